@@ -1,0 +1,18 @@
+/* The simulated GPU's time: one constant-rate counter for timestamps, s_memrealtime and the thunk's clock
+ * counters. Not here: the shader clock (s_memtime), which belongs to exec. */
+#ifndef GFXSIM_BASE_CLOCK_H
+#define GFXSIM_BASE_CLOCK_H
+
+#include <stdint.h>
+
+/* Rate of gs_clock_ticks: the 100 MHz reference clock of the simulated parts. */
+#define GS_CLOCK_HZ UINT64_C(100000000)
+
+/* Nanoseconds of CLOCK_BOOTTIME, which the thunk reports as the system clock. Thread-safe. */
+uint64_t gs_clock_nanoseconds(void);
+
+/* Ticks of the GPU's constant clock, derived from the same CLOCK_BOOTTIME. Never decreases, also between
+ * threads; two samples within 10 ns may be equal. Thread-safe. */
+uint64_t gs_clock_ticks(void);
+
+#endif

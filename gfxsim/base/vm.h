@@ -1,0 +1,81 @@
+/* The address space of one GPU: which virtual addresses it may access, how, and where their bytes are in this
+ * process. Readers (waves, packet processors, DMA engines) look up in immutable snapshots without locks;
+ * writers (the thunk) publish a new snapshot and wait until no reader uses the old one, so that freed memory
+ * is never touched afterwards. Not here: allocation of memory, and what happens on a fault. */
+#ifndef GFXSIM_BASE_VM_H
+#define GFXSIM_BASE_VM_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+  GS_VM_READ = 1,
+  GS_VM_WRITE = 2,
+  GS_VM_EXECUTE = 4,
+};
+
+/* One mapped range [start, end) of the GPU's address space. */
+typedef struct gs_vm_range {
+  uint64_t start;
+  uint64_t end;
+  uint8_t *host;       /* this process's readable and writable address of `start` */
+  uint64_t allocation; /* first address of the allocation that this range is part of */
+  uint64_t allocation_size;
+  uint32_t access; /* GS_VM_READ | ... */
+} gs_vm_range_t;
+
+/* An immutable state of the address space, sorted by address. */
+typedef struct gs_vm_map {
+  size_t count;
+  uint64_t
+      code_epoch; /* changes whenever decoded code may be stale: on request, and when executable ranges go */
+  gs_vm_range_t range[];
+} gs_vm_map_t;
+
+typedef struct gs_vm gs_vm_t;
+
+/* One thread's right to use snapshots. Owned by the thread; embedded in its own structures. Must not move
+ * while registered. */
+typedef struct gs_vm_reader {
+  _Atomic(const gs_vm_map_t *) seen; /* the snapshot in use; NULL = none (quiescent) */
+  gs_vm_t *vm;
+  struct gs_vm_reader *next;
+} gs_vm_reader_t;
+
+/* Makes an empty address space. NULL when out of memory. */
+gs_vm_t *gs_vm_create(void);
+/* Frees it. No reader may be registered any more. Accepts NULL. */
+void gs_vm_destroy(gs_vm_t *vm);
+
+/* Maps [range->start, range->end), replacing what was mapped there. Bounds are multiples of 4096.
+ * Thread-safe; a reader may call it. Returns 0, or -1 when out of memory (nothing changed). */
+int gs_vm_map(gs_vm_t *vm, const gs_vm_range_t *range) __attribute__((warn_unused_result));
+/* Removes every mapping inside [start, end), splitting ranges that overlap the bounds, and returns when no
+ * reader can still access them. Thread-safe; must not be called by a registered, non-quiescent reader (it
+ * would wait for itself). Returns 0, or -1 when out of memory (nothing changed). */
+int gs_vm_unmap(gs_vm_t *vm, uint64_t start, uint64_t end) __attribute__((warn_unused_result));
+/* Announces that code in memory may have changed: readers drop what they decoded before. Thread-safe; a
+ * reader may call it. Returns 0, or -1 when out of memory (nothing announced). */
+int gs_vm_invalidate_code(gs_vm_t *vm) __attribute__((warn_unused_result));
+
+/* Registers a reader (quiescent at first); unregister when the thread is done with this GPU. Thread-safe;
+ * must not be called by a thread that holds a snapshot through another reader (an unmap may be waiting for
+ * that). */
+void gs_vm_reader_register(gs_vm_t *vm, gs_vm_reader_t *reader);
+void gs_vm_reader_unregister(gs_vm_reader_t *reader);
+/* Starts using the current snapshot, or moves on to the newest one: older snapshots, and pointers found
+ * through them, are invalid afterwards. A reader that runs for long calls this often (every few hundred
+ * instructions), since gs_vm_unmap waits for it. */
+const gs_vm_map_t *gs_vm_reader_enter(gs_vm_reader_t *reader);
+/* Becomes quiescent: holds no snapshot, delays nobody. */
+void gs_vm_reader_leave(gs_vm_reader_t *reader);
+
+/* The range that contains `address`, or NULL. */
+const gs_vm_range_t *gs_vm_find(const gs_vm_map_t *map, uint64_t address);
+/* Host address of `size` bytes at `address` if all of them lie in one range that grants `access`, else NULL.
+ */
+void *gs_vm_translate(const gs_vm_map_t *map, uint64_t address, size_t size, uint32_t access);
+
+#endif
