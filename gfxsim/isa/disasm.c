@@ -1,0 +1,664 @@
+/* Decoded instructions as text, the way LLVM's assembler for the family spells them.
+ * Not here: names of instructions (ops.def) and anything about encodings (decode.c). */
+#include "isa/inst.h"
+#include "isa/wave.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+/* Text under construction; `length` goes on counting when the buffer is full. */
+typedef struct text {
+  char *data;
+  size_t size, length;
+} text_t;
+
+__attribute__((format(printf, 2, 3))) static void put(text_t *t, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  const size_t used = t->length < t->size ? t->length : t->size;
+  const int n = vsnprintf(t->data ? t->data + used : NULL, t->size - used, format, args);
+  va_end(args);
+  if (n > 0)
+    t->length += (size_t)n;
+}
+
+/* Separates operands: a space before the first, a comma before others. */
+typedef struct list {
+  text_t *t;
+  unsigned count;
+} list_t;
+
+static text_t *next(list_t *l) {
+  put(l->t, "%s", l->count++ ? ", " : " ");
+  return l->t;
+}
+
+/* ---- Registers and constants ---- */
+
+enum {
+  OPERAND_INT_LAST = 208,
+  OPERAND_FLOAT = 240,
+  OPERAND_LITERAL = 255,
+  INT_MIN_INLINE = -16,
+  INT_MAX_INLINE = 64
+};
+
+static void put_tuple(text_t *t, const char *file, unsigned first, unsigned dwords) {
+  if (dwords <= 1)
+    put(t, "%s%u", file, first);
+  else
+    put(t, "%s[%u:%u]", file, first, first + dwords - 1);
+}
+
+static void put_vector(text_t *t, unsigned reg, unsigned dwords) {
+  put_tuple(t, reg < GS_ARCH_VGPRS ? "v" : "a", reg % GS_ARCH_VGPRS, dwords);
+}
+
+static void put_scalar(text_t *t, unsigned reg, unsigned dwords) {
+  static const struct {
+    uint8_t first;
+    const char *name;
+  } pairs[] = {{GS_S_FLAT_SCRATCH, "flat_scratch"},
+               {GS_S_XNACK_MASK, "xnack_mask"},
+               {GS_S_VCC, "vcc"},
+               {GS_S_EXEC, "exec"}};
+  if (reg == GS_S_M0) {
+    put(t, "m0");
+    return;
+  }
+  if (dwords <= 2)
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+      if (reg == pairs[i].first || reg == pairs[i].first + 1u) {
+        put(t, "%s%s", pairs[i].name, dwords == 2 ? "" : reg == pairs[i].first ? "_lo" : "_hi");
+        return;
+      }
+  if (reg >= GS_S_TTMP0 && reg < GS_S_M0)
+    put_tuple(t, "ttmp", reg - GS_S_TTMP0, dwords);
+  else
+    put_tuple(t, "s", reg, dwords);
+}
+
+static void put_special(text_t *t, unsigned code) {
+  static const char *const names[] = {
+      [235 - 235] = "src_shared_base",
+      [236 - 235] = "src_shared_limit",
+      [237 - 235] = "src_private_base",
+      [238 - 235] = "src_private_limit",
+      [239 - 235] = "src_pops_exiting_wave_id",
+      [251 - 235] = "src_vccz",
+      [252 - 235] = "src_execz",
+      [253 - 235] = "src_scc",
+      [254 - 235] = "src_lds_direct",
+  };
+  put(t, "%s", names[code - 235]);
+}
+
+static bool is_int16(unsigned type) {
+  return type == GS_T_B16 || type == GS_T_I16 || type == GS_T_U16 || type == GS_T_V2B16;
+}
+static bool is_float16(unsigned type) {
+  return type == GS_T_F16 || type == GS_T_V2F16;
+}
+static bool is_inline_int(int32_t value) {
+  return value >= INT_MIN_INLINE && value <= INT_MAX_INLINE;
+}
+
+static const char *const float_names[] = {"0.5",  "-0.5", "1.0",  "-1.0",      "2.0",
+                                          "-2.0", "4.0",  "-4.0", "0.15915494"};
+static const uint16_t float_halves[] = {0x3800, 0xb800, 0x3c00, 0xbc00, 0x4000,
+                                        0xc000, 0x4400, 0xc400, 0x3118};
+static const uint32_t float_words[] = {0x3f000000, 0xbf000000, 0x3f800000, 0xbf800000, 0x40000000,
+                                       0xc0000000, 0x40800000, 0xc0800000, 0x3e22f983};
+
+/* A float constant of the instruction set; 16-bit integer operands show its bits. */
+static void put_float(text_t *t, unsigned type, unsigned index) {
+  if (is_int16(type))
+    put(t, "0x%x", float_halves[index]);
+  else if (index == 8 && gs_type_dwords((gs_type_t)type) == 2 && type != GS_T_V2F32 && type != GS_T_V2B32)
+    put(t, "0.15915494309189532");
+  else if (index == 8 && type == GS_T_F64X4)
+    put(t, "0.15915494309189532");
+  else
+    put(t, "%s", float_names[index]);
+}
+
+/* A number that follows the instruction, shown by value: as a constant of the instruction set where it equals
+ * one. */
+static void put_literal(text_t *t, unsigned type, uint32_t value) {
+  const bool half = is_int16(type) || is_float16(type), wide = gs_type_dwords((gs_type_t)type) == 2;
+  const int32_t number = half ? (int16_t)value : (int32_t)value;
+  if (wide ? value <= INT_MAX_INLINE : is_inline_int(number)) {
+    put(t, "%" PRId32, number);
+    return;
+  }
+  for (unsigned i = 0; !wide && !is_int16(type) && i < sizeof float_words / sizeof *float_words; i++)
+    if ((type == GS_T_V2F16 ? value & 0xffffu : value) == (half ? float_halves[i] : float_words[i])) {
+      put(t, "%s", float_names[i]);
+      return;
+    }
+  put(t, "0x%" PRIx32, half ? value & 0xffffu : value);
+}
+
+static uint32_t literal_of(const gs_src_t *s, unsigned type) {
+  return (uint32_t)(type == GS_T_F64 ? s->value >> 32 : s->value);
+}
+
+/* Source `i` without modifiers, `dwords` wide where it is a register. */
+static void put_source(text_t *t, const gs_inst_t *in, unsigned i, unsigned dwords) {
+  const gs_src_t *s = &in->src[i];
+  const unsigned type = in->op->src[i];
+  if (s->kind == GS_SRC_VGPR)
+    put_vector(t, s->reg, dwords);
+  else if (s->kind == GS_SRC_SGPR)
+    put_scalar(t, s->reg, dwords);
+  else if (s->kind == GS_SRC_SPECIAL)
+    put_special(t, s->reg);
+  else if (s->kind == GS_SRC_CONST && s->reg == OPERAND_LITERAL)
+    put_literal(t, type, literal_of(s, type));
+  else if (s->kind == GS_SRC_CONST && s->reg <= OPERAND_INT_LAST)
+    put(t, "%" PRId32, (int32_t)s->value);
+  else if (s->kind == GS_SRC_CONST)
+    put_float(t, type, s->reg - OPERAND_FLOAT);
+}
+
+static void put_typed_source(text_t *t, const gs_inst_t *in, unsigned i) {
+  if (in->op->src[i] == GS_T_K32 && in->op->encoding == GS_ENC_VOP2)
+    put(t, "0x%" PRIx32, (uint32_t)in->src[i].value);
+  else
+    put_source(t, in, i, gs_type_dwords((gs_type_t)in->op->src[i]));
+}
+
+/* A source with neg, abs and sext. A negated constant is written as a function, as -1 would be another
+ * constant. */
+static void put_modified(text_t *t, const gs_inst_t *in, unsigned i, bool neg, bool abs, bool sext) {
+  const bool function = neg && !abs && in->src[i].kind == GS_SRC_CONST;
+  put(t, "%s%s%s", function ? "neg(" : neg ? "-" : "", abs ? "|" : "", sext ? "sext(" : "");
+  put_typed_source(t, in, i);
+  put(t, "%s%s%s", sext ? ")" : "", abs ? "|" : "", function ? ")" : "");
+}
+
+/* ---- Immediates ---- */
+
+static void put_number(text_t *t, uint32_t value) {
+  put(t, value <= INT_MAX_INLINE ? "%" PRIu32 : "0x%" PRIx32, value);
+}
+
+static void put_hwreg(text_t *t, uint32_t imm) {
+  static const char *const names[64] = {
+      [1] = "HW_REG_MODE",    [2] = "HW_REG_STATUS",        [3] = "HW_REG_TRAPSTS",
+      [4] = "HW_REG_HW_ID",   [5] = "HW_REG_GPR_ALLOC",     [6] = "HW_REG_LDS_ALLOC",
+      [7] = "HW_REG_IB_STS",  [15] = "HW_REG_SH_MEM_BASES", [16] = "HW_REG_TBA_LO",
+      [17] = "HW_REG_TBA_HI", [18] = "HW_REG_TMA_LO",       [19] = "HW_REG_TMA_HI",
+  };
+  const unsigned id = imm & 63, offset = imm >> 6 & 31, width = (imm >> 11 & 31) + 1;
+  if (names[id])
+    put(t, "hwreg(%s", names[id]);
+  else
+    put(t, "hwreg(%u", id);
+  if (offset != 0 || width != 32)
+    put(t, ", %u, %u", offset, width);
+  put(t, ")");
+}
+
+static void put_waitcnt(text_t *t, uint32_t imm) {
+  const unsigned vm = (imm & 15) | (imm >> 14 & 3) << 4, exp = imm >> 4 & 7, lgkm = imm >> 8 & 15;
+  const bool all = vm == 63 && exp == 7 && lgkm == 15;
+  const char *space = "";
+  if (vm != 63 || all) {
+    put(t, "vmcnt(%u)", vm);
+    space = " ";
+  }
+  if (exp != 7 || all) {
+    put(t, "%sexpcnt(%u)", space, exp);
+    space = " ";
+  }
+  if (lgkm != 15 || all)
+    put(t, "%slgkmcnt(%u)", space, lgkm);
+}
+
+static const char *message_operation(unsigned id, unsigned operation) {
+  static const char *const gs[] = {"GS_OP_NOP", "GS_OP_CUT", "GS_OP_EMIT", "GS_OP_EMIT_CUT"};
+  static const char *const system[] = {NULL, "SYSMSG_OP_ECC_ERR_INTERRUPT", "SYSMSG_OP_REG_RD",
+                                       "SYSMSG_OP_HOST_TRAP_ACK", "SYSMSG_OP_TTRACE_PC"};
+  if (id == 15)
+    return operation < 5 ? system[operation] : NULL;
+  return operation < 4 && (operation || id == 3) ? gs[operation] : NULL;
+}
+
+static void put_message(text_t *t, uint32_t imm) {
+  static const char *const names[16] = {
+      NULL,
+      "MSG_INTERRUPT",
+      "MSG_GS",
+      "MSG_GS_DONE",
+      "MSG_SAVEWAVE",
+      "MSG_STALL_WAVE_GEN",
+      "MSG_HALT_WAVES",
+      "MSG_ORDERED_PS_DONE",
+      "MSG_EARLY_PRIM_DEALLOC",
+      "MSG_GS_ALLOC_REQ",
+      "MSG_GET_DOORBELL",
+      [15] = "MSG_SYSMSG",
+  };
+  const unsigned id = imm & 15, operation = imm >> 4 & 7, stream = imm >> 8 & 3;
+  const bool takes_operation = id == 2 || id == 3 || id == 15,
+             takes_stream = id == 2 || (id == 3 && operation != 0);
+  const char *operation_name = takes_operation ? message_operation(id, operation) : NULL;
+  if (names[id] && (takes_operation ? operation_name != NULL : operation == 0) &&
+      (takes_stream || stream == 0)) {
+    put(t, "sendmsg(%s", names[id]);
+    if (takes_operation)
+      put(t, ", %s", operation_name);
+    if (takes_stream)
+      put(t, ", %u", stream);
+    put(t, ")");
+  } else if (imm == (id | operation << 4 | stream << 8)) {
+    put(t, "sendmsg(%u, %u, %u)", id, operation, stream);
+  } else {
+    put(t, "%" PRIu32, imm);
+  }
+}
+
+static void put_gpr_idx(text_t *t, uint32_t imm) {
+  static const char *const names[] = {"SRC0", "SRC1", "SRC2", "DST"};
+  if (imm > 15) {
+    put(t, "0x%" PRIx32, imm);
+    return;
+  }
+  put(t, "gpr_idx(");
+  const char *comma = "";
+  for (unsigned i = 0; i < 4; i++)
+    if (imm >> i & 1) {
+      put(t, "%s%s", comma, names[i]);
+      comma = ",";
+    }
+  put(t, ")");
+}
+
+/* ---- Scalar instructions ---- */
+
+static void put_sop(text_t *t, const gs_inst_t *in) {
+  list_t l = {t, 0};
+  put(t, "%s", in->op->name);
+  if (in->op->dst != GS_T_NONE)
+    put_scalar(next(&l), in->dst, gs_type_dwords((gs_type_t)in->op->dst));
+  for (unsigned i = 0; i < 3; i++)
+    if (in->op->src[i] == GS_T_SIMM16)
+      put_gpr_idx(next(&l), (uint32_t)in->imm); /* s_set_gpr_idx_on */
+    else if (in->op->src[i] != GS_T_NONE)
+      put_typed_source(next(&l), in, i);
+}
+
+static void put_sopk(text_t *t, const gs_inst_t *in) {
+  list_t l = {t, 0};
+  const uint32_t imm = (uint32_t)in->imm & 0xffffu;
+  put(t, "%s", in->op->name);
+  if (in->op->dst != GS_T_NONE)
+    put_scalar(next(&l), in->dst, gs_type_dwords((gs_type_t)in->op->dst));
+  /* The hardware register that is set is written first. */
+  if (in->op->src[1] == GS_T_HWREG)
+    put_hwreg(next(&l), imm);
+  for (unsigned i = 0; i < 2; i++)
+    switch (in->op->src[i]) {
+    case GS_T_NONE: break;
+    case GS_T_SIMM16: put(next(&l), "0x%" PRIx32, imm); break;
+    case GS_T_BRANCH: put(next(&l), "%" PRIu32, imm); break;
+    case GS_T_HWREG:
+      if (i == 0)
+        put_hwreg(next(&l), imm);
+      break;
+    default: put_typed_source(next(&l), in, i);
+    }
+}
+
+enum {
+  SOPP_ENDPGM = 1,
+  SOPP_WAITCNT = 12,
+  SOPP_SENDMSG = 16,
+  SOPP_SENDMSGHALT = 17,
+  SOPP_SET_GPR_IDX_MODE = 29
+};
+
+static void put_sopp(text_t *t, const gs_inst_t *in) {
+  const uint32_t imm = (uint32_t)in->imm & 0xffffu;
+  put(t, "%s", in->op->name);
+  if (in->op->src[0] == GS_T_NONE || (in->op->number == SOPP_ENDPGM && imm == 0))
+    return;
+  put(t, " ");
+  switch (in->op->number) {
+  case SOPP_WAITCNT: put_waitcnt(t, imm); return;
+  case SOPP_SENDMSG:
+  case SOPP_SENDMSGHALT: put_message(t, imm); return;
+  case SOPP_SET_GPR_IDX_MODE: put_gpr_idx(t, imm); return;
+  default: break;
+  }
+  if (in->op->src[0] == GS_T_BRANCH || in->op->number == SOPP_ENDPGM)
+    put(t, "%" PRIu32, imm);
+  else
+    put_number(t, imm);
+}
+
+static void put_signed_hex(text_t *t, int32_t value) {
+  put(t, value < 0 ? "-0x%" PRIx32 : "0x%" PRIx32, value < 0 ? 0u - (uint32_t)value : (uint32_t)value);
+}
+
+static void put_smem(text_t *t, const gs_inst_t *in) {
+  list_t l = {t, 0};
+  put(t, "%s", in->op->name);
+  if (in->op->dst == GS_T_PROBE)
+    put_number(next(&l), in->dst);
+  else if (in->op->dst != GS_T_NONE)
+    put_scalar(next(&l), in->dst, gs_type_dwords((gs_type_t)in->op->dst));
+  if (in->op->src[0] == GS_T_NONE)
+    return;
+  put_typed_source(next(&l), in, 0);
+  if (in->src[1].kind == GS_SRC_NONE) {
+    put_signed_hex(next(&l), in->imm);
+  } else {
+    put_typed_source(next(&l), in, 1);
+    if (in->has_imm) {
+      put(t, " offset:");
+      put_signed_hex(t, in->imm);
+    }
+  }
+  if (in->glc)
+    put(t, " glc");
+}
+
+/* ---- Vector arithmetic ---- */
+
+static const char *form_suffix(const gs_inst_t *in) {
+  if (in->op->flags & GS_OPF_NO_VOP3 && in->op->flags & GS_OPF_NO_DPP && in->op->dst != GS_T_V2F16)
+    return "";
+  if (in->op->encoding == GS_ENC_VOP3 || in->op->encoding == GS_ENC_VOP3P || in->op->dst == GS_T_NONE)
+    return "";
+  static const char *const suffixes[] = {"_e32", "_e64", "_sdwa", "_dpp"};
+  return suffixes[in->form];
+}
+
+static void put_bits(text_t *t, const char *name, unsigned value, unsigned count, unsigned usual) {
+  if (value == usual)
+    return;
+  put(t, " %s:[", name);
+  for (unsigned i = 0; i < count; i++)
+    put(t, "%s%u", i ? "," : "", value >> i & 1);
+  put(t, "]");
+}
+
+static unsigned source_count(const gs_opcode_t *op) {
+  unsigned count = 0;
+  while (count < 3 && op->src[count] != GS_T_NONE && op->src[count] != GS_T_MASK)
+    count++;
+  return count;
+}
+
+static void put_clamp_omod(text_t *t, const gs_inst_t *in) {
+  static const char *const omods[] = {"", " mul:2", " mul:4", " div:2"};
+  put(t, "%s%s", in->clamp ? " clamp" : "", omods[in->omod]);
+}
+
+static void put_sdwa(text_t *t, const gs_inst_t *in) {
+  static const char *const sels[] = {"BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3", "WORD_0", "WORD_1", "DWORD"};
+  static const char *const unused[] = {"UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE"};
+  if (in->op->encoding != GS_ENC_VOPC)
+    put(t, " dst_sel:%s dst_unused:%s", sels[in->sdwa.dst_sel], unused[in->sdwa.dst_unused]);
+  put(t, " src0_sel:%s", sels[in->sdwa.src_sel[0]]);
+  if (in->op->encoding != GS_ENC_VOP1)
+    put(t, " src1_sel:%s", sels[in->sdwa.src_sel[1]]);
+}
+
+static void put_dpp_control(text_t *t, unsigned ctrl) {
+  static const struct {
+    uint16_t first, last;
+    const char *name;
+    uint8_t number; /* of `first` */
+  } controls[] = {
+      {0x101, 0x10f, "row_shl:", 1},      {0x111, 0x11f, "row_shr:", 1},    {0x121, 0x12f, "row_ror:", 1},
+      {0x130, 0x130, "wave_shl:", 1},     {0x134, 0x134, "wave_rol:", 1},   {0x138, 0x138, "wave_shr:", 1},
+      {0x13c, 0x13c, "wave_ror:", 1},     {0x142, 0x142, "row_bcast:", 15}, {0x143, 0x143, "row_bcast:", 31},
+      {0x150, 0x15f, "row_newbcast:", 0},
+  };
+  if (ctrl <= 0xff)
+    put(t, " quad_perm:[%u,%u,%u,%u]", ctrl & 3, ctrl >> 2 & 3, ctrl >> 4 & 3, ctrl >> 6 & 3);
+  else if (ctrl == 0x140 || ctrl == 0x141)
+    put(t, ctrl == 0x140 ? " row_mirror" : " row_half_mirror");
+  for (size_t i = 0; i < sizeof controls / sizeof *controls; i++)
+    if (ctrl >= controls[i].first && ctrl <= controls[i].last)
+      put(t, " %s%u", controls[i].name, controls[i].number + ctrl - controls[i].first);
+}
+
+static void put_dpp(text_t *t, const gs_inst_t *in) {
+  put_dpp_control(t, in->dpp.ctrl);
+  put(t, " row_mask:0x%x bank_mask:0x%x%s", in->dpp.row_mask, in->dpp.bank_mask,
+      in->dpp.bound_ctrl ? " bound_ctrl:1" : "");
+}
+
+static void put_vop_dst(list_t *l, const gs_inst_t *in) {
+  const unsigned dwords = gs_type_dwords((gs_type_t)in->op->dst);
+  if (in->op->dst == GS_T_NONE)
+    return;
+  if (in->op->encoding == GS_ENC_VOPC || (in->op->flags & GS_OPF_SCALAR_DST))
+    put_scalar(next(l), in->dst, dwords);
+  else
+    put_vector(next(l), in->dst, dwords);
+  if (in->op->flags & GS_OPF_SDST)
+    put_scalar(next(l), in->sdst, 2);
+}
+
+/* VOP1, VOP2, VOPC and VOP3. */
+static void put_vop(text_t *t, const gs_inst_t *in) {
+  list_t l = {t, 0};
+  put(t, "%s%s", in->op->name, form_suffix(in));
+  put_vop_dst(&l, in);
+  for (unsigned i = 0; i < 3; i++) {
+    const unsigned mods = in->src[i].mods;
+    if (in->op->src[i] != GS_T_NONE)
+      put_modified(next(&l), in, i, mods & GS_MOD_NEG, mods & GS_MOD_ABS,
+                   (mods & GS_MOD_SEXT) || (in->neg_lo >> i & 1));
+  }
+  if (in->op->flags & GS_OPF_OP_SEL) {
+    const unsigned count = source_count(in->op), sources = (1u << count) - 1;
+    put_bits(t, "op_sel", (in->op_sel & sources) | (in->op_sel >> 3 & 1u) << count, count + 1, 0);
+  }
+  put_clamp_omod(t, in);
+  if (in->form == GS_FORM_SDWA)
+    put_sdwa(t, in);
+  if (in->form == GS_FORM_DPP)
+    put_dpp(t, in);
+}
+
+static void put_mfma_fields(text_t *t, const gs_inst_t *in) {
+  if (in->cbsz)
+    put(t, " cbsz:%u", in->cbsz);
+  if (in->abid)
+    put(t, " abid:%u", in->abid);
+  if (in->blgp)
+    put(t, " blgp:%u", in->blgp);
+}
+
+static void put_vop3p(text_t *t, const gs_inst_t *in) {
+  const bool mix = in->op->src[0] == GS_T_MIX;
+  const unsigned count = source_count(in->op), all = (1u << count) - 1;
+  list_t l = {t, 0};
+  put(t, "%s", in->op->name);
+  put_vector(next(&l), in->dst, gs_type_dwords((gs_type_t)in->op->dst));
+  for (unsigned i = 0; i < count; i++)
+    put_modified(next(&l), in, i, mix && (in->neg_lo >> i & 1), mix && (in->neg_hi >> i & 1), false);
+  if (in->op->flags & GS_OPF_MFMA) {
+    put_mfma_fields(t, in);
+    return;
+  }
+  if (count == 1)
+    return;
+  put_bits(t, "op_sel", in->op_sel & all, count, 0);
+  put_bits(t, "op_sel_hi", in->op_sel_hi & all, count, mix ? 0 : all);
+  if (!mix) {
+    put_bits(t, "neg_lo", in->neg_lo & all, count, 0);
+    put_bits(t, "neg_hi", in->neg_hi & all, count, 0);
+  }
+  put_clamp_omod(t, in);
+}
+
+/* ---- Memory ---- */
+
+enum { DS_SWIZZLE = 61 };
+
+/* The patterns of ds_swizzle_b32 that have a name. */
+static void put_bitmask_swizzle(text_t *t, unsigned imm) {
+  const unsigned and = imm & 31, or = imm >> 5 & 31, xor = imm >> 10 & 31;
+  if (and == 31 && or == 0 && (xor&(xor-1)) == 0 && xor != 0) {
+    put(t, "swizzle(SWAP,%u)", xor);
+  } else if (and == 31 && or == 0 && xor != 0 && (xor&(xor+1)) == 0) {
+    put(t, "swizzle(REVERSE,%u)", xor+1);
+  } else if (xor == 0 && and != 31 && (((~and&31) + 1) & (~and&31)) == 0 && (or &and) == 0) {
+    put(t, "swizzle(BROADCAST,%u,%u)", (~and&31) + 1, or);
+  } else {
+    put(t, "swizzle(BITMASK_PERM,\"");
+    for (unsigned i = 5; i-- > 0;) {
+      const unsigned from0 = (or >> i & 1) ^ (xor >> i & 1),
+                     from1 = ((and >> i & 1) | (or >> i & 1)) ^ (xor >> i & 1);
+      put(t, "%c", from0 == from1 ? (from0 ? '1' : '0') : from0 == 0 ? 'p' : 'i');
+    }
+    put(t, "\")");
+  }
+}
+
+static void put_swizzle(text_t *t, unsigned imm) {
+  if (imm == 0)
+    return;
+  put(t, " offset:");
+  if ((imm & 0xff00) == 0x8000)
+    put(t, "swizzle(QUAD_PERM,%u,%u,%u,%u)", imm & 3, imm >> 2 & 3, imm >> 4 & 3, imm >> 6 & 3);
+  else if (imm < 0x8000)
+    put_bitmask_swizzle(t, imm);
+  else
+    put(t, "%u", imm);
+}
+
+static void put_offset(text_t *t, const char *name, int32_t value) {
+  if (value != 0)
+    put(t, " %s:%" PRId32, name, value);
+}
+
+static void put_ds(text_t *t, const gs_inst_t *in) {
+  list_t l = {t, 0};
+  put(t, "%s", in->op->name);
+  if (in->op->dst != GS_T_NONE)
+    put_vector(next(&l), in->dst, gs_type_dwords((gs_type_t)in->op->dst));
+  for (unsigned i = 0; i < 3; i++)
+    if (in->op->src[i] != GS_T_NONE)
+      put_typed_source(next(&l), in, i);
+  if (in->op->number == DS_SWIZZLE) {
+    put_swizzle(t, (unsigned)in->imm);
+  } else if (in->op->flags & GS_OPF_TWO_ADDR) {
+    put_offset(t, "offset0", in->imm);
+    put_offset(t, "offset1", (int32_t)in->imm1);
+  } else {
+    put_offset(t, "offset", in->imm);
+  }
+  if (in->gds)
+    put(t, " gds");
+}
+
+static void put_cache_bits(text_t *t, const gs_inst_t *in) {
+  put(t, "%s%s%s", in->glc ? " glc" : "", in->slc ? " slc" : "", in->scc ? " scc" : "");
+}
+
+/* FLAT, GLOBAL and SCRATCH. */
+static void put_flat(text_t *t, const gs_inst_t *in) {
+  const bool global = in->op->encoding == GS_ENC_GLOBAL, flat = in->op->encoding == GS_ENC_FLAT;
+  const bool returns = in->op->dst != GS_T_NONE && !in->lds && (!(in->op->flags & GS_OPF_ATOMIC) || in->glc);
+  const bool saddr = in->src[2].kind != GS_SRC_NONE;
+  list_t l = {t, 0};
+  put(t, "%s", in->op->name);
+  if (returns)
+    put_vector(next(&l), in->dst, gs_type_dwords((gs_type_t)in->op->dst));
+  if (in->src[0].kind == GS_SRC_NONE)
+    put(next(&l), "off");
+  else
+    put_source(next(&l), in, 0, flat || (global && !saddr) ? 2 : 1);
+  if (in->op->src[1] != GS_T_NONE)
+    put_typed_source(next(&l), in, 1);
+  if (saddr)
+    put_source(next(&l), in, 2, global ? 2 : 1);
+  else if (!flat)
+    put(next(&l), "off");
+  put_offset(t, "offset", in->imm);
+  put_cache_bits(t, in);
+  if (in->lds)
+    put(t, " lds");
+}
+
+/* Format of MTBUF, whose usual parts are not written: 8 bits, unsigned and normalised. */
+static void put_buffer_format(text_t *t, uint32_t format) {
+  static const char *const data[] = {"INVALID",     "8",          "16",          "8_8",
+                                     "32",          "16_16",      "10_11_11",    "11_11_10",
+                                     "10_10_10_2",  "2_10_10_10", "8_8_8_8",     "32_32",
+                                     "16_16_16_16", "32_32_32",   "32_32_32_32", "RESERVED_15"};
+  static const char *const number[] = {"UNORM", "SNORM", "USCALED",    "SSCALED",
+                                       "UINT",  "SINT",  "RESERVED_6", "FLOAT"};
+  const unsigned dfmt = format & 15, nfmt = format >> 4 & 7;
+  if (dfmt == 1 && nfmt == 0)
+    return;
+  put(t, " format:[");
+  if (dfmt != 1)
+    put(t, "BUF_DATA_FORMAT_%s", data[dfmt]);
+  if (nfmt != 0)
+    put(t, "%sBUF_NUM_FORMAT_%s", dfmt != 1 ? "," : "", number[nfmt]);
+  put(t, "]");
+}
+
+/* MUBUF and MTBUF. */
+static void put_buffer(text_t *t, const gs_inst_t *in) {
+  list_t l = {t, 0};
+  put(t, "%s", in->op->name);
+  if (in->op->src[1] == GS_T_NONE)
+    return;
+  if (in->op->dst != GS_T_NONE && !in->lds)
+    put_vector(next(&l), in->dst, gs_type_dwords((gs_type_t)in->op->dst) + in->tfe);
+  if (in->src[0].kind != GS_SRC_NONE)
+    put_source(next(&l), in, 0, (unsigned)in->offen + in->idxen);
+  else if (in->op->src[0] != GS_T_NONE)
+    put(next(&l), "off");
+  put_typed_source(next(&l), in, 1);
+  put_typed_source(next(&l), in, 2);
+  if (in->op->encoding == GS_ENC_MTBUF)
+    put_buffer_format(t, in->imm1);
+  put(t, "%s%s", in->idxen ? " idxen" : "", in->offen ? " offen" : "");
+  put_offset(t, "offset", in->imm);
+  const bool only_lds = in->op->dst == GS_T_NONE; /* buffer_store_lds_dword: part of the name, as it were */
+  put(t, "%s", only_lds ? " lds" : "");
+  put_cache_bits(t, in);
+  put(t, "%s%s", in->tfe ? " tfe" : "", in->lds && !only_lds ? " lds" : "");
+}
+
+static void put_name(text_t *t, const gs_inst_t *in) {
+  put(t, "%s", in->op->name);
+}
+
+/* ---- All ---- */
+
+static void (*const printers[GS_ENC_COUNT])(text_t *, const gs_inst_t *) = {
+    [GS_ENC_SOP1] = put_sop,     [GS_ENC_SOP2] = put_sop,     [GS_ENC_SOPK] = put_sopk,
+    [GS_ENC_SOPC] = put_sop,     [GS_ENC_SOPP] = put_sopp,    [GS_ENC_SMEM] = put_smem,
+    [GS_ENC_VOP1] = put_vop,     [GS_ENC_VOP2] = put_vop,     [GS_ENC_VOPC] = put_vop,
+    [GS_ENC_VOP3] = put_vop,     [GS_ENC_VOP3P] = put_vop3p,  [GS_ENC_DS] = put_ds,
+    [GS_ENC_FLAT] = put_flat,    [GS_ENC_GLOBAL] = put_flat,  [GS_ENC_SCRATCH] = put_flat,
+    [GS_ENC_MUBUF] = put_buffer, [GS_ENC_MTBUF] = put_buffer, [GS_ENC_VINTRP] = put_name,
+    [GS_ENC_MIMG] = put_name,    [GS_ENC_EXP] = put_name,
+};
+
+size_t gs_disassemble(gs_target_t target, const gs_inst_t *inst, char *text, size_t size) {
+  (void)target; /* names are the same on all parts so far */
+  text_t t = {.data = text, .size = size};
+  if (size > 0)
+    text[0] = '\0';
+  if (!inst->op)
+    put(&t, ".long 0x%08" PRIx32, inst->word[0]);
+  else if (inst->op->flags & GS_OPF_ILLEGAL)
+    put_name(&t, inst);
+  else
+    printers[inst->op->encoding](&t, inst);
+  return t.length;
+}

@@ -1,0 +1,170 @@
+/* What floating-point instructions need when MODE is not the default or an instruction has output modifiers: rounding modes
+ * of the host, flushed denormals, omod and clamp. Compiled once; the lane loops are in op_v*.c.
+ * Not here: anything that the default MODE needs. */
+#include "isa/float.h"
+
+#include <fenv.h>
+
+enum { GS_KEEP_INPUTS = 1, GS_KEEP_OUTPUTS = 2 };
+
+static bool gs_keeps(const gs_wave_t *w, unsigned shift, unsigned which) {
+  return w->mode >> shift & which;
+}
+
+/* ---- Inputs ---- */
+
+static void gs_flush_row16(const gs_row_t *from, gs_row_t *to) {
+  GS_LANES_DO(l)
+    to->u32[l] = (from->u32[l] & 0x7c00) == 0 ? from->u32[l] & ~0x3ffu : from->u32[l];
+}
+static void gs_flush_row_pk16(const gs_row_t *from, gs_row_t *to) {
+  GS_LANES_DO(l) {
+    const uint32_t x = from->u32[l], low = (x & 0x7c00) == 0 ? 0x3ff : 0, high = (x & 0x7c000000) == 0 ? 0x3ff0000 : 0;
+    to->u32[l] = x & ~(low | high);
+  }
+}
+static void gs_flush_row32(const gs_row_t *from, gs_row_t *to) {
+  GS_LANES_DO(l)
+    to->u32[l] = (from->u32[l] & 0x7f800000) == 0 ? from->u32[l] & 0x80000000 : from->u32[l];
+}
+static void gs_flush_row64(gs_row64_t from, gs_row_t *lo, gs_row_t *hi) {
+  GS_LANES_DO(l) {
+    const uint32_t low = from.lo->u32[l], high = from.hi->u32[l];
+    const bool denormal = (high & 0x7ff00000) == 0;
+    lo->u32[l] = denormal ? 0 : low;
+    hi->u32[l] = denormal ? high & 0x80000000 : high;
+  }
+}
+
+const gs_row_t *gs_flush_input16(const gs_wave_t *w, const gs_row_t *row, gs_row_t *tmp) {
+  if (gs_keeps(w, GS_MODE_DENORM64_SHIFT, GS_KEEP_INPUTS))
+    return row;
+  gs_flush_row16(row, tmp);
+  return tmp;
+}
+
+const gs_row_t *gs_flush_input_pk16(const gs_wave_t *w, const gs_row_t *row, gs_row_t *tmp) {
+  if (gs_keeps(w, GS_MODE_DENORM64_SHIFT, GS_KEEP_INPUTS))
+    return row;
+  gs_flush_row_pk16(row, tmp);
+  return tmp;
+}
+
+const gs_row_t *gs_flush_input32(const gs_wave_t *w, const gs_row_t *row, gs_row_t *tmp) {
+  if (gs_keeps(w, GS_MODE_DENORM32_SHIFT, GS_KEEP_INPUTS))
+    return row;
+  gs_flush_row32(row, tmp);
+  return tmp;
+}
+
+gs_row64_t gs_flush_input64(const gs_wave_t *w, gs_row64_t rows, gs_row_t tmp[2]) {
+  if (gs_keeps(w, GS_MODE_DENORM64_SHIFT, GS_KEEP_INPUTS))
+    return rows;
+  gs_flush_row64(rows, &tmp[0], &tmp[1]);
+  return (gs_row64_t){&tmp[0], &tmp[1]};
+}
+
+/* ---- Rounding ---- */
+
+void gs_round_custom(const gs_wave_t *w, unsigned shift) {
+  static const int modes[4] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+  (void)fesetround(modes[w->mode >> shift & 3]);
+}
+
+void gs_round_default(void) {
+  (void)fesetround(FE_TONEAREST);
+}
+
+/* ---- Outputs ---- */
+
+/* The factor of omod, or 0 for none. The hardware ignores omod when the IEEE bit is set or denormal results are kept; where
+ * it works, zeroes, also those that denormals were, come out positive. */
+static float gs_omod(const gs_wave_t *w, const gs_inst_t *in, unsigned shift) {
+  static const float factors[4] = {0.0f, 2.0f, 4.0f, 0.5f};
+  if (w->mode & GS_MODE_IEEE || gs_keeps(w, shift, GS_KEEP_OUTPUTS))
+    return 0.0f;
+  return factors[in->omod & 3];
+}
+
+/* A result between 0 and 1; -0 becomes +0. A NaN becomes 0, or without DX10_CLAMP stays. */
+static float gs_clamp32(float x, bool nan_to_zero) {
+  const float y = x > 0.0f ? x : 0.0f, z = y < 1.0f ? y : 1.0f;
+  return x == x || nan_to_zero ? z : x;
+}
+
+/* One half with output modifiers; multiplying by a power of two is exact here, as denormals are flushed. */
+static uint32_t gs_modify16(uint32_t half, float omod, bool clamp, bool nan_to_zero, gs_f16_limit_t limit) {
+  if (omod != 0.0f) {
+    half = gs_flush16(gs_f16_of_f32(gs_f32_of_f16(half) * omod, limit));
+    half = half == 0x8000 ? 0 : half;
+  }
+  if (clamp && (nan_to_zero || (half & 0x7fff) <= 0x7c00))
+    half = gs_f16_of_f32(gs_clamp32(gs_f32_of_f16(half), true), limit);
+  return half;
+}
+
+void gs_finish_slow16(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *d) {
+  const bool nan_to_zero = w->mode & GS_MODE_DX10_CLAMP;
+  const float omod = gs_omod(w, in, GS_MODE_DENORM64_SHIFT);
+  const gs_f16_limit_t limit = gs_f16_limit(w); /* all that rounding has to do with omod */
+  gs_round_default();
+  if (!gs_keeps(w, GS_MODE_DENORM64_SHIFT, GS_KEEP_OUTPUTS))
+    gs_flush_row16(d, d);
+  if (omod != 0.0f || in->clamp)
+    GS_LANES_DO(l)
+      d->u32[l] = gs_modify16(d->u32[l], omod, in->clamp, nan_to_zero, limit);
+}
+
+void gs_finish_slow_pk16(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *d) {
+  const bool nan_to_zero = w->mode & GS_MODE_DX10_CLAMP;
+  const gs_f16_limit_t limit = gs_f16_limit(w);
+  gs_round_default();
+  if (!gs_keeps(w, GS_MODE_DENORM64_SHIFT, GS_KEEP_OUTPUTS))
+    gs_flush_row_pk16(d, d);
+  if (in->clamp)
+    GS_LANES_DO(l)
+      d->u32[l] = gs_modify16(d->u32[l] & 0xffff, 0.0f, true, nan_to_zero, limit) |
+                  gs_modify16(d->u32[l] >> 16, 0.0f, true, nan_to_zero, limit) << 16;
+}
+
+void gs_finish_slow32(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *d) {
+  const bool nan_to_zero = w->mode & GS_MODE_DX10_CLAMP;
+  const float omod = gs_omod(w, in, GS_MODE_DENORM32_SHIFT);
+  if (!gs_keeps(w, GS_MODE_DENORM32_SHIFT, GS_KEEP_OUTPUTS))
+    gs_flush_row32(d, d);
+  if (omod != 0.0f) {
+    gs_round_custom(w, GS_MODE_ROUND32_SHIFT);
+    GS_LANES_DO(l) {
+      const float x = gs_flush32(d->f32[l] * omod);
+      d->f32[l] = x == 0.0f ? 0.0f : x;
+    }
+  }
+  gs_round_default();
+  if (in->clamp)
+    GS_LANES_DO(l)
+      d->f32[l] = gs_clamp32(d->f32[l], nan_to_zero);
+}
+
+void gs_finish_slow64(const gs_wave_t *w, const gs_inst_t *in, gs_dst64_t d) {
+  const gs_row64_t rows = {d.lo, d.hi};
+  const bool nan_to_zero = w->mode & GS_MODE_DX10_CLAMP;
+  const double omod = (double)gs_omod(w, in, GS_MODE_DENORM64_SHIFT);
+  if (!gs_keeps(w, GS_MODE_DENORM64_SHIFT, GS_KEEP_OUTPUTS))
+    gs_flush_row64(rows, d.lo, d.hi);
+  if (omod != 0.0) {
+    gs_round_custom(w, GS_MODE_ROUND64_SHIFT);
+    GS_LANES_DO(l)
+      gs_put_f64(d, l, gs_get_f64(rows, l) * omod);
+    gs_flush_row64(rows, d.lo, d.hi);
+    GS_LANES_DO(l) {
+      const double x = gs_get_f64(rows, l);
+      gs_put_f64(d, l, x == 0.0 ? 0.0 : x);
+    }
+  }
+  gs_round_default();
+  if (in->clamp)
+    GS_LANES_DO(l) {
+      const double x = gs_get_f64(rows, l), y = x > 0.0 ? x : 0.0, z = y < 1.0 ? y : 1.0;
+      gs_put_f64(d, l, x == x || nan_to_zero ? z : x);
+    }
+}

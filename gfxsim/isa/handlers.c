@@ -1,0 +1,14 @@
+/* The table of handlers of one level of host instruction set; compiled once for each (GS_LEVEL).
+ * Not here: the handlers (op_*.c) and the choice of a level (host.c). */
+#include "isa/ops.h"
+
+/* Instructions that a compute shader may not contain. */
+GS_OP(illegal) {
+  gs_wave_fault(w, GS_WAVE_FAULT_ILLEGAL, w->pc - in->size, 0, GS_LANES);
+}
+
+#define GS_ROW(mnemonic, encoding, number, targets, dst, s0, s1, s2, flags, fn) GS_OP_SYMBOL(fn),
+gs_op_fn_t *const GS_OP_SYMBOL(handlers)[] = {
+#include "isa/ops.def"
+};
+#undef GS_ROW

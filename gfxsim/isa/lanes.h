@@ -1,0 +1,388 @@
+/* Vocabulary for vector instructions: fetching operands with their modifiers, looping over lanes, and
+ * committing results under the execution mask. A handler states one lane's arithmetic; everything else is
+ * here.
+ *
+ * How it is fast: operands are rows of 64 plain values, results are computed for all lanes without
+ * branches (vector arithmetic has no side effects) so that the C compiler vectorises the loop, and only
+ * the commit looks at EXEC.
+ * Not here: memory (memory.h), scalar operands of scalar instructions (scalar.h). */
+#ifndef GFXSIM_ISA_LANES_H
+#define GFXSIM_ISA_LANES_H
+
+#include <math.h>
+#include <string.h>
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#include "isa/ops.h"
+
+#define GS_LIKELY(x)   __builtin_expect(!!(x), 1)
+#define GS_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* Loop over lanes whose iterations touch only their own lane: rows may be the same or shifted by one
+ * register, and no iteration sees another's result, which is what the pragma tells the compiler. */
+#if defined(__clang__)
+/* The promise is also a request to vectorise, and clang warns where it finds that this does not pay. */
+#pragma clang diagnostic ignored "-Wpass-failed"
+#define GS_IVDEP _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define GS_IVDEP _Pragma("GCC ivdep")
+#endif
+#define GS_LANES_DO(l) GS_IVDEP for (unsigned l = 0; l < GS_LANES; l++)
+
+/* ---- Slow paths, in operand.c ---- */
+
+/* Fetches operand `i` of 16 or 32 bits when it is not a plain vector register: constants and scalars are
+ * broadcast, modifiers (neg, abs, op_sel, SDWA, DPP) applied. `bits` is 16 or 32 and says where the sign
+ * is. Returns `tmp`. */
+const gs_row_t *gs_fetch_slow(gs_wave_t *w, const gs_inst_t *in, unsigned i, unsigned bits, gs_row_t *tmp);
+/* The same for one dword (`part` 0 or 1) of a 64-bit operand; neg and abs apply to the high dword if
+ * `is_float`. */
+const gs_row_t *gs_fetch_slow64(gs_wave_t *w, const gs_inst_t *in, unsigned i, unsigned part, bool is_float,
+                                gs_row_t *tmp);
+/* Lanes that a DPP instruction may write: EXEC without the lanes that its masks and bounds switch off. */
+uint64_t gs_dpp_exec(const gs_wave_t *w, const gs_inst_t *in);
+/* Commits a 32-bit (or 16-bit) result with SDWA selection, op_sel of the destination, or preserved halves. */
+void gs_commit_slow(gs_wave_t *w, const gs_inst_t *in, gs_row_t *result);
+/* Fills w->lane_mask for EXEC value `exec`. */
+void gs_lane_mask_update(gs_wave_t *w, uint64_t exec);
+/* Value of a scalar source operand that is not a plain register: constants, apertures, flags. */
+uint64_t gs_special_value(const gs_wave_t *w, const gs_inst_t *in, unsigned i);
+/* GPR indexing: while MODE.GPR_IDX_EN is set, the index in M0[7:0] is added to the VGPR numbers of the
+ * operands that M0[15:12] names. Whoever runs instructions then calls this for each one and executes what
+ * it returns: `in`, or for VALU instructions `copy`, filled with the registers that are meant; handlers
+ * know nothing of indexing. Sources beyond the registers read register 0; a destination there makes the
+ * instruction do nothing. */
+const gs_inst_t *gs_gpr_idx_apply(const gs_wave_t *w, const gs_inst_t *in, gs_inst_t *copy);
+
+/* ---- Sources ---- */
+
+static inline void gs_broadcast(uint32_t value, gs_row_t *row) {
+  GS_LANES_DO(l) {
+    row->u32[l] = value;
+  }
+}
+
+/* Sign modifiers clear and flip the bit `sign`, whatever the value is: abs first. Rows may be the same. */
+static inline void gs_apply_sign(const gs_row_t *from, unsigned mods, uint32_t sign, gs_row_t *to) {
+  const uint32_t clear = mods & GS_MOD_ABS ? sign : 0, flip = mods & GS_MOD_NEG ? sign : 0;
+  GS_LANES_DO(l) {
+    to->u32[l] = (from->u32[l] & ~clear) ^ flip;
+  }
+}
+
+/* Whether a source is a vector register with sign modifiers and nothing else. */
+static inline bool gs_src_signed(const gs_src_t *s) {
+  return s->kind == GS_SRC_VGPR && s->mods && !(s->mods & ~(unsigned)(GS_MOD_NEG | GS_MOD_ABS));
+}
+
+/* Operand `i` as 32-bit lanes. */
+static inline const gs_row_t *gs_src32(gs_wave_t *w, const gs_inst_t *in, unsigned i, gs_row_t *tmp) {
+  const gs_src_t *s = &in->src[i];
+  if (GS_LIKELY(s->kind == GS_SRC_VGPR && s->mods == 0))
+    return &w->v[s->reg];
+  if (s->mods == 0 && (s->kind == GS_SRC_SGPR || s->kind == GS_SRC_CONST)) {
+    gs_broadcast(s->kind == GS_SRC_SGPR ? w->s.u32[s->reg] : (uint32_t)s->value, tmp);
+    return tmp;
+  }
+  return gs_fetch_slow(w, in, i, 32, tmp);
+}
+
+/* The same for single floats, whose sign modifiers are common. */
+static inline const gs_row_t *gs_src32_float(gs_wave_t *w, const gs_inst_t *in, unsigned i, gs_row_t *tmp) {
+  const gs_src_t *s = &in->src[i];
+  if (!gs_src_signed(s))
+    return gs_src32(w, in, i, tmp);
+  gs_apply_sign(&w->v[s->reg], s->mods, 1u << 31, tmp);
+  return tmp;
+}
+
+/* Operand `i` as 16-bit lanes in bits 15:0; bits 31:16 are undefined. */
+static inline const gs_row_t *gs_src16(gs_wave_t *w, const gs_inst_t *in, unsigned i, gs_row_t *tmp) {
+  return in->src[i].mods ? gs_fetch_slow(w, in, i, 16, tmp) : gs_src32(w, in, i, tmp);
+}
+
+/* A 64-bit operand: low and high dwords of each lane. */
+typedef struct gs_row64 {
+  const gs_row_t *lo, *hi;
+} gs_row64_t;
+
+static inline gs_row64_t gs_src64(gs_wave_t *w, const gs_inst_t *in, unsigned i, bool is_float,
+                                  gs_row_t tmp[2]) {
+  const gs_src_t *s = &in->src[i];
+  if (GS_LIKELY(s->kind == GS_SRC_VGPR && s->mods == 0))
+    return (gs_row64_t){&w->v[s->reg], &w->v[s->reg + 1]};
+  if (s->mods == 0 && (s->kind == GS_SRC_SGPR || s->kind == GS_SRC_CONST)) {
+    const bool scalar = s->kind == GS_SRC_SGPR;
+    gs_broadcast(scalar ? w->s.u32[s->reg] : (uint32_t)s->value, &tmp[0]);
+    gs_broadcast(scalar ? w->s.u32[s->reg + 1] : (uint32_t)(s->value >> 32), &tmp[1]);
+    return (gs_row64_t){&tmp[0], &tmp[1]};
+  }
+  if (is_float && gs_src_signed(s)) {
+    gs_apply_sign(&w->v[s->reg + 1], s->mods, 1u << 31, &tmp[1]);
+    return (gs_row64_t){&w->v[s->reg], &tmp[1]};
+  }
+  return (gs_row64_t){gs_fetch_slow64(w, in, i, 0, is_float, &tmp[0]),
+                      gs_fetch_slow64(w, in, i, 1, is_float, &tmp[1])};
+}
+
+static inline uint64_t gs_get_u64(gs_row64_t r, unsigned l) {
+  return (uint64_t)r.lo->u32[l] | (uint64_t)r.hi->u32[l] << 32;
+}
+static inline double gs_get_f64(gs_row64_t r, unsigned l) {
+  uint64_t bits = gs_get_u64(r, l);
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+/* A lane mask operand (v_cndmask, carry in). */
+static inline uint64_t gs_src_mask(const gs_wave_t *w, const gs_inst_t *in, unsigned i) {
+  const gs_src_t *s = &in->src[i];
+  if (GS_LIKELY(s->kind == GS_SRC_SGPR))
+    return (uint64_t)w->s.u32[s->reg] | (uint64_t)w->s.u32[s->reg + 1] << 32;
+  return gs_special_value(w, in, i);
+}
+
+/* ---- Destinations ---- */
+
+/* Lanes that the instruction may write. */
+static inline uint64_t gs_vexec(const gs_wave_t *w, const gs_inst_t *in) {
+  return GS_LIKELY(in->form != GS_FORM_DPP) ? gs_exec(w) : gs_dpp_exec(w, in);
+}
+
+static inline bool gs_direct(const gs_wave_t *w, const gs_inst_t *in) {
+  return in->plain_dst && gs_exec(w) == UINT64_MAX;
+}
+
+/* Row to compute a 32-bit result into: the register itself when every lane is written as computed, else
+ * `tmp`. Call gs_commit32 with it afterwards. Each lane's sources must be read before its result is
+ * stored. */
+static inline gs_row_t *gs_dst32(gs_wave_t *w, const gs_inst_t *in, gs_row_t *tmp) {
+  return GS_LIKELY(gs_direct(w, in)) ? &w->v[in->dst] : tmp;
+}
+
+/* Copies the lanes of `exec` from `result` to register `reg`. */
+static inline void gs_write_row(gs_wave_t *w, unsigned reg, const gs_row_t *result, uint64_t exec) {
+  gs_row_t *d = &w->v[reg];
+  if (d == result)
+    return;
+#if defined(__AVX512F__)
+  for (unsigned l = 0; l < GS_LANES; l += 16)
+    _mm512_mask_store_epi32(&d->u32[l], (__mmask16)(exec >> l), _mm512_load_si512(&result->u32[l]));
+#else
+  if (exec != w->lane_mask_exec)
+    gs_lane_mask_update(w, exec);
+  const gs_row_t *m = &w->lane_mask;
+  GS_LANES_DO(l) {
+    d->u32[l] = (result->u32[l] & m->u32[l]) | (d->u32[l] & ~m->u32[l]);
+  }
+#endif
+}
+
+/* Ends an integer instruction with a 32-bit (or 16-bit) result. */
+static inline void gs_commit32(gs_wave_t *w, const gs_inst_t *in, gs_row_t *result) {
+  if (GS_LIKELY(result == &w->v[in->dst]))
+    return;
+  if (GS_LIKELY(in->plain_dst))
+    gs_write_row(w, in->dst, result, gs_exec(w));
+  else
+    gs_commit_slow(w, in, result);
+}
+
+/* A 64-bit destination. */
+typedef struct gs_dst64 {
+  gs_row_t *lo, *hi;
+} gs_dst64_t;
+
+static inline gs_dst64_t gs_dst64(gs_wave_t *w, const gs_inst_t *in, gs_row_t tmp[2]) {
+  if (GS_LIKELY(gs_direct(w, in)))
+    return (gs_dst64_t){&w->v[in->dst], &w->v[in->dst + 1]};
+  return (gs_dst64_t){&tmp[0], &tmp[1]};
+}
+static inline void gs_put_u64(gs_dst64_t d, unsigned l, uint64_t value) {
+  d.lo->u32[l] = (uint32_t)value;
+  d.hi->u32[l] = (uint32_t)(value >> 32);
+}
+static inline void gs_put_f64(gs_dst64_t d, unsigned l, double value) {
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  gs_put_u64(d, l, bits);
+}
+/* Ends an instruction with a 64-bit result; DPP and partial EXEC are honoured, output modifiers were
+ * applied before. */
+static inline void gs_commit64(gs_wave_t *w, const gs_inst_t *in, gs_dst64_t d) {
+  if (GS_LIKELY(d.lo == &w->v[in->dst]))
+    return;
+  const uint64_t exec = gs_vexec(w, in);
+  gs_write_row(w, in->dst, d.lo, exec);
+  gs_write_row(w, in->dst + 1u, d.hi, exec);
+}
+
+/* Writes a scalar pair by operand number (VCC, SGPRs; not necessarily even). */
+static inline void gs_write_sgpr64(gs_wave_t *w, unsigned reg, uint64_t value) {
+  w->s.u32[reg] = (uint32_t)value;
+  w->s.u32[reg + 1] = (uint32_t)(value >> 32);
+}
+
+/* ---- Masks ----
+ *
+ * A mask has a bit per lane, lane 0 in bit 0. Vector code makes and uses masks as rows: all ones for a set
+ * bit, else zero. Going from one to the other is what no compiler does well, hence the intrinsics. */
+
+/* The mask of a row, from each lane's top bit. */
+static inline uint64_t gs_mask_from_row(const gs_row_t *row) {
+  uint64_t mask = 0;
+#if defined(__AVX512DQ__)
+  for (unsigned l = 0; l < GS_LANES; l += 16)
+    mask |= (uint64_t)_mm512_movepi32_mask(_mm512_load_si512(&row->u32[l])) << l;
+#elif defined(__AVX2__)
+  for (unsigned l = 0; l < GS_LANES; l += 8)
+    mask |= (uint64_t)(uint32_t)_mm256_movemask_ps(_mm256_load_ps(&row->f32[l])) << l;
+#elif defined(__SSE2__)
+  for (unsigned l = 0; l < GS_LANES; l += 4)
+    mask |= (uint64_t)(uint32_t)_mm_movemask_ps(_mm_load_ps(&row->f32[l])) << l;
+#else
+  for (unsigned l = 0; l < GS_LANES; l++)
+    mask |= (uint64_t)(row->u32[l] >> 31) << l;
+#endif
+  return mask;
+}
+
+/* The row of a mask. */
+static inline void gs_row_from_mask(uint64_t mask, gs_row_t *row) {
+#if defined(__AVX512F__)
+  for (unsigned l = 0; l < GS_LANES; l += 16)
+    _mm512_store_si512(&row->u32[l], _mm512_maskz_set1_epi32((__mmask16)(mask >> l), -1));
+#else
+  /* Testing against a table vectorises where shifting by a lane's number does not. */
+#define GS_BITS4(n) 1u << (n), 2u << (n), 4u << (n), 8u << (n)
+  static const _Alignas(64) uint32_t bit[32] = {GS_BITS4(0),  GS_BITS4(4),  GS_BITS4(8),  GS_BITS4(12),
+                                                GS_BITS4(16), GS_BITS4(20), GS_BITS4(24), GS_BITS4(28)};
+#undef GS_BITS4
+  for (unsigned first = 0; first < GS_LANES; first += 32) {
+    const uint32_t half = (uint32_t)(mask >> first);
+    GS_IVDEP
+    for (unsigned l = 0; l < 32; l++)
+      row->i32[first + l] = -(int32_t)((half & bit[l]) == bit[l]);
+  }
+#endif
+}
+
+/* Per lane b where the mask has a bit, else a. Rows may be the same. */
+static inline void gs_select_row(uint64_t mask, const gs_row_t *a, const gs_row_t *b, gs_row_t *result) {
+#if defined(__AVX512F__)
+  for (unsigned l = 0; l < GS_LANES; l += 16)
+    _mm512_store_si512(&result->u32[l],
+                       _mm512_mask_blend_epi32((__mmask16)(mask >> l), _mm512_load_si512(&a->u32[l]),
+                                               _mm512_load_si512(&b->u32[l])));
+#else
+  gs_row_t m;
+  gs_row_from_mask(mask, &m);
+  GS_LANES_DO(l) {
+    result->u32[l] = (b->u32[l] & m.u32[l]) | (a->u32[l] & ~m.u32[l]);
+  }
+#endif
+}
+
+/* One byte per lane, 0 or 1, packed into a mask. */
+static inline uint64_t gs_pack_mask(const uint8_t bytes[GS_LANES]) {
+  uint64_t mask = 0;
+#if defined(__AVX512BW__)
+  const __m512i all = _mm512_loadu_si512(bytes);
+  mask = _mm512_test_epi8_mask(all, all);
+#elif defined(__SSE2__)
+  for (unsigned l = 0; l < GS_LANES; l += 16) {
+    const __m128i some = _mm_loadu_si128((const __m128i *)(bytes + l));
+    /* Bit 0 of each byte moves to its bit 7, whatever the shift brings in from the neighbour below. */
+    mask |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_slli_epi16(some, 7)) << l;
+  }
+#else
+  for (unsigned i = 0; i < GS_LANES / 8; i++) {
+    uint64_t eight;
+    memcpy(&eight, bytes + 8 * i, 8);
+    /* The products put bit k of the result's top byte where byte k of the input was; no two terms overlap. */
+    mask |= ((eight * UINT64_C(0x0102040810204080)) >> 56) << (8 * i);
+  }
+#endif
+  return mask;
+}
+
+/* Bit `l` of a mask as 0 or 1. */
+static inline uint32_t gs_bit(uint64_t mask, unsigned l) {
+  return (uint32_t)(mask >> l) & 1u;
+}
+
+/* Ends a comparison: sdst (or VCC) gets the results of active lanes and 0 for the others; CMPX writes EXEC
+ * too. Three ways to give the results: a mask, a row (see gs_mask_from_row; best for operands of 32 bits),
+ * or a byte per lane, 0 or 1. */
+static inline void gs_commit_cmp_mask(gs_wave_t *w, const gs_inst_t *in, uint64_t results) {
+  const uint64_t mask = results & gs_vexec(w, in);
+  gs_write_sgpr64(w, in->sdst, mask);
+  if (in->op->flags & GS_OPF_CMPX)
+    gs_set_exec(w, mask);
+}
+static inline void gs_commit_cmp_row(gs_wave_t *w, const gs_inst_t *in, const gs_row_t *results) {
+  gs_commit_cmp_mask(w, in, gs_mask_from_row(results));
+}
+static inline void gs_commit_cmp(gs_wave_t *w, const gs_inst_t *in, const uint8_t bytes[GS_LANES]) {
+  gs_commit_cmp_mask(w, in, gs_pack_mask(bytes));
+}
+
+/* ---- Handlers of the common shapes: the last argument is one lane's result, of a, b and c ---- */
+
+#define GS_VOP_SRC(i, n) const gs_row_t *const r##n = gs_src32(w, in, i, &t##n)
+
+/* Integer or bit instructions on 32-bit operands. `type` names the row member: u32 or i32. */
+#define GS_V32_1(name, type, expr)                                                                           \
+  GS_OP(name) {                                                                                              \
+    gs_row_t ta, td;                                                                                         \
+    GS_VOP_SRC(0, a);                                                                                        \
+    gs_row_t *const d = gs_dst32(w, in, &td);                                                                \
+    GS_LANES_DO(l) {                                                                                         \
+      const __typeof__(ra->type[0]) a = ra->type[l];                                                         \
+      d->type[l] = (__typeof__(d->type[0]))(expr);                                                           \
+    }                                                                                                        \
+    gs_commit32(w, in, d);                                                                                   \
+  }
+#define GS_V32_2(name, type, expr)                                                                           \
+  GS_OP(name) {                                                                                              \
+    gs_row_t ta, tb, td;                                                                                     \
+    GS_VOP_SRC(0, a);                                                                                        \
+    GS_VOP_SRC(1, b);                                                                                        \
+    gs_row_t *const d = gs_dst32(w, in, &td);                                                                \
+    GS_LANES_DO(l) {                                                                                         \
+      const __typeof__(ra->type[0]) a = ra->type[l], b = rb->type[l];                                        \
+      d->type[l] = (__typeof__(d->type[0]))(expr);                                                           \
+    }                                                                                                        \
+    gs_commit32(w, in, d);                                                                                   \
+  }
+#define GS_V32_3(name, type, expr)                                                                           \
+  GS_OP(name) {                                                                                              \
+    gs_row_t ta, tb, tc, td;                                                                                 \
+    GS_VOP_SRC(0, a);                                                                                        \
+    GS_VOP_SRC(1, b);                                                                                        \
+    GS_VOP_SRC(2, c);                                                                                        \
+    gs_row_t *const d = gs_dst32(w, in, &td);                                                                \
+    GS_LANES_DO(l) {                                                                                         \
+      const __typeof__(ra->type[0]) a = ra->type[l], b = rb->type[l], c = rc->type[l];                       \
+      d->type[l] = (__typeof__(d->type[0]))(expr);                                                           \
+    }                                                                                                        \
+    gs_commit32(w, in, d);                                                                                   \
+  }
+
+/* Comparisons of 32-bit operands. */
+#define GS_VCMP32(name, type, expr)                                                                          \
+  GS_OP(name) {                                                                                              \
+    gs_row_t ta, tb, result;                                                                                 \
+    GS_VOP_SRC(0, a);                                                                                        \
+    GS_VOP_SRC(1, b);                                                                                        \
+    GS_LANES_DO(l) {                                                                                         \
+      const __typeof__(ra->type[0]) a = ra->type[l], b = rb->type[l];                                        \
+      result.i32[l] = -(expr);                                                                               \
+    }                                                                                                        \
+    gs_commit_cmp_row(w, in, &result);                                                                       \
+  }
+
+#endif

@@ -1,0 +1,177 @@
+/* How instructions reach memory: the wave's view of the GPU's address space, LDS, and the apertures through which flat
+ * addresses reach LDS and private memory. Every access is checked; a bad one faults the wave before any lane is served.
+ * Not here: address arithmetic of the encodings (op_*.c), moving the data (transfer.h), the address space (base/vm.h). */
+#ifndef GFXSIM_ISA_MEMORY_H
+#define GFXSIM_ISA_MEMORY_H
+
+#include "isa/lanes.h"
+
+/* Where the 4 GiB apertures of LDS and private memory are in the flat address space (high dwords). */
+enum { GS_SHARED_APERTURE_HI = 0x00010000, GS_PRIVATE_APERTURE_HI = 0x00020000 };
+
+enum {
+  GS_LINEAR_STEP = 4,    /* from one dword of a lane to its next in ordinary memory */
+  GS_PRIVATE_STEP = 256, /* the same in private memory: the dwords of 64 lanes lie side by side */
+  GS_ACCESS_BYTES = 16,  /* most that one lane accesses at once */
+};
+
+/* The accesses of one vector memory instruction, at most GS_ACCESS_BYTES per lane. */
+typedef struct gs_access {
+  /* Before resolving: each lane's address as the device sees it. Afterwards: its address in this process, and lanes that
+   * take no part have the address of one that does, so that loads may go over all lanes without a look at `lanes`. */
+  _Alignas(64) uint64_t at[GS_LANES];
+  uint64_t lanes;   /* lanes that access memory */
+  uint64_t zero;    /* lanes whose access is out of bounds in a way that reads 0 and writes nothing */
+  uint64_t bounced; /* lanes whose `at` is in `bounce` */
+  uint32_t step;    /* bytes from one dword of a lane to its next */
+  uint32_t stride;  /* if not 0, all 64 lanes take part and lane l is at[0] + l * stride */
+  bool uniform;     /* all lanes that take part have the same address */
+  uint32_t bytes;   /* per lane */
+  uint32_t rights;  /* GS_VM_* */
+
+  /* For lanes whose bytes are not together in this process (swizzled and unaligned, or in two mappings). */
+  uint64_t device[GS_LANES];
+  uint16_t device_step[GS_LANES];
+  _Alignas(16) uint8_t bounce[GS_LANES][GS_ACCESS_BYTES];
+} gs_access_t;
+
+/* Starts the description of an access by `lanes`; at[] is left to be filled. */
+static inline void gs_access_init(gs_access_t *a, uint64_t lanes, unsigned bytes, uint32_t rights) {
+  a->lanes = lanes;
+  a->zero = 0;
+  a->bounced = 0;
+  a->step = GS_LINEAR_STEP;
+  a->stride = 0;
+  a->uniform = false;
+  a->bytes = bytes;
+  a->rights = rights;
+}
+
+/* Gives lanes that take no part the address of the first that does. Needs at least one that does. */
+static inline void gs_access_fill(gs_wave_t *w, gs_access_t *a) {
+  if (a->lanes == UINT64_MAX)
+    return;
+  if (w->lane_mask_exec != a->lanes)
+    gs_lane_mask_update(w, a->lanes);
+  const uint64_t first = a->at[__builtin_ctzll(a->lanes)];
+  const gs_row_t *m = &w->lane_mask;
+  GS_LANES_DO(l) {
+    const uint64_t mask = (uint64_t)(int64_t)m->i32[l];
+    a->at[l] = (a->at[l] & mask) | (first & ~mask);
+  }
+}
+
+/* Finds out whether lanes are `stride` bytes apart or all at one place. Lanes that take no part are filled. */
+static inline void gs_access_measure(gs_access_t *a, uint32_t stride) {
+  const uint64_t first = a->at[0];
+  uint64_t differ = 0, apart = 0;
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    apart |= a->at[l] - first;
+    differ |= (a->at[l] - first) ^ ((uint64_t)l * stride);
+  }
+  a->uniform = !apart;
+  a->stride = !differ && a->lanes == UINT64_MAX ? stride : 0;
+}
+
+/* Bytes from a lane's first to behind its last. */
+static inline uint64_t gs_access_span(const gs_access_t *a) {
+  const uint32_t piece = a->bytes < 4 ? a->bytes : 4;
+  return a->step == GS_LINEAR_STEP ? a->bytes : (a->bytes - piece) / 4 * (uint64_t)a->step + piece;
+}
+
+/* Distance between lanes that lie side by side. */
+static inline uint32_t gs_access_dense_stride(const gs_access_t *a) {
+  return a->step == GS_LINEAR_STEP || a->bytes < 4 ? a->bytes : 4;
+}
+
+/* The slow path of gs_resolve: any addresses, also lanes in several mappings. */
+bool gs_resolve_slow(gs_wave_t *w, gs_access_t *a);
+
+/* gs_resolve's fast path: all lanes in the mapping where this instruction found its addresses last time, and each lane's
+ * dwords `step` apart. Addresses of lanes that take no part must be filled. Does nothing if it returns false. */
+static inline bool gs_resolve_hinted(gs_wave_t *w, gs_access_t *a) {
+  const gs_vm_map_t *map = atomic_load_explicit(&w->env->vm->seen, memory_order_relaxed);
+  const uint32_t hint = w->range_hint[w->pc / 8 % GS_RANGE_HINTS];
+  if (GS_UNLIKELY(hint >= map->count))
+    return false;
+  const gs_vm_range_t *range = &map->range[hint];
+  const uint32_t piece = a->bytes < 4 ? a->bytes : 4;
+  const uint64_t span = gs_access_span(a);
+  const uint64_t start = range->start, last = range->end - span;
+  if (GS_UNLIKELY((range->access & a->rights) != a->rights || last < start || last > range->end))
+    return false;
+  /* Addresses of mappings have bit 63 clear, so a difference has it set exactly if the address is out of bounds. */
+  uint64_t outside = 0, straddles = 0;
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    outside |= (a->at[l] - start) | (last - a->at[l]);
+    straddles |= (a->at[l] & 3) + piece - 1;
+  }
+  if (GS_UNLIKELY((int64_t)outside < 0 || (a->step != GS_LINEAR_STEP && (straddles & 4))))
+    return false;
+  const uint64_t delta = (uint64_t)(uintptr_t)range->host - start;
+  GS_LANES_DO(l)
+    a->at[l] += delta;
+  gs_access_measure(a, gs_access_dense_stride(a));
+  return true;
+}
+
+/* Resolves addresses in the GPU's address space. Returns whether there is anything to do; on a bad address faults the
+ * wave and returns false. */
+static inline bool gs_resolve(gs_wave_t *w, gs_access_t *a) {
+  if (GS_UNLIKELY(!a->lanes))
+    return a->zero != 0;
+  gs_access_fill(w, a);
+  return GS_LIKELY(gs_resolve_hinted(w, a)) || gs_resolve_slow(w, a);
+}
+
+/* The slow path of gs_resolve_lds: moves lanes that are out of bounds to `zero`. */
+bool gs_resolve_lds_slow(gs_wave_t *w, gs_access_t *a);
+
+/* Resolves byte offsets into LDS. Returns whether there is anything to do. */
+static inline bool gs_resolve_lds(gs_wave_t *w, gs_access_t *a) {
+  if (GS_UNLIKELY(!a->lanes))
+    return a->zero != 0;
+  gs_access_fill(w, a);
+  const uint64_t last = (uint64_t)w->env->lds_bytes - a->bytes;
+  uint64_t outside = 0;
+  for (unsigned l = 0; l < GS_LANES; l++)
+    outside |= (last - a->at[l]) | a->at[l];
+  if (GS_UNLIKELY((int64_t)outside < 0))
+    return gs_resolve_lds_slow(w, a);
+  const uint64_t base = (uint64_t)(uintptr_t)w->env->lds;
+  GS_LANES_DO(l)
+    a->at[l] += base;
+  gs_access_measure(a, a->bytes);
+  return true;
+}
+
+/* Resolves flat addresses of which some lie in an aperture: LDS, private memory and global addresses in any mixture.
+ * Returns whether there is anything to do; on a bad address faults the wave and returns false. */
+bool gs_resolve_mixed(gs_wave_t *w, gs_access_t *a);
+
+/* Where byte `offset` of lane 0's private memory is; lanes are 4 bytes apart. */
+static inline uint64_t gs_private_address(const gs_wave_t *w, uint32_t offset) {
+  return w->s.u64[GS_S_FLAT_SCRATCH / 2] + (uint64_t)(offset / 4) * GS_PRIVATE_STEP + offset % 4;
+}
+
+/* Faults the wave unless the addresses are multiples of `size`. For atomics, before resolving. */
+bool gs_access_check_alignment(gs_wave_t *w, const gs_access_t *a, unsigned size);
+
+/* Writes bounced lanes back to memory. */
+void gs_access_write_back(gs_wave_t *w, gs_access_t *a);
+
+/* To be called after stores and atomics. */
+static inline void gs_access_finish(gs_wave_t *w, gs_access_t *a) {
+  if (GS_UNLIKELY(a->bounced))
+    gs_access_write_back(w, a);
+}
+
+/* Scalar access of `size` bytes: the address in this process, or NULL after faulting the wave. Bytes that are not
+ * together in this process are read into the wave (at most 64), and can't be written: write a dword at a time. */
+void *gs_resolve_scalar(gs_wave_t *w, uint64_t address, unsigned size, uint32_t access);
+
+/* Value of the LDS_DIRECT operand: the LDS item that M0 describes (offset in 15:0, type in 18:16), the same for all
+ * lanes; 0 beyond the end of LDS. */
+uint32_t gs_lds_direct(const gs_wave_t *w);
+
+#endif

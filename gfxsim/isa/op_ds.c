@@ -1,0 +1,474 @@
+/* DS instructions: loads, stores and atomics on the local data share, and exchanges between lanes that use its network.
+ * LDS belongs to one workgroup, which one thread executes at a time: atomics need no host atomics. Global data share and
+ * global wave sync do not exist on these devices as compute programs see them: illegal.
+ * Not here: flat addresses of LDS (op_flat.c). */
+#include "isa/fp_atomic.h"
+#include "isa/transfer.h"
+
+/* ---- Addresses ---- */
+
+static void illegal(gs_wave_t *w, const gs_inst_t *in) {
+  gs_wave_fault(w, GS_WAVE_FAULT_ILLEGAL, w->pc - in->size, 0, GS_LANES);
+}
+
+static inline void lane_offsets(const gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, uint32_t offset) {
+  const gs_row_t *address = &w->v[in->src[0].reg];
+  GS_LANES_DO(l)
+    a->at[l] = address->u32[l] + offset;
+}
+
+/* Each of these starts an access. Returns whether there is anything to do. */
+static bool lds_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, unsigned bytes, uint32_t offset) {
+  if (GS_UNLIKELY(in->gds)) {
+    illegal(w, in);
+    return false;
+  }
+  gs_access_init(a, gs_exec(w), bytes, 0);
+  lane_offsets(w, in, a, offset);
+  return gs_resolve_lds(w, a);
+}
+static bool lds_begin_atomic(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, unsigned bytes, uint32_t offset) {
+  if (GS_UNLIKELY(in->gds)) {
+    illegal(w, in);
+    return false;
+  }
+  gs_access_init(a, gs_exec(w), bytes, GS_VM_READ | GS_VM_WRITE);
+  lane_offsets(w, in, a, offset);
+  return gs_access_check_alignment(w, a, bytes) && gs_resolve_lds(w, a);
+}
+/* The offset counts from M0 and the lane's number. */
+static bool lds_begin_addtid(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a) {
+  if (GS_UNLIKELY(in->gds)) {
+    illegal(w, in);
+    return false;
+  }
+  gs_access_init(a, gs_exec(w), 4, 0);
+  const uint32_t base = (w->s.u32[GS_S_M0] & 0xffff) + (uint32_t)in->imm;
+  GS_LANES_DO(l)
+    a->at[l] = base + 4 * l;
+  return gs_resolve_lds(w, a);
+}
+
+/* ---- Loads and stores ---- */
+
+#define READ(name, n)                                                                                          \
+  GS_OP(name) {                                                                                                \
+    gs_access_t a;                                                                                             \
+    if (lds_begin(w, in, &a, 4 * n, (uint32_t)in->imm))                                                        \
+      gs_load_dwords(w, &a, in->dst, n);                                                                       \
+  }
+#define READ_NARROW(name, narrow, half)                                                                        \
+  GS_OP(name) {                                                                                                \
+    gs_access_t a;                                                                                             \
+    if (lds_begin(w, in, &a, narrow >= GS_NARROW_U16 ? 2 : 1, (uint32_t)in->imm))                              \
+      gs_load_narrow(w, &a, in->dst, narrow, half);                                                            \
+  }
+#define WRITE(name, n)                                                                                         \
+  GS_OP(name) {                                                                                                \
+    gs_access_t a;                                                                                             \
+    if (lds_begin(w, in, &a, 4 * n, (uint32_t)in->imm))                                                        \
+      gs_store_dwords(w, &a, in->src[1].reg, n);                                                               \
+  }
+#define WRITE_NARROW(name, bytes, shift)                                                                       \
+  GS_OP(name) {                                                                                                \
+    gs_access_t a;                                                                                             \
+    if (lds_begin(w, in, &a, bytes, (uint32_t)in->imm))                                                        \
+      gs_store_narrow(w, &a, in->src[1].reg, bytes, shift);                                                    \
+  }
+/* Two accesses of `n` dwords each, their offsets in units of `scale` bytes. */
+#define READ2(name, n, scale)                                                                                  \
+  GS_OP(name) {                                                                                                \
+    gs_access_t a, b;                                                                                          \
+    if (lds_begin(w, in, &a, 4 * n, (uint32_t)in->imm * scale) &&                                              \
+        lds_begin(w, in, &b, 4 * n, in->imm1 * scale)) {                                                       \
+      gs_load_dwords(w, &a, in->dst, n);                                                                       \
+      gs_load_dwords(w, &b, in->dst + n, n);                                                                   \
+    }                                                                                                          \
+  }
+#define WRITE2(name, n, scale)                                                                                 \
+  GS_OP(name) {                                                                                                \
+    gs_access_t a;                                                                                             \
+    if (lds_begin(w, in, &a, 4 * n, (uint32_t)in->imm * scale))                                                \
+      gs_store_dwords(w, &a, in->src[1].reg, n);                                                               \
+    if (lds_begin(w, in, &a, 4 * n, in->imm1 * scale))                                                         \
+      gs_store_dwords(w, &a, in->src[2].reg, n);                                                               \
+  }
+
+READ(ds_read_b32, 1)
+READ(ds_read_b64, 2)
+READ(ds_read_b96, 3)
+READ(ds_read_b128, 4)
+READ2(ds_read2_b32, 1, 4)
+READ2(ds_read2st64_b32, 1, 256)
+READ2(ds_read2_b64, 2, 8)
+READ2(ds_read2st64_b64, 2, 512)
+READ_NARROW(ds_read_u8, GS_NARROW_U8, GS_HALF_NONE)
+READ_NARROW(ds_read_i8, GS_NARROW_I8, GS_HALF_NONE)
+READ_NARROW(ds_read_u16, GS_NARROW_U16, GS_HALF_NONE)
+READ_NARROW(ds_read_i16, GS_NARROW_I16, GS_HALF_NONE)
+READ_NARROW(ds_read_u8_d16, GS_NARROW_U8, GS_HALF_LO)
+READ_NARROW(ds_read_u8_d16_hi, GS_NARROW_U8, GS_HALF_HI)
+READ_NARROW(ds_read_i8_d16, GS_NARROW_I8, GS_HALF_LO)
+READ_NARROW(ds_read_i8_d16_hi, GS_NARROW_I8, GS_HALF_HI)
+READ_NARROW(ds_read_u16_d16, GS_NARROW_U16, GS_HALF_LO)
+READ_NARROW(ds_read_u16_d16_hi, GS_NARROW_U16, GS_HALF_HI)
+WRITE(ds_write_b32, 1)
+WRITE(ds_write_b64, 2)
+WRITE(ds_write_b96, 3)
+WRITE(ds_write_b128, 4)
+WRITE2(ds_write2_b32, 1, 4)
+WRITE2(ds_write2st64_b32, 1, 256)
+WRITE2(ds_write2_b64, 2, 8)
+WRITE2(ds_write2st64_b64, 2, 512)
+WRITE_NARROW(ds_write_b8, 1, 0)
+WRITE_NARROW(ds_write_b16, 2, 0)
+WRITE_NARROW(ds_write_b8_d16_hi, 1, 16)
+WRITE_NARROW(ds_write_b16_d16_hi, 2, 16)
+
+GS_OP(ds_read_addtid_b32) {
+  gs_access_t a;
+  if (lds_begin_addtid(w, in, &a))
+    gs_load_dwords(w, &a, in->dst, 1);
+}
+GS_OP(ds_write_addtid_b32) {
+  gs_access_t a;
+  if (lds_begin_addtid(w, in, &a))
+    gs_store_dwords(w, &a, in->src[1].reg, 1);
+}
+
+/* ---- Atomics ---- */
+
+#define UNUSED __attribute__((unused))
+
+/* What the fields of MODE let through. */
+static inline unsigned denormals32(uint32_t mode) {
+  return mode >> GS_MODE_DENORM32_SHIFT & 3;
+}
+static inline unsigned denormals64(uint32_t mode) {
+  return mode >> GS_MODE_DENORM64_SHIFT & 3;
+}
+
+/* `next` is the new value as an expression of `old`, the operands `data` and `second`, and `mode`. */
+#define RMW(name, bits, next)                                                                                  \
+  static uint##bits##_t lds_##name##bits(uint64_t at, UNUSED uint##bits##_t data, UNUSED uint##bits##_t second, \
+                                         UNUSED uint32_t mode) {                                               \
+    uint##bits##_t *item = (uint##bits##_t *)(uintptr_t)at;                                                    \
+    const uint##bits##_t old = *item;                                                                          \
+    *item = (next);                                                                                            \
+    return old;                                                                                                \
+  }
+#define RMW_BOTH(name, next) RMW(name, 32, next) RMW(name, 64, next)
+
+RMW_BOTH(add, old + data)
+RMW_BOTH(sub, old - data)
+RMW_BOTH(rsub, data - old)
+RMW_BOTH(inc, old >= data ? 0 : old + 1)
+RMW_BOTH(dec, old == 0 || old > data ? data : old - 1)
+RMW(min_i, 32, (int32_t)data < (int32_t)old ? data : old)
+RMW(min_i, 64, (int64_t)data < (int64_t)old ? data : old)
+RMW(max_i, 32, (int32_t)data > (int32_t)old ? data : old)
+RMW(max_i, 64, (int64_t)data > (int64_t)old ? data : old)
+RMW_BOTH(min_u, data < old ? data : old)
+RMW_BOTH(max_u, data > old ? data : old)
+RMW_BOTH(and, old &data)
+RMW_BOTH(or, old | data)
+RMW_BOTH(xor, old ^ data)
+RMW_BOTH(mskor, (old & ~data) | second)
+RMW_BOTH(xchg, data)
+RMW_BOTH(cmpst, old == data ? second : old)
+RMW(wrap, 32, old >= data ? old - data : old + second)
+RMW(min_f, 32, gs_fp_min32(old, data, denormals32(mode)))
+RMW(min_f, 64, gs_fp_min64(old, data, denormals64(mode)))
+RMW(max_f, 32, gs_fp_max32(old, data, denormals32(mode)))
+RMW(max_f, 64, gs_fp_max64(old, data, denormals64(mode)))
+RMW(add_f, 32, gs_fp_add32(old, data, denormals32(mode)))
+RMW(add_f, 64, gs_fp_add64(old, data, denormals64(mode)))
+RMW(cmpst_f, 32, gs_fp_equal32(old, data, denormals32(mode)) ? second : old)
+RMW(cmpst_f, 64, gs_fp_equal64(old, data, denormals64(mode)) ? second : old)
+
+#define ATOMIC(name, op, bits, second, ret)                                                                    \
+  GS_OP(name) {                                                                                                \
+    gs_access_t a;                                                                                             \
+    if (lds_begin_atomic(w, in, &a, bits / 8, (uint32_t)in->imm))                                              \
+      gs_atomic##bits(w, &a, lds_##op##bits, in->src[1].reg, in->src[second].reg, ret);                        \
+  }
+/* With and without return; one operand or two. */
+#define ATOMIC_1(op, type, name, bits)                                                                         \
+  ATOMIC(ds_##op##_##type, name, bits, 1, GS_NO_RETURN)                                                        \
+  ATOMIC(ds_##op##_rtn_##type, name, bits, 1, in->dst)
+#define ATOMIC_2(op, type, name, bits)                                                                         \
+  ATOMIC(ds_##op##_##type, name, bits, 2, GS_NO_RETURN)                                                        \
+  ATOMIC(ds_##op##_rtn_##type, name, bits, 2, in->dst)
+
+ATOMIC_1(add, u32, add, 32)
+ATOMIC_1(sub, u32, sub, 32)
+ATOMIC_1(rsub, u32, rsub, 32)
+ATOMIC_1(inc, u32, inc, 32)
+ATOMIC_1(dec, u32, dec, 32)
+ATOMIC_1(min, i32, min_i, 32)
+ATOMIC_1(max, i32, max_i, 32)
+ATOMIC_1(min, u32, min_u, 32)
+ATOMIC_1(max, u32, max_u, 32)
+ATOMIC_1(and, b32, and, 32)
+ATOMIC_1(or, b32, or, 32)
+ATOMIC_1(xor, b32, xor, 32)
+ATOMIC_2(mskor, b32, mskor, 32)
+ATOMIC_2(cmpst, b32, cmpst, 32)
+ATOMIC_2(cmpst, f32, cmpst_f, 32)
+ATOMIC_1(min, f32, min_f, 32)
+ATOMIC_1(max, f32, max_f, 32)
+ATOMIC_1(add, f32, add_f, 32)
+ATOMIC(ds_wrxchg_rtn_b32, xchg, 32, 1, in->dst)
+ATOMIC(ds_wrap_rtn_b32, wrap, 32, 2, in->dst)
+ATOMIC_1(add, u64, add, 64)
+ATOMIC_1(sub, u64, sub, 64)
+ATOMIC_1(rsub, u64, rsub, 64)
+ATOMIC_1(inc, u64, inc, 64)
+ATOMIC_1(dec, u64, dec, 64)
+ATOMIC_1(min, i64, min_i, 64)
+ATOMIC_1(max, i64, max_i, 64)
+ATOMIC_1(min, u64, min_u, 64)
+ATOMIC_1(max, u64, max_u, 64)
+ATOMIC_1(and, b64, and, 64)
+ATOMIC_1(or, b64, or, 64)
+ATOMIC_1(xor, b64, xor, 64)
+ATOMIC_2(mskor, b64, mskor, 64)
+ATOMIC_2(cmpst, b64, cmpst, 64)
+ATOMIC_2(cmpst, f64, cmpst_f, 64)
+ATOMIC_1(min, f64, min_f, 64)
+ATOMIC_1(max, f64, max_f, 64)
+ATOMIC_1(add, f64, add_f, 64)
+ATOMIC(ds_wrxchg_rtn_b64, xchg, 64, 1, in->dst)
+
+/* Exchanges two items of `n` dwords; both are read before either is written. */
+static void exchange2(gs_wave_t *w, const gs_inst_t *in, unsigned n, uint32_t scale) {
+  gs_access_t a, b;
+  if (!lds_begin_atomic(w, in, &a, 4 * n, (uint32_t)in->imm * scale) ||
+      !lds_begin_atomic(w, in, &b, 4 * n, in->imm1 * scale))
+    return;
+  gs_row_t old[4] = {0};
+  for (uint64_t left = a.lanes | b.lanes; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctzll(left);
+    for (unsigned i = 0; i < n; i++) {
+      if (gs_bit(a.lanes, l))
+        old[i].u32[l] = gs_guest_get32(a.at[l] + 4 * i);
+      if (gs_bit(b.lanes, l))
+        old[n + i].u32[l] = gs_guest_get32(b.at[l] + 4 * i);
+    }
+    for (unsigned i = 0; i < n; i++) {
+      if (gs_bit(a.lanes, l))
+        gs_guest_put32(a.at[l] + 4 * i, w->v[in->src[1].reg + i].u32[l]);
+      if (gs_bit(b.lanes, l))
+        gs_guest_put32(b.at[l] + 4 * i, w->v[in->src[2].reg + i].u32[l]);
+    }
+  }
+  for (unsigned i = 0; i < 2 * n; i++)
+    gs_write_row(w, in->dst + i, &old[i], gs_exec(w));
+}
+
+GS_OP(ds_wrxchg2_rtn_b32) {
+  exchange2(w, in, 1, 4);
+}
+GS_OP(ds_wrxchg2st64_rtn_b32) {
+  exchange2(w, in, 1, 256);
+}
+GS_OP(ds_wrxchg2_rtn_b64) {
+  exchange2(w, in, 2, 8);
+}
+GS_OP(ds_wrxchg2st64_rtn_b64) {
+  exchange2(w, in, 2, 512);
+}
+
+/* Two dwords, each replaced by its operand without bit 31 if that bit is set. */
+static uint64_t lds_condxchg64(uint64_t at, uint64_t data, UNUSED uint64_t second, UNUSED uint32_t mode) {
+  uint64_t old = gs_guest_get64(at);
+  if (data >> 31 & 1)
+    gs_guest_put32(at, (uint32_t)data & 0x7fffffff);
+  if (data >> 63)
+    gs_guest_put32(at + 4, (uint32_t)(data >> 32) & 0x7fffffff);
+  return old;
+}
+GS_OP(ds_condxchg32_rtn_b64) {
+  gs_access_t a;
+  if (GS_UNLIKELY(in->gds)) {
+    illegal(w, in);
+    return;
+  }
+  gs_access_init(&a, gs_exec(w), 8, 0);
+  lane_offsets(w, in, &a, (uint32_t)in->imm);
+  GS_LANES_DO(l)
+    a.at[l] &= 0xfff8;
+  if (gs_resolve_lds(w, &a))
+    gs_atomic64(w, &a, lds_condxchg64, in->src[1].reg, in->src[1].reg, in->dst);
+}
+
+/* ---- Atomics whose operand is in LDS too ---- */
+
+/* The operand is some dwords from the item: by the offset (15 bits, signed) or, if its bit 15 is set, by bits 31:17 of
+ * the address. */
+static bool src2_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, gs_access_t *b, unsigned bytes) {
+  if (GS_UNLIKELY(in->gds)) {
+    illegal(w, in);
+    return false;
+  }
+  const uint32_t offset = (uint32_t)in->imm;
+  const bool by_address = offset >> 15 & 1;
+  const int32_t fixed = (int32_t)(offset << 17) >> 17;
+  const gs_row_t *address = &w->v[in->src[0].reg];
+  gs_access_init(a, gs_exec(w), bytes, GS_VM_READ | GS_VM_WRITE);
+  gs_access_init(b, gs_exec(w), bytes, GS_VM_READ);
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    const uint32_t item = by_address ? address->u32[l] & 0x1ffff : address->u32[l];
+    a->at[l] = item;
+    b->at[l] = item + 4 * (uint32_t)(by_address ? address->i32[l] >> 17 : fixed);
+  }
+  return gs_access_check_alignment(w, a, bytes) && gs_access_check_alignment(w, b, bytes < 8 ? bytes : 4) &&
+         gs_resolve_lds(w, a) && gs_resolve_lds(w, b);
+}
+
+#define SRC2(name, op, bits)                                                                                   \
+  GS_OP(name) {                                                                                                \
+    gs_access_t a, b;                                                                                          \
+    if (!src2_begin(w, in, &a, &b, bits / 8))                                                                  \
+      return;                                                                                                  \
+    for (uint64_t left = a.lanes; left; left &= left - 1) {                                                    \
+      const unsigned l = (unsigned)__builtin_ctzll(left);                                                      \
+      const uint##bits##_t data = gs_bit(b.lanes, l) ? gs_guest_get##bits(b.at[l]) : 0;                        \
+      (void)lds_##op##bits(a.at[l], data, data, w->mode);                                                      \
+    }                                                                                                          \
+  }
+
+SRC2(ds_add_src2_u32, add, 32)
+SRC2(ds_sub_src2_u32, sub, 32)
+SRC2(ds_rsub_src2_u32, rsub, 32)
+SRC2(ds_inc_src2_u32, inc, 32)
+SRC2(ds_dec_src2_u32, dec, 32)
+SRC2(ds_min_src2_i32, min_i, 32)
+SRC2(ds_max_src2_i32, max_i, 32)
+SRC2(ds_min_src2_u32, min_u, 32)
+SRC2(ds_max_src2_u32, max_u, 32)
+SRC2(ds_and_src2_b32, and, 32)
+SRC2(ds_or_src2_b32, or, 32)
+SRC2(ds_xor_src2_b32, xor, 32)
+SRC2(ds_write_src2_b32, xchg, 32)
+SRC2(ds_min_src2_f32, min_f, 32)
+SRC2(ds_max_src2_f32, max_f, 32)
+SRC2(ds_add_src2_f32, add_f, 32)
+SRC2(ds_add_src2_u64, add, 64)
+SRC2(ds_sub_src2_u64, sub, 64)
+SRC2(ds_rsub_src2_u64, rsub, 64)
+SRC2(ds_inc_src2_u64, inc, 64)
+SRC2(ds_dec_src2_u64, dec, 64)
+SRC2(ds_min_src2_i64, min_i, 64)
+SRC2(ds_max_src2_i64, max_i, 64)
+SRC2(ds_min_src2_u64, min_u, 64)
+SRC2(ds_max_src2_u64, max_u, 64)
+SRC2(ds_and_src2_b64, and, 64)
+SRC2(ds_or_src2_b64, or, 64)
+SRC2(ds_xor_src2_b64, xor, 64)
+SRC2(ds_write_src2_b64, xchg, 64)
+SRC2(ds_min_src2_f64, min_f, 64)
+SRC2(ds_max_src2_f64, max_f, 64)
+
+/* ---- One counter for the wave ---- */
+
+/* Adds `sign` times the number of active lanes to the dword that M0 and the offset name; all active lanes get what was
+ * there. */
+static void count_lanes(gs_wave_t *w, const gs_inst_t *in, bool subtract) {
+  const uint64_t exec = gs_exec(w);
+  if (GS_UNLIKELY(in->gds)) {
+    illegal(w, in);
+    return;
+  }
+  if (!exec)
+    return;
+  const uint32_t at = ((w->s.u32[GS_S_M0] & 0xffff) + (uint32_t)in->imm) & ~3u;
+  uint32_t old = 0;
+  if (at < w->env->lds_bytes && w->env->lds_bytes - at >= 4) {
+    const uint32_t count = (uint32_t)__builtin_popcountll(exec);
+    memcpy(&old, w->env->lds + at, 4);
+    const uint32_t next = subtract ? old - count : old + count;
+    memcpy(w->env->lds + at, &next, 4);
+  }
+  gs_row_t row;
+  GS_LANES_DO(l)
+    row.u32[l] = old;
+  gs_write_row(w, in->dst, &row, exec);
+}
+GS_OP(ds_append) {
+  count_lanes(w, in, false);
+}
+GS_OP(ds_consume) {
+  count_lanes(w, in, true);
+}
+
+/* ---- Between lanes ---- */
+
+/* Lanes get the value of lane `from[l]`, or 0 from an inactive one. */
+static void take_from(gs_wave_t *w, const gs_inst_t *in, const gs_row_t *data, const gs_row_t *from) {
+  const uint64_t exec = gs_exec(w);
+  gs_row_t active, result;
+  if (exec != w->lane_mask_exec)
+    gs_lane_mask_update(w, exec);
+  GS_LANES_DO(l)
+    active.u32[l] = data->u32[l] & w->lane_mask.u32[l];
+  for (unsigned l = 0; l < GS_LANES; l++)
+    result.u32[l] = active.u32[from->u32[l] & 63];
+  gs_write_row(w, in->dst, &result, exec);
+}
+
+GS_OP(ds_bpermute_b32) {
+  gs_row_t from;
+  const gs_row_t *address = &w->v[in->src[0].reg];
+  GS_LANES_DO(l)
+    from.u32[l] = (address->u32[l] + (uint32_t)in->imm) / 4;
+  take_from(w, in, &w->v[in->src[1].reg], &from);
+}
+
+GS_OP(ds_permute_b32) {
+  gs_row_t result = {0};
+  const gs_row_t *address = &w->v[in->src[0].reg], *data = &w->v[in->src[1].reg];
+  for (uint64_t left = gs_exec(w); left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctzll(left);
+    result.u32[(address->u32[l] + (uint32_t)in->imm) / 4 & 63] = data->u32[l];
+  }
+  gs_write_row(w, in->dst, &result, gs_exec(w));
+}
+
+static uint32_t reverse5(uint32_t x) {
+  return (x & 1) << 4 | (x & 2) << 2 | (x & 4) | (x & 8) >> 2 | (x & 16) >> 4;
+}
+
+/* Which lane of its group of 32 lane `i` (0 to 31) of a swizzle takes its value from. */
+static uint32_t swizzle_source(uint32_t offset, uint32_t i) {
+  const uint32_t and_mask = offset & 31;
+  if (offset >= 0xe000) /* exchanges of a Fourier transform */
+    return and_mask == 31 ? i : reverse5(i) >> __builtin_popcount(and_mask) | (i & and_mask);
+  if (offset >= 0xc000) { /* rotation of the lanes that agree in the masked bits */
+    const uint32_t count = offset >> 5 & 31;
+    return (i & and_mask) | ((offset >> 10 & 1 ? i - count : i + count) & 31 & ~and_mask);
+  }
+  if (offset >= 0x8000) /* permutation of four lanes */
+    return (i & 28) | (offset >> i % 4 * 2 & 3);
+  return ((i & and_mask) | (offset >> 5 & 31)) ^ (offset >> 10 & 31);
+}
+GS_OP(ds_swizzle_b32) {
+  gs_row_t from;
+  for (unsigned l = 0; l < GS_LANES; l++)
+    from.u32[l] = (l & 32) | swizzle_source((uint32_t)in->imm & 0xffff, l & 31);
+  take_from(w, in, &w->v[in->src[0].reg], &from);
+}
+
+/* ---- Without the hardware ---- */
+
+#define ABSENT(name)                                                                                           \
+  GS_OP(name) {                                                                                                \
+    illegal(w, in);                                                                                            \
+  }
+ABSENT(ds_gws_sema_release_all)
+ABSENT(ds_gws_init)
+ABSENT(ds_gws_sema_v)
+ABSENT(ds_gws_sema_br)
+ABSENT(ds_gws_sema_p)
+ABSENT(ds_gws_barrier)
+ABSENT(ds_ordered_count)

@@ -1,0 +1,285 @@
+/* Matrix instructions of gfx908 and gfx90a, D = A * B + C, and moves to and from accumulation registers.
+ *
+ * All shapes follow one scheme. An M x M result has 64 / M groups of lanes in A and B; lane l holds row (A) or column (B)
+ * l % M, and its group is the block of the result if there are several blocks, else the part of the k range. Elements of a
+ * lane's registers are consecutive in k. In C and D lane l holds column l % M, and a register of it holds for
+ *   M = 32  row 8 * (r / 4) + 4 * (l / 32) + r % 4 of block r / 16, with r counted within the block
+ *   M = 16  row 4 * (l / 16) + r % 4 of block r / 4
+ *   M = 4   row r of block l / 4
+ * f64 differs: its register pairs r hold row 4 * r + l / 16 (16x16), or row l / 16 of block l / 4 % 4 (4x4).
+ * cbsz and abid let 2^cbsz blocks share the A of one, number abid among them; blgp rearranges the lanes of B. EXEC and
+ * MODE do not matter. Sums go from low k to high, fused; halves and bf16 have exact products, except for bf16 near the ends
+ * of its range. On gfx90a operands and results of f16 and bf16 instructions know no denormals.
+ * Not here: other dot products (op_vpk_float.c, op_vpk_int.c). */
+#include "isa/float.h"
+
+/* ---- Operands ---- */
+
+enum { GS_MFMA_ELEMENTS = 4 }; /* most elements of A or B that a lane holds */
+
+typedef enum gs_mfma_type { GS_MFMA_F32, GS_MFMA_F16, GS_MFMA_BF16, GS_MFMA_I8 } gs_mfma_type_t;
+
+/* A or B, one row of 64 lanes for each element, as floats or as integers. */
+typedef struct gs_matrix {
+  gs_row_t element[GS_MFMA_ELEMENTS];
+} gs_matrix_t;
+
+/* A shape: result size, blocks, k, and elements that a lane holds of A and B. */
+typedef struct gs_mfma_shape {
+  unsigned size, blocks, depth, elements;
+} gs_mfma_shape_t;
+
+/* The lane whose B lane l uses. */
+static inline unsigned gs_mfma_lane(unsigned blgp, unsigned l) {
+  switch (blgp) {
+  case 1: /* one half of the wave for both */
+  case 2:
+    return l % 32 + 32 * (blgp - 1);
+  case 3: /* rotated by 16 lanes */
+    return (l + 16) % GS_LANES;
+  case 4: /* one quarter of the wave for all */
+  case 5:
+  case 6:
+  case 7:
+    return l % 16 + 16 * (blgp - 4);
+  default:
+    return l;
+  }
+}
+
+static inline void gs_mfma_permute(unsigned blgp, gs_row_t *row) {
+  const gs_row_t old = *row;
+  for (unsigned l = 0; l < GS_LANES; l++)
+    row->u32[l] = old.u32[gs_mfma_lane(blgp, l)];
+}
+
+/* Element e of a row's type, as float or integer bits. */
+static inline uint32_t gs_mfma_element(gs_mfma_type_t type, uint32_t bits, unsigned e, bool flush) {
+  const uint32_t half = bits >> (16 * (e & 1)) & 0xffff;
+  switch (type) {
+  case GS_MFMA_F16:
+    return gs_bits_of_float(gs_f32_of_f16(flush ? gs_flush16(half) : half));
+  case GS_MFMA_BF16:
+    return flush && (half & 0x7f80) == 0 ? half << 16 & 0x80000000 : half << 16;
+  case GS_MFMA_I8:
+    return (uint32_t)(int32_t)(int8_t)(bits >> (8 * e));
+  default:
+    return bits;
+  }
+}
+
+/* Reads operand `i`: a copy, as D may overlap it. */
+static inline void gs_mfma_read(gs_wave_t *w, const gs_inst_t *in, unsigned i, gs_mfma_type_t type, unsigned elements,
+                                bool flush, gs_matrix_t *m) {
+  const unsigned per_register = type == GS_MFMA_I8 ? 4 : type == GS_MFMA_F32 ? 1 : 2;
+  for (unsigned e = 0; e < elements; e++) {
+    gs_row_t tmp[2];
+    const gs_row64_t pair = elements > per_register ? gs_src64(w, in, i, false, tmp) : (gs_row64_t){NULL, NULL};
+    const gs_row_t *const r = elements <= per_register ? gs_src32(w, in, i, tmp) : e / per_register ? pair.hi : pair.lo;
+    GS_LANES_DO(l)
+      m->element[e].u32[l] = gs_mfma_element(type, r->u32[l], e % per_register, flush);
+    if (i == 1 && in->blgp)
+      gs_mfma_permute(in->blgp, &m->element[e]);
+  }
+}
+
+/* Puts C into D's registers, where the sums are made. Registers may overlap. */
+static inline void gs_mfma_start(gs_wave_t *w, const gs_inst_t *in, unsigned registers) {
+  gs_row_t *const d = &w->v[in->dst];
+  const gs_src_t *const c = &in->src[2];
+  if (c->kind == GS_SRC_VGPR) {
+    if (c->reg != in->dst)
+      memmove(d, &w->v[c->reg], registers * sizeof *d);
+    return;
+  }
+  gs_row_t tmp;
+  const gs_row_t *const value = gs_src32(w, in, 2, &tmp);
+  for (unsigned r = 0; r < registers; r++)
+    d[r] = *value;
+}
+
+/* ---- 32 bits: sixteen lanes of a register share a row of A and are consecutive columns of B ---- */
+
+/* The block that A comes from. */
+static inline unsigned gs_mfma_block_a(const gs_inst_t *in, unsigned block) {
+  const unsigned share = (1u << in->cbsz) - 1;
+  return (block & ~share) | (in->abid & share);
+}
+
+static inline void gs_mfma_multiply_f32(float *restrict d, float a, const float *restrict b) {
+  for (unsigned j = 0; j < 16; j++)
+    d[j] = fmaf(a, b[j], d[j]);
+}
+static inline void gs_mfma_multiply_i32(uint32_t *restrict d, uint32_t a, const uint32_t *restrict b) {
+  for (unsigned j = 0; j < 16; j++)
+    d[j] += a * b[j];
+}
+
+/* Sixteen lanes from `first` of register r: their place in A and B for each k. */
+static inline void gs_mfma_sixteen(const gs_inst_t *in, gs_mfma_shape_t s, bool integer, const gs_matrix_t *a,
+                                   const gs_matrix_t *b, unsigned r, unsigned first, gs_row_t *d) {
+  const unsigned per_block = s.size * s.size / GS_LANES, block = r / per_block, in_block = r % per_block;
+  const unsigned row = s.size == 32 ? 8 * (in_block / 4) + 4 * (first / 32) + in_block % 4 : 4 * (first / 16) + r % 4;
+  for (unsigned k = 0; k < s.depth; k++) {
+    const unsigned e = k % s.elements, group = k / s.elements;
+    const unsigned lane_a = (s.blocks > 1 ? gs_mfma_block_a(in, block) : group) * s.size + row;
+    const unsigned lane_b = (s.blocks > 1 ? block : group) * s.size + first % s.size;
+    if (integer)
+      gs_mfma_multiply_i32(&d->u32[first], a->element[e].u32[lane_a % GS_LANES], &b->element[e].u32[lane_b]);
+    else
+      gs_mfma_multiply_f32(&d->f32[first], a->element[e].f32[lane_a % GS_LANES], &b->element[e].f32[lane_b]);
+  }
+}
+
+/* 4x4 blocks: each group of four lanes is one, with its own A and B. */
+static inline void gs_mfma_fours(const gs_inst_t *in, gs_mfma_shape_t s, bool integer, const gs_matrix_t *a,
+                                 const gs_matrix_t *b, unsigned r, gs_row_t *d) {
+  for (unsigned k = 0; k < s.depth; k++) {
+    gs_row_t row;
+    for (unsigned l = 0; l < GS_LANES; l++)
+      row.u32[l] = a->element[k].u32[(4 * gs_mfma_block_a(in, l / 4) + r) % GS_LANES];
+    const gs_row_t *const rb = &b->element[k];
+    if (integer)
+      GS_LANES_DO(l)
+        d->u32[l] += row.u32[l] * rb->u32[l];
+    else
+      GS_LANES_DO(l)
+        d->f32[l] = fmaf(row.f32[l], rb->f32[l], d->f32[l]);
+  }
+}
+
+static inline void gs_flush_row(gs_row_t *row) {
+  GS_LANES_DO(l)
+    row->f32[l] = gs_flush32(row->f32[l]);
+}
+
+static inline void gs_mfma(gs_wave_t *w, const gs_inst_t *in, gs_mfma_shape_t s, gs_mfma_type_t type) {
+  const bool integer = type == GS_MFMA_I8;
+  const bool flush = w->env->target == GS_GFX90A && (type == GS_MFMA_F16 || type == GS_MFMA_BF16);
+  const unsigned registers = s.size * s.size * s.blocks / GS_LANES;
+  gs_matrix_t a, b;
+  gs_mfma_read(w, in, 0, type, s.elements, flush, &a);
+  gs_mfma_read(w, in, 1, type, s.elements, flush, &b);
+  gs_mfma_start(w, in, registers);
+  for (unsigned r = 0; r < registers; r++) {
+    gs_row_t *const d = &w->v[in->dst + r];
+    if (flush)
+      gs_flush_row(d);
+    if (s.size == 4)
+      gs_mfma_fours(in, s, integer, &a, &b, r, d);
+    else
+      for (unsigned first = 0; first < GS_LANES; first += 16)
+        gs_mfma_sixteen(in, s, integer, &a, &b, r, first, d);
+    if (flush)
+      gs_flush_row(d);
+  }
+}
+
+#define GS_MFMA(name, size, blocks, depth, elements, type)                                                              \
+  GS_OP(name) {                                                                                                         \
+    gs_mfma(w, in, (gs_mfma_shape_t){size, blocks, depth, elements}, type);                                             \
+  }
+
+GS_MFMA(v_mfma_f32_32x32x1f32, 32, 2, 1, 1, GS_MFMA_F32)
+GS_MFMA(v_mfma_f32_16x16x1f32, 16, 4, 1, 1, GS_MFMA_F32)
+GS_MFMA(v_mfma_f32_4x4x1f32, 4, 16, 1, 1, GS_MFMA_F32)
+GS_MFMA(v_mfma_f32_32x32x2f32, 32, 1, 2, 1, GS_MFMA_F32)
+GS_MFMA(v_mfma_f32_16x16x4f32, 16, 1, 4, 1, GS_MFMA_F32)
+
+GS_MFMA(v_mfma_f32_32x32x4f16, 32, 2, 4, 4, GS_MFMA_F16)
+GS_MFMA(v_mfma_f32_16x16x4f16, 16, 4, 4, 4, GS_MFMA_F16)
+GS_MFMA(v_mfma_f32_4x4x4f16, 4, 16, 4, 4, GS_MFMA_F16)
+GS_MFMA(v_mfma_f32_32x32x8f16, 32, 1, 8, 4, GS_MFMA_F16)
+GS_MFMA(v_mfma_f32_16x16x16f16, 16, 1, 16, 4, GS_MFMA_F16)
+
+GS_MFMA(v_mfma_f32_32x32x2bf16, 32, 2, 2, 2, GS_MFMA_BF16)
+GS_MFMA(v_mfma_f32_16x16x2bf16, 16, 4, 2, 2, GS_MFMA_BF16)
+GS_MFMA(v_mfma_f32_4x4x2bf16, 4, 16, 2, 2, GS_MFMA_BF16)
+GS_MFMA(v_mfma_f32_32x32x4bf16, 32, 1, 4, 2, GS_MFMA_BF16)
+GS_MFMA(v_mfma_f32_16x16x8bf16, 16, 1, 8, 2, GS_MFMA_BF16)
+
+GS_MFMA(v_mfma_f32_32x32x4bf16_1k, 32, 2, 4, 4, GS_MFMA_BF16)
+GS_MFMA(v_mfma_f32_16x16x4bf16_1k, 16, 4, 4, 4, GS_MFMA_BF16)
+GS_MFMA(v_mfma_f32_4x4x4bf16_1k, 4, 16, 4, 4, GS_MFMA_BF16)
+GS_MFMA(v_mfma_f32_32x32x8bf16_1k, 32, 1, 8, 4, GS_MFMA_BF16)
+GS_MFMA(v_mfma_f32_16x16x16bf16_1k, 16, 1, 16, 4, GS_MFMA_BF16)
+
+GS_MFMA(v_mfma_i32_32x32x4i8, 32, 2, 4, 4, GS_MFMA_I8)
+GS_MFMA(v_mfma_i32_16x16x4i8, 16, 4, 4, 4, GS_MFMA_I8)
+GS_MFMA(v_mfma_i32_4x4x4i8, 4, 16, 4, 4, GS_MFMA_I8)
+GS_MFMA(v_mfma_i32_32x32x8i8, 32, 1, 8, 4, GS_MFMA_I8)
+GS_MFMA(v_mfma_i32_16x16x16i8, 16, 1, 16, 4, GS_MFMA_I8)
+
+/* ---- 64 bits ---- */
+
+typedef struct gs_doubles {
+  _Alignas(64) double f64[GS_LANES];
+} gs_doubles_t;
+
+static inline void gs_mfma_read_f64(gs_wave_t *w, const gs_inst_t *in, unsigned i, gs_doubles_t *m) {
+  gs_row_t tmp[2];
+  const gs_row64_t r = gs_src64(w, in, i, true, tmp);
+  const unsigned blgp = i == 1 ? in->blgp : 0;
+  for (unsigned l = 0; l < GS_LANES; l++)
+    m->f64[l] = gs_get_f64(r, gs_mfma_lane(blgp, l));
+}
+
+/* Register pair `pair` of C. */
+static inline void gs_mfma_read_c64(gs_wave_t *w, const gs_inst_t *in, unsigned pair, gs_doubles_t *m) {
+  gs_row_t tmp[2];
+  gs_inst_t one = *in;
+  if (one.src[2].kind == GS_SRC_VGPR)
+    one.src[2].reg = (uint16_t)(one.src[2].reg + 2 * pair);
+  const gs_row64_t r = gs_src64(w, &one, 2, true, tmp);
+  GS_LANES_DO(l)
+    m->f64[l] = gs_get_f64(r, l);
+}
+
+static inline void gs_mfma_write_d64(gs_wave_t *w, const gs_inst_t *in, unsigned pair, const gs_doubles_t *m) {
+  const gs_dst64_t d = {&w->v[in->dst + 2 * pair], &w->v[in->dst + 2 * pair + 1]};
+  GS_LANES_DO(l)
+    gs_put_f64(d, l, m->f64[l]);
+}
+
+/* Sixteen lanes of D: row `row` of A times B's columns, which are consecutive lanes for each k. */
+static inline void gs_mfma_multiply_f64(const gs_doubles_t *a, const gs_doubles_t *b, unsigned row, double *restrict d) {
+  for (unsigned k = 0; k < 4; k++) {
+    const double x = a->f64[16 * k + row];
+    const double *const y = &b->f64[16 * k];
+    for (unsigned j = 0; j < 16; j++)
+      d[j] = fma(x, y[j], d[j]);
+  }
+}
+
+GS_OP(v_mfma_f64_16x16x4f64) {
+  gs_doubles_t a, b, d[4];
+  gs_mfma_read_f64(w, in, 0, &a);
+  gs_mfma_read_f64(w, in, 1, &b);
+  for (unsigned pair = 0; pair < 4; pair++) {
+    gs_mfma_read_c64(w, in, pair, &d[pair]);
+    for (unsigned first = 0; first < GS_LANES; first += 16)
+      gs_mfma_multiply_f64(&a, &b, 4 * pair + first / 16, &d[pair].f64[first]);
+  }
+  for (unsigned pair = 0; pair < 4; pair++)
+    gs_mfma_write_d64(w, in, pair, &d[pair]);
+}
+
+/* Four blocks; lane l of A holds row l % 4 and k = l / 16 of block l / 4 % 4, and likewise B its column. */
+GS_OP(v_mfma_f64_4x4x4f64) {
+  gs_doubles_t a, b, d;
+  gs_mfma_read_f64(w, in, 0, &a);
+  gs_mfma_read_f64(w, in, 1, &b);
+  gs_mfma_read_c64(w, in, 0, &d);
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    const unsigned block = l / 4 % 4, row = l / 16;
+    for (unsigned k = 0; k < 4; k++)
+      d.f64[l] = fma(a.f64[16 * k + 4 * (gs_mfma_block_a(in, block) % 4) + row], b.f64[16 * k + l % 16], d.f64[l]);
+  }
+  gs_mfma_write_d64(w, in, 0, &d);
+}
+
+/* ---- Moves; these do obey EXEC ---- */
+
+GS_V32_1(v_accvgpr_read_b32, u32, a)
+GS_V32_1(v_accvgpr_write_b32, u32, a)
+GS_V32_1(v_accvgpr_mov_b32, u32, a)

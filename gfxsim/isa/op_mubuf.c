@@ -1,0 +1,197 @@
+/* MUBUF instructions on untyped data: loads, stores and atomics through buffer resources, among them those of scratch
+ * memory; and cache control.
+ * Not here: typed data (op_mtbuf.c). */
+#include "isa/atomic.h"
+#include "isa/buffer.h"
+
+enum { MAX_DWORDS = 4 };
+
+/* ---- Accesses ---- */
+
+/* Starts an access that is inside or outside the buffer as a whole. Returns whether there is anything to do. */
+static bool begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, unsigned bytes, uint32_t rights) {
+  const gs_buffer_t b = gs_buffer_of(w, in);
+  gs_access_init(a, gs_exec(w), bytes, rights);
+  gs_buffer_addresses(w, in, &b, 0, a);
+  return gs_resolve(w, a);
+}
+
+static bool begin_atomic(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, unsigned bytes) {
+  const gs_buffer_t b = gs_buffer_of(w, in);
+  gs_access_init(a, gs_exec(w), bytes, GS_VM_READ | GS_VM_WRITE);
+  gs_buffer_addresses(w, in, &b, 0, a);
+  return gs_access_check_alignment(w, a, b.swizzle ? 4 : bytes) && gs_resolve(w, a);
+}
+
+/* Starts an access of `n` dwords. Each is checked against the end of the buffer by itself: if some are inside and some
+ * are not, there is one access in a[] per dword, else one for all. Returns how many, 0 if there is nothing to do. */
+static unsigned begin_dwords(gs_wave_t *w, const gs_inst_t *in, gs_access_t a[MAX_DWORDS], unsigned n,
+                             uint32_t rights) {
+  const gs_buffer_t b = gs_buffer_of(w, in);
+  gs_access_init(&a[0], gs_exec(w), 4 * n, rights);
+  gs_buffer_addresses(w, in, &b, 0, &a[0]);
+  if (n == 1 || GS_LIKELY(!a[0].zero) || gs_buffer_counts_records(in, &b))
+    return gs_resolve(w, &a[0]);
+  for (unsigned i = 0; i < n; i++) {
+    gs_access_init(&a[i], gs_exec(w), 4, rights);
+    gs_buffer_addresses(w, in, &b, 4 * i, &a[i]);
+    if (!gs_resolve(w, &a[i]))
+      return 0;
+  }
+  return n;
+}
+
+/* The register after the data says whether pages were missing: never, as such an access faults. */
+static void put_status(gs_wave_t *w, const gs_inst_t *in, unsigned n) {
+  if (GS_LIKELY(!in->tfe))
+    return;
+  static const gs_row_t none;
+  gs_write_row(w, in->dst + n, &none, gs_exec(w));
+}
+
+static void load_dwords(gs_wave_t *w, const gs_inst_t *in, unsigned n) {
+  gs_access_t a[MAX_DWORDS];
+  const unsigned count = begin_dwords(w, in, a, n, GS_VM_READ);
+  if (!count)
+    return;
+  if (GS_UNLIKELY(in->lds && n == 1)) {
+    gs_load_dword_to_lds(w, &a[0], (uint32_t)in->imm);
+    return;
+  }
+  for (unsigned i = 0; i < count; i++)
+    gs_load_dwords(w, &a[i], in->dst + i, n / count);
+  put_status(w, in, n);
+}
+
+static void store_dwords(gs_wave_t *w, const gs_inst_t *in, unsigned n) {
+  gs_access_t a[MAX_DWORDS];
+  const unsigned count = begin_dwords(w, in, a, n, GS_VM_WRITE);
+  if (GS_LIKELY(count == 1)) {
+    gs_store_dwords(w, &a[0], in->dst, n);
+    return;
+  }
+  /* Lane by lane, so that the later lane wins where they overlap. */
+  for (unsigned l = 0; l < GS_LANES; l++)
+    for (unsigned i = 0; i < count; i++)
+      if (gs_bit(a[i].lanes, l))
+        gs_guest_put32(a[i].at[l], w->v[in->dst + i].u32[l]);
+  for (unsigned i = 0; i < count; i++)
+    gs_access_finish(w, &a[i]);
+}
+
+/* ---- Loads and stores ---- */
+
+#define LOAD_DWORDS(suffix, n)                                                                                 \
+  GS_OP(buffer_load_##suffix) {                                                                                \
+    load_dwords(w, in, n);                                                                                     \
+  }
+#define STORE_DWORDS(suffix, n)                                                                                \
+  GS_OP(buffer_store_##suffix) {                                                                               \
+    store_dwords(w, in, n);                                                                                    \
+  }
+#define LOAD_NARROW(suffix, narrow, half)                                                                      \
+  GS_OP(buffer_load_##suffix) {                                                                                \
+    gs_access_t a;                                                                                             \
+    if (!begin(w, in, &a, narrow >= GS_NARROW_U16 ? 2 : 1, GS_VM_READ))                                        \
+      return;                                                                                                  \
+    if (half == GS_HALF_NONE && GS_UNLIKELY(in->lds)) {                                                        \
+      gs_load_narrow_to_lds(w, &a, narrow, (uint32_t)in->imm);                                                 \
+    } else {                                                                                                   \
+      gs_load_narrow(w, &a, in->dst, narrow, half);                                                            \
+      put_status(w, in, 1);                                                                                    \
+    }                                                                                                          \
+  }
+#define STORE_NARROW(suffix, bytes, shift)                                                                     \
+  GS_OP(buffer_store_##suffix) {                                                                               \
+    gs_access_t a;                                                                                             \
+    if (begin(w, in, &a, bytes, GS_VM_WRITE))                                                                  \
+      gs_store_narrow(w, &a, in->dst, bytes, shift);                                                           \
+  }
+
+LOAD_DWORDS(dword, 1)
+LOAD_DWORDS(dwordx2, 2)
+LOAD_DWORDS(dwordx3, 3)
+LOAD_DWORDS(dwordx4, 4)
+STORE_DWORDS(dword, 1)
+STORE_DWORDS(dwordx2, 2)
+STORE_DWORDS(dwordx3, 3)
+STORE_DWORDS(dwordx4, 4)
+LOAD_NARROW(ubyte, GS_NARROW_U8, GS_HALF_NONE)
+LOAD_NARROW(sbyte, GS_NARROW_I8, GS_HALF_NONE)
+LOAD_NARROW(ushort, GS_NARROW_U16, GS_HALF_NONE)
+LOAD_NARROW(sshort, GS_NARROW_I16, GS_HALF_NONE)
+LOAD_NARROW(ubyte_d16, GS_NARROW_U8, GS_HALF_LO)
+LOAD_NARROW(ubyte_d16_hi, GS_NARROW_U8, GS_HALF_HI)
+LOAD_NARROW(sbyte_d16, GS_NARROW_I8, GS_HALF_LO)
+LOAD_NARROW(sbyte_d16_hi, GS_NARROW_I8, GS_HALF_HI)
+LOAD_NARROW(short_d16, GS_NARROW_U16, GS_HALF_LO)
+LOAD_NARROW(short_d16_hi, GS_NARROW_U16, GS_HALF_HI)
+STORE_NARROW(byte, 1, 0)
+STORE_NARROW(byte_d16_hi, 1, 16)
+STORE_NARROW(short, 2, 0)
+STORE_NARROW(short_d16_hi, 2, 16)
+
+/* The data comes from where a load with lds=1 would put it. */
+GS_OP(buffer_store_lds_dword) {
+  gs_access_t a;
+  if (!begin(w, in, &a, 4, GS_VM_WRITE))
+    return;
+  for (uint64_t left = a.lanes; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctzll(left);
+    const uint8_t *from = gs_lds_lane(w, (uint32_t)in->imm, l);
+    gs_guest_put32(a.at[l], from ? gs_guest_get32((uint64_t)(uintptr_t)from) : 0);
+  }
+  gs_access_finish(w, &a);
+}
+
+/* ---- Atomics ---- */
+
+/* The second operand follows the data by `second` registers. */
+#define ATOMIC2(suffix, op, bits, second)                                                                      \
+  GS_OP(buffer_atomic_##suffix) {                                                                              \
+    gs_access_t a;                                                                                             \
+    if (begin_atomic(w, in, &a, bits / 8))                                                                     \
+      gs_atomic##bits(w, &a, gs_rmw_##op##bits, in->dst, in->dst + second, in->glc ? in->dst : GS_NO_RETURN);  \
+  }
+#define ATOMIC(suffix, op, bits) ATOMIC2(suffix, op, bits, 0)
+#define ATOMIC_BOTH(op)                                                                                        \
+  ATOMIC(op, op, 32)                                                                                           \
+  ATOMIC(op##_x2, op, 64)
+
+ATOMIC_BOTH(swap)
+ATOMIC2(cmpswap, cmpswap, 32, 1)
+ATOMIC2(cmpswap_x2, cmpswap, 64, 2)
+ATOMIC_BOTH(add)
+ATOMIC_BOTH(sub)
+ATOMIC_BOTH(smin)
+ATOMIC_BOTH(umin)
+ATOMIC_BOTH(smax)
+ATOMIC_BOTH(umax)
+ATOMIC_BOTH(and)
+ATOMIC_BOTH(or)
+ATOMIC_BOTH(xor)
+ATOMIC_BOTH(inc)
+ATOMIC_BOTH(dec)
+ATOMIC(add_f32, add_f, 32)
+ATOMIC(pk_add_f16, pk_add_f16_, 32)
+ATOMIC(add_f64, add_f, 64)
+ATOMIC(min_f64, min_f, 64)
+ATOMIC(max_f64, max_f, 64)
+
+/* ---- Caches ---- */
+
+/* There are none; what remains is the order of memory accesses. */
+#ifdef GS_THREAD_SANITIZER
+#define FENCE() atomic_signal_fence(memory_order_seq_cst) /* the sanitizer knows no other fence */
+#else
+#define FENCE() atomic_thread_fence(memory_order_seq_cst)
+#endif
+#define CACHE(name)                                                                                            \
+  GS_OP(name) {                                                                                                \
+    (void)w, (void)in;                                                                                         \
+    FENCE();                                                                                                   \
+  }
+CACHE(buffer_wbinvl1)
+CACHE(buffer_wbinvl1_vol)
+CACHE(buffer_wbl2)
+CACHE(buffer_invl2)

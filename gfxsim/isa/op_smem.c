@@ -1,0 +1,249 @@
+/* SMEM: loads, stores and atomics of scalar registers, cache control, clocks.
+ * Not here: which addresses are good (memory.h). */
+#include <stdatomic.h>
+
+#include "isa/atomic.h"
+#include "isa/guest.h"
+#include "isa/memory.h"
+#include "isa/scalar.h"
+
+/* Data may only be in SGPRs and VCC; an instruction with data elsewhere is not executed. */
+static inline bool gs_smem_has_data(const gs_inst_t *in, unsigned dwords) {
+  return in->dst + dwords <= GS_S_VCC + 2;
+}
+
+/* The offset in a register, 0 without one. */
+static inline uint32_t gs_smem_soffset(const gs_wave_t *w, const gs_inst_t *in) {
+  return in->src[1].kind == GS_SRC_NONE ? 0 : gs_ssrc32(w, in, 1);
+}
+
+/* Address of byte 0 of an access relative to a 64-bit base. `scale` is that of the offset in a register: 64
+ * for scratch. The two low bits of each component count as zero. */
+static inline uint64_t gs_smem_address(const gs_wave_t *w, const gs_inst_t *in, uint64_t base,
+                                       unsigned scale) {
+  const uint64_t offset = (uint64_t)(gs_smem_soffset(w, in) & ~UINT32_C(3)) * scale;
+  return (base & ~UINT64_C(3)) + (uint64_t)(int64_t)(in->imm & ~3) + offset;
+}
+
+/* ---- Buffers ---- */
+
+/* What a buffer descriptor (V#) says: base in bits 47:0, stride in 61:48, number of records in 95:64. The
+ * stride only counts for the size. */
+typedef struct gs_smem_buffer {
+  uint64_t base, bytes;
+} gs_smem_buffer_t;
+
+static inline bool gs_smem_buffer(gs_wave_t *w, const gs_inst_t *in, gs_smem_buffer_t *buffer) {
+  const unsigned reg = in->src[0].reg;
+  if (reg + 4 > GS_SGPRS) {
+    gs_wave_illegal(w, in);
+    return false;
+  }
+  const uint32_t *v = &w->s.u32[reg];
+  const uint32_t stride = v[1] >> 16 & 0x3fff;
+  buffer->base = ((uint64_t)(v[1] & 0xffff) << 32 | v[0]) & ~UINT64_C(3);
+  buffer->bytes = (uint64_t)v[2] * (stride ? stride : 1);
+  return true;
+}
+
+static inline uint64_t gs_smem_buffer_offset(const gs_wave_t *w, const gs_inst_t *in) {
+  return ((uint64_t)(int64_t)in->imm + gs_smem_soffset(w, in)) & ~UINT64_C(3);
+}
+
+/* ---- Loads and stores ---- */
+
+static inline void gs_smem_load(gs_wave_t *w, const gs_inst_t *in, uint64_t address, unsigned dwords) {
+  if (!gs_smem_has_data(in, dwords))
+    return;
+  const uint64_t at = (uint64_t)(uintptr_t)gs_resolve_scalar(w, address, dwords * 4, GS_VM_READ);
+  if (at)
+    for (unsigned i = 0; i < dwords; i++)
+      w->s.u32[in->dst + i] = gs_guest_get32(at + 4 * i);
+}
+
+static inline void gs_smem_store(gs_wave_t *w, const gs_inst_t *in, uint64_t address, unsigned dwords) {
+  if (!gs_smem_has_data(in, dwords))
+    return;
+  /* All of it must be good before any of it is written. */
+  for (unsigned i = 0; i < dwords; i++)
+    if (!gs_resolve_scalar(w, address + 4 * i, 4, GS_VM_WRITE))
+      return;
+  for (unsigned i = 0; i < dwords; i++)
+    gs_guest_put32((uint64_t)(uintptr_t)gs_resolve_scalar(w, address + 4 * i, 4, GS_VM_WRITE),
+                   w->s.u32[in->dst + i]);
+}
+
+/* Dwords beyond the buffer's end read 0; the others are loaded. */
+static inline void gs_smem_buffer_load(gs_wave_t *w, const gs_inst_t *in, unsigned dwords) {
+  gs_smem_buffer_t buffer;
+  uint32_t data[16] = {0};
+  if (!gs_smem_has_data(in, dwords) || !gs_smem_buffer(w, in, &buffer))
+    return;
+  const uint64_t offset = gs_smem_buffer_offset(w, in);
+  for (unsigned i = 0; i < dwords; i++) {
+    if (offset + 4 * i >= buffer.bytes)
+      continue;
+    const void *at = gs_resolve_scalar(w, buffer.base + offset + 4 * i, 4, GS_VM_READ);
+    if (!at)
+      return;
+    data[i] = gs_guest_get32((uint64_t)(uintptr_t)at);
+  }
+  memcpy(&w->s.u32[in->dst], data, dwords * 4);
+}
+
+/* Dwords beyond the buffer's end are dropped. */
+static inline void gs_smem_buffer_store(gs_wave_t *w, const gs_inst_t *in, unsigned dwords) {
+  gs_smem_buffer_t buffer;
+  if (!gs_smem_has_data(in, dwords) || !gs_smem_buffer(w, in, &buffer))
+    return;
+  const uint64_t offset = gs_smem_buffer_offset(w, in);
+  if (offset >= buffer.bytes)
+    return;
+  const uint64_t inside = (buffer.bytes - offset + 3) / 4;
+  gs_smem_store(w, in, buffer.base + offset, inside < dwords ? (unsigned)inside : dwords);
+}
+
+#define GS_SMEM_LOAD(suffix, dwords)                                                                         \
+  GS_OP(s_load_##suffix) {                                                                                   \
+    gs_smem_load(w, in, gs_smem_address(w, in, gs_ssrc64(w, in, 0), 1), dwords);                             \
+  }                                                                                                          \
+  GS_OP(s_buffer_load_##suffix) {                                                                            \
+    gs_smem_buffer_load(w, in, dwords);                                                                      \
+  }
+#define GS_SMEM_STORE(suffix, dwords)                                                                        \
+  GS_OP(s_store_##suffix) {                                                                                  \
+    gs_smem_store(w, in, gs_smem_address(w, in, gs_ssrc64(w, in, 0), 1), dwords);                            \
+  }                                                                                                          \
+  GS_OP(s_buffer_store_##suffix) {                                                                           \
+    gs_smem_buffer_store(w, in, dwords);                                                                     \
+  }                                                                                                          \
+  GS_OP(s_scratch_load_##suffix) {                                                                           \
+    gs_smem_load(w, in, gs_smem_address(w, in, gs_ssrc64(w, in, 0), 64), dwords);                            \
+  }                                                                                                          \
+  GS_OP(s_scratch_store_##suffix) {                                                                          \
+    gs_smem_store(w, in, gs_smem_address(w, in, gs_ssrc64(w, in, 0), 64), dwords);                           \
+  }
+GS_SMEM_LOAD(dword, 1)
+GS_SMEM_LOAD(dwordx2, 2)
+GS_SMEM_LOAD(dwordx4, 4)
+GS_SMEM_LOAD(dwordx8, 8)
+GS_SMEM_LOAD(dwordx16, 16)
+GS_SMEM_STORE(dword, 1)
+GS_SMEM_STORE(dwordx2, 2)
+GS_SMEM_STORE(dwordx4, 4)
+
+/* ---- Atomics ---- */
+
+/* Host address of an atomic's item; 0 when there is nothing to do. Items are naturally aligned. */
+static inline uint64_t gs_smem_item(gs_wave_t *w, uint64_t address, unsigned bytes) {
+  if (address & (bytes - 1)) {
+    gs_wave_fault(w, GS_WAVE_FAULT_APERTURE, address, GS_VM_READ | GS_VM_WRITE, GS_LANES);
+    return 0;
+  }
+  return (uint64_t)(uintptr_t)gs_resolve_scalar(w, address, bytes, GS_VM_READ | GS_VM_WRITE);
+}
+
+/* The same in a buffer. Beyond its end nothing is done, and 0 is what an atomic with return reads. */
+static inline uint64_t gs_smem_buffer_item(gs_wave_t *w, const gs_inst_t *in, unsigned bytes) {
+  gs_smem_buffer_t buffer;
+  if (!gs_smem_buffer(w, in, &buffer))
+    return 0;
+  const uint64_t offset = gs_smem_buffer_offset(w, in);
+  if (offset + bytes <= buffer.bytes)
+    return gs_smem_item(w, buffer.base + offset, bytes);
+  if (in->glc)
+    for (unsigned i = 0; i < bytes / 4; i++)
+      w->s.u32[in->dst + i] = 0;
+  return 0;
+}
+
+static inline uint64_t gs_smem_data64(const gs_wave_t *w, unsigned reg) {
+  return (uint64_t)w->s.u32[reg] | (uint64_t)w->s.u32[reg + 1] << 32;
+}
+
+static inline void gs_smem_return32(gs_wave_t *w, const gs_inst_t *in, uint32_t old) {
+  if (in->glc)
+    w->s.u32[in->dst] = old;
+}
+static inline void gs_smem_return64(gs_wave_t *w, const gs_inst_t *in, uint64_t old) {
+  if (in->glc)
+    gs_write_sgpr64(w, in->dst, old);
+}
+
+/* `data_dwords` is 2 items for cmpswap: the new value, then the expected one. */
+#define GS_SMEM_ATOMIC_AT(name, op, item, data_items)                                                        \
+  GS_OP(name) {                                                                                              \
+    if (!gs_smem_has_data(in, data_items))                                                                   \
+      return;                                                                                                \
+    const uint64_t at = item(4);                                                                             \
+    if (at)                                                                                                  \
+      gs_smem_return32(w, in,                                                                                \
+                       gs_rmw_##op##32(at, w->s.u32[in->dst], w->s.u32[in->dst + data_items - 1], w->mode)); \
+  }                                                                                                          \
+  GS_OP(name##_x2) {                                                                                         \
+    if (!gs_smem_has_data(in, 2 * data_items))                                                               \
+      return;                                                                                                \
+    const uint64_t at = item(8);                                                                             \
+    if (at)                                                                                                  \
+      gs_smem_return64(w, in,                                                                                \
+                       gs_rmw_##op##64(at, gs_smem_data64(w, in->dst),                                       \
+                                       gs_smem_data64(w, in->dst + 2 * data_items - 2), w->mode));           \
+  }
+#define GS_ITEM(bytes)        gs_smem_item(w, gs_smem_address(w, in, gs_ssrc64(w, in, 0), 1), bytes)
+#define GS_BUFFER_ITEM(bytes) gs_smem_buffer_item(w, in, bytes)
+#define GS_SMEM_ATOMIC(op, data_items)                                                                       \
+  GS_SMEM_ATOMIC_AT(s_atomic_##op, op, GS_ITEM, data_items)                                                  \
+  GS_SMEM_ATOMIC_AT(s_buffer_atomic_##op, op, GS_BUFFER_ITEM, data_items)
+GS_SMEM_ATOMIC(swap, 1)
+GS_SMEM_ATOMIC(cmpswap, 2)
+GS_SMEM_ATOMIC(add, 1)
+GS_SMEM_ATOMIC(sub, 1)
+GS_SMEM_ATOMIC(smin, 1)
+GS_SMEM_ATOMIC(umin, 1)
+GS_SMEM_ATOMIC(smax, 1)
+GS_SMEM_ATOMIC(umax, 1)
+GS_SMEM_ATOMIC(and, 1)
+GS_SMEM_ATOMIC(or, 1)
+GS_SMEM_ATOMIC(xor, 1)
+GS_SMEM_ATOMIC(inc, 1)
+GS_SMEM_ATOMIC(dec, 1)
+
+/* ---- Clocks ---- */
+
+static inline void gs_smem_clock(gs_wave_t *w, const gs_inst_t *in) {
+  if (gs_smem_has_data(in, 2))
+    gs_write_sgpr64(w, in->dst, w->env->clock());
+}
+GS_OP(s_memtime) {
+  gs_smem_clock(w, in);
+}
+GS_OP(s_memrealtime) {
+  gs_smem_clock(w, in);
+}
+
+/* ---- Caches: host memory is coherent, so all that is left of them is order ---- */
+
+/* Loads after an invalidation must not be older than it; stores before a write-back must be visible after it.
+ * On weakly ordered hosts that takes a fence. */
+#define GS_SMEM_FENCE(name)                                                                                  \
+  GS_OP(name) {                                                                                              \
+    (void)w;                                                                                                 \
+    (void)in;                                                                                                \
+    atomic_thread_fence(memory_order_seq_cst);                                                               \
+  }
+GS_SMEM_FENCE(s_dcache_inv)
+GS_SMEM_FENCE(s_dcache_inv_vol)
+GS_SMEM_FENCE(s_dcache_wb)
+GS_SMEM_FENCE(s_dcache_wb_vol)
+
+/* Discarding a dirty line leaves either value in memory: the written one is as good as the other. Probes only
+ * warm up the translation of addresses. */
+#define GS_SMEM_NO_EFFECT(name)                                                                              \
+  GS_OP(name) {                                                                                              \
+    (void)w;                                                                                                 \
+    (void)in;                                                                                                \
+  }
+GS_SMEM_NO_EFFECT(s_dcache_discard)
+GS_SMEM_NO_EFFECT(s_dcache_discard_x2)
+GS_SMEM_NO_EFFECT(s_atc_probe)
+GS_SMEM_NO_EFFECT(s_atc_probe_buffer)

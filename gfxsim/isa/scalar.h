@@ -1,0 +1,74 @@
+/* Vocabulary for scalar instructions: reading operands of 32 and 64 bits and writing results.
+ * Not here: vector operands (lanes.h). */
+#ifndef GFXSIM_ISA_SCALAR_H
+#define GFXSIM_ISA_SCALAR_H
+
+#include "isa/lanes.h"
+
+/* Source operand `i` of a scalar instruction. */
+static inline uint32_t gs_ssrc32(const gs_wave_t *w, const gs_inst_t *in, unsigned i) {
+  const gs_src_t *s = &in->src[i];
+  if (GS_LIKELY(s->kind == GS_SRC_SGPR))
+    return w->s.u32[s->reg];
+  if (GS_LIKELY(s->kind == GS_SRC_CONST))
+    return (uint32_t)s->value;
+  return (uint32_t)gs_special_value(w, in, i);
+}
+static inline uint64_t gs_ssrc64(const gs_wave_t *w, const gs_inst_t *in, unsigned i) {
+  const gs_src_t *s = &in->src[i];
+  if (GS_LIKELY(s->kind == GS_SRC_SGPR))
+    return (uint64_t)w->s.u32[s->reg] | (uint64_t)w->s.u32[s->reg + 1] << 32;
+  if (GS_LIKELY(s->kind == GS_SRC_CONST))
+    return s->value;
+  return gs_special_value(w, in, i);
+}
+
+/* Only a trap handler writes its temporaries; for others they read 0 and keep it. */
+static inline bool gs_is_ttmp(unsigned reg) {
+  return reg - GS_S_TTMP0 < GS_S_M0 - GS_S_TTMP0;
+}
+
+/* Destination of a scalar instruction. Writes to EXEC, VCC and M0 need nothing more: they are registers like
+ * others. */
+static inline void gs_sdst32(gs_wave_t *w, const gs_inst_t *in, uint32_t value) {
+  if (GS_LIKELY(!gs_is_ttmp(in->dst)))
+    w->s.u32[in->dst] = value;
+}
+static inline void gs_sdst64(gs_wave_t *w, const gs_inst_t *in, uint64_t value) {
+  if (GS_LIKELY(!gs_is_ttmp(in->dst)))
+    gs_write_sgpr64(w, in->dst, value);
+}
+
+/* Byte offset of a branch from the next instruction. */
+static inline uint64_t gs_branch_offset(const gs_inst_t *in) {
+  return (uint64_t)(int64_t)(int16_t)in->imm * 4;
+}
+static inline void gs_branch(gs_wave_t *w, const gs_inst_t *in) {
+  w->pc += gs_branch_offset(in);
+}
+
+/* Stops the wave at an instruction, or a use of it, that cannot be executed here. */
+static inline void gs_wave_illegal(gs_wave_t *w, const gs_inst_t *in) {
+  gs_wave_fault(w, GS_WAVE_FAULT_ILLEGAL, w->pc - in->size, 0, GS_LANES);
+}
+
+/* ---- Rare things, in wave.c ---- */
+
+/* Reads a hardware register by the number that s_getreg has (gfx9 ISA text, "hardware register values").
+ * Returns false, and leaves `value`, for registers that a compute shader cannot read. */
+bool gs_hwreg_read(const gs_wave_t *w, unsigned id, uint32_t *value);
+/* Replaces the bits in `mask` of a hardware register by those of `value`, except bits that need privilege.
+ * Returns false, having done nothing, for registers that do not exist and for a mode that is not modelled
+ * (VSKIP). */
+bool gs_hwreg_write(gs_wave_t *w, unsigned id, uint32_t value, uint32_t mask);
+/* Splits the active lanes: those in `mask` go on at `target`, the others at the next instruction; the smaller
+ * group goes first, the other is pushed on the stack in SGPRs that MODE.CSP indexes. */
+void gs_wave_fork(gs_wave_t *w, uint64_t mask, uint64_t target);
+/* Ends one side of a fork: resumes the group pushed last unless the stack is down at `depth`. */
+void gs_wave_join(gs_wave_t *w, uint32_t depth);
+/* Does what s_sendmsg does; an unknown message is illegal. */
+void gs_wave_send_message(gs_wave_t *w, const gs_inst_t *in);
+/* Makes this wave, and in time every other one, decode instructions anew. */
+void gs_wave_code_changed(gs_wave_t *w, const gs_inst_t *in);
+
+#endif

@@ -1,0 +1,333 @@
+/* Moving data between vector registers and resolved accesses (memory.h): loads and stores of every width, and
+ * read-modify-write. Shared by LDS, flat and buffer instructions.
+ * Not here: addresses. */
+#ifndef GFXSIM_ISA_TRANSFER_H
+#define GFXSIM_ISA_TRANSFER_H
+
+#include "isa/guest.h"
+#include "isa/memory.h"
+
+/* For shared helpers of which a file needs only some. */
+#define GS_SHARED static __attribute__((unused))
+
+/* ---- Loads ---- */
+
+/* Ends a load of one register: lanes out of bounds get 0, the others their value. */
+static inline void gs_load_commit(gs_wave_t *w, const gs_access_t *a, unsigned reg, gs_row_t *result) {
+  if (GS_UNLIKELY(a->zero))
+    for (uint64_t left = a->zero; left; left &= left - 1)
+      result->u32[__builtin_ctzll(left)] = 0;
+  gs_write_row(w, reg, result, a->lanes | a->zero);
+}
+
+/* Row to load into: the register itself if all lanes are loaded. */
+static inline gs_row_t *gs_load_row(gs_wave_t *w, const gs_access_t *a, unsigned reg, gs_row_t *tmp) {
+  return a->lanes == UINT64_MAX ? &w->v[reg] : tmp;
+}
+
+/* Copies 64 dwords that lie side by side. */
+static GS_GUEST void gs_get_block(gs_row_t *row, uint64_t at) {
+#ifdef GS_THREAD_SANITIZER
+  for (unsigned l = 0; l < GS_LANES; l++)
+    row->u32[l] = gs_guest_get32(at + 4 * l);
+#else
+  memcpy(row, (const void *)(uintptr_t)at, sizeof *row);
+#endif
+}
+static GS_GUEST void gs_put_block(const gs_row_t *row, uint64_t at) {
+#ifdef GS_THREAD_SANITIZER
+  for (unsigned l = 0; l < GS_LANES; l++)
+    gs_guest_put32(at + 4 * l, row->u32[l]);
+#else
+  memcpy((void *)(uintptr_t)at, row, sizeof *row);
+#endif
+}
+
+/* Loads `n` (2 to 4) registers from `n` dwords per lane, all side by side. */
+static GS_GUEST void gs_get_interleaved(gs_row_t *row, uint64_t at, unsigned n) {
+  const GS_GUEST_BLOCK gs_guest32_t *from = (const GS_GUEST_BLOCK gs_guest32_t *)(uintptr_t)at;
+  switch (n) {
+  case 2:
+    GS_LANES_DO(l) {
+      row[0].u32[l] = from[2 * l].value;
+      row[1].u32[l] = from[2 * l + 1].value;
+    }
+    break;
+  case 3:
+    GS_LANES_DO(l) {
+      row[0].u32[l] = from[3 * l].value;
+      row[1].u32[l] = from[3 * l + 1].value;
+      row[2].u32[l] = from[3 * l + 2].value;
+    }
+    break;
+  default:
+    GS_LANES_DO(l) {
+      row[0].u32[l] = from[4 * l].value;
+      row[1].u32[l] = from[4 * l + 1].value;
+      row[2].u32[l] = from[4 * l + 2].value;
+      row[3].u32[l] = from[4 * l + 3].value;
+    }
+  }
+}
+static GS_GUEST void gs_put_interleaved(const gs_row_t *row, uint64_t at, unsigned n) {
+  GS_GUEST_BLOCK gs_guest32_t *to = (GS_GUEST_BLOCK gs_guest32_t *)(uintptr_t)at;
+  switch (n) {
+  case 2:
+    GS_LANES_DO(l) {
+      to[2 * l].value = row[0].u32[l];
+      to[2 * l + 1].value = row[1].u32[l];
+    }
+    break;
+  case 3:
+    GS_LANES_DO(l) {
+      to[3 * l].value = row[0].u32[l];
+      to[3 * l + 1].value = row[1].u32[l];
+      to[3 * l + 2].value = row[2].u32[l];
+    }
+    break;
+  default:
+    GS_LANES_DO(l) {
+      to[4 * l].value = row[0].u32[l];
+      to[4 * l + 1].value = row[1].u32[l];
+      to[4 * l + 2].value = row[2].u32[l];
+      to[4 * l + 3].value = row[3].u32[l];
+    }
+  }
+}
+
+/* One dword of every lane. */
+static GS_GUEST void gs_gather32(gs_row_t *row, const gs_access_t *a, uint64_t offset) {
+  for (unsigned l = 0; l < GS_LANES; l++)
+    row->u32[l] = gs_guest_get32(a->at[l] + offset);
+}
+/* Two adjacent dwords of every lane. */
+static GS_GUEST void gs_gather64(gs_row_t *lo, gs_row_t *hi, const gs_access_t *a, uint64_t offset) {
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    const uint64_t value = gs_guest_get64(a->at[l] + offset);
+    lo->u32[l] = (uint32_t)value;
+    hi->u32[l] = (uint32_t)(value >> 32);
+  }
+}
+
+static inline void gs_clear_row(gs_row_t *row) {
+  memset(row, 0, sizeof *row);
+}
+
+/* One dword for all lanes. */
+static GS_GUEST void gs_broadcast32(gs_row_t *row, uint64_t at) {
+  const uint32_t value = gs_guest_get32(at);
+  GS_LANES_DO(l)
+    row->u32[l] = value;
+}
+
+/* Loads `n` dwords per lane into registers from `reg` on. */
+GS_SHARED void gs_load_dwords(gs_wave_t *w, const gs_access_t *a, unsigned reg, unsigned n) {
+  if (a->stride == 4 && (n == 1 || a->step != GS_LINEAR_STEP)) {
+    for (unsigned i = 0; i < n; i++)
+      gs_get_block(&w->v[reg + i], a->at[0] + (uint64_t)i * a->step);
+    return;
+  }
+  if (n > 1 && a->stride == 4 * n && a->step == GS_LINEAR_STEP) {
+    gs_get_interleaved(&w->v[reg], a->at[0], n);
+    return;
+  }
+  gs_row_t tmp[2];
+  unsigned i = 0;
+  if (GS_UNLIKELY(!a->lanes)) {
+    gs_clear_row(&tmp[0]);
+    for (; i < n; i++)
+      gs_load_commit(w, a, reg + i, &tmp[0]);
+  }
+  for (; i < n && a->uniform; i++) {
+    gs_row_t *row = gs_load_row(w, a, reg + i, &tmp[0]);
+    gs_broadcast32(row, a->at[0] + (uint64_t)i * a->step);
+    gs_load_commit(w, a, reg + i, row);
+  }
+  for (; n - i >= 2 && a->step == GS_LINEAR_STEP; i += 2) {
+    gs_row_t *lo = gs_load_row(w, a, reg + i, &tmp[0]), *hi = gs_load_row(w, a, reg + i + 1, &tmp[1]);
+    gs_gather64(lo, hi, a, 4 * i);
+    gs_load_commit(w, a, reg + i, lo);
+    gs_load_commit(w, a, reg + i + 1, hi);
+  }
+  for (; i < n; i++) {
+    gs_row_t *row = gs_load_row(w, a, reg + i, &tmp[0]);
+    gs_gather32(row, a, (uint64_t)i * a->step);
+    gs_load_commit(w, a, reg + i, row);
+  }
+}
+
+/* What a load of less than a dword does with the value. */
+typedef enum gs_narrow {
+  GS_NARROW_U8,
+  GS_NARROW_I8,
+  GS_NARROW_U16,
+  GS_NARROW_I16,
+} gs_narrow_t;
+typedef enum gs_half { GS_HALF_NONE, GS_HALF_LO, GS_HALF_HI } gs_half_t;
+
+static GS_GUEST void gs_gather_narrow(gs_row_t *row, const gs_access_t *a, gs_narrow_t narrow) {
+  switch (narrow) {
+  case GS_NARROW_U8:
+    for (unsigned l = 0; l < GS_LANES; l++)
+      row->u32[l] = gs_guest_get8(a->at[l]);
+    break;
+  case GS_NARROW_I8:
+    for (unsigned l = 0; l < GS_LANES; l++)
+      row->i32[l] = (int8_t)gs_guest_get8(a->at[l]);
+    break;
+  case GS_NARROW_U16:
+    for (unsigned l = 0; l < GS_LANES; l++)
+      row->u32[l] = gs_guest_get16(a->at[l]);
+    break;
+  case GS_NARROW_I16:
+    for (unsigned l = 0; l < GS_LANES; l++)
+      row->i32[l] = (int16_t)gs_guest_get16(a->at[l]);
+  }
+}
+
+/* Ends a 16-bit load into one half of a register, keeping the other. */
+GS_SHARED void gs_load_commit_half(gs_wave_t *w, const gs_access_t *a, unsigned reg, gs_row_t *value, gs_half_t half) {
+  for (uint64_t left = a->zero; left; left &= left - 1)
+    value->u32[__builtin_ctzll(left)] = 0;
+  const gs_row_t *old = &w->v[reg];
+  if (half == GS_HALF_LO)
+    GS_LANES_DO(l)
+      value->u32[l] = (old->u32[l] & 0xffff0000) | (value->u32[l] & 0xffff);
+  else
+    GS_LANES_DO(l)
+      value->u32[l] = (old->u32[l] & 0xffff) | value->u32[l] << 16;
+  gs_write_row(w, reg, value, a->lanes | a->zero);
+}
+
+/* Loads a byte or a short per lane, extended to 32 bits or into one half of the register. */
+GS_SHARED void gs_load_narrow(gs_wave_t *w, const gs_access_t *a, unsigned reg, gs_narrow_t narrow, gs_half_t half) {
+  gs_row_t tmp;
+  if (GS_LIKELY(a->lanes))
+    gs_gather_narrow(&tmp, a, narrow);
+  else
+    gs_clear_row(&tmp);
+  if (half == GS_HALF_NONE)
+    gs_load_commit(w, a, reg, &tmp);
+  else
+    gs_load_commit_half(w, a, reg, &tmp, half);
+}
+
+/* ---- Loads that go to LDS instead of a register ---- */
+
+/* Where lane `l`'s dword is in LDS, or NULL beyond its end: M0 has the base, the instruction an offset. */
+static inline uint8_t *gs_lds_lane(const gs_wave_t *w, uint32_t offset, unsigned l) {
+  const uint32_t at = (w->s.u32[GS_S_M0] & 0xffff) + offset + 4 * l;
+  return at < w->env->lds_bytes && w->env->lds_bytes - at >= 4 ? w->env->lds + at : NULL;
+}
+
+GS_SHARED void gs_row_to_lds(gs_wave_t *w, const gs_access_t *a, gs_row_t *row, uint32_t offset) {
+  for (uint64_t left = a->zero; left; left &= left - 1)
+    row->u32[__builtin_ctzll(left)] = 0;
+  for (uint64_t left = a->lanes | a->zero; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctzll(left);
+    uint8_t *to = gs_lds_lane(w, offset, l);
+    if (to)
+      memcpy(to, &row->u32[l], 4);
+  }
+}
+GS_SHARED void gs_load_dword_to_lds(gs_wave_t *w, const gs_access_t *a, uint32_t offset) {
+  gs_row_t row;
+  if (a->lanes)
+    gs_gather32(&row, a, 0);
+  gs_row_to_lds(w, a, &row, offset);
+}
+GS_SHARED void gs_load_narrow_to_lds(gs_wave_t *w, const gs_access_t *a, gs_narrow_t narrow, uint32_t offset) {
+  gs_row_t row;
+  if (a->lanes)
+    gs_gather_narrow(&row, a, narrow);
+  gs_row_to_lds(w, a, &row, offset);
+}
+
+/* ---- Stores ---- */
+
+static GS_GUEST void gs_scatter32(const gs_access_t *a, const gs_row_t *row, unsigned n) {
+  const uint64_t step = a->step;
+  for (uint64_t left = a->lanes; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctzll(left);
+    for (unsigned i = 0; i < n; i++)
+      gs_guest_put32(a->at[l] + i * step, row[i].u32[l]);
+  }
+}
+
+/* Stores `n` dwords per lane from registers from `reg` on. Call gs_access_finish afterwards. */
+GS_SHARED void gs_store_dwords(gs_wave_t *w, gs_access_t *a, unsigned reg, unsigned n) {
+  if (a->stride == 4 && (n == 1 || a->step != GS_LINEAR_STEP))
+    for (unsigned i = 0; i < n; i++)
+      gs_put_block(&w->v[reg + i], a->at[0] + (uint64_t)i * a->step);
+  else if (n > 1 && a->stride == 4 * n && a->step == GS_LINEAR_STEP)
+    gs_put_interleaved(&w->v[reg], a->at[0], n);
+  else
+    gs_scatter32(a, &w->v[reg], n);
+  gs_access_finish(w, a);
+}
+
+/* Stores the byte or short at bit `shift` of register `reg`. */
+static GS_GUEST void gs_scatter8(const gs_access_t *a, const gs_row_t *row, unsigned shift) {
+  for (uint64_t left = a->lanes; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctzll(left);
+    gs_guest_put8(a->at[l], (uint8_t)(row->u32[l] >> shift));
+  }
+}
+static GS_GUEST void gs_scatter16(const gs_access_t *a, const gs_row_t *row, unsigned shift) {
+  for (uint64_t left = a->lanes; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctzll(left);
+    gs_guest_put16(a->at[l], (uint16_t)(row->u32[l] >> shift));
+  }
+}
+GS_SHARED void gs_store_narrow(gs_wave_t *w, gs_access_t *a, unsigned reg, unsigned bytes, unsigned shift) {
+  if (bytes == 1)
+    gs_scatter8(a, &w->v[reg], shift);
+  else
+    gs_scatter16(a, &w->v[reg], shift);
+  gs_access_finish(w, a);
+}
+
+/* ---- Read-modify-write ---- */
+
+/* One lane's operation: changes memory at `at`, a multiple of the operand's size, and returns what was there. `second`
+ * is the second operand of those that have one, `mode` the MODE register. */
+typedef uint32_t gs_rmw32_t(uint64_t at, uint32_t data, uint32_t second, uint32_t mode);
+typedef uint64_t gs_rmw64_t(uint64_t at, uint64_t data, uint64_t second, uint32_t mode);
+
+/* Performs `op` lane after lane, each seeing the result of the lanes before. Operands come from registers `data` and
+ * `second`; what was there goes to register `ret` if that is not GS_NO_RETURN. */
+enum { GS_NO_RETURN = ~0u & 0xffff };
+
+GS_SHARED void gs_atomic32(gs_wave_t *w, gs_access_t *a, gs_rmw32_t *op, unsigned data, unsigned second,
+                           unsigned ret) {
+  gs_row_t old;
+  gs_clear_row(&old);
+  for (uint64_t left = a->lanes; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctzll(left);
+    old.u32[l] = op(a->at[l], w->v[data].u32[l], w->v[second].u32[l], w->mode);
+  }
+  gs_access_finish(w, a);
+  if (ret != GS_NO_RETURN)
+    gs_load_commit(w, a, ret, &old);
+}
+
+GS_SHARED void gs_atomic64(gs_wave_t *w, gs_access_t *a, gs_rmw64_t *op, unsigned data, unsigned second,
+                           unsigned ret) {
+  gs_row_t old[2];
+  gs_clear_row(&old[0]);
+  gs_clear_row(&old[1]);
+  const gs_row64_t first_row = {&w->v[data], &w->v[data + 1]}, second_row = {&w->v[second], &w->v[second + 1]};
+  for (uint64_t left = a->lanes; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctzll(left);
+    const uint64_t value = op(a->at[l], gs_get_u64(first_row, l), gs_get_u64(second_row, l), w->mode);
+    old[0].u32[l] = (uint32_t)value;
+    old[1].u32[l] = (uint32_t)(value >> 32);
+  }
+  gs_access_finish(w, a);
+  if (ret != GS_NO_RETURN) {
+    gs_load_commit(w, a, ret, &old[0]);
+    gs_load_commit(w, a, ret + 1, &old[1]);
+  }
+}
+
+#endif

@@ -1,0 +1,204 @@
+/* State of a wave beyond its general registers: faults, hardware registers, operands with a computed value,
+ * the stack of forked branches, messages. Not here: scheduling (exec/), and anything executed often. */
+#include "isa/memory.h"
+#include "isa/scalar.h"
+
+void gs_wave_fault(gs_wave_t *w, gs_wave_fault_kind_t kind, uint64_t address, uint32_t access,
+                   unsigned lane) {
+  if (w->state == GS_WAVE_FAULTED)
+    return;
+  w->state = GS_WAVE_FAULTED;
+  w->fault.kind = (uint8_t)kind;
+  w->fault.address = address;
+  w->fault.access = access;
+  w->fault.lane = lane;
+}
+
+void gs_wave_set_mode(gs_wave_t *w, uint32_t mode) {
+  w->mode = mode;
+  w->fp_custom = (mode & GS_MODE_FP_MASK) != GS_MODE_FP_DEFAULT;
+}
+
+/* ---- Operands with a computed value ---- */
+
+enum {
+  SRC_SHARED_BASE = 235,
+  SRC_SHARED_LIMIT = 236,
+  SRC_PRIVATE_BASE = 237,
+  SRC_PRIVATE_LIMIT = 238,
+  SRC_POPS_EXITING_WAVE_ID = 239,
+  SRC_VCCZ = 251,
+  SRC_EXECZ = 252,
+  SRC_SCC = 253,
+  SRC_LDS_DIRECT = 254,
+};
+
+uint64_t gs_special_value(const gs_wave_t *w, const gs_inst_t *in, unsigned i) {
+  switch (in->src[i].kind) {
+  case GS_SRC_CONST: return in->src[i].value;
+  case GS_SRC_SGPR: return gs_ssrc64(w, in, i);
+  default: break;
+  }
+  switch (in->src[i].reg) {
+  case SRC_SHARED_BASE: return (uint64_t)GS_SHARED_APERTURE_HI << 32;
+  case SRC_SHARED_LIMIT: return (uint64_t)GS_SHARED_APERTURE_HI << 32 | UINT32_MAX;
+  case SRC_PRIVATE_BASE: return (uint64_t)GS_PRIVATE_APERTURE_HI << 32;
+  case SRC_PRIVATE_LIMIT: return (uint64_t)GS_PRIVATE_APERTURE_HI << 32 | UINT32_MAX;
+  case SRC_VCCZ: return gs_vcc(w) == 0;
+  case SRC_EXECZ: return gs_exec(w) == 0;
+  case SRC_SCC: return w->scc;
+  case SRC_LDS_DIRECT: return gs_lds_direct(w);
+  case SRC_POPS_EXITING_WAVE_ID: /* of pixel shaders only */
+  default: return 0;
+  }
+}
+
+/* ---- Hardware registers ---- */
+
+enum {
+  HWREG_MODE = 1,
+  HWREG_STATUS = 2,
+  HWREG_TRAPSTS = 3,
+  HWREG_HW_ID = 4,
+  HWREG_GPR_ALLOC = 5,
+  HWREG_LDS_ALLOC = 6,
+  HWREG_IB_STS = 7,
+  HWREG_SH_MEM_BASES = 15,
+  HWREG_TBA_LO = 16,
+  HWREG_TBA_HI = 17,
+  HWREG_TMA_LO = 18,
+  HWREG_TMA_HI = 19,
+  HWREG_COUNT
+};
+
+static uint32_t read_mode(const gs_wave_t *w) {
+  return w->mode;
+}
+static uint32_t read_status(const gs_wave_t *w) {
+  enum { EXECZ_SHIFT = 9, VCCZ_SHIFT = 10, VALID = 1 << 16 };
+  return w->env->status | VALID | w->scc | (uint32_t)(gs_exec(w) == 0) << EXECZ_SHIFT |
+         (uint32_t)(gs_vcc(w) == 0) << VCCZ_SHIFT;
+}
+static uint32_t read_trapsts(const gs_wave_t *w) {
+  return w->trapsts;
+}
+static uint32_t read_hw_id(const gs_wave_t *w) {
+  return w->env->hw_id;
+}
+static uint32_t read_gpr_alloc(const gs_wave_t *w) {
+  return w->env->gpr_alloc;
+}
+/* The size of LDS in units of 64 dwords, from bit 12; the base, in bits 7:0, is 0: each workgroup sees its
+ * own LDS. */
+static uint32_t read_lds_alloc(const gs_wave_t *w) {
+  return (w->env->lds_bytes + 255) / 256 << 12;
+}
+/* IB_STS counts outstanding instructions, and there never are any. TBA and TMA belong to a trap handler. */
+static uint32_t read_zero(const gs_wave_t *w) {
+  (void)w;
+  return 0;
+}
+static uint32_t read_sh_mem_bases(const gs_wave_t *w) {
+  (void)w;
+  return (uint32_t)GS_SHARED_APERTURE_HI | (uint32_t)GS_PRIVATE_APERTURE_HI >> 16;
+}
+
+static const struct {
+  uint32_t (*read)(const gs_wave_t *w);
+  uint32_t writable; /* what can be written without privilege */
+} hwregs[HWREG_COUNT] = {
+    [HWREG_MODE] = {read_mode, UINT32_MAX},
+    [HWREG_STATUS] = {read_status, 0},
+    [HWREG_TRAPSTS] = {read_trapsts, 0x1ff}, /* the sticky exception flags */
+    [HWREG_HW_ID] = {read_hw_id, 0},
+    [HWREG_GPR_ALLOC] = {read_gpr_alloc, 0},
+    [HWREG_LDS_ALLOC] = {read_lds_alloc, 0},
+    [HWREG_IB_STS] = {read_zero, 0},
+    [HWREG_SH_MEM_BASES] = {read_sh_mem_bases, 0},
+    [HWREG_TBA_LO] = {read_zero, 0},
+    [HWREG_TBA_HI] = {read_zero, 0},
+    [HWREG_TMA_LO] = {read_zero, 0},
+    [HWREG_TMA_HI] = {read_zero, 0},
+};
+
+bool gs_hwreg_read(const gs_wave_t *w, unsigned id, uint32_t *value) {
+  if (id >= HWREG_COUNT || !hwregs[id].read)
+    return false;
+  *value = hwregs[id].read(w);
+  return true;
+}
+
+bool gs_hwreg_write(gs_wave_t *w, unsigned id, uint32_t value, uint32_t mask) {
+  uint32_t old;
+  if (!gs_hwreg_read(w, id, &old))
+    return false;
+  mask &= hwregs[id].writable;
+  value = (old & ~mask) | (value & mask);
+  if (id == HWREG_TRAPSTS)
+    w->trapsts = value;
+  if (id != HWREG_MODE)
+    return true;
+  if (value & GS_MODE_VSKIP)
+    return false;
+  gs_wave_set_mode(w, value);
+  return true;
+}
+
+/* ---- Forks ---- */
+
+enum { CSP_MASK = 7, FORK_DWORDS = 4 };
+
+static unsigned fork_depth(const gs_wave_t *w) {
+  return w->mode >> GS_MODE_CSP_SHIFT & CSP_MASK;
+}
+static void set_fork_depth(gs_wave_t *w, unsigned depth) {
+  w->mode = (w->mode & ~((uint32_t)CSP_MASK << GS_MODE_CSP_SHIFT)) | (depth & CSP_MASK) << GS_MODE_CSP_SHIFT;
+}
+
+void gs_wave_fork(gs_wave_t *w, uint64_t mask, uint64_t target) {
+  const uint64_t exec = gs_exec(w), pass = mask & exec, fail = ~mask & exec;
+  if (pass == exec) {
+    w->pc = target;
+    return;
+  }
+  if (fail == exec)
+    return;
+  const bool fail_first = __builtin_popcountll(fail) < __builtin_popcountll(pass);
+  const unsigned depth = fork_depth(w);
+  gs_write_sgpr64(w, depth * FORK_DWORDS, fail_first ? pass : fail);
+  gs_write_sgpr64(w, depth * FORK_DWORDS + 2, fail_first ? target : w->pc);
+  set_fork_depth(w, depth + 1);
+  gs_set_exec(w, fail_first ? fail : pass);
+  if (!fail_first)
+    w->pc = target;
+}
+
+void gs_wave_join(gs_wave_t *w, uint32_t depth) {
+  if (fork_depth(w) == depth)
+    return;
+  const unsigned top = (fork_depth(w) - 1) & CSP_MASK;
+  set_fork_depth(w, top);
+  gs_set_exec(w, w->s.u64[top * FORK_DWORDS / 2]);
+  w->pc = w->s.u64[top * FORK_DWORDS / 2 + 1] & ~UINT64_C(3);
+}
+
+/* ---- Messages, code ---- */
+
+void gs_wave_send_message(gs_wave_t *w, const gs_inst_t *in) {
+  enum { MSG_INTERRUPT = 1, MSG_GET_DOORBELL = 10 };
+  switch (in->imm & 0xf) {
+  case MSG_INTERRUPT: w->env->send_interrupt(w->env->context, w->s.u32[GS_S_M0] & 0xff); return;
+  case MSG_GET_DOORBELL: gs_set_exec(w, w->env->doorbell_id); return; /* the answer comes in EXEC */
+  default: gs_wave_illegal(w, in); return; /* graphics, and what only trap handlers may send */
+  }
+}
+
+void gs_wave_code_changed(gs_wave_t *w, const gs_inst_t *in) {
+  if (gs_vm_invalidate_code(w->env->vm->vm) != 0) {
+    gs_wave_illegal(w, in);
+    return;
+  }
+  /* The executing thread looks for a new snapshot, and drops what it decoded, when it has the next wave's
+   * turn. */
+  w->state = GS_WAVE_YIELDED;
+}

@@ -1,0 +1,137 @@
+/* The state of one wave that instructions read and write: registers, modes, and its view of memory.
+ * Not here: how waves are scheduled and started (exec/). */
+#ifndef GFXSIM_ISA_WAVE_H
+#define GFXSIM_ISA_WAVE_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vm.h"
+#include "isa/inst.h"
+
+enum { GS_LANES = 64, GS_SGPRS = 128, GS_ARCH_VGPRS = 256, GS_VGPRS = 512, GS_RANGE_HINTS = 16 };
+
+/* Operand numbers of scalar registers with a name. */
+enum {
+  GS_S_FLAT_SCRATCH = 102,
+  GS_S_XNACK_MASK = 104,
+  GS_S_VCC = 106,
+  GS_S_TTMP0 = 108,
+  GS_S_M0 = 124,
+  GS_S_EXEC = 126,
+};
+
+/* One vector register: a value per lane, in whatever type the instruction takes it. */
+typedef union gs_row {
+  _Alignas(64) uint32_t u32[GS_LANES];
+  int32_t i32[GS_LANES];
+  float f32[GS_LANES];
+} gs_row_t;
+
+/* Scalar registers by operand number; pairs are read as one where they are even (little-endian hosts). */
+typedef union gs_scalars {
+  uint32_t u32[GS_SGPRS];
+  uint64_t u64[GS_SGPRS / 2];
+} gs_scalars_t;
+
+typedef enum gs_wave_state {
+  GS_WAVE_RUNNING,
+  GS_WAVE_YIELDED, /* s_sleep and friends: give another wave a turn */
+  GS_WAVE_BARRIER, /* waits at s_barrier */
+  GS_WAVE_ENDED,
+  GS_WAVE_FAULTED, /* see fault */
+} gs_wave_state_t;
+
+typedef enum gs_wave_fault_kind {
+  GS_WAVE_FAULT_NONE,
+  GS_WAVE_FAULT_MEMORY,   /* no mapping or no right for an access */
+  GS_WAVE_FAULT_APERTURE, /* address in no aperture, or outside LDS */
+  GS_WAVE_FAULT_ILLEGAL,  /* instruction unknown, or not executable here */
+  GS_WAVE_FAULT_TRAP,     /* s_trap 2 */
+} gs_wave_fault_kind_t;
+
+/* MODE register fields. */
+enum {
+  GS_MODE_ROUND32_SHIFT = 0, /* 2 bits: 0 even, 1 +inf, 2 -inf, 3 zero */
+  GS_MODE_ROUND64_SHIFT = 2, /* f64 and f16 */
+  GS_MODE_DENORM32_SHIFT = 4, /* bit 0: keep denormal inputs, bit 1: keep denormal outputs */
+  GS_MODE_DENORM64_SHIFT = 6,
+  GS_MODE_DX10_CLAMP = 1 << 8,
+  GS_MODE_IEEE = 1 << 9,
+  GS_MODE_FP16_OVFL = 1 << 23,
+  GS_MODE_GPR_IDX_EN = 1 << 27,
+  GS_MODE_VSKIP = 1 << 28,
+  GS_MODE_CSP_SHIFT = 29, /* 3 bits: depth of the stack of s_cbranch_*_fork */
+  GS_MODE_FP_MASK = 0xff,
+  GS_MODE_FP_DEFAULT = 0xf0,
+};
+
+/* What a wave belongs to and may use. Shared by the waves of a workgroup; filled by exec/. */
+typedef struct gs_wave_env {
+  gs_target_t target;
+  uint8_t *lds;       /* local data share of the workgroup */
+  uint32_t lds_bytes; /* accesses beyond it read 0 and are dropped */
+  uint32_t hw_id;     /* HW_ID register */
+  uint32_t status;    /* bits of STATUS that never change: IN_TG (1 << 11), SCRATCH_EN (1 << 28) */
+  uint32_t gpr_alloc; /* GPR_ALLOC register: (VGPRs / 4 - 1) << 8 | (SGPRs / 16 - 1) << 24 */
+  uint32_t doorbell_id; /* what s_sendmsg(MSG_GET_DOORBELL) returns */
+  uint64_t (*clock)(void); /* counter of s_memtime and s_memrealtime, the one of signal time stamps */
+  void (*send_interrupt)(void *context, uint32_t event_id); /* s_sendmsg(MSG_INTERRUPT) */
+  void *context;
+  gs_vm_reader_t *vm; /* the executing thread's reader; moves with the wave between threads */
+} gs_wave_env_t;
+
+typedef struct gs_wave {
+  gs_scalars_t s; /* EXEC, VCC, M0 and FLAT_SCRATCH are in here under their operand numbers */
+  uint64_t pc;    /* address of the next instruction */
+  gs_row_t *v;    /* GS_VGPRS rows: vector registers, then accumulation registers */
+  const gs_wave_env_t *env;
+  uint32_t scc;   /* 0 or 1 */
+  uint32_t mode;  /* MODE register */
+  uint32_t trapsts;
+  bool fp_custom; /* MODE's rounding and denormal fields differ from GS_MODE_FP_DEFAULT */
+  uint8_t state;  /* gs_wave_state_t */
+
+  /* EXEC as one all-ones or all-zeroes word per lane, valid for the EXEC value beside it. */
+  uint64_t lane_mask_exec;
+  gs_row_t lane_mask;
+
+  /* Where memory instructions found their addresses last (indices into the snapshot of the address space), by their
+   * place in the program. Only hints: a look-up through one checks it against the snapshot in use. */
+  uint32_t range_hint[GS_RANGE_HINTS];
+  uint32_t scalar_copy[16]; /* what gs_resolve_scalar read from memory that is in several pieces in this process */
+
+  struct {
+    uint8_t kind; /* gs_wave_fault_kind_t */
+    uint32_t access; /* GS_VM_* */
+    uint64_t address;
+    unsigned lane;
+  } fault;
+} gs_wave_t;
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "scalar register pairs are read as one 64-bit word");
+
+static inline uint64_t gs_exec(const gs_wave_t *w) {
+  return w->s.u64[GS_S_EXEC / 2];
+}
+static inline void gs_set_exec(gs_wave_t *w, uint64_t mask) {
+  w->s.u64[GS_S_EXEC / 2] = mask;
+}
+static inline uint64_t gs_vcc(const gs_wave_t *w) {
+  return w->s.u64[GS_S_VCC / 2];
+}
+
+/* Stops the wave with a fault; the first one counts. `lane` is GS_LANES for scalar accesses. */
+void gs_wave_fault(gs_wave_t *w, gs_wave_fault_kind_t kind, uint64_t address, uint32_t access, unsigned lane);
+
+/* Forgets where the wave found its addresses, for a wave that starts anew. */
+static inline void gs_wave_forget_ranges(gs_wave_t *w) {
+  for (unsigned i = 0; i < GS_RANGE_HINTS; i++)
+    w->range_hint[i] = 0;
+}
+
+/* Sets MODE and what is derived from it. */
+void gs_wave_set_mode(gs_wave_t *w, uint32_t mode);
+
+#endif
