@@ -1,0 +1,122 @@
+/* The cache of decoded lines: a hash table with a chain per bucket, in which lines are only ever added. */
+#include "exec/code.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa/wave.h"
+
+enum { BUCKETS = 4096 };
+
+struct gs_code {
+  gs_target_t target;
+  gs_op_fn_t *const *handlers;
+  uint64_t epoch;
+  atomic_uint references;
+  pthread_mutex_t adding;
+  _Atomic(gs_code_line_t *) bucket[BUCKETS];
+};
+
+gs_code_t *gs_code_create(gs_target_t target, gs_op_fn_t *const *handlers, uint64_t epoch) {
+  gs_code_t *code = calloc(1, sizeof *code);
+  if (!code)
+    return NULL;
+  code->target = target;
+  code->handlers = handlers;
+  code->epoch = epoch;
+  atomic_init(&code->references, 1);
+  pthread_mutex_init(&code->adding, NULL);
+  return code;
+}
+
+gs_code_t *gs_code_acquire(gs_code_t *code) {
+  atomic_fetch_add_explicit(&code->references, 1, memory_order_relaxed);
+  return code;
+}
+
+void gs_code_release(gs_code_t *code) {
+  /* Release: this thread's use of the lines ends before another frees them; acquire: the freeing thread sees that. */
+  if (!code || atomic_fetch_sub_explicit(&code->references, 1, memory_order_acq_rel) != 1)
+    return;
+  for (size_t i = 0; i < BUCKETS; i++) {
+    gs_code_line_t *line = atomic_load_explicit(&code->bucket[i], memory_order_relaxed);
+    while (line) {
+      gs_code_line_t *next = line->next;
+      free(line);
+      line = next;
+    }
+  }
+  pthread_mutex_destroy(&code->adding);
+  free(code);
+}
+
+uint64_t gs_code_epoch(const gs_code_t *code) {
+  return code->epoch;
+}
+
+/* Handler of words that are no instruction of the target. */
+static void illegal_instruction(gs_wave_t *w, const gs_inst_t *in) {
+  gs_wave_fault(w, GS_WAVE_FAULT_ILLEGAL, w->pc - in->size, 0, GS_LANES);
+}
+
+/* Copies the line's dwords, and up to two beyond it for an instruction that crosses its end, as far as the GPU may
+ * execute there. Returns how many were read: 0 when not even the line is executable. */
+static size_t read_words(const gs_vm_map_t *map, uint64_t base, uint32_t words[GS_LINE_SLOTS + 2]) {
+  const void *line = gs_vm_translate(map, base, GS_LINE_BYTES, GS_VM_EXECUTE);
+  if (!line)
+    return 0;
+  memcpy(words, line, GS_LINE_BYTES);
+  size_t count = GS_LINE_SLOTS;
+  while (count < GS_LINE_SLOTS + 2) {
+    const uint32_t *word = gs_vm_translate(map, base + 4 * count, 4, GS_VM_EXECUTE);
+    if (!word)
+      break;
+    words[count++] = *word;
+  }
+  return count;
+}
+
+static gs_code_line_t *decode_line(const gs_code_t *code, const gs_vm_map_t *map, uint64_t base) {
+  uint32_t words[GS_LINE_SLOTS + 2];
+  const size_t count = read_words(map, base, words);
+  if (count == 0)
+    return NULL;
+  gs_code_line_t *line = malloc(sizeof *line);
+  if (!line)
+    return NULL;
+  line->base = base;
+  for (size_t i = 0; i < GS_LINE_SLOTS; i++) {
+    gs_inst_t *inst = &line->inst[i];
+    gs_op_fn_t *fn = NULL;
+    if (gs_decode(code->target, words + i, count - i, inst) && !(inst->op->flags & GS_OPF_ILLEGAL))
+      fn = code->handlers[inst->op - gs_opcodes];
+    inst->fn = fn ? fn : illegal_instruction;
+  }
+  return line;
+}
+
+static gs_code_line_t *find(gs_code_line_t *line, uint64_t base) {
+  while (line && line->base != base)
+    line = line->next;
+  return line;
+}
+
+const gs_code_line_t *gs_code_line(gs_code_t *code, const gs_vm_map_t *map, uint64_t address) {
+  const uint64_t base = address & ~(uint64_t)(GS_LINE_BYTES - 1);
+  _Atomic(gs_code_line_t *) *bucket = &code->bucket[base / GS_LINE_BYTES % BUCKETS];
+  /* Acquire pairs with the release below: a line found here is seen completely decoded. */
+  gs_code_line_t *line = find(atomic_load_explicit(bucket, memory_order_acquire), base);
+  if (line)
+    return line;
+  pthread_mutex_lock(&code->adding);
+  gs_code_line_t *head = atomic_load_explicit(bucket, memory_order_relaxed);
+  line = find(head, base);
+  if (!line && (line = decode_line(code, map, base))) {
+    line->next = head;
+    atomic_store_explicit(bucket, line, memory_order_release);
+  }
+  pthread_mutex_unlock(&code->adding);
+  return line;
+}

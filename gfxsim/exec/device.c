@@ -1,0 +1,446 @@
+/* The device: threads, and the dealing of workgroups to them. The thread that asks for a dispatch works on it itself;
+ * workers join when there is more than one workgroup. Not here: what happens inside a workgroup (run.c). */
+#include "exec/internal.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "isa/ops.h"
+
+/* ---- Executors: a thread's means to run waves, recycled ---- */
+
+static gs_executor_t *take_executor(gs_device_t *device) {
+  pthread_mutex_lock(&device->pool_lock);
+  gs_executor_t *ex = device->idle_executors;
+  if (ex)
+    device->idle_executors = ex->next;
+  pthread_mutex_unlock(&device->pool_lock);
+  if (ex)
+    return ex;
+  ex = calloc(1, sizeof *ex);
+  if (!ex)
+    return NULL;
+  ex->device = device;
+  gs_vm_reader_register(device->vm, &ex->vm);
+  return ex;
+}
+
+/* Lets go of the address space. The decoded code stays: it is reference-counted. */
+static void rest_executor(gs_executor_t *ex) {
+  gs_vm_reader_leave(&ex->vm);
+  ex->map = NULL;
+}
+
+static void return_executor(gs_executor_t *ex) {
+  gs_device_t *device = ex->device;
+  rest_executor(ex);
+  pthread_mutex_lock(&device->pool_lock);
+  ex->next = device->idle_executors;
+  device->idle_executors = ex;
+  pthread_mutex_unlock(&device->pool_lock);
+}
+
+static void free_executors(gs_device_t *device) {
+  while (device->idle_executors) {
+    gs_executor_t *ex = device->idle_executors;
+    device->idle_executors = ex->next;
+    gs_code_release(ex->code);
+    gs_vm_reader_unregister(&ex->vm);
+    free(ex);
+  }
+}
+
+/* ---- Workgroups: their memory is recycled through the device ---- */
+
+static gs_group_t *take_group(gs_device_t *device) {
+  pthread_mutex_lock(&device->pool_lock);
+  gs_group_t *group = device->free_groups;
+  if (group)
+    device->free_groups = group->next;
+  pthread_mutex_unlock(&device->pool_lock);
+  return group ? group : gs_group_create();
+}
+
+static void return_group(gs_device_t *device, gs_group_t *group) {
+  pthread_mutex_lock(&device->pool_lock);
+  group->next = device->free_groups;
+  device->free_groups = group;
+  pthread_mutex_unlock(&device->pool_lock);
+}
+
+/* ---- Scratch slots of a run: each wave of a resident group owns one ---- */
+
+static bool needs_scratch(const gs_run_t *run) {
+  return run->kernel.private_bytes != 0;
+}
+
+/* Takes slots for all waves of a group. The number of resident groups is limited so that they suffice. */
+static void take_slots(gs_run_t *run, gs_group_t *group) {
+  uint32_t slot = 0;
+  for (unsigned i = 0; i < run->kernel.waves_per_group; i++) {
+    while (run->slot_used[slot / 64] >> (slot % 64) & 1)
+      slot++;
+    run->slot_used[slot / 64] |= UINT64_C(1) << (slot % 64);
+    group->scratch_slot[i] = slot;
+  }
+}
+
+static void release_slots(gs_run_t *run, const gs_group_t *group) {
+  for (unsigned i = 0; i < run->kernel.waves_per_group; i++)
+    run->slot_used[group->scratch_slot[i] / 64] &= ~(UINT64_C(1) << (group->scratch_slot[i] % 64));
+}
+
+/* ---- A run: workgroups that wait to start, that are suspended, that run ---- */
+
+static void fail(gs_run_t *run, gs_outcome_t outcome) {
+  if (!run->outcome)
+    run->outcome = outcome;
+  atomic_store_explicit(&run->abandon, true, memory_order_relaxed);
+}
+
+static bool can_start(const gs_run_t *run) {
+  return run->next_group < run->kernel.group_count && run->resident < run->kernel.resident_groups;
+}
+
+/* Whether another thread could help. Lock held. */
+static bool has_work(const gs_run_t *run) {
+  return !atomic_load_explicit(&run->abandon, memory_order_relaxed) && (run->suspended || can_start(run));
+}
+
+static gs_group_t *take_suspended(gs_run_t *run) {
+  gs_group_t *group = run->suspended;
+  run->suspended = group->next;
+  if (!run->suspended)
+    run->suspended_tail = &run->suspended;
+  return group;
+}
+
+static void suspend(gs_run_t *run, gs_group_t *group) {
+  group->next = NULL;
+  *run->suspended_tail = group;
+  run->suspended_tail = &group->next;
+}
+
+/* Starts the next workgroup. Called and returns with the lock held; lets go of it in between. */
+static gs_group_t *start_group(gs_run_t *run) {
+  const uint64_t index = run->next_group++;
+  run->resident++;
+  pthread_mutex_unlock(&run->lock);
+  gs_group_t *group = take_group(run->device);
+  pthread_mutex_lock(&run->lock);
+  if (group && needs_scratch(run))
+    take_slots(run, group);
+  if (group && gs_group_start(group, run, index) == 0)
+    return group;
+  gs_log("GPU %u: no host memory for a workgroup", run->device->ordinal);
+  fail(run, GS_OUT_OF_HOST_MEMORY);
+  if (group)
+    return_group(run->device, group);
+  return NULL;
+}
+
+/* The next workgroup to run: new ones first, as long as the GPU could hold them, then those that had their turn. */
+static gs_group_t *next_group(gs_run_t *run) {
+  if (!has_work(run))
+    return NULL;
+  return can_start(run) ? start_group(run) : take_suspended(run);
+}
+
+/* Files a group after its turn. Lock held. */
+static void after_turn(gs_executor_t *ex, gs_run_t *run, gs_group_t *group, gs_turn_t turn) {
+  if (turn == GS_TURN_EXPIRED && !run->abandon) {
+    suspend(run, group);
+    pthread_cond_signal(&run->idle);
+    return;
+  }
+  if (turn == GS_TURN_FAILED && !run->outcome) {
+    const gs_wave_t *wave = group->wave;
+    while (wave < group->wave + group->wave_count && wave->state != GS_WAVE_FAULTED)
+      wave++;
+    fail(run, wave < group->wave + group->wave_count ? gs_report_fault(ex, run, group, wave, &run->fault)
+                                                     : GS_OUT_OF_HOST_MEMORY);
+  }
+  if (turn == GS_TURN_ABANDONED)
+    fail(run, GS_STOPPED);
+  if (needs_scratch(run))
+    release_slots(run, group);
+  run->resident--;
+  return_group(run->device, group);
+}
+
+static void wake_workers(gs_device_t *device);
+
+/* Runs workgroups until there is none left to take. Run lock held on entry and exit. */
+static void work_on(gs_executor_t *ex, gs_run_t *run) {
+  run->executors++;
+  gs_group_t *group;
+  while ((group = next_group(run))) {
+    const bool call_help = !run->called_help && has_work(run);
+    run->called_help |= call_help;
+    pthread_mutex_unlock(&run->lock);
+    if (call_help)
+      wake_workers(run->device);
+    const gs_turn_t turn = gs_group_run(ex, run, group);
+    if (turn == GS_TURN_EXPIRED)
+      sched_yield(); /* perhaps it waits for the host, which needs the processor to answer */
+    pthread_mutex_lock(&run->lock);
+    after_turn(ex, run, group, turn);
+  }
+  if (run->device->options.stats) {
+    gs_counters_add(&run->counters, &ex->counters);
+    ex->counters = (gs_counters_t){0};
+  }
+  run->executors--;
+  if (run->executors == 0)
+    pthread_cond_signal(&run->idle);
+}
+
+/* ---- Workers ---- */
+
+/* A run that a worker could help with, or NULL. Device lock held; the run comes back locked, so that it can't end
+ * before the worker counts as one of its executors. */
+static gs_run_t *find_work(gs_device_t *device) {
+  for (gs_run_t *run = device->runs; run; run = run->next) {
+    pthread_mutex_lock(&run->lock);
+    if (has_work(run))
+      return run;
+    pthread_mutex_unlock(&run->lock);
+  }
+  return NULL;
+}
+
+static void *worker_main(void *argument) {
+  gs_device_t *device = argument;
+  gs_executor_t *ex = take_executor(device);
+  pthread_mutex_lock(&device->lock);
+  while (ex && !device->quit) {
+    gs_run_t *run = find_work(device);
+    if (!run) {
+      rest_executor(ex);
+      pthread_cond_wait(&device->work, &device->lock);
+      continue;
+    }
+    pthread_mutex_unlock(&device->lock);
+    work_on(ex, run);
+    pthread_mutex_unlock(&run->lock);
+    pthread_mutex_lock(&device->lock);
+  }
+  pthread_mutex_unlock(&device->lock);
+  if (ex)
+    return_executor(ex);
+  return NULL;
+}
+
+static uint32_t wanted_workers(const gs_device_t *device) {
+  if (device->options.deterministic)
+    return 0;
+  long threads = device->options.workers ? (long)device->options.workers : sysconf(_SC_NPROCESSORS_ONLN);
+  const long most = sizeof device->worker / sizeof device->worker[0];
+  if (threads > most)
+    threads = most;
+  return threads > 1 ? (uint32_t)threads - 1 : 0; /* the thread that asks for a dispatch works too */
+}
+
+/* Starts the workers that are missing; a thread that can't be had is done without. Device lock held. */
+static void start_workers(gs_device_t *device) {
+  const uint32_t wanted = wanted_workers(device);
+  while (device->worker_count < wanted &&
+         gs_thread_start(&device->worker[device->worker_count], "gfxsim-worker", worker_main, device) == 0)
+    device->worker_count++;
+}
+
+static void wake_workers(gs_device_t *device) {
+  pthread_mutex_lock(&device->lock);
+  start_workers(device);
+  pthread_cond_broadcast(&device->work);
+  pthread_mutex_unlock(&device->lock);
+}
+
+static void stop_workers(gs_device_t *device) {
+  pthread_mutex_lock(&device->lock);
+  device->quit = true;
+  pthread_cond_broadcast(&device->work);
+  pthread_mutex_unlock(&device->lock);
+  for (uint32_t i = 0; i < device->worker_count; i++)
+    pthread_join(device->worker[i], NULL);
+  device->worker_count = 0;
+}
+
+/* ---- Dispatches ---- */
+
+static void run_init(gs_run_t *run, gs_device_t *device) {
+  memset(run, 0, sizeof *run);
+  run->device = device;
+  run->suspended_tail = &run->suspended;
+  pthread_mutex_init(&run->lock, NULL);
+  pthread_cond_init(&run->idle, NULL);
+}
+
+static void run_fini(gs_run_t *run) {
+  while (run->suspended)
+    return_group(run->device, take_suspended(run));
+  free(run->slot_used);
+  pthread_cond_destroy(&run->idle);
+  pthread_mutex_destroy(&run->lock);
+}
+
+static void publish_run(gs_run_t *run) {
+  gs_device_t *device = run->device;
+  pthread_mutex_lock(&device->lock);
+  run->next = device->runs;
+  device->runs = run;
+  pthread_mutex_unlock(&device->lock);
+}
+
+static void withdraw_run(gs_run_t *run) {
+  gs_device_t *device = run->device;
+  pthread_mutex_lock(&device->lock);
+  gs_run_t **link = &device->runs;
+  while (*link != run)
+    link = &(*link)->next;
+  *link = run->next;
+  pthread_mutex_unlock(&device->lock);
+}
+
+/* Works until every workgroup has ended, or all executors have let go of an abandoned run. */
+static void run_to_end(gs_executor_t *ex, gs_run_t *run) {
+  publish_run(run);
+  pthread_mutex_lock(&run->lock);
+  do {
+    work_on(ex, run);
+    rest_executor(ex); /* waiting for others must not delay gs_vm_unmap */
+    while (run->executors && !has_work(run))
+      pthread_cond_wait(&run->idle, &run->lock);
+  } while (has_work(run));
+  pthread_mutex_unlock(&run->lock);
+  withdraw_run(run);
+  /* A worker may have locked the run between the two lines above; it found nothing and will touch it no more once the
+   * lock is free. */
+  pthread_mutex_lock(&run->lock);
+  while (run->executors)
+    pthread_cond_wait(&run->idle, &run->lock);
+  pthread_mutex_unlock(&run->lock);
+}
+
+static void keep_statistics(gs_executor_t *ex, gs_run_t *run, uint64_t nanoseconds) {
+  gs_device_t *device = run->device;
+  char name[256];
+  gs_kernel_name(gs_vm_reader_enter(&ex->vm), run->kernel.object, name, sizeof name);
+  run->counters.dispatches = 1;
+  run->counters.groups = run->next_group;
+  run->counters.waves = run->next_group * run->kernel.waves_per_group;
+  run->counters.nanoseconds = nanoseconds;
+  pthread_mutex_lock(&device->lock);
+  gs_stats_add(&device->stats, name, &run->counters);
+  pthread_mutex_unlock(&device->lock);
+}
+
+void gs_device_print_stats(gs_device_t *device, FILE *out) {
+  if (!device->options.stats)
+    return;
+  char title[64];
+  snprintf(title, sizeof title, "GPU %u (%s)", device->ordinal, device->profile->name);
+  pthread_mutex_lock(&device->lock);
+  gs_stats_print(device->stats, title, out);
+  gs_stats_free(device->stats);
+  device->stats = NULL;
+  pthread_mutex_unlock(&device->lock);
+}
+
+gs_outcome_t gs_device_run(gs_device_t *device, const gs_dispatch_t *dispatch, gs_fault_t *fault) {
+  gs_executor_t *ex = take_executor(device);
+  if (!ex)
+    return GS_OUT_OF_HOST_MEMORY;
+  const uint64_t start = device->options.stats ? gs_clock_nanoseconds() : 0;
+  gs_run_t run;
+  run_init(&run, device);
+  const gs_vm_map_t *map = gs_vm_reader_enter(&ex->vm);
+  run.outcome = gs_kernel_init(&run.kernel, device, map, dispatch);
+  if (!run.outcome && needs_scratch(&run)) {
+    run.slot_used = calloc(run.kernel.dispatch.scratch_waves / 64 + 1, sizeof *run.slot_used);
+    if (!run.slot_used)
+      run.outcome = GS_OUT_OF_HOST_MEMORY;
+  }
+  if (!run.outcome)
+    run_to_end(ex, &run);
+  if (device->options.stats)
+    keep_statistics(ex, &run, gs_clock_nanoseconds() - start);
+  *fault = run.fault;
+  const gs_outcome_t outcome = run.outcome;
+  run_fini(&run);
+  return_executor(ex);
+  return outcome;
+}
+
+/* ---- The device ---- */
+
+/* Devices after the first add to its file. */
+static FILE *open_trace(const gs_device_t *device) {
+  FILE *file = fopen(device->options.trace, device->ordinal == 0 ? "w" : "a");
+  if (!file)
+    gs_log("can't write the trace %s: %s", device->options.trace, strerror(errno));
+  return file;
+}
+
+gs_device_t *gs_device_create(const gs_profile_t *profile, uint32_t ordinal, const gs_options_t *options,
+                              const gs_device_ops_t *ops) {
+  gs_device_t *device = calloc(1, sizeof *device);
+  if (!device)
+    return NULL;
+  device->vm = gs_vm_create();
+  if (!device->vm) {
+    free(device);
+    return NULL;
+  }
+  device->profile = profile;
+  device->ordinal = ordinal;
+  device->options = *options;
+  device->ops = *ops;
+  device->cus = options->cus ? options->cus : profile->cus;
+  device->handlers = gs_handlers_for_host();
+  pthread_mutex_init(&device->lock, NULL);
+  pthread_mutex_init(&device->pool_lock, NULL);
+  pthread_cond_init(&device->work, NULL);
+  if (options->trace[0])
+    device->trace = open_trace(device);
+  device->observed = device->trace || options->stats;
+  gs_guard_install();
+  return device;
+}
+
+void gs_device_destroy(gs_device_t *device) {
+  if (!device)
+    return;
+  stop_workers(device);
+  gs_device_print_stats(device, stderr);
+  if (device->trace)
+    fclose(device->trace);
+  free_executors(device);
+  while (device->free_groups) {
+    gs_group_t *group = device->free_groups;
+    device->free_groups = group->next;
+    gs_group_destroy(group);
+  }
+  gs_code_release(device->code);
+  gs_vm_destroy(device->vm);
+  pthread_cond_destroy(&device->work);
+  pthread_mutex_destroy(&device->pool_lock);
+  pthread_mutex_destroy(&device->lock);
+  free(device);
+}
+
+gs_vm_t *gs_device_vm(gs_device_t *device) {
+  return device->vm;
+}
+const gs_profile_t *gs_device_profile(const gs_device_t *device) {
+  return device->profile;
+}
+uint32_t gs_device_cus(const gs_device_t *device) {
+  return device->cus;
+}

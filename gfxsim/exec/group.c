@@ -1,0 +1,178 @@
+/* The initial state of a workgroup: registers as the command processor and the dispatcher set them up (AMDGPUUsage,
+ * "Initial Kernel Execution State"), LDS, and the memory behind them. Not here: running it (run.c). */
+#include "exec/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/clock.h"
+
+enum {
+  /* Distance between the registers of two waves: all rows and a little, so that the same register of different waves
+   * does not compete for the same cache sets. */
+  ROWS_PER_WAVE = GS_VGPRS + 5,
+  LDS_ALIGNMENT = 64,
+};
+
+static const size_t rows_bytes = (size_t)GS_GROUP_WAVES_MAX * ROWS_PER_WAVE * sizeof(gs_row_t);
+
+gs_group_t *gs_group_create(void) {
+  gs_group_t *group = aligned_alloc(_Alignof(gs_group_t), sizeof *group);
+  if (!group)
+    return NULL;
+  memset(group, 0, sizeof *group);
+  gs_row_t *rows =
+      mmap(NULL, rows_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (rows == MAP_FAILED) {
+    free(group);
+    return NULL;
+  }
+  for (size_t i = 0; i < GS_GROUP_WAVES_MAX; i++)
+    group->rows[i] = rows + i * ROWS_PER_WAVE;
+  return group;
+}
+
+void gs_group_destroy(gs_group_t *group) {
+  if (!group)
+    return;
+  munmap(group->rows[0], rows_bytes);
+  free(group->lds);
+  free(group);
+}
+
+static int prepare_lds(gs_group_t *group, uint32_t bytes) {
+  if (group->lds_capacity < bytes) {
+    const size_t capacity = (bytes + LDS_ALIGNMENT - 1) / LDS_ALIGNMENT * LDS_ALIGNMENT;
+    uint8_t *lds = aligned_alloc(LDS_ALIGNMENT, capacity);
+    if (!lds)
+      return -1;
+    free(group->lds);
+    group->lds = lds;
+    group->lds_capacity = capacity;
+  }
+  if (bytes)
+    memset(group->lds, 0, bytes);
+  return 0;
+}
+
+/* Scalar registers that are filled one after another. */
+typedef struct filler {
+  gs_wave_t *wave;
+  unsigned next;
+} filler_t;
+
+static void push32(filler_t *f, uint32_t value) {
+  f->wave->s.u32[f->next++] = value;
+}
+static void push64(filler_t *f, uint64_t value) {
+  push32(f, (uint32_t)value);
+  push32(f, (uint32_t)(value >> 32));
+}
+
+static void fill_user_sgprs(filler_t *f, const gs_kernel_t *kernel) {
+  const gs_dispatch_t *dispatch = &kernel->dispatch;
+  if (kernel->properties & GS_KERNEL_PRIVATE_SEGMENT_BUFFER)
+    for (unsigned i = 0; i < 4; i++)
+      push32(f, dispatch->scratch_srd[i]);
+  if (kernel->properties & GS_KERNEL_DISPATCH_PTR)
+    push64(f, dispatch->packet);
+  if (kernel->properties & GS_KERNEL_QUEUE_PTR)
+    push64(f, dispatch->queue);
+  if (kernel->properties & GS_KERNEL_KERNARG_PTR)
+    push64(f, kernel->kernarg);
+  if (kernel->properties & GS_KERNEL_DISPATCH_ID)
+    push64(f, dispatch->dispatch_id);
+  if (kernel->properties & GS_KERNEL_FLAT_SCRATCH_INIT)
+    push64(f, dispatch->scratch_base);
+  if (kernel->properties & GS_KERNEL_PRIVATE_SEGMENT_SIZE)
+    push32(f, kernel->private_bytes);
+}
+
+static void fill_sgprs(gs_group_t *group, unsigned index, const gs_kernel_t *kernel) {
+  gs_wave_t *w = &group->wave[index];
+  memset(&w->s, 0, sizeof w->s);
+  filler_t f = {w, 0};
+  fill_user_sgprs(&f, kernel);
+  /* System registers follow the user registers that the kernel asked for, whether or not all of those were filled. */
+  f.next = kernel->rsrc2 >> 1 & 0x1f;
+  for (unsigned i = 0; i < 3; i++)
+    if (kernel->rsrc2 >> (7 + i) & 1)
+      push32(&f, group->id[i]);
+  if (kernel->rsrc2 >> 10 & 1)
+    push32(&f, (index == 0 ? UINT32_C(1) << 31 : 0) | group->wave_count);
+  if (kernel->rsrc2 & 1)
+    push32(&f, group->scratch_slot[index] * kernel->dispatch.scratch_wave_bytes);
+}
+
+/* Work-item IDs of one wave; `size` is the size of this workgroup, which may be cut off by the grid's edge. */
+static void fill_vgprs(gs_wave_t *w, unsigned index, const uint32_t size[3], const gs_kernel_t *kernel, bool packed) {
+  memset(w->v, 0, kernel->vgprs * sizeof *w->v);
+  memset(w->v + GS_ARCH_VGPRS, 0, kernel->acc_vgprs * sizeof *w->v);
+  const uint32_t items = size[0] * size[1] * size[2];
+  uint64_t exec = 0;
+  for (uint32_t l = 0; l < GS_LANES; l++) {
+    const uint32_t flat = index * GS_LANES + l;
+    const uint32_t x = flat % size[0], y = flat / size[0] % size[1], z = flat / size[0] / size[1];
+    if (flat >= items)
+      break;
+    exec |= UINT64_C(1) << l;
+    w->v[0].u32[l] = packed ? x | y << 10 | z << 20 : x;
+    if (!packed) {
+      w->v[1].u32[l] = y;
+      w->v[2].u32[l] = z;
+    }
+  }
+  gs_set_exec(w, exec);
+}
+
+static void start_wave(gs_group_t *group, unsigned index, const uint32_t size[3], const gs_run_t *run) {
+  const gs_kernel_t *kernel = &run->kernel;
+  gs_wave_t *w = &group->wave[index];
+  gs_row_t *rows = group->rows[index];
+  memset(w, 0, sizeof *w);
+  w->v = rows;
+  w->env = &group->env;
+  w->pc = kernel->entry;
+  w->state = GS_WAVE_RUNNING;
+  gs_wave_set_mode(w, gs_kernel_mode(kernel));
+  fill_sgprs(group, index, kernel);
+  fill_vgprs(w, index, size, kernel, run->device->profile->packed_work_item_id);
+}
+
+/* Where the dispatcher says that the workgroup runs (HW_ID of gfx9): groups are dealt to compute units in turn. */
+static uint32_t hw_id(const gs_device_t *device, uint64_t index) {
+  const uint32_t cu = (uint32_t)(index % device->cus);
+  const uint32_t engines = device->profile->shader_engines;
+  return (cu / engines & 0xf) << 8 | (cu % engines & 0x7) << 13;
+}
+
+int gs_group_start(gs_group_t *group, const gs_run_t *run, uint64_t index) {
+  const gs_kernel_t *kernel = &run->kernel;
+  gs_device_t *device = run->device;
+  if (prepare_lds(group, kernel->lds_bytes))
+    return -1;
+  group->id[0] = (uint32_t)(index % kernel->groups[0]);
+  group->id[1] = (uint32_t)(index / kernel->groups[0] % kernel->groups[1]);
+  group->id[2] = (uint32_t)(index / kernel->groups[0] / kernel->groups[1]);
+  uint32_t size[3], items = 1;
+  for (unsigned i = 0; i < 3; i++) {
+    const uint32_t left = kernel->grid[i] - group->id[i] * kernel->group_size[i];
+    size[i] = left < kernel->group_size[i] ? left : kernel->group_size[i];
+    items *= size[i];
+  }
+  group->wave_count = (items + GS_LANES - 1) / GS_LANES;
+  group->live_waves = group->wave_count;
+  group->env = (gs_wave_env_t){
+      .target = device->profile->target,
+      .lds = group->lds,
+      .lds_bytes = kernel->lds_bytes,
+      .hw_id = hw_id(device, index),
+      .clock = gs_clock_ticks,
+      .send_interrupt = device->ops.send_interrupt,
+      .context = device->ops.context,
+  };
+  for (unsigned i = 0; i < group->wave_count; i++)
+    start_wave(group, i, size, run);
+  return 0;
+}

@@ -1,0 +1,116 @@
+/* What the files of exec share: the device, a dispatch in progress, and resident workgroups.
+ * Not here: the interface to packet/ and thunk/ (device.h). */
+#ifndef GFXSIM_EXEC_INTERNAL_H
+#define GFXSIM_EXEC_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "exec/code.h"
+#include "exec/device.h"
+#include "exec/kernel.h"
+#include "exec/observe.h"
+#include "isa/wave.h"
+
+enum { GS_GROUP_WAVES_MAX = 16 };
+
+/* A workgroup that has started and not yet ended. Its memory is recycled through the device. */
+typedef struct gs_group {
+  struct gs_group *next; /* in a list of suspended or of free groups */
+  uint32_t id[3];
+  uint32_t wave_count;
+  uint32_t live_waves;
+  gs_wave_env_t env;
+  gs_wave_t wave[GS_GROUP_WAVES_MAX];
+  uint32_t scratch_slot[GS_GROUP_WAVES_MAX];
+  uint8_t *lds;
+  size_t lds_capacity;
+  gs_row_t *rows[GS_GROUP_WAVES_MAX]; /* GS_VGPRS rows each; mapped lazily, so unused registers cost nothing */
+} gs_group_t;
+
+/* A dispatch in progress. Lives on the stack of gs_device_run. */
+typedef struct gs_run {
+  struct gs_run *next; /* in device->runs */
+  gs_device_t *device;
+  gs_kernel_t kernel;
+  pthread_mutex_t lock; /* guards all below but `abandon` */
+  uint64_t next_group;
+  uint32_t resident; /* groups started and not ended */
+  uint32_t executors; /* threads working on this run */
+  bool called_help;   /* workers were woken */
+  gs_group_t *suspended, **suspended_tail;
+  uint64_t *slot_used; /* one bit per scratch wave slot */
+  pthread_cond_t idle; /* executors became 0, or a suspended group is there to take */
+  gs_counters_t counters;
+  gs_outcome_t outcome;
+  gs_fault_t fault;
+  atomic_bool abandon; /* a wave failed or the host stopped the run: end soon */
+} gs_run_t;
+
+/* A thread's means to run waves on a device. Recycled through the device. */
+typedef struct gs_executor {
+  struct gs_executor *next;
+  gs_device_t *device;
+  gs_vm_reader_t vm;
+  const gs_vm_map_t *map; /* the snapshot in use while a group runs */
+  gs_code_t *code;
+  const gs_code_line_t *line; /* where the last instruction was found, or NULL */
+  gs_counters_t counters;     /* of the run in hand, when statistics are on */
+  char place[64];             /* names the wave in hand, when there is a trace */
+} gs_executor_t;
+
+struct gs_device {
+  const gs_profile_t *profile;
+  gs_options_t options;
+  gs_device_ops_t ops;
+  uint32_t ordinal;
+  uint32_t cus;
+  gs_vm_t *vm;
+  gs_op_fn_t *const *handlers;
+  bool observed; /* statistics or a trace are wanted */
+  FILE *trace;   /* NULL = none */
+
+  pthread_mutex_t pool_lock; /* guards the two lists of recycled things; taken last of all locks */
+  gs_executor_t *idle_executors;
+  gs_group_t *free_groups;
+
+  pthread_mutex_t lock; /* guards all below; taken before a run's lock */
+  gs_code_t *code;
+  gs_run_t *runs;
+  gs_kernel_stats_t *stats;
+  pthread_cond_t work; /* runs may have something to do for a worker */
+  bool quit;
+  uint32_t worker_count; /* started so far */
+  pthread_t worker[64];
+};
+
+/* How a turn of a workgroup ended. */
+typedef enum gs_turn {
+  GS_TURN_ENDED,   /* all waves ended */
+  GS_TURN_EXPIRED, /* used its time, or only spins: let another group run */
+  GS_TURN_FAILED,  /* a wave faulted: see the wave */
+  GS_TURN_ABANDONED,
+} gs_turn_t;
+
+/* group.c: makes and frees the memory of a group; NULL when out of memory. */
+gs_group_t *gs_group_create(void);
+void gs_group_destroy(gs_group_t *group);
+/* Sets all waves to their initial state for workgroup number `index` of the run. scratch_slot[] is filled already.
+ * Returns 0, or -1 when out of memory. */
+int gs_group_start(gs_group_t *group, const gs_run_t *run, uint64_t index) __attribute__((warn_unused_result));
+
+/* run.c: runs the group's waves until they end or the turn is over. */
+gs_turn_t gs_group_run(gs_executor_t *executor, gs_run_t *run, gs_group_t *group);
+
+/* report.c: describes the failed wave of `group` on stderr and fills `fault`. Returns the run's outcome. */
+gs_outcome_t gs_report_fault(const gs_executor_t *executor, const gs_run_t *run, const gs_group_t *group,
+                             const gs_wave_t *wave, gs_fault_t *fault);
+
+/* report.c: name of the kernel whose descriptor is at `object`, "?" if unknown. */
+void gs_kernel_name(const gs_vm_map_t *map, uint64_t object, char *name, size_t size);
+
+/* guard.c: host faults inside guest accesses. */
+/* Installs the handler (once per process, thread-safe), or explains on stderr why faults can't be caught. */
+void gs_guard_install(void);
+
+#endif

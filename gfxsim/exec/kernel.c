@@ -1,0 +1,140 @@
+/* Unpacking of dispatch packets and kernel descriptors, with the checks that a command processor makes. */
+#include "exec/kernel.h"
+
+#include <hsa/hsa.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "exec/internal.h"
+
+enum { GROUP_ITEMS_MAX = 1024, DESCRIPTOR_BYTES = 64, DIMENSIONS = 3 };
+
+/* Field of `bits` bits at `shift`. */
+static uint32_t field(uint32_t word, unsigned shift, unsigned bits) {
+  return word >> shift & ((1u << bits) - 1);
+}
+
+static uint32_t divide_up(uint32_t value, uint32_t by) {
+  return value / by + (value % by != 0);
+}
+
+uint32_t gs_kernel_mode(const gs_kernel_t *kernel) {
+  uint32_t mode = field(kernel->rsrc1, 12, 8);
+  if (field(kernel->rsrc1, 21, 1))
+    mode |= GS_MODE_DX10_CLAMP;
+  if (field(kernel->rsrc1, 23, 1))
+    mode |= GS_MODE_IEEE;
+  if (field(kernel->rsrc1, 26, 1))
+    mode |= GS_MODE_FP16_OVFL;
+  return mode;
+}
+
+static gs_outcome_t reject(const gs_device_t *device, const gs_dispatch_t *dispatch, gs_outcome_t outcome,
+                           const char *reason) {
+  gs_log("GPU %u (%s): dispatch %llu refused: %s", device->ordinal, device->profile->name,
+         (unsigned long long)dispatch->dispatch_id, reason);
+  return outcome;
+}
+
+/* Reads the grid from the packet. Dimensions that the packet does not use count as 1. */
+static gs_outcome_t unpack_grid(gs_kernel_t *kernel, const gs_device_t *device,
+                                const hsa_kernel_dispatch_packet_t *packet) {
+  const unsigned dimensions = packet->setup & 3;
+  const uint32_t grid[] = {packet->grid_size_x, packet->grid_size_y, packet->grid_size_z};
+  const uint32_t size[] = {packet->workgroup_size_x, packet->workgroup_size_y, packet->workgroup_size_z};
+  if (dimensions == 0)
+    return reject(device, &kernel->dispatch, GS_INVALID_DIMENSIONS, "it has no dimensions");
+  uint64_t items = 1;
+  kernel->group_count = 1;
+  for (unsigned i = 0; i < DIMENSIONS; i++) {
+    kernel->grid[i] = i < dimensions ? grid[i] : 1;
+    kernel->group_size[i] = i < dimensions ? size[i] : 1;
+    if (kernel->grid[i] == 0 || kernel->group_size[i] == 0)
+      return reject(device, &kernel->dispatch, GS_INVALID_DIMENSIONS, "a grid or workgroup dimension is 0");
+    kernel->groups[i] = divide_up(kernel->grid[i], kernel->group_size[i]);
+    kernel->group_count *= kernel->groups[i];
+    items *= kernel->group_size[i];
+  }
+  if (items > GROUP_ITEMS_MAX)
+    return reject(device, &kernel->dispatch, GS_INVALID_GROUP_SIZE, "more than 1024 work-items in a workgroup");
+  kernel->waves_per_group = divide_up((uint32_t)items, GS_LANES);
+  return GS_DONE;
+}
+
+static void unpack_registers(gs_kernel_t *kernel, const gs_profile_t *profile) {
+  const uint32_t granules = field(kernel->rsrc1, 0, 6) + 1;
+  const uint32_t total = granules * profile->vgpr_granule;
+  if (profile->unified_vgprs) {
+    const uint32_t offset = (field(kernel->rsrc3, 0, 6) + 1) * 4;
+    kernel->vgprs = total < offset ? total : offset;
+    kernel->acc_vgprs = total - kernel->vgprs;
+  } else {
+    kernel->vgprs = total;
+    kernel->acc_vgprs = profile->target == GS_GFX908 ? total : 0;
+  }
+}
+
+/* How many workgroups fit into the GPU at once: limits on how many gfxsim keeps in progress, so that device code that
+ * relies on workgroups running together finds what it would find on a card. 0 = not even one. */
+static uint32_t residency(const gs_kernel_t *kernel, const gs_device_t *device) {
+  const gs_profile_t *profile = device->profile;
+  const uint32_t file = profile->unified_vgprs ? 512 : 256;
+  const uint32_t registers = profile->unified_vgprs ? kernel->vgprs + kernel->acc_vgprs : kernel->vgprs;
+  uint32_t waves = file / registers;
+  if (waves > profile->waves_per_simd)
+    waves = profile->waves_per_simd;
+  uint32_t groups = waves * profile->simds_per_cu / kernel->waves_per_group;
+  if (kernel->lds_bytes && profile->lds_bytes / kernel->lds_bytes < groups)
+    groups = profile->lds_bytes / kernel->lds_bytes;
+  uint64_t total = (uint64_t)groups * device->cus;
+  if (kernel->private_bytes && kernel->dispatch.scratch_waves / kernel->waves_per_group < total)
+    total = kernel->dispatch.scratch_waves / kernel->waves_per_group;
+  return total > UINT32_MAX ? UINT32_MAX : (uint32_t)total;
+}
+
+static gs_outcome_t unpack_descriptor(gs_kernel_t *kernel, const gs_device_t *device, const gs_vm_map_t *map) {
+  const uint8_t *descriptor =
+      kernel->object ? gs_vm_translate(map, kernel->object, DESCRIPTOR_BYTES, GS_VM_READ) : NULL;
+  if (!descriptor)
+    return reject(device, &kernel->dispatch, GS_INVALID_CODE, "the kernel object is not readable by the GPU");
+  int64_t entry_offset;
+  memcpy(&entry_offset, descriptor + 16, sizeof entry_offset);
+  memcpy(&kernel->rsrc3, descriptor + 44, 4);
+  memcpy(&kernel->rsrc1, descriptor + 48, 4);
+  memcpy(&kernel->rsrc2, descriptor + 52, 4);
+  memcpy(&kernel->properties, descriptor + 56, 2);
+  kernel->entry = kernel->object + (uint64_t)entry_offset;
+  if (!gs_vm_translate(map, kernel->entry, 4, GS_VM_EXECUTE))
+    return reject(device, &kernel->dispatch, GS_INVALID_CODE, "the kernel's code is not executable by the GPU");
+  unpack_registers(kernel, device->profile);
+  return GS_DONE;
+}
+
+uint32_t gs_dispatch_private_bytes(const gs_dispatch_t *dispatch) {
+  const hsa_kernel_dispatch_packet_t *packet = (const void *)(uintptr_t)dispatch->packet;
+  return packet->private_segment_size;
+}
+
+gs_outcome_t gs_kernel_init(gs_kernel_t *kernel, const gs_device_t *device, const gs_vm_map_t *map,
+                            const gs_dispatch_t *dispatch) {
+  const hsa_kernel_dispatch_packet_t *packet = (const void *)(uintptr_t)dispatch->packet;
+  memset(kernel, 0, sizeof *kernel);
+  kernel->dispatch = *dispatch;
+  kernel->object = packet->kernel_object;
+  kernel->kernarg = (uint64_t)(uintptr_t)packet->kernarg_address;
+  kernel->private_bytes = packet->private_segment_size;
+  kernel->lds_bytes = packet->group_segment_size;
+  gs_outcome_t outcome = unpack_grid(kernel, device, packet);
+  if (outcome)
+    return outcome;
+  if (kernel->lds_bytes > device->profile->lds_bytes)
+    return reject(device, dispatch, GS_INVALID_GROUP_SEGMENT, "more group memory than a workgroup can have");
+  outcome = unpack_descriptor(kernel, device, map);
+  if (outcome)
+    return outcome;
+  kernel->resident_groups = residency(kernel, device);
+  if (kernel->resident_groups == 0)
+    return reject(device, dispatch, GS_INVALID_REGISTERS,
+                  "the workgroup's registers or scratch memory do not fit into a compute unit");
+  return GS_DONE;
+}

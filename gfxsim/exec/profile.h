@@ -1,0 +1,45 @@
+/* Models of GPU: everything that distinguishes one simulated part from another, as data.
+ * Not here: code that depends on it. Adding a device is adding a row to profile.c. */
+#ifndef GFXSIM_EXEC_PROFILE_H
+#define GFXSIM_EXEC_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "isa/target.h"
+
+/* A model of GPU. Immutable data; numbers are those that the Linux driver reports for the part. */
+typedef struct gs_profile {
+  const char *name;           /* processor name, e.g. "gfx90a" */
+  const char *marketing_name; /* e.g. "AMD Instinct MI210" */
+  const char *family_name;    /* the driver's chip name, e.g. "aldebaran" */
+  gs_target_t target;         /* instruction set */
+  uint32_t gfx_major, gfx_minor, gfx_stepping;
+  uint32_t device_id; /* PCI */
+  uint32_t family_id;
+  uint32_t cus; /* compute units */
+  uint32_t simds_per_cu;
+  uint32_t waves_per_simd; /* maximum */
+  uint32_t shader_engines;
+  uint32_t arrays_per_engine;
+  uint32_t scratch_slots_per_cu;
+  uint32_t engine_clock_mhz;
+  uint32_t memory_clock_mhz;
+  uint32_t memory_bus_bits;
+  uint64_t memory_bytes;
+  uint32_t l1_kib, l2_kib;
+  uint32_t lds_bytes; /* per compute unit and per workgroup at most */
+  uint32_t sdma_engines;
+  bool sramecc;             /* error correction of on-chip memory: "sramecc+" in the ISA name */
+  bool packed_work_item_id; /* v0 holds x, y, z in 10 bits each, instead of v0..v2 */
+  bool unified_vgprs;       /* accumulation registers share the file, split at the kernel's accum_offset */
+  uint32_t vgpr_granule;    /* vector registers are allocated in multiples of this */
+} gs_profile_t;
+
+/* The profile called `name`, or NULL. */
+const gs_profile_t *gs_profile_find(const char *name);
+/* The i-th profile, or NULL past the end: for listing. */
+const gs_profile_t *gs_profile_at(size_t i);
+
+#endif

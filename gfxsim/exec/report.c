@@ -1,0 +1,120 @@
+/* Tells the person why a wave failed: what it did, where in the code, which work-item, and what memory is near.
+ * Not here: how the failure reaches the host program (packet/ and thunk/). */
+#include "exec/internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "exec/source.h"
+#include "exec/symbol.h"
+
+enum { TEXT_BYTES = 512 };
+
+/* Kernel symbols are those of descriptors, "name.kd". */
+void gs_kernel_name(const gs_vm_map_t *map, uint64_t object, char *name, size_t size) {
+  gs_symbol_find(map, object, name, size);
+  const size_t length = strlen(name);
+  if (length > 3 && strcmp(name + length - 3, ".kd") == 0)
+    name[length - 3] = '\0';
+}
+
+/* "0x7f..: v_add_u32_e32 v0, v1, v2 (function+0x44)". The failed instruction is the one at w->pc. */
+static void describe_place(const gs_executor_t *ex, const gs_wave_t *w, char *text, size_t size) {
+  char instruction[TEXT_BYTES / 2] = "(not readable)", function[TEXT_BYTES / 2];
+  const gs_code_line_t *line = gs_code_line(ex->code, ex->map, w->pc);
+  if (line) {
+    const gs_inst_t *inst = &line->inst[(w->pc - line->base) / 4];
+    if (inst->op)
+      gs_disassemble(w->env->target, inst, instruction, sizeof instruction);
+    else
+      snprintf(instruction, sizeof instruction, "dwords 0x%08" PRIx32 " 0x%08" PRIx32, inst->word[0], inst->word[1]);
+  }
+  const uint64_t start = gs_symbol_find(ex->map, w->pc, function, sizeof function);
+  char source[TEXT_BYTES];
+  const bool known = gs_source_find(w->pc, source, sizeof source);
+  snprintf(text, size, "%s%spc 0x%" PRIx64 " (%s+0x%" PRIx64 "): %s", source, known ? ", " : "", w->pc, function,
+           start ? w->pc - start : 0, instruction);
+}
+
+/* Bytes between `address` and the range, 0 when it is inside or next to it. */
+static uint64_t distance_to(const gs_vm_range_t *range, uint64_t address) {
+  if (address < range->start)
+    return range->start - address;
+  return address >= range->end ? address - range->end : 0;
+}
+
+/* The allocation that contains or is nearest to `address`. */
+static void describe_memory(const gs_vm_map_t *map, uint64_t address, char *text, size_t size) {
+  const gs_vm_range_t *nearest = gs_vm_find(map, address);
+  if (nearest) {
+    snprintf(text, size, "offset 0x%" PRIx64 " of the allocation 0x%" PRIx64 " of %" PRIu64 " bytes",
+             address - nearest->allocation, nearest->allocation, nearest->allocation_size);
+    return;
+  }
+  for (size_t i = 0; i < map->count; i++)
+    if (!nearest || distance_to(&map->range[i], address) < distance_to(nearest, address))
+      nearest = &map->range[i];
+  if (nearest)
+    snprintf(text, size, "%" PRIu64 " bytes %s the nearest mapping [0x%" PRIx64 ", 0x%" PRIx64 ")",
+             distance_to(nearest, address), address < nearest->start ? "before" : "behind the end of",
+             nearest->start, nearest->end);
+  else
+    snprintf(text, size, "nothing is mapped for this GPU");
+}
+
+static const char *access_name(uint32_t access) {
+  if (access & GS_VM_EXECUTE)
+    return "execution";
+  if (access & GS_VM_WRITE)
+    return access & GS_VM_READ ? "atomic access" : "write";
+  return "read";
+}
+
+static void describe_cause(const gs_executor_t *ex, const gs_wave_t *w, bool present, char *text, size_t size) {
+  char memory[TEXT_BYTES];
+  switch ((gs_wave_fault_kind_t)w->fault.kind) {
+  case GS_WAVE_FAULT_MEMORY:
+    describe_memory(ex->map, w->fault.address, memory, sizeof memory);
+    if (w->fault.access == 0) /* found by the host's own memory protection, see guard.c */
+      snprintf(text, size, "memory fault: access at 0x%" PRIx64 ", which the program has unmapped: %s",
+               w->fault.address, memory);
+    else
+      snprintf(text, size, "memory fault: %s at 0x%" PRIx64 " %s: %s", access_name(w->fault.access), w->fault.address,
+               present ? "is not allowed" : "where nothing is mapped", memory);
+    break;
+  case GS_WAVE_FAULT_APERTURE:
+    snprintf(text, size, "aperture violation: %s at 0x%" PRIx64 ", which is no address of memory",
+             access_name(w->fault.access), w->fault.address);
+    break;
+  case GS_WAVE_FAULT_TRAP:
+    snprintf(text, size, "abort trap (failed assertion, unreachable code, or abort in device code)");
+    break;
+  default: snprintf(text, size, "illegal instruction"); break;
+  }
+}
+
+gs_outcome_t gs_report_fault(const gs_executor_t *ex, const gs_run_t *run, const gs_group_t *group,
+                             const gs_wave_t *w, gs_fault_t *fault) {
+  static const gs_outcome_t outcomes[] = {
+      [GS_WAVE_FAULT_NONE] = GS_ILLEGAL_INSTRUCTION,    [GS_WAVE_FAULT_MEMORY] = GS_MEMORY_FAULT,
+      [GS_WAVE_FAULT_APERTURE] = GS_APERTURE_FAULT,     [GS_WAVE_FAULT_ILLEGAL] = GS_ILLEGAL_INSTRUCTION,
+      [GS_WAVE_FAULT_TRAP] = GS_ABORT_TRAP,
+  };
+  const gs_device_t *device = run->device;
+  char kernel[TEXT_BYTES / 2], place[TEXT_BYTES * 2], cause[TEXT_BYTES * 2], lane[32] = "";
+  const bool present = w->fault.access && gs_vm_find(ex->map, w->fault.address);
+  gs_kernel_name(ex->map, run->kernel.object, kernel, sizeof kernel);
+  describe_place(ex, w, place, sizeof place);
+  describe_cause(ex, w, present, cause, sizeof cause);
+  if (w->fault.lane < GS_LANES)
+    snprintf(lane, sizeof lane, ", lane %u", w->fault.lane);
+  gs_log("GPU %u (%s), kernel %s: %s; %s; workgroup (%" PRIu32 ", %" PRIu32 ", %" PRIu32 "), wave %u%s",
+         device->ordinal, device->profile->name, kernel, cause, place, group->id[0], group->id[1], group->id[2],
+         (unsigned)(w - group->wave), lane);
+  fault->address = w->fault.address;
+  fault->access = w->fault.access;
+  fault->not_present = !present;
+  return outcomes[w->fault.kind];
+}

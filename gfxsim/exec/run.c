@@ -1,0 +1,182 @@
+/* Running the waves of a workgroup: fetch, execute, take turns, meet at barriers.
+ * Not here: which workgroup runs where (device.c), and what instructions do (isa/). */
+#include "exec/guard.h"
+#include "exec/internal.h"
+#include "isa/lanes.h"
+
+enum {
+  /* Instructions that a wave executes before others get a turn and the address space is looked at anew: gs_vm_unmap
+   * waits that long at most. */
+  SLICE = 2048,
+  /* Passes over all waves before the group gives way to others: some 0.1 to 1 s of work. */
+  PASSES_PER_TURN = 4096,
+  /* Passes in which every wave only yielded or waited, after which the group is taken to wait for somebody else. */
+  IDLE_PASSES = 32,
+  /* Every instruction that accesses memory has this size on gfx9. */
+  MEMORY_INSTRUCTION_BYTES = 8,
+};
+
+/* Moves on to the newest snapshot of the address space and the decoded code that belongs to it. */
+static bool refresh(gs_executor_t *ex) {
+  const gs_vm_map_t *map = gs_vm_reader_enter(&ex->vm);
+  if (map == ex->map)
+    return true;
+  ex->map = map;
+  if (ex->code && gs_code_epoch(ex->code) == map->code_epoch)
+    return true;
+  gs_device_t *device = ex->device;
+  gs_code_release(ex->code);
+  pthread_mutex_lock(&device->lock);
+  if (!device->code || gs_code_epoch(device->code) != map->code_epoch) {
+    gs_code_release(device->code);
+    device->code = gs_code_create(device->profile->target, device->handlers, map->code_epoch);
+  }
+  ex->code = device->code ? gs_code_acquire(device->code) : NULL;
+  pthread_mutex_unlock(&device->lock);
+  ex->line = NULL;
+  return ex->code != NULL;
+}
+
+/* Finds the line of the wave's next instruction, or faults the wave. */
+static const gs_code_line_t *fetch(gs_executor_t *ex, gs_wave_t *w) {
+  const gs_code_line_t *line = gs_code_line(ex->code, ex->map, w->pc);
+  if (line)
+    ex->line = line;
+  else
+    gs_wave_fault(w, GS_WAVE_FAULT_MEMORY, w->pc, GS_VM_EXECUTE, GS_LANES);
+  return line;
+}
+
+static void observe(gs_executor_t *ex, const gs_wave_t *w, const gs_inst_t *in) {
+  if (ex->device->options.stats)
+    gs_counters_see(&ex->counters, w, in);
+  if (ex->device->trace)
+    gs_trace_line(ex->device->trace, ex->place, w, in);
+}
+
+/* Executes up to SLICE instructions of one wave, until it does anything but run on. */
+static inline __attribute__((always_inline)) void run_slice(gs_executor_t *ex, gs_wave_t *w, bool observed) {
+  const gs_code_line_t *line = ex->line ? ex->line : fetch(ex, w);
+  if (!line)
+    return;
+  for (unsigned left = SLICE; left; left--) {
+    uint64_t offset = w->pc - line->base;
+    if (GS_UNLIKELY(offset >= GS_LINE_BYTES)) {
+      line = fetch(ex, w);
+      if (!line)
+        return;
+      offset = w->pc - line->base;
+    }
+    const gs_inst_t *in = &line->inst[offset / 4];
+    w->pc += in->size;
+    gs_inst_t indexed;
+    if (GS_UNLIKELY(w->mode & GS_MODE_GPR_IDX_EN)) {
+      if (!gs_gpr_idx_apply(w, in, &indexed))
+        continue;
+      in = &indexed;
+    }
+    if (observed)
+      observe(ex, w, in);
+    in->fn(w, in);
+    if (GS_UNLIKELY(w->state != GS_WAVE_RUNNING)) {
+      if (w->state == GS_WAVE_FAULTED)
+        w->pc -= in->size; /* reports want the address of the instruction that failed */
+      return;
+    }
+  }
+}
+
+/* The device's address of a byte of this process, or that address itself when it is not the device's memory. */
+static uint64_t device_address(const gs_vm_map_t *map, uint64_t host) {
+  for (size_t i = 0; i < map->count; i++) {
+    const gs_vm_range_t *range = &map->range[i];
+    const uint64_t offset = host - (uint64_t)(uintptr_t)range->host;
+    if (offset < range->end - range->start)
+      return range->start + offset;
+  }
+  return host;
+}
+
+/* As run_slice, with host faults in guest memory turned into faults of the wave. */
+static void run_guarded(gs_executor_t *ex, gs_wave_t *w) {
+  gs_guard_t guard;
+  if (sigsetjmp(guard.resume, 0) == 0) {
+    gs_guard_current = &guard;
+    if (GS_LIKELY(!ex->device->observed))
+      run_slice(ex, w, false);
+    else
+      run_slice(ex, w, true);
+  } else {
+    gs_wave_fault(w, GS_WAVE_FAULT_MEMORY, device_address(ex->map, guard.address), 0, GS_LANES);
+    w->pc -= MEMORY_INSTRUCTION_BYTES;
+  }
+  gs_guard_current = NULL;
+}
+
+static void release_barrier(gs_group_t *group) {
+  for (unsigned i = 0; i < group->wave_count; i++)
+    if (group->wave[i].state == GS_WAVE_BARRIER)
+      group->wave[i].state = GS_WAVE_RUNNING;
+}
+
+/* What one pass over the waves of a group found. */
+typedef struct pass {
+  bool progress; /* a wave did something else than wait */
+  bool failed;
+} pass_t;
+
+/* Says in traces which wave the following lines are about. */
+static void name_place(gs_executor_t *ex, const gs_group_t *group, unsigned wave) {
+  snprintf(ex->place, sizeof ex->place, "gpu%u wg(%u,%u,%u) wave%u", ex->device->ordinal, group->id[0], group->id[1],
+           group->id[2], wave);
+}
+
+static pass_t run_pass(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {
+  pass_t pass = {0};
+  unsigned waiting = 0;
+  for (unsigned i = 0; i < group->wave_count && !pass.failed; i++) {
+    gs_wave_t *w = &group->wave[i];
+    if (w->state == GS_WAVE_YIELDED)
+      w->state = GS_WAVE_RUNNING;
+    if (w->state == GS_WAVE_RUNNING && !atomic_load_explicit(&run->abandon, memory_order_relaxed)) {
+      if (!refresh(ex))
+        return (pass_t){.failed = true};
+      if (GS_UNLIKELY(ex->device->trace != NULL))
+        name_place(ex, group, i);
+      run_guarded(ex, w);
+      pass.progress |= w->state != GS_WAVE_YIELDED;
+      group->live_waves -= w->state == GS_WAVE_ENDED;
+      pass.failed = w->state == GS_WAVE_FAULTED;
+    }
+    waiting += w->state == GS_WAVE_BARRIER;
+  }
+  if (waiting == group->live_waves)
+    release_barrier(group);
+  return pass;
+}
+
+static bool stopped(const gs_run_t *run) {
+  const atomic_bool *stop = run->kernel.dispatch.stop;
+  return atomic_load_explicit(&run->abandon, memory_order_relaxed) ||
+         (stop && atomic_load_explicit(stop, memory_order_relaxed));
+}
+
+gs_turn_t gs_group_run(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {
+  group->env.vm = &ex->vm;
+  for (unsigned i = 0; i < group->wave_count; i++)
+    gs_wave_forget_ranges(&group->wave[i]);
+  unsigned idle = 0;
+  for (unsigned passes = PASSES_PER_TURN; passes; passes--) {
+    const pass_t pass = run_pass(ex, run, group);
+    if (pass.failed)
+      return GS_TURN_FAILED;
+    if (group->live_waves == 0)
+      return GS_TURN_ENDED;
+    if (stopped(run))
+      return GS_TURN_ABANDONED;
+    idle = pass.progress ? 0 : idle + 1;
+    if (idle == IDLE_PASSES)
+      break;
+  }
+  return GS_TURN_EXPIRED;
+}

@@ -1,0 +1,139 @@
+/* ROCr keeps a list of loaded code objects for debuggers (_amdgpu_r_debug, laid out like the dynamic linker's r_debug).
+ * Its names are URIs, "memory://PID#offset=0xADDRESS&size=BYTES" for images that a program loaded from its memory. */
+#include "exec/source.h"
+
+#include <dlfcn.h>
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <inttypes.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { IMAGE_BYTES_MAX = 1 << 30 };
+
+/* The functions of libelf and libdw that are used. The libraries are opened on the first fault: a simulator without
+ * faults does not pay for loading them. */
+#define FUNCTIONS(X)                                                                                         \
+  X(elf_version) X(elf_memory) X(elf_end)                                                                    \
+  X(dwarf_begin_elf) X(dwarf_end) X(dwarf_nextcu) X(dwarf_offdie) X(dwarf_haspc) X(dwarf_getsrc_die)         \
+  X(dwarf_linesrc) X(dwarf_lineno)
+typedef struct dw {
+#define X(name) __typeof__(name) *name;
+  FUNCTIONS(X)
+#undef X
+} dw_t;
+
+static bool open_dw(dw_t *dw) {
+  void *library = dlopen("libdw.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (!library)
+    return false;
+  bool complete = true;
+  void *symbol;
+#define X(name)                                                                                              \
+  symbol = dlsym(library, #name);                                                                            \
+  memcpy(&dw->name, &symbol, sizeof symbol);                                                                 \
+  complete &= symbol != NULL;
+  FUNCTIONS(X)
+#undef X
+  return complete; /* stays open: reports are rare, and other code may have it open too */
+}
+
+/* A code object in this process's memory, and the device address that its address 0 was loaded at. */
+typedef struct image {
+  uint64_t start, bytes, base;
+} image_t;
+
+static int find_rocr(struct dl_phdr_info *info, size_t size, void *result) {
+  (void)size;
+  const char *name = strrchr(info->dlpi_name, '/');
+  name = name ? name + 1 : info->dlpi_name;
+  if (strncmp(name, "libhsa-runtime64.so", 19) != 0)
+    return 0;
+  *(void **)result = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+  return 1;
+}
+
+static const struct link_map *loaded_objects(void) {
+  void *rocr = NULL;
+  dl_iterate_phdr(find_rocr, &rocr);
+  const struct r_debug *debug = rocr ? dlsym(rocr, "_amdgpu_r_debug") : NULL;
+  const struct link_map *objects = debug ? debug->r_map : NULL;
+  if (rocr)
+    dlclose(rocr); /* only the reference that was added above */
+  return objects;
+}
+
+/* The object with the highest load address that is not above `pc`. */
+static bool find_image(uint64_t pc, image_t *image) {
+  bool found = false;
+  for (const struct link_map *object = loaded_objects(); object; object = object->l_next) {
+    uint64_t start, bytes;
+    const char *place = object->l_name ? strchr(object->l_name, '#') : NULL;
+    if (!place || strncmp(object->l_name, "memory://", 9) != 0 ||
+        sscanf(place, "#offset=%" SCNi64 "&size=%" SCNi64, (int64_t *)&start, (int64_t *)&bytes) != 2)
+      continue;
+    if (object->l_addr <= pc && (!found || object->l_addr > image->base)) {
+      *image = (image_t){start, bytes, object->l_addr};
+      found = true;
+    }
+  }
+  return found && image->bytes <= IMAGE_BYTES_MAX;
+}
+
+/* Copies the image through the kernel, which checks that it is still there. */
+static char *copy_image(const image_t *image) {
+  char *copy = malloc(image->bytes);
+  const struct iovec to = {copy, image->bytes};
+  const struct iovec from = {(void *)(uintptr_t)image->start, image->bytes};
+  if (copy && process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)image->bytes) {
+    free(copy);
+    return NULL;
+  }
+  return copy;
+}
+
+static bool find_line(const dw_t *dw, Dwarf *debug, uint64_t address, char *text, size_t size) {
+  Dwarf_Off offset = 0, next;
+  size_t header;
+  while (dw->dwarf_nextcu(debug, offset, &next, &header, NULL, NULL, NULL) == 0) {
+    Dwarf_Die unit;
+    if (dw->dwarf_offdie(debug, offset + header, &unit) && dw->dwarf_haspc(&unit, address) == 1) {
+      Dwarf_Line *line = dw->dwarf_getsrc_die(&unit, address);
+      const char *file = line ? dw->dwarf_linesrc(line, NULL, NULL) : NULL;
+      int number = 0;
+      if (!file || dw->dwarf_lineno(line, &number))
+        return false;
+      snprintf(text, size, "%s:%d", file, number);
+      return true;
+    }
+    offset = next;
+  }
+  return false;
+}
+
+bool gs_source_find(uint64_t pc, char *text, size_t size) {
+  bool found = false;
+  image_t image = {0};
+  dw_t dw;
+  text[0] = '\0';
+  if (!find_image(pc, &image) || !open_dw(&dw))
+    return false;
+  char *copy = copy_image(&image);
+  if (!copy)
+    return false;
+  dw.elf_version(EV_CURRENT);
+  Elf *elf = dw.elf_memory(copy, image.bytes);
+  Dwarf *debug = elf ? dw.dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
+  if (debug) {
+    found = find_line(&dw, debug, pc - image.base, text, size);
+    dw.dwarf_end(debug);
+  }
+  if (elf)
+    dw.elf_end(elf);
+  free(copy);
+  return found;
+}
