@@ -1,0 +1,448 @@
+/* The command processor for AQL packets: a small state machine, because some packets wait for memory to
+ * change. */
+#include "packet/aql.h"
+
+#include <hsa/hsa.h>
+#include <hsa/hsa_ext_amd.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "packet/pm4.h"
+#include "packet/signal.h"
+
+enum { PACKET_BYTES = 64, PM4_IB_FORMAT = 1, BARRIER_VALUE_FORMAT = 2, DEPENDENCIES = 5 };
+
+/* The vendor packet that runs an indirect buffer of PM4 commands (ROCR-Runtime, amd_aql_pm4_ib). */
+typedef struct pm4_ib_packet {
+  uint16_t header;
+  uint16_t format;
+  uint32_t jump[4];
+  uint32_t dwords_remaining;
+  uint32_t reserved[8];
+  hsa_signal_t completion_signal;
+} pm4_ib_packet_t;
+_Static_assert(sizeof(pm4_ib_packet_t) == PACKET_BYTES, "a packet has 64 bytes");
+
+/* All packets have the header first and the completion signal last. */
+typedef union packet {
+  struct {
+    uint16_t header;
+    uint16_t format; /* of vendor packets */
+    uint32_t body[13];
+    uint64_t completion_signal;
+  } any;
+  hsa_kernel_dispatch_packet_t dispatch;
+  hsa_barrier_and_packet_t barrier;
+  hsa_amd_barrier_value_packet_t barrier_value;
+  pm4_ib_packet_t pm4_ib;
+} packet_t;
+_Static_assert(sizeof(packet_t) == PACKET_BYTES, "a packet has 64 bytes");
+
+/* What the next step is about. */
+typedef enum phase {
+  PHASE_PACKET,          /* the packet at the read index, if there is one */
+  PHASE_SCRATCH_REQUEST, /* the host's answer to the request for scratch memory */
+  PHASE_SCRATCH_RELEASE, /* the host taking back scratch memory that was lent for one dispatch */
+  PHASE_HALTED,
+} phase_t;
+
+struct gs_aql {
+  gs_engine_config_t config;
+  gs_bus_t bus;
+  amd_queue_t *queue; /* shared with the host and the kernels: accessed with __atomic operations */
+  packet_t *ring;
+  uint64_t mask; /* of a packet's index: its slot */
+  phase_t phase;
+  uint64_t start;       /* time when the packet at the read index was first looked at, 0 = not yet */
+  bool scratch_granted; /* the host answered this packet's request */
+  uint32_t skipped_pm4_logged;
+};
+
+static const int64_t error_code_table[] = {
+    [GS_INVALID_DIMENSIONS] = GS_QUEUE_INVALID_DIMENSIONS,
+    [GS_INVALID_GROUP_SIZE] = GS_QUEUE_GROUP_TOO_LARGE,
+    [GS_INVALID_GROUP_SEGMENT] = GS_QUEUE_INVALID_GROUP_SEGMENT,
+    [GS_INVALID_CODE] = GS_QUEUE_INVALID_CODE,
+    [GS_INVALID_REGISTERS] = GS_QUEUE_TOO_MANY_REGISTERS,
+    [GS_APERTURE_FAULT] = GS_QUEUE_APERTURE_VIOLATION,
+    [GS_ILLEGAL_INSTRUCTION] = GS_QUEUE_ILLEGAL_INSTRUCTION,
+    [GS_ABORT_TRAP] = GS_QUEUE_ABORT_TRAP,
+    /* There is no code for a GPU without memory of its own; an allocation that failed is the nearest. */
+    [GS_OUT_OF_HOST_MEMORY] = GS_QUEUE_INVALID_GROUP_SEGMENT,
+};
+
+int64_t gs_aql_error_code(gs_outcome_t outcome) {
+  const size_t i = (size_t)outcome;
+  return i < sizeof error_code_table / sizeof *error_code_table ? error_code_table[i] : 0;
+}
+
+static uint64_t read_index(const gs_aql_t *aql) {
+  /* Only this processor writes it. */
+  return __atomic_load_n(&aql->queue->read_dispatch_id, __ATOMIC_RELAXED);
+}
+
+static packet_t *packet_at(const gs_aql_t *aql, uint64_t index) {
+  return &aql->ring[index & aql->mask];
+}
+
+static unsigned header_type(uint16_t header) {
+  return (unsigned)header >> HSA_PACKET_HEADER_TYPE & ((1U << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
+}
+
+/* Prints "GPU 0 (gfx90a), queue 3, packet 17: <what>". */
+#define aql_log(aql, index, format, ...)                                                                     \
+  gs_log("GPU %u (%s), queue %u, packet %" PRIu64 ": " format, (aql)->config.ordinal,                        \
+         gs_device_profile((aql)->config.device)->name, (aql)->config.queue, (index), __VA_ARGS__)
+
+static gs_step_t halt(gs_aql_t *aql) {
+  gs_bus_leave(&aql->bus);
+  aql->phase = PHASE_HALTED;
+  return GS_STEP_HALT;
+}
+
+static gs_step_t halt_with_fault(gs_aql_t *aql, const gs_fault_t *fault) {
+  /* The fault may be the bus's own, which the next access would overwrite. */
+  const gs_fault_t copy = *fault;
+  const gs_step_t step = halt(aql);
+  aql->config.ops->memory_fault(aql->config.ops->context, &copy);
+  return step;
+}
+
+/* Stops after an access of the processor itself failed (see bus.fault). */
+static gs_step_t halt_with_bus_fault(gs_aql_t *aql, const char *what) {
+  aql_log(aql, read_index(aql), "memory fault: %s at 0x%" PRIx64 " is not %s for this GPU", what,
+          aql->bus.fault.address, aql->bus.fault.not_present ? "mapped" : "accessible");
+  return halt_with_fault(aql, &aql->bus.fault);
+}
+
+/* Stores a request or an error into the queue's signal and raises its event. *stored is false when the signal
+ * was not zero: the host is destroying the queue. */
+static bool tell_host(gs_aql_t *aql, int64_t code, bool *stored) {
+  const uint64_t handle = __atomic_load_n(&aql->queue->queue_inactive_signal.handle, __ATOMIC_RELAXED);
+  uint32_t event_id = 0;
+  if (!gs_signal_store_if_zero(&aql->bus, handle, code, stored, &event_id))
+    return false;
+  if (event_id)
+    aql->config.ops->raise_event(aql->config.ops->context, event_id);
+  return true;
+}
+
+/* Puts the queue into error. The packet stays; its completion signal is never decremented. */
+static gs_step_t halt_with_error(gs_aql_t *aql, int64_t code) {
+  bool stored = false;
+  if (!tell_host(aql, code, &stored))
+    return halt_with_bus_fault(aql, "the queue's error signal");
+  return halt(aql);
+}
+
+/* Ends the packet at the read index: its slot is free for the host, and its signal completes. */
+static gs_step_t retire(gs_aql_t *aql) {
+  const uint64_t index = read_index(aql);
+  packet_t *packet = packet_at(aql, index);
+  const uint64_t signal = packet->any.completion_signal;
+  const uint64_t start = aql->start;
+  aql->start = 0;
+  aql->scratch_granted = false;
+  __atomic_store_n(&packet->any.header, HSA_PACKET_TYPE_INVALID, __ATOMIC_RELAXED);
+  /* Releases the slot: a producer that sees the new index may fill it. */
+  __atomic_store_n(&aql->queue->read_dispatch_id, index + 1, __ATOMIC_RELEASE);
+  uint32_t event_id = 0;
+  if (!gs_signal_complete(&aql->bus, signal, start, gs_clock_ticks(), &event_id))
+    return halt_with_bus_fault(aql, "the completion signal");
+  gs_bus_leave(&aql->bus);
+  if (event_id)
+    aql->config.ops->raise_event(aql->config.ops->context, event_id);
+  return GS_STEP_DONE;
+}
+
+/* What a kind of packet does: DONE = finished, to be retired. Called with the bus entered. */
+typedef gs_step_t packet_function_t(gs_aql_t *aql, const packet_t *packet);
+
+static gs_step_t run_unsupported(gs_aql_t *aql, const packet_t *packet) {
+  aql_log(aql, read_index(aql),
+          "invalid packet: header 0x%04x has a type that a kernel queue does not process",
+          packet->any.header);
+  return halt_with_error(aql, GS_QUEUE_INVALID_PACKET);
+}
+
+static gs_step_t run_barrier_and(gs_aql_t *aql, const packet_t *packet) {
+  for (int i = 0; i < DEPENDENCIES; i++) {
+    const uint64_t signal = packet->barrier.dep_signal[i].handle;
+    int64_t value = 0;
+    if (signal && !gs_signal_load(&aql->bus, signal, &value))
+      return halt_with_bus_fault(aql, "a signal that the barrier depends on");
+    if (value)
+      return GS_STEP_WAIT;
+  }
+  return GS_STEP_DONE;
+}
+
+static gs_step_t run_barrier_or(gs_aql_t *aql, const packet_t *packet) {
+  bool depends = false;
+  for (int i = 0; i < DEPENDENCIES; i++) {
+    const uint64_t signal = packet->barrier.dep_signal[i].handle;
+    int64_t value = 0;
+    if (!signal)
+      continue;
+    depends = true;
+    if (!gs_signal_load(&aql->bus, signal, &value))
+      return halt_with_bus_fault(aql, "a signal that the barrier depends on");
+    if (!value)
+      return GS_STEP_DONE;
+  }
+  return depends ? GS_STEP_WAIT : GS_STEP_DONE;
+}
+
+static bool holds(int64_t value, uint32_t condition, int64_t reference) {
+  switch (condition) {
+  case HSA_SIGNAL_CONDITION_EQ: return value == reference;
+  case HSA_SIGNAL_CONDITION_NE: return value != reference;
+  case HSA_SIGNAL_CONDITION_LT: return value < reference;
+  default: return value >= reference;
+  }
+}
+
+static gs_step_t run_barrier_value(gs_aql_t *aql, const packet_t *packet) {
+  const hsa_amd_barrier_value_packet_t *barrier = &packet->barrier_value;
+  if (barrier->cond > HSA_SIGNAL_CONDITION_GTE) {
+    aql_log(aql, read_index(aql), "invalid barrier-value packet: condition %u", barrier->cond);
+    return halt_with_error(aql, GS_QUEUE_INVALID_VENDOR_PACKET);
+  }
+  int64_t value = 0;
+  if (!barrier->signal.handle)
+    return GS_STEP_DONE;
+  if (!gs_signal_load(&aql->bus, barrier->signal.handle, &value))
+    return halt_with_bus_fault(aql, "the signal that the barrier depends on");
+  return holds(value & barrier->mask, barrier->cond, barrier->value) ? GS_STEP_DONE : GS_STEP_WAIT;
+}
+
+static gs_step_t run_pm4_ib(gs_aql_t *aql, const packet_t *packet) {
+  uint64_t address = 0;
+  uint32_t count = 0;
+  gs_pm4_effects_t effects;
+  if (!gs_pm4_indirect_buffer(packet->pm4_ib.jump, &address, &count)) {
+    aql_log(aql, read_index(aql), "invalid PM4 packet: 0x%08x is no jump to an indirect buffer",
+            packet->pm4_ib.jump[0]);
+    return halt_with_error(aql, GS_QUEUE_INVALID_VENDOR_PACKET);
+  }
+  const uint32_t *commands = gs_bus_at(&aql->bus, address, (size_t)count * sizeof *commands, GS_VM_READ);
+  if (!commands)
+    return halt_with_bus_fault(aql, "the PM4 indirect buffer");
+  if (!gs_pm4_run(commands, count, &effects)) {
+    aql_log(aql, read_index(aql), "invalid PM4 commands in the indirect buffer at 0x%" PRIx64, address);
+    return halt_with_error(aql, GS_QUEUE_INVALID_VENDOR_PACKET);
+  }
+  if (effects.skipped && !aql->skipped_pm4_logged++)
+    aql_log(aql, read_index(aql), "%u PM4 command(s) have no effect here, the first with opcode 0x%02x",
+            effects.skipped, effects.skipped_opcode);
+  if (effects.invalidate_code && gs_vm_invalidate_code(gs_device_vm(aql->config.device))) {
+    aql_log(aql, read_index(aql), "%s", "out of host memory while invalidating instruction caches");
+    return halt_with_error(aql, gs_aql_error_code(GS_OUT_OF_HOST_MEMORY));
+  }
+  return GS_STEP_DONE;
+}
+
+static gs_step_t run_vendor(gs_aql_t *aql, const packet_t *packet) {
+  /* ROCr writes PM4-IB's format as 16 bits; of barrier-value it is the low byte. */
+  switch (packet->any.format) {
+  case PM4_IB_FORMAT: return run_pm4_ib(aql, packet);
+  case BARRIER_VALUE_FORMAT: return run_barrier_value(aql, packet);
+  default:
+    aql_log(aql, read_index(aql), "invalid packet: vendor format %u is not known", packet->any.format);
+    return halt_with_error(aql, GS_QUEUE_INVALID_VENDOR_PACKET);
+  }
+}
+
+/* COMPUTE_TMPRING_SIZE: waves that may hold scratch at once, and KiB per wave. */
+static uint32_t tmpring_waves(uint32_t tmpring) {
+  return tmpring & 0xFFF;
+}
+static uint32_t tmpring_wave_bytes(uint32_t tmpring) {
+  return (tmpring >> 12 & 0x1FFF) * 1024;
+}
+
+static gs_dispatch_t dispatch_of(const gs_aql_t *aql, const packet_t *packet) {
+  const amd_queue_t *queue = aql->queue;
+  const uint32_t tmpring = __atomic_load_n(&queue->compute_tmpring_size, __ATOMIC_RELAXED);
+  gs_dispatch_t dispatch = {
+      .packet = (uintptr_t)packet,
+      .queue = (uintptr_t)queue,
+      .dispatch_id = read_index(aql),
+      .scratch_base = __atomic_load_n(&queue->scratch_backing_memory_location, __ATOMIC_RELAXED),
+      .scratch_wave_bytes = tmpring_wave_bytes(tmpring),
+      .scratch_waves = tmpring_waves(tmpring),
+      .stop = aql->config.stop,
+  };
+  for (int i = 0; i < 4; i++)
+    dispatch.scratch_srd[i] = __atomic_load_n(&queue->scratch_resource_descriptor[i], __ATOMIC_RELAXED);
+  return dispatch;
+}
+
+/* ROCr sizes the scratch memory from the packet's dimensions and trusts them: with bad ones only exec may
+ * answer. */
+static bool has_dimensions(const hsa_kernel_dispatch_packet_t *packet) {
+  return packet->workgroup_size_x && packet->workgroup_size_y && packet->workgroup_size_z &&
+         packet->grid_size_x && packet->grid_size_y && packet->grid_size_z;
+}
+
+static gs_step_t request_scratch(gs_aql_t *aql, const packet_t *packet) {
+  bool stored = false;
+  if (aql->scratch_granted) {
+    aql_log(aql, read_index(aql), "the kernel needs %u bytes of scratch per lane; the host granted only %u",
+            packet->dispatch.private_segment_size,
+            __atomic_load_n(&aql->queue->scratch_wave64_lane_byte_size, __ATOMIC_RELAXED));
+    return halt_with_error(aql, GS_QUEUE_INVALID_GROUP_SEGMENT);
+  }
+  if (!tell_host(aql, GS_QUEUE_SCRATCH_WAVE64, &stored))
+    return halt_with_bus_fault(aql, "the queue's error signal");
+  if (!stored)
+    return halt(aql);
+  aql->phase = PHASE_SCRATCH_REQUEST;
+  return GS_STEP_WAIT;
+}
+
+static gs_step_t skip_kernel(const gs_aql_t *aql) {
+  gs_log_once(
+      aql->config.told_not_executed,
+      "GFXSIM_EXECUTE=0: KERNELS ARE NOT EXECUTED. Their dispatches complete, their results are missing");
+  return GS_STEP_DONE;
+}
+
+static gs_step_t run_dispatch(gs_aql_t *aql, const packet_t *packet) {
+  if (!aql->config.execute)
+    return skip_kernel(aql);
+  const gs_dispatch_t dispatch = dispatch_of(aql, packet);
+  const uint32_t lane_bytes = __atomic_load_n(&aql->queue->scratch_wave64_lane_byte_size, __ATOMIC_RELAXED);
+  if (gs_dispatch_private_bytes(&dispatch) > lane_bytes && has_dimensions(&packet->dispatch))
+    return request_scratch(aql, packet);
+  gs_fault_t fault = {0};
+  gs_bus_leave(&aql->bus);
+  aql->start = gs_clock_ticks(); /* without the wait for scratch memory */
+  const gs_outcome_t outcome = gs_device_run(aql->config.device, &dispatch, &fault);
+  gs_bus_enter(&aql->bus);
+  if (outcome == GS_DONE)
+    return GS_STEP_DONE;
+  if (outcome == GS_STOPPED)
+    return halt(aql);
+  if (outcome == GS_MEMORY_FAULT)
+    return halt_with_fault(aql, &fault);
+  return halt_with_error(aql, gs_aql_error_code(outcome));
+}
+
+static packet_function_t *const packet_table[] = {
+    [HSA_PACKET_TYPE_VENDOR_SPECIFIC] = run_vendor,     [HSA_PACKET_TYPE_INVALID] = run_unsupported,
+    [HSA_PACKET_TYPE_KERNEL_DISPATCH] = run_dispatch,   [HSA_PACKET_TYPE_BARRIER_AND] = run_barrier_and,
+    [HSA_PACKET_TYPE_AGENT_DISPATCH] = run_unsupported, [HSA_PACKET_TYPE_BARRIER_OR] = run_barrier_or,
+};
+
+/* True when the last dispatch used scratch memory that the host lent for it alone. */
+static bool must_release_scratch(const gs_aql_t *aql, unsigned type) {
+  return type == HSA_PACKET_TYPE_KERNEL_DISPATCH && aql->config.execute &&
+         __atomic_load_n(&aql->queue->queue_properties, __ATOMIC_ACQUIRE) &
+             AMD_QUEUE_PROPERTIES_USE_SCRATCH_ONCE;
+}
+
+static gs_step_t release_scratch(gs_aql_t *aql) {
+  bool stored = false;
+  gs_bus_enter(&aql->bus);
+  if (!tell_host(aql, GS_QUEUE_SCRATCH_RELEASE, &stored))
+    return halt_with_bus_fault(aql, "the queue's error signal");
+  if (!stored)
+    return halt(aql);
+  gs_bus_leave(&aql->bus);
+  aql->phase = PHASE_SCRATCH_RELEASE;
+  return GS_STEP_WAIT;
+}
+
+static bool aql_pending(const void *engine) {
+  const gs_aql_t *aql = engine;
+  const uint64_t index = read_index(aql);
+  /* Acquires the packet's body: the host writes the header last. */
+  return __atomic_load_n(&aql->queue->write_dispatch_id, __ATOMIC_ACQUIRE) != index &&
+         header_type(__atomic_load_n(&packet_at(aql, index)->any.header, __ATOMIC_ACQUIRE)) !=
+             HSA_PACKET_TYPE_INVALID;
+}
+
+static gs_step_t step_packet(gs_aql_t *aql) {
+  if (!aql_pending(aql))
+    return GS_STEP_IDLE;
+  const packet_t *packet = packet_at(aql, read_index(aql));
+  const unsigned type = header_type(packet->any.header);
+  if (!aql->start)
+    aql->start = gs_clock_ticks();
+  packet_function_t *run =
+      type < sizeof packet_table / sizeof *packet_table ? packet_table[type] : run_unsupported;
+  gs_bus_enter(&aql->bus);
+  gs_step_t step = run(aql, packet);
+  if (step == GS_STEP_DONE)
+    step = retire(aql);
+  if (step == GS_STEP_DONE && must_release_scratch(aql, type))
+    return release_scratch(aql);
+  gs_bus_leave(&aql->bus);
+  return step;
+}
+
+/* The host's answer: 0 = granted, -1 = refused after it called the queue's error callback, the request
+ * together with the sign bit = still trying, the sign bit alone = the queue is being destroyed. */
+static gs_step_t step_scratch_request(gs_aql_t *aql) {
+  int64_t answer = 0;
+  gs_bus_enter(&aql->bus);
+  if (!gs_signal_load(&aql->bus, aql->queue->queue_inactive_signal.handle, &answer))
+    return halt_with_bus_fault(aql, "the queue's error signal");
+  gs_bus_leave(&aql->bus);
+  if (answer == -1 || answer == INT64_MIN)
+    return halt(aql);
+  if (answer)
+    return GS_STEP_WAIT;
+  aql->scratch_granted = true;
+  aql->phase = PHASE_PACKET;
+  return GS_STEP_DONE;
+}
+
+/* The host clears the property last, after the signal and the scratch fields. */
+static gs_step_t step_scratch_release(gs_aql_t *aql) {
+  if (__atomic_load_n(&aql->queue->queue_properties, __ATOMIC_ACQUIRE) &
+      AMD_QUEUE_PROPERTIES_USE_SCRATCH_ONCE)
+    return GS_STEP_WAIT;
+  aql->phase = PHASE_PACKET;
+  return GS_STEP_DONE;
+}
+
+static gs_step_t step_halted(gs_aql_t *aql) {
+  (void)aql;
+  return GS_STEP_HALT;
+}
+
+static gs_step_t aql_step(void *engine) {
+  static gs_step_t (*const phase_table[])(gs_aql_t *) = {
+      [PHASE_PACKET] = step_packet,
+      [PHASE_SCRATCH_REQUEST] = step_scratch_request,
+      [PHASE_SCRATCH_RELEASE] = step_scratch_release,
+      [PHASE_HALTED] = step_halted,
+  };
+  gs_aql_t *aql = engine;
+  return phase_table[aql->phase](aql);
+}
+
+gs_aql_t *gs_aql_create(const gs_engine_config_t *config, amd_queue_t *queue, void *ring, uint64_t packets) {
+  gs_aql_t *aql = calloc(1, sizeof *aql);
+  if (!aql)
+    return NULL;
+  aql->config = *config;
+  aql->queue = queue;
+  aql->ring = ring;
+  aql->mask = packets - 1;
+  gs_bus_init(&aql->bus, gs_device_vm(config->device));
+  return aql;
+}
+
+static void aql_destroy(void *engine) {
+  gs_aql_t *aql = engine;
+  gs_bus_fini(&aql->bus);
+  free(aql);
+}
+
+const gs_engine_ops_t gs_aql_ops = {.step = aql_step, .pending = aql_pending, .destroy = aql_destroy};

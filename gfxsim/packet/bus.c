@@ -1,0 +1,70 @@
+/* Checked memory access of the command and DMA processors. */
+#include "packet/bus.h"
+
+#include <string.h>
+
+#include "exec/guard.h"
+
+void gs_bus_init(gs_bus_t *bus, gs_vm_t *vm) {
+  memset(bus, 0, sizeof *bus);
+  gs_vm_reader_register(vm, &bus->reader);
+}
+
+void gs_bus_fini(gs_bus_t *bus) {
+  gs_vm_reader_unregister(&bus->reader);
+}
+
+void gs_bus_enter(gs_bus_t *bus) {
+  bus->map = gs_vm_reader_enter(&bus->reader);
+}
+
+void gs_bus_leave(gs_bus_t *bus) {
+  bus->map = NULL;
+  gs_vm_reader_leave(&bus->reader);
+}
+
+void *gs_bus_span(gs_bus_t *bus, uint64_t address, uint64_t wanted, uint32_t access, uint64_t *size) {
+  const gs_vm_range_t *range = gs_vm_find(bus->map, address);
+  if (!range || (range->access & access) != access) {
+    bus->fault = (gs_fault_t){
+        .address = address,
+        .access = range ? access & ~range->access : access,
+        .not_present = !range,
+    };
+    return NULL;
+  }
+  const uint64_t room = range->end - address;
+  *size = wanted < room ? wanted : room;
+  return range->host + (address - range->start);
+}
+
+void *gs_bus_at(gs_bus_t *bus, uint64_t address, size_t size, uint32_t access) {
+  uint64_t present = 0;
+  void *host = gs_bus_span(bus, address, size, access, &present);
+  if (host && present < size) {
+    bus->fault = (gs_fault_t){.address = address + present, .access = access, .not_present = true};
+    return NULL;
+  }
+  return host;
+}
+
+void *gs_bus_word_at(gs_bus_t *bus, uint64_t address, size_t size, uint32_t access) {
+  if (address % size) {
+    bus->fault = (gs_fault_t){.address = address, .access = access};
+    return NULL;
+  }
+  return gs_bus_at(bus, address, size, access);
+}
+
+bool gs_bus_move(void *to, const void *from, size_t size, uint64_t *failed) {
+  gs_guard_t guard;
+  if (sigsetjmp(guard.resume, 0)) {
+    gs_guard_current = NULL;
+    *failed = guard.address;
+    return false;
+  }
+  gs_guard_current = &guard;
+  memmove(to, from, size);
+  gs_guard_current = NULL;
+  return true;
+}

@@ -1,0 +1,40 @@
+/* What the command processor and the DMA engine have in common: a queue's thread drives an engine step by
+ * step, and decides between steps whether to go on, to wait or to stop. Engines own no thread, so that tests
+ * can step them. Not here: threads and waiting (queue.h), and the packets (aql.h, sdma.h). */
+#ifndef GFXSIM_PACKET_ENGINE_H
+#define GFXSIM_PACKET_ENGINE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "exec/device.h"
+#include "packet/bus.h"
+
+/* Outcome of one step. */
+typedef enum gs_step {
+  GS_STEP_DONE, /* something was done: step again at once */
+  GS_STEP_IDLE, /* nothing to do until the host submits something */
+  GS_STEP_WAIT, /* the packet waits for memory to change: step again after a while */
+  GS_STEP_HALT, /* the queue is in error: never step again */
+} gs_step_t;
+
+/* What an engine is made for. Everything that is pointed to must outlive the engine. */
+typedef struct gs_engine_config {
+  gs_device_t *device;
+  uint32_t ordinal;               /* the GPU's number, for messages */
+  uint32_t queue;                 /* the queue's number, likewise */
+  bool execute;                   /* false: kernels complete without running (GFXSIM_EXECUTE=0) */
+  _Atomic int *told_not_executed; /* set when the user was told so */
+  const gs_packet_ops_t *ops;
+  const atomic_bool *stop; /* the queue is being destroyed: abandon what runs */
+} gs_engine_config_t;
+
+/* What a queue's thread knows of its engine. */
+typedef struct gs_engine_ops {
+  gs_step_t (*step)(void *engine);
+  bool (*pending)(const void *engine); /* has the host submitted something? Callable from any thread */
+  void (*destroy)(void *engine);
+} gs_engine_ops_t;
+
+#endif

@@ -1,0 +1,197 @@
+/* The thread of a queue. It spins briefly, sleeps in short steps while the last packet is recent, and then
+ * parks with the poller. */
+#include "packet/queue.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "base/thread.h"
+#include "packet/aql.h"
+#include "packet/sdma.h"
+
+enum {
+  SPINS = 200, /* looks before the first sleep: a few microseconds */
+  SHORTEST_SLEEP_NS = 20 * 1000,
+  LONGEST_IDLE_SLEEP_NS = 100 * 1000,
+  LONGEST_WAIT_SLEEP_NS = 5 * 1000 * 1000,
+  PARK_AFTER_NS = 2 * 1000 * 1000, /* idle time after which the thread parks */
+  TIMER_SLACK_NS = 1000,           /* the default of 50 us is longer than our sleeps */
+};
+
+struct gs_queue {
+  gs_queue_config_t config;
+  const gs_engine_ops_t *engine_ops;
+  void *engine;
+  gs_parked_t parked;
+  pthread_t thread;
+  atomic_bool stop;
+  atomic_bool paused;
+};
+
+/* How long the queue has been waiting for something. */
+typedef struct patience {
+  unsigned looks;
+  uint64_t since; /* ns, valid once the spinning is over */
+} patience_t;
+
+static uint64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static void sleep_ns(uint64_t ns) {
+  const struct timespec pause = {.tv_nsec = (long)ns};
+  nanosleep(&pause, NULL);
+}
+
+static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high) {
+  return value < low ? low : value > high ? high : value;
+}
+
+/* Spins for the first looks. Returns false, with the time waited so far, when it is time to sleep instead. */
+static bool spin(patience_t *patience, uint64_t *waited) {
+  if (patience->looks++ < SPINS) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+    return true;
+  }
+  const uint64_t now = now_ns();
+  if (!patience->since)
+    patience->since = now;
+  *waited = now - patience->since;
+  return false;
+}
+
+/* Waits a little for memory to change. The sleep grows with the time waited: it adds a sixteenth at most. */
+static void wait_for_memory(patience_t *patience) {
+  uint64_t waited = 0;
+  if (!spin(patience, &waited))
+    sleep_ns(clamp(waited / 16, SHORTEST_SLEEP_NS, LONGEST_WAIT_SLEEP_NS));
+}
+
+static void wait_for_work(gs_queue_t *queue, patience_t *patience) {
+  uint64_t waited = 0;
+  if (spin(patience, &waited))
+    return;
+  if (waited < PARK_AFTER_NS)
+    sleep_ns(clamp(waited / 4, SHORTEST_SLEEP_NS, LONGEST_IDLE_SLEEP_NS));
+  else
+    gs_poller_park(queue->config.poller, &queue->parked);
+}
+
+static bool queue_pending(const void *owner) {
+  const gs_queue_t *queue = owner;
+  return !atomic_load_explicit(&queue->paused, memory_order_relaxed) &&
+         queue->engine_ops->pending(queue->engine);
+}
+
+static void *queue_main(void *argument) {
+  gs_queue_t *queue = argument;
+  patience_t patience = {0};
+  prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0);
+  bool was_busy = false;
+  while (!atomic_load_explicit(&queue->stop, memory_order_acquire)) {
+    if (atomic_load_explicit(&queue->paused, memory_order_acquire)) {
+      gs_poller_park(queue->config.poller, &queue->parked);
+      continue;
+    }
+    const gs_step_t step = queue->engine_ops->step(queue->engine);
+    if (step == GS_STEP_HALT)
+      break;
+    if (step == GS_STEP_DONE) {
+      patience = (patience_t){0};
+      was_busy = true;
+      continue;
+    }
+    if (was_busy)
+      gs_poller_note_activity(queue->config.poller);
+    was_busy = false;
+    if (step == GS_STEP_WAIT)
+      wait_for_memory(&patience);
+    else
+      wait_for_work(queue, &patience);
+  }
+  return NULL;
+}
+
+static gs_queue_t *queue_allocate(const gs_queue_config_t *config) {
+  gs_queue_t *queue = calloc(1, sizeof *queue);
+  if (!queue)
+    return NULL;
+  queue->config = *config;
+  if (gs_parked_init(&queue->parked, queue_pending, queue)) {
+    free(queue);
+    return NULL;
+  }
+  return queue;
+}
+
+static gs_engine_config_t engine_config(const gs_queue_t *queue) {
+  return (gs_engine_config_t){
+      .device = queue->config.device,
+      .ordinal = queue->config.ordinal,
+      .queue = queue->config.id,
+      .execute = queue->config.execute,
+      .told_not_executed = queue->config.told_not_executed,
+      .ops = queue->config.ops,
+      .stop = &queue->stop,
+  };
+}
+
+/* Starts the thread on a queue whose engine was made, or frees it. */
+static gs_queue_t *queue_start(gs_queue_t *queue, void *engine, const gs_engine_ops_t *ops) {
+  if (!engine)
+    goto no_engine;
+  queue->engine = engine;
+  queue->engine_ops = ops;
+  if (gs_thread_start(&queue->thread, "gfxsim-queue", queue_main, queue))
+    goto no_thread;
+  gs_poller_note_activity(queue->config.poller);
+  return queue;
+no_thread:
+  ops->destroy(engine);
+no_engine:
+  gs_parked_fini(&queue->parked);
+  free(queue);
+  return NULL;
+}
+
+gs_queue_t *gs_queue_create_aql(const gs_queue_config_t *config, amd_queue_t *amd_queue) {
+  gs_queue_t *queue = queue_allocate(config);
+  if (!queue)
+    return NULL;
+  const gs_engine_config_t engine = engine_config(queue);
+  const uint64_t packets = config->ring_bytes / sizeof(hsa_kernel_dispatch_packet_t);
+  return queue_start(queue, gs_aql_create(&engine, amd_queue, config->ring, packets), &gs_aql_ops);
+}
+
+gs_queue_t *gs_queue_create_sdma(const gs_queue_config_t *config, uint64_t *read_index,
+                                 uint64_t *write_index) {
+  gs_queue_t *queue = queue_allocate(config);
+  if (!queue)
+    return NULL;
+  const gs_engine_config_t engine = engine_config(queue);
+  return queue_start(queue,
+                     gs_sdma_create(&engine, config->ring, config->ring_bytes, read_index, write_index),
+                     &gs_sdma_ops);
+}
+
+void gs_queue_set_running(gs_queue_t *queue, bool running) {
+  atomic_store_explicit(&queue->paused, !running, memory_order_release);
+  gs_poller_wake(queue->config.poller, &queue->parked);
+}
+
+void gs_queue_destroy(gs_queue_t *queue) {
+  if (!queue)
+    return;
+  atomic_store_explicit(&queue->stop, true, memory_order_release);
+  gs_poller_wake(queue->config.poller, &queue->parked);
+  pthread_join(queue->thread, NULL);
+  queue->engine_ops->destroy(queue->engine);
+  gs_parked_fini(&queue->parked);
+  free(queue);
+}

@@ -1,0 +1,42 @@
+/* A user-mode queue of a GPU: the thread that drives its engine, and how it waits.
+ * Not here: what packets do (aql.h, sdma.h), and how the host asks for queues (thunk/). */
+#ifndef GFXSIM_PACKET_QUEUE_H
+#define GFXSIM_PACKET_QUEUE_H
+
+#include <hsa/amd_hsa_queue.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "packet/bus.h"
+#include "packet/poller.h"
+
+/* What all queues are made for. Everything that is pointed to must outlive the queue. */
+typedef struct gs_queue_config {
+  gs_device_t *device;
+  uint32_t ordinal; /* the GPU's number, for messages */
+  uint32_t id;      /* the queue's number, likewise */
+  bool execute;     /* false: kernels complete without running */
+  _Atomic int *told_not_executed;
+  const gs_packet_ops_t *ops;
+  gs_poller_t *poller;
+  void *ring; /* of the host, mapped for the GPU at the same address */
+  uint64_t ring_bytes;
+} gs_queue_config_t;
+
+typedef struct gs_queue gs_queue_t;
+
+/* Starts the processing of AQL packets of `queue`. NULL when out of memory or threads. */
+gs_queue_t *gs_queue_create_aql(const gs_queue_config_t *config, amd_queue_t *queue);
+
+/* Starts the processing of SDMA commands; the indices count bytes. NULL when out of memory or threads. */
+gs_queue_t *gs_queue_create_sdma(const gs_queue_config_t *config, uint64_t *read_index,
+                                 uint64_t *write_index);
+
+/* Pauses the queue after the current packet, or lets it go on. Returns at once. Thread-safe. */
+void gs_queue_set_running(gs_queue_t *queue, bool running);
+
+/* Abandons what runs, joins the thread and frees everything. Must not be called by a thread of a queue.
+ * Accepts NULL. */
+void gs_queue_destroy(gs_queue_t *queue);
+
+#endif

@@ -1,0 +1,341 @@
+/* The DMA engine: one row per command, one short function for what it does. */
+#include "packet/sdma.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+
+/* Copies and fills check between blocks whether the address space changed or the queue is being destroyed. */
+#define BLOCK_BYTES (UINT64_C(1) << 20)
+
+struct gs_sdma {
+  gs_engine_config_t config;
+  gs_bus_t bus;
+  const uint32_t *ring;
+  uint64_t mask;         /* of an index in dwords: its place in the ring */
+  uint64_t *read_index;  /* in bytes, written here and read by the host */
+  uint64_t *write_index; /* in bytes, written by the host */
+  bool halted;
+};
+
+/* Prints "GPU 0 (gfx90a), queue 3, SDMA command at byte 0x40: <what>". */
+#define sdma_log(sdma, format, ...)                                                                          \
+  gs_log("GPU %u (%s), queue %u, SDMA command at byte 0x%" PRIx64 ": " format, (sdma)->config.ordinal,       \
+         gs_device_profile((sdma)->config.device)->name, (sdma)->config.queue, sdma_read_index(sdma),        \
+         __VA_ARGS__)
+
+static uint64_t sdma_read_index(const gs_sdma_t *sdma) {
+  /* Only this engine writes it. */
+  return __atomic_load_n(sdma->read_index, __ATOMIC_RELAXED);
+}
+
+static gs_step_t halt(gs_sdma_t *sdma) {
+  gs_bus_leave(&sdma->bus);
+  sdma->halted = true;
+  return GS_STEP_HALT;
+}
+
+/* Stops after a failed access (see bus.fault). */
+static gs_step_t halt_with_fault(gs_sdma_t *sdma, const char *what) {
+  const gs_fault_t fault = sdma->bus.fault;
+  sdma_log(sdma, "memory fault: %s 0x%" PRIx64 " is not %s for this GPU", what, fault.address,
+           fault.not_present ? "mapped" : "accessible");
+  const gs_step_t step = halt(sdma);
+  sdma->config.ops->memory_fault(sdma->config.ops->context, &fault);
+  return step;
+}
+
+static gs_step_t halt_with_hang(gs_sdma_t *sdma) {
+  const gs_step_t step = halt(sdma);
+  sdma->config.ops->engine_hang(sdma->config.ops->context);
+  return step;
+}
+
+static uint64_t address_at(const uint32_t *dwords) {
+  return dwords[0] | (uint64_t)dwords[1] << 32;
+}
+
+static bool stopped(const gs_sdma_t *sdma) {
+  return atomic_load_explicit(sdma->config.stop, memory_order_relaxed);
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b) {
+  return a < b ? a : b;
+}
+
+/* Stops after the host had no memory behind a mapping: `failed` is one of the `size` bytes at `target` or
+ * `source`. */
+static gs_step_t halt_with_lost_memory(gs_sdma_t *sdma, uint64_t failed, uint64_t from, uint64_t to,
+                                       const uint8_t *target, uint64_t size) {
+  const uint64_t offset = failed - (uintptr_t)target;
+  const bool writing = offset < size;
+  sdma->bus.fault = (gs_fault_t){
+      .address = writing ? to + offset : from,
+      .access = writing ? GS_VM_WRITE : GS_VM_READ,
+      .not_present = true,
+  };
+  return halt_with_fault(sdma, "memory that the program has freed,");
+}
+
+/* Copies `bytes` between addresses of the GPU, across mappings. */
+static gs_step_t copy(gs_sdma_t *sdma, uint64_t from, uint64_t to, uint64_t bytes) {
+  while (bytes) {
+    if (stopped(sdma))
+      return halt(sdma);
+    uint64_t size = smaller(bytes, BLOCK_BYTES);
+    uint64_t failed = 0;
+    gs_bus_enter(&sdma->bus);
+    const void *source = gs_bus_span(&sdma->bus, from, size, GS_VM_READ, &size);
+    if (!source)
+      return halt_with_fault(sdma, "the source of a copy,");
+    void *target = gs_bus_span(&sdma->bus, to, size, GS_VM_WRITE, &size);
+    if (!target)
+      return halt_with_fault(sdma, "the destination of a copy,");
+    if (!gs_bus_move(target, source, size, &failed))
+      return halt_with_lost_memory(sdma, failed, from, to, target, size);
+    from += size;
+    to += size;
+    bytes -= size;
+  }
+  return GS_STEP_DONE;
+}
+
+static gs_step_t run_nop(gs_sdma_t *sdma, const uint32_t *command) {
+  (void)sdma;
+  (void)command;
+  return GS_STEP_DONE;
+}
+
+static gs_step_t run_copy_linear(gs_sdma_t *sdma, const uint32_t *command) {
+  /* The field has 22 bits on the first parts and 30 on later ones; the upper bits are zero where they do not
+   * exist. */
+  const uint64_t bytes = (uint64_t)(command[1] & 0x3FFFFFFF) + 1;
+  return copy(sdma, address_at(command + 3), address_at(command + 5), bytes);
+}
+
+static struct gs_sdma_rect_side decode_rect_side(const uint32_t *dwords) {
+  return (struct gs_sdma_rect_side){
+      .base = address_at(dwords),
+      .x = dwords[2] & 0x3FFF,
+      .y = dwords[2] >> 16 & 0x3FFF,
+      .z = dwords[3] & 0x7FF,
+      .pitch = (dwords[3] >> 13) + 1,
+      .slice = (dwords[4] & 0xFFFFFFF) + 1,
+  };
+}
+
+gs_sdma_rect_t gs_sdma_decode_rect(const uint32_t *command) {
+  return (gs_sdma_rect_t){
+      .from = decode_rect_side(command + 1),
+      .to = decode_rect_side(command + 6),
+      .width = (command[11] & 0x3FFF) + 1,
+      .height = (command[11] >> 16 & 0x3FFF) + 1,
+      .depth = (command[12] & 0x7FF) + 1,
+      .element_bytes = 1U << (command[0] >> 29),
+  };
+}
+
+/* Address of the first element of row `y` in slice `z` of the rectangle. */
+static uint64_t row_address(const struct gs_sdma_rect_side *side, uint32_t y, uint32_t z,
+                            uint32_t element_bytes) {
+  const uint64_t elements =
+      side->x + (uint64_t)(side->y + y) * side->pitch + (uint64_t)(side->z + z) * side->slice;
+  return side->base + elements * element_bytes;
+}
+
+static gs_step_t run_copy_rect(gs_sdma_t *sdma, const uint32_t *command) {
+  const gs_sdma_rect_t rect = gs_sdma_decode_rect(command);
+  for (uint32_t z = 0; z < rect.depth; z++) {
+    for (uint32_t y = 0; y < rect.height; y++) {
+      const gs_step_t step =
+          copy(sdma, row_address(&rect.from, y, z, rect.element_bytes),
+               row_address(&rect.to, y, z, rect.element_bytes), (uint64_t)rect.width * rect.element_bytes);
+      if (step != GS_STEP_DONE)
+        return step;
+    }
+  }
+  return GS_STEP_DONE;
+}
+
+static gs_step_t run_fill(gs_sdma_t *sdma, const uint32_t *command) {
+  enum { FILL_DWORDS = 2, PATTERN_DWORDS = 1024 };
+  if (command[0] >> 30 != FILL_DWORDS) {
+    sdma_log(sdma, "a fill with elements of size code %u is not supported", command[0] >> 30);
+    return halt_with_hang(sdma);
+  }
+  uint32_t pattern[PATTERN_DWORDS];
+  for (unsigned i = 0; i < PATTERN_DWORDS; i++)
+    pattern[i] = command[3];
+  uint64_t to = address_at(command + 1);
+  for (uint64_t bytes = (uint64_t)(command[4] & 0x3FFFFFFC) + 4; bytes;) {
+    if (stopped(sdma))
+      return halt(sdma);
+    uint64_t size = smaller(bytes, sizeof pattern);
+    uint64_t failed = 0;
+    gs_bus_enter(&sdma->bus);
+    void *target = gs_bus_span(&sdma->bus, to, size, GS_VM_WRITE, &size);
+    if (!target)
+      return halt_with_fault(sdma, "the destination of a fill,");
+    if (!gs_bus_move(target, pattern, size, &failed))
+      return halt_with_lost_memory(sdma, failed, 0, to, target, size);
+    to += size;
+    bytes -= size;
+  }
+  return GS_STEP_DONE;
+}
+
+static gs_step_t run_fence(gs_sdma_t *sdma, const uint32_t *command) {
+  uint32_t *target = gs_bus_word_at(&sdma->bus, address_at(command + 1), sizeof *target, GS_VM_WRITE);
+  if (!target)
+    return halt_with_fault(sdma, "the address of a fence,");
+  /* Releases what the commands before it wrote. */
+  __atomic_store_n(target, command[3], __ATOMIC_RELEASE);
+  return GS_STEP_DONE;
+}
+
+static gs_step_t run_trap(gs_sdma_t *sdma, const uint32_t *command) {
+  gs_bus_leave(&sdma->bus);
+  sdma->config.ops->raise_event(sdma->config.ops->context, command[1] & 0xFFFFFFF);
+  return GS_STEP_DONE;
+}
+
+static bool poll_holds(uint32_t value, unsigned function, uint32_t reference) {
+  switch (function) {
+  case 1: return value < reference;
+  case 2: return value <= reference;
+  case 3: return value == reference;
+  case 4: return value != reference;
+  case 5: return value >= reference;
+  case 6: return value > reference;
+  default: return true;
+  }
+}
+
+static gs_step_t run_poll(gs_sdma_t *sdma, const uint32_t *command) {
+  const bool of_memory = command[0] >> 31;
+  /* The other form polls a register after it flushed the host data path: nothing to wait for here. */
+  if (!of_memory)
+    return GS_STEP_DONE;
+  const uint32_t *target = gs_bus_word_at(&sdma->bus, address_at(command + 1), sizeof *target, GS_VM_READ);
+  if (!target)
+    return halt_with_fault(sdma, "the address of a poll,");
+  /* Acquires what the writer of the value did before: the commands that follow depend on it. */
+  const uint32_t value = __atomic_load_n(target, __ATOMIC_ACQUIRE) & command[4];
+  return poll_holds(value, command[0] >> 28 & 7, command[3]) ? GS_STEP_DONE : GS_STEP_WAIT;
+}
+
+static gs_step_t run_atomic(gs_sdma_t *sdma, const uint32_t *command) {
+  enum { ADD64 = 47 };
+  if (command[0] >> 25 != ADD64) {
+    sdma_log(sdma, "atomic operation %u is not supported", command[0] >> 25);
+    return halt_with_hang(sdma);
+  }
+  uint64_t *target =
+      gs_bus_word_at(&sdma->bus, address_at(command + 1), sizeof *target, GS_VM_READ | GS_VM_WRITE);
+  if (!target)
+    return halt_with_fault(sdma, "the address of an atomic operation,");
+  /* Releases what the commands before it wrote: this is how a copy completes its signal. */
+  __atomic_fetch_add(target, address_at(command + 3), __ATOMIC_ACQ_REL);
+  return GS_STEP_DONE;
+}
+
+static gs_step_t run_timestamp(gs_sdma_t *sdma, const uint32_t *command) {
+  uint64_t *target = gs_bus_at(&sdma->bus, address_at(command + 1), sizeof *target, GS_VM_WRITE);
+  if (!target)
+    return halt_with_fault(sdma, "the address of a time stamp,");
+  const uint64_t ticks = gs_clock_ticks();
+  memcpy(target, &ticks, sizeof ticks);
+  return GS_STEP_DONE;
+}
+
+/* One command: DONE = finished. Called with the bus entered. */
+typedef struct command_row {
+  uint8_t op, sub_op;
+  uint8_t dwords;
+  gs_step_t (*run)(gs_sdma_t *sdma, const uint32_t *command);
+} command_row_t;
+
+static const command_row_t command_table[] = {
+    {0, 0, 1, run_nop},        {1, 0, 7, run_copy_linear}, {1, 4, 13, run_copy_rect}, {5, 0, 4, run_fence},
+    {6, 0, 2, run_trap},       {8, 0, 6, run_poll},        {10, 0, 8, run_atomic},    {11, 0, 5, run_fill},
+    {13, 2, 3, run_timestamp}, {17, 1, 5, run_nop}, /* cache control of gfx10 and later */
+};
+
+static const command_row_t *find_row(uint32_t header) {
+  for (size_t i = 0; i < sizeof command_table / sizeof *command_table; i++)
+    if (command_table[i].op == (header & 0xFF) && command_table[i].sub_op == (header >> 8 & 0xFF))
+      return &command_table[i];
+  return NULL;
+}
+
+size_t gs_sdma_length(uint32_t header) {
+  const command_row_t *row = find_row(header);
+  if (!row)
+    return 0;
+  const size_t padding = row->op == 0 ? header >> 16 & 0x3FFF : 0;
+  return row->dwords + padding;
+}
+
+static bool sdma_pending(const void *engine) {
+  const gs_sdma_t *sdma = engine;
+  /* Acquires the commands: the host moves the write index after it wrote them. */
+  return __atomic_load_n(sdma->write_index, __ATOMIC_ACQUIRE) != sdma_read_index(sdma);
+}
+
+/* Copies the command at `index` out of the ring, as far as it is one that has to be looked at. */
+static void read_command(const gs_sdma_t *sdma, uint64_t index, size_t dwords, uint32_t *command) {
+  for (size_t i = 0; i < dwords; i++)
+    command[i] = sdma->ring[(index / 4 + i) & sdma->mask];
+}
+
+static gs_step_t sdma_step(void *engine) {
+  gs_sdma_t *sdma = engine;
+  if (sdma->halted)
+    return GS_STEP_HALT;
+  if (!sdma_pending(sdma))
+    return GS_STEP_IDLE;
+  const uint64_t index = sdma_read_index(sdma);
+  const uint64_t available = (__atomic_load_n(sdma->write_index, __ATOMIC_RELAXED) - index) / 4;
+  uint32_t command[GS_SDMA_MOST_DWORDS];
+  read_command(sdma, index, 1, command);
+  const command_row_t *row = find_row(command[0]);
+  const size_t length = gs_sdma_length(command[0]);
+  if (!row || length > available) {
+    sdma_log(sdma, "0x%08x is not a command that fits into the %" PRIu64 " submitted dwords", command[0],
+             available);
+    return halt_with_hang(sdma);
+  }
+  read_command(sdma, index, row->dwords, command);
+  gs_bus_enter(&sdma->bus);
+  const gs_step_t step = row->run(sdma, command);
+  gs_bus_leave(&sdma->bus);
+  if (step == GS_STEP_DONE)
+    /* Releases the space to the host. */
+    __atomic_store_n(sdma->read_index, index + length * 4, __ATOMIC_RELEASE);
+  return step;
+}
+
+gs_sdma_t *gs_sdma_create(const gs_engine_config_t *config, void *ring, uint64_t ring_bytes,
+                          uint64_t *read_index, uint64_t *write_index) {
+  gs_sdma_t *sdma = calloc(1, sizeof *sdma);
+  if (!sdma)
+    return NULL;
+  sdma->config = *config;
+  sdma->ring = ring;
+  sdma->mask = ring_bytes / 4 - 1;
+  sdma->read_index = read_index;
+  sdma->write_index = write_index;
+  gs_bus_init(&sdma->bus, gs_device_vm(config->device));
+  return sdma;
+}
+
+static void sdma_destroy(void *engine) {
+  gs_sdma_t *sdma = engine;
+  gs_bus_fini(&sdma->bus);
+  free(sdma);
+}
+
+const gs_engine_ops_t gs_sdma_ops = {.step = sdma_step, .pending = sdma_pending, .destroy = sdma_destroy};
