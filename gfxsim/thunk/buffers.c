@@ -1,0 +1,123 @@
+/* Lists of buffers, and host memory for allocations. */
+#include "thunk/buffers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/vm.h"
+#include "thunk/thunk.h"
+
+/* Device memory of this size and more is aligned to it, as the driver's large pages are. */
+#define LARGE_PAGE_BYTES (UINT64_C(2) << 20)
+
+size_t gs_buffers_above(const gs_buffer_list_t *list, uint64_t address) {
+  size_t low = 0;
+  size_t high = list->count;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    if (list->at[middle]->address <= address)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+int gs_buffers_insert(gs_buffer_list_t *list, gs_buffer_t *buffer) {
+  if (list->count == list->capacity) {
+    const size_t capacity = list->capacity ? list->capacity * 2 : 64;
+    gs_buffer_t **at = realloc(list->at, capacity * sizeof(gs_buffer_t *));
+    if (!at)
+      return -1;
+    list->at = at;
+    list->capacity = capacity;
+  }
+  const size_t place = gs_buffers_above(list, buffer->address);
+  memmove(list->at + place + 1, list->at + place, (list->count - place) * sizeof(gs_buffer_t *));
+  list->at[place] = buffer;
+  list->count++;
+  return 0;
+}
+
+void gs_buffers_remove(gs_buffer_list_t *list, gs_buffer_t *buffer) {
+  size_t place = gs_buffers_above(list, buffer->address);
+  while (place-- > 0 && list->at[place] != buffer) {
+  }
+  memmove(list->at + place, list->at + place + 1, (list->count - place - 1) * sizeof(gs_buffer_t *));
+  list->count--;
+}
+
+/* Anonymous memory that takes no room until it is touched, aligned; MAP_FAILED when the host refuses. */
+static void *map_aligned(uint64_t size, uint64_t alignment, int protection) {
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  const uint64_t slack = alignment > GS_PAGE_BYTES ? alignment : 0;
+  uint8_t *start = mmap(NULL, size + slack, protection, flags, -1, 0);
+  if (start == MAP_FAILED || !slack)
+    return start;
+  const uint64_t head = -(uintptr_t)start & (alignment - 1);
+  if (head)
+    munmap(start, head);
+  if (slack > head)
+    munmap(start + head + size, slack - head);
+  return start + head;
+}
+
+static void *map_fixed(uint64_t address, uint64_t size, int protection) {
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+  void *wanted = (void *)(uintptr_t)address;
+  void *start = mmap(wanted, size, protection, flags, -1, 0);
+  /* Kernels before 4.17 take the flag for a mere hint. */
+  if (start != MAP_FAILED && start != wanted) {
+    munmap(start, size);
+    return MAP_FAILED;
+  }
+  return start;
+}
+
+int gs_buffer_reserve(gs_buffer_t *buffer, uint64_t wanted) {
+  const bool on_gpu = buffer->node != GS_CPU_NODE;
+  /* Device memory that the host has no access to: the program's view has no rights, the bytes are elsewhere.
+   */
+  const bool hidden = on_gpu && !buffer->flags.ui32.HostAccess;
+  const uint64_t alignment = on_gpu && buffer->size >= LARGE_PAGE_BYTES ? LARGE_PAGE_BYTES : GS_PAGE_BYTES;
+  const int visible = hidden ? PROT_NONE : PROT_READ | PROT_WRITE;
+  void *view =
+      wanted ? map_fixed(wanted, buffer->size, visible) : map_aligned(buffer->size, alignment, visible);
+  if (view == MAP_FAILED)
+    return -1;
+  void *host = hidden ? map_aligned(buffer->size, alignment, PROT_READ | PROT_WRITE) : view;
+  if (host == MAP_FAILED) {
+    munmap(view, buffer->size);
+    return -1;
+  }
+  /* Kernels sweep through device memory: fewer page faults. Scratch memory is touched sparsely. */
+  if (alignment == LARGE_PAGE_BYTES && !buffer->flags.ui32.Scratch)
+    madvise(host, buffer->size, MADV_HUGEPAGE);
+  buffer->address = (uintptr_t)view;
+  buffer->host = host;
+  return 0;
+}
+
+void gs_buffer_release(gs_buffer_t *buffer) {
+  void *view = (void *)(uintptr_t)buffer->address;
+  munmap(view, buffer->size);
+  if (buffer->host != view)
+    munmap(buffer->host, buffer->size);
+}
+
+bool gs_host_memory_exists(uint64_t address, uint64_t size) {
+  enum { PAGES_AT_ONCE = 4096 };
+  unsigned char residence[PAGES_AT_ONCE];
+  const uint64_t page = GS_PAGE_BYTES;
+  uint64_t start = address & ~(page - 1);
+  for (const uint64_t end = (address + size + page - 1) & ~(page - 1); start < end;) {
+    const uint64_t most = (uint64_t)PAGES_AT_ONCE * page;
+    const uint64_t length = end - start < most ? end - start : most;
+    if (mincore((void *)(uintptr_t)start, length, residence))
+      return false;
+    start += length;
+  }
+  return true;
+}

@@ -1,0 +1,22 @@
+/* Sorted lists of buffers, and the host memory behind them. Internal to the memory part of the thunk.
+ * Not here: what GPUs may access. */
+#ifndef GFXSIM_THUNK_BUFFERS_H
+#define GFXSIM_THUNK_BUFFERS_H
+
+#include "thunk/memory.h"
+
+/* Adds a buffer behind all with the same or a lower address. Returns 0, or -1 when out of memory. */
+int gs_buffers_insert(gs_buffer_list_t *list, gs_buffer_t *buffer) __attribute__((warn_unused_result));
+void gs_buffers_remove(gs_buffer_list_t *list, gs_buffer_t *buffer);
+/* Index of the first buffer whose address is above `address`. */
+size_t gs_buffers_above(const gs_buffer_list_t *list, uint64_t address);
+
+/* Reserves host memory for an allocation: fills buffer->address and ->host. `wanted` is the address to use,
+ * or 0. Returns 0, or -1 when the host has no room there. */
+int gs_buffer_reserve(gs_buffer_t *buffer, uint64_t wanted) __attribute__((warn_unused_result));
+void gs_buffer_release(gs_buffer_t *buffer);
+
+/* Whether all pages of [address, address + size) exist in the host program. */
+bool gs_host_memory_exists(uint64_t address, uint64_t size);
+
+#endif

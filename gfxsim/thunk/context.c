@@ -1,0 +1,323 @@
+/* Opening and closing of the library, the one context object, and the functions about the driver as a whole.
+ */
+#include <ctype.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "thunk/thunk.h"
+
+/* The interface version that we speak: late enough for everything that ROCr 5.2 and 6.1 need, early enough
+ * that they do not expect event ages (1.14) and memory management through libdrm (1.15). */
+enum { KFD_MAJOR = 1, KFD_MINOR = 11 };
+
+/* The process's library object. A test can make contexts of its own. */
+static struct {
+  pthread_mutex_t lock; /* of opening and closing */
+  _Atomic(gs_thunk_t *) current;
+  unsigned references;
+  bool watches_fork;
+} library = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+gs_thunk_t *gs_thunk_current(void) {
+  /* Acquires the context that OpenKFD published. */
+  return atomic_load_explicit(&library.current, memory_order_acquire);
+}
+
+gs_gpu_t *gs_thunk_gpu(gs_thunk_t *thunk, uint32_t node) {
+  return node > GS_CPU_NODE && node <= thunk->gpu_count ? &thunk->gpu[node - 1] : NULL;
+}
+
+uint32_t gs_thunk_nodes(const gs_thunk_t *thunk) {
+  return thunk->gpu_count + 1;
+}
+
+/* What GPUs report. Called from queue threads and workers. */
+
+static void on_raise_event(void *context, uint32_t event_id) {
+  gs_gpu_t *gpu = context;
+  gs_events_raise(&gpu->thunk->events, event_id);
+}
+
+static void on_send_interrupt(void *context, uint32_t event_id) {
+  gs_gpu_t *gpu = context;
+  /* A kernel sends 8 bits of the id only; the mailboxes tell which events it means. */
+  (void)event_id;
+  gs_events_raise_announced(&gpu->thunk->events);
+}
+
+static void report_fault(gs_gpu_t *gpu, const gs_fault_t *fault, bool hang) {
+  if (!gs_events_memory_fault(&gpu->thunk->events, gpu->node, fault, hang))
+    gs_log("GPU %u: the program takes no memory fault events (HSA_ENABLE_INTERRUPT=0?): the queue has "
+           "stopped, and what "
+           "waits for it will wait for ever",
+           gpu->ordinal);
+}
+
+static void on_memory_fault(void *context, const gs_fault_t *fault) {
+  report_fault(context, fault, false);
+}
+
+static void on_engine_hang(void *context) {
+  report_fault(context, NULL, true);
+}
+
+/* Creation. */
+
+/* Parses the memory size of "gfx906:8G". Returns false when it is none. */
+static bool parse_bytes(const char *text, uint64_t *bytes) {
+  static const struct {
+    char suffix;
+    unsigned shift;
+  } unit[] = {{'\0', 0}, {'K', 10}, {'M', 20}, {'G', 30}};
+  enum { MOST_GIB = 1024 };
+  char *end = NULL;
+  if (!isdigit((unsigned char)*text))
+    return false;
+  const unsigned long long number = strtoull(text, &end, 10);
+  for (unsigned i = 0; i < sizeof unit / sizeof *unit; i++) {
+    if (toupper((unsigned char)*end) != unit[i].suffix || (*end && end[1]))
+      continue;
+    const uint64_t most = ((uint64_t)MOST_GIB << 30) >> unit[i].shift;
+    *bytes = (number << unit[i].shift) & ~(uint64_t)(GS_PAGE_BYTES - 1);
+    return number <= most && *bytes > 0;
+  }
+  return false;
+}
+
+static void report_unknown_device(const char *name) {
+  char known[256] = "";
+  for (size_t i = 0; gs_profile_at(i); i++) {
+    strncat(known, " ", sizeof known - strlen(known) - 1);
+    strncat(known, gs_profile_at(i)->name, sizeof known - strlen(known) - 1);
+  }
+  gs_log("GFXSIM_DEVICES: \"%s\" is not a device; known are:%s, each with :<size>[K|M|G] for another memory "
+         "size",
+         name, known);
+}
+
+static int add_gpu(gs_thunk_t *thunk, char *description) {
+  if (thunk->gpu_count == GS_MOST_GPUS) {
+    gs_log("GFXSIM_DEVICES: more than %d devices", GS_MOST_GPUS);
+    return -1;
+  }
+  gs_gpu_t *gpu = &thunk->gpu[thunk->gpu_count];
+  char *size = strchr(description, ':');
+  if (size)
+    *size++ = '\0';
+  gpu->profile = gs_profile_find(description);
+  if (!gpu->profile || (size && !parse_bytes(size, &gpu->memory_bytes))) {
+    if (size)
+      size[-1] = ':';
+    report_unknown_device(description);
+    return -1;
+  }
+  if (!size)
+    gpu->memory_bytes = gpu->profile->memory_bytes;
+  gpu->thunk = thunk;
+  gpu->ordinal = thunk->gpu_count;
+  gpu->node = ++thunk->gpu_count;
+  gpu->packet_ops = (gs_packet_ops_t){
+      .context = gpu,
+      .raise_event = on_raise_event,
+      .memory_fault = on_memory_fault,
+      .engine_hang = on_engine_hang,
+  };
+  const gs_device_ops_t ops = {.context = gpu, .send_interrupt = on_send_interrupt};
+  gpu->device = gs_device_create(gpu->profile, gpu->ordinal, &thunk->options, &ops);
+  if (!gpu->device)
+    gs_log("GPU %u (%s): out of host memory", gpu->ordinal, gpu->profile->name);
+  return gpu->device ? 0 : -1;
+}
+
+static int add_gpus(gs_thunk_t *thunk) {
+  char list[sizeof thunk->options.devices];
+  memcpy(list, thunk->options.devices, sizeof list);
+  char *rest = NULL;
+  for (char *name = strtok_r(list, ", ", &rest); name; name = strtok_r(NULL, ", ", &rest))
+    if (add_gpu(thunk, name))
+      return -1;
+  return 0;
+}
+
+static gs_shared_pages_t *shared_create(void) {
+  /* The doorbells want more alignment than mmap promises. */
+  enum { ALIGNMENT = sizeof((gs_shared_pages_t *)NULL)->doorbell };
+  const size_t size = sizeof(gs_shared_pages_t);
+  uint8_t *start = mmap(NULL, size + ALIGNMENT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (start == MAP_FAILED)
+    return NULL;
+  const size_t head = -(uintptr_t)start & (ALIGNMENT - 1);
+  if (head)
+    munmap(start, head);
+  if (head < ALIGNMENT)
+    munmap(start + head + size, ALIGNMENT - head);
+  return (gs_shared_pages_t *)(void *)(start + head);
+}
+_Static_assert(sizeof(gs_shared_pages_t) % GS_PAGE_BYTES == 0, "whole pages are mapped for the GPUs");
+
+/* Kernels ring doorbells and announce events like the host. */
+static int shared_map(gs_thunk_t *thunk) {
+  const gs_vm_range_t range = {
+      .start = (uintptr_t)thunk->shared,
+      .end = (uintptr_t)thunk->shared + sizeof *thunk->shared,
+      .host = (uint8_t *)thunk->shared,
+      .allocation = (uintptr_t)thunk->shared,
+      .allocation_size = sizeof *thunk->shared,
+      .access = GS_VM_READ | GS_VM_WRITE,
+  };
+  for (uint32_t i = 0; i < thunk->gpu_count; i++)
+    if (gs_vm_map(gs_device_vm(thunk->gpu[i].device), &range))
+      return -1;
+  return 0;
+}
+
+gs_thunk_t *gs_thunk_create(void) {
+  gs_thunk_t *thunk = calloc(1, sizeof *thunk);
+  if (!thunk)
+    return NULL;
+  gs_options_load(&thunk->options);
+  if (add_gpus(thunk))
+    goto failed;
+  thunk->shared = shared_create();
+  thunk->poller = gs_poller_create();
+  if (!thunk->shared || !thunk->poller || shared_map(thunk) ||
+      gs_events_init(&thunk->events, thunk->shared->mailbox, GS_MOST_EVENTS) ||
+      gs_memory_init(&thunk->memory, thunk) || gs_queues_init(&thunk->queues, thunk, GS_MOST_QUEUES)) {
+    gs_log("out of host memory");
+    goto failed;
+  }
+  return thunk;
+failed:
+  gs_thunk_destroy(thunk);
+  return NULL;
+}
+
+void gs_thunk_destroy(gs_thunk_t *thunk) {
+  if (!thunk)
+    return;
+  gs_queues_fini(&thunk->queues);
+  gs_poller_destroy(thunk->poller);
+  for (uint32_t i = 0; i < thunk->gpu_count; i++)
+    gs_device_destroy(thunk->gpu[i].device);
+  gs_memory_fini(&thunk->memory);
+  gs_events_fini(&thunk->events);
+  if (thunk->shared)
+    munmap(thunk->shared, sizeof *thunk->shared);
+  free(thunk);
+}
+
+/* The exported functions. */
+
+/* A child has the parent's memory but none of its threads: like with the driver, it sees a library that is
+ * not open. */
+static void after_fork_in_child(void) {
+  pthread_mutex_init(&library.lock, NULL);
+  atomic_store_explicit(&library.current, NULL, memory_order_relaxed);
+  library.references = 0;
+}
+
+GS_EXPORT HSAKMT_STATUS hsaKmtOpenKFD(void) {
+  HSAKMT_STATUS status = HSAKMT_STATUS_SUCCESS;
+  pthread_mutex_lock(&library.lock);
+  if (library.references) {
+    library.references++;
+    status = HSAKMT_STATUS_KERNEL_ALREADY_OPENED;
+    goto out;
+  }
+  if (!library.watches_fork && pthread_atfork(NULL, NULL, after_fork_in_child) == 0)
+    library.watches_fork = true;
+  gs_thunk_t *thunk = library.watches_fork ? gs_thunk_create() : NULL;
+  if (!thunk) {
+    status = HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED;
+    goto out;
+  }
+  library.references = 1;
+  atomic_store_explicit(&library.current, thunk, memory_order_release);
+out:
+  pthread_mutex_unlock(&library.lock);
+  return status;
+}
+
+GS_EXPORT HSAKMT_STATUS hsaKmtCloseKFD(void) {
+  pthread_mutex_lock(&library.lock);
+  gs_thunk_t *last = NULL;
+  const bool open = library.references > 0;
+  if (open && --library.references == 0)
+    last = atomic_exchange_explicit(&library.current, NULL, memory_order_acq_rel);
+  gs_thunk_destroy(last);
+  pthread_mutex_unlock(&library.lock);
+  return open ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED;
+}
+
+GS_EXPORT HSAKMT_STATUS hsaKmtGetVersion(HsaVersionInfo *version) {
+  GS_THUNK_OR_RETURN(thunk);
+  (void)thunk;
+  if (!version)
+    return HSAKMT_STATUS_INVALID_PARAMETER;
+  version->KernelInterfaceMajorVersion = KFD_MAJOR;
+  version->KernelInterfaceMinorVersion = KFD_MINOR;
+  return HSAKMT_STATUS_SUCCESS;
+}
+
+GS_EXPORT HSAKMT_STATUS hsaKmtRuntimeEnable(void *debug, bool setup_ttmp) {
+  GS_THUNK_OR_RETURN(thunk);
+  (void)thunk;
+  (void)debug;
+  (void)setup_ttmp;
+  /* Without it errors arrive as codes in the queue's own signal, which carries all that we report. */
+  return HSAKMT_STATUS_NOT_SUPPORTED;
+}
+
+GS_EXPORT HSAKMT_STATUS hsaKmtRuntimeDisable(void) {
+  GS_THUNK_OR_RETURN(thunk);
+  (void)thunk;
+  return HSAKMT_STATUS_SUCCESS;
+}
+
+/* Counters of a GPU never repeat: ROCr divides by the difference of two samples. */
+static uint64_t next_clock(gs_thunk_t *thunk, uint64_t ticks) {
+  uint64_t last = atomic_load_explicit(&thunk->last_clock, memory_order_relaxed);
+  uint64_t next;
+  do
+    next = ticks > last ? ticks : last + 1;
+  while (!atomic_compare_exchange_weak_explicit(&thunk->last_clock, &last, next, memory_order_relaxed,
+                                                memory_order_relaxed));
+  return next;
+}
+
+GS_EXPORT HSAKMT_STATUS hsaKmtGetClockCounters(HSAuint32 node, HsaClockCounters *counters) {
+  GS_THUNK_OR_RETURN(thunk);
+  if (!counters)
+    return HSAKMT_STATUS_INVALID_PARAMETER;
+  if (node >= gs_thunk_nodes(thunk))
+    return HSAKMT_STATUS_INVALID_NODE_UNIT;
+  const uint64_t ticks = gs_clock_ticks();
+  const uint64_t system = gs_clock_nanoseconds();
+  *counters = (HsaClockCounters){
+      .GPUClockCounter = next_clock(thunk, ticks),
+      .CPUClockCounter = system,
+      .SystemClockCounter = system,
+      .SystemClockFrequencyHz = UINT64_C(1000000000),
+  };
+  return HSAKMT_STATUS_SUCCESS;
+}
+
+GS_EXPORT HSAKMT_STATUS hsaKmtGetXNACKMode(HSAint32 *enable) {
+  GS_THUNK_OR_RETURN(thunk);
+  (void)thunk;
+  if (!enable)
+    return HSAKMT_STATUS_INVALID_PARAMETER;
+  *enable = 0;
+  return HSAKMT_STATUS_SUCCESS;
+}
+
+GS_EXPORT HSAKMT_STATUS hsaKmtSetXNACKMode(HSAint32 enable) {
+  GS_THUNK_OR_RETURN(thunk);
+  (void)thunk;
+  /* A GPU that retries faults would need memory that appears after the fault, which is not simulated. */
+  return enable ? HSAKMT_STATUS_NOT_SUPPORTED : HSAKMT_STATUS_SUCCESS;
+}

@@ -1,0 +1,507 @@
+/* Allocations, registrations, and what of them each GPU may access. */
+#include "thunk/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/vm.h"
+#include "thunk/buffers.h"
+#include "thunk/thunk.h"
+
+static uint64_t page_down(uint64_t address) {
+  return address & ~(uint64_t)(GS_PAGE_BYTES - 1);
+}
+static uint64_t page_up(uint64_t address) {
+  return page_down(address + GS_PAGE_BYTES - 1);
+}
+
+int gs_memory_init(gs_memory_t *memory, gs_thunk_t *thunk) {
+  memset(memory, 0, sizeof *memory);
+  memory->used = calloc(gs_thunk_nodes(thunk), sizeof *memory->used);
+  if (!memory->used)
+    return -1;
+  if (pthread_mutex_init(&memory->lock, NULL)) {
+    free(memory->used);
+    return -1;
+  }
+  memory->thunk = thunk;
+  memory->system_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+  memory->initialized = true;
+  return 0;
+}
+
+static void buffer_free(gs_buffer_t *buffer) {
+  while (buffer->mappings) {
+    gs_mapping_t *mapping = buffer->mappings;
+    buffer->mappings = mapping->next;
+    free(mapping);
+  }
+  free(buffer->mapped_nodes);
+  free(buffer);
+}
+
+void gs_memory_fini(gs_memory_t *memory) {
+  if (!memory->initialized)
+    return;
+  for (size_t i = 0; i < memory->allocated.count; i++) {
+    gs_buffer_t *buffer = memory->allocated.at[i];
+    if (buffer->node != GS_CPU_NODE)
+      gs_buffer_release(buffer);
+    buffer_free(buffer);
+  }
+  for (size_t i = 0; i < memory->registered.count; i++)
+    buffer_free(memory->registered.at[i]);
+  free(memory->allocated.at);
+  free(memory->registered.at);
+  free(memory->used);
+  pthread_mutex_destroy(&memory->lock);
+  memory->initialized = false;
+}
+
+/* Lookup. All of it with the lock held. */
+
+static bool contains(const gs_buffer_t *buffer, uint64_t address, uint64_t size) {
+  return address >= buffer->address && address - buffer->address < buffer->size &&
+         size <= buffer->size - (address - buffer->address);
+}
+
+static gs_buffer_t *find_allocated(const gs_memory_t *memory, uint64_t address, uint64_t size) {
+  const size_t above = gs_buffers_above(&memory->allocated, address);
+  gs_buffer_t *buffer = above ? memory->allocated.at[above - 1] : NULL;
+  return buffer && contains(buffer, address, size) ? buffer : NULL;
+}
+
+/* The newest registration that starts at `address` and has at least `size` bytes; one with (or without)
+ * mappings goes before others. */
+static gs_buffer_t *find_registered_at(const gs_memory_t *memory, uint64_t address, uint64_t size,
+                                       bool mapped) {
+  gs_buffer_t *found = NULL;
+  for (size_t i = gs_buffers_above(&memory->registered, address); i-- > 0;) {
+    gs_buffer_t *buffer = memory->registered.at[i];
+    if (buffer->address != address)
+      break;
+    if (buffer->size < size)
+      continue;
+    if ((buffer->mappings != NULL) == mapped)
+      return buffer;
+    found = found ? found : buffer;
+  }
+  return found;
+}
+
+static gs_buffer_t *find_registered(const gs_memory_t *memory, uint64_t address, uint64_t size) {
+  for (size_t i = gs_buffers_above(&memory->registered, address); i-- > 0;)
+    if (contains(memory->registered.at[i], address, size))
+      return memory->registered.at[i];
+  return NULL;
+}
+
+/* The buffer that [address, address + size) is part of. A registration goes before the allocation around it,
+ * since its owner means the registration when he names its start. */
+static gs_buffer_t *find_buffer(const gs_memory_t *memory, uint64_t address, uint64_t size, bool mapped) {
+  gs_buffer_t *buffer = find_registered_at(memory, address, size, mapped);
+  if (!buffer)
+    buffer = find_allocated(memory, address, size);
+  return buffer ? buffer : find_registered(memory, address, size);
+}
+
+static gs_mapping_t **find_mapping(gs_buffer_t *buffer, uint64_t start) {
+  gs_mapping_t **link = &buffer->mappings;
+  while (*link && (*link)->start != start)
+    link = &(*link)->next;
+  return link;
+}
+
+/* Address spaces. Buffers may share pages (registrations overlap), so that what a GPU may access is computed
+ * from all mappings that cover an address. */
+
+/* What covers one address, and up to where that stays so. */
+typedef struct cover {
+  const gs_buffer_t *buffer; /* NULL = nothing */
+  uint32_t access;
+  uint64_t end;
+} cover_t;
+
+static void cover_with(cover_t *cover, const gs_buffer_t *buffer, uint32_t gpu_bit, uint64_t address) {
+  for (const gs_mapping_t *mapping = buffer->mappings; mapping; mapping = mapping->next) {
+    if (!(mapping->gpus & gpu_bit) || mapping->end <= address)
+      continue;
+    if (mapping->start > address) {
+      cover->end = mapping->start < cover->end ? mapping->start : cover->end;
+      continue;
+    }
+    cover->end = mapping->end < cover->end ? mapping->end : cover->end;
+    cover->access |= mapping->access;
+    if (!cover->buffer)
+      cover->buffer = buffer;
+  }
+}
+
+static cover_t cover_at(const gs_memory_t *memory, uint32_t gpu_bit, uint64_t address, uint64_t end) {
+  cover_t cover = {.end = end};
+  /* The allocations first: they know where the bytes are. */
+  for (size_t i = gs_buffers_above(&memory->allocated, end); i-- > 0;) {
+    const gs_buffer_t *buffer = memory->allocated.at[i];
+    cover_with(&cover, buffer, gpu_bit, address);
+    if (buffer->address <= address)
+      break;
+  }
+  for (size_t i = gs_buffers_above(&memory->registered, end); i-- > 0;)
+    cover_with(&cover, memory->registered.at[i], gpu_bit, address);
+  return cover;
+}
+
+/* Where the bytes at `address` are, which `buffer` contains, or shares a page with. */
+static uint8_t *host_of(const gs_memory_t *memory, const gs_buffer_t *buffer, uint64_t address) {
+  if (buffer->kind == GS_BUFFER_REGISTERED) {
+    const gs_buffer_t *around = find_allocated(memory, address, 1);
+    if (!around)
+      return (uint8_t *)(uintptr_t)address;
+    buffer = around;
+  }
+  return buffer->host + (address - buffer->address);
+}
+
+/* Brings a GPU's address space between two addresses in line with the mappings. */
+static int refresh(gs_memory_t *memory, uint32_t gpu, uint64_t start, uint64_t end) {
+  gs_vm_t *vm = gs_device_vm(memory->thunk->gpu[gpu].device);
+  while (start < end) {
+    const cover_t cover = cover_at(memory, 1U << gpu, start, end);
+    if (cover.buffer) {
+      const gs_vm_range_t range = {
+          .start = start,
+          .end = cover.end,
+          .host = host_of(memory, cover.buffer, start),
+          .allocation = cover.buffer->address,
+          .allocation_size = cover.buffer->size,
+          .access = cover.access,
+      };
+      if (gs_vm_map(vm, &range))
+        return -1;
+    } else if (gs_vm_unmap(vm, start, cover.end)) {
+      return -1;
+    }
+    start = cover.end;
+  }
+  return 0;
+}
+
+static int refresh_all(gs_memory_t *memory, uint32_t gpus, uint64_t start, uint64_t end) {
+  int status = 0;
+  for (uint32_t i = 0; i < memory->thunk->gpu_count; i++)
+    if (gpus & 1U << i)
+      status |= refresh(memory, i, start, end);
+  return status;
+}
+
+/* Brings the list of nodes that pointer queries show up to date. */
+static void list_mapped_nodes(const gs_memory_t *memory, gs_buffer_t *buffer) {
+  uint32_t gpus = 0;
+  for (const gs_mapping_t *mapping = buffer->mappings; mapping; mapping = mapping->next)
+    gpus |= mapping->gpus;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < memory->thunk->gpu_count; i++)
+    if (gpus & 1U << i)
+      buffer->mapped_nodes[count++] = memory->thunk->gpu[i].node;
+  buffer->mapped_count = count;
+}
+
+/* Limits. */
+
+static uint64_t limit_of(const gs_memory_t *memory, uint32_t node) {
+  const gs_gpu_t *gpu = gs_thunk_gpu(memory->thunk, node);
+  return gpu ? gpu->memory_bytes : memory->system_bytes;
+}
+
+static bool charge(gs_memory_t *memory, uint32_t node, uint64_t bytes) {
+  if (bytes > limit_of(memory, node) - memory->used[node])
+    return false;
+  memory->used[node] += bytes;
+  return true;
+}
+
+uint64_t gs_memory_available(gs_memory_t *memory, uint32_t node) {
+  pthread_mutex_lock(&memory->lock);
+  const uint64_t bytes = limit_of(memory, node) - memory->used[node];
+  pthread_mutex_unlock(&memory->lock);
+  return bytes;
+}
+
+/* Allocations. */
+
+static gs_buffer_t *buffer_create(const gs_memory_t *memory, gs_buffer_kind_t kind, uint32_t node,
+                                  uint64_t size, HsaMemFlags flags) {
+  gs_buffer_t *buffer = calloc(1, sizeof *buffer);
+  uint32_t *nodes = calloc(memory->thunk->gpu_count + 1, sizeof *nodes);
+  if (!buffer || !nodes) {
+    free(buffer);
+    free(nodes);
+    return NULL;
+  }
+  buffer->kind = kind;
+  buffer->node = node;
+  buffer->size = size;
+  buffer->flags = flags;
+  buffer->mapped_nodes = nodes;
+  return buffer;
+}
+
+/* A scratch reservation is address space only: what is mapped of it is charged. */
+static uint64_t allocation_charge(const gs_buffer_t *buffer) {
+  return buffer->flags.ui32.Scratch ? 0 : buffer->size;
+}
+
+HSAKMT_STATUS gs_memory_allocate(gs_memory_t *memory, uint32_t node, uint64_t size, HsaMemFlags flags,
+                                 void **address) {
+  HSAKMT_STATUS status = HSAKMT_STATUS_NO_MEMORY;
+  gs_buffer_t *buffer = buffer_create(memory, GS_BUFFER_ALLOCATED, node, size, flags);
+  if (!buffer)
+    return status;
+  const uint64_t charged = allocation_charge(buffer);
+  pthread_mutex_lock(&memory->lock);
+  if (!charge(memory, node, charged))
+    goto no_room;
+  if (gs_buffer_reserve(buffer, flags.ui32.FixedAddress ? (uintptr_t)*address : 0))
+    goto no_host_memory;
+  if (gs_buffers_insert(&memory->allocated, buffer))
+    goto not_listed;
+  *address = (void *)(uintptr_t)buffer->address;
+  pthread_mutex_unlock(&memory->lock);
+  return HSAKMT_STATUS_SUCCESS;
+not_listed:
+  gs_buffer_release(buffer);
+no_host_memory:
+  memory->used[node] -= charged;
+no_room:
+  pthread_mutex_unlock(&memory->lock);
+  buffer_free(buffer);
+  return status;
+}
+
+/* Ends all mappings of a buffer. With the lock held. On failure (out of memory) nothing is lost: the mappings
+ * remain. */
+static int drop_mappings(gs_memory_t *memory, gs_buffer_t *buffer) {
+  while (buffer->mappings) {
+    gs_mapping_t *mapping = buffer->mappings;
+    buffer->mappings = mapping->next;
+    if (refresh_all(memory, mapping->gpus, mapping->start, mapping->end)) {
+      buffer->mappings = mapping;
+      return -1;
+    }
+    memory->used[buffer->node] -= mapping->charged;
+    free(mapping);
+  }
+  list_mapped_nodes(memory, buffer);
+  return 0;
+}
+
+/* Registrations inside an allocation that goes away lose their bytes with it. */
+static int drop_registrations_in(gs_memory_t *memory, const gs_buffer_t *allocation) {
+  const uint64_t end = allocation->address + allocation->size;
+  for (size_t i = gs_buffers_above(&memory->registered, end); i-- > 0;) {
+    gs_buffer_t *buffer = memory->registered.at[i];
+    if (buffer->address < end && buffer->address + buffer->size > allocation->address &&
+        drop_mappings(memory, buffer))
+      return -1;
+  }
+  return 0;
+}
+
+HSAKMT_STATUS gs_memory_free(gs_memory_t *memory, void *address) {
+  HSAKMT_STATUS status = HSAKMT_STATUS_INVALID_PARAMETER;
+  pthread_mutex_lock(&memory->lock);
+  gs_buffer_t *buffer = find_allocated(memory, (uintptr_t)address, 1);
+  if (!buffer || buffer->address != (uintptr_t)address)
+    goto out;
+  status = HSAKMT_STATUS_NO_MEMORY;
+  if (drop_mappings(memory, buffer) || drop_registrations_in(memory, buffer))
+    goto out;
+  gs_buffers_remove(&memory->allocated, buffer);
+  memory->used[buffer->node] -= allocation_charge(buffer);
+  gs_buffer_release(buffer);
+  buffer_free(buffer);
+  status = HSAKMT_STATUS_SUCCESS;
+out:
+  pthread_mutex_unlock(&memory->lock);
+  return status;
+}
+
+/* Registrations. */
+
+HSAKMT_STATUS gs_memory_register(gs_memory_t *memory, void *address, uint64_t size, HsaMemFlags flags) {
+  if (!gs_host_memory_exists((uintptr_t)address, size))
+    return HSAKMT_STATUS_INVALID_PARAMETER;
+  gs_buffer_t *buffer = buffer_create(memory, GS_BUFFER_REGISTERED, GS_CPU_NODE, size, flags);
+  if (!buffer)
+    return HSAKMT_STATUS_NO_MEMORY;
+  buffer->address = (uintptr_t)address;
+  buffer->host = address;
+  pthread_mutex_lock(&memory->lock);
+  const int failed = gs_buffers_insert(&memory->registered, buffer);
+  pthread_mutex_unlock(&memory->lock);
+  if (!failed)
+    return HSAKMT_STATUS_SUCCESS;
+  buffer_free(buffer);
+  return HSAKMT_STATUS_NO_MEMORY;
+}
+
+HSAKMT_STATUS gs_memory_deregister(gs_memory_t *memory, void *address) {
+  HSAKMT_STATUS status = HSAKMT_STATUS_MEMORY_NOT_REGISTERED;
+  pthread_mutex_lock(&memory->lock);
+  /* Unlocking unmaps first: the one without mappings is meant. */
+  gs_buffer_t *buffer = find_registered_at(memory, (uintptr_t)address, 0, false);
+  if (buffer) {
+    status = drop_mappings(memory, buffer) ? HSAKMT_STATUS_NO_MEMORY : HSAKMT_STATUS_SUCCESS;
+    if (status == HSAKMT_STATUS_SUCCESS) {
+      gs_buffers_remove(&memory->registered, buffer);
+      buffer_free(buffer);
+    }
+  }
+  pthread_mutex_unlock(&memory->lock);
+  return status;
+}
+
+/* Mappings. */
+
+static uint32_t access_of(HsaMemFlags flags, bool read_only) {
+  uint32_t access = GS_VM_READ;
+  if (!flags.ui32.ReadOnly && !read_only)
+    access |= GS_VM_WRITE;
+  if (flags.ui32.ExecuteAccess)
+    access |= GS_VM_EXECUTE;
+  return access;
+}
+
+static gs_mapping_t *mapping_create(gs_memory_t *memory, gs_buffer_t *buffer, uint64_t start, uint64_t end) {
+  gs_mapping_t *mapping = calloc(1, sizeof *mapping);
+  if (!mapping)
+    return NULL;
+  mapping->start = start;
+  mapping->end = end;
+  mapping->charged = buffer->flags.ui32.Scratch ? end - start : 0;
+  if (!charge(memory, buffer->node, mapping->charged)) {
+    free(mapping);
+    return NULL;
+  }
+  mapping->next = buffer->mappings;
+  buffer->mappings = mapping;
+  return mapping;
+}
+
+/* With the lock held. Mapping the same start again with another size or for other GPUs replaces the first
+ * mapping. */
+static HSAKMT_STATUS map_buffer(gs_memory_t *memory, gs_buffer_t *buffer, uint64_t address, uint64_t size,
+                                bool read_only, uint32_t gpus) {
+  const uint64_t start = page_down(address);
+  const uint64_t end = page_up(address + size);
+  gs_mapping_t *mapping = *find_mapping(buffer, start);
+  const bool is_new = !mapping;
+  if (is_new)
+    mapping = mapping_create(memory, buffer, start, end);
+  if (!mapping)
+    return HSAKMT_STATUS_NO_MEMORY;
+  const gs_mapping_t before = *mapping;
+  mapping->end = end > before.end ? end : before.end;
+  mapping->gpus = gpus;
+  mapping->access = access_of(buffer->flags, read_only);
+  if (refresh_all(memory, gpus | before.gpus, start, mapping->end) == 0) {
+    list_mapped_nodes(memory, buffer);
+    return HSAKMT_STATUS_SUCCESS;
+  }
+  mapping->end = before.end;
+  mapping->gpus = before.gpus;
+  mapping->access = before.access;
+  gs_log("out of host memory while mapping 0x%llx for a GPU", (unsigned long long)address);
+  if (is_new) {
+    memory->used[buffer->node] -= mapping->charged;
+    buffer->mappings = mapping->next;
+    free(mapping);
+  }
+  return HSAKMT_STATUS_NO_MEMORY;
+}
+
+HSAKMT_STATUS gs_memory_map(gs_memory_t *memory, void *address, uint64_t size, bool read_only,
+                            uint32_t gpus) {
+  HSAKMT_STATUS status = HSAKMT_STATUS_INVALID_PARAMETER;
+  pthread_mutex_lock(&memory->lock);
+  gs_buffer_t *buffer = find_buffer(memory, (uintptr_t)address, size, false);
+  if (buffer)
+    status = map_buffer(memory, buffer, (uintptr_t)address, size, read_only, gpus);
+  pthread_mutex_unlock(&memory->lock);
+  return status;
+}
+
+HSAKMT_STATUS gs_memory_map_default(gs_memory_t *memory, void *address, uint64_t size) {
+  HSAKMT_STATUS status = HSAKMT_STATUS_INVALID_PARAMETER;
+  pthread_mutex_lock(&memory->lock);
+  gs_buffer_t *buffer = find_buffer(memory, (uintptr_t)address, size, false);
+  if (buffer) {
+    const gs_gpu_t *gpu = gs_thunk_gpu(memory->thunk, buffer->node);
+    const uint32_t gpus = gpu ? 1U << gpu->ordinal : (1U << memory->thunk->gpu_count) - 1;
+    status = map_buffer(memory, buffer, (uintptr_t)address, size, false, gpus);
+  }
+  pthread_mutex_unlock(&memory->lock);
+  return status;
+}
+
+HSAKMT_STATUS gs_memory_unmap(gs_memory_t *memory, void *address) {
+  HSAKMT_STATUS status = HSAKMT_STATUS_INVALID_PARAMETER;
+  pthread_mutex_lock(&memory->lock);
+  gs_buffer_t *buffer = find_buffer(memory, (uintptr_t)address, 0, true);
+  if (buffer) {
+    gs_mapping_t **link = find_mapping(buffer, page_down((uintptr_t)address));
+    gs_mapping_t *mapping = *link;
+    /* Memory that no GPU could access: nothing to do, as with the driver. */
+    status = HSAKMT_STATUS_SUCCESS;
+    if (mapping) {
+      *link = mapping->next;
+      if (refresh_all(memory, mapping->gpus, mapping->start, mapping->end)) {
+        mapping->next = *link;
+        *link = mapping;
+        status = HSAKMT_STATUS_NO_MEMORY;
+      } else {
+        memory->used[buffer->node] -= mapping->charged;
+        free(mapping);
+        list_mapped_nodes(memory, buffer);
+      }
+    }
+  }
+  pthread_mutex_unlock(&memory->lock);
+  return status;
+}
+
+/* Queries. */
+
+HSAKMT_STATUS gs_memory_query(gs_memory_t *memory, const void *address, HsaPointerInfo *info) {
+  memset(info, 0, sizeof *info);
+  pthread_mutex_lock(&memory->lock);
+  gs_buffer_t *buffer = find_allocated(memory, (uintptr_t)address, 1);
+  if (!buffer)
+    buffer = find_registered(memory, (uintptr_t)address, 1);
+  if (buffer) {
+    info->Type = buffer->kind == GS_BUFFER_ALLOCATED ? HSA_POINTER_ALLOCATED : HSA_POINTER_REGISTERED_USER;
+    info->Node = buffer->node;
+    info->MemFlags = buffer->flags;
+    info->CPUAddress = (void *)(uintptr_t)buffer->address;
+    info->GPUAddress = buffer->address;
+    info->SizeInBytes = buffer->size;
+    info->NMappedNodes = buffer->mapped_count;
+    info->MappedNodes = buffer->mapped_nodes;
+    info->UserData = buffer->user_data;
+  }
+  pthread_mutex_unlock(&memory->lock);
+  return buffer ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_ERROR;
+}
+
+HSAKMT_STATUS gs_memory_set_user_data(gs_memory_t *memory, const void *address, void *user_data) {
+  pthread_mutex_lock(&memory->lock);
+  gs_buffer_t *buffer = find_allocated(memory, (uintptr_t)address, 1);
+  if (!buffer)
+    buffer = find_registered(memory, (uintptr_t)address, 1);
+  if (buffer)
+    buffer->user_data = user_data;
+  pthread_mutex_unlock(&memory->lock);
+  return buffer ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_INVALID_PARAMETER;
+}

@@ -1,0 +1,94 @@
+/* Memory of the simulated machine: allocations on the CPU node and on the GPUs, host memory that the program
+ * registers, and which GPU may access which part of both (mappings). Follows the driver's rules: a GPU
+ * reaches only what was mapped for it, page by page, and device memory is limited. Not here: the lookup
+ * during accesses (base/vm.h), and sub-allocation (ROCr does that). */
+#ifndef GFXSIM_THUNK_MEMORY_H
+#define GFXSIM_THUNK_MEMORY_H
+
+#include <hsakmt.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { GS_PAGE_BYTES = 4096 };
+
+struct gs_thunk;
+
+/* A part of a buffer that GPUs can access. */
+typedef struct gs_mapping {
+  uint64_t start, end; /* GPU addresses, whole pages */
+  uint32_t gpus;       /* bit i: the i-th GPU */
+  uint32_t access;     /* GS_VM_* */
+  uint64_t charged;    /* bytes of device memory that this mapping itself takes: of scratch memory */
+  struct gs_mapping *next;
+} gs_mapping_t;
+
+typedef enum gs_buffer_kind {
+  GS_BUFFER_ALLOCATED,  /* by hsaKmtAllocMemory */
+  GS_BUFFER_REGISTERED, /* the program's own memory */
+} gs_buffer_kind_t;
+
+/* An allocation or a registration. */
+typedef struct gs_buffer {
+  gs_buffer_kind_t kind;
+  uint64_t address; /* for GPUs and, if it may access the bytes, for the program */
+  uint64_t size;
+  uint8_t *host; /* where the bytes are: `address` itself, or elsewhere when the program must not see them */
+  uint32_t node;
+  HsaMemFlags flags;
+  void *user_data;
+  gs_mapping_t *mappings;
+  uint32_t *mapped_nodes; /* for pointer queries: room for all GPUs */
+  uint32_t mapped_count;
+} gs_buffer_t;
+
+/* Pointers to buffers, sorted by address. Registrations may overlap, and several may start at one address:
+ * the newest is then the last. */
+typedef struct gs_buffer_list {
+  gs_buffer_t **at;
+  size_t count, capacity;
+} gs_buffer_list_t;
+
+typedef struct gs_memory {
+  struct gs_thunk *thunk;
+  pthread_mutex_t lock; /* of everything below */
+  gs_buffer_list_t allocated;
+  gs_buffer_list_t registered;
+  uint64_t system_bytes; /* size of the CPU node's heap */
+  uint64_t *used;        /* [node] bytes allocated */
+  bool initialized;
+} gs_memory_t;
+
+/* Returns 0, or -1 when out of memory. The thunk's GPUs must be known. */
+int gs_memory_init(gs_memory_t *memory, struct gs_thunk *thunk) __attribute__((warn_unused_result));
+/* Forgets everything; frees device memory. No GPU may run. Accepts a zeroed object. */
+void gs_memory_fini(gs_memory_t *memory);
+
+/* Allocates `size` bytes, whole pages, on `node`. *address is the wanted address with flags.FixedAddress. */
+HSAKMT_STATUS gs_memory_allocate(gs_memory_t *memory, uint32_t node, uint64_t size, HsaMemFlags flags,
+                                 void **address);
+/* Frees an allocation: unmaps it from all GPUs, and returns when none can still access it. */
+HSAKMT_STATUS gs_memory_free(gs_memory_t *memory, void *address);
+
+/* Makes known memory of the program that GPUs will access in place. Any alignment; may overlap other
+ * registrations. */
+HSAKMT_STATUS gs_memory_register(gs_memory_t *memory, void *address, uint64_t size, HsaMemFlags flags);
+HSAKMT_STATUS gs_memory_deregister(gs_memory_t *memory, void *address);
+
+/* Lets exactly the GPUs of `gpus` (bits) access [address, address + size), which lies in one buffer. */
+HSAKMT_STATUS gs_memory_map(gs_memory_t *memory, void *address, uint64_t size, bool read_only, uint32_t gpus);
+/* As gs_memory_map, for the GPUs that the buffer is for: its own, or all of them for memory of the CPU node.
+ */
+HSAKMT_STATUS gs_memory_map_default(gs_memory_t *memory, void *address, uint64_t size);
+/* Ends the access that was granted with this start address. */
+HSAKMT_STATUS gs_memory_unmap(gs_memory_t *memory, void *address);
+
+/* What is known about the buffer that contains `address`. */
+HSAKMT_STATUS gs_memory_query(gs_memory_t *memory, const void *address, HsaPointerInfo *info);
+HSAKMT_STATUS gs_memory_set_user_data(gs_memory_t *memory, const void *address, void *user_data);
+
+/* Bytes that can still be allocated on a GPU. */
+uint64_t gs_memory_available(gs_memory_t *memory, uint32_t node);
+
+#endif

@@ -1,0 +1,221 @@
+/* Creation and destruction of queues, and how their GPUs report back. */
+#include "thunk/queues.h"
+
+#include <hsa/amd_hsa_queue.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "packet/queue.h"
+#include "thunk/thunk.h"
+
+/* What the driver lets one engine of these parts serve. */
+enum { SDMA_QUEUES_PER_ENGINE = 8, PERCENT = 100 };
+
+int gs_queues_init(gs_queues_t *queues, gs_thunk_t *thunk, uint32_t capacity) {
+  memset(queues, 0, sizeof *queues);
+  queues->slot = calloc(capacity, sizeof *queues->slot);
+  if (!queues->slot)
+    return -1;
+  if (pthread_mutex_init(&queues->lock, NULL)) {
+    free(queues->slot);
+    return -1;
+  }
+  queues->thunk = thunk;
+  queues->capacity = capacity;
+  queues->initialized = true;
+  return 0;
+}
+
+void gs_queues_fini(gs_queues_t *queues) {
+  if (!queues->initialized)
+    return;
+  for (uint32_t i = 0; i < queues->capacity; i++)
+    gs_queue_destroy(queues->slot[i].queue);
+  free(queues->slot);
+  pthread_mutex_destroy(&queues->lock);
+  queues->initialized = false;
+}
+
+static bool is_dma(HSA_QUEUE_TYPE type) {
+  return type == HSA_QUEUE_SDMA;
+}
+
+/* A free slot that the limits of the GPU allow, or NULL. With the lock held. */
+static gs_queue_slot_t *find_slot(gs_queues_t *queues, const gs_gpu_t *gpu, HSA_QUEUE_TYPE type) {
+  gs_queue_slot_t *found = NULL;
+  uint32_t dma_queues = 0;
+  for (uint32_t i = 0; i < queues->capacity; i++) {
+    gs_queue_slot_t *slot = &queues->slot[i];
+    if (!slot->queue && !found)
+      found = slot;
+    dma_queues += slot->queue && slot->gpu == gpu && is_dma(slot->type);
+  }
+  if (is_dma(type) && dma_queues >= gpu->profile->sdma_engines * SDMA_QUEUES_PER_ENGINE)
+    return NULL;
+  return found;
+}
+
+/* The slot of a queue id, which is its place in the table plus one. With the lock held. */
+static gs_queue_slot_t *slot_of(gs_queues_t *queues, HSA_QUEUEID id) {
+  gs_queue_slot_t *slot = id >= 1 && id <= queues->capacity ? &queues->slot[id - 1] : NULL;
+  return slot && slot->queue && !slot->ending ? slot : NULL;
+}
+
+static gs_queue_t *create_aql(const gs_queue_config_t *config, uint64_t *doorbell,
+                              HsaQueueResource *resource) {
+  /* ROCr hands over pointers into its amd_queue_t; packet 0 is a valid doorbell value, all ones is none. */
+  const size_t offset = offsetof(amd_queue_t, read_dispatch_id);
+  amd_queue_t *amd_queue = (amd_queue_t *)(void *)((char *)resource->Queue_read_ptr - offset);
+  *doorbell = UINT64_MAX;
+  return gs_queue_create_aql(config, amd_queue);
+}
+
+static gs_queue_t *create_sdma(const gs_queue_config_t *config, uint64_t *doorbell, uint64_t *read,
+                               uint64_t *write, HsaQueueResource *resource) {
+  *doorbell = 0;
+  *read = 0;
+  *write = 0;
+  resource->Queue_read_ptr_aql = read;
+  resource->Queue_write_ptr_aql = write;
+  return gs_queue_create_sdma(config, read, write);
+}
+
+/* Makes the queue of `slot`. With the lock held. */
+static HSAKMT_STATUS create_in(gs_queues_t *queues, gs_queue_slot_t *slot, gs_gpu_t *gpu, HSA_QUEUE_TYPE type,
+                               void *ring, uint64_t ring_bytes, HsaQueueResource *resource) {
+  gs_thunk_t *thunk = queues->thunk;
+  const uint32_t i = (uint32_t)(slot - queues->slot);
+  gs_shared_pages_t *shared = thunk->shared;
+  const gs_queue_config_t config = {
+      .device = gpu->device,
+      .ordinal = gpu->ordinal,
+      .id = i + 1,
+      .execute = thunk->options.execute,
+      .told_not_executed = &thunk->told_not_executed,
+      .ops = &gpu->packet_ops,
+      .poller = thunk->poller,
+      .ring = ring,
+      .ring_bytes = ring_bytes,
+  };
+  slot->queue = is_dma(type) ? create_sdma(&config, &shared->doorbell[i], &shared->dma_index[i].read,
+                                           &shared->dma_index[i].write, resource)
+                             : create_aql(&config, &shared->doorbell[i], resource);
+  if (!slot->queue)
+    return HSAKMT_STATUS_NO_MEMORY;
+  slot->gpu = gpu;
+  slot->type = type;
+  resource->QueueId = i + 1;
+  resource->Queue_DoorBell_aql = &shared->doorbell[i];
+  return HSAKMT_STATUS_SUCCESS;
+}
+
+/* The processors read the ring in place: the GPU and the host must both have access at this address. */
+static bool is_ring(const gs_gpu_t *gpu, const void *ring, uint64_t bytes) {
+  enum { LEAST_BYTES = 4096 };
+  if (!ring || bytes < LEAST_BYTES || bytes & (bytes - 1))
+    return false;
+  gs_bus_t bus;
+  gs_bus_init(&bus, gs_device_vm(gpu->device));
+  gs_bus_enter(&bus);
+  const void *host = gs_bus_at(&bus, (uintptr_t)ring, bytes, GS_VM_READ | GS_VM_WRITE);
+  gs_bus_leave(&bus);
+  gs_bus_fini(&bus);
+  return host == ring;
+}
+
+GS_EXPORT HSAKMT_STATUS hsaKmtCreateQueue(HSAuint32 node, HSA_QUEUE_TYPE type, HSAuint32 percentage,
+                                          HSA_QUEUE_PRIORITY priority, void *ring, HSAuint64 ring_bytes,
+                                          HsaEvent *event, HsaQueueResource *resource) {
+  GS_THUNK_OR_RETURN(thunk);
+  (void)event; /* only used by drivers with exception support, which RuntimeEnable denies */
+  gs_gpu_t *gpu = gs_thunk_gpu(thunk, node);
+  if (!gpu)
+    return HSAKMT_STATUS_INVALID_NODE_UNIT;
+  if (type != HSA_QUEUE_COMPUTE_AQL && type != HSA_QUEUE_SDMA)
+    return HSAKMT_STATUS_NOT_SUPPORTED;
+  if (!resource || percentage > PERCENT || priority < HSA_QUEUE_PRIORITY_MINIMUM ||
+      priority > HSA_QUEUE_PRIORITY_MAXIMUM || !is_ring(gpu, ring, ring_bytes) ||
+      (type == HSA_QUEUE_COMPUTE_AQL && !resource->Queue_read_ptr))
+    return HSAKMT_STATUS_INVALID_PARAMETER;
+  gs_queues_t *queues = &thunk->queues;
+  HSAKMT_STATUS status = HSAKMT_STATUS_NO_MEMORY;
+  pthread_mutex_lock(&queues->lock);
+  gs_queue_slot_t *slot = find_slot(queues, gpu, type);
+  if (slot)
+    status = create_in(queues, slot, gpu, type, ring, ring_bytes, resource);
+  if (status == HSAKMT_STATUS_SUCCESS && !percentage)
+    gs_queue_set_running(slot->queue, false);
+  pthread_mutex_unlock(&queues->lock);
+  return status;
+}
+
+GS_EXPORT HSAKMT_STATUS hsaKmtUpdateQueue(HSA_QUEUEID id, HSAuint32 percentage, HSA_QUEUE_PRIORITY priority,
+                                          void *ring, HSAuint64 ring_bytes, HsaEvent *event) {
+  GS_THUNK_OR_RETURN(thunk);
+  (void)ring; /* ROCr passes the ring that the queue has */
+  (void)ring_bytes;
+  (void)event;
+  if (percentage > PERCENT || priority < HSA_QUEUE_PRIORITY_MINIMUM || priority > HSA_QUEUE_PRIORITY_MAXIMUM)
+    return HSAKMT_STATUS_INVALID_PARAMETER;
+  gs_queues_t *queues = &thunk->queues;
+  pthread_mutex_lock(&queues->lock);
+  gs_queue_slot_t *slot = slot_of(queues, id);
+  if (slot)
+    gs_queue_set_running(slot->queue, percentage > 0);
+  pthread_mutex_unlock(&queues->lock);
+  return slot ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_INVALID_PARAMETER;
+}
+
+GS_EXPORT HSAKMT_STATUS hsaKmtDestroyQueue(HSA_QUEUEID id) {
+  GS_THUNK_OR_RETURN(thunk);
+  gs_queues_t *queues = &thunk->queues;
+  pthread_mutex_lock(&queues->lock);
+  gs_queue_slot_t *slot = slot_of(queues, id);
+  gs_queue_t *queue = slot ? slot->queue : NULL;
+  if (slot)
+    slot->ending = true;
+  /* Other queues can come and go while this one's thread ends; its slot stays taken until then. */
+  pthread_mutex_unlock(&queues->lock);
+  if (!queue)
+    return HSAKMT_STATUS_INVALID_PARAMETER;
+  gs_queue_destroy(queue);
+  pthread_mutex_lock(&queues->lock);
+  slot->queue = NULL;
+  slot->ending = false;
+  pthread_mutex_unlock(&queues->lock);
+  return HSAKMT_STATUS_SUCCESS;
+}
+
+GS_EXPORT HSAKMT_STATUS hsaKmtSetQueueCUMask(HSA_QUEUEID id, HSAuint32 count, HSAuint32 *mask) {
+  GS_THUNK_OR_RETURN(thunk);
+  /* A mask selects compute units; the simulated ones share the host's processors, so that it changes no
+   * result. */
+  if (count == 0 || count % 32 || !mask)
+    return HSAKMT_STATUS_INVALID_PARAMETER;
+  gs_queues_t *queues = &thunk->queues;
+  pthread_mutex_lock(&queues->lock);
+  const bool found = slot_of(queues, id) != NULL;
+  pthread_mutex_unlock(&queues->lock);
+  return found ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_INVALID_PARAMETER;
+}
+
+GS_EXPORT HSAKMT_STATUS hsaKmtAllocQueueGWS(HSA_QUEUEID id, HSAuint32 count, HSAuint32 *first) {
+  GS_THUNK_OR_RETURN(thunk);
+  (void)thunk;
+  (void)id;
+  (void)count;
+  (void)first;
+  /* The topology says that there are none. */
+  return HSAKMT_STATUS_NOT_SUPPORTED;
+}
+
+GS_EXPORT HSAKMT_STATUS hsaKmtSetTrapHandler(HSAuint32 node, void *handler, HSAuint64 handler_bytes,
+                                             void *buffer, HSAuint64 buffer_bytes) {
+  GS_THUNK_OR_RETURN(thunk);
+  (void)handler; /* what ROCr's handler does, the simulator does itself: see gs_aql_error_code */
+  (void)handler_bytes;
+  (void)buffer;
+  (void)buffer_bytes;
+  return gs_thunk_gpu(thunk, node) ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_INVALID_NODE_UNIT;
+}

@@ -1,0 +1,300 @@
+/* The machine as the host enumerates it: a CPU node with the system memory, and one node per GPU, all joined
+ * by PCIe. What the fields mean to ROCr: its GpuAgent and BuildTopology. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#include "thunk/thunk.h"
+
+enum {
+  VENDOR_AMD = 0x1002,
+  WAVE_LANES = 64,
+  DOORBELLS_OF_64_BITS = 2,
+  WATCH_POINTS_LOG2 = 2,
+  FIRMWARE_VERSION =
+      100, /* of the command processor and the DMA engine; ROCr compares with much higher ones */
+  COMPUTE_QUEUES = 24,
+  SDMA_QUEUES_PER_ENGINE = 8,
+  SGPR_BYTES_PER_CU = 0x4000,
+  GPU_CACHES = 2,
+  GPU_BANKS = 4,
+  FIRST_RENDER_MINOR = 128,
+  PCIE_WEIGHT = 20, /* "distance" of one PCIe link in the driver's topology */
+};
+
+/* Fields that later thunks append in the reserved bytes: NumXcc, KFDGpuID and FamilyID (ROCr 6 reads the
+ * first). */
+typedef struct later_fields {
+  uint32_t xcc_count, gpu_id, family_id;
+} later_fields_t;
+_Static_assert(sizeof(later_fields_t) == sizeof((HsaNodeProperties *)NULL)->Reserved,
+               "layout of later thunks");
+
+static void set_marketing_name(HsaNodeProperties *properties, const char *name) {
+  for (size_t i = 0; name[i] && i < HSA_PUBLIC_NAME_SIZE - 1; i++)
+    properties->MarketingName[i] = (unsigned char)name[i];
+}
+
+/* Names the CPU node after the host's processor. */
+static void set_cpu_name(HsaNodeProperties *properties) {
+#if defined(__x86_64__)
+  enum { LEAVES = 3 };
+  const unsigned first_leaf = 0x80000002;
+  unsigned text[LEAVES * 4 + 1] = {0};
+  bool known = true;
+  for (unsigned i = 0; i < LEAVES; i++)
+    known &=
+        __get_cpuid(first_leaf + i, &text[4 * i], &text[4 * i + 1], &text[4 * i + 2], &text[4 * i + 3]) != 0;
+  const char *name = (const char *)text;
+  name += strspn(name, " ");
+  if (known && *name) {
+    set_marketing_name(properties, name);
+    return;
+  }
+#endif
+  struct utsname host;
+  set_marketing_name(properties, uname(&host) ? "CPU" : host.machine);
+}
+
+/* Caches of the CPU, from the C library. */
+static const struct {
+  uint32_t level;
+  int size_name, line_name;
+} cpu_cache_table[] = {
+    {1, _SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL1_DCACHE_LINESIZE},
+    {2, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL2_CACHE_LINESIZE},
+    {3, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL3_CACHE_LINESIZE},
+};
+
+enum { CPU_CACHES = sizeof cpu_cache_table / sizeof *cpu_cache_table };
+
+/* Every node has one link to each other node. */
+static uint32_t link_count(const gs_thunk_t *thunk) {
+  return gs_thunk_nodes(thunk) - 1;
+}
+
+static void describe_cpu(gs_thunk_t *thunk, HsaNodeProperties *properties) {
+  set_cpu_name(properties);
+  properties->NumCPUCores = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+  properties->NumMemoryBanks = 1;
+  properties->NumCaches = CPU_CACHES;
+  properties->NumIOLinks = link_count(thunk);
+  properties->DrmRenderMinor = -1;
+}
+
+static void describe_shader_array(const gs_gpu_t *gpu, HsaNodeProperties *properties) {
+  const gs_profile_t *profile = gpu->profile;
+  const uint32_t cus = gs_device_cus(gpu->device);
+  const uint32_t arrays = profile->shader_engines * profile->arrays_per_engine;
+  /* ROCr divides compute units among engines: a few units cannot have many of them. */
+  const bool divides = cus % arrays == 0;
+  properties->NumShaderBanks = divides ? profile->shader_engines : 1;
+  properties->NumArrays = divides ? profile->arrays_per_engine : 1;
+  properties->NumCUPerArray = divides ? cus / arrays : cus;
+  properties->NumSIMDPerCU = profile->simds_per_cu;
+  properties->NumFComputeCores = cus * profile->simds_per_cu;
+  properties->MaxWavesPerSIMD = profile->waves_per_simd;
+  properties->MaxSlotsScratchCU = profile->scratch_slots_per_cu;
+  properties->WaveFrontSize = WAVE_LANES;
+  properties->LDSSizeInKB = profile->lds_bytes / 1024;
+  properties->VGPRSizePerCU = profile->unified_vgprs ? 0x80000 : 0x40000;
+  properties->SGPRSizePerCU = SGPR_BYTES_PER_CU;
+}
+
+static void describe_identity(const gs_gpu_t *gpu, HsaNodeProperties *properties) {
+  const gs_profile_t *profile = gpu->profile;
+  properties->EngineId.ui32.uCode = FIRMWARE_VERSION;
+  properties->EngineId.ui32.Major = profile->gfx_major & 0x3F;
+  properties->EngineId.ui32.Minor = profile->gfx_minor & 0xFF;
+  properties->EngineId.ui32.Stepping = profile->gfx_stepping & 0xFF;
+  properties->uCodeEngineVersions.uCodeSDMA = FIRMWARE_VERSION;
+  properties->VendorId = VENDOR_AMD;
+  properties->DeviceId = (HSAuint16)profile->device_id;
+  properties->LocationId = (gpu->ordinal + 1) << 8; /* bus, device 0, function 0 */
+  properties->DrmRenderMinor = FIRST_RENDER_MINOR + (HSAint32)gpu->ordinal;
+  properties->UniqueID = UINT64_C(0x67667873696d0000) + gpu->node; /* "gfxsim" */
+  set_marketing_name(properties, profile->marketing_name);
+  snprintf((char *)properties->AMDName, sizeof properties->AMDName, "%s", profile->family_name);
+  const later_fields_t later = {
+      .xcc_count = 1, .gpu_id = 0x1000 + gpu->node, .family_id = profile->family_id};
+  memcpy(properties->Reserved, &later, sizeof later);
+}
+
+static void describe_gpu(const gs_gpu_t *gpu, HsaNodeProperties *properties) {
+  const gs_profile_t *profile = gpu->profile;
+  describe_identity(gpu, properties);
+  describe_shader_array(gpu, properties);
+  properties->Capability.ui32.DoorbellType = DOORBELLS_OF_64_BITS;
+  properties->Capability.ui32.WatchPointsSupported = 1;
+  properties->Capability.ui32.WatchPointsTotalBits = WATCH_POINTS_LOG2;
+  properties->Capability.ui32.QueueSizePowerOfTwo = 1;
+  properties->Capability.ui32.SRAM_EDCSupport = profile->sramecc;
+  properties->NumMemoryBanks = GPU_BANKS;
+  properties->NumCaches = GPU_CACHES;
+  properties->NumIOLinks = link_count(gpu->thunk);
+  properties->MaxEngineClockMhzFCompute = profile->engine_clock_mhz;
+  properties->NumSdmaEngines = profile->sdma_engines;
+  properties->NumSdmaQueuesPerEngine = SDMA_QUEUES_PER_ENGINE;
+  properties->NumCpQueues = COMPUTE_QUEUES;
+}
+
+static void describe_cpu_memory(const gs_thunk_t *thunk, HsaMemoryProperties *banks) {
+  banks[0] =
+      (HsaMemoryProperties){.HeapType = HSA_HEAPTYPE_SYSTEM, .SizeInBytes = thunk->memory.system_bytes};
+}
+
+static void describe_gpu_memory(const gs_gpu_t *gpu, HsaMemoryProperties *banks) {
+  const gs_thunk_t *thunk = gpu->thunk;
+  const bool visible = thunk->options.host_visible;
+  banks[0] = (HsaMemoryProperties){
+      .HeapType = visible ? HSA_HEAPTYPE_FRAME_BUFFER_PUBLIC : HSA_HEAPTYPE_FRAME_BUFFER_PRIVATE,
+      .SizeInBytes = gpu->memory_bytes,
+      .Width = gpu->profile->memory_bus_bits,
+      .MemoryClockMax = gpu->profile->memory_clock_mhz,
+  };
+  banks[1] = (HsaMemoryProperties){
+      .HeapType = HSA_HEAPTYPE_GPU_LDS,
+      .SizeInBytes = gpu->profile->lds_bytes,
+      .VirtualBaseAddress = GS_SHARED_APERTURE,
+  };
+  banks[2] = (HsaMemoryProperties){
+      .HeapType = HSA_HEAPTYPE_GPU_SCRATCH,
+      .SizeInBytes = UINT64_C(1) << 32,
+      .VirtualBaseAddress = GS_PRIVATE_APERTURE,
+  };
+  banks[3] = (HsaMemoryProperties){
+      .HeapType = HSA_HEAPTYPE_MMIO_REMAP,
+      .SizeInBytes = sizeof thunk->shared->hdp_flush[0],
+      .VirtualBaseAddress = (uintptr_t)thunk->shared->hdp_flush[gpu->ordinal],
+  };
+}
+
+static void describe_cpu_cache(uint32_t i, HsaCacheProperties *cache) {
+  const long size = sysconf(cpu_cache_table[i].size_name);
+  const long line = sysconf(cpu_cache_table[i].line_name);
+  cache->CacheLevel = cpu_cache_table[i].level;
+  cache->CacheSize = size > 0 ? (uint32_t)(size / 1024) : 0;
+  cache->CacheLineSize = line > 0 ? (uint32_t)line : 0;
+  cache->CacheType.ui32.Data = 1;
+  cache->CacheType.ui32.CPU = 1;
+}
+
+static void describe_gpu_cache(const gs_profile_t *profile, uint32_t i, HsaCacheProperties *cache) {
+  cache->CacheLevel = i + 1;
+  cache->CacheSize = i == 0 ? profile->l1_kib : profile->l2_kib;
+  cache->CacheLineSize = 64;
+  cache->CacheType.ui32.Data = 1;
+  cache->CacheType.ui32.HSACU = 1;
+}
+
+/* The exported functions. The machine never changes: a snapshot needs nothing. */
+
+GS_EXPORT HSAKMT_STATUS hsaKmtAcquireSystemProperties(HsaSystemProperties *properties) {
+  GS_THUNK_OR_RETURN(thunk);
+  if (!properties)
+    return HSAKMT_STATUS_INVALID_PARAMETER;
+  *properties = (HsaSystemProperties){.NumNodes = gs_thunk_nodes(thunk)};
+  return HSAKMT_STATUS_SUCCESS;
+}
+
+GS_EXPORT HSAKMT_STATUS hsaKmtReleaseSystemProperties(void) {
+  GS_THUNK_OR_RETURN(thunk);
+  (void)thunk;
+  return HSAKMT_STATUS_SUCCESS;
+}
+
+GS_EXPORT HSAKMT_STATUS hsaKmtGetNodeProperties(HSAuint32 node, HsaNodeProperties *properties) {
+  GS_THUNK_OR_RETURN(thunk);
+  if (!properties)
+    return HSAKMT_STATUS_INVALID_PARAMETER;
+  if (node >= gs_thunk_nodes(thunk))
+    return HSAKMT_STATUS_INVALID_NODE_UNIT;
+  memset(properties, 0, sizeof *properties);
+  const gs_gpu_t *gpu = gs_thunk_gpu(thunk, node);
+  if (gpu)
+    describe_gpu(gpu, properties);
+  else
+    describe_cpu(thunk, properties);
+  return HSAKMT_STATUS_SUCCESS;
+}
+
+GS_EXPORT HSAKMT_STATUS hsaKmtGetNodeMemoryProperties(HSAuint32 node, HSAuint32 count,
+                                                      HsaMemoryProperties *banks) {
+  GS_THUNK_OR_RETURN(thunk);
+  if (node >= gs_thunk_nodes(thunk))
+    return HSAKMT_STATUS_INVALID_NODE_UNIT;
+  if (count && !banks)
+    return HSAKMT_STATUS_INVALID_PARAMETER;
+  HsaMemoryProperties all[GPU_BANKS] = {0};
+  const gs_gpu_t *gpu = gs_thunk_gpu(thunk, node);
+  if (gpu)
+    describe_gpu_memory(gpu, all);
+  else
+    describe_cpu_memory(thunk, all);
+  const uint32_t known = gpu ? GPU_BANKS : 1;
+  for (uint32_t i = 0; i < count && i < known; i++)
+    banks[i] = all[i];
+  return HSAKMT_STATUS_SUCCESS;
+}
+
+GS_EXPORT HSAKMT_STATUS hsaKmtGetNodeCacheProperties(HSAuint32 node, HSAuint32 processor, HSAuint32 count,
+                                                     HsaCacheProperties *caches) {
+  GS_THUNK_OR_RETURN(thunk);
+  (void)processor; /* all processors of a node have the same caches */
+  if (node >= gs_thunk_nodes(thunk))
+    return HSAKMT_STATUS_INVALID_NODE_UNIT;
+  const gs_gpu_t *gpu = gs_thunk_gpu(thunk, node);
+  const uint32_t known = gpu ? GPU_CACHES : CPU_CACHES;
+  /* With a count of 0 the pointer means nothing. */
+  for (uint32_t i = 0; i < count && i < known; i++) {
+    memset(&caches[i], 0, sizeof caches[i]);
+    if (gpu)
+      describe_gpu_cache(gpu->profile, i, &caches[i]);
+    else
+      describe_cpu_cache(i, &caches[i]);
+  }
+  return HSAKMT_STATUS_SUCCESS;
+}
+
+GS_EXPORT HSAKMT_STATUS hsaKmtGetNodeIoLinkProperties(HSAuint32 node, HSAuint32 count,
+                                                      HsaIoLinkProperties *links) {
+  GS_THUNK_OR_RETURN(thunk);
+  if (node >= gs_thunk_nodes(thunk))
+    return HSAKMT_STATUS_INVALID_NODE_UNIT;
+  if (count && !links)
+    return HSAKMT_STATUS_INVALID_PARAMETER;
+  uint32_t filled = 0;
+  for (uint32_t other = 0; other < gs_thunk_nodes(thunk) && filled < count; other++) {
+    if (other == node)
+      continue;
+    /* Between GPUs the way leads through the CPU's root complex: two links. */
+    const bool direct = node == GS_CPU_NODE || other == GS_CPU_NODE;
+    links[filled++] = (HsaIoLinkProperties){
+        .IoLinkType = HSA_IOLINKTYPE_PCIEXPRESS,
+        .NodeFrom = node,
+        .NodeTo = other,
+        .Weight = direct ? PCIE_WEIGHT : 2 * PCIE_WEIGHT,
+    };
+  }
+  return HSAKMT_STATUS_SUCCESS;
+}
+
+GS_EXPORT HSAKMT_STATUS hsaKmtGetTileConfig(HSAuint32 node, HsaGpuTileConfig *config) {
+  GS_THUNK_OR_RETURN(thunk);
+  if (!config)
+    return HSAKMT_STATUS_INVALID_PARAMETER;
+  if (!gs_thunk_gpu(thunk, node))
+    return HSAKMT_STATUS_INVALID_NODE_UNIT;
+  /* No images, no tiles: the caller's arrays stay as they are. */
+  config->NumTileConfigs = 0;
+  config->NumMacroTileConfigs = 0;
+  config->GbAddrConfig = 0;
+  config->NumBanks = 0;
+  config->NumRanks = 0;
+  return HSAKMT_STATUS_SUCCESS;
+}
