@@ -1,0 +1,44 @@
+/* Pinned host memory that a stream hands out front to back and takes back all at once when it is idle:
+ * argument blocks of launches, and staging buffers of copies. The blocks behind it are recycled through pools
+ * of the device. Belongs to one stream, so it needs no lock. */
+#ifndef ATMI_ARENA_H
+#define ATMI_ARENA_H
+
+#include "atmi_pool.h"
+
+#include <hsa/hsa_ext_amd.h>
+
+/* Where blocks of one kind come from: memory of `pool` that `agent` can access. */
+typedef struct atmi_block_source {
+  hsa_amd_memory_pool_t pool;
+  hsa_agent_t agent;
+  size_t block_bytes;
+  const char *where; /* the device's label */
+  const char *what;  /* "kernel argument", for messages */
+} atmi_block_source_t;
+
+typedef struct atmi_block {
+  atmi_pool_link_t link;
+  struct atmi_block *older; /* in an arena: the block that was filled before this one */
+  char *memory;
+} atmi_block_t;
+
+/* A pool of blocks; `source` must outlive it. */
+void atmi_block_pool_init(atmi_pool_t *pool, const atmi_block_source_t *source);
+
+/* Zeroed, with `pool` set, is an empty arena. */
+typedef struct atmi_arena {
+  atmi_pool_t *pool;
+  size_t block_bytes;
+  atmi_block_t *current;
+  size_t used; /* bytes of the current block */
+} atmi_arena_t;
+
+/* Memory for `bytes` (at most the block size), aligned to 64, alive until the reset. Fails as the pool does.
+ */
+ATMI_MUST_CHECK atmi_status_t atmi_arena_allocate(atmi_arena_t *arena, size_t bytes, void **memory);
+
+/* Takes back everything handed out; one block stays with the arena. */
+void atmi_arena_reset(atmi_arena_t *arena);
+
+#endif

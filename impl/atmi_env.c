@@ -1,0 +1,182 @@
+/* Environment variables: the table, and reading it. doc/environment.md lists the same rows; a test compares
+ * them. */
+#include "atmi_env.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIELD(name) offsetof(atmi_env_t, name)
+
+static const atmi_env_row_t table[] = {
+    {"LIBOMPTARGET_KERNEL_TRACE", ATMI_ENV_INTEGER, FIELD(kernel_trace), 0, -1, INT32_MAX, "bits",
+     "classic 13-16",
+     "one line per kernel launch; bits 2 and 8 send it to stdout instead of stderr; bit 4 adds devices at "
+     "start-up and how each launch got its geometry"},
+    {"LIBOMPTARGET_INFO", ATMI_ENV_INTEGER, FIELD(info), 0, -1, UINT32_MAX, "bits", "nextgen 16-18",
+     "bit 0x10: one line per kernel launch in the words of the nextgen plugin; the other bits are "
+     "libomptarget's own; -1 sets all"},
+    {"LIBOMPTARGET_DEBUG", ATMI_ENV_INTEGER, FIELD(debug), 0, 0, INT32_MAX, "", "debug builds only",
+     "not 0: say on stderr why the plugin offers no device"},
+    {"LIBOMPTARGET_DEVICE_RTL_DEBUG", ATMI_ENV_INTEGER, FIELD(device_rtl_debug), 0, 0, UINT32_MAX, "bits",
+     "classic 13-16, nextgen 16-18", "debug word that the device runtime of the program reads"},
+    {"LIBOMPTARGET_SHARED_MEMORY_SIZE", ATMI_ENV_INTEGER, FIELD(shared_memory_bytes), 0, 0, UINT32_MAX,
+     "bytes", "classic 15-16, nextgen 16-18",
+     "dynamic LDS of every workgroup; a launch that asks for more itself gets more"},
+    {"LIBOMPTARGET_STACK_SIZE", ATMI_ENV_INTEGER, FIELD(stack_bytes), 16384, 0, 1 << 20, "bytes",
+     "nextgen 18",
+     "least scratch memory per thread of a kernel whose stack use the compiler could not bound"},
+    {"LIBOMPTARGET_MEMORY_MANAGER_THRESHOLD", ATMI_ENV_INTEGER, FIELD(memory_manager_threshold), 8192, 0,
+     INT64_MAX, "bytes", "nextgen 16-18",
+     "freed device blocks up to this size are kept for reuse; 0 keeps none"},
+    {"OMP_NUM_TEAMS", ATMI_ENV_INTEGER, FIELD(num_teams), ATMI_ENV_UNSET, 0, INT32_MAX, "teams",
+     "classic 13-16, nextgen 17-18",
+     "teams of a region without a num_teams clause: the default and the upper bound"},
+    {"OMP_TEAM_LIMIT", ATMI_ENV_INTEGER, FIELD(team_limit), ATMI_ENV_UNSET, 0, INT32_MAX, "teams",
+     "classic 13-16", "upper bound of the teams of a region without a num_teams clause"},
+    {"OMP_TEAMS_THREAD_LIMIT", ATMI_ENV_INTEGER, FIELD(teams_thread_limit), ATMI_ENV_UNSET, 0, INT32_MAX,
+     "threads", "nextgen 17-18",
+     "upper bound of the threads per team of a region without a thread_limit clause"},
+    {"OMP_MAX_TEAMS_DEFAULT", ATMI_ENV_INTEGER, FIELD(max_teams_default), ATMI_ENV_UNSET, 0, INT32_MAX,
+     "teams", "classic 13-16",
+     "teams of a region without a num_teams clause; wins over OMP_NUM_TEAMS as the default"},
+    {"OMP_TARGET_TEAMS_PER_PROC", ATMI_ENV_INTEGER, FIELD(teams_per_proc), ATMI_ENV_UNSET, 1, INT32_MAX,
+     "teams", "classic 13-16", "as LIBOMPTARGET_AMDGPU_TEAMS_PER_CU, which wins if both are set"},
+    {"LIBOMPTARGET_AMDGPU_TEAMS_PER_CU", ATMI_ENV_INTEGER, FIELD(teams_per_cu), ATMI_ENV_UNSET, 1, INT32_MAX,
+     "teams", "nextgen 16-18", "default number of teams, per compute unit; 4 if neither variable is set"},
+    {"LIBOMPTARGET_MIN_THREADS_FOR_LOW_TRIP_COUNT", ATMI_ENV_INTEGER, FIELD(min_threads_low_trip),
+     ATMI_ENV_UNSET, 1, 1024, "threads", "nextgen 17-18 (default 32)",
+     "fewest threads per team when a loop with few iterations is spread over more teams; one wavefront if "
+     "unset"},
+    {"LIBOMPTARGET_AMDGPU_NUM_HSA_QUEUES", ATMI_ENV_INTEGER, FIELD(queue_count), 4, 1, 32, "queues",
+     "nextgen 16-18", "most HSA queues per device; each is created when work is waiting in all others"},
+    {"LIBOMPTARGET_AMDGPU_HSA_QUEUE_SIZE", ATMI_ENV_INTEGER, FIELD(queue_packets), 512, 64, 1 << 20,
+     "packets", "nextgen 16-18", "length of a queue, rounded up to a power of two"},
+    {"ATMI_MAX_HSA_QUEUE_SIZE", ATMI_ENV_INTEGER, FIELD(max_queue_packets), ATMI_ENV_UNSET, 64, 1 << 20,
+     "packets", "classic 13", "upper bound of LIBOMPTARGET_AMDGPU_HSA_QUEUE_SIZE"},
+    {"LIBOMPTARGET_AMDGPU_MAX_ASYNC_COPY_BYTES", ATMI_ENV_INTEGER, FIELD(max_staged_bytes), 1 << 20, 0,
+     1 << 30, "bytes", "nextgen 16-18",
+     "copies up to this size go through recycled pinned buffers; for larger ones the user's pages are "
+     "locked"},
+    {"LIBOMPTARGET_AMDGPU_STREAM_BUSYWAIT", ATMI_ENV_INTEGER, FIELD(busy_wait_us), 0, 0, INT32_MAX,
+     "microseconds", "nextgen 17-18 (default 2000000)",
+     "how long a waiting host thread spins before it sleeps"},
+    {"LIBOMPTARGET_AMDGPU_NUM_INITIAL_HSA_SIGNALS", ATMI_ENV_IGNORED, 0, 0, 0, 0, "", "nextgen 16-18",
+     "accepted without effect: signals are made on first use"},
+    {"LIBOMPTARGET_AMDGPU_HSA_QUEUE_BUSY_TRACKING", ATMI_ENV_IGNORED, 0, 0, 0, 0, "", "nextgen 18",
+     "accepted without effect: idle queues are always preferred"},
+    {"LIBOMPTARGET_AMDGPU_USE_MULTIPLE_SDMA_ENGINES", ATMI_ENV_IGNORED, 0, 0, 0, 0, "", "nextgen 18",
+     "accepted without effect"},
+};
+
+enum { ROWS = sizeof table / sizeof *table };
+
+const atmi_env_row_t *atmi_env_table(size_t *count) {
+  *count = ROWS;
+  return table;
+}
+
+static bool parse_word(const char *text, int64_t *value) {
+  static const struct {
+    const char *word;
+    int64_t value;
+  } words[] = {{"true", 1}, {"on", 1}, {"false", 0}, {"off", 0}};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    if (strcasecmp(text, words[i].word))
+      continue;
+    *value = words[i].value;
+    return true;
+  }
+  return false;
+}
+
+bool atmi_env_parse(const atmi_env_row_t *row, const char *text, int64_t *value, const char **reason) {
+  int64_t result;
+  if (!parse_word(text, &result)) {
+    char *end;
+    errno = 0;
+    result = strtoll(text, &end, strncasecmp(text, "0x", 2) ? 10 : 16);
+    if (end == text || *end) {
+      *reason = "it is no number";
+      return false;
+    }
+    if (errno) {
+      *reason = "it is too large";
+      return false;
+    }
+  }
+  if (result < row->least || result > row->most) {
+    *reason = result < row->least ? "it is too small" : "it is too large";
+    return false;
+  }
+  *value = result;
+  return true;
+}
+
+/* Levenshtein distance, for names of at most 63 characters; longer ones count as far apart. */
+static size_t edit_distance(const char *left, size_t left_length, const char *right) {
+  enum { LONGEST = 64 };
+  size_t right_length = strlen(right), row[LONGEST];
+  if (right_length >= LONGEST)
+    return SIZE_MAX;
+  for (size_t j = 0; j <= right_length; j++)
+    row[j] = j;
+  for (size_t i = 1; i <= left_length; i++) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= right_length; j++) {
+      size_t replaced = diagonal + (left[i - 1] != right[j - 1]);
+      diagonal = row[j];
+      size_t shorter = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+      row[j] = replaced < shorter ? replaced : shorter;
+    }
+  }
+  return row[right_length];
+}
+
+static void warn_unknown(const char *name, size_t length) {
+  const atmi_env_row_t *nearest = NULL;
+  size_t distance = 8; /* farther than this is no misspelling */
+  for (size_t i = 0; i < ROWS; i++) {
+    size_t d = edit_distance(name, length, table[i].name);
+    if (d < distance) {
+      distance = d;
+      nearest = &table[i];
+    }
+  }
+  if (nearest)
+    atmi_warn(NULL, "environment variable %.*s is not known and has no effect; did you mean %s?", (int)length,
+              name, nearest->name);
+  else
+    atmi_warn(NULL, "environment variable %.*s is not known and has no effect", (int)length, name);
+}
+
+static const atmi_env_row_t *find_row(const char *name, size_t length) {
+  for (size_t i = 0; i < ROWS; i++)
+    if (strlen(table[i].name) == length && !memcmp(table[i].name, name, length))
+      return &table[i];
+  return NULL;
+}
+
+static int64_t *field_of(atmi_env_t *env, const atmi_env_row_t *row) {
+  return (int64_t *)(void *)((char *)env + row->field);
+}
+
+void atmi_env_load(char *const *environment, atmi_env_t *env) {
+  static const char family[] = "LIBOMPTARGET_AMDGPU_";
+  for (size_t i = 0; i < ROWS; i++)
+    if (table[i].type != ATMI_ENV_IGNORED)
+      *field_of(env, &table[i]) = table[i].initial;
+  for (; *environment; environment++) {
+    size_t length = strcspn(*environment, "=");
+    const atmi_env_row_t *row = find_row(*environment, length);
+    if (!row && !strncmp(*environment, family, sizeof family - 1))
+      warn_unknown(*environment, length);
+    if (!row || row->type == ATMI_ENV_IGNORED || (*environment)[length] != '=')
+      continue;
+    const char *text = *environment + length + 1, *reason;
+    if (*text && !atmi_env_parse(row, text, field_of(env, row), &reason))
+      atmi_warn(NULL, "environment variable %s is ignored: \"%s\" cannot be used, %s (%lld to %lld)",
+                row->name, text, reason, (long long)row->least, (long long)row->most);
+  }
+}

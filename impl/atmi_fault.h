@@ -1,0 +1,17 @@
+/* Faults of a device: what is said about them, and what becomes of the device. Called from HSA's callback
+ * threads. */
+#ifndef ATMI_FAULT_H
+#define ATMI_FAULT_H
+
+#include "atmi_machine.h"
+#include "atmi_queue.h"
+
+/* A queue went into error. Names the kernel and the reason in one line and gives the device up. */
+void atmi_fault_report_queue_error(atmi_queue_t *queue, hsa_status_t status);
+
+/* For hsa_amd_register_system_event_handler, with the machine as data: names kernel, address and nearest
+ * allocation of a memory fault on one of our devices and gives the device up. Answers HSA_STATUS_SUCCESS for
+ * our devices, which keeps ROCr from aborting the process, and an error for others. */
+hsa_status_t atmi_fault_on_system_event(const hsa_amd_event_t *event, void *machine);
+
+#endif

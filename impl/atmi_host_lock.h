@@ -1,0 +1,33 @@
+/* Host memory that the program asks to have pinned for all devices. Ranges are counted: locking one again, or
+ * a part of it, takes another reference. Not here: pinning for the time of one copy (atmi_transfer). */
+#ifndef ATMI_HOST_LOCK_H
+#define ATMI_HOST_LOCK_H
+
+#include "atmi_status.h"
+
+#include <pthread.h>
+#include <stddef.h>
+
+typedef struct atmi_machine atmi_machine_t;
+
+typedef struct atmi_host_locks {
+  atmi_machine_t *machine;
+  pthread_mutex_t lock; /* held while HSA pins: two threads may want the same range */
+  struct atmi_host_range *ranges;
+} atmi_host_locks_t;
+
+void atmi_host_locks_init(atmi_machine_t *machine, atmi_host_locks_t *locks);
+/* Unpins everything that is still locked. Accepts a zeroed object. */
+void atmi_host_locks_fini(atmi_host_locks_t *locks);
+
+/* Pins host memory; `*address` is where devices see it. Memory that HSA knows already is taken as it is.
+ * Thread-safe. Fails, described, with ATMI_INVALID if the range overlaps a locked one without lying inside
+ * it, or with ATMI_NO_MEMORY if HSA cannot pin it. */
+ATMI_MUST_CHECK atmi_status_t atmi_host_lock(atmi_host_locks_t *locks, void *host, size_t bytes,
+                                             void **address);
+
+/* Gives one reference back, by any address in the range; the last one unpins it. Fails with ATMI_INVALID,
+ * described, if the address is not locked. */
+ATMI_MUST_CHECK atmi_status_t atmi_host_unlock(atmi_host_locks_t *locks, void *host);
+
+#endif

@@ -1,0 +1,155 @@
+/* The machine: starting HSA, finding its agents, and stopping it. */
+#include "atmi_machine.h"
+
+#include "atmi_device.h"
+#include "atmi_fault.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Why HSA did not start, as far as the user can do something about it. Without the driver there is simply no
+ * AMD GPU, and a program that can do without need not hear of it. */
+static void explain_no_hsa(const atmi_env_t *env, hsa_status_t status) {
+  static const char device_file[] = "/dev/kfd";
+  int file = open(device_file, O_RDWR | O_CLOEXEC);
+  int error = errno;
+  if (file >= 0)
+    close(file);
+  if (file < 0 && (error == EACCES || error == EPERM))
+    atmi_warn(NULL, "no GPU is used: %s cannot be opened: %s; is the user in the groups render and video?",
+              device_file, strerror(error));
+  else if (env->debug)
+    atmi_warn(NULL, "no GPU is used: hsa_init failed: %s%s%s", atmi_hsa_reason(status),
+              file < 0 ? "; /dev/kfd: " : "", file < 0 ? strerror(error) : "");
+}
+
+static hsa_status_t visit_host_pool(hsa_amd_memory_pool_t pool, void *data) {
+  atmi_machine_t *machine = data;
+  hsa_amd_segment_t segment;
+  uint32_t flags = 0;
+  if (hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment) != HSA_STATUS_SUCCESS ||
+      segment != HSA_AMD_SEGMENT_GLOBAL)
+    return HSA_STATUS_SUCCESS;
+  hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS, &flags);
+  if (!machine->host_fine.handle && flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED)
+    machine->host_fine = pool;
+  if (!machine->kernarg.handle && flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT)
+    machine->kernarg = pool;
+  return HSA_STATUS_SUCCESS;
+}
+
+typedef struct agent_list {
+  hsa_agent_t cpu;
+  hsa_agent_t *gpus;
+  uint32_t count;
+  bool failed;
+} agent_list_t;
+
+static hsa_status_t visit_agent(hsa_agent_t agent, void *data) {
+  agent_list_t *list = data;
+  hsa_device_type_t type;
+  uint32_t features = 0;
+  if (hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type) != HSA_STATUS_SUCCESS)
+    return HSA_STATUS_SUCCESS;
+  if (type == HSA_DEVICE_TYPE_CPU && !list->cpu.handle)
+    list->cpu = agent;
+  hsa_agent_get_info(agent, HSA_AGENT_INFO_FEATURE, &features);
+  if (type != HSA_DEVICE_TYPE_GPU || !(features & HSA_AGENT_FEATURE_KERNEL_DISPATCH))
+    return HSA_STATUS_SUCCESS;
+  hsa_agent_t *longer = realloc(list->gpus, (list->count + 1) * sizeof *longer);
+  if (!longer) {
+    list->failed = true;
+    return HSA_STATUS_INFO_BREAK;
+  }
+  list->gpus = longer;
+  list->gpus[list->count++] = agent;
+  return HSA_STATUS_SUCCESS;
+}
+
+/* Makes a device of every GPU; one that cannot be used has said why and is left out. */
+static atmi_status_t add_devices(atmi_machine_t *machine, const agent_list_t *list) {
+  machine->devices = calloc(list->count, sizeof *machine->devices);
+  if (!machine->devices)
+    return ATMI_NO_MEMORY;
+  for (uint32_t i = 0; i < list->count; i++) {
+    atmi_device_t *device = malloc(sizeof *device);
+    if (!device)
+      return ATMI_NO_MEMORY;
+    uint32_t number = machine->device_count;
+    if (atmi_device_init(machine, list->gpus[i], number, device)) {
+      free(device);
+      continue;
+    }
+    machine->devices[number] = device;
+    machine->gpus[number] = list->gpus[i];
+    machine->device_count++;
+  }
+  return ATMI_OK;
+}
+
+static atmi_status_t discover(atmi_machine_t *machine) {
+  agent_list_t list = {0};
+  hsa_iterate_agents(visit_agent, &list);
+  machine->cpu = list.cpu;
+  machine->gpus = list.gpus;
+  if (list.failed)
+    return ATMI_NO_MEMORY;
+  if (!list.count) {
+    if (machine->env->debug)
+      atmi_warn(NULL, "no GPU is used: HSA works, but shows none; does ROCR_VISIBLE_DEVICES hide it?");
+    return ATMI_OK;
+  }
+  if (list.cpu.handle)
+    hsa_amd_agent_iterate_memory_pools(list.cpu, visit_host_pool, machine);
+  if (!machine->host_fine.handle || !machine->kernarg.handle) {
+    atmi_warn(NULL, "no GPU is used: HSA shows no host memory that GPUs can share");
+    return ATMI_OK;
+  }
+  hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &machine->timestamp_frequency);
+  return add_devices(machine, &list);
+}
+
+atmi_status_t atmi_machine_init(const atmi_env_t *env, atmi_machine_t *machine) {
+  *machine = (atmi_machine_t){.env = env};
+  pthread_mutex_init(&machine->loading, NULL);
+  atmi_host_locks_init(machine, &machine->host_locks);
+  hsa_status_t hsa = hsa_init();
+  if (hsa != HSA_STATUS_SUCCESS) {
+    explain_no_hsa(env, hsa);
+    return ATMI_OK;
+  }
+  machine->initialised = true;
+  atmi_status_t status = discover(machine);
+  if (status) {
+    atmi_machine_fini(machine);
+    return atmi_fail(status, NULL, "cannot look for GPUs: out of host memory");
+  }
+  if (machine->device_count) {
+    hsa = hsa_amd_register_system_event_handler(atmi_fault_on_system_event, machine);
+    if (hsa != HSA_STATUS_SUCCESS && env->debug)
+      atmi_warn(NULL, "memory faults cannot be attributed to kernels: HSA refused the handler: %s",
+                atmi_hsa_reason(hsa));
+  }
+  return ATMI_OK;
+}
+
+void atmi_machine_fini(atmi_machine_t *machine) {
+  atmi_host_locks_fini(&machine->host_locks);
+  for (uint32_t i = 0; machine->devices && i < machine->device_count; i++) {
+    atmi_device_fini(machine->devices[i]);
+    free(machine->devices[i]);
+  }
+  free(machine->devices);
+  free(machine->gpus);
+  if (machine->initialised)
+    hsa_shut_down();
+  pthread_mutex_destroy(&machine->loading);
+  *machine = (atmi_machine_t){0};
+}
+
+atmi_device_t *atmi_machine_device(const atmi_machine_t *machine, int64_t number) {
+  return number >= 0 && number < machine->device_count ? machine->devices[number] : NULL;
+}

@@ -1,0 +1,40 @@
+/* The machine: HSA, its agents and memory pools, and the devices that OpenMP sees. One object owns everything
+ * that the core ever acquires. Not here: queues, streams and pools of a device in action (atmi_device). */
+#ifndef ATMI_MACHINE_H
+#define ATMI_MACHINE_H
+
+#include "atmi_env.h"
+#include "atmi_host_lock.h"
+#include "atmi_target_id.h"
+
+#include <hsa/hsa_ext_amd.h>
+#include <pthread.h>
+
+typedef struct atmi_device atmi_device_t;
+
+struct atmi_machine {
+  const atmi_env_t *env;
+  bool initialised; /* holds a reference to HSA */
+  hsa_agent_t cpu;
+  hsa_amd_memory_pool_t host_fine; /* host memory that devices see coherently */
+  hsa_amd_memory_pool_t kernarg;   /* host memory that kernels may take arguments from */
+  uint64_t timestamp_frequency;    /* ticks per second of HSA's clock */
+  uint32_t device_count;
+  atmi_device_t **devices;
+  hsa_agent_t *gpus;       /* the devices' agents, in the same order */
+  pthread_mutex_t loading; /* ROCr does not bear two executables being loaded at once */
+  atmi_host_locks_t host_locks;
+};
+
+/* Initialises HSA and finds its GPUs. `env` must outlive the machine. With no usable GPU or no working HSA
+ * the result is ATMI_OK and a machine without devices: that is no error of the program. It is said on stderr
+ * only when the user can do something about it (the driver is there but may not be opened), or when
+ * env->debug is set. Fails with ATMI_NO_MEMORY. */
+ATMI_MUST_CHECK atmi_status_t atmi_machine_init(const atmi_env_t *env, atmi_machine_t *machine);
+/* Releases all devices with all their resources, then HSA. Accepts a half-made or zeroed machine. */
+void atmi_machine_fini(atmi_machine_t *machine);
+
+/* The device of this number, or NULL. */
+atmi_device_t *atmi_machine_device(const atmi_machine_t *machine, int64_t number);
+
+#endif

@@ -1,0 +1,56 @@
+/* Memory of one device: a table of all live allocations, and a cache of freed blocks. Not here: copies
+ * (atmi_stream), because they are ordered with kernels. */
+#ifndef ATMI_MEMORY_H
+#define ATMI_MEMORY_H
+
+#include "atmi_status.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct atmi_device atmi_device_t;
+
+typedef enum atmi_memory_kind {
+  ATMI_MEMORY_DEVICE, /* the device's own, coarse-grained */
+  ATMI_MEMORY_HOST,   /* host memory that all devices can access coherently */
+} atmi_memory_kind_t;
+
+/* Blocks are kept by the power of two of their size, from one page up. */
+enum { ATMI_MEMORY_PAGE_SHIFT = 12, ATMI_MEMORY_CLASSES = 20 };
+
+typedef struct atmi_allocation {
+  void *pointer;      /* NULL: empty slot */
+  uint64_t bytes;     /* as asked for */
+  uint8_t kind;       /* atmi_memory_kind_t */
+  uint8_t size_class; /* power of two of its size, or ATMI_MEMORY_CLASSES for a block that is not cached */
+} atmi_allocation_t;
+
+typedef struct atmi_memory {
+  atmi_device_t *device;
+  uint64_t threshold;       /* largest size that is cached */
+  pthread_mutex_t lock;     /* held for table and cache only, never across a call of HSA */
+  atmi_allocation_t *table; /* open addressing by pointer */
+  size_t capacity, count;
+  struct atmi_free_block *cache[ATMI_MEMORY_CLASSES];
+} atmi_memory_t;
+
+void atmi_memory_init(atmi_device_t *device, uint64_t threshold, atmi_memory_t *memory);
+/* Returns everything to HSA, also what nobody freed. Accepts a zeroed object. */
+void atmi_memory_fini(atmi_memory_t *memory);
+
+/* Allocates; the content is undefined. `bytes` may be 0: the result is a valid pointer then too. When the
+ * device is out of memory, the cache is emptied before the allocation fails. Thread-safe. Fails with
+ * ATMI_NO_MEMORY or ATMI_HSA_FAILED, described. */
+ATMI_MUST_CHECK atmi_status_t atmi_memory_allocate(atmi_memory_t *memory, uint64_t bytes,
+                                                   atmi_memory_kind_t kind, void **pointer);
+/* Frees what atmi_memory_allocate gave; NULL is accepted. No operation may still use the block. Thread-safe.
+ * Fails with ATMI_INVALID, described, for any other pointer. */
+ATMI_MUST_CHECK atmi_status_t atmi_memory_free(atmi_memory_t *memory, void *pointer);
+
+/* The live allocation that contains the address, or else the nearest one below it. False if there is none.
+ * For messages about faults. */
+bool atmi_memory_nearest(atmi_memory_t *memory, uint64_t address, atmi_allocation_t *allocation);
+
+#endif

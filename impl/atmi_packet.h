@@ -1,0 +1,39 @@
+/* AQL packets as bit patterns (HSA Platform System Architecture, "Architected Queuing Language"). Pure
+ * functions. Not here: rings and doorbells (atmi_queue). */
+#ifndef ATMI_PACKET_H
+#define ATMI_PACKET_H
+
+#include <hsa/hsa.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Everything that a kernel dispatch says to the device. One dimension: OpenMP has no more. */
+typedef struct atmi_dispatch {
+  uint64_t kernel_object; /* address of the kernel descriptor */
+  uint32_t group;         /* work-items per workgroup, 1 to 65535 */
+  uint32_t grid;          /* work-items in all, not workgroups */
+  uint32_t private_bytes; /* scratch per work-item */
+  uint32_t group_bytes;   /* LDS per workgroup, static and dynamic */
+  void *kernarg;
+  hsa_signal_t done; /* decremented on completion; handle 0 for none */
+} atmi_dispatch_t;
+
+/* The first four bytes of a packet: header in the low half, setup (of a dispatch) in the high half. They are
+ * written last, in one store, and make the packet the device's. `barrier`: wait until all packets before it
+ * are complete. Both fences have system scope: what the host or another device wrote before is seen, and what
+ * the packet wrote is visible everywhere when it completes. */
+uint32_t atmi_packet_header(hsa_packet_type_t type, bool barrier, uint16_t setup);
+
+/* The setup half of a one-dimensional dispatch. */
+uint16_t atmi_packet_dispatch_setup(void);
+
+/* Fills everything but the first four bytes. */
+void atmi_packet_fill_dispatch(const atmi_dispatch_t *dispatch, hsa_kernel_dispatch_packet_t *packet);
+
+/* A barrier that lets the queue go on when all of up to five signals are zero. Everything but the first four
+ * bytes. */
+enum { ATMI_PACKET_BARRIER_SIGNALS = 5 };
+void atmi_packet_fill_barrier(const hsa_signal_t *signals, uint32_t count, hsa_signal_t done,
+                              hsa_barrier_and_packet_t *packet);
+
+#endif

@@ -1,0 +1,163 @@
+/* HSA queues: claiming, publishing, and knowing which kernel runs. */
+#include "atmi_queue.h"
+
+#include "atmi_code_object.h"
+#include "atmi_device.h"
+#include "atmi_fault.h"
+
+#include <hsa/amd_hsa_queue.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <time.h>
+
+static void on_error(hsa_status_t status, hsa_queue_t *hsa, void *data) {
+  (void)hsa;
+  atmi_fault_report_queue_error(data, status);
+}
+
+atmi_status_t atmi_queue_init(atmi_device_t *device, uint32_t packets, atmi_queue_t *queue) {
+  *queue = (atmi_queue_t){.device = device, .mask = packets - 1};
+  queue->notes = calloc(packets, sizeof *queue->notes);
+  if (!queue->notes)
+    return atmi_fail(ATMI_NO_MEMORY, device->label, "cannot create an HSA queue: out of host memory");
+  /* An index that no packet has yet. */
+  for (uint32_t i = 0; i < packets; i++)
+    atomic_store_explicit(&queue->notes[i].index, UINT64_MAX, memory_order_relaxed);
+  hsa_status_t status = hsa_queue_create(device->agent, packets, HSA_QUEUE_TYPE_MULTI, on_error, queue,
+                                         UINT32_MAX, UINT32_MAX, &queue->hsa);
+  if (status != HSA_STATUS_SUCCESS) {
+    queue->hsa = NULL;
+    atmi_queue_fini(queue);
+    return atmi_fail(
+        ATMI_NO_MEMORY, device->label,
+        "cannot create an HSA queue of %u packets: %s; other processes may hold the device's queues, or "
+        "LIBOMPTARGET_AMDGPU_NUM_HSA_QUEUES asks for too many",
+        packets, atmi_hsa_reason(status));
+  }
+  /* hsa_queue_t is the head of amd_queue_t, AMD's public description of its queues. */
+  const amd_queue_t *amd = (const amd_queue_t *)(const void *)queue->hsa;
+  queue->private_base = amd->private_segment_aperture_base_hi;
+  queue->shared_base = amd->group_segment_aperture_base_hi;
+  return ATMI_OK;
+}
+
+void atmi_queue_fini(atmi_queue_t *queue) {
+  if (queue->hsa)
+    hsa_queue_destroy(queue->hsa);
+  free(queue->notes);
+  queue->hsa = NULL;
+  queue->notes = NULL;
+}
+
+void atmi_queue_release(atmi_queue_t *queue) {
+  atomic_fetch_sub_explicit(&queue->users, 1, memory_order_relaxed);
+}
+
+/* Waits until the slot of a claimed index is free. The claim itself is never undone: the index is taken for
+ * good. */
+static atmi_status_t wait_for_slot(atmi_queue_t *queue, uint64_t index) {
+  for (unsigned tries = 0; index - hsa_queue_load_read_index_scacquire(queue->hsa) > queue->mask; tries++) {
+    if (atmi_device_is_lost(queue->device))
+      return ATMI_LOST;
+    if (tries < 64)
+      sched_yield();
+    else
+      nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+  }
+  return ATMI_OK;
+}
+
+static atmi_status_t claim(atmi_queue_t *queue, uint64_t *index) {
+  if (atmi_device_is_lost(queue->device))
+    return ATMI_LOST;
+  /* Relaxed: the index is only a ticket. What the packet's slot held before is ordered by the read index. */
+  *index = hsa_queue_add_write_index_relaxed(queue->hsa, 1);
+  return wait_for_slot(queue, *index);
+}
+
+static void note(atmi_queue_t *queue, uint64_t index, const atmi_kernel_t *kernel, atmi_signal_t *done) {
+  atmi_queue_note_t *at = &queue->notes[index & queue->mask];
+  atomic_store_explicit(&at->kernel, kernel, memory_order_relaxed);
+  atomic_store_explicit(&at->signal, done, memory_order_relaxed);
+  if (done) {
+    atomic_store_explicit(&at->use, atomic_load_explicit(&done->use, memory_order_relaxed),
+                          memory_order_relaxed);
+    atomic_store_explicit(&at->ordinal, atomic_load_explicit(&done->started, memory_order_relaxed),
+                          memory_order_relaxed);
+  }
+  atomic_store_explicit(&at->index, index, memory_order_release);
+}
+
+/* Makes a filled packet the device's. Release: whoever sees the header sees the rest of the packet, the
+ * argument block and the staging buffers written before. */
+static void publish(atmi_queue_t *queue, uint64_t index, void *packet, uint32_t header) {
+  __atomic_store_n((uint32_t *)packet, header, __ATOMIC_RELEASE);
+  hsa_signal_store_screlease(queue->hsa->doorbell_signal, (hsa_signal_value_t)index);
+}
+
+atmi_status_t atmi_queue_dispatch(atmi_queue_t *queue, const atmi_kernel_t *kernel, atmi_dispatch_t *dispatch,
+                                  bool barrier, atmi_signal_t *done) {
+  uint64_t index;
+  atmi_status_t status = claim(queue, &index);
+  if (status)
+    return status;
+  hsa_kernel_dispatch_packet_t *packet =
+      (hsa_kernel_dispatch_packet_t *)queue->hsa->base_address + (index & queue->mask);
+  dispatch->done = done->hsa;
+  atmi_packet_fill_dispatch(dispatch, packet);
+  note(queue, index, kernel, done);
+  publish(queue, index, packet,
+          atmi_packet_header(HSA_PACKET_TYPE_KERNEL_DISPATCH, barrier, atmi_packet_dispatch_setup()));
+  return ATMI_OK;
+}
+
+atmi_status_t atmi_queue_wait(atmi_queue_t *queue, atmi_signal_t *const *signals, uint32_t count) {
+  for (uint32_t i = 0; i < count; i += ATMI_PACKET_BARRIER_SIGNALS) {
+    uint64_t index;
+    atmi_status_t status = claim(queue, &index);
+    if (status)
+      return status;
+    hsa_signal_t handles[ATMI_PACKET_BARRIER_SIGNALS];
+    uint32_t here = count - i < ATMI_PACKET_BARRIER_SIGNALS ? count - i : ATMI_PACKET_BARRIER_SIGNALS;
+    for (uint32_t j = 0; j < here; j++)
+      handles[j] = signals[i + j]->hsa;
+    hsa_barrier_and_packet_t *packet =
+        (hsa_barrier_and_packet_t *)queue->hsa->base_address + (index & queue->mask);
+    atmi_packet_fill_barrier(handles, here, (hsa_signal_t){0}, packet);
+    note(queue, index, NULL, NULL);
+    /* With the barrier bit, so that packets behind wait too; they carry it as well. */
+    publish(queue, index, packet, atmi_packet_header(HSA_PACKET_TYPE_BARRIER_AND, true, 0));
+  }
+  return ATMI_OK;
+}
+
+static bool is_complete(const atmi_queue_note_t *at) {
+  atmi_signal_t *signal = atomic_load_explicit(&at->signal, memory_order_relaxed);
+  if (!signal)
+    return false;
+  /* A signal that was taken again since has counted this operation down long ago. */
+  if (atomic_load_explicit(&signal->use, memory_order_relaxed) !=
+      atomic_load_explicit(&at->use, memory_order_relaxed))
+    return true;
+  int64_t started = atomic_load_explicit(&signal->started, memory_order_relaxed);
+  int64_t complete = started - hsa_signal_load_relaxed(signal->hsa);
+  return complete >= (int64_t)atomic_load_explicit(&at->ordinal, memory_order_relaxed);
+}
+
+const atmi_kernel_t *atmi_queue_running(atmi_queue_t *queue, uint32_t *behind) {
+  const atmi_kernel_t *running = NULL;
+  *behind = 0;
+  uint64_t end = hsa_queue_load_write_index_relaxed(queue->hsa);
+  uint64_t begin = end > queue->mask ? end - queue->mask - 1 : 0;
+  for (uint64_t index = end; index-- > begin;) {
+    const atmi_queue_note_t *at = &queue->notes[index & queue->mask];
+    if (atomic_load_explicit(&at->index, memory_order_acquire) != index)
+      continue;
+    const atmi_kernel_t *kernel = atomic_load_explicit(&at->kernel, memory_order_relaxed);
+    if (!kernel || is_complete(at))
+      continue;
+    *behind += running != NULL;
+    running = kernel;
+  }
+  return running;
+}

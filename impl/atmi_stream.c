@@ -1,0 +1,355 @@
+/* Streams: how operations are ordered, and what happens when they are complete. */
+#include "atmi_stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the pool ---- */
+
+static atmi_status_t make_stream(void *object, void *context) {
+  atmi_stream_t *stream = object;
+  atmi_device_t *device = context;
+  stream->device = device;
+  stream->kernargs =
+      (atmi_arena_t){.pool = &device->kernarg_blocks, .block_bytes = device->kernarg_source.block_bytes};
+  stream->staging =
+      (atmi_arena_t){.pool = &device->staging_blocks, .block_bytes = device->staging_source.block_bytes};
+  return ATMI_OK;
+}
+
+static void destroy_stream(void *object, void *context) {
+  atmi_stream_t *stream = object;
+  (void)context;
+  free(stream->signals);
+  free(stream->duties);
+}
+
+void atmi_stream_pool_init(atmi_device_t *device) {
+  atmi_pool_init(&device->streams, sizeof(atmi_stream_t), make_stream, destroy_stream, device);
+}
+
+atmi_status_t atmi_stream_take(atmi_device_t *device, atmi_stream_t **stream) {
+  void *object;
+  atmi_status_t status = atmi_pool_take(&device->streams, &object);
+  if (status)
+    return atmi_fail(status, device->label, "cannot make a stream: out of host memory");
+  *stream = object;
+  atomic_store_explicit(&(*stream)->taken, true, memory_order_relaxed);
+  return ATMI_OK;
+}
+
+void atmi_stream_put(atmi_stream_t *stream) {
+  if (stream->signal_count || stream->duty_count) {
+    /* A failure was described by whoever caused it; here the operations only have to be over. */
+    atmi_status_t ended = atmi_stream_synchronize(stream);
+    (void)ended;
+  }
+  if (stream->holds_queue)
+    atmi_queue_release(stream->queue);
+  stream->holds_queue = false;
+  atomic_store_explicit(&stream->taken, false, memory_order_release);
+  atmi_pool_put(&stream->device->streams, stream);
+}
+
+/* ---- bookkeeping ---- */
+
+static atmi_status_t out_of_host_memory(const atmi_stream_t *stream) {
+  return atmi_fail(ATMI_NO_MEMORY, stream->device->label, "cannot begin an operation: out of host memory");
+}
+
+/* Grows an array so that it holds `needed` elements. */
+static bool reserve(void **array, uint32_t *capacity, uint32_t needed, size_t element_bytes) {
+  if (needed <= *capacity)
+    return true;
+  uint32_t larger = *capacity ? 2 * *capacity : 16;
+  while (larger < needed)
+    larger *= 2;
+  void *longer = realloc(*array, larger * element_bytes);
+  if (!longer)
+    return false;
+  *array = longer;
+  *capacity = larger;
+  return true;
+}
+
+atmi_status_t atmi_stream_reserve_duties(atmi_stream_t *stream, uint32_t count) {
+  void *duties = stream->duties;
+  bool enough = reserve(&duties, &stream->duty_capacity, stream->duty_count + count, sizeof *stream->duties);
+  stream->duties = duties;
+  return enough ? ATMI_OK : out_of_host_memory(stream);
+}
+
+void atmi_stream_add_duty(atmi_stream_t *stream, const atmi_stream_duty_t *duty) {
+  stream->duties[stream->duty_count++] = *duty;
+}
+
+/* Keeps a reference, which the caller gives away, until the stream is idle: the device may read the signal so
+ * long. */
+static bool keep_signal(atmi_stream_t *stream, atmi_signal_t *signal) {
+  void *signals = stream->signals;
+  bool enough =
+      reserve(&signals, &stream->signal_capacity, stream->signal_count + 1, sizeof *stream->signals);
+  stream->signals = signals;
+  if (enough)
+    stream->signals[stream->signal_count++] = signal;
+  return enough;
+}
+
+/* A new signal for the next operation, kept by the stream. */
+static atmi_status_t new_tail(atmi_stream_t *stream, atmi_signal_t **signal) {
+  atmi_status_t status = atmi_signal_take(&stream->device->signals, signal);
+  if (status)
+    return status;
+  if (keep_signal(stream, *signal))
+    return ATMI_OK;
+  atmi_signal_unref(*signal);
+  return out_of_host_memory(stream);
+}
+
+/* What the next operation must wait for besides the queue's own order. */
+enum { MOST_DEPENDENCIES = 16 };
+typedef struct dependencies {
+  atmi_signal_t *signals[MOST_DEPENDENCIES];
+  uint32_t count;
+} dependencies_t;
+
+/* Adds a signal unless it is complete. With no room left, waits on the host. */
+static atmi_status_t depend_on(dependencies_t *dependencies, atmi_signal_t *signal) {
+  atmi_status_t status = atmi_signal_query(signal);
+  if (status != ATMI_PENDING)
+    return status;
+  if (dependencies->count == MOST_DEPENDENCIES)
+    return atmi_signal_wait(signal, 0);
+  dependencies->signals[dependencies->count++] = signal;
+  return ATMI_OK;
+}
+
+/* Collects the signals that the next operation waits for; the waits stay noted until it has begun. */
+static atmi_status_t collect(atmi_stream_t *stream, bool with_tail, dependencies_t *dependencies) {
+  dependencies->count = 0;
+  atmi_status_t status = ATMI_OK;
+  if (with_tail && stream->tail)
+    status = depend_on(dependencies, stream->tail);
+  for (uint32_t i = 0; !status && i < stream->wait_count; i++)
+    status = depend_on(dependencies, stream->waits[i]);
+  return status;
+}
+
+atmi_status_t atmi_stream_wait_for(atmi_stream_t *stream, atmi_signal_t *signal) {
+  atmi_status_t status = atmi_signal_query(signal);
+  if (status != ATMI_PENDING)
+    return status;
+  if (stream->wait_count == ATMI_STREAM_WAITS)
+    return atmi_signal_wait(signal, 0);
+  if (!keep_signal(stream, signal))
+    return out_of_host_memory(stream);
+  atmi_signal_ref(signal);
+  stream->waits[stream->wait_count++] = signal;
+  return ATMI_OK;
+}
+
+void atmi_stream_settle_waits(atmi_stream_t *stream) {
+  for (uint32_t i = 0; i < stream->wait_count; i++)
+    if (atmi_signal_wait(stream->waits[i], 0))
+      return;
+  stream->wait_count = 0;
+}
+
+/* ---- operations ---- */
+
+static atmi_status_t hold_queue(atmi_stream_t *stream) {
+  if (stream->holds_queue)
+    return ATMI_OK;
+  atmi_status_t status = atmi_device_acquire_queue(stream->device, stream->queue, &stream->queue);
+  stream->holds_queue = !status;
+  return status;
+}
+
+static atmi_status_t check_launch(const atmi_stream_t *stream, const atmi_kernel_t *kernel,
+                                  const atmi_launch_t *launch) {
+  const atmi_device_t *device = stream->device;
+  if (8 * (uint64_t)launch->argument_count > kernel->metadata->explicit_bytes)
+    return atmi_fail(
+        ATMI_INVALID, device->label,
+        "cannot launch kernel %s: it takes %u bytes of arguments, the program passes %u words; host and "
+        "device code do not belong together",
+        kernel->name, kernel->metadata->explicit_bytes, launch->argument_count);
+  uint64_t lds = (uint64_t)kernel->group_bytes + launch->dynamic_lds_bytes;
+  if (lds > device->properties.lds_bytes)
+    return atmi_fail(
+        ATMI_UNSUPPORTED, device->label,
+        "cannot launch kernel %s: a team needs %u bytes of LDS and %u more are asked for dynamically, the "
+        "device has %u",
+        kernel->name, kernel->group_bytes, launch->dynamic_lds_bytes, device->properties.lds_bytes);
+  return ATMI_OK;
+}
+
+static atmi_status_t fill_arguments(atmi_stream_t *stream, const atmi_kernel_t *kernel,
+                                    const atmi_launch_t *launch, void **block) {
+  atmi_status_t status = atmi_arena_allocate(&stream->kernargs, kernel->metadata->kernarg_bytes, block);
+  if (status == ATMI_INVALID)
+    return atmi_fail(ATMI_UNSUPPORTED, stream->device->label,
+                     "cannot launch kernel %s: it takes %u bytes of arguments, more than %zu", kernel->name,
+                     kernel->metadata->kernarg_bytes, stream->kernargs.block_bytes);
+  if (status)
+    return status;
+  const atmi_kernarg_facts_t facts = {
+      .groups = launch->groups,
+      .group = launch->group,
+      .dynamic_lds_bytes = launch->dynamic_lds_bytes,
+      .private_base = stream->queue->private_base,
+      .shared_base = stream->queue->shared_base,
+      .queue = (uint64_t)(uintptr_t)stream->queue->hsa,
+  };
+  atmi_kernarg_fill(kernel->metadata, launch->arguments, launch->offsets, launch->argument_count, &facts,
+                    *block);
+  return ATMI_OK;
+}
+
+/* The signal that the launch counts down: that of the kernels before it where nothing stands between. */
+static atmi_status_t count_kernel(atmi_stream_t *stream, bool joins, atmi_signal_t **done) {
+  if (!joins)
+    return new_tail(stream, done);
+  *done = stream->tail;
+  atmi_signal_add(*done);
+  return ATMI_OK;
+}
+
+atmi_status_t atmi_stream_launch(atmi_stream_t *stream, const atmi_kernel_t *kernel,
+                                 const atmi_launch_t *launch) {
+  atmi_device_t *device = stream->device;
+  if (atmi_device_is_lost(device))
+    return atmi_device_refuse(device, "launch a kernel");
+  atmi_status_t status = check_launch(stream, kernel, launch);
+  if (status || (status = hold_queue(stream)))
+    return status;
+  void *arguments;
+  dependencies_t dependencies;
+  bool follows_kernels = stream->tail_kind == ATMI_TAIL_KERNELS;
+  if ((status = fill_arguments(stream, kernel, launch, &arguments)) ||
+      (status = collect(stream, !follows_kernels, &dependencies)) ||
+      (status = atmi_queue_wait(stream->queue, dependencies.signals, dependencies.count)))
+    return status == ATMI_LOST ? atmi_device_refuse(device, "launch a kernel") : status;
+  atmi_signal_t *done;
+  bool joins = follows_kernels && !stream->tail->closed && !dependencies.count;
+  if ((status = count_kernel(stream, joins, &done)))
+    return status;
+  atmi_dispatch_t dispatch = {
+      .kernel_object = kernel->object,
+      .group = launch->group,
+      .grid = launch->group * launch->groups,
+      .private_bytes = kernel->private_bytes,
+      .group_bytes = kernel->group_bytes + launch->dynamic_lds_bytes,
+      .kernarg = arguments,
+  };
+  status = atmi_queue_dispatch(stream->queue, kernel, &dispatch, follows_kernels || dependencies.count, done);
+  stream->tail = done;
+  stream->tail_kind = ATMI_TAIL_KERNELS;
+  stream->wait_count = 0;
+  return status == ATMI_LOST ? atmi_device_refuse(device, "launch a kernel") : status;
+}
+
+atmi_status_t atmi_stream_copy(atmi_stream_t *stream, void *destination, hsa_agent_t destination_agent,
+                               const void *source, hsa_agent_t source_agent, size_t bytes, const char *what) {
+  atmi_device_t *device = stream->device;
+  dependencies_t dependencies;
+  atmi_status_t status = collect(stream, true, &dependencies);
+  if (status == ATMI_LOST)
+    return atmi_device_refuse(device, what);
+  atmi_signal_t *done;
+  if (status || (status = new_tail(stream, &done)))
+    return status;
+  hsa_signal_t handles[MOST_DEPENDENCIES];
+  for (uint32_t i = 0; i < dependencies.count; i++)
+    handles[i] = dependencies.signals[i]->hsa;
+  hsa_status_t hsa =
+      hsa_amd_memory_async_copy(destination, destination_agent, source, source_agent, bytes,
+                                dependencies.count, dependencies.count ? handles : NULL, done->hsa);
+  if (hsa != HSA_STATUS_SUCCESS) {
+    stream->signal_count--;
+    atmi_signal_unref(done);
+    return atmi_fail(atmi_status_from_hsa(hsa), device->label, "cannot %s (%zu bytes from %p to %p): %s",
+                     what, bytes, source, destination, atmi_hsa_reason(hsa));
+  }
+  stream->tail = done;
+  stream->tail_kind = ATMI_TAIL_COPY;
+  stream->wait_count = 0;
+  return ATMI_OK;
+}
+
+/* ---- completion ---- */
+
+static void do_duty(atmi_stream_t *stream, const atmi_stream_duty_t *duty, bool complete) {
+  switch (duty->kind) {
+  case ATMI_DUTY_NOTHING: break;
+  case ATMI_DUTY_COPY_OUT:
+    if (complete)
+      memcpy(duty->host, duty->resource, duty->bytes);
+    break;
+  case ATMI_DUTY_UNLOCK: hsa_amd_memory_unlock(duty->host); break;
+  case ATMI_DUTY_PUT_BLOCK: atmi_pool_put(&stream->device->large_staging_blocks, duty->resource); break;
+  }
+}
+
+/* Makes the stream idle. After a fault the device may still touch pinned memory, so nothing of it is
+ * recycled: it goes when the device is released. */
+static void finish(atmi_stream_t *stream, atmi_status_t status) {
+  for (uint32_t i = 0; i < stream->duty_count && status != ATMI_LOST; i++)
+    do_duty(stream, &stream->duties[i], !status);
+  stream->duty_count = 0;
+  for (uint32_t i = 0; i < stream->signal_count; i++)
+    atmi_signal_unref(stream->signals[i]);
+  stream->signal_count = stream->wait_count = 0;
+  stream->tail = NULL;
+  stream->tail_kind = ATMI_TAIL_NONE;
+  if (status == ATMI_LOST) {
+    stream->kernargs.current = stream->staging.current = NULL;
+    return;
+  }
+  atmi_arena_reset(&stream->kernargs);
+  atmi_arena_reset(&stream->staging);
+}
+
+/* A signal of another device may have been let go by a fault there; what ran after it is worth nothing then.
+ */
+static bool any_lost(const atmi_stream_t *stream) {
+  for (uint32_t i = 0; i < stream->signal_count; i++)
+    if (atomic_load_explicit(&stream->signals[i]->lost, memory_order_acquire))
+      return true;
+  return false;
+}
+
+static uint64_t busy_ticks(const atmi_machine_t *machine) {
+  uint64_t microseconds = (uint64_t)machine->env->busy_wait_us;
+  return microseconds * (machine->timestamp_frequency / 1000) / 1000;
+}
+
+atmi_status_t atmi_stream_synchronize(atmi_stream_t *stream) {
+  atmi_device_t *device = stream->device;
+  atmi_status_t status = ATMI_OK;
+  /* Orders the signal's initial value before the look at the lost flag: either atmi_device_abandon sees this
+   * signal in use and wakes us, or we see the flag. */
+  atomic_thread_fence(memory_order_seq_cst);
+  if (stream->signal_count && atmi_device_is_lost(device))
+    status = ATMI_LOST;
+  if (!status && stream->tail)
+    status = atmi_signal_wait(stream->tail, busy_ticks(device->machine));
+  for (uint32_t i = 0; !status && i < stream->wait_count; i++)
+    status = atmi_signal_wait(stream->waits[i], 0);
+  if (!status && any_lost(stream))
+    status = ATMI_LOST;
+  if (status == ATMI_HSA_FAILED)
+    atmi_fail(status, device->label,
+              "a copy between host and device failed: the DMA engine reported an error");
+  finish(stream, status);
+  return status;
+}
+
+atmi_status_t atmi_stream_query(atmi_stream_t *stream) {
+  if (stream->tail && atmi_signal_query(stream->tail) == ATMI_PENDING)
+    return ATMI_PENDING;
+  for (uint32_t i = 0; i < stream->wait_count; i++)
+    if (atmi_signal_query(stream->waits[i]) == ATMI_PENDING)
+      return ATMI_PENDING;
+  return atmi_stream_synchronize(stream);
+}

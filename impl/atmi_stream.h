@@ -1,0 +1,96 @@
+/* A stream: operations on one device that happen in the order they were given, without the host waiting.
+ * Kernels follow each other by the queue's own order; a signal joins a copy to what came before and after it.
+ * A stream belongs to one host thread at a time; its results may be waited for from anywhere through events.
+ */
+#ifndef ATMI_STREAM_H
+#define ATMI_STREAM_H
+
+#include "atmi_arena.h"
+#include "atmi_code_object.h"
+#include "atmi_device.h"
+#include "atmi_kernarg.h"
+
+/* What the host has to do once the stream's operations are complete, in order. */
+typedef struct atmi_stream_duty {
+  enum {
+    ATMI_DUTY_NOTHING,   /* only says that the device writes the user's memory directly */
+    ATMI_DUTY_COPY_OUT,  /* move retrieved bytes from the staging buffer to the user's memory */
+    ATMI_DUTY_UNLOCK,    /* unpin the user's pages */
+    ATMI_DUTY_PUT_BLOCK, /* return a large staging block to its pool */
+  } kind;
+  bool writes_host; /* the user's memory changes until the duty is done */
+  void *host;       /* the user's memory */
+  size_t bytes;
+  void *resource; /* staging address, locked address or block, by kind */
+} atmi_stream_duty_t;
+
+typedef enum atmi_stream_tail { ATMI_TAIL_NONE, ATMI_TAIL_KERNELS, ATMI_TAIL_COPY } atmi_stream_tail_t;
+
+enum { ATMI_STREAM_WAITS = 8 };
+
+typedef struct atmi_stream {
+  atmi_pool_link_t link;
+  atmi_device_t *device;
+  atomic_bool taken;   /* for who wants to know whether the device is in use */
+  atmi_queue_t *queue; /* where its kernels go; kept as a hint while the stream is idle */
+  bool holds_queue;
+
+  atmi_stream_tail_t tail_kind;
+  atmi_signal_t
+      *tail; /* zero when everything so far is complete; NULL: nothing was begun since it was idle */
+  atmi_signal_t **signals; /* all that operations since then used or waited for, the tail included */
+  uint32_t signal_count, signal_capacity;
+  atmi_signal_t *waits[ATMI_STREAM_WAITS]; /* what the next operation must wait for besides the tail */
+  uint32_t wait_count;
+
+  atmi_stream_duty_t *duties;
+  uint32_t duty_count, duty_capacity;
+  atmi_arena_t kernargs, staging;
+} atmi_stream_t;
+
+/* What a launch is told besides the kernel. */
+typedef struct atmi_launch {
+  void *const *arguments; /* explicit words, see atmi_kernarg_fill */
+  const ptrdiff_t *offsets;
+  uint32_t argument_count;
+  uint32_t groups, group; /* workgroups, and work-items in each; their product fits 32 bits */
+  uint32_t dynamic_lds_bytes;
+} atmi_launch_t;
+
+/* Called by the device for its pool. */
+void atmi_stream_pool_init(atmi_device_t *device);
+
+/* An idle stream of the device, and its return. Putting a stream that is not idle waits for it. */
+ATMI_MUST_CHECK atmi_status_t atmi_stream_take(atmi_device_t *device, atmi_stream_t **stream);
+void atmi_stream_put(atmi_stream_t *stream);
+
+/* Each of these begins an operation that starts when all earlier ones of the stream are complete. They return
+ * at once; only while the ring is full do they wait. Failures are described. Transfers are in
+ * atmi_transfer.h. */
+ATMI_MUST_CHECK atmi_status_t atmi_stream_launch(atmi_stream_t *stream, const atmi_kernel_t *kernel,
+                                                 const atmi_launch_t *launch);
+/* Addresses must be accessible to both agents. `what` names the operation in messages. */
+ATMI_MUST_CHECK atmi_status_t atmi_stream_copy(atmi_stream_t *stream, void *destination,
+                                               hsa_agent_t destination_agent, const void *source,
+                                               hsa_agent_t source_agent, size_t bytes, const char *what);
+
+/* Room for `count` more duties, so that adding them cannot fail once the operation has begun. */
+ATMI_MUST_CHECK atmi_status_t atmi_stream_reserve_duties(atmi_stream_t *stream, uint32_t count);
+void atmi_stream_add_duty(atmi_stream_t *stream, const atmi_stream_duty_t *duty);
+
+/* The next operation also waits for this signal, which may be of another stream or device. Takes no reference
+ * away from the caller. Waits on the host only if more than ATMI_STREAM_WAITS are open. */
+ATMI_MUST_CHECK atmi_status_t atmi_stream_wait_for(atmi_stream_t *stream, atmi_signal_t *signal);
+
+/* Waits on the host for what the next operation would wait for. A failure stays with the signals and is found
+ * by atmi_stream_synchronize. */
+void atmi_stream_settle_waits(atmi_stream_t *stream);
+
+/* Waits for all operations and does the host's part; the stream is idle afterwards, also if it failed. Fails
+ * with ATMI_LOST after a fault, which was described when it happened. */
+ATMI_MUST_CHECK atmi_status_t atmi_stream_synchronize(atmi_stream_t *stream);
+
+/* As atmi_stream_synchronize if all operations are complete; else ATMI_PENDING, at once. */
+ATMI_MUST_CHECK atmi_status_t atmi_stream_query(atmi_stream_t *stream);
+
+#endif

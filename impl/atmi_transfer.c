@@ -1,0 +1,230 @@
+/* Copies between the user's memory and devices: staging, pinning, and when which. */
+#include "atmi_transfer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char submit_text[] = "copy to the device", retrieve_text[] = "copy from the device",
+                  exchange_text[] = "copy between devices";
+
+/* ---- staging ---- */
+
+/* Memory for one copy of at most max_staged_bytes or one small block. */
+typedef struct staging {
+  void *memory;
+  atmi_block_t *block; /* a large block of its own, or NULL: memory of the stream's arena */
+} staging_t;
+
+/* Also makes room for the two duties that a staged copy may leave. */
+static atmi_status_t take_staging(atmi_stream_t *stream, size_t bytes, staging_t *staging) {
+  atmi_status_t status = atmi_stream_reserve_duties(stream, 2);
+  *staging = (staging_t){0};
+  if (status)
+    return status;
+  if (bytes <= stream->staging.block_bytes)
+    return atmi_arena_allocate(&stream->staging, bytes, &staging->memory);
+  void *object;
+  if ((status = atmi_pool_take(&stream->device->large_staging_blocks, &object)))
+    return status;
+  staging->block = object;
+  staging->memory = staging->block->memory;
+  return ATMI_OK;
+}
+
+/* Returns the memory when the stream is idle. Duties are done in order: after a copy out of it was added. */
+static void return_staging(atmi_stream_t *stream, const staging_t *staging) {
+  if (staging->block)
+    atmi_stream_add_duty(stream,
+                         &(atmi_stream_duty_t){.kind = ATMI_DUTY_PUT_BLOCK, .resource = staging->block});
+}
+
+static atmi_status_t submit_staged(atmi_stream_t *stream, void *device_memory, const void *host,
+                                   size_t bytes) {
+  staging_t staging;
+  atmi_status_t status = take_staging(stream, bytes, &staging);
+  if (status)
+    return status;
+  memcpy(staging.memory, host, bytes);
+  status = atmi_stream_copy(stream, device_memory, stream->device->agent, staging.memory,
+                            stream->device->machine->cpu, bytes, submit_text);
+  return_staging(stream, &staging);
+  return status;
+}
+
+static atmi_status_t retrieve_staged(atmi_stream_t *stream, void *host, const void *device_memory,
+                                     size_t bytes) {
+  staging_t staging;
+  atmi_status_t status = take_staging(stream, bytes, &staging);
+  if (status)
+    return status;
+  status = atmi_stream_copy(stream, staging.memory, stream->device->machine->cpu, device_memory,
+                            stream->device->agent, bytes, retrieve_text);
+  if (!status)
+    atmi_stream_add_duty(stream, &(atmi_stream_duty_t){.kind = ATMI_DUTY_COPY_OUT,
+                                                       .writes_host = true,
+                                                       .host = host,
+                                                       .bytes = bytes,
+                                                       .resource = staging.memory});
+  return_staging(stream, &staging);
+  return status;
+}
+
+/* ---- pinning ---- */
+
+bool atmi_transfer_find_pinned(const void *host, size_t bytes, void **address) {
+  hsa_amd_pointer_info_t info = {.size = sizeof info};
+  if (hsa_amd_pointer_info(host, &info, NULL, NULL, NULL) != HSA_STATUS_SUCCESS ||
+      (info.type != HSA_EXT_POINTER_TYPE_HSA && info.type != HSA_EXT_POINTER_TYPE_LOCKED))
+    return false;
+  size_t into = (size_t)((const char *)host - (const char *)info.hostBaseAddress);
+  if (into > info.sizeInBytes || bytes > info.sizeInBytes - into)
+    return false;
+  *address = (char *)info.agentBaseAddress + into;
+  return true;
+}
+
+/* Makes the user's pages accessible to the device: found pinned, or locked for as long as the stream needs.
+ * False if they cannot be, for example because they are read-only. */
+static bool pin(atmi_stream_t *stream, void *host, size_t bytes, bool writes_host, void **address) {
+  bool locked = false;
+  if (atmi_stream_reserve_duties(stream, 1))
+    return false;
+  if (!atmi_transfer_find_pinned(host, bytes, address)) {
+    locked = hsa_amd_memory_lock(host, bytes, &stream->device->agent, 1, address) == HSA_STATUS_SUCCESS;
+    if (!locked)
+      return false;
+  }
+  atmi_stream_add_duty(stream, &(atmi_stream_duty_t){.kind = locked ? ATMI_DUTY_UNLOCK : ATMI_DUTY_NOTHING,
+                                                     .writes_host = writes_host,
+                                                     .host = host,
+                                                     .bytes = bytes});
+  return true;
+}
+
+/* ---- operations ---- */
+
+/* Waits if the stream has yet to write any of this host memory: what is read here must be its result. */
+static atmi_status_t settle(atmi_stream_t *stream, const void *host, size_t bytes) {
+  uintptr_t begin = (uintptr_t)host, end = begin + bytes;
+  for (uint32_t i = 0; i < stream->duty_count; i++) {
+    const atmi_stream_duty_t *duty = &stream->duties[i];
+    uintptr_t duty_begin = (uintptr_t)duty->host;
+    if (duty->writes_host && begin < duty_begin + duty->bytes && duty_begin < end)
+      return atmi_stream_synchronize(stream);
+  }
+  return ATMI_OK;
+}
+
+static size_t largest_staged(const atmi_stream_t *stream) {
+  size_t most = (size_t)stream->device->machine->env->max_staged_bytes;
+  return most > stream->staging.block_bytes ? most : stream->staging.block_bytes;
+}
+
+atmi_status_t atmi_transfer_submit(atmi_stream_t *stream, void *device_memory, const void *host,
+                                   size_t bytes) {
+  atmi_device_t *device = stream->device;
+  if (!bytes)
+    return ATMI_OK;
+  if (atmi_device_is_lost(device))
+    return atmi_device_refuse(device, submit_text);
+  atmi_status_t status = settle(stream, host, bytes);
+  if (status)
+    return status;
+  if (bytes <= (uint64_t)device->machine->env->max_staged_bytes)
+    return submit_staged(stream, device_memory, host, bytes);
+  void *address;
+  if (pin(stream, (void *)(uintptr_t)host, bytes, false, &address))
+    return atmi_stream_copy(stream, device_memory, device->agent, address, device->machine->cpu, bytes,
+                            submit_text);
+  /* Piece by piece; waiting in between keeps the pinned memory in use small. */
+  for (size_t at = 0, piece = largest_staged(stream); !status && at < bytes; at += piece) {
+    size_t here = bytes - at < piece ? bytes - at : piece;
+    status = submit_staged(stream, (char *)device_memory + at, (const char *)host + at, here);
+    if (!status)
+      status = atmi_stream_synchronize(stream);
+  }
+  return status;
+}
+
+atmi_status_t atmi_transfer_retrieve(atmi_stream_t *stream, void *host, const void *device_memory,
+                                     size_t bytes) {
+  atmi_device_t *device = stream->device;
+  if (!bytes)
+    return ATMI_OK;
+  if (atmi_device_is_lost(device))
+    return atmi_device_refuse(device, retrieve_text);
+  if (bytes <= (uint64_t)device->machine->env->max_staged_bytes)
+    return retrieve_staged(stream, host, device_memory, bytes);
+  void *address;
+  if (pin(stream, host, bytes, true, &address))
+    return atmi_stream_copy(stream, address, device->machine->cpu, device_memory, device->agent, bytes,
+                            retrieve_text);
+  atmi_status_t status = ATMI_OK;
+  for (size_t at = 0, piece = largest_staged(stream); !status && at < bytes; at += piece) {
+    size_t here = bytes - at < piece ? bytes - at : piece;
+    status = retrieve_staged(stream, (char *)host + at, (const char *)device_memory + at, here);
+    if (!status)
+      status = atmi_stream_synchronize(stream);
+  }
+  return status;
+}
+
+/* ---- between devices ---- */
+
+bool atmi_transfer_can_exchange(const atmi_device_t *source, const atmi_device_t *destination) {
+  if (source == destination)
+    return true;
+  hsa_amd_memory_pool_access_t access = HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED;
+  return hsa_amd_agent_memory_pool_get_info(source->agent, destination->memory_pool,
+                                            HSA_AMD_AGENT_MEMORY_POOL_INFO_ACCESS,
+                                            &access) == HSA_STATUS_SUCCESS &&
+         access != HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED;
+}
+
+/* Both ends must be mapped for the device whose engine copies. */
+static bool grant(const atmi_device_t *device, const void *memory) {
+  hsa_amd_pointer_info_t info = {.size = sizeof info};
+  return hsa_amd_pointer_info(memory, &info, NULL, NULL, NULL) == HSA_STATUS_SUCCESS &&
+         info.type == HSA_EXT_POINTER_TYPE_HSA &&
+         hsa_amd_agents_allow_access(2, (hsa_agent_t[]){device->agent, info.agentOwner}, NULL,
+                                     info.agentBaseAddress) == HSA_STATUS_SUCCESS;
+}
+
+/* Through the host's memory, for devices that cannot see each other. Complete when it returns. */
+static atmi_status_t exchange_through_host(atmi_stream_t *stream, const void *source,
+                                           atmi_device_t *destination_device, void *destination,
+                                           size_t bytes) {
+  void *bounce = malloc(bytes);
+  if (!bounce)
+    return atmi_fail(ATMI_NO_MEMORY, stream->device->label, "cannot %s: out of host memory for %zu bytes",
+                     exchange_text, bytes);
+  atmi_stream_t *second = NULL;
+  atmi_status_t status = atmi_transfer_retrieve(stream, bounce, source, bytes), ended;
+  if ((ended = atmi_stream_synchronize(stream)) && !status)
+    status = ended;
+  if (!status)
+    status = atmi_stream_take(destination_device, &second);
+  if (!status)
+    status = atmi_transfer_submit(second, destination, bounce, bytes);
+  if (second) {
+    if ((ended = atmi_stream_synchronize(second)) && !status)
+      status = ended;
+    atmi_stream_put(second);
+  }
+  free(bounce);
+  return status;
+}
+
+atmi_status_t atmi_transfer_exchange(atmi_stream_t *stream, const void *source,
+                                     atmi_device_t *destination_device, void *destination, size_t bytes) {
+  atmi_device_t *device = stream->device;
+  if (!bytes)
+    return ATMI_OK;
+  if (atmi_device_is_lost(device))
+    return atmi_device_refuse(device, exchange_text);
+  if (device != destination_device &&
+      (!atmi_transfer_can_exchange(device, destination_device) || !grant(device, destination)))
+    return exchange_through_host(stream, source, destination_device, destination, bytes);
+  return atmi_stream_copy(stream, destination, destination_device->agent, source, device->agent, bytes,
+                          exchange_text);
+}

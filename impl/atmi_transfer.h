@@ -1,0 +1,29 @@
+/* Copies between the user's memory and devices. Small ones go through pinned staging memory of the stream;
+ * for large ones the user's pages are locked. All are operations of a stream, see atmi_stream.h. */
+#ifndef ATMI_TRANSFER_H
+#define ATMI_TRANSFER_H
+
+#include "atmi_stream.h"
+
+/* Host to device. The user's memory must stay as it is until the stream was synchronised. Waits for the
+ * stream only if an earlier operation of it has yet to write that memory. */
+ATMI_MUST_CHECK atmi_status_t atmi_transfer_submit(atmi_stream_t *stream, void *device_memory,
+                                                   const void *host, size_t bytes);
+
+/* Device to host. The user's memory has the bytes once the stream was synchronised. */
+ATMI_MUST_CHECK atmi_status_t atmi_transfer_retrieve(atmi_stream_t *stream, void *host,
+                                                     const void *device_memory, size_t bytes);
+
+/* The devices' address of host memory that HSA knows already, because it was allocated or locked through it.
+ */
+bool atmi_transfer_find_pinned(const void *host, size_t bytes, void **address);
+
+/* Whether two devices, or one with itself, can copy without the host. */
+bool atmi_transfer_can_exchange(const atmi_device_t *source, const atmi_device_t *destination);
+
+/* From the stream's device to another one, or within it: directly where they can, else through the host. */
+ATMI_MUST_CHECK atmi_status_t atmi_transfer_exchange(atmi_stream_t *stream, const void *source,
+                                                     atmi_device_t *destination_device, void *destination,
+                                                     size_t bytes);
+
+#endif

@@ -1,0 +1,322 @@
+/* The exported functions: each checks what it is given, calls one function of the core, and turns the status
+ * into libomptarget's. What each means and who calls it when is in omptarget_amdgpu_plugin.h. */
+#include "rtl_image.h"
+#include "rtl_interop.h"
+#include "rtl_launch.h"
+#include "rtl_trace.h"
+
+#include "atmi_event.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+static int32_t result_of(atmi_status_t status) {
+  return status ? OFFLOAD_FAIL : OFFLOAD_SUCCESS;
+}
+
+/* The context at the end of the process; what other libraries' destructors still call finds no device. */
+__attribute__((destructor)) static void stop(void) {
+  rtl_plugin_stop(rtl_plugin());
+}
+
+/* ---- the plugin and its devices ---- */
+
+EXPORT int32_t __tgt_rtl_init_plugin(void) {
+  rtl_plugin_start(rtl_plugin());
+  return OFFLOAD_SUCCESS;
+}
+
+EXPORT int32_t __tgt_rtl_deinit_plugin(void) {
+  /* Comes at the first library that is unloaded, when others may be in use: the destructor releases what is
+   * left. */
+  return OFFLOAD_SUCCESS;
+}
+
+EXPORT int32_t __tgt_rtl_number_of_devices(void) {
+  rtl_plugin_start(rtl_plugin());
+  return (int32_t)rtl_plugin()->machine.device_count;
+}
+
+EXPORT int64_t __tgt_rtl_init_requires(int64_t flags) {
+  atomic_store(&rtl_plugin()->requires, flags);
+  return OFFLOAD_SUCCESS;
+}
+
+EXPORT int32_t __tgt_rtl_init_device(int32_t number) {
+  rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "initialise a device");
+  if (!device)
+    return OFFLOAD_FAIL;
+  if (!atomic_exchange(&device->ready, true))
+    rtl_trace_device(rtl_plugin(), device);
+  return OFFLOAD_SUCCESS;
+}
+
+EXPORT void __tgt_rtl_set_info_flag(uint32_t flags) {
+  atomic_store(&rtl_plugin()->info, flags);
+}
+
+EXPORT void __tgt_rtl_print_device_info(int32_t number) {
+  const rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "print device information");
+  if (device)
+    rtl_trace_print_device(device);
+}
+
+/* ---- images ---- */
+
+EXPORT int32_t __tgt_rtl_register_lib(__tgt_bin_desc *library) {
+  rtl_image_register(rtl_plugin(), library);
+  return OFFLOAD_SUCCESS;
+}
+
+EXPORT int32_t __tgt_rtl_unregister_lib(__tgt_bin_desc *library) {
+  rtl_image_unregister(rtl_plugin(), library);
+  return OFFLOAD_SUCCESS;
+}
+
+EXPORT int32_t __tgt_rtl_is_valid_binary(__tgt_device_image *image) {
+  return rtl_image_fits(rtl_plugin(), image);
+}
+
+EXPORT int32_t __tgt_rtl_is_valid_binary_info(__tgt_device_image *image, __tgt_image_info *info) {
+  (void)info; /* says less than the ELF header */
+  return rtl_image_fits(rtl_plugin(), image);
+}
+
+EXPORT __tgt_target_table *__tgt_rtl_load_binary(int32_t number, __tgt_device_image *image) {
+  rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "load a device image");
+  __tgt_target_table *table = NULL;
+  if (!device || rtl_image_load(rtl_plugin(), device, image, &table))
+    return NULL;
+  return table;
+}
+
+/* ---- memory ---- */
+
+/* Whether a size can be one; libomptarget passes it signed. */
+static bool is_size(const rtl_device_t *device, int64_t size, const char *operation) {
+  if (size >= 0)
+    return true;
+  atmi_fail(ATMI_INVALID, device->core->label, "cannot %s %lld bytes", operation, (long long)size);
+  return false;
+}
+
+EXPORT void *__tgt_rtl_data_alloc(int32_t number, int64_t size, void *host, int32_t kind) {
+  (void)host;
+  rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "allocate memory");
+  void *memory = NULL;
+  if (!device || !is_size(device, size, "allocate"))
+    return NULL;
+  bool on_host = kind == TARGET_ALLOC_HOST || kind == TARGET_ALLOC_SHARED;
+  if (atmi_memory_allocate(&device->core->memory, (uint64_t)size,
+                           on_host ? ATMI_MEMORY_HOST : ATMI_MEMORY_DEVICE, &memory))
+    return NULL;
+  return memory;
+}
+
+EXPORT int32_t __tgt_rtl_data_delete(int32_t number, void *memory, int32_t kind) {
+  (void)kind; /* not passed before 16; the allocation itself knows */
+  rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "free memory");
+  return device ? result_of(atmi_memory_free(&device->core->memory, memory)) : OFFLOAD_FAIL;
+}
+
+EXPORT int32_t __tgt_rtl_data_submit_async(int32_t number, void *target, void *host, int64_t size,
+                                           __tgt_async_info *queue) {
+  rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "copy to the device");
+  atmi_stream_t *stream;
+  if (!device || !is_size(device, size, "copy to the device") || rtl_queue_stream(device, queue, &stream))
+    return OFFLOAD_FAIL;
+  return result_of(atmi_transfer_submit(stream, target, host, (size_t)size));
+}
+
+EXPORT int32_t __tgt_rtl_data_retrieve_async(int32_t number, void *host, void *target, int64_t size,
+                                             __tgt_async_info *queue) {
+  rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "copy from the device");
+  atmi_stream_t *stream;
+  if (!device || !is_size(device, size, "copy from the device") || rtl_queue_stream(device, queue, &stream))
+    return OFFLOAD_FAIL;
+  return result_of(atmi_transfer_retrieve(stream, host, target, (size_t)size));
+}
+
+EXPORT int32_t __tgt_rtl_is_data_exchangable(int32_t source, int32_t target) {
+  const atmi_device_t *from = atmi_machine_device(&rtl_plugin()->machine, source),
+                      *to = atmi_machine_device(&rtl_plugin()->machine, target);
+  return from && to && atmi_transfer_can_exchange(from, to);
+}
+
+EXPORT int32_t __tgt_rtl_data_exchange_async(int32_t source_number, void *source, int32_t target_number,
+                                             void *target, int64_t size, __tgt_async_info *queue) {
+  rtl_device_t *from = rtl_plugin_device(rtl_plugin(), source_number, "copy between devices"),
+               *to = rtl_plugin_device(rtl_plugin(), target_number, "copy between devices");
+  atmi_stream_t *stream;
+  if (!from || !to || !is_size(from, size, "copy between devices") || rtl_queue_stream(from, queue, &stream))
+    return OFFLOAD_FAIL;
+  return result_of(atmi_transfer_exchange(stream, source, to->core, target, (size_t)size));
+}
+
+EXPORT int32_t __tgt_rtl_data_lock(int32_t number, void *host, int64_t size, void **locked) {
+  (void)number; /* counts other plugins' devices too; the memory is for all of ours anyway */
+  const rtl_device_t *device = rtl_plugin_device(rtl_plugin(), 0, "lock host memory");
+  if (!device || !is_size(device, size, "lock"))
+    return OFFLOAD_FAIL;
+  return result_of(atmi_host_lock(&rtl_plugin()->machine.host_locks, host, (size_t)size, locked));
+}
+
+EXPORT int32_t __tgt_rtl_data_unlock(int32_t number, void *host) {
+  (void)number;
+  if (!rtl_plugin_device(rtl_plugin(), 0, "unlock host memory"))
+    return OFFLOAD_FAIL;
+  return result_of(atmi_host_unlock(&rtl_plugin()->machine.host_locks, host));
+}
+
+/* Completes an operation that was begun on a queue of its own. */
+static int32_t complete(int32_t begun, __tgt_async_info *queue) {
+  int32_t ended = result_of(rtl_queue_synchronize(queue));
+  return begun ? begun : ended;
+}
+
+EXPORT int32_t __tgt_rtl_data_submit(int32_t number, void *target, void *host, int64_t size) {
+  __tgt_async_info queue = {NULL};
+  return complete(__tgt_rtl_data_submit_async(number, target, host, size, &queue), &queue);
+}
+
+EXPORT int32_t __tgt_rtl_data_retrieve(int32_t number, void *host, void *target, int64_t size) {
+  __tgt_async_info queue = {NULL};
+  return complete(__tgt_rtl_data_retrieve_async(number, host, target, size, &queue), &queue);
+}
+
+EXPORT int32_t __tgt_rtl_data_exchange(int32_t source_number, void *source, int32_t target_number,
+                                       void *target, int64_t size) {
+  __tgt_async_info queue = {NULL};
+  return complete(__tgt_rtl_data_exchange_async(source_number, source, target_number, target, size, &queue),
+                  &queue);
+}
+
+/* ---- launches ---- */
+
+static int32_t launch(int32_t number, const void *kernel, const host_abi_launch_t *request,
+                      __tgt_async_info *queue) {
+  rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "launch a kernel");
+  if (!device)
+    return OFFLOAD_FAIL;
+  if (!kernel) {
+    atmi_fail(ATMI_INVALID, device->core->label, "cannot launch a kernel: the program passes none");
+    return OFFLOAD_FAIL;
+  }
+  if (queue)
+    return result_of(rtl_launch(rtl_plugin(), device, kernel, request, queue));
+  __tgt_async_info own = {NULL};
+  return complete(result_of(rtl_launch(rtl_plugin(), device, kernel, request, &own)), &own);
+}
+
+EXPORT int32_t __tgt_rtl_launch_kernel(int32_t number, void *kernel, void **args, ptrdiff_t *offsets,
+                                       KernelArgsTy *kernel_args, __tgt_async_info *queue) {
+  host_abi_launch_t request = host_abi_launch_from_kernel_args(args, offsets, kernel_args);
+  return launch(number, kernel, &request, queue);
+}
+
+EXPORT int32_t __tgt_rtl_run_target_region_async(int32_t number, void *kernel, void **args,
+                                                 ptrdiff_t *offsets, int32_t arg_num,
+                                                 __tgt_async_info *queue) {
+  host_abi_launch_t request = host_abi_launch_from_region(args, offsets, arg_num);
+  return launch(number, kernel, &request, queue);
+}
+
+EXPORT int32_t __tgt_rtl_run_target_region(int32_t number, void *kernel, void **args, ptrdiff_t *offsets,
+                                           int32_t arg_num) {
+  return __tgt_rtl_run_target_region_async(number, kernel, args, offsets, arg_num, NULL);
+}
+
+EXPORT int32_t __tgt_rtl_run_target_team_region_async(int32_t number, void *kernel, void **args,
+                                                      ptrdiff_t *offsets, int32_t arg_num, int32_t num_teams,
+                                                      int32_t thread_limit, uint64_t tripcount,
+                                                      __tgt_async_info *queue) {
+  host_abi_launch_t request =
+      host_abi_launch_from_team_region(args, offsets, arg_num, num_teams, thread_limit, tripcount);
+  return launch(number, kernel, &request, queue);
+}
+
+EXPORT int32_t __tgt_rtl_run_target_team_region(int32_t number, void *kernel, void **args, ptrdiff_t *offsets,
+                                                int32_t arg_num, int32_t num_teams, int32_t thread_limit,
+                                                uint64_t tripcount) {
+  return __tgt_rtl_run_target_team_region_async(number, kernel, args, offsets, arg_num, num_teams,
+                                                thread_limit, tripcount, NULL);
+}
+
+/* ---- queues and events ---- */
+
+EXPORT int64_t __tgt_rtl_synchronize(int32_t number, __tgt_async_info *queue) {
+  if (!rtl_plugin_device(rtl_plugin(), number, "wait for the device"))
+    return OFFLOAD_FAIL;
+  return result_of(rtl_queue_synchronize(queue));
+}
+
+EXPORT int32_t __tgt_rtl_query_async(int32_t number, __tgt_async_info *queue) {
+  if (!rtl_plugin_device(rtl_plugin(), number, "ask for the state of the device"))
+    return OFFLOAD_FAIL;
+  atmi_status_t status = rtl_queue_query(queue);
+  return status == ATMI_PENDING ? OFFLOAD_SUCCESS : result_of(status);
+}
+
+EXPORT int32_t __tgt_rtl_create_event(int32_t number, void **event) {
+  rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "create an event");
+  atmi_event_t *made;
+  if (!device || atmi_event_take(&device->core->events, device->core->label, &made))
+    return OFFLOAD_FAIL;
+  *event = made;
+  return OFFLOAD_SUCCESS;
+}
+
+EXPORT int32_t __tgt_rtl_record_event(int32_t number, void *event, __tgt_async_info *queue) {
+  if (!rtl_plugin_device(rtl_plugin(), number, "record an event"))
+    return OFFLOAD_FAIL;
+  atmi_event_record(event, queue ? queue->Queue : NULL);
+  return OFFLOAD_SUCCESS;
+}
+
+EXPORT int32_t __tgt_rtl_wait_event(int32_t number, void *event, __tgt_async_info *queue) {
+  rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "wait for an event");
+  if (!device)
+    return OFFLOAD_FAIL;
+  atmi_status_t status = atmi_event_query(event);
+  if (status != ATMI_PENDING)
+    return result_of(status);
+  atmi_stream_t *stream;
+  if (!queue)
+    return result_of(atmi_event_synchronize(event));
+  if (rtl_queue_stream(device, queue, &stream))
+    return OFFLOAD_FAIL;
+  return result_of(atmi_event_wait(event, stream));
+}
+
+EXPORT int32_t __tgt_rtl_sync_event(int32_t number, void *event) {
+  if (!rtl_plugin_device(rtl_plugin(), number, "wait for an event"))
+    return OFFLOAD_FAIL;
+  return result_of(atmi_event_synchronize(event));
+}
+
+EXPORT int32_t __tgt_rtl_destroy_event(int32_t number, void *event) {
+  if (!rtl_plugin_device(rtl_plugin(), number, "destroy an event"))
+    return OFFLOAD_FAIL;
+  atmi_event_put(event);
+  return OFFLOAD_SUCCESS;
+}
+
+/* ---- interop ---- */
+
+EXPORT int32_t __tgt_rtl_init_async_info(int32_t number, __tgt_async_info **queue) {
+  rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "make an interop queue");
+  return device ? result_of(rtl_interop_make_queue(rtl_plugin(), device, queue)) : OFFLOAD_FAIL;
+}
+
+EXPORT int64_t __tgt_rtl_init_device_info(int64_t number, __tgt_device_info *info, const char **error) {
+  *error = NULL;
+  /* 18 passes 32 bits and leaves the others undefined. */
+  const rtl_device_t *device = rtl_plugin_device(rtl_plugin(), (int32_t)number, "describe a device");
+  if (!device) {
+    *error = "no such AMD device";
+    return OFFLOAD_FAIL;
+  }
+  info->Context = NULL;
+  if (!info->Device)
+    info->Device = (void *)(uintptr_t)device->core->agent.handle;
+  return OFFLOAD_SUCCESS;
+}

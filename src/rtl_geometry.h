@@ -1,0 +1,47 @@
+/* How many teams and threads a launch gets: one pure function of the region's clauses, the kernel, the device
+ * and the user's settings. doc/environment.md states the rules for users. */
+#ifndef RTL_GEOMETRY_H
+#define RTL_GEOMETRY_H
+
+#include "atmi_device.h"
+#include "atmi_env.h"
+
+/* How the compiler laid a target region out. The numbers are those of LLVM 14 and later. */
+typedef enum rtl_mode {
+  RTL_MODE_GENERIC =
+      1,             /* one main thread, in a wave of its own, and workers that wait for parallel regions */
+  RTL_MODE_SPMD = 2, /* all threads run the region */
+  RTL_MODE_GENERIC_SPMD = 3, /* written as generic, turned into SPMD by the optimiser */
+} rtl_mode_t;
+
+/* What holds for all launches on one device; fixed when the device is set up. */
+typedef struct rtl_geometry_limits {
+  uint32_t wavefront;        /* lanes */
+  uint32_t max_threads;      /* per team, by the hardware */
+  uint32_t max_grid;         /* work-items in all, by the hardware */
+  uint32_t default_teams;    /* without num_teams: what the device or the user wants */
+  uint32_t team_limit;       /* without num_teams: upper bound by the user; UINT32_MAX if none */
+  uint32_t thread_limit;     /* without thread_limit: upper bound by the user; UINT32_MAX if none */
+  uint32_t low_trip_threads; /* fewest threads to which a loop with few iterations is cut */
+} rtl_geometry_limits_t;
+
+typedef struct rtl_geometry_request {
+  rtl_mode_t mode;
+  int32_t num_teams;           /* clause; 0 or less: none */
+  int32_t thread_limit;        /* clause; 0 or less: none */
+  uint64_t tripcount;          /* iterations of the distributed loop; 0: unknown */
+  uint32_t kernel_max_threads; /* what the kernel was compiled for; 0: not stated */
+} rtl_geometry_request_t;
+
+/* teams * threads fits 32 bits; both are at least 1. */
+typedef struct rtl_geometry {
+  uint32_t teams, threads;
+} rtl_geometry_t;
+
+/* The limits of a device under the user's settings. */
+rtl_geometry_limits_t rtl_geometry_limits(const atmi_device_properties_t *device, const atmi_env_t *env);
+
+rtl_geometry_t rtl_geometry_compute(const rtl_geometry_limits_t *limits,
+                                    const rtl_geometry_request_t *request);
+
+#endif

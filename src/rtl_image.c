@@ -1,0 +1,361 @@
+/* Device images: matching them with devices, and loading them. */
+#include "rtl_image.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EM_AMDGPU_MACHINE = 224 };
+
+/* ---- matching ---- */
+
+/* The ELF file in an image, raw or wrapped. */
+static bool unwrap(const __tgt_device_image *image, const void **elf, size_t *bytes) {
+  const char *begin = image->ImageStart, *end = image->ImageEnd, *arch;
+  return begin && end > begin && host_abi_unwrap(begin, (size_t)(end - begin), elf, bytes, &arch);
+}
+
+static bool identify(const void *elf, size_t bytes, atmi_target_id_t *id) {
+  atmi_elf_identity_t identity;
+  return atmi_elf_identify(elf, bytes, &identity) && !atmi_target_id_from_elf(&identity, id);
+}
+
+static bool is_for_amd(const void *elf, size_t bytes) {
+  atmi_elf_identity_t identity;
+  return atmi_elf_identify(elf, bytes, &identity) && identity.machine == EM_AMDGPU_MACHINE;
+}
+
+static bool fits_any(const rtl_plugin_t *plugin, const atmi_target_id_t *id) {
+  for (uint32_t i = 0; i < plugin->machine.device_count; i++)
+    if (atmi_target_id_match(id, &plugin->machine.devices[i]->properties.target) == ATMI_MATCH)
+      return true;
+  return false;
+}
+
+bool rtl_image_fits(const rtl_plugin_t *plugin, const __tgt_device_image *image) {
+  const void *elf;
+  size_t bytes;
+  atmi_target_id_t id;
+  return unwrap(image, &elf, &bytes) && identify(elf, bytes, &id) && fits_any(plugin, &id);
+}
+
+/* ---- explaining ---- */
+
+void rtl_image_explain(const atmi_target_id_t *image, const atmi_target_id_t *device, char *text,
+                       size_t bytes) {
+  static const char *const differences[] = {
+      [ATMI_MATCH] = "they match",
+      [ATMI_MISMATCH_PROCESSOR] = "the processors differ",
+      [ATMI_MISMATCH_SRAMECC] = "sramecc differs",
+      [ATMI_MISMATCH_XNACK] = "xnack differs",
+  };
+  char of_image[ATMI_TARGET_ID_TEXT], of_device[ATMI_TARGET_ID_TEXT];
+  atmi_target_id_format(image, of_image);
+  atmi_target_id_format(device, of_device);
+  atmi_mismatch_t mismatch = atmi_target_id_match(image, device);
+  snprintf(text, bytes, "the image is for %s, the device is %s: %s; build with -march=%s%s", of_image,
+           of_device, differences[mismatch], device->processor,
+           mismatch == ATMI_MISMATCH_XNACK ? ", or switch xnack with HSA_XNACK where the GPU can" : "");
+}
+
+/* Appends ", text" or "text" to a list; what does not fit is left out. */
+static void append(char *list, size_t bytes, const char *text) {
+  size_t length = strlen(list);
+  snprintf(list + length, bytes - length, "%s%s", length ? ", " : "", text);
+}
+
+static void list_images(const __tgt_bin_desc *library, char *list, size_t bytes) {
+  *list = 0;
+  for (int32_t i = 0; i < library->NumDeviceImages; i++) {
+    const void *elf;
+    size_t elf_bytes;
+    atmi_target_id_t id;
+    char text[ATMI_TARGET_ID_TEXT] = "a processor that this plugin does not know";
+    if (!unwrap(&library->DeviceImages[i], &elf, &elf_bytes) || !is_for_amd(elf, elf_bytes))
+      continue;
+    if (identify(elf, elf_bytes, &id))
+      atmi_target_id_format(&id, text);
+    append(list, bytes, text);
+  }
+}
+
+static void list_devices(const rtl_plugin_t *plugin, char *list, size_t bytes) {
+  *list = 0;
+  for (uint32_t i = 0; i < plugin->machine.device_count; i++) {
+    char id[ATMI_TARGET_ID_TEXT], text[ATMI_TARGET_ID_TEXT + 32];
+    atmi_target_id_format(&plugin->machine.devices[i]->properties.target, id);
+    snprintf(text, sizeof text, "device %u is %s", i, id);
+    append(list, bytes, text);
+  }
+}
+
+static void explain_refusal(const rtl_plugin_t *plugin, const __tgt_bin_desc *library) {
+  char images[512], devices[512];
+  list_images(library, images, sizeof images);
+  list_devices(plugin, devices, sizeof devices);
+  if (*images && plugin->machine.device_count)
+    atmi_fail(ATMI_UNSUPPORTED, NULL,
+              "cannot offload: no device image of the program runs on a GPU of this machine: the program is "
+              "built for "
+              "%s; %s; build with -march=%s (--offload-arch in newer compilers)",
+              images, devices, plugin->machine.devices[0]->properties.target.processor);
+}
+
+/* ---- what libraries hold ---- */
+
+void rtl_image_register(rtl_plugin_t *plugin, const __tgt_bin_desc *library) {
+  bool any_fits = false;
+  for (int32_t i = 0; i < library->NumDeviceImages; i++) {
+    const __tgt_device_image *image = &library->DeviceImages[i];
+    rtl_known_image_t known = {.library = library, .host_entries = image->EntriesBegin};
+    if (!unwrap(image, &known.elf, &known.bytes) || !is_for_amd(known.elf, known.bytes))
+      continue;
+    any_fits = rtl_image_fits(plugin, image) || any_fits;
+    rtl_known_image_t *record = malloc(sizeof *record);
+    if (!record)
+      continue; /* it only serves to find a better image; without it the given one is tried */
+    *record = known;
+    pthread_mutex_lock(&plugin->lock);
+    record->next = plugin->images;
+    plugin->images = record;
+    pthread_mutex_unlock(&plugin->lock);
+  }
+  if (!any_fits)
+    explain_refusal(plugin, library);
+}
+
+void rtl_image_forget(rtl_plugin_t *plugin, const __tgt_bin_desc *library) {
+  for (rtl_known_image_t **at = &plugin->images; *at;) {
+    rtl_known_image_t *known = *at;
+    if (library && known->library != library) {
+      at = &known->next;
+      continue;
+    }
+    *at = known->next;
+    free(known);
+  }
+}
+
+static void release(rtl_loaded_image_t *loaded) {
+  atmi_code_object_fini(&loaded->object);
+  free(loaded->kernels);
+  free(loaded->entries);
+  free(loaded);
+}
+
+void rtl_image_release_all(rtl_device_t *device) {
+  while (device->images) {
+    rtl_loaded_image_t *loaded = device->images;
+    device->images = loaded->next;
+    release(loaded);
+  }
+}
+
+/* Unloads what was unregistered. Not while anything runs on the device: when a program exits, its other
+ * threads may still be in the middle of a region. What stays is tried again with the next library that comes
+ * or goes. */
+static void release_retired(rtl_device_t *device) {
+  if (atmi_device_is_busy(device->core))
+    return;
+  for (rtl_loaded_image_t **at = &device->images; *at;) {
+    rtl_loaded_image_t *loaded = *at;
+    if (!loaded->retired) {
+      at = &loaded->next;
+      continue;
+    }
+    *at = loaded->next;
+    release(loaded);
+  }
+}
+
+static bool belongs_to(const rtl_loaded_image_t *loaded, const __tgt_bin_desc *library) {
+  for (int32_t i = 0; i < library->NumDeviceImages; i++)
+    if (loaded->host_entries == library->DeviceImages[i].EntriesBegin)
+      return true;
+  return false;
+}
+
+void rtl_image_unregister(rtl_plugin_t *plugin, const __tgt_bin_desc *library) {
+  pthread_mutex_lock(&plugin->lock);
+  for (uint32_t i = 0; plugin->devices && i < plugin->machine.device_count; i++) {
+    rtl_device_t *device = &plugin->devices[i];
+    for (rtl_loaded_image_t *loaded = device->images; loaded; loaded = loaded->next)
+      loaded->retired = loaded->retired || belongs_to(loaded, library);
+    release_retired(device);
+  }
+  rtl_image_forget(plugin, library);
+  pthread_mutex_unlock(&plugin->lock);
+}
+
+/* ---- loading ---- */
+
+/* Chooses the bytes to load on the device: the given image if it fits, else another one of the same library.
+ */
+static atmi_status_t choose(rtl_plugin_t *plugin, const rtl_device_t *device, const __tgt_device_image *image,
+                            const void **elf, size_t *bytes) {
+  const atmi_target_id_t *target = &device->core->properties.target;
+  const char *label = device->core->label;
+  atmi_target_id_t id, other;
+  if (!unwrap(image, elf, bytes) || !is_for_amd(*elf, *bytes))
+    return atmi_fail(ATMI_CORRUPT, label, "cannot load the device image: it is no ELF file for AMD GPUs");
+  if (!identify(*elf, *bytes, &id))
+    return atmi_fail(
+        ATMI_UNSUPPORTED, label,
+        "cannot load the device image: its processor or code object version is not known to this plugin");
+  if (atmi_target_id_match(&id, target) == ATMI_MATCH)
+    return ATMI_OK;
+  bool found = false;
+  pthread_mutex_lock(&plugin->lock);
+  for (const rtl_known_image_t *known = plugin->images; known && !found; known = known->next) {
+    found = known->host_entries == image->EntriesBegin && identify(known->elf, known->bytes, &other) &&
+            atmi_target_id_match(&other, target) == ATMI_MATCH;
+    if (found) {
+      *elf = known->elf;
+      *bytes = known->bytes;
+    }
+  }
+  pthread_mutex_unlock(&plugin->lock);
+  if (found)
+    return ATMI_OK;
+  char reason[256];
+  rtl_image_explain(&id, target, reason, sizeof reason);
+  return atmi_fail(ATMI_UNSUPPORTED, label, "cannot load the device image: %s", reason);
+}
+
+/* A variable: its place on the device, checked against what the host believes. Under unified shared memory
+ * device code reaches it through a pointer to the host's, which is the entry's content then. */
+static atmi_status_t resolve_variable(const rtl_plugin_t *plugin, rtl_loaded_image_t *loaded,
+                                      atmi_stream_t *stream, const __tgt_offload_entry *host,
+                                      __tgt_offload_entry *entry) {
+  const char *label = stream->device->label;
+  uint64_t bytes;
+  atmi_status_t status = atmi_code_object_find_variable(&loaded->object, host->name, &entry->addr, &bytes);
+  if (status)
+    return atmi_fail(
+        status, label,
+        "cannot load the device image: it has no variable %s, which the host declares as target; was it "
+        "optimised away, or is a translation unit missing?",
+        host->name);
+  if (bytes != host->size)
+    return atmi_fail(
+        ATMI_CORRUPT, label,
+        "cannot load the device image: variable %s has %llu bytes there and %zu on the host; rebuild all "
+        "translation units with the same declarations",
+        host->name, (unsigned long long)bytes, host->size);
+  if (plugin->requires & OMP_REQ_UNIFIED_SHARED_MEMORY)
+    return atmi_transfer_submit(stream, entry->addr, host->addr, host->size);
+  return ATMI_OK;
+}
+
+static atmi_status_t resolve_kernel(rtl_loaded_image_t *loaded, const device_abi_t *abi,
+                                    const __tgt_offload_entry *host, rtl_kernel_t *kernel,
+                                    __tgt_offload_entry *entry) {
+  const char *label = loaded->object.device->label;
+  atmi_status_t status = atmi_code_object_find_kernel(&loaded->object, host->name, &kernel->core);
+  atmi_elf_symbol_t function;
+  if (status == ATMI_NOT_FOUND && host->flags & (OMP_DECLARE_TARGET_CTOR | OMP_DECLARE_TARGET_DTOR) &&
+      atmi_elf_find_symbol(loaded->object.elf, host->name, &function))
+    return atmi_fail(
+        ATMI_UNSUPPORTED, label,
+        "cannot load the device image: %s is a plain function, as clang 13 and 14 emit constructors and "
+        "destructors of declare target variables, and cannot be launched; build with clang 15 or later",
+        host->name);
+  if (status == ATMI_NOT_FOUND)
+    return atmi_fail(
+        status, label,
+        "cannot load the device image: it has no kernel %s; host and device code do not belong together",
+        host->name);
+  if (status)
+    return status;
+  if (!device_abi_mode(abi, loaded->object.elf, host->name, &kernel->mode))
+    return atmi_fail(ATMI_CORRUPT, label,
+                     "cannot load the device image: the execution mode of kernel %s is not known",
+                     host->name);
+  kernel->mode_number = device_abi_mode_number(abi, kernel->mode);
+  entry->addr = kernel;
+  return ATMI_OK;
+}
+
+static atmi_status_t resolve_entries(const rtl_plugin_t *plugin, rtl_loaded_image_t *loaded,
+                                     const __tgt_device_image *image, atmi_stream_t *stream) {
+  size_t count = (size_t)(image->EntriesEnd - image->EntriesBegin);
+  device_abi_t abi = device_abi_detect(loaded->object.elf);
+  loaded->entries = calloc(count ? count : 1, sizeof *loaded->entries);
+  loaded->kernels = calloc(count ? count : 1, sizeof *loaded->kernels);
+  if (!loaded->entries || !loaded->kernels)
+    return atmi_fail(ATMI_NO_MEMORY, stream->device->label,
+                     "cannot load the device image: out of host memory");
+  atmi_status_t status = ATMI_OK;
+  for (size_t i = 0; !status && i < count; i++) {
+    const __tgt_offload_entry *host = &image->EntriesBegin[i];
+    loaded->entries[i] = *host;
+    if (host->size)
+      status = resolve_variable(plugin, loaded, stream, host, &loaded->entries[i]);
+    else
+      status = resolve_kernel(loaded, &abi, host, &loaded->kernels[i], &loaded->entries[i]);
+  }
+  loaded->table = (__tgt_target_table){loaded->entries, loaded->entries + count};
+  return status;
+}
+
+/* Tells the image's device runtime where it is. Most images of clang 13 do not want to know. */
+static atmi_status_t write_environment(const rtl_plugin_t *plugin, rtl_loaded_image_t *loaded,
+                                       atmi_stream_t *stream) {
+  const atmi_device_t *device = stream->device;
+  const device_abi_environment_t environment = {
+      .debug_kind = (uint32_t)plugin->env.device_rtl_debug,
+      .device_count = plugin->machine.device_count,
+      .device_number = device->number,
+      .dynamic_lds_bytes = (uint32_t)plugin->env.shared_memory_bytes,
+      .clock_frequency = device->properties.timestamp_frequency,
+      .hardware_parallelism =
+          (uint64_t)device->properties.compute_units * device->properties.max_waves_per_cu,
+  };
+  for (const char *const *name = device_abi_environment_names; *name; name++) {
+    void *address;
+    uint64_t bytes;
+    if (atmi_code_object_find_variable(&loaded->object, *name, &address, &bytes))
+      continue;
+    atmi_status_t status = atmi_transfer_submit(
+        stream, address, &environment, bytes < sizeof environment ? (size_t)bytes : sizeof environment);
+    /* The copy may be of this very stack frame. */
+    return status ? status : atmi_stream_synchronize(stream);
+  }
+  return ATMI_OK;
+}
+
+atmi_status_t rtl_image_load(rtl_plugin_t *plugin, rtl_device_t *device, const __tgt_device_image *image,
+                             __tgt_target_table **table) {
+  const void *elf;
+  size_t bytes;
+  atmi_stream_t *stream = NULL;
+  atmi_status_t status = choose(plugin, device, image, &elf, &bytes), ended;
+  if (status)
+    return status;
+  rtl_loaded_image_t *loaded = calloc(1, sizeof *loaded);
+  if (!loaded)
+    return atmi_fail(ATMI_NO_MEMORY, device->core->label, "cannot load the device image: out of host memory");
+  loaded->host_entries = image->EntriesBegin;
+  if ((status = atmi_code_object_init(device->core, elf, bytes, &loaded->object)) ||
+      (status = atmi_stream_take(device->core, &stream)))
+    goto failed;
+  status = resolve_entries(plugin, loaded, image, stream);
+  if (!status)
+    status = write_environment(plugin, loaded, stream);
+  if ((ended = atmi_stream_synchronize(stream)) && !status)
+    status = ended;
+  atmi_stream_put(stream);
+  if (status)
+    goto failed;
+  atmi_code_object_seal(&loaded->object);
+  pthread_mutex_lock(&plugin->lock);
+  release_retired(device);
+  loaded->next = device->images;
+  device->images = loaded;
+  pthread_mutex_unlock(&plugin->lock);
+  *table = &loaded->table;
+  return ATMI_OK;
+failed:
+  release(loaded);
+  return status;
+}

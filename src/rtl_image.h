@@ -1,0 +1,30 @@
+/* Device images: which of them run on which device, and loading them. */
+#ifndef RTL_IMAGE_H
+#define RTL_IMAGE_H
+
+#include "rtl_plugin.h"
+
+/* Remembers a library's images. If it has images for AMD GPUs but none runs on any of ours, says so at once
+ * in one line: what they are for, what the devices are, and what would help. */
+void rtl_image_register(rtl_plugin_t *plugin, const __tgt_bin_desc *library);
+/* Forgets the library's images, and unloads them from all devices, at once where nothing is running. */
+void rtl_image_unregister(rtl_plugin_t *plugin, const __tgt_bin_desc *library);
+/* Forgets the images of one library, or of all if it is NULL. The caller holds the plugin's lock. */
+void rtl_image_forget(rtl_plugin_t *plugin, const __tgt_bin_desc *library);
+
+/* Whether an image runs on at least one device. Prints nothing. */
+bool rtl_image_fits(const rtl_plugin_t *plugin, const __tgt_device_image *image);
+
+/* Loads an image on a device and fills its table of entries. If this image does not fit the device, but the
+ * same library has one that does, that one is taken: libomptarget knows only one image per plugin. */
+ATMI_MUST_CHECK atmi_status_t rtl_image_load(rtl_plugin_t *plugin, rtl_device_t *device,
+                                             const __tgt_device_image *image, __tgt_target_table **table);
+
+/* Unloads everything from the device, on which nothing runs any more. The caller holds the plugin's lock. */
+void rtl_image_release_all(rtl_device_t *device);
+
+/* Why an image does not run on a device, and what would help. Exposed for tests of the wording. */
+void rtl_image_explain(const atmi_target_id_t *image, const atmi_target_id_t *device, char *text,
+                       size_t bytes);
+
+#endif

@@ -1,0 +1,73 @@
+/* The plugin's one context: settings, machine, devices, and the images that programs registered. Everything
+ * that the entry points share is in here; each test can make its own. */
+#ifndef RTL_PLUGIN_H
+#define RTL_PLUGIN_H
+
+#include "atmi_machine.h"
+#include "atmi_transfer.h"
+#include "device_abi.h"
+#include "host_abi.h"
+#include "rtl_geometry.h"
+
+/* A kernel of a program on one device: the handle that libomptarget keeps and passes to launches. */
+typedef struct rtl_kernel {
+  atmi_kernel_t core;
+  rtl_mode_t mode;
+  uint8_t mode_number; /* of the compiler that made the image; for traces */
+} rtl_kernel_t;
+
+/* An image loaded on one device. */
+typedef struct rtl_loaded_image {
+  struct rtl_loaded_image *next;
+  const __tgt_offload_entry *host_entries; /* identifies the library it came from */
+  bool retired; /* its library is gone: to be unloaded as soon as the device is idle */
+  atmi_code_object_t object;
+  rtl_kernel_t *kernels;
+  __tgt_offload_entry *entries;
+  __tgt_target_table table;
+} rtl_loaded_image_t;
+
+typedef struct rtl_device {
+  atmi_device_t *core;
+  atomic_bool ready; /* init_device was called */
+  rtl_geometry_limits_t limits;
+  rtl_loaded_image_t *images;               /* guarded by the plugin's lock */
+  struct rtl_interop_queue *interop_queues; /* guarded by the plugin's lock */
+} rtl_device_t;
+
+/* An image that a registered library holds, whether it fits a device or not. */
+typedef struct rtl_known_image {
+  struct rtl_known_image *next;
+  const __tgt_bin_desc *library;
+  const __tgt_offload_entry *host_entries;
+  const void *elf;
+  size_t bytes;
+} rtl_known_image_t;
+
+typedef enum rtl_state { RTL_NEW, RTL_RUNNING, RTL_STOPPED } rtl_state_t;
+
+typedef struct rtl_plugin {
+  pthread_mutex_t lock; /* start, stop, lists of images; never on the path of a launch or copy */
+  _Atomic rtl_state_t state;
+  atmi_env_t env;
+  atmi_machine_t machine;
+  rtl_device_t *devices;
+  _Atomic uint32_t info; /* LIBOMPTARGET_INFO bits, as last set */
+  _Atomic int64_t
+    requires;                /* OMP_REQ_ bits of the program */
+  rtl_known_image_t *images; /* guarded by lock */
+} rtl_plugin_t;
+
+/* The context of this library. */
+rtl_plugin_t *rtl_plugin(void);
+
+/* Reads the environment and finds the devices, the first time it is called. Thread-safe. */
+void rtl_plugin_start(rtl_plugin_t *plugin);
+/* Releases everything, once; entry points that are called later find no device. If a thread is still in the
+ * middle of an operation, everything is left to the end of the process instead. */
+void rtl_plugin_stop(rtl_plugin_t *plugin);
+
+/* The device of this number if it may be used, or NULL with a message that begins with `operation`. */
+rtl_device_t *rtl_plugin_device(rtl_plugin_t *plugin, int64_t number, const char *operation);
+
+#endif

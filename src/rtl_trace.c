@@ -1,0 +1,101 @@
+/* Traces of launches and devices. The formats are interfaces: scripts parse them. */
+#include "rtl_trace.h"
+
+#include <stdio.h>
+
+/* Default workgroup size, which the classic plugins print as the constant one, because no compiler sets
+ * another. */
+enum { CLASSIC_CONST_GROUP = 256 };
+
+static void print_classic(FILE *out, const rtl_device_t *device, const rtl_kernel_t *kernel,
+                          const host_abi_launch_t *request, const atmi_launch_t *launch) {
+  const atmi_kernel_metadata_t *metadata = kernel->core.metadata;
+  fprintf(out,
+          "DEVID:%2d SGN:%1d ConstWGSize:%-4d args:%2d teamsXthrds:(%4dX%4d) reqd:(%4dX%4d) lds_usage:%uB "
+          "sgpr_count:%u vgpr_count:%u sgpr_spill_count:%u vgpr_spill_count:%u tripcount:%lu n:%s\n",
+          (int)device->core->number, (int)kernel->mode_number, CLASSIC_CONST_GROUP,
+          (int)request->argument_count, (int)launch->groups, (int)launch->group, request->num_teams,
+          request->thread_limit, kernel->core.group_bytes + launch->dynamic_lds_bytes, metadata->sgpr_count,
+          metadata->vgpr_count, metadata->sgpr_spill_count, metadata->vgpr_spill_count,
+          (unsigned long)request->tripcount, kernel->core.name);
+}
+
+/* The values that led to the geometry, under the names and in the order of the plugin of LLVM 13. */
+static void print_geometry(const rtl_plugin_t *plugin, const rtl_device_t *device,
+                           const host_abi_launch_t *request, const atmi_launch_t *launch) {
+  const rtl_geometry_limits_t *limits = &device->limits;
+  const atmi_env_t *env = &plugin->env;
+  const struct {
+    const char *name;
+    int64_t value;
+  } rows[] = {
+      {"Max_Teams", limits->default_teams},
+      {"RTLDeviceInfoTy::Warp_Size", limits->wavefront},
+      {"RTLDeviceInfoTy::Max_WG_Size", limits->max_threads},
+      {"RTLDeviceInfoTy::Default_WG_Size", CLASSIC_CONST_GROUP},
+      {"thread_limit", request->thread_limit},
+      {"threadsPerGroup", launch->group},
+      {"ConstWGSize", CLASSIC_CONST_GROUP},
+      {"num_teams", request->num_teams},
+      {"num_groups", launch->groups},
+      {"loop_tripcount", (int64_t)request->tripcount},
+  };
+  flockfile(stderr);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    fprintf(stderr, "%s: %lld\n", rows[i].name, (long long)rows[i].value);
+  fprintf(stderr, "Env.NumTeams %lld\n", env->num_teams == ATMI_ENV_UNSET ? -1LL : (long long)env->num_teams);
+  fprintf(stderr, "Env.TeamLimit %lld\n",
+          env->team_limit == ATMI_ENV_UNSET ? -1LL : (long long)env->team_limit);
+  funlockfile(stderr);
+}
+
+void rtl_trace_launch(const rtl_plugin_t *plugin, const rtl_device_t *device, const rtl_kernel_t *kernel,
+                      const host_abi_launch_t *request, const atmi_launch_t *launch) {
+  static const char *const mode_names[] = {
+      [RTL_MODE_GENERIC] = "Generic", [RTL_MODE_SPMD] = "SPMD", [RTL_MODE_GENERIC_SPMD] = "Generic-SPMD"};
+  int64_t trace = plugin->env.kernel_trace;
+  if (trace & RTL_TRACE_STARTUP)
+    print_geometry(plugin, device, request, launch);
+  if (trace)
+    print_classic(trace & (RTL_TRACE_STDOUT | RTL_TRACE_TIMING) ? stdout : stderr, device, kernel, request,
+                  launch);
+  if (atomic_load_explicit(&plugin->info, memory_order_relaxed) & OMP_INFOTYPE_PLUGIN_KERNEL)
+    fprintf(
+        stderr,
+        "\"PluginInterface\" device %d info: Launching kernel %s with %lu blocks and %d threads in %s mode\n",
+        (int)device->core->number, kernel->core.name, (unsigned long)launch->groups, (int)launch->group,
+        mode_names[kernel->mode]);
+}
+
+void rtl_trace_device(const rtl_plugin_t *plugin, const rtl_device_t *device) {
+  const atmi_device_properties_t *properties = &device->core->properties;
+  if (plugin->env.kernel_trace & RTL_TRACE_STARTUP)
+    fprintf(stderr, "Device#%-2d CU's: %2d %s\n", (int)device->core->number, (int)properties->compute_units,
+            properties->name);
+}
+
+void rtl_trace_print_device(const rtl_device_t *device) {
+  const atmi_device_properties_t *p = &device->core->properties;
+  uint16_t major = 0, minor = 0;
+  size_t bytes = 0;
+  hsa_system_get_info(HSA_SYSTEM_INFO_VERSION_MAJOR, &major);
+  hsa_system_get_info(HSA_SYSTEM_INFO_VERSION_MINOR, &minor);
+  hsa_amd_memory_pool_get_info(device->core->memory_pool, HSA_AMD_MEMORY_POOL_INFO_SIZE, &bytes);
+  flockfile(stdout);
+  printf("    %-34s%u.%u\n", "HSA Runtime Version:", major, minor);
+  printf("    %-34s%u\n", "HSA OpenMP Device Number:", device->core->number);
+  printf("    %-34s%s\n", "Product Name:", p->product_name);
+  printf("    %-34s%s\n", "Device Name:", p->name);
+  printf("    %-34s%s\n", "ISA:", p->isa_name);
+  printf("    %-34s%u\n", "Compute Units:", p->compute_units);
+  printf("    %-34s%u\n", "Wavefront Size:", p->wavefront);
+  printf("    %-34s%u\n", "Max Waves Per CU:", p->max_waves_per_cu);
+  printf("    %-34s%u\n", "Workgroup Max Size:", p->max_group);
+  printf("    %-34s%u\n", "Grid Max Size (x):", p->max_grid_x);
+  printf("    %-34s%u bytes\n", "LDS Per Workgroup:", p->lds_bytes);
+  printf("    %-34s%u packets\n", "Queue Max Size:", p->max_queue_packets);
+  printf("    %-34s%zu bytes\n", "Device Memory:", bytes);
+  printf("    %-34s%u teams of at most %u threads\n", "Default Launch:", device->limits.default_teams,
+         device->limits.max_threads);
+  funlockfile(stdout);
+}
