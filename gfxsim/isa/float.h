@@ -1,10 +1,10 @@
-/* Vocabulary for floating-point vector instructions: operands and results as MODE wants them (rounding, denormals), output
- * modifiers (omod, clamp), halves, and the shapes that most handlers have.
+/* Vocabulary for floating-point vector instructions: operands and results as MODE wants them (rounding,
+ * denormals), output modifiers (omod, clamp), halves, and the shapes that most handlers have.
  *
- * How it is fast: under the default MODE (round to even, denormals kept) and without output modifiers a handler is a plain
- * lane loop. Everything else costs one predictable branch per operand or result and happens out of line, in float.c: the
- * host's rounding mode is switched around the loop, and denormals are flushed in the rows before and after it.
- * Not here: the instructions. */
+ * How it is fast: under the default MODE (round to even, denormals kept) and without output modifiers a
+ * handler is a plain lane loop. Everything else costs one predictable branch per operand or result and
+ * happens out of line, in float.c: the host's rounding mode is switched around the loop, and denormals are
+ * flushed in the rows before and after it. Not here: the instructions. */
 #ifndef GFXSIM_ISA_FLOAT_H
 #define GFXSIM_ISA_FLOAT_H
 
@@ -36,16 +36,18 @@ static inline uint32_t gs_pick32(uint32_t mask, uint32_t a, uint32_t b) {
 
 /* ---- Slow paths, in float.c ---- */
 
-/* A source row with denormals flushed (sign kept) where MODE does not allow them as inputs; `tmp` if anything changed. */
+/* A source row with denormals flushed (sign kept) where MODE does not allow them as inputs; `tmp` if anything
+ * changed. */
 const gs_row_t *gs_flush_input16(const gs_wave_t *w, const gs_row_t *row, gs_row_t *tmp);
 const gs_row_t *gs_flush_input_pk16(const gs_wave_t *w, const gs_row_t *row, gs_row_t *tmp);
 const gs_row_t *gs_flush_input32(const gs_wave_t *w, const gs_row_t *row, gs_row_t *tmp);
 gs_row64_t gs_flush_input64(const gs_wave_t *w, gs_row64_t rows, gs_row_t tmp[2]);
-/* Switches the host to MODE's rounding for f32, or for f64 and f16. gs_finish* (or gs_round_default) switches back. */
+/* Switches the host to MODE's rounding for f32, or for f64 and f16. gs_finish* (or gs_round_default) switches
+ * back. */
 void gs_round_custom(const gs_wave_t *w, unsigned shift);
 void gs_round_default(void);
-/* What is left to do with a result when MODE is custom or there are output modifiers: rounding back to default, flushing
- * denormals, omod, clamp. */
+/* What is left to do with a result when MODE is custom or there are output modifiers: rounding back to
+ * default, flushing denormals, omod, clamp. */
 void gs_finish_slow16(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *d);
 void gs_finish_slow_pk16(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *d);
 void gs_finish_slow32(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *d);
@@ -118,14 +120,15 @@ static inline void gs_finish64(const gs_wave_t *w, const gs_inst_t *in, gs_dst64
 
 /* ---- Halves ----
  *
- * Arithmetic on halves is done in float and rounded once more. For add, subtract and multiply this gives the correctly
- * rounded half, since a float has at least 2 * 11 + 2 bits (the classic condition under which double rounding does no
- * harm); a product of two halves is even exact. fma needs double: a product has 22 bits, and the sum loses bits only where
- * one term is so much smaller than half of the other's last place in a half that it only matters on which side of it the
- * sum lies. With directed rounding both steps go the same way, which is always exact. */
+ * Arithmetic on halves is done in float and rounded once more. For add, subtract and multiply this gives the
+ * correctly rounded half, since a float has at least 2 * 11 + 2 bits (the classic condition under which
+ * double rounding does no harm); a product of two halves is even exact. fma needs double: a product has 22
+ * bits, and the sum loses bits only where one term is so much smaller than half of the other's last place in
+ * a half that it only matters on which side of it the sum lies. With directed rounding both steps go the same
+ * way, which is always exact. */
 
-/* Exact, and without branches. A NaN keeps its payload. Moving the fields to their places in a float gives the value times
- * 2^-112, denormals included, and the product is exact. */
+/* Exact, and without branches. A NaN keeps its payload. Moving the fields to their places in a float gives
+ * the value times 2^-112, denormals included, and the product is exact. */
 static inline float gs_f32_of_f16(uint32_t half) {
   const uint32_t magnitude = (half & 0x7fff) << 13;
   const uint32_t bits = gs_bits_of_float(gs_float_of_bits(magnitude) * 0x1p112f);
@@ -133,8 +136,8 @@ static inline float gs_f32_of_f16(uint32_t half) {
   return gs_float_of_bits(bits | special | (half & 0x8000) << 16);
 }
 
-/* The bits that results beyond the range of a half get: infinity, or the largest half if MODE's rounding or FP16_OVFL says
- * so; for positive and negative results. True infinities stay infinite. */
+/* The bits that results beyond the range of a half get: infinity, or the largest half if MODE's rounding or
+ * FP16_OVFL says so; for positive and negative results. True infinities stay infinite. */
 typedef struct gs_f16_limit {
   uint32_t positive, negative;
 } gs_f16_limit_t;
@@ -142,11 +145,12 @@ typedef struct gs_f16_limit {
 static inline gs_f16_limit_t gs_f16_limit(const gs_wave_t *w) {
   const uint32_t round = w->mode >> GS_MODE_ROUND64_SHIFT & 3;
   const bool saturate = w->mode & GS_MODE_FP16_OVFL;
-  return (gs_f16_limit_t){0x7c00u - (saturate || round >= 2), 0x7c00u - (saturate || round == 1 || round == 3)};
+  return (gs_f16_limit_t){0x7c00u - (saturate || round >= 2),
+                          0x7c00u - (saturate || round == 1 || round == 3)};
 }
 
-/* Rounds in the host's rounding mode. Adding a number whose last place is the half's last place rounds there, once;
- * subtracting it again is exact, and so is scaling the fields into place. */
+/* Rounds in the host's rounding mode. Adding a number whose last place is the half's last place rounds there,
+ * once; subtracting it again is exact, and so is scaling the fields into place. */
 static inline uint32_t gs_f16_of_f32(float x, gs_f16_limit_t limit) {
   const uint32_t bits = gs_bits_of_float(x), magnitude = bits & 0x7fffffff, sign = bits & 0x80000000;
   uint32_t exponent = bits & 0x7f800000;
@@ -161,7 +165,8 @@ static inline uint32_t gs_f16_of_f32(float x, gs_f16_limit_t limit) {
   return sign >> 16 | (magnitude >= 0x7f800000 ? special : finite);
 }
 
-/* The same from a double below 2^128: rounds to the half's last place, after which the step through float is exact. */
+/* The same from a double below 2^128: rounds to the half's last place, after which the step through float is
+ * exact. */
 static inline uint32_t gs_f16_of_f64(double x, gs_f16_limit_t limit) {
   const uint64_t bits = gs_bits_of_double(x), sign = bits & (UINT64_C(1) << 63);
   uint64_t exponent = bits & UINT64_C(0x7ff0000000000000);
@@ -170,7 +175,8 @@ static inline uint32_t gs_f16_of_f64(double x, gs_f16_limit_t limit) {
   const double magic = gs_double_of_bits(sign | (exponent + (UINT64_C(42) << 52)));
   const float rounded = (float)((x + magic) - magic);
   /* A sum that rounds to zero loses its sign to the directed modes. */
-  return gs_f16_of_f32(gs_float_of_bits((gs_bits_of_float(rounded) & 0x7fffffff) | (uint32_t)(sign >> 32)), limit);
+  return gs_f16_of_f32(gs_float_of_bits((gs_bits_of_float(rounded) & 0x7fffffff) | (uint32_t)(sign >> 32)),
+                       limit);
 }
 
 /* A half that a float was rounded to, as a float again. */
@@ -188,7 +194,8 @@ static inline uint32_t gs_flush16(uint32_t half) {
   return (half & 0x7c00) == 0 ? half & 0x8000 : half;
 }
 
-/* ---- Makes signaling NaNs quiet, which not every host function does that only moves or rounds to integers ---- */
+/* ---- Makes signaling NaNs quiet, which not every host function does that only moves or rounds to integers
+ * ---- */
 
 static inline float gs_quiet32(float x) {
   const uint32_t bits = gs_bits_of_float(x);
@@ -200,8 +207,8 @@ static inline double gs_quiet64(double x) {
 
 /* ---- Minimum and maximum ----
  *
- * A NaN loses against a number, except that with the IEEE bit a signaling NaN wins and becomes quiet; -0 is below +0. `ieee`
- * is the quiet bit or 0, see gs_quiet_bit32. */
+ * A NaN loses against a number, except that with the IEEE bit a signaling NaN wins and becomes quiet; -0 is
+ * below +0. `ieee` is the quiet bit or 0, see gs_quiet_bit32. */
 
 static inline uint32_t gs_quiet_bit32(const gs_wave_t *w) {
   return w->mode & GS_MODE_IEEE ? 0x00400000 : 0;
@@ -210,8 +217,9 @@ static inline uint64_t gs_quiet_bit64(const gs_wave_t *w) {
   return w->mode & GS_MODE_IEEE ? UINT64_C(0x0008000000000000) : 0;
 }
 
-/* Completes the choice between a and b, given the bits to take if neither is a NaN. `~bits & ieee` is not zero for a NaN
- * that is signaling and matters. Conditions are kept apart and simple: that is what compilers turn into vector code. */
+/* Completes the choice between a and b, given the bits to take if neither is a NaN. `~bits & ieee` is not
+ * zero for a NaN that is signaling and matters. Conditions are kept apart and simple: that is what compilers
+ * turn into vector code. */
 static inline float gs_choose32(float a, float b, uint32_t numbers, uint32_t ieee) {
   const uint32_t ua = gs_bits_of_float(a), ub = gs_bits_of_float(b);
   const uint32_t signaling_a = a != a ? ~ua & ieee : 0, signaling_b = b != b ? ~ub & ieee : 0;
@@ -258,55 +266,58 @@ static inline float gs_med32(float a, float b, float c, uint32_t ieee) {
 
 /* ---- Shapes of handlers: the last argument is one lane's result as an expression of a, b, c ----
  *
- * GS_F<bits>_<n> rounds (arithmetic), GS_F<bits>_<n>_EXACT does not, which matters to operations that must not see MODE's
- * rounding. Expressions may use `w` for what is the same in all lanes; `setup` declares such things before the loop. */
+ * GS_F<bits>_<n> rounds (arithmetic), GS_F<bits>_<n>_EXACT does not, which matters to operations that must
+ * not see MODE's rounding. Expressions may use `w` for what is the same in all lanes; `setup` declares such
+ * things before the loop. */
 
-#define GS_F32_SRC(i, n)                                                                                                \
-  gs_row_t t##n;                                                                                                        \
+#define GS_F32_SRC(i, n)                                                                                     \
+  gs_row_t t##n;                                                                                             \
   const gs_row_t *const r##n = gs_src_f32(w, in, i, &t##n)
-#define GS_F32_ACC(n)                                                                                                   \
-  gs_row_t t##n;                                                                                                        \
+#define GS_F32_ACC(n)                                                                                        \
+  gs_row_t t##n;                                                                                             \
   const gs_row_t *const r##n = gs_acc_f32(w, in, &t##n)
-#define GS_F32_LOOP(round, load, expr)                                                                                  \
-  gs_row_t td;                                                                                                          \
-  gs_row_t *const d = gs_dst32(w, in, &td);                                                                             \
-  round;                                                                                                                \
-  GS_LANES_DO(l) {                                                                                                      \
-    load;                                                                                                               \
-    d->f32[l] = (expr);                                                                                                 \
-  }                                                                                                                     \
-  gs_finish32(w, in, d);                                                                                                \
+#define GS_F32_LOOP(round, load, expr)                                                                       \
+  gs_row_t td;                                                                                               \
+  gs_row_t *const d = gs_dst32(w, in, &td);                                                                  \
+  round;                                                                                                     \
+  GS_LANES_DO(l) {                                                                                           \
+    load;                                                                                                    \
+    d->f32[l] = (expr);                                                                                      \
+  }                                                                                                          \
+  gs_finish32(w, in, d);                                                                                     \
   gs_commit32(w, in, d)
 
-#define GS_F32_SHAPE_1(name, setup, round, expr)                                                                        \
-  GS_OP(name) {                                                                                                         \
-    GS_F32_SRC(0, a);                                                                                                   \
-    setup;                                                                                                              \
-    GS_F32_LOOP(round, const float a = ra->f32[l], expr);                                                               \
+#define GS_F32_SHAPE_1(name, setup, round, expr)                                                             \
+  GS_OP(name) {                                                                                              \
+    GS_F32_SRC(0, a);                                                                                        \
+    setup;                                                                                                   \
+    GS_F32_LOOP(round, const float a = ra->f32[l], expr);                                                    \
   }
-#define GS_F32_SHAPE_2(name, setup, round, expr)                                                                        \
-  GS_OP(name) {                                                                                                         \
-    GS_F32_SRC(0, a);                                                                                                   \
-    GS_F32_SRC(1, b);                                                                                                   \
-    setup;                                                                                                              \
-    GS_F32_LOOP(round, const float a = ra->f32[l]; const float b = rb->f32[l], expr);                                   \
+#define GS_F32_SHAPE_2(name, setup, round, expr)                                                             \
+  GS_OP(name) {                                                                                              \
+    GS_F32_SRC(0, a);                                                                                        \
+    GS_F32_SRC(1, b);                                                                                        \
+    setup;                                                                                                   \
+    GS_F32_LOOP(round, const float a = ra->f32[l]; const float b = rb->f32[l], expr);                        \
   }
-#define GS_F32_SHAPE_3(name, setup, round, expr)                                                                        \
-  GS_OP(name) {                                                                                                         \
-    GS_F32_SRC(0, a);                                                                                                   \
-    GS_F32_SRC(1, b);                                                                                                   \
-    GS_F32_SRC(2, c);                                                                                                   \
-    setup;                                                                                                              \
-    GS_F32_LOOP(round, const float a = ra->f32[l]; const float b = rb->f32[l]; const float c = rc->f32[l], expr);       \
+#define GS_F32_SHAPE_3(name, setup, round, expr)                                                             \
+  GS_OP(name) {                                                                                              \
+    GS_F32_SRC(0, a);                                                                                        \
+    GS_F32_SRC(1, b);                                                                                        \
+    GS_F32_SRC(2, c);                                                                                        \
+    setup;                                                                                                   \
+    GS_F32_LOOP(round, const float a = ra->f32[l]; const float b = rb->f32[l];                               \
+                const float c = rc->f32[l], expr);                                                           \
   }
 /* c is the destination's old value. */
-#define GS_F32_SHAPE_ACC(name, setup, round, expr)                                                                      \
-  GS_OP(name) {                                                                                                         \
-    GS_F32_SRC(0, a);                                                                                                   \
-    GS_F32_SRC(1, b);                                                                                                   \
-    GS_F32_ACC(c);                                                                                                      \
-    setup;                                                                                                              \
-    GS_F32_LOOP(round, const float a = ra->f32[l]; const float b = rb->f32[l]; const float c = rc->f32[l], expr);       \
+#define GS_F32_SHAPE_ACC(name, setup, round, expr)                                                           \
+  GS_OP(name) {                                                                                              \
+    GS_F32_SRC(0, a);                                                                                        \
+    GS_F32_SRC(1, b);                                                                                        \
+    GS_F32_ACC(c);                                                                                           \
+    setup;                                                                                                   \
+    GS_F32_LOOP(round, const float a = ra->f32[l]; const float b = rb->f32[l];                               \
+                const float c = rc->f32[l], expr);                                                           \
   }
 #define GS_F32_1(name, expr)       GS_F32_SHAPE_1(name, (void)0, gs_round32(w), expr)
 #define GS_F32_2(name, expr)       GS_F32_SHAPE_2(name, (void)0, gs_round32(w), expr)
@@ -315,53 +326,55 @@ static inline float gs_med32(float a, float b, float c, uint32_t ieee) {
 #define GS_F32_1_EXACT(name, expr) GS_F32_SHAPE_1(name, (void)0, (void)0, expr)
 
 /* f64: operands are pairs of rows. */
-#define GS_F64_SRC(i, n)                                                                                                \
-  gs_row_t t##n[2];                                                                                                     \
+#define GS_F64_SRC(i, n)                                                                                     \
+  gs_row_t t##n[2];                                                                                          \
   const gs_row64_t r##n = gs_src_f64(w, in, i, t##n)
-#define GS_F64_ACC(n)                                                                                                   \
-  gs_row_t t##n[2];                                                                                                     \
+#define GS_F64_ACC(n)                                                                                        \
+  gs_row_t t##n[2];                                                                                          \
   const gs_row64_t r##n = gs_acc_f64(w, in, t##n)
-#define GS_F64_LOOP(round, load, expr)                                                                                  \
-  gs_row_t td[2];                                                                                                       \
-  const gs_dst64_t d = gs_dst64(w, in, td);                                                                             \
-  round;                                                                                                                \
-  GS_LANES_DO(l) {                                                                                                      \
-    load;                                                                                                               \
-    gs_put_f64(d, l, (expr));                                                                                           \
-  }                                                                                                                     \
-  gs_finish64(w, in, d);                                                                                                \
+#define GS_F64_LOOP(round, load, expr)                                                                       \
+  gs_row_t td[2];                                                                                            \
+  const gs_dst64_t d = gs_dst64(w, in, td);                                                                  \
+  round;                                                                                                     \
+  GS_LANES_DO(l) {                                                                                           \
+    load;                                                                                                    \
+    gs_put_f64(d, l, (expr));                                                                                \
+  }                                                                                                          \
+  gs_finish64(w, in, d);                                                                                     \
   gs_commit64(w, in, d)
 
-#define GS_F64_SHAPE_1(name, setup, round, expr)                                                                        \
-  GS_OP(name) {                                                                                                         \
-    GS_F64_SRC(0, a);                                                                                                   \
-    setup;                                                                                                              \
-    GS_F64_LOOP(round, const double a = gs_get_f64(ra, l), expr);                                                       \
+#define GS_F64_SHAPE_1(name, setup, round, expr)                                                             \
+  GS_OP(name) {                                                                                              \
+    GS_F64_SRC(0, a);                                                                                        \
+    setup;                                                                                                   \
+    GS_F64_LOOP(round, const double a = gs_get_f64(ra, l), expr);                                            \
   }
-#define GS_F64_SHAPE_2(name, setup, round, expr)                                                                        \
-  GS_OP(name) {                                                                                                         \
-    GS_F64_SRC(0, a);                                                                                                   \
-    GS_F64_SRC(1, b);                                                                                                   \
-    setup;                                                                                                              \
-    GS_F64_LOOP(round, const double a = gs_get_f64(ra, l); const double b = gs_get_f64(rb, l), expr);                   \
+#define GS_F64_SHAPE_2(name, setup, round, expr)                                                             \
+  GS_OP(name) {                                                                                              \
+    GS_F64_SRC(0, a);                                                                                        \
+    GS_F64_SRC(1, b);                                                                                        \
+    setup;                                                                                                   \
+    GS_F64_LOOP(round, const double a = gs_get_f64(ra, l); const double b = gs_get_f64(rb, l), expr);        \
   }
-#define GS_F64_LOAD_3 const double a = gs_get_f64(ra, l); const double b = gs_get_f64(rb, l);                           \
+#define GS_F64_LOAD_3                                                                                        \
+  const double a = gs_get_f64(ra, l);                                                                        \
+  const double b = gs_get_f64(rb, l);                                                                        \
   const double c = gs_get_f64(rc, l)
-#define GS_F64_SHAPE_3(name, setup, round, expr)                                                                        \
-  GS_OP(name) {                                                                                                         \
-    GS_F64_SRC(0, a);                                                                                                   \
-    GS_F64_SRC(1, b);                                                                                                   \
-    GS_F64_SRC(2, c);                                                                                                   \
-    setup;                                                                                                              \
-    GS_F64_LOOP(round, GS_F64_LOAD_3, expr);                                                                            \
+#define GS_F64_SHAPE_3(name, setup, round, expr)                                                             \
+  GS_OP(name) {                                                                                              \
+    GS_F64_SRC(0, a);                                                                                        \
+    GS_F64_SRC(1, b);                                                                                        \
+    GS_F64_SRC(2, c);                                                                                        \
+    setup;                                                                                                   \
+    GS_F64_LOOP(round, GS_F64_LOAD_3, expr);                                                                 \
   }
-#define GS_F64_SHAPE_ACC(name, setup, round, expr)                                                                      \
-  GS_OP(name) {                                                                                                         \
-    GS_F64_SRC(0, a);                                                                                                   \
-    GS_F64_SRC(1, b);                                                                                                   \
-    GS_F64_ACC(c);                                                                                                      \
-    setup;                                                                                                              \
-    GS_F64_LOOP(round, GS_F64_LOAD_3, expr);                                                                            \
+#define GS_F64_SHAPE_ACC(name, setup, round, expr)                                                           \
+  GS_OP(name) {                                                                                              \
+    GS_F64_SRC(0, a);                                                                                        \
+    GS_F64_SRC(1, b);                                                                                        \
+    GS_F64_ACC(c);                                                                                           \
+    setup;                                                                                                   \
+    GS_F64_LOOP(round, GS_F64_LOAD_3, expr);                                                                 \
   }
 #define GS_F64_1(name, expr)       GS_F64_SHAPE_1(name, (void)0, gs_round64(w), expr)
 #define GS_F64_2(name, expr)       GS_F64_SHAPE_2(name, (void)0, gs_round64(w), expr)
@@ -369,56 +382,56 @@ static inline float gs_med32(float a, float b, float c, uint32_t ieee) {
 #define GS_F64_ACC_3(name, expr)   GS_F64_SHAPE_ACC(name, (void)0, gs_round64(w), expr)
 #define GS_F64_1_EXACT(name, expr) GS_F64_SHAPE_1(name, (void)0, (void)0, expr)
 
-/* f16: a, b, c come as floats, and `limit` is there for what rounds; GS_F16_* rounds a float result, the shapes with BITS
- * take an expression that gives the half's bits. */
-#define GS_F16_SRC(i, n)                                                                                                \
-  gs_row_t t##n;                                                                                                        \
+/* f16: a, b, c come as floats, and `limit` is there for what rounds; GS_F16_* rounds a float result, the
+ * shapes with BITS take an expression that gives the half's bits. */
+#define GS_F16_SRC(i, n)                                                                                     \
+  gs_row_t t##n;                                                                                             \
   const gs_row_t *const r##n = gs_src_f16(w, in, i, &t##n)
-#define GS_F16_ACC(n)                                                                                                   \
-  gs_row_t t##n;                                                                                                        \
+#define GS_F16_ACC(n)                                                                                        \
+  gs_row_t t##n;                                                                                             \
   const gs_row_t *const r##n = gs_acc_f16(w, in, &t##n)
-#define GS_F16_LOOP(round, load, bits)                                                                                  \
-  gs_row_t td;                                                                                                          \
-  gs_row_t *const d = gs_dst32(w, in, &td);                                                                             \
-  const gs_f16_limit_t limit = gs_f16_limit(w);                                                                         \
-  (void)limit;                                                                                                          \
-  round;                                                                                                                \
-  GS_LANES_DO(l) {                                                                                                      \
-    load;                                                                                                               \
-    d->u32[l] = (bits);                                                                                                 \
-  }                                                                                                                     \
-  gs_finish16(w, in, d);                                                                                                \
+#define GS_F16_LOOP(round, load, bits)                                                                       \
+  gs_row_t td;                                                                                               \
+  gs_row_t *const d = gs_dst32(w, in, &td);                                                                  \
+  const gs_f16_limit_t limit = gs_f16_limit(w);                                                              \
+  (void)limit;                                                                                               \
+  round;                                                                                                     \
+  GS_LANES_DO(l) {                                                                                           \
+    load;                                                                                                    \
+    d->u32[l] = (bits);                                                                                      \
+  }                                                                                                          \
+  gs_finish16(w, in, d);                                                                                     \
   gs_commit32(w, in, d)
 #define GS_F16_LOAD(n) const float n = gs_f32_of_f16(r##n->u32[l])
 
-#define GS_F16_BITS_1(name, setup, round, bits)                                                                         \
-  GS_OP(name) {                                                                                                         \
-    GS_F16_SRC(0, a);                                                                                                   \
-    setup;                                                                                                              \
-    GS_F16_LOOP(round, GS_F16_LOAD(a), bits);                                                                           \
+#define GS_F16_BITS_1(name, setup, round, bits)                                                              \
+  GS_OP(name) {                                                                                              \
+    GS_F16_SRC(0, a);                                                                                        \
+    setup;                                                                                                   \
+    GS_F16_LOOP(round, GS_F16_LOAD(a), bits);                                                                \
   }
-#define GS_F16_BITS_2(name, setup, round, bits)                                                                         \
-  GS_OP(name) {                                                                                                         \
-    GS_F16_SRC(0, a);                                                                                                   \
-    GS_F16_SRC(1, b);                                                                                                   \
-    setup;                                                                                                              \
-    GS_F16_LOOP(round, GS_F16_LOAD(a); GS_F16_LOAD(b), bits);                                                           \
+#define GS_F16_BITS_2(name, setup, round, bits)                                                              \
+  GS_OP(name) {                                                                                              \
+    GS_F16_SRC(0, a);                                                                                        \
+    GS_F16_SRC(1, b);                                                                                        \
+    setup;                                                                                                   \
+    GS_F16_LOOP(round, GS_F16_LOAD(a); GS_F16_LOAD(b), bits);                                                \
   }
-#define GS_F16_BITS_3(name, setup, round, bits)                                                                         \
-  GS_OP(name) {                                                                                                         \
-    GS_F16_SRC(0, a);                                                                                                   \
-    GS_F16_SRC(1, b);                                                                                                   \
-    GS_F16_SRC(2, c);                                                                                                   \
-    setup;                                                                                                              \
-    GS_F16_LOOP(round, GS_F16_LOAD(a); GS_F16_LOAD(b); GS_F16_LOAD(c), bits);                                           \
+#define GS_F16_BITS_3(name, setup, round, bits)                                                              \
+  GS_OP(name) {                                                                                              \
+    GS_F16_SRC(0, a);                                                                                        \
+    GS_F16_SRC(1, b);                                                                                        \
+    GS_F16_SRC(2, c);                                                                                        \
+    setup;                                                                                                   \
+    GS_F16_LOOP(round, GS_F16_LOAD(a); GS_F16_LOAD(b); GS_F16_LOAD(c), bits);                                \
   }
-#define GS_F16_BITS_ACC(name, setup, round, bits)                                                                       \
-  GS_OP(name) {                                                                                                         \
-    GS_F16_SRC(0, a);                                                                                                   \
-    GS_F16_SRC(1, b);                                                                                                   \
-    GS_F16_ACC(c);                                                                                                      \
-    setup;                                                                                                              \
-    GS_F16_LOOP(round, GS_F16_LOAD(a); GS_F16_LOAD(b); GS_F16_LOAD(c), bits);                                           \
+#define GS_F16_BITS_ACC(name, setup, round, bits)                                                            \
+  GS_OP(name) {                                                                                              \
+    GS_F16_SRC(0, a);                                                                                        \
+    GS_F16_SRC(1, b);                                                                                        \
+    GS_F16_ACC(c);                                                                                           \
+    setup;                                                                                                   \
+    GS_F16_LOOP(round, GS_F16_LOAD(a); GS_F16_LOAD(b); GS_F16_LOAD(c), bits);                                \
   }
 #define GS_F16_1(name, expr)       GS_F16_BITS_1(name, (void)0, gs_round64(w), gs_f16_of_f32(expr, limit))
 #define GS_F16_2(name, expr)       GS_F16_BITS_2(name, (void)0, gs_round64(w), gs_f16_of_f32(expr, limit))

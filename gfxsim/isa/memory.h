@@ -79,6 +79,15 @@ static inline uint64_t gs_access_span(const gs_access_t *a) {
   return a->step == GS_LINEAR_STEP ? a->bytes : (a->bytes - piece) / 4 * (uint64_t)a->step + piece;
 }
 
+/* Whether a lane's bytes go from one dword into the next, which in swizzled memory is elsewhere. */
+static inline bool gs_access_straddles(const gs_access_t *a) {
+  const uint32_t piece = a->bytes < 4 ? a->bytes : 4;
+  uint64_t end = 0;
+  for (unsigned l = 0; l < GS_LANES; l++)
+    end |= (a->at[l] & 3) + piece - 1;
+  return end & 4;
+}
+
 /* Distance between lanes that lie side by side. */
 static inline uint32_t gs_access_dense_stride(const gs_access_t *a) {
   return a->step == GS_LINEAR_STEP || a->bytes < 4 ? a->bytes : 4;
@@ -95,18 +104,15 @@ static inline bool gs_resolve_hinted(gs_wave_t *w, gs_access_t *a) {
   if (GS_UNLIKELY(hint >= map->count))
     return false;
   const gs_vm_range_t *range = &map->range[hint];
-  const uint32_t piece = a->bytes < 4 ? a->bytes : 4;
   const uint64_t span = gs_access_span(a);
   const uint64_t start = range->start, last = range->end - span;
   if (GS_UNLIKELY((range->access & a->rights) != a->rights || last < start || last > range->end))
     return false;
   /* Addresses of mappings have bit 63 clear, so a difference has it set exactly if the address is out of bounds. */
-  uint64_t outside = 0, straddles = 0;
-  for (unsigned l = 0; l < GS_LANES; l++) {
+  uint64_t outside = 0;
+  for (unsigned l = 0; l < GS_LANES; l++)
     outside |= (a->at[l] - start) | (last - a->at[l]);
-    straddles |= (a->at[l] & 3) + piece - 1;
-  }
-  if (GS_UNLIKELY((int64_t)outside < 0 || (a->step != GS_LINEAR_STEP && (straddles & 4))))
+  if (GS_UNLIKELY((int64_t)outside < 0 || (a->step != GS_LINEAR_STEP && gs_access_straddles(a))))
     return false;
   const uint64_t delta = (uint64_t)(uintptr_t)range->host - start;
   GS_LANES_DO(l)

@@ -1,16 +1,15 @@
 /* Matrix instructions of gfx908 and gfx90a, D = A * B + C, and moves to and from accumulation registers.
  *
- * All shapes follow one scheme. An M x M result has 64 / M groups of lanes in A and B; lane l holds row (A) or column (B)
- * l % M, and its group is the block of the result if there are several blocks, else the part of the k range. Elements of a
- * lane's registers are consecutive in k. In C and D lane l holds column l % M, and a register of it holds for
- *   M = 32  row 8 * (r / 4) + 4 * (l / 32) + r % 4 of block r / 16, with r counted within the block
- *   M = 16  row 4 * (l / 16) + r % 4 of block r / 4
- *   M = 4   row r of block l / 4
- * f64 differs: its register pairs r hold row 4 * r + l / 16 (16x16), or row l / 16 of block l / 4 % 4 (4x4).
- * cbsz and abid let 2^cbsz blocks share the A of one, number abid among them; blgp rearranges the lanes of B. EXEC and
- * MODE do not matter. Sums go from low k to high, fused; halves and bf16 have exact products, except for bf16 near the ends
- * of its range. On gfx90a operands and results of f16 and bf16 instructions know no denormals.
- * Not here: other dot products (op_vpk_float.c, op_vpk_int.c). */
+ * All shapes follow one scheme. An M x M result has 64 / M groups of lanes in A and B; lane l holds row (A)
+ * or column (B) l % M, and its group is the block of the result if there are several blocks, else the part of
+ * the k range. Elements of a lane's registers are consecutive in k. In C and D lane l holds column l % M, and
+ * a register of it holds for M = 32  row 8 * (r / 4) + 4 * (l / 32) + r % 4 of block r / 16, with r counted
+ * within the block M = 16  row 4 * (l / 16) + r % 4 of block r / 4 M = 4   row r of block l / 4 f64 differs:
+ * its register pairs r hold row 4 * r + l / 16 (16x16), or row l / 16 of block l / 4 % 4 (4x4). cbsz and abid
+ * let 2^cbsz blocks share the A of one, number abid among them; blgp rearranges the lanes of B. EXEC and MODE
+ * do not matter. Sums go from low k to high, fused; halves and bf16 have exact products, except for bf16 near
+ * the ends of its range. On gfx90a operands and results of f16 and bf16 instructions know no denormals. Not
+ * here: other dot products (op_vpk_float.c, op_vpk_int.c). */
 #include "isa/float.h"
 
 /* ---- Operands ---- */
@@ -33,17 +32,13 @@ typedef struct gs_mfma_shape {
 static inline unsigned gs_mfma_lane(unsigned blgp, unsigned l) {
   switch (blgp) {
   case 1: /* one half of the wave for both */
-  case 2:
-    return l % 32 + 32 * (blgp - 1);
-  case 3: /* rotated by 16 lanes */
-    return (l + 16) % GS_LANES;
+  case 2: return l % 32 + 32 * (blgp - 1);
+  case 3: /* rotated by 16 lanes */ return (l + 16) % GS_LANES;
   case 4: /* one quarter of the wave for all */
   case 5:
   case 6:
-  case 7:
-    return l % 16 + 16 * (blgp - 4);
-  default:
-    return l;
+  case 7: return l % 16 + 16 * (blgp - 4);
+  default: return l;
   }
 }
 
@@ -57,27 +52,26 @@ static inline void gs_mfma_permute(unsigned blgp, gs_row_t *row) {
 static inline uint32_t gs_mfma_element(gs_mfma_type_t type, uint32_t bits, unsigned e, bool flush) {
   const uint32_t half = bits >> (16 * (e & 1)) & 0xffff;
   switch (type) {
-  case GS_MFMA_F16:
-    return gs_bits_of_float(gs_f32_of_f16(flush ? gs_flush16(half) : half));
-  case GS_MFMA_BF16:
-    return flush && (half & 0x7f80) == 0 ? half << 16 & 0x80000000 : half << 16;
-  case GS_MFMA_I8:
-    return (uint32_t)(int32_t)(int8_t)(bits >> (8 * e));
-  default:
-    return bits;
+  case GS_MFMA_F16: return gs_bits_of_float(gs_f32_of_f16(flush ? gs_flush16(half) : half));
+  case GS_MFMA_BF16: return flush && (half & 0x7f80) == 0 ? half << 16 & 0x80000000 : half << 16;
+  case GS_MFMA_I8: return (uint32_t)(int32_t)(int8_t)(bits >> (8 * e));
+  default: return bits;
   }
 }
 
 /* Reads operand `i`: a copy, as D may overlap it. */
-static inline void gs_mfma_read(gs_wave_t *w, const gs_inst_t *in, unsigned i, gs_mfma_type_t type, unsigned elements,
-                                bool flush, gs_matrix_t *m) {
+static inline void gs_mfma_read(gs_wave_t *w, const gs_inst_t *in, unsigned i, gs_mfma_type_t type,
+                                unsigned elements, bool flush, gs_matrix_t *m) {
   const unsigned per_register = type == GS_MFMA_I8 ? 4 : type == GS_MFMA_F32 ? 1 : 2;
   for (unsigned e = 0; e < elements; e++) {
     gs_row_t tmp[2];
-    const gs_row64_t pair = elements > per_register ? gs_src64(w, in, i, false, tmp) : (gs_row64_t){NULL, NULL};
-    const gs_row_t *const r = elements <= per_register ? gs_src32(w, in, i, tmp) : e / per_register ? pair.hi : pair.lo;
+    const gs_row64_t pair =
+        elements > per_register ? gs_src64(w, in, i, false, tmp) : (gs_row64_t){NULL, NULL};
+    const gs_row_t *const r = elements <= per_register ? gs_src32(w, in, i, tmp)
+                              : e / per_register       ? pair.hi
+                                                       : pair.lo;
     GS_LANES_DO(l)
-      m->element[e].u32[l] = gs_mfma_element(type, r->u32[l], e % per_register, flush);
+    m->element[e].u32[l] = gs_mfma_element(type, r->u32[l], e % per_register, flush);
     if (i == 1 && in->blgp)
       gs_mfma_permute(in->blgp, &m->element[e]);
   }
@@ -119,7 +113,8 @@ static inline void gs_mfma_multiply_i32(uint32_t *restrict d, uint32_t a, const 
 static inline void gs_mfma_sixteen(const gs_inst_t *in, gs_mfma_shape_t s, bool integer, const gs_matrix_t *a,
                                    const gs_matrix_t *b, unsigned r, unsigned first, gs_row_t *d) {
   const unsigned per_block = s.size * s.size / GS_LANES, block = r / per_block, in_block = r % per_block;
-  const unsigned row = s.size == 32 ? 8 * (in_block / 4) + 4 * (first / 32) + in_block % 4 : 4 * (first / 16) + r % 4;
+  const unsigned row =
+      s.size == 32 ? 8 * (in_block / 4) + 4 * (first / 32) + in_block % 4 : 4 * (first / 16) + r % 4;
   for (unsigned k = 0; k < s.depth; k++) {
     const unsigned e = k % s.elements, group = k / s.elements;
     const unsigned lane_a = (s.blocks > 1 ? gs_mfma_block_a(in, block) : group) * s.size + row;
@@ -141,16 +136,14 @@ static inline void gs_mfma_fours(const gs_inst_t *in, gs_mfma_shape_t s, bool in
     const gs_row_t *const rb = &b->element[k];
     if (integer)
       GS_LANES_DO(l)
-        d->u32[l] += row.u32[l] * rb->u32[l];
-    else
-      GS_LANES_DO(l)
-        d->f32[l] = fmaf(row.f32[l], rb->f32[l], d->f32[l]);
+    d->u32[l] += row.u32[l] * rb->u32[l];
+    else GS_LANES_DO(l) d->f32[l] = fmaf(row.f32[l], rb->f32[l], d->f32[l]);
   }
 }
 
 static inline void gs_flush_row(gs_row_t *row) {
   GS_LANES_DO(l)
-    row->f32[l] = gs_flush32(row->f32[l]);
+  row->f32[l] = gs_flush32(row->f32[l]);
 }
 
 static inline void gs_mfma(gs_wave_t *w, const gs_inst_t *in, gs_mfma_shape_t s, gs_mfma_type_t type) {
@@ -175,9 +168,9 @@ static inline void gs_mfma(gs_wave_t *w, const gs_inst_t *in, gs_mfma_shape_t s,
   }
 }
 
-#define GS_MFMA(name, size, blocks, depth, elements, type)                                                              \
-  GS_OP(name) {                                                                                                         \
-    gs_mfma(w, in, (gs_mfma_shape_t){size, blocks, depth, elements}, type);                                             \
+#define GS_MFMA(name, size, blocks, depth, elements, type)                                                   \
+  GS_OP(name) {                                                                                              \
+    gs_mfma(w, in, (gs_mfma_shape_t){size, blocks, depth, elements}, type);                                  \
   }
 
 GS_MFMA(v_mfma_f32_32x32x1f32, 32, 2, 1, 1, GS_MFMA_F32)
@@ -232,17 +225,19 @@ static inline void gs_mfma_read_c64(gs_wave_t *w, const gs_inst_t *in, unsigned 
     one.src[2].reg = (uint16_t)(one.src[2].reg + 2 * pair);
   const gs_row64_t r = gs_src64(w, &one, 2, true, tmp);
   GS_LANES_DO(l)
-    m->f64[l] = gs_get_f64(r, l);
+  m->f64[l] = gs_get_f64(r, l);
 }
 
-static inline void gs_mfma_write_d64(gs_wave_t *w, const gs_inst_t *in, unsigned pair, const gs_doubles_t *m) {
+static inline void gs_mfma_write_d64(gs_wave_t *w, const gs_inst_t *in, unsigned pair,
+                                     const gs_doubles_t *m) {
   const gs_dst64_t d = {&w->v[in->dst + 2 * pair], &w->v[in->dst + 2 * pair + 1]};
   GS_LANES_DO(l)
-    gs_put_f64(d, l, m->f64[l]);
+  gs_put_f64(d, l, m->f64[l]);
 }
 
 /* Sixteen lanes of D: row `row` of A times B's columns, which are consecutive lanes for each k. */
-static inline void gs_mfma_multiply_f64(const gs_doubles_t *a, const gs_doubles_t *b, unsigned row, double *restrict d) {
+static inline void gs_mfma_multiply_f64(const gs_doubles_t *a, const gs_doubles_t *b, unsigned row,
+                                        double *restrict d) {
   for (unsigned k = 0; k < 4; k++) {
     const double x = a->f64[16 * k + row];
     const double *const y = &b->f64[16 * k];
@@ -273,7 +268,8 @@ GS_OP(v_mfma_f64_4x4x4f64) {
   for (unsigned l = 0; l < GS_LANES; l++) {
     const unsigned block = l / 4 % 4, row = l / 16;
     for (unsigned k = 0; k < 4; k++)
-      d.f64[l] = fma(a.f64[16 * k + 4 * (gs_mfma_block_a(in, block) % 4) + row], b.f64[16 * k + l % 16], d.f64[l]);
+      d.f64[l] =
+          fma(a.f64[16 * k + 4 * (gs_mfma_block_a(in, block) % 4) + row], b.f64[16 * k + l % 16], d.f64[l]);
   }
   gs_mfma_write_d64(w, in, 0, &d);
 }

@@ -28,22 +28,18 @@ static inline uint64_t gs_smem_address(const gs_wave_t *w, const gs_inst_t *in, 
 /* ---- Buffers ---- */
 
 /* What a buffer descriptor (V#) says: base in bits 47:0, stride in 61:48, number of records in 95:64. The
- * stride only counts for the size. */
+ * stride only counts for the size, and swizzling not at all. */
 typedef struct gs_smem_buffer {
   uint64_t base, bytes;
 } gs_smem_buffer_t;
 
-static inline bool gs_smem_buffer(gs_wave_t *w, const gs_inst_t *in, gs_smem_buffer_t *buffer) {
-  const unsigned reg = in->src[0].reg;
-  if (reg + 4 > GS_SGPRS) {
-    gs_wave_illegal(w, in);
-    return false;
-  }
-  const uint32_t *v = &w->s.u32[reg];
+static inline gs_smem_buffer_t gs_smem_buffer(const gs_wave_t *w, const gs_inst_t *in) {
+  const uint32_t *v = &w->s.u32[in->src[0].reg]; /* four registers: the decoder refuses others */
   const uint32_t stride = v[1] >> 16 & 0x3fff;
-  buffer->base = ((uint64_t)(v[1] & 0xffff) << 32 | v[0]) & ~UINT64_C(3);
-  buffer->bytes = (uint64_t)v[2] * (stride ? stride : 1);
-  return true;
+  return (gs_smem_buffer_t){
+      .base = ((uint64_t)(v[1] & 0xffff) << 32 | v[0]) & ~UINT64_C(3),
+      .bytes = (uint64_t)v[2] * (stride ? stride : 1),
+  };
 }
 
 static inline uint64_t gs_smem_buffer_offset(const gs_wave_t *w, const gs_inst_t *in) {
@@ -75,10 +71,10 @@ static inline void gs_smem_store(gs_wave_t *w, const gs_inst_t *in, uint64_t add
 
 /* Dwords beyond the buffer's end read 0; the others are loaded. */
 static inline void gs_smem_buffer_load(gs_wave_t *w, const gs_inst_t *in, unsigned dwords) {
-  gs_smem_buffer_t buffer;
   uint32_t data[16] = {0};
-  if (!gs_smem_has_data(in, dwords) || !gs_smem_buffer(w, in, &buffer))
+  if (!gs_smem_has_data(in, dwords))
     return;
+  const gs_smem_buffer_t buffer = gs_smem_buffer(w, in);
   const uint64_t offset = gs_smem_buffer_offset(w, in);
   for (unsigned i = 0; i < dwords; i++) {
     if (offset + 4 * i >= buffer.bytes)
@@ -93,9 +89,9 @@ static inline void gs_smem_buffer_load(gs_wave_t *w, const gs_inst_t *in, unsign
 
 /* Dwords beyond the buffer's end are dropped. */
 static inline void gs_smem_buffer_store(gs_wave_t *w, const gs_inst_t *in, unsigned dwords) {
-  gs_smem_buffer_t buffer;
-  if (!gs_smem_has_data(in, dwords) || !gs_smem_buffer(w, in, &buffer))
+  if (!gs_smem_has_data(in, dwords))
     return;
+  const gs_smem_buffer_t buffer = gs_smem_buffer(w, in);
   const uint64_t offset = gs_smem_buffer_offset(w, in);
   if (offset >= buffer.bytes)
     return;
@@ -145,9 +141,7 @@ static inline uint64_t gs_smem_item(gs_wave_t *w, uint64_t address, unsigned byt
 
 /* The same in a buffer. Beyond its end nothing is done, and 0 is what an atomic with return reads. */
 static inline uint64_t gs_smem_buffer_item(gs_wave_t *w, const gs_inst_t *in, unsigned bytes) {
-  gs_smem_buffer_t buffer;
-  if (!gs_smem_buffer(w, in, &buffer))
-    return 0;
+  const gs_smem_buffer_t buffer = gs_smem_buffer(w, in);
   const uint64_t offset = gs_smem_buffer_offset(w, in);
   if (offset + bytes <= buffer.bytes)
     return gs_smem_item(w, buffer.base + offset, bytes);

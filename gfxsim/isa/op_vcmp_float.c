@@ -3,53 +3,53 @@
 #include "isa/float.h"
 
 /* v_cmpx_* does the same as v_cmp_*; that EXEC is written too is known to the commit. */
-#define GS_CMPX(name)                                                                                                   \
-  GS_OP(v_cmpx_##name) {                                                                                                \
-    GS_OP_SYMBOL(v_cmp_##name)(w, in);                                                                                  \
+#define GS_CMPX(name)                                                                                        \
+  GS_OP(v_cmpx_##name) {                                                                                     \
+    GS_OP_SYMBOL(v_cmp_##name)(w, in);                                                                       \
   }
 
-#define GS_FCMP16(name, expr)                                                                                           \
-  GS_OP(v_cmp_##name##_f16) {                                                                                           \
-    GS_F16_SRC(0, a);                                                                                                   \
-    GS_F16_SRC(1, b);                                                                                                   \
-    gs_row_t results;                                                                                                   \
-    GS_LANES_DO(l) {                                                                                                    \
-      GS_F16_LOAD(a);                                                                                                   \
-      GS_F16_LOAD(b);                                                                                                   \
-      results.i32[l] = -(int32_t)(expr);                                                                                \
-    }                                                                                                                   \
-    gs_commit_cmp_row(w, in, &results);                                                                                 \
-  }                                                                                                                     \
+#define GS_FCMP16(name, expr)                                                                                \
+  GS_OP(v_cmp_##name##_f16) {                                                                                \
+    GS_F16_SRC(0, a);                                                                                        \
+    GS_F16_SRC(1, b);                                                                                        \
+    gs_row_t results;                                                                                        \
+    GS_LANES_DO(l) {                                                                                         \
+      GS_F16_LOAD(a);                                                                                        \
+      GS_F16_LOAD(b);                                                                                        \
+      results.i32[l] = -(int32_t)(expr);                                                                     \
+    }                                                                                                        \
+    gs_commit_cmp_row(w, in, &results);                                                                      \
+  }                                                                                                          \
   GS_CMPX(name##_f16)
-#define GS_FCMP32(name, expr)                                                                                           \
-  GS_OP(v_cmp_##name##_f32) {                                                                                           \
-    GS_F32_SRC(0, a);                                                                                                   \
-    GS_F32_SRC(1, b);                                                                                                   \
-    gs_row_t results;                                                                                                   \
-    GS_LANES_DO(l) {                                                                                                    \
-      const float a = ra->f32[l], b = rb->f32[l];                                                                       \
-      results.i32[l] = -(int32_t)(expr);                                                                                \
-    }                                                                                                                   \
-    gs_commit_cmp_row(w, in, &results);                                                                                 \
-  }                                                                                                                     \
+#define GS_FCMP32(name, expr)                                                                                \
+  GS_OP(v_cmp_##name##_f32) {                                                                                \
+    GS_F32_SRC(0, a);                                                                                        \
+    GS_F32_SRC(1, b);                                                                                        \
+    gs_row_t results;                                                                                        \
+    GS_LANES_DO(l) {                                                                                         \
+      const float a = ra->f32[l], b = rb->f32[l];                                                            \
+      results.i32[l] = -(int32_t)(expr);                                                                     \
+    }                                                                                                        \
+    gs_commit_cmp_row(w, in, &results);                                                                      \
+  }                                                                                                          \
   GS_CMPX(name##_f32)
-#define GS_FCMP64(name, expr)                                                                                           \
-  GS_OP(v_cmp_##name##_f64) {                                                                                           \
-    GS_F64_SRC(0, a);                                                                                                   \
-    GS_F64_SRC(1, b);                                                                                                   \
-    gs_row_t results;                                                                                                   \
-    GS_LANES_DO(l) {                                                                                                    \
-      const double a = gs_get_f64(ra, l), b = gs_get_f64(rb, l);                                                        \
-      results.i32[l] = -(int32_t)(expr);                                                                                \
-    }                                                                                                                   \
-    gs_commit_cmp_row(w, in, &results);                                                                                 \
-  }                                                                                                                     \
+#define GS_FCMP64(name, expr)                                                                                \
+  GS_OP(v_cmp_##name##_f64) {                                                                                \
+    GS_F64_SRC(0, a);                                                                                        \
+    GS_F64_SRC(1, b);                                                                                        \
+    gs_row_t results;                                                                                        \
+    GS_LANES_DO(l) {                                                                                         \
+      const double a = gs_get_f64(ra, l), b = gs_get_f64(rb, l);                                             \
+      results.i32[l] = -(int32_t)(expr);                                                                     \
+    }                                                                                                        \
+    gs_commit_cmp_row(w, in, &results);                                                                      \
+  }                                                                                                          \
   GS_CMPX(name##_f64)
 
 /* All widths of one comparison. */
-#define GS_FCMP(name, expr)                                                                                             \
-  GS_FCMP16(name, expr)                                                                                                 \
-  GS_FCMP32(name, expr)                                                                                                 \
+#define GS_FCMP(name, expr)                                                                                  \
+  GS_FCMP16(name, expr)                                                                                      \
+  GS_FCMP32(name, expr)                                                                                      \
   GS_FCMP64(name, expr)
 
 /* With a NaN the first eight are false, except `u`; the negated ones, except `u` again, are true. */
@@ -69,10 +69,10 @@ GS_FCMP(neq, a != b)
 GS_FCMP(nlt, !(a < b))
 
 /* Those that do not look at their operands. */
-#define GS_FCMP_CONSTANT(name, type, mask)                                                                              \
-  GS_OP(v_cmp_##name##_##type) {                                                                                        \
-    gs_commit_cmp_mask(w, in, mask);                                                                                    \
-  }                                                                                                                     \
+#define GS_FCMP_CONSTANT(name, type, mask)                                                                   \
+  GS_OP(v_cmp_##name##_##type) {                                                                             \
+    gs_commit_cmp_mask(w, in, mask);                                                                         \
+  }                                                                                                          \
   GS_CMPX(name##_##type)
 GS_FCMP_CONSTANT(f, f16, 0)
 GS_FCMP_CONSTANT(f, f32, 0)
@@ -81,7 +81,8 @@ GS_FCMP_CONSTANT(tru, f16, UINT64_MAX)
 GS_FCMP_CONSTANT(tru, f32, UINT64_MAX)
 GS_FCMP_CONSTANT(tru, f64, UINT64_MAX)
 
-/* ---- Classes: a bit for each; negative ones from bit 2 to 5 away from zero to it, positive ones from 6 to 9 mirrored ---- */
+/* ---- Classes: a bit for each; negative ones from bit 2 to 5 away from zero to it, positive ones from 6 to 9
+ * mirrored ---- */
 
 enum {
   GS_CLASS_SIGNALING = 1 << 0,
@@ -96,11 +97,13 @@ enum {
   GS_CLASS_INFINITY = 1 << 9,
 };
 
-/* The class of a number from its upper bits; for doubles, bit 0 also stands for all that are not here. `normal` and
- * `infinity` are the magnitudes where these begin. */
-static inline uint32_t gs_class(uint32_t x, uint32_t sign, uint32_t normal, uint32_t infinity, uint32_t quiet) {
+/* The class of a number from its upper bits; for doubles, bit 0 also stands for all that are not here.
+ * `normal` and `infinity` are the magnitudes where these begin. */
+static inline uint32_t gs_class(uint32_t x, uint32_t sign, uint32_t normal, uint32_t infinity,
+                                uint32_t quiet) {
   const uint32_t m = x & (sign - 1);
-  const uint32_t not_zero = gs_when32(m != 0), not_small = gs_when32(m >= normal), not_finite = gs_when32(m >= infinity);
+  const uint32_t not_zero = gs_when32(m != 0), not_small = gs_when32(m >= normal),
+                 not_finite = gs_when32(m >= infinity);
   uint32_t positive = GS_CLASS_ZERO, negative = GS_CLASS_NEG_ZERO; /* away from zero: up and down one bit */
   positive += positive & not_zero;
   positive += positive & not_small;
@@ -122,17 +125,17 @@ static inline uint32_t gs_class64(uint32_t low, uint32_t high) {
   return gs_class(high | (low != 0), 0x80000000, 0x00100000, 0x7ff00000, 0x00080000);
 }
 
-#define GS_FCLASS(type, fetch, expr)                                                                                    \
-  GS_OP(v_cmp_class_##type) {                                                                                           \
-    fetch;                                                                                                              \
-    gs_row_t tb, results;                                                                                               \
-    const gs_row_t *const rb = gs_src32(w, in, 1, &tb);                                                                 \
-    GS_LANES_DO(l)                                                                                                      \
-      results.u32[l] = gs_when32((rb->u32[l] & (expr)) != 0);                                                           \
-    gs_commit_cmp_row(w, in, &results);                                                                                 \
-  }                                                                                                                     \
+#define GS_FCLASS(type, fetch, expr)                                                                         \
+  GS_OP(v_cmp_class_##type) {                                                                                \
+    fetch;                                                                                                   \
+    gs_row_t tb, results;                                                                                    \
+    const gs_row_t *const rb = gs_src32(w, in, 1, &tb);                                                      \
+    GS_LANES_DO(l)                                                                                           \
+    results.u32[l] = gs_when32((rb->u32[l] & (expr)) != 0);                                                  \
+    gs_commit_cmp_row(w, in, &results);                                                                      \
+  }                                                                                                          \
   GS_CMPX(class_##type)
 GS_FCLASS(f16, gs_row_t ta; const gs_row_t *const ra = gs_src16(w, in, 0, &ta), gs_class16(ra->u32[l]))
 GS_FCLASS(f32, gs_row_t ta; const gs_row_t *const ra = gs_src32(w, in, 0, &ta), gs_class32(ra->u32[l]))
-GS_FCLASS(f64, gs_row_t ta[2]; const gs_row64_t ra = gs_src64(w, in, 0, true, ta),
-          gs_class64(ra.lo->u32[l], ra.hi->u32[l]))
+GS_FCLASS(f64, gs_row_t ta[2];
+          const gs_row64_t ra = gs_src64(w, in, 0, true, ta), gs_class64(ra.lo->u32[l], ra.hi->u32[l]))

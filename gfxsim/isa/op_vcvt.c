@@ -2,8 +2,8 @@
  * Not here: the halves' own arithmetic (op_vf16.c), mixed precision multiply-add (op_vpk_float.c). */
 #include "isa/float.h"
 
-/* ---- Floats to integers: towards zero, out-of-range values saturate, NaN gives 0. Values are brought into range first, as
- * the C conversion has no meaning outside it. ---- */
+/* ---- Floats to integers: towards zero, out-of-range values saturate, NaN gives 0. Values are brought into
+ * range first, as the C conversion has no meaning outside it. ---- */
 
 static inline int32_t gs_i32_of_f32(float x) {
   const float low = x > -0x1p31f ? x : -0x1p31f, both = low < 0x1.fffffep30f ? low : 0x1.fffffep30f;
@@ -27,38 +27,38 @@ static inline uint32_t gs_u32_of_f64(double x) {
 }
 
 /* From f32 or f64 to 32 bits; `member` is the row's type of the result. */
-#define GS_INT_OF_F32(name, member, expr)                                                                               \
-  GS_OP(name) {                                                                                                         \
-    GS_F32_SRC(0, a);                                                                                                   \
-    gs_row_t td;                                                                                                        \
-    gs_row_t *const d = gs_dst32(w, in, &td);                                                                           \
-    GS_LANES_DO(l) {                                                                                                    \
-      const float a = ra->f32[l];                                                                                       \
-      d->member[l] = (expr);                                                                                            \
-    }                                                                                                                   \
-    gs_commit32(w, in, d);                                                                                              \
+#define GS_INT_OF_F32(name, member, expr)                                                                    \
+  GS_OP(name) {                                                                                              \
+    GS_F32_SRC(0, a);                                                                                        \
+    gs_row_t td;                                                                                             \
+    gs_row_t *const d = gs_dst32(w, in, &td);                                                                \
+    GS_LANES_DO(l) {                                                                                         \
+      const float a = ra->f32[l];                                                                            \
+      d->member[l] = (expr);                                                                                 \
+    }                                                                                                        \
+    gs_commit32(w, in, d);                                                                                   \
   }
-#define GS_INT_OF_F64(name, member, expr)                                                                               \
-  GS_OP(name) {                                                                                                         \
-    GS_F64_SRC(0, a);                                                                                                   \
-    gs_row_t td;                                                                                                        \
-    gs_row_t *const d = gs_dst32(w, in, &td);                                                                           \
-    GS_LANES_DO(l) {                                                                                                    \
-      const double a = gs_get_f64(ra, l);                                                                               \
-      d->member[l] = (expr);                                                                                            \
-    }                                                                                                                   \
-    gs_commit32(w, in, d);                                                                                              \
+#define GS_INT_OF_F64(name, member, expr)                                                                    \
+  GS_OP(name) {                                                                                              \
+    GS_F64_SRC(0, a);                                                                                        \
+    gs_row_t td;                                                                                             \
+    gs_row_t *const d = gs_dst32(w, in, &td);                                                                \
+    GS_LANES_DO(l) {                                                                                         \
+      const double a = gs_get_f64(ra, l);                                                                    \
+      d->member[l] = (expr);                                                                                 \
+    }                                                                                                        \
+    gs_commit32(w, in, d);                                                                                   \
   }
-#define GS_INT_OF_F16(name, expr)                                                                                       \
-  GS_OP(name) {                                                                                                         \
-    GS_F16_SRC(0, a);                                                                                                   \
-    gs_row_t td;                                                                                                        \
-    gs_row_t *const d = gs_dst32(w, in, &td);                                                                           \
-    GS_LANES_DO(l) {                                                                                                    \
-      GS_F16_LOAD(a);                                                                                                   \
-      d->u32[l] = (expr)&0xffff;                                                                                        \
-    }                                                                                                                   \
-    gs_commit32(w, in, d);                                                                                              \
+#define GS_INT_OF_F16(name, expr)                                                                            \
+  GS_OP(name) {                                                                                              \
+    GS_F16_SRC(0, a);                                                                                        \
+    gs_row_t td;                                                                                             \
+    gs_row_t *const d = gs_dst32(w, in, &td);                                                                \
+    GS_LANES_DO(l) {                                                                                         \
+      GS_F16_LOAD(a);                                                                                        \
+      d->u32[l] = (expr)&0xffff;                                                                             \
+    }                                                                                                        \
+    gs_commit32(w, in, d);                                                                                   \
   }
 
 GS_INT_OF_F32(v_cvt_i32_f32, i32, gs_i32_of_f32(a))
@@ -82,23 +82,23 @@ GS_INT_OF_F16(v_cvt_i16_f16, gs_i16_of_f32(a))
 
 /* ---- Integers to floats ---- */
 
-#define GS_F32_OF_INT(name, member, expr)                                                                               \
-  GS_OP(name) {                                                                                                         \
-    gs_row_t ta;                                                                                                        \
-    const gs_row_t *const ra = gs_src32(w, in, 0, &ta);                                                                 \
-    GS_F32_LOOP(gs_round32(w), const __typeof__(ra->member[0]) a = ra->member[l], expr);                                \
+#define GS_F32_OF_INT(name, member, expr)                                                                    \
+  GS_OP(name) {                                                                                              \
+    gs_row_t ta;                                                                                             \
+    const gs_row_t *const ra = gs_src32(w, in, 0, &ta);                                                      \
+    GS_F32_LOOP(gs_round32(w), const __typeof__(ra->member[0]) a = ra->member[l], expr);                     \
   }
-#define GS_F64_OF_INT(name, member)                                                                                     \
-  GS_OP(name) {                                                                                                         \
-    gs_row_t ta;                                                                                                        \
-    const gs_row_t *const ra = gs_src32(w, in, 0, &ta);                                                                 \
-    GS_F64_LOOP((void)0, (void)0, (double)ra->member[l]);                                                               \
+#define GS_F64_OF_INT(name, member)                                                                          \
+  GS_OP(name) {                                                                                              \
+    gs_row_t ta;                                                                                             \
+    const gs_row_t *const ra = gs_src32(w, in, 0, &ta);                                                      \
+    GS_F64_LOOP((void)0, (void)0, (double)ra->member[l]);                                                    \
   }
-#define GS_F16_OF_INT(name, type)                                                                                       \
-  GS_OP(name) {                                                                                                         \
-    gs_row_t ta;                                                                                                        \
-    const gs_row_t *const ra = gs_src16(w, in, 0, &ta);                                                                 \
-    GS_F16_LOOP(gs_round64(w), (void)0, gs_f16_of_f32((float)(type)ra->u32[l], limit));                                 \
+#define GS_F16_OF_INT(name, type)                                                                            \
+  GS_OP(name) {                                                                                              \
+    gs_row_t ta;                                                                                             \
+    const gs_row_t *const ra = gs_src16(w, in, 0, &ta);                                                      \
+    GS_F16_LOOP(gs_round64(w), (void)0, gs_f16_of_f32((float)(type)ra->u32[l], limit));                      \
   }
 
 GS_F32_OF_INT(v_cvt_f32_i32, i32, (float)a)
@@ -136,17 +136,17 @@ GS_OP(v_cvt_f16_f32) {
 /* ---- Pairs ---- */
 
 /* Two conversions packed into one register, the first operand's in the low half. */
-#define GS_PACK_32(name, type, src, member, expr)                                                                       \
-  static inline uint32_t gs_half_##name(type x) {                                                                       \
-    return (uint32_t)(expr)&0xffff;                                                                                     \
-  }                                                                                                                     \
-  GS_OP(name) {                                                                                                         \
-    gs_row_t ta, tb, td;                                                                                                \
-    const gs_row_t *const ra = src(w, in, 0, &ta), *const rb = src(w, in, 1, &tb);                                      \
-    gs_row_t *const d = gs_dst32(w, in, &td);                                                                           \
-    GS_LANES_DO(l)                                                                                                      \
-      d->u32[l] = gs_half_##name(ra->member[l]) | gs_half_##name(rb->member[l]) << 16;                                  \
-    gs_commit32(w, in, d);                                                                                              \
+#define GS_PACK_32(name, type, src, member, expr)                                                            \
+  static inline uint32_t gs_half_##name(type x) {                                                            \
+    return (uint32_t)(expr)&0xffff;                                                                          \
+  }                                                                                                          \
+  GS_OP(name) {                                                                                              \
+    gs_row_t ta, tb, td;                                                                                     \
+    const gs_row_t *const ra = src(w, in, 0, &ta), *const rb = src(w, in, 1, &tb);                           \
+    gs_row_t *const d = gs_dst32(w, in, &td);                                                                \
+    GS_LANES_DO(l)                                                                                           \
+    d->u32[l] = gs_half_##name(ra->member[l]) | gs_half_##name(rb->member[l]) << 16;                         \
+    gs_commit32(w, in, d);                                                                                   \
   }
 
 static inline uint32_t gs_sat_u16(uint32_t x) {
@@ -159,8 +159,8 @@ static inline int32_t gs_sat_i16(int32_t x) {
 GS_PACK_32(v_cvt_pk_u16_u32, uint32_t, gs_src32, u32, gs_sat_u16(x))
 GS_PACK_32(v_cvt_pk_i16_i32, int32_t, gs_src32, i32, gs_sat_i16(x))
 
-/* Numbers in [0, 1] or [-1, 1] scaled to the integers' range and rounded to nearest; NaN gives 0. Adding 1.5 * 2^52 rounds
- * and leaves the integer in the low bits. */
+/* Numbers in [0, 1] or [-1, 1] scaled to the integers' range and rounded to nearest; NaN gives 0. Adding 1.5
+ * * 2^52 rounds and leaves the integer in the low bits. */
 static inline uint32_t gs_unorm16(float x) {
   const float low = x > 0.0f ? x : 0.0f, both = low < 1.0f ? low : 1.0f;
   return (uint32_t)gs_bits_of_double((double)both * 65535.0 + 0x1.8p52);
@@ -176,7 +176,8 @@ GS_PACK_32(v_cvt_pknorm_i16_f16, uint32_t, gs_src_f16, u32, gs_snorm16(gs_f32_of
 GS_INT_OF_F16(v_cvt_norm_u16_f16, gs_unorm16(a))
 GS_INT_OF_F16(v_cvt_norm_i16_f16, gs_snorm16(a))
 
-/* To a half by dropping bits. Beyond the range of halves that gives the largest half; only infinity stays infinite. */
+/* To a half by dropping bits. Beyond the range of halves that gives the largest half; only infinity stays
+ * infinite. */
 static inline uint32_t gs_f16_of_f32_rtz(float x) {
   const uint32_t bits = gs_bits_of_float(x), magnitude = bits & 0x7fffffff, sign = bits >> 16 & 0x8000;
   const uint32_t is_small = gs_when32(magnitude < (113u << 23));
@@ -192,7 +193,7 @@ GS_OP(v_cvt_pkrtz_f16_f32) {
   gs_row_t td;
   gs_row_t *const d = gs_dst32(w, in, &td);
   GS_LANES_DO(l)
-    d->u32[l] = gs_f16_of_f32_rtz(ra->f32[l]) | gs_f16_of_f32_rtz(rb->f32[l]) << 16;
+  d->u32[l] = gs_f16_of_f32_rtz(ra->f32[l]) | gs_f16_of_f32_rtz(rb->f32[l]) << 16;
   gs_finish_pk16(w, in, d);
   gs_commit32(w, in, d);
 }
@@ -210,7 +211,7 @@ static inline void gs_insert_bytes(gs_wave_t *w, const gs_inst_t *in, const gs_r
   gs_row_t *const d = gs_dst32(w, in, &td);
   gs_round32(w);
   GS_LANES_DO(l)
-    d->u32[l] = gs_insert_u8(ra->f32[l], rb->u32[l], rc->u32[l]);
+  d->u32[l] = gs_insert_u8(ra->f32[l], rb->u32[l], rc->u32[l]);
   gs_round_end(w);
   gs_commit32(w, in, d);
 }

@@ -1,5 +1,6 @@
-/* The three instructions with which compilers build correctly rounded division: div_scale keeps the steps in between away
- * from overflow and denormals, div_fmas undoes the scaling with the last correction, div_fixup puts in the special cases.
+/* The three instructions with which compilers build correctly rounded division: div_scale keeps the steps in
+ * between away from overflow and denormals, div_fmas undoes the scaling with the last correction, div_fixup
+ * puts in the special cases.
  *
  * What scales, in terms of the exponents of numerator and denominator (f32: S = 64; f64: S = 128):
  *   quotient near overflow                      denominator * 2^S, div_fmas scales the result up
@@ -16,17 +17,17 @@ static inline int32_t gs_pick_i32(bool condition, int32_t a, int32_t b) {
   return (int32_t)gs_pick32(gs_when32(condition), (uint32_t)a, (uint32_t)b);
 }
 
-/* The power of two by which denominator and numerator are scaled. `den` and `num` are their exponent fields; later cases
- * win over earlier ones. */
-static inline int32_t gs_div_scale_den(int32_t den, int32_t num, int32_t top, int32_t over, int32_t under, int32_t tiny,
-                                       int32_t by) {
+/* The power of two by which denominator and numerator are scaled. `den` and `num` are their exponent fields;
+ * later cases win over earlier ones. */
+static inline int32_t gs_div_scale_den(int32_t den, int32_t num, int32_t top, int32_t over, int32_t under,
+                                       int32_t tiny, int32_t by) {
   const int32_t ratio = num - den;
   int32_t n = by & -(num <= tiny) & -(ratio > under);
   n = gs_pick_i32(den >= top, -by, n);
   return gs_pick_i32((den == 0) | (ratio >= over), by, n);
 }
-static inline int32_t gs_div_scale_num(int32_t den, int32_t num, int32_t top, int32_t over, int32_t under, int32_t tiny,
-                                       int32_t by) {
+static inline int32_t gs_div_scale_num(int32_t den, int32_t num, int32_t top, int32_t over, int32_t under,
+                                       int32_t tiny, int32_t by) {
   const int32_t ratio = num - den;
   int32_t n = by & -((num <= tiny) | (ratio <= under));
   n = gs_pick_i32(den >= top, -by & -(ratio > under), n);
@@ -44,7 +45,8 @@ static inline float gs_div_scale32(float value, float den, float num) {
   const int32_t nden = gs_div_scale_den(ed, en, 253, 96, -126, 23, 64);
   const int32_t nnum = gs_div_scale_num(ed, en, 253, 96, -126, 23, 64);
   const int32_t n = value == den ? nden : nnum;
-  const float scaled = value * gs_float_of_bits((uint32_t)(n + 127) << 23), unless_num = num == 0 ? NAN : scaled;
+  const float scaled = value * gs_float_of_bits((uint32_t)(n + 127) << 23),
+              unless_num = num == 0 ? NAN : scaled;
   return den == 0 ? NAN : unless_num;
 }
 /* Whether div_fmas has to scale back, as a row of a mask has it. */
@@ -69,9 +71,9 @@ GS_OP(v_div_scale_f32) {
   gs_write_sgpr64(w, in->sdst, gs_mask_from_row(&back) & gs_exec(w));
 }
 
-/* a * b + c, times 2^64 or 2^-64, rounded once: the product is exact in double, the sum is rounded to odd there when
- * rounding is to nearest, so that the bits that are lost cannot make a tie. With directed rounding both steps go the same
- * way. */
+/* a * b + c, times 2^64 or 2^-64, rounded once: the product is exact in double, the sum is rounded to odd
+ * there when rounding is to nearest, so that the bits that are lost cannot make a tie. With directed rounding
+ * both steps go the same way. */
 static inline float gs_div_fmas32(float a, float b, float c, uint32_t scale_back, uint64_t nearest) {
   const double product = (double)a * (double)b, addend = (double)c, sum = product + addend;
   const double part = sum - product;
@@ -92,11 +94,12 @@ GS_OP(v_div_fmas_f32) {
   const uint64_t nearest = (w->mode >> GS_MODE_ROUND32_SHIFT & 3) == 0;
   gs_row_t back;
   gs_row_from_mask(gs_vcc(w), &back);
-  GS_F32_LOOP(gs_round32(w), const float a = ra->f32[l]; const float b = rb->f32[l]; const float c = rc->f32[l],
-              gs_div_fmas32(a, b, c, back.u32[l], nearest));
+  GS_F32_LOOP(gs_round32(w), const float a = ra->f32[l]; const float b = rb->f32[l];
+              const float c = rc->f32[l], gs_div_fmas32(a, b, c, back.u32[l], nearest));
 }
 
-/* What results too small and too large for any rounding but MODE's become: magnitudes, for positive and negative ones. */
+/* What results too small and too large for any rounding but MODE's become: magnitudes, for positive and
+ * negative ones. */
 typedef struct gs_extremes {
   bool round_up_positive, round_up_negative;
 } gs_extremes_t;
@@ -106,11 +109,12 @@ static inline gs_extremes_t gs_extremes(const gs_wave_t *w, unsigned shift) {
   return (gs_extremes_t){round == 1, round == 2};
 }
 
-/* The quotient `q` of num / den, or what it is where q cannot be right. A quotient that is no number although its operands
- * are is one that overflowed on the way. */
+/* The quotient `q` of num / den, or what it is where q cannot be right. A quotient that is no number although
+ * its operands are is one that overflowed on the way. */
 static inline float gs_div_fixup32(float q, float den, float num, gs_extremes_t extremes) {
   const uint32_t uq = gs_bits_of_float(q), ud = gs_bits_of_float(den), un = gs_bits_of_float(num);
-  const uint32_t sign = (ud ^ un) & 0x80000000, mq = uq & 0x7fffffff, md = ud & 0x7fffffff, mn = un & 0x7fffffff;
+  const uint32_t sign = (ud ^ un) & 0x80000000, mq = uq & 0x7fffffff, md = ud & 0x7fffffff,
+                 mn = un & 0x7fffffff;
   const uint32_t infinity = 0x7f800000;
   const int32_t ratio = (int32_t)(mn >> 23) - (int32_t)(md >> 23);
   const uint32_t least = sign ? extremes.round_up_negative : extremes.round_up_positive;
@@ -136,7 +140,8 @@ static inline double gs_div_scale64(double value, double den, double num) {
   const int32_t nden = gs_div_scale_den(ed, en, 2045, 768, -1022, 53, 128);
   const int32_t nnum = gs_div_scale_num(ed, en, 2045, 768, -1022, 53, 128);
   const int32_t n = value == den ? nden : nnum;
-  const double scaled = value * gs_double_of_bits((uint64_t)(uint32_t)(n + 1023) << 52), unless_num = num == 0 ? (double)NAN : scaled;
+  const double scaled = value * gs_double_of_bits((uint64_t)(uint32_t)(n + 1023) << 52),
+               unless_num = num == 0 ? (double)NAN : scaled;
   return den == 0 ? (double)NAN : unless_num;
 }
 /* Whether div_fmas has to scale back, as a row of a mask has it. */
@@ -161,8 +166,8 @@ GS_OP(v_div_scale_f64) {
   gs_write_sgpr64(w, in->sdst, gs_mask_from_row(&back) & gs_exec(w));
 }
 
-/* The sign of what rounding a * b + c to the double r lost. All steps are exact or cannot change the sign (Boldo and
- * Muller's error of an fma), as long as nothing underflows, which scaled operands do not. */
+/* The sign of what rounding a * b + c to the double r lost. All steps are exact or cannot change the sign
+ * (Boldo and Muller's error of an fma), as long as nothing underflows, which scaled operands do not. */
 static double gs_fma_error(double a, double b, double c, double r) {
   const double product = a * b, low = fma(a, b, -product);
   const double sum = c + low, part = sum - c;
@@ -188,8 +193,8 @@ static inline double gs_div_fmas64(double a, double b, double c, uint32_t scale_
   return scale_back ? r * factor : r;
 }
 
-/* Rounds anew the results that the vector code above rounded twice. They are rare, and only rounding to nearest is
- * harmed. */
+/* Rounds anew the results that the vector code above rounded twice. They are rare, and only rounding to
+ * nearest is harmed. */
 static void gs_div_fmas64_denormals(gs_row64_t ra, gs_row64_t rb, gs_row64_t rc, uint64_t lanes, gs_dst64_t d,
                                     uint64_t done[GS_LANES]) {
   for (unsigned l = 0; l < GS_LANES; l++) {
@@ -215,14 +220,15 @@ GS_OP(v_div_fmas_f64) {
   } else {
     gs_row_from_mask(gs_vcc(w), &back);
     GS_LANES_DO(l)
-      gs_put_f64(d, l, gs_div_fmas64(gs_get_f64(ra, l), gs_get_f64(rb, l), gs_get_f64(rc, l), back.u32[l]));
+    gs_put_f64(d, l, gs_div_fmas64(gs_get_f64(ra, l), gs_get_f64(rb, l), gs_get_f64(rc, l), back.u32[l]));
   }
   gs_finish64(w, in, d);
   gs_commit64(w, in, d);
 }
 
 static inline double gs_div_fixup64(double q, double den, double num, gs_extremes_t extremes) {
-  const uint64_t top = UINT64_C(1) << 63, quiet = UINT64_C(0x0008000000000000), infinity = UINT64_C(0x7ff0000000000000);
+  const uint64_t top = UINT64_C(1) << 63, quiet = UINT64_C(0x0008000000000000),
+                 infinity = UINT64_C(0x7ff0000000000000);
   const uint64_t uq = gs_bits_of_double(q), ud = gs_bits_of_double(den), un = gs_bits_of_double(num);
   const uint64_t sign = (ud ^ un) & top, mq = uq & ~top, md = ud & ~top, mn = un & ~top;
   const int32_t ratio = (int32_t)(uint32_t)(mn >> 52) - (int32_t)(uint32_t)(md >> 52);
@@ -252,12 +258,12 @@ static inline uint32_t gs_div_fixup16(uint32_t q, uint32_t den, uint32_t num) {
 }
 
 /* The two differ in what happens to the other half of the destination, which the commit knows. */
-#define GS_DIV_FIXUP_F16(name)                                                                                          \
-  GS_OP(name) {                                                                                                         \
-    GS_F16_SRC(0, a);                                                                                                   \
-    GS_F16_SRC(1, b);                                                                                                   \
-    GS_F16_SRC(2, c);                                                                                                   \
-    GS_F16_LOOP((void)0, (void)0, gs_div_fixup16(ra->u32[l], rb->u32[l], rc->u32[l]));                                  \
+#define GS_DIV_FIXUP_F16(name)                                                                               \
+  GS_OP(name) {                                                                                              \
+    GS_F16_SRC(0, a);                                                                                        \
+    GS_F16_SRC(1, b);                                                                                        \
+    GS_F16_SRC(2, c);                                                                                        \
+    GS_F16_LOOP((void)0, (void)0, gs_div_fixup16(ra->u32[l], rb->u32[l], rc->u32[l]));                       \
   }
 GS_DIV_FIXUP_F16(v_div_fixup_f16)
 GS_DIV_FIXUP_F16(v_div_fixup_legacy_f16)

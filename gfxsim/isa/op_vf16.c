@@ -1,13 +1,13 @@
 /* Half-precision arithmetic, one number per register. How results are rounded correctly: float.h.
- * Not here: packed halves and mixed precision (op_vpk_float.c), reciprocals, roots and the like (op_vtrans.c), division
- * (op_vdiv.c), conversions (op_vcvt.c). */
+ * Not here: packed halves and mixed precision (op_vpk_float.c), reciprocals, roots and the like
+ * (op_vtrans.c), division (op_vdiv.c), conversions (op_vcvt.c). */
 #include "isa/float.h"
 
 GS_F16_2(v_add_f16, a + b)
 GS_F16_2(v_sub_f16, a - b)
 GS_F16_2(v_subrev_f16, b - a)
 /* clang-format off: it takes products of macro arguments for pointers. */
-GS_F16_2(v_mul_f16, a * b)
+GS_F16_2(v_mul_f16, a *b)
 /* clang-format on */
 
 static inline uint32_t gs_fma16(float a, float b, float c, gs_f16_limit_t limit) {
@@ -19,16 +19,17 @@ GS_F16_BITS_3(v_fma_legacy_f16, (void)0, gs_round64(w), gs_fma16(a, b, c, limit)
 
 /* The unfused multiply-add rounds the product, and knows no denormals whatever MODE says. */
 static inline uint32_t gs_mad16(uint32_t a, uint32_t b, uint32_t c, gs_f16_limit_t limit) {
-  const float x = gs_f32_of_f16(gs_flush16(a)), y = gs_f32_of_f16(gs_flush16(b)), z = gs_f32_of_f16(gs_flush16(c));
+  const float x = gs_f32_of_f16(gs_flush16(a)), y = gs_f32_of_f16(gs_flush16(b)),
+              z = gs_f32_of_f16(gs_flush16(c));
   const uint32_t product = gs_flush16(gs_f16_of_f32(x * y, limit));
   return gs_flush16(gs_f16_of_f32(gs_f32_of_f16(product) + z, limit));
 }
-#define GS_MAD16(name, source_c)                                                                                        \
-  GS_OP(name) {                                                                                                         \
-    GS_F16_SRC(0, a);                                                                                                   \
-    GS_F16_SRC(1, b);                                                                                                   \
-    source_c;                                                                                                           \
-    GS_F16_LOOP(gs_round64(w), (void)0, gs_mad16(ra->u32[l], rb->u32[l], rc->u32[l], limit));                           \
+#define GS_MAD16(name, source_c)                                                                             \
+  GS_OP(name) {                                                                                              \
+    GS_F16_SRC(0, a);                                                                                        \
+    GS_F16_SRC(1, b);                                                                                        \
+    source_c;                                                                                                \
+    GS_F16_LOOP(gs_round64(w), (void)0, gs_mad16(ra->u32[l], rb->u32[l], rc->u32[l], limit));                \
   }
 GS_MAD16(v_mad_f16, GS_F16_SRC(2, c))
 GS_MAD16(v_mad_legacy_f16, GS_F16_SRC(2, c))
@@ -56,8 +57,8 @@ GS_F16_1_EXACT(v_trunc_f16, truncf(a))
 GS_F16_1_EXACT(v_ceil_f16, ceilf(a))
 GS_F16_1_EXACT(v_floor_f16, floorf(a))
 GS_F16_1_EXACT(v_rndne_f16, rintf(a))
-/* Stays below 1 even where the difference rounds up to it. The integer is found before MODE's rounding is set, under which
- * not every host's floor works. */
+/* Stays below 1 even where the difference rounds up to it. The integer is found before MODE's rounding is
+ * set, under which not every host's floor works. */
 static inline uint32_t gs_fract16(float x, float whole, gs_f16_limit_t limit) {
   const uint32_t f = gs_f16_of_f32(x - whole, limit);
   return f == 0x3c00 ? 0x3bff : f;
@@ -66,7 +67,7 @@ GS_OP(v_fract_f16) {
   gs_row_t whole;
   GS_F16_SRC(0, a);
   GS_LANES_DO(l)
-    whole.f32[l] = floorf(gs_f32_of_f16(ra->u32[l]));
+  whole.f32[l] = floorf(gs_f32_of_f16(ra->u32[l]));
   GS_F16_LOOP(gs_round64(w), GS_F16_LOAD(a), gs_fract16(a, whole.f32[l], limit));
 }
 
@@ -80,8 +81,8 @@ GS_OP(v_ldexp_f16) {
   GS_F16_SRC(0, a);
   gs_row_t tb;
   const gs_row_t *const rb = gs_src16(w, in, 1, &tb);
-  GS_F16_LOOP(gs_round64(w), GS_F16_LOAD(a); const int32_t n = (int16_t)rb->u32[l],
-              gs_f16_of_f32(gs_ldexp16(a, n), limit));
+  GS_F16_LOOP(gs_round64(w), GS_F16_LOAD(a);
+              const int32_t n = (int16_t)rb->u32[l], gs_f16_of_f32(gs_ldexp16(a, n), limit));
 }
 
 static inline bool gs_has_exponent16(uint32_t bits) {

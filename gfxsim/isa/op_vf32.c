@@ -1,13 +1,13 @@
-/* Single-precision arithmetic: add, multiply, fused and unfused multiply-add, minimum, maximum, rounding to integers,
- * exponents, cube maps, and the packed pairs of gfx90a.
- * Not here: transcendental functions (op_vtrans.c), division (op_vdiv.c), conversions (op_vcvt.c). */
+/* Single-precision arithmetic: add, multiply, fused and unfused multiply-add, minimum, maximum, rounding to
+ * integers, exponents, cube maps, and the packed pairs of gfx90a. Not here: transcendental functions
+ * (op_vtrans.c), division (op_vdiv.c), conversions (op_vcvt.c). */
 #include "isa/float.h"
 
 GS_F32_2(v_add_f32, a + b)
 GS_F32_2(v_sub_f32, a - b)
 GS_F32_2(v_subrev_f32, b - a)
 /* clang-format off: it takes products of macro arguments for pointers. */
-GS_F32_2(v_mul_f32, a * b)
+GS_F32_2(v_mul_f32, a *b)
 /* clang-format on */
 GS_F32_3(v_fma_f32, fmaf(a, b, c))
 GS_F32_ACC_3(v_fmac_f32, fmaf(a, b, c))
@@ -45,8 +45,8 @@ GS_F32_1_EXACT(v_ceil_f32, ceilf(gs_quiet32(a)))
 GS_F32_1_EXACT(v_floor_f32, floorf(gs_quiet32(a)))
 GS_F32_1_EXACT(v_rndne_f32, rintf(gs_quiet32(a)))
 
-/* The difference to the next lower integer, below 1 even where it rounds up to it. Infinities give NaN. The integer is found
- * before MODE's rounding is set, under which not every host's floor works. */
+/* The difference to the next lower integer, below 1 even where it rounds up to it. Infinities give NaN. The
+ * integer is found before MODE's rounding is set, under which not every host's floor works. */
 static inline float gs_fract(float x, float whole) {
   const float f = x - whole;
   return f > 0x1.fffffep-1f ? 0x1.fffffep-1f : f;
@@ -55,7 +55,7 @@ GS_OP(v_fract_f32) {
   gs_row_t whole;
   GS_F32_SRC(0, a);
   GS_LANES_DO(l)
-    whole.f32[l] = floorf(ra->f32[l]);
+  whole.f32[l] = floorf(ra->f32[l]);
   GS_F32_LOOP(gs_round32(w), (void)0, gs_fract(ra->f32[l], whole.f32[l]));
 }
 
@@ -80,8 +80,8 @@ GS_OP(v_ldexp_f32) {
   GS_F32_LOOP(gs_round32(w), const float a = ra->f32[l]; const int32_t n = rb->i32[l], gs_ldexp(a, n));
 }
 
-/* Numbers that are not 0, infinite or NaN have a mantissa in [0.5, 1) and an exponent; the others are their own mantissa
- * and have exponent 0. Denormals are normalised first. */
+/* Numbers that are not 0, infinite or NaN have a mantissa in [0.5, 1) and an exponent; the others are their
+ * own mantissa and have exponent 0. Denormals are normalised first. */
 static inline bool gs_has_exponent(float x) {
   const uint32_t magnitude = gs_bits_of_float(x) & 0x7fffffff;
   return magnitude - 1 < 0x7f7fffff;
@@ -104,7 +104,7 @@ GS_OP(v_frexp_exp_i32_f32) {
   gs_row_t td;
   gs_row_t *const d = gs_dst32(w, in, &td);
   GS_LANES_DO(l)
-    d->i32[l] = gs_frexp_exp(ra->f32[l]);
+  d->i32[l] = gs_frexp_exp(ra->f32[l]);
   gs_commit32(w, in, d);
 }
 
@@ -117,7 +117,8 @@ static inline bool gs_cube_y(float x, float y) {
   return fabsf(y) >= fabsf(x);
 }
 static inline float gs_cube_id(float x, float y, float z) {
-  const float face_z = z < 0.0f ? 5.0f : 4.0f, face_y = y < 0.0f ? 3.0f : 2.0f, face_x = x < 0.0f ? 1.0f : 0.0f;
+  const float face_z = z < 0.0f ? 5.0f : 4.0f, face_y = y < 0.0f ? 3.0f : 2.0f,
+              face_x = x < 0.0f ? 1.0f : 0.0f;
   const float other = gs_cube_y(x, y) ? face_y : face_x;
   return gs_cube_z(x, y, z) ? face_z : other;
 }

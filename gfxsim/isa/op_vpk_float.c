@@ -1,6 +1,6 @@
-/* Packed floats: pairs of halves in a register, pairs of floats in two (gfx90a), and what mixes the two precisions:
- * multiply-add with operands of either, and dot products of halves with a float sum.
- * Not here: packed integers (op_vpk_int.c), matrix instructions (op_mfma.c). */
+/* Packed floats: pairs of halves in a register, pairs of floats in two (gfx90a), and what mixes the two
+ * precisions: multiply-add with operands of either, and dot products of halves with a float sum. Not here:
+ * packed integers (op_vpk_int.c), matrix instructions (op_mfma.c). */
 #include "isa/float.h"
 
 /* ---- Pairs of halves ---- */
@@ -36,43 +36,44 @@ static inline uint32_t gs_f16_bits(float x) {
   return (bits >> 16 & 0x8000) | (magnitude >= 0x7f800000 ? special : number);
 }
 
-#define GS_PK16_BEGIN                                                                                                   \
-  gs_row_t ta, tb, td;                                                                                                  \
-  const gs_pair16_t pa = gs_src_pair16(w, in, 0, &ta), pb = gs_src_pair16(w, in, 1, &tb);                               \
-  gs_row_t *const d = gs_dst32(w, in, &td);                                                                             \
-  const gs_f16_limit_t limit = gs_f16_limit(w);                                                                         \
-  const uint32_t ieee = gs_quiet_bit32(w);                                                                              \
+#define GS_PK16_BEGIN                                                                                        \
+  gs_row_t ta, tb, td;                                                                                       \
+  const gs_pair16_t pa = gs_src_pair16(w, in, 0, &ta), pb = gs_src_pair16(w, in, 1, &tb);                    \
+  gs_row_t *const d = gs_dst32(w, in, &td);                                                                  \
+  const gs_f16_limit_t limit = gs_f16_limit(w);                                                              \
+  const uint32_t ieee = gs_quiet_bit32(w);                                                                   \
   (void)limit, (void)ieee
-#define GS_PK16_2(name, round, expr)                                                                                    \
-  static inline uint32_t gs_lane_##name(float a, float b, gs_f16_limit_t limit, uint32_t ieee) {                        \
-    (void)limit, (void)ieee;                                                                                            \
-    return expr;                                                                                                        \
-  }                                                                                                                     \
-  GS_OP(name) {                                                                                                         \
-    GS_PK16_BEGIN;                                                                                                      \
-    round;                                                                                                              \
-    GS_LANES_DO(l)                                                                                                      \
-      d->u32[l] = gs_lane_##name(gs_pair16_get(&pa, l, 0), gs_pair16_get(&pb, l, 0), limit, ieee) |                     \
-                  gs_lane_##name(gs_pair16_get(&pa, l, 1), gs_pair16_get(&pb, l, 1), limit, ieee) << 16;                \
-    gs_finish_pk16(w, in, d);                                                                                           \
-    gs_commit32(w, in, d);                                                                                              \
+#define GS_PK16_2(name, round, expr)                                                                         \
+  static inline uint32_t gs_lane_##name(float a, float b, gs_f16_limit_t limit, uint32_t ieee) {             \
+    (void)limit, (void)ieee;                                                                                 \
+    return expr;                                                                                             \
+  }                                                                                                          \
+  GS_OP(name) {                                                                                              \
+    GS_PK16_BEGIN;                                                                                           \
+    round;                                                                                                   \
+    GS_LANES_DO(l)                                                                                           \
+    d->u32[l] = gs_lane_##name(gs_pair16_get(&pa, l, 0), gs_pair16_get(&pb, l, 0), limit, ieee) |            \
+                gs_lane_##name(gs_pair16_get(&pa, l, 1), gs_pair16_get(&pb, l, 1), limit, ieee) << 16;       \
+    gs_finish_pk16(w, in, d);                                                                                \
+    gs_commit32(w, in, d);                                                                                   \
   }
 
 GS_PK16_2(v_pk_add_f16, gs_round64(w), gs_f16_of_f32(a + b, limit))
-GS_PK16_2(v_pk_mul_f16, gs_round64(w), gs_f16_of_f32(a * b, limit))
+GS_PK16_2(v_pk_mul_f16, gs_round64(w), gs_f16_of_f32(a *b, limit))
 GS_PK16_2(v_pk_min_f16, (void)0, gs_f16_bits(gs_min32(a, b, ieee)))
 GS_PK16_2(v_pk_max_f16, (void)0, gs_f16_bits(gs_max32(a, b, ieee)))
 
-static inline void gs_pk_fma_f16(gs_wave_t *w, const gs_inst_t *in, const gs_pair16_t *pa, const gs_pair16_t *pb,
-                                 const gs_pair16_t *pc) {
+static inline void gs_pk_fma_f16(gs_wave_t *w, const gs_inst_t *in, const gs_pair16_t *pa,
+                                 const gs_pair16_t *pb, const gs_pair16_t *pc) {
   gs_row_t td;
   gs_row_t *const d = gs_dst32(w, in, &td);
   const gs_f16_limit_t limit = gs_f16_limit(w);
   const gs_pair16_t a = *pa, b = *pb, c = *pc;
   gs_round64(w);
   GS_LANES_DO(l)
-    d->u32[l] = gs_fma16(gs_pair16_get(&a, l, 0), gs_pair16_get(&b, l, 0), gs_pair16_get(&c, l, 0), limit) |
-                gs_fma16(gs_pair16_get(&a, l, 1), gs_pair16_get(&b, l, 1), gs_pair16_get(&c, l, 1), limit) << 16;
+  d->u32[l] = gs_fma16(gs_pair16_get(&a, l, 0), gs_pair16_get(&b, l, 0), gs_pair16_get(&c, l, 0), limit) |
+              gs_fma16(gs_pair16_get(&a, l, 1), gs_pair16_get(&b, l, 1), gs_pair16_get(&c, l, 1), limit)
+                  << 16;
   gs_finish_pk16(w, in, d);
   gs_commit32(w, in, d);
 }
@@ -85,7 +86,8 @@ GS_OP(v_pk_fma_f16) {
 
 /* An operand of an instruction that has no op_sel. */
 static inline gs_pair16_t gs_plain_pair16(const gs_wave_t *w, const gs_row_t *row, gs_row_t *tmp) {
-  return (gs_pair16_t){.row = GS_LIKELY(!w->fp_custom) ? row : gs_flush_input_pk16(w, row, tmp), .shift = {0, 16}};
+  return (gs_pair16_t){.row = GS_LIKELY(!w->fp_custom) ? row : gs_flush_input_pk16(w, row, tmp),
+                       .shift = {0, 16}};
 }
 GS_OP(v_pk_fmac_f16) {
   gs_row_t ta, tb, tc;
@@ -116,37 +118,41 @@ static inline float gs_pair32_get(const gs_pair32_t *p, unsigned l, unsigned whi
 }
 
 /* Both results are computed before either is stored, as the destination may be a source. */
-#define GS_PK32_LOOP(low, high)                                                                                         \
-  gs_row_t td[2];                                                                                                       \
-  const gs_dst64_t d = gs_dst64(w, in, td);                                                                             \
-  gs_round32(w);                                                                                                        \
-  GS_LANES_DO(l) {                                                                                                      \
-    const float x = (low), y = (high);                                                                                  \
-    d.lo->f32[l] = x;                                                                                                   \
-    d.hi->f32[l] = y;                                                                                                   \
-  }                                                                                                                     \
-  gs_finish32(w, in, d.lo);                                                                                             \
-  gs_finish32(w, in, d.hi);                                                                                             \
+#define GS_PK32_LOOP(low, high)                                                                              \
+  gs_row_t td[2];                                                                                            \
+  const gs_dst64_t d = gs_dst64(w, in, td);                                                                  \
+  gs_round32(w);                                                                                             \
+  GS_LANES_DO(l) {                                                                                           \
+    const float x = (low), y = (high);                                                                       \
+    d.lo->f32[l] = x;                                                                                        \
+    d.hi->f32[l] = y;                                                                                        \
+  }                                                                                                          \
+  gs_finish32(w, in, d.lo);                                                                                  \
+  gs_finish32(w, in, d.hi);                                                                                  \
   gs_commit64(w, in, d)
 
 GS_OP(v_pk_fma_f32) {
   gs_row_t ta[2], tb[2], tc[2];
-  const gs_pair32_t a = gs_src_pair32(w, in, 0, ta), b = gs_src_pair32(w, in, 1, tb), c = gs_src_pair32(w, in, 2, tc);
+  const gs_pair32_t a = gs_src_pair32(w, in, 0, ta), b = gs_src_pair32(w, in, 1, tb),
+                    c = gs_src_pair32(w, in, 2, tc);
   GS_PK32_LOOP(fmaf(gs_pair32_get(&a, l, 0), gs_pair32_get(&b, l, 0), gs_pair32_get(&c, l, 0)),
                fmaf(gs_pair32_get(&a, l, 1), gs_pair32_get(&b, l, 1), gs_pair32_get(&c, l, 1)));
 }
 GS_OP(v_pk_mul_f32) {
   gs_row_t ta[2], tb[2];
   const gs_pair32_t a = gs_src_pair32(w, in, 0, ta), b = gs_src_pair32(w, in, 1, tb);
-  GS_PK32_LOOP(gs_pair32_get(&a, l, 0) * gs_pair32_get(&b, l, 0), gs_pair32_get(&a, l, 1) * gs_pair32_get(&b, l, 1));
+  GS_PK32_LOOP(gs_pair32_get(&a, l, 0) * gs_pair32_get(&b, l, 0),
+               gs_pair32_get(&a, l, 1) * gs_pair32_get(&b, l, 1));
 }
 GS_OP(v_pk_add_f32) {
   gs_row_t ta[2], tb[2];
   const gs_pair32_t a = gs_src_pair32(w, in, 0, ta), b = gs_src_pair32(w, in, 1, tb);
-  GS_PK32_LOOP(gs_pair32_get(&a, l, 0) + gs_pair32_get(&b, l, 0), gs_pair32_get(&a, l, 1) + gs_pair32_get(&b, l, 1));
+  GS_PK32_LOOP(gs_pair32_get(&a, l, 0) + gs_pair32_get(&b, l, 0),
+               gs_pair32_get(&a, l, 1) + gs_pair32_get(&b, l, 1));
 }
 
-/* Low result from the first operand, high result from the second, each from the register that its bit of op_sel says. */
+/* Low result from the first operand, high result from the second, each from the register that its bit of
+ * op_sel says. */
 GS_OP(v_pk_mov_b32) {
   gs_row_t ta[2], tb[2], td[2];
   const gs_row64_t a = gs_src64(w, in, 0, false, ta), b = gs_src64(w, in, 1, false, tb);
@@ -162,7 +168,8 @@ GS_OP(v_pk_mov_b32) {
 
 /* ---- Mixed precision multiply-add ---- */
 
-/* An operand as floats: bit i of op_sel_hi makes it a half, which bit i of op_sel finds; neg_hi means abs here. */
+/* An operand as floats: bit i of op_sel_hi makes it a half, which bit i of op_sel finds; neg_hi means abs
+ * here. */
 static const gs_row_t *gs_src_mix(gs_wave_t *w, const gs_inst_t *in, unsigned i, gs_row_t *tmp) {
   const gs_row_t *r = gs_src32(w, in, i, tmp);
   const bool half = in->op_sel_hi >> i & 1;
@@ -172,9 +179,9 @@ static const gs_row_t *gs_src_mix(gs_wave_t *w, const gs_inst_t *in, unsigned i,
     r = half ? gs_flush_input_pk16(w, r, tmp) : gs_flush_input32(w, r, tmp);
   if (half)
     GS_LANES_DO(l)
-      tmp->f32[l] = gs_f32_of_f16(r->u32[l] >> shift);
+  tmp->f32[l] = gs_f32_of_f16(r->u32[l] >> shift);
   GS_LANES_DO(l)
-    tmp->u32[l] = ((half ? tmp : r)->u32[l] & ~clear) ^ flip;
+  tmp->u32[l] = ((half ? tmp : r)->u32[l] & ~clear) ^ flip;
   return tmp;
 }
 
@@ -195,7 +202,7 @@ static inline void gs_mix(gs_wave_t *w, const gs_inst_t *in, gs_mix_fn_t *fn, gs
   const gs_row_t *const rc = gs_src_mix(w, in, 2, &tc);
   gs_round32(w);
   GS_LANES_DO(l)
-    d->f32[l] = fn(ra->f32[l], rb->f32[l], rc->f32[l]);
+  d->f32[l] = fn(ra->f32[l], rb->f32[l], rc->f32[l]);
 }
 
 /* The result rounded once more, to a half, in one half of the destination. */
@@ -206,34 +213,34 @@ static inline void gs_mix16(gs_wave_t *w, const gs_inst_t *in, gs_mix_fn_t *fn, 
   gs_mix(w, in, fn, &d);
   gs_round64(w);
   GS_LANES_DO(l)
-    d.u32[l] = gs_f16_of_f32(d.f32[l], limit);
+  d.u32[l] = gs_f16_of_f32(d.f32[l], limit);
   gs_finish16(w, in, &d);
   GS_LANES_DO(l)
-    d.u32[l] = (old->u32[l] & 0xffff0000 >> shift) | d.u32[l] << shift;
+  d.u32[l] = (old->u32[l] & 0xffff0000 >> shift) | d.u32[l] << shift;
   gs_write_row(w, in->dst, &d, gs_exec(w));
 }
 
-#define GS_MIX(prefix, fn)                                                                                              \
-  GS_OP(prefix##_f32) {                                                                                                 \
-    gs_row_t td;                                                                                                        \
-    gs_row_t *const d = gs_dst32(w, in, &td);                                                                           \
-    gs_mix(w, in, fn, d);                                                                                               \
-    gs_finish32(w, in, d);                                                                                              \
-    gs_commit32(w, in, d);                                                                                              \
-  }                                                                                                                     \
-  GS_OP(prefix##lo_f16) {                                                                                               \
-    gs_mix16(w, in, fn, 0);                                                                                             \
-  }                                                                                                                     \
-  GS_OP(prefix##hi_f16) {                                                                                               \
-    gs_mix16(w, in, fn, 16);                                                                                            \
+#define GS_MIX(prefix, fn)                                                                                   \
+  GS_OP(prefix##_f32) {                                                                                      \
+    gs_row_t td;                                                                                             \
+    gs_row_t *const d = gs_dst32(w, in, &td);                                                                \
+    gs_mix(w, in, fn, d);                                                                                    \
+    gs_finish32(w, in, d);                                                                                   \
+    gs_commit32(w, in, d);                                                                                   \
+  }                                                                                                          \
+  GS_OP(prefix##lo_f16) {                                                                                    \
+    gs_mix16(w, in, fn, 0);                                                                                  \
+  }                                                                                                          \
+  GS_OP(prefix##hi_f16) {                                                                                    \
+    gs_mix16(w, in, fn, 16);                                                                                 \
   }
 GS_MIX(v_mad_mix, gs_mix_mad)
 GS_MIX(v_fma_mix, gs_mix_fma)
 
 /* ---- Dot products ---- */
 
-/* Products of halves are exact in float, so that each term is rounded once, as it is added. The sum knows no denormals; on
- * gfx90a neither do the halves. */
+/* Products of halves are exact in float, so that each term is rounded once, as it is added. The sum knows no
+ * denormals; on gfx90a neither do the halves. */
 static inline float gs_dot2(const gs_pair16_t *a, const gs_pair16_t *b, float c, unsigned l, uint32_t keep) {
   float sum = gs_flush32(c);
   for (unsigned i = 0; i < 2; i++) {
@@ -248,7 +255,8 @@ GS_OP(v_dot2_f32_f16) {
   const gs_pair16_t a = gs_src_pair16(w, in, 0, &ta), b = gs_src_pair16(w, in, 1, &tb);
   const uint32_t keep = w->env->target != GS_GFX90A, flip = in->neg_lo & 4 ? 0x80000000 : 0;
   GS_F32_SRC(2, c);
-  GS_F32_LOOP(gs_round32(w), const float c = gs_float_of_bits(rc->u32[l] ^ flip), gs_dot2(&a, &b, c, l, keep));
+  GS_F32_LOOP(gs_round32(w), const float c = gs_float_of_bits(rc->u32[l] ^ flip),
+              gs_dot2(&a, &b, c, l, keep));
 }
 GS_OP(v_dot2c_f32_f16) {
   gs_row_t ta, tb;
@@ -267,6 +275,6 @@ GS_OP(v_pack_b32_f16) {
   gs_row_t td;
   gs_row_t *const d = gs_dst32(w, in, &td);
   GS_LANES_DO(l)
-    d->u32[l] = (ra->u32[l] & 0xffff) | rb->u32[l] << 16;
+  d->u32[l] = (ra->u32[l] & 0xffff) | rb->u32[l] << 16;
   gs_commit32(w, in, d);
 }

@@ -1,9 +1,9 @@
 /* Reciprocals, roots, powers of two, logarithms, sine and cosine, of all widths.
  *
- * The hardware approximates these; here reciprocals and roots are rounded correctly, and the rest is computed in double and
- * rounded once, which is within the hardware's error bounds. MODE's rounding does not matter to approximations. The f32
- * unit knows no denormals, whatever MODE says; those of f16 and f64 do.
- * Not here: full division (op_vdiv.c). */
+ * The hardware approximates these; here reciprocals and roots are rounded correctly, and the rest is computed
+ * in double and rounded once, which is within the hardware's error bounds. MODE's rounding does not matter to
+ * approximations. The f32 unit knows no denormals, whatever MODE says; those of f16 and f64 do. Not here:
+ * full division (op_vdiv.c). */
 #include "isa/float.h"
 
 /* ---- In double, without branches or calls ---- */
@@ -11,7 +11,8 @@
 /* Adding it rounds to an integer, which then is in the low bits. */
 #define GS_TO_INTEGER 0x1.8p52
 
-/* 2^x; at the ends 0 and infinity as a float. The Taylor series of e^y for |y| <= ln(2)/2 is exact to 10^-14. */
+/* 2^x; at the ends 0 and infinity as a float. The Taylor series of e^y for |y| <= ln(2)/2 is exact to 10^-14.
+ */
 static inline double gs_exp2(double x) {
   const double low = x > -200.0 ? x : -200.0, n = low < 200.0 ? low : 200.0;
   const double whole = n + GS_TO_INTEGER;
@@ -29,7 +30,7 @@ static inline double gs_exp2(double x) {
   p = p * y + 1.0;
   p = p * y + 1.0;
   const double scale = gs_double_of_bits((gs_bits_of_double(whole) + 1023) << 52);
-  return x == x ? p * scale : x;
+  return x == x ? p * scale : x + x;
 }
 
 /* log2(x). The mantissa m is taken from [sqrt(1/2), sqrt(2)), and log(m) = 2 atanh((m - 1) / (m + 1)). */
@@ -54,7 +55,8 @@ static inline double gs_log2(double x) {
   return x > 0.0 && x < (double)INFINITY ? finite : special;
 }
 
-/* sin(2 pi x): x is reduced to a quarter turn around a multiple of a half turn, odd ones of which change the sign. */
+/* sin(2 pi x): x is reduced to a quarter turn around a multiple of a half turn, odd ones of which change the
+ * sign. */
 static inline double gs_sin_turns(double x) {
   const double halves = 2.0 * x + GS_TO_INTEGER;
   const double y = (x - 0.5 * (halves - GS_TO_INTEGER)) * 0x1.921fb54442d18p+2, z = y * y;
@@ -82,10 +84,10 @@ static inline double gs_cos(double x) {
 
 /* ---- f32 ---- */
 
-#define GS_TRANS_F32(name, expr)                                                                                   \
-  static inline float gs_trans_##name(float a) {                                                                        \
-    return gs_flush32((float)(expr));                                                                                   \
-  }                                                                                                                     \
+#define GS_TRANS_F32(name, expr)                                                                             \
+  static inline float gs_trans_##name(float a) {                                                             \
+    return gs_flush32((float)(expr));                                                                        \
+  }                                                                                                          \
   GS_F32_1_EXACT(name, gs_trans_##name(gs_flush32(a)))
 
 GS_TRANS_F32(v_rcp_f32, 1.0f / a)
