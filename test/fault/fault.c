@@ -1,0 +1,322 @@
+/* What a program is told when a kernel goes wrong: the queue error callback's status, the memory fault event
+ * with address and reason, and that queues and processes end while kernels run. On the unmodified ROCr. The
+ * environment variable FAULT_KERNELS names the code object made from kernels.s. */
+#include "gfxsim_rocr.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The kernels, loaded on the first GPU. */
+static hsa_executable_t load_kernels(const machine_t *machine) {
+  const char *path = getenv("FAULT_KERNELS");
+  assert_non_null(path);
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  assert_true(file >= 0);
+  hsa_code_object_reader_t reader;
+  hsa_executable_t executable;
+  assert_hsa(hsa_code_object_reader_create_from_file(file, &reader));
+  assert_hsa(
+      hsa_executable_create_alt(HSA_PROFILE_BASE, HSA_DEFAULT_FLOAT_ROUNDING_MODE_NEAR, NULL, &executable));
+  assert_hsa(hsa_executable_load_agent_code_object(executable, machine->gpu[0], reader, NULL, NULL));
+  assert_hsa(hsa_executable_freeze(executable, NULL));
+  hsa_code_object_reader_destroy(reader);
+  close(file);
+  return executable;
+}
+
+/* A dispatch of one work-group of 64 with `address` as its argument. The argument memory lives until the
+ * process ends. */
+static packet_t dispatch_of(const machine_t *machine, hsa_executable_t kernels, const char *name,
+                            uint64_t address) {
+  static uint64_t *arguments;
+  if (!arguments) {
+    arguments = allocate(machine->fine, 4096);
+    assert_hsa(hsa_amd_agents_allow_access(1, machine->gpu, NULL, arguments));
+  }
+  char symbol_name[64];
+  hsa_executable_symbol_t symbol;
+  packet_t packet = {.dispatch = {.header = header_of(HSA_PACKET_TYPE_KERNEL_DISPATCH),
+                                  .setup = 1,
+                                  .workgroup_size_x = 64,
+                                  .workgroup_size_y = 1,
+                                  .workgroup_size_z = 1,
+                                  .grid_size_x = 64,
+                                  .grid_size_y = 1,
+                                  .grid_size_z = 1,
+                                  .kernarg_address = arguments}};
+  snprintf(symbol_name, sizeof symbol_name, "%s.kd", name);
+  assert_hsa(hsa_executable_get_symbol_by_name(kernels, symbol_name, machine->gpu, &symbol));
+  assert_hsa(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT,
+                                            &packet.dispatch.kernel_object));
+  assert_hsa(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE,
+                                            &packet.dispatch.private_segment_size));
+  arguments[0] = address;
+  return packet;
+}
+
+typedef struct fixture {
+  machine_t machine;
+  hsa_executable_t kernels;
+  uint32_t *shared; /* memory of host and GPU */
+} fixture_t;
+
+static int setup(void **state) {
+  static fixture_t fixture;
+  *state = &fixture;
+  if (!machine_open(&fixture.machine))
+    return -1;
+  fixture.kernels = load_kernels(&fixture.machine);
+  fixture.shared = allocate(fixture.machine.fine, 4096);
+  return hsa_amd_agents_allow_access(1, fixture.machine.gpu, NULL, fixture.shared) == HSA_STATUS_SUCCESS ? 0
+                                                                                                         : -1;
+}
+
+static int teardown(void **state) {
+  fixture_t *fixture = *state;
+  hsa_amd_memory_pool_free(fixture->shared);
+  hsa_executable_destroy(fixture->kernels);
+  return hsa_shut_down() == HSA_STATUS_SUCCESS ? 0 : -1;
+}
+
+static packet_t dispatch(const fixture_t *f, const char *name) {
+  return dispatch_of(&f->machine, f->kernels, name, (uintptr_t)f->shared);
+}
+
+static void test_good_kernels_complete(void **state) {
+  const fixture_t *f = *state;
+  static const char *const names[] = {"k_nothing",   "k_store",      "k_load",       "k_scalar_load",
+                                      "k_flat_load", "k_private_1k", "k_private_1k", "k_nothing"};
+  queue_error_t error = {0};
+  hsa_queue_t *queue = queue_create(&f->machine, 64, &error);
+  f->shared[0] = 7;
+  for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+    hsa_signal_t done = signal_create(1);
+    packet_t packet = dispatch(f, names[i]);
+    packet.dispatch.completion_signal = done;
+    submit(queue, &packet);
+    assert_true(signal_reached_zero(done));
+    hsa_signal_destroy(done);
+  }
+  assert_int_equal(f->shared[0], 42);
+  assert_int_equal(error.calls, 0);
+  assert_hsa(hsa_queue_destroy(queue));
+}
+
+/* Submits a dispatch that must put its queue into error. */
+static void expect_status(const fixture_t *f, const char *what, packet_t packet, hsa_status_t status) {
+  queue_error_t error = {0};
+  hsa_queue_t *queue = queue_create(&f->machine, 64, &error);
+  hsa_signal_t done = signal_create(1);
+  packet.dispatch.completion_signal = done;
+  submit(queue, &packet);
+  for (int waited = 0; waited < 5000 && !error.calls; waited++)
+    sleep_ms(1);
+  if (error.calls != 1 || error.status != (int)status)
+    fail_msg("%s: %d calls with status 0x%x, not 0x%x", what, error.calls, (unsigned)error.status, status);
+  assert_int_equal(hsa_signal_load_scacquire(done), 1);
+  assert_hsa(hsa_queue_destroy(queue));
+  hsa_signal_destroy(done);
+}
+
+static void test_queue_errors(void **state) {
+  const fixture_t *f = *state;
+  packet_t packet = dispatch(f, "k_illegal");
+  expect_status(f, "illegal instruction", packet, (hsa_status_t)HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION);
+  packet = dispatch(f, "k_abort");
+  expect_status(f, "abort", packet, HSA_STATUS_ERROR_EXCEPTION);
+  packet = dispatch_of(&f->machine, f->kernels, "k_flat_load", UINT64_C(1) << 63);
+  expect_status(f, "address outside of the apertures", packet,
+                (hsa_status_t)HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION);
+  packet = dispatch(f, "k_private_huge");
+  expect_status(f, "too much private memory", packet, HSA_STATUS_ERROR_OUT_OF_RESOURCES);
+  packet = dispatch(f, "k_nothing");
+  packet.dispatch.kernel_object = 0;
+  expect_status(f, "no kernel", packet, HSA_STATUS_ERROR_INVALID_CODE_OBJECT);
+  packet = dispatch(f, "k_nothing");
+  packet.dispatch.group_segment_size = (64 << 10) + 1;
+  expect_status(f, "too much group memory", packet, HSA_STATUS_ERROR_INVALID_ALLOCATION);
+  packet = dispatch(f, "k_nothing");
+  packet.dispatch.workgroup_size_y = 32;
+  packet.dispatch.grid_size_y = 32;
+  packet.dispatch.setup = 2;
+  expect_status(f, "work-group of 2048", packet, HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  packet = dispatch(f, "k_nothing");
+  packet.dispatch.grid_size_x = 0;
+  expect_status(f, "empty grid", packet, HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS);
+  packet = dispatch(f, "k_nothing");
+  packet.dispatch.setup = 0;
+  expect_status(f, "no dimensions", packet, HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS);
+}
+
+/* Waits until k_spin has said that it runs. */
+static bool spins(const uint32_t *word) {
+  for (int waited = 0; waited < 5000; waited++) {
+    if (__atomic_load_n(word, __ATOMIC_ACQUIRE) == 42)
+      return true;
+    sleep_ms(1);
+  }
+  return false;
+}
+
+static void test_queue_with_an_endless_kernel_can_be_destroyed(void **state) {
+  const fixture_t *f = *state;
+  queue_error_t error = {0};
+  hsa_queue_t *queue = queue_create(&f->machine, 64, &error);
+  f->shared[0] = 0;
+  const packet_t packet = dispatch(f, "k_spin");
+  submit(queue, &packet);
+  assert_true(spins(f->shared));
+  assert_hsa(hsa_queue_destroy(queue));
+  assert_int_equal(error.calls, 0);
+}
+
+/* Memory faults: each in a process of its own, since the event comes once. */
+
+static _Atomic uint64_t fault_address;
+static _Atomic uint32_t fault_reason;
+
+static hsa_status_t on_system_event(const hsa_amd_event_t *event, void *data) {
+  (void)data;
+  if (event->event_type != HSA_AMD_GPU_MEMORY_FAULT_EVENT)
+    return HSA_STATUS_ERROR;
+  fault_reason = event->memory_fault.fault_reason_mask;
+  fault_address = event->memory_fault.virtual_address;
+  return HSA_STATUS_SUCCESS;
+}
+
+/* Runs a kernel on a bad address. 0 when the process is told so, with this reason. */
+static int expect_fault(const machine_t *machine, const char *kernel, uint64_t address, uint32_t reason) {
+  static queue_error_t error;
+  assert_hsa(hsa_amd_register_system_event_handler(on_system_event, NULL));
+  hsa_executable_t kernels = load_kernels(machine);
+  hsa_queue_t *queue = queue_create(machine, 64, &error);
+  hsa_signal_t done = signal_create(1);
+  packet_t packet = dispatch_of(machine, kernels, kernel, address);
+  packet.dispatch.completion_signal = done;
+  submit(queue, &packet);
+  for (int waited = 0; waited < 5000 && !fault_address; waited++)
+    sleep_ms(1);
+  if (fault_address / 4096 != address / 4096 || fault_reason != reason) {
+    fprintf(stderr, "%s at 0x%llx: told 0x%llx, reason %u\n", kernel, (unsigned long long)address,
+            (unsigned long long)fault_address, fault_reason);
+    return 1;
+  }
+  if (hsa_signal_load_scacquire(done) != 1 || error.calls)
+    return 2;
+  return hsa_queue_destroy(queue) || hsa_shut_down() ? 3 : 0;
+}
+
+static int scenario_store_to_unmapped(const machine_t *machine) {
+  return expect_fault(machine, "k_store", UINT64_C(0x123456789000), HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
+}
+
+static int scenario_load_from_unmapped(const machine_t *machine) {
+  return expect_fault(machine, "k_load", UINT64_C(0x123456789000), HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
+}
+
+static int scenario_scalar_load_from_unmapped(const machine_t *machine) {
+  return expect_fault(machine, "k_scalar_load", UINT64_C(0x123456789000),
+                      HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
+}
+
+static int scenario_null_pointer(const machine_t *machine) {
+  return expect_fault(machine, "k_flat_load", 0x10000, HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
+}
+
+/* Memory of the host that no GPU was given access to. */
+static int scenario_load_without_access(const machine_t *machine) {
+  const void *memory = allocate(machine->fine, 4096);
+  return expect_fault(machine, "k_load", (uintptr_t)memory, HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
+}
+
+static int scenario_load_from_program_memory(const machine_t *machine) {
+  static uint32_t word;
+  return expect_fault(machine, "k_load", (uintptr_t)&word, HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
+}
+
+static int scenario_store_to_freed(const machine_t *machine) {
+  void *memory = allocate(machine->vram[0], 1 << 20);
+  const uint64_t address = (uintptr_t)memory;
+  assert_hsa(hsa_amd_memory_pool_free(memory));
+  return expect_fault(machine, "k_store", address, HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
+}
+
+static int scenario_execute_data(const machine_t *machine) {
+  void *memory = allocate(machine->vram[0], 1 << 20);
+  return expect_fault(machine, "k_jump", (uintptr_t)memory, HSA_AMD_MEMORY_FAULT_NX);
+}
+
+static int scenario_execute_nothing(const machine_t *machine) {
+  return expect_fault(machine, "k_jump", UINT64_C(0x123456789000), HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
+}
+
+/* Ends of the process while a kernel runs. */
+
+static void start_spinning(const machine_t *machine) {
+  static queue_error_t error;
+  hsa_executable_t kernels = load_kernels(machine);
+  hsa_queue_t *queue = queue_create(machine, 64, &error);
+  uint32_t *word = allocate(machine->fine, 4096);
+  assert_hsa(hsa_amd_agents_allow_access(1, machine->gpu, NULL, word));
+  *word = 0;
+  const packet_t packet = dispatch_of(machine, kernels, "k_spin", (uintptr_t)word);
+  submit(queue, &packet);
+  assert_true(spins(word));
+}
+
+static int scenario_exit_while_running(const machine_t *machine) {
+  start_spinning(machine);
+  return 0;
+}
+
+static int scenario_killed_while_running(const machine_t *machine) {
+  start_spinning(machine);
+  raise(SIGTERM);
+  return 1;
+}
+
+static int scenario_fault_without_handler(const machine_t *machine) {
+  static queue_error_t error;
+  hsa_executable_t kernels = load_kernels(machine);
+  hsa_queue_t *queue = queue_create(machine, 64, &error);
+  const packet_t packet = dispatch_of(machine, kernels, "k_store", 0x5000);
+  submit(queue, &packet);
+  sleep_ms(10000);
+  return 1; /* ROCr ends the process */
+}
+
+static const char whole_allocations[] = "HSA_DISABLE_FRAGMENT_ALLOCATOR=1";
+
+static const scenario_t scenario_table[] = {
+    {"store_to_unmapped", scenario_store_to_unmapped, NULL, 0},
+    {"load_from_unmapped", scenario_load_from_unmapped, NULL, 0},
+    {"scalar_load_from_unmapped", scenario_scalar_load_from_unmapped, NULL, 0},
+    {"null_pointer", scenario_null_pointer, NULL, 0},
+    {"load_without_access", scenario_load_without_access, NULL, 0},
+    {"load_from_program_memory", scenario_load_from_program_memory, NULL, 0},
+    {"store_to_freed", scenario_store_to_freed, whole_allocations, 0},
+    {"execute_data", scenario_execute_data, NULL, 0},
+    {"execute_nothing", scenario_execute_nothing, NULL, 0},
+    {"exit_while_running", scenario_exit_while_running, NULL, 0},
+    {"killed_while_running", scenario_killed_while_running, NULL, SIGTERM},
+    {"fault_without_handler", scenario_fault_without_handler, NULL, SIGABRT},
+};
+
+enum { SCENARIOS = sizeof scenario_table / sizeof *scenario_table };
+
+int main(int argc, char **argv) {
+  if (argc > 1)
+    return scenario_run(scenario_table, SCENARIOS, argv[1]);
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_good_kernels_complete),
+      cmocka_unit_test(test_queue_errors),
+      cmocka_unit_test(test_queue_with_an_endless_kernel_can_be_destroyed),
+  };
+  int failed = cmocka_run_group_tests_name("errors of kernels", tests, setup, teardown);
+  failed += scenario_run_all("faults of kernels", scenario_table, SCENARIOS);
+  return failed;
+}

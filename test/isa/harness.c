@@ -1,0 +1,628 @@
+/* See harness.h: waves to test instructions on, assembling of text, checks of what changed.
+ * Not here: anything about particular instructions. */
+#include "harness.h"
+
+#include "isa/lanes.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The assembler; the build may name another one. */
+#ifndef ISA_LLVM_MC
+#define ISA_LLVM_MC "llvm-mc-16"
+#endif
+
+enum { MEMO_BUCKETS = 4096, MOST_SECTIONS = 20000, COMMAND_BYTES = 512 };
+
+/* An assembled text. */
+typedef struct memo {
+  struct memo *next;
+  gs_target_t target;
+  size_t count;
+  uint32_t *words;
+  char text[];
+} memo_t;
+
+typedef struct level {
+  const char *name;
+  gs_op_fn_t *const *handlers;
+  bool (*runs_here)(void);
+} level_t;
+
+struct isa_context {
+  const level_t *level;
+  memo_t *memo[MEMO_BUCKETS];
+  uint8_t *executed; /* for each row of gs_opcodes, the set of targets on which it was executed */
+};
+
+/* ---- Host levels ---- */
+
+static bool always(void) {
+  return true;
+}
+#if defined(__x86_64__)
+static bool has_v3(void) {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+         __builtin_cpu_supports("bmi2");
+}
+static bool has_v4(void) {
+  return has_v3() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl");
+}
+#endif
+
+static const level_t levels[] = {
+    {"base", gs_base_handlers, always},
+#if defined(__x86_64__)
+    {"v3", gs_v3_handlers, has_v3},
+    {"v4", gs_v4_handlers, has_v4},
+#endif
+};
+
+const char *isa_level_name(void *const *state) {
+  return ((const isa_context_t *)*state)->level->name;
+}
+
+/* Adds what the tests of this process, all passed, executed to the file that ISA_COVERAGE names; see
+ * isa_coverage.c. */
+static void coverage_write(const isa_context_t *context, const char *test) {
+  const char *const path = getenv("ISA_COVERAGE");
+  FILE *const f = path ? fopen(path, "a") : NULL;
+  if (!f)
+    return;
+  for (size_t i = 0; i < gs_opcode_count; i++)
+    if (context->executed[i])
+      (void)fprintf(f, "%zu %s %u %s\n", i, gs_opcodes[i].name, context->executed[i], test);
+  (void)fclose(f);
+}
+
+static void context_fini(isa_context_t *context) {
+  free(context->executed);
+  for (size_t i = 0; i < MEMO_BUCKETS; i++)
+    for (memo_t *m = context->memo[i], *next; m; m = next) {
+      next = m->next;
+      free(m->words);
+      free(m);
+    }
+  free(context);
+}
+
+int isa_main_named(const char *name, const struct CMUnitTest *tests, size_t count) {
+  const char *const slash = strrchr(name, '/');
+  isa_context_t *const context = calloc(1, sizeof *context);
+  struct CMUnitTest *const mine = calloc(count, sizeof *mine);
+  int failures = 0;
+  if (context)
+    context->executed = calloc(gs_opcode_count, sizeof *context->executed);
+  if (!context || !context->executed || !mine) {
+    (void)fprintf(stderr, "%s: out of memory\n", name);
+    failures = 1;
+    goto done;
+  }
+  for (size_t i = 0; i < count; i++) {
+    mine[i] = tests[i];
+    mine[i].initial_state = context;
+  }
+  for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+    if (!levels[i].runs_here()) {
+      (void)fprintf(stderr, "%s: this processor has no level %s: not tested\n", name, levels[i].name);
+      continue;
+    }
+    char title[64];
+    (void)snprintf(title, sizeof title, "%.48s %s", slash ? slash + 1 : name, levels[i].name);
+    context->level = &levels[i];
+    failures += _cmocka_run_group_tests(title, mine, count, NULL, NULL);
+  }
+  if (failures == 0)
+    coverage_write(context, slash ? slash + 1 : name);
+done:
+  free(mine);
+  if (context)
+    context_fini(context);
+  return failures;
+}
+
+/* ---- Assembling ---- */
+
+static memo_t **memo_find(isa_context_t *context, gs_target_t target, const char *text) {
+  size_t hash = (size_t)target;
+  for (const char *c = text; *c; c++)
+    hash = hash * 31 + (unsigned char)*c;
+  memo_t **link = &context->memo[hash % MEMO_BUCKETS];
+  while (*link && ((*link)->target != target || strcmp((*link)->text, text) != 0))
+    link = &(*link)->next;
+  return link;
+}
+
+/* Remembers that `text` is words[0..count). A text given twice keeps its first result. */
+static void memo_add(isa_context_t *context, gs_target_t target, const char *text, const void *words,
+                     size_t count) {
+  memo_t **const link = memo_find(context, target, text);
+  if (*link)
+    return;
+  memo_t *const m = malloc(sizeof *m + strlen(text) + 1);
+  uint32_t *const copy = malloc(count * sizeof *copy + 1);
+  if (!m || !copy)
+    fail_msg("out of memory");
+  memcpy(copy, words, count * sizeof *copy);
+  strcpy(m->text, text);
+  m->next = NULL;
+  m->target = target;
+  m->count = count;
+  m->words = copy;
+  *link = m;
+}
+
+/* Runs the assembler on source text; the object goes to the file `object`. */
+static bool run_assembler(gs_target_t target, const char *source, const char *object) {
+  char command[COMMAND_BYTES];
+  (void)snprintf(command, sizeof command, ISA_LLVM_MC " -arch=amdgcn -mcpu=%s -filetype=obj -o %s -",
+                 gs_target_name(target), object);
+  FILE *const pipe = popen(command, "w");
+  if (!pipe)
+    return false;
+  const bool written = fputs(source, pipe) >= 0;
+  return (pclose(pipe) == 0) && written;
+}
+
+static uint8_t *read_file(const char *path, size_t *size) {
+  uint8_t *bytes = NULL;
+  FILE *const file = fopen(path, "rb");
+  if (!file)
+    return NULL;
+  if (fseek(file, 0, SEEK_END) == 0) {
+    const long length = ftell(file);
+    rewind(file);
+    bytes = length > 0 ? malloc((size_t)length) : NULL;
+    *size = (size_t)length;
+    if (bytes && fread(bytes, 1, *size, file) != *size) {
+      free(bytes);
+      bytes = NULL;
+    }
+  }
+  (void)fclose(file);
+  return bytes;
+}
+
+/* Takes the sections named isa<N> out of an object: each is the code of texts[N]. */
+static void take_sections(isa_context_t *context, gs_target_t target, const char *const *texts, size_t count,
+                          const uint8_t *object) {
+  const Elf64_Ehdr *const header = (const void *)object;
+  const Elf64_Shdr *const sections = (const void *)(object + header->e_shoff);
+  /* An object with very many sections keeps their number and the name table's index in section 0. */
+  const size_t section_count = header->e_shnum ? header->e_shnum : sections[0].sh_size;
+  const size_t names = header->e_shstrndx == SHN_XINDEX ? sections[0].sh_link : header->e_shstrndx;
+  size_t found = 0;
+  for (size_t i = 1; i < section_count; i++) {
+    const char *const name = (const char *)object + sections[names].sh_offset + sections[i].sh_name;
+    size_t index;
+    if (sections[i].sh_type != SHT_PROGBITS || sscanf(name, "isa%zu", &index) != 1 || index >= count)
+      continue;
+    memo_add(context, target, texts[index], object + sections[i].sh_offset, sections[i].sh_size / 4);
+    found++;
+  }
+  if (found != count)
+    fail_msg("the assembler made code of %zu texts out of %zu", found, count);
+}
+
+/* Assembles texts that are not in the memo yet, in one run. */
+static void assemble(isa_context_t *context, gs_target_t target, const char *const *texts, size_t count) {
+  size_t length = 1;
+  for (size_t i = 0; i < count; i++)
+    length += strlen(texts[i]) + 64;
+  char *const source = malloc(length);
+  if (!source)
+    fail_msg("out of memory");
+  size_t at = 0;
+  for (size_t i = 0; i < count; i++)
+    at += (size_t)snprintf(source + at, length - at, ".section isa%zu,\"ax\",@progbits\n%s\n", i, texts[i]);
+
+  char path[] = "/tmp/isa-test-XXXXXX";
+  const int fd = mkstemp(path);
+  if (fd < 0)
+    fail_msg("cannot make a temporary file: %s", strerror(errno));
+  (void)close(fd);
+  size_t size = 0;
+  uint8_t *const object = run_assembler(target, source, path) ? read_file(path, &size) : NULL;
+  (void)unlink(path);
+  free(source);
+  if (!object || size < sizeof(Elf64_Ehdr))
+    fail_msg("%s does not assemble for %s: %s", count == 1 ? "text" : "one of many texts",
+             gs_target_name(target), texts[0]);
+  take_sections(context, target, texts, count, object);
+  free(object);
+}
+
+void isa_prepare(void *const *state, gs_target_t target, const char *const *first, size_t stride,
+                 size_t count) {
+  isa_context_t *const context = *state;
+  const char **const texts = malloc((count + 1) * sizeof *texts);
+  if (!texts)
+    fail_msg("out of memory");
+  size_t missing = 0;
+  for (size_t i = 0; i < count; i++) {
+    const char *text;
+    memcpy(&text, (const char *)first + i * stride, sizeof text);
+    bool listed = *memo_find(context, target, text) != NULL;
+    for (size_t k = 0; !listed && k < missing; k++)
+      listed = strcmp(texts[k], text) == 0;
+    if (!listed)
+      texts[missing++] = text;
+  }
+  for (size_t done = 0; done < missing; done += MOST_SECTIONS)
+    assemble(context, target, texts + done, missing - done < MOST_SECTIONS ? missing - done : MOST_SECTIONS);
+  free(texts);
+}
+
+const uint32_t *isa_assemble(void *const *state, gs_target_t target, const char *text, size_t *count) {
+  isa_context_t *const context = *state;
+  memo_t *const *const link = memo_find(context, target, text);
+  if (!*link)
+    assemble(context, target, &text, 1);
+  const memo_t *const m = *memo_find(context, target, text);
+  *count = m->count;
+  return m->words;
+}
+
+/* ---- Waves ---- */
+
+const gs_target_t isa_targets[] = {GS_GFX900, GS_GFX906, GS_GFX908, GS_GFX90A};
+
+uint64_t isa_random(uint64_t *seed) {
+  uint64_t z = *seed += UINT64_C(0x9e3779b97f4a7c15);
+  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+  return z ^ z >> 31;
+}
+
+static void fill_random(void *bytes, size_t size, uint64_t seed) {
+  for (size_t i = 0; i + 8 <= size; i += 8) {
+    const uint64_t value = isa_random(&seed);
+    memcpy((uint8_t *)bytes + i, &value, 8);
+  }
+}
+
+void isa_reset(isa_wave_t *t, unsigned seed) {
+  memset(&t->w, 0, sizeof t->w);
+  fill_random(t->v, sizeof t->v, seed * 16 + UINT64_C(1));
+  fill_random(&t->w.s, sizeof t->w.s, seed * 16 + UINT64_C(2));
+  fill_random(t->lds, sizeof t->lds, seed * 16 + UINT64_C(3));
+  fill_random(t->memory, sizeof t->memory, seed * 16 + UINT64_C(4));
+  fill_random(t->readonly, sizeof t->readonly, seed * 16 + UINT64_C(5));
+  t->w.v = t->v;
+  t->w.env = &t->env;
+  gs_set_exec(&t->w, UINT64_MAX);
+  gs_wave_set_mode(&t->w, GS_MODE_FP_DEFAULT | GS_MODE_DX10_CLAMP | GS_MODE_IEEE);
+  t->interrupts = 0;
+  t->interrupt_id = 0;
+}
+
+static void count_interrupt(void *context, uint32_t event_id) {
+  isa_wave_t *const t = context;
+  t->interrupts++;
+  t->interrupt_id = event_id;
+}
+
+static uint64_t read_clock(void) {
+  return ISA_CLOCK;
+}
+
+static bool map(isa_wave_t *t, uint64_t start, uint8_t *host, uint64_t size, uint32_t access) {
+  const gs_vm_range_t range = {start, start + size, host, start, size, access};
+  return gs_vm_map(t->vm, &range) == 0;
+}
+
+isa_wave_t *isa_new(void *const *state, gs_target_t target) {
+  isa_wave_t *t = NULL;
+  if (posix_memalign((void **)&t, _Alignof(isa_wave_t), sizeof *t) != 0)
+    fail_msg("out of memory");
+  memset(t, 0, sizeof *t);
+  t->context = *state;
+  t->env = (gs_wave_env_t){
+      .target = target,
+      .lds = t->lds,
+      .lds_bytes = ISA_LDS_BYTES,
+      .hw_id = UINT32_C(0x89abcdef),
+      .doorbell_id = UINT32_C(0x123),
+      .clock = read_clock,
+      .send_interrupt = count_interrupt,
+      .context = t,
+      .vm = &t->reader,
+  };
+  t->vm = gs_vm_create();
+  if (!t->vm || !map(t, ISA_CODE, t->code, ISA_CODE_BYTES, GS_VM_READ | GS_VM_EXECUTE) ||
+      !map(t, ISA_MEMORY, t->memory, ISA_MEMORY_BYTES, GS_VM_READ | GS_VM_WRITE) ||
+      !map(t, ISA_READONLY, t->readonly, ISA_READONLY_BYTES, GS_VM_READ))
+    fail_msg("cannot make an address space");
+  gs_vm_reader_register(t->vm, &t->reader);
+  (void)gs_vm_reader_enter(&t->reader);
+  isa_reset(t, 0);
+  return t;
+}
+
+void isa_free(isa_wave_t *t) {
+  gs_vm_reader_leave(&t->reader);
+  gs_vm_reader_unregister(&t->reader);
+  gs_vm_destroy(t->vm);
+  free(t);
+}
+
+/* ---- Running ---- */
+
+void isa_step(isa_wave_t *t) {
+  t->w.state = GS_WAVE_RUNNING;
+  const size_t at = (size_t)(t->w.pc - ISA_CODE);
+  uint32_t words[3] = {0};
+  const size_t left = t->code_bytes - at;
+  memcpy(words, t->code + at, left < sizeof words ? left : sizeof words);
+  const bool known = gs_decode(t->env.target, words, left / 4 < 3 ? left / 4 : 3, &t->inst);
+  const uint64_t pc = t->w.pc;
+  t->w.pc += t->inst.size;
+  if (known) {
+    t->inst.fn = t->context->level->handlers[t->inst.op - gs_opcodes];
+    t->context->executed[t->inst.op - gs_opcodes] |= (uint8_t)t->env.target;
+  }
+  gs_inst_t indexed;
+  const gs_inst_t *in = &t->inst;
+  if (t->w.mode & GS_MODE_GPR_IDX_EN)
+    in = gs_gpr_idx_apply(&t->w, in, &indexed);
+  if (in->fn)
+    in->fn(&t->w, in);
+  else
+    gs_wave_fault(&t->w, GS_WAVE_FAULT_ILLEGAL, pc, 0, GS_LANES);
+}
+
+gs_wave_state_t isa_resume(isa_wave_t *t) {
+  t->w.state = GS_WAVE_RUNNING;
+  t->steps = 0;
+  while (t->w.state == GS_WAVE_RUNNING && t->w.pc >= ISA_CODE && t->w.pc < ISA_CODE + t->code_bytes) {
+    if (t->steps++ == ISA_MAX_STEPS)
+      fail_msg("the program does not end");
+    isa_step(t);
+  }
+  return t->w.state;
+}
+
+gs_wave_state_t isa_run_words(isa_wave_t *t, const uint32_t *words, size_t count) {
+  if (count * 4 > ISA_CODE_BYTES)
+    fail_msg("the program is too long");
+  if (count)
+    memcpy(t->code, words, count * 4);
+  t->code_bytes = count * 4;
+  t->before.w = t->w;
+  memcpy(t->before.v, t->v, sizeof t->v);
+  memcpy(t->before.lds, t->lds, sizeof t->lds);
+  memcpy(t->before.memory, t->memory, sizeof t->memory);
+  t->w.pc = ISA_CODE;
+  memset(&t->w.fault, 0, sizeof t->w.fault);
+  return isa_resume(t);
+}
+
+gs_wave_state_t isa_run(isa_wave_t *t, const char *text) {
+  void *const state = t->context;
+  size_t count;
+  const uint32_t *const words = isa_assemble(&state, t->env.target, text, &count);
+  const gs_wave_state_t result = isa_run_words(t, words, count);
+  if (!t->inst.op)
+    fail_msg("an instruction does not decode in: %s", text);
+  return result;
+}
+
+/* ---- Checks ---- */
+
+/* What a list like "v0 s[2:3] vcc" names. */
+typedef struct change_list {
+  bool s[GS_SGPRS];
+  bool v[GS_VGPRS];
+  bool scc, mode, trapsts, memory, lds;
+} change_list_t;
+
+static void add_registers(change_list_t *list, char kind, unsigned first, unsigned last) {
+  const unsigned base = kind == 'a' ? GS_ARCH_VGPRS : 0;
+  const unsigned end = kind == 's' ? GS_SGPRS : base + GS_ARCH_VGPRS;
+  for (unsigned r = base + first; r <= base + last && r < end; r++)
+    (kind == 's' ? list->s : list->v)[r] = true;
+}
+
+static void parse_name(change_list_t *list, const char *name) {
+  const struct {
+    const char *name;
+    bool *flag;
+    unsigned sgpr, count;
+  } named[] = {
+      {"vcc", NULL, GS_S_VCC, 2},
+      {"exec", NULL, GS_S_EXEC, 2},
+      {"m0", NULL, GS_S_M0, 1},
+      {"flat_scratch", NULL, GS_S_FLAT_SCRATCH, 2},
+      {"xnack_mask", NULL, GS_S_XNACK_MASK, 2},
+      {"scc", &list->scc, 0, 0},
+      {"mode", &list->mode, 0, 0},
+      {"trapsts", &list->trapsts, 0, 0},
+      {"memory", &list->memory, 0, 0},
+      {"lds", &list->lds, 0, 0},
+  };
+  for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+    if (strcmp(named[i].name, name) == 0) {
+      if (named[i].flag)
+        *named[i].flag = true;
+      for (unsigned r = 0; r < named[i].count; r++)
+        list->s[named[i].sgpr + r] = true;
+      return;
+    }
+  unsigned first, last;
+  char kind;
+  if (sscanf(name, "%c[%u:%u]", &kind, &first, &last) == 3 && strchr("sva", kind))
+    add_registers(list, kind, first, last);
+  else if (sscanf(name, "%c%u", &kind, &first) == 2 && strchr("sva", kind))
+    add_registers(list, kind, first, first);
+  else
+    fail_msg("isa_assert_only_changed: unknown name %s", name);
+}
+
+static void parse_list(change_list_t *list, const char *text) {
+  char copy[512];
+  if (strlen(text) >= sizeof copy)
+    fail_msg("isa_assert_only_changed: list too long");
+  strcpy(copy, text);
+  char *rest = NULL;
+  for (char *name = strtok_r(copy, " ", &rest); name; name = strtok_r(NULL, " ", &rest))
+    parse_name(list, name);
+}
+
+static const char *last_text(const isa_wave_t *t, char *text, size_t size) {
+  if (t->inst.op)
+    (void)gs_disassemble(t->env.target, &t->inst, text, size);
+  else
+    (void)snprintf(text, size, "0x%08x", t->inst.word[0]);
+  return text;
+}
+
+static void compare_vector(const isa_wave_t *t, unsigned r, uint64_t lanes) {
+  if (memcmp(&t->v[r], &t->before.v[r], sizeof t->v[r]) == 0)
+    return;
+  char text[128];
+  for (unsigned l = 0; l < GS_LANES; l++)
+    if ((lanes >> l & 1) && t->v[r].u32[l] != t->before.v[r].u32[l])
+      fail_msg("%s: %c%u lane %u changed from 0x%08x to 0x%08x", last_text(t, text, sizeof text),
+               r < GS_ARCH_VGPRS ? 'v' : 'a', r % GS_ARCH_VGPRS, l, t->before.v[r].u32[l], t->v[r].u32[l]);
+}
+
+static void compare_word(const isa_wave_t *t, const char *name, unsigned number, uint32_t before,
+                         uint32_t after) {
+  char text[128];
+  if (before != after)
+    fail_msg("%s: %s%u changed from 0x%08x to 0x%08x", last_text(t, text, sizeof text), name, number, before,
+             after);
+}
+
+static void compare_bytes(const isa_wave_t *t, const char *name, const uint8_t *before, const uint8_t *after,
+                          size_t size) {
+  char text[128];
+  for (size_t i = 0; i < size; i++)
+    if (before[i] != after[i])
+      fail_msg("%s: %s byte 0x%zx changed from 0x%02x to 0x%02x", last_text(t, text, sizeof text), name, i,
+               before[i], after[i]);
+}
+
+void isa_assert_only_changed(const isa_wave_t *t, const char *text) {
+  change_list_t list = {.scc = false};
+  parse_list(&list, text);
+  const gs_wave_t *const was = &t->before.w, *const is = &t->w;
+  for (unsigned r = 0; r < GS_SGPRS; r++)
+    if (!list.s[r])
+      compare_word(t, "s", r, was->s.u32[r], is->s.u32[r]);
+  for (unsigned r = 0; r < GS_VGPRS; r++)
+    if (!list.v[r])
+      compare_vector(t, r, UINT64_MAX);
+  if (!list.scc)
+    compare_word(t, "scc", 0, was->scc, is->scc);
+  if (!list.mode)
+    compare_word(t, "mode", 0, was->mode, is->mode);
+  if (!list.trapsts)
+    compare_word(t, "trapsts", 0, was->trapsts, is->trapsts);
+  if (!list.memory)
+    compare_bytes(t, "memory", t->before.memory, t->memory, sizeof t->memory);
+  if (!list.lds)
+    compare_bytes(t, "lds", t->before.lds, t->lds, sizeof t->lds);
+}
+
+void isa_assert_lanes_kept(const isa_wave_t *t, unsigned first, unsigned count, uint64_t mask) {
+  for (unsigned r = first; r < first + count; r++)
+    compare_vector(t, r, ~mask);
+}
+
+void isa_assert_fault(const isa_wave_t *t, gs_wave_fault_kind_t kind) {
+  char text[128];
+  if (t->w.state != GS_WAVE_FAULTED || t->w.fault.kind != kind)
+    fail_msg("%s: state %u fault %u, expected fault %u", last_text(t, text, sizeof text), t->w.state,
+             t->w.fault.kind, (unsigned)kind);
+}
+
+/* ---- Values ---- */
+
+void isa_fill32(gs_row_t *row, const uint32_t *values, size_t count, size_t repeat, size_t start) {
+  for (unsigned l = 0; l < GS_LANES; l++)
+    row->u32[l] = values[(l / repeat + start) % count];
+}
+
+void isa_fill64(gs_row_t row[2], const uint64_t *values, size_t count, size_t repeat, size_t start) {
+  for (unsigned l = 0; l < GS_LANES; l++)
+    isa_set_u64(row, l, values[(l / repeat + start) % count]);
+}
+
+const uint32_t isa_u32_edges[] = {
+    0,          1,          2,          3,          15,         16,         17,         31,
+    32,         33,         63,         64,         0x7f,       0x80,       0xff,       0x100,
+    0x7fff,     0x8000,     0xffff,     0x10000,    0x7fffff,   0x800000,   0xffffff,   0x1000000,
+    0x55555555, 0xaaaaaaaa, 0x7ffffffe, 0x7fffffff, 0x80000000, 0x80000001, 0xffff7fff, 0xffff8000,
+    0xffff8001, 0xfffffffe, 0xffffffff, 0x12345678,
+};
+const size_t isa_u32_edge_count = sizeof isa_u32_edges / sizeof *isa_u32_edges;
+
+#define U64(x) UINT64_C(x)
+const uint64_t isa_u64_edges[] = {
+    0,
+    1,
+    2,
+    31,
+    32,
+    33,
+    63,
+    64,
+    65,
+    U64(0x7fffffff),
+    U64(0x80000000),
+    U64(0xffffffff),
+    U64(0x100000000),
+    U64(0x5555555555555555),
+    U64(0xaaaaaaaaaaaaaaaa),
+    U64(0x7fffffffffffffff),
+    U64(0x8000000000000000),
+    U64(0x8000000000000001),
+    U64(0xffffffff00000000),
+    U64(0xffffffff7fffffff),
+    U64(0xffffffff80000000),
+    U64(0xfffffffffffffffe),
+    U64(0xffffffffffffffff),
+    U64(0x123456789abcdef0),
+};
+const size_t isa_u64_edge_count = sizeof isa_u64_edges / sizeof *isa_u64_edges;
+
+const uint32_t isa_f32_edges[] = {
+    0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x007fffff, 0x807fffff, 0x00800000, 0x80800000,
+    0x00800001, 0x3effffff, 0x3f000000, 0x3f000001, 0xbf000000, 0x3f7fffff, 0x3f800000, 0xbf800000,
+    0x3f800001, 0x3fc00000, 0xbfc00000, 0x40000000, 0x40200000, 0x40490fdb, 0x41300000, 0x4b000001,
+    0x4b800000, 0x4effffff, 0x4f000000, 0xcf000000, 0xcf000001, 0x4f7fffff, 0x4f800000, 0x5f000000,
+    0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000, 0x7f800001, 0xff800001, 0x7fbfffff, 0x7fc00000,
+    0xffc00000, 0x7fffffff, 0x7fc12345,
+};
+const size_t isa_f32_edge_count = sizeof isa_f32_edges / sizeof *isa_f32_edges;
+
+const uint64_t isa_f64_edges[] = {
+    U64(0x0000000000000000), U64(0x8000000000000000), U64(0x0000000000000001), U64(0x8000000000000001),
+    U64(0x000fffffffffffff), U64(0x800fffffffffffff), U64(0x0010000000000000), U64(0x8010000000000000),
+    U64(0x36a0000000000000), U64(0x3fdfffffffffffff), U64(0x3fe0000000000000), U64(0xbfe0000000000000),
+    U64(0x3fefffffffffffff), U64(0x3ff0000000000000), U64(0xbff0000000000000), U64(0x3ff0000000000001),
+    U64(0x3ff8000000000000), U64(0xbff8000000000000), U64(0x4000000000000000), U64(0x4004000000000000),
+    U64(0x400921fb54442d18), U64(0x41dfffffffc00000), U64(0x41e0000000000000), U64(0xc1e0000000000000),
+    U64(0xc1e0000000200000), U64(0x41efffffffe00000), U64(0x41f0000000000000), U64(0x4330000000000001),
+    U64(0x43e0000000000000), U64(0x47efffffe0000000), U64(0x47effffff0000000), U64(0x7fefffffffffffff),
+    U64(0xffefffffffffffff), U64(0x7ff0000000000000), U64(0xfff0000000000000), U64(0x7ff0000000000001),
+    U64(0xfff0000000000001), U64(0x7ff7ffffffffffff), U64(0x7ff8000000000000), U64(0xfff8000000000000),
+    U64(0x7fffffffffffffff), U64(0x7ff8123456789abc),
+};
+const size_t isa_f64_edge_count = sizeof isa_f64_edges / sizeof *isa_f64_edges;
+
+const uint32_t isa_f16_edges[] = {
+    0x5a5a0000, 0xa5a58000, 0x00010001, 0xffff8001, 0x123403ff, 0x000083ff, 0x00000400, 0x7fff8400,
+    0x00000401, 0x3c0037ff, 0xbc003800, 0x0000b800, 0x80003bff, 0x00003c00, 0xffffbc00, 0x00013c01,
+    0x00003e00, 0x7c00be00, 0x00004000, 0x00004100, 0x00004248, 0xfc006401, 0x00006800, 0x000077ff,
+    0x00007800, 0x7e007bff, 0x0000fbff, 0x00007c00, 0x3c00fc00, 0x00007c01, 0x0000fc01, 0x12347dff,
+    0x00007e00, 0xfe00fe00, 0x00007fff, 0x00007e12,
+};
+const size_t isa_f16_edge_count = sizeof isa_f16_edges / sizeof *isa_f16_edges;

@@ -1,0 +1,360 @@
+/* Whole dispatches on a device without packets or thunk: initial registers, barriers, progress of waves and workgroups
+ * that wait for each other, faults, and the life of memory under running kernels.
+ * Not here: what single instructions do (the other tests), and queues (test/unit). */
+#include "harness.h"
+
+#include <hsa/hsa.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "exec/internal.h"
+
+enum { PAGE = 4096, CODE_PAGES = 2, OUT_BYTES = 1 << 20, CODE_OFFSET = 256 };
+
+/* Device addresses; the bytes are elsewhere in this process. */
+#define CODE UINT64_C(0x500000000)
+#define OUT  UINT64_C(0x600000000)
+
+/* A device with a page of code and a buffer, and the packet of the next dispatch. The kernel gets the buffer's address in
+ * s[0:1] as its kernarg pointer and the workgroup's number in s2, s3, s4. */
+typedef struct bench {
+  void *const *state;
+  gs_device_t *device;
+  uint8_t *code;
+  uint32_t *out;
+  hsa_kernel_dispatch_packet_t packet;
+  gs_dispatch_t dispatch;
+  atomic_bool stop;
+  gs_fault_t fault;
+} bench_t;
+
+static void map(gs_device_t *device, uint64_t start, size_t bytes, void *host, uint32_t access) {
+  const gs_vm_range_t range = {.start = start, .end = start + bytes, .host = host, .allocation = start,
+                               .allocation_size = bytes, .access = access};
+  assert_int_equal(gs_vm_map(gs_device_vm(device), &range), 0);
+}
+
+static void *pages(size_t bytes) {
+  void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_true(memory != MAP_FAILED);
+  return memory;
+}
+
+static void bench_init(bench_t *b, void **state, uint32_t workers) {
+  gs_options_t options = {.workers = workers, .cus = 4, .execute = true};
+  const gs_device_ops_t ops = {0};
+  memset(b, 0, sizeof *b);
+  b->state = state;
+  b->device = gs_device_create(gs_profile_find("gfx90a"), 0, &options, &ops);
+  assert_non_null(b->device);
+  b->code = pages(CODE_PAGES * PAGE);
+  b->out = pages(OUT_BYTES);
+  map(b->device, CODE, CODE_PAGES * PAGE, b->code, GS_VM_READ | GS_VM_EXECUTE);
+  map(b->device, OUT, OUT_BYTES, b->out, GS_VM_READ | GS_VM_WRITE);
+  atomic_init(&b->stop, false);
+  b->dispatch = (gs_dispatch_t){.packet = (uint64_t)(uintptr_t)&b->packet, .stop = &b->stop};
+}
+
+static void bench_fini(bench_t *b) {
+  gs_device_destroy(b->device);
+  munmap(b->code, CODE_PAGES * PAGE);
+  munmap(b->out, OUT_BYTES);
+}
+
+/* Places a kernel of 32 vector registers with two user SGPRs and three workgroup numbers. */
+static void load(bench_t *b, const char *text) {
+  size_t count;
+  const uint32_t *words = isa_assemble(b->state, GS_GFX90A, text, &count);
+  const int64_t entry = CODE_OFFSET;
+  const uint32_t rsrc1 = 3 | 0xf0 << 12 | 1 << 21 | 1 << 23; /* 4 granules of 8 registers, MODE as compilers have it */
+  const uint32_t rsrc2 = 2 << 1 | 7 << 7 | 2 << 11;          /* 2 user SGPRs, workgroup x y z, work-item x y z */
+  const uint32_t rsrc3 = 7;                                  /* accumulation registers from 32 */
+  const uint16_t properties = 1 << 3;                        /* kernarg pointer */
+  memset(b->code, 0, CODE_PAGES * PAGE);
+  memcpy(b->code + 16, &entry, sizeof entry);
+  memcpy(b->code + 44, &rsrc3, 4);
+  memcpy(b->code + 48, &rsrc1, 4);
+  memcpy(b->code + 52, &rsrc2, 4);
+  memcpy(b->code + 56, &properties, 2);
+  assert_true(count * 4 <= CODE_PAGES * PAGE - CODE_OFFSET);
+  memcpy(b->code + CODE_OFFSET, words, count * 4);
+  assert_int_equal(gs_vm_invalidate_code(gs_device_vm(b->device)), 0);
+  b->packet.kernel_object = CODE;
+  b->packet.kernarg_address = (void *)(uintptr_t)OUT;
+}
+
+static gs_outcome_t run(bench_t *b, const uint32_t grid[3], const uint16_t group[3]) {
+  b->packet.setup = 3;
+  b->packet.grid_size_x = grid[0];
+  b->packet.grid_size_y = grid[1];
+  b->packet.grid_size_z = grid[2];
+  b->packet.workgroup_size_x = group[0];
+  b->packet.workgroup_size_y = group[1];
+  b->packet.workgroup_size_z = group[2];
+  return gs_device_run(b->device, &b->dispatch, &b->fault);
+}
+
+static gs_outcome_t run_line(bench_t *b, uint32_t items, uint16_t group) {
+  return run(b, (uint32_t[]){items, 1, 1}, (uint16_t[]){group, 1, 1});
+}
+
+static uint32_t least(uint32_t a, uint32_t b) {
+  return a < b ? a : b;
+}
+
+/* Every work-item stores its packed ID at [workgroup number][order of arrival]; the count per workgroup is at [...][0]. */
+static void test_ids(void **state) {
+  bench_t b;
+  bench_init(&b, state, 3);
+  load(&b, "s_mul_i32 s5, s3, 3\n"
+           "s_add_u32 s5, s5, s2\n"
+           "s_mul_i32 s6, s4, 6\n"
+           "s_add_u32 s5, s5, s6\n"     /* 3 x 2 x 2 workgroups */
+           "s_lshl_b32 s5, s5, 10\n"    /* 256 words each */
+           "v_mov_b32 v1, s5\n"
+           "v_mov_b32 v2, 1\n"
+           "global_atomic_add v3, v1, v2, s[0:1] glc\n"
+           "s_waitcnt vmcnt(0)\n"
+           "v_lshl_add_u32 v3, v3, 2, v1\n"
+           "global_store_dword v3, v0, s[0:1] offset:4\n"
+           "s_endpgm\n");
+  const uint32_t grid[3] = {17, 9, 5};
+  const uint16_t group[3] = {8, 7, 3};
+  assert_int_equal(run(&b, grid, group), GS_DONE);
+  for (uint32_t z = 0; z < 2; z++)
+    for (uint32_t y = 0; y < 2; y++)
+      for (uint32_t x = 0; x < 3; x++) {
+        const uint32_t *out = b.out + 256 * (x + 3 * y + 6 * z);
+        const uint32_t sx = least(8, 17 - 8 * x), sy = least(7, 9 - 7 * y), sz = least(3, 5 - 3 * z);
+        assert_int_equal(out[0], sx * sy * sz);
+        uint8_t seen[8 * 7 * 3] = {0};
+        for (uint32_t i = 1; i <= out[0]; i++) {
+          const uint32_t ix = out[i] & 1023, iy = out[i] >> 10 & 1023, iz = out[i] >> 20;
+          assert_true(ix < sx && iy < sy && iz < sz);
+          assert_int_equal(seen[ix + 8 * (iy + 7 * iz)]++, 0);
+        }
+      }
+  bench_fini(&b);
+}
+
+/* Four waves exchange values through LDS. */
+static void test_barrier(void **state) {
+  bench_t b;
+  bench_init(&b, state, 1);
+  load(&b, "v_lshlrev_b32 v1, 2, v0\n"
+           "v_add_u32 v2, 0x1000, v0\n"
+           "ds_write_b32 v1, v2\n"
+           "s_waitcnt lgkmcnt(0)\n"
+           "s_barrier\n"
+           "v_sub_u32 v3, 0x3fc, v1\n"
+           "ds_read_b32 v4, v3\n"
+           "s_waitcnt lgkmcnt(0)\n"
+           "global_store_dword v1, v4, s[0:1]\n"
+           "s_endpgm\n");
+  b.packet.group_segment_size = 1024;
+  assert_int_equal(run_line(&b, 256, 256), GS_DONE);
+  for (uint32_t i = 0; i < 256; i++)
+    assert_int_equal(b.out[i], 0x1000 + 255 - i);
+  bench_fini(&b);
+}
+
+/* The first wave spins, without any sleep, until the second one has stored: waves make progress beside a spinning one. */
+static void test_spinning_wave(void **state) {
+  bench_t b;
+  bench_init(&b, state, 1);
+  load(&b, "v_mov_b32 v1, 0\n"
+           "v_readfirstlane_b32 s5, v0\n"
+           "s_cmp_eq_u32 s5, 0\n"
+           "s_cbranch_scc0 store\n"
+           "spin: global_load_dword v2, v1, s[0:1] glc\n"
+           "s_waitcnt vmcnt(0)\n"
+           "v_readfirstlane_b32 s6, v2\n"
+           "s_cmp_eq_u32 s6, 0\n"
+           "s_cbranch_scc1 spin\n"
+           "v_mov_b32 v3, 7\n"
+           "global_store_dword v1, v3, s[0:1] offset:4\n"
+           "s_endpgm\n"
+           "store: v_mov_b32 v3, 1\n"
+           "global_store_dword v1, v3, s[0:1]\n"
+           "s_endpgm\n");
+  assert_int_equal(run_line(&b, 128, 128), GS_DONE);
+  assert_int_equal(b.out[1], 7);
+  bench_fini(&b);
+}
+
+/* Workgroup n waits until workgroup n + 1 has passed, the last one passes first; with one thread to run them all. */
+static void waiting_groups(void **state, uint32_t workers, const char *pause) {
+  bench_t b;
+  bench_init(&b, state, workers);
+  char text[1024];
+  snprintf(text, sizeof text,
+           "s_lshl_b32 s5, s2, 2\n"
+           "v_mov_b32 v1, s5\n"
+           "v_mov_b32 v3, 1\n"
+           "s_cmp_eq_u32 s2, 7\n"
+           "s_cbranch_scc1 pass\n"
+           "spin: %s\n"
+           "global_load_dword v2, v1, s[0:1] offset:4 glc\n"
+           "s_waitcnt vmcnt(0)\n"
+           "v_readfirstlane_b32 s6, v2\n"
+           "s_cmp_eq_u32 s6, 0\n"
+           "s_cbranch_scc1 spin\n"
+           "pass: global_store_dword v1, v3, s[0:1]\n"
+           "s_endpgm\n",
+           pause);
+  load(&b, text);
+  assert_int_equal(run_line(&b, 8 * 64, 64), GS_DONE);
+  for (unsigned i = 0; i < 8; i++)
+    assert_int_equal(b.out[i], 1);
+  bench_fini(&b);
+}
+static void test_waiting_groups_sleeping(void **state) {
+  waiting_groups(state, 1, "s_sleep 1");
+}
+static void test_waiting_groups_spinning(void **state) {
+  waiting_groups(state, 2, "s_nop 0");
+}
+
+static void test_checks(void **state) {
+  bench_t b;
+  bench_init(&b, state, 1);
+  load(&b, "s_endpgm\n");
+  const uint16_t one[3] = {1, 1, 1};
+  assert_int_equal(run(&b, (uint32_t[]){1, 0, 1}, one), GS_INVALID_DIMENSIONS);
+  assert_int_equal(run(&b, (uint32_t[]){1, 1, 1}, (uint16_t[]){1, 1, 0}), GS_INVALID_DIMENSIONS);
+  assert_int_equal(run(&b, (uint32_t[]){64, 64, 1}, (uint16_t[]){64, 17, 1}), GS_INVALID_GROUP_SIZE);
+  b.packet.group_segment_size = 65537;
+  assert_int_equal(run_line(&b, 1, 1), GS_INVALID_GROUP_SEGMENT);
+  b.packet.group_segment_size = 65536;
+  assert_int_equal(run_line(&b, 1, 1), GS_DONE);
+  b.packet.kernel_object = 0;
+  assert_int_equal(run_line(&b, 1, 1), GS_INVALID_CODE);
+  b.packet.kernel_object = OUT; /* readable, but its "entry" is not executable */
+  assert_int_equal(run_line(&b, 1, 1), GS_INVALID_CODE);
+  bench_fini(&b);
+}
+
+static void test_faults(void **state) {
+  static const struct {
+    const char *text;
+    gs_outcome_t outcome;
+    uint64_t address;
+    uint32_t access;
+    bool not_present;
+  } row[] = {
+      {".long 0xbfff0000", GS_ILLEGAL_INSTRUCTION, 0, 0, false},
+      {"s_trap 2\n s_endpgm", GS_ABORT_TRAP, 0, 0, false},
+      {"v_mov_b32 v2, 0\n v_mov_b32 v3, 0\n global_load_dword v4, v[2:3], off", GS_MEMORY_FAULT, 0, GS_VM_READ, true},
+      {"v_mov_b32 v2, 0\n v_mov_b32 v3, 5\n global_store_dword v[2:3], v4, off", GS_MEMORY_FAULT, CODE, GS_VM_WRITE,
+       false},
+      {"v_mov_b32 v2, 0\n v_mov_b32 v3, 0x123456\n global_load_dword v4, v[2:3], off", GS_APERTURE_FAULT,
+       UINT64_C(0x12345600000000), GS_VM_READ, true},
+      {"s_setpc_b64 s[0:1]", GS_MEMORY_FAULT, OUT, GS_VM_EXECUTE, false},
+      {"s_load_dword s5, s[10:11], 0x10", GS_MEMORY_FAULT, 0x10, GS_VM_READ, true},
+  };
+  for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+    bench_t b;
+    bench_init(&b, state, 2);
+    load(&b, row[i].text);
+    assert_int_equal(run_line(&b, 256 * 64, 256), row[i].outcome);
+    if (row[i].outcome == GS_MEMORY_FAULT) {
+      assert_int_equal(b.fault.address, row[i].address);
+      assert_int_equal(b.fault.access, row[i].access);
+      assert_int_equal(b.fault.not_present, row[i].not_present);
+    }
+    bench_fini(&b);
+  }
+}
+
+/* An endless kernel that stores to the buffer. */
+static const char forever[] = "v_mov_b32 v1, 0\n"
+                              "loop: global_atomic_add v1, v1, s[0:1] offset:8\n"
+                              "v_mov_b32 v2, 1\n"
+                              "global_store_dword v1, v2, s[0:1]\n"
+                              "s_branch loop\n";
+
+typedef struct runner {
+  bench_t *bench;
+  pthread_t thread;
+  gs_outcome_t outcome;
+} runner_t;
+
+static void *run_forever(void *argument) {
+  runner_t *r = argument;
+  r->outcome = run_line(r->bench, 512, 64);
+  return NULL;
+}
+
+static void start_forever(runner_t *r, bench_t *b) {
+  load(b, forever);
+  r->bench = b;
+  assert_int_equal(pthread_create(&r->thread, NULL, run_forever, r), 0);
+  while (__atomic_load_n(b->out, __ATOMIC_ACQUIRE) == 0)
+    usleep(100);
+}
+
+static void test_stop(void **state) {
+  bench_t b;
+  runner_t r;
+  bench_init(&b, state, 2);
+  start_forever(&r, &b);
+  atomic_store(&b.stop, true);
+  pthread_join(r.thread, NULL);
+  assert_int_equal(r.outcome, GS_STOPPED);
+  bench_fini(&b);
+}
+
+/* Once gs_vm_unmap has returned, no wave touches the memory: the kernel faults instead. */
+static void test_unmap_under_kernel(void **state) {
+  bench_t b;
+  runner_t r;
+  bench_init(&b, state, 2);
+  start_forever(&r, &b);
+  assert_int_equal(gs_vm_unmap(gs_device_vm(b.device), OUT, OUT + OUT_BYTES), 0);
+  mprotect(b.out, OUT_BYTES, PROT_NONE); /* a late access would end this process */
+  pthread_join(r.thread, NULL);
+  assert_int_equal(r.outcome, GS_MEMORY_FAULT);
+  assert_true(b.fault.not_present);
+  bench_fini(&b);
+}
+
+/* cmocka catches SIGSEGV in tests; this is the handler that programs have. */
+static struct sigaction guard;
+
+/* Memory that the program took away behind the GPU's back. */
+static void test_vanished_memory(void **state) {
+  bench_t b;
+  struct sigaction of_cmocka;
+  bench_init(&b, state, 2);
+  sigaction(SIGSEGV, &guard, &of_cmocka);
+  load(&b, "v_mov_b32 v1, 0\n global_store_dword v1, v0, s[0:1]\n s_endpgm\n");
+  assert_int_equal(run_line(&b, 64, 64), GS_DONE);
+  mprotect(b.out, OUT_BYTES, PROT_NONE);
+  assert_int_equal(run_line(&b, 64, 64), GS_MEMORY_FAULT);
+  mprotect(b.out, OUT_BYTES, PROT_READ | PROT_WRITE);
+  assert_int_equal(run_line(&b, 64, 64), GS_DONE);
+  sigaction(SIGSEGV, &of_cmocka, NULL);
+  bench_fini(&b);
+}
+
+int main(void) {
+  gs_guard_install();
+  sigaction(SIGSEGV, NULL, &guard);
+  static const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_ids),
+      cmocka_unit_test(test_barrier),
+      cmocka_unit_test(test_spinning_wave),
+      cmocka_unit_test(test_waiting_groups_sleeping),
+      cmocka_unit_test(test_waiting_groups_spinning),
+      cmocka_unit_test(test_checks),
+      cmocka_unit_test(test_faults),
+      cmocka_unit_test(test_stop),
+      cmocka_unit_test(test_unmap_under_kernel),
+      cmocka_unit_test(test_vanished_memory),
+  };
+  return isa_main(tests, sizeof tests / sizeof *tests);
+}

@@ -1,0 +1,366 @@
+/* Division as compilers build it from v_div_scale, v_rcp, v_fma, v_div_fmas and v_div_fixup must give the
+ * correctly rounded quotient, which is what the host's division gives; the parts are tested for what the ISA
+ * text says about them, too. The sequences are those of clang 16 at -O2 for gfx900 and gfx90a. Not here:
+ * v_rcp and v_sqrt by themselves (test_vtrans.c). */
+#include "harness.h"
+
+#include <fenv.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const div32[2] = {
+    "v_div_scale_f32 v12, s[4:5], v11, v11, v10\n"
+    "v_div_scale_f32 v13, vcc, v10, v11, v10\n"
+    "v_rcp_f32_e32 v14, v12\n"
+    "v_fma_f32 v15, -v12, v14, 1.0\n"
+    "v_fma_f32 v14, v15, v14, v14\n"
+    "v_mul_f32_e32 v15, v13, v14\n"
+    "v_fma_f32 v16, -v12, v15, v13\n"
+    "v_fma_f32 v15, v16, v14, v15\n"
+    "v_fma_f32 v12, -v12, v15, v13\n"
+    "v_div_fmas_f32 v12, v12, v14, v15\n"
+    "v_div_fixup_f32 v2, v12, v11, v10\n",
+    "v_div_scale_f32 v12, s[4:5], v11, v11, v10\n"
+    "v_rcp_f32_e32 v13, v12\n"
+    "v_fma_f32 v14, -v12, v13, 1.0\n"
+    "v_fmac_f32_e32 v13, v14, v13\n"
+    "v_div_scale_f32 v14, vcc, v10, v11, v10\n"
+    "v_mul_f32_e32 v15, v14, v13\n"
+    "v_fma_f32 v16, -v12, v15, v14\n"
+    "v_fmac_f32_e32 v15, v16, v13\n"
+    "v_fma_f32 v12, -v12, v15, v14\n"
+    "v_div_fmas_f32 v12, v12, v13, v15\n"
+    "v_div_fixup_f32 v2, v12, v11, v10\n",
+};
+static const char *const div64[2] = {
+    "v_div_scale_f64 v[14:15], s[4:5], v[12:13], v[12:13], v[10:11]\n"
+    "v_rcp_f64_e32 v[16:17], v[14:15]\n"
+    "v_fma_f64 v[18:19], -v[14:15], v[16:17], 1.0\n"
+    "v_fma_f64 v[16:17], v[16:17], v[18:19], v[16:17]\n"
+    "v_div_scale_f64 v[18:19], vcc, v[10:11], v[12:13], v[10:11]\n"
+    "v_fma_f64 v[20:21], -v[14:15], v[16:17], 1.0\n"
+    "v_fma_f64 v[16:17], v[16:17], v[20:21], v[16:17]\n"
+    "v_mul_f64 v[20:21], v[18:19], v[16:17]\n"
+    "v_fma_f64 v[14:15], -v[14:15], v[20:21], v[18:19]\n"
+    "v_div_fmas_f64 v[14:15], v[14:15], v[16:17], v[20:21]\n"
+    "v_div_fixup_f64 v[2:3], v[14:15], v[12:13], v[10:11]\n",
+    "v_div_scale_f64 v[14:15], s[4:5], v[12:13], v[12:13], v[10:11]\n"
+    "v_rcp_f64_e32 v[16:17], v[14:15]\n"
+    "v_fma_f64 v[18:19], -v[14:15], v[16:17], 1.0\n"
+    "v_fmac_f64_e32 v[16:17], v[16:17], v[18:19]\n"
+    "v_fma_f64 v[18:19], -v[14:15], v[16:17], 1.0\n"
+    "v_fmac_f64_e32 v[16:17], v[16:17], v[18:19]\n"
+    "v_div_scale_f64 v[18:19], vcc, v[10:11], v[12:13], v[10:11]\n"
+    "v_mul_f64 v[20:21], v[18:19], v[16:17]\n"
+    "v_fma_f64 v[14:15], -v[14:15], v[20:21], v[18:19]\n"
+    "s_nop 1\n"
+    "v_div_fmas_f64 v[14:15], v[14:15], v[16:17], v[20:21]\n"
+    "v_div_fixup_f64 v[2:3], v[14:15], v[12:13], v[10:11]\n",
+};
+static const char *const div16 = "v_cvt_f32_f16_e32 v12, v11\n"
+                                 "v_cvt_f32_f16_e32 v13, v10\n"
+                                 "v_rcp_f32_e32 v12, v12\n"
+                                 "v_mul_f32_e32 v12, v13, v12\n"
+                                 "v_cvt_f16_f32_e32 v12, v12\n"
+                                 "v_div_fixup_f16 v2, v12, v11, v10\n";
+
+enum { RANDOM_RUNS = 6000 }; /* of 64 quotients, for each of two sequences */
+
+static float f32(uint32_t bits) {
+  float x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+static uint32_t b32(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+static double f64(uint64_t bits) {
+  double x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+static uint64_t b64(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+/* The quotient that the instructions should end up with. */
+static uint32_t quotient32(uint32_t a, uint32_t b) {
+  if (f32(a) != f32(a))
+    return a | 0x00400000;
+  if (f32(b) != f32(b))
+    return b | 0x00400000;
+  const volatile float x = f32(a), y = f32(b);
+  const float q = x / y;
+  return q != q ? 0xffc00000 : b32(q);
+}
+static uint64_t quotient64(uint64_t a, uint64_t b) {
+  const uint64_t quiet = UINT64_C(0x0008000000000000);
+  if (f64(a) != f64(a))
+    return a | quiet;
+  if (f64(b) != f64(b))
+    return b | quiet;
+  const volatile double x = f64(a), y = f64(b);
+  const double q = x / y;
+  return q != q ? UINT64_C(0xfff8000000000000) : b64(q);
+}
+
+/* Random operands of several kinds: any bits; exponents near each other; near the ends of the range; a
+ * quotient that is nearly denormal; few bits set, whose quotients are often exact or ties. */
+static uint32_t random32(uint64_t *seed, unsigned kind, uint32_t other) {
+  const uint32_t r = (uint32_t)isa_random(seed);
+  const uint32_t sign_and_mantissa = r & 0x807fffff;
+  switch (kind % 6) {
+  case 1: return sign_and_mantissa | (120 + (r >> 23) % 16) << 23;
+  case 2: return sign_and_mantissa | (r >> 23 & 1 ? (r >> 24) % 30 : 225 + (r >> 24) % 30) << 23;
+  case 3: /* exponent of a quotient `other / this` near that of denormals */
+    return sign_and_mantissa | (((other >> 23 & 255) + 100 + (r >> 23 & 63)) & 255) << 23;
+  case 4: return (r & 0xff800000) | (uint32_t)(isa_random(seed) & 7) << 20 | (uint32_t)(isa_random(seed) & 3);
+  case 5: return r & 0x807fffff;
+  default: return r;
+  }
+}
+static uint64_t random64(uint64_t *seed, unsigned kind, uint64_t other) {
+  const uint64_t r = isa_random(seed), s = isa_random(seed);
+  const uint64_t sign_and_mantissa = r & UINT64_C(0x800fffffffffffff);
+  switch (kind % 6) {
+  case 1: return sign_and_mantissa | (1015 + s % 16) << 52;
+  case 2: return sign_and_mantissa | (s & 1 ? (s >> 1) % 130 : 1917 + (s >> 1) % 130) << 52;
+  case 3: return sign_and_mantissa | (((other >> 52 & 2047) + 960 + s % 128) & 2047) << 52;
+  case 4: return (r & UINT64_C(0xfff0000000000000)) | (s & 7) << 49 | (s >> 3 & 3);
+  case 5: return sign_and_mantissa;
+  default: return r;
+  }
+}
+
+static void check32(isa_wave_t *t, const char *text) {
+  assert_int_equal(isa_run(t, text), GS_WAVE_RUNNING);
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    const uint32_t a = t->v[10].u32[l], b = t->v[11].u32[l], want = quotient32(a, b), got = t->v[2].u32[l];
+    if (got != want)
+      fail_msg("%08x / %08x: got %08x, want %08x", a, b, got, want);
+  }
+}
+static void check64(isa_wave_t *t, const char *text) {
+  assert_int_equal(isa_run(t, text), GS_WAVE_RUNNING);
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    const uint64_t a = isa_u64(&t->v[10], l), b = isa_u64(&t->v[12], l);
+    const uint64_t want = quotient64(a, b), got = isa_u64(&t->v[2], l);
+    if (got != want)
+      fail_msg("%016llx / %016llx: got %016llx, want %016llx", (unsigned long long)a, (unsigned long long)b,
+               (unsigned long long)got, (unsigned long long)want);
+  }
+}
+
+static void test_f32(void **state) {
+  for (unsigned s = 0; s < 2; s++) {
+    isa_wave_t *t = isa_new(state, s ? GS_GFX90A : GS_GFX906);
+    const char *text = s ? div32[1] : div32[0];
+    for (size_t start = 0; start < isa_f32_edge_count * isa_f32_edge_count; start += GS_LANES) {
+      for (unsigned l = 0; l < GS_LANES; l++) {
+        t->v[10].u32[l] = isa_f32_edges[(start + l) % isa_f32_edge_count];
+        t->v[11].u32[l] = isa_f32_edges[(start + l) / isa_f32_edge_count % isa_f32_edge_count];
+      }
+      check32(t, text);
+    }
+    uint64_t seed = 1 + s;
+    for (unsigned i = 0; i < RANDOM_RUNS; i++) {
+      for (unsigned l = 0; l < GS_LANES; l++) {
+        t->v[10].u32[l] = random32(&seed, i, 0x3f800000);
+        t->v[11].u32[l] = random32(&seed, i / 6, t->v[10].u32[l]);
+      }
+      check32(t, text);
+    }
+    isa_free(t);
+  }
+}
+
+static void test_f64(void **state) {
+  for (unsigned s = 0; s < 2; s++) {
+    isa_wave_t *t = isa_new(state, s ? GS_GFX90A : GS_GFX906);
+    const char *text = s ? div64[1] : div64[0];
+    for (size_t start = 0; start < isa_f64_edge_count * isa_f64_edge_count; start += GS_LANES) {
+      for (unsigned l = 0; l < GS_LANES; l++) {
+        isa_set_u64(&t->v[10], l, isa_f64_edges[(start + l) % isa_f64_edge_count]);
+        isa_set_u64(&t->v[12], l, isa_f64_edges[(start + l) / isa_f64_edge_count % isa_f64_edge_count]);
+      }
+      check64(t, text);
+    }
+    uint64_t seed = 3 + s;
+    for (unsigned i = 0; i < RANDOM_RUNS; i++) {
+      for (unsigned l = 0; l < GS_LANES; l++) {
+        isa_set_u64(&t->v[10], l, random64(&seed, i, UINT64_C(0x3ff0000000000000)));
+        isa_set_u64(&t->v[12], l, random64(&seed, i / 6, isa_u64(&t->v[10], l)));
+      }
+      check64(t, text);
+    }
+    isa_free(t);
+  }
+}
+
+/* Halves, by way of v_cvt_f32_f16 and back: the quotient in double, rounded to a multiple of the half's last
+ * place. */
+static uint32_t quotient16(uint32_t a, uint32_t b) {
+  const uint32_t sign = (a ^ b) & 0x8000, ma = a & 0x7fff, mb = b & 0x7fff;
+  if (ma > 0x7c00)
+    return (a & 0xffff) | 0x0200;
+  if (mb > 0x7c00)
+    return (b & 0xffff) | 0x0200;
+  if ((ma == 0 && mb == 0) || (ma == 0x7c00 && mb == 0x7c00))
+    return 0xfe00;
+  if (ma == 0 || mb == 0x7c00)
+    return sign;
+  if (mb == 0 || ma == 0x7c00)
+    return sign | 0x7c00;
+  const double x =
+      ma >> 10 ? ldexp((double)((ma & 0x3ff) | 0x400), (int)(ma >> 10) - 25) : ldexp((double)ma, -24);
+  const double y =
+      mb >> 10 ? ldexp((double)((mb & 0x3ff) | 0x400), (int)(mb >> 10) - 25) : ldexp((double)mb, -24);
+  const double q = x / y;
+  const int exponent = q < 0x1p-14 ? -14 : ilogb(q);
+  const double places = rint(ldexp(q, 10 - exponent)); /* 11 bits, or fewer for denormals */
+  if (ldexp(places, exponent - 10) >= 65536.0)
+    return sign | 0x7c00;
+  return sign | ((uint32_t)places + ((uint32_t)(exponent + 14) << 10));
+}
+
+static void test_f16(void **state) {
+  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  uint64_t seed = 7;
+  for (unsigned i = 0; i < 2 * RANDOM_RUNS; i++) {
+    for (unsigned l = 0; l < GS_LANES; l++) {
+      const uint64_t r = isa_random(&seed);
+      t->v[10].u32[l] = i < 30 ? isa_f16_edges[r % isa_f16_edge_count] : (uint32_t)r;
+      t->v[11].u32[l] = i < 30 ? isa_f16_edges[(r >> 32) % isa_f16_edge_count] : (uint32_t)(r >> 32);
+    }
+    assert_int_equal(isa_run(t, div16), GS_WAVE_RUNNING);
+    for (unsigned l = 0; l < GS_LANES; l++) {
+      const uint32_t a = t->v[10].u32[l], b = t->v[11].u32[l], want = quotient16(a, b);
+      const uint32_t got = t->v[2].u32[l] & 0xffff;
+      /* Two roundings in float cannot reach the middle between two normal halves, but that between two
+       * denormals. */
+      const uint32_t slack = (want & 0x7fff) > 0 && (want & 0x7fff) < 0x0400;
+      if (got + slack - want > 2 * slack)
+        fail_msg("%04x / %04x: got %04x, want %04x", a & 0xffff, b & 0xffff, got, want);
+      assert_int_equal(t->v[2].u32[l] >> 16, t->before.v[2].u32[l] >> 16);
+    }
+  }
+  isa_free(t);
+}
+
+/* ---- The parts ---- */
+
+typedef struct scale_row {
+  uint32_t value, den, num, want;
+  bool flag;
+} scale_row_t;
+
+#define NUM(n, d) n, d, n
+#define DEN(n, d) d, d, n
+static const scale_row_t scale_rows[] = {
+    {NUM(0x3f800000, 0x40000000), 0x3f800000, false}, /* nothing to scale */
+    {DEN(0x3f800000, 0x40000000), 0x40000000, false},
+    {NUM(0x7f7fffff, 0x3f800000), 0x7f7fffff, true}, /* near overflow: the denominator only */
+    {DEN(0x7f7fffff, 0x3f800000), 0x5f800000, true},
+    {NUM(0x7f7fffff, 0x00000001), 0x7f7fffff, true},
+    {DEN(0x7f7fffff, 0x00000001), 0x15000000, true},
+    {NUM(0x00800000, 0x00000001), 0x20800000, false}, /* denormal denominator: both */
+    {DEN(0x00800000, 0x00000001), 0x15000000, false},
+    {NUM(0x3f800000, 0x7f000000), 0x3f800000,
+     true}, /* its reciprocal and the quotient denormal: the denominator, down */
+    {DEN(0x3f800000, 0x7f000000), 0x5f000000, true},
+    {NUM(0x7f000000, 0x7f000000), 0x5f000000, false}, /* only its reciprocal: both, down */
+    {NUM(0x00800000, 0x3f800000), 0x20800000, true},  /* denormal quotient: the numerator */
+    {DEN(0x00800000, 0x3f800000), 0x3f800000, true},
+    {NUM(0x0b800000, 0x0b800000), 0x2b800000, false}, /* small numerator: both */
+    {DEN(0x0b800000, 0x3f800000), 0x5f800000, false},
+    {NUM(0x0c000000, 0x3f800000), 0x0c000000, false},
+    {NUM(0x3f800000, 0x00000000), 0x7fc00000, true}, /* zeroes: NaN */
+    {DEN(0x80000000, 0x3f800000), 0x7fc00000, true},
+};
+enum { SCALE_ROWS = sizeof scale_rows / sizeof scale_rows[0] };
+
+static void test_scale_f32(void **state) {
+  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    const scale_row_t *row = &scale_rows[l % SCALE_ROWS];
+    t->v[10].u32[l] = row->value;
+    t->v[11].u32[l] = row->den;
+    t->v[12].u32[l] = row->num;
+  }
+  const uint64_t exec = UINT64_C(0xffff0000ffffffff);
+  isa_set_s64(t, GS_S_EXEC, exec);
+  isa_run(t, "v_div_scale_f32 v2, s[20:21], v10, v11, v12");
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    const scale_row_t *row = &scale_rows[l % SCALE_ROWS];
+    const bool active = exec >> l & 1, flag = isa_s64(t, 20) >> l & 1;
+    assert_int_equal(flag, active && row->flag);
+    if (!active)
+      assert_int_equal(t->v[2].u32[l], t->before.v[2].u32[l]);
+    else if (row->want == 0x7fc00000)
+      assert_int_equal(t->v[2].u32[l] & 0x7fc00000, 0x7fc00000);
+    else
+      assert_int_equal(t->v[2].u32[l], row->want);
+  }
+  isa_assert_only_changed(t, "v2 s[20:21]");
+  isa_free(t);
+}
+
+/* div_fmas: a * b + c in long double, which holds the exact value of small integers; times 2^64 or 2^-64. */
+static void test_fmas(void **state) {
+  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  const uint64_t vcc = UINT64_C(0xaaaaaaaa5555ffff);
+  isa_set_s64(t, GS_S_VCC, vcc);
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    t->v[10].f32[l] = 1.0f + (float)l;
+    t->v[11].f32[l] = 3.0f - (float)l;
+    t->v[12].f32[l] = l & 1 ? 0x1.8p0f : -0x1p1f;
+    isa_set_u64(&t->v[14], l, b64(1.0 + l));
+    isa_set_u64(&t->v[16], l, b64(3.0 - l));
+    isa_set_u64(&t->v[18], l, b64(l & 1 ? 0x1.8p0 : -0x1p1));
+  }
+  isa_run(t, "v_div_fmas_f32 v2, v10, v11, v12\nv_div_fmas_f64 v[4:5], v[14:15], v[16:17], v[18:19]");
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    const long double exact = (1.0L + l) * (3.0L - l) + (l & 1 ? 1.5L : -2.0L);
+    const bool scale = vcc >> l & 1;
+    assert_int_equal(t->v[2].u32[l], b32((float)ldexpl(exact, !scale ? 0 : l & 1 ? -64 : 64)));
+    assert_int_equal(isa_u64(&t->v[4], l), b64((double)ldexpl(exact, !scale ? 0 : l & 1 ? -128 : 128)));
+  }
+  isa_free(t);
+}
+
+/* A quotient that is no number although both operands are has overflowed; a far too small one is zero. */
+static void test_fixup(void **state) {
+  static const uint32_t rows[][4] = {
+      /* quotient, denominator, numerator, result */
+      {0x40400000, 0x3f800000, 0x40400000, 0x40400000}, {0x40400000, 0xbf800000, 0x40400000, 0xc0400000},
+      {0xc0400000, 0xbf800000, 0xc0400000, 0x40400000}, {0x7fc00000, 0x00800000, 0x7f7fffff, 0x7f800000},
+      {0xffc00000, 0x80800000, 0x7f7fffff, 0xff800000}, {0x3f800000, 0x7f000000, 0x00000001, 0x00000000},
+      {0x3f800000, 0xff000000, 0x00000001, 0x80000000}, {0x3f800000, 0x00000000, 0x00000000, 0xffc00000},
+      {0x3f800000, 0x7f800000, 0xff800000, 0xffc00000}, {0x3f800000, 0x80000000, 0x3f800000, 0xff800000},
+      {0x3f800000, 0x3f800000, 0xff800000, 0xff800000}, {0x3f800000, 0xff800000, 0x3f800000, 0x80000000},
+      {0x3f800000, 0x3f800000, 0x80000000, 0x80000000}, {0x3f800000, 0x7f812345, 0x3f800000, 0x7fc12345},
+      {0x3f800000, 0x7fc00001, 0xff800002, 0xffc00002},
+  };
+  enum { ROWS = sizeof rows / sizeof rows[0] };
+  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  for (unsigned l = 0; l < GS_LANES; l++)
+    for (unsigned i = 0; i < 3; i++)
+      t->v[10 + i].u32[l] = rows[l % ROWS][i];
+  isa_run(t, "v_div_fixup_f32 v2, v10, v11, v12");
+  for (unsigned l = 0; l < GS_LANES; l++)
+    assert_int_equal(t->v[2].u32[l], rows[l % ROWS][3]);
+  isa_free(t);
+}
+
+int main(void) {
+  static const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_f32),       cmocka_unit_test(test_f64),  cmocka_unit_test(test_f16),
+      cmocka_unit_test(test_scale_f32), cmocka_unit_test(test_fmas), cmocka_unit_test(test_fixup),
+  };
+  return isa_main(tests, sizeof tests / sizeof tests[0]);
+}

@@ -1,0 +1,398 @@
+/* FLAT, GLOBAL and SCRATCH loads and stores: every width through every address form and aperture, compared with a model
+ * that goes byte by byte; and faults.
+ * Not here: atomics (test_atomics.c). */
+#include "memory_model.h"
+
+typedef struct row {
+  const char *name;
+  unsigned bytes;
+  bool store;
+  bool is_signed;
+  int half; /* -1, or which half of the register */
+} row_t;
+
+static const row_t rows[] = {
+    {"load_ubyte", 1, false, false, -1},       {"load_sbyte", 1, false, true, -1},
+    {"load_ushort", 2, false, false, -1},      {"load_sshort", 2, false, true, -1},
+    {"load_dword", 4, false, false, -1},       {"load_dwordx2", 8, false, false, -1},
+    {"load_dwordx3", 12, false, false, -1},    {"load_dwordx4", 16, false, false, -1},
+    {"load_ubyte_d16", 1, false, false, 0},    {"load_ubyte_d16_hi", 1, false, false, 1},
+    {"load_sbyte_d16", 1, false, true, 0},     {"load_sbyte_d16_hi", 1, false, true, 1},
+    {"load_short_d16", 2, false, false, 0},    {"load_short_d16_hi", 2, false, false, 1},
+    {"store_byte", 1, true, false, 0},         {"store_byte_d16_hi", 1, true, false, 1},
+    {"store_short", 2, true, false, 0},        {"store_short_d16_hi", 2, true, false, 1},
+    {"store_dword", 4, true, false, 0},        {"store_dwordx2", 8, true, false, 0},
+    {"store_dwordx3", 12, true, false, 0},     {"store_dwordx4", 16, true, false, 0},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+/* How an address is given: v[2:3] or v2 hold it, s[4:5] or s4 the base. */
+typedef enum form {
+  FORM_FLAT,
+  FORM_GLOBAL,
+  FORM_GLOBAL_SCALAR,
+  FORM_SCRATCH,
+  FORM_SCRATCH_SCALAR,
+  FORMS
+} form_t;
+
+static const struct {
+  const char *prefix;
+  const char *load, *store; /* operands; %s is the data */
+  int offset;
+} forms[FORMS] = {
+    [FORM_FLAT] = {"flat", "%s, v[2:3]", "v[2:3], %s", 40},
+    [FORM_GLOBAL] = {"global", "%s, v[2:3], off", "v[2:3], %s, off", -4000},
+    [FORM_GLOBAL_SCALAR] = {"global", "%s, v2, s[4:5]", "v2, %s, s[4:5]", 4095},
+    [FORM_SCRATCH] = {"scratch", "%s, v2, off", "v2, %s, off", -8},
+    [FORM_SCRATCH_SCALAR] = {"scratch", "%s, off, s4", "off, %s, s4", 12},
+};
+
+enum { TEXT = 96 };
+
+/* The instruction with data in v[10:13], or a[10:13]. */
+static void write_text(char text[TEXT], const row_t *row, form_t form, bool acc) {
+  static const char *const data[2][4] = {{"v10", "v[10:11]", "v[10:12]", "v[10:13]"},
+                                         {"a10", "a[10:11]", "a[10:12]", "a[10:13]"}};
+  char operands[48];
+  const char *registers = data[acc][row->bytes <= 4 ? 0 : row->bytes / 4 - 1];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+  snprintf(operands, sizeof operands, row->store ? forms[form].store : forms[form].load, registers);
+#pragma GCC diagnostic pop
+  snprintf(text, TEXT, "%s_%s %s offset:%d", forms[form].prefix, row->name, operands, forms[form].offset);
+}
+
+/* Puts the lanes' addresses into the registers of the form. */
+static void set_addresses(isa_wave_t *t, form_t form, const model_lane_t lane[GS_LANES]) {
+  const uint64_t base = ISA_MEMORY - 0x100000;
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    const uint64_t at = model_address(lane[l]) - (uint64_t)forms[form].offset;
+    switch (form) {
+    case FORM_FLAT:
+    case FORM_GLOBAL:
+      isa_set_u64(&t->v[2], l, at);
+      break;
+    case FORM_GLOBAL_SCALAR:
+      t->v[2].u32[l] = (uint32_t)(at - base);
+      isa_set_s64(t, 4, base);
+      break;
+    default:
+      t->v[2].u32[l] = lane[l].start - (uint32_t)forms[form].offset;
+      t->w.s.u32[4] = lane[l].start - (uint32_t)forms[form].offset;
+    }
+  }
+}
+
+/* What register `i` of the data is after a load. */
+static uint32_t loaded(model_t *m, const row_t *row, model_lane_t lane, unsigned l, unsigned i, uint32_t old) {
+  const unsigned count = row->bytes < 4 ? row->bytes : 4;
+  uint32_t value = (uint32_t)model_get(m, lane, l, row->bytes, 4 * i, count);
+  if (row->is_signed && value >> (8 * count - 1))
+    value |= count == 1 ? 0xffffff00 : 0xffff0000;
+  if (row->half == 0)
+    return (old & 0xffff0000) | (value & 0xffff);
+  if (row->half == 1)
+    return (old & 0xffff) | value << 16;
+  return value;
+}
+
+static void check(model_bench_t *b, const row_t *row, const char *text, const model_lane_t lane[GS_LANES],
+                  unsigned data) {
+  isa_wave_t *t = b->t;
+  const uint64_t exec = gs_exec(&t->w);
+  const unsigned registers = (row->bytes + 3) / 4;
+  bench_sync(b);
+  if (row->store)
+    for (unsigned l = 0; l < GS_LANES; l++)
+      for (unsigned i = 0; i < registers; i++)
+        if (gs_bit(exec, l))
+          model_put(b->model, lane[l], l, row->bytes, 4 * i, row->bytes < 4 ? row->bytes : 4,
+                    t->v[data + i].u32[l] >> (row->half == 1 ? 16 : 0));
+  assert_int_equal(isa_run(t, text), GS_WAVE_RUNNING);
+  bench_compare(b, text);
+  for (unsigned i = 0; !row->store && i < registers; i++)
+    for (unsigned l = 0; l < GS_LANES; l++) {
+      const uint32_t old = t->before.v[data + i].u32[l];
+      const uint32_t expected = gs_bit(exec, l) ? loaded(b->model, row, lane[l], l, i, old) : old;
+      if (t->v[data + i].u32[l] != expected)
+        fail_msg("%s: register %u lane %u of exec %#llx (at %#x of space %d) is %#x and should be %#x", text, i, l,
+                 (unsigned long long)exec, lane[l].start, lane[l].space, t->v[data + i].u32[l], expected);
+    }
+  char list[48];
+  snprintf(list, sizeof list, data == 10 ? "v[10:%u] memory lds" : "a[10:%u] memory lds", 9 + registers);
+  isa_assert_only_changed(t, row->store ? "memory lds" : list);
+}
+
+/* Which space a lane uses in a case; SPACE_PIECES + 1 mixes all that the form reaches. */
+enum { MIXED = SPACE_PIECES + 1, CASES };
+static bool reaches(form_t form, unsigned space) {
+  if (form == FORM_FLAT)
+    return true;
+  if (form == FORM_SCRATCH || form == FORM_SCRATCH_SCALAR)
+    return space == SPACE_PRIVATE;
+  return space == SPACE_GLOBAL || (space == SPACE_PIECES && form == FORM_GLOBAL);
+}
+static const uint32_t rooms[] = {[SPACE_GLOBAL] = 0x8000, [SPACE_PRIVATE] = MODEL_PRIVATE_BYTES,
+                                 [SPACE_SHARED] = 2048 + 32, [SPACE_PIECES] = 2 * MODEL_PAGE};
+
+static void run_cases(model_bench_t *b, const row_t *row, form_t form, bool acc) {
+  char text[TEXT];
+  write_text(text, row, form, acc);
+  for (unsigned space = 0; space < CASES; space++) {
+    if (!reaches(form, space))
+      continue;
+    for (unsigned layout = 0; layout < LAYOUTS; layout++)
+      for (unsigned mask = 0; mask < MODEL_MASKS; mask++) {
+        model_lane_t lane[GS_LANES];
+        for (unsigned l = 0; l < GS_LANES; l++) {
+          lane[l].space = (model_space_t)(space == MIXED ? isa_random(&b->seed) % 4 : space);
+          lane[l].start = model_start((model_layout_t)layout, form == FORM_SCRATCH_SCALAR ? 0 : l, row->bytes,
+                                      rooms[lane[l].space], &b->seed);
+          if (form == FORM_SCRATCH_SCALAR)
+            lane[l].start = lane[0].start;
+        }
+        isa_reset(b->t, 1 + mask);
+        b->t->env.lds_bytes = 2048;
+        isa_set_s64(b->t, GS_S_FLAT_SCRATCH, ISA_MEMORY + MODEL_PRIVATE);
+        gs_set_exec(&b->t->w, model_masks[mask]);
+        set_addresses(b->t, form, lane);
+        check(b, row, text, lane, acc ? 266 : 10);
+      }
+  }
+}
+
+static void prepare(void **state, gs_target_t target, bool acc) {
+  static char texts[ROWS * FORMS][TEXT];
+  static const char *pointers[ROWS * FORMS];
+  unsigned n = 0;
+  for (unsigned r = 0; r < ROWS; r++)
+    for (unsigned f = 0; f < FORMS; f++, n++) {
+      write_text(texts[n], &rows[r], (form_t)f, acc);
+      pointers[n] = texts[n];
+    }
+  isa_prepare(state, target, pointers, sizeof *pointers, n);
+}
+
+static void test_loads_and_stores(void **state) {
+  for (unsigned i = 0; i < ISA_TARGETS; i += ISA_TARGETS - 1) {
+    prepare(state, isa_targets[i], false);
+    model_bench_t b = bench_new(state, isa_targets[i]);
+    for (unsigned r = 0; r < ROWS; r++)
+      for (unsigned f = 0; f < FORMS; f++)
+        run_cases(&b, &rows[r], (form_t)f, false);
+    bench_free(&b);
+  }
+}
+
+static void test_accumulation_registers(void **state) {
+  prepare(state, GS_GFX90A, true);
+  model_bench_t b = bench_new(state, GS_GFX90A);
+  for (unsigned r = 0; r < ROWS; r++)
+    for (unsigned f = 0; f < FORMS; f++)
+      run_cases(&b, &rows[r], (form_t)f, true);
+  bench_free(&b);
+}
+
+/* A load may overwrite the registers that hold its addresses, and exactly all of its lanes' dwords come from memory as it
+ * was. */
+static void test_overlap(void **state) {
+  model_bench_t b = bench_new(state, GS_GFX906);
+  isa_wave_t *t = b.t;
+  for (unsigned l = 0; l < GS_LANES; l++)
+    isa_set_u64(&t->v[2], l, ISA_MEMORY + 16 * ((l * 7) % 64));
+  assert_int_equal(isa_run(t, "global_load_dwordx4 v[1:4], v[2:3], off"), GS_WAVE_RUNNING);
+  for (unsigned l = 0; l < GS_LANES; l++)
+    for (unsigned i = 0; i < 4; i++) {
+      uint32_t expected;
+      memcpy(&expected, t->memory + 16 * ((l * 7) % 64) + 4 * i, 4);
+      assert_int_equal(t->v[1 + i].u32[l], expected);
+    }
+  isa_assert_only_changed(t, "v[1:4]");
+  bench_free(&b);
+}
+
+/* Lanes that store to one place: the last one's data stays. */
+static void test_last_lane_wins(void **state) {
+  model_bench_t b = bench_new(state, GS_GFX906);
+  isa_wave_t *t = b.t;
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    isa_set_u64(&t->v[2], l, ISA_MEMORY + 64);
+    t->v[4].u32[l] = l;
+  }
+  gs_set_exec(&t->w, UINT64_C(0x00ffffffffffff00));
+  isa_run(t, "global_store_dword v[2:3], v4, off");
+  uint32_t value;
+  memcpy(&value, t->memory + 64, 4);
+  assert_int_equal(value, 55);
+  bench_free(&b);
+}
+
+/* ---- Loads to LDS ---- */
+
+static void check_lds_load(void **state, const char *text, unsigned bytes, bool is_signed, bool scratch) {
+  model_bench_t b = bench_new(state, GS_GFX906);
+  isa_wave_t *t = b.t;
+  t->env.lds_bytes = 1024; /* lanes from 58 on are beyond its end */
+  t->w.s.u32[GS_S_M0] = 0xabcd0000 | 776;
+  gs_set_exec(&t->w, UINT64_C(0xfffffffffffff0f7));
+  model_lane_t lane[GS_LANES];
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    lane[l] = (model_lane_t){scratch ? SPACE_PRIVATE : SPACE_GLOBAL, l * 5 * bytes % 400};
+    isa_set_u64(&t->v[2], l, model_address(lane[l]) - 16);
+    if (scratch)
+      t->v[2].u32[l] = lane[l].start - 16;
+  }
+  bench_sync(&b);
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    uint32_t value = (uint32_t)model_get(b.model, lane[l], l, bytes, 0, bytes);
+    if (is_signed && value >> (8 * bytes - 1))
+      value |= ~0u << 8 * bytes;
+    const uint32_t to = 776 + 16 + 4 * l;
+    if (gs_bit(gs_exec(&t->w), l) && to + 4 <= 1024)
+      memcpy(b.model->lds + to, &value, 4);
+  }
+  assert_int_equal(isa_run(t, text), GS_WAVE_RUNNING);
+  bench_compare(&b, text);
+  isa_assert_only_changed(t, "lds");
+  bench_free(&b);
+}
+
+static void test_loads_to_lds(void **state) {
+  check_lds_load(state, "global_load_dword v[2:3], off offset:16 lds", 4, false, false);
+  check_lds_load(state, "global_load_ubyte v[2:3], off offset:16 lds", 1, false, false);
+  check_lds_load(state, "global_load_sbyte v[2:3], off offset:16 lds", 1, true, false);
+  check_lds_load(state, "global_load_ushort v[2:3], off offset:16 lds", 2, false, false);
+  check_lds_load(state, "global_load_sshort v[2:3], off offset:16 lds", 2, true, false);
+  check_lds_load(state, "scratch_load_dword v2, off offset:16 lds", 4, false, true);
+  check_lds_load(state, "scratch_load_sbyte v2, off offset:16 lds", 1, true, true);
+}
+
+/* ---- Faults ---- */
+
+typedef struct fault_case {
+  const char *text;
+  uint64_t address;  /* of the bad lane */
+  uint64_t expected; /* address in the report */
+  gs_wave_fault_kind_t kind;
+  uint32_t access;
+} fault_case_t;
+
+#define HOLE (ISA_MEMORY + ISA_MEMORY_BYTES)
+static const fault_case_t faults[] = {
+    {"global_load_dword v10, v[2:3], off", HOLE, HOLE, GS_WAVE_FAULT_MEMORY, GS_VM_READ},
+    {"global_load_dword v10, v[2:3], off", HOLE - 2, HOLE, GS_WAVE_FAULT_MEMORY, GS_VM_READ},
+    {"global_load_dwordx4 v[10:13], v[2:3], off", HOLE - 15, HOLE, GS_WAVE_FAULT_MEMORY, GS_VM_READ},
+    {"global_load_ubyte v10, v[2:3], off", 0, 0, GS_WAVE_FAULT_MEMORY, GS_VM_READ},
+    {"global_load_dword v10, v[2:3], off", ISA_MEMORY - 4, ISA_MEMORY - 4, GS_WAVE_FAULT_MEMORY, GS_VM_READ},
+    {"global_load_dword v10, v[2:3], off", MODEL_PIECES + 2 * MODEL_PAGE - 1, MODEL_PIECES + 2 * MODEL_PAGE,
+     GS_WAVE_FAULT_MEMORY, GS_VM_READ},
+    {"global_store_dword v[2:3], v10, off", HOLE, HOLE, GS_WAVE_FAULT_MEMORY, GS_VM_WRITE},
+    {"global_store_dwordx3 v[2:3], v[10:12], off", HOLE - 4, HOLE, GS_WAVE_FAULT_MEMORY, GS_VM_WRITE},
+    {"global_store_byte v[2:3], v10, off", ISA_READONLY, ISA_READONLY, GS_WAVE_FAULT_MEMORY, GS_VM_WRITE},
+    {"global_store_dwordx4 v[2:3], v[10:13], off", ISA_READONLY + 100, ISA_READONLY + 100, GS_WAVE_FAULT_MEMORY,
+     GS_VM_WRITE},
+    {"global_load_dword v10, v[2:3], off", UINT64_C(1) << 48, UINT64_C(1) << 48, GS_WAVE_FAULT_APERTURE,
+     GS_VM_READ},
+    {"global_load_dword v10, v[2:3], off", UINT64_C(0xffff800000000000), UINT64_C(0xffff800000000000),
+     GS_WAVE_FAULT_APERTURE, GS_VM_READ},
+    {"flat_load_dword v10, v[2:3]", UINT64_C(3) << 48, UINT64_C(3) << 48, GS_WAVE_FAULT_APERTURE, GS_VM_READ},
+    {"flat_load_dword v10, v[2:3]", (UINT64_C(1) << 48) + (UINT64_C(1) << 32),
+     (UINT64_C(1) << 48) + (UINT64_C(1) << 32), GS_WAVE_FAULT_APERTURE, GS_VM_READ},
+    {"flat_load_dwordx2 v[10:11], v[2:3]", HOLE, HOLE, GS_WAVE_FAULT_MEMORY, GS_VM_READ},
+    {"flat_store_short v[2:3], v10", HOLE - 1, HOLE, GS_WAVE_FAULT_MEMORY, GS_VM_WRITE},
+    {"flat_store_dword v[2:3], v10", ISA_READONLY + 8, ISA_READONLY + 8, GS_WAVE_FAULT_MEMORY, GS_VM_WRITE},
+};
+
+/* The first, the last or a middle lane is bad: the wave stops there, no lane after it is served, and lanes without
+ * EXEC may have any address. */
+static void test_faults(void **state) {
+  static const unsigned bad_lanes[] = {0, 17, 63};
+  for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++)
+    for (unsigned k = 0; k < 6; k++) {
+      const fault_case_t *f = &faults[i];
+      const unsigned bad = bad_lanes[k % 3];
+      model_bench_t b = bench_new(state, GS_GFX906);
+      isa_wave_t *t = b.t;
+      for (unsigned l = 0; l < GS_LANES; l++)
+        isa_set_u64(&t->v[2], l, ISA_MEMORY + 16 * l);
+      isa_set_u64(&t->v[2], bad, f->address);
+      isa_set_u64(&t->v[2], 40, f->address);
+      gs_set_exec(&t->w, k < 3 ? UINT64_MAX : UINT64_MAX & ~(UINT64_C(1) << 40));
+      if (k < 3 && bad > 40)
+        isa_set_u64(&t->v[2], 40, ISA_MEMORY);
+      bench_sync(&b);
+      assert_int_equal(isa_run(t, f->text), GS_WAVE_FAULTED);
+      isa_assert_fault(t, f->kind);
+      if (t->w.fault.address != f->expected || t->w.fault.lane != bad || t->w.fault.access != f->access)
+        fail_msg("%s: fault at %#llx lane %u access %u, should be %#llx %u %u", f->text,
+                 (unsigned long long)t->w.fault.address, t->w.fault.lane, t->w.fault.access,
+                 (unsigned long long)f->expected, bad, f->access);
+      bench_compare(&b, f->text);
+      isa_assert_only_changed(t, "");
+      /* The same address in a lane that takes no part is nobody's business. */
+      gs_set_exec(&t->w, gs_exec(&t->w) & ~(UINT64_C(1) << bad) & ~(UINT64_C(1) << 40));
+      t->w.state = GS_WAVE_RUNNING;
+      assert_int_equal(isa_run(t, f->text), GS_WAVE_RUNNING);
+      gs_set_exec(&t->w, 0);
+      for (unsigned l = 0; l < GS_LANES; l++)
+        isa_set_u64(&t->v[2], l, f->address);
+      assert_int_equal(isa_run(t, f->text), GS_WAVE_RUNNING);
+      isa_assert_only_changed(t, "");
+      bench_free(&b);
+    }
+}
+
+/* Scratch beyond what is mapped for it. */
+static void test_scratch_faults(void **state) {
+  model_bench_t b = bench_new(state, GS_GFX906);
+  isa_wave_t *t = b.t;
+  for (unsigned l = 0; l < GS_LANES; l++)
+    t->v[2].u32[l] = 0;
+  t->v[2].u32[5] = MODEL_PRIVATE_BYTES;
+  assert_int_equal(isa_run(t, "scratch_load_dword v10, v2, off"), GS_WAVE_FAULTED);
+  isa_assert_fault(t, GS_WAVE_FAULT_MEMORY);
+  assert_true(t->w.fault.address == HOLE / 256 * 256 + 5 * 4);
+  assert_int_equal(t->w.fault.lane, 5);
+  isa_set_u64(&t->v[2], 5, (UINT64_C(2) << 48) + MODEL_PRIVATE_BYTES - 4);
+  gs_set_exec(&t->w, 32);
+  t->w.state = GS_WAVE_RUNNING;
+  assert_int_equal(isa_run(t, "flat_store_dwordx2 v[2:3], v[10:11]"), GS_WAVE_FAULTED);
+  assert_true(t->w.fault.address == HOLE / 256 * 256 + 5 * 4);
+  isa_assert_only_changed(t, "");
+  bench_free(&b);
+}
+
+/* The address space changes between two executions of an instruction. */
+static void test_map_changes(void **state) {
+  model_bench_t b = bench_new(state, GS_GFX906);
+  isa_wave_t *t = b.t;
+  gs_vm_reader_leave(&t->reader);
+  assert_int_equal(gs_vm_unmap(t->vm, MODEL_PIECES, MODEL_PIECES + MODEL_PAGE), 0);
+  (void)gs_vm_reader_enter(&t->reader);
+  const char *text = "global_load_dword v10, v[2:3], off";
+  for (unsigned l = 0; l < GS_LANES; l++)
+    isa_set_u64(&t->v[2], l, MODEL_PIECES + MODEL_PAGE + 4 * l);
+  assert_int_equal(isa_run(t, text), GS_WAVE_RUNNING);
+  assert_memory_equal(&t->v[10], b.pieces[1], 256);
+  model_map(t, MODEL_PIECES + MODEL_PAGE, b.pieces[0], GS_VM_READ);
+  assert_int_equal(isa_run(t, text), GS_WAVE_RUNNING);
+  assert_memory_equal(&t->v[10], b.pieces[0], 256);
+  gs_vm_reader_leave(&t->reader);
+  assert_int_equal(gs_vm_unmap(t->vm, MODEL_PIECES + MODEL_PAGE, MODEL_PIECES + 2 * MODEL_PAGE), 0);
+  (void)gs_vm_reader_enter(&t->reader);
+  assert_int_equal(isa_run(t, text), GS_WAVE_FAULTED);
+  isa_assert_fault(t, GS_WAVE_FAULT_MEMORY);
+  assert_int_equal(t->w.fault.lane, 0);
+  bench_free(&b);
+}
+
+int main(void) {
+  static const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_loads_and_stores), cmocka_unit_test(test_accumulation_registers),
+      cmocka_unit_test(test_overlap),          cmocka_unit_test(test_last_lane_wins),
+      cmocka_unit_test(test_loads_to_lds),     cmocka_unit_test(test_faults),
+      cmocka_unit_test(test_scratch_faults),   cmocka_unit_test(test_map_changes),
+  };
+  return isa_main(tests, sizeof tests / sizeof *tests);
+}

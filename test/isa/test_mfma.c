@@ -1,0 +1,405 @@
+/* Matrix instructions: every opcode against a product of matrices that are taken from registers and put there
+ * by a description of the layout; with accumulation and vector registers, C in place, elsewhere, overlapping
+ * or constant, cbsz, abid, blgp, any EXEC; denormals as each part has them; and the moves of accumulation
+ * registers. Not here: other dot products. */
+#include "float_model.h"
+
+#include <math.h>
+
+typedef enum element { F32, F16, BF16, I8, F64 } element_t;
+
+typedef struct shape {
+  const char *name;
+  unsigned m, blocks, k, per_lane; /* per_lane: consecutive k that a lane holds of A and B */
+  element_t type;
+  bool only_90a;
+} shape_t;
+
+static const shape_t shapes[] = {
+    {"v_mfma_f32_32x32x1f32", 32, 2, 1, 1, F32, false},
+    {"v_mfma_f32_16x16x1f32", 16, 4, 1, 1, F32, false},
+    {"v_mfma_f32_4x4x1f32", 4, 16, 1, 1, F32, false},
+    {"v_mfma_f32_32x32x2f32", 32, 1, 2, 1, F32, false},
+    {"v_mfma_f32_16x16x4f32", 16, 1, 4, 1, F32, false},
+    {"v_mfma_f32_32x32x4f16", 32, 2, 4, 4, F16, false},
+    {"v_mfma_f32_16x16x4f16", 16, 4, 4, 4, F16, false},
+    {"v_mfma_f32_4x4x4f16", 4, 16, 4, 4, F16, false},
+    {"v_mfma_f32_32x32x8f16", 32, 1, 8, 4, F16, false},
+    {"v_mfma_f32_16x16x16f16", 16, 1, 16, 4, F16, false},
+    {"v_mfma_f32_32x32x2bf16", 32, 2, 2, 2, BF16, false},
+    {"v_mfma_f32_16x16x2bf16", 16, 4, 2, 2, BF16, false},
+    {"v_mfma_f32_4x4x2bf16", 4, 16, 2, 2, BF16, false},
+    {"v_mfma_f32_32x32x4bf16", 32, 1, 4, 2, BF16, false},
+    {"v_mfma_f32_16x16x8bf16", 16, 1, 8, 2, BF16, false},
+    {"v_mfma_f32_32x32x4bf16_1k", 32, 2, 4, 4, BF16, true},
+    {"v_mfma_f32_16x16x4bf16_1k", 16, 4, 4, 4, BF16, true},
+    {"v_mfma_f32_4x4x4bf16_1k", 4, 16, 4, 4, BF16, true},
+    {"v_mfma_f32_32x32x8bf16_1k", 32, 1, 8, 4, BF16, true},
+    {"v_mfma_f32_16x16x16bf16_1k", 16, 1, 16, 4, BF16, true},
+    {"v_mfma_i32_32x32x4i8", 32, 2, 4, 4, I8, false},
+    {"v_mfma_i32_16x16x4i8", 16, 4, 4, 4, I8, false},
+    {"v_mfma_i32_4x4x4i8", 4, 16, 4, 4, I8, false},
+    {"v_mfma_i32_32x32x8i8", 32, 1, 8, 4, I8, false},
+    {"v_mfma_i32_16x16x16i8", 16, 1, 16, 4, I8, false},
+    {"v_mfma_f64_16x16x4f64", 16, 1, 4, 1, F64, true},
+    {"v_mfma_f64_4x4x4f64", 4, 4, 4, 1, F64, true},
+};
+enum { SHAPES = sizeof shapes / sizeof shapes[0] };
+
+/* ---- Where elements are ---- */
+
+typedef struct place {
+  unsigned lane, reg, bits, shift; /* bits of register reg (64: a pair) */
+} place_t;
+
+/* Element (index, k) of A (index = row) or B (index = column) of a block. */
+static place_t input_place(const shape_t *s, unsigned block, unsigned index, unsigned k) {
+  static const unsigned widths[] = {32, 16, 16, 8, 64};
+  const unsigned bits = widths[s->type];
+  if (s->type == F64 && s->m == 4)
+    return (place_t){16 * k + 4 * block + index, 0, 64, 0};
+  const unsigned group = s->blocks > 1 ? block : k / s->per_lane, e = k % s->per_lane;
+  return (place_t){group * s->m + index, e * bits / 32, bits, e * bits % 32};
+}
+
+/* Element (row, column) of C and D of a block. */
+static place_t output_place(const shape_t *s, unsigned block, unsigned row, unsigned column) {
+  if (s->type == F64 && s->m == 4)
+    return (place_t){16 * row + 4 * block + column, 0, 64, 0};
+  if (s->type == F64)
+    return (place_t){16 * (row % 4) + column, 2 * (row / 4), 64, 0};
+  if (s->m == 4)
+    return (place_t){4 * block + column, row, 32, 0};
+  if (s->m == 16)
+    return (place_t){16 * (row / 4) + column, 4 * block + row % 4, 32, 0};
+  /* Rows 0..3, 8..11, 16..19, ... are in the lower half of the lanes, the others in the upper one. */
+  return (place_t){32 * (row / 4 % 2) + column, 16 * block + 4 * (row / 8) + row % 4, 32, 0};
+}
+
+static uint64_t get_bits(const gs_row_t *rows, place_t p) {
+  return p.bits == 64 ? isa_u64(&rows[p.reg], p.lane)
+                      : rows[p.reg].u32[p.lane] >> p.shift & (uint32_t)((UINT64_C(1) << p.bits) - 1);
+}
+
+/* The lane from which B's lane comes. */
+static unsigned permuted(unsigned blgp, unsigned lane) {
+  static const unsigned sources[8][4] = {
+      /* for each 16 lanes, which 16 */
+      {0, 1, 2, 3}, {0, 1, 0, 1}, {2, 3, 2, 3}, {1, 2, 3, 0},
+      {0, 0, 0, 0}, {1, 1, 1, 1}, {2, 2, 2, 2}, {3, 3, 3, 3},
+  };
+  return 16 * sources[blgp][lane / 16] + lane % 16;
+}
+
+static double element_value(element_t type, uint64_t bits) {
+  if (type == I8)
+    return (double)(int8_t)bits;
+  mpfr_t x;
+  mpfr_init2(x, 100);
+  ref_set(type == F64 ? &ref_f64 : type == F16 ? &ref_f16 : &ref_f32, x, type == BF16 ? bits << 16 : bits);
+  const double value = mpfr_get_d(x, MPFR_RNDN);
+  mpfr_clear(x);
+  return value;
+}
+
+/* Small integers, so that all sums are exact, in the element's type; `i` of those in a register. */
+static uint32_t element_bits(element_t type, int value) {
+  mpfr_t x;
+  mpfr_init2(x, 100);
+  mpfr_set_si(x, value, MPFR_RNDN);
+  const uint64_t h = ref_round(&ref_f16, x, 0), s = ref_round(&ref_f32, x, 0);
+  mpfr_clear(x);
+  return type == F16    ? (uint32_t)h
+         : type == BF16 ? (uint32_t)s >> 16
+         : type == I8   ? (uint32_t)value & 0xff
+                        : (uint32_t)s;
+}
+
+static void fill_input(gs_row_t rows[2], element_t type, uint64_t *seed) {
+  for (unsigned l = 0; l < GS_LANES; l++)
+    for (unsigned r = 0; r < 2; r++) {
+      uint32_t word = 0;
+      const unsigned count = type == I8 ? 4 : type == F16 || type == BF16 ? 2 : 1;
+      for (unsigned e = 0; e < count; e++)
+        word |= element_bits(type, (int)(isa_random(seed) % 31) - 15) << (32 / count * e);
+      rows[r].u32[l] = word;
+    }
+  if (type == F64)
+    for (unsigned l = 0; l < GS_LANES; l++) {
+      const double x = (double)(int)(isa_random(seed) % 2001) - 1000.0;
+      uint64_t bits;
+      memcpy(&bits, &x, sizeof bits);
+      isa_set_u64(rows, l, bits);
+    }
+}
+
+static unsigned output_registers(const shape_t *s) {
+  return s->m * s->m * s->blocks / GS_LANES * (s->type == F64 ? 2 : 1);
+}
+
+static void fill_output(gs_row_t *rows, const shape_t *s, uint64_t *seed) {
+  for (unsigned r = 0; r < output_registers(s); r++)
+    for (unsigned l = 0; l < GS_LANES; l++)
+      rows[r].u32[l] = element_bits(F32, (int)(isa_random(seed) % 201) - 100);
+  if (s->type == I8)
+    for (unsigned r = 0; r < output_registers(s); r++)
+      for (unsigned l = 0; l < GS_LANES; l++)
+        rows[r].u32[l] = l == 5 ? 0x7fffffff : (uint32_t)isa_random(seed); /* sums wrap */
+  if (s->type == F64)
+    for (unsigned r = 0; r < output_registers(s); r += 2)
+      for (unsigned l = 0; l < GS_LANES; l++) {
+        const double x = (double)(int)(isa_random(seed) % 2001) - 1000.0;
+        uint64_t bits;
+        memcpy(&bits, &x, sizeof bits);
+        isa_set_u64(&rows[r], l, bits);
+      }
+}
+
+typedef struct operands {
+  unsigned cbsz, abid, blgp;
+  unsigned d, c, a, b;  /* first registers; from 256 accumulation registers; c = 0: a constant */
+  const char *constant; /* of C */
+  double value;         /* of the constant */
+} operands_t;
+
+static void check_product(const isa_wave_t *t, const shape_t *s, const operands_t *o) {
+  const gs_row_t *before = t->before.v;
+  for (unsigned block = 0; block < s->blocks; block++)
+    for (unsigned row = 0; row < s->m; row++)
+      for (unsigned column = 0; column < s->m; column++) {
+        const place_t place = output_place(s, block, row, column);
+        const unsigned block_a = block / (1u << o->cbsz) * (1u << o->cbsz) + o->abid;
+        double sum = o->constant ? o->value : 0.0;
+        uint32_t integer = o->constant ? (uint32_t)(int32_t)o->value : 0;
+        if (!o->constant) {
+          const uint64_t c = get_bits(&before[o->c], place);
+          integer = (uint32_t)c;
+          sum = s->type == I8 ? 0 : element_value(s->type == F64 ? F64 : F32, c);
+        }
+        for (unsigned k = 0; k < s->k; k++) {
+          place_t pa = input_place(s, o->cbsz ? block_a : block, row, k),
+                  pb = input_place(s, block, column, k);
+          pb.lane = permuted(o->blgp, pb.lane);
+          const double a = element_value(s->type, get_bits(&before[o->a], pa));
+          const double b = element_value(s->type, get_bits(&before[o->b], pb));
+          sum += a * b;
+          integer += (uint32_t)(int32_t)a * (uint32_t)(int32_t)b;
+        }
+        const uint64_t got = get_bits(&t->v[o->d], place);
+        if (s->type == I8)
+          assert_int_equal(got, integer);
+        else if (element_value(s->type == F64 ? F64 : F32, got) != sum)
+          fail_msg("%s cbsz %u abid %u blgp %u, block %u, row %u, column %u: %a, want %a", s->name, o->cbsz,
+                   o->abid, o->blgp, block, row, column, element_value(s->type == F64 ? F64 : F32, got), sum);
+      }
+}
+
+static void register_text(char *text, size_t size, unsigned first, unsigned count) {
+  const char file = first >= 256 ? 'a' : 'v';
+  if (count == 1)
+    snprintf(text, size, "%c%u", file, first % 256);
+  else
+    snprintf(text, size, "%c[%u:%u]", file, first % 256, first % 256 + count - 1);
+}
+
+enum { TEXT = 128, MOST_CASES = 1024 };
+
+typedef struct product {
+  const shape_t *shape;
+  operands_t o;
+  char text[TEXT];
+} product_t;
+
+/* Cases for one target, assembled together. */
+typedef struct products {
+  size_t count;
+  product_t list[MOST_CASES];
+} products_t;
+
+static void add_product(products_t *all, const shape_t *s, operands_t o) {
+  const unsigned out = output_registers(s);
+  const unsigned in = s->type == F64 || s->per_lane * (s->type == I8 ? 8 : 16) > 32 ? 2 : 1;
+  char d[16], a[16], b[16], c[16];
+  assert_true(all->count < MOST_CASES);
+  product_t *p = &all->list[all->count++];
+  p->shape = s;
+  p->o = o;
+  register_text(d, sizeof d, o.d, out);
+  register_text(a, sizeof a, o.a, s->type == F32 ? 1 : in);
+  register_text(b, sizeof b, o.b, s->type == F32 ? 1 : in);
+  if (o.constant)
+    snprintf(c, sizeof c, "%s", o.constant);
+  else
+    register_text(c, sizeof c, o.c, out);
+  int n = snprintf(p->text, TEXT, "%s %s, %s, %s, %s", s->name, d, a, b, c);
+  if (o.cbsz)
+    n += snprintf(p->text + n, TEXT - (size_t)n, " cbsz:%u abid:%u", o.cbsz, o.abid);
+  if (o.blgp)
+    snprintf(p->text + n, TEXT - (size_t)n, " blgp:%u", o.blgp);
+}
+
+static void run_products(void **state, gs_target_t target, const products_t *all) {
+  const char **texts = calloc(all->count, sizeof *texts);
+  assert_non_null(texts);
+  for (size_t i = 0; i < all->count; i++)
+    texts[i] = all->list[i].text;
+  isa_prepare(state, target, texts, sizeof *texts, all->count);
+  free(texts);
+  isa_wave_t *t = isa_new(state, target);
+  for (unsigned i = 0; i < all->count; i++) {
+    const product_t *p = &all->list[i];
+    uint64_t seed = 99 + i;
+    char d[16];
+    isa_reset(t, i);
+    fill_input(&t->v[p->o.a], p->shape->type, &seed);
+    fill_input(&t->v[p->o.b], p->shape->type, &seed);
+    if (!p->o.constant)
+      fill_output(&t->v[p->o.c], p->shape, &seed);
+    isa_set_s64(t, GS_S_EXEC, i % 3 == 0 ? UINT64_MAX : i % 3 == 1 ? 0 : UINT64_C(0x123456789abcdef0));
+    assert_int_equal(isa_run(t, p->text), GS_WAVE_RUNNING);
+    check_product(t, p->shape, &p->o);
+    register_text(d, sizeof d, p->o.d, output_registers(p->shape));
+    isa_assert_only_changed(t, d);
+  }
+  isa_free(t);
+}
+
+/* Registers and constants. gfx908: C and D are accumulation registers, and not constant; gfx90a: both in
+ * either file. */
+static void test_registers(void **state) {
+  for (unsigned target = 0; target < 2; target++) {
+    products_t *all = calloc(1, sizeof *all);
+    assert_non_null(all);
+    for (unsigned i = 0; i < SHAPES; i++) {
+      const shape_t *s = &shapes[i];
+      const bool integer = s->type == I8;
+      const operands_t rows[] = {
+          {0, 0, 0, 256 + 64, 256 + 64, 10, 20, NULL, 0},
+          {0, 0, 0, 256 + 64, 256 + 100, 10, 256 + 20, NULL, 0},
+          {0, 0, 0, 256 + 64, 0, 256 + 10, 20, integer ? "33" : "-4.0", integer ? 33 : -4.0},
+          {0, 0, 0, 256 + 64, 0, 10, 10, "0", 0},
+          {0, 0, 0, 64, 64, 10, 20, NULL, 0},
+          {0, 0, 0, 64, 100, 10, 256 + 20, NULL, 0},
+          {0, 0, 0, 64, 0, 10, 20, integer ? "-5" : "2.0", integer ? -5 : 2.0},
+          {0, 0, 0, 10, 64, 10, 10 + output_registers(s), NULL, 0}, /* D over A */
+      };
+      for (unsigned r = 0; r < (target ? 8u : 2u) && (target || !s->only_90a); r++)
+        add_product(all, s, rows[r]);
+    }
+    run_products(state, target ? GS_GFX90A : GS_GFX908, all);
+    free(all);
+  }
+}
+
+/* Broadcasts of A's blocks, permutations of B. */
+static void test_broadcast(void **state) {
+  products_t *all = calloc(1, sizeof *all);
+  assert_non_null(all);
+  for (unsigned i = 0; i < SHAPES; i++) {
+    const shape_t *s = &shapes[i];
+    for (unsigned cbsz = 1; s->type != F64 && 1u << cbsz <= s->blocks; cbsz++)
+      for (unsigned abid = 0; abid < 1u << cbsz; abid += cbsz)
+        add_product(all, s, (operands_t){cbsz, abid, (cbsz + abid) % 8, 64, 64, 10, 20, NULL, 0});
+    for (unsigned blgp = 1; s->type != F64 && blgp < 8; blgp++)
+      add_product(all, s, (operands_t){0, 0, blgp, 256 + 64, 256 + 64, 10, 20, NULL, 0});
+  }
+  run_products(state, GS_GFX90A, all);
+  free(all);
+}
+
+/* gfx90a's f16 and bf16 flush denormal operands and results, gfx908's do not; f32 never does. MODE does not
+ * matter. */
+static void test_denormals(void **state) {
+  for (unsigned target = 0; target < 2; target++) {
+    isa_wave_t *t = isa_new(state, target ? GS_GFX90A : GS_GFX908);
+    gs_wave_set_mode(&t->w, 0x300);
+    for (unsigned l = 0; l < GS_LANES; l++) {
+      for (unsigned r = 0; r < 2; r++) {
+        t->v[10 + r].u32[l] = 0x00010001; /* halves: least denormals; bf16: too */
+        t->v[12 + r].u32[l] = 0x3c003c00; /* halves: 1 */
+        t->v[14 + r].u32[l] = 0x3f803f80; /* bf16: 1 */
+        t->v[16 + r].f32[l] = 1.0f;
+        t->v[18 + r].u32[l] = 0x00000001; /* float: least denormal */
+      }
+      for (unsigned r = 0; r < 4; r++) {
+        t->v[256 + r].u32[l] = 0x00000100; /* C: denormal */
+        t->v[260 + r].u32[l] = 0x00000100;
+        t->v[264 + r].u32[l] = 0x00000100;
+      }
+    }
+    assert_int_equal(isa_run(t, "v_mfma_f32_4x4x4f16 a[0:3], v[10:11], v[12:13], a[0:3]\n"
+                                "v_mfma_f32_4x4x2bf16 a[4:7], v10, v14, a[4:7]\n"
+                                "v_mfma_f32_4x4x1f32 a[8:11], v16, v18, a[8:11]\n"),
+                     GS_WAVE_RUNNING);
+    for (unsigned l = 0; l < GS_LANES; l++)
+      for (unsigned r = 0; r < 4; r++) {
+        assert_true(t->v[256 + r].f32[l] == (target ? 0.0f : 0x1p-22f)); /* C is far below its last place */
+        assert_int_equal(t->v[260 + r].u32[l], target ? 0 : 0x00020100);
+        assert_int_equal(t->v[264 + r].u32[l], 0x00000101);
+      }
+    isa_free(t);
+  }
+}
+
+/* Each step is fused, in the order of k. */
+static void test_rounding(void **state) {
+  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  uint64_t seed = 3;
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    t->v[10].f32[l] = 1.0f + (float)(isa_random(&seed) % 0x800000) * 0x1p-23f;
+    t->v[11].f32[l] = 1.0f + (float)(isa_random(&seed) % 0x800000) * 0x1p-23f;
+    for (unsigned r = 0; r < 4; r++)
+      t->v[20 + r].f32[l] = (float)(isa_random(&seed) % 0x800000) * 0x1p-20f;
+  }
+  assert_int_equal(isa_run(t, "v_mfma_f32_16x16x4f32 v[2:5], v10, v11, v[20:23]"), GS_WAVE_RUNNING);
+  mpfr_t a, b, c;
+  mpfr_inits2(400, a, b, c, (mpfr_ptr)NULL);
+  for (unsigned row = 0; row < 16; row++)
+    for (unsigned column = 0; column < 16; column++) {
+      const place_t place = output_place(&shapes[4], 0, row, column);
+      uint64_t sum = get_bits(&t->v[20], place);
+      for (unsigned k = 0; k < 4; k++) {
+        ref_set(&ref_f32, a, get_bits(&t->v[10], input_place(&shapes[4], 0, row, k)));
+        ref_set(&ref_f32, b, get_bits(&t->v[11], input_place(&shapes[4], 0, column, k)));
+        ref_set(&ref_f32, c, sum);
+        mpfr_fma(c, a, b, c, MPFR_RNDN);
+        sum = ref_round(&ref_f32, c, 0);
+      }
+      assert_int_equal(get_bits(&t->v[2], place), sum);
+    }
+  mpfr_clears(a, b, c, (mpfr_ptr)NULL);
+  isa_free(t);
+}
+
+/* Moves obey EXEC. */
+static void test_moves(void **state) {
+  const uint64_t exec = UINT64_C(0xff00ff00f0f0f0f1);
+  for (unsigned target = 0; target < 2; target++) {
+    isa_wave_t *t = isa_new(state, target ? GS_GFX90A : GS_GFX908);
+    isa_set_s64(t, GS_S_EXEC, exec);
+    assert_int_equal(
+        isa_run(t, "v_accvgpr_write_b32 a5, v7\nv_accvgpr_read_b32 v9, a6\nv_accvgpr_write_b32 a8, 1.0"),
+        GS_WAVE_RUNNING);
+    for (unsigned l = 0; l < GS_LANES; l++) {
+      const bool on = exec >> l & 1;
+      assert_int_equal(t->v[261].u32[l], on ? t->v[7].u32[l] : t->before.v[261].u32[l]);
+      assert_int_equal(t->v[9].u32[l], on ? t->v[262].u32[l] : t->before.v[9].u32[l]);
+      assert_int_equal(t->v[264].u32[l], on ? 0x3f800000 : t->before.v[264].u32[l]);
+    }
+    isa_assert_only_changed(t, "a5 v9 a8");
+    if (target) {
+      assert_int_equal(isa_run(t, "v_accvgpr_mov_b32 a1, a2"), GS_WAVE_RUNNING);
+      for (unsigned l = 0; l < GS_LANES; l++)
+        assert_int_equal(t->v[257].u32[l], exec >> l & 1 ? t->v[258].u32[l] : t->before.v[257].u32[l]);
+    }
+    isa_free(t);
+  }
+}
+
+int main(void) {
+  static const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_registers), cmocka_unit_test(test_broadcast), cmocka_unit_test(test_denormals),
+      cmocka_unit_test(test_rounding),  cmocka_unit_test(test_moves),
+  };
+  return isa_main(tests, sizeof tests / sizeof tests[0]);
+}

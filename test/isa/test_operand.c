@@ -1,0 +1,655 @@
+/* How vector instructions fetch operands and write destinations: constants, SDWA, DPP, op_sel, sign
+ * modifiers, EXEC, and GPR indexing. Each against a plain model: bytes of registers for SDWA, lanes moved
+ * one by one for DPP.
+ * Not here: what instructions compute; those used here only add, move, and compare. */
+#include "harness.h"
+
+#include "isa/memory.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const uint64_t exec_masks[] = {UINT64_MAX, UINT64_C(0x0123456789abcdef), UINT64_C(0xffff0000ffff),
+                                      0,          UINT64_C(0x5555555555555555), UINT64_C(1) << 63};
+enum { EXEC_MASKS = sizeof exec_masks / sizeof exec_masks[0] };
+
+/* Words of one instruction, to be changed field by field. */
+static void assemble(void **state, gs_target_t target, const char *text, uint32_t words[2]) {
+  size_t count;
+  const uint32_t *found = isa_assemble(state, target, text, &count);
+  assert_int_equal(count, 2);
+  memcpy(words, found, 2 * sizeof *words);
+}
+
+static uint32_t with_field(uint32_t word, unsigned low, unsigned bits, uint32_t value) {
+  const uint32_t mask = ((1u << bits) - 1) << low;
+  return (word & ~mask) | value << low;
+}
+
+/* ---- SDWA ---- */
+
+enum { BYTE_0, BYTE_1, BYTE_2, BYTE_3, WORD_0, WORD_1, DWORD, SELECTIONS };
+enum { UNUSED_PAD, UNUSED_SEXT, UNUSED_PRESERVE, UNUSED_KINDS };
+
+static const char *const selection_names[] = {"BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3",
+                                              "WORD_0", "WORD_1", "DWORD"};
+static const char *const unused_names[] = {"UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE"};
+
+typedef struct sdwa {
+  unsigned dst_sel, dst_unused, src_sel[2];
+  bool sext[2];
+} sdwa_t;
+
+/* First byte and number of bytes of a selection. */
+static unsigned first_byte(unsigned sel) {
+  return sel < WORD_0 ? sel : sel == WORD_1 ? 2 : 0;
+}
+static unsigned byte_count(unsigned sel) {
+  return sel < WORD_0 ? 1 : sel < DWORD ? 2 : 4;
+}
+
+/* The selected bytes of a value, with zeroes or copies of their sign above. */
+static uint32_t sdwa_read(uint32_t value, unsigned sel, bool sext) {
+  uint8_t bytes[4], result[4];
+  memcpy(bytes, &value, 4);
+  const unsigned first = first_byte(sel), n = byte_count(sel);
+  const uint8_t fill = sext && bytes[first + n - 1] >= 0x80 ? 0xff : 0;
+  for (unsigned i = 0; i < 4; i++)
+    result[i] = i < n ? bytes[first + i] : fill;
+  memcpy(&value, result, 4);
+  return value;
+}
+
+/* The destination after `result` was written to it. */
+static uint32_t sdwa_write(uint32_t old, uint32_t result, unsigned sel, unsigned unused) {
+  uint8_t from[4], to[4];
+  memcpy(from, &result, 4);
+  memcpy(to, &old, 4);
+  const unsigned first = first_byte(sel), n = byte_count(sel);
+  for (unsigned i = 0; i < 4; i++) {
+    if (i >= first && i < first + n)
+      to[i] = from[i - first];
+    else if (unused == UNUSED_PAD || (unused == UNUSED_SEXT && i < first))
+      to[i] = 0;
+    else if (unused == UNUSED_SEXT)
+      to[i] = from[n - 1] >= 0x80 ? 0xff : 0;
+  }
+  memcpy(&old, to, 4);
+  return old;
+}
+
+static void patch_sdwa(uint32_t words[2], const sdwa_t *s) {
+  uint32_t w = words[1];
+  w = with_field(w, 8, 3, s->dst_sel);
+  w = with_field(w, 11, 2, s->dst_unused);
+  w = with_field(w, 16, 3, s->src_sel[0]);
+  w = with_field(w, 19, 1, s->sext[0]);
+  w = with_field(w, 24, 3, s->src_sel[1]);
+  words[1] = with_field(w, 27, 1, s->sext[1]);
+}
+
+static sdwa_t nth_sdwa(unsigned n) {
+  sdwa_t s;
+  s.dst_sel = n % SELECTIONS, n /= SELECTIONS;
+  s.src_sel[0] = n % SELECTIONS, n /= SELECTIONS;
+  s.src_sel[1] = n % SELECTIONS, n /= SELECTIONS;
+  s.dst_unused = n % UNUSED_KINDS, n /= UNUSED_KINDS;
+  s.sext[0] = n % 2, n /= 2;
+  s.sext[1] = n % 2;
+  return s;
+}
+enum { SDWA_FORMS = SELECTIONS * SELECTIONS * SELECTIONS * UNUSED_KINDS * 4 };
+
+/* Fields are where the assembler puts them. */
+static void test_sdwa_encoding(void **state) {
+  for (unsigned n = 0; n < SDWA_FORMS; n += 97) {
+    const sdwa_t s = nth_sdwa(n);
+    char text[160];
+    (void)snprintf(text, sizeof text,
+                   "v_add_u32_sdwa v0, %s, %s dst_sel:%s dst_unused:%s src0_sel:%s src1_sel:%s",
+                   s.sext[0] ? "sext(v2)" : "v2", s.sext[1] ? "sext(v4)" : "v4", selection_names[s.dst_sel],
+                   unused_names[s.dst_unused], selection_names[s.src_sel[0]], selection_names[s.src_sel[1]]);
+    uint32_t expected[2], patched[2];
+    assemble(state, GS_GFX90A, text, expected);
+    assemble(state, GS_GFX90A, "v_add_u32_sdwa v0, v2, v4 src0_sel:BYTE_1", patched);
+    patch_sdwa(patched, &s);
+    assert_memory_equal(patched, expected, sizeof expected);
+  }
+}
+
+/* An instruction that is run in all SDWA forms: result of two operands of `bits` bits. */
+typedef struct sdwa_row {
+  const char *text;
+  unsigned bits;
+  bool scalar; /* operand 0 is s11 */
+  unsigned dst;
+} sdwa_row_t;
+
+static void check_sdwa(const isa_wave_t *t, const sdwa_row_t *row, const sdwa_t *s) {
+  const uint64_t exec = gs_exec(&t->before.w);
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    const uint32_t a = row->scalar ? t->before.w.s.u32[11] : t->before.v[2].u32[l];
+    uint32_t sum =
+        sdwa_read(a, s->src_sel[0], s->sext[0]) + sdwa_read(t->before.v[4].u32[l], s->src_sel[1], s->sext[1]);
+    if (row->bits == 16)
+      sum &= 0xffff;
+    const uint32_t old = t->before.v[row->dst].u32[l];
+    const uint32_t expected = exec >> l & 1 ? sdwa_write(old, sum, s->dst_sel, s->dst_unused) : old;
+    if (t->v[row->dst].u32[l] != expected)
+      fail_msg("%s, dst %s %s, src %s%s %s%s, lane %u: 0x%x, not 0x%x", row->text,
+               selection_names[s->dst_sel], unused_names[s->dst_unused], selection_names[s->src_sel[0]],
+               s->sext[0] ? " sext" : "", selection_names[s->src_sel[1]], s->sext[1] ? " sext" : "", l,
+               t->v[row->dst].u32[l], expected);
+  }
+}
+
+static void test_sdwa(void **state) {
+  static const sdwa_row_t rows[] = {
+      {"v_add_u32_sdwa v0, v2, v4 src0_sel:BYTE_1", 32, false, 0},
+      {"v_add_u32_sdwa v4, s11, v4 src0_sel:BYTE_1", 32, true, 4},
+      {"v_add_u16_sdwa v0, v2, v4 src0_sel:BYTE_1", 16, false, 0},
+  };
+  for (unsigned r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+    isa_wave_t *t = isa_new(state, isa_targets[r]);
+    uint32_t words[2];
+    assemble(state, isa_targets[r], rows[r].text, words);
+    for (unsigned n = 0; n < SDWA_FORMS; n++) {
+      const sdwa_t s = nth_sdwa(n);
+      patch_sdwa(words, &s);
+      gs_set_exec(&t->w, exec_masks[n % EXEC_MASKS]);
+      isa_run_words(t, words, 2);
+      check_sdwa(t, &rows[r], &s);
+      if (n % 64 == 0) {
+        isa_assert_only_changed(t, rows[r].dst ? "v4" : "v0");
+        isa_reset(t, n);
+      }
+    }
+    isa_free(t);
+  }
+}
+
+/* One operand; carries; masks as results; sign modifiers of raw values; saturation before placement. */
+static void test_sdwa_others(void **state) {
+  isa_wave_t *t = isa_new(state, GS_GFX906);
+  for (unsigned i = 0; i < 4 * EXEC_MASKS; i++) {
+    isa_reset(t, i);
+    const uint64_t exec = exec_masks[i % EXEC_MASKS];
+    gs_set_exec(&t->w, exec);
+    isa_run(t, "v_mov_b32_sdwa v0, sext(v2) dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:BYTE_2\n"
+               "v_add_co_u32_sdwa v1, vcc, v2, v4 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:DWORD "
+               "src1_sel:WORD_1\n"
+               "v_cmp_lt_i32_sdwa s[20:21], sext(v2), sext(v4) src0_sel:BYTE_3 src1_sel:WORD_0\n"
+               "v_cmp_eq_u16_sdwa s[22:23], v2, v2 src0_sel:WORD_0 src1_sel:WORD_1\n"
+               "v_sub_u16_sdwa v6, v2, v4 clamp dst_sel:BYTE_1 dst_unused:UNUSED_SEXT src0_sel:BYTE_0 "
+               "src1_sel:BYTE_1\n"
+               "v_cndmask_b32_sdwa v8, -v2, |v4|, vcc dst_sel:DWORD src0_sel:WORD_1 src1_sel:DWORD");
+    for (unsigned l = 0; l < GS_LANES; l++) {
+      const uint32_t a = t->before.v[2].u32[l], b = t->before.v[4].u32[l];
+      const bool active = exec >> l & 1, carry = (uint64_t)a + sdwa_read(b, WORD_1, false) > UINT32_MAX;
+      const bool less = (int32_t)sdwa_read(a, BYTE_3, true) < (int32_t)sdwa_read(b, WORD_0, true);
+      assert_int_equal(isa_s64(t, GS_S_VCC) >> l & 1, active && carry);
+      assert_int_equal(isa_s64(t, 20) >> l & 1, active && less);
+      assert_int_equal(isa_s64(t, 22) >> l & 1, active && (a & 0xffff) == a >> 16);
+      if (!active)
+        continue;
+      assert_int_equal(t->v[0].u32[l], sdwa_write(t->before.v[0].u32[l], sdwa_read(a, BYTE_2, true), WORD_1,
+                                                  UNUSED_PRESERVE));
+      assert_int_equal(t->v[1].u32[l], a + sdwa_read(b, WORD_1, false));
+      const uint32_t x = sdwa_read(a, BYTE_0, false), y = sdwa_read(b, BYTE_1, false);
+      assert_int_equal(t->v[6].u32[l], sdwa_write(0, x < y ? 0 : x - y, BYTE_1, UNUSED_SEXT));
+      assert_int_equal(t->v[8].u32[l], carry ? b & 0x7fffffffu : sdwa_read(a, WORD_1, false) ^ 0x80000000u);
+    }
+    isa_assert_lanes_kept(t, 0, 9, exec);
+    isa_assert_only_changed(t, "v0 v1 v6 v8 vcc s[20:23]");
+  }
+  isa_free(t);
+}
+
+/* ---- DPP ---- */
+
+enum { NOBODY = -1, ROW = 16 };
+
+/* Fills from[l] with the lane that lane l reads, by moving lane numbers about as the control says. Returns
+ * whether the control exists. */
+static bool move_lanes(unsigned control, int from[GS_LANES]) {
+  const unsigned n = control & 15;
+  int wave[GS_LANES + 2];
+  for (int i = 0; i < GS_LANES + 2; i++)
+    wave[i] = i - 1; /* wave[1 + l] is lane l; both ends are nobody */
+  wave[GS_LANES + 1] = NOBODY;
+  for (unsigned first = 0; first < GS_LANES; first += ROW) {
+    int row[3 * ROW], *const to = &from[first];
+    for (int i = 0; i < 3 * ROW; i++)
+      row[i] = i >= ROW && i < 2 * ROW ? (int)first + i - ROW : NOBODY;
+    for (unsigned i = 0; i < ROW; i++) {
+      const unsigned l = first + i;
+      if (control < 0x100)
+        to[i] = (int)(first + i / 4 * 4 + (control >> (i % 4 * 2)) % 4);
+      else if (control > 0x100 && control < 0x110) /* row_shl */
+        to[i] = row[ROW + i + n];
+      else if (control > 0x110 && control < 0x120) /* row_shr */
+        to[i] = row[ROW + i - n];
+      else if (control > 0x120 && control < 0x130) /* row_ror */
+        to[(i + n) % ROW] = (int)l;
+      else if (control == 0x130) /* wave_shl */
+        to[i] = wave[1 + l + 1];
+      else if (control == 0x134) /* wave_rol */
+        to[i] = l == GS_LANES - 1 ? 0 : (int)l + 1;
+      else if (control == 0x138) /* wave_shr */
+        to[i] = wave[1 + l - 1];
+      else if (control == 0x13c) /* wave_ror */
+        to[i] = l == 0 ? GS_LANES - 1 : (int)l - 1;
+      else if (control == 0x140) /* row_mirror */
+        to[ROW - 1 - i] = (int)l;
+      else if (control == 0x141) /* row_half_mirror */
+        to[i / 8 * 8 + 7 - i % 8] = (int)l;
+      else if (control == 0x142) /* row_bcast:15 */
+        to[i] = first == 0 ? NOBODY : (int)first - 1;
+      else if (control == 0x143) /* row_bcast:31 */
+        to[i] = first < 32 ? NOBODY : 31;
+      else if (control >= 0x150 && control < 0x160) /* row_newbcast */
+        to[i] = (int)(first + n);
+      else
+        return false;
+    }
+  }
+  return true;
+}
+
+typedef struct dpp {
+  unsigned control, row_mask, bank_mask;
+  bool bound_ctrl;
+} dpp_t;
+
+static void patch_dpp(uint32_t words[2], const dpp_t *d) {
+  uint32_t w = with_field(words[1], 8, 9, d->control);
+  w = with_field(w, 19, 1, d->bound_ctrl);
+  w = with_field(w, 24, 4, d->bank_mask);
+  words[1] = with_field(w, 28, 4, d->row_mask);
+}
+
+/* What DPP does to operand 0: whether the lane is written, and the value it gets. */
+static bool dpp_read(const isa_wave_t *t, const dpp_t *d, unsigned reg, unsigned lane, uint32_t *value) {
+  const uint64_t exec = gs_exec(&t->before.w);
+  int from[GS_LANES];
+  assert_true(move_lanes(d->control, from));
+  const int source = from[lane];
+  const bool found = source != NOBODY && (exec >> source & 1);
+  *value = found ? t->before.v[reg].u32[source] : 0;
+  return (exec >> lane & 1) && (d->row_mask >> lane / 16 & 1) && (d->bank_mask >> lane % 16 / 4 & 1) &&
+         (found || d->bound_ctrl);
+}
+
+static void check_dpp_mov(const isa_wave_t *t, const dpp_t *d) {
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    uint32_t value;
+    const uint32_t expected = dpp_read(t, d, 2, l, &value) ? value : t->before.v[0].u32[l];
+    if (t->v[0].u32[l] != expected)
+      fail_msg("v_mov_b32_dpp control 0x%x row_mask 0x%x bank_mask 0x%x bound_ctrl %d exec 0x%llx, lane %u: "
+               "0x%x, not 0x%x",
+               d->control, d->row_mask, d->bank_mask, d->bound_ctrl,
+               (unsigned long long)gs_exec(&t->before.w), l, t->v[0].u32[l], expected);
+  }
+}
+
+static void test_dpp_encoding(void **state) {
+  static const struct {
+    const char *text;
+    unsigned control;
+  } rows[] = {
+      {"quad_perm:[3,1,0,2]", 3 | 1 << 2 | 0 << 4 | 2 << 6},
+      {"row_shl:3", 0x103},
+      {"row_shr:15", 0x11f},
+      {"row_ror:7", 0x127},
+      {"wave_shl:1", 0x130},
+      {"wave_rol:1", 0x134},
+      {"wave_shr:1", 0x138},
+      {"wave_ror:1", 0x13c},
+      {"row_mirror", 0x140},
+      {"row_half_mirror", 0x141},
+      {"row_bcast:15", 0x142},
+      {"row_bcast:31", 0x143},
+      {"row_newbcast:9", 0x159},
+  };
+  uint32_t base[2], expected[2];
+  assemble(state, GS_GFX90A, "v_mov_b32_dpp v0, v2 row_mirror row_mask:0xf bank_mask:0xf", base);
+  for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    char text[96];
+    (void)snprintf(text, sizeof text, "v_mov_b32_dpp v0, v2 %s row_mask:0xa bank_mask:0x3%s", rows[i].text,
+                   i % 2 ? " bound_ctrl:0" : "");
+    assemble(state, GS_GFX90A, text, expected);
+    const dpp_t d = {rows[i].control, 0xa, 0x3, i % 2};
+    patch_dpp(base, &d);
+    assert_memory_equal(base, expected, sizeof expected);
+  }
+}
+
+static void test_dpp_controls(void **state) {
+  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  uint32_t words[2];
+  assemble(state, GS_GFX90A, "v_mov_b32_dpp v0, v2 row_mirror row_mask:0xf bank_mask:0xf", words);
+  unsigned existing = 0;
+  for (unsigned control = 0; control < 0x200; control++) {
+    int from[GS_LANES];
+    if (!move_lanes(control, from))
+      continue;
+    existing++;
+    for (unsigned i = 0; i < 2 * EXEC_MASKS; i++) {
+      const dpp_t d = {control, 0xf, 0xf, i % 2};
+      patch_dpp(words, &d);
+      gs_set_exec(&t->w, exec_masks[i / 2]);
+      isa_run_words(t, words, 2);
+      check_dpp_mov(t, &d);
+    }
+    isa_assert_only_changed(t, "v0");
+    isa_reset(t, control);
+  }
+  assert_int_equal(existing, 256 + 3 * 15 + 4 + 4 + 16);
+  isa_free(t);
+}
+
+static void test_dpp_masks(void **state) {
+  static const unsigned controls[] = {0x1b, 0x101, 0x113, 0x138, 0x142, 0x143};
+  isa_wave_t *t = isa_new(state, GS_GFX900);
+  uint32_t words[2];
+  assemble(state, GS_GFX900, "v_mov_b32_dpp v0, v2 row_mirror row_mask:0xf bank_mask:0xf", words);
+  for (unsigned masks = 0; masks < 256; masks++)
+    for (unsigned i = 0; i < 4; i++) {
+      const dpp_t d = {controls[(masks + i) % 6], masks >> 4, masks & 15, i % 2};
+      patch_dpp(words, &d);
+      gs_set_exec(&t->w, exec_masks[i / 2]);
+      isa_run_words(t, words, 2);
+      check_dpp_mov(t, &d);
+    }
+  isa_free(t);
+}
+
+/* Controls that a target lacks do not decode. */
+static void test_dpp_missing(void **state) {
+  static const unsigned missing[] = {0x100, 0x110, 0x120, 0x131, 0x144, 0x150, 0x160, 0x1ff};
+  isa_wave_t *t = isa_new(state, GS_GFX908);
+  uint32_t words[2];
+  assemble(state, GS_GFX908, "v_mov_b32_dpp v0, v2 row_mirror row_mask:0xf bank_mask:0xf", words);
+  for (unsigned i = 0; i < sizeof missing / sizeof missing[0]; i++) {
+    const dpp_t d = {missing[i], 0xf, 0xf, false};
+    patch_dpp(words, &d);
+    assert_int_equal(isa_run_words(t, words, 2), GS_WAVE_FAULTED);
+    isa_assert_fault(t, GS_WAVE_FAULT_ILLEGAL);
+  }
+  isa_free(t);
+}
+
+/* Operand 1 is not permuted; masks have 0 for lanes that are not written; a destination that is also an
+ * operand is read where it is; sign modifiers come after the permutation. */
+static void test_dpp_others(void **state) {
+  static const struct {
+    const char *text;
+    dpp_t dpp;
+  } forms[] = {
+      {"row_shr:1 row_mask:0xf bank_mask:0xf", {0x111, 0xf, 0xf, false}},
+      {"row_bcast:15 row_mask:0xa bank_mask:0xf", {0x142, 0xa, 0xf, false}},
+      {"wave_shl:1 row_mask:0xf bank_mask:0x5 bound_ctrl:0", {0x130, 0xf, 0x5, true}},
+  };
+  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  for (unsigned i = 0; i < 3 * EXEC_MASKS; i++) {
+    const dpp_t *d = &forms[i % 3].dpp;
+    const char *const how = forms[i % 3].text;
+    char text[512];
+    isa_reset(t, i);
+    gs_set_exec(&t->w, exec_masks[i / 3]);
+    isa_set_s64(t, GS_S_VCC, UINT64_C(0x5a5a0f0f12345678));
+    (void)snprintf(text, sizeof text,
+                   "v_cndmask_b32_dpp v0, -v2, |v4|, vcc %s\nv_sub_u32_dpp v1, v2, v4 %s\n"
+                   "v_dot4c_i32_i8_dpp v6, v2, v4 %s\nv_addc_co_u32_dpp v8, vcc, v2, v4, vcc %s",
+                   how, how, how, how);
+    isa_run(t, text);
+    const uint64_t vcc = UINT64_C(0x5a5a0f0f12345678);
+    for (unsigned l = 0; l < GS_LANES; l++) {
+      const gs_row_t *old = t->before.v;
+      uint32_t a;
+      const uint32_t b = old[4].u32[l];
+      const bool written = dpp_read(t, d, 2, l, &a), bit = vcc >> l & 1;
+      int32_t dot = (int32_t)old[6].u32[l];
+      for (unsigned k = 0; k < 32; k += 8)
+        dot = (int32_t)((uint32_t)dot + (uint32_t)((int8_t)(a >> k) * (int8_t)(b >> k)));
+      assert_int_equal(t->v[0].u32[l], !written ? old[0].u32[l] : bit ? b & 0x7fffffffu : a ^ 0x80000000u);
+      assert_int_equal(t->v[1].u32[l], written ? a - b : old[1].u32[l]);
+      assert_int_equal(t->v[6].u32[l], written ? (uint32_t)dot : old[6].u32[l]);
+      assert_int_equal(t->v[8].u32[l], written ? a + b + bit : old[8].u32[l]);
+      assert_int_equal(isa_s64(t, GS_S_VCC) >> l & 1, written && (uint64_t)a + b + bit > UINT32_MAX);
+    }
+    isa_assert_only_changed(t, "v0 v1 v6 v8 vcc");
+  }
+  isa_free(t);
+}
+
+/* Doubles know one control; both dwords move. The values are whole numbers, which v_trunc_f64 does not
+ * change. */
+static void test_dpp_double(void **state) {
+  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  for (unsigned i = 0; i < 3; i++) {
+    isa_reset(t, i);
+    for (unsigned l = 0; l < GS_LANES; l++) {
+      const double value = -123456789.0 * (l + 1);
+      uint64_t bits;
+      memcpy(&bits, &value, 8);
+      isa_set_u64(&t->v[2], l, bits);
+    }
+    gs_set_exec(&t->w, exec_masks[i]);
+    isa_run(t, "v_trunc_f64_dpp v[0:1], -v[2:3] row_newbcast:3 row_mask:0xd bank_mask:0xf");
+    const dpp_t d = {0x153, 0xd, 0xf, false};
+    for (unsigned l = 0; l < GS_LANES; l++) {
+      uint32_t low, high;
+      const bool written = dpp_read(t, &d, 2, l, &low);
+      (void)dpp_read(t, &d, 3, l, &high);
+      assert_int_equal(t->v[0].u32[l], written ? low : t->before.v[0].u32[l]);
+      assert_int_equal(t->v[1].u32[l], written ? high ^ 0x80000000u : t->before.v[1].u32[l]);
+    }
+    isa_assert_only_changed(t, "v[0:1]");
+  }
+  isa_free(t);
+}
+
+/* ---- op_sel ---- */
+
+static uint32_t half(uint32_t value, unsigned high) {
+  return high ? value >> 16 : value & 0xffff;
+}
+
+/* All choices of halves for three 16-bit sources and a 16-bit or 32-bit result. */
+static void test_op_sel(void **state) {
+  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  for (unsigned n = 0; n < 16; n++) {
+    const unsigned s0 = n & 1, s1 = n >> 1 & 1, s2 = n >> 2 & 1, sd = n >> 3;
+    char text[256];
+    isa_reset(t, n);
+    const uint64_t exec = exec_masks[n % 3];
+    gs_set_exec(&t->w, exec);
+    (void)snprintf(
+        text, sizeof text,
+        "v_mad_u16 v0, v2, v4, v6 op_sel:[%u,%u,%u,%u]\nv_mad_u32_u16 v1, v2, s11, v6 op_sel:[%u,%u,0,0]\n"
+        "v_sub_i16 v8, v2, v4 op_sel:[%u,%u,%u] clamp\nv_max3_i16 v9, v2, v4, -3 op_sel:[%u,%u,%u,%u]",
+        s0, s1, s2, sd, s0, s1, s0, s1, sd, s0, s1, s2, sd);
+    isa_run(t, text);
+    for (unsigned l = 0; l < GS_LANES; l++) {
+      const gs_row_t *old = t->before.v;
+      if (!(exec >> l & 1))
+        continue;
+      const uint32_t a = half(old[2].u32[l], s0), b = half(old[4].u32[l], s1), c = half(old[6].u32[l], s2);
+      const uint32_t mad = (a * b + c) & 0xffff;
+      const int32_t x = a >= 0x8000 ? (int32_t)a - 0x10000 : (int32_t)a,
+                    y = b >= 0x8000 ? (int32_t)b - 0x10000 : (int32_t)b;
+      const int32_t difference = x - y < -0x8000 ? -0x8000 : x - y > 0x7fff ? 0x7fff : x - y;
+      const int32_t third = s2 ? -1 : -3, pair = x > y ? x : y, most = pair > third ? pair : third;
+      const uint32_t results[3] = {mad, (uint32_t)difference & 0xffff, (uint32_t)most & 0xffff};
+      static const unsigned regs[3] = {0, 8, 9};
+      for (unsigned i = 0; i < 3; i++) {
+        const uint32_t before = old[regs[i]].u32[l];
+        assert_int_equal(t->v[regs[i]].u32[l],
+                         sd ? results[i] << 16 | (before & 0xffff) : results[i] | (before & 0xffff0000u));
+      }
+      assert_int_equal(t->v[1].u32[l], a * half(t->before.w.s.u32[11], s1) + old[6].u32[l]);
+    }
+    isa_assert_lanes_kept(t, 0, 10, exec);
+    isa_assert_only_changed(t, "v0 v1 v8 v9");
+  }
+  isa_free(t);
+}
+
+/* ---- Constants ---- */
+
+static void test_integer_constants(void **state) {
+  isa_wave_t *t = isa_new(state, GS_GFX908);
+  for (int n = -16; n <= 64; n++) {
+    char text[160];
+    (void)snprintf(
+        text, sizeof text,
+        "v_mov_b32 v0, %d\nv_lshlrev_b64 v[2:3], 0, %d\nv_add_u16 v4, %d, v5\nv_add_i16 v6, v7, %d", n, n, n,
+        n);
+    isa_run(t, text);
+    for (unsigned l = 0; l < GS_LANES; l++) {
+      assert_int_equal(t->v[0].u32[l], (uint32_t)n);
+      assert_int_equal(isa_u64(&t->v[2], l), (uint64_t)(int64_t)n);
+      assert_int_equal(t->v[4].u32[l], (uint16_t)((uint32_t)n + t->v[5].u32[l]));
+      assert_int_equal((uint16_t)t->v[6].u32[l], (uint16_t)((uint32_t)n + t->v[7].u32[l]));
+    }
+  }
+  isa_run(t, "v_mov_b32 v0, 0x12345678\nv_and_b32 v1, 0xfff00fff, v2\nv_add_u16 v3, 0x8001, v4");
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    assert_int_equal(t->v[0].u32[l], 0x12345678);
+    assert_int_equal(t->v[1].u32[l], t->v[2].u32[l] & 0xfff00fff);
+    assert_int_equal(t->v[3].u32[l], (uint16_t)(0x8001 + t->v[4].u32[l]));
+  }
+  isa_free(t);
+}
+
+static void test_float_constants(void **state) {
+  static const struct {
+    const char *text;
+    double value;
+  } rows[] = {{"0.5", 0.5}, {"-0.5", -0.5}, {"1.0", 1},
+              {"-1.0", -1}, {"2.0", 2},     {"-2.0", -2},
+              {"4.0", 4},   {"-4.0", -4},   {"0.15915494309189532", 0.15915494309189532}};
+  isa_wave_t *t = isa_new(state, GS_GFX906);
+  for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    char text[128];
+    const float narrow = (float)rows[i].value;
+    uint32_t bits32;
+    uint64_t bits64;
+    memcpy(&bits32, &narrow, 4);
+    memcpy(&bits64, &rows[i].value, 8);
+    (void)snprintf(text, sizeof text, "v_mov_b32 v0, %s\nv_lshlrev_b64 v[2:3], 0, %s", rows[i].text,
+                   rows[i].text);
+    isa_run(t, text);
+    for (unsigned l = 0; l < GS_LANES; l++) {
+      assert_int_equal(t->v[0].u32[l], bits32);
+      assert_int_equal(isa_u64(&t->v[2], l), bits64);
+    }
+  }
+  isa_free(t);
+}
+
+static void test_special_operands(void **state) {
+  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  for (unsigned i = 0; i < 8; i++) {
+    t->w.scc = i & 1;
+    gs_set_exec(&t->w, i & 2 ? UINT64_MAX : 1);
+    isa_set_s64(t, GS_S_VCC, i & 4 ? 2 : 0);
+    isa_run(t, "v_mov_b32 v0, src_scc\nv_mov_b32 v1, src_vccz\nv_mov_b32 v2, src_execz\nv_mov_b32 v3, "
+               "vcc_lo\nv_mov_b32 v4, m0");
+    for (unsigned l = 0; l < (i & 2 ? GS_LANES : 1); l++) {
+      assert_int_equal(t->v[0].u32[l], i & 1);
+      assert_int_equal(t->v[1].u32[l], !(i & 4));
+      assert_int_equal(t->v[2].u32[l], 0);
+      assert_int_equal(t->v[3].u32[l], i & 4 ? 2 : 0);
+      assert_int_equal(t->v[4].u32[l], t->w.s.u32[GS_S_M0]);
+    }
+  }
+  gs_set_exec(&t->w, UINT64_MAX);
+  isa_run(t, "v_lshlrev_b64 v[0:1], 0, src_shared_base\nv_lshlrev_b64 v[2:3], 0, src_private_limit");
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    assert_int_equal(isa_u64(&t->v[0], l), (uint64_t)GS_SHARED_APERTURE_HI << 32);
+    assert_int_equal(isa_u64(&t->v[2], l), (uint64_t)GS_PRIVATE_APERTURE_HI << 32 | UINT32_MAX);
+  }
+  isa_free(t);
+}
+
+/* ---- EXEC ---- */
+
+/* Many masks in a row, for results of 32 and 64 bits, also where destination and source overlap. */
+static void test_exec(void **state) {
+  isa_wave_t *t = isa_new(state, GS_GFX900);
+  uint64_t seed = 1;
+  for (unsigned i = 0; i < 300; i++) {
+    const uint64_t x = isa_random(&seed), exec = i % 7 == 0    ? UINT64_MAX
+                                                 : i % 11 == 0 ? 0
+                                                 : i % 3       ? x
+                                                               : x & isa_random(&seed);
+    gs_set_exec(&t->w, exec);
+    isa_run(t, "v_mov_b32 v0, v2\nv_not_b32 v4, v4\nv_lshlrev_b64 v[6:7], 4, v[5:6]");
+    for (unsigned l = 0; l < GS_LANES; l++) {
+      const bool active = exec >> l & 1;
+      const gs_row_t *old = t->before.v;
+      const uint64_t shifted = isa_u64(&old[5], l) << 4;
+      assert_int_equal(t->v[0].u32[l], old[active ? 2 : 0].u32[l]);
+      assert_int_equal(t->v[4].u32[l], active ? ~old[4].u32[l] : old[4].u32[l]);
+      assert_int_equal(isa_u64(&t->v[6], l), active ? shifted : isa_u64(&old[6], l));
+    }
+    isa_assert_only_changed(t, "v0 v4 v[6:7]");
+    isa_reset(t, i);
+  }
+  isa_free(t);
+}
+
+/* ---- GPR indexing ---- */
+
+static void check_index(isa_wave_t *t, const char *text, unsigned dst, unsigned a, unsigned b) {
+  isa_run(t, text);
+  char changed[48];
+  (void)snprintf(changed, sizeof changed, "v%u m0 mode", dst);
+  for (unsigned l = 0; l < GS_LANES; l++)
+    assert_int_equal(t->v[dst].u32[l], t->before.v[a].u32[l] - t->before.v[b].u32[l]);
+  isa_assert_only_changed(t, changed);
+}
+
+static void test_gpr_index(void **state) {
+  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  t->w.s.u32[11] = 7;
+  check_index(t, "s_set_gpr_idx_on s11, gpr_idx(SRC0)\nv_sub_u32 v0, v2, v4\ns_set_gpr_idx_off", 0, 9, 4);
+  check_index(t, "s_set_gpr_idx_on s11, gpr_idx(SRC1)\nv_sub_u32 v0, v2, v4\ns_set_gpr_idx_off", 0, 2, 11);
+  check_index(t, "s_set_gpr_idx_on s11, gpr_idx(DST)\nv_sub_u32 v0, v2, v4\ns_set_gpr_idx_off", 7, 2, 4);
+  check_index(t, "s_set_gpr_idx_on s11, gpr_idx(SRC0,SRC1,DST)\nv_sub_u32 v0, v2, v4\ns_set_gpr_idx_off", 7,
+              9, 11);
+  /* A source beyond the registers is register 0; scalar operands stay. */
+  t->w.s.u32[11] = 250;
+  check_index(t, "s_set_gpr_idx_on s11, gpr_idx(SRC0)\nv_sub_u32 v1, v20, v4\ns_set_gpr_idx_off", 1, 0, 4);
+  /* A destination beyond them: nothing happens. */
+  isa_run(t, "s_set_gpr_idx_on s11, gpr_idx(DST)\nv_mov_b32 v20, v4\ns_set_gpr_idx_off");
+  isa_assert_only_changed(t, "m0 mode");
+  /* The third source, and instructions without vector registers as destination. */
+  t->w.s.u32[11] = 3;
+  isa_run(t, "s_set_gpr_idx_on s11, gpr_idx(SRC0,SRC2,DST)\nv_add3_u32 v0, s20, v4, v6\nv_readfirstlane_b32 "
+             "s30, v2\n"
+             "v_cmp_eq_u32 vcc, v2, v5\ns_add_u32 s31, s11, s11\ns_set_gpr_idx_off");
+  for (unsigned l = 0; l < GS_LANES; l++)
+    assert_int_equal(t->v[3].u32[l], t->w.s.u32[20] + t->before.v[4].u32[l] + t->before.v[9].u32[l]);
+  assert_int_equal(t->w.s.u32[30], t->before.v[5].u32[0]);
+  assert_int_equal(isa_s64(t, GS_S_VCC), UINT64_MAX);
+  assert_int_equal(t->w.s.u32[31], 6);
+  isa_assert_only_changed(t, "v3 s[30:31] vcc scc m0 mode");
+  isa_free(t);
+}
+
+int main(void) {
+  static const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_sdwa_encoding),     cmocka_unit_test(test_sdwa),
+      cmocka_unit_test(test_sdwa_others),       cmocka_unit_test(test_dpp_encoding),
+      cmocka_unit_test(test_dpp_controls),      cmocka_unit_test(test_dpp_masks),
+      cmocka_unit_test(test_dpp_missing),       cmocka_unit_test(test_dpp_others),
+      cmocka_unit_test(test_dpp_double),        cmocka_unit_test(test_op_sel),
+      cmocka_unit_test(test_integer_constants), cmocka_unit_test(test_float_constants),
+      cmocka_unit_test(test_special_operands),  cmocka_unit_test(test_exec),
+      cmocka_unit_test(test_gpr_index),
+  };
+  return isa_main(tests, sizeof tests / sizeof tests[0]);
+}

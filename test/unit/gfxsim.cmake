@@ -1,0 +1,37 @@
+# gfxsim without its interpreter: base, packet processors and thunk on a stub device; then ROCr on the real library.
+set(GFXSIM_ON_STUB
+    base/clock.c base/log.c base/options.c base/thread.c base/vm.c
+    exec/guard.c exec/profile.c
+    packet/aql.c packet/bus.c packet/pm4.c packet/poller.c packet/queue.c packet/sdma.c packet/signal.c
+    thunk/buffers.c thunk/context.c thunk/events.c thunk/memory.c thunk/memory_calls.c thunk/queues.c
+    thunk/topology.c)
+list(TRANSFORM GFXSIM_ON_STUB PREPEND ${PROJECT_SOURCE_DIR}/gfxsim/)
+
+add_library(gfxsim_on_stub STATIC ${GFXSIM_ON_STUB} gfxsim_stub.c)
+target_include_directories(gfxsim_on_stub PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(gfxsim_on_stub PUBLIC gfxsim_options PkgConfig::CMOCKA)
+
+foreach(test base packet thunk)
+  add_executable(gfxsim_${test} gfxsim_${test}.c)
+  target_link_libraries(gfxsim_${test} PRIVATE gfxsim_on_stub)
+  add_test(NAME unit/gfxsim_${test} COMMAND gfxsim_${test})
+  set_tests_properties(unit/gfxsim_${test} PROPERTIES LABELS unit TIMEOUT 120)
+endforeach()
+
+# ROCr is not instrumented: with sanitizers only the parts above are tested.
+if(NOT OMPTARGET_AMDGPU_SANITIZE)
+  add_library(gfxsim_rocr STATIC gfxsim_rocr.c)
+  target_include_directories(gfxsim_rocr PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(gfxsim_rocr PUBLIC project_options PkgConfig::CMOCKA Threads::Threads hsa-runtime64)
+
+  add_executable(gfxsim_hsa gfxsim_hsa.c)
+  target_link_libraries(gfxsim_hsa PRIVATE gfxsim_rocr)
+  add_dependencies(gfxsim_hsa hsakmt)
+  # Each way in which ROCr drives the machine.
+  foreach(mode HSA_ENABLE_INTERRUPT=1 HSA_ENABLE_INTERRUPT=0 HSA_ENABLE_SDMA=0 HSA_DISABLE_FRAGMENT_ALLOCATOR=1)
+    set(name unit/gfxsim_hsa/${mode})
+    add_test(NAME ${name} COMMAND gfxsim_hsa)
+    set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 120
+      ENVIRONMENT "LD_LIBRARY_PATH=$<TARGET_FILE_DIR:hsakmt>;GFXSIM_CUS=4;${mode}")
+  endforeach()
+endif()

@@ -1,0 +1,403 @@
+/* gfxsim/base: the address space with its snapshots, the options, the clock. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/options.h"
+#include "base/vm.h"
+
+enum { PAGE = 4096 };
+
+/* The address space. */
+
+static gs_vm_range_t range_of(uint64_t start_page, uint64_t end_page, uint8_t *host, uint32_t access) {
+  return (gs_vm_range_t){.start = start_page * PAGE,
+                         .end = end_page * PAGE,
+                         .host = host,
+                         .allocation = start_page * PAGE,
+                         .allocation_size = (end_page - start_page) * PAGE,
+                         .access = access};
+}
+
+static void map(gs_vm_t *vm, uint64_t start_page, uint64_t end_page, uint8_t *host, uint32_t access) {
+  const gs_vm_range_t range = range_of(start_page, end_page, host, access);
+  assert_int_equal(gs_vm_map(vm, &range), 0);
+}
+
+/* The current snapshot, checked: sorted, no overlaps. */
+static const gs_vm_map_t *look(gs_vm_reader_t *reader) {
+  const gs_vm_map_t *current = gs_vm_reader_enter(reader);
+  for (size_t i = 0; i < current->count; i++) {
+    assert_true(current->range[i].start < current->range[i].end);
+    if (i)
+      assert_true(current->range[i - 1].end <= current->range[i].start);
+  }
+  return current;
+}
+
+static void test_vm_finds_ranges(void **state) {
+  (void)state;
+  static uint8_t bytes[8 * PAGE];
+  gs_vm_t *vm = gs_vm_create();
+  gs_vm_reader_t reader;
+  gs_vm_reader_register(vm, &reader);
+  assert_null(gs_vm_find(look(&reader), 0));
+  map(vm, 20, 22, bytes + 2 * PAGE, GS_VM_READ);
+  map(vm, 10, 12, bytes, GS_VM_READ | GS_VM_WRITE);
+  const gs_vm_map_t *current = look(&reader);
+  assert_int_equal(current->count, 2);
+  assert_null(gs_vm_find(current, 10 * PAGE - 1));
+  assert_ptr_equal(gs_vm_find(current, 10 * PAGE), &current->range[0]);
+  assert_ptr_equal(gs_vm_find(current, 12 * PAGE - 1), &current->range[0]);
+  assert_null(gs_vm_find(current, 12 * PAGE));
+  assert_ptr_equal(gs_vm_find(current, 20 * PAGE), &current->range[1]);
+  assert_null(gs_vm_find(current, UINT64_MAX));
+  assert_ptr_equal(gs_vm_translate(current, 10 * PAGE + 5, 3, GS_VM_WRITE), bytes + 5);
+  assert_ptr_equal(gs_vm_translate(current, 12 * PAGE - 8, 8, GS_VM_READ), bytes + 2 * PAGE - 8);
+  assert_null(gs_vm_translate(current, 12 * PAGE - 8, 9, GS_VM_READ));
+  assert_null(gs_vm_translate(current, 20 * PAGE, 1, GS_VM_WRITE));
+  assert_null(gs_vm_translate(current, 20 * PAGE, 1, GS_VM_READ | GS_VM_EXECUTE));
+  gs_vm_reader_unregister(&reader);
+  gs_vm_destroy(vm);
+}
+
+static void test_vm_replaces_and_splits(void **state) {
+  (void)state;
+  static uint8_t old_bytes[16 * PAGE];
+  static uint8_t new_bytes[16 * PAGE];
+  gs_vm_t *vm = gs_vm_create();
+  gs_vm_reader_t reader;
+  gs_vm_reader_register(vm, &reader);
+  map(vm, 100, 110, old_bytes, GS_VM_READ);
+  map(vm, 110, 116, old_bytes + 10 * PAGE, GS_VM_READ);
+  /* In the middle: three parts. */
+  map(vm, 103, 105, new_bytes, GS_VM_READ);
+  const gs_vm_map_t *current = look(&reader);
+  assert_int_equal(current->count, 4);
+  assert_ptr_equal(gs_vm_translate(current, 102 * PAGE, 1, GS_VM_READ), old_bytes + 2 * PAGE);
+  assert_ptr_equal(gs_vm_translate(current, 104 * PAGE, 1, GS_VM_READ), new_bytes + PAGE);
+  assert_ptr_equal(gs_vm_translate(current, 105 * PAGE, 1, GS_VM_READ), old_bytes + 5 * PAGE);
+  gs_vm_reader_leave(&reader);
+  /* Across two ranges and a bound. */
+  assert_int_equal(gs_vm_unmap(vm, 108 * PAGE, 111 * PAGE), 0);
+  current = look(&reader);
+  assert_ptr_equal(gs_vm_translate(current, 107 * PAGE, PAGE, GS_VM_READ), old_bytes + 7 * PAGE);
+  for (uint64_t page = 108; page < 111; page++)
+    assert_null(gs_vm_find(current, page * PAGE));
+  assert_ptr_equal(gs_vm_translate(current, 111 * PAGE, 1, GS_VM_READ), old_bytes + 11 * PAGE);
+  assert_int_equal(gs_vm_find(current, 111 * PAGE)->allocation, 110 * PAGE);
+  gs_vm_reader_leave(&reader);
+  assert_int_equal(gs_vm_unmap(vm, 0, 1000 * PAGE), 0);
+  assert_int_equal(look(&reader)->count, 0);
+  gs_vm_reader_unregister(&reader);
+  gs_vm_destroy(vm);
+}
+
+/* Every operation against a plain array of pages. */
+static void test_vm_agrees_with_a_page_array(void **state) {
+  (void)state;
+  enum { PAGES = 64, ROUNDS = 4000 };
+  static uint8_t bytes[PAGES * PAGE];
+  uint32_t model[PAGES] = {0}; /* access; 0 = not mapped */
+  gs_vm_t *vm = gs_vm_create();
+  gs_vm_reader_t reader;
+  gs_vm_reader_register(vm, &reader);
+  unsigned random = 12345;
+  for (int round = 0; round < ROUNDS; round++) {
+    random = random * 1103515245 + 12345;
+    const uint64_t start = random >> 16 & 63;
+    const uint64_t end = start + 1 + (random >> 22) % (PAGES - start);
+    const uint32_t access = random >> 8 & 1 ? 1 + (random >> 10) % 7 : 0;
+    if (access)
+      map(vm, start, end, bytes + start * PAGE, access);
+    else
+      assert_int_equal(gs_vm_unmap(vm, start * PAGE, end * PAGE), 0);
+    for (uint64_t page = start; page < end; page++)
+      model[page] = access;
+    const gs_vm_map_t *current = look(&reader);
+    for (uint64_t page = 0; page < PAGES; page++) {
+      const gs_vm_range_t *range = gs_vm_find(current, page * PAGE + page);
+      assert_int_equal(range ? range->access : 0, model[page]);
+      if (range)
+        assert_ptr_equal(range->host + (page * PAGE - range->start), bytes + page * PAGE);
+    }
+    gs_vm_reader_leave(&reader);
+  }
+  gs_vm_reader_unregister(&reader);
+  gs_vm_destroy(vm);
+}
+
+static uint64_t epoch(gs_vm_reader_t *reader) {
+  const uint64_t value = look(reader)->code_epoch;
+  gs_vm_reader_leave(reader);
+  return value;
+}
+
+static void test_vm_code_epoch(void **state) {
+  (void)state;
+  static uint8_t bytes[4 * PAGE];
+  gs_vm_t *vm = gs_vm_create();
+  gs_vm_reader_t reader;
+  gs_vm_reader_register(vm, &reader);
+  map(vm, 1, 2, bytes, GS_VM_READ | GS_VM_EXECUTE);
+  map(vm, 5, 6, bytes + PAGE, GS_VM_READ);
+  const uint64_t first = epoch(&reader);
+  map(vm, 7, 8, bytes + 2 * PAGE, GS_VM_READ);
+  assert_int_equal(gs_vm_unmap(vm, 5 * PAGE, 6 * PAGE), 0);
+  assert_int_equal(epoch(&reader), first);
+  assert_int_equal(gs_vm_invalidate_code(vm), 0);
+  const uint64_t second = epoch(&reader);
+  assert_int_not_equal(second, first);
+  assert_int_equal(gs_vm_unmap(vm, PAGE, 2 * PAGE), 0);
+  assert_int_not_equal(epoch(&reader), second);
+  gs_vm_reader_unregister(&reader);
+  gs_vm_destroy(vm);
+}
+
+/* An unmap returns only after readers let go, so that touching memory found through a snapshot is always
+ * safe. */
+
+typedef struct reading {
+  gs_vm_t *vm;
+  atomic_bool stop;
+  _Atomic uint64_t looks;
+  _Atomic uint64_t hits;
+} reading_t;
+
+static void *read_constantly(void *data) {
+  reading_t *reading = data;
+  gs_vm_reader_t reader;
+  gs_vm_reader_register(reading->vm, &reader);
+  unsigned sum = 0;
+  for (uint64_t i = 0; !atomic_load(&reading->stop); i++) {
+    const gs_vm_map_t *current = gs_vm_reader_enter(&reader);
+    for (uint64_t page = 0; page < 8; page++) {
+      volatile uint8_t *byte = gs_vm_translate(current, (0x1000 + page) * PAGE, 1, GS_VM_READ);
+      if (byte) {
+        sum += *byte;
+        atomic_fetch_add(&reading->hits, 1);
+      }
+    }
+    atomic_fetch_add(&reading->looks, 1);
+    if (i % 16 == 15)
+      gs_vm_reader_leave(&reader);
+  }
+  gs_vm_reader_unregister(&reader);
+  return (void *)(uintptr_t)sum;
+}
+
+static void test_vm_unmap_waits_for_readers(void **state) {
+  (void)state;
+  enum { READERS = 3, ROUNDS = 300 };
+  reading_t reading = {.vm = gs_vm_create()};
+  pthread_t thread[READERS];
+  for (int i = 0; i < READERS; i++)
+    assert_int_equal(pthread_create(&thread[i], NULL, read_constantly, &reading), 0);
+  for (uint64_t round = 0; round < ROUNDS || atomic_load(&reading.hits) < ROUNDS; round++) {
+    uint8_t *bytes = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(bytes, MAP_FAILED);
+    const uint64_t page = 0x1000 + round % 8;
+    map(reading.vm, page, page + 1, bytes, GS_VM_READ);
+    if (round % 2)
+      assert_int_equal(gs_vm_invalidate_code(reading.vm), 0);
+    const uint64_t before = atomic_load(&reading.looks);
+    while (round % 4 == 0 && atomic_load(&reading.looks) < before + 4)
+      sched_yield();
+    assert_int_equal(gs_vm_unmap(reading.vm, page * PAGE, (page + 1) * PAGE), 0);
+    munmap(bytes, PAGE); /* a reader that still looked would crash */
+  }
+  atomic_store(&reading.stop, true);
+  for (int i = 0; i < READERS; i++)
+    pthread_join(thread[i], NULL);
+  gs_vm_destroy(reading.vm);
+}
+
+typedef struct unmapping {
+  gs_vm_t *vm;
+  atomic_bool done;
+} unmapping_t;
+
+static void *unmap_page(void *data) {
+  unmapping_t *unmapping = data;
+  const int failed = gs_vm_unmap(unmapping->vm, PAGE, 2 * PAGE);
+  atomic_store(&unmapping->done, true);
+  return (void *)(intptr_t)failed;
+}
+
+static void test_vm_unmap_blocks_until_the_reader_moves_on(void **state) {
+  (void)state;
+  static uint8_t bytes[PAGE];
+  for (int leaves = 0; leaves < 2; leaves++) {
+    unmapping_t unmapping = {.vm = gs_vm_create()};
+    gs_vm_reader_t reader;
+    gs_vm_reader_register(unmapping.vm, &reader);
+    map(unmapping.vm, 1, 2, bytes, GS_VM_READ);
+    const gs_vm_map_t *old = gs_vm_reader_enter(&reader);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, unmap_page, &unmapping), 0);
+    usleep(20000);
+    assert_false(atomic_load(&unmapping.done));
+    assert_ptr_equal(gs_vm_translate(old, PAGE, 1, GS_VM_READ), bytes);
+    if (leaves)
+      gs_vm_reader_leave(&reader);
+    else
+      assert_null(gs_vm_find(gs_vm_reader_enter(&reader), PAGE));
+    void *failed = NULL;
+    pthread_join(thread, &failed);
+    assert_null(failed);
+    gs_vm_reader_unregister(&reader);
+    gs_vm_destroy(unmapping.vm);
+  }
+}
+
+/* A reader that writes while an unmap waits for it (a kernel invalidates the instruction cache): neither
+ * blocks. */
+static void test_vm_reader_may_write(void **state) {
+  (void)state;
+  static uint8_t bytes[2 * PAGE];
+  unmapping_t unmapping = {.vm = gs_vm_create()};
+  gs_vm_reader_t reader;
+  gs_vm_reader_register(unmapping.vm, &reader);
+  map(unmapping.vm, 1, 2, bytes, GS_VM_READ);
+  gs_vm_reader_enter(&reader);
+  pthread_t thread;
+  assert_int_equal(pthread_create(&thread, NULL, unmap_page, &unmapping), 0);
+  usleep(20000);
+  for (unsigned i = 0; i < 10; i++) {
+    assert_int_equal(gs_vm_invalidate_code(unmapping.vm), 0);
+    map(unmapping.vm, 5, 6, bytes + PAGE, GS_VM_READ);
+  }
+  assert_false(atomic_load(&unmapping.done));
+  assert_null(gs_vm_find(gs_vm_reader_enter(&reader), PAGE));
+  pthread_join(thread, NULL);
+  assert_true(atomic_load(&unmapping.done));
+  gs_vm_reader_unregister(&reader);
+  gs_vm_destroy(unmapping.vm);
+}
+
+/* Options. */
+
+static gs_options_t load_with(const char *name, const char *value) {
+  gs_options_t options;
+  if (name)
+    assert_int_equal(setenv(name, value, 1), 0);
+  gs_options_load(&options);
+  if (name)
+    unsetenv(name);
+  return options;
+}
+
+static void test_options_have_defaults(void **state) {
+  (void)state;
+  const gs_options_t options = load_with(NULL, NULL);
+  assert_string_equal(options.devices, "gfx90a");
+  assert_string_equal(options.trace, "");
+  assert_int_equal(options.cus, 0);
+  assert_int_equal(options.workers, 0);
+  assert_true(options.execute);
+  assert_false(options.deterministic);
+  assert_false(options.host_visible);
+  assert_false(options.stats);
+}
+
+static void test_options_take_good_values_only(void **state) {
+  (void)state;
+  assert_string_equal(load_with("GFXSIM_DEVICES", "gfx906:8G,gfx900").devices, "gfx906:8G,gfx900");
+  assert_string_equal(load_with("GFXSIM_DEVICES", "").devices, "");
+  assert_int_equal(load_with("GFXSIM_CUS", "4").cus, 4);
+  assert_int_equal(load_with("GFXSIM_WORKERS", "1024").workers, 1024);
+  assert_false(load_with("GFXSIM_EXECUTE", "0").execute);
+  assert_true(load_with("GFXSIM_STATS", "1").stats);
+  static const char *const bad[] = {"",    " 4", "4 ", "-1", "4x", "0x4", "1025", "99999999999999999999",
+                                    "four"};
+  for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++)
+    assert_int_equal(load_with("GFXSIM_WORKERS", bad[i]).workers, 0);
+  assert_true(load_with("GFXSIM_EXECUTE", "2").execute);
+  assert_true(load_with("GFXSIM_EXECUTE", "no").execute);
+  char longest[257];
+  memset(longest, 'a', sizeof longest - 1);
+  longest[256] = '\0';
+  assert_string_equal(load_with("GFXSIM_TRACE", longest).trace, "");
+  longest[255] = '\0';
+  assert_string_equal(load_with("GFXSIM_TRACE", longest).trace, longest);
+}
+
+/* What is printed to stderr while `name` has `value`. */
+static void load_and_read_messages(const char *name, const char *value, char *text, size_t size) {
+  int ends[2];
+  assert_int_equal(pipe(ends), 0);
+  const int saved = dup(STDERR_FILENO);
+  dup2(ends[1], STDERR_FILENO);
+  load_with(name, value);
+  dup2(saved, STDERR_FILENO);
+  close(saved);
+  close(ends[1]);
+  const ssize_t length = read(ends[0], text, size - 1);
+  text[length > 0 ? length : 0] = '\0';
+  close(ends[0]);
+}
+
+static void test_options_report_what_they_ignore(void **state) {
+  (void)state;
+  char text[1024];
+  load_and_read_messages("GFXSIM_WORKER", "2", text, sizeof text);
+  assert_string_equal(text, "gfxsim: GFXSIM_WORKER: no such option; ignored\n");
+  load_and_read_messages("GFXSIM_CUS", "many", text, sizeof text);
+  assert_string_equal(text, "gfxsim: GFXSIM_CUS=many: not a number from 0 to 1024; using 0\n");
+  load_and_read_messages("GFXSIM_CUS", "8", text, sizeof text);
+  assert_string_equal(text, "");
+}
+
+static void test_options_help_names_every_option(void **state) {
+  (void)state;
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  gs_options_print_help(out);
+  fclose(out);
+  static const char *const names[] = {"GFXSIM_DEVICES",       "GFXSIM_CUS",     "GFXSIM_WORKERS",
+                                      "GFXSIM_DETERMINISTIC", "GFXSIM_EXECUTE", "GFXSIM_HOST_VISIBLE",
+                                      "GFXSIM_STATS",         "GFXSIM_TRACE"};
+  for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+    assert_non_null(strstr(text, names[i]));
+  free(text);
+}
+
+static void test_clock_runs_at_its_rate(void **state) {
+  (void)state;
+  const uint64_t before = gs_clock_ticks();
+  const uint64_t ns_before = gs_clock_nanoseconds();
+  usleep(50000);
+  const uint64_t ticks = gs_clock_ticks() - before;
+  const uint64_t ns = gs_clock_nanoseconds() - ns_before;
+  assert_true(ticks >= 5000000);
+  const uint64_t expected = ns / (1000000000 / GS_CLOCK_HZ);
+  assert_true(ticks <= expected + 100000 && ticks + 100000 >= expected);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_vm_finds_ranges),
+      cmocka_unit_test(test_vm_replaces_and_splits),
+      cmocka_unit_test(test_vm_agrees_with_a_page_array),
+      cmocka_unit_test(test_vm_code_epoch),
+      cmocka_unit_test(test_vm_unmap_waits_for_readers),
+      cmocka_unit_test(test_vm_unmap_blocks_until_the_reader_moves_on),
+      cmocka_unit_test(test_vm_reader_may_write),
+      cmocka_unit_test(test_options_have_defaults),
+      cmocka_unit_test(test_options_take_good_values_only),
+      cmocka_unit_test(test_options_report_what_they_ignore),
+      cmocka_unit_test(test_options_help_names_every_option),
+      cmocka_unit_test(test_clock_runs_at_its_rate),
+  };
+  return cmocka_run_group_tests_name("gfxsim base", tests, NULL, NULL);
+}

@@ -1,0 +1,175 @@
+/* Helpers of the HSA test programs. */
+#include "gfxsim_rocr.h"
+
+#include <sched.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static hsa_status_t add_agent(hsa_agent_t agent, void *data) {
+  machine_t *machine = data;
+  hsa_device_type_t type;
+  hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type);
+  if (type == HSA_DEVICE_TYPE_CPU)
+    machine->cpu = agent;
+  else
+    machine->gpu[machine->gpus++] = agent;
+  return HSA_STATUS_SUCCESS;
+}
+
+typedef struct pool_search {
+  uint32_t flags;
+  hsa_amd_memory_pool_t found;
+} pool_search_t;
+
+static hsa_status_t match_pool(hsa_amd_memory_pool_t pool, void *data) {
+  pool_search_t *search = data;
+  hsa_amd_segment_t segment;
+  uint32_t flags = 0;
+  hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment);
+  if (segment != HSA_AMD_SEGMENT_GLOBAL)
+    return HSA_STATUS_SUCCESS;
+  hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS, &flags);
+  if (flags == search->flags)
+    search->found = pool;
+  return HSA_STATUS_SUCCESS;
+}
+
+static hsa_amd_memory_pool_t find_pool(hsa_agent_t agent, uint32_t flags) {
+  pool_search_t search = {.flags = flags};
+  hsa_amd_agent_iterate_memory_pools(agent, match_pool, &search);
+  return search.found;
+}
+
+bool machine_open(machine_t *machine) {
+  memset(machine, 0, sizeof *machine);
+  if (hsa_init() != HSA_STATUS_SUCCESS)
+    return false;
+  hsa_iterate_agents(add_agent, machine);
+  machine->fine = find_pool(machine->cpu, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED);
+  machine->coarse = find_pool(machine->cpu, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED);
+  for (unsigned i = 0; i < machine->gpus; i++)
+    machine->vram[i] = find_pool(machine->gpu[i], HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED);
+  return machine->gpus > 0;
+}
+
+void *allocate(hsa_amd_memory_pool_t pool, size_t size) {
+  void *memory = NULL;
+  assert_hsa(hsa_amd_memory_pool_allocate(pool, size, 0, &memory));
+  return memory;
+}
+
+hsa_signal_t signal_create(hsa_signal_value_t value) {
+  hsa_signal_t signal;
+  assert_hsa(hsa_signal_create(value, 0, NULL, &signal));
+  return signal;
+}
+
+bool signal_reached_zero(hsa_signal_t signal) {
+  uint64_t frequency = 0;
+  hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &frequency);
+  return hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_EQ, 0, 10 * frequency,
+                                   HSA_WAIT_STATE_BLOCKED) == 0;
+}
+
+void sleep_ms(long ms) {
+  const struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+  nanosleep(&pause, NULL);
+}
+
+void copy(void *to, hsa_agent_t to_agent, const void *from, hsa_agent_t from_agent, size_t size) {
+  hsa_signal_t done = signal_create(1);
+  assert_hsa(hsa_amd_memory_async_copy(to, to_agent, from, from_agent, size, 0, NULL, done));
+  assert_true(signal_reached_zero(done));
+  assert_hsa(hsa_signal_destroy(done));
+}
+
+void fill_pattern(uint8_t *bytes, size_t size, unsigned seed) {
+  for (size_t i = 0; i < size; i++)
+    bytes[i] = (uint8_t)((i * 2654435761U + seed) >> 7);
+}
+
+uint16_t header_of(unsigned type) {
+  return (uint16_t)(type << HSA_PACKET_HEADER_TYPE | 1 << HSA_PACKET_HEADER_BARRIER |
+                    HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |
+                    HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE);
+}
+
+void submit(hsa_queue_t *queue, const packet_t *packet) {
+  const uint64_t index = hsa_queue_add_write_index_scacq_screl(queue, 1);
+  while (index - hsa_queue_load_read_index_scacquire(queue) >= queue->size)
+    sched_yield();
+  packet_t *slot = (packet_t *)queue->base_address + index % queue->size;
+  memcpy((char *)slot + 4, (const char *)packet + 4, sizeof *packet - 4);
+  const uint32_t head = packet->any.header | (uint32_t)packet->any.setup << 16;
+  __atomic_store_n((uint32_t *)(void *)slot, head, __ATOMIC_RELEASE);
+  hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
+}
+
+static void on_queue_error(hsa_status_t status, hsa_queue_t *queue, void *data) {
+  (void)queue;
+  queue_error_t *error = data;
+  error->status = (int)status;
+  error->calls++;
+}
+
+hsa_queue_t *queue_create(const machine_t *machine, uint32_t size, queue_error_t *error) {
+  hsa_queue_t *queue = NULL;
+  assert_hsa(
+      hsa_queue_create(machine->gpu[0], size, HSA_QUEUE_TYPE_MULTI, on_queue_error, error, 0, 0, &queue));
+  return queue;
+}
+
+int scenario_run(const scenario_t *table, unsigned count, const char *name) {
+  enum { CHILD_SECONDS = 30 };
+  const struct rlimit no_core = {0, 0};
+  alarm(CHILD_SECONDS);
+  setrlimit(RLIMIT_CORE, &no_core);
+  machine_t machine;
+  if (!machine_open(&machine))
+    return 99;
+  for (unsigned i = 0; i < count; i++)
+    if (strcmp(table[i].name, name) == 0)
+      return table[i].run(&machine);
+  return 98;
+}
+
+static void test_scenario(void **state) {
+  const scenario_t *scenario = *state;
+  char self[] = "/proc/self/exe";
+  char *arguments[] = {self, (char *)(uintptr_t)scenario->name, NULL};
+  char name[64] = "";
+  if (scenario->environment) {
+    const size_t length = strcspn(scenario->environment, "=");
+    memcpy(name, scenario->environment, length);
+    assert_int_equal(setenv(name, scenario->environment + length + 1, 1), 0);
+  }
+  pid_t child = 0;
+  assert_int_equal(posix_spawn(&child, self, NULL, NULL, arguments, environ), 0);
+  if (scenario->environment)
+    unsetenv(name);
+  int status = -1;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  if (scenario->signal ? !WIFSIGNALED(status) || WTERMSIG(status) != scenario->signal : status != 0)
+    fail_msg("%s ended with wait status 0x%x", scenario->name, (unsigned)status);
+}
+
+int scenario_run_all(const char *group, const scenario_t *table, unsigned count) {
+  struct CMUnitTest *tests = calloc(count, sizeof *tests);
+  if (!tests)
+    return 1;
+  for (unsigned i = 0; i < count; i++) {
+    tests[i].name = table[i].name;
+    tests[i].test_func = test_scenario;
+    tests[i].initial_state = (void *)(uintptr_t)&table[i];
+  }
+  const int failed = _cmocka_run_group_tests(group, tests, count, NULL, NULL);
+  free(tests);
+  return failed;
+}

@@ -1,0 +1,65 @@
+/* exec/device.h without execution. */
+#include "gfxsim_stub.h"
+
+#include <hsa/hsa.h>
+#include <stdlib.h>
+#include <time.h>
+
+gs_stub_t gs_stub;
+
+struct gs_device {
+  const gs_profile_t *profile;
+  gs_vm_t *vm;
+  uint32_t cus;
+};
+
+gs_device_t *gs_device_create(const gs_profile_t *profile, uint32_t ordinal, const gs_options_t *options,
+                              const gs_device_ops_t *ops) {
+  (void)ordinal;
+  (void)ops;
+  gs_device_t *device = calloc(1, sizeof *device);
+  if (!device)
+    return NULL;
+  device->profile = profile;
+  device->cus = options->cus ? options->cus : profile->cus;
+  device->vm = gs_vm_create();
+  return device;
+}
+
+void gs_device_destroy(gs_device_t *device) {
+  if (!device)
+    return;
+  gs_vm_destroy(device->vm);
+  free(device);
+}
+
+gs_vm_t *gs_device_vm(gs_device_t *device) {
+  return device->vm;
+}
+
+const gs_profile_t *gs_device_profile(const gs_device_t *device) {
+  return device->profile;
+}
+
+uint32_t gs_device_cus(const gs_device_t *device) {
+  return device->cus;
+}
+
+uint32_t gs_dispatch_private_bytes(const gs_dispatch_t *dispatch) {
+  const hsa_kernel_dispatch_packet_t *packet = (const void *)(uintptr_t)dispatch->packet;
+  return packet->private_segment_size;
+}
+
+gs_outcome_t gs_device_run(gs_device_t *device, const gs_dispatch_t *dispatch, gs_fault_t *fault) {
+  (void)device;
+  gs_stub.last = *dispatch;
+  gs_stub.running++;
+  while (gs_stub.until_stopped && !atomic_load(dispatch->stop)) {
+    const struct timespec pause = {.tv_nsec = 100000};
+    nanosleep(&pause, NULL);
+  }
+  gs_stub.running--;
+  gs_stub.runs++;
+  *fault = gs_stub.fault;
+  return gs_stub.until_stopped ? GS_STOPPED : gs_stub.outcome;
+}

@@ -1,0 +1,54 @@
+# Unit tests of the plugin: pure parts by themselves, reading of real images, and the entry points on a simulated device.
+set(here ${CMAKE_CURRENT_LIST_DIR})
+add_library(plugin_test STATIC ${here}/plugin_test.c)
+target_include_directories(plugin_test PUBLIC ${here})
+target_link_libraries(plugin_test PRIVATE project_options PUBLIC PkgConfig::CMOCKA omptarget_rtl)
+
+set(pure_parts msgpack packet target_id geometry env host_abi pool)
+foreach(part ${pure_parts} image abi)
+  add_executable(plugin_${part} ${here}/plugin_${part}.c)
+  target_link_libraries(plugin_${part} PRIVATE project_options plugin_test ${CMAKE_DL_LIBS})
+endforeach()
+target_compile_definitions(plugin_env PRIVATE ENVIRONMENT_DOC="${here}/../../doc/environment.md")
+
+foreach(part ${pure_parts})
+  add_test(NAME unit/plugin/${part} COMMAND plugin_${part})
+endforeach()
+
+# The images are built when the tests run, by the compilers that users have.
+set(images ${CMAKE_CURRENT_BINARY_DIR}/images)
+add_test(NAME unit/plugin/images COMMAND ${here}/images/build ${images})
+set_tests_properties(unit/plugin/images PROPERTIES FIXTURES_SETUP plugin_images TIMEOUT 300)
+if(OMPTARGET_AMDGPU_LLVM_DIR)
+  set_tests_properties(unit/plugin/images PROPERTIES
+                       ENVIRONMENT OMPTARGET_AMDGPU_LLVM_DIR=${OMPTARGET_AMDGPU_LLVM_DIR})
+endif()
+
+function(plugin_image_test name)
+  add_test(NAME unit/plugin/${name} COMMAND ${ARGN})
+  set_tests_properties(unit/plugin/${name} PROPERTIES FIXTURES_REQUIRED plugin_images TIMEOUT 120)
+endfunction()
+
+foreach(compiler 13 14 15 16)
+  foreach(level O0 O2)
+    plugin_image_test(image/clang${compiler}/${level}
+                      plugin_image ${compiler} 4 ${images}/program-${compiler}-${level})
+  endforeach()
+endforeach()
+foreach(compiler 15 16)
+  plugin_image_test(image/clang${compiler}/v5 plugin_image ${compiler} 5 ${images}/kernels-${compiler}.o)
+endforeach()
+
+# The entry points need a device; gfxsim takes the thunk's place. ROCr in between is not instrumented.
+set(device_environment LD_LIBRARY_PATH=$<TARGET_FILE_DIR:hsakmt> TSAN_OPTIONS=ignore_noninstrumented_modules=1)
+foreach(mode calls fault trap threads)
+  plugin_image_test(abi/${mode} plugin_abi ${mode} $<TARGET_FILE:omptarget.rtl.amdgpu> ${images}/program-16-gfx90a
+                    ${images}/program-16-O2)
+  set_tests_properties(unit/plugin/abi/${mode} PROPERTIES ENVIRONMENT "${device_environment}")
+endforeach()
+foreach(mode calls fault)
+  plugin_image_test(abi/${mode}/two-devices plugin_abi ${mode} $<TARGET_FILE:omptarget.rtl.amdgpu>
+                    ${images}/program-16-gfx90a ${images}/program-16-O2)
+  set_tests_properties(unit/plugin/abi/${mode}/two-devices PROPERTIES
+                       ENVIRONMENT "${device_environment};GFXSIM_DEVICES=gfx90a,gfx90a")
+endforeach()

@@ -1,0 +1,721 @@
+/* Drives the plugin as libomptarget does: opens it by file name, resolves its entry points, and calls them on
+ * a device. Run as "plugin_abi MODE PLUGIN IMAGE OTHER_IMAGE": IMAGE is a program with an image for the
+ * device, OTHER_IMAGE one for another processor. Modes: calls (everything that works or is refused), fault (a
+ * kernel with a bad pointer), threads (eight threads at once). The machine needs a device: a real one, or
+ * gfxsim through LD_LIBRARY_PATH. */
+#include "plugin_test.h"
+
+#include "atmi_elf.h"
+#include "atmi_metadata.h"
+#include "omptarget_amdgpu_plugin.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+/* ---- the plugin as seen from outside ---- */
+
+#define ENTRIES(X)                                                                                           \
+  X(init_plugin)                                                                                             \
+  X(deinit_plugin)                                                                                           \
+  X(number_of_devices)                                                                                       \
+  X(init_requires)                                                                                           \
+  X(init_device)                                                                                             \
+  X(set_info_flag) X(print_device_info) X(register_lib) X(unregister_lib) X(is_valid_binary)                 \
+      X(is_valid_binary_info) X(load_binary) X(data_alloc) X(data_delete) X(data_submit)                     \
+          X(data_submit_async) X(data_retrieve) X(data_retrieve_async) X(data_lock) X(data_unlock)           \
+              X(is_data_exchangable) X(data_exchange) X(data_exchange_async) X(launch_kernel)                \
+                  X(run_target_region) X(run_target_region_async) X(run_target_team_region)                  \
+                      X(run_target_team_region_async) X(synchronize) X(query_async) X(create_event)          \
+                          X(record_event) X(wait_event) X(sync_event) X(destroy_event) X(init_async_info)    \
+                              X(init_device_info)
+
+static struct {
+#define DECLARE(name) __typeof__(__tgt_rtl_##name) *name;
+  ENTRIES(DECLARE)
+#undef DECLARE
+} rtl;
+
+static struct {
+  const char *plugin, *image_path, *other_path;
+  void *file, *other_file;
+  __tgt_device_image image, other;
+  __tgt_offload_entry entries[4]; /* ENTRIES, below */
+  __tgt_target_table *table;
+  char *spmd_name, *trap_name;
+} given;
+
+enum { SPMD_KERNEL, TRAP_KERNEL, VARIABLE, ARRAY, ENTRIES };
+
+static void open_plugin(void) {
+  void *handle = dlopen(given.plugin, RTLD_NOW);
+  if (!handle)
+    fail_msg("%s", dlerror());
+#define RESOLVE(name)                                                                                        \
+  *(void **)&rtl.name = dlsym(handle, "__tgt_rtl_" #name);                                                   \
+  assert_non_null(*(void **)&rtl.name);
+  ENTRIES(RESOLVE)
+#undef RESOLVE
+}
+
+static char *kernel_name(const void *image, size_t bytes, const char *part) {
+  atmi_elf_t *elf;
+  const void *note;
+  size_t note_bytes;
+  atmi_metadata_t metadata;
+  char *name = NULL;
+  assert_int_equal(atmi_elf_open(image, bytes, "test", &elf), ATMI_OK);
+  assert_true(atmi_elf_find_note(elf, "AMDGPU", 32, &note, &note_bytes));
+  assert_int_equal(atmi_metadata_parse(note, note_bytes, "test", &metadata), ATMI_OK);
+  for (uint32_t i = 0; i < metadata.kernel_count; i++)
+    if (strstr(metadata.kernels[i].name, part))
+      name = strdup(metadata.kernels[i].name);
+  assert_non_null(name);
+  atmi_metadata_fini(&metadata);
+  atmi_elf_close(elf);
+  return name;
+}
+
+static __tgt_device_image image_of(const char *path, void **file) {
+  size_t bytes, image_bytes;
+  *file = test_read_file(path, &bytes);
+  char *begin = (char *)(uintptr_t)test_find_image(*file, bytes, &image_bytes);
+  return (__tgt_device_image){begin, begin + image_bytes, given.entries, given.entries + ENTRIES};
+}
+
+static int exported = 3;
+static long array[100];
+
+static int set_up(void **state) {
+  (void)state;
+  given.image = image_of(given.image_path, &given.file);
+  given.other = image_of(given.other_path, &given.other_file);
+  size_t bytes = (size_t)((char *)given.image.ImageEnd - (char *)given.image.ImageStart);
+  given.spmd_name = kernel_name(given.image.ImageStart, bytes, "spmd_kernel");
+  given.entries[SPMD_KERNEL] = (__tgt_offload_entry){.addr = &given, .name = given.spmd_name};
+  given.trap_name = kernel_name(given.image.ImageStart, bytes, "trap_kernel");
+  given.entries[TRAP_KERNEL] = (__tgt_offload_entry){.addr = &given, .name = given.trap_name};
+  given.entries[VARIABLE] =
+      (__tgt_offload_entry){.addr = &exported, .name = "exported", .size = sizeof exported};
+  given.entries[ARRAY] = (__tgt_offload_entry){.addr = array, .name = "array", .size = sizeof array};
+  open_plugin();
+  assert_int_equal(rtl.init_plugin(), 0);
+  assert_true(rtl.number_of_devices() >= 1);
+  assert_int_equal(rtl.init_requires(OMP_REQ_NONE), 0);
+  assert_int_equal(rtl.init_device(0), OFFLOAD_SUCCESS);
+  assert_true(rtl.is_valid_binary(&given.image));
+  given.table = rtl.load_binary(0, &given.image);
+  assert_non_null(given.table);
+  assert_int_equal(given.table->EntriesEnd - given.table->EntriesBegin, ENTRIES);
+  return 0;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  free(given.spmd_name);
+  free(given.trap_name);
+  free(given.file);
+  free(given.other_file);
+  return 0;
+}
+
+/* ---- small helpers ---- */
+
+static void *allocate(int64_t bytes) {
+  void *memory = rtl.data_alloc(0, bytes, NULL, TARGET_ALLOC_DEFAULT);
+  assert_non_null(memory);
+  return memory;
+}
+
+static void release(void *memory) {
+  assert_int_equal(rtl.data_delete(0, memory, TARGET_ALLOC_DEFAULT), OFFLOAD_SUCCESS);
+}
+
+static unsigned char pattern(size_t i, unsigned salt) {
+  return (unsigned char)((i * 2654435761u + salt) >> 7);
+}
+
+static void fill(unsigned char *bytes, size_t count, unsigned salt) {
+  for (size_t i = 0; i < count; i++)
+    bytes[i] = pattern(i, salt);
+}
+
+static bool matches(const unsigned char *bytes, size_t count, unsigned salt) {
+  for (size_t i = 0; i < count; i++)
+    if (bytes[i] != pattern(i, salt))
+      return false;
+  return true;
+}
+
+/* spmd_kernel: out[i] += i * exported + local + array[i], with local 5 on the device. */
+static int32_t launch_spmd(uint64_t n, void *out, uint32_t teams, __tgt_async_info *queue) {
+  void *args[] = {(void *)(uintptr_t)n, out};
+  ptrdiff_t offsets[] = {0, 0};
+  KernelArgsTy launch = {.Version = 2, .NumArgs = 2, .Tripcount = n, .NumTeams = {teams}};
+  return rtl.launch_kernel(0, given.table->EntriesBegin[SPMD_KERNEL].addr, args, offsets, &launch, queue);
+}
+
+static double expected(int i, int scale) {
+  return i * scale + 5;
+}
+
+/* ---- what works ---- */
+
+static void copies_of_every_size_arrive(void **state) {
+  (void)state;
+  static const size_t sizes[] = {
+      0,       1,      7, 8, 4095, 4096, 4097, 65535, 65536, 65537, (1 << 20) - 1, 1 << 20, (1 << 20) + 1,
+      5 << 20, 3000001};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    size_t bytes = sizes[i];
+    unsigned char *out = malloc(bytes + 3), *in = malloc(bytes + 3);
+    assert_true(out && in);
+    fill(out + 1, bytes, (unsigned)i); /* odd addresses: users copy from the middle of things */
+    memset(in, 0, bytes + 3);
+    void *memory = allocate((int64_t)bytes);
+    assert_int_equal(rtl.data_submit(0, memory, out + 1, (int64_t)bytes), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.data_retrieve(0, in + 1, memory, (int64_t)bytes), OFFLOAD_SUCCESS);
+    assert_true(matches(in + 1, bytes, (unsigned)i));
+    assert_true(in[0] == 0 && in[bytes + 1] == 0);
+    release(memory);
+    free(out);
+    free(in);
+  }
+}
+
+/* Pages that cannot be pinned for writing: constants of the program. */
+static void copies_from_read_only_pages(void **state) {
+  (void)state;
+  size_t bytes = 3 << 20;
+  unsigned char *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_ptr_not_equal(pages, MAP_FAILED);
+  fill(pages, bytes, 99);
+  assert_int_equal(mprotect(pages, bytes, PROT_READ), 0);
+  unsigned char *in = malloc(bytes);
+  assert_non_null(in);
+  void *memory = allocate((int64_t)bytes);
+  assert_int_equal(rtl.data_submit(0, memory, pages, (int64_t)bytes), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_retrieve(0, in, memory, (int64_t)bytes), OFFLOAD_SUCCESS);
+  assert_true(matches(in, bytes, 99));
+  release(memory);
+  free(in);
+  munmap(pages, bytes);
+}
+
+static void a_queue_keeps_the_order(void **state) {
+  (void)state;
+  enum { COUNT = 500, ROUNDS = 20 };
+  static double data[COUNT], result[COUNT];
+  __tgt_async_info queue = {NULL};
+  void *memory = allocate(sizeof data);
+  for (int i = 0; i < COUNT; i++)
+    data[i] = 1000 * i;
+  assert_int_equal(rtl.data_submit_async(0, memory, data, sizeof data, &queue), OFFLOAD_SUCCESS);
+  assert_non_null(queue.Queue);
+  for (int round = 0; round < ROUNDS; round++)
+    assert_int_equal(launch_spmd(100, memory, (uint32_t)round % 3, &queue), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_retrieve_async(0, result, memory, sizeof result, &queue), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.synchronize(0, &queue), OFFLOAD_SUCCESS);
+  assert_null(queue.Queue);
+  assert_int_equal(rtl.synchronize(0, &queue), OFFLOAD_SUCCESS);
+  for (int i = 0; i < COUNT; i++)
+    assert_true(result[i] == 1000 * i + (i < 100 ? ROUNDS * expected(i, 3) : 0));
+  release(memory);
+}
+
+/* More launches than the ring has packets, and more arguments than one block holds. */
+static void a_full_queue_only_waits(void **state) {
+  (void)state;
+  enum { LAUNCHES = 1500 };
+  double result = 0;
+  __tgt_async_info queue = {NULL};
+  void *memory = allocate(sizeof result);
+  assert_int_equal(rtl.data_submit_async(0, memory, &result, sizeof result, &queue), OFFLOAD_SUCCESS);
+  for (int i = 0; i < LAUNCHES; i++)
+    assert_int_equal(launch_spmd(1, memory, 1, &queue), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_retrieve_async(0, &result, memory, sizeof result, &queue), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.synchronize(0, &queue), OFFLOAD_SUCCESS);
+  assert_true(result == LAUNCHES * expected(0, 3));
+  release(memory);
+}
+
+static void a_query_never_waits_and_ends_the_queue(void **state) {
+  (void)state;
+  static double result[100];
+  __tgt_async_info queue = {NULL};
+  void *memory = allocate(sizeof result);
+  assert_int_equal(rtl.query_async(0, &queue), OFFLOAD_SUCCESS); /* nothing was begun */
+  assert_int_equal(rtl.data_submit_async(0, memory, result, sizeof result, &queue), OFFLOAD_SUCCESS);
+  assert_int_equal(launch_spmd(100, memory, 0, &queue), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_retrieve_async(0, result, memory, sizeof result, &queue), OFFLOAD_SUCCESS);
+  while (queue.Queue)
+    assert_int_equal(rtl.query_async(0, &queue), OFFLOAD_SUCCESS);
+  for (int i = 0; i < 100; i++)
+    assert_true(result[i] == expected(i, 3));
+  release(memory);
+}
+
+/* What was retrieved into host memory, and submitted from there again, on one queue: the new content must
+ * travel. */
+static void a_submit_sees_an_earlier_retrieve(void **state) {
+  (void)state;
+  static const size_t sizes[] = {64, 2 << 20}; /* staged, and pinned */
+  for (size_t i = 0; i < 2; i++) {
+    size_t bytes = sizes[i];
+    unsigned char *host = malloc(bytes), *check = malloc(bytes);
+    assert_true(host && check);
+    void *first = allocate((int64_t)bytes), *second = allocate((int64_t)bytes);
+    fill(host, bytes, 1);
+    assert_int_equal(rtl.data_submit(0, first, host, (int64_t)bytes), OFFLOAD_SUCCESS);
+    memset(host, 0, bytes);
+    __tgt_async_info queue = {NULL};
+    assert_int_equal(rtl.data_retrieve_async(0, host, first, (int64_t)bytes, &queue), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.data_submit_async(0, second, host, (int64_t)bytes, &queue), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.synchronize(0, &queue), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.data_retrieve(0, check, second, (int64_t)bytes), OFFLOAD_SUCCESS);
+    assert_true(matches(check, bytes, 1));
+    release(first);
+    release(second);
+    free(host);
+    free(check);
+  }
+}
+
+static void host_memory_is_shared_with_kernels(void **state) {
+  (void)state;
+  static const int kinds[] = {TARGET_ALLOC_HOST, TARGET_ALLOC_SHARED};
+  for (size_t i = 0; i < 2; i++) {
+    double *memory = rtl.data_alloc(0, 100 * sizeof *memory, NULL, kinds[i]);
+    assert_non_null(memory);
+    for (int j = 0; j < 100; j++)
+      memory[j] = j;
+    assert_int_equal(launch_spmd(100, memory, 0, NULL), OFFLOAD_SUCCESS); /* no queue: complete on return */
+    for (int j = 0; j < 100; j++)
+      assert_true(memory[j] == j + expected(j, 3));
+    assert_int_equal(rtl.data_delete(0, memory, 0x5eadbeef), OFFLOAD_SUCCESS); /* 13 to 15 pass garbage */
+  }
+}
+
+static void older_entry_points_launch_too(void **state) {
+  (void)state;
+  static double result[100];
+  void *memory = allocate(sizeof result);
+  void *kernel = given.table->EntriesBegin[SPMD_KERNEL].addr;
+  void *args[] = {(void *)(uintptr_t)100, memory};
+  ptrdiff_t offsets[] = {0, 0};
+  assert_int_equal(rtl.data_submit(0, memory, result, sizeof result), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.run_target_region(0, kernel, args, offsets, 2), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.run_target_team_region(0, kernel, args, offsets, 2, 0, 0, 100), OFFLOAD_SUCCESS);
+  __tgt_async_info queue = {NULL};
+  assert_int_equal(rtl.run_target_region_async(0, kernel, args, offsets, 2, &queue), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.run_target_team_region_async(0, kernel, args, offsets, 2, 4, 64, 100, &queue),
+                   OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.synchronize(0, &queue), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_retrieve(0, result, memory, sizeof result), OFFLOAD_SUCCESS);
+  for (int i = 0; i < 100; i++)
+    assert_true(result[i] == 4 * expected(i, 3));
+  release(memory);
+}
+
+static void variables_have_an_address(void **state) {
+  (void)state;
+  void *address = given.table->EntriesBegin[VARIABLE].addr;
+  int value = 0, larger = 10;
+  assert_int_equal(rtl.data_retrieve(0, &value, address, sizeof value), OFFLOAD_SUCCESS);
+  assert_int_equal(value, 3);
+  assert_int_equal(rtl.data_submit(0, address, &larger, sizeof larger), OFFLOAD_SUCCESS);
+  static double result[100];
+  memset(result, 0, sizeof result);
+  void *memory = allocate(sizeof result);
+  assert_int_equal(rtl.data_submit(0, memory, result, sizeof result), OFFLOAD_SUCCESS);
+  assert_int_equal(launch_spmd(100, memory, 0, NULL), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_retrieve(0, result, memory, sizeof result), OFFLOAD_SUCCESS);
+  for (int i = 0; i < 100; i++)
+    assert_true(result[i] == expected(i, 10));
+  assert_int_equal(rtl.data_submit(0, address, &value, sizeof value), OFFLOAD_SUCCESS);
+  release(memory);
+}
+
+static void events_join_queues(void **state) {
+  (void)state;
+  static double data[100], result[100];
+  void *memory = allocate(sizeof data), *event, *unused;
+  __tgt_async_info first = {NULL}, second = {NULL}, idle = {NULL};
+  assert_int_equal(rtl.create_event(0, &event), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.create_event(0, &unused), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.wait_event(0, event, &idle), OFFLOAD_SUCCESS); /* never recorded: complete */
+  assert_null(idle.Queue);
+  for (int round = 0; round < 50; round++) {
+    memset(data, 0, sizeof data);
+    assert_int_equal(rtl.data_submit_async(0, memory, data, sizeof data, &first), OFFLOAD_SUCCESS);
+    assert_int_equal(launch_spmd(100, memory, 0, &first), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.record_event(0, event, &first), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.wait_event(0, event, &second), OFFLOAD_SUCCESS);
+    /* Two kernels behind the event on its own queue must not hold the other queue up for ever. */
+    assert_int_equal(launch_spmd(1, memory, 0, &first), OFFLOAD_SUCCESS);
+    assert_int_equal(launch_spmd(100, memory, 0, &second), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.record_event(0, unused, &second), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.wait_event(0, unused, &first), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.data_retrieve_async(0, result, memory, sizeof result, &first), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.synchronize(0, &first), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.sync_event(0, event), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.synchronize(0, &second), OFFLOAD_SUCCESS);
+    for (int i = 1; i < 100; i++)
+      assert_true(result[i] == 2 * expected(i, 3));
+  }
+  assert_int_equal(rtl.wait_event(0, event, &idle), OFFLOAD_SUCCESS); /* its queue is long gone */
+  assert_null(idle.Queue);
+  assert_int_equal(rtl.record_event(0, event, &idle), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.destroy_event(0, event), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.destroy_event(0, unused), OFFLOAD_SUCCESS);
+  release(memory);
+}
+
+static void devices_exchange_data(void **state) {
+  (void)state;
+  unsigned char host[5000], back[5000];
+  void *from = allocate(sizeof host), *to = allocate(sizeof host);
+  fill(host, sizeof host, 7);
+  assert_true(rtl.is_data_exchangable(0, 0));
+  assert_false(rtl.is_data_exchangable(0, 1000));
+  assert_false(rtl.is_data_exchangable(-1, 0));
+  assert_int_equal(rtl.data_submit(0, from, host, sizeof host), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_exchange(0, from, 0, to, sizeof host), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_retrieve(0, back, to, sizeof back), OFFLOAD_SUCCESS);
+  assert_true(matches(back, sizeof back, 7));
+  release(from);
+  release(to);
+}
+
+/* With two devices or more: through the peers' memory. */
+static void two_devices_exchange_data(void **state) {
+  (void)state;
+  if (rtl.number_of_devices() < 2)
+    return; /* the machine of this run has one; another run has two */
+  unsigned char host[5000], back[5000];
+  void *from = allocate(sizeof host), *to = rtl.data_alloc(1, sizeof host, NULL, TARGET_ALLOC_DEFAULT);
+  assert_non_null(to);
+  fill(host, sizeof host, 8);
+  assert_int_equal(rtl.data_submit(0, from, host, sizeof host), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_exchange(0, from, 1, to, sizeof host), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_retrieve(1, back, to, sizeof back), OFFLOAD_SUCCESS);
+  assert_true(matches(back, sizeof back, 8));
+  release(from);
+  assert_int_equal(rtl.data_delete(1, to, TARGET_ALLOC_DEFAULT), OFFLOAD_SUCCESS);
+}
+
+static void locked_memory_is_counted(void **state) {
+  (void)state;
+  enum { COUNT = 2000 };
+  double *memory = malloc(COUNT * sizeof *memory);
+  assert_non_null(memory);
+  char *begin = (char *)memory;
+  void *whole, *part, *again;
+  assert_int_equal(rtl.data_lock(0, memory, COUNT * sizeof *memory, &whole), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_lock(7, begin + 800, 1600, &part), OFFLOAD_SUCCESS);
+  assert_ptr_equal(part, (char *)whole + 800);
+  assert_int_equal(rtl.data_lock(0, memory, COUNT * sizeof *memory, &again), OFFLOAD_SUCCESS);
+  assert_ptr_equal(again, whole);
+  for (int i = 0; i < COUNT; i++)
+    memory[i] = 0;
+  assert_int_equal(launch_spmd(100, whole, 0, NULL), OFFLOAD_SUCCESS); /* without any copy */
+  for (int i = 0; i < 100; i++)
+    assert_true(memory[i] == expected(i, 3));
+  assert_int_equal(rtl.data_unlock(0, begin + 1000), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_unlock(0, memory), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_lock(0, begin + 8, 8, &part), OFFLOAD_SUCCESS); /* one reference was left */
+  assert_ptr_equal(part, (char *)whole + 8);
+  assert_int_equal(rtl.data_unlock(0, memory), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_unlock(0, memory), OFFLOAD_SUCCESS);
+  free(memory);
+}
+
+static void interop_names_agent_and_queue(void **state) {
+  (void)state;
+  __tgt_async_info *queue = NULL;
+  __tgt_device_info info = {NULL, NULL};
+  const char *error = NULL;
+  assert_int_equal(rtl.init_async_info(0, &queue), OFFLOAD_SUCCESS);
+  assert_non_null(queue->Queue);
+  assert_int_equal(rtl.init_device_info(0, &info, &error), OFFLOAD_SUCCESS);
+  assert_non_null(info.Device);
+  assert_null(error);
+  assert_int_equal(rtl.init_device_info(1000, &info, &error), OFFLOAD_FAIL);
+  assert_non_null(error);
+}
+
+/* ---- what is refused, and how ---- */
+
+static char said[1 << 14];
+
+#define REFUSED(expression, ...)                                                                             \
+  do {                                                                                                       \
+    test_capture_begin();                                                                                    \
+    bool refused = (expression);                                                                             \
+    test_capture_end(said, sizeof said);                                                                     \
+    if (!refused)                                                                                            \
+      fail_msg("not refused: %s", #expression);                                                              \
+    is_one_line_with((const char *const[]){__VA_ARGS__, NULL});                                              \
+  } while (0)
+
+static void is_one_line_with(const char *const *parts) {
+  size_t length = strlen(said);
+  if (strncmp(said, "AMDGPU error: ", 14) || strchr(said, '\n') != said + length - 1)
+    fail_msg("no single error line: %s", said);
+  for (; *parts; parts++)
+    if (!strstr(said, *parts))
+      fail_msg("\"%s\" does not say \"%s\"", said, *parts);
+}
+
+static void wrong_arguments_are_refused(void **state) {
+  (void)state;
+  int something = 0;
+  __tgt_async_info queue = {NULL};
+  REFUSED(rtl.init_device(1000) == OFFLOAD_FAIL, "no AMD device 1000");
+  REFUSED(rtl.init_device(-1) == OFFLOAD_FAIL, "no AMD device -1");
+  REFUSED(rtl.data_delete(0, &something, 0) == OFFLOAD_FAIL, "device 0", "not allocated");
+  void *memory = allocate(64);
+  release(memory);
+  REFUSED(rtl.data_delete(0, memory, 0) == OFFLOAD_FAIL, "freed twice");
+  REFUSED(!rtl.data_alloc(0, INT64_C(1) << 60, NULL, TARGET_ALLOC_DEFAULT), "device 0",
+          "1152921504606846976 bytes", "HSA_STATUS");
+  REFUSED(!rtl.data_alloc(0, -1, NULL, TARGET_ALLOC_DEFAULT), "-1 bytes");
+  assert_int_equal(rtl.data_delete(0, NULL, 0), OFFLOAD_SUCCESS);
+  static char bytes[64];
+  void *locked;
+  assert_int_equal(rtl.data_lock(0, bytes + 16, 32, &locked), OFFLOAD_SUCCESS);
+  REFUSED(rtl.data_lock(0, bytes, 32, &locked) == OFFLOAD_FAIL, "cannot lock 32 bytes", "overlap 32 bytes");
+  REFUSED(rtl.data_unlock(0, bytes) == OFFLOAD_FAIL, "cannot unlock", "not locked");
+  REFUSED(rtl.data_lock(0, NULL, 32, &locked) == OFFLOAD_FAIL, "cannot lock");
+  assert_int_equal(rtl.data_unlock(0, bytes + 16), OFFLOAD_SUCCESS);
+  REFUSED(rtl.data_submit_async(0, memory, &something, -1, &queue) == OFFLOAD_FAIL, "copy", "-1 bytes");
+  REFUSED(rtl.data_retrieve_async(0, &something, memory, -1, &queue) == OFFLOAD_FAIL, "copy", "-1 bytes");
+}
+
+static void impossible_launches_are_refused(void **state) {
+  (void)state;
+  void *args[3] = {NULL, NULL, NULL}, *kernel = given.table->EntriesBegin[SPMD_KERNEL].addr;
+  ptrdiff_t offsets[3] = {0, 0, 0};
+  KernelArgsTy launch = {.Version = 2, .NumArgs = 3, .Tripcount = 1};
+  REFUSED(rtl.launch_kernel(0, kernel, args, offsets, &launch, NULL) == OFFLOAD_FAIL, given.spmd_name,
+          "16 bytes of arguments", "3 words");
+  launch.NumArgs = 2;
+  launch.DynCGroupMem = 1 << 20;
+  REFUSED(rtl.launch_kernel(0, kernel, args, offsets, &launch, NULL) == OFFLOAD_FAIL, given.spmd_name, "LDS",
+          "1048576");
+  REFUSED(rtl.launch_kernel(0, NULL, args, offsets, &launch, NULL) == OFFLOAD_FAIL, "launch");
+}
+
+static void wrong_images_are_refused(void **state) {
+  (void)state;
+  assert_false(rtl.is_valid_binary(&given.other));
+  REFUSED(!rtl.load_binary(0, &given.other), "device 0", "gfx906", "gfx90a", "processors differ",
+          "-march=gfx90a");
+  __tgt_device_image empty = {NULL, NULL, NULL, NULL};
+  assert_false(rtl.is_valid_binary(&empty));
+  __tgt_offload_entry missing = {.addr = &exported, .name = "no_such_variable", .size = 4};
+  __tgt_device_image image = given.image;
+  image.EntriesBegin = &missing;
+  image.EntriesEnd = &missing + 1;
+  REFUSED(!rtl.load_binary(0, &image), "no variable no_such_variable");
+  missing = (__tgt_offload_entry){.addr = &exported, .name = "exported", .size = 8};
+  REFUSED(!rtl.load_binary(0, &image), "exported", "4 bytes", "8 on the host");
+  missing = (__tgt_offload_entry){.addr = &exported, .name = "no_such_kernel"};
+  REFUSED(!rtl.load_binary(0, &image), "no kernel no_such_kernel");
+}
+
+static void damaged_images_are_refused(void **state) {
+  (void)state;
+  size_t bytes = (size_t)((char *)given.image.ImageEnd - (char *)given.image.ImageStart);
+  char *copy = malloc(bytes);
+  assert_non_null(copy);
+  memcpy(copy, given.image.ImageStart, bytes);
+  __tgt_device_image image = {copy, copy + 200, given.entries, given.entries + ENTRIES};
+  REFUSED(!rtl.load_binary(0, &image), "device 0", "cannot load the device image");
+  image.ImageEnd = copy + 40;
+  REFUSED(!rtl.load_binary(0, &image), "no ELF file");
+  free(copy);
+}
+
+static void a_library_s_images_are_judged_together(void **state) {
+  (void)state;
+  __tgt_device_image images[2] = {given.other, given.image};
+  __tgt_bin_desc both = {2, images, given.entries, given.entries + ENTRIES}, wrong = {1, images, NULL, NULL};
+  test_capture_begin();
+  rtl.register_lib(&both);
+  test_capture_end(said, sizeof said);
+  assert_string_equal(said, ""); /* one of them fits: nothing to say about the other */
+  /* With the other one asked for, the one that fits is loaded. */
+  __tgt_target_table *table = rtl.load_binary(0, &images[0]);
+  assert_non_null(table);
+  rtl.unregister_lib(&both);
+  test_capture_begin();
+  rtl.register_lib(&wrong);
+  test_capture_end(said, sizeof said);
+  is_one_line_with((const char *const[]){"gfx906", "device 0 is gfx90a", "-march=gfx90a", NULL});
+  rtl.unregister_lib(&wrong);
+  /* Unregistering also unloaded what belongs to these entries: load it again for the tests that follow. */
+  given.table = rtl.load_binary(0, &given.image);
+  assert_non_null(given.table);
+}
+
+static void deinit_leaves_the_rest_working(void **state) {
+  (void)state;
+  assert_int_equal(rtl.deinit_plugin(), 0);
+  assert_int_equal(rtl.init_plugin(), 0);
+  a_queue_keeps_the_order(state);
+}
+
+/* ---- a fault ---- */
+
+static void a_fault_names_its_kernel_and_costs_one_device(void **state) {
+  (void)state;
+  static double result[100];
+  __tgt_async_info queue = {NULL}, waiting = {NULL};
+  void *event;
+  assert_int_equal(rtl.create_event(0, &event), OFFLOAD_SUCCESS);
+  void *memory = allocate(sizeof result);
+  test_capture_begin();
+  int32_t launched = launch_spmd(100, (void *)(uintptr_t)0x123456780000, 0, &queue);
+  int32_t behind = launch_spmd(100, memory, 0, &queue);
+  rtl.record_event(0, event, &queue);
+  rtl.wait_event(0, event, &waiting);
+  int64_t ended = rtl.synchronize(0, &queue);
+  int64_t waited = rtl.synchronize(0, &waiting);
+  void *queue_after = queue.Queue;
+  int32_t after = rtl.data_submit(0, memory, result, sizeof result);
+  test_capture_end(said, sizeof said);
+  assert_int_equal(launched, OFFLOAD_SUCCESS);
+  assert_true(behind == OFFLOAD_SUCCESS || behind == OFFLOAD_FAIL); /* the fault may be faster */
+  assert_int_equal(ended, OFFLOAD_FAIL);
+  assert_true(waited == OFFLOAD_SUCCESS || waited == OFFLOAD_FAIL); /* nothing was queued behind the wait */
+  assert_null(queue_after);
+  assert_int_equal(after, OFFLOAD_FAIL);
+  if (!strstr(said, "device 0 (gfx90a): memory fault at address 0x12345678") ||
+      !strstr(said, given.spmd_name) || !strstr(said, "given up after an earlier fault"))
+    fail_msg("said only: %s", said);
+  assert_int_equal(rtl.destroy_event(0, event), OFFLOAD_SUCCESS);
+  if (rtl.number_of_devices() > 1) {
+    void *other = rtl.data_alloc(1, 64, NULL, TARGET_ALLOC_DEFAULT);
+    assert_non_null(other);
+    assert_int_equal(rtl.data_submit(1, other, result, 64), OFFLOAD_SUCCESS);
+  }
+}
+
+static void a_trap_names_its_kernel(void **state) {
+  (void)state;
+  void *args[] = {(void *)(uintptr_t)1};
+  ptrdiff_t offsets[] = {0};
+  KernelArgsTy launch = {.Version = 2, .NumArgs = 1, .NumTeams = {1}};
+  __tgt_async_info queue = {NULL};
+  test_capture_begin();
+  int32_t launched =
+      rtl.launch_kernel(0, given.table->EntriesBegin[TRAP_KERNEL].addr, args, offsets, &launch, &queue);
+  int64_t ended = rtl.synchronize(0, &queue);
+  test_capture_end(said, sizeof said);
+  assert_int_equal(launched, OFFLOAD_SUCCESS);
+  assert_int_equal(ended, OFFLOAD_FAIL);
+  if (!strstr(said, "device 0 (gfx90a): the queue stopped") || !strstr(said, given.trap_name) ||
+      !strstr(said, "HSA_STATUS_ERROR_EXCEPTION"))
+    fail_msg("said only: %s", said);
+}
+
+/* ---- threads ---- */
+
+enum { THREADS = 8 };
+static atomic_bool time_is_up;
+
+/* One thread's part: allocate, copy, launch, mark, copy back, check, free; with sizes that use every path. */
+static void *work(void *argument) {
+  uintptr_t salt = (uintptr_t)argument;
+  size_t count = 100 + 1000 * salt * salt;
+  double *data = malloc(count * sizeof *data);
+  void *event, *failure = NULL;
+  if (!data || rtl.create_event(0, &event))
+    return (void *)"no event";
+  for (unsigned round = 0; !failure && !atomic_load(&time_is_up); round++) {
+    for (size_t i = 0; i < count; i++)
+      data[i] = (double)(round + i);
+    __tgt_async_info queue = {NULL}, second = {NULL};
+    void *memory = rtl.data_alloc(0, (int64_t)(count * sizeof *data), NULL, TARGET_ALLOC_DEFAULT);
+    bool good = memory && !rtl.data_submit_async(0, memory, data, (int64_t)(count * sizeof *data), &queue) &&
+                !launch_spmd(100, memory, 0, &queue) && !rtl.record_event(0, event, &queue) &&
+                !rtl.wait_event(0, event, &second) && !launch_spmd(50, memory, 1, &second) &&
+                !rtl.data_retrieve_async(0, data, memory, (int64_t)(count * sizeof *data), &second) &&
+                !rtl.synchronize(0, &second) && !rtl.synchronize(0, &queue) && !rtl.data_delete(0, memory, 0);
+    if (!good)
+      failure = (void *)"an operation failed";
+    for (size_t i = 0; !failure && i < count; i++)
+      if (data[i] !=
+          (double)(round + i) + (i < 100 ? expected((int)i, 3) : 0) + (i < 50 ? expected((int)i, 3) : 0))
+        failure = (void *)"wrong result";
+  }
+  if (rtl.destroy_event(0, event))
+    failure = (void *)"no destroy";
+  free(data);
+  return failure;
+}
+
+static void many_threads_do_not_disturb_each_other(void **state) {
+  (void)state;
+  const char *seconds = getenv("PLUGIN_ABI_SECONDS");
+  pthread_t threads[THREADS];
+  for (uintptr_t i = 0; i < THREADS; i++)
+    assert_int_equal(pthread_create(&threads[i], NULL, work, (void *)i), 0);
+  nanosleep(&(struct timespec){.tv_sec = seconds ? atoi(seconds) : 2}, NULL);
+  atomic_store(&time_is_up, true);
+  for (int i = 0; i < THREADS; i++) {
+    void *failure;
+    pthread_join(threads[i], &failure);
+    if (failure)
+      fail_msg("thread %d: %s", i, (const char *)failure);
+  }
+}
+
+int main(int count, char **arguments) {
+  if (count != 5) {
+    fprintf(stderr, "usage: %s calls|fault|trap|threads PLUGIN IMAGE OTHER_IMAGE\n", arguments[0]);
+    return 2;
+  }
+  given.plugin = arguments[2];
+  given.image_path = arguments[3];
+  given.other_path = arguments[4];
+  const struct CMUnitTest calls[] = {
+      cmocka_unit_test(copies_of_every_size_arrive),
+      cmocka_unit_test(copies_from_read_only_pages),
+      cmocka_unit_test(a_queue_keeps_the_order),
+      cmocka_unit_test(a_full_queue_only_waits),
+      cmocka_unit_test(a_query_never_waits_and_ends_the_queue),
+      cmocka_unit_test(a_submit_sees_an_earlier_retrieve),
+      cmocka_unit_test(host_memory_is_shared_with_kernels),
+      cmocka_unit_test(older_entry_points_launch_too),
+      cmocka_unit_test(variables_have_an_address),
+      cmocka_unit_test(events_join_queues),
+      cmocka_unit_test(devices_exchange_data),
+      cmocka_unit_test(two_devices_exchange_data),
+      cmocka_unit_test(locked_memory_is_counted),
+      cmocka_unit_test(interop_names_agent_and_queue),
+      cmocka_unit_test(wrong_arguments_are_refused),
+      cmocka_unit_test(impossible_launches_are_refused),
+      cmocka_unit_test(wrong_images_are_refused),
+      cmocka_unit_test(damaged_images_are_refused),
+      cmocka_unit_test(a_library_s_images_are_judged_together),
+      cmocka_unit_test(deinit_leaves_the_rest_working),
+  };
+  const struct CMUnitTest fault[] = {cmocka_unit_test(a_fault_names_its_kernel_and_costs_one_device)};
+  const struct CMUnitTest trap[] = {cmocka_unit_test(a_trap_names_its_kernel)};
+  const struct CMUnitTest threads[] = {cmocka_unit_test(many_threads_do_not_disturb_each_other)};
+  if (!strcmp(arguments[1], "fault"))
+    return cmocka_run_group_tests(fault, set_up, tear_down);
+  if (!strcmp(arguments[1], "trap"))
+    return cmocka_run_group_tests(trap, set_up, tear_down);
+  if (!strcmp(arguments[1], "threads"))
+    return cmocka_run_group_tests(threads, set_up, tear_down);
+  return cmocka_run_group_tests(calls, set_up, tear_down);
+}

@@ -1,0 +1,133 @@
+/* The lock-free pool: recycling, growth over segments, failure, and eight threads at once. */
+#include "plugin_test.h"
+
+#include "atmi_pool.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+  atmi_pool_link_t link;
+  _Atomic int owners; /* must never be 2 */
+  int value;
+} object_t;
+
+typedef struct {
+  _Atomic int made, destroyed;
+  int most;
+} shop_t;
+
+static atmi_status_t make(void *object, void *context) {
+  shop_t *shop = context;
+  object_t *made = object;
+  assert_int_equal(made->value, 0);
+  if (atomic_fetch_add(&shop->made, 1) >= shop->most) {
+    atomic_fetch_sub(&shop->made, 1);
+    return ATMI_NO_MEMORY;
+  }
+  made->value = 42;
+  return ATMI_OK;
+}
+
+static void destroy(void *object, void *context) {
+  assert_int_equal(((object_t *)object)->value, 42);
+  atomic_fetch_add(&((shop_t *)context)->destroyed, 1);
+}
+
+static void recycles_the_last_one_first(void **state) {
+  (void)state;
+  shop_t shop = {.most = 10};
+  atmi_pool_t pool;
+  atmi_pool_init(&pool, sizeof(object_t), make, destroy, &shop);
+  void *a, *b, *c;
+  assert_int_equal(atmi_pool_take(&pool, &a), ATMI_OK);
+  assert_int_equal(atmi_pool_take(&pool, &b), ATMI_OK);
+  assert_ptr_not_equal(a, b);
+  atmi_pool_put(&pool, a);
+  atmi_pool_put(&pool, b);
+  assert_int_equal(atmi_pool_take(&pool, &c), ATMI_OK);
+  assert_ptr_equal(b, c);
+  assert_int_equal(shop.made, 2);
+  atmi_pool_fini(&pool); /* also what was not put back */
+  assert_int_equal(shop.destroyed, 2);
+}
+
+static void grows_without_moving(void **state) {
+  (void)state;
+  enum { COUNT = 1000 };
+  static object_t *objects[COUNT];
+  shop_t shop = {.most = COUNT};
+  atmi_pool_t pool;
+  atmi_pool_init(&pool, sizeof(object_t), make, destroy, &shop);
+  for (int i = 0; i < COUNT; i++) {
+    void *object;
+    assert_int_equal(atmi_pool_take(&pool, &object), ATMI_OK);
+    objects[i] = object;
+    assert_int_equal(atomic_fetch_add(&objects[i]->owners, 1), 0);
+  }
+  void *none;
+  assert_int_equal(atmi_pool_take(&pool, &none), ATMI_NO_MEMORY);
+  assert_int_equal(atmi_pool_count(&pool), COUNT);
+  for (uint32_t i = 0; i < COUNT; i++)
+    assert_ptr_equal(atmi_pool_at(&pool, i), objects[i]);
+  atmi_pool_put(&pool, objects[500]);
+  assert_int_equal(atmi_pool_take(&pool, &none), ATMI_OK);
+  assert_ptr_equal(none, objects[500]);
+  atmi_pool_fini(&pool);
+  assert_int_equal(shop.destroyed, COUNT);
+}
+
+static void accepts_a_zeroed_pool(void **state) {
+  (void)state;
+  atmi_pool_t pool = {0};
+  atmi_pool_fini(&pool);
+}
+
+enum { THREADS = 8, ROUNDS = 20000, HELD = 4 };
+
+static void *hammer(void *argument) {
+  atmi_pool_t *pool = argument;
+  object_t *held[HELD] = {NULL};
+  for (int round = 0; round < ROUNDS; round++) {
+    object_t **slot = &held[round % HELD];
+    if (*slot) {
+      atomic_fetch_sub(&(*slot)->owners, 1);
+      atmi_pool_put(pool, *slot);
+    }
+    void *object;
+    if (atmi_pool_take(pool, &object))
+      return (void *)1;
+    *slot = object;
+    if (atomic_fetch_add(&(*slot)->owners, 1))
+      return (void *)2;
+  }
+  return NULL;
+}
+
+static void gives_an_object_to_one_thread_at_a_time(void **state) {
+  (void)state;
+  shop_t shop = {.most = THREADS * HELD};
+  atmi_pool_t pool;
+  atmi_pool_init(&pool, sizeof(object_t), make, destroy, &shop);
+  pthread_t threads[THREADS];
+  for (int i = 0; i < THREADS; i++)
+    assert_int_equal(pthread_create(&threads[i], NULL, hammer, &pool), 0);
+  for (int i = 0; i < THREADS; i++) {
+    void *result;
+    pthread_join(threads[i], &result);
+    assert_null(result);
+  }
+  assert_in_range(shop.made, HELD, THREADS * HELD);
+  atmi_pool_fini(&pool);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(recycles_the_last_one_first),
+      cmocka_unit_test(grows_without_moving),
+      cmocka_unit_test(accepts_a_zeroed_pool),
+      cmocka_unit_test(gives_an_object_to_one_thread_at_a_time),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
