@@ -353,6 +353,11 @@ void gs_device_print_stats(gs_device_t *device, FILE *out) {
   pthread_mutex_unlock(&device->lock);
 }
 
+void gs_device_flush_trace(gs_device_t *device) {
+  if (device->trace)
+    fflush(device->trace);
+}
+
 gs_outcome_t gs_device_run(gs_device_t *device, const gs_dispatch_t *dispatch, gs_fault_t *fault) {
   gs_executor_t *ex = take_executor(device);
   if (!ex)
@@ -443,4 +448,14 @@ const gs_profile_t *gs_device_profile(const gs_device_t *device) {
 }
 uint32_t gs_device_cus(const gs_device_t *device) {
   return device->cus;
+}
+
+uint32_t gs_device_masked_cus(const gs_device_t *device, const gs_cu_mask_t *mask) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < mask->words && 32 * i < device->cus; i++) {
+    const uint32_t left = device->cus - 32 * i;
+    const uint32_t existing = left < 32 ? (UINT32_C(1) << left) - 1 : UINT32_MAX;
+    count += (uint32_t)__builtin_popcount(mask->bits[i] & existing);
+  }
+  return mask->words ? count : device->cus;
 }

@@ -36,6 +36,14 @@ typedef enum gs_outcome {
   GS_OUT_OF_HOST_MEMORY,     /* the simulator itself */
 } gs_outcome_t;
 
+/* A choice among the compute units of a GPU, as hsa_amd_queue_cu_set_mask counts them: the units of the first number of
+ * every shader engine come first, then those of the second, and so on. */
+enum { GS_CU_MASK_WORDS = 32 };
+typedef struct gs_cu_mask {
+  uint32_t words;                  /* how many of `bits` count; none = all units may be used */
+  uint32_t bits[GS_CU_MASK_WORDS]; /* bit i % 32 of word i / 32: unit i may be used */
+} gs_cu_mask_t;
+
 /* What the command processor knows when it starts a kernel. Everything is borrowed for the duration of the call. */
 typedef struct gs_dispatch {
   uint64_t packet;           /* address of the hsa_kernel_dispatch_packet_t as the kernel sees it, readable here too */
@@ -46,6 +54,7 @@ typedef struct gs_dispatch {
   uint32_t scratch_waves;    /* waves that may hold scratch at the same time */
   uint32_t scratch_srd[4];   /* buffer resource of the scratch memory (amd_queue_t.scratch_resource_descriptor) */
   const atomic_bool *stop;   /* set by the host to abandon the dispatch (queue destroyed) */
+  gs_cu_mask_t cu_mask;      /* compute units that the queue may use: at least one of the device's */
 } gs_dispatch_t;
 
 /* Where and why a wave failed, for the packet processor's events. The text for people was printed by exec already. */
@@ -75,6 +84,9 @@ const gs_profile_t *gs_device_profile(const gs_device_t *device);
 /* Number of compute units after GFXSIM_CUS. */
 uint32_t gs_device_cus(const gs_device_t *device);
 
+/* How many of the device's compute units a mask selects. */
+uint32_t gs_device_masked_cus(const gs_device_t *device, const gs_cu_mask_t *mask);
+
 /* Private memory in bytes per lane that the packet asks for, and whether the kernel's waves have 64 lanes: what the
  * command processor compares with the queue's scratch before it starts the kernel. */
 uint32_t gs_dispatch_private_bytes(const gs_dispatch_t *dispatch);
@@ -88,5 +100,7 @@ gs_outcome_t gs_device_run(gs_device_t *device, const gs_dispatch_t *dispatch, g
 
 /* With GFXSIM_STATS: prints the counters of all kernels that ran so far to `out`, and forgets them. Thread-safe. */
 void gs_device_print_stats(gs_device_t *device, FILE *out);
+/* With GFXSIM_TRACE: writes what is buffered of the trace into its file. Thread-safe. */
+void gs_device_flush_trace(gs_device_t *device);
 
 #endif

@@ -140,11 +140,34 @@ static void start_wave(gs_group_t *group, unsigned index, const uint32_t size[3]
   fill_vgprs(w, index, size, kernel, run->device->profile->packed_work_item_id);
 }
 
+/* The n-th of the compute units that the kernel may use. */
+static uint32_t nth_cu(const gs_kernel_t *kernel, uint32_t n) {
+  const gs_cu_mask_t *mask = &kernel->dispatch.cu_mask;
+  for (uint32_t i = 0; i < mask->words; i++) {
+    uint32_t bits = mask->bits[i];
+    const uint32_t count = (uint32_t)__builtin_popcount(bits);
+    if (n >= count) {
+      n -= count;
+      continue;
+    }
+    while (n--)
+      bits &= bits - 1;
+    return 32 * i + (uint32_t)__builtin_ctz(bits);
+  }
+  return n; /* there is no mask */
+}
+
 /* Where the dispatcher says that the workgroup runs (HW_ID of gfx9): groups are dealt to compute units in turn. */
-static uint32_t hw_id(const gs_device_t *device, uint64_t index) {
-  const uint32_t cu = (uint32_t)(index % device->cus);
+static uint32_t hw_id(const gs_device_t *device, const gs_kernel_t *kernel, uint64_t index) {
+  const uint32_t cu = nth_cu(kernel, (uint32_t)(index % kernel->cus));
   const uint32_t engines = device->profile->shader_engines;
   return (cu / engines & 0xf) << 8 | (cu % engines & 0x7) << 13;
+}
+
+/* Bits of STATUS that stay as they are while a wave runs. */
+static uint32_t status_register(const gs_group_t *group, const gs_kernel_t *kernel) {
+  enum { IN_TG = 1 << 11, SCRATCH_EN = 1 << 28 };
+  return (group->wave_count > 1 ? IN_TG : 0) | (kernel->private_bytes ? SCRATCH_EN : 0);
 }
 
 int gs_group_start(gs_group_t *group, const gs_run_t *run, uint64_t index) {
@@ -167,7 +190,9 @@ int gs_group_start(gs_group_t *group, const gs_run_t *run, uint64_t index) {
       .target = device->profile->target,
       .lds = group->lds,
       .lds_bytes = kernel->lds_bytes,
-      .hw_id = hw_id(device, index),
+      .hw_id = hw_id(device, kernel, index),
+      .status = status_register(group, kernel),
+      .gpr_alloc = ((kernel->vgprs + kernel->acc_vgprs) / 4 - 1) << 8 | (kernel->rsrc1 >> 6 & 0xf) << 24,
       .clock = gs_clock_ticks,
       .send_interrupt = device->ops.send_interrupt,
       .context = device->ops.context,

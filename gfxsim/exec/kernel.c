@@ -74,7 +74,7 @@ static void unpack_registers(gs_kernel_t *kernel, const gs_profile_t *profile) {
   }
 }
 
-/* How many workgroups fit into the GPU at once: limits on how many gfxsim keeps in progress, so that device code that
+/* How many workgroups fit at once into the compute units that the kernel may use: limits on how many gfxsim keeps in progress, so that device code that
  * relies on workgroups running together finds what it would find on a card. 0 = not even one. */
 static uint32_t residency(const gs_kernel_t *kernel, const gs_device_t *device) {
   const gs_profile_t *profile = device->profile;
@@ -86,7 +86,7 @@ static uint32_t residency(const gs_kernel_t *kernel, const gs_device_t *device) 
   uint32_t groups = waves * profile->simds_per_cu / kernel->waves_per_group;
   if (kernel->lds_bytes && profile->lds_bytes / kernel->lds_bytes < groups)
     groups = profile->lds_bytes / kernel->lds_bytes;
-  uint64_t total = (uint64_t)groups * device->cus;
+  uint64_t total = (uint64_t)groups * kernel->cus;
   if (kernel->private_bytes && kernel->dispatch.scratch_waves / kernel->waves_per_group < total)
     total = kernel->dispatch.scratch_waves / kernel->waves_per_group;
   return total > UINT32_MAX ? UINT32_MAX : (uint32_t)total;
@@ -132,6 +132,7 @@ gs_outcome_t gs_kernel_init(gs_kernel_t *kernel, const gs_device_t *device, cons
   outcome = unpack_descriptor(kernel, device, map);
   if (outcome)
     return outcome;
+  kernel->cus = gs_device_masked_cus(device, &dispatch->cu_mask);
   kernel->resident_groups = residency(kernel, device);
   if (kernel->resident_groups == 0)
     return reject(device, dispatch, GS_INVALID_REGISTERS,

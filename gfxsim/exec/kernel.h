@@ -35,7 +35,8 @@ typedef struct gs_kernel {
   uint32_t vgprs;         /* vector registers per lane that a wave owns, without accumulation registers */
   uint32_t acc_vgprs;
   uint32_t waves_per_group; /* of a full workgroup */
-  uint32_t resident_groups; /* workgroups that the GPU could hold at once */
+  uint32_t cus;             /* compute units that it may use */
+  uint32_t resident_groups; /* workgroups that they could hold at once */
 } gs_kernel_t;
 
 /* Unpacks and checks `dispatch` for the device. Returns GS_DONE, or why the GPU can't run it (described on stderr). */

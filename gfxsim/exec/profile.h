@@ -17,6 +17,7 @@ typedef struct gs_profile {
   gs_target_t target;         /* instruction set */
   uint32_t gfx_major, gfx_minor, gfx_stepping;
   uint32_t device_id; /* PCI */
+  uint32_t revision;  /* of the chip; 0 = not known */
   uint32_t family_id;
   uint32_t cus; /* compute units */
   uint32_t simds_per_cu;

@@ -113,6 +113,7 @@ gs_outcome_t gs_report_fault(const gs_executor_t *ex, const gs_run_t *run, const
   gs_log("GPU %u (%s), kernel %s: %s; %s; workgroup (%" PRIu32 ", %" PRIu32 ", %" PRIu32 "), wave %u%s",
          device->ordinal, device->profile->name, kernel, cause, place, group->id[0], group->id[1], group->id[2],
          (unsigned)(w - group->wave), lane);
+  gs_device_flush_trace(run->device); /* many programs abort now, which would lose the trace's end */
   fault->address = w->fault.address;
   fault->access = w->fault.access;
   fault->not_present = !present;

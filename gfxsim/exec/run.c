@@ -70,11 +70,8 @@ static inline __attribute__((always_inline)) void run_slice(gs_executor_t *ex, g
     const gs_inst_t *in = &line->inst[offset / 4];
     w->pc += in->size;
     gs_inst_t indexed;
-    if (GS_UNLIKELY(w->mode & GS_MODE_GPR_IDX_EN)) {
-      if (!gs_gpr_idx_apply(w, in, &indexed))
-        continue;
-      in = &indexed;
-    }
+    if (GS_UNLIKELY(w->mode & GS_MODE_GPR_IDX_EN))
+      in = gs_gpr_idx_apply(w, in, &indexed);
     if (observed)
       observe(ex, w, in);
     in->fn(w, in);

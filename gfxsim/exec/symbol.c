@@ -21,10 +21,18 @@ static const void *read_at(const object_t *object, uint64_t address, size_t size
   return gs_vm_translate(object->map, address, size, GS_VM_READ);
 }
 
-/* Program header of the dynamic section; returns false when this is no ELF object. */
-static bool find_dynamic(const object_t *object, Elf64_Phdr *dynamic) {
+/* The ELF header, or NULL when this is no code object. */
+static const Elf64_Ehdr *find_header(const object_t *object) {
   const Elf64_Ehdr *header = read_at(object, object->base, sizeof *header);
   if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64)
+    return NULL;
+  return header;
+}
+
+/* Program header of the dynamic section; returns false when there is none. */
+static bool find_dynamic(const object_t *object, Elf64_Phdr *dynamic) {
+  const Elf64_Ehdr *header = find_header(object);
+  if (!header)
     return false;
   for (unsigned i = 0; i < header->e_phnum; i++) {
     const Elf64_Phdr *segment = read_at(object, object->base + header->e_phoff + i * sizeof *segment, sizeof *segment);
@@ -69,6 +77,13 @@ static void copy_name(const object_t *object, uint64_t address, char *name, size
   while (length + 1 < size && (at = read_at(object, address + length, 1)) && *at)
     name[length++] = *at;
   name[length] = '\0';
+}
+
+bool gs_symbol_in_code_object(const gs_vm_map_t *map, uint64_t address) {
+  const gs_vm_range_t *range = gs_vm_find(map, address);
+  const object_t object = {.map = map, .base = range ? range->allocation : 0};
+  const Elf64_Ehdr *header = range ? find_header(&object) : NULL;
+  return header && header->e_machine == EM_AMDGPU;
 }
 
 uint64_t gs_symbol_find(const gs_vm_map_t *map, uint64_t address, char *name, size_t size) {

@@ -3,6 +3,7 @@
 #ifndef GFXSIM_EXEC_SYMBOL_H
 #define GFXSIM_EXEC_SYMBOL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,5 +13,9 @@
  * symbol's address, or 0 when there is none (then the name is "?"). Any memory may lie around `address`; it is only read
  * through the map. Pure; thread-safe. */
 uint64_t gs_symbol_find(const gs_vm_map_t *map, uint64_t address, char *name, size_t size);
+
+/* Whether `address` is in a code object that was loaded (an ELF header for this kind of GPU starts its allocation), as all
+ * kernels of programs are. ROCr's own kernels, which copy and fill, are bare code. Pure; thread-safe. */
+bool gs_symbol_in_code_object(const gs_vm_map_t *map, uint64_t address);
 
 #endif

@@ -1,7 +1,7 @@
-/* What the atomic instructions of global and buffer memory do to one item: host atomics, so that the host program and
- * other devices see them as such. Floating-point operations round to nearest even whatever MODE says; on f32 they flush
- * denormals, on f16 and f64 they keep them.
- * Not here: LDS (op_ds.c), which only one thread touches. */
+/* What the atomic instructions of global and buffer memory do to one item: host atomics, so that the host
+ * program and other devices see them as such. Floating-point operations round to nearest even whatever MODE
+ * says; on f32 they flush denormals, on f16 and f64 they keep them. Not here: LDS (op_ds.c), which only one
+ * thread touches. */
 #ifndef GFXSIM_ISA_ATOMIC_H
 #define GFXSIM_ISA_ATOMIC_H
 
@@ -11,23 +11,23 @@
 #define GS_UNUSED __attribute__((unused))
 
 /* Operations that the host has. */
-#define GS_RMW_FETCH(name, bits, builtin)                                                                      \
-  GS_UNUSED static uint##bits##_t gs_rmw_##name##bits(uint64_t at, uint##bits##_t data,                        \
-                                                      GS_UNUSED uint##bits##_t second, GS_UNUSED uint32_t mode) { \
-    return builtin((uint##bits##_t *)(uintptr_t)at, data, __ATOMIC_SEQ_CST);                                   \
+#define GS_RMW_FETCH(name, bits, builtin)                                                                    \
+  GS_UNUSED static uint##bits##_t gs_rmw_##name##bits(                                                       \
+      uint64_t at, uint##bits##_t data, GS_UNUSED uint##bits##_t second, GS_UNUSED uint32_t mode) {          \
+    return builtin((uint##bits##_t *)(uintptr_t)at, data, __ATOMIC_SEQ_CST);                                 \
   }
 /* Others: `expr` makes the new value from the old one. */
-#define GS_RMW_LOOP(name, bits, expr)                                                                          \
-  GS_UNUSED static uint##bits##_t gs_rmw_##name##bits(uint64_t at, uint##bits##_t data,                        \
-                                                      GS_UNUSED uint##bits##_t second, GS_UNUSED uint32_t mode) { \
-    uint##bits##_t *item = (uint##bits##_t *)(uintptr_t)at;                                                    \
-    uint##bits##_t old = __atomic_load_n(item, __ATOMIC_RELAXED), next;                                        \
-    do                                                                                                         \
-      next = (expr);                                                                                           \
-    while (!__atomic_compare_exchange_n(item, &old, next, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));             \
-    return old;                                                                                                \
+#define GS_RMW_LOOP(name, bits, expr)                                                                        \
+  GS_UNUSED static uint##bits##_t gs_rmw_##name##bits(                                                       \
+      uint64_t at, uint##bits##_t data, GS_UNUSED uint##bits##_t second, GS_UNUSED uint32_t mode) {          \
+    uint##bits##_t *item = (uint##bits##_t *)(uintptr_t)at;                                                  \
+    uint##bits##_t old = __atomic_load_n(item, __ATOMIC_RELAXED), next;                                      \
+    do                                                                                                       \
+      next = (expr);                                                                                         \
+    while (!__atomic_compare_exchange_n(item, &old, next, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));           \
+    return old;                                                                                              \
   }
-#define GS_RMW_BOTH(name, builtin) GS_RMW_FETCH(name, 32, builtin) GS_RMW_FETCH(name, 64, builtin)
+#define GS_RMW_BOTH(name, builtin)   GS_RMW_FETCH(name, 32, builtin) GS_RMW_FETCH(name, 64, builtin)
 #define GS_RMW_LOOP_BOTH(name, expr) GS_RMW_LOOP(name, 32, expr) GS_RMW_LOOP(name, 64, expr)
 
 GS_RMW_BOTH(swap, __atomic_exchange_n)
@@ -51,12 +51,12 @@ GS_RMW_LOOP(min_f, 64, gs_fp_min64(old, data, GS_FP_KEEP_DENORMALS))
 GS_RMW_LOOP(max_f, 64, gs_fp_max64(old, data, GS_FP_KEEP_DENORMALS))
 
 /* `data` is the new value, `second` what is expected. */
-#define GS_RMW_CMPSWAP(bits)                                                                                   \
-  GS_UNUSED static uint##bits##_t gs_rmw_cmpswap##bits(uint64_t at, uint##bits##_t data, uint##bits##_t second, \
-                                                       GS_UNUSED uint32_t mode) {                              \
-    uint##bits##_t *item = (uint##bits##_t *)(uintptr_t)at;                                                    \
-    __atomic_compare_exchange_n(item, &second, data, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                   \
-    return second;                                                                                             \
+#define GS_RMW_CMPSWAP(bits)                                                                                 \
+  GS_UNUSED static uint##bits##_t gs_rmw_cmpswap##bits(uint64_t at, uint##bits##_t data,                     \
+                                                       uint##bits##_t second, GS_UNUSED uint32_t mode) {     \
+    uint##bits##_t *item = (uint##bits##_t *)(uintptr_t)at;                                                  \
+    __atomic_compare_exchange_n(item, &second, data, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                 \
+    return second;                                                                                           \
   }
 GS_RMW_CMPSWAP(32)
 GS_RMW_CMPSWAP(64)

@@ -30,7 +30,8 @@ static inline gs_buffer_t gs_buffer_of(const gs_wave_t *w, const gs_inst_t *in) 
       .nfmt = v[3] >> 12 & 7,
       .dfmt = v[3] >> 15 & 15,
   };
-  /* With the lane's number in the index there are no formats, and their field holds more bits of the stride. */
+  /* With the lane's number in the index there are no formats, and their field holds more bits of the stride.
+   */
   if (b.add_tid)
     b.stride |= (uint32_t)b.dfmt << 14;
   return b;
@@ -57,8 +58,8 @@ static inline gs_buffer_operands_t gs_buffer_operands(const gs_wave_t *w, const 
                                 .soffset = gs_ssrc32(w, in, 2)};
 }
 
-/* Moves lanes whose access ends behind the end of the buffer to a->zero. `end` and `extra` count as `at` does: from the
- * base, which is in at[] already. */
+/* Moves lanes whose access ends behind the end of the buffer to a->zero. `end` and `extra` count as `at`
+ * does: from the base, which is in at[] already. */
 static inline void gs_buffer_check_bytes(gs_access_t *a, uint64_t base, uint64_t extra, uint64_t end) {
   uint64_t beyond = 0;
   const uint64_t last = base + end - extra;
@@ -74,14 +75,15 @@ static inline void gs_buffer_check_bytes(gs_access_t *a, uint64_t base, uint64_t
   a->lanes &= ~a->zero;
 }
 
-/* Fills the addresses of an access `skip` bytes (a multiple of 4) after the instruction's own address; lanes beyond the
- * end of the buffer go to a->zero. */
-GS_SHARED void gs_buffer_addresses(const gs_wave_t *w, const gs_inst_t *in, const gs_buffer_t *b, unsigned skip,
-                                   gs_access_t *a) {
+/* Fills the addresses of an access `skip` bytes (a multiple of 4) after the instruction's own address; lanes
+ * beyond the end of the buffer go to a->zero. */
+GS_SHARED void gs_buffer_addresses(const gs_wave_t *w, const gs_inst_t *in, const gs_buffer_t *b,
+                                   unsigned skip, gs_access_t *a) {
   const gs_buffer_operands_t o = gs_buffer_operands(w, in);
   const uint64_t base = b->base + o.soffset;
   const uint32_t imm = o.imm + skip, tid = b->add_tid, stride = b->stride;
-  /* Without swizzling a record is `stride` bytes; with it, blocks of 2^shift records hold dword after dword of each. */
+  /* Without swizzling a record is `stride` bytes; with it, blocks of 2^shift records hold dword after dword
+   * of each. */
   const uint32_t shift = b->swizzle ? b->index_shift : 0;
   const uint32_t inside = b->swizzle ? (1u << shift) - 1 : 0;
   const uint32_t whole = b->swizzle ? ~3u : ~0u;
@@ -107,7 +109,7 @@ GS_SHARED void gs_buffer_addresses(const gs_wave_t *w, const gs_inst_t *in, cons
   }
   uint8_t outside[GS_LANES];
   GS_LANES_DO(l)
-    outside[l] = o.index->u32[l] + l * tid >= b->num_records;
+  outside[l] = o.index->u32[l] + l * tid >= b->num_records;
   a->zero = gs_pack_mask(outside) & a->lanes;
   a->lanes &= ~a->zero;
 }
@@ -135,11 +137,14 @@ typedef struct gs_format {
 /* The format of that number, or NULL if there is none for it: then loads return 0 and stores do nothing. */
 const gs_format_t *gs_format_find(unsigned dfmt, unsigned nfmt);
 
-/* Component `i` of the item `raw` as the 32 bits that go to a register; as a half or 16-bit integer if `d16`. */
-uint32_t gs_format_unpack(const gs_format_t *format, unsigned nfmt, const uint32_t raw[4], unsigned i, bool d16);
+/* Component `i` of the item `raw` as the 32 bits that go to a register; as a half or 16-bit integer if `d16`.
+ */
+uint32_t gs_format_unpack(const gs_format_t *format, unsigned nfmt, const uint32_t raw[4], unsigned i,
+                          bool d16);
 /* What a component is that the format lacks (0, 0, 0, 1) or a resource asks for: `one` or zero. */
 uint32_t gs_format_constant(unsigned nfmt, bool one, bool d16);
 /* Puts `value` from a register into component `i` of the item. */
-void gs_format_pack(const gs_format_t *format, unsigned nfmt, uint32_t value, unsigned i, bool d16, uint32_t raw[4]);
+void gs_format_pack(const gs_format_t *format, unsigned nfmt, uint32_t value, unsigned i, bool d16,
+                    uint32_t raw[4]);
 
 #endif

@@ -68,22 +68,19 @@ static uint32_t small_float_of(float value, unsigned width) {
 /* The number that a field means. */
 static double to_number(unsigned nfmt, uint32_t value, unsigned width) {
   switch (nfmt) {
-  case GS_NFMT_UNORM:
-    return (double)value / mask_of(width);
+  case GS_NFMT_UNORM: return (double)value / mask_of(width);
   case GS_NFMT_SNORM: {
     const double scaled = (double)sign_extend(value, width) / mask_of(width - 1);
     return scaled < -1 ? -1 : scaled;
   }
-  case GS_NFMT_USCALED:
-    return value;
-  case GS_NFMT_SSCALED:
-    return sign_extend(value, width);
-  default:
-    return width == 16 ? gs_float_of_half((uint16_t)value) : small_float(value, width);
+  case GS_NFMT_USCALED: return value;
+  case GS_NFMT_SSCALED: return sign_extend(value, width);
+  default: return width == 16 ? gs_float_of_half((uint16_t)value) : small_float(value, width);
   }
 }
 
-/* Rounds once: what a float drops stays visible in its last bit. Not for numbers that are denormal as floats. */
+/* Rounds once: what a float drops stays visible in its last bit. Not for numbers that are denormal as floats.
+ */
 static uint16_t half_of_double(double value) {
   const float near = (float)value;
   uint32_t bits = gs_bits_of_float(near);
@@ -92,16 +89,15 @@ static uint16_t half_of_double(double value) {
   return gs_half_of_float(gs_float_of_bits(bits));
 }
 
-uint32_t gs_format_unpack(const gs_format_t *format, unsigned nfmt, const uint32_t raw[4], unsigned i, bool d16) {
+uint32_t gs_format_unpack(const gs_format_t *format, unsigned nfmt, const uint32_t raw[4], unsigned i,
+                          bool d16) {
   const unsigned width = format->width[i];
   const uint32_t value = raw[format->shift[i] / 32] >> format->shift[i] % 32 & mask_of(width);
   switch (nfmt) {
-  case GS_NFMT_UINT:
-    return d16 ? value & 0xffff : value;
+  case GS_NFMT_UINT: return d16 ? value & 0xffff : value;
   case GS_NFMT_SINT:
     return d16 ? (uint32_t)sign_extend(value, width) & 0xffff : (uint32_t)sign_extend(value, width);
-  default:
-    break;
+  default: break;
   }
   if (nfmt == GS_NFMT_FLOAT && ((width == 32 && !d16) || (width == 16 && d16)))
     return value;
@@ -131,17 +127,14 @@ static uint32_t to_field(double value, double low, double high) {
 static uint32_t of_float(unsigned nfmt, float value, unsigned width) {
   const double all = mask_of(width), half = mask_of(width - 1);
   switch (nfmt) {
-  case GS_NFMT_UNORM:
-    return to_field((double)value * all, 0, all);
-  case GS_NFMT_SNORM:
-    return to_field((double)value * half, -half, half);
-  case GS_NFMT_USCALED:
-    return to_field((double)value, 0, all);
-  case GS_NFMT_SSCALED:
-    return to_field((double)value, -half - 1, half);
+  case GS_NFMT_UNORM: return to_field((double)value * all, 0, all);
+  case GS_NFMT_SNORM: return to_field((double)value * half, -half, half);
+  case GS_NFMT_USCALED: return to_field((double)value, 0, all);
+  case GS_NFMT_SSCALED: return to_field((double)value, -half - 1, half);
   default:
-    return width == 32 ? gs_bits_of_float(value)
-                       : width == 16 ? gs_half_of_float(value) : small_float_of(value, width);
+    return width == 32   ? gs_bits_of_float(value)
+           : width == 16 ? gs_half_of_float(value)
+                         : small_float_of(value, width);
   }
 }
 

@@ -1,7 +1,7 @@
-/* Single accesses to guest memory. Kernels share memory with the host program and with each other and may race by
- * design, so each access is one host access of its size, never torn, repeated or merged, and not one that the thread
- * sanitizer should see: it looks for races of the simulator.
- * Not here: which addresses are good (memory.h). */
+/* Single accesses to guest memory. Kernels share memory with the host program and with each other and may
+ * race by design, so each access is one host access of its size, never torn, repeated or merged, and not one
+ * that the thread sanitizer should see: it looks for races of the simulator. Not here: which addresses are
+ * good (memory.h). */
 #ifndef GFXSIM_ISA_GUEST_H
 #define GFXSIM_ISA_GUEST_H
 
@@ -17,10 +17,10 @@
 #define GS_THREAD_SANITIZER 1
 #endif
 
-/* Marks functions that touch guest memory. GS_GUEST_BLOCK marks pointers to many values that are accessed at once:
- * volatile where the compiler must not make a call of memcpy of it, which the sanitizer would see. */
+/* Marks functions that touch guest memory. GS_GUEST_BLOCK marks pointers to many values that are accessed at
+ * once: volatile where the compiler must not make a call of memcpy of it, which the sanitizer would see. */
 #ifdef GS_THREAD_SANITIZER
-#define GS_GUEST __attribute__((noinline, unused, no_sanitize("thread")))
+#define GS_GUEST       __attribute__((noinline, unused, no_sanitize("thread")))
 #define GS_GUEST_BLOCK volatile
 #else
 #define GS_GUEST inline

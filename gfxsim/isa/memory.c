@@ -1,6 +1,6 @@
-/* The uncommon ways to memory: accesses that leave the mapping where the last one was, lie in several mappings or
- * apertures, or must be put together from pieces; and scalar accesses.
- * Not here: the common way (memory.h), which is compiled into the instructions. */
+/* The uncommon ways to memory: accesses that leave the mapping where the last one was, lie in several
+ * mappings or apertures, or must be put together from pieces; and scalar accesses. Not here: the common way
+ * (memory.h), which is compiled into the instructions. */
 #include "isa/memory.h"
 
 #include "isa/guest.h"
@@ -69,8 +69,10 @@ static void copy_bytes(uint64_t host[GS_ACCESS_BYTES], uint8_t *bounce, unsigned
   }
 }
 
-/* Resolves one lane: straight, or through its bounce buffer if its bytes are not together or `bounce` wants it. */
-static bool place_lane(gs_wave_t *w, gs_access_t *a, unsigned lane, uint64_t address, unsigned step, bool bounce) {
+/* Resolves one lane: straight, or through its bounce buffer if its bytes are not together or `bounce` wants
+ * it. */
+static bool place_lane(gs_wave_t *w, gs_access_t *a, unsigned lane, uint64_t address, unsigned step,
+                       bool bounce) {
   uint64_t host[GS_ACCESS_BYTES];
   if (!find_bytes(w, a, lane, address, step, host))
     return false;
@@ -113,7 +115,8 @@ static bool place_straight(gs_wave_t *w, gs_access_t *a) {
 }
 
 /* Resolves lanes that are not all straight. */
-static bool place_lanes(gs_wave_t *w, gs_access_t *a, const uint64_t address[GS_LANES], unsigned step, bool bounce) {
+static bool place_lanes(gs_wave_t *w, gs_access_t *a, const uint64_t address[GS_LANES], unsigned step,
+                        bool bounce) {
   a->bounced = 0;
   for (uint64_t left = a->lanes; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctzll(left);
@@ -131,8 +134,10 @@ bool gs_resolve_slow(gs_wave_t *w, gs_access_t *a) {
     a->step = GS_LINEAR_STEP;
     if (!place_lanes(w, a, address, step, false))
       return false;
-    /* Bounced lanes are written after the others. Where lanes overlap the later lane must win: bounce them all. */
-    if (a->rights == GS_VM_WRITE && a->bounced && a->bounced != a->lanes && !place_lanes(w, a, address, step, true))
+    /* Bounced lanes are written after the others. Where lanes overlap the later lane must win: bounce them
+     * all. */
+    if (a->rights == GS_VM_WRITE && a->bounced && a->bounced != a->lanes &&
+        !place_lanes(w, a, address, step, true))
       return false;
   }
   gs_access_fill(w, a);
@@ -174,8 +179,7 @@ bool gs_resolve_mixed(gs_wave_t *w, gs_access_t *a) {
     case GS_PRIVATE_APERTURE_HI:
       good = place_lane(w, a, l, gs_private_address(w, offset) + 4u * l, GS_PRIVATE_STEP, false);
       break;
-    default:
-      good = place_lane(w, a, l, a->at[l], GS_LINEAR_STEP, false);
+    default: good = place_lane(w, a, l, a->at[l], GS_LINEAR_STEP, false);
     }
     if (!good)
       return false;

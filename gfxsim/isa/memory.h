@@ -1,6 +1,7 @@
-/* How instructions reach memory: the wave's view of the GPU's address space, LDS, and the apertures through which flat
- * addresses reach LDS and private memory. Every access is checked; a bad one faults the wave before any lane is served.
- * Not here: address arithmetic of the encodings (op_*.c), moving the data (transfer.h), the address space (base/vm.h). */
+/* How instructions reach memory: the wave's view of the GPU's address space, LDS, and the apertures through
+ * which flat addresses reach LDS and private memory. Every access is checked; a bad one faults the wave
+ * before any lane is served. Not here: address arithmetic of the encodings (op_*.c), moving the data
+ * (transfer.h), the address space (base/vm.h). */
 #ifndef GFXSIM_ISA_MEMORY_H
 #define GFXSIM_ISA_MEMORY_H
 
@@ -17,8 +18,9 @@ enum {
 
 /* The accesses of one vector memory instruction, at most GS_ACCESS_BYTES per lane. */
 typedef struct gs_access {
-  /* Before resolving: each lane's address as the device sees it. Afterwards: its address in this process, and lanes that
-   * take no part have the address of one that does, so that loads may go over all lanes without a look at `lanes`. */
+  /* Before resolving: each lane's address as the device sees it. Afterwards: its address in this process, and
+   * lanes that take no part have the address of one that does, so that loads may go over all lanes without a
+   * look at `lanes`. */
   _Alignas(64) uint64_t at[GS_LANES];
   uint64_t lanes;   /* lanes that access memory */
   uint64_t zero;    /* lanes whose access is out of bounds in a way that reads 0 and writes nothing */
@@ -61,7 +63,8 @@ static inline void gs_access_fill(gs_wave_t *w, gs_access_t *a) {
   }
 }
 
-/* Finds out whether lanes are `stride` bytes apart or all at one place. Lanes that take no part are filled. */
+/* Finds out whether lanes are `stride` bytes apart or all at one place. Lanes that take no part are filled.
+ */
 static inline void gs_access_measure(gs_access_t *a, uint32_t stride) {
   const uint64_t first = a->at[0];
   uint64_t differ = 0, apart = 0;
@@ -96,8 +99,9 @@ static inline uint32_t gs_access_dense_stride(const gs_access_t *a) {
 /* The slow path of gs_resolve: any addresses, also lanes in several mappings. */
 bool gs_resolve_slow(gs_wave_t *w, gs_access_t *a);
 
-/* gs_resolve's fast path: all lanes in the mapping where this instruction found its addresses last time, and each lane's
- * dwords `step` apart. Addresses of lanes that take no part must be filled. Does nothing if it returns false. */
+/* gs_resolve's fast path: all lanes in the mapping where this instruction found its addresses last time, and
+ * each lane's dwords `step` apart. Addresses of lanes that take no part must be filled. Does nothing if it
+ * returns false. */
 static inline bool gs_resolve_hinted(gs_wave_t *w, gs_access_t *a) {
   const gs_vm_map_t *map = atomic_load_explicit(&w->env->vm->seen, memory_order_relaxed);
   const uint32_t hint = w->range_hint[w->pc / 8 % GS_RANGE_HINTS];
@@ -108,7 +112,8 @@ static inline bool gs_resolve_hinted(gs_wave_t *w, gs_access_t *a) {
   const uint64_t start = range->start, last = range->end - span;
   if (GS_UNLIKELY((range->access & a->rights) != a->rights || last < start || last > range->end))
     return false;
-  /* Addresses of mappings have bit 63 clear, so a difference has it set exactly if the address is out of bounds. */
+  /* Addresses of mappings have bit 63 clear, so a difference has it set exactly if the address is out of
+   * bounds. */
   uint64_t outside = 0;
   for (unsigned l = 0; l < GS_LANES; l++)
     outside |= (a->at[l] - start) | (last - a->at[l]);
@@ -116,13 +121,13 @@ static inline bool gs_resolve_hinted(gs_wave_t *w, gs_access_t *a) {
     return false;
   const uint64_t delta = (uint64_t)(uintptr_t)range->host - start;
   GS_LANES_DO(l)
-    a->at[l] += delta;
+  a->at[l] += delta;
   gs_access_measure(a, gs_access_dense_stride(a));
   return true;
 }
 
-/* Resolves addresses in the GPU's address space. Returns whether there is anything to do; on a bad address faults the
- * wave and returns false. */
+/* Resolves addresses in the GPU's address space. Returns whether there is anything to do; on a bad address
+ * faults the wave and returns false. */
 static inline bool gs_resolve(gs_wave_t *w, gs_access_t *a) {
   if (GS_UNLIKELY(!a->lanes))
     return a->zero != 0;
@@ -146,13 +151,13 @@ static inline bool gs_resolve_lds(gs_wave_t *w, gs_access_t *a) {
     return gs_resolve_lds_slow(w, a);
   const uint64_t base = (uint64_t)(uintptr_t)w->env->lds;
   GS_LANES_DO(l)
-    a->at[l] += base;
+  a->at[l] += base;
   gs_access_measure(a, a->bytes);
   return true;
 }
 
-/* Resolves flat addresses of which some lie in an aperture: LDS, private memory and global addresses in any mixture.
- * Returns whether there is anything to do; on a bad address faults the wave and returns false. */
+/* Resolves flat addresses of which some lie in an aperture: LDS, private memory and global addresses in any
+ * mixture. Returns whether there is anything to do; on a bad address faults the wave and returns false. */
 bool gs_resolve_mixed(gs_wave_t *w, gs_access_t *a);
 
 /* Where byte `offset` of lane 0's private memory is; lanes are 4 bytes apart. */
@@ -172,12 +177,13 @@ static inline void gs_access_finish(gs_wave_t *w, gs_access_t *a) {
     gs_access_write_back(w, a);
 }
 
-/* Scalar access of `size` bytes: the address in this process, or NULL after faulting the wave. Bytes that are not
- * together in this process are read into the wave (at most 64), and can't be written: write a dword at a time. */
+/* Scalar access of `size` bytes: the address in this process, or NULL after faulting the wave. Bytes that are
+ * not together in this process are read into the wave (at most 64), and can't be written: write a dword at a
+ * time. */
 void *gs_resolve_scalar(gs_wave_t *w, uint64_t address, unsigned size, uint32_t access);
 
-/* Value of the LDS_DIRECT operand: the LDS item that M0 describes (offset in 15:0, type in 18:16), the same for all
- * lanes; 0 beyond the end of LDS. */
+/* Value of the LDS_DIRECT operand: the LDS item that M0 describes (offset in 15:0, type in 18:16), the same
+ * for all lanes; 0 beyond the end of LDS. */
 uint32_t gs_lds_direct(const gs_wave_t *w);
 
 #endif

@@ -1,7 +1,7 @@
-/* DS instructions: loads, stores and atomics on the local data share, and exchanges between lanes that use its network.
- * LDS belongs to one workgroup, which one thread executes at a time: atomics need no host atomics. Global data share and
- * global wave sync do not exist on these devices as compute programs see them: illegal.
- * Not here: flat addresses of LDS (op_flat.c). */
+/* DS instructions: loads, stores and atomics on the local data share, and exchanges between lanes that use
+ * its network. LDS belongs to one workgroup, which one thread executes at a time: atomics need no host
+ * atomics. Global data share and global wave sync do not exist on these devices as compute programs see them:
+ * illegal. Not here: flat addresses of LDS (op_flat.c). */
 #include "isa/fp_atomic.h"
 #include "isa/transfer.h"
 
@@ -14,7 +14,7 @@ static void illegal(gs_wave_t *w, const gs_inst_t *in) {
 static inline void lane_offsets(const gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, uint32_t offset) {
   const gs_row_t *address = &w->v[in->src[0].reg];
   GS_LANES_DO(l)
-    a->at[l] = address->u32[l] + offset;
+  a->at[l] = address->u32[l] + offset;
 }
 
 /* Each of these starts an access. Returns whether there is anything to do. */
@@ -27,7 +27,8 @@ static bool lds_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, unsigne
   lane_offsets(w, in, a, offset);
   return gs_resolve_lds(w, a);
 }
-static bool lds_begin_atomic(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, unsigned bytes, uint32_t offset) {
+static bool lds_begin_atomic(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, unsigned bytes,
+                             uint32_t offset) {
   if (GS_UNLIKELY(in->gds)) {
     illegal(w, in);
     return false;
@@ -45,53 +46,53 @@ static bool lds_begin_addtid(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a) 
   gs_access_init(a, gs_exec(w), 4, 0);
   const uint32_t base = (w->s.u32[GS_S_M0] & 0xffff) + (uint32_t)in->imm;
   GS_LANES_DO(l)
-    a->at[l] = base + 4 * l;
+  a->at[l] = base + 4 * l;
   return gs_resolve_lds(w, a);
 }
 
 /* ---- Loads and stores ---- */
 
-#define READ(name, n)                                                                                          \
-  GS_OP(name) {                                                                                                \
-    gs_access_t a;                                                                                             \
-    if (lds_begin(w, in, &a, 4 * n, (uint32_t)in->imm))                                                        \
-      gs_load_dwords(w, &a, in->dst, n);                                                                       \
+#define READ(name, n)                                                                                        \
+  GS_OP(name) {                                                                                              \
+    gs_access_t a;                                                                                           \
+    if (lds_begin(w, in, &a, 4 * n, (uint32_t)in->imm))                                                      \
+      gs_load_dwords(w, &a, in->dst, n);                                                                     \
   }
-#define READ_NARROW(name, narrow, half)                                                                        \
-  GS_OP(name) {                                                                                                \
-    gs_access_t a;                                                                                             \
-    if (lds_begin(w, in, &a, narrow >= GS_NARROW_U16 ? 2 : 1, (uint32_t)in->imm))                              \
-      gs_load_narrow(w, &a, in->dst, narrow, half);                                                            \
+#define READ_NARROW(name, narrow, half)                                                                      \
+  GS_OP(name) {                                                                                              \
+    gs_access_t a;                                                                                           \
+    if (lds_begin(w, in, &a, narrow >= GS_NARROW_U16 ? 2 : 1, (uint32_t)in->imm))                            \
+      gs_load_narrow(w, &a, in->dst, narrow, half);                                                          \
   }
-#define WRITE(name, n)                                                                                         \
-  GS_OP(name) {                                                                                                \
-    gs_access_t a;                                                                                             \
-    if (lds_begin(w, in, &a, 4 * n, (uint32_t)in->imm))                                                        \
-      gs_store_dwords(w, &a, in->src[1].reg, n);                                                               \
+#define WRITE(name, n)                                                                                       \
+  GS_OP(name) {                                                                                              \
+    gs_access_t a;                                                                                           \
+    if (lds_begin(w, in, &a, 4 * n, (uint32_t)in->imm))                                                      \
+      gs_store_dwords(w, &a, in->src[1].reg, n);                                                             \
   }
-#define WRITE_NARROW(name, bytes, shift)                                                                       \
-  GS_OP(name) {                                                                                                \
-    gs_access_t a;                                                                                             \
-    if (lds_begin(w, in, &a, bytes, (uint32_t)in->imm))                                                        \
-      gs_store_narrow(w, &a, in->src[1].reg, bytes, shift);                                                    \
+#define WRITE_NARROW(name, bytes, shift)                                                                     \
+  GS_OP(name) {                                                                                              \
+    gs_access_t a;                                                                                           \
+    if (lds_begin(w, in, &a, bytes, (uint32_t)in->imm))                                                      \
+      gs_store_narrow(w, &a, in->src[1].reg, bytes, shift);                                                  \
   }
 /* Two accesses of `n` dwords each, their offsets in units of `scale` bytes. */
-#define READ2(name, n, scale)                                                                                  \
-  GS_OP(name) {                                                                                                \
-    gs_access_t a, b;                                                                                          \
-    if (lds_begin(w, in, &a, 4 * n, (uint32_t)in->imm * scale) &&                                              \
-        lds_begin(w, in, &b, 4 * n, in->imm1 * scale)) {                                                       \
-      gs_load_dwords(w, &a, in->dst, n);                                                                       \
-      gs_load_dwords(w, &b, in->dst + n, n);                                                                   \
-    }                                                                                                          \
+#define READ2(name, n, scale)                                                                                \
+  GS_OP(name) {                                                                                              \
+    gs_access_t a, b;                                                                                        \
+    if (lds_begin(w, in, &a, 4 * n, (uint32_t)in->imm * scale) &&                                            \
+        lds_begin(w, in, &b, 4 * n, in->imm1 * scale)) {                                                     \
+      gs_load_dwords(w, &a, in->dst, n);                                                                     \
+      gs_load_dwords(w, &b, in->dst + n, n);                                                                 \
+    }                                                                                                        \
   }
-#define WRITE2(name, n, scale)                                                                                 \
-  GS_OP(name) {                                                                                                \
-    gs_access_t a;                                                                                             \
-    if (lds_begin(w, in, &a, 4 * n, (uint32_t)in->imm * scale))                                                \
-      gs_store_dwords(w, &a, in->src[1].reg, n);                                                               \
-    if (lds_begin(w, in, &a, 4 * n, in->imm1 * scale))                                                         \
-      gs_store_dwords(w, &a, in->src[2].reg, n);                                                               \
+#define WRITE2(name, n, scale)                                                                               \
+  GS_OP(name) {                                                                                              \
+    gs_access_t a;                                                                                           \
+    if (lds_begin(w, in, &a, 4 * n, (uint32_t)in->imm * scale))                                              \
+      gs_store_dwords(w, &a, in->src[1].reg, n);                                                             \
+    if (lds_begin(w, in, &a, 4 * n, in->imm1 * scale))                                                       \
+      gs_store_dwords(w, &a, in->src[2].reg, n);                                                             \
   }
 
 READ(ds_read_b32, 1)
@@ -149,13 +150,13 @@ static inline unsigned denormals64(uint32_t mode) {
 }
 
 /* `next` is the new value as an expression of `old`, the operands `data` and `second`, and `mode`. */
-#define RMW(name, bits, next)                                                                                  \
-  static uint##bits##_t lds_##name##bits(uint64_t at, UNUSED uint##bits##_t data, UNUSED uint##bits##_t second, \
-                                         UNUSED uint32_t mode) {                                               \
-    uint##bits##_t *item = (uint##bits##_t *)(uintptr_t)at;                                                    \
-    const uint##bits##_t old = *item;                                                                          \
-    *item = (next);                                                                                            \
-    return old;                                                                                                \
+#define RMW(name, bits, next)                                                                                \
+  static uint##bits##_t lds_##name##bits(uint64_t at, UNUSED uint##bits##_t data,                            \
+                                         UNUSED uint##bits##_t second, UNUSED uint32_t mode) {               \
+    uint##bits##_t *item = (uint##bits##_t *)(uintptr_t)at;                                                  \
+    const uint##bits##_t old = *item;                                                                        \
+    *item = (next);                                                                                          \
+    return old;                                                                                              \
   }
 #define RMW_BOTH(name, next) RMW(name, 32, next) RMW(name, 64, next)
 
@@ -186,18 +187,18 @@ RMW(add_f, 64, gs_fp_add64(old, data, denormals64(mode)))
 RMW(cmpst_f, 32, gs_fp_equal32(old, data, denormals32(mode)) ? second : old)
 RMW(cmpst_f, 64, gs_fp_equal64(old, data, denormals64(mode)) ? second : old)
 
-#define ATOMIC(name, op, bits, second, ret)                                                                    \
-  GS_OP(name) {                                                                                                \
-    gs_access_t a;                                                                                             \
-    if (lds_begin_atomic(w, in, &a, bits / 8, (uint32_t)in->imm))                                              \
-      gs_atomic##bits(w, &a, lds_##op##bits, in->src[1].reg, in->src[second].reg, ret);                        \
+#define ATOMIC(name, op, bits, second, ret)                                                                  \
+  GS_OP(name) {                                                                                              \
+    gs_access_t a;                                                                                           \
+    if (lds_begin_atomic(w, in, &a, bits / 8, (uint32_t)in->imm))                                            \
+      gs_atomic##bits(w, &a, lds_##op##bits, in->src[1].reg, in->src[second].reg, ret);                      \
   }
 /* With and without return; one operand or two. */
-#define ATOMIC_1(op, type, name, bits)                                                                         \
-  ATOMIC(ds_##op##_##type, name, bits, 1, GS_NO_RETURN)                                                        \
+#define ATOMIC_1(op, type, name, bits)                                                                       \
+  ATOMIC(ds_##op##_##type, name, bits, 1, GS_NO_RETURN)                                                      \
   ATOMIC(ds_##op##_rtn_##type, name, bits, 1, in->dst)
-#define ATOMIC_2(op, type, name, bits)                                                                         \
-  ATOMIC(ds_##op##_##type, name, bits, 2, GS_NO_RETURN)                                                        \
+#define ATOMIC_2(op, type, name, bits)                                                                       \
+  ATOMIC(ds_##op##_##type, name, bits, 2, GS_NO_RETURN)                                                      \
   ATOMIC(ds_##op##_rtn_##type, name, bits, 2, in->dst)
 
 ATOMIC_1(add, u32, add, 32)
@@ -297,15 +298,15 @@ GS_OP(ds_condxchg32_rtn_b64) {
   gs_access_init(&a, gs_exec(w), 8, 0);
   lane_offsets(w, in, &a, (uint32_t)in->imm);
   GS_LANES_DO(l)
-    a.at[l] &= 0xfff8;
+  a.at[l] &= 0xfff8;
   if (gs_resolve_lds(w, &a))
     gs_atomic64(w, &a, lds_condxchg64, in->src[1].reg, in->src[1].reg, in->dst);
 }
 
 /* ---- Atomics whose operand is in LDS too ---- */
 
-/* The operand is some dwords from the item: by the offset (15 bits, signed) or, if its bit 15 is set, by bits 31:17 of
- * the address. */
+/* The operand is some dwords from the item: by the offset (15 bits, signed) or, if its bit 15 is set, by bits
+ * 31:17 of the address. */
 static bool src2_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, gs_access_t *b, unsigned bytes) {
   if (GS_UNLIKELY(in->gds)) {
     illegal(w, in);
@@ -326,16 +327,16 @@ static bool src2_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, gs_acc
          gs_resolve_lds(w, a) && gs_resolve_lds(w, b);
 }
 
-#define SRC2(name, op, bits)                                                                                   \
-  GS_OP(name) {                                                                                                \
-    gs_access_t a, b;                                                                                          \
-    if (!src2_begin(w, in, &a, &b, bits / 8))                                                                  \
-      return;                                                                                                  \
-    for (uint64_t left = a.lanes; left; left &= left - 1) {                                                    \
-      const unsigned l = (unsigned)__builtin_ctzll(left);                                                      \
-      const uint##bits##_t data = gs_bit(b.lanes, l) ? gs_guest_get##bits(b.at[l]) : 0;                        \
-      (void)lds_##op##bits(a.at[l], data, data, w->mode);                                                      \
-    }                                                                                                          \
+#define SRC2(name, op, bits)                                                                                 \
+  GS_OP(name) {                                                                                              \
+    gs_access_t a, b;                                                                                        \
+    if (!src2_begin(w, in, &a, &b, bits / 8))                                                                \
+      return;                                                                                                \
+    for (uint64_t left = a.lanes; left; left &= left - 1) {                                                  \
+      const unsigned l = (unsigned)__builtin_ctzll(left);                                                    \
+      const uint##bits##_t data = gs_bit(b.lanes, l) ? gs_guest_get##bits(b.at[l]) : 0;                      \
+      (void)lds_##op##bits(a.at[l], data, data, w->mode);                                                    \
+    }                                                                                                        \
   }
 
 SRC2(ds_add_src2_u32, add, 32)
@@ -372,8 +373,8 @@ SRC2(ds_max_src2_f64, max_f, 64)
 
 /* ---- One counter for the wave ---- */
 
-/* Adds `sign` times the number of active lanes to the dword that M0 and the offset name; all active lanes get what was
- * there. */
+/* Adds `sign` times the number of active lanes to the dword that M0 and the offset name; all active lanes get
+ * what was there. */
 static void count_lanes(gs_wave_t *w, const gs_inst_t *in, bool subtract) {
   const uint64_t exec = gs_exec(w);
   if (GS_UNLIKELY(in->gds)) {
@@ -392,7 +393,7 @@ static void count_lanes(gs_wave_t *w, const gs_inst_t *in, bool subtract) {
   }
   gs_row_t row;
   GS_LANES_DO(l)
-    row.u32[l] = old;
+  row.u32[l] = old;
   gs_write_row(w, in->dst, &row, exec);
 }
 GS_OP(ds_append) {
@@ -411,7 +412,7 @@ static void take_from(gs_wave_t *w, const gs_inst_t *in, const gs_row_t *data, c
   if (exec != w->lane_mask_exec)
     gs_lane_mask_update(w, exec);
   GS_LANES_DO(l)
-    active.u32[l] = data->u32[l] & w->lane_mask.u32[l];
+  active.u32[l] = data->u32[l] & w->lane_mask.u32[l];
   for (unsigned l = 0; l < GS_LANES; l++)
     result.u32[l] = active.u32[from->u32[l] & 63];
   gs_write_row(w, in->dst, &result, exec);
@@ -421,7 +422,7 @@ GS_OP(ds_bpermute_b32) {
   gs_row_t from;
   const gs_row_t *address = &w->v[in->src[0].reg];
   GS_LANES_DO(l)
-    from.u32[l] = (address->u32[l] + (uint32_t)in->imm) / 4;
+  from.u32[l] = (address->u32[l] + (uint32_t)in->imm) / 4;
   take_from(w, in, &w->v[in->src[1].reg], &from);
 }
 
@@ -461,9 +462,9 @@ GS_OP(ds_swizzle_b32) {
 
 /* ---- Without the hardware ---- */
 
-#define ABSENT(name)                                                                                           \
-  GS_OP(name) {                                                                                                \
-    illegal(w, in);                                                                                            \
+#define ABSENT(name)                                                                                         \
+  GS_OP(name) {                                                                                              \
+    illegal(w, in);                                                                                          \
   }
 ABSENT(ds_gws_sema_release_all)
 ABSENT(ds_gws_init)

@@ -9,7 +9,7 @@ static inline void vector_addresses(const gs_wave_t *w, const gs_inst_t *in, gs_
   const gs_row64_t address = {&w->v[in->src[0].reg], &w->v[in->src[0].reg + 1]};
   const uint64_t offset = (uint64_t)(int64_t)in->imm;
   GS_LANES_DO(l)
-    a->at[l] = gs_get_u64(address, l) + offset;
+  a->at[l] = gs_get_u64(address, l) + offset;
 }
 
 /* A scalar base and 32-bit offsets. */
@@ -17,10 +17,11 @@ static inline void scalar_addresses(const gs_wave_t *w, const gs_inst_t *in, gs_
   const uint64_t base = gs_src_mask(w, in, 2) + (uint64_t)(int64_t)in->imm;
   const gs_row_t *offset = &w->v[in->src[0].reg];
   GS_LANES_DO(l)
-    a->at[l] = base + offset->u32[l];
+  a->at[l] = base + offset->u32[l];
 }
 
-/* Each of these starts an access. Returns whether there is anything to do. Atomics want `align` bytes, others 1. */
+/* Each of these starts an access. Returns whether there is anything to do. Atomics want `align` bytes,
+ * others 1. */
 static bool global_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, unsigned bytes, uint32_t rights,
                          unsigned align) {
   gs_access_init(a, gs_exec(w), bytes, rights);
@@ -31,18 +32,19 @@ static bool global_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, unsi
   return (align == 1 || gs_access_check_alignment(w, a, align)) && gs_resolve(w, a);
 }
 
-static bool scratch_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, unsigned bytes, uint32_t rights) {
+static bool scratch_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, unsigned bytes,
+                          uint32_t rights) {
   gs_access_init(a, gs_exec(w), bytes, rights);
   a->step = GS_PRIVATE_STEP;
   if (in->src[2].kind == GS_SRC_NONE && in->src[0].kind == GS_SRC_VGPR) {
     const gs_row_t *address = &w->v[in->src[0].reg];
     GS_LANES_DO(l)
-      a->at[l] = gs_private_address(w, address->u32[l] + (uint32_t)in->imm) + 4 * l;
+    a->at[l] = gs_private_address(w, address->u32[l] + (uint32_t)in->imm) + 4 * l;
   } else {
     const uint32_t base = in->src[2].kind == GS_SRC_NONE ? 0 : w->s.u32[in->src[2].reg];
     const uint64_t address = gs_private_address(w, base + (uint32_t)in->imm);
     GS_LANES_DO(l)
-      a->at[l] = address + 4 * l;
+    a->at[l] = address + 4 * l;
   }
   return gs_resolve(w, a);
 }
@@ -51,7 +53,7 @@ static bool scratch_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, uns
 static uint64_t lanes_in(const gs_access_t *a, uint32_t high) {
   uint8_t bytes[GS_LANES];
   GS_LANES_DO(l)
-    bytes[l] = a->at[l] >> 32 == high;
+  bytes[l] = a->at[l] >> 32 == high;
   return gs_pack_mask(bytes) & a->lanes;
 }
 
@@ -69,12 +71,12 @@ static bool resolve_apertures(gs_wave_t *w, gs_access_t *a, unsigned align) {
   if (private_lanes == a->lanes && align <= 4) {
     a->step = GS_PRIVATE_STEP;
     GS_LANES_DO(l)
-      a->at[l] = gs_private_address(w, (uint32_t)a->at[l]) + 4 * l;
+    a->at[l] = gs_private_address(w, (uint32_t)a->at[l]) + 4 * l;
     return gs_resolve(w, a);
   }
   if (shared_lanes == a->lanes) {
     GS_LANES_DO(l)
-      a->at[l] = (uint32_t)a->at[l];
+    a->at[l] = (uint32_t)a->at[l];
     return gs_resolve_lds(w, a);
   }
   return gs_resolve_mixed(w, a);
@@ -99,65 +101,65 @@ static bool flat_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, unsign
 
 /* ---- Instructions ---- */
 
-#define FLAT_BEGIN(bytes, rights) flat_begin(w, in, &a, bytes, rights, 1)
-#define GLOBAL_BEGIN(bytes, rights) global_begin(w, in, &a, bytes, rights, 1)
+#define FLAT_BEGIN(bytes, rights)    flat_begin(w, in, &a, bytes, rights, 1)
+#define GLOBAL_BEGIN(bytes, rights)  global_begin(w, in, &a, bytes, rights, 1)
 #define SCRATCH_BEGIN(bytes, rights) scratch_begin(w, in, &a, bytes, rights)
 
-#define LOAD_DWORDS(segment, begin, suffix, n)                                                                 \
-  GS_OP(segment##_load_##suffix) {                                                                             \
-    gs_access_t a;                                                                                             \
-    if (!begin(4 * n, GS_VM_READ))                                                                             \
-      return;                                                                                                  \
-    if (n == 1 && GS_UNLIKELY(in->lds))                                                                        \
-      gs_load_dword_to_lds(w, &a, (uint32_t)in->imm);                                                          \
-    else                                                                                                       \
-      gs_load_dwords(w, &a, in->dst, n);                                                                       \
+#define LOAD_DWORDS(segment, begin, suffix, n)                                                               \
+  GS_OP(segment##_load_##suffix) {                                                                           \
+    gs_access_t a;                                                                                           \
+    if (!begin(4 * n, GS_VM_READ))                                                                           \
+      return;                                                                                                \
+    if (n == 1 && GS_UNLIKELY(in->lds))                                                                      \
+      gs_load_dword_to_lds(w, &a, (uint32_t)in->imm);                                                        \
+    else                                                                                                     \
+      gs_load_dwords(w, &a, in->dst, n);                                                                     \
   }
-#define LOAD_NARROW(segment, begin, suffix, narrow, half)                                                      \
-  GS_OP(segment##_load_##suffix) {                                                                             \
-    gs_access_t a;                                                                                             \
-    if (!begin(narrow >= GS_NARROW_U16 ? 2 : 1, GS_VM_READ))                                                   \
-      return;                                                                                                  \
-    if (half == GS_HALF_NONE && GS_UNLIKELY(in->lds))                                                          \
-      gs_load_narrow_to_lds(w, &a, narrow, (uint32_t)in->imm);                                                 \
-    else                                                                                                       \
-      gs_load_narrow(w, &a, in->dst, narrow, half);                                                            \
+#define LOAD_NARROW(segment, begin, suffix, narrow, half)                                                    \
+  GS_OP(segment##_load_##suffix) {                                                                           \
+    gs_access_t a;                                                                                           \
+    if (!begin(narrow >= GS_NARROW_U16 ? 2 : 1, GS_VM_READ))                                                 \
+      return;                                                                                                \
+    if (half == GS_HALF_NONE && GS_UNLIKELY(in->lds))                                                        \
+      gs_load_narrow_to_lds(w, &a, narrow, (uint32_t)in->imm);                                               \
+    else                                                                                                     \
+      gs_load_narrow(w, &a, in->dst, narrow, half);                                                          \
   }
-#define STORE_DWORDS(segment, begin, suffix, n)                                                                \
-  GS_OP(segment##_store_##suffix) {                                                                            \
-    gs_access_t a;                                                                                             \
-    if (begin(4 * n, GS_VM_WRITE))                                                                             \
-      gs_store_dwords(w, &a, in->src[1].reg, n);                                                               \
+#define STORE_DWORDS(segment, begin, suffix, n)                                                              \
+  GS_OP(segment##_store_##suffix) {                                                                          \
+    gs_access_t a;                                                                                           \
+    if (begin(4 * n, GS_VM_WRITE))                                                                           \
+      gs_store_dwords(w, &a, in->src[1].reg, n);                                                             \
   }
-#define STORE_NARROW(segment, begin, suffix, bytes, shift)                                                     \
-  GS_OP(segment##_store_##suffix) {                                                                            \
-    gs_access_t a;                                                                                             \
-    if (begin(bytes, GS_VM_WRITE))                                                                             \
-      gs_store_narrow(w, &a, in->src[1].reg, bytes, shift);                                                    \
+#define STORE_NARROW(segment, begin, suffix, bytes, shift)                                                   \
+  GS_OP(segment##_store_##suffix) {                                                                          \
+    gs_access_t a;                                                                                           \
+    if (begin(bytes, GS_VM_WRITE))                                                                           \
+      gs_store_narrow(w, &a, in->src[1].reg, bytes, shift);                                                  \
   }
 
-#define LOADS_AND_STORES(segment, begin)                                                                       \
-  LOAD_NARROW(segment, begin, ubyte, GS_NARROW_U8, GS_HALF_NONE)                                               \
-  LOAD_NARROW(segment, begin, sbyte, GS_NARROW_I8, GS_HALF_NONE)                                               \
-  LOAD_NARROW(segment, begin, ushort, GS_NARROW_U16, GS_HALF_NONE)                                             \
-  LOAD_NARROW(segment, begin, sshort, GS_NARROW_I16, GS_HALF_NONE)                                             \
-  LOAD_NARROW(segment, begin, ubyte_d16, GS_NARROW_U8, GS_HALF_LO)                                             \
-  LOAD_NARROW(segment, begin, ubyte_d16_hi, GS_NARROW_U8, GS_HALF_HI)                                          \
-  LOAD_NARROW(segment, begin, sbyte_d16, GS_NARROW_I8, GS_HALF_LO)                                             \
-  LOAD_NARROW(segment, begin, sbyte_d16_hi, GS_NARROW_I8, GS_HALF_HI)                                          \
-  LOAD_NARROW(segment, begin, short_d16, GS_NARROW_U16, GS_HALF_LO)                                            \
-  LOAD_NARROW(segment, begin, short_d16_hi, GS_NARROW_U16, GS_HALF_HI)                                         \
-  LOAD_DWORDS(segment, begin, dword, 1)                                                                        \
-  LOAD_DWORDS(segment, begin, dwordx2, 2)                                                                      \
-  LOAD_DWORDS(segment, begin, dwordx3, 3)                                                                      \
-  LOAD_DWORDS(segment, begin, dwordx4, 4)                                                                      \
-  STORE_NARROW(segment, begin, byte, 1, 0)                                                                     \
-  STORE_NARROW(segment, begin, byte_d16_hi, 1, 16)                                                             \
-  STORE_NARROW(segment, begin, short, 2, 0)                                                                    \
-  STORE_NARROW(segment, begin, short_d16_hi, 2, 16)                                                            \
-  STORE_DWORDS(segment, begin, dword, 1)                                                                       \
-  STORE_DWORDS(segment, begin, dwordx2, 2)                                                                     \
-  STORE_DWORDS(segment, begin, dwordx3, 3)                                                                     \
+#define LOADS_AND_STORES(segment, begin)                                                                     \
+  LOAD_NARROW(segment, begin, ubyte, GS_NARROW_U8, GS_HALF_NONE)                                             \
+  LOAD_NARROW(segment, begin, sbyte, GS_NARROW_I8, GS_HALF_NONE)                                             \
+  LOAD_NARROW(segment, begin, ushort, GS_NARROW_U16, GS_HALF_NONE)                                           \
+  LOAD_NARROW(segment, begin, sshort, GS_NARROW_I16, GS_HALF_NONE)                                           \
+  LOAD_NARROW(segment, begin, ubyte_d16, GS_NARROW_U8, GS_HALF_LO)                                           \
+  LOAD_NARROW(segment, begin, ubyte_d16_hi, GS_NARROW_U8, GS_HALF_HI)                                        \
+  LOAD_NARROW(segment, begin, sbyte_d16, GS_NARROW_I8, GS_HALF_LO)                                           \
+  LOAD_NARROW(segment, begin, sbyte_d16_hi, GS_NARROW_I8, GS_HALF_HI)                                        \
+  LOAD_NARROW(segment, begin, short_d16, GS_NARROW_U16, GS_HALF_LO)                                          \
+  LOAD_NARROW(segment, begin, short_d16_hi, GS_NARROW_U16, GS_HALF_HI)                                       \
+  LOAD_DWORDS(segment, begin, dword, 1)                                                                      \
+  LOAD_DWORDS(segment, begin, dwordx2, 2)                                                                    \
+  LOAD_DWORDS(segment, begin, dwordx3, 3)                                                                    \
+  LOAD_DWORDS(segment, begin, dwordx4, 4)                                                                    \
+  STORE_NARROW(segment, begin, byte, 1, 0)                                                                   \
+  STORE_NARROW(segment, begin, byte_d16_hi, 1, 16)                                                           \
+  STORE_NARROW(segment, begin, short, 2, 0)                                                                  \
+  STORE_NARROW(segment, begin, short_d16_hi, 2, 16)                                                          \
+  STORE_DWORDS(segment, begin, dword, 1)                                                                     \
+  STORE_DWORDS(segment, begin, dwordx2, 2)                                                                   \
+  STORE_DWORDS(segment, begin, dwordx3, 3)                                                                   \
   STORE_DWORDS(segment, begin, dwordx4, 4)
 
 LOADS_AND_STORES(flat, FLAT_BEGIN)
@@ -165,34 +167,34 @@ LOADS_AND_STORES(global, GLOBAL_BEGIN)
 LOADS_AND_STORES(scratch, SCRATCH_BEGIN)
 
 /* The second operand follows the data by `second` registers. */
-#define ATOMIC2(segment, suffix, op, bits, second)                                                                      \
-  GS_OP(segment##_atomic_##suffix) {                                                                           \
-    gs_access_t a;                                                                                             \
-    const unsigned data = in->src[1].reg;                                                                      \
-    if (segment##_begin(w, in, &a, bits / 8, GS_VM_READ | GS_VM_WRITE, bits / 8))                              \
-      gs_atomic##bits(w, &a, gs_rmw_##op##bits, data, data + second, in->glc ? in->dst : GS_NO_RETURN);     \
+#define ATOMIC2(segment, suffix, op, bits, second)                                                           \
+  GS_OP(segment##_atomic_##suffix) {                                                                         \
+    gs_access_t a;                                                                                           \
+    const unsigned data = in->src[1].reg;                                                                    \
+    if (segment##_begin(w, in, &a, bits / 8, GS_VM_READ | GS_VM_WRITE, bits / 8))                            \
+      gs_atomic##bits(w, &a, gs_rmw_##op##bits, data, data + second, in->glc ? in->dst : GS_NO_RETURN);      \
   }
 #define ATOMIC(segment, suffix, op, bits) ATOMIC2(segment, suffix, op, bits, 0)
-#define ATOMIC_BOTH(segment, op)                                                                               \
-  ATOMIC(segment, op, op, 32)                                                                                  \
+#define ATOMIC_BOTH(segment, op)                                                                             \
+  ATOMIC(segment, op, op, 32)                                                                                \
   ATOMIC(segment, op##_x2, op, 64)
-#define ATOMICS(segment)                                                                                       \
-  ATOMIC_BOTH(segment, swap)                                                                                   \
-  ATOMIC2(segment, cmpswap, cmpswap, 32, 1)                                                                    \
-  ATOMIC2(segment, cmpswap_x2, cmpswap, 64, 2)                                                                 \
-  ATOMIC_BOTH(segment, add)                                                                                    \
-  ATOMIC_BOTH(segment, sub)                                                                                    \
-  ATOMIC_BOTH(segment, smin)                                                                                   \
-  ATOMIC_BOTH(segment, umin)                                                                                   \
-  ATOMIC_BOTH(segment, smax)                                                                                   \
-  ATOMIC_BOTH(segment, umax)                                                                                   \
-  ATOMIC_BOTH(segment, and)                                                                                    \
-  ATOMIC_BOTH(segment, or)                                                                                     \
-  ATOMIC_BOTH(segment, xor)                                                                                    \
-  ATOMIC_BOTH(segment, inc)                                                                                    \
-  ATOMIC_BOTH(segment, dec)                                                                                    \
-  ATOMIC(segment, add_f64, add_f, 64)                                                                          \
-  ATOMIC(segment, min_f64, min_f, 64)                                                                          \
+#define ATOMICS(segment)                                                                                     \
+  ATOMIC_BOTH(segment, swap)                                                                                 \
+  ATOMIC2(segment, cmpswap, cmpswap, 32, 1)                                                                  \
+  ATOMIC2(segment, cmpswap_x2, cmpswap, 64, 2)                                                               \
+  ATOMIC_BOTH(segment, add)                                                                                  \
+  ATOMIC_BOTH(segment, sub)                                                                                  \
+  ATOMIC_BOTH(segment, smin)                                                                                 \
+  ATOMIC_BOTH(segment, umin)                                                                                 \
+  ATOMIC_BOTH(segment, smax)                                                                                 \
+  ATOMIC_BOTH(segment, umax)                                                                                 \
+  ATOMIC_BOTH(segment, and)                                                                                  \
+  ATOMIC_BOTH(segment, or)                                                                                   \
+  ATOMIC_BOTH(segment, xor)                                                                                  \
+  ATOMIC_BOTH(segment, inc)                                                                                  \
+  ATOMIC_BOTH(segment, dec)                                                                                  \
+  ATOMIC(segment, add_f64, add_f, 64)                                                                        \
+  ATOMIC(segment, min_f64, min_f, 64)                                                                        \
   ATOMIC(segment, max_f64, max_f, 64)
 
 ATOMICS(flat)

@@ -1,6 +1,6 @@
-/* Buffer instructions on typed data: MTBUF, whose format is in the instruction, and the *_format_* instructions of MUBUF,
- * whose format is in the buffer resource.
- * Not here: what the formats mean (format.c). */
+/* Buffer instructions on typed data: MTBUF, whose format is in the instruction, and the *_format_*
+ * instructions of MUBUF, whose format is in the buffer resource. Not here: what the formats mean (format.c).
+ */
 #include "isa/buffer.h"
 
 /* One instruction's use of a format. */
@@ -146,27 +146,59 @@ static void store_d16(gs_wave_t *w, const gs_inst_t *in, unsigned n) {
     return;
   for (unsigned i = 0; i < n; i++)
     GS_LANES_DO(l)
-      value[i].u32[l] = w->v[in->dst + i / 2].u32[l] >> i % 2 * 16 & 0xffff;
+  value[i].u32[l] = w->v[in->dst + i / 2].u32[l] >> i % 2 * 16 & 0xffff;
   store_components(w, &t, n, true, value);
 }
 
-#define TYPED(prefix)                                                                                          \
-  GS_OP(prefix##_load_format_x) { load(w, in, 1); }                                                            \
-  GS_OP(prefix##_load_format_xy) { load(w, in, 2); }                                                           \
-  GS_OP(prefix##_load_format_xyz) { load(w, in, 3); }                                                          \
-  GS_OP(prefix##_load_format_xyzw) { load(w, in, 4); }                                                         \
-  GS_OP(prefix##_store_format_x) { store(w, in, 1); }                                                          \
-  GS_OP(prefix##_store_format_xy) { store(w, in, 2); }                                                         \
-  GS_OP(prefix##_store_format_xyz) { store(w, in, 3); }                                                        \
-  GS_OP(prefix##_store_format_xyzw) { store(w, in, 4); }                                                       \
-  GS_OP(prefix##_load_format_d16_x) { load_d16(w, in, 1); }                                                    \
-  GS_OP(prefix##_load_format_d16_xy) { load_d16(w, in, 2); }                                                   \
-  GS_OP(prefix##_load_format_d16_xyz) { load_d16(w, in, 3); }                                                  \
-  GS_OP(prefix##_load_format_d16_xyzw) { load_d16(w, in, 4); }                                                 \
-  GS_OP(prefix##_store_format_d16_x) { store_d16(w, in, 1); }                                                  \
-  GS_OP(prefix##_store_format_d16_xy) { store_d16(w, in, 2); }                                                 \
-  GS_OP(prefix##_store_format_d16_xyz) { store_d16(w, in, 3); }                                                \
-  GS_OP(prefix##_store_format_d16_xyzw) { store_d16(w, in, 4); }
+#define TYPED(prefix)                                                                                        \
+  GS_OP(prefix##_load_format_x) {                                                                            \
+    load(w, in, 1);                                                                                          \
+  }                                                                                                          \
+  GS_OP(prefix##_load_format_xy) {                                                                           \
+    load(w, in, 2);                                                                                          \
+  }                                                                                                          \
+  GS_OP(prefix##_load_format_xyz) {                                                                          \
+    load(w, in, 3);                                                                                          \
+  }                                                                                                          \
+  GS_OP(prefix##_load_format_xyzw) {                                                                         \
+    load(w, in, 4);                                                                                          \
+  }                                                                                                          \
+  GS_OP(prefix##_store_format_x) {                                                                           \
+    store(w, in, 1);                                                                                         \
+  }                                                                                                          \
+  GS_OP(prefix##_store_format_xy) {                                                                          \
+    store(w, in, 2);                                                                                         \
+  }                                                                                                          \
+  GS_OP(prefix##_store_format_xyz) {                                                                         \
+    store(w, in, 3);                                                                                         \
+  }                                                                                                          \
+  GS_OP(prefix##_store_format_xyzw) {                                                                        \
+    store(w, in, 4);                                                                                         \
+  }                                                                                                          \
+  GS_OP(prefix##_load_format_d16_x) {                                                                        \
+    load_d16(w, in, 1);                                                                                      \
+  }                                                                                                          \
+  GS_OP(prefix##_load_format_d16_xy) {                                                                       \
+    load_d16(w, in, 2);                                                                                      \
+  }                                                                                                          \
+  GS_OP(prefix##_load_format_d16_xyz) {                                                                      \
+    load_d16(w, in, 3);                                                                                      \
+  }                                                                                                          \
+  GS_OP(prefix##_load_format_d16_xyzw) {                                                                     \
+    load_d16(w, in, 4);                                                                                      \
+  }                                                                                                          \
+  GS_OP(prefix##_store_format_d16_x) {                                                                       \
+    store_d16(w, in, 1);                                                                                     \
+  }                                                                                                          \
+  GS_OP(prefix##_store_format_d16_xy) {                                                                      \
+    store_d16(w, in, 2);                                                                                     \
+  }                                                                                                          \
+  GS_OP(prefix##_store_format_d16_xyz) {                                                                     \
+    store_d16(w, in, 3);                                                                                     \
+  }                                                                                                          \
+  GS_OP(prefix##_store_format_d16_xyzw) {                                                                    \
+    store_d16(w, in, 4);                                                                                     \
+  }
 
 TYPED(buffer)
 TYPED(tbuffer)
@@ -179,7 +211,7 @@ GS_OP(buffer_load_format_d16_hi_x) {
     return;
   load_components(&t, 1, true, row);
   GS_LANES_DO(l)
-    row[0].u32[l] = row[0].u32[l] << 16 | (w->v[in->dst].u32[l] & 0xffff);
+  row[0].u32[l] = row[0].u32[l] << 16 | (w->v[in->dst].u32[l] & 0xffff);
   gs_write_row(w, in->dst, &row[0], gs_exec(w));
   put_status(w, in, 1);
 }
@@ -189,6 +221,6 @@ GS_OP(buffer_store_format_d16_hi_x) {
   if (!begin(w, in, &t, GS_VM_WRITE))
     return;
   GS_LANES_DO(l)
-    value[0].u32[l] = w->v[in->dst].u32[l] >> 16;
+  value[0].u32[l] = w->v[in->dst].u32[l] >> 16;
   store_components(w, &t, 1, true, value);
 }

@@ -1,6 +1,5 @@
-/* MUBUF instructions on untyped data: loads, stores and atomics through buffer resources, among them those of scratch
- * memory; and cache control.
- * Not here: typed data (op_mtbuf.c). */
+/* MUBUF instructions on untyped data: loads, stores and atomics through buffer resources, among them those of
+ * scratch memory; and cache control. Not here: typed data (op_mtbuf.c). */
 #include "isa/atomic.h"
 #include "isa/buffer.h"
 
@@ -8,7 +7,8 @@ enum { MAX_DWORDS = 4 };
 
 /* ---- Accesses ---- */
 
-/* Starts an access that is inside or outside the buffer as a whole. Returns whether there is anything to do. */
+/* Starts an access that is inside or outside the buffer as a whole. Returns whether there is anything to do.
+ */
 static bool begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, unsigned bytes, uint32_t rights) {
   const gs_buffer_t b = gs_buffer_of(w, in);
   gs_access_init(a, gs_exec(w), bytes, rights);
@@ -23,8 +23,9 @@ static bool begin_atomic(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, unsi
   return gs_access_check_alignment(w, a, b.swizzle ? 4 : bytes) && gs_resolve(w, a);
 }
 
-/* Starts an access of `n` dwords. Each is checked against the end of the buffer by itself: if some are inside and some
- * are not, there is one access in a[] per dword, else one for all. Returns how many, 0 if there is nothing to do. */
+/* Starts an access of `n` dwords. Each is checked against the end of the buffer by itself: if some are inside
+ * and some are not, there is one access in a[] per dword, else one for all. Returns how many, 0 if there is
+ * nothing to do. */
 static unsigned begin_dwords(gs_wave_t *w, const gs_inst_t *in, gs_access_t a[MAX_DWORDS], unsigned n,
                              uint32_t rights) {
   const gs_buffer_t b = gs_buffer_of(w, in);
@@ -81,31 +82,31 @@ static void store_dwords(gs_wave_t *w, const gs_inst_t *in, unsigned n) {
 
 /* ---- Loads and stores ---- */
 
-#define LOAD_DWORDS(suffix, n)                                                                                 \
-  GS_OP(buffer_load_##suffix) {                                                                                \
-    load_dwords(w, in, n);                                                                                     \
+#define LOAD_DWORDS(suffix, n)                                                                               \
+  GS_OP(buffer_load_##suffix) {                                                                              \
+    load_dwords(w, in, n);                                                                                   \
   }
-#define STORE_DWORDS(suffix, n)                                                                                \
-  GS_OP(buffer_store_##suffix) {                                                                               \
-    store_dwords(w, in, n);                                                                                    \
+#define STORE_DWORDS(suffix, n)                                                                              \
+  GS_OP(buffer_store_##suffix) {                                                                             \
+    store_dwords(w, in, n);                                                                                  \
   }
-#define LOAD_NARROW(suffix, narrow, half)                                                                      \
-  GS_OP(buffer_load_##suffix) {                                                                                \
-    gs_access_t a;                                                                                             \
-    if (!begin(w, in, &a, narrow >= GS_NARROW_U16 ? 2 : 1, GS_VM_READ))                                        \
-      return;                                                                                                  \
-    if (half == GS_HALF_NONE && GS_UNLIKELY(in->lds)) {                                                        \
-      gs_load_narrow_to_lds(w, &a, narrow, (uint32_t)in->imm);                                                 \
-    } else {                                                                                                   \
-      gs_load_narrow(w, &a, in->dst, narrow, half);                                                            \
-      put_status(w, in, 1);                                                                                    \
-    }                                                                                                          \
+#define LOAD_NARROW(suffix, narrow, half)                                                                    \
+  GS_OP(buffer_load_##suffix) {                                                                              \
+    gs_access_t a;                                                                                           \
+    if (!begin(w, in, &a, narrow >= GS_NARROW_U16 ? 2 : 1, GS_VM_READ))                                      \
+      return;                                                                                                \
+    if (half == GS_HALF_NONE && GS_UNLIKELY(in->lds)) {                                                      \
+      gs_load_narrow_to_lds(w, &a, narrow, (uint32_t)in->imm);                                               \
+    } else {                                                                                                 \
+      gs_load_narrow(w, &a, in->dst, narrow, half);                                                          \
+      put_status(w, in, 1);                                                                                  \
+    }                                                                                                        \
   }
-#define STORE_NARROW(suffix, bytes, shift)                                                                     \
-  GS_OP(buffer_store_##suffix) {                                                                               \
-    gs_access_t a;                                                                                             \
-    if (begin(w, in, &a, bytes, GS_VM_WRITE))                                                                  \
-      gs_store_narrow(w, &a, in->dst, bytes, shift);                                                           \
+#define STORE_NARROW(suffix, bytes, shift)                                                                   \
+  GS_OP(buffer_store_##suffix) {                                                                             \
+    gs_access_t a;                                                                                           \
+    if (begin(w, in, &a, bytes, GS_VM_WRITE))                                                                \
+      gs_store_narrow(w, &a, in->dst, bytes, shift);                                                         \
   }
 
 LOAD_DWORDS(dword, 1)
@@ -147,15 +148,16 @@ GS_OP(buffer_store_lds_dword) {
 /* ---- Atomics ---- */
 
 /* The second operand follows the data by `second` registers. */
-#define ATOMIC2(suffix, op, bits, second)                                                                      \
-  GS_OP(buffer_atomic_##suffix) {                                                                              \
-    gs_access_t a;                                                                                             \
-    if (begin_atomic(w, in, &a, bits / 8))                                                                     \
-      gs_atomic##bits(w, &a, gs_rmw_##op##bits, in->dst, in->dst + second, in->glc ? in->dst : GS_NO_RETURN);  \
+#define ATOMIC2(suffix, op, bits, second)                                                                    \
+  GS_OP(buffer_atomic_##suffix) {                                                                            \
+    gs_access_t a;                                                                                           \
+    if (begin_atomic(w, in, &a, bits / 8))                                                                   \
+      gs_atomic##bits(w, &a, gs_rmw_##op##bits, in->dst, in->dst + second,                                   \
+                      in->glc ? in->dst : GS_NO_RETURN);                                                     \
   }
 #define ATOMIC(suffix, op, bits) ATOMIC2(suffix, op, bits, 0)
-#define ATOMIC_BOTH(op)                                                                                        \
-  ATOMIC(op, op, 32)                                                                                           \
+#define ATOMIC_BOTH(op)                                                                                      \
+  ATOMIC(op, op, 32)                                                                                         \
   ATOMIC(op##_x2, op, 64)
 
 ATOMIC_BOTH(swap)
@@ -186,10 +188,10 @@ ATOMIC(max_f64, max_f, 64)
 #else
 #define FENCE() atomic_thread_fence(memory_order_seq_cst)
 #endif
-#define CACHE(name)                                                                                            \
-  GS_OP(name) {                                                                                                \
-    (void)w, (void)in;                                                                                         \
-    FENCE();                                                                                                   \
+#define CACHE(name)                                                                                          \
+  GS_OP(name) {                                                                                              \
+    (void)w, (void)in;                                                                                       \
+    FENCE();                                                                                                 \
   }
 CACHE(buffer_wbinvl1)
 CACHE(buffer_wbinvl1_vol)

@@ -101,8 +101,14 @@ GS_INT_OF_F16(v_cvt_i16_f16, gs_i16_of_f32(a))
     GS_F16_LOOP(gs_round64(w), (void)0, gs_f16_of_f32((float)(type)ra->u32[l], limit));                      \
   }
 
+/* Rounds once, in the sum. Spelt out since vector code that compilers have for it gives -0 for 0 when
+ * rounding down. */
+static inline float gs_f32_of_u32(uint32_t x) {
+  return (float)(int32_t)(x >> 16) * 0x1p16f + (float)(int32_t)(x & 0xffff);
+}
+
 GS_F32_OF_INT(v_cvt_f32_i32, i32, (float)a)
-GS_F32_OF_INT(v_cvt_f32_u32, u32, (float)a)
+GS_F32_OF_INT(v_cvt_f32_u32, u32, gs_f32_of_u32(a))
 GS_F32_OF_INT(v_cvt_f32_ubyte0, u32, (float)(int32_t)(a & 0xff))
 GS_F32_OF_INT(v_cvt_f32_ubyte1, u32, (float)(int32_t)(a >> 8 & 0xff))
 GS_F32_OF_INT(v_cvt_f32_ubyte2, u32, (float)(int32_t)(a >> 16 & 0xff))

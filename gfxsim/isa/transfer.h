@@ -117,7 +117,7 @@ static inline void gs_clear_row(gs_row_t *row) {
 static GS_GUEST void gs_broadcast32(gs_row_t *row, uint64_t at) {
   const uint32_t value = gs_guest_get32(at);
   GS_LANES_DO(l)
-    row->u32[l] = value;
+  row->u32[l] = value;
 }
 
 /* Loads `n` dwords per lane into registers from `reg` on. */
@@ -186,21 +186,21 @@ static GS_GUEST void gs_gather_narrow(gs_row_t *row, const gs_access_t *a, gs_na
 }
 
 /* Ends a 16-bit load into one half of a register, keeping the other. */
-GS_SHARED void gs_load_commit_half(gs_wave_t *w, const gs_access_t *a, unsigned reg, gs_row_t *value, gs_half_t half) {
+GS_SHARED void gs_load_commit_half(gs_wave_t *w, const gs_access_t *a, unsigned reg, gs_row_t *value,
+                                   gs_half_t half) {
   for (uint64_t left = a->zero; left; left &= left - 1)
     value->u32[__builtin_ctzll(left)] = 0;
   const gs_row_t *old = &w->v[reg];
   if (half == GS_HALF_LO)
     GS_LANES_DO(l)
-      value->u32[l] = (old->u32[l] & 0xffff0000) | (value->u32[l] & 0xffff);
-  else
-    GS_LANES_DO(l)
-      value->u32[l] = (old->u32[l] & 0xffff) | value->u32[l] << 16;
+  value->u32[l] = (old->u32[l] & 0xffff0000) | (value->u32[l] & 0xffff);
+  else GS_LANES_DO(l) value->u32[l] = (old->u32[l] & 0xffff) | value->u32[l] << 16;
   gs_write_row(w, reg, value, a->lanes | a->zero);
 }
 
 /* Loads a byte or a short per lane, extended to 32 bits or into one half of the register. */
-GS_SHARED void gs_load_narrow(gs_wave_t *w, const gs_access_t *a, unsigned reg, gs_narrow_t narrow, gs_half_t half) {
+GS_SHARED void gs_load_narrow(gs_wave_t *w, const gs_access_t *a, unsigned reg, gs_narrow_t narrow,
+                              gs_half_t half) {
   gs_row_t tmp;
   if (GS_LIKELY(a->lanes))
     gs_gather_narrow(&tmp, a, narrow);
@@ -236,7 +236,8 @@ GS_SHARED void gs_load_dword_to_lds(gs_wave_t *w, const gs_access_t *a, uint32_t
     gs_gather32(&row, a, 0);
   gs_row_to_lds(w, a, &row, offset);
 }
-GS_SHARED void gs_load_narrow_to_lds(gs_wave_t *w, const gs_access_t *a, gs_narrow_t narrow, uint32_t offset) {
+GS_SHARED void gs_load_narrow_to_lds(gs_wave_t *w, const gs_access_t *a, gs_narrow_t narrow,
+                                     uint32_t offset) {
   gs_row_t row;
   if (a->lanes)
     gs_gather_narrow(&row, a, narrow);
@@ -289,13 +290,13 @@ GS_SHARED void gs_store_narrow(gs_wave_t *w, gs_access_t *a, unsigned reg, unsig
 
 /* ---- Read-modify-write ---- */
 
-/* One lane's operation: changes memory at `at`, a multiple of the operand's size, and returns what was there. `second`
- * is the second operand of those that have one, `mode` the MODE register. */
+/* One lane's operation: changes memory at `at`, a multiple of the operand's size, and returns what was there.
+ * `second` is the second operand of those that have one, `mode` the MODE register. */
 typedef uint32_t gs_rmw32_t(uint64_t at, uint32_t data, uint32_t second, uint32_t mode);
 typedef uint64_t gs_rmw64_t(uint64_t at, uint64_t data, uint64_t second, uint32_t mode);
 
-/* Performs `op` lane after lane, each seeing the result of the lanes before. Operands come from registers `data` and
- * `second`; what was there goes to register `ret` if that is not GS_NO_RETURN. */
+/* Performs `op` lane after lane, each seeing the result of the lanes before. Operands come from registers
+ * `data` and `second`; what was there goes to register `ret` if that is not GS_NO_RETURN. */
 enum { GS_NO_RETURN = ~0u & 0xffff };
 
 GS_SHARED void gs_atomic32(gs_wave_t *w, gs_access_t *a, gs_rmw32_t *op, unsigned data, unsigned second,
@@ -316,7 +317,8 @@ GS_SHARED void gs_atomic64(gs_wave_t *w, gs_access_t *a, gs_rmw64_t *op, unsigne
   gs_row_t old[2];
   gs_clear_row(&old[0]);
   gs_clear_row(&old[1]);
-  const gs_row64_t first_row = {&w->v[data], &w->v[data + 1]}, second_row = {&w->v[second], &w->v[second + 1]};
+  const gs_row64_t first_row = {&w->v[data], &w->v[data + 1]},
+                   second_row = {&w->v[second], &w->v[second + 1]};
   for (uint64_t left = a->lanes; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctzll(left);
     const uint64_t value = op(a->at[l], gs_get_u64(first_row, l), gs_get_u64(second_row, l), w->mode);

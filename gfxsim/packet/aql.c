@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "exec/symbol.h"
 #include "packet/pm4.h"
 #include "packet/signal.h"
 
@@ -278,6 +279,12 @@ static gs_dispatch_t dispatch_of(const gs_aql_t *aql, const packet_t *packet) {
   };
   for (int i = 0; i < 4; i++)
     dispatch.scratch_srd[i] = __atomic_load_n(&queue->scratch_resource_descriptor[i], __ATOMIC_RELAXED);
+  gs_cu_limit_t *cus = aql->config.cus;
+  if (cus) {
+    pthread_mutex_lock(&cus->lock);
+    dispatch.cu_mask = cus->mask;
+    pthread_mutex_unlock(&cus->lock);
+  }
   return dispatch;
 }
 
@@ -312,7 +319,8 @@ static gs_step_t skip_kernel(const gs_aql_t *aql) {
 }
 
 static gs_step_t run_dispatch(gs_aql_t *aql, const packet_t *packet) {
-  if (!aql->config.execute)
+  /* ROCr copies, fills and loads code with kernels of its own, which always run. */
+  if (!aql->config.execute && gs_symbol_in_code_object(aql->bus.map, packet->dispatch.kernel_object))
     return skip_kernel(aql);
   const gs_dispatch_t dispatch = dispatch_of(aql, packet);
   const uint32_t lane_bytes = __atomic_load_n(&aql->queue->scratch_wave64_lane_byte_size, __ATOMIC_RELAXED);
@@ -340,7 +348,7 @@ static packet_function_t *const packet_table[] = {
 
 /* True when the last dispatch used scratch memory that the host lent for it alone. */
 static bool must_release_scratch(const gs_aql_t *aql, unsigned type) {
-  return type == HSA_PACKET_TYPE_KERNEL_DISPATCH && aql->config.execute &&
+  return type == HSA_PACKET_TYPE_KERNEL_DISPATCH &&
          __atomic_load_n(&aql->queue->queue_properties, __ATOMIC_ACQUIRE) &
              AMD_QUEUE_PROPERTIES_USE_SCRATCH_ONCE;
 }

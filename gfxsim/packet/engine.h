@@ -4,6 +4,7 @@
 #ifndef GFXSIM_PACKET_ENGINE_H
 #define GFXSIM_PACKET_ENGINE_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,15 +20,22 @@ typedef enum gs_step {
   GS_STEP_HALT, /* the queue is in error: never step again */
 } gs_step_t;
 
+/* The compute units that a queue may use: set by the host at any time, read when a kernel starts. */
+typedef struct gs_cu_limit {
+  pthread_mutex_t lock;
+  gs_cu_mask_t mask;
+} gs_cu_limit_t;
+
 /* What an engine is made for. Everything that is pointed to must outlive the engine. */
 typedef struct gs_engine_config {
   gs_device_t *device;
   uint32_t ordinal;               /* the GPU's number, for messages */
   uint32_t queue;                 /* the queue's number, likewise */
-  bool execute;                   /* false: kernels complete without running (GFXSIM_EXECUTE=0) */
+  bool execute;                   /* false: the program's kernels complete without running (GFXSIM_EXECUTE=0) */
   _Atomic int *told_not_executed; /* set when the user was told so */
   const gs_packet_ops_t *ops;
   const atomic_bool *stop; /* the queue is being destroyed: abandon what runs */
+  gs_cu_limit_t *cus;      /* NULL = all of the device's */
 } gs_engine_config_t;
 
 /* What a queue's thread knows of its engine. */

@@ -28,6 +28,7 @@ struct gs_queue {
   pthread_t thread;
   atomic_bool stop;
   atomic_bool paused;
+  gs_cu_limit_t cus;
 };
 
 /* How long the queue has been waiting for something. */
@@ -123,14 +124,25 @@ static gs_queue_t *queue_allocate(const gs_queue_config_t *config) {
   if (!queue)
     return NULL;
   queue->config = *config;
-  if (gs_parked_init(&queue->parked, queue_pending, queue)) {
-    free(queue);
-    return NULL;
-  }
+  if (pthread_mutex_init(&queue->cus.lock, NULL))
+    goto no_lock;
+  if (gs_parked_init(&queue->parked, queue_pending, queue))
+    goto no_parking;
   return queue;
+no_parking:
+  pthread_mutex_destroy(&queue->cus.lock);
+no_lock:
+  free(queue);
+  return NULL;
 }
 
-static gs_engine_config_t engine_config(const gs_queue_t *queue) {
+static void queue_free(gs_queue_t *queue) {
+  gs_parked_fini(&queue->parked);
+  pthread_mutex_destroy(&queue->cus.lock);
+  free(queue);
+}
+
+static gs_engine_config_t engine_config(gs_queue_t *queue) {
   return (gs_engine_config_t){
       .device = queue->config.device,
       .ordinal = queue->config.ordinal,
@@ -139,6 +151,7 @@ static gs_engine_config_t engine_config(const gs_queue_t *queue) {
       .told_not_executed = queue->config.told_not_executed,
       .ops = queue->config.ops,
       .stop = &queue->stop,
+      .cus = &queue->cus,
   };
 }
 
@@ -155,8 +168,7 @@ static gs_queue_t *queue_start(gs_queue_t *queue, void *engine, const gs_engine_
 no_thread:
   ops->destroy(engine);
 no_engine:
-  gs_parked_fini(&queue->parked);
-  free(queue);
+  queue_free(queue);
   return NULL;
 }
 
@@ -185,6 +197,15 @@ void gs_queue_set_running(gs_queue_t *queue, bool running) {
   gs_poller_wake(queue->config.poller, &queue->parked);
 }
 
+bool gs_queue_set_cu_mask(gs_queue_t *queue, const gs_cu_mask_t *mask) {
+  if (!gs_device_masked_cus(queue->config.device, mask))
+    return false;
+  pthread_mutex_lock(&queue->cus.lock);
+  queue->cus.mask = *mask;
+  pthread_mutex_unlock(&queue->cus.lock);
+  return true;
+}
+
 void gs_queue_destroy(gs_queue_t *queue) {
   if (!queue)
     return;
@@ -192,6 +213,5 @@ void gs_queue_destroy(gs_queue_t *queue) {
   gs_poller_wake(queue->config.poller, &queue->parked);
   pthread_join(queue->thread, NULL);
   queue->engine_ops->destroy(queue->engine);
-  gs_parked_fini(&queue->parked);
-  free(queue);
+  queue_free(queue);
 }

@@ -15,7 +15,7 @@ typedef struct gs_queue_config {
   gs_device_t *device;
   uint32_t ordinal; /* the GPU's number, for messages */
   uint32_t id;      /* the queue's number, likewise */
-  bool execute;     /* false: kernels complete without running */
+  bool execute;     /* false: the program's kernels complete without running */
   _Atomic int *told_not_executed;
   const gs_packet_ops_t *ops;
   gs_poller_t *poller;
@@ -34,6 +34,10 @@ gs_queue_t *gs_queue_create_sdma(const gs_queue_config_t *config, uint64_t *read
 
 /* Pauses the queue after the current packet, or lets it go on. Returns at once. Thread-safe. */
 void gs_queue_set_running(gs_queue_t *queue, bool running);
+
+/* Limits the kernels that start from now on to some of the device's compute units. Returns false, changing nothing, when the
+ * mask selects none that exists. Thread-safe. */
+bool gs_queue_set_cu_mask(gs_queue_t *queue, const gs_cu_mask_t *mask);
 
 /* Abandons what runs, joins the thread and frees everything. Must not be called by a thread of a queue.
  * Accepts NULL. */

@@ -2,6 +2,7 @@
  */
 #include <ctype.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -210,6 +211,27 @@ void gs_thunk_destroy(gs_thunk_t *thunk) {
   free(thunk);
 }
 
+/* The end of the process. A program may exit without closing the library, with kernels still running: what was asked for is
+ * written, and nothing is stopped or freed. Runs after the exit code of everything that uses this library. */
+static void __attribute__((destructor)) at_exit(void) {
+  /* Held by another thread that opens or closes the library: closing does the same. */
+  if (pthread_mutex_trylock(&library.lock))
+    return;
+  gs_thunk_t *thunk = gs_thunk_current();
+  for (uint32_t i = 0; thunk && i < thunk->gpu_count; i++) {
+    gs_device_print_stats(thunk->gpu[i].device, stderr);
+    gs_device_flush_trace(thunk->gpu[i].device);
+  }
+  pthread_mutex_unlock(&library.lock);
+}
+
+/* The child would write the parent's buffered trace a second time. */
+static void before_fork(void) {
+  gs_thunk_t *thunk = gs_thunk_current();
+  for (uint32_t i = 0; thunk && i < thunk->gpu_count; i++)
+    gs_device_flush_trace(thunk->gpu[i].device);
+}
+
 /* The exported functions. */
 
 /* A child has the parent's memory but none of its threads: like with the driver, it sees a library that is
@@ -228,7 +250,7 @@ GS_EXPORT HSAKMT_STATUS hsaKmtOpenKFD(void) {
     status = HSAKMT_STATUS_KERNEL_ALREADY_OPENED;
     goto out;
   }
-  if (!library.watches_fork && pthread_atfork(NULL, NULL, after_fork_in_child) == 0)
+  if (!library.watches_fork && pthread_atfork(before_fork, NULL, after_fork_in_child) == 0)
     library.watches_fork = true;
   gs_thunk_t *thunk = library.watches_fork ? gs_thunk_create() : NULL;
   if (!thunk) {

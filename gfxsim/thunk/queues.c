@@ -189,15 +189,19 @@ GS_EXPORT HSAKMT_STATUS hsaKmtDestroyQueue(HSA_QUEUEID id) {
 
 GS_EXPORT HSAKMT_STATUS hsaKmtSetQueueCUMask(HSA_QUEUEID id, HSAuint32 count, HSAuint32 *mask) {
   GS_THUNK_OR_RETURN(thunk);
-  /* A mask selects compute units; the simulated ones share the host's processors, so that it changes no
-   * result. */
-  if (count == 0 || count % 32 || !mask)
+  enum { WORD_BITS = 32 };
+  if (count == 0 || count % WORD_BITS || !mask)
     return HSAKMT_STATUS_INVALID_PARAMETER;
+  gs_cu_mask_t limit = {.words = count / WORD_BITS};
+  if (limit.words > GS_CU_MASK_WORDS) /* no device has more units */
+    limit.words = GS_CU_MASK_WORDS;
+  memcpy(limit.bits, mask, limit.words * sizeof *mask);
   gs_queues_t *queues = &thunk->queues;
   pthread_mutex_lock(&queues->lock);
-  const bool found = slot_of(queues, id) != NULL;
+  gs_queue_slot_t *slot = slot_of(queues, id);
+  const bool done = slot && gs_queue_set_cu_mask(slot->queue, &limit);
   pthread_mutex_unlock(&queues->lock);
-  return found ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_INVALID_PARAMETER;
+  return done ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_INVALID_PARAMETER;
 }
 
 GS_EXPORT HSAKMT_STATUS hsaKmtAllocQueueGWS(HSA_QUEUEID id, HSAuint32 count, HSAuint32 *first) {

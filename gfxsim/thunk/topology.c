@@ -78,8 +78,31 @@ static uint32_t link_count(const gs_thunk_t *thunk) {
   return gs_thunk_nodes(thunk) - 1;
 }
 
+/* Highest frequency of the host's processor in MHz, as far as the kernel tells; else 0. */
+static uint32_t cpu_clock_mhz(void) {
+  enum { KHZ_PER_MHZ = 1000 };
+  unsigned long khz = 0;
+  double mhz = 0;
+  FILE *file = fopen("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "re");
+  if (file) {
+    if (fscanf(file, "%lu", &khz) != 1)
+      khz = 0;
+    fclose(file);
+    return (uint32_t)(khz / KHZ_PER_MHZ);
+  }
+  file = fopen("/proc/cpuinfo", "re");
+  char line[256];
+  while (file && !mhz && fgets(line, sizeof line, file))
+    if (sscanf(line, "cpu MHz : %lf", &mhz) != 1)
+      mhz = 0;
+  if (file)
+    fclose(file);
+  return (uint32_t)mhz;
+}
+
 static void describe_cpu(gs_thunk_t *thunk, HsaNodeProperties *properties) {
   set_cpu_name(properties);
+  properties->MaxEngineClockMhzCCompute = cpu_clock_mhz();
   properties->NumCPUCores = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
   properties->NumMemoryBanks = 1;
   properties->NumCaches = CPU_CACHES;
@@ -134,6 +157,7 @@ static void describe_gpu(const gs_gpu_t *gpu, HsaNodeProperties *properties) {
   properties->Capability.ui32.WatchPointsTotalBits = WATCH_POINTS_LOG2;
   properties->Capability.ui32.QueueSizePowerOfTwo = 1;
   properties->Capability.ui32.SRAM_EDCSupport = profile->sramecc;
+  properties->Capability.ui32.ASICRevision = profile->revision & 0xF;
   properties->NumMemoryBanks = GPU_BANKS;
   properties->NumCaches = GPU_CACHES;
   properties->NumIOLinks = link_count(gpu->thunk);

@@ -1,5 +1,5 @@
-/* What memory instructions should do, byte by byte: which byte of which array each byte of each lane's access is.
- * Shared by the tests of memory instructions. Not here: the instructions (test_*.c). */
+/* What memory instructions should do, byte by byte: which byte of which array each byte of each lane's access
+ * is. Shared by the tests of memory instructions. Not here: the instructions (test_*.c). */
 #ifndef TEST_ISA_MEMORY_MODEL_H
 #define TEST_ISA_MEMORY_MODEL_H
 
@@ -12,12 +12,13 @@
 
 #define MODEL_UNUSED __attribute__((unused))
 
-/* Two pages that are neighbours for the device and apart in this process; the page after them is not mapped. */
+/* Two pages that are neighbours for the device and apart in this process; the page after them is not mapped.
+ */
 #define MODEL_PIECES UINT64_C(0x400000000)
 
 enum {
   MODEL_PAGE = 4096,
-  MODEL_PRIVATE = 0x8000, /* where private memory is in t->memory */
+  MODEL_PRIVATE = 0x8000,    /* where private memory is in t->memory */
   MODEL_PRIVATE_BYTES = 512, /* of each lane */
 };
 
@@ -38,23 +39,20 @@ typedef struct model_lane {
 } model_lane_t;
 
 /* Byte `i` of an access of `bytes` by lane `l`, or NULL where it reads 0 and writes nothing. */
-MODEL_UNUSED static uint8_t *model_byte(model_t *m, model_lane_t lane, unsigned l, unsigned bytes, unsigned i) {
+MODEL_UNUSED static uint8_t *model_byte(model_t *m, model_lane_t lane, unsigned l, unsigned bytes,
+                                        unsigned i) {
   const uint32_t at = lane.start + i;
   switch (lane.space) {
-  case SPACE_GLOBAL:
-    return &m->memory[at];
-  case SPACE_PRIVATE:
-    return &m->memory[MODEL_PRIVATE + (at / 4 * 64 + l) * 4 + at % 4];
-  case SPACE_SHARED:
-    return (uint64_t)lane.start + bytes <= m->lds_bytes ? &m->lds[at] : NULL;
-  default:
-    return at < MODEL_PAGE ? &m->pieces[0][MODEL_PAGE + at] : &m->pieces[1][at - MODEL_PAGE];
+  case SPACE_GLOBAL: return &m->memory[at];
+  case SPACE_PRIVATE: return &m->memory[MODEL_PRIVATE + (at / 4 * 64 + l) * 4 + at % 4];
+  case SPACE_SHARED: return (uint64_t)lane.start + bytes <= m->lds_bytes ? &m->lds[at] : NULL;
+  default: return at < MODEL_PAGE ? &m->pieces[0][MODEL_PAGE + at] : &m->pieces[1][at - MODEL_PAGE];
   }
 }
 
 /* The bytes of a lane as a number. */
-MODEL_UNUSED static uint64_t model_get(model_t *m, model_lane_t lane, unsigned l, unsigned bytes, unsigned from,
-                                       unsigned count) {
+MODEL_UNUSED static uint64_t model_get(model_t *m, model_lane_t lane, unsigned l, unsigned bytes,
+                                       unsigned from, unsigned count) {
   uint64_t value = 0;
   for (unsigned i = 0; i < count; i++) {
     const uint8_t *byte = model_byte(m, lane, l, bytes, from + i);
@@ -74,14 +72,10 @@ MODEL_UNUSED static void model_put(model_t *m, model_lane_t lane, unsigned l, un
 /* The address as flat and global instructions take it. */
 MODEL_UNUSED static uint64_t model_address(model_lane_t lane) {
   switch (lane.space) {
-  case SPACE_GLOBAL:
-    return ISA_MEMORY + lane.start;
-  case SPACE_PRIVATE:
-    return (UINT64_C(2) << 48) + lane.start;
-  case SPACE_SHARED:
-    return (UINT64_C(1) << 48) + lane.start;
-  default:
-    return MODEL_PIECES + lane.start;
+  case SPACE_GLOBAL: return ISA_MEMORY + lane.start;
+  case SPACE_PRIVATE: return (UINT64_C(2) << 48) + lane.start;
+  case SPACE_SHARED: return (UINT64_C(1) << 48) + lane.start;
+  default: return MODEL_PIECES + lane.start;
   }
 }
 
@@ -140,7 +134,8 @@ MODEL_UNUSED static void bench_compare(const model_bench_t *b, const char *what)
                {"first piece", b->pieces[0], b->model->pieces[0], 2 * MODEL_PAGE},
                {"second piece", b->pieces[1], b->model->pieces[1], 2 * MODEL_PAGE}};
   for (unsigned p = 0; p < sizeof parts / sizeof *parts; p++)
-    for (size_t i = memcmp(parts[p].is, parts[p].should, parts[p].size) ? 0 : parts[p].size; i < parts[p].size; i++)
+    for (size_t i = memcmp(parts[p].is, parts[p].should, parts[p].size) ? 0 : parts[p].size;
+         i < parts[p].size; i++)
       if (parts[p].is[i] != parts[p].should[i])
         fail_msg("%s: %s[%#zx] is %#x and should be %#x", what, parts[p].name, i, parts[p].is[i],
                  parts[p].should[i]);
@@ -148,11 +143,11 @@ MODEL_UNUSED static void bench_compare(const model_bench_t *b, const char *what)
 
 /* How the lanes of a wave are spread. */
 typedef enum model_layout {
-  LAYOUT_DENSE,     /* side by side */
-  LAYOUT_UNIFORM,   /* all at one place */
+  LAYOUT_DENSE,   /* side by side */
+  LAYOUT_UNIFORM, /* all at one place */
   LAYOUT_REVERSED,
-  LAYOUT_ALIGNED,   /* anywhere, at multiples of 4 */
-  LAYOUT_ANY,       /* anywhere */
+  LAYOUT_ALIGNED, /* anywhere, at multiples of 4 */
+  LAYOUT_ANY,     /* anywhere */
   LAYOUTS
 } model_layout_t;
 
@@ -161,16 +156,11 @@ MODEL_UNUSED static uint32_t model_start(model_layout_t layout, unsigned l, unsi
                                          uint64_t *seed) {
   const uint32_t places = room - bytes + 1;
   switch (layout) {
-  case LAYOUT_DENSE:
-    return l * bytes % places;
-  case LAYOUT_UNIFORM:
-    return 16 % places;
-  case LAYOUT_REVERSED:
-    return (63 - l) * bytes % places;
-  case LAYOUT_ALIGNED:
-    return (uint32_t)(isa_random(seed) % places) & ~3u;
-  default:
-    return (uint32_t)(isa_random(seed) % places);
+  case LAYOUT_DENSE: return l * bytes % places;
+  case LAYOUT_UNIFORM: return 16 % places;
+  case LAYOUT_REVERSED: return (63 - l) * bytes % places;
+  case LAYOUT_ALIGNED: return (uint32_t)(isa_random(seed) % places) & ~3u;
+  default: return (uint32_t)(isa_random(seed) % places);
   }
 }
 

@@ -1,7 +1,6 @@
-/* Atomics of LDS, flat, global and buffer memory: each operation in each form, on edge values, lanes colliding, with and
- * without return, compared with models in wide integers and wide floats; alignment, rights, bounds; and that concurrent
- * ones lose nothing.
- * Not here: loads and stores. */
+/* Atomics of LDS, flat, global and buffer memory: each operation in each form, on edge values, lanes
+ * colliding, with and without return, compared with models in wide integers and wide floats; alignment,
+ * rights, bounds; and that concurrent ones lose nothing. Not here: loads and stores. */
 #include "memory_model.h"
 
 #include <float.h>
@@ -26,8 +25,8 @@ static uint64_t cut(int128 value, unsigned bits) {
 static int128 as_signed(uint64_t value, unsigned bits) {
   return value >> (bits - 1) & 1 ? (int128)value - ((int128)1 << bits) : (int128)value;
 }
-#define MODEL(name)                                                                                            \
-  static uint64_t name(uint64_t old, uint64_t a, MODEL_UNUSED uint64_t c, MODEL_UNUSED unsigned bits,          \
+#define MODEL(name)                                                                                          \
+  static uint64_t name(uint64_t old, uint64_t a, MODEL_UNUSED uint64_t c, MODEL_UNUSED unsigned bits,        \
                        MODEL_UNUSED uint32_t mode)
 
 MODEL(m_swap) {
@@ -180,8 +179,9 @@ static uint64_t pick(uint64_t old, uint64_t a, unsigned bits, unsigned keep, boo
     return is_nan(a, bits) ? old : a;
   const double x = value_of(flush(old, bits, keep & 1), bits), y = value_of(flush(a, bits, keep & 1), bits);
   if (x == y) /* zeros: the negative one is less */
-    return sign_of(a, bits) && !sign_of(old, bits) ? (greater ? old : a)
-                                                   : sign_of(old, bits) && !sign_of(a, bits) ? (greater ? a : old) : old;
+    return sign_of(a, bits) && !sign_of(old, bits)   ? (greater ? old : a)
+           : sign_of(old, bits) && !sign_of(a, bits) ? (greater ? a : old)
+                                                     : old;
   return (y > x) == greater ? a : old;
 }
 MODEL(m_fmin) {
@@ -248,7 +248,10 @@ typedef struct row {
   bool flat;
 } row_t;
 
-#define BOTH(name, model) {name, 32, model, false, GS_GFX9, true}, {name "_x2", 64, model, false, GS_GFX9, true}
+#define BOTH(name, model)                                                                                    \
+  {name, 32, model, false, GS_GFX9, true}, {                                                                 \
+    name "_x2", 64, model, false, GS_GFX9, true                                                              \
+  }
 static const row_t vmem_rows[] = {
     BOTH("swap", m_swap),
     BOTH("cmpswap", m_cmpswap),
@@ -348,7 +351,8 @@ static void set_values(model_bench_t *b, const operation_t *op, const model_lane
   isa_wave_t *t = b->t;
   bench_sync(b);
   for (unsigned l = 0; l < GS_LANES; l++)
-    model_put(b->model, lane[l], l, op->bits / 8, 0, op->bits / 8, edge(op->is_float, op->bits, isa_random(&b->seed)));
+    model_put(b->model, lane[l], l, op->bits / 8, 0, op->bits / 8,
+              edge(op->is_float, op->bits, isa_random(&b->seed)));
   memcpy(t->memory, b->model->memory, ISA_MEMORY_BYTES);
   memcpy(t->lds, b->model->lds, ISA_LDS_BYTES);
   for (unsigned l = 0; l < GS_LANES; l++) {
@@ -378,23 +382,25 @@ static void check(model_bench_t *b, const operation_t *op, const model_lane_t la
     old[l] = model_get(b->model, lane[l], l, bytes, 0, bytes);
     if (gs_bit(exec, l))
       model_put(b->model, lane[l], l, bytes, 0, bytes,
-                op->model(old[l], operand(t, op->data, l, op->bits), operand(t, op->second, l, op->bits), op->bits,
-                          t->w.mode));
+                op->model(old[l], operand(t, op->data, l, op->bits), operand(t, op->second, l, op->bits),
+                          op->bits, t->w.mode));
   }
   if (isa_run(t, op->text) != GS_WAVE_RUNNING)
     fail_msg("%s: fault %d", op->text, t->w.fault.kind);
   for (unsigned l = 0; op->ret && l < GS_LANES; l++)
     for (unsigned i = 0; i < op->bits / 32; i++) {
-      const uint32_t expected = gs_bit(exec, l) ? (uint32_t)(old[l] >> 32 * i) : t->before.v[op->ret + i].u32[l];
+      const uint32_t expected =
+          gs_bit(exec, l) ? (uint32_t)(old[l] >> 32 * i) : t->before.v[op->ret + i].u32[l];
       if (t->v[op->ret + i].u32[l] != expected)
-        fail_msg("%s: lane %u returns %#x in register %u and should %#x", op->text, l, t->v[op->ret + i].u32[l], i,
-                 expected);
+        fail_msg("%s: lane %u returns %#x in register %u and should %#x", op->text, l,
+                 t->v[op->ret + i].u32[l], i, expected);
     }
   char what[256];
   snprintf(what, sizeof what, "%s of exec %#llx, mode %#x", op->text, (unsigned long long)exec, t->w.mode);
   bench_compare(b, what);
   char list[64];
-  snprintf(list, sizeof list, "%s[%u:%u] memory lds", op->ret >= 256 ? "a" : "v", op->ret % 256, op->ret % 256 + 1);
+  snprintf(list, sizeof list, "%s[%u:%u] memory lds", op->ret >= 256 ? "a" : "v", op->ret % 256,
+           op->ret % 256 + 1);
   isa_assert_only_changed(t, op->ret ? list : "memory lds");
 }
 
@@ -427,7 +433,8 @@ static operation_t vmem_operation(const row_t *row, form_t form, bool glc, bool 
     snprintf(op.text, sizeof op.text, "flat_atomic_%s %sv[2:3], %s offset:16%s", row->name, r, data, g);
     break;
   case FORM_GLOBAL:
-    snprintf(op.text, sizeof op.text, "global_atomic_%s %sv[2:3], %s, off offset:-16%s", row->name, r, data, g);
+    snprintf(op.text, sizeof op.text, "global_atomic_%s %sv[2:3], %s, off offset:-16%s", row->name, r, data,
+             g);
     break;
   case FORM_GLOBAL_SCALAR:
     snprintf(op.text, sizeof op.text, "global_atomic_%s %sv2, %s, s[4:5] offset:16%s", row->name, r, data, g);
@@ -459,7 +466,8 @@ static void vmem_addresses(isa_wave_t *t, form_t form, const model_lane_t lane[G
 }
 
 /* All lanes in one of a few slots of one space, or (-1) of any. */
-static void vmem_case(model_bench_t *b, const operation_t *op, form_t form, int space, uint64_t exec, uint32_t mode) {
+static void vmem_case(model_bench_t *b, const operation_t *op, form_t form, int space, uint64_t exec,
+                      uint32_t mode) {
   model_lane_t lane[GS_LANES];
   isa_reset(b->t, 2);
   b->t->env.lds_bytes = 4096;
@@ -563,8 +571,8 @@ static operation_t ds_operation(const ds_row_t *row, bool rtn, bool acc) {
   op.data = base + 10;
   op.second = base + 14;
   op.ret = rtn ? base + 20 : 0;
-  snprintf(op.text, sizeof op.text, "ds_%s%s_%s %sv2, %s%s offset:%u", row->name, rtn ? "_rtn" : "", row->type,
-           rtn ? ret : "", data, row->flags & SECOND ? second : "", 8u);
+  snprintf(op.text, sizeof op.text, "ds_%s%s_%s %sv2, %s%s offset:%u", row->name, rtn ? "_rtn" : "",
+           row->type, rtn ? ret : "", data, row->flags & SECOND ? second : "", 8u);
   return op;
 }
 
@@ -588,7 +596,8 @@ static void ds_rows_on(void **state, gs_target_t target, bool acc) {
       isa_reset(b.t, 2);
       b.t->env.lds_bytes = 4096 + 4; /* half an item too much */
       for (unsigned l = 0; l < GS_LANES; l++) {
-        lane[l] = (model_lane_t){SPACE_SHARED, 4096 + 8 - SLOTS * 8 + (uint32_t)(isa_random(&b.seed) % SLOTS) * 8};
+        lane[l] =
+            (model_lane_t){SPACE_SHARED, 4096 + 8 - SLOTS * 8 + (uint32_t)(isa_random(&b.seed) % SLOTS) * 8};
         b.t->v[2].u32[l] = lane[l].start - 8;
       }
       gs_set_exec(&b.t->w, model_masks[k % MODEL_MASKS]);
@@ -808,11 +817,16 @@ static void test_concurrent(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_vmem),           cmocka_unit_test(test_vmem_accumulation_registers),
-      cmocka_unit_test(test_packed_halves),  cmocka_unit_test(test_buffer_bounds),
-      cmocka_unit_test(test_ds),             cmocka_unit_test(test_ds_accumulation_registers),
-      cmocka_unit_test(test_ds_wrxchg2),     cmocka_unit_test(test_ds_src2),
-      cmocka_unit_test(test_faults),         cmocka_unit_test(test_concurrent),
+      cmocka_unit_test(test_vmem),
+      cmocka_unit_test(test_vmem_accumulation_registers),
+      cmocka_unit_test(test_packed_halves),
+      cmocka_unit_test(test_buffer_bounds),
+      cmocka_unit_test(test_ds),
+      cmocka_unit_test(test_ds_accumulation_registers),
+      cmocka_unit_test(test_ds_wrxchg2),
+      cmocka_unit_test(test_ds_src2),
+      cmocka_unit_test(test_faults),
+      cmocka_unit_test(test_concurrent),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);
 }

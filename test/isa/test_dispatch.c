@@ -219,6 +219,27 @@ static void test_waiting_groups_spinning(void **state) {
   waiting_groups(state, 2, "s_nop 0");
 }
 
+/* Registers indexed through M0, with a scalar instruction in between, which indexing leaves alone. */
+static void test_register_index(void **state) {
+  bench_t b;
+  bench_init(&b, state, 1);
+  load(&b, "v_lshlrev_b32 v1, 2, v0\n"
+           "v_mov_b32 v10, 1\n"
+           "v_mov_b32 v13, 7\n"
+           "s_mov_b32 s6, 3\n"
+           "s_set_gpr_idx_on s6, gpr_idx(SRC0)\n"
+           "s_add_u32 s7, s6, 20\n"
+           "v_mov_b32 v4, v10\n"
+           "s_set_gpr_idx_off\n"
+           "v_add_u32 v4, s7, v4\n"
+           "global_store_dword v1, v4, s[0:1]\n"
+           "s_endpgm\n");
+  assert_int_equal(run_line(&b, 64, 64), GS_DONE);
+  for (unsigned i = 0; i < 64; i++)
+    assert_int_equal(b.out[i], 7 + 23);
+  bench_fini(&b);
+}
+
 static void test_checks(void **state) {
   bench_t b;
   bench_init(&b, state, 1);
@@ -350,6 +371,7 @@ int main(void) {
       cmocka_unit_test(test_spinning_wave),
       cmocka_unit_test(test_waiting_groups_sleeping),
       cmocka_unit_test(test_waiting_groups_spinning),
+      cmocka_unit_test(test_register_index),
       cmocka_unit_test(test_checks),
       cmocka_unit_test(test_faults),
       cmocka_unit_test(test_stop),

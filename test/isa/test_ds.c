@@ -1,6 +1,6 @@
-/* DS instructions but atomics: loads and stores of every width compared with a model that goes byte by byte, bounds of
- * LDS, lane counters, exchanges between lanes, the LDS_DIRECT operand, and what must fault.
- * Not here: atomics (test_atomics.c). */
+/* DS instructions but atomics: loads and stores of every width compared with a model that goes byte by byte,
+ * bounds of LDS, lane counters, exchanges between lanes, the LDS_DIRECT operand, and what must fault. Not
+ * here: atomics (test_atomics.c). */
 #include "memory_model.h"
 
 typedef struct row {
@@ -13,21 +13,21 @@ typedef struct row {
 } row_t;
 
 static const row_t rows[] = {
-    {"ds_read_b32", 4, 0, false, false, -1},        {"ds_read_b64", 8, 0, false, false, -1},
-    {"ds_read_b96", 12, 0, false, false, -1},       {"ds_read_b128", 16, 0, false, false, -1},
-    {"ds_read_u8", 1, 0, false, false, -1},         {"ds_read_i8", 1, 0, false, true, -1},
-    {"ds_read_u16", 2, 0, false, false, -1},        {"ds_read_i16", 2, 0, false, true, -1},
-    {"ds_read_u8_d16", 1, 0, false, false, 0},      {"ds_read_u8_d16_hi", 1, 0, false, false, 1},
-    {"ds_read_i8_d16", 1, 0, false, true, 0},       {"ds_read_i8_d16_hi", 1, 0, false, true, 1},
-    {"ds_read_u16_d16", 2, 0, false, false, 0},     {"ds_read_u16_d16_hi", 2, 0, false, false, 1},
-    {"ds_read2_b32", 4, 4, false, false, -1},       {"ds_read2st64_b32", 4, 256, false, false, -1},
-    {"ds_read2_b64", 8, 8, false, false, -1},       {"ds_read2st64_b64", 8, 512, false, false, -1},
-    {"ds_write_b32", 4, 0, true, false, 0},         {"ds_write_b64", 8, 0, true, false, 0},
-    {"ds_write_b96", 12, 0, true, false, 0},        {"ds_write_b128", 16, 0, true, false, 0},
-    {"ds_write_b8", 1, 0, true, false, 0},          {"ds_write_b16", 2, 0, true, false, 0},
-    {"ds_write_b8_d16_hi", 1, 0, true, false, 1},   {"ds_write_b16_d16_hi", 2, 0, true, false, 1},
-    {"ds_write2_b32", 4, 4, true, false, 0},        {"ds_write2st64_b32", 4, 256, true, false, 0},
-    {"ds_write2_b64", 8, 8, true, false, 0},        {"ds_write2st64_b64", 8, 512, true, false, 0},
+    {"ds_read_b32", 4, 0, false, false, -1},      {"ds_read_b64", 8, 0, false, false, -1},
+    {"ds_read_b96", 12, 0, false, false, -1},     {"ds_read_b128", 16, 0, false, false, -1},
+    {"ds_read_u8", 1, 0, false, false, -1},       {"ds_read_i8", 1, 0, false, true, -1},
+    {"ds_read_u16", 2, 0, false, false, -1},      {"ds_read_i16", 2, 0, false, true, -1},
+    {"ds_read_u8_d16", 1, 0, false, false, 0},    {"ds_read_u8_d16_hi", 1, 0, false, false, 1},
+    {"ds_read_i8_d16", 1, 0, false, true, 0},     {"ds_read_i8_d16_hi", 1, 0, false, true, 1},
+    {"ds_read_u16_d16", 2, 0, false, false, 0},   {"ds_read_u16_d16_hi", 2, 0, false, false, 1},
+    {"ds_read2_b32", 4, 4, false, false, -1},     {"ds_read2st64_b32", 4, 256, false, false, -1},
+    {"ds_read2_b64", 8, 8, false, false, -1},     {"ds_read2st64_b64", 8, 512, false, false, -1},
+    {"ds_write_b32", 4, 0, true, false, 0},       {"ds_write_b64", 8, 0, true, false, 0},
+    {"ds_write_b96", 12, 0, true, false, 0},      {"ds_write_b128", 16, 0, true, false, 0},
+    {"ds_write_b8", 1, 0, true, false, 0},        {"ds_write_b16", 2, 0, true, false, 0},
+    {"ds_write_b8_d16_hi", 1, 0, true, false, 1}, {"ds_write_b16_d16_hi", 2, 0, true, false, 1},
+    {"ds_write2_b32", 4, 4, true, false, 0},      {"ds_write2st64_b32", 4, 256, true, false, 0},
+    {"ds_write2_b64", 8, 8, true, false, 0},      {"ds_write2st64_b64", 8, 512, true, false, 0},
 };
 enum { ROWS = sizeof rows / sizeof *rows, OFFSETS = 3, TEXT = 96 };
 
@@ -113,9 +113,10 @@ static void run_rows(void **state, gs_target_t target, bool acc) {
         /* Two more layouts have lanes beyond the end of LDS, and addresses that wrap around. */
         b.t->env.lds_bytes = layout == LAYOUTS ? 2048 + 4 : ISA_LDS_BYTES;
         for (unsigned l = 0; l < GS_LANES; l++)
-          b.t->v[2].u32[l] = layout > LAYOUTS ? -(uint32_t)(isa_random(&b.seed) % 64)
-                                              : model_start((model_layout_t)(layout < LAYOUTS ? layout : LAYOUT_ANY),
-                                                            l, row->bytes, 2048 + 8, &b.seed);
+          b.t->v[2].u32[l] = layout > LAYOUTS
+                                 ? -(uint32_t)(isa_random(&b.seed) % 64)
+                                 : model_start((model_layout_t)(layout < LAYOUTS ? layout : LAYOUT_ANY), l,
+                                               row->bytes, 2048 + 8, &b.seed);
         gs_set_exec(&b.t->w, model_masks[mask]);
         check(&b, row, i % OFFSETS, texts[i], acc);
       }
@@ -262,14 +263,14 @@ static unsigned rotate_masked(unsigned l) { /* rotate by 8 among lanes that agre
 }
 /* The tables of the vendor's documentation, counted from 1 there. */
 static unsigned fft00(unsigned l) {
-  static const unsigned table[32] = {0x1, 0x11, 0x9, 0x19, 0x5, 0x15, 0xd, 0x1d, 0x3, 0x13, 0xb,
-                                     0x1b, 0x7, 0x17, 0xf, 0x1f, 0x2, 0x12, 0xa, 0x1a, 0x6, 0x16,
-                                     0xe, 0x1e, 0x4, 0x14, 0xc, 0x1c, 0x8, 0x18, 0x10, 0x20};
+  static const unsigned table[32] = {0x1,  0x11, 0x9,  0x19, 0x5,  0x15, 0xd,  0x1d, 0x3,  0x13, 0xb,
+                                     0x1b, 0x7,  0x17, 0xf,  0x1f, 0x2,  0x12, 0xa,  0x1a, 0x6,  0x16,
+                                     0xe,  0x1e, 0x4,  0x14, 0xc,  0x1c, 0x8,  0x18, 0x10, 0x20};
   return l / 32 * 32 + table[l % 32] - 1;
 }
 static unsigned fft10(unsigned l) {
-  static const unsigned table[32] = {0x1, 0x9, 0x5, 0xd, 0x3, 0xb, 0x7, 0xf, 0x2, 0xa, 0x6,
-                                     0xe, 0x4, 0xc, 0x8, 0x10, 0x11, 0x19, 0x15, 0x1d, 0x13, 0x1b,
+  static const unsigned table[32] = {0x1,  0x9,  0x5,  0xd,  0x3,  0xb,  0x7,  0xf,  0x2,  0xa,  0x6,
+                                     0xe,  0x4,  0xc,  0x8,  0x10, 0x11, 0x19, 0x15, 0x1d, 0x13, 0x1b,
                                      0x17, 0x1f, 0x12, 0x1a, 0x16, 0x1e, 0x14, 0x1c, 0x18, 0x20};
   return l / 32 * 32 + table[l % 32] - 1;
 }
@@ -345,12 +346,23 @@ static void test_lds_direct(void **state) {
 
 static void test_absent(void **state) {
   static const char *const texts[] = {
-      "ds_gws_init v0 gds",  "ds_gws_sema_v gds", "ds_gws_sema_br v0 gds", "ds_gws_sema_p gds",
-      "ds_gws_barrier v0 gds", "ds_gws_sema_release_all gds", "ds_ordered_count v2, v0 gds",
-      "ds_read_b32 v2, v0 gds", "ds_write_b64 v0, v[2:3] gds", "ds_add_u32 v0, v2 gds",
-      "ds_add_rtn_u64 v[4:5], v0, v[2:3] gds", "ds_append v2 gds", "ds_consume v2 gds",
-      "ds_wrxchg2_rtn_b32 v[4:5], v0, v2, v3 gds", "ds_read_addtid_b32 v2 gds",
-      "ds_condxchg32_rtn_b64 v[4:5], v0, v[2:3] gds", "ds_add_src2_u32 v0 gds",
+      "ds_gws_init v0 gds",
+      "ds_gws_sema_v gds",
+      "ds_gws_sema_br v0 gds",
+      "ds_gws_sema_p gds",
+      "ds_gws_barrier v0 gds",
+      "ds_gws_sema_release_all gds",
+      "ds_ordered_count v2, v0 gds",
+      "ds_read_b32 v2, v0 gds",
+      "ds_write_b64 v0, v[2:3] gds",
+      "ds_add_u32 v0, v2 gds",
+      "ds_add_rtn_u64 v[4:5], v0, v[2:3] gds",
+      "ds_append v2 gds",
+      "ds_consume v2 gds",
+      "ds_wrxchg2_rtn_b32 v[4:5], v0, v2, v3 gds",
+      "ds_read_addtid_b32 v2 gds",
+      "ds_condxchg32_rtn_b64 v[4:5], v0, v[2:3] gds",
+      "ds_add_src2_u32 v0 gds",
   };
   for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++) {
     isa_wave_t *t = isa_new(state, GS_GFX906);

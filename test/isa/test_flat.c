@@ -1,7 +1,8 @@
-/* FLAT, GLOBAL and SCRATCH loads and stores: every width through every address form and aperture, compared with a model
- * that goes byte by byte; and faults.
- * Not here: atomics (test_atomics.c). */
+/* FLAT, GLOBAL and SCRATCH loads and stores: every width through every address form and aperture, compared
+ * with a model that goes byte by byte; and faults. Not here: atomics (test_atomics.c). */
 #include "memory_model.h"
+
+#include <pthread.h>
 
 typedef struct row {
   const char *name;
@@ -12,17 +13,17 @@ typedef struct row {
 } row_t;
 
 static const row_t rows[] = {
-    {"load_ubyte", 1, false, false, -1},       {"load_sbyte", 1, false, true, -1},
-    {"load_ushort", 2, false, false, -1},      {"load_sshort", 2, false, true, -1},
-    {"load_dword", 4, false, false, -1},       {"load_dwordx2", 8, false, false, -1},
-    {"load_dwordx3", 12, false, false, -1},    {"load_dwordx4", 16, false, false, -1},
-    {"load_ubyte_d16", 1, false, false, 0},    {"load_ubyte_d16_hi", 1, false, false, 1},
-    {"load_sbyte_d16", 1, false, true, 0},     {"load_sbyte_d16_hi", 1, false, true, 1},
-    {"load_short_d16", 2, false, false, 0},    {"load_short_d16_hi", 2, false, false, 1},
-    {"store_byte", 1, true, false, 0},         {"store_byte_d16_hi", 1, true, false, 1},
-    {"store_short", 2, true, false, 0},        {"store_short_d16_hi", 2, true, false, 1},
-    {"store_dword", 4, true, false, 0},        {"store_dwordx2", 8, true, false, 0},
-    {"store_dwordx3", 12, true, false, 0},     {"store_dwordx4", 16, true, false, 0},
+    {"load_ubyte", 1, false, false, -1},    {"load_sbyte", 1, false, true, -1},
+    {"load_ushort", 2, false, false, -1},   {"load_sshort", 2, false, true, -1},
+    {"load_dword", 4, false, false, -1},    {"load_dwordx2", 8, false, false, -1},
+    {"load_dwordx3", 12, false, false, -1}, {"load_dwordx4", 16, false, false, -1},
+    {"load_ubyte_d16", 1, false, false, 0}, {"load_ubyte_d16_hi", 1, false, false, 1},
+    {"load_sbyte_d16", 1, false, true, 0},  {"load_sbyte_d16_hi", 1, false, true, 1},
+    {"load_short_d16", 2, false, false, 0}, {"load_short_d16_hi", 2, false, false, 1},
+    {"store_byte", 1, true, false, 0},      {"store_byte_d16_hi", 1, true, false, 1},
+    {"store_short", 2, true, false, 0},     {"store_short_d16_hi", 2, true, false, 1},
+    {"store_dword", 4, true, false, 0},     {"store_dwordx2", 8, true, false, 0},
+    {"store_dwordx3", 12, true, false, 0},  {"store_dwordx4", 16, true, false, 0},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -70,9 +71,7 @@ static void set_addresses(isa_wave_t *t, form_t form, const model_lane_t lane[GS
     const uint64_t at = model_address(lane[l]) - (uint64_t)forms[form].offset;
     switch (form) {
     case FORM_FLAT:
-    case FORM_GLOBAL:
-      isa_set_u64(&t->v[2], l, at);
-      break;
+    case FORM_GLOBAL: isa_set_u64(&t->v[2], l, at); break;
     case FORM_GLOBAL_SCALAR:
       t->v[2].u32[l] = (uint32_t)(at - base);
       isa_set_s64(t, 4, base);
@@ -85,7 +84,8 @@ static void set_addresses(isa_wave_t *t, form_t form, const model_lane_t lane[GS
 }
 
 /* What register `i` of the data is after a load. */
-static uint32_t loaded(model_t *m, const row_t *row, model_lane_t lane, unsigned l, unsigned i, uint32_t old) {
+static uint32_t loaded(model_t *m, const row_t *row, model_lane_t lane, unsigned l, unsigned i,
+                       uint32_t old) {
   const unsigned count = row->bytes < 4 ? row->bytes : 4;
   uint32_t value = (uint32_t)model_get(m, lane, l, row->bytes, 4 * i, count);
   if (row->is_signed && value >> (8 * count - 1))
@@ -116,8 +116,9 @@ static void check(model_bench_t *b, const row_t *row, const char *text, const mo
       const uint32_t old = t->before.v[data + i].u32[l];
       const uint32_t expected = gs_bit(exec, l) ? loaded(b->model, row, lane[l], l, i, old) : old;
       if (t->v[data + i].u32[l] != expected)
-        fail_msg("%s: register %u lane %u of exec %#llx (at %#x of space %d) is %#x and should be %#x", text, i, l,
-                 (unsigned long long)exec, lane[l].start, lane[l].space, t->v[data + i].u32[l], expected);
+        fail_msg("%s: register %u lane %u of exec %#llx (at %#x of space %d) is %#x and should be %#x", text,
+                 i, l, (unsigned long long)exec, lane[l].start, lane[l].space, t->v[data + i].u32[l],
+                 expected);
     }
   char list[48];
   snprintf(list, sizeof list, data == 10 ? "v[10:%u] memory lds" : "a[10:%u] memory lds", 9 + registers);
@@ -133,8 +134,10 @@ static bool reaches(form_t form, unsigned space) {
     return space == SPACE_PRIVATE;
   return space == SPACE_GLOBAL || (space == SPACE_PIECES && form == FORM_GLOBAL);
 }
-static const uint32_t rooms[] = {[SPACE_GLOBAL] = 0x8000, [SPACE_PRIVATE] = MODEL_PRIVATE_BYTES,
-                                 [SPACE_SHARED] = 2048 + 32, [SPACE_PIECES] = 2 * MODEL_PAGE};
+static const uint32_t rooms[] = {[SPACE_GLOBAL] = 0x8000,
+                                 [SPACE_PRIVATE] = MODEL_PRIVATE_BYTES,
+                                 [SPACE_SHARED] = 2048 + 32,
+                                 [SPACE_PIECES] = 2 * MODEL_PAGE};
 
 static void run_cases(model_bench_t *b, const row_t *row, form_t form, bool acc) {
   char text[TEXT];
@@ -194,8 +197,8 @@ static void test_accumulation_registers(void **state) {
   bench_free(&b);
 }
 
-/* A load may overwrite the registers that hold its addresses, and exactly all of its lanes' dwords come from memory as it
- * was. */
+/* A load may overwrite the registers that hold its addresses, and exactly all of its lanes' dwords come from
+ * memory as it was. */
 static void test_overlap(void **state) {
   model_bench_t b = bench_new(state, GS_GFX906);
   isa_wave_t *t = b.t;
@@ -290,8 +293,8 @@ static const fault_case_t faults[] = {
     {"global_store_dword v[2:3], v10, off", HOLE, HOLE, GS_WAVE_FAULT_MEMORY, GS_VM_WRITE},
     {"global_store_dwordx3 v[2:3], v[10:12], off", HOLE - 4, HOLE, GS_WAVE_FAULT_MEMORY, GS_VM_WRITE},
     {"global_store_byte v[2:3], v10, off", ISA_READONLY, ISA_READONLY, GS_WAVE_FAULT_MEMORY, GS_VM_WRITE},
-    {"global_store_dwordx4 v[2:3], v[10:13], off", ISA_READONLY + 100, ISA_READONLY + 100, GS_WAVE_FAULT_MEMORY,
-     GS_VM_WRITE},
+    {"global_store_dwordx4 v[2:3], v[10:13], off", ISA_READONLY + 100, ISA_READONLY + 100,
+     GS_WAVE_FAULT_MEMORY, GS_VM_WRITE},
     {"global_load_dword v10, v[2:3], off", UINT64_C(1) << 48, UINT64_C(1) << 48, GS_WAVE_FAULT_APERTURE,
      GS_VM_READ},
     {"global_load_dword v10, v[2:3], off", UINT64_C(0xffff800000000000), UINT64_C(0xffff800000000000),
@@ -304,8 +307,8 @@ static const fault_case_t faults[] = {
     {"flat_store_dword v[2:3], v10", ISA_READONLY + 8, ISA_READONLY + 8, GS_WAVE_FAULT_MEMORY, GS_VM_WRITE},
 };
 
-/* The first, the last or a middle lane is bad: the wave stops there, no lane after it is served, and lanes without
- * EXEC may have any address. */
+/* The first, the last or a middle lane is bad: the wave stops there, no lane after it is served, and lanes
+ * without EXEC may have any address. */
 static void test_faults(void **state) {
   static const unsigned bad_lanes[] = {0, 17, 63};
   for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++)
@@ -314,6 +317,10 @@ static void test_faults(void **state) {
       const unsigned bad = bad_lanes[k % 3];
       model_bench_t b = bench_new(state, GS_GFX906);
       isa_wave_t *t = b.t;
+      /* Good addresses first, up to the last byte, so that the wave has a place to look first. */
+      for (unsigned l = 0; l < GS_LANES; l++)
+        isa_set_u64(&t->v[2], l, ISA_MEMORY + ISA_MEMORY_BYTES - 16 * (l + 1));
+      assert_int_equal(isa_run(t, f->text), GS_WAVE_RUNNING);
       for (unsigned l = 0; l < GS_LANES; l++)
         isa_set_u64(&t->v[2], l, ISA_MEMORY + 16 * l);
       isa_set_u64(&t->v[2], bad, f->address);
@@ -387,12 +394,79 @@ static void test_map_changes(void **state) {
   bench_free(&b);
 }
 
+/* ---- Concurrency ---- */
+
+enum { ROUNDS = 300 };
+
+static void *run_again(void *argument) {
+  isa_wave_t *t = argument;
+  for (unsigned i = 0; i < ROUNDS; i++) {
+    t->w.pc = ISA_CODE;
+    isa_resume(t);
+  }
+  return NULL;
+}
+
+/* One wave writes all ones and all zeroes over memory that another one and the host read: they may see
+ * either, in any order, but never a mixture within a dword; and that is no fault of the simulator's for the
+ * thread sanitizer. */
+static void test_races(void **state) {
+  static const char writes[] = "global_store_dword v2, v8, s[4:5]\n"
+                               "global_store_dwordx4 v3, v[12:15], s[4:5]\n"
+                               "global_store_dword v4, v12, s[4:5]\n"
+                               "flat_store_dwordx2 v[6:7], v[8:9]\n"
+                               "global_store_dwordx4 v3, v[8:11], s[4:5]\n"
+                               "flat_store_dword v[6:7], v12\n";
+  static const char reads[] = "global_load_dword v16, v2, s[4:5]\n"
+                              "global_load_dwordx4 v[17:20], v3, s[4:5]\n"
+                              "global_load_dword v21, v4, s[4:5]\n"
+                              "flat_load_dwordx2 v[22:23], v[6:7]\n";
+  model_bench_t b = bench_new(state, GS_GFX906);
+  isa_wave_t *writer = b.t, *reader = isa_new(state, GS_GFX906);
+  pthread_t thread;
+  model_map(reader, MODEL_PIECES, b.pieces[1], GS_VM_READ);
+  memset(b.pieces[1], 0, MODEL_PAGE);
+  for (unsigned i = 0; i < 2; i++) {
+    isa_wave_t *t = i ? reader : writer;
+    const uint64_t base = i ? MODEL_PIECES : MODEL_PIECES + MODEL_PAGE;
+    isa_set_s64(t, 4, base);
+    for (unsigned l = 0; l < GS_LANES; l++) {
+      t->v[2].u32[l] = 4 * l;
+      t->v[3].u32[l] = 16 * l;
+      t->v[4].u32[l] = l * 28 % 256;
+      isa_set_u64(&t->v[6], l, base + l * 24 % 1000);
+      for (unsigned k = 8; k < 24; k++)
+        t->v[k].u32[l] = k < 12 ? UINT32_MAX : 0;
+    }
+  }
+  assert_int_equal(isa_run(writer, writes), GS_WAVE_RUNNING);
+  assert_int_equal(isa_run(reader, reads), GS_WAVE_RUNNING);
+  assert_int_equal(pthread_create(&thread, NULL, run_again, writer), 0);
+  unsigned torn = 0;
+  for (unsigned i = 0; i < ROUNDS; i++) {
+    reader->w.pc = ISA_CODE;
+    isa_resume(reader);
+    for (unsigned k = 16; k < 24; k++)
+      for (unsigned l = 0; l < GS_LANES; l++)
+        torn += reader->v[k].u32[l] != 0 && reader->v[k].u32[l] != UINT32_MAX;
+  }
+  assert_int_equal(pthread_join(thread, NULL), 0);
+  assert_int_equal(torn, 0);
+  isa_free(reader);
+  bench_free(&b);
+}
+
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_loads_and_stores), cmocka_unit_test(test_accumulation_registers),
-      cmocka_unit_test(test_overlap),          cmocka_unit_test(test_last_lane_wins),
-      cmocka_unit_test(test_loads_to_lds),     cmocka_unit_test(test_faults),
-      cmocka_unit_test(test_scratch_faults),   cmocka_unit_test(test_map_changes),
+      cmocka_unit_test(test_loads_and_stores),
+      cmocka_unit_test(test_accumulation_registers),
+      cmocka_unit_test(test_overlap),
+      cmocka_unit_test(test_last_lane_wins),
+      cmocka_unit_test(test_loads_to_lds),
+      cmocka_unit_test(test_faults),
+      cmocka_unit_test(test_scratch_faults),
+      cmocka_unit_test(test_map_changes),
+      cmocka_unit_test(test_races),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);
 }

@@ -1,6 +1,6 @@
-/* Typed buffer data: MTBUF instructions, whose format is in the instruction, and MUBUF's *_format_*, whose format is in
- * the resource. All formats, compared with values computed from the formats' names in wider arithmetic.
- * Not here: addresses, which all buffer instructions share (test_mubuf.c). */
+/* Typed buffer data: MTBUF instructions, whose format is in the instruction, and MUBUF's *_format_*, whose
+ * format is in the resource. All formats, compared with values computed from the formats' names in wider
+ * arithmetic. Not here: addresses, which all buffer instructions share (test_mubuf.c). */
 #include "memory_model.h"
 
 #include <math.h>
@@ -10,9 +10,9 @@ enum { DFMTS = 16, TEXT = 112, ITEM = 16 };
 
 /* Widths of the components by the vendor's names: the first is the most significant. */
 static const char *const names[DFMTS] = {
-    [1] = "8",         [2] = "16",          [3] = "8_8",           [4] = "32",       [5] = "16_16",
-    [6] = "10_11_11",  [7] = "11_11_10",    [8] = "10_10_10_2",    [9] = "2_10_10_10", [10] = "8_8_8_8",
-    [11] = "32_32",    [12] = "16_16_16_16", [13] = "32_32_32",    [14] = "32_32_32_32",
+    [1] = "8",        [2] = "16",           [3] = "8_8",        [4] = "32",           [5] = "16_16",
+    [6] = "10_11_11", [7] = "11_11_10",     [8] = "10_10_10_2", [9] = "2_10_10_10",   [10] = "8_8_8_8",
+    [11] = "32_32",   [12] = "16_16_16_16", [13] = "32_32_32",  [14] = "32_32_32_32",
 };
 
 typedef struct layout {
@@ -20,7 +20,8 @@ typedef struct layout {
   unsigned width[4], at[4];
 } layout_t;
 
-/* Reads a name. Formats of whole bytes list equal components, so that the order shows only in the packed ones. */
+/* Reads a name. Formats of whole bytes list equal components, so that the order shows only in the packed
+ * ones. */
 static layout_t layout_of(unsigned dfmt) {
   layout_t layout = {0};
   unsigned widths[4];
@@ -67,17 +68,13 @@ static int64_t highest(unsigned width) {
 static long double number_of(uint32_t value, unsigned nfmt, unsigned width) {
   long double x;
   switch (nfmt) {
-  case UNORM:
-    return (long double)value / (long double)highest(width);
+  case UNORM: return (long double)value / (long double)highest(width);
   case SNORM:
     x = (long double)as_signed(value, width) / (long double)highest(width - 1);
     return x < -1 ? -1 : x;
-  case USCALED:
-    return value;
-  case SSCALED:
-    return (long double)as_signed(value, width);
-  default:
-    break;
+  case USCALED: return value;
+  case SSCALED: return (long double)as_signed(value, width);
+  default: break;
   }
   if (width == 32) {
     float f;
@@ -150,7 +147,8 @@ static void check_component(const char *text, const uint8_t *item, unsigned dfmt
 /* ---- Running ---- */
 
 /* Records of ITEM bytes from the start of memory, v2 the index, the resource in s[4:7]. */
-static void set_resource(isa_wave_t *t, unsigned dfmt, unsigned nfmt, const unsigned sel[4], uint32_t records) {
+static void set_resource(isa_wave_t *t, unsigned dfmt, unsigned nfmt, const unsigned sel[4],
+                         uint32_t records) {
   t->w.s.u32[4] = (uint32_t)ISA_MEMORY;
   t->w.s.u32[5] = (uint32_t)(ISA_MEMORY >> 32) | ITEM << 16;
   t->w.s.u32[6] = records;
@@ -162,7 +160,8 @@ static void set_resource(isa_wave_t *t, unsigned dfmt, unsigned nfmt, const unsi
 static const unsigned identity[4] = {4, 5, 6, 7};
 static const char *const letters[4] = {"x", "xy", "xyz", "xyzw"};
 
-static void write_text(char text[TEXT], bool typed, bool store, bool d16, unsigned n, unsigned dfmt, unsigned nfmt) {
+static void write_text(char text[TEXT], bool typed, bool store, bool d16, unsigned n, unsigned dfmt,
+                       unsigned nfmt) {
   char format[32] = "";
   const unsigned registers = d16 ? (n + 1) / 2 : n;
   char data[16];
@@ -250,12 +249,13 @@ static void test_selects(void **state) {
 /* ---- Stores ---- */
 
 /* Values that stores are tried with. */
-static const float values[] = {0,        -0.0f,     1,       -1,         0.5f,     -0.5f,   0.25f,    0.3333333f,
-                               2,        -2,        127,     127.5f,     -128,     255.5f,  1000,     -1000.5f,
-                               1e-3f,    -1e-3f,    1e-8f,   5.9604645e-8f, 65504, 65519,   65520,    1e9f,
-                               -1e9f,    INFINITY,  -INFINITY, NAN,      6.1e-5f,  3e-5f,   0.99999f, 0.49999997f,
-                               511.5f,   512.5f,    1023.5f, 32767.5f,   -32768.5f, 64512,  65024,    1.5f,
-                               2.5f,     -2.5f,     3.0517578e-5f, 1.0009766f, 1.0004883f, 1.0014648f};
+static const float values[] = {
+    0,         -0.0f,         1,      -1,       0.5f,        -0.5f,  0.25f,         0.3333333f, 2,
+    -2,        127,           127.5f, -128,     255.5f,      1000,   -1000.5f,      1e-3f,      -1e-3f,
+    1e-8f,     5.9604645e-8f, 65504,  65519,    65520,       1e9f,   -1e9f,         INFINITY,   -INFINITY,
+    NAN,       6.1e-5f,       3e-5f,  0.99999f, 0.49999997f, 511.5f, 512.5f,        1023.5f,    32767.5f,
+    -32768.5f, 64512,         65024,  1.5f,     2.5f,        -2.5f,  3.0517578e-5f, 1.0009766f, 1.0004883f,
+    1.0014648f};
 enum { VALUES = sizeof values / sizeof *values };
 
 /* To nearest, ties to even. */
@@ -281,7 +281,10 @@ static uint32_t stored(float value, uint32_t integer, unsigned nfmt, unsigned wi
     if (isnan(value))
       return 0;
     const long double x = (long double)value * scale;
-    return (uint32_t)(x <= (long double)low ? low : x >= (long double)high ? high : round_even(x)) & (uint32_t)all;
+    return (uint32_t)(x <= (long double)low    ? low
+                      : x >= (long double)high ? high
+                                               : round_even(x)) &
+           (uint32_t)all;
   }
   uint32_t bits;
   memcpy(&bits, &value, 4);
@@ -351,8 +354,8 @@ static void store_case(isa_wave_t *t, bool typed, bool d16, unsigned n, unsigned
   assert_int_equal(isa_run(t, text), GS_WAVE_RUNNING);
   for (unsigned i = 0; i < ITEM * GS_LANES; i++)
     if (t->memory[i] != memory[i])
-      fail_msg("%s dfmt %u nfmt %u: byte %u of lane %u is %#x and should be %#x (value %g)", text, dfmt, nfmt, i % ITEM,
-               i / ITEM, t->memory[i], memory[i], (double)values[i / ITEM % VALUES]);
+      fail_msg("%s dfmt %u nfmt %u: byte %u of lane %u is %#x and should be %#x (value %g)", text, dfmt, nfmt,
+               i % ITEM, i / ITEM, t->memory[i], memory[i], (double)values[i / ITEM % VALUES]);
   assert_memory_equal(t->memory, memory, sizeof memory);
   isa_assert_only_changed(t, "memory");
 }
@@ -377,7 +380,8 @@ static void test_d16_hi(void **state) {
   }
   isa_assert_only_changed(t, "v10");
   set_resource(t, 2, UINT, identity, 100);
-  assert_int_equal(isa_run(t, "buffer_store_format_d16_hi_x v11, v2, s[4:7], 0 idxen offset:8"), GS_WAVE_RUNNING);
+  assert_int_equal(isa_run(t, "buffer_store_format_d16_hi_x v11, v2, s[4:7], 0 idxen offset:8"),
+                   GS_WAVE_RUNNING);
   for (unsigned l = 0; l < GS_LANES; l++)
     assert_int_equal(t->memory[ITEM * l + 8] | t->memory[ITEM * l + 9] << 8, t->v[11].u32[l] >> 16);
   isa_assert_only_changed(t, "memory");
@@ -406,8 +410,9 @@ static void test_status_and_lds(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_loads),  cmocka_unit_test(test_d16_loads),  cmocka_unit_test(test_selects),
-      cmocka_unit_test(test_stores), cmocka_unit_test(test_d16_stores), cmocka_unit_test(test_d16_hi),
+      cmocka_unit_test(test_loads),          cmocka_unit_test(test_d16_loads),
+      cmocka_unit_test(test_selects),        cmocka_unit_test(test_stores),
+      cmocka_unit_test(test_d16_stores),     cmocka_unit_test(test_d16_hi),
       cmocka_unit_test(test_status_and_lds),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);

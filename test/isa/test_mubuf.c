@@ -1,6 +1,6 @@
-/* MUBUF loads and stores: every width through every kind of buffer resource and address form, compared with a model
- * that computes the address of each byte; range checks, scratch, data in LDS, status registers, cache control, faults.
- * Not here: atomics (test_atomics.c), typed data (test_mtbuf.c). */
+/* MUBUF loads and stores: every width through every kind of buffer resource and address form, compared with a
+ * model that computes the address of each byte; range checks, scratch, data in LDS, status registers, cache
+ * control, faults. Not here: atomics (test_atomics.c), typed data (test_mtbuf.c). */
 #include "memory_model.h"
 
 typedef struct row {
@@ -58,8 +58,8 @@ static void write_text(char text[TEXT], const row_t *row, unsigned form, bool ac
   static const char *const address[FORMS] = {"off", "v2", "v2", "v[2:3]"};
   static const char *const flags[FORMS] = {"", " offen", " idxen", " idxen offen"};
   snprintf(text, TEXT, "buffer_%s %s, %s, s[4:7], %s%s offset:%u", row->name,
-           data[acc][row->bytes <= 4 ? 0 : row->bytes / 4 - 1], address[form], form & 1 ? "s8" : "0", flags[form],
-           form * 8);
+           data[acc][row->bytes <= 4 ? 0 : row->bytes / 4 - 1], address[form], form & 1 ? "s8" : "0",
+           flags[form], form * 8);
 }
 static uint32_t soffset_of(const isa_wave_t *t, unsigned form) {
   return form & 1 ? t->w.s.u32[8] : 0;
@@ -124,7 +124,8 @@ static void check(model_bench_t *b, const row_t *row, const resource_t *r, unsig
   char what[2 * TEXT];
   isa_wave_t *t = b->t;
   const uint64_t exec = gs_exec(&t->w);
-  const unsigned registers = (row->bytes + 3) / 4, part = row->bytes < 4 ? row->bytes : 4, data = acc ? 266 : 10;
+  const unsigned registers = (row->bytes + 3) / 4, part = row->bytes < 4 ? row->bytes : 4,
+                 data = acc ? 266 : 10;
   snprintf(what, sizeof what, "%.80s (%s)", text, r->name);
   bench_sync(b);
   if (isa_run(t, text) != GS_WAVE_RUNNING)
@@ -253,7 +254,8 @@ static void test_status(void **state) {
   const uint64_t exec = UINT64_C(0xff00ff00ff00ff0f);
   set_resource(t, &resources[0]);
   gs_set_exec(&t->w, exec);
-  isa_run(t, "buffer_load_dwordx2 v[10:12], off, s[4:7], 0 tfe\nbuffer_load_ubyte v[20:21], off, s[4:7], 0 tfe");
+  isa_run(t,
+          "buffer_load_dwordx2 v[10:12], off, s[4:7], 0 tfe\nbuffer_load_ubyte v[20:21], off, s[4:7], 0 tfe");
   for (unsigned l = 0; l < GS_LANES; l++) {
     assert_int_equal(t->v[12].u32[l], gs_bit(exec, l) ? 0 : t->before.v[12].u32[l]);
     assert_int_equal(t->v[21].u32[l], gs_bit(exec, l) ? 0 : t->before.v[21].u32[l]);
@@ -263,7 +265,8 @@ static void test_status(void **state) {
   isa_free(t);
 }
 
-/* lds: the data goes to LDS at M0 plus the offset plus 4 per lane, as a dword; buffer_store_lds_dword comes from there. */
+/* lds: the data goes to LDS at M0 plus the offset plus 4 per lane, as a dword; buffer_store_lds_dword comes
+ * from there. */
 static void test_lds(void **state) {
   static const struct {
     const char *text;
@@ -310,7 +313,8 @@ static void test_lds(void **state) {
 
 static void test_cache_control(void **state) {
   isa_wave_t *t = isa_new(state, GS_GFX90A);
-  assert_int_equal(isa_run(t, "buffer_wbl2\nbuffer_invl2\nbuffer_wbinvl1\nbuffer_wbinvl1_vol"), GS_WAVE_RUNNING);
+  assert_int_equal(isa_run(t, "buffer_wbl2\nbuffer_invl2\nbuffer_wbinvl1\nbuffer_wbinvl1_vol"),
+                   GS_WAVE_RUNNING);
   isa_assert_only_changed(t, "");
   isa_free(t);
 }

@@ -544,11 +544,13 @@ static void test_atomics(void **state) {
       pointers[count] = texts[count];
       count++;
     }
-  isa_prepare(state, GS_GFX90A, pointers, sizeof *pointers, count);
-  isa_wave_t *const t = isa_new(state, GS_GFX90A);
-  for (size_t i = 0; i < count; i++)
-    check_atomic_edges(t, cases[i]);
-  isa_free(t);
+  for (unsigned g = 0; g < ISA_TARGETS; g++) {
+    isa_prepare(state, isa_targets[g], pointers, sizeof *pointers, count);
+    isa_wave_t *const t = isa_new(state, isa_targets[g]);
+    for (size_t i = 0; i < count; i++)
+      check_atomic_edges(t, cases[i]);
+    isa_free(t);
+  }
 }
 
 /* VCC is the last register that may hold data. */
@@ -560,7 +562,7 @@ static void test_atomic_vcc(void **state) {
       const char *const data = wide ? "vcc" : atomics[row].model == a_cmpswap ? "vcc" : "vcc_hi";
       char *const text = texts[row * 2 + wide];
       (void)snprintf(text, sizeof texts[0], "s_atomic_%s%s %s, s[40:41], 0x0 glc", atomics[row].name,
-                     wide ? "_x2" : "", wide && atomics[row].model == a_cmpswap ? "s[100:103]" : data);
+                     wide ? "_x2" : "", wide && atomics[row].model == a_cmpswap ? "s[96:99]" : data);
       pointers[row * 2 + wide] = text;
     }
   isa_prepare(state, GS_GFX906, pointers, sizeof *pointers, ATOMICS * 2);
@@ -568,7 +570,7 @@ static void test_atomic_vcc(void **state) {
   for (unsigned i = 0; i < ATOMICS * 2; i++) {
     const unsigned bits = i & 1 ? 64 : 32;
     const bool pairs = atomics[i / 2].model == a_cmpswap;
-    const unsigned first = pairs ? (i & 1 ? 100 : GS_S_VCC) : i & 1 ? GS_S_VCC : GS_S_VCC + 1;
+    const unsigned first = pairs ? (i & 1 ? 96 : GS_S_VCC) : i & 1 ? GS_S_VCC : GS_S_VCC + 1;
     isa_reset(t, i);
     set_base(t, MIDDLE, 0);
     uint64_t old = 0, data = 0, expected = 0, result = 0, returned = 0;

@@ -526,11 +526,13 @@ static void test_registers(void **state) {
       const sop_row_t *const row = &families[f].rows[i];
       add_text(&texts, row, reg(d, D, row->d_bits), reg(a, A, row->a_bits), reg(b, B, row->b_bits));
     }
-  isa_prepare(state, GS_GFX900, texts.pointer, sizeof *texts.pointer, texts.count);
-  isa_wave_t *const t = isa_new(state, GS_GFX900);
-  for (size_t i = 0; i < texts.count; i++)
-    check_edges(t, texts.row[i], texts.text[i]);
-  isa_free(t);
+  for (unsigned g = 0; g < ISA_TARGETS; g++) {
+    isa_prepare(state, isa_targets[g], texts.pointer, sizeof *texts.pointer, texts.count);
+    isa_wave_t *const t = isa_new(state, isa_targets[g]);
+    for (size_t i = 0; i < texts.count; i++)
+      check_edges(t, texts.row[i], texts.text[i]);
+    isa_free(t);
+  }
 }
 
 /* Destination and sources in one register: all is read before anything is written. */
@@ -726,10 +728,10 @@ static void test_exec_operand(void **state) {
 
 /* ---- Immediates ---- */
 
-static void test_immediates(void **state) {
+static void check_immediates(void **state, gs_target_t target) {
   static const int immediates[] = {0, 1, 2, 100, 0x7ffe, 0x7fff, -1, -2, -100, -0x7fff, -0x8000};
   enum { COUNT = sizeof immediates / sizeof *immediates, ROWS = sizeof sopk_rows / sizeof *sopk_rows };
-  isa_wave_t *const t = isa_new(state, GS_GFX90A);
+  isa_wave_t *const t = isa_new(state, target);
   for (size_t k = 0; k < COUNT; k++) {
     static texts_t texts;
     texts.count = 0;
@@ -740,7 +742,7 @@ static void test_immediates(void **state) {
       (void)snprintf(immediate, sizeof immediate, "%d", is_unsigned ? immediates[k] & 0xffff : immediates[k]);
       add_text(&texts, &sopk_rows[i], reg(d, D, 32), reg(a, A, 32), immediate);
     }
-    isa_prepare(state, GS_GFX90A, texts.pointer, sizeof *texts.pointer, texts.count);
+    isa_prepare(state, target, texts.pointer, sizeof *texts.pointer, texts.count);
     for (size_t i = 0; i < texts.count; i++) {
       uint64_t seed = k;
       (void)isa_run(t, texts.text[i]);
@@ -755,6 +757,10 @@ static void test_immediates(void **state) {
     }
   }
   isa_free(t);
+}
+static void test_immediates(void **state) {
+  for (unsigned g = 0; g < ISA_TARGETS; g++)
+    check_immediates(state, isa_targets[g]);
 }
 
 int main(void) {

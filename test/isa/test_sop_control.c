@@ -8,9 +8,16 @@
 
 #define END (ISA_CODE + t->code_bytes)
 
+/* Makes a test that runs on every target out of run_<name>. */
+#define EACH_TARGET(name)                                                                                    \
+  static void test_##name(void **state) {                                                                    \
+    for (unsigned g = 0; g < ISA_TARGETS; g++)                                                               \
+      run_##name(state, isa_targets[g]);                                                                     \
+  }
+
 /* ---- Branches ---- */
 
-static void test_branches(void **state) {
+static void run_branches(void **state, gs_target_t target) {
   static const struct {
     const char *name;
     uint64_t vcc, exec;
@@ -39,7 +46,7 @@ static void test_branches(void **state) {
       {"s_cbranch_cdbgsys_or_user", 1, 1, 1, false},
       {"s_cbranch_cdbgsys_and_user", 1, 1, 1, false},
   };
-  isa_wave_t *const t = isa_new(state, GS_GFX906);
+  isa_wave_t *const t = isa_new(state, target);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     char text[128];
     /* Forward, and backward over the first instruction. */
@@ -64,9 +71,10 @@ static void test_branches(void **state) {
   }
   isa_free(t);
 }
+EACH_TARGET(branches)
 
-static void test_far_branches(void **state) {
-  isa_wave_t *const t = isa_new(state, GS_GFX906);
+static void run_far_branches(void **state, gs_target_t target) {
+  isa_wave_t *const t = isa_new(state, target);
   const uint32_t forward[] = {0xbf827fff}, backward[] = {0xbf828000};
   (void)isa_run_words(t, forward, 1);
   assert_true(t->w.pc == ISA_CODE + 4 + 4 * 0x7fff);
@@ -74,9 +82,10 @@ static void test_far_branches(void **state) {
   assert_true(t->w.pc == ISA_CODE + 4 - 4 * 0x8000);
   isa_free(t);
 }
+EACH_TARGET(far_branches)
 
-static void test_calls(void **state) {
-  isa_wave_t *const t = isa_new(state, GS_GFX90A);
+static void run_calls(void **state, gs_target_t target) {
+  isa_wave_t *const t = isa_new(state, target);
   (void)isa_run(t, "s_nop 0\ns_getpc_b64 s[2:3]");
   assert_true(isa_s64(t, 2) == ISA_CODE + 8);
   isa_assert_only_changed(t, "s[2:3]");
@@ -102,10 +111,11 @@ static void test_calls(void **state) {
   isa_assert_only_changed(t, "s[6:7]");
   isa_free(t);
 }
+EACH_TARGET(calls)
 
 /* A recursive function, as compilers call: 10 + 9 + ... + 1. */
-static void test_recursion(void **state) {
-  isa_wave_t *const t = isa_new(state, GS_GFX908);
+static void run_recursion(void **state, gs_target_t target) {
+  isa_wave_t *const t = isa_new(state, target);
   t->w.s.u32[0] = 10;
   t->w.s.u32[1] = 0;
   isa_set_s64(t, 2, ISA_MEMORY);
@@ -135,6 +145,7 @@ static void test_recursion(void **state) {
   assert_true(isa_s64(t, 2) == ISA_MEMORY);
   isa_free(t);
 }
+EACH_TARGET(recursion)
 
 /* ---- Forks ---- */
 
@@ -171,7 +182,7 @@ static void check_fork(isa_wave_t *t, const char *program, uint64_t exec, uint64
   isa_assert_only_changed(t, "s[0:3] s[42:43] s[60:62] v[1:2] exec scc");
 }
 
-static void test_forks(void **state) {
+static void run_forks(void **state, gs_target_t target) {
   static const char sides[] = "s_add_u32 s60, s60, 1\n"
                               "v_add_u32 v2, 1, v2\n"
                               "s_mov_b32 s62, s60\n"
@@ -197,7 +208,7 @@ static void test_forks(void **state) {
                                         UINT64_C(0xaaaaaaaaaaaaaaaa),
                                         UINT64_C(0xfffffffffffffff0),
                                         0xff};
-  isa_wave_t *const t = isa_new(state, GS_GFX900);
+  isa_wave_t *const t = isa_new(state, target);
   for (size_t e = 0; e < sizeof execs / sizeof *execs; e++)
     for (size_t c = 0; c < sizeof conditions / sizeof *conditions; c++) {
       /* With no lanes at all, control goes to the target. */
@@ -212,10 +223,11 @@ static void test_forks(void **state) {
     }
   isa_free(t);
 }
+EACH_TARGET(forks)
 
 /* What the stack holds while forked, and where it is for each depth. */
-static void test_fork_stack(void **state) {
-  isa_wave_t *const t = isa_new(state, GS_GFX906);
+static void run_fork_stack(void **state, gs_target_t target) {
+  isa_wave_t *const t = isa_new(state, target);
   for (unsigned depth = 0; depth < 8; depth++) {
     isa_reset(t, depth);
     const uint32_t mode = t->w.mode | depth << GS_MODE_CSP_SHIFT;
@@ -233,10 +245,11 @@ static void test_fork_stack(void **state) {
   }
   isa_free(t);
 }
+EACH_TARGET(fork_stack)
 
 /* Three levels of nested forks sort lanes by their number modulo 8: each of the eight leaves counts its lanes
  * once. */
-static void test_nested_forks(void **state) {
+static void run_nested_forks(void **state, gs_target_t target) {
   static const char program[] =
       "s_mov_b32 s50, 0\n s_mov_b32 s51, 1\n s_mov_b32 s52, 2\n"
       "v_mov_b32 v1, 0\n v_and_b32 v2, 1, v0\n v_cmp_ne_u32 s[40:41], v2, 0\n"
@@ -249,7 +262,7 @@ static void test_nested_forks(void **state) {
       "s_cbranch_join s52\n s_cbranch_join s51\n s_cbranch_join s50";
   static const uint64_t masks[] = {UINT64_MAX, UINT64_C(0x00ff00ff0f0f3355), 0xff, 0x80,
                                    UINT64_C(0x8100000000000018)};
-  isa_wave_t *const t = isa_new(state, GS_GFX90A);
+  isa_wave_t *const t = isa_new(state, target);
   for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
     isa_reset(t, 0);
     gs_set_exec(&t->w, masks[i]);
@@ -269,6 +282,7 @@ static void test_nested_forks(void **state) {
   }
   isa_free(t);
 }
+EACH_TARGET(nested_forks)
 
 /* ---- Hardware registers ---- */
 
@@ -321,8 +335,8 @@ static void test_getreg(void **state) {
   }
 }
 
-static void test_setreg_mode(void **state) {
-  isa_wave_t *const t = isa_new(state, GS_GFX90A);
+static void run_setreg_mode(void **state, gs_target_t target) {
+  isa_wave_t *const t = isa_new(state, target);
   const uint32_t before = t->w.mode;
   /* Only the bits of the field, and its low bits of the source. */
   t->w.s.u32[2] = 0xfffffff5;
@@ -351,9 +365,10 @@ static void test_setreg_mode(void **state) {
   assert_false(t->w.fp_custom);
   isa_free(t);
 }
+EACH_TARGET(setreg_mode)
 
-static void test_setreg_others(void **state) {
-  isa_wave_t *const t = isa_new(state, GS_GFX906);
+static void run_setreg_others(void **state, gs_target_t target) {
+  isa_wave_t *const t = isa_new(state, target);
   t->w.trapsts = 0x0f0;
   (void)isa_run(t, "s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 4), 5");
   assert_int_equal(t->w.trapsts, 0x0f5);
@@ -375,9 +390,10 @@ static void test_setreg_others(void **state) {
   }
   isa_free(t);
 }
+EACH_TARGET(setreg_others)
 
 /* Registers that no compute shader has, and skipping of vector instructions, end in a fault. */
-static void test_hwreg_faults(void **state) {
+static void run_hwreg_faults(void **state, gs_target_t target) {
   static const char *const texts[] = {
       "s_getreg_b32 s10, hwreg(0)",
       "s_getreg_b32 s10, hwreg(8)",
@@ -396,7 +412,7 @@ static void test_hwreg_faults(void **state) {
       "s_sendmsg 15",
       "s_sendmsghalt sendmsg(MSG_INTERRUPT)",
   };
-  isa_wave_t *const t = isa_new(state, GS_GFX900);
+  isa_wave_t *const t = isa_new(state, target);
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     (void)isa_run(t, texts[i]);
     isa_assert_fault(t, GS_WAVE_FAULT_ILLEGAL);
@@ -406,11 +422,12 @@ static void test_hwreg_faults(void **state) {
   }
   isa_free(t);
 }
+EACH_TARGET(hwreg_faults)
 
 /* ---- Indexing ---- */
 
-static void test_gpr_idx(void **state) {
-  isa_wave_t *const t = isa_new(state, GS_GFX906);
+static void run_gpr_idx(void **state, gs_target_t target) {
+  isa_wave_t *const t = isa_new(state, target);
   t->w.s.u32[GS_S_M0] = 0x12345678;
   t->w.s.u32[2] = 0xffffffab;
   const uint32_t mode = t->w.mode;
@@ -435,8 +452,9 @@ static void test_gpr_idx(void **state) {
   assert_int_equal(t->w.s.u32[GS_S_M0], 0x12340607);
   isa_free(t);
 }
+EACH_TARGET(gpr_idx)
 
-static void test_movrel(void **state) {
+static void run_movrel(void **state, gs_target_t target) {
   static const struct {
     const char *text;
     uint32_t m0;
@@ -458,7 +476,7 @@ static void test_movrel(void **state) {
       {"s_movreld_b64 s[10:11], s[20:21]", 90, "s[100:101]", 100, 20, 2},
       {"s_movreld_b64 s[10:11], s[20:21]", UINT32_MAX - 1, "", 10, 10, 2},
   };
-  isa_wave_t *const t = isa_new(state, GS_GFX90A);
+  isa_wave_t *const t = isa_new(state, target);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     isa_reset(t, 0);
     t->w.s.u32[GS_S_M0] = rows[i].m0;
@@ -469,11 +487,12 @@ static void test_movrel(void **state) {
   }
   isa_free(t);
 }
+EACH_TARGET(movrel)
 
 /* ---- Messages, waits, ends ---- */
 
-static void test_messages(void **state) {
-  isa_wave_t *const t = isa_new(state, GS_GFX90A);
+static void run_messages(void **state, gs_target_t target) {
+  isa_wave_t *const t = isa_new(state, target);
   t->w.s.u32[GS_S_M0] = 0x7fffff42;
   assert_int_equal(isa_run(t, "s_sendmsg sendmsg(MSG_INTERRUPT)"), GS_WAVE_RUNNING);
   assert_int_equal(t->interrupts, 1);
@@ -485,6 +504,7 @@ static void test_messages(void **state) {
   assert_int_equal(t->interrupts, 1);
   isa_free(t);
 }
+EACH_TARGET(messages)
 
 static void test_states(void **state) {
   static const struct {
@@ -530,8 +550,8 @@ static void test_states(void **state) {
   }
 }
 
-static void test_resume(void **state) {
-  isa_wave_t *const t = isa_new(state, GS_GFX90A);
+static void run_resume(void **state, gs_target_t target) {
+  isa_wave_t *const t = isa_new(state, target);
   t->w.s.u32[0] = 0;
   assert_int_equal(
       isa_run(t, "s_add_u32 s0, s0, 1\ns_barrier\ns_add_u32 s0, s0, 2\ns_sleep 1\ns_add_u32 s0, s0, 4"),
@@ -543,9 +563,10 @@ static void test_resume(void **state) {
   assert_int_equal(t->w.s.u32[0], 7);
   isa_free(t);
 }
+EACH_TARGET(resume)
 
-static void test_abort_trap(void **state) {
-  isa_wave_t *const t = isa_new(state, GS_GFX906);
+static void run_abort_trap(void **state, gs_target_t target) {
+  isa_wave_t *const t = isa_new(state, target);
   (void)isa_run(t, "s_nop 0\ns_trap 2\ns_mov_b32 s0, 0");
   isa_assert_fault(t, GS_WAVE_FAULT_TRAP);
   assert_true(t->w.fault.address == ISA_CODE + 4);
@@ -556,16 +577,18 @@ static void test_abort_trap(void **state) {
   isa_assert_fault(t, GS_WAVE_FAULT_TRAP);
   isa_free(t);
 }
+EACH_TARGET(abort_trap)
 
 /* Whoever decodes must see that code may have changed, and gets the turn to do so. */
-static void test_icache_inv(void **state) {
-  isa_wave_t *const t = isa_new(state, GS_GFX90A);
+static void run_icache_inv(void **state, gs_target_t target) {
+  isa_wave_t *const t = isa_new(state, target);
   const uint64_t epoch = gs_vm_reader_enter(&t->reader)->code_epoch;
   assert_int_equal(isa_run(t, "s_icache_inv"), GS_WAVE_YIELDED);
   assert_true(gs_vm_reader_enter(&t->reader)->code_epoch != epoch);
   isa_assert_only_changed(t, "");
   isa_free(t);
 }
+EACH_TARGET(icache_inv)
 
 /* Random words in each scalar encoding: whatever the operands, an instruction changes scalar state, touches
  * mapped memory, or faults; the sanitizers see what else it does. */

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <elf.h>
 #include <hsa/amd_hsa_signal.h>
 #include <hsa/hsa_ext_amd.h>
 #include <stdlib.h>
@@ -604,14 +605,41 @@ static void test_aql_without_execution(void **state) {
   fixture_t *f = *state;
   f->config.execute = false;
   gs_aql_t *aql = aql_create(f);
-  f->arena->signal[1].value = 1;
+  f->arena->signal[1].value = 2;
+  /* ROCr's own kernels are not part of a code object: they run. */
   hsa_kernel_dispatch_packet_t packet = dispatch_packet(f, 1);
+  submit(f, &packet);
+  assert_int_equal(run(&gs_aql_ops, aql), GS_STEP_IDLE);
+  assert_int_equal(gs_stub.runs, 1);
+  assert_int_equal(f->told_not_executed, 0);
+  /* The program's are. */
+  Elf64_Ehdr header = {.e_ident = ELFMAG, .e_machine = EM_AMDGPU};
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  memcpy(f->arena->read_only, &header, sizeof header);
+  packet.kernel_object = at(f->arena->read_only + PAGE / 2);
   packet.private_segment_size = 1 << 20;
   submit(f, &packet);
   assert_int_equal(run(&gs_aql_ops, aql), GS_STEP_IDLE);
-  assert_int_equal(gs_stub.runs, 0);
+  assert_int_equal(gs_stub.runs, 1);
   assert_int_equal(f->arena->signal[1].value, 0);
   assert_int_equal(f->told_not_executed, 1);
+  gs_aql_ops.destroy(aql);
+}
+
+static void test_aql_limits_the_compute_units(void **state) {
+  fixture_t *f = *state;
+  gs_cu_limit_t cus = {.lock = PTHREAD_MUTEX_INITIALIZER, .mask = {.words = 1, .bits = {0xA}}};
+  f->config.cus = &cus;
+  gs_aql_t *aql = aql_create(f);
+  const hsa_kernel_dispatch_packet_t packet = dispatch_packet(f, 1);
+  submit(f, &packet);
+  assert_int_equal(run(&gs_aql_ops, aql), GS_STEP_IDLE);
+  assert_int_equal(gs_stub.last.cu_mask.words, 1);
+  assert_int_equal(gs_stub.last.cu_mask.bits[0], 0xA);
+  cus.mask.bits[0] = 1;
+  submit(f, &packet);
+  assert_int_equal(run(&gs_aql_ops, aql), GS_STEP_IDLE);
+  assert_int_equal(gs_stub.last.cu_mask.bits[0], 1);
   gs_aql_ops.destroy(aql);
 }
 
@@ -1021,6 +1049,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_aql_scratch_and_the_end_of_the_queue, setup, teardown),
       cmocka_unit_test_setup_teardown(test_aql_leaves_bad_dimensions_to_the_device, setup, teardown),
       cmocka_unit_test_setup_teardown(test_aql_without_execution, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_aql_limits_the_compute_units, setup, teardown),
       cmocka_unit_test_setup_teardown(test_sdma_copies_and_fills, setup, teardown),
       cmocka_unit_test_setup_teardown(test_sdma_copies_across_mappings, setup, teardown),
       cmocka_unit_test(test_sdma_decodes_rectangles),

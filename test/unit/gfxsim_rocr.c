@@ -1,8 +1,10 @@
 /* Helpers of the HSA test programs. */
 #include "gfxsim_rocr.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -124,6 +126,58 @@ hsa_queue_t *queue_create(const machine_t *machine, uint32_t size, queue_error_t
   assert_hsa(
       hsa_queue_create(machine->gpu[0], size, HSA_QUEUE_TYPE_MULTI, on_queue_error, error, 0, 0, &queue));
   return queue;
+}
+
+hsa_executable_t kernels_load(const machine_t *machine, const char *path) {
+  assert_non_null(path);
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  assert_true(file >= 0);
+  hsa_code_object_reader_t reader;
+  hsa_executable_t executable;
+  assert_hsa(hsa_code_object_reader_create_from_file(file, &reader));
+  assert_hsa(
+      hsa_executable_create_alt(HSA_PROFILE_BASE, HSA_DEFAULT_FLOAT_ROUNDING_MODE_NEAR, NULL, &executable));
+  assert_hsa(hsa_executable_load_agent_code_object(executable, machine->gpu[0], reader, NULL, NULL));
+  assert_hsa(hsa_executable_freeze(executable, NULL));
+  hsa_code_object_reader_destroy(reader);
+  close(file);
+  return executable;
+}
+
+packet_t dispatch_of(const machine_t *machine, hsa_executable_t kernels, const char *name, uint64_t address) {
+  static uint64_t *arguments;
+  if (!arguments) {
+    arguments = allocate(machine->fine, 4096);
+    assert_hsa(hsa_amd_agents_allow_access(1, machine->gpu, NULL, arguments));
+  }
+  char symbol_name[64];
+  hsa_executable_symbol_t symbol;
+  packet_t packet = {.dispatch = {.header = header_of(HSA_PACKET_TYPE_KERNEL_DISPATCH),
+                                  .setup = 1,
+                                  .workgroup_size_x = 64,
+                                  .workgroup_size_y = 1,
+                                  .workgroup_size_z = 1,
+                                  .grid_size_x = 64,
+                                  .grid_size_y = 1,
+                                  .grid_size_z = 1,
+                                  .kernarg_address = arguments}};
+  snprintf(symbol_name, sizeof symbol_name, "%s.kd", name);
+  assert_hsa(hsa_executable_get_symbol_by_name(kernels, symbol_name, machine->gpu, &symbol));
+  assert_hsa(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT,
+                                            &packet.dispatch.kernel_object));
+  assert_hsa(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE,
+                                            &packet.dispatch.private_segment_size));
+  arguments[0] = address;
+  return packet;
+}
+
+bool word_becomes(const uint32_t *word, uint32_t value) {
+  for (int waited = 0; waited < 5000; waited++) {
+    if (__atomic_load_n(word, __ATOMIC_ACQUIRE) == value)
+      return true;
+    sleep_ms(1);
+  }
+  return false;
 }
 
 int scenario_run(const scenario_t *table, unsigned count, const char *name) {

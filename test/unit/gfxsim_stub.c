@@ -45,6 +45,22 @@ uint32_t gs_device_cus(const gs_device_t *device) {
   return device->cus;
 }
 
+uint32_t gs_device_masked_cus(const gs_device_t *device, const gs_cu_mask_t *mask) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < mask->words; i++)
+    count += (uint32_t)__builtin_popcount(mask->bits[i]);
+  return mask->words ? count : device->cus;
+}
+
+void gs_device_print_stats(gs_device_t *device, FILE *out) {
+  (void)device;
+  (void)out;
+}
+
+void gs_device_flush_trace(gs_device_t *device) {
+  (void)device;
+}
+
 uint32_t gs_dispatch_private_bytes(const gs_dispatch_t *dispatch) {
   const hsa_kernel_dispatch_packet_t *packet = (const void *)(uintptr_t)dispatch->packet;
   return packet->private_segment_size;

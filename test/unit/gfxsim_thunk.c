@@ -758,6 +758,8 @@ static void test_queue_arguments(void **state) {
   uint32_t mask[2] = {~0U, ~0U};
   assert_ok(hsaKmtSetQueueCUMask(id, 64, mask));
   assert_int_equal(hsaKmtSetQueueCUMask(id, 33, mask), HSAKMT_STATUS_INVALID_PARAMETER);
+  assert_int_equal(hsaKmtSetQueueCUMask(id, 64, (uint32_t[]){0, 0}), HSAKMT_STATUS_INVALID_PARAMETER);
+  assert_int_equal(hsaKmtSetQueueCUMask(id + 1, 64, mask), HSAKMT_STATUS_INVALID_PARAMETER);
   assert_int_equal(hsaKmtAllocQueueGWS(id, 1, NULL), HSAKMT_STATUS_NOT_SUPPORTED);
   destroy_aql(&host);
   assert_int_equal(hsaKmtDestroyQueue(id), HSAKMT_STATUS_INVALID_PARAMETER);
