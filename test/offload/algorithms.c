@@ -33,9 +33,10 @@ static void bitonic(void) {
     check_int("bitonic", i, a[i], want[i]);
 }
 
-/* Blelloch's scan inside teams, then the offsets of the blocks. */
+/* Blelloch's scan inside teams, then the offsets of the blocks. A team has whole waves: barriers of generic regions count
+ * waves, and never end with fewer threads than one (LLVM 16). */
 static void scan(void) {
-  enum { BLOCKS = 12, SIZE = CHECK_TEAM_LOCAL(128, 16), N = BLOCKS * SIZE };
+  enum { BLOCKS = 12, SIZE = CHECK_TEAM_LOCAL(128, 64), N = BLOCKS * SIZE };
   static int in[N], out[N], totals[BLOCKS];
   for (int i = 0; i < N; i++)
     in[i] = i * 31 % 17;
@@ -43,16 +44,16 @@ static void scan(void) {
   {
 #pragma omp target teams distribute num_teams(BLOCKS) thread_limit(SIZE)
     for (int b = 0; b < BLOCKS; b++) {
-      int tree[SIZE];
+      short tree[SIZE];
 #pragma omp parallel num_threads(SIZE)
       {
         int threads = omp_get_num_threads(), me = omp_get_thread_num();
         for (int i = me; i < SIZE; i += threads)
-          tree[i] = in[b * SIZE + i];
+          tree[i] = (short)in[b * SIZE + i];
         for (int d = 1; d < SIZE; d *= 2) {
 #pragma omp barrier
           for (int i = me; i < SIZE / (2 * d); i += threads)
-            tree[(i + 1) * 2 * d - 1] += tree[i * 2 * d + d - 1];
+            tree[(i + 1) * 2 * d - 1] = (short)(tree[(i + 1) * 2 * d - 1] + tree[i * 2 * d + d - 1]);
         }
 #pragma omp barrier
         if (me == 0) {
@@ -62,9 +63,10 @@ static void scan(void) {
         for (int d = SIZE / 2; d > 0; d /= 2) {
 #pragma omp barrier
           for (int i = me; i < SIZE / (2 * d); i += threads) {
-            int low = i * 2 * d + d - 1, high = (i + 1) * 2 * d - 1, t = tree[low];
+            int low = i * 2 * d + d - 1, high = (i + 1) * 2 * d - 1;
+            short t = tree[low];
             tree[low] = tree[high];
-            tree[high] += t;
+            tree[high] = (short)(tree[high] + t);
           }
         }
 #pragma omp barrier
