@@ -141,6 +141,47 @@ MODEL_UNUSED static void bench_compare(const model_bench_t *b, const char *what)
                  parts[p].should[i]);
 }
 
+/* A short program, decoded, for a thread that runs it again and again: the bench's own steps are for one
+ * thread. */
+typedef struct model_program {
+  gs_inst_t inst[8];
+  unsigned count, rounds;
+  isa_wave_t *t;
+} model_program_t;
+
+MODEL_UNUSED static model_program_t model_decode(void **state, isa_wave_t *t, const char *text,
+                                                 unsigned rounds) {
+  model_program_t program = {.rounds = rounds, .t = t};
+  size_t count;
+  const uint32_t *words = isa_assemble(state, t->env.target, text, &count);
+  gs_op_fn_t *const *handlers = gs_base_handlers;
+#if defined(__x86_64__)
+  if (isa_level_name(state)[0] == 'v')
+    handlers = strcmp(isa_level_name(state), "v4") ? gs_v3_handlers : gs_v4_handlers;
+#endif
+  while (count) {
+    gs_inst_t *inst = &program.inst[program.count++];
+    assert_true(program.count <= sizeof program.inst / sizeof *program.inst);
+    assert_true(gs_decode(t->env.target, words, count, inst));
+    inst->fn = handlers[inst->op - gs_opcodes];
+    words += inst->size / 4;
+    count -= inst->size / 4;
+  }
+  return program;
+}
+/* For pthread_create. */
+MODEL_UNUSED static void *model_run(void *argument) {
+  const model_program_t *program = argument;
+  for (unsigned i = 0; i < program->rounds; i++) {
+    program->t->w.pc = ISA_CODE;
+    for (unsigned k = 0; k < program->count; k++) {
+      program->t->w.pc += program->inst[k].size;
+      program->inst[k].fn(&program->t->w, &program->inst[k]);
+    }
+  }
+  return NULL;
+}
+
 /* How the lanes of a wave are spread. */
 typedef enum model_layout {
   LAYOUT_DENSE,   /* side by side */

@@ -762,15 +762,6 @@ typedef struct shared {
 
 enum { ROUNDS = 200 };
 
-static void *run_wave(void *argument) {
-  isa_wave_t *t = argument;
-  for (unsigned i = 0; i < ROUNDS; i++) {
-    t->w.pc = ISA_CODE;
-    isa_resume(t);
-  }
-  return NULL;
-}
-
 static void test_concurrent(void **state) {
   static const char text[] = "global_atomic_add v2, v10, s[4:5]\n"
                              "global_atomic_inc v2, v11, s[4:5] offset:4\n"
@@ -782,6 +773,7 @@ static void test_concurrent(void **state) {
   memset(shared, 0, sizeof *shared);
   isa_wave_t *t[2];
   pthread_t thread[2];
+  model_program_t program[2];
   for (unsigned i = 0; i < 2; i++) {
     t[i] = isa_new(state, GS_GFX90A);
     model_map(t[i], MODEL_PIECES, (uint8_t *)shared, GS_VM_READ | GS_VM_WRITE);
@@ -794,15 +786,15 @@ static void test_concurrent(void **state) {
       isa_set_u64(&t[i]->v[14], l, UINT64_C(0x100000001));
       isa_set_u64(&t[i]->v[16], l, UINT64_C(0x3ff0000000000000));
     }
-    assert_int_equal(isa_run(t[i], text), GS_WAVE_RUNNING);
+    program[i] = model_decode(state, t[i], text, ROUNDS);
   }
   for (unsigned i = 0; i < 2; i++)
-    assert_int_equal(pthread_create(&thread[i], NULL, run_wave, t[i]), 0);
+    assert_int_equal(pthread_create(&thread[i], NULL, model_run, &program[i]), 0);
   for (unsigned i = 0; i < ROUNDS; i++)
     __atomic_fetch_add(&shared->counter[0], 1, __ATOMIC_SEQ_CST);
   for (unsigned i = 0; i < 2; i++)
     assert_int_equal(pthread_join(thread[i], NULL), 0);
-  const unsigned times = 2 * (1 + ROUNDS); /* the program ran, once of it in isa_run */
+  const unsigned times = 2 * ROUNDS;
   float sum;
   memcpy(&sum, &shared->counter[2], 4);
   assert_int_equal(shared->counter[0], times * (63 * 64 / 2) + ROUNDS);

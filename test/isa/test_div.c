@@ -357,10 +357,42 @@ static void test_fixup(void **state) {
   isa_free(t);
 }
 
+/* The halves' fixups differ only in what becomes of the other half; f64 has f32's special cases. */
+static void test_fixup_others(void **state) {
+  static const uint32_t halves[][4] = {
+      {0x4200, 0x3c00, 0x4200, 0x4200}, {0x4200, 0xbc00, 0x4200, 0xc200}, {0x3c00, 0x0000, 0x0000, 0xfe00},
+      {0x3c00, 0x7c00, 0xfc00, 0xfe00}, {0x3c00, 0x8000, 0x3c00, 0xfc00}, {0x3c00, 0x3c00, 0xfc00, 0xfc00},
+      {0x3c00, 0xfc00, 0x3c00, 0x8000}, {0x3c00, 0x7d23, 0x3c00, 0x7f23}, {0x3c00, 0x7e00, 0xfc02, 0xfe02},
+  };
+  static const uint64_t doubles[][4] = {
+      {0x4008000000000000, 0xbff0000000000000, 0x4008000000000000, 0xc008000000000000},
+      {0x7ff8000000000000, 0x0010000000000000, 0x7fefffffffffffff, 0x7ff0000000000000},
+      {0x3ff0000000000000, 0xffe0000000000000, 0x0000000000000001, 0x8000000000000000},
+      {0x3ff0000000000000, 0x0000000000000000, 0x8000000000000000, 0xfff8000000000000},
+      {0x3ff0000000000000, 0x7ff0000000000001, 0x3ff0000000000000, 0x7ff8000000000001},
+  };
+  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  for (unsigned l = 0; l < GS_LANES; l++)
+    for (unsigned i = 0; i < 3; i++) {
+      t->v[10 + i].u32[l] = halves[l % 9][i] | 0xabcd0000;
+      isa_set_u64(&t->v[20 + 2 * i], l, doubles[l % 5][i]);
+    }
+  assert_int_equal(isa_run(t, "v_div_fixup_f16 v2, v10, v11, v12\nv_div_fixup_legacy_f16 v3, v10, v11, v12\n"
+                              "v_div_fixup_f64 v[4:5], v[20:21], v[22:23], v[24:25]\n"),
+                   GS_WAVE_RUNNING);
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    assert_int_equal(t->v[2].u32[l], (t->before.v[2].u32[l] & 0xffff0000) | halves[l % 9][3]);
+    assert_int_equal(t->v[3].u32[l], halves[l % 9][3]);
+    assert_int_equal(isa_u64(&t->v[4], l), doubles[l % 5][3]);
+  }
+  isa_free(t);
+}
+
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_f32),       cmocka_unit_test(test_f64),  cmocka_unit_test(test_f16),
-      cmocka_unit_test(test_scale_f32), cmocka_unit_test(test_fmas), cmocka_unit_test(test_fixup),
+      cmocka_unit_test(test_f32),          cmocka_unit_test(test_f64),  cmocka_unit_test(test_f16),
+      cmocka_unit_test(test_scale_f32),    cmocka_unit_test(test_fmas), cmocka_unit_test(test_fixup),
+      cmocka_unit_test(test_fixup_others),
   };
   return isa_main(tests, sizeof tests / sizeof tests[0]);
 }

@@ -398,15 +398,6 @@ static void test_map_changes(void **state) {
 
 enum { ROUNDS = 300 };
 
-static void *run_again(void *argument) {
-  isa_wave_t *t = argument;
-  for (unsigned i = 0; i < ROUNDS; i++) {
-    t->w.pc = ISA_CODE;
-    isa_resume(t);
-  }
-  return NULL;
-}
-
 /* One wave writes all ones and all zeroes over memory that another one and the host read: they may see
  * either, in any order, but never a mixture within a dword; and that is no fault of the simulator's for the
  * thread sanitizer. */
@@ -439,19 +430,20 @@ static void test_races(void **state) {
         t->v[k].u32[l] = k < 12 ? UINT32_MAX : 0;
     }
   }
-  assert_int_equal(isa_run(writer, writes), GS_WAVE_RUNNING);
-  assert_int_equal(isa_run(reader, reads), GS_WAVE_RUNNING);
-  assert_int_equal(pthread_create(&thread, NULL, run_again, writer), 0);
+  model_program_t writing = model_decode(state, writer, writes, ROUNDS),
+                  reading = model_decode(state, reader, reads, 1);
+  assert_int_equal(pthread_create(&thread, NULL, model_run, &writing), 0);
   unsigned torn = 0;
   for (unsigned i = 0; i < ROUNDS; i++) {
-    reader->w.pc = ISA_CODE;
-    isa_resume(reader);
+    (void)model_run(&reading);
     for (unsigned k = 16; k < 24; k++)
       for (unsigned l = 0; l < GS_LANES; l++)
         torn += reader->v[k].u32[l] != 0 && reader->v[k].u32[l] != UINT32_MAX;
   }
   assert_int_equal(pthread_join(thread, NULL), 0);
   assert_int_equal(torn, 0);
+  assert_int_equal(writer->w.state, GS_WAVE_RUNNING);
+  assert_int_equal(reader->w.state, GS_WAVE_RUNNING);
   isa_free(reader);
   bench_free(&b);
 }

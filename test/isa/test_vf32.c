@@ -35,9 +35,55 @@ static void test_arithmetic(void **state) {
   run_float_rows(state, &ref_f32, rows, sizeof rows / sizeof rows[0], isa_f32_edges, isa_f32_edge_count);
 }
 
+/* Faces of a cube by the axis on which the point is farthest out (z before y before x), their coordinates,
+ * and twice the distance on that axis. */
+static void test_cube(void **state) {
+  static const float values[] = {0.0f, -0.0f, 1.0f, -1.0f, 2.5f, -2.5f, 7.0f, -7.0f};
+  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  for (unsigned run = 0; run < 8; run++) {
+    for (unsigned l = 0; l < GS_LANES; l++) {
+      t->v[10].f32[l] = values[l % 8];
+      t->v[11].f32[l] = values[l / 8];
+      t->v[12].f32[l] = values[run];
+    }
+    assert_int_equal(isa_run(t, "v_cubeid_f32 v2, v10, v11, v12\nv_cubesc_f32 v3, v10, v11, v12\n"
+                                "v_cubetc_f32 v4, v10, v11, v12\nv_cubema_f32 v5, v10, v11, v12\n"),
+                     GS_WAVE_RUNNING);
+    for (unsigned l = 0; l < GS_LANES; l++) {
+      const float p[3] = {t->v[10].f32[l], t->v[11].f32[l], t->v[12].f32[l]};
+      unsigned axis = 2;
+      for (unsigned i = 2; i-- > 0;)
+        axis = fabsf(p[i]) > fabsf(p[axis]) ? i : axis;
+      const bool minus = p[axis] < 0.0f;
+      /* Per face: which coordinate is s and which is t, and their signs. */
+      static const struct {
+        unsigned s, t;
+        int ssign, tsign;
+      } faces[6] = {{2, 1, -1, -1}, {2, 1, 1, -1}, {0, 2, 1, 1},
+                    {0, 2, 1, -1},  {0, 1, 1, -1}, {0, 1, -1, -1}};
+      const unsigned face = 2 * axis + minus;
+      assert_true(t->v[2].f32[l] == (float)face);
+      assert_true(t->v[3].f32[l] == (float)faces[face].ssign * p[faces[face].s]);
+      assert_true(t->v[4].f32[l] == (float)faces[face].tsign * p[faces[face].t]);
+      assert_true(t->v[5].f32[l] == 2.0f * p[axis]);
+    }
+  }
+  isa_free(t);
+}
+
+/* Interpolation needs a graphics pipeline. */
+static void test_interpolation(void **state) {
+  isa_wave_t *t = isa_new(state, GS_GFX906);
+  assert_int_equal(isa_run(t, "v_interp_p1_f32 v2, v3, attr0.x"), GS_WAVE_FAULTED);
+  isa_assert_fault(t, GS_WAVE_FAULT_ILLEGAL);
+  isa_free(t);
+}
+
 int main(void) {
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_arithmetic),
+      cmocka_unit_test(test_cube),
+      cmocka_unit_test(test_interpolation),
   };
   return isa_main(tests, sizeof tests / sizeof tests[0]);
 }

@@ -103,7 +103,7 @@ static void check_pairs(const isa_wave_t *t, const ref_format_t *f, const row_t 
 
 static void test_pairs(void **state, const ref_format_t *f, const row_t *rows, unsigned count) {
   static char texts[MOST][TEXT];
-  const char *list[MOST];
+  const char *list[MOST] = {NULL};
   for (unsigned i = 0; i < count * PACKINGS; i++) {
     const row_t *row = &rows[i / PACKINGS];
     packed_text(texts[i], row->name,
