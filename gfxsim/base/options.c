@@ -42,11 +42,12 @@ static const option_t option_table[] = {
     {"GFXSIM_DETERMINISTIC", OPTION_FLAG, MEMBER(deterministic), "0", 0, 1,
      "1 = one worker and a fixed schedule of waves, so that a run repeats"},
     {"GFXSIM_EXECUTE", OPTION_FLAG, MEMBER(execute), "1", 0, 1,
-     "0 = kernels complete without being executed (their results are missing)"},
+     "0 = the program's kernels complete without being executed (their results are missing)"},
     {"GFXSIM_HOST_VISIBLE", OPTION_FLAG, MEMBER(host_visible), "0", 0, 1,
      "1 = the host can access device memory directly, as on a card with a large BAR"},
     {"GFXSIM_STATS", OPTION_FLAG, MEMBER(stats), "0", 0, 1, "1 = print counters of each kernel at exit"},
-    {"GFXSIM_TRACE", OPTION_TEXT, MEMBER(trace), "", 0, 0, "file that receives a trace of all instructions"},
+    {"GFXSIM_TRACE", OPTION_TEXT, MEMBER(trace), "", 0, 0,
+     "file that receives a trace of all instructions; further GPUs write to file.1, file.2, ..."},
 };
 
 enum { OPTION_COUNT = sizeof option_table / sizeof *option_table };

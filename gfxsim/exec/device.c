@@ -385,11 +385,16 @@ gs_outcome_t gs_device_run(gs_device_t *device, const gs_dispatch_t *dispatch, g
 
 /* ---- The device ---- */
 
-/* Devices after the first add to its file. */
+/* Each device after the first writes a file of its own. */
 static FILE *open_trace(const gs_device_t *device) {
-  FILE *file = fopen(device->options.trace, device->ordinal == 0 ? "w" : "a");
+  char path[sizeof device->options.trace + 16];
+  if (device->ordinal == 0)
+    snprintf(path, sizeof path, "%s", device->options.trace);
+  else
+    snprintf(path, sizeof path, "%s.%u", device->options.trace, device->ordinal);
+  FILE *file = fopen(path, "we");
   if (!file)
-    gs_log("can't write the trace %s: %s", device->options.trace, strerror(errno));
+    gs_log("can't write the trace %s: %s", path, strerror(errno));
   return file;
 }
 

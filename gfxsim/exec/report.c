@@ -14,6 +14,10 @@ enum { TEXT_BYTES = 512 };
 
 /* Kernel symbols are those of descriptors, "name.kd". */
 void gs_kernel_name(const gs_vm_map_t *map, uint64_t object, char *name, size_t size) {
+  if (gs_vm_find(map, object) && !gs_symbol_in_code_object(map, object)) {
+    snprintf(name, size, "(ROCr's copy or fill)");
+    return;
+  }
   gs_symbol_find(map, object, name, size);
   const size_t length = strlen(name);
   if (length > 3 && strcmp(name + length - 3, ".kd") == 0)

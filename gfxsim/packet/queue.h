@@ -35,8 +35,8 @@ gs_queue_t *gs_queue_create_sdma(const gs_queue_config_t *config, uint64_t *read
 /* Pauses the queue after the current packet, or lets it go on. Returns at once. Thread-safe. */
 void gs_queue_set_running(gs_queue_t *queue, bool running);
 
-/* Limits the kernels that start from now on to some of the device's compute units. Returns false, changing nothing, when the
- * mask selects none that exists. Thread-safe. */
+/* Limits the kernels that start from now on to some of the device's compute units. Returns false, changing
+ * nothing, when the mask selects none that exists. Thread-safe. */
 bool gs_queue_set_cu_mask(gs_queue_t *queue, const gs_cu_mask_t *mask);
 
 /* Abandons what runs, joins the thread and frees everything. Must not be called by a thread of a queue.

@@ -1,6 +1,7 @@
-/* libgfxsim-host.so: answers what programs ask the kernel about its AMD GPU driver before they use the GPU, as if the
- * driver were loaded: its line in /proc/modules, the state of the module, and that /dev/kfd can be opened. For
- * LD_PRELOAD; every other file is the real one. Not here: anything about GPUs, which is libhsakmt's. */
+/* libgfxsim-host.so: answers what programs ask the kernel about its AMD GPU driver before they use the GPU,
+ * as if the driver were loaded: its line in /proc/modules, the state of the module, and that /dev/kfd can be
+ * opened. For LD_PRELOAD; every other file is the real one. Not here: anything about GPUs, which is
+ * libhsakmt's. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -27,7 +28,8 @@ static struct {
   _Atomic(opendir_fn_t) opendir;
 } real;
 
-/* Defines real_<name>(). C has no conversion from dlsym's result to a function: POSIX does it through memory. */
+/* Defines real_<name>(). C has no conversion from dlsym's result to a function: POSIX does it through memory.
+ */
 #define DEFINE_REAL(name, symbol)                                                                            \
   static name##_fn_t real_##name(void) {                                                                     \
     name##_fn_t function = atomic_load_explicit(&real.name, memory_order_relaxed);                           \
@@ -147,7 +149,7 @@ static FILE *fopen_any(const char *path, const char *mode) {
 /* The mode argument exists only when a file may be created. */
 #define MODE_AFTER(flags, mode)                                                                              \
   mode_t mode = 0;                                                                                           \
-  if ((flags) & O_CREAT || ((flags) & O_TMPFILE) == O_TMPFILE) {                                             \
+  if ((flags)&O_CREAT || ((flags)&O_TMPFILE) == O_TMPFILE) {                                                 \
     va_list arguments;                                                                                       \
     va_start(arguments, flags);                                                                              \
     mode = va_arg(arguments, mode_t);                                                                        \

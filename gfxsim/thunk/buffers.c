@@ -12,6 +12,10 @@
 /* Device memory of this size and more is aligned to it, as the driver's large pages are. */
 #define LARGE_PAGE_BYTES (UINT64_C(2) << 20)
 
+/* Behind each allocation that may be anywhere: addresses that nobody uses, so that an access beyond its end
+ * is a fault and not an access to the next one. The driver's thunk leaves such gaps, too. */
+enum { GAP_BYTES = GS_PAGE_BYTES };
+
 size_t gs_buffers_above(const gs_buffer_list_t *list, uint64_t address) {
   size_t low = 0;
   size_t high = list->count;
@@ -76,6 +80,16 @@ static void *map_fixed(uint64_t address, uint64_t size, int protection) {
   return start;
 }
 
+/* As map_aligned, with a gap behind. */
+static void *map_with_gap(uint64_t size, uint64_t alignment, int protection) {
+  uint8_t *start = map_aligned(size + GAP_BYTES, alignment, protection);
+  if (start != MAP_FAILED && protection != PROT_NONE && mprotect(start + size, GAP_BYTES, PROT_NONE)) {
+    munmap(start, size + GAP_BYTES);
+    return MAP_FAILED;
+  }
+  return start;
+}
+
 int gs_buffer_reserve(gs_buffer_t *buffer, uint64_t wanted) {
   const bool on_gpu = buffer->node != GS_CPU_NODE;
   /* Device memory that the host has no access to: the program's view has no rights, the bytes are elsewhere.
@@ -84,17 +98,21 @@ int gs_buffer_reserve(gs_buffer_t *buffer, uint64_t wanted) {
   const uint64_t alignment = on_gpu && buffer->size >= LARGE_PAGE_BYTES ? LARGE_PAGE_BYTES : GS_PAGE_BYTES;
   const int visible = hidden ? PROT_NONE : PROT_READ | PROT_WRITE;
   void *view =
-      wanted ? map_fixed(wanted, buffer->size, visible) : map_aligned(buffer->size, alignment, visible);
+      wanted ? map_fixed(wanted, buffer->size, visible) : map_with_gap(buffer->size, alignment, visible);
   if (view == MAP_FAILED)
     return -1;
+  buffer->gap = wanted ? 0 : GAP_BYTES;
   void *host = hidden ? map_aligned(buffer->size, alignment, PROT_READ | PROT_WRITE) : view;
   if (host == MAP_FAILED) {
-    munmap(view, buffer->size);
+    munmap(view, buffer->size + buffer->gap);
     return -1;
   }
   /* Kernels sweep through device memory: fewer page faults. Scratch memory is touched sparsely. */
   if (alignment == LARGE_PAGE_BYTES && !buffer->flags.ui32.Scratch)
     madvise(host, buffer->size, MADV_HUGEPAGE);
+  /* A forked child has no GPU, and no copy of its memory. */
+  if (on_gpu)
+    madvise(host, buffer->size, MADV_DONTFORK);
   buffer->address = (uintptr_t)view;
   buffer->host = host;
   return 0;
@@ -102,7 +120,7 @@ int gs_buffer_reserve(gs_buffer_t *buffer, uint64_t wanted) {
 
 void gs_buffer_release(gs_buffer_t *buffer) {
   void *view = (void *)(uintptr_t)buffer->address;
-  munmap(view, buffer->size);
+  munmap(view, buffer->size + buffer->gap);
   if (buffer->host != view)
     munmap(buffer->host, buffer->size);
 }

@@ -211,8 +211,9 @@ void gs_thunk_destroy(gs_thunk_t *thunk) {
   free(thunk);
 }
 
-/* The end of the process. A program may exit without closing the library, with kernels still running: what was asked for is
- * written, and nothing is stopped or freed. Runs after the exit code of everything that uses this library. */
+/* The end of the process. A program may exit without closing the library, with kernels still running: what
+ * was asked for is written, and nothing is stopped or freed. Runs after the exit code of everything that uses
+ * this library. */
 static void __attribute__((destructor)) at_exit(void) {
   /* Held by another thread that opens or closes the library: closing does the same. */
   if (pthread_mutex_trylock(&library.lock))

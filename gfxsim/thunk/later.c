@@ -1,6 +1,7 @@
-/* The exported functions that ROCr 6.1 needs besides those of ROCr 5.2: later additions to the thunk, and what it calls
- * of libdrm_amdgpu and libdrm with the device handle that the thunk gave it. The headers of ROCr 5.2 do not know them:
- * prototypes are those of ROCT-Thunk-Interface 6.1 and libdrm 2.4. Not here: anything that both versions call. */
+/* The exported functions that ROCr 6.1 needs besides those of ROCr 5.2: later additions to the thunk, and
+ * what it calls of libdrm_amdgpu and libdrm with the device handle that the thunk gave it. The headers of
+ * ROCr 5.2 do not know them: prototypes are those of ROCT-Thunk-Interface 6.1 and libdrm 2.4. Not here:
+ * anything that both versions call. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stddef.h>
@@ -56,8 +57,8 @@ GS_EXPORT HSAKMT_STATUS hsaKmtWaitOnMultipleEvents_Ext(HsaEvent *list[], HSAuint
   return hsaKmtWaitOnMultipleEvents(list, count, all, milliseconds);
 }
 
-/* What is not simulated: sharing with other processes and drivers, debuggers, streamed performance counters, device
- * monitoring, address sanitizing of device memory. ROCr passes the status on to its caller. */
+/* What is not simulated: sharing with other processes and drivers, debuggers, streamed performance counters,
+ * device monitoring, address sanitizing of device memory. ROCr passes the status on to its caller. */
 
 static HSAKMT_STATUS not_simulated(void) {
   GS_THUNK_OR_RETURN(thunk);
@@ -65,7 +66,8 @@ static HSAKMT_STATUS not_simulated(void) {
   return HSAKMT_STATUS_NOT_SUPPORTED;
 }
 
-GS_EXPORT HSAKMT_STATUS hsaKmtExportDMABufHandle(void *address, HSAuint64 size, int *file, HSAuint64 *offset) {
+GS_EXPORT HSAKMT_STATUS hsaKmtExportDMABufHandle(void *address, HSAuint64 size, int *file,
+                                                 HSAuint64 *offset) {
   (void)address;
   (void)size;
   (void)file;
@@ -135,15 +137,16 @@ GS_EXPORT HSAKMT_STATUS hsaKmtReturnAsanHeaderPage(void *address) {
   return not_simulated();
 }
 
-/* libdrm. The real thunk's handles are devices that libdrm_amdgpu has opened; ours are our own GPUs, and so these
- * functions must be ours, too. They come before libdrm's for ROCr, which depends on the thunk first. Handles of other
- * drivers' devices (of a program that also draws) go on to libdrm. */
+/* libdrm. The real thunk's handles are devices that libdrm_amdgpu has opened; ours are our own GPUs, and so
+ * these functions must be ours, too. They come before libdrm's for ROCr, which depends on the thunk first.
+ * Handles of other drivers' devices (of a program that also draws) go on to libdrm. */
 
 typedef struct gs_drm_gpu_info {
   uint32_t before[18]; /* not asked for */
   uint32_t counter_khz;
 } gs_drm_gpu_info_t;
-_Static_assert(offsetof(gs_drm_gpu_info_t, counter_khz) == 72, "amdgpu_gpu_info.gpu_counter_freq of libdrm 2.4");
+_Static_assert(offsetof(gs_drm_gpu_info_t, counter_khz) == 72,
+               "amdgpu_gpu_info.gpu_counter_freq of libdrm 2.4");
 
 GS_EXPORT int amdgpu_query_gpu_info(void *device, gs_drm_gpu_info_t *info);
 GS_EXPORT int amdgpu_bo_cpu_map(void *buffer, void **address);
@@ -173,8 +176,9 @@ static bool is_ours(const void *device) {
   return false;
 }
 
-/* Calls libdrm's function of this name, whose type is that of the function around it; -ENOSYS when the program has no
- * libdrm. C has no conversion from dlsym's result to a function: POSIX does it through memory. */
+/* Calls libdrm's function of this name, whose type is that of the function around it; -ENOSYS when the
+ * program has no libdrm. C has no conversion from dlsym's result to a function: POSIX does it through memory.
+ */
 #define CALL_LIBDRM(name, ...)                                                                               \
   __typeof__(name) *next = NULL;                                                                             \
   *(void **)&next = dlsym(RTLD_NEXT, #name);                                                                 \

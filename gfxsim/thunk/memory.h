@@ -34,6 +34,7 @@ typedef struct gs_buffer {
   gs_buffer_kind_t kind;
   uint64_t address; /* for GPUs and, if it may access the bytes, for the program */
   uint64_t size;
+  uint64_t gap;  /* bytes behind it that are reserved, too */
   uint8_t *host; /* where the bytes are: `address` itself, or elsewhere when the program must not see them */
   uint32_t node;
   HsaMemFlags flags;

@@ -92,7 +92,7 @@ static uint32_t cpu_clock_mhz(void) {
   }
   file = fopen("/proc/cpuinfo", "re");
   char line[256];
-  while (file && !mhz && fgets(line, sizeof line, file))
+  while (file && mhz == 0 && fgets(line, sizeof line, file))
     if (sscanf(line, "cpu MHz : %lf", &mhz) != 1)
       mhz = 0;
   if (file)

@@ -3,59 +3,13 @@
  * environment variable FAULT_KERNELS names the code object made from kernels.s. */
 #include "gfxsim_rocr.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 /* The kernels, loaded on the first GPU. */
 static hsa_executable_t load_kernels(const machine_t *machine) {
-  const char *path = getenv("FAULT_KERNELS");
-  assert_non_null(path);
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  assert_true(file >= 0);
-  hsa_code_object_reader_t reader;
-  hsa_executable_t executable;
-  assert_hsa(hsa_code_object_reader_create_from_file(file, &reader));
-  assert_hsa(
-      hsa_executable_create_alt(HSA_PROFILE_BASE, HSA_DEFAULT_FLOAT_ROUNDING_MODE_NEAR, NULL, &executable));
-  assert_hsa(hsa_executable_load_agent_code_object(executable, machine->gpu[0], reader, NULL, NULL));
-  assert_hsa(hsa_executable_freeze(executable, NULL));
-  hsa_code_object_reader_destroy(reader);
-  close(file);
-  return executable;
-}
-
-/* A dispatch of one work-group of 64 with `address` as its argument. The argument memory lives until the
- * process ends. */
-static packet_t dispatch_of(const machine_t *machine, hsa_executable_t kernels, const char *name,
-                            uint64_t address) {
-  static uint64_t *arguments;
-  if (!arguments) {
-    arguments = allocate(machine->fine, 4096);
-    assert_hsa(hsa_amd_agents_allow_access(1, machine->gpu, NULL, arguments));
-  }
-  char symbol_name[64];
-  hsa_executable_symbol_t symbol;
-  packet_t packet = {.dispatch = {.header = header_of(HSA_PACKET_TYPE_KERNEL_DISPATCH),
-                                  .setup = 1,
-                                  .workgroup_size_x = 64,
-                                  .workgroup_size_y = 1,
-                                  .workgroup_size_z = 1,
-                                  .grid_size_x = 64,
-                                  .grid_size_y = 1,
-                                  .grid_size_z = 1,
-                                  .kernarg_address = arguments}};
-  snprintf(symbol_name, sizeof symbol_name, "%s.kd", name);
-  assert_hsa(hsa_executable_get_symbol_by_name(kernels, symbol_name, machine->gpu, &symbol));
-  assert_hsa(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT,
-                                            &packet.dispatch.kernel_object));
-  assert_hsa(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE,
-                                            &packet.dispatch.private_segment_size));
-  arguments[0] = address;
-  return packet;
+  return kernels_load(machine, getenv("FAULT_KERNELS"));
 }
 
 typedef struct fixture {
@@ -154,12 +108,7 @@ static void test_queue_errors(void **state) {
 
 /* Waits until k_spin has said that it runs. */
 static bool spins(const uint32_t *word) {
-  for (int waited = 0; waited < 5000; waited++) {
-    if (__atomic_load_n(word, __ATOMIC_ACQUIRE) == 42)
-      return true;
-    sleep_ms(1);
-  }
-  return false;
+  return word_becomes(word, 42);
 }
 
 static void test_queue_with_an_endless_kernel_can_be_destroyed(void **state) {
@@ -245,6 +194,20 @@ static int scenario_store_to_freed(const machine_t *machine) {
   return expect_fault(machine, "k_store", address, HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
 }
 
+/* Allocations do not touch each other. */
+static int scenario_store_behind_the_end(const machine_t *machine) {
+  enum { BYTES = 20480, ALLOCATIONS = 64 };
+  uint8_t *memory[ALLOCATIONS];
+  for (unsigned i = 0; i < ALLOCATIONS; i++)
+    memory[i] = allocate(machine->vram[0], BYTES);
+  for (unsigned i = 0; i < ALLOCATIONS; i++)
+    for (unsigned other = 0; other < ALLOCATIONS; other++)
+      if (memory[i] + BYTES == memory[other])
+        return 9;
+  return expect_fault(machine, "k_store", (uintptr_t)(memory[ALLOCATIONS / 2] + BYTES),
+                      HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
+}
+
 static int scenario_execute_data(const machine_t *machine) {
   void *memory = allocate(machine->vram[0], 1 << 20);
   return expect_fault(machine, "k_jump", (uintptr_t)memory, HSA_AMD_MEMORY_FAULT_NX);
@@ -299,6 +262,7 @@ static const scenario_t scenario_table[] = {
     {"load_without_access", scenario_load_without_access, NULL, 0},
     {"load_from_program_memory", scenario_load_from_program_memory, NULL, 0},
     {"store_to_freed", scenario_store_to_freed, whole_allocations, 0},
+    {"store_behind_the_end", scenario_store_behind_the_end, whole_allocations, 0},
     {"execute_data", scenario_execute_data, NULL, 0},
     {"execute_nothing", scenario_execute_nothing, NULL, 0},
     {"exit_while_running", scenario_exit_while_running, NULL, 0},

@@ -37,7 +37,7 @@ static void team_constructs(void) {
   int slot[256];
   memset(slot, 0, sizeof slot);
 #pragma omp target map(tofrom : threads, singles, masters, sum, wrong, slot)
-#pragma omp parallel num_threads(100)
+#pragma omp parallel num_threads(128)
   {
     int me = omp_get_thread_num(), all = omp_get_num_threads();
     slot[me] = me + 1;
@@ -57,7 +57,7 @@ static void team_constructs(void) {
 #pragma omp atomic
     sum += me;
   }
-  check_true("1 <= threads <= 100", threads >= 1 && threads <= 100);
+  check_true("1 <= threads <= 128", threads >= 1 && threads <= 128);
   check_int("singles", 0, singles, 1);
   check_int("masters", 0, masters, 1);
   check_int("wrong neighbours", 0, wrong, 0);

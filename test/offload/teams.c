@@ -11,7 +11,7 @@ static void league(void) {
     if (t == 0)
       teams = omp_get_num_teams();
     int inside = 0;
-#pragma omp parallel num_threads(50) reduction(+ : inside)
+#pragma omp parallel num_threads(64) reduction(+ : inside)
     inside += 1;
     threads[t] = inside;
     seen[t] += 1;
@@ -19,7 +19,7 @@ static void league(void) {
   check_true("1 <= teams <= 24", teams >= 1 && teams <= 24);
   for (int t = 0; t < 64; t++) {
     check_int("seen", t, seen[t], t < teams);
-    check_true("1 <= threads <= 50", t >= teams || (threads[t] >= 1 && threads[t] <= 50));
+    check_true("1 <= threads <= 64", t >= teams || (threads[t] >= 1 && threads[t] <= 64));
   }
 }
 

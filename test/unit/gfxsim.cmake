@@ -18,6 +18,8 @@ foreach(test base packet thunk)
   set_tests_properties(unit/gfxsim_${test} PROPERTIES LABELS unit TIMEOUT 120)
 endforeach()
 
+target_compile_definitions(gfxsim_base PRIVATE GFXSIM_DOC="${PROJECT_SOURCE_DIR}/doc")
+
 # ROCr is not instrumented: with sanitizers only the parts above are tested.
 if(NOT OMPTARGET_AMDGPU_SANITIZE)
   add_library(gfxsim_rocr STATIC gfxsim_rocr.c)

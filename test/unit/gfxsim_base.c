@@ -372,6 +372,55 @@ static void test_options_help_names_every_option(void **state) {
   free(text);
 }
 
+static char *read_file(const char *path) {
+  FILE *file = fopen(path, "re");
+  assert_non_null(file);
+  char *text = NULL;
+  size_t capacity = 0;
+  assert_true(getdelim(&text, &capacity, '\0', file) > 0);
+  fclose(file);
+  return text;
+}
+
+static unsigned count_of(const char *text, const char *part) {
+  unsigned count = 0;
+  while ((text = strstr(text, part))) {
+    count++;
+    text += strlen(part);
+  }
+  return count;
+}
+
+/* doc/gfxsim.md has one row for each option, with its default and help text, and none besides; the manual
+ * page names all. */
+static void test_options_are_documented(void **state) {
+  (void)state;
+  char *document = read_file(GFXSIM_DOC "/gfxsim.md");
+  char *manual = read_file(GFXSIM_DOC "/gfxsim-run.1");
+  char *help = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&help, &size);
+  gs_options_print_help(out);
+  fclose(out);
+  unsigned options = 0;
+  char *rest = NULL;
+  for (char *line = strtok_r(help, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest), options++) {
+    char name[64], standard[64], row[512];
+    int at = 0;
+    assert_int_equal(sscanf(line, "%63s (default %63[^)]) %n", name, standard, &at), 2);
+    snprintf(row, sizeof row, "\n| `%s` | %s | %s |\n", name, standard, line + at);
+    if (!strstr(document, row))
+      fail_msg("doc/gfxsim.md has no row %s", row);
+    if (!strstr(manual, name))
+      fail_msg("doc/gfxsim-run.1 does not name %s", name);
+  }
+  assert_true(options > 0);
+  assert_int_equal(count_of(document, "\n| `GFXSIM_"), options);
+  free(help);
+  free(manual);
+  free(document);
+}
+
 static void test_clock_runs_at_its_rate(void **state) {
   (void)state;
   const uint64_t before = gs_clock_ticks();
@@ -397,6 +446,7 @@ int main(void) {
       cmocka_unit_test(test_options_take_good_values_only),
       cmocka_unit_test(test_options_report_what_they_ignore),
       cmocka_unit_test(test_options_help_names_every_option),
+      cmocka_unit_test(test_options_are_documented),
       cmocka_unit_test(test_clock_runs_at_its_rate),
   };
   return cmocka_run_group_tests_name("gfxsim base", tests, NULL, NULL);

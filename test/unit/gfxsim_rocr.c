@@ -76,7 +76,7 @@ hsa_signal_t signal_create(hsa_signal_value_t value) {
 bool signal_reached_zero(hsa_signal_t signal) {
   uint64_t frequency = 0;
   hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &frequency);
-  return hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_EQ, 0, 10 * frequency,
+  return hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_EQ, 0, 60 * frequency,
                                    HSA_WAIT_STATE_BLOCKED) == 0;
 }
 

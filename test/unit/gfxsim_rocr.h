@@ -67,8 +67,8 @@ hsa_queue_t *queue_create(const machine_t *machine, uint32_t size, queue_error_t
 
 /* Loads the code object in the file `path` on the first GPU. */
 hsa_executable_t kernels_load(const machine_t *machine, const char *path);
-/* A dispatch of one work-group of 64 with `address` as its argument. All share one place for the argument, which lives until
- * the process ends. */
+/* A dispatch of one work-group of 64 with `address` as its argument. All share one place for the argument,
+ * which lives until the process ends. */
 packet_t dispatch_of(const machine_t *machine, hsa_executable_t kernels, const char *name, uint64_t address);
 /* Waits at most five seconds until memory that a kernel writes has this value. */
 bool word_becomes(const uint32_t *word, uint32_t value);

@@ -1,0 +1,301 @@
+/* The simulated machine below the unmodified ROCr, as kernels and programs see it: compute unit masks,
+ * programs without execution, and how processes end. MACHINE_KERNELS names the code object made from
+ * kernels.s. With an argument that names a scenario, runs only that. Not here: copies (copies.c), and kernels
+ * that fail (test/fault). */
+#include "gfxsim_rocr.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { GROUPS = 208, MEMORY_BYTES = 4096 };
+
+/* What most scenarios need. */
+typedef struct setting {
+  const machine_t *machine;
+  hsa_executable_t kernels;
+  hsa_queue_t *queue;
+  queue_error_t error;
+  uint32_t *shared; /* memory of host and GPU */
+} setting_t;
+
+static setting_t *setting_make(const machine_t *machine) {
+  static setting_t setting;
+  setting.machine = machine;
+  setting.kernels = kernels_load(machine, getenv("MACHINE_KERNELS"));
+  setting.queue = queue_create(machine, 64, &setting.error);
+  setting.shared = allocate(machine->fine, MEMORY_BYTES);
+  assert_hsa(hsa_amd_agents_allow_access(1, machine->gpu, NULL, setting.shared));
+  memset(setting.shared, 0, MEMORY_BYTES);
+  return &setting;
+}
+
+static packet_t dispatch(const setting_t *s, const char *name, uint32_t groups, uint16_t group_size) {
+  packet_t packet = dispatch_of(s->machine, s->kernels, name, (uintptr_t)s->shared);
+  packet.dispatch.workgroup_size_x = group_size;
+  packet.dispatch.grid_size_x = groups * group_size;
+  return packet;
+}
+
+static bool runs_to_its_end(const setting_t *s, packet_t packet) {
+  hsa_signal_t done = signal_create(1);
+  packet.dispatch.completion_signal = done;
+  submit(s->queue, &packet);
+  const bool ended = signal_reached_zero(done);
+  hsa_signal_destroy(done);
+  return ended;
+}
+
+/* Compute unit masks. */
+
+/* Number of a compute unit, as masks count, from HW_ID: the unit's number within its engine in bits 11:8, the
+ * engine's in 15:13. */
+static uint32_t unit_of(uint32_t hw_id, uint32_t engines) {
+  return (hw_id >> 8 & 0xF) * engines + (hw_id >> 13 & 7);
+}
+
+/* Whether a kernel's workgroups run on exactly the compute units of `mask`. */
+static bool runs_on(const setting_t *s, const uint32_t mask[4]) {
+  uint32_t engines = 0;
+  uint32_t used[4] = {0};
+  hsa_agent_get_info(s->machine->gpu[0], (hsa_agent_info_t)HSA_AMD_AGENT_INFO_NUM_SHADER_ENGINES, &engines);
+  memset(s->shared, 0xFF, MEMORY_BYTES);
+  if (!runs_to_its_end(s, dispatch(s, "k_place", GROUPS, 64)))
+    return false;
+  for (unsigned i = 0; i < GROUPS; i++) {
+    const uint32_t unit = unit_of(s->shared[i], engines);
+    if (unit >= 128)
+      return false;
+    used[unit / 32] |= UINT32_C(1) << unit % 32;
+  }
+  for (unsigned i = 0; i < 4; i++)
+    if (used[i] != mask[i])
+      fprintf(stderr, "units %u..: used 0x%08x, wanted 0x%08x\n", 32 * i, used[i], mask[i]);
+  return memcmp(used, mask, sizeof used) == 0;
+}
+
+static const uint32_t all_units[4] = {0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFF};
+
+static int scenario_cu_mask(const machine_t *machine) {
+  const setting_t *s = setting_make(machine);
+  static const uint32_t some[4] = {0x80010022, 0, 0x400, 0x81};
+  static const uint32_t one[4] = {0, 0x20, 0, 0};
+  static const uint32_t none[4] = {0};
+  if (!runs_on(s, all_units))
+    return 1;
+  if (hsa_amd_queue_cu_set_mask(s->queue, 128, some) || !runs_on(s, some))
+    return 2;
+  if (hsa_amd_queue_cu_set_mask(s->queue, 64, one) || !runs_on(s, one))
+    return 3;
+  /* A card would never run the queue again; here the old mask stays. */
+  if (hsa_amd_queue_cu_set_mask(s->queue, 128, none) == HSA_STATUS_SUCCESS || !runs_on(s, one))
+    return 4;
+  if (hsa_amd_queue_cu_set_mask(s->queue, 128, all_units) || !runs_on(s, all_units))
+    return 5;
+  return hsa_shut_down() ? 6 : 0;
+}
+
+/* Queues are born with the mask of HSA_CU_MASK. */
+static int scenario_cu_mask_of_the_environment(const machine_t *machine) {
+  const setting_t *s = setting_make(machine);
+  static const uint32_t units[4] = {0x1E, 0, 0, 0x80};
+  return runs_on(s, units) && hsa_shut_down() == HSA_STATUS_SUCCESS ? 0 : 1;
+}
+
+/* A compute unit holds two workgroups of 16 waves: two can wait for each other, three cannot. */
+static int scenario_cu_mask_limits_residency(const machine_t *machine) {
+  const setting_t *s = setting_make(machine);
+  static const uint32_t one[1] = {1};
+  if (hsa_amd_queue_cu_set_mask(s->queue, 32, one))
+    return 1;
+  s->shared[1] = 2;
+  if (!runs_to_its_end(s, dispatch(s, "k_meet", 2, 1024)))
+    return 2;
+  s->shared[0] = 0;
+  s->shared[1] = 3;
+  hsa_signal_t done = signal_create(1);
+  packet_t packet = dispatch(s, "k_meet", 3, 1024);
+  packet.dispatch.completion_signal = done;
+  submit(s->queue, &packet);
+  if (!word_becomes(&s->shared[0], 2))
+    return 3;
+  sleep_ms(200);
+  if (__atomic_load_n(&s->shared[0], __ATOMIC_ACQUIRE) != 2 || hsa_signal_load_scacquire(done) != 1)
+    return 4;
+  __atomic_store_n(&s->shared[1], 2, __ATOMIC_RELEASE);
+  return signal_reached_zero(done) && s->shared[0] == 3 && hsa_shut_down() == HSA_STATUS_SUCCESS ? 0 : 5;
+}
+
+/* Peer copies: only with access. */
+
+static _Atomic uint64_t fault_address;
+
+static hsa_status_t on_system_event(const hsa_amd_event_t *event, void *data) {
+  (void)data;
+  if (event->event_type == HSA_AMD_GPU_MEMORY_FAULT_EVENT)
+    fault_address = event->memory_fault.virtual_address;
+  return HSA_STATUS_SUCCESS;
+}
+
+static int scenario_peer_copy_without_access(const machine_t *machine) {
+  if (machine->gpus != 2 || hsa_amd_register_system_event_handler(on_system_event, NULL))
+    return 1;
+  uint8_t *a = allocate(machine->vram[0], 1 << 21);
+  uint8_t *b = allocate(machine->vram[1], 1 << 21);
+  hsa_signal_t done = signal_create(1);
+  assert_hsa(hsa_amd_memory_async_copy(b, machine->gpu[1], a, machine->gpu[0], 4096, 0, NULL, done));
+  for (int waited = 0; waited < 5000 && !fault_address; waited++)
+    sleep_ms(1);
+  const uint64_t page = fault_address / 4096;
+  return (page == (uintptr_t)a / 4096 || page == (uintptr_t)b / 4096) && hsa_signal_load_scacquire(done) == 1
+             ? 0
+             : 2;
+}
+
+static int scenario_peer_copy_with_access(const machine_t *machine) {
+  enum { BYTES = 300001 };
+  uint8_t *host = allocate(machine->fine, 2 * BYTES);
+  uint8_t *a = allocate(machine->vram[0], BYTES);
+  uint8_t *b = allocate(machine->vram[1], BYTES);
+  assert_hsa(hsa_amd_agents_allow_access(2, machine->gpu, NULL, host));
+  assert_hsa(hsa_amd_agents_allow_access(2, machine->gpu, NULL, a));
+  assert_hsa(hsa_amd_agents_allow_access(2, machine->gpu, NULL, b));
+  fill_pattern(host, BYTES, 9);
+  copy(a, machine->gpu[0], host, machine->cpu, BYTES);
+  copy(b, machine->gpu[1], a, machine->gpu[0], BYTES);
+  copy(host + BYTES, machine->cpu, b, machine->gpu[1], BYTES);
+  return memcmp(host, host + BYTES, BYTES) || hsa_shut_down() ? 1 : 0;
+}
+
+/* GFXSIM_EXECUTE=0: copies and fills happen, the program's kernels do not. */
+static int scenario_without_execution(const machine_t *machine) {
+  const setting_t *s = setting_make(machine);
+  enum { BYTES = 1 << 20 };
+  uint8_t *host = allocate(machine->fine, BYTES);
+  uint8_t *a = allocate(machine->vram[0], BYTES);
+  uint8_t *b = allocate(machine->vram[0], BYTES);
+  assert_hsa(hsa_amd_agents_allow_access(1, machine->gpu, NULL, host));
+  fill_pattern(host, BYTES / 2, 1);
+  copy(a, machine->gpu[0], host, machine->cpu, BYTES / 2);
+  copy(b, machine->gpu[0], a, machine->gpu[0], BYTES / 2);
+  copy(host + BYTES / 2, machine->cpu, b, machine->gpu[0], BYTES / 2);
+  if (memcmp(host, host + BYTES / 2, BYTES / 2))
+    return 1;
+  assert_hsa(hsa_amd_memory_fill(a, 0xABCD1234, 1000));
+  copy(host, machine->cpu, a, machine->gpu[0], 4000);
+  for (unsigned i = 0; i < 1000; i++)
+    if (((uint32_t *)(void *)host)[i] != 0xABCD1234)
+      return 2;
+  packet_t packet = dispatch(s, "k_store", 1, 64);
+  packet.dispatch.private_segment_size = 100000; /* needs no scratch memory when it does not run */
+  for (int i = 0; i < 100; i++)
+    if (!runs_to_its_end(s, packet))
+      return 3;
+  return s->shared[0] == 0 && s->error.calls == 0 && hsa_shut_down() == HSA_STATUS_SUCCESS ? 0 : 4;
+}
+
+/* Ends of processes. */
+
+static setting_t *start_spinning(const machine_t *machine) {
+  setting_t *s = setting_make(machine);
+  const packet_t packet = dispatch(s, "k_spin", 3, 256);
+  submit(s->queue, &packet);
+  if (!word_becomes(s->shared, 42))
+    exit(97);
+  return s;
+}
+
+/* For tests of what is printed at the end: one kernel is done, another one runs, and nothing is shut down. */
+static int scenario_exit_while_running(const machine_t *machine) {
+  const setting_t *s = setting_make(machine);
+  if (!runs_to_its_end(s, dispatch(s, "k_place", 4, 64)))
+    return 1;
+  hsa_queue_t *other = queue_create(machine, 64, &(queue_error_t){0});
+  memset(s->shared, 0, MEMORY_BYTES);
+  const packet_t packet = dispatch(s, "k_spin", 3, 256);
+  submit(other, &packet);
+  return word_becomes(s->shared, 42) ? 0 : 2;
+}
+
+static int scenario_shut_down_while_running(const machine_t *machine) {
+  start_spinning(machine);
+  return hsa_shut_down() ? 1 : 0;
+}
+
+static int scenario_abort_while_running(const machine_t *machine) {
+  start_spinning(machine);
+  abort();
+}
+
+static int scenario_quick_exit_while_running(const machine_t *machine) {
+  start_spinning(machine);
+  _exit(0);
+}
+
+static void *exit_now(void *unused) {
+  (void)unused;
+  exit(0);
+}
+
+/* One thread waits for a kernel that never ends while another exits. */
+static int scenario_exit_by_another_thread(const machine_t *machine) {
+  setting_t *s = start_spinning(machine);
+  hsa_signal_t never = signal_create(1);
+  pthread_t thread;
+  (void)s;
+  if (pthread_create(&thread, NULL, exit_now, NULL))
+    return 1;
+  hsa_signal_wait_scacquire(never, HSA_SIGNAL_CONDITION_EQ, 0, UINT64_MAX, HSA_WAIT_STATE_BLOCKED);
+  return 2;
+}
+
+static int scenario_killed_while_running(const machine_t *machine) {
+  start_spinning(machine);
+  raise(SIGKILL);
+  return 1;
+}
+
+/* The child has no GPU, and ends like any program; the parent's kernel runs on. */
+static int scenario_forked_child_exits(const machine_t *machine) {
+  start_spinning(machine);
+  fflush(NULL);
+  const pid_t child = fork();
+  if (child == 0) {
+    void *memory = NULL;
+    exit(hsa_amd_memory_pool_allocate(machine->vram[0], 1 << 20, 0, &memory) == HSA_STATUS_SUCCESS);
+  }
+  int status = -1;
+  if (waitpid(child, &status, 0) != child || status)
+    return 1;
+  return hsa_shut_down() ? 2 : 0;
+}
+
+static const char two_gpus[] = "GFXSIM_DEVICES=gfx90a,gfx906";
+
+static const scenario_t scenario_table[] = {
+    {"cu_mask", scenario_cu_mask, NULL, 0},
+    {"cu_mask_of_the_environment", scenario_cu_mask_of_the_environment, "HSA_CU_MASK=0:1-4,103", 0},
+    {"cu_mask_limits_residency", scenario_cu_mask_limits_residency, NULL, 0},
+    {"peer_copy_without_access", scenario_peer_copy_without_access, two_gpus, 0},
+    {"peer_copy_with_access", scenario_peer_copy_with_access, two_gpus, 0},
+    {"without_execution", scenario_without_execution, "GFXSIM_EXECUTE=0", 0},
+    {"exit_while_running", scenario_exit_while_running, NULL, 0},
+    {"shut_down_while_running", scenario_shut_down_while_running, NULL, 0},
+    {"abort_while_running", scenario_abort_while_running, NULL, SIGABRT},
+    {"quick_exit_while_running", scenario_quick_exit_while_running, NULL, 0},
+    {"exit_by_another_thread", scenario_exit_by_another_thread, NULL, 0},
+    {"killed_while_running", scenario_killed_while_running, NULL, SIGKILL},
+    {"forked_child_exits", scenario_forked_child_exits, NULL, 0},
+};
+
+enum { SCENARIOS = sizeof scenario_table / sizeof *scenario_table };
+
+int main(int argc, char **argv) {
+  if (argc > 1)
+    return scenario_run(scenario_table, SCENARIOS, argv[1]);
+  return scenario_run_all("the machine", scenario_table, SCENARIOS);
+}
