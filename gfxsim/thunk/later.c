@@ -1,29 +1,10 @@
-/* The exported functions that ROCr 6.1 needs besides those of ROCr 5.2: later additions to the thunk, and
- * what it calls of libdrm_amdgpu and libdrm with the device handle that the thunk gave it. The headers of
- * ROCr 5.2 do not know them: prototypes are those of ROCT-Thunk-Interface 6.1 and libdrm 2.4. Not here:
- * anything that both versions call. */
+/* What ROCr 6.1 calls besides what ROCr 5.2 does. Not here: anything that both versions call. */
+#include "thunk/later.h"
+
 #include <dlfcn.h>
 #include <errno.h>
-#include <stddef.h>
 
 #include "base/clock.h"
-#include "thunk/thunk.h"
-
-/* Prototypes that no installed header has. */
-GS_EXPORT HSAKMT_STATUS hsaKmtAvailableMemory(HSAuint32 node, HSAuint64 *bytes);
-GS_EXPORT HSAKMT_STATUS hsaKmtGetRuntimeCapabilities(HSAuint32 *capabilities);
-GS_EXPORT HSAKMT_STATUS hsaKmtGetAMDGPUDeviceHandle(HSAuint32 node, void **handle);
-GS_EXPORT HSAKMT_STATUS hsaKmtWaitOnEvent_Ext(HsaEvent *event, HSAuint32 milliseconds, uint64_t *age);
-GS_EXPORT HSAKMT_STATUS hsaKmtWaitOnMultipleEvents_Ext(HsaEvent *list[], HSAuint32 count, bool all,
-                                                       HSAuint32 milliseconds, uint64_t *ages);
-GS_EXPORT HSAKMT_STATUS hsaKmtExportDMABufHandle(void *address, HSAuint64 size, int *file, HSAuint64 *offset);
-GS_EXPORT HSAKMT_STATUS hsaKmtDbgEnable(void **info, HSAuint32 *size);
-GS_EXPORT HSAKMT_STATUS hsaKmtDbgDisable(void);
-GS_EXPORT HSAKMT_STATUS hsaKmtDbgGetDeviceData(void **data, HSAuint32 *count, HSAuint32 *size);
-GS_EXPORT HSAKMT_STATUS hsaKmtDbgGetQueueData(void **data, HSAuint32 *count, HSAuint32 *size, bool suspend);
-GS_EXPORT HSAKMT_STATUS hsaKmtOpenSMI(HSAuint32 node, int *file);
-GS_EXPORT HSAKMT_STATUS hsaKmtReplaceAsanHeaderPage(void *address);
-GS_EXPORT HSAKMT_STATUS hsaKmtReturnAsanHeaderPage(void *address);
 
 GS_EXPORT HSAKMT_STATUS hsaKmtAvailableMemory(HSAuint32 node, HSAuint64 *bytes) {
   GS_THUNK_OR_RETURN(thunk);
@@ -140,22 +121,6 @@ GS_EXPORT HSAKMT_STATUS hsaKmtReturnAsanHeaderPage(void *address) {
 /* libdrm. The real thunk's handles are devices that libdrm_amdgpu has opened; ours are our own GPUs, and so
  * these functions must be ours, too. They come before libdrm's for ROCr, which depends on the thunk first.
  * Handles of other drivers' devices (of a program that also draws) go on to libdrm. */
-
-typedef struct gs_drm_gpu_info {
-  uint32_t before[18]; /* not asked for */
-  uint32_t counter_khz;
-} gs_drm_gpu_info_t;
-_Static_assert(offsetof(gs_drm_gpu_info_t, counter_khz) == 72,
-               "amdgpu_gpu_info.gpu_counter_freq of libdrm 2.4");
-
-GS_EXPORT int amdgpu_query_gpu_info(void *device, gs_drm_gpu_info_t *info);
-GS_EXPORT int amdgpu_bo_cpu_map(void *buffer, void **address);
-GS_EXPORT int amdgpu_bo_export(void *buffer, int kind, uint32_t *handle);
-GS_EXPORT int amdgpu_bo_free(void *buffer);
-GS_EXPORT int amdgpu_bo_import(void *device, int kind, uint32_t handle, void *result);
-GS_EXPORT int amdgpu_bo_va_op(void *buffer, uint64_t offset, uint64_t size, uint64_t address, uint64_t flags,
-                              uint32_t operation);
-GS_EXPORT int drmCommandWriteRead(int file, unsigned long command, void *data, unsigned long size);
 
 GS_EXPORT HSAKMT_STATUS hsaKmtGetAMDGPUDeviceHandle(HSAuint32 node, void **handle) {
   GS_THUNK_OR_RETURN(thunk);

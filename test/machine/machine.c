@@ -231,6 +231,15 @@ static int scenario_abort_while_running(const machine_t *machine) {
   abort();
 }
 
+/* ROCr ends the process when nobody handles a memory fault. */
+static int scenario_abort_after_a_fault(const machine_t *machine) {
+  const setting_t *s = setting_make(machine);
+  const packet_t packet = dispatch_of(machine, s->kernels, "k_store", 0x5000);
+  submit(s->queue, &packet);
+  sleep_ms(10000);
+  return 1;
+}
+
 static int scenario_quick_exit_while_running(const machine_t *machine) {
   start_spinning(machine);
   _exit(0);
@@ -286,6 +295,7 @@ static const scenario_t scenario_table[] = {
     {"exit_while_running", scenario_exit_while_running, NULL, 0},
     {"shut_down_while_running", scenario_shut_down_while_running, NULL, 0},
     {"abort_while_running", scenario_abort_while_running, NULL, SIGABRT},
+    {"abort_after_a_fault", scenario_abort_after_a_fault, "HSA_ENABLE_INTERRUPT=1", SIGABRT},
     {"quick_exit_while_running", scenario_quick_exit_while_running, NULL, 0},
     {"exit_by_another_thread", scenario_exit_by_another_thread, NULL, 0},
     {"killed_while_running", scenario_killed_while_running, NULL, SIGKILL},

@@ -11,6 +11,7 @@
 #include <hsakmt.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 #include "gfxsim_stub.h"
+#include "thunk/later.h"
 #include "thunk/thunk.h"
 
 enum { PAGE = 4096, LARGE = 2 << 20 };
@@ -848,6 +850,51 @@ static void test_unsupported_functions_say_so(void **state) {
   assert_ok(hsaKmtSetMemoryPolicy(1, 0, 0, NULL, 0));
 }
 
+/* What ROCr 6.1 needs besides. */
+
+static void test_later_functions(void **state) {
+  (void)state;
+  uint64_t before = 0;
+  uint64_t after = 0;
+  assert_ok(hsaKmtAvailableMemory(2, &before));
+  void *memory = allocate(2, LARGE, hidden_vram_flags);
+  assert_ok(hsaKmtAvailableMemory(2, &after));
+  assert_int_equal(before - after, LARGE);
+  assert_ok(hsaKmtFreeMemory(memory, LARGE));
+  assert_int_equal(hsaKmtAvailableMemory(0, &after), HSAKMT_STATUS_INVALID_NODE_UNIT);
+  uint32_t capabilities = 77;
+  assert_ok(hsaKmtGetRuntimeCapabilities(&capabilities));
+  assert_int_equal(capabilities, 0);
+  void *handle[2] = {NULL, NULL};
+  assert_ok(hsaKmtGetAMDGPUDeviceHandle(1, &handle[0]));
+  assert_ok(hsaKmtGetAMDGPUDeviceHandle(2, &handle[1]));
+  assert_ptr_not_equal(handle[0], handle[1]);
+  assert_int_equal(hsaKmtGetAMDGPUDeviceHandle(0, &handle[0]), HSAKMT_STATUS_INVALID_NODE_UNIT);
+  gs_drm_gpu_info_t info = {.counter_khz = 0};
+  assert_int_equal(amdgpu_query_gpu_info(handle[1], &info), 0);
+  assert_int_equal(info.counter_khz, 100000);
+  assert_int_equal(amdgpu_bo_import(handle[1], 0, 0, NULL), -ENOSYS);
+  /* Not a device of ours, and this program has no libdrm. */
+  assert_int_equal(amdgpu_query_gpu_info(&info, &info), -ENOSYS);
+  assert_int_equal(drmCommandWriteRead(-1, 0, NULL, 0), -ENOSYS);
+  assert_int_equal(hsaKmtExportDMABufHandle(NULL, 0, NULL, NULL), HSAKMT_STATUS_NOT_SUPPORTED);
+  assert_int_equal(hsaKmtDbgEnable(NULL, NULL), HSAKMT_STATUS_NOT_SUPPORTED);
+}
+
+static void test_later_waits(void **state) {
+  (void)state;
+  const HsaEventDescriptor descriptor = {.EventType = HSA_EVENTTYPE_SIGNAL};
+  HsaEvent *event = NULL;
+  uint64_t age = 5;
+  assert_ok(hsaKmtCreateEvent((HsaEventDescriptor *)(uintptr_t)&descriptor, false, false, &event));
+  assert_int_equal(hsaKmtWaitOnEvent_Ext(event, 1, &age), HSAKMT_STATUS_WAIT_TIMEOUT);
+  assert_ok(hsaKmtSetEvent(event));
+  assert_ok(hsaKmtWaitOnMultipleEvents_Ext(&event, 1, false, 1000, &age));
+  assert_int_equal(hsaKmtWaitOnMultipleEvents_Ext(&event, 1, false, 0, NULL), HSAKMT_STATUS_WAIT_TIMEOUT);
+  assert_int_equal(age, 5);
+  assert_ok(hsaKmtDestroyEvent(event));
+}
+
 #define with_one(test) cmocka_unit_test_setup_teardown(test, open_one, close_again)
 #define with_two(test) cmocka_unit_test_setup_teardown(test, open_two, close_again)
 
@@ -884,6 +931,8 @@ int main(void) {
       with_two(test_sdma_queues_are_limited),
       with_one(test_closing_ends_queues),
       with_one(test_unsupported_functions_say_so),
+      with_two(test_later_functions),
+      with_one(test_later_waits),
   };
   return cmocka_run_group_tests_name("gfxsim thunk", tests, NULL, NULL);
 }
