@@ -1,13 +1,16 @@
-/* Host faults inside guest accesses. A program can unmap memory that the GPU's address space still names (it freed
- * memory that it had locked); the access then faults in this process. The handler turns that into a fault of the wave,
- * as a card would, and leaves every other fault to whoever handled it before.
- * Not here: checks against the GPU's address space, which come first and find nearly everything. */
+/* Host faults inside guest accesses. A program can unmap memory that the GPU's address space still names (it
+ * freed memory that it had locked); the access then faults in this process. The handler turns that into a
+ * fault of the wave, as a card would, and leaves every other fault to whoever handled it before. It also
+ * turns stores into watched pages into calls. Not here: checks against the GPU's address space, which come
+ * first and find nearly everything. */
 #include "exec/guard.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <ucontext.h>
 
 #include "base/log.h"
 #include "exec/internal.h"
@@ -15,6 +18,82 @@
 _Thread_local gs_guard_t *volatile gs_guard_current;
 
 static struct sigaction previous[2]; /* SIGSEGV, SIGBUS: what was there before us; written once */
+
+/* The watched pages, for the handler: published by `stored`, which is NULL when there are none. */
+static struct {
+  uintptr_t start, end;
+  _Atomic(void (*)(void)) stored;
+} watch;
+
+/* Bytes of a ModRM byte with its SIB byte and displacement, or 0 when it names a register. */
+static size_t modrm_length(const uint8_t *modrm) {
+  const unsigned mode = *modrm >> 6;
+  const bool has_sib = (*modrm & 7) == 4;
+  if (mode == 3)
+    return 0;
+  if (mode == 1)
+    return (size_t)2 + has_sib;
+  /* Without a base register there is a displacement of 32 bits. */
+  const bool no_base = has_sib ? (modrm[1] & 7) == 5 : (*modrm & 7) == 5;
+  return (size_t)1 + has_sib + (mode == 2 || no_base ? 4U : 0U);
+}
+
+size_t gs_guard_store_length(const uint8_t *code) {
+#if defined(__x86_64__)
+  enum {
+    OPERAND_16 = 0x66,
+    REX = 0x40,
+    ESCAPE = 0x0F,
+    MOVNTI = 0xC3,
+    MOV_CONSTANT_8 = 0xC6,
+    MOV_CONSTANT = 0xC7
+  };
+  const uint8_t *next = code;
+  const bool is_16 = *next == OPERAND_16;
+  next += is_16;
+  next += (*next & 0xF0) == REX;
+  const uint8_t opcode = *next++;
+  size_t constant = 0;
+  if (opcode == ESCAPE && *next == MOVNTI)
+    next++;
+  else if (opcode == MOV_CONSTANT_8)
+    constant = 1;
+  else if (opcode == MOV_CONSTANT)
+    constant = is_16 ? 2 : 4;
+  else if (opcode < 0x86 || opcode > 0x89) /* xchg, xchg, mov, mov: 8 bits, then more */
+    return 0;
+  const size_t operand = modrm_length(next);
+  return operand ? (size_t)(next - code) + operand + constant : 0;
+#else
+  (void)code;
+  (void)modrm_length;
+  return 0;
+#endif
+}
+
+/* Steps over the instruction that faulted. Returns false when it is no store that could be dropped. */
+static bool skip_store(void *context) {
+#if defined(__x86_64__)
+  greg_t *rip = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+  const size_t length = gs_guard_store_length((const uint8_t *)*rip);
+  *rip += (greg_t)length;
+  return length > 0;
+#else
+  (void)context;
+  return false;
+#endif
+}
+
+/* Handles a store into the watched pages. */
+static bool is_watched_store(const siginfo_t *info, void *context) {
+  void (*stored)(void) = atomic_load_explicit(&watch.stored, memory_order_acquire);
+  const uintptr_t address = (uintptr_t)info->si_addr;
+  if (!stored || info->si_code != SEGV_ACCERR || address < watch.start || address >= watch.end ||
+      !skip_store(context))
+    return false;
+  stored();
+  return true;
+}
 
 static void pass_on(int number, siginfo_t *info, void *context) {
   const struct sigaction *old = &previous[number == SIGBUS];
@@ -32,6 +111,8 @@ static void pass_on(int number, siginfo_t *info, void *context) {
 static void on_fault(int number, siginfo_t *info, void *context) {
   gs_guard_t *guard = gs_guard_current;
   if (!guard || info->si_code <= 0) {
+    if (number == SIGSEGV && is_watched_store(info, context))
+      return;
     pass_on(number, info, context);
     return;
   }
@@ -55,4 +136,26 @@ static void install(void) {
 void gs_guard_install(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, install);
+}
+
+bool gs_guard_watch(const void *start, size_t size, void (*stored)(void)) {
+  static const uint8_t example[] = {0x88, 0x00}; /* mov %al, (%rax) */
+  if (atomic_load_explicit(&watch.stored, memory_order_relaxed) || !gs_guard_store_length(example))
+    return false;
+  gs_guard_install();
+  struct sigaction action;
+  /* What `stored` does may need more than the small stack that the program gave to its signal handlers. */
+  if (sigaction(SIGSEGV, NULL, &action) || action.sa_sigaction != on_fault)
+    return false;
+  action.sa_flags &= ~SA_ONSTACK;
+  if (sigaction(SIGSEGV, &action, NULL))
+    return false;
+  watch.start = (uintptr_t)start;
+  watch.end = watch.start + size;
+  atomic_store_explicit(&watch.stored, stored, memory_order_release);
+  return true;
+}
+
+void gs_guard_unwatch(void) {
+  atomic_store_explicit(&watch.stored, NULL, memory_order_release);
 }

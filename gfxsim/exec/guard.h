@@ -1,8 +1,11 @@
-/* Catching of host faults around guest accesses; see guard.c. */
+/* Catching of host faults: around guest accesses, and of stores that somebody wants to know of; see guard.c.
+ */
 #ifndef GFXSIM_EXEC_GUARD_H
 #define GFXSIM_EXEC_GUARD_H
 
 #include <setjmp.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* A place to continue at after a host fault. Lives on the stack of the thread that runs waves. */
@@ -11,8 +14,20 @@ typedef struct gs_guard {
   uint64_t address; /* host address that faulted */
 } gs_guard_t;
 
-/* The guard of this thread, or NULL where faults are not ours. Process-wide by nature: a signal handler has no other
- * way to find its context. */
+/* The guard of this thread, or NULL where faults are not ours. Process-wide by nature: a signal handler has
+ * no other way to find its context. */
 extern _Thread_local gs_guard_t *volatile gs_guard_current;
+
+/* Calls `stored` in each thread that stores into [start, start + size), instead of the store, which is
+ * dropped. The pages must be ones that the host can't write. `stored` runs in the handler of a fault, on the
+ * stack of the thread. One watch per process. Returns false when there is one already, or when stores of this
+ * host's processor are not known. */
+bool gs_guard_watch(const void *start, size_t size, void (*stored)(void));
+/* Ends the watch. No thread may be storing. */
+void gs_guard_unwatch(void);
+
+/* Length in bytes of the instruction at `code` if it only stores a register or a constant into memory (plain
+ * moves and exchanges, whose result nobody needs), else 0. Of x86-64; 0 on other processors. */
+size_t gs_guard_store_length(const uint8_t *code);
 
 #endif

@@ -25,6 +25,7 @@ struct gs_queue {
   const gs_engine_ops_t *engine_ops;
   void *engine;
   gs_parked_t parked;
+  gs_in_call_member_t member;
   pthread_t thread;
   atomic_bool stop;
   atomic_bool paused;
@@ -119,6 +120,30 @@ static void *queue_main(void *argument) {
   return NULL;
 }
 
+/* One turn of a queue without a thread. */
+static bool queue_work(void *owner, bool *waits) {
+  gs_queue_t *queue = owner;
+  bool any = false;
+  gs_step_t step = GS_STEP_IDLE;
+  while (!atomic_load_explicit(&queue->stop, memory_order_acquire) &&
+         !atomic_load_explicit(&queue->paused, memory_order_acquire)) {
+    step = queue->engine_ops->step(queue->engine);
+    if (step != GS_STEP_DONE)
+      break;
+    any = true;
+  }
+  *waits = step == GS_STEP_WAIT;
+  return any;
+}
+
+/* Lets somebody look at the queue after its state changed. */
+static void queue_wake(gs_queue_t *queue) {
+  if (queue->config.in_call)
+    gs_in_call_run(queue->config.in_call);
+  else
+    gs_poller_wake(queue->config.poller, &queue->parked);
+}
+
 static gs_queue_t *queue_allocate(const gs_queue_config_t *config) {
   gs_queue_t *queue = calloc(1, sizeof *queue);
   if (!queue)
@@ -155,12 +180,17 @@ static gs_engine_config_t engine_config(gs_queue_t *queue) {
   };
 }
 
-/* Starts the thread on a queue whose engine was made, or frees it. */
+/* Starts a queue whose engine was made, or frees it. */
 static gs_queue_t *queue_start(gs_queue_t *queue, void *engine, const gs_engine_ops_t *ops) {
   if (!engine)
     goto no_engine;
   queue->engine = engine;
   queue->engine_ops = ops;
+  if (queue->config.in_call) {
+    queue->member = (gs_in_call_member_t){.work = queue_work, .owner = queue};
+    gs_in_call_join(queue->config.in_call, &queue->member);
+    return queue;
+  }
   if (gs_thread_start(&queue->thread, "gfxsim-queue", queue_main, queue))
     goto no_thread;
   gs_poller_note_activity(queue->config.poller);
@@ -194,7 +224,7 @@ gs_queue_t *gs_queue_create_sdma(const gs_queue_config_t *config, uint64_t *read
 
 void gs_queue_set_running(gs_queue_t *queue, bool running) {
   atomic_store_explicit(&queue->paused, !running, memory_order_release);
-  gs_poller_wake(queue->config.poller, &queue->parked);
+  queue_wake(queue);
 }
 
 bool gs_queue_set_cu_mask(gs_queue_t *queue, const gs_cu_mask_t *mask) {
@@ -210,8 +240,12 @@ void gs_queue_destroy(gs_queue_t *queue) {
   if (!queue)
     return;
   atomic_store_explicit(&queue->stop, true, memory_order_release);
-  gs_poller_wake(queue->config.poller, &queue->parked);
-  pthread_join(queue->thread, NULL);
+  if (queue->config.in_call) {
+    gs_in_call_leave(queue->config.in_call, &queue->member);
+  } else {
+    queue_wake(queue);
+    pthread_join(queue->thread, NULL);
+  }
   queue->engine_ops->destroy(queue->engine);
   queue_free(queue);
 }

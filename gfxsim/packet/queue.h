@@ -1,4 +1,4 @@
-/* A user-mode queue of a GPU: the thread that drives its engine, and how it waits.
+/* A user-mode queue of a GPU: the thread that drives its engine, and how it waits; or no thread (in_call.h).
  * Not here: what packets do (aql.h, sdma.h), and how the host asks for queues (thunk/). */
 #ifndef GFXSIM_PACKET_QUEUE_H
 #define GFXSIM_PACKET_QUEUE_H
@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "packet/bus.h"
+#include "packet/in_call.h"
 #include "packet/poller.h"
 
 /* What all queues are made for. Everything that is pointed to must outlive the queue. */
@@ -19,7 +20,8 @@ typedef struct gs_queue_config {
   _Atomic int *told_not_executed;
   const gs_packet_ops_t *ops;
   gs_poller_t *poller;
-  void *ring; /* of the host, mapped for the GPU at the same address */
+  gs_in_call_t *in_call; /* NULL, or what processes the packets instead of a thread of the queue */
+  void *ring;            /* of the host, mapped for the GPU at the same address */
   uint64_t ring_bytes;
 } gs_queue_config_t;
 

@@ -62,18 +62,15 @@ static gs_queue_slot_t *slot_of(gs_queues_t *queues, HSA_QUEUEID id) {
   return slot && slot->queue && !slot->ending ? slot : NULL;
 }
 
-static gs_queue_t *create_aql(const gs_queue_config_t *config, uint64_t *doorbell,
-                              HsaQueueResource *resource) {
-  /* ROCr hands over pointers into its amd_queue_t; packet 0 is a valid doorbell value, all ones is none. */
+static gs_queue_t *create_aql(const gs_queue_config_t *config, HsaQueueResource *resource) {
+  /* ROCr hands over pointers into its amd_queue_t. */
   const size_t offset = offsetof(amd_queue_t, read_dispatch_id);
   amd_queue_t *amd_queue = (amd_queue_t *)(void *)((char *)resource->Queue_read_ptr - offset);
-  *doorbell = UINT64_MAX;
   return gs_queue_create_aql(config, amd_queue);
 }
 
-static gs_queue_t *create_sdma(const gs_queue_config_t *config, uint64_t *doorbell, uint64_t *read,
-                               uint64_t *write, HsaQueueResource *resource) {
-  *doorbell = 0;
+static gs_queue_t *create_sdma(const gs_queue_config_t *config, uint64_t *read, uint64_t *write,
+                               HsaQueueResource *resource) {
   *read = 0;
   *write = 0;
   resource->Queue_read_ptr_aql = read;
@@ -95,12 +92,13 @@ static HSAKMT_STATUS create_in(gs_queues_t *queues, gs_queue_slot_t *slot, gs_gp
       .told_not_executed = &thunk->told_not_executed,
       .ops = &gpu->packet_ops,
       .poller = thunk->poller,
+      .in_call = thunk->in_call,
       .ring = ring,
       .ring_bytes = ring_bytes,
   };
-  slot->queue = is_dma(type) ? create_sdma(&config, &shared->doorbell[i], &shared->dma_index[i].read,
-                                           &shared->dma_index[i].write, resource)
-                             : create_aql(&config, &shared->doorbell[i], resource);
+  slot->queue = is_dma(type)
+                    ? create_sdma(&config, &shared->dma_index[i].read, &shared->dma_index[i].write, resource)
+                    : create_aql(&config, resource);
   if (!slot->queue)
     return HSAKMT_STATUS_NO_MEMORY;
   slot->gpu = gpu;

@@ -11,6 +11,7 @@
 #include "base/options.h"
 #include "exec/device.h"
 #include "packet/bus.h"
+#include "packet/in_call.h"
 #include "packet/poller.h"
 #include "thunk/events.h"
 #include "thunk/memory.h"
@@ -41,8 +42,8 @@ typedef struct gs_gpu {
 
 /* Memory that host and GPUs share besides allocations: mapped into every GPU. */
 typedef struct gs_shared_pages {
-  /* One per queue. The address modulo 8 KiB identifies the queue (trap handlers rely on it): so this comes
-   * first, in memory aligned to 8 KiB. */
+  /* One per queue. What the host stores there is not read: the queues' indices say all. The address modulo 8
+   * KiB identifies the queue (trap handlers rely on it): so this comes first, in memory aligned to 8 KiB. */
   uint64_t doorbell[GS_MOST_QUEUES];
   uint64_t mailbox[GS_MOST_EVENTS]; /* HsaEvent.HWData2 points here */
   struct {
@@ -58,6 +59,8 @@ struct gs_thunk {
   gs_gpu_t gpu[GS_MOST_GPUS];
   gs_shared_pages_t *shared;
   gs_poller_t *poller;
+  gs_in_call_t
+      *in_call; /* NULL unless nothing is executed, deterministically; then the doorbells are read-only */
   gs_events_t events;
   gs_memory_t memory;
   gs_queues_t queues;

@@ -4,6 +4,7 @@
  * that fail (test/fault). */
 #include "gfxsim_rocr.h"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -198,6 +199,132 @@ static int scenario_without_execution(const machine_t *machine) {
   return s->shared[0] == 0 && s->error.calls == 0 && hsa_shut_down() == HSA_STATUS_SUCCESS ? 0 : 4;
 }
 
+/* With GFXSIM_DETERMINISTIC=1 as well: everything that can be done is done when the doorbell's store returns.
+ */
+
+static bool is_zero_now(hsa_signal_t signal) {
+  return hsa_signal_load_scacquire(signal) == 0;
+}
+
+static unsigned queue_threads(void) {
+  unsigned count = 0;
+  DIR *tasks = opendir("/proc/self/task");
+  assert_non_null(tasks);
+  for (const struct dirent *task; (task = readdir(tasks));) {
+    char path[sizeof "/proc/self/task//comm" + sizeof task->d_name];
+    char name[32] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%s/comm", task->d_name);
+    FILE *file = fopen(path, "r");
+    if (!file)
+      continue;
+    count += fgets(name, sizeof name, file) && strncmp(name, "gfxsim-queue", strlen("gfxsim-queue")) == 0;
+    fclose(file);
+  }
+  closedir(tasks);
+  return count;
+}
+
+static int kernels_in_call(const setting_t *s) {
+  packet_t packet = dispatch(s, "k_store", 1, 64);
+  for (int i = 0; i < 200; i++) {
+    hsa_signal_t done = signal_create(1);
+    packet.dispatch.completion_signal = done;
+    submit(s->queue, &packet);
+    if (!is_zero_now(done))
+      return 1;
+    hsa_signal_destroy(done);
+  }
+  return s->shared[0] || queue_threads() ? 2 : 0;
+}
+
+static int copies_in_call(const setting_t *s) {
+  const machine_t *machine = s->machine;
+  enum { BYTES = 100000 };
+  uint8_t *host = allocate(machine->fine, 2 * BYTES);
+  uint8_t *device = allocate(machine->vram[0], BYTES);
+  assert_hsa(hsa_amd_agents_allow_access(1, machine->gpu, NULL, host));
+  fill_pattern(host, BYTES, 3);
+  hsa_signal_t first = signal_create(1);
+  hsa_signal_t second = signal_create(1);
+  assert_hsa(hsa_amd_memory_async_copy(device, machine->gpu[0], host, machine->cpu, BYTES, 0, NULL, first));
+  if (!is_zero_now(first))
+    return 1;
+  assert_hsa(hsa_amd_memory_async_copy(host + BYTES, machine->cpu, device, machine->gpu[0], BYTES, 1, &first,
+                                       second));
+  return is_zero_now(second) && memcmp(host, host + BYTES, BYTES) == 0 ? 0 : 2;
+}
+
+/* A packet that waits: for a packet of another queue, then for the program, which sleeps or spins. */
+static int waits_in_call(const setting_t *s) {
+  hsa_queue_t *other = queue_create(s->machine, 64, &(queue_error_t){0});
+  packet_t barrier = {.barrier.header = header_of(HSA_PACKET_TYPE_BARRIER_AND)};
+  packet_t trigger = barrier;
+  hsa_signal_t gate = signal_create(1);
+  hsa_signal_t done = signal_create(1);
+  barrier.barrier.dep_signal[0] = gate;
+  barrier.barrier.completion_signal = done;
+  trigger.barrier.completion_signal = gate;
+  submit(s->queue, &barrier);
+  if (is_zero_now(done))
+    return 1;
+  submit(other, &trigger);
+  if (!is_zero_now(done))
+    return 2;
+  for (int i = 0; i < 20; i++) {
+    hsa_signal_store_screlease(gate, 1);
+    hsa_signal_store_screlease(done, 1);
+    submit(s->queue, &barrier);
+    if (is_zero_now(done))
+      return 3;
+    hsa_signal_store_screlease(gate, 0);
+    const hsa_wait_state_t how = i % 2 ? HSA_WAIT_STATE_ACTIVE : HSA_WAIT_STATE_BLOCKED;
+    if (hsa_signal_wait_scacquire(done, HSA_SIGNAL_CONDITION_EQ, 0, UINT64_MAX, how))
+      return 4;
+  }
+  return 0;
+}
+
+/* What test/machine/counts counts: a kernel and a copy each way, several times. */
+__attribute__((noinline)) bool counted_operations(const setting_t *s, packet_t packet, uint8_t *device,
+                                                  long count);
+
+bool counted_operations(const setting_t *s, packet_t packet, uint8_t *device, long count) {
+  const machine_t *machine = s->machine;
+  hsa_signal_t done = signal_create(1);
+  packet.dispatch.completion_signal = done;
+  while (count-- > 0) {
+    hsa_signal_store_screlease(done, 1);
+    submit(s->queue, &packet);
+    if (!signal_reached_zero(done))
+      return false;
+    copy(device, machine->gpu[0], s->shared, machine->cpu, MEMORY_BYTES);
+    copy(s->shared, machine->cpu, device, machine->gpu[0], MEMORY_BYTES);
+  }
+  return true;
+}
+
+static int scenario_counted(const machine_t *machine) {
+  const char *count = getenv("COUNTED_OPERATIONS");
+  const setting_t *s = setting_make(machine);
+  uint8_t *device = allocate(machine->vram[0], MEMORY_BYTES);
+  const packet_t packet = dispatch(s, "k_store", 1, 64);
+  return counted_operations(s, packet, device, count ? atol(count) : 0) && !hsa_shut_down() ? 0 : 1;
+}
+
+static int scenario_in_call(const machine_t *machine) {
+  const setting_t *s = setting_make(machine);
+  int status = kernels_in_call(s);
+  if (status)
+    return status;
+  status = copies_in_call(s);
+  if (status)
+    return 10 + status;
+  status = waits_in_call(s);
+  if (status)
+    return 20 + status;
+  return hsa_shut_down() ? 30 : 0;
+}
+
 /* Ends of processes. */
 
 static setting_t *start_spinning(const machine_t *machine) {
@@ -292,6 +419,10 @@ static const scenario_t scenario_table[] = {
     {"peer_copy_without_access", scenario_peer_copy_without_access, two_gpus, 0},
     {"peer_copy_with_access", scenario_peer_copy_with_access, two_gpus, 0},
     {"without_execution", scenario_without_execution, "GFXSIM_EXECUTE=0", 0},
+    {"in_call", scenario_in_call, "GFXSIM_EXECUTE=0 GFXSIM_DETERMINISTIC=1", 0},
+    {"in_call", scenario_in_call, "GFXSIM_EXECUTE=0 GFXSIM_DETERMINISTIC=1 HSA_ENABLE_SDMA=0", 0},
+    {"in_call", scenario_in_call, "GFXSIM_EXECUTE=0 GFXSIM_DETERMINISTIC=1 HSA_ENABLE_INTERRUPT=0", 0},
+    {"counted", scenario_counted, "GFXSIM_EXECUTE=0 COUNTED_OPERATIONS=10", 0},
     {"exit_while_running", scenario_exit_while_running, NULL, 0},
     {"shut_down_while_running", scenario_shut_down_while_running, NULL, 0},
     {"abort_while_running", scenario_abort_while_running, NULL, SIGABRT},

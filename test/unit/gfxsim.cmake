@@ -2,7 +2,7 @@
 set(GFXSIM_ON_STUB
     base/clock.c base/log.c base/options.c base/thread.c base/vm.c
     exec/guard.c exec/profile.c exec/symbol.c
-    packet/aql.c packet/bus.c packet/pm4.c packet/poller.c packet/queue.c packet/sdma.c packet/signal.c
+    packet/aql.c packet/bus.c packet/in_call.c packet/pm4.c packet/poller.c packet/queue.c packet/sdma.c packet/signal.c
     thunk/buffers.c thunk/context.c thunk/events.c thunk/later.c thunk/memory.c thunk/memory_calls.c thunk/queues.c
     thunk/topology.c)
 list(TRANSFORM GFXSIM_ON_STUB PREPEND ${PROJECT_SOURCE_DIR}/gfxsim/)

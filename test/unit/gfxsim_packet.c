@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "exec/guard.h"
 #include "exec/internal.h"
 #include "gfxsim_stub.h"
 #include "packet/aql.h"
@@ -626,6 +627,43 @@ static void test_aql_without_execution(void **state) {
   gs_aql_ops.destroy(aql);
 }
 
+static void test_guard_knows_stores(void **state) {
+  (void)state;
+  /* What LLVM's assembler makes of the text. */
+  static const struct {
+    const char *text;
+    size_t length; /* 0 = not a plain store */
+    uint8_t code[12];
+  } row[] = {
+      {"movq %rdx, (%rax)", 3, {0x48, 0x89, 0x10}},
+      {"movl %edx, (%rax)", 2, {0x89, 0x10}},
+      {"movw %dx, (%rax)", 3, {0x66, 0x89, 0x10}},
+      {"movb %dl, (%rax)", 2, {0x88, 0x10}},
+      {"movq %rdx, 8(%rax)", 4, {0x48, 0x89, 0x50, 0x08}},
+      {"movq %rax, (%r13)", 4, {0x49, 0x89, 0x45, 0x00}},
+      {"movq %r8, 256(%rsp)", 8, {0x4C, 0x89, 0x84, 0x24, 0x00, 0x01}},
+      {"movq %rax, (%rbx,%rcx,8)", 4, {0x48, 0x89, 0x04, 0xCB}},
+      {"movq %rax, 4096(,%rcx,8)", 8, {0x48, 0x89, 0x04, 0xCD, 0x00, 0x10}},
+      {"movq %rax, 16(%rip)", 7, {0x48, 0x89, 0x05, 0x10}},
+      {"xchgq %rdx, (%rax)", 3, {0x48, 0x87, 0x10}},
+      {"movntiq %rdx, (%rax)", 4, {0x48, 0x0F, 0xC3, 0x10}},
+      {"movq $5, (%rax)", 7, {0x48, 0xC7, 0x00, 0x05}},
+      {"movw $5, (%rax)", 5, {0x66, 0xC7, 0x00, 0x05}},
+      {"movb $5, 4(%rax)", 4, {0xC6, 0x40, 0x04, 0x05}},
+      {"movq (%rax), %rdx", 0, {0x48, 0x8B, 0x10}},
+      {"movq %rdx, %rax", 0, {0x48, 0x89, 0xD0}},
+      {"lock addq %rdx, (%rax)", 0, {0xF0, 0x48, 0x01, 0x10}},
+      {"movups %xmm0, (%rax)", 0, {0x0F, 0x11, 0x00}},
+  };
+#if defined(__x86_64__)
+  for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+    if (gs_guard_store_length(row[i].code) != row[i].length)
+      fail_msg("%s: length %zu", row[i].text, gs_guard_store_length(row[i].code));
+#else
+  assert_int_equal(gs_guard_store_length(row[0].code), 0);
+#endif
+}
+
 static void test_aql_limits_the_compute_units(void **state) {
   fixture_t *f = *state;
   gs_cu_limit_t cus = {.lock = PTHREAD_MUTEX_INITIALIZER, .mask = {.words = 1, .bits = {0xA}}};
@@ -1034,6 +1072,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_bus_checks_accesses, setup, teardown),
       cmocka_unit_test_setup_teardown(test_signal_completion, setup, teardown),
       cmocka_unit_test_setup_teardown(test_signal_store_keeps_what_the_host_wrote, setup, teardown),
+      cmocka_unit_test(test_guard_knows_stores),
       cmocka_unit_test(test_pm4_indirect_buffer),
       cmocka_unit_test(test_pm4_commands),
       cmocka_unit_test_setup_teardown(test_aql_runs_dispatches_in_order, setup, teardown),

@@ -194,20 +194,45 @@ int scenario_run(const scenario_t *table, unsigned count, const char *name) {
   return 98;
 }
 
-static void test_scenario(void **state) {
-  const scenario_t *scenario = *state;
+enum { MOST_VARIABLES = 8, LIST_BYTES = 256 };
+
+/* Takes a list of variables apart, in place: name[i] is followed by its value[i]. Returns their number. */
+static unsigned split_variables(char *list, char *name[MOST_VARIABLES], char *value[MOST_VARIABLES]) {
+  unsigned count = 0;
+  char *rest = NULL;
+  for (char *item = strtok_r(list, " ", &rest); item; item = strtok_r(NULL, " ", &rest)) {
+    assert_true(count < MOST_VARIABLES);
+    name[count] = item;
+    value[count] = strchr(item, '=');
+    assert_non_null(value[count]);
+    *value[count++]++ = '\0';
+  }
+  return count;
+}
+
+static pid_t spawn_scenario(const scenario_t *scenario) {
   char self[] = "/proc/self/exe";
   char *arguments[] = {self, (char *)(uintptr_t)scenario->name, NULL};
-  char name[64] = "";
+  char list[LIST_BYTES] = "";
+  char *name[MOST_VARIABLES];
+  char *value[MOST_VARIABLES];
   if (scenario->environment) {
-    const size_t length = strcspn(scenario->environment, "=");
-    memcpy(name, scenario->environment, length);
-    assert_int_equal(setenv(name, scenario->environment + length + 1, 1), 0);
+    assert_true(strlen(scenario->environment) < sizeof list);
+    strcpy(list, scenario->environment);
   }
+  const unsigned count = split_variables(list, name, value);
+  for (unsigned i = 0; i < count; i++)
+    assert_int_equal(setenv(name[i], value[i], 1), 0);
   pid_t child = 0;
   assert_int_equal(posix_spawn(&child, self, NULL, NULL, arguments, environ), 0);
-  if (scenario->environment)
-    unsetenv(name);
+  for (unsigned i = 0; i < count; i++)
+    unsetenv(name[i]);
+  return child;
+}
+
+static void test_scenario(void **state) {
+  const scenario_t *scenario = *state;
+  const pid_t child = spawn_scenario(scenario);
   int status = -1;
   assert_int_equal(waitpid(child, &status, 0), child);
   if (scenario->signal ? !WIFSIGNALED(status) || WTERMSIG(status) != scenario->signal : status != 0)

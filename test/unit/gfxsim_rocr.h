@@ -77,7 +77,7 @@ bool word_becomes(const uint32_t *word, uint32_t value);
 typedef struct scenario {
   const char *name;
   int (*run)(const machine_t *machine);
-  const char *environment; /* one more variable, or NULL */
+  const char *environment; /* more variables, NAME=value with spaces in between, or NULL */
   int signal;              /* that must end the process, or 0 for exit code 0 */
 } scenario_t;
 
