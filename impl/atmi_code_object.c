@@ -2,6 +2,7 @@
 #include "atmi_code_object.h"
 
 #include "atmi_device.h"
+#include "atmi_stream_trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,12 +51,15 @@ static atmi_status_t load(atmi_code_object_t *object, const void *image, size_t 
 atmi_status_t atmi_code_object_init(atmi_device_t *device, const void *image, size_t bytes,
                                     atmi_code_object_t *object) {
   *object = (atmi_code_object_t){.device = device};
+  atmi_timeline_t *timeline = device->machine->timeline;
+  uint64_t begin = timeline ? atmi_trace_now() : 0;
   atmi_status_t status = read_image(device, image, bytes, object);
   if (!status) {
     pthread_mutex_lock(&device->machine->loading);
     status = load(object, image, bytes);
     pthread_mutex_unlock(&device->machine->loading);
   }
+  atmi_trace_host_bytes(timeline, "image", "load a device image", begin, bytes);
   if (status)
     atmi_code_object_fini(object);
   return status;

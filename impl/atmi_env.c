@@ -61,6 +61,15 @@ static const atmi_env_row_t table[] = {
     {"LIBOMPTARGET_AMDGPU_STREAM_BUSYWAIT", ATMI_ENV_INTEGER, FIELD(busy_wait_us), 0, 0, INT32_MAX,
      "microseconds", "nextgen 17-18 (default 2000000)",
      "how long a waiting host thread spins before it sleeps"},
+    {"LIBOMPTARGET_LOCK_MAPPED_HOST_BUFFERS", ATMI_ENV_INTEGER, FIELD(lock_mapped), 0, 0, ATMI_ENV_MANDATORY,
+     "", "nextgen 17-18",
+     "on: host memory is pinned for as long as it is mapped; mandatory (2): and mapping fails if it cannot "
+     "be "
+     "pinned. For libomptarget 17 and later, which say what is mapped"},
+    {"LIBOMPTARGET_AMDGPU_TIMELINE", ATMI_ENV_TEXT, FIELD(timeline), ATMI_ENV_UNSET, 0, 0, "", "none",
+     "file for a timeline of kernels, copies, allocations and waits, to be read with Perfetto or "
+     "chrome://tracing; "
+     "%p in its name becomes the process id"},
     {"LIBOMPTARGET_AMDGPU_NUM_INITIAL_HSA_SIGNALS", ATMI_ENV_IGNORED, 0, 0, 0, 0, "", "nextgen 16-18",
      "accepted without effect: signals are made on first use"},
     {"LIBOMPTARGET_AMDGPU_HSA_QUEUE_BUSY_TRACKING", ATMI_ENV_IGNORED, 0, 0, 0, 0, "", "nextgen 18",
@@ -92,7 +101,9 @@ static bool parse_word(const char *text, int64_t *value) {
 
 bool atmi_env_parse(const atmi_env_row_t *row, const char *text, int64_t *value, const char **reason) {
   int64_t result;
-  if (!parse_word(text, &result)) {
+  if (row->most == ATMI_ENV_MANDATORY && !strcasecmp(text, "mandatory")) {
+    result = ATMI_ENV_MANDATORY;
+  } else if (!parse_word(text, &result)) {
     char *end;
     errno = 0;
     result = strtoll(text, &end, strncasecmp(text, "0x", 2) ? 10 : 16);
@@ -162,11 +173,17 @@ static int64_t *field_of(atmi_env_t *env, const atmi_env_row_t *row) {
   return (int64_t *)(void *)((char *)env + row->field);
 }
 
+static const char **text_of(atmi_env_t *env, const atmi_env_row_t *row) {
+  return (const char **)(void *)((char *)env + row->field);
+}
+
 void atmi_env_load(char *const *environment, atmi_env_t *env) {
   static const char family[] = "LIBOMPTARGET_AMDGPU_";
   for (size_t i = 0; i < ROWS; i++)
-    if (table[i].type != ATMI_ENV_IGNORED)
+    if (table[i].type == ATMI_ENV_INTEGER)
       *field_of(env, &table[i]) = table[i].initial;
+    else if (table[i].type == ATMI_ENV_TEXT)
+      *text_of(env, &table[i]) = NULL;
   for (; *environment; environment++) {
     size_t length = strcspn(*environment, "=");
     const atmi_env_row_t *row = find_row(*environment, length);
@@ -175,7 +192,9 @@ void atmi_env_load(char *const *environment, atmi_env_t *env) {
     if (!row || row->type == ATMI_ENV_IGNORED || (*environment)[length] != '=')
       continue;
     const char *text = *environment + length + 1, *reason;
-    if (*text && !atmi_env_parse(row, text, field_of(env, row), &reason))
+    if (row->type == ATMI_ENV_TEXT)
+      *text_of(env, row) = *text ? text : NULL;
+    else if (*text && !atmi_env_parse(row, text, field_of(env, row), &reason))
       atmi_warn(NULL, "environment variable %s is ignored: \"%s\" cannot be used, %s (%lld to %lld)",
                 row->name, text, reason, (long long)row->least, (long long)row->most);
   }

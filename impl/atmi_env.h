@@ -30,14 +30,20 @@ typedef struct atmi_env {
   int64_t max_queue_packets;        /* ATMI_MAX_HSA_QUEUE_SIZE */
   int64_t max_staged_bytes;         /* LIBOMPTARGET_AMDGPU_MAX_ASYNC_COPY_BYTES */
   int64_t busy_wait_us;             /* LIBOMPTARGET_AMDGPU_STREAM_BUSYWAIT */
+  int64_t lock_mapped;              /* LIBOMPTARGET_LOCK_MAPPED_HOST_BUFFERS: 0, 1, or ATMI_ENV_MANDATORY */
+  const char *timeline; /* LIBOMPTARGET_AMDGPU_TIMELINE, NULL if unset; the environment's own string */
 } atmi_env_t;
 
 #define ATMI_ENV_UNSET INT64_MIN
+
+/* What the word "mandatory" is as a number. */
+enum { ATMI_ENV_MANDATORY = 2 };
 
 typedef struct atmi_env_row {
   const char *name;
   enum {
     ATMI_ENV_INTEGER,
+    ATMI_ENV_TEXT, /* a const char *; the default is none */
     ATMI_ENV_IGNORED
   } type;          /* ignored: another plugin's; accepted so that it is no typo */
   size_t field;    /* offset in atmi_env_t */
@@ -51,7 +57,8 @@ typedef struct atmi_env_row {
 /* The table; `*count` rows. Immutable. */
 const atmi_env_row_t *atmi_env_table(size_t *count);
 
-/* Reads a value: decimal or 0x hexadecimal, or one of true, false, on, off (1 and 0). False, with the reason
+/* Reads a value: decimal or 0x hexadecimal, or one of true, false, on, off (1 and 0); "mandatory" where
+ * that is a choice. False, with the reason
  * in *reason, if it is none of these or outside the row's range. */
 bool atmi_env_parse(const atmi_env_row_t *row, const char *text, int64_t *value, const char **reason);
 

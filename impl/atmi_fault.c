@@ -47,6 +47,7 @@ void atmi_fault_report_queue_error(atmi_queue_t *queue, hsa_status_t status) {
   describe_kernel(running, behind, kernel, sizeof kernel);
   atmi_fail(ATMI_LOST, device->label, "the queue stopped %s: %s%s", kernel, atmi_hsa_reason(status),
             queue_error_advice((hsa_status_t)status));
+  atmi_timeline_flush(device->machine->timeline);
   atmi_device_abandon(device);
 }
 
@@ -113,6 +114,7 @@ hsa_status_t atmi_fault_on_system_event(const hsa_amd_event_t *event, void *data
       continue;
     if (!atmi_device_is_lost(device)) {
       report_memory_fault(device, &event->memory_fault);
+      atmi_timeline_flush(machine->timeline);
       atmi_device_abandon(device);
     }
     return HSA_STATUS_SUCCESS;

@@ -3,6 +3,7 @@
 
 #include "atmi_device.h"
 #include "atmi_fault.h"
+#include "atmi_stream_trace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -112,6 +113,17 @@ static atmi_status_t discover(atmi_machine_t *machine) {
   return add_devices(machine, &list);
 }
 
+static void open_timeline(atmi_machine_t *machine) {
+  if (!machine->env->timeline || !machine->device_count)
+    return;
+  machine->timeline =
+      atmi_timeline_open(machine->env->timeline, machine->timestamp_frequency, atmi_trace_now());
+  for (uint32_t i = 0; i < machine->device_count; i++)
+    atmi_timeline_name_device(machine->timeline, (int32_t)i, machine->devices[i]->label);
+  if (machine->timeline)
+    hsa_amd_profiling_async_copy_enable(true);
+}
+
 atmi_status_t atmi_machine_init(const atmi_env_t *env, atmi_machine_t *machine) {
   *machine = (atmi_machine_t){.env = env};
   pthread_mutex_init(&machine->loading, NULL);
@@ -127,6 +139,7 @@ atmi_status_t atmi_machine_init(const atmi_env_t *env, atmi_machine_t *machine) 
     atmi_machine_fini(machine);
     return atmi_fail(status, NULL, "cannot look for GPUs: out of host memory");
   }
+  open_timeline(machine);
   if (machine->device_count) {
     hsa = hsa_amd_register_system_event_handler(atmi_fault_on_system_event, machine);
     if (hsa != HSA_STATUS_SUCCESS && env->debug)
@@ -144,6 +157,7 @@ void atmi_machine_fini(atmi_machine_t *machine) {
   }
   free(machine->devices);
   free(machine->gpus);
+  atmi_timeline_close(machine->timeline);
   if (machine->initialised)
     hsa_shut_down();
   pthread_mutex_destroy(&machine->loading);

@@ -6,6 +6,7 @@
 #include "atmi_env.h"
 #include "atmi_host_lock.h"
 #include "atmi_target_id.h"
+#include "atmi_timeline.h"
 
 #include <hsa/hsa_ext_amd.h>
 #include <pthread.h>
@@ -24,6 +25,7 @@ struct atmi_machine {
   hsa_agent_t *gpus;       /* the devices' agents, in the same order */
   pthread_mutex_t loading; /* ROCr does not bear two executables being loaded at once */
   atmi_host_locks_t host_locks;
+  atmi_timeline_t *timeline; /* NULL unless the user asked for one */
 };
 
 /* Initialises HSA and finds its GPUs. `env` must outlive the machine. With no usable GPU or no working HSA

@@ -2,6 +2,7 @@
 #include "atmi_memory.h"
 
 #include "atmi_device.h"
+#include "atmi_stream_trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -148,8 +149,8 @@ static atmi_status_t describe_failure(atmi_device_t *device, hsa_status_t status
       (unsigned long long)bytes, what, atmi_hsa_reason(status));
 }
 
-atmi_status_t atmi_memory_allocate(atmi_memory_t *memory, uint64_t bytes, atmi_memory_kind_t kind,
-                                   void **pointer) {
+static atmi_status_t allocate(atmi_memory_t *memory, uint64_t bytes, atmi_memory_kind_t kind,
+                              void **pointer) {
   atmi_device_t *device = memory->device;
   atmi_allocation_t allocation = {
       .bytes = bytes, .kind = (uint8_t)kind, .size_class = class_of(memory, bytes, kind)};
@@ -179,7 +180,7 @@ atmi_status_t atmi_memory_allocate(atmi_memory_t *memory, uint64_t bytes, atmi_m
   return ATMI_OK;
 }
 
-atmi_status_t atmi_memory_free(atmi_memory_t *memory, void *pointer) {
+static atmi_status_t release(atmi_memory_t *memory, void *pointer) {
   if (!pointer)
     return ATMI_OK;
   bool found = false, kept = false;
@@ -203,6 +204,25 @@ atmi_status_t atmi_memory_free(atmi_memory_t *memory, void *pointer) {
     return atmi_fail(ATMI_HSA_FAILED, memory->device->label, "cannot free %p: %s", pointer,
                      atmi_hsa_reason(status));
   return ATMI_OK;
+}
+
+atmi_status_t atmi_memory_allocate(atmi_memory_t *memory, uint64_t bytes, atmi_memory_kind_t kind,
+                                   void **pointer) {
+  atmi_timeline_t *timeline = memory->device->machine->timeline;
+  uint64_t begin = timeline ? atmi_trace_now() : 0;
+  atmi_status_t status = allocate(memory, bytes, kind, pointer);
+  atmi_trace_host_bytes(timeline, "memory",
+                        kind == ATMI_MEMORY_DEVICE ? "allocate device memory" : "allocate host memory", begin,
+                        bytes);
+  return status;
+}
+
+atmi_status_t atmi_memory_free(atmi_memory_t *memory, void *pointer) {
+  atmi_timeline_t *timeline = memory->device->machine->timeline;
+  uint64_t begin = timeline ? atmi_trace_now() : 0;
+  atmi_status_t status = release(memory, pointer);
+  atmi_trace_host(timeline, "memory", "free memory", begin);
+  return status;
 }
 
 bool atmi_memory_nearest(atmi_memory_t *memory, uint64_t address, atmi_allocation_t *allocation) {

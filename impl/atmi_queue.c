@@ -34,6 +34,8 @@ atmi_status_t atmi_queue_init(atmi_device_t *device, uint32_t packets, atmi_queu
         "LIBOMPTARGET_AMDGPU_NUM_HSA_QUEUES asks for too many",
         packets, atmi_hsa_reason(status));
   }
+  if (device->machine->timeline)
+    hsa_amd_profiling_set_profiler_enabled(queue->hsa, true);
   /* hsa_queue_t is the head of amd_queue_t, AMD's public description of its queues. */
   const amd_queue_t *amd = (const amd_queue_t *)(const void *)queue->hsa;
   queue->private_base = amd->private_segment_aperture_base_hi;

@@ -1,6 +1,8 @@
 /* Streams: how operations are ordered, and what happens when they are complete. */
 #include "atmi_stream.h"
 
+#include "atmi_stream_trace.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +24,7 @@ static void destroy_stream(void *object, void *context) {
   (void)context;
   free(stream->signals);
   free(stream->duties);
+  free(stream->notes);
 }
 
 void atmi_stream_pool_init(atmi_device_t *device) {
@@ -231,7 +234,8 @@ atmi_status_t atmi_stream_launch(atmi_stream_t *stream, const atmi_kernel_t *ker
       (status = atmi_queue_wait(stream->queue, dependencies.signals, dependencies.count)))
     return status == ATMI_LOST ? atmi_device_refuse(device, "launch a kernel") : status;
   atmi_signal_t *done;
-  bool joins = follows_kernels && !stream->tail->closed && !dependencies.count;
+  /* In a timeline each kernel has a signal of its own, which takes its times. */
+  bool joins = follows_kernels && !stream->tail->closed && !dependencies.count && !device->machine->timeline;
   if ((status = count_kernel(stream, joins, &done)))
     return status;
   atmi_dispatch_t dispatch = {
@@ -246,6 +250,8 @@ atmi_status_t atmi_stream_launch(atmi_stream_t *stream, const atmi_kernel_t *ker
   stream->tail = done;
   stream->tail_kind = ATMI_TAIL_KERNELS;
   stream->wait_count = 0;
+  if (device->machine->timeline)
+    atmi_stream_trace_kernel(stream, kernel, launch);
   return status == ATMI_LOST ? atmi_device_refuse(device, "launch a kernel") : status;
 }
 
@@ -274,6 +280,8 @@ atmi_status_t atmi_stream_copy(atmi_stream_t *stream, void *destination, hsa_age
   stream->tail = done;
   stream->tail_kind = ATMI_TAIL_COPY;
   stream->wait_count = 0;
+  if (device->machine->timeline)
+    atmi_stream_trace_copy(stream, what, bytes);
   return ATMI_OK;
 }
 
@@ -294,6 +302,8 @@ static void do_duty(atmi_stream_t *stream, const atmi_stream_duty_t *duty, bool 
 /* Makes the stream idle. After a fault the device may still touch pinned memory, so nothing of it is
  * recycled: it goes when the device is released. */
 static void finish(atmi_stream_t *stream, atmi_status_t status) {
+  if (stream->note_count)
+    atmi_stream_trace_finish(stream, status != ATMI_OK);
   for (uint32_t i = 0; i < stream->duty_count && status != ATMI_LOST; i++)
     do_duty(stream, &stream->duties[i], !status);
   stream->duty_count = 0;
@@ -327,6 +337,7 @@ static uint64_t busy_ticks(const atmi_machine_t *machine) {
 atmi_status_t atmi_stream_synchronize(atmi_stream_t *stream) {
   atmi_device_t *device = stream->device;
   atmi_status_t status = ATMI_OK;
+  uint64_t begin = device->machine->timeline && stream->tail ? atmi_trace_now() : 0;
   /* Orders the signal's initial value before the look at the lost flag: either atmi_device_abandon sees this
    * signal in use and wakes us, or we see the flag. */
   atomic_thread_fence(memory_order_seq_cst);
@@ -341,6 +352,8 @@ atmi_status_t atmi_stream_synchronize(atmi_stream_t *stream) {
   if (status == ATMI_HSA_FAILED)
     atmi_fail(status, device->label,
               "a copy between host and device failed: the DMA engine reported an error");
+  if (begin)
+    atmi_trace_host(device->machine->timeline, "wait", "wait for the device", begin);
   finish(stream, status);
   return status;
 }

@@ -46,6 +46,9 @@ typedef struct atmi_stream {
   atmi_stream_duty_t *duties;
   uint32_t duty_count, duty_capacity;
   atmi_arena_t kernargs, staging;
+
+  struct atmi_stream_note *notes; /* for the timeline, see atmi_stream_trace.h */
+  uint32_t note_count, note_capacity;
 } atmi_stream_t;
 
 /* What a launch is told besides the kernel. */

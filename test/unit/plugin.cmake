@@ -4,7 +4,7 @@ add_library(plugin_test STATIC ${here}/plugin_test.c)
 target_include_directories(plugin_test PUBLIC ${here})
 target_link_libraries(plugin_test PRIVATE project_options PUBLIC PkgConfig::CMOCKA omptarget_rtl)
 
-set(pure_parts msgpack packet target_id geometry env host_abi pool)
+set(pure_parts msgpack packet target_id geometry env host_abi pool timeline)
 foreach(part ${pure_parts} image abi)
   add_executable(plugin_${part} ${here}/plugin_${part}.c)
   target_link_libraries(plugin_${part} PRIVATE project_options plugin_test ${CMAKE_DL_LIBS})
@@ -41,7 +41,7 @@ endforeach()
 
 # The entry points need a device; gfxsim takes the thunk's place. ROCr in between is not instrumented.
 set(device_environment LD_LIBRARY_PATH=$<TARGET_FILE_DIR:hsakmt> TSAN_OPTIONS=ignore_noninstrumented_modules=1)
-foreach(mode calls fault trap threads)
+foreach(mode calls fault trap threads timeline)
   plugin_image_test(abi/${mode} plugin_abi ${mode} $<TARGET_FILE:omptarget.rtl.amdgpu> ${images}/program-16-gfx90a
                     ${images}/program-16-O2)
   set_tests_properties(unit/plugin/abi/${mode} PROPERTIES ENVIRONMENT "${device_environment}")

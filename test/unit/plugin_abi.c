@@ -1,8 +1,8 @@
 /* Drives the plugin as libomptarget does: opens it by file name, resolves its entry points, and calls them on
  * a device. Run as "plugin_abi MODE PLUGIN IMAGE OTHER_IMAGE": IMAGE is a program with an image for the
  * device, OTHER_IMAGE one for another processor. Modes: calls (everything that works or is refused), fault (a
- * kernel with a bad pointer), threads (eight threads at once). The machine needs a device: a real one, or
- * gfxsim through LD_LIBRARY_PATH. */
+ * kernel with a bad pointer), trap, threads (eight threads at once), timeline. The machine needs a device: a
+ * real one, or gfxsim through LD_LIBRARY_PATH. */
 #include "plugin_test.h"
 
 #include "atmi_elf.h"
@@ -17,7 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 /* ---- the plugin as seen from outside ---- */
 
@@ -27,14 +29,14 @@
   X(number_of_devices)                                                                                       \
   X(init_requires)                                                                                           \
   X(init_device)                                                                                             \
-  X(set_info_flag) X(print_device_info) X(register_lib) X(unregister_lib) X(is_valid_binary)                 \
-      X(is_valid_binary_info) X(load_binary) X(data_alloc) X(data_delete) X(data_submit)                     \
-          X(data_submit_async) X(data_retrieve) X(data_retrieve_async) X(data_lock) X(data_unlock)           \
-              X(is_data_exchangable) X(data_exchange) X(data_exchange_async) X(launch_kernel)                \
-                  X(run_target_region) X(run_target_region_async) X(run_target_team_region)                  \
-                      X(run_target_team_region_async) X(synchronize) X(query_async) X(create_event)          \
-                          X(record_event) X(wait_event) X(sync_event) X(destroy_event) X(init_async_info)    \
-                              X(init_device_info)
+  X(set_info_flag)                                                                                           \
+  X(print_device_info) X(register_lib) X(unregister_lib) X(is_valid_binary) X(is_valid_binary_info)          \
+      X(load_binary) X(data_alloc) X(data_delete) X(data_submit) X(data_submit_async) X(data_retrieve)       \
+          X(data_retrieve_async) X(data_lock) X(data_unlock) X(is_data_exchangable) X(data_exchange)         \
+              X(data_exchange_async) X(launch_kernel) X(run_target_region) X(run_target_region_async)        \
+                  X(run_target_team_region) X(run_target_team_region_async) X(synchronize) X(query_async)    \
+                      X(create_event) X(record_event) X(wait_event) X(sync_event) X(destroy_event)           \
+                          X(init_async_info) X(init_device_info)
 
 static struct {
 #define DECLARE(name) __typeof__(__tgt_rtl_##name) *name;
@@ -678,9 +680,81 @@ static void many_threads_do_not_disturb_each_other(void **state) {
   }
 }
 
+/* ---- the timeline ---- */
+
+/* How often `part` stands in a text. */
+static size_t occurrences(const char *text, const char *part) {
+  size_t count = 0;
+  for (; (text = strstr(text, part)); text += strlen(part))
+    count++;
+  return count;
+}
+
+static void a_timeline_shows_every_operation(void **state) {
+  (void)state;
+  static double data[5000];
+  __tgt_async_info queue = {NULL};
+  void *memory = allocate(sizeof data);
+  assert_int_equal(rtl.data_submit_async(0, memory, data, sizeof data, &queue), OFFLOAD_SUCCESS);
+  for (int i = 0; i < 7; i++)
+    assert_int_equal(launch_spmd(100, memory, 3, &queue), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_retrieve_async(0, data, memory, sizeof data, &queue), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.synchronize(0, &queue), OFFLOAD_SUCCESS);
+  assert_true(data[1] == 7 * expected(1, 3));
+  release(memory);
+}
+
+/* After the process that wrote it has ended. */
+static void check_timeline(const char *path, const char *kernel) {
+  char name[512];
+  size_t bytes;
+  char *file = test_read_file(path, &bytes), *text = calloc(1, bytes + 1);
+  assert_non_null(text);
+  memcpy(text, file, bytes);
+  snprintf(name, sizeof name, "\"name\":\"%s\",\"cat\":\"kernel\",\"pid\":1,", kernel);
+  assert_int_equal(occurrences(text, name), 7);
+  assert_int_equal(occurrences(text, "\"teams\":3,\"threads\":"), 7);
+  assert_true(occurrences(text, "\"name\":\"copy to the device\",\"cat\":\"copy\",\"pid\":1,") >= 1);
+  assert_true(occurrences(text, "\"name\":\"copy from the device\",\"cat\":\"copy\",\"pid\":1,") >= 1);
+  assert_true(occurrences(text, "\"args\":{\"bytes\":40000}") >= 3); /* two copies and the allocation */
+  assert_int_equal(occurrences(text, "\"allocate device memory\""), 1);
+  assert_int_equal(occurrences(text, "\"free memory\""), 1);
+  assert_true(occurrences(text, "\"cat\":\"wait\"") >= 1);
+  assert_true(occurrences(text, "device 0 (gfx90a)") == 1 && occurrences(text, "\"stream 0\"") == 1);
+  assert_true(text[0] == '[' && !strcmp(text + bytes - 2, "]\n"));
+  free(text);
+  free(file);
+}
+
+/* In a child, because the file is complete when the process has ended. */
+static void the_timeline_is_complete_at_the_end(void **state) {
+  (void)state;
+  char path[] = "/tmp/plugin_abi_XXXXXX";
+  int made = mkstemp(path), status = -1;
+  assert_true(made >= 0);
+  pid_t child = fork();
+  assert_true(child >= 0);
+  if (!child) {
+    setenv("LIBOMPTARGET_AMDGPU_TIMELINE", path, 1);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_timeline_shows_every_operation)};
+    exit(cmocka_run_group_tests(tests, set_up, tear_down));
+  }
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+  given.image = image_of(given.image_path, &given.file);
+  char *kernel =
+      kernel_name(given.image.ImageStart,
+                  (size_t)((char *)given.image.ImageEnd - (char *)given.image.ImageStart), "spmd_kernel");
+  check_timeline(path, kernel);
+  free(kernel);
+  free(given.file);
+  close(made);
+  unlink(path);
+}
+
 int main(int count, char **arguments) {
   if (count != 5) {
-    fprintf(stderr, "usage: %s calls|fault|trap|threads PLUGIN IMAGE OTHER_IMAGE\n", arguments[0]);
+    fprintf(stderr, "usage: %s calls|fault|trap|threads|timeline PLUGIN IMAGE OTHER_IMAGE\n", arguments[0]);
     return 2;
   }
   given.plugin = arguments[2];
@@ -715,6 +789,9 @@ int main(int count, char **arguments) {
     return cmocka_run_group_tests(fault, set_up, tear_down);
   if (!strcmp(arguments[1], "trap"))
     return cmocka_run_group_tests(trap, set_up, tear_down);
+  const struct CMUnitTest timeline[] = {cmocka_unit_test(the_timeline_is_complete_at_the_end)};
+  if (!strcmp(arguments[1], "timeline"))
+    return cmocka_run_group_tests(timeline, NULL, NULL);
   if (!strcmp(arguments[1], "threads"))
     return cmocka_run_group_tests(threads, set_up, tear_down);
   return cmocka_run_group_tests(calls, set_up, tear_down);

@@ -80,11 +80,15 @@ static void loads_defaults_and_values(void **state) {
   assert_int_equal(env.queue_packets, 512);
   assert_int_equal(env.num_teams, ATMI_ENV_UNSET);
   assert_int_equal(env.max_staged_bytes, 1 << 20);
+  assert_int_equal(env.lock_mapped, 0);
+  assert_null(env.timeline);
   char *const some[] = {"PATH=/bin",
                         "OMP_NUM_TEAMS=12",
                         "LIBOMPTARGET_KERNEL_TRACE=3",
                         "OMP_TEAM_LIMIT=",
                         "LIBOMPTARGET_INFO=-1",
+                        "LIBOMPTARGET_LOCK_MAPPED_HOST_BUFFERS=Mandatory",
+                        "LIBOMPTARGET_AMDGPU_TIMELINE=some file.json",
                         "LIBOMPTARGET_AMDGPU_HSA_QUEUE_BUSY_TRACKING=true",
                         NULL};
   char text[256];
@@ -96,13 +100,15 @@ static void loads_defaults_and_values(void **state) {
   assert_int_equal(env.kernel_trace, 3);
   assert_int_equal(env.team_limit, ATMI_ENV_UNSET); /* empty is unset */
   assert_int_equal((uint32_t)env.info, UINT32_MAX);
+  assert_int_equal(env.lock_mapped, ATMI_ENV_MANDATORY);
+  assert_string_equal(env.timeline, "some file.json");
 }
 
 static void complains_once_and_goes_on(void **state) {
   (void)state;
   atmi_env_t env;
   char text[2048];
-  char *const wrong[] = {"OMP_NUM_TEAMS=many",
+  char *const wrong[] = {"OMP_NUM_TEAMS=mandatory",
                          "LIBOMPTARGET_AMDGPU_NUM_HSA_QUEUES=1000",
                          "LIBOMPTARGET_AMDGPU_NUM_HSA_QUEUE=2",
                          "LIBOMPTARGET_AMDGPU_SOMETHING_ELSE_ALTOGETHER=1",
@@ -111,18 +117,19 @@ static void complains_once_and_goes_on(void **state) {
   test_capture_begin();
   atmi_env_load(wrong, &env);
   test_capture_end(text, sizeof text);
-  assert_string_equal(text, "AMDGPU warning: environment variable OMP_NUM_TEAMS is ignored: \"many\" cannot "
-                            "be used, it is no number (0 to "
-                            "2147483647)\n"
-                            "AMDGPU warning: environment variable LIBOMPTARGET_AMDGPU_NUM_HSA_QUEUES is "
-                            "ignored: \"1000\" cannot be used, "
-                            "it is too large (1 to 32)\n"
-                            "AMDGPU warning: environment variable LIBOMPTARGET_AMDGPU_NUM_HSA_QUEUE is not "
-                            "known and has no effect; did you "
-                            "mean LIBOMPTARGET_AMDGPU_NUM_HSA_QUEUES?\n"
-                            "AMDGPU warning: environment variable "
-                            "LIBOMPTARGET_AMDGPU_SOMETHING_ELSE_ALTOGETHER is not known and has no "
-                            "effect\n");
+  assert_string_equal(text,
+                      "AMDGPU warning: environment variable OMP_NUM_TEAMS is ignored: \"mandatory\" cannot "
+                      "be used, it is no number (0 to "
+                      "2147483647)\n"
+                      "AMDGPU warning: environment variable LIBOMPTARGET_AMDGPU_NUM_HSA_QUEUES is "
+                      "ignored: \"1000\" cannot be used, "
+                      "it is too large (1 to 32)\n"
+                      "AMDGPU warning: environment variable LIBOMPTARGET_AMDGPU_NUM_HSA_QUEUE is not "
+                      "known and has no effect; did you "
+                      "mean LIBOMPTARGET_AMDGPU_NUM_HSA_QUEUES?\n"
+                      "AMDGPU warning: environment variable "
+                      "LIBOMPTARGET_AMDGPU_SOMETHING_ELSE_ALTOGETHER is not known and has no "
+                      "effect\n");
   assert_int_equal(env.num_teams, ATMI_ENV_UNSET);
   assert_int_equal(env.queue_count, 4);
   assert_int_equal(env.team_limit, 5);

@@ -1,0 +1,162 @@
+/* The timeline as a file: the array form of the Trace Event Format, of which readers accept one that a crash
+ * cut short. Devices are processes and streams their threads, so that each stream has a row. */
+#include "atmi_timeline.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Rows that have been named; those of a number beyond go without. */
+enum { NAMED_LANES = 64, NAMED_DEVICES = 64 };
+
+struct atmi_timeline {
+  pthread_mutex_t lock; /* guards all that follows */
+  FILE *file;           /* NULL once finished */
+  double microseconds_per_tick;
+  uint64_t origin;
+  uint64_t named_lanes[NAMED_DEVICES]; /* one bit per stream */
+};
+
+/* Process number 0 is the host, n + 1 device n. */
+static int32_t row_of(int32_t device) {
+  return device + 1;
+}
+
+static void write_string(FILE *file, const char *text) {
+  fputc('"', file);
+  for (; *text; text++) {
+    unsigned char c = (unsigned char)*text;
+    if (c == '"' || c == '\\')
+      fprintf(file, "\\%c", c);
+    else if (c < 0x20)
+      fprintf(file, "\\u%04x", c);
+    else
+      fputc(c, file);
+  }
+  fputc('"', file);
+}
+
+/* {"ph":"M",...}: the name of a process, or of a thread of it. */
+static void write_name(FILE *file, const char *kind, int32_t row, uint32_t lane, const char *name) {
+  fprintf(file, ",\n{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%d,\"tid\":%u,\"args\":{\"name\":", kind, (int)row,
+          lane);
+  write_string(file, name);
+  fputs("}}", file);
+}
+
+static void name_lane(atmi_timeline_t *timeline, const atmi_span_t *span) {
+  char text[32];
+  if (span->device < 0 || span->device >= NAMED_DEVICES || span->lane >= NAMED_LANES)
+    return;
+  uint64_t bit = UINT64_C(1) << span->lane;
+  if (timeline->named_lanes[span->device] & bit)
+    return;
+  timeline->named_lanes[span->device] |= bit;
+  snprintf(text, sizeof text, "stream %u", span->lane);
+  write_name(timeline->file, "thread_name", row_of(span->device), span->lane, text);
+}
+
+/* The file name with the process id in the place of "%p"; malloc'ed. */
+static char *expand(const char *name) {
+  const char *at = strstr(name, "%p");
+  if (!at)
+    return strdup(name);
+  size_t bytes = strlen(name) + 24;
+  char *expanded = malloc(bytes);
+  if (expanded)
+    snprintf(expanded, bytes, "%.*s%ld%s", (int)(at - name), name, (long)getpid(), at + 2);
+  return expanded;
+}
+
+atmi_timeline_t *atmi_timeline_open(const char *name, uint64_t ticks_per_second, uint64_t now) {
+  atmi_timeline_t *timeline = calloc(1, sizeof *timeline);
+  char *expanded = expand(name);
+  if (timeline && expanded)
+    timeline->file = fopen(expanded, "we");
+  if (!timeline || !expanded || !timeline->file) {
+    atmi_warn(NULL, "no timeline is written: cannot create %s: %s", name, strerror(errno));
+    free(timeline);
+    free(expanded);
+    return NULL;
+  }
+  free(expanded);
+  pthread_mutex_init(&timeline->lock, NULL);
+  timeline->microseconds_per_tick = ticks_per_second ? 1e6 / (double)ticks_per_second : 1e-3;
+  timeline->origin = now;
+  fputs("[{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":0,\"tid\":0,\"args\":{\"name\":\"host\"}}",
+        timeline->file);
+  return timeline;
+}
+
+/* Signed: what a device did may have begun before the timeline as the host counts. */
+static double microseconds(const atmi_timeline_t *timeline, uint64_t from, uint64_t to) {
+  return (double)(int64_t)(to - from) * timeline->microseconds_per_tick;
+}
+
+static void write_span(atmi_timeline_t *timeline, const atmi_span_t *span) {
+  FILE *file = timeline->file;
+  uint32_t lane = span->device < 0 ? (uint32_t)gettid() : span->lane;
+  name_lane(timeline, span);
+  fputs(",\n{\"ph\":\"X\",\"name\":", file);
+  write_string(file, span->name);
+  fprintf(file, ",\"cat\":\"%s\",\"pid\":%d,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,\"args\":{", span->category,
+          (int)row_of(span->device), lane, microseconds(timeline, timeline->origin, span->begin),
+          microseconds(timeline, span->begin, span->end));
+  if (span->has_bytes)
+    fprintf(file, "\"bytes\":%llu", (unsigned long long)span->bytes);
+  if (span->teams)
+    fprintf(file, "\"teams\":%u,\"threads\":%u", span->teams, span->threads);
+  fputs("}}", file);
+}
+
+void atmi_timeline_add(atmi_timeline_t *timeline, const atmi_span_t *span) {
+  if (!timeline)
+    return;
+  pthread_mutex_lock(&timeline->lock);
+  if (timeline->file)
+    write_span(timeline, span);
+  pthread_mutex_unlock(&timeline->lock);
+}
+
+void atmi_timeline_name_device(atmi_timeline_t *timeline, int32_t device, const char *label) {
+  if (!timeline)
+    return;
+  pthread_mutex_lock(&timeline->lock);
+  if (timeline->file)
+    write_name(timeline->file, "process_name", row_of(device), 0, label);
+  pthread_mutex_unlock(&timeline->lock);
+}
+
+void atmi_timeline_flush(atmi_timeline_t *timeline) {
+  if (!timeline)
+    return;
+  pthread_mutex_lock(&timeline->lock);
+  if (timeline->file)
+    fflush(timeline->file);
+  pthread_mutex_unlock(&timeline->lock);
+}
+
+void atmi_timeline_finish(atmi_timeline_t *timeline) {
+  if (!timeline)
+    return;
+  pthread_mutex_lock(&timeline->lock);
+  if (timeline->file) {
+    fputs("]\n", timeline->file);
+    bool failed = ferror(timeline->file);
+    if (fclose(timeline->file) || failed)
+      atmi_warn(NULL, "the timeline is not complete: it could not be written: %s", strerror(errno));
+    timeline->file = NULL;
+  }
+  pthread_mutex_unlock(&timeline->lock);
+}
+
+void atmi_timeline_close(atmi_timeline_t *timeline) {
+  if (!timeline)
+    return;
+  atmi_timeline_finish(timeline);
+  pthread_mutex_destroy(&timeline->lock);
+  free(timeline);
+}

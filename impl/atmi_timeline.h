@@ -1,0 +1,48 @@
+/* The timeline: a file for chrome://tracing or Perfetto with what devices and host threads did when
+ * (LIBOMPTARGET_AMDGPU_TIMELINE). Not here: what is worth a span; each part of the core says so itself. A
+ * machine without a timeline has a NULL pointer in its place, which is all that it costs then. */
+#ifndef ATMI_TIMELINE_H
+#define ATMI_TIMELINE_H
+
+#include "atmi_status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct atmi_timeline atmi_timeline_t;
+
+enum { ATMI_TIMELINE_HOST = -1 };
+
+/* Something that took time. Times are ticks of HSA's system clock. */
+typedef struct atmi_span {
+  const char *name;
+  const char *category; /* "kernel", "copy", "memory", "wait", "image" */
+  int32_t device;       /* on whose row; ATMI_TIMELINE_HOST: the calling thread's */
+  uint32_t lane;        /* the stream of a device; not used for the host */
+  uint64_t begin, end;
+  bool has_bytes;
+  uint64_t bytes;
+  uint32_t teams, threads; /* of a kernel; 0: not one */
+} atmi_span_t;
+
+/* Begins the file; "%p" in its name becomes the process id. NULL, with a warning, if it cannot be written.
+ *   ticks_per_second   of HSA's system clock
+ *   now                that clock: where the timeline's own time begins */
+atmi_timeline_t *atmi_timeline_open(const char *name, uint64_t ticks_per_second, uint64_t now);
+
+/* Adds a span. Thread-safe; takes the timeline's lock. NULL is accepted and does nothing. */
+void atmi_timeline_add(atmi_timeline_t *timeline, const atmi_span_t *span);
+
+/* What a row of a device is called: "device 0 (gfx90a)". Rows that are not named get their number. */
+void atmi_timeline_name_device(atmi_timeline_t *timeline, int32_t device, const char *label);
+
+/* Writes what is still in buffers: the process may be about to end. */
+void atmi_timeline_flush(atmi_timeline_t *timeline);
+
+/* Completes the file; what is added later is dropped. */
+void atmi_timeline_finish(atmi_timeline_t *timeline);
+
+/* Finishes and releases it. Nobody may use it any more. Accepts NULL. */
+void atmi_timeline_close(atmi_timeline_t *timeline);
+
+#endif

@@ -1,0 +1,115 @@
+/* The timeline's file, byte by byte, and what becomes of it when it cannot be written. */
+#include "plugin_test.h"
+
+#include "atmi_timeline.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/plugin_timeline_XXXXXX";
+
+static int make_folder(void **state) {
+  (void)state;
+  return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+  (void)state;
+  return rmdir(folder);
+}
+
+static void file_is(const char *path, const char *expected) {
+  size_t bytes;
+  char *content = test_read_file(path, &bytes);
+  assert_int_equal(bytes, strlen(expected));
+  assert_memory_equal(content, expected, bytes);
+  free(content);
+}
+
+static void writes_spans_of_devices_and_host(void **state) {
+  (void)state;
+  char name[128], path[128], expected[2048];
+  snprintf(name, sizeof name, "%s/run-%%p.json", folder);
+  snprintf(path, sizeof path, "%s/run-%ld.json", folder, (long)getpid());
+  /* 100 MHz: a tick is 10 ns. */
+  atmi_timeline_t *timeline = atmi_timeline_open(name, 100000000, 1000);
+  assert_non_null(timeline);
+  atmi_timeline_name_device(timeline, 1, "device 1 (\"gfx\\90a\")");
+  atmi_timeline_add(timeline, &(atmi_span_t){.name = "kernel\n1",
+                                             .category = "kernel",
+                                             .device = 1,
+                                             .lane = 3,
+                                             .begin = 1150,
+                                             .end = 1275,
+                                             .teams = 4,
+                                             .threads = 64});
+  atmi_timeline_add(timeline, &(atmi_span_t){.name = "early",
+                                             .category = "copy",
+                                             .device = 1,
+                                             .lane = 3,
+                                             .begin = 900,
+                                             .end = 900,
+                                             .has_bytes = true});
+  atmi_timeline_add(
+      timeline,
+      &(atmi_span_t){
+          .name = "wait", .category = "wait", .device = ATMI_TIMELINE_HOST, .begin = 1000, .end = 1001});
+  atmi_timeline_finish(timeline);
+  atmi_timeline_add(timeline, &(atmi_span_t){.name = "late", .category = "wait"});
+  atmi_timeline_flush(timeline);
+  atmi_timeline_close(timeline);
+  snprintf(expected, sizeof expected,
+           "[{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":0,\"tid\":0,\"args\":{\"name\":\"host\"}},\n"
+           "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":2,\"tid\":0,\"args\":{\"name\":\"device 1 "
+           "(\\\"gfx\\\\90a\\\")\"}},\n"
+           "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":2,\"tid\":3,\"args\":{\"name\":\"stream 3\"}},\n"
+           "{\"ph\":\"X\",\"name\":\"kernel\\u000a1\",\"cat\":\"kernel\",\"pid\":2,\"tid\":3,\"ts\":1.500,"
+           "\"dur\":1.250,\"args\":{\"teams\":4,\"threads\":64}},\n"
+           "{\"ph\":\"X\",\"name\":\"early\",\"cat\":\"copy\",\"pid\":2,\"tid\":3,\"ts\":-1.000,"
+           "\"dur\":0.000,\"args\":{\"bytes\":0}},\n"
+           "{\"ph\":\"X\",\"name\":\"wait\",\"cat\":\"wait\",\"pid\":0,\"tid\":%ld,\"ts\":0.000,"
+           "\"dur\":0.010,\"args\":{}}]\n",
+           (long)gettid());
+  file_is(path, expected);
+  unlink(path);
+}
+
+static void a_file_that_cannot_be_made_is_said_once(void **state) {
+  (void)state;
+  char said[512];
+  test_capture_begin();
+  atmi_timeline_t *timeline = atmi_timeline_open("/nonexistent/folder/run.json", 1000000000, 0);
+  atmi_timeline_add(timeline, &(atmi_span_t){.name = "nothing", .category = "wait"});
+  atmi_timeline_name_device(timeline, 0, "device");
+  atmi_timeline_flush(timeline);
+  atmi_timeline_finish(timeline);
+  atmi_timeline_close(timeline);
+  test_capture_end(said, sizeof said);
+  assert_null(timeline);
+  assert_string_equal(said, "AMDGPU warning: no timeline is written: cannot create "
+                            "/nonexistent/folder/run.json: No such file or directory\n");
+}
+
+static void a_full_disk_is_said(void **state) {
+  (void)state;
+  char said[512];
+  test_capture_begin();
+  atmi_timeline_t *timeline = atmi_timeline_open("/dev/full", 1000000000, 0);
+  atmi_timeline_close(timeline);
+  test_capture_end(said, sizeof said);
+  assert_non_null(timeline);
+  assert_string_equal(
+      said, "AMDGPU warning: the timeline is not complete: it could not be written: No space left on "
+            "device\n");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(writes_spans_of_devices_and_host),
+      cmocka_unit_test(a_file_that_cannot_be_made_is_said_once),
+      cmocka_unit_test(a_full_disk_is_said),
+  };
+  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
