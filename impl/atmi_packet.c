@@ -9,18 +9,19 @@ uint32_t atmi_packet_header(hsa_packet_type_t type, bool barrier, uint16_t setup
   return header | (uint32_t)setup << 16;
 }
 
-uint16_t atmi_packet_dispatch_setup(void) {
-  return 1 << HSA_KERNEL_DISPATCH_PACKET_SETUP_DIMENSIONS;
+uint16_t atmi_packet_dispatch_setup(const atmi_dispatch_t *dispatch) {
+  unsigned dimensions = dispatch->grid[2] > 1 ? 3 : dispatch->grid[1] > 1 ? 2 : 1;
+  return (uint16_t)(dimensions << HSA_KERNEL_DISPATCH_PACKET_SETUP_DIMENSIONS);
 }
 
 void atmi_packet_fill_dispatch(const atmi_dispatch_t *dispatch, hsa_kernel_dispatch_packet_t *packet) {
-  packet->workgroup_size_x = (uint16_t)dispatch->group;
-  packet->workgroup_size_y = 1;
-  packet->workgroup_size_z = 1;
+  packet->workgroup_size_x = (uint16_t)dispatch->group[0];
+  packet->workgroup_size_y = (uint16_t)dispatch->group[1];
+  packet->workgroup_size_z = (uint16_t)dispatch->group[2];
   packet->reserved0 = 0;
-  packet->grid_size_x = dispatch->grid;
-  packet->grid_size_y = 1;
-  packet->grid_size_z = 1;
+  packet->grid_size_x = dispatch->grid[0];
+  packet->grid_size_y = dispatch->grid[1];
+  packet->grid_size_z = dispatch->grid[2];
   packet->private_segment_size = dispatch->private_bytes;
   packet->group_segment_size = dispatch->group_bytes;
   packet->kernel_object = dispatch->kernel_object;

@@ -7,11 +7,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Everything that a kernel dispatch says to the device. One dimension: OpenMP has no more. */
+/* Everything that a kernel dispatch says to the device. Dimensions are x, y, z; the last two are 1 but for
+ * launches that ask for them. */
 typedef struct atmi_dispatch {
   uint64_t kernel_object; /* address of the kernel descriptor */
-  uint32_t group;         /* work-items per workgroup, 1 to 65535 */
-  uint32_t grid;          /* work-items in all, not workgroups */
+  uint32_t group[3];      /* work-items per workgroup, 1 to 65535 */
+  uint32_t grid[3];       /* work-items in all, not workgroups */
   uint32_t private_bytes; /* scratch per work-item */
   uint32_t group_bytes;   /* LDS per workgroup, static and dynamic */
   void *kernarg;
@@ -24,8 +25,8 @@ typedef struct atmi_dispatch {
  * the packet wrote is visible everywhere when it completes. */
 uint32_t atmi_packet_header(hsa_packet_type_t type, bool barrier, uint16_t setup);
 
-/* The setup half of a one-dimensional dispatch. */
-uint16_t atmi_packet_dispatch_setup(void);
+/* The setup half of a dispatch: how many dimensions it has. */
+uint16_t atmi_packet_dispatch_setup(const atmi_dispatch_t *dispatch);
 
 /* Fills everything but the first four bytes. */
 void atmi_packet_fill_dispatch(const atmi_dispatch_t *dispatch, hsa_kernel_dispatch_packet_t *packet);

@@ -109,7 +109,7 @@ atmi_status_t atmi_queue_dispatch(atmi_queue_t *queue, const atmi_kernel_t *kern
   atmi_packet_fill_dispatch(dispatch, packet);
   note(queue, index, kernel, done);
   publish(queue, index, packet,
-          atmi_packet_header(HSA_PACKET_TYPE_KERNEL_DISPATCH, barrier, atmi_packet_dispatch_setup()));
+          atmi_packet_header(HSA_PACKET_TYPE_KERNEL_DISPATCH, barrier, atmi_packet_dispatch_setup(dispatch)));
   return ATMI_OK;
 }
 

@@ -171,7 +171,7 @@ static atmi_status_t hold_queue(atmi_stream_t *stream) {
 static atmi_status_t check_launch(const atmi_stream_t *stream, const atmi_kernel_t *kernel,
                                   const atmi_launch_t *launch) {
   const atmi_device_t *device = stream->device;
-  if (8 * (uint64_t)launch->argument_count > kernel->metadata->explicit_bytes)
+  if (8 * ((uint64_t)launch->argument_count + launch->has_leading) > kernel->metadata->explicit_bytes)
     return atmi_fail(
         ATMI_INVALID, device->label,
         "cannot launch kernel %s: it takes %u bytes of arguments, the program passes %u words; host and "
@@ -197,15 +197,15 @@ static atmi_status_t fill_arguments(atmi_stream_t *stream, const atmi_kernel_t *
   if (status)
     return status;
   const atmi_kernarg_facts_t facts = {
-      .groups = launch->groups,
-      .group = launch->group,
+      .groups = {launch->groups[0], launch->groups[1], launch->groups[2]},
+      .group = {launch->group[0], launch->group[1], launch->group[2]},
       .dynamic_lds_bytes = launch->dynamic_lds_bytes,
       .private_base = stream->queue->private_base,
       .shared_base = stream->queue->shared_base,
       .queue = (uint64_t)(uintptr_t)stream->queue->hsa,
   };
-  atmi_kernarg_fill(kernel->metadata, launch->arguments, launch->offsets, launch->argument_count, &facts,
-                    *block);
+  atmi_kernarg_fill(kernel->metadata, launch->has_leading ? &launch->leading : NULL, launch->arguments,
+                    launch->offsets, launch->argument_count, &facts, *block);
   return ATMI_OK;
 }
 
@@ -240,8 +240,9 @@ atmi_status_t atmi_stream_launch(atmi_stream_t *stream, const atmi_kernel_t *ker
     return status;
   atmi_dispatch_t dispatch = {
       .kernel_object = kernel->object,
-      .group = launch->group,
-      .grid = launch->group * launch->groups,
+      .group = {launch->group[0], launch->group[1], launch->group[2]},
+      .grid = {launch->group[0] * launch->groups[0], launch->group[1] * launch->groups[1],
+               launch->group[2] * launch->groups[2]},
       .private_bytes = kernel->private_bytes,
       .group_bytes = kernel->group_bytes + launch->dynamic_lds_bytes,
       .kernarg = arguments,

@@ -53,10 +53,14 @@ typedef struct atmi_stream {
 
 /* What a launch is told besides the kernel. */
 typedef struct atmi_launch {
+  bool has_leading; /* `leading` goes in front of the other words */
+  uint64_t leading;
   void *const *arguments; /* explicit words, see atmi_kernarg_fill */
   const ptrdiff_t *offsets;
   uint32_t argument_count;
-  uint32_t groups, group; /* workgroups, and work-items in each; their product fits 32 bits */
+  /* Workgroups, and work-items in each, by dimension; the product fits 32 bits in each dimension, and that of
+   * all work-items of a group the device. */
+  uint32_t groups[3], group[3];
   uint32_t dynamic_lds_bytes;
 } atmi_launch_t;
 

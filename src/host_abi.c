@@ -1,18 +1,118 @@
-/* What versions of libomptarget pass, in one form. */
+/* Which libomptarget calls, and what its versions pass, in one form. */
 #include "host_abi.h"
 
+#include <dlfcn.h>
+#include <link.h>
 #include <string.h>
+
+/* ---- which libomptarget ---- */
+
+/* Functions that came with a version and are still exported by all later ones; none of them is libomp's too,
+ * which has stand-ins for some of libomptarget's. */
+static const struct {
+  int version;
+  const char *mark;
+} marks[] = {
+    {13, "__tgt_register_lib"},           {14, "__tgt_interop_init"},
+    {15, "__tgt_target_kernel"},          {16, "__tgt_target_nowait_query"},
+    {17, "omp_target_memcpy_rect_async"}, {18, "__tgt_activate_record_replay"},
+};
+
+int host_abi_version_from_exports(bool (*exports)(const void *context, const char *name),
+                                  const void *context) {
+  int version = HOST_ABI_UNKNOWN;
+  for (size_t i = 0; i < sizeof marks / sizeof *marks && exports(context, marks[i].mark); i++)
+    version = marks[i].version;
+  return version;
+}
+
+/* A module of the process, sought by an address in it or, if that is 0, as a libomptarget. */
+typedef struct module {
+  uintptr_t address;
+  uintptr_t begin, end;
+  const char *name;
+} module_t;
+
+static bool is_libomptarget(const char *path) {
+  static const char prefix[] = "libomptarget.so";
+  const char *slash = strrchr(path, '/');
+  return !strncmp(slash ? slash + 1 : path, prefix, sizeof prefix - 1);
+}
+
+static int visit_module(struct dl_phdr_info *info, size_t bytes, void *data) {
+  module_t *wanted = data;
+  (void)bytes;
+  uintptr_t begin = UINTPTR_MAX, end = 0;
+  for (size_t i = 0; i < info->dlpi_phnum; i++) {
+    if (info->dlpi_phdr[i].p_type != PT_LOAD)
+      continue;
+    uintptr_t from = (uintptr_t)info->dlpi_addr + (uintptr_t)info->dlpi_phdr[i].p_vaddr;
+    uintptr_t to = from + (uintptr_t)info->dlpi_phdr[i].p_memsz;
+    begin = from < begin ? from : begin;
+    end = to > end ? to : end;
+  }
+  bool found = wanted->address ? begin <= wanted->address && wanted->address < end
+                               : info->dlpi_name && is_libomptarget(info->dlpi_name);
+  if (!found)
+    return 0;
+  *wanted = (module_t){wanted->address, begin, end, info->dlpi_name};
+  return 1;
+}
+
+typedef struct exporter {
+  void *handle;
+  const module_t *module;
+} exporter_t;
+
+/* Whether the module itself exports the function; dlsym looks into what it needs, too. */
+static bool module_exports(const void *context, const char *name) {
+  const exporter_t *exporter = context;
+  uintptr_t address = (uintptr_t)dlsym(exporter->handle, name);
+  return address && exporter->module->begin <= address && address < exporter->module->end;
+}
+
+static int version_of(const module_t *module) {
+  /* The program itself has an empty name. It is no libomptarget, but a test may be. */
+  const exporter_t exporter = {
+      dlopen(module->name && *module->name ? module->name : NULL, RTLD_LAZY | RTLD_NOLOAD), module};
+  if (!exporter.handle)
+    return HOST_ABI_UNKNOWN;
+  int version = host_abi_version_from_exports(module_exports, &exporter);
+  dlclose(exporter.handle);
+  return version;
+}
+
+host_abi_caller_t host_abi_find_caller(const void *return_address, const char **name) {
+  module_t caller = {.address = (uintptr_t)return_address}, other = {0};
+  *name = "an unknown place";
+  if (!dl_iterate_phdr(visit_module, &caller))
+    return (host_abi_caller_t){0};
+  *name = caller.name && *caller.name ? caller.name : "the program itself";
+  int version = version_of(&caller);
+  if (version == HOST_ABI_UNKNOWN && dl_iterate_phdr(visit_module, &other))
+    version = version_of(&other);
+  return (host_abi_caller_t){caller.begin, caller.end, version};
+}
+
+/* ---- launches ---- */
+
+static uint32_t at_least_one(uint32_t value) {
+  return value ? value : 1;
+}
 
 host_abi_launch_t host_abi_launch_from_kernel_args(void **arguments, ptrdiff_t *offsets,
                                                    const KernelArgsTy *args) {
   /* 16 and later pass the clauses of old programs on as they came, where -1 stands for no clause. */
-  return (host_abi_launch_t){.arguments = arguments,
-                             .offsets = offsets,
-                             .argument_count = args->NumArgs,
-                             .num_teams = (int32_t)args->NumTeams[0],
-                             .thread_limit = (int32_t)args->ThreadLimit[0],
-                             .tripcount = args->Tripcount,
-                             .dynamic_lds_bytes = args->DynCGroupMem};
+  return (host_abi_launch_t){
+      .arguments = arguments,
+      .offsets = offsets,
+      .argument_count = args->NumArgs,
+      .num_teams = (int32_t)args->NumTeams[0],
+      .thread_limit = (int32_t)args->ThreadLimit[0],
+      .more_teams = {at_least_one(args->NumTeams[1]), at_least_one(args->NumTeams[2])},
+      .more_threads = {at_least_one(args->ThreadLimit[1]), at_least_one(args->ThreadLimit[2])},
+      .tripcount = args->Tripcount,
+      .dynamic_lds_bytes = args->DynCGroupMem};
 }
 
 host_abi_launch_t host_abi_launch_from_team_region(void **arguments, ptrdiff_t *offsets, int32_t count,
@@ -23,6 +123,8 @@ host_abi_launch_t host_abi_launch_from_team_region(void **arguments, ptrdiff_t *
                              .argument_count = count > 0 ? (uint32_t)count : 0,
                              .num_teams = num_teams,
                              .thread_limit = thread_limit,
+                             .more_teams = {1, 1},
+                             .more_threads = {1, 1},
                              .tripcount = tripcount};
 }
 
@@ -30,8 +132,8 @@ host_abi_launch_t host_abi_launch_from_region(void **arguments, ptrdiff_t *offse
   return host_abi_launch_from_team_region(arguments, offsets, count, 1, 0, 0);
 }
 
-/* ---- the offload binary of clang 15 and later: all integers little-endian, all offsets from its beginning
- * ---- */
+/* ---- images: the offload binary of clang 15 and later. All integers are little-endian, all offsets are from
+ * its beginning ---- */
 
 typedef struct {
   uint8_t magic[4];

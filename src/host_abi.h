@@ -1,5 +1,6 @@
-/* Where versions of libomptarget disagree about what they pass: translation to one form. This file and
- * device_abi are the only ones that know versions; this one the host's side, that one the device image's. */
+/* Which libomptarget calls, and where its versions disagree about what they pass: translation to one form.
+ * This file and device_abi are the only ones that know versions; this one the host's side, that one the
+ * device image's. */
 #ifndef HOST_ABI_H
 #define HOST_ABI_H
 
@@ -7,14 +8,42 @@
 
 #include <stdbool.h>
 
+/* ---- which libomptarget ---- */
+
+enum { HOST_ABI_UNKNOWN = 0, HOST_ABI_OLDEST = 13, HOST_ABI_NEWEST = 18 };
+
+/* A library that calls us: the version of libomptarget that it is, and where its code lies. Different ones
+ * may be in one process, and share this plugin. */
+typedef struct host_abi_caller {
+  uintptr_t begin, end;
+  int version; /* 13 to 18, or HOST_ABI_UNKNOWN */
+} host_abi_caller_t;
+
+/* The newest version all of whose marks `exports` answers for; HOST_ABI_UNKNOWN if there are not even those
+ * of
+ * 13. Marks are exported functions that came with a version and stayed. */
+int host_abi_version_from_exports(bool (*exports)(const void *context, const char *name),
+                                  const void *context);
+
+/* Who called, from a return address into the caller: the version by what its library exports, or, if that is
+ * no libomptarget but something in between, by the one libomptarget that the process has. `name` gets the
+ * caller's file, for messages; it is the dynamic linker's. To be called only from entry points that
+ * libomptarget calls while it opens a plugin: it takes the dynamic linker's lock, which another thread may
+ * hold while it waits for a lock of libomptarget. */
+host_abi_caller_t host_abi_find_caller(const void *return_address, const char **name);
+
+/* ---- launches ---- */
+
 /* A launch as every version means it. */
 typedef struct host_abi_launch {
   void *const *arguments;
   const ptrdiff_t *offsets;
   uint32_t argument_count;
-  int32_t num_teams;    /* 0 or less: no clause */
-  int32_t thread_limit; /* 0 or less: no clause */
-  uint64_t tripcount;   /* 0: unknown */
+  int32_t num_teams;        /* 0 or less: no clause */
+  int32_t thread_limit;     /* 0 or less: no clause */
+  uint32_t more_teams[2];   /* teams in the dimensions y and z, at least 1 */
+  uint32_t more_threads[2]; /* threads of a team in the dimensions y and z, at least 1 */
+  uint64_t tripcount;       /* 0: unknown */
   uint32_t dynamic_lds_bytes;
 } host_abi_launch_t;
 
@@ -29,6 +58,8 @@ host_abi_launch_t host_abi_launch_from_team_region(void **arguments, ptrdiff_t *
 
 /* run_target_region [13-15]: one team. */
 host_abi_launch_t host_abi_launch_from_region(void **arguments, ptrdiff_t *offsets, int32_t count);
+
+/* ---- images ---- */
 
 /* An image as it may be embedded: raw ELF [13, 14, and what later versions pass on], or wrapped into an
  * offload binary [15-18, as register_lib sees it]. Finds the ELF in it; `*arch` is the wrapper's "arch" or

@@ -42,6 +42,26 @@ static uint32_t dynamic_lds(const rtl_plugin_t *plugin, const host_abi_launch_t 
   return request->dynamic_lds_bytes > from_environment ? request->dynamic_lds_bytes : from_environment;
 }
 
+/* Geometry looks after the first dimension; what a launch asks for in the others is taken as it is or
+ * refused. */
+static atmi_status_t check_dimensions(const rtl_device_t *device, const rtl_kernel_t *kernel,
+                                      const atmi_launch_t *launch) {
+  uint64_t threads = (uint64_t)launch->group[0] * launch->group[1];
+  if (threads > device->limits.max_threads || threads * launch->group[2] > device->limits.max_threads)
+    return atmi_fail(
+        ATMI_UNSUPPORTED, device->core->label,
+        "cannot launch kernel %s: teams of %u x %u x %u threads are asked for, the device can have "
+        "%u in a team",
+        kernel->core.name, launch->group[0], launch->group[1], launch->group[2], device->limits.max_threads);
+  for (int i = 1; i < 3; i++)
+    if ((uint64_t)launch->groups[i] * launch->group[i] > UINT32_MAX)
+      return atmi_fail(
+          ATMI_UNSUPPORTED, device->core->label,
+          "cannot launch kernel %s: a dimension of %u teams of %u threads is longer than 32 bits",
+          kernel->core.name, launch->groups[i], launch->group[i]);
+  return ATMI_OK;
+}
+
 atmi_status_t rtl_launch(rtl_plugin_t *plugin, rtl_device_t *device, const rtl_kernel_t *kernel,
                          const host_abi_launch_t *request, __tgt_async_info *queue) {
   atmi_stream_t *stream;
@@ -54,12 +74,17 @@ atmi_status_t rtl_launch(rtl_plugin_t *plugin, rtl_device_t *device, const rtl_k
                                          .tripcount = request->tripcount,
                                          .kernel_max_threads = kernel->core.metadata->max_group};
   rtl_geometry_t geometry = rtl_geometry_compute(&device->limits, &wanted);
-  const atmi_launch_t launch = {.arguments = request->arguments,
-                                .offsets = request->offsets,
-                                .argument_count = request->argument_count,
-                                .groups = geometry.teams,
-                                .group = geometry.threads,
-                                .dynamic_lds_bytes = dynamic_lds(plugin, request)};
+  const atmi_launch_t launch = {
+      .arguments = request->arguments,
+      .offsets = request->offsets,
+      .argument_count = request->argument_count,
+      .groups = {geometry.teams, request->more_teams[0], request->more_teams[1]},
+      .group = {geometry.threads, request->more_threads[0], request->more_threads[1]},
+      .dynamic_lds_bytes = dynamic_lds(plugin, request)};
+  if ((request->more_teams[0] | request->more_teams[1] | request->more_threads[0] |
+       request->more_threads[1]) > 1 &&
+      (status = check_dimensions(device, kernel, &launch)))
+    return status;
   if (plugin->env.kernel_trace || atomic_load_explicit(&plugin->info, memory_order_relaxed))
     rtl_trace_launch(plugin, device, kernel, request, &launch);
   return atmi_stream_launch(stream, &kernel->core, &launch);

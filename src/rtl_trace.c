@@ -7,6 +7,11 @@
  * another. */
 enum { CLASSIC_CONST_GROUP = 256 };
 
+/* Teams or threads of all dimensions. */
+static uint64_t in_all(const uint32_t counts[3]) {
+  return (uint64_t)counts[0] * counts[1] * counts[2];
+}
+
 static void print_classic(FILE *out, const rtl_device_t *device, const rtl_kernel_t *kernel,
                           const host_abi_launch_t *request, const atmi_launch_t *launch) {
   const atmi_kernel_metadata_t *metadata = kernel->core.metadata;
@@ -14,9 +19,9 @@ static void print_classic(FILE *out, const rtl_device_t *device, const rtl_kerne
           "DEVID:%2d SGN:%1d ConstWGSize:%-4d args:%2d teamsXthrds:(%4dX%4d) reqd:(%4dX%4d) lds_usage:%uB "
           "sgpr_count:%u vgpr_count:%u sgpr_spill_count:%u vgpr_spill_count:%u tripcount:%lu n:%s\n",
           (int)device->core->number, (int)kernel->mode_number, CLASSIC_CONST_GROUP,
-          (int)request->argument_count, (int)launch->groups, (int)launch->group, request->num_teams,
-          request->thread_limit, kernel->core.group_bytes + launch->dynamic_lds_bytes, metadata->sgpr_count,
-          metadata->vgpr_count, metadata->sgpr_spill_count, metadata->vgpr_spill_count,
+          (int)request->argument_count, (int)in_all(launch->groups), (int)in_all(launch->group),
+          request->num_teams, request->thread_limit, kernel->core.group_bytes + launch->dynamic_lds_bytes,
+          metadata->sgpr_count, metadata->vgpr_count, metadata->sgpr_spill_count, metadata->vgpr_spill_count,
           (unsigned long)request->tripcount, kernel->core.name);
 }
 
@@ -34,10 +39,10 @@ static void print_geometry(const rtl_plugin_t *plugin, const rtl_device_t *devic
       {"RTLDeviceInfoTy::Max_WG_Size", limits->max_threads},
       {"RTLDeviceInfoTy::Default_WG_Size", CLASSIC_CONST_GROUP},
       {"thread_limit", request->thread_limit},
-      {"threadsPerGroup", launch->group},
+      {"threadsPerGroup", (int64_t)in_all(launch->group)},
       {"ConstWGSize", CLASSIC_CONST_GROUP},
       {"num_teams", request->num_teams},
-      {"num_groups", launch->groups},
+      {"num_groups", (int64_t)in_all(launch->groups)},
       {"loop_tripcount", (int64_t)request->tripcount},
   };
   flockfile(stderr);
@@ -63,8 +68,8 @@ void rtl_trace_launch(const rtl_plugin_t *plugin, const rtl_device_t *device, co
     fprintf(
         stderr,
         "\"PluginInterface\" device %d info: Launching kernel %s with %lu blocks and %d threads in %s mode\n",
-        (int)device->core->number, kernel->core.name, (unsigned long)launch->groups, (int)launch->group,
-        mode_names[kernel->mode]);
+        (int)device->core->number, kernel->core.name, (unsigned long)in_all(launch->groups),
+        (int)in_all(launch->group), mode_names[kernel->mode]);
 }
 
 void rtl_trace_device(const rtl_plugin_t *plugin, const rtl_device_t *device) {

@@ -13,9 +13,14 @@ static void builds_headers(void **state) {
   assert_int_equal(atmi_packet_header(HSA_PACKET_TYPE_KERNEL_DISPATCH, true, 0), 0x1502);
   assert_int_equal(atmi_packet_header(HSA_PACKET_TYPE_BARRIER_AND, true, 0), 0x1503);
   assert_int_equal(atmi_packet_header(HSA_PACKET_TYPE_BARRIER_AND, false, 0), 0x1403);
-  assert_int_equal(atmi_packet_header(HSA_PACKET_TYPE_KERNEL_DISPATCH, true, atmi_packet_dispatch_setup()),
-                   0x00011502);
-  assert_int_equal(atmi_packet_dispatch_setup(), 1); /* dimensions in bits 0-1 */
+  static const atmi_dispatch_t one = {.grid = {64, 1, 1}}, two = {.grid = {64, 2, 1}},
+                               three = {.grid = {1, 1, 2}};
+  assert_int_equal(
+      atmi_packet_header(HSA_PACKET_TYPE_KERNEL_DISPATCH, true, atmi_packet_dispatch_setup(&one)),
+      0x00011502);
+  assert_int_equal(atmi_packet_dispatch_setup(&one), 1); /* dimensions in bits 0-1 */
+  assert_int_equal(atmi_packet_dispatch_setup(&two), 2);
+  assert_int_equal(atmi_packet_dispatch_setup(&three), 3);
 }
 
 static uint64_t field(const void *packet, size_t offset, size_t bytes) {
@@ -29,8 +34,8 @@ static void fills_dispatch_packets(void **state) {
   unsigned char packet[64];
   memset(packet, 0xee, sizeof packet);
   const atmi_dispatch_t dispatch = {.kernel_object = UINT64_C(0x1122334455667788),
-                                    .group = 1024,
-                                    .grid = 0xfffffc00,
+                                    .group = {256, 2, 3},
+                                    .grid = {0xffffff00, 4, 9},
                                     .private_bytes = 0x1234,
                                     .group_bytes = 0x5678,
                                     .kernarg = (void *)(uintptr_t)0x99aabbcc,
@@ -41,13 +46,13 @@ static void fills_dispatch_packets(void **state) {
     uint64_t value;
   } expected[] = {
       {0, 4, 0xeeeeeeee}, /* header and setup are not touched: they publish the packet */
-      {4, 2, 1024},
-      {6, 2, 1},
-      {8, 2, 1},
+      {4, 2, 256},
+      {6, 2, 2},
+      {8, 2, 3},
       {10, 2, 0},
-      {12, 4, 0xfffffc00},
-      {16, 4, 1},
-      {20, 4, 1},
+      {12, 4, 0xffffff00},
+      {16, 4, 4},
+      {20, 4, 9},
       {24, 4, 0x1234},
       {28, 4, 0x5678},
       {32, 8, UINT64_C(0x1122334455667788)},
@@ -77,8 +82,8 @@ static void fills_barrier_packets(void **state) {
 
 /* ---- argument blocks ---- */
 
-static const atmi_kernarg_facts_t facts = {.groups = 1000,
-                                           .group = 256,
+static const atmi_kernarg_facts_t facts = {.groups = {1000, 5, 6},
+                                           .group = {256, 2, 1},
                                            .dynamic_lds_bytes = 4096,
                                            .private_base = 0x11112222,
                                            .shared_base = 0x33334444,
@@ -91,11 +96,27 @@ static void passes_words_and_adds_offsets(void **state) {
   static const ptrdiff_t offsets[] = {8, 0, -1};
   unsigned char block[32];
   memset(block, 0xee, sizeof block);
-  atmi_kernarg_fill(&kernel, bases, offsets, 3, &facts, block);
+  atmi_kernarg_fill(&kernel, NULL, bases, offsets, 3, &facts, block);
   assert_int_equal(field(block, 0, 8), 1008);
   assert_int_equal(field(block, 8, 8), 0xdeadbeef);
   assert_int_equal(field(block, 16, 8), UINT64_MAX);                   /* an offset may lead below the base */
   assert_int_equal(field(block, 24, 8), UINT64_C(0xeeeeeeeeeeeeeeee)); /* nothing beyond the block */
+}
+
+/* As kernels of clang 18 take their launch environment. */
+static void puts_a_leading_word_first(void **state) {
+  (void)state;
+  atmi_kernel_metadata_t kernel = {.kernarg_bytes = 24, .explicit_bytes = 16};
+  void *const bases[] = {(void *)(uintptr_t)1000};
+  static const ptrdiff_t offsets[] = {8};
+  static const uint64_t leading = UINT64_MAX;
+  unsigned char block[32];
+  memset(block, 0xee, sizeof block);
+  atmi_kernarg_fill(&kernel, &leading, bases, offsets, 1, &facts, block);
+  assert_int_equal(field(block, 0, 8), UINT64_MAX);
+  assert_int_equal(field(block, 8, 8), 1008);
+  assert_int_equal(field(block, 16, 8), 0);
+  assert_int_equal(field(block, 24, 8), UINT64_C(0xeeeeeeeeeeeeeeee));
 }
 
 static void zeroes_the_hidden_area_of_v4(void **state) {
@@ -105,7 +126,7 @@ static void zeroes_the_hidden_area_of_v4(void **state) {
   static const ptrdiff_t offsets[] = {0};
   unsigned char block[64];
   memset(block, 0xee, sizeof block);
-  atmi_kernarg_fill(&kernel, bases, offsets, 1, &facts, block);
+  atmi_kernarg_fill(&kernel, NULL, bases, offsets, 1, &facts, block);
   assert_int_equal(field(block, 0, 8), 5);
   for (size_t i = 8; i < 64; i += 8)
     assert_int_equal(field(block, i, 8), 0);
@@ -120,15 +141,15 @@ static void fills_hidden_arguments_of_v5(void **state) {
     uint64_t value;
   } rows[] = {
       {{16 + 0, 4, ATMI_HIDDEN_BLOCK_COUNT_X}, 1000},
-      {{16 + 4, 4, ATMI_HIDDEN_BLOCK_COUNT_Y}, 1},
-      {{16 + 8, 4, ATMI_HIDDEN_BLOCK_COUNT_Z}, 1},
+      {{16 + 4, 4, ATMI_HIDDEN_BLOCK_COUNT_Y}, 5},
+      {{16 + 8, 4, ATMI_HIDDEN_BLOCK_COUNT_Z}, 6},
       {{16 + 12, 2, ATMI_HIDDEN_GROUP_SIZE_X}, 256},
-      {{16 + 14, 2, ATMI_HIDDEN_GROUP_SIZE_Y}, 1},
+      {{16 + 14, 2, ATMI_HIDDEN_GROUP_SIZE_Y}, 2},
       {{16 + 16, 2, ATMI_HIDDEN_GROUP_SIZE_Z}, 1},
       {{16 + 18, 2, ATMI_HIDDEN_REMAINDER_X}, 0},
       {{16 + 20, 2, ATMI_HIDDEN_REMAINDER_Y}, 0},
       {{16 + 22, 2, ATMI_HIDDEN_REMAINDER_Z}, 0},
-      {{16 + 64, 2, ATMI_HIDDEN_GRID_DIMS}, 1},
+      {{16 + 64, 2, ATMI_HIDDEN_GRID_DIMS}, 3},
       {{16 + 120, 4, ATMI_HIDDEN_DYNAMIC_LDS_SIZE}, 4096},
       {{16 + 192, 4, ATMI_HIDDEN_PRIVATE_BASE}, 0x11112222},
       {{16 + 196, 4, ATMI_HIDDEN_SHARED_BASE}, 0x33334444},
@@ -143,7 +164,7 @@ static void fills_hidden_arguments_of_v5(void **state) {
   memset(block, 0xee, sizeof block);
   void *const bases[] = {(void *)(uintptr_t)1, (void *)(uintptr_t)2};
   static const ptrdiff_t offsets[] = {0, 0};
-  atmi_kernarg_fill(&kernel, bases, offsets, 2, &facts, block);
+  atmi_kernarg_fill(&kernel, NULL, bases, offsets, 2, &facts, block);
   for (size_t i = 0; i < ROWS; i++)
     assert_int_equal(field(block, rows[i].hidden.offset, rows[i].hidden.bytes), rows[i].value);
   assert_int_equal(field(block, 16 + 40, 8), 0); /* global offset */
@@ -157,6 +178,7 @@ int main(void) {
       cmocka_unit_test(fills_dispatch_packets),
       cmocka_unit_test(fills_barrier_packets),
       cmocka_unit_test(passes_words_and_adds_offsets),
+      cmocka_unit_test(puts_a_leading_word_first),
       cmocka_unit_test(zeroes_the_hidden_area_of_v4),
       cmocka_unit_test(fills_hidden_arguments_of_v5),
   };
