@@ -40,8 +40,8 @@ static atmi_stream_note_t begin_note(const atmi_stream_t *stream, const char *ca
 void atmi_stream_trace_kernel(atmi_stream_t *stream, const atmi_kernel_t *kernel,
                               const atmi_launch_t *launch) {
   atmi_stream_note_t note = begin_note(stream, "kernel", kernel->name);
-  note.span.teams = launch->groups;
-  note.span.threads = launch->group;
+  note.span.teams = launch->groups[0] * launch->groups[1] * launch->groups[2];
+  note.span.threads = launch->group[0] * launch->group[1] * launch->group[2];
   add_note(stream, &note);
 }
 
