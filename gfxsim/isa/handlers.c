@@ -1,4 +1,5 @@
 /* The table of handlers of one level of host instruction set; compiled once for each (GS_LEVEL).
+ * Rows of scalar instructions are the same in all.
  * Not here: the handlers (op_*.c) and the choice of a level (host.c). */
 #include "isa/ops.h"
 
@@ -7,7 +8,8 @@ GS_OP(illegal) {
   gs_wave_fault(w, GS_WAVE_FAULT_ILLEGAL, w->pc - in->size, 0, GS_LANES);
 }
 
-#define GS_ROW(mnemonic, encoding, number, targets, dst, s0, s1, s2, flags, fn) GS_OP_SYMBOL(fn),
+#define GS_ROW(mnemonic, encoding, number, targets, dst, s0, s1, s2, flags, fn) GS_ROW_SYMBOL(encoding, fn),
+extern gs_op_fn_t *const GS_OP_SYMBOL(handlers)[];
 gs_op_fn_t *const GS_OP_SYMBOL(handlers)[] = {
 #include "isa/ops.def"
 };

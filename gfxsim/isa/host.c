@@ -2,34 +2,56 @@
  * Not here: the tables (handlers.c). */
 #include "isa/ops.h"
 
-#if defined(__x86_64__)
+/* The build defines GS_HAVE_V3 and GS_HAVE_V4 when it has these levels. */
+
+extern gs_op_fn_t *const gs_base_handlers[];
+
+static bool always(void) {
+  return true;
+}
+
+#if defined(GS_HAVE_V3)
 #include <cpuid.h>
+
+extern gs_op_fn_t *const gs_v3_handlers[];
 
 /* The features of x86-64-v3 and v4. __builtin_cpu_supports also asks whether the operating system saves the
  * registers; the last three of v3 are instructions on general registers and halves, which it does not know
  * with every compiler. */
 static bool has_v3(void) {
   unsigned eax, ebx, ecx1, ecx, edx;
+  __builtin_cpu_init();
   if (!__get_cpuid(1, &eax, &ebx, &ecx1, &edx) || !__get_cpuid(0x80000001, &eax, &ebx, &ecx, &edx))
     return false;
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
          __builtin_cpu_supports("fma") && (ecx1 & bit_F16C) && (ecx1 & bit_MOVBE) && (ecx & bit_LZCNT);
 }
+#endif
+
+#if defined(GS_HAVE_V4)
+extern gs_op_fn_t *const gs_v4_handlers[];
 
 static bool has_v4(void) {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+  return has_v3() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
          __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
          __builtin_cpu_supports("avx512vl");
 }
-
-gs_op_fn_t *const *gs_handlers_for_host(void) {
-  __builtin_cpu_init();
-  if (!has_v3())
-    return gs_base_handlers;
-  return has_v4() ? gs_v4_handlers : gs_v3_handlers;
-}
-#else
-gs_op_fn_t *const *gs_handlers_for_host(void) {
-  return gs_base_handlers;
-}
 #endif
+
+const gs_level_t gs_levels[] = {
+    {"base", gs_base_handlers, always},
+#if defined(GS_HAVE_V3)
+    {"v3", gs_v3_handlers, has_v3},
+#endif
+#if defined(GS_HAVE_V4)
+    {"v4", gs_v4_handlers, has_v4},
+#endif
+};
+const size_t gs_level_count = sizeof gs_levels / sizeof *gs_levels;
+
+const gs_level_t *gs_level_for_host(void) {
+  size_t best = gs_level_count - 1;
+  while (!gs_levels[best].runs_here())
+    best--;
+  return &gs_levels[best];
+}

@@ -11,8 +11,10 @@
 
 #include <math.h>
 #include <string.h>
-#if defined(__SSE2__)
+#if defined(__AVX__)
 #include <immintrin.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h> /* immintrin.h takes longer to compile than most files here */
 #endif
 
 #include "isa/ops.h"

@@ -1,6 +1,7 @@
-/* Handlers of instructions: one per row of ops.def, compiled once for each level of host instruction set (baseline,
- * and on x86-64 also v3 and v4), chosen at start. op_*.c define them with GS_OP.
- * Not here: the helpers they are written with (lanes.h, scalar.h, memory.h). */
+/* Handlers of instructions: one per row of ops.def. Those of vector instructions are compiled once for each
+ * level of host instruction set that the build has (baseline, and on x86-64 also v3 and v4), and the best
+ * level is chosen at start; scalar instructions gain nothing from that and are compiled once. op_*.c define
+ * them with GS_OP. Not here: the helpers they are written with (lanes.h, scalar.h, memory.h). */
 #ifndef GFXSIM_ISA_OPS_H
 #define GFXSIM_ISA_OPS_H
 
@@ -18,19 +19,48 @@
 /* Head of a handler: GS_OP(v_add_u32) { ... uses w and in ... } */
 #define GS_OP(name) void GS_OP_SYMBOL(name)(gs_wave_t * w, const gs_inst_t *in)
 
+/* The handler of a row as seen from this level: scalar encodings have theirs at the baseline only. */
+#define GS_SCALAR_SYMBOL(name)        GS_OP_SYMBOL2(base, name)
+#define GS_SYMBOL_SOP1(name)          GS_SCALAR_SYMBOL(name)
+#define GS_SYMBOL_SOP2(name)          GS_SCALAR_SYMBOL(name)
+#define GS_SYMBOL_SOPK(name)          GS_SCALAR_SYMBOL(name)
+#define GS_SYMBOL_SOPC(name)          GS_SCALAR_SYMBOL(name)
+#define GS_SYMBOL_SOPP(name)          GS_SCALAR_SYMBOL(name)
+#define GS_SYMBOL_SMEM(name)          GS_SCALAR_SYMBOL(name)
+#define GS_SYMBOL_VOP1(name)          GS_OP_SYMBOL(name)
+#define GS_SYMBOL_VOP2(name)          GS_OP_SYMBOL(name)
+#define GS_SYMBOL_VOPC(name)          GS_OP_SYMBOL(name)
+#define GS_SYMBOL_VOP3(name)          GS_OP_SYMBOL(name)
+#define GS_SYMBOL_VOP3P(name)         GS_OP_SYMBOL(name)
+#define GS_SYMBOL_DS(name)            GS_OP_SYMBOL(name)
+#define GS_SYMBOL_FLAT(name)          GS_OP_SYMBOL(name)
+#define GS_SYMBOL_GLOBAL(name)        GS_OP_SYMBOL(name)
+#define GS_SYMBOL_SCRATCH(name)       GS_OP_SYMBOL(name)
+#define GS_SYMBOL_MUBUF(name)         GS_OP_SYMBOL(name)
+#define GS_SYMBOL_MTBUF(name)         GS_OP_SYMBOL(name)
+#define GS_SYMBOL_VINTRP(name)        GS_OP_SYMBOL(name)
+#define GS_SYMBOL_MIMG(name)          GS_OP_SYMBOL(name)
+#define GS_SYMBOL_EXP(name)           GS_OP_SYMBOL(name)
+#define GS_ROW_SYMBOL(encoding, name) GS_SYMBOL_##encoding(name)
+
 /* Prototypes of all handlers at this level. Rows that share a handler name it in their last column. */
-#define GS_ROW(name, encoding, number, targets, dst, s0, s1, s2, flags, fn) GS_OP(fn) __attribute__((weak));
+#define GS_ROW(name, encoding, number, targets, dst, s0, s1, s2, flags, fn)                                  \
+  void GS_ROW_SYMBOL(encoding, fn)(gs_wave_t * w, const gs_inst_t *in);
 #include "isa/ops.def"
 #undef GS_ROW
 
-/* Handler tables, in the order of gs_opcodes. */
-extern gs_op_fn_t *const gs_base_handlers[];
-#if defined(__x86_64__)
-extern gs_op_fn_t *const gs_v3_handlers[];
-extern gs_op_fn_t *const gs_v4_handlers[];
-#endif
+/* A level of host instruction set that the build has handlers for. */
+typedef struct gs_level {
+  const char *name;
+  gs_op_fn_t *const *handlers; /* in the order of gs_opcodes, none NULL */
+  bool (*runs_here)(void);
+} gs_level_t;
 
-/* The table for the processor that this process runs on. */
-gs_op_fn_t *const *gs_handlers_for_host(void);
+/* All levels of this build, from the baseline to the best. */
+extern const gs_level_t gs_levels[];
+extern const size_t gs_level_count;
+
+/* The best level that runs on the processor of this process. */
+const gs_level_t *gs_level_for_host(void);
 
 #endif

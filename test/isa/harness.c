@@ -27,45 +27,18 @@ typedef struct memo {
   char text[];
 } memo_t;
 
-typedef struct level {
-  const char *name;
-  gs_op_fn_t *const *handlers;
-  bool (*runs_here)(void);
-} level_t;
-
 struct isa_context {
-  const level_t *level;
+  const gs_level_t *level;
   memo_t *memo[MEMO_BUCKETS];
   uint8_t *executed; /* for each row of gs_opcodes, the set of targets on which it was executed */
 };
 
-/* ---- Host levels ---- */
-
-static bool always(void) {
-  return true;
-}
-#if defined(__x86_64__)
-static bool has_v3(void) {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-         __builtin_cpu_supports("bmi2");
-}
-static bool has_v4(void) {
-  return has_v3() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vl");
-}
-#endif
-
-static const level_t levels[] = {
-    {"base", gs_base_handlers, always},
-#if defined(__x86_64__)
-    {"v3", gs_v3_handlers, has_v3},
-    {"v4", gs_v4_handlers, has_v4},
-#endif
-};
-
 const char *isa_level_name(void *const *state) {
   return ((const isa_context_t *)*state)->level->name;
+}
+
+gs_op_fn_t *const *isa_handlers(void *const *state) {
+  return ((const isa_context_t *)*state)->level->handlers;
 }
 
 /* Adds what the tests of this process, all passed, executed to the file that ISA_COVERAGE names; see
@@ -108,14 +81,14 @@ int isa_main_named(const char *name, const struct CMUnitTest *tests, size_t coun
     mine[i] = tests[i];
     mine[i].initial_state = context;
   }
-  for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
-    if (!levels[i].runs_here()) {
-      (void)fprintf(stderr, "%s: this processor has no level %s: not tested\n", name, levels[i].name);
+  for (size_t i = 0; i < gs_level_count; i++) {
+    if (!gs_levels[i].runs_here()) {
+      (void)fprintf(stderr, "%s: this processor has no level %s: not tested\n", name, gs_levels[i].name);
       continue;
     }
     char title[64];
-    (void)snprintf(title, sizeof title, "%.48s %s", slash ? slash + 1 : name, levels[i].name);
-    context->level = &levels[i];
+    (void)snprintf(title, sizeof title, "%.48s %s", slash ? slash + 1 : name, gs_levels[i].name);
+    context->level = &gs_levels[i];
     failures += _cmocka_run_group_tests(title, mine, count, NULL, NULL);
   }
   if (failures == 0)

@@ -157,6 +157,8 @@ enum { ISA_TARGETS = 4 };
 
 /* Name of the level that the running test is about: "base", "v3", "v4". */
 const char *isa_level_name(void *const *state);
+/* Its handlers, in the order of gs_opcodes. */
+gs_op_fn_t *const *isa_handlers(void *const *state);
 
 /* Runs the tests once for each host level of this processor. Returns the number of failures. */
 #define isa_main(tests, count) isa_main_named(__FILE__, tests, count)

@@ -68,8 +68,8 @@ static bool read_log(const char *path, row_t *rows) {
 }
 
 /* How far an opcode of a part has come. */
-typedef enum level { ABSENT, GRAPHICS, DECODED, EXECUTES, TESTED, LEVELS } level_t;
-static const char *const level_names[LEVELS] = {"", "error", "**decoded**", "executes", "tested"};
+typedef enum level { ABSENT, GRAPHICS, EXECUTES, TESTED, LEVELS } level_t;
+static const char *const level_names[LEVELS] = {"", "error", "executes", "tested"};
 
 static level_t level_of(size_t row, const row_t *seen, gs_target_t target) {
   const gs_opcode_t *op = &gs_opcodes[row];
@@ -77,21 +77,18 @@ static level_t level_of(size_t row, const row_t *seen, gs_target_t target) {
     return ABSENT;
   if (op->flags & GS_OPF_ILLEGAL)
     return GRAPHICS;
-  if (!gs_base_handlers[row])
-    return DECODED;
   return seen->executed & target ? TESTED : EXECUTES;
 }
 
 static void print_summary(const row_t *rows) {
-  (void)printf("| part | opcodes | tested | executes | decoded only | graphics: error |\n"
-               "|---|---|---|---|---|---|\n");
+  (void)printf("| part | opcodes | tested | executes | graphics: error |\n"
+               "|---|---|---|---|---|\n");
   for (size_t t = 0; t < TARGETS; t++) {
     unsigned counts[LEVELS] = {0};
     for (size_t i = 0; i < gs_opcode_count; i++)
       counts[level_of(i, &rows[i], targets[t])]++;
-    (void)printf("| %s | %zu | %u | %u | %u | %u |\n", gs_target_name(targets[t]),
-                 gs_opcode_count - counts[ABSENT], counts[TESTED], counts[EXECUTES], counts[DECODED],
-                 counts[GRAPHICS]);
+    (void)printf("| %s | %zu | %u | %u | %u |\n", gs_target_name(targets[t]),
+                 gs_opcode_count - counts[ABSENT], counts[TESTED], counts[EXECUTES], counts[GRAPHICS]);
   }
 }
 
@@ -124,7 +121,6 @@ int main(int argc, char **argv) {
                "with LLVM's disassembler. Beyond that, for each part:\n\n"
                "- *tested*: executed on that part by the instruction tests named in the last column;\n"
                "- *executes*: implemented; the tests execute it on other parts or not at all;\n"
-               "- **decoded**: not implemented, ends in the illegal-instruction error;\n"
                "- *error*: for graphics only, ends in the illegal-instruction error by design.\n\n");
   print_summary(rows);
   print_rows(rows);

@@ -154,11 +154,7 @@ MODEL_UNUSED static model_program_t model_decode(void **state, isa_wave_t *t, co
   model_program_t program = {.rounds = rounds, .t = t};
   size_t count;
   const uint32_t *words = isa_assemble(state, t->env.target, text, &count);
-  gs_op_fn_t *const *handlers = gs_base_handlers;
-#if defined(__x86_64__)
-  if (isa_level_name(state)[0] == 'v')
-    handlers = strcmp(isa_level_name(state), "v4") ? gs_v3_handlers : gs_v4_handlers;
-#endif
+  gs_op_fn_t *const *const handlers = isa_handlers(state);
   while (count) {
     gs_inst_t *inst = &program.inst[program.count++];
     assert_true(program.count <= sizeof program.inst / sizeof *program.inst);
