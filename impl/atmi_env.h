@@ -17,6 +17,9 @@ typedef struct atmi_env {
   int64_t device_rtl_debug;         /* LIBOMPTARGET_DEVICE_RTL_DEBUG */
   int64_t shared_memory_bytes;      /* LIBOMPTARGET_SHARED_MEMORY_SIZE */
   int64_t stack_bytes;              /* LIBOMPTARGET_STACK_SIZE */
+  int64_t heap_bytes;               /* LIBOMPTARGET_HEAP_SIZE */
+  int64_t host_abi;                 /* LIBOMPTARGET_AMDGPU_HOST_ABI */
+  int64_t apu_maps;                 /* OMPX_APU_MAPS */
   int64_t memory_manager_threshold; /* LIBOMPTARGET_MEMORY_MANAGER_THRESHOLD */
   int64_t num_teams;                /* OMP_NUM_TEAMS */
   int64_t team_limit;               /* OMP_TEAM_LIMIT */

@@ -209,6 +209,23 @@ static atmi_status_t fill_arguments(atmi_stream_t *stream, const atmi_kernel_t *
   return ATMI_OK;
 }
 
+atmi_status_t atmi_stream_workspace(atmi_stream_t *stream, uint64_t bytes, void **block, bool *fresh) {
+  *fresh = bytes > stream->workspace_bytes;
+  if (*fresh) {
+    /* Kernels of this stream may still use the smaller block, so it stays until the device is released. Twice
+     * the size each time, so that such blocks never add up to more than the last one. */
+    uint64_t twice = 2 * stream->workspace_bytes, larger = bytes > twice ? bytes : twice;
+    void *memory;
+    atmi_status_t status = atmi_memory_allocate(&stream->device->memory, larger, ATMI_MEMORY_DEVICE, &memory);
+    if (status)
+      return status;
+    stream->workspace = memory;
+    stream->workspace_bytes = larger;
+  }
+  *block = stream->workspace;
+  return ATMI_OK;
+}
+
 /* The signal that the launch counts down: that of the kernels before it where nothing stands between. */
 static atmi_status_t count_kernel(atmi_stream_t *stream, bool joins, atmi_signal_t **done) {
   if (!joins)

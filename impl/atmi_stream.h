@@ -46,6 +46,8 @@ typedef struct atmi_stream {
   atmi_stream_duty_t *duties;
   uint32_t duty_count, duty_capacity;
   atmi_arena_t kernargs, staging;
+  void *workspace; /* device memory, see atmi_stream_workspace */
+  uint64_t workspace_bytes;
 
   struct atmi_stream_note *notes; /* for the timeline, see atmi_stream_trace.h */
   uint32_t note_count, note_capacity;
@@ -80,6 +82,12 @@ ATMI_MUST_CHECK atmi_status_t atmi_stream_launch(atmi_stream_t *stream, const at
 ATMI_MUST_CHECK atmi_status_t atmi_stream_copy(atmi_stream_t *stream, void *destination,
                                                hsa_agent_t destination_agent, const void *source,
                                                hsa_agent_t source_agent, size_t bytes, const char *what);
+
+/* Device memory of the stream's own, `bytes` long at least, which operations of the stream use one after the
+ * other and nobody else does. `*fresh` if the block was not returned before; its content is undefined then,
+ * and else as the stream's operations left it. Fails with ATMI_NO_MEMORY or ATMI_HSA_FAILED, described. */
+ATMI_MUST_CHECK atmi_status_t atmi_stream_workspace(atmi_stream_t *stream, uint64_t bytes, void **block,
+                                                    bool *fresh);
 
 /* Room for `count` more duties, so that adding them cannot fail once the operation has begun. */
 ATMI_MUST_CHECK atmi_status_t atmi_stream_reserve_duties(atmi_stream_t *stream, uint32_t count);

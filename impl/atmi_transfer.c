@@ -228,3 +228,12 @@ atmi_status_t atmi_transfer_exchange(atmi_stream_t *stream, const void *source,
   return atmi_stream_copy(stream, destination, destination_device->agent, source, device->agent, bytes,
                           exchange_text);
 }
+
+atmi_status_t atmi_transfer_write_now(const atmi_device_t *device, void *device_memory, const void *host,
+                                      size_t bytes) {
+  hsa_status_t hsa = hsa_memory_copy(device_memory, host, bytes);
+  if (hsa == HSA_STATUS_SUCCESS)
+    return ATMI_OK;
+  return atmi_fail(atmi_status_from_hsa(hsa), device->label, "cannot write %zu bytes at %p: %s", bytes,
+                   device_memory, atmi_hsa_reason(hsa));
+}

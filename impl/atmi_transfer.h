@@ -14,6 +14,11 @@ ATMI_MUST_CHECK atmi_status_t atmi_transfer_submit(atmi_stream_t *stream, void *
 ATMI_MUST_CHECK atmi_status_t atmi_transfer_retrieve(atmi_stream_t *stream, void *host,
                                                      const void *device_memory, size_t bytes);
 
+/* Writes a few bytes of host memory to the device at once, whatever its streams are doing: for memory that
+ * none of their operations uses. */
+ATMI_MUST_CHECK atmi_status_t atmi_transfer_write_now(const atmi_device_t *device, void *device_memory,
+                                                      const void *host, size_t bytes);
+
 /* The devices' address of host memory that HSA knows already, because it was allocated or locked through it.
  */
 bool atmi_transfer_find_pinned(const void *host, size_t bytes, void **address);

@@ -9,6 +9,7 @@
 #ifndef OMPTARGET_AMDGPU_PLUGIN_H
 #define OMPTARGET_AMDGPU_PLUGIN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -51,6 +52,11 @@ typedef struct __tgt_bin_desc {
 typedef struct __tgt_target_table {
   __tgt_offload_entry *EntriesBegin, *EntriesEnd;
 } __tgt_target_table;
+
+/* A loaded image; the handle is the plugin's. [18] */
+typedef struct __tgt_device_binary {
+  uintptr_t handle;
+} __tgt_device_binary;
 
 /* What an image says it was built for. [15-17] */
 typedef struct __tgt_image_info {
@@ -117,8 +123,17 @@ int32_t __tgt_rtl_deinit_plugin(void);
 int32_t __tgt_rtl_number_of_devices(void);
 /* Before init_device, the program's OMP_REQ_ bits. 18 takes any result but 0 as failure. [13-18] */
 int64_t __tgt_rtl_init_requires(int64_t flags);
+/* OpenMP's number of the plugin's first device, before the first init_device. [18] */
+int32_t __tgt_rtl_set_device_offset(int32_t offset);
 /* Before any other use of the device; once per device. [13-18, mandatory] */
 int32_t __tgt_rtl_init_device(int32_t device);
+/* Not 0: maps of host memory may stay without a copy, because the device can reach all of it. Asked after
+ * init_device. [18] */
+int32_t __tgt_rtl_use_auto_zero_copy(int32_t device);
+/* LIBOMPTARGET_RECORD or a replay tool: sets device memory of a fixed address aside. A failure leaves the
+ * program as it is. The last argument is a C++ reference there. [18] */
+int32_t __tgt_rtl_initialize_record_replay(int32_t device, int64_t memory_bytes, void *address, bool record,
+                                           bool save_output, uint64_t *kernel_offset);
 /* The program changed LIBOMPTARGET_INFO at run time. [13-18] */
 void __tgt_rtl_set_info_flag(uint32_t flags);
 /* Prints what the device is, for llvm-omp-device-info; the device need not be initialised. [13-18] */
@@ -134,9 +149,15 @@ int32_t __tgt_rtl_unregister_lib(__tgt_bin_desc *library);
 int32_t __tgt_rtl_is_valid_binary(__tgt_device_image *image);
 /* As is_valid_binary; called instead of it where it exists. [15-17] */
 int32_t __tgt_rtl_is_valid_binary_info(__tgt_device_image *image, __tgt_image_info *info);
-/* Loads the image on the device; NULL if it cannot be loaded. One call at a time in the process. The table
- * must live as long as the image is registered. [13-17, mandatory] */
-__tgt_target_table *__tgt_rtl_load_binary(int32_t device, __tgt_device_image *image);
+/* Loads the image on the device. One call at a time in the process. [13-17]: the result is a
+ * __tgt_target_table *, NULL if the image cannot be loaded; the table must live as long as the image is
+ * registered. There is no third argument. [18]: the result is 32 bits wide, OFFLOAD_SUCCESS or OFFLOAD_FAIL,
+ * and `*binary` is set. [13-18, mandatory] */
+uintptr_t __tgt_rtl_load_binary(int32_t device, __tgt_device_image *image, __tgt_device_binary *binary);
+/* Address of a variable in a loaded image, and handle of a kernel for launches, by name. A failure is hardly
+ * noticed by libomptarget: what an image lacks should fail load_binary. [18, mandatory] */
+int32_t __tgt_rtl_get_global(__tgt_device_binary binary, uint64_t size, const char *name, void **address);
+int32_t __tgt_rtl_get_function(__tgt_device_binary binary, const char *name, void **kernel);
 
 /* ---- memory ---- */
 

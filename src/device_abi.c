@@ -10,8 +10,13 @@ const char *const device_abi_environment_names[] = {
     NULL,
 };
 
-/* Size of the environment from clang 14 on; 13 has 4 bytes, and mostly strips them. */
-enum { ENVIRONMENT_BYTES_14 = 16 };
+const char device_abi_pool_name[] = "__omp_rtl_device_memory_pool";
+const char device_abi_pool_tracker_name[] = "__omp_rtl_device_memory_pool_tracker";
+const char device_abi_init_kernel[] = "amdgcn.device.init";
+const char device_abi_fini_kernel[] = "amdgcn.device.fini";
+
+/* Size of the environment from clang 14 and 18 on; 13 has 4 bytes, and mostly strips them. */
+enum { ENVIRONMENT_BYTES_14 = 16, ENVIRONMENT_BYTES_18 = 48 };
 
 device_abi_t device_abi_detect(const atmi_elf_t *elf) {
   atmi_elf_symbol_t symbol;
@@ -20,7 +25,7 @@ device_abi_t device_abi_detect(const atmi_elf_t *elf) {
     return (device_abi_t){.clang13 = true};
   for (const char *const *name = device_abi_environment_names; *name; name++)
     if (atmi_elf_find_symbol(elf, *name, &symbol) && symbol.bytes >= ENVIRONMENT_BYTES_14)
-      return (device_abi_t){.clang13 = false};
+      return (device_abi_t){.clang18 = symbol.bytes >= ENVIRONMENT_BYTES_18};
   return (device_abi_t){.clang13 = !atmi_elf_find_symbol(elf, "__omp_rtl_debug_kind", &symbol)};
 }
 
@@ -46,15 +51,49 @@ uint8_t device_abi_mode_number(const device_abi_t *abi, rtl_mode_t mode) {
   return (uint8_t)mode;
 }
 
-bool device_abi_mode(const device_abi_t *abi, const atmi_elf_t *elf, const char *kernel, rtl_mode_t *mode) {
-  static const char suffix[] = "_exec_mode";
+/* A symbol named after a kernel. */
+static bool find_of_kernel(const atmi_elf_t *elf, const char *kernel, const char *suffix,
+                           atmi_elf_symbol_t *symbol) {
   char name[4096];
-  atmi_elf_symbol_t symbol;
-  *mode = RTL_MODE_SPMD;
   int length = snprintf(name, sizeof name, "%s%s", kernel, suffix);
-  if (length < 0 || (size_t)length >= sizeof name || !atmi_elf_find_symbol(elf, name, &symbol))
-    return true;
-  if (!symbol.content || !symbol.bytes)
+  return length > 0 && (size_t)length < sizeof name && atmi_elf_find_symbol(elf, name, symbol);
+}
+
+/* The beginning of <kernel>_kernel_environment; pointers follow that only the device runtime uses. */
+typedef struct configuration {
+  uint8_t use_generic_state_machine, may_use_nested_parallelism, mode;
+  int32_t min_threads, max_threads, min_teams, max_teams; /* 0 or less: not stated */
+  int32_t reduction_bytes, reduction_records;
+} configuration_t;
+
+static uint32_t stated(int32_t value) {
+  return value > 0 ? (uint32_t)value : 0;
+}
+
+static bool read_configuration(const device_abi_t *abi, const atmi_elf_symbol_t *symbol,
+                               device_abi_kernel_t *kernel) {
+  configuration_t configuration;
+  if (!symbol->content || symbol->bytes < sizeof configuration)
     return false;
-  return device_abi_mode_from_byte(abi, *(const uint8_t *)symbol.content, mode);
+  memcpy(&configuration, symbol->content, sizeof configuration);
+  if (configuration.reduction_bytes < 0 || configuration.reduction_records < 0)
+    return false;
+  kernel->min_threads = stated(configuration.min_threads);
+  kernel->max_threads = stated(configuration.max_threads);
+  kernel->max_teams = stated(configuration.max_teams);
+  kernel->reduction_bytes =
+      (uint64_t)configuration.reduction_bytes * (uint64_t)configuration.reduction_records;
+  return device_abi_mode_from_byte(abi, configuration.mode, &kernel->mode);
+}
+
+bool device_abi_describe(const device_abi_t *abi, const atmi_elf_t *elf, const char *name,
+                         device_abi_kernel_t *kernel) {
+  atmi_elf_symbol_t symbol;
+  *kernel = (device_abi_kernel_t){.mode = RTL_MODE_SPMD};
+  if (find_of_kernel(elf, name, "_kernel_environment", &symbol))
+    return read_configuration(abi, &symbol, kernel);
+  if (!find_of_kernel(elf, name, "_exec_mode", &symbol))
+    return true;
+  return symbol.content && symbol.bytes &&
+         device_abi_mode_from_byte(abi, *(const uint8_t *)symbol.content, &kernel->mode);
 }

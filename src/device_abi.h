@@ -1,5 +1,5 @@
 /* What the device images of different compilers contain for the plugin: how a kernel says its mode, and the
- * block in which the device runtime expects to be told about its device. Known of clang 13 to 17. */
+ * blocks in which the device runtime expects to be told about its device. Known of clang 13 to 18. */
 #ifndef DEVICE_ABI_H
 #define DEVICE_ABI_H
 
@@ -9,13 +9,24 @@
 /* Facts about a whole image that reading one kernel needs. */
 typedef struct device_abi {
   bool clang13; /* modes are numbered from 0 */
+  bool clang18; /* target regions take the address of a launch environment in front of their arguments */
 } device_abi_t;
 
 device_abi_t device_abi_detect(const atmi_elf_t *elf);
 
-/* The mode that the compiler gave a kernel. SPMD if the image does not say: so do kernels which are no target
- * regions, such as constructors. False if it says something that no compiler writes. */
-bool device_abi_mode(const device_abi_t *abi, const atmi_elf_t *elf, const char *kernel, rtl_mode_t *mode);
+/* What the compiler says about a kernel; 0 where it says nothing. */
+typedef struct device_abi_kernel {
+  rtl_mode_t mode;
+  uint32_t min_threads, max_threads; /* per team; 18 */
+  uint32_t max_teams;                /* 18 */
+  uint64_t reduction_bytes;          /* what its teams need together to reduce values; 18 */
+} device_abi_kernel_t;
+
+/* Reads it from the image: <kernel>_exec_mode, or <kernel>_kernel_environment [18]. The mode is SPMD if the
+ * image has neither: so do kernels which are no target regions, such as constructors. False if it says
+ * something that no compiler writes. */
+bool device_abi_describe(const device_abi_t *abi, const atmi_elf_t *elf, const char *name,
+                         device_abi_kernel_t *kernel);
 
 /* The number that the compiler has for a mode. */
 uint8_t device_abi_mode_number(const device_abi_t *abi, rtl_mode_t mode);
@@ -37,5 +48,33 @@ typedef struct device_abi_environment {
 
 /* Names of the variable that takes the environment, NULL at the end. An image has one of them or none. */
 extern const char *const device_abi_environment_names[];
+
+/* What a kernel of clang 18 finds at its leading argument: counters of teams that have delivered their
+ * values, and where to. Its last team sets the counters back to 0. Kernels that reduce nothing get all ones
+ * instead. */
+typedef struct device_abi_launch_environment {
+  uint32_t reduction_count, reduction_iterations;
+  void *reduction_buffer;
+} device_abi_launch_environment_t;
+#define DEVICE_ABI_NO_LAUNCH_ENVIRONMENT UINT64_MAX
+
+/* The device's malloc takes memory from the pool's beginning [18], and counts in the tracker. */
+typedef struct device_abi_pool {
+  void *memory;
+  uint64_t bytes;
+} device_abi_pool_t;
+typedef struct device_abi_pool_tracker {
+  uint64_t allocations, total, least, most;
+} device_abi_pool_tracker_t;
+extern const char device_abi_pool_name[], device_abi_pool_tracker_name[];
+
+/* A row of the table for calls through pointers to host functions, which is sorted by them. [18] */
+typedef struct device_abi_indirect_call {
+  uint64_t host, device;
+} device_abi_indirect_call_t;
+
+/* Kernels that run all constructors and destructors of an image; clang 17 makes them too, but leaves those of
+ * OpenMP to entries of their own. */
+extern const char device_abi_init_kernel[], device_abi_fini_kernel[];
 
 #endif

@@ -199,3 +199,13 @@ bool host_abi_unwrap(const void *image, size_t bytes, const void **elf, size_t *
   *elf_bytes = entry.image_bytes;
   return true;
 }
+
+uintptr_t host_abi_answer_load(int version, __tgt_target_table *table, void *handle,
+                               __tgt_device_binary *binary) {
+  if (version < 18)
+    return (uintptr_t)table;
+  if (!handle)
+    return (uintptr_t)(intptr_t)OFFLOAD_FAIL;
+  binary->handle = (uintptr_t)handle;
+  return OFFLOAD_SUCCESS;
+}

@@ -61,6 +61,12 @@ host_abi_launch_t host_abi_launch_from_region(void **arguments, ptrdiff_t *offse
 
 /* ---- images ---- */
 
+/* What load_binary answers to this version for a loaded image: its table [13-17], or success, with the handle
+ * in
+ * `*binary` [18], which is garbage before. A failure if both are NULL. */
+uintptr_t host_abi_answer_load(int version, __tgt_target_table *table, void *handle,
+                               __tgt_device_binary *binary);
+
 /* An image as it may be embedded: raw ELF [13, 14, and what later versions pass on], or wrapped into an
  * offload binary [15-18, as register_lib sees it]. Finds the ELF in it; `*arch` is the wrapper's "arch" or
  * NULL. False if the bytes are neither, or contradict themselves. */

@@ -21,8 +21,7 @@ __attribute__((destructor)) static void stop(void) {
 /* ---- the plugin and its devices ---- */
 
 EXPORT int32_t __tgt_rtl_init_plugin(void) {
-  rtl_plugin_start(rtl_plugin());
-  return OFFLOAD_SUCCESS;
+  return rtl_plugin_start(rtl_plugin(), __builtin_return_address(0)) ? OFFLOAD_SUCCESS : OFFLOAD_FAIL;
 }
 
 EXPORT int32_t __tgt_rtl_deinit_plugin(void) {
@@ -32,8 +31,14 @@ EXPORT int32_t __tgt_rtl_deinit_plugin(void) {
 }
 
 EXPORT int32_t __tgt_rtl_number_of_devices(void) {
-  rtl_plugin_start(rtl_plugin());
+  if (!rtl_plugin_start(rtl_plugin(), __builtin_return_address(0)))
+    return 0;
   return (int32_t)rtl_plugin()->machine.device_count;
+}
+
+EXPORT int32_t __tgt_rtl_set_device_offset(int32_t offset) {
+  atomic_store(&rtl_plugin()->device_offset, offset);
+  return OFFLOAD_SUCCESS;
 }
 
 EXPORT int64_t __tgt_rtl_init_requires(int64_t flags) {
@@ -48,6 +53,21 @@ EXPORT int32_t __tgt_rtl_init_device(int32_t number) {
   if (!atomic_exchange(&device->ready, true))
     rtl_trace_device(rtl_plugin(), device);
   return OFFLOAD_SUCCESS;
+}
+
+EXPORT int32_t __tgt_rtl_use_auto_zero_copy(int32_t number) {
+  const rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "decide about copies");
+  /* Without xnack a GPU cannot reach memory that nobody mapped for it. None of the GPUs with xnack that we
+   * know shares its memory with the host, so copying is faster unless the user knows better. */
+  return device && rtl_plugin()->env.apu_maps && device->core->properties.target.xnack == ATMI_FEATURE_ON;
+}
+
+EXPORT int32_t __tgt_rtl_initialize_record_replay(int32_t number, int64_t memory_bytes, void *address,
+                                                  bool record, bool save_output, uint64_t *kernel_offset) {
+  (void)number, (void)memory_bytes, (void)address, (void)save_output, (void)kernel_offset;
+  atmi_fail(ATMI_UNSUPPORTED, NULL, "cannot %s kernels: this plugin does not do that",
+            record ? "record" : "replay");
+  return OFFLOAD_FAIL;
 }
 
 EXPORT void __tgt_rtl_set_info_flag(uint32_t flags) {
@@ -81,12 +101,49 @@ EXPORT int32_t __tgt_rtl_is_valid_binary_info(__tgt_device_image *image, __tgt_i
   return rtl_image_fits(rtl_plugin(), image);
 }
 
-EXPORT __tgt_target_table *__tgt_rtl_load_binary(int32_t number, __tgt_device_image *image) {
+EXPORT uintptr_t __tgt_rtl_load_binary(int32_t number, __tgt_device_image *image,
+                                       __tgt_device_binary *binary) {
+  int host = rtl_plugin_host(rtl_plugin(), __builtin_return_address(0));
   rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "load a device image");
-  __tgt_target_table *table = NULL;
-  if (!device || rtl_image_load(rtl_plugin(), device, image, &table))
-    return NULL;
-  return table;
+  rtl_loaded_image_t *loaded;
+  if (!device || rtl_image_load(rtl_plugin(), device, image, &loaded))
+    return host_abi_answer_load(host, NULL, NULL, binary);
+  return host_abi_answer_load(host, &loaded->table, loaded, binary);
+}
+
+/* An entry of the image that is of the kind asked for. */
+static const __tgt_offload_entry *find_entry(__tgt_device_binary binary, const char *name, bool is_kernel) {
+  rtl_loaded_image_t *loaded = (rtl_loaded_image_t *)binary.handle;
+  const __tgt_offload_entry *entry = loaded && name ? rtl_image_find(loaded, name) : NULL;
+  if (entry && !entry->size == is_kernel)
+    return entry;
+  atmi_fail(ATMI_NOT_FOUND, loaded ? loaded->object.device->label : NULL,
+            "cannot find %s %s: the device image that was loaded has none", is_kernel ? "kernel" : "variable",
+            name ? name : "(no name)");
+  return NULL;
+}
+
+EXPORT int32_t __tgt_rtl_get_global(__tgt_device_binary binary, uint64_t size, const char *name,
+                                    void **address) {
+  const __tgt_offload_entry *entry = find_entry(binary, name, false);
+  if (!entry)
+    return OFFLOAD_FAIL;
+  if (size && entry->size != size) {
+    atmi_fail(ATMI_INVALID, NULL,
+              "cannot find variable %s of %llu bytes: the one in the device image has %zu", name,
+              (unsigned long long)size, entry->size);
+    return OFFLOAD_FAIL;
+  }
+  *address = entry->addr;
+  return OFFLOAD_SUCCESS;
+}
+
+EXPORT int32_t __tgt_rtl_get_function(__tgt_device_binary binary, const char *name, void **kernel) {
+  const __tgt_offload_entry *entry = find_entry(binary, name, true);
+  if (!entry)
+    return OFFLOAD_FAIL;
+  *kernel = entry->addr;
+  return OFFLOAD_SUCCESS;
 }
 
 /* ---- memory ---- */

@@ -58,7 +58,9 @@ static uint32_t choose_threads(const rtl_geometry_limits_t *limits, const rtl_ge
   if (request->thread_limit > 0)
     threads = with_main_wave(limits, request->mode, (uint32_t)request->thread_limit);
   else
-    threads = least(PREFERRED_THREADS, with_main_wave(limits, request->mode, limits->thread_limit));
+    threads = least(request->kernel_min_threads > PREFERRED_THREADS ? request->kernel_min_threads
+                                                                    : PREFERRED_THREADS,
+                    with_main_wave(limits, request->mode, limits->thread_limit));
   return least(threads, most);
 }
 
@@ -97,7 +99,9 @@ rtl_geometry_t rtl_geometry_compute(const rtl_geometry_limits_t *limits,
   if (request->num_teams > 0) {
     teams = (uint64_t)request->num_teams;
   } else {
-    uint64_t most = least(limits->default_teams, limits->team_limit);
+    uint32_t most = least(limits->default_teams, limits->team_limit);
+    if (request->kernel_max_teams)
+      most = least(most, request->kernel_max_teams);
     teams = most;
     if (request->tripcount && request->mode == RTL_MODE_SPMD)
       teams = spread_loop(limits, request, most, &threads);

@@ -27,10 +27,12 @@ typedef struct rtl_geometry_limits {
 
 typedef struct rtl_geometry_request {
   rtl_mode_t mode;
-  int32_t num_teams;           /* clause; 0 or less: none */
-  int32_t thread_limit;        /* clause; 0 or less: none */
-  uint64_t tripcount;          /* iterations of the distributed loop; 0: unknown */
-  uint32_t kernel_max_threads; /* what the kernel was compiled for; 0: not stated */
+  int32_t num_teams;    /* clause; 0 or less: none */
+  int32_t thread_limit; /* clause; 0 or less: none */
+  uint64_t tripcount;   /* iterations of the distributed loop; 0: unknown */
+  /* What the kernel was compiled for; 0: not stated. */
+  uint32_t kernel_min_threads, kernel_max_threads;
+  uint32_t kernel_max_teams;
 } rtl_geometry_request_t;
 
 /* teams * threads fits 32 bits; both are at least 1. */

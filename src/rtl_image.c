@@ -1,6 +1,8 @@
 /* Device images: matching them with devices, and loading them. */
 #include "rtl_image.h"
 
+#include "rtl_runtime.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,6 +139,7 @@ void rtl_image_forget(rtl_plugin_t *plugin, const __tgt_bin_desc *library) {
 }
 
 static void release(rtl_loaded_image_t *loaded) {
+  rtl_runtime_fini(loaded);
   atmi_code_object_fini(&loaded->object);
   free(loaded->kernels);
   free(loaded->entries);
@@ -267,11 +270,16 @@ static atmi_status_t resolve_kernel(rtl_loaded_image_t *loaded, const device_abi
         host->name);
   if (status)
     return status;
-  if (!device_abi_mode(abi, loaded->object.elf, host->name, &kernel->mode))
+  if (!device_abi_describe(abi, loaded->object.elf, host->name, &kernel->compiled))
     return atmi_fail(ATMI_CORRUPT, label,
                      "cannot load the device image: the execution mode of kernel %s is not known",
                      host->name);
-  kernel->mode_number = device_abi_mode_number(abi, kernel->mode);
+  /* The smaller of what the two places say; the metadata's is that of the machine code. */
+  uint32_t max_group = kernel->core.metadata->max_group;
+  if (max_group && (!kernel->compiled.max_threads || max_group < kernel->compiled.max_threads))
+    kernel->compiled.max_threads = max_group;
+  kernel->mode_number = device_abi_mode_number(abi, kernel->compiled.mode);
+  kernel->takes_environment = abi->clang18;
   entry->addr = kernel;
   return ATMI_OK;
 }
@@ -298,34 +306,8 @@ static atmi_status_t resolve_entries(const rtl_plugin_t *plugin, rtl_loaded_imag
   return status;
 }
 
-/* Tells the image's device runtime where it is. Most images of clang 13 do not want to know. */
-static atmi_status_t write_environment(const rtl_plugin_t *plugin, rtl_loaded_image_t *loaded,
-                                       atmi_stream_t *stream) {
-  const atmi_device_t *device = stream->device;
-  const device_abi_environment_t environment = {
-      .debug_kind = (uint32_t)plugin->env.device_rtl_debug,
-      .device_count = plugin->machine.device_count,
-      .device_number = device->number,
-      .dynamic_lds_bytes = (uint32_t)plugin->env.shared_memory_bytes,
-      .clock_frequency = device->properties.timestamp_frequency,
-      .hardware_parallelism =
-          (uint64_t)device->properties.compute_units * device->properties.max_waves_per_cu,
-  };
-  for (const char *const *name = device_abi_environment_names; *name; name++) {
-    void *address;
-    uint64_t bytes;
-    if (atmi_code_object_find_variable(&loaded->object, *name, &address, &bytes))
-      continue;
-    atmi_status_t status = atmi_transfer_submit(
-        stream, address, &environment, bytes < sizeof environment ? (size_t)bytes : sizeof environment);
-    /* The copy may be of this very stack frame. */
-    return status ? status : atmi_stream_synchronize(stream);
-  }
-  return ATMI_OK;
-}
-
 atmi_status_t rtl_image_load(rtl_plugin_t *plugin, rtl_device_t *device, const __tgt_device_image *image,
-                             __tgt_target_table **table) {
+                             rtl_loaded_image_t **result) {
   const void *elf;
   size_t bytes;
   atmi_stream_t *stream = NULL;
@@ -341,7 +323,7 @@ atmi_status_t rtl_image_load(rtl_plugin_t *plugin, rtl_device_t *device, const _
     goto failed;
   status = resolve_entries(plugin, loaded, image, stream);
   if (!status)
-    status = write_environment(plugin, loaded, stream);
+    status = rtl_runtime_init(plugin, loaded, image, stream);
   if ((ended = atmi_stream_synchronize(stream)) && !status)
     status = ended;
   atmi_stream_put(stream);
@@ -353,9 +335,23 @@ atmi_status_t rtl_image_load(rtl_plugin_t *plugin, rtl_device_t *device, const _
   loaded->next = device->images;
   device->images = loaded;
   pthread_mutex_unlock(&plugin->lock);
-  *table = &loaded->table;
+  *result = loaded;
   return ATMI_OK;
 failed:
   release(loaded);
   return status;
+}
+
+const __tgt_offload_entry *rtl_image_find(rtl_loaded_image_t *loaded, const char *name) {
+  size_t count = (size_t)(loaded->table.EntriesEnd - loaded->table.EntriesBegin);
+  /* Libomptarget asks for one after the other. */
+  size_t first = atomic_load_explicit(&loaded->looked_up, memory_order_relaxed);
+  for (size_t i = 0; i < count; i++) {
+    size_t at = (first + i) % count;
+    if (strcmp(loaded->entries[at].name, name))
+      continue;
+    atomic_store_explicit(&loaded->looked_up, at + 1, memory_order_relaxed);
+    return &loaded->entries[at];
+  }
+  return NULL;
 }

@@ -15,10 +15,14 @@ void rtl_image_forget(rtl_plugin_t *plugin, const __tgt_bin_desc *library);
 /* Whether an image runs on at least one device. Prints nothing. */
 bool rtl_image_fits(const rtl_plugin_t *plugin, const __tgt_device_image *image);
 
-/* Loads an image on a device and fills its table of entries. If this image does not fit the device, but the
- * same library has one that does, that one is taken: libomptarget knows only one image per plugin. */
+/* Loads an image on a device, with its table of entries. If this image does not fit the device, but the same
+ * library has one that does, that one is taken: libomptarget knows only one image per plugin. The result
+ * lives until the image's library is unregistered or the plugin stops. */
 ATMI_MUST_CHECK atmi_status_t rtl_image_load(rtl_plugin_t *plugin, rtl_device_t *device,
-                                             const __tgt_device_image *image, __tgt_target_table **table);
+                                             const __tgt_device_image *image, rtl_loaded_image_t **loaded);
+
+/* The entry of this name in the image's table, or NULL. */
+const __tgt_offload_entry *rtl_image_find(rtl_loaded_image_t *loaded, const char *name);
 
 /* Unloads everything from the device, on which nothing runs any more. The caller holds the plugin's lock. */
 void rtl_image_release_all(rtl_device_t *device);

@@ -62,29 +62,57 @@ static atmi_status_t check_dimensions(const rtl_device_t *device, const rtl_kern
   return ATMI_OK;
 }
 
+/* A kernel of clang 18 whose teams reduce values together gets a launch environment at the beginning of the
+ * stream's workspace, and the buffer behind it. The kernel leaves the counters as it found them, so each is
+ * written once. */
+static atmi_status_t prepare_environment(const rtl_device_t *device, const rtl_kernel_t *kernel,
+                                         atmi_stream_t *stream, uint64_t *environment) {
+  enum { HEADER_BYTES = 64 }; /* a cache line of their own for the counters */
+  void *block;
+  bool fresh;
+  *environment = DEVICE_ABI_NO_LAUNCH_ENVIRONMENT;
+  if (!kernel->compiled.reduction_bytes)
+    return ATMI_OK;
+  atmi_status_t status =
+      atmi_stream_workspace(stream, HEADER_BYTES + kernel->compiled.reduction_bytes, &block, &fresh);
+  if (status)
+    return status;
+  *environment = (uint64_t)(uintptr_t)block;
+  if (!fresh)
+    return ATMI_OK;
+  const device_abi_launch_environment_t header = {.reduction_buffer = (char *)block + HEADER_BYTES};
+  return atmi_transfer_write_now(device->core, block, &header, sizeof header);
+}
+
 atmi_status_t rtl_launch(rtl_plugin_t *plugin, rtl_device_t *device, const rtl_kernel_t *kernel,
                          const host_abi_launch_t *request, __tgt_async_info *queue) {
   atmi_stream_t *stream;
   atmi_status_t status = rtl_queue_stream(device, queue, &stream);
   if (status)
     return status;
-  const rtl_geometry_request_t wanted = {.mode = kernel->mode,
+  const rtl_geometry_request_t wanted = {.mode = kernel->compiled.mode,
                                          .num_teams = request->num_teams,
                                          .thread_limit = request->thread_limit,
                                          .tripcount = request->tripcount,
-                                         .kernel_max_threads = kernel->core.metadata->max_group};
+                                         .kernel_min_threads = kernel->compiled.min_threads,
+                                         .kernel_max_threads = kernel->compiled.max_threads,
+                                         .kernel_max_teams = kernel->compiled.max_teams};
   rtl_geometry_t geometry = rtl_geometry_compute(&device->limits, &wanted);
-  const atmi_launch_t launch = {
-      .arguments = request->arguments,
-      .offsets = request->offsets,
-      .argument_count = request->argument_count,
-      .groups = {geometry.teams, request->more_teams[0], request->more_teams[1]},
-      .group = {geometry.threads, request->more_threads[0], request->more_threads[1]},
-      .dynamic_lds_bytes = dynamic_lds(plugin, request)};
+  atmi_launch_t launch = {.arguments = request->arguments,
+                          .offsets = request->offsets,
+                          .argument_count = request->argument_count,
+                          .groups = {geometry.teams, request->more_teams[0], request->more_teams[1]},
+                          .group = {geometry.threads, request->more_threads[0], request->more_threads[1]},
+                          .dynamic_lds_bytes = dynamic_lds(plugin, request)};
   if ((request->more_teams[0] | request->more_teams[1] | request->more_threads[0] |
        request->more_threads[1]) > 1 &&
       (status = check_dimensions(device, kernel, &launch)))
     return status;
+  if (kernel->takes_environment && kernel->core.metadata->explicit_count == request->argument_count + 1) {
+    launch.has_leading = true;
+    if ((status = prepare_environment(device, kernel, stream, &launch.leading)))
+      return status;
+  }
   if (plugin->env.kernel_trace || atomic_load_explicit(&plugin->info, memory_order_relaxed))
     rtl_trace_launch(plugin, device, kernel, request, &launch);
   return atmi_stream_launch(stream, &kernel->core, &launch);

@@ -25,10 +25,55 @@ static bool add_devices(rtl_plugin_t *plugin) {
   return true;
 }
 
-void rtl_plugin_start(rtl_plugin_t *plugin) {
+/* The caller in the list, or NULL. The caller of this holds the lock. */
+static const host_abi_caller_t *find_caller(const rtl_plugin_t *plugin, const void *return_address) {
+  uintptr_t address = (uintptr_t)return_address;
+  for (uint32_t i = 0; i < plugin->caller_count; i++)
+    if (plugin->callers[i].begin <= address && address < plugin->callers[i].end)
+      return &plugin->callers[i];
+  return NULL;
+}
+
+int rtl_plugin_host(rtl_plugin_t *plugin, const void *return_address) {
   pthread_mutex_lock(&plugin->lock);
-  if (plugin->state == RTL_NEW) {
+  const host_abi_caller_t *caller = find_caller(plugin, return_address);
+  if (!caller && plugin->caller_count)
+    caller = &plugin->callers[plugin->caller_count - 1];
+  int version = caller ? caller->version : HOST_ABI_UNKNOWN;
+  pthread_mutex_unlock(&plugin->lock);
+  return version;
+}
+
+/* Adds a caller that is not in the list yet. The caller of this holds the lock. */
+static bool add_caller(rtl_plugin_t *plugin, host_abi_caller_t caller, const char *name) {
+  if (plugin->env.host_abi != ATMI_ENV_UNSET)
+    caller.version = (int)plugin->env.host_abi;
+  if (caller.version == HOST_ABI_UNKNOWN) {
+    atmi_fail(
+        ATMI_UNSUPPORTED, NULL,
+        "no GPU is used: cannot tell which version of libomptarget opened the plugin: %s, which called, does "
+        "not export what libomptarget 13 to 18 do; set LIBOMPTARGET_AMDGPU_HOST_ABI to the version",
+        name);
+    return false;
+  }
+  if (plugin->caller_count == RTL_CALLERS) {
+    atmi_fail(ATMI_UNSUPPORTED, NULL, "no GPU is used: %s is libomptarget number %d of this process", name,
+              RTL_CALLERS + 1);
+    return false;
+  }
+  plugin->callers[plugin->caller_count++] = caller;
+  return true;
+}
+
+bool rtl_plugin_start(rtl_plugin_t *plugin, const void *return_address) {
+  const char *name;
+  /* Not under our lock, because it takes the dynamic linker's. */
+  host_abi_caller_t caller = host_abi_find_caller(return_address, &name);
+  pthread_mutex_lock(&plugin->lock);
+  if (plugin->state == RTL_NEW)
     atmi_env_load(environ, &plugin->env);
+  bool known = find_caller(plugin, return_address) || add_caller(plugin, caller, name);
+  if (known && plugin->state == RTL_NEW) {
     atomic_store(&plugin->info, (uint32_t)plugin->env.info);
     atmi_status_t status = atmi_machine_init(&plugin->env, &plugin->machine);
     if (!status && !add_devices(plugin)) {
@@ -38,6 +83,7 @@ void rtl_plugin_start(rtl_plugin_t *plugin) {
     plugin->state = RTL_RUNNING;
   }
   pthread_mutex_unlock(&plugin->lock);
+  return known;
 }
 
 /* Whether a stream of any device was taken and not put back: some thread is in the middle of something, and

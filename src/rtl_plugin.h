@@ -12,8 +12,9 @@
 /* A kernel of a program on one device: the handle that libomptarget keeps and passes to launches. */
 typedef struct rtl_kernel {
   atmi_kernel_t core;
-  rtl_mode_t mode;
-  uint8_t mode_number; /* of the compiler that made the image; for traces */
+  device_abi_kernel_t compiled;
+  bool takes_environment; /* the address of a launch environment, in front of the program's arguments */
+  uint8_t mode_number;    /* of the compiler that made the image; for traces */
 } rtl_kernel_t;
 
 /* An image loaded on one device. */
@@ -25,6 +26,10 @@ typedef struct rtl_loaded_image {
   rtl_kernel_t *kernels;
   __tgt_offload_entry *entries;
   __tgt_target_table table;
+  _Atomic size_t looked_up; /* where the next look-up of an entry probably succeeds */
+  bool has_fini;
+  atmi_kernel_t fini;          /* to be run before the image is unloaded */
+  void *heap, *indirect_calls; /* device memory of the image's runtime, or NULL */
 } rtl_loaded_image_t;
 
 typedef struct rtl_device {
@@ -46,23 +51,31 @@ typedef struct rtl_known_image {
 
 typedef enum rtl_state { RTL_NEW, RTL_RUNNING, RTL_STOPPED } rtl_state_t;
 
+enum { RTL_CALLERS = 4 };
+
 typedef struct rtl_plugin {
   pthread_mutex_t lock; /* start, stop, lists of images; never on the path of a launch or copy */
   _Atomic rtl_state_t state;
   atmi_env_t env;
   atmi_machine_t machine;
   rtl_device_t *devices;
-  _Atomic uint32_t info; /* LIBOMPTARGET_INFO bits, as last set */
-  _Atomic int64_t
-    requires;                /* OMP_REQ_ bits of the program */
-  rtl_known_image_t *images; /* guarded by lock */
+  host_abi_caller_t callers[RTL_CALLERS]; /* every libomptarget that opened us; guarded by lock */
+  uint32_t caller_count;                  /* guarded by lock */
+  _Atomic int32_t device_offset; /* OpenMP's number of our first device, where libomptarget tells it */
+  _Atomic uint32_t info;         /* LIBOMPTARGET_INFO bits, as last set */
+  _Atomic int64_t requires;      /* OMP_REQ_ bits of the program */
+  rtl_known_image_t *images;     /* guarded by lock */
 } rtl_plugin_t;
 
 /* The context of this library. */
 rtl_plugin_t *rtl_plugin(void);
 
-/* Reads the environment and finds the devices, the first time it is called. Thread-safe. */
-void rtl_plugin_start(rtl_plugin_t *plugin);
+/* Reads the environment and finds the devices, the first time it is called, and the libomptarget that calls,
+ * by the return address of the entry point, each time. False, described, if that is none of a known version;
+ * it must not get any devices. Thread-safe. */
+bool rtl_plugin_start(rtl_plugin_t *plugin, const void *return_address);
+/* The version of the libomptarget that calls; that of the last one known if the address is of none. */
+int rtl_plugin_host(rtl_plugin_t *plugin, const void *return_address);
 /* Releases everything, once; entry points that are called later find no device. If a thread is still in the
  * middle of an operation, everything is left to the end of the process instead. */
 void rtl_plugin_stop(rtl_plugin_t *plugin);

@@ -69,7 +69,7 @@ void rtl_trace_launch(const rtl_plugin_t *plugin, const rtl_device_t *device, co
         stderr,
         "\"PluginInterface\" device %d info: Launching kernel %s with %lu blocks and %d threads in %s mode\n",
         (int)device->core->number, kernel->core.name, (unsigned long)in_all(launch->groups),
-        (int)in_all(launch->group), mode_names[kernel->mode]);
+        (int)in_all(launch->group), mode_names[kernel->compiled.mode]);
 }
 
 void rtl_trace_device(const rtl_plugin_t *plugin, const rtl_device_t *device) {

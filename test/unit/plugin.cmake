@@ -19,10 +19,8 @@ endforeach()
 set(images ${CMAKE_CURRENT_BINARY_DIR}/images)
 add_test(NAME unit/plugin/images COMMAND ${here}/images/build ${images})
 set_tests_properties(unit/plugin/images PROPERTIES FIXTURES_SETUP plugin_images TIMEOUT 300)
-if(OMPTARGET_AMDGPU_LLVM_DIR)
-  set_tests_properties(unit/plugin/images PROPERTIES
-                       ENVIRONMENT OMPTARGET_AMDGPU_LLVM_DIR=${OMPTARGET_AMDGPU_LLVM_DIR})
-endif()
+set_tests_properties(unit/plugin/images PROPERTIES
+                     ENVIRONMENT OMPTARGET_AMDGPU_LLVM_DIR=${OMPTARGET_AMDGPU_LLVM_DIR})
 
 function(plugin_image_test name)
   add_test(NAME unit/plugin/${name} COMMAND ${ARGN})
@@ -38,6 +36,15 @@ endforeach()
 foreach(compiler 15 16)
   plugin_image_test(image/clang${compiler}/v5 plugin_image ${compiler} 5 ${images}/kernels-${compiler}.o)
 endforeach()
+
+# The libraries that call, as Debian builds them; alone and all in one process.
+set(all_libomptargets "")
+foreach(version 13 14 15 16)
+  set(library ${OMPTARGET_AMDGPU_LLVM_DIR}/${version}/usr/lib/llvm-${version}/lib/libomptarget.so)
+  list(APPEND all_libomptargets ${version} ${library})
+  plugin_image_test(host_abi/libomptarget${version} plugin_host_abi ${version} ${library})
+endforeach()
+plugin_image_test(host_abi/libomptargets plugin_host_abi ${all_libomptargets})
 
 # The entry points need a device; gfxsim takes the thunk's place. ROCr in between is not instrumented.
 set(device_environment LD_LIBRARY_PATH=$<TARGET_FILE_DIR:hsakmt> TSAN_OPTIONS=ignore_noninstrumented_modules=1)

@@ -1,10 +1,140 @@
-/* What versions of libomptarget pass: launches, and images raw or wrapped. */
+/* Which libomptarget calls, and what its versions pass: launches, and images raw or wrapped. Run as
+ * "plugin_host_abi VERSION LIBOMPTARGET ...", it asks real libraries, all in one process, instead. */
 #include "plugin_test.h"
 
 #include "device_abi.h"
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include "host_abi.h"
 
 #include <string.h>
+
+/* ---- versions ---- */
+
+/* What Debian's libraries began and ceased to export with each version, as nm lists it. */
+static const struct {
+  int version;
+  const char *const added[12], *const removed[2];
+} histories[] = {
+    {13,
+     {"__tgt_register_lib", "__tgt_target_mapper", "llvm_omp_target_alloc_device", "omp_target_alloc"},
+     {0}},
+    {14,
+     {"__tgt_interop_destroy", "__tgt_interop_init", "__tgt_interop_use", "llvm_omp_get_dynamic_shared",
+      "omp_get_interop_int", "omp_get_interop_name", "omp_get_interop_ptr", "omp_get_interop_str",
+      "omp_get_interop_type_desc"},
+     {0}},
+    {15,
+     {"__tgt_target_kernel", "__tgt_target_kernel_nowait", "llvm_omp_target_dynamic_shared_alloc",
+      "omp_get_device_num"},
+     {"llvm_omp_get_dynamic_shared"}},
+    {16,
+     {"__tgt_target_kernel_replay", "__tgt_target_nowait_query", "llvm_omp_target_free_device",
+      "llvm_omp_target_free_host", "llvm_omp_target_free_shared", "llvm_omp_target_lock_mem",
+      "llvm_omp_target_unlock_mem", "omp_get_mapped_ptr"},
+     {0}},
+    {17, {"omp_target_memcpy_async", "omp_target_memcpy_rect_async", "ompt_libomptarget_connect"}, {0}},
+    {18, {"__tgt_activate_record_replay", "omp_target_memset", "omp_target_memset_async"}, {0}},
+};
+enum { HISTORIES = sizeof histories / sizeof *histories };
+
+static bool is_among(const char *const *names, size_t count, const char *name) {
+  for (size_t i = 0; i < count && names[i]; i++)
+    if (!strcmp(names[i], name))
+      return true;
+  return false;
+}
+
+static bool exported_in(const void *context, const char *name) {
+  int version = *(const int *)context;
+  bool exported = false;
+  for (size_t i = 0; i < HISTORIES && histories[i].version <= version; i++)
+    exported =
+        (exported || is_among(histories[i].added, 12, name)) && !is_among(histories[i].removed, 2, name);
+  return exported;
+}
+
+/* A fork that took one function over from later versions. */
+static bool exported_by_a_fork(const void *context, const char *name) {
+  (void)context;
+  static const int fifteen = 15;
+  return exported_in(&fifteen, name) || !strcmp(name, "omp_target_memcpy_rect_async");
+}
+
+static void knows_versions_by_exports(void **state) {
+  (void)state;
+  for (int version = 10; version <= 18; version++)
+    assert_int_equal(host_abi_version_from_exports(exported_in, &version),
+                     version < HOST_ABI_OLDEST ? HOST_ABI_UNKNOWN : version);
+  assert_int_equal(host_abi_version_from_exports(exported_by_a_fork, NULL), 15);
+}
+
+static void does_not_take_others_for_libomptarget(void **state) {
+  (void)state;
+  static int variable;
+  const char *name;
+  host_abi_caller_t caller = host_abi_find_caller(&variable, &name);
+  assert_int_equal(caller.version, HOST_ABI_UNKNOWN);
+  assert_string_equal(name, "the program itself");
+  assert_true(caller.begin <= (uintptr_t)&variable && (uintptr_t)&variable < caller.end);
+  caller = host_abi_find_caller(dlsym(RTLD_DEFAULT, "strtol"), &name);
+  assert_int_equal(caller.version, HOST_ABI_UNKNOWN);
+  assert_non_null(strstr(name, "libc.so"));
+  char *heap = malloc(1);
+  caller = host_abi_find_caller(heap, &name);
+  free(heap);
+  assert_true(caller.version == HOST_ABI_UNKNOWN && !caller.end);
+}
+
+/* What each version expects of load_binary. */
+static void answers_load_binary(void **state) {
+  (void)state;
+  static __tgt_target_table table;
+  int loaded;
+  for (int version = HOST_ABI_OLDEST; version <= HOST_ABI_NEWEST; version++) {
+    __tgt_device_binary binary = {0}, *out = version < 18 ? (__tgt_device_binary *)&loaded + 1000 : &binary;
+    uintptr_t good = host_abi_answer_load(version, &table, &loaded, out);
+    uintptr_t bad = host_abi_answer_load(version, NULL, NULL, out);
+    assert_int_equal(good, version < 18 ? (uintptr_t)&table : 0);
+    assert_int_equal(version < 18 ? (int64_t)bad : (int32_t)bad, version < 18 ? 0 : OFFLOAD_FAIL);
+    assert_int_equal(binary.handle, version < 18 ? 0 : (uintptr_t)&loaded);
+  }
+}
+
+static int real_count;
+static char **real_arguments;
+
+/* From 16 on libomptarget asks libomp for its policy as soon as it is loaded, and dies if there is none. */
+static void open_libomp(const char *libomptarget) {
+  const char *slash = strrchr(libomptarget, '/');
+  assert_non_null(slash);
+  char path[4096];
+  snprintf(path, sizeof path, "%.*s/libomp.so", (int)(slash - libomptarget), libomptarget);
+  if (!dlopen(path, RTLD_NOW | RTLD_GLOBAL))
+    fail_msg("%s", dlerror());
+}
+
+/* All at once: each is known by its own code's address, and what is no libomptarget counts as a helper of the
+ * first one. */
+static void knows_real_libraries(void **state) {
+  (void)state;
+  const char *name;
+  open_libomp(real_arguments[1]);
+  for (int i = 0; i + 1 < real_count; i += 2) {
+    void *handle = dlopen(real_arguments[i + 1], RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+      fail_msg("%s", dlerror());
+    host_abi_caller_t caller = host_abi_find_caller(dlsym(handle, "__tgt_register_lib"), &name);
+    assert_int_equal(caller.version, strtol(real_arguments[i], NULL, 10));
+    assert_non_null(strstr(name, "libomptarget.so"));
+    caller = host_abi_find_caller(dlsym(RTLD_DEFAULT, "strtol"), &name);
+    assert_int_equal(caller.version, strtol(real_arguments[0], NULL, 10));
+  }
+}
+
+/* ---- what is passed ---- */
 
 /* Layouts that libomptarget's compiled code relies on, from its headers, on LP64. */
 static void has_the_layouts_of_libomptarget(void **state) {
@@ -16,6 +146,7 @@ static void has_the_layouts_of_libomptarget(void **state) {
   assert_int_equal(sizeof(__tgt_bin_desc), 32);
   assert_int_equal(sizeof(__tgt_image_info), 8);
   assert_int_equal(sizeof(__tgt_device_info), 16);
+  assert_int_equal(sizeof(__tgt_device_binary), 8);
   assert_int_equal(sizeof(__tgt_async_info), 8);
   assert_int_equal(sizeof(KernelArgsTy), 104);
   assert_int_equal(offsetof(KernelArgsTy, Tripcount), 56);
@@ -42,10 +173,13 @@ static void translates_launches(void **state) {
   assert_int_equal(launch.num_teams, 7);
   assert_int_equal(launch.thread_limit, -1);
   assert_int_equal(launch.tripcount, UINT64_C(1) << 40);
+  assert_true(launch.more_teams[0] == 8 && launch.more_teams[1] == 9);
+  assert_true(launch.more_threads[0] == 1 && launch.more_threads[1] == 1);
   assert_int_equal(launch.dynamic_lds_bytes, 512);
   launch = host_abi_launch_from_team_region(arguments, offsets, 2, 3, 4, 5);
   assert_true(launch.argument_count == 2 && launch.num_teams == 3 && launch.thread_limit == 4);
   assert_true(launch.tripcount == 5 && launch.dynamic_lds_bytes == 0);
+  assert_true(launch.more_teams[0] == 1 && launch.more_threads[1] == 1);
   launch = host_abi_launch_from_region(arguments, offsets, 1);
   assert_true(launch.argument_count == 1 && launch.num_teams == 1 && launch.thread_limit == 0 &&
               !launch.tripcount);
@@ -167,8 +301,17 @@ static void numbers_execution_modes_by_compiler(void **state) {
   }
 }
 
-int main(void) {
+int main(int count, char **arguments) {
+  if (count > 1) {
+    real_count = count - 1;
+    real_arguments = arguments + 1;
+    const struct CMUnitTest real[] = {cmocka_unit_test(knows_real_libraries)};
+    return cmocka_run_group_tests(real, NULL, NULL);
+  }
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(knows_versions_by_exports),
+      cmocka_unit_test(does_not_take_others_for_libomptarget),
+      cmocka_unit_test(answers_load_binary),
       cmocka_unit_test(has_the_layouts_of_libomptarget),
       cmocka_unit_test(translates_launches),
       cmocka_unit_test(unwraps_offload_binaries),

@@ -86,13 +86,13 @@ static void says_how_kernels_execute(void **state) {
   (void)state;
   device_abi_t abi = device_abi_detect(given.elf);
   assert_int_equal(abi.clang13, given.compiler == 13);
-  rtl_mode_t mode;
-  assert_true(device_abi_mode(&abi, given.elf, kernel_of("spmd_kernel")->name, &mode));
-  assert_int_equal(mode, RTL_MODE_SPMD);
-  assert_true(device_abi_mode(&abi, given.elf, kernel_of("generic_kernel")->name, &mode));
-  assert_true(mode == RTL_MODE_GENERIC || mode == RTL_MODE_GENERIC_SPMD);
-  assert_true(device_abi_mode(&abi, given.elf, "no such kernel", &mode));
-  assert_int_equal(mode, RTL_MODE_SPMD);
+  device_abi_kernel_t kernel;
+  assert_true(device_abi_describe(&abi, given.elf, kernel_of("spmd_kernel")->name, &kernel));
+  assert_int_equal(kernel.mode, RTL_MODE_SPMD);
+  assert_true(device_abi_describe(&abi, given.elf, kernel_of("generic_kernel")->name, &kernel));
+  assert_true(kernel.mode == RTL_MODE_GENERIC || kernel.mode == RTL_MODE_GENERIC_SPMD);
+  assert_true(device_abi_describe(&abi, given.elf, "no such kernel", &kernel));
+  assert_int_equal(kernel.mode, RTL_MODE_SPMD);
 }
 
 static void finds_symbols(void **state) {

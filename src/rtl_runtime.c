@@ -1,0 +1,171 @@
+/* What the device runtime inside an image needs from its host. */
+#include "rtl_runtime.h"
+
+#include <stdlib.h>
+
+/* Writes a variable of the image, as much of it as there is; absent ones are no failure. */
+static atmi_status_t write_variable(rtl_loaded_image_t *loaded, atmi_stream_t *stream, const char *name,
+                                    const void *value, size_t value_bytes) {
+  void *address;
+  uint64_t bytes;
+  if (atmi_code_object_find_variable(&loaded->object, name, &address, &bytes))
+    return ATMI_OK;
+  atmi_status_t status =
+      atmi_transfer_submit(stream, address, value, bytes < value_bytes ? (size_t)bytes : value_bytes);
+  /* The copy may be of the caller's stack frame. */
+  atmi_status_t ended = atmi_stream_synchronize(stream);
+  return status ? status : ended;
+}
+
+/* ---- calls through host pointers ---- */
+
+static bool is_indirect(const __tgt_offload_entry *entry) {
+  return entry->flags & OMP_DECLARE_TARGET_INDIRECT && entry->size == sizeof(void *);
+}
+
+static int compare_hosts(const void *left, const void *right) {
+  uint64_t a = ((const device_abi_indirect_call_t *)left)->host;
+  uint64_t b = ((const device_abi_indirect_call_t *)right)->host;
+  return (a > b) - (a < b);
+}
+
+/* The rows: for each such entry, the device's variable of the same name holds the device function's address.
+ */
+static atmi_status_t read_indirect_calls(const rtl_loaded_image_t *loaded, const __tgt_device_image *image,
+                                         atmi_stream_t *stream, device_abi_indirect_call_t *rows) {
+  atmi_status_t status = ATMI_OK;
+  size_t count = (size_t)(image->EntriesEnd - image->EntriesBegin);
+  for (size_t i = 0; !status && i < count; i++) {
+    if (!is_indirect(&image->EntriesBegin[i]))
+      continue;
+    rows->host = (uint64_t)(uintptr_t)image->EntriesBegin[i].addr;
+    status = atmi_transfer_retrieve(stream, &rows->device, loaded->entries[i].addr, sizeof rows->device);
+    rows++;
+  }
+  atmi_status_t ended = atmi_stream_synchronize(stream);
+  return status ? status : ended;
+}
+
+static atmi_status_t make_indirect_calls(rtl_loaded_image_t *loaded, const __tgt_device_image *image,
+                                         atmi_stream_t *stream, uint64_t *count) {
+  atmi_device_t *device = stream->device;
+  *count = 0;
+  for (const __tgt_offload_entry *entry = image->EntriesBegin; entry < image->EntriesEnd; entry++)
+    *count += is_indirect(entry);
+  if (!*count)
+    return ATMI_OK;
+  size_t bytes = (size_t)*count * sizeof(device_abi_indirect_call_t);
+  device_abi_indirect_call_t *rows = malloc(bytes);
+  if (!rows)
+    return atmi_fail(ATMI_NO_MEMORY, device->label, "cannot load the device image: out of host memory");
+  atmi_status_t status = read_indirect_calls(loaded, image, stream, rows), ended;
+  if (!status)
+    status = atmi_memory_allocate(&device->memory, bytes, ATMI_MEMORY_DEVICE, &loaded->indirect_calls);
+  if (!status) {
+    qsort(rows, (size_t)*count, sizeof *rows, compare_hosts);
+    status = atmi_transfer_submit(stream, loaded->indirect_calls, rows, bytes);
+    if ((ended = atmi_stream_synchronize(stream)) && !status)
+      status = ended;
+  }
+  free(rows);
+  return status;
+}
+
+/* ---- the device, and memory for malloc ---- */
+
+/* Most images of clang 13 do not want to know. */
+static atmi_status_t write_environment(const rtl_plugin_t *plugin, rtl_loaded_image_t *loaded,
+                                       atmi_stream_t *stream, uint64_t indirect_call_count) {
+  const atmi_device_t *device = stream->device;
+  const device_abi_environment_t environment = {
+      .debug_kind = (uint32_t)plugin->env.device_rtl_debug,
+      .device_count = plugin->machine.device_count,
+      .device_number = device->number + (uint32_t)plugin->device_offset,
+      .dynamic_lds_bytes = (uint32_t)plugin->env.shared_memory_bytes,
+      .clock_frequency = device->properties.timestamp_frequency,
+      .indirect_calls = loaded->indirect_calls,
+      .indirect_call_count = indirect_call_count,
+      .hardware_parallelism =
+          (uint64_t)device->properties.compute_units * device->properties.max_waves_per_cu,
+  };
+  atmi_status_t status = ATMI_OK;
+  for (const char *const *name = device_abi_environment_names; !status && *name; name++)
+    status = write_variable(loaded, stream, *name, &environment, sizeof environment);
+  return status;
+}
+
+static atmi_status_t make_heap(const rtl_plugin_t *plugin, rtl_loaded_image_t *loaded,
+                               atmi_stream_t *stream) {
+  device_abi_pool_t pool = {.bytes = (uint64_t)plugin->env.heap_bytes};
+  static const device_abi_pool_tracker_t tracker = {.least = UINT32_MAX};
+  atmi_elf_symbol_t symbol;
+  if (!pool.bytes || !atmi_elf_find_symbol(loaded->object.elf, device_abi_pool_name, &symbol))
+    return ATMI_OK;
+  atmi_status_t status =
+      atmi_memory_allocate(&stream->device->memory, pool.bytes, ATMI_MEMORY_DEVICE, &loaded->heap);
+  if (status)
+    return atmi_fail(status, stream->device->label,
+                     "cannot load the device image: no %llu bytes for malloc in device code; "
+                     "LIBOMPTARGET_HEAP_SIZE sets how many",
+                     (unsigned long long)pool.bytes);
+  pool.memory = loaded->heap;
+  status = write_variable(loaded, stream, device_abi_pool_name, &pool, sizeof pool);
+  return status ? status
+                : write_variable(loaded, stream, device_abi_pool_tracker_name, &tracker, sizeof tracker);
+}
+
+/* ---- constructors and destructors ---- */
+
+static atmi_status_t run_once(atmi_stream_t *stream, const atmi_kernel_t *kernel) {
+  static const atmi_launch_t launch = {.groups = {1, 1, 1}, .group = {1, 1, 1}};
+  atmi_status_t status = atmi_stream_launch(stream, kernel, &launch);
+  atmi_status_t ended = atmi_stream_synchronize(stream);
+  return status ? status : ended;
+}
+
+static atmi_status_t run_constructors(rtl_loaded_image_t *loaded, atmi_stream_t *stream) {
+  atmi_kernel_t init;
+  atmi_status_t status = atmi_code_object_find_kernel(&loaded->object, device_abi_init_kernel, &init);
+  if (!status)
+    status = run_once(stream, &init);
+  if (status && status != ATMI_NOT_FOUND)
+    return status;
+  status = atmi_code_object_find_kernel(&loaded->object, device_abi_fini_kernel, &loaded->fini);
+  loaded->has_fini = !status;
+  return status == ATMI_NOT_FOUND ? ATMI_OK : status;
+}
+
+/* ---- both ends ---- */
+
+atmi_status_t rtl_runtime_init(const rtl_plugin_t *plugin, rtl_loaded_image_t *loaded,
+                               const __tgt_device_image *image, atmi_stream_t *stream) {
+  uint64_t indirect_call_count;
+  atmi_status_t status = make_indirect_calls(loaded, image, stream, &indirect_call_count);
+  if (!status)
+    status = write_environment(plugin, loaded, stream, indirect_call_count);
+  if (!status)
+    status = make_heap(plugin, loaded, stream);
+  return status ? status : run_constructors(loaded, stream);
+}
+
+void rtl_runtime_fini(rtl_loaded_image_t *loaded) {
+  atmi_device_t *device = loaded->object.device;
+  atmi_stream_t *stream;
+  if (!device)
+    return;
+  /* Failures are described where they happen, and there is nobody to pass them on to. */
+  if (loaded->has_fini && !atmi_device_is_lost(device) && !atmi_stream_take(device, &stream)) {
+    atmi_status_t ended = run_once(stream, &loaded->fini);
+    (void)ended;
+    atmi_stream_put(stream);
+  }
+  void *const blocks[] = {loaded->heap, loaded->indirect_calls};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+    if (!blocks[i])
+      continue;
+    atmi_status_t freed = atmi_memory_free(&device->memory, blocks[i]);
+    (void)freed;
+  }
+  loaded->heap = loaded->indirect_calls = NULL;
+  loaded->has_fini = false;
+}

@@ -1,0 +1,18 @@
+/* What the device runtime inside an image needs from its host: to be told about its device, memory for
+ * malloc, the table for calls through host pointers, constructors and destructors. Not here: loading the
+ * image (rtl_image). */
+#ifndef RTL_RUNTIME_H
+#define RTL_RUNTIME_H
+
+#include "rtl_plugin.h"
+
+/* Sets up whatever of it the image has, after it was loaded and before it is sealed, and runs its
+ * constructors. The stream is synchronised. Fails, described; rtl_runtime_fini releases what there is. */
+ATMI_MUST_CHECK atmi_status_t rtl_runtime_init(const rtl_plugin_t *plugin, rtl_loaded_image_t *loaded,
+                                               const __tgt_device_image *image, atmi_stream_t *stream);
+
+/* Runs the image's destructors, unless the device is lost, and releases what init made. Nothing of the image
+ * runs any more. Accepts an image for which init failed or was never called. */
+void rtl_runtime_fini(rtl_loaded_image_t *loaded);
+
+#endif
