@@ -1,5 +1,5 @@
-/* Tells the person why a wave failed: what it did, where in the code, which work-item, and what memory is near.
- * Not here: how the failure reaches the host program (packet/ and thunk/). */
+/* Tells the person why a wave failed: what it did, where in the code, which work-item, and what memory is
+ * near. Not here: how the failure reaches the host program (packet/ and thunk/). */
 #include "exec/internal.h"
 
 #include <inttypes.h>
@@ -33,13 +33,14 @@ static void describe_place(const gs_executor_t *ex, const gs_wave_t *w, char *te
     if (inst->op)
       gs_disassemble(w->env->target, inst, instruction, sizeof instruction);
     else
-      snprintf(instruction, sizeof instruction, "dwords 0x%08" PRIx32 " 0x%08" PRIx32, inst->word[0], inst->word[1]);
+      snprintf(instruction, sizeof instruction, "dwords 0x%08" PRIx32 " 0x%08" PRIx32, inst->word[0],
+               inst->word[1]);
   }
   const uint64_t start = gs_symbol_find(ex->map, w->pc, function, sizeof function);
   char source[TEXT_BYTES];
   const bool known = gs_source_find(w->pc, source, sizeof source);
-  snprintf(text, size, "%s%spc 0x%" PRIx64 " (%s+0x%" PRIx64 "): %s", source, known ? ", " : "", w->pc, function,
-           start ? w->pc - start : 0, instruction);
+  snprintf(text, size, "%s%spc 0x%" PRIx64 " (%s+0x%" PRIx64 "): %s", source, known ? ", " : "", w->pc,
+           function, start ? w->pc - start : 0, instruction);
 }
 
 /* Bytes between `address` and the range, 0 when it is inside or next to it. */
@@ -49,23 +50,43 @@ static uint64_t distance_to(const gs_vm_range_t *range, uint64_t address) {
   return address >= range->end ? address - range->end : 0;
 }
 
+/* ", 16 bytes behind the end of the variable table" when the allocation is a code object with such a symbol.
+ */
+static void describe_symbol(const gs_vm_map_t *map, uint64_t allocation, uint64_t address, char *text,
+                            size_t size) {
+  gs_symbol_t symbol;
+  text[0] = '\0';
+  if (!gs_symbol_near(map, allocation, address, &symbol))
+    return;
+  const uint64_t offset = address - symbol.start;
+  if (offset < symbol.size || !symbol.size)
+    snprintf(text, size, ", %s+0x%" PRIx64, symbol.name, offset);
+  else
+    snprintf(text, size, ", %" PRIu64 " bytes behind the end of %s (%" PRIu64 " bytes)", offset - symbol.size,
+             symbol.name, symbol.size);
+}
+
 /* The allocation that contains or is nearest to `address`. */
 static void describe_memory(const gs_vm_map_t *map, uint64_t address, char *text, size_t size) {
   const gs_vm_range_t *nearest = gs_vm_find(map, address);
+  char symbol[TEXT_BYTES - 128];
   if (nearest) {
-    snprintf(text, size, "offset 0x%" PRIx64 " of the allocation 0x%" PRIx64 " of %" PRIu64 " bytes",
-             address - nearest->allocation, nearest->allocation, nearest->allocation_size);
+    describe_symbol(map, nearest->allocation, address, symbol, sizeof symbol);
+    snprintf(text, size, "offset 0x%" PRIx64 " of the allocation 0x%" PRIx64 " of %" PRIu64 " bytes%s",
+             address - nearest->allocation, nearest->allocation, nearest->allocation_size, symbol);
     return;
   }
   for (size_t i = 0; i < map->count; i++)
     if (!nearest || distance_to(&map->range[i], address) < distance_to(nearest, address))
       nearest = &map->range[i];
-  if (nearest)
-    snprintf(text, size, "%" PRIu64 " bytes %s the nearest mapping [0x%" PRIx64 ", 0x%" PRIx64 ")",
-             distance_to(nearest, address), address < nearest->start ? "before" : "behind the end of",
-             nearest->start, nearest->end);
-  else
+  if (!nearest) {
     snprintf(text, size, "nothing is mapped for this GPU");
+    return;
+  }
+  describe_symbol(map, nearest->allocation, address, symbol, sizeof symbol);
+  snprintf(text, size, "%" PRIu64 " bytes %s the nearest allocation 0x%" PRIx64 " of %" PRIu64 " bytes%s",
+           distance_to(nearest, address), address < nearest->start ? "before" : "behind the end of",
+           nearest->allocation, nearest->allocation_size, symbol);
 }
 
 static const char *access_name(uint32_t access) {
@@ -76,7 +97,8 @@ static const char *access_name(uint32_t access) {
   return "read";
 }
 
-static void describe_cause(const gs_executor_t *ex, const gs_wave_t *w, bool present, char *text, size_t size) {
+static void describe_cause(const gs_executor_t *ex, const gs_wave_t *w, bool present, char *text,
+                           size_t size) {
   char memory[TEXT_BYTES];
   switch ((gs_wave_fault_kind_t)w->fault.kind) {
   case GS_WAVE_FAULT_MEMORY:
@@ -85,8 +107,8 @@ static void describe_cause(const gs_executor_t *ex, const gs_wave_t *w, bool pre
       snprintf(text, size, "memory fault: access at 0x%" PRIx64 ", which the program has unmapped: %s",
                w->fault.address, memory);
     else
-      snprintf(text, size, "memory fault: %s at 0x%" PRIx64 " %s: %s", access_name(w->fault.access), w->fault.address,
-               present ? "is not allowed" : "where nothing is mapped", memory);
+      snprintf(text, size, "memory fault: %s at 0x%" PRIx64 " %s: %s", access_name(w->fault.access),
+               w->fault.address, present ? "is not allowed" : "where nothing is mapped", memory);
     break;
   case GS_WAVE_FAULT_APERTURE:
     snprintf(text, size, "aperture violation: %s at 0x%" PRIx64 ", which is no address of memory",
@@ -102,8 +124,8 @@ static void describe_cause(const gs_executor_t *ex, const gs_wave_t *w, bool pre
 gs_outcome_t gs_report_fault(const gs_executor_t *ex, const gs_run_t *run, const gs_group_t *group,
                              const gs_wave_t *w, gs_fault_t *fault) {
   static const gs_outcome_t outcomes[] = {
-      [GS_WAVE_FAULT_NONE] = GS_ILLEGAL_INSTRUCTION,    [GS_WAVE_FAULT_MEMORY] = GS_MEMORY_FAULT,
-      [GS_WAVE_FAULT_APERTURE] = GS_APERTURE_FAULT,     [GS_WAVE_FAULT_ILLEGAL] = GS_ILLEGAL_INSTRUCTION,
+      [GS_WAVE_FAULT_NONE] = GS_ILLEGAL_INSTRUCTION, [GS_WAVE_FAULT_MEMORY] = GS_MEMORY_FAULT,
+      [GS_WAVE_FAULT_APERTURE] = GS_APERTURE_FAULT,  [GS_WAVE_FAULT_ILLEGAL] = GS_ILLEGAL_INSTRUCTION,
       [GS_WAVE_FAULT_TRAP] = GS_ABORT_TRAP,
   };
   const gs_device_t *device = run->device;
@@ -115,8 +137,8 @@ gs_outcome_t gs_report_fault(const gs_executor_t *ex, const gs_run_t *run, const
   if (w->fault.lane < GS_LANES)
     snprintf(lane, sizeof lane, ", lane %u", w->fault.lane);
   gs_log("GPU %u (%s), kernel %s: %s; %s; workgroup (%" PRIu32 ", %" PRIu32 ", %" PRIu32 "), wave %u%s",
-         device->ordinal, device->profile->name, kernel, cause, place, group->id[0], group->id[1], group->id[2],
-         (unsigned)(w - group->wave), lane);
+         device->ordinal, device->profile->name, kernel, cause, place, group->id[0], group->id[1],
+         group->id[2], (unsigned)(w - group->wave), lane);
   gs_device_flush_trace(run->device); /* many programs abort now, which would lose the trace's end */
   fault->address = w->fault.address;
   fault->access = w->fault.access;

@@ -1,26 +1,32 @@
-/* ROCr keeps a list of loaded code objects for debuggers (_amdgpu_r_debug, laid out like the dynamic linker's r_debug).
- * Its names are URIs, "memory://PID#offset=0xADDRESS&size=BYTES" for images that a program loaded from its memory. */
+/* ROCr keeps a list of loaded code objects for debuggers (_amdgpu_r_debug, laid out like the dynamic linker's
+ * r_debug). Its names are URIs: "memory://PID#offset=0xADDRESS&size=BYTES" for images that a program loaded
+ * from its memory, and "file:///PATH" for files, followed by "#offset=OFFSET&size=BYTES" when the image is a
+ * part of one. */
 #include "exec/source.h"
 
+#include <ctype.h>
 #include <dlfcn.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 enum { IMAGE_BYTES_MAX = 1 << 30 };
 
-/* The functions of libelf and libdw that are used. The libraries are opened on the first fault: a simulator without
- * faults does not pay for loading them. */
+/* The functions of libelf and libdw that are used. The libraries are opened on the first fault: a simulator
+ * without faults does not pay for loading them. */
 #define FUNCTIONS(X)                                                                                         \
-  X(elf_version) X(elf_memory) X(elf_end)                                                                    \
-  X(dwarf_begin_elf) X(dwarf_end) X(dwarf_nextcu) X(dwarf_offdie) X(dwarf_haspc) X(dwarf_getsrc_die)         \
-  X(dwarf_linesrc) X(dwarf_lineno)
+  X(elf_version)                                                                                             \
+  X(elf_memory) X(elf_end) X(dwarf_begin_elf) X(dwarf_end) X(dwarf_nextcu) X(dwarf_offdie) X(dwarf_haspc)    \
+      X(dwarf_getsrc_die) X(dwarf_linesrc) X(dwarf_lineno)
 typedef struct dw {
 #define X(name) __typeof__(name) *name;
   FUNCTIONS(X)
@@ -42,9 +48,11 @@ static bool open_dw(dw_t *dw) {
   return complete; /* stays open: reports are rare, and other code may have it open too */
 }
 
-/* A code object in this process's memory, and the device address that its address 0 was loaded at. */
+/* Where the bytes of a code object are, and the device address that its address 0 was loaded at. */
 typedef struct image {
-  uint64_t start, bytes, base;
+  uint64_t start, bytes; /* in this process's memory, or in the file; 0 bytes = the whole file */
+  uint64_t base;
+  char path[PATH_MAX]; /* of the file; empty = memory */
 } image_t;
 
 static int find_rocr(struct dl_phdr_info *info, size_t size, void *result) {
@@ -67,28 +75,69 @@ static const struct link_map *loaded_objects(void) {
   return objects;
 }
 
-/* The object with the highest load address that is not above `pc`. */
-static bool find_image(uint64_t pc, image_t *image) {
-  bool found = false;
-  for (const struct link_map *object = loaded_objects(); object; object = object->l_next) {
-    uint64_t start, bytes;
-    const char *place = object->l_name ? strchr(object->l_name, '#') : NULL;
-    if (!place || strncmp(object->l_name, "memory://", 9) != 0 ||
-        sscanf(place, "#offset=%" SCNi64 "&size=%" SCNi64, (int64_t *)&start, (int64_t *)&bytes) != 2)
-      continue;
-    if (object->l_addr <= pc && (!found || object->l_addr > image->base)) {
-      *image = (image_t){start, bytes, object->l_addr};
-      found = true;
-    }
+/* Undoes the %XX in a path of a URI, which ends at `end`. Returns false when it is too long. */
+static bool decode_path(const char *text, const char *end, char path[PATH_MAX]) {
+  size_t length = 0;
+  while (text < end && length + 1 < PATH_MAX) {
+    const char digits[3] = {text[1], text[1] ? text[2] : '\0', '\0'};
+    const bool encoded =
+        *text == '%' && isxdigit((unsigned char)digits[0]) && isxdigit((unsigned char)digits[1]);
+    path[length++] = encoded ? (char)strtoul(digits, NULL, 16) : *text;
+    text += encoded ? 3 : 1;
   }
-  return found && image->bytes <= IMAGE_BYTES_MAX;
+  path[length] = '\0';
+  return text >= end;
 }
 
-/* Copies the image through the kernel, which checks that it is still there. */
-static char *copy_image(const image_t *image) {
+static bool parse_uri(const char *uri, image_t *image) {
+  const char *part = strchr(uri, '#');
+  image->start = image->bytes = 0;
+  image->path[0] = '\0';
+  const bool has_part = part && sscanf(part, "#offset=%" SCNi64 "&size=%" SCNi64, (int64_t *)&image->start,
+                                       (int64_t *)&image->bytes) == 2;
+  if (strncmp(uri, "memory://", 9) == 0)
+    return has_part;
+  return strncmp(uri, "file://", 7) == 0 &&
+         decode_path(uri + 7, part ? part : uri + strlen(uri), image->path);
+}
+
+/* The object with the highest load address that is not above `pc`. */
+static bool find_image(uint64_t pc, image_t *image) {
+  const struct link_map *found = NULL;
+  for (const struct link_map *object = loaded_objects(); object; object = object->l_next)
+    if (object->l_name && object->l_addr <= pc && (!found || object->l_addr > found->l_addr))
+      found = object;
+  if (!found || !parse_uri(found->l_name, image))
+    return false;
+  image->base = found->l_addr;
+  return image->bytes <= IMAGE_BYTES_MAX;
+}
+
+/* Reads the file that the image is part of. */
+static char *read_image(image_t *image) {
+  char *copy = NULL;
+  struct stat status;
+  const int file = open(image->path, O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return NULL;
+  if (!image->bytes && fstat(file, &status) == 0 && status.st_size <= IMAGE_BYTES_MAX)
+    image->bytes = (uint64_t)status.st_size;
+  copy = malloc(image->bytes);
+  if (copy && pread(file, copy, image->bytes, (off_t)image->start) != (ssize_t)image->bytes) {
+    free(copy);
+    copy = NULL;
+  }
+  close(file);
+  return copy;
+}
+
+static char *copy_image(image_t *image) {
+  if (*image->path)
+    return read_image(image);
   char *copy = malloc(image->bytes);
   const struct iovec to = {copy, image->bytes};
   const struct iovec from = {(void *)(uintptr_t)image->start, image->bytes};
+  /* Through the kernel, which checks that the memory is still there. */
   if (copy && process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)image->bytes) {
     free(copy);
     return NULL;
@@ -117,7 +166,7 @@ static bool find_line(const dw_t *dw, Dwarf *debug, uint64_t address, char *text
 
 bool gs_source_find(uint64_t pc, char *text, size_t size) {
   bool found = false;
-  image_t image = {0};
+  image_t image;
   dw_t dw;
   text[0] = '\0';
   if (!find_image(pc, &image) || !open_dw(&dw))

@@ -1,10 +1,12 @@
-/* Walks from an address to the ELF header at the start of its allocation (ROCr places code objects so), and from there
- * to the dynamic symbols. Everything read is untrusted. */
+/* Walks from an address to the ELF header at the start of its allocation (ROCr places code objects so), and
+ * from there to the dynamic symbols. Everything read is untrusted. */
 #include "exec/symbol.h"
 
 #include <elf.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "exec/guard.h"
 
 enum { SYMBOLS_MAX = 1 << 20, NAME_BYTES_MAX = 4096 };
 
@@ -35,7 +37,8 @@ static bool find_dynamic(const object_t *object, Elf64_Phdr *dynamic) {
   if (!header)
     return false;
   for (unsigned i = 0; i < header->e_phnum; i++) {
-    const Elf64_Phdr *segment = read_at(object, object->base + header->e_phoff + i * sizeof *segment, sizeof *segment);
+    const Elf64_Phdr *segment =
+        read_at(object, object->base + header->e_phoff + i * sizeof *segment, sizeof *segment);
     if (!segment)
       return false;
     if (segment->p_type == PT_DYNAMIC) {
@@ -46,7 +49,8 @@ static bool find_dynamic(const object_t *object, Elf64_Phdr *dynamic) {
   return false;
 }
 
-/* Fills in the tables that the dynamic section names. The number of symbols is that of the hash table's chains. */
+/* Fills in the tables that the dynamic section names. The number of symbols is that of the hash table's
+ * chains. */
 static bool open_object(object_t *object) {
   Elf64_Phdr dynamic;
   if (!find_dynamic(object, &dynamic))
@@ -79,28 +83,90 @@ static void copy_name(const object_t *object, uint64_t address, char *name, size
   name[length] = '\0';
 }
 
-bool gs_symbol_in_code_object(const gs_vm_map_t *map, uint64_t address) {
-  const gs_vm_range_t *range = gs_vm_find(map, address);
-  const object_t object = {.map = map, .base = range ? range->allocation : 0};
-  const Elf64_Ehdr *header = range ? find_header(&object) : NULL;
+static bool is_code_object(const object_t *object) {
+  const Elf64_Ehdr *header = find_header(object);
   return header && header->e_machine == EM_AMDGPU;
 }
 
-uint64_t gs_symbol_find(const gs_vm_map_t *map, uint64_t address, char *name, size_t size) {
-  snprintf(name, size, "?");
-  const gs_vm_range_t *range = gs_vm_find(map, address);
-  object_t object = {.map = map, .base = range ? range->allocation : 0};
-  if (!range || !open_object(&object))
-    return 0;
-  for (uint64_t i = 0; i < object.symbol_count; i++) {
-    const Elf64_Sym *symbol = read_at(&object, object.symbols + i * sizeof *symbol, sizeof *symbol);
-    if (!symbol)
-      break;
-    const uint64_t start = object.base + symbol->st_value;
-    if (symbol->st_shndx != SHN_UNDEF && address >= start && address - start < symbol->st_size) {
-      copy_name(&object, object.strings + symbol->st_name, name, size);
-      return start;
-    }
+/* Calls `look` with `object`. False when it returns that, or when the program has unmapped memory that it
+ * reads (locked memory can go at any time). */
+static bool guarded(bool (*look)(const object_t *object, void *result), const object_t *object,
+                    void *result) {
+  gs_guard_t *const outer = gs_guard_current;
+  gs_guard_t guard;
+  if (sigsetjmp(guard.resume, 0)) {
+    gs_guard_current = outer;
+    return false;
   }
-  return 0;
+  gs_guard_current = &guard;
+  const bool found = look(object, result);
+  gs_guard_current = outer;
+  return found;
+}
+
+static bool look_at_header(const object_t *object, void *unused) {
+  (void)unused;
+  return is_code_object(object);
+}
+
+bool gs_symbol_in_code_object(const gs_vm_map_t *map, uint64_t address) {
+  const gs_vm_range_t *range = gs_vm_find(map, address);
+  const object_t object = {.map = map, .base = range ? range->allocation : 0};
+  return range && guarded(look_at_header, &object, NULL);
+}
+
+/* Whether `symbol` at `start` tells more about `address` than the best one so far: the one that contains it,
+ * else the last one before it (assembly often gives functions no size). */
+static bool is_nearer(const gs_symbol_t *best, uint64_t start, uint64_t size, uint64_t address) {
+  if (start > address)
+    return false;
+  const bool contains = address - start < size;
+  const bool best_contains = best->start && address - best->start < best->size;
+  return contains != best_contains ? contains : start >= best->start;
+}
+
+/* A search for the symbol near an address. */
+typedef struct search {
+  uint64_t address;
+  gs_symbol_t *best;
+} search_t;
+
+static bool look_for_symbol(const object_t *closed, void *argument) {
+  const search_t *search = argument;
+  gs_symbol_t *best = search->best;
+  object_t object = *closed;
+  uint64_t name = 0;
+  if (!open_object(&object))
+    return false;
+  for (uint64_t i = 0; i < object.symbol_count; i++) {
+    const Elf64_Sym *entry = read_at(&object, object.symbols + i * sizeof *entry, sizeof *entry);
+    if (!entry)
+      break;
+    const uint64_t start = object.base + entry->st_value;
+    if (entry->st_shndx == SHN_UNDEF || entry->st_shndx >= SHN_LORESERVE ||
+        !is_nearer(best, start, entry->st_size, search->address))
+      continue;
+    name = object.strings + entry->st_name;
+    best->start = start;
+    best->size = entry->st_size;
+  }
+  if (name)
+    copy_name(&object, name, best->name, sizeof best->name);
+  return name != 0;
+}
+
+bool gs_symbol_near(const gs_vm_map_t *map, uint64_t allocation, uint64_t address, gs_symbol_t *symbol) {
+  const object_t object = {.map = map, .base = allocation};
+  search_t search = {.address = address, .best = symbol};
+  *symbol = (gs_symbol_t){0};
+  return guarded(look_for_symbol, &object, &search);
+}
+
+uint64_t gs_symbol_find(const gs_vm_map_t *map, uint64_t address, char *name, size_t size) {
+  gs_symbol_t symbol;
+  const gs_vm_range_t *range = gs_vm_find(map, address);
+  const bool found = range && gs_symbol_near(map, range->allocation, address, &symbol) &&
+                     (!symbol.size || address - symbol.start < symbol.size);
+  snprintf(name, size, "%s", found ? symbol.name : "?");
+  return found ? symbol.start : 0;
 }

@@ -3,9 +3,14 @@
  * environment variable FAULT_KERNELS names the code object made from kernels.s. */
 #include "gfxsim_rocr.h"
 
+#include <dlfcn.h>
+#include <hsakmt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* The kernels, loaded on the first GPU. */
 static hsa_executable_t load_kernels(const machine_t *machine) {
@@ -90,6 +95,10 @@ static void test_queue_errors(void **state) {
   packet = dispatch(f, "k_nothing");
   packet.dispatch.kernel_object = 0;
   expect_status(f, "no kernel", packet, HSA_STATUS_ERROR_INVALID_CODE_OBJECT);
+  packet.dispatch.kernel_object = (uintptr_t)f->shared + 5;
+  expect_status(f, "kernel that is not aligned", packet, HSA_STATUS_ERROR_INVALID_CODE_OBJECT);
+  packet.dispatch.kernel_object = UINT64_C(0x123456789000);
+  expect_status(f, "kernel where nothing is", packet, HSA_STATUS_ERROR_INVALID_CODE_OBJECT);
   packet = dispatch(f, "k_nothing");
   packet.dispatch.group_segment_size = (64 << 10) + 1;
   expect_status(f, "too much group memory", packet, HSA_STATUS_ERROR_INVALID_ALLOCATION);
@@ -104,6 +113,25 @@ static void test_queue_errors(void **state) {
   packet = dispatch(f, "k_nothing");
   packet.dispatch.setup = 0;
   expect_status(f, "no dimensions", packet, HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS);
+}
+
+/* Other kinds of packets: their statuses, and that the error names the packet's queue. */
+static void test_packet_errors(void **state) {
+  const fixture_t *f = *state;
+  packet_t packet = dispatch(f, "k_nothing");
+  packet.any.header = header_of(HSA_PACKET_TYPE_AGENT_DISPATCH);
+  expect_status(f, "agent dispatch", packet, HSA_STATUS_ERROR_INVALID_PACKET_FORMAT);
+  packet.any.header = header_of(200);
+  expect_status(f, "unknown type", packet, HSA_STATUS_ERROR_INVALID_PACKET_FORMAT);
+  packet.any.header = header_of(HSA_PACKET_TYPE_VENDOR_SPECIFIC);
+  packet.any.setup = 77;
+  expect_status(f, "unknown vendor format", packet, HSA_STATUS_ERROR_INVALID_PACKET_FORMAT);
+  packet = dispatch(f, "k_many_registers");
+  packet.dispatch.workgroup_size_x = 1024;
+  packet.dispatch.grid_size_x = 1024;
+  /* HSA_STATUS_ERROR_OUT_OF_REGISTERS came with ROCr 6. */
+  const bool is_rocr_5 = dlsym(RTLD_DEFAULT, "hsa_amd_vmem_handle_create") == NULL;
+  expect_status(f, "too many registers", packet, is_rocr_5 ? HSA_STATUS_ERROR_INVALID_ISA : (hsa_status_t)45);
 }
 
 /* Waits until k_spin has said that it runs. */
@@ -137,14 +165,12 @@ static hsa_status_t on_system_event(const hsa_amd_event_t *event, void *data) {
   return HSA_STATUS_SUCCESS;
 }
 
-/* Runs a kernel on a bad address. 0 when the process is told so, with this reason. */
-static int expect_fault(const machine_t *machine, const char *kernel, uint64_t address, uint32_t reason) {
+static int expect_fault_of(const machine_t *machine, packet_t packet, const char *kernel, uint64_t address,
+                           uint32_t reason) {
   static queue_error_t error;
   assert_hsa(hsa_amd_register_system_event_handler(on_system_event, NULL));
-  hsa_executable_t kernels = load_kernels(machine);
   hsa_queue_t *queue = queue_create(machine, 64, &error);
   hsa_signal_t done = signal_create(1);
-  packet_t packet = dispatch_of(machine, kernels, kernel, address);
   packet.dispatch.completion_signal = done;
   submit(queue, &packet);
   for (int waited = 0; waited < 5000 && !fault_address; waited++)
@@ -157,6 +183,12 @@ static int expect_fault(const machine_t *machine, const char *kernel, uint64_t a
   if (hsa_signal_load_scacquire(done) != 1 || error.calls)
     return 2;
   return hsa_queue_destroy(queue) || hsa_shut_down() ? 3 : 0;
+}
+
+/* Runs a kernel on a bad address. 0 when the process is told so, with this reason. */
+static int expect_fault(const machine_t *machine, const char *kernel, uint64_t address, uint32_t reason) {
+  const packet_t packet = dispatch_of(machine, load_kernels(machine), kernel, address);
+  return expect_fault_of(machine, packet, kernel, address, reason);
 }
 
 static int scenario_store_to_unmapped(const machine_t *machine) {
@@ -217,6 +249,132 @@ static int scenario_execute_nothing(const machine_t *machine) {
   return expect_fault(machine, "k_jump", UINT64_C(0x123456789000), HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
 }
 
+/* One lane of one of many workgroups. */
+static int scenario_one_lane(const machine_t *machine) {
+  const uint64_t address = UINT64_C(0x123456789000);
+  packet_t packet = dispatch_of(machine, load_kernels(machine), "k_store_once", address);
+  packet.dispatch.workgroup_size_x = 128;
+  packet.dispatch.grid_size_x = 8 * 128;
+  return expect_fault_of(machine, packet, "k_store_once", address, HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
+}
+
+/* The pages behind a code object, whose last variable is k_table. */
+static int scenario_store_behind_a_variable(const machine_t *machine) {
+  hsa_executable_t kernels = load_kernels(machine);
+  hsa_executable_symbol_t symbol;
+  uint64_t table = 0;
+  assert_hsa(hsa_executable_get_symbol_by_name(kernels, "k_table", machine->gpu, &symbol));
+  assert_hsa(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS, &table));
+  const uint64_t behind = (table + 4096) / 4096 * 4096;
+  const packet_t packet = dispatch_of(machine, kernels, "k_store", behind);
+  return expect_fault_of(machine, packet, "k_store", behind, HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
+}
+
+/* Memory that the driver mapped for reading only. ROCr has no such pool: so the thunk, which it has opened,
+ * is asked. */
+static int scenario_store_to_read_only(const machine_t *machine) {
+  __typeof__(hsaKmtAllocMemory) *allocate_memory = NULL;
+  __typeof__(hsaKmtMapMemoryToGPUNodes) *map_memory = NULL;
+  *(void **)&allocate_memory = dlsym(RTLD_DEFAULT, "hsaKmtAllocMemory");
+  *(void **)&map_memory = dlsym(RTLD_DEFAULT, "hsaKmtMapMemoryToGPUNodes");
+  assert_non_null(allocate_memory);
+  assert_non_null(map_memory);
+  const HsaMemFlags flags = {.ui32 = {.NonPaged = 1, .ReadOnly = 1}};
+  void *memory = NULL;
+  HSAuint64 alternative = 0;
+  HSAuint32 node = 1;
+  if (allocate_memory(1, 4096, flags, &memory) ||
+      map_memory(memory, 4096, &alternative, (HsaMemMapFlags){0}, 1, &node))
+    return 8;
+  packet_t load = dispatch_of(machine, load_kernels(machine), "k_load", (uintptr_t)memory);
+  hsa_signal_t done = signal_create(1);
+  load.dispatch.completion_signal = done;
+  submit(queue_create(machine, 64, &(queue_error_t){0}), &load);
+  if (!signal_reached_zero(done))
+    return 9;
+  return expect_fault(machine, "k_store", (uintptr_t)memory, HSA_AMD_MEMORY_FAULT_READ_ONLY);
+}
+
+/* Locked memory that the program has unmapped since. */
+static int scenario_store_to_lost_memory(const machine_t *machine) {
+  void *memory = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void *locked = NULL;
+  assert_true(memory != MAP_FAILED);
+  assert_hsa(hsa_amd_memory_lock(memory, 8192, (hsa_agent_t *)(uintptr_t)machine->gpu, 1, &locked));
+  /* Nothing else may get these addresses. */
+  assert_true(mmap(memory, 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == memory);
+  return expect_fault(machine, "k_store", (uintptr_t)locked, HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
+}
+
+/* Memory is a GPU's as long as it is locked, page by page. */
+static int scenario_store_to_unlocked(const machine_t *machine) {
+  static uint8_t program[4 * 4096] __attribute__((aligned(4096)));
+  uint32_t *word = (uint32_t *)(void *)(program + 4096 + 400);
+  void *locked = NULL;
+  assert_hsa(hsa_amd_memory_lock(word, 4, (hsa_agent_t *)(uintptr_t)machine->gpu, 1, &locked));
+  hsa_executable_t kernels = load_kernels(machine);
+  hsa_queue_t *queue = queue_create(machine, 64, &(queue_error_t){0});
+  /* The page of what was locked, from its start to its end. */
+  for (unsigned at = 0; at < 4096; at += 1024) {
+    packet_t packet = dispatch_of(machine, kernels, "k_store", (uintptr_t)(program + 4096 + at));
+    hsa_signal_t done = signal_create(1);
+    packet.dispatch.completion_signal = done;
+    submit(queue, &packet);
+    if (!signal_reached_zero(done) || program[4096 + at] != 42)
+      return 9;
+  }
+  assert_hsa(hsa_amd_memory_unlock(word));
+  return expect_fault(machine, "k_store", (uintptr_t)word, HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
+}
+
+static int scenario_store_next_to_locked(const machine_t *machine) {
+  static uint8_t program[4 * 4096] __attribute__((aligned(4096)));
+  void *locked = NULL;
+  assert_hsa(hsa_amd_memory_lock(program + 4096, 4096, (hsa_agent_t *)(uintptr_t)machine->gpu, 1, &locked));
+  return expect_fault(machine, "k_store", (uintptr_t)locked + 4096, HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
+}
+
+/* Memory of another GPU needs the access that hsa_amd_agents_allow_access gives. */
+static int scenario_store_to_a_peer(const machine_t *machine) {
+  uint32_t *memory = allocate(machine->vram[1], 1 << 21);
+  return machine->gpus == 2
+             ? expect_fault(machine, "k_store", (uintptr_t)memory, HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT)
+             : 9;
+}
+
+static int scenario_store_to_a_peer_with_access(const machine_t *machine) {
+  uint32_t *memory = allocate(machine->vram[1], 1 << 21);
+  uint32_t *host = allocate(machine->fine, 4096);
+  assert_hsa(hsa_amd_agents_allow_access(2, machine->gpu, NULL, memory));
+  assert_hsa(hsa_amd_agents_allow_access(2, machine->gpu, NULL, host));
+  packet_t packet = dispatch_of(machine, load_kernels(machine), "k_store", (uintptr_t)memory);
+  hsa_signal_t done = signal_create(1);
+  packet.dispatch.completion_signal = done;
+  submit(queue_create(machine, 64, &(queue_error_t){0}), &packet);
+  if (machine->gpus != 2 || !signal_reached_zero(done))
+    return 1;
+  copy(host, machine->cpu, memory, machine->gpu[1], 4);
+  if (*host != 42)
+    return 2;
+  /* What was given can be taken away. */
+  assert_hsa(hsa_amd_agents_allow_access(1, machine->gpu + 1, NULL, memory));
+  return expect_fault(machine, "k_store", (uintptr_t)memory, HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
+}
+
+/* Without interrupts nothing tells ROCr of memory faults: the queue stands still. */
+static int scenario_fault_without_interrupts(const machine_t *machine) {
+  static queue_error_t error;
+  hsa_queue_t *queue = queue_create(machine, 64, &error);
+  hsa_signal_t done = signal_create(1);
+  packet_t packet = dispatch_of(machine, load_kernels(machine), "k_store", 0x5000);
+  packet.dispatch.completion_signal = done;
+  submit(queue, &packet);
+  sleep_ms(300);
+  if (hsa_signal_load_scacquire(done) != 1 || error.calls)
+    return 1;
+  return hsa_queue_destroy(queue) || hsa_shut_down() ? 2 : 0;
+}
+
 /* Ends of the process while a kernel runs. */
 
 static void start_spinning(const machine_t *machine) {
@@ -252,22 +410,33 @@ static int scenario_fault_without_handler(const machine_t *machine) {
   return 1; /* ROCr ends the process */
 }
 
-static const char whole_allocations[] = "HSA_DISABLE_FRAGMENT_ALLOCATOR=1";
+#define INTERRUPTS        "HSA_ENABLE_INTERRUPT=1"
+#define WHOLE_ALLOCATIONS INTERRUPTS " HSA_DISABLE_FRAGMENT_ALLOCATOR=1"
+#define TWO_GPUS          INTERRUPTS " GFXSIM_DEVICES=gfx90a,gfx90a"
 
 static const scenario_t scenario_table[] = {
-    {"store_to_unmapped", scenario_store_to_unmapped, NULL, 0},
-    {"load_from_unmapped", scenario_load_from_unmapped, NULL, 0},
-    {"scalar_load_from_unmapped", scenario_scalar_load_from_unmapped, NULL, 0},
-    {"null_pointer", scenario_null_pointer, NULL, 0},
-    {"load_without_access", scenario_load_without_access, NULL, 0},
-    {"load_from_program_memory", scenario_load_from_program_memory, NULL, 0},
-    {"store_to_freed", scenario_store_to_freed, whole_allocations, 0},
-    {"store_behind_the_end", scenario_store_behind_the_end, whole_allocations, 0},
-    {"execute_data", scenario_execute_data, NULL, 0},
-    {"execute_nothing", scenario_execute_nothing, NULL, 0},
+    {"store_to_unmapped", scenario_store_to_unmapped, INTERRUPTS, 0},
+    {"load_from_unmapped", scenario_load_from_unmapped, INTERRUPTS, 0},
+    {"scalar_load_from_unmapped", scenario_scalar_load_from_unmapped, INTERRUPTS, 0},
+    {"null_pointer", scenario_null_pointer, INTERRUPTS, 0},
+    {"load_without_access", scenario_load_without_access, INTERRUPTS, 0},
+    {"load_from_program_memory", scenario_load_from_program_memory, INTERRUPTS, 0},
+    {"store_to_freed", scenario_store_to_freed, WHOLE_ALLOCATIONS, 0},
+    {"store_behind_the_end", scenario_store_behind_the_end, WHOLE_ALLOCATIONS, 0},
+    {"store_behind_a_variable", scenario_store_behind_a_variable, WHOLE_ALLOCATIONS, 0},
+    {"store_to_read_only", scenario_store_to_read_only, INTERRUPTS, 0},
+    {"store_to_lost_memory", scenario_store_to_lost_memory, INTERRUPTS, 0},
+    {"store_to_unlocked", scenario_store_to_unlocked, INTERRUPTS, 0},
+    {"store_next_to_locked", scenario_store_next_to_locked, INTERRUPTS, 0},
+    {"store_to_a_peer", scenario_store_to_a_peer, TWO_GPUS, 0},
+    {"store_to_a_peer_with_access", scenario_store_to_a_peer_with_access, TWO_GPUS, 0},
+    {"one_lane", scenario_one_lane, INTERRUPTS, 0},
+    {"execute_data", scenario_execute_data, INTERRUPTS, 0},
+    {"execute_nothing", scenario_execute_nothing, INTERRUPTS, 0},
     {"exit_while_running", scenario_exit_while_running, NULL, 0},
     {"killed_while_running", scenario_killed_while_running, NULL, SIGTERM},
-    {"fault_without_handler", scenario_fault_without_handler, NULL, SIGABRT},
+    {"fault_without_handler", scenario_fault_without_handler, INTERRUPTS, SIGABRT},
+    {"fault_without_interrupts", scenario_fault_without_interrupts, "HSA_ENABLE_INTERRUPT=0", 0},
 };
 
 enum { SCENARIOS = sizeof scenario_table / sizeof *scenario_table };
@@ -278,6 +447,7 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_good_kernels_complete),
       cmocka_unit_test(test_queue_errors),
+      cmocka_unit_test(test_packet_errors),
       cmocka_unit_test(test_queue_with_an_endless_kernel_can_be_destroyed),
   };
   int failed = cmocka_run_group_tests_name("errors of kernels", tests, setup, teardown);

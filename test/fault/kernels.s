@@ -3,12 +3,12 @@
 .amdgcn_target "amdgcn-amd-amdhsa--gfx90a"
 .text
 
-.macro kernel name, private=0
+.macro kernel name, private=0, vgprs=8
 .rodata
 .p2align 6
 .amdhsa_kernel \name
   .amdhsa_user_sgpr_kernarg_segment_ptr 1
-  .amdhsa_next_free_vgpr 8
+  .amdhsa_next_free_vgpr \vgprs
   .amdhsa_next_free_sgpr 16
   .amdhsa_accum_offset 8
   .amdhsa_private_segment_fixed_size \private
@@ -30,6 +30,20 @@ kernel k_store
   v_mov_b32 v2, 42
   s_waitcnt lgkmcnt(0)
   global_store_dword v1, v2, s[2:3]
+  s_endpgm
+
+// One work-item, 81 of workgroup 3, stores 42 at the address. s2 = workgroup id.
+kernel k_store_once
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  s_cmp_lg_u32 s2, 3
+  s_cbranch_scc1 not_this_one
+  v_cmp_eq_u32 vcc, 81, v0
+  s_and_b64 exec, exec, vcc
+  v_mov_b32 v1, 0
+  v_mov_b32 v2, 42
+  s_waitcnt lgkmcnt(0)
+  global_store_dword v1, v2, s[4:5]
+not_this_one:
   s_endpgm
 
 // Loads from the address.
@@ -89,3 +103,14 @@ kernel k_private_1k, 1024
 
 kernel k_private_huge, 262144
   s_endpgm
+
+// More registers than a compute unit has for 1024 work-items.
+kernel k_many_registers, 0, 256
+  s_endpgm
+
+.data
+.globl k_table
+.type k_table,@object
+.size k_table,48
+k_table:
+  .fill 12, 4, 7
