@@ -172,6 +172,74 @@ static int scenario_peer_copy_with_access(const machine_t *machine) {
   return memcmp(host, host + BYTES, BYTES) || hsa_shut_down() ? 1 : 0;
 }
 
+/* Number of this process's threads whose names start like this. */
+static unsigned threads_called(const char *start) {
+  unsigned count = 0;
+  DIR *tasks = opendir("/proc/self/task");
+  assert_non_null(tasks);
+  for (const struct dirent *task; (task = readdir(tasks));) {
+    char path[sizeof "/proc/self/task//comm" + sizeof task->d_name];
+    char name[32] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%s/comm", task->d_name);
+    FILE *file = fopen(path, "r");
+    if (!file)
+      continue;
+    count += fgets(name, sizeof name, file) && strncmp(name, start, strlen(start)) == 0;
+    fclose(file);
+  }
+  closedir(tasks);
+  return count;
+}
+
+/* The devices that the environment asks for. */
+
+static bool is_called(hsa_agent_t agent, const char *wanted) {
+  char name[64] = "";
+  return hsa_agent_get_info(agent, HSA_AGENT_INFO_NAME, name) == HSA_STATUS_SUCCESS &&
+         strcmp(name, wanted) == 0;
+}
+
+static size_t pool_size(hsa_amd_memory_pool_t pool) {
+  size_t size = 0;
+  assert_hsa(hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SIZE, &size));
+  return size;
+}
+
+static int scenario_memory_sizes(const machine_t *machine) {
+  enum { MIB = 1 << 20 };
+  void *first = NULL;
+  void *second = NULL;
+  if (machine->gpus != 3 || !is_called(machine->gpu[0], "gfx90a") || !is_called(machine->gpu[1], "gfx90a") ||
+      !is_called(machine->gpu[2], "gfx906"))
+    return 1;
+  if (pool_size(machine->vram[2]) != (size_t)256 * MIB || pool_size(machine->vram[0]) < (size_t)60 << 30)
+    return 2;
+  assert_hsa(hsa_amd_memory_pool_allocate(machine->vram[2], (size_t)200 * MIB, 0, &first));
+  if (hsa_amd_memory_pool_allocate(machine->vram[2], (size_t)100 * MIB, 0, &second) !=
+      HSA_STATUS_ERROR_OUT_OF_RESOURCES)
+    return 3;
+  assert_hsa(hsa_amd_memory_pool_allocate(machine->vram[1], (size_t)100 * MIB, 0, &second));
+  assert_hsa(hsa_amd_memory_pool_free(first));
+  assert_hsa(hsa_amd_memory_pool_allocate(machine->vram[2], (size_t)100 * MIB, 0, &second));
+  return hsa_shut_down() ? 4 : 0;
+}
+
+static int scenario_visible_devices(const machine_t *machine) {
+  return machine->gpus == 2 && is_called(machine->gpu[0], "gfx908") && is_called(machine->gpu[1], "gfx900") &&
+                 !hsa_shut_down()
+             ? 0
+             : 1;
+}
+
+/* A kernel of many workgroups, and as many threads as the environment says. */
+static int scenario_workers(const machine_t *machine) {
+  const char *wanted = getenv("WANTED_WORKERS");
+  const setting_t *s = setting_make(machine);
+  if (!wanted || !runs_on(s, all_units))
+    return 1;
+  return threads_called("gfxsim-worker") == (unsigned)atoi(wanted) && !hsa_shut_down() ? 0 : 2;
+}
+
 /* GFXSIM_EXECUTE=0: copies and fills happen, the program's kernels do not. */
 static int scenario_without_execution(const machine_t *machine) {
   const setting_t *s = setting_make(machine);
@@ -206,24 +274,6 @@ static bool is_zero_now(hsa_signal_t signal) {
   return hsa_signal_load_scacquire(signal) == 0;
 }
 
-static unsigned queue_threads(void) {
-  unsigned count = 0;
-  DIR *tasks = opendir("/proc/self/task");
-  assert_non_null(tasks);
-  for (const struct dirent *task; (task = readdir(tasks));) {
-    char path[sizeof "/proc/self/task//comm" + sizeof task->d_name];
-    char name[32] = "";
-    snprintf(path, sizeof path, "/proc/self/task/%s/comm", task->d_name);
-    FILE *file = fopen(path, "r");
-    if (!file)
-      continue;
-    count += fgets(name, sizeof name, file) && strncmp(name, "gfxsim-queue", strlen("gfxsim-queue")) == 0;
-    fclose(file);
-  }
-  closedir(tasks);
-  return count;
-}
-
 static int kernels_in_call(const setting_t *s) {
   packet_t packet = dispatch(s, "k_store", 1, 64);
   for (int i = 0; i < 200; i++) {
@@ -234,7 +284,7 @@ static int kernels_in_call(const setting_t *s) {
       return 1;
     hsa_signal_destroy(done);
   }
-  return s->shared[0] || queue_threads() ? 2 : 0;
+  return s->shared[0] || threads_called("gfxsim-queue") ? 2 : 0;
 }
 
 static int copies_in_call(const setting_t *s) {
@@ -395,6 +445,60 @@ static int scenario_killed_while_running(const machine_t *machine) {
   return 1;
 }
 
+static int scenario_interrupted_while_running(const machine_t *machine) {
+  start_spinning(machine);
+  raise(SIGINT);
+  return 1;
+}
+
+/* Whether a line of `path` names a file that stays behind when this process is killed. */
+static bool names_a_file_left_behind(const char *path) {
+  char line[4096];
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  bool found = false;
+  while (!found && fgets(line, sizeof line, file))
+    found = strstr(line, " /dev/shm/") || strstr(line, " /tmp/") || strstr(line, "/SYSV");
+  fclose(file);
+  return found;
+}
+
+/* What is killed now leaves nothing: memory is of the process alone, and so is what its descriptors name. */
+static int scenario_nothing_is_left_behind(const machine_t *machine) {
+  start_spinning(machine);
+  if (names_a_file_left_behind("/proc/self/maps"))
+    return 1;
+  DIR *files = opendir("/proc/self/fd");
+  assert_non_null(files);
+  for (const struct dirent *entry; (entry = readdir(files));) {
+    char path[sizeof "/proc/self/fd/" + sizeof entry->d_name];
+    char target[4096] = "";
+    snprintf(path, sizeof path, "/proc/self/fd/%s", entry->d_name);
+    /* The first three are the test's own. */
+    if (atoi(entry->d_name) > 2 && readlink(path, target, sizeof target - 1) > 0 &&
+        (strncmp(target, "/dev/shm/", 9) == 0 || strncmp(target, "/tmp/", 5) == 0))
+      return 2;
+  }
+  closedir(files);
+  return hsa_shut_down() ? 3 : 0;
+}
+
+/* Parent and child each have a machine of their own, when the parent has none at the time of the fork. */
+static int scenario_fork_after_shut_down(const machine_t *machine) {
+  (void)machine;
+  if (hsa_shut_down())
+    return 1;
+  const pid_t child = fork();
+  machine_t own;
+  if (!machine_open(&own))
+    return 2;
+  const setting_t *s = setting_make(&own);
+  if (!runs_to_its_end(s, dispatch(s, "k_store", 1, 64)) || s->shared[0] != 42 || hsa_shut_down())
+    return 3;
+  int status = 0;
+  return child && (waitpid(child, &status, 0) != child || status) ? 4 : 0;
+}
+
 /* The child has no GPU, and ends like any program; the parent's kernel runs on. */
 static int scenario_forked_child_exits(const machine_t *machine) {
   start_spinning(machine);
@@ -410,7 +514,7 @@ static int scenario_forked_child_exits(const machine_t *machine) {
   return hsa_shut_down() ? 2 : 0;
 }
 
-static const char two_gpus[] = "GFXSIM_DEVICES=gfx90a,gfx906";
+static const char two_gpus[] = "GFXSIM_DEVICES=gfx90a,gfx906 HSA_ENABLE_INTERRUPT=1";
 
 static const scenario_t scenario_table[] = {
     {"cu_mask", scenario_cu_mask, NULL, 0},
@@ -418,6 +522,12 @@ static const scenario_t scenario_table[] = {
     {"cu_mask_limits_residency", scenario_cu_mask_limits_residency, NULL, 0},
     {"peer_copy_without_access", scenario_peer_copy_without_access, two_gpus, 0},
     {"peer_copy_with_access", scenario_peer_copy_with_access, two_gpus, 0},
+    {"memory_sizes", scenario_memory_sizes, "GFXSIM_DEVICES=gfx90a,gfx90a,gfx906:256M", 0},
+    {"visible_devices", scenario_visible_devices,
+     "GFXSIM_DEVICES=gfx900,gfx906,gfx908 ROCR_VISIBLE_DEVICES=2,0", 0},
+    {"workers", scenario_workers, "GFXSIM_WORKERS=4 WANTED_WORKERS=3", 0},
+    {"workers", scenario_workers, "GFXSIM_WORKERS=1 WANTED_WORKERS=0", 0},
+    {"workers", scenario_workers, "GFXSIM_WORKERS=4 GFXSIM_DETERMINISTIC=1 WANTED_WORKERS=0", 0},
     {"without_execution", scenario_without_execution, "GFXSIM_EXECUTE=0", 0},
     {"in_call", scenario_in_call, "GFXSIM_EXECUTE=0 GFXSIM_DETERMINISTIC=1", 0},
     {"in_call", scenario_in_call, "GFXSIM_EXECUTE=0 GFXSIM_DETERMINISTIC=1 HSA_ENABLE_SDMA=0", 0},
@@ -430,6 +540,9 @@ static const scenario_t scenario_table[] = {
     {"quick_exit_while_running", scenario_quick_exit_while_running, NULL, 0},
     {"exit_by_another_thread", scenario_exit_by_another_thread, NULL, 0},
     {"killed_while_running", scenario_killed_while_running, NULL, SIGKILL},
+    {"interrupted_while_running", scenario_interrupted_while_running, NULL, SIGINT},
+    {"nothing_is_left_behind", scenario_nothing_is_left_behind, NULL, 0},
+    {"fork_after_shut_down", scenario_fork_after_shut_down, NULL, 0},
     {"forked_child_exits", scenario_forked_child_exits, NULL, 0},
 };
 
