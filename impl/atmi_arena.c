@@ -1,8 +1,6 @@
 /* Arenas of pinned host memory over recycled blocks. */
 #include "atmi_arena.h"
 
-enum { ALIGNMENT = 64 };
-
 static atmi_status_t make_block(void *object, void *context) {
   const atmi_block_source_t *source = context;
   atmi_block_t *block = object;
@@ -30,35 +28,31 @@ void atmi_block_pool_init(atmi_pool_t *pool, const atmi_block_source_t *source) 
   atmi_pool_init(pool, sizeof(atmi_block_t), make_block, destroy_block, (void *)(uintptr_t)source);
 }
 
-static atmi_status_t add_block(atmi_arena_t *arena) {
+static void enter_block(atmi_arena_t *arena, atmi_block_t *block) {
+  arena->current = block;
+  arena->next = block->memory;
+  arena->end = block->memory + arena->block_bytes;
+}
+
+atmi_status_t atmi_arena_allocate_more(atmi_arena_t *arena, size_t bytes, void **memory) {
   void *object;
+  if (bytes > arena->block_bytes)
+    return ATMI_INVALID;
   atmi_status_t status = atmi_pool_take(arena->pool, &object);
   if (status)
     return status;
   atmi_block_t *block = object;
   block->older = arena->current;
-  arena->current = block;
-  arena->used = 0;
-  return ATMI_OK;
+  enter_block(arena, block);
+  return atmi_arena_allocate(arena, bytes, memory);
 }
 
-atmi_status_t atmi_arena_allocate(atmi_arena_t *arena, size_t bytes, void **memory) {
-  if (!arena->current || bytes > arena->block_bytes - arena->used) {
-    atmi_status_t status = bytes > arena->block_bytes ? ATMI_INVALID : add_block(arena);
-    if (status)
-      return status;
-  }
-  *memory = arena->current->memory + arena->used;
-  size_t rounded = (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-  arena->used = rounded < arena->block_bytes - arena->used ? arena->used + rounded : arena->block_bytes;
-  return ATMI_OK;
-}
-
-void atmi_arena_reset(atmi_arena_t *arena) {
-  arena->used = 0;
-  while (arena->current && arena->current->older) {
-    atmi_block_t *block = arena->current;
-    arena->current = block->older;
+void atmi_arena_shrink(atmi_arena_t *arena) {
+  atmi_block_t *block = arena->current;
+  while (block->older) {
+    atmi_block_t *older = block->older;
     atmi_pool_put(arena->pool, block);
+    block = older;
   }
+  enter_block(arena, block);
 }

@@ -26,19 +26,48 @@ typedef struct atmi_block {
 /* A pool of blocks; `source` must outlive it. */
 void atmi_block_pool_init(atmi_pool_t *pool, const atmi_block_source_t *source);
 
-/* Zeroed, with `pool` set, is an empty arena. */
+/* Zeroed, with `pool` and `block_bytes` set, is an empty arena. */
 typedef struct atmi_arena {
   atmi_pool_t *pool;
   size_t block_bytes;
   atmi_block_t *current;
-  size_t used; /* bytes of the current block */
+  char *next, *end; /* what is left of the current block; both NULL without one */
 } atmi_arena_t;
 
-/* Memory for `bytes` (at most the block size), aligned to 64, alive until the reset. Fails as the pool does.
- */
-ATMI_MUST_CHECK atmi_status_t atmi_arena_allocate(atmi_arena_t *arena, size_t bytes, void **memory);
+enum { ATMI_ARENA_ALIGNMENT = 64 };
+
+/* As atmi_arena_allocate, when the current block has no room. */
+ATMI_MUST_CHECK atmi_status_t atmi_arena_allocate_more(atmi_arena_t *arena, size_t bytes, void **memory);
+
+/* Memory for `bytes` (at most the block size), aligned to 64, alive until the reset. Fails as the pool does,
+ * or with ATMI_INVALID, not described, if no block is large enough. */
+ATMI_MUST_CHECK static inline atmi_status_t atmi_arena_allocate(atmi_arena_t *arena, size_t bytes,
+                                                                void **memory) {
+  size_t rounded = (bytes + ATMI_ARENA_ALIGNMENT - 1) & ~(size_t)(ATMI_ARENA_ALIGNMENT - 1);
+  /* A size close to SIZE_MAX rounds to 0: the second comparison catches it. */
+  if (rounded > (size_t)(arena->end - arena->next) || bytes > rounded)
+    return atmi_arena_allocate_more(arena, bytes, memory);
+  *memory = arena->next;
+  arena->next += rounded;
+  return ATMI_OK;
+}
+
+/* Gives all blocks but the first back to their pool. */
+void atmi_arena_shrink(atmi_arena_t *arena);
 
 /* Takes back everything handed out; one block stays with the arena. */
-void atmi_arena_reset(atmi_arena_t *arena);
+static inline void atmi_arena_reset(atmi_arena_t *arena) {
+  if (!arena->current)
+    return;
+  if (arena->current->older)
+    atmi_arena_shrink(arena);
+  arena->next = arena->current->memory;
+}
+
+/* Forgets the blocks without giving them back: the device may still touch them. */
+static inline void atmi_arena_abandon(atmi_arena_t *arena) {
+  arena->current = NULL;
+  arena->next = arena->end = NULL;
+}
 
 #endif

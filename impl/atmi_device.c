@@ -103,7 +103,7 @@ static void init_pools(atmi_device_t *device) {
   }
   atmi_signal_pool_init(&device->signals, device->label);
   atmi_stream_pool_init(device);
-  atmi_event_pool_init(&device->events);
+  atmi_event_pool_init(device);
 }
 
 atmi_status_t atmi_device_init(atmi_machine_t *machine, hsa_agent_t agent, uint32_t number,

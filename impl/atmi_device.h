@@ -11,7 +11,14 @@
 
 #include <stdatomic.h>
 
-enum { ATMI_DEVICE_QUEUES = 32 };
+enum { ATMI_DEVICE_QUEUES = 32, ATMI_DEVICE_PLACES_LOG2 = 6 };
+
+typedef struct atmi_stream atmi_stream_t;
+
+/* Where a thread leaves its idle stream: a cache line of its own, so that threads do not slow each other. */
+typedef struct atmi_stream_place {
+  _Alignas(64) _Atomic(atmi_stream_t *) stream;
+} atmi_stream_place_t;
 
 /* What never changes after discovery. */
 typedef struct atmi_device_properties {
@@ -39,6 +46,7 @@ struct atmi_device {
 
   atmi_memory_t memory;
   atmi_pool_t signals, streams, events;
+  atmi_stream_place_t idle_streams[1 << ATMI_DEVICE_PLACES_LOG2]; /* by thread; see atmi_stream_take */
   atmi_pool_t kernarg_blocks, staging_blocks, large_staging_blocks;
   atmi_block_source_t kernarg_source, staging_source, large_staging_source;
 

@@ -2,60 +2,46 @@
 #include "atmi_event.h"
 
 static atmi_status_t make_event(void *object, void *context) {
-  (void)context;
-  pthread_mutex_init(&((atmi_event_t *)object)->lock, NULL);
+  ((atmi_event_t *)object)->device = context;
   return ATMI_OK;
 }
 
-static void destroy_event(void *object, void *context) {
-  (void)context;
-  pthread_mutex_destroy(&((atmi_event_t *)object)->lock);
+void atmi_event_pool_init(atmi_device_t *device) {
+  atmi_pool_init(&device->events, sizeof(atmi_event_t), make_event, NULL, device);
 }
 
-void atmi_event_pool_init(atmi_pool_t *pool) {
-  atmi_pool_init(pool, sizeof(atmi_event_t), make_event, destroy_event, NULL);
-}
-
-atmi_status_t atmi_event_take(atmi_pool_t *pool, const char *where, atmi_event_t **event) {
+atmi_status_t atmi_event_take(atmi_device_t *device, atmi_event_t **event) {
   void *object;
-  atmi_status_t status = atmi_pool_take(pool, &object);
+  atmi_status_t status = atmi_pool_take(&device->events, &object);
   if (status)
-    return atmi_fail(status, where, "cannot make an event: out of host memory");
+    return atmi_fail(status, device->label, "cannot make an event: out of host memory");
   *event = object;
-  (*event)->pool = pool;
-  (*event)->signal = NULL;
+  atomic_store_explicit(&(*event)->mark, 0, memory_order_relaxed);
   return ATMI_OK;
 }
 
 void atmi_event_put(atmi_event_t *event) {
-  atmi_event_record(event, NULL);
-  atmi_pool_put(event->pool, event);
+  atmi_pool_put(&event->device->events, event);
 }
 
 void atmi_event_record(atmi_event_t *event, atmi_stream_t *stream) {
-  atmi_signal_t *signal = stream ? stream->tail : NULL;
-  if (stream)
+  atmi_signal_mark_t mark = 0;
+  if (stream) {
     atmi_stream_settle_waits(stream);
-  if (signal) {
-    atmi_signal_ref(signal);
-    /* What the stream launches next must not count into the event: a cycle of waits could come of it. */
-    signal->closed = true;
+    if (stream->tail) {
+      mark = atmi_signal_mark(stream->tail);
+      /* What the stream launches next must not count into the event: a cycle of waits could come of it. */
+      stream->tail->closed = true;
+    }
   }
-  pthread_mutex_lock(&event->lock);
-  atmi_signal_t *before = event->signal;
-  event->signal = signal;
-  pthread_mutex_unlock(&event->lock);
-  atmi_signal_unref(before);
+  /* Release: who takes the mark sees the signal as this use of it began. */
+  atomic_store_explicit(&event->mark, mark, memory_order_release);
 }
 
 /* The event's signal with a reference of our own; NULL if the event is complete. */
 static atmi_signal_t *borrow(atmi_event_t *event) {
-  pthread_mutex_lock(&event->lock);
-  atmi_signal_t *signal = event->signal;
-  if (signal)
-    atmi_signal_ref(signal);
-  pthread_mutex_unlock(&event->lock);
-  return signal;
+  return atmi_signal_from_mark(&event->device->signals,
+                               atomic_load_explicit(&event->mark, memory_order_acquire));
 }
 
 atmi_status_t atmi_event_wait(atmi_event_t *event, atmi_stream_t *stream) {

@@ -1,7 +1,5 @@
-/* The argument block of a launch. */
+/* The argument block of a launch: its hidden part. */
 #include "atmi_kernarg.h"
-
-#include <string.h>
 
 /* As the packet's: those of more than one work-item. */
 static uint64_t dimensions(const atmi_kernarg_facts_t *facts) {
@@ -30,22 +28,11 @@ static uint64_t hidden_value(atmi_hidden_kind_t kind, const atmi_kernarg_facts_t
   return 0;
 }
 
-void atmi_kernarg_fill(const atmi_kernel_metadata_t *kernel, const uint64_t *leading, void *const *bases,
-                       const ptrdiff_t *offsets, uint32_t count, const atmi_kernarg_facts_t *facts,
-                       void *block) {
-  char *bytes = block, *at = bytes;
-  if (leading) {
-    memcpy(at, leading, sizeof *leading);
-    at += sizeof *leading;
-  }
-  for (uint32_t i = 0; i < count; i++, at += 8) {
-    uint64_t word = (uint64_t)(uintptr_t)bases[i] + (uint64_t)offsets[i];
-    memcpy(at, &word, sizeof word);
-  }
-  memset(at, 0, kernel->kernarg_bytes - (size_t)(at - bytes));
+void atmi_kernarg_fill_hidden(const atmi_kernel_metadata_t *kernel, const atmi_kernarg_facts_t *facts,
+                              void *block) {
   for (uint32_t i = 0; i < kernel->hidden_count; i++) {
     uint64_t value = hidden_value((atmi_hidden_kind_t)kernel->hidden[i].kind, facts);
     /* Little-endian: the first bytes of the word are the narrow value. */
-    memcpy(bytes + kernel->hidden[i].offset, &value, kernel->hidden[i].bytes);
+    memcpy((char *)block + kernel->hidden[i].offset, &value, kernel->hidden[i].bytes);
   }
 }

@@ -76,7 +76,7 @@ static atmi_status_t add_devices(atmi_machine_t *machine, const agent_list_t *li
   if (!machine->devices)
     return ATMI_NO_MEMORY;
   for (uint32_t i = 0; i < list->count; i++) {
-    atmi_device_t *device = malloc(sizeof *device);
+    atmi_device_t *device = aligned_alloc(_Alignof(atmi_device_t), sizeof *device);
     if (!device)
       return ATMI_NO_MEMORY;
     uint32_t number = machine->device_count;

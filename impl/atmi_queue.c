@@ -51,14 +51,15 @@ void atmi_queue_fini(atmi_queue_t *queue) {
   queue->notes = NULL;
 }
 
-void atmi_queue_release(atmi_queue_t *queue) {
-  atomic_fetch_sub_explicit(&queue->users, 1, memory_order_relaxed);
-}
-
-/* Waits until the slot of a claimed index is free. The claim itself is never undone: the index is taken for
- * good. */
-static atmi_status_t wait_for_slot(atmi_queue_t *queue, uint64_t index) {
-  for (unsigned tries = 0; index - hsa_queue_load_read_index_scacquire(queue->hsa) > queue->mask; tries++) {
+atmi_status_t atmi_queue_wait_for_slot(atmi_queue_t *queue, uint64_t index) {
+  for (unsigned tries = 0;; tries++) {
+    uint64_t read = hsa_queue_load_read_index_scacquire(queue->hsa);
+    if (index - read <= queue->mask) {
+      /* Release hands the acquired read index on to threads that take it from here. It may go back when
+       * threads race: then somebody asks once more than needed. */
+      atomic_store_explicit(&queue->read_seen, read, memory_order_release);
+      return ATMI_OK;
+    }
     if (atmi_device_is_lost(queue->device))
       return ATMI_LOST;
     if (tries < 64)
@@ -66,57 +67,12 @@ static atmi_status_t wait_for_slot(atmi_queue_t *queue, uint64_t index) {
     else
       nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
   }
-  return ATMI_OK;
-}
-
-static atmi_status_t claim(atmi_queue_t *queue, uint64_t *index) {
-  if (atmi_device_is_lost(queue->device))
-    return ATMI_LOST;
-  /* Relaxed: the index is only a ticket. What the packet's slot held before is ordered by the read index. */
-  *index = hsa_queue_add_write_index_relaxed(queue->hsa, 1);
-  return wait_for_slot(queue, *index);
-}
-
-static void note(atmi_queue_t *queue, uint64_t index, const atmi_kernel_t *kernel, atmi_signal_t *done) {
-  atmi_queue_note_t *at = &queue->notes[index & queue->mask];
-  atomic_store_explicit(&at->kernel, kernel, memory_order_relaxed);
-  atomic_store_explicit(&at->signal, done, memory_order_relaxed);
-  if (done) {
-    atomic_store_explicit(&at->use, atomic_load_explicit(&done->use, memory_order_relaxed),
-                          memory_order_relaxed);
-    atomic_store_explicit(&at->ordinal, atomic_load_explicit(&done->started, memory_order_relaxed),
-                          memory_order_relaxed);
-  }
-  atomic_store_explicit(&at->index, index, memory_order_release);
-}
-
-/* Makes a filled packet the device's. Release: whoever sees the header sees the rest of the packet, the
- * argument block and the staging buffers written before. */
-static void publish(atmi_queue_t *queue, uint64_t index, void *packet, uint32_t header) {
-  __atomic_store_n((uint32_t *)packet, header, __ATOMIC_RELEASE);
-  hsa_signal_store_screlease(queue->hsa->doorbell_signal, (hsa_signal_value_t)index);
-}
-
-atmi_status_t atmi_queue_dispatch(atmi_queue_t *queue, const atmi_kernel_t *kernel, atmi_dispatch_t *dispatch,
-                                  bool barrier, atmi_signal_t *done) {
-  uint64_t index;
-  atmi_status_t status = claim(queue, &index);
-  if (status)
-    return status;
-  hsa_kernel_dispatch_packet_t *packet =
-      (hsa_kernel_dispatch_packet_t *)queue->hsa->base_address + (index & queue->mask);
-  dispatch->done = done->hsa;
-  atmi_packet_fill_dispatch(dispatch, packet);
-  note(queue, index, kernel, done);
-  publish(queue, index, packet,
-          atmi_packet_header(HSA_PACKET_TYPE_KERNEL_DISPATCH, barrier, atmi_packet_dispatch_setup(dispatch)));
-  return ATMI_OK;
 }
 
 atmi_status_t atmi_queue_wait(atmi_queue_t *queue, atmi_signal_t *const *signals, uint32_t count) {
   for (uint32_t i = 0; i < count; i += ATMI_PACKET_BARRIER_SIGNALS) {
     uint64_t index;
-    atmi_status_t status = claim(queue, &index);
+    atmi_status_t status = atmi_queue_claim(queue, &index);
     if (status)
       return status;
     hsa_signal_t handles[ATMI_PACKET_BARRIER_SIGNALS];
@@ -126,9 +82,9 @@ atmi_status_t atmi_queue_wait(atmi_queue_t *queue, atmi_signal_t *const *signals
     hsa_barrier_and_packet_t *packet =
         (hsa_barrier_and_packet_t *)queue->hsa->base_address + (index & queue->mask);
     atmi_packet_fill_barrier(handles, here, (hsa_signal_t){0}, packet);
-    note(queue, index, NULL, NULL);
+    atmi_queue_note(queue, index, NULL, NULL);
     /* With the barrier bit, so that packets behind wait too; they carry it as well. */
-    publish(queue, index, packet, atmi_packet_header(HSA_PACKET_TYPE_BARRIER_AND, true, 0));
+    atmi_queue_publish(queue, index, packet, atmi_packet_header(HSA_PACKET_TYPE_BARRIER_AND, true, 0));
   }
   return ATMI_OK;
 }

@@ -26,6 +26,7 @@ typedef struct atmi_queue {
   uint64_t mask;                      /* ring length - 1 */
   uint32_t private_base, shared_base; /* upper halves of the apertures' addresses */
   _Atomic uint32_t users;             /* streams that have it */
+  _Atomic uint64_t read_seen;         /* the device's read index when somebody last asked for it */
   atmi_queue_note_t *notes;
 } atmi_queue_t;
 
@@ -35,15 +36,71 @@ ATMI_MUST_CHECK atmi_status_t atmi_queue_init(atmi_device_t *device, uint32_t pa
 void atmi_queue_fini(atmi_queue_t *queue);
 
 /* Ends a stream's use of the queue (see atmi_device_acquire_queue). */
-void atmi_queue_release(atmi_queue_t *queue);
+static inline void atmi_queue_release(atmi_queue_t *queue) {
+  atomic_fetch_sub_explicit(&queue->users, 1, memory_order_relaxed);
+}
 
-/* Publishes a kernel dispatch that decrements `done` on completion; `dispatch->done` is set from it. With
+/* ---- publishing ----
+ * Here and not in atmi_queue.c, so that a launch is one piece of code. */
+
+/* Waits until the slot of a claimed index is free. The claim itself is never undone: the index is taken for
+ * good. */
+ATMI_MUST_CHECK atmi_status_t atmi_queue_wait_for_slot(atmi_queue_t *queue, uint64_t index);
+
+/* Claims the next packet. */
+ATMI_MUST_CHECK static inline atmi_status_t atmi_queue_claim(atmi_queue_t *queue, uint64_t *index) {
+  /* Relaxed: the index is only a ticket. What the packet's slot held before is ordered by the read index. */
+  *index = hsa_queue_add_write_index_relaxed(queue->hsa, 1);
+  /* Acquire: the device had finished with the slot when the read index passed it. */
+  if (*index - atomic_load_explicit(&queue->read_seen, memory_order_acquire) <= queue->mask)
+    return ATMI_OK;
+  return atmi_queue_wait_for_slot(queue, *index);
+}
+
+/* Notes what the claimed packet is for. */
+static inline void atmi_queue_note(atmi_queue_t *queue, uint64_t index, const atmi_kernel_t *kernel,
+                                   atmi_signal_t *done) {
+  atmi_queue_note_t *at = &queue->notes[index & queue->mask];
+  atomic_store_explicit(&at->kernel, kernel, memory_order_relaxed);
+  atomic_store_explicit(&at->signal, done, memory_order_relaxed);
+  if (done) {
+    atomic_store_explicit(&at->use, atomic_load_explicit(&done->use, memory_order_relaxed),
+                          memory_order_relaxed);
+    atomic_store_explicit(&at->ordinal, atomic_load_explicit(&done->started, memory_order_relaxed),
+                          memory_order_relaxed);
+  }
+  /* Release: who finds the index finds the rest of the note. */
+  atomic_store_explicit(&at->index, index, memory_order_release);
+}
+
+/* Makes a filled packet the device's. Release: whoever sees the header sees the rest of the packet, the
+ * argument block and the staging buffers written before. */
+static inline void atmi_queue_publish(atmi_queue_t *queue, uint64_t index, void *packet, uint32_t header) {
+  __atomic_store_n((uint32_t *)packet, header, __ATOMIC_RELEASE);
+  hsa_signal_store_screlease(queue->hsa->doorbell_signal, (hsa_signal_value_t)index);
+}
+
+/* Publishes a kernel dispatch that decrements `done` on completion; `dispatch->done` is its handle. With
  * `barrier` it starts after all packets before it have completed. `kernel` is only kept to be named after a
  * fault. Waits only while the ring is full. Thread-safe. Fails with ATMI_LOST, not described, once the device
  * is lost. */
-ATMI_MUST_CHECK atmi_status_t atmi_queue_dispatch(atmi_queue_t *queue, const atmi_kernel_t *kernel,
-                                                  atmi_dispatch_t *dispatch, bool barrier,
-                                                  atmi_signal_t *done);
+ATMI_MUST_CHECK static inline atmi_status_t atmi_queue_dispatch(atmi_queue_t *queue,
+                                                                const atmi_kernel_t *kernel,
+                                                                const atmi_dispatch_t *dispatch, bool barrier,
+                                                                atmi_signal_t *done) {
+  uint64_t index;
+  atmi_status_t status = atmi_queue_claim(queue, &index);
+  if (status)
+    return status;
+  hsa_kernel_dispatch_packet_t *packet =
+      (hsa_kernel_dispatch_packet_t *)queue->hsa->base_address + (index & queue->mask);
+  atmi_packet_fill_dispatch(dispatch, packet);
+  atmi_queue_note(queue, index, kernel, done);
+  atmi_queue_publish(
+      queue, index, packet,
+      atmi_packet_header(HSA_PACKET_TYPE_KERNEL_DISPATCH, barrier, atmi_packet_dispatch_setup(dispatch)));
+  return ATMI_OK;
+}
 
 /* Publishes packets after which the queue goes on only when all signals are zero. As atmi_queue_dispatch
  * else. */

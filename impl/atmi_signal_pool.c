@@ -1,11 +1,14 @@
 /* Completion signals: taking, counting and recycling them. */
 #include "atmi_signal_pool.h"
 
+#include <hsa/amd_hsa_signal.h>
+
 static atmi_status_t make_signal(void *object, void *context) {
   atmi_signal_t *signal = object;
   hsa_status_t hsa = hsa_signal_create(0, 0, NULL, &signal->hsa);
   if (hsa != HSA_STATUS_SUCCESS)
     return atmi_fail(ATMI_NO_MEMORY, context, "cannot create a completion signal: %s", atmi_hsa_reason(hsa));
+  signal->value = &((amd_signal_t *)(uintptr_t)signal->hsa.handle)->value;
   return ATMI_OK;
 }
 
@@ -24,25 +27,10 @@ atmi_status_t atmi_signal_take(atmi_pool_t *pool, atmi_signal_t **signal) {
   atmi_status_t status = atmi_pool_take(pool, &object);
   if (status)
     return status;
-  atmi_signal_t *taken = object;
-  taken->pool = pool;
-  taken->closed = false;
-  atomic_store_explicit(&taken->started, 1, memory_order_relaxed);
-  atomic_store_explicit(&taken->done, false, memory_order_relaxed);
-  atomic_fetch_add_explicit(&taken->use, 1, memory_order_relaxed);
-  /* Sequentially consistent: if atmi_signal_pool_abandon saw no reference, then this thread sees that the
-   * device is lost, which was stored before, when it looks before waiting (atmi_stream). */
-  atomic_store(&taken->references, 1);
-  hsa_signal_store_relaxed(taken->hsa, 1);
-  *signal = taken;
+  *signal = object;
+  (*signal)->pool = pool;
+  atmi_signal_begin(*signal);
   return ATMI_OK;
-}
-
-void atmi_signal_add(atmi_signal_t *signal) {
-  atomic_store_explicit(&signal->started, atomic_load_explicit(&signal->started, memory_order_relaxed) + 1,
-                        memory_order_relaxed);
-  atomic_store_explicit(&signal->done, false, memory_order_relaxed);
-  hsa_signal_add_relaxed(signal->hsa, 1);
 }
 
 void atmi_signal_ref(atmi_signal_t *signal) {
@@ -56,7 +44,25 @@ void atmi_signal_unref(atmi_signal_t *signal) {
     atmi_pool_put(signal->pool, signal);
 }
 
-static atmi_status_t judge(atmi_signal_t *signal, hsa_signal_value_t value) {
+atmi_signal_t *atmi_signal_from_mark(atmi_pool_t *pool, atmi_signal_mark_t mark) {
+  if (!mark)
+    return NULL;
+  /* Signals never move and live as long as their pool, so an old mark leads to a signal at least. */
+  atmi_signal_t *signal = atmi_pool_at(pool, (uint32_t)mark - 1);
+  uint32_t count = atomic_load_explicit(&signal->references, memory_order_relaxed);
+  do {
+    if (!count)
+      return NULL; /* nobody uses it: its last use is over */
+    /* Acquire pairs with the release in atmi_signal_begin: a newer use shows in `use` below. */
+  } while (!atomic_compare_exchange_weak_explicit(&signal->references, &count, count + 1,
+                                                  memory_order_acquire, memory_order_relaxed));
+  if (atomic_load_explicit(&signal->use, memory_order_relaxed) == (uint32_t)(mark >> 32))
+    return signal;
+  atmi_signal_unref(signal);
+  return NULL;
+}
+
+atmi_status_t atmi_signal_judge(atmi_signal_t *signal, hsa_signal_value_t value) {
   if (value > 0)
     return ATMI_PENDING;
   if (atomic_load_explicit(&signal->lost, memory_order_acquire))
@@ -67,16 +73,10 @@ static atmi_status_t judge(atmi_signal_t *signal, hsa_signal_value_t value) {
   return ATMI_OK;
 }
 
-atmi_status_t atmi_signal_query(atmi_signal_t *signal) {
-  /* Acquire: who sees the flag also sees what the operations wrote, as the thread that saw zero did. */
-  if (atomic_load_explicit(&signal->done, memory_order_acquire))
-    return ATMI_OK;
-  return judge(signal, hsa_signal_load_scacquire(signal->hsa));
-}
-
 atmi_status_t atmi_signal_wait(atmi_signal_t *signal, uint64_t busy_ticks) {
-  if (atomic_load_explicit(&signal->done, memory_order_acquire))
-    return ATMI_OK;
+  atmi_status_t status = atmi_signal_query(signal);
+  if (status != ATMI_PENDING)
+    return status;
   hsa_signal_value_t value = 1;
   if (busy_ticks)
     value =
@@ -84,14 +84,17 @@ atmi_status_t atmi_signal_wait(atmi_signal_t *signal, uint64_t busy_ticks) {
   while (value > 0)
     value = hsa_signal_wait_scacquire(signal->hsa, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
                                       HSA_WAIT_STATE_BLOCKED);
-  return judge(signal, value);
+  return atmi_signal_judge(signal, value);
 }
 
 void atmi_signal_pool_abandon(atmi_pool_t *pool) {
+  /* Pairs with the fence in atmi_stream_synchronize: either that thread sees that the device is lost, or the
+   * loads below see its signal in use. */
+  atomic_thread_fence(memory_order_seq_cst);
   uint32_t count = atmi_pool_count(pool);
   for (uint32_t i = 0; i < count; i++) {
     atmi_signal_t *signal = atmi_pool_at(pool, i);
-    if (!atomic_load(&signal->references))
+    if (!atomic_load_explicit(&signal->references, memory_order_acquire))
       continue;
     if (atomic_load_explicit(&signal->done, memory_order_acquire))
       continue;

@@ -31,11 +31,21 @@ void atmi_stream_pool_init(atmi_device_t *device) {
   atmi_pool_init(&device->streams, sizeof(atmi_stream_t), make_stream, destroy_stream, device);
 }
 
+/* Each thread has a place where it leaves its stream for its next use. Threads that share a place still work,
+ * through the pool. */
+static _Atomic(atmi_stream_t *) *place_of_thread(atmi_device_t *device) {
+  uint64_t self = (uint64_t)(uintptr_t)pthread_self();
+  return &device->idle_streams[self * UINT64_C(0x9e3779b97f4a7c15) >> (64 - ATMI_DEVICE_PLACES_LOG2)].stream;
+}
+
 atmi_status_t atmi_stream_take(atmi_device_t *device, atmi_stream_t **stream) {
-  void *object;
-  atmi_status_t status = atmi_pool_take(&device->streams, &object);
-  if (status)
-    return atmi_fail(status, device->label, "cannot make a stream: out of host memory");
+  /* Acquire pairs with the release of the put: the stream is seen as its last user left it. */
+  void *object = atomic_exchange_explicit(place_of_thread(device), NULL, memory_order_acquire);
+  if (!object) {
+    atmi_status_t status = atmi_pool_take(&device->streams, &object);
+    if (status)
+      return atmi_fail(status, device->label, "cannot make a stream: out of host memory");
+  }
   *stream = object;
   atomic_store_explicit(&(*stream)->taken, true, memory_order_relaxed);
   return ATMI_OK;
@@ -51,7 +61,10 @@ void atmi_stream_put(atmi_stream_t *stream) {
     atmi_queue_release(stream->queue);
   stream->holds_queue = false;
   atomic_store_explicit(&stream->taken, false, memory_order_release);
-  atmi_pool_put(&stream->device->streams, stream);
+  atmi_stream_t *nobodys = NULL;
+  if (!atomic_compare_exchange_strong_explicit(place_of_thread(stream->device), &nobodys, stream,
+                                               memory_order_release, memory_order_relaxed))
+    atmi_pool_put(&stream->device->streams, stream);
 }
 
 /* ---- bookkeeping ---- */
@@ -75,37 +88,51 @@ static bool reserve(void **array, uint32_t *capacity, uint32_t needed, size_t el
   return true;
 }
 
-atmi_status_t atmi_stream_reserve_duties(atmi_stream_t *stream, uint32_t count) {
+atmi_status_t atmi_stream_grow_duties(atmi_stream_t *stream, uint32_t count) {
   void *duties = stream->duties;
   bool enough = reserve(&duties, &stream->duty_capacity, stream->duty_count + count, sizeof *stream->duties);
   stream->duties = duties;
   return enough ? ATMI_OK : out_of_host_memory(stream);
 }
 
-void atmi_stream_add_duty(atmi_stream_t *stream, const atmi_stream_duty_t *duty) {
-  stream->duties[stream->duty_count++] = *duty;
-}
-
 /* Keeps a reference, which the caller gives away, until the stream is idle: the device may read the signal so
  * long. */
 static bool keep_signal(atmi_stream_t *stream, atmi_signal_t *signal) {
-  void *signals = stream->signals;
-  bool enough =
-      reserve(&signals, &stream->signal_capacity, stream->signal_count + 1, sizeof *stream->signals);
-  stream->signals = signals;
-  if (enough)
-    stream->signals[stream->signal_count++] = signal;
-  return enough;
+  if (stream->signal_count == stream->signal_capacity) {
+    void *signals = stream->signals;
+    bool enough =
+        reserve(&signals, &stream->signal_capacity, stream->signal_count + 1, sizeof *stream->signals);
+    stream->signals = signals;
+    if (!enough)
+      return false;
+  }
+  stream->signals[stream->signal_count++] = signal;
+  return true;
+}
+
+/* Gives a reference back; a signal of this device that nobody uses any more stays with the stream. */
+static void release_signal(atmi_stream_t *stream, atmi_signal_t *signal) {
+  if (!atmi_signal_retire(signal))
+    atmi_signal_unref(signal);
+  else if (signal->pool == &stream->device->signals && stream->spare_count < ATMI_STREAM_SPARES)
+    stream->spares[stream->spare_count++] = signal;
+  else
+    atmi_pool_put(signal->pool, signal);
 }
 
 /* A new signal for the next operation, kept by the stream. */
 static atmi_status_t new_tail(atmi_stream_t *stream, atmi_signal_t **signal) {
-  atmi_status_t status = atmi_signal_take(&stream->device->signals, signal);
-  if (status)
-    return status;
+  if (stream->spare_count) {
+    *signal = stream->spares[--stream->spare_count];
+    atmi_signal_begin(*signal);
+  } else {
+    atmi_status_t status = atmi_signal_take(&stream->device->signals, signal);
+    if (status)
+      return status;
+  }
   if (keep_signal(stream, *signal))
     return ATMI_OK;
-  atmi_signal_unref(*signal);
+  release_signal(stream, *signal);
   return out_of_host_memory(stream);
 }
 
@@ -168,8 +195,13 @@ static atmi_status_t hold_queue(atmi_stream_t *stream) {
   return status;
 }
 
-static atmi_status_t check_launch(const atmi_stream_t *stream, const atmi_kernel_t *kernel,
-                                  const atmi_launch_t *launch) {
+static bool fits(const atmi_stream_t *stream, const atmi_kernel_t *kernel, const atmi_launch_t *launch) {
+  return 8 * ((uint64_t)launch->argument_count + launch->has_leading) <= kernel->metadata->explicit_bytes &&
+         (uint64_t)kernel->group_bytes + launch->dynamic_lds_bytes <= stream->device->properties.lds_bytes;
+}
+
+static atmi_status_t describe_misfit(const atmi_stream_t *stream, const atmi_kernel_t *kernel,
+                                     const atmi_launch_t *launch) {
   const atmi_device_t *device = stream->device;
   if (8 * ((uint64_t)launch->argument_count + launch->has_leading) > kernel->metadata->explicit_bytes)
     return atmi_fail(
@@ -177,14 +209,24 @@ static atmi_status_t check_launch(const atmi_stream_t *stream, const atmi_kernel
         "cannot launch kernel %s: it takes %u bytes of arguments, the program passes %u words; host and "
         "device code do not belong together",
         kernel->name, kernel->metadata->explicit_bytes, launch->argument_count);
-  uint64_t lds = (uint64_t)kernel->group_bytes + launch->dynamic_lds_bytes;
-  if (lds > device->properties.lds_bytes)
-    return atmi_fail(
-        ATMI_UNSUPPORTED, device->label,
-        "cannot launch kernel %s: a team needs %u bytes of LDS and %u more are asked for dynamically, the "
-        "device has %u",
-        kernel->name, kernel->group_bytes, launch->dynamic_lds_bytes, device->properties.lds_bytes);
-  return ATMI_OK;
+  return atmi_fail(
+      ATMI_UNSUPPORTED, device->label,
+      "cannot launch kernel %s: a team needs %u bytes of LDS and %u more are asked for dynamically, the "
+      "device has %u",
+      kernel->name, kernel->group_bytes, launch->dynamic_lds_bytes, device->properties.lds_bytes);
+}
+
+static void fill_hidden(const atmi_stream_t *stream, const atmi_kernel_t *kernel, const atmi_launch_t *launch,
+                        void *block) {
+  const atmi_kernarg_facts_t facts = {
+      .groups = {launch->groups[0], launch->groups[1], launch->groups[2]},
+      .group = {launch->group[0], launch->group[1], launch->group[2]},
+      .dynamic_lds_bytes = launch->dynamic_lds_bytes,
+      .private_base = stream->queue->private_base,
+      .shared_base = stream->queue->shared_base,
+      .queue = (uint64_t)(uintptr_t)stream->queue->hsa,
+  };
+  atmi_kernarg_fill_hidden(kernel->metadata, &facts, block);
 }
 
 static atmi_status_t fill_arguments(atmi_stream_t *stream, const atmi_kernel_t *kernel,
@@ -196,16 +238,10 @@ static atmi_status_t fill_arguments(atmi_stream_t *stream, const atmi_kernel_t *
                      kernel->metadata->kernarg_bytes, stream->kernargs.block_bytes);
   if (status)
     return status;
-  const atmi_kernarg_facts_t facts = {
-      .groups = {launch->groups[0], launch->groups[1], launch->groups[2]},
-      .group = {launch->group[0], launch->group[1], launch->group[2]},
-      .dynamic_lds_bytes = launch->dynamic_lds_bytes,
-      .private_base = stream->queue->private_base,
-      .shared_base = stream->queue->shared_base,
-      .queue = (uint64_t)(uintptr_t)stream->queue->hsa,
-  };
-  atmi_kernarg_fill(kernel->metadata, launch->has_leading ? &launch->leading : NULL, launch->arguments,
-                    launch->offsets, launch->argument_count, &facts, *block);
+  atmi_kernarg_fill_words(kernel->metadata, launch->has_leading ? &launch->leading : NULL, launch->arguments,
+                          launch->offsets, launch->argument_count, *block);
+  if (kernel->metadata->hidden_count)
+    fill_hidden(stream, kernel, launch, *block);
   return ATMI_OK;
 }
 
@@ -226,6 +262,15 @@ atmi_status_t atmi_stream_workspace(atmi_stream_t *stream, uint64_t bytes, void 
   return ATMI_OK;
 }
 
+/* Makes the queue wait for what the launch must wait for, besides the kernels before it on the queue when
+ * `with_tail` is false. `*waits` tells whether there was anything. */
+static atmi_status_t order_launch(atmi_stream_t *stream, bool with_tail, bool *waits) {
+  dependencies_t dependencies;
+  atmi_status_t status = collect(stream, with_tail, &dependencies);
+  *waits = dependencies.count;
+  return status ? status : atmi_queue_wait(stream->queue, dependencies.signals, dependencies.count);
+}
+
 /* The signal that the launch counts down: that of the kernels before it where nothing stands between. */
 static atmi_status_t count_kernel(atmi_stream_t *stream, bool joins, atmi_signal_t **done) {
   if (!joins)
@@ -240,22 +285,24 @@ atmi_status_t atmi_stream_launch(atmi_stream_t *stream, const atmi_kernel_t *ker
   atmi_device_t *device = stream->device;
   if (atmi_device_is_lost(device))
     return atmi_device_refuse(device, "launch a kernel");
-  atmi_status_t status = check_launch(stream, kernel, launch);
-  if (status || (status = hold_queue(stream)))
+  if (!fits(stream, kernel, launch))
+    return describe_misfit(stream, kernel, launch);
+  atmi_status_t status = hold_queue(stream);
+  if (status)
     return status;
   void *arguments;
-  dependencies_t dependencies;
-  bool follows_kernels = stream->tail_kind == ATMI_TAIL_KERNELS;
-  if ((status = fill_arguments(stream, kernel, launch, &arguments)) ||
-      (status = collect(stream, !follows_kernels, &dependencies)) ||
-      (status = atmi_queue_wait(stream->queue, dependencies.signals, dependencies.count)))
+  bool follows_kernels = stream->tail_kind == ATMI_TAIL_KERNELS, waits = false;
+  if ((status = fill_arguments(stream, kernel, launch, &arguments)))
+    return status;
+  if ((stream->wait_count || stream->tail_kind == ATMI_TAIL_COPY) &&
+      (status = order_launch(stream, !follows_kernels, &waits)))
     return status == ATMI_LOST ? atmi_device_refuse(device, "launch a kernel") : status;
   atmi_signal_t *done;
   /* In a timeline each kernel has a signal of its own, which takes its times. */
-  bool joins = follows_kernels && !stream->tail->closed && !dependencies.count && !device->machine->timeline;
+  bool joins = follows_kernels && !waits && !stream->tail->closed && !device->machine->timeline;
   if ((status = count_kernel(stream, joins, &done)))
     return status;
-  atmi_dispatch_t dispatch = {
+  const atmi_dispatch_t dispatch = {
       .kernel_object = kernel->object,
       .group = {launch->group[0], launch->group[1], launch->group[2]},
       .grid = {launch->group[0] * launch->groups[0], launch->group[1] * launch->groups[1],
@@ -263,8 +310,9 @@ atmi_status_t atmi_stream_launch(atmi_stream_t *stream, const atmi_kernel_t *ker
       .private_bytes = kernel->private_bytes,
       .group_bytes = kernel->group_bytes + launch->dynamic_lds_bytes,
       .kernarg = arguments,
+      .done = done->hsa,
   };
-  status = atmi_queue_dispatch(stream->queue, kernel, &dispatch, follows_kernels || dependencies.count, done);
+  status = atmi_queue_dispatch(stream->queue, kernel, &dispatch, follows_kernels || waits, done);
   stream->tail = done;
   stream->tail_kind = ATMI_TAIL_KERNELS;
   stream->wait_count = 0;
@@ -291,7 +339,7 @@ atmi_status_t atmi_stream_copy(atmi_stream_t *stream, void *destination, hsa_age
                                 dependencies.count, dependencies.count ? handles : NULL, done->hsa);
   if (hsa != HSA_STATUS_SUCCESS) {
     stream->signal_count--;
-    atmi_signal_unref(done);
+    release_signal(stream, done);
     return atmi_fail(atmi_status_from_hsa(hsa), device->label, "cannot %s (%zu bytes from %p to %p): %s",
                      what, bytes, source, destination, atmi_hsa_reason(hsa));
   }
@@ -318,7 +366,8 @@ static void do_duty(atmi_stream_t *stream, const atmi_stream_duty_t *duty, bool 
 }
 
 /* Makes the stream idle. After a fault the device may still touch pinned memory, so nothing of it is
- * recycled: it goes when the device is released. */
+ * recycled: it goes when the device is released. A lost signal keeps its reference, so that marks of it still
+ * lead to the loss. */
 static void finish(atmi_stream_t *stream, atmi_status_t status) {
   if (stream->note_count)
     atmi_stream_trace_finish(stream, status != ATMI_OK);
@@ -326,12 +375,14 @@ static void finish(atmi_stream_t *stream, atmi_status_t status) {
     do_duty(stream, &stream->duties[i], !status);
   stream->duty_count = 0;
   for (uint32_t i = 0; i < stream->signal_count; i++)
-    atmi_signal_unref(stream->signals[i]);
+    if (!atomic_load_explicit(&stream->signals[i]->lost, memory_order_relaxed))
+      release_signal(stream, stream->signals[i]);
   stream->signal_count = stream->wait_count = 0;
   stream->tail = NULL;
   stream->tail_kind = ATMI_TAIL_NONE;
   if (status == ATMI_LOST) {
-    stream->kernargs.current = stream->staging.current = NULL;
+    atmi_arena_abandon(&stream->kernargs);
+    atmi_arena_abandon(&stream->staging);
     return;
   }
   atmi_arena_reset(&stream->kernargs);
@@ -352,16 +403,16 @@ static uint64_t busy_ticks(const atmi_machine_t *machine) {
   return microseconds * (machine->timestamp_frequency / 1000) / 1000;
 }
 
-atmi_status_t atmi_stream_synchronize(atmi_stream_t *stream) {
+static atmi_status_t wait_for_all(atmi_stream_t *stream) {
   atmi_device_t *device = stream->device;
   atmi_status_t status = ATMI_OK;
-  uint64_t begin = device->machine->timeline && stream->tail ? atmi_trace_now() : 0;
+  uint64_t begin = device->machine->timeline ? atmi_trace_now() : 0;
   /* Orders the signal's initial value before the look at the lost flag: either atmi_device_abandon sees this
    * signal in use and wakes us, or we see the flag. */
   atomic_thread_fence(memory_order_seq_cst);
-  if (stream->signal_count && atmi_device_is_lost(device))
-    status = ATMI_LOST;
-  if (!status && stream->tail)
+  if (atmi_device_is_lost(device))
+    return ATMI_LOST;
+  if (stream->tail && (status = atmi_signal_query(stream->tail)) == ATMI_PENDING)
     status = atmi_signal_wait(stream->tail, busy_ticks(device->machine));
   for (uint32_t i = 0; !status && i < stream->wait_count; i++)
     status = atmi_signal_wait(stream->waits[i], 0);
@@ -372,6 +423,11 @@ atmi_status_t atmi_stream_synchronize(atmi_stream_t *stream) {
               "a copy between host and device failed: the DMA engine reported an error");
   if (begin)
     atmi_trace_host(device->machine->timeline, "wait", "wait for the device", begin);
+  return status;
+}
+
+atmi_status_t atmi_stream_synchronize(atmi_stream_t *stream) {
+  atmi_status_t status = stream->signal_count ? wait_for_all(stream) : ATMI_OK;
   finish(stream, status);
   return status;
 }

@@ -26,22 +26,25 @@ typedef struct atmi_stream_duty {
 
 typedef enum atmi_stream_tail { ATMI_TAIL_NONE, ATMI_TAIL_KERNELS, ATMI_TAIL_COPY } atmi_stream_tail_t;
 
-enum { ATMI_STREAM_WAITS = 8 };
+enum { ATMI_STREAM_WAITS = 8, ATMI_STREAM_SPARES = 32 };
 
-typedef struct atmi_stream {
+struct atmi_stream {
   atmi_pool_link_t link;
   atmi_device_t *device;
-  atomic_bool taken;   /* for who wants to know whether the device is in use */
-  atmi_queue_t *queue; /* where its kernels go; kept as a hint while the stream is idle */
+  atomic_bool taken; /* for who wants to know whether the device is in use */
   bool holds_queue;
+  atmi_queue_t *queue; /* where its kernels go; kept as a hint while the stream is idle */
 
   atmi_stream_tail_t tail_kind;
   atmi_signal_t
       *tail; /* zero when everything so far is complete; NULL: nothing was begun since it was idle */
   atmi_signal_t **signals; /* all that operations since then used or waited for, the tail included */
   uint32_t signal_count, signal_capacity;
+  uint32_t wait_count, spare_count;
   atmi_signal_t *waits[ATMI_STREAM_WAITS]; /* what the next operation must wait for besides the tail */
-  uint32_t wait_count;
+  /* Retired signals that the stream keeps for itself, so that an operation touches nothing that other threads
+   * touch too. */
+  atmi_signal_t *spares[ATMI_STREAM_SPARES];
 
   atmi_stream_duty_t *duties;
   uint32_t duty_count, duty_capacity;
@@ -51,7 +54,7 @@ typedef struct atmi_stream {
 
   struct atmi_stream_note *notes; /* for the timeline, see atmi_stream_trace.h */
   uint32_t note_count, note_capacity;
-} atmi_stream_t;
+};
 
 /* What a launch is told besides the kernel. */
 typedef struct atmi_launch {
@@ -69,7 +72,8 @@ typedef struct atmi_launch {
 /* Called by the device for its pool. */
 void atmi_stream_pool_init(atmi_device_t *device);
 
-/* An idle stream of the device, and its return. Putting a stream that is not idle waits for it. */
+/* An idle stream of the device, preferably the one that this thread had last, and its return. Putting a
+ * stream that is not idle waits for it. */
 ATMI_MUST_CHECK atmi_status_t atmi_stream_take(atmi_device_t *device, atmi_stream_t **stream);
 void atmi_stream_put(atmi_stream_t *stream);
 
@@ -90,8 +94,17 @@ ATMI_MUST_CHECK atmi_status_t atmi_stream_workspace(atmi_stream_t *stream, uint6
                                                     bool *fresh);
 
 /* Room for `count` more duties, so that adding them cannot fail once the operation has begun. */
-ATMI_MUST_CHECK atmi_status_t atmi_stream_reserve_duties(atmi_stream_t *stream, uint32_t count);
-void atmi_stream_add_duty(atmi_stream_t *stream, const atmi_stream_duty_t *duty);
+ATMI_MUST_CHECK atmi_status_t atmi_stream_grow_duties(atmi_stream_t *stream, uint32_t count);
+
+ATMI_MUST_CHECK static inline atmi_status_t atmi_stream_reserve_duties(atmi_stream_t *stream,
+                                                                       uint32_t count) {
+  return count <= stream->duty_capacity - stream->duty_count ? ATMI_OK
+                                                             : atmi_stream_grow_duties(stream, count);
+}
+
+static inline void atmi_stream_add_duty(atmi_stream_t *stream, const atmi_stream_duty_t *duty) {
+  stream->duties[stream->duty_count++] = *duty;
+}
 
 /* The next operation also waits for this signal, which may be of another stream or device. Takes no reference
  * away from the caller. Waits on the host only if more than ATMI_STREAM_WAITS are open. */

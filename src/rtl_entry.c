@@ -316,7 +316,7 @@ EXPORT int32_t __tgt_rtl_query_async(int32_t number, __tgt_async_info *queue) {
 EXPORT int32_t __tgt_rtl_create_event(int32_t number, void **event) {
   rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "create an event");
   atmi_event_t *made;
-  if (!device || atmi_event_take(&device->core->events, device->core->label, &made))
+  if (!device || atmi_event_take(device->core, &made))
     return OFFLOAD_FAIL;
   *event = made;
   return OFFLOAD_SUCCESS;
