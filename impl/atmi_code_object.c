@@ -50,7 +50,7 @@ static atmi_status_t load(atmi_code_object_t *object, const void *image, size_t 
 
 atmi_status_t atmi_code_object_init(atmi_device_t *device, const void *image, size_t bytes,
                                     atmi_code_object_t *object) {
-  *object = (atmi_code_object_t){.device = device};
+  *object = (atmi_code_object_t){.device = device, .image = image, .bytes = bytes};
   atmi_timeline_t *timeline = device->machine->timeline;
   uint64_t begin = timeline ? atmi_trace_now() : 0;
   atmi_status_t status = read_image(device, image, bytes, object);
@@ -96,7 +96,10 @@ atmi_status_t atmi_code_object_find_kernel(atmi_code_object_t *object, const cha
   hsa_executable_symbol_t symbol;
   if (!metadata || !find_hsa_symbol(object, metadata->symbol, HSA_SYMBOL_KIND_KERNEL, &symbol))
     return ATMI_NOT_FOUND;
-  atmi_kernel_t found = {.name = metadata->name, .metadata = metadata};
+  atmi_elf_symbol_t code;
+  atmi_kernel_t found = {.name = metadata->name, .metadata = metadata, .owner = object};
+  if (atmi_elf_find_symbol(object->elf, metadata->name, &code))
+    found.entry = code.value;
   const struct {
     hsa_executable_symbol_info_t info;
     void *value;

@@ -18,10 +18,14 @@ typedef struct atmi_kernel {
   uint32_t group_bytes;   /* static LDS */
   uint32_t private_bytes; /* scratch per work-item */
   const atmi_kernel_metadata_t *metadata;
+  const struct atmi_code_object *owner;
+  uint64_t entry; /* address of its code in the image, for reports; 0 if the image does not say */
 } atmi_kernel_t;
 
 typedef struct atmi_code_object {
   atmi_device_t *device;
+  const void *image; /* the caller's */
+  size_t bytes;
   atmi_elf_t *elf; /* for look-ups while loading; closed by atmi_code_object_seal */
   atmi_metadata_t metadata;
   hsa_code_object_reader_t reader;

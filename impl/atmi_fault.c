@@ -3,18 +3,107 @@
 
 #include "atmi_code_object.h"
 #include "atmi_device.h"
+#include "atmi_source.h"
 
 #include <stdio.h>
+#include <string.h>
+#include <time.h>
 
-/* " while kernel <name> was running (n launches waiting behind it)", as far as it is known. */
-static void describe_kernel(const atmi_kernel_t *kernel, uint32_t behind, char *text, size_t bytes) {
-  if (!kernel)
-    snprintf(text, bytes, "while no kernel of this program was running");
-  else if (behind)
-    snprintf(text, bytes, "while kernel %s was running, with %u more behind it", kernel->name, behind);
+enum {
+  MOST_SUSPECTS = 8,
+  REPORT_BYTES = 4096,
+  PATIENCE_MS = 50,         /* for innocent kernels to complete */
+  FAR_AWAY_BYTES = 1 << 30, /* memory this far from an address has nothing to do with it */
+};
+
+/* ---- which kernel ---- */
+
+/* "kernel <name> (file.c:7)", or what the name tells if there is no debug information. */
+static void describe_kernel(const atmi_kernel_t *kernel, char *text, size_t size) {
+  char line[512];
+  const char *function;
+  size_t length;
+  unsigned number;
+  if (kernel->entry &&
+      atmi_source_find_line(kernel->owner->image, kernel->owner->bytes, kernel->entry, line, sizeof line))
+    snprintf(text, size, "kernel %s (%s)", kernel->name, line);
+  else if (atmi_source_parse_region(kernel->name, &function, &length, &number))
+    snprintf(text, size, "kernel %s (target region in %.*s, line %u; build with -g to see the file)",
+             kernel->name, (int)length, function, number);
   else
-    snprintf(text, bytes, "while kernel %s was running", kernel->name);
+    snprintf(text, size, "kernel %s", kernel->name);
 }
+
+/* What was running when something went wrong. */
+typedef struct suspects {
+  struct {
+    atmi_queue_t *queue;
+    atmi_running_t running;
+  } list[MOST_SUSPECTS];
+  uint32_t count;
+} suspects_t;
+
+static void add_suspect(suspects_t *suspects, atmi_queue_t *queue) {
+  if (suspects->count < MOST_SUSPECTS && atmi_queue_running(queue, &suspects->list[suspects->count].running))
+    suspects->list[suspects->count++].queue = queue;
+}
+
+/* Takes out the launches that have completed since: the one at fault never does. */
+static void drop_innocent(suspects_t *suspects) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < suspects->count; i++) {
+    atmi_running_t now;
+    if (atmi_queue_running(suspects->list[i].queue, &now) && now.index == suspects->list[i].running.index)
+      suspects->list[kept++] = suspects->list[i];
+  }
+  if (kept)
+    suspects->count = kept;
+}
+
+/* A memory fault does not say in which queue it happened. */
+static void find_suspects(atmi_device_t *device, suspects_t *suspects) {
+  uint32_t count = atomic_load_explicit(&device->queue_count, memory_order_acquire);
+  for (uint32_t i = 0; i < count; i++)
+    add_suspect(suspects, atomic_load_explicit(&device->queues[i], memory_order_acquire));
+  for (int waited = 0; waited < PATIENCE_MS && suspects->count > 1; waited++) {
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    drop_innocent(suspects);
+  }
+}
+
+/* Whether an earlier suspect is a launch of the same kernel. */
+static bool is_repeated(const suspects_t *suspects, uint32_t index) {
+  for (uint32_t i = 0; i < index; i++)
+    if (suspects->list[i].running.kernel == suspects->list[index].running.kernel)
+      return true;
+  return false;
+}
+
+/* "while kernel ... was running", as far as it is known. */
+static void describe_suspects(const suspects_t *suspects, char *text, size_t size) {
+  char kernel[1024], names[REPORT_BYTES] = "";
+  uint32_t kernels = 0;
+  for (uint32_t i = 0; i < suspects->count; i++) {
+    size_t at = strlen(names);
+    if (is_repeated(suspects, i))
+      continue;
+    describe_kernel(suspects->list[i].running.kernel, kernel, sizeof kernel);
+    snprintf(names + at, sizeof names - at, "%s%s", kernels++ ? ", " : "", kernel);
+  }
+  uint32_t behind = suspects->count ? suspects->list[0].running.behind : 0;
+  if (!kernels)
+    snprintf(text, size, "while no kernel of this program was running");
+  else if (kernels > 1)
+    snprintf(text, size, "while one of these was running: %s", names);
+  else if (suspects->count > 1)
+    snprintf(text, size, "while %s was running, %u launches of it", names, suspects->count);
+  else if (behind)
+    snprintf(text, size, "while %s was running, with %u more behind it", names, behind);
+  else
+    snprintf(text, size, "while %s was running", names);
+}
+
+/* ---- errors of queues ---- */
 
 static const char *queue_error_advice(hsa_status_t status) {
   static const struct {
@@ -41,15 +130,17 @@ void atmi_fault_report_queue_error(atmi_queue_t *queue, hsa_status_t status) {
   /* One fault can raise several events; the first is the cause. */
   if (atmi_device_is_lost(device))
     return;
-  char kernel[1024];
-  uint32_t behind;
-  const atmi_kernel_t *running = atmi_queue_running(queue, &behind);
-  describe_kernel(running, behind, kernel, sizeof kernel);
+  char kernel[REPORT_BYTES];
+  suspects_t suspects = {.count = 0};
+  add_suspect(&suspects, queue);
+  describe_suspects(&suspects, kernel, sizeof kernel);
   atmi_fail(ATMI_LOST, device->label, "the queue stopped %s: %s%s", kernel, atmi_hsa_reason(status),
             queue_error_advice((hsa_status_t)status));
   atmi_timeline_flush(device->machine->timeline);
   atmi_device_abandon(device);
 }
+
+/* ---- memory faults ---- */
 
 static const char *fault_reason(uint32_t mask) {
   static const struct {
@@ -70,35 +161,82 @@ static const char *fault_reason(uint32_t mask) {
   return "the driver gives no reason";
 }
 
-/* "12 bytes behind the end of an allocation of 4096 bytes at 0x..." */
-static void describe_place(atmi_device_t *device, uint64_t address, char *text, size_t bytes) {
-  atmi_allocation_t near;
-  if (!atmi_memory_nearest(&device->memory, address, &near)) {
-    snprintf(text, bytes, "the program has no device memory below this address");
-    return;
-  }
-  uint64_t begin = (uint64_t)(uintptr_t)near.pointer, into = address - begin;
-  if (into < near.bytes)
-    snprintf(text, bytes, "byte %llu of an allocation of %llu bytes at 0x%llx", (unsigned long long)into,
-             (unsigned long long)near.bytes, (unsigned long long)begin);
+/* ", the copy of <n> bytes of host memory at 0x... (variable x)". */
+static void describe_origin(const void *host, char *text, size_t size) {
+  char name[256];
+  if (!host)
+    *text = 0;
+  else if (atmi_source_find_variable(host, name, sizeof name))
+    snprintf(text, size, ", the copy of the host's variable %s", name);
   else
-    snprintf(text, bytes, "%llu bytes behind the end of the nearest allocation, %llu bytes at 0x%llx",
-             (unsigned long long)(into - near.bytes), (unsigned long long)near.bytes,
-             (unsigned long long)begin);
+    snprintf(text, size, ", the copy of host memory at %p", host);
+}
+
+/* "byte 3 of <what>", or "12 bytes behind the end of <what>, the nearest memory". */
+static void describe_distance(uint64_t into, uint64_t bytes, const char *what, char *text, size_t size) {
+  if (into < bytes)
+    snprintf(text, size, "byte %llu of %s", (unsigned long long)into, what);
+  else if (into - bytes < FAR_AWAY_BYTES)
+    snprintf(text, size, "%llu bytes behind the end of %s, the nearest memory of the program",
+             (unsigned long long)(into - bytes), what);
+  else
+    snprintf(text, size,
+             "the program has no device memory near this address; is everything that the region uses "
+             "mapped?");
+}
+
+/* A pointer of the host that found its way into a kernel. */
+static bool describe_host_address(atmi_device_t *device, const void *address, char *text, size_t size) {
+  char byte, name[256], variable[300] = "";
+  if (!atmi_source_read(address, &byte, 1))
+    return false;
+  if (atmi_source_find_variable(address, name, sizeof name))
+    snprintf(variable, sizeof variable, " (variable %s)", name);
+  const char *advice = "map what the pointer points to";
+  if (atomic_load_explicit(&device->machine->unified, memory_order_relaxed))
+    advice = device->properties.target.xnack == ATMI_FEATURE_OFF
+                 ? "the program requires unified shared memory, for which this device needs XNACK: set "
+                   "HSA_XNACK=1, "
+                   "or use memory of omp_target_alloc or llvm_omp_target_alloc_shared"
+                 : "the program requires unified shared memory, which this device does not have for all of "
+                   "the host's "
+                   "memory: use memory of omp_target_alloc or llvm_omp_target_alloc_shared";
+  snprintf(text, size, "it is an address of the host's memory%s; %s", variable, advice);
+  return true;
+}
+
+static void describe_place(atmi_device_t *device, uint64_t address, char *text, size_t size) {
+  atmi_allocation_t near = {0};
+  atmi_variable_t variable = {0};
+  char origin[320], what[512];
+  bool has_near = atmi_memory_nearest(&device->memory, address, &near);
+  bool has_variable = atmi_memory_nearest_variable(&device->memory, address, &variable);
+  uint64_t begin = (uint64_t)(uintptr_t)near.pointer;
+  bool inside = (has_near && address - begin < near.bytes) ||
+                (has_variable && address - variable.begin < variable.bytes);
+  if (!inside && describe_host_address(device, (const void *)(uintptr_t)address, text, size))
+    return;
+  if (has_variable && (!has_near || variable.begin > begin)) {
+    snprintf(what, sizeof what, "variable %s (%llu bytes)", variable.name,
+             (unsigned long long)variable.bytes);
+    describe_distance(address - variable.begin, variable.bytes, what, text, size);
+  } else if (has_near) {
+    describe_origin(near.host, origin, sizeof origin);
+    snprintf(what, sizeof what, "an allocation of %llu bytes at 0x%llx%s", (unsigned long long)near.bytes,
+             (unsigned long long)begin, origin);
+    describe_distance(address - begin, near.bytes, what, text, size);
+  } else {
+    describe_distance(UINT64_MAX, 0, "", text, size);
+  }
 }
 
 static void report_memory_fault(atmi_device_t *device, const hsa_amd_gpu_memory_fault_info_t *fault) {
-  const atmi_kernel_t *running = NULL;
-  uint32_t behind = 0, count = atomic_load_explicit(&device->queue_count, memory_order_acquire);
-  for (uint32_t i = 0; i < count && !running; i++) {
-    atmi_queue_t *queue = atomic_load_explicit(&device->queues[i], memory_order_acquire);
-    running = atmi_queue_running(queue, &behind);
-  }
-  char kernel[1024], place[160];
-  describe_kernel(running, behind, kernel, sizeof kernel);
+  char kernel[REPORT_BYTES], place[1024];
+  suspects_t suspects = {.count = 0};
+  find_suspects(device, &suspects);
+  describe_suspects(&suspects, kernel, sizeof kernel);
   describe_place(device, fault->virtual_address, place, sizeof place);
-  atmi_fail(ATMI_LOST, device->label,
-            "memory fault at address 0x%llx%s %s: %s; %s; is everything that the region uses mapped?",
+  atmi_fail(ATMI_LOST, device->label, "memory fault at address 0x%llx%s %s: %s; %s",
             (unsigned long long)fault->virtual_address,
             fault->fault_reason_mask & HSA_AMD_MEMORY_FAULT_IMPRECISE ? " (not exact)" : "", kernel,
             fault_reason(fault->fault_reason_mask), place);

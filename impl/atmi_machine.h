@@ -10,6 +10,7 @@
 
 #include <hsa/hsa_ext_amd.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 typedef struct atmi_device atmi_device_t;
 
@@ -25,6 +26,7 @@ struct atmi_machine {
   hsa_agent_t *gpus;       /* the devices' agents, in the same order */
   pthread_mutex_t loading; /* ROCr does not bear two executables being loaded at once */
   atmi_host_locks_t host_locks;
+  atomic_bool unified; /* the program requires unified shared memory: host pointers reach kernels unmapped */
   atmi_timeline_t *timeline; /* NULL unless the user asked for one */
 };
 

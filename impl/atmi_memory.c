@@ -150,10 +150,10 @@ static atmi_status_t describe_failure(atmi_device_t *device, hsa_status_t status
 }
 
 static atmi_status_t allocate(atmi_memory_t *memory, uint64_t bytes, atmi_memory_kind_t kind,
-                              void **pointer) {
+                              const void *host, void **pointer) {
   atmi_device_t *device = memory->device;
   atmi_allocation_t allocation = {
-      .bytes = bytes, .kind = (uint8_t)kind, .size_class = class_of(memory, bytes, kind)};
+      .host = host, .bytes = bytes, .kind = (uint8_t)kind, .size_class = class_of(memory, bytes, kind)};
   pthread_mutex_lock(&memory->lock);
   allocation.pointer = pop_cached(memory, allocation.size_class);
   bool recorded = allocation.pointer && insert(memory, &allocation);
@@ -206,11 +206,11 @@ static atmi_status_t release(atmi_memory_t *memory, void *pointer) {
   return ATMI_OK;
 }
 
-atmi_status_t atmi_memory_allocate(atmi_memory_t *memory, uint64_t bytes, atmi_memory_kind_t kind,
-                                   void **pointer) {
+atmi_status_t atmi_memory_allocate_for(atmi_memory_t *memory, uint64_t bytes, atmi_memory_kind_t kind,
+                                       const void *host, void **pointer) {
   atmi_timeline_t *timeline = memory->device->machine->timeline;
   uint64_t begin = timeline ? atmi_trace_now() : 0;
-  atmi_status_t status = allocate(memory, bytes, kind, pointer);
+  atmi_status_t status = allocate(memory, bytes, kind, host, pointer);
   atmi_trace_host_bytes(timeline, "memory",
                         kind == ATMI_MEMORY_DEVICE ? "allocate device memory" : "allocate host memory", begin,
                         bytes);
@@ -240,10 +240,56 @@ bool atmi_memory_nearest(atmi_memory_t *memory, uint64_t address, atmi_allocatio
   return found;
 }
 
+/* ---- variables of images ---- */
+
+void atmi_memory_add_variable(atmi_memory_t *memory, const void *owner, const char *name, uint64_t begin,
+                              uint64_t bytes) {
+  atmi_variable_t *variable = malloc(sizeof *variable);
+  if (!variable)
+    return;
+  *variable = (atmi_variable_t){.owner = owner, .name = name, .begin = begin, .bytes = bytes};
+  pthread_mutex_lock(&memory->lock);
+  variable->next = memory->variables;
+  memory->variables = variable;
+  pthread_mutex_unlock(&memory->lock);
+}
+
+void atmi_memory_remove_variables(atmi_memory_t *memory, const void *owner) {
+  pthread_mutex_lock(&memory->lock);
+  for (atmi_variable_t **at = &memory->variables; *at;) {
+    atmi_variable_t *variable = *at;
+    if (variable->owner != owner) {
+      at = &variable->next;
+      continue;
+    }
+    *at = variable->next;
+    free(variable);
+  }
+  pthread_mutex_unlock(&memory->lock);
+}
+
+bool atmi_memory_nearest_variable(atmi_memory_t *memory, uint64_t address, atmi_variable_t *variable) {
+  bool found = false;
+  pthread_mutex_lock(&memory->lock);
+  for (const atmi_variable_t *candidate = memory->variables; candidate; candidate = candidate->next) {
+    if (candidate->begin > address || (found && candidate->begin < variable->begin))
+      continue;
+    *variable = *candidate;
+    found = true;
+  }
+  pthread_mutex_unlock(&memory->lock);
+  return found;
+}
+
 void atmi_memory_fini(atmi_memory_t *memory) {
   if (!memory->device)
     return;
   empty_cache(memory);
+  while (memory->variables) {
+    atmi_variable_t *variable = memory->variables;
+    memory->variables = variable->next;
+    free(variable);
+  }
   for (size_t i = 0; i < memory->capacity; i++)
     if (memory->table[i].pointer)
       hsa_amd_memory_pool_free(memory->table[i].pointer);

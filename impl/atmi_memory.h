@@ -22,10 +22,19 @@ enum { ATMI_MEMORY_PAGE_SHIFT = 12, ATMI_MEMORY_CLASSES = 20 };
 
 typedef struct atmi_allocation {
   void *pointer;      /* NULL: empty slot */
+  const void *host;   /* what it is the device's copy of, or NULL; never read */
   uint64_t bytes;     /* as asked for */
   uint8_t kind;       /* atmi_memory_kind_t */
   uint8_t size_class; /* power of two of its size, or ATMI_MEMORY_CLASSES for a block that is not cached */
 } atmi_allocation_t;
+
+/* A variable of a loaded image. */
+typedef struct atmi_variable {
+  struct atmi_variable *next;
+  const void *owner;
+  const char *name;
+  uint64_t begin, bytes;
+} atmi_variable_t;
 
 typedef struct atmi_memory {
   atmi_device_t *device;
@@ -34,6 +43,7 @@ typedef struct atmi_memory {
   atmi_allocation_t *table; /* open addressing by pointer */
   size_t capacity, count;
   struct atmi_free_block *cache[ATMI_MEMORY_CLASSES];
+  atmi_variable_t *variables; /* guarded by the lock, too */
 } atmi_memory_t;
 
 void atmi_memory_init(atmi_device_t *device, uint64_t threshold, atmi_memory_t *memory);
@@ -41,10 +51,19 @@ void atmi_memory_init(atmi_device_t *device, uint64_t threshold, atmi_memory_t *
 void atmi_memory_fini(atmi_memory_t *memory);
 
 /* Allocates; the content is undefined. `bytes` may be 0: the result is a valid pointer then too. When the
- * device is out of memory, the cache is emptied before the allocation fails. Thread-safe. Fails with
- * ATMI_NO_MEMORY or ATMI_HSA_FAILED, described. */
-ATMI_MUST_CHECK atmi_status_t atmi_memory_allocate(atmi_memory_t *memory, uint64_t bytes,
-                                                   atmi_memory_kind_t kind, void **pointer);
+ * device is out of memory, the cache is emptied before the allocation fails. `host` is what the memory will
+ * be a copy of, to be named in reports; may be NULL. Thread-safe. Fails with ATMI_NO_MEMORY or
+ * ATMI_HSA_FAILED, described. */
+ATMI_MUST_CHECK atmi_status_t atmi_memory_allocate_for(atmi_memory_t *memory, uint64_t bytes,
+                                                       atmi_memory_kind_t kind, const void *host,
+                                                       void **pointer);
+
+/* The same for nothing of the host's. */
+static inline ATMI_MUST_CHECK atmi_status_t atmi_memory_allocate(atmi_memory_t *memory, uint64_t bytes,
+                                                                 atmi_memory_kind_t kind, void **pointer) {
+  return atmi_memory_allocate_for(memory, bytes, kind, NULL, pointer);
+}
+
 /* Frees what atmi_memory_allocate gave; NULL is accepted. No operation may still use the block. Thread-safe.
  * Fails with ATMI_INVALID, described, for any other pointer. */
 ATMI_MUST_CHECK atmi_status_t atmi_memory_free(atmi_memory_t *memory, void *pointer);
@@ -52,5 +71,14 @@ ATMI_MUST_CHECK atmi_status_t atmi_memory_free(atmi_memory_t *memory, void *poin
 /* The live allocation that contains the address, or else the nearest one below it. False if there is none.
  * For messages about faults. */
 bool atmi_memory_nearest(atmi_memory_t *memory, uint64_t address, atmi_allocation_t *allocation);
+
+/* Makes a variable of an image known for reports, until its owner (the code object) takes its variables back.
+ * The name must live so long. Without host memory for it, reports go without. */
+void atmi_memory_add_variable(atmi_memory_t *memory, const void *owner, const char *name, uint64_t begin,
+                              uint64_t bytes);
+void atmi_memory_remove_variables(atmi_memory_t *memory, const void *owner);
+
+/* As atmi_memory_nearest, among variables; `*variable` is a copy. */
+bool atmi_memory_nearest_variable(atmi_memory_t *memory, uint64_t address, atmi_variable_t *variable);
 
 #endif

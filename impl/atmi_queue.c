@@ -102,9 +102,8 @@ static bool is_complete(const atmi_queue_note_t *at) {
   return complete >= (int64_t)atomic_load_explicit(&at->ordinal, memory_order_relaxed);
 }
 
-const atmi_kernel_t *atmi_queue_running(atmi_queue_t *queue, uint32_t *behind) {
-  const atmi_kernel_t *running = NULL;
-  *behind = 0;
+bool atmi_queue_running(atmi_queue_t *queue, atmi_running_t *running) {
+  *running = (atmi_running_t){0};
   uint64_t end = hsa_queue_load_write_index_relaxed(queue->hsa);
   uint64_t begin = end > queue->mask ? end - queue->mask - 1 : 0;
   for (uint64_t index = end; index-- > begin;) {
@@ -114,8 +113,14 @@ const atmi_kernel_t *atmi_queue_running(atmi_queue_t *queue, uint32_t *behind) {
     const atmi_kernel_t *kernel = atomic_load_explicit(&at->kernel, memory_order_relaxed);
     if (!kernel || is_complete(at))
       continue;
-    *behind += running != NULL;
-    running = kernel;
+    running->behind += running->kernel != NULL;
+    running->kernel = kernel;
+    running->index = index;
+    /* The device invalidates a packet's header only; the slot is not used again before its kernel is
+     * complete. */
+    running->arguments =
+        ((const hsa_kernel_dispatch_packet_t *)queue->hsa->base_address + (index & queue->mask))
+            ->kernarg_address;
   }
-  return running;
+  return running->kernel;
 }

@@ -107,9 +107,16 @@ ATMI_MUST_CHECK static inline atmi_status_t atmi_queue_dispatch(atmi_queue_t *qu
 ATMI_MUST_CHECK atmi_status_t atmi_queue_wait(atmi_queue_t *queue, atmi_signal_t *const *signals,
                                               uint32_t count);
 
-/* For a fault report: the kernel that is most likely running, which is the oldest one not complete; NULL if
- * none.
- * `*behind` is how many more kernels are in the queue behind it. */
-const atmi_kernel_t *atmi_queue_running(atmi_queue_t *queue, uint32_t *behind);
+/* What a queue is at work on. */
+typedef struct atmi_running {
+  const atmi_kernel_t *kernel;
+  const void *arguments; /* its argument block */
+  uint64_t index;        /* of its packet: tells it from other launches of the same kernel */
+  uint32_t behind;       /* how many more kernels are in the queue behind it */
+} atmi_running_t;
+
+/* For a fault report: the kernel that is most likely running, which is the oldest one not complete. False if
+ * there is none. */
+bool atmi_queue_running(atmi_queue_t *queue, atmi_running_t *running);
 
 #endif

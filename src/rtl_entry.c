@@ -43,6 +43,7 @@ EXPORT int32_t __tgt_rtl_set_device_offset(int32_t offset) {
 
 EXPORT int64_t __tgt_rtl_init_requires(int64_t flags) {
   atomic_store(&rtl_plugin()->requires, flags);
+  atomic_store(&rtl_plugin()->machine.unified, (flags & OMP_REQ_UNIFIED_SHARED_MEMORY) != 0);
   return OFFLOAD_SUCCESS;
 }
 
@@ -157,14 +158,13 @@ static bool is_size(const rtl_device_t *device, int64_t size, const char *operat
 }
 
 EXPORT void *__tgt_rtl_data_alloc(int32_t number, int64_t size, void *host, int32_t kind) {
-  (void)host;
   rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "allocate memory");
   void *memory = NULL;
   if (!device || !is_size(device, size, "allocate"))
     return NULL;
   bool on_host = kind == TARGET_ALLOC_HOST || kind == TARGET_ALLOC_SHARED;
-  if (atmi_memory_allocate(&device->core->memory, (uint64_t)size,
-                           on_host ? ATMI_MEMORY_HOST : ATMI_MEMORY_DEVICE, &memory))
+  if (atmi_memory_allocate_for(&device->core->memory, (uint64_t)size,
+                               on_host ? ATMI_MEMORY_HOST : ATMI_MEMORY_DEVICE, host, &memory))
     return NULL;
   return memory;
 }

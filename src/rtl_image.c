@@ -140,6 +140,8 @@ void rtl_image_forget(rtl_plugin_t *plugin, const __tgt_bin_desc *library) {
 
 static void release(rtl_loaded_image_t *loaded) {
   rtl_runtime_fini(loaded);
+  if (loaded->object.device)
+    atmi_memory_remove_variables(&loaded->object.device->memory, &loaded->object);
   atmi_code_object_fini(&loaded->object);
   free(loaded->kernels);
   free(loaded->entries);
@@ -245,6 +247,8 @@ static atmi_status_t resolve_variable(const rtl_plugin_t *plugin, rtl_loaded_ima
         "cannot load the device image: variable %s has %llu bytes there and %zu on the host; rebuild all "
         "translation units with the same declarations",
         host->name, (unsigned long long)bytes, host->size);
+  atmi_memory_add_variable(&stream->device->memory, &loaded->object, host->name,
+                           (uint64_t)(uintptr_t)entry->addr, bytes);
   if (plugin->requires & OMP_REQ_UNIFIED_SHARED_MEMORY)
     return atmi_transfer_submit(stream, entry->addr, host->addr, host->size);
   return ATMI_OK;

@@ -68,7 +68,11 @@ static void has_the_program_s_kernels(void **state) {
   static const struct {
     const char *function;
     uint32_t arguments;
-  } kernels[] = {{"generic_kernel", 2}, {"spmd_kernel", 2}, {"no_arguments", 0}, {"trap_kernel", 1}};
+  } kernels[] = {{"generic_kernel", 2},
+                 {"spmd_kernel", 2},
+                 {"no_arguments", 0},
+                 {"trap_kernel", 1},
+                 {"store_kernel", 1}};
   enum { KERNELS = sizeof kernels / sizeof *kernels };
   assert_int_equal(given.metadata.kernel_count, KERNELS);
   for (size_t i = 0; i < KERNELS; i++) {

@@ -49,11 +49,19 @@ void trap_kernel(int n) {
     __builtin_trap();
 }
 
+void store_kernel(int *to);
+void store_kernel(int *to) {
+  unsigned long address = (unsigned long)to;
+#pragma omp target firstprivate(address)
+  *(int *)address = 1;
+}
+
 int main(void) {
   double out[10] = {0};
   spmd_kernel(10, out);
   no_arguments();
   trap_kernel(0);
+  store_kernel(&local);
   local = 6;
   return generic_kernel(3) + (int)out[1];
 }

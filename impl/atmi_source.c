@@ -1,0 +1,160 @@
+/* Debug information and symbols. libdw is opened when a report needs it: a program without faults does not
+ * load it, and a machine without it gets reports without source lines. */
+#include "atmi_source.h"
+
+#include <dlfcn.h>
+#include <elfutils/libdw.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+bool atmi_source_read(const void *address, void *copy, size_t bytes) {
+  const struct iovec to = {copy, bytes}, from = {(void *)(uintptr_t)address, bytes};
+  return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)bytes;
+}
+
+/* ---- lines of device code ---- */
+
+#define FUNCTIONS(X)                                                                                         \
+  X(dwarf_begin_elf)                                                                                         \
+  X(dwarf_end)                                                                                               \
+  X(dwarf_nextcu) X(dwarf_offdie) X(dwarf_haspc) X(dwarf_getsrc_die) X(dwarf_linesrc) X(dwarf_lineno)
+
+typedef struct dw {
+#define DECLARE(name) __typeof__(name) *name;
+  FUNCTIONS(DECLARE)
+#undef DECLARE
+} dw_t;
+
+static bool open_dw(dw_t *dw) {
+  void *library = dlopen("libdw.so.1", RTLD_LAZY | RTLD_LOCAL);
+  bool complete = library != NULL;
+  void *symbol;
+#define RESOLVE(name)                                                                                        \
+  symbol = complete ? dlsym(library, #name) : NULL;                                                          \
+  memcpy(&dw->name, &symbol, sizeof symbol);                                                                 \
+  complete = complete && symbol;
+  FUNCTIONS(RESOLVE)
+#undef RESOLVE
+  return complete; /* stays open: there are few reports, and others may have it open */
+}
+
+static bool find_line(const dw_t *dw, Dwarf *debug, uint64_t address, char *text, size_t size) {
+  Dwarf_Off offset = 0, next;
+  size_t header;
+  for (; !dw->dwarf_nextcu(debug, offset, &next, &header, NULL, NULL, NULL); offset = next) {
+    Dwarf_Die unit;
+    if (!dw->dwarf_offdie(debug, offset + header, &unit) || dw->dwarf_haspc(&unit, address) != 1)
+      continue;
+    Dwarf_Line *line = dw->dwarf_getsrc_die(&unit, address);
+    const char *file = line ? dw->dwarf_linesrc(line, NULL, NULL) : NULL;
+    int number = 0;
+    if (!file || dw->dwarf_lineno(line, &number) || !number)
+      return false;
+    snprintf(text, size, "%s:%d", file, number);
+    return true;
+  }
+  return false;
+}
+
+bool atmi_source_find_line(const void *image, size_t bytes, uint64_t address, char *text, size_t size) {
+  dw_t dw;
+  if (!open_dw(&dw))
+    return false;
+  /* A copy, which libelf may write into. The library that holds the image may be gone when the program is
+   * ending. */
+  char *copy = malloc(bytes);
+  if (!copy || !atmi_source_read(image, copy, bytes)) {
+    free(copy);
+    return false;
+  }
+  elf_version(EV_CURRENT);
+  Elf *elf = elf_memory(copy, bytes);
+  Dwarf *debug = elf ? dw.dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
+  bool found = debug && find_line(&dw, debug, address, text, size);
+  if (debug)
+    dw.dwarf_end(debug);
+  if (elf)
+    elf_end(elf);
+  free(copy);
+  return found;
+}
+
+/* ---- names of kernels ---- */
+
+static bool skip_hex(const char **at) {
+  size_t digits = strspn(*at, "0123456789abcdef");
+  *at += digits;
+  return digits && *(*at)++ == '_';
+}
+
+bool atmi_source_parse_region(const char *kernel, const char **function, size_t *length, unsigned *line) {
+  static const char prefix[] = "__omp_offloading_";
+  const char *at = kernel + (sizeof prefix - 1);
+  if (strncmp(kernel, prefix, sizeof prefix - 1) != 0)
+    return false;
+  while (*at == '_') /* clang writes negative device numbers with one more */
+    at++;
+  if (!skip_hex(&at) || !skip_hex(&at))
+    return false;
+  /* The last "_l<digits>", since a function may be called main_l2 itself. */
+  const char *end = NULL;
+  for (const char *found = at; (found = strstr(found, "_l")); found++)
+    if (found[2] >= '0' && found[2] <= '9')
+      end = found;
+  if (!end || end == at)
+    return false;
+  *function = at;
+  *length = (size_t)(end - at);
+  *line = (unsigned)strtoul(end + 2, NULL, 10);
+  return true;
+}
+
+/* ---- variables of the host ---- */
+
+static bool name_from_table(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, uint64_t address, char *text,
+                            size_t size) {
+  Elf_Data *data = elf_getdata(section, NULL);
+  size_t count = data && header->sh_entsize ? (size_t)(header->sh_size / header->sh_entsize) : 0;
+  GElf_Sym symbol;
+  for (int i = 0; (size_t)i < count && gelf_getsym(data, i, &symbol); i++) {
+    if (GELF_ST_TYPE(symbol.st_info) != STT_OBJECT || address < symbol.st_value ||
+        address - symbol.st_value >= symbol.st_size)
+      continue;
+    const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
+    if (!name)
+      continue;
+    snprintf(text, size, "%s", name);
+    return true;
+  }
+  return false;
+}
+
+bool atmi_source_find_variable(const void *address, char *text, size_t size) {
+  Dl_info info;
+  if (!dladdr(address, &info) || !info.dli_fname)
+    return false;
+  int file = open(info.dli_fname, O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return false;
+  elf_version(EV_CURRENT);
+  Elf *elf = elf_begin(file, ELF_C_READ, NULL);
+  GElf_Ehdr head;
+  bool found = false;
+  if (elf && gelf_getehdr(elf, &head)) {
+    uint64_t base = head.e_type == ET_EXEC ? 0 : (uint64_t)(uintptr_t)info.dli_fbase;
+    GElf_Shdr header;
+    for (Elf_Scn *section = NULL; !found && (section = elf_nextscn(elf, section));)
+      found = gelf_getshdr(section, &header) &&
+              (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM) &&
+              name_from_table(elf, section, &header, (uint64_t)(uintptr_t)address - base, text, size);
+  }
+  if (elf)
+    elf_end(elf);
+  close(file);
+  return found;
+}

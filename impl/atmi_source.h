@@ -1,0 +1,27 @@
+/* What the debug information of device images and the symbols of the host's files say about addresses, for
+ * reports of faults. Slow, and only for when something went wrong. */
+#ifndef ATMI_SOURCE_H
+#define ATMI_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* "file.c:12" for an address in a device image, which the image's own DWARF tells through libdw. False
+ * without debug information or libdw. image, bytes   the ELF file in memory address        virtual address in
+ * the image, before loading */
+bool atmi_source_find_line(const void *image, size_t bytes, uint64_t address, char *text, size_t size);
+
+/* The function and line that a target region's kernel name holds: "main" and 7 for
+ * "__omp_offloading_fd00_12ab_main_l7". False for other names.
+ *   function, length   a part of `kernel`, not terminated */
+bool atmi_source_parse_region(const char *kernel, const char **function, size_t *length, unsigned *line);
+
+/* Copies memory of this process if it can be read; false, without a signal, if not. */
+bool atmi_source_read(const void *address, void *copy, size_t bytes);
+
+/* The name of the host's variable that contains an address, from the symbol table of the file that is mapped
+ * there. False for the heap, the stack and stripped files. */
+bool atmi_source_find_variable(const void *address, char *text, size_t size);
+
+#endif
