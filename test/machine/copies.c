@@ -1,6 +1,7 @@
 /* Copies and fills through ROCr, at every alignment and of sizes from 1 byte to 1 GiB, between device memory,
  * system memory and memory of the program. What memory must hold is kept in a second array that the host
- * copies by itself. The environment says whether ROCr uses DMA engines (HSA_ENABLE_SDMA). */
+ * copies by itself. The environment says whether ROCr uses DMA engines (HSA_ENABLE_SDMA). With the argument
+ * "large", only the largest copies. */
 #include "gfxsim_rocr.h"
 
 #include <stdio.h>
@@ -177,9 +178,72 @@ static void round_trip(const machine_t *machine, size_t size, size_t offset) {
 }
 
 static void test_large_sizes(void **state) {
-  round_trip(*state, (size_t)64 << 20, 3);         /* aligned with the device memory */
-  round_trip(*state, ((size_t)256 << 20) + 77, 1); /* not aligned */
+  round_trip(*state, (size_t)32 << 20, 3);       /* aligned with the device memory */
+  round_trip(*state, ((size_t)8 << 20) + 77, 1); /* not aligned */
+}
+
+static void test_largest_sizes(void **state) {
+  round_trip(*state, ((size_t)256 << 20) + 77, 1);
   round_trip(*state, (size_t)1 << 30, 3);
+  round_trip(*state, ((size_t)1 << 30) - 5, 2);
+}
+
+/* From one part of a page to another, and across the border of two pages that both belong to the copy's ends.
+ */
+static void test_within_pages(void **state) {
+  enum { SIZE = 4 * 4096 };
+  static const size_t sizes[] = {1, 3, 4, 64, 777, 1024, 2048, 4000, 4096, 8000};
+  areas_t areas = areas_make(*state, SIZE);
+  for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    for (unsigned n = 0; n < AREAS; n++) {
+      const area_t *area = &areas.area[n];
+      const size_t low = 97 * i % 64;
+      const size_t high = low + sizes[i] + 13 * i % 8;
+      const size_t from = i % 2 ? low : high;
+      const size_t to = i % 2 ? high : low;
+      memcpy(area->expected + to, area->expected + from, sizes[i]);
+      copy(area->memory + to, areas.machine->gpu[0], area->memory + from, areas.machine->gpu[0], sizes[i]);
+    }
+    check_all(&areas);
+  }
+  areas_free(&areas);
+}
+
+/* Between two GPUs, at many alignments. */
+static void test_peer_copies(void **state) {
+  enum { SIZE = 1 << 20, ALIGNMENTS = 8 };
+  static const size_t sizes[] = {1, 2, 3, 4, 5, 63, 64, 65, 4095, 4096, 4097, 100001, 1 << 19};
+  const machine_t *machine = *state;
+  uint8_t *host = allocate(machine->fine, SIZE);
+  uint8_t *expected = malloc(SIZE);
+  uint8_t *memory[2];
+  assert_non_null(expected);
+  assert_int_equal(machine->gpus, 2);
+  assert_hsa(hsa_amd_agents_allow_access(2, machine->gpu, NULL, host));
+  for (unsigned i = 0; i < 2; i++) {
+    memory[i] = allocate(machine->vram[i], SIZE);
+    assert_hsa(hsa_amd_agents_allow_access(2, machine->gpu, NULL, memory[i]));
+  }
+  fill_pattern(host, SIZE, 8);
+  copy(memory[0], machine->gpu[0], host, machine->cpu, SIZE);
+  for (unsigned i = 0; i < sizeof sizes / sizeof *sizes * ALIGNMENTS; i++) {
+    const size_t size = sizes[i / ALIGNMENTS];
+    const unsigned from = i % ALIGNMENTS;
+    const unsigned to = 5 * i % ALIGNMENTS;
+    memset(host, 0, SIZE);
+    memset(expected, 0, SIZE);
+    fill_pattern(expected + to, from + size, 8);
+    memmove(expected + to, expected + to + from, size);
+    memset(expected + to + size, 0, from);
+    copy(memory[1], machine->gpu[1], host, machine->cpu, size + 2 * ALIGNMENTS);
+    copy(memory[1] + to, machine->gpu[1], memory[0] + from, machine->gpu[0], size);
+    copy(host, machine->cpu, memory[1], machine->gpu[1], size + 2 * ALIGNMENTS);
+    assert_memory_equal(host, expected, size + 2 * ALIGNMENTS);
+  }
+  hsa_amd_memory_pool_free(host);
+  hsa_amd_memory_pool_free(memory[0]);
+  hsa_amd_memory_pool_free(memory[1]);
+  free(expected);
 }
 
 /* Locked memory that shares pages with other locked memory. */
@@ -247,10 +311,26 @@ static void copy_rectangle(const areas_t *areas, unsigned way, hsa_dim3_t from_o
              range.x);
 }
 
+/* ROCr copies rectangles with DMA engines only, and says so. */
+static void rectangles_are_refused(const machine_t *machine) {
+  uint8_t *memory = allocate_for(machine, machine->fine, 4096);
+  const hsa_pitched_ptr_t place = {memory, 64, 4096};
+  const hsa_dim3_t origin = {0, 0, 0};
+  const hsa_dim3_t range = {16, 2, 1};
+  hsa_signal_t done = signal_create(1);
+  assert_int_not_equal(hsa_amd_memory_async_copy_rect(&place, &origin, &place, &origin, &range,
+                                                      machine->gpu[0], hsaHostToDevice, 0, NULL, done),
+                       HSA_STATUS_SUCCESS);
+  hsa_signal_destroy(done);
+  hsa_amd_memory_pool_free(memory);
+}
+
 static void test_rectangles(void **state) {
   const char *sdma = getenv("HSA_ENABLE_SDMA");
-  if (sdma && *sdma == '0')
-    skip(); /* ROCr copies rectangles with DMA engines only */
+  if (sdma && *sdma == '0') {
+    rectangles_are_refused(*state);
+    return;
+  }
   static const hsa_dim3_t ranges[] = {{4, 1, 1}, {4, 7, 1},  {12, 3, 2},   {40, 12, 3},
                                       {1, 5, 1}, {17, 9, 1}, {250, 31, 2}, {1000, 60, 3}};
   enum { PITCH = 1024, SLICE = 64 * PITCH, SIZE = 4 * SLICE };
@@ -282,14 +362,19 @@ static int teardown(void **state) {
   return hsa_shut_down() == HSA_STATUS_SUCCESS ? 0 : -1;
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
+int main(int argc, char **argv) {
+  static const struct CMUnitTest large[] = {cmocka_unit_test(test_largest_sizes)};
+  static const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_small_sizes_at_every_alignment),
       cmocka_unit_test(test_medium_sizes),
       cmocka_unit_test(test_large_sizes),
+      cmocka_unit_test(test_within_pages),
+      cmocka_unit_test(test_peer_copies),
       cmocka_unit_test(test_locks_that_share_pages),
       cmocka_unit_test(test_fills),
       cmocka_unit_test(test_rectangles),
   };
+  if (argc > 1 && strcmp(argv[1], "large") == 0)
+    return cmocka_run_group_tests_name("large copies", large, setup, teardown);
   return cmocka_run_group_tests_name("copies", tests, setup, teardown);
 }
