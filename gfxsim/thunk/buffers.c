@@ -139,3 +139,17 @@ bool gs_host_memory_exists(uint64_t address, uint64_t size) {
   }
   return true;
 }
+
+/* Whether the page can be written to. Asking makes it present, as pinning would. */
+static bool is_writable(uint64_t page) {
+  return madvise((void *)(uintptr_t)page, GS_PAGE_BYTES, MADV_POPULATE_WRITE) == 0;
+}
+
+bool gs_host_memory_is_writable(uint64_t address, uint64_t size) {
+  static uint8_t own[2 * GS_PAGE_BYTES];
+  const uint64_t mask = ~(uint64_t)(GS_PAGE_BYTES - 1);
+  if (is_writable(address & mask) && is_writable((address + size - 1) & mask))
+    return true;
+  /* Kernels before 5.14 do not know the request, and refuse it for every page. */
+  return !is_writable(((uintptr_t)own + GS_PAGE_BYTES) & mask);
+}

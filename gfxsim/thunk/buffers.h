@@ -18,5 +18,7 @@ void gs_buffer_release(gs_buffer_t *buffer);
 
 /* Whether all pages of [address, address + size) exist in the host program. */
 bool gs_host_memory_exists(uint64_t address, uint64_t size);
+/* Whether the program may write to the first and the last page of [address, address + size), which exists. */
+bool gs_host_memory_is_writable(uint64_t address, uint64_t size);
 
 #endif

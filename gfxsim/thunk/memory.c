@@ -331,8 +331,15 @@ out:
 /* Registrations. */
 
 HSAKMT_STATUS gs_memory_register(gs_memory_t *memory, void *address, uint64_t size, HsaMemFlags flags) {
-  if (!gs_host_memory_exists((uintptr_t)address, size))
+  pthread_mutex_lock(&memory->lock);
+  const bool is_ours = find_allocated(memory, (uintptr_t)address, size) != NULL;
+  pthread_mutex_unlock(&memory->lock);
+  if (!is_ours && !gs_host_memory_exists((uintptr_t)address, size))
     return HSAKMT_STATUS_INVALID_PARAMETER;
+  /* The driver pins for writing, whatever the GPU does (amdgpu_amdkfd_gpuvm.c, init_user_pages): constants of
+   * a program can't be locked. */
+  if (!is_ours && !gs_host_memory_is_writable((uintptr_t)address, size))
+    return HSAKMT_STATUS_ERROR;
   gs_buffer_t *buffer = buffer_create(memory, GS_BUFFER_REGISTERED, GS_CPU_NODE, size, flags);
   if (!buffer)
     return HSAKMT_STATUS_NO_MEMORY;

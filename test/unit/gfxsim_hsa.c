@@ -106,6 +106,16 @@ static void test_nested_locks(void **state) {
 
 /* Copies. */
 
+/* The driver pins memory for writing: a program's constants can't be locked. */
+static void test_read_only_memory_is_not_locked(void **state) {
+  const machine_t *machine = *state;
+  static const uint32_t constants[1024] = {1, 2, 3};
+  void *locked = NULL;
+  assert_int_not_equal(hsa_amd_memory_lock((void *)(uintptr_t)constants, sizeof constants,
+                                           (hsa_agent_t *)(uintptr_t)machine->gpu, 1, &locked),
+                       HSA_STATUS_SUCCESS);
+}
+
 static void test_copies_round_trip(void **state) {
   const machine_t *machine = *state;
   static const size_t sizes[] = {1, 3, 4, 255, 4096, 65537, 4194272, 4194305, 9437189};
@@ -585,6 +595,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_pointer_info),
       cmocka_unit_test(test_device_memory_is_limited),
       cmocka_unit_test(test_nested_locks),
+      cmocka_unit_test(test_read_only_memory_is_not_locked),
       cmocka_unit_test(test_copies_round_trip),
       cmocka_unit_test(test_copy_waits_for_its_dependencies),
       cmocka_unit_test(test_copy_times_are_measured),
