@@ -135,16 +135,20 @@ bool atmi_device_is_busy(atmi_device_t *device) {
   return false;
 }
 
-void atmi_device_fini(atmi_device_t *device) {
-  if (!device->ready)
-    return;
-  /* Queues first: once they are destroyed, no packet can touch the memory that goes next. */
-  uint32_t count = atomic_load_explicit(&device->queue_count, memory_order_acquire);
+void atmi_device_stop(atmi_device_t *device) {
+  uint32_t count = atomic_exchange_explicit(&device->queue_count, 0, memory_order_acq_rel);
   for (uint32_t i = 0; i < count; i++) {
     atmi_queue_t *queue = atomic_load_explicit(&device->queues[i], memory_order_acquire);
     atmi_queue_fini(queue);
     free(queue);
   }
+}
+
+void atmi_device_fini(atmi_device_t *device) {
+  if (!device->ready)
+    return;
+  /* Queues first: once they are destroyed, no packet can touch the memory that goes next. */
+  atmi_device_stop(device);
   atmi_pool_fini(&device->streams);
   atmi_pool_fini(&device->events);
   atmi_pool_fini(&device->signals);

@@ -66,6 +66,9 @@ ATMI_MUST_CHECK atmi_status_t atmi_device_init(atmi_machine_t *machine, hsa_agen
                                                atmi_device_t *device);
 void atmi_device_fini(atmi_device_t *device);
 
+/* Destroys the device's queues, with what may still run on them. Nobody may use the device any more. */
+void atmi_device_stop(atmi_device_t *device);
+
 /* A queue for a stream's kernels: one that no stream uses, or a new one while there may be more, or the one
  * that the fewest streams use. The caller counts as a user of it until atmi_queue_release. `previous` is the
  * queue that the stream had last, preferred if idle; may be NULL. Takes a lock only to create a queue. */

@@ -149,6 +149,9 @@ static void release(rtl_loaded_image_t *loaded) {
 }
 
 void rtl_image_release_all(rtl_device_t *device) {
+  /* After a fault, other queues of the device may go on with code of the images. */
+  if (atmi_device_is_lost(device->core))
+    atmi_device_stop(device->core);
   while (device->images) {
     rtl_loaded_image_t *loaded = device->images;
     device->images = loaded->next;
@@ -160,7 +163,7 @@ void rtl_image_release_all(rtl_device_t *device) {
  * threads may still be in the middle of a region. What stays is tried again with the next library that comes
  * or goes. */
 static void release_retired(rtl_device_t *device) {
-  if (atmi_device_is_busy(device->core))
+  if (atmi_device_is_busy(device->core) || atmi_device_is_lost(device->core))
     return;
   for (rtl_loaded_image_t **at = &device->images; *at;) {
     rtl_loaded_image_t *loaded = *at;

@@ -108,6 +108,8 @@ void rtl_plugin_stop(rtl_plugin_t *plugin) {
       atmi_machine_fini(&plugin->machine);
       free(plugin->devices);
       plugin->devices = NULL;
+    } else {
+      atmi_timeline_finish(plugin->machine.timeline);
     }
   }
   pthread_mutex_unlock(&plugin->lock);

@@ -5,9 +5,16 @@ target_include_directories(plugin_test PUBLIC ${here})
 target_link_libraries(plugin_test PRIVATE project_options PUBLIC PkgConfig::CMOCKA omptarget_rtl)
 
 set(pure_parts msgpack packet target_id geometry env host_abi pool timeline)
-foreach(part ${pure_parts} image abi)
+# The ABI between plugin and libomptarget, from outside.
+add_library(plugin_driver STATIC ${here}/plugin_driver.c)
+target_link_libraries(plugin_driver PRIVATE project_options PUBLIC plugin_test ${CMAKE_DL_LIBS})
+
+foreach(part ${pure_parts} image abi faults)
   add_executable(plugin_${part} ${here}/plugin_${part}.c)
   target_link_libraries(plugin_${part} PRIVATE project_options plugin_test ${CMAKE_DL_LIBS})
+endforeach()
+foreach(part abi faults)
+  target_link_libraries(plugin_${part} PRIVATE plugin_driver)
 endforeach()
 target_compile_definitions(plugin_env PRIVATE ENVIRONMENT_DOC="${here}/../../doc/environment.md")
 
@@ -59,3 +66,6 @@ foreach(mode calls fault)
   set_tests_properties(unit/plugin/abi/${mode}/two-devices PROPERTIES
                        ENVIRONMENT "${device_environment};GFXSIM_DEVICES=gfx90a,gfx90a")
 endforeach()
+plugin_image_test(faults plugin_faults $<TARGET_FILE:omptarget.rtl.amdgpu> ${images}/program-16-gfx90a
+                  ${images}/program-16-O2)
+set_tests_properties(unit/plugin/faults PROPERTIES ENVIRONMENT "${device_environment}")

@@ -3,16 +3,10 @@
  * device, OTHER_IMAGE one for another processor. Modes: calls (everything that works or is refused), fault (a
  * kernel with a bad pointer), trap, threads (eight threads at once), timeline. The machine needs a device: a
  * real one, or gfxsim through LD_LIBRARY_PATH. */
-#include "plugin_test.h"
+#include "plugin_driver.h"
 
-#include "atmi_elf.h"
-#include "atmi_metadata.h"
-#include "omptarget_amdgpu_plugin.h"
-
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,131 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- the plugin as seen from outside ---- */
-
-#define ENTRIES(X)                                                                                           \
-  X(init_plugin)                                                                                             \
-  X(deinit_plugin)                                                                                           \
-  X(number_of_devices)                                                                                       \
-  X(init_requires)                                                                                           \
-  X(init_device)                                                                                             \
-  X(set_info_flag)                                                                                           \
-  X(print_device_info)                                                                                       \
-  X(register_lib)                                                                                            \
-  X(unregister_lib)                                                                                          \
-  X(is_valid_binary) X(is_valid_binary_info) X(load_binary) X(data_alloc) X(data_delete) X(data_submit)      \
-      X(data_submit_async) X(data_retrieve) X(data_retrieve_async) X(data_lock) X(data_unlock)               \
-          X(is_data_exchangable) X(data_exchange) X(data_exchange_async) X(launch_kernel)                    \
-              X(run_target_region) X(run_target_region_async) X(run_target_team_region)                      \
-                  X(run_target_team_region_async) X(synchronize) X(query_async) X(create_event)              \
-                      X(record_event) X(wait_event) X(sync_event) X(destroy_event) X(init_async_info)        \
-                          X(init_device_info)
-
-static struct {
-#define DECLARE(name) __typeof__(__tgt_rtl_##name) *name;
-  ENTRIES(DECLARE)
-#undef DECLARE
-} rtl;
-
-static struct {
-  const char *plugin, *image_path, *other_path;
-  void *file, *other_file;
-  __tgt_device_image image, other;
-  __tgt_offload_entry entries[4]; /* ENTRIES, below */
-  __tgt_target_table *table;
-  char *spmd_name, *trap_name;
-} given;
-
-enum { SPMD_KERNEL, TRAP_KERNEL, VARIABLE, ARRAY, ENTRIES };
-
-static void open_plugin(void) {
-  void *handle = dlopen(given.plugin, RTLD_NOW);
-  if (!handle)
-    fail_msg("%s", dlerror());
-#define RESOLVE(name)                                                                                        \
-  *(void **)&rtl.name = dlsym(handle, "__tgt_rtl_" #name);                                                   \
-  assert_non_null(*(void **)&rtl.name);
-  ENTRIES(RESOLVE)
-#undef RESOLVE
-}
-
-static char *kernel_name(const void *image, size_t bytes, const char *part) {
-  atmi_elf_t *elf;
-  const void *note;
-  size_t note_bytes;
-  atmi_metadata_t metadata;
-  char *name = NULL;
-  assert_int_equal(atmi_elf_open(image, bytes, "test", &elf), ATMI_OK);
-  assert_true(atmi_elf_find_note(elf, "AMDGPU", 32, &note, &note_bytes));
-  assert_int_equal(atmi_metadata_parse(note, note_bytes, "test", &metadata), ATMI_OK);
-  for (uint32_t i = 0; i < metadata.kernel_count; i++)
-    if (strstr(metadata.kernels[i].name, part))
-      name = strdup(metadata.kernels[i].name);
-  assert_non_null(name);
-  atmi_metadata_fini(&metadata);
-  atmi_elf_close(elf);
-  return name;
-}
-
-static __tgt_device_image image_of(const char *path, void **file) {
-  size_t bytes, image_bytes;
-  *file = test_read_file(path, &bytes);
-  char *begin = (char *)(uintptr_t)test_find_image(*file, bytes, &image_bytes);
-  return (__tgt_device_image){begin, begin + image_bytes, given.entries, given.entries + ENTRIES};
-}
-
-static int exported = 3;
-static long array[100];
-
-/* As libomptarget 13 to 17 does it; main says that we are one. */
-static __tgt_target_table *load_table(int32_t device, __tgt_device_image *image) {
-  return (__tgt_target_table *)rtl.load_binary(device, image, NULL);
-}
-
-static int set_up(void **state) {
-  (void)state;
-  given.image = image_of(given.image_path, &given.file);
-  given.other = image_of(given.other_path, &given.other_file);
-  size_t bytes = (size_t)((char *)given.image.ImageEnd - (char *)given.image.ImageStart);
-  given.spmd_name = kernel_name(given.image.ImageStart, bytes, "spmd_kernel");
-  given.entries[SPMD_KERNEL] = (__tgt_offload_entry){.addr = &given, .name = given.spmd_name};
-  given.trap_name = kernel_name(given.image.ImageStart, bytes, "trap_kernel");
-  given.entries[TRAP_KERNEL] = (__tgt_offload_entry){.addr = &given, .name = given.trap_name};
-  given.entries[VARIABLE] =
-      (__tgt_offload_entry){.addr = &exported, .name = "exported", .size = sizeof exported};
-  given.entries[ARRAY] = (__tgt_offload_entry){.addr = array, .name = "array", .size = sizeof array};
-  open_plugin();
-  assert_int_equal(rtl.init_plugin(), 0);
-  assert_true(rtl.number_of_devices() >= 1);
-  assert_int_equal(rtl.init_requires(OMP_REQ_NONE), 0);
-  assert_int_equal(rtl.init_device(0), OFFLOAD_SUCCESS);
-  assert_true(rtl.is_valid_binary(&given.image));
-  given.table = load_table(0, &given.image);
-  assert_non_null(given.table);
-  assert_int_equal(given.table->EntriesEnd - given.table->EntriesBegin, ENTRIES);
-  return 0;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  free(given.spmd_name);
-  free(given.trap_name);
-  free(given.file);
-  free(given.other_file);
-  return 0;
-}
-
-/* ---- small helpers ---- */
-
-static void *allocate(int64_t bytes) {
-  void *memory = rtl.data_alloc(0, bytes, NULL, TARGET_ALLOC_DEFAULT);
-  assert_non_null(memory);
-  return memory;
-}
-
-static void release(void *memory) {
-  assert_int_equal(rtl.data_delete(0, memory, TARGET_ALLOC_DEFAULT), OFFLOAD_SUCCESS);
-}
+/* ---- contents ---- */
 
 static unsigned char pattern(size_t i, unsigned salt) {
   return (unsigned char)((i * 2654435761u + salt) >> 7);
@@ -161,18 +31,6 @@ static bool matches(const unsigned char *bytes, size_t count, unsigned salt) {
     if (bytes[i] != pattern(i, salt))
       return false;
   return true;
-}
-
-/* spmd_kernel: out[i] += i * exported + local + array[i], with local 5 on the device. */
-static int32_t launch_spmd(uint64_t n, void *out, uint32_t teams, __tgt_async_info *queue) {
-  void *args[] = {(void *)(uintptr_t)n, out};
-  ptrdiff_t offsets[] = {0, 0};
-  KernelArgsTy launch = {.Version = 2, .NumArgs = 2, .Tripcount = n, .NumTeams = {teams}};
-  return rtl.launch_kernel(0, given.table->EntriesBegin[SPMD_KERNEL].addr, args, offsets, &launch, queue);
-}
-
-static double expected(int i, int scale) {
-  return i * scale + 5;
 }
 
 /* ---- what works ---- */
@@ -545,7 +403,7 @@ static void damaged_images_are_refused(void **state) {
   char *copy = malloc(bytes);
   assert_non_null(copy);
   memcpy(copy, given.image.ImageStart, bytes);
-  __tgt_device_image image = {copy, copy + 200, given.entries, given.entries + ENTRIES};
+  __tgt_device_image image = {copy, copy + 200, given.entries, given.entries + ENTRY_COUNT};
   REFUSED(!load_table(0, &image), "device 0", "cannot load the device image");
   image.ImageEnd = copy + 40;
   REFUSED(!load_table(0, &image), "no ELF file");
@@ -555,7 +413,8 @@ static void damaged_images_are_refused(void **state) {
 static void a_library_s_images_are_judged_together(void **state) {
   (void)state;
   __tgt_device_image images[2] = {given.other, given.image};
-  __tgt_bin_desc both = {2, images, given.entries, given.entries + ENTRIES}, wrong = {1, images, NULL, NULL};
+  __tgt_bin_desc both = {2, images, given.entries, given.entries + ENTRY_COUNT},
+                 wrong = {1, images, NULL, NULL};
   test_capture_begin();
   rtl.register_lib(&both);
   test_capture_end(said, sizeof said);

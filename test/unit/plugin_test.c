@@ -3,6 +3,7 @@
 
 #include "atmi_elf.h"
 
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,4 +57,23 @@ const void *test_find_image(const void *file, size_t bytes, size_t *image_bytes)
   }
   fail_msg("no AMDGPU image in the file");
   return NULL;
+}
+
+void test_fill_section(void *file, size_t bytes, const char *name, unsigned char value) {
+  char *begin = file;
+  Elf64_Ehdr head;
+  assert_true(bytes >= sizeof head);
+  memcpy(&head, begin, sizeof head);
+  assert_true(head.e_shoff + (uint64_t)head.e_shnum * sizeof(Elf64_Shdr) <= bytes);
+  Elf64_Shdr names, section;
+  memcpy(&names, begin + head.e_shoff + head.e_shstrndx * sizeof names, sizeof names);
+  for (unsigned i = 0; i < head.e_shnum; i++) {
+    memcpy(&section, begin + head.e_shoff + i * sizeof section, sizeof section);
+    if (strcmp(begin + names.sh_offset + section.sh_name, name) != 0)
+      continue;
+    assert_true(section.sh_offset + section.sh_size <= bytes);
+    memset(begin + section.sh_offset, value, section.sh_size);
+    return;
+  }
+  fail_msg("no section %s in the file", name);
 }

@@ -21,4 +21,7 @@ void *test_read_file(const char *path, size_t *bytes);
 /* The first AMDGPU image in an executable or object file, found by its ELF header wherever it is embedded. */
 const void *test_find_image(const void *file, size_t bytes, size_t *image_bytes);
 
+/* Fills the section of this name of an ELF file with one byte; fails the test if it has no such section. */
+void test_fill_section(void *file, size_t bytes, const char *name, unsigned char value);
+
 #endif

@@ -1,0 +1,121 @@
+/* The plugin as libomptarget sees it. */
+#include "plugin_driver.h"
+
+#include "atmi_elf.h"
+#include "atmi_metadata.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct plugin_driver_entries rtl;
+struct plugin_driver_given given;
+
+void open_plugin(void) {
+  void *handle = dlopen(given.plugin, RTLD_NOW);
+  if (!handle)
+    fail_msg("%s", dlerror());
+#define RESOLVE(name)                                                                                        \
+  *(void **)&rtl.name = dlsym(handle, "__tgt_rtl_" #name);                                                   \
+  assert_non_null(*(void **)&rtl.name);
+  ENTRIES(RESOLVE)
+#undef RESOLVE
+}
+
+char *kernel_name(const void *image, size_t bytes, const char *part) {
+  atmi_elf_t *elf;
+  const void *note;
+  size_t note_bytes;
+  atmi_metadata_t metadata;
+  char *name = NULL;
+  assert_int_equal(atmi_elf_open(image, bytes, "test", &elf), ATMI_OK);
+  assert_true(atmi_elf_find_note(elf, "AMDGPU", 32, &note, &note_bytes));
+  assert_int_equal(atmi_metadata_parse(note, note_bytes, "test", &metadata), ATMI_OK);
+  for (uint32_t i = 0; i < metadata.kernel_count; i++)
+    if (strstr(metadata.kernels[i].name, part))
+      name = strdup(metadata.kernels[i].name);
+  assert_non_null(name);
+  atmi_metadata_fini(&metadata);
+  atmi_elf_close(elf);
+  return name;
+}
+
+__tgt_device_image image_of(const char *path, void **file) {
+  size_t bytes, image_bytes;
+  *file = test_read_file(path, &bytes);
+  char *begin = (char *)(uintptr_t)test_find_image(*file, bytes, &image_bytes);
+  return (__tgt_device_image){begin, begin + image_bytes, given.entries, given.entries + ENTRY_COUNT};
+}
+
+int exported = 3;
+long array[100];
+
+__tgt_target_table *load_table(int32_t device, __tgt_device_image *image) {
+  return (__tgt_target_table *)rtl.load_binary(device, image, NULL);
+}
+
+int set_up(void **state) {
+  (void)state;
+  given.image = image_of(given.image_path, &given.file);
+  given.other = image_of(given.other_path, &given.other_file);
+  size_t bytes = (size_t)((char *)given.image.ImageEnd - (char *)given.image.ImageStart);
+  given.spmd_name = kernel_name(given.image.ImageStart, bytes, "spmd_kernel");
+  given.entries[SPMD_KERNEL] = (__tgt_offload_entry){.addr = &given, .name = given.spmd_name};
+  given.trap_name = kernel_name(given.image.ImageStart, bytes, "trap_kernel");
+  given.entries[TRAP_KERNEL] = (__tgt_offload_entry){.addr = &given, .name = given.trap_name};
+  given.store_name = kernel_name(given.image.ImageStart, bytes, "store_kernel");
+  given.entries[STORE_KERNEL] = (__tgt_offload_entry){.addr = &given, .name = given.store_name};
+  given.entries[VARIABLE] =
+      (__tgt_offload_entry){.addr = &exported, .name = "exported", .size = sizeof exported};
+  given.entries[ARRAY] = (__tgt_offload_entry){.addr = array, .name = "array", .size = sizeof array};
+  open_plugin();
+  assert_int_equal(rtl.init_plugin(), 0);
+  assert_true(rtl.number_of_devices() >= 1);
+  assert_int_equal(rtl.init_requires(OMP_REQ_NONE), 0);
+  assert_int_equal(rtl.init_device(0), OFFLOAD_SUCCESS);
+  assert_true(rtl.is_valid_binary(&given.image));
+  given.table = load_table(0, &given.image);
+  assert_non_null(given.table);
+  assert_int_equal(given.table->EntriesEnd - given.table->EntriesBegin, ENTRY_COUNT);
+  return 0;
+}
+
+int tear_down(void **state) {
+  (void)state;
+  free(given.spmd_name);
+  free(given.trap_name);
+  free(given.store_name);
+  free(given.file);
+  free(given.other_file);
+  return 0;
+}
+
+/* ---- small helpers ---- */
+
+void *allocate(int64_t bytes) {
+  void *memory = rtl.data_alloc(0, bytes, NULL, TARGET_ALLOC_DEFAULT);
+  assert_non_null(memory);
+  return memory;
+}
+
+void release(void *memory) {
+  assert_int_equal(rtl.data_delete(0, memory, TARGET_ALLOC_DEFAULT), OFFLOAD_SUCCESS);
+}
+
+int32_t launch_spmd(uint64_t n, void *out, uint32_t teams, __tgt_async_info *queue) {
+  void *args[] = {(void *)(uintptr_t)n, out};
+  ptrdiff_t offsets[] = {0, 0};
+  KernelArgsTy launch = {.Version = 2, .NumArgs = 2, .Tripcount = n, .NumTeams = {teams}};
+  return rtl.launch_kernel(0, given.table->EntriesBegin[SPMD_KERNEL].addr, args, offsets, &launch, queue);
+}
+
+double expected(int i, int scale) {
+  return i * scale + 5;
+}
+
+int32_t launch_store(uint64_t address, __tgt_async_info *queue) {
+  void *args[] = {(void *)(uintptr_t)address};
+  ptrdiff_t offsets[] = {0};
+  KernelArgsTy launch = {.Version = 2, .NumArgs = 1, .NumTeams = {1}};
+  return rtl.launch_kernel(0, given.table->EntriesBegin[STORE_KERNEL].addr, args, offsets, &launch, queue);
+}

@@ -1,0 +1,280 @@
+/* What the plugin does when a device, a kernel or the machine fails, each case in a process of its own,
+ * because a fault costs the device: run as "plugin_faults PLUGIN IMAGE OTHER_IMAGE", as plugin_abi. IMAGE has
+ * debug information. */
+#include "plugin_driver.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static char said[1 << 14];
+
+/* ---- a process per case ---- */
+
+/* Runs a case in a child that has these variables, NULL at the end, and the image loaded. */
+static void in_child(void (*run)(void **), const char *const *variables) {
+  int status = -1;
+  pid_t child = fork();
+  assert_true(child >= 0);
+  if (!child) {
+    for (; *variables; variables += 2)
+      setenv(variables[0], variables[1], 1);
+    const struct CMUnitTest tests[] = {{"child", run, NULL, NULL, NULL}};
+    exit(cmocka_run_group_tests(tests, set_up, tear_down));
+  }
+  assert_int_equal(waitpid(child, &status, 0), child);
+  if (status)
+    fail_msg("the child ended with status 0x%x", (unsigned)status);
+}
+
+#define NO_VARIABLES ((const char *const[]){NULL})
+/* ROCr gives each allocation pages of its own, with nothing behind them. */
+#define GAPS ((const char *const[]){"HSA_DISABLE_FRAGMENT_ALLOCATOR", "1", NULL})
+
+/* `said` is one error line of device 0 with all of these, NULL at the end. */
+static void one_line_says(const char *const *parts) {
+  const char *line = strstr(said, "AMDGPU error: device 0 (gfx90a): ");
+  if (!line || strstr(line + 1, "AMDGPU error: "))
+    fail_msg("not one error line: %s", said);
+  for (; *parts; parts++)
+    if (!strstr(line, *parts))
+      fail_msg("\"%s\" does not say \"%s\"", line, *parts);
+}
+
+#define SAYS(...) one_line_says((const char *const[]){__VA_ARGS__, NULL})
+
+/* Launches store_kernel on the address and waits; it must fail. What was said is in `said`. */
+static void store_fails(uint64_t address) {
+  __tgt_async_info queue = {NULL};
+  test_capture_begin();
+  int32_t launched = launch_store(address, &queue);
+  int64_t ended = rtl.synchronize(0, &queue);
+  test_capture_end(said, sizeof said);
+  assert_int_equal(launched, OFFLOAD_SUCCESS);
+  assert_int_equal(ended, OFFLOAD_FAIL);
+  assert_null(queue.Queue);
+}
+
+/* ---- memory faults ---- */
+
+static void a_host_pointer(void **state) {
+  (void)state;
+  store_fails((uintptr_t)&array[3]);
+  SAYS("memory fault at address 0x", given.store_name,
+       "image.c:", "an address of the host's memory (variable array)", "map what the pointer points to");
+}
+
+static void a_host_pointer_is_told_from_device_memory(void **state) {
+  (void)state;
+  in_child(a_host_pointer, NO_VARIABLES);
+}
+
+static void a_unified_pointer(void **state) {
+  (void)state;
+  assert_int_equal(rtl.init_requires(OMP_REQ_UNIFIED_SHARED_MEMORY), 0);
+  store_fails((uintptr_t)&array[3]);
+  SAYS(given.store_name, "requires unified shared memory", "HSA_XNACK=1");
+}
+
+static void unified_shared_memory_gets_advice(void **state) {
+  (void)state;
+  in_child(a_unified_pointer, NO_VARIABLES);
+}
+
+static void behind_an_allocation(void **state) {
+  (void)state;
+  char *memory = rtl.data_alloc(0, sizeof array, array, TARGET_ALLOC_DEFAULT);
+  assert_non_null(memory);
+  store_fails((uintptr_t)memory + 4096);
+  SAYS("3296 bytes behind the end of an allocation of 800 bytes", "the copy of the host's variable array");
+}
+
+static void the_nearest_allocation_is_named(void **state) {
+  (void)state;
+  in_child(behind_an_allocation, GAPS);
+}
+
+static void behind_a_variable(void **state) {
+  (void)state;
+  store_fails((uintptr_t)given.table->EntriesBegin[ARRAY].addr + 4096);
+  SAYS("3296 bytes behind the end of variable array (800 bytes)");
+}
+
+static void the_nearest_variable_is_named(void **state) {
+  (void)state;
+  in_child(behind_a_variable, GAPS);
+}
+
+static void near_nothing(void **state) {
+  (void)state;
+  store_fails(0x4000);
+  SAYS("memory fault at address 0x4000", "is everything that the region uses mapped?");
+}
+
+static void an_address_near_nothing_is_called_that(void **state) {
+  (void)state;
+  in_child(near_nothing, NO_VARIABLES);
+}
+
+/* Work goes on in another queue when one kernel faults. */
+static void beside_others(void **state) {
+  (void)state;
+  enum { N = 100, LAUNCHES = 50 };
+  __tgt_async_info innocent = {NULL}, guilty = {NULL};
+  void *memory = allocate(N * sizeof(double));
+  test_capture_begin();
+  int32_t first = OFFLOAD_SUCCESS;
+  for (int i = 0; i < LAUNCHES; i++)
+    first |= launch_spmd(N, memory, 0, &innocent);
+  int32_t second = launch_store(0x4000, &guilty);
+  int64_t ended = rtl.synchronize(0, &guilty);
+  rtl.synchronize(0, &innocent); /* complete or given up */
+  test_capture_end(said, sizeof said);
+  assert_int_equal(first, OFFLOAD_SUCCESS);
+  assert_int_equal(second, OFFLOAD_SUCCESS);
+  assert_int_equal(ended, OFFLOAD_FAIL);
+  SAYS("memory fault at address 0x4000 while", given.store_name);
+}
+
+static void the_faulting_one_of_several_kernels_is_named(void **state) {
+  (void)state;
+  in_child(beside_others, NO_VARIABLES);
+}
+
+/* ---- bad code ---- */
+
+/* The image with its code overwritten: every word of .text is no instruction. */
+static void illegal_instruction(void **state) {
+  (void)state;
+  size_t bytes = (size_t)((char *)given.image.ImageEnd - (char *)given.image.ImageStart);
+  char *copy = malloc(bytes);
+  assert_non_null(copy);
+  memcpy(copy, given.image.ImageStart, bytes);
+  test_fill_section(copy, bytes, ".text", 0xff);
+  __tgt_device_image image = given.image;
+  image.ImageStart = copy;
+  image.ImageEnd = copy + bytes;
+  given.table = load_table(0, &image);
+  assert_non_null(given.table);
+  store_fails((uintptr_t)allocate(64));
+  SAYS("the queue stopped while kernel", given.store_name, "HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION",
+       "was the program built for this device?");
+}
+
+static void an_illegal_instruction_is_said(void **state) {
+  (void)state;
+  in_child(illegal_instruction, NO_VARIABLES);
+}
+
+/* ---- copies ---- */
+
+static void copies_astray(void **state) {
+  (void)state;
+  static char host[4096];
+  void *event;
+  assert_int_equal(rtl.create_event(0, &event), OFFLOAD_SUCCESS);
+  test_capture_begin();
+  int32_t copied = rtl.data_submit(0, (void *)(uintptr_t)0x123456780000, host, sizeof host);
+  test_capture_end(said, sizeof said);
+  assert_int_equal(copied, OFFLOAD_FAIL);
+  SAYS("0x123456780000");
+}
+
+static void a_copy_to_nowhere_fails_with_its_address(void **state) {
+  (void)state;
+  in_child(copies_astray, NO_VARIABLES);
+}
+
+/* ---- memory pressure ---- */
+
+static void fills_the_device(void **state) {
+  (void)state;
+  enum { BLOCKS = 12, BLOCK = 4 << 20, LARGE = 40 << 20 };
+  void *blocks[BLOCKS];
+  for (int i = 0; i < BLOCKS; i++)
+    blocks[i] = allocate(BLOCK);
+  for (int i = 0; i < BLOCKS; i++)
+    release(blocks[i]); /* kept for reuse: 48 of 64 MB */
+  release(allocate(LARGE));
+  test_capture_begin();
+  void *huge = rtl.data_alloc(0, INT64_C(1) << 32, array, TARGET_ALLOC_DEFAULT);
+  test_capture_end(said, sizeof said);
+  assert_null(huge);
+  SAYS("cannot allocate 4294967296 bytes of device memory", "HSA_STATUS");
+  release(allocate(BLOCK)); /* and the device is as good as before */
+}
+
+static void memory_pressure_empties_the_cache(void **state) {
+  (void)state;
+  in_child(fills_the_device,
+           (const char *const[]){"GFXSIM_DEVICES", "gfx90a:64M", "LIBOMPTARGET_MEMORY_MANAGER_THRESHOLD",
+                                 "0x1000000", NULL});
+}
+
+/* ---- the end ---- */
+
+static void *launch_for_ever(void *unused) {
+  (void)unused;
+  static double data[2000];
+  for (;;) {
+    __tgt_async_info queue = {NULL};
+    void *memory = rtl.data_alloc(0, sizeof data, NULL, TARGET_ALLOC_DEFAULT);
+    if (!memory || rtl.data_submit_async(0, memory, data, sizeof data, &queue) ||
+        launch_spmd(100, memory, 0, &queue) ||
+        rtl.data_retrieve_async(0, data, memory, sizeof data, &queue) || rtl.synchronize(0, &queue) ||
+        rtl.data_delete(0, memory, TARGET_ALLOC_DEFAULT))
+      return NULL; /* the plugin has stopped */
+  }
+}
+
+/* Neither waits for anything nor frees anything. */
+static int middle_launches;
+static void ends_in_the_middle(void **state) {
+  (void)state;
+  enum { THREADS = 3 };
+  pthread_t threads[THREADS];
+  __tgt_async_info queue = {NULL};
+  void *memory = allocate(1 << 20);
+  for (int i = 0; i < THREADS; i++)
+    assert_int_equal(pthread_create(&threads[i], NULL, launch_for_ever, NULL), 0);
+  nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+  for (int i = 0; i < middle_launches; i++)
+    assert_int_equal(launch_spmd(100, memory, 0, &queue), OFFLOAD_SUCCESS);
+  exit(0);
+}
+
+static void a_program_may_end_in_the_middle_of_work(void **state) {
+  (void)state;
+  for (int i = 0; i < 6; i++) {
+    middle_launches = i % 2 * 20; /* work of this thread, or of the others only */
+    in_child(ends_in_the_middle, NO_VARIABLES);
+  }
+}
+
+int main(int count, char **arguments) {
+  if (count != 4) {
+    fprintf(stderr, "usage: %s PLUGIN IMAGE OTHER_IMAGE\n", arguments[0]);
+    return 2;
+  }
+  setenv("LIBOMPTARGET_AMDGPU_HOST_ABI", "16", 1);
+  given.plugin = arguments[1];
+  given.image_path = arguments[2];
+  given.other_path = arguments[3];
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_host_pointer_is_told_from_device_memory),
+      cmocka_unit_test(unified_shared_memory_gets_advice),
+      cmocka_unit_test(the_nearest_allocation_is_named),
+      cmocka_unit_test(the_nearest_variable_is_named),
+      cmocka_unit_test(an_address_near_nothing_is_called_that),
+      cmocka_unit_test(the_faulting_one_of_several_kernels_is_named),
+      cmocka_unit_test(an_illegal_instruction_is_said),
+      cmocka_unit_test(a_copy_to_nowhere_fails_with_its_address),
+      cmocka_unit_test(memory_pressure_empties_the_cache),
+      cmocka_unit_test(a_program_may_end_in_the_middle_of_work),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
