@@ -2,6 +2,7 @@
 #include "atmi_code_object.h"
 
 #include "atmi_device.h"
+#include "atmi_rpc_image.h"
 #include "atmi_stream_trace.h"
 
 #include <stdio.h>
@@ -72,6 +73,7 @@ void atmi_code_object_seal(atmi_code_object_t *object) {
 
 void atmi_code_object_fini(atmi_code_object_t *object) {
   atmi_code_object_seal(object);
+  atmi_rpc_image_detach(object->rpc);
   if (object->executable.handle)
     hsa_executable_destroy(object->executable);
   if (object->reader.handle)
@@ -97,7 +99,8 @@ atmi_status_t atmi_code_object_find_kernel(atmi_code_object_t *object, const cha
   if (!metadata || !find_hsa_symbol(object, metadata->symbol, HSA_SYMBOL_KIND_KERNEL, &symbol))
     return ATMI_NOT_FOUND;
   atmi_elf_symbol_t code;
-  atmi_kernel_t found = {.name = metadata->name, .metadata = metadata, .owner = object};
+  atmi_kernel_t found = {
+      .name = metadata->name, .metadata = metadata, .owner = object, .calls_host = object->rpc != NULL};
   if (atmi_elf_find_symbol(object->elf, metadata->name, &code))
     found.entry = code.value;
   const struct {

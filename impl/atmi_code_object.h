@@ -19,7 +19,8 @@ typedef struct atmi_kernel {
   uint32_t private_bytes; /* scratch per work-item */
   const atmi_kernel_metadata_t *metadata;
   const struct atmi_code_object *owner;
-  uint64_t entry; /* address of its code in the image, for reports; 0 if the image does not say */
+  uint64_t entry;  /* address of its code in the image, for reports; 0 if the image does not say */
+  bool calls_host; /* may call, so somebody must serve while it runs */
 } atmi_kernel_t;
 
 typedef struct atmi_code_object {
@@ -31,7 +32,8 @@ typedef struct atmi_code_object {
   hsa_code_object_reader_t reader;
   hsa_executable_t executable;
   bool has_bias;
-  uint64_t load_bias; /* address on the device minus address in the image; found on first use */
+  struct atmi_rpc_image *rpc; /* if the image calls its host (atmi_rpc_image) */
+  uint64_t load_bias;         /* address on the device minus address in the image; found on first use */
 } atmi_code_object_t;
 
 /* Loads an image on the device; the image must outlive the code object. Serialised per machine, since ROCr's

@@ -13,6 +13,7 @@ struct atmi_elf {
   Elf_Data *symbols; /* of the fullest symbol table; NULL if the image has none */
   size_t symbol_count;
   size_t strings; /* section index of its names */
+  bool stripped;  /* there are only the exported symbols */
 };
 
 bool atmi_elf_identify(const void *image, size_t bytes, atmi_elf_identity_t *identity) {
@@ -31,6 +32,7 @@ bool atmi_elf_identify(const void *image, size_t bytes, atmi_elf_identity_t *ide
 }
 
 static void find_symbol_table(atmi_elf_t *elf) {
+  elf->stripped = true;
   for (Elf_Scn *section = NULL; (section = elf_nextscn(elf->handle, section));) {
     GElf_Shdr header;
     if (!gelf_getshdr(section, &header) || (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
@@ -39,6 +41,7 @@ static void find_symbol_table(atmi_elf_t *elf) {
     if (!data || !data->d_buf || (elf->symbols && header.sh_type != SHT_SYMTAB))
       continue;
     elf->symbols = data;
+    elf->stripped = header.sh_type != SHT_SYMTAB;
     elf->symbol_count = data->d_size / sizeof(Elf64_Sym);
     elf->strings = header.sh_link;
   }
@@ -160,6 +163,16 @@ bool atmi_elf_find_symbol(const atmi_elf_t *elf, const char *name, atmi_elf_symb
     return true;
   }
   return false;
+}
+
+bool atmi_elf_may_have_symbol(const atmi_elf_t *elf, const char *beginning) {
+  for (size_t i = 0; i < elf->symbol_count; i++) {
+    GElf_Sym found;
+    const char *text = read_symbol(elf, i, &found);
+    if (text && !strncmp(text, beginning, strlen(beginning)))
+      return true;
+  }
+  return elf->stripped;
 }
 
 const char *atmi_elf_next_exported(const atmi_elf_t *elf, const char *previous, atmi_elf_symbol_t *symbol) {

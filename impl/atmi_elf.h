@@ -45,6 +45,10 @@ bool atmi_elf_find_note(const atmi_elf_t *elf, const char *owner, uint32_t type,
 /* A defined symbol by name, from .symtab (which also has local ones) or, in a stripped image, .dynsym. */
 bool atmi_elf_find_symbol(const atmi_elf_t *elf, const char *name, atmi_elf_symbol_t *symbol);
 
+/* Whether a symbol's name begins so, as those of local variables do that the linker had to rename. Also true
+ * if the image was stripped of its local symbols, as nobody can tell then. */
+bool atmi_elf_may_have_symbol(const atmi_elf_t *elf, const char *beginning);
+
 /* The first exported object or function in the image, with its name: an anchor to compute the load bias from.
  * `previous` is NULL to begin, or a name returned before, to go on behind it. NULL at the end. */
 const char *atmi_elf_next_exported(const atmi_elf_t *elf, const char *previous, atmi_elf_symbol_t *symbol);

@@ -128,6 +128,7 @@ atmi_status_t atmi_machine_init(const atmi_env_t *env, atmi_machine_t *machine) 
   *machine = (atmi_machine_t){.env = env};
   pthread_mutex_init(&machine->loading, NULL);
   atmi_host_locks_init(machine, &machine->host_locks);
+  atmi_service_init(&machine->service);
   hsa_status_t hsa = hsa_init();
   if (hsa != HSA_STATUS_SUCCESS) {
     explain_no_hsa(env, hsa);
@@ -150,6 +151,7 @@ atmi_status_t atmi_machine_init(const atmi_env_t *env, atmi_machine_t *machine) 
 }
 
 void atmi_machine_fini(atmi_machine_t *machine) {
+  atmi_service_fini(&machine->service);
   atmi_host_locks_fini(&machine->host_locks);
   for (uint32_t i = 0; machine->devices && i < machine->device_count; i++) {
     atmi_device_fini(machine->devices[i]);

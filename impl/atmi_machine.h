@@ -5,6 +5,7 @@
 
 #include "atmi_env.h"
 #include "atmi_host_lock.h"
+#include "atmi_service.h"
 #include "atmi_target_id.h"
 #include "atmi_timeline.h"
 
@@ -27,6 +28,7 @@ struct atmi_machine {
   pthread_mutex_t loading; /* ROCr does not bear two executables being loaded at once */
   atmi_host_locks_t host_locks;
   atomic_bool unified; /* the program requires unified shared memory: host pointers reach kernels unmapped */
+  atmi_service_t service;    /* for kernels that call their host */
   atmi_timeline_t *timeline; /* NULL unless the user asked for one */
 };
 

@@ -52,7 +52,7 @@ atmi_status_t atmi_stream_take(atmi_device_t *device, atmi_stream_t **stream) {
 }
 
 void atmi_stream_put(atmi_stream_t *stream) {
-  if (stream->signal_count || stream->duty_count) {
+  if (stream->signal_count || stream->duty_count || stream->served_count) {
     /* A failure was described by whoever caused it; here the operations only have to be over. */
     atmi_status_t ended = atmi_stream_synchronize(stream);
     (void)ended;
@@ -280,6 +280,17 @@ static atmi_status_t count_kernel(atmi_stream_t *stream, bool joins, atmi_signal
   return ATMI_OK;
 }
 
+static atmi_status_t begin_service(atmi_stream_t *stream) {
+  atmi_status_t status = atmi_service_begin(&stream->device->machine->service, stream->device->label);
+  stream->served_count += !status;
+  return status;
+}
+
+static void end_service(atmi_stream_t *stream) {
+  atmi_service_end(&stream->device->machine->service, stream->served_count);
+  stream->served_count = 0;
+}
+
 atmi_status_t atmi_stream_launch(atmi_stream_t *stream, const atmi_kernel_t *kernel,
                                  const atmi_launch_t *launch) {
   atmi_device_t *device = stream->device;
@@ -300,7 +311,8 @@ atmi_status_t atmi_stream_launch(atmi_stream_t *stream, const atmi_kernel_t *ker
   atmi_signal_t *done;
   /* In a timeline each kernel has a signal of its own, which takes its times. */
   bool joins = follows_kernels && !waits && !stream->tail->closed && !device->machine->timeline;
-  if ((status = count_kernel(stream, joins, &done)))
+  if ((status = kernel->calls_host ? begin_service(stream) : ATMI_OK) ||
+      (status = count_kernel(stream, joins, &done)))
     return status;
   const atmi_dispatch_t dispatch = {
       .kernel_object = kernel->object,
@@ -369,6 +381,8 @@ static void do_duty(atmi_stream_t *stream, const atmi_stream_duty_t *duty, bool 
  * recycled: it goes when the device is released. A lost signal keeps its reference, so that marks of it still
  * lead to the loss. */
 static void finish(atmi_stream_t *stream, atmi_status_t status) {
+  if (stream->served_count)
+    end_service(stream);
   if (stream->note_count)
     atmi_stream_trace_finish(stream, status != ATMI_OK);
   for (uint32_t i = 0; i < stream->duty_count && status != ATMI_LOST; i++)

@@ -51,6 +51,7 @@ struct atmi_stream {
   atmi_arena_t kernargs, staging;
   void *workspace; /* device memory, see atmi_stream_workspace */
   uint64_t workspace_bytes;
+  uint32_t served_count; /* kernels begun that may call their host (atmi_service) */
 
   struct atmi_stream_note *notes; /* for the timeline, see atmi_stream_trace.h */
   uint32_t note_count, note_capacity;

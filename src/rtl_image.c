@@ -1,6 +1,7 @@
 /* Device images: matching them with devices, and loading them. */
 #include "rtl_image.h"
 
+#include "atmi_rpc_image.h"
 #include "rtl_runtime.h"
 
 #include <stdio.h>
@@ -325,7 +326,9 @@ atmi_status_t rtl_image_load(rtl_plugin_t *plugin, rtl_device_t *device, const _
   if (!loaded)
     return atmi_fail(ATMI_NO_MEMORY, device->core->label, "cannot load the device image: out of host memory");
   loaded->host_entries = image->EntriesBegin;
+  const atmi_rpc_options_t rpc = {.version = (int)plugin->env.rpc_version, .allow_host_calls = true};
   if ((status = atmi_code_object_init(device->core, elf, bytes, &loaded->object)) ||
+      (status = atmi_rpc_image_attach(&loaded->object, &rpc)) ||
       (status = atmi_stream_take(device->core, &stream)))
     goto failed;
   status = resolve_entries(plugin, loaded, image, stream);
