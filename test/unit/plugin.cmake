@@ -5,12 +5,12 @@ target_include_directories(plugin_test PUBLIC ${here})
 target_link_libraries(plugin_test PRIVATE project_options PUBLIC PkgConfig::CMOCKA omptarget_rtl)
 
 set(pure_parts msgpack packet target_id geometry env host_abi pool timeline)
+list(APPEND pure_parts rpc print heap)
 # The ABI between plugin and libomptarget, from outside.
 add_library(plugin_driver STATIC ${here}/plugin_driver.c)
 target_link_libraries(plugin_driver PRIVATE project_options PUBLIC plugin_test ${CMAKE_DL_LIBS})
 
 foreach(part ${pure_parts} image abi faults)
-list(APPEND pure_parts rpc print heap)
   add_executable(plugin_${part} ${here}/plugin_${part}.c)
   target_link_libraries(plugin_${part} PRIVATE project_options plugin_test ${CMAKE_DL_LIBS})
 endforeach()
