@@ -81,7 +81,10 @@ static atmi_status_t prepare_environment(const rtl_device_t *device, const rtl_k
   if (!fresh)
     return ATMI_OK;
   const device_abi_launch_environment_t header = {.reduction_buffer = (char *)block + HEADER_BYTES};
-  return atmi_transfer_write_now(device->core, block, &header, sizeof header);
+  status = atmi_transfer_write_now(device->core, block, &header, sizeof header);
+  if (status)
+    stream->workspace_bytes = 0; /* the next launch begins with another block */
+  return status;
 }
 
 atmi_status_t rtl_launch(rtl_plugin_t *plugin, rtl_device_t *device, const rtl_kernel_t *kernel,
