@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- which libomptarget ---- */
@@ -208,4 +210,46 @@ uintptr_t host_abi_answer_load(int version, __tgt_target_table *table, void *han
     return (uintptr_t)(intptr_t)OFFLOAD_FAIL;
   binary->handle = (uintptr_t)handle;
   return OFFLOAD_SUCCESS;
+}
+
+bool host_abi_registers_libraries(int version) {
+  return version < 18;
+}
+
+/* The mapping that holds an address. Not through the dynamic linker, whose lock another thread may hold. */
+static bool find_mapping(const void *address, const char **begin, const char **end) {
+  FILE *maps = fopen("/proc/self/maps", "re");
+  char line[512];
+  bool found = false;
+  while (maps && !found && fgets(line, sizeof line, maps)) {
+    char *at;
+    uintptr_t from = (uintptr_t)strtoull(line, &at, 16),
+              to = *at == '-' ? (uintptr_t)strtoull(at + 1, &at, 16) : 0;
+    found = (uintptr_t)address >= from && (uintptr_t)address < to && !strncmp(at, " r", 2);
+    *begin = (const char *)from;
+    *end = (const char *)to;
+  }
+  if (maps)
+    fclose(maps);
+  return found;
+}
+
+const void *host_abi_find_siblings(const void *image,
+                                   void (*visit)(const void *elf, size_t bytes, void *context),
+                                   void *context) {
+  const char *begin, *end, *arch;
+  const void *first = NULL;
+  if (!image || !find_mapping(image, &begin, &end))
+    return NULL;
+  /* Offload binaries are aligned to 8 bytes at least. */
+  for (const char *at = begin; (size_t)(end - at) > sizeof(wrapper_t); at += 8) {
+    const void *elf;
+    size_t bytes;
+    if (memcmp(at, wrapper_magic, sizeof wrapper_magic) != 0 ||
+        !host_abi_unwrap(at, (size_t)(end - at), &elf, &bytes, &arch))
+      continue;
+    visit(elf, bytes, context);
+    first = begin;
+  }
+  return first;
 }

@@ -72,4 +72,14 @@ uintptr_t host_abi_answer_load(int version, __tgt_target_table *table, void *han
  * NULL. False if the bytes are neither, or contradict themselves. */
 bool host_abi_unwrap(const void *image, size_t bytes, const void **elf, size_t *elf_bytes, const char **arch);
 
+/* Whether this version calls register_lib with all images of a library. [13-17] */
+bool host_abi_registers_libraries(int version);
+
+/* Visits the ELF file of every offload binary in the same mapping of this process as `image`: those of the
+ * same executable or shared library. The mapping's address, which stands for the library; NULL if there is
+ * none, for example because the image is not wrapped. */
+const void *host_abi_find_siblings(const void *image,
+                                   void (*visit)(const void *elf, size_t bytes, void *context),
+                                   void *context);
+
 #endif

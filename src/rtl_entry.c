@@ -94,7 +94,10 @@ EXPORT int32_t __tgt_rtl_unregister_lib(__tgt_bin_desc *library) {
 }
 
 EXPORT int32_t __tgt_rtl_is_valid_binary(__tgt_device_image *image) {
-  return rtl_image_fits(rtl_plugin(), image);
+  rtl_plugin_t *plugin = rtl_plugin();
+  if (host_abi_registers_libraries(rtl_plugin_host(plugin, __builtin_return_address(0))))
+    return rtl_image_fits(plugin, image);
+  return rtl_image_judge(plugin, image);
 }
 
 EXPORT int32_t __tgt_rtl_is_valid_binary_info(__tgt_device_image *image, __tgt_image_info *info) {

@@ -2,6 +2,7 @@
 #include "rtl_image.h"
 
 #include "atmi_rpc_image.h"
+#include "rtl_refusal.h"
 #include "rtl_runtime.h"
 
 #include <stdio.h>
@@ -44,76 +45,65 @@ bool rtl_image_fits(const rtl_plugin_t *plugin, const __tgt_device_image *image)
 
 /* ---- explaining ---- */
 
-void rtl_image_explain(const atmi_target_id_t *image, const atmi_target_id_t *device, char *text,
-                       size_t bytes) {
-  static const char *const differences[] = {
-      [ATMI_MATCH] = "they match",
-      [ATMI_MISMATCH_PROCESSOR] = "the processors differ",
-      [ATMI_MISMATCH_SRAMECC] = "sramecc differs",
-      [ATMI_MISMATCH_XNACK] = "xnack differs",
-  };
-  char of_image[ATMI_TARGET_ID_TEXT], of_device[ATMI_TARGET_ID_TEXT];
-  atmi_target_id_format(image, of_image);
-  atmi_target_id_format(device, of_device);
-  atmi_mismatch_t mismatch = atmi_target_id_match(image, device);
-  snprintf(text, bytes, "the image is for %s, the device is %s: %s; build with -march=%s%s", of_image,
-           of_device, differences[mismatch], device->processor,
-           mismatch == ATMI_MISMATCH_XNACK ? ", or switch xnack with HSA_XNACK where the GPU can" : "");
+/* More than these are not described. */
+enum { MOST_IMAGES = 32, MOST_DEVICES = 16 };
+
+typedef struct id_list {
+  atmi_target_id_t ids[MOST_IMAGES];
+  size_t count;
+} id_list_t;
+
+static void add_id(const void *elf, size_t bytes, void *context) {
+  id_list_t *list = context;
+  if (list->count == MOST_IMAGES || !is_for_amd(elf, bytes))
+    return;
+  if (!identify(elf, bytes, &list->ids[list->count]))
+    list->ids[list->count] = (atmi_target_id_t){0};
+  list->count++;
 }
 
-/* Appends ", text" or "text" to a list; what does not fit is left out. */
-static void append(char *list, size_t bytes, const char *text) {
-  size_t length = strlen(list);
-  snprintf(list + length, bytes - length, "%s%s", length ? ", " : "", text);
-}
-
-static void list_images(const __tgt_bin_desc *library, char *list, size_t bytes) {
-  *list = 0;
-  for (int32_t i = 0; i < library->NumDeviceImages; i++) {
-    const void *elf;
-    size_t elf_bytes;
-    atmi_target_id_t id;
-    char text[ATMI_TARGET_ID_TEXT] = "a processor that this plugin does not know";
-    if (!unwrap(&library->DeviceImages[i], &elf, &elf_bytes) || !is_for_amd(elf, elf_bytes))
-      continue;
-    if (identify(elf, elf_bytes, &id))
-      atmi_target_id_format(&id, text);
-    append(list, bytes, text);
+/* Says why no image of the list runs here, if that is so. */
+static void explain_refusal(const rtl_plugin_t *plugin, const id_list_t *list) {
+  rtl_refusal_device_t devices[MOST_DEVICES];
+  char text[8192];
+  size_t device_count = 0;
+  for (size_t i = 0; i < list->count; i++)
+    if (fits_any(plugin, &list->ids[i]))
+      return;
+  for (; device_count < plugin->machine.device_count && device_count < MOST_DEVICES; device_count++) {
+    const atmi_device_properties_t *properties = &plugin->machine.devices[device_count]->properties;
+    devices[device_count] = (rtl_refusal_device_t){&properties->target, properties->product_name};
   }
+  if (!list->count || !device_count)
+    return;
+  rtl_refusal_describe(list->ids, list->count, devices, device_count, text, sizeof text);
+  atmi_fail(ATMI_UNSUPPORTED, NULL, "%s", text);
 }
 
-static void list_devices(const rtl_plugin_t *plugin, char *list, size_t bytes) {
-  *list = 0;
-  for (uint32_t i = 0; i < plugin->machine.device_count; i++) {
-    char id[ATMI_TARGET_ID_TEXT], text[ATMI_TARGET_ID_TEXT + 32];
-    atmi_target_id_format(&plugin->machine.devices[i]->properties.target, id);
-    snprintf(text, sizeof text, "device %u is %s", i, id);
-    append(list, bytes, text);
-  }
-}
-
-static void explain_refusal(const rtl_plugin_t *plugin, const __tgt_bin_desc *library) {
-  char images[512], devices[512];
-  list_images(library, images, sizeof images);
-  list_devices(plugin, devices, sizeof devices);
-  if (*images && plugin->machine.device_count)
-    atmi_fail(ATMI_UNSUPPORTED, NULL,
-              "cannot offload: no device image of the program runs on a GPU of this machine: the program is "
-              "built for "
-              "%s; %s; build with -march=%s (--offload-arch in newer compilers)",
-              images, devices, plugin->machine.devices[0]->properties.target.processor);
+bool rtl_image_judge(rtl_plugin_t *plugin, const __tgt_device_image *image) {
+  id_list_t list = {.count = 0};
+  if (rtl_image_fits(plugin, image))
+    return true;
+  const void *library = host_abi_find_siblings(image->ImageStart, add_id, &list);
+  pthread_mutex_lock(&plugin->lock);
+  bool is_news = library && plugin->last_refused != library;
+  plugin->last_refused = library;
+  pthread_mutex_unlock(&plugin->lock);
+  if (is_news)
+    explain_refusal(plugin, &list);
+  return false;
 }
 
 /* ---- what libraries hold ---- */
 
 void rtl_image_register(rtl_plugin_t *plugin, const __tgt_bin_desc *library) {
-  bool any_fits = false;
+  id_list_t list = {.count = 0};
   for (int32_t i = 0; i < library->NumDeviceImages; i++) {
     const __tgt_device_image *image = &library->DeviceImages[i];
     rtl_known_image_t known = {.library = library, .host_entries = image->EntriesBegin};
     if (!unwrap(image, &known.elf, &known.bytes) || !is_for_amd(known.elf, known.bytes))
       continue;
-    any_fits = rtl_image_fits(plugin, image) || any_fits;
+    add_id(known.elf, known.bytes, &list);
     rtl_known_image_t *record = malloc(sizeof *record);
     if (!record)
       continue; /* it only serves to find a better image; without it the given one is tried */
@@ -123,8 +113,7 @@ void rtl_image_register(rtl_plugin_t *plugin, const __tgt_bin_desc *library) {
     plugin->images = record;
     pthread_mutex_unlock(&plugin->lock);
   }
-  if (!any_fits)
-    explain_refusal(plugin, library);
+  explain_refusal(plugin, &list);
 }
 
 void rtl_image_forget(rtl_plugin_t *plugin, const __tgt_bin_desc *library) {
@@ -227,7 +216,7 @@ static atmi_status_t choose(rtl_plugin_t *plugin, const rtl_device_t *device, co
   if (found)
     return ATMI_OK;
   char reason[256];
-  rtl_image_explain(&id, target, reason, sizeof reason);
+  rtl_refusal_explain(&id, target, reason, sizeof reason);
   return atmi_fail(ATMI_UNSUPPORTED, label, "cannot load the device image: %s", reason);
 }
 

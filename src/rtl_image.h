@@ -5,7 +5,7 @@
 #include "rtl_plugin.h"
 
 /* Remembers a library's images. If it has images for AMD GPUs but none runs on any of ours, says so at once
- * in one line: what they are for, what the devices are, and what would help. */
+ * in one block: what they are for, what the devices are, which feature differs, and what would help. */
 void rtl_image_register(rtl_plugin_t *plugin, const __tgt_bin_desc *library);
 /* Forgets the library's images, and unloads them from all devices, at once where nothing is running. */
 void rtl_image_unregister(rtl_plugin_t *plugin, const __tgt_bin_desc *library);
@@ -14,6 +14,10 @@ void rtl_image_forget(rtl_plugin_t *plugin, const __tgt_bin_desc *library);
 
 /* Whether an image runs on at least one device. Prints nothing. */
 bool rtl_image_fits(const rtl_plugin_t *plugin, const __tgt_device_image *image);
+
+/* The same for libomptarget 18, which registers no libraries: at the first image of a library none of whose
+ * images fits, says what rtl_image_register says. */
+bool rtl_image_judge(rtl_plugin_t *plugin, const __tgt_device_image *image);
 
 /* Loads an image on a device, with its table of entries. If this image does not fit the device, but the same
  * library has one that does, that one is taken: libomptarget knows only one image per plugin. The result
@@ -26,9 +30,5 @@ const __tgt_offload_entry *rtl_image_find(rtl_loaded_image_t *loaded, const char
 
 /* Unloads everything from the device, on which nothing runs any more. The caller holds the plugin's lock. */
 void rtl_image_release_all(rtl_device_t *device);
-
-/* Why an image does not run on a device, and what would help. Exposed for tests of the wording. */
-void rtl_image_explain(const atmi_target_id_t *image, const atmi_target_id_t *device, char *text,
-                       size_t bytes);
 
 #endif

@@ -65,6 +65,7 @@ typedef struct rtl_plugin {
   _Atomic uint32_t info;         /* LIBOMPTARGET_INFO bits, as last set */
   _Atomic int64_t requires;      /* OMP_REQ_ bits of the program */
   rtl_known_image_t *images;     /* guarded by lock */
+  const void *last_refused;      /* where the library lies whose images were last refused; guarded by lock */
 } rtl_plugin_t;
 
 /* The context of this library. */

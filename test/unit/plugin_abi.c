@@ -426,7 +426,11 @@ static void a_library_s_images_are_judged_together(void **state) {
   test_capture_begin();
   rtl.register_lib(&wrong);
   test_capture_end(said, sizeof said);
-  is_one_line_with((const char *const[]){"gfx906", "device 0 is gfx90a", "-march=gfx90a", NULL});
+  static const char *const parts[] = {"no device image of the program runs", "gfx906: the processors differ",
+                                      "device 0 is gfx90a", "--offload-arch=gfx90a"};
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    if (!strstr(said, parts[i]))
+      fail_msg("\"%s\" does not say \"%s\"", said, parts[i]);
   rtl.unregister_lib(&wrong);
   /* Unregistering also unloaded what belongs to these entries: load it again for the tests that follow. */
   given.table = load_table(0, &given.image);

@@ -10,6 +10,7 @@
 #include "host_abi.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 /* ---- versions ---- */
 
@@ -228,6 +229,34 @@ static void unwraps_offload_binaries(void **state) {
     assert_false(host_abi_unwrap(bytes, length, &elf, &elf_bytes, &arch));
 }
 
+static void count_sibling(const void *elf, size_t bytes, void *context) {
+  assert_non_null(elf);
+  assert_true(bytes > 0);
+  ++*(int *)context;
+}
+
+/* All images of a library, wherever they lie in its mapping; nobody else's. */
+static void finds_the_images_next_to_one(void **state) {
+  (void)state;
+  size_t bytes = 1 << 20;
+  int count = 0;
+  unsigned char *library = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_ptr_not_equal(library, MAP_FAILED);
+  /* Guards, lest the kernel merges it with a neighbour. */
+  assert_int_equal(mprotect(library, 4096, PROT_NONE) | mprotect(library + bytes - 4096, 4096, PROT_NONE), 0);
+  assert_null(host_abi_find_siblings(library + 5000, count_sibling, &count));
+  make_wrapped(library + 4096);
+  make_wrapped(library + 70000);
+  make_wrapped(library + 300008);
+  assert_ptr_equal(host_abi_find_siblings(library + 70100, count_sibling, &count), library + 4096);
+  assert_int_equal(count, 3);
+  assert_null(host_abi_find_siblings(library, count_sibling, &count)); /* not readable */
+  assert_null(host_abi_find_siblings(NULL, count_sibling, &count));
+  assert_int_equal(count, 3);
+  munmap(library, bytes);
+  assert_true(host_abi_registers_libraries(17) && !host_abi_registers_libraries(18));
+}
+
 static void refuses_what_contradicts_itself(void **state) {
   (void)state;
   static const struct {
@@ -315,6 +344,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(has_the_layouts_of_libomptarget),
       cmocka_unit_test(translates_launches),
       cmocka_unit_test(unwraps_offload_binaries),
+      cmocka_unit_test(finds_the_images_next_to_one),
       cmocka_unit_test(refuses_what_contradicts_itself),
       cmocka_unit_test(passes_raw_elf_on),
       cmocka_unit_test(numbers_execution_modes_by_compiler),

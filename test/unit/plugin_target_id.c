@@ -2,7 +2,7 @@
 #include "plugin_test.h"
 
 #include "atmi_target_id.h"
-#include "rtl_image.h"
+#include "rtl_refusal.h"
 
 #include <string.h>
 
@@ -134,15 +134,46 @@ static void explains_a_mismatch_with_both_names(void **state) {
   (void)state;
   atmi_target_id_t image = {"gfx906", ANY, ANY}, device = {"gfx90a", ON, OFF};
   char text[256];
-  rtl_image_explain(&image, &device, text, sizeof text);
+  rtl_refusal_explain(&image, &device, text, sizeof text);
   assert_string_equal(text,
                       "the image is for gfx906, the device is gfx90a:sramecc+:xnack-: the processors differ; "
                       "build with -march=gfx90a");
   image = (atmi_target_id_t){"gfx90a", ANY, ON};
-  rtl_image_explain(&image, &device, text, sizeof text);
+  rtl_refusal_explain(&image, &device, text, sizeof text);
   assert_non_null(strstr(text, "gfx90a:xnack+"));
-  assert_non_null(strstr(text, "xnack differs"));
+  assert_non_null(strstr(text, "xnack is on in the image and off on the device"));
   assert_non_null(strstr(text, "HSA_XNACK"));
+}
+
+/* Two images, one device that neither runs on for different reasons. */
+static void describes_a_program_that_fits_nowhere(void **state) {
+  (void)state;
+  atmi_target_id_t images[4] = {0}, device, second;
+  assert_int_equal(atmi_target_id_parse("gfx906", &images[0]), ATMI_OK);
+  assert_int_equal(atmi_target_id_parse("gfx90a:xnack+", &images[1]), ATMI_OK);
+  images[2] = images[0];
+  assert_int_equal(atmi_target_id_parse("amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-", &device), ATMI_OK);
+  assert_int_equal(atmi_target_id_parse("gfx908:sramecc+:xnack-", &second), ATMI_OK);
+  const rtl_refusal_device_t devices[] = {{&device, "AMD Instinct MI210"}, {&second, "AMD Instinct MI100"}};
+  char text[4096];
+  rtl_refusal_describe(images, 4, devices, 2, text, sizeof text);
+  assert_string_equal(
+      text, "cannot offload: no device image of the program runs on a GPU of this machine\n"
+            "  the program is built for gfx906, gfx90a:xnack+, a processor that this plugin does not know\n"
+            "  device 0 is gfx90a:sramecc+:xnack- (AMD Instinct MI210)\n"
+            "    gfx906: the processors differ\n"
+            "    gfx90a:xnack+: xnack is on in the image and off on the device\n"
+            "  device 1 is gfx908:sramecc+:xnack- (AMD Instinct MI100)\n"
+            "    gfx906: the processors differ\n"
+            "    gfx90a:xnack+: the processors differ\n"
+            "  build with --offload-arch=gfx90a, which runs with either state of sramecc and xnack; in clang "
+            "13 and "
+            "14 it is -Xopenmp-target=amdgcn-amd-amdhsa -march=gfx90a\n"
+            "  or set HSA_XNACK=1, if the driver allows xnack to be switched on\n"
+            "  until then target regions run on the host, or fail with OMP_TARGET_OFFLOAD=MANDATORY");
+  char small[40];
+  rtl_refusal_describe(images, 4, devices, 2, small, sizeof small);
+  assert_int_equal(strlen(small), sizeof small - 1);
 }
 
 int main(void) {
@@ -152,6 +183,7 @@ int main(void) {
       cmocka_unit_test(refuses_other_images),
       cmocka_unit_test(matches_images_with_devices),
       cmocka_unit_test(explains_a_mismatch_with_both_names),
+      cmocka_unit_test(describes_a_program_that_fits_nowhere),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
