@@ -22,7 +22,7 @@ static struct sigaction previous[2]; /* SIGSEGV, SIGBUS: what was there before u
 /* The watched pages, for the handler: published by `stored`, which is NULL when there are none. */
 static struct {
   uintptr_t start, end;
-  _Atomic(void (*)(void)) stored;
+  _Atomic(bool (*)(void)) stored;
 } watch;
 
 /* Bytes of a ModRM byte with its SIB byte and displacement, or 0 when it names a register. */
@@ -86,13 +86,10 @@ static bool skip_store(void *context) {
 
 /* Handles a store into the watched pages. */
 static bool is_watched_store(const siginfo_t *info, void *context) {
-  void (*stored)(void) = atomic_load_explicit(&watch.stored, memory_order_acquire);
+  bool (*stored)(void) = atomic_load_explicit(&watch.stored, memory_order_acquire);
   const uintptr_t address = (uintptr_t)info->si_addr;
-  if (!stored || info->si_code != SEGV_ACCERR || address < watch.start || address >= watch.end ||
-      !skip_store(context))
-    return false;
-  stored();
-  return true;
+  return stored && info->si_code == SEGV_ACCERR && address >= watch.start && address < watch.end &&
+         stored() && skip_store(context);
 }
 
 static void pass_on(int number, siginfo_t *info, void *context) {
@@ -138,10 +135,11 @@ void gs_guard_install(void) {
   pthread_once(&once, install);
 }
 
-bool gs_guard_watch(const void *start, size_t size, void (*stored)(void)) {
+bool gs_guard_watch(const void *start, size_t size, bool (*stored)(void)) {
   static const uint8_t example[] = {0x88, 0x00}; /* mov %al, (%rax) */
-  if (atomic_load_explicit(&watch.stored, memory_order_relaxed) || !gs_guard_store_length(example))
+  if (!gs_guard_store_length(example))
     return false;
+  gs_guard_unwatch();
   gs_guard_install();
   struct sigaction action;
   /* What `stored` does may need more than the small stack that the program gave to its signal handlers. */

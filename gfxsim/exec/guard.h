@@ -19,10 +19,10 @@ typedef struct gs_guard {
 extern _Thread_local gs_guard_t *volatile gs_guard_current;
 
 /* Calls `stored` in each thread that stores into [start, start + size), instead of the store, which is
- * dropped. The pages must be ones that the host can't write. `stored` runs in the handler of a fault, on the
- * stack of the thread. One watch per process. Returns false when there is one already, or when stores of this
- * host's processor are not known. */
-bool gs_guard_watch(const void *start, size_t size, void (*stored)(void));
+ * dropped when it returns true and else is a fault like any other. The pages must be ones that the host can't
+ * write. `stored` runs in the handler of the fault, on the stack of the thread. One watch per process: it
+ * replaces the one before. Returns false when stores of this host's processor are not known. */
+bool gs_guard_watch(const void *start, size_t size, bool (*stored)(void));
 /* Ends the watch. No thread may be storing. */
 void gs_guard_unwatch(void);
 

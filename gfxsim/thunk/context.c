@@ -178,10 +178,11 @@ static int shared_map(gs_thunk_t *thunk) {
 }
 
 /* A host thread stored to a doorbell. */
-static void on_doorbell(void) {
+static bool on_doorbell(void) {
   gs_thunk_t *thunk = gs_thunk_current();
   if (thunk)
     gs_in_call_run(thunk->in_call);
+  return thunk != NULL;
 }
 
 /* When kernels are not executed, and a run shall repeat, doorbells are read-only pages: the fault of a store
@@ -268,9 +269,22 @@ static void before_fork(void) {
 
 /* The exported functions. */
 
+/* A forked child rings a doorbell of its parent's: nobody would ever answer. */
+static bool on_doorbell_in_child(void) {
+  gs_log("a forked process submits work to a queue of its parent's, which it does not have: it ends here. "
+         "Only one of "
+         "the two can use the GPU, unless the child starts a program of its own (exec)");
+  return false;
+}
+
 /* A child has the parent's memory but none of its threads: like with the driver, it sees a library that is
- * not open. */
+ * not open, and has no doorbells. */
 static void after_fork_in_child(void) {
+  gs_thunk_t *thunk = gs_thunk_current();
+  if (thunk) {
+    gs_guard_watch(thunk->shared->doorbell, sizeof thunk->shared->doorbell, on_doorbell_in_child);
+    mprotect(thunk->shared->doorbell, sizeof thunk->shared->doorbell, PROT_READ);
+  }
   pthread_mutex_init(&library.lock, NULL);
   atomic_store_explicit(&library.current, NULL, memory_order_relaxed);
   library.references = 0;

@@ -514,6 +514,22 @@ static int scenario_forked_child_exits(const machine_t *machine) {
   return hsa_shut_down() ? 2 : 0;
 }
 
+/* A child that uses a queue of its parent's ends at once, and not never. */
+static int scenario_forked_child_submits(const machine_t *machine) {
+  const setting_t *s = setting_make(machine);
+  const packet_t packet = dispatch(s, "k_store", 1, 64);
+  fflush(NULL);
+  const pid_t child = fork();
+  if (child == 0) {
+    submit(s->queue, &packet);
+    _exit(0);
+  }
+  int status = 0;
+  if (waitpid(child, &status, 0) != child || !WIFSIGNALED(status) || WTERMSIG(status) != SIGSEGV)
+    return 1;
+  return runs_to_its_end(s, packet) && s->shared[0] == 42 && !hsa_shut_down() ? 0 : 2;
+}
+
 static const char two_gpus[] = "GFXSIM_DEVICES=gfx90a,gfx906 HSA_ENABLE_INTERRUPT=1";
 
 static const scenario_t scenario_table[] = {
@@ -543,6 +559,7 @@ static const scenario_t scenario_table[] = {
     {"interrupted_while_running", scenario_interrupted_while_running, NULL, SIGINT},
     {"nothing_is_left_behind", scenario_nothing_is_left_behind, NULL, 0},
     {"fork_after_shut_down", scenario_fork_after_shut_down, NULL, 0},
+    {"forked_child_submits", scenario_forked_child_submits, NULL, 0},
     {"forked_child_exits", scenario_forked_child_exits, NULL, 0},
 };
 
