@@ -6,6 +6,7 @@
 #include "atmi_status.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct atmi_machine atmi_machine_t;
@@ -14,6 +15,7 @@ typedef struct atmi_host_locks {
   atmi_machine_t *machine;
   pthread_mutex_t lock; /* held while HSA pins: two threads may want the same range */
   struct atmi_host_range *ranges;
+  struct atmi_host_range *skipped; /* mapped without being pinned */
 } atmi_host_locks_t;
 
 void atmi_host_locks_init(atmi_machine_t *machine, atmi_host_locks_t *locks);
@@ -29,5 +31,13 @@ ATMI_MUST_CHECK atmi_status_t atmi_host_lock(atmi_host_locks_t *locks, void *hos
 /* Gives one reference back, by any address in the range; the last one unpins it. Fails with ATMI_INVALID,
  * described, if the address is not locked. */
 ATMI_MUST_CHECK atmi_status_t atmi_host_unlock(atmi_host_locks_t *locks, void *host);
+
+/* Pins host memory for as long as it is mapped. Memory that cannot be pinned stays as it is, unless
+ * `mandatory`: then it fails as atmi_host_lock does. Thread-safe. */
+ATMI_MUST_CHECK atmi_status_t atmi_host_map(atmi_host_locks_t *locks, void *host, size_t bytes,
+                                            bool mandatory);
+
+/* Takes back what atmi_host_map did at this address; nothing if it did not. */
+void atmi_host_unmap(atmi_host_locks_t *locks, void *host);
 
 #endif

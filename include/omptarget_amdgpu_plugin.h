@@ -187,6 +187,11 @@ int32_t __tgt_rtl_data_exchange_async(int32_t source_device, void *source, int32
 int32_t __tgt_rtl_data_lock(int32_t device, void *host, int64_t size, void **locked);
 int32_t __tgt_rtl_data_unlock(int32_t device, void *host);
 
+/* Host memory was mapped to the device, or is not any more; the latter comes when the device's copy is freed
+ * already. A chance to pin it. [17, 18] */
+int32_t __tgt_rtl_data_notify_mapped(int32_t device, void *host, int64_t size);
+int32_t __tgt_rtl_data_notify_unmapped(int32_t device, void *host);
+
 /* ---- launches ---- */
 
 /* Argument i of the kernel is the word (char *)args[i] + offsets[i] itself. [16-18, mandatory] */

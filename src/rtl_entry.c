@@ -227,6 +227,26 @@ EXPORT int32_t __tgt_rtl_data_unlock(int32_t number, void *host) {
   return result_of(atmi_host_unlock(&rtl_plugin()->machine.host_locks, host));
 }
 
+EXPORT int32_t __tgt_rtl_data_notify_mapped(int32_t number, void *host, int64_t size) {
+  rtl_plugin_t *plugin = rtl_plugin();
+  const rtl_device_t *device = rtl_plugin_device(plugin, number, "map host memory");
+  if (!device || !is_size(device, size, "map"))
+    return OFFLOAD_FAIL;
+  if (!plugin->env.lock_mapped)
+    return OFFLOAD_SUCCESS;
+  bool mandatory = plugin->env.lock_mapped == ATMI_ENV_MANDATORY;
+  return result_of(atmi_host_map(&plugin->machine.host_locks, host, (size_t)size, mandatory));
+}
+
+EXPORT int32_t __tgt_rtl_data_notify_unmapped(int32_t number, void *host) {
+  rtl_plugin_t *plugin = rtl_plugin();
+  if (!rtl_plugin_device(plugin, number, "unmap host memory"))
+    return OFFLOAD_FAIL;
+  if (plugin->env.lock_mapped)
+    atmi_host_unmap(&plugin->machine.host_locks, host);
+  return OFFLOAD_SUCCESS;
+}
+
 /* Completes an operation that was begun on a queue of its own. */
 static int32_t complete(int32_t begun, __tgt_async_info *queue) {
   int32_t ended = result_of(rtl_queue_synchronize(queue));

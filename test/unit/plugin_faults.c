@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -215,6 +216,81 @@ static void memory_pressure_empties_the_cache(void **state) {
                                  "0x1000000", NULL});
 }
 
+/* ---- mapped memory is pinned on request ---- */
+
+/* Whether HSA knows the memory as pinned: a copy of it then needs no buffer, and a lock takes a reference
+ * only. */
+static void pins_what_it_can(void **state) {
+  (void)state;
+  size_t bytes = 8 << 20;
+  char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *constants;
+  constants = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_true(memory != MAP_FAILED && constants != MAP_FAILED);
+  void *whole, *part;
+  assert_int_equal(rtl.data_notify_mapped(0, memory, 4 << 20), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_notify_mapped(0, memory + 4096, 4096), OFFLOAD_SUCCESS); /* inside */
+  assert_int_equal(rtl.data_notify_mapped(0, memory + (1 << 20), 5 << 20),
+                   OFFLOAD_SUCCESS); /* across the end */
+  assert_int_equal(rtl.data_notify_mapped(0, memory + (7 << 20), 0), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_notify_mapped(0, constants, (int64_t)bytes),
+                   OFFLOAD_SUCCESS); /* may not be pinned */
+  assert_int_equal(rtl.data_lock(0, memory, 4 << 20, &whole), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_unlock(0, memory), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_notify_unmapped(0, memory + (1 << 20)), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_notify_unmapped(0, memory + (7 << 20)), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_notify_unmapped(0, constants), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_notify_unmapped(0, memory), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_lock(0, memory + 8, 8, &part), OFFLOAD_SUCCESS); /* one mapping is left */
+  assert_ptr_equal(part, (char *)whole + 8);
+  assert_int_equal(rtl.data_unlock(0, memory + 8), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_notify_unmapped(0, memory + 4096), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_notify_unmapped(0, memory + 4096),
+                   OFFLOAD_SUCCESS); /* nobody said it was mapped */
+  test_capture_begin();
+  int32_t unlocked = rtl.data_unlock(0, memory);
+  test_capture_end(said, sizeof said);
+  assert_int_equal(unlocked, OFFLOAD_FAIL); /* all references are gone */
+}
+
+static void mapped_memory_is_pinned_if_asked(void **state) {
+  (void)state;
+  in_child(pins_what_it_can, (const char *const[]){"LIBOMPTARGET_LOCK_MAPPED_HOST_BUFFERS", "on", NULL});
+}
+
+static void insists_on_pinning(void **state) {
+  (void)state;
+  static char memory[64];
+  assert_int_equal(rtl.data_notify_mapped(0, memory + 16, 32), OFFLOAD_SUCCESS);
+  test_capture_begin();
+  int32_t mapped = rtl.data_notify_mapped(0, memory, 32);
+  test_capture_end(said, sizeof said);
+  assert_int_equal(mapped, OFFLOAD_FAIL);
+  assert_non_null(strstr(said, "cannot lock 32 bytes"));
+  assert_int_equal(rtl.data_notify_unmapped(0, memory + 16), OFFLOAD_SUCCESS);
+}
+
+static void pinning_can_be_mandatory(void **state) {
+  (void)state;
+  in_child(insists_on_pinning,
+           (const char *const[]){"LIBOMPTARGET_LOCK_MAPPED_HOST_BUFFERS", "mandatory", NULL});
+}
+
+static void leaves_memory_alone(void **state) {
+  (void)state;
+  static char memory[64];
+  assert_int_equal(rtl.data_notify_mapped(0, memory, 64), OFFLOAD_SUCCESS);
+  test_capture_begin();
+  int32_t unlocked = rtl.data_unlock(0, memory);
+  test_capture_end(said, sizeof said);
+  assert_int_equal(unlocked, OFFLOAD_FAIL);
+  assert_int_equal(rtl.data_notify_unmapped(0, memory), OFFLOAD_SUCCESS);
+}
+
+static void mapped_memory_is_left_alone_by_default(void **state) {
+  (void)state;
+  in_child(leaves_memory_alone, NO_VARIABLES);
+}
+
 /* ---- the end ---- */
 
 static void *launch_for_ever(void *unused) {
@@ -274,6 +350,9 @@ int main(int count, char **arguments) {
       cmocka_unit_test(an_illegal_instruction_is_said),
       cmocka_unit_test(a_copy_to_nowhere_fails_with_its_address),
       cmocka_unit_test(memory_pressure_empties_the_cache),
+      cmocka_unit_test(mapped_memory_is_pinned_if_asked),
+      cmocka_unit_test(pinning_can_be_mandatory),
+      cmocka_unit_test(mapped_memory_is_left_alone_by_default),
       cmocka_unit_test(a_program_may_end_in_the_middle_of_work),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
