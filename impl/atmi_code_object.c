@@ -98,9 +98,14 @@ atmi_status_t atmi_code_object_find_kernel(atmi_code_object_t *object, const cha
   hsa_executable_symbol_t symbol;
   if (!metadata || !find_hsa_symbol(object, metadata->symbol, HSA_SYMBOL_KIND_KERNEL, &symbol))
     return ATMI_NOT_FOUND;
+  uint64_t id =
+      1 + atomic_fetch_add_explicit(&object->device->machine->kernels_found, 1, memory_order_relaxed);
   atmi_elf_symbol_t code;
-  atmi_kernel_t found = {
-      .name = metadata->name, .metadata = metadata, .owner = object, .calls_host = object->rpc != NULL};
+  atmi_kernel_t found = {.id = id,
+                         .name = metadata->name,
+                         .metadata = metadata,
+                         .owner = object,
+                         .calls_host = object->rpc != NULL};
   if (atmi_elf_find_symbol(object->elf, metadata->name, &code))
     found.entry = code.value;
   const struct {

@@ -13,6 +13,7 @@ typedef struct atmi_device atmi_device_t;
 /* A kernel ready to launch: everything that a launch needs, so that it looks nothing up. Lives as long as its
  * code object. */
 typedef struct atmi_kernel {
+  uint64_t id; /* never 0, and of no other kernel of the machine, before or after */
   const char *name;
   uint64_t object;        /* address of the descriptor, for the packet */
   uint32_t group_bytes;   /* static LDS */

@@ -223,9 +223,7 @@ static atmi_status_t create_queue(atmi_device_t *device, atmi_queue_t **best) {
 }
 
 atmi_status_t atmi_device_acquire_queue(atmi_device_t *device, atmi_queue_t *previous, atmi_queue_t **queue) {
-  uint32_t idle = 0;
-  if (previous && atomic_compare_exchange_strong_explicit(&previous->users, &idle, 1, memory_order_relaxed,
-                                                          memory_order_relaxed)) {
+  if (previous && atmi_queue_take_idle(previous)) {
     *queue = previous;
     return ATMI_OK;
   }

@@ -24,8 +24,9 @@ struct atmi_machine {
   uint64_t timestamp_frequency;    /* ticks per second of HSA's clock */
   uint32_t device_count;
   atmi_device_t **devices;
-  hsa_agent_t *gpus;       /* the devices' agents, in the same order */
-  pthread_mutex_t loading; /* ROCr does not bear two executables being loaded at once */
+  hsa_agent_t *gpus;              /* the devices' agents, in the same order */
+  pthread_mutex_t loading;        /* ROCr does not bear two executables being loaded at once */
+  _Atomic uint64_t kernels_found; /* ever */
   atmi_host_locks_t host_locks;
   atomic_bool unified; /* the program requires unified shared memory: host pointers reach kernels unmapped */
   atmi_service_t service;    /* for kernels that call their host */

@@ -36,6 +36,8 @@ atmi_status_t atmi_queue_init(atmi_device_t *device, uint32_t packets, atmi_queu
   }
   if (device->machine->timeline)
     hsa_amd_profiling_set_profiler_enabled(queue->hsa, true);
+  queue->doorbell = queue->hsa->doorbell_signal;
+  queue->ring = queue->hsa->base_address;
   /* hsa_queue_t is the head of amd_queue_t, AMD's public description of its queues. */
   const amd_queue_t *amd = (const amd_queue_t *)(const void *)queue->hsa;
   queue->private_base = amd->private_segment_aperture_base_hi;
@@ -80,7 +82,7 @@ atmi_status_t atmi_queue_wait(atmi_queue_t *queue, atmi_signal_t *const *signals
     for (uint32_t j = 0; j < here; j++)
       handles[j] = signals[i + j]->hsa;
     hsa_barrier_and_packet_t *packet =
-        (hsa_barrier_and_packet_t *)queue->hsa->base_address + (index & queue->mask);
+        (hsa_barrier_and_packet_t *)(void *)queue->ring + (index & queue->mask);
     atmi_packet_fill_barrier(handles, here, (hsa_signal_t){0}, packet);
     atmi_queue_note(queue, index, NULL, NULL);
     /* With the barrier bit, so that packets behind wait too; they carry it as well. */

@@ -23,6 +23,8 @@ typedef struct atmi_queue_note {
 typedef struct atmi_queue {
   atmi_device_t *device;
   hsa_queue_t *hsa;
+  hsa_signal_t doorbell;
+  char *ring;
   uint64_t mask;                      /* ring length - 1 */
   uint32_t private_base, shared_base; /* upper halves of the apertures' addresses */
   _Atomic uint32_t users;             /* streams that have it */
@@ -38,6 +40,13 @@ void atmi_queue_fini(atmi_queue_t *queue);
 /* Ends a stream's use of the queue (see atmi_device_acquire_queue). */
 static inline void atmi_queue_release(atmi_queue_t *queue) {
   atomic_fetch_sub_explicit(&queue->users, 1, memory_order_relaxed);
+}
+
+/* Makes a stream the queue's only user, if it has none. */
+static inline bool atmi_queue_take_idle(atmi_queue_t *queue) {
+  uint32_t idle = 0;
+  return atomic_compare_exchange_strong_explicit(&queue->users, &idle, 1, memory_order_relaxed,
+                                                 memory_order_relaxed);
 }
 
 /* ---- publishing ----
@@ -77,7 +86,14 @@ static inline void atmi_queue_note(atmi_queue_t *queue, uint64_t index, const at
  * argument block and the staging buffers written before. */
 static inline void atmi_queue_publish(atmi_queue_t *queue, uint64_t index, void *packet, uint32_t header) {
   __atomic_store_n((uint32_t *)packet, header, __ATOMIC_RELEASE);
-  hsa_signal_store_screlease(queue->hsa->doorbell_signal, (hsa_signal_value_t)index);
+  hsa_signal_store_screlease(queue->doorbell, (hsa_signal_value_t)index);
+}
+
+/* As atmi_queue_publish, with the first eight bytes of the packet in one store. */
+static inline void atmi_queue_publish_first(atmi_queue_t *queue, uint64_t index, void *packet,
+                                            uint64_t first) {
+  __atomic_store_n((uint64_t *)packet, first, __ATOMIC_RELEASE);
+  hsa_signal_store_screlease(queue->doorbell, (hsa_signal_value_t)index);
 }
 
 /* Publishes a kernel dispatch that decrements `done` on completion; `dispatch->done` is its handle. With
@@ -93,7 +109,7 @@ ATMI_MUST_CHECK static inline atmi_status_t atmi_queue_dispatch(atmi_queue_t *qu
   if (status)
     return status;
   hsa_kernel_dispatch_packet_t *packet =
-      (hsa_kernel_dispatch_packet_t *)queue->hsa->base_address + (index & queue->mask);
+      (hsa_kernel_dispatch_packet_t *)(void *)queue->ring + (index & queue->mask);
   atmi_packet_fill_dispatch(dispatch, packet);
   atmi_queue_note(queue, index, kernel, done);
   atmi_queue_publish(

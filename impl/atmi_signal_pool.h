@@ -87,7 +87,12 @@ ATMI_MUST_CHECK static inline atmi_status_t atmi_signal_query(atmi_signal_t *sig
     return ATMI_OK;
   /* Acquire pairs with the release by which the device counts an operation down after its last write. */
   hsa_signal_value_t value = __atomic_load_n(signal->value, __ATOMIC_ACQUIRE);
-  return value > 0 ? ATMI_PENDING : atmi_signal_judge(signal, value);
+  if (value)
+    return value > 0 ? ATMI_PENDING : atmi_signal_judge(signal, value);
+  if (atomic_load_explicit(&signal->lost, memory_order_acquire))
+    return ATMI_LOST;
+  atomic_store_explicit(&signal->done, true, memory_order_release);
+  return ATMI_OK;
 }
 
 /* Sleeps until the answer of atmi_signal_query is no longer ATMI_PENDING, and returns it; spins for

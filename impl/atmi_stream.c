@@ -1,6 +1,8 @@
 /* Streams: how operations are ordered, and what happens when they are complete. */
 #include "atmi_stream.h"
 
+#include "atmi_plan.h"
+
 #include "atmi_stream_trace.h"
 
 #include <stdlib.h>
@@ -24,6 +26,7 @@ static void destroy_stream(void *object, void *context) {
   (void)context;
   free(stream->signals);
   free(stream->duties);
+  atmi_plans_destroy(stream->plans);
   free(stream->notes);
 }
 
@@ -31,40 +34,22 @@ void atmi_stream_pool_init(atmi_device_t *device) {
   atmi_pool_init(&device->streams, sizeof(atmi_stream_t), make_stream, destroy_stream, device);
 }
 
-/* Each thread has a place where it leaves its stream for its next use. Threads that share a place still work,
- * through the pool. */
-static _Atomic(atmi_stream_t *) *place_of_thread(atmi_device_t *device) {
-  uint64_t self = (uint64_t)(uintptr_t)pthread_self();
-  return &device->idle_streams[self * UINT64_C(0x9e3779b97f4a7c15) >> (64 - ATMI_DEVICE_PLACES_LOG2)].stream;
-}
-
-atmi_status_t atmi_stream_take(atmi_device_t *device, atmi_stream_t **stream) {
-  /* Acquire pairs with the release of the put: the stream is seen as its last user left it. */
-  void *object = atomic_exchange_explicit(place_of_thread(device), NULL, memory_order_acquire);
-  if (!object) {
-    atmi_status_t status = atmi_pool_take(&device->streams, &object);
-    if (status)
-      return atmi_fail(status, device->label, "cannot make a stream: out of host memory");
-  }
+atmi_status_t atmi_stream_take_any(atmi_device_t *device, atmi_stream_t **stream) {
+  void *object;
+  atmi_status_t status = atmi_pool_take(&device->streams, &object);
+  if (status)
+    return atmi_fail(status, device->label, "cannot make a stream: out of host memory");
   *stream = object;
+  (*stream)->place = atmi_stream_place(device);
   atomic_store_explicit(&(*stream)->taken, true, memory_order_relaxed);
   return ATMI_OK;
 }
 
-void atmi_stream_put(atmi_stream_t *stream) {
-  if (stream->signal_count || stream->duty_count || stream->served_count) {
-    /* A failure was described by whoever caused it; here the operations only have to be over. */
-    atmi_status_t ended = atmi_stream_synchronize(stream);
-    (void)ended;
-  }
-  if (stream->holds_queue)
-    atmi_queue_release(stream->queue);
-  stream->holds_queue = false;
-  atomic_store_explicit(&stream->taken, false, memory_order_release);
-  atmi_stream_t *nobodys = NULL;
-  if (!atomic_compare_exchange_strong_explicit(place_of_thread(stream->device), &nobodys, stream,
-                                               memory_order_release, memory_order_relaxed))
-    atmi_pool_put(&stream->device->streams, stream);
+void atmi_stream_put_any(atmi_stream_t *stream) {
+  /* A failure was described by whoever caused it; here the operations only have to be over. */
+  atmi_status_t ended = atmi_stream_synchronize_all(stream);
+  (void)ended;
+  atmi_stream_put_idle(stream);
 }
 
 /* ---- bookkeeping ---- */
@@ -171,6 +156,7 @@ atmi_status_t atmi_stream_wait_for(atmi_stream_t *stream, atmi_signal_t *signal)
     return status;
   if (stream->wait_count == ATMI_STREAM_WAITS)
     return atmi_signal_wait(signal, 0);
+  stream->phase = ATMI_STREAM_BUSY;
   if (!keep_signal(stream, signal))
     return out_of_host_memory(stream);
   atmi_signal_ref(signal);
@@ -190,8 +176,11 @@ void atmi_stream_settle_waits(atmi_stream_t *stream) {
 static atmi_status_t hold_queue(atmi_stream_t *stream) {
   if (stream->holds_queue)
     return ATMI_OK;
+  const atmi_queue_t *before = stream->queue;
   atmi_status_t status = atmi_device_acquire_queue(stream->device, stream->queue, &stream->queue);
   stream->holds_queue = !status;
+  if (stream->queue != before)
+    atmi_plans_forget(stream);
   return status;
 }
 
@@ -229,20 +218,24 @@ static void fill_hidden(const atmi_stream_t *stream, const atmi_kernel_t *kernel
   atmi_kernarg_fill_hidden(kernel->metadata, &facts, block);
 }
 
-static atmi_status_t fill_arguments(atmi_stream_t *stream, const atmi_kernel_t *kernel,
+void atmi_stream_fill_arguments(const atmi_stream_t *stream, const atmi_kernel_t *kernel,
+                                const atmi_launch_t *launch, void *block) {
+  atmi_kernarg_fill_words(kernel->metadata, launch->has_leading ? &launch->leading : NULL, launch->arguments,
+                          launch->offsets, launch->argument_count, block);
+  if (kernel->metadata->hidden_count)
+    fill_hidden(stream, kernel, launch, block);
+}
+
+static atmi_status_t make_arguments(atmi_stream_t *stream, const atmi_kernel_t *kernel,
                                     const atmi_launch_t *launch, void **block) {
   atmi_status_t status = atmi_arena_allocate(&stream->kernargs, kernel->metadata->kernarg_bytes, block);
   if (status == ATMI_INVALID)
     return atmi_fail(ATMI_UNSUPPORTED, stream->device->label,
                      "cannot launch kernel %s: it takes %u bytes of arguments, more than %zu", kernel->name,
                      kernel->metadata->kernarg_bytes, stream->kernargs.block_bytes);
-  if (status)
-    return status;
-  atmi_kernarg_fill_words(kernel->metadata, launch->has_leading ? &launch->leading : NULL, launch->arguments,
-                          launch->offsets, launch->argument_count, *block);
-  if (kernel->metadata->hidden_count)
-    fill_hidden(stream, kernel, launch, *block);
-  return ATMI_OK;
+  if (!status)
+    atmi_stream_fill_arguments(stream, kernel, launch, *block);
+  return status;
 }
 
 atmi_status_t atmi_stream_workspace(atmi_stream_t *stream, uint64_t bytes, void **block, bool *fresh) {
@@ -301,9 +294,10 @@ atmi_status_t atmi_stream_launch(atmi_stream_t *stream, const atmi_kernel_t *ker
   atmi_status_t status = hold_queue(stream);
   if (status)
     return status;
+  stream->phase = ATMI_STREAM_BUSY;
   void *arguments;
   bool follows_kernels = stream->tail_kind == ATMI_TAIL_KERNELS, waits = false;
-  if ((status = fill_arguments(stream, kernel, launch, &arguments)))
+  if ((status = make_arguments(stream, kernel, launch, &arguments)))
     return status;
   if ((stream->wait_count || stream->tail_kind == ATMI_TAIL_COPY) &&
       (status = order_launch(stream, !follows_kernels, &waits)))
@@ -314,16 +308,8 @@ atmi_status_t atmi_stream_launch(atmi_stream_t *stream, const atmi_kernel_t *ker
   if ((status = kernel->calls_host ? begin_service(stream) : ATMI_OK) ||
       (status = count_kernel(stream, joins, &done)))
     return status;
-  const atmi_dispatch_t dispatch = {
-      .kernel_object = kernel->object,
-      .group = {launch->group[0], launch->group[1], launch->group[2]},
-      .grid = {launch->group[0] * launch->groups[0], launch->group[1] * launch->groups[1],
-               launch->group[2] * launch->groups[2]},
-      .private_bytes = kernel->private_bytes,
-      .group_bytes = kernel->group_bytes + launch->dynamic_lds_bytes,
-      .kernarg = arguments,
-      .done = done->hsa,
-  };
+  atmi_dispatch_t dispatch = atmi_stream_dispatch(kernel, launch, arguments);
+  dispatch.done = done->hsa;
   status = atmi_queue_dispatch(stream->queue, kernel, &dispatch, follows_kernels || waits, done);
   stream->tail = done;
   stream->tail_kind = ATMI_TAIL_KERNELS;
@@ -336,6 +322,7 @@ atmi_status_t atmi_stream_launch(atmi_stream_t *stream, const atmi_kernel_t *ker
 atmi_status_t atmi_stream_copy(atmi_stream_t *stream, void *destination, hsa_agent_t destination_agent,
                                const void *source, hsa_agent_t source_agent, size_t bytes, const char *what) {
   atmi_device_t *device = stream->device;
+  stream->phase = ATMI_STREAM_BUSY;
   dependencies_t dependencies;
   atmi_status_t status = collect(stream, true, &dependencies);
   if (status == ATMI_LOST)
@@ -394,6 +381,9 @@ static void finish(atmi_stream_t *stream, atmi_status_t status) {
   stream->signal_count = stream->wait_count = 0;
   stream->tail = NULL;
   stream->tail_kind = ATMI_TAIL_NONE;
+  stream->phase = ATMI_STREAM_IDLE;
+  if (stream->plans)
+    atmi_plans_rest(stream);
   if (status == ATMI_LOST) {
     atmi_arena_abandon(&stream->kernargs);
     atmi_arena_abandon(&stream->staging);
@@ -406,6 +396,8 @@ static void finish(atmi_stream_t *stream, atmi_status_t status) {
 /* A signal of another device may have been let go by a fault there; what ran after it is worth nothing then.
  */
 static bool any_lost(const atmi_stream_t *stream) {
+  if (stream->tail && atomic_load_explicit(&stream->tail->lost, memory_order_acquire))
+    return true;
   for (uint32_t i = 0; i < stream->signal_count; i++)
     if (atomic_load_explicit(&stream->signals[i]->lost, memory_order_acquire))
       return true;
@@ -440,8 +432,8 @@ static atmi_status_t wait_for_all(atmi_stream_t *stream) {
   return status;
 }
 
-atmi_status_t atmi_stream_synchronize(atmi_stream_t *stream) {
-  atmi_status_t status = stream->signal_count ? wait_for_all(stream) : ATMI_OK;
+atmi_status_t atmi_stream_synchronize_all(atmi_stream_t *stream) {
+  atmi_status_t status = stream->tail || stream->signal_count ? wait_for_all(stream) : ATMI_OK;
   finish(stream, status);
   return status;
 }

@@ -31,9 +31,17 @@ enum { ATMI_STREAM_WAITS = 8, ATMI_STREAM_SPARES = 32 };
 struct atmi_stream {
   atmi_pool_link_t link;
   atmi_device_t *device;
-  atomic_bool taken; /* for who wants to know whether the device is in use */
+  atmi_stream_place_t *place; /* of the thread that took it last */
+  atomic_bool taken;          /* for who wants to know whether the device is in use */
   bool holds_queue;
   atmi_queue_t *queue; /* where its kernels go; kept as a hint while the stream is idle */
+
+  enum {
+    ATMI_STREAM_IDLE,    /* nothing to wait for or to do */
+    ATMI_STREAM_PLANNED, /* one planned launch since it was idle: only its signal to wait for */
+    ATMI_STREAM_BUSY,    /* anything else */
+  } phase;
+  struct atmi_plans *plans; /* see atmi_plan.h; NULL: none yet */
 
   atmi_stream_tail_t tail_kind;
   atmi_signal_t
@@ -75,8 +83,66 @@ void atmi_stream_pool_init(atmi_device_t *device);
 
 /* An idle stream of the device, preferably the one that this thread had last, and its return. Putting a
  * stream that is not idle waits for it. */
-ATMI_MUST_CHECK atmi_status_t atmi_stream_take(atmi_device_t *device, atmi_stream_t **stream);
-void atmi_stream_put(atmi_stream_t *stream);
+ATMI_MUST_CHECK atmi_status_t atmi_stream_take_any(atmi_device_t *device, atmi_stream_t **stream);
+void atmi_stream_put_any(atmi_stream_t *stream);
+
+/* A number that tells threads apart. */
+static inline uint64_t atmi_stream_thread(void) {
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_thread_pointer)
+  return (uint64_t)(uintptr_t)__builtin_thread_pointer();
+#else
+  return (uint64_t)(uintptr_t)pthread_self();
+#endif
+#else
+  return (uint64_t)(uintptr_t)pthread_self();
+#endif
+}
+
+/* Each thread has a place where it leaves its stream for its next use. Threads that share a place still work,
+ * through the pool. */
+static inline atmi_stream_place_t *atmi_stream_place(atmi_device_t *device) {
+  uint64_t hash = atmi_stream_thread() * UINT64_C(0x9e3779b97f4a7c15);
+  return &device->idle_streams[hash >> (64 - ATMI_DEVICE_PLACES_LOG2)];
+}
+
+/* The stream in the thread's place, or NULL. */
+static inline atmi_stream_t *atmi_stream_take_own(atmi_device_t *device) {
+  atmi_stream_place_t *place = atmi_stream_place(device);
+  /* Acquire pairs with the release of the put: the stream is seen as its last user left it. */
+  atmi_stream_t *stream = atomic_exchange_explicit(&place->stream, NULL, memory_order_acquire);
+  if (stream) {
+    stream->place = place;
+    atomic_store_explicit(&stream->taken, true, memory_order_relaxed);
+  }
+  return stream;
+}
+
+ATMI_MUST_CHECK static inline atmi_status_t atmi_stream_take(atmi_device_t *device, atmi_stream_t **stream) {
+  *stream = atmi_stream_take_own(device);
+  return *stream ? ATMI_OK : atmi_stream_take_any(device, stream);
+}
+
+/* Puts an idle stream. */
+static inline void atmi_stream_put_idle(atmi_stream_t *stream) {
+  if (stream->holds_queue) {
+    stream->holds_queue = false;
+    atmi_queue_release(stream->queue);
+  }
+  atomic_store_explicit(&stream->taken, false, memory_order_release);
+  atmi_stream_t *nobodys = NULL;
+  /* Release publishes the stream to whoever takes it from the place. */
+  if (!atomic_compare_exchange_strong_explicit(&stream->place->stream, &nobodys, stream, memory_order_release,
+                                               memory_order_relaxed))
+    atmi_pool_put(&stream->device->streams, stream);
+}
+
+static inline void atmi_stream_put(atmi_stream_t *stream) {
+  if (stream->phase != ATMI_STREAM_IDLE)
+    atmi_stream_put_any(stream);
+  else
+    atmi_stream_put_idle(stream);
+}
 
 /* Each of these begins an operation that starts when all earlier ones of the stream are complete. They return
  * at once; only while the ring is full do they wait. Failures are described. Transfers are in
@@ -115,9 +181,46 @@ ATMI_MUST_CHECK atmi_status_t atmi_stream_wait_for(atmi_stream_t *stream, atmi_s
  * by atmi_stream_synchronize. */
 void atmi_stream_settle_waits(atmi_stream_t *stream);
 
+/* What a general launch fills its argument block with, and its packet. */
+void atmi_stream_fill_arguments(const atmi_stream_t *stream, const atmi_kernel_t *kernel,
+                                const atmi_launch_t *launch, void *block);
+
+static inline atmi_dispatch_t atmi_stream_dispatch(const atmi_kernel_t *kernel, const atmi_launch_t *launch,
+                                                   void *block) {
+  return (atmi_dispatch_t){
+      .kernel_object = kernel->object,
+      .group = {launch->group[0], launch->group[1], launch->group[2]},
+      .grid = {launch->group[0] * launch->groups[0], launch->group[1] * launch->groups[1],
+               launch->group[2] * launch->groups[2]},
+      .private_bytes = kernel->private_bytes,
+      .group_bytes = kernel->group_bytes + launch->dynamic_lds_bytes,
+      .kernarg = block,
+  };
+}
+
+/* atmi_stream_synchronize, whatever the stream has done. */
+ATMI_MUST_CHECK atmi_status_t atmi_stream_synchronize_all(atmi_stream_t *stream);
+
 /* Waits for all operations and does the host's part; the stream is idle afterwards, also if it failed. Fails
  * with ATMI_LOST after a fault, which was described when it happened. */
-ATMI_MUST_CHECK atmi_status_t atmi_stream_synchronize(atmi_stream_t *stream);
+ATMI_MUST_CHECK static inline atmi_status_t atmi_stream_synchronize(atmi_stream_t *stream) {
+  return stream->phase == ATMI_STREAM_IDLE ? ATMI_OK : atmi_stream_synchronize_all(stream);
+}
+
+/* Makes the stream idle if there is nothing to do for it: one planned launch that is complete. False, and
+ * nothing changed, otherwise. */
+static inline bool atmi_stream_settle(atmi_stream_t *stream) {
+  if (stream->phase != ATMI_STREAM_PLANNED || stream->tail->closed)
+    return false;
+  /* Acquire pairs with the release by which the device counts the launch down after its last write; or with
+   * that by which atmi_signal_pool_abandon lets go of it, and then we see that the device is lost. */
+  if (__atomic_load_n(stream->tail->value, __ATOMIC_ACQUIRE) || atmi_device_is_lost(stream->device))
+    return false;
+  stream->tail = NULL;
+  stream->tail_kind = ATMI_TAIL_NONE;
+  stream->phase = ATMI_STREAM_IDLE;
+  return true;
+}
 
 /* As atmi_stream_synchronize if all operations are complete; else ATMI_PENDING, at once. */
 ATMI_MUST_CHECK atmi_status_t atmi_stream_query(atmi_stream_t *stream);

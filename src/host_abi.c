@@ -96,44 +96,6 @@ host_abi_caller_t host_abi_find_caller(const void *return_address, const char **
   return (host_abi_caller_t){caller.begin, caller.end, version};
 }
 
-/* ---- launches ---- */
-
-static uint32_t at_least_one(uint32_t value) {
-  return value ? value : 1;
-}
-
-host_abi_launch_t host_abi_launch_from_kernel_args(void **arguments, ptrdiff_t *offsets,
-                                                   const KernelArgsTy *args) {
-  /* 16 and later pass the clauses of old programs on as they came, where -1 stands for no clause. */
-  return (host_abi_launch_t){
-      .arguments = arguments,
-      .offsets = offsets,
-      .argument_count = args->NumArgs,
-      .num_teams = (int32_t)args->NumTeams[0],
-      .thread_limit = (int32_t)args->ThreadLimit[0],
-      .more_teams = {at_least_one(args->NumTeams[1]), at_least_one(args->NumTeams[2])},
-      .more_threads = {at_least_one(args->ThreadLimit[1]), at_least_one(args->ThreadLimit[2])},
-      .tripcount = args->Tripcount,
-      .dynamic_lds_bytes = args->DynCGroupMem};
-}
-
-host_abi_launch_t host_abi_launch_from_team_region(void **arguments, ptrdiff_t *offsets, int32_t count,
-                                                   int32_t num_teams, int32_t thread_limit,
-                                                   uint64_t tripcount) {
-  return (host_abi_launch_t){.arguments = arguments,
-                             .offsets = offsets,
-                             .argument_count = count > 0 ? (uint32_t)count : 0,
-                             .num_teams = num_teams,
-                             .thread_limit = thread_limit,
-                             .more_teams = {1, 1},
-                             .more_threads = {1, 1},
-                             .tripcount = tripcount};
-}
-
-host_abi_launch_t host_abi_launch_from_region(void **arguments, ptrdiff_t *offsets, int32_t count) {
-  return host_abi_launch_from_team_region(arguments, offsets, count, 1, 0, 0);
-}
-
 /* ---- images: the offload binary of clang 15 and later. All integers are little-endian, all offsets are from
  * its beginning ---- */
 

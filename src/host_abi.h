@@ -7,6 +7,7 @@
 #include "omptarget_amdgpu_plugin.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 /* ---- which libomptarget ---- */
 
@@ -34,30 +35,70 @@ host_abi_caller_t host_abi_find_caller(const void *return_address, const char **
 
 /* ---- launches ---- */
 
-/* A launch as every version means it. */
+/* A launch as every version means it, or rather states it: 0 and 1 both stand for no more than one in the
+ * dimensions y and z. The translations are here so that a launch is one piece of code. */
 typedef struct host_abi_launch {
   void *const *arguments;
   const ptrdiff_t *offsets;
-  uint32_t argument_count;
-  int32_t num_teams;        /* 0 or less: no clause */
-  int32_t thread_limit;     /* 0 or less: no clause */
-  uint32_t more_teams[2];   /* teams in the dimensions y and z, at least 1 */
-  uint32_t more_threads[2]; /* threads of a team in the dimensions y and z, at least 1 */
-  uint64_t tripcount;       /* 0: unknown */
-  uint32_t dynamic_lds_bytes;
+  struct host_abi_shape {     /* no padding: compared as a whole; from num_teams on as in KernelArgsTy */
+    uint64_t tripcount;       /* 0: unknown */
+    int32_t num_teams;        /* 0 or less: no clause */
+    uint32_t more_teams[2];   /* teams in the dimensions y and z; 0: one */
+    int32_t thread_limit;     /* 0 or less: no clause */
+    uint32_t more_threads[2]; /* threads of a team in the dimensions y and z; 0: one */
+    uint32_t argument_count;
+    uint32_t dynamic_lds_bytes;
+  } shape;
 } host_abi_launch_t;
 
 /* launch_kernel [16-18]. */
-host_abi_launch_t host_abi_launch_from_kernel_args(void **arguments, ptrdiff_t *offsets,
-                                                   const KernelArgsTy *args);
+static inline host_abi_launch_t host_abi_launch_from_kernel_args(void **arguments, ptrdiff_t *offsets,
+                                                                 const KernelArgsTy *args) {
+  /* 16 and later pass the clauses of old programs on as they came, where -1 stands for no clause. */
+  return (host_abi_launch_t){.arguments = arguments,
+                             .offsets = offsets,
+                             .shape = {.tripcount = args->Tripcount,
+                                       .num_teams = (int32_t)args->NumTeams[0],
+                                       .thread_limit = (int32_t)args->ThreadLimit[0],
+                                       .more_teams = {args->NumTeams[1], args->NumTeams[2]},
+                                       .more_threads = {args->ThreadLimit[1], args->ThreadLimit[2]},
+                                       .argument_count = args->NumArgs,
+                                       .dynamic_lds_bytes = args->DynCGroupMem}};
+}
 
-/* run_target_team_region [13-15]. */
-host_abi_launch_t host_abi_launch_from_team_region(void **arguments, ptrdiff_t *offsets, int32_t count,
-                                                   int32_t num_teams, int32_t thread_limit,
-                                                   uint64_t tripcount);
+/* run_target_team_region [13-15]; run_target_region is one team without limit. */
+static inline host_abi_launch_t host_abi_launch_from_team_region(void **arguments, ptrdiff_t *offsets,
+                                                                 int32_t count, int32_t num_teams,
+                                                                 int32_t thread_limit, uint64_t tripcount) {
+  return (host_abi_launch_t){.arguments = arguments,
+                             .offsets = offsets,
+                             .shape = {.tripcount = tripcount,
+                                       .num_teams = num_teams,
+                                       .thread_limit = thread_limit,
+                                       .argument_count = count > 0 ? (uint32_t)count : 0}};
+}
 
-/* run_target_region [13-15]: one team. */
-host_abi_launch_t host_abi_launch_from_region(void **arguments, ptrdiff_t *offsets, int32_t count);
+/* The shapes that these translations give, word by word, without making one in memory: for a look at whether
+ * a launch has been seen before. */
+enum { HOST_ABI_SHAPE_WORDS = sizeof(struct host_abi_shape) / sizeof(uint64_t) };
+typedef struct host_abi_words {
+  uint64_t word[HOST_ABI_SHAPE_WORDS];
+} host_abi_words_t;
+
+static inline host_abi_words_t host_abi_words_from_kernel_args(const KernelArgsTy *args) {
+  host_abi_words_t words = {{args->Tripcount, 0, 0, 0, args->NumArgs | (uint64_t)args->DynCGroupMem << 32}};
+  const char *clauses = (const char *)args->NumTeams;
+  memcpy(&words.word[1], clauses, sizeof(uint64_t));
+  memcpy(&words.word[2], clauses + 8, sizeof(uint64_t));
+  memcpy(&words.word[3], clauses + 16, sizeof(uint64_t));
+  return words;
+}
+
+static inline host_abi_words_t host_abi_words_from_team_region(int32_t count, int32_t num_teams,
+                                                               int32_t thread_limit, uint64_t tripcount) {
+  return (host_abi_words_t){{tripcount, (uint32_t)num_teams, (uint64_t)(uint32_t)thread_limit << 32, 0,
+                             count > 0 ? (uint32_t)count : 0}};
+}
 
 /* ---- images ---- */
 

@@ -72,7 +72,7 @@ EXPORT int32_t __tgt_rtl_initialize_record_replay(int32_t number, int64_t memory
 }
 
 EXPORT void __tgt_rtl_set_info_flag(uint32_t flags) {
-  atomic_store(&rtl_plugin()->info, flags);
+  rtl_plugin_set_info(rtl_plugin(), flags);
 }
 
 EXPORT void __tgt_rtl_print_device_info(int32_t number) {
@@ -287,31 +287,56 @@ static int32_t launch(int32_t number, const void *kernel, const host_abi_launch_
   return complete(result_of(rtl_launch(rtl_plugin(), device, kernel, request, &own)), &own);
 }
 
-EXPORT int32_t __tgt_rtl_launch_kernel(int32_t number, void *kernel, void **args, ptrdiff_t *offsets,
-                                       KernelArgsTy *kernel_args, __tgt_async_info *queue) {
+/* The general ways, apart from the entry points so that those need no room for a request. */
+static __attribute__((noinline)) int32_t launch_kernel(int32_t number, const void *kernel, void **args,
+                                                       ptrdiff_t *offsets, const KernelArgsTy *kernel_args,
+                                                       __tgt_async_info *queue) {
   host_abi_launch_t request = host_abi_launch_from_kernel_args(args, offsets, kernel_args);
   return launch(number, kernel, &request, queue);
 }
 
-EXPORT int32_t __tgt_rtl_run_target_region_async(int32_t number, void *kernel, void **args,
-                                                 ptrdiff_t *offsets, int32_t arg_num,
-                                                 __tgt_async_info *queue) {
-  host_abi_launch_t request = host_abi_launch_from_region(args, offsets, arg_num);
+static __attribute__((noinline)) int32_t launch_region(int32_t number, const void *kernel, void **args,
+                                                       ptrdiff_t *offsets, int32_t arg_num, int32_t num_teams,
+                                                       int32_t thread_limit, uint64_t tripcount,
+                                                       __tgt_async_info *queue) {
+  host_abi_launch_t request =
+      host_abi_launch_from_team_region(args, offsets, arg_num, num_teams, thread_limit, tripcount);
   return launch(number, kernel, &request, queue);
 }
 
-EXPORT int32_t __tgt_rtl_run_target_region(int32_t number, void *kernel, void **args, ptrdiff_t *offsets,
-                                           int32_t arg_num) {
-  return __tgt_rtl_run_target_region_async(number, kernel, args, offsets, arg_num, NULL);
+EXPORT int32_t __tgt_rtl_launch_kernel(int32_t number, void *kernel, void **args, ptrdiff_t *offsets,
+                                       KernelArgsTy *kernel_args, __tgt_async_info *queue) {
+  atmi_status_t status;
+  atmi_stream_t *stream = rtl_launch_stream(rtl_plugin(), number, kernel, queue);
+  if (stream &&
+      rtl_launch_again(stream, kernel, args, offsets, host_abi_words_from_kernel_args(kernel_args), &status))
+    return result_of(status);
+  return launch_kernel(number, kernel, args, offsets, kernel_args, queue);
 }
 
 EXPORT int32_t __tgt_rtl_run_target_team_region_async(int32_t number, void *kernel, void **args,
                                                       ptrdiff_t *offsets, int32_t arg_num, int32_t num_teams,
                                                       int32_t thread_limit, uint64_t tripcount,
                                                       __tgt_async_info *queue) {
-  host_abi_launch_t request =
-      host_abi_launch_from_team_region(args, offsets, arg_num, num_teams, thread_limit, tripcount);
-  return launch(number, kernel, &request, queue);
+  atmi_status_t status;
+  atmi_stream_t *stream = rtl_launch_stream(rtl_plugin(), number, kernel, queue);
+  if (stream &&
+      rtl_launch_again(stream, kernel, args, offsets,
+                       host_abi_words_from_team_region(arg_num, num_teams, thread_limit, tripcount), &status))
+    return result_of(status);
+  return launch_region(number, kernel, args, offsets, arg_num, num_teams, thread_limit, tripcount, queue);
+}
+
+/* One team. */
+EXPORT int32_t __tgt_rtl_run_target_region_async(int32_t number, void *kernel, void **args,
+                                                 ptrdiff_t *offsets, int32_t arg_num,
+                                                 __tgt_async_info *queue) {
+  return __tgt_rtl_run_target_team_region_async(number, kernel, args, offsets, arg_num, 1, 0, 0, queue);
+}
+
+EXPORT int32_t __tgt_rtl_run_target_region(int32_t number, void *kernel, void **args, ptrdiff_t *offsets,
+                                           int32_t arg_num) {
+  return __tgt_rtl_run_target_region_async(number, kernel, args, offsets, arg_num, NULL);
 }
 
 EXPORT int32_t __tgt_rtl_run_target_team_region(int32_t number, void *kernel, void **args, ptrdiff_t *offsets,
@@ -324,7 +349,7 @@ EXPORT int32_t __tgt_rtl_run_target_team_region(int32_t number, void *kernel, vo
 /* ---- queues and events ---- */
 
 EXPORT int64_t __tgt_rtl_synchronize(int32_t number, __tgt_async_info *queue) {
-  if (!rtl_plugin_device(rtl_plugin(), number, "wait for the device"))
+  if (!rtl_plugin_has_device(rtl_plugin(), number, "wait for the device"))
     return OFFLOAD_FAIL;
   return result_of(rtl_queue_synchronize(queue));
 }

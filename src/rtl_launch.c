@@ -3,27 +3,13 @@
 
 #include "rtl_trace.h"
 
-atmi_status_t rtl_queue_stream(rtl_device_t *device, __tgt_async_info *queue, atmi_stream_t **stream) {
-  if (queue->Queue) {
-    *stream = queue->Queue;
+atmi_status_t rtl_queue_synchronize_all(__tgt_async_info *queue) {
+  atmi_stream_t *stream = queue->Queue;
+  if (!stream)
     return ATMI_OK;
-  }
-  atmi_status_t status = atmi_stream_take(device->core, stream);
-  if (!status)
-    queue->Queue = *stream;
-  return status;
-}
-
-static void take_back(__tgt_async_info *queue) {
-  atmi_stream_put(queue->Queue);
+  atmi_status_t status = atmi_stream_synchronize(stream);
+  atmi_stream_put(stream);
   queue->Queue = NULL;
-}
-
-atmi_status_t rtl_queue_synchronize(__tgt_async_info *queue) {
-  if (!queue->Queue)
-    return ATMI_OK;
-  atmi_status_t status = atmi_stream_synchronize(queue->Queue);
-  take_back(queue);
   return status;
 }
 
@@ -31,15 +17,18 @@ atmi_status_t rtl_queue_query(__tgt_async_info *queue) {
   if (!queue->Queue)
     return ATMI_OK;
   atmi_status_t status = atmi_stream_query(queue->Queue);
-  if (status != ATMI_PENDING)
-    take_back(queue);
+  if (status == ATMI_PENDING)
+    return status;
+  atmi_stream_put(queue->Queue);
+  queue->Queue = NULL;
   return status;
 }
 
 /* LDS that the user or the launch asks for beyond the kernel's own: the larger of the two. */
 static uint32_t dynamic_lds(const rtl_plugin_t *plugin, const host_abi_launch_t *request) {
   uint32_t from_environment = (uint32_t)plugin->env.shared_memory_bytes;
-  return request->dynamic_lds_bytes > from_environment ? request->dynamic_lds_bytes : from_environment;
+  return request->shape.dynamic_lds_bytes > from_environment ? request->shape.dynamic_lds_bytes
+                                                             : from_environment;
 }
 
 /* Geometry looks after the first dimension; what a launch asks for in the others is taken as it is or
@@ -87,36 +76,51 @@ static atmi_status_t prepare_environment(const rtl_device_t *device, const rtl_k
   return status;
 }
 
+static uint32_t at_least_one(uint32_t value) {
+  return value ? value : 1;
+}
+
 atmi_status_t rtl_launch(rtl_plugin_t *plugin, rtl_device_t *device, const rtl_kernel_t *kernel,
                          const host_abi_launch_t *request, __tgt_async_info *queue) {
+  const struct host_abi_shape *shape = &request->shape;
   atmi_stream_t *stream;
   atmi_status_t status = rtl_queue_stream(device, queue, &stream);
   if (status)
     return status;
   const rtl_geometry_request_t wanted = {.mode = kernel->compiled.mode,
-                                         .num_teams = request->num_teams,
-                                         .thread_limit = request->thread_limit,
-                                         .tripcount = request->tripcount,
+                                         .num_teams = request->shape.num_teams,
+                                         .thread_limit = request->shape.thread_limit,
+                                         .tripcount = request->shape.tripcount,
                                          .kernel_min_threads = kernel->compiled.min_threads,
                                          .kernel_max_threads = kernel->compiled.max_threads,
                                          .kernel_max_teams = kernel->compiled.max_teams};
   rtl_geometry_t geometry = rtl_geometry_compute(&device->limits, &wanted);
-  atmi_launch_t launch = {.arguments = request->arguments,
-                          .offsets = request->offsets,
-                          .argument_count = request->argument_count,
-                          .groups = {geometry.teams, request->more_teams[0], request->more_teams[1]},
-                          .group = {geometry.threads, request->more_threads[0], request->more_threads[1]},
-                          .dynamic_lds_bytes = dynamic_lds(plugin, request)};
-  if ((request->more_teams[0] | request->more_teams[1] | request->more_threads[0] |
-       request->more_threads[1]) > 1 &&
+  atmi_launch_t launch = {
+      .arguments = request->arguments,
+      .offsets = request->offsets,
+      .argument_count = request->shape.argument_count,
+      .groups = {geometry.teams, at_least_one(shape->more_teams[0]), at_least_one(shape->more_teams[1])},
+      .group = {geometry.threads, at_least_one(shape->more_threads[0]), at_least_one(shape->more_threads[1])},
+      .dynamic_lds_bytes = dynamic_lds(plugin, request)};
+  if ((request->shape.more_teams[0] | request->shape.more_teams[1] | request->shape.more_threads[0] |
+       request->shape.more_threads[1]) > 1 &&
       (status = check_dimensions(device, kernel, &launch)))
     return status;
-  if (kernel->takes_environment && kernel->core.metadata->explicit_count == request->argument_count + 1) {
+  if (kernel->takes_environment &&
+      kernel->core.metadata->explicit_count == request->shape.argument_count + 1) {
     launch.has_leading = true;
     if ((status = prepare_environment(device, kernel, stream, &launch.leading)))
       return status;
   }
-  if (plugin->env.kernel_trace || atomic_load_explicit(&plugin->info, memory_order_relaxed))
+  bool observed = atomic_load_explicit(&plugin->observed, memory_order_relaxed);
+  if (observed)
     rtl_trace_launch(plugin, device, kernel, request, &launch);
-  return atmi_stream_launch(stream, &kernel->core, &launch);
+  status = atmi_stream_launch(stream, &kernel->core, &launch);
+  if (status || observed)
+    return status;
+  atmi_plan_key_t key = {.kernel = kernel->core.id};
+  _Static_assert(sizeof key.words == sizeof *shape, "a key holds the whole request");
+  memcpy(key.words, shape, sizeof key.words);
+  atmi_plan_remember(stream, &key, &kernel->core, &launch);
+  return ATMI_OK;
 }

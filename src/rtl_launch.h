@@ -2,14 +2,33 @@
 #ifndef RTL_LAUNCH_H
 #define RTL_LAUNCH_H
 
+#include "atmi_plan.h"
 #include "rtl_plugin.h"
 
 /* The stream of a queue object, made on first use. */
-ATMI_MUST_CHECK atmi_status_t rtl_queue_stream(rtl_device_t *device, __tgt_async_info *queue,
-                                               atmi_stream_t **stream);
+ATMI_MUST_CHECK static inline atmi_status_t rtl_queue_stream(rtl_device_t *device, __tgt_async_info *queue,
+                                                             atmi_stream_t **stream) {
+  *stream = queue->Queue;
+  if (*stream)
+    return ATMI_OK;
+  atmi_status_t status = atmi_stream_take(device->core, stream);
+  if (!status)
+    queue->Queue = *stream;
+  return status;
+}
 
 /* Waits for the queue's operations and takes its stream back; Queue is NULL afterwards whatever happened. */
-ATMI_MUST_CHECK atmi_status_t rtl_queue_synchronize(__tgt_async_info *queue);
+ATMI_MUST_CHECK atmi_status_t rtl_queue_synchronize_all(__tgt_async_info *queue);
+
+ATMI_MUST_CHECK static inline __attribute__((always_inline)) atmi_status_t
+rtl_queue_synchronize(__tgt_async_info *queue) {
+  atmi_stream_t *stream = queue->Queue;
+  if (!stream || !atmi_stream_settle(stream))
+    return rtl_queue_synchronize_all(queue);
+  atmi_stream_put_idle(stream);
+  queue->Queue = NULL;
+  return ATMI_OK;
+}
 /* The same without waiting: ATMI_PENDING leaves the queue as it is. */
 ATMI_MUST_CHECK atmi_status_t rtl_queue_query(__tgt_async_info *queue);
 
@@ -17,5 +36,31 @@ ATMI_MUST_CHECK atmi_status_t rtl_queue_query(__tgt_async_info *queue);
 ATMI_MUST_CHECK atmi_status_t rtl_launch(rtl_plugin_t *plugin, rtl_device_t *device,
                                          const rtl_kernel_t *kernel, const host_abi_launch_t *request,
                                          __tgt_async_info *queue);
+
+/* First half of launching again what was launched before: the stream of the queue, taken from the thread's
+ * place if need be. NULL: the general way will find out what is wrong. */
+static inline __attribute__((always_inline)) atmi_stream_t *
+rtl_launch_stream(const rtl_plugin_t *plugin, int64_t number, const void *kernel, __tgt_async_info *queue) {
+  /* Acquire: whoever sees the plugin running sees its devices. */
+  if (!atomic_load_explicit(&plugin->plain, memory_order_acquire) ||
+      (uint64_t)number >= plugin->device_count || !kernel || !queue)
+    return NULL;
+  if (!queue->Queue)
+    queue->Queue = atmi_stream_take_own(plugin->machine.devices[number]);
+  return queue->Queue;
+}
+
+/* Second half: launches if the stream has a plan of it and is idle. False, and nothing has happened,
+ * otherwise. */
+static inline __attribute__((always_inline)) bool
+rtl_launch_again(atmi_stream_t *stream, const rtl_kernel_t *kernel, void *const *arguments,
+                 const ptrdiff_t *offsets, host_abi_words_t words, atmi_status_t *status) {
+  /* The geometry is a function of kernel and request alone, so an equal request gets an equal launch. */
+  atmi_plan_t *plan = atmi_plan_find(stream, kernel->core.id, words.word);
+  if (!plan || !atmi_plan_is_ready(stream))
+    return false;
+  *status = atmi_plan_launch(stream, plan, arguments, offsets);
+  return true;
+}
 
 #endif

@@ -7,22 +7,26 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static rtl_plugin_t the_plugin = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-rtl_plugin_t *rtl_plugin(void) {
-  return &the_plugin;
-}
+rtl_plugin_t rtl_the_plugin = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool add_devices(rtl_plugin_t *plugin) {
   uint32_t count = plugin->machine.device_count;
   plugin->devices = calloc(count ? count : 1, sizeof *plugin->devices);
   if (!plugin->devices)
     return false;
+  plugin->device_count = count;
   for (uint32_t i = 0; i < count; i++) {
     plugin->devices[i].core = plugin->machine.devices[i];
     plugin->devices[i].limits = rtl_geometry_limits(&plugin->devices[i].core->properties, &plugin->env);
   }
   return true;
+}
+
+void rtl_plugin_set_info(rtl_plugin_t *plugin, uint32_t flags) {
+  bool observed = plugin->env.kernel_trace || plugin->machine.timeline || flags & OMP_INFOTYPE_PLUGIN_KERNEL;
+  atomic_store(&plugin->info, flags);
+  atomic_store(&plugin->observed, observed);
+  atomic_store(&plugin->plain, !observed && plugin->state == RTL_RUNNING);
 }
 
 /* The caller in the list, or NULL. The caller of this holds the lock. */
@@ -74,13 +78,13 @@ bool rtl_plugin_start(rtl_plugin_t *plugin, const void *return_address) {
     atmi_env_load(environ, &plugin->env);
   bool known = find_caller(plugin, return_address) || add_caller(plugin, caller, name);
   if (known && plugin->state == RTL_NEW) {
-    atomic_store(&plugin->info, (uint32_t)plugin->env.info);
     atmi_status_t status = atmi_machine_init(&plugin->env, &plugin->machine);
     if (!status && !add_devices(plugin)) {
       atmi_fail(ATMI_NO_MEMORY, NULL, "cannot set up the devices: out of host memory");
       atmi_machine_fini(&plugin->machine);
     }
     plugin->state = RTL_RUNNING;
+    rtl_plugin_set_info(plugin, (uint32_t)plugin->env.info);
   }
   pthread_mutex_unlock(&plugin->lock);
   return known;
@@ -99,6 +103,7 @@ void rtl_plugin_stop(rtl_plugin_t *plugin) {
   pthread_mutex_lock(&plugin->lock);
   if (plugin->state == RTL_RUNNING) {
     plugin->state = RTL_STOPPED;
+    atomic_store(&plugin->plain, false);
     for (uint32_t i = 0; plugin->devices && i < plugin->machine.device_count; i++)
       rtl_interop_release(&plugin->devices[i]);
     if (!is_busy(plugin)) {
@@ -108,6 +113,7 @@ void rtl_plugin_stop(rtl_plugin_t *plugin) {
       atmi_machine_fini(&plugin->machine);
       free(plugin->devices);
       plugin->devices = NULL;
+      plugin->device_count = 0;
     } else {
       atmi_timeline_finish(plugin->machine.timeline);
     }
@@ -115,13 +121,9 @@ void rtl_plugin_stop(rtl_plugin_t *plugin) {
   pthread_mutex_unlock(&plugin->lock);
 }
 
-rtl_device_t *rtl_plugin_device(rtl_plugin_t *plugin, int64_t number, const char *operation) {
-  /* Acquire: whoever sees the plugin running sees its devices. */
-  if (atomic_load_explicit(&plugin->state, memory_order_acquire) != RTL_RUNNING)
-    return NULL;
-  if (number >= 0 && number < plugin->machine.device_count && plugin->devices)
-    return &plugin->devices[number];
-  atmi_fail(ATMI_NOT_FOUND, NULL, "cannot %s: there is no AMD device %lld, only %u of them", operation,
-            (long long)number, plugin->machine.device_count);
+rtl_device_t *rtl_plugin_no_device(const rtl_plugin_t *plugin, int64_t number, const char *operation) {
+  if (atomic_load_explicit(&plugin->state, memory_order_acquire) == RTL_RUNNING)
+    atmi_fail(ATMI_NOT_FOUND, NULL, "cannot %s: there is no AMD device %lld, only %u of them", operation,
+              (long long)number, plugin->machine.device_count);
   return NULL;
 }

@@ -59,17 +59,24 @@ typedef struct rtl_plugin {
   atmi_env_t env;
   atmi_machine_t machine;
   rtl_device_t *devices;
+  uint32_t device_count;                  /* of `devices` */
   host_abi_caller_t callers[RTL_CALLERS]; /* every libomptarget that opened us; guarded by lock */
   uint32_t caller_count;                  /* guarded by lock */
   _Atomic int32_t device_offset; /* OpenMP's number of our first device, where libomptarget tells it */
   _Atomic uint32_t info;         /* LIBOMPTARGET_INFO bits, as last set */
+  atomic_bool plain;             /* it runs, and nobody wants to see launches */
+  atomic_bool observed;          /* somebody wants to see launches, in whatever form */
   _Atomic int64_t requires;      /* OMP_REQ_ bits of the program */
   rtl_known_image_t *images;     /* guarded by lock */
   const void *last_refused;      /* where the library lies whose images were last refused; guarded by lock */
 } rtl_plugin_t;
 
 /* The context of this library. */
-rtl_plugin_t *rtl_plugin(void);
+extern rtl_plugin_t rtl_the_plugin;
+
+static inline rtl_plugin_t *rtl_plugin(void) {
+  return &rtl_the_plugin;
+}
 
 /* Reads the environment and finds the devices, the first time it is called, and the libomptarget that calls,
  * by the return address of the entry point, each time. False, described, if that is none of a known version;
@@ -81,7 +88,29 @@ int rtl_plugin_host(rtl_plugin_t *plugin, const void *return_address);
  * middle of an operation, everything is left to the end of the process instead. */
 void rtl_plugin_stop(rtl_plugin_t *plugin);
 
+/* Sets the LIBOMPTARGET_INFO bits. Thread-safe. */
+void rtl_plugin_set_info(rtl_plugin_t *plugin, uint32_t flags);
+
+/* Says why there is no device of this number, unless the plugin was stopped; returns NULL. */
+rtl_device_t *rtl_plugin_no_device(const rtl_plugin_t *plugin, int64_t number, const char *operation);
+
+/* As rtl_plugin_device, for who needs no more than that it exists. */
+static inline bool rtl_plugin_has_device(const rtl_plugin_t *plugin, int64_t number, const char *operation) {
+  if (atomic_load_explicit(&plugin->state, memory_order_acquire) == RTL_RUNNING &&
+      (uint64_t)number < plugin->device_count)
+    return true;
+  rtl_plugin_no_device(plugin, number, operation);
+  return false;
+}
+
 /* The device of this number if it may be used, or NULL with a message that begins with `operation`. */
-rtl_device_t *rtl_plugin_device(rtl_plugin_t *plugin, int64_t number, const char *operation);
+static inline rtl_device_t *rtl_plugin_device(const rtl_plugin_t *plugin, int64_t number,
+                                              const char *operation) {
+  /* Acquire: whoever sees the plugin running sees its devices. */
+  if (atomic_load_explicit(&plugin->state, memory_order_acquire) != RTL_RUNNING ||
+      (uint64_t)number >= plugin->device_count)
+    return rtl_plugin_no_device(plugin, number, operation);
+  return &plugin->devices[number];
+}
 
 #endif

@@ -19,10 +19,11 @@ static void print_classic(FILE *out, const rtl_device_t *device, const rtl_kerne
           "DEVID:%2d SGN:%1d ConstWGSize:%-4d args:%2d teamsXthrds:(%4dX%4d) reqd:(%4dX%4d) lds_usage:%uB "
           "sgpr_count:%u vgpr_count:%u sgpr_spill_count:%u vgpr_spill_count:%u tripcount:%lu n:%s\n",
           (int)device->core->number, (int)kernel->mode_number, CLASSIC_CONST_GROUP,
-          (int)request->argument_count, (int)in_all(launch->groups), (int)in_all(launch->group),
-          request->num_teams, request->thread_limit, kernel->core.group_bytes + launch->dynamic_lds_bytes,
-          metadata->sgpr_count, metadata->vgpr_count, metadata->sgpr_spill_count, metadata->vgpr_spill_count,
-          (unsigned long)request->tripcount, kernel->core.name);
+          (int)request->shape.argument_count, (int)in_all(launch->groups), (int)in_all(launch->group),
+          request->shape.num_teams, request->shape.thread_limit,
+          kernel->core.group_bytes + launch->dynamic_lds_bytes, metadata->sgpr_count, metadata->vgpr_count,
+          metadata->sgpr_spill_count, metadata->vgpr_spill_count, (unsigned long)request->shape.tripcount,
+          kernel->core.name);
 }
 
 /* The values that led to the geometry, under the names and in the order of the plugin of LLVM 13. */
@@ -38,12 +39,12 @@ static void print_geometry(const rtl_plugin_t *plugin, const rtl_device_t *devic
       {"RTLDeviceInfoTy::Warp_Size", limits->wavefront},
       {"RTLDeviceInfoTy::Max_WG_Size", limits->max_threads},
       {"RTLDeviceInfoTy::Default_WG_Size", CLASSIC_CONST_GROUP},
-      {"thread_limit", request->thread_limit},
+      {"thread_limit", request->shape.thread_limit},
       {"threadsPerGroup", (int64_t)in_all(launch->group)},
       {"ConstWGSize", CLASSIC_CONST_GROUP},
-      {"num_teams", request->num_teams},
+      {"num_teams", request->shape.num_teams},
       {"num_groups", (int64_t)in_all(launch->groups)},
-      {"loop_tripcount", (int64_t)request->tripcount},
+      {"loop_tripcount", (int64_t)request->shape.tripcount},
   };
   flockfile(stderr);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
