@@ -1,6 +1,7 @@
 /* The exported functions: each checks what it is given, calls one function of the core, and turns the status
  * into libomptarget's. What each means and who calls it when is in omptarget_amdgpu_plugin.h. */
 #include "rtl_image.h"
+#include "rtl_info.h"
 #include "rtl_interop.h"
 #include "rtl_launch.h"
 #include "rtl_trace.h"
@@ -78,7 +79,7 @@ EXPORT void __tgt_rtl_set_info_flag(uint32_t flags) {
 EXPORT void __tgt_rtl_print_device_info(int32_t number) {
   const rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "print device information");
   if (device)
-    rtl_trace_print_device(device);
+    rtl_info_print(device, stdout);
 }
 
 /* ---- images ---- */

@@ -79,29 +79,3 @@ void rtl_trace_device(const rtl_plugin_t *plugin, const rtl_device_t *device) {
     fprintf(stderr, "Device#%-2d CU's: %2d %s\n", (int)device->core->number, (int)properties->compute_units,
             properties->name);
 }
-
-void rtl_trace_print_device(const rtl_device_t *device) {
-  const atmi_device_properties_t *p = &device->core->properties;
-  uint16_t major = 0, minor = 0;
-  size_t bytes = 0;
-  hsa_system_get_info(HSA_SYSTEM_INFO_VERSION_MAJOR, &major);
-  hsa_system_get_info(HSA_SYSTEM_INFO_VERSION_MINOR, &minor);
-  hsa_amd_memory_pool_get_info(device->core->memory_pool, HSA_AMD_MEMORY_POOL_INFO_SIZE, &bytes);
-  flockfile(stdout);
-  printf("    %-34s%u.%u\n", "HSA Runtime Version:", major, minor);
-  printf("    %-34s%u\n", "HSA OpenMP Device Number:", device->core->number);
-  printf("    %-34s%s\n", "Product Name:", p->product_name);
-  printf("    %-34s%s\n", "Device Name:", p->name);
-  printf("    %-34s%s\n", "ISA:", p->isa_name);
-  printf("    %-34s%u\n", "Compute Units:", p->compute_units);
-  printf("    %-34s%u\n", "Wavefront Size:", p->wavefront);
-  printf("    %-34s%u\n", "Max Waves Per CU:", p->max_waves_per_cu);
-  printf("    %-34s%u\n", "Workgroup Max Size:", p->max_group);
-  printf("    %-34s%u\n", "Grid Max Size (x):", p->max_grid_x);
-  printf("    %-34s%u bytes\n", "LDS Per Workgroup:", p->lds_bytes);
-  printf("    %-34s%u packets\n", "Queue Max Size:", p->max_queue_packets);
-  printf("    %-34s%zu bytes\n", "Device Memory:", bytes);
-  printf("    %-34s%u teams of at most %u threads\n", "Default Launch:", device->limits.default_teams,
-         device->limits.max_threads);
-  funlockfile(stdout);
-}

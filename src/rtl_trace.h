@@ -21,7 +21,4 @@ void rtl_trace_launch(const rtl_plugin_t *plugin, const rtl_device_t *device, co
 /* A device came into use. */
 void rtl_trace_device(const rtl_plugin_t *plugin, const rtl_device_t *device);
 
-/* The page of llvm-omp-device-info, on stdout. */
-void rtl_trace_print_device(const rtl_device_t *device);
-
 #endif

@@ -70,3 +70,22 @@ endforeach()
 plugin_image_test(faults plugin_faults $<TARGET_FILE:omptarget.rtl.amdgpu> ${images}/program-16-gfx90a
                   ${images}/program-16-O2)
 set_tests_properties(unit/plugin/faults PROPERTIES ENVIRONMENT "${device_environment}")
+
+# LLVM's own tool; its nextgen plugin for the host crashes when asked, so the classic ones have to be there.
+plugin_image_test(device_info ${OMPTARGET_AMDGPU_LLVM_DIR}/16/usr/lib/llvm-16/bin/llvm-omp-device-info)
+set(library_path $<TARGET_FILE_DIR:hsakmt>:$<TARGET_FILE_DIR:omptarget.rtl.amdgpu>:${OMPTARGET_AMDGPU_LLVM_DIR}/16/usr/lib/llvm-16/lib)
+set_tests_properties(unit/plugin/device_info PROPERTIES
+  ENVIRONMENT "LD_LIBRARY_PATH=${library_path};LIBOMPTARGET_NEXTGEN_PLUGINS=false"
+  PASS_REGULAR_EXPRESSION "Name: +AMD Instinct MI210.*Location: +01:00.0.*L1: +8388608 bytes.*Compute Units: +104.*per Dimension:.* x: +1024.*COARSE GRAINED:.*Size: +68702699520 bytes.*Allocatable: +TRUE.*ISAs:.*Name: +amdgcn-amd-amdhsa--gfx90a:sramecc.:xnack-")
+
+# Without gfxsim; the program's own open must be found by the libraries, which a sanitizer's would hide.
+if(NOT OMPTARGET_AMDGPU_SANITIZE)
+  add_executable(plugin_no_gpu ${here}/plugin_no_gpu.c)
+  target_link_libraries(plugin_no_gpu PRIVATE project_options PkgConfig::CMOCKA ${CMAKE_DL_LIBS})
+  target_include_directories(plugin_no_gpu PRIVATE ${PROJECT_SOURCE_DIR}/include)
+  set_target_properties(plugin_no_gpu PROPERTIES ENABLE_EXPORTS ON)
+  add_test(NAME unit/plugin/no_gpu COMMAND plugin_no_gpu $<TARGET_FILE:omptarget.rtl.amdgpu>)
+endif()
+
+# Nothing in the plugin ends the process or asserts.
+add_test(NAME unit/plugin/never_exits COMMAND ${here}/plugin_never_exits ${CMAKE_NM} $<TARGET_FILE:omptarget.rtl.amdgpu>)

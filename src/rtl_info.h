@@ -1,0 +1,14 @@
+/* What llvm-omp-device-info prints about a device. */
+#ifndef RTL_INFO_H
+#define RTL_INFO_H
+
+#include "rtl_plugin.h"
+
+#include <stdio.h>
+
+/* Prints the page: everything that HSA tells about the agent, its memory pools and instruction sets, in the
+ * words of LLVM's plugins. Attributes that this ROCr does not know are left out. The device need not be
+ * initialised. */
+void rtl_info_print(const rtl_device_t *device, FILE *out);
+
+#endif
