@@ -361,6 +361,37 @@ static int scenario_store_to_a_peer_with_access(const machine_t *machine) {
   return expect_fault(machine, "k_store", (uintptr_t)memory, HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
 }
 
+/* Scratch memory comes out of device memory. When that is short, ROCr gives a kernel less than it could use,
+ * and refuses when even that is not there; the queue error says so, and the rest of the machine goes on. */
+static int scenario_scratch_in_short_memory(const machine_t *machine) {
+  enum { MIB = 1 << 20 };
+  static queue_error_t error;
+  void *rest = NULL;
+  hsa_executable_t kernels = load_kernels(machine);
+  hsa_queue_t *queue = queue_create(machine, 64, &error);
+  packet_t packet = dispatch_of(machine, kernels, "k_private_64k", 0);
+  hsa_signal_t done = signal_create(1);
+  packet.dispatch.completion_signal = done;
+  submit(queue, &packet);
+  if (!signal_reached_zero(done) || error.calls)
+    return 1;
+  /* Takes all memory that is left. */
+  for (size_t size = (size_t)64 * MIB; size >= 4096; size /= 2)
+    while (hsa_amd_memory_pool_allocate(machine->vram[0], size, 0, &rest) == HSA_STATUS_SUCCESS) {
+    }
+  hsa_signal_store_screlease(done, 1);
+  submit(queue, &packet);
+  for (int waited = 0; waited < 5000 && !error.calls && hsa_signal_load_scacquire(done); waited++)
+    sleep_ms(1);
+  if (error.calls != 1 || error.status != HSA_STATUS_ERROR_OUT_OF_RESOURCES)
+    return 2;
+  hsa_queue_t *other = queue_create(machine, 64, &(queue_error_t){0});
+  packet = dispatch_of(machine, kernels, "k_nothing", 0);
+  packet.dispatch.completion_signal = done;
+  submit(other, &packet);
+  return signal_reached_zero(done) && !hsa_shut_down() ? 0 : 3;
+}
+
 /* Without interrupts nothing tells ROCr of memory faults: the queue stands still. */
 static int scenario_fault_without_interrupts(const machine_t *machine) {
   static queue_error_t error;
@@ -433,6 +464,7 @@ static const scenario_t scenario_table[] = {
     {"one_lane", scenario_one_lane, INTERRUPTS, 0},
     {"execute_data", scenario_execute_data, INTERRUPTS, 0},
     {"execute_nothing", scenario_execute_nothing, INTERRUPTS, 0},
+    {"scratch_in_short_memory", scenario_scratch_in_short_memory, "GFXSIM_DEVICES=gfx90a:96M", 0},
     {"exit_while_running", scenario_exit_while_running, NULL, 0},
     {"killed_while_running", scenario_killed_while_running, NULL, SIGTERM},
     {"fault_without_handler", scenario_fault_without_handler, INTERRUPTS, SIGABRT},

@@ -101,6 +101,9 @@ spin:
 kernel k_private_1k, 1024
   s_endpgm
 
+kernel k_private_64k, 65536
+  s_endpgm
+
 kernel k_private_huge, 262144
   s_endpgm
 

@@ -240,6 +240,36 @@ static int scenario_workers(const machine_t *machine) {
   return threads_called("gfxsim-worker") == (unsigned)atoi(wanted) && !hsa_shut_down() ? 0 : 2;
 }
 
+/* The times of a kernel that runs for 50 ms, on the host's clock. */
+static int scenario_dispatch_times(const machine_t *machine) {
+  const setting_t *s = setting_make(machine);
+  uint64_t frequency = 0;
+  uint64_t before = 0;
+  uint64_t after = 0;
+  assert_hsa(hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &frequency));
+  assert_hsa(hsa_amd_profiling_set_profiler_enabled(s->queue, 1));
+  packet_t packet = dispatch(s, "k_meet", 1, 64);
+  hsa_signal_t done = signal_create(1);
+  packet.dispatch.completion_signal = done;
+  s->shared[1] = 2;
+  hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &before);
+  submit(s->queue, &packet);
+  if (!word_becomes(s->shared, 1))
+    return 1;
+  sleep_ms(50);
+  __atomic_store_n(&s->shared[1], 1, __ATOMIC_RELEASE);
+  if (!signal_reached_zero(done))
+    return 2;
+  hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &after);
+  hsa_amd_profiling_dispatch_time_t time = {0};
+  assert_hsa(hsa_amd_profiling_get_dispatch_time(machine->gpu[0], done, &time));
+  const uint64_t slack = frequency / 500; /* ROCr converts ticks with a rate that it has measured */
+  return time.start + slack >= before && time.end <= after + slack &&
+                 time.end - time.start + slack >= frequency / 20 && !hsa_shut_down()
+             ? 0
+             : 3;
+}
+
 /* GFXSIM_EXECUTE=0: copies and fills happen, the program's kernels do not. */
 static int scenario_without_execution(const machine_t *machine) {
   const setting_t *s = setting_make(machine);
@@ -544,6 +574,7 @@ static const scenario_t scenario_table[] = {
     {"workers", scenario_workers, "GFXSIM_WORKERS=4 WANTED_WORKERS=3", 0},
     {"workers", scenario_workers, "GFXSIM_WORKERS=1 WANTED_WORKERS=0", 0},
     {"workers", scenario_workers, "GFXSIM_WORKERS=4 GFXSIM_DETERMINISTIC=1 WANTED_WORKERS=0", 0},
+    {"dispatch_times", scenario_dispatch_times, NULL, 0},
     {"without_execution", scenario_without_execution, "GFXSIM_EXECUTE=0", 0},
     {"in_call", scenario_in_call, "GFXSIM_EXECUTE=0 GFXSIM_DETERMINISTIC=1", 0},
     {"in_call", scenario_in_call, "GFXSIM_EXECUTE=0 GFXSIM_DETERMINISTIC=1 HSA_ENABLE_SDMA=0", 0},
