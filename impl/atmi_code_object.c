@@ -18,10 +18,18 @@ static atmi_status_t read_image(atmi_device_t *device, const void *image, size_t
     return status;
   const void *note;
   size_t note_bytes;
-  if (!atmi_elf_find_note(object->elf, "AMDGPU", NOTE_AMDGPU_METADATA, &note, &note_bytes))
+  uint32_t index = 0;
+  for (;
+       !status && atmi_elf_find_note(object->elf, "AMDGPU", NOTE_AMDGPU_METADATA, index, &note, &note_bytes);
+       index++) {
+    atmi_metadata_t part;
+    if (!(status = atmi_metadata_parse(note, note_bytes, device->label, &part)))
+      status = atmi_metadata_add(&object->metadata, &part, device->label);
+  }
+  if (!status && !index)
     return atmi_fail(ATMI_CORRUPT, device->label,
                      "cannot load the device image: it has no AMDGPU metadata note; rebuild the program");
-  return atmi_metadata_parse(note, note_bytes, device->label, &object->metadata);
+  return status;
 }
 
 static atmi_status_t load(atmi_code_object_t *object, const void *image, size_t bytes) {

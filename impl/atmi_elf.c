@@ -74,14 +74,15 @@ void atmi_elf_close(atmi_elf_t *elf) {
   free(elf);
 }
 
-static bool find_note_in(Elf_Data *data, const char *owner, uint32_t type, const void **content,
-                         size_t *bytes) {
+/* `*skip` matching notes are passed over. */
+static bool find_note_in(Elf_Data *data, const char *owner, uint32_t type, uint32_t *skip,
+                         const void **content, size_t *bytes) {
   GElf_Nhdr note;
   size_t name, descriptor;
   for (size_t at = 0; (at = gelf_getnote(data, at, &note, &name, &descriptor)) > 0;) {
     const char *base = data->d_buf;
     if (note.n_type != type || note.n_namesz != strlen(owner) + 1 ||
-        memcmp(base + name, owner, note.n_namesz))
+        memcmp(base + name, owner, note.n_namesz) || (*skip)--)
       continue;
     *content = base + descriptor;
     *bytes = note.n_descsz;
@@ -91,24 +92,21 @@ static bool find_note_in(Elf_Data *data, const char *owner, uint32_t type, const
 }
 
 /* An image that is not linked has no program headers, but sections of notes. */
-static bool find_note_in_sections(const atmi_elf_t *elf, const char *owner, uint32_t type,
+static bool find_note_in_sections(const atmi_elf_t *elf, const char *owner, uint32_t type, uint32_t *skip,
                                   const void **content, size_t *bytes) {
   for (Elf_Scn *section = NULL; (section = elf_nextscn(elf->handle, section));) {
     GElf_Shdr header;
     if (!gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE)
       continue;
     Elf_Data *data = elf_getdata(section, NULL);
-    if (data && data->d_buf && find_note_in(data, owner, type, content, bytes))
+    if (data && data->d_buf && find_note_in(data, owner, type, skip, content, bytes))
       return true;
   }
   return false;
 }
 
-bool atmi_elf_find_note(const atmi_elf_t *elf, const char *owner, uint32_t type, const void **content,
-                        size_t *bytes) {
-  size_t count = 0;
-  if (elf_getphdrnum(elf->handle, &count))
-    return false;
+static bool find_note_in_segments(const atmi_elf_t *elf, size_t count, const char *owner, uint32_t type,
+                                  uint32_t *skip, const void **content, size_t *bytes) {
   for (size_t i = 0; i < count; i++) {
     GElf_Phdr header;
     if (!gelf_getphdr(elf->handle, (int)i, &header) || header.p_type != PT_NOTE)
@@ -116,10 +114,22 @@ bool atmi_elf_find_note(const atmi_elf_t *elf, const char *owner, uint32_t type,
     if (header.p_offset > elf->bytes || header.p_filesz > elf->bytes - header.p_offset)
       continue;
     Elf_Data *data = elf_getdata_rawchunk(elf->handle, (int64_t)header.p_offset, header.p_filesz, ELF_T_NHDR);
-    if (data && data->d_buf && find_note_in(data, owner, type, content, bytes))
+    if (data && data->d_buf && find_note_in(data, owner, type, skip, content, bytes))
       return true;
   }
-  return find_note_in_sections(elf, owner, type, content, bytes);
+  return false;
+}
+
+bool atmi_elf_find_note(const atmi_elf_t *elf, const char *owner, uint32_t type, uint32_t index,
+                        const void **content, size_t *bytes) {
+  size_t count = 0;
+  uint32_t skip = index;
+  if (elf_getphdrnum(elf->handle, &count))
+    return false;
+  if (find_note_in_segments(elf, count, owner, type, &skip, content, bytes))
+    return true;
+  /* What the segments have is in the sections too. */
+  return skip == index && find_note_in_sections(elf, owner, type, &skip, content, bytes);
 }
 
 /* The bytes that the file holds for an address range of a section, or NULL. */
@@ -161,6 +171,20 @@ bool atmi_elf_find_symbol(const atmi_elf_t *elf, const char *name, atmi_elf_symb
       continue;
     describe_symbol(elf, &found, symbol);
     return true;
+  }
+  return false;
+}
+
+bool atmi_elf_has_section(const atmi_elf_t *elf, const char *name) {
+  size_t names;
+  if (elf_getshdrstrndx(elf->handle, &names))
+    return false;
+  for (Elf_Scn *section = NULL; (section = elf_nextscn(elf->handle, section));) {
+    GElf_Shdr header;
+    const char *found =
+        gelf_getshdr(section, &header) ? elf_strptr(elf->handle, names, header.sh_name) : NULL;
+    if (found && !strcmp(found, name))
+      return true;
   }
   return false;
 }

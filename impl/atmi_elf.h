@@ -38,12 +38,16 @@ ATMI_MUST_CHECK atmi_status_t atmi_elf_open(const void *image, size_t bytes, con
                                             atmi_elf_t **elf);
 void atmi_elf_close(atmi_elf_t *elf);
 
-/* The first note with this owner and type. False if there is none. */
-bool atmi_elf_find_note(const atmi_elf_t *elf, const char *owner, uint32_t type, const void **content,
-                        size_t *bytes);
+/* The note with this owner and type that is the `index`-th of its kind: an image linked from several objects
+ * has one of each object. False if there are not so many. */
+bool atmi_elf_find_note(const atmi_elf_t *elf, const char *owner, uint32_t type, uint32_t index,
+                        const void **content, size_t *bytes);
 
 /* A defined symbol by name, from .symtab (which also has local ones) or, in a stripped image, .dynsym. */
 bool atmi_elf_find_symbol(const atmi_elf_t *elf, const char *name, atmi_elf_symbol_t *symbol);
+
+/* Whether the image has a section of this name. */
+bool atmi_elf_has_section(const atmi_elf_t *elf, const char *name);
 
 /* Whether a symbol's name begins so, as those of local variables do that the linker had to rename. Also true
  * if the image was stripped of its local symbols, as nobody can tell then. */

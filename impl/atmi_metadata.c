@@ -255,6 +255,30 @@ atmi_status_t atmi_metadata_parse(const void *note, size_t bytes, const char *wh
   return ATMI_OK;
 }
 
+atmi_status_t atmi_metadata_add(atmi_metadata_t *whole, atmi_metadata_t *part, const char *where) {
+  if (!whole->kernel_count) {
+    atmi_metadata_fini(whole);
+    *whole = *part;
+    *part = (atmi_metadata_t){0};
+    return ATMI_OK;
+  }
+  uint32_t count = whole->kernel_count + part->kernel_count;
+  atmi_kernel_metadata_t *longer = realloc(whole->kernels, count * sizeof *longer);
+  if (!longer) {
+    atmi_metadata_fini(part);
+    return atmi_fail(ATMI_NO_MEMORY, where,
+                     "cannot read the metadata of the device image: out of host memory");
+  }
+  whole->kernels = longer;
+  if (part->kernel_count)
+    memcpy(&longer[whole->kernel_count], part->kernels, part->kernel_count * sizeof *longer);
+  whole->kernel_count = count;
+  qsort(whole->kernels, count, sizeof *longer, compare_names);
+  free(part->kernels);
+  *part = (atmi_metadata_t){0};
+  return ATMI_OK;
+}
+
 void atmi_metadata_fini(atmi_metadata_t *metadata) {
   for (uint32_t i = 0; i < metadata->kernel_count; i++) {
     free(metadata->kernels[i].name);

@@ -64,6 +64,10 @@ typedef struct atmi_metadata {
  * object. */
 ATMI_MUST_CHECK atmi_status_t atmi_metadata_parse(const void *note, size_t bytes, const char *where,
                                                   atmi_metadata_t *metadata);
+/* Moves everything of `part`, which is empty afterwards, into `whole`: images linked from several objects
+ * have a note of each. Fails with ATMI_NO_MEMORY, described; `part` is released then. */
+ATMI_MUST_CHECK atmi_status_t atmi_metadata_add(atmi_metadata_t *whole, atmi_metadata_t *part,
+                                                const char *where);
 void atmi_metadata_fini(atmi_metadata_t *metadata);
 
 /* The kernel of this name, or NULL. */

@@ -16,6 +16,8 @@ struct atmi_rpc_image {
   atmi_rpc_server_t server;
   atmi_heap_t heap;
   atmi_service_source_t source;
+  void (*on_exit)(void *context, int status);
+  void *context; /* of on_exit */
 };
 
 /* ---- what device code asks for ---- */
@@ -44,8 +46,11 @@ static bool release(void *context, uint64_t address) {
 }
 
 static void end_process(void *context, int status) {
-  (void)context;
-  exit(status);
+  const atmi_rpc_image_t *image = context;
+  if (image->on_exit)
+    image->on_exit(image->context, status);
+  else
+    exit(status);
 }
 
 static void abort_process(void *context) {
@@ -132,6 +137,8 @@ static atmi_status_t make_image(const atmi_code_object_t *object, const atmi_rpc
   atmi_rpc_version_t version = options->version >= ATMI_RPC_LLVM17 ? (atmi_rpc_version_t)options->version
                                                                    : atmi_rpc_detect_version(object);
   image->device = object->device;
+  image->on_exit = options->on_exit;
+  image->context = options->context;
   atmi_heap_init(&memory, &image->heap);
   atmi_status_t status = make_buffer(image, atmi_rpc_buffer_bytes(ATMI_RPC_PORTS, lanes));
   if (!status)

@@ -13,6 +13,10 @@ typedef struct atmi_rpc_image atmi_rpc_image_t;
 typedef struct atmi_rpc_options {
   int version;           /* ATMI_RPC_LLVM17 or ATMI_RPC_LLVM18; 0: as the image looks */
   bool allow_host_calls; /* device code was given addresses of host functions by the same program */
+  /* Called when device code calls exit, from the thread that serves; if it returns, the process goes on. May
+   * be NULL. */
+  void (*on_exit)(void *context, int status);
+  void *context;
 } atmi_rpc_options_t;
 
 /* The version of the protocol that the image's client speaks: 17 if its start-up kernel takes the shared

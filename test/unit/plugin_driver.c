@@ -29,7 +29,7 @@ char *kernel_name(const void *image, size_t bytes, const char *part) {
   atmi_metadata_t metadata;
   char *name = NULL;
   assert_int_equal(atmi_elf_open(image, bytes, "test", &elf), ATMI_OK);
-  assert_true(atmi_elf_find_note(elf, "AMDGPU", 32, &note, &note_bytes));
+  assert_true(atmi_elf_find_note(elf, "AMDGPU", 32, 0, &note, &note_bytes));
   assert_int_equal(atmi_metadata_parse(note, note_bytes, "test", &metadata), ATMI_OK);
   for (uint32_t i = 0; i < metadata.kernel_count; i++)
     if (strstr(metadata.kernels[i].name, part))

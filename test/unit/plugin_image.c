@@ -185,7 +185,7 @@ static void survives_damaged_images(void **state) {
     if (!atmi_elf_open(copy, length, "test", &elf)) {
       if (atmi_elf_find_symbol(elf, "exported", &symbol) && symbol.content)
         assert_in_range((uintptr_t)symbol.content, (uintptr_t)copy, (uintptr_t)copy + length - symbol.bytes);
-      if (atmi_elf_find_note(elf, "AMDGPU", NOTE_AMDGPU_METADATA, &note, &note_bytes) &&
+      if (atmi_elf_find_note(elf, "AMDGPU", NOTE_AMDGPU_METADATA, 0, &note, &note_bytes) &&
           !atmi_metadata_parse(note, note_bytes, "test", &metadata))
         atmi_metadata_fini(&metadata);
       atmi_elf_close(elf);
@@ -228,7 +228,7 @@ static void has_hidden_arguments_of_v5(void **state) {
 static int set_up(void **state) {
   (void)state;
   return atmi_elf_open(given.image, given.bytes, "test", &given.elf) ||
-         !atmi_elf_find_note(given.elf, "AMDGPU", NOTE_AMDGPU_METADATA, &given.note, &given.note_bytes) ||
+         !atmi_elf_find_note(given.elf, "AMDGPU", NOTE_AMDGPU_METADATA, 0, &given.note, &given.note_bytes) ||
          atmi_metadata_parse(given.note, given.note_bytes, "test", &given.metadata);
 }
 
