@@ -88,4 +88,5 @@ if(NOT OMPTARGET_AMDGPU_SANITIZE)
 endif()
 
 # Nothing in the plugin ends the process or asserts.
-add_test(NAME unit/plugin/never_exits COMMAND ${here}/plugin_never_exits ${CMAKE_NM} $<TARGET_FILE:omptarget.rtl.amdgpu>)
+add_test(NAME unit/plugin/never_exits
+         COMMAND ${here}/plugin_never_exits ${CMAKE_NM} $<TARGET_FILE:atmi> $<TARGET_FILE:omptarget_rtl>)
