@@ -96,6 +96,12 @@ host_abi_caller_t host_abi_find_caller(const void *return_address, const char **
   return (host_abi_caller_t){caller.begin, caller.end, version};
 }
 
+/* ---- copies ---- */
+
+bool host_abi_retrieve_waits(int version) {
+  return version < 15;
+}
+
 /* ---- images: the offload binary of clang 15 and later. All integers are little-endian, all offsets are from
  * its beginning ---- */
 

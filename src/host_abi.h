@@ -100,6 +100,13 @@ static inline host_abi_words_t host_abi_words_from_team_region(int32_t count, in
                              count > 0 ? (uint32_t)count : 0}};
 }
 
+/* ---- copies ---- */
+
+/* Whether data_retrieve_async must not return before the data has arrived: 13 and 14 repair pointers in
+ * retrieved structures before they wait, and a later copy would undo it. Their own AMD plugins always waited.
+ */
+bool host_abi_retrieve_waits(int version);
+
 /* ---- images ---- */
 
 /* What load_binary answers to this version for a loaded image: its table [13-17], or success, with the handle

@@ -194,7 +194,10 @@ EXPORT int32_t __tgt_rtl_data_retrieve_async(int32_t number, void *host, void *t
   atmi_stream_t *stream;
   if (!device || !is_size(device, size, "copy from the device") || rtl_queue_stream(device, queue, &stream))
     return OFFLOAD_FAIL;
-  return result_of(atmi_transfer_retrieve(stream, host, target, (size_t)size));
+  atmi_status_t status = atmi_transfer_retrieve(stream, host, target, (size_t)size);
+  if (!status && atomic_load_explicit(&rtl_plugin()->retrieve_waits, memory_order_relaxed))
+    status = atmi_stream_synchronize(stream);
+  return result_of(status);
 }
 
 EXPORT int32_t __tgt_rtl_is_data_exchangable(int32_t source, int32_t target) {

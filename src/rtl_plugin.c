@@ -65,6 +65,8 @@ static bool add_caller(rtl_plugin_t *plugin, host_abi_caller_t caller, const cha
               RTL_CALLERS + 1);
     return false;
   }
+  if (host_abi_retrieve_waits(caller.version))
+    atomic_store(&plugin->retrieve_waits, true);
   plugin->callers[plugin->caller_count++] = caller;
   return true;
 }

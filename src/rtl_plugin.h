@@ -62,6 +62,7 @@ typedef struct rtl_plugin {
   uint32_t device_count;                  /* of `devices` */
   host_abi_caller_t callers[RTL_CALLERS]; /* every libomptarget that opened us; guarded by lock */
   uint32_t caller_count;                  /* guarded by lock */
+  _Atomic bool retrieve_waits;            /* some caller wants it, see host_abi_retrieve_waits */
   _Atomic int32_t device_offset; /* OpenMP's number of our first device, where libomptarget tells it */
   _Atomic uint32_t info;         /* LIBOMPTARGET_INFO bits, as last set */
   atomic_bool plain;             /* it runs, and nobody wants to see launches */

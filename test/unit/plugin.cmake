@@ -56,7 +56,7 @@ plugin_image_test(host_abi/libomptargets plugin_host_abi ${all_libomptargets})
 
 # The entry points need a device; gfxsim takes the thunk's place. ROCr in between is not instrumented.
 set(device_environment LD_LIBRARY_PATH=$<TARGET_FILE_DIR:hsakmt> TSAN_OPTIONS=ignore_noninstrumented_modules=1)
-foreach(mode calls fault trap threads timeline)
+foreach(mode calls older fault trap threads timeline)
   plugin_image_test(abi/${mode} plugin_abi ${mode} $<TARGET_FILE:omptarget.rtl.amdgpu> ${images}/program-16-gfx90a
                     ${images}/program-16-O2)
   set_tests_properties(unit/plugin/abi/${mode} PROPERTIES ENVIRONMENT "${device_environment}")

@@ -1,8 +1,8 @@
 /* Drives the plugin as libomptarget does: opens it by file name, resolves its entry points, and calls them on
  * a device. Run as "plugin_abi MODE PLUGIN IMAGE OTHER_IMAGE": IMAGE is a program with an image for the
- * device, OTHER_IMAGE one for another processor. Modes: calls (everything that works or is refused), fault (a
- * kernel with a bad pointer), trap, threads (eight threads at once), timeline. The machine needs a device: a
- * real one, or gfxsim through LD_LIBRARY_PATH. */
+ * device, OTHER_IMAGE one for another processor. Modes: calls (everything that works or is refused), older
+ * (what is different below libomptarget 15), fault (a kernel with a bad pointer), trap, threads (eight
+ * threads at once), timeline. The machine needs a device: a real one, or gfxsim through LD_LIBRARY_PATH. */
 #include "plugin_driver.h"
 
 #include <pthread.h>
@@ -150,6 +150,28 @@ static void a_submit_sees_an_earlier_retrieve(void **state) {
     assert_true(matches(check, bytes, 1));
     release(first);
     release(second);
+    free(host);
+    free(check);
+  }
+}
+
+/* They use it before they wait, whatever its size and what was done before it. */
+static void libomptarget_before_15_has_what_it_retrieves(void **state) {
+  (void)state;
+  static const size_t sizes[] = {64, 2 << 20}; /* staged, and pinned */
+  for (size_t i = 0; i < 2; i++) {
+    int64_t bytes = (int64_t)sizes[i];
+    unsigned char *host = malloc(sizes[i]), *check = calloc(1, sizes[i]);
+    assert_true(host && check);
+    void *memory = allocate(bytes);
+    fill(host, sizes[i], 1);
+    __tgt_async_info queue = {NULL};
+    assert_int_equal(rtl.data_submit_async(0, memory, host, bytes, &queue), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.data_retrieve_async(0, check, memory, bytes, &queue), OFFLOAD_SUCCESS);
+    assert_true(matches(check, sizes[i], 1));
+    assert_int_equal(rtl.synchronize(0, &queue), OFFLOAD_SUCCESS);
+    assert_null(queue.Queue);
+    release(memory);
     free(host);
     free(check);
   }
@@ -624,10 +646,12 @@ static void the_timeline_is_complete_at_the_end(void **state) {
 
 int main(int count, char **arguments) {
   if (count != 5) {
-    fprintf(stderr, "usage: %s calls|fault|trap|threads|timeline PLUGIN IMAGE OTHER_IMAGE\n", arguments[0]);
+    fprintf(stderr, "usage: %s calls|older|fault|trap|threads|timeline PLUGIN IMAGE OTHER_IMAGE\n",
+            arguments[0]);
     return 2;
   }
-  setenv("LIBOMPTARGET_AMDGPU_HOST_ABI", "16", 0); /* this program is no libomptarget by its exports */
+  /* This program is no libomptarget by its exports. */
+  setenv("LIBOMPTARGET_AMDGPU_HOST_ABI", strcmp(arguments[1], "older") ? "16" : "14", 0);
   given.plugin = arguments[2];
   given.image_path = arguments[3];
   given.other_path = arguments[4];
@@ -653,9 +677,13 @@ int main(int count, char **arguments) {
       cmocka_unit_test(a_library_s_images_are_judged_together),
       cmocka_unit_test(deinit_leaves_the_rest_working),
   };
+  const struct CMUnitTest older[] = {cmocka_unit_test(libomptarget_before_15_has_what_it_retrieves),
+                                     cmocka_unit_test(a_queue_keeps_the_order)};
   const struct CMUnitTest fault[] = {cmocka_unit_test(a_fault_names_its_kernel_and_costs_one_device)};
   const struct CMUnitTest trap[] = {cmocka_unit_test(a_trap_names_its_kernel)};
   const struct CMUnitTest threads[] = {cmocka_unit_test(many_threads_do_not_disturb_each_other)};
+  if (!strcmp(arguments[1], "older"))
+    return cmocka_run_group_tests(older, set_up, tear_down);
   if (!strcmp(arguments[1], "fault"))
     return cmocka_run_group_tests(fault, set_up, tear_down);
   if (!strcmp(arguments[1], "trap"))
