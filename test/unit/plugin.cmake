@@ -90,3 +90,17 @@ endif()
 # Nothing in the plugin ends the process or asserts.
 add_test(NAME unit/plugin/never_exits
          COMMAND ${here}/plugin_never_exits ${CMAKE_NM} $<TARGET_FILE:atmi> $<TARGET_FILE:omptarget_rtl>)
+
+# No error of memory, and no leak, beyond those that the file lists. A sanitizer and valgrind do not go together.
+if(NOT OMPTARGET_AMDGPU_SANITIZE)
+  find_program(VALGRIND valgrind REQUIRED)
+  foreach(mode calls threads)
+    plugin_image_test(valgrind/${mode} ${VALGRIND} --quiet --error-exitcode=99 --leak-check=full
+                      --errors-for-leak-kinds=definite,indirect,possible
+                      --suppressions=${PROJECT_SOURCE_DIR}/tools/valgrind.supp
+                      $<TARGET_FILE:plugin_abi> ${mode} $<TARGET_FILE:omptarget.rtl.amdgpu> ${images}/program-16-gfx90a
+                      ${images}/program-16-O2)
+    set_tests_properties(unit/plugin/valgrind/${mode} PROPERTIES ENVIRONMENT "${device_environment}" TIMEOUT 300
+                         LABELS long)
+  endforeach()
+endif()
