@@ -64,18 +64,21 @@ static hsa_status_t visit_pool(hsa_amd_memory_pool_t pool, void *data) {
   uint32_t flags = 0;
   bool allocatable = false;
   size_t bytes = 0;
-  if (hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment) != HSA_STATUS_SUCCESS)
-    return HSA_STATUS_SUCCESS;
-  hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SIZE, &bytes);
+  hsa_status_t status = hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment);
+  if (status == HSA_STATUS_SUCCESS)
+    status = hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SIZE, &bytes);
+  if (status != HSA_STATUS_SUCCESS)
+    return status;
   if (segment == HSA_AMD_SEGMENT_GROUP)
     device->properties.lds_bytes = (uint32_t)bytes;
   if (segment != HSA_AMD_SEGMENT_GLOBAL || device->memory_pool.handle)
     return HSA_STATUS_SUCCESS;
-  hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS, &flags);
-  hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALLOWED, &allocatable);
+  status = hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS, &flags);
+  if (status == HSA_STATUS_SUCCESS)
+    status = hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALLOWED, &allocatable);
   if (allocatable && flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED)
     device->memory_pool = pool;
-  return HSA_STATUS_SUCCESS;
+  return status;
 }
 
 static void init_pools(atmi_device_t *device) {
@@ -114,7 +117,10 @@ atmi_status_t atmi_device_init(atmi_machine_t *machine, hsa_agent_t agent, uint3
   if (status)
     return status;
   snprintf(device->label, sizeof device->label, "device %u (%s)", number, device->properties.name);
-  hsa_amd_agent_iterate_memory_pools(agent, visit_pool, device);
+  hsa_status_t hsa = hsa_amd_agent_iterate_memory_pools(agent, visit_pool, device);
+  if (hsa != HSA_STATUS_SUCCESS)
+    return atmi_fail(atmi_status_from_hsa(hsa), device->label,
+                     "cannot use the device: HSA does not describe its memory: %s", atmi_hsa_reason(hsa));
   if (!device->memory_pool.handle)
     return atmi_fail(ATMI_UNSUPPORTED, device->label, "cannot use the device: HSA shows no memory of it");
   pthread_mutex_init(&device->queue_creation, NULL);

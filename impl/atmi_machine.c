@@ -31,15 +31,15 @@ static hsa_status_t visit_host_pool(hsa_amd_memory_pool_t pool, void *data) {
   atmi_machine_t *machine = data;
   hsa_amd_segment_t segment;
   uint32_t flags = 0;
-  if (hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment) != HSA_STATUS_SUCCESS ||
-      segment != HSA_AMD_SEGMENT_GLOBAL)
-    return HSA_STATUS_SUCCESS;
-  hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS, &flags);
+  hsa_status_t status = hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment);
+  if (status != HSA_STATUS_SUCCESS || segment != HSA_AMD_SEGMENT_GLOBAL)
+    return status;
+  status = hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS, &flags);
   if (!machine->host_fine.handle && flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED)
     machine->host_fine = pool;
   if (!machine->kernarg.handle && flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT)
     machine->kernarg = pool;
-  return HSA_STATUS_SUCCESS;
+  return status;
 }
 
 typedef struct agent_list {
@@ -53,11 +53,13 @@ static hsa_status_t visit_agent(hsa_agent_t agent, void *data) {
   agent_list_t *list = data;
   hsa_device_type_t type;
   uint32_t features = 0;
-  if (hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type) != HSA_STATUS_SUCCESS)
-    return HSA_STATUS_SUCCESS;
+  hsa_status_t status = hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type);
+  if (status == HSA_STATUS_SUCCESS)
+    status = hsa_agent_get_info(agent, HSA_AGENT_INFO_FEATURE, &features);
+  if (status != HSA_STATUS_SUCCESS)
+    return status;
   if (type == HSA_DEVICE_TYPE_CPU && !list->cpu.handle)
     list->cpu = agent;
-  hsa_agent_get_info(agent, HSA_AGENT_INFO_FEATURE, &features);
   if (type != HSA_DEVICE_TYPE_GPU || !(features & HSA_AGENT_FEATURE_KERNEL_DISPATCH))
     return HSA_STATUS_SUCCESS;
   hsa_agent_t *longer = realloc(list->gpus, (list->count + 1) * sizeof *longer);
@@ -93,20 +95,27 @@ static atmi_status_t add_devices(atmi_machine_t *machine, const agent_list_t *li
 
 static atmi_status_t discover(atmi_machine_t *machine) {
   agent_list_t list = {0};
-  hsa_iterate_agents(visit_agent, &list);
+  hsa_status_t status = hsa_iterate_agents(visit_agent, &list);
   machine->cpu = list.cpu;
   machine->gpus = list.gpus;
   if (list.failed)
     return ATMI_NO_MEMORY;
+  if (status != HSA_STATUS_SUCCESS && status != HSA_STATUS_INFO_BREAK) {
+    atmi_warn(NULL, "no GPU is used: HSA does not describe its agents: %s", atmi_hsa_reason(status));
+    return ATMI_OK;
+  }
   if (!list.count) {
     if (machine->env->debug)
       atmi_warn(NULL, "no GPU is used: HSA works, but shows none; does ROCR_VISIBLE_DEVICES hide it?");
     return ATMI_OK;
   }
+  status = HSA_STATUS_SUCCESS;
   if (list.cpu.handle)
-    hsa_amd_agent_iterate_memory_pools(list.cpu, visit_host_pool, machine);
+    status = hsa_amd_agent_iterate_memory_pools(list.cpu, visit_host_pool, machine);
   if (!machine->host_fine.handle || !machine->kernarg.handle) {
-    atmi_warn(NULL, "no GPU is used: HSA shows no host memory that GPUs can share");
+    atmi_warn(NULL, "no GPU is used: HSA shows no host memory that GPUs can share%s%s",
+              status == HSA_STATUS_SUCCESS ? "" : ": ",
+              status == HSA_STATUS_SUCCESS ? "" : atmi_hsa_reason(status));
     return ATMI_OK;
   }
   hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &machine->timestamp_frequency);

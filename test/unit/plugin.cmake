@@ -10,11 +10,11 @@ list(APPEND pure_parts rpc print heap)
 add_library(plugin_driver STATIC ${here}/plugin_driver.c)
 target_link_libraries(plugin_driver PRIVATE project_options PUBLIC plugin_test ${CMAKE_DL_LIBS})
 
-foreach(part ${pure_parts} image abi faults)
+foreach(part ${pure_parts} image abi faults hsa_failures)
   add_executable(plugin_${part} ${here}/plugin_${part}.c)
   target_link_libraries(plugin_${part} PRIVATE project_options plugin_test ${CMAKE_DL_LIBS})
 endforeach()
-foreach(part abi faults)
+foreach(part abi faults hsa_failures)
   target_link_libraries(plugin_${part} PRIVATE plugin_driver)
 endforeach()
 target_compile_definitions(plugin_env PRIVATE ENVIRONMENT_DOC="${here}/../../doc/environment.md")
@@ -70,6 +70,12 @@ endforeach()
 plugin_image_test(faults plugin_faults $<TARGET_FILE:omptarget.rtl.amdgpu> ${images}/program-16-gfx90a
                   ${images}/program-16-O2)
 set_tests_properties(unit/plugin/faults PROPERTIES ENVIRONMENT "${device_environment}")
+plugin_image_test(hsa_failures plugin_hsa_failures $<TARGET_FILE:omptarget.rtl.amdgpu> ${images}/program-16-gfx90a
+                  ${images}/program-16-O2)
+set_tests_properties(unit/plugin/hsa_failures PROPERTIES
+                     ENVIRONMENT "${device_environment};GFXSIM_DEVICES=gfx90a,gfx90a" TIMEOUT 600)
+# Its functions stand in for ROCr's.
+set_target_properties(plugin_hsa_failures PROPERTIES ENABLE_EXPORTS ON)
 
 # LLVM's own tool; its nextgen plugin for the host crashes when asked, so the classic ones have to be there.
 plugin_image_test(device_info ${OMPTARGET_AMDGPU_LLVM_DIR}/16/usr/lib/llvm-16/bin/llvm-omp-device-info)

@@ -54,10 +54,7 @@ __tgt_target_table *load_table(int32_t device, __tgt_device_image *image) {
   return (__tgt_target_table *)rtl.load_binary(device, image, NULL);
 }
 
-int set_up(void **state) {
-  (void)state;
-  given.image = image_of(given.image_path, &given.file);
-  given.other = image_of(given.other_path, &given.other_file);
+void describe_entries(void) {
   size_t bytes = (size_t)((char *)given.image.ImageEnd - (char *)given.image.ImageStart);
   given.spmd_name = kernel_name(given.image.ImageStart, bytes, "spmd_kernel");
   given.entries[SPMD_KERNEL] = (__tgt_offload_entry){.addr = &given, .name = given.spmd_name};
@@ -68,6 +65,13 @@ int set_up(void **state) {
   given.entries[VARIABLE] =
       (__tgt_offload_entry){.addr = &exported, .name = "exported", .size = sizeof exported};
   given.entries[ARRAY] = (__tgt_offload_entry){.addr = array, .name = "array", .size = sizeof array};
+}
+
+int set_up(void **state) {
+  (void)state;
+  given.image = image_of(given.image_path, &given.file);
+  given.other = image_of(given.other_path, &given.other_file);
+  describe_entries();
   open_plugin();
   assert_int_equal(rtl.init_plugin(), 0);
   assert_true(rtl.number_of_devices() >= 1);

@@ -23,8 +23,9 @@
   X(is_valid_binary_info)                                                                                    \
   X(load_binary)                                                                                             \
   X(data_alloc)                                                                                              \
-  X(data_delete) X(data_submit) X(data_submit_async) X(data_retrieve) X(data_retrieve_async) X(data_lock)    \
-      X(data_unlock) X(data_notify_mapped) X(data_notify_unmapped) X(is_data_exchangable) X(data_exchange)   \
+  X(data_delete)                                                                                             \
+  X(data_submit) X(data_submit_async) X(data_retrieve) X(data_retrieve_async) X(data_lock) X(data_unlock)    \
+      X(data_notify_mapped) X(data_notify_unmapped) X(is_data_exchangable) X(data_exchange)                  \
           X(data_exchange_async) X(launch_kernel) X(run_target_region) X(run_target_region_async)            \
               X(run_target_team_region) X(run_target_team_region_async) X(synchronize) X(query_async)        \
                   X(create_event) X(record_event) X(wait_event) X(sync_event) X(destroy_event)               \
@@ -57,6 +58,8 @@ int set_up(void **state);
 int tear_down(void **state);
 
 void open_plugin(void);
+/* Fills the table of entries for the image. */
+void describe_entries(void);
 __tgt_device_image image_of(const char *path, void **file);
 /* The kernel of an image whose name contains `part`; malloc'ed. */
 char *kernel_name(const void *image, size_t bytes, const char *part);
