@@ -66,12 +66,14 @@ static void describe_symbol(const gs_vm_map_t *map, uint64_t allocation, uint64_
              symbol.name, symbol.size);
 }
 
-/* The allocation that contains or is nearest to `address`. */
-static void describe_memory(const gs_vm_map_t *map, uint64_t address, char *text, size_t size) {
+/* The allocation that contains or is nearest to `address`. When the program has unmapped it (`lost`), nothing
+ * can be said of what it holds. */
+static void describe_memory(const gs_vm_map_t *map, uint64_t address, bool lost, char *text, size_t size) {
   const gs_vm_range_t *nearest = gs_vm_find(map, address);
-  char symbol[TEXT_BYTES - 128];
+  char symbol[TEXT_BYTES - 128] = "";
   if (nearest) {
-    describe_symbol(map, nearest->allocation, address, symbol, sizeof symbol);
+    if (!lost)
+      describe_symbol(map, nearest->allocation, address, symbol, sizeof symbol);
     snprintf(text, size, "offset 0x%" PRIx64 " of the allocation 0x%" PRIx64 " of %" PRIu64 " bytes%s",
              address - nearest->allocation, nearest->allocation, nearest->allocation_size, symbol);
     return;
@@ -100,10 +102,11 @@ static const char *access_name(uint32_t access) {
 static void describe_cause(const gs_executor_t *ex, const gs_wave_t *w, bool present, char *text,
                            size_t size) {
   char memory[TEXT_BYTES];
+  const bool lost = w->fault.access == 0; /* found by the host's own memory protection, see guard.c */
   switch ((gs_wave_fault_kind_t)w->fault.kind) {
   case GS_WAVE_FAULT_MEMORY:
-    describe_memory(ex->map, w->fault.address, memory, sizeof memory);
-    if (w->fault.access == 0) /* found by the host's own memory protection, see guard.c */
+    describe_memory(ex->map, w->fault.address, lost, memory, sizeof memory);
+    if (lost)
       snprintf(text, size, "memory fault: access at 0x%" PRIx64 ", which the program has unmapped: %s",
                w->fault.address, memory);
     else
