@@ -5,12 +5,13 @@
 #include "isa/lanes.h"
 
 enum {
-  /* Instructions that a wave executes before others get a turn and the address space is looked at anew: gs_vm_unmap
-   * waits that long at most. */
+  /* Instructions that a wave executes before others get a turn and the address space is looked at anew:
+   * gs_vm_unmap waits that long at most. */
   SLICE = 2048,
   /* Passes over all waves before the group gives way to others: some 0.1 to 1 s of work. */
   PASSES_PER_TURN = 4096,
-  /* Passes in which every wave only yielded or waited, after which the group is taken to wait for somebody else. */
+  /* Passes in which every wave only yielded or waited, after which the group is taken to wait for somebody
+     else. */
   IDLE_PASSES = 32,
   /* Every instruction that accesses memory has this size on gfx9. */
   MEMORY_INSTRUCTION_BYTES = 8,
@@ -83,7 +84,8 @@ static inline __attribute__((always_inline)) void run_slice(gs_executor_t *ex, g
   }
 }
 
-/* The device's address of a byte of this process, or that address itself when it is not the device's memory. */
+/* The device's address of a byte of this process, or that address itself when it is not the device's memory.
+ */
 static uint64_t device_address(const gs_vm_map_t *map, uint64_t host) {
   for (size_t i = 0; i < map->count; i++) {
     const gs_vm_range_t *range = &map->range[i];
@@ -124,8 +126,21 @@ typedef struct pass {
 
 /* Says in traces which wave the following lines are about. */
 static void name_place(gs_executor_t *ex, const gs_group_t *group, unsigned wave) {
-  snprintf(ex->place, sizeof ex->place, "gpu%u wg(%u,%u,%u) wave%u", ex->device->ordinal, group->id[0], group->id[1],
-           group->id[2], wave);
+  snprintf(ex->place, sizeof ex->place, "gpu%u wg(%u,%u,%u) wave%u", ex->device->ordinal, group->id[0],
+           group->id[1], group->id[2], wave);
+}
+
+/* A wave may learn through memory of a mapping that was made after its slice began: it is the snapshot that
+ * is too old then, and not the address that is wrong. Such an access was refused before any lane was served,
+ * so it can be repeated. */
+static bool missed_mapping(gs_executor_t *ex, gs_wave_t *w) {
+  if (w->state != GS_WAVE_FAULTED || w->fault.kind != GS_WAVE_FAULT_MEMORY || !w->fault.access)
+    return false;
+  const gs_vm_map_t *map = ex->map;
+  if (!refresh(ex) || ex->map == map)
+    return false;
+  w->state = GS_WAVE_RUNNING;
+  return true;
 }
 
 static pass_t run_pass(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {
@@ -140,7 +155,9 @@ static pass_t run_pass(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {
         return (pass_t){.failed = true};
       if (GS_UNLIKELY(ex->device->trace != NULL))
         name_place(ex, group, i);
-      run_guarded(ex, w);
+      do
+        run_guarded(ex, w);
+      while (GS_UNLIKELY(missed_mapping(ex, w)));
       pass.progress |= w->state != GS_WAVE_YIELDED;
       group->live_waves -= w->state == GS_WAVE_ENDED;
       pass.failed = w->state == GS_WAVE_FAULTED;
