@@ -101,6 +101,8 @@ static int start_thread(atmi_service_t *service) {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   int error = pthread_create(&service->thread, NULL, serve, service);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (!error)
+    pthread_setname_np(service->thread, ATMI_SERVICE_THREAD);
   return error;
 }
 

@@ -12,6 +12,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+/* The thread's name, as top -H and debuggers show it. */
+#define ATMI_SERVICE_THREAD "amdgpu-service"
+
 /* Something to look at. The owner keeps it until atmi_service_remove. */
 typedef struct atmi_service_source {
   struct atmi_service_source *next;
