@@ -3,9 +3,9 @@
 #ifndef ATMI_MEMORY_H
 #define ATMI_MEMORY_H
 
+#include "atmi_spin.h"
 #include "atmi_status.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,11 +21,13 @@ typedef enum atmi_memory_kind {
 enum { ATMI_MEMORY_PAGE_SHIFT = 12, ATMI_MEMORY_CLASSES = 20 };
 
 typedef struct atmi_allocation {
-  void *pointer;      /* NULL: empty slot */
-  const void *host;   /* what it is the device's copy of, or NULL; never read */
-  uint64_t bytes;     /* as asked for */
-  uint8_t kind;       /* atmi_memory_kind_t */
+  void *pointer;
+  const void *host;             /* what it is the device's copy of, or NULL; never read */
+  uint64_t bytes;               /* as asked for */
+  struct atmi_allocation *next; /* among cached blocks of the same size */
+  uint8_t kind;                 /* atmi_memory_kind_t */
   uint8_t size_class; /* power of two of its size, or ATMI_MEMORY_CLASSES for a block that is not cached */
+  bool live;          /* else cached */
 } atmi_allocation_t;
 
 /* A variable of a loaded image. */
@@ -38,11 +40,12 @@ typedef struct atmi_variable {
 
 typedef struct atmi_memory {
   atmi_device_t *device;
-  uint64_t threshold;       /* largest size that is cached */
-  pthread_mutex_t lock;     /* held for table and cache only, never across a call of HSA */
-  atmi_allocation_t *table; /* open addressing by pointer */
+  uint64_t threshold; /* largest size that is cached */
+  atmi_spin_t lock;   /* held for table and cache only, never across a call of HSA */
+  /* Live and cached blocks, by pointer: open addressing with linear probing, at most half full. */
+  atmi_allocation_t **table;
   size_t capacity, count;
-  struct atmi_free_block *cache[ATMI_MEMORY_CLASSES];
+  atmi_allocation_t *cache[ATMI_MEMORY_CLASSES];
   atmi_variable_t *variables; /* guarded by the lock, too */
 } atmi_memory_t;
 

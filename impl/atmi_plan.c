@@ -1,13 +1,7 @@
-/* Making plans, and looking after their signal and argument blocks. */
+/* Making and forgetting plans. */
 #include "atmi_plan.h"
 
 #include <stdlib.h>
-
-/* The signal begins complete, as after a launch. */
-static void rest(atmi_signal_t *signal) {
-  __atomic_store_n(signal->value, 0, __ATOMIC_RELAXED);
-  atomic_store_explicit(&signal->done, true, memory_order_relaxed);
-}
 
 static bool prepare(atmi_stream_t *stream) {
   bool fresh = !stream->plans;
@@ -21,9 +15,7 @@ static bool prepare(atmi_stream_t *stream) {
   void *object;
   if (!plans->arguments && !atmi_pool_take(stream->kernargs.pool, &object))
     plans->arguments = object;
-  if (!plans->signal && !atmi_signal_take(&stream->device->signals, &plans->signal))
-    rest(plans->signal);
-  return plans->arguments && plans->signal;
+  return plans->arguments && atmi_stream_has_own(stream);
 }
 
 void atmi_plan_remember(atmi_stream_t *stream, const atmi_plan_key_t *key, const atmi_kernel_t *kernel,
@@ -50,23 +42,6 @@ void atmi_plan_remember(atmi_stream_t *stream, const atmi_plan_key_t *key, const
 void atmi_plans_forget(atmi_stream_t *stream) {
   for (size_t i = 0; stream->plans && i < ATMI_PLANS; i++)
     stream->plans->plans[i].key.kernel = 0;
-}
-
-void atmi_plans_rest(atmi_stream_t *stream) {
-  atmi_signal_t *signal = stream->plans->signal;
-  stream->plans->in_use = NULL;
-  if (!signal || !signal->closed)
-    return;
-  if (!atomic_load_explicit(&signal->lost, memory_order_relaxed) && atmi_signal_retire(signal)) {
-    atmi_signal_begin(signal);
-    rest(signal);
-    return;
-  }
-  /* A lost one keeps its reference: marks must lead to the loss. */
-  if (!atomic_load_explicit(&signal->lost, memory_order_relaxed))
-    atmi_signal_unref(signal);
-  stream->plans->signal = NULL;
-  atmi_plans_forget(stream);
 }
 
 void atmi_plans_destroy(struct atmi_plans *plans) {

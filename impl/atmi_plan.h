@@ -24,9 +24,6 @@ typedef struct atmi_plan {
 } atmi_plan_t;
 
 struct atmi_plans {
-  /* The completion signal of planned launches; there is one if there is a plan. The stream keeps its
-   * reference over all of them; only events hand marks of it out, and they close it (see atmi_plans_rest). */
-  atmi_signal_t *signal;
   const atmi_plan_t *in_use; /* the one that the stream followed since it was idle; may be an older one */
   atmi_block_t *arguments;   /* ATMI_PLAN_BLOCK_BYTES for each plan */
   atmi_plan_t plans[ATMI_PLANS];
@@ -37,10 +34,8 @@ struct atmi_plans {
 void atmi_plan_remember(atmi_stream_t *stream, const atmi_plan_key_t *key, const atmi_kernel_t *kernel,
                         const atmi_launch_t *launch);
 
-/* The stream became idle. Makes sure that nobody else knows its plans' signal, after an event closed it. */
-void atmi_plans_rest(atmi_stream_t *stream);
-/* Forgets all plans, because the queue for which their hidden arguments are true is no longer the stream's.
- */
+/* Forgets all plans: the queue for which their hidden arguments are true is no longer the stream's, or the
+ * stream has no signal of its own any more. */
 void atmi_plans_forget(atmi_stream_t *stream);
 /* Frees plans; accepts NULL. Blocks and signals go with their pools. */
 void atmi_plans_destroy(struct atmi_plans *plans);
@@ -57,10 +52,11 @@ static inline atmi_plan_t *atmi_plan_find(const atmi_stream_t *stream, uint64_t 
   return difference ? NULL : plan;
 }
 
-/* Whether a plan can be followed now: the stream is idle, so that the plan's block is free, and has its queue
- * for itself. Takes the queue then. */
+/* Whether a plan can be followed now: all operations of the stream are complete, so that the plan's block and
+ * signal are free, and it has its queue for itself. Takes the queue then. */
 static inline bool atmi_plan_is_ready(atmi_stream_t *stream) {
-  if (stream->phase != ATMI_STREAM_IDLE)
+  bool idle = stream->phase == ATMI_STREAM_IDLE;
+  if (!idle && !atmi_stream_is_clear(stream))
     return false;
   if (!stream->holds_queue) {
     /* There is a queue: it came with the launch that made the first plan. */
@@ -68,17 +64,8 @@ static inline bool atmi_plan_is_ready(atmi_stream_t *stream) {
       return false;
     stream->holds_queue = true;
   }
-  return true;
-}
-
-/* Begins a new use of the planned launches' signal, of which nobody else knows. */
-static inline void atmi_plan_begin_signal(atmi_signal_t *signal) {
-  atomic_store_explicit(&signal->started, 1, memory_order_relaxed);
-  atomic_store_explicit(&signal->done, false, memory_order_relaxed);
-  atomic_store_explicit(&signal->use, atomic_load_explicit(&signal->use, memory_order_relaxed) + 1,
-                        memory_order_relaxed);
-  /* Relaxed: the packet's release publishes it to the device, and nobody else knows the signal. */
-  __atomic_store_n(signal->value, 1, __ATOMIC_RELAXED);
+  /* Last, because the signal counts as pending then. An idle stream's own signal is never closed. */
+  return idle || atmi_signal_reuse(stream->own);
 }
 
 /* Launches once more, by a plan that is ready, with other arguments. As atmi_stream_launch else, but that a
@@ -86,11 +73,11 @@ static inline void atmi_plan_begin_signal(atmi_signal_t *signal) {
 ATMI_MUST_CHECK static inline __attribute__((always_inline)) atmi_status_t
 atmi_plan_launch(atmi_stream_t *stream, atmi_plan_t *plan, void *const *arguments, const ptrdiff_t *offsets) {
   atmi_queue_t *queue = stream->queue;
-  atmi_signal_t *signal = stream->plans->signal;
+  atmi_signal_t *signal = stream->own;
   uint64_t *block = plan->packet.kernarg_address;
   for (uint32_t i = 0, count = (uint32_t)plan->key.words[4]; i < count; i++)
     block[i] = (uint64_t)(uintptr_t)arguments[i] + (uint64_t)offsets[i];
-  atmi_plan_begin_signal(signal);
+  atmi_signal_begin_again(signal);
   uint64_t index;
   atmi_status_t status = atmi_queue_claim(queue, &index);
   if (status)
@@ -104,7 +91,7 @@ atmi_plan_launch(atmi_stream_t *stream, atmi_plan_t *plan, void *const *argument
   memcpy(&first, planned, sizeof first);
   atmi_queue_publish_first(queue, index, packet, first);
   stream->plans->in_use = plan;
-  stream->phase = ATMI_STREAM_PLANNED;
+  stream->phase |= ATMI_STREAM_PLANNED; /* busy stays busy */
   stream->tail = signal;
   stream->tail_kind = ATMI_TAIL_KERNELS;
   return ATMI_OK;

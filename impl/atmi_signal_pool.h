@@ -53,6 +53,29 @@ static inline void atmi_signal_begin(atmi_signal_t *signal) {
   atomic_store_explicit(&signal->references, 1, memory_order_release);
 }
 
+/* Begins a new use of a signal whose use is complete and of which nobody but the caller knows. */
+static inline void atmi_signal_begin_again(atmi_signal_t *signal) {
+  atomic_store_explicit(&signal->started, 1, memory_order_relaxed);
+  atomic_store_explicit(&signal->done, false, memory_order_relaxed);
+  atomic_store_explicit(&signal->use, atomic_load_explicit(&signal->use, memory_order_relaxed) + 1,
+                        memory_order_relaxed);
+  /* Relaxed: what publishes the operation to the device publishes this, and nobody else knows the signal. */
+  __atomic_store_n(signal->value, 1, __ATOMIC_RELAXED);
+}
+
+/* Begins a new use of a complete signal to which the caller has a reference, if nobody else has. */
+static inline bool atmi_signal_reuse(atmi_signal_t *signal) {
+  /* Only an event gives others a way to the signal. */
+  if (!signal->closed) {
+    atmi_signal_begin_again(signal);
+    return true;
+  }
+  if (!atmi_signal_retire(signal))
+    return false;
+  atmi_signal_begin(signal);
+  return true;
+}
+
 /* One more operation of the same run, by the thread that owns the run. */
 static inline void atmi_signal_add(atmi_signal_t *signal) {
   atomic_store_explicit(&signal->started, atomic_load_explicit(&signal->started, memory_order_relaxed) + 1,

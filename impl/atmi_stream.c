@@ -121,6 +121,16 @@ static atmi_status_t new_tail(atmi_stream_t *stream, atmi_signal_t **signal) {
   return out_of_host_memory(stream);
 }
 
+bool atmi_stream_has_own(atmi_stream_t *stream) {
+  if (stream->own)
+    return true;
+  if (atmi_signal_take(&stream->device->signals, &stream->own))
+    return false;
+  /* Complete until it is used. */
+  __atomic_store_n(stream->own->value, 0, __ATOMIC_RELAXED);
+  return true;
+}
+
 /* What the next operation must wait for besides the queue's own order. */
 enum { MOST_DEPENDENCIES = 16 };
 typedef struct dependencies {
@@ -140,14 +150,20 @@ static atmi_status_t depend_on(dependencies_t *dependencies, atmi_signal_t *sign
 }
 
 /* Collects the signals that the next operation waits for; the waits stay noted until it has begun. */
-static atmi_status_t collect(atmi_stream_t *stream, bool with_tail, dependencies_t *dependencies) {
-  dependencies->count = 0;
+static atmi_status_t collect_all(atmi_stream_t *stream, bool with_tail, dependencies_t *dependencies) {
   atmi_status_t status = ATMI_OK;
   if (with_tail && stream->tail)
     status = depend_on(dependencies, stream->tail);
   for (uint32_t i = 0; !status && i < stream->wait_count; i++)
     status = depend_on(dependencies, stream->waits[i]);
   return status;
+}
+
+static inline atmi_status_t collect(atmi_stream_t *stream, bool with_tail, dependencies_t *dependencies) {
+  dependencies->count = 0;
+  if (!stream->wait_count && (!with_tail || !stream->tail || !atmi_signal_query(stream->tail)))
+    return ATMI_OK;
+  return collect_all(stream, with_tail, dependencies);
 }
 
 atmi_status_t atmi_stream_wait_for(atmi_stream_t *stream, atmi_signal_t *signal) {
@@ -319,11 +335,22 @@ atmi_status_t atmi_stream_launch(atmi_stream_t *stream, const atmi_kernel_t *ker
   return status == ATMI_LOST ? atmi_device_refuse(device, "launch a kernel") : status;
 }
 
-atmi_status_t atmi_stream_copy(atmi_stream_t *stream, void *destination, hsa_agent_t destination_agent,
-                               const void *source, hsa_agent_t source_agent, size_t bytes, const char *what) {
+static atmi_status_t describe_failed_copy(const atmi_stream_t *stream, hsa_status_t hsa, const char *what,
+                                          size_t bytes, const void *source, const void *destination) {
+  return atmi_fail(atmi_status_from_hsa(hsa), stream->device->label,
+                   "cannot %s (%zu bytes from %p to %p): %s", what, bytes, source, destination,
+                   atmi_hsa_reason(hsa));
+}
+
+/* A copy behind operations that are not complete, or when each must have a signal of its own. */
+static __attribute__((noinline)) atmi_status_t copy_behind(atmi_stream_t *stream, void *destination,
+                                                           hsa_agent_t destination_agent, const void *source,
+                                                           hsa_agent_t source_agent, size_t bytes,
+                                                           const char *what) {
   atmi_device_t *device = stream->device;
-  stream->phase = ATMI_STREAM_BUSY;
   dependencies_t dependencies;
+  if (!atmi_stream_has_own(stream))
+    return ATMI_NO_MEMORY;
   atmi_status_t status = collect(stream, true, &dependencies);
   if (status == ATMI_LOST)
     return atmi_device_refuse(device, what);
@@ -339,14 +366,30 @@ atmi_status_t atmi_stream_copy(atmi_stream_t *stream, void *destination, hsa_age
   if (hsa != HSA_STATUS_SUCCESS) {
     stream->signal_count--;
     release_signal(stream, done);
-    return atmi_fail(atmi_status_from_hsa(hsa), device->label, "cannot %s (%zu bytes from %p to %p): %s",
-                     what, bytes, source, destination, atmi_hsa_reason(hsa));
+    return describe_failed_copy(stream, hsa, what, bytes, source, destination);
   }
   stream->tail = done;
   stream->tail_kind = ATMI_TAIL_COPY;
   stream->wait_count = 0;
   if (device->machine->timeline)
     atmi_stream_trace_copy(stream, what, bytes);
+  return ATMI_OK;
+}
+
+atmi_status_t atmi_stream_copy(atmi_stream_t *stream, void *destination, hsa_agent_t destination_agent,
+                               const void *source, hsa_agent_t source_agent, size_t bytes, const char *what) {
+  stream->phase = ATMI_STREAM_BUSY;
+  atmi_signal_t *done = stream->tail ? stream->tail : stream->own;
+  if (!atmi_stream_is_clear(stream) || !done || stream->device->machine->timeline || !atmi_signal_reuse(done))
+    return copy_behind(stream, destination, destination_agent, source, source_agent, bytes, what);
+  hsa_status_t hsa = hsa_amd_memory_async_copy(destination, destination_agent, source, source_agent, bytes, 0,
+                                               NULL, done->hsa);
+  if (hsa != HSA_STATUS_SUCCESS) {
+    __atomic_store_n(done->value, 0, __ATOMIC_RELAXED);
+    return describe_failed_copy(stream, hsa, what, bytes, source, destination);
+  }
+  stream->tail = done;
+  stream->tail_kind = ATMI_TAIL_COPY;
   return ATMI_OK;
 }
 
@@ -362,6 +405,22 @@ static void do_duty(atmi_stream_t *stream, const atmi_stream_duty_t *duty, bool 
   case ATMI_DUTY_UNLOCK: hsa_amd_memory_unlock(duty->host); break;
   case ATMI_DUTY_PUT_BLOCK: atmi_pool_put(&stream->device->large_staging_blocks, duty->resource); break;
   }
+}
+
+/* The stream is idle, and an event has closed its own signal: makes sure that nobody else knows it again. */
+static void renew_own(atmi_stream_t *stream) {
+  atmi_signal_t *own = stream->own;
+  bool lost = atomic_load_explicit(&own->lost, memory_order_relaxed);
+  if (!lost && atmi_signal_retire(own)) {
+    atmi_signal_begin(own);
+    __atomic_store_n(own->value, 0, __ATOMIC_RELAXED);
+    return;
+  }
+  /* A lost one keeps its reference: marks must lead to the loss. */
+  if (!lost)
+    atmi_signal_unref(own);
+  stream->own = NULL;
+  atmi_plans_forget(stream);
 }
 
 /* Makes the stream idle. After a fault the device may still touch pinned memory, so nothing of it is
@@ -383,7 +442,9 @@ static void finish(atmi_stream_t *stream, atmi_status_t status) {
   stream->tail_kind = ATMI_TAIL_NONE;
   stream->phase = ATMI_STREAM_IDLE;
   if (stream->plans)
-    atmi_plans_rest(stream);
+    stream->plans->in_use = NULL;
+  if (stream->own && stream->own->closed)
+    renew_own(stream);
   if (status == ATMI_LOST) {
     atmi_arena_abandon(&stream->kernargs);
     atmi_arena_abandon(&stream->staging);

@@ -37,11 +37,14 @@ struct atmi_stream {
   atmi_queue_t *queue; /* where its kernels go; kept as a hint while the stream is idle */
 
   enum {
-    ATMI_STREAM_IDLE,    /* nothing to wait for or to do */
-    ATMI_STREAM_PLANNED, /* one planned launch since it was idle: only its signal to wait for */
-    ATMI_STREAM_BUSY,    /* anything else */
+    ATMI_STREAM_IDLE = 0,    /* nothing to wait for or to do */
+    ATMI_STREAM_PLANNED = 1, /* one planned launch since it was idle: only its signal to wait for */
+    ATMI_STREAM_BUSY = 3,    /* anything else */
   } phase;
   struct atmi_plans *plans; /* see atmi_plan.h; NULL: none yet */
+  /* A signal that the stream keeps over all its uses: of operations that begin when all before them are
+   * complete. Only events hand marks of it out, and they close it. NULL: none yet. */
+  atmi_signal_t *own;
 
   atmi_stream_tail_t tail_kind;
   atmi_signal_t
@@ -205,6 +208,15 @@ ATMI_MUST_CHECK atmi_status_t atmi_stream_synchronize_all(atmi_stream_t *stream)
  * with ATMI_LOST after a fault, which was described when it happened. */
 ATMI_MUST_CHECK static inline atmi_status_t atmi_stream_synchronize(atmi_stream_t *stream) {
   return stream->phase == ATMI_STREAM_IDLE ? ATMI_OK : atmi_stream_synchronize_all(stream);
+}
+
+/* Makes the stream's own signal if it has none. False without resources. */
+bool atmi_stream_has_own(atmi_stream_t *stream);
+
+/* Whether all operations so far are complete without a failure, and the next one has nothing to wait for. */
+static inline bool atmi_stream_is_clear(const atmi_stream_t *stream) {
+  /* Acquire pairs with the release by which the device counts an operation down after its last write. */
+  return !stream->wait_count && (!stream->tail || !__atomic_load_n(stream->tail->value, __ATOMIC_ACQUIRE));
 }
 
 /* Makes the stream idle if there is nothing to do for it: one planned launch that is complete. False, and

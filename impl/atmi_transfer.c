@@ -16,7 +16,7 @@ typedef struct staging {
 } staging_t;
 
 /* Also makes room for the two duties that a staged copy may leave. */
-static atmi_status_t take_staging(atmi_stream_t *stream, size_t bytes, staging_t *staging) {
+static inline atmi_status_t take_staging(atmi_stream_t *stream, size_t bytes, staging_t *staging) {
   atmi_status_t status = atmi_stream_reserve_duties(stream, 2);
   *staging = (staging_t){0};
   if (status)
@@ -32,14 +32,14 @@ static atmi_status_t take_staging(atmi_stream_t *stream, size_t bytes, staging_t
 }
 
 /* Returns the memory when the stream is idle. Duties are done in order: after a copy out of it was added. */
-static void return_staging(atmi_stream_t *stream, const staging_t *staging) {
+static inline void return_staging(atmi_stream_t *stream, const staging_t *staging) {
   if (staging->block)
     atmi_stream_add_duty(stream,
                          &(atmi_stream_duty_t){.kind = ATMI_DUTY_PUT_BLOCK, .resource = staging->block});
 }
 
-static atmi_status_t submit_staged(atmi_stream_t *stream, void *device_memory, const void *host,
-                                   size_t bytes) {
+static inline __attribute__((always_inline)) atmi_status_t
+submit_staged(atmi_stream_t *stream, void *device_memory, const void *host, size_t bytes) {
   staging_t staging;
   atmi_status_t status = take_staging(stream, bytes, &staging);
   if (status)
@@ -51,8 +51,8 @@ static atmi_status_t submit_staged(atmi_stream_t *stream, void *device_memory, c
   return status;
 }
 
-static atmi_status_t retrieve_staged(atmi_stream_t *stream, void *host, const void *device_memory,
-                                     size_t bytes) {
+static inline __attribute__((always_inline)) atmi_status_t
+retrieve_staged(atmi_stream_t *stream, void *host, const void *device_memory, size_t bytes) {
   staging_t staging;
   atmi_status_t status = take_staging(stream, bytes, &staging);
   if (status)
@@ -120,6 +120,24 @@ static size_t largest_staged(const atmi_stream_t *stream) {
   return most > stream->staging.block_bytes ? most : stream->staging.block_bytes;
 }
 
+static __attribute__((noinline)) atmi_status_t submit_large(atmi_stream_t *stream, void *device_memory,
+                                                            const void *host, size_t bytes) {
+  atmi_device_t *device = stream->device;
+  void *address;
+  if (pin(stream, (void *)(uintptr_t)host, bytes, false, &address))
+    return atmi_stream_copy(stream, device_memory, device->agent, address, device->machine->cpu, bytes,
+                            submit_text);
+  atmi_status_t status = ATMI_OK;
+  /* Piece by piece; waiting in between keeps the pinned memory in use small. */
+  for (size_t at = 0, piece = largest_staged(stream); !status && at < bytes; at += piece) {
+    size_t here = bytes - at < piece ? bytes - at : piece;
+    status = submit_staged(stream, (char *)device_memory + at, (const char *)host + at, here);
+    if (!status)
+      status = atmi_stream_synchronize(stream);
+  }
+  return status;
+}
+
 atmi_status_t atmi_transfer_submit(atmi_stream_t *stream, void *device_memory, const void *host,
                                    size_t bytes) {
   atmi_device_t *device = stream->device;
@@ -127,19 +145,25 @@ atmi_status_t atmi_transfer_submit(atmi_stream_t *stream, void *device_memory, c
     return ATMI_OK;
   if (atmi_device_is_lost(device))
     return atmi_device_refuse(device, submit_text);
-  atmi_status_t status = settle(stream, host, bytes);
+  atmi_status_t status = stream->duty_count ? settle(stream, host, bytes) : ATMI_OK;
   if (status)
     return status;
   if (bytes <= (uint64_t)device->machine->env->max_staged_bytes)
     return submit_staged(stream, device_memory, host, bytes);
+  return submit_large(stream, device_memory, host, bytes);
+}
+
+static __attribute__((noinline)) atmi_status_t retrieve_large(atmi_stream_t *stream, void *host,
+                                                              const void *device_memory, size_t bytes) {
+  atmi_device_t *device = stream->device;
   void *address;
-  if (pin(stream, (void *)(uintptr_t)host, bytes, false, &address))
-    return atmi_stream_copy(stream, device_memory, device->agent, address, device->machine->cpu, bytes,
-                            submit_text);
-  /* Piece by piece; waiting in between keeps the pinned memory in use small. */
+  if (pin(stream, host, bytes, true, &address))
+    return atmi_stream_copy(stream, address, device->machine->cpu, device_memory, device->agent, bytes,
+                            retrieve_text);
+  atmi_status_t status = ATMI_OK;
   for (size_t at = 0, piece = largest_staged(stream); !status && at < bytes; at += piece) {
     size_t here = bytes - at < piece ? bytes - at : piece;
-    status = submit_staged(stream, (char *)device_memory + at, (const char *)host + at, here);
+    status = retrieve_staged(stream, (char *)host + at, (const char *)device_memory + at, here);
     if (!status)
       status = atmi_stream_synchronize(stream);
   }
@@ -155,18 +179,7 @@ atmi_status_t atmi_transfer_retrieve(atmi_stream_t *stream, void *host, const vo
     return atmi_device_refuse(device, retrieve_text);
   if (bytes <= (uint64_t)device->machine->env->max_staged_bytes)
     return retrieve_staged(stream, host, device_memory, bytes);
-  void *address;
-  if (pin(stream, host, bytes, true, &address))
-    return atmi_stream_copy(stream, address, device->machine->cpu, device_memory, device->agent, bytes,
-                            retrieve_text);
-  atmi_status_t status = ATMI_OK;
-  for (size_t at = 0, piece = largest_staged(stream); !status && at < bytes; at += piece) {
-    size_t here = bytes - at < piece ? bytes - at : piece;
-    status = retrieve_staged(stream, (char *)host + at, (const char *)device_memory + at, here);
-    if (!status)
-      status = atmi_stream_synchronize(stream);
-  }
-  return status;
+  return retrieve_large(stream, host, device_memory, bytes);
 }
 
 /* ---- between devices ---- */

@@ -318,10 +318,9 @@ EXPORT int32_t __tgt_rtl_launch_kernel(int32_t number, void *kernel, void **args
   return launch_kernel(number, kernel, args, offsets, kernel_args, queue);
 }
 
-EXPORT int32_t __tgt_rtl_run_target_team_region_async(int32_t number, void *kernel, void **args,
-                                                      ptrdiff_t *offsets, int32_t arg_num, int32_t num_teams,
-                                                      int32_t thread_limit, uint64_t tripcount,
-                                                      __tgt_async_info *queue) {
+static inline __attribute__((always_inline)) int32_t
+run_region(int32_t number, const void *kernel, void **args, ptrdiff_t *offsets, int32_t arg_num,
+           int32_t num_teams, int32_t thread_limit, uint64_t tripcount, __tgt_async_info *queue) {
   atmi_status_t status;
   atmi_stream_t *stream = rtl_launch_stream(rtl_plugin(), number, kernel, queue);
   if (stream &&
@@ -331,11 +330,18 @@ EXPORT int32_t __tgt_rtl_run_target_team_region_async(int32_t number, void *kern
   return launch_region(number, kernel, args, offsets, arg_num, num_teams, thread_limit, tripcount, queue);
 }
 
+EXPORT int32_t __tgt_rtl_run_target_team_region_async(int32_t number, void *kernel, void **args,
+                                                      ptrdiff_t *offsets, int32_t arg_num, int32_t num_teams,
+                                                      int32_t thread_limit, uint64_t tripcount,
+                                                      __tgt_async_info *queue) {
+  return run_region(number, kernel, args, offsets, arg_num, num_teams, thread_limit, tripcount, queue);
+}
+
 /* One team. */
 EXPORT int32_t __tgt_rtl_run_target_region_async(int32_t number, void *kernel, void **args,
                                                  ptrdiff_t *offsets, int32_t arg_num,
                                                  __tgt_async_info *queue) {
-  return __tgt_rtl_run_target_team_region_async(number, kernel, args, offsets, arg_num, 1, 0, 0, queue);
+  return run_region(number, kernel, args, offsets, arg_num, 1, 0, 0, queue);
 }
 
 EXPORT int32_t __tgt_rtl_run_target_region(int32_t number, void *kernel, void **args, ptrdiff_t *offsets,
