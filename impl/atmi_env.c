@@ -12,9 +12,9 @@ static const atmi_env_row_t table[] = {
     {"LIBOMPTARGET_KERNEL_TRACE", ATMI_ENV_INTEGER, FIELD(kernel_trace), 0, -1, INT32_MAX, "bits",
      "classic 13-16",
      "one line per kernel launch; bits 2 and 8 send it to stdout instead of stderr; bit 4 adds devices at "
-     "start-up and how each launch got its geometry"},
+     "start-up and how each launch got its geometry; bit 16 adds scratch memory and accumulation registers"},
     {"LIBOMPTARGET_INFO", ATMI_ENV_INTEGER, FIELD(info), 0, -1, UINT32_MAX, "bits", "nextgen 16-18",
-     "bit 0x10: one line per kernel launch in the words of the nextgen plugin; the other bits are "
+     "bit 0x10: two lines per kernel launch in the words of the nextgen plugins; the other bits are "
      "libomptarget's own; -1 sets all"},
     {"LIBOMPTARGET_DEBUG", ATMI_ENV_INTEGER, FIELD(debug), 0, 0, INT32_MAX, "", "debug builds only",
      "not 0: say on stderr why the plugin offers no device"},

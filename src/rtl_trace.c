@@ -12,18 +12,45 @@ static uint64_t in_all(const uint32_t counts[3]) {
   return (uint64_t)counts[0] * counts[1] * counts[2];
 }
 
-static void print_classic(FILE *out, const rtl_device_t *device, const rtl_kernel_t *kernel,
+static void print_classic(FILE *out, int64_t trace, const rtl_device_t *device, const rtl_kernel_t *kernel,
                           const host_abi_launch_t *request, const atmi_launch_t *launch) {
   const atmi_kernel_metadata_t *metadata = kernel->core.metadata;
+  char resources[64] = "";
+  if (trace & RTL_TRACE_RESOURCES)
+    snprintf(resources, sizeof resources, "scratch:%uB agpr_count:%u ", kernel->core.private_bytes,
+             metadata->agpr_count);
   fprintf(out,
           "DEVID:%2d SGN:%1d ConstWGSize:%-4d args:%2d teamsXthrds:(%4dX%4d) reqd:(%4dX%4d) lds_usage:%uB "
-          "sgpr_count:%u vgpr_count:%u sgpr_spill_count:%u vgpr_spill_count:%u tripcount:%lu n:%s\n",
+          "%ssgpr_count:%u vgpr_count:%u sgpr_spill_count:%u vgpr_spill_count:%u tripcount:%lu n:%s\n",
           (int)device->core->number, (int)kernel->mode_number, CLASSIC_CONST_GROUP,
           (int)request->shape.argument_count, (int)in_all(launch->groups), (int)in_all(launch->group),
           request->shape.num_teams, request->shape.thread_limit,
-          kernel->core.group_bytes + launch->dynamic_lds_bytes, metadata->sgpr_count, metadata->vgpr_count,
-          metadata->sgpr_spill_count, metadata->vgpr_spill_count, (unsigned long)request->shape.tripcount,
-          kernel->core.name);
+          kernel->core.group_bytes + launch->dynamic_lds_bytes, resources, metadata->sgpr_count,
+          metadata->vgpr_count, metadata->sgpr_spill_count, metadata->vgpr_spill_count,
+          (unsigned long)request->shape.tripcount, kernel->core.name);
+}
+
+/* Two lines: that of LLVM 16, and the one that 17 added. */
+static void print_info(const rtl_device_t *device, const rtl_kernel_t *kernel,
+                       const host_abi_launch_t *request, const atmi_launch_t *launch) {
+  static const char *const mode_names[] = {
+      [RTL_MODE_GENERIC] = "Generic", [RTL_MODE_SPMD] = "SPMD", [RTL_MODE_GENERIC_SPMD] = "Generic-SPMD"};
+  const atmi_kernel_metadata_t *metadata = kernel->core.metadata;
+  int number = (int)device->core->number;
+  unsigned long teams = (unsigned long)in_all(launch->groups);
+  flockfile(stderr);
+  fprintf(
+      stderr,
+      "\"PluginInterface\" device %d info: Launching kernel %s with %lu blocks and %d threads in %s mode\n",
+      number, kernel->core.name, teams, (int)in_all(launch->group), mode_names[kernel->compiled.mode]);
+  fprintf(
+      stderr,
+      "AMDGPU device %d info: #Args: %u Teams x Thrds: %4lux%4u (MaxFlatWorkGroupSize: %u) LDS Usage: %uB "
+      "#SGPRs/VGPRs: %u/%u #SGPR/VGPR Spills: %u/%u Tripcount: %lu\n",
+      number, request->shape.argument_count, teams, (unsigned)in_all(launch->group), metadata->max_group,
+      metadata->group_bytes, metadata->sgpr_count, metadata->vgpr_count, metadata->sgpr_spill_count,
+      metadata->vgpr_spill_count, (unsigned long)request->shape.tripcount);
+  funlockfile(stderr);
 }
 
 /* The values that led to the geometry, under the names and in the order of the plugin of LLVM 13. */
@@ -57,20 +84,14 @@ static void print_geometry(const rtl_plugin_t *plugin, const rtl_device_t *devic
 
 void rtl_trace_launch(const rtl_plugin_t *plugin, const rtl_device_t *device, const rtl_kernel_t *kernel,
                       const host_abi_launch_t *request, const atmi_launch_t *launch) {
-  static const char *const mode_names[] = {
-      [RTL_MODE_GENERIC] = "Generic", [RTL_MODE_SPMD] = "SPMD", [RTL_MODE_GENERIC_SPMD] = "Generic-SPMD"};
   int64_t trace = plugin->env.kernel_trace;
   if (trace & RTL_TRACE_STARTUP)
     print_geometry(plugin, device, request, launch);
   if (trace)
-    print_classic(trace & (RTL_TRACE_STDOUT | RTL_TRACE_TIMING) ? stdout : stderr, device, kernel, request,
-                  launch);
+    print_classic(trace & (RTL_TRACE_STDOUT | RTL_TRACE_TIMING) ? stdout : stderr, trace, device, kernel,
+                  request, launch);
   if (atomic_load_explicit(&plugin->info, memory_order_relaxed) & OMP_INFOTYPE_PLUGIN_KERNEL)
-    fprintf(
-        stderr,
-        "\"PluginInterface\" device %d info: Launching kernel %s with %lu blocks and %d threads in %s mode\n",
-        (int)device->core->number, kernel->core.name, (unsigned long)in_all(launch->groups),
-        (int)in_all(launch->group), mode_names[kernel->compiled.mode]);
+    print_info(device, kernel, request, launch);
 }
 
 void rtl_trace_device(const rtl_plugin_t *plugin, const rtl_device_t *device) {

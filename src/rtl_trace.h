@@ -11,6 +11,7 @@ enum {
   RTL_TRACE_TIMING = 2,  /* on stdout; the stock plugins never timed anything either */
   RTL_TRACE_STARTUP = 4, /* devices, and the values that led to each launch's geometry; on stderr */
   RTL_TRACE_STDOUT = 8,
+  RTL_TRACE_RESOURCES = 16, /* scratch memory and accumulation registers, too; not in the stock plugins */
 };
 
 /* The line of the classic plugins for KERNEL_TRACE, that of the nextgen plugins for LIBOMPTARGET_INFO bit

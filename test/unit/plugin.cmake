@@ -10,11 +10,11 @@ list(APPEND pure_parts rpc print heap)
 add_library(plugin_driver STATIC ${here}/plugin_driver.c)
 target_link_libraries(plugin_driver PRIVATE project_options PUBLIC plugin_test ${CMAKE_DL_LIBS})
 
-foreach(part ${pure_parts} image abi faults hsa_failures)
+foreach(part ${pure_parts} image abi faults hsa_failures trace)
   add_executable(plugin_${part} ${here}/plugin_${part}.c)
   target_link_libraries(plugin_${part} PRIVATE project_options plugin_test ${CMAKE_DL_LIBS})
 endforeach()
-foreach(part abi faults hsa_failures)
+foreach(part abi faults hsa_failures trace)
   target_link_libraries(plugin_${part} PRIVATE plugin_driver)
 endforeach()
 target_compile_definitions(plugin_env PRIVATE ENVIRONMENT_DOC="${here}/../../doc/environment.md")
@@ -67,9 +67,11 @@ foreach(mode calls fault)
   set_tests_properties(unit/plugin/abi/${mode}/two-devices PROPERTIES
                        ENVIRONMENT "${device_environment};GFXSIM_DEVICES=gfx90a,gfx90a")
 endforeach()
-plugin_image_test(faults plugin_faults $<TARGET_FILE:omptarget.rtl.amdgpu> ${images}/program-16-gfx90a
-                  ${images}/program-16-O2)
-set_tests_properties(unit/plugin/faults PROPERTIES ENVIRONMENT "${device_environment}")
+foreach(part faults trace)
+  plugin_image_test(${part} plugin_${part} $<TARGET_FILE:omptarget.rtl.amdgpu> ${images}/program-16-gfx90a
+                    ${images}/program-16-O2)
+  set_tests_properties(unit/plugin/${part} PROPERTIES ENVIRONMENT "${device_environment}")
+endforeach()
 plugin_image_test(hsa_failures plugin_hsa_failures $<TARGET_FILE:omptarget.rtl.amdgpu> ${images}/program-16-gfx90a
                   ${images}/program-16-O2)
 set_tests_properties(unit/plugin/hsa_failures PROPERTIES

@@ -7,6 +7,8 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 struct plugin_driver_entries rtl;
 struct plugin_driver_given given;
@@ -122,4 +124,19 @@ int32_t launch_store(uint64_t address, __tgt_async_info *queue) {
   ptrdiff_t offsets[] = {0};
   KernelArgsTy launch = {.Version = 2, .NumArgs = 1, .NumTeams = {1}};
   return rtl.launch_kernel(0, given.table->EntriesBegin[STORE_KERNEL].addr, args, offsets, &launch, queue);
+}
+
+void in_child(void (*run)(void **), const char *const *variables) {
+  int status = -1;
+  pid_t child = fork();
+  assert_true(child >= 0);
+  if (!child) {
+    for (; *variables; variables += 2)
+      setenv(variables[0], variables[1], 1);
+    const struct CMUnitTest tests[] = {{"child", run, NULL, NULL, NULL}};
+    exit(cmocka_run_group_tests(tests, set_up, tear_down));
+  }
+  assert_int_equal(waitpid(child, &status, 0), child);
+  if (status)
+    fail_msg("the child ended with status 0x%x", (unsigned)status);
 }

@@ -24,7 +24,8 @@
   X(load_binary)                                                                                             \
   X(data_alloc)                                                                                              \
   X(data_delete)                                                                                             \
-  X(data_submit) X(data_submit_async) X(data_retrieve) X(data_retrieve_async) X(data_lock) X(data_unlock)    \
+  X(data_submit)                                                                                             \
+  X(data_submit_async) X(data_retrieve) X(data_retrieve_async) X(data_lock) X(data_unlock)                   \
       X(data_notify_mapped) X(data_notify_unmapped) X(is_data_exchangable) X(data_exchange)                  \
           X(data_exchange_async) X(launch_kernel) X(run_target_region) X(run_target_region_async)            \
               X(run_target_team_region) X(run_target_team_region_async) X(synchronize) X(query_async)        \
@@ -78,5 +79,9 @@ double expected(int i, int scale);
 
 /* store_kernel: stores an int to the address. */
 int32_t launch_store(uint64_t address, __tgt_async_info *queue);
+
+/* Runs a case in a child process that has these variables (name, value, ...), NULL at the end, and the image
+ * loaded. For what depends on variables, and what breaks the device. */
+void in_child(void (*run)(void **), const char *const *variables);
 
 #endif

@@ -14,24 +14,6 @@
 
 static char said[1 << 14];
 
-/* ---- a process per case ---- */
-
-/* Runs a case in a child that has these variables, NULL at the end, and the image loaded. */
-static void in_child(void (*run)(void **), const char *const *variables) {
-  int status = -1;
-  pid_t child = fork();
-  assert_true(child >= 0);
-  if (!child) {
-    for (; *variables; variables += 2)
-      setenv(variables[0], variables[1], 1);
-    const struct CMUnitTest tests[] = {{"child", run, NULL, NULL, NULL}};
-    exit(cmocka_run_group_tests(tests, set_up, tear_down));
-  }
-  assert_int_equal(waitpid(child, &status, 0), child);
-  if (status)
-    fail_msg("the child ended with status 0x%x", (unsigned)status);
-}
-
 #define NO_VARIABLES ((const char *const[]){NULL})
 /* ROCr gives each allocation pages of its own, with nothing behind them. */
 #define GAPS ((const char *const[]){"HSA_DISABLE_FRAGMENT_ALLOCATOR", "1", NULL})
