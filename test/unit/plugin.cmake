@@ -61,7 +61,7 @@ foreach(mode calls older fault trap threads timeline)
                     ${images}/program-16-O2)
   set_tests_properties(unit/plugin/abi/${mode} PROPERTIES ENVIRONMENT "${device_environment}")
 endforeach()
-foreach(mode calls fault)
+foreach(mode calls fault threads)
   plugin_image_test(abi/${mode}/two-devices plugin_abi ${mode} $<TARGET_FILE:omptarget.rtl.amdgpu>
                     ${images}/program-16-gfx90a ${images}/program-16-O2)
   set_tests_properties(unit/plugin/abi/${mode}/two-devices PROPERTIES

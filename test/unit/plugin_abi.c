@@ -525,32 +525,65 @@ static void a_trap_names_its_kernel(void **state) {
 enum { THREADS = 8 };
 static atomic_bool time_is_up;
 
-/* One thread's part: allocate, copy, launch, mark, copy back, check, free; with sizes that use every path. */
+/* The image on each device that the threads use. */
+enum { MOST_DEVICES = 2 };
+static struct {
+  int32_t count;
+  __tgt_target_table *tables[MOST_DEVICES];
+} machine;
+
+static int32_t launch_on(int32_t device, uint64_t n, void *out, uint32_t teams, __tgt_async_info *queue) {
+  void *args[] = {(void *)(uintptr_t)n, out};
+  ptrdiff_t offsets[] = {0, 0};
+  KernelArgsTy launch = {.Version = 2, .NumArgs = 2, .Tripcount = n, .NumTeams = {teams}};
+  return rtl.launch_kernel(device, machine.tables[device]->EntriesBegin[SPMD_KERNEL].addr, args, offsets,
+                           &launch, queue);
+}
+
+/* One round on a device: allocate, copy, launch, mark, copy back through another queue or another device,
+ * free. */
+static bool go_round(int32_t device, unsigned round, double *data, size_t count, void *event) {
+  int64_t bytes = (int64_t)(count * sizeof *data);
+  int32_t other = (int32_t)(round % (unsigned)machine.count);
+  __tgt_async_info queue = {NULL}, second = {NULL};
+  void *memory = rtl.data_alloc(device, bytes, data, TARGET_ALLOC_DEFAULT), *there = memory;
+  bool good = memory && !rtl.data_submit_async(device, memory, data, bytes, &queue) &&
+              !launch_on(device, 100, memory, 0, &queue) && !rtl.record_event(device, event, &queue) &&
+              !rtl.wait_event(device, event, &second) && !launch_on(device, 50, memory, 1, &second);
+  if (good && other != device) {
+    there = rtl.data_alloc(other, bytes, NULL, TARGET_ALLOC_DEFAULT);
+    good = there && !rtl.synchronize(device, &second) &&
+           !rtl.data_exchange(device, memory, other, there, bytes) &&
+           !rtl.data_retrieve(other, data, there, bytes);
+  } else {
+    good = good && !rtl.data_retrieve_async(device, data, memory, bytes, &second);
+  }
+  good = !rtl.synchronize(device, &second) && !rtl.synchronize(device, &queue) && good;
+  if (there != memory)
+    good = !rtl.data_delete(other, there, 0) && good;
+  return !rtl.data_delete(device, memory, 0) && good;
+}
+
+/* One thread's part, with sizes that use every path. */
 static void *work(void *argument) {
   uintptr_t salt = (uintptr_t)argument;
+  int32_t device = (int32_t)(salt % (uintptr_t)machine.count);
   size_t count = 100 + 1000 * salt * salt;
   double *data = malloc(count * sizeof *data);
   void *event, *failure = NULL;
-  if (!data || rtl.create_event(0, &event))
+  if (!data || rtl.create_event(device, &event))
     return (void *)"no event";
   for (unsigned round = 0; !failure && !atomic_load(&time_is_up); round++) {
     for (size_t i = 0; i < count; i++)
       data[i] = (double)(round + i);
-    __tgt_async_info queue = {NULL}, second = {NULL};
-    void *memory = rtl.data_alloc(0, (int64_t)(count * sizeof *data), NULL, TARGET_ALLOC_DEFAULT);
-    bool good = memory && !rtl.data_submit_async(0, memory, data, (int64_t)(count * sizeof *data), &queue) &&
-                !launch_spmd(100, memory, 0, &queue) && !rtl.record_event(0, event, &queue) &&
-                !rtl.wait_event(0, event, &second) && !launch_spmd(50, memory, 1, &second) &&
-                !rtl.data_retrieve_async(0, data, memory, (int64_t)(count * sizeof *data), &second) &&
-                !rtl.synchronize(0, &second) && !rtl.synchronize(0, &queue) && !rtl.data_delete(0, memory, 0);
-    if (!good)
+    if (!go_round(device, round, data, count, event))
       failure = (void *)"an operation failed";
     for (size_t i = 0; !failure && i < count; i++)
       if (data[i] !=
           (double)(round + i) + (i < 100 ? expected((int)i, 3) : 0) + (i < 50 ? expected((int)i, 3) : 0))
         failure = (void *)"wrong result";
   }
-  if (rtl.destroy_event(0, event))
+  if (rtl.destroy_event(device, event))
     failure = (void *)"no destroy";
   free(data);
   return failure;
@@ -560,6 +593,13 @@ static void many_threads_do_not_disturb_each_other(void **state) {
   (void)state;
   const char *seconds = getenv("PLUGIN_ABI_SECONDS");
   pthread_t threads[THREADS];
+  machine.count = rtl.number_of_devices() < MOST_DEVICES ? 1 : MOST_DEVICES;
+  machine.tables[0] = given.table;
+  for (int32_t i = 1; i < machine.count; i++) {
+    assert_int_equal(rtl.init_device(i), OFFLOAD_SUCCESS);
+    machine.tables[i] = load_table(i, &given.image);
+    assert_non_null(machine.tables[i]);
+  }
   for (uintptr_t i = 0; i < THREADS; i++)
     assert_int_equal(pthread_create(&threads[i], NULL, work, (void *)i), 0);
   nanosleep(&(struct timespec){.tv_sec = seconds ? atoi(seconds) : 2}, NULL);
