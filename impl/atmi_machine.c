@@ -11,6 +11,13 @@
 #include <string.h>
 #include <unistd.h>
 
+/* What often makes hsa_init fail although there is a driver, as far as the status tells. */
+static const char *init_advice(hsa_status_t status) {
+  return status == HSA_STATUS_ERROR_OUT_OF_RESOURCES ? "; ROCr may be too old for the driver, or memory, "
+                                                       "processes or threads are at a limit (ulimit -a)"
+                                                     : "";
+}
+
 /* Why HSA did not start, as far as the user can do something about it. Without the driver there is simply no
  * AMD GPU, and a program that can do without need not hear of it. */
 static void explain_no_hsa(const atmi_env_t *env, hsa_status_t status) {
@@ -19,12 +26,14 @@ static void explain_no_hsa(const atmi_env_t *env, hsa_status_t status) {
   int error = errno;
   if (file >= 0)
     close(file);
+  bool has_driver = file >= 0 || (error != ENOENT && error != ENODEV && error != ENXIO);
   if (file < 0 && (error == EACCES || error == EPERM))
     atmi_warn(NULL, "no GPU is used: %s cannot be opened: %s; is the user in the groups render and video?",
               device_file, strerror(error));
-  else if (env->debug)
-    atmi_warn(NULL, "no GPU is used: hsa_init failed: %s%s%s", atmi_hsa_reason(status),
-              file < 0 ? "; /dev/kfd: " : "", file < 0 ? strerror(error) : "");
+  else if (env->debug || has_driver)
+    atmi_warn(NULL, "no GPU is used: hsa_init failed: %s%s%s%s", atmi_hsa_reason(status),
+              file < 0 ? "; /dev/kfd: " : "", file < 0 ? strerror(error) : "",
+              file < 0 ? "" : init_advice(status));
 }
 
 static hsa_status_t visit_host_pool(hsa_amd_memory_pool_t pool, void *data) {

@@ -35,8 +35,7 @@ struct atmi_machine {
 
 /* Initialises HSA and finds its GPUs. `env` must outlive the machine. With no usable GPU or no working HSA
  * the result is ATMI_OK and a machine without devices: that is no error of the program. It is said on stderr
- * only when the user can do something about it (the driver is there but may not be opened), or when
- * env->debug is set. Fails with ATMI_NO_MEMORY. */
+ * only if the driver is there, or when env->debug is set. Fails with ATMI_NO_MEMORY. */
 ATMI_MUST_CHECK atmi_status_t atmi_machine_init(const atmi_env_t *env, atmi_machine_t *machine);
 /* Releases all devices with all their resources, then HSA. Accepts a half-made or zeroed machine. */
 void atmi_machine_fini(atmi_machine_t *machine);

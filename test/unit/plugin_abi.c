@@ -466,6 +466,33 @@ static void deinit_leaves_the_rest_working(void **state) {
   a_queue_keeps_the_order(state);
 }
 
+/* ---- several devices ---- */
+
+/* The image on each device. */
+enum { MOST_DEVICES = 2 };
+static struct {
+  int32_t count;
+  __tgt_target_table *tables[MOST_DEVICES];
+} machine;
+
+static int32_t launch_on(int32_t device, uint64_t n, void *out, uint32_t teams, __tgt_async_info *queue) {
+  void *args[] = {(void *)(uintptr_t)n, out};
+  ptrdiff_t offsets[] = {0, 0};
+  KernelArgsTy launch = {.Version = 2, .NumArgs = 2, .Tripcount = n, .NumTeams = {teams}};
+  return rtl.launch_kernel(device, machine.tables[device]->EntriesBegin[SPMD_KERNEL].addr, args, offsets,
+                           &launch, queue);
+}
+
+static void load_everywhere(void) {
+  machine.count = rtl.number_of_devices() < MOST_DEVICES ? 1 : MOST_DEVICES;
+  machine.tables[0] = given.table;
+  for (int32_t i = 1; i < machine.count; i++) {
+    assert_int_equal(rtl.init_device(i), OFFLOAD_SUCCESS);
+    machine.tables[i] = load_table(i, &given.image);
+    assert_non_null(machine.tables[i]);
+  }
+}
+
 /* ---- a fault ---- */
 
 static void a_fault_names_its_kernel_and_costs_one_device(void **state) {
@@ -473,6 +500,7 @@ static void a_fault_names_its_kernel_and_costs_one_device(void **state) {
   static double result[100];
   __tgt_async_info queue = {NULL}, waiting = {NULL};
   void *event;
+  load_everywhere();
   assert_int_equal(rtl.create_event(0, &event), OFFLOAD_SUCCESS);
   void *memory = allocate(sizeof result);
   test_capture_begin();
@@ -495,10 +523,16 @@ static void a_fault_names_its_kernel_and_costs_one_device(void **state) {
       !strstr(said, given.spmd_name) || !strstr(said, "given up after an earlier fault"))
     fail_msg("said only: %s", said);
   assert_int_equal(rtl.destroy_event(0, event), OFFLOAD_SUCCESS);
-  if (rtl.number_of_devices() > 1) {
-    void *other = rtl.data_alloc(1, 64, NULL, TARGET_ALLOC_DEFAULT);
+  if (machine.count > 1) {
+    void *other = rtl.data_alloc(1, sizeof result, NULL, TARGET_ALLOC_DEFAULT);
     assert_non_null(other);
-    assert_int_equal(rtl.data_submit(1, other, result, 64), OFFLOAD_SUCCESS);
+    memset(result, 0, sizeof result);
+    assert_int_equal(rtl.data_submit(1, other, result, sizeof result), OFFLOAD_SUCCESS);
+    assert_int_equal(launch_on(1, 100, other, 0, NULL), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.data_retrieve(1, result, other, sizeof result), OFFLOAD_SUCCESS);
+    for (int i = 0; i < 100; i++)
+      assert_true(result[i] == expected(i, 3));
+    assert_int_equal(rtl.data_delete(1, other, TARGET_ALLOC_DEFAULT), OFFLOAD_SUCCESS);
   }
 }
 
@@ -524,21 +558,6 @@ static void a_trap_names_its_kernel(void **state) {
 
 enum { THREADS = 8 };
 static atomic_bool time_is_up;
-
-/* The image on each device that the threads use. */
-enum { MOST_DEVICES = 2 };
-static struct {
-  int32_t count;
-  __tgt_target_table *tables[MOST_DEVICES];
-} machine;
-
-static int32_t launch_on(int32_t device, uint64_t n, void *out, uint32_t teams, __tgt_async_info *queue) {
-  void *args[] = {(void *)(uintptr_t)n, out};
-  ptrdiff_t offsets[] = {0, 0};
-  KernelArgsTy launch = {.Version = 2, .NumArgs = 2, .Tripcount = n, .NumTeams = {teams}};
-  return rtl.launch_kernel(device, machine.tables[device]->EntriesBegin[SPMD_KERNEL].addr, args, offsets,
-                           &launch, queue);
-}
 
 /* One round on a device: allocate, copy, launch, mark, copy back through another queue or another device,
  * free. */
@@ -593,13 +612,7 @@ static void many_threads_do_not_disturb_each_other(void **state) {
   (void)state;
   const char *seconds = getenv("PLUGIN_ABI_SECONDS");
   pthread_t threads[THREADS];
-  machine.count = rtl.number_of_devices() < MOST_DEVICES ? 1 : MOST_DEVICES;
-  machine.tables[0] = given.table;
-  for (int32_t i = 1; i < machine.count; i++) {
-    assert_int_equal(rtl.init_device(i), OFFLOAD_SUCCESS);
-    machine.tables[i] = load_table(i, &given.image);
-    assert_non_null(machine.tables[i]);
-  }
+  load_everywhere();
   for (uintptr_t i = 0; i < THREADS; i++)
     assert_int_equal(pthread_create(&threads[i], NULL, work, (void *)i), 0);
   nanosleep(&(struct timespec){.tv_sec = seconds ? atoi(seconds) : 2}, NULL);

@@ -73,6 +73,14 @@ static void a_driver_that_may_not_be_opened_is_said(void **state) {
             "in the groups render and video?\n");
 }
 
+static void a_driver_that_does_not_work_is_said(void **state) {
+  (void)state;
+  char said[4096];
+  ask(ENOMEM, said, sizeof said);
+  assert_non_null(strstr(said, "AMDGPU warning: no GPU is used: hsa_init failed: "));
+  assert_non_null(strstr(said, "; /dev/kfd: Cannot allocate memory\n"));
+}
+
 static void debugging_tells_the_reason(void **state) {
   (void)state;
   char said[4096];
@@ -93,6 +101,7 @@ int main(int count, char **arguments) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(without_a_driver_there_is_nothing_to_say),
       cmocka_unit_test(a_driver_that_may_not_be_opened_is_said),
+      cmocka_unit_test(a_driver_that_does_not_work_is_said),
       cmocka_unit_test(debugging_tells_the_reason),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
