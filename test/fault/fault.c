@@ -375,10 +375,11 @@ static int scenario_scratch_in_short_memory(const machine_t *machine) {
   submit(queue, &packet);
   if (!signal_reached_zero(done) || error.calls)
     return 1;
-  /* Takes all memory that is left. */
-  for (size_t size = (size_t)64 * MIB; size >= 4096; size /= 2)
-    while (hsa_amd_memory_pool_allocate(machine->vram[0], size, 0, &rest) == HSA_STATUS_SUCCESS) {
-    }
+  /* Takes all memory that is left, also what ROCr gives back a little after the kernel. */
+  for (int round = 0; round < 5; round++, sleep_ms(50))
+    for (size_t size = (size_t)64 * MIB; size >= 4096; size /= 2)
+      while (hsa_amd_memory_pool_allocate(machine->vram[0], size, 0, &rest) == HSA_STATUS_SUCCESS) {
+      }
   hsa_signal_store_screlease(done, 1);
   submit(queue, &packet);
   for (int waited = 0; waited < 5000 && !error.calls && hsa_signal_load_scacquire(done); waited++)
