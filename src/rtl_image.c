@@ -96,19 +96,37 @@ bool rtl_image_judge(rtl_plugin_t *plugin, const __tgt_device_image *image) {
 
 /* ---- what libraries hold ---- */
 
+/* A library was loaded where one had been. The caller holds the plugin's lock. */
+static void forget_gone(rtl_plugin_t *plugin, const void *raw, size_t raw_bytes) {
+  uintptr_t begin = (uintptr_t)raw, end = begin + raw_bytes;
+  for (rtl_known_image_t **at = &plugin->gone; *at;) {
+    rtl_known_image_t *gone = *at;
+    uintptr_t gone_begin = (uintptr_t)gone->raw;
+    if (gone_begin >= end || begin >= gone_begin + gone->raw_bytes) {
+      at = &gone->next;
+      continue;
+    }
+    *at = gone->next;
+    free(gone);
+  }
+}
+
 void rtl_image_register(rtl_plugin_t *plugin, const __tgt_bin_desc *library) {
   id_list_t list = {.count = 0};
   for (int32_t i = 0; i < library->NumDeviceImages; i++) {
     const __tgt_device_image *image = &library->DeviceImages[i];
-    rtl_known_image_t known = {.library = library, .host_entries = image->EntriesBegin};
+    rtl_known_image_t known = {
+        .library = library, .host_entries = image->EntriesBegin, .raw = image->ImageStart};
     if (!unwrap(image, &known.elf, &known.bytes) || !is_for_amd(known.elf, known.bytes))
       continue;
+    known.raw_bytes = (size_t)((const char *)image->ImageEnd - (const char *)image->ImageStart);
     add_id(known.elf, known.bytes, &list);
     rtl_known_image_t *record = malloc(sizeof *record);
     if (!record)
       continue; /* it only serves to find a better image; without it the given one is tried */
     *record = known;
     pthread_mutex_lock(&plugin->lock);
+    forget_gone(plugin, known.raw, known.raw_bytes);
     record->next = plugin->images;
     plugin->images = record;
     pthread_mutex_unlock(&plugin->lock);
@@ -124,8 +142,28 @@ void rtl_image_forget(rtl_plugin_t *plugin, const __tgt_bin_desc *library) {
       continue;
     }
     *at = known->next;
-    free(known);
+    if (library) {
+      known->next = plugin->gone;
+      plugin->gone = known;
+    } else {
+      free(known);
+    }
   }
+  while (!library && plugin->gone) {
+    rtl_known_image_t *gone = plugin->gone;
+    plugin->gone = gone->next;
+    free(gone);
+  }
+}
+
+bool rtl_image_is_gone(rtl_plugin_t *plugin, const __tgt_device_image *image) {
+  uintptr_t address = (uintptr_t)image->ImageStart;
+  bool found = false;
+  pthread_mutex_lock(&plugin->lock);
+  for (const rtl_known_image_t *gone = plugin->gone; gone && !found; gone = gone->next)
+    found = address - (uintptr_t)gone->raw < gone->raw_bytes;
+  pthread_mutex_unlock(&plugin->lock);
+  return found;
 }
 
 static void release(rtl_loaded_image_t *loaded) {
