@@ -20,20 +20,17 @@ endforeach()
 
 target_compile_definitions(gfxsim_base PRIVATE GFXSIM_DOC="${PROJECT_SOURCE_DIR}/doc")
 
-# ROCr is not instrumented: with sanitizers only the parts above are tested.
-if(NOT OMPTARGET_AMDGPU_SANITIZE)
-  add_library(gfxsim_rocr STATIC gfxsim_rocr.c)
-  target_include_directories(gfxsim_rocr PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
-  target_link_libraries(gfxsim_rocr PUBLIC project_options PkgConfig::CMOCKA Threads::Threads hsa-runtime64)
+add_library(gfxsim_rocr STATIC gfxsim_rocr.c)
+target_include_directories(gfxsim_rocr PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(gfxsim_rocr PUBLIC project_options PkgConfig::CMOCKA Threads::Threads hsa-runtime64)
 
-  add_executable(gfxsim_hsa gfxsim_hsa.c)
-  target_link_libraries(gfxsim_hsa PRIVATE gfxsim_rocr)
-  add_dependencies(gfxsim_hsa hsakmt)
-  # Each way in which ROCr drives the machine.
-  foreach(mode HSA_ENABLE_INTERRUPT=1 HSA_ENABLE_INTERRUPT=0 HSA_ENABLE_SDMA=0 HSA_DISABLE_FRAGMENT_ALLOCATOR=1)
-    set(name unit/gfxsim_hsa/${mode})
-    add_test(NAME ${name} COMMAND gfxsim_hsa)
-    set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 120
-      ENVIRONMENT "LD_LIBRARY_PATH=$<TARGET_FILE_DIR:hsakmt>;GFXSIM_CUS=4;${mode}")
-  endforeach()
-endif()
+add_executable(gfxsim_hsa gfxsim_hsa.c)
+target_link_libraries(gfxsim_hsa PRIVATE gfxsim_rocr)
+add_dependencies(gfxsim_hsa hsakmt)
+# Each way in which ROCr drives the machine.
+foreach(mode HSA_ENABLE_INTERRUPT=1 HSA_ENABLE_INTERRUPT=0 HSA_ENABLE_SDMA=0 HSA_DISABLE_FRAGMENT_ALLOCATOR=1)
+  set(name unit/gfxsim_hsa/${mode})
+  add_test(NAME ${name} COMMAND gfxsim_hsa)
+  set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 120
+    ENVIRONMENT "LD_LIBRARY_PATH=$<TARGET_FILE_DIR:hsakmt>;GFXSIM_CUS=4;${mode};${below_rocr}")
+endforeach()

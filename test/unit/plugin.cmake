@@ -55,7 +55,8 @@ endforeach()
 plugin_image_test(host_abi/libomptargets plugin_host_abi ${all_libomptargets})
 
 # The entry points need a device; gfxsim takes the thunk's place. ROCr in between is not instrumented.
-set(device_environment LD_LIBRARY_PATH=$<TARGET_FILE_DIR:hsakmt> TSAN_OPTIONS=ignore_noninstrumented_modules=1)
+set(device_environment LD_LIBRARY_PATH=$<TARGET_FILE_DIR:hsakmt> TSAN_OPTIONS=ignore_noninstrumented_modules=1
+    LSAN_OPTIONS=suppressions=${here}/lsan.supp:print_suppressions=0)
 foreach(mode calls older fault trap threads timeline)
   plugin_image_test(abi/${mode} plugin_abi ${mode} $<TARGET_FILE:omptarget.rtl.amdgpu> ${images}/program-16-gfx90a
                     ${images}/program-16-O2)
@@ -80,10 +81,11 @@ set_tests_properties(unit/plugin/hsa_failures PROPERTIES
 set_target_properties(plugin_hsa_failures PROPERTIES ENABLE_EXPORTS ON)
 
 # LLVM's own tool; its nextgen plugin for the host crashes when asked, so the classic ones have to be there.
-plugin_image_test(device_info ${OMPTARGET_AMDGPU_LLVM_DIR}/16/usr/lib/llvm-16/bin/llvm-omp-device-info)
-set(library_path $<TARGET_FILE_DIR:hsakmt>:$<TARGET_FILE_DIR:omptarget.rtl.amdgpu>:${OMPTARGET_AMDGPU_LLVM_DIR}/16/usr/lib/llvm-16/lib)
+plugin_image_test(device_info ${PROJECT_BINARY_DIR}/bin/gfxsim-run
+                  ${OMPTARGET_AMDGPU_LLVM_DIR}/16/usr/lib/llvm-16/bin/llvm-omp-device-info)
+set(library_path ${OMPTARGET_AMDGPU_LLVM_DIR}/16/usr/lib/llvm-16/lib)
 set_tests_properties(unit/plugin/device_info PROPERTIES
-  ENVIRONMENT "LD_LIBRARY_PATH=${library_path};LIBOMPTARGET_NEXTGEN_PLUGINS=false"
+  ENVIRONMENT "LD_LIBRARY_PATH=${library_path};LIBOMPTARGET_NEXTGEN_PLUGINS=false;${below_rocr}"
   PASS_REGULAR_EXPRESSION "Name: +AMD Instinct MI210.*Location: +01:00.0.*L1: +8388608 bytes.*Compute Units: +104.*per Dimension:.* x: +1024.*COARSE GRAINED:.*Size: +68702699520 bytes.*Allocatable: +TRUE.*ISAs:.*Name: +amdgcn-amd-amdhsa--gfx90a:sramecc.:xnack-")
 
 # Without gfxsim; the program's own open must be found by the libraries, which a sanitizer's would hide.

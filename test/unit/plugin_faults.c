@@ -134,7 +134,8 @@ static void the_faulting_one_of_several_kernels_is_named(void **state) {
 static void illegal_instruction(void **state) {
   (void)state;
   size_t bytes = (size_t)((char *)given.image.ImageEnd - (char *)given.image.ImageStart);
-  char *copy = malloc(bytes);
+  static char *copy; /* the plugin looks into it as long as it is loaded */
+  copy = malloc(bytes);
   assert_non_null(copy);
   memcpy(copy, given.image.ImageStart, bytes);
   test_fill_section(copy, bytes, ".text", 0xff);

@@ -80,7 +80,7 @@ static void does_not_take_others_for_libomptarget(void **state) {
   assert_int_equal(caller.version, HOST_ABI_UNKNOWN);
   assert_string_equal(name, "the program itself");
   assert_true(caller.begin <= (uintptr_t)&variable && (uintptr_t)&variable < caller.end);
-  caller = host_abi_find_caller(dlsym(RTLD_DEFAULT, "strtol"), &name);
+  caller = host_abi_find_caller(dlsym(RTLD_DEFAULT, "getpid"), &name); /* no sanitizer has its own */
   assert_int_equal(caller.version, HOST_ABI_UNKNOWN);
   assert_non_null(strstr(name, "libc.so"));
   char *heap = malloc(1);
@@ -130,7 +130,7 @@ static void knows_real_libraries(void **state) {
     host_abi_caller_t caller = host_abi_find_caller(dlsym(handle, "__tgt_register_lib"), &name);
     assert_int_equal(caller.version, strtol(real_arguments[i], NULL, 10));
     assert_non_null(strstr(name, "libomptarget.so"));
-    caller = host_abi_find_caller(dlsym(RTLD_DEFAULT, "strtol"), &name);
+    caller = host_abi_find_caller(dlsym(RTLD_DEFAULT, "getpid"), &name); /* no sanitizer has its own */
     assert_int_equal(caller.version, strtol(real_arguments[0], NULL, 10));
   }
 }

@@ -339,7 +339,7 @@ static void files_do_what_files_do(void **state) {
   assert_true(file && !(file & 3));
   char *content = malloc(LONG_STRING);
   for (int i = 0; i < LONG_STRING; i++)
-    content[i] = i % 10 == 9 ? '\n' : (char)('0' + i % 10);
+    content[i] = (char)(i % 10 == 9 ? '\n' : '0' + i % 10);
   open_port(&wave, 1, 4, 1); /* write to stream */
   send_word(&wave, file);
   send_string(&wave, content, LONG_STRING);
