@@ -131,6 +131,10 @@ atmi_status_t atmi_device_init(atmi_machine_t *machine, hsa_agent_t agent, uint3
   return ATMI_OK;
 }
 
+bool atmi_device_is_shared(atmi_device_t *device) {
+  return atmi_pool_count(&device->streams) > 1; /* each thread keeps one for its next use */
+}
+
 bool atmi_device_is_busy(atmi_device_t *device) {
   uint32_t count = atmi_pool_count(&device->streams);
   for (uint32_t i = 0; i < count; i++) {

@@ -78,6 +78,9 @@ ATMI_MUST_CHECK atmi_status_t atmi_device_acquire_queue(atmi_device_t *device, a
 /* Whether a stream of the device is taken: somebody is in the middle of something. */
 bool atmi_device_is_busy(atmi_device_t *device);
 
+/* Whether more than one host thread may have used streams of the device. */
+bool atmi_device_is_shared(atmi_device_t *device);
+
 /* After a fault: marks the device as lost and wakes everybody who waits for it. Idempotent. */
 void atmi_device_abandon(atmi_device_t *device);
 

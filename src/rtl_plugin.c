@@ -5,6 +5,7 @@
 #include "rtl_interop.h"
 
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 rtl_plugin_t rtl_the_plugin = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -101,11 +102,23 @@ static bool is_busy(const rtl_plugin_t *plugin) {
   return false;
 }
 
+/* When a program ends, other threads of it may be between their look at the state and taking a stream, which
+ * is when is_busy sees them. Seeing them earlier would cost every call; in a program with threads they get
+ * time instead. */
+static void let_pass(const rtl_plugin_t *plugin) {
+  bool shared = false;
+  for (uint32_t i = 0; i < plugin->machine.device_count; i++)
+    shared = shared || atmi_device_is_shared(plugin->machine.devices[i]);
+  if (shared)
+    nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+}
+
 void rtl_plugin_stop(rtl_plugin_t *plugin) {
   pthread_mutex_lock(&plugin->lock);
   if (plugin->state == RTL_RUNNING) {
     plugin->state = RTL_STOPPED;
     atomic_store(&plugin->plain, false);
+    let_pass(plugin);
     for (uint32_t i = 0; plugin->devices && i < plugin->machine.device_count; i++)
       rtl_interop_release(&plugin->devices[i]);
     if (!is_busy(plugin)) {
