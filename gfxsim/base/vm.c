@@ -227,6 +227,7 @@ void gs_vm_reader_register(gs_vm_t *vm, gs_vm_reader_t *reader) {
   /* The lock publishes the reader to writers; until it enters for the first time there is nothing to order.
    */
   atomic_init(&reader->seen, NULL);
+  memset(reader->hint, 0, sizeof reader->hint);
   reader->vm = vm;
   pthread_mutex_lock(&vm->readers_lock);
   reader->next = vm->readers;

@@ -16,6 +16,8 @@ enum {
   GS_VM_EXECUTE = 4,
 };
 
+enum { GS_VM_HINTS = 64 };
+
 /* One mapped range [start, end) of the GPU's address space. */
 typedef struct gs_vm_range {
   uint64_t start;
@@ -42,6 +44,9 @@ typedef struct gs_vm_reader {
   _Atomic(const gs_vm_map_t *) seen; /* the snapshot in use; NULL = none (quiescent) */
   gs_vm_t *vm;
   struct gs_vm_reader *next;
+  /* For the thread's own use: indices of ranges that it found useful, which may be beyond the end of a newer
+   * map. */
+  uint32_t hint[GS_VM_HINTS];
 } gs_vm_reader_t;
 
 /* Makes an empty address space. NULL when out of memory. */

@@ -83,7 +83,7 @@ static gs_code_line_t *decode_line(const gs_code_t *code, const gs_vm_map_t *map
   const size_t count = read_words(map, base, words);
   if (count == 0)
     return NULL;
-  gs_code_line_t *line = malloc(sizeof *line);
+  gs_code_line_t *line = aligned_alloc(_Alignof(gs_code_line_t), sizeof *line);
   if (!line)
     return NULL;
   line->base = base;

@@ -14,7 +14,7 @@ enum { GS_LINE_BYTES = 512, GS_LINE_SLOTS = GS_LINE_BYTES / 4 };
 typedef struct gs_code_line {
   uint64_t base; /* address of slot 0, a multiple of GS_LINE_BYTES */
   struct gs_code_line *next;
-  gs_inst_t inst[GS_LINE_SLOTS];
+  gs_inst_t inst[GS_LINE_SLOTS + 2]; /* the last instruction may end beyond the line, but no step leads out of here */
 } gs_code_line_t;
 
 /* The decoded code of one device during one code epoch (see gs_vm_map_t). Reference-counted; any number of threads

@@ -1,5 +1,6 @@
-/* The device: threads, and the dealing of workgroups to them. The thread that asks for a dispatch works on it itself;
- * workers join when there is more than one workgroup. Not here: what happens inside a workgroup (run.c). */
+/* The device: threads, and the dealing of workgroups to them. The thread that asks for a dispatch works on it
+ * itself; workers join when there is more than one workgroup. Not here: what happens inside a workgroup
+ * (run.c). */
 #include "exec/internal.h"
 
 #include <errno.h>
@@ -127,16 +128,20 @@ static void suspend(gs_run_t *run, gs_group_t *group) {
   run->suspended_tail = &group->next;
 }
 
-/* Starts the next workgroup. Called and returns with the lock held; lets go of it in between. */
+/* Starts the next workgroup. Called and returns with the lock held; lets go of it for what takes time. */
 static gs_group_t *start_group(gs_run_t *run) {
   const uint64_t index = run->next_group++;
   run->resident++;
   pthread_mutex_unlock(&run->lock);
   gs_group_t *group = take_group(run->device);
-  pthread_mutex_lock(&run->lock);
-  if (group && needs_scratch(run))
+  if (group && needs_scratch(run)) {
+    pthread_mutex_lock(&run->lock);
     take_slots(run, group);
-  if (group && gs_group_start(group, run, index) == 0)
+    pthread_mutex_unlock(&run->lock);
+  }
+  const bool started = group && gs_group_start(group, run, index) == 0;
+  pthread_mutex_lock(&run->lock);
+  if (started)
     return group;
   gs_log("GPU %u: no host memory for a workgroup", run->device->ordinal);
   fail(run, GS_OUT_OF_HOST_MEMORY);
@@ -145,7 +150,8 @@ static gs_group_t *start_group(gs_run_t *run) {
   return NULL;
 }
 
-/* The next workgroup to run: new ones first, as long as the GPU could hold them, then those that had their turn. */
+/* The next workgroup to run: new ones first, as long as the GPU could hold them, then those that had their
+ * turn. */
 static gs_group_t *next_group(gs_run_t *run) {
   if (!has_work(run))
     return NULL;
@@ -203,8 +209,8 @@ static void work_on(gs_executor_t *ex, gs_run_t *run) {
 
 /* ---- Workers ---- */
 
-/* A run that a worker could help with, or NULL. Device lock held; the run comes back locked, so that it can't end
- * before the worker counts as one of its executors. */
+/* A run that a worker could help with, or NULL. Device lock held; the run comes back locked, so that it can't
+ * end before the worker counts as one of its executors. */
 static gs_run_t *find_work(gs_device_t *device) {
   for (gs_run_t *run = device->runs; run; run = run->next) {
     pthread_mutex_lock(&run->lock);
@@ -320,8 +326,8 @@ static void run_to_end(gs_executor_t *ex, gs_run_t *run) {
   } while (has_work(run));
   pthread_mutex_unlock(&run->lock);
   withdraw_run(run);
-  /* A worker may have locked the run between the two lines above; it found nothing and will touch it no more once the
-   * lock is free. */
+  /* A worker may have locked the run between the two lines above; it found nothing and will touch it no more
+   * once the lock is free. */
   pthread_mutex_lock(&run->lock);
   while (run->executors)
     pthread_cond_wait(&run->idle, &run->lock);

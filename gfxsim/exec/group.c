@@ -1,5 +1,6 @@
-/* The initial state of a workgroup: registers as the command processor and the dispatcher set them up (AMDGPUUsage,
- * "Initial Kernel Execution State"), LDS, and the memory behind them. Not here: running it (run.c). */
+/* The initial state of a workgroup: registers as the command processor and the dispatcher set them up
+ * (AMDGPUUsage, "Initial Kernel Execution State"), LDS, and the memory behind them. Not here: running it
+ * (run.c). */
 #include "exec/internal.h"
 
 #include <stdlib.h>
@@ -9,8 +10,8 @@
 #include "base/clock.h"
 
 enum {
-  /* Distance between the registers of two waves: all rows and a little, so that the same register of different waves
-   * does not compete for the same cache sets. */
+  /* Distance between the registers of two waves: all rows and a little, so that the same register of
+   * different waves does not compete for the same cache sets. */
   ROWS_PER_WAVE = GS_VGPRS + 5,
   LDS_ALIGNMENT = 64,
 };
@@ -94,7 +95,8 @@ static void fill_sgprs(gs_group_t *group, unsigned index, const gs_kernel_t *ker
   memset(&w->s, 0, sizeof w->s);
   filler_t f = {w, 0};
   fill_user_sgprs(&f, kernel);
-  /* System registers follow the user registers that the kernel asked for, whether or not all of those were filled. */
+  /* System registers follow the user registers that the kernel asked for, whether or not all of those were
+   * filled. */
   f.next = kernel->rsrc2 >> 1 & 0x1f;
   for (unsigned i = 0; i < 3; i++)
     if (kernel->rsrc2 >> (7 + i) & 1)
@@ -105,25 +107,30 @@ static void fill_sgprs(gs_group_t *group, unsigned index, const gs_kernel_t *ker
     push32(&f, group->scratch_slot[index] * kernel->dispatch.scratch_wave_bytes);
 }
 
-/* Work-item IDs of one wave; `size` is the size of this workgroup, which may be cut off by the grid's edge. */
-static void fill_vgprs(gs_wave_t *w, unsigned index, const uint32_t size[3], const gs_kernel_t *kernel, bool packed) {
+/* Work-item IDs of one wave; `size` is the size of this workgroup, which may be cut off by the grid's edge.
+ */
+static void fill_vgprs(gs_wave_t *w, unsigned index, const uint32_t size[3], const gs_kernel_t *kernel,
+                       bool packed) {
   memset(w->v, 0, kernel->vgprs * sizeof *w->v);
   memset(w->v + GS_ARCH_VGPRS, 0, kernel->acc_vgprs * sizeof *w->v);
-  const uint32_t items = size[0] * size[1] * size[2];
-  uint64_t exec = 0;
-  for (uint32_t l = 0; l < GS_LANES; l++) {
-    const uint32_t flat = index * GS_LANES + l;
-    const uint32_t x = flat % size[0], y = flat / size[0] % size[1], z = flat / size[0] / size[1];
-    if (flat >= items)
-      break;
-    exec |= UINT64_C(1) << l;
+  const uint32_t first = index * GS_LANES, left = size[0] * size[1] * size[2] - first;
+  const uint32_t lanes = left < GS_LANES ? left : GS_LANES;
+  uint32_t x = first % size[0], y = first / size[0] % size[1], z = first / size[0] / size[1];
+  for (uint32_t l = 0; l < lanes; l++) {
     w->v[0].u32[l] = packed ? x | y << 10 | z << 20 : x;
     if (!packed) {
       w->v[1].u32[l] = y;
       w->v[2].u32[l] = z;
     }
+    if (++x < size[0])
+      continue;
+    x = 0;
+    if (++y < size[1])
+      continue;
+    y = 0;
+    z++;
   }
-  gs_set_exec(w, exec);
+  gs_set_exec(w, lanes == GS_LANES ? UINT64_MAX : (UINT64_C(1) << lanes) - 1);
 }
 
 static void start_wave(gs_group_t *group, unsigned index, const uint32_t size[3], const gs_run_t *run) {
@@ -157,7 +164,8 @@ static uint32_t nth_cu(const gs_kernel_t *kernel, uint32_t n) {
   return n; /* there is no mask */
 }
 
-/* Where the dispatcher says that the workgroup runs (HW_ID of gfx9): groups are dealt to compute units in turn. */
+/* Where the dispatcher says that the workgroup runs (HW_ID of gfx9): groups are dealt to compute units in
+ * turn. */
 static uint32_t hw_id(const gs_device_t *device, const gs_kernel_t *kernel, uint64_t index) {
   const uint32_t cu = nth_cu(kernel, (uint32_t)(index % kernel->cus));
   const uint32_t engines = device->profile->shader_engines;

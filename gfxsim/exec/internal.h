@@ -25,7 +25,8 @@ typedef struct gs_group {
   uint32_t scratch_slot[GS_GROUP_WAVES_MAX];
   uint8_t *lds;
   size_t lds_capacity;
-  gs_row_t *rows[GS_GROUP_WAVES_MAX]; /* GS_VGPRS rows each; mapped lazily, so unused registers cost nothing */
+  gs_row_t
+      *rows[GS_GROUP_WAVES_MAX]; /* GS_VGPRS rows each; mapped lazily, so unused registers cost nothing */
 } gs_group_t;
 
 /* A dispatch in progress. Lives on the stack of gs_device_run. */
@@ -35,7 +36,7 @@ typedef struct gs_run {
   gs_kernel_t kernel;
   pthread_mutex_t lock; /* guards all below but `abandon` */
   uint64_t next_group;
-  uint32_t resident; /* groups started and not ended */
+  uint32_t resident;  /* groups started and not ended */
   uint32_t executors; /* threads working on this run */
   bool called_help;   /* workers were woken */
   gs_group_t *suspended, **suspended_tail;
@@ -55,6 +56,7 @@ typedef struct gs_executor {
   const gs_vm_map_t *map; /* the snapshot in use while a group runs */
   gs_code_t *code;
   const gs_code_line_t *line; /* where the last instruction was found, or NULL */
+  gs_wave_t *wave;            /* the wave in hand */
   gs_counters_t counters;     /* of the run in hand, when statistics are on */
   char place[64];             /* names the wave in hand, when there is a trace */
 } gs_executor_t;
@@ -95,9 +97,10 @@ typedef enum gs_turn {
 /* group.c: makes and frees the memory of a group; NULL when out of memory. */
 gs_group_t *gs_group_create(void);
 void gs_group_destroy(gs_group_t *group);
-/* Sets all waves to their initial state for workgroup number `index` of the run. scratch_slot[] is filled already.
- * Returns 0, or -1 when out of memory. */
-int gs_group_start(gs_group_t *group, const gs_run_t *run, uint64_t index) __attribute__((warn_unused_result));
+/* Sets all waves to their initial state for workgroup number `index` of the run. scratch_slot[] is filled
+ * already. Returns 0, or -1 when out of memory. */
+int gs_group_start(gs_group_t *group, const gs_run_t *run, uint64_t index)
+    __attribute__((warn_unused_result));
 
 /* run.c: runs the group's waves until they end or the turn is over. */
 gs_turn_t gs_group_run(gs_executor_t *executor, gs_run_t *run, gs_group_t *group);

@@ -38,14 +38,18 @@ static bool refresh(gs_executor_t *ex) {
   return ex->code != NULL;
 }
 
-/* Finds the line of the wave's next instruction, or faults the wave. */
-static const gs_code_line_t *fetch(gs_executor_t *ex, gs_wave_t *w) {
-  const gs_code_line_t *line = gs_code_line(ex->code, ex->map, w->pc);
-  if (line)
+/* Finds the wave's next instruction, or faults the wave. */
+static const gs_inst_t *locate(gs_executor_t *ex, gs_wave_t *w) {
+  const gs_code_line_t *line = ex->line;
+  if (!line || w->pc - line->base >= GS_LINE_BYTES) {
+    line = gs_code_line(ex->code, ex->map, w->pc);
+    if (GS_UNLIKELY(!line)) {
+      gs_wave_fault(w, GS_WAVE_FAULT_MEMORY, w->pc, GS_VM_EXECUTE, GS_LANES);
+      return NULL;
+    }
     ex->line = line;
-  else
-    gs_wave_fault(w, GS_WAVE_FAULT_MEMORY, w->pc, GS_VM_EXECUTE, GS_LANES);
-  return line;
+  }
+  return &line->inst[(w->pc - line->base) / 4];
 }
 
 static void observe(gs_executor_t *ex, const gs_wave_t *w, const gs_inst_t *in) {
@@ -55,31 +59,34 @@ static void observe(gs_executor_t *ex, const gs_wave_t *w, const gs_inst_t *in) 
     gs_trace_line(ex->device->trace, ex->place, w, in);
 }
 
-/* Executes up to SLICE instructions of one wave, until it does anything but run on. */
+/* Executes up to SLICE instructions of one wave, until it does anything but run on. The next instruction is
+ * known by its place in the line before this one executes; the program counter is only looked at to see
+ * whether it went elsewhere. */
 static inline __attribute__((always_inline)) void run_slice(gs_executor_t *ex, gs_wave_t *w, bool observed) {
-  const gs_code_line_t *line = ex->line ? ex->line : fetch(ex, w);
-  if (!line)
-    return;
-  for (unsigned left = SLICE; left; left--) {
-    uint64_t offset = w->pc - line->base;
-    if (GS_UNLIKELY(offset >= GS_LINE_BYTES)) {
-      line = fetch(ex, w);
-      if (!line)
-        return;
-      offset = w->pc - line->base;
-    }
-    const gs_inst_t *in = &line->inst[offset / 4];
-    w->pc += in->size;
+  const gs_inst_t *in = locate(ex, w);
+  const gs_inst_t *end = in ? ex->line->inst + GS_LINE_SLOTS : NULL;
+  uint64_t pc = w->pc;
+  for (unsigned left = SLICE; in && left; left--) {
+    const gs_inst_t *const next = in + in->size / 4;
+    const gs_inst_t *doing = in;
     gs_inst_t indexed;
+    pc += in->size;
+    w->pc = pc;
     if (GS_UNLIKELY(w->mode & GS_MODE_GPR_IDX_EN))
-      in = gs_gpr_idx_apply(w, in, &indexed);
+      doing = gs_gpr_idx_apply(w, in, &indexed);
     if (observed)
-      observe(ex, w, in);
-    in->fn(w, in);
+      observe(ex, w, doing);
+    doing->fn(w, doing);
     if (GS_UNLIKELY(w->state != GS_WAVE_RUNNING)) {
       if (w->state == GS_WAVE_FAULTED)
         w->pc -= in->size; /* reports want the address of the instruction that failed */
       return;
+    }
+    in = next;
+    if (GS_UNLIKELY(w->pc != pc || next >= end)) {
+      in = locate(ex, w);
+      end = ex->line->inst + GS_LINE_SLOTS;
+      pc = w->pc;
     }
   }
 }
@@ -94,22 +101,6 @@ static uint64_t device_address(const gs_vm_map_t *map, uint64_t host) {
       return range->start + offset;
   }
   return host;
-}
-
-/* As run_slice, with host faults in guest memory turned into faults of the wave. */
-static void run_guarded(gs_executor_t *ex, gs_wave_t *w) {
-  gs_guard_t guard;
-  if (sigsetjmp(guard.resume, 0) == 0) {
-    gs_guard_current = &guard;
-    if (GS_LIKELY(!ex->device->observed))
-      run_slice(ex, w, false);
-    else
-      run_slice(ex, w, true);
-  } else {
-    gs_wave_fault(w, GS_WAVE_FAULT_MEMORY, device_address(ex->map, guard.address), 0, GS_LANES);
-    w->pc -= MEMORY_INSTRUCTION_BYTES;
-  }
-  gs_guard_current = NULL;
 }
 
 static void release_barrier(gs_group_t *group) {
@@ -143,6 +134,16 @@ static bool missed_mapping(gs_executor_t *ex, gs_wave_t *w) {
   return true;
 }
 
+static void run_wave(gs_executor_t *ex, gs_wave_t *w) {
+  ex->wave = w;
+  do {
+    if (GS_LIKELY(!ex->device->observed))
+      run_slice(ex, w, false);
+    else
+      run_slice(ex, w, true);
+  } while (GS_UNLIKELY(missed_mapping(ex, w)));
+}
+
 static pass_t run_pass(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {
   pass_t pass = {0};
   unsigned waiting = 0;
@@ -155,9 +156,7 @@ static pass_t run_pass(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {
         return (pass_t){.failed = true};
       if (GS_UNLIKELY(ex->device->trace != NULL))
         name_place(ex, group, i);
-      do
-        run_guarded(ex, w);
-      while (GS_UNLIKELY(missed_mapping(ex, w)));
+      run_wave(ex, w);
       pass.progress |= w->state != GS_WAVE_YIELDED;
       group->live_waves -= w->state == GS_WAVE_ENDED;
       pass.failed = w->state == GS_WAVE_FAULTED;
@@ -175,10 +174,7 @@ static bool stopped(const gs_run_t *run) {
          (stop && atomic_load_explicit(stop, memory_order_relaxed));
 }
 
-gs_turn_t gs_group_run(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {
-  group->env.vm = &ex->vm;
-  for (unsigned i = 0; i < group->wave_count; i++)
-    gs_wave_forget_ranges(&group->wave[i]);
+static __attribute__((noinline)) gs_turn_t run_turn(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {
   unsigned idle = 0;
   for (unsigned passes = PASSES_PER_TURN; passes; passes--) {
     const pass_t pass = run_pass(ex, run, group);
@@ -193,4 +189,22 @@ gs_turn_t gs_group_run(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {
       break;
   }
   return GS_TURN_EXPIRED;
+}
+
+/* Host faults in guest memory become faults of the wave in hand. The work is a call away, as variables of a
+ * function that calls sigsetjmp live in memory. */
+gs_turn_t gs_group_run(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {
+  group->env.vm = &ex->vm;
+  gs_turn_t turn;
+  gs_guard_t guard;
+  if (sigsetjmp(guard.resume, 0) == 0) {
+    gs_guard_current = &guard;
+    turn = run_turn(ex, run, group);
+  } else {
+    gs_wave_fault(ex->wave, GS_WAVE_FAULT_MEMORY, device_address(ex->map, guard.address), 0, GS_LANES);
+    ex->wave->pc -= MEMORY_INSTRUCTION_BYTES;
+    turn = GS_TURN_FAILED;
+  }
+  gs_guard_current = NULL;
+  return turn;
 }

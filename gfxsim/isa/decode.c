@@ -356,12 +356,13 @@ static bool float_mods(decoder_t *d, unsigned i, bool neg, bool abs) {
   return !neg && !abs;
 }
 
-/* Whether results go to the destination as they are. */
-static void set_plain_dst(decoder_t *d) {
+/* What handlers want to know of flags and modifiers together. */
+static void set_summary(decoder_t *d) {
   gs_inst_t *in = d->in;
   const bool sdwa = in->form == GS_FORM_SDWA && in->sdwa.dst_sel != GS_SEL_DWORD;
   in->plain_dst = !in->omod && !in->clamp && !in->dst_hi && !sdwa && in->form != GS_FORM_DPP &&
                   !has(d, GS_OPF_PRESERVE_HI);
+  in->cmpx = has(d, GS_OPF_CMPX);
 }
 
 static bool sdwa_src(decoder_t *d, unsigned i, unsigned number, bool scalar, unsigned selection) {
@@ -852,7 +853,7 @@ static bool decode_words(decoder_t *d) {
   d->w1 = format->size == 8 ? d->words[1] : 0;
   if (!format->decode(d))
     return false;
-  set_plain_dst(d);
+  set_summary(d);
   return true;
 }
 

@@ -99,7 +99,7 @@ static inline void gs_round_end(const gs_wave_t *w) {
 }
 /* After a loop whose result is float. */
 static inline bool gs_finish_needed(const gs_wave_t *w, const gs_inst_t *in) {
-  return GS_UNLIKELY(w->fp_custom || in->omod || in->clamp);
+  return GS_UNLIKELY(w->fp_custom || (!in->plain_dst && (in->omod || in->clamp)));
 }
 static inline void gs_finish16(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *d) {
   if (gs_finish_needed(w, in))
@@ -343,30 +343,55 @@ static inline float gs_med32(float a, float b, float c, uint32_t ieee) {
   gs_finish64(w, in, d);                                                                                     \
   gs_commit64(w, in, d)
 
+/* Operands that are joined to doubles, sixteen lanes at a time (see gs_join64). */
+#define GS_F64_JOIN(n)                                                                                       \
+  gs_wide_t x##n;                                                                                            \
+  gs_join64(r##n, first, &x##n)
+#define GS_F64_WIDE_LOOP(round, join, load, expr)                                                            \
+  gs_row_t td[2];                                                                                            \
+  const gs_dst64_t d = gs_dst64(w, in, td);                                                                  \
+  round;                                                                                                     \
+  for (unsigned first = 0; first < GS_LANES; first += GS_WIDE_LANES) {                                       \
+    gs_wide_t xd;                                                                                            \
+    join;                                                                                                    \
+    GS_IVDEP for (unsigned i = 0; i < GS_WIDE_LANES; i++) {                                                  \
+      load;                                                                                                  \
+      xd.f64[i] = (expr);                                                                                    \
+    }                                                                                                        \
+    gs_split64(&xd, first, d);                                                                               \
+  }                                                                                                          \
+  gs_finish64(w, in, d);                                                                                     \
+  gs_commit64(w, in, d)
+
 #define GS_F64_SHAPE_1(name, setup, round, expr)                                                             \
   GS_OP(name) {                                                                                              \
     GS_F64_SRC(0, a);                                                                                        \
     setup;                                                                                                   \
-    GS_F64_LOOP(round, const double a = gs_get_f64(ra, l), expr);                                            \
+    GS_F64_WIDE_LOOP(round, GS_F64_JOIN(a), const double a = xa.f64[i], expr);                               \
   }
 #define GS_F64_SHAPE_2(name, setup, round, expr)                                                             \
   GS_OP(name) {                                                                                              \
     GS_F64_SRC(0, a);                                                                                        \
     GS_F64_SRC(1, b);                                                                                        \
     setup;                                                                                                   \
-    GS_F64_LOOP(round, const double a = gs_get_f64(ra, l); const double b = gs_get_f64(rb, l), expr);        \
+    GS_F64_WIDE_LOOP(round, GS_F64_JOIN(a); GS_F64_JOIN(b), const double a = xa.f64[i];                      \
+                     const double b = xb.f64[i], expr);                                                      \
   }
+#define GS_F64_JOIN_3                                                                                        \
+  GS_F64_JOIN(a);                                                                                            \
+  GS_F64_JOIN(b);                                                                                            \
+  GS_F64_JOIN(c)
 #define GS_F64_LOAD_3                                                                                        \
-  const double a = gs_get_f64(ra, l);                                                                        \
-  const double b = gs_get_f64(rb, l);                                                                        \
-  const double c = gs_get_f64(rc, l)
+  const double a = xa.f64[i];                                                                                \
+  const double b = xb.f64[i];                                                                                \
+  const double c = xc.f64[i]
 #define GS_F64_SHAPE_3(name, setup, round, expr)                                                             \
   GS_OP(name) {                                                                                              \
     GS_F64_SRC(0, a);                                                                                        \
     GS_F64_SRC(1, b);                                                                                        \
     GS_F64_SRC(2, c);                                                                                        \
     setup;                                                                                                   \
-    GS_F64_LOOP(round, GS_F64_LOAD_3, expr);                                                                 \
+    GS_F64_WIDE_LOOP(round, GS_F64_JOIN_3, GS_F64_LOAD_3, expr);                                             \
   }
 #define GS_F64_SHAPE_ACC(name, setup, round, expr)                                                           \
   GS_OP(name) {                                                                                              \
@@ -374,7 +399,7 @@ static inline float gs_med32(float a, float b, float c, uint32_t ieee) {
     GS_F64_SRC(1, b);                                                                                        \
     GS_F64_ACC(c);                                                                                           \
     setup;                                                                                                   \
-    GS_F64_LOOP(round, GS_F64_LOAD_3, expr);                                                                 \
+    GS_F64_WIDE_LOOP(round, GS_F64_JOIN_3, GS_F64_LOAD_3, expr);                                             \
   }
 #define GS_F64_1(name, expr)       GS_F64_SHAPE_1(name, (void)0, gs_round64(w), expr)
 #define GS_F64_2(name, expr)       GS_F64_SHAPE_2(name, (void)0, gs_round64(w), expr)

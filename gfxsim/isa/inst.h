@@ -4,6 +4,7 @@
 #ifndef GFXSIM_ISA_INST_H
 #define GFXSIM_ISA_INST_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -155,20 +156,23 @@ enum { GS_UNUSED_PAD, GS_UNUSED_SEXT, GS_UNUSED_PRESERVE };
  *   MUBUF, MTBUF   dst = vdata (source of stores and atomics too), src[0] = vaddr (or NONE), src[1] = srsrc,
  *                  src[2] = soffset, imm = offset */
 typedef struct gs_inst {
-  gs_op_fn_t *fn;
-  const gs_opcode_t *op; /* NULL for words that are no instruction */
+  /* What most handlers look at, in one cache line. */
+  _Alignas(64) gs_op_fn_t *fn;
   gs_src_t src[3];
-  int32_t imm;     /* immediate or offset, sign- or zero-extended as the opcode wants it */
-  uint32_t imm1;   /* DS: second offset; MTBUF: format (dfmt | nfmt << 4) */
-  uint32_t word[2]; /* the first two dwords, as found */
   uint16_t dst;    /* VGPR number (AGPRs from 256), or scalar operand number */
   uint16_t sdst;   /* scalar operand number of the mask or carry output */
   uint8_t size;    /* bytes: 4, 8 or 12 */
   uint8_t form;    /* gs_form_t */
+  bool plain_dst;  /* no omod, clamp, SDWA selection, DPP, dst_hi or PRESERVE_HI: the result goes to dst as it is */
+  bool cmpx;       /* GS_OPF_CMPX: a comparison that also writes EXEC */
+
+  const gs_opcode_t *op; /* NULL for words that are no instruction */
+  int32_t imm;     /* immediate or offset, sign- or zero-extended as the opcode wants it */
+  uint32_t imm1;   /* DS: second offset; MTBUF: format (dfmt | nfmt << 4) */
+  uint32_t word[2]; /* the first two dwords, as found */
   uint8_t omod;    /* 0 none, 1 *2, 2 *4, 3 /2 */
   bool clamp;
   bool dst_hi;     /* op_sel of a 16-bit destination: write bits 31:16, keep 15:0 */
-  bool plain_dst;  /* no omod, clamp, SDWA selection, DPP, dst_hi or PRESERVE_HI: the result goes to dst as it is */
   bool glc, slc, scc, lds, gds, tfe, offen, idxen, nv;
   bool has_imm; /* SMEM: has an immediate offset, perhaps beside a scalar one */
   /* VOP3P, one bit per source; for MIX operands neg_hi is abs. Sources have no mods there. In VOP3, op_sel as encoded
@@ -184,6 +188,7 @@ typedef struct gs_inst {
     uint8_t dst_sel, dst_unused, src_sel[2];
   } sdwa;
 } gs_inst_t;
+static_assert(offsetof(gs_inst_t, op) == 64 && sizeof(gs_inst_t) == 128, "instructions are laid out for cache lines");
 
 /* Decodes the instruction in words[0..count), at most 3 of which are looked at. Always fills `inst`: words that are no
  * instruction of the target, or are cut off, give op = NULL, fn = NULL and size 4. `fn` is left NULL; see ops.h. Pure;

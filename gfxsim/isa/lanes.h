@@ -139,11 +139,22 @@ static inline double gs_get_f64(gs_row64_t r, unsigned l) {
   return value;
 }
 
+/* Scalar pairs by operand number (VCC, SGPRs; not necessarily even). Each is one access of the host: a wider
+ * one after two narrow ones, or the other way round, would have to wait for memory. */
+static inline uint64_t gs_read_sgpr64(const gs_wave_t *w, unsigned reg) {
+  uint64_t value;
+  memcpy(&value, (const char *)&w->s + 4 * (size_t)reg, sizeof value);
+  return value;
+}
+static inline void gs_write_sgpr64(gs_wave_t *w, unsigned reg, uint64_t value) {
+  memcpy((char *)&w->s + 4 * (size_t)reg, &value, sizeof value);
+}
+
 /* A lane mask operand (v_cndmask, carry in). */
 static inline uint64_t gs_src_mask(const gs_wave_t *w, const gs_inst_t *in, unsigned i) {
   const gs_src_t *s = &in->src[i];
   if (GS_LIKELY(s->kind == GS_SRC_SGPR))
-    return (uint64_t)w->s.u32[s->reg] | (uint64_t)w->s.u32[s->reg + 1] << 32;
+    return gs_read_sgpr64(w, s->reg);
   return gs_special_value(w, in, i);
 }
 
@@ -212,6 +223,65 @@ static inline void gs_put_f64(gs_dst64_t d, unsigned l, double value) {
   memcpy(&bits, &value, sizeof bits);
   gs_put_u64(d, l, bits);
 }
+/* Sixteen lanes of a 64-bit operand as whole values, in the order that joining the halves of vector registers
+ * gives fastest: only for results that are split again. */
+enum { GS_WIDE_LANES = 16 };
+typedef union gs_wide {
+  _Alignas(64) uint64_t u64[GS_WIDE_LANES];
+  double f64[GS_WIDE_LANES];
+} gs_wide_t;
+
+static inline void gs_join64(gs_row64_t r, unsigned first, gs_wide_t *wide) {
+#if defined(__AVX512F__)
+  const __m512i lo = _mm512_load_si512(&r.lo->u32[first]), hi = _mm512_load_si512(&r.hi->u32[first]);
+  _mm512_store_si512(&wide->u64[0], _mm512_unpacklo_epi32(lo, hi));
+  _mm512_store_si512(&wide->u64[8], _mm512_unpackhi_epi32(lo, hi));
+#elif defined(__AVX2__)
+  for (unsigned i = 0; i < GS_WIDE_LANES; i += 8) {
+    const __m256i lo = _mm256_load_si256((const __m256i *)&r.lo->u32[first + i]);
+    const __m256i hi = _mm256_load_si256((const __m256i *)&r.hi->u32[first + i]);
+    _mm256_store_si256((__m256i *)&wide->u64[i], _mm256_unpacklo_epi32(lo, hi));
+    _mm256_store_si256((__m256i *)&wide->u64[i + 4], _mm256_unpackhi_epi32(lo, hi));
+  }
+#elif defined(__SSE2__)
+  for (unsigned i = 0; i < GS_WIDE_LANES; i += 4) {
+    const __m128i lo = _mm_load_si128((const __m128i *)&r.lo->u32[first + i]);
+    const __m128i hi = _mm_load_si128((const __m128i *)&r.hi->u32[first + i]);
+    _mm_store_si128((__m128i *)&wide->u64[i], _mm_unpacklo_epi32(lo, hi));
+    _mm_store_si128((__m128i *)&wide->u64[i + 2], _mm_unpackhi_epi32(lo, hi));
+  }
+#else
+  for (unsigned i = 0; i < GS_WIDE_LANES; i++)
+    wide->u64[i] = gs_get_u64(r, first + i);
+#endif
+}
+
+/* Undoes gs_join64. */
+static inline void gs_split64(const gs_wide_t *wide, unsigned first, gs_dst64_t d) {
+#if defined(__AVX512F__)
+  const __m512 x = _mm512_load_ps(&wide->u64[0]), y = _mm512_load_ps(&wide->u64[8]);
+  _mm512_store_ps(&d.lo->f32[first], _mm512_shuffle_ps(x, y, 0x88));
+  _mm512_store_ps(&d.hi->f32[first], _mm512_shuffle_ps(x, y, 0xdd));
+#elif defined(__AVX2__)
+  for (unsigned i = 0; i < GS_WIDE_LANES; i += 8) {
+    const __m256 x = _mm256_load_ps((const float *)&wide->u64[i]),
+                 y = _mm256_load_ps((const float *)&wide->u64[i + 4]);
+    _mm256_store_ps(&d.lo->f32[first + i], _mm256_shuffle_ps(x, y, 0x88));
+    _mm256_store_ps(&d.hi->f32[first + i], _mm256_shuffle_ps(x, y, 0xdd));
+  }
+#elif defined(__SSE2__)
+  for (unsigned i = 0; i < GS_WIDE_LANES; i += 4) {
+    const __m128 x = _mm_load_ps((const float *)&wide->u64[i]),
+                 y = _mm_load_ps((const float *)&wide->u64[i + 2]);
+    _mm_store_ps(&d.lo->f32[first + i], _mm_shuffle_ps(x, y, 0x88));
+    _mm_store_ps(&d.hi->f32[first + i], _mm_shuffle_ps(x, y, 0xdd));
+  }
+#else
+  for (unsigned i = 0; i < GS_WIDE_LANES; i++)
+    gs_put_u64(d, first + i, wide->u64[i]);
+#endif
+}
+
 /* Ends an instruction with a 64-bit result; DPP and partial EXEC are honoured, output modifiers were
  * applied before. */
 static inline void gs_commit64(gs_wave_t *w, const gs_inst_t *in, gs_dst64_t d) {
@@ -220,12 +290,6 @@ static inline void gs_commit64(gs_wave_t *w, const gs_inst_t *in, gs_dst64_t d) 
   const uint64_t exec = gs_vexec(w, in);
   gs_write_row(w, in->dst, d.lo, exec);
   gs_write_row(w, in->dst + 1u, d.hi, exec);
-}
-
-/* Writes a scalar pair by operand number (VCC, SGPRs; not necessarily even). */
-static inline void gs_write_sgpr64(gs_wave_t *w, unsigned reg, uint64_t value) {
-  w->s.u32[reg] = (uint32_t)value;
-  w->s.u32[reg + 1] = (uint32_t)(value >> 32);
 }
 
 /* ---- Masks ----
@@ -288,6 +352,85 @@ static inline void gs_select_row(uint64_t mask, const gs_row_t *a, const gs_row_
 #endif
 }
 
+/* Per lane the value of the lane whose number is in the low six bits of `lane`. `result` is none of the
+ * others. */
+static inline void gs_permute_row(const gs_row_t *from, const gs_row_t *lane, gs_row_t *result) {
+#if defined(__AVX512F__)
+  const __m512i low0 = _mm512_load_si512(&from->u32[0]), low1 = _mm512_load_si512(&from->u32[16]);
+  const __m512i high0 = _mm512_load_si512(&from->u32[32]), high1 = _mm512_load_si512(&from->u32[48]);
+  for (unsigned l = 0; l < GS_LANES; l += 16) {
+    const __m512i index = _mm512_load_si512(&lane->u32[l]);
+    const __mmask16 high = _mm512_test_epi32_mask(index, _mm512_set1_epi32(32));
+    _mm512_store_si512(&result->u32[l],
+                       _mm512_mask_blend_epi32(high, _mm512_permutex2var_epi32(low0, index, low1),
+                                               _mm512_permutex2var_epi32(high0, index, high1)));
+  }
+#elif defined(__AVX2__)
+  const __m256i last = _mm256_set1_epi32(GS_LANES - 1);
+  for (unsigned l = 0; l < GS_LANES; l += 8) {
+    const __m256i index = _mm256_and_si256(_mm256_load_si256((const __m256i *)&lane->u32[l]), last);
+    _mm256_store_si256((__m256i *)&result->u32[l], _mm256_i32gather_epi32(from->i32, index, 4));
+  }
+#else
+  for (unsigned l = 0; l < GS_LANES; l++)
+    result->u32[l] = from->u32[lane->u32[l] % GS_LANES];
+#endif
+}
+
+/* ---- Carries ---- */
+
+/* d = a + b + the carries in `in`, a bit per lane; returns the carries out. d may be a or b. */
+static inline uint64_t gs_add_carry(const gs_row_t *a, const gs_row_t *b, uint64_t in, gs_row_t *d) {
+#if defined(__AVX512F__)
+  uint64_t out = 0;
+  for (unsigned l = 0; l < GS_LANES; l += 16) {
+    const __m512i x = _mm512_load_si512(&a->u32[l]), ones = _mm512_set1_epi32(-1);
+    const __m512i sum = _mm512_add_epi32(x, _mm512_load_si512(&b->u32[l]));
+    const __m512i all = _mm512_mask_sub_epi32(sum, (__mmask16)(in >> l), sum, ones);
+    const __mmask16 carry = _mm512_cmplt_epu32_mask(sum, x) | _mm512_cmplt_epu32_mask(all, sum);
+    _mm512_store_si512(&d->u32[l], all);
+    out |= (uint64_t)carry << l;
+  }
+  return out;
+#else
+  gs_row_t carry;
+  gs_row_from_mask(in, &carry);
+  /* A set bit is -1 in a row, so that subtracting it adds the carry. */
+  GS_LANES_DO(l) {
+    const uint32_t x = a->u32[l], sum = x + b->u32[l], all = sum - carry.u32[l];
+    d->u32[l] = all;
+    carry.i32[l] = -(sum < x) | -(all < sum);
+  }
+  return gs_mask_from_row(&carry);
+#endif
+}
+
+/* d = a - b - the borrows in `in`; returns the borrows out. d may be a or b. */
+static inline uint64_t gs_sub_borrow(const gs_row_t *a, const gs_row_t *b, uint64_t in, gs_row_t *d) {
+#if defined(__AVX512F__)
+  uint64_t out = 0;
+  for (unsigned l = 0; l < GS_LANES; l += 16) {
+    const __m512i x = _mm512_load_si512(&a->u32[l]), y = _mm512_load_si512(&b->u32[l]);
+    const __m512i difference = _mm512_sub_epi32(x, y);
+    const __m512i all =
+        _mm512_mask_add_epi32(difference, (__mmask16)(in >> l), difference, _mm512_set1_epi32(-1));
+    const __mmask16 borrow = _mm512_cmplt_epu32_mask(x, y) | _mm512_cmplt_epu32_mask(difference, all);
+    _mm512_store_si512(&d->u32[l], all);
+    out |= (uint64_t)borrow << l;
+  }
+  return out;
+#else
+  gs_row_t borrow;
+  gs_row_from_mask(in, &borrow);
+  GS_LANES_DO(l) {
+    const uint32_t x = a->u32[l], y = b->u32[l], difference = x - y, all = difference + borrow.u32[l];
+    d->u32[l] = all;
+    borrow.i32[l] = -(x < y) | -(difference < all);
+  }
+  return gs_mask_from_row(&borrow);
+#endif
+}
+
 /* One byte per lane, 0 or 1, packed into a mask. */
 static inline uint64_t gs_pack_mask(const uint8_t bytes[GS_LANES]) {
   uint64_t mask = 0;
@@ -322,7 +465,7 @@ static inline uint32_t gs_bit(uint64_t mask, unsigned l) {
 static inline void gs_commit_cmp_mask(gs_wave_t *w, const gs_inst_t *in, uint64_t results) {
   const uint64_t mask = results & gs_vexec(w, in);
   gs_write_sgpr64(w, in->sdst, mask);
-  if (in->op->flags & GS_OPF_CMPX)
+  if (in->cmpx)
     gs_set_exec(w, mask);
 }
 static inline void gs_commit_cmp_row(gs_wave_t *w, const gs_inst_t *in, const gs_row_t *results) {

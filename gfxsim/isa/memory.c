@@ -106,7 +106,7 @@ static bool place_straight(gs_wave_t *w, gs_access_t *a) {
       return false;
     host[l] = range_host(range, a->at[l]);
   }
-  w->range_hint[w->pc / 8 % GS_RANGE_HINTS] = (uint32_t)(range - map->range);
+  *gs_range_hint(w) = (uint32_t)(range - map->range);
   for (uint64_t left = a->lanes; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctzll(left);
     a->at[l] = host[l];
@@ -191,6 +191,11 @@ bool gs_resolve_mixed(gs_wave_t *w, gs_access_t *a) {
 }
 
 bool gs_access_check_alignment(gs_wave_t *w, const gs_access_t *a, unsigned size) {
+  uint64_t bits = 0;
+  for (unsigned l = 0; l < GS_LANES; l++)
+    bits |= a->at[l];
+  if (!(bits & (size - 1)))
+    return true;
   for (uint64_t left = a->lanes; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctzll(left);
     if (a->at[l] & (size - 1)) {
@@ -213,7 +218,7 @@ void gs_access_write_back(gs_wave_t *w, gs_access_t *a) {
 
 void *gs_resolve_scalar(gs_wave_t *w, uint64_t address, unsigned size, uint32_t access) {
   const gs_vm_map_t *map = wave_map(w);
-  uint32_t *hint = &w->range_hint[w->pc / 8 % GS_RANGE_HINTS];
+  uint32_t *const hint = gs_range_hint(w);
   const gs_vm_range_t *range = *hint < map->count ? &map->range[*hint] : NULL;
   if (GS_UNLIKELY(!range_has(range, address, size, access)))
     range = gs_vm_find(map, address);

@@ -7,6 +7,9 @@
 
 #include "isa/lanes.h"
 
+/* For shared helpers of which a file needs only some. */
+#define GS_SHARED static __attribute__((unused))
+
 /* Where the 4 GiB apertures of LDS and private memory are in the flat address space (high dwords). */
 enum { GS_SHARED_APERTURE_HI = 0x00010000, GS_PRIVATE_APERTURE_HI = 0x00020000 };
 
@@ -67,13 +70,20 @@ static inline void gs_access_fill(gs_wave_t *w, gs_access_t *a) {
  */
 static inline void gs_access_measure(gs_access_t *a, uint32_t stride) {
   const uint64_t first = a->at[0];
-  uint64_t differ = 0, apart = 0;
-  for (unsigned l = 0; l < GS_LANES; l++) {
+  uint64_t differ = 0, apart = 0, expected = 0;
+  if (a->lanes != UINT64_MAX) {
+    for (unsigned l = 0; l < GS_LANES; l++)
+      apart |= a->at[l] - first;
+    a->uniform = !apart;
+    a->stride = 0;
+    return;
+  }
+  for (unsigned l = 0; l < GS_LANES; l++, expected += stride) {
     apart |= a->at[l] - first;
-    differ |= (a->at[l] - first) ^ ((uint64_t)l * stride);
+    differ |= (a->at[l] - first) ^ expected;
   }
   a->uniform = !apart;
-  a->stride = !differ && a->lanes == UINT64_MAX ? stride : 0;
+  a->stride = differ ? 0 : stride;
 }
 
 /* Bytes from a lane's first to behind its last. */
@@ -96,20 +106,18 @@ static inline uint32_t gs_access_dense_stride(const gs_access_t *a) {
   return a->step == GS_LINEAR_STEP || a->bytes < 4 ? a->bytes : 4;
 }
 
+/* Where the executing thread notes in which range the instruction in hand found its addresses last.
+ * Instructions share notes, and waves do: a note must be checked against the snapshot in use. */
+static inline uint32_t *gs_range_hint(const gs_wave_t *w) {
+  return &w->env->vm->hint[w->pc / 8 % GS_VM_HINTS];
+}
+
 /* The slow path of gs_resolve: any addresses, also lanes in several mappings. */
 bool gs_resolve_slow(gs_wave_t *w, gs_access_t *a);
 
-/* gs_resolve's fast path: all lanes in the mapping where this instruction found its addresses last time, and
- * each lane's dwords `step` apart. Addresses of lanes that take no part must be filled. Does nothing if it
- * returns false. */
-static inline bool gs_resolve_hinted(gs_wave_t *w, gs_access_t *a) {
-  const gs_vm_map_t *map = atomic_load_explicit(&w->env->vm->seen, memory_order_relaxed);
-  const uint32_t hint = w->range_hint[w->pc / 8 % GS_RANGE_HINTS];
-  if (GS_UNLIKELY(hint >= map->count))
-    return false;
-  const gs_vm_range_t *range = &map->range[hint];
-  const uint64_t span = gs_access_span(a);
-  const uint64_t start = range->start, last = range->end - span;
+/* Whether all lanes lie in this range. Addresses of lanes that take no part must be filled. */
+GS_SHARED bool gs_access_inside(const gs_access_t *a, const gs_vm_range_t *range) {
+  const uint64_t start = range->start, last = range->end - gs_access_span(a);
   if (GS_UNLIKELY((range->access & a->rights) != a->rights || last < start || last > range->end))
     return false;
   /* Addresses of mappings have bit 63 clear, so a difference has it set exactly if the address is out of
@@ -117,9 +125,24 @@ static inline bool gs_resolve_hinted(gs_wave_t *w, gs_access_t *a) {
   uint64_t outside = 0;
   for (unsigned l = 0; l < GS_LANES; l++)
     outside |= (a->at[l] - start) | (last - a->at[l]);
-  if (GS_UNLIKELY((int64_t)outside < 0 || (a->step != GS_LINEAR_STEP && gs_access_straddles(a))))
+  return (int64_t)outside >= 0;
+}
+
+/* gs_resolve's fast path: all lanes in one mapping, and each lane's dwords `step` apart. Addresses of lanes
+ * that take no part must be filled. Does nothing if it returns false. */
+GS_SHARED bool gs_resolve_near(gs_wave_t *w, gs_access_t *a) {
+  const gs_vm_map_t *map = atomic_load_explicit(&w->env->vm->seen, memory_order_relaxed);
+  uint32_t *const hint = gs_range_hint(w);
+  const gs_vm_range_t *range = &map->range[*hint];
+  if (GS_UNLIKELY(*hint >= map->count || !gs_access_inside(a, range))) {
+    range = gs_vm_find(map, a->at[0]);
+    if (!range || !gs_access_inside(a, range))
+      return false;
+    *hint = (uint32_t)(range - map->range);
+  }
+  if (GS_UNLIKELY(a->step != GS_LINEAR_STEP && gs_access_straddles(a)))
     return false;
-  const uint64_t delta = (uint64_t)(uintptr_t)range->host - start;
+  const uint64_t delta = (uint64_t)(uintptr_t)range->host - range->start;
   GS_LANES_DO(l)
   a->at[l] += delta;
   gs_access_measure(a, gs_access_dense_stride(a));
@@ -132,14 +155,14 @@ static inline bool gs_resolve(gs_wave_t *w, gs_access_t *a) {
   if (GS_UNLIKELY(!a->lanes))
     return a->zero != 0;
   gs_access_fill(w, a);
-  return GS_LIKELY(gs_resolve_hinted(w, a)) || gs_resolve_slow(w, a);
+  return GS_LIKELY(gs_resolve_near(w, a)) || gs_resolve_slow(w, a);
 }
 
 /* The slow path of gs_resolve_lds: moves lanes that are out of bounds to `zero`. */
 bool gs_resolve_lds_slow(gs_wave_t *w, gs_access_t *a);
 
 /* Resolves byte offsets into LDS. Returns whether there is anything to do. */
-static inline bool gs_resolve_lds(gs_wave_t *w, gs_access_t *a) {
+GS_SHARED bool gs_resolve_lds(gs_wave_t *w, gs_access_t *a) {
   if (GS_UNLIKELY(!a->lanes))
     return a->zero != 0;
   gs_access_fill(w, a);

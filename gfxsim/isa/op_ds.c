@@ -2,6 +2,7 @@
  * its network. LDS belongs to one workgroup, which one thread executes at a time: atomics need no host
  * atomics. Global data share and global wave sync do not exist on these devices as compute programs see them:
  * illegal. Not here: flat addresses of LDS (op_flat.c). */
+#include "isa/block.h"
 #include "isa/fp_atomic.h"
 #include "isa/transfer.h"
 
@@ -50,13 +51,51 @@ static bool lds_begin_addtid(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a) 
   return gs_resolve_lds(w, a);
 }
 
+/* The short way (block.h). */
+static bool lds_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *b, unsigned bytes, uint32_t offset) {
+  const gs_row_t *const address = &w->v[in->src[0].reg];
+  if (GS_UNLIKELY(in->gds))
+    return false;
+  const gs_shape_t shape = gs_row_shape(w, address, bytes);
+  const uint64_t first = shape == GS_SHAPE_OTHER ? UINT64_MAX : (uint64_t)gs_first_lane(w, address) + offset;
+  return first <= UINT32_MAX && gs_block_lds(w, b, shape, (uint32_t)first, bytes);
+}
+
 /* ---- Loads and stores ---- */
+
+/* `n` dwords per lane to registers from `reg` on, and from there. */
+static void lds_read(gs_wave_t *w, const gs_inst_t *in, unsigned reg, unsigned n, uint32_t offset) {
+  gs_access_t a;
+  gs_block_t b;
+  if (lds_block(w, in, &b, 4 * n, offset))
+    gs_block_load(w, &b, reg, n);
+  else if (lds_begin(w, in, &a, 4 * n, offset))
+    gs_load_dwords(w, &a, reg, n);
+}
+/* Two reads of `n` dwords per lane. Both addresses come from a register that the first may overwrite. */
+static void lds_read2(gs_wave_t *w, const gs_inst_t *in, unsigned n, uint32_t offset0, uint32_t offset1) {
+  gs_block_t block[2];
+  gs_access_t a[2];
+  if (lds_block(w, in, &block[0], 4 * n, offset0) && lds_block(w, in, &block[1], 4 * n, offset1)) {
+    gs_block_load(w, &block[0], in->dst, n);
+    gs_block_load(w, &block[1], in->dst + n, n);
+  } else if (lds_begin(w, in, &a[0], 4 * n, offset0) && lds_begin(w, in, &a[1], 4 * n, offset1)) {
+    gs_load_dwords(w, &a[0], in->dst, n);
+    gs_load_dwords(w, &a[1], in->dst + n, n);
+  }
+}
+static void lds_write(gs_wave_t *w, const gs_inst_t *in, unsigned reg, unsigned n, uint32_t offset) {
+  gs_access_t a;
+  gs_block_t b;
+  if (lds_block(w, in, &b, 4 * n, offset))
+    gs_block_store(w, &b, reg, n);
+  else if (lds_begin(w, in, &a, 4 * n, offset))
+    gs_store_dwords(w, &a, reg, n);
+}
 
 #define READ(name, n)                                                                                        \
   GS_OP(name) {                                                                                              \
-    gs_access_t a;                                                                                           \
-    if (lds_begin(w, in, &a, 4 * n, (uint32_t)in->imm))                                                      \
-      gs_load_dwords(w, &a, in->dst, n);                                                                     \
+    lds_read(w, in, in->dst, n, (uint32_t)in->imm);                                                          \
   }
 #define READ_NARROW(name, narrow, half)                                                                      \
   GS_OP(name) {                                                                                              \
@@ -66,9 +105,7 @@ static bool lds_begin_addtid(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a) 
   }
 #define WRITE(name, n)                                                                                       \
   GS_OP(name) {                                                                                              \
-    gs_access_t a;                                                                                           \
-    if (lds_begin(w, in, &a, 4 * n, (uint32_t)in->imm))                                                      \
-      gs_store_dwords(w, &a, in->src[1].reg, n);                                                             \
+    lds_write(w, in, in->src[1].reg, n, (uint32_t)in->imm);                                                  \
   }
 #define WRITE_NARROW(name, bytes, shift)                                                                     \
   GS_OP(name) {                                                                                              \
@@ -79,20 +116,13 @@ static bool lds_begin_addtid(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a) 
 /* Two accesses of `n` dwords each, their offsets in units of `scale` bytes. */
 #define READ2(name, n, scale)                                                                                \
   GS_OP(name) {                                                                                              \
-    gs_access_t a, b;                                                                                        \
-    if (lds_begin(w, in, &a, 4 * n, (uint32_t)in->imm * scale) &&                                            \
-        lds_begin(w, in, &b, 4 * n, in->imm1 * scale)) {                                                     \
-      gs_load_dwords(w, &a, in->dst, n);                                                                     \
-      gs_load_dwords(w, &b, in->dst + n, n);                                                                 \
-    }                                                                                                        \
+    lds_read2(w, in, n, (uint32_t)in->imm *scale, in->imm1 *scale);                                          \
   }
 #define WRITE2(name, n, scale)                                                                               \
   GS_OP(name) {                                                                                              \
-    gs_access_t a;                                                                                           \
-    if (lds_begin(w, in, &a, 4 * n, (uint32_t)in->imm * scale))                                              \
-      gs_store_dwords(w, &a, in->src[1].reg, n);                                                             \
-    if (lds_begin(w, in, &a, 4 * n, in->imm1 * scale))                                                       \
-      gs_store_dwords(w, &a, in->src[2].reg, n);                                                             \
+    lds_write(w, in, in->src[1].reg, n, (uint32_t)in->imm *scale);                                           \
+    if (GS_LIKELY(!in->gds))                                                                                 \
+      lds_write(w, in, in->src[2].reg, n, in->imm1 *scale);                                                  \
   }
 
 READ(ds_read_b32, 1)
@@ -413,8 +443,7 @@ static void take_from(gs_wave_t *w, const gs_inst_t *in, const gs_row_t *data, c
     gs_lane_mask_update(w, exec);
   GS_LANES_DO(l)
   active.u32[l] = data->u32[l] & w->lane_mask.u32[l];
-  for (unsigned l = 0; l < GS_LANES; l++)
-    result.u32[l] = active.u32[from->u32[l] & 63];
+  gs_permute_row(&active, from, &result);
   gs_write_row(w, in->dst, &result, exec);
 }
 

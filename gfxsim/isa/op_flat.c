@@ -1,6 +1,7 @@
 /* FLAT, GLOBAL and SCRATCH instructions: loads, stores and atomics whose addresses are in registers.
  * Not here: buffers (op_mubuf.c), and how an address becomes one of this process (memory.h). */
 #include "isa/atomic.h"
+#include "isa/block.h"
 
 /* ---- Addresses ---- */
 
@@ -49,6 +50,63 @@ static bool scratch_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, uns
   return gs_resolve(w, a);
 }
 
+/* ---- The short way (block.h) ---- */
+
+/* The address of the first lane, if the lanes' addresses are related. */
+static inline gs_shape_t vector_shape(gs_wave_t *w, const gs_inst_t *in, unsigned bytes, uint64_t *address) {
+  const gs_row_t *const low = &w->v[in->src[0].reg];
+  const gs_shape_t shape = gs_row_shape(w, low, bytes);
+  if (shape == GS_SHAPE_OTHER || gs_row_shape(w, low + 1, 0) == GS_SHAPE_OTHER)
+    return GS_SHAPE_OTHER;
+  *address = ((uint64_t)gs_first_lane(w, low + 1) << 32 | gs_first_lane(w, low)) + (uint64_t)(int64_t)in->imm;
+  return shape;
+}
+
+static bool global_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *b, unsigned bytes, uint32_t rights) {
+  uint64_t address;
+  gs_shape_t shape;
+  if (in->src[2].kind == GS_SRC_NONE) {
+    shape = vector_shape(w, in, bytes, &address);
+    if (shape == GS_SHAPE_OTHER)
+      return false;
+  } else {
+    const gs_row_t *const offset = &w->v[in->src[0].reg];
+    shape = gs_row_shape(w, offset, bytes);
+    if (shape == GS_SHAPE_OTHER)
+      return false;
+    address = gs_src_mask(w, in, 2) + (uint64_t)(int64_t)in->imm + gs_first_lane(w, offset);
+  }
+  return gs_block_linear(w, b, shape, address, bytes, rights);
+}
+
+static bool scratch_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *b, unsigned bytes, uint32_t rights) {
+  uint32_t offset = (uint32_t)in->imm;
+  if (in->src[2].kind != GS_SRC_NONE)
+    offset += w->s.u32[in->src[2].reg];
+  else if (in->src[0].kind != GS_SRC_VGPR || gs_row_shape(w, &w->v[in->src[0].reg], 0) == GS_SHAPE_OTHER)
+    return false;
+  else
+    offset += gs_first_lane(w, &w->v[in->src[0].reg]);
+  return gs_exec(w) && gs_block_private(w, b, w->s.u64[GS_S_FLAT_SCRATCH / 2], offset, bytes, rights);
+}
+
+/* A block does not leave an aperture, which it would do at 4 GiB, where nothing is mapped. */
+static bool flat_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *b, unsigned bytes, uint32_t rights) {
+  uint64_t address;
+  const gs_shape_t shape = vector_shape(w, in, bytes, &address);
+  if (shape == GS_SHAPE_OTHER)
+    return false;
+  switch (address >> 32) {
+  case GS_PRIVATE_APERTURE_HI:
+    return shape == GS_SHAPE_UNIFORM &&
+           gs_block_private(w, b, w->s.u64[GS_S_FLAT_SCRATCH / 2], (uint32_t)address, bytes, rights);
+  case GS_SHARED_APERTURE_HI: return gs_block_lds(w, b, shape, (uint32_t)address, bytes);
+  default: return gs_block_linear(w, b, shape, address, bytes, rights);
+  }
+}
+
+/* ---- Flat addresses of which some may be in an aperture ---- */
+
 /* Which lanes' addresses have this high dword. */
 static uint64_t lanes_in(const gs_access_t *a, uint32_t high) {
   uint8_t bytes[GS_LANES];
@@ -61,7 +119,6 @@ static bool in_aperture(uint64_t address) {
   return address >> 32 == GS_PRIVATE_APERTURE_HI || address >> 32 == GS_SHARED_APERTURE_HI;
 }
 
-/* Flat addresses of which some may be in an aperture. */
 static bool resolve_apertures(gs_wave_t *w, gs_access_t *a, unsigned align) {
   const uint64_t private_lanes = lanes_in(a, GS_PRIVATE_APERTURE_HI);
   const uint64_t shared_lanes = lanes_in(a, GS_SHARED_APERTURE_HI);
@@ -93,7 +150,7 @@ static bool flat_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, unsign
   /* Nothing is mapped in the apertures, so that a hit says that no lane is there. */
   if (!in_aperture(a->at[__builtin_ctzll(a->lanes)])) {
     gs_access_fill(w, a);
-    if (GS_LIKELY(gs_resolve_hinted(w, a)))
+    if (GS_LIKELY(gs_resolve_near(w, a)))
       return true;
   }
   return resolve_apertures(w, a, align);
@@ -108,6 +165,11 @@ static bool flat_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, unsign
 #define LOAD_DWORDS(segment, begin, suffix, n)                                                               \
   GS_OP(segment##_load_##suffix) {                                                                           \
     gs_access_t a;                                                                                           \
+    gs_block_t b;                                                                                            \
+    if (GS_LIKELY(!in->lds) && segment##_block(w, in, &b, 4 * n, GS_VM_READ)) {                              \
+      gs_block_load(w, &b, in->dst, n);                                                                      \
+      return;                                                                                                \
+    }                                                                                                        \
     if (!begin(4 * n, GS_VM_READ))                                                                           \
       return;                                                                                                \
     if (n == 1 && GS_UNLIKELY(in->lds))                                                                      \
@@ -128,7 +190,10 @@ static bool flat_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, unsign
 #define STORE_DWORDS(segment, begin, suffix, n)                                                              \
   GS_OP(segment##_store_##suffix) {                                                                          \
     gs_access_t a;                                                                                           \
-    if (begin(4 * n, GS_VM_WRITE))                                                                           \
+    gs_block_t b;                                                                                            \
+    if (segment##_block(w, in, &b, 4 * n, GS_VM_WRITE))                                                      \
+      gs_block_store(w, &b, in->src[1].reg, n);                                                              \
+    else if (begin(4 * n, GS_VM_WRITE))                                                                      \
       gs_store_dwords(w, &a, in->src[1].reg, n);                                                             \
   }
 #define STORE_NARROW(segment, begin, suffix, bytes, shift)                                                   \

@@ -1,6 +1,7 @@
 /* MUBUF instructions on untyped data: loads, stores and atomics through buffer resources, among them those of
  * scratch memory; and cache control. Not here: typed data (op_mtbuf.c). */
 #include "isa/atomic.h"
+#include "isa/block.h"
 #include "isa/buffer.h"
 
 enum { MAX_DWORDS = 4 };
@@ -42,6 +43,24 @@ static unsigned begin_dwords(gs_wave_t *w, const gs_inst_t *in, gs_access_t a[MA
   return n;
 }
 
+/* The short way (block.h), for scratch memory at one offset in all lanes: the lanes are the records of the
+ * buffer's only swizzled block. */
+static bool scratch_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *block, unsigned n, uint32_t rights) {
+  const gs_buffer_t b = gs_buffer_of(w, in);
+  if (!b.swizzle || b.index_shift != 6 || !b.add_tid || in->idxen || in->lds || !gs_exec(w))
+    return false;
+  uint32_t offset = (uint32_t)in->imm;
+  if (in->offen) {
+    const gs_row_t *const row = &w->v[in->src[0].reg];
+    if (gs_row_shape(w, row, 0) == GS_SHAPE_OTHER)
+      return false;
+    offset += gs_first_lane(w, row);
+  }
+  const uint32_t soffset = gs_ssrc32(w, in, 2);
+  const uint64_t end = soffset + ((uint64_t)(offset / 4) + n) * GS_PRIVATE_STEP;
+  return end <= b.num_records && gs_block_private(w, block, b.base + soffset, offset, 4 * n, rights);
+}
+
 /* The register after the data says whether pages were missing: never, as such an access faults. */
 static void put_status(gs_wave_t *w, const gs_inst_t *in, unsigned n) {
   if (GS_LIKELY(!in->tfe))
@@ -52,6 +71,12 @@ static void put_status(gs_wave_t *w, const gs_inst_t *in, unsigned n) {
 
 static void load_dwords(gs_wave_t *w, const gs_inst_t *in, unsigned n) {
   gs_access_t a[MAX_DWORDS];
+  gs_block_t block;
+  if (scratch_block(w, in, &block, n, GS_VM_READ)) {
+    gs_block_load(w, &block, in->dst, n);
+    put_status(w, in, n);
+    return;
+  }
   const unsigned count = begin_dwords(w, in, a, n, GS_VM_READ);
   if (!count)
     return;
@@ -66,6 +91,11 @@ static void load_dwords(gs_wave_t *w, const gs_inst_t *in, unsigned n) {
 
 static void store_dwords(gs_wave_t *w, const gs_inst_t *in, unsigned n) {
   gs_access_t a[MAX_DWORDS];
+  gs_block_t block;
+  if (scratch_block(w, in, &block, n, GS_VM_WRITE)) {
+    gs_block_store(w, &block, in->dst, n);
+    return;
+  }
   const unsigned count = begin_dwords(w, in, a, n, GS_VM_WRITE);
   if (GS_LIKELY(count == 1)) {
     gs_store_dwords(w, &a[0], in->dst, n);

@@ -152,7 +152,7 @@ static inline uint64_t gs_smem_buffer_item(gs_wave_t *w, const gs_inst_t *in, un
 }
 
 static inline uint64_t gs_smem_data64(const gs_wave_t *w, unsigned reg) {
-  return (uint64_t)w->s.u32[reg] | (uint64_t)w->s.u32[reg + 1] << 32;
+  return gs_read_sgpr64(w, reg);
 }
 
 static inline void gs_smem_return32(gs_wave_t *w, const gs_inst_t *in, uint32_t old) {

@@ -46,7 +46,7 @@ GS_OP(s_movrels_b32) {
 GS_OP(s_movrels_b64) {
   unsigned reg;
   (void)gs_movrel(w, in->src[0].reg, 2, &reg);
-  gs_sdst64(w, in, w->s.u32[reg] | (uint64_t)w->s.u32[reg + 1] << 32);
+  gs_sdst64(w, in, gs_read_sgpr64(w, reg));
 }
 GS_OP(s_movreld_b32) {
   unsigned reg;
@@ -103,7 +103,7 @@ static inline uint64_t gs_one_bit(const gs_wave_t *w, const gs_inst_t *in, unsig
   return UINT64_C(1) << (gs_ssrc32(w, in, 0) & (bits - 1));
 }
 static inline uint64_t gs_old64(const gs_wave_t *w, const gs_inst_t *in) {
-  return w->s.u32[in->dst] | (uint64_t)w->s.u32[in->dst + 1] << 32;
+  return gs_read_sgpr64(w, in->dst);
 }
 GS_OP(s_bitset0_b32) {
   gs_sdst32(w, in, w->s.u32[in->dst] & ~(uint32_t)gs_one_bit(w, in, 32));

@@ -2,98 +2,40 @@
  * Not here: 64-bit comparisons (op_vcmp_int.c). */
 #include "isa/vint.h"
 
-/* Gives a bit per lane to the scalar destination: lanes that are not written give 0. Comes after the
- * commit of the result, as the destination may be EXEC. */
-static inline void gs_commit_carry(gs_wave_t *w, const gs_inst_t *in, const gs_row_t *carry) {
-  gs_write_sgpr64(w, in->sdst, gs_mask_from_row(carry) & gs_vexec(w, in));
+/* Gives a bit per lane to the scalar destination: lanes that are not written give 0. Comes after the commit of the
+ * result, as the destination may be EXEC. */
+static inline void gs_write_carry(gs_wave_t *w, const gs_inst_t *in, uint64_t carry) {
+  gs_write_sgpr64(w, in->sdst, carry & gs_vexec(w, in));
 }
 
-/* Sums and differences with a carry or borrow out, which tells overflow of the exact result also when
- * clamp saturates the destination. `x` and `y` name the operands of x + y or x - y. */
-#define GS_VADD_CO(name)                                                                                     \
-  GS_OP(name) {                                                                                              \
-    gs_row_t ta, tb, td, carry;                                                                              \
-    GS_VOP_SRC(0, a);                                                                                        \
-    GS_VOP_SRC(1, b);                                                                                        \
-    gs_row_t *const d = gs_dst32(w, in, &td);                                                                \
-    GS_LANES_DO(l) {                                                                                         \
-      const uint32_t a = ra->u32[l], sum = a + rb->u32[l];                                                   \
-      d->u32[l] = sum;                                                                                       \
-      carry.i32[l] = -(sum < a);                                                                             \
-    }                                                                                                        \
-    if (GS_UNLIKELY(in->clamp))                                                                              \
-      GS_LANES_DO(l) {                                                                                       \
-        d->u32[l] |= carry.u32[l];                                                                           \
-      }                                                                                                      \
-    gs_commit32(w, in, d);                                                                                   \
-    gs_commit_carry(w, in, &carry);                                                                          \
+/* Ends a sum or difference. The carries tell overflow of the exact result also when clamp saturates the
+ * destination, to `limit`. */
+static inline void gs_commit_carry(gs_wave_t *w, const gs_inst_t *in, gs_row_t *d, uint64_t carry,
+                                   uint32_t limit) {
+  if (GS_UNLIKELY(!in->plain_dst && in->clamp)) {
+    gs_row_t saturated;
+    gs_broadcast(limit, &saturated);
+    gs_select_row(carry, d, &saturated, d);
   }
-#define GS_VSUB_CO(name, x, y)                                                                               \
-  GS_OP(name) {                                                                                              \
-    gs_row_t ta, tb, td, carry;                                                                              \
-    GS_VOP_SRC(0, a);                                                                                        \
-    GS_VOP_SRC(1, b);                                                                                        \
-    gs_row_t *const d = gs_dst32(w, in, &td);                                                                \
-    GS_LANES_DO(l) {                                                                                         \
-      const uint32_t a = ra->u32[l], b = rb->u32[l];                                                         \
-      d->u32[l] = x - y;                                                                                     \
-      carry.i32[l] = -(x < y);                                                                               \
-    }                                                                                                        \
-    if (GS_UNLIKELY(in->clamp))                                                                              \
-      GS_LANES_DO(l) {                                                                                       \
-        d->u32[l] &= ~carry.u32[l];                                                                          \
-      }                                                                                                      \
-    gs_commit32(w, in, d);                                                                                   \
-    gs_commit_carry(w, in, &carry);                                                                          \
-  }
-
-GS_VADD_CO(v_add_co_u32)
-GS_VSUB_CO(v_sub_co_u32, a, b)
-GS_VSUB_CO(v_subrev_co_u32, b, a)
-
-/* The same with a carry or borrow in. Rows of masks hold -1 for a set bit, so that subtracting one adds
- * the carry. */
-GS_OP(v_addc_co_u32) {
-  gs_row_t ta, tb, td, carry;
-  GS_VOP_SRC(0, a);
-  GS_VOP_SRC(1, b);
-  gs_row_from_mask(gs_src_mask(w, in, 2), &carry);
-  gs_row_t *const d = gs_dst32(w, in, &td);
-  GS_LANES_DO(l) {
-    const uint32_t a = ra->u32[l], b = rb->u32[l], sum = a + b, all = sum - carry.u32[l];
-    d->u32[l] = all;
-    carry.i32[l] = -(sum < a) | -(all < sum);
-  }
-  if (GS_UNLIKELY(in->clamp))
-    GS_LANES_DO(l) {
-      d->u32[l] |= carry.u32[l];
-    }
   gs_commit32(w, in, d);
-  gs_commit_carry(w, in, &carry);
+  gs_write_carry(w, in, carry);
 }
 
-#define GS_VSUBB_CO(name, x, y)                                                                              \
+/* x and y name the operands of x + y or x - y; `mask` has the carries or borrows in. */
+#define GS_VCARRY(name, op, x, y, mask, limit)                                                               \
   GS_OP(name) {                                                                                              \
-    gs_row_t ta, tb, td, carry;                                                                              \
+    gs_row_t ta, tb, td;                                                                                     \
     GS_VOP_SRC(0, a);                                                                                        \
     GS_VOP_SRC(1, b);                                                                                        \
-    gs_row_from_mask(gs_src_mask(w, in, 2), &carry);                                                         \
     gs_row_t *const d = gs_dst32(w, in, &td);                                                                \
-    GS_LANES_DO(l) {                                                                                         \
-      const uint32_t a = ra->u32[l], b = rb->u32[l], difference = x - y, all = difference + carry.u32[l];    \
-      d->u32[l] = all;                                                                                       \
-      carry.i32[l] = -(x < y) | -(difference < all);                                                         \
-    }                                                                                                        \
-    if (GS_UNLIKELY(in->clamp))                                                                              \
-      GS_LANES_DO(l) {                                                                                       \
-        d->u32[l] &= ~carry.u32[l];                                                                          \
-      }                                                                                                      \
-    gs_commit32(w, in, d);                                                                                   \
-    gs_commit_carry(w, in, &carry);                                                                          \
+    gs_commit_carry(w, in, d, op(x, y, mask, d), limit);                                                     \
   }
-
-GS_VSUBB_CO(v_subb_co_u32, a, b)
-GS_VSUBB_CO(v_subbrev_co_u32, b, a)
+GS_VCARRY(v_add_co_u32, gs_add_carry, ra, rb, 0, UINT32_MAX)
+GS_VCARRY(v_sub_co_u32, gs_sub_borrow, ra, rb, 0, 0)
+GS_VCARRY(v_subrev_co_u32, gs_sub_borrow, rb, ra, 0, 0)
+GS_VCARRY(v_addc_co_u32, gs_add_carry, ra, rb, gs_src_mask(w, in, 2), UINT32_MAX)
+GS_VCARRY(v_subb_co_u32, gs_sub_borrow, ra, rb, gs_src_mask(w, in, 2), 0)
+GS_VCARRY(v_subbrev_co_u32, gs_sub_borrow, rb, ra, gs_src_mask(w, in, 2), 0)
 
 /* 64-bit shifts, count first; six bits of it count. */
 #define GS_VSHIFT64(name, type, expr)                                                                        \
@@ -127,13 +69,13 @@ GS_OP(v_mad_u64_u32) {
     gs_put_u64(d, l, sum);
     carry.i32[l] = -(sum < product);
   }
-  if (GS_UNLIKELY(in->clamp))
+  if (GS_UNLIKELY(!in->plain_dst && in->clamp))
     GS_LANES_DO(l) {
       d.lo->u32[l] |= carry.u32[l];
       d.hi->u32[l] |= carry.u32[l];
     }
   gs_commit64(w, in, d);
-  gs_commit_carry(w, in, &carry);
+  gs_write_carry(w, in, gs_mask_from_row(&carry));
 }
 
 GS_OP(v_mad_i64_i32) {
@@ -155,5 +97,5 @@ GS_OP(v_mad_i64_i32) {
     sign.i32[l] = -(int32_t)negative;
   }
   gs_commit64(w, in, d);
-  gs_commit_carry(w, in, &sign);
+  gs_write_carry(w, in, gs_mask_from_row(&sign));
 }

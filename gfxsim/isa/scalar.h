@@ -17,7 +17,7 @@ static inline uint32_t gs_ssrc32(const gs_wave_t *w, const gs_inst_t *in, unsign
 static inline uint64_t gs_ssrc64(const gs_wave_t *w, const gs_inst_t *in, unsigned i) {
   const gs_src_t *s = &in->src[i];
   if (GS_LIKELY(s->kind == GS_SRC_SGPR))
-    return (uint64_t)w->s.u32[s->reg] | (uint64_t)w->s.u32[s->reg + 1] << 32;
+    return gs_read_sgpr64(w, s->reg);
   if (GS_LIKELY(s->kind == GS_SRC_CONST))
     return s->value;
   return gs_special_value(w, in, i);

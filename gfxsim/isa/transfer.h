@@ -7,9 +7,6 @@
 #include "isa/guest.h"
 #include "isa/memory.h"
 
-/* For shared helpers of which a file needs only some. */
-#define GS_SHARED static __attribute__((unused))
-
 /* ---- Loads ---- */
 
 /* Ends a load of one register: lanes out of bounds get 0, the others their value. */

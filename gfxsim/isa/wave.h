@@ -10,7 +10,7 @@
 #include "base/vm.h"
 #include "isa/inst.h"
 
-enum { GS_LANES = 64, GS_SGPRS = 128, GS_ARCH_VGPRS = 256, GS_VGPRS = 512, GS_RANGE_HINTS = 16 };
+enum { GS_LANES = 64, GS_SGPRS = 128, GS_ARCH_VGPRS = 256, GS_VGPRS = 512 };
 
 /* Operand numbers of scalar registers with a name. */
 enum {
@@ -97,9 +97,6 @@ typedef struct gs_wave {
   uint64_t lane_mask_exec;
   gs_row_t lane_mask;
 
-  /* Where memory instructions found their addresses last (indices into the snapshot of the address space), by their
-   * place in the program. Only hints: a look-up through one checks it against the snapshot in use. */
-  uint32_t range_hint[GS_RANGE_HINTS];
   uint32_t scalar_copy[16]; /* what gs_resolve_scalar read from memory that is in several pieces in this process */
 
   struct {
@@ -124,12 +121,6 @@ static inline uint64_t gs_vcc(const gs_wave_t *w) {
 
 /* Stops the wave with a fault; the first one counts. `lane` is GS_LANES for scalar accesses. */
 void gs_wave_fault(gs_wave_t *w, gs_wave_fault_kind_t kind, uint64_t address, uint32_t access, unsigned lane);
-
-/* Forgets where the wave found its addresses, for a wave that starts anew. */
-static inline void gs_wave_forget_ranges(gs_wave_t *w) {
-  for (unsigned i = 0; i < GS_RANGE_HINTS; i++)
-    w->range_hint[i] = 0;
-}
 
 /* Sets MODE and what is derived from it. */
 void gs_wave_set_mode(gs_wave_t *w, uint32_t mode);

@@ -1,0 +1,150 @@
+/* The short way to memory, for what most instructions do: all lanes at the same address, or side by side in
+ * the order of their numbers. One look at the address registers tells; then there is one address to check
+ * instead of 64, and a whole row to move. Whatever is not like that goes the long way. Not here: the long way
+ * (memory.h, transfer.h). */
+#ifndef GFXSIM_ISA_BLOCK_H
+#define GFXSIM_ISA_BLOCK_H
+
+#include "isa/transfer.h"
+
+/* How the values of a row are related. */
+typedef enum gs_shape {
+  GS_SHAPE_OTHER,
+  GS_SHAPE_UNIFORM, /* the same in all active lanes */
+  GS_SHAPE_DENSE,   /* all lanes are active, and each value is the one before plus a stride */
+} gs_shape_t;
+
+GS_SHARED gs_shape_t gs_row_shape(gs_wave_t *w, const gs_row_t *row, uint32_t stride) {
+  const uint64_t exec = gs_exec(w);
+  uint32_t apart = 0, uneven = 0;
+  if (GS_LIKELY(exec == UINT64_MAX)) {
+    const uint32_t first = row->u32[0];
+    for (uint32_t l = 0; l < GS_LANES; l++) {
+      const uint32_t distance = row->u32[l] - first;
+      apart |= distance;
+      uneven |= distance ^ (l * stride);
+    }
+    /* A row that passes 2^32 is not dense once it is extended to 64 bits. */
+    if (!uneven && first + (GS_LANES - 1) * stride >= first)
+      return GS_SHAPE_DENSE;
+    return apart ? GS_SHAPE_OTHER : GS_SHAPE_UNIFORM;
+  }
+  if (!exec)
+    return GS_SHAPE_OTHER;
+  if (exec != w->lane_mask_exec)
+    gs_lane_mask_update(w, exec);
+  const uint32_t first = row->u32[__builtin_ctzll(exec)];
+  for (unsigned l = 0; l < GS_LANES; l++)
+    apart |= (row->u32[l] ^ first) & w->lane_mask.u32[l];
+  return apart ? GS_SHAPE_OTHER : GS_SHAPE_UNIFORM;
+}
+
+/* The value of the first active lane. */
+static inline uint32_t gs_first_lane(const gs_wave_t *w, const gs_row_t *row) {
+  return row->u32[__builtin_ctzll(gs_exec(w))];
+}
+
+/* An access that goes the short way. */
+typedef struct gs_block {
+  uint64_t at;      /* of lane 0; of all lanes if uniform */
+  gs_shape_t shape; /* dense lanes are as many bytes apart as each accesses, or in private memory 4 */
+  uint32_t step;    /* from one dword of a lane to its next: GS_LINEAR_STEP or GS_PRIVATE_STEP */
+} gs_block_t;
+
+/* Each of these finds out whether the access of `bytes` per lane (1, 2, or a multiple of 4) can go the short
+ * way, and then fills `b`. They never fault: what they refuse must go the long way, bad addresses too. */
+
+/* `size` bytes at one place of the GPU's address space. */
+static inline bool gs_block_place(const gs_wave_t *w, gs_block_t *b, uint64_t address, uint64_t size,
+                                  uint32_t rights) {
+  const gs_vm_map_t *map = atomic_load_explicit(&w->env->vm->seen, memory_order_relaxed);
+  uint32_t *const hint = gs_range_hint(w);
+  const gs_vm_range_t *range = &map->range[*hint];
+  if (GS_UNLIKELY(*hint >= map->count || address - range->start >= range->end - range->start)) {
+    range = gs_vm_find(map, address);
+    if (!range)
+      return false;
+    *hint = (uint32_t)(range - map->range);
+  }
+  b->at = (uint64_t)(uintptr_t)range->host + (address - range->start);
+  return range->end - address >= size && (range->access & rights) == rights;
+}
+
+/* Addresses of ordinary memory. */
+static inline bool gs_block_linear(const gs_wave_t *w, gs_block_t *b, gs_shape_t shape, uint64_t address,
+                                   unsigned bytes, uint32_t rights) {
+  b->shape = shape;
+  b->step = GS_LINEAR_STEP;
+  return gs_block_place(w, b, address, shape == GS_SHAPE_DENSE ? GS_LANES * bytes : bytes, rights);
+}
+
+/* Byte offset `offset` into every lane's private memory, of which lane 0's begins at `base`. The lanes'
+ * dwords lie side by side, whatever EXEC says. */
+static inline bool gs_block_private(const gs_wave_t *w, gs_block_t *b, uint64_t base, uint32_t offset,
+                                    unsigned bytes, uint32_t rights) {
+  if (offset % 4 || bytes % 4)
+    return false;
+  b->shape = GS_SHAPE_DENSE;
+  b->step = GS_PRIVATE_STEP;
+  return gs_block_place(w, b, base + (uint64_t)(offset / 4) * GS_PRIVATE_STEP, bytes / 4 * GS_PRIVATE_STEP,
+                        rights);
+}
+
+/* Byte offset `offset` into LDS. */
+static inline bool gs_block_lds(const gs_wave_t *w, gs_block_t *b, gs_shape_t shape, uint32_t offset,
+                                unsigned bytes) {
+  const uint32_t size = shape == GS_SHAPE_DENSE ? GS_LANES * bytes : bytes;
+  b->shape = shape;
+  b->step = GS_LINEAR_STEP;
+  b->at = (uint64_t)(uintptr_t)w->env->lds + offset;
+  return offset < w->env->lds_bytes && w->env->lds_bytes - offset >= size;
+}
+
+/* Loads `n` dwords per lane into registers from `reg` on. */
+GS_SHARED void gs_block_load(gs_wave_t *w, const gs_block_t *b, unsigned reg, unsigned n) {
+  const uint64_t exec = gs_exec(w);
+  gs_row_t tmp[4], *const row = exec == UINT64_MAX ? &w->v[reg] : tmp;
+  if (b->shape == GS_SHAPE_UNIFORM)
+    for (unsigned i = 0; i < n; i++)
+      gs_broadcast32(&row[i], b->at + 4 * i);
+  else if (n == 1 || b->step != GS_LINEAR_STEP)
+    for (unsigned i = 0; i < n; i++)
+      gs_get_block(&row[i], b->at + (uint64_t)i * b->step);
+  else
+    gs_get_interleaved(row, b->at, n);
+  if (GS_UNLIKELY(row == tmp))
+    for (unsigned i = 0; i < n; i++)
+      gs_write_row(w, reg + i, &tmp[i], exec);
+}
+
+/* Stores the active lanes of a register to 64 dwords that lie side by side and belong to this wave alone. */
+GS_SHARED void gs_put_active(gs_wave_t *w, const gs_row_t *row, uint64_t at) {
+  const uint64_t exec = gs_exec(w);
+  if (exec != w->lane_mask_exec)
+    gs_lane_mask_update(w, exec);
+  gs_row_t memory;
+  gs_get_block(&memory, at);
+  GS_LANES_DO(l)
+  memory.u32[l] = (row->u32[l] & w->lane_mask.u32[l]) | (memory.u32[l] & ~w->lane_mask.u32[l]);
+  gs_put_block(&memory, at);
+}
+
+/* Stores `n` dwords per lane from registers from `reg` on. */
+GS_SHARED void gs_block_store(gs_wave_t *w, const gs_block_t *b, unsigned reg, unsigned n) {
+  const gs_row_t *const row = &w->v[reg];
+  if (b->shape == GS_SHAPE_UNIFORM) { /* the last lane wins */
+    const unsigned last = 63u - (unsigned)__builtin_clzll(gs_exec(w));
+    for (unsigned i = 0; i < n; i++)
+      gs_guest_put32(b->at + 4 * i, row[i].u32[last]);
+  } else if (gs_exec(w) != UINT64_MAX) {
+    for (unsigned i = 0; i < n; i++)
+      gs_put_active(w, &row[i], b->at + (uint64_t)i * b->step);
+  } else if (n == 1 || b->step != GS_LINEAR_STEP) {
+    for (unsigned i = 0; i < n; i++)
+      gs_put_block(&row[i], b->at + (uint64_t)i * b->step);
+  } else {
+    gs_put_interleaved(row, b->at, n);
+  }
+}
+
+#endif
