@@ -88,15 +88,13 @@ atmi_status_t atmi_signal_wait(atmi_signal_t *signal, uint64_t busy_ticks) {
 }
 
 void atmi_signal_pool_abandon(atmi_pool_t *pool) {
-  /* Pairs with the fence in atmi_stream_synchronize: either that thread sees that the device is lost, or the
-   * loads below see its signal in use. */
-  atomic_thread_fence(memory_order_seq_cst);
   uint32_t count = atmi_pool_count(pool);
   for (uint32_t i = 0; i < count; i++) {
     atmi_signal_t *signal = atmi_pool_at(pool, i);
-    if (!atomic_load_explicit(&signal->references, memory_order_acquire))
-      continue;
-    if (atomic_load_explicit(&signal->done, memory_order_acquire))
+    /* Sequentially consistent, as are the store of the device's lost flag before this, and in
+     * atmi_signal_expect the exchange before the look at that flag: either that thread sees that the device
+     * is lost, or we see its signal in use, and with it the reference that came before. */
+    if (atomic_load(&signal->done) || !atomic_load_explicit(&signal->references, memory_order_acquire))
       continue;
     atomic_store_explicit(&signal->lost, true, memory_order_release);
     hsa_signal_store_screlease(signal->hsa, 0);

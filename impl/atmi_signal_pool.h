@@ -118,6 +118,12 @@ ATMI_MUST_CHECK static inline atmi_status_t atmi_signal_query(atmi_signal_t *sig
   return ATMI_OK;
 }
 
+/* To be called before the look at the device's lost flag that comes before waiting: a fault of the device
+ * will either have shown there, or will wake who waits (see atmi_signal_pool_abandon). */
+static inline void atmi_signal_expect(atmi_signal_t *signal) {
+  atomic_exchange(&signal->done, false);
+}
+
 /* Sleeps until the answer of atmi_signal_query is no longer ATMI_PENDING, and returns it; spins for
  * `busy_ticks` of HSA's clock first. */
 ATMI_MUST_CHECK atmi_status_t atmi_signal_wait(atmi_signal_t *signal, uint64_t busy_ticks);

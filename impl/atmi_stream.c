@@ -474,9 +474,8 @@ static atmi_status_t wait_for_all(atmi_stream_t *stream) {
   atmi_device_t *device = stream->device;
   atmi_status_t status = ATMI_OK;
   uint64_t begin = device->machine->timeline ? atmi_trace_now() : 0;
-  /* Orders the signal's initial value before the look at the lost flag: either atmi_device_abandon sees this
-   * signal in use and wakes us, or we see the flag. */
-  atomic_thread_fence(memory_order_seq_cst);
+  if (stream->tail)
+    atmi_signal_expect(stream->tail);
   if (atmi_device_is_lost(device))
     return ATMI_LOST;
   if (stream->tail && (status = atmi_signal_query(stream->tail)) == ATMI_PENDING)

@@ -1,6 +1,6 @@
 # Reads callgrind profiles (one per thread, --compress-strings=no --compress-pos=no) and prints what the plugin's
 # calls cost: instructions in the plugin and the libraries that it calls, and in ROCr without the thunk below it.
-#   awk -v plugin=PATH -f costs.awk profile...
+#   awk -v plugin=PATH -v prefix=TEXT -v count=OPERATIONS -f costs.awk profile...
 # A thread that never enters the plugin counts nothing: ROCr's and the simulator's own threads.
 
 function base(path) { sub(/.*\//, "", path); return path }
@@ -37,4 +37,4 @@ FNR == 1 { end_thread(); object = callee = ""; call = 0 }
   call = 0
   callee = ""
 }
-END { end_thread(); printf "%d %d\n", own, rocr }
+END { end_thread(); printf "%s %.0f/%.0f\n", prefix, own / count, rocr / count }

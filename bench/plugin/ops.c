@@ -1,18 +1,19 @@
-/* One OpenMP operation, repeated: bench/plugin/run counts the instructions of twice the repetitions against once.
- *   ops OPERATION COUNT    `ops list` prints the operations. */
+/* OpenMP operations, each repeated after some repetitions that do not count. Under callgrind, each operation
+ * gets a profile of its own; with "time", microseconds per operation are printed. */
 #include <omp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <valgrind/callgrind.h>
 
 enum { ITERATIONS = 4096, WORDS = 16 };
 
 static void empty(long count) {
   for (long i = 0; i < count; i++) {
 #pragma omp target
-    {
-    }
+    {}
   }
 }
 
@@ -46,11 +47,9 @@ static void map8(long count) {
 
 static void nowait(long count) {
   char order;
-#pragma omp parallel num_threads(1)
   for (long i = 0; i < count; i++) {
 #pragma omp target nowait depend(inout : order)
-    {
-    }
+    {}
 #pragma omp taskwait
   }
 }
@@ -80,29 +79,51 @@ static void data(long count) {
   }
 }
 
-static const struct {
+typedef struct operation {
   const char *name;
   void (*run)(long count);
-} operations[] = {{"empty", empty},   {"arguments", arguments}, {"teams", teams},
-                  {"map8", map8},     {"nowait", nowait},       {"update-to", update_to},
-                  {"update-from", update_from}, {"data", data}};
+} operation_t;
+
+static const operation_t operations[] = {{"empty", empty},
+                                         {"arguments", arguments},
+                                         {"teams", teams},
+                                         {"map8", map8},
+                                         {"nowait", nowait},
+                                         {"update-to", update_to},
+                                         {"update-from", update_from},
+                                         {"data", data}};
+
+enum { WARM = 20 };
+
+static double seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void measure(const operation_t *operation, long count, int timed) {
+  operation->run(WARM);
+  CALLGRIND_ZERO_STATS;
+  double begin = seconds();
+  operation->run(count);
+  double end = seconds();
+  CALLGRIND_DUMP_STATS_AT(operation->name);
+  if (timed)
+    printf("%s %.3f\n", operation->name, 1e6 * (end - begin) / (double)count);
+}
 
 int main(int argc, char **argv) {
-  const size_t known = sizeof operations / sizeof *operations;
-  if (argc == 2 && !strcmp(argv[1], "list")) {
-    for (size_t i = 0; i < known; i++)
-      puts(operations[i].name);
-    return 0;
-  }
-  if (argc != 3 || omp_get_num_devices() < 1) {
-    fprintf(stderr, "ops: OPERATION COUNT, and a device, are wanted\n");
+  if (argc < 3 || omp_get_num_devices() < 1) {
+    fprintf(stderr, "usage, with a device: ops count|time NUMBER [operation...]\n");
     return 2;
   }
-  for (size_t i = 0; i < known; i++)
-    if (!strcmp(argv[1], operations[i].name)) {
-      operations[i].run(strtol(argv[2], NULL, 10));
-      return 0;
-    }
-  fprintf(stderr, "ops: no operation %s\n", argv[1]);
-  return 2;
+  long count = strtol(argv[2], NULL, 10);
+  for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+    int wanted = argc == 3;
+    for (int j = 3; j < argc; j++)
+      wanted |= !strcmp(argv[j], operations[i].name);
+    if (wanted)
+      measure(&operations[i], count, !strcmp(argv[1], "time"));
+  }
+  return 0;
 }

@@ -1,0 +1,124 @@
+/* What the plugin takes from HSA and from the system when a program repeats itself: nothing. This program
+ * stands between the plugin and ROCr, by having functions of the same names, and counts the calls that
+ * acquire something. plugin_growth LAUNCHES CYCLES PLUGIN IMAGE OTHER_IMAGE Launches, and cycles of mapping,
+ * copying both ways and unmapping. Ten times the numbers take ten times as long. */
+#include "plugin_driver.h"
+
+#include <dlfcn.h>
+#include <hsa/hsa_ext_amd.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static atomic_long acquired;
+static long launches, cycles;
+
+#define SEEN __attribute__((visibility("default")))
+
+/* The function of this name behind ours. */
+#define BEHIND(name) ((__typeof__(&name))(uintptr_t)dlsym(RTLD_NEXT, #name))
+
+SEEN hsa_status_t hsa_amd_memory_pool_allocate(hsa_amd_memory_pool_t pool, size_t bytes, uint32_t flags,
+                                               void **memory) {
+  atomic_fetch_add(&acquired, 1);
+  return BEHIND(hsa_amd_memory_pool_allocate)(pool, bytes, flags, memory);
+}
+
+SEEN hsa_status_t hsa_amd_agents_allow_access(uint32_t count, const hsa_agent_t *agents,
+                                              const uint32_t *flags, const void *memory) {
+  atomic_fetch_add(&acquired, 1);
+  return BEHIND(hsa_amd_agents_allow_access)(count, agents, flags, memory);
+}
+
+SEEN hsa_status_t hsa_amd_memory_lock(void *host, size_t bytes, hsa_agent_t *agents, int count,
+                                      void **address) {
+  atomic_fetch_add(&acquired, 1);
+  return BEHIND(hsa_amd_memory_lock)(host, bytes, agents, count, address);
+}
+
+SEEN hsa_status_t hsa_signal_create(hsa_signal_value_t value, uint32_t count, const hsa_agent_t *consumers,
+                                    hsa_signal_t *signal) {
+  atomic_fetch_add(&acquired, 1);
+  return BEHIND(hsa_signal_create)(value, count, consumers, signal);
+}
+
+SEEN hsa_status_t hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+                                   void (*callback)(hsa_status_t, hsa_queue_t *, void *), void *data,
+                                   uint32_t private_bytes, uint32_t group_bytes, hsa_queue_t **queue) {
+  atomic_fetch_add(&acquired, 1);
+  return BEHIND(hsa_queue_create)(agent, size, type, callback, data, private_bytes, group_bytes, queue);
+}
+
+static long resident_pages(void) {
+  long total = 0, resident = 0;
+  FILE *file = fopen("/proc/self/statm", "r");
+  assert_non_null(file);
+  assert_int_equal(fscanf(file, "%ld %ld", &total, &resident), 2);
+  fclose(file);
+  return resident;
+}
+
+static void launch_often(long count) {
+  for (long i = 0; i < count; i++) {
+    __tgt_async_info queue = {NULL};
+    assert_int_equal(launch_spmd(0, array, 1, &queue), OFFLOAD_SUCCESS);
+    /* Every other time a second one behind it, which goes another way. */
+    if (i % 2)
+      assert_int_equal(launch_spmd(0, array, 1, &queue), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.synchronize(0, &queue), OFFLOAD_SUCCESS);
+  }
+}
+
+static void map_often(long count) {
+  for (long i = 0; i < count; i++) {
+    __tgt_async_info queue = {NULL};
+    void *event, *memory = rtl.data_alloc(0, sizeof array, array, TARGET_ALLOC_DEFAULT);
+    assert_non_null(memory);
+    assert_int_equal(rtl.data_submit_async(0, memory, array, sizeof array, &queue), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.create_event(0, &event), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.record_event(0, event, &queue), OFFLOAD_SUCCESS);
+    assert_int_equal(launch_spmd(0, memory, 1, &queue), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.data_retrieve_async(0, array, memory, sizeof array, &queue), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.synchronize(0, &queue), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.destroy_event(0, event), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.data_delete(0, memory, TARGET_ALLOC_DEFAULT), OFFLOAD_SUCCESS);
+  }
+}
+
+/* Both, long enough for everything to exist; then as often as asked for. */
+static void takes_nothing_more(void (*repeat)(long), long count) {
+  enum { WARM_UP = 500, TOLERATED_PAGES = 32 };
+  repeat(WARM_UP);
+  long calls = atomic_load(&acquired), pages = resident_pages();
+  assert_true(calls > 0); /* we do stand in between */
+  repeat(count);
+  assert_int_equal(atomic_load(&acquired) - calls, 0);
+  if (resident_pages() - pages > TOLERATED_PAGES)
+    fail_msg("grew by %ld pages", resident_pages() - pages);
+}
+
+static void launches_take_nothing(void **state) {
+  (void)state;
+  takes_nothing_more(launch_often, launches);
+}
+
+static void cycles_take_nothing(void **state) {
+  (void)state;
+  takes_nothing_more(map_often, cycles);
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(launches_take_nothing),
+                                     cmocka_unit_test(cycles_take_nothing)};
+  if (argc != 6) {
+    fprintf(stderr, "usage: plugin_growth LAUNCHES CYCLES PLUGIN IMAGE OTHER_IMAGE\n");
+    return 2;
+  }
+  launches = strtol(argv[1], NULL, 10);
+  cycles = strtol(argv[2], NULL, 10);
+  given.plugin = argv[3];
+  given.image_path = argv[4];
+  given.other_path = argv[5];
+  setenv("LIBOMPTARGET_AMDGPU_HOST_ABI", "16", 1);
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
