@@ -230,16 +230,39 @@ static void describe_place(atmi_device_t *device, uint64_t address, char *text, 
   }
 }
 
+/* "; argument 2 of the kernel points 4096 bytes below it": the nearest one below, if any is near. Empty if it
+ * is not known which kernel it was. */
+static void describe_argument(const suspects_t *suspects, uint64_t address, char *text, size_t size) {
+  const atmi_running_t *running = &suspects->list[0].running;
+  uint64_t word, distance = FAR_AWAY_BYTES;
+  uint32_t nearest = 0;
+  *text = 0;
+  for (uint32_t i = 0; suspects->count == 1 && i < running->kernel->metadata->explicit_bytes / sizeof word;
+       i++) {
+    if (!atmi_source_read((const char *)running->arguments + i * sizeof word, &word, sizeof word) ||
+        word > address || address - word >= distance || !word)
+      continue;
+    distance = address - word;
+    nearest = i + 1;
+  }
+  if (nearest && distance)
+    snprintf(text, size, "; argument %u of the kernel points %llu bytes below it", nearest,
+             (unsigned long long)distance);
+  else if (nearest)
+    snprintf(text, size, "; argument %u of the kernel is this address", nearest);
+}
+
 static void report_memory_fault(atmi_device_t *device, const hsa_amd_gpu_memory_fault_info_t *fault) {
-  char kernel[REPORT_BYTES], place[1024];
+  char kernel[REPORT_BYTES], place[1024], argument[128];
   suspects_t suspects = {.count = 0};
   find_suspects(device, &suspects);
   describe_suspects(&suspects, kernel, sizeof kernel);
   describe_place(device, fault->virtual_address, place, sizeof place);
-  atmi_fail(ATMI_LOST, device->label, "memory fault at address 0x%llx%s %s: %s; %s",
+  describe_argument(&suspects, fault->virtual_address, argument, sizeof argument);
+  atmi_fail(ATMI_LOST, device->label, "memory fault at address 0x%llx%s %s: %s; %s%s",
             (unsigned long long)fault->virtual_address,
             fault->fault_reason_mask & HSA_AMD_MEMORY_FAULT_IMPRECISE ? " (not exact)" : "", kernel,
-            fault_reason(fault->fault_reason_mask), place);
+            fault_reason(fault->fault_reason_mask), place, argument);
 }
 
 hsa_status_t atmi_fault_on_system_event(const hsa_amd_event_t *event, void *data) {

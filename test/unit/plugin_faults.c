@@ -87,6 +87,24 @@ static void behind_a_variable(void **state) {
   SAYS("3296 bytes behind the end of variable array (800 bytes)");
 }
 
+/* The pointer that led astray is an argument of the kernel. */
+static void behind_an_argument(void **state) {
+  (void)state;
+  __tgt_async_info queue = {NULL};
+  test_capture_begin();
+  int32_t launched = launch_spmd(100, (void *)(uintptr_t)0x7000, 1, &queue);
+  int64_t ended = rtl.synchronize(0, &queue);
+  test_capture_end(said, sizeof said);
+  assert_int_equal(launched, OFFLOAD_SUCCESS);
+  assert_int_equal(ended, OFFLOAD_FAIL);
+  SAYS(given.spmd_name, "; argument 2 of the kernel ");
+}
+
+static void the_argument_is_named(void **state) {
+  (void)state;
+  in_child(behind_an_argument, NO_VARIABLES);
+}
+
 static void the_nearest_variable_is_named(void **state) {
   (void)state;
   in_child(behind_a_variable, GAPS);
@@ -327,6 +345,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(a_host_pointer_is_told_from_device_memory),
       cmocka_unit_test(unified_shared_memory_gets_advice),
       cmocka_unit_test(the_nearest_allocation_is_named),
+      cmocka_unit_test(the_argument_is_named),
       cmocka_unit_test(the_nearest_variable_is_named),
       cmocka_unit_test(an_address_near_nothing_is_called_that),
       cmocka_unit_test(the_faulting_one_of_several_kernels_is_named),
