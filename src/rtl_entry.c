@@ -103,7 +103,7 @@ EXPORT int32_t __tgt_rtl_is_valid_binary(__tgt_device_image *image) {
 
 EXPORT int32_t __tgt_rtl_is_valid_binary_info(__tgt_device_image *image, __tgt_image_info *info) {
   (void)info; /* says less than the ELF header */
-  return !rtl_image_is_gone(rtl_plugin(), image) && rtl_image_fits(rtl_plugin(), image);
+  return rtl_image_fits(rtl_plugin(), image);
 }
 
 EXPORT uintptr_t __tgt_rtl_load_binary(int32_t number, __tgt_device_image *image,

@@ -5,9 +5,12 @@
 #include "rtl_refusal.h"
 #include "rtl_runtime.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 enum { EM_AMDGPU_MACHINE = 224 };
 
@@ -36,11 +39,24 @@ static bool fits_any(const rtl_plugin_t *plugin, const atmi_target_id_t *id) {
   return false;
 }
 
+/* Libomptarget 15 and 18 go on asking about images of libraries that were unloaded. The kernel tells whether
+ * the bytes are there still; where it may not be asked, they are believed to be. */
+static bool is_mapped(const __tgt_device_image *image) {
+  char first, last;
+  const struct iovec to[] = {{&first, 1}, {&last, 1}};
+  const struct iovec from[] = {{image->ImageStart, 1}, {(char *)image->ImageEnd - 1, 1}};
+  if (!image->ImageStart || image->ImageStart >= image->ImageEnd)
+    return false;
+  ssize_t bytes = process_vm_readv(getpid(), to, 2, from, 2, 0);
+  return bytes == 2 || (bytes < 0 && errno != EFAULT);
+}
+
 bool rtl_image_fits(const rtl_plugin_t *plugin, const __tgt_device_image *image) {
   const void *elf;
   size_t bytes;
   atmi_target_id_t id;
-  return unwrap(image, &elf, &bytes) && identify(elf, bytes, &id) && fits_any(plugin, &id);
+  return is_mapped(image) && unwrap(image, &elf, &bytes) && identify(elf, bytes, &id) &&
+         fits_any(plugin, &id);
 }
 
 /* ---- explaining ---- */
@@ -82,6 +98,8 @@ static void explain_refusal(const rtl_plugin_t *plugin, const id_list_t *list) {
 
 bool rtl_image_judge(rtl_plugin_t *plugin, const __tgt_device_image *image) {
   id_list_t list = {.count = 0};
+  if (!is_mapped(image))
+    return false;
   if (rtl_image_fits(plugin, image))
     return true;
   const void *library = host_abi_find_siblings(image->ImageStart, add_id, &list);
@@ -96,37 +114,19 @@ bool rtl_image_judge(rtl_plugin_t *plugin, const __tgt_device_image *image) {
 
 /* ---- what libraries hold ---- */
 
-/* A library was loaded where one had been. The caller holds the plugin's lock. */
-static void forget_gone(rtl_plugin_t *plugin, const void *raw, size_t raw_bytes) {
-  uintptr_t begin = (uintptr_t)raw, end = begin + raw_bytes;
-  for (rtl_known_image_t **at = &plugin->gone; *at;) {
-    rtl_known_image_t *gone = *at;
-    uintptr_t gone_begin = (uintptr_t)gone->raw;
-    if (gone_begin >= end || begin >= gone_begin + gone->raw_bytes) {
-      at = &gone->next;
-      continue;
-    }
-    *at = gone->next;
-    free(gone);
-  }
-}
-
 void rtl_image_register(rtl_plugin_t *plugin, const __tgt_bin_desc *library) {
   id_list_t list = {.count = 0};
   for (int32_t i = 0; i < library->NumDeviceImages; i++) {
     const __tgt_device_image *image = &library->DeviceImages[i];
-    rtl_known_image_t known = {
-        .library = library, .host_entries = image->EntriesBegin, .raw = image->ImageStart};
+    rtl_known_image_t known = {.library = library, .host_entries = image->EntriesBegin};
     if (!unwrap(image, &known.elf, &known.bytes) || !is_for_amd(known.elf, known.bytes))
       continue;
-    known.raw_bytes = (size_t)((const char *)image->ImageEnd - (const char *)image->ImageStart);
     add_id(known.elf, known.bytes, &list);
     rtl_known_image_t *record = malloc(sizeof *record);
     if (!record)
       continue; /* it only serves to find a better image; without it the given one is tried */
     *record = known;
     pthread_mutex_lock(&plugin->lock);
-    forget_gone(plugin, known.raw, known.raw_bytes);
     record->next = plugin->images;
     plugin->images = record;
     pthread_mutex_unlock(&plugin->lock);
@@ -142,28 +142,8 @@ void rtl_image_forget(rtl_plugin_t *plugin, const __tgt_bin_desc *library) {
       continue;
     }
     *at = known->next;
-    if (library) {
-      known->next = plugin->gone;
-      plugin->gone = known;
-    } else {
-      free(known);
-    }
+    free(known);
   }
-  while (!library && plugin->gone) {
-    rtl_known_image_t *gone = plugin->gone;
-    plugin->gone = gone->next;
-    free(gone);
-  }
-}
-
-bool rtl_image_is_gone(rtl_plugin_t *plugin, const __tgt_device_image *image) {
-  uintptr_t address = (uintptr_t)image->ImageStart;
-  bool found = false;
-  pthread_mutex_lock(&plugin->lock);
-  for (const rtl_known_image_t *gone = plugin->gone; gone && !found; gone = gone->next)
-    found = address - (uintptr_t)gone->raw < gone->raw_bytes;
-  pthread_mutex_unlock(&plugin->lock);
-  return found;
 }
 
 static void release(rtl_loaded_image_t *loaded) {

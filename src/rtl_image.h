@@ -9,9 +9,6 @@
 void rtl_image_register(rtl_plugin_t *plugin, const __tgt_bin_desc *library);
 /* Forgets the library's images, and unloads them from all devices, at once where nothing is running. */
 void rtl_image_unregister(rtl_plugin_t *plugin, const __tgt_bin_desc *library);
-/* Whether an image belongs to a library that was unregistered, so that its bytes must not be looked at:
- * libomptarget 15 goes on asking about such images. */
-bool rtl_image_is_gone(rtl_plugin_t *plugin, const __tgt_device_image *image);
 /* Forgets the images of one library, or of all if it is NULL. The caller holds the plugin's lock. */
 void rtl_image_forget(rtl_plugin_t *plugin, const __tgt_bin_desc *library);
 

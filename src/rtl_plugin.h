@@ -45,8 +45,8 @@ typedef struct rtl_known_image {
   struct rtl_known_image *next;
   const __tgt_bin_desc *library;
   const __tgt_offload_entry *host_entries;
-  const void *raw, *elf; /* as embedded, and what is in it */
-  size_t raw_bytes, bytes;
+  const void *elf;
+  size_t bytes;
 } rtl_known_image_t;
 
 typedef enum rtl_state { RTL_NEW, RTL_RUNNING, RTL_STOPPED } rtl_state_t;
@@ -69,7 +69,6 @@ typedef struct rtl_plugin {
   atomic_bool observed;          /* somebody wants to see launches, in whatever form */
   _Atomic int64_t requires;      /* OMP_REQ_ bits of the program */
   rtl_known_image_t *images;     /* guarded by lock */
-  rtl_known_image_t *gone;       /* of libraries that are no longer loaded; guarded by lock */
   const void *last_refused;      /* where the library lies whose images were last refused; guarded by lock */
 } rtl_plugin_t;
 
