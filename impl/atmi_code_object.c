@@ -2,6 +2,7 @@
 #include "atmi_code_object.h"
 
 #include "atmi_device.h"
+#include "atmi_hostcall_queue.h"
 #include "atmi_rpc_image.h"
 #include "atmi_stream_trace.h"
 
@@ -134,6 +135,8 @@ atmi_status_t atmi_code_object_find_kernel(atmi_code_object_t *object, const cha
   uint32_t stack = (uint32_t)object->device->machine->env->stack_bytes;
   if (metadata->dynamic_stack && found.private_bytes < stack)
     found.private_bytes = stack;
+  found.uses_hostcall = metadata->hostcall_offset && atmi_hostcall_is_used(object);
+  found.calls_host = found.calls_host || found.uses_hostcall;
   *kernel = found;
   return ATMI_OK;
 }

@@ -20,8 +20,9 @@ typedef struct atmi_kernel {
   uint32_t private_bytes; /* scratch per work-item */
   const atmi_kernel_metadata_t *metadata;
   const struct atmi_code_object *owner;
-  uint64_t entry;  /* address of its code in the image, for reports; 0 if the image does not say */
-  bool calls_host; /* may call, so somebody must serve while it runs */
+  uint64_t entry;     /* address of its code in the image, for reports; 0 if the image does not say */
+  bool uses_hostcall; /* calls by the buffer that its hidden argument points to */
+  bool calls_host;    /* may call, so somebody must serve while it runs */
 } atmi_kernel_t;
 
 typedef struct atmi_code_object {

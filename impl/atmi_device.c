@@ -3,6 +3,7 @@
 
 #include "atmi_arena.h"
 #include "atmi_event.h"
+#include "atmi_hostcall_queue.h"
 #include "atmi_stream.h"
 
 #include <stdio.h>
@@ -159,6 +160,7 @@ void atmi_device_fini(atmi_device_t *device) {
     return;
   /* Queues first: once they are destroyed, no packet can touch the memory that goes next. */
   atmi_device_stop(device);
+  atmi_hostcall_release(device);
   atmi_pool_fini(&device->streams);
   atmi_pool_fini(&device->events);
   atmi_pool_fini(&device->signals);

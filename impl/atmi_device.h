@@ -4,6 +4,7 @@
 #define ATMI_DEVICE_H
 
 #include "atmi_arena.h"
+#include "atmi_heap.h"
 #include "atmi_machine.h"
 #include "atmi_memory.h"
 #include "atmi_pool.h"
@@ -54,6 +55,9 @@ struct atmi_device {
   _Atomic uint32_t queue_count;
   _Atomic(atmi_queue_t *) queues[ATMI_DEVICE_QUEUES];
   _Atomic uint32_t queue_limit; /* as many as the user allows, or as HSA gave */
+
+  atmi_heap_t hostcall_heap;                   /* guarded by the service, see atmi_hostcall_queue.h */
+  struct atmi_hostcall_queue *hostcall_queues; /* guarded by queue_creation */
 
   bool ready; /* init went through, fini has something to do */
 

@@ -90,6 +90,8 @@ static atmi_status_t add_argument(atmi_kernel_metadata_t *kernel, const atmi_msg
       kernel->explicit_bytes = offset + bytes;
     return ATMI_OK;
   }
+  if (atmi_msgpack_is(value_kind, "hidden_hostcall_buffer") && bytes == sizeof(uint64_t))
+    kernel->hostcall_offset = offset;
   for (size_t i = 0; i < sizeof hidden_kinds / sizeof *hidden_kinds; i++) {
     if (!atmi_msgpack_is(value_kind, hidden_kinds[i].value_kind))
       continue;
@@ -164,6 +166,8 @@ static atmi_status_t read_kernel_value(atmi_msgpack_t *reader, const atmi_msgpac
 /* The argument block must hold what the arguments say, or filling it would write beyond its end. */
 static bool kernel_is_sound(const atmi_kernel_metadata_t *kernel) {
   if (!kernel->name || !kernel->symbol || kernel->explicit_bytes > kernel->kernarg_bytes)
+    return false;
+  if (kernel->hostcall_offset && kernel->hostcall_offset + sizeof(uint64_t) > kernel->kernarg_bytes)
     return false;
   for (uint32_t i = 0; i < kernel->hidden_count; i++)
     if ((uint32_t)kernel->hidden[i].offset + kernel->hidden[i].bytes > kernel->kernarg_bytes)

@@ -48,7 +48,8 @@ typedef struct atmi_kernel_metadata {
   uint32_t max_group;     /* work-items per workgroup; 0 if not stated */
   uint32_t sgpr_count, vgpr_count, agpr_count;
   uint32_t sgpr_spill_count, vgpr_spill_count;
-  bool dynamic_stack; /* scratch needs are not known at compile time */
+  uint32_t hostcall_offset; /* of the hidden argument for hostcall, which few images really use; 0: none */
+  bool dynamic_stack;       /* scratch needs are not known at compile time */
   uint32_t hidden_count;
   atmi_hidden_t hidden[ATMI_HIDDEN_MAX];
 } atmi_kernel_metadata_t;

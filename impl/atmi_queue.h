@@ -30,6 +30,8 @@ typedef struct atmi_queue {
   _Atomic uint32_t users;             /* streams that have it */
   _Atomic uint64_t read_seen;         /* the device's read index when somebody last asked for it */
   atmi_queue_note_t *notes;
+  _Atomic(void *)
+      hostcall_buffer; /* of kernels that call their host by it (atmi_hostcall_queue); NULL until then */
 } atmi_queue_t;
 
 /* Creates the queue with `packets` packets, a power of two. Fails with ATMI_NO_MEMORY, described. fini

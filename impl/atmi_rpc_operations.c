@@ -199,8 +199,7 @@ static int visit_object(struct dl_phdr_info *object, size_t bytes, void *data) {
   return search->found;
 }
 
-/* Whether the address is at least in the code of the program or of one of its libraries. */
-static bool is_code(uint64_t address) {
+bool atmi_rpc_is_code(uint64_t address) {
   code_search_t search = {.address = (uintptr_t)address};
   dl_iterate_phdr(visit_object, &search);
   return search.found;
@@ -208,7 +207,7 @@ static bool is_code(uint64_t address) {
 
 static void call_host(atmi_rpc_server_t *server, atmi_rpc_port_t *port, atmi_rpc_lane_t *lane) {
   (void)port;
-  if (!server->host.allow_host_calls || lane->refused || !is_code(lane->words[0])) {
+  if (!server->host.allow_host_calls || lane->refused || !atmi_rpc_is_code(lane->words[0])) {
     atmi_rpc_report(server, ATMI_RPC_BAD_HOST_CALL, "to call a function of the host at 0x%llx, %s",
                     (unsigned long long)lane->words[0],
                     server->host.allow_host_calls ? "where no code is" : "which is not allowed here");

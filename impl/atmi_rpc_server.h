@@ -117,6 +117,9 @@ typedef enum atmi_rpc_offence {
 void atmi_rpc_report(atmi_rpc_server_t *server, atmi_rpc_offence_t offence, const char *format, ...)
     ATMI_PRINTF(3, 4);
 
+/* Whether the address is at least in the code of the program or of one of its libraries. */
+bool atmi_rpc_is_code(uint64_t address);
+
 /* Room for `bytes` bytes in lane->bytes, keeping what is there. False, and the lane is refused, if that is
  * more than a call may have, or if there is no memory. */
 bool atmi_rpc_reserve(atmi_rpc_server_t *server, atmi_rpc_lane_t *lane, uint64_t bytes);

@@ -1,6 +1,8 @@
 /* Streams: how operations are ordered, and what happens when they are complete. */
 #include "atmi_stream.h"
 
+#include "atmi_hostcall_queue.h"
+
 #include "atmi_plan.h"
 
 #include "atmi_stream_trace.h"
@@ -249,9 +251,14 @@ static atmi_status_t make_arguments(atmi_stream_t *stream, const atmi_kernel_t *
     return atmi_fail(ATMI_UNSUPPORTED, stream->device->label,
                      "cannot launch kernel %s: it takes %u bytes of arguments, more than %zu", kernel->name,
                      kernel->metadata->kernarg_bytes, stream->kernargs.block_bytes);
-  if (!status)
-    atmi_stream_fill_arguments(stream, kernel, launch, *block);
-  return status;
+  if (status)
+    return status;
+  atmi_stream_fill_arguments(stream, kernel, launch, *block);
+  if (kernel->uses_hostcall) {
+    void *buffer = atomic_load_explicit(&stream->queue->hostcall_buffer, memory_order_relaxed);
+    memcpy((char *)*block + kernel->metadata->hostcall_offset, &buffer, sizeof buffer);
+  }
+  return ATMI_OK;
 }
 
 atmi_status_t atmi_stream_workspace(atmi_stream_t *stream, uint64_t bytes, void **block, bool *fresh) {
@@ -289,10 +296,10 @@ static atmi_status_t count_kernel(atmi_stream_t *stream, bool joins, atmi_signal
   return ATMI_OK;
 }
 
-static atmi_status_t begin_service(atmi_stream_t *stream) {
+static atmi_status_t begin_service(atmi_stream_t *stream, const atmi_kernel_t *kernel) {
   atmi_status_t status = atmi_service_begin(&stream->device->machine->service, stream->device->label);
   stream->served_count += !status;
-  return status;
+  return status || !kernel->uses_hostcall ? status : atmi_hostcall_prepare(stream->queue);
 }
 
 static void end_service(atmi_stream_t *stream) {
@@ -313,7 +320,8 @@ atmi_status_t atmi_stream_launch(atmi_stream_t *stream, const atmi_kernel_t *ker
   stream->phase = ATMI_STREAM_BUSY;
   void *arguments;
   bool follows_kernels = stream->tail_kind == ATMI_TAIL_KERNELS, waits = false;
-  if ((status = make_arguments(stream, kernel, launch, &arguments)))
+  if ((status = kernel->calls_host ? begin_service(stream, kernel) : ATMI_OK) ||
+      (status = make_arguments(stream, kernel, launch, &arguments)))
     return status;
   if ((stream->wait_count || stream->tail_kind == ATMI_TAIL_COPY) &&
       (status = order_launch(stream, !follows_kernels, &waits)))
@@ -321,8 +329,7 @@ atmi_status_t atmi_stream_launch(atmi_stream_t *stream, const atmi_kernel_t *ker
   atmi_signal_t *done;
   /* In a timeline each kernel has a signal of its own, which takes its times. */
   bool joins = follows_kernels && !waits && !stream->tail->closed && !device->machine->timeline;
-  if ((status = kernel->calls_host ? begin_service(stream) : ATMI_OK) ||
-      (status = count_kernel(stream, joins, &done)))
+  if ((status = count_kernel(stream, joins, &done)))
     return status;
   atmi_dispatch_t dispatch = atmi_stream_dispatch(kernel, launch, arguments);
   dispatch.done = done->hsa;
