@@ -125,11 +125,8 @@ static const char *queue_error_advice(hsa_status_t status) {
   return "";
 }
 
-void atmi_fault_report_queue_error(atmi_queue_t *queue, hsa_status_t status) {
+static void report_queue_error(atmi_queue_t *queue, hsa_status_t status) {
   atmi_device_t *device = queue->device;
-  /* One fault can raise several events; the first is the cause. */
-  if (atmi_device_is_lost(device))
-    return;
   char kernel[REPORT_BYTES];
   suspects_t suspects = {.count = 0};
   add_suspect(&suspects, queue);
@@ -138,6 +135,15 @@ void atmi_fault_report_queue_error(atmi_queue_t *queue, hsa_status_t status) {
             queue_error_advice((hsa_status_t)status));
   atmi_timeline_flush(device->machine->timeline);
   atmi_device_abandon(device);
+}
+
+void atmi_fault_report_queue_error(atmi_queue_t *queue, hsa_status_t status) {
+  atmi_machine_t *machine = queue->device->machine;
+  pthread_mutex_lock(&machine->faults);
+  /* One fault can raise several events; the first is the cause. */
+  if (!machine->stopping && !atmi_device_is_lost(queue->device))
+    report_queue_error(queue, status);
+  pthread_mutex_unlock(&machine->faults);
 }
 
 /* ---- memory faults ---- */
@@ -265,20 +271,29 @@ static void report_memory_fault(atmi_device_t *device, const hsa_amd_gpu_memory_
             fault_reason(fault->fault_reason_mask), place, argument);
 }
 
-hsa_status_t atmi_fault_on_system_event(const hsa_amd_event_t *event, void *data) {
-  const atmi_machine_t *machine = data;
-  if (event->event_type != HSA_AMD_GPU_MEMORY_FAULT_EVENT)
-    return HSA_STATUS_ERROR;
+/* Under the lock. Whether the fault is one of ours. */
+static bool take_memory_fault(const atmi_machine_t *machine, const hsa_amd_gpu_memory_fault_info_t *fault) {
   for (uint32_t i = 0; i < machine->device_count; i++) {
     atmi_device_t *device = machine->devices[i];
-    if (device->agent.handle != event->memory_fault.agent.handle)
+    if (device->agent.handle != fault->agent.handle)
       continue;
     if (!atmi_device_is_lost(device)) {
-      report_memory_fault(device, &event->memory_fault);
+      report_memory_fault(device, fault);
       atmi_timeline_flush(machine->timeline);
       atmi_device_abandon(device);
     }
-    return HSA_STATUS_SUCCESS;
+    return true;
   }
-  return HSA_STATUS_ERROR;
+  return false;
+}
+
+hsa_status_t atmi_fault_on_system_event(const hsa_amd_event_t *event, void *data) {
+  atmi_machine_t *machine = data;
+  if (event->event_type != HSA_AMD_GPU_MEMORY_FAULT_EVENT)
+    return HSA_STATUS_ERROR;
+  pthread_mutex_lock(&machine->faults);
+  /* At the end of the process nobody is left to hear of it. */
+  bool ours = machine->stopping || take_memory_fault(machine, &event->memory_fault);
+  pthread_mutex_unlock(&machine->faults);
+  return ours ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR;
 }

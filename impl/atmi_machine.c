@@ -145,6 +145,7 @@ static void open_timeline(atmi_machine_t *machine) {
 atmi_status_t atmi_machine_init(const atmi_env_t *env, atmi_machine_t *machine) {
   *machine = (atmi_machine_t){.env = env};
   pthread_mutex_init(&machine->loading, NULL);
+  pthread_mutex_init(&machine->faults, NULL);
   atmi_host_locks_init(machine, &machine->host_locks);
   atmi_service_init(&machine->service);
   hsa_status_t hsa = hsa_init();
@@ -168,6 +169,12 @@ atmi_status_t atmi_machine_init(const atmi_env_t *env, atmi_machine_t *machine) 
   return ATMI_OK;
 }
 
+void atmi_machine_stop(atmi_machine_t *machine) {
+  pthread_mutex_lock(&machine->faults);
+  machine->stopping = true;
+  pthread_mutex_unlock(&machine->faults);
+}
+
 void atmi_machine_fini(atmi_machine_t *machine) {
   atmi_service_fini(&machine->service);
   atmi_host_locks_fini(&machine->host_locks);
@@ -181,6 +188,7 @@ void atmi_machine_fini(atmi_machine_t *machine) {
   if (machine->initialised)
     hsa_shut_down();
   pthread_mutex_destroy(&machine->loading);
+  pthread_mutex_destroy(&machine->faults);
   *machine = (atmi_machine_t){0};
 }
 

@@ -24,8 +24,10 @@ struct atmi_machine {
   uint64_t timestamp_frequency;    /* ticks per second of HSA's clock */
   uint32_t device_count;
   atmi_device_t **devices;
-  hsa_agent_t *gpus;              /* the devices' agents, in the same order */
-  pthread_mutex_t loading;        /* ROCr does not bear two executables being loaded at once */
+  hsa_agent_t *gpus;       /* the devices' agents, in the same order */
+  pthread_mutex_t faults;  /* held by HSA's thread while it reports a fault: devices must not go then */
+  bool stopping;           /* guarded by faults */
+  pthread_mutex_t loading; /* ROCr does not bear two executables being loaded at once */
   _Atomic uint64_t kernels_found; /* ever */
   atmi_host_locks_t host_locks;
   atomic_bool unified; /* the program requires unified shared memory: host pointers reach kernels unmapped */
@@ -39,6 +41,11 @@ struct atmi_machine {
 ATMI_MUST_CHECK atmi_status_t atmi_machine_init(const atmi_env_t *env, atmi_machine_t *machine);
 /* Releases all devices with all their resources, then HSA. Accepts a half-made or zeroed machine. */
 void atmi_machine_fini(atmi_machine_t *machine);
+
+/* Before anything of the machine is released: waits until a fault that is being reported is done, and lets no
+ * other begin.
+ */
+void atmi_machine_stop(atmi_machine_t *machine);
 
 /* The device of this number, or NULL. */
 atmi_device_t *atmi_machine_device(const atmi_machine_t *machine, int64_t number);

@@ -119,6 +119,8 @@ void rtl_plugin_stop(rtl_plugin_t *plugin) {
     plugin->state = RTL_STOPPED;
     atomic_store(&plugin->plain, false);
     let_pass(plugin);
+    if (plugin->devices)
+      atmi_machine_stop(&plugin->machine);
     for (uint32_t i = 0; plugin->devices && i < plugin->machine.device_count; i++)
       rtl_interop_release(&plugin->devices[i]);
     if (!is_busy(plugin)) {

@@ -316,8 +316,10 @@ static void ends_in_the_middle(void **state) {
   pthread_t threads[THREADS];
   __tgt_async_info queue = {NULL};
   void *memory = allocate(1 << 20);
-  for (int i = 0; i < THREADS; i++)
+  for (int i = 0; i < THREADS; i++) {
     assert_int_equal(pthread_create(&threads[i], NULL, launch_for_ever, NULL), 0);
+    assert_int_equal(pthread_detach(threads[i]), 0);
+  }
   nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
   for (int i = 0; i < middle_launches; i++)
     assert_int_equal(launch_spmd(100, memory, 0, &queue), OFFLOAD_SUCCESS);
