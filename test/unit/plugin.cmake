@@ -10,7 +10,7 @@ list(APPEND pure_parts rpc print heap hostcall)
 add_library(plugin_driver STATIC ${here}/plugin_driver.c)
 target_link_libraries(plugin_driver PRIVATE project_options PUBLIC plugin_test ${CMAKE_DL_LIBS})
 
-foreach(part ${pure_parts} image abi faults growth hsa_failures trace)
+foreach(part ${pure_parts} abi18 image abi faults growth hsa_failures trace)
   add_executable(plugin_${part} ${here}/plugin_${part}.c)
   target_link_libraries(plugin_${part} PRIVATE project_options plugin_test ${CMAKE_DL_LIBS})
 endforeach()
@@ -57,6 +57,8 @@ plugin_image_test(host_abi/libomptargets plugin_host_abi ${all_libomptargets})
 # The entry points need a device; gfxsim takes the thunk's place. ROCr in between is not instrumented.
 set(device_environment LD_LIBRARY_PATH=$<TARGET_FILE_DIR:hsakmt> TSAN_OPTIONS=ignore_noninstrumented_modules=1
     LSAN_OPTIONS=suppressions=${here}/lsan.supp:print_suppressions=0)
+plugin_image_test(abi/libomptarget18 plugin_abi18 $<TARGET_FILE:omptarget.rtl.amdgpu> ${images}/runtime18)
+set_tests_properties(unit/plugin/abi/libomptarget18 PROPERTIES ENVIRONMENT "${device_environment}")
 foreach(mode calls older fault trap threads timeline)
   plugin_image_test(abi/${mode} plugin_abi ${mode} $<TARGET_FILE:omptarget.rtl.amdgpu> ${images}/program-16-gfx90a
                     ${images}/program-16-O2)

@@ -1,0 +1,251 @@
+/* Drives the plugin as libomptarget 18 does, with an image like clang 18's. Run as "plugin_abi18 PLUGIN
+ * IMAGE"; the machine needs a device: a real one, or gfxsim through LD_LIBRARY_PATH. Not here: what is the
+ * same in other versions (plugin_abi). */
+#include "plugin_test.h"
+
+#include "omptarget_amdgpu_plugin.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+  const char *path, *image_path;
+  void *file;
+  __tgt_device_image image;
+  __tgt_device_binary binary;
+} given;
+
+/* What libomptarget 18 looks up of what is called here. */
+#define ENTRY_POINTS(X)                                                                                      \
+  X(init_plugin)                                                                                             \
+  X(number_of_devices)                                                                                       \
+  X(is_valid_binary)                                                                                         \
+  X(set_device_offset)                                                                                       \
+  X(init_requires)                                                                                           \
+  X(init_device)                                                                                             \
+  X(use_auto_zero_copy)                                                                                      \
+  X(load_binary)                                                                                             \
+  X(get_function)                                                                                            \
+  X(get_global)                                                                                              \
+  X(launch_kernel)                                                                                           \
+  X(data_alloc) X(data_delete) X(data_retrieve) X(data_submit) X(unregister_lib) X(initialize_record_replay)
+
+static struct {
+#define DECLARE(name) __typeof__(__tgt_rtl_##name) *name;
+  ENTRY_POINTS(DECLARE)
+#undef DECLARE
+} rtl;
+
+static void open_plugin(void) {
+  void *library = dlopen(given.path, RTLD_NOW);
+  if (!library)
+    fail_msg("%s", dlerror());
+#define RESOLVE(name)                                                                                        \
+  *(void **)&rtl.name = dlsym(library, "__tgt_rtl_" #name);                                                  \
+  assert_non_null(*(void **)&rtl.name);
+  ENTRY_POINTS(RESOLVE)
+#undef RESOLVE
+}
+
+enum { OFFSET = 3 };
+static int first_host, second_host;
+static uint64_t constructed, destroyed_at;
+/* In the order of an entry table, which is not that of addresses. */
+static __tgt_offload_entry entries[] = {
+    {.addr = &entries, .name = "reduces"},
+    {.addr = &given, .name = "plain"},
+    {.addr = &constructed, .name = "constructed", .size = 8},
+    {.addr = &destroyed_at, .name = "destroyed_at", .size = 8},
+    {.addr = &second_host, .name = "indirect_second", .size = 8, .flags = OMP_DECLARE_TARGET_INDIRECT},
+    {.addr = &first_host, .name = "indirect_first", .size = 8, .flags = OMP_DECLARE_TARGET_INDIRECT},
+    {.addr = &given.path, .name = "bare"},
+};
+enum { ENTRIES = sizeof entries / sizeof *entries };
+
+static int set_up(void **state) {
+  (void)state;
+  open_plugin();
+  size_t bytes, image_bytes;
+  given.file = test_read_file(given.image_path, &bytes);
+  char *begin = (char *)(uintptr_t)test_find_image(given.file, bytes, &image_bytes);
+  given.image = (__tgt_device_image){begin, begin + image_bytes, entries, entries + ENTRIES};
+  assert_int_equal(rtl.init_plugin(), OFFLOAD_SUCCESS);
+  assert_true(rtl.number_of_devices() >= 1);
+  assert_true(rtl.is_valid_binary(&given.image));
+  assert_int_equal(rtl.set_device_offset(OFFSET), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.init_requires(OMP_REQ_NONE), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.init_device(0), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.use_auto_zero_copy(0), 0);
+  assert_int_equal((int32_t)rtl.load_binary(0, &given.image, &given.binary), OFFLOAD_SUCCESS);
+  assert_true(given.binary.handle);
+  return 0;
+}
+
+/* The destructors count in host memory that the test gives them; they run when the image is unloaded. */
+static int tear_down(void **state) {
+  (void)state;
+  void *variable;
+  uint32_t *count = rtl.data_alloc(0, sizeof *count, NULL, TARGET_ALLOC_HOST);
+  assert_non_null(count);
+  *count = 0;
+  assert_int_equal(rtl.get_global(given.binary, 8, "destroyed_at", &variable), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_submit(0, variable, &count, sizeof count), OFFLOAD_SUCCESS);
+  __tgt_bin_desc library = {1, &given.image, entries, entries + ENTRIES};
+  assert_int_equal(rtl.unregister_lib(&library), OFFLOAD_SUCCESS);
+  assert_int_equal(*count, 1);
+  free(given.file);
+  return 0;
+}
+
+static void *kernel(const char *name) {
+  void *handle = NULL;
+  assert_int_equal(rtl.get_function(given.binary, name, &handle), OFFLOAD_SUCCESS);
+  assert_non_null(handle);
+  return handle;
+}
+
+static int32_t launch(const char *name, void **args, uint32_t count, KernelArgsTy launch_args) {
+  ptrdiff_t offsets[4] = {0};
+  launch_args.Version = 2;
+  launch_args.NumArgs = count;
+  return rtl.launch_kernel(0, kernel(name), args, offsets, &launch_args, NULL);
+}
+
+static void *allocate(int64_t bytes) {
+  void *memory = rtl.data_alloc(0, bytes, NULL, TARGET_ALLOC_DEVICE_NON_BLOCKING);
+  assert_non_null(memory);
+  return memory;
+}
+
+/* Also more than once and with more teams, on whatever memory the plugin keeps for it. */
+static void kernels_reduce_over_teams(void **state) {
+  (void)state;
+  static const uint32_t teams[] = {1, 7, 1000, 1024, 5};
+  void *memory = allocate(8);
+  for (size_t i = 0; i < sizeof teams / sizeof *teams; i++) {
+    uint64_t sum = 0, n = teams[i];
+    void *args[] = {memory, (void *)(uintptr_t)n};
+    assert_int_equal(launch("reduces", args, 2, (KernelArgsTy){.NumTeams = {teams[i]}}), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.data_retrieve(0, &sum, memory, sizeof sum), OFFLOAD_SUCCESS);
+    assert_int_equal(sum, n * (n + 1) / 2);
+  }
+  /* Without clauses: no more teams than the kernel was compiled for. */
+  uint64_t sum = 0;
+  void *args[] = {memory, (void *)5};
+  assert_int_equal(launch("reduces", args, 2, (KernelArgsTy){.Tripcount = 1000000}), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_retrieve(0, &sum, memory, sizeof sum), OFFLOAD_SUCCESS);
+  assert_int_equal(sum, 15);
+  assert_int_equal(rtl.data_delete(0, memory, TARGET_ALLOC_DEVICE_NON_BLOCKING), OFFLOAD_SUCCESS);
+}
+
+static void the_runtime_is_told_about_its_device(void **state) {
+  (void)state;
+  uint64_t out[14] = {0};
+  void *memory = allocate(sizeof out);
+  void *args[] = {memory};
+  assert_int_equal(launch("plain", args, 1, (KernelArgsTy){.NumTeams = {1}}), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_retrieve(0, out, memory, sizeof out), OFFLOAD_SUCCESS);
+  assert_true(out[0] == UINT64_MAX); /* it reduces nothing */
+  assert_int_equal(out[1], rtl.number_of_devices());
+  assert_int_equal(out[2], OFFSET);
+  assert_int_not_equal(out[5], 0);
+  assert_int_equal(out[4], 2);
+  assert_true(out[6]);
+  assert_int_equal(out[7], 1 << 20);
+  assert_int_equal(out[8], UINT32_MAX);
+  assert_int_equal(out[9], 42); /* the constructors ran once */
+  bool sorted = (uintptr_t)&first_host < (uintptr_t)&second_host;
+  assert_true(out[10] == (uintptr_t)(sorted ? &first_host : &second_host) && out[11] == (sorted ? 111 : 222));
+  assert_true(out[12] == (uintptr_t)(sorted ? &second_host : &first_host) && out[13] == (sorted ? 222 : 111));
+}
+
+static void launches_have_three_dimensions(void **state) {
+  (void)state;
+  enum { WIDTH = 64 * 3, HEIGHT = 2 * 4, DEPTH = 2 * 5 };
+  static uint32_t out[DEPTH][HEIGHT][WIDTH];
+  void *memory = allocate(sizeof out);
+  void *args[] = {memory};
+  const KernelArgsTy dimensions = {.NumTeams = {3, 4, 5}, .ThreadLimit = {64, 2, 2}};
+  assert_int_equal(launch("bare", args, 1, dimensions), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_retrieve(0, out, memory, sizeof out), OFFLOAD_SUCCESS);
+  for (uint32_t z = 0; z < DEPTH; z++)
+    for (uint32_t y = 0; y < HEIGHT; y++)
+      for (uint32_t x = 0; x < WIDTH; x++)
+        assert_int_equal(out[z][y][x], x + 1000 * y + 100000 * z);
+  char text[512];
+  test_capture_begin();
+  int32_t result = launch("bare", args, 1, (KernelArgsTy){.NumTeams = {1, 1, 1}, .ThreadLimit = {64, 8, 4}});
+  test_capture_end(text, sizeof text);
+  assert_int_equal(result, OFFLOAD_FAIL);
+  assert_non_null(strstr(text, "teams of 64 x 8 x 4 threads are asked for"));
+}
+
+static void look_ups_find_what_is_there(void **state) {
+  (void)state;
+  void *address = NULL;
+  uint64_t value = 0;
+  char text[1024];
+  assert_int_equal(rtl.get_global(given.binary, 8, "constructed", &address), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_retrieve(0, &value, address, sizeof value), OFFLOAD_SUCCESS);
+  assert_int_equal(value, 42);
+  test_capture_begin();
+  int32_t results[] = {rtl.get_global(given.binary, 4, "constructed", &address),
+                       rtl.get_global(given.binary, 8, "plain", &address),
+                       rtl.get_function(given.binary, "constructed", &address),
+                       rtl.get_function(given.binary, "no_such_kernel", &address)};
+  test_capture_end(text, sizeof text);
+  for (size_t i = 0; i < 4; i++)
+    assert_int_equal(results[i], OFFLOAD_FAIL);
+  assert_non_null(strstr(text, "variable constructed of 4 bytes: the one in the device image has 8"));
+  assert_non_null(strstr(text, "cannot find kernel no_such_kernel"));
+}
+
+static void recording_is_refused(void **state) {
+  (void)state;
+  uint64_t offset = 0;
+  char text[512];
+  test_capture_begin();
+  int32_t result = rtl.initialize_record_replay(0, 1 << 30, NULL, true, false, &offset);
+  test_capture_end(text, sizeof text);
+  assert_int_equal(result, OFFLOAD_FAIL);
+  assert_non_null(strstr(text, "cannot record kernels"));
+}
+
+static void a_bad_image_fails_to_load(void **state) {
+  (void)state;
+  static __tgt_offload_entry wrong[] = {{.addr = &given, .name = "no_such_kernel"}};
+  size_t bytes, image_bytes;
+  void *file = test_read_file(given.image_path, &bytes);
+  char *begin = (char *)(uintptr_t)test_find_image(file, bytes, &image_bytes), text[512];
+  __tgt_device_image image = {begin, begin + image_bytes, wrong, wrong + 1};
+  __tgt_device_binary binary = {7};
+  test_capture_begin();
+  int32_t result = (int32_t)rtl.load_binary(0, &image, &binary);
+  test_capture_end(text, sizeof text);
+  assert_int_equal(result, OFFLOAD_FAIL);
+  assert_int_equal(binary.handle, 7);
+  assert_non_null(strstr(text, "no kernel no_such_kernel"));
+  free(file);
+}
+
+int main(int count, char **arguments) {
+  if (count != 3) {
+    fprintf(stderr, "usage: %s PLUGIN IMAGE\n", arguments[0]);
+    return 2;
+  }
+  setenv("LIBOMPTARGET_AMDGPU_HOST_ABI", "18", 1);
+  setenv("LIBOMPTARGET_HEAP_SIZE", "1048576", 1);
+  given.path = arguments[1];
+  given.image_path = arguments[2];
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(kernels_reduce_over_teams),
+      cmocka_unit_test(the_runtime_is_told_about_its_device),
+      cmocka_unit_test(launches_have_three_dimensions),
+      cmocka_unit_test(look_ups_find_what_is_there),
+      cmocka_unit_test(recording_is_refused),
+      cmocka_unit_test(a_bad_image_fails_to_load),
+  };
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
