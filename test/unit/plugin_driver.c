@@ -12,6 +12,13 @@
 
 struct plugin_driver_entries rtl;
 struct plugin_driver_given given;
+bool may_leak;
+
+/* Asked by LeakSanitizer when the process ends. */
+__attribute__((visibility("default"))) int __lsan_is_turned_off(void);
+int __lsan_is_turned_off(void) {
+  return may_leak;
+}
 
 void open_plugin(void) {
   void *handle = dlopen(given.plugin, RTLD_NOW);
