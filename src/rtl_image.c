@@ -43,10 +43,10 @@ static bool fits_any(const rtl_plugin_t *plugin, const atmi_target_id_t *id) {
  * the bytes are there still; where it may not be asked, they are believed to be. */
 static bool is_mapped(const __tgt_device_image *image) {
   char first, last;
-  const struct iovec to[] = {{&first, 1}, {&last, 1}};
-  const struct iovec from[] = {{image->ImageStart, 1}, {(char *)image->ImageEnd - 1, 1}};
   if (!image->ImageStart || image->ImageStart >= image->ImageEnd)
     return false;
+  const struct iovec to[] = {{&first, 1}, {&last, 1}};
+  const struct iovec from[] = {{image->ImageStart, 1}, {(char *)image->ImageEnd - 1, 1}};
   ssize_t bytes = process_vm_readv(getpid(), to, 2, from, 2, 0);
   return bytes == 2 || (bytes < 0 && errno != EFAULT);
 }
