@@ -6,7 +6,11 @@
 #define OMPTARGET_AMDGPU_SERVICES_H
 
 #if defined(__AMDGCN__) && defined(_OPENMP)
+#ifdef __cplusplus
+#include <cstdio> /* which undefines such macros, the first time */
+#else
 #include <stdio.h>
+#endif
 #undef fprintf
 #undef fputs
 /* The comma keeps clang from checking the arguments against a format that is none. */

@@ -175,6 +175,19 @@ bool atmi_elf_find_symbol(const atmi_elf_t *elf, const char *name, atmi_elf_symb
   return false;
 }
 
+const char *atmi_elf_next_renamed(const atmi_elf_t *elf, const char *name, const char *previous) {
+  size_t length = strlen(name);
+  bool started = !previous;
+  for (size_t i = 0; i < elf->symbol_count; i++) {
+    GElf_Sym found;
+    const char *text = read_symbol(elf, i, &found);
+    if (started && text && !strncmp(text, name, length) && text[length] == '.')
+      return text;
+    started = started || text == previous;
+  }
+  return NULL;
+}
+
 bool atmi_elf_has_section(const atmi_elf_t *elf, const char *name) {
   size_t names;
   if (elf_getshdrstrndx(elf->handle, &names))

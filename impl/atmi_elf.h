@@ -46,6 +46,11 @@ bool atmi_elf_find_note(const atmi_elf_t *elf, const char *owner, uint32_t type,
 /* A defined symbol by name, from .symtab (which also has local ones) or, in a stripped image, .dynsym. */
 bool atmi_elf_find_symbol(const atmi_elf_t *elf, const char *name, atmi_elf_symbol_t *symbol);
 
+/* Variables of this name that are local to their translation units are renamed when these are linked: to the
+ * name, a dot and a number. The first such name, or the next one behind `previous`, which was returned
+ * before; NULL at the end. */
+const char *atmi_elf_next_renamed(const atmi_elf_t *elf, const char *name, const char *previous);
+
 /* Whether the image has a section of this name. */
 bool atmi_elf_has_section(const atmi_elf_t *elf, const char *name);
 

@@ -100,8 +100,23 @@ static atmi_status_t make_buffer(atmi_rpc_image_t *image, size_t bytes) {
                    atmi_hsa_reason(status));
 }
 
+/* clang 14 and 15 link our device support library into each translation unit. All of them are to use one
+ * object, or two waves would take the same port: the variables of the others are pointed to it. */
+static atmi_status_t share_client(atmi_code_object_t *object, atmi_stream_t *stream, void *const *address) {
+  atmi_status_t status = ATMI_OK;
+  for (const char *name = NULL;
+       !status && (name = atmi_elf_next_renamed(object->elf, ATMI_RPC_CLIENT_SYMBOL, name));) {
+    void *variable;
+    uint64_t bytes;
+    if (!atmi_code_object_find_variable(object, name, &variable, &bytes) && bytes == sizeof *address)
+      status = atmi_transfer_submit(stream, variable, address, sizeof *address);
+  }
+  return status;
+}
+
 /* The variable holds the address of the client's object. */
-static atmi_status_t install(atmi_rpc_image_t *image, void *variable, uint32_t lanes) {
+static atmi_status_t install(atmi_code_object_t *object, atmi_rpc_image_t *image, void *variable,
+                             uint32_t lanes) {
   atmi_stream_t *stream;
   atmi_status_t status = atmi_stream_take(image->device, &stream), ended;
   if (status)
@@ -115,8 +130,8 @@ static atmi_status_t install(atmi_rpc_image_t *image, void *variable, uint32_t l
       status =
           atmi_fail(ATMI_CORRUPT, image->device->label,
                     "cannot load the device image: its variable " ATMI_RPC_CLIENT_SYMBOL " points nowhere");
-    else
-      status = atmi_transfer_submit(stream, address, &client, sizeof client);
+    else if (!(status = atmi_transfer_submit(stream, address, &client, sizeof client)))
+      status = share_client(object, stream, &address);
   }
   if ((ended = atmi_stream_synchronize(stream)) && !status)
     status = ended;
@@ -124,8 +139,8 @@ static atmi_status_t install(atmi_rpc_image_t *image, void *variable, uint32_t l
   return status;
 }
 
-static atmi_status_t make_image(const atmi_code_object_t *object, const atmi_rpc_options_t *options,
-                                void *variable, atmi_rpc_image_t *image) {
+static atmi_status_t make_image(atmi_code_object_t *object, const atmi_rpc_options_t *options, void *variable,
+                                atmi_rpc_image_t *image) {
   const atmi_heap_source_t memory = {image, allocate_piece, release_piece};
   const atmi_rpc_host_t host = {.context = image,
                                 .allocate = allocate,
@@ -145,7 +160,7 @@ static atmi_status_t make_image(const atmi_code_object_t *object, const atmi_rpc
     status = atmi_rpc_server_init(image->device->label, image->buffer, ATMI_RPC_PORTS, lanes, version, &host,
                                   &image->server);
   if (!status)
-    status = install(image, variable, lanes);
+    status = install(object, image, variable, lanes);
   if (status)
     return status;
   image->source =
