@@ -51,6 +51,10 @@ uint8_t device_abi_mode_number(const device_abi_t *abi, rtl_mode_t mode) {
   return (uint8_t)mode;
 }
 
+/* Reductions over teams lose values in the device runtime of 13 when there are more teams than a team has
+ * threads and those are few; its plugin never launched fewer than these unless it was told to. */
+enum { CLANG13_THREADS = 256 };
+
 /* A symbol named after a kernel. */
 static bool find_of_kernel(const atmi_elf_t *elf, const char *kernel, const char *suffix,
                            atmi_elf_symbol_t *symbol) {
@@ -89,7 +93,7 @@ static bool read_configuration(const device_abi_t *abi, const atmi_elf_symbol_t 
 bool device_abi_describe(const device_abi_t *abi, const atmi_elf_t *elf, const char *name,
                          device_abi_kernel_t *kernel) {
   atmi_elf_symbol_t symbol;
-  *kernel = (device_abi_kernel_t){.mode = RTL_MODE_SPMD};
+  *kernel = (device_abi_kernel_t){.mode = RTL_MODE_SPMD, .min_threads = abi->clang13 ? CLANG13_THREADS : 0};
   if (find_of_kernel(elf, name, "_kernel_environment", &symbol))
     return read_configuration(abi, &symbol, kernel);
   if (!find_of_kernel(elf, name, "_exec_mode", &symbol))

@@ -80,7 +80,9 @@ static uint64_t power_of_two_from(uint64_t least_value) {
 static uint64_t spread_loop(const rtl_geometry_limits_t *limits, const rtl_geometry_request_t *request,
                             uint64_t wanted_teams, uint32_t *threads) {
   uint64_t trips = request->tripcount;
-  uint32_t fewest = least(limits->low_trip_threads, *threads);
+  uint32_t fewest = limits->low_trip_threads > request->kernel_min_threads ? limits->low_trip_threads
+                                                                           : request->kernel_min_threads;
+  fewest = least(fewest, *threads);
   if (request->thread_limit <= 0 && trips < wanted_teams * *threads) {
     if (trips >= wanted_teams * fewest) {
       uint64_t enough = power_of_two_from(divide_up(trips, wanted_teams));
