@@ -68,7 +68,7 @@ static atmi_status_t make_one(atmi_pool_t *pool, void **object) {
   return ATMI_OK;
 }
 
-static atmi_pool_link_t *pop(atmi_pool_t *pool) {
+static inline __attribute__((always_inline)) atmi_pool_link_t *pop(atmi_pool_t *pool) {
   /* Acquire pairs with the release of the push, so that the object is seen as its last user left it. */
   uint64_t head = atomic_load_explicit(&pool->free, memory_order_acquire);
   while ((uint32_t)head) {

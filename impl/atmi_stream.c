@@ -356,6 +356,7 @@ static __attribute__((noinline)) atmi_status_t copy_behind(atmi_stream_t *stream
                                                            const char *what) {
   atmi_device_t *device = stream->device;
   dependencies_t dependencies;
+  stream->phase = ATMI_STREAM_BUSY;
   if (!atmi_stream_has_own(stream))
     return ATMI_NO_MEMORY;
   atmi_status_t status = collect(stream, true, &dependencies);
@@ -385,17 +386,18 @@ static __attribute__((noinline)) atmi_status_t copy_behind(atmi_stream_t *stream
 
 atmi_status_t atmi_stream_copy(atmi_stream_t *stream, void *destination, hsa_agent_t destination_agent,
                                const void *source, hsa_agent_t source_agent, size_t bytes, const char *what) {
-  stream->phase = ATMI_STREAM_BUSY;
-  atmi_signal_t *done = stream->tail ? stream->tail : stream->own;
-  if (!atmi_stream_is_clear(stream) || !done || stream->device->machine->timeline || !atmi_signal_reuse(done))
+  atmi_signal_t *own = stream->own;
+  /* A signal that is not the tail is complete when the tail is. */
+  if (!own || !atmi_stream_is_clear(stream) || stream->device->machine->timeline || !atmi_signal_reuse(own))
     return copy_behind(stream, destination, destination_agent, source, source_agent, bytes, what);
   hsa_status_t hsa = hsa_amd_memory_async_copy(destination, destination_agent, source, source_agent, bytes, 0,
-                                               NULL, done->hsa);
+                                               NULL, own->hsa);
   if (hsa != HSA_STATUS_SUCCESS) {
-    __atomic_store_n(done->value, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(own->value, 0, __ATOMIC_RELAXED);
     return describe_failed_copy(stream, hsa, what, bytes, source, destination);
   }
-  stream->tail = done;
+  stream->phase |= ATMI_STREAM_LIGHT; /* busy stays busy */
+  stream->tail = own;
   stream->tail_kind = ATMI_TAIL_COPY;
   return ATMI_OK;
 }
@@ -412,6 +414,12 @@ static void do_duty(atmi_stream_t *stream, const atmi_stream_duty_t *duty, bool 
   case ATMI_DUTY_UNLOCK: hsa_amd_memory_unlock(duty->host); break;
   case ATMI_DUTY_PUT_BLOCK: atmi_pool_put(&stream->device->large_staging_blocks, duty->resource); break;
   }
+}
+
+void atmi_stream_do_duties(atmi_stream_t *stream, bool complete) {
+  for (uint32_t i = 0; i < stream->duty_count; i++)
+    do_duty(stream, &stream->duties[i], complete);
+  stream->duty_count = 0;
 }
 
 /* The stream is idle, and an event has closed its own signal: makes sure that nobody else knows it again. */
@@ -438,8 +446,8 @@ static void finish(atmi_stream_t *stream, atmi_status_t status) {
     end_service(stream);
   if (stream->note_count)
     atmi_stream_trace_finish(stream, status != ATMI_OK);
-  for (uint32_t i = 0; i < stream->duty_count && status != ATMI_LOST; i++)
-    do_duty(stream, &stream->duties[i], !status);
+  if (status != ATMI_LOST)
+    atmi_stream_do_duties(stream, !status);
   stream->duty_count = 0;
   for (uint32_t i = 0; i < stream->signal_count; i++)
     if (!atomic_load_explicit(&stream->signals[i]->lost, memory_order_relaxed))

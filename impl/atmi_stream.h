@@ -37,9 +37,10 @@ struct atmi_stream {
   atmi_queue_t *queue; /* where its kernels go; kept as a hint while the stream is idle */
 
   enum {
-    ATMI_STREAM_IDLE = 0,    /* nothing to wait for or to do */
-    ATMI_STREAM_PLANNED = 1, /* one planned launch since it was idle: only its signal to wait for */
-    ATMI_STREAM_BUSY = 3,    /* anything else */
+    ATMI_STREAM_IDLE = 0, /* nothing to wait for or to do */
+    ATMI_STREAM_LIGHT =
+        1, /* all operations since it was idle used its own signal; no launch took the general way */
+    ATMI_STREAM_BUSY = 3, /* anything else */
   } phase;
   struct atmi_plans *plans; /* see atmi_plan.h; NULL: none yet */
   /* A signal that the stream keeps over all its uses: of operations that begin when all before them are
@@ -219,15 +220,28 @@ static inline bool atmi_stream_is_clear(const atmi_stream_t *stream) {
   return !stream->wait_count && (!stream->tail || !__atomic_load_n(stream->tail->value, __ATOMIC_ACQUIRE));
 }
 
-/* Makes the stream idle if there is nothing to do for it: one planned launch that is complete. False, and
- * nothing changed, otherwise. */
+/* Does the host's part of what is complete. */
+void atmi_stream_do_duties(atmi_stream_t *stream, bool complete);
+
+/* Makes the stream idle if only its own signal stands in between, and that is complete. False, and nothing
+ * changed, otherwise. */
 static inline bool atmi_stream_settle(atmi_stream_t *stream) {
-  if (stream->phase != ATMI_STREAM_PLANNED || stream->tail->closed)
+  if (stream->phase != ATMI_STREAM_LIGHT)
     return false;
-  /* Acquire pairs with the release by which the device counts the launch down after its last write; or with
-   * that by which atmi_signal_pool_abandon lets go of it, and then we see that the device is lost. */
-  if (__atomic_load_n(stream->tail->value, __ATOMIC_ACQUIRE) || atmi_device_is_lost(stream->device))
+  atmi_signal_t *own = stream->own;
+  /* Acquire pairs with the release by which the device counts the operation down after its last write; or
+   * with that by which atmi_signal_pool_abandon lets go of it, and then we see that the device is lost. */
+  if (__atomic_load_n(own->value, __ATOMIC_ACQUIRE) || atmi_device_is_lost(stream->device))
     return false;
+  if (own->closed) {
+    if (!atmi_signal_retire(own))
+      return false;
+    atmi_signal_begin(own);
+    __atomic_store_n(own->value, 0, __ATOMIC_RELAXED);
+  }
+  if (stream->duty_count)
+    atmi_stream_do_duties(stream, true);
+  atmi_arena_reset(&stream->staging);
   stream->tail = NULL;
   stream->tail_kind = ATMI_TAIL_NONE;
   stream->phase = ATMI_STREAM_IDLE;
