@@ -91,7 +91,7 @@ atmi_plan_launch(atmi_stream_t *stream, atmi_plan_t *plan, void *const *argument
   memcpy(&first, planned, sizeof first);
   atmi_queue_publish_first(queue, index, packet, first);
   stream->plans->in_use = plan;
-  stream->phase |= ATMI_STREAM_LIGHT; /* busy stays busy */
+  stream->phase |= ATMI_STREAM_PLANNED; /* busy stays busy */
   stream->tail = signal;
   stream->tail_kind = ATMI_TAIL_KERNELS;
   return ATMI_OK;

@@ -36,11 +36,11 @@ struct atmi_stream {
   bool holds_queue;
   atmi_queue_t *queue; /* where its kernels go; kept as a hint while the stream is idle */
 
-  enum {
-    ATMI_STREAM_IDLE = 0, /* nothing to wait for or to do */
-    ATMI_STREAM_LIGHT =
-        1, /* all operations since it was idle used its own signal; no launch took the general way */
-    ATMI_STREAM_BUSY = 3, /* anything else */
+  enum { /* what it takes to become idle; each value has the bits of those before it */
+         ATMI_STREAM_IDLE = 0,
+         ATMI_STREAM_PLANNED = 1, /* only planned launches: to wait for its own signal */
+         ATMI_STREAM_LIGHT = 3,   /* also copies that used its own signal: and to do their duties */
+         ATMI_STREAM_BUSY = 7,    /* anything */
   } phase;
   struct atmi_plans *plans; /* see atmi_plan.h; NULL: none yet */
   /* A signal that the stream keeps over all its uses: of operations that begin when all before them are
@@ -226,7 +226,8 @@ void atmi_stream_do_duties(atmi_stream_t *stream, bool complete);
 /* Makes the stream idle if only its own signal stands in between, and that is complete. False, and nothing
  * changed, otherwise. */
 static inline bool atmi_stream_settle(atmi_stream_t *stream) {
-  if (stream->phase != ATMI_STREAM_LIGHT)
+  unsigned phase = stream->phase;
+  if (phase != ATMI_STREAM_PLANNED && phase != ATMI_STREAM_LIGHT)
     return false;
   atmi_signal_t *own = stream->own;
   /* Acquire pairs with the release by which the device counts the operation down after its last write; or
@@ -239,9 +240,10 @@ static inline bool atmi_stream_settle(atmi_stream_t *stream) {
     atmi_signal_begin(own);
     __atomic_store_n(own->value, 0, __ATOMIC_RELAXED);
   }
-  if (stream->duty_count)
+  if (phase == ATMI_STREAM_LIGHT) {
     atmi_stream_do_duties(stream, true);
-  atmi_arena_reset(&stream->staging);
+    atmi_arena_reset(&stream->staging);
+  }
   stream->tail = NULL;
   stream->tail_kind = ATMI_TAIL_NONE;
   stream->phase = ATMI_STREAM_IDLE;

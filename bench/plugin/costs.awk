@@ -24,6 +24,7 @@ function end_thread() {
 FNR == 1 { end_thread(); object = callee = ""; call = 0 }
 /^ob=/ { object = kind_of(substr($0, 4)); next }
 /^cob=/ { callee = kind_of(substr($0, 5)); next }
+/^cfn=/ { into_start = /__libc_start_main/; next } # of a program that is counted itself
 /^calls=/ { call = 1; next }
 /^[0-9+*-]/ {
   if (!call) {
@@ -32,7 +33,7 @@ FNR == 1 { end_thread(); object = callee = ""; call = 0 }
   }
   to = callee == "" ? object : callee
   if (object == "plugin" && to == "rocr") into_rocr += $2
-  else if (object == "plugin" && to == "other") library += $2
+  else if (object == "plugin" && to == "other" && !into_start) library += $2
   else if (object == "rocr" && to == "thunk") into_thunk += $2
   call = 0
   callee = ""
