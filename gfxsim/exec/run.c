@@ -69,11 +69,11 @@ static inline __attribute__((always_inline)) void run_slice(gs_executor_t *ex, g
   for (unsigned left = SLICE; in && left; left--) {
     const gs_inst_t *const next = in + in->size / 4;
     const gs_inst_t *doing = in;
-    gs_inst_t indexed;
+    gs_inst_t changed;
     pc += in->size;
     w->pc = pc;
-    if (GS_UNLIKELY(w->mode & GS_MODE_GPR_IDX_EN))
-      doing = gs_gpr_idx_apply(w, in, &indexed);
+    if (GS_UNLIKELY(w->mode & GS_MODE_CHANGES))
+      doing = gs_mode_apply(w, in, &changed);
     if (observed)
       observe(ex, w, doing);
     doing->fn(w, doing);

@@ -689,6 +689,8 @@ static bool decode_ds(decoder_t *d) {
   } else {
     in->imm = (int32_t)bits(d->w0, 15, 0);
   }
+  if (!has_data && !has(d, GS_OPF_GDS) && d->op->src[0] == GS_T_NONE && in->imm != 0) /* ds_nop */
+    return false;
   const unsigned vdst = bits(d->w1, 31, 24);
   if (d->op->dst == GS_T_NONE ? vdst != 0 : !vector_dst(d, vdst, acc))
     return false;

@@ -51,12 +51,12 @@ void gs_commit_slow(gs_wave_t *w, const gs_inst_t *in, gs_row_t *result);
 void gs_lane_mask_update(gs_wave_t *w, uint64_t exec);
 /* Value of a scalar source operand that is not a plain register: constants, apertures, flags. */
 uint64_t gs_special_value(const gs_wave_t *w, const gs_inst_t *in, unsigned i);
-/* GPR indexing: while MODE.GPR_IDX_EN is set, the index in M0[7:0] is added to the VGPR numbers of the
- * operands that M0[15:12] names. Whoever runs instructions then calls this for each one and executes what
- * it returns: `in`, or for VALU instructions `copy`, filled with the registers that are meant; handlers
- * know nothing of indexing. Sources beyond the registers read register 0; a destination there makes the
- * instruction do nothing. */
-const gs_inst_t *gs_gpr_idx_apply(const gs_wave_t *w, const gs_inst_t *in, gs_inst_t *copy);
+/* While a bit of GS_MODE_CHANGES is set in MODE, whoever runs instructions calls this for each one and
+ * executes what it returns, `in` or `copy`; handlers know nothing of these modes. GPR indexing: the index in
+ * M0[7:0] is added to the VGPR numbers of the operands that M0[15:12] names; sources beyond the registers
+ * read register 0; a destination there makes the instruction do nothing. VSKIP: vector instructions (VALU,
+ * LDS and vector memory) do nothing. */
+const gs_inst_t *gs_mode_apply(const gs_wave_t *w, const gs_inst_t *in, gs_inst_t *copy);
 
 /* ---- Sources ---- */
 

@@ -489,6 +489,11 @@ GS_OP(ds_swizzle_b32) {
   take_from(w, in, &w->v[in->src[0].reg], &from);
 }
 
+GS_OP(ds_nop) {
+  (void)w;
+  (void)in;
+}
+
 /* ---- Without the hardware ---- */
 
 #define ABSENT(name)                                                                                         \

@@ -29,11 +29,10 @@ GS_OP(s_bitcmp1_b64) {
   w->scc = (uint32_t)(gs_ssrc64(w, in, 0) >> (gs_ssrc32(w, in, 1) & 63)) & 1;
 }
 
-/* Skipping of vector instructions is not modelled: switching it on stops the wave, off is where it always is.
- */
+/* Vector instructions are skipped while the mode is on; see gs_mode_apply. */
 GS_OP(s_setvskip) {
-  if (gs_ssrc32(w, in, 0) >> (gs_ssrc32(w, in, 1) & 31) & 1)
-    gs_wave_illegal(w, in);
+  const bool on = gs_ssrc32(w, in, 0) >> (gs_ssrc32(w, in, 1) & 31) & 1;
+  gs_wave_set_mode(w, (w->mode & ~(uint32_t)GS_MODE_VSKIP) | (on ? GS_MODE_VSKIP : 0));
 }
 
 /* The index goes to M0[7:0]; which operands it is added to comes from the instruction and goes to M0[15:12].

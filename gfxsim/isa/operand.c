@@ -205,7 +205,7 @@ void gs_commit_slow(gs_wave_t *w, const gs_inst_t *in, gs_row_t *result) {
   gs_write_row(w, in->dst, result, gs_vexec(w, in));
 }
 
-/* ---- GPR indexing ---- */
+/* ---- Modes that change what instructions do: GPR indexing, skipping ---- */
 
 /* M0 while MODE.GPR_IDX_EN is set. */
 enum { GS_IDX_MASK = 0xff, GS_IDX_SRC0_BIT = 12, GS_IDX_DST_BIT = 15 };
@@ -215,9 +215,19 @@ static void do_nothing(gs_wave_t *w, const gs_inst_t *in) {
   (void)in;
 }
 
-const gs_inst_t *gs_gpr_idx_apply(const gs_wave_t *w, const gs_inst_t *in, gs_inst_t *copy) {
+static const gs_inst_t *skip(const gs_inst_t *in, gs_inst_t *copy) {
+  *copy = *in;
+  copy->fn = do_nothing;
+  return copy;
+}
+
+const gs_inst_t *gs_mode_apply(const gs_wave_t *w, const gs_inst_t *in, gs_inst_t *copy) {
   const uint32_t m0 = w->s.u32[GS_S_M0], index = m0 & GS_IDX_MASK;
-  if (in->op == NULL || in->op->encoding < GS_ENC_VOP1 || in->op->encoding > GS_ENC_VOP3P)
+  if (in->op == NULL || in->op->encoding < GS_ENC_VOP1)
+    return in;
+  if (w->mode & GS_MODE_VSKIP)
+    return skip(in, copy);
+  if (in->op->encoding > GS_ENC_VOP3P)
     return in;
   *copy = *in;
   for (unsigned i = 0; i < 3; i++) {

@@ -58,8 +58,7 @@ static inline void gs_wave_illegal(gs_wave_t *w, const gs_inst_t *in) {
  * Returns false, and leaves `value`, for registers that a compute shader cannot read. */
 bool gs_hwreg_read(const gs_wave_t *w, unsigned id, uint32_t *value);
 /* Replaces the bits in `mask` of a hardware register by those of `value`, except bits that need privilege.
- * Returns false, having done nothing, for registers that do not exist and for a mode that is not modelled
- * (VSKIP). */
+ * Returns false, having done nothing, for registers that do not exist. */
 bool gs_hwreg_write(gs_wave_t *w, unsigned id, uint32_t value, uint32_t mask);
 /* Splits the active lanes: those in `mask` go on at `target`, the others at the next instruction; the smaller
  * group goes first, the other is pushed on the stack in SGPRs that MODE.CSP indexes. */

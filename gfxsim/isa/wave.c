@@ -138,8 +138,6 @@ bool gs_hwreg_write(gs_wave_t *w, unsigned id, uint32_t value, uint32_t mask) {
     w->trapsts = value;
   if (id != HWREG_MODE)
     return true;
-  if (value & GS_MODE_VSKIP)
-    return false;
   gs_wave_set_mode(w, value);
   return true;
 }

@@ -62,6 +62,7 @@ enum {
   GS_MODE_FP16_OVFL = 1 << 23,
   GS_MODE_GPR_IDX_EN = 1 << 27,
   GS_MODE_VSKIP = 1 << 28,
+  GS_MODE_CHANGES = GS_MODE_GPR_IDX_EN | GS_MODE_VSKIP, /* see gs_mode_apply */
   GS_MODE_CSP_SHIFT = 29, /* 3 bits: depth of the stack of s_cbranch_*_fork */
   GS_MODE_FP_MASK = 0xff,
   GS_MODE_FP_DEFAULT = 0xf0,

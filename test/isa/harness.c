@@ -2,6 +2,7 @@
  * Not here: anything about particular instructions. */
 #include "harness.h"
 
+#include "coverage.h"
 #include "isa/lanes.h"
 
 #include <elf.h>
@@ -30,7 +31,9 @@ typedef struct memo {
 struct isa_context {
   const gs_level_t *level;
   memo_t *memo[MEMO_BUCKETS];
-  uint8_t *executed; /* for each row of gs_opcodes, the set of targets on which it was executed */
+  isa_coverage_t *coverage;       /* NULL unless this run measures it */
+  const struct CMUnitTest *tests; /* as the test file lists them */
+  size_t next_test;
 };
 
 const char *isa_level_name(void *const *state) {
@@ -41,21 +44,8 @@ gs_op_fn_t *const *isa_handlers(void *const *state) {
   return ((const isa_context_t *)*state)->level->handlers;
 }
 
-/* Adds what the tests of this process, all passed, executed to the file that ISA_COVERAGE names; see
- * isa_coverage.c. */
-static void coverage_write(const isa_context_t *context, const char *test) {
-  const char *const path = getenv("ISA_COVERAGE");
-  FILE *const f = path ? fopen(path, "a") : NULL;
-  if (!f)
-    return;
-  for (size_t i = 0; i < gs_opcode_count; i++)
-    if (context->executed[i])
-      (void)fprintf(f, "%zu %s %u %s\n", i, gs_opcodes[i].name, context->executed[i], test);
-  (void)fclose(f);
-}
-
 static void context_fini(isa_context_t *context) {
-  free(context->executed);
+  isa_coverage_destroy(context->coverage);
   for (size_t i = 0; i < MEMO_BUCKETS; i++)
     for (memo_t *m = context->memo[i], *next; m; m = next) {
       next = m->next;
@@ -65,22 +55,35 @@ static void context_fini(isa_context_t *context) {
   free(context);
 }
 
+/* Tests run through this, so that a measurement of coverage learns how they end. */
+static void run_and_tell(void **state) {
+  isa_context_t *const context = *state;
+  const CMUnitTestFunction test = context->tests[context->next_test++].test_func;
+  test(state);
+  isa_coverage_passed(context->coverage);
+}
+static int end_test(void **state) {
+  isa_coverage_test_ends(((isa_context_t *)*state)->coverage);
+  return 0;
+}
+
 int isa_main_named(const char *name, const struct CMUnitTest *tests, size_t count) {
   const char *const slash = strrchr(name, '/');
   isa_context_t *const context = calloc(1, sizeof *context);
   struct CMUnitTest *const mine = calloc(count, sizeof *mine);
   int failures = 0;
-  if (context)
-    context->executed = calloc(gs_opcode_count, sizeof *context->executed);
-  if (!context || !context->executed || !mine) {
+  if (!context || !mine) {
     (void)fprintf(stderr, "%s: out of memory\n", name);
     failures = 1;
     goto done;
   }
   for (size_t i = 0; i < count; i++) {
     mine[i] = tests[i];
+    mine[i].test_func = run_and_tell;
+    mine[i].teardown_func = end_test;
     mine[i].initial_state = context;
   }
+  context->tests = tests;
   for (size_t i = 0; i < gs_level_count; i++) {
     if (!gs_levels[i].runs_here()) {
       (void)fprintf(stderr, "%s: this processor has no level %s: not tested\n", name, gs_levels[i].name);
@@ -89,10 +92,14 @@ int isa_main_named(const char *name, const struct CMUnitTest *tests, size_t coun
     char title[64];
     (void)snprintf(title, sizeof title, "%.48s %s", slash ? slash + 1 : name, gs_levels[i].name);
     context->level = &gs_levels[i];
+    context->next_test = 0;
+    context->coverage = i == 0 ? isa_coverage_create() : NULL;
     failures += _cmocka_run_group_tests(title, mine, count, NULL, NULL);
+    if (failures == 0)
+      failures += !isa_coverage_write(context->coverage, slash ? slash + 1 : name);
+    isa_coverage_destroy(context->coverage);
+    context->coverage = NULL;
   }
-  if (failures == 0)
-    coverage_write(context, slash ? slash + 1 : name);
 done:
   free(mine);
   if (context)
@@ -185,6 +192,7 @@ static void take_sections(isa_context_t *context, gs_target_t target, const char
 
 /* Assembles texts that are not in the memo yet, in one run. */
 static void assemble(isa_context_t *context, gs_target_t target, const char *const *texts, size_t count) {
+  isa_coverage_assembles(context->coverage);
   size_t length = 1;
   for (size_t i = 0; i < count; i++)
     length += strlen(texts[i]) + 64;
@@ -336,16 +344,14 @@ void isa_step(isa_wave_t *t) {
   const bool known = gs_decode(t->env.target, words, left / 4 < 3 ? left / 4 : 3, &t->inst);
   const uint64_t pc = t->w.pc;
   t->w.pc += t->inst.size;
-  if (known) {
+  if (known)
     t->inst.fn = t->context->level->handlers[t->inst.op - gs_opcodes];
-    t->context->executed[t->inst.op - gs_opcodes] |= (uint8_t)t->env.target;
-  }
-  gs_inst_t indexed;
+  gs_inst_t changed;
   const gs_inst_t *in = &t->inst;
-  if (t->w.mode & GS_MODE_GPR_IDX_EN)
-    in = gs_gpr_idx_apply(&t->w, in, &indexed);
+  if (t->w.mode & GS_MODE_CHANGES)
+    in = gs_mode_apply(&t->w, in, &changed);
   if (in->fn)
-    in->fn(&t->w, in);
+    isa_coverage_execute(t->context->coverage, t, in);
   else
     gs_wave_fault(&t->w, GS_WAVE_FAULT_ILLEGAL, pc, 0, GS_LANES);
 }
@@ -364,6 +370,7 @@ gs_wave_state_t isa_resume(isa_wave_t *t) {
 gs_wave_state_t isa_run_words(isa_wave_t *t, const uint32_t *words, size_t count) {
   if (count * 4 > ISA_CODE_BYTES)
     fail_msg("the program is too long");
+  isa_coverage_program_starts(t->context->coverage);
   if (count)
     memcpy(t->code, words, count * 4);
   t->code_bytes = count * 4;
@@ -371,6 +378,7 @@ gs_wave_state_t isa_run_words(isa_wave_t *t, const uint32_t *words, size_t count
   memcpy(t->before.v, t->v, sizeof t->v);
   memcpy(t->before.lds, t->lds, sizeof t->lds);
   memcpy(t->before.memory, t->memory, sizeof t->memory);
+  t->before.interrupts = t->interrupts;
   t->w.pc = ISA_CODE;
   memset(&t->w.fault, 0, sizeof t->w.fault);
   return isa_resume(t);

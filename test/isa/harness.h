@@ -52,6 +52,7 @@ typedef struct isa_registers {
   gs_row_t v[GS_VGPRS];
   uint8_t lds[ISA_LDS_BYTES];
   uint8_t memory[ISA_MEMORY_BYTES];
+  unsigned interrupts;
 } isa_registers_t;
 
 typedef struct isa_context isa_context_t;

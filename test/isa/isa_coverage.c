@@ -1,9 +1,10 @@
-/* Writes doc/isa-coverage.md: what is known of each opcode on each part.
+/* doc/isa-coverage.md: what is known of each opcode on each part.
  *
- *   isa_coverage LOG >doc/isa-coverage.md
+ *   isa_coverage --write DOC LOG...   writes it
+ *   isa_coverage --check DOC LOG...   fails when opcodes are missing, or called tested but not executed
  *
- * LOG is what the instruction tests append to the file named by ISA_COVERAGE: "row mnemonic targets test".
- * Not here: the comparison with LLVM, which covers every row (test_decode.c). */
+ * LOG is what an instruction test writes, see coverage.h: for --write with faults, for --check without. Not
+ * here: the comparison with LLVM, which covers every row (test_decode.c). */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@ enum { NAME_BYTES = 128, TESTS_BYTES = 256 };
 
 /* What the log says about a row. */
 typedef struct row {
-  unsigned executed; /* set of gs_target_t */
+  unsigned executed, tested; /* sets of gs_target_t */
   char tests[TESTS_BYTES];
 } row_t;
 
@@ -33,6 +34,7 @@ static const char *const encodings[GS_ENC_COUNT] = {
     [GS_ENC_MIMG] = "MIMG",   [GS_ENC_EXP] = "EXP",
 };
 
+/* Names of tests that notice a fault of the opcode on some part. */
 static void add_test(row_t *row, const char *test) {
   char name[NAME_BYTES];
   (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(test, "."), test);
@@ -50,15 +52,18 @@ static bool read_log(const char *path, row_t *rows) {
     return false;
   }
   size_t index;
-  unsigned executed;
+  unsigned executed, tested;
   char name[NAME_BYTES], test[NAME_BYTES];
   bool good = true;
   int fields;
-  while (good && (fields = fscanf(f, "%zu %127s %u %127s", &index, name, &executed, test)) != EOF) {
-    good = fields == 4 && index < gs_opcode_count && strcmp(gs_opcodes[index].name, name) == 0;
+  while (good &&
+         (fields = fscanf(f, "%zu %127s %u %u %127s", &index, name, &executed, &tested, test)) != EOF) {
+    good = fields == 5 && index < gs_opcode_count && strcmp(gs_opcodes[index].name, name) == 0;
     if (good) {
       rows[index].executed |= executed;
-      add_test(&rows[index], test);
+      rows[index].tested |= tested;
+      if (tested)
+        add_test(&rows[index], test);
     }
   }
   (void)fclose(f);
@@ -68,62 +73,139 @@ static bool read_log(const char *path, row_t *rows) {
 }
 
 /* How far an opcode of a part has come. */
-typedef enum level { ABSENT, GRAPHICS, EXECUTES, TESTED, LEVELS } level_t;
-static const char *const level_names[LEVELS] = {"", "error", "executes", "tested"};
+typedef enum level { ABSENT, EXECUTES, REFUSED, TESTED, LEVELS } level_t;
+static const char *const level_names[LEVELS] = {"", "**executes**", "error", "tested"};
 
 static level_t level_of(size_t row, const row_t *seen, gs_target_t target) {
   const gs_opcode_t *op = &gs_opcodes[row];
   if (!(op->targets & target))
     return ABSENT;
-  if (op->flags & GS_OPF_ILLEGAL)
-    return GRAPHICS;
-  return seen->executed & target ? TESTED : EXECUTES;
+  if (!(seen->tested & target))
+    return EXECUTES;
+  return op->flags & GS_OPF_ILLEGAL ? REFUSED : TESTED;
 }
 
-static void print_summary(const row_t *rows) {
-  (void)printf("| part | opcodes | tested | executes | graphics: error |\n"
-               "|---|---|---|---|---|\n");
+static void print_summary(FILE *out, const row_t *rows) {
+  (void)fprintf(out, "| part | opcodes | tested | error, tested | executes |\n"
+                     "|---|---|---|---|---|\n");
   for (size_t t = 0; t < TARGETS; t++) {
     unsigned counts[LEVELS] = {0};
     for (size_t i = 0; i < gs_opcode_count; i++)
       counts[level_of(i, &rows[i], targets[t])]++;
-    (void)printf("| %s | %zu | %u | %u | %u |\n", gs_target_name(targets[t]),
-                 gs_opcode_count - counts[ABSENT], counts[TESTED], counts[EXECUTES], counts[GRAPHICS]);
+    (void)fprintf(out, "| %s | %zu | %u | %u | %u |\n", gs_target_name(targets[t]),
+                  gs_opcode_count - counts[ABSENT], counts[TESTED], counts[REFUSED], counts[EXECUTES]);
   }
 }
 
-static void print_rows(const row_t *rows) {
+static void print_rows(FILE *out, const row_t *rows) {
   for (size_t i = 0; i < gs_opcode_count; i++) {
     const gs_opcode_t *op = &gs_opcodes[i];
     if (i == 0 || op->encoding != gs_opcodes[i - 1].encoding)
-      (void)printf("\n## %s\n\n| number | mnemonic | gfx900 | gfx906 | gfx908 | gfx90a | tests |\n"
-                   "|---|---|---|---|---|---|---|\n",
-                   encodings[op->encoding]);
-    (void)printf("| %u | %s |", op->number, op->name);
+      (void)fprintf(out,
+                    "\n## %s\n\n| number | mnemonic | gfx900 | gfx906 | gfx908 | gfx90a | tests |\n"
+                    "|---|---|---|---|---|---|---|\n",
+                    encodings[op->encoding]);
+    (void)fprintf(out, "| %u | %s |", op->number, op->name);
     for (size_t t = 0; t < TARGETS; t++)
-      (void)printf(" %s |", level_names[level_of(i, &rows[i], targets[t])]);
-    (void)printf(" %s |\n", rows[i].tests);
+      (void)fprintf(out, " %s |", level_names[level_of(i, &rows[i], targets[t])]);
+    (void)fprintf(out, " %s |\n", rows[i].tests);
   }
 }
 
-int main(int argc, char **argv) {
-  row_t *rows = calloc(gs_opcode_count, sizeof *rows);
-  if (argc != 2 || !rows || !read_log(argv[1], rows)) {
-    if (argc != 2)
-      (void)fprintf(stderr, "usage: %s LOG\n", argv[0]);
-    free(rows);
-    return EXIT_FAILURE;
+static void print_document(FILE *out, const row_t *rows) {
+  (void)fprintf(
+      out,
+      "# Instructions of the simulated parts\n\n"
+      "Generated by the build target `isa-coverage`; do not edit. The test `isa/coverage` fails when it is "
+      "out of date.\n\n"
+      "Every opcode listed here is decoded and disassembled, and `test_decode` compares encodings of it with "
+      "random\noperands and modifiers with LLVM's assembler and disassembler. Beyond that, for each part:\n\n"
+      "- *tested*: the tests in the last column execute it on that part and compare what it did: each of "
+      "them\n"
+      "  was seen to fail when one bit of a result was falsified (the first and the last thing that "
+      "changed), "
+      "and,\n  for instructions without effect, when they changed a register;\n"
+      "- *error*: for graphics only; ends in the illegal-instruction error, tested likewise;\n"
+      "- **executes**: implemented; no test notices when its result is wrong on that part.\n\n");
+  print_summary(out, rows);
+  print_rows(out, rows);
+}
+
+/* ---- The file ---- */
+
+static bool write_document(const char *path, const char *text) {
+  FILE *f = fopen(path, "w");
+  const bool written = f && fputs(text, f) >= 0;
+  if (!f || fclose(f) != 0 || !written) {
+    perror(path);
+    return false;
   }
-  (void)printf("# Instructions of the simulated parts\n\n"
-               "Generated by the build target `isa-coverage`; do not edit.\n\n"
-               "Every opcode listed here is decoded and disassembled, and `test_decode` compares random "
-               "encodings of it\n"
-               "with LLVM's disassembler. Beyond that, for each part:\n\n"
-               "- *tested*: executed on that part by the instruction tests named in the last column;\n"
-               "- *executes*: implemented; the tests execute it on other parts or not at all;\n"
-               "- *error*: for graphics only, ends in the illegal-instruction error by design.\n\n");
-  print_summary(rows);
-  print_rows(rows);
+  return true;
+}
+
+/* Copies field `index` (from 1) of a table row. */
+static void field(const char *line, unsigned index, char text[NAME_BYTES]) {
+  while (line && index--)
+    line = strchr(line, '|') ? strchr(line, '|') + 1 : NULL;
+  (void)snprintf(text, NAME_BYTES, "%.*s", line ? (int)strcspn(line, "|\n") : 0, line ? line : "");
+}
+
+/* Whether a line of the document can be right. Logs of ordinary runs know what is executed and not what is
+ * compared: "tested" must at least be executed, and the tests' names are not looked at. */
+static bool plausible(const char *has, const char *should) {
+  enum { FIRST_PART = 3, LAST_PART = FIRST_PART + TARGETS - 1 };
+  for (unsigned i = 1; i <= LAST_PART; i++) {
+    char a[NAME_BYTES], b[NAME_BYTES];
+    field(has, i, a);
+    field(should, i, b);
+    const bool unnoticed = strcmp(a, " **executes** ") == 0 && strcmp(b, "  ") != 0;
+    if (strcmp(a, b) != 0 && !(i >= FIRST_PART && unnoticed))
+      return false;
+  }
+  return true;
+}
+
+static bool check_document(const char *path, const char *text) {
+  char line[1024];
+  FILE *f = fopen(path, "r");
+  bool same = f != NULL;
+  if (!f)
+    perror(path);
+  while (same && fgets(line, sizeof line, f)) {
+    const size_t length = strcspn(text, "\n");
+    const bool summary = strncmp(line, "| gfx", 5) == 0;
+    same = summary || plausible(line, text);
+    if (!same)
+      (void)fprintf(stderr, "%s: has     %sbut should %.*s\n", path, line, (int)length, text);
+    text += length + (text[length] == '\n');
+  }
+  same = same && *text == '\0';
+  if (!same)
+    (void)fprintf(stderr, "%s: not what the tests show; build the target isa-coverage\n", path);
+  if (f)
+    (void)fclose(f);
+  return same;
+}
+
+int main(int argc, char **argv) {
+  const bool write = argc > 2 && strcmp(argv[1], "--write") == 0;
+  const bool check = argc > 2 && strcmp(argv[1], "--check") == 0;
+  char *text = NULL;
+  size_t size = 0;
+  row_t *rows = calloc(gs_opcode_count, sizeof *rows);
+  FILE *out = open_memstream(&text, &size);
+  bool good = rows && out && (write || check);
+  if (!write && !check)
+    (void)fprintf(stderr, "usage: %s --write|--check DOC LOG...\n", argv[0]);
+  for (int i = 3; good && i < argc; i++)
+    good = read_log(argv[i], rows);
+  if (good)
+    print_document(out, rows);
+  if (out && fclose(out) != 0)
+    good = false;
+  if (good)
+    good = write ? write_document(argv[2], text) : check_document(argv[2], text);
+  free(text);
   free(rows);
-  return EXIT_SUCCESS;
+  return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

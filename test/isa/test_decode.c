@@ -7,6 +7,7 @@
  * DECODE_COMBINATIONS says. */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -271,6 +272,8 @@ typedef struct sample {
 /* Each sample is followed by this instruction, so that the output shows where the next one starts. */
 #define SENTINEL_BYTES "[0x5a,0x5a,0x95,0xbf]"
 #define SENTINEL_TEXT  "s_decperflevel 0x5a5a"
+/* What LLVM says of words that are no instruction. */
+#define UNKNOWN_WORDS "warning: invalid instruction encoding"
 
 /* A run of the disassembler: its output, and the places that it complains about, in order. */
 typedef struct oracle {
@@ -278,12 +281,12 @@ typedef struct oracle {
   unsigned long error_line; /* of the current complaint; 0 is none */
 } oracle_t;
 
-static void oracle_next_error(oracle_t *o) {
+static void oracle_next_error(oracle_t *o, const char *kind) {
   char text[1024];
   o->error_line = 0;
   while (fgets(text, sizeof text, o->err)) {
     const char *where = strchr(text, ':');
-    if (where && strstr(text, "warning: invalid instruction encoding") &&
+    if (where && strstr(text, kind) &&
         sscanf(where, ":%lu:", &o->error_line) == 1)
       return;
   }
@@ -313,7 +316,7 @@ static bool oracle_read(oracle_t *o, unsigned long line, char text[TEXT_BYTES]) 
   for (text[0] = '\0'; oracle_next_text(o, here) && strcmp(here, SENTINEL_TEXT) != 0; instructions++)
     if (instructions == 0)
       memcpy(text, here, sizeof here);
-  for (; o->error_line == line; oracle_next_error(o))
+  for (; o->error_line == line; oracle_next_error(o, UNKNOWN_WORDS))
     errors++;
   return instructions + errors == 1;
 }
@@ -385,10 +388,109 @@ typedef struct comparison {
   sample_t *samples;
   size_t count;
   unsigned mismatches;
-  unsigned long known, unknown; /* samples on which both agree */
+  unsigned long known, unknown;        /* samples on which both agree */
+  unsigned long *known_of;             /* the first, for each row */
+  unsigned long assembled, refused;    /* texts, see compare_assembled */
 } comparison_t;
 
-static void compare_one(comparison_t *c, const sample_t *s, char *theirs, bool same_size) {
+/* Files that LLVM reads and writes. */
+typedef struct files {
+  char directory[32], in[64], out[64], err[64];
+} files_t;
+
+static void files_open(files_t *f) {
+  strcpy(f->directory, "/tmp/gfxsim-decode-XXXXXX");
+  assert_non_null(mkdtemp(f->directory));
+  (void)snprintf(f->in, sizeof f->in, "%s/in", f->directory);
+  (void)snprintf(f->out, sizeof f->out, "%s/out", f->directory);
+  (void)snprintf(f->err, sizeof f->err, "%s/err", f->directory);
+}
+
+static void files_close(const files_t *f) {
+  (void)unlink(f->in);
+  (void)unlink(f->out);
+  (void)unlink(f->err);
+  (void)rmdir(f->directory);
+}
+
+/* Runs llvm-mc from `in` to `out` and `err`, and opens those. */
+static oracle_t files_run(const files_t *f, gs_target_t target, const char *options) {
+  char command[512];
+  (void)snprintf(command, sizeof command, ISA_LLVM_MC " %s -arch=amdgcn -mcpu=%s %s >%s 2>%s", options,
+                 gs_target_name(target), f->in, f->out, f->err);
+  const int status = system(command);
+  /* 1 is what it returns when something was no instruction. */
+  if (status == -1 || (status != 0 && status != 256))
+    fail_msg("%s: status %d", command, status);
+  const oracle_t oracle = {.out = fopen(f->out, "r"), .err = fopen(f->err, "r")};
+  assert_non_null(oracle.out);
+  assert_non_null(oracle.err);
+  return oracle;
+}
+
+/* The next instruction that the assembler made: LLVM's own text, and the words. */
+static size_t oracle_next_encoding(oracle_t *o, char text[TEXT_BYTES], uint32_t words[3]) {
+  char line[1024];
+  const char *bytes = NULL;
+  while (!bytes && fgets(line, sizeof line, o->out))
+    bytes = strstr(line, "; encoding: [");
+  if (!bytes)
+    return 0;
+  const char *start = line + strspn(line, " \t"), *end = strchr(start, ';');
+  while (end > start && (end[-1] == ' ' || end[-1] == '\t'))
+    end--;
+  (void)snprintf(text, TEXT_BYTES, "%.*s", (int)(end - start), start);
+  bytes = strchr(bytes, '[');
+  size_t count = 0;
+  unsigned byte;
+  memset(words, 0, 3 * sizeof *words);
+  for (; count < 12 && sscanf(bytes, "%*c0x%2x", &byte) == 1; bytes += 5)
+    words[count / 4] |= (uint32_t)byte << (8 * (count % 4)), count++;
+  return count / 4;
+}
+
+/* Assembles the texts of the samples that are instructions, and decodes what the assembler makes of them, which may
+ * be another encoding: again the text must be LLVM's. A few texts are refused: operands that can be encoded, but not
+ * written. */
+static void compare_assembled(comparison_t *c, const size_t *agreed, size_t count) {
+  files_t files;
+  char text[TEXT_BYTES], theirs[TEXT_BYTES];
+  gs_inst_t inst;
+  uint32_t words[3];
+  files_open(&files);
+  FILE *f = fopen(files.in, "w");
+  assert_non_null(f);
+  for (size_t i = 0; i < count; i++) {
+    assert_true(gs_decode(c->target, c->samples[agreed[i]].words, 3, &inst));
+    (void)gs_disassemble(c->target, &inst, text, sizeof text);
+    (void)fprintf(f, "%s\n", text);
+  }
+  assert_int_equal(fclose(f), 0);
+  oracle_t oracle = files_run(&files, c->target, "-show-encoding");
+  oracle_next_error(&oracle, ": error: ");
+  for (size_t i = 0; i < count; i++) {
+    if (oracle.error_line == i + 1) {
+      c->refused++;
+      while (oracle.error_line == i + 1)
+        oracle_next_error(&oracle, ": error: ");
+      continue;
+    }
+    const size_t size = oracle_next_encoding(&oracle, theirs, words);
+    const bool known = gs_decode(c->target, words, size, &inst);
+    (void)gs_disassemble(c->target, &inst, text, sizeof text);
+    if (known && inst.size == 4 * size && strcmp(text, theirs) == 0)
+      c->assembled++;
+    else if (c->mismatches++ < MISMATCHES_SHOWN)
+      print_error("%s assembled %08" PRIx32 " %08" PRIx32 ": '%s', LLVM: '%s'\n", gs_target_name(c->target), words[0],
+                  words[1], text, theirs);
+  }
+  (void)fclose(oracle.out);
+  (void)fclose(oracle.err);
+  files_close(&files);
+}
+
+/* Returns whether both agree that the sample is an instruction, and which. */
+static bool compare_one(comparison_t *c, const sample_t *s, char *theirs, bool same_size) {
   gs_inst_t inst;
   char ours[TEXT_BYTES] = "";
   const bool known = gs_decode(c->target, s->words, 3, &inst);
@@ -399,41 +501,35 @@ static void compare_one(comparison_t *c, const sample_t *s, char *theirs, bool s
   if (strcmp(ours, theirs) == 0 && (!known || same_size)) {
     c->known += known;
     c->unknown += !known;
-    return;
+    if (known)
+      c->known_of[inst.op - gs_opcodes]++;
+    return known;
   }
   if (c->mismatches++ < MISMATCHES_SHOWN)
     print_error("%s %08" PRIx32 " %08" PRIx32 " (%u bytes): '%s', LLVM: '%s'%s\n", gs_target_name(c->target),
                 s->words[0], s->words[1], s->bytes, ours, theirs, same_size ? "" : " and more or less");
+  return false;
 }
 
 static void compare(comparison_t *c) {
-  char directory[] = "/tmp/gfxsim-decode-XXXXXX", in[64], out[64], err[64], command[512];
-  assert_non_null(mkdtemp(directory));
-  (void)snprintf(in, sizeof in, "%s/in", directory);
-  (void)snprintf(out, sizeof out, "%s/out", directory);
-  (void)snprintf(err, sizeof err, "%s/err", directory);
-  write_samples(in, c->samples, c->count);
-  (void)snprintf(command, sizeof command, ISA_LLVM_MC " -disassemble -arch=amdgcn -mcpu=%s %s >%s 2>%s",
-                 gs_target_name(c->target), in, out, err);
-  const int status = system(command);
-  oracle_t oracle = {.out = fopen(out, "r"), .err = fopen(err, "r")};
-  assert_non_null(oracle.out);
-  assert_non_null(oracle.err);
-  /* 1 is what it returns when something was no instruction. */
-  if (status == -1 || (status != 0 && status != 256))
-    fail_msg("%s: status %d (input left in %s)", command, status, in);
-  oracle_next_error(&oracle);
+  files_t files;
+  size_t *agreed = calloc(c->count, sizeof *agreed), count = 0;
+  assert_non_null(agreed);
+  files_open(&files);
+  write_samples(files.in, c->samples, c->count);
+  oracle_t oracle = files_run(&files, c->target, "-disassemble");
+  oracle_next_error(&oracle, UNKNOWN_WORDS);
   for (size_t i = 0; i < c->count; i++) {
     char text[TEXT_BYTES];
     const bool same_size = oracle_read(&oracle, 2 * i + 1, text);
-    compare_one(c, &c->samples[i], text, same_size);
+    if (compare_one(c, &c->samples[i], text, same_size))
+      agreed[count++] = i;
   }
   (void)fclose(oracle.out);
   (void)fclose(oracle.err);
-  (void)unlink(in);
-  (void)unlink(out);
-  (void)unlink(err);
-  (void)rmdir(directory);
+  files_close(&files);
+  compare_assembled(c, agreed, count);
+  free(agreed);
 }
 
 /* Encodings of each opcode in one run of LLVM. */
@@ -444,14 +540,16 @@ static size_t combinations(void) {
   return text ? strtoul(text, NULL, 10) : COMBINATIONS_AT_ONCE;
 }
 
-/* Fills samples with `each` encodings of each opcode of the part. */
+/* Fills samples with `each` encodings of each opcode of the part; at most a quarter of them are no instructions, where
+ * enough instructions can be found. */
 static size_t make_samples(random_t *r, gs_target_t target, size_t each, sample_t *samples) {
   size_t count = 0;
   for (size_t row = 0; row < gs_opcode_count; row++) {
     const gs_opcode_t *op = &gs_opcodes[row];
     if (!(op->targets & target) || (op->flags & GS_OPF_ILLEGAL))
       continue;
-    for (size_t i = 0; i < each;) {
+    size_t unknown = 0;
+    for (size_t i = 0, tries = 0; i < each; tries++) {
       sample_t *s = &samples[count];
       gs_inst_t inst;
       random_encoding(r, op, s->words);
@@ -460,6 +558,9 @@ static size_t make_samples(random_t *r, gs_target_t target, size_t each, sample_
       s->bytes = gs_decode(target, s->words, 3, &inst) ? inst.size : 8;
       if (inst.op && (inst.op->flags & GS_OPF_ILLEGAL))
         continue;
+      if (!inst.op && 4 * unknown > each && tries < 50 * each)
+        continue;
+      unknown += !inst.op;
       i++;
       count++;
     }
@@ -484,7 +585,7 @@ static size_t make_strays(random_t *r, gs_target_t target, size_t count, sample_
     gs_inst_t inst;
     s->words[0] =
         encodings[e].value | (any(r) & (one_in(r, 2) ? UINT32_MAX : 0xffff0000u) & ~encodings[e].mask);
-    s->words[1] = one_in(r, 2) ? any(r) : any(r) & 0x1ff;
+    s->words[1] = one_in(r, 2) ? any(r) : one_in(r, 2) ? any(r) & 0x1ff : 0;
     if (upsets_llvm(s->words) || llvm_is_lax(s->words))
       continue;
     const bool known = gs_decode(target, s->words, 3, &inst);
@@ -494,11 +595,30 @@ static size_t make_strays(random_t *r, gs_target_t target, size_t count, sample_
   return count;
 }
 
+/* Fails when an opcode had no valid encoding among its samples, and says which had the fewest. */
+static void report_least(const comparison_t *c) {
+  size_t least = gs_opcode_count, opcodes = 0;
+  for (size_t row = 0; row < gs_opcode_count; row++) {
+    const gs_opcode_t *op = &gs_opcodes[row];
+    if (!(op->targets & c->target) || (op->flags & GS_OPF_ILLEGAL))
+      continue;
+    opcodes++;
+    if (least == gs_opcode_count || c->known_of[row] < c->known_of[least])
+      least = row;
+  }
+  print_message("%s: %zu opcodes, each with at least %lu valid encodings (%s)\n", gs_target_name(c->target), opcodes,
+                c->known_of[least], gs_opcodes[least].name);
+  assert_in_range(c->known_of[least], combinations() / 20, ULONG_MAX);
+}
+
 static void compare_opcodes(gs_target_t target) {
   const size_t most = gs_opcode_count * COMBINATIONS_AT_ONCE + STRAYS_AT_ONCE;
-  comparison_t c = {.target = target, .samples = calloc(most, sizeof *c.samples)};
+  comparison_t c = {.target = target,
+                    .samples = calloc(most, sizeof *c.samples),
+                    .known_of = calloc(gs_opcode_count, sizeof *c.known_of)};
   random_t r = {.state = UINT64_C(0x9e3779b97f4a7c15) * target};
   assert_non_null(c.samples);
+  assert_non_null(c.known_of);
   for (size_t left = combinations(); left > 0;) {
     const size_t each = left < COMBINATIONS_AT_ONCE ? left : COMBINATIONS_AT_ONCE;
     c.count = make_samples(&r, target, each, c.samples);
@@ -507,9 +627,13 @@ static void compare_opcodes(gs_target_t target) {
     left -= each;
   }
   free(c.samples);
-  print_message("%s: %lu instructions agree, %lu other words agree, %u differ\n", gs_target_name(target),
-                c.known, c.unknown, c.mismatches);
+  print_message("%s: %lu instructions agree, %lu other words agree, %lu texts assemble to what reads the same, "
+                "%lu are refused, %u differ\n",
+                gs_target_name(target), c.known, c.unknown, c.assembled, c.refused, c.mismatches);
+  report_least(&c);
+  free(c.known_of);
   assert_int_equal(c.mismatches, 0);
+  assert_in_range(c.refused, 0, c.known / 10);
 }
 
 static void test_gfx900(void **state) {

@@ -374,13 +374,22 @@ static void test_absent(void **state) {
   }
 }
 
+static void test_nop(void **state) {
+  for (unsigned i = 0; i < ISA_TARGETS; i++) {
+    isa_wave_t *t = isa_new(state, isa_targets[i]);
+    assert_int_equal(isa_run(t, "ds_nop"), GS_WAVE_RUNNING);
+    isa_assert_only_changed(t, "");
+    isa_free(t);
+  }
+}
+
 int main(void) {
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_loads_and_stores), cmocka_unit_test(test_accumulation_registers),
       cmocka_unit_test(test_no_lds),           cmocka_unit_test(test_addtid),
       cmocka_unit_test(test_append_consume),   cmocka_unit_test(test_permute),
       cmocka_unit_test(test_swizzle),          cmocka_unit_test(test_lds_direct),
-      cmocka_unit_test(test_absent),
+      cmocka_unit_test(test_absent),           cmocka_unit_test(test_nop),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);
 }

@@ -392,7 +392,7 @@ static void run_setreg_others(void **state, gs_target_t target) {
 }
 EACH_TARGET(setreg_others)
 
-/* Registers that no compute shader has, and skipping of vector instructions, end in a fault. */
+/* Registers and requests that no compute shader has end in a fault. */
 static void run_hwreg_faults(void **state, gs_target_t target) {
   static const char *const texts[] = {
       "s_getreg_b32 s10, hwreg(0)",
@@ -402,8 +402,6 @@ static void run_hwreg_faults(void **state, gs_target_t target) {
       "s_getreg_b32 s10, hwreg(63)",
       "s_setreg_b32 hwreg(21), s2",
       "s_setreg_imm32_b32 hwreg(0), 1",
-      "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 28, 1), 1",
-      "s_setvskip 4, 2",
       "s_rfe_b64 s[2:3]",
       "s_rfe_restore_b64 s[2:3], s4",
       "s_sethalt 1",
@@ -505,6 +503,39 @@ static void run_messages(void **state, gs_target_t target) {
   isa_free(t);
 }
 EACH_TARGET(messages)
+
+/* While VSKIP is on, vector instructions do nothing, whatever their operands; scalar ones go on. */
+static void run_vskip(void **state, gs_target_t target) {
+  static const char *const on[] = {"s_setvskip 4, 2", "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 28, 1), 1",
+                                   "s_mov_b32 s4, 0x80000000\ns_setvskip s4, 63"};
+  static const char *const off[] = {"s_setvskip 4, 1", "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 28, 1), 0",
+                                    "s_mov_b32 s4, 0x7fffffff\ns_setvskip s4, 31"};
+  isa_wave_t *const t = isa_new(state, target);
+  for (size_t i = 0; i < sizeof on / sizeof *on; i++) {
+    char text[1024];
+    isa_reset(t, (unsigned)i);
+    t->w.s.u32[8] = 5;
+    const uint32_t mode = t->w.mode;
+    (void)snprintf(
+        text, sizeof text,
+        "%s\nv_mov_b32 v0, 1\nv_cmp_eq_u32 s[2:3], v0, v0\nv_readfirstlane_b32 s5, v9\n"
+        "v_pk_add_u16 v1, v2, v3\nds_write_b32 v4, v5\nds_nop\nglobal_store_dword v[6:7], v8, off\n"
+        "flat_load_dword v9, v[6:7]\nbuffer_store_dword v8, off, s[0:3], 0\n"
+        "s_add_u32 s8, s8, 1\n%s\nv_mov_b32 v0, 7",
+        on[i], off[i]);
+    assert_int_equal(isa_run(t, text), GS_WAVE_RUNNING);
+    assert_int_equal(t->w.mode, mode);
+    assert_int_equal(t->w.s.u32[8], 6);
+    for (unsigned l = 0; l < GS_LANES; l++)
+      assert_int_equal(t->v[0].u32[l], 7);
+    isa_assert_only_changed(t, "v0 s4 s8 scc");
+    assert_int_equal(isa_run(t, on[i]), GS_WAVE_RUNNING);
+    assert_int_equal(t->w.mode, mode | GS_MODE_VSKIP);
+    isa_assert_only_changed(t, "s4 mode");
+  }
+  isa_free(t);
+}
+EACH_TARGET(vskip)
 
 static void test_states(void **state) {
   static const struct {
@@ -637,7 +668,7 @@ int main(void) {
       cmocka_unit_test(test_movrel),       cmocka_unit_test(test_messages),
       cmocka_unit_test(test_states),       cmocka_unit_test(test_resume),
       cmocka_unit_test(test_abort_trap),   cmocka_unit_test(test_icache_inv),
-      cmocka_unit_test(test_random_words),
+      cmocka_unit_test(test_random_words), cmocka_unit_test(test_vskip),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);
 }
