@@ -47,7 +47,7 @@ static void test_no_instruction(void **state) {
       {0xcc000000, 0},          /* likewise */
       {0xbe80ffff, 0},          /* SOP1 without such an opcode */
       {0xbfff0000, 0},          /* SOPP likewise */
-      {0xd9fe0000, 0},          /* GWS number of no part */
+      {0xd93c0000, 0},          /* DS likewise */
   };
   for (unsigned i = 0; i < ISA_TARGETS; i++) {
     isa_wave_t *t = isa_new(state, isa_targets[i]);
