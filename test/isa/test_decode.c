@@ -633,7 +633,8 @@ static void compare_opcodes(gs_target_t target) {
   report_least(&c);
   free(c.known_of);
   assert_int_equal(c.mismatches, 0);
-  assert_in_range(c.refused, 0, c.known / 10);
+  /* The assembler of gfx90a wants register tuples to be aligned, its disassembler does not. */
+  assert_in_range(c.refused, 0, target == GS_GFX90A ? c.known / 3 : c.known / 10);
 }
 
 static void test_gfx900(void **state) {
