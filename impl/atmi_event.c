@@ -24,9 +24,23 @@ void atmi_event_put(atmi_event_t *event) {
   atmi_pool_put(&event->device->events, event);
 }
 
-void atmi_event_record(atmi_event_t *event, atmi_stream_t *stream) {
+/* Whether bytes that the device has retrieved are still to be moved to the user's memory by the host. No
+ * signal tells when: another stream that waits for one could put newer bytes there first, and see them
+ * replaced by these. */
+static bool copies_out_later(const atmi_stream_t *stream) {
+  for (uint32_t i = 0; i < stream->duty_count; i++)
+    if (stream->duties[i].kind == ATMI_DUTY_COPY_OUT)
+      return true;
+  return false;
+}
+
+atmi_status_t atmi_event_record(atmi_event_t *event, atmi_stream_t *stream) {
   atmi_signal_mark_t mark = 0;
-  if (stream) {
+  if (stream && copies_out_later(stream)) {
+    atmi_status_t status = atmi_stream_synchronize(stream);
+    if (status)
+      return status;
+  } else if (stream) {
     atmi_stream_settle_waits(stream);
     if (stream->tail) {
       mark = atmi_signal_mark(stream->tail);
@@ -36,6 +50,7 @@ void atmi_event_record(atmi_event_t *event, atmi_stream_t *stream) {
   }
   /* Release: who takes the mark sees the signal as this use of it began. */
   atomic_store_explicit(&event->mark, mark, memory_order_release);
+  return ATMI_OK;
 }
 
 /* The event's signal with a reference of our own; NULL if the event is complete. */

@@ -21,8 +21,8 @@ void atmi_event_put(atmi_event_t *event);
 
 /* Marks the present end of a stream of the same device; what the stream does afterwards is not part of the
  * event. NULL: complete. Waits on the host only if the stream waits for another event and has done nothing
- * since. */
-void atmi_event_record(atmi_event_t *event, atmi_stream_t *stream);
+ * since, or has retrieved data that the host has yet to move to its place; fails as that does. */
+ATMI_MUST_CHECK atmi_status_t atmi_event_record(atmi_event_t *event, atmi_stream_t *stream);
 
 /* Makes the stream's next operation wait for the event. Costs nothing if it is complete. */
 ATMI_MUST_CHECK atmi_status_t atmi_event_wait(atmi_event_t *event, atmi_stream_t *stream);

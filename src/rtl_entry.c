@@ -383,8 +383,7 @@ EXPORT int32_t __tgt_rtl_create_event(int32_t number, void **event) {
 EXPORT int32_t __tgt_rtl_record_event(int32_t number, void *event, __tgt_async_info *queue) {
   if (!rtl_plugin_device(rtl_plugin(), number, "record an event"))
     return OFFLOAD_FAIL;
-  atmi_event_record(event, queue ? queue->Queue : NULL);
-  return OFFLOAD_SUCCESS;
+  return result_of(atmi_event_record(event, queue ? queue->Queue : NULL));
 }
 
 EXPORT int32_t __tgt_rtl_wait_event(int32_t number, void *event, __tgt_async_info *queue) {

@@ -267,6 +267,25 @@ static void events_join_queues(void **state) {
   release(memory);
 }
 
+/* Who waits for the event may retrieve newer data into the same place: nothing older may follow. */
+static void an_event_includes_what_was_retrieved(void **state) {
+  (void)state;
+  enum { BYTES = 64 };
+  unsigned char host[BYTES], check[BYTES] = {0};
+  __tgt_async_info queue = {NULL};
+  void *event, *memory = allocate(BYTES);
+  fill(host, BYTES, 1);
+  assert_int_equal(rtl.create_event(0, &event), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_submit_async(0, memory, host, BYTES, &queue), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_retrieve_async(0, check, memory, BYTES, &queue), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.record_event(0, event, &queue), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.sync_event(0, event), OFFLOAD_SUCCESS);
+  assert_true(matches(check, BYTES, 1));
+  assert_int_equal(rtl.synchronize(0, &queue), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.destroy_event(0, event), OFFLOAD_SUCCESS);
+  release(memory);
+}
+
 static void devices_exchange_data(void **state) {
   (void)state;
   unsigned char host[5000], back[5000];
@@ -719,6 +738,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(older_entry_points_launch_too),
       cmocka_unit_test(variables_have_an_address),
       cmocka_unit_test(events_join_queues),
+      cmocka_unit_test(an_event_includes_what_was_retrieved),
       cmocka_unit_test(devices_exchange_data),
       cmocka_unit_test(two_devices_exchange_data),
       cmocka_unit_test(locked_memory_is_counted),
