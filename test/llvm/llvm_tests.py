@@ -374,6 +374,18 @@ def write_table(results, exceptions, options):
         file.write("\n".join(lines) + "\n")
 
 
+def add_last_runs(results, options):
+    for version, plugins in PLUGINS.items():
+        for plugin in plugins:
+            path = os.path.join(options.folder, str(version), plugin + ".results")
+            if (version, plugin) in results:
+                continue
+            if not os.path.exists(path):
+                fail(f"--write: LLVM {version} {plugin} was never run")
+            with open(path, encoding="utf-8") as file:
+                results[version, plugin] = json.load(file)
+
+
 def parse():
     parser = argparse.ArgumentParser(prog="script/llvm-tests", description=USAGE,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -388,7 +400,8 @@ def parse():
     parser.add_argument("--folder", default=os.path.join(ROOT, "build/llvm-tests"), help="default: build/llvm-tests")
     parser.add_argument("--runner", metavar="FILE",
                         help="gfxsim-run of a build that is ready (default: makes the release build)")
-    parser.add_argument("--write", action="store_true", help="write doc/llvm-tests.md; needs all versions and plugins")
+    parser.add_argument("--write", action="store_true",
+                        help="write doc/llvm-tests.md; versions and plugins left out are taken from the last runs")
     parser.add_argument("--quiet", action="store_true", help="no output of lit")
     options = parser.parse_args()
     options.versions = [int(v) for v in options.versions.split(",") if v.isdigit()]
@@ -397,9 +410,9 @@ def parse():
         parser.error("--versions wants some of 13,14,15,16")
     if not set(options.plugins) <= {"stock", "stock-classic", "ours"}:
         parser.error("--plugins wants some of stock,stock-classic,ours")
-    wanted = {(v, p) for v in options.versions for p in PLUGINS[v] if p in options.plugins}
-    if options.write and (options.filter or options.gfx or wanted != {(v, p) for v in PLUGINS for p in PLUGINS[v]}):
-        parser.error("--write needs all versions, plugins and tests")
+    options.wanted = [(v, p) for v in options.versions for p in PLUGINS[v] if p in options.plugins]
+    if options.write and (options.filter or options.gfx):
+        parser.error("--write is for all tests, and for the default processors")
     options.folder = os.path.abspath(options.folder)
     options.runner = options.runner and os.path.abspath(options.runner)
     return options
@@ -416,12 +429,16 @@ def main():
     results = {}
     for version in options.versions:
         suite = Suite(version, options)
-        for plugin in PLUGINS[version]:
-            if plugin in options.plugins:
-                results[version, plugin] = suite.run(plugin)
-                counts = collections.Counter(results[version, plugin].values())
-                print(f"llvm-tests: {version} {plugin}: " + ", ".join(f"{n} {w}" for w, n in sorted(counts.items())),
-                      flush=True)
+        for plugin in [p for v, p in options.wanted if v == version]:
+            results[version, plugin] = suite.run(plugin)
+            if not options.filter and not options.gfx:
+                with open(os.path.join(suite.folder, plugin + ".results"), "w", encoding="utf-8") as file:
+                    json.dump(results[version, plugin], file)
+            counts = collections.Counter(results[version, plugin].values())
+            print(f"llvm-tests: {version} {plugin}: " + ", ".join(f"{n} {w}" for w, n in sorted(counts.items())),
+                  flush=True)
+    if options.write:
+        add_last_runs(results, options)
     complaints = judge(results, exceptions) + ([] if options.filter else unused(results, exceptions))
     if options.write:
         write_table(results, exceptions, options)
