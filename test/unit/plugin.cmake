@@ -55,7 +55,7 @@ endforeach()
 plugin_image_test(host_abi/libomptargets plugin_host_abi ${all_libomptargets})
 
 # The entry points need a device; gfxsim takes the thunk's place. ROCr in between is not instrumented.
-set(device_environment LD_LIBRARY_PATH=$<TARGET_FILE_DIR:hsakmt> TSAN_OPTIONS=ignore_noninstrumented_modules=1
+set(device_environment LD_LIBRARY_PATH=$<TARGET_FILE_DIR:hsakmt> TSAN_OPTIONS=${below_rocr_tsan}
     LSAN_OPTIONS=suppressions=${here}/lsan.supp:print_suppressions=0)
 plugin_image_test(abi/libomptarget18 plugin_abi18 $<TARGET_FILE:omptarget.rtl.amdgpu> ${images}/runtime18)
 set_tests_properties(unit/plugin/abi/libomptarget18 PROPERTIES ENVIRONMENT "${device_environment}")
