@@ -167,11 +167,16 @@ void rtl_image_release_all(rtl_device_t *device) {
   }
 }
 
+void rtl_image_destruct_all(rtl_device_t *device) {
+  for (rtl_loaded_image_t *loaded = device->images; loaded; loaded = loaded->next)
+    rtl_runtime_destruct(loaded);
+}
+
 /* Unloads what was unregistered. Not while anything runs on the device: when a program exits, its other
  * threads may still be in the middle of a region. What stays is tried again with the next library that comes
  * or goes. */
-static void release_retired(rtl_device_t *device) {
-  if (atmi_device_is_busy(device->core) || atmi_device_is_lost(device->core))
+static void release_retired(const rtl_plugin_t *plugin, rtl_device_t *device) {
+  if (atmi_device_is_busy(device->core) || atmi_device_is_lost(device->core) || atomic_load(&plugin->exiting))
     return;
   for (rtl_loaded_image_t **at = &device->images; *at;) {
     rtl_loaded_image_t *loaded = *at;
@@ -192,12 +197,14 @@ static bool belongs_to(const rtl_loaded_image_t *loaded, const __tgt_bin_desc *l
 }
 
 void rtl_image_unregister(rtl_plugin_t *plugin, const __tgt_bin_desc *library) {
+  if (atomic_load(&plugin->state) == RTL_FORKED) /* whoever held the lock is not in this process */
+    return;
   pthread_mutex_lock(&plugin->lock);
   for (uint32_t i = 0; plugin->devices && i < plugin->machine.device_count; i++) {
     rtl_device_t *device = &plugin->devices[i];
     for (rtl_loaded_image_t *loaded = device->images; loaded; loaded = loaded->next)
       loaded->retired = loaded->retired || belongs_to(loaded, library);
-    release_retired(device);
+    release_retired(plugin, device);
   }
   rtl_image_forget(plugin, library);
   pthread_mutex_unlock(&plugin->lock);
@@ -348,7 +355,7 @@ atmi_status_t rtl_image_load(rtl_plugin_t *plugin, rtl_device_t *device, const _
     goto failed;
   atmi_code_object_seal(&loaded->object);
   pthread_mutex_lock(&plugin->lock);
-  release_retired(device);
+  release_retired(plugin, device);
   loaded->next = device->images;
   device->images = loaded;
   pthread_mutex_unlock(&plugin->lock);

@@ -7,7 +7,8 @@
 /* Remembers a library's images. If it has images for AMD GPUs but none runs on any of ours, says so at once
  * in one block: what they are for, what the devices are, which feature differs, and what would help. */
 void rtl_image_register(rtl_plugin_t *plugin, const __tgt_bin_desc *library);
-/* Forgets the library's images, and unloads them from all devices, at once where nothing is running. */
+/* Forgets the library's images, and unloads them from all devices, at once where nothing is running; not
+ * when the program is exiting. */
 void rtl_image_unregister(rtl_plugin_t *plugin, const __tgt_bin_desc *library);
 /* Forgets the images of one library, or of all if it is NULL. The caller holds the plugin's lock. */
 void rtl_image_forget(rtl_plugin_t *plugin, const __tgt_bin_desc *library);
@@ -27,6 +28,9 @@ ATMI_MUST_CHECK atmi_status_t rtl_image_load(rtl_plugin_t *plugin, rtl_device_t 
 
 /* The entry of this name in the image's table, or NULL. */
 const __tgt_offload_entry *rtl_image_find(rtl_loaded_image_t *loaded, const char *name);
+
+/* Runs the destructors of everything that is loaded on the device. The caller holds the plugin's lock. */
+void rtl_image_destruct_all(rtl_device_t *device);
 
 /* Unloads everything from the device, on which nothing runs any more. The caller holds the plugin's lock. */
 void rtl_image_release_all(rtl_device_t *device);

@@ -72,27 +72,6 @@ static bool add_caller(rtl_plugin_t *plugin, host_abi_caller_t caller, const cha
   return true;
 }
 
-bool rtl_plugin_start(rtl_plugin_t *plugin, const void *return_address) {
-  const char *name;
-  /* Not under our lock, because it takes the dynamic linker's. */
-  host_abi_caller_t caller = host_abi_find_caller(return_address, &name);
-  pthread_mutex_lock(&plugin->lock);
-  if (plugin->state == RTL_NEW)
-    atmi_env_load(environ, &plugin->env);
-  bool known = find_caller(plugin, return_address) || add_caller(plugin, caller, name);
-  if (known && plugin->state == RTL_NEW) {
-    atmi_status_t status = atmi_machine_init(&plugin->env, &plugin->machine);
-    if (!status && !add_devices(plugin)) {
-      atmi_fail(ATMI_NO_MEMORY, NULL, "cannot set up the devices: out of host memory");
-      atmi_machine_fini(&plugin->machine);
-    }
-    plugin->state = RTL_RUNNING;
-    rtl_plugin_set_info(plugin, (uint32_t)plugin->env.info);
-  }
-  pthread_mutex_unlock(&plugin->lock);
-  return known;
-}
-
 /* Whether a stream of any device was taken and not put back: some thread is in the middle of something, and
  * memory must not go away under it. */
 static bool is_busy(const rtl_plugin_t *plugin) {
@@ -113,7 +92,26 @@ static void let_pass(const rtl_plugin_t *plugin) {
     nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
 }
 
+static void release_all(rtl_plugin_t *plugin) {
+  for (uint32_t i = 0; i < plugin->device_count; i++)
+    rtl_image_release_all(&plugin->devices[i]);
+  rtl_image_forget(plugin, NULL);
+  atmi_machine_fini(&plugin->machine);
+  free(plugin->devices);
+  plugin->devices = NULL;
+  plugin->device_count = 0;
+}
+
+/* Leaves everything to the end of the process, but for what somebody may be waiting for. */
+static void leave(rtl_plugin_t *plugin, bool busy) {
+  for (uint32_t i = 0; !busy && i < plugin->device_count; i++)
+    rtl_image_destruct_all(&plugin->devices[i]);
+  atmi_timeline_finish(plugin->machine.timeline);
+}
+
 void rtl_plugin_stop(rtl_plugin_t *plugin) {
+  if (plugin->state == RTL_FORKED) /* whoever held the lock is not in this process */
+    return;
   pthread_mutex_lock(&plugin->lock);
   if (plugin->state == RTL_RUNNING) {
     plugin->state = RTL_STOPPED;
@@ -121,25 +119,77 @@ void rtl_plugin_stop(rtl_plugin_t *plugin) {
     let_pass(plugin);
     if (plugin->devices)
       atmi_machine_stop(&plugin->machine);
-    for (uint32_t i = 0; plugin->devices && i < plugin->machine.device_count; i++)
+    /* Their streams would count as busy. */
+    for (uint32_t i = 0; !plugin->exiting && i < plugin->device_count; i++)
       rtl_interop_release(&plugin->devices[i]);
-    if (!is_busy(plugin)) {
-      for (uint32_t i = 0; plugin->devices && i < plugin->machine.device_count; i++)
-        rtl_image_release_all(&plugin->devices[i]);
-      rtl_image_forget(plugin, NULL);
-      atmi_machine_fini(&plugin->machine);
-      free(plugin->devices);
-      plugin->devices = NULL;
-      plugin->device_count = 0;
-    } else {
-      atmi_timeline_finish(plugin->machine.timeline);
-    }
+    bool busy = is_busy(plugin);
+    if (busy || plugin->exiting)
+      leave(plugin, busy);
+    else
+      release_all(plugin);
   }
   pthread_mutex_unlock(&plugin->lock);
 }
 
+/* Runs after the program's own exit handlers, and before ROCr's static objects are destroyed, which were made
+ * before. Libraries that are still registered will be unregistered, and may offload, later than that. This
+ * works as long as ROCr is not shut down; but its hsa_queue_destroy takes a lock that is gone by then. */
+static void when_exiting(void) {
+  rtl_plugin_t *plugin = &rtl_the_plugin;
+  if (plugin->state == RTL_FORKED) /* whoever held the lock is not in this process */
+    return;
+  pthread_mutex_lock(&plugin->lock);
+  bool wanted = plugin->images;
+  plugin->exiting = wanted;
+  pthread_mutex_unlock(&plugin->lock);
+  if (!wanted)
+    rtl_plugin_stop(plugin);
+}
+
+/* The driver's files are not for the child; what it released would be its parent's. */
+static void in_forked_child(void) {
+  rtl_state_t running = RTL_RUNNING;
+  if (atomic_compare_exchange_strong(&rtl_the_plugin.state, &running, RTL_FORKED))
+    atomic_store(&rtl_the_plugin.plain, false);
+}
+
+static void watch_process(void) {
+  if (atexit(when_exiting) || pthread_atfork(NULL, NULL, in_forked_child))
+    atmi_warn(NULL, "the end of the process and forks will not be noticed: out of host memory");
+}
+
+bool rtl_plugin_start(rtl_plugin_t *plugin, const void *return_address) {
+  const char *name;
+  /* Not under our lock, because it takes the dynamic linker's. */
+  host_abi_caller_t caller = host_abi_find_caller(return_address, &name);
+  pthread_mutex_lock(&plugin->lock);
+  if (plugin->state == RTL_NEW)
+    atmi_env_load(environ, &plugin->env);
+  bool known = find_caller(plugin, return_address) || add_caller(plugin, caller, name);
+  if (known && plugin->state == RTL_NEW) {
+    atmi_status_t status = atmi_machine_init(&plugin->env, &plugin->machine);
+    if (!status && !add_devices(plugin)) {
+      atmi_fail(ATMI_NO_MEMORY, NULL, "cannot set up the devices: out of host memory");
+      atmi_machine_fini(&plugin->machine);
+    }
+    plugin->state = RTL_RUNNING;
+    if (plugin->device_count)
+      watch_process();
+    rtl_plugin_set_info(plugin, (uint32_t)plugin->env.info);
+  }
+  pthread_mutex_unlock(&plugin->lock);
+  return known;
+}
+
 rtl_device_t *rtl_plugin_no_device(const rtl_plugin_t *plugin, int64_t number, const char *operation) {
-  if (atomic_load_explicit(&plugin->state, memory_order_acquire) == RTL_RUNNING)
+  rtl_state_t state = atomic_load_explicit(&plugin->state, memory_order_acquire);
+  if (state == RTL_FORKED)
+    atmi_fail(
+        ATMI_UNSUPPORTED, NULL,
+        "cannot %s: this process was forked by one that uses the GPU, and has none itself; fork before the "
+        "first target region, or let the child execute a program",
+        operation);
+  if (state == RTL_RUNNING)
     atmi_fail(ATMI_NOT_FOUND, NULL, "cannot %s: there is no AMD device %lld, only %u of them", operation,
               (long long)number, plugin->machine.device_count);
   return NULL;

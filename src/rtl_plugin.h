@@ -49,13 +49,15 @@ typedef struct rtl_known_image {
   size_t bytes;
 } rtl_known_image_t;
 
-typedef enum rtl_state { RTL_NEW, RTL_RUNNING, RTL_STOPPED } rtl_state_t;
+/* RTL_FORKED: in a child process, which has no GPU. */
+typedef enum rtl_state { RTL_NEW, RTL_RUNNING, RTL_STOPPED, RTL_FORKED } rtl_state_t;
 
 enum { RTL_CALLERS = 4 };
 
 typedef struct rtl_plugin {
   pthread_mutex_t lock; /* start, stop, lists of images; never on the path of a launch or copy */
   _Atomic rtl_state_t state;
+  atomic_bool exiting; /* ROCr's static objects are being destroyed: use it if need be, but release nothing */
   atmi_env_t env;
   atmi_machine_t machine;
   rtl_device_t *devices;
@@ -86,13 +88,15 @@ bool rtl_plugin_start(rtl_plugin_t *plugin, const void *return_address);
 /* The version of the libomptarget that calls; that of the last one known if the address is of none. */
 int rtl_plugin_host(rtl_plugin_t *plugin, const void *return_address);
 /* Releases everything, once; entry points that are called later find no device. If a thread is still in the
- * middle of an operation, everything is left to the end of the process instead. */
+ * middle of an operation, or the program is exiting, device code's destructors run and everything is left to
+ * the end of the process instead. */
 void rtl_plugin_stop(rtl_plugin_t *plugin);
 
 /* Sets the LIBOMPTARGET_INFO bits. Thread-safe. */
 void rtl_plugin_set_info(rtl_plugin_t *plugin, uint32_t flags);
 
-/* Says why there is no device of this number, unless the plugin was stopped; returns NULL. */
+/* Says why there is no device of this number, unless the plugin was stopped; returns NULL. In a forked child
+ * the reason is that only its parent has the GPU. */
 rtl_device_t *rtl_plugin_no_device(const rtl_plugin_t *plugin, int64_t number, const char *operation);
 
 /* As rtl_plugin_device, for who needs no more than that it exists. */

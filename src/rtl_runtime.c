@@ -148,17 +148,23 @@ atmi_status_t rtl_runtime_init(const rtl_plugin_t *plugin, rtl_loaded_image_t *l
   return status ? status : run_constructors(loaded, stream);
 }
 
-void rtl_runtime_fini(rtl_loaded_image_t *loaded) {
+void rtl_runtime_destruct(rtl_loaded_image_t *loaded) {
   atmi_device_t *device = loaded->object.device;
   atmi_stream_t *stream;
-  if (!device)
-    return;
   /* Failures are described where they happen, and there is nobody to pass them on to. */
-  if (loaded->has_fini && !atmi_device_is_lost(device) && !atmi_stream_take(device, &stream)) {
+  if (device && loaded->has_fini && !atmi_device_is_lost(device) && !atmi_stream_take(device, &stream)) {
     atmi_status_t ended = run_once(stream, &loaded->fini);
     (void)ended;
     atmi_stream_put(stream);
   }
+  loaded->has_fini = false;
+}
+
+void rtl_runtime_fini(rtl_loaded_image_t *loaded) {
+  atmi_device_t *device = loaded->object.device;
+  rtl_runtime_destruct(loaded);
+  if (!device)
+    return;
   void *const blocks[] = {loaded->heap, loaded->indirect_calls};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
     if (!blocks[i])
@@ -167,5 +173,4 @@ void rtl_runtime_fini(rtl_loaded_image_t *loaded) {
     (void)freed;
   }
   loaded->heap = loaded->indirect_calls = NULL;
-  loaded->has_fini = false;
 }

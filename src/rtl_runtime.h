@@ -11,8 +11,11 @@
 ATMI_MUST_CHECK atmi_status_t rtl_runtime_init(const rtl_plugin_t *plugin, rtl_loaded_image_t *loaded,
                                                const __tgt_device_image *image, atmi_stream_t *stream);
 
-/* Runs the image's destructors, unless the device is lost, and releases what init made. Nothing of the image
- * runs any more. Accepts an image for which init failed or was never called. */
+/* Runs the image's destructors, the first time it is called, unless the device is lost. */
+void rtl_runtime_destruct(rtl_loaded_image_t *loaded);
+
+/* As rtl_runtime_destruct, and releases what init made. Nothing of the image runs any more. Accepts an image
+ * for which init failed or was never called. */
 void rtl_runtime_fini(rtl_loaded_image_t *loaded);
 
 #endif

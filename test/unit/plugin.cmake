@@ -107,7 +107,7 @@ add_test(NAME unit/plugin/never_exits
 if(NOT OMPTARGET_AMDGPU_SANITIZE)
   find_program(VALGRIND valgrind REQUIRED)
   foreach(mode calls threads)
-    plugin_image_test(valgrind/${mode} ${VALGRIND} --quiet --error-exitcode=99 --leak-check=full
+    plugin_image_test(valgrind/${mode} ${VALGRIND} --fair-sched=yes --quiet --error-exitcode=99 --leak-check=full
                       --errors-for-leak-kinds=definite,indirect,possible
                       --suppressions=${PROJECT_SOURCE_DIR}/tools/valgrind.supp
                       $<TARGET_FILE:plugin_abi> ${mode} $<TARGET_FILE:omptarget.rtl.amdgpu> ${images}/program-16-gfx90a

@@ -335,6 +335,34 @@ static void a_program_may_end_in_the_middle_of_work(void **state) {
   }
 }
 
+/* ---- forks ---- */
+
+static void forks(void **state) {
+  (void)state;
+  void *memory = allocate(64);
+  pid_t child = fork();
+  assert_true(child >= 0);
+  if (!child) {
+    test_capture_begin();
+    void *none = rtl.data_alloc(0, 64, NULL, TARGET_ALLOC_DEFAULT);
+    test_capture_end(said, sizeof said);
+    may_leak = true;
+    exit(none || !strstr(said, "cannot allocate memory: this process was forked")); /* with all destructors */
+  }
+  int ended;
+  assert_int_equal(waitpid(child, &ended, 0), child);
+  assert_int_equal(ended, 0);
+  __tgt_async_info queue = {NULL};
+  assert_int_equal(launch_spmd(1, memory, 0, &queue), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.synchronize(0, &queue), OFFLOAD_SUCCESS);
+  release(memory);
+}
+
+static void a_forked_child_has_no_device_and_its_parent_keeps_it(void **state) {
+  (void)state;
+  in_child(forks, NO_VARIABLES);
+}
+
 int main(int count, char **arguments) {
   if (count != 4) {
     fprintf(stderr, "usage: %s PLUGIN IMAGE OTHER_IMAGE\n", arguments[0]);
@@ -359,6 +387,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(pinning_can_be_mandatory),
       cmocka_unit_test(mapped_memory_is_left_alone_by_default),
       cmocka_unit_test(a_program_may_end_in_the_middle_of_work),
+      cmocka_unit_test(a_forked_child_has_no_device_and_its_parent_keeps_it),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
