@@ -43,6 +43,8 @@ static const option_t option_table[] = {
      "1 = one worker and a fixed schedule of waves, so that a run repeats"},
     {"GFXSIM_EXECUTE", OPTION_FLAG, MEMBER(execute), "1", 0, 1,
      "0 = the program's kernels complete without being executed (their results are missing)"},
+    {"GFXSIM_KERNEL_US", OPTION_NUMBER, MEMBER(kernel_us), "0", 0, 1000000,
+     "microseconds that a kernel takes which is not executed"},
     {"GFXSIM_HOST_VISIBLE", OPTION_FLAG, MEMBER(host_visible), "0", 0, 1,
      "1 = the host can access device memory directly, as on a card with a large BAR"},
     {"GFXSIM_STATS", OPTION_FLAG, MEMBER(stats), "0", 0, 1, "1 = print counters of each kernel at exit"},

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -60,6 +61,8 @@ struct gs_aql {
   uint64_t start;       /* time when the packet at the read index was first looked at, 0 = not yet */
   bool scratch_granted; /* the host answered this packet's request */
   uint32_t skipped_pm4_logged;
+  uint64_t
+      skipped_end; /* when the last kernel that was not executed ended, in ns; 0: the queue was idle since */
 };
 
 static const int64_t error_code_table[] = {
@@ -311,10 +314,35 @@ static gs_step_t request_scratch(gs_aql_t *aql, const packet_t *packet) {
   return GS_STEP_WAIT;
 }
 
-static gs_step_t skip_kernel(const gs_aql_t *aql) {
+/* Sleeps until shortly before, because sleeping takes longer than asked for; then spins. */
+static void wait_until(const gs_aql_t *aql, uint64_t end) {
+  enum { SPIN_NS = 10 * 1000, LONGEST_SLEEP_NS = 5 * 1000 * 1000 };
+  for (;;) {
+    const uint64_t now = gs_clock_nanoseconds();
+    if (now >= end || atomic_load_explicit(aql->config.stop, memory_order_relaxed))
+      return;
+    if (end - now <= SPIN_NS)
+      continue;
+    const uint64_t pause = end - now - SPIN_NS;
+    nanosleep(&(struct timespec){.tv_nsec = pause < LONGEST_SLEEP_NS ? (long)pause : LONGEST_SLEEP_NS}, NULL);
+  }
+}
+
+/* A kernel that was in the queue when the one before it ended begins at that time, however late we are. */
+static void take_time(gs_aql_t *aql) {
+  const uint64_t begin = aql->skipped_end ? aql->skipped_end : gs_clock_nanoseconds();
+  aql->skipped_end = begin + UINT64_C(1000) * aql->config.kernel_us;
+  gs_bus_leave(&aql->bus);
+  wait_until(aql, aql->skipped_end);
+  gs_bus_enter(&aql->bus);
+}
+
+static gs_step_t skip_kernel(gs_aql_t *aql) {
   gs_log_once(
       aql->config.told_not_executed,
       "GFXSIM_EXECUTE=0: KERNELS ARE NOT EXECUTED. Their dispatches complete, their results are missing");
+  if (aql->config.kernel_us)
+    take_time(aql);
   return GS_STEP_DONE;
 }
 
@@ -375,8 +403,10 @@ static bool aql_pending(const void *engine) {
 }
 
 static gs_step_t step_packet(gs_aql_t *aql) {
-  if (!aql_pending(aql))
+  if (!aql_pending(aql)) {
+    aql->skipped_end = 0;
     return GS_STEP_IDLE;
+  }
   const packet_t *packet = packet_at(aql, read_index(aql));
   const unsigned type = header_type(packet->any.header);
   if (!aql->start)
@@ -387,6 +417,8 @@ static gs_step_t step_packet(gs_aql_t *aql) {
   gs_step_t step = run(aql, packet);
   if (step == GS_STEP_DONE)
     step = retire(aql);
+  if (step == GS_STEP_WAIT)
+    aql->skipped_end = 0;
   if (step == GS_STEP_DONE && must_release_scratch(aql, type))
     return release_scratch(aql);
   gs_bus_leave(&aql->bus);

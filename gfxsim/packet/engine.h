@@ -29,9 +29,10 @@ typedef struct gs_cu_limit {
 /* What an engine is made for. Everything that is pointed to must outlive the engine. */
 typedef struct gs_engine_config {
   gs_device_t *device;
-  uint32_t ordinal; /* the GPU's number, for messages */
-  uint32_t queue;   /* the queue's number, likewise */
-  bool execute;     /* false: the program's kernels complete without running (GFXSIM_EXECUTE=0) */
+  uint32_t ordinal;   /* the GPU's number, for messages */
+  uint32_t queue;     /* the queue's number, likewise */
+  bool execute;       /* false: the program's kernels complete without running (GFXSIM_EXECUTE=0) */
+  uint32_t kernel_us; /* and take as many microseconds */
   _Atomic int *told_not_executed; /* set when the user was told so */
   const gs_packet_ops_t *ops;
   const atomic_bool *stop; /* the queue is being destroyed: abandon what runs */

@@ -14,9 +14,10 @@
 /* What all queues are made for. Everything that is pointed to must outlive the queue. */
 typedef struct gs_queue_config {
   gs_device_t *device;
-  uint32_t ordinal; /* the GPU's number, for messages */
-  uint32_t id;      /* the queue's number, likewise */
-  bool execute;     /* false: the program's kernels complete without running */
+  uint32_t ordinal;   /* the GPU's number, for messages */
+  uint32_t id;        /* the queue's number, likewise */
+  bool execute;       /* false: the program's kernels complete without running */
+  uint32_t kernel_us; /* and take as many microseconds */
   _Atomic int *told_not_executed;
   const gs_packet_ops_t *ops;
   gs_poller_t *poller;

@@ -89,6 +89,7 @@ static HSAKMT_STATUS create_in(gs_queues_t *queues, gs_queue_slot_t *slot, gs_gp
       .ordinal = gpu->ordinal,
       .id = i + 1,
       .execute = thunk->options.execute,
+      .kernel_us = thunk->options.kernel_us,
       .told_not_executed = &thunk->told_not_executed,
       .ops = &gpu->packet_ops,
       .poller = thunk->poller,

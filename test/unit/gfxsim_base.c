@@ -315,6 +315,7 @@ static void test_options_have_defaults(void **state) {
   assert_int_equal(options.cus, 0);
   assert_int_equal(options.workers, 0);
   assert_true(options.execute);
+  assert_int_equal(options.kernel_us, 0);
   assert_false(options.deterministic);
   assert_false(options.host_visible);
   assert_false(options.stats);
@@ -326,6 +327,8 @@ static void test_options_take_good_values_only(void **state) {
   assert_string_equal(load_with("GFXSIM_DEVICES", "").devices, "");
   assert_int_equal(load_with("GFXSIM_CUS", "4").cus, 4);
   assert_int_equal(load_with("GFXSIM_WORKERS", "1024").workers, 1024);
+  assert_int_equal(load_with("GFXSIM_KERNEL_US", "1000000").kernel_us, 1000000);
+  assert_int_equal(load_with("GFXSIM_KERNEL_US", "1000001").kernel_us, 0);
   assert_false(load_with("GFXSIM_EXECUTE", "0").execute);
   assert_true(load_with("GFXSIM_STATS", "1").stats);
   static const char *const bad[] = {"",    " 4", "4 ", "-1", "4x", "0x4", "1025", "99999999999999999999",
@@ -377,7 +380,7 @@ static void test_options_help_names_every_option(void **state) {
   fclose(out);
   static const char *const names[] = {"GFXSIM_DEVICES",       "GFXSIM_CUS",     "GFXSIM_WORKERS",
                                       "GFXSIM_DETERMINISTIC", "GFXSIM_EXECUTE", "GFXSIM_HOST_VISIBLE",
-                                      "GFXSIM_STATS",         "GFXSIM_TRACE"};
+                                      "GFXSIM_STATS",         "GFXSIM_TRACE",   "GFXSIM_KERNEL_US"};
   for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
     assert_non_null(strstr(text, names[i]));
   free(text);

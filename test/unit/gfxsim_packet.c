@@ -627,6 +627,32 @@ static void test_aql_without_execution(void **state) {
   gs_aql_ops.destroy(aql);
 }
 
+/* They take the time that the user asked for, one after the other; those after an idle time do not catch up.
+ */
+static void test_aql_without_execution_takes_time(void **state) {
+  enum { KERNEL_US = 3000, BURST = 3 };
+  fixture_t *f = *state;
+  f->config.execute = false;
+  f->config.kernel_us = KERNEL_US;
+  gs_aql_t *aql = aql_create(f);
+  Elf64_Ehdr header = {.e_ident = ELFMAG, .e_machine = EM_AMDGPU};
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  memcpy(f->arena->read_only, &header, sizeof header);
+  hsa_kernel_dispatch_packet_t packet = dispatch_packet(f, 1);
+  packet.kernel_object = at(f->arena->read_only + PAGE / 2);
+  f->arena->signal[1].value = 2 * BURST;
+  for (int burst = 0; burst < 2; burst++) {
+    const uint64_t begin = gs_clock_nanoseconds();
+    for (int i = 0; i < BURST; i++)
+      submit(f, &packet);
+    assert_int_equal(run(&gs_aql_ops, aql), GS_STEP_IDLE);
+    assert_true(gs_clock_nanoseconds() - begin >= UINT64_C(1000) * KERNEL_US * BURST);
+    nanosleep(&(struct timespec){.tv_nsec = 1000 * KERNEL_US}, NULL);
+  }
+  assert_int_equal(f->arena->signal[1].value, 0);
+  gs_aql_ops.destroy(aql);
+}
+
 static void test_guard_knows_stores(void **state) {
   (void)state;
   /* What LLVM's assembler makes of the text. */
@@ -1088,6 +1114,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_aql_scratch_and_the_end_of_the_queue, setup, teardown),
       cmocka_unit_test_setup_teardown(test_aql_leaves_bad_dimensions_to_the_device, setup, teardown),
       cmocka_unit_test_setup_teardown(test_aql_without_execution, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_aql_without_execution_takes_time, setup, teardown),
       cmocka_unit_test_setup_teardown(test_aql_limits_the_compute_units, setup, teardown),
       cmocka_unit_test_setup_teardown(test_sdma_copies_and_fills, setup, teardown),
       cmocka_unit_test_setup_teardown(test_sdma_copies_across_mappings, setup, teardown),
