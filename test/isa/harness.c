@@ -17,7 +17,7 @@
 #define ISA_LLVM_MC "llvm-mc-16"
 #endif
 
-enum { MEMO_BUCKETS = 4096, MOST_SECTIONS = 20000, COMMAND_BYTES = 512 };
+enum { MEMO_BUCKETS = 4096, MOST_SECTIONS = 20000, COMMAND_BYTES = 512, NAME_BYTES = 96 };
 
 /* An assembled text. */
 typedef struct memo {
@@ -28,12 +28,20 @@ typedef struct memo {
   char text[];
 } memo_t;
 
+/* A test on a part. */
+typedef struct part_test {
+  CMUnitTestFunction function;
+  gs_target_t part; /* ISA_PART: the test chooses itself */
+  char name[NAME_BYTES];
+} part_test_t;
+
 struct isa_context {
   const gs_level_t *level;
   memo_t *memo[MEMO_BUCKETS];
-  isa_coverage_t *coverage;       /* NULL unless this run measures it */
-  const struct CMUnitTest *tests; /* as the test file lists them */
+  isa_coverage_t *coverage; /* NULL unless this run measures it */
+  part_test_t *tests;       /* those of this level, in order */
   size_t next_test;
+  gs_target_t part; /* of the test that runs */
 };
 
 const char *isa_level_name(void *const *state) {
@@ -55,11 +63,25 @@ static void context_fini(isa_context_t *context) {
   free(context);
 }
 
+char isa_on_every_part[] = "on every part";
+
+gs_target_t isa_part(void *const *state) {
+  const isa_context_t *const context = *state;
+  if (context->part == ISA_PART)
+    fail_msg("the test has no part: list it with isa_part_test");
+  return context->part;
+}
+
+static gs_target_t resolve(void *const *state, gs_target_t target) {
+  return target == ISA_PART ? isa_part(state) : target;
+}
+
 /* Tests run through this, so that a measurement of coverage learns how they end. */
 static void run_and_tell(void **state) {
   isa_context_t *const context = *state;
-  const CMUnitTestFunction test = context->tests[context->next_test++].test_func;
-  test(state);
+  const part_test_t *const test = &context->tests[context->next_test++];
+  context->part = test->part;
+  test->function(state);
   isa_coverage_passed(context->coverage);
 }
 static int end_test(void **state) {
@@ -67,44 +89,110 @@ static int end_test(void **state) {
   return 0;
 }
 
-int isa_main_named(const char *name, const struct CMUnitTest *tests, size_t count) {
-  const char *const slash = strrchr(name, '/');
-  isa_context_t *const context = calloc(1, sizeof *context);
-  struct CMUnitTest *const mine = calloc(count, sizeof *mine);
-  int failures = 0;
-  if (!context || !mine) {
-    (void)fprintf(stderr, "%s: out of memory\n", name);
-    failures = 1;
+/* Lists the tests with their parts; not all parts unless `all_parts`. Returns how many there are. */
+static size_t list_tests(isa_context_t *context, const struct CMUnitTest *tests, size_t count, bool all_parts,
+                         struct CMUnitTest *list) {
+  size_t n = 0;
+  for (size_t i = 0; i < count; i++)
+    for (unsigned p = 0; p < ISA_TARGETS; p++) {
+      const bool on_parts = tests[i].initial_state == isa_on_every_part;
+      if (isa_targets[p] != GS_GFX90A && !(on_parts && all_parts))
+        continue;
+      part_test_t *const test = &context->tests[n];
+      test->function = tests[i].test_func;
+      test->part = on_parts ? isa_targets[p] : ISA_PART;
+      (void)snprintf(test->name, sizeof test->name, "%s%s%s", tests[i].name, on_parts ? " " : "",
+                     on_parts ? gs_target_name(test->part) : "");
+      list[n++] = (struct CMUnitTest){test->name, run_and_tell, NULL, end_test, context};
+    }
+  return n;
+}
+
+/* Runs the tests with the handlers of one level; with all parts, coverage is measured, too. */
+static int run_level(isa_context_t *context, const gs_level_t *level, const char *file,
+                     const struct CMUnitTest *tests, size_t count, bool all_parts) {
+  struct CMUnitTest *const list = calloc(count * ISA_TARGETS, sizeof *list);
+  context->tests = calloc(count * ISA_TARGETS, sizeof *context->tests);
+  int failures = 1;
+  if (!list || !context->tests) {
+    (void)fprintf(stderr, "%s: out of memory\n", file);
     goto done;
   }
-  for (size_t i = 0; i < count; i++) {
-    mine[i] = tests[i];
-    mine[i].test_func = run_and_tell;
-    mine[i].teardown_func = end_test;
-    mine[i].initial_state = context;
-  }
-  context->tests = tests;
-  for (size_t i = 0; i < gs_level_count; i++) {
-    if (!gs_levels[i].runs_here()) {
-      (void)fprintf(stderr, "%s: this processor has no level %s: not tested\n", name, gs_levels[i].name);
-      continue;
-    }
-    char title[64];
-    (void)snprintf(title, sizeof title, "%.48s %s", slash ? slash + 1 : name, gs_levels[i].name);
-    context->level = &gs_levels[i];
-    context->next_test = 0;
-    context->coverage = i == 0 ? isa_coverage_create() : NULL;
-    failures += _cmocka_run_group_tests(title, mine, count, NULL, NULL);
-    if (failures == 0)
-      failures += !isa_coverage_write(context->coverage, slash ? slash + 1 : name);
-    isa_coverage_destroy(context->coverage);
-    context->coverage = NULL;
-  }
+  char title[64];
+  (void)snprintf(title, sizeof title, "%.48s %s", file, level->name);
+  context->level = level;
+  context->next_test = 0;
+  context->coverage = all_parts ? isa_coverage_create() : NULL;
+  const size_t n = list_tests(context, tests, count, all_parts, list);
+  failures = _cmocka_run_group_tests(title, list, n, NULL, NULL);
+  if (failures == 0)
+    failures = !isa_coverage_write(context->coverage, file);
+  isa_coverage_destroy(context->coverage);
+  context->coverage = NULL;
 done:
-  free(mine);
-  if (context)
-    context_fini(context);
+  free(context->tests);
+  context->tests = NULL;
+  free(list);
   return failures;
+}
+
+int isa_main_named(const char *name, const struct CMUnitTest *tests, size_t count) {
+  const char *const slash = strrchr(name, '/'), *const file = slash ? slash + 1 : name;
+  const gs_level_t *const best = gs_level_for_host();
+  isa_context_t *const context = calloc(1, sizeof *context);
+  int failures = 0;
+  if (!context) {
+    (void)fprintf(stderr, "%s: out of memory\n", file);
+    return 1;
+  }
+  for (size_t i = 0; i < gs_level_count; i++)
+    if (gs_levels[i].runs_here())
+      failures += run_level(context, &gs_levels[i], file, tests, count, &gs_levels[i] == best);
+    else
+      (void)fprintf(stderr, "%s: this processor has no level %s: not tested\n", file, gs_levels[i].name);
+  context_fini(context);
+  return failures;
+}
+
+/* ---- What parts have ---- */
+
+static bool ends_in(const char *text, size_t length, const char *end) {
+  const size_t size = strlen(end);
+  return length > size && strncmp(text + length - size, end, size) == 0;
+}
+
+/* Whether the row's instruction exists in the form that `ending` asks for. */
+static bool has_form(const gs_opcode_t *op, const char *ending) {
+  const bool is_short = op->encoding >= GS_ENC_VOP1 && op->encoding <= GS_ENC_VOPC;
+  if (strcmp(ending, "_e32") == 0)
+    return is_short;
+  if (strcmp(ending, "_sdwa") == 0)
+    return is_short && !(op->flags & GS_OPF_NO_SDWA);
+  if (strcmp(ending, "_dpp") == 0)
+    return is_short && op->encoding != GS_ENC_VOPC && !(op->flags & GS_OPF_NO_DPP);
+  return strcmp(ending, "_e64") != 0 || op->encoding == GS_ENC_VOP3 ||
+         (is_short && !(op->flags & GS_OPF_NO_VOP3));
+}
+
+bool isa_has(void *const *state, gs_target_t target, const char *text) {
+  static const char *const endings[] = {"_e32", "_e64", "_sdwa", "_dpp"};
+  size_t length = strcspn(text, " \n");
+  const char *ending = "";
+  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+    if (ends_in(text, length, endings[i])) {
+      ending = endings[i];
+      length -= strlen(ending);
+      break;
+    }
+  unsigned found = 0;
+  for (size_t i = 0; i < gs_opcode_count; i++) {
+    const gs_opcode_t *const op = &gs_opcodes[i];
+    if (strncmp(op->name, text, length) == 0 && op->name[length] == '\0' && has_form(op, ending))
+      found |= op->targets;
+  }
+  if (!found)
+    fail_msg("no part has %.*s", (int)strcspn(text, " \n"), text);
+  return found & resolve(state, target);
 }
 
 /* ---- Assembling ---- */
@@ -222,6 +310,7 @@ static void assemble(isa_context_t *context, gs_target_t target, const char *con
 void isa_prepare(void *const *state, gs_target_t target, const char *const *first, size_t stride,
                  size_t count) {
   isa_context_t *const context = *state;
+  target = resolve(state, target);
   const char **const texts = malloc((count + 1) * sizeof *texts);
   if (!texts)
     fail_msg("out of memory");
@@ -242,6 +331,7 @@ void isa_prepare(void *const *state, gs_target_t target, const char *const *firs
 
 const uint32_t *isa_assemble(void *const *state, gs_target_t target, const char *text, size_t *count) {
   isa_context_t *const context = *state;
+  target = resolve(state, target);
   memo_t *const *const link = memo_find(context, target, text);
   if (!*link)
     assemble(context, target, &text, 1);
@@ -305,7 +395,7 @@ isa_wave_t *isa_new(void *const *state, gs_target_t target) {
   memset(t, 0, sizeof *t);
   t->context = *state;
   t->env = (gs_wave_env_t){
-      .target = target,
+      .target = resolve(state, target),
       .lds = t->lds,
       .lds_bytes = ISA_LDS_BYTES,
       .hw_id = UINT32_C(0x89abcdef),

@@ -1,10 +1,11 @@
 /* Test bench for instructions: one wave with patterned registers, LDS and a few pages of GPU memory, which
  * runs assembly text (assembled by llvm-mc, decoded by gfxsim) with the handlers of one level of host
- * instruction set. Every test executable runs all its tests once per level that this processor has; see
- * isa_main. Not here: what instructions should do (test_*.c).
+ * instruction set, on one part. Every test executable runs all its tests on each part with the best level
+ * that this processor has, and with the other levels on gfx90a; see isa_main. Not here: what instructions
+ * should do (test_*.c).
  *
  *   static void test_add(void **state) {
- *     isa_wave_t *t = isa_new(state, GS_GFX90A);
+ *     isa_wave_t *t = isa_new(state, ISA_PART);
  *     isa_fill32(&t->v[1], isa_u32_edges, isa_u32_edge_count, 1, 0);
  *     isa_run(t, "v_add_u32 v0, v1, s2");
  *     for (unsigned l = 0; l < GS_LANES; l++)
@@ -13,7 +14,7 @@
  *     isa_free(t);
  *   }
  *   int main(void) {
- *     static const struct CMUnitTest tests[] = {cmocka_unit_test(test_add)};
+ *     static const struct CMUnitTest tests[] = {isa_part_test(test_add)};
  *     return isa_main(tests, sizeof tests / sizeof *tests);
  *   } */
 #ifndef TEST_ISA_HARNESS_H
@@ -77,6 +78,10 @@ typedef struct isa_wave {
   gs_vm_t *vm;
   gs_vm_reader_t reader;
 } isa_wave_t;
+
+/* In place of a target, for all functions below: the part that this run of the test is about. Only tests that
+ * are listed with isa_part_test have one. */
+#define ISA_PART ((gs_target_t)0)
 
 /* Makes a wave for `target` with the handlers of the level that this run of the tests is about. `state` is
  * the test's own argument. Fails the test when it cannot. Free with isa_free. */
@@ -152,7 +157,15 @@ extern const size_t isa_f64_edge_count;
 extern const uint32_t isa_f16_edges[]; /* in bits 15:0, with rubbish above */
 extern const size_t isa_f16_edge_count;
 
-/* All four targets, for tests that hold on each. */
+/* What ISA_PART stands for. Fails the test when it has none. */
+gs_target_t isa_part(void *const *state);
+/* Whether `text`, an instruction or its mnemonic alone, exists on `target`; rows of a table that do not are
+ * left out. With the ending _e32, _sdwa or _dpp it must have that form. Fails the test when no part has it,
+ * so that no row is left out everywhere. That the opcodes of gfxsim are those of LLVM is test_decode's to
+ * prove. */
+bool isa_has(void *const *state, gs_target_t target, const char *text);
+
+/* All four targets, for tests that compare them. */
 extern const gs_target_t isa_targets[];
 enum { ISA_TARGETS = 4 };
 
@@ -161,7 +174,14 @@ const char *isa_level_name(void *const *state);
 /* Its handlers, in the order of gs_opcodes. */
 gs_op_fn_t *const *isa_handlers(void *const *state);
 
-/* Runs the tests once for each host level of this processor. Returns the number of failures. */
+/* An entry in the list of tests: one that runs on every part. Those listed with cmocka_unit_test choose their
+ * targets themselves and run once per level. */
+#define isa_part_test(function)                                                                              \
+  { #function, function, NULL, NULL, isa_on_every_part }
+extern char isa_on_every_part[];
+
+/* Runs the tests with each host level of this processor: on all parts with the best, on gfx90a with the
+ * others. Returns the number of failures. */
 #define isa_main(tests, count) isa_main_named(__FILE__, tests, count)
 int isa_main_named(const char *name, const struct CMUnitTest *tests, size_t count);
 

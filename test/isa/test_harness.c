@@ -77,10 +77,29 @@ static void test_lists(void **state) {
   isa_free(t);
 }
 
+/* Runs on one part after the other. */
+static void test_parts(void **state) {
+  const gs_target_t part = isa_part(state);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  assert_int_equal(t->env.target, part);
+  isa_free(t);
+  size_t count, same;
+  const uint32_t *const words = isa_assemble(state, ISA_PART, "v_add_u32 v0, v1, v2", &count);
+  assert_ptr_equal(words, isa_assemble(state, part, "v_add_u32 v0, v1, v2", &same));
+
+  assert_true(isa_has(state, ISA_PART, "v_mov_b32_dpp v0, v1 wave_shl:1"));
+  assert_int_equal(isa_has(state, ISA_PART, "v_fmac_f64"), part == GS_GFX90A);
+  assert_int_equal(isa_has(state, ISA_PART, "v_mul_legacy_f32_e32"), part != GS_GFX90A);
+  assert_true(isa_has(state, ISA_PART, "v_mul_legacy_f32_e64 v0, v1, v2"));
+  assert_int_equal(isa_has(state, ISA_PART, "v_xnor_b32_sdwa"), part != GS_GFX900);
+  assert_int_equal(isa_has(state, GS_GFX906, "v_xnor_b32_dpp"), true);
+  assert_int_equal(isa_has(state, ISA_PART, "v_mfma_f32_32x32x1f32"), (part & GS_GFX908_UP) != 0);
+}
+
 int main(void) {
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_assemble), cmocka_unit_test(test_wave),  cmocka_unit_test(test_bad_words),
-      cmocka_unit_test(test_values),   cmocka_unit_test(test_lists),
+      cmocka_unit_test(test_values),   cmocka_unit_test(test_lists), isa_part_test(test_parts),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);
 }
