@@ -1,6 +1,8 @@
 /* Arenas of pinned host memory over recycled blocks. */
 #include "atmi_arena.h"
 
+#include "atmi_hsa.h"
+
 static atmi_status_t make_block(void *object, void *context) {
   const atmi_block_source_t *source = context;
   atmi_block_t *block = object;

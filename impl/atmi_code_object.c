@@ -3,6 +3,7 @@
 
 #include "atmi_device.h"
 #include "atmi_hostcall_queue.h"
+#include "atmi_hsa.h"
 #include "atmi_rpc_image.h"
 #include "atmi_stream_trace.h"
 

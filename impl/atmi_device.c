@@ -4,6 +4,7 @@
 #include "atmi_arena.h"
 #include "atmi_event.h"
 #include "atmi_hostcall_queue.h"
+#include "atmi_hsa.h"
 #include "atmi_stream.h"
 
 #include <stdio.h>

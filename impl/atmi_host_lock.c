@@ -1,6 +1,7 @@
 /* Host memory that the program asks to have pinned. A list, because programs lock few ranges and seldom. */
 #include "atmi_host_lock.h"
 
+#include "atmi_hsa.h"
 #include "atmi_machine.h"
 #include "atmi_transfer.h"
 

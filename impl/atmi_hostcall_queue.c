@@ -4,6 +4,7 @@
 #include "atmi_device.h"
 #include "atmi_heap.h"
 #include "atmi_hostcall.h"
+#include "atmi_hsa.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 
 #include "atmi_device.h"
 #include "atmi_fault.h"
+#include "atmi_hsa.h"
 #include "atmi_stream_trace.h"
 
 #include <errno.h>
@@ -148,6 +149,11 @@ atmi_status_t atmi_machine_init(const atmi_env_t *env, atmi_machine_t *machine) 
   pthread_mutex_init(&machine->faults, NULL);
   atmi_host_locks_init(machine, &machine->host_locks);
   atmi_service_init(&machine->service);
+  if (atmi_hsa_open()) {
+    if (env->debug)
+      atmi_warn(NULL, "no GPU is used: ROCr cannot be opened: %s; " ATMI_HSA_REMEDY, atmi_hsa_problem());
+    return ATMI_OK;
+  }
   hsa_status_t hsa = hsa_init();
   if (hsa != HSA_STATUS_SUCCESS) {
     explain_no_hsa(env, hsa);

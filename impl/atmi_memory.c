@@ -2,6 +2,7 @@
 #include "atmi_memory.h"
 
 #include "atmi_device.h"
+#include "atmi_hsa.h"
 #include "atmi_stream_trace.h"
 
 #include <stdlib.h>

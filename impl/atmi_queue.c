@@ -4,6 +4,7 @@
 #include "atmi_code_object.h"
 #include "atmi_device.h"
 #include "atmi_fault.h"
+#include "atmi_hsa.h"
 
 #include <hsa/amd_hsa_queue.h>
 #include <sched.h>

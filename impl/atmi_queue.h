@@ -3,6 +3,7 @@
 #ifndef ATMI_QUEUE_H
 #define ATMI_QUEUE_H
 
+#include "atmi_hsa.h"
 #include "atmi_packet.h"
 #include "atmi_signal_pool.h"
 

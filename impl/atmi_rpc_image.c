@@ -3,6 +3,7 @@
 
 #include "atmi_device.h"
 #include "atmi_heap.h"
+#include "atmi_hsa.h"
 #include "atmi_rpc_server.h"
 #include "atmi_stream.h"
 #include "atmi_transfer.h"

@@ -1,6 +1,8 @@
 /* Completion signals: taking, counting and recycling them. */
 #include "atmi_signal_pool.h"
 
+#include "atmi_hsa.h"
+
 #include <hsa/amd_hsa_signal.h>
 
 static atmi_status_t make_signal(void *object, void *context) {

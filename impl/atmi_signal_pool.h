@@ -5,6 +5,7 @@
 #ifndef ATMI_SIGNAL_POOL_H
 #define ATMI_SIGNAL_POOL_H
 
+#include "atmi_hsa.h"
 #include "atmi_pool.h"
 
 #include <stdatomic.h>

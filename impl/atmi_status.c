@@ -1,7 +1,8 @@
 /* Results of the core: the error line and the translation of HSA's codes. */
 #include "atmi_status.h"
 
-#include <hsa/hsa_ext_amd.h>
+#include "atmi_hsa.h"
+
 #include <stddef.h>
 #include <stdio.h>
 
@@ -46,7 +47,7 @@ static const struct {
 
 const char *atmi_hsa_reason(hsa_status_t status) {
   const char *text = NULL;
-  if (hsa_status_string(status, &text) == HSA_STATUS_SUCCESS && text)
+  if (hsa_status_string && hsa_status_string(status, &text) == HSA_STATUS_SUCCESS && text)
     return text;
   for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
     if (reasons[i].status == status)

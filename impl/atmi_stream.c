@@ -3,6 +3,7 @@
 
 #include "atmi_hostcall_queue.h"
 
+#include "atmi_hsa.h"
 #include "atmi_plan.h"
 
 #include "atmi_stream_trace.h"

@@ -1,6 +1,7 @@
 /* Spans of a stream's operations, with the times that the device itself wrote into their signals. */
 #include "atmi_stream_trace.h"
 
+#include "atmi_hsa.h"
 #include "atmi_machine.h"
 
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 /* Copies between the user's memory and devices: staging, pinning, and when which. */
 #include "atmi_transfer.h"
 
+#include "atmi_hsa.h"
+
 #include <stdlib.h>
 #include <string.h>
 

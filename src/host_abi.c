@@ -117,7 +117,7 @@ typedef struct {
   uint64_t string_offset, string_count, image_offset, image_bytes;
 } wrapped_entry_t;
 
-static const uint8_t wrapper_magic[4] = {0x10, 0xff, 0x10, 0xad};
+static const uint8_t wrapper_magic[4] = {0x10, 0xff, 0x10, 0xad}, elf_magic[4] = {0x7f, 'E', 'L', 'F'};
 
 static bool in_range(uint64_t offset, uint64_t length, size_t bytes) {
   return offset <= bytes && length <= bytes - offset;
@@ -145,10 +145,7 @@ bool host_abi_unwrap(const void *image, size_t bytes, const void **elf, size_t *
                      const char **arch) {
   const char *wrapper = image;
   *arch = NULL;
-  if (bytes >= 4 && !memcmp(image,
-                            "\x7f"
-                            "ELF",
-                            4)) {
+  if (bytes >= sizeof elf_magic && !memcmp(image, elf_magic, sizeof elf_magic)) {
     *elf = image;
     *elf_bytes = bytes;
     return true;
@@ -220,4 +217,46 @@ const void *host_abi_find_siblings(const void *image,
     first = begin;
   }
   return first;
+}
+
+typedef struct image_search {
+  void (*visit)(const void *elf, size_t bytes, void *context);
+  void *context;
+} image_search_t;
+
+/* Whether a module was linked with libomptarget. */
+static bool needs_libomptarget(const struct dl_phdr_info *info) {
+  const ElfW(Dyn) *dynamic = NULL;
+  ElfW(Addr) strings = 0;
+  for (size_t i = 0; i < info->dlpi_phnum; i++)
+    if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+      dynamic = (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+  for (const ElfW(Dyn) *entry = dynamic; entry && entry->d_tag != DT_NULL; entry++)
+    if (entry->d_tag == DT_STRTAB)
+      strings = entry->d_un.d_ptr;
+  if (strings && strings < info->dlpi_addr) /* not every dynamic linker has added it already */
+    strings += info->dlpi_addr;
+  for (const ElfW(Dyn) *entry = dynamic; strings && entry->d_tag != DT_NULL; entry++)
+    if (entry->d_tag == DT_NEEDED && is_libomptarget((const char *)strings + entry->d_un.d_val))
+      return true;
+  return false;
+}
+
+static int visit_program(struct dl_phdr_info *info, size_t bytes, void *data) {
+  const image_search_t *search = data;
+  (void)bytes;
+  for (size_t i = 0; i < info->dlpi_phnum && needs_libomptarget(info); i++) {
+    const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+    if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_R))
+      continue;
+    const char *at = (const char *)(info->dlpi_addr + segment->p_vaddr), *end = at + segment->p_filesz;
+    for (; (at = memmem(at, (size_t)(end - at), elf_magic, sizeof elf_magic)); at += sizeof elf_magic)
+      search->visit(at, (size_t)(end - at), search->context);
+  }
+  return 0;
+}
+
+void host_abi_find_images(void (*visit)(const void *elf, size_t bytes, void *context), void *context) {
+  image_search_t search = {visit, context};
+  dl_iterate_phdr(visit_program, &search);
 }

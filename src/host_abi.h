@@ -130,4 +130,10 @@ const void *host_abi_find_siblings(const void *image,
                                    void (*visit)(const void *elf, size_t bytes, void *context),
                                    void *context);
 
+/* Visits all that begins like an ELF file in the executable and shared libraries of this process that were
+ * linked with libomptarget: themselves, and the device images that they carry. `bytes` is what follows at
+ * most. For when libomptarget will not ask about images, because there is no device. Takes a lock of the
+ * dynamic linker. */
+void host_abi_find_images(void (*visit)(const void *elf, size_t bytes, void *context), void *context);
+
 #endif

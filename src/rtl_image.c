@@ -1,6 +1,7 @@
 /* Device images: matching them with devices, and loading them. */
 #include "rtl_image.h"
 
+#include "atmi_hsa.h"
 #include "atmi_rpc_image.h"
 #include "rtl_refusal.h"
 #include "rtl_runtime.h"
@@ -94,6 +95,19 @@ static void explain_refusal(const rtl_plugin_t *plugin, const id_list_t *list) {
     return;
   rtl_refusal_describe(list->ids, list->count, devices, device_count, text, sizeof text);
   atmi_fail(ATMI_UNSUPPORTED, NULL, "%s", text);
+}
+
+void rtl_image_explain_no_runtime(bool debug) {
+  id_list_t list = {.count = 0};
+  char text[4096];
+  host_abi_find_images(add_id, &list);
+  if (list.count) {
+    rtl_refusal_describe_no_runtime(list.ids, list.count, atmi_hsa_problem(), ATMI_HSA_REMEDY, text,
+                                    sizeof text);
+    atmi_fail(ATMI_NOT_FOUND, NULL, "%s", text);
+  } else if (debug)
+    atmi_warn(NULL, "no GPU is used, and no image for one found: ROCr cannot be opened: %s",
+              atmi_hsa_problem());
 }
 
 bool rtl_image_judge(rtl_plugin_t *plugin, const __tgt_device_image *image) {

@@ -20,6 +20,10 @@ bool rtl_image_fits(const rtl_plugin_t *plugin, const __tgt_device_image *image)
  * images fits, says what rtl_image_register says. */
 bool rtl_image_judge(rtl_plugin_t *plugin, const __tgt_device_image *image);
 
+/* Says in one block why a program with images for AMD GPUs cannot use any, where ROCr cannot be opened. A
+ * program that has none hears of it only if debug is set. */
+void rtl_image_explain_no_runtime(bool debug);
+
 /* Loads an image on a device, with its table of entries. If this image does not fit the device, but the same
  * library has one that does, that one is taken: libomptarget knows only one image per plugin. The result
  * lives until the image's library is unregistered or the plugin stops. */

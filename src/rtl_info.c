@@ -1,6 +1,8 @@
 /* The page about a device. */
 #include "rtl_info.h"
 
+#include "atmi_hsa.h"
+
 #include <stdio.h>
 
 enum { TEXT_BYTES = 256 };

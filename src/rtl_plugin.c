@@ -4,6 +4,8 @@
 #include "rtl_image.h"
 #include "rtl_interop.h"
 
+#include "atmi_hsa.h"
+
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -158,26 +160,36 @@ static void watch_process(void) {
     atmi_warn(NULL, "the end of the process and forks will not be noticed: out of host memory");
 }
 
+/* Finds the devices. The caller holds the lock. */
+static void find_devices(rtl_plugin_t *plugin) {
+  atmi_status_t status = atmi_machine_init(&plugin->env, &plugin->machine);
+  if (!status && !add_devices(plugin)) {
+    atmi_fail(ATMI_NO_MEMORY, NULL, "cannot set up the devices: out of host memory");
+    atmi_machine_fini(&plugin->machine);
+  }
+  if (plugin->device_count)
+    watch_process();
+}
+
 bool rtl_plugin_start(rtl_plugin_t *plugin, const void *return_address) {
   const char *name;
-  /* Not under our lock, because it takes the dynamic linker's. */
+  /* Not under our lock, because they take the dynamic linker's. */
   host_abi_caller_t caller = host_abi_find_caller(return_address, &name);
+  bool has_runtime = !atmi_hsa_open();
   pthread_mutex_lock(&plugin->lock);
   if (plugin->state == RTL_NEW)
     atmi_env_load(environ, &plugin->env);
   bool known = find_caller(plugin, return_address) || add_caller(plugin, caller, name);
-  if (known && plugin->state == RTL_NEW) {
-    atmi_status_t status = atmi_machine_init(&plugin->env, &plugin->machine);
-    if (!status && !add_devices(plugin)) {
-      atmi_fail(ATMI_NO_MEMORY, NULL, "cannot set up the devices: out of host memory");
-      atmi_machine_fini(&plugin->machine);
-    }
+  bool first = known && plugin->state == RTL_NEW;
+  if (first) {
+    if (has_runtime)
+      find_devices(plugin);
     plugin->state = RTL_RUNNING;
-    if (plugin->device_count)
-      watch_process();
     rtl_plugin_set_info(plugin, (uint32_t)plugin->env.info);
   }
   pthread_mutex_unlock(&plugin->lock);
+  if (first && !has_runtime)
+    rtl_image_explain_no_runtime(plugin->env.debug);
   return known;
 }
 

@@ -81,6 +81,10 @@ static void add_images(block_t *block, const atmi_target_id_t *images, size_t co
   }
 }
 
+/* What the program does meanwhile. */
+static const char until_then[] =
+    "\n  until then target regions run on the host, or fail with OMP_TARGET_OFFLOAD=MANDATORY";
+
 static void add_device(block_t *block, size_t number, const rtl_refusal_device_t *device,
                        const atmi_target_id_t *images, size_t count) {
   char text[ATMI_TARGET_ID_TEXT], reason[128];
@@ -119,5 +123,13 @@ void rtl_refusal_describe(const atmi_target_id_t *images, size_t image_count,
       first->processor, first->processor);
   if (wants_xnack(images, image_count, first))
     add(&block, "\n  or set HSA_XNACK=1, if the driver allows xnack to be switched on");
-  add(&block, "\n  until then target regions run on the host, or fail with OMP_TARGET_OFFLOAD=MANDATORY");
+  add(&block, "%s", until_then);
+}
+
+void rtl_refusal_describe_no_runtime(const atmi_target_id_t *images, size_t image_count, const char *problem,
+                                     const char *remedy, char *text, size_t size) {
+  block_t block = {text, size, 0};
+  add(&block, "cannot offload: ROCr, which programs reach AMD GPUs through, cannot be used: %s", problem);
+  add_images(&block, images, image_count);
+  add(&block, "\n  %s%s", remedy, until_then);
 }

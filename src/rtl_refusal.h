@@ -26,4 +26,8 @@ void rtl_refusal_explain(const atmi_target_id_t *image, const atmi_target_id_t *
 void rtl_refusal_describe(const atmi_target_id_t *images, size_t image_count,
                           const rtl_refusal_device_t *devices, size_t device_count, char *text, size_t size);
 
+/* As rtl_refusal_describe, where ROCr cannot be opened: `problem` says why, `remedy` what to do. */
+void rtl_refusal_describe_no_runtime(const atmi_target_id_t *images, size_t image_count, const char *problem,
+                                     const char *remedy, char *text, size_t size);
+
 #endif

@@ -79,8 +79,9 @@ plugin_image_test(hsa_failures plugin_hsa_failures $<TARGET_FILE:omptarget.rtl.a
                   ${images}/program-16-O2)
 set_tests_properties(unit/plugin/hsa_failures PROPERTIES
                      ENVIRONMENT "${device_environment};GFXSIM_DEVICES=gfx90a,gfx90a" TIMEOUT 600)
-# Its functions stand in for ROCr's.
+# Its functions stand in for ROCr's, which follow them.
 set_target_properties(plugin_hsa_failures PROPERTIES ENABLE_EXPORTS ON)
+target_link_libraries(plugin_hsa_failures PRIVATE -Wl,--no-as-needed hsa-runtime64)
 
 # LLVM's own tool; its nextgen plugin for the host crashes when asked, so the classic ones have to be there.
 plugin_image_test(device_info ${PROJECT_BINARY_DIR}/bin/gfxsim-run
@@ -97,6 +98,18 @@ if(NOT OMPTARGET_AMDGPU_SANITIZE)
   target_include_directories(plugin_no_gpu PRIVATE ${PROJECT_SOURCE_DIR}/include)
   set_target_properties(plugin_no_gpu PROPERTIES ENABLE_EXPORTS ON)
   add_test(NAME unit/plugin/no_gpu COMMAND plugin_no_gpu $<TARGET_FILE:omptarget.rtl.amdgpu>)
+endif()
+
+# Without ROCr.
+if(NOT OMPTARGET_AMDGPU_SANITIZE)
+  foreach(part other_rocr part_of_rocr)
+    add_library(plugin_${part} MODULE ${here}/plugin_${part}.c)
+    target_link_libraries(plugin_${part} PRIVATE project_options ${CMAKE_DL_LIBS})
+  endforeach()
+  plugin_image_test(no_rocr ${here}/plugin_no_rocr ${CMAKE_CURRENT_BINARY_DIR}/no_rocr $<TARGET_FILE:omptarget.rtl.amdgpu>
+                    $<TARGET_FILE:plugin_other_rocr> $<TARGET_FILE:plugin_part_of_rocr>)
+  set_tests_properties(unit/plugin/no_rocr PROPERTIES
+                       ENVIRONMENT OMPTARGET_AMDGPU_LLVM_DIR=${OMPTARGET_AMDGPU_LLVM_DIR})
 endif()
 
 # Nothing in the plugin ends the process or asserts.
@@ -120,6 +133,7 @@ endif()
 # Repetition takes nothing more. The long one is a million launches and a hundred thousand cycles; sanitizers keep memory.
 if(NOT OMPTARGET_AMDGPU_SANITIZE)
   set_target_properties(plugin_growth PROPERTIES ENABLE_EXPORTS ON)
+  target_link_libraries(plugin_growth PRIVATE -Wl,--no-as-needed hsa-runtime64)
   set(growth_arguments $<TARGET_FILE:omptarget.rtl.amdgpu> ${images}/program-16-gfx90a ${images}/program-16-O2)
   plugin_image_test(growth plugin_growth 2000 1000 ${growth_arguments})
   plugin_image_test(growth/long plugin_growth 1000000 100000 ${growth_arguments})
