@@ -224,7 +224,12 @@ static atmi_status_t create_queue(atmi_device_t *device, atmi_queue_t **best) {
   pthread_mutex_lock(&device->queue_creation);
   uint32_t users, count = atomic_load_explicit(&device->queue_count, memory_order_acquire);
   *best = least_used(device, count, &users);
-  if (users && count < atomic_load_explicit(&device->queue_limit, memory_order_relaxed)) {
+  if (atomic_load_explicit(&device->machine->ending, memory_order_relaxed))
+    status =
+        *best ? ATMI_OK
+              : atmi_fail(ATMI_UNSUPPORTED, device->label,
+                          "cannot create an HSA queue: the program is ending, and ROCr has ended before it");
+  else if (users && count < atomic_load_explicit(&device->queue_limit, memory_order_relaxed)) {
     status = add_queue(device, count);
     if (!status)
       *best = atomic_load_explicit(&device->queues[count], memory_order_acquire);

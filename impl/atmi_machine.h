@@ -30,6 +30,7 @@ struct atmi_machine {
   pthread_mutex_t loading; /* ROCr does not bear two executables being loaded at once */
   _Atomic uint64_t kernels_found; /* ever */
   atmi_host_locks_t host_locks;
+  atomic_bool ending;  /* ROCr's static objects are gone: it makes no more queues */
   atomic_bool unified; /* the program requires unified shared memory: host pointers reach kernels unmapped */
   atmi_service_t service;    /* for kernels that call their host */
   atmi_timeline_t *timeline; /* NULL unless the user asked for one */

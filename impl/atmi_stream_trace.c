@@ -83,27 +83,22 @@ void atmi_stream_trace_finish(atmi_stream_t *stream, bool failed) {
   stream->note_count = 0;
 }
 
-void atmi_trace_host(atmi_timeline_t *timeline, const char *category, const char *name, uint64_t begin) {
+/* Something that a host thread did until now. */
+static void add_host(atmi_timeline_t *timeline, uint64_t begin, atmi_span_t span) {
   if (!timeline)
     return;
-  const atmi_span_t span = {.name = name,
-                            .category = category,
-                            .device = ATMI_TIMELINE_HOST,
-                            .begin = begin,
-                            .end = atmi_trace_now()};
+  span.device = ATMI_TIMELINE_HOST;
+  span.begin = begin;
+  span.end = atmi_trace_now();
   atmi_timeline_add(timeline, &span);
+}
+
+void atmi_trace_host(atmi_timeline_t *timeline, const char *category, const char *name, uint64_t begin) {
+  add_host(timeline, begin, (atmi_span_t){.name = name, .category = category});
 }
 
 void atmi_trace_host_bytes(atmi_timeline_t *timeline, const char *category, const char *name, uint64_t begin,
                            uint64_t bytes) {
-  if (!timeline)
-    return;
-  const atmi_span_t span = {.name = name,
-                            .category = category,
-                            .device = ATMI_TIMELINE_HOST,
-                            .begin = begin,
-                            .end = atmi_trace_now(),
-                            .has_bytes = true,
-                            .bytes = bytes};
-  atmi_timeline_add(timeline, &span);
+  add_host(timeline, begin,
+           (atmi_span_t){.name = name, .category = category, .has_bytes = true, .bytes = bytes});
 }

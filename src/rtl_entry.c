@@ -77,7 +77,7 @@ EXPORT void __tgt_rtl_set_info_flag(uint32_t flags) {
 }
 
 EXPORT void __tgt_rtl_print_device_info(int32_t number) {
-  const rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "print device information");
+  const rtl_device_t *device = rtl_plugin_any_device(rtl_plugin(), number, "print device information");
   if (device)
     rtl_info_print(device, stdout);
 }
@@ -175,7 +175,9 @@ EXPORT void *__tgt_rtl_data_alloc(int32_t number, int64_t size, void *host, int3
 
 EXPORT int32_t __tgt_rtl_data_delete(int32_t number, void *memory, int32_t kind) {
   (void)kind; /* not passed before 16; the allocation itself knows */
-  rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "free memory");
+  rtl_device_t *device = rtl_plugin_any_device(rtl_plugin(), number, "free memory");
+  if (rtl_plugin_is_ending(rtl_plugin())) /* it goes with the process */
+    return OFFLOAD_SUCCESS;
   return device ? result_of(atmi_memory_free(&device->core->memory, memory)) : OFFLOAD_FAIL;
 }
 
@@ -226,8 +228,10 @@ EXPORT int32_t __tgt_rtl_data_lock(int32_t number, void *host, int64_t size, voi
 
 EXPORT int32_t __tgt_rtl_data_unlock(int32_t number, void *host) {
   (void)number;
-  if (!rtl_plugin_device(rtl_plugin(), 0, "unlock host memory"))
+  if (!rtl_plugin_any_device(rtl_plugin(), 0, "unlock host memory"))
     return OFFLOAD_FAIL;
+  if (rtl_plugin_is_ending(rtl_plugin()))
+    return OFFLOAD_SUCCESS;
   return result_of(atmi_host_unlock(&rtl_plugin()->machine.host_locks, host));
 }
 
@@ -244,9 +248,9 @@ EXPORT int32_t __tgt_rtl_data_notify_mapped(int32_t number, void *host, int64_t 
 
 EXPORT int32_t __tgt_rtl_data_notify_unmapped(int32_t number, void *host) {
   rtl_plugin_t *plugin = rtl_plugin();
-  if (!rtl_plugin_device(plugin, number, "unmap host memory"))
+  if (!rtl_plugin_any_device(plugin, number, "unmap host memory"))
     return OFFLOAD_FAIL;
-  if (plugin->env.lock_mapped)
+  if (plugin->env.lock_mapped && !rtl_plugin_is_ending(plugin))
     atmi_host_unmap(&plugin->machine.host_locks, host);
   return OFFLOAD_SUCCESS;
 }
@@ -278,7 +282,7 @@ EXPORT int32_t __tgt_rtl_data_exchange(int32_t source_number, void *source, int3
 
 static int32_t launch(int32_t number, const void *kernel, const host_abi_launch_t *request,
                       __tgt_async_info *queue) {
-  rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "launch a kernel");
+  rtl_device_t *device = rtl_plugin_any_device(rtl_plugin(), number, "launch a kernel");
   if (!device)
     return OFFLOAD_FAIL;
   if (!kernel) {
@@ -365,7 +369,7 @@ EXPORT int64_t __tgt_rtl_synchronize(int32_t number, __tgt_async_info *queue) {
 }
 
 EXPORT int32_t __tgt_rtl_query_async(int32_t number, __tgt_async_info *queue) {
-  if (!rtl_plugin_device(rtl_plugin(), number, "ask for the state of the device"))
+  if (!rtl_plugin_any_device(rtl_plugin(), number, "ask for the state of the device"))
     return OFFLOAD_FAIL;
   atmi_status_t status = rtl_queue_query(queue);
   return status == ATMI_PENDING ? OFFLOAD_SUCCESS : result_of(status);
@@ -381,13 +385,13 @@ EXPORT int32_t __tgt_rtl_create_event(int32_t number, void **event) {
 }
 
 EXPORT int32_t __tgt_rtl_record_event(int32_t number, void *event, __tgt_async_info *queue) {
-  if (!rtl_plugin_device(rtl_plugin(), number, "record an event"))
+  if (!rtl_plugin_any_device(rtl_plugin(), number, "record an event"))
     return OFFLOAD_FAIL;
   return result_of(atmi_event_record(event, queue ? queue->Queue : NULL));
 }
 
 EXPORT int32_t __tgt_rtl_wait_event(int32_t number, void *event, __tgt_async_info *queue) {
-  rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "wait for an event");
+  rtl_device_t *device = rtl_plugin_any_device(rtl_plugin(), number, "wait for an event");
   if (!device)
     return OFFLOAD_FAIL;
   atmi_status_t status = atmi_event_query(event);
@@ -402,13 +406,13 @@ EXPORT int32_t __tgt_rtl_wait_event(int32_t number, void *event, __tgt_async_inf
 }
 
 EXPORT int32_t __tgt_rtl_sync_event(int32_t number, void *event) {
-  if (!rtl_plugin_device(rtl_plugin(), number, "wait for an event"))
+  if (!rtl_plugin_any_device(rtl_plugin(), number, "wait for an event"))
     return OFFLOAD_FAIL;
   return result_of(atmi_event_synchronize(event));
 }
 
 EXPORT int32_t __tgt_rtl_destroy_event(int32_t number, void *event) {
-  if (!rtl_plugin_device(rtl_plugin(), number, "destroy an event"))
+  if (!rtl_plugin_any_device(rtl_plugin(), number, "destroy an event"))
     return OFFLOAD_FAIL;
   atmi_event_put(event);
   return OFFLOAD_SUCCESS;
@@ -424,7 +428,7 @@ EXPORT int32_t __tgt_rtl_init_async_info(int32_t number, __tgt_async_info **queu
 EXPORT int64_t __tgt_rtl_init_device_info(int64_t number, __tgt_device_info *info, const char **error) {
   *error = NULL;
   /* 18 passes 32 bits and leaves the others undefined. */
-  const rtl_device_t *device = rtl_plugin_device(rtl_plugin(), (int32_t)number, "describe a device");
+  const rtl_device_t *device = rtl_plugin_any_device(rtl_plugin(), (int32_t)number, "describe a device");
   if (!device) {
     *error = "no such AMD device";
     return OFFLOAD_FAIL;

@@ -190,7 +190,8 @@ void rtl_image_destruct_all(rtl_device_t *device) {
  * threads may still be in the middle of a region. What stays is tried again with the next library that comes
  * or goes. */
 static void release_retired(const rtl_plugin_t *plugin, rtl_device_t *device) {
-  if (atmi_device_is_busy(device->core) || atmi_device_is_lost(device->core) || atomic_load(&plugin->exiting))
+  if (atmi_device_is_busy(device->core) || atmi_device_is_lost(device->core) ||
+      atomic_load(&plugin->state) == RTL_ENDING)
     return;
   for (rtl_loaded_image_t **at = &device->images; *at;) {
     rtl_loaded_image_t *loaded = *at;

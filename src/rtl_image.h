@@ -8,7 +8,7 @@
  * in one block: what they are for, what the devices are, which feature differs, and what would help. */
 void rtl_image_register(rtl_plugin_t *plugin, const __tgt_bin_desc *library);
 /* Forgets the library's images, and unloads them from all devices, at once where nothing is running; not
- * when the program is exiting. */
+ * when the program is ending. */
 void rtl_image_unregister(rtl_plugin_t *plugin, const __tgt_bin_desc *library);
 /* Forgets the images of one library, or of all if it is NULL. The caller holds the plugin's lock. */
 void rtl_image_forget(rtl_plugin_t *plugin, const __tgt_bin_desc *library);

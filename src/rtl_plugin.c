@@ -115,17 +115,18 @@ void rtl_plugin_stop(rtl_plugin_t *plugin) {
   if (plugin->state == RTL_FORKED) /* whoever held the lock is not in this process */
     return;
   pthread_mutex_lock(&plugin->lock);
-  if (plugin->state == RTL_RUNNING) {
+  bool ended = plugin->state == RTL_ENDING;
+  if (ended || plugin->state == RTL_RUNNING) {
     plugin->state = RTL_STOPPED;
     atomic_store(&plugin->plain, false);
     let_pass(plugin);
     if (plugin->devices)
       atmi_machine_stop(&plugin->machine);
     /* Their streams would count as busy. */
-    for (uint32_t i = 0; !plugin->exiting && i < plugin->device_count; i++)
+    for (uint32_t i = 0; !ended && i < plugin->device_count; i++)
       rtl_interop_release(&plugin->devices[i]);
     bool busy = is_busy(plugin);
-    if (busy || plugin->exiting)
+    if (busy || ended)
       leave(plugin, busy);
     else
       release_all(plugin);
@@ -134,15 +135,17 @@ void rtl_plugin_stop(rtl_plugin_t *plugin) {
 }
 
 /* Runs after the program's own exit handlers, and before ROCr's static objects are destroyed, which were made
- * before. Libraries that are still registered will be unregistered, and may offload, later than that. This
- * works as long as ROCr is not shut down; but its hsa_queue_destroy takes a lock that is gone by then. */
+ * before. Libraries that are still registered will be unregistered, and run device code's destructors, later
+ * than that; so may functions of the executable with the attribute destructor under libomptarget 13 to 15. */
 static void when_exiting(void) {
   rtl_plugin_t *plugin = &rtl_the_plugin;
   if (plugin->state == RTL_FORKED) /* whoever held the lock is not in this process */
     return;
   pthread_mutex_lock(&plugin->lock);
+  rtl_state_t running = RTL_RUNNING;
   bool wanted = plugin->images;
-  plugin->exiting = wanted;
+  if (wanted && atomic_compare_exchange_strong(&plugin->state, &running, RTL_ENDING))
+    atomic_store(&plugin->machine.ending, true);
   pthread_mutex_unlock(&plugin->lock);
   if (!wanted)
     rtl_plugin_stop(plugin);
@@ -201,8 +204,21 @@ rtl_device_t *rtl_plugin_no_device(const rtl_plugin_t *plugin, int64_t number, c
         "cannot %s: this process was forked by one that uses the GPU, and has none itself; fork before the "
         "first target region, or let the child execute a program",
         operation);
+  if (state == RTL_ENDING)
+    atmi_fail(ATMI_UNSUPPORTED, NULL,
+              "cannot %s: the program is ending, and ROCr has ended before it; offload from atexit handlers "
+              "or destructors "
+              "of C++ objects instead, which run earlier",
+              operation);
   if (state == RTL_RUNNING)
     atmi_fail(ATMI_NOT_FOUND, NULL, "cannot %s: there is no AMD device %lld, only %u of them", operation,
               (long long)number, plugin->machine.device_count);
   return NULL;
+}
+
+rtl_device_t *rtl_plugin_late_device(const rtl_plugin_t *plugin, int64_t number, const char *operation) {
+  if (atomic_load_explicit(&plugin->state, memory_order_acquire) == RTL_ENDING &&
+      (uint64_t)number < plugin->device_count)
+    return &plugin->devices[number];
+  return rtl_plugin_no_device(plugin, number, operation);
 }

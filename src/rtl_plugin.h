@@ -49,15 +49,16 @@ typedef struct rtl_known_image {
   size_t bytes;
 } rtl_known_image_t;
 
-/* RTL_FORKED: in a child process, which has no GPU. */
-typedef enum rtl_state { RTL_NEW, RTL_RUNNING, RTL_STOPPED, RTL_FORKED } rtl_state_t;
+/* RTL_ENDING: ROCr's static objects have been destroyed. Queues that exist still take kernels, which
+ * libomptarget 15 wants for the destructors of device code; everything else would have ROCr use memory that
+ * it has freed. RTL_FORKED: in a child process, which has no GPU. */
+typedef enum rtl_state { RTL_NEW, RTL_RUNNING, RTL_ENDING, RTL_STOPPED, RTL_FORKED } rtl_state_t;
 
 enum { RTL_CALLERS = 4 };
 
 typedef struct rtl_plugin {
   pthread_mutex_t lock; /* start, stop, lists of images; never on the path of a launch or copy */
   _Atomic rtl_state_t state;
-  atomic_bool exiting; /* ROCr's static objects are being destroyed: use it if need be, but release nothing */
   atmi_env_t env;
   atmi_machine_t machine;
   rtl_device_t *devices;
@@ -88,33 +89,50 @@ bool rtl_plugin_start(rtl_plugin_t *plugin, const void *return_address);
 /* The version of the libomptarget that calls; that of the last one known if the address is of none. */
 int rtl_plugin_host(rtl_plugin_t *plugin, const void *return_address);
 /* Releases everything, once; entry points that are called later find no device. If a thread is still in the
- * middle of an operation, or the program is exiting, device code's destructors run and everything is left to
+ * middle of an operation, or ROCr has ended already, device code's destructors run and everything is left to
  * the end of the process instead. */
 void rtl_plugin_stop(rtl_plugin_t *plugin);
 
 /* Sets the LIBOMPTARGET_INFO bits. Thread-safe. */
 void rtl_plugin_set_info(rtl_plugin_t *plugin, uint32_t flags);
 
-/* Says why there is no device of this number, unless the plugin was stopped; returns NULL. In a forked child
- * the reason is that only its parent has the GPU. */
+/* Says why there is no device of this number, or why it may not be used any more, unless the plugin was
+ * stopped; returns NULL. In a forked child the reason is that only its parent has the GPU. */
 rtl_device_t *rtl_plugin_no_device(const rtl_plugin_t *plugin, int64_t number, const char *operation);
+
+/* The device of this number if the program is ending, otherwise as rtl_plugin_no_device. */
+rtl_device_t *rtl_plugin_late_device(const rtl_plugin_t *plugin, int64_t number, const char *operation);
 
 /* As rtl_plugin_device, for who needs no more than that it exists. */
 static inline bool rtl_plugin_has_device(const rtl_plugin_t *plugin, int64_t number, const char *operation) {
   if (atomic_load_explicit(&plugin->state, memory_order_acquire) == RTL_RUNNING &&
       (uint64_t)number < plugin->device_count)
     return true;
-  rtl_plugin_no_device(plugin, number, operation);
-  return false;
+  return rtl_plugin_late_device(plugin, number, operation);
 }
 
-/* The device of this number if it may be used, or NULL with a message that begins with `operation`. */
+/* Whether what is given back needs no more work, as ROCr has ended. */
+static inline bool rtl_plugin_is_ending(const rtl_plugin_t *plugin) {
+  return atomic_load_explicit(&plugin->state, memory_order_relaxed) == RTL_ENDING;
+}
+
+/* The device of this number if it may be used, or NULL with a message that begins with `operation`. For what
+ * acquires something, or has ROCr do more than take a packet. */
 static inline rtl_device_t *rtl_plugin_device(const rtl_plugin_t *plugin, int64_t number,
                                               const char *operation) {
   /* Acquire: whoever sees the plugin running sees its devices. */
   if (atomic_load_explicit(&plugin->state, memory_order_acquire) != RTL_RUNNING ||
       (uint64_t)number >= plugin->device_count)
     return rtl_plugin_no_device(plugin, number, operation);
+  return &plugin->devices[number];
+}
+
+/* The same for what is still done while the program ends: launches of kernels, waiting, and giving back. */
+static inline rtl_device_t *rtl_plugin_any_device(const rtl_plugin_t *plugin, int64_t number,
+                                                  const char *operation) {
+  if (atomic_load_explicit(&plugin->state, memory_order_acquire) != RTL_RUNNING ||
+      (uint64_t)number >= plugin->device_count)
+    return rtl_plugin_late_device(plugin, number, operation);
   return &plugin->devices[number];
 }
 

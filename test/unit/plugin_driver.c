@@ -5,6 +5,7 @@
 #include "atmi_metadata.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -18,6 +19,18 @@ bool may_leak;
 __attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void) {
   return may_leak;
+}
+
+bool take_arguments(int count, char **arguments) {
+  if (count != 4) {
+    fprintf(stderr, "usage: %s PLUGIN IMAGE OTHER_IMAGE\n", arguments[0]);
+    return false;
+  }
+  setenv("LIBOMPTARGET_AMDGPU_HOST_ABI", "16", 1);
+  given.plugin = arguments[1];
+  given.image_path = arguments[2];
+  given.other_path = arguments[3];
+  return true;
 }
 
 void open_plugin(void) {

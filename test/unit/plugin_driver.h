@@ -26,11 +26,12 @@
   X(data_delete)                                                                                             \
   X(data_submit)                                                                                             \
   X(data_submit_async)                                                                                       \
-  X(data_retrieve) X(data_retrieve_async) X(data_lock) X(data_unlock) X(data_notify_mapped)                  \
-      X(data_notify_unmapped) X(is_data_exchangable) X(data_exchange) X(data_exchange_async)                 \
-          X(launch_kernel) X(run_target_region) X(run_target_region_async) X(run_target_team_region)         \
-              X(run_target_team_region_async) X(synchronize) X(query_async) X(create_event) X(record_event)  \
-                  X(wait_event) X(sync_event) X(destroy_event) X(init_async_info) X(init_device_info)
+  X(data_retrieve)                                                                                           \
+  X(data_retrieve_async) X(data_lock) X(data_unlock) X(data_notify_mapped) X(data_notify_unmapped)           \
+      X(is_data_exchangable) X(data_exchange) X(data_exchange_async) X(launch_kernel) X(run_target_region)   \
+          X(run_target_region_async) X(run_target_team_region) X(run_target_team_region_async)               \
+              X(synchronize) X(query_async) X(create_event) X(record_event) X(wait_event) X(sync_event)      \
+                  X(destroy_event) X(init_async_info) X(init_device_info)
 
 extern struct plugin_driver_entries {
 #define DECLARE(name) __typeof__(__tgt_rtl_##name) *name;
@@ -57,6 +58,10 @@ extern long array[100];
 /* Set where something must stay behind: because HSA refuses to destroy it, or the process ends in the middle
  * of work. The leak check of a sanitizer is skipped then. */
 extern bool may_leak;
+
+/* What main is given by most of these tests: PLUGIN IMAGE OTHER_IMAGE. Says how to use the program and
+ * returns false otherwise. The test is taken for a libomptarget 16. */
+bool take_arguments(int count, char **arguments);
 
 /* Opens the plugin and loads the image; for cmocka's groups. */
 int set_up(void **state);

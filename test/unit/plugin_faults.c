@@ -364,14 +364,8 @@ static void a_forked_child_has_no_device_and_its_parent_keeps_it(void **state) {
 }
 
 int main(int count, char **arguments) {
-  if (count != 4) {
-    fprintf(stderr, "usage: %s PLUGIN IMAGE OTHER_IMAGE\n", arguments[0]);
+  if (!take_arguments(count, arguments))
     return 2;
-  }
-  setenv("LIBOMPTARGET_AMDGPU_HOST_ABI", "16", 1);
-  given.plugin = arguments[1];
-  given.image_path = arguments[2];
-  given.other_path = arguments[3];
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_host_pointer_is_told_from_device_memory),
       cmocka_unit_test(unified_shared_memory_gets_advice),

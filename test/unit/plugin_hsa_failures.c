@@ -296,19 +296,13 @@ static void any_call_may_fail(void **state) {
 int main(int count, char **arguments) {
   enum { COUNT = sizeof functions / sizeof *functions };
   struct CMUnitTest tests[COUNT];
-  if (count != 4) {
-    fprintf(stderr, "usage: %s PLUGIN IMAGE OTHER_IMAGE\n", arguments[0]);
+  if (!take_arguments(count, arguments))
     return 2;
-  }
   calls = mmap(NULL, sizeof *calls, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (calls == MAP_FAILED)
     return 2;
-  setenv("LIBOMPTARGET_AMDGPU_HOST_ABI", "16", 1);
   setenv("LIBOMPTARGET_DEBUG", "1", 1);
   setenv("LIBOMPTARGET_AMDGPU_MAX_ASYNC_COPY_BYTES", "65536", 1);
-  given.plugin = arguments[1];
-  given.image_path = arguments[2];
-  given.other_path = arguments[3];
   for (size_t i = 0; i < COUNT; i++)
     tests[i] = (struct CMUnitTest){.name = functions[i],
                                    .test_func = any_call_may_fail,

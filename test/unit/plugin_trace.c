@@ -125,14 +125,8 @@ static void info_shows_launches(void **state) {
 }
 
 int main(int count, char **arguments) {
-  if (count != 4) {
-    fprintf(stderr, "usage: %s PLUGIN IMAGE OTHER_IMAGE\n", arguments[0]);
+  if (!take_arguments(count, arguments))
     return 2;
-  }
-  setenv("LIBOMPTARGET_AMDGPU_HOST_ABI", "16", 1);
-  given.plugin = arguments[1];
-  given.image_path = arguments[2];
-  given.other_path = arguments[3];
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(kernel_trace_has_all_levels),
       cmocka_unit_test(info_shows_launches),
