@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 enum {
-  PARTS = 4,              /* bits of gs_target_t */
-  TRIES_IN_A_ROW = 3,     /* executions of an opcode that are falsified; later ones at powers of two */
+  PARTS = 4,          /* bits of gs_target_t */
+  TRIES_IN_A_ROW = 3, /* executions of an opcode by a test that are falsified; later ones at powers of two */
   PROGRAMS_OF_A_COPY = 4, /* a fault that was not noticed for so long never is */
   SECONDS_OF_A_COPY = 60,
   EXIT_UNNOTICED = 0,
@@ -30,9 +30,10 @@ typedef enum fault {
 } fault_t;
 
 typedef struct tally {
-  uint32_t executions;
-  uint8_t noticed; /* bits of fault_t */
-  bool effect;     /* some execution changed something */
+  uint32_t executions; /* by the running test */
+  uint32_t test;       /* which was that, counted from 1 */
+  uint8_t noticed;     /* bits of fault_t */
+  bool effect;         /* some execution changed something */
 } tally_t;
 
 struct isa_coverage {
@@ -40,6 +41,7 @@ struct isa_coverage {
   bool faults;       /* try them; else only what is executed is of interest */
   bool copy, passed; /* this process is a copy; its test has passed */
   unsigned programs; /* that the copy ran */
+  uint32_t test;     /* the running one, counted from 1 */
 };
 
 isa_coverage_t *isa_coverage_create(void) {
@@ -53,6 +55,7 @@ isa_coverage_t *isa_coverage_create(void) {
     exit(EXIT_FAILURE);
   }
   c->faults = getenv("ISA_COVERAGE_FAULTS") != NULL;
+  c->test = 1;
   return c;
 }
 
@@ -140,8 +143,10 @@ void isa_coverage_passed(isa_coverage_t *c) {
 void isa_coverage_test_ends(isa_coverage_t *c) {
   if (c && c->copy)
     _exit(c->passed ? EXIT_UNNOTICED : EXIT_NOTICED);
-  if (c)
+  if (c) {
     c->passed = false;
+    c->test++;
+  }
 }
 
 /* ---- In the process that measures ---- */
@@ -195,7 +200,9 @@ static bool complete(const tally_t *tally) {
 void isa_coverage_execute(isa_coverage_t *c, isa_wave_t *t, const gs_inst_t *in) {
   if (c && !c->copy) {
     tally_t *tally = &c->rows[in->op - gs_opcodes][part_of(t->env.target)];
-    const uint32_t n = ++tally->executions;
+    /* Each test gets its chance: others may execute the opcode often without a look at what it does. */
+    const uint32_t n = tally->executions = tally->test == c->test ? tally->executions + 1 : 1;
+    tally->test = c->test;
     const bool wanted = c->faults && (n <= TRIES_IN_A_ROW || (n & (n - 1)) == 0);
     if (wanted && !(tally->effect && complete(tally)) && !try_faults(c, t, in, tally))
       return;

@@ -510,8 +510,7 @@ static void vmem_rows_on(void **state, gs_target_t target, bool acc) {
 }
 
 static void test_vmem(void **state) {
-  for (unsigned i = 0; i < ISA_TARGETS; i++)
-    vmem_rows_on(state, isa_targets[i], false);
+  vmem_rows_on(state, isa_part(state), false);
 }
 static void test_vmem_accumulation_registers(void **state) {
   vmem_rows_on(state, GS_GFX90A, true);
@@ -519,7 +518,9 @@ static void test_vmem_accumulation_registers(void **state) {
 
 /* Halves need halves that matter. */
 static void test_packed_halves(void **state) {
-  model_bench_t b = bench_new(state, GS_GFX90A);
+  if (!isa_has(state, ISA_PART, "global_atomic_pk_add_f16"))
+    return;
+  model_bench_t b = bench_new(state, ISA_PART);
   isa_wave_t *t = b.t;
   for (unsigned i = 0; i < isa_f16_edge_count; i++) {
     bench_sync(&b);
@@ -540,7 +541,7 @@ static void test_packed_halves(void **state) {
 
 /* Lanes beyond the end of a buffer return 0 and change nothing. */
 static void test_buffer_bounds(void **state) {
-  model_bench_t b = bench_new(state, GS_GFX906);
+  model_bench_t b = bench_new(state, ISA_PART);
   isa_wave_t *t = b.t;
   isa_set_s64(t, 4, ISA_MEMORY);
   t->w.s.u32[6] = 80;
@@ -609,8 +610,7 @@ static void ds_rows_on(void **state, gs_target_t target, bool acc) {
 }
 
 static void test_ds(void **state) {
-  for (unsigned i = 0; i < ISA_TARGETS; i += ISA_TARGETS - 1)
-    ds_rows_on(state, isa_targets[i], false);
+  ds_rows_on(state, isa_part(state), false);
 }
 static void test_ds_accumulation_registers(void **state) {
   ds_rows_on(state, GS_GFX90A, true);
@@ -628,7 +628,7 @@ static void test_ds_wrxchg2(void **state) {
                {"ds_wrxchg2_rtn_b32 v[20:21], v2, v10, v14 offset0:2 offset1:2", 4, 0}};
   for (unsigned c = 0; c < sizeof cases / sizeof *cases; c++)
     for (unsigned mask = 0; mask < MODEL_MASKS; mask++) {
-      model_bench_t b = bench_new(state, GS_GFX906);
+      model_bench_t b = bench_new(state, ISA_PART);
       isa_wave_t *t = b.t;
       const uint64_t exec = model_masks[mask];
       const unsigned bytes = cases[c].bytes;
@@ -679,11 +679,15 @@ static void test_ds_src2(void **state) {
       {"max_src2_f64", 64, m_lds_fmax},
   };
   for (unsigned c = 0; c < 3 * sizeof cases / sizeof *cases; c++) {
-    model_bench_t b = bench_new(state, GS_GFX906);
-    isa_wave_t *t = b.t;
     const unsigned bits = cases[c / 3].bits, how = c % 3;
     static const int distance[] = {512 / 4, -512 / 4, 256 / 4};
     char text[64];
+    snprintf(text, sizeof text, "ds_%s v2 offset:%u", cases[c / 3].name,
+             how == 2 ? 0x8000u : (unsigned)distance[how] & 0x7fff);
+    if (!isa_has(state, ISA_PART, text))
+      continue;
+    model_bench_t b = bench_new(state, ISA_PART);
+    isa_wave_t *t = b.t;
     t->env.lds_bytes = 1024 + 512;
     bench_sync(&b);
     for (unsigned l = 0; l < GS_LANES; l++) {
@@ -694,8 +698,6 @@ static void test_ds_src2(void **state) {
       const uint64_t data = model_get(b.model, from, l, bits / 8, 0, bits / 8);
       model_put(b.model, item, l, bits / 8, 0, bits / 8, cases[c / 3].model(old, data, 0, bits, t->w.mode));
     }
-    snprintf(text, sizeof text, "ds_%s v2 offset:%u", cases[c / 3].name,
-             how == 2 ? 0x8000u : (unsigned)distance[how] & 0x7fff);
     isa_run(t, text);
     bench_compare(&b, text);
     isa_assert_only_changed(t, "lds");
@@ -723,7 +725,7 @@ static void test_faults(void **state) {
   };
   for (unsigned c = 0; c < sizeof cases / sizeof *cases; c++)
     for (unsigned bad = 0; bad < GS_LANES; bad += 21) {
-      model_bench_t b = bench_new(state, GS_GFX906);
+      model_bench_t b = bench_new(state, ISA_PART);
       isa_wave_t *t = b.t;
       for (unsigned l = 0; l < GS_LANES; l++)
         isa_set_u64(&t->v[2], l, ISA_MEMORY + 8 * l);
@@ -740,7 +742,7 @@ static void test_faults(void **state) {
       isa_assert_only_changed(t, "");
       bench_free(&b);
     }
-  isa_wave_t *t = isa_new(state, GS_GFX906);
+  isa_wave_t *t = isa_new(state, ISA_PART);
   for (unsigned l = 0; l < GS_LANES; l++)
     t->v[2].u32[l] = 8 * l + (l == 9 ? 4 : 0);
   assert_int_equal(isa_run(t, "ds_add_u64 v2, v[10:11]"), GS_WAVE_FAULTED);
@@ -809,15 +811,15 @@ static void test_concurrent(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_vmem),
+      isa_part_test(test_vmem),
       cmocka_unit_test(test_vmem_accumulation_registers),
-      cmocka_unit_test(test_packed_halves),
-      cmocka_unit_test(test_buffer_bounds),
-      cmocka_unit_test(test_ds),
+      isa_part_test(test_packed_halves),
+      isa_part_test(test_buffer_bounds),
+      isa_part_test(test_ds),
       cmocka_unit_test(test_ds_accumulation_registers),
-      cmocka_unit_test(test_ds_wrxchg2),
-      cmocka_unit_test(test_ds_src2),
-      cmocka_unit_test(test_faults),
+      isa_part_test(test_ds_wrxchg2),
+      isa_part_test(test_ds_src2),
+      isa_part_test(test_faults),
       cmocka_unit_test(test_concurrent),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);

@@ -116,19 +116,17 @@ static void check_load(isa_wave_t *t, kind_t kind, unsigned s, unsigned a, uint6
 }
 
 static void test_load(void **state) {
-  for (unsigned g = 0; g < ISA_TARGETS; g++) {
-    isa_wave_t *const t = isa_new(state, isa_targets[g]);
-    prepare(state, isa_targets[g], loads, &addresses[0].offset, sizeof *addresses, ADDRESSES);
-    prepare(state, isa_targets[g], scratch_loads, &addresses[0].offset, sizeof *addresses, ADDRESSES);
-    for (unsigned s = 0; s < SIZES; s++)
-      for (unsigned a = 0; a < ADDRESSES; a++) {
-        check_load(t, loads, s, a, MIDDLE, false);
-        check_load(t, loads, s, a, MIDDLE + 3, false);
-        if (sizes[s].has_store)
-          check_load(t, scratch_loads, s, a, MIDDLE + 2, true);
-      }
-    isa_free(t);
-  }
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  prepare(state, ISA_PART, loads, &addresses[0].offset, sizeof *addresses, ADDRESSES);
+  prepare(state, ISA_PART, scratch_loads, &addresses[0].offset, sizeof *addresses, ADDRESSES);
+  for (unsigned s = 0; s < SIZES; s++)
+    for (unsigned a = 0; a < ADDRESSES; a++) {
+      check_load(t, loads, s, a, MIDDLE, false);
+      check_load(t, loads, s, a, MIDDLE + 3, false);
+      if (sizes[s].has_store)
+        check_load(t, scratch_loads, s, a, MIDDLE + 2, true);
+    }
+  isa_free(t);
 }
 
 static void check_store(isa_wave_t *t, kind_t kind, unsigned s, unsigned a, uint64_t base, bool is_scratch) {
@@ -146,22 +144,20 @@ static void check_store(isa_wave_t *t, kind_t kind, unsigned s, unsigned a, uint
 }
 
 static void test_store(void **state) {
-  for (unsigned g = 0; g < ISA_TARGETS; g++) {
-    isa_wave_t *const t = isa_new(state, isa_targets[g]);
-    prepare(state, isa_targets[g], stores, &addresses[0].offset, sizeof *addresses, ADDRESSES);
-    prepare(state, isa_targets[g], scratch_stores, &addresses[0].offset, sizeof *addresses, ADDRESSES);
-    for (unsigned s = 0; s < SIZES; s++)
-      for (unsigned a = 0; a < ADDRESSES && sizes[s].has_store; a++) {
-        check_store(t, stores, s, a, MIDDLE + 1, false);
-        check_store(t, scratch_stores, s, a, MIDDLE, true);
-      }
-    isa_free(t);
-  }
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  prepare(state, ISA_PART, stores, &addresses[0].offset, sizeof *addresses, ADDRESSES);
+  prepare(state, ISA_PART, scratch_stores, &addresses[0].offset, sizeof *addresses, ADDRESSES);
+  for (unsigned s = 0; s < SIZES; s++)
+    for (unsigned a = 0; a < ADDRESSES && sizes[s].has_store; a++) {
+      check_store(t, stores, s, a, MIDDLE + 1, false);
+      check_store(t, scratch_stores, s, a, MIDDLE, true);
+    }
+  isa_free(t);
 }
 
 /* A load may replace its own base and offset. */
 static void test_load_overlap(void **state) {
-  isa_wave_t *const t = isa_new(state, GS_GFX90A);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   set_base(t, MIDDLE, 8);
   (void)isa_run(t, "s_load_dwordx16 s[40:55], s[40:41], s50");
   assert_memory_equal(&t->w.s.u32[40], t->memory + ISA_MEMORY_BYTES / 2 + 8, 64);
@@ -190,11 +186,11 @@ static void test_bad_data_registers(void **state) {
                                       "s_atomic_cmpswap_x2 s[0:3], s[40:41], 0x0 glc",
                                       "s_buffer_atomic_swap_x2 s[0:1], s[40:43], 0x0 glc",
                                       "s_memtime s[0:1]"};
-  isa_wave_t *const t = isa_new(state, GS_GFX906);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
     for (unsigned sdata = 108; sdata < 128; sdata++) {
       size_t count;
-      const uint32_t *const good = isa_assemble(state, GS_GFX906, texts[i], &count);
+      const uint32_t *const good = isa_assemble(state, ISA_PART, texts[i], &count);
       assert_int_equal(count, 2);
       const uint32_t words[2] = {good[0] | sdata << SDATA_SHIFT, good[1]};
       set_base(t, MIDDLE, 0);
@@ -228,7 +224,7 @@ static void check_memory_fault(isa_wave_t *t, const char *text, uint64_t base, u
 }
 
 static void test_faults(void **state) {
-  isa_wave_t *const t = isa_new(state, GS_GFX90A);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   const uint64_t end = ISA_MEMORY + ISA_MEMORY_BYTES;
   enum { READ = GS_VM_READ, WRITE = GS_VM_WRITE, BOTH = GS_VM_READ | GS_VM_WRITE };
   check_memory_fault(t, "s_load_dword s0, s[40:41], 0x0", 0, 0, READ);
@@ -267,7 +263,7 @@ static void test_faults(void **state) {
 
 /* Two mappings side by side for the GPU that are apart in this process. */
 static void test_adjacent_mappings(void **state) {
-  isa_wave_t *const t = isa_new(state, GS_GFX90A);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   const uint64_t seam = UINT64_C(0x400001000);
   const gs_vm_range_t first = {seam - 4096, seam, t->memory + 8192,
                                seam - 4096, 4096, GS_VM_READ | GS_VM_WRITE};
@@ -351,23 +347,21 @@ static void check_buffer_store(isa_wave_t *t, unsigned s, unsigned i) {
 }
 
 static void test_buffers(void **state) {
-  for (unsigned g = 0; g < ISA_TARGETS; g++) {
-    isa_wave_t *const t = isa_new(state, isa_targets[g]);
-    prepare(state, isa_targets[g], buffer_loads, &buffers[0].offset, sizeof *buffers, BUFFERS);
-    prepare(state, isa_targets[g], buffer_stores, &buffers[0].offset, sizeof *buffers, BUFFERS);
-    for (unsigned s = 0; s < SIZES; s++)
-      for (unsigned i = 0; i < BUFFERS; i++) {
-        check_buffer_load(t, s, i);
-        if (sizes[s].has_store)
-          check_buffer_store(t, s, i);
-      }
-    isa_free(t);
-  }
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  prepare(state, ISA_PART, buffer_loads, &buffers[0].offset, sizeof *buffers, BUFFERS);
+  prepare(state, ISA_PART, buffer_stores, &buffers[0].offset, sizeof *buffers, BUFFERS);
+  for (unsigned s = 0; s < SIZES; s++)
+    for (unsigned i = 0; i < BUFFERS; i++) {
+      check_buffer_load(t, s, i);
+      if (sizes[s].has_store)
+        check_buffer_store(t, s, i);
+    }
+  isa_free(t);
 }
 
 /* Inside a descriptor's bounds but not mapped. */
 static void test_buffer_faults(void **state) {
-  isa_wave_t *const t = isa_new(state, GS_GFX908);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   const uint64_t end = ISA_MEMORY + ISA_MEMORY_BYTES;
   set_buffer(t, end - 8, 0, 4096, 0);
   (void)isa_run(t, "s_buffer_load_dwordx4 s[0:3], s[40:43], 0x0");
@@ -380,8 +374,7 @@ static void test_buffer_faults(void **state) {
   assert_true(t->w.fault.address == ISA_READONLY + 16);
   /* A descriptor that does not begin at a multiple of four registers, nor end before the last. */
   size_t count;
-  const uint32_t *const good =
-      isa_assemble(state, GS_GFX908, "s_buffer_load_dword s0, s[40:43], 0x0", &count);
+  const uint32_t *const good = isa_assemble(state, ISA_PART, "s_buffer_load_dword s0, s[40:43], 0x0", &count);
   const uint32_t words[2] = {(good[0] & ~UINT32_C(63)) | 63, good[1]};
   (void)isa_run_words(t, words, 2);
   isa_assert_fault(t, GS_WAVE_FAULT_ILLEGAL);
@@ -544,13 +537,11 @@ static void test_atomics(void **state) {
       pointers[count] = texts[count];
       count++;
     }
-  for (unsigned g = 0; g < ISA_TARGETS; g++) {
-    isa_prepare(state, isa_targets[g], pointers, sizeof *pointers, count);
-    isa_wave_t *const t = isa_new(state, isa_targets[g]);
-    for (size_t i = 0; i < count; i++)
-      check_atomic_edges(t, cases[i]);
-    isa_free(t);
-  }
+  isa_prepare(state, ISA_PART, pointers, sizeof *pointers, count);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  for (size_t i = 0; i < count; i++)
+    check_atomic_edges(t, cases[i]);
+  isa_free(t);
 }
 
 /* VCC is the last register that may hold data. */
@@ -565,8 +556,8 @@ static void test_atomic_vcc(void **state) {
                      wide ? "_x2" : "", wide && atomics[row].model == a_cmpswap ? "s[96:99]" : data);
       pointers[row * 2 + wide] = text;
     }
-  isa_prepare(state, GS_GFX906, pointers, sizeof *pointers, ATOMICS * 2);
-  isa_wave_t *const t = isa_new(state, GS_GFX906);
+  isa_prepare(state, ISA_PART, pointers, sizeof *pointers, ATOMICS * 2);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   for (unsigned i = 0; i < ATOMICS * 2; i++) {
     const unsigned bits = i & 1 ? 64 : 32;
     const bool pairs = atomics[i / 2].model == a_cmpswap;
@@ -590,7 +581,7 @@ static void test_atomic_vcc(void **state) {
 
 /* Items are naturally aligned; what lies beyond a buffer is left alone and reads 0. */
 static void test_atomic_bounds(void **state) {
-  isa_wave_t *const t = isa_new(state, GS_GFX900);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   set_base(t, MIDDLE, 0);
   (void)isa_run(t, "s_atomic_add_x2 s[0:1], s[40:41], 0x4 glc");
   isa_assert_fault(t, GS_WAVE_FAULT_APERTURE);
@@ -621,16 +612,14 @@ static void test_atomic_bounds(void **state) {
 /* ---- The rest ---- */
 
 static void test_clocks(void **state) {
-  for (unsigned g = 0; g < ISA_TARGETS; g++) {
-    isa_wave_t *const t = isa_new(state, isa_targets[g]);
-    assert_int_equal(isa_run(t, "s_memtime s[10:11]"), GS_WAVE_RUNNING);
-    assert_true(isa_s64(t, 10) == ISA_CLOCK);
-    isa_assert_only_changed(t, "s[10:11]");
-    assert_int_equal(isa_run(t, "s_memrealtime vcc"), GS_WAVE_RUNNING);
-    assert_true(gs_vcc(&t->w) == ISA_CLOCK);
-    isa_assert_only_changed(t, "vcc");
-    isa_free(t);
-  }
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  assert_int_equal(isa_run(t, "s_memtime s[10:11]"), GS_WAVE_RUNNING);
+  assert_true(isa_s64(t, 10) == ISA_CLOCK);
+  isa_assert_only_changed(t, "s[10:11]");
+  assert_int_equal(isa_run(t, "s_memrealtime vcc"), GS_WAVE_RUNNING);
+  assert_true(gs_vcc(&t->w) == ISA_CLOCK);
+  isa_assert_only_changed(t, "vcc");
+  isa_free(t);
 }
 
 /* Nothing that a single wave can see. The addresses are not mapped, and that does not matter either. */
@@ -645,27 +634,25 @@ static void test_cache_control(void **state) {
       "s_atc_probe 7, s[40:41], 0x0",
       "s_atc_probe_buffer 7, s[40:43], s50",
   };
-  for (unsigned g = 0; g < ISA_TARGETS; g++) {
-    isa_wave_t *const t = isa_new(state, isa_targets[g]);
-    isa_prepare(state, isa_targets[g], texts, sizeof *texts, sizeof texts / sizeof *texts);
-    set_base(t, 0, 0);
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-      assert_int_equal(isa_run(t, texts[i]), GS_WAVE_RUNNING);
-      isa_assert_only_changed(t, "");
-    }
-    isa_free(t);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  isa_prepare(state, ISA_PART, texts, sizeof *texts, sizeof texts / sizeof *texts);
+  set_base(t, 0, 0);
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    assert_int_equal(isa_run(t, texts[i]), GS_WAVE_RUNNING);
+    isa_assert_only_changed(t, "");
   }
+  isa_free(t);
 }
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_load),          cmocka_unit_test(test_store),
-      cmocka_unit_test(test_load_overlap),  cmocka_unit_test(test_bad_data_registers),
-      cmocka_unit_test(test_faults),        cmocka_unit_test(test_adjacent_mappings),
-      cmocka_unit_test(test_buffers),       cmocka_unit_test(test_buffer_faults),
-      cmocka_unit_test(test_atomics),       cmocka_unit_test(test_atomic_vcc),
-      cmocka_unit_test(test_atomic_bounds), cmocka_unit_test(test_clocks),
-      cmocka_unit_test(test_cache_control),
+      isa_part_test(test_load),          isa_part_test(test_store),
+      isa_part_test(test_load_overlap),  isa_part_test(test_bad_data_registers),
+      isa_part_test(test_faults),        isa_part_test(test_adjacent_mappings),
+      isa_part_test(test_buffers),       isa_part_test(test_buffer_faults),
+      isa_part_test(test_atomics),       isa_part_test(test_atomic_vcc),
+      isa_part_test(test_atomic_bounds), isa_part_test(test_clocks),
+      isa_part_test(test_cache_control),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);
 }

@@ -8,16 +8,9 @@
 
 #define END (ISA_CODE + t->code_bytes)
 
-/* Makes a test that runs on every target out of run_<name>. */
-#define EACH_TARGET(name)                                                                                    \
-  static void test_##name(void **state) {                                                                    \
-    for (unsigned g = 0; g < ISA_TARGETS; g++)                                                               \
-      run_##name(state, isa_targets[g]);                                                                     \
-  }
-
 /* ---- Branches ---- */
 
-static void run_branches(void **state, gs_target_t target) {
+static void test_branches(void **state) {
   static const struct {
     const char *name;
     uint64_t vcc, exec;
@@ -46,7 +39,7 @@ static void run_branches(void **state, gs_target_t target) {
       {"s_cbranch_cdbgsys_or_user", 1, 1, 1, false},
       {"s_cbranch_cdbgsys_and_user", 1, 1, 1, false},
   };
-  isa_wave_t *const t = isa_new(state, target);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     char text[128];
     /* Forward, and backward over the first instruction. */
@@ -71,10 +64,9 @@ static void run_branches(void **state, gs_target_t target) {
   }
   isa_free(t);
 }
-EACH_TARGET(branches)
 
-static void run_far_branches(void **state, gs_target_t target) {
-  isa_wave_t *const t = isa_new(state, target);
+static void test_far_branches(void **state) {
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   const uint32_t forward[] = {0xbf827fff}, backward[] = {0xbf828000};
   (void)isa_run_words(t, forward, 1);
   assert_true(t->w.pc == ISA_CODE + 4 + 4 * 0x7fff);
@@ -82,10 +74,9 @@ static void run_far_branches(void **state, gs_target_t target) {
   assert_true(t->w.pc == ISA_CODE + 4 - 4 * 0x8000);
   isa_free(t);
 }
-EACH_TARGET(far_branches)
 
-static void run_calls(void **state, gs_target_t target) {
-  isa_wave_t *const t = isa_new(state, target);
+static void test_calls(void **state) {
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   (void)isa_run(t, "s_nop 0\ns_getpc_b64 s[2:3]");
   assert_true(isa_s64(t, 2) == ISA_CODE + 8);
   isa_assert_only_changed(t, "s[2:3]");
@@ -111,11 +102,10 @@ static void run_calls(void **state, gs_target_t target) {
   isa_assert_only_changed(t, "s[6:7]");
   isa_free(t);
 }
-EACH_TARGET(calls)
 
 /* A recursive function, as compilers call: 10 + 9 + ... + 1. */
-static void run_recursion(void **state, gs_target_t target) {
-  isa_wave_t *const t = isa_new(state, target);
+static void test_recursion(void **state) {
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   t->w.s.u32[0] = 10;
   t->w.s.u32[1] = 0;
   isa_set_s64(t, 2, ISA_MEMORY);
@@ -145,7 +135,6 @@ static void run_recursion(void **state, gs_target_t target) {
   assert_true(isa_s64(t, 2) == ISA_MEMORY);
   isa_free(t);
 }
-EACH_TARGET(recursion)
 
 /* ---- Forks ---- */
 
@@ -182,7 +171,7 @@ static void check_fork(isa_wave_t *t, const char *program, uint64_t exec, uint64
   isa_assert_only_changed(t, "s[0:3] s[42:43] s[60:62] v[1:2] exec scc");
 }
 
-static void run_forks(void **state, gs_target_t target) {
+static void test_forks(void **state) {
   static const char sides[] = "s_add_u32 s60, s60, 1\n"
                               "v_add_u32 v2, 1, v2\n"
                               "s_mov_b32 s62, s60\n"
@@ -208,7 +197,7 @@ static void run_forks(void **state, gs_target_t target) {
                                         UINT64_C(0xaaaaaaaaaaaaaaaa),
                                         UINT64_C(0xfffffffffffffff0),
                                         0xff};
-  isa_wave_t *const t = isa_new(state, target);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   for (size_t e = 0; e < sizeof execs / sizeof *execs; e++)
     for (size_t c = 0; c < sizeof conditions / sizeof *conditions; c++) {
       /* With no lanes at all, control goes to the target. */
@@ -223,11 +212,10 @@ static void run_forks(void **state, gs_target_t target) {
     }
   isa_free(t);
 }
-EACH_TARGET(forks)
 
 /* What the stack holds while forked, and where it is for each depth. */
-static void run_fork_stack(void **state, gs_target_t target) {
-  isa_wave_t *const t = isa_new(state, target);
+static void test_fork_stack(void **state) {
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   for (unsigned depth = 0; depth < 8; depth++) {
     isa_reset(t, depth);
     const uint32_t mode = t->w.mode | depth << GS_MODE_CSP_SHIFT;
@@ -245,11 +233,10 @@ static void run_fork_stack(void **state, gs_target_t target) {
   }
   isa_free(t);
 }
-EACH_TARGET(fork_stack)
 
 /* Three levels of nested forks sort lanes by their number modulo 8: each of the eight leaves counts its lanes
  * once. */
-static void run_nested_forks(void **state, gs_target_t target) {
+static void test_nested_forks(void **state) {
   static const char program[] =
       "s_mov_b32 s50, 0\n s_mov_b32 s51, 1\n s_mov_b32 s52, 2\n"
       "v_mov_b32 v1, 0\n v_and_b32 v2, 1, v0\n v_cmp_ne_u32 s[40:41], v2, 0\n"
@@ -262,7 +249,7 @@ static void run_nested_forks(void **state, gs_target_t target) {
       "s_cbranch_join s52\n s_cbranch_join s51\n s_cbranch_join s50";
   static const uint64_t masks[] = {UINT64_MAX, UINT64_C(0x00ff00ff0f0f3355), 0xff, 0x80,
                                    UINT64_C(0x8100000000000018)};
-  isa_wave_t *const t = isa_new(state, target);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
     isa_reset(t, 0);
     gs_set_exec(&t->w, masks[i]);
@@ -282,7 +269,6 @@ static void run_nested_forks(void **state, gs_target_t target) {
   }
   isa_free(t);
 }
-EACH_TARGET(nested_forks)
 
 /* ---- Hardware registers ---- */
 
@@ -315,28 +301,26 @@ static void test_getreg(void **state) {
       {"s_getreg_b32 s10, hwreg(HW_REG_STATUS)", 0x10010801},
       {"s_mov_b64 vcc, 0\ns_mov_b64 exec, 0\ns_getreg_b32 s10, hwreg(HW_REG_STATUS, 0, 17)", 0x10e01},
   };
-  for (unsigned i = 0; i < ISA_TARGETS; i++) {
-    isa_wave_t *const t = isa_new(state, isa_targets[i]);
-    isa_prepare(state, isa_targets[i], &rows[0].text, sizeof *rows, sizeof rows / sizeof *rows);
-    t->env.gpr_alloc = 0x02001500;
-    t->env.status = 1 << 28 | 1 << 11;
-    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-      t->w.mode = 0xa0123b5c;
-      t->w.trapsts = 0x155;
-      t->w.scc = 1;
-      gs_set_exec(&t->w, 1);
-      isa_set_s64(t, GS_S_VCC, 1);
-      (void)isa_run(t, rows[k].text);
-      if (t->w.s.u32[10] != rows[k].value)
-        fail_msg("%s: 0x%08x, not 0x%08x", rows[k].text, t->w.s.u32[10], rows[k].value);
-      isa_assert_only_changed(t, "s10 vcc exec");
-    }
-    isa_free(t);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  isa_prepare(state, ISA_PART, &rows[0].text, sizeof *rows, sizeof rows / sizeof *rows);
+  t->env.gpr_alloc = 0x02001500;
+  t->env.status = 1 << 28 | 1 << 11;
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+    t->w.mode = 0xa0123b5c;
+    t->w.trapsts = 0x155;
+    t->w.scc = 1;
+    gs_set_exec(&t->w, 1);
+    isa_set_s64(t, GS_S_VCC, 1);
+    (void)isa_run(t, rows[k].text);
+    if (t->w.s.u32[10] != rows[k].value)
+      fail_msg("%s: 0x%08x, not 0x%08x", rows[k].text, t->w.s.u32[10], rows[k].value);
+    isa_assert_only_changed(t, "s10 vcc exec");
   }
+  isa_free(t);
 }
 
-static void run_setreg_mode(void **state, gs_target_t target) {
-  isa_wave_t *const t = isa_new(state, target);
+static void test_setreg_mode(void **state) {
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   const uint32_t before = t->w.mode;
   /* Only the bits of the field, and its low bits of the source. */
   t->w.s.u32[2] = 0xfffffff5;
@@ -365,10 +349,9 @@ static void run_setreg_mode(void **state, gs_target_t target) {
   assert_false(t->w.fp_custom);
   isa_free(t);
 }
-EACH_TARGET(setreg_mode)
 
-static void run_setreg_others(void **state, gs_target_t target) {
-  isa_wave_t *const t = isa_new(state, target);
+static void test_setreg_others(void **state) {
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   t->w.trapsts = 0x0f0;
   (void)isa_run(t, "s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 4), 5");
   assert_int_equal(t->w.trapsts, 0x0f5);
@@ -390,10 +373,9 @@ static void run_setreg_others(void **state, gs_target_t target) {
   }
   isa_free(t);
 }
-EACH_TARGET(setreg_others)
 
 /* Registers and requests that no compute shader has end in a fault. */
-static void run_hwreg_faults(void **state, gs_target_t target) {
+static void test_hwreg_faults(void **state) {
   static const char *const texts[] = {
       "s_getreg_b32 s10, hwreg(0)",
       "s_getreg_b32 s10, hwreg(8)",
@@ -410,7 +392,7 @@ static void run_hwreg_faults(void **state, gs_target_t target) {
       "s_sendmsg 15",
       "s_sendmsghalt sendmsg(MSG_INTERRUPT)",
   };
-  isa_wave_t *const t = isa_new(state, target);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     (void)isa_run(t, texts[i]);
     isa_assert_fault(t, GS_WAVE_FAULT_ILLEGAL);
@@ -420,12 +402,11 @@ static void run_hwreg_faults(void **state, gs_target_t target) {
   }
   isa_free(t);
 }
-EACH_TARGET(hwreg_faults)
 
 /* ---- Indexing ---- */
 
-static void run_gpr_idx(void **state, gs_target_t target) {
-  isa_wave_t *const t = isa_new(state, target);
+static void test_gpr_idx(void **state) {
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   t->w.s.u32[GS_S_M0] = 0x12345678;
   t->w.s.u32[2] = 0xffffffab;
   const uint32_t mode = t->w.mode;
@@ -450,9 +431,8 @@ static void run_gpr_idx(void **state, gs_target_t target) {
   assert_int_equal(t->w.s.u32[GS_S_M0], 0x12340607);
   isa_free(t);
 }
-EACH_TARGET(gpr_idx)
 
-static void run_movrel(void **state, gs_target_t target) {
+static void test_movrel(void **state) {
   static const struct {
     const char *text;
     uint32_t m0;
@@ -474,7 +454,7 @@ static void run_movrel(void **state, gs_target_t target) {
       {"s_movreld_b64 s[10:11], s[20:21]", 90, "s[100:101]", 100, 20, 2},
       {"s_movreld_b64 s[10:11], s[20:21]", UINT32_MAX - 1, "", 10, 10, 2},
   };
-  isa_wave_t *const t = isa_new(state, target);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     isa_reset(t, 0);
     t->w.s.u32[GS_S_M0] = rows[i].m0;
@@ -485,12 +465,11 @@ static void run_movrel(void **state, gs_target_t target) {
   }
   isa_free(t);
 }
-EACH_TARGET(movrel)
 
 /* ---- Messages, waits, ends ---- */
 
-static void run_messages(void **state, gs_target_t target) {
-  isa_wave_t *const t = isa_new(state, target);
+static void test_messages(void **state) {
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   t->w.s.u32[GS_S_M0] = 0x7fffff42;
   assert_int_equal(isa_run(t, "s_sendmsg sendmsg(MSG_INTERRUPT)"), GS_WAVE_RUNNING);
   assert_int_equal(t->interrupts, 1);
@@ -502,15 +481,14 @@ static void run_messages(void **state, gs_target_t target) {
   assert_int_equal(t->interrupts, 1);
   isa_free(t);
 }
-EACH_TARGET(messages)
 
 /* While VSKIP is on, vector instructions do nothing, whatever their operands; scalar ones go on. */
-static void run_vskip(void **state, gs_target_t target) {
+static void test_vskip(void **state) {
   static const char *const on[] = {"s_setvskip 4, 2", "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 28, 1), 1",
                                    "s_mov_b32 s4, 0x80000000\ns_setvskip s4, 63"};
   static const char *const off[] = {"s_setvskip 4, 1", "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 28, 1), 0",
                                     "s_mov_b32 s4, 0x7fffffff\ns_setvskip s4, 31"};
-  isa_wave_t *const t = isa_new(state, target);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   for (size_t i = 0; i < sizeof on / sizeof *on; i++) {
     char text[1024];
     isa_reset(t, (unsigned)i);
@@ -535,7 +513,6 @@ static void run_vskip(void **state, gs_target_t target) {
   }
   isa_free(t);
 }
-EACH_TARGET(vskip)
 
 static void test_states(void **state) {
   static const struct {
@@ -568,21 +545,19 @@ static void test_states(void **state) {
       {"s_trap 3", GS_WAVE_RUNNING},
       {"s_trap 0xff", GS_WAVE_RUNNING},
   };
-  for (unsigned i = 0; i < ISA_TARGETS; i++) {
-    isa_prepare(state, isa_targets[i], &rows[0].text, sizeof *rows, sizeof rows / sizeof *rows);
-    isa_wave_t *const t = isa_new(state, isa_targets[i]);
-    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-      if (isa_run(t, rows[k].text) != rows[k].result)
-        fail_msg("%s: state %u", rows[k].text, t->w.state);
-      assert_true(t->w.pc == END);
-      isa_assert_only_changed(t, "");
-    }
-    isa_free(t);
+  isa_prepare(state, ISA_PART, &rows[0].text, sizeof *rows, sizeof rows / sizeof *rows);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+    if (isa_run(t, rows[k].text) != rows[k].result)
+      fail_msg("%s: state %u", rows[k].text, t->w.state);
+    assert_true(t->w.pc == END);
+    isa_assert_only_changed(t, "");
   }
+  isa_free(t);
 }
 
-static void run_resume(void **state, gs_target_t target) {
-  isa_wave_t *const t = isa_new(state, target);
+static void test_resume(void **state) {
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   t->w.s.u32[0] = 0;
   assert_int_equal(
       isa_run(t, "s_add_u32 s0, s0, 1\ns_barrier\ns_add_u32 s0, s0, 2\ns_sleep 1\ns_add_u32 s0, s0, 4"),
@@ -594,10 +569,9 @@ static void run_resume(void **state, gs_target_t target) {
   assert_int_equal(t->w.s.u32[0], 7);
   isa_free(t);
 }
-EACH_TARGET(resume)
 
-static void run_abort_trap(void **state, gs_target_t target) {
-  isa_wave_t *const t = isa_new(state, target);
+static void test_abort_trap(void **state) {
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   (void)isa_run(t, "s_nop 0\ns_trap 2\ns_mov_b32 s0, 0");
   isa_assert_fault(t, GS_WAVE_FAULT_TRAP);
   assert_true(t->w.fault.address == ISA_CODE + 4);
@@ -608,18 +582,16 @@ static void run_abort_trap(void **state, gs_target_t target) {
   isa_assert_fault(t, GS_WAVE_FAULT_TRAP);
   isa_free(t);
 }
-EACH_TARGET(abort_trap)
 
 /* Whoever decodes must see that code may have changed, and gets the turn to do so. */
-static void run_icache_inv(void **state, gs_target_t target) {
-  isa_wave_t *const t = isa_new(state, target);
+static void test_icache_inv(void **state) {
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   const uint64_t epoch = gs_vm_reader_enter(&t->reader)->code_epoch;
   assert_int_equal(isa_run(t, "s_icache_inv"), GS_WAVE_YIELDED);
   assert_true(gs_vm_reader_enter(&t->reader)->code_epoch != epoch);
   isa_assert_only_changed(t, "");
   isa_free(t);
 }
-EACH_TARGET(icache_inv)
 
 /* Random words in each scalar encoding: whatever the operands, an instruction changes scalar state, touches
  * mapped memory, or faults; the sanitizers see what else it does. */
@@ -633,7 +605,7 @@ static void test_random_words(void **state) {
       {0xc0000000, 0x03ffffff}, /* SMEM */
   };
   enum { ENCODINGS = sizeof encodings / sizeof *encodings, ROUNDS = 100000 };
-  isa_wave_t *const t = isa_new(state, GS_GFX90A);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   const gs_row_t *const v = t->w.v;
   const gs_wave_env_t *const env = t->w.env;
   uint64_t seed = 1;
@@ -659,16 +631,13 @@ static void test_random_words(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_branches),     cmocka_unit_test(test_far_branches),
-      cmocka_unit_test(test_calls),        cmocka_unit_test(test_recursion),
-      cmocka_unit_test(test_forks),        cmocka_unit_test(test_fork_stack),
-      cmocka_unit_test(test_nested_forks), cmocka_unit_test(test_getreg),
-      cmocka_unit_test(test_setreg_mode),  cmocka_unit_test(test_setreg_others),
-      cmocka_unit_test(test_hwreg_faults), cmocka_unit_test(test_gpr_idx),
-      cmocka_unit_test(test_movrel),       cmocka_unit_test(test_messages),
-      cmocka_unit_test(test_states),       cmocka_unit_test(test_resume),
-      cmocka_unit_test(test_abort_trap),   cmocka_unit_test(test_icache_inv),
-      cmocka_unit_test(test_random_words), cmocka_unit_test(test_vskip),
+      isa_part_test(test_branches),      isa_part_test(test_far_branches), isa_part_test(test_calls),
+      isa_part_test(test_recursion),     isa_part_test(test_forks),        isa_part_test(test_fork_stack),
+      isa_part_test(test_nested_forks),  isa_part_test(test_getreg),       isa_part_test(test_setreg_mode),
+      isa_part_test(test_setreg_others), isa_part_test(test_hwreg_faults), isa_part_test(test_gpr_idx),
+      isa_part_test(test_movrel),        isa_part_test(test_messages),     isa_part_test(test_states),
+      isa_part_test(test_resume),        isa_part_test(test_abort_trap),   isa_part_test(test_icache_inv),
+      isa_part_test(test_random_words),  isa_part_test(test_vskip),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);
 }
