@@ -314,10 +314,6 @@ enum {
   ROW_ACC = 1,       /* the last source is the destination's old value */
   ROW_VOP3_ONLY = 2, /* no _e32 form */
   ROW_ZERO_HIGH = 4, /* f16: the high half becomes zero; otherwise it stays */
-  ROW_BEFORE_90A = 8,
-  ROW_906_UP = 16,
-  ROW_90A = 32,
-  ROW_900 = 64,
 };
 
 /* How operands are written. The first `text0` replaces source 0 and means the value `value` (a constant, or
@@ -500,41 +496,33 @@ static inline void check_run(const isa_wave_t *t, const ref_format_t *f, const f
   isa_assert_only_changed(t, f->bits == 64 ? "v[2:3]" : "v2");
 }
 
-static inline gs_target_t row_target(const float_row_t *row) {
-  if (row->flags & ROW_900)
-    return GS_GFX900;
-  return row->flags & ROW_BEFORE_90A ? GS_GFX908 : GS_GFX90A;
-}
-
-/* Every row in every form and MODE. */
+/* Every row that the part has, in every form and MODE. */
 static inline void run_float_rows(void **state, const ref_format_t *f, const float_row_t *rows, size_t count,
                                   const void *edges, size_t edge_count) {
   enum { TEXT = 96 };
   static const uint64_t execs[] = {UINT64_MAX, UINT64_C(0x00000000ffffffff), UINT64_C(0xa5a5a5a5deadbeef), 0,
                                    1};
   char(*texts)[TEXT] = calloc(count * FLOAT_FORMS, TEXT);
-  assert_non_null(texts);
-  for (unsigned pass = 0; pass < 2; pass++) { /* assemble all for one target, then for the other */
-    const gs_target_t target = pass ? GS_GFX908 : GS_GFX90A;
-    const char **list = calloc(count * FLOAT_FORMS, sizeof *list);
-    size_t n = 0;
-    assert_non_null(list);
-    for (size_t r = 0; r < count; r++)
-      for (unsigned i = 0; i < FLOAT_FORMS; i++)
-        if (row_target(&rows[r]) == target && has_form(f, &rows[r], &float_forms[i])) {
-          instruction_text(f, &rows[r], &float_forms[i], texts[r * FLOAT_FORMS + i], TEXT);
-          list[n++] = texts[r * FLOAT_FORMS + i];
-        }
-    if (n)
-      isa_prepare(state, target, list, sizeof *list, n);
-    free(list);
+  const char **list = calloc(count * FLOAT_FORMS, sizeof *list);
+  size_t n = 0;
+  assert_true(texts && list);
+  for (size_t i = 0; i < count * FLOAT_FORMS; i++) {
+    const float_form_t *form = &float_forms[i % FLOAT_FORMS];
+    if (!has_form(f, &rows[i / FLOAT_FORMS], form))
+      continue;
+    instruction_text(f, &rows[i / FLOAT_FORMS], form, texts[i], TEXT);
+    if (isa_has(state, ISA_PART, texts[i]))
+      list[n++] = texts[i];
+    else
+      texts[i][0] = '\0';
   }
-  isa_wave_t *const t90a = isa_new(state, GS_GFX90A), *const t908 = isa_new(state, GS_GFX908);
+  isa_prepare(state, ISA_PART, list, sizeof *list, n);
+  free(list);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   uint64_t seed = 20;
   for (size_t r = 0; r < count; r++)
     for (unsigned i = 0; i < FLOAT_FORMS; i++) {
       const char *text = texts[r * FLOAT_FORMS + i];
-      isa_wave_t *t = row_target(&rows[r]) == GS_GFX90A ? t90a : t908;
       if (text[0] == '\0')
         continue;
       for (unsigned m = 0; m < FLOAT_MODES; m++) {
@@ -553,8 +541,7 @@ static inline void run_float_rows(void **state, const ref_format_t *f, const flo
         }
       }
     }
-  isa_free(t90a);
-  isa_free(t908);
+  isa_free(t);
   free(texts);
 }
 

@@ -71,7 +71,7 @@ static void context_fini(isa_context_t *context) {
   free(context);
 }
 
-char isa_on_every_part[] = "on every part";
+char isa_part_sets[GS_GFX9 + 1];
 
 gs_target_t isa_part(void *const *state) {
   const isa_context_t *const context = *state;
@@ -97,21 +97,27 @@ static int end_test(void **state) {
   return 0;
 }
 
-/* Lists the tests with their parts; not all parts unless `all_parts`. Returns how many there are. */
+/* The set of gs_target_t that a test is listed with; ISA_PART if it chooses itself. */
+static unsigned parts_of(const struct CMUnitTest *test) {
+  unsigned set = GS_GFX9;
+  while (set && test->initial_state != isa_part_sets + set)
+    set--;
+  return set;
+}
+
+/* Lists the tests with their parts; only the last part unless `all_parts`. Returns how many there are. */
 static size_t list_tests(isa_context_t *context, const struct CMUnitTest *tests, size_t count, bool all_parts,
                          struct CMUnitTest *list) {
   size_t n = 0;
   for (size_t i = 0; i < count; i++)
-    for (unsigned p = 0; p < ISA_TARGETS; p++) {
-      const bool on_parts = tests[i].initial_state == isa_on_every_part;
-      if (isa_targets[p] != GS_GFX90A && !(on_parts && all_parts))
-        continue;
+    for (unsigned set = parts_of(&tests[i]), once = 1; set || once; once = 0) {
       part_test_t *const test = &context->tests[n];
       test->function = tests[i].test_func;
-      test->part = on_parts ? isa_targets[p] : ISA_PART;
-      (void)snprintf(test->name, sizeof test->name, "%s%s%s", tests[i].name, on_parts ? " " : "",
-                     on_parts ? gs_target_name(test->part) : "");
+      test->part = (gs_target_t)(all_parts ? set & -set : set ? 1u << (31 - __builtin_clz(set)) : 0);
+      (void)snprintf(test->name, sizeof test->name, "%s%s%s", tests[i].name, set ? " " : "",
+                     set ? gs_target_name(test->part) : "");
       list[n++] = (struct CMUnitTest){test->name, run_and_tell, NULL, end_test, context};
+      set = all_parts ? set & ~(unsigned)test->part : 0;
     }
   return n;
 }

@@ -174,14 +174,15 @@ const char *isa_level_name(void *const *state);
 /* Its handlers, in the order of gs_opcodes. */
 gs_op_fn_t *const *isa_handlers(void *const *state);
 
-/* An entry in the list of tests: one that runs on every part. Those listed with cmocka_unit_test choose their
- * targets themselves and run once per level. */
-#define isa_part_test(function)                                                                              \
-  { #function, function, NULL, NULL, isa_on_every_part }
-extern char isa_on_every_part[];
+/* Entries in the list of tests: one that runs on every part, or on each of a set of gs_target_t. Those listed
+ * with cmocka_unit_test choose their targets themselves and run once per level. */
+#define isa_part_test(function) isa_part_test_on(function, GS_GFX9)
+#define isa_part_test_on(function, set)                                                                      \
+  { #function, function, NULL, NULL, isa_part_sets + (set) }
+extern char isa_part_sets[GS_GFX9 + 1]; /* places that stand for the sets */
 
-/* Runs the tests with each host level of this processor: on all parts with the best, on gfx90a with the
- * others. Returns the number of failures. */
+/* Runs the tests with each host level of this processor: on all their parts with the best, on the last one
+ * with the others. Returns the number of failures. */
 #define isa_main(tests, count) isa_main_named(__FILE__, tests, count)
 int isa_main_named(const char *name, const struct CMUnitTest *tests, size_t count);
 

@@ -90,8 +90,8 @@ static void test_format(void **state, const ref_format_t *f, const void *edges, 
              predicates[i / 2 % 16].name, f->name);
     list[i] = texts[i];
   }
-  isa_prepare(state, GS_GFX90A, list, sizeof list[0], sizeof list / sizeof list[0]);
-  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  isa_prepare(state, ISA_PART, list, sizeof list[0], sizeof list / sizeof list[0]);
+  isa_wave_t *t = isa_new(state, ISA_PART);
   uint64_t seed = 5;
   for (unsigned i = 0; i < FORMS * 2 * 16; i++)
     for (unsigned m = 0; m < 2; m++) {
@@ -154,7 +154,7 @@ static void test_class(void **state) {
        {"v_cmp_class_f64_e64 s[20:21], v[10:11], v12", "v_cmpx_class_f64_e64 s[20:21], -|v[10:11]|, v12"},
        isa_f64_edges},
   };
-  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  isa_wave_t *t = isa_new(state, ISA_PART);
   for (unsigned type = 0; type < 3; type++) {
     const ref_format_t *f = types[type].f;
     const size_t count = type == 0 ? isa_f16_edge_count : type == 1 ? isa_f32_edge_count : isa_f64_edge_count;
@@ -193,10 +193,10 @@ static void test_class(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_f16),
-      cmocka_unit_test(test_f32),
-      cmocka_unit_test(test_f64),
-      cmocka_unit_test(test_class),
+      isa_part_test(test_f16),
+      isa_part_test(test_f32),
+      isa_part_test(test_f64),
+      isa_part_test(test_class),
   };
   return isa_main(tests, sizeof tests / sizeof tests[0]);
 }

@@ -183,8 +183,8 @@ static void test_single(void **state) {
       row_text(&rows[i / FORMS], i % FORMS, texts[i]);
       list[n++] = texts[i];
     }
-  isa_prepare(state, GS_GFX90A, list, sizeof list[0], n);
-  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  isa_prepare(state, ISA_PART, list, sizeof list[0], n);
+  isa_wave_t *t = isa_new(state, ISA_PART);
   uint64_t seed = 8;
   for (unsigned i = 0; i < ROWS * FORMS; i++)
     for (unsigned m = 0; m < FLOAT_MODES && texts[i][0]; m++)
@@ -222,7 +222,7 @@ static const pair_row_t pair_rows[] = {
 };
 
 static void test_pairs(void **state) {
-  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  isa_wave_t *t = isa_new(state, ISA_PART);
   uint64_t seed = 11;
   mpfr_t x;
   mpfr_init2(x, 300);
@@ -254,7 +254,7 @@ static void test_pairs(void **state) {
 
 /* Towards zero whatever MODE says. */
 static void test_pkrtz(void **state) {
-  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  isa_wave_t *t = isa_new(state, ISA_PART);
   uint64_t seed = 12;
   mpfr_t x;
   mpfr_init2(x, 300);
@@ -286,7 +286,7 @@ static void test_pkrtz(void **state) {
 
 /* One byte of the third operand, or of the destination, in MODE's rounding. */
 static void test_pk_u8(void **state) {
-  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  isa_wave_t *t = isa_new(state, ISA_PART);
   uint64_t seed = 13;
   mpfr_t x;
   mpfr_init2(x, 300);
@@ -325,7 +325,7 @@ static void test_frexp_exp(void **state) {
   } exps[] = {{"v_frexp_exp_i16_f16_e32 v2, v10", K_F16},
               {"v_frexp_exp_i32_f32_e32 v2, v10", K_F32},
               {"v_frexp_exp_i32_f64_e32 v2, v[10:11]", K_F64}};
-  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  isa_wave_t *t = isa_new(state, ISA_PART);
   uint64_t seed = 14;
   mpfr_t x;
   mpfr_init2(x, 300);
@@ -352,8 +352,8 @@ static void test_frexp_exp(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_single), cmocka_unit_test(test_pairs),     cmocka_unit_test(test_pkrtz),
-      cmocka_unit_test(test_pk_u8),  cmocka_unit_test(test_frexp_exp),
+      isa_part_test(test_single), isa_part_test(test_pairs),     isa_part_test(test_pkrtz),
+      isa_part_test(test_pk_u8),  isa_part_test(test_frexp_exp),
   };
   return isa_main(tests, sizeof tests / sizeof tests[0]);
 }

@@ -33,7 +33,7 @@ static void test_arithmetic(void **state) {
 
 /* op_sel of sources and destination, and SDWA, move halves; results are those of the plain form. */
 static void test_halves(void **state) {
-  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  isa_wave_t *t = isa_new(state, ISA_PART);
   for (unsigned run = 0; run < 30; run++) {
     uint64_t seed = run + 1;
     for (unsigned l = 0; l < GS_LANES; l++)
@@ -69,7 +69,7 @@ static void test_halves(void **state) {
 
 /* Constants of v_madmk and v_madak, of both sizes. */
 static void test_literals(void **state) {
-  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  isa_wave_t *t = isa_new(state, ISA_PART);
   for (unsigned l = 0; l < GS_LANES; l++) {
     t->v[10].u32[l] = isa_f16_edges[l % isa_f16_edge_count];
     t->v[11].u32[l] = isa_f16_edges[(l * 7 + 3) % isa_f16_edge_count];
@@ -97,9 +97,9 @@ static void test_literals(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_arithmetic),
-      cmocka_unit_test(test_halves),
-      cmocka_unit_test(test_literals),
+      isa_part_test(test_arithmetic),
+      isa_part_test(test_halves),
+      isa_part_test(test_literals),
   };
   return isa_main(tests, sizeof tests / sizeof tests[0]);
 }

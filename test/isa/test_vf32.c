@@ -10,8 +10,7 @@ static const float_row_t rows[] = {
     {"v_sub_f32", REF_SUB, 2, 0},
     {"v_subrev_f32", REF_SUBREV, 2, 0},
     {"v_mul_f32", REF_MUL, 2, 0},
-    {"v_mul_legacy_f32", REF_MUL_LEGACY, 2, ROW_BEFORE_90A},
-    {"v_mul_legacy_f32", REF_MUL_LEGACY, 2, ROW_VOP3_ONLY},
+    {"v_mul_legacy_f32", REF_MUL_LEGACY, 2, 0},
     {"v_fma_f32", REF_FMA, 3, ROW_VOP3_ONLY},
     {"v_fmac_f32", REF_FMA, 3, ROW_ACC},
     {"v_mad_f32", REF_MAD, 3, ROW_VOP3_ONLY},
@@ -39,7 +38,7 @@ static void test_arithmetic(void **state) {
  * and twice the distance on that axis. */
 static void test_cube(void **state) {
   static const float values[] = {0.0f, -0.0f, 1.0f, -1.0f, 2.5f, -2.5f, 7.0f, -7.0f};
-  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  isa_wave_t *t = isa_new(state, ISA_PART);
   for (unsigned run = 0; run < 8; run++) {
     for (unsigned l = 0; l < GS_LANES; l++) {
       t->v[10].f32[l] = values[l % 8];
@@ -73,7 +72,7 @@ static void test_cube(void **state) {
 
 /* Interpolation needs a graphics pipeline. */
 static void test_interpolation(void **state) {
-  isa_wave_t *t = isa_new(state, GS_GFX906);
+  isa_wave_t *t = isa_new(state, ISA_PART);
   assert_int_equal(isa_run(t, "v_interp_p1_f32 v2, v3, attr0.x"), GS_WAVE_FAULTED);
   isa_assert_fault(t, GS_WAVE_FAULT_ILLEGAL);
   isa_free(t);
@@ -81,9 +80,9 @@ static void test_interpolation(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_arithmetic),
-      cmocka_unit_test(test_cube),
-      cmocka_unit_test(test_interpolation),
+      isa_part_test(test_arithmetic),
+      isa_part_test(test_cube),
+      isa_part_test_on(test_interpolation, GS_BEFORE_90A),
   };
   return isa_main(tests, sizeof tests / sizeof tests[0]);
 }

@@ -53,7 +53,7 @@ static void test_trig_preop(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_arithmetic),
+      isa_part_test(test_arithmetic),
       isa_part_test(test_trig_preop),
   };
   return isa_main(tests, sizeof tests / sizeof tests[0]);

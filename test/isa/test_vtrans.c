@@ -139,8 +139,8 @@ static void test_functions(void **state) {
              wide ? "v[10:11]" : "v10");
     list[i] = texts[i];
   }
-  isa_prepare(state, GS_GFX90A, list, sizeof list[0], ROWS);
-  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  isa_prepare(state, ISA_PART, list, sizeof list[0], ROWS);
+  isa_wave_t *t = isa_new(state, ISA_PART);
   uint64_t seed = 21;
   for (unsigned i = 0; i < ROWS; i++) {
     const ref_format_t *f = rows[i].format;
@@ -167,7 +167,7 @@ static void test_functions(void **state) {
 
 /* Modifiers of operands and results, and partial EXEC. */
 static void test_modifiers(void **state) {
-  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  isa_wave_t *t = isa_new(state, ISA_PART);
   const uint64_t exec = UINT64_C(0x5555aaaaffff0001);
   for (unsigned l = 0; l < GS_LANES; l++) {
     t->v[10].f32[l] = (float)(1 << l % 12) * (l & 1 ? -1.0f : 1.0f);
@@ -200,8 +200,8 @@ static void test_modifiers(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_functions),
-      cmocka_unit_test(test_modifiers),
+      isa_part_test(test_functions),
+      isa_part_test(test_modifiers),
   };
   return isa_main(tests, sizeof tests / sizeof tests[0]);
 }
