@@ -1,7 +1,7 @@
 /* Division as compilers build it from v_div_scale, v_rcp, v_fma, v_div_fmas and v_div_fixup must give the
  * correctly rounded quotient, which is what the host's division gives; the parts are tested for what the ISA
- * text says about them, too. The sequences are those of clang 16 at -O2 for gfx900 and gfx90a. Not here:
- * v_rcp and v_sqrt by themselves (test_vtrans.c). */
+ * text says about them, too. The sequences are those of clang 16 at -O2 for parts without and with v_fmac of
+ * that format. Not here: v_rcp and v_sqrt by themselves (test_vtrans.c). */
 #include "harness.h"
 
 #include <fenv.h>
@@ -65,7 +65,7 @@ static const char *const div16 = "v_cvt_f32_f16_e32 v12, v11\n"
                                  "v_cvt_f16_f32_e32 v12, v12\n"
                                  "v_div_fixup_f16 v2, v12, v11, v10\n";
 
-enum { RANDOM_RUNS = 6000 }; /* of 64 quotients, for each of two sequences */
+enum { RANDOM_RUNS = 6000 }; /* of 64 quotients, on each part */
 
 static float f32(uint32_t bits) {
   float x;
@@ -157,49 +157,45 @@ static void check64(isa_wave_t *t, const char *text) {
 }
 
 static void test_f32(void **state) {
-  for (unsigned s = 0; s < 2; s++) {
-    isa_wave_t *t = isa_new(state, s ? GS_GFX90A : GS_GFX906);
-    const char *text = s ? div32[1] : div32[0];
-    for (size_t start = 0; start < isa_f32_edge_count * isa_f32_edge_count; start += GS_LANES) {
-      for (unsigned l = 0; l < GS_LANES; l++) {
-        t->v[10].u32[l] = isa_f32_edges[(start + l) % isa_f32_edge_count];
-        t->v[11].u32[l] = isa_f32_edges[(start + l) / isa_f32_edge_count % isa_f32_edge_count];
-      }
-      check32(t, text);
+  isa_wave_t *t = isa_new(state, ISA_PART);
+  const char *text = div32[isa_has(state, ISA_PART, "v_fmac_f32")];
+  for (size_t start = 0; start < isa_f32_edge_count * isa_f32_edge_count; start += GS_LANES) {
+    for (unsigned l = 0; l < GS_LANES; l++) {
+      t->v[10].u32[l] = isa_f32_edges[(start + l) % isa_f32_edge_count];
+      t->v[11].u32[l] = isa_f32_edges[(start + l) / isa_f32_edge_count % isa_f32_edge_count];
     }
-    uint64_t seed = 1 + s;
-    for (unsigned i = 0; i < RANDOM_RUNS; i++) {
-      for (unsigned l = 0; l < GS_LANES; l++) {
-        t->v[10].u32[l] = random32(&seed, i, 0x3f800000);
-        t->v[11].u32[l] = random32(&seed, i / 6, t->v[10].u32[l]);
-      }
-      check32(t, text);
-    }
-    isa_free(t);
+    check32(t, text);
   }
+  uint64_t seed = isa_part(state);
+  for (unsigned i = 0; i < RANDOM_RUNS; i++) {
+    for (unsigned l = 0; l < GS_LANES; l++) {
+      t->v[10].u32[l] = random32(&seed, i, 0x3f800000);
+      t->v[11].u32[l] = random32(&seed, i / 6, t->v[10].u32[l]);
+    }
+    check32(t, text);
+  }
+  isa_free(t);
 }
 
 static void test_f64(void **state) {
-  for (unsigned s = 0; s < 2; s++) {
-    isa_wave_t *t = isa_new(state, s ? GS_GFX90A : GS_GFX906);
-    const char *text = s ? div64[1] : div64[0];
-    for (size_t start = 0; start < isa_f64_edge_count * isa_f64_edge_count; start += GS_LANES) {
-      for (unsigned l = 0; l < GS_LANES; l++) {
-        isa_set_u64(&t->v[10], l, isa_f64_edges[(start + l) % isa_f64_edge_count]);
-        isa_set_u64(&t->v[12], l, isa_f64_edges[(start + l) / isa_f64_edge_count % isa_f64_edge_count]);
-      }
-      check64(t, text);
+  isa_wave_t *t = isa_new(state, ISA_PART);
+  const char *text = div64[isa_has(state, ISA_PART, "v_fmac_f64")];
+  for (size_t start = 0; start < isa_f64_edge_count * isa_f64_edge_count; start += GS_LANES) {
+    for (unsigned l = 0; l < GS_LANES; l++) {
+      isa_set_u64(&t->v[10], l, isa_f64_edges[(start + l) % isa_f64_edge_count]);
+      isa_set_u64(&t->v[12], l, isa_f64_edges[(start + l) / isa_f64_edge_count % isa_f64_edge_count]);
     }
-    uint64_t seed = 3 + s;
-    for (unsigned i = 0; i < RANDOM_RUNS; i++) {
-      for (unsigned l = 0; l < GS_LANES; l++) {
-        isa_set_u64(&t->v[10], l, random64(&seed, i, UINT64_C(0x3ff0000000000000)));
-        isa_set_u64(&t->v[12], l, random64(&seed, i / 6, isa_u64(&t->v[10], l)));
-      }
-      check64(t, text);
-    }
-    isa_free(t);
+    check64(t, text);
   }
+  uint64_t seed = 16 + isa_part(state);
+  for (unsigned i = 0; i < RANDOM_RUNS; i++) {
+    for (unsigned l = 0; l < GS_LANES; l++) {
+      isa_set_u64(&t->v[10], l, random64(&seed, i, UINT64_C(0x3ff0000000000000)));
+      isa_set_u64(&t->v[12], l, random64(&seed, i / 6, isa_u64(&t->v[10], l)));
+    }
+    check64(t, text);
+  }
+  isa_free(t);
 }
 
 /* Halves, by way of v_cvt_f32_f16 and back: the quotient in double, rounded to a multiple of the half's last
@@ -229,7 +225,7 @@ static uint32_t quotient16(uint32_t a, uint32_t b) {
 }
 
 static void test_f16(void **state) {
-  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  isa_wave_t *t = isa_new(state, ISA_PART);
   uint64_t seed = 7;
   for (unsigned i = 0; i < 2 * RANDOM_RUNS; i++) {
     for (unsigned l = 0; l < GS_LANES; l++) {
@@ -285,7 +281,7 @@ static const scale_row_t scale_rows[] = {
 enum { SCALE_ROWS = sizeof scale_rows / sizeof scale_rows[0] };
 
 static void test_scale_f32(void **state) {
-  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  isa_wave_t *t = isa_new(state, ISA_PART);
   for (unsigned l = 0; l < GS_LANES; l++) {
     const scale_row_t *row = &scale_rows[l % SCALE_ROWS];
     t->v[10].u32[l] = row->value;
@@ -312,7 +308,7 @@ static void test_scale_f32(void **state) {
 
 /* div_fmas: a * b + c in long double, which holds the exact value of small integers; times 2^64 or 2^-64. */
 static void test_fmas(void **state) {
-  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  isa_wave_t *t = isa_new(state, ISA_PART);
   const uint64_t vcc = UINT64_C(0xaaaaaaaa5555ffff);
   isa_set_s64(t, GS_S_VCC, vcc);
   for (unsigned l = 0; l < GS_LANES; l++) {
@@ -347,7 +343,7 @@ static void test_fixup(void **state) {
       {0x3f800000, 0x7fc00001, 0xff800002, 0xffc00002},
   };
   enum { ROWS = sizeof rows / sizeof rows[0] };
-  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  isa_wave_t *t = isa_new(state, ISA_PART);
   for (unsigned l = 0; l < GS_LANES; l++)
     for (unsigned i = 0; i < 3; i++)
       t->v[10 + i].u32[l] = rows[l % ROWS][i];
@@ -371,7 +367,7 @@ static void test_fixup_others(void **state) {
       {0x3ff0000000000000, 0x0000000000000000, 0x8000000000000000, 0xfff8000000000000},
       {0x3ff0000000000000, 0x7ff0000000000001, 0x3ff0000000000000, 0x7ff8000000000001},
   };
-  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  isa_wave_t *t = isa_new(state, ISA_PART);
   for (unsigned l = 0; l < GS_LANES; l++)
     for (unsigned i = 0; i < 3; i++) {
       t->v[10 + i].u32[l] = halves[l % 9][i] | 0xabcd0000;
@@ -390,9 +386,9 @@ static void test_fixup_others(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_f32),          cmocka_unit_test(test_f64),  cmocka_unit_test(test_f16),
-      cmocka_unit_test(test_scale_f32),    cmocka_unit_test(test_fmas), cmocka_unit_test(test_fixup),
-      cmocka_unit_test(test_fixup_others),
+      isa_part_test(test_f32),          isa_part_test(test_f64),  isa_part_test(test_f16),
+      isa_part_test(test_scale_f32),    isa_part_test(test_fmas), isa_part_test(test_fixup),
+      isa_part_test(test_fixup_others),
   };
   return isa_main(tests, sizeof tests / sizeof tests[0]);
 }

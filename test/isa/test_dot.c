@@ -8,14 +8,6 @@
 
 enum { TEXT_BYTES = 128 };
 
-/* Targets that have an instruction, by the table that decodes. */
-static unsigned targets_of(const char *name) {
-  for (size_t i = 0; i < gs_opcode_count; i++)
-    if (strcmp(gs_opcodes[i].name, name) == 0)
-      return gs_opcodes[i].targets;
-  return 0;
-}
-
 static int64_t limited(int64_t x, int64_t low, int64_t high) {
   return x < low ? low : x > high ? high : x;
 }
@@ -201,7 +193,7 @@ static bool get_writing(unsigned n, unsigned sources, writing_t *how) {
 }
 enum { MOST_WRITINGS = 2 * (64 + 3 * UNIFORM_SOURCES * 2) };
 
-static void prepare_packed(void **state, gs_target_t target) {
+static void prepare_packed(void **state) {
   static char texts[PACKED_ROWS * MOST_WRITINGS][TEXT_BYTES];
   static const char *list[PACKED_ROWS * MOST_WRITINGS];
   size_t count = 0;
@@ -212,36 +204,34 @@ static void prepare_packed(void **state, gs_target_t target) {
       list[count] = texts[count];
       count++;
     }
-  isa_prepare(state, target, list, sizeof list[0], count);
+  isa_prepare(state, ISA_PART, list, sizeof list[0], count);
 }
 
 static void test_packed(void **state) {
-  for (unsigned i = 0; i < ISA_TARGETS; i++) {
-    prepare_packed(state, isa_targets[i]);
-    isa_wave_t *t = isa_new(state, isa_targets[i]);
-    for (unsigned r = 0; r < PACKED_ROWS; r++) {
-      writing_t how;
-      for (unsigned n = 0; get_writing(n, packed_rows[r].sources, &how); n++) {
-        char text[TEXT_BYTES];
-        print_writing(packed_rows[r].name, &how, packed_rows[r].sources, packed_rows[r].sources, text);
-        for (unsigned pass = 0; pass < (isa_targets[i] == GS_GFX90A ? 8 : 2); pass++) {
-          for (unsigned s = 2; s <= 6; s += 2)
-            fill_halves(&t->v[s], 100 * pass + 10 * n + s);
-          gs_set_exec(&t->w, exec_masks[pass % EXEC_MASKS]);
-          isa_run(t, text);
-          check_packed(t, &packed_rows[r], &how, text);
-        }
+  prepare_packed(state);
+  isa_wave_t *t = isa_new(state, ISA_PART);
+  for (unsigned r = 0; r < PACKED_ROWS; r++) {
+    writing_t how;
+    for (unsigned n = 0; get_writing(n, packed_rows[r].sources, &how); n++) {
+      char text[TEXT_BYTES];
+      print_writing(packed_rows[r].name, &how, packed_rows[r].sources, packed_rows[r].sources, text);
+      for (unsigned pass = 0; pass < 8; pass++) {
+        for (unsigned s = 2; s <= 6; s += 2)
+          fill_halves(&t->v[s], 100 * pass + 10 * n + s);
+        gs_set_exec(&t->w, exec_masks[pass % EXEC_MASKS]);
+        isa_run(t, text);
+        check_packed(t, &packed_rows[r], &how, text);
       }
     }
-    isa_free(t);
   }
+  isa_free(t);
 }
 
 /* Float constants, which the assembler does not accept here, are single precision numbers of 32 bits. */
 static void test_packed_float_constant(void **state) {
-  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  isa_wave_t *t = isa_new(state, ISA_PART);
   size_t count;
-  const uint32_t *words = isa_assemble(state, GS_GFX90A, "v_pk_add_u16 v0, 5, v4", &count);
+  const uint32_t *words = isa_assemble(state, ISA_PART, "v_pk_add_u16 v0, 5, v4", &count);
   assert_int_equal(count, 2);
   const uint32_t patched[2] = {words[0], (words[1] & ~0x1ffu) | 242 /* 1.0 */};
   isa_run_words(t, patched, 2);
@@ -333,35 +323,34 @@ static bool get_dot_writing(const dot_row_t *row, unsigned n, writing_t *how, ch
 }
 
 static void test_dots(void **state) {
-  for (unsigned i = 0; i < ISA_TARGETS; i++) {
-    isa_wave_t *t = isa_new(state, isa_targets[i]);
-    static char texts[DOT_ROWS * 100][TEXT_BYTES];
-    static const char *list[DOT_ROWS * 100];
-    size_t count = 0;
-    writing_t how;
-    for (unsigned r = 0; r < DOT_ROWS; r++) {
-      assert_true(targets_of(dot_rows[r].name) & GS_GFX90A);
-      for (unsigned n = 0; targets_of(dot_rows[r].name) & isa_targets[i]; n++) {
-        if (!get_dot_writing(&dot_rows[r], n, &how, texts[count]))
-          break;
-        list[count] = texts[count];
-        count++;
-      }
+  isa_wave_t *t = isa_new(state, ISA_PART);
+  static char texts[DOT_ROWS * 100][TEXT_BYTES];
+  static const char *list[DOT_ROWS * 100];
+  size_t count = 0;
+  writing_t how;
+  char text[TEXT_BYTES];
+  for (unsigned r = 0; r < DOT_ROWS; r++)
+    for (unsigned n = 0; isa_has(state, ISA_PART, dot_rows[r].name); n++) {
+      if (!get_dot_writing(&dot_rows[r], n, &how, texts[count]))
+        break;
+      list[count] = texts[count];
+      count++;
     }
-    isa_prepare(state, isa_targets[i], list, sizeof list[0], count);
-    char text[TEXT_BYTES];
-    for (unsigned r = 0; r < DOT_ROWS; r++)
-      for (unsigned n = 0;
-           (targets_of(dot_rows[r].name) & isa_targets[i]) && get_dot_writing(&dot_rows[r], n, &how, text);
-           n++)
-        run_dot(t, &dot_rows[r], &how, text);
-    isa_free(t);
-  }
+  isa_prepare(state, ISA_PART, list, sizeof list[0], count);
+  for (unsigned r = 0; r < DOT_ROWS; r++)
+    for (unsigned n = 0; isa_has(state, ISA_PART, dot_rows[r].name); n++) {
+      if (!get_dot_writing(&dot_rows[r], n, &how, text))
+        break;
+      run_dot(t, &dot_rows[r], &how, text);
+    }
+  isa_free(t);
 }
 
 int main(void) {
-  static const struct CMUnitTest tests[] = {cmocka_unit_test(test_packed),
-                                            cmocka_unit_test(test_packed_float_constant),
-                                            cmocka_unit_test(test_dots)};
+  static const struct CMUnitTest tests[] = {
+      isa_part_test(test_packed),
+      isa_part_test(test_packed_float_constant),
+      isa_part_test_on(test_dots, GS_GFX906_UP),
+  };
   return isa_main(tests, sizeof tests / sizeof tests[0]);
 }

@@ -230,8 +230,8 @@ static void test_random_programs(void **state) {
     emit_list(p, lists[i], 0);
     texts[i] = p->text;
   }
-  isa_prepare(state, GS_GFX90A, texts, sizeof *texts, PROGRAMS);
-  isa_wave_t *const t = isa_new(state, GS_GFX90A);
+  isa_prepare(state, ISA_PART, texts, sizeof *texts, PROGRAMS);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   for (unsigned i = 0; i < PROGRAMS; i++)
     for (unsigned e = 0; e < sizeof execs / sizeof *execs; e++) {
       isa_reset(t, i);
@@ -278,7 +278,7 @@ static void check_waterfall(isa_wave_t *t, const char *tail, uint64_t exec, uint
 }
 
 static void test_waterfall(void **state) {
-  isa_wave_t *const t = isa_new(state, GS_GFX908);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   static const char *const tails[] = {"s_xor_b64 exec, exec, s[6:7]", "s_andn2_wrexec_b64 s[6:7], s[6:7]"};
   for (unsigned i = 0; i < 2; i++)
     for (uint32_t modulo = 1; modulo < 32; modulo += 5) {
@@ -310,8 +310,8 @@ static void test_no_lanes(void **state) {
       "scratch_load_dword v2, v1, off",
   };
   enum { COUNT = sizeof texts / sizeof *texts };
-  isa_prepare(state, GS_GFX90A, texts, sizeof *texts, COUNT);
-  isa_wave_t *const t = isa_new(state, GS_GFX90A);
+  isa_prepare(state, ISA_PART, texts, sizeof *texts, COUNT);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   gs_set_exec(&t->w, 0);
   for (size_t i = 0; i < COUNT; i++) {
     assert_int_equal(isa_run(t, texts[i]), GS_WAVE_RUNNING);
@@ -327,7 +327,7 @@ static void test_no_lanes(void **state) {
 
 /* Comparisons that write EXEC: a search in which lanes drop out one by one. */
 static void test_cmpx_loop(void **state) {
-  isa_wave_t *const t = isa_new(state, GS_GFX906);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   set_lanes(t, 1, 1, GS_LANES);
   set_lanes(t, 2, 0, 1);
   assert_int_equal(isa_run(t, "s_mov_b64 s[2:3], exec\ns_mov_b32 s4, 0\n"
@@ -344,7 +344,7 @@ static void test_cmpx_loop(void **state) {
 
 /* Ballots and ranks: each active lane learns how many active lanes have a smaller number, and the total. */
 static void test_ranks(void **state) {
-  isa_wave_t *const t = isa_new(state, GS_GFX900);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   static const uint64_t execs[] = {UINT64_MAX, 1, UINT64_C(0x8000000080000001), UINT64_C(0xfedcba9876543210)};
   for (size_t i = 0; i < sizeof execs / sizeof *execs; i++) {
     isa_reset(t, 0);
@@ -371,7 +371,7 @@ static void test_ranks(void **state) {
 
 /* A loop over all lanes by number, active or not. */
 static void test_readlane_loop(void **state) {
-  isa_wave_t *const t = isa_new(state, GS_GFX90A);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   uint32_t sum = 0;
   for (unsigned l = 0; l < GS_LANES; l++)
     sum += t->v[1].u32[l];
@@ -390,9 +390,8 @@ static void test_readlane_loop(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_random_programs), cmocka_unit_test(test_waterfall),
-      cmocka_unit_test(test_no_lanes),        cmocka_unit_test(test_cmpx_loop),
-      cmocka_unit_test(test_ranks),           cmocka_unit_test(test_readlane_loop),
+      isa_part_test(test_random_programs), isa_part_test(test_waterfall), isa_part_test(test_no_lanes),
+      isa_part_test(test_cmpx_loop),       isa_part_test(test_ranks),     isa_part_test(test_readlane_loop),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);
 }

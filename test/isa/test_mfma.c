@@ -12,37 +12,23 @@ typedef struct shape {
   const char *name;
   unsigned m, blocks, k, per_lane; /* per_lane: consecutive k that a lane holds of A and B */
   element_t type;
-  bool only_90a;
 } shape_t;
 
 static const shape_t shapes[] = {
-    {"v_mfma_f32_32x32x1f32", 32, 2, 1, 1, F32, false},
-    {"v_mfma_f32_16x16x1f32", 16, 4, 1, 1, F32, false},
-    {"v_mfma_f32_4x4x1f32", 4, 16, 1, 1, F32, false},
-    {"v_mfma_f32_32x32x2f32", 32, 1, 2, 1, F32, false},
-    {"v_mfma_f32_16x16x4f32", 16, 1, 4, 1, F32, false},
-    {"v_mfma_f32_32x32x4f16", 32, 2, 4, 4, F16, false},
-    {"v_mfma_f32_16x16x4f16", 16, 4, 4, 4, F16, false},
-    {"v_mfma_f32_4x4x4f16", 4, 16, 4, 4, F16, false},
-    {"v_mfma_f32_32x32x8f16", 32, 1, 8, 4, F16, false},
-    {"v_mfma_f32_16x16x16f16", 16, 1, 16, 4, F16, false},
-    {"v_mfma_f32_32x32x2bf16", 32, 2, 2, 2, BF16, false},
-    {"v_mfma_f32_16x16x2bf16", 16, 4, 2, 2, BF16, false},
-    {"v_mfma_f32_4x4x2bf16", 4, 16, 2, 2, BF16, false},
-    {"v_mfma_f32_32x32x4bf16", 32, 1, 4, 2, BF16, false},
-    {"v_mfma_f32_16x16x8bf16", 16, 1, 8, 2, BF16, false},
-    {"v_mfma_f32_32x32x4bf16_1k", 32, 2, 4, 4, BF16, true},
-    {"v_mfma_f32_16x16x4bf16_1k", 16, 4, 4, 4, BF16, true},
-    {"v_mfma_f32_4x4x4bf16_1k", 4, 16, 4, 4, BF16, true},
-    {"v_mfma_f32_32x32x8bf16_1k", 32, 1, 8, 4, BF16, true},
-    {"v_mfma_f32_16x16x16bf16_1k", 16, 1, 16, 4, BF16, true},
-    {"v_mfma_i32_32x32x4i8", 32, 2, 4, 4, I8, false},
-    {"v_mfma_i32_16x16x4i8", 16, 4, 4, 4, I8, false},
-    {"v_mfma_i32_4x4x4i8", 4, 16, 4, 4, I8, false},
-    {"v_mfma_i32_32x32x8i8", 32, 1, 8, 4, I8, false},
-    {"v_mfma_i32_16x16x16i8", 16, 1, 16, 4, I8, false},
-    {"v_mfma_f64_16x16x4f64", 16, 1, 4, 1, F64, true},
-    {"v_mfma_f64_4x4x4f64", 4, 4, 4, 1, F64, true},
+    {"v_mfma_f32_32x32x1f32", 32, 2, 1, 1, F32},      {"v_mfma_f32_16x16x1f32", 16, 4, 1, 1, F32},
+    {"v_mfma_f32_4x4x1f32", 4, 16, 1, 1, F32},        {"v_mfma_f32_32x32x2f32", 32, 1, 2, 1, F32},
+    {"v_mfma_f32_16x16x4f32", 16, 1, 4, 1, F32},      {"v_mfma_f32_32x32x4f16", 32, 2, 4, 4, F16},
+    {"v_mfma_f32_16x16x4f16", 16, 4, 4, 4, F16},      {"v_mfma_f32_4x4x4f16", 4, 16, 4, 4, F16},
+    {"v_mfma_f32_32x32x8f16", 32, 1, 8, 4, F16},      {"v_mfma_f32_16x16x16f16", 16, 1, 16, 4, F16},
+    {"v_mfma_f32_32x32x2bf16", 32, 2, 2, 2, BF16},    {"v_mfma_f32_16x16x2bf16", 16, 4, 2, 2, BF16},
+    {"v_mfma_f32_4x4x2bf16", 4, 16, 2, 2, BF16},      {"v_mfma_f32_32x32x4bf16", 32, 1, 4, 2, BF16},
+    {"v_mfma_f32_16x16x8bf16", 16, 1, 8, 2, BF16},    {"v_mfma_f32_32x32x4bf16_1k", 32, 2, 4, 4, BF16},
+    {"v_mfma_f32_16x16x4bf16_1k", 16, 4, 4, 4, BF16}, {"v_mfma_f32_4x4x4bf16_1k", 4, 16, 4, 4, BF16},
+    {"v_mfma_f32_32x32x8bf16_1k", 32, 1, 8, 4, BF16}, {"v_mfma_f32_16x16x16bf16_1k", 16, 1, 16, 4, BF16},
+    {"v_mfma_i32_32x32x4i8", 32, 2, 4, 4, I8},        {"v_mfma_i32_16x16x4i8", 16, 4, 4, 4, I8},
+    {"v_mfma_i32_4x4x4i8", 4, 16, 4, 4, I8},          {"v_mfma_i32_32x32x8i8", 32, 1, 8, 4, I8},
+    {"v_mfma_i32_16x16x16i8", 16, 1, 16, 4, I8},      {"v_mfma_f64_16x16x4f64", 16, 1, 4, 1, F64},
+    {"v_mfma_f64_4x4x4f64", 4, 4, 4, 1, F64},
 };
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
@@ -238,14 +224,14 @@ static void add_product(products_t *all, const shape_t *s, operands_t o) {
     snprintf(p->text + n, TEXT - (size_t)n, " blgp:%u", o.blgp);
 }
 
-static void run_products(void **state, gs_target_t target, const products_t *all) {
+static void run_products(void **state, const products_t *all) {
   const char **texts = calloc(all->count, sizeof *texts);
   assert_non_null(texts);
   for (size_t i = 0; i < all->count; i++)
     texts[i] = all->list[i].text;
-  isa_prepare(state, target, texts, sizeof *texts, all->count);
+  isa_prepare(state, ISA_PART, texts, sizeof *texts, all->count);
   free(texts);
-  isa_wave_t *t = isa_new(state, target);
+  isa_wave_t *t = isa_new(state, ISA_PART);
   for (unsigned i = 0; i < all->count; i++) {
     const product_t *p = &all->list[i];
     uint64_t seed = 99 + i;
@@ -267,97 +253,99 @@ static void run_products(void **state, gs_target_t target, const products_t *all
 /* Registers and constants. gfx908: C and D are accumulation registers, and not constant; gfx90a: both in
  * either file. */
 static void test_registers(void **state) {
-  for (unsigned target = 0; target < 2; target++) {
-    products_t *all = calloc(1, sizeof *all);
-    assert_non_null(all);
-    for (unsigned i = 0; i < SHAPES; i++) {
-      const shape_t *s = &shapes[i];
-      const bool integer = s->type == I8;
-      const operands_t rows[] = {
-          {0, 0, 0, 256 + 64, 256 + 64, 10, 20, NULL, 0},
-          {0, 0, 0, 256 + 64, 256 + 100, 10, 256 + 20, NULL, 0},
-          {0, 0, 0, 256 + 64, 0, 256 + 10, 20, integer ? "33" : "-4.0", integer ? 33 : -4.0},
-          {0, 0, 0, 256 + 64, 0, 10, 10, "0", 0},
-          {0, 0, 0, 64, 64, 10, 20, NULL, 0},
-          {0, 0, 0, 64, 100, 10, 256 + 20, NULL, 0},
-          {0, 0, 0, 64, 0, 10, 20, integer ? "-5" : "2.0", integer ? -5 : 2.0},
-          {0, 0, 0, 10, 64, 10, 10 + output_registers(s), NULL, 0}, /* D over A */
-      };
-      for (unsigned r = 0; r < (target ? 8u : 2u) && (target || !s->only_90a); r++)
-        add_product(all, s, rows[r]);
-    }
-    run_products(state, target ? GS_GFX90A : GS_GFX908, all);
-    free(all);
-  }
-}
-
-/* Broadcasts of A's blocks, permutations of B. */
-static void test_broadcast(void **state) {
+  const bool both_files = isa_part(state) == GS_GFX90A;
   products_t *all = calloc(1, sizeof *all);
   assert_non_null(all);
   for (unsigned i = 0; i < SHAPES; i++) {
     const shape_t *s = &shapes[i];
+    const bool integer = s->type == I8;
+    const operands_t rows[] = {
+        {0, 0, 0, 256 + 64, 256 + 64, 10, 20, NULL, 0},
+        {0, 0, 0, 256 + 64, 256 + 100, 10, 256 + 20, NULL, 0},
+        {0, 0, 0, 256 + 64, 0, 256 + 10, 20, integer ? "33" : "-4.0", integer ? 33 : -4.0},
+        {0, 0, 0, 256 + 64, 0, 10, 10, "0", 0},
+        {0, 0, 0, 64, 64, 10, 20, NULL, 0},
+        {0, 0, 0, 64, 100, 10, 256 + 20, NULL, 0},
+        {0, 0, 0, 64, 0, 10, 20, integer ? "-5" : "2.0", integer ? -5 : 2.0},
+        {0, 0, 0, 10, 64, 10, 10 + output_registers(s), NULL, 0}, /* D over A */
+    };
+    for (unsigned r = 0; isa_has(state, ISA_PART, s->name) && r < (both_files ? 8u : 2u); r++)
+      add_product(all, s, rows[r]);
+  }
+  run_products(state, all);
+  free(all);
+}
+
+/* Broadcasts of A's blocks, permutations of B. */
+static void test_broadcast(void **state) {
+  const unsigned file = isa_part(state) == GS_GFX90A ? 0 : 256; /* of C and D */
+  products_t *all = calloc(1, sizeof *all);
+  assert_non_null(all);
+  for (unsigned i = 0; i < SHAPES; i++) {
+    const shape_t *s = &shapes[i];
+    if (!isa_has(state, ISA_PART, s->name))
+      continue;
     for (unsigned cbsz = 1; s->type != F64 && 1u << cbsz <= s->blocks; cbsz++)
       for (unsigned abid = 0; abid < 1u << cbsz; abid += cbsz)
-        add_product(all, s, (operands_t){cbsz, abid, (cbsz + abid) % 8, 64, 64, 10, 20, NULL, 0});
+        add_product(all, s,
+                    (operands_t){cbsz, abid, (cbsz + abid) % 8, file + 64, file + 64, 10, 20, NULL, 0});
     for (unsigned blgp = 1; s->type != F64 && blgp < 8; blgp++)
       add_product(all, s, (operands_t){0, 0, blgp, 256 + 64, 256 + 64, 10, 20, NULL, 0});
   }
-  run_products(state, GS_GFX90A, all);
+  run_products(state, all);
   free(all);
 }
 
 /* gfx90a's f16 and bf16 flush denormal operands and results, gfx908's do not; f32 never does. MODE does not
  * matter. */
 static void test_denormals(void **state) {
-  for (unsigned target = 0; target < 2; target++) {
-    isa_wave_t *t = isa_new(state, target ? GS_GFX90A : GS_GFX908);
-    gs_wave_set_mode(&t->w, 0x300);
-    for (unsigned l = 0; l < GS_LANES; l++) {
-      for (unsigned r = 0; r < 2; r++) {
-        t->v[10 + r].u32[l] = 0x00010001; /* halves: least denormals; bf16: too */
-        t->v[12 + r].u32[l] = 0x3c003c00; /* halves: 1 */
-        t->v[14 + r].u32[l] = 0x3f803f80; /* bf16: 1 */
-        t->v[16 + r].f32[l] = 1.0f;
-        t->v[18 + r].u32[l] = 0x00000001; /* float: least denormal */
-      }
-      for (unsigned r = 0; r < 4; r++) {
-        t->v[256 + r].u32[l] = 0x00000100; /* C: denormal */
-        t->v[260 + r].u32[l] = 0x00000100;
-        t->v[264 + r].u32[l] = 0x00000100;
-      }
+  const bool flush = isa_part(state) == GS_GFX90A;
+  isa_wave_t *t = isa_new(state, ISA_PART);
+  gs_wave_set_mode(&t->w, 0x300);
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    for (unsigned r = 0; r < 2; r++) {
+      t->v[10 + r].u32[l] = 0x00010001; /* halves: least denormals; bf16: too */
+      t->v[12 + r].u32[l] = 0x3c003c00; /* halves: 1 */
+      t->v[14 + r].u32[l] = 0x3f803f80; /* bf16: 1 */
+      t->v[16 + r].f32[l] = 1.0f;
+      t->v[18 + r].u32[l] = 0x00000001; /* float: least denormal */
     }
-    assert_int_equal(isa_run(t, "v_mfma_f32_4x4x4f16 a[0:3], v[10:11], v[12:13], a[0:3]\n"
-                                "v_mfma_f32_4x4x2bf16 a[4:7], v10, v14, a[4:7]\n"
-                                "v_mfma_f32_4x4x1f32 a[8:11], v16, v18, a[8:11]\n"),
-                     GS_WAVE_RUNNING);
-    for (unsigned l = 0; l < GS_LANES; l++)
-      for (unsigned r = 0; r < 4; r++) {
-        assert_true(t->v[256 + r].f32[l] == (target ? 0.0f : 0x1p-22f)); /* C is far below its last place */
-        assert_int_equal(t->v[260 + r].u32[l], target ? 0 : 0x00020100);
-        assert_int_equal(t->v[264 + r].u32[l], 0x00000101);
-      }
-    isa_free(t);
+    for (unsigned r = 0; r < 4; r++) {
+      t->v[256 + r].u32[l] = 0x00000100; /* C: denormal */
+      t->v[260 + r].u32[l] = 0x00000100;
+      t->v[264 + r].u32[l] = 0x00000100;
+    }
   }
+  assert_int_equal(isa_run(t, "v_mfma_f32_4x4x4f16 a[0:3], v[10:11], v[12:13], a[0:3]\n"
+                              "v_mfma_f32_4x4x2bf16 a[4:7], v10, v14, a[4:7]\n"
+                              "v_mfma_f32_4x4x1f32 a[8:11], v16, v18, a[8:11]\n"),
+                   GS_WAVE_RUNNING);
+  for (unsigned l = 0; l < GS_LANES; l++)
+    for (unsigned r = 0; r < 4; r++) {
+      assert_true(t->v[256 + r].f32[l] == (flush ? 0.0f : 0x1p-22f)); /* C is far below its last place */
+      assert_int_equal(t->v[260 + r].u32[l], flush ? 0 : 0x00020100);
+      assert_int_equal(t->v[264 + r].u32[l], 0x00000101);
+    }
+  isa_free(t);
 }
 
 /* Each step is fused, in the order of k. */
 static void test_rounding(void **state) {
-  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  isa_wave_t *t = isa_new(state, ISA_PART);
   uint64_t seed = 3;
   for (unsigned l = 0; l < GS_LANES; l++) {
     t->v[10].f32[l] = 1.0f + (float)(isa_random(&seed) % 0x800000) * 0x1p-23f;
     t->v[11].f32[l] = 1.0f + (float)(isa_random(&seed) % 0x800000) * 0x1p-23f;
     for (unsigned r = 0; r < 4; r++)
-      t->v[20 + r].f32[l] = (float)(isa_random(&seed) % 0x800000) * 0x1p-20f;
+      t->v[256 + 20 + r].f32[l] = (float)(isa_random(&seed) % 0x800000) * 0x1p-20f;
   }
-  assert_int_equal(isa_run(t, "v_mfma_f32_16x16x4f32 v[2:5], v10, v11, v[20:23]"), GS_WAVE_RUNNING);
+  assert_int_equal(isa_run(t, "v_mfma_f32_16x16x4f32 a[2:5], v10, v11, a[20:23]"), GS_WAVE_RUNNING);
   mpfr_t a, b, c;
   mpfr_inits2(400, a, b, c, (mpfr_ptr)NULL);
   for (unsigned row = 0; row < 16; row++)
     for (unsigned column = 0; column < 16; column++) {
       const place_t place = output_place(&shapes[4], 0, row, column);
-      uint64_t sum = get_bits(&t->v[20], place);
+      uint64_t sum = get_bits(&t->v[256 + 20], place);
       for (unsigned k = 0; k < 4; k++) {
         ref_set(&ref_f32, a, get_bits(&t->v[10], input_place(&shapes[4], 0, row, k)));
         ref_set(&ref_f32, b, get_bits(&t->v[11], input_place(&shapes[4], 0, column, k)));
@@ -365,7 +353,7 @@ static void test_rounding(void **state) {
         mpfr_fma(c, a, b, c, MPFR_RNDN);
         sum = ref_round(&ref_f32, c, 0);
       }
-      assert_int_equal(get_bits(&t->v[2], place), sum);
+      assert_int_equal(get_bits(&t->v[256 + 2], place), sum);
     }
   mpfr_clears(a, b, c, (mpfr_ptr)NULL);
   isa_free(t);
@@ -374,32 +362,32 @@ static void test_rounding(void **state) {
 /* Moves obey EXEC. */
 static void test_moves(void **state) {
   const uint64_t exec = UINT64_C(0xff00ff00f0f0f0f1);
-  for (unsigned target = 0; target < 2; target++) {
-    isa_wave_t *t = isa_new(state, target ? GS_GFX90A : GS_GFX908);
-    isa_set_s64(t, GS_S_EXEC, exec);
-    assert_int_equal(
-        isa_run(t, "v_accvgpr_write_b32 a5, v7\nv_accvgpr_read_b32 v9, a6\nv_accvgpr_write_b32 a8, 1.0"),
-        GS_WAVE_RUNNING);
-    for (unsigned l = 0; l < GS_LANES; l++) {
-      const bool on = exec >> l & 1;
-      assert_int_equal(t->v[261].u32[l], on ? t->v[7].u32[l] : t->before.v[261].u32[l]);
-      assert_int_equal(t->v[9].u32[l], on ? t->v[262].u32[l] : t->before.v[9].u32[l]);
-      assert_int_equal(t->v[264].u32[l], on ? 0x3f800000 : t->before.v[264].u32[l]);
-    }
-    isa_assert_only_changed(t, "a5 v9 a8");
-    if (target) {
-      assert_int_equal(isa_run(t, "v_accvgpr_mov_b32 a1, a2"), GS_WAVE_RUNNING);
-      for (unsigned l = 0; l < GS_LANES; l++)
-        assert_int_equal(t->v[257].u32[l], exec >> l & 1 ? t->v[258].u32[l] : t->before.v[257].u32[l]);
-    }
-    isa_free(t);
+  isa_wave_t *t = isa_new(state, ISA_PART);
+  isa_set_s64(t, GS_S_EXEC, exec);
+  assert_int_equal(
+      isa_run(t, "v_accvgpr_write_b32 a5, v7\nv_accvgpr_read_b32 v9, a6\nv_accvgpr_write_b32 a8, 1.0"),
+      GS_WAVE_RUNNING);
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    const bool on = exec >> l & 1;
+    assert_int_equal(t->v[261].u32[l], on ? t->v[7].u32[l] : t->before.v[261].u32[l]);
+    assert_int_equal(t->v[9].u32[l], on ? t->v[262].u32[l] : t->before.v[9].u32[l]);
+    assert_int_equal(t->v[264].u32[l], on ? 0x3f800000 : t->before.v[264].u32[l]);
   }
+  isa_assert_only_changed(t, "a5 v9 a8");
+  if (isa_has(state, ISA_PART, "v_accvgpr_mov_b32")) {
+    assert_int_equal(isa_run(t, "v_accvgpr_mov_b32 a1, a2"), GS_WAVE_RUNNING);
+    for (unsigned l = 0; l < GS_LANES; l++)
+      assert_int_equal(t->v[257].u32[l], exec >> l & 1 ? t->v[258].u32[l] : t->before.v[257].u32[l]);
+    isa_assert_only_changed(t, "a1");
+  }
+  isa_free(t);
 }
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_registers), cmocka_unit_test(test_broadcast), cmocka_unit_test(test_denormals),
-      cmocka_unit_test(test_rounding),  cmocka_unit_test(test_moves),
+      isa_part_test_on(test_registers, GS_GFX908_UP), isa_part_test_on(test_broadcast, GS_GFX908_UP),
+      isa_part_test_on(test_denormals, GS_GFX908_UP), isa_part_test_on(test_rounding, GS_GFX908_UP),
+      isa_part_test_on(test_moves, GS_GFX908_UP),
   };
   return isa_main(tests, sizeof tests / sizeof tests[0]);
 }

@@ -116,7 +116,7 @@ static void print_text(unsigned family, unsigned type, unsigned predicate, unsig
                  types[type].name);
 }
 
-static void prepare(void **state, gs_target_t target) {
+static void prepare(void **state) {
   static char texts[2 * TYPES * PREDICATES * FORMS][TEXT_BYTES];
   static const char *list[2 * TYPES * PREDICATES * FORMS];
   size_t count = 0;
@@ -128,29 +128,26 @@ static void prepare(void **state, gs_target_t target) {
           list[count] = texts[count];
           count++;
         }
-  isa_prepare(state, target, list, sizeof list[0], count);
+  isa_prepare(state, ISA_PART, list, sizeof list[0], count);
 }
 
 static void test_family(void **state, unsigned family) {
-  for (unsigned i = 0; i < ISA_TARGETS; i++) {
-    prepare(state, isa_targets[i]);
-    isa_wave_t *t = isa_new(state, isa_targets[i]);
-    for (unsigned type = 0; type < TYPES; type++)
-      for (unsigned p = 0; p < PREDICATES; p++)
-        for (unsigned f = 0; f < FORMS; f++) {
-          char text[TEXT_BYTES];
-          print_text(family, type, p, f, text);
-          const unsigned passes =
-              f < 2 && isa_targets[i] == GS_GFX90A ? (unsigned)isa_u32_edge_count : EXEC_MASKS;
-          for (unsigned pass = 0; pass < passes; pass++) {
-            fill(t, &types[type], pass);
-            gs_set_exec(&t->w, pass < EXEC_MASKS ? exec_masks[pass] : UINT64_MAX);
-            isa_run(t, text);
-            check(t, &types[type], &forms[f], predicates[p].accepts, family == 1, text);
-          }
+  prepare(state);
+  isa_wave_t *t = isa_new(state, ISA_PART);
+  for (unsigned type = 0; type < TYPES; type++)
+    for (unsigned p = 0; p < PREDICATES; p++)
+      for (unsigned f = 0; f < FORMS; f++) {
+        char text[TEXT_BYTES];
+        print_text(family, type, p, f, text);
+        const unsigned passes = f < 2 ? (unsigned)isa_u32_edge_count : EXEC_MASKS;
+        for (unsigned pass = 0; pass < passes; pass++) {
+          fill(t, &types[type], pass);
+          gs_set_exec(&t->w, pass < EXEC_MASKS ? exec_masks[pass] : UINT64_MAX);
+          isa_run(t, text);
+          check(t, &types[type], &forms[f], predicates[p].accepts, family == 1, text);
         }
-    isa_free(t);
-  }
+      }
+  isa_free(t);
 }
 
 static void test_cmp(void **state) {
@@ -161,6 +158,6 @@ static void test_cmpx(void **state) {
 }
 
 int main(void) {
-  static const struct CMUnitTest tests[] = {cmocka_unit_test(test_cmp), cmocka_unit_test(test_cmpx)};
+  static const struct CMUnitTest tests[] = {isa_part_test(test_cmp), isa_part_test(test_cmpx)};
   return isa_main(tests, sizeof tests / sizeof tests[0]);
 }

@@ -234,110 +234,105 @@ typedef struct row {
   kind_t dst, src[3];
   meaning_t *meaning;
   unsigned flags;
-  unsigned targets; /* 0 = all */
 } row_t;
 
 static const row_t rows[] = {
-    {"v_mov_b32", 1, U32, {U32}, same, 0, 0},
-    {"v_not_b32", 1, U32, {U32}, not, 0, 0},
-    {"v_bfrev_b32", 1, U32, {U32}, reverse_bits, 0, 0},
-    {"v_ffbh_u32", 1, U32, {U32}, find_high, 0, 0},
-    {"v_ffbh_i32", 1, U32, {U32}, find_high_i, 0, 0},
-    {"v_ffbl_b32", 1, U32, {U32}, find_low, 0, 0},
-    {"v_sat_pk_u8_i16", 1, U32, {U32}, saturated_bytes, 0, 0},
-    {"v_screen_partition_4se_b32", 1, U32, {U32}, partition, 0, 0},
+    {"v_mov_b32", 1, U32, {U32}, same, 0},
+    {"v_not_b32", 1, U32, {U32}, not, 0},
+    {"v_bfrev_b32", 1, U32, {U32}, reverse_bits, 0},
+    {"v_ffbh_u32", 1, U32, {U32}, find_high, 0},
+    {"v_ffbh_i32", 1, U32, {U32}, find_high_i, 0},
+    {"v_ffbl_b32", 1, U32, {U32}, find_low, 0},
+    {"v_sat_pk_u8_i16", 1, U32, {U32}, saturated_bytes, 0},
+    {"v_screen_partition_4se_b32", 1, U32, {U32}, partition, 0},
 
-    {"v_and_b32", 2, U32, {U32, U32}, and, 0, 0},
-    {"v_or_b32", 2, U32, {U32, U32}, or, 0, 0},
-    {"v_xor_b32", 2, U32, {U32, U32}, xor, 0, 0},
-    {"v_xnor_b32", 2, U32, {U32, U32}, xnor, 0, GS_GFX906_UP},
-    {"v_lshlrev_b32", 2, U32, {U32, U32}, shift_left_32, 0, 0},
-    {"v_lshrrev_b32", 2, U32, {U32, U32}, shift_right_32, 0, 0},
-    {"v_ashrrev_i32", 2, I32, {I32, I32}, shift_right_32, 0, 0},
-    {"v_add_u32", 2, U32, {U32, U32}, sum, CLAMP, 0},
-    {"v_sub_u32", 2, U32, {U32, U32}, difference, CLAMP, 0},
-    {"v_subrev_u32", 2, U32, {U32, U32}, reversed_difference, CLAMP, 0},
-    {"v_mul_u32_u24", 2, U32, {U24, U24}, product, CLAMP, 0},
-    {"v_mul_i32_i24", 2, I32, {I24, I24}, product, CLAMP, 0},
-    {"v_mul_hi_u32_u24", 2, U32, {U24, U24}, product_high, 0, 0},
-    {"v_mul_hi_i32_i24", 2, I32, {I24, I24}, product_high, 0, 0},
-    {"v_min_u32", 2, U32, {U32, U32}, smaller, 0, 0},
-    {"v_max_u32", 2, U32, {U32, U32}, larger, 0, 0},
-    {"v_min_i32", 2, I32, {I32, I32}, smaller, 0, 0},
-    {"v_max_i32", 2, I32, {I32, I32}, larger, 0, 0},
+    {"v_and_b32", 2, U32, {U32, U32}, and, 0},
+    {"v_or_b32", 2, U32, {U32, U32}, or, 0},
+    {"v_xor_b32", 2, U32, {U32, U32}, xor, 0},
+    {"v_xnor_b32", 2, U32, {U32, U32}, xnor, 0},
+    {"v_lshlrev_b32", 2, U32, {U32, U32}, shift_left_32, 0},
+    {"v_lshrrev_b32", 2, U32, {U32, U32}, shift_right_32, 0},
+    {"v_ashrrev_i32", 2, I32, {I32, I32}, shift_right_32, 0},
+    {"v_add_u32", 2, U32, {U32, U32}, sum, CLAMP},
+    {"v_sub_u32", 2, U32, {U32, U32}, difference, CLAMP},
+    {"v_subrev_u32", 2, U32, {U32, U32}, reversed_difference, CLAMP},
+    {"v_mul_u32_u24", 2, U32, {U24, U24}, product, CLAMP},
+    {"v_mul_i32_i24", 2, I32, {I24, I24}, product, CLAMP},
+    {"v_mul_hi_u32_u24", 2, U32, {U24, U24}, product_high, 0},
+    {"v_mul_hi_i32_i24", 2, I32, {I24, I24}, product_high, 0},
+    {"v_min_u32", 2, U32, {U32, U32}, smaller, 0},
+    {"v_max_u32", 2, U32, {U32, U32}, larger, 0},
+    {"v_min_i32", 2, I32, {I32, I32}, smaller, 0},
+    {"v_max_i32", 2, I32, {I32, I32}, larger, 0},
 
-    {"v_add_u16", 2, U16, {U16, U16}, sum, CLAMP, 0},
-    {"v_sub_u16", 2, U16, {U16, U16}, difference, CLAMP, 0},
-    {"v_subrev_u16", 2, U16, {U16, U16}, reversed_difference, CLAMP, 0},
-    {"v_mul_lo_u16", 2, U16, {U16, U16}, product, 0, 0},
-    {"v_lshlrev_b16", 2, U16, {U16, U16}, shift_left_16, 0, 0},
-    {"v_lshrrev_b16", 2, U16, {U16, U16}, shift_right_16, 0, 0},
-    {"v_ashrrev_i16", 2, I16, {I16, I16}, shift_right_16, 0, 0},
-    {"v_min_u16", 2, U16, {U16, U16}, smaller, 0, 0},
-    {"v_max_u16", 2, U16, {U16, U16}, larger, 0, 0},
-    {"v_min_i16", 2, I16, {I16, I16}, smaller, 0, 0},
-    {"v_max_i16", 2, I16, {I16, I16}, larger, 0, 0},
-    {"v_add_i16", 3, I16, {I16, I16}, sum, CLAMP | KEEP_HIGH, 0},
-    {"v_sub_i16", 3, I16, {I16, I16}, difference, CLAMP | KEEP_HIGH, 0},
-    {"v_mad_u16", 3, U16, {U16, U16, U16}, product_sum, CLAMP | KEEP_HIGH, 0},
-    {"v_mad_i16", 3, I16, {I16, I16, I16}, product_sum, CLAMP | KEEP_HIGH, 0},
-    {"v_mad_legacy_u16", 3, U16, {U16, U16, U16}, product_sum, CLAMP, 0},
-    {"v_mad_legacy_i16", 3, I16, {I16, I16, I16}, product_sum, CLAMP, 0},
-    {"v_min3_u16", 3, U16, {U16, U16, U16}, least, CLAMP | KEEP_HIGH, 0},
-    {"v_max3_u16", 3, U16, {U16, U16, U16}, greatest, CLAMP | KEEP_HIGH, 0},
-    {"v_med3_u16", 3, U16, {U16, U16, U16}, median, CLAMP | KEEP_HIGH, 0},
-    {"v_min3_i16", 3, I16, {I16, I16, I16}, least, CLAMP | KEEP_HIGH, 0},
-    {"v_max3_i16", 3, I16, {I16, I16, I16}, greatest, CLAMP | KEEP_HIGH, 0},
-    {"v_med3_i16", 3, I16, {I16, I16, I16}, median, CLAMP | KEEP_HIGH, 0},
+    {"v_add_u16", 2, U16, {U16, U16}, sum, CLAMP},
+    {"v_sub_u16", 2, U16, {U16, U16}, difference, CLAMP},
+    {"v_subrev_u16", 2, U16, {U16, U16}, reversed_difference, CLAMP},
+    {"v_mul_lo_u16", 2, U16, {U16, U16}, product, 0},
+    {"v_lshlrev_b16", 2, U16, {U16, U16}, shift_left_16, 0},
+    {"v_lshrrev_b16", 2, U16, {U16, U16}, shift_right_16, 0},
+    {"v_ashrrev_i16", 2, I16, {I16, I16}, shift_right_16, 0},
+    {"v_min_u16", 2, U16, {U16, U16}, smaller, 0},
+    {"v_max_u16", 2, U16, {U16, U16}, larger, 0},
+    {"v_min_i16", 2, I16, {I16, I16}, smaller, 0},
+    {"v_max_i16", 2, I16, {I16, I16}, larger, 0},
+    {"v_add_i16", 3, I16, {I16, I16}, sum, CLAMP | KEEP_HIGH},
+    {"v_sub_i16", 3, I16, {I16, I16}, difference, CLAMP | KEEP_HIGH},
+    {"v_mad_u16", 3, U16, {U16, U16, U16}, product_sum, CLAMP | KEEP_HIGH},
+    {"v_mad_i16", 3, I16, {I16, I16, I16}, product_sum, CLAMP | KEEP_HIGH},
+    {"v_mad_legacy_u16", 3, U16, {U16, U16, U16}, product_sum, CLAMP},
+    {"v_mad_legacy_i16", 3, I16, {I16, I16, I16}, product_sum, CLAMP},
+    {"v_min3_u16", 3, U16, {U16, U16, U16}, least, CLAMP | KEEP_HIGH},
+    {"v_max3_u16", 3, U16, {U16, U16, U16}, greatest, CLAMP | KEEP_HIGH},
+    {"v_med3_u16", 3, U16, {U16, U16, U16}, median, CLAMP | KEEP_HIGH},
+    {"v_min3_i16", 3, I16, {I16, I16, I16}, least, CLAMP | KEEP_HIGH},
+    {"v_max3_i16", 3, I16, {I16, I16, I16}, greatest, CLAMP | KEEP_HIGH},
+    {"v_med3_i16", 3, I16, {I16, I16, I16}, median, CLAMP | KEEP_HIGH},
 
-    {"v_add_i32", 3, I32, {I32, I32}, sum, CLAMP, 0},
-    {"v_sub_i32", 3, I32, {I32, I32}, difference, CLAMP, 0},
-    {"v_mul_lo_u32", 3, U32, {U32, U32}, product, 0, 0},
-    {"v_mul_hi_u32", 3, U32, {U32, U32}, product_high, 0, 0},
-    {"v_mul_hi_i32", 3, I32, {I32, I32}, product_high, 0, 0},
-    {"v_bfm_b32", 3, U32, {U32, U32}, field_mask, 0, 0},
-    {"v_bcnt_u32_b32", 3, U32, {U32, U32}, count_bits, 0, 0},
-    {"v_mbcnt_lo_u32_b32", 3, U32, {U32, U32}, count_lanes_low, 0, 0},
-    {"v_mbcnt_hi_u32_b32", 3, U32, {U32, U32}, count_lanes_high, 0, 0},
-    {"v_lshlrev_b64", 3, U64, {U32, U64}, shift_left_64, 0, 0},
-    {"v_lshrrev_b64", 3, U64, {U32, U64}, shift_right_64, 0, 0},
-    {"v_ashrrev_i64", 3, I64, {U32, I64}, shift_right_64, 0, 0},
+    {"v_add_i32", 3, I32, {I32, I32}, sum, CLAMP},
+    {"v_sub_i32", 3, I32, {I32, I32}, difference, CLAMP},
+    {"v_mul_lo_u32", 3, U32, {U32, U32}, product, 0},
+    {"v_mul_hi_u32", 3, U32, {U32, U32}, product_high, 0},
+    {"v_mul_hi_i32", 3, I32, {I32, I32}, product_high, 0},
+    {"v_bfm_b32", 3, U32, {U32, U32}, field_mask, 0},
+    {"v_bcnt_u32_b32", 3, U32, {U32, U32}, count_bits, 0},
+    {"v_mbcnt_lo_u32_b32", 3, U32, {U32, U32}, count_lanes_low, 0},
+    {"v_mbcnt_hi_u32_b32", 3, U32, {U32, U32}, count_lanes_high, 0},
+    {"v_lshlrev_b64", 3, U64, {U32, U64}, shift_left_64, 0},
+    {"v_lshrrev_b64", 3, U64, {U32, U64}, shift_right_64, 0},
+    {"v_ashrrev_i64", 3, I64, {U32, I64}, shift_right_64, 0},
 
-    {"v_and_or_b32", 3, U32, {U32, U32, U32}, and_or, 0, 0},
-    {"v_or3_b32", 3, U32, {U32, U32, U32}, or3, 0, 0},
-    {"v_bfi_b32", 3, U32, {U32, U32, U32}, bfi, 0, 0},
-    {"v_lshl_or_b32", 3, U32, {U32, U32, U32}, shift_or, 0, 0},
-    {"v_lshl_add_u32", 3, U32, {U32, U32, U32}, shift_add, 0, 0},
-    {"v_add_lshl_u32", 3, U32, {U32, U32, U32}, add_shift, 0, 0},
-    {"v_add3_u32", 3, U32, {U32, U32, U32}, sum3, 0, 0},
-    {"v_xad_u32", 3, U32, {U32, U32, U32}, xor_add, 0, 0},
-    {"v_mad_u32_u24", 3, U32, {U24, U24, U32}, product_sum, CLAMP, 0},
-    {"v_mad_i32_i24", 3, I32, {I24, I24, I32}, product_sum, CLAMP, 0},
-    {"v_mad_u32_u16", 3, U32, {U16, U16, U32}, product_sum, CLAMP, 0},
-    {"v_mad_i32_i16", 3, I32, {I16, I16, I32}, product_sum, CLAMP, 0},
-    {"v_min3_u32", 3, U32, {U32, U32, U32}, least, 0, 0},
-    {"v_max3_u32", 3, U32, {U32, U32, U32}, greatest, 0, 0},
-    {"v_med3_u32", 3, U32, {U32, U32, U32}, median, 0, 0},
-    {"v_min3_i32", 3, I32, {I32, I32, I32}, least, 0, 0},
-    {"v_max3_i32", 3, I32, {I32, I32, I32}, greatest, 0, 0},
-    {"v_med3_i32", 3, I32, {I32, I32, I32}, median, 0, 0},
-    {"v_bfe_u32", 3, U32, {U32, U32, U32}, field_u, 0, 0},
-    {"v_bfe_i32", 3, U32, {I32, U32, U32}, field_i, 0, 0},
-    {"v_alignbit_b32", 3, U32, {U32, U32, U32}, align_bit, 0, 0},
-    {"v_alignbyte_b32", 3, U32, {U32, U32, U32}, align_byte, 0, 0},
-    {"v_perm_b32", 3, U32, {U32, U32, U32}, permute, 0, 0},
-    {"v_lerp_u8", 3, U32, {U32, U32, U32}, average, 0, 0},
-    {"v_sad_u8", 3, U32, {U32, U32, U32}, sad_u8, CLAMP, 0},
-    {"v_sad_hi_u8", 3, U32, {U32, U32, U32}, sad_hi_u8, CLAMP, 0},
-    {"v_sad_u16", 3, U32, {U32, U32, U32}, sad_u16, CLAMP, 0},
-    {"v_sad_u32", 3, U32, {U32, U32, U32}, sad_u32, CLAMP, 0},
-    {"v_msad_u8", 3, U32, {U32, U32, U32}, msad_u8, CLAMP, 0},
+    {"v_and_or_b32", 3, U32, {U32, U32, U32}, and_or, 0},
+    {"v_or3_b32", 3, U32, {U32, U32, U32}, or3, 0},
+    {"v_bfi_b32", 3, U32, {U32, U32, U32}, bfi, 0},
+    {"v_lshl_or_b32", 3, U32, {U32, U32, U32}, shift_or, 0},
+    {"v_lshl_add_u32", 3, U32, {U32, U32, U32}, shift_add, 0},
+    {"v_add_lshl_u32", 3, U32, {U32, U32, U32}, add_shift, 0},
+    {"v_add3_u32", 3, U32, {U32, U32, U32}, sum3, 0},
+    {"v_xad_u32", 3, U32, {U32, U32, U32}, xor_add, 0},
+    {"v_mad_u32_u24", 3, U32, {U24, U24, U32}, product_sum, CLAMP},
+    {"v_mad_i32_i24", 3, I32, {I24, I24, I32}, product_sum, CLAMP},
+    {"v_mad_u32_u16", 3, U32, {U16, U16, U32}, product_sum, CLAMP},
+    {"v_mad_i32_i16", 3, I32, {I16, I16, I32}, product_sum, CLAMP},
+    {"v_min3_u32", 3, U32, {U32, U32, U32}, least, 0},
+    {"v_max3_u32", 3, U32, {U32, U32, U32}, greatest, 0},
+    {"v_med3_u32", 3, U32, {U32, U32, U32}, median, 0},
+    {"v_min3_i32", 3, I32, {I32, I32, I32}, least, 0},
+    {"v_max3_i32", 3, I32, {I32, I32, I32}, greatest, 0},
+    {"v_med3_i32", 3, I32, {I32, I32, I32}, median, 0},
+    {"v_bfe_u32", 3, U32, {U32, U32, U32}, field_u, 0},
+    {"v_bfe_i32", 3, U32, {I32, U32, U32}, field_i, 0},
+    {"v_alignbit_b32", 3, U32, {U32, U32, U32}, align_bit, 0},
+    {"v_alignbyte_b32", 3, U32, {U32, U32, U32}, align_byte, 0},
+    {"v_perm_b32", 3, U32, {U32, U32, U32}, permute, 0},
+    {"v_lerp_u8", 3, U32, {U32, U32, U32}, average, 0},
+    {"v_sad_u8", 3, U32, {U32, U32, U32}, sad_u8, CLAMP},
+    {"v_sad_hi_u8", 3, U32, {U32, U32, U32}, sad_hi_u8, CLAMP},
+    {"v_sad_u16", 3, U32, {U32, U32, U32}, sad_u16, CLAMP},
+    {"v_sad_u32", 3, U32, {U32, U32, U32}, sad_u32, CLAMP},
+    {"v_msad_u8", 3, U32, {U32, U32, U32}, msad_u8, CLAMP},
 };
 enum { ROWS = sizeof rows / sizeof rows[0], TEXT_BYTES = 96 };
-
-static bool row_exists(const row_t *row, gs_target_t target) {
-  return row->targets == 0 || (row->targets & target);
-}
 
 static unsigned source_count(const row_t *row) {
   unsigned n = 0;
@@ -501,12 +496,12 @@ static const uint64_t exec_masks[] = {UINT64_MAX,
                                       UINT64_C(0x123456789abcdef0)};
 enum { EXEC_MASKS = sizeof exec_masks / sizeof exec_masks[0] };
 
-/* All pairs of edge values on one target, a few on the others; then random values. */
+/* All pairs of edge values, if all operands are vectors, else a few; then random values. */
 static void run_variant(isa_wave_t *t, const row_t *row, const variant_t *v) {
   char text[TEXT_BYTES];
   print_variant(row, v, text);
-  const bool plain = v->uniform_src == 3, thorough = t->env.target == GS_GFX90A;
-  const unsigned passes = plain && thorough ? (unsigned)isa_u32_edge_count : 3;
+  const bool plain = v->uniform_src == 3;
+  const unsigned passes = plain ? (unsigned)isa_u32_edge_count : 3;
   isa_reset(t, 0);
   for (unsigned pass = 0; pass < passes + 2; pass++) {
     fill_sources(t, row, v, pass, pass >= passes);
@@ -521,34 +516,32 @@ static void run_variant(isa_wave_t *t, const row_t *row, const variant_t *v) {
 }
 
 /* Calls isa_prepare with all texts of all rows. */
-static void prepare(void **state, gs_target_t target) {
+static void prepare(void **state) {
   static char texts[ROWS * VARIANTS][TEXT_BYTES];
   static const char *list[ROWS * VARIANTS];
   size_t count = 0;
   for (unsigned r = 0; r < ROWS; r++)
     for (unsigned n = 0; n < VARIANTS; n++) {
       variant_t v;
-      if (!row_exists(&rows[r], target) || !get_variant(&rows[r], n, &v))
+      if (!isa_has(state, ISA_PART, rows[r].name) || !get_variant(&rows[r], n, &v))
         continue;
       print_variant(&rows[r], &v, texts[count]);
       list[count] = texts[count];
       count++;
     }
-  isa_prepare(state, target, list, sizeof list[0], count);
+  isa_prepare(state, ISA_PART, list, sizeof list[0], count);
 }
 
 static void test_rows(void **state) {
-  for (unsigned i = 0; i < ISA_TARGETS; i++) {
-    prepare(state, isa_targets[i]);
-    isa_wave_t *t = isa_new(state, isa_targets[i]);
-    for (unsigned r = 0; r < ROWS; r++)
-      for (unsigned n = 0; n < VARIANTS; n++) {
-        variant_t v;
-        if (row_exists(&rows[r], isa_targets[i]) && get_variant(&rows[r], n, &v))
-          run_variant(t, &rows[r], &v);
-      }
-    isa_free(t);
-  }
+  prepare(state);
+  isa_wave_t *t = isa_new(state, ISA_PART);
+  for (unsigned r = 0; r < ROWS; r++)
+    for (unsigned n = 0; n < VARIANTS; n++) {
+      variant_t v;
+      if (isa_has(state, ISA_PART, rows[r].name) && get_variant(&rows[r], n, &v))
+        run_variant(t, &rows[r], &v);
+    }
+  isa_free(t);
 }
 
 /* ---- Carries ---- */
@@ -617,7 +610,7 @@ static void test_carries(void **state) {
       (void)snprintf(text, sizeof text, form->format, row->name, row->carry_in ? form->in : "");
       unsigned dst;
       assert_int_equal(sscanf(form->changed, "v%u", &dst), 1);
-      isa_wave_t *t = isa_new(state, isa_targets[(r + f) % ISA_TARGETS]);
+      isa_wave_t *t = isa_new(state, ISA_PART);
       for (unsigned pass = 0; pass < isa_u32_edge_count; pass++) {
         isa_reset(t, pass);
         isa_fill32(&t->v[2], isa_u32_edges, isa_u32_edge_count, 1, pass);
@@ -661,7 +654,7 @@ static void test_wide_mad(void **state) {
       {"v_mad_i64_i32 v[0:1], vcc, v2, v4, v[6:7] clamp", true, true, 0, GS_S_VCC, "v[0:1] vcc"},
       {"v_mad_i64_i32 v[6:7], exec, v2, v4, v[6:7]", true, false, 6, GS_S_EXEC, "v[6:7] exec"},
   };
-  isa_wave_t *t = isa_new(state, GS_GFX906);
+  isa_wave_t *t = isa_new(state, ISA_PART);
   for (unsigned f = 0; f < sizeof forms / sizeof forms[0]; f++)
     for (unsigned pass = 0; pass < 2 * isa_u64_edge_count; pass++) {
       isa_reset(t, pass);
@@ -702,7 +695,7 @@ static void test_quad_sads(void **state) {
       {"v_mqsad_u32_u8 v[12:15], v[2:3], v4, v[8:11]", 32, true, false},
       {"v_mqsad_u32_u8 v[12:15], v[2:3], v4, v[8:11] clamp", 32, true, true},
   };
-  isa_wave_t *t = isa_new(state, GS_GFX900);
+  isa_wave_t *t = isa_new(state, ISA_PART);
   for (unsigned f = 0; f < sizeof forms / sizeof forms[0]; f++)
     for (unsigned pass = 0; pass < 20; pass++) {
       isa_reset(t, pass);
@@ -748,7 +741,7 @@ static void test_cndmask(void **state) {
       {"v_cndmask_b32_e64 v0, |v2|, -|v4|, vcc", GS_S_VCC, 0x7fffffffu, 0, 0x7fffffffu, 0x80000000u},
       {"v_cndmask_b32_e64 v2, v2, v4, s[8:9]", 8, ~0u, 0, ~0u, 0},
   };
-  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  isa_wave_t *t = isa_new(state, ISA_PART);
   for (unsigned f = 0; f < sizeof forms / sizeof forms[0]; f++)
     for (unsigned pass = 0; pass < 2 * EXEC_MASKS; pass++) {
       isa_reset(t, pass);
@@ -773,7 +766,7 @@ static void test_cndmask(void **state) {
 }
 
 static void test_swap(void **state) {
-  isa_wave_t *t = isa_new(state, GS_GFX900);
+  isa_wave_t *t = isa_new(state, ISA_PART);
   for (unsigned i = 0; i < EXEC_MASKS; i++) {
     isa_reset(t, i);
     gs_set_exec(&t->w, exec_masks[i]);
@@ -794,7 +787,7 @@ static void test_read_first_lane(void **state) {
     unsigned lane;
   } rows_[] = {{UINT64_MAX, 0},        {0, 0}, {1, 0}, {UINT64_C(0xff00), 8}, {UINT64_C(1) << 63, 63},
                {UINT64_C(3) << 32, 32}};
-  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  isa_wave_t *t = isa_new(state, ISA_PART);
   for (unsigned i = 0; i < sizeof rows_ / sizeof rows_[0]; i++) {
     isa_reset(t, i);
     gs_set_exec(&t->w, rows_[i].exec);
@@ -808,7 +801,7 @@ static void test_read_first_lane(void **state) {
 }
 
 static void test_read_write_lane(void **state) {
-  isa_wave_t *t = isa_new(state, GS_GFX908);
+  isa_wave_t *t = isa_new(state, ISA_PART);
   static const uint32_t lanes[] = {0, 1, 31, 32, 63, 64, 65, 0xffffffff, 0x12345678};
   for (unsigned i = 0; i < sizeof lanes / sizeof lanes[0]; i++) {
     isa_reset(t, i);
@@ -840,14 +833,14 @@ static void test_read_write_lane(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_rows),
-      cmocka_unit_test(test_carries),
-      cmocka_unit_test(test_wide_mad),
-      cmocka_unit_test(test_quad_sads),
-      cmocka_unit_test(test_cndmask),
-      cmocka_unit_test(test_swap),
-      cmocka_unit_test(test_read_first_lane),
-      cmocka_unit_test(test_read_write_lane),
+      isa_part_test(test_rows),
+      isa_part_test(test_carries),
+      isa_part_test(test_wide_mad),
+      isa_part_test(test_quad_sads),
+      isa_part_test(test_cndmask),
+      isa_part_test(test_swap),
+      isa_part_test(test_read_first_lane),
+      isa_part_test(test_read_write_lane),
   };
   return isa_main(tests, sizeof tests / sizeof tests[0]);
 }

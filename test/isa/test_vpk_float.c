@@ -113,8 +113,8 @@ static void test_pairs(void **state, const ref_format_t *f, const row_t *rows, u
                 row->sources, &packings[i % PACKINGS]);
     list[i] = texts[i];
   }
-  isa_prepare(state, GS_GFX90A, list, sizeof list[0], count * PACKINGS);
-  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  isa_prepare(state, ISA_PART, list, sizeof list[0], count * PACKINGS);
+  isa_wave_t *t = isa_new(state, ISA_PART);
   uint64_t seed = 30;
   for (unsigned i = 0; i < count * PACKINGS; i++)
     for (unsigned m = 0; m < FLOAT_MODES; m++)
@@ -135,10 +135,9 @@ static void test_floats(void **state) {
   test_pairs(state, &ref_f32, pairs32, sizeof pairs32 / sizeof pairs32[0]);
 }
 
-/* Scalar and constant operands, a destination that is a source, and v_pk_fmac, which adds to its destination.
- */
+/* Scalar and constant operands, and a destination that is a source. */
 static void test_operands(void **state) {
-  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  isa_wave_t *t = isa_new(state, ISA_PART);
   uint64_t seed = 31;
   for (unsigned l = 0; l < GS_LANES; l++)
     for (unsigned r = 0; r < 8; r++)
@@ -146,14 +145,10 @@ static void test_operands(void **state) {
   const float s12 = 3.0f, s13 = -5.0f;
   memcpy(&t->w.s.u32[12], &s12, 4);
   memcpy(&t->w.s.u32[13], &s13, 4);
-  fill(&t->v[20], &ref_f16, &seed);
-  fill(&t->v[21], &ref_f16, &seed);
-  fill(&t->v[22], &ref_f16, &seed);
   assert_int_equal(
       isa_run(t, "v_pk_mul_f32 v[2:3], s[12:13], v[10:11]\n"
                  "v_pk_add_f32 v[4:5], v[10:11], 2.0 op_sel_hi:[1,0]\n"
-                 "v_pk_fma_f32 v[12:13], v[12:13], v[14:15], v[16:17] op_sel:[1,0,0] op_sel_hi:[0,1,1]\n"
-                 "v_pk_fmac_f16 v22, v20, v21\n"),
+                 "v_pk_fma_f32 v[12:13], v[12:13], v[14:15], v[16:17] op_sel:[1,0,0] op_sel_hi:[0,1,1]\n"),
       GS_WAVE_RUNNING);
   for (unsigned l = 0; l < GS_LANES; l++) {
     const gs_row_t *b = t->before.v;
@@ -161,28 +156,52 @@ static void test_operands(void **state) {
     assert_true(t->v[4].f32[l] == b[10].f32[l] + 2.0f && t->v[5].f32[l] == b[11].f32[l] + 2.0f);
     assert_true(t->v[12].f32[l] == b[13].f32[l] * b[14].f32[l] + b[16].f32[l]);
     assert_true(t->v[13].f32[l] == b[12].f32[l] * b[15].f32[l] + b[17].f32[l]);
-    for (unsigned half = 0; half < 2; half++) {
-      uint64_t s[3];
-      for (unsigned i = 0; i < 3; i++)
-        s[i] = b[20 + i].u32[l] >> 16 * half & 0xffff;
-      assert_float(&ref_f16, t->v[22].u32[l] >> 16 * half & 0xffff, ref_exact(&ref_f16, REF_FMA, s, 0), false,
-                   "v_pk_fmac_f16", 0x3f0);
-    }
   }
   isa_free(t);
 }
 
-/* Moves and packing: bits, whatever they are. */
+/* Adds to its destination, in every MODE. */
+static void test_pk_fmac(void **state) {
+  isa_wave_t *t = isa_new(state, ISA_PART);
+  uint64_t seed = 32;
+  for (unsigned m = 0; m < FLOAT_MODES; m++)
+    for (unsigned run = 0; run < 6; run++) {
+      const uint64_t exec = run == 3 ? UINT64_C(0x13579bdf02468ace) : run == 4 ? 0 : UINT64_MAX;
+      for (unsigned r = 20; r <= 22; r++)
+        fill(&t->v[r], &ref_f16, &seed);
+      t->w.s.u32[12] = isa_f16_edges[isa_random(&seed) % isa_f16_edge_count] & 0xffff;
+      t->w.s.u32[12] |= isa_f16_edges[isa_random(&seed) % isa_f16_edge_count] << 16;
+      isa_set_s64(t, GS_S_EXEC, exec);
+      gs_wave_set_mode(&t->w, float_modes[m]);
+      assert_int_equal(isa_run(t, run == 5 ? "v_pk_fmac_f16 v22, s12, v21" : "v_pk_fmac_f16 v22, v20, v21"),
+                       GS_WAVE_RUNNING);
+      for (unsigned l = 0; l < GS_LANES; l++)
+        for (unsigned half = 0; half < 2 && exec >> l & 1; half++) {
+          const gs_row_t *b = t->before.v;
+          const uint32_t words[3] = {run == 5 ? t->w.s.u32[12] : b[20].u32[l], b[21].u32[l], b[22].u32[l]};
+          uint64_t s[3];
+          for (unsigned i = 0; i < 3; i++)
+            s[i] = words[i] >> 16 * half & 0xffff;
+          const uint64_t want =
+              ref_instruction(&ref_f16, REF_FMA, s, (ref_modifiers_t){0, false}, float_modes[m]);
+          assert_float(&ref_f16, t->v[22].u32[l] >> 16 * half & 0xffff, want, false, "v_pk_fmac_f16",
+                       float_modes[m]);
+        }
+      isa_assert_lanes_kept(t, 22, 1, exec);
+      isa_assert_only_changed(t, "v22");
+    }
+  isa_free(t);
+}
+
+/* Moves of pairs: bits, whatever they are. */
 static void test_moves(void **state) {
-  isa_wave_t *t = isa_new(state, GS_GFX90A);
+  isa_wave_t *t = isa_new(state, ISA_PART);
   isa_set_s64(t, GS_S_EXEC, UINT64_C(0xffffffff0000ffff));
   assert_int_equal(isa_run(t, "v_pk_mov_b32 v[2:3], v[10:11], v[12:13]\n"
                               "v_pk_mov_b32 v[4:5], v[10:11], v[12:13] op_sel:[1,0]\n"
                               "v_pk_mov_b32 v[6:7], v[10:11], v[12:13] op_sel:[0,1]\n"
                               "v_pk_mov_b32 v[14:15], v[14:15], v[14:15] op_sel:[1,0]\n"
-                              "v_pk_mov_b32 v[16:17], s[12:13], s[12:13] op_sel:[1,0]\n"
-                              "v_pack_b32_f16 v18, v10, v11\n"
-                              "v_pack_b32_f16 v19, v10, -v11 op_sel:[1,1,0]\n"),
+                              "v_pk_mov_b32 v[16:17], s[12:13], s[12:13] op_sel:[1,0]\n"),
                    GS_WAVE_RUNNING);
   for (unsigned l = 0; l < GS_LANES; l++) {
     const gs_row_t *b = t->before.v;
@@ -193,11 +212,30 @@ static void test_moves(void **state) {
     assert_int_equal(isa_u64(&t->v[6], l), b[10].u32[l] | (uint64_t)b[13].u32[l] << 32);
     assert_int_equal(isa_u64(&t->v[14], l), b[15].u32[l] | (uint64_t)b[14].u32[l] << 32);
     assert_int_equal(isa_u64(&t->v[16], l), t->w.s.u32[13] | (uint64_t)t->w.s.u32[12] << 32);
-    assert_int_equal(t->v[18].u32[l], (b[10].u32[l] & 0xffff) | b[11].u32[l] << 16);
-    assert_int_equal(t->v[19].u32[l], b[10].u32[l] >> 16 | ((b[11].u32[l] & 0xffff0000) ^ 0x80000000));
   }
-  isa_assert_lanes_kept(t, 2, 18, UINT64_C(0xffffffff0000ffff));
-  isa_assert_only_changed(t, "v[2:7] v[14:19]");
+  isa_assert_lanes_kept(t, 2, 16, UINT64_C(0xffffffff0000ffff));
+  isa_assert_only_changed(t, "v[2:7] v[14:17]");
+  isa_free(t);
+}
+
+/* Packing, likewise. */
+static void test_pack(void **state) {
+  isa_wave_t *t = isa_new(state, ISA_PART);
+  isa_set_s64(t, GS_S_EXEC, UINT64_C(0xffffffff0000ffff));
+  assert_int_equal(isa_run(t, "v_pack_b32_f16 v18, v10, v11\n"
+                              "v_pack_b32_f16 v19, v10, -v11 op_sel:[1,1,0]\n"
+                              "v_pack_b32_f16 v20, |v10|, s12 op_sel:[0,1,0]\n"),
+                   GS_WAVE_RUNNING);
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    const uint32_t a = t->before.v[10].u32[l], b = t->before.v[11].u32[l];
+    if (l >= 16 && l < 32)
+      continue;
+    assert_int_equal(t->v[18].u32[l], (a & 0xffff) | b << 16);
+    assert_int_equal(t->v[19].u32[l], a >> 16 | ((b & 0xffff0000) ^ 0x80000000));
+    assert_int_equal(t->v[20].u32[l], (a & 0x7fff) | (t->w.s.u32[12] & 0xffff0000));
+  }
+  isa_assert_lanes_kept(t, 18, 3, UINT64_C(0xffffffff0000ffff));
+  isa_assert_only_changed(t, "v[18:20]");
   isa_free(t);
 }
 
@@ -260,33 +298,32 @@ static void test_mix(void **state) {
   enum { MIXES = sizeof mixes / sizeof mixes[0] };
   static char texts[3 * MIXES][TEXT];
   uint64_t seed = 33;
-  for (unsigned fused = 0; fused < 2; fused++) {
-    const char *list[3 * MIXES];
-    for (unsigned i = 0; i < 3 * MIXES; i++) { /* neg and abs are written at the operands */
-      const packing_t *p = &mixes[i % MIXES];
-      size_t n = (size_t)snprintf(texts[i], TEXT, "%s v2", names[fused][i / MIXES]);
-      for (unsigned s = 0; s < 3; s++)
-        n += (size_t)snprintf(texts[i] + n, TEXT - n, ", %s%sv%u%s", p->neg_lo >> s & 1 ? "-" : "",
-                              p->neg_hi >> s & 1 ? "|" : "", 10 + s, p->neg_hi >> s & 1 ? "|" : "");
-      n += bits_text(texts[i] + n, TEXT - n, "op_sel", p->op_sel, 3);
-      n += bits_text(texts[i] + n, TEXT - n, "op_sel_hi", p->op_sel_hi, 3);
-      snprintf(texts[i] + n, TEXT - n, "%s", p->clamp ? " clamp" : "");
-      list[i] = texts[i];
-    }
-    const gs_target_t target = fused ? GS_GFX90A : GS_GFX900;
-    isa_prepare(state, target, list, sizeof list[0], 3 * MIXES);
-    isa_wave_t *t = isa_new(state, target);
-    for (unsigned i = 0; i < 3 * MIXES; i++)
-      for (unsigned m = 0; m < FLOAT_MODES; m++)
-        for (unsigned run = 0; run < 3; run++) {
-          for (unsigned s = 0; s < 3; s++)
-            fill(&t->v[10 + s], mixes[i % MIXES].op_sel_hi >> s & 1 ? &ref_f16 : &ref_f32, &seed);
-          gs_wave_set_mode(&t->w, float_modes[m]);
-          assert_int_equal(isa_run(t, texts[i]), GS_WAVE_RUNNING);
-          check_mix(t, fused, i / MIXES, &mixes[i % MIXES], texts[i], float_modes[m]);
-        }
-    isa_free(t);
+  const bool fused = isa_has(state, ISA_PART, names[1][0]); /* a part has one of them */
+  assert_true(isa_has(state, ISA_PART, names[0][0]) != fused);
+  const char *list[3 * MIXES];
+  for (unsigned i = 0; i < 3 * MIXES; i++) { /* neg and abs are written at the operands */
+    const packing_t *p = &mixes[i % MIXES];
+    size_t n = (size_t)snprintf(texts[i], TEXT, "%s v2", names[fused][i / MIXES]);
+    for (unsigned s = 0; s < 3; s++)
+      n += (size_t)snprintf(texts[i] + n, TEXT - n, ", %s%sv%u%s", p->neg_lo >> s & 1 ? "-" : "",
+                            p->neg_hi >> s & 1 ? "|" : "", 10 + s, p->neg_hi >> s & 1 ? "|" : "");
+    n += bits_text(texts[i] + n, TEXT - n, "op_sel", p->op_sel, 3);
+    n += bits_text(texts[i] + n, TEXT - n, "op_sel_hi", p->op_sel_hi, 3);
+    snprintf(texts[i] + n, TEXT - n, "%s", p->clamp ? " clamp" : "");
+    list[i] = texts[i];
   }
+  isa_prepare(state, ISA_PART, list, sizeof list[0], 3 * MIXES);
+  isa_wave_t *t = isa_new(state, ISA_PART);
+  for (unsigned i = 0; i < 3 * MIXES; i++)
+    for (unsigned m = 0; m < FLOAT_MODES; m++)
+      for (unsigned run = 0; run < 3; run++) {
+        for (unsigned s = 0; s < 3; s++)
+          fill(&t->v[10 + s], mixes[i % MIXES].op_sel_hi >> s & 1 ? &ref_f16 : &ref_f32, &seed);
+        gs_wave_set_mode(&t->w, float_modes[m]);
+        assert_int_equal(isa_run(t, texts[i]), GS_WAVE_RUNNING);
+        check_mix(t, fused, i / MIXES, &mixes[i % MIXES], texts[i], float_modes[m]);
+      }
+  isa_free(t);
 }
 
 /* ---- Dot products: c + a0 * b0, rounded, + a1 * b1, rounded; the sum knows no denormals, nor do gfx90a's
@@ -308,42 +345,55 @@ static uint64_t dot2(const uint64_t a[2], const uint64_t b[2], uint64_t c, bool 
 }
 
 static void test_dot(void **state) {
-  for (unsigned target = 0; target < 2; target++) {
-    isa_wave_t *t = isa_new(state, target ? GS_GFX90A : GS_GFX908);
-    uint64_t seed = 34;
-    for (unsigned run = 0; run < 60; run++) {
-      fill(&t->v[10], &ref_f16, &seed);
-      fill(&t->v[11], &ref_f16, &seed);
-      fill(&t->v[12], &ref_f32, &seed);
-      fill(&t->v[3], &ref_f32, &seed);
-      assert_int_equal(isa_run(t, "v_dot2_f32_f16 v2, v10, v11, v12\n"
-                                  "v_dot2c_f32_f16 v3, v10, v11\n"
-                                  "v_dot2_f32_f16 v4, v10, v11, v12 neg_lo:[1,0,0] neg_hi:[0,1,0] clamp\n"),
-                       GS_WAVE_RUNNING);
-      for (unsigned l = 0; l < GS_LANES; l++) {
-        const gs_row_t *v = t->before.v;
-        uint64_t a[2] = {v[10].u32[l] & 0xffff, v[10].u32[l] >> 16},
-                 b[2] = {v[11].u32[l] & 0xffff, v[11].u32[l] >> 16};
-        assert_float(&ref_f32, t->v[2].u32[l], dot2(a, b, v[12].u32[l], target), false, "v_dot2_f32_f16",
+  const bool flush = isa_part(state) == GS_GFX90A, accumulates = isa_has(state, ISA_PART, "v_dot2c_f32_f16");
+  isa_wave_t *t = isa_new(state, ISA_PART);
+  uint64_t seed = 34;
+  for (unsigned run = 0; run < 60; run++) {
+    const uint64_t exec = run % 10 ? UINT64_MAX : run % 20 ? 0 : UINT64_C(0x0f1e2d3c4b5a6978);
+    fill(&t->v[10], &ref_f16, &seed);
+    fill(&t->v[11], &ref_f16, &seed);
+    fill(&t->v[12], &ref_f32, &seed);
+    fill(&t->v[3], &ref_f32, &seed);
+    isa_set_s64(t, GS_S_EXEC, exec);
+    assert_int_equal(
+        isa_run(t, accumulates ? "v_dot2_f32_f16 v2, v10, v11, v12\n"
+                                 "v_dot2_f32_f16 v4, v10, v11, v12 neg_lo:[1,0,0] neg_hi:[0,1,0] clamp\n"
+                                 "v_dot2c_f32_f16 v3, v10, v11\n"
+                               : "v_dot2_f32_f16 v2, v10, v11, v12\n"
+                                 "v_dot2_f32_f16 v4, v10, v11, v12 neg_lo:[1,0,0] neg_hi:[0,1,0] clamp\n"),
+        GS_WAVE_RUNNING);
+    for (unsigned l = 0; l < GS_LANES; l++) {
+      const gs_row_t *v = t->before.v;
+      uint64_t a[2] = {v[10].u32[l] & 0xffff, v[10].u32[l] >> 16},
+               b[2] = {v[11].u32[l] & 0xffff, v[11].u32[l] >> 16};
+      if (!(exec >> l & 1))
+        continue;
+      assert_float(&ref_f32, t->v[2].u32[l], dot2(a, b, v[12].u32[l], flush), false, "v_dot2_f32_f16", 0x3f0);
+      if (accumulates)
+        assert_float(&ref_f32, t->v[3].u32[l], dot2(a, b, v[3].u32[l], flush), false, "v_dot2c_f32_f16",
                      0x3f0);
-        assert_float(&ref_f32, t->v[3].u32[l], dot2(a, b, v[3].u32[l], target), false, "v_dot2c_f32_f16",
-                     0x3f0);
-        a[0] ^= 0x8000;
-        b[1] ^= 0x8000;
-        const uint64_t r =
-            ref_modify(&ref_f32, dot2(a, b, v[12].u32[l], target), (ref_modifiers_t){0, true}, 0x3f0);
-        assert_float(&ref_f32, t->v[4].u32[l], r, false, "v_dot2_f32_f16 clamp", 0x3f0);
-      }
-      isa_assert_only_changed(t, "v[2:4]");
+      a[0] ^= 0x8000;
+      b[1] ^= 0x8000;
+      const uint64_t r =
+          ref_modify(&ref_f32, dot2(a, b, v[12].u32[l], flush), (ref_modifiers_t){0, true}, 0x3f0);
+      assert_float(&ref_f32, t->v[4].u32[l], r, false, "v_dot2_f32_f16 clamp", 0x3f0);
     }
-    isa_free(t);
+    isa_assert_lanes_kept(t, 2, 3, exec);
+    isa_assert_only_changed(t, accumulates ? "v[2:4]" : "v2 v4");
   }
+  isa_free(t);
 }
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_halves), cmocka_unit_test(test_floats), cmocka_unit_test(test_operands),
-      cmocka_unit_test(test_moves),  cmocka_unit_test(test_mix),    cmocka_unit_test(test_dot),
+      isa_part_test(test_halves),
+      isa_part_test_on(test_floats, GS_GFX90A),
+      isa_part_test_on(test_operands, GS_GFX90A),
+      isa_part_test_on(test_pk_fmac, GS_GFX908_UP),
+      isa_part_test_on(test_moves, GS_GFX90A),
+      isa_part_test(test_pack),
+      isa_part_test(test_mix),
+      isa_part_test_on(test_dot, GS_GFX906_UP),
   };
   return isa_main(tests, sizeof tests / sizeof tests[0]);
 }
