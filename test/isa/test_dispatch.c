@@ -49,7 +49,7 @@ static void bench_init(bench_t *b, void **state, uint32_t workers) {
   const gs_device_ops_t ops = {0};
   memset(b, 0, sizeof *b);
   b->state = state;
-  b->device = gs_device_create(gs_profile_find("gfx90a"), 0, &options, &ops);
+  b->device = gs_device_create(gs_profile_find(gs_target_name(isa_part(state))), 0, &options, &ops);
   assert_non_null(b->device);
   b->code = pages(CODE_PAGES * PAGE);
   b->out = pages(OUT_BYTES);
@@ -68,11 +68,13 @@ static void bench_fini(bench_t *b) {
 /* Places a kernel of 32 vector registers with two user SGPRs and three workgroup numbers. */
 static void load(bench_t *b, const char *text) {
   size_t count;
-  const uint32_t *words = isa_assemble(b->state, GS_GFX90A, text, &count);
+  const uint32_t *words = isa_assemble(b->state, ISA_PART, text, &count);
   const int64_t entry = CODE_OFFSET;
-  const uint32_t rsrc1 = 3 | 0xf0 << 12 | 1 << 21 | 1 << 23; /* 4 granules of 8 registers, MODE as compilers have it */
+  const bool unified = isa_part(b->state) == GS_GFX90A;
+  const uint32_t granules = unified ? 4 : 8; /* of 8 or 4 registers */
+  const uint32_t rsrc1 = (granules - 1) | 0xf0 << 12 | 1 << 21 | 1 << 23; /* MODE as compilers have it */
   const uint32_t rsrc2 = 2 << 1 | 7 << 7 | 2 << 11;          /* 2 user SGPRs, workgroup x y z, work-item x y z */
-  const uint32_t rsrc3 = 7;                                  /* accumulation registers from 32 */
+  const uint32_t rsrc3 = unified ? 7 : 0;                    /* accumulation registers from 32 */
   const uint16_t properties = 1 << 3;                        /* kernarg pointer */
   memset(b->code, 0, CODE_PAGES * PAGE);
   memcpy(b->code + 16, &entry, sizeof entry);
@@ -106,11 +108,18 @@ static uint32_t least(uint32_t a, uint32_t b) {
   return a < b ? a : b;
 }
 
+/* gfx90a packs work-item IDs into v0; other parts have them in v0, v1 and v2. */
+static const char *pack_ids(void *const *state) {
+  return isa_part(state) == GS_GFX90A ? "" : "v_lshl_or_b32 v0, v1, 10, v0\nv_lshl_or_b32 v0, v2, 20, v0\n";
+}
+
 /* Every work-item stores its packed ID at [workgroup number][order of arrival]; the count per workgroup is at [...][0]. */
 static void test_ids(void **state) {
   bench_t b;
   bench_init(&b, state, 3);
-  load(&b, "s_mul_i32 s5, s3, 3\n"
+  char text[512];
+  (void)snprintf(text, sizeof text, "%s%s", pack_ids(state),
+           "s_mul_i32 s5, s3, 3\n"
            "s_add_u32 s5, s5, s2\n"
            "s_mul_i32 s6, s4, 6\n"
            "s_add_u32 s5, s5, s6\n"     /* 3 x 2 x 2 workgroups */
@@ -122,6 +131,7 @@ static void test_ids(void **state) {
            "v_lshl_add_u32 v3, v3, 2, v1\n"
            "global_store_dword v3, v0, s[0:1] offset:4\n"
            "s_endpgm\n");
+  load(&b, text);
   const uint32_t grid[3] = {17, 9, 5};
   const uint16_t group[3] = {8, 7, 3};
   assert_int_equal(run(&b, grid, group), GS_DONE);
@@ -366,17 +376,17 @@ int main(void) {
   gs_guard_install();
   sigaction(SIGSEGV, NULL, &guard);
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_ids),
-      cmocka_unit_test(test_barrier),
-      cmocka_unit_test(test_spinning_wave),
-      cmocka_unit_test(test_waiting_groups_sleeping),
-      cmocka_unit_test(test_waiting_groups_spinning),
-      cmocka_unit_test(test_register_index),
-      cmocka_unit_test(test_checks),
-      cmocka_unit_test(test_faults),
-      cmocka_unit_test(test_stop),
-      cmocka_unit_test(test_unmap_under_kernel),
-      cmocka_unit_test(test_vanished_memory),
+      isa_part_test(test_ids),
+      isa_part_test(test_barrier),
+      isa_part_test_on(test_spinning_wave, GS_GFX90A),
+      isa_part_test_on(test_waiting_groups_sleeping, GS_GFX90A),
+      isa_part_test_on(test_waiting_groups_spinning, GS_GFX90A),
+      isa_part_test(test_register_index),
+      isa_part_test(test_checks),
+      isa_part_test(test_faults),
+      isa_part_test_on(test_stop, GS_GFX90A),
+      isa_part_test_on(test_unmap_under_kernel, GS_GFX90A),
+      isa_part_test_on(test_vanished_memory, GS_GFX90A),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);
 }

@@ -526,13 +526,11 @@ static void test_registers(void **state) {
       const sop_row_t *const row = &families[f].rows[i];
       add_text(&texts, row, reg(d, D, row->d_bits), reg(a, A, row->a_bits), reg(b, B, row->b_bits));
     }
-  for (unsigned g = 0; g < ISA_TARGETS; g++) {
-    isa_prepare(state, isa_targets[g], texts.pointer, sizeof *texts.pointer, texts.count);
-    isa_wave_t *const t = isa_new(state, isa_targets[g]);
-    for (size_t i = 0; i < texts.count; i++)
-      check_edges(t, texts.row[i], texts.text[i]);
-    isa_free(t);
-  }
+  isa_prepare(state, ISA_PART, texts.pointer, sizeof *texts.pointer, texts.count);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  for (size_t i = 0; i < texts.count; i++)
+    check_edges(t, texts.row[i], texts.text[i]);
+  isa_free(t);
 }
 
 /* Destination and sources in one register: all is read before anything is written. */
@@ -545,8 +543,8 @@ static void test_overlap(void **state) {
       char d[16], a[16], b[16];
       add_text(&texts, row, reg(d, A, row->d_bits), reg(a, A, row->a_bits), reg(b, A, row->b_bits));
     }
-  isa_prepare(state, GS_GFX908, texts.pointer, sizeof *texts.pointer, texts.count);
-  isa_wave_t *const t = isa_new(state, GS_GFX908);
+  isa_prepare(state, ISA_PART, texts.pointer, sizeof *texts.pointer, texts.count);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   for (size_t i = 0; i < texts.count; i++) {
     const sop_row_t *const row = texts.row[i];
     (void)isa_run(t, texts.text[i]);
@@ -588,31 +586,36 @@ enum { CONSTANTS = sizeof constants / sizeof *constants };
 
 /* Every instruction with every constant as its first source, and as its second one. */
 static void check_constants(void **state, bool second) {
-  isa_wave_t *const t = isa_new(state, GS_GFX906);
+  static texts_t texts[CONSTANTS];
+  static const char *list[CONSTANTS * MOST_ROWS];
+  size_t listed = 0;
   for (size_t c = 0; c < CONSTANTS; c++) {
-    static texts_t texts;
-    texts.count = 0;
+    texts[c].count = 0;
     for (size_t f = 0; f < FAMILIES; f++)
       for (size_t i = 0; i < families[f].count; i++) {
         const sop_row_t *const row = &families[f].rows[i];
         char d[16], r[16];
         if (second && row->b_bits)
-          add_text(&texts, row, reg(d, D, row->d_bits), reg(r, A, row->a_bits), constants[c].text);
+          add_text(&texts[c], row, reg(d, D, row->d_bits), reg(r, A, row->a_bits), constants[c].text);
         else if (!second)
-          add_text(&texts, row, reg(d, D, row->d_bits), constants[c].text, reg(r, B, row->b_bits));
+          add_text(&texts[c], row, reg(d, D, row->d_bits), constants[c].text, reg(r, B, row->b_bits));
       }
-    isa_prepare(state, GS_GFX906, texts.pointer, sizeof *texts.pointer, texts.count);
-    for (size_t i = 0; i < texts.count; i++) {
-      const sop_row_t *const row = texts.row[i];
+    for (size_t i = 0; i < texts[c].count; i++)
+      list[listed++] = texts[c].pointer[i];
+  }
+  isa_prepare(state, ISA_PART, list, sizeof *list, listed);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  for (size_t c = 0; c < CONSTANTS; c++)
+    for (size_t i = 0; i < texts[c].count; i++) {
+      const sop_row_t *const row = texts[c].row[i];
       const uint64_t a = row->a_bits == 64 ? constants[c].value64 : constants[c].value32;
       const uint64_t b = row->b_bits == 64 ? constants[c].value64 : constants[c].value32;
-      (void)isa_run(t, texts.text[i]);
+      (void)isa_run(t, texts[c].text[i]);
       isa_reset(t, (unsigned)i);
-      check(t, row, texts.text[i], D,
+      check(t, row, texts[c].text[i], D,
             (sop_in_t){.a = second ? read_reg(t, A, row->a_bits) : a,
                        .b = second ? b : read_reg(t, B, row->b_bits)});
     }
-  }
   isa_free(t);
 }
 static void test_constant_first(void **state) {
@@ -654,23 +657,21 @@ static const struct {
 };
 static void test_specials(void **state) {
   enum { COUNT = sizeof specials / sizeof *specials };
-  for (unsigned i = 0; i < ISA_TARGETS; i++) {
-    isa_prepare(state, isa_targets[i], &specials[0].text, sizeof *specials, COUNT);
-    isa_wave_t *const t = isa_new(state, isa_targets[i]);
-    for (size_t k = 0; k < COUNT; k++) {
-      t->w.scc = 1;
-      t->w.s.u32[GS_S_M0] = 0x11111111;
-      isa_set_s64(t, GS_S_VCC, UINT64_C(0x3333333322222222));
-      isa_set_s64(t, GS_S_EXEC, UINT64_C(0x5555555544444444));
-      isa_set_s64(t, GS_S_FLAT_SCRATCH, UINT64_C(0x7777777766666666));
-      isa_set_s64(t, GS_S_XNACK_MASK, UINT64_C(0x9999999988888888));
-      (void)isa_run(t, specials[k].text);
-      if (read_reg(t, 10, specials[k].bits) != specials[k].value)
-        fail_msg("%s: 0x%llx", specials[k].text, (unsigned long long)read_reg(t, 10, specials[k].bits));
-      isa_assert_only_changed(t, "s[10:11] vcc exec scc");
-    }
-    isa_free(t);
+  isa_prepare(state, ISA_PART, &specials[0].text, sizeof *specials, COUNT);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  for (size_t k = 0; k < COUNT; k++) {
+    t->w.scc = 1;
+    t->w.s.u32[GS_S_M0] = 0x11111111;
+    isa_set_s64(t, GS_S_VCC, UINT64_C(0x3333333322222222));
+    isa_set_s64(t, GS_S_EXEC, UINT64_C(0x5555555544444444));
+    isa_set_s64(t, GS_S_FLAT_SCRATCH, UINT64_C(0x7777777766666666));
+    isa_set_s64(t, GS_S_XNACK_MASK, UINT64_C(0x9999999988888888));
+    (void)isa_run(t, specials[k].text);
+    if (read_reg(t, 10, specials[k].bits) != specials[k].value)
+      fail_msg("%s: 0x%llx", specials[k].text, (unsigned long long)read_reg(t, 10, specials[k].bits));
+    isa_assert_only_changed(t, "s[10:11] vcc exec scc");
   }
+  isa_free(t);
 }
 
 /* Named registers as destinations. */
@@ -689,7 +690,7 @@ static void test_destinations(void **state) {
       {"s_mov_b64 exec, 5", "exec", GS_S_EXEC, 5},
       {"s_movk_i32 s101, -2", "s101", 101, 0xfffffffe},
   };
-  isa_wave_t *const t = isa_new(state, GS_GFX90A);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     isa_reset(t, 0);
     (void)isa_run(t, rows[i].text);
@@ -707,7 +708,7 @@ static void test_destinations(void **state) {
 
 /* EXEC itself as source and destination of the instructions that write it. */
 static void test_exec_operand(void **state) {
-  isa_wave_t *const t = isa_new(state, GS_GFX90A);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   for (size_t i = 0; i < COUNT_SOP1; i++) {
     const sop_row_t *const row = &sop1_rows[i];
     if (row->model != m_saveexec)
@@ -728,10 +729,10 @@ static void test_exec_operand(void **state) {
 
 /* ---- Immediates ---- */
 
-static void check_immediates(void **state, gs_target_t target) {
+static void test_immediates(void **state) {
   static const int immediates[] = {0, 1, 2, 100, 0x7ffe, 0x7fff, -1, -2, -100, -0x7fff, -0x8000};
   enum { COUNT = sizeof immediates / sizeof *immediates, ROWS = sizeof sopk_rows / sizeof *sopk_rows };
-  isa_wave_t *const t = isa_new(state, target);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   for (size_t k = 0; k < COUNT; k++) {
     static texts_t texts;
     texts.count = 0;
@@ -742,7 +743,7 @@ static void check_immediates(void **state, gs_target_t target) {
       (void)snprintf(immediate, sizeof immediate, "%d", is_unsigned ? immediates[k] & 0xffff : immediates[k]);
       add_text(&texts, &sopk_rows[i], reg(d, D, 32), reg(a, A, 32), immediate);
     }
-    isa_prepare(state, target, texts.pointer, sizeof *texts.pointer, texts.count);
+    isa_prepare(state, ISA_PART, texts.pointer, sizeof *texts.pointer, texts.count);
     for (size_t i = 0; i < texts.count; i++) {
       uint64_t seed = k;
       (void)isa_run(t, texts.text[i]);
@@ -758,17 +759,11 @@ static void check_immediates(void **state, gs_target_t target) {
   }
   isa_free(t);
 }
-static void test_immediates(void **state) {
-  for (unsigned g = 0; g < ISA_TARGETS; g++)
-    check_immediates(state, isa_targets[g]);
-}
-
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_registers),      cmocka_unit_test(test_overlap),
-      cmocka_unit_test(test_constant_first), cmocka_unit_test(test_constant_second),
-      cmocka_unit_test(test_specials),       cmocka_unit_test(test_destinations),
-      cmocka_unit_test(test_exec_operand),   cmocka_unit_test(test_immediates),
+      isa_part_test(test_registers),       isa_part_test(test_overlap),    isa_part_test(test_constant_first),
+      isa_part_test(test_constant_second), isa_part_test(test_specials),   isa_part_test(test_destinations),
+      isa_part_test(test_exec_operand),    isa_part_test(test_immediates),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);
 }
