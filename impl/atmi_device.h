@@ -16,9 +16,11 @@ enum { ATMI_DEVICE_QUEUES = 32, ATMI_DEVICE_PLACES_LOG2 = 6 };
 
 typedef struct atmi_stream atmi_stream_t;
 
-/* Where a thread leaves its idle stream: a cache line of its own, so that threads do not slow each other. */
+/* What a thread leaves for its next use: a cache line of its own, so that threads do not slow each other. */
 typedef struct atmi_stream_place {
-  _Alignas(64) _Atomic(atmi_stream_t *) stream;
+  _Alignas(64) _Atomic(atmi_stream_t *) stream; /* idle */
+  atmi_spin_t lock;
+  struct atmi_event *events; /* free ones that were made here; guarded by lock */
 } atmi_stream_place_t;
 
 /* What never changes after discovery. */

@@ -12,16 +12,19 @@ void atmi_event_pool_init(atmi_device_t *device) {
 
 atmi_status_t atmi_event_take(atmi_device_t *device, atmi_event_t **event) {
   void *object;
+  if ((*event = atmi_event_take_here(device)))
+    return ATMI_OK;
   atmi_status_t status = atmi_pool_take(&device->events, &object);
   if (status)
     return atmi_fail(status, device->label, "cannot make an event: out of host memory");
   *event = object;
-  atomic_store_explicit(&(*event)->mark, 0, memory_order_relaxed);
+  (*event)->home = atmi_stream_place(device);
   return ATMI_OK;
 }
 
 void atmi_event_put(atmi_event_t *event) {
-  atmi_pool_put(&event->device->events, event);
+  while (!atmi_event_put_home(event))
+    sched_yield();
 }
 
 /* Whether bytes that the device has retrieved are still to be moved to the user's memory by the host. No
@@ -34,18 +37,22 @@ static bool copies_out_later(const atmi_stream_t *stream) {
   return false;
 }
 
-atmi_status_t atmi_event_record(atmi_event_t *event, atmi_stream_t *stream) {
+atmi_status_t atmi_event_record_pending(atmi_event_t *event, atmi_stream_t *stream) {
   atmi_signal_mark_t mark = 0;
-  if (stream && copies_out_later(stream)) {
+  if (atmi_stream_settle(stream)) {
+    /* complete */
+  } else if (copies_out_later(stream)) {
     atmi_status_t status = atmi_stream_synchronize(stream);
     if (status)
       return status;
-  } else if (stream) {
+  } else {
     atmi_stream_settle_waits(stream);
     if (stream->tail) {
       mark = atmi_signal_mark(stream->tail);
       /* What the stream launches next must not count into the event: a cycle of waits could come of it. */
       stream->tail->closed = true;
+      /* Others may know its own signal from now on. */
+      stream->phase |= ATMI_STREAM_BUSY;
     }
   }
   /* Release: who takes the mark sees the signal as this use of it began. */

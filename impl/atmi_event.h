@@ -9,6 +9,8 @@
 typedef struct atmi_event {
   atmi_pool_link_t link;
   atmi_device_t *device;
+  atmi_stream_place_t *home; /* of the thread that made it: where it goes when it is put */
+  struct atmi_event *next;   /* there */
   /* libomptarget may wait for an event in one thread while another records it anew. */
   _Atomic atmi_signal_mark_t mark; /* of a signal of the device; 0: complete */
 } atmi_event_t;
@@ -19,10 +21,49 @@ void atmi_event_pool_init(atmi_device_t *device);
 ATMI_MUST_CHECK atmi_status_t atmi_event_take(atmi_device_t *device, atmi_event_t **event);
 void atmi_event_put(atmi_event_t *event);
 
+/* The same without a wait, to be tried first: NULL or false if the place is in use, or has no event. */
+static inline atmi_event_t *atmi_event_take_here(atmi_device_t *device) {
+  atmi_stream_place_t *place = atmi_stream_place(device);
+  if (!atmi_spin_try(&place->lock))
+    return NULL;
+  atmi_event_t *first = place->events;
+  if (first)
+    place->events = first->next;
+  atmi_spin_unlock(&place->lock);
+  return first;
+}
+
+static inline bool atmi_event_put_home(atmi_event_t *event) {
+  atmi_stream_place_t *home = event->home;
+  /* Relaxed: the lock orders it before the event's next use. */
+  atomic_store_explicit(&event->mark, 0, memory_order_relaxed);
+  if (!atmi_spin_try(&home->lock))
+    return false;
+  event->next = home->events;
+  home->events = event;
+  atmi_spin_unlock(&home->lock);
+  return true;
+}
+
+/* As atmi_event_record, of a stream with something that is not known to be complete. */
+ATMI_MUST_CHECK atmi_status_t atmi_event_record_pending(atmi_event_t *event, atmi_stream_t *stream);
+
 /* Marks the present end of a stream of the same device; what the stream does afterwards is not part of the
  * event. NULL: complete. Waits on the host only if the stream waits for another event and has done nothing
  * since, or has retrieved data that the host has yet to move to its place; fails as that does. */
-ATMI_MUST_CHECK atmi_status_t atmi_event_record(atmi_event_t *event, atmi_stream_t *stream);
+ATMI_MUST_CHECK static inline atmi_status_t atmi_event_record(atmi_event_t *event, atmi_stream_t *stream) {
+  if (stream && !atmi_stream_is_done(stream))
+    return atmi_event_record_pending(event, stream);
+  /* Release: who sees that the event is complete sees what the operations wrote, as this thread does. */
+  atomic_store_explicit(&event->mark, 0, memory_order_release);
+  return ATMI_OK;
+}
+
+/* Whether the event was complete when it was recorded: nothing needs to be asked then. */
+static inline bool atmi_event_is_complete(const atmi_event_t *event) {
+  /* Acquire pairs with the release of the record. */
+  return !atomic_load_explicit(&event->mark, memory_order_acquire);
+}
 
 /* Makes the stream's next operation wait for the event. Costs nothing if it is complete. */
 ATMI_MUST_CHECK atmi_status_t atmi_event_wait(atmi_event_t *event, atmi_stream_t *stream);

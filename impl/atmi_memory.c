@@ -10,55 +10,53 @@
 
 enum { FIRST_CAPACITY = 64 };
 
+/* The table of a device without blocks. */
+static atmi_allocation_t *no_blocks[1];
+
 void atmi_memory_init(atmi_device_t *device, uint64_t threshold, atmi_memory_t *memory) {
-  *memory = (atmi_memory_t){.device = device, .threshold = threshold};
+  const uint64_t most = UINT64_C(1) << (ATMI_MEMORY_PAGE_SHIFT + ATMI_MEMORY_CLASSES - 1);
+  *memory =
+      (atmi_memory_t){.device = device, .threshold = threshold < most ? threshold : most, .table = no_blocks};
+  memory->at_once = device->machine->timeline ? 0 : memory->threshold;
 }
 
 /* ---- the table ---- */
 
-static size_t hash(const atmi_memory_t *memory, const void *pointer) {
-  return (size_t)(((uintptr_t)pointer >> ATMI_MEMORY_PAGE_SHIFT) * UINT64_C(0x9e3779b97f4a7c15) >> 20) &
-         (memory->capacity - 1);
-}
-
-/* The slot of a pointer, or the empty one where it would be. */
-static size_t find_slot(const atmi_memory_t *memory, const void *pointer) {
-  size_t i = hash(memory, pointer);
-  while (memory->table[i] && memory->table[i]->pointer != pointer)
-    i = (i + 1) & (memory->capacity - 1);
-  return i;
+static void free_table(const atmi_memory_t *memory) {
+  if (memory->mask)
+    free(memory->table);
 }
 
 static bool grow(atmi_memory_t *memory) {
-  atmi_memory_t larger = {.capacity = memory->capacity ? 2 * memory->capacity : FIRST_CAPACITY};
-  larger.table = calloc(larger.capacity, sizeof(atmi_allocation_t *));
+  size_t capacity = memory->mask ? 2 * (memory->mask + 1) : FIRST_CAPACITY;
+  atmi_memory_t larger = {.mask = capacity - 1, .table = calloc(capacity, sizeof(atmi_allocation_t *))};
   if (!larger.table)
     return false;
-  for (size_t i = 0; i < memory->capacity; i++)
+  for (size_t i = 0; i <= memory->mask; i++)
     if (memory->table[i])
-      larger.table[find_slot(&larger, memory->table[i]->pointer)] = memory->table[i];
-  free(memory->table);
+      larger.table[atmi_memory_find(&larger, memory->table[i]->pointer)] = memory->table[i];
+  free_table(memory);
   memory->table = larger.table;
-  memory->capacity = larger.capacity;
+  memory->mask = larger.mask;
   return true;
 }
 
 static bool insert(atmi_memory_t *memory, atmi_allocation_t *allocation) {
-  if (2 * (memory->count + 1) > memory->capacity && !grow(memory))
+  if (2 * (memory->count + 1) > memory->mask + 1 && !grow(memory))
     return false;
-  memory->table[find_slot(memory, allocation->pointer)] = allocation;
+  memory->table[atmi_memory_find(memory, allocation->pointer)] = allocation;
   memory->count++;
   return true;
 }
 
 /* Empties a slot and moves later entries of its run up, so that probing never meets a hole too early. */
 static void erase(atmi_memory_t *memory, size_t hole) {
-  size_t mask = memory->capacity - 1, i = hole;
+  size_t mask = memory->mask, i = hole;
   for (;;) {
     i = (i + 1) & mask;
     if (!memory->table[i])
       break;
-    size_t home = hash(memory, memory->table[i]->pointer);
+    size_t home = atmi_memory_home(memory, memory->table[i]->pointer);
     if (((i - home) & mask) < ((i - hole) & mask))
       continue;
     memory->table[hole] = memory->table[i];
@@ -73,9 +71,7 @@ static void erase(atmi_memory_t *memory, size_t hole) {
 static uint8_t class_of(const atmi_memory_t *memory, uint64_t bytes, atmi_memory_kind_t kind) {
   if (kind != ATMI_MEMORY_DEVICE || !memory->threshold || bytes > memory->threshold)
     return ATMI_MEMORY_CLASSES;
-  uint64_t pages = bytes ? (bytes - 1) >> ATMI_MEMORY_PAGE_SHIFT : 0; /* beyond the first */
-  int size_class = pages ? 64 - __builtin_clzll(pages) : 0;
-  return size_class < ATMI_MEMORY_CLASSES ? (uint8_t)size_class : ATMI_MEMORY_CLASSES;
+  return bytes ? (uint8_t)atmi_memory_class(bytes) : 0;
 }
 
 static void destroy_block(atmi_allocation_t *block) {
@@ -92,7 +88,7 @@ static bool empty_cache(atmi_memory_t *memory) {
       atmi_allocation_t *block = memory->cache[size_class];
       if (block) {
         memory->cache[size_class] = block->next;
-        erase(memory, find_slot(memory, block->pointer));
+        erase(memory, atmi_memory_find(memory, block->pointer));
       }
       atmi_spin_unlock(&memory->lock);
       if (!block)
@@ -164,27 +160,21 @@ static __attribute__((noinline)) atmi_status_t make_block(atmi_memory_t *memory,
   return ATMI_OK;
 }
 
-static inline __attribute__((always_inline)) atmi_status_t
-allocate(atmi_memory_t *memory, uint64_t bytes, atmi_memory_kind_t kind, const void *host, void **pointer) {
-  uint8_t size_class = class_of(memory, bytes, kind);
-  if (size_class < ATMI_MEMORY_CLASSES) {
-    atmi_spin_lock(&memory->lock);
-    atmi_allocation_t *block = memory->cache[size_class];
-    if (block) {
-      memory->cache[size_class] = block->next;
-      block->host = host;
-      block->bytes = bytes;
-      block->live = true;
-    }
-    atmi_spin_unlock(&memory->lock);
-    if (block) {
-      *pointer = block->pointer;
-      return ATMI_OK;
-    }
-  }
+static void *take_cached(atmi_memory_t *memory, const atmi_allocation_t *wanted) {
+  if (wanted->size_class == ATMI_MEMORY_CLASSES)
+    return NULL;
+  atmi_spin_lock(&memory->lock);
+  void *pointer = atmi_memory_pop(memory, wanted->size_class, wanted->bytes, wanted->host);
+  atmi_spin_unlock(&memory->lock);
+  return pointer;
+}
+
+static atmi_status_t allocate(atmi_memory_t *memory, uint64_t bytes, atmi_memory_kind_t kind,
+                              const void *host, void **pointer) {
   const atmi_allocation_t wanted = {
-      .host = host, .bytes = bytes, .kind = (uint8_t)kind, .size_class = size_class, .live = true};
-  return make_block(memory, &wanted, pointer);
+      .host = host, .bytes = bytes, .kind = (uint8_t)kind, .size_class = class_of(memory, bytes, kind)};
+  *pointer = take_cached(memory, &wanted);
+  return *pointer ? ATMI_OK : make_block(memory, &wanted, pointer);
 }
 
 static __attribute__((noinline)) atmi_status_t describe_stranger(const atmi_memory_t *memory,
@@ -193,25 +183,19 @@ static __attribute__((noinline)) atmi_status_t describe_stranger(const atmi_memo
                    "cannot free %p: it is not allocated on this device (freed twice?)", pointer);
 }
 
-static inline __attribute__((always_inline)) atmi_status_t release(atmi_memory_t *memory, void *pointer) {
+static atmi_status_t release(atmi_memory_t *memory, void *pointer) {
   if (!pointer)
     return ATMI_OK;
   atmi_spin_lock(&memory->lock);
-  size_t slot = memory->capacity ? find_slot(memory, pointer) : 0;
-  atmi_allocation_t *block = memory->capacity ? memory->table[slot] : NULL;
-  if (!block || !block->live) {
-    atmi_spin_unlock(&memory->lock);
-    return describe_stranger(memory, pointer);
-  }
-  block->live = false;
-  bool kept = block->size_class < ATMI_MEMORY_CLASSES;
-  if (kept) {
-    block->next = memory->cache[block->size_class];
-    memory->cache[block->size_class] = block;
-  } else {
+  size_t slot = atmi_memory_find(memory, pointer);
+  atmi_allocation_t *block = memory->table[slot];
+  bool live = block && block->size_class != ATMI_MEMORY_CACHED;
+  bool kept = live && atmi_memory_push(memory, block);
+  if (live && !kept)
     erase(memory, slot);
-  }
   atmi_spin_unlock(&memory->lock);
+  if (!live)
+    return describe_stranger(memory, pointer);
   if (kept)
     return ATMI_OK;
   free(block);
@@ -254,9 +238,11 @@ atmi_status_t atmi_memory_free(atmi_memory_t *memory, void *pointer) {
 bool atmi_memory_nearest(atmi_memory_t *memory, uint64_t address, atmi_allocation_t *allocation) {
   bool found = false;
   atmi_spin_lock(&memory->lock);
-  for (size_t i = 0; i < memory->capacity; i++) {
+  for (size_t i = 0; i <= memory->mask; i++) {
     const atmi_allocation_t *candidate = memory->table[i];
-    uint64_t begin = candidate && candidate->live ? (uint64_t)(uintptr_t)candidate->pointer : 0;
+    uint64_t begin = candidate && candidate->size_class != ATMI_MEMORY_CACHED
+                         ? (uint64_t)(uintptr_t)candidate->pointer
+                         : 0;
     if (!begin || begin > address || (found && begin < (uint64_t)(uintptr_t)allocation->pointer))
       continue;
     *allocation = *candidate;
@@ -316,9 +302,9 @@ void atmi_memory_fini(atmi_memory_t *memory) {
     memory->variables = variable->next;
     free(variable);
   }
-  for (size_t i = 0; i < memory->capacity; i++)
+  for (size_t i = 0; i <= memory->mask; i++)
     if (memory->table[i])
       destroy_block(memory->table[i]);
-  free(memory->table);
+  free_table(memory);
   *memory = (atmi_memory_t){0};
 }

@@ -18,7 +18,7 @@ typedef enum atmi_memory_kind {
 } atmi_memory_kind_t;
 
 /* Blocks are kept by the power of two of their size, from one page up. */
-enum { ATMI_MEMORY_PAGE_SHIFT = 12, ATMI_MEMORY_CLASSES = 20 };
+enum { ATMI_MEMORY_PAGE_SHIFT = 12, ATMI_MEMORY_CLASSES = 20, ATMI_MEMORY_CACHED };
 
 typedef struct atmi_allocation {
   void *pointer;
@@ -26,8 +26,9 @@ typedef struct atmi_allocation {
   uint64_t bytes;               /* as asked for */
   struct atmi_allocation *next; /* among cached blocks of the same size */
   uint8_t kind;                 /* atmi_memory_kind_t */
-  uint8_t size_class; /* power of two of its size, or ATMI_MEMORY_CLASSES for a block that is not cached */
-  bool live;          /* else cached */
+  /* Of a live block: the power of two of its size, or ATMI_MEMORY_CLASSES if it will not be cached.
+   * ATMI_MEMORY_CACHED: it is. */
+  uint8_t size_class;
 } atmi_allocation_t;
 
 /* A variable of a loaded image. */
@@ -41,10 +42,11 @@ typedef struct atmi_variable {
 typedef struct atmi_memory {
   atmi_device_t *device;
   uint64_t threshold; /* largest size that is cached */
+  uint64_t at_once;   /* the same; 0 with a timeline, which only the general ways know */
   atmi_spin_t lock;   /* held for table and cache only, never across a call of HSA */
   /* Live and cached blocks, by pointer: open addressing with linear probing, at most half full. */
   atmi_allocation_t **table;
-  size_t capacity, count;
+  size_t mask, count; /* mask: number of slots - 1, 0 while there are no blocks */
   atmi_allocation_t *cache[ATMI_MEMORY_CLASSES];
   atmi_variable_t *variables; /* guarded by the lock, too */
 } atmi_memory_t;
@@ -52,6 +54,70 @@ typedef struct atmi_memory {
 void atmi_memory_init(atmi_device_t *device, uint64_t threshold, atmi_memory_t *memory);
 /* Returns everything to HSA, also what nobody freed. Accepts a zeroed object. */
 void atmi_memory_fini(atmi_memory_t *memory);
+
+/* The class of a size that is not 0. */
+static inline uint32_t atmi_memory_class(uint64_t bytes) {
+  return 63 - (uint32_t)__builtin_clzll(2 * ((bytes - 1) >> ATMI_MEMORY_PAGE_SHIFT) + 1);
+}
+
+/* Where a pointer is looked for first. */
+static inline size_t atmi_memory_home(const atmi_memory_t *memory, const void *pointer) {
+  return (size_t)(((uintptr_t)pointer >> ATMI_MEMORY_PAGE_SHIFT) * UINT64_C(0x9e3779b97f4a7c15) >> 20) &
+         memory->mask;
+}
+
+/* The slot of a pointer, or the empty one where it would be. */
+static inline size_t atmi_memory_find(const atmi_memory_t *memory, const void *pointer) {
+  size_t i = atmi_memory_home(memory, pointer);
+  while (memory->table[i] && memory->table[i]->pointer != pointer)
+    i = (i + 1) & memory->mask;
+  return i;
+}
+
+/* Takes a block out of the cache, and puts one into it; under the lock. NULL: there is none. False: it is not
+ * for the cache. */
+static inline void *atmi_memory_pop(atmi_memory_t *memory, uint32_t size_class, uint64_t bytes,
+                                    const void *host) {
+  atmi_allocation_t *block = memory->cache[size_class];
+  if (!block)
+    return NULL;
+  memory->cache[size_class] = block->next;
+  block->host = host;
+  block->bytes = bytes;
+  block->size_class = (uint8_t)size_class;
+  return block->pointer;
+}
+
+static inline bool atmi_memory_push(atmi_memory_t *memory, atmi_allocation_t *block) {
+  if (block->size_class >= ATMI_MEMORY_CLASSES)
+    return false;
+  block->next = memory->cache[block->size_class];
+  memory->cache[block->size_class] = block;
+  block->size_class = ATMI_MEMORY_CACHED;
+  return true;
+}
+
+/* The first way of allocating device memory, tried before the general one: from the cache. NULL if that has
+ * none, or is in use. */
+static inline void *atmi_memory_take_cached(atmi_memory_t *memory, uint64_t bytes, const void *host) {
+  if (bytes - 1 >= memory->at_once || !atmi_spin_try(&memory->lock))
+    return NULL;
+  uint32_t size_class = atmi_memory_class(bytes);
+  void *pointer = atmi_memory_pop(memory, size_class, bytes, host);
+  atmi_spin_unlock(&memory->lock);
+  return pointer;
+}
+
+/* The first way of freeing: into the cache. False, and nothing has happened, if it is no live block for the
+ * cache, or the cache is in use. */
+static inline bool atmi_memory_put_cached(atmi_memory_t *memory, const void *pointer) {
+  if (!memory->at_once || !atmi_spin_try(&memory->lock))
+    return false;
+  atmi_allocation_t *block = memory->table[atmi_memory_find(memory, pointer)];
+  bool done = block && atmi_memory_push(memory, block);
+  atmi_spin_unlock(&memory->lock);
+  return done;
+}
 
 /* Allocates; the content is undefined. `bytes` may be 0: the result is a valid pointer then too. When the
  * device is out of memory, the cache is emptied before the allocation fails. `host` is what the memory will

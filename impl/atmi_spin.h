@@ -20,6 +20,13 @@ static inline void atmi_spin_lock(atmi_spin_t *spin) {
       sched_yield();
 }
 
+/* Takes the lock if it is free. Without a call in it, what uses it and has another way else needs no room for
+ * registers. */
+static inline bool atmi_spin_try(atmi_spin_t *spin) {
+  /* Acquire as in atmi_spin_lock. */
+  return !atomic_exchange_explicit(&spin->held, true, memory_order_acquire);
+}
+
 static inline void atmi_spin_unlock(atmi_spin_t *spin) {
   atomic_store_explicit(&spin->held, false, memory_order_release);
 }

@@ -13,10 +13,19 @@
 
 /* ---- the pool ---- */
 
+/* Of a signal that is not there; see atmi_stream_t. */
+static const int64_t never_complete = 1;
+
+static void set_own(atmi_stream_t *stream, atmi_signal_t *own) {
+  stream->own = own;
+  stream->own_value = own ? own->value : &never_complete;
+}
+
 static atmi_status_t make_stream(void *object, void *context) {
   atmi_stream_t *stream = object;
   atmi_device_t *device = context;
   stream->device = device;
+  set_own(stream, NULL);
   stream->kernargs =
       (atmi_arena_t){.pool = &device->kernarg_blocks, .block_bytes = device->kernarg_source.block_bytes};
   stream->staging =
@@ -125,12 +134,14 @@ static atmi_status_t new_tail(atmi_stream_t *stream, atmi_signal_t **signal) {
 }
 
 bool atmi_stream_has_own(atmi_stream_t *stream) {
+  atmi_signal_t *own;
   if (stream->own)
     return true;
-  if (atmi_signal_take(&stream->device->signals, &stream->own))
+  if (stream->device->machine->timeline || atmi_signal_take(&stream->device->signals, &own))
     return false;
   /* Complete until it is used. */
-  __atomic_store_n(stream->own->value, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(own->value, 0, __ATOMIC_RELAXED);
+  set_own(stream, own);
   return true;
 }
 
@@ -343,8 +354,8 @@ atmi_status_t atmi_stream_launch(atmi_stream_t *stream, const atmi_kernel_t *ker
   return status == ATMI_LOST ? atmi_device_refuse(device, "launch a kernel") : status;
 }
 
-static atmi_status_t describe_failed_copy(const atmi_stream_t *stream, hsa_status_t hsa, const char *what,
-                                          size_t bytes, const void *source, const void *destination) {
+atmi_status_t atmi_stream_copy_failed(const atmi_stream_t *stream, hsa_status_t hsa, const char *what,
+                                      size_t bytes, const void *source, const void *destination) {
   return atmi_fail(atmi_status_from_hsa(hsa), stream->device->label,
                    "cannot %s (%zu bytes from %p to %p): %s", what, bytes, source, destination,
                    atmi_hsa_reason(hsa));
@@ -358,7 +369,7 @@ static __attribute__((noinline)) atmi_status_t copy_behind(atmi_stream_t *stream
   atmi_device_t *device = stream->device;
   dependencies_t dependencies;
   stream->phase = ATMI_STREAM_BUSY;
-  if (!atmi_stream_has_own(stream))
+  if (!device->machine->timeline && !atmi_stream_has_own(stream))
     return ATMI_NO_MEMORY;
   atmi_status_t status = collect(stream, true, &dependencies);
   if (status == ATMI_LOST)
@@ -375,7 +386,7 @@ static __attribute__((noinline)) atmi_status_t copy_behind(atmi_stream_t *stream
   if (hsa != HSA_STATUS_SUCCESS) {
     stream->signal_count--;
     release_signal(stream, done);
-    return describe_failed_copy(stream, hsa, what, bytes, source, destination);
+    return atmi_stream_copy_failed(stream, hsa, what, bytes, source, destination);
   }
   stream->tail = done;
   stream->tail_kind = ATMI_TAIL_COPY;
@@ -389,37 +400,32 @@ atmi_status_t atmi_stream_copy(atmi_stream_t *stream, void *destination, hsa_age
                                const void *source, hsa_agent_t source_agent, size_t bytes, const char *what) {
   atmi_signal_t *own = stream->own;
   /* A signal that is not the tail is complete when the tail is. */
-  if (!own || !atmi_stream_is_clear(stream) || stream->device->machine->timeline || !atmi_signal_reuse(own))
+  if (!own || !atmi_stream_is_clear(stream) || !atmi_signal_reuse(own))
     return copy_behind(stream, destination, destination_agent, source, source_agent, bytes, what);
-  hsa_status_t hsa = hsa_amd_memory_async_copy(destination, destination_agent, source, source_agent, bytes, 0,
-                                               NULL, own->hsa);
-  if (hsa != HSA_STATUS_SUCCESS) {
-    __atomic_store_n(own->value, 0, __ATOMIC_RELAXED);
-    return describe_failed_copy(stream, hsa, what, bytes, source, destination);
-  }
-  stream->phase |= ATMI_STREAM_LIGHT; /* busy stays busy */
-  stream->tail = own;
-  stream->tail_kind = ATMI_TAIL_COPY;
-  return ATMI_OK;
+  stream->phase |= ATMI_STREAM_STAGED;
+  return atmi_stream_copy_by_own(stream, destination, destination_agent, source, source_agent, bytes, what);
 }
 
 /* ---- completion ---- */
 
-static void do_duty(atmi_stream_t *stream, const atmi_stream_duty_t *duty, bool complete) {
+/* Of duties that are no copy out of what is complete. */
+static __attribute__((noinline)) void end_duty(atmi_stream_t *stream, const atmi_stream_duty_t *duty) {
   switch (duty->kind) {
-  case ATMI_DUTY_NOTHING: break;
-  case ATMI_DUTY_COPY_OUT:
-    if (complete)
-      memcpy(duty->host, duty->resource, duty->bytes);
-    break;
+  case ATMI_DUTY_NOTHING:
+  case ATMI_DUTY_COPY_OUT: break;
   case ATMI_DUTY_UNLOCK: hsa_amd_memory_unlock(duty->host); break;
   case ATMI_DUTY_PUT_BLOCK: atmi_pool_put(&stream->device->large_staging_blocks, duty->resource); break;
   }
 }
 
 void atmi_stream_do_duties(atmi_stream_t *stream, bool complete) {
-  for (uint32_t i = 0; i < stream->duty_count; i++)
-    do_duty(stream, &stream->duties[i], complete);
+  const atmi_stream_duty_t *duty = stream->duties, *end = duty + stream->duty_count;
+  for (; duty != end; duty++) {
+    if (duty->kind == ATMI_DUTY_COPY_OUT && complete)
+      memcpy(duty->host, duty->resource, duty->bytes);
+    else
+      end_duty(stream, duty);
+  }
   stream->duty_count = 0;
 }
 
@@ -435,7 +441,7 @@ static void renew_own(atmi_stream_t *stream) {
   /* A lost one keeps its reference: marks must lead to the loss. */
   if (!lost)
     atmi_signal_unref(own);
-  stream->own = NULL;
+  set_own(stream, NULL);
   atmi_plans_forget(stream);
 }
 
@@ -509,6 +515,8 @@ static atmi_status_t wait_for_all(atmi_stream_t *stream) {
 }
 
 atmi_status_t atmi_stream_synchronize_all(atmi_stream_t *stream) {
+  if (atmi_stream_settle(stream))
+    return ATMI_OK;
   atmi_status_t status = stream->tail || stream->signal_count ? wait_for_all(stream) : ATMI_OK;
   finish(stream, status);
   return status;

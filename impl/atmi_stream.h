@@ -28,6 +28,16 @@ typedef enum atmi_stream_tail { ATMI_TAIL_NONE, ATMI_TAIL_KERNELS, ATMI_TAIL_COP
 
 enum { ATMI_STREAM_WAITS = 8, ATMI_STREAM_SPARES = 32 };
 
+/* What it takes to become idle. Below ATMI_STREAM_BUSY the tail, if there is one, is the stream's own signal,
+ * nobody else knows that, and the stream waits for nothing else. */
+enum {
+  ATMI_STREAM_IDLE = 0,
+  ATMI_STREAM_USED = 1,   /* to wait for its own signal */
+  ATMI_STREAM_STAGED = 2, /* to take staging memory back */
+  ATMI_STREAM_OWING = 4,  /* to do duties */
+  ATMI_STREAM_BUSY = 8,   /* anything */
+};
+
 struct atmi_stream {
   atmi_pool_link_t link;
   atmi_device_t *device;
@@ -36,16 +46,13 @@ struct atmi_stream {
   bool holds_queue;
   atmi_queue_t *queue; /* where its kernels go; kept as a hint while the stream is idle */
 
-  enum { /* what it takes to become idle; each value has the bits of those before it */
-         ATMI_STREAM_IDLE = 0,
-         ATMI_STREAM_PLANNED = 1, /* only planned launches: to wait for its own signal */
-         ATMI_STREAM_LIGHT = 3,   /* also copies that used its own signal: and to do their duties */
-         ATMI_STREAM_BUSY = 7,    /* anything */
-  } phase;
+  uint32_t phase;           /* ATMI_STREAM_ bits */
   struct atmi_plans *plans; /* see atmi_plan.h; NULL: none yet */
   /* A signal that the stream keeps over all its uses: of operations that begin when all before them are
-   * complete. Only events hand marks of it out, and they close it. NULL: none yet. */
+   * complete. Only events hand marks of it out, and they close it. NULL: none yet, or there is a timeline,
+   * where each operation has a signal to itself. `own_value` is where its value is, and never 0 without. */
   atmi_signal_t *own;
+  const volatile int64_t *own_value;
 
   atmi_stream_tail_t tail_kind;
   atmi_signal_t
@@ -61,6 +68,10 @@ struct atmi_stream {
   atmi_stream_duty_t *duties;
   uint32_t duty_count, duty_capacity;
   atmi_arena_t kernargs, staging;
+  /* Staging memory of its own, for copies of a stream that is done (see atmi_transfer.h); the own signal
+   * tells when it is free. NULL and 0: none yet. */
+  char *slot;
+  size_t slot_bytes;
   void *workspace; /* device memory, see atmi_stream_workspace */
   uint64_t workspace_bytes;
   uint32_t served_count; /* kernels begun that may call their host (atmi_service) */
@@ -153,7 +164,8 @@ static inline void atmi_stream_put(atmi_stream_t *stream) {
  * atmi_transfer.h. */
 ATMI_MUST_CHECK atmi_status_t atmi_stream_launch(atmi_stream_t *stream, const atmi_kernel_t *kernel,
                                                  const atmi_launch_t *launch);
-/* Addresses must be accessible to both agents. `what` names the operation in messages. */
+/* Addresses must be accessible to both agents. `what` names the operation in messages; it takes staging
+ * memory back when the stream is idle. */
 ATMI_MUST_CHECK atmi_status_t atmi_stream_copy(atmi_stream_t *stream, void *destination,
                                                hsa_agent_t destination_agent, const void *source,
                                                hsa_agent_t source_agent, size_t bytes, const char *what);
@@ -175,6 +187,7 @@ ATMI_MUST_CHECK static inline atmi_status_t atmi_stream_reserve_duties(atmi_stre
 
 static inline void atmi_stream_add_duty(atmi_stream_t *stream, const atmi_stream_duty_t *duty) {
   stream->duties[stream->duty_count++] = *duty;
+  stream->phase |= ATMI_STREAM_OWING;
 }
 
 /* The next operation also waits for this signal, which may be of another stream or device. Takes no reference
@@ -211,7 +224,7 @@ ATMI_MUST_CHECK static inline atmi_status_t atmi_stream_synchronize(atmi_stream_
   return stream->phase == ATMI_STREAM_IDLE ? ATMI_OK : atmi_stream_synchronize_all(stream);
 }
 
-/* Makes the stream's own signal if it has none. False without resources. */
+/* Makes the stream's own signal if it has none. False without resources, and with a timeline. */
 bool atmi_stream_has_own(atmi_stream_t *stream);
 
 /* Whether all operations so far are complete without a failure, and the next one has nothing to wait for. */
@@ -220,30 +233,56 @@ static inline bool atmi_stream_is_clear(const atmi_stream_t *stream) {
   return !stream->wait_count && (!stream->tail || !__atomic_load_n(stream->tail->value, __ATOMIC_ACQUIRE));
 }
 
+/* Whether the stream's own signal is complete, not by a fault. */
+static inline bool atmi_stream_own_is_complete(const atmi_stream_t *stream) {
+  /* Acquire pairs with the release by which the device counts the operation down after its last write; or
+   * with that by which atmi_signal_pool_abandon lets go of it, and then we see that the device is lost. */
+  return !__atomic_load_n(stream->own_value, __ATOMIC_ACQUIRE) && !atmi_device_is_lost(stream->device);
+}
+
+/* Whether all operations so far are known to be complete, none was marked by an event, and what comes next
+ * can use the stream's own signal. */
+static inline bool atmi_stream_is_at_rest(const atmi_stream_t *stream) {
+  return stream->phase < ATMI_STREAM_BUSY && atmi_stream_own_is_complete(stream);
+}
+
+/* The same, and no duties are left. */
+static inline bool atmi_stream_is_done(const atmi_stream_t *stream) {
+  return stream->phase < ATMI_STREAM_OWING && atmi_stream_own_is_complete(stream);
+}
+
 /* Does the host's part of what is complete. */
 void atmi_stream_do_duties(atmi_stream_t *stream, bool complete);
 
-/* Makes the stream idle if only its own signal stands in between, and that is complete. False, and nothing
- * changed, otherwise. */
-static inline bool atmi_stream_settle(atmi_stream_t *stream) {
-  unsigned phase = stream->phase;
-  if (phase != ATMI_STREAM_PLANNED && phase != ATMI_STREAM_LIGHT)
-    return false;
+/* Describes a copy that HSA refused, and returns what is wrong. */
+atmi_status_t atmi_stream_copy_failed(const atmi_stream_t *stream, hsa_status_t hsa, const char *what,
+                                      size_t bytes, const void *source, const void *destination);
+
+/* As atmi_stream_copy, of a stream whose own signal has just begun a use for it. */
+ATMI_MUST_CHECK static inline __attribute__((always_inline)) atmi_status_t
+atmi_stream_copy_by_own(atmi_stream_t *stream, void *destination, hsa_agent_t destination_agent,
+                        const void *source, hsa_agent_t source_agent, size_t bytes, const char *what) {
   atmi_signal_t *own = stream->own;
-  /* Acquire pairs with the release by which the device counts the operation down after its last write; or
-   * with that by which atmi_signal_pool_abandon lets go of it, and then we see that the device is lost. */
-  if (__atomic_load_n(own->value, __ATOMIC_ACQUIRE) || atmi_device_is_lost(stream->device))
-    return false;
-  if (own->closed) {
-    if (!atmi_signal_retire(own))
-      return false;
-    atmi_signal_begin(own);
+  hsa_status_t hsa = hsa_amd_memory_async_copy(destination, destination_agent, source, source_agent, bytes, 0,
+                                               NULL, own->hsa);
+  if (__builtin_expect(hsa != HSA_STATUS_SUCCESS, 0)) {
     __atomic_store_n(own->value, 0, __ATOMIC_RELAXED);
+    return atmi_stream_copy_failed(stream, hsa, what, bytes, source, destination);
   }
-  if (phase == ATMI_STREAM_LIGHT) {
+  stream->phase |= ATMI_STREAM_USED; /* busy stays busy */
+  stream->tail = own;
+  stream->tail_kind = ATMI_TAIL_COPY;
+  return ATMI_OK;
+}
+
+/* Makes the stream idle if it is at rest. False, and nothing changed, otherwise. */
+static inline bool atmi_stream_settle(atmi_stream_t *stream) {
+  if (!atmi_stream_is_at_rest(stream))
+    return false;
+  if (stream->phase & ATMI_STREAM_OWING)
     atmi_stream_do_duties(stream, true);
+  if (stream->phase & ATMI_STREAM_STAGED)
     atmi_arena_reset(&stream->staging);
-  }
   stream->tail = NULL;
   stream->tail_kind = ATMI_TAIL_NONE;
   stream->phase = ATMI_STREAM_IDLE;

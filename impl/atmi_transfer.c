@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char submit_text[] = "copy to the device", retrieve_text[] = "copy from the device",
-                  exchange_text[] = "copy between devices";
+const char atmi_transfer_submits[] = "copy to the device", atmi_transfer_retrieves[] = "copy from the device";
+static const char exchange_text[] = "copy between devices";
 
 /* ---- staging ---- */
 
@@ -17,11 +17,25 @@ typedef struct staging {
   atmi_block_t *block; /* a large block of its own, or NULL: memory of the stream's arena */
 } staging_t;
 
+/* Gives the stream its slot if it has none. */
+static atmi_status_t prepare_slot(atmi_stream_t *stream) {
+  void *object;
+  if (stream->slot || !stream->own)
+    return ATMI_OK;
+  atmi_status_t status = atmi_pool_take(&stream->device->staging_blocks, &object);
+  if (status)
+    return status;
+  size_t most = (size_t)stream->device->machine->env->max_staged_bytes;
+  stream->slot = ((atmi_block_t *)object)->memory;
+  stream->slot_bytes = most < stream->staging.block_bytes ? most : stream->staging.block_bytes;
+  return ATMI_OK;
+}
+
 /* Also makes room for the two duties that a staged copy may leave. */
 static inline atmi_status_t take_staging(atmi_stream_t *stream, size_t bytes, staging_t *staging) {
   atmi_status_t status = atmi_stream_reserve_duties(stream, 2);
   *staging = (staging_t){0};
-  if (status)
+  if (status || (status = prepare_slot(stream)))
     return status;
   if (bytes <= stream->staging.block_bytes)
     return atmi_arena_allocate(&stream->staging, bytes, &staging->memory);
@@ -48,7 +62,7 @@ submit_staged(atmi_stream_t *stream, void *device_memory, const void *host, size
     return status;
   memcpy(staging.memory, host, bytes);
   status = atmi_stream_copy(stream, device_memory, stream->device->agent, staging.memory,
-                            stream->device->machine->cpu, bytes, submit_text);
+                            stream->device->machine->cpu, bytes, atmi_transfer_submits);
   return_staging(stream, &staging);
   return status;
 }
@@ -60,7 +74,7 @@ retrieve_staged(atmi_stream_t *stream, void *host, const void *device_memory, si
   if (status)
     return status;
   status = atmi_stream_copy(stream, staging.memory, stream->device->machine->cpu, device_memory,
-                            stream->device->agent, bytes, retrieve_text);
+                            stream->device->agent, bytes, atmi_transfer_retrieves);
   if (!status)
     atmi_stream_add_duty(stream, &(atmi_stream_duty_t){.kind = ATMI_DUTY_COPY_OUT,
                                                        .writes_host = true,
@@ -128,7 +142,7 @@ static __attribute__((noinline)) atmi_status_t submit_large(atmi_stream_t *strea
   void *address;
   if (pin(stream, (void *)(uintptr_t)host, bytes, false, &address))
     return atmi_stream_copy(stream, device_memory, device->agent, address, device->machine->cpu, bytes,
-                            submit_text);
+                            atmi_transfer_submits);
   atmi_status_t status = ATMI_OK;
   /* Piece by piece; waiting in between keeps the pinned memory in use small. */
   for (size_t at = 0, piece = largest_staged(stream); !status && at < bytes; at += piece) {
@@ -146,7 +160,7 @@ atmi_status_t atmi_transfer_submit(atmi_stream_t *stream, void *device_memory, c
   if (!bytes)
     return ATMI_OK;
   if (atmi_device_is_lost(device))
-    return atmi_device_refuse(device, submit_text);
+    return atmi_device_refuse(device, atmi_transfer_submits);
   atmi_status_t status = stream->duty_count ? settle(stream, host, bytes) : ATMI_OK;
   if (status)
     return status;
@@ -161,7 +175,7 @@ static __attribute__((noinline)) atmi_status_t retrieve_large(atmi_stream_t *str
   void *address;
   if (pin(stream, host, bytes, true, &address))
     return atmi_stream_copy(stream, address, device->machine->cpu, device_memory, device->agent, bytes,
-                            retrieve_text);
+                            atmi_transfer_retrieves);
   atmi_status_t status = ATMI_OK;
   for (size_t at = 0, piece = largest_staged(stream); !status && at < bytes; at += piece) {
     size_t here = bytes - at < piece ? bytes - at : piece;
@@ -178,7 +192,7 @@ atmi_status_t atmi_transfer_retrieve(atmi_stream_t *stream, void *host, const vo
   if (!bytes)
     return ATMI_OK;
   if (atmi_device_is_lost(device))
-    return atmi_device_refuse(device, retrieve_text);
+    return atmi_device_refuse(device, atmi_transfer_retrieves);
   if (bytes <= (uint64_t)device->machine->env->max_staged_bytes)
     return retrieve_staged(stream, host, device_memory, bytes);
   return retrieve_large(stream, host, device_memory, bytes);

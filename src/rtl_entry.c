@@ -161,7 +161,9 @@ static bool is_size(const rtl_device_t *device, int64_t size, const char *operat
   return false;
 }
 
-EXPORT void *__tgt_rtl_data_alloc(int32_t number, int64_t size, void *host, int32_t kind) {
+/* Allocating, freeing and copying each have a first way, which is as short as can be, and a general one. */
+static __attribute__((noinline)) void *allocate(int32_t number, int64_t size, const void *host,
+                                                int32_t kind) {
   rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "allocate memory");
   void *memory = NULL;
   if (!device || !is_size(device, size, "allocate"))
@@ -173,16 +175,33 @@ EXPORT void *__tgt_rtl_data_alloc(int32_t number, int64_t size, void *host, int3
   return memory;
 }
 
-EXPORT int32_t __tgt_rtl_data_delete(int32_t number, void *memory, int32_t kind) {
-  (void)kind; /* not passed before 16; the allocation itself knows */
+EXPORT void *__tgt_rtl_data_alloc(int32_t number, int64_t size, void *host, int32_t kind) {
+  void *memory;
+  if (rtl_plugin_is_usable(rtl_plugin(), number) &&
+      (kind == TARGET_ALLOC_DEFAULT || kind == TARGET_ALLOC_DEVICE) &&
+      (memory =
+           atmi_memory_take_cached(&rtl_plugin_core(rtl_plugin(), number)->memory, (uint64_t)size, host)))
+    return memory;
+  return allocate(number, size, host, kind);
+}
+
+static __attribute__((noinline)) int32_t release(int32_t number, void *memory) {
   rtl_device_t *device = rtl_plugin_any_device(rtl_plugin(), number, "free memory");
   if (rtl_plugin_is_ending(rtl_plugin())) /* it goes with the process */
     return OFFLOAD_SUCCESS;
   return device ? result_of(atmi_memory_free(&device->core->memory, memory)) : OFFLOAD_FAIL;
 }
 
-EXPORT int32_t __tgt_rtl_data_submit_async(int32_t number, void *target, void *host, int64_t size,
-                                           __tgt_async_info *queue) {
+EXPORT int32_t __tgt_rtl_data_delete(int32_t number, void *memory, int32_t kind) {
+  (void)kind; /* not passed before 16; the allocation itself knows */
+  if (rtl_plugin_is_usable(rtl_plugin(), number) &&
+      atmi_memory_put_cached(&rtl_plugin_core(rtl_plugin(), number)->memory, memory))
+    return OFFLOAD_SUCCESS;
+  return release(number, memory);
+}
+
+static __attribute__((noinline)) int32_t submit(int32_t number, void *target, const void *host, int64_t size,
+                                                __tgt_async_info *queue) {
   rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "copy to the device");
   atmi_stream_t *stream;
   if (!device || !is_size(device, size, "copy to the device") || rtl_queue_stream(device, queue, &stream))
@@ -190,14 +209,38 @@ EXPORT int32_t __tgt_rtl_data_submit_async(int32_t number, void *target, void *h
   return result_of(atmi_transfer_submit(stream, target, host, (size_t)size));
 }
 
-EXPORT int32_t __tgt_rtl_data_retrieve_async(int32_t number, void *host, void *target, int64_t size,
-                                             __tgt_async_info *queue) {
+EXPORT int32_t __tgt_rtl_data_submit_async(int32_t number, void *target, void *host, int64_t size,
+                                           __tgt_async_info *queue) {
+  atmi_status_t status;
+  atmi_stream_t *stream = rtl_copy_stream(rtl_plugin(), number, queue);
+  if (stream && atmi_transfer_submit_at_rest(stream, target, host, (size_t)size, &status))
+    return result_of(status);
+  return submit(number, target, host, size, queue);
+}
+
+static bool retrieve_waits(void) {
+  return atomic_load_explicit(&rtl_plugin()->retrieve_waits, memory_order_relaxed);
+}
+
+static __attribute__((noinline)) int32_t retrieve(int32_t number, void *host, const void *target,
+                                                  int64_t size, __tgt_async_info *queue) {
   rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "copy from the device");
   atmi_stream_t *stream;
   if (!device || !is_size(device, size, "copy from the device") || rtl_queue_stream(device, queue, &stream))
     return OFFLOAD_FAIL;
   atmi_status_t status = atmi_transfer_retrieve(stream, host, target, (size_t)size);
-  if (!status && atomic_load_explicit(&rtl_plugin()->retrieve_waits, memory_order_relaxed))
+  if (!status && retrieve_waits())
+    status = atmi_stream_synchronize(stream);
+  return result_of(status);
+}
+
+EXPORT int32_t __tgt_rtl_data_retrieve_async(int32_t number, void *host, void *target, int64_t size,
+                                             __tgt_async_info *queue) {
+  atmi_status_t status;
+  atmi_stream_t *stream = rtl_copy_stream(rtl_plugin(), number, queue);
+  if (!stream || !atmi_transfer_retrieve_at_rest(stream, host, target, (size_t)size, &status))
+    return retrieve(number, host, target, size, queue);
+  if (!status && stream->phase & ATMI_STREAM_OWING && retrieve_waits())
     status = atmi_stream_synchronize(stream);
   return result_of(status);
 }
@@ -375,7 +418,7 @@ EXPORT int32_t __tgt_rtl_query_async(int32_t number, __tgt_async_info *queue) {
   return status == ATMI_PENDING ? OFFLOAD_SUCCESS : result_of(status);
 }
 
-EXPORT int32_t __tgt_rtl_create_event(int32_t number, void **event) {
+static __attribute__((noinline)) int32_t create_event(int32_t number, void **event) {
   rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "create an event");
   atmi_event_t *made;
   if (!device || atmi_event_take(device->core, &made))
@@ -384,38 +427,57 @@ EXPORT int32_t __tgt_rtl_create_event(int32_t number, void **event) {
   return OFFLOAD_SUCCESS;
 }
 
+EXPORT int32_t __tgt_rtl_create_event(int32_t number, void **event) {
+  atmi_event_t *made;
+  if (!rtl_plugin_is_usable(rtl_plugin(), number) ||
+      !(made = atmi_event_take_here(rtl_plugin_core(rtl_plugin(), number))))
+    return create_event(number, event);
+  *event = made;
+  return OFFLOAD_SUCCESS;
+}
+
 EXPORT int32_t __tgt_rtl_record_event(int32_t number, void *event, __tgt_async_info *queue) {
-  if (!rtl_plugin_any_device(rtl_plugin(), number, "record an event"))
+  if (!rtl_plugin_has_device(rtl_plugin(), number, "record an event"))
     return OFFLOAD_FAIL;
   return result_of(atmi_event_record(event, queue ? queue->Queue : NULL));
 }
 
-EXPORT int32_t __tgt_rtl_wait_event(int32_t number, void *event, __tgt_async_info *queue) {
-  rtl_device_t *device = rtl_plugin_any_device(rtl_plugin(), number, "wait for an event");
-  if (!device)
-    return OFFLOAD_FAIL;
+static __attribute__((noinline)) int32_t wait_for_event(int32_t number, atmi_event_t *event,
+                                                        __tgt_async_info *queue) {
+  atmi_stream_t *stream;
   atmi_status_t status = atmi_event_query(event);
   if (status != ATMI_PENDING)
     return result_of(status);
-  atmi_stream_t *stream;
   if (!queue)
     return result_of(atmi_event_synchronize(event));
-  if (rtl_queue_stream(device, queue, &stream))
+  if (rtl_queue_stream(&rtl_plugin()->devices[number], queue, &stream))
     return OFFLOAD_FAIL;
   return result_of(atmi_event_wait(event, stream));
 }
 
+EXPORT int32_t __tgt_rtl_wait_event(int32_t number, void *event, __tgt_async_info *queue) {
+  if (!rtl_plugin_has_device(rtl_plugin(), number, "wait for an event"))
+    return OFFLOAD_FAIL;
+  return atmi_event_is_complete(event) ? OFFLOAD_SUCCESS : wait_for_event(number, event, queue);
+}
+
 EXPORT int32_t __tgt_rtl_sync_event(int32_t number, void *event) {
-  if (!rtl_plugin_any_device(rtl_plugin(), number, "wait for an event"))
+  if (!rtl_plugin_has_device(rtl_plugin(), number, "wait for an event"))
     return OFFLOAD_FAIL;
   return result_of(atmi_event_synchronize(event));
 }
 
-EXPORT int32_t __tgt_rtl_destroy_event(int32_t number, void *event) {
-  if (!rtl_plugin_any_device(rtl_plugin(), number, "destroy an event"))
+static __attribute__((noinline)) int32_t destroy_event(int32_t number, atmi_event_t *event) {
+  if (!rtl_plugin_has_device(rtl_plugin(), number, "destroy an event"))
     return OFFLOAD_FAIL;
   atmi_event_put(event);
   return OFFLOAD_SUCCESS;
+}
+
+EXPORT int32_t __tgt_rtl_destroy_event(int32_t number, void *event) {
+  if (rtl_plugin_is_usable(rtl_plugin(), number) && atmi_event_put_home(event))
+    return OFFLOAD_SUCCESS;
+  return destroy_event(number, event);
 }
 
 /* ---- interop ---- */

@@ -40,13 +40,23 @@ ATMI_MUST_CHECK atmi_status_t rtl_launch(rtl_plugin_t *plugin, rtl_device_t *dev
 /* First half of launching again what was launched before: the stream of the queue, taken from the thread's
  * place if need be. NULL: the general way will find out what is wrong. */
 static inline __attribute__((always_inline)) atmi_stream_t *
-rtl_launch_stream(const rtl_plugin_t *plugin, int64_t number, const void *kernel, __tgt_async_info *queue) {
-  /* Acquire: whoever sees the plugin running sees its devices. */
-  if (!atomic_load_explicit(&plugin->plain, memory_order_acquire) ||
-      (uint64_t)number >= plugin->device_count || !kernel || !queue)
+rtl_launch_stream(const rtl_plugin_t *plugin, int32_t number, const void *kernel, __tgt_async_info *queue) {
+  /* Acquire: whoever sees that devices may be used sees them. */
+  if ((uint32_t)number >= atomic_load_explicit(&plugin->plain_count, memory_order_acquire) || !kernel ||
+      !queue)
     return NULL;
   if (!queue->Queue)
-    queue->Queue = atmi_stream_take_own(plugin->machine.devices[number]);
+    queue->Queue = atmi_stream_take_own(rtl_plugin_core(plugin, number));
+  return queue->Queue;
+}
+
+/* The same for a copy. */
+static inline __attribute__((always_inline)) atmi_stream_t *
+rtl_copy_stream(const rtl_plugin_t *plugin, int32_t number, __tgt_async_info *queue) {
+  if (!rtl_plugin_is_usable(plugin, number))
+    return NULL;
+  if (!queue->Queue)
+    queue->Queue = atmi_stream_take_own(rtl_plugin_core(plugin, number));
   return queue->Queue;
 }
 

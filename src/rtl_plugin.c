@@ -25,11 +25,29 @@ static bool add_devices(rtl_plugin_t *plugin) {
   return true;
 }
 
-void rtl_plugin_set_info(rtl_plugin_t *plugin, uint32_t flags) {
+/* What entry points may use, after a change of what that depends on. The caller holds the lock, or is the
+ * only thread. */
+static void count_devices(rtl_plugin_t *plugin) {
+  uint32_t count = plugin->state == RTL_RUNNING ? plugin->device_count : 0;
+  /* Release pairs with the acquire of the entry points: the devices are seen with their number. */
+  atomic_store_explicit(&plugin->usable_count, count, memory_order_release);
+  atomic_store_explicit(&plugin->plain_count, plugin->observed ? 0 : count, memory_order_release);
+}
+
+/* The caller holds the lock. */
+static void set_info(rtl_plugin_t *plugin, uint32_t flags) {
   bool observed = plugin->env.kernel_trace || plugin->machine.timeline || flags & OMP_INFOTYPE_PLUGIN_KERNEL;
   atomic_store(&plugin->info, flags);
   atomic_store(&plugin->observed, observed);
-  atomic_store(&plugin->plain, !observed && plugin->state == RTL_RUNNING);
+  count_devices(plugin);
+}
+
+void rtl_plugin_set_info(rtl_plugin_t *plugin, uint32_t flags) {
+  if (plugin->state == RTL_FORKED) /* whoever held the lock is not in this process */
+    return;
+  pthread_mutex_lock(&plugin->lock);
+  set_info(plugin, flags);
+  pthread_mutex_unlock(&plugin->lock);
 }
 
 /* The caller in the list, or NULL. The caller of this holds the lock. */
@@ -118,7 +136,7 @@ void rtl_plugin_stop(rtl_plugin_t *plugin) {
   bool ended = plugin->state == RTL_ENDING;
   if (ended || plugin->state == RTL_RUNNING) {
     plugin->state = RTL_STOPPED;
-    atomic_store(&plugin->plain, false);
+    count_devices(plugin);
     let_pass(plugin);
     if (plugin->devices)
       atmi_machine_stop(&plugin->machine);
@@ -144,8 +162,10 @@ static void when_exiting(void) {
   pthread_mutex_lock(&plugin->lock);
   rtl_state_t running = RTL_RUNNING;
   bool wanted = plugin->images;
-  if (wanted && atomic_compare_exchange_strong(&plugin->state, &running, RTL_ENDING))
+  if (wanted && atomic_compare_exchange_strong(&plugin->state, &running, RTL_ENDING)) {
     atomic_store(&plugin->machine.ending, true);
+    count_devices(plugin);
+  }
   pthread_mutex_unlock(&plugin->lock);
   if (!wanted)
     rtl_plugin_stop(plugin);
@@ -155,7 +175,7 @@ static void when_exiting(void) {
 static void in_forked_child(void) {
   rtl_state_t running = RTL_RUNNING;
   if (atomic_compare_exchange_strong(&rtl_the_plugin.state, &running, RTL_FORKED))
-    atomic_store(&rtl_the_plugin.plain, false);
+    count_devices(&rtl_the_plugin);
 }
 
 static void watch_process(void) {
@@ -188,7 +208,7 @@ bool rtl_plugin_start(rtl_plugin_t *plugin, const void *return_address) {
     if (has_runtime)
       find_devices(plugin);
     plugin->state = RTL_RUNNING;
-    rtl_plugin_set_info(plugin, (uint32_t)plugin->env.info);
+    set_info(plugin, (uint32_t)plugin->env.info);
   }
   pthread_mutex_unlock(&plugin->lock);
   if (first && !has_runtime)

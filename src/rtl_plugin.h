@@ -59,6 +59,8 @@ enum { RTL_CALLERS = 4 };
 typedef struct rtl_plugin {
   pthread_mutex_t lock; /* start, stop, lists of images; never on the path of a launch or copy */
   _Atomic rtl_state_t state;
+  _Atomic uint32_t usable_count; /* devices that may be used: all while it runs, else none */
+  _Atomic uint32_t plain_count;  /* the same, but none if somebody wants to see launches */
   atmi_env_t env;
   atmi_machine_t machine;
   rtl_device_t *devices;
@@ -68,7 +70,6 @@ typedef struct rtl_plugin {
   _Atomic bool retrieve_waits;            /* some caller wants it, see host_abi_retrieve_waits */
   _Atomic int32_t device_offset; /* OpenMP's number of our first device, where libomptarget tells it */
   _Atomic uint32_t info;         /* LIBOMPTARGET_INFO bits, as last set */
-  atomic_bool plain;             /* it runs, and nobody wants to see launches */
   atomic_bool observed;          /* somebody wants to see launches, in whatever form */
   _Atomic int64_t requires;      /* OMP_REQ_ bits of the program */
   rtl_known_image_t *images;     /* guarded by lock */
@@ -103,12 +104,20 @@ rtl_device_t *rtl_plugin_no_device(const rtl_plugin_t *plugin, int64_t number, c
 /* The device of this number if the program is ending, otherwise as rtl_plugin_no_device. */
 rtl_device_t *rtl_plugin_late_device(const rtl_plugin_t *plugin, int64_t number, const char *operation);
 
+/* Whether the device of this number may be used. */
+static inline bool rtl_plugin_is_usable(const rtl_plugin_t *plugin, int32_t number) {
+  /* Acquire: whoever sees that devices may be used sees them. Negative numbers are large ones here. */
+  return (uint32_t)number < atomic_load_explicit(&plugin->usable_count, memory_order_acquire);
+}
+
+/* One that may be. */
+static inline atmi_device_t *rtl_plugin_core(const rtl_plugin_t *plugin, int32_t number) {
+  return plugin->machine.devices[(uint32_t)number];
+}
+
 /* As rtl_plugin_device, for who needs no more than that it exists. */
-static inline bool rtl_plugin_has_device(const rtl_plugin_t *plugin, int64_t number, const char *operation) {
-  if (atomic_load_explicit(&plugin->state, memory_order_acquire) == RTL_RUNNING &&
-      (uint64_t)number < plugin->device_count)
-    return true;
-  return rtl_plugin_late_device(plugin, number, operation);
+static inline bool rtl_plugin_has_device(const rtl_plugin_t *plugin, int32_t number, const char *operation) {
+  return rtl_plugin_is_usable(plugin, number) || rtl_plugin_late_device(plugin, number, operation);
 }
 
 /* Whether what is given back needs no more work, as ROCr has ended. */
@@ -118,22 +127,19 @@ static inline bool rtl_plugin_is_ending(const rtl_plugin_t *plugin) {
 
 /* The device of this number if it may be used, or NULL with a message that begins with `operation`. For what
  * acquires something, or has ROCr do more than take a packet. */
-static inline rtl_device_t *rtl_plugin_device(const rtl_plugin_t *plugin, int64_t number,
+static inline rtl_device_t *rtl_plugin_device(const rtl_plugin_t *plugin, int32_t number,
                                               const char *operation) {
-  /* Acquire: whoever sees the plugin running sees its devices. */
-  if (atomic_load_explicit(&plugin->state, memory_order_acquire) != RTL_RUNNING ||
-      (uint64_t)number >= plugin->device_count)
-    return rtl_plugin_no_device(plugin, number, operation);
-  return &plugin->devices[number];
+  if (rtl_plugin_is_usable(plugin, number))
+    return &plugin->devices[(uint32_t)number];
+  return rtl_plugin_no_device(plugin, number, operation);
 }
 
 /* The same for what is still done while the program ends: launches of kernels, waiting, and giving back. */
-static inline rtl_device_t *rtl_plugin_any_device(const rtl_plugin_t *plugin, int64_t number,
+static inline rtl_device_t *rtl_plugin_any_device(const rtl_plugin_t *plugin, int32_t number,
                                                   const char *operation) {
-  if (atomic_load_explicit(&plugin->state, memory_order_acquire) != RTL_RUNNING ||
-      (uint64_t)number >= plugin->device_count)
-    return rtl_plugin_late_device(plugin, number, operation);
-  return &plugin->devices[number];
+  if (rtl_plugin_is_usable(plugin, number))
+    return &plugin->devices[(uint32_t)number];
+  return rtl_plugin_late_device(plugin, number, operation);
 }
 
 #endif
