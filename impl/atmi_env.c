@@ -63,8 +63,7 @@ static const atmi_env_row_t table[] = {
      "packets", "classic 13", "upper bound of LIBOMPTARGET_AMDGPU_HSA_QUEUE_SIZE"},
     {"LIBOMPTARGET_AMDGPU_MAX_ASYNC_COPY_BYTES", ATMI_ENV_INTEGER, FIELD(max_staged_bytes), 1 << 20, 0,
      1 << 30, "bytes", "nextgen 16-18",
-     "copies up to this size go through recycled pinned buffers; for larger ones the user's pages are "
-     "locked"},
+     "smaller copies go through recycled pinned buffers; for others the user's pages are locked"},
     {"LIBOMPTARGET_AMDGPU_STREAM_BUSYWAIT", ATMI_ENV_INTEGER, FIELD(busy_wait_us), 0, 0, INT32_MAX,
      "microseconds", "nextgen 17-18 (default 2000000)",
      "how long a waiting host thread spins before it sleeps"},

@@ -1,4 +1,5 @@
-/* Host memory that the program asks to have pinned. A list, because programs lock few ranges and seldom. */
+/* Host memory that is pinned. Lists, because ranges are few: a program locks seldom, and copies pin large
+ * ones only. */
 #include "atmi_host_lock.h"
 
 #include "atmi_hsa.h"
@@ -22,9 +23,33 @@ void atmi_host_locks_init(atmi_machine_t *machine, atmi_host_locks_t *locks) {
   pthread_mutex_init(&locks->lock, NULL);
 }
 
-static void unpin(const atmi_host_range_t *range) {
-  if (range->ours)
-    hsa_amd_memory_unlock(range->host);
+static bool begins_in(const atmi_host_range_t *list, const char *host) {
+  while (list && !(list->host == host && list->ours))
+    list = list->next;
+  return list;
+}
+
+static void unpin_all(atmi_host_range_t **list, const char *host) {
+  for (atmi_host_range_t **at = list; *at;) {
+    atmi_host_range_t *range = *at;
+    if (host && range->host != host) {
+      at = &range->next;
+      continue;
+    }
+    *at = range->next;
+    if (range->ours)
+      hsa_amd_memory_unlock(range->host);
+    free(range);
+  }
+}
+
+/* Unpins a range that is in no list any more, once no other pin begins where it does. */
+static void unpin(atmi_host_locks_t *locks, atmi_host_range_t *range) {
+  char *host = range->host;
+  range->next = locks->parked;
+  locks->parked = range;
+  if (!begins_in(locks->ranges, host) && !begins_in(locks->copied, host))
+    unpin_all(&locks->parked, host);
 }
 
 void atmi_host_locks_fini(atmi_host_locks_t *locks) {
@@ -35,12 +60,9 @@ void atmi_host_locks_fini(atmi_host_locks_t *locks) {
     locks->skipped = range->next;
     free(range);
   }
-  while (locks->ranges) {
-    atmi_host_range_t *range = locks->ranges;
-    locks->ranges = range->next;
-    unpin(range);
-    free(range);
-  }
+  unpin_all(&locks->ranges, NULL);
+  unpin_all(&locks->copied, NULL);
+  unpin_all(&locks->parked, NULL);
   pthread_mutex_destroy(&locks->lock);
   *locks = (atmi_host_locks_t){0};
 }
@@ -56,9 +78,22 @@ static atmi_host_range_t *find_overlap(const atmi_host_locks_t *locks, const cha
   return NULL;
 }
 
-static atmi_status_t pin(atmi_machine_t *machine, atmi_host_range_t *range, bool loud) {
+/* A range for copies that holds all of these bytes. */
+static atmi_host_range_t *find_copied(const atmi_host_locks_t *locks, const char *host, size_t bytes) {
+  for (atmi_host_range_t *range = locks->copied; range; range = range->next) {
+    uintptr_t into = (uintptr_t)host - (uintptr_t)range->host;
+    if (into < range->bytes && bytes <= range->bytes - into)
+      return range;
+  }
+  return NULL;
+}
+
+static atmi_status_t pin(const atmi_host_locks_t *locks, atmi_host_range_t *range, bool loud) {
+  atmi_machine_t *machine = locks->machine;
   void *address;
-  if (!atmi_transfer_find_pinned(range->host, range->bytes, &address)) {
+  /* What is pinned for copies does not stay so for the program's sake. */
+  if (find_copied(locks, range->host, range->bytes) ||
+      !atmi_transfer_find_pinned(range->host, range->bytes, &address)) {
     hsa_status_t status =
         hsa_amd_memory_lock(range->host, range->bytes, machine->gpus, (int)machine->device_count, &address);
     if (status != HSA_STATUS_SUCCESS && !loud)
@@ -79,7 +114,7 @@ static atmi_status_t add_range(atmi_host_locks_t *locks, char *host, size_t byte
   if (!range)
     return atmi_fail(ATMI_NO_MEMORY, NULL, "cannot lock host memory: out of host memory");
   *range = (atmi_host_range_t){.host = host, .bytes = bytes, .count = 1};
-  atmi_status_t status = pin(locks->machine, range, loud);
+  atmi_status_t status = pin(locks, range, loud);
   if (status) {
     free(range);
     return status;
@@ -122,24 +157,68 @@ atmi_status_t atmi_host_lock(atmi_host_locks_t *locks, void *host, size_t bytes,
   return status;
 }
 
-static void remove_range(atmi_host_locks_t *locks, atmi_host_range_t *range) {
-  atmi_host_range_t **at = &locks->ranges;
+static void remove_range(atmi_host_locks_t *locks, atmi_host_range_t **list, atmi_host_range_t *range) {
+  atmi_host_range_t **at = list;
   while (*at != range)
     at = &(*at)->next;
   *at = range->next;
-  unpin(range);
-  free(range);
+  unpin(locks, range);
 }
 
 atmi_status_t atmi_host_unlock(atmi_host_locks_t *locks, void *host) {
   pthread_mutex_lock(&locks->lock);
   atmi_host_range_t *range = find_overlap(locks, host, 1);
   if (range && --range->count == 0)
-    remove_range(locks, range);
+    remove_range(locks, &locks->ranges, range);
   pthread_mutex_unlock(&locks->lock);
   if (!range)
     return atmi_fail(ATMI_INVALID, NULL, "cannot unlock host memory at %p: it is not locked", host);
   return ATMI_OK;
+}
+
+/* ---- copies ---- */
+
+/* Under the lock. NULL if HSA does not pin it. */
+static atmi_host_range_t *add_copied(atmi_host_locks_t *locks, char *host, size_t bytes) {
+  const atmi_machine_t *machine = locks->machine;
+  void *address;
+  atmi_host_range_t *range = malloc(sizeof *range);
+  if (range && hsa_amd_memory_lock(host, bytes, machine->gpus, (int)machine->device_count, &address) !=
+                   HSA_STATUS_SUCCESS) {
+    free(range);
+    return NULL;
+  }
+  if (!range)
+    return NULL;
+  *range = (atmi_host_range_t){
+      .next = locks->copied, .host = host, .bytes = bytes, .address = address, .ours = true};
+  locks->copied = range;
+  return range;
+}
+
+bool atmi_host_pin(atmi_host_locks_t *locks, const void *host, size_t bytes, bool borrow,
+                   atmi_host_range_t **range, void **address) {
+  char *begin = (char *)(uintptr_t)host;
+  bool known = false;
+  pthread_mutex_lock(&locks->lock);
+  atmi_host_range_t *found = find_copied(locks, begin, bytes);
+  /* Asked here, where nobody can take away what we pinned ourselves. */
+  if (!found && !borrow && !(known = atmi_transfer_find_pinned(begin, bytes, address)))
+    found = add_copied(locks, begin, bytes);
+  if (found) {
+    found->count++;
+    *address = found->address + (begin - found->host);
+  }
+  pthread_mutex_unlock(&locks->lock);
+  *range = found;
+  return found || known;
+}
+
+void atmi_host_unpin(atmi_host_locks_t *locks, atmi_host_range_t *range) {
+  pthread_mutex_lock(&locks->lock);
+  if (--range->count == 0)
+    remove_range(locks, &locks->copied, range);
+  pthread_mutex_unlock(&locks->lock);
 }
 
 /* ---- mapped memory ---- */
@@ -180,6 +259,6 @@ void atmi_host_unmap(atmi_host_locks_t *locks, void *host) {
   pthread_mutex_lock(&locks->lock);
   atmi_host_range_t *range = take_skipped(locks, host) ? NULL : find_overlap(locks, host, 1);
   if (range && --range->count == 0)
-    remove_range(locks, range);
+    remove_range(locks, &locks->ranges, range);
   pthread_mutex_unlock(&locks->lock);
 }

@@ -1,5 +1,6 @@
-/* Host memory that the program asks to have pinned for all devices. Ranges are counted: locking one again, or
- * a part of it, takes another reference. Not here: pinning for the time of one copy (atmi_transfer). */
+/* Host memory that is pinned for all devices: what the program asks to have locked, and what copies need.
+ * Ranges are counted: locking one again, or a part of it, takes another reference. Not here: when copies pin
+ * (atmi_transfer). */
 #ifndef ATMI_HOST_LOCK_H
 #define ATMI_HOST_LOCK_H
 
@@ -16,6 +17,11 @@ typedef struct atmi_host_locks {
   pthread_mutex_t lock; /* held while HSA pins: two threads may want the same range */
   struct atmi_host_range *ranges;
   struct atmi_host_range *skipped; /* mapped without being pinned */
+  /* Pinned for copies. They know nothing of `ranges`, nor those of them, so that what the program may lock
+   * does not depend on what was copied. */
+  struct atmi_host_range *copied;
+  /* Over, but still pinned: HSA tells pins apart by their beginning, and another one has the same. */
+  struct atmi_host_range *parked;
 } atmi_host_locks_t;
 
 void atmi_host_locks_init(atmi_machine_t *machine, atmi_host_locks_t *locks);
@@ -31,6 +37,13 @@ ATMI_MUST_CHECK atmi_status_t atmi_host_lock(atmi_host_locks_t *locks, void *hos
 /* Gives one reference back, by any address in the range; the last one unpins it. Fails with ATMI_INVALID,
  * described, if the address is not locked. */
 ATMI_MUST_CHECK atmi_status_t atmi_host_unlock(atmi_host_locks_t *locks, void *host);
+
+/* Pins host memory for a copy. `*range` gets a reference, to be given back by atmi_host_unpin, or NULL if HSA
+ * knows the memory from somebody else; `*address` is where devices see it. With `borrow`, only if it is
+ * pinned for copies already. False if it cannot be pinned; describes nothing. Thread-safe. */
+bool atmi_host_pin(atmi_host_locks_t *locks, const void *host, size_t bytes, bool borrow,
+                   struct atmi_host_range **range, void **address);
+void atmi_host_unpin(atmi_host_locks_t *locks, struct atmi_host_range *range);
 
 /* Pins host memory for as long as it is mapped. Memory that cannot be pinned stays as it is, unless
  * `mandatory`: then it fails as atmi_host_lock does. Thread-safe. */

@@ -198,6 +198,8 @@ static atmi_status_t release(atmi_memory_t *memory, void *pointer) {
     return describe_stranger(memory, pointer);
   if (kept)
     return ATMI_OK;
+  if (block->pin)
+    atmi_host_unpin(&memory->device->machine->host_locks, block->pin);
   free(block);
   hsa_status_t status = hsa_amd_memory_pool_free(pointer);
   if (status != HSA_STATUS_SUCCESS)
@@ -250,6 +252,49 @@ bool atmi_memory_nearest(atmi_memory_t *memory, uint64_t address, atmi_allocatio
   }
   atmi_spin_unlock(&memory->lock);
   return found;
+}
+
+/* ---- host memory of large blocks ---- */
+
+/* The block of a mapping that holds all of these bytes. Under the lock. Copies mostly begin where the block
+ * does. */
+static atmi_allocation_t *find_mapping(const atmi_memory_t *memory, const void *pointer, const void *host,
+                                       uint64_t bytes) {
+  uintptr_t at = (uintptr_t)pointer, host_at = (uintptr_t)host;
+  atmi_allocation_t *exact = memory->table[atmi_memory_find(memory, pointer)];
+  for (size_t i = 0; i <= memory->mask; i++) {
+    atmi_allocation_t *block = exact ? exact : memory->table[i];
+    uint64_t into = block ? at - (uintptr_t)block->pointer : 0;
+    /* Blocks for the cache change hands too fast to have their memory pinned. */
+    if (block && block->host && block->size_class == ATMI_MEMORY_CLASSES && into < block->bytes &&
+        bytes <= block->bytes - into && host_at - (uintptr_t)block->host == into)
+      return block;
+    if (exact)
+      return NULL;
+  }
+  return NULL;
+}
+
+void atmi_memory_pin(atmi_memory_t *memory, const void *pointer, const void *host, uint64_t bytes) {
+  atmi_host_locks_t *locks = &memory->device->machine->host_locks;
+  atmi_spin_lock(&memory->lock);
+  const atmi_allocation_t *found = find_mapping(memory, pointer, host, bytes);
+  atmi_allocation_t mapping = found ? *found : (atmi_allocation_t){0};
+  atmi_spin_unlock(&memory->lock);
+  struct atmi_host_range *pin;
+  void *address;
+  if (!found || mapping.pin || !atmi_host_pin(locks, mapping.host, mapping.bytes, false, &pin, &address) ||
+      !pin)
+    return;
+  /* Without the lock another thread may have done the same. */
+  atmi_spin_lock(&memory->lock);
+  atmi_allocation_t *block = find_mapping(memory, pointer, host, bytes);
+  bool ours = block && block->host == mapping.host && !block->pin;
+  if (ours)
+    block->pin = pin;
+  atmi_spin_unlock(&memory->lock);
+  if (!ours)
+    atmi_host_unpin(locks, pin);
 }
 
 /* ---- variables of images ---- */

@@ -29,6 +29,7 @@ typedef struct atmi_allocation {
   /* Of a live block: the power of two of its size, or ATMI_MEMORY_CLASSES if it will not be cached.
    * ATMI_MEMORY_CACHED: it is. */
   uint8_t size_class;
+  struct atmi_host_range *pin; /* of `host`, for as long as this lives; or NULL */
 } atmi_allocation_t;
 
 /* A variable of a loaded image. */
@@ -126,6 +127,11 @@ static inline bool atmi_memory_put_cached(atmi_memory_t *memory, const void *poi
 ATMI_MUST_CHECK atmi_status_t atmi_memory_allocate_for(atmi_memory_t *memory, uint64_t bytes,
                                                        atmi_memory_kind_t kind, const void *host,
                                                        void **pointer);
+
+/* Pins the host memory that a large block is the copy of, if `pointer` lies in such a block and `host` at the
+ * same place of that memory, both for `bytes`. It stays pinned until the block is freed: the program must
+ * keep the memory so long, as it is mapped. Thread-safe. */
+void atmi_memory_pin(atmi_memory_t *memory, const void *pointer, const void *host, uint64_t bytes);
 
 /* The same for nothing of the host's. */
 static inline ATMI_MUST_CHECK atmi_status_t atmi_memory_allocate(atmi_memory_t *memory, uint64_t bytes,

@@ -413,7 +413,7 @@ static __attribute__((noinline)) void end_duty(atmi_stream_t *stream, const atmi
   switch (duty->kind) {
   case ATMI_DUTY_NOTHING:
   case ATMI_DUTY_COPY_OUT: break;
-  case ATMI_DUTY_UNLOCK: hsa_amd_memory_unlock(duty->host); break;
+  case ATMI_DUTY_UNPIN: atmi_host_unpin(&stream->device->machine->host_locks, duty->resource); break;
   case ATMI_DUTY_PUT_BLOCK: atmi_pool_put(&stream->device->large_staging_blocks, duty->resource); break;
   }
 }

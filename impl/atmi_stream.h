@@ -15,13 +15,13 @@ typedef struct atmi_stream_duty {
   enum {
     ATMI_DUTY_NOTHING,   /* only says that the device writes the user's memory directly */
     ATMI_DUTY_COPY_OUT,  /* move retrieved bytes from the staging buffer to the user's memory */
-    ATMI_DUTY_UNLOCK,    /* unpin the user's pages */
+    ATMI_DUTY_UNPIN,     /* give back a reference to the user's pages */
     ATMI_DUTY_PUT_BLOCK, /* return a large staging block to its pool */
   } kind;
   bool writes_host; /* the user's memory changes until the duty is done */
   void *host;       /* the user's memory */
   size_t bytes;
-  void *resource; /* staging address, locked address or block, by kind */
+  void *resource; /* staging address, pinned range or block, by kind */
 } atmi_stream_duty_t;
 
 typedef enum atmi_stream_tail { ATMI_TAIL_NONE, ATMI_TAIL_KERNELS, ATMI_TAIL_COPY } atmi_stream_tail_t;

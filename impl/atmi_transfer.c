@@ -99,21 +99,28 @@ bool atmi_transfer_find_pinned(const void *host, size_t bytes, void **address) {
   return true;
 }
 
-/* Makes the user's pages accessible to the device: found pinned, or locked for as long as the stream needs.
- * False if they cannot be, for example because they are read-only. */
-static bool pin(atmi_stream_t *stream, void *host, size_t bytes, bool writes_host, void **address) {
-  bool locked = false;
+/* Makes the user's pages accessible to the device for as long as the stream needs. Memory that is mapped is
+ * pinned as a whole by the first large copy, and stays so until its block on the device is freed: the program
+ * may not take it away before. Other memory is pinned for each copy, because nobody tells when the program
+ * unmaps it and puts something else in its place. False if the pages cannot be pinned, for example because
+ * they are read-only. */
+static bool pin(atmi_stream_t *stream, const void *device_memory, void *host, size_t bytes, bool writes_host,
+                void **address) {
+  atmi_device_t *device = stream->device;
+  atmi_host_locks_t *locks = &device->machine->host_locks;
+  struct atmi_host_range *range;
   if (atmi_stream_reserve_duties(stream, 1))
     return false;
-  if (!atmi_transfer_find_pinned(host, bytes, address)) {
-    locked = hsa_amd_memory_lock(host, bytes, &stream->device->agent, 1, address) == HSA_STATUS_SUCCESS;
-    if (!locked)
+  if (!atmi_host_pin(locks, host, bytes, true, &range, address)) {
+    atmi_memory_pin(&device->memory, device_memory, host, bytes);
+    if (!atmi_host_pin(locks, host, bytes, false, &range, address))
       return false;
   }
-  atmi_stream_add_duty(stream, &(atmi_stream_duty_t){.kind = locked ? ATMI_DUTY_UNLOCK : ATMI_DUTY_NOTHING,
+  atmi_stream_add_duty(stream, &(atmi_stream_duty_t){.kind = range ? ATMI_DUTY_UNPIN : ATMI_DUTY_NOTHING,
                                                      .writes_host = writes_host,
                                                      .host = host,
-                                                     .bytes = bytes});
+                                                     .bytes = bytes,
+                                                     .resource = range});
   return true;
 }
 
@@ -140,7 +147,7 @@ static __attribute__((noinline)) atmi_status_t submit_large(atmi_stream_t *strea
                                                             const void *host, size_t bytes) {
   atmi_device_t *device = stream->device;
   void *address;
-  if (pin(stream, (void *)(uintptr_t)host, bytes, false, &address))
+  if (pin(stream, device_memory, (void *)(uintptr_t)host, bytes, false, &address))
     return atmi_stream_copy(stream, device_memory, device->agent, address, device->machine->cpu, bytes,
                             atmi_transfer_submits);
   atmi_status_t status = ATMI_OK;
@@ -164,7 +171,7 @@ atmi_status_t atmi_transfer_submit(atmi_stream_t *stream, void *device_memory, c
   atmi_status_t status = stream->duty_count ? settle(stream, host, bytes) : ATMI_OK;
   if (status)
     return status;
-  if (bytes <= (uint64_t)device->machine->env->max_staged_bytes)
+  if (bytes < (uint64_t)device->machine->env->max_staged_bytes)
     return submit_staged(stream, device_memory, host, bytes);
   return submit_large(stream, device_memory, host, bytes);
 }
@@ -173,7 +180,7 @@ static __attribute__((noinline)) atmi_status_t retrieve_large(atmi_stream_t *str
                                                               const void *device_memory, size_t bytes) {
   atmi_device_t *device = stream->device;
   void *address;
-  if (pin(stream, host, bytes, true, &address))
+  if (pin(stream, device_memory, host, bytes, true, &address))
     return atmi_stream_copy(stream, address, device->machine->cpu, device_memory, device->agent, bytes,
                             atmi_transfer_retrieves);
   atmi_status_t status = ATMI_OK;
@@ -193,7 +200,7 @@ atmi_status_t atmi_transfer_retrieve(atmi_stream_t *stream, void *host, const vo
     return ATMI_OK;
   if (atmi_device_is_lost(device))
     return atmi_device_refuse(device, atmi_transfer_retrieves);
-  if (bytes <= (uint64_t)device->machine->env->max_staged_bytes)
+  if (bytes < (uint64_t)device->machine->env->max_staged_bytes)
     return retrieve_staged(stream, host, device_memory, bytes);
   return retrieve_large(stream, host, device_memory, bytes);
 }

@@ -1,5 +1,6 @@
 /* Copies between the user's memory and devices. Small ones go through pinned staging memory of the stream;
- * for large ones the user's pages are locked. All are operations of a stream, see atmi_stream.h. */
+ * for large ones the user's pages are locked, and mapped memory stays so for later copies. All are operations
+ * of a stream, see atmi_stream.h. */
 #ifndef ATMI_TRANSFER_H
 #define ATMI_TRANSFER_H
 

@@ -61,8 +61,7 @@ struct gs_aql {
   uint64_t start;       /* time when the packet at the read index was first looked at, 0 = not yet */
   bool scratch_granted; /* the host answered this packet's request */
   uint32_t skipped_pm4_logged;
-  uint64_t
-      skipped_end; /* when the last kernel that was not executed ended, in ns; 0: the queue was idle since */
+  uint64_t skipped_end; /* of the last kernel that was not executed, in ns; 0: the queue was idle since */
 };
 
 static const int64_t error_code_table[] = {

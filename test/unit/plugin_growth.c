@@ -6,11 +6,13 @@
 
 #include <dlfcn.h>
 #include <hsa/hsa_ext_amd.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-static atomic_long acquired;
+static atomic_long acquired, pinned;
 static long launches, cycles;
 
 #define SEEN __attribute__((visibility("default")))
@@ -33,7 +35,13 @@ SEEN hsa_status_t hsa_amd_agents_allow_access(uint32_t count, const hsa_agent_t 
 SEEN hsa_status_t hsa_amd_memory_lock(void *host, size_t bytes, hsa_agent_t *agents, int count,
                                       void **address) {
   atomic_fetch_add(&acquired, 1);
+  atomic_fetch_add(&pinned, 1);
   return BEHIND(hsa_amd_memory_lock)(host, bytes, agents, count, address);
+}
+
+SEEN hsa_status_t hsa_amd_memory_unlock(void *host) {
+  atomic_fetch_sub(&pinned, 1);
+  return BEHIND(hsa_amd_memory_unlock)(host);
 }
 
 SEEN hsa_status_t hsa_signal_create(hsa_signal_value_t value, uint32_t count, const hsa_agent_t *consumers,
@@ -107,9 +115,97 @@ static void cycles_take_nothing(void **state) {
   takes_nothing_more(map_often, cycles);
 }
 
+/* ---- large copies ---- */
+
+enum { LARGE = 4 << 20 };
+
+static void submit(void *memory, const char *host, size_t bytes) {
+  __tgt_async_info queue = {NULL};
+  assert_int_equal(rtl.data_submit_async(0, memory, (void *)(uintptr_t)host, (int64_t)bytes, &queue),
+                   OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.synchronize(0, &queue), OFFLOAD_SUCCESS);
+}
+
+static void retrieve(char *host, void *memory, size_t bytes) {
+  __tgt_async_info queue = {NULL};
+  assert_int_equal(rtl.data_retrieve_async(0, host, memory, (int64_t)bytes, &queue), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.synchronize(0, &queue), OFFLOAD_SUCCESS);
+}
+
+/* Mapped memory is pinned once, as a whole, until its end; other memory for each copy. */
+static void mapped_memory_stays_pinned(void **state) {
+  (void)state;
+  char *host = malloc(LARGE), *other = malloc(LARGE);
+  assert_true(host && other);
+  long before = atomic_load(&pinned);
+  char *memory = rtl.data_alloc(0, LARGE, host, TARGET_ALLOC_DEFAULT);
+  assert_non_null(memory);
+  assert_int_equal(atomic_load(&pinned), before);
+  /* A part of it first. */
+  memset(host, 1, LARGE);
+  submit(memory + LARGE / 2, host + LARGE / 2, LARGE / 2);
+  assert_int_equal(atomic_load(&pinned), before + 1);
+  long calls = atomic_load(&acquired);
+  for (int i = 2; i < 50; i++) {
+    memset(host, i, LARGE);
+    submit(memory, host, LARGE);
+    memset(host, 0, LARGE);
+    retrieve(host + LARGE / 4, memory + LARGE / 4, LARGE / 2);
+    assert_int_equal(host[LARGE / 4 - 1], 0);
+    assert_int_equal(host[LARGE / 4], i);
+    assert_int_equal(host[3 * LARGE / 4 - 1], i);
+    assert_int_equal(host[3 * LARGE / 4], 0);
+  }
+  assert_int_equal(atomic_load(&acquired), calls);
+  /* From elsewhere, and to another place of the same memory: not the mapping's. */
+  memset(other, 77, LARGE);
+  submit(memory, other, LARGE);
+  assert_int_equal(atomic_load(&acquired), calls + 1);
+  retrieve(host, memory, LARGE);
+  assert_memory_equal(host, other, LARGE);
+  assert_int_equal(atomic_load(&pinned), before + 1);
+  release(memory);
+  assert_int_equal(atomic_load(&pinned), before);
+  free(host);
+  free(other);
+}
+
+static char *shared;
+static atomic_bool over;
+
+static void *copy_it_elsewhere(void *memory) {
+  while (!atomic_load(&over))
+    submit(memory, shared, LARGE);
+  return NULL;
+}
+
+/* A copy may use what a mapping has pinned, and outlive the mapping. */
+static void copies_outlive_mappings(void **state) {
+  (void)state;
+  pthread_t thread;
+  long before = atomic_load(&pinned);
+  shared = malloc(LARGE);
+  void *elsewhere = allocate(LARGE);
+  assert_non_null(shared);
+  memset(shared, 5, LARGE);
+  assert_int_equal(pthread_create(&thread, NULL, copy_it_elsewhere, elsewhere), 0);
+  for (int i = 0; i < 200; i++) {
+    void *memory = rtl.data_alloc(0, LARGE, shared, TARGET_ALLOC_DEFAULT);
+    assert_non_null(memory);
+    submit(memory, shared, LARGE / 2);
+    release(memory);
+  }
+  atomic_store(&over, true);
+  pthread_join(thread, NULL);
+  release(elsewhere);
+  free(shared);
+  assert_int_equal(atomic_load(&pinned), before);
+}
+
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(launches_take_nothing),
-                                     cmocka_unit_test(cycles_take_nothing)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(launches_take_nothing), cmocka_unit_test(cycles_take_nothing),
+      cmocka_unit_test(mapped_memory_stays_pinned), cmocka_unit_test(copies_outlive_mappings)};
   if (argc != 6) {
     fprintf(stderr, "usage: plugin_growth LAUNCHES CYCLES PLUGIN IMAGE OTHER_IMAGE\n");
     return 2;
