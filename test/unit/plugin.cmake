@@ -141,3 +141,11 @@ if(NOT OMPTARGET_AMDGPU_SANITIZE)
                        ENVIRONMENT "${device_environment};GFXSIM_EXECUTE=0")
   set_tests_properties(unit/plugin/growth/long PROPERTIES LABELS long TIMEOUT 1800)
 endif()
+
+# The folder that leaves other devices' plugins out.
+if(NOT OMPTARGET_AMDGPU_SANITIZE)
+  add_test(NAME unit/plugin/only COMMAND ${here}/plugin_only ${CMAKE_CURRENT_BINARY_DIR}/only
+                                         ${PROJECT_BINARY_DIR}/bin/gfxsim-run $<TARGET_FILE_DIR:omptarget.rtl.amdgpu>/amdgpu-only)
+  set_tests_properties(unit/plugin/only PROPERTIES ENVIRONMENT
+                       "OMPTARGET_AMDGPU_LLVM_DIR=${OMPTARGET_AMDGPU_LLVM_DIR};${below_rocr}")
+endif()
