@@ -18,12 +18,14 @@ typedef struct message {
   atmi_print_header_t header;
   const char *format;
   const char *arguments;
+  bool numbered; /* the format numbers its arguments */
   /* where sending stands */
   const char *at;    /* next bytes */
   uint32_t left;     /* of them */
   uint32_t padding;  /* zeros behind them */
   int stage;         /* pieces begun so far */
   const char *scan;  /* the format behind the conversions whose strings were sent */
+  uint32_t number;   /* if arguments are numbered: those whose strings were sent */
   uint32_t position; /* in the arguments, likewise */
   const char *text;  /* string whose length was sent */
   uint32_t length;
@@ -48,9 +50,46 @@ static uint32_t text_bytes(const char *text, atmi_print_kind_t kind, int32_t pre
   return length * unit;
 }
 
+static bool is_string(atmi_print_kind_t kind) {
+  return kind == ATMI_PRINT_STRING || kind == ATMI_PRINT_WIDE;
+}
+
+/* A '$' makes it worth a closer look whether the format numbers its arguments. */
+static bool has_dollar(const char *format) {
+  while (*format && *format != '$')
+    format++;
+  return *format;
+}
+
+/* The next argument that is a string. Most programs have no such formats: kept out of the way of the others.
+ */
+__attribute__((noinline)) static bool next_numbered_string(message_t *message, const char **text,
+                                                           uint32_t *bytes) {
+  atmi_print_numbered_t table;
+  atmi_print_number_arguments(message->format, &table);
+  while (message->number < table.count) {
+    uint32_t i = message->number++;
+    atmi_print_kind_t kind = (atmi_print_kind_t)table.kind[i];
+    uint64_t value = argument_at(message, &message->position, atmi_print_bytes(kind));
+    if (!is_string(kind))
+      continue;
+    *text = (const char *)(uintptr_t)value;
+    *bytes = text_bytes(*text, kind, table.precision[i]);
+    return true;
+  }
+  return false;
+}
+
+__attribute__((noinline)) static bool is_numbered(const char *format) {
+  atmi_print_numbered_t table;
+  return atmi_print_number_arguments(format, &table);
+}
+
 /* Finds the next %s at or behind message->scan and its string. */
 static bool next_string(message_t *message, const char **text, uint32_t *bytes) {
   atmi_print_conversion_t conversion;
+  if (message->numbered)
+    return next_numbered_string(message, text, bytes);
   while (atmi_print_next(message->scan, &conversion) && conversion.kind != ATMI_PRINT_UNKNOWN) {
     int32_t precision = conversion.has_precision ? conversion.precision : -1;
     message->scan = conversion.end;
@@ -58,10 +97,10 @@ static bool next_string(message_t *message, const char **text, uint32_t *bytes) 
       argument_at(message, &message->position, 4);
     if (conversion.precision_from_argument)
       precision = (int32_t)argument_at(message, &message->position, 4);
-    if (conversion.kind == ATMI_PRINT_LITERAL)
+    if (conversion.kind == ATMI_PRINT_LITERAL || conversion.kind == ATMI_PRINT_ERROR)
       continue;
-    uint64_t value = argument_at(message, &message->position, conversion.kind == ATMI_PRINT_WORD ? 4 : 8);
-    if (conversion.kind != ATMI_PRINT_STRING && conversion.kind != ATMI_PRINT_WIDE)
+    uint64_t value = argument_at(message, &message->position, atmi_print_bytes(conversion.kind));
+    if (!is_string(conversion.kind))
       continue;
     *text = (const char *)(uintptr_t)value;
     *bytes = text_bytes(*text, conversion.kind, precision);
@@ -72,7 +111,7 @@ static bool next_string(message_t *message, const char **text, uint32_t *bytes) 
 
 static void rewind_strings(message_t *message) {
   message->scan = message->format;
-  message->position = 0;
+  message->number = message->position = 0;
 }
 
 static uint64_t message_bytes(message_t *message) {
@@ -162,8 +201,10 @@ static uint32_t bytes_of(const char *text) {
 }
 
 static int print(uint64_t stream, const char *format, const void *arguments, uint32_t bytes) {
-  message_t message = {
-      .header = {stream, bytes_of(format), bytes}, .format = format, .arguments = hide(arguments)};
+  message_t message = {.header = {stream, bytes_of(format), bytes},
+                       .format = format,
+                       .arguments = hide(arguments),
+                       .numbered = has_dollar(format) && is_numbered(format)};
   return send_message(hide(&message));
 }
 

@@ -26,7 +26,7 @@ enum {
 
 /* ---- bad requests ---- */
 
-typedef enum offence { BAD_PACKET, BAD_SERVICE, BAD_MESSAGE, BAD_FREE, BAD_CALL } offence_t;
+typedef enum offence { BAD_PACKET, BAD_SERVICE, BAD_MESSAGE, BAD_FREE, BAD_CALL, BAD_COUNT } offence_t;
 
 static void report(atmi_hostcall_t *hostcall, offence_t offence, const char *what) {
   if (!(hostcall->reported & 1u << offence))
@@ -125,15 +125,29 @@ static void pack_string(translation_t *t) {
   t->string_bytes += length;
 }
 
-static void pack_conversion(translation_t *t, const atmi_print_conversion_t *conversion) {
-  for (int i = conversion->width_from_argument + conversion->precision_from_argument; i > 0; i--)
-    pack_word(t, sizeof(uint32_t));
-  switch (conversion->kind) {
+static void pack_argument(translation_t *t, atmi_print_kind_t kind) {
+  switch (kind) {
   case ATMI_PRINT_LITERAL:
+  case ATMI_PRINT_ERROR:
   case ATMI_PRINT_UNKNOWN: break;
   case ATMI_PRINT_WORD: pack_word(t, sizeof(uint32_t)); break;
   case ATMI_PRINT_STRING: pack_string(t); break;
   default: pack_word(t, sizeof(uint64_t)); break;
+  }
+}
+
+static void pack_arguments(translation_t *t, const char *format) {
+  atmi_print_numbered_t numbered;
+  if (atmi_print_number_arguments(format, &numbered)) {
+    for (uint32_t i = 0; i < numbered.count; i++)
+      pack_argument(t, (atmi_print_kind_t)numbered.kind[i]);
+    return;
+  }
+  atmi_print_conversion_t found;
+  for (; atmi_print_next(format, &found) && found.kind != ATMI_PRINT_UNKNOWN; format = found.end) {
+    for (int i = found.width_from_argument + found.precision_from_argument; i > 0; i--)
+      pack_word(t, sizeof(uint32_t));
+    pack_argument(t, found.kind);
   }
 }
 
@@ -149,17 +163,15 @@ static int64_t print_message(atmi_hostcall_t *hostcall, const message_t *message
   if (!format)
     return -1;
   /* A conversion has two letters at least and takes at most three arguments of 8 bytes and one string's
-   * length. */
-  size_t room = sizeof(atmi_print_header_t) + (size_t)format_length * 16 + 8 * (size_t)message->count + 64;
+   * length; one that numbers its arguments may leave out all others. */
+  size_t room = sizeof(atmi_print_header_t) + (size_t)format_length * 16 + 8 * (size_t)message->count +
+                ATMI_PRINT_NUMBERED * 16 + 64;
   unsigned char *packed = calloc(2, room), *made = malloc(3 * room);
   int64_t printed = -1;
   if (packed && made) {
     t.packed = packed;
     t.strings = packed + room;
-    atmi_print_conversion_t conversion;
-    for (const char *at = format; atmi_print_next(at, &conversion) && conversion.kind != ATMI_PRINT_UNKNOWN;
-         at = conversion.end)
-      pack_conversion(&t, &conversion);
+    pack_arguments(&t, format);
     const atmi_print_header_t header = {0, format_length + 1, t.packed_bytes};
     size_t format_bytes = atmi_print_padded(format_length + 1),
            packed_bytes = atmi_print_padded(t.packed_bytes);
@@ -167,7 +179,12 @@ static int64_t print_message(atmi_hostcall_t *hostcall, const message_t *message
     memcpy(to += sizeof header, format, format_length + 1);
     memcpy(to += format_bytes, t.packed, packed_bytes);
     memcpy(to += packed_bytes, t.strings, t.string_bytes);
-    printed = atmi_print(made, (size_t)(to - made) + t.string_bytes, stream);
+    bool stored_nothing = false;
+    printed = atmi_print(made, (size_t)(to - made) + t.string_bytes, stream, &stored_nothing);
+    if (stored_nothing)
+      report(hostcall, BAD_COUNT,
+             "to store the number of characters for %n, which only device code itself could; the variable "
+             "keeps its value, use what printf returns");
     hostcall->wrote = true;
   }
   free(packed);

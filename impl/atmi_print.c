@@ -19,6 +19,12 @@ typedef struct reader {
   const unsigned char *strings, *end;
   FILE *out;
   int64_t printed;
+  bool stored_nothing; /* instead of what %n wants */
+  bool is_numbered;    /* then each argument can be taken several times, in any order: */
+  atmi_print_numbered_t numbered;
+  uint32_t places[ATMI_PRINT_NUMBERED];            /* in the arguments */
+  const unsigned char *texts[ATMI_PRINT_NUMBERED]; /* strings; NULL if they are cut off */
+  uint32_t text_bytes[ATMI_PRINT_NUMBERED];
 } reader_t;
 
 static bool open_message(const void *message, size_t bytes, reader_t *reader) {
@@ -57,6 +63,13 @@ static uint64_t take(reader_t *reader, uint32_t bytes) {
   return value;
 }
 
+/* If arguments are numbered, the next one to be taken is this one. "%%" may have any number: it takes none.
+ */
+static void go_to(reader_t *reader, int32_t number) {
+  if (reader->is_numbered && number > 0 && number <= (int32_t)reader->numbered.count)
+    reader->position = reader->places[number - 1];
+}
+
 static void count(reader_t *reader, int printed) {
   if (printed < 0 || reader->printed < 0)
     reader->printed = -1;
@@ -70,17 +83,26 @@ static void print_text(reader_t *reader, const char *begin, const char *end) {
     count(reader, fwrite_unlocked(begin, 1, bytes, reader->out) == bytes ? (int)bytes : -1);
 }
 
+/* Skips the number of an argument, "2$", if there is one. */
+static const char *skip_number(const char *at) {
+  int32_t number;
+  const char *end = atmi_print_number(at, &number);
+  return end != at && *end == '$' ? end + 1 : at;
+}
+
 /* A copy of the conversion with its numbers in the place of '*', so that it takes one argument only. Widths
  * that no line needs are cut: they would only cost the host memory. */
 static bool rewrite(reader_t *reader, const atmi_print_conversion_t *conversion, char *text,
                     int32_t *precision) {
-  size_t length = 0;
-  for (const char *at = conversion->begin; at < conversion->end;) {
+  size_t length = 1;
+  text[0] = '%';
+  for (const char *at = skip_number(conversion->begin + 1); at < conversion->end;) {
     int number;
     if (*at == '*') {
-      at++;
-      number = (int)(uint32_t)take(reader, 4);
       bool is_precision = length && text[length - 1] == '.';
+      at = skip_number(at + 1);
+      go_to(reader, is_precision ? conversion->precision_argument : conversion->width_argument);
+      number = (int)(uint32_t)take(reader, 4);
       if (is_precision)
         *precision = number;
       if (is_precision && number < 0) { /* as if there were none */
@@ -123,11 +145,18 @@ static bool take_string(reader_t *reader, const unsigned char **begin, uint32_t 
 }
 
 static void print_string(reader_t *reader, const atmi_print_conversion_t *conversion, const char *format) {
-  take(reader, 8);
   const unsigned char *begin;
   uint32_t bytes;
   size_t end_bytes = conversion->kind == ATMI_PRINT_WIDE ? sizeof(wchar_t) : 1;
-  bool whole = take_string(reader, &begin, &bytes);
+  bool whole;
+  if (reader->is_numbered) {
+    begin = reader->texts[conversion->argument - 1];
+    bytes = reader->text_bytes[conversion->argument - 1];
+    whole = begin;
+  } else {
+    take(reader, 8);
+    whole = take_string(reader, &begin, &bytes);
+  }
   if (whole && bytes == ATMI_PRINT_NULL) {
     count(reader, fprintf(reader->out, format, (void *)NULL));
     return;
@@ -150,6 +179,7 @@ static void print_conversion(reader_t *reader, const atmi_print_conversion_t *co
     print_text(reader, conversion->begin, conversion->end);
     return;
   }
+  go_to(reader, conversion->argument);
   switch (conversion->kind) {
   case ATMI_PRINT_WORD: count(reader, fprintf(reader->out, format, (int)(uint32_t)take(reader, 4))); break;
   case ATMI_PRINT_LONG: count(reader, fprintf(reader->out, format, take(reader, 8))); break;
@@ -162,16 +192,43 @@ static void print_conversion(reader_t *reader, const atmi_print_conversion_t *co
   }
   case ATMI_PRINT_STRING:
   case ATMI_PRINT_WIDE: print_string(reader, conversion, format); break;
-  case ATMI_PRINT_COUNT: take(reader, 8); break;
+  case ATMI_PRINT_COUNT:
+    take(reader, 8);
+    reader->stored_nothing = true;
+    break;
+  case ATMI_PRINT_ERROR: {
+    int before = errno;
+    errno = 0;
+    count(reader, fprintf(reader->out, format, 0));
+    errno = before;
+    break;
+  }
   case ATMI_PRINT_LITERAL: count(reader, fputc_unlocked('%', reader->out) == EOF ? -1 : 1); break;
   case ATMI_PRINT_UNKNOWN: break;
   }
 }
 
-int64_t atmi_print(const void *message, size_t bytes, FILE *stream) {
+/* Finds out whether arguments are numbered, and if so, where each is. */
+static void number_arguments(reader_t *reader) {
+  reader->is_numbered = atmi_print_number_arguments(reader->format, &reader->numbered);
+  if (!reader->is_numbered)
+    return;
+  uint32_t position = 0;
+  for (uint32_t i = 0; i < reader->numbered.count; i++) {
+    atmi_print_kind_t kind = (atmi_print_kind_t)reader->numbered.kind[i];
+    reader->places[i] = atmi_print_place(&position, atmi_print_bytes(kind));
+    if (kind != ATMI_PRINT_STRING && kind != ATMI_PRINT_WIDE)
+      continue;
+    if (!take_string(reader, &reader->texts[i], &reader->text_bytes[i]))
+      reader->texts[i] = NULL;
+  }
+}
+
+int64_t atmi_print(const void *message, size_t bytes, FILE *stream, bool *stored_nothing) {
   reader_t reader;
   if (!open_message(message, bytes, &reader))
     return -1;
+  number_arguments(&reader);
   reader.out = stream;
   flockfile(stream);
   const char *at = reader.format;
@@ -183,5 +240,6 @@ int64_t atmi_print(const void *message, size_t bytes, FILE *stream) {
   }
   print_text(&reader, at, at + strlen(at));
   funlockfile(stream);
+  *stored_nothing = *stored_nothing || reader.stored_nothing;
   return reader.printed;
 }

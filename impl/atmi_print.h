@@ -12,7 +12,8 @@ bool atmi_print_stream(const void *message, size_t bytes, uint64_t *stream);
 
 /* Prints the message as one piece. What printf returns: characters, or -1 if the message is damaged or the
  * stream fails. Reads nothing beyond the message, whatever its format says: an argument that is missing is
- * printed as 0. */
-int64_t atmi_print(const void *message, size_t bytes, FILE *stream);
+ * printed as 0. Stores nothing for %n, since only the device knows its memory: *stored_nothing becomes true
+ * if there was one, and is left alone otherwise. */
+int64_t atmi_print(const void *message, size_t bytes, FILE *stream, bool *stored_nothing);
 
 #endif

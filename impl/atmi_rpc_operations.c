@@ -226,7 +226,12 @@ static void print(atmi_rpc_server_t *server, atmi_rpc_port_t *port, atmi_rpc_lan
   if (!lane->refused && atmi_print_stream(lane->bytes, (size_t)lane->stored, &handle)) {
     FILE *stream = find_stream(server, handle);
     if (stream) {
-      result = atmi_print(lane->bytes, (size_t)lane->stored, stream);
+      bool stored_nothing = false;
+      result = atmi_print(lane->bytes, (size_t)lane->stored, stream, &stored_nothing);
+      if (stored_nothing)
+        atmi_rpc_report(server, ATMI_RPC_BAD_COUNT,
+                        "to store the number of characters for %%n, which only device code itself could; the "
+                        "variable keeps its value, use what printf returns");
       note_write(server, stream);
     }
   } else {

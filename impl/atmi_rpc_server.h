@@ -113,6 +113,7 @@ typedef enum atmi_rpc_offence {
   ATMI_RPC_BAD_FREE,
   ATMI_RPC_BAD_HOST_CALL,
   ATMI_RPC_BAD_MESSAGE,
+  ATMI_RPC_BAD_COUNT,
 } atmi_rpc_offence_t;
 void atmi_rpc_report(atmi_rpc_server_t *server, atmi_rpc_offence_t offence, const char *format, ...)
     ATMI_PRINTF(3, 4);

@@ -1,5 +1,6 @@
 /* Prints more than a hundred formats, on the host ("host") or in a target region ("device"): the outputs must
  * be equal. */
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -54,6 +55,17 @@ static void print_strings(const char *text, const char *empty, const void *point
                  "and even more than two of them, so that all its parts must be put together again");
 }
 
+static void print_numbered(int n, double x, const char *text) {
+  printf("%2$s %1$d|%2$.3s|%1$5d|%1$x\n", n, text);
+  printf("%3$s|%2$f|%1$c|%3$10s\n", 'c', x, text);
+  printf("%2$*1$d|%2$-*1$d|%3$.*4$f\n", 8, n, x, 2);
+  printf("%3$lld %1$hhd %2$5.1f%%\n", n, x, -12345678901234LL);
+#ifndef __AMDGCN__
+  errno = 0; /* as on a device */
+#endif
+  printf("%m|%12m\n");
+}
+
 static void print_results(const char *text) {
   int a = printf("seven%c\n", '!'), b = printf("%s\n", text), c = printf("%5d%%\n", 7);
   printf("%d %d %d\n", a, b, c);
@@ -80,6 +92,8 @@ int main(int argc, char **argv) {
     for (int i = 0; i < REALS; i++)
       print_reals(x[i], (float)x[i]);
     print_strings(text, empty, (void *)0x12345678);
+    for (int i = 0; i < INTEGERS; i++)
+      print_numbered(n[i], x[i], text);
     print_results(text);
   }
   return 0;

@@ -49,6 +49,13 @@ static int check_strings(const char *text, size_t bytes) {
   return failed;
 }
 
+/* The host does not know the device's memory: the variable keeps its value, and a message says so. */
+static int check_count(void) {
+  int variable = 5;
+  int printed = printf("count%n\n", &variable);
+  return variable != 5 || printed != 6;
+}
+
 static void say(const char *text) {
   fprintf(stderr, "err %s\n", text);
   fprintf(stdout, "out %s\n", text);
@@ -63,6 +70,7 @@ int main(void) {
   {
     failed += check_memory();
     failed += check_strings(text, sizeof text);
+    failed += check_count();
     assert(text[0] == 'a');
     puts("puts");
     say(text);

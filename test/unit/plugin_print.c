@@ -4,6 +4,7 @@
 #include "atmi_print.h"
 #include "atmi_print_message.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,7 @@ static void pack_conversion(packer_t *packer, const atmi_print_conversion_t *con
   case ATMI_PRINT_WORD: put(packer, &(int){va_arg(*list, int)}, 4); break;
   case ATMI_PRINT_REAL: put(packer, &(double){va_arg(*list, double)}, 8); break;
   case ATMI_PRINT_LITERAL:
+  case ATMI_PRINT_ERROR:
   case ATMI_PRINT_UNKNOWN: break;
   default: put(packer, &(uint64_t){va_arg(*list, uint64_t)}, 8); break;
   }
@@ -61,7 +63,18 @@ static size_t pack(unsigned char *message, uint64_t stream, const char *format, 
   atmi_print_conversion_t conversion;
   va_list rest;
   va_copy(rest, list);
-  for (const char *at = format; atmi_print_next(at, &conversion); at = conversion.end) {
+  atmi_print_numbered_t numbered;
+  bool is_numbered = atmi_print_number_arguments(format, &numbered);
+  for (uint32_t i = 0; is_numbered && i < numbered.count; i++) {
+    uint32_t before = packer.position;
+    const atmi_print_conversion_t plain = {.kind = (atmi_print_kind_t)numbered.kind[i],
+                                           .has_precision = numbered.precision[i] >= 0,
+                                           .precision = numbered.precision[i]};
+    pack_conversion(&packer, &plain, &rest);
+    if (plain.kind == ATMI_PRINT_STRING)
+      string_bytes += add_string(strings + string_bytes, &plain, &packer, before);
+  }
+  for (const char *at = format; !is_numbered && atmi_print_next(at, &conversion); at = conversion.end) {
     uint32_t before = packer.position;
     pack_conversion(&packer, &conversion, &rest);
     if (conversion.kind == ATMI_PRINT_STRING || conversion.kind == ATMI_PRINT_WIDE)
@@ -90,13 +103,16 @@ static void compare(const char *format, ...) {
   va_list list, again;
   va_start(list, format);
   va_copy(again, list);
+  errno = 0; /* as on a device, for %m */
   int wanted = vsnprintf(expected, sizeof expected, format, list);
   size_t bytes = pack(message, 2, format, again);
   va_end(again);
   va_end(list);
   FILE *stream = open_memstream(&got, &got_bytes);
   assert_non_null(stream);
-  int64_t printed = atmi_print(message, bytes, stream);
+  bool stored_nothing = false;
+  int64_t printed = atmi_print(message, bytes, stream, &stored_nothing);
+  assert_false(stored_nothing);
   fclose(stream);
   if (strcmp(got, expected))
     fail_msg("format \"%s\": \"%s\" instead of \"%s\"", format, got, expected);
@@ -168,17 +184,66 @@ static void strings_and_mixtures(void **state) {
   assert_true(compared > 400);
 }
 
+static void numbered_arguments(void **state) {
+  (void)state;
+  const char unended[4] = {'a', 'b', 'c', 'd'};
+  compare("%1$d", 5);
+  compare("%2$s %1$s", "world", "hello");
+  compare("%1$d %1$d %2$s %1$x %2$s\n", 77, "twice");
+  compare("%3$s|%2$f|%1$c", 'c', 2.5, "three");
+  compare("%2$*1$d|", 8, 42);
+  compare("%2$-*1$d|%3$.*1$f|", 8, 42, 3.25);
+  compare("%3$*1$.*2$f|", 12, 4, 2.5);
+  compare("%2$*1$s|", -8, "left");
+  compare("%3$.*1$s|%3$.2s|%2$ld", 3, 7L, "abcdef");
+  compare("%1$.4s %1$.2s", unended);
+  compare("%1$s %%", (const char *)NULL);
+  compare("%2$lld %1$hhd %3$5.1f%% %4$p", 300, -1LL, 99.5, (void *)0x10);
+  compare("%10$d%9$d%8$d%7$d%6$d%5$d%4$d%3$d%2$d%1$d", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10);
+}
+
+static void without_argument(void **state) {
+  (void)state;
+  compare("%m");
+  compare("%d %m %s", 3, "end");
+  compare("%12m|%-12m|%.3m|");
+}
+
+/* %n is not carried out, and that is said. */
+static void counts(void **state) {
+  (void)state;
+  static const char format[] = "1234%n56 %d";
+  uint64_t variable = 99;
+  const struct {
+    atmi_print_header_t header;
+    char format[16];
+    uint64_t address;
+    int number;
+  } message = {{2, sizeof format, 12}, "1234%n56 %d", (uint64_t)(uintptr_t)&variable, 7};
+  char *got = NULL;
+  size_t got_bytes;
+  FILE *stream = open_memstream(&got, &got_bytes);
+  bool stored_nothing = false;
+  assert_int_equal(atmi_print(&message, sizeof message, stream, &stored_nothing), 8);
+  fclose(stream);
+  assert_true(stored_nothing);
+  assert_string_equal(got, "123456 7");
+  assert_int_equal(variable, 99);
+  free(got);
+}
+
 /* Damaged messages: nothing beyond the message is read (the sanitizers and valgrind watch). */
 static void damaged(void **state) {
   (void)state;
-  static const char format[] = "%s %s %d %ld %f %s %*.*s";
+  static const char *const formats[] = {"%s %s %d %ld %f %s %*.*s", "%3$s %1$*2$d %9$f %99$% %40$d"};
   unsigned char message[128] = {0};
   FILE *stream = fopen("/dev/null", "w");
   uint64_t seed = 1;
   for (int round = 0; round < 20000; round++) {
-    atmi_print_header_t header = {2, sizeof format, (uint32_t)(round % 64)};
+    const char *format = formats[round / 64 % 2];
+    atmi_print_header_t header = {2, (uint32_t)strlen(format) + 1, (uint32_t)(round % 64)};
     memcpy(message, &header, sizeof header);
-    memcpy(message + sizeof header, format, sizeof format);
+    memcpy(message + sizeof header, format, header.format_bytes);
     for (int i = 0; i < 4; i++) {
       seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
       message[(seed >> 33) % sizeof message] = (unsigned char)(seed >> 50);
@@ -188,7 +253,7 @@ static void damaged(void **state) {
     memcpy(exact, message, bytes);
     uint64_t handle;
     atmi_print_stream(exact, bytes, &handle);
-    int64_t printed = atmi_print(exact, bytes, stream);
+    int64_t printed = atmi_print(exact, bytes, stream, &(bool){false});
     assert_true(printed >= -1);
     free(exact);
   }
@@ -200,6 +265,9 @@ int main(void) {
       cmocka_unit_test(numbers),
       cmocka_unit_test(reals),
       cmocka_unit_test(strings_and_mixtures),
+      cmocka_unit_test(numbered_arguments),
+      cmocka_unit_test(without_argument),
+      cmocka_unit_test(counts),
       cmocka_unit_test(damaged),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
