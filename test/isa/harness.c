@@ -18,7 +18,7 @@
 #endif
 
 enum {
-  MEMO_BUCKETS = 4096,
+  MEMO_BUCKETS = 1 << 15,
   MOST_SECTIONS = 20000,
   COMMAND_BYTES = 512,
   NAME_BYTES = 96,
@@ -175,13 +175,21 @@ static bool ends_in(const char *text, size_t length, const char *end) {
   return length > size && strncmp(text + length - size, end, size) == 0;
 }
 
+/* Whether an operand takes several registers. */
+static bool is_wide(const gs_opcode_t *op) {
+  bool wide = gs_type_dwords((gs_type_t)op->dst) > 1;
+  for (unsigned i = 0; i < 3; i++)
+    wide |= op->src[i] != GS_T_MASK && gs_type_dwords((gs_type_t)op->src[i]) > 1;
+  return wide;
+}
+
 /* Whether the row's instruction exists in the form that `ending` asks for. */
 static bool has_form(const gs_opcode_t *op, const char *ending) {
   const bool is_short = op->encoding >= GS_ENC_VOP1 && op->encoding <= GS_ENC_VOPC;
   if (strcmp(ending, "_e32") == 0)
     return is_short;
   if (strcmp(ending, "_sdwa") == 0)
-    return is_short && !(op->flags & GS_OPF_NO_SDWA);
+    return is_short && !(op->flags & GS_OPF_NO_SDWA) && !is_wide(op);
   if (strcmp(ending, "_dpp") == 0)
     return is_short && op->encoding != GS_ENC_VOPC && !(op->flags & GS_OPF_NO_DPP);
   return strcmp(ending, "_e64") != 0 || op->encoding == GS_ENC_VOP3 ||
@@ -332,10 +340,7 @@ void isa_prepare(void *const *state, gs_target_t target, const char *const *firs
   for (size_t i = 0; i < count; i++) {
     const char *text;
     memcpy(&text, (const char *)first + i * stride, sizeof text);
-    bool listed = *memo_find(context, target, text) != NULL;
-    for (size_t k = 0; !listed && k < missing; k++)
-      listed = strcmp(texts[k], text) == 0;
-    if (!listed)
+    if (!*memo_find(context, target, text)) /* one that is listed twice is assembled twice */
       texts[missing++] = text;
   }
   for (size_t done = 0; done < missing; done += MOST_SECTIONS)

@@ -2,7 +2,7 @@
  * modifiers, EXEC, and GPR indexing. Each against a plain model: bytes of registers for SDWA, lanes moved
  * one by one for DPP.
  * Not here: what instructions compute; those used here only add, move, and compare. */
-#include "harness.h"
+#include "form_model.h"
 
 #include "isa/memory.h"
 
@@ -51,56 +51,6 @@ static uint32_t with_field(uint32_t word, unsigned low, unsigned bits, uint32_t 
 
 /* ---- SDWA ---- */
 
-enum { BYTE_0, BYTE_1, BYTE_2, BYTE_3, WORD_0, WORD_1, DWORD, SELECTIONS };
-enum { UNUSED_PAD, UNUSED_SEXT, UNUSED_PRESERVE, UNUSED_KINDS };
-
-static const char *const selection_names[] = {"BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3",
-                                              "WORD_0", "WORD_1", "DWORD"};
-static const char *const unused_names[] = {"UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE"};
-
-typedef struct sdwa {
-  unsigned dst_sel, dst_unused, src_sel[2];
-  bool sext[2];
-} sdwa_t;
-
-/* First byte and number of bytes of a selection. */
-static unsigned first_byte(unsigned sel) {
-  return sel < WORD_0 ? sel : sel == WORD_1 ? 2 : 0;
-}
-static unsigned byte_count(unsigned sel) {
-  return sel < WORD_0 ? 1 : sel < DWORD ? 2 : 4;
-}
-
-/* The selected bytes of a value, with zeroes or copies of their sign above. */
-static uint32_t sdwa_read(uint32_t value, unsigned sel, bool sext) {
-  uint8_t bytes[4], result[4];
-  memcpy(bytes, &value, 4);
-  const unsigned first = first_byte(sel), n = byte_count(sel);
-  const uint8_t fill = sext && bytes[first + n - 1] >= 0x80 ? 0xff : 0;
-  for (unsigned i = 0; i < 4; i++)
-    result[i] = i < n ? bytes[first + i] : fill;
-  memcpy(&value, result, 4);
-  return value;
-}
-
-/* The destination after `result` was written to it. */
-static uint32_t sdwa_write(uint32_t old, uint32_t result, unsigned sel, unsigned unused) {
-  uint8_t from[4], to[4];
-  memcpy(from, &result, 4);
-  memcpy(to, &old, 4);
-  const unsigned first = first_byte(sel), n = byte_count(sel);
-  for (unsigned i = 0; i < 4; i++) {
-    if (i >= first && i < first + n)
-      to[i] = from[i - first];
-    else if (unused == UNUSED_PAD || (unused == UNUSED_SEXT && i < first))
-      to[i] = 0;
-    else if (unused == UNUSED_SEXT)
-      to[i] = from[n - 1] >= 0x80 ? 0xff : 0;
-  }
-  memcpy(&old, to, 4);
-  return old;
-}
-
 static void patch_sdwa(uint32_t words[2], const sdwa_t *s) {
   uint32_t w = words[1];
   w = with_field(w, 8, 3, s->dst_sel);
@@ -110,18 +60,6 @@ static void patch_sdwa(uint32_t words[2], const sdwa_t *s) {
   w = with_field(w, 24, 3, s->src_sel[1]);
   words[1] = with_field(w, 27, 1, s->sext[1]);
 }
-
-static sdwa_t nth_sdwa(unsigned n) {
-  sdwa_t s;
-  s.dst_sel = n % SELECTIONS, n /= SELECTIONS;
-  s.src_sel[0] = n % SELECTIONS, n /= SELECTIONS;
-  s.src_sel[1] = n % SELECTIONS, n /= SELECTIONS;
-  s.dst_unused = n % UNUSED_KINDS, n /= UNUSED_KINDS;
-  s.sext[0] = n % 2, n /= 2;
-  s.sext[1] = n % 2;
-  return s;
-}
-enum { SDWA_FORMS = SELECTIONS * SELECTIONS * SELECTIONS * UNUSED_KINDS * 4 };
 
 /* Fields are where the assembler puts them. */
 static void test_sdwa_encoding(void **state) {
@@ -235,83 +173,11 @@ static void test_sdwa_others(void **state) {
 
 /* ---- DPP ---- */
 
-enum { NOBODY = -1, ROW = 16 };
-
-/* Fills from[l] with the lane that lane l reads, by moving lane numbers about as the control says. Returns
- * whether the control exists. */
-static bool move_lanes(unsigned control, int from[GS_LANES]) {
-  const unsigned n = control & 15;
-  int wave[GS_LANES + 2];
-  for (int i = 0; i < GS_LANES + 2; i++)
-    wave[i] = i - 1; /* wave[1 + l] is lane l; both ends are nobody */
-  wave[GS_LANES + 1] = NOBODY;
-  for (unsigned first = 0; first < GS_LANES; first += ROW) {
-    int row[3 * ROW], *const to = &from[first];
-    for (int i = 0; i < 3 * ROW; i++)
-      row[i] = i >= ROW && i < 2 * ROW ? (int)first + i - ROW : NOBODY;
-    for (unsigned i = 0; i < ROW; i++) {
-      const unsigned l = first + i;
-      if (control < 0x100)
-        to[i] = (int)(first + i / 4 * 4 + (control >> (i % 4 * 2)) % 4);
-      else if (control > 0x100 && control < 0x110) /* row_shl */
-        to[i] = row[ROW + i + n];
-      else if (control > 0x110 && control < 0x120) /* row_shr */
-        to[i] = row[ROW + i - n];
-      else if (control > 0x120 && control < 0x130) /* row_ror */
-        to[(i + n) % ROW] = (int)l;
-      else if (control == 0x130) /* wave_shl */
-        to[i] = wave[1 + l + 1];
-      else if (control == 0x134) /* wave_rol */
-        to[i] = l == GS_LANES - 1 ? 0 : (int)l + 1;
-      else if (control == 0x138) /* wave_shr */
-        to[i] = wave[1 + l - 1];
-      else if (control == 0x13c) /* wave_ror */
-        to[i] = l == 0 ? GS_LANES - 1 : (int)l - 1;
-      else if (control == 0x140) /* row_mirror */
-        to[ROW - 1 - i] = (int)l;
-      else if (control == 0x141) /* row_half_mirror */
-        to[i / 8 * 8 + 7 - i % 8] = (int)l;
-      else if (control == 0x142) /* row_bcast:15 */
-        to[i] = first == 0 ? NOBODY : (int)first - 1;
-      else if (control == 0x143) /* row_bcast:31 */
-        to[i] = first < 32 ? NOBODY : 31;
-      else if (control >= 0x150 && control < 0x160) /* row_newbcast */
-        to[i] = (int)(first + n);
-      else
-        return false;
-    }
-  }
-  return true;
-}
-
-/* gfx90a has broadcasts within rows. */
-static bool has_control(void *const *state, unsigned control) {
-  int from[GS_LANES];
-  return move_lanes(control, from) && (control < 0x150 || isa_part(state) == GS_GFX90A);
-}
-
-typedef struct dpp {
-  unsigned control, row_mask, bank_mask;
-  bool bound_ctrl;
-} dpp_t;
-
 static void patch_dpp(uint32_t words[2], const dpp_t *d) {
   uint32_t w = with_field(words[1], 8, 9, d->control);
   w = with_field(w, 19, 1, d->bound_ctrl);
   w = with_field(w, 24, 4, d->bank_mask);
   words[1] = with_field(w, 28, 4, d->row_mask);
-}
-
-/* What DPP does to operand 0: whether the lane is written, and the value it gets. */
-static bool dpp_read(const isa_wave_t *t, const dpp_t *d, unsigned reg, unsigned lane, uint32_t *value) {
-  const uint64_t exec = gs_exec(&t->before.w);
-  int from[GS_LANES];
-  assert_true(move_lanes(d->control, from));
-  const int source = from[lane];
-  const bool found = source != NOBODY && (exec >> source & 1);
-  *value = found ? t->before.v[reg].u32[source] : 0;
-  return (exec >> lane & 1) && (d->row_mask >> lane / 16 & 1) && (d->bank_mask >> lane % 16 / 4 & 1) &&
-         (found || d->bound_ctrl);
 }
 
 static void check_dpp_mov(const isa_wave_t *t, const dpp_t *d) {
