@@ -36,7 +36,10 @@ static atmi_status_t read_image(atmi_device_t *device, const void *image, size_t
 
 static atmi_status_t load(atmi_code_object_t *object, const void *image, size_t bytes) {
   atmi_device_t *device = object->device;
-  const char *step = "create its reader";
+  const char *step = "create its reader", *wrong = atmi_elf_check(image, bytes);
+  if (wrong)
+    return atmi_fail(ATMI_CORRUPT, device->label,
+                     "cannot load the device image: it is damaged: %s; rebuild the program", wrong);
   hsa_status_t status = hsa_code_object_reader_create_from_memory(image, bytes, &object->reader);
   if (status == HSA_STATUS_SUCCESS) {
     step = "create its executable";

@@ -21,6 +21,11 @@ typedef struct atmi_elf_identity {
 /* Reads the header alone: cheap, for matching. False if the bytes are no little-endian ELF64 file. */
 bool atmi_elf_identify(const void *image, size_t bytes, atmi_elf_identity_t *identity);
 
+/* Whether a linked image holds together: headers, sections, symbols, relocations, notes. NULL, or what is
+ * wrong, in a few words. ROCr's loader believes what an image says of itself, and a damaged one makes it
+ * crash. */
+const char *atmi_elf_check(const void *image, size_t bytes);
+
 /* An image opened for look-ups. */
 typedef struct atmi_elf atmi_elf_t;
 

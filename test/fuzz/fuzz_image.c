@@ -96,6 +96,7 @@ static void look_up(const atmi_elf_t *elf, const uint8_t *data, size_t size) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   atmi_elf_identity_t identity;
   atmi_elf_t *elf = NULL;
+  (void)atmi_elf_check(data, size);
   if (atmi_elf_identify(data, size, &identity) && atmi_elf_open(data, size, "fuzz", &elf) == ATMI_OK) {
     look_up(elf, data, size);
     atmi_elf_close(elf);

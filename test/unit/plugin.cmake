@@ -10,11 +10,11 @@ list(APPEND pure_parts rpc print heap hostcall)
 add_library(plugin_driver STATIC ${here}/plugin_driver.c)
 target_link_libraries(plugin_driver PRIVATE project_options PUBLIC plugin_test ${CMAKE_DL_LIBS})
 
-foreach(part ${pure_parts} abi18 image abi faults growth hsa_failures trace)
+foreach(part ${pure_parts} abi18 image abi damage faults growth hsa_failures trace)
   add_executable(plugin_${part} ${here}/plugin_${part}.c)
   target_link_libraries(plugin_${part} PRIVATE project_options plugin_test ${CMAKE_DL_LIBS})
 endforeach()
-foreach(part abi faults growth hsa_failures trace)
+foreach(part abi damage faults growth hsa_failures trace)
   target_link_libraries(plugin_${part} PRIVATE plugin_driver)
 endforeach()
 target_compile_definitions(plugin_env PRIVATE ENVIRONMENT_DOC="${here}/../../doc/environment.md")
@@ -75,6 +75,9 @@ foreach(part faults trace)
                     ${images}/program-16-O2)
   set_tests_properties(unit/plugin/${part} PROPERTIES ENVIRONMENT "${device_environment}")
 endforeach()
+plugin_image_test(damage plugin_damage 0 1500 $<TARGET_FILE:omptarget.rtl.amdgpu> ${images}/program-16-gfx90a
+                  ${images}/program-16-O2)
+set_tests_properties(unit/plugin/damage PROPERTIES ENVIRONMENT "${device_environment}")
 plugin_image_test(hsa_failures plugin_hsa_failures $<TARGET_FILE:omptarget.rtl.amdgpu> ${images}/program-16-gfx90a
                   ${images}/program-16-O2)
 set_tests_properties(unit/plugin/hsa_failures PROPERTIES
