@@ -359,6 +359,110 @@ static void test_rounding(void **state) {
   isa_free(t);
 }
 
+/* ---- Zeroes, infinities and NaNs ---- */
+
+/* An element: a small number, or now and then something special, as the bits of its type. */
+static uint64_t special_bits(element_t type, uint64_t *seed) {
+  const ref_format_t *const f = type == F64 ? &ref_f64 : type == F16 ? &ref_f16 : &ref_f32;
+  const uint64_t r = isa_random(seed), sign = r >> 63 ? ref_sign(f) : 0;
+  uint64_t x;
+  switch (r % 40) {
+  case 0: x = sign | ref_infinity(f); break;
+  case 1: x = sign | ref_infinity(f) | ref_quiet(f) | ref_quiet(f) >> 3; break;
+  case 2: x = sign | ref_infinity(f) | ref_quiet(f) >> 2; break; /* signaling */
+  default: {
+    mpfr_t v;
+    mpfr_init2(v, 60);
+    mpfr_set_ui(v, r % 40 < 20 ? 0 : (r >> 32) % 9, MPFR_RNDN);
+    x = sign | ref_round(f, v, 0);
+    mpfr_clear(v);
+  }
+  }
+  return type == BF16 ? x >> 16 : x;
+}
+
+/* Puts special values into every element of registers, `bits` wide. */
+static void fill_special(gs_row_t *rows, unsigned registers, element_t type, uint64_t *seed) {
+  for (unsigned l = 0; l < GS_LANES; l++)
+    for (unsigned r = 0; r < registers; r++) {
+      if (type == F64 && r % 2 == 0)
+        isa_set_u64(&rows[r], l, special_bits(F64, seed));
+      else if (type == F32)
+        rows[r].u32[l] = (uint32_t)special_bits(F32, seed);
+      else if (type != F64)
+        rows[r].u32[l] = (uint32_t)(special_bits(type, seed) | special_bits(type, seed) << 16);
+    }
+}
+
+/* A sum of numbers that does not depend on their order: their terms are small, or special. */
+typedef struct special_sum {
+  double sum;
+  bool nan, plus, minus; /* not a number; infinities of either sign */
+  bool negative_zero;    /* all terms are -0 */
+} special_sum_t;
+
+static void add_term(special_sum_t *s, double a, double b) {
+  const double x = a * b;
+  s->nan |= x != x;
+  s->plus |= x > 1e300;
+  s->minus |= x < -1e300;
+  s->negative_zero &= x == 0.0 && signbit(x);
+  if (fabs(x) < 1e300)
+    s->sum += x;
+}
+
+static void check_special(const isa_wave_t *t, const shape_t *s, place_t place, const special_sum_t *want) {
+  const element_t type = s->type == F64 ? F64 : F32;
+  const double got = element_value(type, get_bits(&t->v[256 + 64], place));
+  bool same;
+  if (want->nan || (want->plus && want->minus))
+    same = got != got;
+  else if (want->plus || want->minus)
+    same = isinf(got) && !signbit(got) == want->plus;
+  else
+    same = got == want->sum && (got != 0.0 || !signbit(got) == !want->negative_zero);
+  if (!same)
+    fail_msg("%s, lane %u, register %u: %a, want %a nan %d inf +%d -%d, negative zero %d", s->name,
+             place.lane, place.reg, got, want->sum, want->nan, want->plus, want->minus, want->negative_zero);
+}
+
+static void check_specials(const isa_wave_t *t, const shape_t *s) {
+  for (unsigned block = 0; block < s->blocks; block++)
+    for (unsigned row = 0; row < s->m; row++)
+      for (unsigned column = 0; column < s->m; column++) {
+        special_sum_t want = {.negative_zero = true};
+        const place_t place = output_place(s, block, row, column);
+        add_term(&want, element_value(s->type == F64 ? F64 : F32, get_bits(&t->before.v[256 + 64], place)),
+                 1.0);
+        for (unsigned k = 0; k < s->k; k++)
+          add_term(&want, element_value(s->type, get_bits(&t->before.v[10], input_place(s, block, row, k))),
+                   element_value(s->type, get_bits(&t->before.v[20], input_place(s, block, column, k))));
+        check_special(t, s, place, &want);
+      }
+}
+
+static void test_specials(void **state) {
+  products_t *all = calloc(1, sizeof *all);
+  assert_non_null(all);
+  for (unsigned i = 0; i < SHAPES; i++)
+    if (shapes[i].type != I8 && isa_has(state, ISA_PART, shapes[i].name))
+      add_product(all, &shapes[i], (operands_t){0, 0, 0, 256 + 64, 256 + 64, 10, 20, NULL, 0});
+  isa_wave_t *t = isa_new(state, ISA_PART);
+  uint64_t seed = 41;
+  for (size_t i = 0; i < all->count; i++)
+    for (unsigned run = 0; run < 4; run++) {
+      const shape_t *const s = all->list[i].shape;
+      fill_special(&t->v[10], 2, s->type, &seed);
+      fill_special(&t->v[20], 2, s->type, &seed);
+      fill_special(&t->v[256 + 64], output_registers(s), s->type == F64 ? F64 : F32, &seed);
+      gs_wave_set_mode(&t->w, float_modes[run]); /* rounding modes, of which no product knows */
+      assert_int_equal(isa_run(t, all->list[i].text), GS_WAVE_RUNNING);
+      check_specials(t, s);
+    }
+  isa_free(t);
+  free(all);
+}
+
 /* Moves obey EXEC. */
 static void test_moves(void **state) {
   const uint64_t exec = UINT64_C(0xff00ff00f0f0f0f1);
@@ -387,7 +491,7 @@ int main(void) {
   static const struct CMUnitTest tests[] = {
       isa_part_test_on(test_registers, GS_GFX908_UP), isa_part_test_on(test_broadcast, GS_GFX908_UP),
       isa_part_test_on(test_denormals, GS_GFX908_UP), isa_part_test_on(test_rounding, GS_GFX908_UP),
-      isa_part_test_on(test_moves, GS_GFX908_UP),
+      isa_part_test_on(test_moves, GS_GFX908_UP),     isa_part_test_on(test_specials, GS_GFX908_UP),
   };
   return isa_main(tests, sizeof tests / sizeof tests[0]);
 }
