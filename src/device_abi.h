@@ -19,7 +19,8 @@ typedef struct device_abi_kernel {
   rtl_mode_t mode;
   uint32_t min_threads, max_threads; /* per team; 18 */
   uint32_t max_teams;                /* 18 */
-  uint64_t reduction_bytes;          /* what its teams need together to reduce values; 18 */
+  bool lone_main;           /* a generic region's main thread must have no other thread in its wave [13] */
+  uint64_t reduction_bytes; /* what its teams need together to reduce values; 18 */
 } device_abi_kernel_t;
 
 /* Reads it from the image: <kernel>_exec_mode, or <kernel>_kernel_environment [18]. The mode is SPMD if the

@@ -50,6 +50,11 @@ static uint32_t with_main_wave(const rtl_geometry_limits_t *limits, rtl_mode_t m
   return threads < UINT32_MAX - limits->wavefront ? threads + limits->wavefront : UINT32_MAX;
 }
 
+/* As many workers as before, and only the first thread of the wave behind theirs. */
+static uint32_t without_main_companions(uint32_t wavefront, uint32_t threads) {
+  return (threads - 1) / wavefront * wavefront + 1;
+}
+
 static uint32_t choose_threads(const rtl_geometry_limits_t *limits, const rtl_geometry_request_t *request) {
   uint32_t most = limits->max_threads;
   if (request->kernel_max_threads)
@@ -61,7 +66,10 @@ static uint32_t choose_threads(const rtl_geometry_limits_t *limits, const rtl_ge
     threads = least(request->kernel_min_threads > PREFERRED_THREADS ? request->kernel_min_threads
                                                                     : PREFERRED_THREADS,
                     with_main_wave(limits, request->mode, limits->thread_limit));
-  return least(threads, most);
+  threads = least(threads, most);
+  if (request->lone_main && request->mode == RTL_MODE_GENERIC)
+    threads = without_main_companions(limits->wavefront, threads);
+  return threads;
 }
 
 static uint64_t divide_up(uint64_t dividend, uint64_t divisor) {

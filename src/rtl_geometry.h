@@ -33,6 +33,7 @@ typedef struct rtl_geometry_request {
   /* What the kernel was compiled for; 0: not stated. */
   uint32_t kernel_min_threads, kernel_max_threads;
   uint32_t kernel_max_teams;
+  bool lone_main; /* in generic mode the main thread must be the only one in its wave */
 } rtl_geometry_request_t;
 
 /* teams * threads fits 32 bits; both are at least 1. */

@@ -93,7 +93,8 @@ atmi_status_t rtl_launch(rtl_plugin_t *plugin, rtl_device_t *device, const rtl_k
                                          .tripcount = request->shape.tripcount,
                                          .kernel_min_threads = kernel->compiled.min_threads,
                                          .kernel_max_threads = kernel->compiled.max_threads,
-                                         .kernel_max_teams = kernel->compiled.max_teams};
+                                         .kernel_max_teams = kernel->compiled.max_teams,
+                                         .lone_main = kernel->compiled.lone_main};
   rtl_geometry_t geometry = rtl_geometry_compute(&device->limits, &wanted);
   atmi_launch_t launch = {
       .arguments = request->arguments,

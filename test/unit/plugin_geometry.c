@@ -19,7 +19,7 @@ typedef struct {
   int32_t num_teams, thread_limit;
   uint64_t tripcount;
   uint32_t teams, threads; /* expected */
-  bool wave32;
+  bool wave32, lone_main;
   settings_t set;
 } row_t;
 
@@ -144,6 +144,16 @@ static const row_t rows[] = {
     ROW(GENERIC, 0, 0, 0, 0, 416, 192, .set.teams_thread_limit = 128),
     ROW(GENERIC, 0, 0, 0, 0, 416, 256, .set.teams_thread_limit = 256),
     ROW(GENERIC, 0, 0, 0, 0, 416, 256, .set.teams_thread_limit = INT32_MAX),
+    /* Where the main thread must be alone in its wave, there are as many workers, and one thread more. */
+    ROW(GENERIC, 0, 0, 0, 0, 416, 193, .lone_main = true),
+    ROW(GENERIC, 0, 0, 1, 0, 416, 65, .lone_main = true),
+    ROW(GENERIC, 0, 0, 64, 0, 416, 65, .lone_main = true),
+    ROW(GENERIC, 0, 0, 65, 0, 416, 129, .lone_main = true),
+    ROW(GENERIC, 0, 0, 1024, 0, 416, 961, .lone_main = true),
+    ROW(GENERIC, 64, 0, 0, 0, 416, 1, .lone_main = true),
+    ROW(GENERIC, 0, 0, 0, 0, 416, 225, .lone_main = true, .wave32 = true),
+    ROW(SPMD, 0, 0, 0, 0, 416, 256, .lone_main = true),
+    ROW(GENERIC_SPMD, 0, 0, 100, 0, 416, 100, .lone_main = true),
     /* Teams per compute unit, under the names of both plugin families; nextgen's wins. */
     ROW(SPMD, 0, 0, 0, 0, 104, 256, .set.teams_per_cu = 1),
     ROW(SPMD, 0, 0, 0, 0, 208, 256, .set.teams_per_proc = 2),
@@ -184,7 +194,8 @@ static void follows_the_table(void **state) {
                                             .num_teams = row->num_teams,
                                             .thread_limit = row->thread_limit,
                                             .tripcount = row->tripcount,
-                                            .kernel_max_threads = row->kernel_max_threads};
+                                            .kernel_max_threads = row->kernel_max_threads,
+                                            .lone_main = row->lone_main};
     rtl_geometry_t geometry = rtl_geometry_compute(&limits, &request);
     if (geometry.teams != row->teams || geometry.threads != row->threads)
       fail_msg("row %zu (mode %d, num_teams %d, thread_limit %d, tripcount %llu): %u x %u, expected %u x %u",
@@ -231,11 +242,14 @@ static void keeps_every_launch_possible(void **state) {
                                             .num_teams = (int32_t)draw(&seed),
                                             .thread_limit = (int32_t)draw(&seed),
                                             .tripcount = draw(&seed),
-                                            .kernel_max_threads = (uint32_t)(next_random(&seed) % 1025)};
+                                            .kernel_max_threads = (uint32_t)(next_random(&seed) % 1025),
+                                            .lone_main = next_random(&seed) & 1};
     rtl_geometry_t got = rtl_geometry_compute(&limits, &request);
     uint32_t most = request.kernel_max_threads ? request.kernel_max_threads : 1024;
     assert_in_range(got.threads, 1, most);
     assert_true(got.teams >= 1 && (uint64_t)got.teams * got.threads <= UINT32_MAX);
+    if (request.lone_main && request.mode == RTL_MODE_GENERIC)
+      assert_int_equal(got.threads % limits.wavefront, 1);
     /* A clause that can be kept is kept. */
     if (request.num_teams > 0 && (uint64_t)request.num_teams * got.threads <= UINT32_MAX)
       assert_int_equal(got.teams, request.num_teams);
