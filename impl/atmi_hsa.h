@@ -23,6 +23,7 @@
   X(hsa_amd_memory_unlock)                                                                                   \
   X(hsa_amd_pointer_info)                                                                                    \
   X(hsa_amd_profiling_async_copy_enable)                                                                     \
+  X(hsa_amd_profiling_convert_tick_to_system_domain)                                                         \
   X(hsa_amd_profiling_get_async_copy_time)                                                                   \
   X(hsa_amd_profiling_get_dispatch_time)                                                                     \
   X(hsa_amd_profiling_set_profiler_enabled)                                                                  \
@@ -82,19 +83,21 @@ const char *atmi_hsa_problem(void);
   "or name the folder that holds libhsa-runtime64.so.1 in LD_LIBRARY_PATH"
 
 /* HSA's own names, so that calls read as in its manual. The linker tells if one is missing here. */
-#define hsa_agent_get_info                        atmi_hsa.hsa_agent_get_info
-#define hsa_agent_iterate_isas                    atmi_hsa.hsa_agent_iterate_isas
-#define hsa_amd_agent_iterate_memory_pools        atmi_hsa.hsa_amd_agent_iterate_memory_pools
-#define hsa_amd_agent_memory_pool_get_info        atmi_hsa.hsa_amd_agent_memory_pool_get_info
-#define hsa_amd_agents_allow_access               atmi_hsa.hsa_amd_agents_allow_access
-#define hsa_amd_memory_async_copy                 atmi_hsa.hsa_amd_memory_async_copy
-#define hsa_amd_memory_lock                       atmi_hsa.hsa_amd_memory_lock
-#define hsa_amd_memory_pool_allocate              atmi_hsa.hsa_amd_memory_pool_allocate
-#define hsa_amd_memory_pool_free                  atmi_hsa.hsa_amd_memory_pool_free
-#define hsa_amd_memory_pool_get_info              atmi_hsa.hsa_amd_memory_pool_get_info
-#define hsa_amd_memory_unlock                     atmi_hsa.hsa_amd_memory_unlock
-#define hsa_amd_pointer_info                      atmi_hsa.hsa_amd_pointer_info
-#define hsa_amd_profiling_async_copy_enable       atmi_hsa.hsa_amd_profiling_async_copy_enable
+#define hsa_agent_get_info                  atmi_hsa.hsa_agent_get_info
+#define hsa_agent_iterate_isas              atmi_hsa.hsa_agent_iterate_isas
+#define hsa_amd_agent_iterate_memory_pools  atmi_hsa.hsa_amd_agent_iterate_memory_pools
+#define hsa_amd_agent_memory_pool_get_info  atmi_hsa.hsa_amd_agent_memory_pool_get_info
+#define hsa_amd_agents_allow_access         atmi_hsa.hsa_amd_agents_allow_access
+#define hsa_amd_memory_async_copy           atmi_hsa.hsa_amd_memory_async_copy
+#define hsa_amd_memory_lock                 atmi_hsa.hsa_amd_memory_lock
+#define hsa_amd_memory_pool_allocate        atmi_hsa.hsa_amd_memory_pool_allocate
+#define hsa_amd_memory_pool_free            atmi_hsa.hsa_amd_memory_pool_free
+#define hsa_amd_memory_pool_get_info        atmi_hsa.hsa_amd_memory_pool_get_info
+#define hsa_amd_memory_unlock               atmi_hsa.hsa_amd_memory_unlock
+#define hsa_amd_pointer_info                atmi_hsa.hsa_amd_pointer_info
+#define hsa_amd_profiling_async_copy_enable atmi_hsa.hsa_amd_profiling_async_copy_enable
+#define hsa_amd_profiling_convert_tick_to_system_domain                                                      \
+  atmi_hsa.hsa_amd_profiling_convert_tick_to_system_domain
 #define hsa_amd_profiling_get_async_copy_time     atmi_hsa.hsa_amd_profiling_get_async_copy_time
 #define hsa_amd_profiling_get_dispatch_time       atmi_hsa.hsa_amd_profiling_get_dispatch_time
 #define hsa_amd_profiling_set_profiler_enabled    atmi_hsa.hsa_amd_profiling_set_profiler_enabled

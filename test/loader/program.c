@@ -147,6 +147,20 @@ static int use_memory_and_files(const char *path) {
   return open_file("/nonexistent/file", "r") != 0;
 }
 
+/* What LLVM libc's clock divides by. */
+__attribute__((visibility("protected"))) volatile uint64_t __llvm_libc_clock_freq;
+
+/* The frequency, and a line before and after two seconds of it. */
+static void measure_clock(void) {
+  char line[64];
+  append(append_number(line, __llvm_libc_clock_freq), " Hz\n");
+  say(line);
+  uint64_t end = __builtin_readcyclecounter() + 2 * __llvm_libc_clock_freq;
+  while (__builtin_readcyclecounter() < end)
+    __builtin_amdgcn_s_sleep(1);
+  say("end\n");
+}
+
 static void say_arguments(int argc, char **argv, char **envp) {
   char line[512];
   for (int i = 0; i < argc; i++)
@@ -155,6 +169,20 @@ static void say_arguments(int argc, char **argv, char **envp) {
     if ((*envp)[0] == 'M' && (*envp)[1] == 'Y')
       append(append(line, *envp), "\n"), say(line);
   say(argv[argc] ? "argv does not end\n" : "end\n");
+}
+
+/* How many arguments and variables there are, and how long they are together. */
+static void say_lengths(int argc, char **argv, char **envp) {
+  char line[128], *at;
+  uint64_t bytes = 0, variables = 0;
+  for (int i = 1; i < argc; i++)
+    bytes += length_of(argv[i]);
+  while (envp[variables])
+    variables++;
+  at = append(append_number(line, (uint64_t)argc), " arguments of ");
+  at = append(append_number(at, bytes), " bytes, ");
+  append(append_number(at, variables), " variables\n");
+  say(line);
 }
 
 /* One line per thread, with its place by the dispatch packet and the hidden arguments. */
@@ -196,6 +224,10 @@ static int run(int argc, char **argv, char **envp) {
     return use_memory_and_files(argv[2]);
   if (equal(what, "arguments"))
     say_arguments(argc, argv, envp);
+  if (equal(what, "clock"))
+    measure_clock();
+  if (equal(what, "length"))
+    say_lengths(argc, argv, envp);
   if (equal(what, "places"))
     say_place();
   if (equal(what, "stderr"))

@@ -115,6 +115,19 @@ static void start_watch(watch_t *watched) {
     pthread_sigmask(SIG_UNBLOCK, &watched->signals, NULL);
 }
 
+/* ---- the end ---- */
+
+/* Output that could not be written must not look like success: the program may have been told that all is
+ * well, since what it writes is collected first. Runs last, as it was registered first. */
+static void check_output(void) {
+  errno = 0;
+  if (!fflush(stdout) && !ferror(stdout))
+    return;
+  fprintf(stderr, "amdhsa-loader: cannot write standard output: %s\n",
+          errno ? strerror(errno) : "some of it is lost");
+  _exit(STATUS_FAILED);
+}
+
 /* ---- everything ---- */
 
 int main(int argc, char **argv) {
@@ -130,6 +143,7 @@ int main(int argc, char **argv) {
   void *image = read_image(argv[options.image], &bytes);
   if (!image)
     return STATUS_FAILED;
+  atexit(check_output);
   watched.time_limit = options.time_limit;
   atomic_store(&watched.state.running, "");
   start_watch(&watched);

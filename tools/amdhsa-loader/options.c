@@ -117,7 +117,11 @@ static loader_next_t take(const row_t *row, const char *value, char **argv, int 
     return fail("%s needs a value", word, "");
   if (value == argv[*index])
     (*index)++;
-  return store(row, value, options) ? LOADER_RUN : fail("%s: \"%s\" is no value for it", row->name, value);
+  if (store(row, value, options))
+    return LOADER_RUN;
+  fprintf(stderr, "amdhsa-loader: %s: \"%s\" is no number from %lld to %lld (try --help)\n", row->name, value,
+          (long long)row->least, (long long)row->most);
+  return LOADER_USAGE_ERROR;
 }
 
 loader_next_t loader_options_parse(int argc, char **argv, loader_options_t *options) {

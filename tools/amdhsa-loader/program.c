@@ -5,6 +5,7 @@
 #include "atmi_code_object.h"
 #include "atmi_device.h"
 #include "atmi_elf.h"
+#include "atmi_hsa.h"
 #include "atmi_rpc_image.h"
 #include "atmi_stream.h"
 #include "atmi_transfer.h"
@@ -21,6 +22,7 @@ typedef struct program {
   void *argv, *envp; /* copies that the device can read */
   uint64_t argc;
   void *result; /* an int of the device */
+  uint64_t clock_frequency;
   loader_state_t *state;
   bool ends_with_kernel; /* destructors are in a kernel of their own, which comes after device code's exit */
   atomic_bool exited;    /* device code has called exit while that kernel was to follow */
@@ -29,10 +31,13 @@ typedef struct program {
 
 /* ---- choosing a device ---- */
 
-static void describe_mismatch(const atmi_machine_t *machine, const atmi_target_id_t *id) {
+/* Of the device that was asked for, or of all. */
+static void describe_mismatch(const atmi_machine_t *machine, int64_t wanted, const atmi_target_id_t *id) {
   char image[ATMI_TARGET_ID_TEXT], device[ATMI_TARGET_ID_TEXT];
   atmi_target_id_format(id, image);
   for (uint32_t i = 0; i < machine->device_count; i++) {
+    if (wanted >= 0 && i != wanted)
+      continue;
     atmi_target_id_format(&machine->devices[i]->properties.target, device);
     atmi_fail(ATMI_UNSUPPORTED, machine->devices[i]->label,
               "cannot run the image: it is for %s, the device is %s", image, device);
@@ -48,16 +53,17 @@ static atmi_status_t choose_device(const atmi_machine_t *machine, int64_t wanted
   if (!atmi_elf_identify(image, bytes, &identity) || atmi_target_id_from_elf(&identity, &id))
     return atmi_fail(ATMI_UNSUPPORTED, NULL,
                      "cannot run the image: it is no ELF file for AMD GPUs that is known");
-  *device = atmi_machine_device(machine, wanted);
-  for (uint32_t i = 0; wanted < 0 && !*device && i < machine->device_count; i++)
-    if (atmi_target_id_match(&id, &machine->devices[i]->properties.target) == ATMI_MATCH)
+  if (wanted >= 0 && !atmi_machine_device(machine, wanted))
+    return atmi_fail(ATMI_NOT_FOUND, NULL, "there is no device %lld, only %u of them", (long long)wanted,
+                     machine->device_count);
+  *device = NULL;
+  for (uint32_t i = 0; !*device && i < machine->device_count; i++)
+    if ((wanted < 0 || i == wanted) &&
+        atmi_target_id_match(&id, &machine->devices[i]->properties.target) == ATMI_MATCH)
       *device = machine->devices[i];
   if (*device)
     return ATMI_OK;
-  if (wanted >= 0)
-    return atmi_fail(ATMI_NOT_FOUND, NULL, "there is no device %lld, only %u of them", (long long)wanted,
-                     machine->device_count);
-  describe_mismatch(machine, &id);
+  describe_mismatch(machine, wanted, &id);
   return ATMI_UNSUPPORTED;
 }
 
@@ -83,15 +89,34 @@ static atmi_status_t copy_strings(program_t *program, char *const *strings, void
   return ATMI_OK;
 }
 
-/* The frequency of the clock that device code reads, if the image wants to know. */
+/* The frequency of the clock that device code reads; 0 if it cannot be found out. ROCr before 6 does not
+ * tell, but converts times of that clock to the host's. It measures both for that, with an error below a
+ * thousandth; the clocks of all GPUs go at whole MHz. */
+static uint64_t clock_frequency(const atmi_device_t *device) {
+  static const uint64_t ticks = UINT64_C(1) << 30, mhz = 1000000, future = UINT64_C(1) << 52;
+  uint64_t begin, end;
+  if (device->properties.timestamp_frequency)
+    return device->properties.timestamp_frequency;
+  /* Asked for a time to come, ROCr measures again: until then it may have done so only once. */
+  if (hsa_amd_profiling_convert_tick_to_system_domain(device->agent, future, &end) != HSA_STATUS_SUCCESS ||
+      hsa_amd_profiling_convert_tick_to_system_domain(device->agent, 1, &begin) != HSA_STATUS_SUCCESS ||
+      hsa_amd_profiling_convert_tick_to_system_domain(device->agent, 1 + ticks, &end) != HSA_STATUS_SUCCESS ||
+      end <= begin)
+    return 0;
+  double rate = (double)ticks / (double)(end - begin) * (double)device->machine->timestamp_frequency;
+  return (uint64_t)(rate / (double)mhz + 0.5) * mhz;
+}
+
+/* Tells the image how fast its clock goes, if it wants to know. */
 static atmi_status_t set_clock(program_t *program) {
   void *address;
   uint64_t bytes;
-  const uint64_t *frequency = &program->device->properties.timestamp_frequency;
   if (atmi_code_object_find_variable(&program->object, "__llvm_libc_clock_freq", &address, &bytes) ||
-      bytes != sizeof *frequency || !*frequency)
+      bytes != sizeof program->clock_frequency ||
+      !(program->clock_frequency = clock_frequency(program->device)))
     return ATMI_OK;
-  return atmi_transfer_submit(program->stream, address, frequency, sizeof *frequency);
+  return atmi_transfer_submit(program->stream, address, &program->clock_frequency,
+                              sizeof program->clock_frequency);
 }
 
 static atmi_status_t set_up(program_t *program, char *const *argv, char *const *envp) {
