@@ -10,13 +10,14 @@ list(APPEND pure_parts rpc print heap hostcall)
 add_library(plugin_driver STATIC ${here}/plugin_driver.c)
 target_link_libraries(plugin_driver PRIVATE project_options PUBLIC plugin_test ${CMAKE_DL_LIBS})
 
-foreach(part ${pure_parts} abi18 image abi damage faults growth hsa_failures trace)
+foreach(part ${pure_parts} abi18 image abi damage faults growth hsa_failures reports trace)
   add_executable(plugin_${part} ${here}/plugin_${part}.c)
   target_link_libraries(plugin_${part} PRIVATE project_options plugin_test ${CMAKE_DL_LIBS})
 endforeach()
-foreach(part abi damage faults growth hsa_failures trace)
+foreach(part abi damage faults growth hsa_failures reports trace)
   target_link_libraries(plugin_${part} PRIVATE plugin_driver)
 endforeach()
+target_link_libraries(plugin_reports PRIVATE hsa-runtime64)
 target_compile_definitions(plugin_env PRIVATE ENVIRONMENT_DOC="${here}/../../doc/environment.md")
 
 foreach(part ${pure_parts})
@@ -70,7 +71,13 @@ foreach(mode calls fault threads)
   set_tests_properties(unit/plugin/abi/${mode}/two-devices PROPERTIES
                        ENVIRONMENT "${device_environment};GFXSIM_DEVICES=gfx90a,gfx90a")
 endforeach()
-foreach(part faults trace)
+# Waiting without interrupts, and copies without staging buffers.
+foreach(variable HSA_ENABLE_INTERRUPT LIBOMPTARGET_AMDGPU_MAX_ASYNC_COPY_BYTES)
+  plugin_image_test(abi/calls/${variable} plugin_abi calls $<TARGET_FILE:omptarget.rtl.amdgpu>
+                    ${images}/program-16-gfx90a ${images}/program-16-O2)
+  set_tests_properties(unit/plugin/abi/calls/${variable} PROPERTIES ENVIRONMENT "${device_environment};${variable}=0")
+endforeach()
+foreach(part faults reports trace)
   plugin_image_test(${part} plugin_${part} $<TARGET_FILE:omptarget.rtl.amdgpu> ${images}/program-16-gfx90a
                     ${images}/program-16-O2)
   set_tests_properties(unit/plugin/${part} PROPERTIES ENVIRONMENT "${device_environment}")
