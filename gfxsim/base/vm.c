@@ -9,6 +9,11 @@
 
 enum { MOST_WAIT_NS = 100000 };
 
+/* Where memory of a program can be: above the pages that Linux never maps, below the end of user space with
+ * four levels of page tables. */
+#define PROGRAM_START UINT64_C(0x10000)
+#define PROGRAM_END   UINT64_C(0x7ffffffff000)
+
 /* A snapshot in memory: the link for the list of replaced ones, directly before the map itself. */
 typedef struct snapshot {
   _Alignas(max_align_t) struct snapshot *next;
@@ -17,6 +22,7 @@ typedef struct snapshot {
 struct gs_vm {
   pthread_mutex_t lock; /* of writers: `replaced`, and storing to `current` */
   _Atomic(const gs_vm_map_t *) current;
+  bool shares_host;     /* gaps are filled with the program's memory; changed with `lock` held */
   snapshot_t *replaced; /* snapshots that some reader may still use */
   /* Of the list of readers. Whoever holds it can look at announcements, and keeps snapshots from being freed.
    * Never waited for with `lock` held: an unmap holds it while it waits for readers, which may be writers
@@ -159,6 +165,15 @@ static void append(gs_vm_map_t *map, gs_vm_range_t range, uint64_t start, uint64
   map->range[map->count++] = range;
 }
 
+/* The program's memory in [start, end). */
+static gs_vm_range_t gap(uint64_t start, uint64_t end) {
+  return (gs_vm_range_t){.start = start,
+                         .end = end,
+                         .host = (uint8_t *)(uintptr_t)start,
+                         .access = GS_VM_READ | GS_VM_WRITE,
+                         .is_gap = true};
+}
+
 /* A copy of `old` without [start, end), with `added` (or nothing) in its place. NULL when out of memory. */
 static gs_vm_map_t *map_replace(const gs_vm_map_t *old, uint64_t start, uint64_t end,
                                 const gs_vm_range_t *added) {
@@ -193,12 +208,30 @@ int gs_vm_map(gs_vm_t *vm, const gs_vm_range_t *range) {
   return map ? 0 : -1;
 }
 
+/* Without [start, end). The program's memory there becomes one range with the gaps before and behind it. */
+static gs_vm_map_t *map_without(const gs_vm_t *vm, const gs_vm_map_t *old, uint64_t start, uint64_t end) {
+  if (!vm->shares_host)
+    return map_replace(old, start, end, NULL);
+  const gs_vm_range_t *before = gs_vm_find(old, start - 1);
+  const gs_vm_range_t *after = gs_vm_find(old, end);
+  start = before && before->is_gap ? before->start : start;
+  end = after && after->is_gap ? after->end : end;
+  const gs_vm_range_t shared = gap(start, end);
+  return map_replace(old, start, end, &shared);
+}
+
+static bool has_mapped(const gs_vm_map_t *map, uint64_t start, uint64_t end) {
+  for (size_t i = first_after(map, start); i < map->count && map->range[i].start < end; i++)
+    if (!map->range[i].is_gap)
+      return true;
+  return false;
+}
+
 int gs_vm_unmap(gs_vm_t *vm, uint64_t start, uint64_t end) {
   pthread_mutex_lock(&vm->lock);
   const gs_vm_map_t *map = newest(vm);
-  const size_t first = first_after(map, start);
-  if (first < map->count && map->range[first].start < end) {
-    map = map_replace(map, start, end, NULL);
+  if (has_mapped(map, start, end)) {
+    map = map_without(vm, map, start, end);
     if (map)
       publish(vm, map);
   }
@@ -206,6 +239,39 @@ int gs_vm_unmap(gs_vm_t *vm, uint64_t start, uint64_t end) {
   /* Also when nothing was mapped any more: a range that gs_vm_map replaced earlier may still be in use. */
   if (map)
     wait_for_readers(vm);
+  return map ? 0 : -1;
+}
+
+/* What was mapped, with or without the program's memory in the gaps. NULL when out of memory. */
+static gs_vm_map_t *map_with_gaps(const gs_vm_map_t *old, bool fill) {
+  gs_vm_map_t *map = map_create(old->count * 2 + 1);
+  if (!map)
+    return NULL;
+  const gs_vm_range_t program = gap(PROGRAM_START, PROGRAM_END);
+  uint64_t start = PROGRAM_START;
+  for (size_t i = 0; i < old->count; i++) {
+    const gs_vm_range_t *range = &old->range[i];
+    if (range->is_gap)
+      continue;
+    if (fill)
+      append(map, program, start, range->start < PROGRAM_END ? range->start : PROGRAM_END);
+    append(map, *range, range->start, range->end);
+    start = range->end > start ? range->end : start;
+  }
+  if (fill)
+    append(map, program, start, PROGRAM_END);
+  map->code_epoch = old->code_epoch;
+  return map;
+}
+
+int gs_vm_share_host(gs_vm_t *vm, bool on) {
+  pthread_mutex_lock(&vm->lock);
+  gs_vm_map_t *map = map_with_gaps(newest(vm), on);
+  if (map) {
+    publish(vm, map);
+    vm->shares_host = on;
+  }
+  pthread_mutex_unlock(&vm->lock);
   return map ? 0 : -1;
 }
 
@@ -277,8 +343,13 @@ const gs_vm_range_t *gs_vm_find(const gs_vm_map_t *map, uint64_t address) {
   return i < map->count && map->range[i].start <= address ? &map->range[i] : NULL;
 }
 
-void *gs_vm_translate(const gs_vm_map_t *map, uint64_t address, size_t size, uint32_t access) {
+const gs_vm_range_t *gs_vm_find_mapped(const gs_vm_map_t *map, uint64_t address) {
   const gs_vm_range_t *range = gs_vm_find(map, address);
+  return range && !range->is_gap ? range : NULL;
+}
+
+void *gs_vm_translate(const gs_vm_map_t *map, uint64_t address, size_t size, uint32_t access) {
+  const gs_vm_range_t *range = gs_vm_find_mapped(map, address);
   if (!range || (range->access & access) != access || size > range->end - address)
     return NULL;
   return range->host + (address - range->start);

@@ -26,6 +26,7 @@ typedef struct gs_vm_range {
   uint64_t allocation; /* first address of the allocation that this range is part of */
   uint64_t allocation_size;
   uint32_t access; /* GS_VM_READ | ... */
+  bool is_gap;     /* not mapped: the program's own memory, see gs_vm_share_host */
 } gs_vm_range_t;
 
 /* An immutable state of the address space, sorted by address. */
@@ -61,6 +62,12 @@ int gs_vm_map(gs_vm_t *vm, const gs_vm_range_t *range) __attribute__((warn_unuse
  * reader can still access them. Thread-safe; must not be called by a registered, non-quiescent reader (it
  * would wait for itself). Returns 0, or -1 when out of memory (nothing changed). */
 int gs_vm_unmap(gs_vm_t *vm, uint64_t start, uint64_t end) __attribute__((warn_unused_result));
+/* With `on`, the GPU reaches what the program itself can reach, at the same addresses, wherever nothing is
+ * mapped: as a card does that retries its faults (XNACK) while the driver fetches the pages. Snapshots then
+ * have ranges for the whole address space of the program in their gaps, without the right to execute. An
+ * access there may fault in this process, so it needs a guard (exec/guard.h). Thread-safe; a reader may call
+ * it. Returns 0, or -1 when out of memory (nothing changed). */
+int gs_vm_share_host(gs_vm_t *vm, bool on) __attribute__((warn_unused_result));
 /* Announces that code in memory may have changed: readers drop what they decoded before. Thread-safe; a
  * reader may call it. Returns 0, or -1 when out of memory (nothing announced). */
 int gs_vm_invalidate_code(gs_vm_t *vm) __attribute__((warn_unused_result));
@@ -79,8 +86,10 @@ void gs_vm_reader_leave(gs_vm_reader_t *reader);
 
 /* The range that contains `address`, or NULL. */
 const gs_vm_range_t *gs_vm_find(const gs_vm_map_t *map, uint64_t address);
-/* Host address of `size` bytes at `address` if all of them lie in one range that grants `access`, else NULL.
- */
+/* The same, but NULL for an address in a gap: only what was mapped for this GPU. */
+const gs_vm_range_t *gs_vm_find_mapped(const gs_vm_map_t *map, uint64_t address);
+/* Host address of `size` bytes at `address` if all of them lie in one range that was mapped and grants
+ * `access`, else NULL. */
 void *gs_vm_translate(const gs_vm_map_t *map, uint64_t address, size_t size, uint32_t access);
 
 #endif

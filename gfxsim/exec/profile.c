@@ -19,7 +19,7 @@ static const gs_profile_t profiles[] = {
         .engine_clock_mhz = 1700, .memory_clock_mhz = 1600, .memory_bus_bits = 4096,
         .memory_bytes = VRAM(64), .l1_kib = 16, .l2_kib = 8192, .lds_bytes = 65536,
         .sdma_engines = 2,
-        .sramecc = true, .packed_work_item_id = true, .unified_vgprs = true, .vgpr_granule = 8,
+        .sramecc = true, .xnack = true, .packed_work_item_id = true, .unified_vgprs = true, .vgpr_granule = 8,
     },
     {
         .name = "gfx908",

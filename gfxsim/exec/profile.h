@@ -33,6 +33,7 @@ typedef struct gs_profile {
   uint32_t lds_bytes; /* per compute unit and per workgroup at most */
   uint32_t sdma_engines;
   bool sramecc;             /* error correction of on-chip memory: "sramecc+" in the ISA name */
+  bool xnack;               /* can retry faults, as each process chooses: "xnack+" in the ISA name */
   bool packed_work_item_id; /* v0 holds x, y, z in 10 bits each, instead of v0..v2 */
   bool unified_vgprs;       /* accumulation registers share the file, split at the kernel's accum_offset */
   uint32_t vgpr_granule;    /* vector registers are allocated in multiples of this */

@@ -14,7 +14,7 @@ enum { TEXT_BYTES = 512 };
 
 /* Kernel symbols are those of descriptors, "name.kd". */
 void gs_kernel_name(const gs_vm_map_t *map, uint64_t object, char *name, size_t size) {
-  if (gs_vm_find(map, object) && !gs_symbol_in_code_object(map, object)) {
+  if (gs_vm_find_mapped(map, object) && !gs_symbol_in_code_object(map, object)) {
     snprintf(name, size, "(ROCr's copy or fill)");
     return;
   }
@@ -69,7 +69,7 @@ static void describe_symbol(const gs_vm_map_t *map, uint64_t allocation, uint64_
 /* The allocation that contains or is nearest to `address`. When the program has unmapped it (`lost`), nothing
  * can be said of what it holds. */
 static void describe_memory(const gs_vm_map_t *map, uint64_t address, bool lost, char *text, size_t size) {
-  const gs_vm_range_t *nearest = gs_vm_find(map, address);
+  const gs_vm_range_t *nearest = gs_vm_find_mapped(map, address);
   char symbol[TEXT_BYTES - 128] = "";
   if (nearest) {
     if (!lost)
@@ -79,7 +79,8 @@ static void describe_memory(const gs_vm_map_t *map, uint64_t address, bool lost,
     return;
   }
   for (size_t i = 0; i < map->count; i++)
-    if (!nearest || distance_to(&map->range[i], address) < distance_to(nearest, address))
+    if (!map->range[i].is_gap &&
+        (!nearest || distance_to(&map->range[i], address) < distance_to(nearest, address)))
       nearest = &map->range[i];
   if (!nearest) {
     snprintf(text, size, "nothing is mapped for this GPU");
@@ -107,8 +108,11 @@ static void describe_cause(const gs_executor_t *ex, const gs_wave_t *w, bool pre
   case GS_WAVE_FAULT_MEMORY:
     describe_memory(ex->map, w->fault.address, lost, memory, sizeof memory);
     if (lost)
-      snprintf(text, size, "memory fault: access at 0x%" PRIx64 ", which the program has unmapped: %s",
-               w->fault.address, memory);
+      snprintf(text, size, "memory fault: access at 0x%" PRIx64 ", %s: %s", w->fault.address,
+               gs_vm_find_mapped(ex->map, w->fault.address)
+                   ? "which the program has unmapped"
+                   : "where the program itself has no memory that allows it",
+               memory);
     else
       snprintf(text, size, "memory fault: %s at 0x%" PRIx64 " %s: %s", access_name(w->fault.access),
                w->fault.address, present ? "is not allowed" : "where nothing is mapped", memory);
@@ -133,7 +137,7 @@ gs_outcome_t gs_report_fault(const gs_executor_t *ex, const gs_run_t *run, const
   };
   const gs_device_t *device = run->device;
   char kernel[TEXT_BYTES / 2], place[TEXT_BYTES * 2], cause[TEXT_BYTES * 2], lane[32] = "";
-  const bool present = w->fault.access && gs_vm_find(ex->map, w->fault.address);
+  const bool present = w->fault.access && gs_vm_find_mapped(ex->map, w->fault.address);
   gs_kernel_name(ex->map, run->kernel.object, kernel, sizeof kernel);
   describe_place(ex, w, place, sizeof place);
   describe_cause(ex, w, present, cause, sizeof cause);

@@ -97,7 +97,7 @@ static uint64_t device_address(const gs_vm_map_t *map, uint64_t host) {
   for (size_t i = 0; i < map->count; i++) {
     const gs_vm_range_t *range = &map->range[i];
     const uint64_t offset = host - (uint64_t)(uintptr_t)range->host;
-    if (offset < range->end - range->start)
+    if (!range->is_gap && offset < range->end - range->start)
       return range->start + offset;
   }
   return host;
@@ -191,6 +191,21 @@ static __attribute__((noinline)) gs_turn_t run_turn(gs_executor_t *ex, gs_run_t 
   return GS_TURN_EXPIRED;
 }
 
+/* Makes a host fault a fault of the wave in hand. Where nothing was mapped in the snapshot in use, and the
+ * access went to the program's memory instead, a mapping may have come since: then the instruction is
+ * repeated, which no lane has been served by, as no part of a new allocation can be accessed by the program.
+ */
+static gs_turn_t take_host_fault(gs_executor_t *ex, uint64_t host) {
+  gs_wave_t *w = ex->wave;
+  const uint64_t address = device_address(ex->map, host);
+  const bool was_mapped = gs_vm_find_mapped(ex->map, address) != NULL;
+  w->pc -= MEMORY_INSTRUCTION_BYTES;
+  if (!was_mapped && refresh(ex) && gs_vm_find_mapped(ex->map, address))
+    return GS_TURN_EXPIRED;
+  gs_wave_fault(w, GS_WAVE_FAULT_MEMORY, address, 0, GS_LANES);
+  return GS_TURN_FAILED;
+}
+
 /* Host faults in guest memory become faults of the wave in hand. The work is a call away, as variables of a
  * function that calls sigsetjmp live in memory. */
 gs_turn_t gs_group_run(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {
@@ -201,9 +216,8 @@ gs_turn_t gs_group_run(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {
     gs_guard_current = &guard;
     turn = run_turn(ex, run, group);
   } else {
-    gs_wave_fault(ex->wave, GS_WAVE_FAULT_MEMORY, device_address(ex->map, guard.address), 0, GS_LANES);
-    ex->wave->pc -= MEMORY_INSTRUCTION_BYTES;
-    turn = GS_TURN_FAILED;
+    gs_guard_current = NULL;
+    turn = take_host_fault(ex, guard.address);
   }
   gs_guard_current = NULL;
   return turn;

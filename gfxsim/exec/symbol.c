@@ -110,7 +110,7 @@ static bool look_at_header(const object_t *object, void *unused) {
 }
 
 bool gs_symbol_in_code_object(const gs_vm_map_t *map, uint64_t address) {
-  const gs_vm_range_t *range = gs_vm_find(map, address);
+  const gs_vm_range_t *range = gs_vm_find_mapped(map, address);
   const object_t object = {.map = map, .base = range ? range->allocation : 0};
   return range && guarded(look_at_header, &object, NULL);
 }
@@ -164,7 +164,7 @@ bool gs_symbol_near(const gs_vm_map_t *map, uint64_t allocation, uint64_t addres
 
 uint64_t gs_symbol_find(const gs_vm_map_t *map, uint64_t address, char *name, size_t size) {
   gs_symbol_t symbol;
-  const gs_vm_range_t *range = gs_vm_find(map, address);
+  const gs_vm_range_t *range = gs_vm_find_mapped(map, address);
   const bool found = range && gs_symbol_near(map, range->allocation, address, &symbol) &&
                      (!symbol.size || address - symbol.start < symbol.size);
   snprintf(name, size, "%s", found ? symbol.name : "?");

@@ -40,6 +40,11 @@ void *gs_bus_span(gs_bus_t *bus, uint64_t address, uint64_t wanted, uint32_t acc
 
 void *gs_bus_at(gs_bus_t *bus, uint64_t address, size_t size, uint32_t access) {
   uint64_t present = 0;
+  const gs_vm_range_t *range = gs_vm_find(bus->map, address);
+  if (range && range->is_gap) { /* would need a guard, as gs_bus_move has */
+    bus->fault = (gs_fault_t){.address = address, .access = access, .not_present = true};
+    return NULL;
+  }
   void *host = gs_bus_span(bus, address, size, access, &present);
   if (host && present < size) {
     bus->fault = (gs_fault_t){.address = address + present, .access = access, .not_present = true};

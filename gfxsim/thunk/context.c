@@ -378,16 +378,22 @@ GS_EXPORT HSAKMT_STATUS hsaKmtGetClockCounters(HSAuint32 node, HsaClockCounters 
 
 GS_EXPORT HSAKMT_STATUS hsaKmtGetXNACKMode(HSAint32 *enable) {
   GS_THUNK_OR_RETURN(thunk);
-  (void)thunk;
   if (!enable)
     return HSAKMT_STATUS_INVALID_PARAMETER;
-  *enable = 0;
+  *enable = atomic_load(&thunk->xnack);
   return HSAKMT_STATUS_SUCCESS;
 }
 
 GS_EXPORT HSAKMT_STATUS hsaKmtSetXNACKMode(HSAint32 enable) {
   GS_THUNK_OR_RETURN(thunk);
-  (void)thunk;
-  /* A GPU that retries faults would need memory that appears after the fault, which is not simulated. */
-  return enable ? HSAKMT_STATUS_NOT_SUPPORTED : HSAKMT_STATUS_SUCCESS;
+  const bool on = enable != 0;
+  /* One mode for the whole process, so all GPUs must have it (kfd_process.c, kfd_process_xnack_mode). */
+  for (uint32_t i = 0; i < thunk->gpu_count; i++)
+    if (on && !thunk->gpu[i].profile->xnack)
+      return HSAKMT_STATUS_NOT_SUPPORTED;
+  for (uint32_t i = 0; i < thunk->gpu_count; i++)
+    if (gs_vm_share_host(gs_device_vm(thunk->gpu[i].device), on))
+      return HSAKMT_STATUS_NO_MEMORY;
+  atomic_store(&thunk->xnack, on);
+  return HSAKMT_STATUS_SUCCESS;
 }

@@ -55,6 +55,7 @@ typedef struct gs_shared_pages {
 struct gs_thunk {
   gs_options_t options;
   _Atomic int told_not_executed;
+  _Atomic bool xnack; /* GPUs reach all of the program's memory */
   uint32_t gpu_count;
   gs_gpu_t gpu[GS_MOST_GPUS];
   gs_shared_pages_t *shared;

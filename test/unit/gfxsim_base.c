@@ -136,6 +136,41 @@ static void test_vm_agrees_with_a_page_array(void **state) {
   gs_vm_destroy(vm);
 }
 
+/* Gaps are the program's memory, one range each however often memory was mapped in between. */
+static void test_vm_shares_the_host(void **state) {
+  (void)state;
+  static uint8_t bytes[64 * PAGE];
+  const uint64_t here = (uint64_t)(uintptr_t)bytes / PAGE + 1; /* a page of the program */
+  gs_vm_t *vm = gs_vm_create();
+  gs_vm_reader_t reader;
+  gs_vm_reader_register(vm, &reader);
+  map(vm, here + 1, here + 2, bytes, GS_VM_READ);
+  assert_int_equal(gs_vm_share_host(vm, true), 0);
+  for (unsigned round = 0; round < 3; round++) {
+    const gs_vm_map_t *current = look(&reader);
+    assert_int_equal(current->count, 3);
+    assert_null(gs_vm_find(current, 0));
+    assert_true(gs_vm_find(current, here * PAGE)->is_gap);
+    assert_ptr_equal(gs_vm_find(current, here * PAGE)->host,
+                     (void *)(uintptr_t)gs_vm_find(current, here * PAGE)->start);
+    assert_null(gs_vm_find_mapped(current, here * PAGE));
+    assert_null(gs_vm_translate(current, here * PAGE, 1, GS_VM_READ));
+    assert_ptr_equal(gs_vm_translate(current, (here + 1) * PAGE, 1, GS_VM_READ), bytes);
+    gs_vm_reader_leave(&reader);
+    map(vm, here + 4, here + 9, bytes, GS_VM_WRITE);
+    assert_int_equal(look(&reader)->count, 5);
+    gs_vm_reader_leave(&reader);
+    assert_int_equal(gs_vm_unmap(vm, (here + 4) * PAGE, (here + 6) * PAGE), 0);
+    assert_int_equal(look(&reader)->count, 5);
+    gs_vm_reader_leave(&reader);
+    assert_int_equal(gs_vm_unmap(vm, (here + 5) * PAGE, (here + 20) * PAGE), 0);
+  }
+  assert_int_equal(gs_vm_share_host(vm, false), 0);
+  assert_int_equal(look(&reader)->count, 1);
+  gs_vm_reader_unregister(&reader);
+  gs_vm_destroy(vm);
+}
+
 static uint64_t epoch(gs_vm_reader_t *reader) {
   const uint64_t value = look(reader)->code_epoch;
   gs_vm_reader_leave(reader);
@@ -452,6 +487,7 @@ int main(void) {
       cmocka_unit_test(test_vm_finds_ranges),
       cmocka_unit_test(test_vm_replaces_and_splits),
       cmocka_unit_test(test_vm_agrees_with_a_page_array),
+      cmocka_unit_test(test_vm_shares_the_host),
       cmocka_unit_test(test_vm_code_epoch),
       cmocka_unit_test(test_vm_unmap_waits_for_readers),
       cmocka_unit_test(test_vm_unmap_blocks_until_the_reader_moves_on),

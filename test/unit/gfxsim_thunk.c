@@ -832,6 +832,38 @@ static void test_closing_ends_queues(void **state) {
   /* Closed by the teardown; the program's own memory stays. */
 }
 
+/* One mode for all GPUs of the process; with it they reach memory that nobody mapped, and what is mapped
+ * stays as it is. */
+static void test_xnack(void **state) {
+  (void)state;
+  int32_t xnack = 7;
+  int variable = 0;
+  uint8_t *mapped = allocate(1, LARGE, hidden_vram_flags);
+  HSAuint64 alternate = 0;
+  assert_ok(hsaKmtMapMemoryToGPU(mapped, LARGE, &alternate));
+  const uint32_t access = access_at(1, mapped);
+  assert_int_equal(access_at(1, &variable), 0);
+  assert_ok(hsaKmtSetXNACKMode(1));
+  assert_ok(hsaKmtGetXNACKMode(&xnack));
+  assert_int_equal(xnack, 1);
+  assert_int_equal(access_at(1, &variable), GS_VM_READ | GS_VM_WRITE);
+  assert_int_equal(access_at(1, NULL), 0);
+  assert_int_equal(access_at(1, mapped), access);
+  assert_ok(hsaKmtUnmapMemoryToGPU(mapped));
+  assert_int_equal(access_at(1, mapped), GS_VM_READ | GS_VM_WRITE);
+  assert_ok(hsaKmtSetXNACKMode(0));
+  assert_int_equal(access_at(1, &variable), 0);
+  assert_int_equal(access_at(1, mapped), 0);
+  assert_ok(hsaKmtFreeMemory(mapped, LARGE));
+}
+
+static void test_xnack_needs_all_gpus(void **state) {
+  (void)state;
+  int variable = 0;
+  assert_int_equal(hsaKmtSetXNACKMode(1), HSAKMT_STATUS_NOT_SUPPORTED);
+  assert_int_equal(access_at(1, &variable), 0);
+}
+
 static void test_unsupported_functions_say_so(void **state) {
   (void)state;
   assert_int_equal(hsaKmtRuntimeEnable(NULL, false), HSAKMT_STATUS_NOT_SUPPORTED);
@@ -840,7 +872,6 @@ static void test_unsupported_functions_say_so(void **state) {
   assert_ok(hsaKmtGetXNACKMode(&xnack));
   assert_int_equal(xnack, 0);
   assert_ok(hsaKmtSetXNACKMode(0));
-  assert_int_equal(hsaKmtSetXNACKMode(1), HSAKMT_STATUS_NOT_SUPPORTED);
   assert_int_equal(hsaKmtShareMemory(NULL, 0, NULL), HSAKMT_STATUS_NOT_SUPPORTED);
   assert_int_equal(hsaKmtRegisterSharedHandle(NULL, NULL, NULL), HSAKMT_STATUS_NOT_SUPPORTED);
   assert_int_equal(hsaKmtRegisterGraphicsHandleToNodes(0, NULL, 0, NULL), HSAKMT_STATUS_NOT_SUPPORTED);
@@ -929,6 +960,8 @@ int main(void) {
       with_one(test_sdma_queue_copies),
       with_two(test_sdma_queues_are_limited),
       with_one(test_closing_ends_queues),
+      with_one(test_xnack),
+      with_two(test_xnack_needs_all_gpus),
       with_one(test_unsupported_functions_say_so),
       with_two(test_later_functions),
       with_one(test_later_waits),
