@@ -1,6 +1,6 @@
 /* Unified shared memory on a device with XNACK: kernels work on any memory of the program, without maps and without
- * telling anybody. Starts itself again with HSA_XNACK=1, as the runtime reads that before main. Not here: devices without
- * (unified.c). */
+ * telling anybody. Starts itself again with HSA_XNACK=1 and a large BAR, as the runtime reads that before main. Not here:
+ * devices without (unified.c). */
 #include "check.h"
 
 #include <unistd.h>
@@ -93,10 +93,25 @@ static void touch_first(void) {
   free(fresh);
 }
 
+/* What omp_target_alloc returns is shared too (OpenMP 5.0, section 2.4). It is the device's own memory, which the host
+ * reaches on cards with a large BAR. */
+static void share_allocated(void) {
+  long *memory = omp_target_alloc(N * sizeof *memory, omp_get_default_device());
+  for (int i = 0; i < N; i++)
+    memory[i] = i;
+#pragma omp target teams distribute parallel for
+  for (int i = 0; i < N; i++)
+    memory[i] *= 2;
+  for (int i = 0; i < N; i++)
+    check_int("omp_target_alloc", i, memory[i], 2 * i);
+  omp_target_free(memory, omp_get_default_device());
+}
+
 int main(int argc, char **argv) {
   (void)argc;
   if (!getenv("HSA_XNACK")) {
     setenv("HSA_XNACK", "1", 1);
+    setenv("GFXSIM_HOST_VISIBLE", "1", 1);
     execv("/proc/self/exe", argv);
     perror("cannot start again with HSA_XNACK=1");
     return 1;
@@ -105,5 +120,6 @@ int main(int argc, char **argv) {
   use_stack_and_static();
   follow_pointers();
   touch_first();
+  share_allocated();
   return check_done("xnack");
 }
