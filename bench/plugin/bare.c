@@ -1,5 +1,7 @@
 /* What the operations cost without OpenMP: an HSA program written by hand, as short as correct code gets.
- * Prints and counts as ops.c does.   bare count|time NUMBER CODE_OBJECT */
+ * Prints and counts as ops.c does.
+ *   bare count|time|work|copies NUMBER CODE_OBJECT [operation...]
+ * Copies are measured in processor time where gfxsim makes them in the call, and else by the clock. */
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 #include <stdio.h>
@@ -132,10 +134,68 @@ static void update_from(void) {
   memcpy(&word, staging, sizeof word);
 }
 
+static clockid_t clock_used = CLOCK_MONOTONIC;
+
 static double seconds(void) {
   struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(clock_used, &now);
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* ---- large copies of memory that is pinned once; prints as copies.c does ---- */
+
+enum { MIB = 1 << 20, LARGEST = 64 * MIB, MOST = 64 };
+
+static char *user, *other;
+static void *pinned, *large;
+
+static void copy_large(size_t bytes, int back) {
+  hsa_signal_store_relaxed(done, 1);
+  check(back ? hsa_amd_memory_async_copy(pinned, cpu, large, gpu, bytes, 0, NULL, done)
+             : hsa_amd_memory_async_copy(large, gpu, pinned, cpu, bytes, 0, NULL, done),
+        "copy");
+  wait_for_it();
+}
+
+static int compare(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static void measure_copies(size_t bytes, int back) {
+  double rate[MOST], share[MOST];
+  size_t rounds = 128 * (size_t)MIB / bytes < MOST ? 128 * (size_t)MIB / bytes : MOST;
+  copy_large(bytes, back);
+  for (size_t i = 0; i < rounds; i++) {
+    double begin = seconds();
+    copy_large(bytes, back);
+    double middle = seconds();
+    memcpy(other, user, bytes);
+    __asm__ volatile("" ::: "memory");
+    double end = seconds();
+    rate[i] = 1e-9 * (double)bytes / (middle - begin);
+    share[i] = (end - middle) / (middle - begin);
+  }
+  qsort(rate, rounds, sizeof *rate, compare);
+  qsort(share, rounds, sizeof *share, compare);
+  printf("update_%s,_%zu_MiB %.1f %.2f\n", back ? "from" : "to", bytes / MIB, rate[rounds / 2],
+         share[rounds / 2]);
+}
+
+static void copies(void) {
+  if (getenv("GFXSIM_DETERMINISTIC"))
+    clock_used = CLOCK_THREAD_CPUTIME_ID;
+  user = malloc(LARGEST);
+  other = malloc(LARGEST);
+  if (!user || !other)
+    check(HSA_STATUS_ERROR_OUT_OF_RESOURCES, "host memory");
+  memset(user, 1, LARGEST);
+  memset(other, 2, LARGEST);
+  check(hsa_amd_memory_lock(user, LARGEST, &gpu, 1, &pinned), "pinning");
+  check(hsa_amd_memory_pool_allocate(device_pool, LARGEST, 0, &large), "device memory");
+  for (size_t bytes = MIB; bytes <= LARGEST; bytes = bytes == MIB ? 16 * MIB : 4 * bytes)
+    for (int back = 0; back < 2; back++)
+      measure_copies(bytes, back);
 }
 
 int main(int argc, char **argv) {
@@ -143,13 +203,24 @@ int main(int argc, char **argv) {
     const char *name;
     void (*run)(void);
   } operations[] = {{"empty", launch}, {"update-to", update_to}, {"update-from", update_from}};
-  if (argc != 4) {
-    fprintf(stderr, "usage: bare count|time NUMBER CODE_OBJECT\n");
+  if (argc < 4) {
+    fprintf(stderr, "usage: bare count|time|work|copies NUMBER CODE_OBJECT [operation...]\n");
     return 2;
   }
   long count = strtol(argv[2], NULL, 10);
+  if (!strcmp(argv[1], "work"))
+    clock_used = CLOCK_THREAD_CPUTIME_ID;
   set_up(argv[3]);
+  if (!strcmp(argv[1], "copies")) {
+    copies();
+    return 0;
+  }
   for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+    int wanted = argc == 4;
+    for (int j = 4; j < argc; j++)
+      wanted |= !strcmp(argv[j], operations[i].name);
+    if (!wanted)
+      continue;
     for (int j = 0; j < 20; j++)
       operations[i].run();
     CALLGRIND_ZERO_STATS;
@@ -158,8 +229,9 @@ int main(int argc, char **argv) {
       operations[i].run();
     double end = seconds();
     CALLGRIND_DUMP_STATS_AT(operations[i].name);
-    if (!strcmp(argv[1], "time"))
+    if (strcmp(argv[1], "count"))
       printf("%s %.3f\n", operations[i].name, 1e6 * (end - begin) / (double)count);
   }
+  fflush(stdout);
   return 0;
 }

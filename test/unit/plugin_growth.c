@@ -1,7 +1,7 @@
 /* What the plugin takes from HSA and from the system when a program repeats itself: nothing. This program
  * stands between the plugin and ROCr, by having functions of the same names, and counts the calls that
- * acquire something. plugin_growth LAUNCHES CYCLES PLUGIN IMAGE OTHER_IMAGE Launches, and cycles of mapping,
- * copying both ways and unmapping. Ten times the numbers take ten times as long. */
+ * acquire something, or lock. plugin_growth LAUNCHES CYCLES PLUGIN IMAGE OTHER_IMAGE Launches, and cycles of
+ * mapping, copying both ways and unmapping. Ten times the numbers take ten times as long. */
 #include "plugin_driver.h"
 
 #include <dlfcn.h>
@@ -55,6 +55,26 @@ SEEN hsa_status_t hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_t
                                    uint32_t private_bytes, uint32_t group_bytes, hsa_queue_t **queue) {
   atomic_fetch_add(&acquired, 1);
   return BEHIND(hsa_queue_create)(agent, size, type, callback, data, private_bytes, group_bytes, queue);
+}
+
+/* ---- locks ---- */
+
+/* Locks that the plugin takes in threads that watch. ROCr takes some where a thread goes to sleep. */
+static atomic_long locked;
+static _Thread_local bool watches;
+
+static bool is_plugin(const void *address) {
+  Dl_info info;
+  return dladdr(address, &info) && info.dli_fname && strstr(info.dli_fname, "libomptarget.rtl.amdgpu");
+}
+
+SEEN int pthread_mutex_lock(pthread_mutex_t *mutex) {
+  static int (*_Atomic behind)(pthread_mutex_t *);
+  if (!atomic_load(&behind))
+    atomic_store(&behind, BEHIND(pthread_mutex_lock));
+  if (watches && is_plugin(__builtin_return_address(0)))
+    atomic_fetch_add(&locked, 1);
+  return atomic_load(&behind)(mutex);
 }
 
 static long resident_pages(void) {
@@ -113,6 +133,44 @@ static void launches_take_nothing(void **state) {
 static void cycles_take_nothing(void **state) {
   (void)state;
   takes_nothing_more(map_often, cycles);
+}
+
+static pthread_barrier_t warm;
+
+static void *launch_and_watch(void *count) {
+  enum { WARM_UP = 100 };
+  launch_often(WARM_UP);
+  /* All at once, so that each has had a queue: making one takes a lock. */
+  __tgt_async_info queue = {NULL};
+  assert_int_equal(launch_spmd(0, array, 1, &queue), OFFLOAD_SUCCESS);
+  pthread_barrier_wait(&warm);
+  assert_int_equal(rtl.synchronize(0, &queue), OFFLOAD_SUCCESS);
+  watches = true;
+  launch_often(*(const long *)count);
+  watches = false;
+  return NULL;
+}
+
+/* Threads that launch take no lock, neither one that they share nor one of their own. */
+static void launches_lock_nothing(void **state) {
+  (void)state;
+  enum { THREADS = 4 };
+  pthread_t thread[THREADS];
+  long count = launches / 4;
+  assert_int_equal(pthread_barrier_init(&warm, NULL, THREADS), 0);
+  for (int i = 0; i < THREADS; i++)
+    assert_int_equal(pthread_create(&thread[i], NULL, launch_and_watch, &count), 0);
+  for (int i = 0; i < THREADS; i++)
+    pthread_join(thread[i], NULL);
+  pthread_barrier_destroy(&warm);
+  assert_int_equal(atomic_load(&locked), 0);
+  /* We do see locks. */
+  void *address;
+  watches = true;
+  assert_int_equal(rtl.data_lock(0, array, sizeof array, &address), OFFLOAD_SUCCESS);
+  watches = false;
+  assert_true(atomic_load(&locked) > 0);
+  assert_int_equal(rtl.data_unlock(0, array), OFFLOAD_SUCCESS);
 }
 
 /* ---- large copies ---- */
@@ -205,7 +263,8 @@ static void copies_outlive_mappings(void **state) {
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(launches_take_nothing), cmocka_unit_test(cycles_take_nothing),
-      cmocka_unit_test(mapped_memory_stays_pinned), cmocka_unit_test(copies_outlive_mappings)};
+      cmocka_unit_test(launches_lock_nothing), cmocka_unit_test(mapped_memory_stays_pinned),
+      cmocka_unit_test(copies_outlive_mappings)};
   if (argc != 6) {
     fprintf(stderr, "usage: plugin_growth LAUNCHES CYCLES PLUGIN IMAGE OTHER_IMAGE\n");
     return 2;

@@ -1,0 +1,226 @@
+/* Drives a plugin by its own entry points, as libomptarget does, for what OpenMP programs cannot ask for:
+ * many launches in one queue before one wait, and threads that do nothing but launch.
+ *
+ *   direct stream LAUNCHES ROUNDS PLUGIN PROGRAM KERNEL   median microseconds until all are launched, and
+ * complete direct threads THREADS LAUNCHES PLUGIN PROGRAM KERNEL  nanoseconds per launch and wait: by the
+ * clock with all threads at work, and of processor time in each
+ *
+ * The device image is the first one in the file PROGRAM. */
+#include "omptarget_amdgpu_plugin.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static __typeof__(&__tgt_rtl_launch_kernel) launch_kernel;
+static __typeof__(&__tgt_rtl_run_target_team_region_async) run_region;
+static __typeof__(&__tgt_rtl_run_target_team_region) run_region_and_wait;
+static __typeof__(&__tgt_rtl_synchronize) synchronize;
+static void *kernel;
+
+static void fail(const char *what) {
+  fprintf(stderr, "direct: %s\n", what);
+  exit(1);
+}
+
+static double now(clockid_t clock) {
+  struct timespec time;
+  clock_gettime(clock, &time);
+  return 1e6 * (double)time.tv_sec + 1e-3 * (double)time.tv_nsec;
+}
+
+/* ---- the plugin and its image ---- */
+
+static char *read_file(const char *path, size_t *bytes) {
+  FILE *file = fopen(path, "rb");
+  if (!file || fseek(file, 0, SEEK_END))
+    fail("cannot read the program");
+  long length = ftell(file);
+  rewind(file);
+  char *content = aligned_alloc(4096, ((size_t)length + 4095) & ~(size_t)4095);
+  if (!content || fread(content, 1, (size_t)length, file) != (size_t)length)
+    fail("cannot read the program");
+  fclose(file);
+  *bytes = (size_t)length;
+  return content;
+}
+
+/* The first ELF file for AMD GPUs inside another file, moved to its beginning; ends behind its section
+ * headers. */
+static size_t find_image(char *content, size_t bytes) {
+  Elf64_Ehdr head;
+  for (size_t at = 1; at + sizeof head < bytes; at++) {
+    if (memcmp(content + at, ELFMAG, SELFMAG) != 0)
+      continue;
+    memcpy(&head, content + at, sizeof head);
+    if (head.e_machine != 224)
+      continue;
+    size_t length = head.e_shoff + (size_t)head.e_shnum * head.e_shentsize;
+    if (length > bytes - at)
+      fail("the device image is cut off");
+    memmove(content, content + at, length);
+    return length;
+  }
+  fail("no device image in the program");
+  return 0;
+}
+
+static void *symbol(void *plugin, const char *name) {
+  return dlsym(plugin, name);
+}
+
+static void set_up(const char *file, const char *program, char *name) {
+  void *plugin = dlopen(file, RTLD_NOW | RTLD_GLOBAL);
+  if (!plugin)
+    fail(dlerror());
+#define RESOLVE(entry)                                                                                       \
+  __typeof__(&__tgt_rtl_##entry) entry = (__typeof__(entry))symbol(plugin, "__tgt_rtl_" #entry)
+  RESOLVE(init_plugin);
+  RESOLVE(number_of_devices);
+  RESOLVE(init_requires);
+  RESOLVE(init_device);
+  RESOLVE(is_valid_binary);
+  RESOLVE(load_binary);
+  launch_kernel = (__typeof__(launch_kernel))symbol(plugin, "__tgt_rtl_launch_kernel");
+  run_region = (__typeof__(run_region))symbol(plugin, "__tgt_rtl_run_target_team_region_async");
+  run_region_and_wait = (__typeof__(run_region_and_wait))symbol(plugin, "__tgt_rtl_run_target_team_region");
+  synchronize = (__typeof__(synchronize))symbol(plugin, "__tgt_rtl_synchronize");
+  static __tgt_offload_entry entry;
+  static __tgt_device_image image;
+  static __tgt_bin_desc library = {1, &image, &entry, &entry + 1};
+  size_t bytes;
+  char *content = read_file(program, &bytes);
+  entry = (__tgt_offload_entry){.addr = &entry, .name = name};
+  image = (__tgt_device_image){content, content + find_image(content, bytes), &entry, &entry + 1};
+  if (init_plugin && init_plugin())
+    fail("the plugin does not start");
+  if (number_of_devices() < 1 || !is_valid_binary(&image))
+    fail("no device for the image");
+  RESOLVE(register_lib);
+  if (register_lib)
+    register_lib(&library);
+  if (init_requires)
+    init_requires(OMP_REQ_NONE);
+  if (init_device(0))
+    fail("the device does not start");
+  const __tgt_target_table *table = (const __tgt_target_table *)load_binary(0, &image, NULL);
+  if (!table || table->EntriesEnd - table->EntriesBegin != 1)
+    fail("the image is not loaded");
+  kernel = table->EntriesBegin->addr;
+}
+
+/* ---- what is measured ---- */
+
+static void launch(__tgt_async_info *queue) {
+  /* What libomptarget 16 passes for a region without clauses. */
+  KernelArgsTy args = {.Version = 2, .NumTeams = {1}};
+  void *words[1] = {NULL};
+  ptrdiff_t offsets[1] = {0};
+  int32_t result;
+  if (launch_kernel)
+    result = launch_kernel(0, kernel, words, offsets, &args, queue);
+  else if (run_region)
+    result = run_region(0, kernel, words, offsets, 0, 1, 0, 0, queue);
+  else /* LLVM 13's */
+    result = run_region_and_wait(0, kernel, words, offsets, 0, 1, 0, 0);
+  if (result)
+    fail("a launch failed");
+}
+
+static void wait_for(__tgt_async_info *queue) {
+  if (queue->Queue && synchronize(0, queue))
+    fail("a wait failed");
+}
+
+static int compare(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static void stream(long launches, long rounds) {
+  double *launched = calloc((size_t)rounds, sizeof *launched),
+         *complete = calloc((size_t)rounds, sizeof *complete);
+  if (!launched || !complete)
+    fail("out of memory");
+  for (long i = -1; i < rounds; i++) { /* the first one does not count */
+    __tgt_async_info queue = {NULL};
+    double begin = now(CLOCK_MONOTONIC);
+    for (long j = 0; j < launches; j++)
+      launch(&queue);
+    double middle = now(CLOCK_MONOTONIC);
+    wait_for(&queue);
+    double end = now(CLOCK_MONOTONIC);
+    if (i < 0)
+      continue;
+    launched[i] = middle - begin;
+    complete[i] = end - begin;
+  }
+  qsort(launched, (size_t)rounds, sizeof *launched, compare);
+  qsort(complete, (size_t)rounds, sizeof *complete, compare);
+  printf("launched %.1f\ncomplete %.1f\n", launched[rounds / 2], complete[rounds / 2]);
+  free(launched);
+  free(complete);
+}
+
+static pthread_barrier_t start;
+static long launches_of_each;
+
+static void repeat(long count) {
+  for (long i = 0; i < count; i++) {
+    __tgt_async_info queue = {NULL};
+    launch(&queue);
+    wait_for(&queue);
+  }
+}
+
+static void *launch_often(void *argument) {
+  double *processor = argument;
+  repeat(100);
+  pthread_barrier_wait(&start);
+  double begin = now(CLOCK_THREAD_CPUTIME_ID);
+  repeat(launches_of_each);
+  *processor = now(CLOCK_THREAD_CPUTIME_ID) - begin;
+  return NULL;
+}
+
+static void threads(long count, long launches) {
+  enum { MOST = 64 };
+  pthread_t thread[MOST];
+  double processor[MOST], sum = 0;
+  if (count < 1 || count > MOST)
+    fail("1 to 64 threads");
+  launches_of_each = launches;
+  pthread_barrier_init(&start, NULL, (unsigned)count + 1);
+  for (long i = 0; i < count; i++)
+    if (pthread_create(&thread[i], NULL, launch_often, &processor[i]))
+      fail("cannot make a thread");
+  pthread_barrier_wait(&start);
+  double begin = now(CLOCK_MONOTONIC);
+  for (long i = 0; i < count; i++) {
+    pthread_join(thread[i], NULL);
+    sum += processor[i];
+  }
+  double all = (double)count * (double)launches;
+  printf("clock %.1f\nprocessor %.1f\n", 1e3 * (now(CLOCK_MONOTONIC) - begin) / all, 1e3 * sum / all);
+}
+
+int main(int argc, char **argv) {
+  if (argc != 7 || (strcmp(argv[1], "stream") && strcmp(argv[1], "threads"))) {
+    fprintf(stderr, "usage: direct stream|threads COUNT COUNT PLUGIN PROGRAM KERNEL\n");
+    return 2;
+  }
+  long first = strtol(argv[2], NULL, 10), second = strtol(argv[3], NULL, 10);
+  setenv("LIBOMPTARGET_AMDGPU_HOST_ABI", "16", 0);
+  set_up(argv[4], argv[5], argv[6]);
+  if (!strcmp(argv[1], "stream"))
+    stream(first, second);
+  else
+    threads(first, second);
+  fflush(stdout);
+  _Exit(0); /* what plugins do at the end is not measured here */
+}
