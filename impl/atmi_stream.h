@@ -101,14 +101,17 @@ void atmi_stream_pool_init(atmi_device_t *device);
 ATMI_MUST_CHECK atmi_status_t atmi_stream_take_any(atmi_device_t *device, atmi_stream_t **stream);
 void atmi_stream_put_any(atmi_stream_t *stream);
 
+/* gcc has this function's name on every processor, but not its code: on POWER it is an error. */
+#if defined(__has_builtin) && (defined(__x86_64__) || defined(__aarch64__))
+#if __has_builtin(__builtin_thread_pointer)
+#define ATMI_HAS_THREAD_POINTER 1
+#endif
+#endif
+
 /* A number that tells threads apart. */
 static inline uint64_t atmi_stream_thread(void) {
-#if defined(__has_builtin)
-#if __has_builtin(__builtin_thread_pointer)
+#ifdef ATMI_HAS_THREAD_POINTER
   return (uint64_t)(uintptr_t)__builtin_thread_pointer();
-#else
-  return (uint64_t)(uintptr_t)pthread_self();
-#endif
 #else
   return (uint64_t)(uintptr_t)pthread_self();
 #endif
