@@ -197,6 +197,38 @@ static void test_append_consume(void **state) {
   }
 }
 
+/* Where counters are: M0's low half and the offset, at a multiple of 4; beyond LDS they read 0. */
+static void test_counter_bounds(void **state) {
+  static const struct {
+    const char *offset;
+    uint32_t m0, at;
+  } cases[] = {{"0", 508, 508},     {"0", 0xffff0000, 0},  {"3", 0x1f9, 508},  {"508", 0, 508},
+               {"0", 512, 512},     {"4", 508, 512},       {"0", 0xfffc, 512}, {"65535", 0, 512},
+               {"65535", 5, 65540}, {"65535", 0xffff, 512}};
+  for (unsigned i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+    model_bench_t b = bench_new(state, ISA_PART);
+    isa_wave_t *t = b.t;
+    const bool append = i % 2 == 0, inside = cases[i / 2].at < 512;
+    char text[TEXT];
+    t->env.lds_bytes = 512;
+    t->w.s.u32[GS_S_M0] = cases[i / 2].m0;
+    snprintf(text, sizeof text, "%s v3 offset:%s", append ? "ds_append" : "ds_consume", cases[i / 2].offset);
+    bench_sync(&b);
+    uint32_t old = 0;
+    if (inside) {
+      const model_lane_t counter = {SPACE_SHARED, cases[i / 2].at};
+      old = (uint32_t)model_get(b.model, counter, 0, 4, 0, 4);
+      model_put(b.model, counter, 0, 4, 0, 4, append ? old + GS_LANES : old - GS_LANES);
+    }
+    assert_int_equal(isa_run(t, text), GS_WAVE_RUNNING);
+    bench_compare(&b, text);
+    for (unsigned l = 0; l < GS_LANES; l++)
+      assert_int_equal(t->v[3].u32[l], old);
+    isa_assert_only_changed(t, "v3 lds");
+    bench_free(&b);
+  }
+}
+
 /* ---- Between lanes ---- */
 
 static void test_permute(void **state) {
@@ -314,6 +346,56 @@ static void test_swizzle(void **state) {
     }
 }
 
+/* The lane of a group of 32 that an offset names for lane `l`, bit by bit for masks and step by step for
+ * rotations. */
+static unsigned named_lane(unsigned offset, unsigned l) {
+  unsigned from = 0;
+  if (offset >= 0xc000) {
+    const unsigned fixed = offset % 32;
+    unsigned k = l;
+    for (unsigned count = offset >> 5 & 31; count; count--)
+      k = (offset >> 10 & 1 ? k + 31 : k + 1) % 32;
+    for (unsigned bit = 1; bit < 32; bit *= 2)
+      from += (fixed & bit ? l : k) & bit;
+    return from;
+  }
+  if (offset >= 0x8000) {
+    static const unsigned shift[4] = {0, 2, 4, 6};
+    return l - l % 4 + (offset >> shift[l % 4]) % 4;
+  }
+  for (unsigned bit = 0; bit < 5; bit++) {
+    unsigned value = offset >> bit & 1 ? l >> bit & 1 : 0;
+    if (offset >> (5 + bit) & 1)
+      value = 1;
+    if (offset >> (10 + bit) & 1)
+      value = 1 - value;
+    from += value << bit;
+  }
+  return from;
+}
+
+/* Many offsets of each mode. */
+static void test_swizzle_offsets(void **state) {
+  isa_wave_t *t = isa_new(state, ISA_PART);
+  size_t count;
+  const uint32_t *const good = isa_assemble(state, ISA_PART, "ds_swizzle_b32 v10, v5", &count);
+  assert_int_equal(count, 2);
+  for (unsigned offset = 0; offset < 0xe000; offset += 67) {
+    const uint64_t exec = model_masks[offset % (MODEL_MASKS - 1)];
+    const uint32_t words[2] = {good[0] | offset, good[1]};
+    gs_set_exec(&t->w, exec);
+    assert_int_equal(isa_run_words(t, words, 2), GS_WAVE_RUNNING);
+    for (unsigned l = 0; l < GS_LANES; l++) {
+      const unsigned from = l / 32 * 32 + named_lane(offset, l % 32);
+      const uint32_t value = exec >> from & 1 ? t->v[5].u32[from] : 0;
+      if (t->v[10].u32[l] != (exec >> l & 1 ? value : t->before.v[10].u32[l]))
+        fail_msg("ds_swizzle_b32 offset:%#x: lane %u should read lane %u", offset, l, from);
+    }
+    isa_assert_only_changed(t, "v10");
+  }
+  isa_free(t);
+}
+
 /* ---- LDS as an operand, before gfx90a ---- */
 
 static void test_lds_direct(void **state) {
@@ -388,7 +470,8 @@ int main(void) {
   static const struct CMUnitTest tests[] = {
       isa_part_test(test_loads_and_stores), cmocka_unit_test(test_accumulation_registers),
       isa_part_test(test_no_lds),           isa_part_test(test_addtid),
-      isa_part_test(test_append_consume),   isa_part_test(test_permute),
+      isa_part_test(test_append_consume),   isa_part_test(test_counter_bounds),
+      isa_part_test(test_swizzle_offsets),  isa_part_test(test_permute),
       isa_part_test(test_swizzle),          isa_part_test(test_lds_direct),
       isa_part_test(test_absent),           isa_part_test(test_nop),
   };

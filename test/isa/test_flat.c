@@ -229,6 +229,82 @@ static void test_last_lane_wins(void **state) {
   bench_free(&b);
 }
 
+/* ---- Offsets at their limits ---- */
+
+/* Addresses are sums of 64 bits (private ones of 32), into which registers go without a sign and offsets with
+ * one, but for those of FLAT. `at` counts from the start of memory, or of each lane's private memory. */
+static const struct {
+  const char *text;
+  uint64_t vector, scalar;
+  uint32_t at;
+  bool is_private;
+} limits[] = {
+    {"flat_load_dword v10, v[2:3]", ISA_MEMORY + 0x2000, 0, 0x2000, false},
+    {"flat_load_dword v10, v[2:3] offset:4095", ISA_MEMORY - 4095, 0, 0, false},
+    {"flat_load_dword v10, v[2:3] offset:4095", (UINT64_C(2) << 48) - 4095, 0, 0, true},
+    {"global_load_dword v10, v[2:3], off offset:4095", ISA_MEMORY - 4095, 0, 0, false},
+    {"global_load_dword v10, v[2:3], off offset:-4096", ISA_MEMORY + 4096 + 0x30, 0, 0x30, false},
+    {"global_load_dword v10, v[2:3], off offset:-1", ISA_MEMORY + 4, 0, 3, false},
+    {"global_load_dword v10, v2, s[4:5]", UINT32_MAX, ISA_MEMORY + 0x100 - UINT32_MAX, 0x100, false},
+    {"global_load_dword v10, v2, s[4:5]", 0x80000000, ISA_MEMORY + 0x101 - 0x80000000, 0x101, false},
+    {"global_load_dword v10, v2, s[4:5] offset:-4096", 0, ISA_MEMORY + 4096, 0, false},
+    {"global_load_dword v10, v2, s[4:5] offset:4095", 1, ISA_MEMORY, 4096, false},
+    {"global_load_dword v10, v2, s[4:5] offset:-4096", 16, ISA_MEMORY + 4096 - 16, 0, false},
+    {"global_load_dword v10, v2, vcc", 8, ISA_MEMORY, 8, false},
+    {"scratch_load_dword v10, v2, off offset:-4096", 4096, 0, 0, true},
+    {"scratch_load_dword v10, v2, off offset:-4096", 4096 + 508, 0, 508, true},
+    {"scratch_load_dword v10, v2, off offset:4095", (uint32_t)-4000, 0, 95, true},
+    {"scratch_load_dword v10, off, s4 offset:-4096", 0, 4096 + 4, 4, true},
+    {"scratch_load_dword v10, off, s4 offset:4095", 0, (uint32_t)-4095, 0, true},
+};
+
+static void test_offset_limits(void **state) {
+  model_bench_t b = bench_new(state, ISA_PART);
+  isa_wave_t *t = b.t;
+  isa_prepare(state, ISA_PART, &limits[0].text, sizeof *limits, sizeof limits / sizeof *limits);
+  bench_sync(&b);
+  for (unsigned i = 0; i < sizeof limits / sizeof *limits; i++) {
+    isa_set_s64(t, 4, limits[i].scalar);
+    isa_set_s64(t, GS_S_VCC, limits[i].scalar);
+    for (unsigned l = 0; l < GS_LANES; l++)
+      isa_set_u64(&t->v[2], l, limits[i].vector);
+    assert_int_equal(isa_run(t, limits[i].text), GS_WAVE_RUNNING);
+    const model_lane_t lane = {limits[i].is_private ? SPACE_PRIVATE : SPACE_GLOBAL, limits[i].at};
+    for (unsigned l = 0; l < GS_LANES; l++)
+      if (t->v[10].u32[l] != model_get(b.model, lane, l, 4, 0, 4))
+        fail_msg("%s: lane %u has %#x", limits[i].text, l, t->v[10].u32[l]);
+    isa_assert_only_changed(t, "v10");
+  }
+  bench_free(&b);
+}
+
+/* Sums around the end of 64 bits. */
+static void test_address_wrap(void **state) {
+  static const struct {
+    const char *text;
+    uint64_t vector, scalar, expected;
+  } cases[] = {
+      {"global_load_dword v10, v[2:3], off offset:20", UINT64_MAX - 15, 0, 4},
+      {"global_store_dword v[2:3], v10, off offset:-8", 4, 0, UINT64_MAX - 3},
+      {"flat_load_dword v10, v[2:3] offset:4095", UINT64_MAX - 4094, 0, 0},
+      {"global_load_ubyte v10, v2, s[4:5]", UINT32_MAX, UINT64_MAX - 7, UINT32_MAX - UINT64_C(8)},
+      {"global_atomic_add v2, v10, s[4:5] offset:-4", 0, 0, UINT64_MAX - 3},
+  };
+  for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+    isa_wave_t *t = isa_new(state, ISA_PART);
+    isa_set_s64(t, 4, cases[i].scalar);
+    isa_set_u64(&t->v[2], 9, cases[i].vector);
+    gs_set_exec(&t->w, 1 << 9);
+    assert_int_equal(isa_run(t, cases[i].text), GS_WAVE_FAULTED);
+    isa_assert_fault(t, cases[i].expected >> 48 ? GS_WAVE_FAULT_APERTURE : GS_WAVE_FAULT_MEMORY);
+    if (t->w.fault.address != cases[i].expected)
+      fail_msg("%s: fault at %#llx", cases[i].text, (unsigned long long)t->w.fault.address);
+    assert_int_equal(t->w.fault.lane, 9);
+    isa_assert_only_changed(t, "");
+    isa_free(t);
+  }
+}
+
 /* ---- Loads to LDS ---- */
 
 static void check_lds_load(void **state, const char *text, unsigned bytes, bool is_signed, bool scratch) {
@@ -449,7 +525,8 @@ static void test_races(void **state) {
 int main(void) {
   static const struct CMUnitTest tests[] = {
       isa_part_test(test_loads_and_stores), cmocka_unit_test(test_accumulation_registers),
-      isa_part_test(test_overlap),          isa_part_test(test_last_lane_wins),
+      isa_part_test(test_overlap),          isa_part_test(test_offset_limits),
+      isa_part_test(test_address_wrap),     isa_part_test(test_last_lane_wins),
       isa_part_test(test_loads_to_lds),     isa_part_test(test_faults),
       isa_part_test(test_scratch_faults),   isa_part_test(test_map_changes),
       cmocka_unit_test(test_races),
