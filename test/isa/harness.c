@@ -410,7 +410,12 @@ static uint64_t read_clock(void) {
 }
 
 static bool map(isa_wave_t *t, uint64_t start, uint8_t *host, uint64_t size, uint32_t access) {
-  const gs_vm_range_t range = {start, start + size, host, start, size, access};
+  const gs_vm_range_t range = {.start = start,
+                               .end = start + size,
+                               .host = host,
+                               .allocation = start,
+                               .allocation_size = size,
+                               .access = access};
   return gs_vm_map(t->vm, &range) == 0;
 }
 

@@ -80,7 +80,12 @@ MODEL_UNUSED static uint64_t model_address(model_lane_t lane) {
 }
 
 static inline void model_map(isa_wave_t *t, uint64_t address, uint8_t *host, uint32_t access) {
-  const gs_vm_range_t range = {address, address + MODEL_PAGE, host, address, MODEL_PAGE, access};
+  const gs_vm_range_t range = {.start = address,
+                               .end = address + MODEL_PAGE,
+                               .host = host,
+                               .allocation = address,
+                               .allocation_size = MODEL_PAGE,
+                               .access = access};
   assert_int_equal(gs_vm_map(t->vm, &range), 0);
   (void)gs_vm_reader_enter(&t->reader);
 }

@@ -265,9 +265,18 @@ static void test_faults(void **state) {
 static void test_adjacent_mappings(void **state) {
   isa_wave_t *const t = isa_new(state, ISA_PART);
   const uint64_t seam = UINT64_C(0x400001000);
-  const gs_vm_range_t first = {seam - 4096, seam, t->memory + 8192,
-                               seam - 4096, 4096, GS_VM_READ | GS_VM_WRITE};
-  const gs_vm_range_t second = {seam, seam + 4096, t->memory, seam, 4096, GS_VM_READ | GS_VM_WRITE};
+  const gs_vm_range_t first = {.start = seam - 4096,
+                               .end = seam,
+                               .host = t->memory + 8192,
+                               .allocation = seam - 4096,
+                               .allocation_size = 4096,
+                               .access = GS_VM_READ | GS_VM_WRITE};
+  const gs_vm_range_t second = {.start = seam,
+                                .end = seam + 4096,
+                                .host = t->memory,
+                                .allocation = seam,
+                                .allocation_size = 4096,
+                                .access = GS_VM_READ | GS_VM_WRITE};
   gs_vm_reader_leave(&t->reader);
   assert_int_equal(gs_vm_map(t->vm, &first), 0);
   assert_int_equal(gs_vm_map(t->vm, &second), 0);
