@@ -82,7 +82,11 @@ foreach(part faults reports trace)
                     ${images}/program-16-O2)
   set_tests_properties(unit/plugin/${part} PROPERTIES ENVIRONMENT "${device_environment}")
 endforeach()
-plugin_image_test(damage plugin_damage 0 1500 $<TARGET_FILE:omptarget.rtl.amdgpu> ${images}/program-16-gfx90a
+set(damaged_images 1500)
+if(OMPTARGET_AMDGPU_SANITIZE) # takes its time
+  set(damaged_images 150)
+endif()
+plugin_image_test(damage plugin_damage 0 ${damaged_images} $<TARGET_FILE:omptarget.rtl.amdgpu> ${images}/program-16-gfx90a
                   ${images}/program-16-O2)
 set_tests_properties(unit/plugin/damage PROPERTIES ENVIRONMENT "${device_environment}")
 plugin_image_test(hsa_failures plugin_hsa_failures $<TARGET_FILE:omptarget.rtl.amdgpu> ${images}/program-16-gfx90a
