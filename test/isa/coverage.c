@@ -40,6 +40,7 @@ struct isa_coverage {
   tally_t (*rows)[PARTS];
   bool faults;       /* try them; else only what is executed is of interest */
   bool copy, passed; /* this process is a copy; its test has passed */
+  bool paused;       /* until the running test ends */
   unsigned programs; /* that the copy ran */
   uint32_t test;     /* the running one, counted from 1 */
 };
@@ -140,11 +141,15 @@ void isa_coverage_passed(isa_coverage_t *c) {
   if (c)
     c->passed = true;
 }
+void isa_coverage_pauses(isa_coverage_t *c) {
+  if (c)
+    c->paused = true;
+}
 void isa_coverage_test_ends(isa_coverage_t *c) {
   if (c && c->copy)
     _exit(c->passed ? EXIT_UNNOTICED : EXIT_NOTICED);
   if (c) {
-    c->passed = false;
+    c->passed = c->paused = false;
     c->test++;
   }
 }
@@ -198,7 +203,7 @@ static bool complete(const tally_t *tally) {
 }
 
 void isa_coverage_execute(isa_coverage_t *c, isa_wave_t *t, const gs_inst_t *in) {
-  if (c && !c->copy) {
+  if (c && !c->copy && !c->paused) {
     tally_t *tally = &c->rows[in->op - gs_opcodes][part_of(t->env.target)];
     /* Each test gets its chance: others may execute the opcode often without a look at what it does. */
     const uint32_t n = tally->executions = tally->test == c->test ? tally->executions + 1 : 1;

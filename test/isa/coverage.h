@@ -21,6 +21,8 @@ void isa_coverage_program_starts(isa_coverage_t *c);
 /* A program is about to be assembled, which takes longer than all else: a copy of the process ends here. */
 void isa_coverage_assembles(const isa_coverage_t *c);
 void isa_coverage_passed(isa_coverage_t *c);
+/* The running test compares nothing: what it executes is not measured. */
+void isa_coverage_pauses(isa_coverage_t *c);
 void isa_coverage_test_ends(isa_coverage_t *c);
 /* Writes the file, a line for each executed opcode: "row mnemonic executed tested test", the middle two being
  * sets of gs_target_t. Returns false, having said why, when it cannot. */

@@ -168,6 +168,10 @@ int isa_main_named(const char *name, const struct CMUnitTest *tests, size_t coun
   return failures;
 }
 
+void isa_compares_nothing(void *const *state) {
+  isa_coverage_pauses(((const isa_context_t *)*state)->coverage);
+}
+
 /* ---- What parts have ---- */
 
 static bool ends_in(const char *text, size_t length, const char *end) {

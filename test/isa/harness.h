@@ -165,6 +165,10 @@ gs_target_t isa_part(void *const *state);
  * prove. */
 bool isa_has(void *const *state, gs_target_t target, const char *text);
 
+/* To be called by tests that execute at random and compare nothing, so that nobody tries for long whether they
+ * notice faults (coverage.h). */
+void isa_compares_nothing(void *const *state);
+
 /* All four targets, for tests that compare them. */
 extern const gs_target_t isa_targets[];
 enum { ISA_TARGETS = 4 };
