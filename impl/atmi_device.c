@@ -261,6 +261,7 @@ atmi_status_t atmi_device_acquire_queue(atmi_device_t *device, atmi_queue_t *pre
 
 void atmi_device_abandon(atmi_device_t *device) {
   atomic_store(&device->lost, true);
+  atmi_stream_pool_abandon(device);
   atmi_signal_pool_abandon(&device->signals);
 }
 

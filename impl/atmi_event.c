@@ -37,23 +37,19 @@ static bool copies_out_later(const atmi_stream_t *stream) {
   return false;
 }
 
-atmi_status_t atmi_event_record_pending(atmi_event_t *event, atmi_stream_t *stream) {
+atmi_status_t atmi_event_record(atmi_event_t *event, atmi_stream_t *stream) {
+  if (atmi_event_record_done(event, stream))
+    return ATMI_OK;
   atmi_signal_mark_t mark = 0;
   if (atmi_stream_settle(stream)) {
-    /* complete */
+    /* Nothing is left to wait for. */
   } else if (copies_out_later(stream)) {
     atmi_status_t status = atmi_stream_synchronize(stream);
     if (status)
       return status;
   } else {
     atmi_stream_settle_waits(stream);
-    if (stream->tail) {
-      mark = atmi_signal_mark(stream->tail);
-      /* What the stream launches next must not count into the event: a cycle of waits could come of it. */
-      stream->tail->closed = true;
-      /* Others may know its own signal from now on. */
-      stream->phase |= ATMI_STREAM_BUSY;
-    }
+    mark = atmi_stream_close_tail(stream);
   }
   /* Release: who takes the mark sees the signal as this use of it began. */
   atomic_store_explicit(&event->mark, mark, memory_order_release);

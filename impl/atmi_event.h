@@ -45,18 +45,18 @@ static inline bool atmi_event_put_home(atmi_event_t *event) {
   return true;
 }
 
-/* As atmi_event_record, of a stream with something that is not known to be complete. */
-ATMI_MUST_CHECK atmi_status_t atmi_event_record_pending(atmi_event_t *event, atmi_stream_t *stream);
-
 /* Marks the present end of a stream of the same device; what the stream does afterwards is not part of the
  * event. NULL: complete. Waits on the host only if the stream waits for another event and has done nothing
  * since, or has retrieved data that the host has yet to move to its place; fails as that does. */
-ATMI_MUST_CHECK static inline atmi_status_t atmi_event_record(atmi_event_t *event, atmi_stream_t *stream) {
+ATMI_MUST_CHECK atmi_status_t atmi_event_record(atmi_event_t *event, atmi_stream_t *stream);
+
+/* The same if the stream is done or NULL, to be tried first. False, and nothing has happened, if not. */
+static inline bool atmi_event_record_done(atmi_event_t *event, const atmi_stream_t *stream) {
   if (stream && !atmi_stream_is_done(stream))
-    return atmi_event_record_pending(event, stream);
+    return false;
   /* Release: who sees that the event is complete sees what the operations wrote, as this thread does. */
   atomic_store_explicit(&event->mark, 0, memory_order_release);
-  return ATMI_OK;
+  return true;
 }
 
 /* Whether the event was complete when it was recorded: nothing needs to be asked then. */

@@ -55,18 +55,13 @@ static inline atmi_plan_t *atmi_plan_find(const atmi_stream_t *stream, uint64_t 
 /* Whether a plan can be followed now: all operations of the stream are complete, so that the plan's block and
  * signal are free, and it has its queue for itself. Takes the queue then. */
 static inline bool atmi_plan_is_ready(atmi_stream_t *stream) {
-  /* Acquire as in atmi_stream_is_at_rest; a lost device shows when the stream is synchronised. */
-  bool rests = stream->phase < ATMI_STREAM_BUSY;
-  if (rests ? __atomic_load_n(stream->own_value, __ATOMIC_ACQUIRE) != 0 : !atmi_stream_is_clear(stream))
+  /* Acquire as in atmi_stream_own_is_complete; a lost device shows when the stream is synchronised. */
+  if (stream->phase >= ATMI_STREAM_BUSY || __atomic_load_n(stream->own_value, __ATOMIC_ACQUIRE))
     return false;
-  if (!stream->holds_queue) {
-    /* There is a queue: it came with the launch that made the first plan. */
-    if (!atmi_queue_take_idle(stream->queue))
-      return false;
-    stream->holds_queue = true;
-  }
-  /* Last, because the signal counts as pending then. */
-  return rests || atmi_signal_reuse(stream->own);
+  /* There is a queue: it came with the launch that made the first plan. */
+  if (!stream->holds_queue)
+    stream->holds_queue = atmi_queue_take_idle(stream->queue);
+  return stream->holds_queue;
 }
 
 /* Launches once more, by a plan that is ready, with other arguments. As atmi_stream_launch else, but that a
@@ -92,9 +87,8 @@ atmi_plan_launch(atmi_stream_t *stream, atmi_plan_t *plan, void *const *argument
   memcpy(&first, planned, sizeof first);
   atmi_queue_publish_first(queue, index, packet, first);
   stream->plans->in_use = plan;
-  stream->phase |= ATMI_STREAM_USED; /* busy stays busy */
-  stream->tail = signal;
-  stream->tail_kind = ATMI_TAIL_KERNELS;
+  /* It was complete, whatever it was. */
+  stream->phase = (stream->phase & ~(uint32_t)ATMI_STREAM_COPIED) | ATMI_STREAM_LAUNCHED;
   return ATMI_OK;
 }
 

@@ -54,13 +54,21 @@ static inline void atmi_signal_begin(atmi_signal_t *signal) {
   atomic_store_explicit(&signal->references, 1, memory_order_release);
 }
 
-/* Begins a new use of a signal whose use is complete and of which nobody but the caller knows. */
+/* Begins a new use of a signal whose use is complete, of which nobody but the caller knows, and which nobody
+ * has asked whether it is done: for a kernel. */
 static inline void atmi_signal_begin_again(atmi_signal_t *signal) {
   atomic_store_explicit(&signal->started, 1, memory_order_relaxed);
-  atomic_store_explicit(&signal->done, false, memory_order_relaxed);
   atomic_store_explicit(&signal->use, atomic_load_explicit(&signal->use, memory_order_relaxed) + 1,
                         memory_order_relaxed);
   /* Relaxed: what publishes the operation to the device publishes this, and nobody else knows the signal. */
+  __atomic_store_n(signal->value, 1, __ATOMIC_RELAXED);
+}
+
+/* The same for a copy, which goes on with the same use: it counts as the second operation, so that the kernel
+ * that may have been the first is known to be complete. */
+static inline void atmi_signal_begin_copy(atmi_signal_t *signal) {
+  atomic_store_explicit(&signal->started, 2, memory_order_relaxed);
+  /* Relaxed as in atmi_signal_begin_again. */
   __atomic_store_n(signal->value, 1, __ATOMIC_RELAXED);
 }
 
@@ -68,6 +76,7 @@ static inline void atmi_signal_begin_again(atmi_signal_t *signal) {
 static inline bool atmi_signal_reuse(atmi_signal_t *signal) {
   /* Only an event gives others a way to the signal. */
   if (!signal->closed) {
+    atomic_store_explicit(&signal->done, false, memory_order_relaxed);
     atmi_signal_begin_again(signal);
     return true;
   }

@@ -64,6 +64,16 @@ void atmi_stream_put_any(atmi_stream_t *stream) {
   atmi_stream_put_idle(stream);
 }
 
+void atmi_stream_pool_abandon(atmi_device_t *device) {
+  uint32_t count = atmi_pool_count(&device->streams);
+  for (uint32_t i = 0; i < count; i++) {
+    atmi_stream_t *stream = atmi_pool_at(&device->streams, i);
+    /* Sequentially consistent, as are the store of the device's lost flag before this, and the store of a new
+     * slot's size before the look at that flag: this comes after that store, or the look sees the loss. */
+    atomic_store(&stream->slot_bytes, 0);
+  }
+}
+
 /* ---- bookkeeping ---- */
 
 static atmi_status_t out_of_host_memory(const atmi_stream_t *stream) {
@@ -180,13 +190,22 @@ static inline atmi_status_t collect(atmi_stream_t *stream, bool with_tail, depen
   return collect_all(stream, with_tail, dependencies);
 }
 
+/* From now on the stream is more than its own signal can tell. */
+static void become_busy(atmi_stream_t *stream) {
+  if (stream->phase < ATMI_STREAM_BUSY && stream->phase & (ATMI_STREAM_LAUNCHED | ATMI_STREAM_COPIED)) {
+    stream->tail = stream->own;
+    stream->tail_kind = stream->phase & ATMI_STREAM_COPIED ? ATMI_TAIL_COPY : ATMI_TAIL_KERNELS;
+  }
+  stream->phase |= ATMI_STREAM_BUSY;
+}
+
 atmi_status_t atmi_stream_wait_for(atmi_stream_t *stream, atmi_signal_t *signal) {
   atmi_status_t status = atmi_signal_query(signal);
   if (status != ATMI_PENDING)
     return status;
   if (stream->wait_count == ATMI_STREAM_WAITS)
     return atmi_signal_wait(signal, 0);
-  stream->phase = ATMI_STREAM_BUSY;
+  become_busy(stream);
   if (!keep_signal(stream, signal))
     return out_of_host_memory(stream);
   atmi_signal_ref(signal);
@@ -199,6 +218,16 @@ void atmi_stream_settle_waits(atmi_stream_t *stream) {
     if (atmi_signal_wait(stream->waits[i], 0))
       return;
   stream->wait_count = 0;
+}
+
+atmi_signal_mark_t atmi_stream_close_tail(atmi_stream_t *stream) {
+  if (stream->phase == ATMI_STREAM_IDLE)
+    return 0;
+  become_busy(stream);
+  if (!stream->tail)
+    return 0;
+  stream->tail->closed = true;
+  return atmi_signal_mark(stream->tail);
 }
 
 /* ---- operations ---- */
@@ -329,7 +358,7 @@ atmi_status_t atmi_stream_launch(atmi_stream_t *stream, const atmi_kernel_t *ker
   atmi_status_t status = hold_queue(stream);
   if (status)
     return status;
-  stream->phase = ATMI_STREAM_BUSY;
+  become_busy(stream);
   void *arguments;
   bool follows_kernels = stream->tail_kind == ATMI_TAIL_KERNELS, waits = false;
   if ((status = kernel->calls_host ? begin_service(stream, kernel) : ATMI_OK) ||
@@ -354,8 +383,8 @@ atmi_status_t atmi_stream_launch(atmi_stream_t *stream, const atmi_kernel_t *ker
   return status == ATMI_LOST ? atmi_device_refuse(device, "launch a kernel") : status;
 }
 
-atmi_status_t atmi_stream_copy_failed(const atmi_stream_t *stream, hsa_status_t hsa, const char *what,
-                                      size_t bytes, const void *source, const void *destination) {
+static atmi_status_t describe_failed_copy(const atmi_stream_t *stream, hsa_status_t hsa, const char *what,
+                                          size_t bytes, const void *source, const void *destination) {
   return atmi_fail(atmi_status_from_hsa(hsa), stream->device->label,
                    "cannot %s (%zu bytes from %p to %p): %s", what, bytes, source, destination,
                    atmi_hsa_reason(hsa));
@@ -368,7 +397,7 @@ static __attribute__((noinline)) atmi_status_t copy_behind(atmi_stream_t *stream
                                                            const char *what) {
   atmi_device_t *device = stream->device;
   dependencies_t dependencies;
-  stream->phase = ATMI_STREAM_BUSY;
+  become_busy(stream);
   if (!device->machine->timeline && !atmi_stream_has_own(stream))
     return ATMI_NO_MEMORY;
   atmi_status_t status = collect(stream, true, &dependencies);
@@ -386,7 +415,7 @@ static __attribute__((noinline)) atmi_status_t copy_behind(atmi_stream_t *stream
   if (hsa != HSA_STATUS_SUCCESS) {
     stream->signal_count--;
     release_signal(stream, done);
-    return atmi_stream_copy_failed(stream, hsa, what, bytes, source, destination);
+    return describe_failed_copy(stream, hsa, what, bytes, source, destination);
   }
   stream->tail = done;
   stream->tail_kind = ATMI_TAIL_COPY;
@@ -396,14 +425,43 @@ static __attribute__((noinline)) atmi_status_t copy_behind(atmi_stream_t *stream
   return ATMI_OK;
 }
 
+atmi_status_t atmi_stream_copy_refused(atmi_stream_t *stream, hsa_status_t hsa, const char *what,
+                                       size_t bytes, const void *source, const void *destination) {
+  __atomic_store_n(stream->own->value, 0, __ATOMIC_RELAXED);
+  return describe_failed_copy(stream, hsa, what, bytes, source, destination);
+}
+
+/* Begins a use of the stream's own signal for a copy, if all operations so far are complete without a failure
+ * and there is nothing else to wait for. */
+static bool take_own(const atmi_stream_t *stream) {
+  if (stream->phase < ATMI_STREAM_BUSY) {
+    if (!atmi_stream_own_is_complete(stream))
+      return false;
+    atmi_signal_begin_copy(stream->own);
+    return true;
+  }
+  /* Acquire pairs with the release by which the device counts an operation down after its last write. A
+   * signal that is not the tail is complete when the tail is. */
+  bool clear =
+      !stream->wait_count && (!stream->tail || !__atomic_load_n(stream->tail->value, __ATOMIC_ACQUIRE));
+  return clear && atmi_signal_reuse(stream->own);
+}
+
 atmi_status_t atmi_stream_copy(atmi_stream_t *stream, void *destination, hsa_agent_t destination_agent,
                                const void *source, hsa_agent_t source_agent, size_t bytes, const char *what) {
   atmi_signal_t *own = stream->own;
-  /* A signal that is not the tail is complete when the tail is. */
-  if (!own || !atmi_stream_is_clear(stream) || !atmi_signal_reuse(own))
+  if (!own || !take_own(stream))
     return copy_behind(stream, destination, destination_agent, source, source_agent, bytes, what);
-  stream->phase |= ATMI_STREAM_STAGED;
-  return atmi_stream_copy_by_own(stream, destination, destination_agent, source, source_agent, bytes, what);
+  hsa_status_t hsa =
+      atmi_stream_copy_by_own(stream, destination, destination_agent, source, source_agent, bytes);
+  if (hsa != HSA_STATUS_SUCCESS)
+    return atmi_stream_copy_refused(stream, hsa, what, bytes, source, destination);
+  stream->phase |= ATMI_STREAM_COPIED | ATMI_STREAM_STAGED;
+  if (stream->phase >= ATMI_STREAM_BUSY) {
+    stream->tail = own;
+    stream->tail_kind = ATMI_TAIL_COPY;
+  }
+  return ATMI_OK;
 }
 
 /* ---- completion ---- */
@@ -429,9 +487,17 @@ void atmi_stream_do_duties(atmi_stream_t *stream, bool complete) {
   stream->duty_count = 0;
 }
 
-/* The stream is idle, and an event has closed its own signal: makes sure that nobody else knows it again. */
+/* The stream is idle: makes its own signal one that nobody else knows, and whose next use may begin as it
+ * likes (see atmi_signal_begin_again and atmi_signal_begin_copy). */
 static void renew_own(atmi_stream_t *stream) {
   atmi_signal_t *own = stream->own;
+  if (!own->closed) {
+    atomic_store_explicit(&own->done, false, memory_order_relaxed);
+    atomic_store_explicit(&own->use, atomic_load_explicit(&own->use, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+    return;
+  }
+  /* An event has closed it. */
   bool lost = atomic_load_explicit(&own->lost, memory_order_relaxed);
   if (!lost && atmi_signal_retire(own)) {
     atmi_signal_begin(own);
@@ -465,7 +531,7 @@ static void finish(atmi_stream_t *stream, atmi_status_t status) {
   stream->phase = ATMI_STREAM_IDLE;
   if (stream->plans)
     stream->plans->in_use = NULL;
-  if (stream->own && stream->own->closed)
+  if (stream->own)
     renew_own(stream);
   if (status == ATMI_LOST) {
     atmi_arena_abandon(&stream->kernargs);
@@ -517,12 +583,16 @@ static atmi_status_t wait_for_all(atmi_stream_t *stream) {
 atmi_status_t atmi_stream_synchronize_all(atmi_stream_t *stream) {
   if (atmi_stream_settle(stream))
     return ATMI_OK;
+  become_busy(stream);
   atmi_status_t status = stream->tail || stream->signal_count ? wait_for_all(stream) : ATMI_OK;
   finish(stream, status);
   return status;
 }
 
 atmi_status_t atmi_stream_query(atmi_stream_t *stream) {
+  if (stream->phase == ATMI_STREAM_IDLE || atmi_stream_settle(stream))
+    return ATMI_OK;
+  become_busy(stream);
   if (stream->tail && atmi_signal_query(stream->tail) == ATMI_PENDING)
     return ATMI_PENDING;
   for (uint32_t i = 0; i < stream->wait_count; i++)

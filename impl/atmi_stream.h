@@ -28,14 +28,15 @@ typedef enum atmi_stream_tail { ATMI_TAIL_NONE, ATMI_TAIL_KERNELS, ATMI_TAIL_COP
 
 enum { ATMI_STREAM_WAITS = 8, ATMI_STREAM_SPARES = 32 };
 
-/* What it takes to become idle. Below ATMI_STREAM_BUSY the tail, if there is one, is the stream's own signal,
- * nobody else knows that, and the stream waits for nothing else. */
+/* What it takes to become idle. Below ATMI_STREAM_BUSY the stream's own signal tells when all is complete;
+ * nobody else knows it, the stream waits for nothing else, and has no tail. */
 enum {
   ATMI_STREAM_IDLE = 0,
-  ATMI_STREAM_USED = 1,   /* to wait for its own signal */
-  ATMI_STREAM_STAGED = 2, /* to take staging memory back */
-  ATMI_STREAM_OWING = 4,  /* to do duties */
-  ATMI_STREAM_BUSY = 8,   /* anything */
+  ATMI_STREAM_LAUNCHED = 1, /* to wait for its own signal: of a kernel */
+  ATMI_STREAM_COPIED = 2,   /* of a copy, and maybe of a kernel that was complete before it began */
+  ATMI_STREAM_STAGED = 4,   /* to take staging memory back */
+  ATMI_STREAM_OWING = 8,    /* to do duties */
+  ATMI_STREAM_BUSY = 16,    /* anything */
 };
 
 struct atmi_stream {
@@ -56,7 +57,7 @@ struct atmi_stream {
 
   atmi_stream_tail_t tail_kind;
   atmi_signal_t
-      *tail; /* zero when everything so far is complete; NULL: nothing was begun since it was idle */
+      *tail; /* of a busy stream: zero when everything so far is complete; NULL: nothing was begun */
   atmi_signal_t **signals; /* all that operations since then used or waited for, the tail included */
   uint32_t signal_count, signal_capacity;
   uint32_t wait_count, spare_count;
@@ -71,8 +72,8 @@ struct atmi_stream {
   /* Staging memory of its own, for copies of a stream that is done (see atmi_transfer.h); the own signal
    * tells when it is free. NULL and 0: none yet. */
   char *slot;
-  size_t slot_bytes;
-  void *workspace; /* device memory, see atmi_stream_workspace */
+  _Atomic size_t slot_bytes; /* 0 also once the device is lost: another thread says so */
+  void *workspace;           /* device memory, see atmi_stream_workspace */
   uint64_t workspace_bytes;
   uint32_t served_count; /* kernels begun that may call their host (atmi_service) */
 
@@ -100,6 +101,9 @@ void atmi_stream_pool_init(atmi_device_t *device);
  * stream that is not idle waits for it. */
 ATMI_MUST_CHECK atmi_status_t atmi_stream_take_any(atmi_device_t *device, atmi_stream_t **stream);
 void atmi_stream_put_any(atmi_stream_t *stream);
+
+/* After the device was lost: no stream of it copies through its slot any more. */
+void atmi_stream_pool_abandon(atmi_device_t *device);
 
 /* gcc has this function's name on every processor, but not its code: on POWER it is an error. */
 #if defined(__has_builtin) && (defined(__x86_64__) || defined(__aarch64__))
@@ -201,6 +205,10 @@ ATMI_MUST_CHECK atmi_status_t atmi_stream_wait_for(atmi_stream_t *stream, atmi_s
  * by atmi_stream_synchronize. */
 void atmi_stream_settle_waits(atmi_stream_t *stream);
 
+/* A mark of the signal that is zero when everything so far is complete. The stream's next operation does not
+ * count into that signal, so that no cycle of waits can come of it. 0: nothing was begun. */
+atmi_signal_mark_t atmi_stream_close_tail(atmi_stream_t *stream);
+
 /* What a general launch fills its argument block with, and its packet. */
 void atmi_stream_fill_arguments(const atmi_stream_t *stream, const atmi_kernel_t *kernel,
                                 const atmi_launch_t *launch, void *block);
@@ -230,12 +238,6 @@ ATMI_MUST_CHECK static inline atmi_status_t atmi_stream_synchronize(atmi_stream_
 /* Makes the stream's own signal if it has none. False without resources, and with a timeline. */
 bool atmi_stream_has_own(atmi_stream_t *stream);
 
-/* Whether all operations so far are complete without a failure, and the next one has nothing to wait for. */
-static inline bool atmi_stream_is_clear(const atmi_stream_t *stream) {
-  /* Acquire pairs with the release by which the device counts an operation down after its last write. */
-  return !stream->wait_count && (!stream->tail || !__atomic_load_n(stream->tail->value, __ATOMIC_ACQUIRE));
-}
-
 /* Whether the stream's own signal is complete, not by a fault. */
 static inline bool atmi_stream_own_is_complete(const atmi_stream_t *stream) {
   /* Acquire pairs with the release by which the device counts the operation down after its last write; or
@@ -257,26 +259,18 @@ static inline bool atmi_stream_is_done(const atmi_stream_t *stream) {
 /* Does the host's part of what is complete. */
 void atmi_stream_do_duties(atmi_stream_t *stream, bool complete);
 
-/* Describes a copy that HSA refused, and returns what is wrong. */
-atmi_status_t atmi_stream_copy_failed(const atmi_stream_t *stream, hsa_status_t hsa, const char *what,
-                                      size_t bytes, const void *source, const void *destination);
-
-/* As atmi_stream_copy, of a stream whose own signal has just begun a use for it. */
-ATMI_MUST_CHECK static inline __attribute__((always_inline)) atmi_status_t
-atmi_stream_copy_by_own(atmi_stream_t *stream, void *destination, hsa_agent_t destination_agent,
-                        const void *source, hsa_agent_t source_agent, size_t bytes, const char *what) {
-  atmi_signal_t *own = stream->own;
-  hsa_status_t hsa = hsa_amd_memory_async_copy(destination, destination_agent, source, source_agent, bytes, 0,
-                                               NULL, own->hsa);
-  if (__builtin_expect(hsa != HSA_STATUS_SUCCESS, 0)) {
-    __atomic_store_n(own->value, 0, __ATOMIC_RELAXED);
-    return atmi_stream_copy_failed(stream, hsa, what, bytes, source, destination);
-  }
-  stream->phase |= ATMI_STREAM_USED; /* busy stays busy */
-  stream->tail = own;
-  stream->tail_kind = ATMI_TAIL_COPY;
-  return ATMI_OK;
+/* Begins a copy by the stream's own signal, which has just begun a use for it: as atmi_stream_copy, but for
+ * what is described. */
+ATMI_MUST_CHECK static inline __attribute__((always_inline)) hsa_status_t
+atmi_stream_copy_by_own(const atmi_stream_t *stream, void *destination, hsa_agent_t destination_agent,
+                        const void *source, hsa_agent_t source_agent, size_t bytes) {
+  return hsa_amd_memory_async_copy(destination, destination_agent, source, source_agent, bytes, 0, NULL,
+                                   stream->own->hsa);
 }
+
+/* Takes back that the copy began, describes why, and returns what is wrong. */
+atmi_status_t atmi_stream_copy_refused(atmi_stream_t *stream, hsa_status_t hsa, const char *what,
+                                       size_t bytes, const void *source, const void *destination);
 
 /* Makes the stream idle if it is at rest. False, and nothing changed, otherwise. */
 static inline bool atmi_stream_settle(atmi_stream_t *stream) {
@@ -286,8 +280,6 @@ static inline bool atmi_stream_settle(atmi_stream_t *stream) {
     atmi_stream_do_duties(stream, true);
   if (stream->phase & ATMI_STREAM_STAGED)
     atmi_arena_reset(&stream->staging);
-  stream->tail = NULL;
-  stream->tail_kind = ATMI_TAIL_NONE;
   stream->phase = ATMI_STREAM_IDLE;
   return true;
 }

@@ -27,7 +27,10 @@ static atmi_status_t prepare_slot(atmi_stream_t *stream) {
     return status;
   size_t most = (size_t)stream->device->machine->env->max_staged_bytes;
   stream->slot = ((atmi_block_t *)object)->memory;
-  stream->slot_bytes = most < stream->staging.block_bytes ? most : stream->staging.block_bytes;
+  /* Sequentially consistent, see atmi_stream_pool_abandon. */
+  atomic_store(&stream->slot_bytes, most < stream->staging.block_bytes ? most : stream->staging.block_bytes);
+  if (atomic_load(&stream->device->lost))
+    atomic_store(&stream->slot_bytes, 0);
   return ATMI_OK;
 }
 
@@ -83,6 +86,20 @@ retrieve_staged(atmi_stream_t *stream, void *host, const void *device_memory, si
                                                        .resource = staging.memory});
   return_staging(stream, &staging);
   return status;
+}
+
+atmi_status_t atmi_transfer_retrieve_later(atmi_stream_t *stream, void *host, const void *device_memory,
+                                           size_t bytes, hsa_status_t begun) {
+  if (begun != HSA_STATUS_SUCCESS)
+    return atmi_stream_copy_refused(stream, begun, atmi_transfer_retrieves, bytes, device_memory,
+                                    stream->slot);
+  /* Where there is a slot, there is room for a duty. */
+  atmi_stream_add_duty(stream, &(atmi_stream_duty_t){.kind = ATMI_DUTY_COPY_OUT,
+                                                     .writes_host = true,
+                                                     .host = host,
+                                                     .bytes = bytes,
+                                                     .resource = stream->slot});
+  return ATMI_PENDING;
 }
 
 /* ---- pinning ---- */

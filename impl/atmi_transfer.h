@@ -20,44 +20,61 @@ ATMI_MUST_CHECK atmi_status_t atmi_transfer_retrieve(atmi_stream_t *stream, void
 /* What copies are called in messages. */
 extern const char atmi_transfer_submits[], atmi_transfer_retrieves[];
 
-/* The first way of both, tried before the general one: a stream at rest with nothing left to do copies by its
- * own signal through its slot, which is free then. False, and nothing has happened, if it is not, `bytes` is
- * 0, or they do not fit. */
-static inline __attribute__((always_inline)) bool atmi_transfer_submit_at_rest(atmi_stream_t *stream,
+/* The first way of both, tried before the general one: a stream that is done copies by its own signal through
+ * its slot, which is free then. False, and nothing has happened, if it is not, `bytes` is 0, or they do not
+ * fit. A device that is lost shows by the slot, or else when the stream is synchronised. */
+static inline bool atmi_transfer_is_slot_free(const atmi_stream_t *stream, size_t bytes) {
+  /* Acquire as in atmi_stream_own_is_complete. */
+  return bytes - 1 < atomic_load_explicit(&stream->slot_bytes, memory_order_relaxed) &&
+         stream->phase < ATMI_STREAM_OWING && !__atomic_load_n(stream->own_value, __ATOMIC_ACQUIRE);
+}
+
+static inline __attribute__((always_inline)) bool atmi_transfer_submit_by_slot(atmi_stream_t *stream,
                                                                                void *device_memory,
                                                                                const void *host, size_t bytes,
                                                                                atmi_status_t *status) {
-  if (bytes - 1 >= stream->slot_bytes || !atmi_stream_is_done(stream))
+  if (!atmi_transfer_is_slot_free(stream, bytes))
     return false;
   memcpy(stream->slot, host, bytes);
   const atmi_device_t *device = stream->device;
-  atmi_signal_begin_again(stream->own);
-  *status = atmi_stream_copy_by_own(stream, device_memory, device->agent, stream->slot, device->machine->cpu,
-                                    bytes, atmi_transfer_submits);
+  atmi_signal_begin_copy(stream->own);
+  hsa_status_t hsa = atmi_stream_copy_by_own(stream, device_memory, device->agent, stream->slot,
+                                             device->machine->cpu, bytes);
+  *status = ATMI_OK;
+  if (hsa == HSA_STATUS_SUCCESS)
+    stream->phase |= ATMI_STREAM_COPIED;
+  else
+    *status =
+        atmi_stream_copy_refused(stream, hsa, atmi_transfer_submits, bytes, stream->slot, device_memory);
   return true;
 }
 
-/* If the copy is not complete at once, moving the bytes to their place is left as a duty. */
+/* What is left of a retrieve that is not complete, or was refused: the bytes are moved from the slot as a
+ * duty.
+ */
+ATMI_MUST_CHECK atmi_status_t atmi_transfer_retrieve_later(atmi_stream_t *stream, void *host,
+                                                           const void *device_memory, size_t bytes,
+                                                           hsa_status_t begun);
+
+/* ATMI_OK if the bytes are in their place already, ATMI_PENDING if they will be once the stream was
+ * synchronised. */
 static inline __attribute__((always_inline)) bool
-atmi_transfer_retrieve_at_rest(atmi_stream_t *stream, void *host, const void *device_memory, size_t bytes,
+atmi_transfer_retrieve_by_slot(atmi_stream_t *stream, void *host, const void *device_memory, size_t bytes,
                                atmi_status_t *status) {
-  if (bytes - 1 >= stream->slot_bytes || !atmi_stream_is_done(stream))
+  if (!atmi_transfer_is_slot_free(stream, bytes))
     return false;
   const atmi_device_t *device = stream->device;
-  atmi_signal_begin_again(stream->own);
-  *status = atmi_stream_copy_by_own(stream, stream->slot, device->machine->cpu, device_memory, device->agent,
-                                    bytes, atmi_transfer_retrieves);
-  if (*status)
-    return true;
-  if (atmi_stream_is_done(stream))
+  atmi_signal_begin_copy(stream->own);
+  hsa_status_t hsa = atmi_stream_copy_by_own(stream, stream->slot, device->machine->cpu, device_memory,
+                                             device->agent, bytes);
+  stream->phase |= ATMI_STREAM_COPIED;
+  /* Only a device that copies at once, as a simulated one may, is that quick. */
+  if (hsa == HSA_STATUS_SUCCESS && atmi_stream_own_is_complete(stream)) {
     memcpy(host, stream->slot, bytes);
-  else
-    /* Where there is a slot, there is room for a duty. */
-    atmi_stream_add_duty(stream, &(atmi_stream_duty_t){.kind = ATMI_DUTY_COPY_OUT,
-                                                       .writes_host = true,
-                                                       .host = host,
-                                                       .bytes = bytes,
-                                                       .resource = stream->slot});
+    *status = ATMI_OK;
+  } else {
+    *status = atmi_transfer_retrieve_later(stream, host, device_memory, bytes, hsa);
+  }
   return true;
 }
 

@@ -213,13 +213,17 @@ EXPORT int32_t __tgt_rtl_data_submit_async(int32_t number, void *target, void *h
                                            __tgt_async_info *queue) {
   atmi_status_t status;
   atmi_stream_t *stream = rtl_copy_stream(rtl_plugin(), number, queue);
-  if (stream && atmi_transfer_submit_at_rest(stream, target, host, (size_t)size, &status))
+  if (stream && atmi_transfer_submit_by_slot(stream, target, host, (size_t)size, &status))
     return result_of(status);
   return submit(number, target, host, size, queue);
 }
 
-static bool retrieve_waits(void) {
-  return atomic_load_explicit(&rtl_plugin()->retrieve_waits, memory_order_relaxed);
+/* Waits if a caller wants that, see host_abi_retrieve_waits. */
+static __attribute__((noinline)) int32_t end_retrieve(atmi_stream_t *stream, atmi_status_t status) {
+  bool begun = status == ATMI_OK || status == ATMI_PENDING;
+  if (begun && atomic_load_explicit(&rtl_plugin()->retrieve_waits, memory_order_relaxed))
+    return result_of(atmi_stream_synchronize(stream));
+  return begun ? OFFLOAD_SUCCESS : OFFLOAD_FAIL;
 }
 
 static __attribute__((noinline)) int32_t retrieve(int32_t number, void *host, const void *target,
@@ -228,21 +232,16 @@ static __attribute__((noinline)) int32_t retrieve(int32_t number, void *host, co
   atmi_stream_t *stream;
   if (!device || !is_size(device, size, "copy from the device") || rtl_queue_stream(device, queue, &stream))
     return OFFLOAD_FAIL;
-  atmi_status_t status = atmi_transfer_retrieve(stream, host, target, (size_t)size);
-  if (!status && retrieve_waits())
-    status = atmi_stream_synchronize(stream);
-  return result_of(status);
+  return end_retrieve(stream, atmi_transfer_retrieve(stream, host, target, (size_t)size));
 }
 
 EXPORT int32_t __tgt_rtl_data_retrieve_async(int32_t number, void *host, void *target, int64_t size,
                                              __tgt_async_info *queue) {
   atmi_status_t status;
   atmi_stream_t *stream = rtl_copy_stream(rtl_plugin(), number, queue);
-  if (!stream || !atmi_transfer_retrieve_at_rest(stream, host, target, (size_t)size, &status))
+  if (!stream || !atmi_transfer_retrieve_by_slot(stream, host, target, (size_t)size, &status))
     return retrieve(number, host, target, size, queue);
-  if (!status && stream->phase & ATMI_STREAM_OWING && retrieve_waits())
-    status = atmi_stream_synchronize(stream);
-  return result_of(status);
+  return status ? end_retrieve(stream, status) : OFFLOAD_SUCCESS;
 }
 
 EXPORT int32_t __tgt_rtl_is_data_exchangable(int32_t source, int32_t target) {
@@ -436,29 +435,40 @@ EXPORT int32_t __tgt_rtl_create_event(int32_t number, void **event) {
   return OFFLOAD_SUCCESS;
 }
 
-EXPORT int32_t __tgt_rtl_record_event(int32_t number, void *event, __tgt_async_info *queue) {
+static __attribute__((noinline)) int32_t record_event(int32_t number, atmi_event_t *event,
+                                                      atmi_stream_t *stream) {
   if (!rtl_plugin_has_device(rtl_plugin(), number, "record an event"))
     return OFFLOAD_FAIL;
-  return result_of(atmi_event_record(event, queue ? queue->Queue : NULL));
+  return result_of(atmi_event_record(event, stream));
+}
+
+EXPORT int32_t __tgt_rtl_record_event(int32_t number, void *event, __tgt_async_info *queue) {
+  atmi_stream_t *stream = queue ? queue->Queue : NULL;
+  if (rtl_plugin_is_usable(rtl_plugin(), number) && atmi_event_record_done(event, stream))
+    return OFFLOAD_SUCCESS;
+  return record_event(number, event, stream);
 }
 
 static __attribute__((noinline)) int32_t wait_for_event(int32_t number, atmi_event_t *event,
                                                         __tgt_async_info *queue) {
+  rtl_device_t *device = rtl_plugin_any_device(rtl_plugin(), number, "wait for an event");
+  if (!device)
+    return OFFLOAD_FAIL;
   atmi_stream_t *stream;
   atmi_status_t status = atmi_event_query(event);
   if (status != ATMI_PENDING)
     return result_of(status);
   if (!queue)
     return result_of(atmi_event_synchronize(event));
-  if (rtl_queue_stream(&rtl_plugin()->devices[number], queue, &stream))
+  if (rtl_queue_stream(device, queue, &stream))
     return OFFLOAD_FAIL;
   return result_of(atmi_event_wait(event, stream));
 }
 
 EXPORT int32_t __tgt_rtl_wait_event(int32_t number, void *event, __tgt_async_info *queue) {
-  if (!rtl_plugin_has_device(rtl_plugin(), number, "wait for an event"))
-    return OFFLOAD_FAIL;
-  return atmi_event_is_complete(event) ? OFFLOAD_SUCCESS : wait_for_event(number, event, queue);
+  if (rtl_plugin_is_usable(rtl_plugin(), number) && atmi_event_is_complete(event))
+    return OFFLOAD_SUCCESS;
+  return wait_for_event(number, event, queue);
 }
 
 EXPORT int32_t __tgt_rtl_sync_event(int32_t number, void *event) {
