@@ -399,6 +399,8 @@ static void test_hwreg_faults(void **state) {
     assert_true(t->w.fault.address == ISA_CODE);
     assert_int_equal(t->w.fault.lane, GS_LANES);
     isa_assert_only_changed(t, "");
+    /* What halts after a message has sent it. */
+    assert_int_equal(t->interrupts - t->before.interrupts, strncmp(texts[i], "s_sendmsghalt", 13) == 0);
   }
   isa_free(t);
 }
