@@ -77,7 +77,7 @@ config.substitutions = [
 
 
 def fail(message):
-    sys.exit("llvm-tests: " + message)
+    sys.exit(os.path.basename(sys.argv[0]).removesuffix(".py").replace("_", "-") + ": " + message)
 
 
 def command(*arguments, **options):
