@@ -359,9 +359,23 @@ void gs_device_print_stats(gs_device_t *device, FILE *out) {
   pthread_mutex_unlock(&device->lock);
 }
 
+enum { TRACE_PATH_BYTES = sizeof((gs_options_t *)NULL)->trace + 16 };
+
+/* Each device after the first writes a file of its own. */
+static void trace_path(const gs_device_t *device, char path[TRACE_PATH_BYTES]) {
+  if (device->ordinal == 0)
+    snprintf(path, TRACE_PATH_BYTES, "%s", device->options.trace);
+  else
+    snprintf(path, TRACE_PATH_BYTES, "%s.%u", device->options.trace, device->ordinal);
+}
+
 void gs_device_flush_trace(gs_device_t *device) {
-  if (device->trace)
-    fflush(device->trace);
+  char path[TRACE_PATH_BYTES];
+  if (!device->trace || (!fflush(device->trace) && !ferror(device->trace)))
+    return;
+  trace_path(device, path);
+  gs_log_once(&device->trace_failed, "the trace %s is incomplete: it can't be written (is the disk full?)",
+              path);
 }
 
 gs_outcome_t gs_device_run(gs_device_t *device, const gs_dispatch_t *dispatch, gs_fault_t *fault) {
@@ -391,13 +405,9 @@ gs_outcome_t gs_device_run(gs_device_t *device, const gs_dispatch_t *dispatch, g
 
 /* ---- The device ---- */
 
-/* Each device after the first writes a file of its own. */
 static FILE *open_trace(const gs_device_t *device) {
-  char path[sizeof device->options.trace + 16];
-  if (device->ordinal == 0)
-    snprintf(path, sizeof path, "%s", device->options.trace);
-  else
-    snprintf(path, sizeof path, "%s.%u", device->options.trace, device->ordinal);
+  char path[TRACE_PATH_BYTES];
+  trace_path(device, path);
   FILE *file = fopen(path, "we");
   if (!file)
     gs_log("can't write the trace %s: %s", path, strerror(errno));
@@ -435,6 +445,7 @@ void gs_device_destroy(gs_device_t *device) {
     return;
   stop_workers(device);
   gs_device_print_stats(device, stderr);
+  gs_device_flush_trace(device);
   if (device->trace)
     fclose(device->trace);
   free_executors(device);

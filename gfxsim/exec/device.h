@@ -100,7 +100,8 @@ gs_outcome_t gs_device_run(gs_device_t *device, const gs_dispatch_t *dispatch, g
 
 /* With GFXSIM_STATS: prints the counters of all kernels that ran so far to `out`, and forgets them. Thread-safe. */
 void gs_device_print_stats(gs_device_t *device, FILE *out);
-/* With GFXSIM_TRACE: writes what is buffered of the trace into its file. Thread-safe. */
+/* With GFXSIM_TRACE: writes what is buffered of the trace into its file, and says when that is incomplete, once.
+ * Thread-safe. */
 void gs_device_flush_trace(gs_device_t *device);
 
 #endif

@@ -69,8 +69,9 @@ struct gs_device {
   uint32_t cus;
   gs_vm_t *vm;
   gs_op_fn_t *const *handlers;
-  bool observed; /* statistics or a trace are wanted */
-  FILE *trace;   /* NULL = none */
+  bool observed;            /* statistics or a trace are wanted */
+  FILE *trace;              /* NULL = none */
+  _Atomic int trace_failed; /* the person knows that it is incomplete */
 
   pthread_mutex_t pool_lock; /* guards the two lists of recycled things; taken last of all locks */
   gs_executor_t *idle_executors;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/log.h"
 #include "base/vm.h"
 #include "thunk/thunk.h"
 
@@ -90,6 +91,15 @@ static void *map_with_gap(uint64_t size, uint64_t alignment, int protection) {
   return start;
 }
 
+/* ROCr ends in a failed assertion without its scratch memory, 4 GiB of addresses: say what happened. */
+static void explain_refusal(const gs_buffer_t *buffer) {
+  if (errno == ENOMEM)
+    gs_log("the host refuses %llu KiB of address space for memory of node %u: raise `ulimit -v`, which must "
+           "leave room for "
+           "4 GiB of scratch addresses per GPU and for all memory that the program allocates",
+           (unsigned long long)(buffer->size >> 10), buffer->node);
+}
+
 int gs_buffer_reserve(gs_buffer_t *buffer, uint64_t wanted) {
   const bool on_gpu = buffer->node != GS_CPU_NODE;
   /* Device memory that the host has no access to: the program's view has no rights, the bytes are elsewhere.
@@ -99,11 +109,14 @@ int gs_buffer_reserve(gs_buffer_t *buffer, uint64_t wanted) {
   const int visible = hidden ? PROT_NONE : PROT_READ | PROT_WRITE;
   void *view =
       wanted ? map_fixed(wanted, buffer->size, visible) : map_with_gap(buffer->size, alignment, visible);
-  if (view == MAP_FAILED)
+  if (view == MAP_FAILED) {
+    explain_refusal(buffer);
     return -1;
+  }
   buffer->gap = wanted ? 0 : GAP_BYTES;
   void *host = hidden ? map_aligned(buffer->size, alignment, PROT_READ | PROT_WRITE) : view;
   if (host == MAP_FAILED) {
+    explain_refusal(buffer);
     munmap(view, buffer->size + buffer->gap);
     return -1;
   }
