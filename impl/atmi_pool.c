@@ -19,6 +19,8 @@ void atmi_pool_fini(atmi_pool_t *pool) {
   if (!pool->make)
     return;
   uint32_t count = atmi_pool_count(pool);
+  /* Acquires what those who put objects back did until then, perhaps other threads a moment ago. */
+  (void)atomic_load_explicit(&pool->free, memory_order_acquire);
   for (uint32_t i = 0; pool->destroy && i < count; i++)
     pool->destroy(atmi_pool_at(pool, i), pool->context);
   for (size_t i = 0; i < ATMI_POOL_SEGMENTS; i++)
