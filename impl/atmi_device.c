@@ -78,8 +78,10 @@ static hsa_status_t visit_pool(hsa_amd_memory_pool_t pool, void *data) {
   status = hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS, &flags);
   if (status == HSA_STATUS_SUCCESS)
     status = hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALLOWED, &allocatable);
-  if (allocatable && flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED)
+  if (allocatable && flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED) {
     device->memory_pool = pool;
+    device->properties.memory_bytes = bytes;
+  }
   return status;
 }
 

@@ -211,28 +211,46 @@ static bool describe_host_address(atmi_device_t *device, const void *address, ch
   return true;
 }
 
-static void describe_place(atmi_device_t *device, uint64_t address, char *text, size_t size) {
+/* The nearest memory of the device that begins at or before the address: `*into` is how far behind its
+ * beginning that is, UINT64_MAX if there is none. */
+static void describe_nearest(atmi_device_t *device, uint64_t address, uint64_t *into, uint64_t *bytes,
+                             char *what, size_t size) {
   atmi_allocation_t near = {0};
   atmi_variable_t variable = {0};
-  char origin[320], what[512];
+  char origin[320];
   bool has_near = atmi_memory_nearest(&device->memory, address, &near);
   bool has_variable = atmi_memory_nearest_variable(&device->memory, address, &variable);
   uint64_t begin = (uint64_t)(uintptr_t)near.pointer;
-  bool inside = (has_near && address - begin < near.bytes) ||
-                (has_variable && address - variable.begin < variable.bytes);
-  if (!inside && describe_host_address(device, (const void *)(uintptr_t)address, text, size))
-    return;
+  *into = UINT64_MAX;
+  *bytes = 0;
+  *what = 0;
   if (has_variable && (!has_near || variable.begin > begin)) {
-    snprintf(what, sizeof what, "variable %s (%llu bytes)", variable.name,
-             (unsigned long long)variable.bytes);
-    describe_distance(address - variable.begin, variable.bytes, what, text, size);
+    snprintf(what, size, "variable %s (%llu bytes)", variable.name, (unsigned long long)variable.bytes);
+    *into = address - variable.begin;
+    *bytes = variable.bytes;
   } else if (has_near) {
     describe_origin(near.host, origin, sizeof origin);
-    snprintf(what, sizeof what, "an allocation of %llu bytes at 0x%llx%s", (unsigned long long)near.bytes,
+    snprintf(what, size, "an allocation of %llu bytes at 0x%llx%s", (unsigned long long)near.bytes,
              (unsigned long long)begin, origin);
-    describe_distance(address - begin, near.bytes, what, text, size);
-  } else {
-    describe_distance(UINT64_MAX, 0, "", text, size);
+    *into = address - begin;
+    *bytes = near.bytes;
+  }
+}
+
+static void describe_place(atmi_device_t *device, uint64_t address, char *text, size_t size) {
+  uint64_t into, bytes;
+  char what[512];
+  describe_nearest(device, address, &into, &bytes, what, sizeof what);
+  if (into < bytes || !describe_host_address(device, (const void *)(uintptr_t)address, text, size)) {
+    describe_distance(into, bytes, what, text, size);
+    return;
+  }
+  /* The host's memory may just happen to be where an index led that went too far. */
+  size_t at = strlen(text);
+  if (into - bytes < FAR_AWAY_BYTES) {
+    snprintf(text + at, size - at, "; or it is ");
+    at = strlen(text);
+    describe_distance(into, bytes, what, text + at, size - at);
   }
 }
 

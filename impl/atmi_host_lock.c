@@ -183,13 +183,13 @@ static atmi_host_range_t *add_copied(atmi_host_locks_t *locks, char *host, size_
   const atmi_machine_t *machine = locks->machine;
   void *address;
   atmi_host_range_t *range = malloc(sizeof *range);
-  if (range && hsa_amd_memory_lock(host, bytes, machine->gpus, (int)machine->device_count, &address) !=
-                   HSA_STATUS_SUCCESS) {
+  if (!range)
+    return NULL;
+  if (hsa_amd_memory_lock(host, bytes, machine->gpus, (int)machine->device_count, &address) !=
+      HSA_STATUS_SUCCESS) {
     free(range);
     return NULL;
   }
-  if (!range)
-    return NULL;
   *range = (atmi_host_range_t){
       .next = locks->copied, .host = host, .bytes = bytes, .address = address, .ours = true};
   locks->copied = range;

@@ -118,14 +118,34 @@ static hsa_status_t allocate_from_hsa(atmi_device_t *device, atmi_memory_kind_t 
   return status;
 }
 
-static atmi_status_t describe_failure(atmi_device_t *device, hsa_status_t status, atmi_memory_kind_t kind,
+/* What the program has of this kind, in bytes as asked for. */
+static uint64_t count_live(atmi_memory_t *memory, atmi_memory_kind_t kind) {
+  uint64_t bytes = 0;
+  atmi_spin_lock(&memory->lock);
+  for (size_t i = 0; i <= memory->mask; i++)
+    if (memory->table[i] && memory->table[i]->size_class != ATMI_MEMORY_CACHED &&
+        memory->table[i]->kind == (uint8_t)kind)
+      bytes += memory->table[i]->bytes;
+  atmi_spin_unlock(&memory->lock);
+  return bytes;
+}
+
+/* HSA's reasons do not tell a full device from a limit of the process; the numbers do. */
+static atmi_status_t describe_failure(atmi_memory_t *memory, hsa_status_t status, atmi_memory_kind_t kind,
                                       uint64_t bytes) {
-  const char *what = kind == ATMI_MEMORY_DEVICE ? "device" : "host";
+  const atmi_device_t *device = memory->device;
+  unsigned long long live = count_live(memory, kind);
+  if (kind == ATMI_MEMORY_HOST)
+    return atmi_fail(atmi_status_from_hsa(status), device->label,
+                     "cannot allocate %llu bytes of host memory, besides %llu that the program has there for "
+                     "devices: %s; allocate less at a time",
+                     (unsigned long long)bytes, live, atmi_hsa_reason(status));
   return atmi_fail(
       atmi_status_from_hsa(status), device->label,
-      "cannot allocate %llu bytes of %s memory: %s; map less data at a time, or use a device with more "
-      "memory",
-      (unsigned long long)bytes, what, atmi_hsa_reason(status));
+      "cannot allocate %llu bytes of device memory: the device has %llu, of which the program holds %llu; "
+      "%s; map less data at a time, or use a device with more memory",
+      (unsigned long long)bytes, (unsigned long long)device->properties.memory_bytes, live,
+      atmi_hsa_reason(status));
 }
 
 /* A block of HSA's, known to the table. */
@@ -144,7 +164,7 @@ static __attribute__((noinline)) atmi_status_t make_block(atmi_memory_t *memory,
       status = allocate_from_hsa(device, kind, size, &block->pointer);
     if (status != HSA_STATUS_SUCCESS) {
       free(block);
-      return describe_failure(device, status, kind, wanted->bytes);
+      return describe_failure(memory, status, kind, wanted->bytes);
     }
     atmi_spin_lock(&memory->lock);
     recorded = insert(memory, block);

@@ -22,7 +22,11 @@ bool atmi_source_read(const void *address, void *copy, size_t bytes) {
 #define FUNCTIONS(X)                                                                                         \
   X(dwarf_begin_elf)                                                                                         \
   X(dwarf_end)                                                                                               \
-  X(dwarf_nextcu) X(dwarf_offdie) X(dwarf_haspc) X(dwarf_getsrc_die) X(dwarf_linesrc) X(dwarf_lineno)
+  X(dwarf_nextcu)                                                                                            \
+  X(dwarf_offdie)                                                                                            \
+  X(dwarf_haspc)                                                                                             \
+  X(dwarf_getsrc_die) X(dwarf_linesrc) X(dwarf_lineno) X(dwarf_getfuncs) X(dwarf_decl_file)                  \
+      X(dwarf_decl_line) X(dwarf_getsrcfiles) X(dwarf_filesrc)
 
 typedef struct dw {
 #define DECLARE(name) __typeof__(name) *name;
@@ -43,6 +47,50 @@ static bool open_dw(dw_t *dw) {
   return complete; /* stays open: there are few reports, and others may have it open */
 }
 
+typedef struct wanted {
+  const dw_t *dw;
+  Dwarf_Die *unit;
+  uint64_t address;
+  char *text;
+  size_t size;
+  bool found;
+} wanted_t;
+
+/* Libdw 0.188 takes file 0 for none, which in DWARF 5 is the unit's own. */
+static const char *declaring_file(const wanted_t *wanted, Dwarf_Die *function) {
+  const char *file = wanted->dw->dwarf_decl_file(function);
+  Dwarf_Files *files;
+  size_t count;
+  if (!file && !wanted->dw->dwarf_getsrcfiles(wanted->unit, &files, &count) && count)
+    file = wanted->dw->dwarf_filesrc(files, 0, NULL, NULL);
+  return file;
+}
+
+static int visit_function(Dwarf_Die *function, void *data) {
+  wanted_t *wanted = data;
+  const dw_t *dw = wanted->dw;
+  int number = 0;
+  if (dw->dwarf_haspc(function, wanted->address) != 1)
+    return DWARF_CB_OK;
+  const char *file = declaring_file(wanted, function);
+  wanted->found = file && !dw->dwarf_decl_line(function, &number) && number;
+  if (wanted->found)
+    snprintf(wanted->text, wanted->size, "%s:%d", file, number);
+  return DWARF_CB_ABORT;
+}
+
+/* Where the instruction is from: of the first one of optimised code that may be an inlined function, or no
+ * line at all. */
+static bool find_instruction(const dw_t *dw, Dwarf_Die *unit, uint64_t address, char *text, size_t size) {
+  Dwarf_Line *line = dw->dwarf_getsrc_die(unit, address);
+  const char *file = line ? dw->dwarf_linesrc(line, NULL, NULL) : NULL;
+  int number = 0;
+  if (!file || dw->dwarf_lineno(line, &number) || !number)
+    return false;
+  snprintf(text, size, "%s:%d", file, number);
+  return true;
+}
+
 static bool find_line(const dw_t *dw, Dwarf *debug, uint64_t address, char *text, size_t size) {
   Dwarf_Off offset = 0, next;
   size_t header;
@@ -50,13 +98,9 @@ static bool find_line(const dw_t *dw, Dwarf *debug, uint64_t address, char *text
     Dwarf_Die unit;
     if (!dw->dwarf_offdie(debug, offset + header, &unit) || dw->dwarf_haspc(&unit, address) != 1)
       continue;
-    Dwarf_Line *line = dw->dwarf_getsrc_die(&unit, address);
-    const char *file = line ? dw->dwarf_linesrc(line, NULL, NULL) : NULL;
-    int number = 0;
-    if (!file || dw->dwarf_lineno(line, &number) || !number)
-      return false;
-    snprintf(text, size, "%s:%d", file, number);
-    return true;
+    wanted_t wanted = {.dw = dw, .unit = &unit, .address = address, .text = text, .size = size};
+    dw->dwarf_getfuncs(&unit, visit_function, &wanted, 0);
+    return wanted.found || find_instruction(dw, &unit, address, text, size);
   }
   return false;
 }

@@ -7,9 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* "file.c:12" for an address in a device image, which the image's own DWARF tells through libdw. False
- * without debug information or libdw. image, bytes   the ELF file in memory address        virtual address in
- * the image, before loading */
+/* "file.c:12" for a function of a device image, by an address in it before loading: where it is declared, or
+ * else where the instruction is from. The image's own DWARF tells, through libdw; false without either. */
 bool atmi_source_find_line(const void *image, size_t bytes, uint64_t address, char *text, size_t size);
 
 /* The function and line that a target region's kernel name holds: "main" and 7 for

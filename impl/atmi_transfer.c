@@ -143,7 +143,8 @@ static bool pin(atmi_stream_t *stream, const void *device_memory, void *host, si
 
 /* ---- operations ---- */
 
-/* Waits if the stream has yet to write any of this host memory: what is read here must be its result. */
+/* Waits if the stream has yet to write any of this host memory: what is read here must be its result, and
+ * what the device writes there itself must come after it. */
 static atmi_status_t settle(atmi_stream_t *stream, const void *host, size_t bytes) {
   uintptr_t begin = (uintptr_t)host, end = begin + bytes;
   for (uint32_t i = 0; i < stream->duty_count; i++) {
@@ -153,6 +154,15 @@ static atmi_status_t settle(atmi_stream_t *stream, const void *host, size_t byte
       return atmi_stream_synchronize(stream);
   }
   return ATMI_OK;
+}
+
+/* What must hold for any copy of at least one byte. Maps of NULL pointers come as far as this. */
+static atmi_status_t check_copy(atmi_device_t *device, const void *host, size_t bytes, const char *what) {
+  if (!host)
+    return atmi_fail(ATMI_INVALID, device->label,
+                     "cannot %s (%zu bytes): the host memory is NULL; does the program map a null pointer?",
+                     what, bytes);
+  return atmi_device_is_lost(device) ? atmi_device_refuse(device, what) : ATMI_OK;
 }
 
 static size_t largest_staged(const atmi_stream_t *stream) {
@@ -183,9 +193,9 @@ atmi_status_t atmi_transfer_submit(atmi_stream_t *stream, void *device_memory, c
   atmi_device_t *device = stream->device;
   if (!bytes)
     return ATMI_OK;
-  if (atmi_device_is_lost(device))
-    return atmi_device_refuse(device, atmi_transfer_submits);
-  atmi_status_t status = stream->duty_count ? settle(stream, host, bytes) : ATMI_OK;
+  atmi_status_t status = check_copy(device, host, bytes, atmi_transfer_submits);
+  if (!status && stream->duty_count)
+    status = settle(stream, host, bytes);
   if (status)
     return status;
   if (bytes < (uint64_t)device->machine->env->max_staged_bytes)
@@ -197,10 +207,12 @@ static __attribute__((noinline)) atmi_status_t retrieve_large(atmi_stream_t *str
                                                               const void *device_memory, size_t bytes) {
   atmi_device_t *device = stream->device;
   void *address;
+  atmi_status_t status = stream->duty_count ? settle(stream, host, bytes) : ATMI_OK;
+  if (status)
+    return status;
   if (pin(stream, device_memory, host, bytes, true, &address))
     return atmi_stream_copy(stream, address, device->machine->cpu, device_memory, device->agent, bytes,
                             atmi_transfer_retrieves);
-  atmi_status_t status = ATMI_OK;
   for (size_t at = 0, piece = largest_staged(stream); !status && at < bytes; at += piece) {
     size_t here = bytes - at < piece ? bytes - at : piece;
     status = retrieve_staged(stream, (char *)host + at, (const char *)device_memory + at, here);
@@ -215,8 +227,9 @@ atmi_status_t atmi_transfer_retrieve(atmi_stream_t *stream, void *host, const vo
   atmi_device_t *device = stream->device;
   if (!bytes)
     return ATMI_OK;
-  if (atmi_device_is_lost(device))
-    return atmi_device_refuse(device, atmi_transfer_retrieves);
+  atmi_status_t status = check_copy(device, host, bytes, atmi_transfer_retrieves);
+  if (status)
+    return status;
   if (bytes < (uint64_t)device->machine->env->max_staged_bytes)
     return retrieve_staged(stream, host, device_memory, bytes);
   return retrieve_large(stream, host, device_memory, bytes);
@@ -275,6 +288,8 @@ atmi_status_t atmi_transfer_exchange(atmi_stream_t *stream, const void *source,
     return ATMI_OK;
   if (atmi_device_is_lost(device))
     return atmi_device_refuse(device, exchange_text);
+  if (atmi_device_is_lost(destination_device))
+    return atmi_device_refuse(destination_device, exchange_text);
   if (device != destination_device &&
       (!atmi_transfer_can_exchange(device, destination_device) || !grant(device, destination)))
     return exchange_through_host(stream, source, destination_device, destination, bytes);

@@ -22,10 +22,10 @@ extern const char atmi_transfer_submits[], atmi_transfer_retrieves[];
 
 /* The first way of both, tried before the general one: a stream that is done copies by its own signal through
  * its slot, which is free then. False, and nothing has happened, if it is not, `bytes` is 0, or they do not
- * fit. A device that is lost shows by the slot, or else when the stream is synchronised. */
-static inline bool atmi_transfer_is_slot_free(const atmi_stream_t *stream, size_t bytes) {
+ * fit, or `host` is NULL. A device that is lost shows by the slot, or else when the stream is synchronised. */
+static inline bool atmi_transfer_is_slot_free(const atmi_stream_t *stream, const void *host, size_t bytes) {
   /* Acquire as in atmi_stream_own_is_complete. */
-  return bytes - 1 < atomic_load_explicit(&stream->slot_bytes, memory_order_relaxed) &&
+  return host && bytes - 1 < atomic_load_explicit(&stream->slot_bytes, memory_order_relaxed) &&
          stream->phase < ATMI_STREAM_OWING && !__atomic_load_n(stream->own_value, __ATOMIC_ACQUIRE);
 }
 
@@ -33,7 +33,7 @@ static inline __attribute__((always_inline)) bool atmi_transfer_submit_by_slot(a
                                                                                void *device_memory,
                                                                                const void *host, size_t bytes,
                                                                                atmi_status_t *status) {
-  if (!atmi_transfer_is_slot_free(stream, bytes))
+  if (!atmi_transfer_is_slot_free(stream, host, bytes))
     return false;
   memcpy(stream->slot, host, bytes);
   const atmi_device_t *device = stream->device;
@@ -61,7 +61,7 @@ ATMI_MUST_CHECK atmi_status_t atmi_transfer_retrieve_later(atmi_stream_t *stream
 static inline __attribute__((always_inline)) bool
 atmi_transfer_retrieve_by_slot(atmi_stream_t *stream, void *host, const void *device_memory, size_t bytes,
                                atmi_status_t *status) {
-  if (!atmi_transfer_is_slot_free(stream, bytes))
+  if (!atmi_transfer_is_slot_free(stream, host, bytes))
     return false;
   const atmi_device_t *device = stream->device;
   atmi_signal_begin_copy(stream->own);

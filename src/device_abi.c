@@ -55,10 +55,6 @@ uint8_t device_abi_mode_number(const device_abi_t *abi, rtl_mode_t mode) {
  * threads and those are few; its plugin never launched fewer than these unless it was told to. */
 enum { CLANG13_THREADS = 256 };
 
-/* Its __kmpc_target_init sends all threads but the main one to wait for work, also those of the main thread's
- * wave. Barriers count waves, so these arrive in the main thread's stead, before there is any work, and the
- * workers go home. Alone in its wave, the main thread arrives when it should. */
-
 /* A symbol named after a kernel. */
 static bool find_of_kernel(const atmi_elf_t *elf, const char *kernel, const char *suffix,
                            atmi_elf_symbol_t *symbol) {

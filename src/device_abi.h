@@ -19,7 +19,10 @@ typedef struct device_abi_kernel {
   rtl_mode_t mode;
   uint32_t min_threads, max_threads; /* per team; 18 */
   uint32_t max_teams;                /* 18 */
-  bool lone_main;           /* a generic region's main thread must have no other thread in its wave [13] */
+  /* A generic region's main thread must have no other thread in its wave [13]: __kmpc_target_init sends all
+   * threads but the main one to wait for work, also those of its wave. Barriers count waves, so these would
+   * arrive in the main thread's stead, before there is any work, and the workers would go home. */
+  bool lone_main;
   uint64_t reduction_bytes; /* what its teams need together to reduce values; 18 */
 } device_abi_kernel_t;
 

@@ -331,6 +331,13 @@ static int32_t launch(int32_t number, const void *kernel, const host_abi_launch_
     atmi_fail(ATMI_INVALID, device->core->label, "cannot launch a kernel: the program passes none");
     return OFFLOAD_FAIL;
   }
+  const rtl_kernel_t *region = kernel;
+  if (region->core.owner->device != device->core) {
+    atmi_fail(ATMI_INVALID, device->core->label,
+              "cannot launch kernel %s: the program passes the one that was loaded on %s", region->core.name,
+              region->core.owner->device->label);
+    return OFFLOAD_FAIL;
+  }
   if (queue)
     return result_of(rtl_launch(rtl_plugin(), device, kernel, request, queue));
   __tgt_async_info own = {NULL};

@@ -155,6 +155,33 @@ static void a_submit_sees_an_earlier_retrieve(void **state) {
   }
 }
 
+/* Both into the same host memory: staged bytes get there when the host waits, pinned memory is written at
+ * once. */
+static void the_later_retrieve_wins(void **state) {
+  (void)state;
+  static const size_t sizes[] = {64, 2 << 20};
+  size_t most = sizes[1];
+  unsigned char *host = malloc(most);
+  assert_non_null(host);
+  void *first = allocate((int64_t)most), *second = allocate((int64_t)most);
+  fill(host, most, 1);
+  assert_int_equal(rtl.data_submit(0, first, host, (int64_t)most), OFFLOAD_SUCCESS);
+  fill(host, most, 2);
+  assert_int_equal(rtl.data_submit(0, second, host, (int64_t)most), OFFLOAD_SUCCESS);
+  for (size_t i = 0; i < 4; i++) {
+    size_t earlier = sizes[i / 2], later = sizes[i % 2];
+    __tgt_async_info queue = {NULL};
+    memset(host, 0, most);
+    assert_int_equal(rtl.data_retrieve_async(0, host, first, (int64_t)earlier, &queue), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.data_retrieve_async(0, host, second, (int64_t)later, &queue), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.synchronize(0, &queue), OFFLOAD_SUCCESS);
+    assert_true(matches(host, later, 2));
+  }
+  release(first);
+  release(second);
+  free(host);
+}
+
 /* They use it before they wait, whatever its size and what was done before it. */
 static void libomptarget_before_15_has_what_it_retrieves(void **state) {
   (void)state;
@@ -405,6 +432,25 @@ static void wrong_arguments_are_refused(void **state) {
   assert_int_equal(rtl.data_unlock(0, bytes + 16), OFFLOAD_SUCCESS);
   REFUSED(rtl.data_submit_async(0, memory, &something, -1, &queue) == OFFLOAD_FAIL, "copy", "-1 bytes");
   REFUSED(rtl.data_retrieve_async(0, &something, memory, -1, &queue) == OFFLOAD_FAIL, "copy", "-1 bytes");
+  assert_int_equal(rtl.synchronize(0, &queue), OFFLOAD_SUCCESS);
+}
+
+/* What comes of mapping a null pointer; before and after the queue has memory for small copies. */
+static void null_pointers_are_refused(void **state) {
+  (void)state;
+  void *memory = allocate(2 << 20);
+  for (int round = 0; round < 2; round++) {
+    static const int64_t sizes[] = {4, 2 << 20};
+    int something = 0;
+    for (size_t i = 0; i < 2; i++) {
+      REFUSED(rtl.data_submit(0, memory, NULL, sizes[i]) == OFFLOAD_FAIL, "copy to the device", "is NULL");
+      REFUSED(rtl.data_retrieve(0, NULL, memory, sizes[i]) == OFFLOAD_FAIL, "copy from the device",
+              "is NULL");
+    }
+    assert_int_equal(rtl.data_submit(0, memory, NULL, 0), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.data_submit(0, memory, &something, sizeof something), OFFLOAD_SUCCESS);
+  }
+  release(memory);
 }
 
 static void impossible_launches_are_refused(void **state) {
@@ -512,6 +558,17 @@ static void load_everywhere(void) {
   }
 }
 
+/* Run by the thread test with two devices. */
+static void a_kernel_belongs_to_its_device(void) {
+  void *args[] = {NULL, NULL};
+  ptrdiff_t offsets[] = {0, 0};
+  KernelArgsTy launch = {.Version = 2, .NumArgs = 2, .NumTeams = {1}};
+  if (machine.count > 1)
+    REFUSED(rtl.launch_kernel(1, machine.tables[0]->EntriesBegin[SPMD_KERNEL].addr, args, offsets, &launch,
+                              NULL) == OFFLOAD_FAIL,
+            "device 1", given.spmd_name, "loaded on device 0");
+}
+
 /* ---- a fault ---- */
 
 static void a_fault_names_its_kernel_and_costs_one_device(void **state) {
@@ -547,6 +604,7 @@ static void a_fault_names_its_kernel_and_costs_one_device(void **state) {
     assert_non_null(other);
     memset(result, 0, sizeof result);
     assert_int_equal(rtl.data_submit(1, other, result, sizeof result), OFFLOAD_SUCCESS);
+    REFUSED(rtl.data_exchange(1, other, 0, memory, sizeof result) == OFFLOAD_FAIL, "device 0", "given up");
     assert_int_equal(launch_on(1, 100, other, 0, NULL), OFFLOAD_SUCCESS);
     assert_int_equal(rtl.data_retrieve(1, result, other, sizeof result), OFFLOAD_SUCCESS);
     for (int i = 0; i < 100; i++)
@@ -632,6 +690,7 @@ static void many_threads_do_not_disturb_each_other(void **state) {
   const char *seconds = getenv("PLUGIN_ABI_SECONDS");
   pthread_t threads[THREADS];
   load_everywhere();
+  a_kernel_belongs_to_its_device();
   for (uintptr_t i = 0; i < THREADS; i++)
     assert_int_equal(pthread_create(&threads[i], NULL, work, (void *)i), 0);
   nanosleep(&(struct timespec){.tv_sec = seconds ? atoi(seconds) : 2}, NULL);
@@ -734,6 +793,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(a_full_queue_only_waits),
       cmocka_unit_test(a_query_never_waits_and_ends_the_queue),
       cmocka_unit_test(a_submit_sees_an_earlier_retrieve),
+      cmocka_unit_test(the_later_retrieve_wins),
       cmocka_unit_test(host_memory_is_shared_with_kernels),
       cmocka_unit_test(older_entry_points_launch_too),
       cmocka_unit_test(variables_have_an_address),
@@ -744,6 +804,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(locked_memory_is_counted),
       cmocka_unit_test(interop_names_agent_and_queue),
       cmocka_unit_test(wrong_arguments_are_refused),
+      cmocka_unit_test(null_pointers_are_refused),
       cmocka_unit_test(impossible_launches_are_refused),
       cmocka_unit_test(wrong_images_are_refused),
       cmocka_unit_test(damaged_images_are_refused),
