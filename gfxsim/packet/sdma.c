@@ -8,8 +8,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-/* Copies and fills check between blocks whether the address space changed or the queue is being destroyed. */
-#define BLOCK_BYTES (UINT64_C(1) << 20)
+/* Copies check between blocks whether the address space changed or the queue is being destroyed: whoever frees
+ * memory waits for a block, some milliseconds. Smaller ones would keep the C library's memcpy from what it
+ * does with copies that the caches do not hold, to write past them. */
+#define BLOCK_BYTES (UINT64_C(64) << 20)
+
+enum { LINEAR_DWORDS = 7 };
 
 struct gs_sdma {
   gs_engine_config_t config;
@@ -18,6 +22,8 @@ struct gs_sdma {
   uint64_t mask;         /* of an index in dwords: its place in the ring */
   uint64_t *read_index;  /* in bytes, written here and read by the host */
   uint64_t *write_index; /* in bytes, written by the host */
+  /* Dwords from the read index on: what was submitted, and what the step that is being made completes. */
+  uint64_t available, taken;
   bool halted;
 };
 
@@ -30,6 +36,12 @@ struct gs_sdma {
 static uint64_t sdma_read_index(const gs_sdma_t *sdma) {
   /* Only this engine writes it. */
   return __atomic_load_n(sdma->read_index, __ATOMIC_RELAXED);
+}
+
+/* Copies the command at `index` out of the ring, as far as it is one that has to be looked at. */
+static void read_command(const gs_sdma_t *sdma, uint64_t index, size_t dwords, uint32_t *command) {
+  for (size_t i = 0; i < dwords; i++)
+    command[i] = sdma->ring[(index / 4 + i) & sdma->mask];
 }
 
 static gs_step_t halt(gs_sdma_t *sdma) {
@@ -109,11 +121,39 @@ static gs_step_t run_nop(gs_sdma_t *sdma, const uint32_t *command) {
   return GS_STEP_DONE;
 }
 
+/* The parts of a linear copy. */
+typedef struct linear {
+  uint64_t from, to, bytes;
+} linear_t;
+
+static linear_t decode_linear(const uint32_t *command) {
+  /* The field of the size has 22 bits on the first parts and 30 on later ones; the upper bits are zero where
+   * they do not exist. */
+  return (linear_t){address_at(command + 3), address_at(command + 5),
+                    (uint64_t)(command[1] & 0x3FFFFFFF) + 1};
+}
+
+/* Adds the commands behind this one that go on where it ends: the host cuts large copies into pieces of 4 MiB.
+ * Not if one end then reaches into the other, since what is copied depends on the pieces there. */
+static linear_t join_linear(gs_sdma_t *sdma, const uint32_t *command) {
+  linear_t all = decode_linear(command);
+  const uint64_t distance = all.from < all.to ? all.to - all.from : all.from - all.to;
+  uint32_t next[LINEAR_DWORDS];
+  while (sdma->available >= sdma->taken + LINEAR_DWORDS && all.bytes < BLOCK_BYTES) {
+    read_command(sdma, sdma_read_index(sdma) + 4 * sdma->taken, LINEAR_DWORDS, next);
+    const linear_t piece = decode_linear(next);
+    if (next[0] != command[0] || piece.from != all.from + all.bytes || piece.to != all.to + all.bytes ||
+        distance < all.bytes + piece.bytes)
+      break;
+    all.bytes += piece.bytes;
+    sdma->taken += LINEAR_DWORDS;
+  }
+  return all;
+}
+
 static gs_step_t run_copy_linear(gs_sdma_t *sdma, const uint32_t *command) {
-  /* The field has 22 bits on the first parts and 30 on later ones; the upper bits are zero where they do not
-   * exist. */
-  const uint64_t bytes = (uint64_t)(command[1] & 0x3FFFFFFF) + 1;
-  return copy(sdma, address_at(command + 3), address_at(command + 5), bytes);
+  const linear_t all = join_linear(sdma, command);
+  return copy(sdma, all.from, all.to, all.bytes);
 }
 
 static struct gs_sdma_rect_side decode_rect_side(const uint32_t *dwords) {
@@ -259,7 +299,7 @@ typedef struct command_row {
 } command_row_t;
 
 static const command_row_t command_table[] = {
-    {0, 0, 1, run_nop},        {1, 0, 7, run_copy_linear}, {1, 4, 13, run_copy_rect}, {5, 0, 4, run_fence},
+    {0, 0, 1, run_nop},        {1, 0, LINEAR_DWORDS, run_copy_linear}, {1, 4, 13, run_copy_rect}, {5, 0, 4, run_fence},
     {6, 0, 2, run_trap},       {8, 0, 6, run_poll},        {10, 0, 8, run_atomic},    {11, 0, 5, run_fill},
     {13, 2, 3, run_timestamp}, {17, 1, 5, run_nop}, /* cache control of gfx10 and later */
 };
@@ -285,12 +325,6 @@ static bool sdma_pending(const void *engine) {
   return __atomic_load_n(sdma->write_index, __ATOMIC_ACQUIRE) != sdma_read_index(sdma);
 }
 
-/* Copies the command at `index` out of the ring, as far as it is one that has to be looked at. */
-static void read_command(const gs_sdma_t *sdma, uint64_t index, size_t dwords, uint32_t *command) {
-  for (size_t i = 0; i < dwords; i++)
-    command[i] = sdma->ring[(index / 4 + i) & sdma->mask];
-}
-
 static gs_step_t sdma_step(void *engine) {
   gs_sdma_t *sdma = engine;
   if (sdma->halted)
@@ -298,23 +332,24 @@ static gs_step_t sdma_step(void *engine) {
   if (!sdma_pending(sdma))
     return GS_STEP_IDLE;
   const uint64_t index = sdma_read_index(sdma);
-  const uint64_t available = (__atomic_load_n(sdma->write_index, __ATOMIC_RELAXED) - index) / 4;
+  sdma->available = (__atomic_load_n(sdma->write_index, __ATOMIC_RELAXED) - index) / 4;
   uint32_t command[GS_SDMA_MOST_DWORDS];
   read_command(sdma, index, 1, command);
   const command_row_t *row = find_row(command[0]);
   const size_t length = gs_sdma_length(command[0]);
-  if (!row || length > available) {
+  if (!row || length > sdma->available) {
     sdma_log(sdma, "0x%08x is not a command that fits into the %" PRIu64 " submitted dwords", command[0],
-             available);
+             sdma->available);
     return halt_with_hang(sdma);
   }
+  sdma->taken = length;
   read_command(sdma, index, row->dwords, command);
   gs_bus_enter(&sdma->bus);
   const gs_step_t step = row->run(sdma, command);
   gs_bus_leave(&sdma->bus);
   if (step == GS_STEP_DONE)
     /* Releases the space to the host. */
-    __atomic_store_n(sdma->read_index, index + length * 4, __ATOMIC_RELEASE);
+    __atomic_store_n(sdma->read_index, index + sdma->taken * 4, __ATOMIC_RELEASE);
   return step;
 }
 

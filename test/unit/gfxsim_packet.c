@@ -750,6 +750,50 @@ static void test_sdma_copies_and_fills(void **state) {
   gs_sdma_ops.destroy(sdma);
 }
 
+static void submit_copy(fixture_t *f, const uint8_t *from, uint8_t *to, uint32_t bytes) {
+  sdma_command(f, 1, bytes - 1, 0, LOW(from), HIGH(from), LOW(to), HIGH(to));
+}
+
+/* Pieces of one copy are made at once, wherever they are in the ring; others are not. */
+static void test_sdma_joins_pieces(void **state) {
+  fixture_t *f = *state;
+  gs_sdma_t *sdma = sdma_create(f);
+  uint8_t *data = f->arena->data;
+  for (unsigned i = 0; i < DATA_BYTES; i++)
+    data[i] = (uint8_t)(i * 7 + i / 256);
+  for (unsigned round = 0; round < 2 * RING_DWORDS / 28; round++) {
+    const uint64_t begin = f->arena->read_index;
+    memset(data + 40000, 0, 400);
+    submit_copy(f, data + round, data + 40000, 100);
+    submit_copy(f, data + round + 100, data + 40100, 60);
+    submit_copy(f, data + round + 160, data + 40160, 40);
+    submit_copy(f, data + round + 200, data + 40300, 40);
+    assert_int_equal(gs_sdma_ops.step(sdma), GS_STEP_DONE);
+    assert_int_equal(f->arena->read_index - begin, (size_t)3 * 7 * 4);
+    assert_memory_equal(data + 40000, data + round, 200);
+    assert_int_equal(data[40300], 0);
+    assert_int_equal(run(&gs_sdma_ops, sdma), GS_STEP_IDLE);
+    assert_memory_equal(data + 40300, data + round + 200, 40);
+    assert_int_equal(f->arena->read_index, f->arena->write_index);
+  }
+  gs_sdma_ops.destroy(sdma);
+}
+
+/* The second piece reads what the first one wrote. */
+static void test_sdma_keeps_overlapping_pieces_apart(void **state) {
+  fixture_t *f = *state;
+  gs_sdma_t *sdma = sdma_create(f);
+  uint8_t *data = f->arena->data;
+  for (unsigned i = 0; i < 300; i++)
+    data[i] = (uint8_t)i;
+  submit_copy(f, data, data + 100, 64);
+  submit_copy(f, data + 64, data + 164, 64);
+  assert_int_equal(run(&gs_sdma_ops, sdma), GS_STEP_IDLE);
+  for (unsigned i = 0; i < 64; i++)
+    assert_int_equal(data[164 + i], i < 36 ? 64 + i : i - 36);
+  gs_sdma_ops.destroy(sdma);
+}
+
 static void test_sdma_copies_across_mappings(void **state) {
   fixture_t *f = *state;
   gs_sdma_t *sdma = sdma_create(f);
@@ -1117,6 +1161,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_aql_without_execution_takes_time, setup, teardown),
       cmocka_unit_test_setup_teardown(test_aql_limits_the_compute_units, setup, teardown),
       cmocka_unit_test_setup_teardown(test_sdma_copies_and_fills, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_sdma_joins_pieces, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_sdma_keeps_overlapping_pieces_apart, setup, teardown),
       cmocka_unit_test_setup_teardown(test_sdma_copies_across_mappings, setup, teardown),
       cmocka_unit_test(test_sdma_decodes_rectangles),
       cmocka_unit_test_setup_teardown(test_sdma_copies_rectangles, setup, teardown),
