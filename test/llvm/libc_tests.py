@@ -47,6 +47,9 @@ LOADER = """\
 exec {runner} --devices={gfx} --cus=8 {loader} --timeout {timeout} "$@"
 """
 
+# What builds inside the tree does not see the CC, CFLAGS or CMAKE_... of the one who calls: they are for the outside.
+CLEAN = ["env", "-i", "HOME=/tmp", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"]
+
 BUILD = """\
 set -eu
 PATH=/usr/lib/llvm-{version}/bin:$PATH
@@ -58,6 +61,7 @@ if [ ! -e libc-hdrgen ]; then
   mv hdrgen.new libc-hdrgen
 fi
 if [ ! -e {gfx}/build.ninja ]; then
+  rm -rf {gfx}
   cmake -G Ninja -S {source}/runtimes -B {gfx} -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER=clang \\
     -DCMAKE_CXX_COMPILER=clang++ -DLLVM_BINARY_DIR=/usr/lib/llvm-{version} -DCMAKE_DISABLE_FIND_PACKAGE_Clang=TRUE \\
     -DLLVM_ENABLE_RUNTIMES=libc -DLLVM_INCLUDE_TESTS=ON -DLLVM_LIBC_FULL_BUILD=ON -DLIBC_GPU_BUILD=ON \\
@@ -130,7 +134,7 @@ class Libc:
         with open(os.path.join(self.folder, log + ".log"), "w", encoding="utf-8") as file:
             done = subprocess.run([os.path.join(ROOT, "script/trixie"), f"--root={self.options.trixie}",
                                    f"--bind={os.path.realpath(self.options.folder)}", "--packages=" + PACKAGES.format(self.version),
-                                   "sh", script], stdout=file, stderr=subprocess.STDOUT, check=False)
+                                   *CLEAN, "sh", script], stdout=file, stderr=subprocess.STDOUT, check=False)
         if done.returncode != 0:
             fail(f"cannot build LLVM libc {self.version}: see {self.folder}/{log}.log")
 
