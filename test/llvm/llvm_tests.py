@@ -160,9 +160,10 @@ class Suite:
     def flags(self):
         runtime = {13: f"--libomptarget-amdgcn-bc-path={self.lib}/libomptarget-amdgcn-{self.gfx}.bc",
                    14: f"--libomptarget-amdgcn-bc-path={self.lib}"}
-        return " ".join(["-Xopenmp-target=amdgcn-amd-amdhsa", "-march=" + self.gfx,
-                         runtime.get(self.version, f"--libomptarget-amdgpu-bc-path={self.lib}"),
-                         "--rocm-device-lib-path=" + BITCODE, "-Wno-unused-command-line-argument"])
+        tools = [f"-B{ROOT}/script/clang-13"] if self.version == 13 else []  # see there
+        return " ".join(tools + ["-Xopenmp-target=amdgcn-amd-amdhsa", "-march=" + self.gfx,
+                                 runtime.get(self.version, f"--libomptarget-amdgpu-bc-path={self.lib}"),
+                                 "--rocm-device-lib-path=" + BITCODE, "-Wno-unused-command-line-argument"])
 
     def compiler(self, name):
         return f"{OWN}/compile {self.folder}/compiled {name}-{self.version}"
