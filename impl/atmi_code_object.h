@@ -23,6 +23,7 @@ typedef struct atmi_kernel {
   uint64_t entry;     /* address of its code in the image, for reports; 0 if the image does not say */
   bool uses_hostcall; /* calls by the buffer that its hidden argument points to */
   bool calls_host;    /* may call, so somebody must serve while it runs */
+  bool alone;         /* must not run while another such kernel of the device does */
 } atmi_kernel_t;
 
 typedef struct atmi_code_object {

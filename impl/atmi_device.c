@@ -259,6 +259,18 @@ atmi_status_t atmi_device_acquire_queue(atmi_device_t *device, atmi_queue_t *pre
   return ATMI_OK;
 }
 
+atmi_status_t atmi_device_acquire_first_queue(atmi_device_t *device, atmi_queue_t **queue) {
+  if (!atomic_load_explicit(&device->queue_count, memory_order_acquire)) {
+    atmi_queue_t *created;
+    atmi_status_t status = create_queue(device, &created);
+    if (status)
+      return status;
+  }
+  *queue = atomic_load_explicit(&device->queues[0], memory_order_acquire);
+  atomic_fetch_add_explicit(&(*queue)->users, 1, memory_order_relaxed);
+  return ATMI_OK;
+}
+
 /* ---- faults ---- */
 
 void atmi_device_abandon(atmi_device_t *device) {

@@ -82,6 +82,14 @@ void atmi_device_stop(atmi_device_t *device);
 ATMI_MUST_CHECK atmi_status_t atmi_device_acquire_queue(atmi_device_t *device, atmi_queue_t *previous,
                                                         atmi_queue_t **queue);
 
+static inline bool atmi_device_is_first_queue(const atmi_device_t *device, const atmi_queue_t *queue) {
+  return queue == atomic_load_explicit(&device->queues[0], memory_order_relaxed);
+}
+
+/* The device's first queue, for kernels that must not run at the same time; else as
+ * atmi_device_acquire_queue. */
+ATMI_MUST_CHECK atmi_status_t atmi_device_acquire_first_queue(atmi_device_t *device, atmi_queue_t **queue);
+
 /* Whether a stream of the device is taken: somebody is in the middle of something. */
 bool atmi_device_is_busy(atmi_device_t *device);
 

@@ -33,9 +33,11 @@ void atmi_plan_remember(atmi_stream_t *stream, const atmi_plan_key_t *key, const
   const atmi_dispatch_t dispatch = atmi_stream_dispatch(kernel, launch, block);
   *plan = (atmi_plan_t){.key = *key, .kernel = kernel};
   atmi_packet_fill_dispatch(&dispatch, &plan->packet);
-  /* Without the barrier bit: nothing of an idle stream is before it. */
+  /* Without the barrier bit: nothing of an idle stream is before it. But what must run alone lets others end.
+   */
   uint32_t header =
-      atmi_packet_header(HSA_PACKET_TYPE_KERNEL_DISPATCH, false, atmi_packet_dispatch_setup(&dispatch));
+      atmi_packet_header(HSA_PACKET_TYPE_KERNEL_DISPATCH, atmi_stream_runs_alone(stream, kernel, launch),
+                         atmi_packet_dispatch_setup(&dispatch));
   memcpy(&plan->packet, &header, sizeof header);
 }
 

@@ -232,15 +232,42 @@ atmi_signal_mark_t atmi_stream_close_tail(atmi_stream_t *stream) {
 
 /* ---- operations ---- */
 
-static atmi_status_t hold_queue(atmi_stream_t *stream) {
-  if (stream->holds_queue)
+bool atmi_stream_runs_alone(const atmi_stream_t *stream, const atmi_kernel_t *kernel,
+                            const atmi_launch_t *launch) {
+  /* ROCr has 4 GiB of scratch memory for all queues together, and stops a queue for which nothing is left.
+   * Whoever wants more than a share of it that leaves the rest to one other launch, waits for its turn. */
+  const uint64_t share = UINT64_C(128) << 20;
+  if (kernel->alone || !kernel->private_bytes)
+    return kernel->alone;
+  const atmi_device_properties_t *device = &stream->device->properties;
+  enum { WAVES_PER_COMPUTE_UNIT = 32 };
+  uint64_t threads = (uint64_t)launch->group[0] * launch->group[1] * launch->group[2];
+  uint64_t waves = (threads + device->wavefront - 1) / device->wavefront;
+  uint64_t most = (uint64_t)device->compute_units * WAVES_PER_COMPUTE_UNIT;
+  for (int i = 0; i < 3 && waves < most; i++)
+    waves *= launch->groups[i];
+  return (waves < most ? waves : most) * device->wavefront * kernel->private_bytes > share;
+}
+
+/* A queue for the next kernel. Kernels that must run alone share the first one, whose order keeps them apart.
+ * `*moved` tells whether earlier kernels of the stream are on another. */
+static atmi_status_t hold_queue(atmi_stream_t *stream, bool alone, bool *moved) {
+  atmi_queue_t *before = stream->queue;
+  *moved = false;
+  if (stream->holds_queue && (!alone || atmi_device_is_first_queue(stream->device, before)))
     return ATMI_OK;
-  const atmi_queue_t *before = stream->queue;
-  atmi_status_t status = atmi_device_acquire_queue(stream->device, stream->queue, &stream->queue);
-  stream->holds_queue = !status;
+  atmi_status_t status = alone ? atmi_device_acquire_first_queue(stream->device, &stream->queue)
+                               : atmi_device_acquire_queue(stream->device, before, &stream->queue);
+  if (status)
+    return status;
+  if (stream->holds_queue) {
+    *moved = true;
+    atmi_queue_release(before);
+  }
+  stream->holds_queue = true;
   if (stream->queue != before)
     atmi_plans_forget(stream);
-  return status;
+  return ATMI_OK;
 }
 
 static bool fits(const atmi_stream_t *stream, const atmi_kernel_t *kernel, const atmi_launch_t *launch) {
@@ -355,16 +382,17 @@ atmi_status_t atmi_stream_launch(atmi_stream_t *stream, const atmi_kernel_t *ker
     return atmi_device_refuse(device, "launch a kernel");
   if (!fits(stream, kernel, launch))
     return describe_misfit(stream, kernel, launch);
-  atmi_status_t status = hold_queue(stream);
+  bool alone = atmi_stream_runs_alone(stream, kernel, launch), moved;
+  atmi_status_t status = hold_queue(stream, alone, &moved);
   if (status)
     return status;
   become_busy(stream);
   void *arguments;
-  bool follows_kernels = stream->tail_kind == ATMI_TAIL_KERNELS, waits = false;
+  bool follows_kernels = stream->tail_kind == ATMI_TAIL_KERNELS && !moved, waits = false;
   if ((status = kernel->calls_host ? begin_service(stream, kernel) : ATMI_OK) ||
       (status = make_arguments(stream, kernel, launch, &arguments)))
     return status;
-  if ((stream->wait_count || stream->tail_kind == ATMI_TAIL_COPY) &&
+  if ((stream->wait_count || stream->tail_kind == ATMI_TAIL_COPY || moved) &&
       (status = order_launch(stream, !follows_kernels, &waits)))
     return status == ATMI_LOST ? atmi_device_refuse(device, "launch a kernel") : status;
   atmi_signal_t *done;
@@ -374,7 +402,7 @@ atmi_status_t atmi_stream_launch(atmi_stream_t *stream, const atmi_kernel_t *ker
     return status;
   atmi_dispatch_t dispatch = atmi_stream_dispatch(kernel, launch, arguments);
   dispatch.done = done->hsa;
-  status = atmi_queue_dispatch(stream->queue, kernel, &dispatch, follows_kernels || waits, done);
+  status = atmi_queue_dispatch(stream->queue, kernel, &dispatch, follows_kernels || waits || alone, done);
   stream->tail = done;
   stream->tail_kind = ATMI_TAIL_KERNELS;
   stream->wait_count = 0;

@@ -94,6 +94,11 @@ typedef struct atmi_launch {
   uint32_t dynamic_lds_bytes;
 } atmi_launch_t;
 
+/* Whether the launch must not run at the same time as others of which this is true: because the kernel says
+ * so, or because together they could want more scratch memory than there is. */
+bool atmi_stream_runs_alone(const atmi_stream_t *stream, const atmi_kernel_t *kernel,
+                            const atmi_launch_t *launch);
+
 /* Called by the device for its pool. */
 void atmi_stream_pool_init(atmi_device_t *device);
 

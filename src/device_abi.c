@@ -18,7 +18,7 @@ const char device_abi_fini_kernel[] = "amdgcn.device.fini";
 /* Size of the environment from clang 14 and 18 on; 13 has 4 bytes, and mostly strips them. */
 enum { ENVIRONMENT_BYTES_14 = 16, ENVIRONMENT_BYTES_18 = 48 };
 
-device_abi_t device_abi_detect(const atmi_elf_t *elf) {
+static device_abi_t detect_compiler(const atmi_elf_t *elf) {
   atmi_elf_symbol_t symbol;
   /* Only the device runtime of 13 keeps its state in this variable. */
   if (atmi_elf_find_symbol(elf, "omptarget_nvptx_device_State", &symbol))
@@ -27,6 +27,14 @@ device_abi_t device_abi_detect(const atmi_elf_t *elf) {
     if (atmi_elf_find_symbol(elf, *name, &symbol) && symbol.bytes >= ENVIRONMENT_BYTES_14)
       return (device_abi_t){.clang18 = symbol.bytes >= ENVIRONMENT_BYTES_18};
   return (device_abi_t){.clang13 = !atmi_elf_find_symbol(elf, "__omp_rtl_debug_kind", &symbol)};
+}
+
+device_abi_t device_abi_detect(const atmi_elf_t *elf) {
+  atmi_elf_symbol_t buffer;
+  device_abi_t abi = detect_compiler(elf);
+  /* In images with a reduction over teams only. */
+  abi.shares_buffer = atmi_elf_find_symbol(elf, "_openmp_teams_reductions_buffer_$_", &buffer);
+  return abi;
 }
 
 /* Modes by number. */

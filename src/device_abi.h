@@ -10,6 +10,9 @@
 typedef struct device_abi {
   bool clang13; /* modes are numbered from 0 */
   bool clang18; /* target regions take the address of a launch environment in front of their arguments */
+  /* All kernels reduce values of teams in one buffer with one set of counters, so no two may run at once
+   * [13-17]. */
+  bool shares_buffer;
 } device_abi_t;
 
 device_abi_t device_abi_detect(const atmi_elf_t *elf);

@@ -317,6 +317,7 @@ static atmi_status_t resolve_kernel(rtl_loaded_image_t *loaded, const device_abi
     kernel->compiled.max_threads = max_group;
   kernel->mode_number = device_abi_mode_number(abi, kernel->compiled.mode);
   kernel->takes_environment = abi->clang18;
+  kernel->core.alone = abi->shares_buffer;
   entry->addr = kernel;
   return ATMI_OK;
 }

@@ -5,6 +5,8 @@
  * threads at once), timeline. The machine needs a device: a real one, or gfxsim through LD_LIBRARY_PATH. */
 #include "plugin_driver.h"
 
+#include "rtl_plugin.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -292,6 +294,49 @@ static void events_join_queues(void **state) {
   assert_int_equal(rtl.destroy_event(0, event), OFFLOAD_SUCCESS);
   assert_int_equal(rtl.destroy_event(0, unused), OFFLOAD_SUCCESS);
   release(memory);
+}
+
+/* Streams with kernels on queues of their own go on where such kernels wait for each other, and keep their
+ * order. */
+static void kernels_that_run_alone_take_turns(void **state) {
+  (void)state;
+  enum { STREAMS = 4, ROUNDS = 10, COUNT = 100, SLOW = 5000 };
+  static double result[COUNT];
+  const __tgt_offload_entry *entries = given.table->EntriesBegin;
+  rtl_kernel_t store = *(rtl_kernel_t *)entries[STORE_KERNEL].addr,
+               add = *(rtl_kernel_t *)entries[SPMD_KERNEL].addr;
+  store.core.alone = add.core.alone = true;
+  store.core.id = UINT64_MAX;
+  add.core.id = UINT64_MAX - 1;
+  void *own[STREAMS], *shared = allocate(sizeof result);
+  __tgt_async_info queue[STREAMS] = {{NULL}};
+  assert_int_equal(rtl.data_submit(0, shared, result, sizeof result), OFFLOAD_SUCCESS);
+  for (int i = 0; i < STREAMS; i++)
+    own[i] = allocate(sizeof result);
+  for (int round = 0; round < ROUNDS; round++) {
+    memset(result, 0, sizeof result);
+    for (int i = 0; i < STREAMS; i++) {
+      assert_int_equal(rtl.data_submit_async(0, own[i], result, sizeof result, &queue[i]), OFFLOAD_SUCCESS);
+      assert_int_equal(launch_spmd(1, own[i], SLOW, &queue[i]), OFFLOAD_SUCCESS);
+      assert_int_equal(launch_spmd(COUNT, own[i], 1, &queue[i]), OFFLOAD_SUCCESS);
+      assert_int_equal(launch_kernel(&store, (uintptr_t)own[i], NULL, 1, &queue[i]), OFFLOAD_SUCCESS);
+      assert_int_equal(launch_kernel(&add, COUNT, shared, 0, &queue[i]), OFFLOAD_SUCCESS);
+    }
+    for (int i = 0; i < STREAMS; i++) {
+      assert_int_equal(rtl.synchronize(0, &queue[i]), OFFLOAD_SUCCESS);
+      assert_int_equal(rtl.data_retrieve(0, result, own[i], sizeof result), OFFLOAD_SUCCESS);
+      int low; /* bits that are lost when anything is added after the store */
+      memcpy(&low, result, sizeof low);
+      assert_int_equal(low, 1);
+      assert_true(result[1] == expected(1, 3));
+    }
+  }
+  assert_int_equal(rtl.data_retrieve(0, result, shared, sizeof result), OFFLOAD_SUCCESS);
+  for (int i = 0; i < COUNT; i++)
+    assert_true(result[i] == STREAMS * ROUNDS * expected(i, 3));
+  for (int i = 0; i < STREAMS; i++)
+    release(own[i]);
+  release(shared);
 }
 
 /* Who waits for the event may retrieve newer data into the same place: nothing older may follow. */
@@ -798,6 +843,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(older_entry_points_launch_too),
       cmocka_unit_test(variables_have_an_address),
       cmocka_unit_test(events_join_queues),
+      cmocka_unit_test(kernels_that_run_alone_take_turns),
       cmocka_unit_test(an_event_includes_what_was_retrieved),
       cmocka_unit_test(devices_exchange_data),
       cmocka_unit_test(two_devices_exchange_data),

@@ -128,11 +128,15 @@ void release(void *memory) {
   assert_int_equal(rtl.data_delete(0, memory, TARGET_ALLOC_DEFAULT), OFFLOAD_SUCCESS);
 }
 
-int32_t launch_spmd(uint64_t n, void *out, uint32_t teams, __tgt_async_info *queue) {
+int32_t launch_kernel(void *kernel, uint64_t n, void *out, uint32_t teams, __tgt_async_info *queue) {
   void *args[] = {(void *)(uintptr_t)n, out};
   ptrdiff_t offsets[] = {0, 0};
-  KernelArgsTy launch = {.Version = 2, .NumArgs = 2, .Tripcount = n, .NumTeams = {teams}};
-  return rtl.launch_kernel(0, given.table->EntriesBegin[SPMD_KERNEL].addr, args, offsets, &launch, queue);
+  KernelArgsTy launch = {.Version = 2, .NumArgs = out ? 2 : 1, .Tripcount = n, .NumTeams = {teams}};
+  return rtl.launch_kernel(0, kernel, args, offsets, &launch, queue);
+}
+
+int32_t launch_spmd(uint64_t n, void *out, uint32_t teams, __tgt_async_info *queue) {
+  return launch_kernel(given.table->EntriesBegin[SPMD_KERNEL].addr, n, out, teams, queue);
 }
 
 double expected(int i, int scale) {

@@ -27,11 +27,13 @@
   X(data_submit)                                                                                             \
   X(data_submit_async)                                                                                       \
   X(data_retrieve)                                                                                           \
-  X(data_retrieve_async) X(data_lock) X(data_unlock) X(data_notify_mapped) X(data_notify_unmapped)           \
-      X(is_data_exchangable) X(data_exchange) X(data_exchange_async) X(launch_kernel) X(run_target_region)   \
-          X(run_target_region_async) X(run_target_team_region) X(run_target_team_region_async)               \
-              X(synchronize) X(query_async) X(create_event) X(record_event) X(wait_event) X(sync_event)      \
-                  X(destroy_event) X(init_async_info) X(init_device_info)
+  X(data_retrieve_async)                                                                                     \
+  X(data_lock)                                                                                               \
+  X(data_unlock) X(data_notify_mapped) X(data_notify_unmapped) X(is_data_exchangable) X(data_exchange)       \
+      X(data_exchange_async) X(launch_kernel) X(run_target_region) X(run_target_region_async)                \
+          X(run_target_team_region) X(run_target_team_region_async) X(synchronize) X(query_async)            \
+              X(create_event) X(record_event) X(wait_event) X(sync_event) X(destroy_event)                   \
+                  X(init_async_info) X(init_device_info)
 
 extern struct plugin_driver_entries {
 #define DECLARE(name) __typeof__(__tgt_rtl_##name) *name;
@@ -81,6 +83,8 @@ __tgt_target_table *load_table(int32_t device, __tgt_device_image *image);
 void *allocate(int64_t bytes);
 void release(void *memory);
 
+/* Any kernel: of one argument if `out` is NULL. */
+int32_t launch_kernel(void *kernel, uint64_t n, void *out, uint32_t teams, __tgt_async_info *queue);
 /* spmd_kernel: out[i] += i * exported + local + array[i], with local 5 on the device; expected is what it
  * adds. */
 int32_t launch_spmd(uint64_t n, void *out, uint32_t teams, __tgt_async_info *queue);

@@ -90,6 +90,7 @@ static void says_how_kernels_execute(void **state) {
   (void)state;
   device_abi_t abi = device_abi_detect(given.elf);
   assert_int_equal(abi.clang13, given.compiler == 13);
+  assert_false(abi.shares_buffer); /* no kernel of it reduces over teams */
   device_abi_kernel_t kernel;
   assert_true(device_abi_describe(&abi, given.elf, kernel_of("spmd_kernel")->name, &kernel));
   assert_int_equal(kernel.mode, RTL_MODE_SPMD);
