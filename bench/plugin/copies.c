@@ -13,6 +13,7 @@ enum { MIB = 1 << 20, LARGEST = 64 * MIB, MOST = 64 };
 static char *memory, *other, *device_memory;
 static char *from, *into; /* memcpy's */
 static size_t at;         /* what is copied of each begins here */
+static int host;          /* its number: to ask for it is a look-up of a symbol */
 static clockid_t clock_used = CLOCK_MONOTONIC;
 
 static double seconds(void) {
@@ -40,11 +41,11 @@ static void map(size_t bytes) {
 
 /* Memory that is not mapped. */
 static void memcpy_to(size_t bytes) {
-  omp_target_memcpy(device_memory, other, bytes, at, at, 0, omp_get_initial_device());
+  omp_target_memcpy(device_memory, other, bytes, at, at, 0, host);
 }
 
 static void memcpy_from(size_t bytes) {
-  omp_target_memcpy(other, device_memory, bytes, at, at, omp_get_initial_device(), 0);
+  omp_target_memcpy(other, device_memory, bytes, at, at, host, 0);
 }
 
 static int compare(const void *a, const void *b) {
@@ -88,11 +89,12 @@ int main(int argc, char **argv) {
   }
   if (!strcmp(argv[1], "work"))
     clock_used = CLOCK_THREAD_CPUTIME_ID;
-  char **host[] = {&memory, &other, &from, &into};
+  host = omp_get_initial_device();
+  char **buffers[] = {&memory, &other, &from, &into};
   for (int i = 0; i < 4; i++) {
-    if (!(*host[i] = malloc(LARGEST)))
+    if (!(*buffers[i] = malloc(LARGEST)))
       return 1;
-    memset(*host[i], i + 1, LARGEST);
+    memset(*buffers[i], i + 1, LARGEST);
   }
   if (!(device_memory = omp_target_alloc(LARGEST, 0)))
     return 1;

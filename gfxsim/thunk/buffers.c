@@ -139,18 +139,9 @@ void gs_buffer_release(gs_buffer_t *buffer) {
 }
 
 bool gs_host_memory_exists(uint64_t address, uint64_t size) {
-  enum { PAGES_AT_ONCE = 4096 };
-  unsigned char residence[PAGES_AT_ONCE];
-  const uint64_t page = GS_PAGE_BYTES;
-  uint64_t start = address & ~(page - 1);
-  for (const uint64_t end = (address + size + page - 1) & ~(page - 1); start < end;) {
-    const uint64_t most = (uint64_t)PAGES_AT_ONCE * page;
-    const uint64_t length = end - start < most ? end - start : most;
-    if (mincore((void *)(uintptr_t)start, length, residence))
-      return false;
-    start += length;
-  }
-  return true;
+  const uint64_t start = address & ~(uint64_t)(GS_PAGE_BYTES - 1);
+  /* Linux writes nothing back then, and looks at mappings, not at each page: memory of any size at once. */
+  return msync((void *)(uintptr_t)start, address + size - start, MS_ASYNC) == 0;
 }
 
 /* Whether the page can be written to. Asking makes it present, as pinning would. */
