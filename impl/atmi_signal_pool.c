@@ -4,6 +4,7 @@
 #include "atmi_hsa.h"
 
 #include <hsa/amd_hsa_signal.h>
+#include <sched.h>
 
 static atmi_status_t make_signal(void *object, void *context) {
   atmi_signal_t *signal = object;
@@ -75,8 +76,30 @@ atmi_status_t atmi_signal_judge(atmi_signal_t *signal, hsa_signal_value_t value)
   return ATMI_OK;
 }
 
+static void relax(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+/* HSA's wait spins for 0.2 ms before it sleeps, and never lets another thread have the processor: with more
+ * threads waiting than processors, those that they wait for come late. Short kernels end before that. */
+static atmi_status_t wait_briefly(atmi_signal_t *signal) {
+  enum { YIELDS = 64, LOOKS_PER_YIELD = 16 };
+  for (int i = 1; i < YIELDS * LOOKS_PER_YIELD; i++) {
+    atmi_status_t status = atmi_signal_query(signal);
+    if (status != ATMI_PENDING)
+      return status;
+    if (i % LOOKS_PER_YIELD == 0)
+      sched_yield();
+    else
+      relax();
+  }
+  return ATMI_PENDING;
+}
+
 atmi_status_t atmi_signal_wait(atmi_signal_t *signal, uint64_t busy_ticks) {
-  atmi_status_t status = atmi_signal_query(signal);
+  atmi_status_t status = wait_briefly(signal);
   if (status != ATMI_PENDING)
     return status;
   hsa_signal_value_t value = 1;

@@ -2,12 +2,10 @@
  * Prints and counts as ops.c does.
  *   bare count|time|work|copies NUMBER CODE_OBJECT [operation...]
  * Copies are measured in processor time where gfxsim makes them in the call, and else by the clock. */
+#include "share.h"
+
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <valgrind/callgrind.h>
 
 static hsa_agent_t cpu, gpu;
@@ -134,19 +132,8 @@ static void update_from(void) {
   memcpy(&word, staging, sizeof word);
 }
 
-static clockid_t clock_used = CLOCK_MONOTONIC;
-
-static double seconds(void) {
-  struct timespec now;
-  clock_gettime(clock_used, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* ---- large copies of memory that is pinned once; prints as copies.c does ---- */
 
-enum { MIB = 1 << 20, LARGEST = 64 * MIB, MOST = 64 };
-
-static char *user, *from, *into; /* the last two for memcpy alone, as in copies.c */
 static void *pinned;
 static char *large;
 
@@ -159,49 +146,28 @@ static void copy_large(size_t at, size_t bytes, int back) {
   wait_for_it();
 }
 
-static int compare(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
+static void copy_to(size_t at, size_t bytes) {
+  copy_large(at, bytes, 0);
 }
 
-static void measure_copies(size_t bytes, size_t stride, int back) {
-  double rate[MOST], share[MOST];
-  size_t rounds = 128 * (size_t)MIB / bytes < MOST ? 128 * (size_t)MIB / bytes : MOST, at = 0;
-  for (; at < LARGEST; at += bytes) /* touches everything */
-    copy_large(at, bytes, back);
-  for (size_t i = 0; i < rounds; i++) {
-    at = (at + stride) % LARGEST;
-    double begin = seconds();
-    copy_large(at, bytes, back);
-    double middle = seconds();
-    memcpy(into + at, from + at, bytes);
-    __asm__ volatile("" ::: "memory");
-    double end = seconds();
-    rate[i] = 1e-9 * (double)bytes / (middle - begin);
-    share[i] = (end - middle) / (middle - begin);
-  }
-  qsort(rate, rounds, sizeof *rate, compare);
-  qsort(share, rounds, sizeof *share, compare);
-  printf("update_%s,_%zu_MiB%s %.1f %.2f\n", back ? "from" : "to", bytes / MIB,
-         stride ? "" : ",_the_same_again", rate[rounds / 2], share[rounds / 2]);
+static void copy_from(size_t at, size_t bytes) {
+  copy_large(at, bytes, 1);
 }
 
 static void copies(void) {
   if (getenv("GFXSIM_DETERMINISTIC"))
-    clock_used = CLOCK_THREAD_CPUTIME_ID;
-  char **host[] = {&user, &from, &into};
-  for (int i = 0; i < 3; i++) {
-    if (!(*host[i] = malloc(LARGEST)))
-      check(HSA_STATUS_ERROR_OUT_OF_RESOURCES, "host memory");
-    memset(*host[i], i + 1, LARGEST);
+    share_clock = CLOCK_THREAD_CPUTIME_ID;
+  share_from = share_allocate();
+  share_into = share_allocate();
+  check(hsa_amd_memory_lock(share_allocate(), SHARE_LARGEST, &gpu, 1, &pinned), "pinning");
+  check(hsa_amd_memory_pool_allocate(device_pool, SHARE_LARGEST, 0, (void **)&large), "device memory");
+  share_measure("update_to", copy_to, SHARE_MIB, 0, 1);
+  share_measure("update_from", copy_from, SHARE_MIB, 0, 1);
+  for (size_t bytes = SHARE_MIB; bytes <= SHARE_LARGEST;
+       bytes = bytes == SHARE_MIB ? 16 * bytes : 4 * bytes) {
+    share_measure("update_to", copy_to, bytes, bytes, 1);
+    share_measure("update_from", copy_from, bytes, bytes, 1);
   }
-  check(hsa_amd_memory_lock(user, LARGEST, &gpu, 1, &pinned), "pinning");
-  check(hsa_amd_memory_pool_allocate(device_pool, LARGEST, 0, (void **)&large), "device memory");
-  for (int back = 0; back < 2; back++)
-    measure_copies(MIB, 0, back);
-  for (size_t bytes = MIB; bytes <= LARGEST; bytes = bytes == MIB ? 16 * MIB : 4 * bytes)
-    for (int back = 0; back < 2; back++)
-      measure_copies(bytes, bytes, back);
 }
 
 int main(int argc, char **argv) {
@@ -215,7 +181,7 @@ int main(int argc, char **argv) {
   }
   long count = strtol(argv[2], NULL, 10);
   if (!strcmp(argv[1], "work"))
-    clock_used = CLOCK_THREAD_CPUTIME_ID;
+    share_clock = CLOCK_THREAD_CPUTIME_ID;
   set_up(argv[3]);
   if (!strcmp(argv[1], "copies")) {
     copies();
@@ -230,10 +196,10 @@ int main(int argc, char **argv) {
     for (int j = 0; j < 20; j++)
       operations[i].run();
     CALLGRIND_ZERO_STATS;
-    double begin = seconds();
+    double begin = share_seconds();
     for (long j = 0; j < count; j++)
       operations[i].run();
-    double end = seconds();
+    double end = share_seconds();
     CALLGRIND_DUMP_STATS_AT(operations[i].name);
     if (strcmp(argv[1], "count"))
       printf("%s %.3f\n", operations[i].name, 1e6 * (end - begin) / (double)count);

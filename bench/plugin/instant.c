@@ -1,15 +1,18 @@
 /* Preloaded, takes kernel dispatches from the queues that the program makes and completes them in the call
  * that rings the doorbell, in a few instructions: what is measured then is the host's time alone, and threads
- * share nothing here but what they share above. For gfxsim's mode in which nobody else looks at queues
- * (GFXSIM_EXECUTE=0 GFXSIM_DETERMINISTIC=1). Does not see libraries that open ROCr by themselves, as LLVM's
- * plugins do. */
+ * share nothing here but what they share above. For gfxsim's mode in which queues have no threads
+ * (GFXSIM_EXECUTE=0 GFXSIM_DETERMINISTIC=1); it is told that these queues are not to run. Does not see
+ * libraries that open ROCr by themselves, as LLVM's plugins do. */
 #include <dlfcn.h>
 #include <hsa/amd_hsa_queue.h>
 #include <hsa/amd_hsa_signal.h>
 #include <hsa/hsa.h>
+#include <hsakmt.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 enum { PLACES = 256 };
 
@@ -34,6 +37,27 @@ static instant_t *place_of(uint64_t doorbell) {
   }
 }
 
+/* The queue that this thread made last. */
+static _Thread_local struct {
+  const void *ring;
+  HSAuint64 ring_bytes;
+  HSA_QUEUEID id;
+} made;
+
+/* What ROCr calls for each queue, also for its own. */
+HSAKMT_STATUS hsaKmtCreateQueue(HSAuint32 node, HSA_QUEUE_TYPE type, HSAuint32 percentage,
+                                HSA_QUEUE_PRIORITY priority, void *ring, HSAuint64 ring_bytes,
+                                HsaEvent *event, HsaQueueResource *resource) {
+  HSAKMT_STATUS status =
+      BEHIND(hsaKmtCreateQueue)(node, type, percentage, priority, ring, ring_bytes, event, resource);
+  if (status == HSAKMT_STATUS_SUCCESS && type == HSA_QUEUE_COMPUTE_AQL) {
+    made.ring = ring;
+    made.ring_bytes = ring_bytes;
+    made.id = resource->QueueId;
+  }
+  return status;
+}
+
 hsa_status_t hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
                               void (*callback)(hsa_status_t, hsa_queue_t *, void *), void *data,
                               uint32_t private_bytes, uint32_t group_bytes, hsa_queue_t **queue) {
@@ -41,6 +65,13 @@ hsa_status_t hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32
       BEHIND(hsa_queue_create)(agent, size, type, callback, data, private_bytes, group_bytes, queue);
   if (status != HSA_STATUS_SUCCESS)
     return status;
+  /* Else gfxsim completes its packets as well, whenever it looks at queues. */
+  if (made.ring != (*queue)->base_address ||
+      BEHIND(hsaKmtUpdateQueue)(made.id, 0, HSA_QUEUE_PRIORITY_NORMAL, (*queue)->base_address,
+                                made.ring_bytes, NULL) != HSAKMT_STATUS_SUCCESS) {
+    fputs("instant: a queue cannot be stopped\n", stderr);
+    abort();
+  }
   instant_t *place = place_of((*queue)->doorbell_signal.handle);
   place->queue = (amd_queue_t *)(void *)*queue;
   atomic_store(&place->doorbell, (*queue)->doorbell_signal.handle);

@@ -3,14 +3,15 @@
 
 # ---- time ----
 
-# statistics FILE [DIGITS]: of the rounds of each column and row, the median (least-most).
+# statistics FILE [DIGITS] [PART]: of the rounds of each column and row, the median (least-most); with PART 4, the lower
+# quartile instead.
 statistics() {
   awk '!(($1, $2) in n) { n[$1, $2] = ++keys } { print n[$1, $2], $0 }' "$1" | sort -k1,1n -k4,4n | cut -d ' ' -f 2- | awk '
     function flush() {
-      if (n) printf "%s %.*f (%.*f-%.*f)\n", key, digits, v[int((n + 1) / 2)], digits, v[1], digits, v[n]
+      if (n) printf "%s %.*f (%.*f-%.*f)\n", key, digits, v[int((n + part - 1) / part)], digits, v[1], digits, v[n]
     }
     { k = $1 " " $2; if (k != key) { flush(); n = 0; key = k } v[++n] = $3 }
-    END { flush() }' digits="${2-1}"
+    END { flush() }' digits="${2-1}" part="${3-2}"
 }
 
 # A run that fails is said once; what it printed before that counts. Some plugins crash when the process ends.
@@ -28,35 +29,39 @@ measured() {
   sed "s/^/$column /" "$scratch/measured"
 }
 
-on_device() { if [ -n "$card" ]; then LD_LIBRARY_PATH=$folder "$@"; else simulated "$@"; fi; }
+# shellcheck disable=SC2086 # a command and its arguments
+on_device() { if [ -n "$card" ]; then LD_LIBRARY_PATH=$folder $first "$@"; else simulated "$@"; fi; }
 
 # On a GPU that takes no time at all, in processor time of the launching thread.
 instant() { simulated --deterministic env LD_PRELOAD="$scratch/instant.so" "$@"; }
 
-# host_time: what a launch costs the host, with and without the plugin.
-host_time() {
+# What a launch costs the host, with and without the plugin. Runs of one program differ (those of libomptarget 13 alone by
+# more than a bare loop takes): so there are many short rounds, and their lower quartile counts, which what other programs
+# do meanwhile hardly changes.
+launches() {
   : >"$scratch/host"
-  for round in $(seq "$rounds"); do
+  for round in $(seq $((5 * rounds))); do
     on ours 0
-    measured bare instant "$scratch/bare" work 200000 "$scratch/empty.co" empty
+    measured bare instant "$scratch/bare" work 100000 "$scratch/empty.co" empty
     for version in $present; do
-      measured "libomptarget-$version" env LD_LIBRARY_PATH="$scratch/null" "$scratch/ops-$version" work 100000 empty
+      # shellcheck disable=SC2086 # a command and its arguments
+      measured "libomptarget-$version" env LD_LIBRARY_PATH="$scratch/null" $first "$scratch/ops-$version" work 50000 empty
       on ours "$version"
-      measured "ours-$version" instant "$scratch/ops-$version" work 100000 empty
+      measured "ours-$version" instant "$scratch/ops-$version" work 50000 empty
     done
   done >>"$scratch/host"
-  statistics "$scratch/host" 3 >"$scratch/medians"
-  # Of the least times: the others are those of a machine that has other things to do.
-  awk '{ m[$1] = substr($4, 2) + 0 }
+  statistics "$scratch/host" 3 4 >"$scratch/quartiles"
+  awk '{ m[$1] = $3 }
     END {
       for (column in m) if (column ~ /^ours-/) {
         alone = m["libomptarget-" substr(column, 6)]
         printf "%s beyond_libomptarget,_of_the_bare_loop %.2f\n", column, (m[column] - alone) / m["bare"]
       }
-    }' "$scratch/medians" | sort >"$scratch/ratios"
-  cat "$scratch/ratios" >>"$scratch/medians"
-  echo "Microseconds of the host per launch and wait, GPU that takes no time; libomptarget alone has a plugin that does nothing"
-  "$here/table" "$scratch/medians"
+    }' "$scratch/quartiles" | sort >"$scratch/ratios"
+  cat "$scratch/ratios" >>"$scratch/quartiles"
+  echo "Microseconds of the host per launch and wait, GPU that takes no time: lower quartile (least-most) of $((5 * rounds)) rounds;"
+  echo "libomptarget alone has a plugin that does nothing"
+  "$here/table" "$scratch/quartiles"
 }
 
 operations() {
@@ -79,6 +84,18 @@ operations() {
 # The kernel of "empty" in a program of this version.
 kernel_of() { strings -a "$scratch/ops-$1" | grep -m 1 -E '^__omp_offloading_.*_empty_l[0-9]+$'; }
 
+# of_classic FILE: rows "complete" as shares of the classic plugin's.
+of_classic() {
+  awk '$2 == "complete" { m[$1] = $3 }
+    END {
+      for (column in m) {
+        version = column
+        sub(/.*-/, "", version)
+        if (("classic-" version) in m) printf "%s complete,_of_classic %.2f\n", column, m[column] / m["classic-" version]
+      }
+    }' "$1" | sort
+}
+
 # 100 launches in one queue, then a wait; kernels take 20 us.
 streams() {
   : >"$scratch/streams"
@@ -94,16 +111,30 @@ streams() {
     done
   done >>"$scratch/streams"
   statistics "$scratch/streams" >"$scratch/medians"
-  awk '$2 == "complete" { m[$1] = $3 }
-    END {
-      for (column in m) {
-        version = column
-        sub(/.*-/, "", version)
-        if (("classic-" version) in m) printf "%s complete,_of_classic %.2f\n", column, m[column] / m["classic-" version]
-      }
-    }' "$scratch/medians" | sort >"$scratch/ratios"
+  of_classic "$scratch/medians" >"$scratch/ratios"
   cat "$scratch/ratios" >>"$scratch/medians"
   echo "Microseconds for 100 launches of a kernel of 20 us in one queue: until all are launched, and complete"
+  "$here/table" "$scratch/medians"
+}
+
+# Regions that may run at once, in a program: its tasks are threads of libomp's.
+tasks() {
+  : >"$scratch/tasks"
+  for round in $(seq "$rounds"); do
+    for version in $present; do
+      for variant in $(variants "$version"); do
+        on "$variant" "$version"
+        export GFXSIM_KERNEL_US=20 LIBOMP_USE_HIDDEN_HELPER_TASK=TRUE
+        measured "$variant-$version" on_device "$scratch/tasks-$version" 100 20
+        unset GFXSIM_KERNEL_US
+        export LIBOMP_USE_HIDDEN_HELPER_TASK=FALSE
+      done
+    done
+  done >>"$scratch/tasks"
+  statistics "$scratch/tasks" 0 >"$scratch/medians"
+  of_classic "$scratch/medians" >"$scratch/ratios"
+  cat "$scratch/ratios" >>"$scratch/medians"
+  echo "Microseconds for 100 regions with nowait, then a taskwait, kernels of 20 us: median (least-most) of $rounds rounds"
   "$here/table" "$scratch/medians"
 }
 
@@ -172,7 +203,7 @@ started() {
 # Prints its own peak, in KiB, when the program is over.
 peak_of() { on_device env time -f %M -o "$scratch/peak.out" "$@"; tail -n 1 "$scratch/peak.out"; }
 
-start_times() {
+programs() {
   : >"$scratch/starts"
   for round in $(seq "$rounds"); do
     for version in $present; do
@@ -199,8 +230,7 @@ starts() {
   for version in $present; do
     for variant in only $(variants "$version"); do
       on "$variant" "$version"
-      instructions=$(simulated --deterministic valgrind --tool=callgrind --callgrind-out-file="$scratch/start" \
-        --px-default=allregs-at-mem-access --px-file-backed=allregs-at-mem-access "$scratch/first-$version" >&2 2>&1
+      instructions=$(counted --callgrind-out-file="$scratch/start" "$scratch/first-$version" >&2 2>&1
         sed -n 's/^summary: //p' "$scratch/start")
       echo "$variant-$version instructions $(awk -v n="$instructions" 'BEGIN { printf "%.1f million", n / 1e6 }')"
       callgrind_annotate --show=Ir --threshold=100 "$scratch/start" >"$scratch/annotated" 2>/dev/null
