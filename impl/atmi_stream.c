@@ -287,7 +287,7 @@ static atmi_status_t describe_misfit(const atmi_stream_t *stream, const atmi_ker
   return atmi_fail(
       ATMI_UNSUPPORTED, device->label,
       "cannot launch kernel %s: a team needs %u bytes of LDS and %u more are asked for dynamically, the "
-      "device has %u",
+      "device has %u; lower LIBOMPTARGET_SHARED_MEMORY_SIZE, or ompx_dyn_cgroup_mem of the region",
       kernel->name, kernel->group_bytes, launch->dynamic_lds_bytes, device->properties.lds_bytes);
 }
 

@@ -1,10 +1,11 @@
 /* The timeline as a file: the array form of the Trace Event Format, of which readers accept one that a crash
- * cut short. Devices are processes and streams their threads, so that each stream has a row. */
+ * cut short behind a span. Devices are processes and streams their threads, so that each stream has a row. */
 #include "atmi_timeline.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,12 +13,17 @@
 /* Rows that have been named; those of a number beyond go without. */
 enum { NAMED_LANES = 64, NAMED_DEVICES = 64 };
 
+/* The file is written in such pieces, each of which ends behind a span. The buffer has room for the span that
+ * makes the piece full. */
+enum { PIECE_BYTES = 4096, BUFFER_BYTES = 64 << 10 };
+
 struct atmi_timeline {
   pthread_mutex_t lock; /* guards all that follows */
   FILE *file;           /* NULL once finished */
   double microseconds_per_tick;
   uint64_t origin;
   uint64_t named_lanes[NAMED_DEVICES]; /* one bit per stream */
+  char buffer[BUFFER_BYTES];           /* of the file */
 };
 
 /* Process number 0 is the host, n + 1 device n. */
@@ -83,6 +89,7 @@ atmi_timeline_t *atmi_timeline_open(const char *name, uint64_t ticks_per_second,
     return NULL;
   }
   free(expanded);
+  setvbuf(timeline->file, timeline->buffer, _IOFBF, sizeof timeline->buffer);
   pthread_mutex_init(&timeline->lock, NULL);
   timeline->microseconds_per_tick = ticks_per_second ? 1e6 / (double)ticks_per_second : 1e-3;
   timeline->origin = now;
@@ -96,20 +103,32 @@ static double microseconds(const atmi_timeline_t *timeline, uint64_t from, uint6
   return (double)(int64_t)(to - from) * timeline->microseconds_per_tick;
 }
 
+/* With a point, whatever the program's locale has in its place. */
+static void write_microseconds(FILE *file, const char *key, double value) {
+  long long nanoseconds = (long long)(value * 1e3 + (value < 0 ? -0.5 : 0.5));
+  const char *sign = nanoseconds < 0 ? "-" : "";
+  if (nanoseconds < 0)
+    nanoseconds = -nanoseconds;
+  fprintf(file, ",\"%s\":%s%lld.%03lld", key, sign, nanoseconds / 1000, nanoseconds % 1000);
+}
+
 static void write_span(atmi_timeline_t *timeline, const atmi_span_t *span) {
   FILE *file = timeline->file;
   uint32_t lane = span->device < 0 ? (uint32_t)gettid() : span->lane;
   name_lane(timeline, span);
   fputs(",\n{\"ph\":\"X\",\"name\":", file);
   write_string(file, span->name);
-  fprintf(file, ",\"cat\":\"%s\",\"pid\":%d,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,\"args\":{", span->category,
-          (int)row_of(span->device), lane, microseconds(timeline, timeline->origin, span->begin),
-          microseconds(timeline, span->begin, span->end));
+  fprintf(file, ",\"cat\":\"%s\",\"pid\":%d,\"tid\":%u", span->category, (int)row_of(span->device), lane);
+  write_microseconds(file, "ts", microseconds(timeline, timeline->origin, span->begin));
+  write_microseconds(file, "dur", microseconds(timeline, span->begin, span->end));
+  fputs(",\"args\":{", file);
   if (span->has_bytes)
     fprintf(file, "\"bytes\":%llu", (unsigned long long)span->bytes);
   if (span->teams)
     fprintf(file, "\"teams\":%u,\"threads\":%u", span->teams, span->threads);
   fputs("}}", file);
+  if (__fpending(file) >= PIECE_BYTES)
+    fflush(file);
 }
 
 void atmi_timeline_add(atmi_timeline_t *timeline, const atmi_span_t *span) {
@@ -137,6 +156,11 @@ void atmi_timeline_flush(atmi_timeline_t *timeline) {
   if (timeline->file)
     fflush(timeline->file);
   pthread_mutex_unlock(&timeline->lock);
+}
+
+void atmi_timeline_forget(atmi_timeline_t *timeline) {
+  if (timeline && timeline->file)
+    __fpurge(timeline->file);
 }
 
 void atmi_timeline_finish(atmi_timeline_t *timeline) {

@@ -39,6 +39,10 @@ void atmi_timeline_name_device(atmi_timeline_t *timeline, int32_t device, const 
 /* Writes what is still in buffers: the process may be about to end. */
 void atmi_timeline_flush(atmi_timeline_t *timeline);
 
+/* In a forked child, whose exit would write its copy of what is still in buffers behind that of its parent:
+ * drops it. Nobody may use the timeline in the child any more. */
+void atmi_timeline_forget(atmi_timeline_t *timeline);
+
 /* Completes the file; what is added later is dropped. */
 void atmi_timeline_finish(atmi_timeline_t *timeline);
 

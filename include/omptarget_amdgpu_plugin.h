@@ -227,8 +227,9 @@ int32_t __tgt_rtl_destroy_event(int32_t device, void *event);
 
 /* ---- interop ---- */
 
-/* A queue object for "omp interop" (targetsync). Never released by libomptarget. The device number is
- * OpenMP's, not the plugin's. [14-18] */
+/* A queue object for "omp interop" (targetsync), of which libomptarget only reads Queue, for the program: an
+ * hsa_queue_t *, the same for all calls. Never released by libomptarget. The device number is OpenMP's, not
+ * the plugin's. [14-18] */
 int32_t __tgt_rtl_init_async_info(int32_t device, __tgt_async_info **queue);
 /* Device is the HSA agent's handle. Number and result are 64 bits wide in 14 to 17, 32 in 18. The device
  * number is OpenMP's. [14-18] */

@@ -501,7 +501,7 @@ EXPORT int32_t __tgt_rtl_destroy_event(int32_t number, void *event) {
 
 EXPORT int32_t __tgt_rtl_init_async_info(int32_t number, __tgt_async_info **queue) {
   rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "make an interop queue");
-  return device ? result_of(rtl_interop_make_queue(rtl_plugin(), device, queue)) : OFFLOAD_FAIL;
+  return device ? result_of(rtl_interop_queue(rtl_plugin(), device, queue)) : OFFLOAD_FAIL;
 }
 
 EXPORT int64_t __tgt_rtl_init_device_info(int64_t number, __tgt_device_info *info, const char **error) {

@@ -1,42 +1,49 @@
-/* Objects for "omp interop". */
+/* The object for "omp interop". */
 #include "rtl_interop.h"
 
 #include <stdlib.h>
 
+enum { INTEROP_PACKETS = 256 };
+
 /* Libomptarget 18 thinks that the object is 56 bytes long and may read them. */
-typedef struct rtl_interop_queue {
+typedef struct rtl_interop {
   union {
     __tgt_async_info info;
     char room[64];
   } object;
-  struct rtl_interop_queue *next;
-} rtl_interop_queue_t;
+  atmi_queue_t queue; /* apart from those of streams, which the program's packets would hold up */
+} rtl_interop_t;
 
-atmi_status_t rtl_interop_make_queue(rtl_plugin_t *plugin, rtl_device_t *device, __tgt_async_info **queue) {
-  rtl_interop_queue_t *made = calloc(1, sizeof *made);
+static atmi_status_t make(rtl_device_t *device, rtl_interop_t **result) {
+  atmi_device_t *core = device->core;
+  if (atmi_device_is_lost(core))
+    return atmi_device_refuse(core, "make an interop queue");
+  rtl_interop_t *made = calloc(1, sizeof *made);
   if (!made)
-    return atmi_fail(ATMI_NO_MEMORY, device->core->label, "cannot make an interop queue: out of host memory");
-  atmi_stream_t *stream;
-  atmi_status_t status = atmi_stream_take(device->core, &stream);
+    return atmi_fail(ATMI_NO_MEMORY, core->label, "cannot make an interop queue: out of host memory");
+  atmi_status_t status = atmi_queue_init(core, INTEROP_PACKETS, &made->queue);
   if (status) {
     free(made);
     return status;
   }
-  made->object.info.Queue = stream;
-  pthread_mutex_lock(&plugin->lock);
-  made->next = device->interop_queues;
-  device->interop_queues = made;
-  pthread_mutex_unlock(&plugin->lock);
-  *queue = &made->object.info;
+  made->object.info.Queue = made->queue.hsa;
+  *result = made;
   return ATMI_OK;
 }
 
+atmi_status_t rtl_interop_queue(rtl_plugin_t *plugin, rtl_device_t *device, __tgt_async_info **queue) {
+  pthread_mutex_lock(&plugin->lock);
+  atmi_status_t status = device->interop ? ATMI_OK : make(device, &device->interop);
+  if (!status)
+    *queue = &device->interop->object.info;
+  pthread_mutex_unlock(&plugin->lock);
+  return status;
+}
+
 void rtl_interop_release(rtl_device_t *device) {
-  while (device->interop_queues) {
-    rtl_interop_queue_t *queue = device->interop_queues;
-    device->interop_queues = queue->next;
-    if (queue->object.info.Queue)
-      atmi_stream_put(queue->object.info.Queue);
-    free(queue);
-  }
+  if (!device->interop)
+    return;
+  atmi_queue_fini(&device->interop->queue);
+  free(device->interop);
+  device->interop = NULL;
 }

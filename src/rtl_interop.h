@@ -1,14 +1,18 @@
-/* Objects for "omp interop". Not here: anything else that has a queue. */
+/* The object for "omp interop". Not here: anything else that has a queue. */
 #ifndef RTL_INTEROP_H
 #define RTL_INTEROP_H
 
 #include "rtl_plugin.h"
 
-/* A queue object that lives until the plugin stops, since libomptarget never gives it back. */
-ATMI_MUST_CHECK atmi_status_t rtl_interop_make_queue(rtl_plugin_t *plugin, rtl_device_t *device,
-                                                     __tgt_async_info **queue);
+/* The device's object for interop, made on first use. Its Queue is an hsa_queue_t, which OpenMP's additional
+ * definitions want for the foreign runtime "hsa": the program may put packets of its own into it. All interop
+ * objects of a device share it, since libomptarget gives none back. It lives until the plugin stops, and is
+ * not for the entry points that take queues. Thread-safe. Fails, described, with ATMI_NO_MEMORY or ATMI_LOST.
+ */
+ATMI_MUST_CHECK atmi_status_t rtl_interop_queue(rtl_plugin_t *plugin, rtl_device_t *device,
+                                                __tgt_async_info **queue);
 
-/* Gives back all queue objects of the device. The caller holds the plugin's lock. */
+/* Releases it, if there is one. The caller holds the plugin's lock. */
 void rtl_interop_release(rtl_device_t *device);
 
 #endif

@@ -140,7 +140,6 @@ void rtl_plugin_stop(rtl_plugin_t *plugin) {
     let_pass(plugin);
     if (plugin->devices)
       atmi_machine_stop(&plugin->machine);
-    /* Their streams would count as busy. */
     for (uint32_t i = 0; !ended && i < plugin->device_count; i++)
       rtl_interop_release(&plugin->devices[i]);
     bool busy = is_busy(plugin);
@@ -174,8 +173,10 @@ static void when_exiting(void) {
 /* The driver's files are not for the child; what it released would be its parent's. */
 static void in_forked_child(void) {
   rtl_state_t running = RTL_RUNNING;
-  if (atomic_compare_exchange_strong(&rtl_the_plugin.state, &running, RTL_FORKED))
-    count_devices(&rtl_the_plugin);
+  if (!atomic_compare_exchange_strong(&rtl_the_plugin.state, &running, RTL_FORKED))
+    return;
+  count_devices(&rtl_the_plugin);
+  atmi_timeline_forget(rtl_the_plugin.machine.timeline);
 }
 
 static void watch_process(void) {

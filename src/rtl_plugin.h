@@ -36,8 +36,8 @@ typedef struct rtl_device {
   atmi_device_t *core;
   atomic_bool ready; /* init_device was called */
   rtl_geometry_limits_t limits;
-  rtl_loaded_image_t *images;               /* guarded by the plugin's lock */
-  struct rtl_interop_queue *interop_queues; /* guarded by the plugin's lock */
+  rtl_loaded_image_t *images;  /* guarded by the plugin's lock */
+  struct rtl_interop *interop; /* guarded by the plugin's lock; NULL until it is asked for */
 } rtl_device_t;
 
 /* An image that a registered library holds, whether it fits a device or not. */

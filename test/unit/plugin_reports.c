@@ -1,6 +1,6 @@
 /* What users of other plugins for AMD GPUs reported, on this one: memory that others pinned, images loaded by
- * many threads at once, images for other states of a GPU, hidden GPUs. Run as "plugin_reports PLUGIN IMAGE
- * OTHER_IMAGE". */
+ * many threads at once, images for other states of a GPU, hidden GPUs, what interop gives. Run as
+ * "plugin_reports PLUGIN IMAGE OTHER_IMAGE". */
 #include "plugin_driver.h"
 
 #include <elf.h>
@@ -206,6 +206,43 @@ static void look_for_devices(const char *visible, const char *debug) {
   assert_int_equal(status, 0);
 }
 
+/* ---- interop ---- */
+
+/* The program's own packet in the queue that OpenMP gave it. */
+static void put_barrier(hsa_queue_t *queue, hsa_signal_t done) {
+  uint64_t index = hsa_queue_add_write_index_relaxed(queue, 1);
+  hsa_barrier_and_packet_t *packet =
+      (hsa_barrier_and_packet_t *)queue->base_address + (index & (queue->size - 1));
+  *packet = (hsa_barrier_and_packet_t){.header = HSA_PACKET_TYPE_INVALID, .completion_signal = done};
+  __atomic_store_n(&packet->header, (uint16_t)HSA_PACKET_TYPE_BARRIER_AND, __ATOMIC_RELEASE);
+  hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
+}
+
+static void interop_gives_agent_and_hsa_queue(void **state) {
+  (void)state;
+  hsa_agent_t agents[2] = {{0}, {0}};
+  __tgt_device_info info = {NULL, NULL};
+  const char *error;
+  hsa_signal_t done;
+  hsa_iterate_agents(find_agents, agents);
+  assert_int_equal(rtl.init_device_info(0, &info, &error), OFFLOAD_SUCCESS);
+  assert_int_equal((uintptr_t)info.Device, agents[1].handle);
+  void *first = NULL;
+  assert_int_equal(hsa_signal_create(0, 0, NULL, &done), HSA_STATUS_SUCCESS);
+  for (int round = 0; round < 200; round++) { /* more than a device has queues: nobody gives them back */
+    __tgt_async_info *object = NULL;
+    assert_int_equal(rtl.init_async_info(0, &object), OFFLOAD_SUCCESS);
+    first = first ? first : object->Queue;
+    assert_ptr_equal(object->Queue, first);
+    hsa_signal_store_relaxed(done, 1);
+    put_barrier(object->Queue, done);
+    assert_int_equal(hsa_signal_wait_scacquire(done, HSA_SIGNAL_CONDITION_LT, 1, UINT64_C(10000000000),
+                                               HSA_WAIT_STATE_BLOCKED),
+                     0);
+  }
+  hsa_signal_destroy(done);
+}
+
 static void hidden_devices_are_no_error(void **state) {
   (void)state;
   static const char *const values[] = {"99", "garbage", "GPU-0", "-1"};
@@ -224,6 +261,7 @@ int main(int count, char **arguments) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(memory_that_others_pinned_is_copied),
       cmocka_unit_test(hsa_knows_what_we_allocate),
+      cmocka_unit_test(interop_gives_agent_and_hsa_queue),
       cmocka_unit_test(many_threads_load_images_at_once),
       cmocka_unit_test(images_for_other_states_are_refused_with_the_reason),
   };

@@ -3,9 +3,11 @@
 
 #include "atmi_timeline.h"
 
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/plugin_timeline_XXXXXX";
@@ -105,11 +107,74 @@ static void a_full_disk_is_said(void **state) {
             "device\n");
 }
 
+static void add_spans(atmi_timeline_t *timeline, int count) {
+  for (int i = 0; i < count; i++)
+    atmi_timeline_add(timeline,
+                      &(atmi_span_t){.name = "kernel", .category = "kernel", .begin = 1000, .end = 1234567});
+}
+
+/* How often the text is in the file. */
+static int count_in_file(const char *path, const char *text) {
+  size_t bytes;
+  char *content = test_read_file(path, &bytes);
+  int count = 0;
+  for (const char *at = content; (at = strstr(at, text)); at++)
+    count++;
+  free(content);
+  return count;
+}
+
+/* A child that exits writes nothing, and one that is killed leaves whole spans. */
+static void processes_may_fork_and_be_killed(void **state) {
+  (void)state;
+  enum { SPANS = 200 };
+  char path[128];
+  snprintf(path, sizeof path, "%s/run.json", folder);
+  atmi_timeline_t *timeline = atmi_timeline_open(path, 1000000000, 1000);
+  assert_non_null(timeline);
+  add_spans(timeline, SPANS);
+  pid_t child = fork();
+  if (!child) {
+    atmi_timeline_forget(timeline);
+    exit(0);
+  }
+  int status = -1;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+  size_t bytes;
+  char *content = test_read_file(path, &bytes);
+  assert_true(bytes > 4096);
+  assert_memory_equal(content + bytes - 2, "}}", 2); /* as a kill would leave it */
+  free(content);
+  atmi_timeline_close(timeline);
+  assert_int_equal(count_in_file(path, "{\"ph\":\"X\""), SPANS);
+  unlink(path);
+}
+
+/* In a locale with a comma for the point, where there is one. */
+static void times_are_nanoseconds_with_a_point(void **state) {
+  (void)state;
+  static const char *const locales[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"};
+  char path[128];
+  const char *taken = NULL;
+  for (size_t i = 0; !taken && i < sizeof locales / sizeof *locales; i++)
+    taken = setlocale(LC_ALL, locales[i]);
+  snprintf(path, sizeof path, "%s/run.json", folder);
+  atmi_timeline_t *timeline = atmi_timeline_open(path, 1000000000, 1000);
+  add_spans(timeline, 1);
+  atmi_timeline_close(timeline);
+  setlocale(LC_ALL, "C");
+  assert_int_equal(count_in_file(path, "\"ts\":0.000,\"dur\":1233.567,"), 1);
+  unlink(path);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(writes_spans_of_devices_and_host),
       cmocka_unit_test(a_file_that_cannot_be_made_is_said_once),
       cmocka_unit_test(a_full_disk_is_said),
+      cmocka_unit_test(processes_may_fork_and_be_killed),
+      cmocka_unit_test(times_are_nanoseconds_with_a_point),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
