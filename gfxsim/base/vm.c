@@ -338,6 +338,13 @@ void gs_vm_reader_leave(gs_vm_reader_t *reader) {
   atomic_store_explicit(&reader->seen, NULL, memory_order_release);
 }
 
+bool gs_vm_reader_is_behind(const gs_vm_reader_t *reader) {
+  /* After all that this thread has read: also the address that it asks about. */
+  atomic_thread_fence(memory_order_acquire);
+  return atomic_load_explicit(&reader->vm->current, memory_order_acquire) !=
+         atomic_load_explicit(&reader->seen, memory_order_relaxed);
+}
+
 const gs_vm_range_t *gs_vm_find(const gs_vm_map_t *map, uint64_t address) {
   const size_t i = first_after(map, address);
   return i < map->count && map->range[i].start <= address ? &map->range[i] : NULL;

@@ -83,6 +83,9 @@ void gs_vm_reader_unregister(gs_vm_reader_t *reader);
 const gs_vm_map_t *gs_vm_reader_enter(gs_vm_reader_t *reader);
 /* Becomes quiescent: holds no snapshot, delays nobody. */
 void gs_vm_reader_leave(gs_vm_reader_t *reader);
+/* Whether there is a newer snapshot than the one in use. An address in a gap may belong to a mapping of that
+ * one: who read the address from memory finds the mapping that was made before it was written there. */
+bool gs_vm_reader_is_behind(const gs_vm_reader_t *reader);
 
 /* The range that contains `address`, or NULL. */
 const gs_vm_range_t *gs_vm_find(const gs_vm_map_t *map, uint64_t address);

@@ -191,18 +191,11 @@ static __attribute__((noinline)) gs_turn_t run_turn(gs_executor_t *ex, gs_run_t 
   return GS_TURN_EXPIRED;
 }
 
-/* Makes a host fault a fault of the wave in hand. Where nothing was mapped in the snapshot in use, and the
- * access went to the program's memory instead, a mapping may have come since: then the instruction is
- * repeated, which no lane has been served by, as no part of a new allocation can be accessed by the program.
- */
+/* Makes a host fault a fault of the wave in hand. */
 static gs_turn_t take_host_fault(gs_executor_t *ex, uint64_t host) {
   gs_wave_t *w = ex->wave;
-  const uint64_t address = device_address(ex->map, host);
-  const bool was_mapped = gs_vm_find_mapped(ex->map, address) != NULL;
   w->pc -= MEMORY_INSTRUCTION_BYTES;
-  if (!was_mapped && refresh(ex) && gs_vm_find_mapped(ex->map, address))
-    return GS_TURN_EXPIRED;
-  gs_wave_fault(w, GS_WAVE_FAULT_MEMORY, address, 0, GS_LANES);
+  gs_wave_fault(w, GS_WAVE_FAULT_MEMORY, device_address(ex->map, host), 0, GS_LANES);
   return GS_TURN_FAILED;
 }
 

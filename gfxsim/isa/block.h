@@ -67,7 +67,7 @@ static inline bool gs_block_place(const gs_wave_t *w, gs_block_t *b, uint64_t ad
     *hint = (uint32_t)(range - map->range);
   }
   b->at = (uint64_t)(uintptr_t)range->host + (address - range->start);
-  return range->end - address >= size && (range->access & rights) == rights;
+  return range->end - address >= size && (range->access & rights) == rights && !gs_range_is_old(w, range);
 }
 
 /* Addresses of ordinary memory. */

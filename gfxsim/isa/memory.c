@@ -13,6 +13,21 @@ static void fault(gs_wave_t *w, uint64_t address, uint32_t rights, unsigned lane
   gs_wave_fault(w, address >> 48 ? GS_WAVE_FAULT_APERTURE : GS_WAVE_FAULT_MEMORY, address, rights, lane);
 }
 
+/* The slow paths do not look where addresses lie before they know that the snapshot is the newest, in whose
+ * gaps nothing is mapped. Faults the wave if it is not: the executor moves on to the newest and repeats the
+ * instruction, which no lane has been served by yet. */
+static bool is_up_to_date(gs_wave_t *w, uint64_t address, uint32_t rights, unsigned lane) {
+  if (GS_LIKELY(!gs_vm_reader_is_behind(w->env->vm)))
+    return true;
+  gs_wave_fault(w, GS_WAVE_FAULT_MEMORY, address, rights, lane);
+  return false;
+}
+
+static bool lanes_are_up_to_date(gs_wave_t *w, const gs_access_t *a) {
+  const unsigned lane = (unsigned)__builtin_ctzll(a->lanes);
+  return is_up_to_date(w, a->at[lane], a->rights, lane);
+}
+
 static bool range_has(const gs_vm_range_t *range, uint64_t address, uint64_t span, uint32_t rights) {
   return range && address >= range->start && address < range->end && range->end - address >= span &&
          (range->access & rights) == rights;
@@ -127,6 +142,8 @@ static bool place_lanes(gs_wave_t *w, gs_access_t *a, const uint64_t address[GS_
 }
 
 bool gs_resolve_slow(gs_wave_t *w, gs_access_t *a) {
+  if (!lanes_are_up_to_date(w, a))
+    return false;
   if (!place_straight(w, a)) {
     const unsigned step = a->step;
     uint64_t address[GS_LANES];
@@ -164,6 +181,8 @@ bool gs_resolve_lds_slow(gs_wave_t *w, gs_access_t *a) {
 bool gs_resolve_mixed(gs_wave_t *w, gs_access_t *a) {
   const uint64_t lds = (uint64_t)(uintptr_t)w->env->lds;
   const uint64_t lds_bytes = w->env->lds_bytes;
+  if (a->lanes && !lanes_are_up_to_date(w, a))
+    return false;
   a->step = GS_LINEAR_STEP;
   for (uint64_t left = a->lanes; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctzll(left);
@@ -222,10 +241,12 @@ void *gs_resolve_scalar(gs_wave_t *w, uint64_t address, unsigned size, uint32_t 
   const gs_vm_range_t *range = *hint < map->count ? &map->range[*hint] : NULL;
   if (GS_UNLIKELY(!range_has(range, address, size, access)))
     range = gs_vm_find(map, address);
-  if (GS_LIKELY(range_has(range, address, size, access))) {
+  if (GS_LIKELY(range_has(range, address, size, access)) && !gs_range_is_old(w, range)) {
     *hint = (uint32_t)(range - map->range);
     return (void *)(uintptr_t)range_host(range, address);
   }
+  if (!is_up_to_date(w, address, access, GS_LANES))
+    return NULL;
   assert(size <= sizeof w->scalar_copy);
   uint8_t *copy = (uint8_t *)w->scalar_copy;
   uint64_t first = 0;

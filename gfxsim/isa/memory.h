@@ -112,6 +112,12 @@ static inline uint32_t *gs_range_hint(const gs_wave_t *w) {
   return &w->env->vm->hint[w->pc / 8 % GS_VM_HINTS];
 }
 
+/* Whether an address in this range may be taken for the program's own memory by mistake: it lies in a gap of
+ * a snapshot that is not the newest. The slow paths have the instruction repeated then. */
+static inline bool gs_range_is_old(const gs_wave_t *w, const gs_vm_range_t *range) {
+  return GS_UNLIKELY(range->is_gap) && gs_vm_reader_is_behind(w->env->vm);
+}
+
 /* The slow path of gs_resolve: any addresses, also lanes in several mappings. */
 bool gs_resolve_slow(gs_wave_t *w, gs_access_t *a);
 
@@ -140,6 +146,8 @@ GS_SHARED bool gs_resolve_near(gs_wave_t *w, gs_access_t *a) {
       return false;
     *hint = (uint32_t)(range - map->range);
   }
+  if (gs_range_is_old(w, range))
+    return false;
   if (GS_UNLIKELY(a->step != GS_LINEAR_STEP && gs_access_straddles(a)))
     return false;
   const uint64_t delta = (uint64_t)(uintptr_t)range->host - range->start;

@@ -78,18 +78,30 @@ static uint64_t smaller(uint64_t a, uint64_t b) {
   return a < b ? a : b;
 }
 
-/* Stops after the host had no memory behind a mapping: `failed` is one of the `size` bytes at `target` or
- * `source`. */
-static gs_step_t halt_with_lost_memory(gs_sdma_t *sdma, uint64_t failed, uint64_t from, uint64_t to,
-                                       const uint8_t *target, uint64_t size) {
-  const uint64_t offset = failed - (uintptr_t)target;
-  const bool writing = offset < size;
-  sdma->bus.fault = (gs_fault_t){
-      .address = writing ? to + offset : from,
+/* One side of a transfer: its address for the GPU, and in this process. */
+typedef struct side {
+  uint64_t address;
+  uint8_t *host;
+} side_t;
+
+/* Stops after the host had no memory that allowed the access: `failed` is one of the `size` bytes on either
+ * side. */
+static gs_step_t halt_with_lost_memory(gs_sdma_t *sdma, uint64_t failed, side_t from, side_t to,
+                                       uint64_t size) {
+  const bool writing = failed - (uintptr_t)to.host < size;
+  const side_t *side = writing ? &to : &from;
+  const gs_fault_t fault = {
+      .address = side->address + (failed - (uintptr_t)side->host),
       .access = writing ? GS_VM_WRITE : GS_VM_READ,
       .not_present = true,
   };
-  return halt_with_fault(sdma, "memory that the program has freed,");
+  sdma_log(sdma, "memory fault: %s at 0x%" PRIx64 ", %s", writing ? "write" : "read", fault.address,
+           gs_vm_find_mapped(sdma->bus.map, fault.address)
+               ? "which the program has unmapped"
+               : "where the program itself has no memory that allows it");
+  const gs_step_t step = halt(sdma);
+  sdma->config.ops->memory_fault(sdma->config.ops->context, &fault);
+  return step;
 }
 
 /* Copies `bytes` between addresses of the GPU, across mappings. */
@@ -100,14 +112,14 @@ static gs_step_t copy(gs_sdma_t *sdma, uint64_t from, uint64_t to, uint64_t byte
     uint64_t size = smaller(bytes, BLOCK_BYTES);
     uint64_t failed = 0;
     gs_bus_enter(&sdma->bus);
-    const void *source = gs_bus_span(&sdma->bus, from, size, GS_VM_READ, &size);
+    uint8_t *source = gs_bus_span(&sdma->bus, from, size, GS_VM_READ, &size);
     if (!source)
       return halt_with_fault(sdma, "the source of a copy,");
-    void *target = gs_bus_span(&sdma->bus, to, size, GS_VM_WRITE, &size);
+    uint8_t *target = gs_bus_span(&sdma->bus, to, size, GS_VM_WRITE, &size);
     if (!target)
       return halt_with_fault(sdma, "the destination of a copy,");
     if (!gs_bus_move(target, source, size, &failed))
-      return halt_with_lost_memory(sdma, failed, from, to, target, size);
+      return halt_with_lost_memory(sdma, failed, (side_t){from, source}, (side_t){to, target}, size);
     from += size;
     to += size;
     bytes -= size;
@@ -216,11 +228,11 @@ static gs_step_t run_fill(gs_sdma_t *sdma, const uint32_t *command) {
     uint64_t size = smaller(bytes, sizeof pattern);
     uint64_t failed = 0;
     gs_bus_enter(&sdma->bus);
-    void *target = gs_bus_span(&sdma->bus, to, size, GS_VM_WRITE, &size);
+    uint8_t *target = gs_bus_span(&sdma->bus, to, size, GS_VM_WRITE, &size);
     if (!target)
       return halt_with_fault(sdma, "the destination of a fill,");
     if (!gs_bus_move(target, pattern, size, &failed))
-      return halt_with_lost_memory(sdma, failed, 0, to, target, size);
+      return halt_with_lost_memory(sdma, failed, (side_t){0, NULL}, (side_t){to, target}, size);
     to += size;
     bytes -= size;
   }

@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <hsakmt.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -306,6 +307,74 @@ static int scenario_store_to_lost_memory(const machine_t *machine) {
   return expect_fault(machine, "k_store", (uintptr_t)locked, HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
 }
 
+/* A page of the program's with these rights. */
+static void *program_page(int rights) {
+  void *page = mmap(NULL, 4096, rights, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_true(page != MAP_FAILED);
+  return page;
+}
+
+static void *take_away(void *page) {
+  if (!word_becomes(page, 42))
+    return NULL;
+  sleep_ms(20);
+  return mmap(page, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
+
+/* The program unmaps what a wave reads over and over: between check and access, as often as not. */
+static int lose_while_reading(const machine_t *machine, void *page) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, take_away, page))
+    return 8;
+  const int status =
+      expect_fault(machine, "k_reread", (uintptr_t)page, HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
+  return pthread_join(thread, NULL) ? 9 : status;
+}
+
+static int scenario_lost_while_reading(const machine_t *machine) {
+  void *page = program_page(PROT_READ | PROT_WRITE);
+  void *locked = NULL;
+  assert_hsa(hsa_amd_memory_lock(page, 4096, (hsa_agent_t *)(uintptr_t)machine->gpu, 1, &locked));
+  return locked == page ? lose_while_reading(machine, page) : 7;
+}
+
+/* With XNACK kernels have the program's rights, no more. */
+
+static int scenario_xnack_lost_while_reading(const machine_t *machine) {
+  return lose_while_reading(machine, program_page(PROT_READ | PROT_WRITE));
+}
+
+static int scenario_xnack_load_without_rights(const machine_t *machine) {
+  return expect_fault(machine, "k_load", (uintptr_t)program_page(PROT_NONE),
+                      HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
+}
+
+static int scenario_xnack_scalar_load_without_rights(const machine_t *machine) {
+  return expect_fault(machine, "k_scalar_load", (uintptr_t)program_page(PROT_NONE),
+                      HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
+}
+
+static int scenario_xnack_store_to_constant(const machine_t *machine) {
+  void *page = program_page(PROT_READ);
+  hsa_signal_t done = signal_create(1);
+  packet_t load = dispatch_of(machine, load_kernels(machine), "k_load", (uintptr_t)page);
+  load.dispatch.completion_signal = done;
+  submit(queue_create(machine, 64, &(queue_error_t){0}), &load);
+  if (!signal_reached_zero(done))
+    return 9;
+  return expect_fault(machine, "k_store", (uintptr_t)page, HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
+}
+
+static int scenario_xnack_null_pointer(const machine_t *machine) {
+  return expect_fault(machine, "k_store", 8, HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
+}
+
+/* The program's own code, which the GPU can read. */
+static int scenario_xnack_execute_program(const machine_t *machine) {
+  return expect_fault(machine, "k_jump", (uintptr_t)program_page & ~UINT64_C(4095),
+                      HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
+}
+
 /* Memory is a GPU's as long as it is locked, page by page. */
 static int scenario_store_to_unlocked(const machine_t *machine) {
   static uint8_t program[4 * 4096] __attribute__((aligned(4096)));
@@ -444,6 +513,7 @@ static int scenario_fault_without_handler(const machine_t *machine) {
 
 #define INTERRUPTS        "HSA_ENABLE_INTERRUPT=1"
 #define WHOLE_ALLOCATIONS INTERRUPTS " HSA_DISABLE_FRAGMENT_ALLOCATOR=1"
+#define XNACK             INTERRUPTS " HSA_XNACK=1"
 #define TWO_GPUS          INTERRUPTS " GFXSIM_DEVICES=gfx90a,gfx90a"
 
 static const scenario_t scenario_table[] = {
@@ -458,6 +528,13 @@ static const scenario_t scenario_table[] = {
     {"store_behind_a_variable", scenario_store_behind_a_variable, WHOLE_ALLOCATIONS, 0},
     {"store_to_read_only", scenario_store_to_read_only, INTERRUPTS, 0},
     {"store_to_lost_memory", scenario_store_to_lost_memory, INTERRUPTS, 0},
+    {"lost_while_reading", scenario_lost_while_reading, INTERRUPTS, 0},
+    {"xnack_lost_while_reading", scenario_xnack_lost_while_reading, XNACK, 0},
+    {"xnack_load_without_rights", scenario_xnack_load_without_rights, XNACK, 0},
+    {"xnack_scalar_load_without_rights", scenario_xnack_scalar_load_without_rights, XNACK, 0},
+    {"xnack_store_to_constant", scenario_xnack_store_to_constant, XNACK, 0},
+    {"xnack_null_pointer", scenario_xnack_null_pointer, XNACK, 0},
+    {"xnack_execute_program", scenario_xnack_execute_program, XNACK, 0},
     {"store_to_unlocked", scenario_store_to_unlocked, INTERRUPTS, 0},
     {"store_next_to_locked", scenario_store_next_to_locked, INTERRUPTS, 0},
     {"store_to_a_peer", scenario_store_to_a_peer, TWO_GPUS, 0},

@@ -55,6 +55,18 @@ kernel k_load
   s_waitcnt vmcnt(0)
   s_endpgm
 
+// Stores 42 at the address, and then loads from there for ever.
+kernel k_reread
+  s_load_dwordx2 s[2:3], s[0:1], 0x0
+  v_mov_b32 v1, 0
+  v_mov_b32 v2, 42
+  s_waitcnt lgkmcnt(0)
+  global_store_dword v1, v2, s[2:3]
+reread:
+  global_load_dword v3, v1, s[2:3]
+  s_waitcnt vmcnt(0)
+  s_branch reread
+
 // Loads from the address with a scalar load.
 kernel k_scalar_load
   s_load_dwordx2 s[2:3], s[0:1], 0x0

@@ -468,6 +468,47 @@ static void test_map_changes(void **state) {
   bench_free(&b);
 }
 
+/* With XNACK a wave reaches the program's memory where nothing is mapped. When something has been mapped
+ * since the snapshot in use, no lane may be served before the wave has the newest. */
+static void test_gaps(void **state) {
+  static uint32_t word;
+  static uint8_t page[MODEL_PAGE];
+  const uint64_t mapped = UINT64_C(0x700000000);
+  uint32_t *const in_page = (uint32_t *)(void *)page;
+  isa_wave_t *t = isa_new(state, ISA_PART);
+  assert_int_equal(gs_vm_share_host(t->vm, true), 0);
+  (void)gs_vm_reader_enter(&t->reader);
+  gs_set_exec(&t->w, 3);
+  for (unsigned lane = 0; lane < 2; lane++) {
+    isa_set_u64(&t->v[2], lane, (uintptr_t)&word);
+    t->v[4].u32[lane] = 5;
+  }
+  isa_set_s64(t, 4, (uintptr_t)&word);
+  word = 1;
+  in_page[0] = 100;
+  assert_int_equal(isa_run(t, "global_atomic_add v[2:3], v4, off"), GS_WAVE_RUNNING);
+  assert_int_equal(word, 11);
+
+  const gs_vm_range_t range = {
+      .start = mapped, .end = mapped + MODEL_PAGE, .host = page, .access = GS_VM_READ | GS_VM_WRITE};
+  assert_int_equal(gs_vm_map(t->vm, &range), 0);
+  isa_set_u64(&t->v[2], 1, mapped);
+  static const char *const texts[] = {"global_atomic_add v[2:3], v4, off", "flat_atomic_add v[2:3], v4",
+                                      "global_load_dword v6, v[2:3], off", "s_load_dword s6, s[4:5], 0x0"};
+  for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++) {
+    assert_int_equal(isa_run(t, texts[i]), GS_WAVE_FAULTED);
+    assert_int_equal(t->w.fault.kind, GS_WAVE_FAULT_MEMORY);
+    assert_int_not_equal(t->w.fault.access, 0);
+  }
+  assert_int_equal(word, 11);
+  assert_int_equal(in_page[0], 100);
+  (void)gs_vm_reader_enter(&t->reader);
+  assert_int_equal(isa_run(t, texts[0]), GS_WAVE_RUNNING);
+  assert_int_equal(word, 16);
+  assert_int_equal(in_page[0], 105);
+  isa_free(t);
+}
+
 /* ---- Concurrency ---- */
 
 enum { ROUNDS = 300 };
@@ -524,11 +565,17 @@ static void test_races(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      isa_part_test(test_loads_and_stores), cmocka_unit_test(test_accumulation_registers),
-      isa_part_test(test_overlap),          isa_part_test(test_offset_limits),
-      isa_part_test(test_address_wrap),     isa_part_test(test_last_lane_wins),
-      isa_part_test(test_loads_to_lds),     isa_part_test(test_faults),
-      isa_part_test(test_scratch_faults),   isa_part_test(test_map_changes),
+      isa_part_test(test_loads_and_stores),
+      cmocka_unit_test(test_accumulation_registers),
+      isa_part_test(test_overlap),
+      isa_part_test(test_offset_limits),
+      isa_part_test(test_address_wrap),
+      isa_part_test(test_last_lane_wins),
+      isa_part_test(test_loads_to_lds),
+      isa_part_test(test_faults),
+      isa_part_test(test_scratch_faults),
+      isa_part_test(test_map_changes),
+      isa_part_test(test_gaps),
       cmocka_unit_test(test_races),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -131,7 +132,7 @@ static int scenario_cu_mask_limits_residency(const machine_t *machine) {
   return signal_reached_zero(done) && s->shared[0] == 3 && hsa_shut_down() == HSA_STATUS_SUCCESS ? 0 : 5;
 }
 
-/* Peer copies: only with access. */
+/* Copies: only with access. */
 
 static _Atomic uint64_t fault_address;
 
@@ -142,19 +143,65 @@ static hsa_status_t on_system_event(const hsa_amd_event_t *event, void *data) {
   return HSA_STATUS_SUCCESS;
 }
 
+/* Copies a page, which must be a fault. Returns the number of the page where, or 0. */
+static uint64_t faulting_copy(void *to, hsa_agent_t to_agent, const void *from, hsa_agent_t from_agent) {
+  assert_hsa(hsa_amd_register_system_event_handler(on_system_event, NULL));
+  hsa_signal_t done = signal_create(1);
+  assert_hsa(hsa_amd_memory_async_copy(to, to_agent, from, from_agent, 4096, 0, NULL, done));
+  for (int waited = 0; waited < 5000 && !fault_address; waited++)
+    sleep_ms(1);
+  return hsa_signal_load_scacquire(done) == 1 ? fault_address / 4096 : 0;
+}
+
 static int scenario_peer_copy_without_access(const machine_t *machine) {
-  if (machine->gpus != 2 || hsa_amd_register_system_event_handler(on_system_event, NULL))
+  if (machine->gpus != 2)
     return 1;
   uint8_t *a = allocate(machine->vram[0], 1 << 21);
   uint8_t *b = allocate(machine->vram[1], 1 << 21);
-  hsa_signal_t done = signal_create(1);
-  assert_hsa(hsa_amd_memory_async_copy(b, machine->gpu[1], a, machine->gpu[0], 4096, 0, NULL, done));
-  for (int waited = 0; waited < 5000 && !fault_address; waited++)
-    sleep_ms(1);
-  const uint64_t page = fault_address / 4096;
-  return (page == (uintptr_t)a / 4096 || page == (uintptr_t)b / 4096) && hsa_signal_load_scacquire(done) == 1
-             ? 0
-             : 2;
+  const uint64_t page = faulting_copy(b, machine->gpu[1], a, machine->gpu[0]);
+  return page == (uintptr_t)a / 4096 || page == (uintptr_t)b / 4096 ? 0 : 2;
+}
+
+/* A page of the program's with these rights. */
+static void *program_page(int rights) {
+  void *page = mmap(NULL, 4096, rights, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_true(page != MAP_FAILED);
+  return page;
+}
+
+/* The program's memory, which nobody locked or pinned: with XNACK the GPU reaches it. */
+static int scenario_copy_of_program_memory(const machine_t *machine) {
+  enum { BYTES = 3000001 };
+  uint8_t *from = malloc(BYTES);
+  uint8_t *to = malloc(BYTES);
+  uint8_t *device = allocate(machine->vram[0], BYTES);
+  assert_non_null(from);
+  assert_non_null(to);
+  fill_pattern(from, BYTES, 4);
+  copy(device, machine->gpu[0], from, machine->cpu, BYTES);
+  copy(to, machine->cpu, device, machine->gpu[0], BYTES);
+  const bool same = memcmp(from, to, BYTES) == 0;
+  free(to);
+  free(from);
+  return same && !hsa_shut_down() ? 0 : 1;
+}
+
+static int scenario_copy_of_program_memory_without_xnack(const machine_t *machine) {
+  uint8_t *page = program_page(PROT_READ | PROT_WRITE);
+  void *device = allocate(machine->vram[0], 4096);
+  return faulting_copy(device, machine->gpu[0], page, machine->cpu) == (uintptr_t)page / 4096 ? 0 : 1;
+}
+
+static int scenario_copy_without_rights(const machine_t *machine) {
+  uint8_t *page = program_page(PROT_NONE);
+  void *device = allocate(machine->vram[0], 4096);
+  return faulting_copy(device, machine->gpu[0], page, machine->cpu) == (uintptr_t)page / 4096 ? 0 : 1;
+}
+
+static int scenario_copy_to_constant(const machine_t *machine) {
+  uint8_t *page = program_page(PROT_READ);
+  void *device = allocate(machine->vram[0], 4096);
+  return faulting_copy(page, machine->cpu, device, machine->gpu[0]) == (uintptr_t)page / 4096 ? 0 : 1;
 }
 
 static int scenario_peer_copy_with_access(const machine_t *machine) {
@@ -494,8 +541,8 @@ static bool names_a_file_left_behind(const char *path) {
   return found;
 }
 
-/* What is killed now leaves nothing: memory is of the process alone, and so is what its descriptors name. (Not asked of
- * ThreadSanitizer, whose shadow memory is a file.) */
+/* What is killed now leaves nothing: memory is of the process alone, and so is what its descriptors name.
+ * (Not asked of ThreadSanitizer, whose shadow memory is a file.) */
 static int scenario_nothing_is_left_behind(const machine_t *machine) {
   start_spinning(machine);
   if (names_a_file_left_behind("/proc/self/maps"))
@@ -564,6 +611,7 @@ static int scenario_forked_child_submits(const machine_t *machine) {
 }
 
 static const char two_gpus[] = "GFXSIM_DEVICES=gfx90a,gfx906 HSA_ENABLE_INTERRUPT=1";
+static const char with_xnack[] = "HSA_XNACK=1 HSA_ENABLE_INTERRUPT=1";
 
 static const scenario_t scenario_table[] = {
     {"cu_mask", scenario_cu_mask, NULL, 0},
@@ -571,6 +619,11 @@ static const scenario_t scenario_table[] = {
     {"cu_mask_limits_residency", scenario_cu_mask_limits_residency, NULL, 0},
     {"peer_copy_without_access", scenario_peer_copy_without_access, two_gpus, 0},
     {"peer_copy_with_access", scenario_peer_copy_with_access, two_gpus, 0},
+    {"copy_of_program_memory", scenario_copy_of_program_memory, "HSA_XNACK=1", 0},
+    {"copy_of_program_memory_without_xnack", scenario_copy_of_program_memory_without_xnack,
+     "HSA_ENABLE_INTERRUPT=1", 0},
+    {"copy_without_rights", scenario_copy_without_rights, with_xnack, 0},
+    {"copy_to_constant", scenario_copy_to_constant, with_xnack, 0},
     {"memory_sizes", scenario_memory_sizes, "GFXSIM_DEVICES=gfx90a,gfx90a,gfx906:256M", 0},
     {"visible_devices", scenario_visible_devices,
      "GFXSIM_DEVICES=gfx900,gfx906,gfx908 ROCR_VISIBLE_DEVICES=2,0", 0},

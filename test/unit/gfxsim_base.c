@@ -159,6 +159,9 @@ static void test_vm_shares_the_host(void **state) {
     gs_vm_reader_leave(&reader);
     map(vm, here + 4, here + 9, bytes, GS_VM_WRITE);
     assert_int_equal(look(&reader)->count, 5);
+    assert_false(gs_vm_reader_is_behind(&reader));
+    map(vm, here + 4, here + 9, bytes, GS_VM_WRITE);
+    assert_true(gs_vm_reader_is_behind(&reader));
     gs_vm_reader_leave(&reader);
     assert_int_equal(gs_vm_unmap(vm, (here + 4) * PAGE, (here + 6) * PAGE), 0);
     assert_int_equal(look(&reader)->count, 5);
