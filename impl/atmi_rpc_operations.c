@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -148,9 +149,17 @@ static void seek(atmi_rpc_server_t *server, atmi_rpc_port_t *port, atmi_rpc_lane
       (uint64_t)(long)(stream ? fseek(stream, (long)lane->words[1], (int)(uint32_t)lane->words[2]) : EOF);
 }
 
+/* ungetc is for input. Where the last operation was output, glibc 2.36 damages its heap, so that one is ended
+ * first; where that cannot be done, nothing is pushed back. */
+static bool can_unget(FILE *stream) {
+  return __freadable(stream) && (!__fwriting(stream) || !fseek(stream, 0, SEEK_CUR));
+}
+
 static void unget(atmi_rpc_server_t *server, atmi_rpc_port_t *port, atmi_rpc_lane_t *lane) {
   (void)port;
   FILE *stream = find_stream(server, lane->words[1]);
+  if (stream && !can_unget(stream))
+    stream = NULL;
   lane->words[0] = (uint64_t)(long)(stream ? ungetc((int)(uint32_t)lane->words[0], stream) : EOF);
 }
 

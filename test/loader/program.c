@@ -8,7 +8,7 @@
 #if VERSION == 17
 enum { WRITE_STREAM = 4, OPEN = 5, CLOSE = 6, MALLOC = 7, FREE = 8 };
 #else
-enum { WRITE_STREAM = 4, OPEN = 8, CLOSE = 9, MALLOC = 10, FREE = 11, ABORT = 13 };
+enum { WRITE_STREAM = 4, READ_STREAM = 6, OPEN = 8, CLOSE = 9, MALLOC = 10, FREE = 11, ABORT = 13 };
 #endif
 enum { EXIT = 1, WRITE_STDOUT = 2, WRITE_STDERR = 3, INCREMENT = 0x8001, STREAM = 0x8003, UNKNOWN = 999 };
 
@@ -208,6 +208,20 @@ static int run(int argc, char **argv, char **envp) {
 #if VERSION == 18
   if (equal(what, "abort"))
     say("before\n"), end_with(ABORT, 0);
+#endif
+#if VERSION == 18
+  if (equal(what, "read")) {
+    say("before\n");
+    rpc_port_t port = rpc_open(READ_STREAM);
+    uint64_t *words = rpc_send_begin(&port);
+    words[0] = 1;
+    words[1] = 1; /* of standard input */
+    rpc_send_end(&port);
+    rpc_receive(&port); /* a byte at most */
+    int read = (int)rpc_receive(&port)[0];
+    rpc_close(&port);
+    return 40 + read;
+  }
 #endif
   if (equal(what, "trap"))
     __builtin_trap();

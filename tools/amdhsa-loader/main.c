@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STATUS_FAILED = 1, STATUS_TIMEOUT = 124 };
+enum { STATUS_FAILED = 1, STATUS_TIMEOUT = 124, SECONDS_TO_SPEAK = 2 };
 
 /* ---- the image ---- */
 
@@ -55,6 +56,8 @@ typedef struct watch {
   sigset_t signals;
   double time_limit;
   loader_state_t state;
+  int number; /* of the signal; 0: the time is over */
+  sem_t said; /* the last words */
 } watch_t;
 
 /* Waits for a signal; 0 when the time is over. */
@@ -79,24 +82,40 @@ static int wait_for_signal(const watch_t *watch) {
   }
 }
 
-/* The GPU may be busy for good, so nothing of it is released: the process just ends, after its output. */
-static void *watch(void *data) {
+/* What was printed so far, and why there is no more. */
+static void *last_words(void *data) {
   watch_t *watched = data;
-  int number = wait_for_signal(watched);
   const char *kernel = atomic_load(&watched->state.running);
   fflush(stdout);
-  if (!number)
+  if (!watched->number)
     fprintf(stderr, "amdhsa-loader: the program was ended after %g seconds%s%s\n", watched->time_limit,
             *kernel ? ", in kernel " : "", kernel);
   else
-    fprintf(stderr, "amdhsa-loader: ended by a signal: %s%s%s\n", strsignal(number),
+    fprintf(stderr, "amdhsa-loader: ended by a signal: %s%s%s\n", strsignal(watched->number),
             *kernel ? ", in kernel " : "", kernel);
   fflush(stderr);
-  if (!number)
+  sem_post(&watched->said);
+  return NULL;
+}
+
+/* Another thread speaks, since nobody may read what it writes, or a thread that waits for a reader may have
+ * the stream's lock. The GPU may be busy for good, so nothing of it is released: the process just ends. */
+static void *watch(void *data) {
+  watch_t *watched = data;
+  pthread_t speaker;
+  struct timespec end;
+  watched->number = wait_for_signal(watched);
+  sem_init(&watched->said, 0, 0);
+  clock_gettime(CLOCK_REALTIME, &end);
+  end.tv_sec += SECONDS_TO_SPEAK;
+  if (!pthread_create(&speaker, NULL, last_words, watched))
+    while (sem_timedwait(&watched->said, &end) && errno == EINTR)
+      ;
+  if (!watched->number)
     _exit(STATUS_TIMEOUT);
-  signal(number, SIG_DFL);
+  signal(watched->number, SIG_DFL);
   pthread_sigmask(SIG_UNBLOCK, &watched->signals, NULL);
-  raise(number);
+  raise(watched->number);
   _exit(STATUS_FAILED);
 }
 
