@@ -70,16 +70,21 @@ static char *slot_of(const atmi_rpc_server_t *server, const atmi_rpc_port_t *por
 }
 
 /* Whether the packet is ours. Acquire: what the device wrote before it gave the packet away is seen. */
-static bool owns(const atmi_rpc_server_t *server, const atmi_rpc_port_t *port) {
+static bool owns_packet(const atmi_rpc_server_t *server, size_t index) {
   /* Only the last bit: a mailbox with any other value must not look as if it changed all the time. */
-  return (atomic_load_explicit(&server->inbox[port - server->ports], memory_order_acquire) & 1) != port->out;
+  return (atomic_load_explicit(&server->inbox[index], memory_order_acquire) & 1) != server->given[index];
+}
+
+static bool owns(const atmi_rpc_server_t *server, const atmi_rpc_port_t *port) {
+  return owns_packet(server, (size_t)(port - server->ports));
 }
 
 /* Release: the device sees the answer before it sees that the packet is its own. */
 static void give_back(const atmi_rpc_server_t *server, atmi_rpc_port_t *port) {
-  port->out ^= 1;
+  size_t index = (size_t)(port - server->ports);
+  server->given[index] ^= 1;
   port->received = false;
-  atomic_store_explicit(&server->outbox[port - server->ports], port->out, memory_order_release);
+  atomic_store_explicit(&server->outbox[index], server->given[index], memory_order_release);
 }
 
 /* The next lane of the call from `lane` on, or the number of lanes. */
@@ -263,9 +268,8 @@ static bool do_step(atmi_rpc_server_t *server, atmi_rpc_port_t *port) {
   return done;
 }
 
+/* A port whose packet is ours. */
 static bool serve_port(atmi_rpc_server_t *server, atmi_rpc_port_t *port) {
-  if (!owns(server, port))
-    return false;
   if (!port->operation && !begin_call(server, port))
     return false;
   const char *before = port->step;
@@ -281,7 +285,8 @@ static bool serve_port(atmi_rpc_server_t *server, atmi_rpc_port_t *port) {
 bool atmi_rpc_server_poll(atmi_rpc_server_t *server) {
   bool worked = false;
   for (uint32_t i = 0; i < server->port_count; i++)
-    worked = serve_port(server, &server->ports[i]) || worked;
+    if (owns_packet(server, i))
+      worked = serve_port(server, &server->ports[i]) || worked;
   if (server->ending == ATMI_RPC_GOES_ON)
     return worked;
   /* What other waves had asked for before is done; nothing more will come of this call. */
@@ -327,7 +332,8 @@ atmi_status_t atmi_rpc_server_init(const char *where, void *buffer, uint32_t por
                                 .packet_bytes = atmi_rpc_packet_bytes(lanes),
                                 .host = *host};
   server->ports = calloc(ports, sizeof *server->ports);
-  if (!server->ports)
+  server->given = calloc(ports, sizeof *server->given);
+  if (!server->ports || !server->given)
     return atmi_fail(ATMI_NO_MEMORY, where, "cannot serve requests of device code: out of host memory");
   return ATMI_OK;
 }
@@ -340,6 +346,7 @@ void atmi_rpc_server_fini(atmi_rpc_server_t *server) {
     free(lanes);
   }
   free(server->ports);
+  free(server->given);
   atmi_rpc_files_fini(&server->files);
   *server = (atmi_rpc_server_t){0};
 }

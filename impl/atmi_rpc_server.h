@@ -48,7 +48,6 @@ typedef struct atmi_rpc_port {
   uint64_t at, longest;                  /* byte string: position, and length of the longest lane's */
   uint16_t opcode;
   bool received; /* the last step was a receive: the packet has not been given back yet */
-  uint32_t out;  /* what our mailbox holds; kept here because the device could change it there */
 } atmi_rpc_port_t;
 
 typedef struct atmi_rpc_server {
@@ -59,6 +58,9 @@ typedef struct atmi_rpc_server {
   char *packets;
   size_t packet_bytes;
   atmi_rpc_port_t *ports;
+  /* What our mailboxes hold, since the device could change it there. Apart from the ports, so that a look at
+   * all of them touches little memory. */
+  uint32_t *given;
   atmi_rpc_host_t host;
   atmi_rpc_files_t files;
   uint64_t stored_bytes; /* of byte strings in all ports */
