@@ -15,6 +15,8 @@
 enum {
   SPINS = 200, /* looks before the first sleep: a few microseconds */
   LOOKS_PER_YIELD = 16,
+  SLOW_YIELD_NS = 50 * 1000,
+  MODEST_WAITS = 100,
   LONGEST_SPIN_NS = 300 * 1000,
   SHORTEST_SLEEP_NS = 20 * 1000,
   LONGEST_IDLE_SLEEP_NS = 100 * 1000,
@@ -41,6 +43,7 @@ typedef struct patience {
   unsigned looks;
   uint64_t since;    /* ns, valid once the spinning is over */
   uint64_t expected; /* ns: twice as long as it took lately until there was a packet again */
+  unsigned modesty;  /* so many waits are made without spinning for that */
 } patience_t;
 
 static uint64_t now_ns(void) {
@@ -92,6 +95,14 @@ static void wait_for_memory(patience_t *patience) {
     sleep_ns(clamp(waited / 16, SHORTEST_SLEEP_NS, LONGEST_WAIT_SLEEP_NS));
 }
 
+/* Lets others have the processor. If they took it for long, they need it more than the spinning does; and
+ * Linux has a thread that slept run sooner than one that yielded. */
+static void offer_processor(patience_t *patience, uint64_t now) {
+  sched_yield();
+  if (now_ns() - now > SLOW_YIELD_NS)
+    patience->modesty = MODEST_WAITS;
+}
+
 /* A program that comes back soon, between two of its copies perhaps, finds the thread looking; and one that
  * takes longer loses a sixty-fourth of that time at most. */
 static void wait_for_work(gs_queue_t *queue, patience_t *patience) {
@@ -99,14 +110,16 @@ static void wait_for_work(gs_queue_t *queue, patience_t *patience) {
   if (spin(patience, &waited))
     return;
   const uint64_t expected = patience->expected;
-  if (waited < smaller(expected, LONGEST_SPIN_NS) && patience->looks % LOOKS_PER_YIELD)
-    relax();
-  else if (waited < smaller(expected, LONGEST_SPIN_NS))
-    sched_yield(); /* others may need the processor more */
-  else if (waited < clamp(expected, PARK_AFTER_NS, LONGEST_PARK_AFTER_NS))
+  if (waited < smaller(expected, LONGEST_SPIN_NS) && !patience->modesty) {
+    if (patience->looks % LOOKS_PER_YIELD)
+      relax();
+    else
+      offer_processor(patience, patience->since + waited);
+  } else if (waited < clamp(expected, PARK_AFTER_NS, LONGEST_PARK_AFTER_NS)) {
     sleep_ns(clamp(waited / (waited < expected ? 64 : 4), SHORTEST_SLEEP_NS, LONGEST_IDLE_SLEEP_NS));
-  else
+  } else {
     gs_poller_park(queue->config.poller, &queue->parked);
+  }
 }
 
 /* The wait is over. */
@@ -114,7 +127,8 @@ static void learn(patience_t *patience) {
   const uint64_t waited = patience->since ? now_ns() - patience->since : 0;
   const uint64_t expected = waited < LONGEST_PARK_AFTER_NS ? 2 * waited : 0;
   /* One packet that came sooner says little about the next. */
-  *patience = (patience_t){.expected = larger(expected, patience->expected / 2)};
+  *patience = (patience_t){.expected = larger(expected, patience->expected / 2),
+                           .modesty = patience->modesty ? patience->modesty - 1 : 0};
 }
 
 static bool queue_pending(const void *owner) {
