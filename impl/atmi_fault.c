@@ -191,6 +191,16 @@ static void describe_distance(uint64_t into, uint64_t bytes, const char *what, c
              "mapped?");
 }
 
+/* Whether HSA_XNACK=1 could give the device all of the host's memory: one GPU that cannot switch prevents it.
+ */
+static bool can_switch_xnack(const atmi_device_t *device) {
+  const atmi_machine_t *machine = device->machine;
+  for (uint32_t i = 0; i < machine->device_count; i++)
+    if (!atmi_target_id_can_switch_xnack(&machine->devices[i]->properties.target))
+      return false;
+  return device->properties.target.xnack == ATMI_FEATURE_OFF;
+}
+
 /* A pointer of the host that found its way into a kernel. */
 static bool describe_host_address(atmi_device_t *device, const void *address, char *text, size_t size) {
   char byte, name[256], variable[300] = "";
@@ -200,7 +210,7 @@ static bool describe_host_address(atmi_device_t *device, const void *address, ch
     snprintf(variable, sizeof variable, " (variable %s)", name);
   const char *advice = "map what the pointer points to";
   if (atomic_load_explicit(&device->machine->unified, memory_order_relaxed))
-    advice = device->properties.target.xnack == ATMI_FEATURE_OFF
+    advice = can_switch_xnack(device)
                  ? "the program requires unified shared memory, for which this device needs XNACK: set "
                    "HSA_XNACK=1, "
                    "or use memory of omp_target_alloc or llvm_omp_target_alloc_shared"

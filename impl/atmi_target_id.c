@@ -55,6 +55,14 @@ static bool parse_feature(const char **text, const char *name, atmi_feature_t *f
   return true;
 }
 
+bool atmi_target_id_can_switch_xnack(const atmi_target_id_t *device) {
+  static const char *const processors_that_can[] = {"gfx90a", "gfx940", "gfx941", "gfx942"};
+  for (size_t i = 0; i < sizeof processors_that_can / sizeof *processors_that_can; i++)
+    if (!strcmp(device->processor, processors_that_can[i]))
+      return true;
+  return false;
+}
+
 atmi_status_t atmi_target_id_parse(const char *text, atmi_target_id_t *id) {
   const char *triple = "amdgcn-amd-amdhsa--";
   if (!strncmp(text, triple, strlen(triple)))

@@ -42,6 +42,10 @@ ATMI_MUST_CHECK atmi_status_t atmi_target_id_from_elf(const atmi_elf_identity_t 
  * off is in that state on the device. An image built without regard to a feature runs either way. */
 atmi_mismatch_t atmi_target_id_match(const atmi_target_id_t *image, const atmi_target_id_t *device);
 
+/* Whether the driver lets each process switch xnack (HSA_XNACK), if all GPUs of the machine can do that; the
+ * state of others was decided when the driver was loaded. From amdkfd (kfd_process_xnack_mode). */
+bool atmi_target_id_can_switch_xnack(const atmi_target_id_t *device);
+
 /* "gfx90a:sramecc+:xnack-": what -march takes. */
 void atmi_target_id_format(const atmi_target_id_t *id, char text[ATMI_TARGET_ID_TEXT]);
 

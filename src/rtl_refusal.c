@@ -52,8 +52,9 @@ void rtl_refusal_explain(const atmi_target_id_t *image, const atmi_target_id_t *
   rtl_refusal_reason(image, device, reason, sizeof reason);
   snprintf(text, size, "the image is for %s, the device is %s: %s; build with -march=%s%s", of_image,
            of_device, reason, device->processor,
-           atmi_target_id_match(image, device) == ATMI_MISMATCH_XNACK
-               ? ", or switch xnack with HSA_XNACK where the GPU can"
+           atmi_target_id_match(image, device) == ATMI_MISMATCH_XNACK &&
+                   atmi_target_id_can_switch_xnack(device)
+               ? ", or switch xnack with HSA_XNACK"
                : "");
 }
 
@@ -99,8 +100,10 @@ static void add_device(block_t *block, size_t number, const rtl_refusal_device_t
   }
 }
 
-/* Whether switching xnack would make an image run. */
+/* Whether switching xnack, where that is possible, would make an image run. */
 static bool wants_xnack(const atmi_target_id_t *images, size_t count, const atmi_target_id_t *device) {
+  if (!atmi_target_id_can_switch_xnack(device))
+    return false;
   for (size_t i = 0; i < count; i++)
     if (atmi_target_id_match(&images[i], device) == ATMI_MISMATCH_XNACK &&
         images[i].xnack == ATMI_FEATURE_ON && device->xnack == ATMI_FEATURE_OFF)

@@ -66,9 +66,19 @@ static void a_unified_pointer(void **state) {
   SAYS(given.store_name, "requires unified shared memory", "HSA_XNACK=1");
 }
 
+/* Next to a GPU that cannot switch xnack, no GPU can. */
+static void a_unified_pointer_in_vain(void **state) {
+  (void)state;
+  assert_int_equal(rtl.init_requires(OMP_REQ_UNIFIED_SHARED_MEMORY), 0);
+  store_fails((uintptr_t)&array[3]);
+  SAYS(given.store_name, "requires unified shared memory", "does not have", "use memory of omp_target_alloc");
+  assert_null(strstr(said, "HSA_XNACK"));
+}
+
 static void unified_shared_memory_gets_advice(void **state) {
   (void)state;
   in_child(a_unified_pointer, NO_VARIABLES);
+  in_child(a_unified_pointer_in_vain, (const char *const[]){"GFXSIM_DEVICES", "gfx90a,gfx906", NULL});
 }
 
 static void behind_an_allocation(void **state) {

@@ -213,7 +213,10 @@ static void put_barrier(hsa_queue_t *queue, hsa_signal_t done) {
   uint64_t index = hsa_queue_add_write_index_relaxed(queue, 1);
   hsa_barrier_and_packet_t *packet =
       (hsa_barrier_and_packet_t *)queue->base_address + (index & (queue->size - 1));
-  *packet = (hsa_barrier_and_packet_t){.header = HSA_PACKET_TYPE_INVALID, .completion_signal = done};
+  /* All but the header, which stays invalid until the rest is there. */
+  const hsa_barrier_and_packet_t filled = {.completion_signal = done};
+  memcpy((char *)packet + sizeof packet->header, (const char *)&filled + sizeof packet->header,
+         sizeof filled - sizeof packet->header);
   __atomic_store_n(&packet->header, (uint16_t)HSA_PACKET_TYPE_BARRIER_AND, __ATOMIC_RELEASE);
   hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
 }

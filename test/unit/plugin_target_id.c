@@ -143,6 +143,12 @@ static void explains_a_mismatch_with_both_names(void **state) {
   assert_non_null(strstr(text, "gfx90a:xnack+"));
   assert_non_null(strstr(text, "xnack is on in the image and off on the device"));
   assert_non_null(strstr(text, "HSA_XNACK"));
+  image = (atmi_target_id_t){"gfx908", ANY, ON};
+  device = (atmi_target_id_t){"gfx908", ON, OFF};
+  rtl_refusal_explain(&image, &device, text, sizeof text);
+  assert_string_equal(text,
+                      "the image is for gfx908:xnack+, the device is gfx908:sramecc+:xnack-: xnack is on in "
+                      "the image and off on the device; build with -march=gfx908");
 }
 
 /* Two images, one device that neither runs on for different reasons. */
