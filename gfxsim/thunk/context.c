@@ -135,6 +135,12 @@ static int add_gpu(gs_thunk_t *thunk, char *description) {
   return gpu->device ? 0 : -1;
 }
 
+/* The driver's thunk lets GPUs pass for others; ours are what they are. */
+static void report_foreign_options(void) {
+  if (getenv("HSA_OVERRIDE_GFX_VERSION"))
+    gs_log("HSA_OVERRIDE_GFX_VERSION has no effect: GFXSIM_DEVICES says which devices there are");
+}
+
 static int add_gpus(gs_thunk_t *thunk) {
   char list[sizeof thunk->options.devices];
   memcpy(list, thunk->options.devices, sizeof list);
@@ -211,6 +217,7 @@ gs_thunk_t *gs_thunk_create(void) {
   if (!thunk)
     return NULL;
   gs_options_load(&thunk->options);
+  report_foreign_options();
   if (add_gpus(thunk))
     goto failed;
   thunk->shared = shared_create();
@@ -388,9 +395,16 @@ GS_EXPORT HSAKMT_STATUS hsaKmtSetXNACKMode(HSAint32 enable) {
   GS_THUNK_OR_RETURN(thunk);
   const bool on = enable != 0;
   /* One mode for the whole process, so all GPUs must have it (kfd_process.c, kfd_process_xnack_mode). */
-  for (uint32_t i = 0; i < thunk->gpu_count; i++)
-    if (on && !thunk->gpu[i].profile->xnack)
-      return HSAKMT_STATUS_NOT_SUPPORTED;
+  for (uint32_t i = 0; i < thunk->gpu_count; i++) {
+    if (!on || thunk->gpu[i].profile->xnack)
+      continue;
+    /* ROCr goes on without a word. */
+    gs_log(
+        "HSA_XNACK=1 has no effect: GPU %u (%s) has no XNACK that a process can choose, as all devices must; "
+        "kernels reach no unmapped memory of the program",
+        i, thunk->gpu[i].profile->name);
+    return HSAKMT_STATUS_NOT_SUPPORTED;
+  }
   for (uint32_t i = 0; i < thunk->gpu_count; i++)
     if (gs_vm_share_host(gs_device_vm(thunk->gpu[i].device), on))
       return HSAKMT_STATUS_NO_MEMORY;
