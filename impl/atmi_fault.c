@@ -92,7 +92,7 @@ static void describe_suspects(const suspects_t *suspects, char *text, size_t siz
   }
   uint32_t behind = suspects->count ? suspects->list[0].running.behind : 0;
   if (!kernels)
-    snprintf(text, size, "while no kernel of this program was running");
+    snprintf(text, size, "while no kernel of this program was running, but maybe a copy");
   else if (kernels > 1)
     snprintf(text, size, "while one of these was running: %s", names);
   else if (suspects->count > 1)

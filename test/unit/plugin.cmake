@@ -59,7 +59,8 @@ plugin_image_test(host_abi/libomptargets plugin_host_abi ${all_libomptargets})
 set(device_environment LD_LIBRARY_PATH=$<TARGET_FILE_DIR:hsakmt> TSAN_OPTIONS=${below_rocr_tsan}
     LSAN_OPTIONS=suppressions=${here}/lsan.supp:print_suppressions=0)
 plugin_image_test(abi/libomptarget18 plugin_abi18 $<TARGET_FILE:omptarget.rtl.amdgpu> ${images}/runtime18)
-set_tests_properties(unit/plugin/abi/libomptarget18 PROPERTIES ENVIRONMENT "${device_environment}")
+set_tests_properties(unit/plugin/abi/libomptarget18 PROPERTIES
+                     ENVIRONMENT "${device_environment};GFXSIM_DEVICES=gfx90a,gfx90a")
 foreach(mode calls older fault trap threads timeline)
   plugin_image_test(abi/${mode} plugin_abi ${mode} $<TARGET_FILE:omptarget.rtl.amdgpu> ${images}/program-16-gfx90a
                     ${images}/program-16-O2)

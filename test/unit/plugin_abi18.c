@@ -23,14 +23,9 @@ static struct {
   X(number_of_devices)                                                                                       \
   X(is_valid_binary)                                                                                         \
   X(set_device_offset)                                                                                       \
-  X(init_requires)                                                                                           \
-  X(init_device)                                                                                             \
-  X(use_auto_zero_copy)                                                                                      \
-  X(load_binary)                                                                                             \
-  X(get_function)                                                                                            \
-  X(get_global)                                                                                              \
-  X(launch_kernel)                                                                                           \
-  X(data_alloc) X(data_delete) X(data_retrieve) X(data_submit) X(unregister_lib) X(initialize_record_replay)
+  X(init_device_info) X(init_async_info) X(init_requires) X(init_device) X(use_auto_zero_copy)               \
+      X(load_binary) X(get_function) X(get_global) X(launch_kernel) X(data_alloc) X(data_delete)             \
+          X(data_retrieve) X(data_submit) X(unregister_lib) X(initialize_record_replay)
 
 static struct {
 #define DECLARE(name) __typeof__(__tgt_rtl_##name) *name;
@@ -202,6 +197,25 @@ static void look_ups_find_what_is_there(void **state) {
   assert_non_null(strstr(text, "cannot find kernel no_such_kernel"));
 }
 
+/* Interop counts devices as OpenMP does. */
+static void interop_takes_openmp_s_number(void **state) {
+  (void)state;
+  const char *error;
+  char text[512];
+  __tgt_device_info first = {NULL, NULL}, second = {NULL, NULL};
+  __tgt_async_info *queue = NULL;
+  assert_int_equal(rtl.init_device_info(OFFSET, &first, &error), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.init_async_info(OFFSET, &queue), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.init_device_info(OFFSET + 1, &second, &error), OFFLOAD_SUCCESS);
+  assert_ptr_not_equal(first.Device, second.Device);
+  test_capture_begin();
+  int64_t before = rtl.init_device_info(OFFSET - 1, &second, &error);
+  int64_t after = rtl.init_async_info(OFFSET + 2, &queue);
+  test_capture_end(text, sizeof text);
+  assert_int_equal((int32_t)before, OFFLOAD_FAIL);
+  assert_int_equal((int32_t)after, OFFLOAD_FAIL);
+}
+
 static void recording_is_refused(void **state) {
   (void)state;
   uint64_t offset = 0;
@@ -244,6 +258,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(the_runtime_is_told_about_its_device),
       cmocka_unit_test(launches_have_three_dimensions),
       cmocka_unit_test(look_ups_find_what_is_there),
+      cmocka_unit_test(interop_takes_openmp_s_number),
       cmocka_unit_test(recording_is_refused),
       cmocka_unit_test(a_bad_image_fails_to_load),
   };
