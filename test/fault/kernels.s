@@ -1,24 +1,7 @@
 // Kernels that go wrong, each in one way, and a few that do not. The kernel argument is one address.
 // s[0:1] = kernel arguments, v0 = work-item id.
 .amdgcn_target "amdgcn-amd-amdhsa--gfx90a"
-.text
-
-.macro kernel name, private=0, vgprs=8
-.rodata
-.p2align 6
-.amdhsa_kernel \name
-  .amdhsa_user_sgpr_kernarg_segment_ptr 1
-  .amdhsa_next_free_vgpr \vgprs
-  .amdhsa_next_free_sgpr 16
-  .amdhsa_accum_offset 8
-  .amdhsa_private_segment_fixed_size \private
-.end_amdhsa_kernel
-.text
-.globl \name
-.p2align 8
-.type \name,@function
-\name:
-.endm
+.include "kernel.inc"
 
 kernel k_nothing
   s_endpgm

@@ -22,6 +22,31 @@ enum {
   MODEL_PRIVATE_BYTES = 512, /* of each lane */
 };
 
+/* Loads and stores of one item per lane, by the names that they have behind `flat_`, `global_`, `scratch_`
+ * and `buffer_`. */
+typedef struct model_row {
+  const char *name;
+  unsigned bytes;
+  bool store;
+  bool is_signed;
+  int half; /* -1, or which half of the register */
+} model_row_t;
+
+MODEL_UNUSED static const model_row_t model_rows[] = {
+    {"load_ubyte", 1, false, false, -1},    {"load_sbyte", 1, false, true, -1},
+    {"load_ushort", 2, false, false, -1},   {"load_sshort", 2, false, true, -1},
+    {"load_dword", 4, false, false, -1},    {"load_dwordx2", 8, false, false, -1},
+    {"load_dwordx3", 12, false, false, -1}, {"load_dwordx4", 16, false, false, -1},
+    {"load_ubyte_d16", 1, false, false, 0}, {"load_ubyte_d16_hi", 1, false, false, 1},
+    {"load_sbyte_d16", 1, false, true, 0},  {"load_sbyte_d16_hi", 1, false, true, 1},
+    {"load_short_d16", 2, false, false, 0}, {"load_short_d16_hi", 2, false, false, 1},
+    {"store_byte", 1, true, false, 0},      {"store_byte_d16_hi", 1, true, false, 1},
+    {"store_short", 2, true, false, 0},     {"store_short_d16_hi", 2, true, false, 1},
+    {"store_dword", 4, true, false, 0},     {"store_dwordx2", 8, true, false, 0},
+    {"store_dwordx3", 12, true, false, 0},  {"store_dwordx4", 16, true, false, 0},
+};
+enum { MODEL_ROWS = sizeof model_rows / sizeof *model_rows };
+
 typedef enum model_space { SPACE_GLOBAL, SPACE_PRIVATE, SPACE_SHARED, SPACE_PIECES } model_space_t;
 
 /* A copy of everything that instructions can change, and changes it as they should. */

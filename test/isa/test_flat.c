@@ -4,29 +4,6 @@
 
 #include <pthread.h>
 
-typedef struct row {
-  const char *name;
-  unsigned bytes;
-  bool store;
-  bool is_signed;
-  int half; /* -1, or which half of the register */
-} row_t;
-
-static const row_t rows[] = {
-    {"load_ubyte", 1, false, false, -1},    {"load_sbyte", 1, false, true, -1},
-    {"load_ushort", 2, false, false, -1},   {"load_sshort", 2, false, true, -1},
-    {"load_dword", 4, false, false, -1},    {"load_dwordx2", 8, false, false, -1},
-    {"load_dwordx3", 12, false, false, -1}, {"load_dwordx4", 16, false, false, -1},
-    {"load_ubyte_d16", 1, false, false, 0}, {"load_ubyte_d16_hi", 1, false, false, 1},
-    {"load_sbyte_d16", 1, false, true, 0},  {"load_sbyte_d16_hi", 1, false, true, 1},
-    {"load_short_d16", 2, false, false, 0}, {"load_short_d16_hi", 2, false, false, 1},
-    {"store_byte", 1, true, false, 0},      {"store_byte_d16_hi", 1, true, false, 1},
-    {"store_short", 2, true, false, 0},     {"store_short_d16_hi", 2, true, false, 1},
-    {"store_dword", 4, true, false, 0},     {"store_dwordx2", 8, true, false, 0},
-    {"store_dwordx3", 12, true, false, 0},  {"store_dwordx4", 16, true, false, 0},
-};
-enum { ROWS = sizeof rows / sizeof *rows };
-
 /* How an address is given: v[2:3] or v2 hold it, s[4:5] or s4 the base. */
 typedef enum form {
   FORM_FLAT,
@@ -52,7 +29,7 @@ static const struct {
 enum { TEXT = 96 };
 
 /* The instruction with data in v[10:13], or a[10:13]. */
-static void write_text(char text[TEXT], const row_t *row, form_t form, bool acc) {
+static void write_text(char text[TEXT], const model_row_t *row, form_t form, bool acc) {
   static const char *const data[2][4] = {{"v10", "v[10:11]", "v[10:12]", "v[10:13]"},
                                          {"a10", "a[10:11]", "a[10:12]", "a[10:13]"}};
   char operands[48];
@@ -84,7 +61,7 @@ static void set_addresses(isa_wave_t *t, form_t form, const model_lane_t lane[GS
 }
 
 /* What register `i` of the data is after a load. */
-static uint32_t loaded(model_t *m, const row_t *row, model_lane_t lane, unsigned l, unsigned i,
+static uint32_t loaded(model_t *m, const model_row_t *row, model_lane_t lane, unsigned l, unsigned i,
                        uint32_t old) {
   const unsigned count = row->bytes < 4 ? row->bytes : 4;
   uint32_t value = (uint32_t)model_get(m, lane, l, row->bytes, 4 * i, count);
@@ -97,8 +74,8 @@ static uint32_t loaded(model_t *m, const row_t *row, model_lane_t lane, unsigned
   return value;
 }
 
-static void check(model_bench_t *b, const row_t *row, const char *text, const model_lane_t lane[GS_LANES],
-                  unsigned data) {
+static void check(model_bench_t *b, const model_row_t *row, const char *text,
+                  const model_lane_t lane[GS_LANES], unsigned data) {
   isa_wave_t *t = b->t;
   const uint64_t exec = gs_exec(&t->w);
   const unsigned registers = (row->bytes + 3) / 4;
@@ -139,7 +116,7 @@ static const uint32_t rooms[] = {[SPACE_GLOBAL] = 0x8000,
                                  [SPACE_SHARED] = 2048 + 32,
                                  [SPACE_PIECES] = 2 * MODEL_PAGE};
 
-static void run_cases(model_bench_t *b, const row_t *row, form_t form, bool acc) {
+static void run_cases(model_bench_t *b, const model_row_t *row, form_t form, bool acc) {
   char text[TEXT];
   write_text(text, row, form, acc);
   for (unsigned space = 0; space < CASES; space++) {
@@ -166,12 +143,12 @@ static void run_cases(model_bench_t *b, const row_t *row, form_t form, bool acc)
 }
 
 static void prepare(void **state, gs_target_t target, bool acc) {
-  static char texts[ROWS * FORMS][TEXT];
-  static const char *pointers[ROWS * FORMS];
+  static char texts[MODEL_ROWS * FORMS][TEXT];
+  static const char *pointers[MODEL_ROWS * FORMS];
   unsigned n = 0;
-  for (unsigned r = 0; r < ROWS; r++)
+  for (unsigned r = 0; r < MODEL_ROWS; r++)
     for (unsigned f = 0; f < FORMS; f++, n++) {
-      write_text(texts[n], &rows[r], (form_t)f, acc);
+      write_text(texts[n], &model_rows[r], (form_t)f, acc);
       pointers[n] = texts[n];
     }
   isa_prepare(state, target, pointers, sizeof *pointers, n);
@@ -180,18 +157,18 @@ static void prepare(void **state, gs_target_t target, bool acc) {
 static void test_loads_and_stores(void **state) {
   prepare(state, ISA_PART, false);
   model_bench_t b = bench_new(state, ISA_PART);
-  for (unsigned r = 0; r < ROWS; r++)
+  for (unsigned r = 0; r < MODEL_ROWS; r++)
     for (unsigned f = 0; f < FORMS; f++)
-      run_cases(&b, &rows[r], (form_t)f, false);
+      run_cases(&b, &model_rows[r], (form_t)f, false);
   bench_free(&b);
 }
 
 static void test_accumulation_registers(void **state) {
   prepare(state, GS_GFX90A, true);
   model_bench_t b = bench_new(state, GS_GFX90A);
-  for (unsigned r = 0; r < ROWS; r++)
+  for (unsigned r = 0; r < MODEL_ROWS; r++)
     for (unsigned f = 0; f < FORMS; f++)
-      run_cases(&b, &rows[r], (form_t)f, true);
+      run_cases(&b, &model_rows[r], (form_t)f, true);
   bench_free(&b);
 }
 

@@ -3,28 +3,7 @@
  * control, faults. Not here: atomics (test_atomics.c), typed data (test_mtbuf.c). */
 #include "memory_model.h"
 
-typedef struct row {
-  const char *name;
-  unsigned bytes;
-  bool store;
-  bool is_signed;
-  int half; /* -1, or which half of the register */
-} row_t;
-
-static const row_t rows[] = {
-    {"load_ubyte", 1, false, false, -1},    {"load_sbyte", 1, false, true, -1},
-    {"load_ushort", 2, false, false, -1},   {"load_sshort", 2, false, true, -1},
-    {"load_dword", 4, false, false, -1},    {"load_dwordx2", 8, false, false, -1},
-    {"load_dwordx3", 12, false, false, -1}, {"load_dwordx4", 16, false, false, -1},
-    {"load_ubyte_d16", 1, false, false, 0}, {"load_ubyte_d16_hi", 1, false, false, 1},
-    {"load_sbyte_d16", 1, false, true, 0},  {"load_sbyte_d16_hi", 1, false, true, 1},
-    {"load_short_d16", 2, false, false, 0}, {"load_short_d16_hi", 2, false, false, 1},
-    {"store_byte", 1, true, false, 0},      {"store_byte_d16_hi", 1, true, false, 1},
-    {"store_short", 2, true, false, 0},     {"store_short_d16_hi", 2, true, false, 1},
-    {"store_dword", 4, true, false, 0},     {"store_dwordx2", 8, true, false, 0},
-    {"store_dwordx3", 12, true, false, 0},  {"store_dwordx4", 16, true, false, 0},
-};
-enum { ROWS = sizeof rows / sizeof *rows, TEXT = 96 };
+enum { TEXT = 96 };
 
 /* A buffer resource. */
 typedef struct resource {
@@ -52,7 +31,7 @@ enum { RESOURCES = sizeof resources / sizeof *resources };
 enum { OFFEN = 1, IDXEN = 2, FORMS = 4 };
 
 /* vaddr in v2 or v[2:3], resource in s[4:7], soffset in s8, data in v[10:13]. */
-static void write_text(char text[TEXT], const row_t *row, unsigned form, bool acc) {
+static void write_text(char text[TEXT], const model_row_t *row, unsigned form, bool acc) {
   static const char *const data[2][4] = {{"v10", "v[10:11]", "v[10:12]", "v[10:13]"},
                                          {"a10", "a[10:11]", "a[10:12]", "a[10:13]"}};
   static const char *const address[FORMS] = {"off", "v2", "v2", "v[2:3]"};
@@ -106,8 +85,8 @@ static uint64_t lane_get(model_t *m, const isa_wave_t *t, const resource_t *r, u
   return value;
 }
 
-static uint32_t loaded(model_t *m, const row_t *row, const isa_wave_t *t, const resource_t *r, unsigned form,
-                       unsigned l, unsigned i, uint32_t old) {
+static uint32_t loaded(model_t *m, const model_row_t *row, const isa_wave_t *t, const resource_t *r,
+                       unsigned form, unsigned l, unsigned i, uint32_t old) {
   const unsigned count = row->bytes < 4 ? row->bytes : 4;
   uint32_t value = (uint32_t)lane_get(m, t, r, form, l, 4 * i, count);
   if (row->is_signed && value >> (8 * count - 1))
@@ -119,8 +98,8 @@ static uint32_t loaded(model_t *m, const row_t *row, const isa_wave_t *t, const 
   return value;
 }
 
-static void check(model_bench_t *b, const row_t *row, const resource_t *r, unsigned form, const char *text,
-                  bool acc) {
+static void check(model_bench_t *b, const model_row_t *row, const resource_t *r, unsigned form,
+                  const char *text, bool acc) {
   char what[2 * TEXT];
   isa_wave_t *t = b->t;
   const uint64_t exec = gs_exec(&t->w);
@@ -167,16 +146,16 @@ static void set_addresses(model_bench_t *b, const resource_t *r, unsigned form, 
 }
 
 static void run_rows(void **state, gs_target_t target, bool acc) {
-  static char texts[ROWS * FORMS][TEXT];
-  static const char *pointers[ROWS * FORMS];
-  for (unsigned i = 0; i < ROWS * FORMS; i++) {
-    write_text(texts[i], &rows[i / FORMS], i % FORMS, acc);
+  static char texts[MODEL_ROWS * FORMS][TEXT];
+  static const char *pointers[MODEL_ROWS * FORMS];
+  for (unsigned i = 0; i < MODEL_ROWS * FORMS; i++) {
+    write_text(texts[i], &model_rows[i / FORMS], i % FORMS, acc);
     pointers[i] = texts[i];
   }
-  isa_prepare(state, target, pointers, sizeof *pointers, ROWS * FORMS);
+  isa_prepare(state, target, pointers, sizeof *pointers, MODEL_ROWS * FORMS);
   model_bench_t b = bench_new(state, target);
   const unsigned part = (unsigned)__builtin_ctz(b.t->env.target);
-  for (unsigned i = 0; i < ROWS * FORMS; i++)
+  for (unsigned i = 0; i < MODEL_ROWS * FORMS; i++)
     for (unsigned r = 0; r < RESOURCES; r++)
       for (unsigned k = 0; k < MODEL_MASKS; k++) {
         if (resources[r].swizzle && resources[r].add_tid && (i % FORMS & IDXEN))
@@ -186,7 +165,7 @@ static void run_rows(void **state, gs_target_t target, bool acc) {
         /* The parts together go through all ways to spread the lanes with all masks. */
         set_addresses(&b, &resources[r], i % FORMS, (part + i + r + k) % VARIANTS);
         gs_set_exec(&b.t->w, model_masks[k]);
-        check(&b, &rows[i / FORMS], &resources[r], i % FORMS, texts[i], acc);
+        check(&b, &model_rows[i / FORMS], &resources[r], i % FORMS, texts[i], acc);
       }
   bench_free(&b);
 }

@@ -1,23 +1,7 @@
 // Kernels that look at the machine. The kernel argument is one address.
 // s[0:1] = kernel arguments, s2 = workgroup id, v0 = work-item id.
 .amdgcn_target "amdgcn-amd-amdhsa--gfx90a"
-.text
-
-.macro kernel name
-.rodata
-.p2align 6
-.amdhsa_kernel \name
-  .amdhsa_user_sgpr_kernarg_segment_ptr 1
-  .amdhsa_next_free_vgpr 8
-  .amdhsa_next_free_sgpr 16
-  .amdhsa_accum_offset 8
-.end_amdhsa_kernel
-.text
-.globl \name
-.p2align 8
-.type \name,@function
-\name:
-.endm
+.include "kernel.inc"
 
 // Stores 42 at the address.
 kernel k_store
