@@ -66,7 +66,7 @@ static const atmi_env_row_t table[] = {
      "smaller copies go through recycled pinned buffers; for others the user's pages are locked"},
     {"LIBOMPTARGET_AMDGPU_STREAM_BUSYWAIT", ATMI_ENV_INTEGER, FIELD(busy_wait_us), 0, 0, INT32_MAX,
      "microseconds", "nextgen 17-18 (default 2000000)",
-     "how long a waiting host thread spins before it sleeps"},
+     "how long a waiting host thread spins before it sleeps, on top of some tenths of a ms"},
     {"LIBOMPTARGET_AMDGPU_RPC_VERSION", ATMI_ENV_INTEGER, FIELD(rpc_version), 0, 0, 18, "", "none",
      "17 or 18: protocol in which device code calls its host, if the plugin takes it for the wrong one; 0: "
      "as "
