@@ -3,16 +3,27 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { FIRST_SEGMENT = 32 };
 
 void atmi_pool_init(atmi_pool_t *pool, size_t object_bytes, atmi_pool_make_t make,
                     atmi_pool_destroy_t destroy, void *context) {
-  *pool = (atmi_pool_t){.object_bytes = (object_bytes + 15) & ~(size_t)15,
+  *pool = (atmi_pool_t){.object_bytes = (object_bytes + ATMI_POOL_ALIGNMENT - 1) / ATMI_POOL_ALIGNMENT *
+                                        ATMI_POOL_ALIGNMENT,
                         .make = make,
                         .destroy = destroy,
                         .context = context};
   pthread_mutex_init(&pool->growing, NULL);
+}
+
+static char *make_segment(size_t bytes) {
+  char *memory = aligned_alloc(ATMI_POOL_ALIGNMENT, ATMI_POOL_ALIGNMENT + bytes);
+  return memory ? memset(memory + ATMI_POOL_SKEW, 0, bytes) : NULL;
+}
+
+static void free_segment(char *segment) {
+  free(segment ? segment - ATMI_POOL_SKEW : NULL);
 }
 
 void atmi_pool_fini(atmi_pool_t *pool) {
@@ -24,7 +35,7 @@ void atmi_pool_fini(atmi_pool_t *pool) {
   for (uint32_t i = 0; pool->destroy && i < count; i++)
     pool->destroy(atmi_pool_at(pool, i), pool->context);
   for (size_t i = 0; i < ATMI_POOL_SEGMENTS; i++)
-    free(atomic_load_explicit(&pool->segments[i], memory_order_relaxed));
+    free_segment(atomic_load_explicit(&pool->segments[i], memory_order_relaxed));
   pthread_mutex_destroy(&pool->growing);
   *pool = (atmi_pool_t){0};
 }
@@ -55,7 +66,7 @@ static atmi_status_t make_one(atmi_pool_t *pool, void **object) {
   if (segment >= ATMI_POOL_SEGMENTS)
     return ATMI_NO_MEMORY;
   if (!atomic_load_explicit(&pool->segments[segment], memory_order_relaxed)) {
-    char *memory = calloc((size_t)FIRST_SEGMENT << segment, pool->object_bytes);
+    char *memory = make_segment(pool->object_bytes * FIRST_SEGMENT << segment);
     if (!memory)
       return ATMI_NO_MEMORY;
     atomic_store_explicit(&pool->segments[segment], memory, memory_order_release);

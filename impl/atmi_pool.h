@@ -22,6 +22,10 @@ typedef void (*atmi_pool_destroy_t)(void *object, void *context);
 
 enum { ATMI_POOL_SEGMENTS = 22 }; /* of 32, 64, 128, ... objects */
 
+/* Addresses of objects are this much more than a multiple of the other: no two are on the same cache lines
+ * but for a border, and none can be taken for something aligned. */
+enum { ATMI_POOL_ALIGNMENT = 64, ATMI_POOL_SKEW = 16 };
+
 typedef struct atmi_pool {
   _Atomic uint64_t
       free; /* low half: index + 1 of the first free object; high half: changes with every change */

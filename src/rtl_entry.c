@@ -200,10 +200,20 @@ EXPORT int32_t __tgt_rtl_data_delete(int32_t number, void *memory, int32_t kind)
   return release(number, memory);
 }
 
+/* Completes an operation that was begun on a queue of its own. */
+static int32_t complete(int32_t begun, __tgt_async_info *queue) {
+  int32_t ended = result_of(rtl_queue_synchronize_all(queue));
+  return begun ? begun : ended;
+}
+
 static __attribute__((noinline)) int32_t submit(int32_t number, void *target, const void *host, int64_t size,
                                                 __tgt_async_info *queue) {
   rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "copy to the device");
   atmi_stream_t *stream;
+  if (rtl_queue_is_interop(queue)) {
+    __tgt_async_info own = {NULL};
+    return complete(submit(number, target, host, size, &own), &own);
+  }
   if (!device || !is_size(device, size, "copy to the device") || rtl_queue_stream(device, queue, &stream))
     return OFFLOAD_FAIL;
   return result_of(atmi_transfer_submit(stream, target, host, (size_t)size));
@@ -230,6 +240,10 @@ static __attribute__((noinline)) int32_t retrieve(int32_t number, void *host, co
                                                   int64_t size, __tgt_async_info *queue) {
   rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "copy from the device");
   atmi_stream_t *stream;
+  if (rtl_queue_is_interop(queue)) {
+    __tgt_async_info own = {NULL};
+    return complete(retrieve(number, host, target, size, &own), &own);
+  }
   if (!device || !is_size(device, size, "copy from the device") || rtl_queue_stream(device, queue, &stream))
     return OFFLOAD_FAIL;
   return end_retrieve(stream, atmi_transfer_retrieve(stream, host, target, (size_t)size));
@@ -255,6 +269,8 @@ EXPORT int32_t __tgt_rtl_data_exchange_async(int32_t source_number, void *source
   rtl_device_t *from = rtl_plugin_device(rtl_plugin(), source_number, "copy between devices"),
                *to = rtl_plugin_device(rtl_plugin(), target_number, "copy between devices");
   atmi_stream_t *stream;
+  if (rtl_queue_is_interop(queue))
+    return __tgt_rtl_data_exchange(source_number, source, target_number, target, size);
   if (!from || !to || !is_size(from, size, "copy between devices") || rtl_queue_stream(from, queue, &stream))
     return OFFLOAD_FAIL;
   return result_of(atmi_transfer_exchange(stream, source, to->core, target, (size_t)size));
@@ -297,12 +313,6 @@ EXPORT int32_t __tgt_rtl_data_notify_unmapped(int32_t number, void *host) {
   return OFFLOAD_SUCCESS;
 }
 
-/* Completes an operation that was begun on a queue of its own. */
-static int32_t complete(int32_t begun, __tgt_async_info *queue) {
-  int32_t ended = result_of(rtl_queue_synchronize(queue));
-  return begun ? begun : ended;
-}
-
 EXPORT int32_t __tgt_rtl_data_submit(int32_t number, void *target, void *host, int64_t size) {
   __tgt_async_info queue = {NULL};
   return complete(__tgt_rtl_data_submit_async(number, target, host, size, &queue), &queue);
@@ -338,7 +348,7 @@ static int32_t launch(int32_t number, const void *kernel, const host_abi_launch_
               region->core.owner->device->label);
     return OFFLOAD_FAIL;
   }
-  if (queue)
+  if (queue && !rtl_queue_is_interop(queue))
     return result_of(rtl_launch(rtl_plugin(), device, kernel, request, queue));
   __tgt_async_info own = {NULL};
   return complete(result_of(rtl_launch(rtl_plugin(), device, kernel, request, &own)), &own);
@@ -450,7 +460,7 @@ static __attribute__((noinline)) int32_t record_event(int32_t number, atmi_event
 }
 
 EXPORT int32_t __tgt_rtl_record_event(int32_t number, void *event, __tgt_async_info *queue) {
-  atmi_stream_t *stream = queue ? queue->Queue : NULL;
+  atmi_stream_t *stream = queue ? rtl_queue_held(queue) : NULL;
   if (rtl_plugin_is_usable(rtl_plugin(), number) && atmi_event_record_done(event, stream))
     return OFFLOAD_SUCCESS;
   return record_event(number, event, stream);
@@ -465,7 +475,7 @@ static __attribute__((noinline)) int32_t wait_for_event(int32_t number, atmi_eve
   atmi_status_t status = atmi_event_query(event);
   if (status != ATMI_PENDING)
     return result_of(status);
-  if (!queue)
+  if (!queue || rtl_queue_is_interop(queue))
     return result_of(atmi_event_synchronize(event));
   if (rtl_queue_stream(device, queue, &stream))
     return OFFLOAD_FAIL;

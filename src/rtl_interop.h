@@ -6,8 +6,9 @@
 
 /* The device's object for interop, made on first use. Its Queue is an hsa_queue_t, which OpenMP's additional
  * definitions want for the foreign runtime "hsa": the program may put packets of its own into it. All interop
- * objects of a device share it, since libomptarget gives none back. It lives until the plugin stops, and is
- * not for the entry points that take queues. Thread-safe. Fails, described, with ATMI_NO_MEMORY or ATMI_LOST.
+ * objects of a device share it, since libomptarget gives none back. It lives until the plugin stops. What
+ * entry points that take queues do with this one, they do at once. Thread-safe. Fails, described, with
+ * ATMI_NO_MEMORY or ATMI_LOST.
  */
 ATMI_MUST_CHECK atmi_status_t rtl_interop_queue(rtl_plugin_t *plugin, rtl_device_t *device,
                                                 __tgt_async_info **queue);

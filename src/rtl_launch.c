@@ -4,7 +4,7 @@
 #include "rtl_trace.h"
 
 atmi_status_t rtl_queue_synchronize_all(__tgt_async_info *queue) {
-  atmi_stream_t *stream = queue->Queue;
+  atmi_stream_t *stream = rtl_queue_held(queue);
   if (!stream)
     return ATMI_OK;
   atmi_status_t status = atmi_stream_synchronize(stream);
@@ -14,12 +14,13 @@ atmi_status_t rtl_queue_synchronize_all(__tgt_async_info *queue) {
 }
 
 atmi_status_t rtl_queue_query(__tgt_async_info *queue) {
-  if (!queue->Queue)
+  atmi_stream_t *stream = rtl_queue_held(queue);
+  if (!stream)
     return ATMI_OK;
-  atmi_status_t status = atmi_stream_query(queue->Queue);
+  atmi_status_t status = atmi_stream_query(stream);
   if (status == ATMI_PENDING)
     return status;
-  atmi_stream_put(queue->Queue);
+  atmi_stream_put(stream);
   queue->Queue = NULL;
   return status;
 }

@@ -5,10 +5,25 @@
 #include "atmi_plan.h"
 #include "rtl_plugin.h"
 
-/* The stream of a queue object, made on first use. */
+#include <hsa/amd_hsa_queue.h>
+
+/* The stream of a queue object, or NULL. Queue of an object is NULL, or a stream, which ATMI_POOL_SKEW keeps
+ * from being aligned, or in an interop object an HSA queue, which is the program's and aligned: it is the
+ * beginning of an amd_queue_t. */
+static inline atmi_stream_t *rtl_queue_held(const __tgt_async_info *queue) {
+  _Static_assert(AMD_QUEUE_ALIGN_BYTES >= ATMI_POOL_ALIGNMENT, "told apart by their alignment");
+  return (uintptr_t)queue->Queue % ATMI_POOL_ALIGNMENT ? queue->Queue : NULL;
+}
+
+/* Whether it is an interop object, which cannot hold a stream: what comes with it is to be done at once. */
+static inline bool rtl_queue_is_interop(const __tgt_async_info *queue) {
+  return queue->Queue && !rtl_queue_held(queue);
+}
+
+/* The stream of a queue object that is none for interop, made on first use. */
 ATMI_MUST_CHECK static inline atmi_status_t rtl_queue_stream(rtl_device_t *device, __tgt_async_info *queue,
                                                              atmi_stream_t **stream) {
-  *stream = queue->Queue;
+  *stream = rtl_queue_held(queue);
   if (*stream)
     return ATMI_OK;
   atmi_status_t status = atmi_stream_take(device->core, stream);
@@ -17,18 +32,20 @@ ATMI_MUST_CHECK static inline atmi_status_t rtl_queue_stream(rtl_device_t *devic
   return status;
 }
 
-/* Waits for the queue's operations and takes its stream back; Queue is NULL afterwards whatever happened. */
+/* Waits for the queue's operations and takes its stream back; Queue is NULL afterwards whatever happened, but
+ * for an interop object, which has none. */
 ATMI_MUST_CHECK atmi_status_t rtl_queue_synchronize_all(__tgt_async_info *queue);
 
 ATMI_MUST_CHECK static inline __attribute__((always_inline)) atmi_status_t
 rtl_queue_synchronize(__tgt_async_info *queue) {
-  atmi_stream_t *stream = queue->Queue;
+  atmi_stream_t *stream = rtl_queue_held(queue);
   if (!stream || !atmi_stream_settle(stream))
     return rtl_queue_synchronize_all(queue);
   atmi_stream_put_idle(stream);
   queue->Queue = NULL;
   return ATMI_OK;
 }
+
 /* The same without waiting: ATMI_PENDING leaves the queue as it is. */
 ATMI_MUST_CHECK atmi_status_t rtl_queue_query(__tgt_async_info *queue);
 
@@ -38,26 +55,27 @@ ATMI_MUST_CHECK atmi_status_t rtl_launch(rtl_plugin_t *plugin, rtl_device_t *dev
                                          __tgt_async_info *queue);
 
 /* First half of launching again what was launched before: the stream of the queue, taken from the thread's
- * place if need be. NULL: the general way will find out what is wrong. */
+ * place if need be. NULL: the general way will do, or find out what is wrong. */
 static inline __attribute__((always_inline)) atmi_stream_t *
 rtl_launch_stream(const rtl_plugin_t *plugin, int32_t number, const void *kernel, __tgt_async_info *queue) {
   /* Acquire: whoever sees that devices may be used sees them. */
   if ((uint32_t)number >= atomic_load_explicit(&plugin->plain_count, memory_order_acquire) || !kernel ||
       !queue)
     return NULL;
-  if (!queue->Queue)
-    queue->Queue = atmi_stream_take_own(rtl_plugin_core(plugin, number));
-  return queue->Queue;
+  if (queue->Queue)
+    return rtl_queue_held(queue);
+  return queue->Queue = atmi_stream_take_own(rtl_plugin_core(plugin, number));
 }
 
-/* The same for a copy. */
+/* The same for a copy, which is more often the second of its queue than a launch. */
 static inline __attribute__((always_inline)) atmi_stream_t *
 rtl_copy_stream(const rtl_plugin_t *plugin, int32_t number, __tgt_async_info *queue) {
   if (!rtl_plugin_is_usable(plugin, number))
     return NULL;
-  if (!queue->Queue)
-    queue->Queue = atmi_stream_take_own(rtl_plugin_core(plugin, number));
-  return queue->Queue;
+  atmi_stream_t *stream = rtl_queue_held(queue);
+  if (stream || queue->Queue)
+    return stream;
+  return queue->Queue = atmi_stream_take_own(rtl_plugin_core(plugin, number));
 }
 
 /* Second half: launches if the stream has a plan of it and is idle. False, and nothing has happened,

@@ -246,6 +246,31 @@ static void interop_gives_agent_and_hsa_queue(void **state) {
   hsa_signal_destroy(done);
 }
 
+/* As with any queue object, though its Queue stays what the program was given. */
+static void interop_objects_take_operations(void **state) {
+  (void)state;
+  enum { WORDS = 1000 };
+  static int from[WORDS], to[WORDS];
+  __tgt_async_info *object = NULL;
+  void *event = NULL, *memory = rtl.data_alloc(0, sizeof from, NULL, 0);
+  assert_non_null(memory);
+  for (int i = 0; i < WORDS; i++)
+    from[i] = i * i;
+  assert_int_equal(rtl.init_async_info(0, &object), OFFLOAD_SUCCESS);
+  void *queue = object->Queue;
+  assert_int_equal(rtl.data_submit_async(0, memory, from, sizeof from, object), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.create_event(0, &event), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.record_event(0, event, object), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.wait_event(0, event, object), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_retrieve_async(0, to, memory, sizeof to, object), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.query_async(0, object), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.synchronize(0, object), OFFLOAD_SUCCESS);
+  assert_memory_equal(to, from, sizeof to);
+  assert_ptr_equal(object->Queue, queue);
+  assert_int_equal(rtl.destroy_event(0, event), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_delete(0, memory, 0), OFFLOAD_SUCCESS);
+}
+
 static void hidden_devices_are_no_error(void **state) {
   (void)state;
   static const char *const values[] = {"99", "garbage", "GPU-0", "-1"};
@@ -265,6 +290,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(memory_that_others_pinned_is_copied),
       cmocka_unit_test(hsa_knows_what_we_allocate),
       cmocka_unit_test(interop_gives_agent_and_hsa_queue),
+      cmocka_unit_test(interop_objects_take_operations),
       cmocka_unit_test(many_threads_load_images_at_once),
       cmocka_unit_test(images_for_other_states_are_refused_with_the_reason),
   };
