@@ -509,24 +509,16 @@ EXPORT int32_t __tgt_rtl_destroy_event(int32_t number, void *event) {
 
 /* ---- interop ---- */
 
-/* OpenMP's number of a device as our own: other plugins' devices may come first, of which only libomptarget
- * 18 tells how many they are. A machine with one GPU has no other that could be meant. */
-static int32_t own_number(int64_t number) {
-  const rtl_plugin_t *plugin = rtl_plugin();
-  if (plugin->machine.device_count == 1)
-    return 0;
-  /* 18 passes 32 bits and leaves the others undefined. */
-  return (int32_t)((uint32_t)number - (uint32_t)atomic_load(&plugin->device_offset));
-}
-
 EXPORT int32_t __tgt_rtl_init_async_info(int32_t number, __tgt_async_info **queue) {
-  rtl_device_t *device = rtl_plugin_device(rtl_plugin(), own_number(number), "make an interop queue");
+  rtl_device_t *device =
+      rtl_plugin_device(rtl_plugin(), rtl_interop_number(rtl_plugin(), number), "make an interop queue");
   return device ? result_of(rtl_interop_queue(rtl_plugin(), device, queue)) : OFFLOAD_FAIL;
 }
 
 EXPORT int64_t __tgt_rtl_init_device_info(int64_t number, __tgt_device_info *info, const char **error) {
   *error = NULL;
-  const rtl_device_t *device = rtl_plugin_any_device(rtl_plugin(), own_number(number), "describe a device");
+  const rtl_device_t *device =
+      rtl_plugin_any_device(rtl_plugin(), rtl_interop_number(rtl_plugin(), number), "describe a device");
   if (!device) {
     *error = "no such AMD device";
     return OFFLOAD_FAIL;

@@ -1,7 +1,9 @@
 /* The object for "omp interop". */
 #include "rtl_interop.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { INTEROP_PACKETS = 256 };
 
@@ -46,4 +48,26 @@ void rtl_interop_release(rtl_device_t *device) {
   atmi_queue_fini(&device->interop->queue);
   free(device->interop);
   device->interop = NULL;
+}
+
+/* All devices of all plugins, as libomptarget counts them; 0 if it cannot be asked. */
+static int32_t count_devices_of_openmp(void) {
+  void *symbol = dlsym(RTLD_DEFAULT, "omp_get_num_devices");
+  int (*omp_get_num_devices)(void);
+  if (!symbol)
+    return 0;
+  memcpy(&omp_get_num_devices, &symbol, sizeof symbol);
+  return omp_get_num_devices();
+}
+
+int32_t rtl_interop_number(const rtl_plugin_t *plugin, int64_t number) {
+  /* 18 passes 32 bits and leaves the others undefined. */
+  int32_t given = (int32_t)number, count = (int32_t)plugin->device_count;
+  int32_t offset = atomic_load(&plugin->device_offset);
+  if (count == 1)
+    return 0;
+  if (offset || given < count)
+    return given - offset;
+  int32_t total = count_devices_of_openmp();
+  return total > count && given < total ? given - (total - count) : given;
 }

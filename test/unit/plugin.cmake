@@ -18,6 +18,8 @@ foreach(part abi damage faults growth hsa_failures reports trace)
   target_link_libraries(plugin_${part} PRIVATE plugin_driver)
 endforeach()
 target_link_libraries(plugin_reports PRIVATE hsa-runtime64)
+# For the name that the plugin looks up in libomptarget.
+set_target_properties(plugin_abi PROPERTIES ENABLE_EXPORTS ON)
 target_compile_definitions(plugin_env PRIVATE ENVIRONMENT_DOC="${here}/../../doc/environment.md")
 
 foreach(part ${pure_parts})
