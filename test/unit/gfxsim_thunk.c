@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -543,15 +545,26 @@ static void test_events_wait_for_any_or_all(void **state) {
 typedef struct waiting {
   pthread_t thread;
   HsaEvent *event;
-  _Atomic int *started;
+  _Atomic pid_t id; /* Linux's, once it runs */
   HSAKMT_STATUS status;
 } waiting_t;
 
 static void *wait_on_event(void *data) {
   waiting_t *waiting = data;
-  (*waiting->started)++;
+  waiting->id = (pid_t)syscall(SYS_gettid);
   waiting->status = hsaKmtWaitOnEvent(waiting->event, 10000);
   return NULL;
+}
+
+/* On a busy machine a thread may lose its processor before it comes to wait. */
+static bool is_asleep(const waiting_t *waiting) {
+  char path[64], state = 0;
+  snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)waiting->id);
+  FILE *file = waiting->id ? fopen(path, "r") : NULL;
+  const bool known = file && fscanf(file, "%*d (%*[^)]) %c", &state) == 1;
+  if (file)
+    fclose(file);
+  return known && state == 'S';
 }
 
 /* Signals share events: whoever sleeps on one must wake when it is set. */
@@ -560,15 +573,14 @@ static void test_events_wake_every_waiter(void **state) {
   enum { WAITERS = 4, ROUNDS = 50 };
   for (int round = 0; round < ROUNDS; round++) {
     HsaEvent *event = create_event(HSA_EVENTTYPE_SIGNAL, false);
-    _Atomic int started = 0;
     waiting_t waiting[WAITERS];
     for (int i = 0; i < WAITERS; i++) {
-      waiting[i] = (waiting_t){.event = event, .started = &started};
+      waiting[i] = (waiting_t){.event = event};
       assert_int_equal(pthread_create(&waiting[i].thread, NULL, wait_on_event, &waiting[i]), 0);
     }
-    while (started < WAITERS)
-      sched_yield();
-    usleep(2000);
+    for (int i = 0; i < WAITERS; i++)
+      while (!is_asleep(&waiting[i]))
+        usleep(100);
     if (round % 2)
       assert_ok(hsaKmtSetEvent(event));
     else
