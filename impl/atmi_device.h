@@ -61,6 +61,8 @@ struct atmi_device {
 
   atmi_heap_t hostcall_heap;                   /* guarded by the service, see atmi_hostcall_queue.h */
   struct atmi_hostcall_queue *hostcall_queues; /* guarded by queue_creation */
+  void *allocator; /* state of ockl's allocator, of kernels that call by hostcall; there when a queue is
+                      prepared */
 
   bool ready; /* init went through, fini has something to do */
 

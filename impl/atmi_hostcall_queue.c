@@ -77,6 +77,29 @@ static hsa_status_t acquire(hostcall_queue_t *made, size_t bytes) {
   return status;
 }
 
+/* What the device's queues share: the heap that device memory is cut from, and the state of ockl's allocator,
+ * which kernels of code object 5 are given by a hidden argument. That state begins as zeros, as the variable
+ * does that takes its place in version 4; it has 100872 bytes in ROCm 5.2, and HIP's runtime gives it 128
+ * KiB. */
+static hsa_status_t share(atmi_device_t *device) {
+  enum { ALLOCATOR_BYTES = 128 << 10 };
+  const atmi_heap_source_t memory = {device, allocate_piece, release_piece};
+  if (device->allocator)
+    return HSA_STATUS_SUCCESS;
+  void *state, *zeros = calloc(1, ALLOCATOR_BYTES);
+  if (!zeros)
+    return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  hsa_status_t status = hsa_amd_memory_pool_allocate(device->memory_pool, ALLOCATOR_BYTES, 0, &state);
+  if (status == HSA_STATUS_SUCCESS && (status = hsa_memory_copy(state, zeros, ALLOCATOR_BYTES)))
+    hsa_amd_memory_pool_free(state);
+  free(zeros);
+  if (status != HSA_STATUS_SUCCESS)
+    return status;
+  atmi_heap_init(&memory, &device->hostcall_heap);
+  device->allocator = state;
+  return HSA_STATUS_SUCCESS;
+}
+
 static atmi_status_t make(atmi_queue_t *queue) {
   atmi_device_t *device = queue->device;
   const atmi_rpc_host_t host = {
@@ -89,17 +112,15 @@ static atmi_status_t make(atmi_queue_t *queue) {
   if (!made)
     return atmi_fail(ATMI_NO_MEMORY, device->label, "cannot make a hostcall buffer: out of host memory");
   made->device = device;
-  hsa_status_t status = acquire(made, bytes);
+  hsa_status_t status = share(device);
+  if (status == HSA_STATUS_SUCCESS)
+    status = acquire(made, bytes);
   if (status != HSA_STATUS_SUCCESS) {
     destroy(made);
     return atmi_fail(ATMI_NO_MEMORY, device->label, "cannot make a hostcall buffer of %zu bytes: %s", bytes,
                      atmi_hsa_reason(status));
   }
   memset(made->memory, 0, bytes);
-  if (!device->hostcall_queues) {
-    const atmi_heap_source_t memory = {device, allocate_piece, release_piece};
-    atmi_heap_init(&memory, &device->hostcall_heap);
-  }
   atmi_hostcall_init(device->label, made->memory, packets, made->doorbell.handle, &host, &made->hostcall);
   made->source =
       (atmi_service_source_t){.poll = poll_queue, .settle = settle_queue, .object = &made->hostcall};
@@ -129,4 +150,7 @@ void atmi_hostcall_release(atmi_device_t *device) {
     destroy(made);
   }
   atmi_heap_fini(&device->hostcall_heap);
+  if (device->allocator)
+    hsa_amd_memory_pool_free(device->allocator);
+  device->allocator = NULL;
 }

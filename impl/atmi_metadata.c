@@ -92,6 +92,8 @@ static atmi_status_t add_argument(atmi_kernel_metadata_t *kernel, const atmi_msg
   }
   if (atmi_msgpack_is(value_kind, "hidden_hostcall_buffer") && bytes == sizeof(uint64_t))
     kernel->hostcall_offset = offset;
+  if (atmi_msgpack_is(value_kind, "hidden_heap_v1") && bytes == sizeof(uint64_t))
+    kernel->heap_offset = offset;
   for (size_t i = 0; i < sizeof hidden_kinds / sizeof *hidden_kinds; i++) {
     if (!atmi_msgpack_is(value_kind, hidden_kinds[i].value_kind))
       continue;
@@ -168,6 +170,8 @@ static bool kernel_is_sound(const atmi_kernel_metadata_t *kernel) {
   if (!kernel->name || !kernel->symbol || kernel->explicit_bytes > kernel->kernarg_bytes)
     return false;
   if (kernel->hostcall_offset && kernel->hostcall_offset + sizeof(uint64_t) > kernel->kernarg_bytes)
+    return false;
+  if (kernel->heap_offset && kernel->heap_offset + sizeof(uint64_t) > kernel->kernarg_bytes)
     return false;
   for (uint32_t i = 0; i < kernel->hidden_count; i++)
     if ((uint32_t)kernel->hidden[i].offset + kernel->hidden[i].bytes > kernel->kernarg_bytes)

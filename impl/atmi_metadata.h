@@ -49,6 +49,7 @@ typedef struct atmi_kernel_metadata {
   uint32_t sgpr_count, vgpr_count, agpr_count;
   uint32_t sgpr_spill_count, vgpr_spill_count;
   uint32_t hostcall_offset; /* of the hidden argument for hostcall, which few images really use; 0: none */
+  uint32_t heap_offset;     /* of the one for the state of ockl's allocator (code object 5); 0: none */
   bool dynamic_stack;       /* scratch needs are not known at compile time */
   uint32_t hidden_count;
   atmi_hidden_t hidden[ATMI_HIDDEN_MAX];

@@ -325,6 +325,9 @@ static atmi_status_t make_arguments(atmi_stream_t *stream, const atmi_kernel_t *
   if (kernel->uses_hostcall) {
     void *buffer = atomic_load_explicit(&stream->queue->hostcall_buffer, memory_order_relaxed);
     memcpy((char *)*block + kernel->metadata->hostcall_offset, &buffer, sizeof buffer);
+    if (kernel->metadata->heap_offset)
+      memcpy((char *)*block + kernel->metadata->heap_offset, &stream->device->allocator,
+             sizeof stream->device->allocator);
   }
   return ATMI_OK;
 }
