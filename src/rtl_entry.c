@@ -210,7 +210,7 @@ static __attribute__((noinline)) int32_t submit(int32_t number, void *target, co
                                                 __tgt_async_info *queue) {
   rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "copy to the device");
   atmi_stream_t *stream;
-  if (rtl_queue_is_interop(queue)) {
+  if (rtl_queue_is_missing(queue)) {
     __tgt_async_info own = {NULL};
     return complete(submit(number, target, host, size, &own), &own);
   }
@@ -240,7 +240,7 @@ static __attribute__((noinline)) int32_t retrieve(int32_t number, void *host, co
                                                   int64_t size, __tgt_async_info *queue) {
   rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "copy from the device");
   atmi_stream_t *stream;
-  if (rtl_queue_is_interop(queue)) {
+  if (rtl_queue_is_missing(queue)) {
     __tgt_async_info own = {NULL};
     return complete(retrieve(number, host, target, size, &own), &own);
   }
@@ -269,7 +269,7 @@ EXPORT int32_t __tgt_rtl_data_exchange_async(int32_t source_number, void *source
   rtl_device_t *from = rtl_plugin_device(rtl_plugin(), source_number, "copy between devices"),
                *to = rtl_plugin_device(rtl_plugin(), target_number, "copy between devices");
   atmi_stream_t *stream;
-  if (rtl_queue_is_interop(queue))
+  if (rtl_queue_is_missing(queue))
     return __tgt_rtl_data_exchange(source_number, source, target_number, target, size);
   if (!from || !to || !is_size(from, size, "copy between devices") || rtl_queue_stream(from, queue, &stream))
     return OFFLOAD_FAIL;
@@ -348,7 +348,7 @@ static int32_t launch(int32_t number, const void *kernel, const host_abi_launch_
               region->core.owner->device->label);
     return OFFLOAD_FAIL;
   }
-  if (queue && !rtl_queue_is_interop(queue))
+  if (!rtl_queue_is_missing(queue))
     return result_of(rtl_launch(rtl_plugin(), device, kernel, request, queue));
   __tgt_async_info own = {NULL};
   return complete(result_of(rtl_launch(rtl_plugin(), device, kernel, request, &own)), &own);
@@ -475,7 +475,7 @@ static __attribute__((noinline)) int32_t wait_for_event(int32_t number, atmi_eve
   atmi_status_t status = atmi_event_query(event);
   if (status != ATMI_PENDING)
     return result_of(status);
-  if (!queue || rtl_queue_is_interop(queue))
+  if (rtl_queue_is_missing(queue))
     return result_of(atmi_event_synchronize(event));
   if (rtl_queue_stream(device, queue, &stream))
     return OFFLOAD_FAIL;

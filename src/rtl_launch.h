@@ -15,12 +15,13 @@ static inline atmi_stream_t *rtl_queue_held(const __tgt_async_info *queue) {
   return (uintptr_t)queue->Queue % ATMI_POOL_ALIGNMENT ? queue->Queue : NULL;
 }
 
-/* Whether it is an interop object, which cannot hold a stream: what comes with it is to be done at once. */
-static inline bool rtl_queue_is_interop(const __tgt_async_info *queue) {
-  return queue->Queue && !rtl_queue_held(queue);
+/* Whether there is no queue object that can hold a stream: none at all, or one for interop. What comes with
+ * it is to be done at once. */
+static inline bool rtl_queue_is_missing(const __tgt_async_info *queue) {
+  return !queue || (queue->Queue && !rtl_queue_held(queue));
 }
 
-/* The stream of a queue object that is none for interop, made on first use. */
+/* The stream of a queue object that can hold one, made on first use. */
 ATMI_MUST_CHECK static inline atmi_status_t rtl_queue_stream(rtl_device_t *device, __tgt_async_info *queue,
                                                              atmi_stream_t **stream) {
   *stream = rtl_queue_held(queue);
@@ -70,7 +71,7 @@ rtl_launch_stream(const rtl_plugin_t *plugin, int32_t number, const void *kernel
 /* The same for a copy, which is more often the second of its queue than a launch. */
 static inline __attribute__((always_inline)) atmi_stream_t *
 rtl_copy_stream(const rtl_plugin_t *plugin, int32_t number, __tgt_async_info *queue) {
-  if (!rtl_plugin_is_usable(plugin, number))
+  if (!rtl_plugin_is_usable(plugin, number) || !queue)
     return NULL;
   atmi_stream_t *stream = rtl_queue_held(queue);
   if (stream || queue->Queue)

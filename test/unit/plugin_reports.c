@@ -246,8 +246,8 @@ static void interop_gives_agent_and_hsa_queue(void **state) {
   hsa_signal_destroy(done);
 }
 
-/* As with any queue object, though its Queue stays what the program was given. */
-static void interop_objects_take_operations(void **state) {
+/* As with any queue object, though its Queue stays what the program was given; or without any object. */
+static void operations_need_no_stream(void **state) {
   (void)state;
   enum { WORDS = 1000 };
   static int from[WORDS], to[WORDS];
@@ -267,6 +267,11 @@ static void interop_objects_take_operations(void **state) {
   assert_int_equal(rtl.synchronize(0, object), OFFLOAD_SUCCESS);
   assert_memory_equal(to, from, sizeof to);
   assert_ptr_equal(object->Queue, queue);
+  memset(to, 0, sizeof to);
+  from[1] = -1;
+  assert_int_equal(rtl.data_submit_async(0, memory, from, sizeof from, NULL), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_retrieve_async(0, to, memory, sizeof to, NULL), OFFLOAD_SUCCESS);
+  assert_memory_equal(to, from, sizeof to);
   assert_int_equal(rtl.destroy_event(0, event), OFFLOAD_SUCCESS);
   assert_int_equal(rtl.data_delete(0, memory, 0), OFFLOAD_SUCCESS);
 }
@@ -290,7 +295,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(memory_that_others_pinned_is_copied),
       cmocka_unit_test(hsa_knows_what_we_allocate),
       cmocka_unit_test(interop_gives_agent_and_hsa_queue),
-      cmocka_unit_test(interop_objects_take_operations),
+      cmocka_unit_test(operations_need_no_stream),
       cmocka_unit_test(many_threads_load_images_at_once),
       cmocka_unit_test(images_for_other_states_are_refused_with_the_reason),
   };
