@@ -45,7 +45,8 @@ set(CPACK_DEBIAN_GFXSIM_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_GFXSIM_PACKAGE_RECOMMENDS "omptarget-amdgpu, libhsa-runtime64-1")
 set(CPACK_DEBIAN_GFXSIM_DESCRIPTION "simulated AMD GPUs below ROCr
 Runs programs that use AMD GPUs through ROCr, such as OpenMP offload
-programs or rocminfo, on a machine without a GPU. The machine code is interpreted.")
+programs or rocminfo, on a machine without a GPU. The machine code is
+interpreted.")
 # Debian wants files that an installation by hand does not have.
 set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_BINARY_DIR}/cmake/deb.cmake)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/deb.cmake.in ${PROJECT_BINARY_DIR}/cmake/deb.cmake @ONLY)
