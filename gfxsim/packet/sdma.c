@@ -8,9 +8,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-/* Copies check between blocks whether the address space changed or the queue is being destroyed: whoever frees
- * memory waits for a block, some milliseconds. Smaller ones would keep the C library's memcpy from what it
- * does with copies that the caches do not hold, to write past them. */
+/* Copies check between blocks whether the address space changed or the queue is being destroyed: whoever
+ * frees memory waits for a block, some milliseconds. Smaller ones would keep the C library's memcpy from what
+ * it does with copies that the caches do not hold, to write past them. */
 #define BLOCK_BYTES (UINT64_C(64) << 20)
 
 enum { LINEAR_DWORDS = 7 };
@@ -145,8 +145,8 @@ static linear_t decode_linear(const uint32_t *command) {
                     (uint64_t)(command[1] & 0x3FFFFFFF) + 1};
 }
 
-/* Adds the commands behind this one that go on where it ends: the host cuts large copies into pieces of 4 MiB.
- * Not if one end then reaches into the other, since what is copied depends on the pieces there. */
+/* Adds the commands behind this one that go on where it ends: the host cuts large copies into pieces of 4
+ * MiB. Not if one end then reaches into the other, since what is copied depends on the pieces there. */
 static linear_t join_linear(gs_sdma_t *sdma, const uint32_t *command) {
   linear_t all = decode_linear(command);
   const uint64_t distance = all.from < all.to ? all.to - all.from : all.from - all.to;
@@ -311,8 +311,10 @@ typedef struct command_row {
 } command_row_t;
 
 static const command_row_t command_table[] = {
-    {0, 0, 1, run_nop},        {1, 0, LINEAR_DWORDS, run_copy_linear}, {1, 4, 13, run_copy_rect}, {5, 0, 4, run_fence},
-    {6, 0, 2, run_trap},       {8, 0, 6, run_poll},        {10, 0, 8, run_atomic},    {11, 0, 5, run_fill},
+    {0, 0, 1, run_nop},        {1, 0, LINEAR_DWORDS, run_copy_linear},
+    {1, 4, 13, run_copy_rect}, {5, 0, 4, run_fence},
+    {6, 0, 2, run_trap},       {8, 0, 6, run_poll},
+    {10, 0, 8, run_atomic},    {11, 0, 5, run_fill},
     {13, 2, 3, run_timestamp}, {17, 1, 5, run_nop}, /* cache control of gfx10 and later */
 };
 
