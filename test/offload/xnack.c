@@ -72,7 +72,8 @@ static void follow_pointers(void) {
 
 /* Pages that nobody has touched, constants, and memory that another kernel's results are in. */
 static void touch_first(void) {
-  long *fresh = aligned_alloc(4096, N * sizeof *fresh);
+  enum { PAGE = 4096 };
+  long *fresh = aligned_alloc(PAGE, (N * sizeof *fresh + PAGE - 1) / PAGE * PAGE);
   const char *letters = text;
   int length = 0;
 #pragma omp target teams distribute parallel for
