@@ -114,6 +114,9 @@ static void on_fault(int number, siginfo_t *info, void *context) {
     return;
   }
   guard->address = (uint64_t)(uintptr_t)info->si_addr;
+  /* The jump leaves signals blocked that were not: by a handler of the program's that calls this one, or by
+   * ThreadSanitizer's, which blocks all. */
+  pthread_sigmask(SIG_SETMASK, &((const ucontext_t *)context)->uc_sigmask, NULL);
   siglongjmp(guard->resume, 1);
 }
 
@@ -121,7 +124,7 @@ static void install(void) {
   static const int numbers[2] = {SIGSEGV, SIGBUS};
   for (size_t i = 0; i < 2; i++) {
     struct sigaction action = {.sa_sigaction = on_fault};
-    /* NODEFER: the handler is left by a jump, which would otherwise keep the signal blocked. */
+    /* NODEFER: what a watched store calls may run kernels, which may fault in their turn. */
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
     sigemptyset(&action.sa_mask);
     if (sigaction(numbers[i], &action, &previous[i]))
