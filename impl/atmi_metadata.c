@@ -165,9 +165,12 @@ static atmi_status_t read_kernel_value(atmi_msgpack_t *reader, const atmi_msgpac
   return atmi_msgpack_skip(reader);
 }
 
-/* The argument block must hold what the arguments say, or filling it would write beyond its end. */
+/* The argument block must hold what the arguments say, or filling it would write beyond its end; and launches
+ * divide by the size of a wave. */
 static bool kernel_is_sound(const atmi_kernel_metadata_t *kernel) {
   if (!kernel->name || !kernel->symbol || kernel->explicit_bytes > kernel->kernarg_bytes)
+    return false;
+  if (kernel->wavefront != 32 && kernel->wavefront != 64)
     return false;
   if (kernel->hostcall_offset && kernel->hostcall_offset + sizeof(uint64_t) > kernel->kernarg_bytes)
     return false;

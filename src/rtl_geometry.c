@@ -38,16 +38,19 @@ rtl_geometry_limits_t rtl_geometry_limits(const atmi_device_properties_t *device
       .default_teams = teams < UINT32_MAX ? (uint32_t)teams : UINT32_MAX,
       .team_limit = least(limit_or_none(env->num_teams), limit_or_none(env->team_limit)),
       .thread_limit = limit_or_none(env->teams_thread_limit),
-      .low_trip_threads =
-          is_set(env->min_threads_low_trip) ? (uint32_t)env->min_threads_low_trip : device->wavefront,
+      .low_trip_threads = is_set(env->min_threads_low_trip) ? (uint32_t)env->min_threads_low_trip : 0,
   };
 }
 
+static uint32_t wavefront_of(const rtl_geometry_limits_t *limits, const rtl_geometry_request_t *request) {
+  return request->kernel_wavefront ? request->kernel_wavefront : limits->wavefront;
+}
+
 /* The main thread of a generic region has a wave of its own, which no clause or setting counts. */
-static uint32_t with_main_wave(const rtl_geometry_limits_t *limits, rtl_mode_t mode, uint32_t threads) {
+static uint32_t with_main_wave(uint32_t wavefront, rtl_mode_t mode, uint32_t threads) {
   if (mode != RTL_MODE_GENERIC)
     return threads;
-  return threads < UINT32_MAX - limits->wavefront ? threads + limits->wavefront : UINT32_MAX;
+  return threads < UINT32_MAX - wavefront ? threads + wavefront : UINT32_MAX;
 }
 
 /* As many workers as before, and only the first thread of the wave behind theirs. */
@@ -56,19 +59,19 @@ static uint32_t without_main_companions(uint32_t wavefront, uint32_t threads) {
 }
 
 static uint32_t choose_threads(const rtl_geometry_limits_t *limits, const rtl_geometry_request_t *request) {
-  uint32_t most = limits->max_threads;
+  uint32_t most = limits->max_threads, wavefront = wavefront_of(limits, request);
   if (request->kernel_max_threads)
     most = least(most, request->kernel_max_threads);
   uint32_t threads;
   if (request->thread_limit > 0)
-    threads = with_main_wave(limits, request->mode, (uint32_t)request->thread_limit);
+    threads = with_main_wave(wavefront, request->mode, (uint32_t)request->thread_limit);
   else
     threads = least(request->kernel_min_threads > PREFERRED_THREADS ? request->kernel_min_threads
                                                                     : PREFERRED_THREADS,
-                    with_main_wave(limits, request->mode, limits->thread_limit));
+                    with_main_wave(wavefront, request->mode, limits->thread_limit));
   threads = least(threads, most);
   if (request->lone_main && request->mode == RTL_MODE_GENERIC)
-    threads = without_main_companions(limits->wavefront, threads);
+    threads = without_main_companions(wavefront, threads);
   return threads;
 }
 
@@ -88,8 +91,8 @@ static uint64_t power_of_two_from(uint64_t least_value) {
 static uint64_t spread_loop(const rtl_geometry_limits_t *limits, const rtl_geometry_request_t *request,
                             uint64_t wanted_teams, uint32_t *threads) {
   uint64_t trips = request->tripcount;
-  uint32_t fewest = limits->low_trip_threads > request->kernel_min_threads ? limits->low_trip_threads
-                                                                           : request->kernel_min_threads;
+  uint32_t fewest = limits->low_trip_threads ? limits->low_trip_threads : wavefront_of(limits, request);
+  fewest = fewest > request->kernel_min_threads ? fewest : request->kernel_min_threads;
   fewest = least(fewest, *threads);
   if (request->thread_limit <= 0 && trips < wanted_teams * *threads) {
     if (trips >= wanted_teams * fewest) {

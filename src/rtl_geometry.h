@@ -16,13 +16,13 @@ typedef enum rtl_mode {
 
 /* What holds for all launches on one device; fixed when the device is set up. */
 typedef struct rtl_geometry_limits {
-  uint32_t wavefront;        /* lanes */
+  uint32_t wavefront;        /* lanes, for kernels that do not say what they were compiled for */
   uint32_t max_threads;      /* per team, by the hardware */
   uint32_t max_grid;         /* work-items in all, by the hardware */
   uint32_t default_teams;    /* without num_teams: what the device or the user wants */
   uint32_t team_limit;       /* without num_teams: upper bound by the user; UINT32_MAX if none */
   uint32_t thread_limit;     /* without thread_limit: upper bound by the user; UINT32_MAX if none */
-  uint32_t low_trip_threads; /* fewest threads to which a loop with few iterations is cut */
+  uint32_t low_trip_threads; /* fewest threads to which a loop with few iterations is cut; 0: one wavefront */
 } rtl_geometry_limits_t;
 
 typedef struct rtl_geometry_request {
@@ -33,6 +33,7 @@ typedef struct rtl_geometry_request {
   /* What the kernel was compiled for; 0: not stated. */
   uint32_t kernel_min_threads, kernel_max_threads;
   uint32_t kernel_max_teams;
+  uint32_t kernel_wavefront; /* lanes: some devices run kernels of 32 and of 64 */
   bool lone_main; /* in generic mode the main thread must be the only one in its wave */
 } rtl_geometry_request_t;
 

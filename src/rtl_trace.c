@@ -54,7 +54,7 @@ static void print_info(const rtl_device_t *device, const rtl_kernel_t *kernel,
 }
 
 /* The values that led to the geometry, under the names and in the order of the plugin of LLVM 13. */
-static void print_geometry(const rtl_plugin_t *plugin, const rtl_device_t *device,
+static void print_geometry(const rtl_plugin_t *plugin, const rtl_device_t *device, const rtl_kernel_t *kernel,
                            const host_abi_launch_t *request, const atmi_launch_t *launch) {
   const rtl_geometry_limits_t *limits = &device->limits;
   const atmi_env_t *env = &plugin->env;
@@ -63,7 +63,7 @@ static void print_geometry(const rtl_plugin_t *plugin, const rtl_device_t *devic
     int64_t value;
   } rows[] = {
       {"Max_Teams", limits->default_teams},
-      {"RTLDeviceInfoTy::Warp_Size", limits->wavefront},
+      {"RTLDeviceInfoTy::Warp_Size", kernel->core.metadata->wavefront},
       {"RTLDeviceInfoTy::Max_WG_Size", limits->max_threads},
       {"RTLDeviceInfoTy::Default_WG_Size", CLASSIC_CONST_GROUP},
       {"thread_limit", request->shape.thread_limit},
@@ -86,7 +86,7 @@ void rtl_trace_launch(const rtl_plugin_t *plugin, const rtl_device_t *device, co
                       const host_abi_launch_t *request, const atmi_launch_t *launch) {
   int64_t trace = plugin->env.kernel_trace;
   if (trace & RTL_TRACE_STARTUP)
-    print_geometry(plugin, device, request, launch);
+    print_geometry(plugin, device, kernel, request, launch);
   if (trace)
     print_classic(trace & (RTL_TRACE_STDOUT | RTL_TRACE_TIMING) ? stdout : stderr, trace, device, kernel,
                   request, launch);
