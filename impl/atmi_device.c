@@ -108,7 +108,7 @@ static void init_pools(atmi_device_t *device) {
                                               .what = blocks[i].what};
     atmi_block_pool_init(blocks[i].pool, blocks[i].source);
   }
-  atmi_signal_pool_init(&device->signals, device->label);
+  atmi_signal_pool_init(&device->signals, device->label, &device->lost);
   atmi_stream_pool_init(device);
   atmi_event_pool_init(device);
 }
@@ -166,7 +166,7 @@ void atmi_device_fini(atmi_device_t *device) {
   atmi_hostcall_release(device);
   atmi_pool_fini(&device->streams);
   atmi_pool_fini(&device->events);
-  atmi_pool_fini(&device->signals);
+  atmi_signal_pool_fini(&device->signals);
   atmi_pool_fini(&device->kernarg_blocks);
   atmi_pool_fini(&device->staging_blocks);
   atmi_pool_fini(&device->large_staging_blocks);
@@ -275,7 +275,6 @@ atmi_status_t atmi_device_acquire_first_queue(atmi_device_t *device, atmi_queue_
 
 void atmi_device_abandon(atmi_device_t *device) {
   atomic_store(&device->lost, true);
-  atmi_stream_pool_abandon(device);
   atmi_signal_pool_abandon(&device->signals);
 }
 

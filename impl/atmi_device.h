@@ -49,7 +49,8 @@ struct atmi_device {
   atmi_device_properties_t properties;
 
   atmi_memory_t memory;
-  atmi_pool_t signals, streams, events;
+  atmi_signal_pool_t signals;
+  atmi_pool_t streams, events;
   atmi_stream_place_t idle_streams[1 << ATMI_DEVICE_PLACES_LOG2]; /* by thread; see atmi_stream_take */
   atmi_pool_t kernarg_blocks, staging_blocks, large_staging_blocks;
   atmi_block_source_t kernarg_source, staging_source, large_staging_source;

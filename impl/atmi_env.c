@@ -64,9 +64,10 @@ static const atmi_env_row_t table[] = {
     {"LIBOMPTARGET_AMDGPU_MAX_ASYNC_COPY_BYTES", ATMI_ENV_INTEGER, FIELD(max_staged_bytes), 1 << 20, 0,
      1 << 30, "bytes", "nextgen 16-18",
      "smaller copies go through recycled pinned buffers; for others the user's pages are locked"},
-    {"LIBOMPTARGET_AMDGPU_STREAM_BUSYWAIT", ATMI_ENV_INTEGER, FIELD(busy_wait_us), 0, 0, INT32_MAX,
+    {"LIBOMPTARGET_AMDGPU_STREAM_BUSYWAIT", ATMI_ENV_INTEGER, FIELD(busy_wait_us), 1000, 0, INT32_MAX,
      "microseconds", "nextgen 17-18 (default 2000000)",
-     "how long a waiting host thread spins before it sleeps, on top of some tenths of a ms"},
+     "how long a waiting host thread looks itself, giving way to others, before it sleeps until an "
+     "interrupt"},
     {"LIBOMPTARGET_AMDGPU_RPC_VERSION", ATMI_ENV_INTEGER, FIELD(rpc_version), 0, 0, 18, "", "none",
      "17 or 18: protocol in which device code calls its host, if the plugin takes it for the wrong one; 0: "
      "as "

@@ -27,33 +27,13 @@ void atmi_event_put(atmi_event_t *event) {
     sched_yield();
 }
 
-/* Whether bytes that the device has retrieved are still to be moved to the user's memory by the host. No
- * signal tells when: another stream that waits for one could put newer bytes there first, and see them
- * replaced by these. */
-static bool copies_out_later(const atmi_stream_t *stream) {
-  for (uint32_t i = 0; i < stream->duty_count; i++)
-    if (stream->duties[i].kind == ATMI_DUTY_COPY_OUT)
-      return true;
-  return false;
-}
-
 atmi_status_t atmi_event_record(atmi_event_t *event, atmi_stream_t *stream) {
-  if (atmi_event_record_done(event, stream))
-    return ATMI_OK;
   atmi_signal_mark_t mark = 0;
-  if (atmi_stream_settle(stream)) {
-    /* Nothing is left to wait for. */
-  } else if (copies_out_later(stream)) {
-    atmi_status_t status = atmi_stream_synchronize(stream);
-    if (status)
-      return status;
-  } else {
-    atmi_stream_settle_waits(stream);
-    mark = atmi_stream_close_tail(stream);
-  }
+  atmi_status_t status = stream ? atmi_stream_mark(stream, &mark) : ATMI_OK;
   /* Release: who takes the mark sees the signal as this use of it began. */
-  atomic_store_explicit(&event->mark, mark, memory_order_release);
-  return ATMI_OK;
+  if (!status)
+    atomic_store_explicit(&event->mark, mark, memory_order_release);
+  return status;
 }
 
 /* The event's signal with a reference of our own; NULL if the event is complete. */
@@ -84,7 +64,7 @@ atmi_status_t atmi_event_synchronize(atmi_event_t *event) {
   atmi_signal_t *signal = borrow(event);
   if (!signal)
     return ATMI_OK;
-  atmi_status_t status = atmi_signal_wait(signal, 0);
+  atmi_status_t status = atmi_signal_wait(signal, event->device->machine->env->busy_wait_us);
   atmi_signal_unref(signal);
   return status;
 }

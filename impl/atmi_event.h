@@ -46,13 +46,13 @@ static inline bool atmi_event_put_home(atmi_event_t *event) {
 }
 
 /* Marks the present end of a stream of the same device; what the stream does afterwards is not part of the
- * event. NULL: complete. Waits on the host only if the stream waits for another event and has done nothing
- * since, or has retrieved data that the host has yet to move to its place; fails as that does. */
+ * event. NULL: complete. Waits and fails as atmi_stream_mark does. */
 ATMI_MUST_CHECK atmi_status_t atmi_event_record(atmi_event_t *event, atmi_stream_t *stream);
 
-/* The same if the stream is done or NULL, to be tried first. False, and nothing has happened, if not. */
-static inline bool atmi_event_record_done(atmi_event_t *event, const atmi_stream_t *stream) {
-  if (stream && !atmi_stream_is_done(stream))
+/* The same if the stream's operations are complete, or it is NULL, to be tried first. False, and nothing has
+ * happened, if not. */
+static inline bool atmi_event_record_done(atmi_event_t *event, atmi_stream_t *stream) {
+  if (stream && !atmi_stream_settle(stream))
     return false;
   /* Release: who sees that the event is complete sees what the operations wrote, as this thread does. */
   atomic_store_explicit(&event->mark, 0, memory_order_release);

@@ -133,7 +133,6 @@ static void report_queue_error(atmi_queue_t *queue, hsa_status_t status) {
   describe_suspects(&suspects, kernel, sizeof kernel);
   atmi_fail(ATMI_LOST, device->label, "the queue stopped %s: %s%s", kernel, atmi_hsa_reason(status),
             queue_error_advice((hsa_status_t)status));
-  atmi_timeline_flush(device->machine->timeline);
   atmi_device_abandon(device);
 }
 
@@ -307,7 +306,6 @@ static bool take_memory_fault(const atmi_machine_t *machine, const hsa_amd_gpu_m
       continue;
     if (!atmi_device_is_lost(device)) {
       report_memory_fault(device, fault);
-      atmi_timeline_flush(machine->timeline);
       atmi_device_abandon(device);
     }
     return true;

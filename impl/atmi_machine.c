@@ -82,6 +82,16 @@ static hsa_status_t visit_agent(hsa_agent_t agent, void *data) {
   return HSA_STATUS_SUCCESS;
 }
 
+/* Before the devices, which keep it. */
+static void open_timeline(atmi_machine_t *machine) {
+  if (!machine->env->timeline)
+    return;
+  machine->timeline =
+      atmi_timeline_open(machine->env->timeline, machine->timestamp_frequency, atmi_trace_now());
+  if (machine->timeline)
+    hsa_amd_profiling_async_copy_enable(true);
+}
+
 /* Makes a device of every GPU; one that cannot be used has said why and is left out. */
 static atmi_status_t add_devices(atmi_machine_t *machine, const agent_list_t *list) {
   machine->devices = calloc(list->count, sizeof *machine->devices);
@@ -96,6 +106,7 @@ static atmi_status_t add_devices(atmi_machine_t *machine, const agent_list_t *li
       free(device);
       continue;
     }
+    atmi_timeline_name_device(machine->timeline, (int32_t)number, device->label);
     machine->devices[number] = device;
     machine->gpus[number] = list->gpus[i];
     machine->device_count++;
@@ -129,18 +140,8 @@ static atmi_status_t discover(atmi_machine_t *machine) {
     return ATMI_OK;
   }
   hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &machine->timestamp_frequency);
+  open_timeline(machine);
   return add_devices(machine, &list);
-}
-
-static void open_timeline(atmi_machine_t *machine) {
-  if (!machine->env->timeline || !machine->device_count)
-    return;
-  machine->timeline =
-      atmi_timeline_open(machine->env->timeline, machine->timestamp_frequency, atmi_trace_now());
-  for (uint32_t i = 0; i < machine->device_count; i++)
-    atmi_timeline_name_device(machine->timeline, (int32_t)i, machine->devices[i]->label);
-  if (machine->timeline)
-    hsa_amd_profiling_async_copy_enable(true);
 }
 
 atmi_status_t atmi_machine_init(const atmi_env_t *env, atmi_machine_t *machine) {
@@ -165,7 +166,6 @@ atmi_status_t atmi_machine_init(const atmi_env_t *env, atmi_machine_t *machine) 
     atmi_machine_fini(machine);
     return atmi_fail(status, NULL, "cannot look for GPUs: out of host memory");
   }
-  open_timeline(machine);
   if (machine->device_count) {
     hsa = hsa_amd_register_system_event_handler(atmi_fault_on_system_event, machine);
     if (hsa != HSA_STATUS_SUCCESS && env->debug)

@@ -15,9 +15,10 @@ static atmi_allocation_t *no_blocks[1];
 
 void atmi_memory_init(atmi_device_t *device, uint64_t threshold, atmi_memory_t *memory) {
   const uint64_t most = UINT64_C(1) << (ATMI_MEMORY_PAGE_SHIFT + ATMI_MEMORY_CLASSES - 1);
-  *memory =
-      (atmi_memory_t){.device = device, .threshold = threshold < most ? threshold : most, .table = no_blocks};
-  memory->at_once = device->machine->timeline ? 0 : memory->threshold;
+  *memory = (atmi_memory_t){.device = device,
+                            .threshold = threshold < most ? threshold : most,
+                            .timeline = device->machine->timeline,
+                            .table = no_blocks};
 }
 
 /* ---- the table ---- */
@@ -228,33 +229,32 @@ static atmi_status_t release(atmi_memory_t *memory, void *pointer) {
   return ATMI_OK;
 }
 
-static __attribute__((noinline)) atmi_status_t allocate_traced(atmi_memory_t *memory, uint64_t bytes,
-                                                               atmi_memory_kind_t kind, const void *host,
-                                                               void **pointer) {
-  uint64_t begin = atmi_trace_now();
-  atmi_status_t status = allocate(memory, bytes, kind, host, pointer);
-  atmi_trace_host_bytes(memory->device->machine->timeline, "memory",
-                        kind == ATMI_MEMORY_DEVICE ? "allocate device memory" : "allocate host memory", begin,
-                        bytes);
-  return status;
+void atmi_memory_note_allocation(const atmi_memory_t *memory, atmi_memory_kind_t kind, uint64_t begin,
+                                 uint64_t bytes) {
+  atmi_trace_host_bytes(memory->timeline, "memory",
+                        kind == ATMI_MEMORY_DEVICE ? "allocate device memory" : "allocate host memory",
+                        begin ? begin : atmi_trace_now(), bytes);
 }
 
-static __attribute__((noinline)) atmi_status_t release_traced(atmi_memory_t *memory, void *pointer) {
-  uint64_t begin = atmi_trace_now();
-  atmi_status_t status = release(memory, pointer);
-  atmi_trace_host(memory->device->machine->timeline, "memory", "free memory", begin);
-  return status;
+void atmi_memory_note_release(const atmi_memory_t *memory, uint64_t begin) {
+  atmi_trace_host(memory->timeline, "memory", "free memory", begin ? begin : atmi_trace_now());
 }
 
 atmi_status_t atmi_memory_allocate_for(atmi_memory_t *memory, uint64_t bytes, atmi_memory_kind_t kind,
                                        const void *host, void **pointer) {
-  if (memory->device->machine->timeline)
-    return allocate_traced(memory, bytes, kind, host, pointer);
-  return allocate(memory, bytes, kind, host, pointer);
+  uint64_t begin = memory->timeline ? atmi_trace_now() : 0;
+  atmi_status_t status = allocate(memory, bytes, kind, host, pointer);
+  if (begin)
+    atmi_memory_note_allocation(memory, kind, begin, bytes);
+  return status;
 }
 
 atmi_status_t atmi_memory_free(atmi_memory_t *memory, void *pointer) {
-  return memory->device->machine->timeline ? release_traced(memory, pointer) : release(memory, pointer);
+  uint64_t begin = memory->timeline ? atmi_trace_now() : 0;
+  atmi_status_t status = release(memory, pointer);
+  if (begin)
+    atmi_memory_note_release(memory, begin);
+  return status;
 }
 
 bool atmi_memory_nearest(atmi_memory_t *memory, uint64_t address, atmi_allocation_t *allocation) {

@@ -43,7 +43,7 @@ typedef struct atmi_variable {
 typedef struct atmi_memory {
   atmi_device_t *device;
   uint64_t threshold; /* largest size that is cached */
-  uint64_t at_once;   /* the same; 0 with a timeline, which only the general ways know */
+  struct atmi_timeline *timeline; /* the machine's */
   atmi_spin_t lock;   /* held for table and cache only, never across a call of HSA */
   /* Live and cached blocks, by pointer: open addressing with linear probing, at most half full. */
   atmi_allocation_t **table;
@@ -98,25 +98,34 @@ static inline bool atmi_memory_push(atmi_memory_t *memory, atmi_allocation_t *bl
   return true;
 }
 
+/* Tells the timeline, which there is, what began at `begin` (0: just now) and has ended. */
+void atmi_memory_note_allocation(const atmi_memory_t *memory, atmi_memory_kind_t kind, uint64_t begin,
+                                 uint64_t bytes);
+void atmi_memory_note_release(const atmi_memory_t *memory, uint64_t begin);
+
 /* The first way of allocating device memory, tried before the general one: from the cache. NULL if that has
  * none, or is in use. */
 static inline void *atmi_memory_take_cached(atmi_memory_t *memory, uint64_t bytes, const void *host) {
-  if (bytes - 1 >= memory->at_once || !atmi_spin_try(&memory->lock))
+  if (bytes - 1 >= memory->threshold || !atmi_spin_try(&memory->lock))
     return NULL;
   uint32_t size_class = atmi_memory_class(bytes);
   void *pointer = atmi_memory_pop(memory, size_class, bytes, host);
   atmi_spin_unlock(&memory->lock);
+  if (memory->timeline && pointer)
+    atmi_memory_note_allocation(memory, ATMI_MEMORY_DEVICE, 0, bytes);
   return pointer;
 }
 
 /* The first way of freeing: into the cache. False, and nothing has happened, if it is no live block for the
  * cache, or the cache is in use. */
 static inline bool atmi_memory_put_cached(atmi_memory_t *memory, const void *pointer) {
-  if (!memory->at_once || !atmi_spin_try(&memory->lock))
+  if (!atmi_spin_try(&memory->lock))
     return false;
   atmi_allocation_t *block = memory->table[atmi_memory_find(memory, pointer)];
   bool done = block && atmi_memory_push(memory, block);
   atmi_spin_unlock(&memory->lock);
+  if (memory->timeline && done)
+    atmi_memory_note_release(memory, 0);
   return done;
 }
 

@@ -1,10 +1,12 @@
-/* Launches that repeat: what a stream remembers of a launch so that the next one like it, on an idle stream,
- * only writes its arguments and copies a packet. Whatever is different goes the general way
- * (atmi_stream_launch), which makes or renews a plan. Plans belong to a stream and so to one thread. */
+/* Launches. Each follows a plan: a packet and an argument block of which only the program's words change. A
+ * stream remembers the plans of its launches, so that the next launch like one of them writes these words and
+ * copies a packet. Plans belong to a stream and so to one thread. Not here: how a kernel is ordered behind
+ * other operations (atmi_stream). */
 #ifndef ATMI_PLAN_H
 #define ATMI_PLAN_H
 
 #include "atmi_stream.h"
+#include "atmi_stream_trace.h"
 
 #include <string.h>
 
@@ -19,77 +21,79 @@ enum { ATMI_PLANS = 16, ATMI_PLAN_BLOCK_BYTES = 1024 };
 
 typedef struct atmi_plan {
   atmi_plan_key_t key; /* kernel 0: no plan */
-  const atmi_kernel_t *kernel;
+  uint64_t *words;     /* the program's, in the packet's own block */
+  /* With its block's address, but no signal; without the barrier bit, unless the kernel must run alone. */
   _Alignas(64) hsa_kernel_dispatch_packet_t packet;
 } atmi_plan_t;
 
 struct atmi_plans {
-  const atmi_plan_t *in_use; /* the one that the stream followed since it was idle; may be an older one */
-  atmi_block_t *arguments;   /* ATMI_PLAN_BLOCK_BYTES for each plan */
   atmi_plan_t plans[ATMI_PLANS];
+  const atmi_plan_t *in_use; /* the one whose own block the stream's first operation has, or had */
+  atmi_block_t *arguments;   /* ATMI_PLAN_BLOCK_BYTES for each plan */
 };
 
-/* Remembers a launch that has just been begun the general way, on the queue that the stream holds. Without
- * host memory for it nothing is remembered. */
-void atmi_plan_remember(atmi_stream_t *stream, const atmi_plan_key_t *key, const atmi_kernel_t *kernel,
-                        const atmi_launch_t *launch);
-
-/* Forgets all plans: the queue for which their hidden arguments are true is no longer the stream's, or the
- * stream has no signal of its own any more. */
-void atmi_plans_forget(atmi_stream_t *stream);
 /* Frees plans; accepts NULL. Blocks and signals go with their pools. */
 void atmi_plans_destroy(struct atmi_plans *plans);
 
 /* The plan for a launch, or NULL. */
-static inline atmi_plan_t *atmi_plan_find(const atmi_stream_t *stream, uint64_t kernel,
+static inline atmi_plan_t *atmi_plan_find(struct atmi_plans *plans, uint64_t kernel,
                                           const uint64_t words[5]) {
-  if (!stream->plans)
+  if (!plans)
     return NULL;
-  atmi_plan_t *plan = &stream->plans->plans[kernel % ATMI_PLANS];
+  atmi_plan_t *plan = &plans->plans[kernel % ATMI_PLANS];
   const uint64_t *planned = plan->key.words;
   uint64_t difference = (planned[0] ^ words[0]) | (planned[1] ^ words[1]) | (planned[2] ^ words[2]) |
                         (planned[3] ^ words[3]) | (planned[4] ^ words[4]) | (plan->key.kernel ^ kernel);
   return difference ? NULL : plan;
 }
 
-/* Whether a plan can be followed now: all operations of the stream are complete, so that the plan's block and
- * signal are free, and it has its queue for itself. Takes the queue then. */
-static inline bool atmi_plan_is_ready(atmi_stream_t *stream) {
-  /* Acquire as in atmi_stream_own_is_complete; a lost device shows when the stream is synchronised. */
-  if (stream->phase >= ATMI_STREAM_BUSY || __atomic_load_n(stream->own_value, __ATOMIC_ACQUIRE))
-    return false;
+/* Makes sure that the stream holds the queue for which its plans are true. False: others use it. */
+static inline bool atmi_plan_hold_queue(atmi_stream_t *stream) {
   /* There is a queue: it came with the launch that made the first plan. */
-  if (!stream->holds_queue)
-    stream->holds_queue = atmi_queue_take_idle(stream->queue);
-  return stream->holds_queue;
+  return stream->holds_queue || (stream->holds_queue = atmi_queue_take_idle(stream->queue));
 }
 
-/* Launches once more, by a plan that is ready, with other arguments. As atmi_stream_launch else, but that a
- * lost device may only show when the stream is synchronised. */
+/* Takes back what began, and says why it cannot be launched: ATMI_LOST. */
+atmi_status_t atmi_plan_refuse(const atmi_stream_t *stream, atmi_signal_t *signal);
+
+/* Writes the program's words, and gives the device a packet like the plan's, whose operation has begun its
+ * signal. */
 ATMI_MUST_CHECK static inline __attribute__((always_inline)) atmi_status_t
-atmi_plan_launch(atmi_stream_t *stream, atmi_plan_t *plan, void *const *arguments, const ptrdiff_t *offsets) {
+atmi_plan_publish(atmi_stream_t *stream, const atmi_kernel_t *kernel, const atmi_plan_t *plan,
+                  const hsa_kernel_dispatch_packet_t *packet, uint64_t *words, atmi_operation_t *operation,
+                  void *const *arguments, const ptrdiff_t *offsets) {
   atmi_queue_t *queue = stream->queue;
-  atmi_signal_t *signal = stream->own;
-  uint64_t *block = plan->packet.kernarg_address;
+  atmi_signal_t *signal = operation->signal;
+  operation->kind = ATMI_OPERATION_KERNEL;
   for (uint32_t i = 0, count = (uint32_t)plan->key.words[4]; i < count; i++)
-    block[i] = (uint64_t)(uintptr_t)arguments[i] + (uint64_t)offsets[i];
-  atmi_signal_begin_again(signal);
-  uint64_t index;
-  atmi_status_t status = atmi_queue_claim(queue, &index);
-  if (status)
-    return atmi_device_refuse(stream->device, "launch a kernel");
-  char *packet = queue->ring + sizeof plan->packet * (index & queue->mask);
-  const char *planned = (const char *)&plan->packet;
-  memcpy(packet + 8, planned + 8, sizeof plan->packet - 16);
-  memcpy(packet + 56, &signal->hsa, sizeof signal->hsa);
-  atmi_queue_note(queue, index, plan->kernel, signal);
-  uint64_t first;
-  memcpy(&first, planned, sizeof first);
-  atmi_queue_publish_first(queue, index, packet, first);
-  stream->plans->in_use = plan;
-  /* It was complete, whatever it was. */
-  stream->phase = (stream->phase & ~(uint32_t)ATMI_STREAM_COPIED) | ATMI_STREAM_LAUNCHED;
+    words[i] = (uint64_t)(uintptr_t)arguments[i] + (uint64_t)offsets[i];
+  uint64_t index, first;
+  if (atmi_queue_claim(queue, &index))
+    return atmi_plan_refuse(stream, signal);
+  char *slot = queue->ring + sizeof *packet * (index & queue->mask);
+  memcpy(slot + 8, (const char *)packet + 8, sizeof *packet - 16);
+  memcpy(slot + 56, &signal->hsa, sizeof signal->hsa);
+  atmi_queue_note(queue, index, kernel, signal);
+  memcpy(&first, packet, sizeof first);
+  atmi_queue_publish_first(queue, index, slot, first);
+  stream->count++;
   return ATMI_OK;
+}
+
+/* Launches once more by a plan whose queue the stream holds, behind whatever is outstanding. A lost device
+ * may only show when the stream is synchronised. */
+ATMI_MUST_CHECK atmi_status_t atmi_plan_launch(atmi_stream_t *stream, const atmi_kernel_t *kernel,
+                                               atmi_plan_t *plan, void *const *arguments,
+                                               const ptrdiff_t *offsets);
+
+/* The same on an idle stream whose first place is ready and that has no timeline. */
+ATMI_MUST_CHECK static inline __attribute__((always_inline)) atmi_status_t
+atmi_plan_launch_first(atmi_stream_t *stream, const atmi_kernel_t *kernel, atmi_plan_t *plan,
+                       void *const *arguments, const ptrdiff_t *offsets) {
+  atmi_operation_t *operation = stream->operations;
+  stream->plans->in_use = plan;
+  atmi_signal_begin(operation->signal);
+  return atmi_plan_publish(stream, kernel, plan, &plan->packet, plan->words, operation, arguments, offsets);
 }
 
 #endif

@@ -100,9 +100,7 @@ static bool is_complete(const atmi_queue_note_t *at) {
   if (atomic_load_explicit(&signal->use, memory_order_relaxed) !=
       atomic_load_explicit(&at->use, memory_order_relaxed))
     return true;
-  int64_t started = atomic_load_explicit(&signal->started, memory_order_relaxed);
-  int64_t complete = started - hsa_signal_load_relaxed(signal->hsa);
-  return complete >= (int64_t)atomic_load_explicit(&at->ordinal, memory_order_relaxed);
+  return __atomic_load_n(signal->value, __ATOMIC_RELAXED) <= 0;
 }
 
 bool atmi_queue_running(atmi_queue_t *queue, atmi_running_t *running) {

@@ -17,8 +17,7 @@ typedef struct atmi_queue_note {
   _Atomic uint64_t index;
   _Atomic(const atmi_kernel_t *) kernel; /* NULL: a barrier */
   _Atomic(atmi_signal_t *) signal;
-  _Atomic uint32_t use;     /* of the signal, when the packet was published */
-  _Atomic uint32_t ordinal; /* the packet is the n-th operation on the signal */
+  _Atomic uint32_t use; /* of the signal, when the packet was published */
 } atmi_queue_note_t;
 
 typedef struct atmi_queue {
@@ -75,12 +74,9 @@ static inline void atmi_queue_note(atmi_queue_t *queue, uint64_t index, const at
   atmi_queue_note_t *at = &queue->notes[index & queue->mask];
   atomic_store_explicit(&at->kernel, kernel, memory_order_relaxed);
   atomic_store_explicit(&at->signal, done, memory_order_relaxed);
-  if (done) {
+  if (done)
     atomic_store_explicit(&at->use, atomic_load_explicit(&done->use, memory_order_relaxed),
                           memory_order_relaxed);
-    atomic_store_explicit(&at->ordinal, atomic_load_explicit(&done->started, memory_order_relaxed),
-                          memory_order_relaxed);
-  }
   /* Release: who finds the index finds the rest of the note. */
   atomic_store_explicit(&at->index, index, memory_order_release);
 }
@@ -99,30 +95,8 @@ static inline void atmi_queue_publish_first(atmi_queue_t *queue, uint64_t index,
   hsa_signal_store_screlease(queue->doorbell, (hsa_signal_value_t)index);
 }
 
-/* Publishes a kernel dispatch that decrements `done` on completion; `dispatch->done` is its handle. With
- * `barrier` it starts after all packets before it have completed. `kernel` is only kept to be named after a
- * fault. Waits only while the ring is full. Thread-safe. Fails with ATMI_LOST, not described, once the device
- * is lost. */
-ATMI_MUST_CHECK static inline atmi_status_t atmi_queue_dispatch(atmi_queue_t *queue,
-                                                                const atmi_kernel_t *kernel,
-                                                                const atmi_dispatch_t *dispatch, bool barrier,
-                                                                atmi_signal_t *done) {
-  uint64_t index;
-  atmi_status_t status = atmi_queue_claim(queue, &index);
-  if (status)
-    return status;
-  hsa_kernel_dispatch_packet_t *packet =
-      (hsa_kernel_dispatch_packet_t *)(void *)queue->ring + (index & queue->mask);
-  atmi_packet_fill_dispatch(dispatch, packet);
-  atmi_queue_note(queue, index, kernel, done);
-  atmi_queue_publish(
-      queue, index, packet,
-      atmi_packet_header(HSA_PACKET_TYPE_KERNEL_DISPATCH, barrier, atmi_packet_dispatch_setup(dispatch)));
-  return ATMI_OK;
-}
-
-/* Publishes packets after which the queue goes on only when all signals are zero. As atmi_queue_dispatch
- * else. */
+/* Publishes packets after which the queue goes on only when all signals are zero; none for none. Waits only
+ * while the ring is full. Thread-safe. Fails with ATMI_LOST, not described, once the device is lost. */
 ATMI_MUST_CHECK atmi_status_t atmi_queue_wait(atmi_queue_t *queue, atmi_signal_t *const *signals,
                                               uint32_t count);
 

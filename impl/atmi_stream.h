@@ -1,7 +1,8 @@
 /* A stream: operations on one device that happen in the order they were given, without the host waiting.
- * Kernels follow each other by the queue's own order; a signal joins a copy to what came before and after it.
+ * What is outstanding is one list of operations, oldest first, each with a signal of its own. A kernel behind
+ * a kernel is ordered by the queue they are on; everything else waits for the signal of what came before.
  * A stream belongs to one host thread at a time; its results may be waited for from anywhere through events.
- */
+ * Not here: copies between the user's memory and the device (atmi_transfer). */
 #ifndef ATMI_STREAM_H
 #define ATMI_STREAM_H
 
@@ -9,76 +10,69 @@
 #include "atmi_code_object.h"
 #include "atmi_device.h"
 #include "atmi_kernarg.h"
+#include "atmi_stream_trace.h"
 
-/* What the host has to do once the stream's operations are complete, in order. */
-typedef struct atmi_stream_duty {
-  enum {
-    ATMI_DUTY_NOTHING,   /* only says that the device writes the user's memory directly */
-    ATMI_DUTY_COPY_OUT,  /* move retrieved bytes from the staging buffer to the user's memory */
-    ATMI_DUTY_UNPIN,     /* give back a reference to the user's pages */
-    ATMI_DUTY_PUT_BLOCK, /* return a large staging block to its pool */
-  } kind;
-  bool writes_host; /* the user's memory changes until the duty is done */
-  void *host;       /* the user's memory */
-  size_t bytes;
-  void *resource; /* staging address, pinned range or block, by kind */
-} atmi_stream_duty_t;
+typedef enum atmi_operation_kind {
+  ATMI_OPERATION_KERNEL,
+  ATMI_OPERATION_COPY,
+  ATMI_OPERATION_WAIT, /* for an operation of another stream */
+} atmi_operation_kind_t;
 
-typedef enum atmi_stream_tail { ATMI_TAIL_NONE, ATMI_TAIL_KERNELS, ATMI_TAIL_COPY } atmi_stream_tail_t;
-
-enum { ATMI_STREAM_WAITS = 8, ATMI_STREAM_SPARES = 32 };
-
-/* What it takes to become idle. Below ATMI_STREAM_BUSY the stream's own signal tells when all is complete;
- * nobody else knows it, the stream waits for nothing else, and has no tail. */
+/* What the host has to do when operations are complete, besides forgetting them. */
 enum {
-  ATMI_STREAM_IDLE = 0,
-  ATMI_STREAM_LAUNCHED = 1, /* to wait for its own signal: of a kernel */
-  ATMI_STREAM_COPIED = 2,   /* of a copy, and maybe of a kernel that was complete before it began */
-  ATMI_STREAM_STAGED = 4,   /* to take staging memory back */
-  ATMI_STREAM_OWING = 8,    /* to do duties */
-  ATMI_STREAM_BUSY = 16,    /* anything */
+  ATMI_OWES_BYTES = 1,   /* of a copy: to move the bytes to the user's memory */
+  ATMI_OWES_RESULT = 2,  /* of a copy: nothing, but the user's memory changes; comes with ATMI_OWES_BYTES */
+  ATMI_OWES_PIN = 4,     /* of a copy: to give back what is pinned */
+  ATMI_OWES_BLOCK = 8,   /* of a copy: to give back a large staging block */
+  ATMI_OWES_MORE = 16,   /* of others, or of all: see end_operation, end_list */
+  ATMI_OWES_ARENAS = 32, /* of all: to take memory back into the stream's arenas */
 };
+
+/* With what. */
+typedef struct atmi_aftermath {
+  void *host; /* the user's memory */
+  size_t bytes;
+  const void *staged; /* where its bytes are */
+  struct atmi_host_range *pin;
+  atmi_block_t *block;
+} atmi_aftermath_t;
+
+/* A place in a stream's list. Its signal stays when the operation is over, and serves the next one there. */
+typedef struct atmi_operation {
+  atmi_signal_t *signal; /* tells when the operation is complete; of a wait it is the other stream's */
+  atmi_signal_t *own;    /* of a wait: the place's signal meanwhile */
+  atmi_operation_kind_t kind;
+  uint32_t owes;                 /* of a copy: ATMI_OWES_ bits */
+  atmi_aftermath_t after;        /* as far as they say so */
+  struct atmi_stream_note *note; /* see atmi_stream_trace.h; only with a timeline */
+} atmi_operation_t;
 
 struct atmi_stream {
   atmi_pool_link_t link;
   atmi_device_t *device;
   atmi_stream_place_t *place; /* of the thread that took it last */
+  atmi_timeline_t *timeline;  /* the machine's */
   atomic_bool taken;          /* for who wants to know whether the device is in use */
   bool holds_queue;
   atmi_queue_t *queue; /* where its kernels go; kept as a hint while the stream is idle */
 
-  uint32_t phase;           /* ATMI_STREAM_ bits */
-  struct atmi_plans *plans; /* see atmi_plan.h; NULL: none yet */
-  /* A signal that the stream keeps over all its uses: of operations that begin when all before them are
-   * complete. Only events hand marks of it out, and they close it. NULL: none yet, or there is a timeline,
-   * where each operation has a signal to itself. `own_value` is where its value is, and never 0 without. */
-  atmi_signal_t *own;
-  const volatile int64_t *own_value;
+  /* The list. The signals of places before `prepared` may be begun as they are; of others that has to be
+   * looked at first. */
+  atmi_operation_t *operations;
+  uint32_t count, prepared, capacity;
+  uint32_t owes; /* all that the operations owe together, and maybe more where one did not begin */
 
-  atmi_stream_tail_t tail_kind;
-  atmi_signal_t
-      *tail; /* of a busy stream: zero when everything so far is complete; NULL: nothing was begun */
-  atmi_signal_t **signals; /* all that operations since then used or waited for, the tail included */
-  uint32_t signal_count, signal_capacity;
-  uint32_t wait_count, spare_count;
-  atmi_signal_t *waits[ATMI_STREAM_WAITS]; /* what the next operation must wait for besides the tail */
-  /* Retired signals that the stream keeps for itself, so that an operation touches nothing that other threads
-   * touch too. */
-  atmi_signal_t *spares[ATMI_STREAM_SPARES];
-
-  atmi_stream_duty_t *duties;
-  uint32_t duty_count, duty_capacity;
-  atmi_arena_t kernargs, staging;
-  /* Staging memory of its own, for copies of a stream that is done (see atmi_transfer.h); the own signal
-   * tells when it is free. NULL and 0: none yet. */
+  /* Launches that repeat, see atmi_plan.h; NULL: none yet. `ready_plans` is the same while the first place
+   * need not be looked at, else NULL. */
+  struct atmi_plans *plans, *ready_plans;
+  atmi_arena_t kernargs, staging; /* memory that operations use */
+  /* Staging memory of the first place, for copies of an idle stream that are no larger than `slot_bytes`. 0:
+   * none yet, or that place has to be looked at first, or there is a timeline. */
   char *slot;
-  _Atomic size_t slot_bytes; /* 0 also once the device is lost: another thread says so */
-  void *workspace;           /* device memory, see atmi_stream_workspace */
+  size_t slot_bytes;
+  void *workspace; /* device memory, see atmi_stream_workspace */
   uint64_t workspace_bytes;
   uint32_t served_count; /* kernels begun that may call their host (atmi_service) */
-
-  struct atmi_stream_note *notes; /* for the timeline, see atmi_stream_trace.h */
-  uint32_t note_count, note_capacity;
 };
 
 /* What a launch is told besides the kernel. */
@@ -94,10 +88,7 @@ typedef struct atmi_launch {
   uint32_t dynamic_lds_bytes;
 } atmi_launch_t;
 
-/* Whether the launch must not run at the same time as others of which this is true: because the kernel says
- * so, or because together they could want more scratch memory than there is. */
-bool atmi_stream_runs_alone(const atmi_stream_t *stream, const atmi_kernel_t *kernel,
-                            const atmi_launch_t *launch);
+/* ---- the pool ---- */
 
 /* Called by the device for its pool. */
 void atmi_stream_pool_init(atmi_device_t *device);
@@ -106,9 +97,6 @@ void atmi_stream_pool_init(atmi_device_t *device);
  * stream that is not idle waits for it. */
 ATMI_MUST_CHECK atmi_status_t atmi_stream_take_any(atmi_device_t *device, atmi_stream_t **stream);
 void atmi_stream_put_any(atmi_stream_t *stream);
-
-/* After the device was lost: no stream of it copies through its slot any more. */
-void atmi_stream_pool_abandon(atmi_device_t *device);
 
 /* gcc has this function's name on every processor, but not its code: on POWER it is an error. */
 #if defined(__has_builtin) && (defined(__x86_64__) || defined(__aarch64__))
@@ -165,22 +153,62 @@ static inline void atmi_stream_put_idle(atmi_stream_t *stream) {
 }
 
 static inline void atmi_stream_put(atmi_stream_t *stream) {
-  if (stream->phase != ATMI_STREAM_IDLE)
+  if (stream->count)
     atmi_stream_put_any(stream);
   else
     atmi_stream_put_idle(stream);
 }
 
-/* Each of these begins an operation that starts when all earlier ones of the stream are complete. They return
+/* ---- completion ---- */
+
+/* ATMI_OK if all operations are complete without a failure, else what is wrong with one of them: ATMI_PENDING
+ * while any is pending. */
+atmi_status_t atmi_stream_judge(const atmi_stream_t *stream);
+
+/* Makes the stream idle if all its operations are complete: does the host's part of them. False, and nothing
+ * has changed, if they are not, or something has failed. */
+bool atmi_stream_settle_list(atmi_stream_t *stream);
+
+/* The same if there is nothing to do for it: false also if there is. */
+static inline bool atmi_stream_settle_plain(atmi_stream_t *stream) {
+  if (!stream->count)
+    return true;
+  if (stream->count > 1 || stream->owes || !atmi_signal_is_complete(stream->operations->signal))
+    return false;
+  stream->count = 0;
+  return true;
+}
+
+static inline bool atmi_stream_settle(atmi_stream_t *stream) {
+  return atmi_stream_settle_plain(stream) || atmi_stream_settle_list(stream);
+}
+
+ATMI_MUST_CHECK atmi_status_t atmi_stream_synchronize_list(atmi_stream_t *stream);
+
+/* Waits for all operations and does the host's part; the stream is idle afterwards, also if it failed. Fails
+ * with ATMI_LOST after a fault, which was described when it happened, or with ATMI_HSA_FAILED, described. */
+ATMI_MUST_CHECK static inline atmi_status_t atmi_stream_synchronize(atmi_stream_t *stream) {
+  return atmi_stream_settle_list(stream) ? ATMI_OK : atmi_stream_synchronize_list(stream);
+}
+
+/* As atmi_stream_synchronize if all operations are complete; else ATMI_PENDING, at once. */
+ATMI_MUST_CHECK atmi_status_t atmi_stream_query(atmi_stream_t *stream);
+
+/* ---- operations ----
+ * Each of these begins an operation that starts when all earlier ones of the stream are complete. They return
  * at once; only while the ring is full do they wait. Failures are described. Transfers are in
  * atmi_transfer.h. */
-ATMI_MUST_CHECK atmi_status_t atmi_stream_launch(atmi_stream_t *stream, const atmi_kernel_t *kernel,
-                                                 const atmi_launch_t *launch);
-/* Addresses must be accessible to both agents. `what` names the operation in messages; it takes staging
- * memory back when the stream is idle. */
-ATMI_MUST_CHECK atmi_status_t atmi_stream_copy(atmi_stream_t *stream, void *destination,
-                                               hsa_agent_t destination_agent, const void *source,
-                                               hsa_agent_t source_agent, size_t bytes, const char *what);
+
+struct atmi_plan_key;
+
+/* Launches a kernel. If `key` is not NULL the launch is remembered by it as a plan, where that is possible.
+ */
+ATMI_MUST_CHECK atmi_status_t atmi_stream_launch(atmi_stream_t *stream, const struct atmi_plan_key *key,
+                                                 const atmi_kernel_t *kernel, const atmi_launch_t *launch);
+
+/* The next operation also waits for this signal, which may be of another stream or device. Takes no reference
+ * away from the caller. */
+ATMI_MUST_CHECK atmi_status_t atmi_stream_wait_for(atmi_stream_t *stream, atmi_signal_t *signal);
 
 /* Device memory of the stream's own, `bytes` long at least, which operations of the stream use one after the
  * other and nobody else does. `*fresh` if the block was not returned before; its content is undefined then,
@@ -188,108 +216,86 @@ ATMI_MUST_CHECK atmi_status_t atmi_stream_copy(atmi_stream_t *stream, void *dest
 ATMI_MUST_CHECK atmi_status_t atmi_stream_workspace(atmi_stream_t *stream, uint64_t bytes, void **block,
                                                     bool *fresh);
 
-/* Room for `count` more duties, so that adding them cannot fail once the operation has begun. */
-ATMI_MUST_CHECK atmi_status_t atmi_stream_grow_duties(atmi_stream_t *stream, uint32_t count);
+/* A mark of all operations so far; 0 if they are complete. Waits on the host only if the last thing that the
+ * stream did was to wait for another one, or if it has retrieved data that the host has yet to move to its
+ * place; fails as that does. */
+ATMI_MUST_CHECK atmi_status_t atmi_stream_mark(atmi_stream_t *stream, atmi_signal_mark_t *mark);
 
-ATMI_MUST_CHECK static inline atmi_status_t atmi_stream_reserve_duties(atmi_stream_t *stream,
-                                                                       uint32_t count) {
-  return count <= stream->duty_capacity - stream->duty_count ? ATMI_OK
-                                                             : atmi_stream_grow_duties(stream, count);
+/* Whether an operation so far has yet to change any of this memory of the user's. */
+bool atmi_stream_will_write(const atmi_stream_t *stream, const void *host, size_t bytes);
+
+/* ---- for atmi_plan ---- */
+
+/* Whether the launch must not run at the same time as others of which this is true: because the kernel says
+ * so, or because together they could want more scratch memory than there is. */
+bool atmi_stream_runs_alone(const atmi_stream_t *stream, const atmi_kernel_t *kernel,
+                            const atmi_launch_t *launch);
+
+/* The place of the next operation with its signal begun; the operation is not in the list before it is
+ * counted. To be settled first, so that what is complete gives back what it has. NULL, described, without
+ * memory. */
+atmi_operation_t *atmi_stream_prepare(atmi_stream_t *stream);
+
+/* Memory of one of the stream's arenas for its next operation; free again when the stream is idle. As
+ * atmi_arena_allocate. */
+ATMI_MUST_CHECK static inline atmi_status_t atmi_stream_allocate(atmi_stream_t *stream, atmi_arena_t *arena,
+                                                                 size_t bytes, void **memory) {
+  stream->owes |= ATMI_OWES_ARENAS;
+  return atmi_arena_allocate(arena, bytes, memory);
 }
 
-static inline void atmi_stream_add_duty(atmi_stream_t *stream, const atmi_stream_duty_t *duty) {
-  stream->duties[stream->duty_count++] = *duty;
-  stream->phase |= ATMI_STREAM_OWING;
+static inline atmi_operation_t *atmi_stream_next(atmi_stream_t *stream) {
+  if (stream->count >= stream->prepared)
+    return atmi_stream_prepare(stream);
+  atmi_operation_t *next = &stream->operations[stream->count];
+  atmi_signal_begin(next->signal);
+  return next;
 }
 
-/* The next operation also waits for this signal, which may be of another stream or device. Takes no reference
- * away from the caller. Waits on the host only if more than ATMI_STREAM_WAITS are open. */
-ATMI_MUST_CHECK atmi_status_t atmi_stream_wait_for(atmi_stream_t *stream, atmi_signal_t *signal);
+/* ---- copies ---- */
 
-/* Waits on the host for what the next operation would wait for. A failure stays with the signals and is found
- * by atmi_stream_synchronize. */
-void atmi_stream_settle_waits(atmi_stream_t *stream);
+/* Parts of atmi_stream_copy: what HSA has refused is described and dropped, what has begun is counted. */
+atmi_status_t atmi_stream_copy_refused(atmi_stream_t *stream, atmi_operation_t *operation, hsa_status_t hsa,
+                                       const char *what, const void *destination, const void *source,
+                                       size_t bytes);
 
-/* A mark of the signal that is zero when everything so far is complete. The stream's next operation does not
- * count into that signal, so that no cycle of waits can come of it. 0: nothing was begun. */
-atmi_signal_mark_t atmi_stream_close_tail(atmi_stream_t *stream);
-
-/* What a general launch fills its argument block with, and its packet. */
-void atmi_stream_fill_arguments(const atmi_stream_t *stream, const atmi_kernel_t *kernel,
-                                const atmi_launch_t *launch, void *block);
-
-static inline atmi_dispatch_t atmi_stream_dispatch(const atmi_kernel_t *kernel, const atmi_launch_t *launch,
-                                                   void *block) {
-  return (atmi_dispatch_t){
-      .kernel_object = kernel->object,
-      .group = {launch->group[0], launch->group[1], launch->group[2]},
-      .grid = {launch->group[0] * launch->groups[0], launch->group[1] * launch->groups[1],
-               launch->group[2] * launch->groups[2]},
-      .private_bytes = kernel->private_bytes,
-      .group_bytes = kernel->group_bytes + launch->dynamic_lds_bytes,
-      .kernarg = block,
-  };
+static inline void atmi_stream_add_copy(atmi_stream_t *stream, uint32_t owes, const char *what,
+                                        size_t bytes) {
+  stream->count++;
+  stream->owes |= owes;
+  if (stream->timeline)
+    atmi_stream_trace_copy(stream, what, bytes);
 }
 
-/* atmi_stream_synchronize, whatever the stream has done. */
-ATMI_MUST_CHECK atmi_status_t atmi_stream_synchronize_all(atmi_stream_t *stream);
+/* A copy: its operation, from atmi_stream_next, has `owes` and what that says of `after` filled in; what it
+ * holds is taken over, also if the copy fails to begin. Both agents must have access to both ends.
+ *   what  names the operation in messages, and lives as long as the stream */
+ATMI_MUST_CHECK atmi_status_t atmi_stream_copy(atmi_stream_t *stream, atmi_operation_t *operation,
+                                               const char *what, void *destination,
+                                               hsa_agent_t destination_agent, const void *source,
+                                               hsa_agent_t source_agent, size_t bytes);
 
-/* Waits for all operations and does the host's part; the stream is idle afterwards, also if it failed. Fails
- * with ATMI_LOST after a fault, which was described when it happened. */
-ATMI_MUST_CHECK static inline atmi_status_t atmi_stream_synchronize(atmi_stream_t *stream) {
-  return stream->phase == ATMI_STREAM_IDLE ? ATMI_OK : atmi_stream_synchronize_all(stream);
+/* The same by the first place of an idle stream that has its slot. */
+ATMI_MUST_CHECK static inline __attribute__((always_inline)) atmi_status_t
+atmi_stream_copy_by_slot(atmi_stream_t *stream, uint32_t owes, const char *what, void *destination,
+                         hsa_agent_t destination_agent, const void *source, hsa_agent_t source_agent,
+                         size_t bytes) {
+  atmi_operation_t *operation = stream->operations;
+  operation->kind = ATMI_OPERATION_COPY;
+  operation->owes = owes;
+  atmi_signal_begin(operation->signal);
+  hsa_status_t hsa = hsa_amd_memory_async_copy(destination, destination_agent, source, source_agent, bytes, 0,
+                                               NULL, operation->signal->hsa);
+  if (hsa != HSA_STATUS_SUCCESS)
+    return atmi_stream_copy_refused(stream, operation, hsa, what, destination, source, bytes);
+  stream->count = 1;
+  stream->owes |= owes;
+  return ATMI_OK;
 }
 
-/* Makes the stream's own signal if it has none. False without resources, and with a timeline. */
-bool atmi_stream_has_own(atmi_stream_t *stream);
-
-/* Whether the stream's own signal is complete, not by a fault. */
-static inline bool atmi_stream_own_is_complete(const atmi_stream_t *stream) {
-  /* Acquire pairs with the release by which the device counts the operation down after its last write; or
-   * with that by which atmi_signal_pool_abandon lets go of it, and then we see that the device is lost. */
-  return !__atomic_load_n(stream->own_value, __ATOMIC_ACQUIRE) && !atmi_device_is_lost(stream->device);
-}
-
-/* Whether all operations so far are known to be complete, none was marked by an event, and what comes next
- * can use the stream's own signal. */
-static inline bool atmi_stream_is_at_rest(const atmi_stream_t *stream) {
-  return stream->phase < ATMI_STREAM_BUSY && atmi_stream_own_is_complete(stream);
-}
-
-/* The same, and no duties are left. */
-static inline bool atmi_stream_is_done(const atmi_stream_t *stream) {
-  return stream->phase < ATMI_STREAM_OWING && atmi_stream_own_is_complete(stream);
-}
-
-/* Does the host's part of what is complete. */
-void atmi_stream_do_duties(atmi_stream_t *stream, bool complete);
-
-/* Begins a copy by the stream's own signal, which has just begun a use for it: as atmi_stream_copy, but for
- * what is described. */
-ATMI_MUST_CHECK static inline __attribute__((always_inline)) hsa_status_t
-atmi_stream_copy_by_own(const atmi_stream_t *stream, void *destination, hsa_agent_t destination_agent,
-                        const void *source, hsa_agent_t source_agent, size_t bytes) {
-  return hsa_amd_memory_async_copy(destination, destination_agent, source, source_agent, bytes, 0, NULL,
-                                   stream->own->hsa);
-}
-
-/* Takes back that the copy began, describes why, and returns what is wrong. */
-atmi_status_t atmi_stream_copy_refused(atmi_stream_t *stream, hsa_status_t hsa, const char *what,
-                                       size_t bytes, const void *source, const void *destination);
-
-/* Makes the stream idle if it is at rest. False, and nothing changed, otherwise. */
-static inline bool atmi_stream_settle(atmi_stream_t *stream) {
-  if (!atmi_stream_is_at_rest(stream))
-    return false;
-  if (stream->phase & ATMI_STREAM_OWING)
-    atmi_stream_do_duties(stream, true);
-  if (stream->phase & ATMI_STREAM_STAGED)
-    atmi_arena_reset(&stream->staging);
-  stream->phase = ATMI_STREAM_IDLE;
-  return true;
-}
-
-/* As atmi_stream_synchronize if all operations are complete; else ATMI_PENDING, at once. */
-ATMI_MUST_CHECK atmi_status_t atmi_stream_query(atmi_stream_t *stream);
+/* Makes the held queue wait for what a kernel must wait for. With `same_queue`, the stream's last kernel is
+ * on that queue. `*barrier`: the kernel's packet must have the barrier bit. Fails with ATMI_LOST, described.
+ */
+ATMI_MUST_CHECK atmi_status_t atmi_stream_order_kernel(atmi_stream_t *stream, bool same_queue, bool *barrier);
 
 #endif

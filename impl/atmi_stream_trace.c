@@ -2,15 +2,14 @@
 #include "atmi_stream_trace.h"
 
 #include "atmi_hsa.h"
-#include "atmi_machine.h"
+#include "atmi_stream.h"
 
 #include <stdlib.h>
 
-typedef struct atmi_stream_note {
-  atmi_signal_t *signal; /* kept by the stream */
-  bool is_copy;
+struct atmi_stream_note {
   atmi_span_t span;
-} atmi_stream_note_t;
+  uint64_t id; /* of the span that began with the operation */
+};
 
 uint64_t atmi_trace_now(void) {
   uint64_t now = 0;
@@ -18,69 +17,56 @@ uint64_t atmi_trace_now(void) {
   return now;
 }
 
-static void add_note(atmi_stream_t *stream, const atmi_stream_note_t *note) {
-  if (stream->note_count == stream->note_capacity) {
-    uint32_t larger = stream->note_capacity ? 2 * stream->note_capacity : 64;
-    atmi_stream_note_t *longer = realloc(stream->notes, larger * sizeof *longer);
-    if (!longer)
-      return;
-    stream->notes = longer;
-    stream->note_capacity = larger;
-  }
-  stream->notes[stream->note_count++] = *note;
-}
-
-static atmi_stream_note_t begin_note(const atmi_stream_t *stream, const char *category, const char *name) {
-  return (atmi_stream_note_t){.signal = stream->tail,
-                              .span = {.name = name,
-                                       .category = category,
-                                       .device = (int32_t)stream->device->number,
-                                       .lane = stream->link.index}};
+static void begin(atmi_stream_t *stream, atmi_span_t span) {
+  struct atmi_stream_note *note = malloc(sizeof *note);
+  stream->operations[stream->count - 1].note = note;
+  stream->owes |= ATMI_OWES_MORE;
+  if (!note)
+    return;
+  note->span = span;
+  note->span.device = (int32_t)stream->device->number;
+  note->span.lane = stream->link.index;
+  note->span.begin = atmi_trace_now();
+  note->id = atmi_timeline_begin(stream->timeline, &note->span);
 }
 
 void atmi_stream_trace_kernel(atmi_stream_t *stream, const atmi_kernel_t *kernel,
-                              const atmi_launch_t *launch) {
-  atmi_stream_note_t note = begin_note(stream, "kernel", kernel->name);
-  note.span.teams = launch->groups[0] * launch->groups[1] * launch->groups[2];
-  note.span.threads = launch->group[0] * launch->group[1] * launch->group[2];
-  add_note(stream, &note);
+                              const hsa_kernel_dispatch_packet_t *packet) {
+  uint32_t threads = (uint32_t)packet->workgroup_size_x * packet->workgroup_size_y * packet->workgroup_size_z;
+  uint64_t items = (uint64_t)packet->grid_size_x * packet->grid_size_y * packet->grid_size_z;
+  begin(stream, (atmi_span_t){.name = kernel->name,
+                              .category = "kernel",
+                              .teams = (uint32_t)(items / threads),
+                              .threads = threads});
 }
 
 void atmi_stream_trace_copy(atmi_stream_t *stream, const char *what, size_t bytes) {
-  atmi_stream_note_t note = begin_note(stream, "copy", what);
-  note.is_copy = true;
-  note.span.has_bytes = true;
-  note.span.bytes = bytes;
-  add_note(stream, &note);
+  begin(stream, (atmi_span_t){.name = what, .category = "copy", .has_bytes = true, .bytes = bytes});
 }
 
 /* The times of one operation; false if the device or its driver did not take them. */
-static bool find_times(const atmi_device_t *device, atmi_stream_note_t *note) {
-  uint64_t begin, end;
-  if (note->is_copy) {
-    hsa_amd_profiling_async_copy_time_t time = {0};
-    if (hsa_amd_profiling_get_async_copy_time(note->signal->hsa, &time) != HSA_STATUS_SUCCESS)
-      return false;
-    begin = time.start;
-    end = time.end;
-  } else {
-    hsa_amd_profiling_dispatch_time_t time = {0};
-    if (hsa_amd_profiling_get_dispatch_time(device->agent, note->signal->hsa, &time) != HSA_STATUS_SUCCESS)
-      return false;
-    begin = time.start;
-    end = time.end;
-  }
-  note->span.begin = begin;
-  note->span.end = end;
-  return begin && end >= begin;
+static bool find_times(const atmi_device_t *device, const atmi_operation_t *operation, atmi_span_t *span) {
+  hsa_amd_profiling_async_copy_time_t copied = {0};
+  hsa_amd_profiling_dispatch_time_t ran = {0};
+  hsa_signal_t signal = operation->signal->hsa;
+  bool is_copy = operation->kind == ATMI_OPERATION_COPY;
+  hsa_status_t status = is_copy ? hsa_amd_profiling_get_async_copy_time(signal, &copied)
+                                : hsa_amd_profiling_get_dispatch_time(device->agent, signal, &ran);
+  span->begin = is_copy ? copied.start : ran.start;
+  span->end = is_copy ? copied.end : ran.end;
+  return status == HSA_STATUS_SUCCESS && span->begin && span->end >= span->begin;
 }
 
-void atmi_stream_trace_finish(atmi_stream_t *stream, bool failed) {
-  atmi_device_t *device = stream->device;
-  for (uint32_t i = 0; i < stream->note_count && !failed; i++)
-    if (find_times(device, &stream->notes[i]))
-      atmi_timeline_add(device->machine->timeline, &stream->notes[i].span);
-  stream->note_count = 0;
+void atmi_stream_trace_end(const atmi_stream_t *stream, atmi_operation_t *operation, bool failed) {
+  struct atmi_stream_note *note = operation->note;
+  if (!note)
+    return;
+  operation->note = NULL;
+  note->span.end = atmi_trace_now();
+  atmi_timeline_end(stream->timeline, &note->span, note->id);
+  if (!failed && find_times(stream->device, operation, &note->span))
+    atmi_timeline_add(stream->timeline, &note->span);
+  free(note);
 }
 
 /* Something that a host thread did until now. */

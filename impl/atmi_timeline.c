@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
@@ -13,15 +14,15 @@
 /* Rows that have been named; those of a number beyond go without. */
 enum { NAMED_LANES = 64, NAMED_DEVICES = 64 };
 
-/* The file is written in such pieces, each of which ends behind a span. The buffer has room for the span that
- * makes the piece full. */
-enum { PIECE_BYTES = 4096, BUFFER_BYTES = 64 << 10 };
+/* Room for an event with a long name, so that each is written in one piece. */
+enum { BUFFER_BYTES = 64 << 10 };
 
 struct atmi_timeline {
   pthread_mutex_t lock; /* guards all that follows */
   FILE *file;           /* NULL once finished */
   double microseconds_per_tick;
   uint64_t origin;
+  uint64_t begun;                      /* numbers of what has begun */
   uint64_t named_lanes[NAMED_DEVICES]; /* one bit per stream */
   char buffer[BUFFER_BYTES];           /* of the file */
 };
@@ -112,49 +113,77 @@ static void write_microseconds(FILE *file, const char *key, double value) {
   fprintf(file, ",\"%s\":%s%lld.%03lld", key, sign, nanoseconds / 1000, nanoseconds % 1000);
 }
 
-static void write_span(atmi_timeline_t *timeline, const atmi_span_t *span) {
+/* The head of an event of this phase, up to its time. */
+static void write_head(atmi_timeline_t *timeline, char phase, const char *category, const atmi_span_t *span,
+                       uint64_t time) {
   FILE *file = timeline->file;
   uint32_t lane = span->device < 0 ? (uint32_t)gettid() : span->lane;
   name_lane(timeline, span);
-  fputs(",\n{\"ph\":\"X\",\"name\":", file);
+  fprintf(file, ",\n{\"ph\":\"%c\",\"name\":", phase);
   write_string(file, span->name);
-  fprintf(file, ",\"cat\":\"%s\",\"pid\":%d,\"tid\":%u", span->category, (int)row_of(span->device), lane);
-  write_microseconds(file, "ts", microseconds(timeline, timeline->origin, span->begin));
-  write_microseconds(file, "dur", microseconds(timeline, span->begin, span->end));
+  fprintf(file, ",\"cat\":\"%s\",\"pid\":%d,\"tid\":%u", category, (int)row_of(span->device), lane);
+  write_microseconds(file, "ts", microseconds(timeline, timeline->origin, time));
+}
+
+static void write_arguments(FILE *file, const atmi_span_t *span) {
   fputs(",\"args\":{", file);
   if (span->has_bytes)
     fprintf(file, "\"bytes\":%llu", (unsigned long long)span->bytes);
   if (span->teams)
     fprintf(file, "\"teams\":%u,\"threads\":%u", span->teams, span->threads);
   fputs("}}", file);
-  if (__fpending(file) >= PIECE_BYTES)
-    fflush(file);
+  fflush(file);
+}
+
+/* False if there is none, or it is finished; else it is locked. */
+static bool lock(atmi_timeline_t *timeline) {
+  if (!timeline)
+    return false;
+  pthread_mutex_lock(&timeline->lock);
+  if (timeline->file)
+    return true;
+  pthread_mutex_unlock(&timeline->lock);
+  return false;
+}
+
+/* Asynchronous events are told apart by category and number; readers draw one without an end up to the end of
+ * everything. */
+static const char outstanding[] = "outstanding";
+
+uint64_t atmi_timeline_begin(atmi_timeline_t *timeline, const atmi_span_t *span) {
+  if (!lock(timeline))
+    return 0;
+  uint64_t id = ++timeline->begun;
+  write_head(timeline, 'b', outstanding, span, span->begin);
+  fprintf(timeline->file, ",\"id\":%llu", (unsigned long long)id);
+  write_arguments(timeline->file, span);
+  pthread_mutex_unlock(&timeline->lock);
+  return id;
+}
+
+void atmi_timeline_end(atmi_timeline_t *timeline, const atmi_span_t *span, uint64_t id) {
+  if (!lock(timeline))
+    return;
+  write_head(timeline, 'e', outstanding, span, span->end);
+  fprintf(timeline->file, ",\"id\":%llu}", (unsigned long long)id);
+  fflush(timeline->file);
+  pthread_mutex_unlock(&timeline->lock);
 }
 
 void atmi_timeline_add(atmi_timeline_t *timeline, const atmi_span_t *span) {
-  if (!timeline)
+  if (!lock(timeline))
     return;
-  pthread_mutex_lock(&timeline->lock);
-  if (timeline->file)
-    write_span(timeline, span);
+  write_head(timeline, 'X', span->category, span, span->begin);
+  write_microseconds(timeline->file, "dur", microseconds(timeline, span->begin, span->end));
+  write_arguments(timeline->file, span);
   pthread_mutex_unlock(&timeline->lock);
 }
 
 void atmi_timeline_name_device(atmi_timeline_t *timeline, int32_t device, const char *label) {
-  if (!timeline)
+  if (!lock(timeline))
     return;
-  pthread_mutex_lock(&timeline->lock);
-  if (timeline->file)
-    write_name(timeline->file, "process_name", row_of(device), 0, label);
-  pthread_mutex_unlock(&timeline->lock);
-}
-
-void atmi_timeline_flush(atmi_timeline_t *timeline) {
-  if (!timeline)
-    return;
-  pthread_mutex_lock(&timeline->lock);
-  if (timeline->file)
-    fflush(timeline->file);
+  write_name(timeline->file, "process_name", row_of(device), 0, label);
+  fflush(timeline->file);
   pthread_mutex_unlock(&timeline->lock);
 }
 
@@ -164,16 +193,13 @@ void atmi_timeline_forget(atmi_timeline_t *timeline) {
 }
 
 void atmi_timeline_finish(atmi_timeline_t *timeline) {
-  if (!timeline)
+  if (!lock(timeline))
     return;
-  pthread_mutex_lock(&timeline->lock);
-  if (timeline->file) {
-    fputs("]\n", timeline->file);
-    bool failed = ferror(timeline->file);
-    if (fclose(timeline->file) || failed)
-      atmi_warn(NULL, "the timeline is not complete: it could not be written: %s", strerror(errno));
-    timeline->file = NULL;
-  }
+  fputs("]\n", timeline->file);
+  bool failed = ferror(timeline->file);
+  if (fclose(timeline->file) || failed)
+    atmi_warn(NULL, "the timeline is not complete: it could not be written: %s", strerror(errno));
+  timeline->file = NULL;
   pthread_mutex_unlock(&timeline->lock);
 }
 

@@ -30,16 +30,23 @@ typedef struct atmi_span {
  *   now                that clock: where the timeline's own time begins */
 atmi_timeline_t *atmi_timeline_open(const char *name, uint64_t ticks_per_second, uint64_t now);
 
-/* Adds a span. Thread-safe; takes the timeline's lock. NULL is accepted and does nothing. */
+/* What is added is in the file when these return, so that the file of a process that hangs, is killed or
+ * interrupted shows all that it did. Thread-safe; they take the timeline's lock. NULL is accepted as
+ * timeline, and nothing is done then. */
+
+/* Something begins, at `span->begin`, whose end is not known yet; the result is a number to end it by. Only
+ * the timeline of a process that ended in the middle of it has no end for it. */
+uint64_t atmi_timeline_begin(atmi_timeline_t *timeline, const atmi_span_t *span);
+/* It is over, at `span->end`. */
+void atmi_timeline_end(atmi_timeline_t *timeline, const atmi_span_t *span, uint64_t id);
+
+/* Adds a span that is over. */
 void atmi_timeline_add(atmi_timeline_t *timeline, const atmi_span_t *span);
 
 /* What a row of a device is called: "device 0 (gfx90a)". Rows that are not named get their number. */
 void atmi_timeline_name_device(atmi_timeline_t *timeline, int32_t device, const char *label);
 
-/* Writes what is still in buffers: the process may be about to end. */
-void atmi_timeline_flush(atmi_timeline_t *timeline);
-
-/* In a forked child, whose exit would write its copy of what is still in buffers behind that of its parent:
+/* In a forked child, whose exit would write its copy of what another thread of the parent was just writing:
  * drops it. Nobody may use the timeline in the child any more. */
 void atmi_timeline_forget(atmi_timeline_t *timeline);
 

@@ -9,97 +9,80 @@
 const char atmi_transfer_submits[] = "copy to the device", atmi_transfer_retrieves[] = "copy from the device";
 static const char exchange_text[] = "copy between devices";
 
+static atmi_status_t copy_in(atmi_stream_t *stream, atmi_operation_t *operation, void *device_memory,
+                             const void *source, size_t bytes) {
+  const atmi_device_t *device = stream->device;
+  return atmi_stream_copy(stream, operation, atmi_transfer_submits, device_memory, device->agent, source,
+                          device->machine->cpu, bytes);
+}
+
+static atmi_status_t copy_out(atmi_stream_t *stream, atmi_operation_t *operation, void *destination,
+                              const void *device_memory, size_t bytes) {
+  const atmi_device_t *device = stream->device;
+  return atmi_stream_copy(stream, operation, atmi_transfer_retrieves, destination, device->machine->cpu,
+                          device_memory, device->agent, bytes);
+}
+
 /* ---- staging ---- */
 
-/* Memory for one copy of at most max_staged_bytes or one small block. */
-typedef struct staging {
-  void *memory;
-  atmi_block_t *block; /* a large block of its own, or NULL: memory of the stream's arena */
-} staging_t;
-
-/* Gives the stream its slot if it has none. */
-static atmi_status_t prepare_slot(atmi_stream_t *stream) {
-  void *object;
-  if (stream->slot || !stream->own)
-    return ATMI_OK;
-  atmi_status_t status = atmi_pool_take(&stream->device->staging_blocks, &object);
-  if (status)
-    return status;
+/* Gives the stream its slot, if there is memory for it, and lets it be used if that is possible. */
+static void prepare_slot(atmi_stream_t *stream) {
   size_t most = (size_t)stream->device->machine->env->max_staged_bytes;
-  stream->slot = ((atmi_block_t *)object)->memory;
-  /* Sequentially consistent, see atmi_stream_pool_abandon. */
-  atomic_store(&stream->slot_bytes, most < stream->staging.block_bytes ? most : stream->staging.block_bytes);
-  if (atomic_load(&stream->device->lost))
-    atomic_store(&stream->slot_bytes, 0);
-  return ATMI_OK;
-}
-
-/* Also makes room for the two duties that a staged copy may leave. */
-static inline atmi_status_t take_staging(atmi_stream_t *stream, size_t bytes, staging_t *staging) {
-  atmi_status_t status = atmi_stream_reserve_duties(stream, 2);
-  *staging = (staging_t){0};
-  if (status || (status = prepare_slot(stream)))
-    return status;
-  if (bytes <= stream->staging.block_bytes)
-    return atmi_arena_allocate(&stream->staging, bytes, &staging->memory);
   void *object;
-  if ((status = atmi_pool_take(&stream->device->large_staging_blocks, &object)))
+  if (!stream->slot && !atmi_pool_take(&stream->device->staging_blocks, &object))
+    stream->slot = ((atmi_block_t *)object)->memory;
+  if (stream->slot && stream->prepared && !stream->timeline)
+    stream->slot_bytes = most < stream->staging.block_bytes ? most : stream->staging.block_bytes;
+}
+
+/* The next operation with memory for its bytes: of the stream's arena, or a large block of its own, which it
+ * gives back. */
+static atmi_status_t take_staging(atmi_stream_t *stream, size_t bytes, atmi_operation_t **operation,
+                                  void **memory) {
+  void *object;
+  bool is_large = bytes > stream->staging.block_bytes;
+  atmi_stream_settle(stream);
+  atmi_status_t status = is_large ? atmi_pool_take(&stream->device->large_staging_blocks, &object)
+                                  : atmi_stream_allocate(stream, &stream->staging, bytes, memory);
+  if (status)
     return status;
-  staging->block = object;
-  staging->memory = staging->block->memory;
+  if (!(*operation = atmi_stream_next(stream))) {
+    if (is_large)
+      atmi_pool_put(&stream->device->large_staging_blocks, object);
+    return ATMI_NO_MEMORY;
+  }
+  (*operation)->owes = is_large ? ATMI_OWES_BLOCK : 0;
+  if (is_large) {
+    (*operation)->after.block = object;
+    *memory = (*operation)->after.block->memory;
+  }
+  prepare_slot(stream);
   return ATMI_OK;
 }
 
-/* Returns the memory when the stream is idle. Duties are done in order: after a copy out of it was added. */
-static inline void return_staging(atmi_stream_t *stream, const staging_t *staging) {
-  if (staging->block)
-    atmi_stream_add_duty(stream,
-                         &(atmi_stream_duty_t){.kind = ATMI_DUTY_PUT_BLOCK, .resource = staging->block});
-}
-
-static inline __attribute__((always_inline)) atmi_status_t
-submit_staged(atmi_stream_t *stream, void *device_memory, const void *host, size_t bytes) {
-  staging_t staging;
-  atmi_status_t status = take_staging(stream, bytes, &staging);
+static atmi_status_t submit_staged(atmi_stream_t *stream, void *device_memory, const void *host,
+                                   size_t bytes) {
+  atmi_operation_t *operation;
+  void *staged;
+  atmi_status_t status = take_staging(stream, bytes, &operation, &staged);
   if (status)
     return status;
-  memcpy(staging.memory, host, bytes);
-  status = atmi_stream_copy(stream, device_memory, stream->device->agent, staging.memory,
-                            stream->device->machine->cpu, bytes, atmi_transfer_submits);
-  return_staging(stream, &staging);
-  return status;
+  memcpy(staged, host, bytes);
+  return copy_in(stream, operation, device_memory, staged, bytes);
 }
 
-static inline __attribute__((always_inline)) atmi_status_t
-retrieve_staged(atmi_stream_t *stream, void *host, const void *device_memory, size_t bytes) {
-  staging_t staging;
-  atmi_status_t status = take_staging(stream, bytes, &staging);
+static atmi_status_t retrieve_staged(atmi_stream_t *stream, void *host, const void *device_memory,
+                                     size_t bytes) {
+  atmi_operation_t *operation;
+  void *staged;
+  atmi_status_t status = take_staging(stream, bytes, &operation, &staged);
   if (status)
     return status;
-  status = atmi_stream_copy(stream, staging.memory, stream->device->machine->cpu, device_memory,
-                            stream->device->agent, bytes, atmi_transfer_retrieves);
-  if (!status)
-    atmi_stream_add_duty(stream, &(atmi_stream_duty_t){.kind = ATMI_DUTY_COPY_OUT,
-                                                       .writes_host = true,
-                                                       .host = host,
-                                                       .bytes = bytes,
-                                                       .resource = staging.memory});
-  return_staging(stream, &staging);
-  return status;
-}
-
-atmi_status_t atmi_transfer_retrieve_later(atmi_stream_t *stream, void *host, const void *device_memory,
-                                           size_t bytes, hsa_status_t begun) {
-  if (begun != HSA_STATUS_SUCCESS)
-    return atmi_stream_copy_refused(stream, begun, atmi_transfer_retrieves, bytes, device_memory,
-                                    stream->slot);
-  /* Where there is a slot, there is room for a duty. */
-  atmi_stream_add_duty(stream, &(atmi_stream_duty_t){.kind = ATMI_DUTY_COPY_OUT,
-                                                     .writes_host = true,
-                                                     .host = host,
-                                                     .bytes = bytes,
-                                                     .resource = stream->slot});
-  return ATMI_PENDING;
+  operation->owes |= ATMI_OWES_RESULT | ATMI_OWES_BYTES;
+  operation->after.host = host;
+  operation->after.bytes = bytes;
+  operation->after.staged = staged;
+  return copy_out(stream, operation, staged, device_memory, bytes);
 }
 
 /* ---- pinning ---- */
@@ -121,24 +104,27 @@ bool atmi_transfer_find_pinned(const void *host, size_t bytes, void **address) {
  * may not take it away before. Other memory is pinned for each copy, because nobody tells when the program
  * unmaps it and puts something else in its place. False if the pages cannot be pinned, for example because
  * they are read-only. */
-static bool pin(atmi_stream_t *stream, const void *device_memory, void *host, size_t bytes, bool writes_host,
-                void **address) {
+static bool pin(const atmi_stream_t *stream, const void *device_memory, void *host, size_t bytes,
+                struct atmi_host_range **range, void **address) {
   atmi_device_t *device = stream->device;
   atmi_host_locks_t *locks = &device->machine->host_locks;
-  struct atmi_host_range *range;
-  if (atmi_stream_reserve_duties(stream, 1))
-    return false;
-  if (!atmi_host_pin(locks, host, bytes, true, &range, address)) {
-    atmi_memory_pin(&device->memory, device_memory, host, bytes);
-    if (!atmi_host_pin(locks, host, bytes, false, &range, address))
-      return false;
+  if (atmi_host_pin(locks, host, bytes, true, range, address))
+    return true;
+  atmi_memory_pin(&device->memory, device_memory, host, bytes);
+  return atmi_host_pin(locks, host, bytes, false, range, address);
+}
+
+/* The next operation, which gives the pin back; without memory for it that is done at once. */
+static atmi_operation_t *next_pinned(atmi_stream_t *stream, struct atmi_host_range *range) {
+  atmi_stream_settle(stream);
+  atmi_operation_t *operation = atmi_stream_next(stream);
+  if (operation) {
+    operation->owes = range ? ATMI_OWES_PIN : 0;
+    operation->after.pin = range;
+  } else if (range) {
+    atmi_host_unpin(&stream->device->machine->host_locks, range);
   }
-  atmi_stream_add_duty(stream, &(atmi_stream_duty_t){.kind = range ? ATMI_DUTY_UNPIN : ATMI_DUTY_NOTHING,
-                                                     .writes_host = writes_host,
-                                                     .host = host,
-                                                     .bytes = bytes,
-                                                     .resource = range});
-  return true;
+  return operation;
 }
 
 /* ---- operations ---- */
@@ -146,14 +132,7 @@ static bool pin(atmi_stream_t *stream, const void *device_memory, void *host, si
 /* Waits if the stream has yet to write any of this host memory: what is read here must be its result, and
  * what the device writes there itself must come after it. */
 static atmi_status_t settle(atmi_stream_t *stream, const void *host, size_t bytes) {
-  uintptr_t begin = (uintptr_t)host, end = begin + bytes;
-  for (uint32_t i = 0; i < stream->duty_count; i++) {
-    const atmi_stream_duty_t *duty = &stream->duties[i];
-    uintptr_t duty_begin = (uintptr_t)duty->host;
-    if (duty->writes_host && begin < duty_begin + duty->bytes && duty_begin < end)
-      return atmi_stream_synchronize(stream);
-  }
-  return ATMI_OK;
+  return atmi_stream_will_write(stream, host, bytes) ? atmi_stream_synchronize(stream) : ATMI_OK;
 }
 
 /* What must hold for any copy of at least one byte. Maps of NULL pointers come as far as this. */
@@ -172,11 +151,12 @@ static size_t largest_staged(const atmi_stream_t *stream) {
 
 static __attribute__((noinline)) atmi_status_t submit_large(atmi_stream_t *stream, void *device_memory,
                                                             const void *host, size_t bytes) {
-  atmi_device_t *device = stream->device;
+  struct atmi_host_range *range;
   void *address;
-  if (pin(stream, device_memory, (void *)(uintptr_t)host, bytes, false, &address))
-    return atmi_stream_copy(stream, device_memory, device->agent, address, device->machine->cpu, bytes,
-                            atmi_transfer_submits);
+  if (pin(stream, device_memory, (void *)(uintptr_t)host, bytes, &range, &address)) {
+    atmi_operation_t *operation = next_pinned(stream, range);
+    return operation ? copy_in(stream, operation, device_memory, address, bytes) : ATMI_NO_MEMORY;
+  }
   atmi_status_t status = ATMI_OK;
   /* Piece by piece; waiting in between keeps the pinned memory in use small. */
   for (size_t at = 0, piece = largest_staged(stream); !status && at < bytes; at += piece) {
@@ -188,13 +168,13 @@ static __attribute__((noinline)) atmi_status_t submit_large(atmi_stream_t *strea
   return status;
 }
 
-atmi_status_t atmi_transfer_submit(atmi_stream_t *stream, void *device_memory, const void *host,
-                                   size_t bytes) {
+atmi_status_t atmi_transfer_submit_any(atmi_stream_t *stream, void *device_memory, const void *host,
+                                       size_t bytes) {
   atmi_device_t *device = stream->device;
   if (!bytes)
     return ATMI_OK;
   atmi_status_t status = check_copy(device, host, bytes, atmi_transfer_submits);
-  if (!status && stream->duty_count)
+  if (!status && stream->owes & ATMI_OWES_RESULT)
     status = settle(stream, host, bytes);
   if (status)
     return status;
@@ -205,14 +185,20 @@ atmi_status_t atmi_transfer_submit(atmi_stream_t *stream, void *device_memory, c
 
 static __attribute__((noinline)) atmi_status_t retrieve_large(atmi_stream_t *stream, void *host,
                                                               const void *device_memory, size_t bytes) {
-  atmi_device_t *device = stream->device;
+  struct atmi_host_range *range;
   void *address;
-  atmi_status_t status = stream->duty_count ? settle(stream, host, bytes) : ATMI_OK;
+  atmi_status_t status = stream->owes & ATMI_OWES_RESULT ? settle(stream, host, bytes) : ATMI_OK;
   if (status)
     return status;
-  if (pin(stream, device_memory, host, bytes, true, &address))
-    return atmi_stream_copy(stream, address, device->machine->cpu, device_memory, device->agent, bytes,
-                            atmi_transfer_retrieves);
+  if (pin(stream, device_memory, host, bytes, &range, &address)) {
+    atmi_operation_t *operation = next_pinned(stream, range);
+    if (!operation)
+      return ATMI_NO_MEMORY;
+    operation->owes |= ATMI_OWES_RESULT;
+    operation->after.host = host;
+    operation->after.bytes = bytes;
+    return copy_out(stream, operation, address, device_memory, bytes);
+  }
   for (size_t at = 0, piece = largest_staged(stream); !status && at < bytes; at += piece) {
     size_t here = bytes - at < piece ? bytes - at : piece;
     status = retrieve_staged(stream, (char *)host + at, (const char *)device_memory + at, here);
@@ -222,8 +208,8 @@ static __attribute__((noinline)) atmi_status_t retrieve_large(atmi_stream_t *str
   return status;
 }
 
-atmi_status_t atmi_transfer_retrieve(atmi_stream_t *stream, void *host, const void *device_memory,
-                                     size_t bytes) {
+atmi_status_t atmi_transfer_retrieve_any(atmi_stream_t *stream, void *host, const void *device_memory,
+                                         size_t bytes) {
   atmi_device_t *device = stream->device;
   if (!bytes)
     return ATMI_OK;
@@ -293,8 +279,13 @@ atmi_status_t atmi_transfer_exchange(atmi_stream_t *stream, const void *source,
   if (device != destination_device &&
       (!atmi_transfer_can_exchange(device, destination_device) || !grant(device, destination)))
     return exchange_through_host(stream, source, destination_device, destination, bytes);
-  return atmi_stream_copy(stream, destination, destination_device->agent, source, device->agent, bytes,
-                          exchange_text);
+  atmi_stream_settle(stream);
+  atmi_operation_t *operation = atmi_stream_next(stream);
+  if (!operation)
+    return ATMI_NO_MEMORY;
+  operation->owes = 0;
+  return atmi_stream_copy(stream, operation, exchange_text, destination, destination_device->agent, source,
+                          device->agent, bytes);
 }
 
 atmi_status_t atmi_transfer_write_now(const atmi_device_t *device, void *device_memory, const void *host,

@@ -8,74 +8,43 @@
 
 #include <string.h>
 
-/* Host to device. The user's memory must stay as it is until the stream was synchronised. Waits for the
- * stream only if an earlier operation of it has yet to write that memory. */
-ATMI_MUST_CHECK atmi_status_t atmi_transfer_submit(atmi_stream_t *stream, void *device_memory,
-                                                   const void *host, size_t bytes);
-
-/* Device to host. The user's memory has the bytes once the stream was synchronised. */
-ATMI_MUST_CHECK atmi_status_t atmi_transfer_retrieve(atmi_stream_t *stream, void *host,
-                                                     const void *device_memory, size_t bytes);
-
 /* What copies are called in messages. */
 extern const char atmi_transfer_submits[], atmi_transfer_retrieves[];
 
-/* The first way of both, tried before the general one: a stream that is done copies by its own signal through
- * its slot, which is free then. False, and nothing has happened, if it is not, `bytes` is 0, or they do not
- * fit, or `host` is NULL. A device that is lost shows by the slot, or else when the stream is synchronised. */
-static inline bool atmi_transfer_is_slot_free(const atmi_stream_t *stream, const void *host, size_t bytes) {
-  /* Acquire as in atmi_stream_own_is_complete. */
-  return host && bytes - 1 < atomic_load_explicit(&stream->slot_bytes, memory_order_relaxed) &&
-         stream->phase < ATMI_STREAM_OWING && !__atomic_load_n(stream->own_value, __ATOMIC_ACQUIRE);
+/* atmi_transfer_submit and atmi_transfer_retrieve, whatever is copied. */
+ATMI_MUST_CHECK atmi_status_t atmi_transfer_submit_any(atmi_stream_t *stream, void *device_memory,
+                                                       const void *host, size_t bytes);
+ATMI_MUST_CHECK atmi_status_t atmi_transfer_retrieve_any(atmi_stream_t *stream, void *host,
+                                                         const void *device_memory, size_t bytes);
+
+/* Whether a copy can go through the stream's slot, once the stream is idle. */
+static inline bool atmi_transfer_fits_slot(const atmi_stream_t *stream, const void *host, size_t bytes) {
+  return host && bytes - 1 < stream->slot_bytes && !atmi_device_is_lost(stream->device);
 }
 
-static inline __attribute__((always_inline)) bool atmi_transfer_submit_by_slot(atmi_stream_t *stream,
-                                                                               void *device_memory,
-                                                                               const void *host, size_t bytes,
-                                                                               atmi_status_t *status) {
-  if (!atmi_transfer_is_slot_free(stream, host, bytes))
-    return false;
+/* Host to device. The user's memory must stay as it is until the stream was synchronised. Waits for the
+ * stream only if an earlier operation of it has yet to write that memory. */
+ATMI_MUST_CHECK static inline __attribute__((always_inline)) atmi_status_t
+atmi_transfer_submit(atmi_stream_t *stream, void *device_memory, const void *host, size_t bytes) {
+  if (!atmi_transfer_fits_slot(stream, host, bytes) || !atmi_stream_settle_plain(stream))
+    return atmi_transfer_submit_any(stream, device_memory, host, bytes);
+  const atmi_device_t *device = stream->device;
   memcpy(stream->slot, host, bytes);
-  const atmi_device_t *device = stream->device;
-  atmi_signal_begin_copy(stream->own);
-  hsa_status_t hsa = atmi_stream_copy_by_own(stream, device_memory, device->agent, stream->slot,
-                                             device->machine->cpu, bytes);
-  *status = ATMI_OK;
-  if (hsa == HSA_STATUS_SUCCESS)
-    stream->phase |= ATMI_STREAM_COPIED;
-  else
-    *status =
-        atmi_stream_copy_refused(stream, hsa, atmi_transfer_submits, bytes, stream->slot, device_memory);
-  return true;
+  return atmi_stream_copy_by_slot(stream, 0, atmi_transfer_submits, device_memory, device->agent,
+                                  stream->slot, device->machine->cpu, bytes);
 }
 
-/* What is left of a retrieve that is not complete, or was refused: the bytes are moved from the slot as a
- * duty.
- */
-ATMI_MUST_CHECK atmi_status_t atmi_transfer_retrieve_later(atmi_stream_t *stream, void *host,
-                                                           const void *device_memory, size_t bytes,
-                                                           hsa_status_t begun);
-
-/* ATMI_OK if the bytes are in their place already, ATMI_PENDING if they will be once the stream was
- * synchronised. */
-static inline __attribute__((always_inline)) bool
-atmi_transfer_retrieve_by_slot(atmi_stream_t *stream, void *host, const void *device_memory, size_t bytes,
-                               atmi_status_t *status) {
-  if (!atmi_transfer_is_slot_free(stream, host, bytes))
-    return false;
+/* Device to host. The user's memory has the bytes once the stream was synchronised. */
+ATMI_MUST_CHECK static inline __attribute__((always_inline)) atmi_status_t
+atmi_transfer_retrieve(atmi_stream_t *stream, void *host, const void *device_memory, size_t bytes) {
+  if (!atmi_transfer_fits_slot(stream, host, bytes) || !atmi_stream_settle(stream))
+    return atmi_transfer_retrieve_any(stream, host, device_memory, bytes);
   const atmi_device_t *device = stream->device;
-  atmi_signal_begin_copy(stream->own);
-  hsa_status_t hsa = atmi_stream_copy_by_own(stream, stream->slot, device->machine->cpu, device_memory,
-                                             device->agent, bytes);
-  stream->phase |= ATMI_STREAM_COPIED;
-  /* Only a device that copies at once, as a simulated one may, is that quick. */
-  if (hsa == HSA_STATUS_SUCCESS && atmi_stream_own_is_complete(stream)) {
-    memcpy(host, stream->slot, bytes);
-    *status = ATMI_OK;
-  } else {
-    *status = atmi_transfer_retrieve_later(stream, host, device_memory, bytes, hsa);
-  }
-  return true;
+  stream->operations->after.host = host;
+  stream->operations->after.bytes = bytes;
+  stream->operations->after.staged = stream->slot;
+  return atmi_stream_copy_by_slot(stream, ATMI_OWES_BYTES | ATMI_OWES_RESULT, atmi_transfer_retrieves,
+                                  stream->slot, device->machine->cpu, device_memory, device->agent, bytes);
 }
 
 /* Writes a few bytes of host memory to the device at once, whatever its streams are doing: for memory that

@@ -221,19 +221,18 @@ static __attribute__((noinline)) int32_t submit(int32_t number, void *target, co
 
 EXPORT int32_t __tgt_rtl_data_submit_async(int32_t number, void *target, void *host, int64_t size,
                                            __tgt_async_info *queue) {
-  atmi_status_t status;
   atmi_stream_t *stream = rtl_copy_stream(rtl_plugin(), number, queue);
-  if (stream && atmi_transfer_submit_by_slot(stream, target, host, (size_t)size, &status))
-    return result_of(status);
+  if (stream && size >= 0)
+    return result_of(atmi_transfer_submit(stream, target, host, (size_t)size));
   return submit(number, target, host, size, queue);
 }
 
 /* Waits if a caller wants that, see host_abi_retrieve_waits. */
-static __attribute__((noinline)) int32_t end_retrieve(atmi_stream_t *stream, atmi_status_t status) {
-  bool begun = status == ATMI_OK || status == ATMI_PENDING;
-  if (begun && atomic_load_explicit(&rtl_plugin()->retrieve_waits, memory_order_relaxed))
-    return result_of(atmi_stream_synchronize(stream));
-  return begun ? OFFLOAD_SUCCESS : OFFLOAD_FAIL;
+static int32_t retrieve_on(atmi_stream_t *stream, void *host, const void *target, int64_t size) {
+  atmi_status_t status = atmi_transfer_retrieve(stream, host, target, (size_t)size);
+  if (!status && atomic_load_explicit(&rtl_plugin()->retrieve_waits, memory_order_relaxed))
+    status = atmi_stream_synchronize(stream);
+  return result_of(status);
 }
 
 static __attribute__((noinline)) int32_t retrieve(int32_t number, void *host, const void *target,
@@ -246,16 +245,15 @@ static __attribute__((noinline)) int32_t retrieve(int32_t number, void *host, co
   }
   if (!device || !is_size(device, size, "copy from the device") || rtl_queue_stream(device, queue, &stream))
     return OFFLOAD_FAIL;
-  return end_retrieve(stream, atmi_transfer_retrieve(stream, host, target, (size_t)size));
+  return retrieve_on(stream, host, target, size);
 }
 
 EXPORT int32_t __tgt_rtl_data_retrieve_async(int32_t number, void *host, void *target, int64_t size,
                                              __tgt_async_info *queue) {
-  atmi_status_t status;
   atmi_stream_t *stream = rtl_copy_stream(rtl_plugin(), number, queue);
-  if (!stream || !atmi_transfer_retrieve_by_slot(stream, host, target, (size_t)size, &status))
-    return retrieve(number, host, target, size, queue);
-  return status ? end_retrieve(stream, status) : OFFLOAD_SUCCESS;
+  if (stream && size >= 0)
+    return retrieve_on(stream, host, target, size);
+  return retrieve(number, host, target, size, queue);
 }
 
 EXPORT int32_t __tgt_rtl_is_data_exchangable(int32_t source, int32_t target) {

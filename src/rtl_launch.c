@@ -8,7 +8,7 @@ atmi_status_t rtl_queue_synchronize_all(__tgt_async_info *queue) {
   if (!stream)
     return ATMI_OK;
   atmi_status_t status = atmi_stream_synchronize(stream);
-  atmi_stream_put(stream);
+  atmi_stream_put_idle(stream);
   queue->Queue = NULL;
   return status;
 }
@@ -81,13 +81,12 @@ static uint32_t at_least_one(uint32_t value) {
   return value ? value : 1;
 }
 
-atmi_status_t rtl_launch(rtl_plugin_t *plugin, rtl_device_t *device, const rtl_kernel_t *kernel,
-                         const host_abi_launch_t *request, __tgt_async_info *queue) {
+/* Launches what the stream has no plan of. */
+static atmi_status_t launch_new(const rtl_plugin_t *plugin, const rtl_device_t *device,
+                                const rtl_kernel_t *kernel, const host_abi_launch_t *request,
+                                atmi_stream_t *stream, const atmi_plan_key_t *key) {
   const struct host_abi_shape *shape = &request->shape;
-  atmi_stream_t *stream;
-  atmi_status_t status = rtl_queue_stream(device, queue, &stream);
-  if (status)
-    return status;
+  atmi_status_t status;
   const rtl_geometry_request_t wanted = {.mode = kernel->compiled.mode,
                                          .num_teams = request->shape.num_teams,
                                          .thread_limit = request->shape.thread_limit,
@@ -95,6 +94,7 @@ atmi_status_t rtl_launch(rtl_plugin_t *plugin, rtl_device_t *device, const rtl_k
                                          .kernel_min_threads = kernel->compiled.min_threads,
                                          .kernel_max_threads = kernel->compiled.max_threads,
                                          .kernel_max_teams = kernel->compiled.max_teams,
+                                         .kernel_wavefront = kernel->core.metadata->wavefront,
                                          .lone_main = kernel->compiled.lone_main};
   rtl_geometry_t geometry = rtl_geometry_compute(&device->limits, &wanted);
   atmi_launch_t launch = {
@@ -114,15 +114,38 @@ atmi_status_t rtl_launch(rtl_plugin_t *plugin, rtl_device_t *device, const rtl_k
     if ((status = prepare_environment(device, kernel, stream, &launch.leading)))
       return status;
   }
-  bool observed = atomic_load_explicit(&plugin->observed, memory_order_relaxed);
-  if (observed)
+  if (atomic_load_explicit(&plugin->observed, memory_order_relaxed))
     rtl_trace_launch(plugin, device, kernel, request, &launch);
-  status = atmi_stream_launch(stream, &kernel->core, &launch);
-  if (status || observed)
+  return atmi_stream_launch(stream, key, &kernel->core, &launch);
+}
+
+/* Says what a launch by a plan does. */
+static void observe_plan(const rtl_plugin_t *plugin, const rtl_device_t *device, const rtl_kernel_t *kernel,
+                         const host_abi_launch_t *request, const atmi_plan_t *plan) {
+  const hsa_kernel_dispatch_packet_t *packet = &plan->packet;
+  const atmi_launch_t launch = {
+      .groups = {packet->grid_size_x / packet->workgroup_size_x,
+                 packet->grid_size_y / packet->workgroup_size_y,
+                 packet->grid_size_z / packet->workgroup_size_z},
+      .group = {packet->workgroup_size_x, packet->workgroup_size_y, packet->workgroup_size_z},
+      .dynamic_lds_bytes = packet->group_segment_size - kernel->core.group_bytes};
+  rtl_trace_launch(plugin, device, kernel, request, &launch);
+}
+
+atmi_status_t rtl_launch(rtl_plugin_t *plugin, rtl_device_t *device, const rtl_kernel_t *kernel,
+                         const host_abi_launch_t *request, __tgt_async_info *queue) {
+  atmi_stream_t *stream;
+  atmi_status_t status = rtl_queue_stream(device, queue, &stream);
+  if (status)
     return status;
+  bool observed = atomic_load_explicit(&plugin->observed, memory_order_relaxed);
   atmi_plan_key_t key = {.kernel = kernel->core.id};
-  _Static_assert(sizeof key.words == sizeof *shape, "a key holds the whole request");
-  memcpy(key.words, shape, sizeof key.words);
-  atmi_plan_remember(stream, &key, &kernel->core, &launch);
-  return ATMI_OK;
+  _Static_assert(sizeof key.words == sizeof request->shape, "a key holds the whole request");
+  memcpy(key.words, &request->shape, sizeof key.words);
+  atmi_plan_t *plan = atmi_plan_find(stream->plans, key.kernel, key.words);
+  if (!plan || !atmi_plan_hold_queue(stream))
+    return launch_new(plugin, device, kernel, request, stream, &key);
+  if (observed)
+    observe_plan(plugin, device, kernel, request, plan);
+  return atmi_plan_launch(stream, &kernel->core, plan, request->arguments, request->offsets);
 }

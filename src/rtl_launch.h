@@ -40,7 +40,7 @@ ATMI_MUST_CHECK atmi_status_t rtl_queue_synchronize_all(__tgt_async_info *queue)
 ATMI_MUST_CHECK static inline __attribute__((always_inline)) atmi_status_t
 rtl_queue_synchronize(__tgt_async_info *queue) {
   atmi_stream_t *stream = rtl_queue_held(queue);
-  if (!stream || !atmi_stream_settle(stream))
+  if (!stream || !atmi_stream_settle_plain(stream))
     return rtl_queue_synchronize_all(queue);
   atmi_stream_put_idle(stream);
   queue->Queue = NULL;
@@ -59,6 +59,7 @@ ATMI_MUST_CHECK atmi_status_t rtl_launch(rtl_plugin_t *plugin, rtl_device_t *dev
  * place if need be. NULL: the general way will do, or find out what is wrong. */
 static inline __attribute__((always_inline)) atmi_stream_t *
 rtl_launch_stream(const rtl_plugin_t *plugin, int32_t number, const void *kernel, __tgt_async_info *queue) {
+  /* Acquire: whoever sees that devices may be used sees them. */
   /* Acquire: whoever sees that devices may be used sees them. */
   if ((uint32_t)number >= atomic_load_explicit(&plugin->plain_count, memory_order_acquire) || !kernel ||
       !queue)
@@ -79,16 +80,16 @@ rtl_copy_stream(const rtl_plugin_t *plugin, int32_t number, __tgt_async_info *qu
   return queue->Queue = atmi_stream_take_own(rtl_plugin_core(plugin, number));
 }
 
-/* Second half: launches if the stream has a plan of it and is idle. False, and nothing has happened,
- * otherwise. */
+/* Second half: launches if the stream is idle, has a plan of it, and the queue. False, and nothing has
+ * happened, otherwise: rtl_launch does the same in all cases. */
 static inline __attribute__((always_inline)) bool
 rtl_launch_again(atmi_stream_t *stream, const rtl_kernel_t *kernel, void *const *arguments,
                  const ptrdiff_t *offsets, host_abi_words_t words, atmi_status_t *status) {
   /* The geometry is a function of kernel and request alone, so an equal request gets an equal launch. */
-  atmi_plan_t *plan = atmi_plan_find(stream, kernel->core.id, words.word);
-  if (!plan || !atmi_plan_is_ready(stream))
+  atmi_plan_t *plan = atmi_plan_find(stream->ready_plans, kernel->core.id, words.word);
+  if (!plan || !atmi_stream_settle_plain(stream) || !atmi_plan_hold_queue(stream))
     return false;
-  *status = atmi_plan_launch(stream, plan, arguments, offsets);
+  *status = atmi_plan_launch_first(stream, &kernel->core, plan, arguments, offsets);
   return true;
 }
 

@@ -31,12 +31,13 @@ static void count_devices(rtl_plugin_t *plugin) {
   uint32_t count = plugin->state == RTL_RUNNING ? plugin->device_count : 0;
   /* Release pairs with the acquire of the entry points: the devices are seen with their number. */
   atomic_store_explicit(&plugin->usable_count, count, memory_order_release);
-  atomic_store_explicit(&plugin->plain_count, plugin->observed ? 0 : count, memory_order_release);
+  bool plain = !plugin->observed && !plugin->machine.timeline;
+  atomic_store_explicit(&plugin->plain_count, plain ? count : 0, memory_order_release);
 }
 
 /* The caller holds the lock. */
 static void set_info(rtl_plugin_t *plugin, uint32_t flags) {
-  bool observed = plugin->env.kernel_trace || plugin->machine.timeline || flags & OMP_INFOTYPE_PLUGIN_KERNEL;
+  bool observed = plugin->env.kernel_trace || flags & OMP_INFOTYPE_PLUGIN_KERNEL;
   atomic_store(&plugin->info, flags);
   atomic_store(&plugin->observed, observed);
   count_devices(plugin);

@@ -60,7 +60,7 @@ typedef struct rtl_plugin {
   pthread_mutex_t lock; /* start, stop, lists of images; never on the path of a launch or copy */
   _Atomic rtl_state_t state;
   _Atomic uint32_t usable_count; /* devices that may be used: all while it runs, else none */
-  _Atomic uint32_t plain_count;  /* the same, but none if somebody wants to see launches */
+  _Atomic uint32_t plain_count;  /* the same, but none if somebody looks on at launches */
   atmi_env_t env;
   atmi_machine_t machine;
   rtl_device_t *devices;
@@ -70,7 +70,7 @@ typedef struct rtl_plugin {
   _Atomic bool retrieve_waits;            /* some caller wants it, see host_abi_retrieve_waits */
   _Atomic int32_t device_offset; /* OpenMP's number of our first device, where libomptarget tells it */
   _Atomic uint32_t info;         /* LIBOMPTARGET_INFO bits, as last set */
-  atomic_bool observed;          /* somebody wants to see launches, in whatever form */
+  atomic_bool observed;          /* somebody wants a line for each launch */
   _Atomic int64_t requires;      /* OMP_REQ_ bits of the program */
   rtl_known_image_t *images;     /* guarded by lock */
   const void *last_refused;      /* where the library lies whose images were last refused; guarded by lock */

@@ -118,7 +118,7 @@ static atmi_status_t make_heap(const rtl_plugin_t *plugin, rtl_loaded_image_t *l
 
 static atmi_status_t run_once(atmi_stream_t *stream, const atmi_kernel_t *kernel) {
   static const atmi_launch_t launch = {.groups = {1, 1, 1}, .group = {1, 1, 1}};
-  atmi_status_t status = atmi_stream_launch(stream, kernel, &launch);
+  atmi_status_t status = atmi_stream_launch(stream, NULL, kernel, &launch);
   atmi_status_t ended = atmi_stream_synchronize(stream);
   return status ? status : ended;
 }

@@ -8,6 +8,7 @@
 #include "rtl_plugin.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,6 +113,30 @@ static void a_full_queue_only_waits(void **state) {
   assert_int_equal(rtl.data_retrieve_async(0, &result, memory, sizeof result, &queue), OFFLOAD_SUCCESS);
   assert_int_equal(rtl.synchronize(0, &queue), OFFLOAD_SUCCESS);
   assert_true(result == LAUNCHES * expected(0, 3));
+  release(memory);
+}
+
+/* Each kernel waits for the copy before it, each copy for the kernel before it, and there are more of them
+ * than a queue keeps signals for. */
+static void kernels_and_copies_take_turns(void **state) {
+  (void)state;
+  enum { TURNS = 300, N = 100 };
+  static double given_values[TURNS][N], results[TURNS][N];
+  __tgt_async_info queue = {NULL};
+  void *memory = allocate(sizeof results[0]);
+  for (int turn = 0; turn < TURNS; turn++) {
+    for (int i = 0; i < N; i++)
+      given_values[turn][i] = turn;
+    assert_int_equal(rtl.data_submit_async(0, memory, given_values[turn], sizeof results[0], &queue),
+                     OFFLOAD_SUCCESS);
+    assert_int_equal(launch_spmd(N, memory, 1, &queue), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.data_retrieve_async(0, results[turn], memory, sizeof results[0], &queue),
+                     OFFLOAD_SUCCESS);
+  }
+  assert_int_equal(rtl.synchronize(0, &queue), OFFLOAD_SUCCESS);
+  for (int turn = 0; turn < TURNS; turn++)
+    for (int i = 0; i < N; i++)
+      assert_true(results[turn][i] == turn + expected(i, 3));
   release(memory);
 }
 
@@ -789,33 +814,62 @@ static void a_timeline_shows_every_operation(void **state) {
   assert_int_equal(rtl.synchronize(0, &queue), OFFLOAD_SUCCESS);
   assert_true(data[1] == 7 * expected(1, 3));
   release(memory);
+  release(allocate(8)); /* blocks that are kept for the next use are seen as well */
+  release(allocate(8));
+}
+
+/* Nothing is written at its end. */
+static void a_process_is_killed(void **state) {
+  (void)state;
+  __tgt_async_info queue = {NULL};
+  assert_int_equal(launch_spmd(100, allocate(800), 3, &queue), OFFLOAD_SUCCESS);
+  kill(getpid(), SIGKILL);
+}
+
+static char *read_text(const char *path, size_t *bytes) {
+  char *file = test_read_file(path, bytes), *text = calloc(1, *bytes + 1);
+  assert_non_null(text);
+  memcpy(text, file, *bytes);
+  free(file);
+  return text;
+}
+
+/* What was not over when the process ended has no end. */
+static void check_killed(const char *path, const char *kernel) {
+  char name[512];
+  size_t bytes;
+  char *text = read_text(path, &bytes);
+  snprintf(name, sizeof name, "{\"ph\":\"b\",\"name\":\"%s\",\"cat\":\"outstanding\",\"pid\":1,", kernel);
+  assert_int_equal(occurrences(text, name), 1);
+  assert_int_equal(occurrences(text, "\"teams\":3,\"threads\":"), 1);
+  assert_int_equal(occurrences(text, "\"allocate device memory\""), 1);
+  free(text);
 }
 
 /* After the process that wrote it has ended. */
 static void check_timeline(const char *path, const char *kernel) {
   char name[512];
   size_t bytes;
-  char *file = test_read_file(path, &bytes), *text = calloc(1, bytes + 1);
-  assert_non_null(text);
-  memcpy(text, file, bytes);
+  char *text = read_text(path, &bytes);
   snprintf(name, sizeof name, "\"name\":\"%s\",\"cat\":\"kernel\",\"pid\":1,", kernel);
   assert_int_equal(occurrences(text, name), 7);
-  assert_int_equal(occurrences(text, "\"teams\":3,\"threads\":"), 7);
+  snprintf(name, sizeof name, "\"name\":\"%s\",\"cat\":\"outstanding\",\"pid\":1,", kernel);
+  assert_int_equal(occurrences(text, name), 14); /* beginning and end */
+  assert_int_equal(occurrences(text, "\"ph\":\"b\""), occurrences(text, "\"ph\":\"e\""));
+  assert_int_equal(occurrences(text, "\"teams\":3,\"threads\":"), 14); /* beginnings and spans */
   assert_true(occurrences(text, "\"name\":\"copy to the device\",\"cat\":\"copy\",\"pid\":1,") >= 1);
   assert_true(occurrences(text, "\"name\":\"copy from the device\",\"cat\":\"copy\",\"pid\":1,") >= 1);
   assert_true(occurrences(text, "\"args\":{\"bytes\":40000}") >= 3); /* two copies and the allocation */
-  assert_int_equal(occurrences(text, "\"allocate device memory\""), 1);
-  assert_int_equal(occurrences(text, "\"free memory\""), 1);
+  assert_int_equal(occurrences(text, "\"allocate device memory\""), 3);
+  assert_int_equal(occurrences(text, "\"free memory\""), 3);
   assert_true(occurrences(text, "\"cat\":\"wait\"") >= 1);
   assert_true(occurrences(text, "device 0 (gfx90a)") == 1 && occurrences(text, "\"stream 0\"") == 1);
   assert_true(text[0] == '[' && !strcmp(text + bytes - 2, "]\n"));
   free(text);
-  free(file);
 }
 
 /* In a child, because the file is complete when the process has ended. */
-static void the_timeline_is_complete_at_the_end(void **state) {
-  (void)state;
+static void timeline_of(void (*what)(void **), int ended, void (*check)(const char *, const char *)) {
   char path[] = "/tmp/plugin_abi_XXXXXX";
   int made = mkstemp(path), status = -1;
   assert_true(made >= 0);
@@ -823,20 +877,30 @@ static void the_timeline_is_complete_at_the_end(void **state) {
   assert_true(child >= 0);
   if (!child) {
     setenv("LIBOMPTARGET_AMDGPU_TIMELINE", path, 1);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_timeline_shows_every_operation)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what)};
     exit(cmocka_run_group_tests(tests, set_up, tear_down));
   }
   assert_int_equal(waitpid(child, &status, 0), child);
-  assert_int_equal(status, 0);
+  assert_int_equal(status, ended);
   given.image = image_of(given.image_path, &given.file);
   char *kernel =
       kernel_name(given.image.ImageStart,
                   (size_t)((char *)given.image.ImageEnd - (char *)given.image.ImageStart), "spmd_kernel");
-  check_timeline(path, kernel);
+  check(path, kernel);
   free(kernel);
   free(given.file);
   close(made);
   unlink(path);
+}
+
+static void the_timeline_is_complete_at_the_end(void **state) {
+  (void)state;
+  timeline_of(a_timeline_shows_every_operation, 0, check_timeline);
+}
+
+static void the_timeline_shows_what_was_running(void **state) {
+  (void)state;
+  timeline_of(a_process_is_killed, SIGKILL, check_killed);
 }
 
 int main(int count, char **arguments) {
@@ -855,6 +919,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(copies_from_read_only_pages),
       cmocka_unit_test(a_queue_keeps_the_order),
       cmocka_unit_test(a_full_queue_only_waits),
+      cmocka_unit_test(kernels_and_copies_take_turns),
       cmocka_unit_test(a_query_never_waits_and_ends_the_queue),
       cmocka_unit_test(a_submit_sees_an_earlier_retrieve),
       cmocka_unit_test(the_later_retrieve_wins),
@@ -887,7 +952,8 @@ int main(int count, char **arguments) {
     return cmocka_run_group_tests(fault, set_up, tear_down);
   if (!strcmp(arguments[1], "trap"))
     return cmocka_run_group_tests(trap, set_up, tear_down);
-  const struct CMUnitTest timeline[] = {cmocka_unit_test(the_timeline_is_complete_at_the_end)};
+  const struct CMUnitTest timeline[] = {cmocka_unit_test(the_timeline_is_complete_at_the_end),
+                                        cmocka_unit_test(the_timeline_shows_what_was_running)};
   if (!strcmp(arguments[1], "timeline"))
     return cmocka_run_group_tests(timeline, NULL, NULL);
   if (!strcmp(arguments[1], "threads"))

@@ -113,9 +113,24 @@ static void map_often(long count) {
   }
 }
 
+/* Operations behind others that are not complete yet, which need more than those of an idle queue. */
+static void pile_up(void) {
+  enum { OPERATIONS = 30 };
+  __tgt_async_info queue = {NULL};
+  void *memory = rtl.data_alloc(0, sizeof array, array, TARGET_ALLOC_DEFAULT);
+  assert_non_null(memory);
+  for (int i = 0; i < OPERATIONS; i++) {
+    assert_int_equal(launch_spmd(100, memory, 1, &queue), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.data_submit_async(0, memory, array, sizeof array, &queue), OFFLOAD_SUCCESS);
+  }
+  assert_int_equal(rtl.synchronize(0, &queue), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_delete(0, memory, TARGET_ALLOC_DEFAULT), OFFLOAD_SUCCESS);
+}
+
 /* Both, long enough for everything to exist; then as often as asked for. */
 static void takes_nothing_more(void (*repeat)(long), long count) {
   enum { WARM_UP = 500, TOLERATED_PAGES = 32 };
+  pile_up();
   repeat(WARM_UP);
   long calls = atomic_load(&acquired), pages = resident_pages();
   assert_true(calls > 0); /* we do stand in between */

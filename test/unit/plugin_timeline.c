@@ -60,7 +60,6 @@ static void writes_spans_of_devices_and_host(void **state) {
           .name = "wait", .category = "wait", .device = ATMI_TIMELINE_HOST, .begin = 1000, .end = 1001});
   atmi_timeline_finish(timeline);
   atmi_timeline_add(timeline, &(atmi_span_t){.name = "late", .category = "wait"});
-  atmi_timeline_flush(timeline);
   atmi_timeline_close(timeline);
   snprintf(expected, sizeof expected,
            "[{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":0,\"tid\":0,\"args\":{\"name\":\"host\"}},\n"
@@ -85,7 +84,6 @@ static void a_file_that_cannot_be_made_is_said_once(void **state) {
   atmi_timeline_t *timeline = atmi_timeline_open("/nonexistent/folder/run.json", 1000000000, 0);
   atmi_timeline_add(timeline, &(atmi_span_t){.name = "nothing", .category = "wait"});
   atmi_timeline_name_device(timeline, 0, "device");
-  atmi_timeline_flush(timeline);
   atmi_timeline_finish(timeline);
   atmi_timeline_close(timeline);
   test_capture_end(said, sizeof said);

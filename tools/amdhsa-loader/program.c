@@ -205,7 +205,7 @@ static atmi_status_t run(program_t *program, const char *name, const kernel_t *k
     launch.group[i] = geometry->threads[i];
   }
   atomic_store(&program->state->running, name);
-  atmi_status_t status = atmi_stream_launch(program->stream, &kernel->core, &launch), ended;
+  atmi_status_t status = atmi_stream_launch(program->stream, NULL, &kernel->core, &launch), ended;
   if ((ended = atmi_stream_synchronize(program->stream)) && !status)
     status = ended;
   atomic_store(&program->state->running, "");
