@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #define FIELD(name) offsetof(atmi_env_t, name)
 
@@ -77,7 +78,7 @@ static const atmi_env_row_t table[] = {
      "on: host memory is pinned for as long as it is mapped; mandatory (2): and mapping fails if it cannot "
      "be "
      "pinned. For libomptarget 17 and later, which say what is mapped"},
-    {"LIBOMPTARGET_AMDGPU_TIMELINE", ATMI_ENV_TEXT, FIELD(timeline), ATMI_ENV_UNSET, 0, 0, "", "none",
+    {"LIBOMPTARGET_AMDGPU_TIMELINE", ATMI_ENV_FILE, FIELD(timeline), ATMI_ENV_UNSET, 0, 0, "", "none",
      "file for a timeline of kernels, copies, allocations and waits, to be read with Perfetto or "
      "chrome://tracing; "
      "%p in its name becomes the process id"},
@@ -184,8 +185,20 @@ static int64_t *field_of(atmi_env_t *env, const atmi_env_row_t *row) {
   return (int64_t *)(void *)((char *)env + row->field);
 }
 
-static const char **text_of(atmi_env_t *env, const atmi_env_row_t *row) {
+static const char **file_of(atmi_env_t *env, const atmi_env_row_t *row) {
   return (const char **)(void *)((char *)env + row->field);
+}
+
+/* The file that a variable names, NULL for none. Users of a program that has other rights than they
+ * (set-user- id, set-group-id, capabilities) must not choose what it writes to. */
+static const char *file_named(const atmi_env_row_t *row, const char *text) {
+  if (!*text)
+    return NULL;
+  if (!getauxval(AT_SECURE))
+    return text;
+  atmi_warn(NULL, "environment variable %s is ignored: this program runs with other rights than its user's",
+            row->name);
+  return NULL;
 }
 
 void atmi_env_load(char *const *environment, atmi_env_t *env) {
@@ -193,8 +206,8 @@ void atmi_env_load(char *const *environment, atmi_env_t *env) {
   for (size_t i = 0; i < ROWS; i++)
     if (table[i].type == ATMI_ENV_INTEGER)
       *field_of(env, &table[i]) = table[i].initial;
-    else if (table[i].type == ATMI_ENV_TEXT)
-      *text_of(env, &table[i]) = NULL;
+    else if (table[i].type == ATMI_ENV_FILE)
+      *file_of(env, &table[i]) = NULL;
   for (; *environment; environment++) {
     size_t length = strcspn(*environment, "=");
     const atmi_env_row_t *row = find_row(*environment, length);
@@ -203,8 +216,8 @@ void atmi_env_load(char *const *environment, atmi_env_t *env) {
     if (!row || row->type == ATMI_ENV_IGNORED || (*environment)[length] != '=')
       continue;
     const char *text = *environment + length + 1, *reason;
-    if (row->type == ATMI_ENV_TEXT)
-      *text_of(env, row) = *text ? text : NULL;
+    if (row->type == ATMI_ENV_FILE)
+      *file_of(env, row) = file_named(row, text);
     else if (*text && !atmi_env_parse(row, text, field_of(env, row), &reason))
       atmi_warn(NULL, "environment variable %s is ignored: \"%s\" cannot be used, %s (%lld to %lld)",
                 row->name, text, reason, (long long)row->least, (long long)row->most);

@@ -47,7 +47,7 @@ typedef struct atmi_env_row {
   const char *name;
   enum {
     ATMI_ENV_INTEGER,
-    ATMI_ENV_TEXT, /* a const char *; the default is none */
+    ATMI_ENV_FILE, /* its name, a const char *; the default is none */
     ATMI_ENV_IGNORED
   } type;          /* ignored: another plugin's; accepted so that it is no typo */
   size_t field;    /* offset in atmi_env_t */
@@ -68,8 +68,8 @@ bool atmi_env_parse(const atmi_env_row_t *row, const char *text, int64_t *value,
 
 /* Fills `env` from an environment block ("NAME=value" strings, NULL at the end; `environ` in production).
  * Every value that cannot be used, and every LIBOMPTARGET_AMDGPU_ variable that the table does not know,
- * gives one warning on stderr, the latter with the nearest known name; the default then stands. Never fails.
- */
+ * gives one warning on stderr, the latter with the nearest known name; the default then stands. So it does
+ * for names of files in a program that has other rights than its user (set-user-id). Never fails. */
 void atmi_env_load(char *const *environment, atmi_env_t *env);
 
 #endif

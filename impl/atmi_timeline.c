@@ -3,6 +3,7 @@
 #include "atmi_timeline.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -66,9 +67,11 @@ static void name_lane(atmi_timeline_t *timeline, const atmi_span_t *span) {
   write_name(timeline->file, "thread_name", row_of(span->device), span->lane, text);
 }
 
+static const char process_id[] = "%p";
+
 /* The file name with the process id in the place of "%p"; malloc'ed. */
 static char *expand(const char *name) {
-  const char *at = strstr(name, "%p");
+  const char *at = strstr(name, process_id);
   if (!at)
     return strdup(name);
   size_t bytes = strlen(name) + 24;
@@ -78,13 +81,25 @@ static char *expand(const char *name) {
   return expanded;
 }
 
+/* A name that the user wrote may be a link: to /dev/stdout, to another disk. One that the process id
+ * completed is new; where a link has it already, as in a folder that others write to, somebody else made
+ * that. */
+static FILE *create(const char *path, bool is_completed) {
+  int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | (is_completed ? O_NOFOLLOW : 0), 0666);
+  FILE *stream = file < 0 ? NULL : fdopen(file, "w");
+  if (file >= 0 && !stream)
+    close(file);
+  return stream;
+}
+
 atmi_timeline_t *atmi_timeline_open(const char *name, uint64_t ticks_per_second, uint64_t now) {
   atmi_timeline_t *timeline = calloc(1, sizeof *timeline);
   char *expanded = expand(name);
   if (timeline && expanded)
-    timeline->file = fopen(expanded, "we");
+    timeline->file = create(expanded, strstr(name, process_id));
   if (!timeline || !expanded || !timeline->file) {
-    atmi_warn(NULL, "no timeline is written: cannot create %s: %s", name, strerror(errno));
+    atmi_warn(NULL, "no timeline is written: cannot create %s: %s", expanded ? expanded : name,
+              errno == ELOOP ? "a symbolic link has this name" : strerror(errno));
     free(timeline);
     free(expanded);
     return NULL;

@@ -25,7 +25,8 @@ typedef struct atmi_span {
   uint32_t teams, threads; /* of a kernel; 0: not one */
 } atmi_span_t;
 
-/* Begins the file; "%p" in its name becomes the process id. NULL, with a warning, if it cannot be written.
+/* Begins the file; "%p" in its name becomes the process id, and then no symbolic link is followed. NULL, with
+ * a warning, if it cannot be written.
  *   ticks_per_second   of HSA's system clock
  *   now                that clock: where the timeline's own time begins */
 atmi_timeline_t *atmi_timeline_open(const char *name, uint64_t ticks_per_second, uint64_t now);

@@ -12,6 +12,7 @@ extern char **environ;
 
 typedef enum option_type {
   OPTION_TEXT,
+  OPTION_FILE, /* a text */
   OPTION_NUMBER,
   OPTION_FLAG,
 } option_type_t;
@@ -48,7 +49,7 @@ static const option_t option_table[] = {
     {"GFXSIM_HOST_VISIBLE", OPTION_FLAG, MEMBER(host_visible), "0", 0, 1,
      "1 = the host can access device memory directly, as on a card with a large BAR"},
     {"GFXSIM_STATS", OPTION_FLAG, MEMBER(stats), "0", 0, 1, "1 = print counters of each kernel at exit"},
-    {"GFXSIM_TRACE", OPTION_TEXT, MEMBER(trace), "", 0, 0,
+    {"GFXSIM_TRACE", OPTION_FILE, MEMBER(trace), "", 0, 0,
      "file that receives a trace of all instructions; further GPUs write to file.1, file.2, ..."},
 };
 
@@ -56,10 +57,24 @@ enum { OPTION_COUNT = sizeof option_table / sizeof *option_table };
 
 static const char prefix[] = "GFXSIM_";
 
+static bool is_text(const option_t *option) {
+  return option->type == OPTION_TEXT || option->type == OPTION_FILE;
+}
+
+/* The variable's value or NULL. Users of a program that has other rights than they (set-user-id,
+ * set-group-id, capabilities) must not choose what it writes to. */
+static const char *value_of(const option_t *option) {
+  const char *value = getenv(option->name);
+  if (!value || option->type != OPTION_FILE || secure_getenv(option->name))
+    return value;
+  gs_log("%s is ignored: this program runs with other rights than its user's", option->name);
+  return NULL;
+}
+
 /* Stores `value` into its member. Returns 0, or -1 when the text is not a value of this option. */
 static int option_parse(const option_t *option, const char *value, gs_options_t *options) {
   void *member = (char *)options + option->offset;
-  if (option->type == OPTION_TEXT) {
+  if (is_text(option)) {
     if (strlen(value) >= TEXT_BYTES)
       return -1;
     strcpy(member, value);
@@ -81,7 +96,7 @@ static int option_parse(const option_t *option, const char *value, gs_options_t 
 }
 
 static void report_bad_value(const option_t *option, const char *value) {
-  if (option->type == OPTION_TEXT)
+  if (is_text(option))
     gs_log("%s: the value has more than %d characters; using \"%s\"", option->name, TEXT_BYTES - 1,
            option->standard);
   else
@@ -110,7 +125,7 @@ void gs_options_load(gs_options_t *options) {
     const option_t *option = &option_table[i];
     if (option_parse(option, option->standard, options))
       gs_log("%s: the default \"%s\" is out of range", option->name, option->standard);
-    const char *value = getenv(option->name);
+    const char *value = value_of(option);
     if (value && option_parse(option, value, options))
       report_bad_value(option, value);
   }

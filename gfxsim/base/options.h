@@ -21,8 +21,8 @@ typedef struct gs_options {
 } gs_options_t;
 
 /* Fills `options` with the defaults and then with what the environment says. A value that does not parse or
- * is out of range, and an unknown GFXSIM_ variable, is reported on stderr once and ignored. Not thread-safe
- * against setenv. */
+ * is out of range, an unknown GFXSIM_ variable, and the name of a file in a program that has other rights than
+ * its user (set-user-id) is reported on stderr once and ignored. Not thread-safe against setenv. */
 void gs_options_load(gs_options_t *options);
 
 /* Prints the table of options with defaults and help texts, one per line, to `out`. */

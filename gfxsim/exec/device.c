@@ -4,6 +4,7 @@
 #include "exec/internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -405,13 +406,20 @@ gs_outcome_t gs_device_run(gs_device_t *device, const gs_dispatch_t *dispatch, g
 
 /* ---- The device ---- */
 
+/* A name that the user wrote may be a link: to /dev/stdout, to another disk. In the place of one that the
+ * ordinal completed, as in a folder that others write to, nobody's link is followed. */
 static FILE *open_trace(const gs_device_t *device) {
   char path[TRACE_PATH_BYTES];
   trace_path(device, path);
-  FILE *file = fopen(path, "we");
-  if (!file)
-    gs_log("can't write the trace %s: %s", path, strerror(errno));
-  return file;
+  const int follow = device->ordinal ? O_NOFOLLOW : 0;
+  const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | follow, 0666);
+  FILE *stream = file < 0 ? NULL : fdopen(file, "w");
+  if (!stream)
+    gs_log("can't write the trace %s: %s", path,
+           errno == ELOOP ? "a symbolic link has this name" : strerror(errno));
+  if (file >= 0 && !stream)
+    close(file);
+  return stream;
 }
 
 gs_device_t *gs_device_create(const gs_profile_t *profile, uint32_t ordinal, const gs_options_t *options,

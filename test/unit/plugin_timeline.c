@@ -77,6 +77,29 @@ static void writes_spans_of_devices_and_host(void **state) {
   unlink(path);
 }
 
+static void links_are_followed_if_their_name_was_given(void **state) {
+  (void)state;
+  char behind[128], link[128], completed[128], name[128], said[512], expected[512];
+  snprintf(behind, sizeof behind, "%s/behind", folder);
+  snprintf(link, sizeof link, "%s/link", folder);
+  snprintf(completed, sizeof completed, "%s/link-%ld", folder, (long)getpid());
+  snprintf(name, sizeof name, "%s/link-%%p", folder);
+  assert_int_equal(symlink(behind, link) || symlink(behind, completed), 0);
+  test_capture_begin();
+  assert_null(atmi_timeline_open(name, 1000000000, 0));
+  test_capture_end(said, sizeof said);
+  snprintf(expected, sizeof expected,
+           "AMDGPU warning: no timeline is written: cannot create %s: a symbolic link has this name\n",
+           completed);
+  assert_string_equal(said, expected);
+  assert_int_equal(access(behind, F_OK), -1);
+  atmi_timeline_close(atmi_timeline_open(link, 1000000000, 0));
+  assert_int_equal(access(behind, F_OK), 0);
+  unlink(behind);
+  unlink(link);
+  unlink(completed);
+}
+
 static void a_file_that_cannot_be_made_is_said_once(void **state) {
   (void)state;
   char said[512];
@@ -169,6 +192,7 @@ static void times_are_nanoseconds_with_a_point(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(writes_spans_of_devices_and_host),
+      cmocka_unit_test(links_are_followed_if_their_name_was_given),
       cmocka_unit_test(a_file_that_cannot_be_made_is_said_once),
       cmocka_unit_test(a_full_disk_is_said),
       cmocka_unit_test(processes_may_fork_and_be_killed),
