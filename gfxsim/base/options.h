@@ -1,11 +1,12 @@
-/* The GFXSIM_* environment variables as one table: name, default, meaning. Parsed once per library context.
- * Not here: what the options do. */
+/* The options of gfxsim as one table: the environment variable, the option of gfxsim-run that sets it, type,
+ * default, meaning. The library reads the variables, once per context; gfxsim-run its command line; tests
+ * compare the table with doc/gfxsim.md and the manual page. Not here: what the options do. */
 #ifndef GFXSIM_BASE_OPTIONS_H
 #define GFXSIM_BASE_OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 /* Values of all options. Plain data; copied into the context that was created with it. */
 typedef struct gs_options {
@@ -20,12 +21,37 @@ typedef struct gs_options {
   char trace[256];    /* GFXSIM_TRACE: file for an instruction trace, empty = none */
 } gs_options_t;
 
-/* Fills `options` with the defaults and then with what the environment says. A value that does not parse or
- * is out of range, an unknown GFXSIM_ variable, and the name of a file in a program that has other rights than
- * its user (set-user-id) is reported on stderr once and ignored. Not thread-safe against setenv. */
-void gs_options_load(gs_options_t *options);
+typedef enum gs_option_type {
+  GS_OPTION_TEXT,
+  GS_OPTION_FILE, /* a text: the name of a file to write */
+  GS_OPTION_NUMBER,
+  GS_OPTION_FLAG, /* 0 or 1 */
+} gs_option_type_t;
 
-/* Prints the table of options with defaults and help texts, one per line, to `out`. */
-void gs_options_print_help(FILE *out);
+/* One option. Immutable. */
+typedef struct gs_option {
+  const char *name; /* of the variable */
+  const char *word; /* gfxsim-run's option: "--cus" */
+  const char
+      *argument; /* what the option's value is called, "N"; of flags, the value that the option stands for */
+  gs_option_type_t type;
+  size_t offset;             /* of the member of gs_options_t */
+  const char *standard;      /* the default as a user would write it; "" for none */
+  uint32_t minimum, maximum; /* of numbers */
+  const char *help;          /* of flags, what `argument` means */
+} gs_option_t;
+
+/* The i-th option, or NULL past the end. */
+const gs_option_t *gs_option_at(size_t i);
+
+/* Stores `value` into its member of `options`. False, with the reason in `reason`, if it is no value of this
+ * option. */
+bool gs_option_parse(const gs_option_t *option, const char *value, gs_options_t *options, char *reason,
+                     size_t reason_bytes);
+
+/* Fills `options` with the defaults and then with what the environment says. A value that does not parse or
+ * is out of range, an unknown GFXSIM_ variable, and the name of a file in a program that has other rights
+ * than its user (set-user-id) is reported on stderr once and ignored. Not thread-safe against setenv. */
+void gs_options_load(gs_options_t *options);
 
 #endif

@@ -1,6 +1,9 @@
-/* The models of GPU. */
+/* The models of GPU, and reading the names of some. */
 #include "exec/profile.h"
 
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Device memory that the driver reports for a card with so many GiB: the firmware keeps 16 MiB. */
@@ -74,4 +77,76 @@ const gs_profile_t *gs_profile_find(const char *name) {
     if (strcmp(profiles[i].name, name) == 0)
       return &profiles[i];
   return NULL;
+}
+
+/* Parses the memory size of "gfx906:8G". Returns false when it is none. */
+static bool parse_bytes(const char *text, uint64_t *bytes) {
+  static const struct {
+    char suffix;
+    unsigned shift;
+  } unit[] = {{'\0', 0}, {'K', 10}, {'M', 20}, {'G', 30}};
+  enum { MOST_GIB = 1024, PAGE_BYTES = 4096 };
+  char *end = NULL;
+  if (!isdigit((unsigned char)*text))
+    return false;
+  const unsigned long long number = strtoull(text, &end, 10);
+  for (unsigned i = 0; i < sizeof unit / sizeof *unit; i++) {
+    if (toupper((unsigned char)*end) != unit[i].suffix || (*end && end[1]))
+      continue;
+    const uint64_t most = ((uint64_t)MOST_GIB << 30) >> unit[i].shift;
+    *bytes = (number << unit[i].shift) & ~(uint64_t)(PAGE_BYTES - 1);
+    return number <= most && *bytes > 0;
+  }
+  return false;
+}
+
+/* Why a description is none. */
+static void explain(const char *description, char reason[GS_PARTS_REASON_BYTES]) {
+  char known[256] = "";
+  for (size_t i = 0; gs_profile_at(i); i++) {
+    strncat(known, " ", sizeof known - strlen(known) - 1);
+    strncat(known, profiles[i].name, sizeof known - strlen(known) - 1);
+  }
+  snprintf(reason, GS_PARTS_REASON_BYTES,
+           "\"%.99s\" is not a device; known are:%s, each with :<size>[K|M|G] for another memory size", description,
+           known);
+}
+
+static bool part_parse(const char *description, gs_part_t *part) {
+  char name[32];
+  const size_t length = strcspn(description, ":");
+  if (length >= sizeof name)
+    return false;
+  memcpy(name, description, length);
+  name[length] = '\0';
+  part->profile = gs_profile_find(name);
+  if (!part->profile)
+    return false;
+  part->memory_bytes = part->profile->memory_bytes;
+  return !description[length] || parse_bytes(description + length + 1, &part->memory_bytes);
+}
+
+/* Returns how many parts there are then, or -1. */
+static int add_part(const char *description, gs_part_t *parts, int count, char reason[GS_PARTS_REASON_BYTES]) {
+  if (count == GS_MOST_PARTS)
+    snprintf(reason, GS_PARTS_REASON_BYTES, "more than %d devices", GS_MOST_PARTS);
+  else if (part_parse(description, &parts[count]))
+    return count + 1;
+  else
+    explain(description, reason);
+  return -1;
+}
+
+int gs_parts_parse(const char *list, gs_part_t parts[GS_MOST_PARTS], char reason[GS_PARTS_REASON_BYTES]) {
+  static const char between[] = ", ";
+  char *rest = NULL, *copy = strdup(list);
+  if (!copy) {
+    snprintf(reason, GS_PARTS_REASON_BYTES, "out of host memory");
+    return -1;
+  }
+  int count = 0;
+  for (char *word = strtok_r(copy, between, &rest); word && count >= 0; word = strtok_r(NULL, between, &rest))
+    count = add_part(word, parts, count, reason);
+  free(copy);
+  return count;
 }

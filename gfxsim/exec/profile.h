@@ -44,4 +44,16 @@ const gs_profile_t *gs_profile_find(const char *name);
 /* The i-th profile, or NULL past the end: for listing. */
 const gs_profile_t *gs_profile_at(size_t i);
 
+/* One GPU of a machine. */
+typedef struct gs_part {
+  const gs_profile_t *profile;
+  uint64_t memory_bytes;
+} gs_part_t;
+
+enum { GS_MOST_PARTS = 16, GS_PARTS_REASON_BYTES = 512 };
+
+/* Reads a list of GPUs, "gfx90a,gfx906:8G"; an empty one is a machine without any. Returns their number, or
+ * -1, with the reason in `reason`, when the text is none. */
+int gs_parts_parse(const char *list, gs_part_t parts[GS_MOST_PARTS], char reason[GS_PARTS_REASON_BYTES]);
+
 #endif

@@ -1,6 +1,5 @@
 /* Opening and closing of the library, the one context object, and the functions about the driver as a whole.
  */
-#include <ctype.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,56 +68,10 @@ static void on_engine_hang(void *context) {
 
 /* Creation. */
 
-/* Parses the memory size of "gfx906:8G". Returns false when it is none. */
-static bool parse_bytes(const char *text, uint64_t *bytes) {
-  static const struct {
-    char suffix;
-    unsigned shift;
-  } unit[] = {{'\0', 0}, {'K', 10}, {'M', 20}, {'G', 30}};
-  enum { MOST_GIB = 1024 };
-  char *end = NULL;
-  if (!isdigit((unsigned char)*text))
-    return false;
-  const unsigned long long number = strtoull(text, &end, 10);
-  for (unsigned i = 0; i < sizeof unit / sizeof *unit; i++) {
-    if (toupper((unsigned char)*end) != unit[i].suffix || (*end && end[1]))
-      continue;
-    const uint64_t most = ((uint64_t)MOST_GIB << 30) >> unit[i].shift;
-    *bytes = (number << unit[i].shift) & ~(uint64_t)(GS_PAGE_BYTES - 1);
-    return number <= most && *bytes > 0;
-  }
-  return false;
-}
-
-static void report_unknown_device(const char *name) {
-  char known[256] = "";
-  for (size_t i = 0; gs_profile_at(i); i++) {
-    strncat(known, " ", sizeof known - strlen(known) - 1);
-    strncat(known, gs_profile_at(i)->name, sizeof known - strlen(known) - 1);
-  }
-  gs_log("GFXSIM_DEVICES: \"%s\" is not a device; known are:%s, each with :<size>[K|M|G] for another memory "
-         "size",
-         name, known);
-}
-
-static int add_gpu(gs_thunk_t *thunk, char *description) {
-  if (thunk->gpu_count == GS_MOST_GPUS) {
-    gs_log("GFXSIM_DEVICES: more than %d devices", GS_MOST_GPUS);
-    return -1;
-  }
+static int add_gpu(gs_thunk_t *thunk, const gs_part_t *part) {
   gs_gpu_t *gpu = &thunk->gpu[thunk->gpu_count];
-  char *size = strchr(description, ':');
-  if (size)
-    *size++ = '\0';
-  gpu->profile = gs_profile_find(description);
-  if (!gpu->profile || (size && !parse_bytes(size, &gpu->memory_bytes))) {
-    if (size)
-      size[-1] = ':';
-    report_unknown_device(description);
-    return -1;
-  }
-  if (!size)
-    gpu->memory_bytes = gpu->profile->memory_bytes;
+  gpu->profile = part->profile;
+  gpu->memory_bytes = part->memory_bytes;
   gpu->thunk = thunk;
   gpu->ordinal = thunk->gpu_count;
   gpu->node = ++thunk->gpu_count;
@@ -142,13 +95,15 @@ static void report_foreign_options(void) {
 }
 
 static int add_gpus(gs_thunk_t *thunk) {
-  char list[sizeof thunk->options.devices];
-  memcpy(list, thunk->options.devices, sizeof list);
-  char *rest = NULL;
-  for (char *name = strtok_r(list, ", ", &rest); name; name = strtok_r(NULL, ", ", &rest))
-    if (add_gpu(thunk, name))
+  gs_part_t parts[GS_MOST_GPUS];
+  char reason[GS_PARTS_REASON_BYTES];
+  const int count = gs_parts_parse(thunk->options.devices, parts, reason);
+  if (count < 0)
+    gs_log("GFXSIM_DEVICES: %s", reason);
+  for (int i = 0; i < count; i++)
+    if (add_gpu(thunk, &parts[i]))
       return -1;
-  return 0;
+  return count < 0 ? -1 : 0;
 }
 
 static gs_shared_pages_t *shared_create(void) {

@@ -21,7 +21,7 @@
 #define GS_EXPORT __attribute__((visibility("default")))
 
 enum {
-  GS_MOST_GPUS = 16,
+  GS_MOST_GPUS = GS_MOST_PARTS,
   GS_CPU_NODE = 0, /* the GPUs are the nodes 1, 2, ... */
   GS_MOST_QUEUES = 1024,
   GS_MOST_EVENTS = 4096,

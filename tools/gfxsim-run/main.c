@@ -1,0 +1,146 @@
+/* gfxsim-run: runs a program on the simulated GPU. Puts gfxsim's libhsakmt.so.1 in front of the driver's, the
+ * plugin in front of other plugins, and in front of the C library what says that a GPU driver is there; then
+ * becomes the program. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "options.h"
+#include "plugin.h"
+
+/* Folders of libraries. */
+typedef struct folders {
+  char gfxsim[PATH_MAX];
+  char our_plugin[PATH_MAX];
+  char plugins[PATH_MAX]; /* those that the program shall use */
+} folders_t;
+
+/* The folder that has this place relative to this program. */
+static int find_folder(const char *relative, char folder[PATH_MAX]) {
+  char path[2 * PATH_MAX];
+  const ssize_t length = readlink("/proc/self/exe", path, PATH_MAX);
+  if (length < 0) {
+    run_complain("cannot find the simulator's libraries: /proc/self/exe: %s", strerror(errno));
+    return RUN_BROKEN;
+  }
+  path[length] = '\0';
+  snprintf(strrchr(path, '/') + 1, PATH_MAX, "%s", relative);
+  if (realpath(path, folder))
+    return 0;
+  run_complain("cannot find the simulator's libraries: %s: %s", path, strerror(errno));
+  return RUN_BROKEN;
+}
+
+static int find_gfxsim(folders_t *folders) {
+  static const char *const needed[] = {"libhsakmt.so.1", "libgfxsim-host.so"};
+  char path[2 * PATH_MAX];
+  int status = find_folder(RUN_GFXSIM_FOLDER, folders->gfxsim);
+  for (size_t i = 0; !status && i < sizeof needed / sizeof *needed; i++) {
+    snprintf(path, sizeof path, "%s/%s", folders->gfxsim, needed[i]);
+    if (access(path, R_OK)) {
+      run_complain("no %s in %s", needed[i], folders->gfxsim);
+      status = RUN_BROKEN;
+    }
+  }
+  return status;
+}
+
+/* The dynamic linker takes these for the end of a folder's name. */
+static int check_name(const char *folder) {
+  if (!strpbrk(folder, ":;"))
+    return 0;
+  run_complain("the dynamic linker cannot search %s, for the colon or semicolon in its name", folder);
+  return RUN_BROKEN;
+}
+
+/* Puts texts in front of what a variable has. */
+static int prepend(const char *name, const char *first, const char *second) {
+  const char *old = getenv(name);
+  if (old && !*old)
+    old = NULL;
+  char *value = NULL;
+  int status = 0;
+  if (asprintf(&value, "%s%s%s%s%s", first, *first && *second ? ":" : "", second, old ? ":" : "",
+               old ? old : "") < 0)
+    value = NULL;
+  if (!value || setenv(name, value, 1)) {
+    run_complain("cannot set %s: %s", name, strerror(ENOMEM));
+    status = RUN_BROKEN;
+  }
+  free(value);
+  return status;
+}
+
+/* A path with a separator in it cannot be preloaded; the name alone is then found through the library path.
+ */
+static int preload(const folders_t *folders) {
+  static const char name[] = "libgfxsim-host.so";
+  char path[PATH_MAX + sizeof name];
+  snprintf(path, sizeof path, "%s/%s", folders->gfxsim, name);
+  return prepend("LD_PRELOAD", RUN_PRELOAD, strpbrk(path, " \t\n\v\f\r:") ? name : path);
+}
+
+static int set_environment(const run_options_t *options, const folders_t *folders) {
+  int status = check_name(folders->gfxsim);
+  if (!status)
+    status = check_name(folders->plugins);
+  if (!status && !strcmp(options->plugin, "stock-classic") &&
+      setenv("LIBOMPTARGET_NEXTGEN_PLUGINS", "false", 1))
+    status = RUN_BROKEN;
+  if (!status)
+    status = prepend("LD_LIBRARY_PATH", folders->gfxsim, folders->plugins);
+  if (!status)
+    status = preload(folders);
+  /* A program built with gcc's address sanitizer wants to be sure that nothing comes before it; ours may. */
+  return status ? status : prepend("ASAN_OPTIONS", "verify_asan_link_order=0", "");
+}
+
+static void print_environment(void) {
+  static const char *const shown[] = {"LD_PRELOAD=",
+                                      "LD_LIBRARY_PATH=",
+                                      "LIBOMPTARGET_NEXTGEN_PLUGINS=",
+                                      "ASAN_OPTIONS=",
+                                      "HSA_DISABLE_FRAGMENT_ALLOCATOR=",
+                                      "HSA_XNACK=",
+                                      "GFXSIM_"};
+  for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+    for (char **entry = environ; *entry; entry++)
+      if (!strncmp(*entry, shown[i], strlen(shown[i])))
+        puts(*entry);
+}
+
+/* Returns only when the program cannot be executed. */
+static int become(char **words) {
+  execvp(words[0], words);
+  const int error = errno;
+  run_complain("cannot execute %s: %s%s", words[0], strerror(error),
+               error == ENOENT ? " (its interpreter or dynamic linker)" : "");
+  return RUN_CANNOT_EXECUTE;
+}
+
+int main(int argc, char **argv) {
+  static folders_t folders;
+  run_options_t options;
+  switch (run_options_parse(argc, argv, &options)) {
+  case RUN_GO_ON: break;
+  case RUN_DONE: return fflush(stdout) ? RUN_BROKEN : 0;
+  case RUN_USAGE_ERROR: return RUN_WRONG_OPTION;
+  }
+  char **words = argv + options.program;
+  int status = find_gfxsim(&folders);
+  if (!status && *words)
+    status = run_check_program(*words);
+  if (!status && !strcmp(options.plugin, "ours"))
+    status = find_folder(RUN_PLUGIN_FOLDER, folders.our_plugin);
+  if (!status)
+    status = run_find_plugins(options.plugin, folders.our_plugin, words, folders.plugins);
+  if (!status)
+    status = set_environment(&options, &folders);
+  if (status || !options.print_environment)
+    return status ? status : become(words);
+  print_environment();
+  return fflush(stdout) ? RUN_BROKEN : 0;
+}
