@@ -125,7 +125,9 @@ void rtl_refusal_describe(const atmi_target_id_t *images, size_t image_count,
       "-Xopenmp-target=amdgcn-amd-amdhsa -march=%s",
       first->processor, first->processor);
   if (wants_xnack(images, image_count, first))
-    add(&block, "\n  or set HSA_XNACK=1, if the driver allows xnack to be switched on");
+    add(&block,
+        "\n  or set HSA_XNACK=1, if the driver allows xnack to be switched on; for unified shared memory the "
+        "host must also reach device memory (large BAR): gfxsim-run --usm sets both on a simulated GPU");
   add(&block, "%s", until_then);
 }
 

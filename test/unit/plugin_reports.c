@@ -175,6 +175,7 @@ static void images_for_other_states_are_refused_with_the_reason(void **state) {
   assert_non_null(strstr(said, "the program is built for gfx90a:xnack+"));
   assert_non_null(strstr(said, "xnack is on in the image and off on the device"));
   assert_non_null(strstr(said, "HSA_XNACK=1"));
+  assert_non_null(strstr(said, "gfxsim-run --usm"));
   assert_false(runs_with_flags(GFX90A | XNACK_ANY | SRAMECC_OFF));
   assert_non_null(strstr(said, "sramecc is off in the image and on on the device"));
   assert_non_null(strstr(said, "--offload-arch=gfx90a"));
