@@ -178,6 +178,7 @@ void rtl_info_print(const rtl_device_t *device, FILE *out) {
   hsa_system_get_info(HSA_SYSTEM_INFO_VERSION_MINOR, &minor);
   snprintf(version, sizeof version, "%u.%u", major, minor);
   flockfile(out);
+  print_row(out, 1, "Plugin:", "omptarget-amdgpu " RTL_VERSION);
   print_row(out, 1, "HSA Runtime Version:", version);
   print_number(out, 1, "HSA OpenMP Device Number:", device->core->number, "");
   for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)

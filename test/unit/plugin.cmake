@@ -106,7 +106,7 @@ plugin_image_test(device_info ${PROJECT_BINARY_DIR}/bin/gfxsim-run
 set(library_path ${OMPTARGET_AMDGPU_LLVM_DIR}/16/usr/lib/llvm-16/lib)
 set_tests_properties(unit/plugin/device_info PROPERTIES
   ENVIRONMENT "LD_LIBRARY_PATH=${library_path};LIBOMPTARGET_NEXTGEN_PLUGINS=false;${below_rocr}"
-  PASS_REGULAR_EXPRESSION "Name: +AMD Instinct MI210.*Location: +01:00.0.*L1: +8388608 bytes.*Compute Units: +104.*per Dimension:.* x: +1024.*COARSE GRAINED:.*Size: +68702699520 bytes.*Allocatable: +TRUE.*ISAs:.*Name: +amdgcn-amd-amdhsa--gfx90a:sramecc.:xnack-")
+  PASS_REGULAR_EXPRESSION "Plugin: +omptarget-amdgpu ${PROJECT_VERSION}.*Name: +AMD Instinct MI210.*Location: +01:00.0.*L1: +8388608 bytes.*Compute Units: +104.*per Dimension:.* x: +1024.*COARSE GRAINED:.*Size: +68702699520 bytes.*Allocatable: +TRUE.*ISAs:.*Name: +amdgcn-amd-amdhsa--gfx90a:sramecc.:xnack-")
 
 # Without gfxsim; the program's own open must be found by the libraries, which a sanitizer's would hide.
 if(NOT OMPTARGET_AMDGPU_SANITIZE)
