@@ -246,13 +246,19 @@ static bool is_set_to(const char *name, const char *value) {
   return text && !strcmp(text, value);
 }
 
-/* With xnack asked for by an option, each device must have it. (Where variables say so, gfxsim does, and ROCr
- * goes on without.) */
-static bool check_xnack(const char *word) {
+/* The machine, where a variable describes it: without a GPU the program would be of no use. */
+static int read_machine(gs_part_t parts[GS_MOST_PARTS]) {
   char reason[GS_PARTS_REASON_BYTES];
-  gs_part_t parts[GS_MOST_PARTS];
   const char *list = getenv("GFXSIM_DEVICES");
   const int count = list ? gs_parts_parse(list, parts, reason) : 0;
+  if (count < 0)
+    run_complain("GFXSIM_DEVICES=%s: %s", list, reason);
+  return count;
+}
+
+/* With xnack asked for by an option, each device must have it. (Where variables say so, gfxsim does, and ROCr
+ * goes on without.) */
+static bool check_xnack(const char *word, const gs_part_t *parts, int count) {
   for (int i = 0; i < count; i++)
     if (!parts[i].profile->xnack) {
       run_complain("%s has no effect with a %s, which cannot retry faults: use gfx90a only", word,
@@ -264,8 +270,13 @@ static bool check_xnack(const char *word) {
 
 /* What one option says about others, whatever their order; `words` are the options. */
 static bool check_all(int count, char **words) {
+  gs_part_t parts[GS_MOST_PARTS];
+  const int devices = read_machine(parts);
+  if (devices < 0)
+    return false;
   for (int i = 0; i < count; i++) {
-    if ((!strcmp(words[i], "--xnack") || !strcmp(words[i], "--usm")) && !check_xnack(words[i]))
+    if ((!strcmp(words[i], "--xnack") || !strcmp(words[i], "--usm")) &&
+        !check_xnack(words[i], parts, devices))
       return false;
     if (!strncmp(words[i], "--kernel-us=", 12) && !is_set_to("GFXSIM_EXECUTE", "0")) {
       run_complain("%s has no effect without --no-execute: kernels that are executed take their time",
