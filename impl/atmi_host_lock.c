@@ -4,7 +4,6 @@
 
 #include "atmi_hsa.h"
 #include "atmi_machine.h"
-#include "atmi_transfer.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -88,20 +87,44 @@ static atmi_host_range_t *find_copied(const atmi_host_locks_t *locks, const char
   return NULL;
 }
 
+/* Whether devices can access the memory as HSA knows it. Pins of ours are not hindered by each other: they
+ * are parked where HSA would take one for the other. */
+static atmi_access_result_t give_access(const atmi_host_locks_t *locks, const hsa_agent_t *devices,
+                                        uint32_t count, const char *host, size_t bytes, void **address) {
+  atmi_access_result_t result =
+      atmi_access_give(&locks->machine->access, devices, count, host, bytes, address);
+  bool ours =
+      begins_in(locks->ranges, host) || begins_in(locks->copied, host) || begins_in(locks->parked, host);
+  return result == ATMI_ACCESS_REFUSED && ours ? ATMI_ACCESS_UNKNOWN : result;
+}
+
+static hsa_status_t pin_for_all(const atmi_host_locks_t *locks, char *host, size_t bytes, void **address) {
+  const atmi_machine_t *machine = locks->machine;
+  return hsa_amd_memory_lock(host, bytes, machine->gpus, (int)machine->device_count, address);
+}
+
 static atmi_status_t pin(const atmi_host_locks_t *locks, atmi_host_range_t *range, bool loud) {
-  atmi_machine_t *machine = locks->machine;
+  const atmi_machine_t *machine = locks->machine;
   void *address;
+  atmi_access_result_t access = ATMI_ACCESS_UNKNOWN;
   /* What is pinned for copies does not stay so for the program's sake. */
-  if (find_copied(locks, range->host, range->bytes) ||
-      !atmi_transfer_find_pinned(range->host, range->bytes, &address)) {
-    hsa_status_t status =
-        hsa_amd_memory_lock(range->host, range->bytes, machine->gpus, (int)machine->device_count, &address);
-    if (status != HSA_STATUS_SUCCESS && !loud)
-      return ATMI_NO_MEMORY;
+  if (!find_copied(locks, range->host, range->bytes))
+    access = give_access(locks, machine->gpus, machine->device_count, range->host, range->bytes, &address);
+  if (access == ATMI_ACCESS_REFUSED && loud)
+    atmi_fail(ATMI_NO_MEMORY, NULL,
+              "cannot lock %zu bytes of host memory at %p: another library has pinned memory from there on, "
+              "but not all of it for all devices; have it pin all of it for all of them",
+              range->bytes, (void *)range->host);
+  if (access == ATMI_ACCESS_REFUSED)
+    return ATMI_NO_MEMORY;
+  if (access == ATMI_ACCESS_UNKNOWN) {
+    hsa_status_t status = pin_for_all(locks, range->host, range->bytes, &address);
+    if (status != HSA_STATUS_SUCCESS && loud)
+      atmi_fail(ATMI_NO_MEMORY, NULL,
+                "cannot lock %zu bytes of host memory at %p: %s; is ulimit -l large enough?", range->bytes,
+                (void *)range->host, atmi_hsa_reason(status));
     if (status != HSA_STATUS_SUCCESS)
-      return atmi_fail(ATMI_NO_MEMORY, NULL,
-                       "cannot lock %zu bytes of host memory at %p: %s; is ulimit -l large enough?",
-                       range->bytes, (void *)range->host, atmi_hsa_reason(status));
+      return ATMI_NO_MEMORY;
     range->ours = true;
   }
   range->address = address;
@@ -180,13 +203,11 @@ atmi_status_t atmi_host_unlock(atmi_host_locks_t *locks, void *host) {
 
 /* Under the lock. NULL if HSA does not pin it. */
 static atmi_host_range_t *add_copied(atmi_host_locks_t *locks, char *host, size_t bytes) {
-  const atmi_machine_t *machine = locks->machine;
   void *address;
   atmi_host_range_t *range = malloc(sizeof *range);
   if (!range)
     return NULL;
-  if (hsa_amd_memory_lock(host, bytes, machine->gpus, (int)machine->device_count, &address) !=
-      HSA_STATUS_SUCCESS) {
+  if (pin_for_all(locks, host, bytes, &address) != HSA_STATUS_SUCCESS) {
     free(range);
     return NULL;
   }
@@ -196,14 +217,16 @@ static atmi_host_range_t *add_copied(atmi_host_locks_t *locks, char *host, size_
   return range;
 }
 
-bool atmi_host_pin(atmi_host_locks_t *locks, const void *host, size_t bytes, bool borrow,
+bool atmi_host_pin(atmi_host_locks_t *locks, hsa_agent_t device, const void *host, size_t bytes, bool borrow,
                    atmi_host_range_t **range, void **address) {
   char *begin = (char *)(uintptr_t)host;
-  bool known = false;
+  atmi_access_result_t access = ATMI_ACCESS_REFUSED;
   pthread_mutex_lock(&locks->lock);
   atmi_host_range_t *found = find_copied(locks, begin, bytes);
   /* Asked here, where nobody can take away what we pinned ourselves. */
-  if (!found && !borrow && !(known = atmi_transfer_find_pinned(begin, bytes, address)))
+  if (!found && !borrow)
+    access = give_access(locks, &device, 1, begin, bytes, address);
+  if (access == ATMI_ACCESS_UNKNOWN)
     found = add_copied(locks, begin, bytes);
   if (found) {
     found->count++;
@@ -211,7 +234,7 @@ bool atmi_host_pin(atmi_host_locks_t *locks, const void *host, size_t bytes, boo
   }
   pthread_mutex_unlock(&locks->lock);
   *range = found;
-  return found || known;
+  return found || access == ATMI_ACCESS_GIVEN;
 }
 
 void atmi_host_unpin(atmi_host_locks_t *locks, atmi_host_range_t *range) {

@@ -6,6 +6,7 @@
 
 #include "atmi_status.h"
 
+#include <hsa/hsa.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,9 +29,10 @@ void atmi_host_locks_init(atmi_machine_t *machine, atmi_host_locks_t *locks);
 /* Unpins everything that is still locked. Accepts a zeroed object. */
 void atmi_host_locks_fini(atmi_host_locks_t *locks);
 
-/* Pins host memory; `*address` is where devices see it. Memory that HSA knows already is taken as it is.
- * Thread-safe. Fails, described, with ATMI_INVALID if the range overlaps a locked one without lying inside
- * it, or with ATMI_NO_MEMORY if HSA cannot pin it. */
+/* Pins host memory; `*address` is where devices see it. Memory that HSA knows already is taken as it is
+ * if all devices can access it, or be given access (atmi_access). Thread-safe. Fails, described, with
+ * ATMI_INVALID if the range overlaps a locked one without lying inside it, or with ATMI_NO_MEMORY if HSA
+ * cannot pin it, or another library has pinned it for fewer devices. */
 ATMI_MUST_CHECK atmi_status_t atmi_host_lock(atmi_host_locks_t *locks, void *host, size_t bytes,
                                              void **address);
 
@@ -38,10 +40,11 @@ ATMI_MUST_CHECK atmi_status_t atmi_host_lock(atmi_host_locks_t *locks, void *hos
  * described, if the address is not locked. */
 ATMI_MUST_CHECK atmi_status_t atmi_host_unlock(atmi_host_locks_t *locks, void *host);
 
-/* Pins host memory for a copy. `*range` gets a reference, to be given back by atmi_host_unpin, or NULL if HSA
- * knows the memory from somebody else; `*address` is where devices see it. With `borrow`, only if it is
- * pinned for copies already. False if it cannot be pinned; describes nothing. Thread-safe. */
-bool atmi_host_pin(atmi_host_locks_t *locks, const void *host, size_t bytes, bool borrow,
+/* Pins host memory for a copy by a device. `*range` gets a reference, to be given back by atmi_host_unpin, or
+ * NULL if HSA knows the memory from somebody else and the device can access it; `*address` is where it sees
+ * it. With `borrow`, only if it is pinned for copies already. False if it cannot be pinned, or must not, as
+ * somebody else has pinned it for other devices: then it has to be staged. Describes nothing. Thread-safe. */
+bool atmi_host_pin(atmi_host_locks_t *locks, hsa_agent_t device, const void *host, size_t bytes, bool borrow,
                    struct atmi_host_range **range, void **address);
 void atmi_host_unpin(atmi_host_locks_t *locks, struct atmi_host_range *range);
 

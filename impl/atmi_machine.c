@@ -148,6 +148,7 @@ atmi_status_t atmi_machine_init(const atmi_env_t *env, atmi_machine_t *machine) 
   *machine = (atmi_machine_t){.env = env};
   pthread_mutex_init(&machine->loading, NULL);
   pthread_mutex_init(&machine->faults, NULL);
+  atmi_access_init(&machine->access);
   atmi_host_locks_init(machine, &machine->host_locks);
   atmi_service_init(&machine->service);
   if (atmi_hsa_open()) {
@@ -193,6 +194,7 @@ void atmi_machine_fini(atmi_machine_t *machine) {
   atmi_timeline_close(machine->timeline);
   if (machine->initialised)
     hsa_shut_down();
+  atmi_access_fini(&machine->access);
   pthread_mutex_destroy(&machine->loading);
   pthread_mutex_destroy(&machine->faults);
   *machine = (atmi_machine_t){0};

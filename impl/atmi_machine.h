@@ -3,6 +3,7 @@
 #ifndef ATMI_MACHINE_H
 #define ATMI_MACHINE_H
 
+#include "atmi_access.h"
 #include "atmi_env.h"
 #include "atmi_host_lock.h"
 #include "atmi_service.h"
@@ -29,6 +30,7 @@ struct atmi_machine {
   bool stopping;           /* guarded by faults */
   pthread_mutex_t loading; /* ROCr does not bear two executables being loaded at once */
   _Atomic uint64_t kernels_found; /* ever */
+  atmi_access_t access;
   atmi_host_locks_t host_locks;
   atomic_bool ending;  /* ROCr's static objects are gone: it makes no more queues */
   atomic_bool unified; /* the program requires unified shared memory: host pointers reach kernels unmapped */

@@ -303,7 +303,8 @@ void atmi_memory_pin(atmi_memory_t *memory, const void *pointer, const void *hos
   atmi_spin_unlock(&memory->lock);
   struct atmi_host_range *pin;
   void *address;
-  if (!found || mapping.pin || !atmi_host_pin(locks, mapping.host, mapping.bytes, false, &pin, &address) ||
+  if (!found || mapping.pin ||
+      !atmi_host_pin(locks, memory->device->agent, mapping.host, mapping.bytes, false, &pin, &address) ||
       !pin)
     return;
   /* Without the lock another thread may have done the same. */

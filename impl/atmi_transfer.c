@@ -87,31 +87,19 @@ static atmi_status_t retrieve_staged(atmi_stream_t *stream, void *host, const vo
 
 /* ---- pinning ---- */
 
-bool atmi_transfer_find_pinned(const void *host, size_t bytes, void **address) {
-  hsa_amd_pointer_info_t info = {.size = sizeof info};
-  if (hsa_amd_pointer_info(host, &info, NULL, NULL, NULL) != HSA_STATUS_SUCCESS ||
-      (info.type != HSA_EXT_POINTER_TYPE_HSA && info.type != HSA_EXT_POINTER_TYPE_LOCKED))
-    return false;
-  size_t into = (size_t)((const char *)host - (const char *)info.hostBaseAddress);
-  if (into > info.sizeInBytes || bytes > info.sizeInBytes - into)
-    return false;
-  *address = (char *)info.agentBaseAddress + into;
-  return true;
-}
-
 /* Makes the user's pages accessible to the device for as long as the stream needs. Memory that is mapped is
  * pinned as a whole by the first large copy, and stays so until its block on the device is freed: the program
  * may not take it away before. Other memory is pinned for each copy, because nobody tells when the program
  * unmaps it and puts something else in its place. False if the pages cannot be pinned, for example because
- * they are read-only. */
+ * they are read-only, or must not be, see atmi_host_pin. */
 static bool pin(const atmi_stream_t *stream, const void *device_memory, void *host, size_t bytes,
                 struct atmi_host_range **range, void **address) {
   atmi_device_t *device = stream->device;
   atmi_host_locks_t *locks = &device->machine->host_locks;
-  if (atmi_host_pin(locks, host, bytes, true, range, address))
+  if (atmi_host_pin(locks, device->agent, host, bytes, true, range, address))
     return true;
   atmi_memory_pin(&device->memory, device_memory, host, bytes);
-  return atmi_host_pin(locks, host, bytes, false, range, address);
+  return atmi_host_pin(locks, device->agent, host, bytes, false, range, address);
 }
 
 /* The next operation, which gives the pin back; without memory for it that is done at once. */
@@ -234,12 +222,10 @@ bool atmi_transfer_can_exchange(const atmi_device_t *source, const atmi_device_t
 }
 
 /* Both ends must be mapped for the device whose engine copies. */
-static bool grant(const atmi_device_t *device, const void *memory) {
-  hsa_amd_pointer_info_t info = {.size = sizeof info};
-  return hsa_amd_pointer_info(memory, &info, NULL, NULL, NULL) == HSA_STATUS_SUCCESS &&
-         info.type == HSA_EXT_POINTER_TYPE_HSA &&
-         hsa_amd_agents_allow_access(2, (hsa_agent_t[]){device->agent, info.agentOwner}, NULL,
-                                     info.agentBaseAddress) == HSA_STATUS_SUCCESS;
+static bool grant(const atmi_device_t *device, const void *memory, size_t bytes) {
+  void *address;
+  return atmi_access_give(&device->machine->access, &device->agent, 1, memory, bytes, &address) ==
+         ATMI_ACCESS_GIVEN;
 }
 
 /* Through the host's memory, for devices that cannot see each other. Complete when it returns. */
@@ -277,7 +263,7 @@ atmi_status_t atmi_transfer_exchange(atmi_stream_t *stream, const void *source,
   if (atmi_device_is_lost(destination_device))
     return atmi_device_refuse(destination_device, exchange_text);
   if (device != destination_device &&
-      (!atmi_transfer_can_exchange(device, destination_device) || !grant(device, destination)))
+      (!atmi_transfer_can_exchange(device, destination_device) || !grant(device, destination, bytes)))
     return exchange_through_host(stream, source, destination_device, destination, bytes);
   atmi_stream_settle(stream);
   atmi_operation_t *operation = atmi_stream_next(stream);

@@ -52,10 +52,6 @@ atmi_transfer_retrieve(atmi_stream_t *stream, void *host, const void *device_mem
 ATMI_MUST_CHECK atmi_status_t atmi_transfer_write_now(const atmi_device_t *device, void *device_memory,
                                                       const void *host, size_t bytes);
 
-/* The devices' address of host memory that HSA knows already, because it was allocated or locked through it.
- */
-bool atmi_transfer_find_pinned(const void *host, size_t bytes, void **address);
-
 /* Whether two devices, or one with itself, can copy without the host. */
 bool atmi_transfer_can_exchange(const atmi_device_t *source, const atmi_device_t *destination);
 

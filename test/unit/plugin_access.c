@@ -1,0 +1,228 @@
+/* Whose memory is copied, and who may access it: peers, what other libraries of the process allocated or
+ * pinned. Run as "plugin_access PLUGIN IMAGE OTHER_IMAGE", with three devices. */
+#include "plugin_driver.h"
+
+#include <hsa/hsa_ext_amd.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the program's own view of HSA ---- */
+
+enum { GPUS = 3 };
+
+static struct {
+  hsa_agent_t cpu, gpu[GPUS];
+  int gpus;
+  hsa_amd_memory_pool_t host, device[GPUS];
+} hsa;
+
+static hsa_status_t find_agent(hsa_agent_t agent, void *data) {
+  (void)data;
+  hsa_device_type_t type;
+  hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type);
+  if (type == HSA_DEVICE_TYPE_CPU && !hsa.cpu.handle)
+    hsa.cpu = agent;
+  if (type == HSA_DEVICE_TYPE_GPU && hsa.gpus < GPUS)
+    hsa.gpu[hsa.gpus++] = agent;
+  return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t find_pool(hsa_amd_memory_pool_t pool, void *found) {
+  hsa_amd_segment_t segment;
+  hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment);
+  if (segment != HSA_AMD_SEGMENT_GLOBAL)
+    return HSA_STATUS_SUCCESS;
+  *(hsa_amd_memory_pool_t *)found = pool;
+  return HSA_STATUS_INFO_BREAK;
+}
+
+static int open_hsa(void **state) {
+  if (set_up(state))
+    return -1;
+  assert_int_equal(hsa_init(), HSA_STATUS_SUCCESS);
+  hsa_iterate_agents(find_agent, NULL);
+  assert_int_equal(hsa.gpus, GPUS);
+  hsa_amd_agent_iterate_memory_pools(hsa.cpu, find_pool, &hsa.host);
+  for (int i = 0; i < GPUS; i++) {
+    hsa_amd_agent_iterate_memory_pools(hsa.gpu[i], find_pool, &hsa.device[i]);
+    assert_int_equal(rtl.init_device(i), OFFLOAD_SUCCESS);
+  }
+  return 0;
+}
+
+static int close_hsa(void **state) {
+  hsa_shut_down();
+  return tear_down(state);
+}
+
+static bool can_access(int gpu, const void *memory) {
+  hsa_amd_pointer_info_t info = {.size = sizeof info};
+  hsa_agent_t *agents = NULL;
+  uint32_t count = 0;
+  bool found = false;
+  assert_int_equal(hsa_amd_pointer_info(memory, &info, malloc, &count, &agents), HSA_STATUS_SUCCESS);
+  for (uint32_t i = 0; i < count; i++)
+    found = found || agents[i].handle == hsa.gpu[gpu].handle;
+  free(agents);
+  return found;
+}
+
+/* ---- helpers ---- */
+
+static void fill(char *bytes, size_t count, unsigned salt) {
+  for (size_t i = 0; i < count; i++)
+    bytes[i] = (char)((i * 31 + salt) >> 3);
+}
+
+static char *make_filled(size_t bytes, unsigned salt) {
+  char *memory = malloc(bytes);
+  assert_non_null(memory);
+  fill(memory, bytes, salt);
+  return memory;
+}
+
+static void *allocate_on(int device, size_t bytes) {
+  void *memory = rtl.data_alloc(device, (int64_t)bytes, NULL, TARGET_ALLOC_DEFAULT);
+  assert_non_null(memory);
+  return memory;
+}
+
+static void free_on(int device, void *memory) {
+  assert_int_equal(rtl.data_delete(device, memory, TARGET_ALLOC_DEFAULT), OFFLOAD_SUCCESS);
+}
+
+static void put(int device, void *memory, const void *host, size_t bytes) {
+  assert_int_equal(rtl.data_submit(device, memory, (void *)(uintptr_t)host, (int64_t)bytes), OFFLOAD_SUCCESS);
+}
+
+static void get(int device, void *host, void *memory, size_t bytes) {
+  assert_int_equal(rtl.data_retrieve(device, host, memory, (int64_t)bytes), OFFLOAD_SUCCESS);
+}
+
+/* ---- peers ---- */
+
+/* So large that ROCr has nothing else in the same block of the driver's: it would keep access for the whole.
+ */
+enum { BLOCK = 8 << 20 };
+
+static void others_keep_their_access(void **state) {
+  (void)state;
+  char *from = allocate_on(0, BLOCK), *to = allocate_on(2, BLOCK);
+  char *host = make_filled(BLOCK, 1), *back = make_filled(BLOCK, 2);
+  /* As HIP does it when a program enables peer access. */
+  assert_int_equal(hsa_amd_agents_allow_access(1, &hsa.gpu[1], NULL, to), HSA_STATUS_SUCCESS);
+  assert_true(can_access(1, to) && can_access(2, to) && !can_access(0, to));
+  put(0, from, host, BLOCK);
+  assert_int_equal(rtl.data_exchange(0, from, 2, to, BLOCK), OFFLOAD_SUCCESS);
+  assert_true(can_access(0, to) && can_access(1, to) && can_access(2, to));
+  get(2, back, to, BLOCK);
+  assert_memory_equal(host, back, BLOCK);
+  free_on(0, from);
+  free_on(2, to);
+  free(host);
+  free(back);
+}
+
+static char *target; /* on device 2 */
+static char *sources[2];
+
+static void *copy_half(void *argument) {
+  intptr_t device = (intptr_t)argument;
+  for (int i = 0; i < 200; i++)
+    if (rtl.data_exchange((int32_t)device, sources[device], 2, target + device * (BLOCK / 2), BLOCK / 2))
+      return (void *)1;
+  return NULL;
+}
+
+static void peers_share_a_block(void **state) {
+  (void)state;
+  char *host = make_filled(BLOCK, 3), *back = make_filled(BLOCK, 4);
+  pthread_t threads[2];
+  target = allocate_on(2, BLOCK);
+  for (int i = 0; i < 2; i++) {
+    sources[i] = allocate_on(i, BLOCK / 2);
+    put(i, sources[i], host + i * (BLOCK / 2), BLOCK / 2);
+  }
+  for (intptr_t i = 0; i < 2; i++)
+    assert_int_equal(pthread_create(&threads[i], NULL, copy_half, (void *)i), 0);
+  for (int i = 0; i < 2; i++) {
+    void *failed;
+    pthread_join(threads[i], &failed);
+    assert_null(failed);
+  }
+  get(2, back, target, BLOCK);
+  assert_memory_equal(host, back, BLOCK);
+  for (int i = 0; i < 2; i++)
+    free_on(i, sources[i]);
+  free_on(2, target);
+  free(host);
+  free(back);
+}
+
+/* ---- host memory that another library pinned or allocated ---- */
+
+static const size_t sizes[] = {100, 1 << 20, 3 << 20};
+enum { MOST = 3 << 20 };
+
+/* There from one half and back to the other, by every device. */
+static void every_device_copies(char *memory) {
+  for (int device = 0; device < GPUS; device++)
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+      void *there = allocate_on(device, sizes[i]);
+      fill(memory, MOST, (unsigned)(10 * device) + (unsigned)i);
+      memset(memory + MOST, 0, MOST);
+      put(device, there, memory, sizes[i]);
+      get(device, memory + MOST, there, sizes[i]);
+      assert_memory_equal(memory, memory + MOST, sizes[i]);
+      free_on(device, there);
+    }
+}
+
+static void memory_pinned_for_one_device_is_for_all(void **state) {
+  (void)state;
+  char *memory = malloc(2 * MOST), said[1000];
+  assert_non_null(memory);
+  for (int half = 0; half < 2; half++) { /* from the same place on, and from an earlier one */
+    void *locked, *other;
+    size_t bytes = half ? MOST : 2 * MOST;
+    assert_int_equal(hsa_amd_memory_lock(memory, bytes, &hsa.gpu[0], 1, &locked), HSA_STATUS_SUCCESS);
+    every_device_copies(memory);
+    /* What kernels are to use has no other way. */
+    test_capture_begin();
+    int32_t result = rtl.data_lock(0, memory, 2 * MOST, &other);
+    test_capture_end(said, sizeof said);
+    assert_int_equal(result, OFFLOAD_FAIL);
+    assert_non_null(strstr(said, "another library has pinned"));
+    assert_int_equal(rtl.data_lock(0, memory + 4096, 4096, &other), OFFLOAD_SUCCESS);
+    assert_true(can_access(0, memory));
+    assert_int_equal(rtl.data_unlock(0, memory + 4096), OFFLOAD_SUCCESS);
+    assert_true(can_access(0, memory));
+    assert_int_equal(hsa_amd_memory_unlock(memory), HSA_STATUS_SUCCESS);
+  }
+  /* And now it is nobody's. */
+  hsa_amd_pointer_info_t info = {.size = sizeof info};
+  assert_int_equal(hsa_amd_pointer_info(memory, &info, NULL, NULL, NULL), HSA_STATUS_SUCCESS);
+  assert_int_equal(info.type, HSA_EXT_POINTER_TYPE_UNKNOWN);
+  free(memory);
+}
+
+static void memory_allocated_for_one_device_is_for_all(void **state) {
+  (void)state;
+  void *memory;
+  assert_int_equal(hsa_amd_memory_pool_allocate(hsa.host, 2 * MOST, 0, &memory), HSA_STATUS_SUCCESS);
+  assert_int_equal(hsa_amd_agents_allow_access(1, &hsa.gpu[0], NULL, memory), HSA_STATUS_SUCCESS);
+  every_device_copies(memory);
+  assert_true(can_access(0, memory));
+  assert_int_equal(hsa_amd_memory_pool_free(memory), HSA_STATUS_SUCCESS);
+}
+
+int main(int count, char **arguments) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(others_keep_their_access),
+      cmocka_unit_test(peers_share_a_block),
+      cmocka_unit_test(memory_pinned_for_one_device_is_for_all),
+      cmocka_unit_test(memory_allocated_for_one_device_is_for_all),
+  };
+  return take_arguments(count, arguments) ? cmocka_run_group_tests(tests, open_hsa, close_hsa) : 2;
+}
