@@ -5,13 +5,43 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-void atmi_access_init(atmi_access_t *access) {
+atmi_status_t atmi_access_init(atmi_access_t *access) {
+  void *regions = mmap(NULL, ATMI_ACCESS_REGIONS, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (regions == MAP_FAILED)
+    return ATMI_NO_MEMORY;
+  access->regions = regions;
   pthread_mutex_init(&access->lock, NULL);
+  return ATMI_OK;
 }
 
 void atmi_access_fini(atmi_access_t *access) {
+  if (!access->regions)
+    return;
+  munmap(access->regions, ATMI_ACCESS_REGIONS);
+  access->regions = NULL;
   pthread_mutex_destroy(&access->lock);
+}
+
+void atmi_access_mark_device(atmi_access_t *access, const void *memory, uint64_t bytes) {
+  uint64_t first = (uint64_t)(uintptr_t)memory >> ATMI_ACCESS_REGION_SHIFT,
+           last = ((uint64_t)(uintptr_t)memory + (bytes ? bytes - 1 : 0)) >> ATMI_ACCESS_REGION_SHIFT;
+  for (uint64_t region = first; region <= last; region++)
+    atomic_store_explicit(&access->regions[region & (ATMI_ACCESS_REGIONS - 1)], true, memory_order_relaxed);
+}
+
+bool atmi_access_is_device(const void *memory, hsa_agent_t *owner, size_t *bytes) {
+  hsa_amd_pointer_info_t info = {.size = sizeof info};
+  hsa_device_type_t type = HSA_DEVICE_TYPE_CPU;
+  if (hsa_amd_pointer_info(memory, &info, NULL, NULL, NULL) != HSA_STATUS_SUCCESS ||
+      info.type != HSA_EXT_POINTER_TYPE_HSA ||
+      hsa_agent_get_info(info.agentOwner, HSA_AGENT_INFO_DEVICE, &type) != HSA_STATUS_SUCCESS)
+    return false;
+  *owner = info.agentOwner;
+  *bytes = info.sizeInBytes - (size_t)((const char *)memory - (const char *)info.agentBaseAddress);
+  return type == HSA_DEVICE_TYPE_GPU;
 }
 
 /* What HSA knows of memory. */

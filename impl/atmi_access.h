@@ -4,17 +4,45 @@
 #ifndef ATMI_ACCESS_H
 #define ATMI_ACCESS_H
 
+#include "atmi_status.h"
+
 #include <hsa/hsa_ext_amd.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/* The address space in regions of 2 MiB, which ROCr takes device memory in. */
+enum { ATMI_ACCESS_REGION_SHIFT = 21, ATMI_ACCESS_REGIONS = 1 << (47 - ATMI_ACCESS_REGION_SHIFT) };
 
 typedef struct atmi_access {
   pthread_mutex_t lock; /* held from asking for a list until the longer one is given */
+  /* A byte for each region: whether device memory of ours is or was there. 64 MiB of addresses, and a page of
+   * memory for each 8 GiB that are looked at. Addresses beyond 47 bits share bytes with others: one that is
+   * set is only a reason to ask. */
+  atomic_bool *regions;
 } atmi_access_t;
 
-void atmi_access_init(atmi_access_t *access);
+/* Fails with ATMI_NO_MEMORY, not described. */
+ATMI_MUST_CHECK atmi_status_t atmi_access_init(atmi_access_t *access);
+/* Accepts a zeroed one, and one whose init failed. */
 void atmi_access_fini(atmi_access_t *access);
+
+/* Says that device memory is there. Thread-safe. */
+void atmi_access_mark_device(atmi_access_t *access, const void *memory, uint64_t bytes);
+
+/* Whether an address may be of device memory that was marked: for the paths of all copies, since programs
+ * pass device memory for the host's. */
+static inline bool atmi_access_may_be_device(const atmi_access_t *access, const void *memory) {
+  size_t region = (uintptr_t)memory >> ATMI_ACCESS_REGION_SHIFT & (ATMI_ACCESS_REGIONS - 1);
+  /* Relaxed: whoever has got the address from the allocation's thread sees the byte, too. */
+  return atomic_load_explicit(&access->regions[region], memory_order_relaxed);
+}
+
+/* Whether HSA allocated memory at this address on a GPU; `*owner` gets which, and `*bytes` how many there are
+ * from the address on. */
+bool atmi_access_is_device(const void *memory, hsa_agent_t *owner, size_t *bytes);
 
 typedef enum atmi_access_result {
   /* HSA does not know the memory: it is the program's own. Or another library has pinned it from an earlier

@@ -148,7 +148,6 @@ atmi_status_t atmi_machine_init(const atmi_env_t *env, atmi_machine_t *machine) 
   *machine = (atmi_machine_t){.env = env};
   pthread_mutex_init(&machine->loading, NULL);
   pthread_mutex_init(&machine->faults, NULL);
-  atmi_access_init(&machine->access);
   atmi_host_locks_init(machine, &machine->host_locks);
   atmi_service_init(&machine->service);
   if (atmi_hsa_open()) {
@@ -162,7 +161,9 @@ atmi_status_t atmi_machine_init(const atmi_env_t *env, atmi_machine_t *machine) 
     return ATMI_OK;
   }
   machine->initialised = true;
-  atmi_status_t status = discover(machine);
+  atmi_status_t status = atmi_access_init(&machine->access);
+  if (!status)
+    status = discover(machine);
   if (status) {
     atmi_machine_fini(machine);
     return atmi_fail(status, NULL, "cannot look for GPUs: out of host memory");

@@ -167,6 +167,8 @@ static __attribute__((noinline)) atmi_status_t make_block(atmi_memory_t *memory,
       free(block);
       return describe_failure(memory, status, kind, wanted->bytes);
     }
+    if (kind == ATMI_MEMORY_DEVICE)
+      atmi_access_mark_device(&device->machine->access, block->pointer, size);
     atmi_spin_lock(&memory->lock);
     recorded = insert(memory, block);
     atmi_spin_unlock(&memory->lock);
@@ -326,6 +328,7 @@ void atmi_memory_add_variable(atmi_memory_t *memory, const void *owner, const ch
   if (!variable)
     return;
   *variable = (atmi_variable_t){.owner = owner, .name = name, .begin = begin, .bytes = bytes};
+  atmi_access_mark_device(&memory->device->machine->access, (const void *)(uintptr_t)begin, bytes);
   atmi_spin_lock(&memory->lock);
   variable->next = memory->variables;
   memory->variables = variable;

@@ -1,13 +1,12 @@
 /* Copies between the user's memory and devices: staging, pinning, and when which. */
 #include "atmi_transfer.h"
 
+#include "atmi_exchange.h"
 #include "atmi_hsa.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 const char atmi_transfer_submits[] = "copy to the device", atmi_transfer_retrieves[] = "copy from the device";
-static const char exchange_text[] = "copy between devices";
 
 static atmi_status_t copy_in(atmi_stream_t *stream, atmi_operation_t *operation, void *device_memory,
                              const void *source, size_t bytes) {
@@ -146,6 +145,8 @@ static __attribute__((noinline)) atmi_status_t submit_large(atmi_stream_t *strea
     return operation ? copy_in(stream, operation, device_memory, address, bytes) : ATMI_NO_MEMORY;
   }
   atmi_status_t status = ATMI_OK;
+  if (atmi_exchange_submit(stream, device_memory, host, bytes, &status))
+    return status;
   /* Piece by piece; waiting in between keeps the pinned memory in use small. */
   for (size_t at = 0, piece = largest_staged(stream); !status && at < bytes; at += piece) {
     size_t here = bytes - at < piece ? bytes - at : piece;
@@ -165,6 +166,9 @@ atmi_status_t atmi_transfer_submit_any(atmi_stream_t *stream, void *device_memor
   if (!status && stream->owes & ATMI_OWES_RESULT)
     status = settle(stream, host, bytes);
   if (status)
+    return status;
+  if (atmi_access_may_be_device(&device->machine->access, host) &&
+      atmi_exchange_submit(stream, device_memory, host, bytes, &status))
     return status;
   if (bytes < (uint64_t)device->machine->env->max_staged_bytes)
     return submit_staged(stream, device_memory, host, bytes);
@@ -187,6 +191,8 @@ static __attribute__((noinline)) atmi_status_t retrieve_large(atmi_stream_t *str
     operation->after.bytes = bytes;
     return copy_out(stream, operation, address, device_memory, bytes);
   }
+  if (atmi_exchange_retrieve(stream, host, device_memory, bytes, &status))
+    return status;
   for (size_t at = 0, piece = largest_staged(stream); !status && at < bytes; at += piece) {
     size_t here = bytes - at < piece ? bytes - at : piece;
     status = retrieve_staged(stream, (char *)host + at, (const char *)device_memory + at, here);
@@ -204,74 +210,12 @@ atmi_status_t atmi_transfer_retrieve_any(atmi_stream_t *stream, void *host, cons
   atmi_status_t status = check_copy(device, host, bytes, atmi_transfer_retrieves);
   if (status)
     return status;
+  if (atmi_access_may_be_device(&device->machine->access, host) &&
+      atmi_exchange_retrieve(stream, host, device_memory, bytes, &status))
+    return status;
   if (bytes < (uint64_t)device->machine->env->max_staged_bytes)
     return retrieve_staged(stream, host, device_memory, bytes);
   return retrieve_large(stream, host, device_memory, bytes);
-}
-
-/* ---- between devices ---- */
-
-bool atmi_transfer_can_exchange(const atmi_device_t *source, const atmi_device_t *destination) {
-  if (source == destination)
-    return true;
-  hsa_amd_memory_pool_access_t access = HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED;
-  return hsa_amd_agent_memory_pool_get_info(source->agent, destination->memory_pool,
-                                            HSA_AMD_AGENT_MEMORY_POOL_INFO_ACCESS,
-                                            &access) == HSA_STATUS_SUCCESS &&
-         access != HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED;
-}
-
-/* Both ends must be mapped for the device whose engine copies. */
-static bool grant(const atmi_device_t *device, const void *memory, size_t bytes) {
-  void *address;
-  return atmi_access_give(&device->machine->access, &device->agent, 1, memory, bytes, &address) ==
-         ATMI_ACCESS_GIVEN;
-}
-
-/* Through the host's memory, for devices that cannot see each other. Complete when it returns. */
-static atmi_status_t exchange_through_host(atmi_stream_t *stream, const void *source,
-                                           atmi_device_t *destination_device, void *destination,
-                                           size_t bytes) {
-  void *bounce = malloc(bytes);
-  if (!bounce)
-    return atmi_fail(ATMI_NO_MEMORY, stream->device->label, "cannot %s: out of host memory for %zu bytes",
-                     exchange_text, bytes);
-  atmi_stream_t *second = NULL;
-  atmi_status_t status = atmi_transfer_retrieve(stream, bounce, source, bytes), ended;
-  if ((ended = atmi_stream_synchronize(stream)) && !status)
-    status = ended;
-  if (!status)
-    status = atmi_stream_take(destination_device, &second);
-  if (!status)
-    status = atmi_transfer_submit(second, destination, bounce, bytes);
-  if (second) {
-    if ((ended = atmi_stream_synchronize(second)) && !status)
-      status = ended;
-    atmi_stream_put(second);
-  }
-  free(bounce);
-  return status;
-}
-
-atmi_status_t atmi_transfer_exchange(atmi_stream_t *stream, const void *source,
-                                     atmi_device_t *destination_device, void *destination, size_t bytes) {
-  atmi_device_t *device = stream->device;
-  if (!bytes)
-    return ATMI_OK;
-  if (atmi_device_is_lost(device))
-    return atmi_device_refuse(device, exchange_text);
-  if (atmi_device_is_lost(destination_device))
-    return atmi_device_refuse(destination_device, exchange_text);
-  if (device != destination_device &&
-      (!atmi_transfer_can_exchange(device, destination_device) || !grant(device, destination, bytes)))
-    return exchange_through_host(stream, source, destination_device, destination, bytes);
-  atmi_stream_settle(stream);
-  atmi_operation_t *operation = atmi_stream_next(stream);
-  if (!operation)
-    return ATMI_NO_MEMORY;
-  operation->owes = 0;
-  return atmi_stream_copy(stream, operation, exchange_text, destination, destination_device->agent, source,
-                          device->agent, bytes);
 }
 
 atmi_status_t atmi_transfer_write_now(const atmi_device_t *device, void *device_memory, const void *host,

@@ -11,7 +11,8 @@
 /* What copies are called in messages. */
 extern const char atmi_transfer_submits[], atmi_transfer_retrieves[];
 
-/* atmi_transfer_submit and atmi_transfer_retrieve, whatever is copied. */
+/* atmi_transfer_submit and atmi_transfer_retrieve, whatever is copied: what is given for the host's memory may
+ * be a device's. */
 ATMI_MUST_CHECK atmi_status_t atmi_transfer_submit_any(atmi_stream_t *stream, void *device_memory,
                                                        const void *host, size_t bytes);
 ATMI_MUST_CHECK atmi_status_t atmi_transfer_retrieve_any(atmi_stream_t *stream, void *host,
@@ -51,13 +52,5 @@ atmi_transfer_retrieve(atmi_stream_t *stream, void *host, const void *device_mem
  * none of their operations uses. */
 ATMI_MUST_CHECK atmi_status_t atmi_transfer_write_now(const atmi_device_t *device, void *device_memory,
                                                       const void *host, size_t bytes);
-
-/* Whether two devices, or one with itself, can copy without the host. */
-bool atmi_transfer_can_exchange(const atmi_device_t *source, const atmi_device_t *destination);
-
-/* From the stream's device to another one, or within it: directly where they can, else through the host. */
-ATMI_MUST_CHECK atmi_status_t atmi_transfer_exchange(atmi_stream_t *stream, const void *source,
-                                                     atmi_device_t *destination_device, void *destination,
-                                                     size_t bytes);
 
 #endif

@@ -7,6 +7,7 @@
 #include "rtl_trace.h"
 
 #include "atmi_event.h"
+#include "atmi_exchange.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -216,20 +217,19 @@ static __attribute__((noinline)) int32_t submit(int32_t number, void *target, co
   }
   if (!device || !is_size(device, size, "copy to the device") || rtl_queue_stream(device, queue, &stream))
     return OFFLOAD_FAIL;
-  return result_of(atmi_transfer_submit(stream, target, host, (size_t)size));
+  return result_of(atmi_transfer_submit_any(stream, target, host, (size_t)size));
 }
 
 EXPORT int32_t __tgt_rtl_data_submit_async(int32_t number, void *target, void *host, int64_t size,
                                            __tgt_async_info *queue) {
-  atmi_stream_t *stream = rtl_copy_stream(rtl_plugin(), number, queue);
+  atmi_stream_t *stream = rtl_copy_stream(rtl_plugin(), number, host, queue);
   if (stream && size >= 0)
     return result_of(atmi_transfer_submit(stream, target, host, (size_t)size));
   return submit(number, target, host, size, queue);
 }
 
 /* Waits if a caller wants that, see host_abi_retrieve_waits. */
-static int32_t retrieve_on(atmi_stream_t *stream, void *host, const void *target, int64_t size) {
-  atmi_status_t status = atmi_transfer_retrieve(stream, host, target, (size_t)size);
+static inline int32_t end_retrieve(atmi_stream_t *stream, atmi_status_t status) {
   if (!status && atomic_load_explicit(&rtl_plugin()->retrieve_waits, memory_order_relaxed))
     status = atmi_stream_synchronize(stream);
   return result_of(status);
@@ -245,21 +245,21 @@ static __attribute__((noinline)) int32_t retrieve(int32_t number, void *host, co
   }
   if (!device || !is_size(device, size, "copy from the device") || rtl_queue_stream(device, queue, &stream))
     return OFFLOAD_FAIL;
-  return retrieve_on(stream, host, target, size);
+  return end_retrieve(stream, atmi_transfer_retrieve_any(stream, host, target, (size_t)size));
 }
 
 EXPORT int32_t __tgt_rtl_data_retrieve_async(int32_t number, void *host, void *target, int64_t size,
                                              __tgt_async_info *queue) {
-  atmi_stream_t *stream = rtl_copy_stream(rtl_plugin(), number, queue);
+  atmi_stream_t *stream = rtl_copy_stream(rtl_plugin(), number, host, queue);
   if (stream && size >= 0)
-    return retrieve_on(stream, host, target, size);
+    return end_retrieve(stream, atmi_transfer_retrieve(stream, host, target, (size_t)size));
   return retrieve(number, host, target, size, queue);
 }
 
 EXPORT int32_t __tgt_rtl_is_data_exchangable(int32_t source, int32_t target) {
   const atmi_device_t *from = atmi_machine_device(&rtl_plugin()->machine, source),
                       *to = atmi_machine_device(&rtl_plugin()->machine, target);
-  return from && to && atmi_transfer_can_exchange(from, to);
+  return from && to && atmi_exchange_is_direct(from, to);
 }
 
 EXPORT int32_t __tgt_rtl_data_exchange_async(int32_t source_number, void *source, int32_t target_number,
@@ -271,7 +271,7 @@ EXPORT int32_t __tgt_rtl_data_exchange_async(int32_t source_number, void *source
     return __tgt_rtl_data_exchange(source_number, source, target_number, target, size);
   if (!from || !to || !is_size(from, size, "copy between devices") || rtl_queue_stream(from, queue, &stream))
     return OFFLOAD_FAIL;
-  return result_of(atmi_transfer_exchange(stream, source, to->core, target, (size_t)size));
+  return result_of(atmi_exchange(stream, source, to->core, target, (size_t)size));
 }
 
 EXPORT int32_t __tgt_rtl_data_lock(int32_t number, void *host, int64_t size, void **locked) {

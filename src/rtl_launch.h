@@ -69,10 +69,12 @@ rtl_launch_stream(const rtl_plugin_t *plugin, int32_t number, const void *kernel
   return queue->Queue = atmi_stream_take_own(rtl_plugin_core(plugin, number));
 }
 
-/* The same for a copy, which is more often the second of its queue than a launch. */
+/* The same for a copy, which is more often the second of its queue than a launch. What is given for the
+ * host's memory may be a device's: the general way knows what to do. */
 static inline __attribute__((always_inline)) atmi_stream_t *
-rtl_copy_stream(const rtl_plugin_t *plugin, int32_t number, __tgt_async_info *queue) {
-  if (!rtl_plugin_is_usable(plugin, number) || !queue)
+rtl_copy_stream(const rtl_plugin_t *plugin, int32_t number, const void *host, __tgt_async_info *queue) {
+  if (!rtl_plugin_is_usable(plugin, number) || !queue ||
+      atmi_access_may_be_device(&plugin->machine.access, host))
     return NULL;
   atmi_stream_t *stream = rtl_queue_held(queue);
   if (stream || queue->Queue)

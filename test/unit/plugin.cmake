@@ -20,6 +20,8 @@ endforeach()
 foreach(part access reports)
   target_link_libraries(plugin_${part} PRIVATE hsa-runtime64)
 endforeach()
+# Some functions stand in for ROCr's, which follow them.
+set_target_properties(plugin_access PROPERTIES ENABLE_EXPORTS ON)
 # For the name that the plugin looks up in libomptarget.
 set_target_properties(plugin_abi PROPERTIES ENABLE_EXPORTS ON)
 target_compile_definitions(plugin_env PRIVATE ENVIRONMENT_DOC="${here}/../../doc/environment.md")

@@ -2,6 +2,7 @@
  * pinned. Run as "plugin_access PLUGIN IMAGE OTHER_IMAGE", with three devices. */
 #include "plugin_driver.h"
 
+#include <dlfcn.h>
 #include <hsa/hsa_ext_amd.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -54,6 +55,21 @@ static int open_hsa(void **state) {
 static int close_hsa(void **state) {
   hsa_shut_down();
   return tear_down(state);
+}
+
+/* Stands between the plugin and ROCr: devices that cannot see each other. */
+static bool apart;
+
+__attribute__((visibility("default"))) hsa_status_t
+hsa_amd_agent_memory_pool_get_info(hsa_agent_t agent, hsa_amd_memory_pool_t pool,
+                                   hsa_amd_agent_memory_pool_info_t what, void *value) {
+  static __typeof__(&hsa_amd_agent_memory_pool_get_info) next;
+  if (!next)
+    *(void **)&next = dlsym(RTLD_NEXT, "hsa_amd_agent_memory_pool_get_info");
+  hsa_status_t status = next(agent, pool, what, value);
+  if (apart && what == HSA_AMD_AGENT_MEMORY_POOL_INFO_ACCESS)
+    *(hsa_amd_memory_pool_access_t *)value = HSA_AMD_MEMORY_POOL_ACCESS_NEVER_ALLOWED;
+  return status;
 }
 
 static bool can_access(int gpu, const void *memory) {
@@ -217,12 +233,127 @@ static void memory_allocated_for_one_device_is_for_all(void **state) {
   assert_int_equal(hsa_amd_memory_pool_free(memory), HSA_STATUS_SUCCESS);
 }
 
+/* ---- device memory given for the host's ---- */
+
+/* Copies by device 0, as far as the plugin is told between host and device, with the memory of `owner`. */
+static void copy_with(int owner, char *memory, size_t bytes, void *there) {
+  char *host = make_filled(bytes, (unsigned)owner), *back = make_filled(bytes, 99);
+  put(owner, memory, host, bytes);
+  put(0, there, memory, bytes);
+  get(0, back, there, bytes);
+  assert_memory_equal(host, back, bytes);
+  fill(host, bytes, 100);
+  put(0, there, host, bytes);
+  get(0, memory, there, bytes);
+  get(owner, back, memory, bytes);
+  assert_memory_equal(host, back, bytes);
+  free(host);
+  free(back);
+}
+
+static void copy_all_sizes(void) {
+  for (int owner = 0; owner < 2; owner++)
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+      char *memory = allocate_on(owner, sizes[i] + 8);
+      void *there = allocate_on(0, sizes[i]);
+      copy_with(owner, memory, sizes[i], there);
+      copy_with(owner, memory + 8, sizes[i], there);
+      free_on(0, there);
+      free_on(owner, memory);
+    }
+}
+
+static void device_memory_may_be_on_the_host_s_side(void **state) {
+  (void)state;
+  copy_all_sizes();
+}
+
+static void also_of_devices_that_see_no_other(void **state) {
+  (void)state;
+  apart = true;
+  copy_all_sizes();
+  apart = false;
+}
+
+/* Each behind the other, although one is a copy within the device. */
+static void its_copies_keep_the_order(void **state) {
+  (void)state;
+  enum { BYTES = 1000 };
+  char *host = make_filled(BYTES, 1), *back = make_filled(BYTES, 2);
+  char *first = allocate_on(0, BYTES), *second = allocate_on(0, BYTES);
+  __tgt_async_info queue = {NULL};
+  for (unsigned i = 0; i < 50; i++) {
+    fill(host, BYTES, i);
+    assert_int_equal(rtl.data_submit_async(0, first, host, BYTES, &queue), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.data_submit_async(0, second, first, BYTES, &queue), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.data_retrieve_async(0, back, second, BYTES, &queue), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.synchronize(0, &queue), OFFLOAD_SUCCESS);
+    assert_memory_equal(host, back, BYTES);
+  }
+  free_on(0, first);
+  free_on(0, second);
+  free(host);
+  free(back);
+}
+
+/* A variable of an image, as use_device_addr gives it. */
+static void variables_are_device_memory_too(void **state) {
+  (void)state;
+  void *variable = given.table->EntriesBegin[ARRAY].addr, *there = allocate_on(0, sizeof array);
+  long host[sizeof array / sizeof *array], back[sizeof array / sizeof *array];
+  for (size_t i = 0; i < sizeof array / sizeof *array; i++)
+    host[i] = (long)i;
+  put(0, variable, host, sizeof host);
+  put(0, there, variable, sizeof host);
+  get(0, back, there, sizeof back);
+  assert_memory_equal(host, back, sizeof host);
+  free_on(0, there);
+}
+
+/* Of HIP, for example: found where a copy is large enough to ask for it. */
+static void device_memory_of_others_too(void **state) {
+  (void)state;
+  void *there = allocate_on(0, MOST);
+  for (int i = 0; i < 4; i++) {
+    void *memory;
+    apart = i > 1;
+    assert_int_equal(hsa_amd_memory_pool_allocate(hsa.device[i % 2], MOST, 0, &memory), HSA_STATUS_SUCCESS);
+    copy_with(i % 2, memory, MOST, there);
+    assert_int_equal(hsa_amd_memory_pool_free(memory), HSA_STATUS_SUCCESS);
+  }
+  apart = false;
+  free_on(0, there);
+}
+
+static void its_end_is_known(void **state) {
+  (void)state;
+  char said[1000], *memory = allocate_on(1, BLOCK), *there = allocate_on(0, BLOCK);
+  for (int i = 0; i < 2; i++) {
+    test_capture_begin();
+    int32_t result = i ? rtl.data_submit(0, there, memory + BLOCK - 100, 200)
+                       : rtl.data_retrieve(0, memory + BLOCK - 100, there, 200);
+    test_capture_end(said, sizeof said);
+    assert_int_equal(result, OFFLOAD_FAIL);
+    assert_non_null(strstr(said, "device 0"));
+    assert_non_null(strstr(said, "(200 bytes)"));
+    assert_non_null(strstr(said, "memory of device 1 (gfx90a), which ends after 100 bytes"));
+  }
+  free_on(1, memory);
+  free_on(0, there);
+}
+
 int main(int count, char **arguments) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(others_keep_their_access),
       cmocka_unit_test(peers_share_a_block),
       cmocka_unit_test(memory_pinned_for_one_device_is_for_all),
       cmocka_unit_test(memory_allocated_for_one_device_is_for_all),
+      cmocka_unit_test(device_memory_may_be_on_the_host_s_side),
+      cmocka_unit_test(also_of_devices_that_see_no_other),
+      cmocka_unit_test(its_copies_keep_the_order),
+      cmocka_unit_test(variables_are_device_memory_too),
+      cmocka_unit_test(device_memory_of_others_too),
+      cmocka_unit_test(its_end_is_known),
   };
   return take_arguments(count, arguments) ? cmocka_run_group_tests(tests, open_hsa, close_hsa) : 2;
 }
