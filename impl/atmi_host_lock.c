@@ -172,7 +172,7 @@ static atmi_status_t lock_range(atmi_host_locks_t *locks, void *host, size_t byt
 }
 
 atmi_status_t atmi_host_lock(atmi_host_locks_t *locks, void *host, size_t bytes, void **address) {
-  if (!host || !bytes)
+  if (!host || !bytes || bytes > (size_t)INTPTR_MAX - (uintptr_t)host)
     return atmi_fail(ATMI_INVALID, NULL, "cannot lock %zu bytes of host memory at %p", bytes, host);
   pthread_mutex_lock(&locks->lock);
   atmi_status_t status = lock_range(locks, host, bytes, true, address);

@@ -128,6 +128,11 @@ static atmi_status_t check_copy(atmi_device_t *device, const void *host, size_t 
     return atmi_fail(ATMI_INVALID, device->label,
                      "cannot %s (%zu bytes): the host memory is NULL; does the program map a null pointer?",
                      what, bytes);
+  /* A size that went wrong where it was computed. Programs have the lower half of the addresses. */
+  if (bytes > (size_t)INTPTR_MAX - (uintptr_t)host)
+    return atmi_fail(ATMI_INVALID, device->label,
+                     "cannot %s: %zu bytes at %p are more than there are addresses; is the size right?", what,
+                     bytes, host);
   return atmi_device_is_lost(device) ? atmi_device_refuse(device, what) : ATMI_OK;
 }
 

@@ -209,13 +209,14 @@ static int32_t complete(int32_t begun, __tgt_async_info *queue) {
 
 static __attribute__((noinline)) int32_t submit(int32_t number, void *target, const void *host, int64_t size,
                                                 __tgt_async_info *queue) {
-  rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "copy to the device");
+  rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, atmi_transfer_submits);
   atmi_stream_t *stream;
   if (rtl_queue_is_missing(queue)) {
     __tgt_async_info own = {NULL};
     return complete(submit(number, target, host, size, &own), &own);
   }
-  if (!device || !is_size(device, size, "copy to the device") || rtl_queue_stream(device, queue, &stream))
+  if (!device || !is_size(device, size, atmi_transfer_submits) ||
+      rtl_queue_stream(device, queue, atmi_transfer_submits, &stream))
     return OFFLOAD_FAIL;
   return result_of(atmi_transfer_submit_any(stream, target, host, (size_t)size));
 }
@@ -237,13 +238,14 @@ static inline int32_t end_retrieve(atmi_stream_t *stream, atmi_status_t status) 
 
 static __attribute__((noinline)) int32_t retrieve(int32_t number, void *host, const void *target,
                                                   int64_t size, __tgt_async_info *queue) {
-  rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "copy from the device");
+  rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, atmi_transfer_retrieves);
   atmi_stream_t *stream;
   if (rtl_queue_is_missing(queue)) {
     __tgt_async_info own = {NULL};
     return complete(retrieve(number, host, target, size, &own), &own);
   }
-  if (!device || !is_size(device, size, "copy from the device") || rtl_queue_stream(device, queue, &stream))
+  if (!device || !is_size(device, size, atmi_transfer_retrieves) ||
+      rtl_queue_stream(device, queue, atmi_transfer_retrieves, &stream))
     return OFFLOAD_FAIL;
   return end_retrieve(stream, atmi_transfer_retrieve_any(stream, host, target, (size_t)size));
 }
@@ -269,7 +271,8 @@ EXPORT int32_t __tgt_rtl_data_exchange_async(int32_t source_number, void *source
   atmi_stream_t *stream;
   if (rtl_queue_is_missing(queue))
     return __tgt_rtl_data_exchange(source_number, source, target_number, target, size);
-  if (!from || !to || !is_size(from, size, "copy between devices") || rtl_queue_stream(from, queue, &stream))
+  if (!from || !to || !is_size(from, size, "copy between devices") ||
+      rtl_queue_stream(from, queue, "copy between devices", &stream))
     return OFFLOAD_FAIL;
   return result_of(atmi_exchange(stream, source, to->core, target, (size_t)size));
 }
@@ -330,6 +333,12 @@ EXPORT int32_t __tgt_rtl_data_exchange(int32_t source_number, void *source, int3
 
 /* ---- launches ---- */
 
+static int32_t refuse_null(const rtl_device_t *device, const char *operation, const char *what) {
+  atmi_fail(ATMI_INVALID, device->core->label, "cannot %s: the program passes no address for %s", operation,
+            what);
+  return OFFLOAD_FAIL;
+}
+
 static int32_t launch(int32_t number, const void *kernel, const host_abi_launch_t *request,
                       __tgt_async_info *queue) {
   rtl_device_t *device = rtl_plugin_any_device(rtl_plugin(), number, "launch a kernel");
@@ -346,6 +355,8 @@ static int32_t launch(int32_t number, const void *kernel, const host_abi_launch_
               region->core.owner->device->label);
     return OFFLOAD_FAIL;
   }
+  if (request->shape.argument_count && (!request->arguments || !request->offsets))
+    return refuse_null(device, "launch a kernel", "its arguments");
   if (!rtl_queue_is_missing(queue))
     return result_of(rtl_launch(rtl_plugin(), device, kernel, request, queue));
   __tgt_async_info own = {NULL};
@@ -428,8 +439,19 @@ EXPORT int64_t __tgt_rtl_synchronize(int32_t number, __tgt_async_info *queue) {
 EXPORT int32_t __tgt_rtl_query_async(int32_t number, __tgt_async_info *queue) {
   if (!rtl_plugin_any_device(rtl_plugin(), number, "ask for the state of the device"))
     return OFFLOAD_FAIL;
-  atmi_status_t status = rtl_queue_query(queue);
+  atmi_status_t status = queue ? rtl_queue_query(queue) : ATMI_OK;
   return status == ATMI_PENDING ? OFFLOAD_SUCCESS : result_of(status);
+}
+
+static const char record_text[] = "record an event", wait_text[] = "wait for an event";
+
+/* The device of an event that a caller passes, if that is one and the device may be used. */
+static rtl_device_t *device_of_event(int32_t number, const atmi_event_t *event, const char *operation) {
+  rtl_device_t *device = rtl_plugin_any_device(rtl_plugin(), number, operation);
+  if (!device || (uintptr_t)event % ATMI_POOL_ALIGNMENT == ATMI_POOL_SKEW)
+    return device;
+  atmi_fail(ATMI_INVALID, device->core->label, "cannot %s: %p is none", operation, (const void *)event);
+  return NULL;
 }
 
 static __attribute__((noinline)) int32_t create_event(int32_t number, void **event) {
@@ -452,21 +474,25 @@ EXPORT int32_t __tgt_rtl_create_event(int32_t number, void **event) {
 
 static __attribute__((noinline)) int32_t record_event(int32_t number, atmi_event_t *event,
                                                       atmi_stream_t *stream) {
-  if (!rtl_plugin_has_device(rtl_plugin(), number, "record an event"))
+  rtl_device_t *device = device_of_event(number, event, record_text);
+  if (!device)
     return OFFLOAD_FAIL;
+  /* Its mark would be one of another device's signals. */
+  if (stream && stream->device != event->device)
+    return result_of(rtl_queue_refuse(device, stream, record_text));
   return result_of(atmi_event_record(event, stream));
 }
 
 EXPORT int32_t __tgt_rtl_record_event(int32_t number, void *event, __tgt_async_info *queue) {
   atmi_stream_t *stream = queue ? rtl_queue_held(queue) : NULL;
-  if (rtl_plugin_is_usable(rtl_plugin(), number) && atmi_event_record_done(event, stream))
+  if (event && rtl_plugin_is_usable(rtl_plugin(), number) && atmi_event_record_done(event, stream))
     return OFFLOAD_SUCCESS;
   return record_event(number, event, stream);
 }
 
 static __attribute__((noinline)) int32_t wait_for_event(int32_t number, atmi_event_t *event,
                                                         __tgt_async_info *queue) {
-  rtl_device_t *device = rtl_plugin_any_device(rtl_plugin(), number, "wait for an event");
+  rtl_device_t *device = device_of_event(number, event, wait_text);
   if (!device)
     return OFFLOAD_FAIL;
   atmi_stream_t *stream;
@@ -475,32 +501,30 @@ static __attribute__((noinline)) int32_t wait_for_event(int32_t number, atmi_eve
     return result_of(status);
   if (rtl_queue_is_missing(queue))
     return result_of(atmi_event_synchronize(event));
-  if (rtl_queue_stream(device, queue, &stream))
+  if (rtl_queue_stream(device, queue, wait_text, &stream))
     return OFFLOAD_FAIL;
   return result_of(atmi_event_wait(event, stream));
 }
 
 EXPORT int32_t __tgt_rtl_wait_event(int32_t number, void *event, __tgt_async_info *queue) {
-  if (rtl_plugin_is_usable(rtl_plugin(), number) && atmi_event_is_complete(event))
+  if (event && rtl_plugin_is_usable(rtl_plugin(), number) && atmi_event_is_complete(event))
     return OFFLOAD_SUCCESS;
   return wait_for_event(number, event, queue);
 }
 
 EXPORT int32_t __tgt_rtl_sync_event(int32_t number, void *event) {
-  if (!rtl_plugin_has_device(rtl_plugin(), number, "wait for an event"))
-    return OFFLOAD_FAIL;
-  return result_of(atmi_event_synchronize(event));
+  return device_of_event(number, event, wait_text) ? result_of(atmi_event_synchronize(event)) : OFFLOAD_FAIL;
 }
 
 static __attribute__((noinline)) int32_t destroy_event(int32_t number, atmi_event_t *event) {
-  if (!rtl_plugin_has_device(rtl_plugin(), number, "destroy an event"))
+  if (!device_of_event(number, event, "destroy an event"))
     return OFFLOAD_FAIL;
   atmi_event_put(event);
   return OFFLOAD_SUCCESS;
 }
 
 EXPORT int32_t __tgt_rtl_destroy_event(int32_t number, void *event) {
-  if (rtl_plugin_is_usable(rtl_plugin(), number) && atmi_event_put_home(event))
+  if (event && rtl_plugin_is_usable(rtl_plugin(), number) && atmi_event_put_home(event))
     return OFFLOAD_SUCCESS;
   return destroy_event(number, event);
 }

@@ -3,6 +3,12 @@
 
 #include "rtl_trace.h"
 
+atmi_status_t rtl_queue_refuse(const rtl_device_t *device, const atmi_stream_t *stream,
+                               const char *operation) {
+  return atmi_fail(ATMI_INVALID, device->core->label, "cannot %s: the queue is of %s", operation,
+                   stream->device->label);
+}
+
 atmi_status_t rtl_queue_synchronize_all(__tgt_async_info *queue) {
   atmi_stream_t *stream = rtl_queue_held(queue);
   if (!stream)
@@ -135,7 +141,7 @@ static void observe_plan(const rtl_plugin_t *plugin, const rtl_device_t *device,
 atmi_status_t rtl_launch(rtl_plugin_t *plugin, rtl_device_t *device, const rtl_kernel_t *kernel,
                          const host_abi_launch_t *request, __tgt_async_info *queue) {
   atmi_stream_t *stream;
-  atmi_status_t status = rtl_queue_stream(device, queue, &stream);
+  atmi_status_t status = rtl_queue_stream(device, queue, "launch a kernel", &stream);
   if (status)
     return status;
   bool observed = atomic_load_explicit(&plugin->observed, memory_order_relaxed);

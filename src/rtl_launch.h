@@ -21,20 +21,25 @@ static inline bool rtl_queue_is_missing(const __tgt_async_info *queue) {
   return !queue || (queue->Queue && !rtl_queue_held(queue));
 }
 
-/* The stream of a queue object that can hold one, made on first use. */
+/* Describes that a queue is of another device than the operation; returns ATMI_INVALID. */
+atmi_status_t rtl_queue_refuse(const rtl_device_t *device, const atmi_stream_t *stream,
+                               const char *operation);
+
+/* The stream of a queue object that can hold one, made on first use. Fails with ATMI_INVALID, described, if
+ * it holds one of another device. */
 ATMI_MUST_CHECK static inline atmi_status_t rtl_queue_stream(rtl_device_t *device, __tgt_async_info *queue,
-                                                             atmi_stream_t **stream) {
+                                                             const char *operation, atmi_stream_t **stream) {
   *stream = rtl_queue_held(queue);
   if (*stream)
-    return ATMI_OK;
+    return (*stream)->device == device->core ? ATMI_OK : rtl_queue_refuse(device, *stream, operation);
   atmi_status_t status = atmi_stream_take(device->core, stream);
   if (!status)
     queue->Queue = *stream;
   return status;
 }
 
-/* Waits for the queue's operations and takes its stream back; Queue is NULL afterwards whatever happened, but
- * for an interop object, which has none. */
+/* Waits for the queue's operations and takes its stream back, whichever device it is of; Queue is NULL
+ * afterwards whatever happened, but for an interop object, which has none. */
 ATMI_MUST_CHECK atmi_status_t rtl_queue_synchronize_all(__tgt_async_info *queue);
 
 ATMI_MUST_CHECK static inline __attribute__((always_inline)) atmi_status_t
@@ -55,6 +60,16 @@ ATMI_MUST_CHECK atmi_status_t rtl_launch(rtl_plugin_t *plugin, rtl_device_t *dev
                                          const rtl_kernel_t *kernel, const host_abi_launch_t *request,
                                          __tgt_async_info *queue);
 
+/* The stream of a queue, taken from the thread's place if it has none yet. NULL: the general way will do, or
+ * find out that it is another device's. */
+static inline __attribute__((always_inline)) atmi_stream_t *rtl_queue_begin(atmi_device_t *device,
+                                                                            __tgt_async_info *queue) {
+  atmi_stream_t *stream = rtl_queue_held(queue);
+  if (stream)
+    return stream->device == device ? stream : NULL;
+  return queue->Queue ? NULL : (queue->Queue = atmi_stream_take_own(device));
+}
+
 /* First half of launching again what was launched before: the stream of the queue, taken from the thread's
  * place if need be. NULL: the general way will do, or find out what is wrong. */
 static inline __attribute__((always_inline)) atmi_stream_t *
@@ -64,9 +79,7 @@ rtl_launch_stream(const rtl_plugin_t *plugin, int32_t number, const void *kernel
   if ((uint32_t)number >= atomic_load_explicit(&plugin->plain_count, memory_order_acquire) || !kernel ||
       !queue)
     return NULL;
-  if (queue->Queue)
-    return rtl_queue_held(queue);
-  return queue->Queue = atmi_stream_take_own(rtl_plugin_core(plugin, number));
+  return rtl_queue_begin(rtl_plugin_core(plugin, number), queue);
 }
 
 /* The same for a copy, which is more often the second of its queue than a launch. What is given for the
@@ -76,10 +89,7 @@ rtl_copy_stream(const rtl_plugin_t *plugin, int32_t number, const void *host, __
   if (!rtl_plugin_is_usable(plugin, number) || !queue ||
       atmi_access_may_be_device(&plugin->machine.access, host))
     return NULL;
-  atmi_stream_t *stream = rtl_queue_held(queue);
-  if (stream || queue->Queue)
-    return stream;
-  return queue->Queue = atmi_stream_take_own(rtl_plugin_core(plugin, number));
+  return rtl_queue_begin(rtl_plugin_core(plugin, number), queue);
 }
 
 /* Second half: launches if the stream is idle, has a plan of it, and the queue. False, and nothing has

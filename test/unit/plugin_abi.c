@@ -524,6 +524,68 @@ static void wrong_arguments_are_refused(void **state) {
   assert_int_equal(rtl.synchronize(0, &queue), OFFLOAD_SUCCESS);
 }
 
+/* Handles that are none, or of another device, and sizes that went wrong. */
+static void wrong_handles_are_refused(void **state) {
+  (void)state;
+  int something = 0;
+  void *memory = allocate(64), *event, *locked;
+  REFUSED(rtl.record_event(0, NULL, NULL) == OFFLOAD_FAIL, "device 0", "cannot record an event", "is none");
+  REFUSED(rtl.wait_event(0, NULL, NULL) == OFFLOAD_FAIL, "device 0", "cannot wait for an event", "is none");
+  REFUSED(rtl.sync_event(0, &something) == OFFLOAD_FAIL, "device 0", "cannot wait for an event", "is none");
+  REFUSED(rtl.destroy_event(0, NULL) == OFFLOAD_FAIL, "device 0", "cannot destroy an event", "is none");
+  assert_int_equal(rtl.create_event(0, &event), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.record_event(0, event, NULL), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.destroy_event(0, event), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.query_async(0, NULL), OFFLOAD_SUCCESS);
+  REFUSED(rtl.data_submit(0, memory, &something, INT64_MAX) == OFFLOAD_FAIL, "cannot copy to the device",
+          "more than there are addresses");
+  REFUSED(rtl.data_retrieve(0, &something, memory, INT64_MAX) == OFFLOAD_FAIL, "cannot copy from the device",
+          "more than there are addresses");
+  REFUSED(rtl.data_lock(0, &something, INT64_MAX, &locked) == OFFLOAD_FAIL,
+          "cannot lock 9223372036854775807");
+  REFUSED(!rtl.data_alloc(0, INT64_MAX, NULL, TARGET_ALLOC_DEFAULT), "9223372036854775807 bytes");
+  REFUSED(!rtl.data_alloc(0, INT64_MAX, NULL, TARGET_ALLOC_HOST), "9223372036854775807 bytes");
+  KernelArgsTy launch = {.Version = 2, .NumArgs = 2, .Tripcount = 1};
+  REFUSED(rtl.launch_kernel(0, given.table->EntriesBegin[SPMD_KERNEL].addr, NULL, NULL, &launch, NULL) ==
+              OFFLOAD_FAIL,
+          "device 0", "cannot launch a kernel", "no address for its arguments");
+  release(memory);
+}
+
+/* With two devices or more. */
+static void a_queue_belongs_to_its_device(void **state) {
+  (void)state;
+  if (rtl.number_of_devices() < 2)
+    return; /* the machine of this run has one; another run has two */
+  enum { LARGE = 2 << 20 };
+  static char large[LARGE];
+  int32_t something = 1;
+  void *memory = allocate(LARGE), *other = rtl.data_alloc(1, 64, NULL, TARGET_ALLOC_DEFAULT), *event;
+  __tgt_async_info queue = {NULL};
+  assert_non_null(other);
+  assert_int_equal(rtl.data_submit_async(0, memory, &something, sizeof something, &queue), OFFLOAD_SUCCESS);
+  assert_non_null(queue.Queue);
+  for (int round = 0; round < 2; round++) { /* of a queue that is at rest, and of one that is not */
+    REFUSED(rtl.data_submit_async(1, other, &something, sizeof something, &queue) == OFFLOAD_FAIL, "device 1",
+            "cannot copy to the device", "the queue is of device 0");
+    REFUSED(rtl.data_retrieve_async(1, &something, other, sizeof something, &queue) == OFFLOAD_FAIL,
+            "device 1", "cannot copy from the device", "the queue is of device 0");
+    REFUSED(rtl.data_exchange_async(1, other, 0, memory, 64, &queue) == OFFLOAD_FAIL, "device 1",
+            "the queue is of device 0");
+    assert_int_equal(launch_spmd(1, memory, 1, &queue), OFFLOAD_SUCCESS);
+  }
+  /* A mark of device 0's signal is none of device 1's. The stream has something to do after a large copy. */
+  assert_int_equal(rtl.create_event(1, &event), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_retrieve_async(0, large, memory, LARGE, &queue), OFFLOAD_SUCCESS);
+  REFUSED(rtl.record_event(1, event, &queue) == OFFLOAD_FAIL, "device 1", "cannot record an event",
+          "the queue is of device 0");
+  assert_int_equal(rtl.destroy_event(1, event), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.synchronize(0, &queue), OFFLOAD_SUCCESS);
+  assert_null(queue.Queue);
+  release(memory);
+  assert_int_equal(rtl.data_delete(1, other, TARGET_ALLOC_DEFAULT), OFFLOAD_SUCCESS);
+}
+
 /* What comes of mapping a null pointer; before and after the queue has memory for small copies. */
 static void null_pointers_are_refused(void **state) {
   (void)state;
@@ -652,10 +714,20 @@ static void a_kernel_belongs_to_its_device(void) {
   void *args[] = {NULL, NULL};
   ptrdiff_t offsets[] = {0, 0};
   KernelArgsTy launch = {.Version = 2, .NumArgs = 2, .NumTeams = {1}};
-  if (machine.count > 1)
-    REFUSED(rtl.launch_kernel(1, machine.tables[0]->EntriesBegin[SPMD_KERNEL].addr, args, offsets, &launch,
-                              NULL) == OFFLOAD_FAIL,
-            "device 1", given.spmd_name, "loaded on device 0");
+  if (machine.count < 2)
+    return;
+  REFUSED(rtl.launch_kernel(1, machine.tables[0]->EntriesBegin[SPMD_KERNEL].addr, args, offsets, &launch,
+                            NULL) == OFFLOAD_FAIL,
+          "device 1", given.spmd_name, "loaded on device 0");
+  int something = 0;
+  void *memory = allocate(sizeof something);
+  __tgt_async_info queue = {NULL};
+  assert_int_equal(rtl.data_submit_async(0, memory, &something, sizeof something, &queue), OFFLOAD_SUCCESS);
+  REFUSED(rtl.launch_kernel(1, machine.tables[1]->EntriesBegin[SPMD_KERNEL].addr, args, offsets, &launch,
+                            &queue) == OFFLOAD_FAIL,
+          "device 1", "cannot launch a kernel", "the queue is of device 0");
+  assert_int_equal(rtl.synchronize(0, &queue), OFFLOAD_SUCCESS);
+  release(memory);
 }
 
 /* ---- a fault ---- */
@@ -934,6 +1006,8 @@ int main(int count, char **arguments) {
       cmocka_unit_test(locked_memory_is_counted),
       cmocka_unit_test(interop_names_agent_and_queue),
       cmocka_unit_test(wrong_arguments_are_refused),
+      cmocka_unit_test(wrong_handles_are_refused),
+      cmocka_unit_test(a_queue_belongs_to_its_device),
       cmocka_unit_test(null_pointers_are_refused),
       cmocka_unit_test(impossible_launches_are_refused),
       cmocka_unit_test(wrong_images_are_refused),
