@@ -93,12 +93,14 @@ static void init_pools(atmi_device_t *device) {
     atmi_block_source_t *source;
     hsa_amd_memory_pool_t memory;
     size_t bytes;
-    const char *what;
+    const char *what, *objects;
   } blocks[] = {
       {&device->kernarg_blocks, &device->kernarg_source, machine->kernarg, KERNARG_BLOCK_BYTES,
-       "kernel argument"},
-      {&device->staging_blocks, &device->staging_source, machine->host_fine, STAGING_BLOCK_BYTES, "staging"},
-      {&device->large_staging_blocks, &device->large_staging_source, machine->host_fine, largest, "staging"},
+       "kernel argument", "blocks of kernel arguments"},
+      {&device->staging_blocks, &device->staging_source, machine->host_fine, STAGING_BLOCK_BYTES, "staging",
+       "staging buffers"},
+      {&device->large_staging_blocks, &device->large_staging_source, machine->host_fine, largest, "staging",
+       "large staging buffers"},
   };
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
     *blocks[i].source = (atmi_block_source_t){.pool = blocks[i].memory,
@@ -107,8 +109,10 @@ static void init_pools(atmi_device_t *device) {
                                               .where = device->label,
                                               .what = blocks[i].what};
     atmi_block_pool_init(blocks[i].pool, blocks[i].source);
+    atmi_pool_name(blocks[i].pool, device->label, blocks[i].objects);
   }
   atmi_signal_pool_init(&device->signals, device->label, &device->lost);
+  atmi_pool_name(&device->signals.pool, device->label, "signals");
   atmi_stream_pool_init(device);
   atmi_event_pool_init(device);
 }

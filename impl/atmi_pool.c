@@ -17,6 +17,11 @@ void atmi_pool_init(atmi_pool_t *pool, size_t object_bytes, atmi_pool_make_t mak
   pthread_mutex_init(&pool->growing, NULL);
 }
 
+void atmi_pool_name(atmi_pool_t *pool, const char *where, const char *objects) {
+  pool->where = where;
+  pool->objects = objects;
+}
+
 static char *make_segment(size_t bytes) {
   char *memory = aligned_alloc(ATMI_POOL_ALIGNMENT, ATMI_POOL_ALIGNMENT + bytes);
   return memory ? memset(memory + ATMI_POOL_SKEW, 0, bytes) : NULL;
@@ -60,15 +65,24 @@ uint32_t atmi_pool_count(atmi_pool_t *pool) {
   return atomic_load_explicit(&pool->count, memory_order_acquire);
 }
 
+static atmi_status_t describe_end(const atmi_pool_t *pool, uint32_t count) {
+  return pool->objects
+             ? atmi_fail(ATMI_NO_MEMORY, pool->where,
+                         "cannot have more %s than %u: out of host memory to keep track of them; use "
+                         "less memory, or fewer queues at a time",
+                         pool->objects, count)
+             : ATMI_NO_MEMORY;
+}
+
 static atmi_status_t make_one(atmi_pool_t *pool, void **object) {
   uint32_t index = atomic_load_explicit(&pool->count, memory_order_relaxed);
   unsigned segment = segment_of(index);
   if (segment >= ATMI_POOL_SEGMENTS)
-    return ATMI_NO_MEMORY;
+    return describe_end(pool, index);
   if (!atomic_load_explicit(&pool->segments[segment], memory_order_relaxed)) {
     char *memory = make_segment(pool->object_bytes * FIRST_SEGMENT << segment);
     if (!memory)
-      return ATMI_NO_MEMORY;
+      return describe_end(pool, index);
     atomic_store_explicit(&pool->segments[segment], memory, memory_order_release);
   }
   atmi_pool_link_t *link = atmi_pool_at(pool, index);

@@ -35,6 +35,7 @@ typedef struct atmi_pool {
   atmi_pool_make_t make;
   atmi_pool_destroy_t destroy;
   void *context;
+  const char *where, *objects; /* for messages, see atmi_pool_name; or NULL */
   pthread_mutex_t growing;
 } atmi_pool_t;
 
@@ -42,12 +43,15 @@ typedef struct atmi_pool {
  */
 void atmi_pool_init(atmi_pool_t *pool, size_t object_bytes, atmi_pool_make_t make,
                     atmi_pool_destroy_t destroy, void *context);
+/* Has the pool describe its own failures, too: `where` is the device's label, `objects` what is in it,
+ * "signals". Both must outlive it. Before the first use. */
+void atmi_pool_name(atmi_pool_t *pool, const char *where, const char *objects);
 /* Destroys all objects, also those that nobody put back. Nobody may use the pool any more. Accepts a pool
  * whose init was never called if it is zeroed. */
 void atmi_pool_fini(atmi_pool_t *pool);
 
 /* A free object, as its last user left it, or a new one. Fails as `make` does or with ATMI_NO_MEMORY; `make`
- * describes its own failures, this one prints nothing. */
+ * describes its own failures, and this one only if the pool has a name. */
 ATMI_MUST_CHECK atmi_status_t atmi_pool_take(atmi_pool_t *pool, void **object);
 void atmi_pool_put(atmi_pool_t *pool, void *object);
 

@@ -4,6 +4,7 @@
 #include "atmi_pool.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,11 +123,46 @@ static void gives_an_object_to_one_thread_at_a_time(void **state) {
   atmi_pool_fini(&pool);
 }
 
+/* In place of the C library's, for the pool's segments. */
+static bool is_exhausted;
+
+void *aligned_alloc(size_t alignment, size_t bytes) {
+  void *memory = NULL;
+  return is_exhausted || posix_memalign(&memory, alignment, bytes) ? NULL : memory;
+}
+
+static void says_what_there_is_no_memory_for(void **state) {
+  (void)state;
+  static const char label[] = "device 7", objects[] = "staging buffers";
+  shop_t shop = {.most = 100};
+  atmi_pool_t pool;
+  void *object;
+  char said[300];
+  for (int named = 0; named < 2; named++) {
+    atmi_pool_init(&pool, sizeof(object_t), make, destroy, &shop);
+    if (named)
+      atmi_pool_name(&pool, label, objects);
+    for (int i = 0; i < 32; i++) /* the first segment */
+      assert_int_equal(atmi_pool_take(&pool, &object), ATMI_OK);
+    is_exhausted = true;
+    test_capture_begin();
+    assert_int_equal(atmi_pool_take(&pool, &object), ATMI_NO_MEMORY);
+    test_capture_end(said, sizeof said);
+    is_exhausted = false;
+    assert_int_equal(said[0] != 0, named);
+    if (named)
+      assert_true(strstr(said, "device 7: cannot have more staging buffers than 32: out of host memory"));
+    assert_int_equal(atmi_pool_take(&pool, &object), ATMI_OK); /* and then there is some again */
+    atmi_pool_fini(&pool);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(recycles_the_last_one_first),
       cmocka_unit_test(grows_without_moving),
       cmocka_unit_test(accepts_a_zeroed_pool),
+      cmocka_unit_test(says_what_there_is_no_memory_for),
       cmocka_unit_test(gives_an_object_to_one_thread_at_a_time),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
