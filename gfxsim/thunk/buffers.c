@@ -101,7 +101,7 @@ static void explain_refusal(const gs_buffer_t *buffer) {
 }
 
 int gs_buffer_reserve(gs_buffer_t *buffer, uint64_t wanted) {
-  const bool on_gpu = buffer->node != GS_CPU_NODE;
+  const bool on_gpu = buffer->on_gpu;
   /* Device memory that the host has no access to: the program's view has no rights, the bytes are elsewhere.
    */
   const bool hidden = on_gpu && !buffer->flags.ui32.HostAccess;

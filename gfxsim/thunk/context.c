@@ -33,7 +33,7 @@ gs_gpu_t *gs_thunk_gpu(gs_thunk_t *thunk, uint32_t node) {
 }
 
 uint32_t gs_thunk_nodes(const gs_thunk_t *thunk) {
-  return thunk->gpu_count + 1;
+  return thunk->gpu_count + (thunk->options.numa ? 2 : 1);
 }
 
 /* What GPUs report. Called from queue threads and workers. */

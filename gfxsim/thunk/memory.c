@@ -28,6 +28,8 @@ int gs_memory_init(gs_memory_t *memory, gs_thunk_t *thunk) {
   }
   memory->thunk = thunk;
   memory->system_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+  if (thunk->options.numa)
+    memory->system_bytes = page_down(memory->system_bytes / 2);
   memory->initialized = true;
   return 0;
 }
@@ -47,7 +49,7 @@ void gs_memory_fini(gs_memory_t *memory) {
     return;
   for (size_t i = 0; i < memory->allocated.count; i++) {
     gs_buffer_t *buffer = memory->allocated.at[i];
-    if (buffer->node != GS_CPU_NODE)
+    if (buffer->on_gpu)
       gs_buffer_release(buffer);
     buffer_free(buffer);
   }
@@ -242,6 +244,7 @@ static gs_buffer_t *buffer_create(const gs_memory_t *memory, gs_buffer_kind_t ki
   }
   buffer->kind = kind;
   buffer->node = node;
+  buffer->on_gpu = gs_thunk_gpu(memory->thunk, node) != NULL;
   buffer->size = size;
   buffer->flags = flags;
   buffer->mapped_nodes = nodes;

@@ -37,6 +37,7 @@ typedef struct gs_buffer {
   uint64_t gap;  /* bytes behind it that are reserved, too */
   uint8_t *host; /* where the bytes are: `address` itself, or elsewhere when the program must not see them */
   uint32_t node;
+  bool on_gpu; /* the node is one */
   HsaMemFlags flags;
   void *user_data;
   gs_mapping_t *mappings;
@@ -56,7 +57,7 @@ typedef struct gs_memory {
   pthread_mutex_t lock; /* of everything below */
   gs_buffer_list_t allocated;
   gs_buffer_list_t registered;
-  uint64_t system_bytes; /* size of the CPU node's heap */
+  uint64_t system_bytes; /* size of a CPU node's heap */
   uint64_t *used;        /* [node] bytes allocated */
   bool initialized;
 } gs_memory_t;

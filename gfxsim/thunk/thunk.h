@@ -22,7 +22,7 @@
 
 enum {
   GS_MOST_GPUS = GS_MOST_PARTS,
-  GS_CPU_NODE = 0, /* the GPUs are the nodes 1, 2, ... */
+  GS_CPU_NODE = 0, /* the GPUs are the nodes 1, 2, ...; a second CPU node comes behind them */
   GS_MOST_QUEUES = 1024,
   GS_MOST_EVENTS = 4096,
 };

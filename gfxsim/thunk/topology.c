@@ -1,5 +1,5 @@
-/* The machine as the host enumerates it: a CPU node with the system memory, and one node per GPU, all joined
- * by PCIe. What the fields mean to ROCr: its GpuAgent and BuildTopology. */
+/* The machine as the host enumerates it: a CPU node with the system memory, or two with half of it each, and
+ * one node per GPU, all joined by PCIe. What the fields mean to ROCr: its GpuAgent and BuildTopology. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -25,6 +25,7 @@ enum {
   GPU_BANKS = 4,
   FIRST_RENDER_MINOR = 128,
   PCIE_WEIGHT = 20, /* "distance" of one PCIe link in the driver's topology */
+  CPU_WEIGHT = 12,  /* and of the link between two processors */
 };
 
 /* Fields that later thunks append in the reserved bytes: NumXcc, KFDGpuID and FamilyID (ROCr 6 reads the
@@ -103,7 +104,8 @@ static uint32_t cpu_clock_mhz(void) {
 static void describe_cpu(gs_thunk_t *thunk, HsaNodeProperties *properties) {
   set_cpu_name(properties);
   properties->MaxEngineClockMhzCCompute = cpu_clock_mhz();
-  properties->NumCPUCores = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+  const uint32_t cores = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+  properties->NumCPUCores = thunk->options.numa ? (cores + 1) / 2 : cores;
   properties->NumMemoryBanks = 1;
   properties->NumCaches = CPU_CACHES;
   properties->NumIOLinks = link_count(thunk);
@@ -285,6 +287,20 @@ GS_EXPORT HSAKMT_STATUS hsaKmtGetNodeCacheProperties(HSAuint32 node, HSAuint32 p
   return HSAKMT_STATUS_SUCCESS;
 }
 
+/* The CPU node that a node is, or is next to. */
+static uint32_t cpu_of(gs_thunk_t *thunk, uint32_t node) {
+  const gs_gpu_t *gpu = gs_thunk_gpu(thunk, node);
+  if (!gpu)
+    return node;
+  return thunk->options.numa && gpu->ordinal % 2 ? gs_thunk_nodes(thunk) - 1 : GS_CPU_NODE;
+}
+
+/* Between GPUs the way leads through the root complex of a CPU: two links. */
+static uint32_t distance(gs_thunk_t *thunk, uint32_t from, uint32_t to) {
+  const uint32_t links = (gs_thunk_gpu(thunk, from) ? 1U : 0U) + (gs_thunk_gpu(thunk, to) ? 1U : 0U);
+  return links * PCIE_WEIGHT + (cpu_of(thunk, from) != cpu_of(thunk, to) ? CPU_WEIGHT : 0);
+}
+
 GS_EXPORT HSAKMT_STATUS hsaKmtGetNodeIoLinkProperties(HSAuint32 node, HSAuint32 count,
                                                       HsaIoLinkProperties *links) {
   GS_THUNK_OR_RETURN(thunk);
@@ -296,13 +312,11 @@ GS_EXPORT HSAKMT_STATUS hsaKmtGetNodeIoLinkProperties(HSAuint32 node, HSAuint32 
   for (uint32_t other = 0; other < gs_thunk_nodes(thunk) && filled < count; other++) {
     if (other == node)
       continue;
-    /* Between GPUs the way leads through the CPU's root complex: two links. */
-    const bool direct = node == GS_CPU_NODE || other == GS_CPU_NODE;
     links[filled++] = (HsaIoLinkProperties){
         .IoLinkType = HSA_IOLINKTYPE_PCIEXPRESS,
         .NodeFrom = node,
         .NodeTo = other,
-        .Weight = direct ? PCIE_WEIGHT : 2 * PCIE_WEIGHT,
+        .Weight = distance(thunk, node, other),
     };
   }
   return HSAKMT_STATUS_SUCCESS;

@@ -357,6 +357,7 @@ static void test_options_have_defaults(void **state) {
   assert_int_equal(options.kernel_us, 0);
   assert_false(options.deterministic);
   assert_false(options.host_visible);
+  assert_false(options.numa);
   assert_false(options.stats);
 }
 
