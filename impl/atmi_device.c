@@ -95,11 +95,11 @@ static void init_pools(atmi_device_t *device) {
     size_t bytes;
     const char *what, *objects;
   } blocks[] = {
-      {&device->kernarg_blocks, &device->kernarg_source, machine->kernarg, KERNARG_BLOCK_BYTES,
+      {&device->kernarg_blocks, &device->kernarg_source, device->host->kernarg, KERNARG_BLOCK_BYTES,
        "kernel argument", "blocks of kernel arguments"},
-      {&device->staging_blocks, &device->staging_source, machine->host_fine, STAGING_BLOCK_BYTES, "staging",
+      {&device->staging_blocks, &device->staging_source, device->host->fine, STAGING_BLOCK_BYTES, "staging",
        "staging buffers"},
-      {&device->large_staging_blocks, &device->large_staging_source, machine->host_fine, largest, "staging",
+      {&device->large_staging_blocks, &device->large_staging_source, device->host->fine, largest, "staging",
        "large staging buffers"},
   };
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
@@ -131,6 +131,7 @@ atmi_status_t atmi_device_init(atmi_machine_t *machine, hsa_agent_t agent, uint3
                      "cannot use the device: HSA does not describe its memory: %s", atmi_hsa_reason(hsa));
   if (!device->memory_pool.handle)
     return atmi_fail(ATMI_UNSUPPORTED, device->label, "cannot use the device: HSA shows no memory of it");
+  device->host = atmi_host_node_nearest(machine->host_nodes, machine->host_node_count, agent);
   pthread_mutex_init(&device->queue_creation, NULL);
   atmi_memory_init(device, (uint64_t)machine->env->memory_manager_threshold, &device->memory);
   atomic_store_explicit(&device->queue_limit, (uint32_t)machine->env->queue_count, memory_order_relaxed);

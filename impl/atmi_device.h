@@ -46,6 +46,7 @@ struct atmi_device {
   char label[96]; /* "device 0 (gfx90a)": what every message begins with */
   hsa_agent_t agent;
   hsa_amd_memory_pool_t memory_pool; /* the device's own memory, coarse-grained */
+  const atmi_host_node_t *host;      /* the nearest: where host memory for this device is taken from */
   atmi_device_properties_t properties;
 
   atmi_memory_t memory;

@@ -71,7 +71,7 @@ static hsa_status_t acquire(hostcall_queue_t *made, size_t bytes) {
   atmi_device_t *device = made->device;
   hsa_status_t status = hsa_signal_create(1, 0, NULL, &made->doorbell);
   if (status == HSA_STATUS_SUCCESS)
-    status = hsa_amd_memory_pool_allocate(device->machine->host_fine, bytes, 0, &made->memory);
+    status = hsa_amd_memory_pool_allocate(device->host->fine, bytes, 0, &made->memory);
   if (status == HSA_STATUS_SUCCESS)
     status = hsa_amd_agents_allow_access(1, &device->agent, NULL, made->memory);
   return status;

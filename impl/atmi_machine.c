@@ -37,27 +37,22 @@ static void explain_no_hsa(const atmi_env_t *env, hsa_status_t status) {
               file < 0 ? "" : init_advice(status));
 }
 
-static hsa_status_t visit_host_pool(hsa_amd_memory_pool_t pool, void *data) {
-  atmi_machine_t *machine = data;
-  hsa_amd_segment_t segment;
-  uint32_t flags = 0;
-  hsa_status_t status = hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment);
-  if (status != HSA_STATUS_SUCCESS || segment != HSA_AMD_SEGMENT_GLOBAL)
-    return status;
-  status = hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS, &flags);
-  if (!machine->host_fine.handle && flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED)
-    machine->host_fine = pool;
-  if (!machine->kernarg.handle && flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT)
-    machine->kernarg = pool;
-  return status;
-}
-
 typedef struct agent_list {
-  hsa_agent_t cpu;
-  hsa_agent_t *gpus;
-  uint32_t count;
+  hsa_agent_t *cpus, *gpus;
+  uint32_t cpu_count, count; /* count: of GPUs */
   bool failed;
 } agent_list_t;
+
+static hsa_status_t append(agent_list_t *list, hsa_agent_t **agents, uint32_t *count, hsa_agent_t agent) {
+  hsa_agent_t *longer = realloc(*agents, (*count + 1) * sizeof *longer);
+  if (!longer) {
+    list->failed = true;
+    return HSA_STATUS_INFO_BREAK;
+  }
+  *agents = longer;
+  longer[(*count)++] = agent;
+  return HSA_STATUS_SUCCESS;
+}
 
 static hsa_status_t visit_agent(hsa_agent_t agent, void *data) {
   agent_list_t *list = data;
@@ -68,18 +63,32 @@ static hsa_status_t visit_agent(hsa_agent_t agent, void *data) {
     status = hsa_agent_get_info(agent, HSA_AGENT_INFO_FEATURE, &features);
   if (status != HSA_STATUS_SUCCESS)
     return status;
-  if (type == HSA_DEVICE_TYPE_CPU && !list->cpu.handle)
-    list->cpu = agent;
+  if (type == HSA_DEVICE_TYPE_CPU)
+    return append(list, &list->cpus, &list->cpu_count, agent);
   if (type != HSA_DEVICE_TYPE_GPU || !(features & HSA_AGENT_FEATURE_KERNEL_DISPATCH))
     return HSA_STATUS_SUCCESS;
-  hsa_agent_t *longer = realloc(list->gpus, (list->count + 1) * sizeof *longer);
-  if (!longer) {
-    list->failed = true;
-    return HSA_STATUS_INFO_BREAK;
+  return append(list, &list->gpus, &list->count, agent);
+}
+
+/* Makes nodes of the CPU agents that have memory for devices, and says if there are none. */
+static atmi_status_t add_host_nodes(atmi_machine_t *machine, const agent_list_t *list) {
+  hsa_status_t status = HSA_STATUS_SUCCESS;
+  if (list->cpu_count && !(machine->host_nodes = calloc(list->cpu_count, sizeof *machine->host_nodes)))
+    return ATMI_NO_MEMORY;
+  for (uint32_t i = 0; i < list->cpu_count; i++) {
+    atmi_host_node_t *node = &machine->host_nodes[machine->host_node_count];
+    hsa_status_t failed = atmi_host_node_init(list->cpus[i], node);
+    if (failed != HSA_STATUS_SUCCESS)
+      status = failed;
+    machine->host_node_count += atmi_host_node_has_memory(node);
   }
-  list->gpus = longer;
-  list->gpus[list->count++] = agent;
-  return HSA_STATUS_SUCCESS;
+  if (machine->host_node_count)
+    machine->cpu = machine->host_nodes[0].cpu;
+  else
+    atmi_warn(NULL, "no GPU is used: HSA shows no host memory that GPUs can share%s%s",
+              status == HSA_STATUS_SUCCESS ? "" : ": ",
+              status == HSA_STATUS_SUCCESS ? "" : atmi_hsa_reason(status));
+  return ATMI_OK;
 }
 
 /* Before the devices, which keep it. */
@@ -114,34 +123,34 @@ static atmi_status_t add_devices(atmi_machine_t *machine, const agent_list_t *li
   return ATMI_OK;
 }
 
-static atmi_status_t discover(atmi_machine_t *machine) {
-  agent_list_t list = {0};
-  hsa_status_t status = hsa_iterate_agents(visit_agent, &list);
-  machine->cpu = list.cpu;
-  machine->gpus = list.gpus;
-  if (list.failed)
+/* Makes nodes and devices of the agents; a machine without usable ones has said why. */
+static atmi_status_t use_agents(atmi_machine_t *machine, const agent_list_t *list, hsa_status_t status) {
+  if (list->failed)
     return ATMI_NO_MEMORY;
   if (status != HSA_STATUS_SUCCESS && status != HSA_STATUS_INFO_BREAK) {
     atmi_warn(NULL, "no GPU is used: HSA does not describe its agents: %s", atmi_hsa_reason(status));
     return ATMI_OK;
   }
-  if (!list.count) {
+  if (!list->count) {
     if (machine->env->debug)
       atmi_warn(NULL, "no GPU is used: HSA works, but shows none; does ROCR_VISIBLE_DEVICES hide it?");
     return ATMI_OK;
   }
-  status = HSA_STATUS_SUCCESS;
-  if (list.cpu.handle)
-    status = hsa_amd_agent_iterate_memory_pools(list.cpu, visit_host_pool, machine);
-  if (!machine->host_fine.handle || !machine->kernarg.handle) {
-    atmi_warn(NULL, "no GPU is used: HSA shows no host memory that GPUs can share%s%s",
-              status == HSA_STATUS_SUCCESS ? "" : ": ",
-              status == HSA_STATUS_SUCCESS ? "" : atmi_hsa_reason(status));
-    return ATMI_OK;
-  }
+  atmi_status_t result = add_host_nodes(machine, list);
+  if (result || !machine->host_node_count)
+    return result;
   hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &machine->timestamp_frequency);
   open_timeline(machine);
-  return add_devices(machine, &list);
+  return add_devices(machine, list);
+}
+
+static atmi_status_t discover(atmi_machine_t *machine) {
+  agent_list_t list = {0};
+  hsa_status_t found = hsa_iterate_agents(visit_agent, &list);
+  machine->gpus = list.gpus;
+  atmi_status_t status = use_agents(machine, &list, found);
+  free(list.cpus);
+  return status;
 }
 
 atmi_status_t atmi_machine_init(const atmi_env_t *env, atmi_machine_t *machine) {
@@ -192,6 +201,7 @@ void atmi_machine_fini(atmi_machine_t *machine) {
   }
   free(machine->devices);
   free(machine->gpus);
+  free(machine->host_nodes);
   atmi_timeline_close(machine->timeline);
   if (machine->initialised)
     hsa_shut_down();

@@ -6,6 +6,7 @@
 #include "atmi_access.h"
 #include "atmi_env.h"
 #include "atmi_host_lock.h"
+#include "atmi_host_node.h"
 #include "atmi_service.h"
 #include "atmi_target_id.h"
 #include "atmi_timeline.h"
@@ -18,11 +19,11 @@ typedef struct atmi_device atmi_device_t;
 
 struct atmi_machine {
   const atmi_env_t *env;
-  bool initialised; /* holds a reference to HSA */
-  hsa_agent_t cpu;
-  hsa_amd_memory_pool_t host_fine; /* host memory that devices see coherently */
-  hsa_amd_memory_pool_t kernarg;   /* host memory that kernels may take arguments from */
-  uint64_t timestamp_frequency;    /* ticks per second of HSA's clock */
+  bool initialised;             /* holds a reference to HSA */
+  hsa_agent_t cpu;              /* of the first node: names the host as an end of copies */
+  atmi_host_node_t *host_nodes; /* that have memory which devices can share */
+  uint32_t host_node_count;
+  uint64_t timestamp_frequency; /* ticks per second of HSA's clock */
   uint32_t device_count;
   atmi_device_t **devices;
   hsa_agent_t *gpus;       /* the devices' agents, in the same order */

@@ -106,7 +106,7 @@ static bool empty_cache(atmi_memory_t *memory) {
 static hsa_status_t allocate_from_hsa(atmi_device_t *device, atmi_memory_kind_t kind, uint64_t bytes,
                                       void **pointer) {
   atmi_machine_t *machine = device->machine;
-  hsa_amd_memory_pool_t pool = kind == ATMI_MEMORY_DEVICE ? device->memory_pool : machine->host_fine;
+  hsa_amd_memory_pool_t pool = kind == ATMI_MEMORY_DEVICE ? device->memory_pool : device->host->fine;
   hsa_status_t status = hsa_amd_memory_pool_allocate(pool, bytes ? bytes : 1, 0, pointer);
   if (status != HSA_STATUS_SUCCESS)
     return status;

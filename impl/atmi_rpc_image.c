@@ -89,7 +89,7 @@ static uint32_t lanes_of(const atmi_code_object_t *object) {
 
 static atmi_status_t make_buffer(atmi_rpc_image_t *image, size_t bytes) {
   atmi_device_t *device = image->device;
-  hsa_status_t status = hsa_amd_memory_pool_allocate(device->machine->host_fine, bytes, 0, &image->buffer);
+  hsa_status_t status = hsa_amd_memory_pool_allocate(device->host->fine, bytes, 0, &image->buffer);
   if (status == HSA_STATUS_SUCCESS)
     status = hsa_amd_agents_allow_access(1, &device->agent, NULL, image->buffer);
   if (status == HSA_STATUS_SUCCESS) {

@@ -89,10 +89,14 @@ foreach(part faults reports trace)
                     ${images}/program-16-O2)
   set_tests_properties(unit/plugin/${part} PROPERTIES ENVIRONMENT "${device_environment}")
 endforeach()
-plugin_image_test(access plugin_access $<TARGET_FILE:omptarget.rtl.amdgpu> ${images}/program-16-gfx90a
-                  ${images}/program-16-O2)
-set_tests_properties(unit/plugin/access PROPERTIES
-                     ENVIRONMENT "${device_environment};GFXSIM_DEVICES=gfx90a,gfx90a,gfx90a")
+# On a host with one NUMA node, and with two.
+foreach(part access access/numa)
+  plugin_image_test(${part} plugin_access $<TARGET_FILE:omptarget.rtl.amdgpu> ${images}/program-16-gfx90a
+                    ${images}/program-16-O2)
+  set_tests_properties(unit/plugin/${part} PROPERTIES
+                       ENVIRONMENT "${device_environment};GFXSIM_DEVICES=gfx90a,gfx90a,gfx90a")
+endforeach()
+set_property(TEST unit/plugin/access/numa APPEND PROPERTY ENVIRONMENT GFXSIM_NUMA=1)
 set(damaged_images 1500)
 if(OMPTARGET_AMDGPU_SANITIZE) # takes its time
   set(damaged_images 150)

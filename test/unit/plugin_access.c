@@ -2,6 +2,8 @@
  * pinned. Run as "plugin_access PLUGIN IMAGE OTHER_IMAGE", with three devices. */
 #include "plugin_driver.h"
 
+#include "atmi_host_node.h"
+
 #include <dlfcn.h>
 #include <hsa/hsa_ext_amd.h>
 #include <pthread.h>
@@ -114,6 +116,46 @@ static void put(int device, void *memory, const void *host, size_t bytes) {
 
 static void get(int device, void *host, void *memory, size_t bytes) {
   assert_int_equal(rtl.data_retrieve(device, host, memory, (int64_t)bytes), OFFLOAD_SUCCESS);
+}
+
+/* ---- NUMA ---- */
+
+static void the_nearest_node_is_chosen(void **state) {
+  (void)state;
+  static const struct {
+    atmi_host_distance_t distances[3];
+    uint32_t best;
+  } cases[] = {
+      {{{0}}, 0}, /* HSA tells nothing: the first */
+      {{{.known = true, .hops = 1, .distances = 20}, {.known = true, .hops = 1, .distances = 20}}, 0},
+      {{{.known = true, .hops = 1, .distances = 32}, {.known = true, .hops = 1, .distances = 20}}, 1},
+      {{{.known = true, .hops = 2, .distances = 20}, {0}, {.known = true, .hops = 1, .distances = 20}}, 2},
+      {{{0}, {0}, {.known = true, .hops = 3, .distances = 90}}, 2}, /* known goes before unknown */
+      {{{.known = true, .hops = 1, .distances = 20}, {.nearest = true}}, 1},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    assert_int_equal(atmi_host_node_choose(cases[i].distances, 3), cases[i].best);
+  assert_int_equal(atmi_host_node_choose(cases[2].distances, 1), 0);
+}
+
+/* Where a GPU's arguments and staging buffers are, as the pool's owner shows. The plugin gives memory of the
+ * same pool to the program, which can ask. */
+static void host_memory_is_near_the_gpu(void **state) {
+  (void)state;
+  hsa_agent_t owners[GPUS];
+  for (int i = 0; i < GPUS; i++) {
+    hsa_amd_pointer_info_t info = {.size = sizeof info};
+    void *memory = rtl.data_alloc(i, 100, NULL, TARGET_ALLOC_HOST);
+    assert_non_null(memory);
+    assert_int_equal(hsa_amd_pointer_info(memory, &info, NULL, NULL, NULL), HSA_STATUS_SUCCESS);
+    owners[i] = info.agentOwner;
+    assert_int_equal(rtl.data_delete(i, memory, TARGET_ALLOC_HOST), OFFLOAD_SUCCESS);
+  }
+  assert_int_equal(owners[0].handle, hsa.cpu.handle);
+  assert_int_equal(owners[2].handle, hsa.cpu.handle);
+  /* The machine of another run has one node. */
+  const char *numa = getenv("GFXSIM_NUMA");
+  assert_int_equal(owners[1].handle == hsa.cpu.handle, !numa || *numa != '1');
 }
 
 /* ---- peers ---- */
@@ -344,6 +386,8 @@ static void its_end_is_known(void **state) {
 
 int main(int count, char **arguments) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_nearest_node_is_chosen),
+      cmocka_unit_test(host_memory_is_near_the_gpu),
       cmocka_unit_test(others_keep_their_access),
       cmocka_unit_test(peers_share_a_block),
       cmocka_unit_test(memory_pinned_for_one_device_is_for_all),
