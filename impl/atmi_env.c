@@ -65,6 +65,10 @@ static const atmi_env_row_t table[] = {
     {"LIBOMPTARGET_AMDGPU_MAX_ASYNC_COPY_BYTES", ATMI_ENV_INTEGER, FIELD(max_staged_bytes), 1 << 20, 0,
      1 << 30, "bytes", "nextgen 16-18",
      "smaller copies go through recycled pinned buffers; for others the user's pages are locked"},
+    {"LIBOMPTARGET_AMDGPU_KEEP_PINNED", ATMI_ENV_INTEGER, FIELD(keep_pinned_ms), 10000, 0, INT32_MAX,
+     "milliseconds", "none",
+     "mapped host memory stays pinned so long after its last copy that locked pages; 0: each copy pins, as "
+     "with the stock plugins"},
     {"LIBOMPTARGET_AMDGPU_STREAM_BUSYWAIT", ATMI_ENV_INTEGER, FIELD(busy_wait_us), 1000, 0, INT32_MAX,
      "microseconds", "nextgen 17-18 (default 2000000)",
      "how long a waiting host thread looks itself, giving way to others, before it sleeps until an "

@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <time.h>
 
 typedef struct atmi_host_range {
   struct atmi_host_range *next;
@@ -15,6 +16,10 @@ typedef struct atmi_host_range {
   char *address;  /* on the devices */
   bool ours;      /* we pinned it, and must unpin it */
   uint32_t count; /* references */
+  /* Of a range for copies: references that are kept beyond them, and their name; 0 if there never was one. */
+  uint32_t keepers;
+  uint64_t kept;
+  uint64_t used_ms; /* when a copy last began to use it */
 } atmi_host_range_t;
 
 void atmi_host_locks_init(atmi_machine_t *machine, atmi_host_locks_t *locks) {
@@ -217,24 +222,82 @@ static atmi_host_range_t *add_copied(atmi_host_locks_t *locks, char *host, size_
   return range;
 }
 
-bool atmi_host_pin(atmi_host_locks_t *locks, hsa_agent_t device, const void *host, size_t bytes, bool borrow,
-                   atmi_host_range_t **range, void **address) {
-  char *begin = (char *)(uintptr_t)host;
-  atmi_access_result_t access = ATMI_ACCESS_REFUSED;
-  pthread_mutex_lock(&locks->lock);
+static uint64_t now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Unpins what is only kept, and that for too long. */
+static void end_unused(atmi_host_locks_t *locks, uint64_t now) {
+  uint64_t most = (uint64_t)locks->machine->env->keep_pinned_ms;
+  for (atmi_host_range_t *range = locks->copied, *next; range; range = next) {
+    next = range->next;
+    if (range->count == range->keepers && now - range->used_ms > most)
+      remove_range(locks, &locks->copied, range);
+  }
+}
+
+/* The range for copies that holds these bytes, with one more reference; or NULL. Under the lock. */
+static atmi_host_range_t *take_copied(atmi_host_locks_t *locks, hsa_agent_t device, char *begin, size_t bytes,
+                                      bool borrow, atmi_access_result_t *access, void **address) {
+  uint64_t now = now_ms();
   atmi_host_range_t *found = find_copied(locks, begin, bytes);
+  *access = ATMI_ACCESS_REFUSED;
+  if (found) {
+    found->used_ms = now;
+    found->count++;
+  }
+  end_unused(locks, now);
   /* Asked here, where nobody can take away what we pinned ourselves. */
   if (!found && !borrow)
-    access = give_access(locks, &device, 1, begin, bytes, address);
-  if (access == ATMI_ACCESS_UNKNOWN)
-    found = add_copied(locks, begin, bytes);
-  if (found) {
-    found->count++;
+    *access = give_access(locks, &device, 1, begin, bytes, address);
+  if (*access == ATMI_ACCESS_UNKNOWN && (found = add_copied(locks, begin, bytes))) {
+    found->used_ms = now;
+    found->count = 1;
+  }
+  if (found)
     *address = found->address + (begin - found->host);
+  return found;
+}
+
+bool atmi_host_pin(atmi_host_locks_t *locks, hsa_agent_t device, const void *host, size_t bytes, bool borrow,
+                   atmi_host_range_t **range, void **address) {
+  atmi_access_result_t access;
+  pthread_mutex_lock(&locks->lock);
+  *range = take_copied(locks, device, (char *)(uintptr_t)host, bytes, borrow, &access, address);
+  pthread_mutex_unlock(&locks->lock);
+  return *range || access == ATMI_ACCESS_GIVEN;
+}
+
+uint64_t atmi_host_keep(atmi_host_locks_t *locks, hsa_agent_t device, const void *host, size_t bytes) {
+  atmi_access_result_t access;
+  void *address;
+  pthread_mutex_lock(&locks->lock);
+  atmi_host_range_t *range =
+      take_copied(locks, device, (char *)(uintptr_t)host, bytes, false, &access, &address);
+  uint64_t kept = 0;
+  if (range) {
+    range->keepers++;
+    if (!range->kept)
+      range->kept = ++locks->kept;
+    kept = range->kept;
   }
   pthread_mutex_unlock(&locks->lock);
-  *range = found;
-  return found || access == ATMI_ACCESS_GIVEN;
+  return kept;
+}
+
+void atmi_host_unkeep(atmi_host_locks_t *locks, uint64_t kept) {
+  pthread_mutex_lock(&locks->lock);
+  atmi_host_range_t *range = locks->copied;
+  while (range && range->kept != kept)
+    range = range->next;
+  if (range && range->keepers) {
+    range->keepers--;
+    if (--range->count == 0)
+      remove_range(locks, &locks->copied, range);
+  }
+  pthread_mutex_unlock(&locks->lock);
 }
 
 void atmi_host_unpin(atmi_host_locks_t *locks, atmi_host_range_t *range) {

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct atmi_machine atmi_machine_t;
 
@@ -21,6 +22,7 @@ typedef struct atmi_host_locks {
   /* Pinned for copies. They know nothing of `ranges`, nor those of them, so that what the program may lock
    * does not depend on what was copied. */
   struct atmi_host_range *copied;
+  uint64_t kept; /* how many pins were kept so far: their numbers */
   /* Over, but still pinned: HSA tells pins apart by their beginning, and another one has the same. */
   struct atmi_host_range *parked;
 } atmi_host_locks_t;
@@ -47,6 +49,14 @@ ATMI_MUST_CHECK atmi_status_t atmi_host_unlock(atmi_host_locks_t *locks, void *h
 bool atmi_host_pin(atmi_host_locks_t *locks, hsa_agent_t device, const void *host, size_t bytes, bool borrow,
                    struct atmi_host_range **range, void **address);
 void atmi_host_unpin(atmi_host_locks_t *locks, struct atmi_host_range *range);
+
+/* Pins host memory beyond copies by this device, until atmi_host_unkeep, or until a copy of other memory
+ * finds that none has used it for as long as the user lets pins be kept: pinned pages are a burden, see
+ * doc/plugin.md. The result names the pin, also when it is over; 0 if there is none to be kept. Thread-safe.
+ */
+uint64_t atmi_host_keep(atmi_host_locks_t *locks, hsa_agent_t device, const void *host, size_t bytes);
+/* Ends what one atmi_host_keep began; nothing if it is over. Thread-safe. */
+void atmi_host_unkeep(atmi_host_locks_t *locks, uint64_t kept);
 
 /* Pins host memory for as long as it is mapped. Memory that cannot be pinned stays as it is, unless
  * `mandatory`: then it fails as atmi_host_lock does. Thread-safe. */

@@ -222,7 +222,7 @@ static atmi_status_t release(atmi_memory_t *memory, void *pointer) {
   if (kept)
     return ATMI_OK;
   if (block->pin)
-    atmi_host_unpin(&memory->device->machine->host_locks, block->pin);
+    atmi_host_unkeep(&memory->device->machine->host_locks, block->pin);
   free(block);
   hsa_status_t status = hsa_amd_memory_pool_free(pointer);
   if (status != HSA_STATUS_SUCCESS)
@@ -298,26 +298,29 @@ static atmi_allocation_t *find_mapping(const atmi_memory_t *memory, const void *
 }
 
 void atmi_memory_pin(atmi_memory_t *memory, const void *pointer, const void *host, uint64_t bytes) {
+  const atmi_machine_t *machine = memory->device->machine;
   atmi_host_locks_t *locks = &memory->device->machine->host_locks;
+  if (!machine->env->keep_pinned_ms)
+    return;
   atmi_spin_lock(&memory->lock);
   const atmi_allocation_t *found = find_mapping(memory, pointer, host, bytes);
   atmi_allocation_t mapping = found ? *found : (atmi_allocation_t){0};
   atmi_spin_unlock(&memory->lock);
-  struct atmi_host_range *pin;
-  void *address;
-  if (!found || mapping.pin ||
-      !atmi_host_pin(locks, memory->device->agent, mapping.host, mapping.bytes, false, &pin, &address) ||
-      !pin)
+  uint64_t pin = found ? atmi_host_keep(locks, memory->device->agent, mapping.host, mapping.bytes) : 0;
+  if (!pin)
     return;
-  /* Without the lock another thread may have done the same. */
+  /* Without the lock the block may have gone, or another thread may have done the same. An older pin is over,
+   * or it would have been used. */
   atmi_spin_lock(&memory->lock);
   atmi_allocation_t *block = find_mapping(memory, pointer, host, bytes);
-  bool ours = block && block->host == mapping.host && !block->pin;
-  if (ours)
+  uint64_t spare = pin;
+  if (block && block->host == mapping.host) {
+    spare = block->pin;
     block->pin = pin;
+  }
   atmi_spin_unlock(&memory->lock);
-  if (!ours)
-    atmi_host_unpin(locks, pin);
+  if (spare)
+    atmi_host_unkeep(locks, spare);
 }
 
 /* ---- variables of images ---- */

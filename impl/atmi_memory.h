@@ -29,7 +29,7 @@ typedef struct atmi_allocation {
   /* Of a live block: the power of two of its size, or ATMI_MEMORY_CLASSES if it will not be cached.
    * ATMI_MEMORY_CACHED: it is. */
   uint8_t size_class;
-  struct atmi_host_range *pin; /* of `host`, for as long as this lives; or NULL */
+  uint64_t pin; /* of `host`, see atmi_host_keep; 0: none */
 } atmi_allocation_t;
 
 /* A variable of a loaded image. */
@@ -138,8 +138,9 @@ ATMI_MUST_CHECK atmi_status_t atmi_memory_allocate_for(atmi_memory_t *memory, ui
                                                        void **pointer);
 
 /* Pins the host memory that a large block is the copy of, if `pointer` lies in such a block and `host` at the
- * same place of that memory, both for `bytes`. It stays pinned until the block is freed: the program must
- * keep the memory so long, as it is mapped. Thread-safe. */
+ * same place of that memory, both for `bytes`. It stays pinned until the block is freed, as the program must
+ * keep memory that it has mapped, or until no copy has used it for long (atmi_host_keep). Nothing if the user
+ * wants each copy to pin. Thread-safe. */
 void atmi_memory_pin(atmi_memory_t *memory, const void *pointer, const void *host, uint64_t bytes);
 
 /* The same for nothing of the host's. */

@@ -87,10 +87,10 @@ static atmi_status_t retrieve_staged(atmi_stream_t *stream, void *host, const vo
 /* ---- pinning ---- */
 
 /* Makes the user's pages accessible to the device for as long as the stream needs. Memory that is mapped is
- * pinned as a whole by the first large copy, and stays so until its block on the device is freed: the program
- * may not take it away before. Other memory is pinned for each copy, because nobody tells when the program
- * unmaps it and puts something else in its place. False if the pages cannot be pinned, for example because
- * they are read-only, or must not be, see atmi_host_pin. */
+ * pinned as a whole by the first large copy, and stays so for later ones: the program may not take it away
+ * before its block on the device is freed (see atmi_memory_pin). Other memory is pinned for each copy,
+ * because nobody tells when the program unmaps it and puts something else in its place. False if the pages
+ * cannot be pinned, for example because they are read-only, or must not be, see atmi_host_pin. */
 static bool pin(const atmi_stream_t *stream, const void *device_memory, void *host, size_t bytes,
                 struct atmi_host_range **range, void **address) {
   atmi_device_t *device = stream->device;

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static atomic_long acquired, pinned;
 static long launches, cycles;
@@ -275,11 +276,95 @@ static void copies_outlive_mappings(void **state) {
   assert_int_equal(atomic_load(&pinned), before);
 }
 
+/* ---- how long pins are kept ---- */
+
+/* Each copy pins, and nothing stays. */
+static void no_pin_is_kept(void **state) {
+  (void)state;
+  char *host = malloc(LARGE);
+  assert_non_null(host);
+  char *memory = rtl.data_alloc(0, LARGE, host, TARGET_ALLOC_DEFAULT);
+  assert_non_null(memory);
+  long before = atomic_load(&pinned), calls = atomic_load(&acquired);
+  for (int i = 0; i < 10; i++) {
+    memset(host, i, LARGE);
+    submit(memory, host, LARGE);
+    assert_int_equal(atomic_load(&pinned), before);
+  }
+  assert_true(atomic_load(&acquired) - calls >= 10);
+  release(memory);
+  free(host);
+}
+
+enum { KEPT_MS = 200 };
+
+static void wait_longer_than_kept(void) {
+  nanosleep(&(struct timespec){.tv_nsec = 2 * KEPT_MS * 1000000L}, NULL);
+}
+
+/* What no copy has used for long is unpinned by a copy of something else, and pinned again by its next one.
+ */
+static void unused_pins_end(void **state) {
+  (void)state;
+  char *host[2], *memory[2];
+  for (int i = 0; i < 2; i++) {
+    host[i] = malloc(LARGE);
+    assert_non_null(host[i]);
+    memory[i] = rtl.data_alloc(0, LARGE, host[i], TARGET_ALLOC_DEFAULT);
+    assert_non_null(memory[i]);
+  }
+  long before = atomic_load(&pinned);
+  for (int round = 0; round < 6; round++) {
+    memset(host[round % 2], round, LARGE);
+    submit(memory[round % 2], host[round % 2], LARGE);
+    assert_int_equal(atomic_load(&pinned), before + 1);
+    memset(host[round % 2], 77, LARGE);
+    retrieve(host[round % 2], memory[round % 2], LARGE);
+    assert_int_equal(host[round % 2][LARGE - 1], round);
+    wait_longer_than_kept();
+  }
+  /* One of them is over, and its end gives nothing back that is another's. */
+  release(memory[0]);
+  assert_int_equal(atomic_load(&pinned), before + 1);
+  release(memory[1]);
+  assert_int_equal(atomic_load(&pinned), before);
+  free(host[0]);
+  free(host[1]);
+}
+
+/* Two mappings of the same memory keep one pin. */
+static void mappings_share_a_pin(void **state) {
+  (void)state;
+  char *host = malloc(LARGE), *memory[2];
+  assert_non_null(host);
+  long before = atomic_load(&pinned);
+  for (int i = 0; i < 2; i++) {
+    memory[i] = rtl.data_alloc(0, LARGE, host, TARGET_ALLOC_DEFAULT);
+    assert_non_null(memory[i]);
+    submit(memory[i], host, LARGE);
+  }
+  release(memory[0]);
+  submit(memory[1], host, LARGE);
+  release(memory[1]);
+  assert_int_equal(atomic_load(&pinned), before);
+  free(host);
+}
+
+static void pins_are_kept_as_the_user_wants(void **state) {
+  (void)state;
+  char kept[16];
+  snprintf(kept, sizeof kept, "%d", KEPT_MS);
+  in_child(no_pin_is_kept, (const char *const[]){"LIBOMPTARGET_AMDGPU_KEEP_PINNED", "0", NULL});
+  in_child(unused_pins_end, (const char *const[]){"LIBOMPTARGET_AMDGPU_KEEP_PINNED", kept, NULL});
+}
+
 int main(int argc, char **argv) {
+  /* Before this process has a GPU. */
+  const struct CMUnitTest in_children[] = {cmocka_unit_test(pins_are_kept_as_the_user_wants)};
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(launches_take_nothing), cmocka_unit_test(cycles_take_nothing),
-      cmocka_unit_test(launches_lock_nothing), cmocka_unit_test(mapped_memory_stays_pinned),
-      cmocka_unit_test(copies_outlive_mappings)};
+      cmocka_unit_test(launches_take_nothing),   cmocka_unit_test(cycles_take_nothing),
+      cmocka_unit_test(launches_lock_nothing),   cmocka_unit_test(mapped_memory_stays_pinned),
+      cmocka_unit_test(copies_outlive_mappings), cmocka_unit_test(mappings_share_a_pin)};
   if (argc != 6) {
     fprintf(stderr, "usage: plugin_growth LAUNCHES CYCLES PLUGIN IMAGE OTHER_IMAGE\n");
     return 2;
@@ -290,5 +375,5 @@ int main(int argc, char **argv) {
   given.image_path = argv[4];
   given.other_path = argv[5];
   setenv("LIBOMPTARGET_AMDGPU_HOST_ABI", "16", 1);
-  return cmocka_run_group_tests(tests, set_up, tear_down);
+  return cmocka_run_group_tests(in_children, NULL, NULL) + cmocka_run_group_tests(tests, set_up, tear_down);
 }
