@@ -76,29 +76,33 @@ static inline void gs_buffer_check_bytes(gs_access_t *a, uint64_t base, uint64_t
 }
 
 /* Fills the addresses of an access `skip` bytes (a multiple of 4) after the instruction's own address; lanes
- * beyond the end of the buffer go to a->zero. */
+ * beyond the end of the buffer go to a->zero. Nothing wraps at 4 GiB and comes back into the buffer: programs
+ * give lanes that have nothing to access the offset 0xffffffff, or an index as large. Only swizzled buffers,
+ * which compilers use for scratch memory, add the two parts of the offset in 32 bits: there a register may
+ * hold a negative offset that the instruction's constant makes good again. */
 GS_SHARED void gs_buffer_addresses(const gs_wave_t *w, const gs_inst_t *in, const gs_buffer_t *b,
                                    unsigned skip, gs_access_t *a) {
   const gs_buffer_operands_t o = gs_buffer_operands(w, in);
   const uint64_t base = b->base + o.soffset;
-  const uint32_t imm = o.imm + skip, tid = b->add_tid, stride = b->stride;
+  const uint32_t imm = o.imm, tid = b->add_tid, stride = b->stride;
   /* Without swizzling a record is `stride` bytes; with it, blocks of 2^shift records hold dword after dword
    * of each. */
   const uint32_t shift = b->swizzle ? b->index_shift : 0;
   const uint32_t inside = b->swizzle ? (1u << shift) - 1 : 0;
-  const uint32_t whole = b->swizzle ? ~3u : ~0u;
+  const uint64_t whole = b->swizzle ? ~UINT64_C(3) : UINT64_MAX;
+  const uint64_t width = b->swizzle ? UINT32_MAX : UINT64_MAX;
   if (b->swizzle)
     a->step = 4u << shift;
   if (!in->idxen && b->swizzle && shift == 6 && tid) {
     /* Scratch memory: the lanes are the records of the only block. */
     GS_LANES_DO(l) {
-      const uint32_t offset = o.offset->u32[l] + imm;
-      a->at[l] = base + ((uint64_t)(offset & ~3u) << 6) + (offset & 3) + 4 * l;
+      const uint64_t offset = (uint64_t)(o.offset->u32[l] + imm) + skip;
+      a->at[l] = base + ((offset & whole) << 6) + (offset & 3) + 4 * l;
     }
   } else {
     GS_LANES_DO(l) {
       const uint32_t index = o.index->u32[l] + l * tid;
-      const uint32_t offset = o.offset->u32[l] + imm;
+      const uint64_t offset = (((uint64_t)o.offset->u32[l] + imm) & width) + skip;
       const uint64_t record = (uint64_t)(index >> shift) * stride;
       a->at[l] = base + ((record + (offset & whole)) << shift) + (index & inside) * 4 + (offset & ~whole);
     }
@@ -109,7 +113,7 @@ GS_SHARED void gs_buffer_addresses(const gs_wave_t *w, const gs_inst_t *in, cons
   }
   uint8_t outside[GS_LANES];
   GS_LANES_DO(l)
-  outside[l] = o.index->u32[l] + l * tid >= b->num_records;
+  outside[l] = (uint64_t)o.index->u32[l] + l * tid >= b->num_records;
   a->zero = gs_pack_mask(outside) & a->lanes;
   a->lanes &= ~a->zero;
 }

@@ -24,23 +24,54 @@ static bool begin_atomic(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, unsi
   return gs_access_check_alignment(w, a, b.swizzle ? 4 : bytes) && gs_resolve(w, a);
 }
 
-/* Starts an access of `n` dwords. Each is checked against the end of the buffer by itself: if some are inside
- * and some are not, there is one access in a[] per dword, else one for all. Returns how many, 0 if there is
- * nothing to do. */
-static unsigned begin_dwords(gs_wave_t *w, const gs_inst_t *in, gs_access_t a[MAX_DWORDS], unsigned n,
-                             uint32_t rights) {
-  const gs_buffer_t b = gs_buffer_of(w, in);
-  gs_access_init(&a[0], gs_exec(w), 4 * n, rights);
-  gs_buffer_addresses(w, in, &b, 0, &a[0]);
-  if (n == 1 || GS_LIKELY(!a[0].zero) || gs_buffer_counts_records(in, &b))
-    return gs_resolve(w, &a[0]);
-  for (unsigned i = 0; i < n; i++) {
-    gs_access_init(&a[i], gs_exec(w), 4, rights);
-    gs_buffer_addresses(w, in, &b, 4 * i, &a[i]);
-    if (!gs_resolve(w, &a[i]))
-      return 0;
+/* An access of up to MAX_DWORDS dwords, each of which is checked against the end of the buffer by itself. */
+typedef struct dwords {
+  gs_access_t whole; /* of the lanes that are inside with all dwords; `zero` has the others */
+  /* Dword i of those that are inside with some only, which are their first. */
+  gs_access_t part[MAX_DWORDS - 1];
+  unsigned parts; /* how many of part[] have lanes */
+} dwords_t;
+
+/* Resolves what lanes that leave the buffer have inside it. Returns false when the wave faulted. */
+static bool begin_parts(gs_wave_t *w, const gs_inst_t *in, const gs_buffer_t *b, dwords_t *d, unsigned n) {
+  while (d->parts < n - 1) {
+    gs_access_t *part = &d->part[d->parts];
+    gs_access_init(part, d->whole.zero, 4, d->whole.rights);
+    gs_buffer_addresses(w, in, b, 4 * d->parts, part);
+    part->zero = 0;
+    if (!part->lanes)
+      break;
+    if (!gs_resolve(w, part))
+      return false;
+    d->parts++;
   }
-  return n;
+  return true;
+}
+
+/* Starts an access of `n` dwords. Returns whether there is anything to do. */
+static bool begin_dwords(gs_wave_t *w, const gs_inst_t *in, dwords_t *d, unsigned n, uint32_t rights) {
+  const gs_buffer_t b = gs_buffer_of(w, in);
+  d->parts = 0;
+  gs_access_init(&d->whole, gs_exec(w), 4 * n, rights);
+  gs_buffer_addresses(w, in, &b, 0, &d->whole);
+  if (!gs_resolve(w, &d->whole))
+    return false;
+  return GS_LIKELY(!d->whole.zero) || gs_buffer_counts_records(in, &b) || begin_parts(w, in, &b, d, n);
+}
+
+/* Stores `n` dwords of lanes that are partly inside: where lanes overlap, the later one wins. */
+static void store_parts(gs_wave_t *w, dwords_t *d, unsigned reg, unsigned n) {
+  const gs_row_t *row = &w->v[reg];
+  for (uint64_t left = d->whole.lanes | d->part[0].lanes; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctzll(left);
+    if (gs_bit(d->whole.lanes, l))
+      gs_put_lane(&d->whole, row, l, n);
+    for (unsigned i = 0; i < d->parts && gs_bit(d->part[i].lanes, l); i++)
+      gs_put_lane(&d->part[i], &row[i], l, 1);
+  }
+  gs_access_finish(w, &d->whole);
+  for (unsigned i = 0; i < d->parts; i++)
+    gs_access_finish(w, &d->part[i]);
 }
 
 /* The short way (block.h), for scratch memory at one offset in all lanes: the lanes are the records of the
@@ -70,44 +101,38 @@ static void put_status(gs_wave_t *w, const gs_inst_t *in, unsigned n) {
 }
 
 static void load_dwords(gs_wave_t *w, const gs_inst_t *in, unsigned n) {
-  gs_access_t a[MAX_DWORDS];
+  dwords_t d;
   gs_block_t block;
   if (scratch_block(w, in, &block, n, GS_VM_READ)) {
     gs_block_load(w, &block, in->dst, n);
     put_status(w, in, n);
     return;
   }
-  const unsigned count = begin_dwords(w, in, a, n, GS_VM_READ);
-  if (!count)
+  if (!begin_dwords(w, in, &d, n, GS_VM_READ))
     return;
   if (GS_UNLIKELY(in->lds && n == 1)) {
-    gs_load_dword_to_lds(w, &a[0], (uint32_t)in->imm);
+    gs_load_dword_to_lds(w, &d.whole, (uint32_t)in->imm);
     return;
   }
-  for (unsigned i = 0; i < count; i++)
-    gs_load_dwords(w, &a[i], in->dst + i, n / count);
+  gs_load_dwords(w, &d.whole, in->dst, n);
+  for (unsigned i = 0; i < d.parts; i++)
+    gs_load_dwords(w, &d.part[i], in->dst + i, 1);
   put_status(w, in, n);
 }
 
 static void store_dwords(gs_wave_t *w, const gs_inst_t *in, unsigned n) {
-  gs_access_t a[MAX_DWORDS];
+  dwords_t d;
   gs_block_t block;
   if (scratch_block(w, in, &block, n, GS_VM_WRITE)) {
     gs_block_store(w, &block, in->dst, n);
     return;
   }
-  const unsigned count = begin_dwords(w, in, a, n, GS_VM_WRITE);
-  if (GS_LIKELY(count == 1)) {
-    gs_store_dwords(w, &a[0], in->dst, n);
+  if (!begin_dwords(w, in, &d, n, GS_VM_WRITE))
     return;
-  }
-  /* Lane by lane, so that the later lane wins where they overlap. */
-  for (unsigned l = 0; l < GS_LANES; l++)
-    for (unsigned i = 0; i < count; i++)
-      if (gs_bit(a[i].lanes, l))
-        gs_guest_put32(a[i].at[l], w->v[in->dst + i].u32[l]);
-  for (unsigned i = 0; i < count; i++)
-    gs_access_finish(w, &a[i]);
+  if (GS_LIKELY(!d.parts))
+    gs_store_dwords(w, &d.whole, in->dst, n);
+  else
+    store_parts(w, &d, in->dst, n);
 }
 
 /* ---- Loads and stores ---- */

@@ -42,8 +42,11 @@ static inline gs_smem_buffer_t gs_smem_buffer(const gs_wave_t *w, const gs_inst_
   };
 }
 
+/* An offset before the buffer counts as one far beyond its end: no dword behind it comes round to the buffer.
+ */
 static inline uint64_t gs_smem_buffer_offset(const gs_wave_t *w, const gs_inst_t *in) {
-  return ((uint64_t)(int64_t)in->imm + gs_smem_soffset(w, in)) & ~UINT64_C(3);
+  const uint64_t offset = (uint64_t)(int64_t)in->imm + gs_smem_soffset(w, in);
+  return (offset >> 63 ? UINT64_C(1) << 62 : offset) & ~UINT64_C(3);
 }
 
 /* ---- Loads and stores ---- */

@@ -243,13 +243,15 @@ GS_SHARED void gs_load_narrow_to_lds(gs_wave_t *w, const gs_access_t *a, gs_narr
 
 /* ---- Stores ---- */
 
+/* One lane's `n` dwords. */
+static GS_GUEST void gs_put_lane(const gs_access_t *a, const gs_row_t *row, unsigned l, unsigned n) {
+  for (unsigned i = 0; i < n; i++)
+    gs_guest_put32(a->at[l] + (uint64_t)i * a->step, row[i].u32[l]);
+}
+
 static GS_GUEST void gs_scatter32(const gs_access_t *a, const gs_row_t *row, unsigned n) {
-  const uint64_t step = a->step;
-  for (uint64_t left = a->lanes; left; left &= left - 1) {
-    const unsigned l = (unsigned)__builtin_ctzll(left);
-    for (unsigned i = 0; i < n; i++)
-      gs_guest_put32(a->at[l] + i * step, row[i].u32[l]);
-  }
+  for (uint64_t left = a->lanes; left; left &= left - 1)
+    gs_put_lane(a, row, (unsigned)__builtin_ctzll(left), n);
 }
 
 /* Stores `n` dwords per lane from registers from `reg` on. Call gs_access_finish afterwards. */

@@ -56,8 +56,11 @@ static void set_resource(isa_wave_t *t, const resource_t *r) {
 /* Offset of byte `i` of lane `l` from the base and soffset. */
 static uint64_t byte_offset(const isa_wave_t *t, const resource_t *r, unsigned form, unsigned l, unsigned i) {
   const gs_row_t *v = t->before.v;
-  const uint32_t index = (form & IDXEN ? v[2].u32[l] : 0) + (r->add_tid ? l : 0);
-  const uint32_t offset = (form & OFFEN ? v[form & IDXEN ? 3 : 2].u32[l] : 0) + form * 8 + i;
+  const uint64_t index = (uint64_t)(form & IDXEN ? v[2].u32[l] : 0) + (r->add_tid ? l : 0);
+  uint64_t offset = (uint64_t)(form & OFFEN ? v[form & IDXEN ? 3 : 2].u32[l] : 0) + form * 8;
+  if (r->swizzle)
+    offset = (uint32_t)offset; /* the parts of a scratch offset may be negative, also for compilers */
+  offset += i;
   const uint64_t stride = r->add_tid ? r->stride + r->format * 16384 : r->stride;
   if (!r->swizzle)
     return index * stride + offset;
@@ -69,7 +72,7 @@ static uint64_t byte_offset(const isa_wave_t *t, const resource_t *r, unsigned f
 static bool outside(const isa_wave_t *t, const resource_t *r, unsigned form, unsigned l, unsigned first,
                     unsigned count) {
   if ((form & IDXEN) && r->stride)
-    return t->before.v[2].u32[l] + (r->add_tid ? l : 0) >= r->records;
+    return (uint64_t)t->before.v[2].u32[l] + (r->add_tid ? l : 0) >= r->records;
   for (unsigned i = 0; i < count; i++)
     if (byte_offset(t, r, form, l, first + i) + soffset_of(t, form) >= r->records)
       return true;
@@ -168,6 +171,70 @@ static void run_rows(void **state, gs_target_t target, bool acc) {
         check(&b, &model_rows[i / FORMS], &resources[r], i % FORMS, texts[i], acc);
       }
   bench_free(&b);
+}
+
+/* Lanes with nothing to access have an offset or index near 4 GiB, to which constants and the lane's number
+ * are added; some lanes reach the end of the buffer with some of their dwords. Scratch offsets are negative.
+ */
+static void set_far_addresses(model_bench_t *b, const resource_t *r, unsigned form) {
+  isa_wave_t *t = b->t;
+  const bool counts = form & IDXEN && r->stride;
+  t->w.s.u32[8] = r->swizzle ? 512 : 4;
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    const uint32_t random = (uint32_t)isa_random(&b->seed);
+    const uint32_t near = r->swizzle || counts ? random % 8 * 4 : r->records - 40 + random % 40;
+    const uint32_t far = r->swizzle ? near - form * 8 : UINT32_MAX - random % (form * 8 + 16);
+    const uint32_t index = l % 3 && counts ? UINT32_MAX - random % GS_LANES : random % 40;
+    const uint32_t offset = l % 3 && !counts ? far : near;
+    t->v[2].u32[l] = form & IDXEN ? index : offset;
+    t->v[3].u32[l] = offset;
+  }
+}
+
+static void test_far_lanes(void **state) {
+  static char texts[MODEL_ROWS * FORMS][TEXT];
+  static const char *pointers[MODEL_ROWS * FORMS];
+  for (unsigned i = 0; i < MODEL_ROWS * FORMS; i++) {
+    write_text(texts[i], &model_rows[i / FORMS], i % FORMS, false);
+    pointers[i] = texts[i];
+  }
+  isa_prepare(state, ISA_PART, pointers, sizeof *pointers, MODEL_ROWS * FORMS);
+  model_bench_t b = bench_new(state, ISA_PART);
+  for (unsigned i = 0; i < MODEL_ROWS * FORMS; i++)
+    for (unsigned r = 0; r < RESOURCES; r++) {
+      const unsigned form = i % FORMS;
+      const bool is_scratch = resources[r].swizzle && resources[r].add_tid;
+      if (!form || (is_scratch && form & IDXEN))
+        continue;
+      isa_reset(b.t, 1 + r);
+      set_resource(b.t, &resources[r]);
+      set_far_addresses(&b, &resources[r], form);
+      check(&b, &model_rows[i / FORMS], &resources[r], form, texts[i], false);
+    }
+  bench_free(&b);
+}
+
+/* The same for accesses that are inside or outside as a whole. */
+static void test_far_items(void **state) {
+  static const struct {
+    const char *text;
+    uint32_t offset;
+  } cases[] = {
+      {"buffer_atomic_add v10, v2, s[4:7], 0 offen offset:4", UINT32_MAX - 3},
+      {"buffer_atomic_add_x2 v[10:11], v2, s[4:7], 0 offen offset:8", UINT32_MAX - 7},
+      {"buffer_atomic_cmpswap v[10:11], v2, s[4:7], 0 offen offset:64", UINT32_MAX - 3},
+      {"buffer_store_format_xyzw v[10:13], v2, s[4:7], 0 offen offset:8", UINT32_MAX},
+      {"tbuffer_store_format_xy v[10:11], v2, s[4:7], dfmt:11, nfmt:7, 0 offen offset:16", UINT32_MAX}};
+  for (unsigned c = 0; c < sizeof cases / sizeof *cases; c++) {
+    isa_wave_t *t = isa_new(state, ISA_PART);
+    set_resource(t, &resources[0]);
+    t->w.s.u32[7] |= 14 << 15 | 4 << 12; /* four integers of 32 bits */
+    for (unsigned l = 0; l < GS_LANES; l++)
+      t->v[2].u32[l] = cases[c].offset;
+    assert_int_equal(isa_run(t, cases[c].text), GS_WAVE_RUNNING);
+    isa_assert_only_changed(t, "");
+    isa_free(t);
+  }
 }
 
 static void test_loads_and_stores(void **state) {
@@ -346,6 +413,7 @@ static void test_faults(void **state) {
 int main(void) {
   static const struct CMUnitTest tests[] = {
       isa_part_test(test_loads_and_stores), cmocka_unit_test(test_accumulation_registers),
+      isa_part_test(test_far_lanes),        isa_part_test(test_far_items),
       isa_part_test(test_soffset),          isa_part_test(test_private_views),
       isa_part_test(test_status),           isa_part_test(test_lds),
       isa_part_test(test_cache_control),    isa_part_test(test_faults),

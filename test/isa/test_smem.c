@@ -368,6 +368,27 @@ static void test_buffers(void **state) {
   isa_free(t);
 }
 
+/* An offset before the buffer, which assemblers refuse: nothing is read or written, and no dword behind it is
+ * taken for one of the buffer. */
+static void test_before_buffer(void **state) {
+  static const char *const texts[] = {
+      "s_buffer_load_dwordx4 s[0:3], s[40:43], 0x4", "s_buffer_store_dwordx4 s[0:3], s[40:43], 0x4",
+      "s_buffer_atomic_add s0, s[40:43], 0x4", "s_buffer_atomic_add_x2 s[0:1], s[40:43], 0x8"};
+  static const uint32_t zeroes[4];
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++) {
+    size_t count;
+    const uint32_t *const good = isa_assemble(state, ISA_PART, texts[i], &count);
+    const uint32_t words[2] = {good[0], -good[1] & 0x1fffff};
+    set_buffer(t, ISA_MEMORY + 64, 0, 4096, 0);
+    assert_int_equal(isa_run_words(t, words, 2), GS_WAVE_RUNNING);
+    isa_assert_only_changed(t, i == 0 ? "s[0:3]" : "");
+    if (i == 0)
+      assert_memory_equal(t->w.s.u32, zeroes, sizeof zeroes);
+  }
+  isa_free(t);
+}
+
 /* Inside a descriptor's bounds but not mapped. */
 static void test_buffer_faults(void **state) {
   isa_wave_t *const t = isa_new(state, ISA_PART);
@@ -658,10 +679,10 @@ int main(void) {
       isa_part_test(test_load),          isa_part_test(test_store),
       isa_part_test(test_load_overlap),  isa_part_test(test_bad_data_registers),
       isa_part_test(test_faults),        isa_part_test(test_adjacent_mappings),
-      isa_part_test(test_buffers),       isa_part_test(test_buffer_faults),
-      isa_part_test(test_atomics),       isa_part_test(test_atomic_vcc),
-      isa_part_test(test_atomic_bounds), isa_part_test(test_clocks),
-      isa_part_test(test_cache_control),
+      isa_part_test(test_buffers),       isa_part_test(test_before_buffer),
+      isa_part_test(test_buffer_faults), isa_part_test(test_atomics),
+      isa_part_test(test_atomic_vcc),    isa_part_test(test_atomic_bounds),
+      isa_part_test(test_clocks),        isa_part_test(test_cache_control),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);
 }
