@@ -105,13 +105,12 @@ GS_SHARED void gs_block_load(gs_wave_t *w, const gs_block_t *b, unsigned reg, un
   const uint64_t exec = gs_exec(w);
   gs_row_t tmp[4], *const row = exec == UINT64_MAX ? &w->v[reg] : tmp;
   if (b->shape == GS_SHAPE_UNIFORM)
-    for (unsigned i = 0; i < n; i++)
-      gs_broadcast32(&row[i], b->at + 4 * i);
-  else if (n == 1 || b->step != GS_LINEAR_STEP)
-    for (unsigned i = 0; i < n; i++)
-      gs_get_block(&row[i], b->at + (uint64_t)i * b->step);
-  else
+    gs_broadcast_dwords(row, b->at, n);
+  else if (n == 1 || b->step == GS_LINEAR_STEP)
     gs_get_interleaved(row, b->at, n);
+  else
+    for (unsigned i = 0; i < n; i++)
+      gs_get_blocks(&row[i], b->at + (uint64_t)i * b->step, 1);
   if (GS_UNLIKELY(row == tmp))
     for (unsigned i = 0; i < n; i++)
       gs_write_row(w, reg + i, &tmp[i], exec);
@@ -123,28 +122,25 @@ GS_SHARED void gs_put_active(gs_wave_t *w, const gs_row_t *row, uint64_t at) {
   if (exec != w->lane_mask_exec)
     gs_lane_mask_update(w, exec);
   gs_row_t memory;
-  gs_get_block(&memory, at);
+  gs_get_blocks(&memory, at, 1);
   GS_LANES_DO(l)
   memory.u32[l] = (row->u32[l] & w->lane_mask.u32[l]) | (memory.u32[l] & ~w->lane_mask.u32[l]);
-  gs_put_block(&memory, at);
+  gs_put_blocks(&memory, at, 1);
 }
 
 /* Stores `n` dwords per lane from registers from `reg` on. */
 GS_SHARED void gs_block_store(gs_wave_t *w, const gs_block_t *b, unsigned reg, unsigned n) {
   const gs_row_t *const row = &w->v[reg];
-  if (b->shape == GS_SHAPE_UNIFORM) { /* the last lane wins */
-    const unsigned last = 63u - (unsigned)__builtin_clzll(gs_exec(w));
-    for (unsigned i = 0; i < n; i++)
-      gs_guest_put32(b->at + 4 * i, row[i].u32[last]);
-  } else if (gs_exec(w) != UINT64_MAX) {
+  if (b->shape == GS_SHAPE_UNIFORM) /* the last lane wins */
+    gs_put_lane(row, 63u - (unsigned)__builtin_clzll(gs_exec(w)), b->at, n);
+  else if (gs_exec(w) != UINT64_MAX)
     for (unsigned i = 0; i < n; i++)
       gs_put_active(w, &row[i], b->at + (uint64_t)i * b->step);
-  } else if (n == 1 || b->step != GS_LINEAR_STEP) {
-    for (unsigned i = 0; i < n; i++)
-      gs_put_block(&row[i], b->at + (uint64_t)i * b->step);
-  } else {
+  else if (n == 1 || b->step == GS_LINEAR_STEP)
     gs_put_interleaved(row, b->at, n);
-  }
+  else
+    for (unsigned i = 0; i < n; i++)
+      gs_put_blocks(&row[i], b->at + (uint64_t)i * b->step, 1);
 }
 
 #endif

@@ -69,18 +69,30 @@ static bool is_together(const uint64_t *host, unsigned count) {
   return true;
 }
 
-/* Copies a lane's bytes from or to its bounce buffer; aligned dwords in one go. */
-static void copy_bytes(uint64_t host[GS_ACCESS_BYTES], uint8_t *bounce, unsigned bytes, bool write) {
-  for (unsigned i = 0; i < bytes;) {
-    const uint64_t here = (uint64_t)(uintptr_t)(bounce + i);
-    const uint64_t to = write ? host[i] : here, from = write ? here : host[i];
-    if (bytes - i >= 4 && host[i] % 4 == 0 && is_together(host + i, 4)) {
-      gs_guest_put32(to, gs_guest_get32(from));
-      i += 4;
-    } else {
-      gs_guest_put8(to, gs_guest_get8(from));
-      i++;
-    }
+/* How many of the bytes from host[0] on are one item: as many as are naturally aligned, at most `most`. */
+static unsigned item_bytes(const uint64_t *host, unsigned most) {
+  unsigned bytes = 8;
+  while (bytes > 1 && (bytes > most || host[0] % bytes || !is_together(host, bytes)))
+    bytes /= 2;
+  return bytes;
+}
+
+static void copy_item(uint64_t to, uint64_t from, unsigned bytes) {
+  switch (bytes) {
+  case 8: gs_guest_put64(to, gs_guest_get64(from)); break;
+  case 4: gs_guest_put32(to, gs_guest_get32(from)); break;
+  case 2: gs_guest_put16(to, gs_guest_get16(from)); break;
+  default: gs_guest_put8(to, gs_guest_get8(from));
+  }
+}
+
+/* Copies bytes that are not together in this process from or to a copy of them that is; what is naturally
+ * aligned in one go. */
+static void copy_bytes(const uint64_t *host, uint8_t *copy, unsigned bytes, bool write) {
+  for (unsigned i = 0, size; i < bytes; i += size) {
+    const uint64_t here = (uint64_t)(uintptr_t)(copy + i);
+    size = item_bytes(host + i, bytes - i);
+    copy_item(write ? host[i] : here, write ? here : host[i], size);
   }
 }
 
@@ -247,24 +259,24 @@ void *gs_resolve_scalar(gs_wave_t *w, uint64_t address, unsigned size, uint32_t 
   }
   if (!is_up_to_date(w, address, access, GS_LANES))
     return NULL;
+  uint64_t host[sizeof w->scalar_copy];
   assert(size <= sizeof w->scalar_copy);
-  uint8_t *copy = (uint8_t *)w->scalar_copy;
-  uint64_t first = 0;
   bool together = true;
   for (unsigned i = 0; i < size; i++) {
     if (!range_has(range, address + i, 1, access))
       range = gs_vm_find(map, address + i);
     /* In two pieces: reads only. */
-    const uint64_t host = range_has(range, address + i, 1, access) ? range_host(range, address + i) : 0;
-    together = together && (i == 0 || host == first + i);
-    if (!host || (!together && (access & GS_VM_WRITE))) {
+    host[i] = range_has(range, address + i, 1, access) ? range_host(range, address + i) : 0;
+    together = together && host[i] == host[0] + i;
+    if (!host[i] || (!together && (access & GS_VM_WRITE))) {
       fault(w, address + i, access, GS_LANES);
       return NULL;
     }
-    first = i == 0 ? host : first;
-    copy[i] = gs_guest_get8(host);
   }
-  return together ? (void *)(uintptr_t)first : copy;
+  if (together)
+    return (void *)(uintptr_t)host[0];
+  copy_bytes(host, (uint8_t *)w->scalar_copy, size, false);
+  return w->scalar_copy;
 }
 
 uint32_t gs_lds_direct(const gs_wave_t *w) {

@@ -38,6 +38,8 @@ static void get_item(const gs_access_t *a, unsigned l, uint32_t raw[4]) {
     raw[0] = gs_guest_get8(a->at[l]);
   else if (a->bytes == 2)
     raw[0] = gs_guest_get16(a->at[l]);
+  else if (a->step == GS_LINEAR_STEP)
+    gs_guest_get_dwords(a->at[l], a->bytes / 4, raw);
   else
     for (unsigned i = 0; i < a->bytes / 4; i++)
       raw[i] = gs_guest_get32(a->at[l] + (uint64_t)i * a->step);
@@ -48,6 +50,8 @@ static void put_item(const gs_access_t *a, unsigned l, const uint32_t raw[4]) {
     gs_guest_put8(a->at[l], (uint8_t)raw[0]);
   else if (a->bytes == 2)
     gs_guest_put16(a->at[l], (uint16_t)raw[0]);
+  else if (a->step == GS_LINEAR_STEP)
+    gs_guest_put_dwords(a->at[l], a->bytes / 4, raw);
   else
     for (unsigned i = 0; i < a->bytes / 4; i++)
       gs_guest_put32(a->at[l] + (uint64_t)i * a->step, raw[i]);

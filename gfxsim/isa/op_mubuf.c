@@ -65,9 +65,9 @@ static void store_parts(gs_wave_t *w, dwords_t *d, unsigned reg, unsigned n) {
   for (uint64_t left = d->whole.lanes | d->part[0].lanes; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctzll(left);
     if (gs_bit(d->whole.lanes, l))
-      gs_put_lane(&d->whole, row, l, n);
+      gs_put_dwords(&d->whole, row, l, n);
     for (unsigned i = 0; i < d->parts && gs_bit(d->part[i].lanes, l); i++)
-      gs_put_lane(&d->part[i], &row[i], l, 1);
+      gs_put_dwords(&d->part[i], &row[i], l, 1);
   }
   gs_access_finish(w, &d->whole);
   for (unsigned i = 0; i < d->parts; i++)

@@ -3,7 +3,6 @@
 #include <stdatomic.h>
 
 #include "isa/atomic.h"
-#include "isa/guest.h"
 #include "isa/memory.h"
 #include "isa/scalar.h"
 
@@ -51,43 +50,60 @@ static inline uint64_t gs_smem_buffer_offset(const gs_wave_t *w, const gs_inst_t
 
 /* ---- Loads and stores ---- */
 
+/* Copies dwords that lie together, as many at once as can be: a pair is one access. */
+static inline void gs_smem_get(uint32_t *to, uint64_t at, unsigned dwords) {
+  for (unsigned i = 0; i < dwords; i += 4)
+    gs_guest_get_dwords(at + 4 * i, dwords - i < 4 ? dwords - i : 4, to + i);
+}
+
+/* How many of the dwords from `address` on go to memory at once: two only if they are in one page, as an
+ * aligned pair is. */
+static inline unsigned gs_smem_pair(uint64_t address, unsigned left) {
+  return left >= 2 && address % 8 == 0 ? 2 : 1;
+}
+
 static inline void gs_smem_load(gs_wave_t *w, const gs_inst_t *in, uint64_t address, unsigned dwords) {
   if (!gs_smem_has_data(in, dwords))
     return;
   const uint64_t at = (uint64_t)(uintptr_t)gs_resolve_scalar(w, address, dwords * 4, GS_VM_READ);
   if (at)
-    for (unsigned i = 0; i < dwords; i++)
-      w->s.u32[in->dst + i] = gs_guest_get32(at + 4 * i);
+    gs_smem_get(&w->s.u32[in->dst], at, dwords);
 }
 
 static inline void gs_smem_store(gs_wave_t *w, const gs_inst_t *in, uint64_t address, unsigned dwords) {
   if (!gs_smem_has_data(in, dwords))
     return;
   /* All of it must be good before any of it is written. */
-  for (unsigned i = 0; i < dwords; i++)
-    if (!gs_resolve_scalar(w, address + 4 * i, 4, GS_VM_WRITE))
+  uint64_t at[4];
+  for (unsigned i = 0, n; i < dwords; i += n) {
+    n = gs_smem_pair(address + 4 * i, dwords - i);
+    at[i] = (uint64_t)(uintptr_t)gs_resolve_scalar(w, address + 4 * i, 4 * n, GS_VM_WRITE);
+    if (!at[i])
       return;
-  for (unsigned i = 0; i < dwords; i++)
-    gs_guest_put32((uint64_t)(uintptr_t)gs_resolve_scalar(w, address + 4 * i, 4, GS_VM_WRITE),
-                   w->s.u32[in->dst + i]);
+  }
+  for (unsigned i = 0, n; i < dwords; i += n) {
+    n = gs_smem_pair(address + 4 * i, dwords - i);
+    gs_guest_put_dwords(at[i], n, &w->s.u32[in->dst + i]);
+  }
 }
 
 /* Dwords beyond the buffer's end read 0; the others are loaded. */
 static inline void gs_smem_buffer_load(gs_wave_t *w, const gs_inst_t *in, unsigned dwords) {
-  uint32_t data[16] = {0};
+  uint32_t data[16];
   if (!gs_smem_has_data(in, dwords))
     return;
   const gs_smem_buffer_t buffer = gs_smem_buffer(w, in);
   const uint64_t offset = gs_smem_buffer_offset(w, in);
-  for (unsigned i = 0; i < dwords; i++) {
-    if (offset + 4 * i >= buffer.bytes)
-      continue;
-    const void *at = gs_resolve_scalar(w, buffer.base + offset + 4 * i, 4, GS_VM_READ);
+  const uint64_t inside = offset < buffer.bytes ? (buffer.bytes - offset + 3) / 4 : 0;
+  const unsigned count = inside < dwords ? (unsigned)inside : dwords;
+  if (count) {
+    const void *at = gs_resolve_scalar(w, buffer.base + offset, count * 4, GS_VM_READ);
     if (!at)
       return;
-    data[i] = gs_guest_get32((uint64_t)(uintptr_t)at);
+    gs_smem_get(data, (uint64_t)(uintptr_t)at, count);
   }
-  memcpy(&w->s.u32[in->dst], data, dwords * 4);
+  for (unsigned i = 0; i < dwords; i++)
+    w->s.u32[in->dst + i] = i < count ? data[i] : 0;
 }
 
 /* Dwords beyond the buffer's end are dropped. */

@@ -4,7 +4,7 @@
 #ifndef GFXSIM_ISA_TRANSFER_H
 #define GFXSIM_ISA_TRANSFER_H
 
-#include "isa/guest.h"
+#include "isa/interleave.h"
 #include "isa/memory.h"
 
 /* ---- Loads ---- */
@@ -22,135 +22,35 @@ static inline gs_row_t *gs_load_row(gs_wave_t *w, const gs_access_t *a, unsigned
   return a->lanes == UINT64_MAX ? &w->v[reg] : tmp;
 }
 
-/* Copies 64 dwords that lie side by side. */
-static GS_GUEST void gs_get_block(gs_row_t *row, uint64_t at) {
-#ifdef GS_THREAD_SANITIZER
-  for (unsigned l = 0; l < GS_LANES; l++)
-    row->u32[l] = gs_guest_get32(at + 4 * l);
-#else
-  memcpy(row, (const void *)(uintptr_t)at, sizeof *row);
-#endif
-}
-static GS_GUEST void gs_put_block(const gs_row_t *row, uint64_t at) {
-#ifdef GS_THREAD_SANITIZER
-  for (unsigned l = 0; l < GS_LANES; l++)
-    gs_guest_put32(at + 4 * l, row->u32[l]);
-#else
-  memcpy((void *)(uintptr_t)at, row, sizeof *row);
-#endif
-}
-
-/* Loads `n` (2 to 4) registers from `n` dwords per lane, all side by side. */
-static GS_GUEST void gs_get_interleaved(gs_row_t *row, uint64_t at, unsigned n) {
-  const GS_GUEST_BLOCK gs_guest32_t *from = (const GS_GUEST_BLOCK gs_guest32_t *)(uintptr_t)at;
-  switch (n) {
-  case 2:
-    GS_LANES_DO(l) {
-      row[0].u32[l] = from[2 * l].value;
-      row[1].u32[l] = from[2 * l + 1].value;
-    }
-    break;
-  case 3:
-    GS_LANES_DO(l) {
-      row[0].u32[l] = from[3 * l].value;
-      row[1].u32[l] = from[3 * l + 1].value;
-      row[2].u32[l] = from[3 * l + 2].value;
-    }
-    break;
-  default:
-    GS_LANES_DO(l) {
-      row[0].u32[l] = from[4 * l].value;
-      row[1].u32[l] = from[4 * l + 1].value;
-      row[2].u32[l] = from[4 * l + 2].value;
-      row[3].u32[l] = from[4 * l + 3].value;
-    }
-  }
-}
-static GS_GUEST void gs_put_interleaved(const gs_row_t *row, uint64_t at, unsigned n) {
-  GS_GUEST_BLOCK gs_guest32_t *to = (GS_GUEST_BLOCK gs_guest32_t *)(uintptr_t)at;
-  switch (n) {
-  case 2:
-    GS_LANES_DO(l) {
-      to[2 * l].value = row[0].u32[l];
-      to[2 * l + 1].value = row[1].u32[l];
-    }
-    break;
-  case 3:
-    GS_LANES_DO(l) {
-      to[3 * l].value = row[0].u32[l];
-      to[3 * l + 1].value = row[1].u32[l];
-      to[3 * l + 2].value = row[2].u32[l];
-    }
-    break;
-  default:
-    GS_LANES_DO(l) {
-      to[4 * l].value = row[0].u32[l];
-      to[4 * l + 1].value = row[1].u32[l];
-      to[4 * l + 2].value = row[2].u32[l];
-      to[4 * l + 3].value = row[3].u32[l];
-    }
-  }
-}
-
-/* One dword of every lane. */
-static GS_GUEST void gs_gather32(gs_row_t *row, const gs_access_t *a, uint64_t offset) {
-  for (unsigned l = 0; l < GS_LANES; l++)
-    row->u32[l] = gs_guest_get32(a->at[l] + offset);
-}
-/* Two adjacent dwords of every lane. */
-static GS_GUEST void gs_gather64(gs_row_t *lo, gs_row_t *hi, const gs_access_t *a, uint64_t offset) {
-  for (unsigned l = 0; l < GS_LANES; l++) {
-    const uint64_t value = gs_guest_get64(a->at[l] + offset);
-    lo->u32[l] = (uint32_t)value;
-    hi->u32[l] = (uint32_t)(value >> 32);
-  }
-}
-
 static inline void gs_clear_row(gs_row_t *row) {
   memset(row, 0, sizeof *row);
 }
 
-/* One dword for all lanes. */
-static GS_GUEST void gs_broadcast32(gs_row_t *row, uint64_t at) {
-  const uint32_t value = gs_guest_get32(at);
-  GS_LANES_DO(l)
-  row->u32[l] = value;
-}
-
 /* Loads `n` dwords per lane into registers from `reg` on. */
 GS_SHARED void gs_load_dwords(gs_wave_t *w, const gs_access_t *a, unsigned reg, unsigned n) {
-  if (a->stride == 4 && (n == 1 || a->step != GS_LINEAR_STEP)) {
-    for (unsigned i = 0; i < n; i++)
-      gs_get_block(&w->v[reg + i], a->at[0] + (uint64_t)i * a->step);
-    return;
-  }
-  if (n > 1 && a->stride == 4 * n && a->step == GS_LINEAR_STEP) {
+  const bool together = n == 1 || a->step == GS_LINEAR_STEP;
+  if (together && a->stride == 4 * n) {
     gs_get_interleaved(&w->v[reg], a->at[0], n);
     return;
   }
-  gs_row_t tmp[2];
-  unsigned i = 0;
-  if (GS_UNLIKELY(!a->lanes)) {
-    gs_clear_row(&tmp[0]);
-    for (; i < n; i++)
-      gs_load_commit(w, a, reg + i, &tmp[0]);
+  if (!together && a->stride == 4) {
+    for (unsigned i = 0; i < n; i++)
+      gs_get_blocks(&w->v[reg + i], a->at[0] + (uint64_t)i * a->step, 1);
+    return;
   }
-  for (; i < n && a->uniform; i++) {
-    gs_row_t *row = gs_load_row(w, a, reg + i, &tmp[0]);
-    gs_broadcast32(row, a->at[0] + (uint64_t)i * a->step);
-    gs_load_commit(w, a, reg + i, row);
-  }
-  for (; n - i >= 2 && a->step == GS_LINEAR_STEP; i += 2) {
-    gs_row_t *lo = gs_load_row(w, a, reg + i, &tmp[0]), *hi = gs_load_row(w, a, reg + i + 1, &tmp[1]);
-    gs_gather64(lo, hi, a, 4 * i);
-    gs_load_commit(w, a, reg + i, lo);
-    gs_load_commit(w, a, reg + i + 1, hi);
-  }
-  for (; i < n; i++) {
-    gs_row_t *row = gs_load_row(w, a, reg + i, &tmp[0]);
-    gs_gather32(row, a, (uint64_t)i * a->step);
-    gs_load_commit(w, a, reg + i, row);
-  }
+  gs_row_t tmp[4], *const row = a->lanes == UINT64_MAX ? &w->v[reg] : tmp;
+  if (GS_UNLIKELY(!a->lanes))
+    for (unsigned i = 0; i < n; i++)
+      gs_clear_row(&row[i]);
+  else if (together && a->uniform)
+    gs_broadcast_dwords(row, a->at[0], n);
+  else if (together)
+    gs_gather(row, a->at, n);
+  else
+    for (unsigned i = 0; i < n; i++)
+      gs_gather32(&row[i], a->at, (uint64_t)i * a->step);
+  for (unsigned i = 0; i < n; i++)
+    gs_load_commit(w, a, reg + i, &row[i]);
 }
 
 /* What a load of less than a dword does with the value. */
@@ -230,7 +130,7 @@ GS_SHARED void gs_row_to_lds(gs_wave_t *w, const gs_access_t *a, gs_row_t *row, 
 GS_SHARED void gs_load_dword_to_lds(gs_wave_t *w, const gs_access_t *a, uint32_t offset) {
   gs_row_t row;
   if (a->lanes)
-    gs_gather32(&row, a, 0);
+    gs_gather32(&row, a->at, 0);
   gs_row_to_lds(w, a, &row, offset);
 }
 GS_SHARED void gs_load_narrow_to_lds(gs_wave_t *w, const gs_access_t *a, gs_narrow_t narrow,
@@ -243,26 +143,28 @@ GS_SHARED void gs_load_narrow_to_lds(gs_wave_t *w, const gs_access_t *a, gs_narr
 
 /* ---- Stores ---- */
 
-/* One lane's `n` dwords. */
-static GS_GUEST void gs_put_lane(const gs_access_t *a, const gs_row_t *row, unsigned l, unsigned n) {
-  for (unsigned i = 0; i < n; i++)
-    gs_guest_put32(a->at[l] + (uint64_t)i * a->step, row[i].u32[l]);
-}
-
-static GS_GUEST void gs_scatter32(const gs_access_t *a, const gs_row_t *row, unsigned n) {
-  for (uint64_t left = a->lanes; left; left &= left - 1)
-    gs_put_lane(a, row, (unsigned)__builtin_ctzll(left), n);
+/* One lane's `n` dwords, together or not. */
+static inline void gs_put_dwords(const gs_access_t *a, const gs_row_t *row, unsigned l, unsigned n) {
+  if (n == 1 || a->step == GS_LINEAR_STEP)
+    gs_put_lane(row, l, a->at[l], n);
+  else
+    for (unsigned i = 0; i < n; i++)
+      gs_guest_put32(a->at[l] + (uint64_t)i * a->step, row[i].u32[l]);
 }
 
 /* Stores `n` dwords per lane from registers from `reg` on. Call gs_access_finish afterwards. */
 GS_SHARED void gs_store_dwords(gs_wave_t *w, gs_access_t *a, unsigned reg, unsigned n) {
-  if (a->stride == 4 && (n == 1 || a->step != GS_LINEAR_STEP))
-    for (unsigned i = 0; i < n; i++)
-      gs_put_block(&w->v[reg + i], a->at[0] + (uint64_t)i * a->step);
-  else if (n > 1 && a->stride == 4 * n && a->step == GS_LINEAR_STEP)
+  const bool together = n == 1 || a->step == GS_LINEAR_STEP;
+  if (together && a->stride == 4 * n)
     gs_put_interleaved(&w->v[reg], a->at[0], n);
+  else if (together)
+    gs_scatter(&w->v[reg], a->at, a->lanes, n);
+  else if (a->stride == 4)
+    for (unsigned i = 0; i < n; i++)
+      gs_put_blocks(&w->v[reg + i], a->at[0] + (uint64_t)i * a->step, 1);
   else
-    gs_scatter32(a, &w->v[reg], n);
+    for (uint64_t left = a->lanes; left; left &= left - 1)
+      gs_put_dwords(a, &w->v[reg], (unsigned)__builtin_ctzll(left), n);
   gs_access_finish(w, a);
 }
 
