@@ -112,7 +112,7 @@ static bool can_start(const gs_run_t *run) {
 
 /* Whether another thread could help. Lock held. */
 static bool has_work(const gs_run_t *run) {
-  return !atomic_load_explicit(&run->abandon, memory_order_relaxed) && (run->suspended || can_start(run));
+  return !gs_run_is_over(run) && (run->suspended || can_start(run));
 }
 
 static gs_group_t *take_suspended(gs_run_t *run) {
@@ -292,7 +292,6 @@ static void run_init(gs_run_t *run, gs_device_t *device) {
 static void run_fini(gs_run_t *run) {
   while (run->suspended)
     return_group(run->device, take_suspended(run));
-  free(run->slot_used);
   pthread_cond_destroy(&run->idle);
   pthread_mutex_destroy(&run->lock);
 }
@@ -332,6 +331,9 @@ static void run_to_end(gs_executor_t *ex, gs_run_t *run) {
   pthread_mutex_lock(&run->lock);
   while (run->executors)
     pthread_cond_wait(&run->idle, &run->lock);
+  /* The host may stop the run between two workgroups, of which none then says so. */
+  if (!run->outcome && (run->suspended || run->next_group < run->kernel.group_count))
+    run->outcome = GS_STOPPED;
   pthread_mutex_unlock(&run->lock);
 }
 
@@ -388,11 +390,6 @@ gs_outcome_t gs_device_run(gs_device_t *device, const gs_dispatch_t *dispatch, g
   run_init(&run, device);
   const gs_vm_map_t *map = gs_vm_reader_enter(&ex->vm);
   run.outcome = gs_kernel_init(&run.kernel, device, map, dispatch);
-  if (!run.outcome && needs_scratch(&run)) {
-    run.slot_used = calloc(run.kernel.dispatch.scratch_waves / 64 + 1, sizeof *run.slot_used);
-    if (!run.slot_used)
-      run.outcome = GS_OUT_OF_HOST_MEMORY;
-  }
   if (!run.outcome)
     run_to_end(ex, &run);
   if (device->options.stats)

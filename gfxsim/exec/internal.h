@@ -13,6 +13,8 @@
 #include "isa/wave.h"
 
 enum { GS_GROUP_WAVES_MAX = 16 };
+/* More waves than this never hold scratch memory at once (COMPUTE_TMPRING_SIZE has 12 bits for their number). */
+enum { GS_SCRATCH_SLOTS = 4096 };
 
 /* A workgroup that has started and not yet ended. Its memory is recycled through the device. */
 typedef struct gs_group {
@@ -40,13 +42,20 @@ typedef struct gs_run {
   uint32_t executors; /* threads working on this run */
   bool called_help;   /* workers were woken */
   gs_group_t *suspended, **suspended_tail;
-  uint64_t *slot_used; /* one bit per scratch wave slot */
+  uint64_t slot_used[GS_SCRATCH_SLOTS / 64]; /* one bit per scratch wave slot */
   pthread_cond_t idle; /* executors became 0, or a suspended group is there to take */
   gs_counters_t counters;
   gs_outcome_t outcome;
   gs_fault_t fault;
   atomic_bool abandon; /* a wave failed or the host stopped the run: end soon */
 } gs_run_t;
+
+/* Whether the run is to end before its workgroups have: one failed, or the host gave it up. */
+static inline bool gs_run_is_over(const gs_run_t *run) {
+  const atomic_bool *stop = run->kernel.dispatch.stop;
+  return atomic_load_explicit(&run->abandon, memory_order_relaxed) ||
+         (stop && atomic_load_explicit(stop, memory_order_relaxed));
+}
 
 /* A thread's means to run waves on a device. Recycled through the device. */
 typedef struct gs_executor {

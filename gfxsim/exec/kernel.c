@@ -36,6 +36,12 @@ static gs_outcome_t reject(const gs_device_t *device, const gs_dispatch_t *dispa
   return outcome;
 }
 
+/* A grid may have more workgroups than 64 bits can count. Nobody sees the end of one that has as many. */
+static uint64_t saturating_product(uint64_t a, uint64_t b) {
+  uint64_t product;
+  return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
 /* Reads the grid from the packet. Dimensions that the packet does not use count as 1. */
 static gs_outcome_t unpack_grid(gs_kernel_t *kernel, const gs_device_t *device,
                                 const hsa_kernel_dispatch_packet_t *packet) {
@@ -52,7 +58,7 @@ static gs_outcome_t unpack_grid(gs_kernel_t *kernel, const gs_device_t *device,
     if (kernel->grid[i] == 0 || kernel->group_size[i] == 0)
       return reject(device, &kernel->dispatch, GS_INVALID_DIMENSIONS, "a grid or workgroup dimension is 0");
     kernel->groups[i] = divide_up(kernel->grid[i], kernel->group_size[i]);
-    kernel->group_count *= kernel->groups[i];
+    kernel->group_count = saturating_product(kernel->group_count, kernel->groups[i]);
     items *= kernel->group_size[i];
   }
   if (items > GROUP_ITEMS_MAX)
@@ -74,6 +80,14 @@ static void unpack_registers(gs_kernel_t *kernel, const gs_profile_t *profile) {
   }
 }
 
+/* How many waves may hold scratch memory at once: a wave's offset in it has 32 bits. */
+static uint32_t scratch_slots(const gs_dispatch_t *dispatch) {
+  const uint64_t bytes = dispatch->scratch_wave_bytes;
+  const uint64_t most = bytes ? (UINT64_C(1) << 32) / bytes : GS_SCRATCH_SLOTS;
+  const uint64_t slots = most < GS_SCRATCH_SLOTS ? most : GS_SCRATCH_SLOTS;
+  return dispatch->scratch_waves < slots ? dispatch->scratch_waves : (uint32_t)slots;
+}
+
 /* How many workgroups fit at once into the compute units that the kernel may use: limits on how many gfxsim keeps in progress, so that device code that
  * relies on workgroups running together finds what it would find on a card. 0 = not even one. */
 static uint32_t residency(const gs_kernel_t *kernel, const gs_device_t *device) {
@@ -87,8 +101,8 @@ static uint32_t residency(const gs_kernel_t *kernel, const gs_device_t *device) 
   if (kernel->lds_bytes && profile->lds_bytes / kernel->lds_bytes < groups)
     groups = profile->lds_bytes / kernel->lds_bytes;
   uint64_t total = (uint64_t)groups * kernel->cus;
-  if (kernel->private_bytes && kernel->dispatch.scratch_waves / kernel->waves_per_group < total)
-    total = kernel->dispatch.scratch_waves / kernel->waves_per_group;
+  if (kernel->private_bytes && scratch_slots(&kernel->dispatch) / kernel->waves_per_group < total)
+    total = scratch_slots(&kernel->dispatch) / kernel->waves_per_group;
   return total > UINT32_MAX ? UINT32_MAX : (uint32_t)total;
 }
 

@@ -168,12 +168,6 @@ static pass_t run_pass(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {
   return pass;
 }
 
-static bool stopped(const gs_run_t *run) {
-  const atomic_bool *stop = run->kernel.dispatch.stop;
-  return atomic_load_explicit(&run->abandon, memory_order_relaxed) ||
-         (stop && atomic_load_explicit(stop, memory_order_relaxed));
-}
-
 static __attribute__((noinline)) gs_turn_t run_turn(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {
   unsigned idle = 0;
   for (unsigned passes = PASSES_PER_TURN; passes; passes--) {
@@ -182,7 +176,7 @@ static __attribute__((noinline)) gs_turn_t run_turn(gs_executor_t *ex, gs_run_t 
       return GS_TURN_FAILED;
     if (group->live_waves == 0)
       return GS_TURN_ENDED;
-    if (stopped(run))
+    if (gs_run_is_over(run))
       return GS_TURN_ABANDONED;
     idle = pass.progress ? 0 : idle + 1;
     if (idle == IDLE_PASSES)

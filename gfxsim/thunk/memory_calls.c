@@ -11,6 +11,9 @@ GS_EXPORT HSAKMT_STATUS hsaKmtAllocMemory(HSAuint32 node, HSAuint64 size, HsaMem
     return HSAKMT_STATUS_INVALID_PARAMETER;
   if (node >= gs_thunk_nodes(thunk))
     return HSAKMT_STATUS_INVALID_NODE_UNIT;
+  /* More than any process has addresses for. Below that, no sum with alignment and gaps overflows. */
+  if (size >> 47)
+    return HSAKMT_STATUS_NO_MEMORY;
   if (flags.ui32.FixedAddress && (!*address || !is_pages((uintptr_t)*address)))
     return HSAKMT_STATUS_INVALID_PARAMETER;
   /* No part that is simulated has global data share memory for compute. */

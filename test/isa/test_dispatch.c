@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "exec/internal.h"
@@ -269,6 +270,30 @@ static void test_checks(void **state) {
   bench_fini(&b);
 }
 
+/* As many waves hold scratch memory as their offsets of 32 bits reach, whatever the queue says. */
+static void test_scratch_slots(void **state) {
+  static const struct {
+    uint32_t waves, wave_bytes, groups;
+  } row[] = {{4095, 64 << 20, 64}, {64, 32 << 20, 64}, {100, 1 << 20, 100}, {4095, UINT32_MAX, 1}};
+  bench_t b;
+  gs_vm_reader_t reader;
+  gs_kernel_t kernel;
+  bench_init(&b, state, 1);
+  load(&b, "s_endpgm\n");
+  gs_vm_reader_register(gs_device_vm(b.device), &reader);
+  b.packet.private_segment_size = 16;
+  for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+    b.dispatch.scratch_waves = row[i].waves;
+    b.dispatch.scratch_wave_bytes = row[i].wave_bytes;
+    assert_int_equal(run_line(&b, 64, 64), GS_DONE);
+    assert_int_equal(gs_kernel_init(&kernel, b.device, gs_vm_reader_enter(&reader), &b.dispatch), GS_DONE);
+    assert_int_equal(kernel.resident_groups, row[i].groups);
+    gs_vm_reader_leave(&reader);
+  }
+  gs_vm_reader_unregister(&reader);
+  bench_fini(&b);
+}
+
 static void test_faults(void **state) {
   static const struct {
     const char *text;
@@ -339,6 +364,34 @@ static void test_stop(void **state) {
   bench_fini(&b);
 }
 
+static void *run_short_groups(void *argument) {
+  runner_t *r = argument;
+  /* Product of the counts: 2^64, and the last dimension alone would be minutes of work. */
+  r->outcome = run(r->bench, (uint32_t[]){UINT32_C(1) << 31, UINT32_C(1) << 31, 4}, (uint16_t[]){1, 1, 1});
+  return NULL;
+}
+
+/* A grid of very many workgroups that end at once is not taken for an empty one, and the host need not wait for
+ * all of them. */
+static void test_stop_between_groups(void **state) {
+  bench_t b;
+  runner_t r = {.bench = &b};
+  bench_init(&b, state, 2);
+  load(&b, "v_mov_b32 v1, 0\n v_mov_b32 v2, 1\n global_store_dword v1, v2, s[0:1]\n s_endpgm\n");
+  assert_int_equal(pthread_create(&r.thread, NULL, run_short_groups, &r), 0);
+  for (unsigned i = 0; __atomic_load_n(b.out, __ATOMIC_ACQUIRE) == 0; i++) {
+    assert_true(i < 100000);
+    usleep(100);
+  }
+  atomic_store(&b.stop, true);
+  struct timespec limit;
+  clock_gettime(CLOCK_REALTIME, &limit);
+  limit.tv_sec += 30;
+  assert_int_equal(pthread_timedjoin_np(r.thread, NULL, &limit), 0);
+  assert_int_equal(r.outcome, GS_STOPPED);
+  bench_fini(&b);
+}
+
 /* Once gs_vm_unmap has returned, no wave touches the memory: the kernel faults instead. */
 static void test_unmap_under_kernel(void **state) {
   bench_t b;
@@ -383,8 +436,10 @@ int main(void) {
       isa_part_test_on(test_waiting_groups_spinning, GS_GFX90A),
       isa_part_test(test_register_index),
       isa_part_test(test_checks),
+      isa_part_test_on(test_scratch_slots, GS_GFX90A),
       isa_part_test(test_faults),
       isa_part_test_on(test_stop, GS_GFX90A),
+      isa_part_test_on(test_stop_between_groups, GS_GFX90A),
       isa_part_test_on(test_unmap_under_kernel, GS_GFX90A),
       isa_part_test_on(test_vanished_memory, GS_GFX90A),
   };

@@ -352,6 +352,10 @@ static void test_memory_limits(void **state) {
   assert_ok(hsaKmtFreeMemory(other, 0));
   assert_int_equal(gs_memory_available(&gs_thunk_current()->memory, 1), total);
   assert_int_equal(hsaKmtAllocMemory(0, UINT64_C(1) << 60, system_flags, &more), HSAKMT_STATUS_NO_MEMORY);
+  /* Addresses only, but more than there are: with alignment and a gap the size would pass 2^64. */
+  for (unsigned pages = 1; pages <= 1024; pages++)
+    assert_int_equal(hsaKmtAllocMemory(1, -(uint64_t)pages * PAGE, scratch_flags, &more),
+                     HSAKMT_STATUS_NO_MEMORY);
 }
 
 static void test_memory_arguments(void **state) {
