@@ -17,6 +17,7 @@ enum { MOST_WAIT_NS = 100000 };
 /* A snapshot in memory: the link for the list of replaced ones, directly before the map itself. */
 typedef struct snapshot {
   _Alignas(max_align_t) struct snapshot *next;
+  size_t capacity;
 } snapshot_t;
 
 struct gs_vm {
@@ -24,6 +25,8 @@ struct gs_vm {
   _Atomic(const gs_vm_map_t *) current;
   bool shares_host;     /* gaps are filled with the program's memory; changed with `lock` held */
   snapshot_t *replaced; /* snapshots that some reader may still use */
+  /* For what nobody can refuse, when the host has no memory: unmapping, and new code. */
+  snapshot_t *reserve;
   /* Of the list of readers. Whoever holds it can look at announcements, and keeps snapshots from being freed.
    * Never waited for with `lock` held: an unmap holds it while it waits for readers, which may be writers
    * meanwhile. */
@@ -39,8 +42,33 @@ static snapshot_t *map_snapshot(const gs_vm_map_t *map) {
   return (snapshot_t *)(uintptr_t)map - 1;
 }
 
-static gs_vm_map_t *map_create(size_t capacity) {
+static snapshot_t *snapshot_create(size_t capacity) {
   snapshot_t *snapshot = malloc(sizeof *snapshot + sizeof(gs_vm_map_t) + capacity * sizeof(gs_vm_range_t));
+  if (snapshot)
+    *snapshot = (snapshot_t){.capacity = capacity};
+  return snapshot;
+}
+
+/* Makes sure that the reserve has room for changes of a map with `count` ranges. Writers' lock held. */
+static bool ensure_reserve(gs_vm_t *vm, size_t count) {
+  enum { ADDED = 2 }; /* what one change adds */
+  if (vm->reserve && vm->reserve->capacity >= count + ADDED)
+    return true;
+  snapshot_t *reserve = snapshot_create(2 * (count + ADDED));
+  if (!reserve)
+    return false;
+  free(vm->reserve);
+  vm->reserve = reserve;
+  return true;
+}
+
+/* `vm` when the reserve may be used, else NULL. */
+static gs_vm_map_t *map_create(gs_vm_t *vm, size_t capacity) {
+  snapshot_t *snapshot = snapshot_create(capacity);
+  if (!snapshot && vm && vm->reserve && vm->reserve->capacity >= capacity) {
+    snapshot = vm->reserve;
+    vm->reserve = NULL;
+  }
   if (!snapshot)
     return NULL;
   snapshot->next = NULL;
@@ -74,7 +102,10 @@ static void free_unseen(gs_vm_t *vm) {
       link = &snapshot->next;
     } else {
       *link = snapshot->next;
-      free(snapshot);
+      if (vm->reserve)
+        free(snapshot);
+      else
+        vm->reserve = snapshot;
     }
   }
   pthread_mutex_unlock(&vm->readers_lock);
@@ -115,7 +146,7 @@ static void wait_for_readers(gs_vm_t *vm) {
 
 gs_vm_t *gs_vm_create(void) {
   gs_vm_t *vm = calloc(1, sizeof *vm);
-  gs_vm_map_t *map = map_create(0);
+  gs_vm_map_t *map = map_create(NULL, 0);
   if (!vm || !map)
     goto no_memory;
   if (pthread_mutex_init(&vm->lock, NULL))
@@ -137,6 +168,7 @@ void gs_vm_destroy(gs_vm_t *vm) {
     return;
   free_unseen(vm);
   free(map_snapshot(newest(vm)));
+  free(vm->reserve);
   pthread_mutex_destroy(&vm->readers_lock);
   pthread_mutex_destroy(&vm->lock);
   free(vm);
@@ -174,10 +206,11 @@ static gs_vm_range_t gap(uint64_t start, uint64_t end) {
                          .is_gap = true};
 }
 
-/* A copy of `old` without [start, end), with `added` (or nothing) in its place. NULL when out of memory. */
-static gs_vm_map_t *map_replace(const gs_vm_map_t *old, uint64_t start, uint64_t end,
+/* A copy of `old` without [start, end), with `added` (or nothing) in its place. NULL when out of memory. `vm`
+ * as for map_create. */
+static gs_vm_map_t *map_replace(gs_vm_t *vm, const gs_vm_map_t *old, uint64_t start, uint64_t end,
                                 const gs_vm_range_t *added) {
-  gs_vm_map_t *map = map_create(old->count + 2);
+  gs_vm_map_t *map = map_create(vm, old->count + 2);
   if (!map)
     return NULL;
   const size_t first = first_after(old, start);
@@ -201,7 +234,11 @@ static gs_vm_map_t *map_replace(const gs_vm_map_t *old, uint64_t start, uint64_t
 
 int gs_vm_map(gs_vm_t *vm, const gs_vm_range_t *range) {
   pthread_mutex_lock(&vm->lock);
-  const gs_vm_map_t *map = map_replace(newest(vm), range->start, range->end, range);
+  gs_vm_map_t *map = map_replace(NULL, newest(vm), range->start, range->end, range);
+  if (map && !ensure_reserve(vm, map->count)) {
+    free(map_snapshot(map));
+    map = NULL;
+  }
   if (map)
     publish(vm, map);
   pthread_mutex_unlock(&vm->lock);
@@ -209,15 +246,15 @@ int gs_vm_map(gs_vm_t *vm, const gs_vm_range_t *range) {
 }
 
 /* Without [start, end). The program's memory there becomes one range with the gaps before and behind it. */
-static gs_vm_map_t *map_without(const gs_vm_t *vm, const gs_vm_map_t *old, uint64_t start, uint64_t end) {
+static gs_vm_map_t *map_without(gs_vm_t *vm, const gs_vm_map_t *old, uint64_t start, uint64_t end) {
   if (!vm->shares_host)
-    return map_replace(old, start, end, NULL);
+    return map_replace(vm, old, start, end, NULL);
   const gs_vm_range_t *before = gs_vm_find(old, start - 1);
   const gs_vm_range_t *after = gs_vm_find(old, end);
   start = before && before->is_gap ? before->start : start;
   end = after && after->is_gap ? after->end : end;
   const gs_vm_range_t shared = gap(start, end);
-  return map_replace(old, start, end, &shared);
+  return map_replace(vm, old, start, end, &shared);
 }
 
 static bool has_mapped(const gs_vm_map_t *map, uint64_t start, uint64_t end) {
@@ -244,7 +281,7 @@ int gs_vm_unmap(gs_vm_t *vm, uint64_t start, uint64_t end) {
 
 /* What was mapped, with or without the program's memory in the gaps. NULL when out of memory. */
 static gs_vm_map_t *map_with_gaps(const gs_vm_map_t *old, bool fill) {
-  gs_vm_map_t *map = map_create(old->count * 2 + 1);
+  gs_vm_map_t *map = map_create(NULL, old->count * 2 + 1);
   if (!map)
     return NULL;
   const gs_vm_range_t program = gap(PROGRAM_START, PROGRAM_END);
@@ -278,7 +315,7 @@ int gs_vm_share_host(gs_vm_t *vm, bool on) {
 int gs_vm_invalidate_code(gs_vm_t *vm) {
   pthread_mutex_lock(&vm->lock);
   const gs_vm_map_t *old = newest(vm);
-  gs_vm_map_t *map = map_create(old->count);
+  gs_vm_map_t *map = map_create(vm, old->count);
   if (map) {
     memcpy(map->range, old->range, old->count * sizeof *old->range);
     map->count = old->count;

@@ -60,7 +60,8 @@ void gs_vm_destroy(gs_vm_t *vm);
 int gs_vm_map(gs_vm_t *vm, const gs_vm_range_t *range) __attribute__((warn_unused_result));
 /* Removes every mapping inside [start, end), splitting ranges that overlap the bounds, and returns when no
  * reader can still access them. Thread-safe; must not be called by a registered, non-quiescent reader (it
- * would wait for itself). Returns 0, or -1 when out of memory (nothing changed). */
+ * would wait for itself). Returns 0, or -1 when out of memory (nothing changed): there is a reserve, so that
+ * this takes more than one change of a program that has none left. */
 int gs_vm_unmap(gs_vm_t *vm, uint64_t start, uint64_t end) __attribute__((warn_unused_result));
 /* With `on`, the GPU reaches what the program itself can reach, at the same addresses, wherever nothing is
  * mapped: as a card does that retries its faults (XNACK) while the driver fetches the pages. Snapshots then

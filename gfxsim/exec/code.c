@@ -78,23 +78,33 @@ static size_t read_words(const gs_vm_map_t *map, uint64_t base, uint32_t words[G
   return count;
 }
 
-static gs_code_line_t *decode_line(const gs_code_t *code, const gs_vm_map_t *map, uint64_t base) {
+static uint64_t base_of(uint64_t address) {
+  return address & ~(uint64_t)(GS_LINE_BYTES - 1);
+}
+
+bool gs_code_decode(gs_target_t target, gs_op_fn_t *const *handlers, const gs_vm_map_t *map, uint64_t address,
+                    gs_code_line_t *line) {
   uint32_t words[GS_LINE_SLOTS + 2];
-  const size_t count = read_words(map, base, words);
+  const size_t count = read_words(map, base_of(address), words);
   if (count == 0)
-    return NULL;
-  gs_code_line_t *line = aligned_alloc(_Alignof(gs_code_line_t), sizeof *line);
-  if (!line)
-    return NULL;
-  line->base = base;
+    return false;
+  line->base = base_of(address);
   for (size_t i = 0; i < GS_LINE_SLOTS; i++) {
     gs_inst_t *inst = &line->inst[i];
     gs_op_fn_t *fn = NULL;
-    if (gs_decode(code->target, words + i, count - i, inst) && !(inst->op->flags & GS_OPF_ILLEGAL))
-      fn = code->handlers[inst->op - gs_opcodes];
+    if (gs_decode(target, words + i, count - i, inst) && !(inst->op->flags & GS_OPF_ILLEGAL))
+      fn = handlers[inst->op - gs_opcodes];
     inst->fn = fn ? fn : illegal_instruction;
   }
-  return line;
+  return true;
+}
+
+static gs_code_line_t *new_line(const gs_code_t *code, const gs_vm_map_t *map, uint64_t base) {
+  gs_code_line_t *line = aligned_alloc(_Alignof(gs_code_line_t), sizeof *line);
+  if (line && gs_code_decode(code->target, code->handlers, map, base, line))
+    return line;
+  free(line);
+  return NULL;
 }
 
 static gs_code_line_t *find(gs_code_line_t *line, uint64_t base) {
@@ -104,7 +114,7 @@ static gs_code_line_t *find(gs_code_line_t *line, uint64_t base) {
 }
 
 const gs_code_line_t *gs_code_line(gs_code_t *code, const gs_vm_map_t *map, uint64_t address) {
-  const uint64_t base = address & ~(uint64_t)(GS_LINE_BYTES - 1);
+  const uint64_t base = base_of(address);
   _Atomic(gs_code_line_t *) *bucket = &code->bucket[base / GS_LINE_BYTES % BUCKETS];
   /* Acquire pairs with the release below: a line found here is seen completely decoded. */
   gs_code_line_t *line = find(atomic_load_explicit(bucket, memory_order_acquire), base);
@@ -113,7 +123,7 @@ const gs_code_line_t *gs_code_line(gs_code_t *code, const gs_vm_map_t *map, uint
   pthread_mutex_lock(&code->adding);
   gs_code_line_t *head = atomic_load_explicit(bucket, memory_order_relaxed);
   line = find(head, base);
-  if (!line && (line = decode_line(code, map, base))) {
+  if (!line && (line = new_line(code, map, base))) {
     line->next = head;
     atomic_store_explicit(bucket, line, memory_order_release);
   }

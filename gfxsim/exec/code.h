@@ -3,6 +3,7 @@
 #ifndef GFXSIM_EXEC_CODE_H
 #define GFXSIM_EXEC_CODE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/vm.h"
@@ -29,8 +30,12 @@ gs_code_t *gs_code_acquire(gs_code_t *code);
 void gs_code_release(gs_code_t *code);
 uint64_t gs_code_epoch(const gs_code_t *code);
 
-/* The line that contains `address`, decoding it if it is new. NULL when the GPU may not execute there (or out of
- * memory). The line lives as long as the cache. */
+/* The line that contains `address`, decoding it if it is new. NULL when the GPU may not execute there, or out of
+ * memory: gs_code_decode tells which. The line lives as long as the cache. */
 const gs_code_line_t *gs_code_line(gs_code_t *code, const gs_vm_map_t *map, uint64_t address);
+/* Decodes the line that contains `address` into `line`, which is the caller's. Returns false when the GPU may not
+ * execute there. */
+bool gs_code_decode(gs_target_t target, gs_op_fn_t *const *handlers, const gs_vm_map_t *map, uint64_t address,
+                    gs_code_line_t *line);
 
 #endif

@@ -17,20 +17,55 @@
 
 /* ---- Executors: a thread's means to run waves, recycled ---- */
 
+static void destroy_executor(gs_executor_t *ex) {
+  if (!ex)
+    return;
+  gs_code_release(ex->code);
+  gs_vm_reader_unregister(&ex->vm);
+  gs_group_destroy(ex->own_group);
+  free(ex->own_line);
+  free(ex);
+}
+
+/* With a workgroup of its own, it can run every kernel without any more host memory. */
+static gs_executor_t *create_executor(gs_device_t *device, bool with_group) {
+  gs_executor_t *ex = calloc(1, sizeof *ex);
+  if (!ex)
+    return NULL;
+  ex->device = device;
+  gs_vm_reader_register(device->vm, &ex->vm);
+  ex->own_line = aligned_alloc(_Alignof(gs_code_line_t), sizeof *ex->own_line);
+  ex->own_group = with_group ? gs_group_create() : NULL;
+  if (!ex->own_line ||
+      (with_group && (!ex->own_group || gs_group_reserve_lds(ex->own_group, device->profile->lds_bytes)))) {
+    destroy_executor(ex);
+    return NULL;
+  }
+  if (with_group)
+    ex->own_group->home = &ex->own_group;
+  return ex;
+}
+
+/* Makes one for a thread that asks for dispatches. Workers have executors of their own. */
+static gs_executor_t *add_executor(gs_device_t *device) {
+  gs_executor_t *ex = create_executor(device, true);
+  if (!ex) {
+    gs_log("GPU %u: no host memory to run kernels", device->ordinal);
+    return NULL;
+  }
+  pthread_mutex_lock(&device->pool_lock);
+  device->executors++;
+  pthread_mutex_unlock(&device->pool_lock);
+  return ex;
+}
+
 static gs_executor_t *take_executor(gs_device_t *device) {
   pthread_mutex_lock(&device->pool_lock);
   gs_executor_t *ex = device->idle_executors;
   if (ex)
     device->idle_executors = ex->next;
   pthread_mutex_unlock(&device->pool_lock);
-  if (ex)
-    return ex;
-  ex = calloc(1, sizeof *ex);
-  if (!ex)
-    return NULL;
-  ex->device = device;
-  gs_vm_reader_register(device->vm, &ex->vm);
-  return ex;
+  return ex ? ex : add_executor(device);
 }
 
 /* Lets go of the address space. The decoded code stays: it is reference-counted. */
@@ -52,10 +87,27 @@ static void free_executors(gs_device_t *device) {
   while (device->idle_executors) {
     gs_executor_t *ex = device->idle_executors;
     device->idle_executors = ex->next;
-    gs_code_release(ex->code);
-    gs_vm_reader_unregister(&ex->vm);
-    free(ex);
+    destroy_executor(ex);
   }
+}
+
+int gs_device_reserve(gs_device_t *device) {
+  pthread_mutex_lock(&device->pool_lock);
+  const bool enough = ++device->reserved <= device->executors;
+  pthread_mutex_unlock(&device->pool_lock);
+  gs_executor_t *ex = enough ? NULL : add_executor(device);
+  if (ex)
+    return_executor(ex);
+  if (enough || ex)
+    return 0;
+  gs_device_unreserve(device);
+  return -1;
+}
+
+void gs_device_unreserve(gs_device_t *device) {
+  pthread_mutex_lock(&device->pool_lock);
+  device->reserved--;
+  pthread_mutex_unlock(&device->pool_lock);
 }
 
 /* ---- Workgroups: their memory is recycled through the device ---- */
@@ -70,6 +122,10 @@ static gs_group_t *take_group(gs_device_t *device) {
 }
 
 static void return_group(gs_device_t *device, gs_group_t *group) {
+  if (group->home) {
+    *group->home = group;
+    return;
+  }
   pthread_mutex_lock(&device->pool_lock);
   group->next = device->free_groups;
   device->free_groups = group;
@@ -107,7 +163,7 @@ static void fail(gs_run_t *run, gs_outcome_t outcome) {
 }
 
 static bool can_start(const gs_run_t *run) {
-  return run->next_group < run->kernel.group_count && run->resident < run->kernel.resident_groups;
+  return run->next_group < run->kernel.group_count && run->resident < run->most_resident;
 }
 
 /* Whether another thread could help. Lock held. */
@@ -129,26 +185,40 @@ static void suspend(gs_run_t *run, gs_group_t *group) {
   run->suspended_tail = &group->next;
 }
 
-/* Starts the next workgroup. Called and returns with the lock held; lets go of it for what takes time. */
-static gs_group_t *start_group(gs_run_t *run) {
-  const uint64_t index = run->next_group++;
-  run->resident++;
-  pthread_mutex_unlock(&run->lock);
+/* Memory for the next workgroup. Without host memory for more there is one at a time, in the executor's own;
+ * NULL while that runs. Lock held. */
+static gs_group_t *find_group(gs_run_t *run) {
   gs_group_t *group = take_group(run->device);
-  if (group && needs_scratch(run)) {
-    pthread_mutex_lock(&run->lock);
-    take_slots(run, group);
-    pthread_mutex_unlock(&run->lock);
-  }
-  const bool started = group && gs_group_start(group, run, index) == 0;
-  pthread_mutex_lock(&run->lock);
-  if (started)
+  if (group && gs_group_reserve_lds(group, run->kernel.lds_bytes) == 0)
     return group;
-  gs_log("GPU %u: no host memory for a workgroup", run->device->ordinal);
-  fail(run, GS_OUT_OF_HOST_MEMORY);
   if (group)
     return_group(run->device, group);
-  return NULL;
+  if (run->resident) {
+    run->most_resident = run->resident;
+    gs_log_once(&run->device->short_of_memory,
+                "GPU %u: no host memory for another workgroup: fewer are in progress at once than a card has",
+                run->device->ordinal);
+    return NULL;
+  }
+  group = *run->own_group;
+  *run->own_group = NULL;
+  return group;
+}
+
+/* Starts the next workgroup; NULL without host memory for it. Called and returns with the lock held; lets go
+ * of it for what takes time. */
+static gs_group_t *start_group(gs_run_t *run) {
+  gs_group_t *group = find_group(run);
+  if (!group)
+    return NULL;
+  const uint64_t index = run->next_group++;
+  run->resident++;
+  if (needs_scratch(run))
+    take_slots(run, group);
+  pthread_mutex_unlock(&run->lock);
+  gs_group_start(group, run, index);
+  pthread_mutex_lock(&run->lock);
+  return group;
 }
 
 /* The next workgroup to run: new ones first, as long as the GPU could hold them, then those that had their
@@ -156,13 +226,17 @@ static gs_group_t *start_group(gs_run_t *run) {
 static gs_group_t *next_group(gs_run_t *run) {
   if (!has_work(run))
     return NULL;
-  return can_start(run) ? start_group(run) : take_suspended(run);
+  gs_group_t *group = can_start(run) ? start_group(run) : NULL;
+  if (group)
+    return group;
+  return run->suspended ? take_suspended(run) : NULL;
 }
 
 /* Files a group after its turn. Lock held. */
 static void after_turn(gs_executor_t *ex, gs_run_t *run, gs_group_t *group, gs_turn_t turn) {
   if (turn == GS_TURN_EXPIRED && !run->abandon) {
     suspend(run, group);
+    run->most_resident = run->kernel.resident_groups; /* it may wait for one that found no host memory */
     pthread_cond_signal(&run->idle);
     return;
   }
@@ -224,7 +298,7 @@ static gs_run_t *find_work(gs_device_t *device) {
 
 static void *worker_main(void *argument) {
   gs_device_t *device = argument;
-  gs_executor_t *ex = take_executor(device);
+  gs_executor_t *ex = create_executor(device, false); /* without it there is a worker less */
   pthread_mutex_lock(&device->lock);
   while (ex && !device->quit) {
     gs_run_t *run = find_work(device);
@@ -239,8 +313,7 @@ static void *worker_main(void *argument) {
     pthread_mutex_lock(&device->lock);
   }
   pthread_mutex_unlock(&device->lock);
-  if (ex)
-    return_executor(ex);
+  destroy_executor(ex);
   return NULL;
 }
 
@@ -390,6 +463,8 @@ gs_outcome_t gs_device_run(gs_device_t *device, const gs_dispatch_t *dispatch, g
   run_init(&run, device);
   const gs_vm_map_t *map = gs_vm_reader_enter(&ex->vm);
   run.outcome = gs_kernel_init(&run.kernel, device, map, dispatch);
+  run.most_resident = run.kernel.resident_groups;
+  run.own_group = &ex->own_group;
   if (!run.outcome)
     run_to_end(ex, &run);
   if (device->options.stats)

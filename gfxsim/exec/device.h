@@ -91,6 +91,12 @@ uint32_t gs_device_masked_cus(const gs_device_t *device, const gs_cu_mask_t *mas
  * command processor compares with the queue's scratch before it starts the kernel. */
 uint32_t gs_dispatch_private_bytes(const gs_dispatch_t *dispatch);
 
+/* Keeps what a thread needs to run kernels when the host has no memory left: to be called for each thread that will,
+ * where a failure can still be told. Thread-safe. Returns 0, or -1 when out of memory (described on stderr). */
+int gs_device_reserve(gs_device_t *device) __attribute__((warn_unused_result));
+/* Ends one reservation. Thread-safe. */
+void gs_device_unreserve(gs_device_t *device);
+
 /* Runs one kernel dispatch to its end on the calling thread and the device's workers. Several threads may run
  * dispatches of the same device at the same time; each makes progress even while another waits for the host.
  * The caller must not be a non-quiescent vm reader. A failed wave is described on stderr (kernel, PC, instruction,

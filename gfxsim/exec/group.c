@@ -42,18 +42,16 @@ void gs_group_destroy(gs_group_t *group) {
   free(group);
 }
 
-static int prepare_lds(gs_group_t *group, uint32_t bytes) {
-  if (group->lds_capacity < bytes) {
-    const size_t capacity = (bytes + LDS_ALIGNMENT - 1) / LDS_ALIGNMENT * LDS_ALIGNMENT;
-    uint8_t *lds = aligned_alloc(LDS_ALIGNMENT, capacity);
-    if (!lds)
-      return -1;
-    free(group->lds);
-    group->lds = lds;
-    group->lds_capacity = capacity;
-  }
-  if (bytes)
-    memset(group->lds, 0, bytes);
+int gs_group_reserve_lds(gs_group_t *group, uint32_t bytes) {
+  if (group->lds_capacity >= bytes)
+    return 0;
+  const size_t capacity = ((size_t)bytes + LDS_ALIGNMENT - 1) / LDS_ALIGNMENT * LDS_ALIGNMENT;
+  uint8_t *lds = aligned_alloc(LDS_ALIGNMENT, capacity);
+  if (!lds)
+    return -1;
+  free(group->lds);
+  group->lds = lds;
+  group->lds_capacity = capacity;
   return 0;
 }
 
@@ -178,11 +176,11 @@ static uint32_t status_register(const gs_group_t *group, const gs_kernel_t *kern
   return (group->wave_count > 1 ? IN_TG : 0) | (kernel->private_bytes ? SCRATCH_EN : 0);
 }
 
-int gs_group_start(gs_group_t *group, const gs_run_t *run, uint64_t index) {
+void gs_group_start(gs_group_t *group, const gs_run_t *run, uint64_t index) {
   const gs_kernel_t *kernel = &run->kernel;
   gs_device_t *device = run->device;
-  if (prepare_lds(group, kernel->lds_bytes))
-    return -1;
+  if (kernel->lds_bytes)
+    memset(group->lds, 0, kernel->lds_bytes);
   group->id[0] = (uint32_t)(index % kernel->groups[0]);
   group->id[1] = (uint32_t)(index / kernel->groups[0] % kernel->groups[1]);
   group->id[2] = (uint32_t)(index / kernel->groups[0] / kernel->groups[1]);
@@ -207,5 +205,4 @@ int gs_group_start(gs_group_t *group, const gs_run_t *run, uint64_t index) {
   };
   for (unsigned i = 0; i < group->wave_count; i++)
     start_wave(group, i, size, run);
-  return 0;
 }

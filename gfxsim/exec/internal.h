@@ -18,7 +18,8 @@ enum { GS_SCRATCH_SLOTS = 4096 };
 
 /* A workgroup that has started and not yet ended. Its memory is recycled through the device. */
 typedef struct gs_group {
-  struct gs_group *next; /* in a list of suspended or of free groups */
+  struct gs_group *next;  /* in a list of suspended or of free groups */
+  struct gs_group **home; /* where it returns to instead, if it is an executor's own */
   uint32_t id[3];
   uint32_t wave_count;
   uint32_t live_waves;
@@ -39,6 +40,8 @@ typedef struct gs_run {
   pthread_mutex_t lock; /* guards all below but `abandon` */
   uint64_t next_group;
   uint32_t resident;  /* groups started and not ended */
+  uint32_t most_resident;
+  gs_group_t **own_group; /* of the executor that asked for the run */
   uint32_t executors; /* threads working on this run */
   bool called_help;   /* workers were woken */
   gs_group_t *suspended, **suspended_tail;
@@ -65,6 +68,9 @@ typedef struct gs_executor {
   const gs_vm_map_t *map; /* the snapshot in use while a group runs */
   gs_code_t *code;
   const gs_code_line_t *line; /* where the last instruction was found, or NULL */
+  /* What it goes on with when there is no host memory for more. */
+  gs_code_line_t *own_line;
+  gs_group_t *own_group; /* NULL while in use, and for workers */
   gs_wave_t *wave;            /* the wave in hand */
   gs_counters_t counters;     /* of the run in hand, when statistics are on */
   char place[64];             /* names the wave in hand, when there is a trace */
@@ -81,9 +87,12 @@ struct gs_device {
   bool observed;            /* statistics or a trace are wanted */
   FILE *trace;              /* NULL = none */
   _Atomic int trace_failed; /* the person knows that it is incomplete */
+  _Atomic int short_of_memory; /* the person knows */
 
   pthread_mutex_t pool_lock; /* guards the two lists of recycled things; taken last of all locks */
   gs_executor_t *idle_executors;
+  uint32_t executors; /* made for threads that ask for dispatches */
+  uint32_t reserved;  /* queues that count on having one each */
   gs_group_t *free_groups;
 
   pthread_mutex_t lock; /* guards all below; taken before a run's lock */
@@ -107,11 +116,15 @@ typedef enum gs_turn {
 /* group.c: makes and frees the memory of a group; NULL when out of memory. */
 gs_group_t *gs_group_create(void);
 void gs_group_destroy(gs_group_t *group);
+/* Makes sure that it has so much LDS. Returns 0, or -1 when out of memory. */
+int gs_group_reserve_lds(gs_group_t *group, uint32_t bytes) __attribute__((warn_unused_result));
 /* Sets all waves to their initial state for workgroup number `index` of the run. scratch_slot[] is filled
- * already. Returns 0, or -1 when out of memory. */
-int gs_group_start(gs_group_t *group, const gs_run_t *run, uint64_t index)
-    __attribute__((warn_unused_result));
+ * already, and LDS is reserved. */
+void gs_group_start(gs_group_t *group, const gs_run_t *run, uint64_t index);
 
+/* run.c: the decoded line that contains `address`, valid until the next call; NULL when the GPU may not execute
+ * there. */
+const gs_code_line_t *gs_executor_line(const gs_executor_t *executor, uint64_t address);
 /* run.c: runs the group's waves until they end or the turn is over. */
 gs_turn_t gs_group_run(gs_executor_t *executor, gs_run_t *run, gs_group_t *group);
 

@@ -27,7 +27,7 @@ void gs_kernel_name(const gs_vm_map_t *map, uint64_t object, char *name, size_t 
 /* "0x7f..: v_add_u32_e32 v0, v1, v2 (function+0x44)". The failed instruction is the one at w->pc. */
 static void describe_place(const gs_executor_t *ex, const gs_wave_t *w, char *text, size_t size) {
   char instruction[TEXT_BYTES / 2] = "(not readable)", function[TEXT_BYTES / 2];
-  const gs_code_line_t *line = gs_code_line(ex->code, ex->map, w->pc);
+  const gs_code_line_t *line = gs_executor_line(ex, w->pc);
   if (line) {
     const gs_inst_t *inst = &line->inst[(w->pc - line->base) / 4];
     if (inst->op)

@@ -17,14 +17,15 @@ enum {
   MEMORY_INSTRUCTION_BYTES = 8,
 };
 
-/* Moves on to the newest snapshot of the address space and the decoded code that belongs to it. */
-static bool refresh(gs_executor_t *ex) {
+/* Moves on to the newest snapshot of the address space and the decoded code that belongs to it, of which
+ * there is none without host memory. */
+static void refresh(gs_executor_t *ex) {
   const gs_vm_map_t *map = gs_vm_reader_enter(&ex->vm);
   if (map == ex->map)
-    return true;
+    return;
   ex->map = map;
   if (ex->code && gs_code_epoch(ex->code) == map->code_epoch)
-    return true;
+    return;
   gs_device_t *device = ex->device;
   gs_code_release(ex->code);
   pthread_mutex_lock(&device->lock);
@@ -35,14 +36,24 @@ static bool refresh(gs_executor_t *ex) {
   ex->code = device->code ? gs_code_acquire(device->code) : NULL;
   pthread_mutex_unlock(&device->lock);
   ex->line = NULL;
-  return ex->code != NULL;
+}
+
+const gs_code_line_t *gs_executor_line(const gs_executor_t *ex, uint64_t address) {
+  const gs_device_t *device = ex->device;
+  const gs_code_line_t *line = ex->code ? gs_code_line(ex->code, ex->map, address) : NULL;
+  if (GS_LIKELY(line))
+    return line;
+  /* Nothing executable, or no host memory to keep it: then every line is decoded whenever it is entered. */
+  return gs_code_decode(device->profile->target, device->handlers, ex->map, address, ex->own_line)
+             ? ex->own_line
+             : NULL;
 }
 
 /* Finds the wave's next instruction, or faults the wave. */
 static const gs_inst_t *locate(gs_executor_t *ex, gs_wave_t *w) {
   const gs_code_line_t *line = ex->line;
   if (!line || w->pc - line->base >= GS_LINE_BYTES) {
-    line = gs_code_line(ex->code, ex->map, w->pc);
+    line = gs_executor_line(ex, w->pc);
     if (GS_UNLIKELY(!line)) {
       gs_wave_fault(w, GS_WAVE_FAULT_MEMORY, w->pc, GS_VM_EXECUTE, GS_LANES);
       return NULL;
@@ -128,7 +139,8 @@ static bool missed_mapping(gs_executor_t *ex, gs_wave_t *w) {
   if (w->state != GS_WAVE_FAULTED || w->fault.kind != GS_WAVE_FAULT_MEMORY || !w->fault.access)
     return false;
   const gs_vm_map_t *map = ex->map;
-  if (!refresh(ex) || ex->map == map)
+  refresh(ex);
+  if (ex->map == map)
     return false;
   w->state = GS_WAVE_RUNNING;
   return true;
@@ -152,8 +164,7 @@ static pass_t run_pass(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {
     if (w->state == GS_WAVE_YIELDED)
       w->state = GS_WAVE_RUNNING;
     if (w->state == GS_WAVE_RUNNING && !atomic_load_explicit(&run->abandon, memory_order_relaxed)) {
-      if (!refresh(ex))
-        return (pass_t){.failed = true};
+      refresh(ex);
       if (GS_UNLIKELY(ex->device->trace != NULL))
         name_place(ex, group, i);
       run_wave(ex, w);

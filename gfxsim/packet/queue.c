@@ -35,6 +35,7 @@ struct gs_queue {
   pthread_t thread;
   atomic_bool stop;
   atomic_bool paused;
+  bool reserved; /* gs_device_reserve */
   gs_cu_limit_t cus;
 };
 
@@ -209,6 +210,8 @@ no_lock:
 }
 
 static void queue_free(gs_queue_t *queue) {
+  if (queue->reserved)
+    gs_device_unreserve(queue->config.device);
   gs_parked_fini(&queue->parked);
   pthread_mutex_destroy(&queue->cus.lock);
   free(queue);
@@ -254,6 +257,11 @@ gs_queue_t *gs_queue_create_aql(const gs_queue_config_t *config, amd_queue_t *am
   gs_queue_t *queue = queue_allocate(config);
   if (!queue)
     return NULL;
+  queue->reserved = gs_device_reserve(config->device) == 0;
+  if (!queue->reserved) {
+    queue_free(queue);
+    return NULL;
+  }
   const gs_engine_config_t engine = engine_config(queue);
   const uint64_t packets = config->ring_bytes / sizeof(hsa_kernel_dispatch_packet_t);
   return queue_start(queue, gs_aql_create(&engine, amd_queue, config->ring, packets), &gs_aql_ops);

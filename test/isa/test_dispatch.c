@@ -33,6 +33,31 @@ typedef struct bench {
   gs_fault_t fault;
 } bench_t;
 
+/* While this is set, gfxsim gets no memory of the host: the linker puts these functions in between. */
+static atomic_bool starved;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__real_mmap(void *start, size_t size, int protection, int flags, int file, off_t offset);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_mmap(void *start, size_t size, int protection, int flags, int file, off_t offset);
+
+void *__wrap_malloc(size_t size) {
+  return atomic_load(&starved) ? NULL : __real_malloc(size);
+}
+void *__wrap_calloc(size_t count, size_t size) {
+  return atomic_load(&starved) ? NULL : __real_calloc(count, size);
+}
+void *__wrap_aligned_alloc(size_t alignment, size_t size) {
+  return atomic_load(&starved) ? NULL : __real_aligned_alloc(alignment, size);
+}
+void *__wrap_mmap(void *start, size_t size, int protection, int flags, int file, off_t offset) {
+  return atomic_load(&starved) ? MAP_FAILED : __real_mmap(start, size, protection, flags, file, offset);
+}
+
 static void map(gs_device_t *device, uint64_t start, size_t bytes, void *host, uint32_t access) {
   const gs_vm_range_t range = {.start = start, .end = start + bytes, .host = host, .allocation = start,
                                .allocation_size = bytes, .access = access};
@@ -364,6 +389,59 @@ static void test_stop(void **state) {
   bench_fini(&b);
 }
 
+/* The host has no memory for decoded code and workgroups: what was reserved before suffices for every kernel,
+ * and for changes of the address space that nobody could refuse. */
+static void test_no_host_memory(void **state) {
+  bench_t b;
+  bench_init(&b, state, 2);
+  map(b.device, OUT + OUT_BYTES, PAGE, b.code, GS_VM_READ);
+  load(&b, "s_load_dword s7, s[0:1], 0xf00\n"
+           "s_waitcnt lgkmcnt(0)\n"
+           "s_cmp_eq_u32 s7, 0\n"
+           "s_cbranch_scc0 go\n"
+           "s_endpgm\n"
+           "go: s_lshl_b32 s5, s2, 2\n"
+           "v_mov_b32 v1, s5\n"
+           "v_mov_b32 v2, 0\n"
+           "s_mov_b32 s6, 0\n"
+           "again: v_add_u32 v2, 1, v2\n"
+           "s_branch far\n"
+           ".fill 300, 4, 0xbf800000\n"
+           "far: ds_write_b32 v1, v2 offset:32768\n"
+           "s_add_u32 s6, s6, 1\n"
+           "s_cmp_lt_u32 s6, 3\n"
+           "s_cbranch_scc1 again\n"
+           "ds_read_b32 v3, v1 offset:32768\n"
+           "s_waitcnt lgkmcnt(0)\n"
+           "global_store_dword v1, v3, s[0:1]\n"
+           "s_endpgm\n");
+  b.packet.group_segment_size = 65536;
+  atomic_store(&starved, true);
+  const gs_outcome_t unprepared = run_line(&b, 64 * 64, 64);
+  const int refused = gs_device_reserve(b.device);
+  atomic_store(&starved, false);
+  assert_int_equal(unprepared, GS_OUT_OF_HOST_MEMORY);
+  assert_int_equal(refused, -1);
+  assert_int_equal(gs_device_reserve(b.device), 0);
+  assert_int_equal(run_line(&b, 64, 64), GS_DONE); /* only the first line of the code is decoded */
+  b.out[0xf00 / 4] = 1;
+  atomic_store(&starved, true);
+  const gs_outcome_t prepared = run_line(&b, 64 * 64, 64);
+  const int unmapped = gs_vm_unmap(gs_device_vm(b.device), OUT + OUT_BYTES, OUT + OUT_BYTES + PAGE);
+  const int announced = gs_vm_invalidate_code(gs_device_vm(b.device));
+  b.out[0] = 0;
+  const gs_outcome_t again = run_line(&b, 64 * 64, 64);
+  atomic_store(&starved, false);
+  assert_int_equal(prepared, GS_DONE);
+  assert_int_equal(unmapped, 0);
+  assert_int_equal(announced, 0);
+  assert_int_equal(again, GS_DONE);
+  for (unsigned i = 0; i < 64; i++)
+    assert_int_equal(b.out[i], 3);
+  gs_device_unreserve(b.device);
+  bench_fini(&b);
+}
+
 static void *run_short_groups(void *argument) {
   runner_t *r = argument;
   /* Product of the counts: 2^64, and the last dimension alone would be minutes of work. */
@@ -439,6 +517,7 @@ int main(void) {
       isa_part_test_on(test_scratch_slots, GS_GFX90A),
       isa_part_test(test_faults),
       isa_part_test_on(test_stop, GS_GFX90A),
+      isa_part_test_on(test_no_host_memory, GS_GFX90A),
       isa_part_test_on(test_stop_between_groups, GS_GFX90A),
       isa_part_test_on(test_unmap_under_kernel, GS_GFX90A),
       isa_part_test_on(test_vanished_memory, GS_GFX90A),

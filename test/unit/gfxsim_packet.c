@@ -1117,6 +1117,24 @@ static void test_queue_pauses_and_goes_on(void **state) {
   gs_poller_destroy(poller);
 }
 
+/* The host has no memory to run kernels: that is told now, and not when a kernel comes. */
+static void test_queue_refuses_without_memory(void **state) {
+  fixture_t *f = *state;
+  gs_poller_t *poller = gs_poller_create();
+  gs_queue_config_t config = queue_config(f, poller);
+  gs_bus_leave(&f->bus);
+  gs_stub.no_memory = true;
+  assert_null(gs_queue_create_aql(&config, &f->arena->queue));
+  assert_int_equal(gs_stub.reserved, 0);
+  gs_stub.no_memory = false;
+  gs_queue_t *queue = gs_queue_create_aql(&config, &f->arena->queue);
+  assert_non_null(queue);
+  assert_int_equal(gs_stub.reserved, 1);
+  gs_queue_destroy(queue);
+  assert_int_equal(gs_stub.reserved, 0);
+  gs_poller_destroy(poller);
+}
+
 static void test_queue_destroy_stops_a_running_kernel(void **state) {
   fixture_t *f = *state;
   gs_bus_leave(&f->bus);
@@ -1175,6 +1193,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_queue_thread_processes_packets, setup, teardown),
       cmocka_unit_test_setup_teardown(test_queue_pauses_and_goes_on, setup, teardown),
       cmocka_unit_test_setup_teardown(test_queue_destroy_stops_a_running_kernel, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_queue_refuses_without_memory, setup, teardown),
   };
   return cmocka_run_group_tests_name("gfxsim packet", tests, NULL, NULL);
 }

@@ -66,6 +66,19 @@ uint32_t gs_dispatch_private_bytes(const gs_dispatch_t *dispatch) {
   return packet->private_segment_size;
 }
 
+int gs_device_reserve(gs_device_t *device) {
+  (void)device;
+  if (gs_stub.no_memory)
+    return -1;
+  gs_stub.reserved++;
+  return 0;
+}
+
+void gs_device_unreserve(gs_device_t *device) {
+  (void)device;
+  gs_stub.reserved--;
+}
+
 gs_outcome_t gs_device_run(gs_device_t *device, const gs_dispatch_t *dispatch, gs_fault_t *fault) {
   (void)device;
   gs_stub.last = *dispatch;

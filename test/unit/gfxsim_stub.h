@@ -10,6 +10,8 @@ typedef struct gs_stub {
   gs_outcome_t outcome; /* of the next dispatches */
   gs_fault_t fault;     /* with the outcome GS_MEMORY_FAULT */
   bool until_stopped;   /* dispatches run until their queue is destroyed */
+  bool no_memory;       /* reservations fail */
+  int reserved;
   _Atomic int running;
   _Atomic int runs;
   gs_dispatch_t last; /* the latest dispatch */
