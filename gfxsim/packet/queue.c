@@ -280,7 +280,8 @@ gs_queue_t *gs_queue_create_sdma(const gs_queue_config_t *config, uint64_t *read
 
 void gs_queue_set_running(gs_queue_t *queue, bool running) {
   atomic_store_explicit(&queue->paused, !running, memory_order_release);
-  queue_wake(queue);
+  if (running) /* a pause may be asked for in the middle of a packet, and changes nothing for who sleeps */
+    queue_wake(queue);
 }
 
 bool gs_queue_set_cu_mask(gs_queue_t *queue, const gs_cu_mask_t *mask) {

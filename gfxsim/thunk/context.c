@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -50,12 +51,21 @@ static void on_send_interrupt(void *context, uint32_t event_id) {
   gs_events_raise_announced(&gpu->thunk->events);
 }
 
+/* The driver takes all queues of the process off a GPU that reported a memory fault; until it comes to that,
+ * other kernels go on. Called on the thread of a queue that has stopped, which may sleep. */
+static void evict(gs_gpu_t *gpu) {
+  enum { DELAY_MS = 100 };
+  nanosleep(&(struct timespec){.tv_nsec = DELAY_MS * 1000000L}, NULL);
+  gs_queues_evict(&gpu->thunk->queues, gpu);
+}
+
 static void report_fault(gs_gpu_t *gpu, const gs_fault_t *fault, bool hang) {
   if (!gs_events_memory_fault(&gpu->thunk->events, gpu->node, fault, hang))
     gs_log("GPU %u: the program takes no memory fault events (HSA_ENABLE_INTERRUPT=0?): the queue has "
            "stopped, and what "
            "waits for it will wait for ever",
            gpu->ordinal);
+  evict(gpu);
 }
 
 static void on_memory_fault(void *context, const gs_fault_t *fault) {

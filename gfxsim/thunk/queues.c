@@ -37,6 +37,17 @@ void gs_queues_fini(gs_queues_t *queues) {
   queues->initialized = false;
 }
 
+void gs_queues_evict(gs_queues_t *queues, gs_gpu_t *gpu) {
+  pthread_mutex_lock(&queues->lock);
+  gpu->evicted = true;
+  for (uint32_t i = 0; i < queues->capacity; i++) {
+    gs_queue_slot_t *slot = &queues->slot[i];
+    if (slot->queue && !slot->ending && slot->gpu == gpu)
+      gs_queue_set_running(slot->queue, false);
+  }
+  pthread_mutex_unlock(&queues->lock);
+}
+
 static bool is_dma(HSA_QUEUE_TYPE type) {
   return type == HSA_QUEUE_SDMA;
 }
@@ -143,7 +154,7 @@ GS_EXPORT HSAKMT_STATUS hsaKmtCreateQueue(HSAuint32 node, HSA_QUEUE_TYPE type, H
   gs_queue_slot_t *slot = find_slot(queues, gpu, type);
   if (slot)
     status = create_in(queues, slot, gpu, type, ring, ring_bytes, resource);
-  if (status == HSAKMT_STATUS_SUCCESS && !percentage)
+  if (status == HSAKMT_STATUS_SUCCESS && (!percentage || gpu->evicted))
     gs_queue_set_running(slot->queue, false);
   pthread_mutex_unlock(&queues->lock);
   return status;
@@ -161,7 +172,7 @@ GS_EXPORT HSAKMT_STATUS hsaKmtUpdateQueue(HSA_QUEUEID id, HSAuint32 percentage, 
   pthread_mutex_lock(&queues->lock);
   gs_queue_slot_t *slot = slot_of(queues, id);
   if (slot)
-    gs_queue_set_running(slot->queue, percentage > 0);
+    gs_queue_set_running(slot->queue, percentage > 0 && !slot->gpu->evicted);
   pthread_mutex_unlock(&queues->lock);
   return slot ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_INVALID_PARAMETER;
 }

@@ -30,6 +30,8 @@ typedef struct gs_queues {
 /* Returns 0, or -1 when out of memory. */
 int gs_queues_init(gs_queues_t *queues, struct gs_thunk *thunk, uint32_t capacity)
     __attribute__((warn_unused_result));
+/* Stops all queues of a GPU for good, those still to come too: each after its current packet. Thread-safe. */
+void gs_queues_evict(gs_queues_t *queues, struct gs_gpu *gpu);
 /* Destroys all queues. Accepts a zeroed object. */
 void gs_queues_fini(gs_queues_t *queues);
 

@@ -38,6 +38,7 @@ typedef struct gs_gpu {
   gs_device_t *device;
   uint64_t memory_bytes; /* the profile's, or what GFXSIM_DEVICES says */
   gs_packet_ops_t packet_ops;
+  bool evicted; /* after a memory fault none of its queues runs any more; guarded by the queues' lock */
 } gs_gpu_t;
 
 /* Memory that host and GPUs share besides allocations: mapped into every GPU. */

@@ -430,6 +430,33 @@ static int scenario_store_to_a_peer_with_access(const machine_t *machine) {
   return expect_fault(machine, "k_store", (uintptr_t)memory, HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
 }
 
+/* The driver takes all queues of the process off the GPU, those that come later too; other GPUs go on. */
+static int scenario_fault_ends_all_queues(const machine_t *machine) {
+  enum { QUEUES = 3 };
+  static queue_error_t error;
+  machine_t other = *machine;
+  other.gpu[0] = machine->gpu[1];
+  hsa_queue_t *queues[QUEUES] = {queue_create(machine, 64, &error)};
+  const packet_t store = dispatch_of(machine, load_kernels(machine), "k_store", 0x5000);
+  assert_hsa(hsa_amd_register_system_event_handler(on_system_event, NULL));
+  submit(queue_create(machine, 64, &error), &store);
+  for (int waited = 0; waited < 5000 && !fault_address; waited++)
+    sleep_ms(1);
+  sleep_ms(500);
+  queues[1] = queue_create(machine, 64, &error);
+  queues[2] = queue_create(&other, 64, &error);
+  hsa_signal_t done[QUEUES];
+  for (int i = 0; i < QUEUES; i++) {
+    packet_t packet = {.barrier = {.header = HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE}};
+    done[i] = packet.barrier.completion_signal = signal_create(1);
+    submit(queues[i], &packet);
+  }
+  if (machine->gpus != 2 || !signal_reached_zero(done[2]))
+    return 1;
+  sleep_ms(100);
+  return hsa_signal_load_scacquire(done[0]) != 1 || hsa_signal_load_scacquire(done[1]) != 1;
+}
+
 /* Scratch memory comes out of device memory. When that is short, ROCr gives a kernel less than it could use,
  * and refuses when even that is not there; the queue error says so, and the rest of the machine goes on. */
 static int scenario_scratch_in_short_memory(const machine_t *machine) {
@@ -539,6 +566,7 @@ static const scenario_t scenario_table[] = {
     {"store_next_to_locked", scenario_store_next_to_locked, INTERRUPTS, 0},
     {"store_to_a_peer", scenario_store_to_a_peer, TWO_GPUS, 0},
     {"store_to_a_peer_with_access", scenario_store_to_a_peer_with_access, TWO_GPUS, 0},
+    {"fault_ends_all_queues", scenario_fault_ends_all_queues, TWO_GPUS, 0},
     {"one_lane", scenario_one_lane, INTERRUPTS, 0},
     {"execute_data", scenario_execute_data, INTERRUPTS, 0},
     {"execute_nothing", scenario_execute_nothing, INTERRUPTS, 0},
