@@ -73,6 +73,11 @@ static const atmi_env_row_t table[] = {
      "microseconds", "nextgen 17-18 (default 2000000)",
      "how long a waiting host thread looks itself, giving way to others, before it sleeps until an "
      "interrupt"},
+    {"LIBOMPTARGET_AMDGPU_FAULT_PATIENCE", ATMI_ENV_INTEGER, FIELD(fault_patience_s), 20, 0, 1 << 20,
+     "seconds", "none",
+     "how long a device may leave a question unanswered when ROCr no longer reports memory faults, before it "
+     "is "
+     "given up; 0: for ever"},
     {"LIBOMPTARGET_AMDGPU_RPC_VERSION", ATMI_ENV_INTEGER, FIELD(rpc_version), 0, 0, 18, "", "none",
      "17 or 18: protocol in which device code calls its host, if the plugin takes it for the wrong one; 0: "
      "as "

@@ -60,11 +60,15 @@ static void drop_innocent(suspects_t *suspects) {
     suspects->count = kept;
 }
 
-/* A memory fault does not say in which queue it happened. */
-static void find_suspects(atmi_device_t *device, suspects_t *suspects) {
+static void add_suspects(atmi_device_t *device, suspects_t *suspects) {
   uint32_t count = atomic_load_explicit(&device->queue_count, memory_order_acquire);
   for (uint32_t i = 0; i < count; i++)
     add_suspect(suspects, atomic_load_explicit(&device->queues[i], memory_order_acquire));
+}
+
+/* A memory fault does not say in which queue it happened. */
+static void find_suspects(atmi_device_t *device, suspects_t *suspects) {
+  add_suspects(device, suspects);
   for (int waited = 0; waited < PATIENCE_MS && suspects->count > 1; waited++) {
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     drop_innocent(suspects);
@@ -313,6 +317,33 @@ static bool take_memory_fault(const atmi_machine_t *machine, const hsa_amd_gpu_m
   return false;
 }
 
+/* ---- faults that nobody reports ---- */
+
+static void report_silence(atmi_device_t *device) {
+  const atmi_machine_t *machine = device->machine;
+  char kernel[REPORT_BYTES];
+  suspects_t suspects = {.count = 0};
+  add_suspects(device, &suspects);
+  describe_suspects(&suspects, kernel, sizeof kernel);
+  atmi_fail(
+      ATMI_LOST, device->label,
+      "the device has taken no packet for %lld s %s: probably a memory fault, but %s; "
+      "LIBOMPTARGET_AMDGPU_FAULT_PATIENCE sets the time, and a run with this device alone names the address",
+      (long long)machine->env->fault_patience_s, kernel, machine->watch.why);
+  atmi_timeline_flush(machine->timeline);
+  atmi_device_abandon(device);
+}
+
+void atmi_fault_report_silence(atmi_device_t *device) {
+  atmi_machine_t *machine = device->machine;
+  pthread_mutex_lock(&machine->faults);
+  if (!machine->stopping && !atmi_device_is_lost(device))
+    report_silence(device);
+  pthread_mutex_unlock(&machine->faults);
+}
+
+/* ---- events of the system ---- */
+
 hsa_status_t atmi_fault_on_system_event(const hsa_amd_event_t *event, void *data) {
   atmi_machine_t *machine = data;
   if (event->event_type != HSA_AMD_GPU_MEMORY_FAULT_EVENT)
@@ -320,6 +351,9 @@ hsa_status_t atmi_fault_on_system_event(const hsa_amd_event_t *event, void *data
   pthread_mutex_lock(&machine->faults);
   /* At the end of the process nobody is left to hear of it. */
   bool ours = machine->stopping || take_memory_fault(machine, &event->memory_fault);
+  if (!machine->stopping)
+    atmi_watch_begin(machine,
+                     "ROCr reports only the first memory fault of a process, which was another device's");
   pthread_mutex_unlock(&machine->faults);
   return ours ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR;
 }

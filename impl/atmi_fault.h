@@ -9,6 +9,9 @@
 /* A queue went into error. Names the kernel and the reason in one line and gives the device up. */
 void atmi_fault_report_queue_error(atmi_queue_t *queue, hsa_status_t status);
 
+/* A device does not answer, and nobody reports its faults (see atmi_watch.h): says so and gives it up. */
+void atmi_fault_report_silence(atmi_device_t *device);
+
 /* For hsa_amd_register_system_event_handler, with the machine as data: names kernel, address and nearest
  * allocation of a memory fault on one of our devices and gives the device up. Answers HSA_STATUS_SUCCESS for
  * our devices, which keeps ROCr from aborting the process, and an error for others. */

@@ -153,12 +153,25 @@ static atmi_status_t discover(atmi_machine_t *machine) {
   return status;
 }
 
+static void listen_for_faults(atmi_machine_t *machine) {
+  const char *interrupts = getenv("HSA_ENABLE_INTERRUPT"); /* as ROCr reads it */
+  hsa_status_t hsa = hsa_amd_register_system_event_handler(atmi_fault_on_system_event, machine);
+  if (hsa != HSA_STATUS_SUCCESS && machine->env->debug)
+    atmi_warn(NULL, "memory faults cannot be attributed to kernels: HSA refused the handler: %s",
+              atmi_hsa_reason(hsa));
+  if (hsa != HSA_STATUS_SUCCESS)
+    atmi_watch_begin(machine, "HSA refused a handler of memory faults");
+  else if (interrupts && !strcmp(interrupts, "0"))
+    atmi_watch_begin(machine, "with HSA_ENABLE_INTERRUPT=0 ROCr reports no memory faults");
+}
+
 atmi_status_t atmi_machine_init(const atmi_env_t *env, atmi_machine_t *machine) {
   *machine = (atmi_machine_t){.env = env};
   pthread_mutex_init(&machine->loading, NULL);
   pthread_mutex_init(&machine->faults, NULL);
   atmi_host_locks_init(machine, &machine->host_locks);
   atmi_service_init(&machine->service);
+  atmi_watch_init(&machine->watch);
   if (atmi_hsa_open()) {
     if (env->debug)
       atmi_warn(NULL, "no GPU is used: ROCr cannot be opened: %s; " ATMI_HSA_REMEDY, atmi_hsa_problem());
@@ -177,12 +190,8 @@ atmi_status_t atmi_machine_init(const atmi_env_t *env, atmi_machine_t *machine) 
     atmi_machine_fini(machine);
     return atmi_fail(status, NULL, "cannot look for GPUs: out of host memory");
   }
-  if (machine->device_count) {
-    hsa = hsa_amd_register_system_event_handler(atmi_fault_on_system_event, machine);
-    if (hsa != HSA_STATUS_SUCCESS && env->debug)
-      atmi_warn(NULL, "memory faults cannot be attributed to kernels: HSA refused the handler: %s",
-                atmi_hsa_reason(hsa));
-  }
+  if (machine->device_count)
+    listen_for_faults(machine);
   return ATMI_OK;
 }
 
@@ -190,9 +199,11 @@ void atmi_machine_stop(atmi_machine_t *machine) {
   pthread_mutex_lock(&machine->faults);
   machine->stopping = true;
   pthread_mutex_unlock(&machine->faults);
+  atmi_watch_end(machine);
 }
 
 void atmi_machine_fini(atmi_machine_t *machine) {
+  atmi_watch_end(machine);
   atmi_service_fini(&machine->service);
   atmi_host_locks_fini(&machine->host_locks);
   for (uint32_t i = 0; machine->devices && i < machine->device_count; i++) {
@@ -206,6 +217,7 @@ void atmi_machine_fini(atmi_machine_t *machine) {
   if (machine->initialised)
     hsa_shut_down();
   atmi_access_fini(&machine->access);
+  atmi_watch_fini(&machine->watch);
   pthread_mutex_destroy(&machine->loading);
   pthread_mutex_destroy(&machine->faults);
   *machine = (atmi_machine_t){0};

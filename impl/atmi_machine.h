@@ -10,6 +10,7 @@
 #include "atmi_service.h"
 #include "atmi_target_id.h"
 #include "atmi_timeline.h"
+#include "atmi_watch.h"
 
 #include <hsa/hsa_ext_amd.h>
 #include <pthread.h>
@@ -35,6 +36,7 @@ struct atmi_machine {
   atmi_host_locks_t host_locks;
   atomic_bool ending;  /* ROCr's static objects are gone: it makes no more queues */
   atomic_bool unified; /* the program requires unified shared memory: host pointers reach kernels unmapped */
+  atmi_watch_t watch;  /* of devices whose faults nobody reports */
   atmi_service_t service;    /* for kernels that call their host */
   atmi_timeline_t *timeline; /* NULL unless the user asked for one */
 };
@@ -47,8 +49,7 @@ ATMI_MUST_CHECK atmi_status_t atmi_machine_init(const atmi_env_t *env, atmi_mach
 void atmi_machine_fini(atmi_machine_t *machine);
 
 /* Before anything of the machine is released: waits until a fault that is being reported is done, and lets no
- * other begin.
- */
+ * other begin; ends the watch. */
 void atmi_machine_stop(atmi_machine_t *machine);
 
 /* The device of this number, or NULL. */

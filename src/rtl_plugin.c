@@ -163,6 +163,7 @@ static void when_exiting(void) {
   rtl_state_t running = RTL_RUNNING;
   bool wanted = plugin->images;
   if (wanted && atomic_compare_exchange_strong(&plugin->state, &running, RTL_ENDING)) {
+    atmi_watch_end(&plugin->machine);
     atomic_store(&plugin->machine.ending, true);
     count_devices(plugin);
   }

@@ -159,6 +159,86 @@ static void the_faulting_one_of_several_kernels_is_named(void **state) {
   in_child(beside_others, NO_VARIABLES);
 }
 
+/* ---- faults that ROCr does not report ---- */
+
+/* Launches store_kernel on a device that nobody hears from, and waits. */
+static void silent_store_fails(int32_t device, __tgt_target_table *table, const char *reason) {
+  void *args[] = {(void *)(uintptr_t)0x4000};
+  ptrdiff_t offsets[] = {0};
+  KernelArgsTy launch = {.Version = 2, .NumArgs = 1, .NumTeams = {1}};
+  __tgt_async_info queue = {NULL};
+  test_capture_begin();
+  int32_t launched =
+      rtl.launch_kernel(device, table->EntriesBegin[STORE_KERNEL].addr, args, offsets, &launch, &queue);
+  int64_t ended = rtl.synchronize(device, &queue);
+  __tgt_async_info later = {NULL};
+  bool again =
+      !rtl.launch_kernel(device, table->EntriesBegin[STORE_KERNEL].addr, args, offsets, &launch, &later) &&
+      !rtl.synchronize(device, &later);
+  test_capture_end(said, sizeof said);
+  assert_int_equal(launched, OFFLOAD_SUCCESS);
+  assert_int_equal(ended, OFFLOAD_FAIL);
+  assert_false(again);
+  if (!strstr(said, "the device has taken no packet for 1 s") || !strstr(said, reason))
+    fail_msg("%s", said);
+}
+
+/* The first fault is reported, those of other devices are found out. */
+static void both_devices(void **state) {
+  (void)state;
+  assert_int_equal(rtl.init_device(1), OFFLOAD_SUCCESS);
+  __tgt_target_table *other = load_table(1, &given.image);
+  assert_non_null(other);
+  store_fails(0x4000);
+  SAYS("memory fault at address 0x4000", given.store_name);
+  silent_store_fails(1, other, "reports only the first memory fault of a process");
+}
+
+static void a_second_device_s_fault_ends_the_wait(void **state) {
+  (void)state;
+  in_child(both_devices, (const char *const[]){"GFXSIM_DEVICES", "gfx90a,gfx90a",
+                                               "LIBOMPTARGET_AMDGPU_FAULT_PATIENCE", "1", NULL});
+}
+
+static void no_device(void **state) {
+  (void)state;
+  silent_store_fails(0, given.table, "HSA_ENABLE_INTERRUPT=0");
+}
+
+static void a_fault_without_interrupts_ends_the_wait(void **state) {
+  (void)state;
+  in_child(no_device, (const char *const[]){"HSA_ENABLE_INTERRUPT", "0", "LIBOMPTARGET_AMDGPU_FAULT_PATIENCE",
+                                            "1", NULL});
+}
+
+/* A device that is only busy answers. */
+static void busy_device(void **state) {
+  (void)state;
+  enum { N = 100, BUSY_S = 3, LAUNCHES = 200 };
+  __tgt_async_info queue = {NULL};
+  assert_int_equal(rtl.init_device(1), OFFLOAD_SUCCESS);
+  __tgt_target_table *other = load_table(1, &given.image);
+  void *memory = rtl.data_alloc(1, N * sizeof(double), NULL, TARGET_ALLOC_DEFAULT);
+  assert_true(other && memory);
+  store_fails(0x4000);
+  void *args[] = {(void *)(uintptr_t)N, memory};
+  ptrdiff_t offsets[] = {0, 0};
+  KernelArgsTy launch = {.Version = 2, .NumArgs = 2, .Tripcount = N};
+  for (time_t end = time(NULL) + BUSY_S; time(NULL) < end;)
+    for (int i = 0; i < LAUNCHES; i++)
+      assert_int_equal(
+          rtl.launch_kernel(1, other->EntriesBegin[SPMD_KERNEL].addr, args, offsets, &launch, &queue),
+          OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.synchronize(1, &queue), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_delete(1, memory, TARGET_ALLOC_DEFAULT), OFFLOAD_SUCCESS);
+}
+
+static void a_busy_device_is_left_alone(void **state) {
+  (void)state;
+  in_child(busy_device, (const char *const[]){"GFXSIM_DEVICES", "gfx90a,gfx90a",
+                                              "LIBOMPTARGET_AMDGPU_FAULT_PATIENCE", "1", NULL});
+}
+
 /* ---- bad code ---- */
 
 /* The image with its code overwritten: every word of .text is no instruction. */
@@ -388,6 +468,9 @@ int main(int count, char **arguments) {
       cmocka_unit_test(the_nearest_variable_is_named),
       cmocka_unit_test(an_address_near_nothing_is_called_that),
       cmocka_unit_test(the_faulting_one_of_several_kernels_is_named),
+      cmocka_unit_test(a_second_device_s_fault_ends_the_wait),
+      cmocka_unit_test(a_fault_without_interrupts_ends_the_wait),
+      cmocka_unit_test(a_busy_device_is_left_alone),
       cmocka_unit_test(an_illegal_instruction_is_said),
       cmocka_unit_test(a_copy_to_nowhere_fails_with_its_address),
       cmocka_unit_test(memory_pressure_empties_the_cache),
