@@ -289,7 +289,8 @@ static void describe_argument(const suspects_t *suspects, uint64_t address, char
     snprintf(text, size, "; argument %u of the kernel is this address", nearest);
 }
 
-static void report_memory_fault(atmi_device_t *device, const hsa_amd_gpu_memory_fault_info_t *fault) {
+static void report_memory_fault(atmi_device_t *device, const void *event) {
+  const hsa_amd_gpu_memory_fault_info_t *fault = event;
   char kernel[REPORT_BYTES], place[1024], argument[128];
   suspects_t suspects = {.count = 0};
   find_suspects(device, &suspects);
@@ -300,21 +301,6 @@ static void report_memory_fault(atmi_device_t *device, const hsa_amd_gpu_memory_
             (unsigned long long)fault->virtual_address,
             fault->fault_reason_mask & HSA_AMD_MEMORY_FAULT_IMPRECISE ? " (not exact)" : "", kernel,
             fault_reason(fault->fault_reason_mask), place, argument);
-}
-
-/* Under the lock. Whether the fault is one of ours. */
-static bool take_memory_fault(const atmi_machine_t *machine, const hsa_amd_gpu_memory_fault_info_t *fault) {
-  for (uint32_t i = 0; i < machine->device_count; i++) {
-    atmi_device_t *device = machine->devices[i];
-    if (device->agent.handle != fault->agent.handle)
-      continue;
-    if (!atmi_device_is_lost(device)) {
-      report_memory_fault(device, fault);
-      atmi_device_abandon(device);
-    }
-    return true;
-  }
-  return false;
 }
 
 /* ---- faults that nobody reports ---- */
@@ -344,16 +330,85 @@ void atmi_fault_report_silence(atmi_device_t *device) {
 
 /* ---- events of the system ---- */
 
-hsa_status_t atmi_fault_on_system_event(const hsa_amd_event_t *event, void *data) {
-  atmi_machine_t *machine = data;
-  if (event->event_type != HSA_AMD_GPU_MEMORY_FAULT_EVENT)
-    return HSA_STATUS_ERROR;
+/* Newer than the oldest ROCr that we build against: what follows hsa_amd_event_t's type in these events. */
+enum { GPU_HW_EXCEPTION_EVENT = 1, GPU_MEMORY_ERROR_EVENT = 2, HW_EXCEPTION_CAUSE_ECC = 2 };
+typedef struct hw_exception {
+  hsa_agent_t agent;
+  uint32_t reset_type, reset_cause;
+} hw_exception_t;
+typedef struct memory_error {
+  hsa_agent_t agent;
+  uint64_t address;
+  uint32_t reasons;
+} memory_error_t;
+
+static void report_reset(atmi_device_t *device, const void *event) {
+  const hw_exception_t *exception = event;
+  char kernel[REPORT_BYTES];
+  suspects_t suspects = {.count = 0};
+  add_suspects(device, &suspects);
+  describe_suspects(&suspects, kernel, sizeof kernel);
+  atmi_fail(ATMI_LOST, device->label, "the driver has reset the device %s: %s", kernel,
+            exception->reset_cause & HW_EXCEPTION_CAUSE_ECC ? "uncorrectable error in its memory or registers"
+                                                            : "it hung");
+}
+
+/* Under the lock. The first event that costs a device is the cause; what comes after it is not said. */
+static void take_loss(atmi_device_t *device, void (*report)(atmi_device_t *, const void *),
+                      const void *event) {
+  if (atmi_device_is_lost(device))
+    return;
+  report(device, event);
+  atmi_timeline_flush(device->machine->timeline);
+  atmi_device_abandon(device);
+}
+
+static atmi_device_t *find_device(const atmi_machine_t *machine, hsa_agent_t agent) {
+  for (uint32_t i = 0; i < machine->device_count; i++)
+    if (machine->devices[i]->agent.handle == agent.handle)
+      return machine->devices[i];
+  return NULL;
+}
+
+/* An event that costs the device. ROCr does not listen for another of its kind afterwards. */
+static hsa_status_t on_loss(atmi_machine_t *machine, const hsa_amd_event_t *event, const char *why,
+                            void (*report)(atmi_device_t *, const void *)) {
+  /* All kinds begin with the agent. */
+  const void *details = &event->memory_fault;
   pthread_mutex_lock(&machine->faults);
   /* At the end of the process nobody is left to hear of it. */
-  bool ours = machine->stopping || take_memory_fault(machine, &event->memory_fault);
-  if (!machine->stopping)
-    atmi_watch_begin(machine,
-                     "ROCr reports only the first memory fault of a process, which was another device's");
+  bool stopping = machine->stopping;
+  atmi_device_t *device = find_device(machine, event->memory_fault.agent);
+  if (!stopping && device)
+    take_loss(device, report, details);
+  if (!stopping)
+    atmi_watch_begin(machine, why);
   pthread_mutex_unlock(&machine->faults);
-  return ours ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR;
+  return stopping || device ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR;
+}
+
+/* On the thread that frees the memory, and maybe in the middle of anything: takes no lock. */
+static hsa_status_t on_memory_error(const atmi_machine_t *machine, const void *event) {
+  const memory_error_t *error = event;
+  const atmi_device_t *device = find_device(machine, error->agent);
+  if (!device && error->agent.handle != machine->cpu.handle)
+    return HSA_STATUS_ERROR;
+  atmi_fail(ATMI_HSA_FAILED, device ? device->label : NULL,
+            "the memory at 0x%llx is still in use by the hardware and cannot be freed",
+            (unsigned long long)error->address);
+  return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t atmi_fault_on_system_event(const hsa_amd_event_t *event, void *data) {
+  switch ((int)event->event_type) {
+  case HSA_AMD_GPU_MEMORY_FAULT_EVENT:
+    return on_loss(data, event,
+                   "ROCr reports only the first memory fault of a process, which was another device's",
+                   report_memory_fault);
+  case GPU_HW_EXCEPTION_EVENT:
+    return on_loss(data, event, "ROCr reports only the first reset of a device, which was another's",
+                   report_reset);
+  case GPU_MEMORY_ERROR_EVENT: return on_memory_error(data, &event->memory_fault);
+  default: return HSA_STATUS_ERROR;
+  }
 }

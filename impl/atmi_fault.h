@@ -12,9 +12,10 @@ void atmi_fault_report_queue_error(atmi_queue_t *queue, hsa_status_t status);
 /* A device does not answer, and nobody reports its faults (see atmi_watch.h): says so and gives it up. */
 void atmi_fault_report_silence(atmi_device_t *device);
 
-/* For hsa_amd_register_system_event_handler, with the machine as data: names kernel, address and nearest
- * allocation of a memory fault on one of our devices and gives the device up. Answers HSA_STATUS_SUCCESS for
- * our devices, which keeps ROCr from aborting the process, and an error for others. */
+/* For hsa_amd_register_system_event_handler, with the machine as data. Memory faults and resets of one of our
+ * devices: names kernel, address and nearest allocation, as far as they are known, and gives the device up.
+ * Memory that cannot be freed: says so. Answers HSA_STATUS_SUCCESS for our devices, which keeps ROCr from
+ * aborting the process, and an error for others and for events it does not know. */
 hsa_status_t atmi_fault_on_system_event(const hsa_amd_event_t *event, void *machine);
 
 #endif

@@ -4,13 +4,18 @@
 #include "atmi_device.h"
 #include "atmi_fault.h"
 #include "atmi_hsa.h"
+#include "atmi_source.h"
 #include "atmi_stream_trace.h"
+
+#include <hsa/amd_hsa_signal.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { SIGNAL_TEST_VALUE = 0x5167 };
 
 /* What often makes hsa_init fail although there is a driver, as far as the status tells. */
 static const char *init_advice(hsa_status_t status) {
@@ -101,6 +106,36 @@ static void open_timeline(atmi_machine_t *machine) {
     hsa_amd_profiling_async_copy_enable(true);
 }
 
+/* Whether a signal's value is where AMD's amd_signal_t has it, where it is read and written in place: it
+ * follows what HSA's functions do, and they what is done there. */
+static bool finds_signal_value(hsa_signal_t signal) {
+  volatile int64_t *value = &((amd_signal_t *)(uintptr_t)signal.handle)->value;
+  int64_t copy;
+  if (!atmi_source_read((const void *)(uintptr_t)value, &copy, sizeof copy) || copy != SIGNAL_TEST_VALUE)
+    return false;
+  hsa_signal_store_screlease(signal, SIGNAL_TEST_VALUE + 1);
+  if (__atomic_load_n(value, __ATOMIC_ACQUIRE) != SIGNAL_TEST_VALUE + 1)
+    return false;
+  __atomic_store_n(value, SIGNAL_TEST_VALUE + 2, __ATOMIC_RELEASE);
+  return hsa_signal_load_relaxed(signal) == SIGNAL_TEST_VALUE + 2;
+}
+
+static bool check_signals(void) {
+  hsa_signal_t signal;
+  hsa_status_t status = hsa_signal_create(SIGNAL_TEST_VALUE, 0, NULL, &signal);
+  if (status != HSA_STATUS_SUCCESS) {
+    atmi_warn(NULL, "no GPU is used: HSA gives no signal: %s", atmi_hsa_reason(status));
+    return false;
+  }
+  bool good = finds_signal_value(signal);
+  hsa_signal_destroy(signal);
+  if (!good)
+    atmi_warn(NULL,
+              "no GPU is used: this ROCr, or a tool between it and the program, keeps the values of signals "
+              "elsewhere than AMD's amd_signal_t says, where this plugin reads them");
+  return good;
+}
+
 /* Makes a device of every GPU; one that cannot be used has said why and is left out. */
 static atmi_status_t add_devices(atmi_machine_t *machine, const agent_list_t *list) {
   machine->devices = calloc(list->count, sizeof *machine->devices);
@@ -137,7 +172,7 @@ static atmi_status_t use_agents(atmi_machine_t *machine, const agent_list_t *lis
     return ATMI_OK;
   }
   atmi_status_t result = add_host_nodes(machine, list);
-  if (result || !machine->host_node_count)
+  if (result || !machine->host_node_count || !check_signals())
     return result;
   hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &machine->timestamp_frequency);
   open_timeline(machine);

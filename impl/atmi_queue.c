@@ -16,33 +16,66 @@ static void on_error(hsa_status_t status, hsa_queue_t *hsa, void *data) {
   atmi_fault_report_queue_error(data, status);
 }
 
-atmi_status_t atmi_queue_init(atmi_device_t *device, uint32_t packets, atmi_queue_t *queue) {
-  *queue = (atmi_queue_t){.device = device, .mask = packets - 1};
+/* Whether the ring is the host's memory. What the processor writes to the device's memory may arrive in
+ * another order, and a packet's header before the rest of it. */
+static bool is_of_host(const hsa_queue_t *hsa) {
+  hsa_device_type_t type = HSA_DEVICE_TYPE_CPU;
+  hsa_amd_pointer_info_t info = {.size = sizeof info};
+  if (hsa_amd_pointer_info(hsa->base_address, &info, NULL, NULL, NULL) != HSA_STATUS_SUCCESS ||
+      info.type == HSA_EXT_POINTER_TYPE_UNKNOWN)
+    return true; /* a profiler's, from malloc */
+  hsa_agent_get_info(info.agentOwner, HSA_AGENT_INFO_DEVICE, &type);
+  return type == HSA_DEVICE_TYPE_CPU;
+}
+
+/* Takes over what HSA made, which need not be what it was asked for: a profiler may stand between (see
+ * hsa_amd_queue_intercept_create). */
+static atmi_status_t take_ring(atmi_queue_t *queue) {
+  const char *where = queue->device->label;
+  uint32_t packets = queue->hsa->size;
+  if (!packets || packets & (packets - 1))
+    return atmi_fail(ATMI_HSA_FAILED, where, "cannot use an HSA queue: its length, %u, is no power of two",
+                     packets);
+  if (!is_of_host(queue->hsa))
+    return atmi_fail(ATMI_UNSUPPORTED, where,
+                     "cannot use an HSA queue: ROCr put its packets into the device's memory; unset "
+                     "HSA_ALLOCATE_QUEUE_DEV_MEM");
   queue->notes = calloc(packets, sizeof *queue->notes);
   if (!queue->notes)
-    return atmi_fail(ATMI_NO_MEMORY, device->label, "cannot create an HSA queue: out of host memory");
+    return atmi_fail(ATMI_NO_MEMORY, where, "cannot create an HSA queue: out of host memory");
   /* An index that no packet has yet. */
   for (uint32_t i = 0; i < packets; i++)
     atomic_store_explicit(&queue->notes[i].index, UINT64_MAX, memory_order_relaxed);
+  queue->mask = packets - 1;
+  queue->doorbell = queue->hsa->doorbell_signal;
+  queue->ring = queue->hsa->base_address;
+  /* hsa_queue_t is the head of amd_queue_t, AMD's public description of its queues; so it is of a profiler's.
+   */
+  const amd_queue_t *amd = (const amd_queue_t *)(const void *)queue->hsa;
+  queue->private_base = amd->private_segment_aperture_base_hi;
+  queue->shared_base = amd->group_segment_aperture_base_hi;
+  return ATMI_OK;
+}
+
+atmi_status_t atmi_queue_init(atmi_device_t *device, uint32_t packets, atmi_queue_t *queue) {
+  *queue = (atmi_queue_t){.device = device};
   hsa_status_t status = hsa_queue_create(device->agent, packets, HSA_QUEUE_TYPE_MULTI, on_error, queue,
                                          UINT32_MAX, UINT32_MAX, &queue->hsa);
   if (status != HSA_STATUS_SUCCESS) {
     queue->hsa = NULL;
-    atmi_queue_fini(queue);
     return atmi_fail(
         ATMI_NO_MEMORY, device->label,
         "cannot create an HSA queue of %u packets: %s; other processes may hold the device's queues, or "
         "LIBOMPTARGET_AMDGPU_NUM_HSA_QUEUES asks for too many",
         packets, atmi_hsa_reason(status));
   }
+  atmi_status_t taken = take_ring(queue);
+  if (taken) {
+    atmi_queue_fini(queue);
+    return taken;
+  }
   if (device->machine->timeline)
     hsa_amd_profiling_set_profiler_enabled(queue->hsa, true);
-  queue->doorbell = queue->hsa->doorbell_signal;
-  queue->ring = queue->hsa->base_address;
-  /* hsa_queue_t is the head of amd_queue_t, AMD's public description of its queues. */
-  const amd_queue_t *amd = (const amd_queue_t *)(const void *)queue->hsa;
-  queue->private_base = amd->private_segment_aperture_base_hi;
-  queue->shared_base = amd->group_segment_aperture_base_hi;
   return ATMI_OK;
 }
 
@@ -117,8 +150,8 @@ bool atmi_queue_running(atmi_queue_t *queue, atmi_running_t *running) {
     running->behind += running->kernel != NULL;
     running->kernel = kernel;
     running->index = index;
-    /* The device invalidates a packet's header only; the slot is not used again before its kernel is
-     * complete. */
+    /* The device invalidates a packet's header only; its slot is not used again before its kernel is
+     * complete, or, where a profiler takes packets out earlier, has another index noted then. */
     running->arguments =
         ((const hsa_kernel_dispatch_packet_t *)queue->hsa->base_address + (index & queue->mask))
             ->kernarg_address;

@@ -34,8 +34,9 @@ typedef struct atmi_queue {
       hostcall_buffer; /* of kernels that call their host by it (atmi_hostcall_queue); NULL until then */
 } atmi_queue_t;
 
-/* Creates the queue with `packets` packets, a power of two. Fails with ATMI_NO_MEMORY, described. fini
- * accepts a half-made or zeroed queue. */
+/* Creates the queue, of `packets` packets, a power of two, or as many as HSA gives. Fails with
+ * ATMI_NO_MEMORY, ATMI_HSA_FAILED or ATMI_UNSUPPORTED, described. fini accepts a half-made or zeroed queue.
+ */
 ATMI_MUST_CHECK atmi_status_t atmi_queue_init(atmi_device_t *device, uint32_t packets, atmi_queue_t *queue);
 void atmi_queue_fini(atmi_queue_t *queue);
 

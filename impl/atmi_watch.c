@@ -28,13 +28,11 @@ static uint64_t now_ms(void) {
 
 /* Whether an operation on the device is not complete. */
 static bool has_work(atmi_device_t *device) {
-  uint32_t count = atmi_pool_count(&device->signals);
-  for (uint32_t i = 0; i < count; i++) {
-    const atmi_signal_t *signal = atmi_pool_at(&device->signals, i);
-    if (atomic_load_explicit(&signal->references, memory_order_relaxed) &&
-        hsa_signal_load_relaxed(signal->hsa) > 0)
+  atmi_pool_t *signals = &device->signals.pool;
+  uint32_t count = atmi_pool_count(signals);
+  for (uint32_t i = 0; i < count; i++)
+    if (atmi_signal_query(atmi_pool_at(signals, i)) == ATMI_PENDING)
       return true;
-  }
   return false;
 }
 

@@ -10,11 +10,11 @@ list(APPEND pure_parts rpc print heap hostcall)
 add_library(plugin_driver STATIC ${here}/plugin_driver.c)
 target_link_libraries(plugin_driver PRIVATE project_options PUBLIC plugin_test ${CMAKE_DL_LIBS})
 
-foreach(part ${pure_parts} abi18 image abi access damage faults growth hsa_failures reports trace)
+foreach(part ${pure_parts} abi18 image abi access changed_hsa damage faults growth hsa_failures reports trace)
   add_executable(plugin_${part} ${here}/plugin_${part}.c)
   target_link_libraries(plugin_${part} PRIVATE project_options plugin_test ${CMAKE_DL_LIBS})
 endforeach()
-foreach(part abi access damage faults growth hsa_failures reports trace)
+foreach(part abi access changed_hsa damage faults growth hsa_failures reports trace)
   target_link_libraries(plugin_${part} PRIVATE plugin_driver)
 endforeach()
 foreach(part access reports)
@@ -84,7 +84,7 @@ foreach(variable HSA_ENABLE_INTERRUPT LIBOMPTARGET_AMDGPU_MAX_ASYNC_COPY_BYTES)
                     ${images}/program-16-gfx90a ${images}/program-16-O2)
   set_tests_properties(unit/plugin/abi/calls/${variable} PROPERTIES ENVIRONMENT "${device_environment};${variable}=0")
 endforeach()
-foreach(part faults reports trace)
+foreach(part changed_hsa faults reports trace)
   plugin_image_test(${part} plugin_${part} $<TARGET_FILE:omptarget.rtl.amdgpu> ${images}/program-16-gfx90a
                     ${images}/program-16-O2)
   set_tests_properties(unit/plugin/${part} PROPERTIES ENVIRONMENT "${device_environment}")
@@ -109,8 +109,22 @@ plugin_image_test(hsa_failures plugin_hsa_failures $<TARGET_FILE:omptarget.rtl.a
 set_tests_properties(unit/plugin/hsa_failures PROPERTIES
                      ENVIRONMENT "${device_environment};GFXSIM_DEVICES=gfx90a,gfx90a" TIMEOUT 600)
 # Its functions stand in for ROCr's, which follow them.
-set_target_properties(plugin_hsa_failures PROPERTIES ENABLE_EXPORTS ON)
-target_link_libraries(plugin_hsa_failures PRIVATE -Wl,--no-as-needed hsa-runtime64)
+foreach(part changed_hsa hsa_failures)
+  set_target_properties(plugin_${part} PROPERTIES ENABLE_EXPORTS ON)
+  target_link_libraries(plugin_${part} PRIVATE -Wl,--no-as-needed hsa-runtime64)
+endforeach()
+
+# Below a tool through which all packets pass. Its queues are longer than asked for: ROCr 5 asserts where they fill up.
+add_library(plugin_tool MODULE ${here}/plugin_tool.c)
+target_link_libraries(plugin_tool PRIVATE project_options)
+target_include_directories(plugin_tool SYSTEM PRIVATE ${HSA_INCLUDE})
+foreach(mode calls fault trap threads)
+  plugin_image_test(abi/${mode}/tool plugin_abi ${mode} $<TARGET_FILE:omptarget.rtl.amdgpu>
+                    ${images}/program-16-gfx90a ${images}/program-16-O2)
+  set_tests_properties(unit/plugin/abi/${mode}/tool PROPERTIES ENVIRONMENT
+                       "${device_environment};HSA_TOOLS_LIB=$<TARGET_FILE:plugin_tool>;HSA_TOOLS_REPORT_LOAD_FAILURE=1"
+                       FAIL_REGULAR_EXPRESSION "failed to load")
+endforeach()
 
 # LLVM's own tool; its nextgen plugin for the host crashes when asked, so the classic ones have to be there.
 plugin_image_test(device_info ${PROJECT_BINARY_DIR}/bin/gfxsim-run
