@@ -1,25 +1,81 @@
-/* Results of the core: the error line and the translation of HSA's codes. */
+/* Results of the core: messages and the translation of HSA's codes. */
 #include "atmi_status.h"
 
 #include "atmi_hsa.h"
+#include "atmi_text.h"
 
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
-static void print_line(const char *kind, const char *where, const char *format, va_list arguments) {
+/* A message on its way out. */
+typedef struct output {
+  const char *kind;
+  size_t length;
+  char text[8192];
+} output_t;
+
+static void flush(output_t *out) {
+  fwrite(out->text, 1, out->length, stderr);
+  out->length = 0;
+}
+
+static void put(output_t *out, const char *bytes, size_t count) {
+  if (count > sizeof out->text - out->length)
+    flush(out);
+  memcpy(out->text + out->length, bytes, count);
+  out->length += count;
+}
+
+static void put_text(output_t *out, const char *text) {
+  put(out, text, strlen(text));
+}
+
+/* Each line begins in the same way, so that all of a message is found by that. */
+static void begin_line(output_t *out) {
+  put_text(out, "AMDGPU ");
+  put_text(out, out->kind);
+  put_text(out, ": ");
+}
+
+/* Whatever the text holds of names and variables of others, a terminal only sees what can be printed. */
+static void put_clean(output_t *out, const char *text) {
+  while (*text) {
+    char escape[ATMI_TEXT_ESCAPE_BYTES];
+    size_t printable = atmi_text_printable(text);
+    if (printable) {
+      put(out, text, printable);
+    } else if (*text == *ATMI_BREAK) {
+      put(out, "\n", 1);
+      begin_line(out);
+      put_text(out, "  ");
+    } else {
+      put(out, escape, atmi_text_escape(*text, escape));
+    }
+    text += printable ? printable : 1;
+  }
+}
+
+static void print_message(const char *kind, const char *where, const char *format, va_list arguments) {
+  char text[8192];
+  output_t out = {.kind = kind, .length = 0};
+  vsnprintf(text, sizeof text, format, arguments);
   flockfile(stderr);
-  fprintf(stderr, "AMDGPU %s: ", kind);
-  if (where)
-    fprintf(stderr, "%s: ", where);
-  vfprintf(stderr, format, arguments);
-  fputc('\n', stderr);
+  begin_line(&out);
+  if (where) {
+    put_clean(&out, where);
+    put_text(&out, ": ");
+  }
+  put_clean(&out, text);
+  put(&out, "\n", 1);
+  flush(&out);
   funlockfile(stderr);
 }
 
 atmi_status_t atmi_fail(atmi_status_t status, const char *where, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  print_line("error", where, format, arguments);
+  print_message("error", where, format, arguments);
   va_end(arguments);
   return status;
 }
@@ -27,7 +83,7 @@ atmi_status_t atmi_fail(atmi_status_t status, const char *where, const char *for
 void atmi_warn(const char *where, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  print_line("warning", where, format, arguments);
+  print_message("warning", where, format, arguments);
   va_end(arguments);
 }
 

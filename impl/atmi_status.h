@@ -18,12 +18,16 @@ typedef enum atmi_status {
   ATMI_HSA_FAILED,  /* any other refusal by HSA */
 } atmi_status_t;
 
+#define ATMI_BREAK "\036" /* begins the next line of a message */
+
 #define ATMI_MUST_CHECK              __attribute__((warn_unused_result))
 #define ATMI_PRINTF(template, first) __attribute__((format(printf, template, first)))
 
-/* Prints one line "AMDGPU error: <where>: <message>" on stderr and returns `status`, so that the place that
- * first detects a failure can describe it and pass it on in one statement. `where` names the device or the
- * part of the program, and may be NULL. Thread-safe; a line is never torn. */
+/* Prints "AMDGPU error: <where>: <message>" on stderr and returns `status`, so that the place that first
+ * detects a failure can describe it and pass it on in one statement. `where` names the device or the part of
+ * the program, and may be NULL. A message is one line, or several with an ATMI_BREAK before each but the
+ * first; those begin with "AMDGPU error:   ". What terminals do not print is escaped, so texts of others need
+ * no care. Thread-safe; lines of other messages come before or after, not between. Cut behind 8 KiB. */
 atmi_status_t atmi_fail(atmi_status_t status, const char *where, const char *format, ...) ATMI_PRINTF(3, 4);
 
 /* As atmi_fail, for something that the operation survives: "AMDGPU warning: ...". */

@@ -1,28 +1,11 @@
 /* Why none of a program's images runs here. */
 #include "rtl_refusal.h"
 
-#include <stdarg.h>
+#include "atmi_text.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-
-/* A text that grows in place; what does not fit is left out. */
-typedef struct block {
-  char *text;
-  size_t size, length;
-} block_t;
-
-static void add(block_t *block, const char *format, ...) ATMI_PRINTF(2, 3);
-
-static void add(block_t *block, const char *format, ...) {
-  va_list arguments;
-  if (block->length >= block->size)
-    return;
-  va_start(arguments, format);
-  int written = vsnprintf(block->text + block->length, block->size - block->length, format, arguments);
-  va_end(arguments);
-  block->length += written > 0 ? (size_t)written : 0;
-}
 
 static const char *state_of(atmi_feature_t feature) {
   return feature == ATMI_FEATURE_ON ? "on" : feature == ATMI_FEATURE_OFF ? "off" : "absent";
@@ -70,33 +53,33 @@ static bool is_repeated(const atmi_target_id_t *images, size_t index) {
   return false;
 }
 
-static void add_images(block_t *block, const atmi_target_id_t *images, size_t count) {
+static void add_images(atmi_text_t *block, const atmi_target_id_t *images, size_t count) {
   char text[ATMI_TARGET_ID_TEXT];
-  add(block, "\n  the program is built for ");
+  atmi_text_add(block, ATMI_BREAK "the program is built for ");
   for (size_t i = 0; i < count; i++) {
     if (is_repeated(images, i))
       continue;
     atmi_target_id_format(&images[i], text);
-    add(block, "%s%s", i ? ", " : "",
-        *images[i].processor ? text : "a processor that this plugin does not know");
+    atmi_text_add(block, "%s%s", i ? ", " : "",
+                  *images[i].processor ? text : "a processor that this plugin does not know");
   }
 }
 
 /* What the program does meanwhile. */
 static const char until_then[] =
-    "\n  until then target regions run on the host, or fail with OMP_TARGET_OFFLOAD=MANDATORY";
+    ATMI_BREAK "until then target regions run on the host, or fail with OMP_TARGET_OFFLOAD=MANDATORY";
 
-static void add_device(block_t *block, size_t number, const rtl_refusal_device_t *device,
+static void add_device(atmi_text_t *block, size_t number, const rtl_refusal_device_t *device,
                        const atmi_target_id_t *images, size_t count) {
   char text[ATMI_TARGET_ID_TEXT], reason[128];
   atmi_target_id_format(device->target, text);
-  add(block, "\n  device %zu is %s (%s)", number, text, device->product);
+  atmi_text_add(block, ATMI_BREAK "device %zu is %s (%s)", number, text, device->product);
   for (size_t i = 0; i < count; i++) {
     if (!*images[i].processor || is_repeated(images, i))
       continue;
     atmi_target_id_format(&images[i], text);
     rtl_refusal_reason(&images[i], device->target, reason, sizeof reason);
-    add(block, "\n    %s: %s", text, reason);
+    atmi_text_add(block, ATMI_BREAK "  %s: %s", text, reason);
   }
 }
 
@@ -113,28 +96,32 @@ static bool wants_xnack(const atmi_target_id_t *images, size_t count, const atmi
 
 void rtl_refusal_describe(const atmi_target_id_t *images, size_t image_count,
                           const rtl_refusal_device_t *devices, size_t device_count, char *text, size_t size) {
-  block_t block = {text, size, 0};
+  atmi_text_t block = {text, size, 0};
   const atmi_target_id_t *first = devices[0].target;
-  add(&block, "cannot offload: no device image of the program runs on a GPU of this machine");
+  atmi_text_add(&block, "cannot offload: no device image of the program runs on a GPU of this machine");
   add_images(&block, images, image_count);
   for (size_t i = 0; i < device_count; i++)
     add_device(&block, i, &devices[i], images, image_count);
-  add(&block,
-      "\n  build with --offload-arch=%s, which runs with either state of sramecc and xnack; in clang 13 and "
+  atmi_text_add(
+      &block,
+      ATMI_BREAK
+      "build with --offload-arch=%s, which runs with either state of sramecc and xnack; in clang 13 and "
       "14 it is "
       "-Xopenmp-target=amdgcn-amd-amdhsa -march=%s",
       first->processor, first->processor);
   if (wants_xnack(images, image_count, first))
-    add(&block,
-        "\n  or set HSA_XNACK=1, if the driver allows xnack to be switched on; for unified shared memory the "
+    atmi_text_add(
+        &block, ATMI_BREAK
+        "or set HSA_XNACK=1, if the driver allows xnack to be switched on; for unified shared memory the "
         "host must also reach device memory (large BAR): gfxsim-run --usm sets both on a simulated GPU");
-  add(&block, "%s", until_then);
+  atmi_text_add(&block, "%s", until_then);
 }
 
 void rtl_refusal_describe_no_runtime(const atmi_target_id_t *images, size_t image_count, const char *problem,
                                      const char *remedy, char *text, size_t size) {
-  block_t block = {text, size, 0};
-  add(&block, "cannot offload: ROCr, which programs reach AMD GPUs through, cannot be used: %s", problem);
+  atmi_text_t block = {text, size, 0};
+  atmi_text_add(&block, "cannot offload: ROCr, which programs reach AMD GPUs through, cannot be used: %s",
+                problem);
   add_images(&block, images, image_count);
-  add(&block, "\n  %s%s", remedy, until_then);
+  atmi_text_add(&block, ATMI_BREAK "%s%s", remedy, until_then);
 }

@@ -20,7 +20,7 @@ void rtl_refusal_reason(const atmi_target_id_t *image, const atmi_target_id_t *d
 void rtl_refusal_explain(const atmi_target_id_t *image, const atmi_target_id_t *device, char *text,
                          size_t size);
 
-/* The whole block, of several lines without a newline at the end: what the images are for, what the devices
+/* The whole message, of several lines (see ATMI_BREAK): what the images are for, what the devices
  * are, why none of the former runs on the latter, and how to build instead. images     an image whose
  * processor is not known has an empty processor name devices    at least one */
 void rtl_refusal_describe(const atmi_target_id_t *images, size_t image_count,

@@ -1,11 +1,16 @@
 /* Traces of launches and devices. The formats are interfaces: scripts parse them. */
 #include "rtl_trace.h"
 
+#include "atmi_text.h"
+
 #include <stdio.h>
 
 /* Default workgroup size, which the classic plugins print as the constant one, because no compiler sets
  * another. */
 enum { CLASSIC_CONST_GROUP = 256 };
+
+/* Names are those of the image, which scripts look for, but for what a terminal would not print. */
+enum { NAME_BYTES = 8192 };
 
 /* Teams or threads of all dimensions. */
 static uint64_t in_all(const uint32_t counts[3]) {
@@ -15,7 +20,7 @@ static uint64_t in_all(const uint32_t counts[3]) {
 static void print_classic(FILE *out, int64_t trace, const rtl_device_t *device, const rtl_kernel_t *kernel,
                           const host_abi_launch_t *request, const atmi_launch_t *launch) {
   const atmi_kernel_metadata_t *metadata = kernel->core.metadata;
-  char resources[64] = "";
+  char resources[64] = "", name[NAME_BYTES];
   if (trace & RTL_TRACE_RESOURCES)
     snprintf(resources, sizeof resources, "scratch:%uB agpr_count:%u ", kernel->core.private_bytes,
              metadata->agpr_count);
@@ -27,7 +32,7 @@ static void print_classic(FILE *out, int64_t trace, const rtl_device_t *device, 
           request->shape.num_teams, request->shape.thread_limit,
           kernel->core.group_bytes + launch->dynamic_lds_bytes, resources, metadata->sgpr_count,
           metadata->vgpr_count, metadata->sgpr_spill_count, metadata->vgpr_spill_count,
-          (unsigned long)request->shape.tripcount, kernel->core.name);
+          (unsigned long)request->shape.tripcount, atmi_text_clean(kernel->core.name, name, sizeof name));
 }
 
 /* Two lines: that of LLVM 16, and the one that 17 added. */
@@ -38,11 +43,13 @@ static void print_info(const rtl_device_t *device, const rtl_kernel_t *kernel,
   const atmi_kernel_metadata_t *metadata = kernel->core.metadata;
   int number = (int)device->core->number;
   unsigned long teams = (unsigned long)in_all(launch->groups);
+  char name[NAME_BYTES];
   flockfile(stderr);
   fprintf(
       stderr,
       "\"PluginInterface\" device %d info: Launching kernel %s with %lu blocks and %d threads in %s mode\n",
-      number, kernel->core.name, teams, (int)in_all(launch->group), mode_names[kernel->compiled.mode]);
+      number, atmi_text_clean(kernel->core.name, name, sizeof name), teams, (int)in_all(launch->group),
+      mode_names[kernel->compiled.mode]);
   fprintf(
       stderr,
       "AMDGPU device %d info: #Args: %u Teams x Thrds: %4lux%4u (MaxFlatWorkGroupSize: %u) LDS Usage: %uB "

@@ -5,7 +5,7 @@ target_include_directories(plugin_test PUBLIC ${here})
 target_link_libraries(plugin_test PRIVATE project_options PUBLIC PkgConfig::CMOCKA omptarget_rtl)
 
 set(pure_parts msgpack packet target_id geometry env host_abi pool timeline)
-list(APPEND pure_parts rpc print heap hostcall)
+list(APPEND pure_parts rpc print heap hostcall messages)
 # The ABI between plugin and libomptarget, from outside.
 add_library(plugin_driver STATIC ${here}/plugin_driver.c)
 target_link_libraries(plugin_driver PRIVATE project_options PUBLIC plugin_test ${CMAKE_DL_LIBS})
