@@ -185,3 +185,7 @@ atmi_status_t atmi_code_object_find_variable(atmi_code_object_t *object, const c
   *bytes = symbol.bytes;
   return ATMI_OK;
 }
+
+atmi_name_t atmi_kernel_label(const atmi_kernel_t *kernel) {
+  return atmi_name_of_kernel(kernel->name, kernel->owner->device->machine->env->mangled_names);
+}

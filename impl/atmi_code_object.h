@@ -5,6 +5,7 @@
 
 #include "atmi_elf.h"
 #include "atmi_metadata.h"
+#include "atmi_name.h"
 
 #include <hsa/hsa.h>
 
@@ -51,6 +52,9 @@ void atmi_code_object_fini(atmi_code_object_t *object);
 /* The kernel of this name. Fails with ATMI_NOT_FOUND, not described, if the image has no such kernel. */
 ATMI_MUST_CHECK atmi_status_t atmi_code_object_find_kernel(atmi_code_object_t *object, const char *name,
                                                            atmi_kernel_t *kernel);
+
+/* What messages call a kernel, as the user wants it: see atmi_name_of_kernel. */
+atmi_name_t atmi_kernel_label(const atmi_kernel_t *kernel);
 
 /* Address and size on the device of a variable, also of one that is local to the image. Fails with
  * ATMI_NOT_FOUND, not described. */

@@ -78,6 +78,9 @@ static const atmi_env_row_t table[] = {
      "how long a device may leave a question unanswered when ROCr no longer reports memory faults, before it "
      "is "
      "given up; 0: for ever"},
+    {"LIBOMPTARGET_AMDGPU_MANGLED_NAMES", ATMI_ENV_INTEGER, FIELD(mangled_names), 0, 0, 1, "", "none",
+     "1: messages and the timeline call kernels as the image does, instead of \"target region in main at "
+     "line 12\""},
     {"LIBOMPTARGET_AMDGPU_RPC_VERSION", ATMI_ENV_INTEGER, FIELD(rpc_version), 0, 0, 18, "", "none",
      "17 or 18: protocol in which device code calls its host, if the plugin takes it for the wrong one; 0: "
      "as "

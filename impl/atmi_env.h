@@ -35,6 +35,7 @@ typedef struct atmi_env {
   int64_t keep_pinned_ms;           /* LIBOMPTARGET_AMDGPU_KEEP_PINNED */
   int64_t busy_wait_us;             /* LIBOMPTARGET_AMDGPU_STREAM_BUSYWAIT */
   int64_t fault_patience_s;         /* LIBOMPTARGET_AMDGPU_FAULT_PATIENCE */
+  int64_t mangled_names;            /* LIBOMPTARGET_AMDGPU_MANGLED_NAMES */
   int64_t rpc_version;              /* LIBOMPTARGET_AMDGPU_RPC_VERSION */
   int64_t lock_mapped;              /* LIBOMPTARGET_LOCK_MAPPED_HOST_BUFFERS: 0, 1, or ATMI_ENV_MANDATORY */
   const char *timeline; /* LIBOMPTARGET_AMDGPU_TIMELINE, NULL if unset; the environment's own string */

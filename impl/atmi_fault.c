@@ -4,6 +4,7 @@
 #include "atmi_code_object.h"
 #include "atmi_device.h"
 #include "atmi_source.h"
+#include "atmi_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,20 +19,21 @@ enum {
 
 /* ---- which kernel ---- */
 
-/* "kernel <name> (file.c:7)", or what the name tells if there is no debug information. */
-static void describe_kernel(const atmi_kernel_t *kernel, char *text, size_t size) {
-  char line[512];
-  const char *function;
-  size_t length;
-  unsigned number;
-  if (kernel->entry &&
-      atmi_source_find_line(kernel->owner->image, kernel->owner->bytes, kernel->entry, line, sizeof line))
-    snprintf(text, size, "kernel %s (%s)", kernel->name, line);
-  else if (atmi_source_parse_region(kernel->name, &function, &length, &number))
-    snprintf(text, size, "kernel %s (target region in %.*s, line %u; build with -g to see the file)",
-             kernel->name, (int)length, function, number);
-  else
-    snprintf(text, size, "kernel %s", kernel->name);
+/* Where a kernel is in the source, or what is missing to know. */
+static void find_source(const atmi_kernel_t *kernel, char *text, size_t size) {
+  atmi_source_answer_t answer = ATMI_SOURCE_UNKNOWN;
+  if (kernel->entry)
+    answer = atmi_source_find_line(kernel->owner->image, kernel->owner->bytes, kernel->entry, text, size);
+  switch (answer) {
+  case ATMI_SOURCE_FOUND: break;
+  case ATMI_SOURCE_NO_LINES: snprintf(text, size, "build with -g to see the file"); break;
+  case ATMI_SOURCE_NO_READER:
+    snprintf(text, size,
+             "install libdw to see the file: the package libdw1 of Debian and Ubuntu, elfutils-libs of "
+             "Fedora");
+    break;
+  case ATMI_SOURCE_UNKNOWN: snprintf(text, size, "the debug information does not tell"); break;
+  }
 }
 
 /* What was running when something went wrong. */
@@ -83,28 +85,64 @@ static bool is_repeated(const suspects_t *suspects, uint32_t index) {
   return false;
 }
 
-/* "while kernel ... was running", as far as it is known. */
-static void describe_suspects(const suspects_t *suspects, char *text, size_t size) {
-  char kernel[1024], names[REPORT_BYTES] = "";
+/* One kernel, which is known to be the one. */
+static void add_kernel(atmi_text_t *report, const suspects_t *suspects) {
+  const atmi_running_t *running = &suspects->list[0].running;
+  char source[512];
+  find_source(running->kernel, source, sizeof source);
+  atmi_text_add(report, ATMI_BREAK "kernel:   %s", atmi_kernel_label(running->kernel).text);
+  if (suspects->count > 1)
+    atmi_text_add(report, ", %u launches of it", suspects->count);
+  else if (running->behind)
+    atmi_text_add(report, ", with %u more behind it", running->behind);
+  atmi_text_add(report, ATMI_BREAK "source:   %s", source);
+}
+
+/* What was running, as far as it is known. */
+static void add_kernels(atmi_text_t *report, const suspects_t *suspects) {
   uint32_t kernels = 0;
+  for (uint32_t i = 0; i < suspects->count; i++)
+    kernels += !is_repeated(suspects, i);
+  if (!kernels)
+    atmi_text_add(report, ATMI_BREAK "kernel:   none of this program was running, but maybe a copy");
+  if (kernels == 1)
+    add_kernel(report, suspects);
+  if (kernels < 2)
+    return;
+  atmi_text_add(report, ATMI_BREAK "kernel:   one of these, which were running");
   for (uint32_t i = 0; i < suspects->count; i++) {
-    size_t at = strlen(names);
+    char source[512];
     if (is_repeated(suspects, i))
       continue;
-    describe_kernel(suspects->list[i].running.kernel, kernel, sizeof kernel);
-    snprintf(names + at, sizeof names - at, "%s%s", kernels++ ? ", " : "", kernel);
+    find_source(suspects->list[i].running.kernel, source, sizeof source);
+    atmi_text_add(report, ATMI_BREAK "          %s (%s)",
+                  atmi_kernel_label(suspects->list[i].running.kernel).text, source);
   }
-  uint32_t behind = suspects->count ? suspects->list[0].running.behind : 0;
-  if (!kernels)
-    snprintf(text, size, "while no kernel of this program was running, but maybe a copy");
-  else if (kernels > 1)
-    snprintf(text, size, "while one of these was running: %s", names);
-  else if (suspects->count > 1)
-    snprintf(text, size, "while %s was running, %u launches of it", names, suspects->count);
-  else if (behind)
-    snprintf(text, size, "while %s was running, with %u more behind it", names, behind);
-  else
-    snprintf(text, size, "while %s was running", names);
+}
+
+/* ---- the report ---- */
+
+/* What went wrong and why, in a sentence; then lines for kernel, source and the like, each with its label. */
+typedef struct report {
+  char bytes[REPORT_BYTES];
+  atmi_text_t text;
+} report_t;
+
+static void begin_report(report_t *report) {
+  *report->bytes = 0;
+  report->text = (atmi_text_t){report->bytes, sizeof report->bytes, 0};
+}
+
+static void add_advice(atmi_text_t *report, const char *advice) {
+  if (*advice)
+    atmi_text_add(report, ATMI_BREAK "to do:    %s", advice);
+}
+
+/* Says it, and gives the device up. */
+static void end_report(report_t *report, atmi_device_t *device) {
+  atmi_fail(ATMI_LOST, device->label, "%s", report->bytes);
+  atmi_timeline_flush(device->machine->timeline);
+  atmi_device_abandon(device);
 }
 
 /* ---- errors of queues ---- */
@@ -114,14 +152,14 @@ static const char *queue_error_advice(hsa_status_t status) {
     int status;
     const char *advice;
   } table[] = {
-      {HSA_STATUS_ERROR_OUT_OF_RESOURCES, "; the kernel needs more scratch memory than the device can give: "
+      {HSA_STATUS_ERROR_OUT_OF_RESOURCES, "the kernel needs more scratch memory than the device can give: "
                                           "use fewer or smaller local variables, fewer "
                                           "threads, or optimisation"},
-      {HSA_STATUS_ERROR_INVALID_ALLOCATION, "; the kernel needs more LDS than a workgroup can have"},
+      {HSA_STATUS_ERROR_INVALID_ALLOCATION, "the kernel needs more LDS than a workgroup can have"},
       {HSA_STATUS_ERROR_INVALID_ISA,
-       "; the kernel needs more registers than this many threads per team leave it"},
-      {HSA_STATUS_ERROR_EXCEPTION, "; the kernel executed a trap, as after a failed assert"},
-      {HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION, "; was the program built for this device?"},
+       "the kernel needs more registers than this many threads per team leave it"},
+      {HSA_STATUS_ERROR_EXCEPTION, "the kernel executed a trap, as after a failed assert"},
+      {HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION, "was the program built for this device?"},
   };
   for (size_t i = 0; i < sizeof table / sizeof *table; i++)
     if (table[i].status == (int)status)
@@ -130,14 +168,14 @@ static const char *queue_error_advice(hsa_status_t status) {
 }
 
 static void report_queue_error(atmi_queue_t *queue, hsa_status_t status) {
-  atmi_device_t *device = queue->device;
-  char kernel[REPORT_BYTES];
+  report_t report;
   suspects_t suspects = {.count = 0};
   add_suspect(&suspects, queue);
-  describe_suspects(&suspects, kernel, sizeof kernel);
-  atmi_fail(ATMI_LOST, device->label, "the queue stopped %s: %s%s", kernel, atmi_hsa_reason(status),
-            queue_error_advice((hsa_status_t)status));
-  atmi_device_abandon(device);
+  begin_report(&report);
+  atmi_text_add(&report.text, "the queue stopped: %s", atmi_hsa_reason(status));
+  add_kernels(&report.text, &suspects);
+  add_advice(&report.text, queue_error_advice(status));
+  end_report(&report, queue->device);
 }
 
 void atmi_fault_report_queue_error(atmi_queue_t *queue, hsa_status_t status) {
@@ -181,17 +219,13 @@ static void describe_origin(const void *host, char *text, size_t size) {
     snprintf(text, size, ", the copy of host memory at %p", host);
 }
 
-/* "byte 3 of <what>", or "12 bytes behind the end of <what>, the nearest memory". */
-static void describe_distance(uint64_t into, uint64_t bytes, const char *what, char *text, size_t size) {
+/* "nearest: byte 3 of <what>", or "12 bytes behind the end of <what>". */
+static void add_distance(atmi_text_t *report, uint64_t into, uint64_t bytes, const char *what) {
   if (into < bytes)
-    snprintf(text, size, "byte %llu of %s", (unsigned long long)into, what);
-  else if (into - bytes < FAR_AWAY_BYTES)
-    snprintf(text, size, "%llu bytes behind the end of %s, the nearest memory of the program",
-             (unsigned long long)(into - bytes), what);
+    atmi_text_add(report, ATMI_BREAK "nearest:  byte %llu of %s", (unsigned long long)into, what);
   else
-    snprintf(text, size,
-             "the program has no device memory near this address; is everything that the region uses "
-             "mapped?");
+    atmi_text_add(report, ATMI_BREAK "nearest:  %llu bytes behind the end of %s",
+                  (unsigned long long)(into - bytes), what);
 }
 
 /* Whether HSA_XNACK=1 could give the device all of the host's memory: one GPU that cannot switch prevents it.
@@ -204,24 +238,21 @@ static bool can_switch_xnack(const atmi_device_t *device) {
   return device->properties.target.xnack == ATMI_FEATURE_OFF;
 }
 
-/* A pointer of the host that found its way into a kernel. */
-static bool describe_host_address(atmi_device_t *device, const void *address, char *text, size_t size) {
-  char byte, name[256], variable[300] = "";
-  if (!atmi_source_read(address, &byte, 1))
-    return false;
-  if (atmi_source_find_variable(address, name, sizeof name))
-    snprintf(variable, sizeof variable, " (variable %s)", name);
-  const char *advice = "map what the pointer points to";
-  if (atomic_load_explicit(&device->machine->unified, memory_order_relaxed))
-    advice = can_switch_xnack(device)
-                 ? "the program requires unified shared memory, for which this device needs XNACK: set "
-                   "HSA_XNACK=1, "
-                   "or use memory of omp_target_alloc or llvm_omp_target_alloc_shared"
-                 : "the program requires unified shared memory, which this device does not have for all of "
-                   "the host's "
-                   "memory: use memory of omp_target_alloc or llvm_omp_target_alloc_shared";
-  snprintf(text, size, "it is an address of the host's memory%s; %s", variable, advice);
-  return true;
+/* What to do about a pointer of the host that found its way into a kernel. */
+static const char *host_address_advice(const atmi_device_t *device) {
+  if (!atomic_load_explicit(&device->machine->unified, memory_order_relaxed))
+    return "map what the pointer points to";
+  return can_switch_xnack(device) ? "the program requires unified shared memory, for which this device needs "
+                                    "XNACK: set HSA_XNACK=1, or "
+                                    "use memory of omp_target_alloc or llvm_omp_target_alloc_shared"
+                                  : "the program requires unified shared memory, which this device does not "
+                                    "have for all of the host's "
+                                    "memory: use memory of omp_target_alloc or llvm_omp_target_alloc_shared";
+}
+
+static bool is_host_address(const void *address) {
+  char byte;
+  return atmi_source_read(address, &byte, 1);
 }
 
 /* The nearest memory of the device that begins at or before the address: `*into` is how far behind its
@@ -250,30 +281,36 @@ static void describe_nearest(atmi_device_t *device, uint64_t address, uint64_t *
   }
 }
 
-static void describe_place(atmi_device_t *device, uint64_t address, char *text, size_t size) {
+/* The memory at the address or near it, and what to do. */
+static void add_place(atmi_text_t *report, atmi_device_t *device, uint64_t address, const char **advice) {
   uint64_t into, bytes;
-  char what[512];
+  char what[512], name[256];
+  const void *pointer = (const void *)(uintptr_t)address;
   describe_nearest(device, address, &into, &bytes, what, sizeof what);
-  if (into < bytes || !describe_host_address(device, (const void *)(uintptr_t)address, text, size)) {
-    describe_distance(into, bytes, what, text, size);
-    return;
+  bool near = into < bytes || into - bytes < FAR_AWAY_BYTES;
+  *advice = into < bytes ? ""
+            : near       ? "does an index go too far, or is too little mapped?"
+                         : "is everything that the region uses mapped?";
+  bool of_host = into >= bytes && is_host_address(pointer);
+  if (of_host) {
+    atmi_text_add(report, ATMI_BREAK "address:  it is an address of the host's memory");
+    if (atmi_source_find_variable(pointer, name, sizeof name))
+      atmi_text_add(report, " (variable %s)", name);
+    *advice = host_address_advice(device);
   }
-  /* The host's memory may just happen to be where an index led that went too far. */
-  size_t at = strlen(text);
-  if (into - bytes < FAR_AWAY_BYTES) {
-    snprintf(text + at, size - at, "; or it is ");
-    at = strlen(text);
-    describe_distance(into, bytes, what, text + at, size - at);
-  }
+  /* Of the host's, too: its memory may just happen to be where an index led that went too far. */
+  if (near)
+    add_distance(report, into, bytes, what);
+  else if (!of_host)
+    atmi_text_add(report, ATMI_BREAK "nearest:  the program has no device memory near this address");
 }
 
-/* "; argument 2 of the kernel points 4096 bytes below it": the nearest one below, if any is near. Empty if it
+/* "argument 2 of the kernel points 4096 bytes below it": the nearest one below, if any is near. Nothing if it
  * is not known which kernel it was. */
-static void describe_argument(const suspects_t *suspects, uint64_t address, char *text, size_t size) {
+static void add_argument(atmi_text_t *report, const suspects_t *suspects, uint64_t address) {
   const atmi_running_t *running = &suspects->list[0].running;
   uint64_t word, distance = FAR_AWAY_BYTES;
   uint32_t nearest = 0;
-  *text = 0;
   for (uint32_t i = 0; suspects->count == 1 && i < running->kernel->metadata->explicit_bytes / sizeof word;
        i++) {
     if (!atmi_source_read((const char *)running->arguments + i * sizeof word, &word, sizeof word) ||
@@ -283,41 +320,50 @@ static void describe_argument(const suspects_t *suspects, uint64_t address, char
     nearest = i + 1;
   }
   if (nearest && distance)
-    snprintf(text, size, "; argument %u of the kernel points %llu bytes below it", nearest,
-             (unsigned long long)distance);
+    atmi_text_add(report,
+                  ATMI_BREAK "argument: argument %u of the kernel points %llu bytes below the address",
+                  nearest, (unsigned long long)distance);
   else if (nearest)
-    snprintf(text, size, "; argument %u of the kernel is this address", nearest);
+    atmi_text_add(report, ATMI_BREAK "argument: argument %u of the kernel is this address", nearest);
 }
 
 static void report_memory_fault(atmi_device_t *device, const void *event) {
   const hsa_amd_gpu_memory_fault_info_t *fault = event;
-  char kernel[REPORT_BYTES], place[1024], argument[128];
+  const char *advice;
+  report_t report;
   suspects_t suspects = {.count = 0};
   find_suspects(device, &suspects);
-  describe_suspects(&suspects, kernel, sizeof kernel);
-  describe_place(device, fault->virtual_address, place, sizeof place);
-  describe_argument(&suspects, fault->virtual_address, argument, sizeof argument);
-  atmi_fail(ATMI_LOST, device->label, "memory fault at address 0x%llx%s %s: %s; %s%s",
-            (unsigned long long)fault->virtual_address,
-            fault->fault_reason_mask & HSA_AMD_MEMORY_FAULT_IMPRECISE ? " (not exact)" : "", kernel,
-            fault_reason(fault->fault_reason_mask), place, argument);
+  begin_report(&report);
+  atmi_text_add(&report.text, "memory fault at address 0x%llx%s: %s",
+                (unsigned long long)fault->virtual_address,
+                fault->fault_reason_mask & HSA_AMD_MEMORY_FAULT_IMPRECISE ? " (not exact)" : "",
+                fault_reason(fault->fault_reason_mask));
+  add_kernels(&report.text, &suspects);
+  add_place(&report.text, device, fault->virtual_address, &advice);
+  add_argument(&report.text, &suspects, fault->virtual_address);
+  add_advice(&report.text, advice);
+  if (device->machine->device_count > 1 && device->machine->env->fault_patience_s)
+    atmi_text_add(&report.text,
+                  ATMI_BREAK "note:     ROCr reports no other memory fault of this process; other "
+                             "devices are asked whether they still work from now on");
+  end_report(&report, device);
 }
 
 /* ---- faults that nobody reports ---- */
 
 static void report_silence(atmi_device_t *device) {
   const atmi_machine_t *machine = device->machine;
-  char kernel[REPORT_BYTES];
+  report_t report;
   suspects_t suspects = {.count = 0};
   add_suspects(device, &suspects);
-  describe_suspects(&suspects, kernel, sizeof kernel);
-  atmi_fail(
-      ATMI_LOST, device->label,
-      "the device has taken no packet for %lld s %s: probably a memory fault, but %s; "
-      "LIBOMPTARGET_AMDGPU_FAULT_PATIENCE sets the time, and a run with this device alone names the address",
-      (long long)machine->env->fault_patience_s, kernel, machine->watch.why);
-  atmi_timeline_flush(machine->timeline);
-  atmi_device_abandon(device);
+  begin_report(&report);
+  atmi_text_add(&report.text, "the device has taken no packet for %lld s: probably after a memory fault",
+                (long long)machine->env->fault_patience_s);
+  add_kernels(&report.text, &suspects);
+  atmi_text_add(&report.text, ATMI_BREAK "address:  not known: %s", machine->watch.why);
+  add_advice(&report.text, "run with this device alone (ROCR_VISIBLE_DEVICES) to see the address; "
+                           "LIBOMPTARGET_AMDGPU_FAULT_PATIENCE sets the time");
+  end_report(&report, device);
 }
 
 void atmi_fault_report_silence(atmi_device_t *device) {
@@ -344,23 +390,23 @@ typedef struct memory_error {
 
 static void report_reset(atmi_device_t *device, const void *event) {
   const hw_exception_t *exception = event;
-  char kernel[REPORT_BYTES];
+  report_t report;
   suspects_t suspects = {.count = 0};
   add_suspects(device, &suspects);
-  describe_suspects(&suspects, kernel, sizeof kernel);
-  atmi_fail(ATMI_LOST, device->label, "the driver has reset the device %s: %s", kernel,
-            exception->reset_cause & HW_EXCEPTION_CAUSE_ECC ? "uncorrectable error in its memory or registers"
-                                                            : "it hung");
+  begin_report(&report);
+  atmi_text_add(&report.text, "the driver has reset the device: %s",
+                exception->reset_cause & HW_EXCEPTION_CAUSE_ECC
+                    ? "uncorrectable error in its memory or registers"
+                    : "it hung");
+  add_kernels(&report.text, &suspects);
+  end_report(&report, device);
 }
 
 /* Under the lock. The first event that costs a device is the cause; what comes after it is not said. */
 static void take_loss(atmi_device_t *device, void (*report)(atmi_device_t *, const void *),
                       const void *event) {
-  if (atmi_device_is_lost(device))
-    return;
-  report(device, event);
-  atmi_timeline_flush(device->machine->timeline);
-  atmi_device_abandon(device);
+  if (!atmi_device_is_lost(device))
+    report(device, event);
 }
 
 static atmi_device_t *find_device(const atmi_machine_t *machine, hsa_agent_t agent) {

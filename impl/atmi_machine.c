@@ -100,8 +100,8 @@ static atmi_status_t add_host_nodes(atmi_machine_t *machine, const agent_list_t 
 static void open_timeline(atmi_machine_t *machine) {
   if (!machine->env->timeline)
     return;
-  machine->timeline =
-      atmi_timeline_open(machine->env->timeline, machine->timestamp_frequency, atmi_trace_now());
+  machine->timeline = atmi_timeline_open(machine->env->timeline, machine->timestamp_frequency,
+                                         atmi_trace_now(), machine->env->mangled_names);
   if (machine->timeline)
     hsa_amd_profiling_async_copy_enable(true);
 }

@@ -57,20 +57,21 @@ static bool fits(const atmi_stream_t *stream, const atmi_kernel_t *kernel, const
          (uint64_t)kernel->group_bytes + launch->dynamic_lds_bytes <= stream->device->properties.lds_bytes;
 }
 
-static atmi_status_t describe_misfit(const atmi_stream_t *stream, const atmi_kernel_t *kernel,
-                                     const atmi_launch_t *launch) {
+static __attribute__((noinline)) atmi_status_t
+describe_misfit(const atmi_stream_t *stream, const atmi_kernel_t *kernel, const atmi_launch_t *launch) {
   const atmi_device_t *device = stream->device;
+  atmi_name_t name = atmi_kernel_label(kernel);
   if (8 * ((uint64_t)launch->argument_count + launch->has_leading) > kernel->metadata->explicit_bytes)
     return atmi_fail(
         ATMI_INVALID, device->label,
-        "cannot launch kernel %s: it takes %u bytes of arguments, the program passes %u words; host and "
+        "cannot launch %s: it takes %u bytes of arguments, the program passes %u words; host and "
         "device code do not belong together",
-        kernel->name, kernel->metadata->explicit_bytes, launch->argument_count);
+        name.text, kernel->metadata->explicit_bytes, launch->argument_count);
   return atmi_fail(
       ATMI_UNSUPPORTED, device->label,
-      "cannot launch kernel %s: a team needs %u bytes of LDS and %u more are asked for dynamically, the "
+      "cannot launch %s: a team needs %u bytes of LDS and %u more are asked for dynamically, the "
       "device has %u; lower LIBOMPTARGET_SHARED_MEMORY_SIZE, or ompx_dyn_cgroup_mem of the region",
-      kernel->name, kernel->group_bytes, launch->dynamic_lds_bytes, device->properties.lds_bytes);
+      name.text, kernel->group_bytes, launch->dynamic_lds_bytes, device->properties.lds_bytes);
 }
 
 /* ---- argument blocks ---- */
@@ -104,14 +105,20 @@ static void fill_block(const atmi_stream_t *stream, const atmi_kernel_t *kernel,
            sizeof stream->device->allocator);
 }
 
+static __attribute__((noinline)) atmi_status_t describe_long_arguments(const atmi_stream_t *stream,
+                                                                       const atmi_kernel_t *kernel) {
+  return atmi_fail(ATMI_UNSUPPORTED, stream->device->label,
+                   "cannot launch %s: it takes %u bytes of arguments, more than %zu",
+                   atmi_kernel_label(kernel).text, kernel->metadata->kernarg_bytes,
+                   stream->kernargs.block_bytes);
+}
+
 /* Memory for a block that is free again when the stream is idle. */
 static atmi_status_t take_block(atmi_stream_t *stream, const atmi_kernel_t *kernel, void **block) {
   atmi_status_t status =
       atmi_stream_allocate(stream, &stream->kernargs, kernel->metadata->kernarg_bytes, block);
   if (status == ATMI_INVALID)
-    return atmi_fail(ATMI_UNSUPPORTED, stream->device->label,
-                     "cannot launch kernel %s: it takes %u bytes of arguments, more than %zu", kernel->name,
-                     kernel->metadata->kernarg_bytes, stream->kernargs.block_bytes);
+    return describe_long_arguments(stream, kernel);
   return status;
 }
 

@@ -105,57 +105,49 @@ static bool find_line(const dw_t *dw, Dwarf *debug, uint64_t address, char *text
   return false;
 }
 
-bool atmi_source_find_line(const void *image, size_t bytes, uint64_t address, char *text, size_t size) {
-  dw_t dw;
-  if (!open_dw(&dw))
+/* Whether the image has what libdw reads, for when there is no libdw. */
+static bool has_lines(Elf *elf) {
+  size_t names;
+  GElf_Shdr header;
+  if (elf_getshdrstrndx(elf, &names))
     return false;
+  for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
+    const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+    if (name && (!strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info")))
+      return true;
+  }
+  return false;
+}
+
+static atmi_source_answer_t look_up(Elf *elf, uint64_t address, char *text, size_t size) {
+  dw_t dw;
+  if (!has_lines(elf))
+    return ATMI_SOURCE_NO_LINES;
+  if (!open_dw(&dw))
+    return ATMI_SOURCE_NO_READER;
+  Dwarf *debug = dw.dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+  bool found = debug && find_line(&dw, debug, address, text, size);
+  if (debug)
+    dw.dwarf_end(debug);
+  return found ? ATMI_SOURCE_FOUND : ATMI_SOURCE_UNKNOWN;
+}
+
+atmi_source_answer_t atmi_source_find_line(const void *image, size_t bytes, uint64_t address, char *text,
+                                           size_t size) {
   /* A copy, which libelf may write into. The library that holds the image may be gone when the program is
    * ending. */
   char *copy = malloc(bytes);
   if (!copy || !atmi_source_read(image, copy, bytes)) {
     free(copy);
-    return false;
+    return ATMI_SOURCE_UNKNOWN;
   }
   elf_version(EV_CURRENT);
   Elf *elf = elf_memory(copy, bytes);
-  Dwarf *debug = elf ? dw.dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
-  bool found = debug && find_line(&dw, debug, address, text, size);
-  if (debug)
-    dw.dwarf_end(debug);
+  atmi_source_answer_t answer = elf ? look_up(elf, address, text, size) : ATMI_SOURCE_UNKNOWN;
   if (elf)
     elf_end(elf);
   free(copy);
-  return found;
-}
-
-/* ---- names of kernels ---- */
-
-static bool skip_hex(const char **at) {
-  size_t digits = strspn(*at, "0123456789abcdef");
-  *at += digits;
-  return digits && *(*at)++ == '_';
-}
-
-bool atmi_source_parse_region(const char *kernel, const char **function, size_t *length, unsigned *line) {
-  static const char prefix[] = "__omp_offloading_";
-  const char *at = kernel + (sizeof prefix - 1);
-  if (strncmp(kernel, prefix, sizeof prefix - 1) != 0)
-    return false;
-  while (*at == '_') /* clang writes negative device numbers with one more */
-    at++;
-  if (!skip_hex(&at) || !skip_hex(&at))
-    return false;
-  /* The last "_l<digits>", since a function may be called main_l2 itself. */
-  const char *end = NULL;
-  for (const char *found = at; (found = strstr(found, "_l")); found++)
-    if (found[2] >= '0' && found[2] <= '9')
-      end = found;
-  if (!end || end == at)
-    return false;
-  *function = at;
-  *length = (size_t)(end - at);
-  *line = (unsigned)strtoul(end + 2, NULL, 10);
-  return true;
+  return answer;
 }
 
 /* ---- variables of the host ---- */

@@ -7,14 +7,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* "file.c:12" for a function of a device image, by an address in it before loading: where it is declared, or
- * else where the instruction is from. The image's own DWARF tells, through libdw; false without either. */
-bool atmi_source_find_line(const void *image, size_t bytes, uint64_t address, char *text, size_t size);
+typedef enum atmi_source_answer {
+  ATMI_SOURCE_FOUND,
+  ATMI_SOURCE_NO_LINES,  /* the image was built without -g */
+  ATMI_SOURCE_NO_READER, /* it has debug information, but libdw is not installed */
+  ATMI_SOURCE_UNKNOWN,   /* what there is does not tell */
+} atmi_source_answer_t;
 
-/* The function and line that a target region's kernel name holds: "main" and 7 for
- * "__omp_offloading_fd00_12ab_main_l7". False for other names.
- *   function, length   a part of `kernel`, not terminated */
-bool atmi_source_parse_region(const char *kernel, const char **function, size_t *length, unsigned *line);
+/* "file.c:12" for a function of a device image, by an address in it before loading: where it is declared, or
+ * else where the instruction is from. The image's own DWARF tells, through libdw. */
+atmi_source_answer_t atmi_source_find_line(const void *image, size_t bytes, uint64_t address, char *text,
+                                           size_t size);
 
 /* Copies memory of this process if it can be read; false, without a signal, if not. */
 bool atmi_source_read(const void *address, void *copy, size_t bytes);

@@ -2,6 +2,9 @@
  * cut short behind a span. Devices are processes and streams their threads, so that each stream has a row. */
 #include "atmi_timeline.h"
 
+#include "atmi_name.h"
+#include "atmi_text.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -23,7 +26,8 @@ struct atmi_timeline {
   FILE *file;           /* NULL once finished */
   double microseconds_per_tick;
   uint64_t origin;
-  uint64_t begun;                      /* numbers of what has begun */
+  uint64_t begun; /* numbers of what has begun */
+  bool mangled;
   uint64_t named_lanes[NAMED_DEVICES]; /* one bit per stream */
   char buffer[BUFFER_BYTES];           /* of the file */
 };
@@ -35,14 +39,16 @@ static int32_t row_of(int32_t device) {
 
 static void write_string(FILE *file, const char *text) {
   fputc('"', file);
-  for (; *text; text++) {
+  while (*text) {
     unsigned char c = (unsigned char)*text;
+    size_t printable = atmi_text_printable(text);
     if (c == '"' || c == '\\')
       fprintf(file, "\\%c", c);
-    else if (c < 0x20)
-      fprintf(file, "\\u%04x", c);
+    else if (printable)
+      fwrite(text, 1, printable, file);
     else
-      fputc(c, file);
+      fprintf(file, "\\u%04x", c);
+    text += printable ? printable : 1;
   }
   fputc('"', file);
 }
@@ -92,7 +98,7 @@ static FILE *create(const char *path, bool is_completed) {
   return stream;
 }
 
-atmi_timeline_t *atmi_timeline_open(const char *name, uint64_t ticks_per_second, uint64_t now) {
+atmi_timeline_t *atmi_timeline_open(const char *name, uint64_t ticks_per_second, uint64_t now, bool mangled) {
   atmi_timeline_t *timeline = calloc(1, sizeof *timeline);
   char *expanded = expand(name);
   if (timeline && expanded)
@@ -109,6 +115,7 @@ atmi_timeline_t *atmi_timeline_open(const char *name, uint64_t ticks_per_second,
   pthread_mutex_init(&timeline->lock, NULL);
   timeline->microseconds_per_tick = ticks_per_second ? 1e6 / (double)ticks_per_second : 1e-3;
   timeline->origin = now;
+  timeline->mangled = mangled;
   fputs("[{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":0,\"tid\":0,\"args\":{\"name\":\"host\"}}",
         timeline->file);
   return timeline;
@@ -135,7 +142,12 @@ static void write_head(atmi_timeline_t *timeline, char phase, const char *catego
   uint32_t lane = span->device < 0 ? (uint32_t)gettid() : span->lane;
   name_lane(timeline, span);
   fprintf(file, ",\n{\"ph\":\"%c\",\"name\":", phase);
-  write_string(file, span->name);
+  if (!strcmp(span->category, "kernel")) {
+    atmi_name_t name = atmi_name_of_kernel(span->name, timeline->mangled);
+    write_string(file, name.text + name.bare);
+  } else {
+    write_string(file, span->name);
+  }
   fprintf(file, ",\"cat\":\"%s\",\"pid\":%d,\"tid\":%u", category, (int)row_of(span->device), lane);
   write_microseconds(file, "ts", microseconds(timeline, timeline->origin, time));
 }

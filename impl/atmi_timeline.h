@@ -28,8 +28,9 @@ typedef struct atmi_span {
 /* Begins the file; "%p" in its name becomes the process id, and then no symbolic link is followed. NULL, with
  * a warning, if it cannot be written.
  *   ticks_per_second   of HSA's system clock
- *   now                that clock: where the timeline's own time begins */
-atmi_timeline_t *atmi_timeline_open(const char *name, uint64_t ticks_per_second, uint64_t now);
+ *   now                that clock: where the timeline's own time begins
+ *   mangled            kernels are called as in their image (see atmi_name_of_kernel) */
+atmi_timeline_t *atmi_timeline_open(const char *name, uint64_t ticks_per_second, uint64_t now, bool mangled);
 
 /* What is added is in the file when these return, so that the file of a process that hangs, is killed or
  * interrupted shows all that it did. Thread-safe; they take the timeline's lock. NULL is accepted as

@@ -339,6 +339,15 @@ static int32_t refuse_null(const rtl_device_t *device, const char *operation, co
   return OFFLOAD_FAIL;
 }
 
+/* Apart from launches, whose stack need not hold a name. */
+static __attribute__((noinline)) int32_t refuse_kernel(const rtl_device_t *device,
+                                                       const atmi_kernel_t *kernel) {
+  atmi_fail(ATMI_INVALID, device->core->label,
+            "cannot launch %s: the program passes the one that was loaded on %s",
+            atmi_kernel_label(kernel).text, kernel->owner->device->label);
+  return OFFLOAD_FAIL;
+}
+
 static int32_t launch(int32_t number, const void *kernel, const host_abi_launch_t *request,
                       __tgt_async_info *queue) {
   rtl_device_t *device = rtl_plugin_any_device(rtl_plugin(), number, "launch a kernel");
@@ -349,12 +358,8 @@ static int32_t launch(int32_t number, const void *kernel, const host_abi_launch_
     return OFFLOAD_FAIL;
   }
   const rtl_kernel_t *region = kernel;
-  if (region->core.owner->device != device->core) {
-    atmi_fail(ATMI_INVALID, device->core->label,
-              "cannot launch kernel %s: the program passes the one that was loaded on %s", region->core.name,
-              region->core.owner->device->label);
-    return OFFLOAD_FAIL;
-  }
+  if (region->core.owner->device != device->core)
+    return refuse_kernel(device, &region->core);
   if (request->shape.argument_count && (!request->arguments || !request->offsets))
     return refuse_null(device, "launch a kernel", "its arguments");
   if (!rtl_queue_is_missing(queue))

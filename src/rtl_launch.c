@@ -44,17 +44,16 @@ static atmi_status_t check_dimensions(const rtl_device_t *device, const rtl_kern
                                       const atmi_launch_t *launch) {
   uint64_t threads = (uint64_t)launch->group[0] * launch->group[1];
   if (threads > device->limits.max_threads || threads * launch->group[2] > device->limits.max_threads)
-    return atmi_fail(
-        ATMI_UNSUPPORTED, device->core->label,
-        "cannot launch kernel %s: teams of %u x %u x %u threads are asked for, the device can have "
-        "%u in a team",
-        kernel->core.name, launch->group[0], launch->group[1], launch->group[2], device->limits.max_threads);
+    return atmi_fail(ATMI_UNSUPPORTED, device->core->label,
+                     "cannot launch %s: teams of %u x %u x %u threads are asked for, the device can have "
+                     "%u in a team",
+                     atmi_kernel_label(&kernel->core).text, launch->group[0], launch->group[1],
+                     launch->group[2], device->limits.max_threads);
   for (int i = 1; i < 3; i++)
     if ((uint64_t)launch->groups[i] * launch->group[i] > UINT32_MAX)
-      return atmi_fail(
-          ATMI_UNSUPPORTED, device->core->label,
-          "cannot launch kernel %s: a dimension of %u teams of %u threads is longer than 32 bits",
-          kernel->core.name, launch->groups[i], launch->group[i]);
+      return atmi_fail(ATMI_UNSUPPORTED, device->core->label,
+                       "cannot launch %s: a dimension of %u teams of %u threads is longer than 32 bits",
+                       atmi_kernel_label(&kernel->core).text, launch->groups[i], launch->group[i]);
   return ATMI_OK;
 }
 

@@ -609,11 +609,11 @@ static void impossible_launches_are_refused(void **state) {
   void *args[3] = {NULL, NULL, NULL}, *kernel = given.table->EntriesBegin[SPMD_KERNEL].addr;
   ptrdiff_t offsets[3] = {0, 0, 0};
   KernelArgsTy launch = {.Version = 2, .NumArgs = 3, .Tripcount = 1};
-  REFUSED(rtl.launch_kernel(0, kernel, args, offsets, &launch, NULL) == OFFLOAD_FAIL, given.spmd_name,
+  REFUSED(rtl.launch_kernel(0, kernel, args, offsets, &launch, NULL) == OFFLOAD_FAIL, given.spmd_shown,
           "16 bytes of arguments", "3 words");
   launch.NumArgs = 2;
   launch.DynCGroupMem = 1 << 20;
-  REFUSED(rtl.launch_kernel(0, kernel, args, offsets, &launch, NULL) == OFFLOAD_FAIL, given.spmd_name, "LDS",
+  REFUSED(rtl.launch_kernel(0, kernel, args, offsets, &launch, NULL) == OFFLOAD_FAIL, given.spmd_shown, "LDS",
           "1048576");
   REFUSED(rtl.launch_kernel(0, NULL, args, offsets, &launch, NULL) == OFFLOAD_FAIL, "launch");
 }
@@ -718,7 +718,7 @@ static void a_kernel_belongs_to_its_device(void) {
     return;
   REFUSED(rtl.launch_kernel(1, machine.tables[0]->EntriesBegin[SPMD_KERNEL].addr, args, offsets, &launch,
                             NULL) == OFFLOAD_FAIL,
-          "device 1", given.spmd_name, "loaded on device 0");
+          "device 1", given.spmd_shown, "loaded on device 0");
   int something = 0;
   void *memory = allocate(sizeof something);
   __tgt_async_info queue = {NULL};
@@ -757,7 +757,7 @@ static void a_fault_names_its_kernel_and_costs_one_device(void **state) {
   assert_null(queue_after);
   assert_int_equal(after, OFFLOAD_FAIL);
   if (!strstr(said, "device 0 (gfx90a): memory fault at address 0x12345678") ||
-      !strstr(said, given.spmd_name) || !strstr(said, "given up after an earlier fault"))
+      !strstr(said, given.spmd_shown) || !strstr(said, "given up after an earlier fault"))
     fail_msg("said only: %s", said);
   assert_int_equal(rtl.destroy_event(0, event), OFFLOAD_SUCCESS);
   if (machine.count > 1) {
@@ -787,7 +787,7 @@ static void a_trap_names_its_kernel(void **state) {
   test_capture_end(said, sizeof said);
   assert_int_equal(launched, OFFLOAD_SUCCESS);
   assert_int_equal(ended, OFFLOAD_FAIL);
-  if (!strstr(said, "device 0 (gfx90a): the queue stopped") || !strstr(said, given.trap_name) ||
+  if (!strstr(said, "device 0 (gfx90a): the queue stopped") || !strstr(said, given.trap_shown) ||
       !strstr(said, "HSA_STATUS_ERROR_EXCEPTION"))
     fail_msg("said only: %s", said);
 }
@@ -958,7 +958,9 @@ static void timeline_of(void (*what)(void **), int ended, void (*check)(const ch
   char *kernel =
       kernel_name(given.image.ImageStart,
                   (size_t)((char *)given.image.ImageEnd - (char *)given.image.ImageStart), "spmd_kernel");
-  check(path, kernel);
+  char shown[64];
+  snprintf(shown, sizeof shown, "spmd_kernel at line %s", strrchr(kernel, 'l') + 1);
+  check(path, shown);
   free(kernel);
   free(given.file);
   close(made);

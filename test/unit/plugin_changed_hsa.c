@@ -1,6 +1,6 @@
 /* HSA as it may be elsewhere: other than the one here, or with a tool in between. This program stands between
- * the plugin and ROCr and changes what single functions do, each case in a process of its own. Run as
- * "plugin_changed_hsa PLUGIN IMAGE OTHER_IMAGE", as plugin_abi. */
+ * the plugin and ROCr and changes what single functions do, or takes libdw away, each case in a process of
+ * its own. Run as "plugin_changed_hsa PLUGIN IMAGE OTHER_IMAGE", as plugin_abi. */
 #include "plugin_driver.h"
 
 #include <dlfcn.h>
@@ -67,6 +67,12 @@ EXPORT hsa_status_t hsa_amd_agent_iterate_memory_pools(hsa_agent_t agent,
   REAL(hsa_amd_agent_iterate_memory_pools);
   gpu = agent; /* the last one looked at, which is the last GPU */
   return next(agent, visit, data);
+}
+
+/* A machine without the reader of debug information. */
+EXPORT void *dlopen(const char *path, int mode) {
+  REAL(dlopen);
+  return path && !strcmp(path, "libdw.so.1") ? NULL : next(path, mode);
 }
 
 /* ---- cases ---- */
@@ -201,6 +207,23 @@ static void memory_that_cannot_be_freed_is_said(void **state) {
   in_child(unfreed, (const char *const[]){NULL});
 }
 
+static void fault_without_libdw(void **state) {
+  (void)state;
+  __tgt_async_info queue = {NULL};
+  test_capture_begin();
+  launch_store(0x4000, &queue);
+  int64_t ended = rtl.synchronize(0, &queue);
+  test_capture_end(said, sizeof said);
+  assert_int_equal(ended, OFFLOAD_FAIL);
+  assert_non_null(strstr(said, given.store_shown));
+  assert_non_null(strstr(said, "source:   install libdw to see the file: the package libdw1 of Debian"));
+}
+
+static void a_missing_libdw_is_named(void **state) {
+  (void)state;
+  in_child(fault_without_libdw, (const char *const[]){NULL});
+}
+
 int main(int count, char **arguments) {
   if (!take_arguments(count, arguments))
     return 2;
@@ -209,6 +232,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(queues_are_as_long_as_they_are),
       cmocka_unit_test(packets_in_device_memory_are_refused),
       cmocka_unit_test(a_reset_is_called_that),
+      cmocka_unit_test(a_missing_libdw_is_named),
       cmocka_unit_test(memory_that_cannot_be_freed_is_said),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,6 +76,11 @@ __tgt_target_table *load_table(int32_t device, __tgt_device_image *image) {
   return (__tgt_target_table *)rtl.load_binary(device, image, NULL);
 }
 
+/* Clang writes the line at the end of the kernel's name. */
+static void show(const char *name, const char *function, char shown[64]) {
+  snprintf(shown, 64, "target region in %s at line %s", function, strrchr(name, 'l') + 1);
+}
+
 void describe_entries(void) {
   size_t bytes = (size_t)((char *)given.image.ImageEnd - (char *)given.image.ImageStart);
   given.spmd_name = kernel_name(given.image.ImageStart, bytes, "spmd_kernel");
@@ -84,6 +89,9 @@ void describe_entries(void) {
   given.entries[TRAP_KERNEL] = (__tgt_offload_entry){.addr = &given, .name = given.trap_name};
   given.store_name = kernel_name(given.image.ImageStart, bytes, "store_kernel");
   given.entries[STORE_KERNEL] = (__tgt_offload_entry){.addr = &given, .name = given.store_name};
+  show(given.spmd_name, "spmd_kernel", given.spmd_shown);
+  show(given.trap_name, "trap_kernel", given.trap_shown);
+  show(given.store_name, "store_kernel", given.store_shown);
   given.entries[VARIABLE] =
       (__tgt_offload_entry){.addr = &exported, .name = "exported", .size = sizeof exported};
   given.entries[ARRAY] = (__tgt_offload_entry){.addr = array, .name = "array", .size = sizeof array};

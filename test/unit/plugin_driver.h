@@ -51,6 +51,7 @@ extern struct plugin_driver_given {
   __tgt_offload_entry entries[ENTRY_COUNT];
   __tgt_target_table *table;
   char *spmd_name, *trap_name, *store_name;
+  char spmd_shown[64], trap_shown[64], store_shown[64]; /* what messages call them */
 } given;
 
 /* The program's variables on the host's side. */

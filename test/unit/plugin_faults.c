@@ -18,17 +18,21 @@ static char said[1 << 14];
 /* ROCr gives each allocation pages of its own, with nothing behind them. */
 #define GAPS ((const char *const[]){"HSA_DISABLE_FRAGMENT_ALLOCATOR", "1", NULL})
 
-/* `said` is one error line of device 0 with all of these, NULL at the end. */
-static void one_line_says(const char *const *parts) {
-  const char *line = strstr(said, "AMDGPU error: device 0 (gfx90a): ");
-  if (!line || strstr(line + 1, "AMDGPU error: "))
-    fail_msg("not one error line: %s", said);
+/* `said` is one message of device 0 with all of these, NULL at the end; every line has the prefix. */
+static void one_message_says(const char *const *parts) {
+  static const char begin[] = "AMDGPU error: device 0 (gfx90a): ", next[] = "AMDGPU error:   ";
+  const char *message = strstr(said, begin);
+  if (!message)
+    fail_msg("no error: %s", said);
+  for (const char *line = message; (line = strchr(line, '\n')) && line[1];)
+    if (strncmp(++line, next, sizeof next - 1) && strncmp(line, "gfxsim: ", 8))
+      fail_msg("not one message: %s", said);
   for (; *parts; parts++)
-    if (!strstr(line, *parts))
-      fail_msg("\"%s\" does not say \"%s\"", line, *parts);
+    if (!strstr(message, *parts))
+      fail_msg("\"%s\" does not say \"%s\"", message, *parts);
 }
 
-#define SAYS(...) one_line_says((const char *const[]){__VA_ARGS__, NULL})
+#define SAYS(...) one_message_says((const char *const[]){__VA_ARGS__, NULL})
 
 /* Launches store_kernel on the address and waits; it must fail. What was said is in `said`. */
 static void store_fails(uint64_t address) {
@@ -48,10 +52,10 @@ static void store_fails(uint64_t address) {
 static void a_host_pointer(void **state) {
   (void)state;
   char place[64];
-  snprintf(place, sizeof place, "image.c:%s)", strrchr(given.store_name, 'l') + 1);
+  snprintf(place, sizeof place, "image.c:%s\n", strrchr(given.store_shown, ' ') + 1);
   store_fails((uintptr_t)&array[3]);
-  SAYS("memory fault at address 0x", given.store_name, place,
-       "an address of the host's memory (variable array)", "map what the pointer points to");
+  SAYS("memory fault at address 0x", given.store_shown, place,
+       "it is an address of the host's memory (variable array)", "map what the pointer points to");
 }
 
 static void a_host_pointer_is_told_from_device_memory(void **state) {
@@ -59,11 +63,22 @@ static void a_host_pointer_is_told_from_device_memory(void **state) {
   in_child(a_host_pointer, NO_VARIABLES);
 }
 
+static void mangled_names(void **state) {
+  (void)state;
+  store_fails(0x4000);
+  SAYS("kernel:   kernel ", given.store_name);
+}
+
+static void kernels_are_called_as_in_the_image_if_asked(void **state) {
+  (void)state;
+  in_child(mangled_names, (const char *const[]){"LIBOMPTARGET_AMDGPU_MANGLED_NAMES", "1", NULL});
+}
+
 static void a_unified_pointer(void **state) {
   (void)state;
   assert_int_equal(rtl.init_requires(OMP_REQ_UNIFIED_SHARED_MEMORY), 0);
   store_fails((uintptr_t)&array[3]);
-  SAYS(given.store_name, "requires unified shared memory", "HSA_XNACK=1");
+  SAYS(given.store_shown, "requires unified shared memory", "HSA_XNACK=1");
 }
 
 /* Next to a GPU that cannot switch xnack, no GPU can. */
@@ -71,7 +86,8 @@ static void a_unified_pointer_in_vain(void **state) {
   (void)state;
   assert_int_equal(rtl.init_requires(OMP_REQ_UNIFIED_SHARED_MEMORY), 0);
   store_fails((uintptr_t)&array[3]);
-  SAYS(given.store_name, "requires unified shared memory", "does not have", "use memory of omp_target_alloc");
+  SAYS(given.store_shown, "requires unified shared memory", "does not have",
+       "use memory of omp_target_alloc");
   assert_null(strstr(said, "HSA_XNACK"));
 }
 
@@ -110,7 +126,7 @@ static void behind_an_argument(void **state) {
   test_capture_end(said, sizeof said);
   assert_int_equal(launched, OFFLOAD_SUCCESS);
   assert_int_equal(ended, OFFLOAD_FAIL);
-  SAYS(given.spmd_name, "; argument 2 of the kernel ");
+  SAYS(given.spmd_shown, "argument 2 of the kernel ");
 }
 
 static void the_argument_is_named(void **state) {
@@ -151,7 +167,7 @@ static void beside_others(void **state) {
   assert_int_equal(first, OFFLOAD_SUCCESS);
   assert_int_equal(second, OFFLOAD_SUCCESS);
   assert_int_equal(ended, OFFLOAD_FAIL);
-  SAYS("memory fault at address 0x4000 while", given.store_name);
+  SAYS("memory fault at address 0x4000: ", given.store_shown);
 }
 
 static void the_faulting_one_of_several_kernels_is_named(void **state) {
@@ -190,7 +206,7 @@ static void both_devices(void **state) {
   __tgt_target_table *other = load_table(1, &given.image);
   assert_non_null(other);
   store_fails(0x4000);
-  SAYS("memory fault at address 0x4000", given.store_name);
+  SAYS("memory fault at address 0x4000", given.store_shown);
   silent_store_fails(1, other, "reports only the first memory fault of a process");
 }
 
@@ -239,6 +255,33 @@ static void a_busy_device_is_left_alone(void **state) {
                                               "LIBOMPTARGET_AMDGPU_FAULT_PATIENCE", "1", NULL});
 }
 
+/* ---- debug information ---- */
+
+/* The image as it would be without -g: nobody finds the section. */
+static void without_lines(void **state) {
+  (void)state;
+  size_t bytes = (size_t)((char *)given.image.ImageEnd - (char *)given.image.ImageStart);
+  static char *copy; /* the plugin looks into it as long as it is loaded */
+  copy = malloc(bytes);
+  assert_non_null(copy);
+  memcpy(copy, given.image.ImageStart, bytes);
+  char *name = memmem(copy, bytes, ".debug_info", sizeof ".debug_info");
+  assert_non_null(name);
+  memcpy(name, ".other", 6);
+  __tgt_device_image image = given.image;
+  image.ImageStart = copy;
+  image.ImageEnd = copy + bytes;
+  given.table = load_table(0, &image);
+  assert_non_null(given.table);
+  store_fails(0x4000);
+  SAYS(given.store_shown, "source:   build with -g to see the file\n");
+}
+
+static void the_missing_option_is_named(void **state) {
+  (void)state;
+  in_child(without_lines, NO_VARIABLES);
+}
+
 /* ---- bad code ---- */
 
 /* The image with its code overwritten: every word of .text is no instruction. */
@@ -256,7 +299,7 @@ static void illegal_instruction(void **state) {
   given.table = load_table(0, &image);
   assert_non_null(given.table);
   store_fails((uintptr_t)allocate(64));
-  SAYS("the queue stopped while kernel", given.store_name, "HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION",
+  SAYS("the queue stopped: ", given.store_shown, "HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION",
        "was the program built for this device?");
 }
 
@@ -468,6 +511,8 @@ int main(int count, char **arguments) {
       cmocka_unit_test(the_nearest_variable_is_named),
       cmocka_unit_test(an_address_near_nothing_is_called_that),
       cmocka_unit_test(the_faulting_one_of_several_kernels_is_named),
+      cmocka_unit_test(kernels_are_called_as_in_the_image_if_asked),
+      cmocka_unit_test(the_missing_option_is_named),
       cmocka_unit_test(a_second_device_s_fault_ends_the_wait),
       cmocka_unit_test(a_fault_without_interrupts_ends_the_wait),
       cmocka_unit_test(a_busy_device_is_left_alone),

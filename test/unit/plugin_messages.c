@@ -1,7 +1,8 @@
-/* What people read: texts of others made safe, messages of several lines. */
+/* What people read: names of kernels, texts of others made safe, messages of several lines. */
 #include "plugin_test.h"
 
 #include "atmi_env.h"
+#include "atmi_name.h"
 #include "atmi_status.h"
 #include "atmi_text.h"
 
@@ -9,6 +10,55 @@
 #include <string.h>
 
 static char said[1 << 16];
+
+static void kernels_are_called_as_in_the_source(void **state) {
+  (void)state;
+  static const struct {
+    const char *mangled, *shown, *bare;
+  } names[] = {
+      {"__omp_offloading_fd00_12ab_main_l7", "target region in main at line 7", "main at line 7"},
+      {"__omp_offloading__fd00_12ab_main_l2_l70", "target region in main_l2 at line 70",
+       "main_l2 at line 70"},
+      {"__omp_offloading_fd00_12ab__ZN3foo3barEi_l12", "target region in foo::bar(int) at line 12",
+       "foo::bar(int) at line 12"},
+      {"__omp_offloading_fd00_12ab__ZN3foo3barEi_l12_1", "target region in foo::bar(int) at line 12",
+       "foo::bar(int) at line 12"},
+      {"__omp_offloading__fd00_12ab_table_l3_ctor", "constructor of table at line 3",
+       "constructor of table at line 3"},
+      {"__omp_offloading__fd00_12ab_table_l3_dtor", "destructor of table at line 3",
+       "destructor of table at line 3"},
+      {"_Z3addIdEvPT_S1_", "kernel void add<double>(double*, double*)", "void add<double>(double*, double*)"},
+      {"_Zthis is none", "kernel _Zthis is none", "_Zthis is none"},
+      {"__omp_offloading_fd00", "kernel __omp_offloading_fd00", "__omp_offloading_fd00"},
+      {"__omp_offloading_x_y_main_l7", "kernel __omp_offloading_x_y_main_l7", "__omp_offloading_x_y_main_l7"},
+      {"__omp_offloading_1_2__l7", "kernel __omp_offloading_1_2__l7", "__omp_offloading_1_2__l7"},
+      {"scale", "kernel scale", "scale"},
+      {"", "kernel ", ""},
+  };
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    atmi_name_t name = atmi_name_of_kernel(names[i].mangled, false);
+    assert_string_equal(name.text, names[i].shown);
+    assert_string_equal(name.text + name.bare, names[i].bare);
+  }
+}
+
+static void names_stay_as_they_are_on_request(void **state) {
+  (void)state;
+  atmi_name_t name = atmi_name_of_kernel("__omp_offloading_fd00_12ab__ZN3foo3barEi_l12", true);
+  assert_string_equal(name.text, "kernel __omp_offloading_fd00_12ab__ZN3foo3barEi_l12");
+  assert_string_equal(name.text + name.bare, "__omp_offloading_fd00_12ab__ZN3foo3barEi_l12");
+}
+
+static void long_names_are_cut(void **state) {
+  (void)state;
+  char longest[2000] = "__omp_offloading_fd00_12ab_";
+  memset(longest + strlen(longest), 'x', 1900);
+  strcpy(longest + 1900, "_l12");
+  atmi_name_t name = atmi_name_of_kernel(longest, false);
+  assert_true(strlen(name.text) < sizeof name.text);
+  assert_non_null(strstr(name.text, "xxx... at line 12"));
+  assert_true(strlen(atmi_name_of_kernel(longest, true).text) < sizeof name.text);
+}
 
 static void texts_of_others_are_made_safe(void **state) {
   (void)state;
@@ -92,6 +142,9 @@ static void long_messages_are_cut(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(kernels_are_called_as_in_the_source),
+      cmocka_unit_test(names_stay_as_they_are_on_request),
+      cmocka_unit_test(long_names_are_cut),
       cmocka_unit_test(texts_of_others_are_made_safe),
       cmocka_unit_test(growing_texts_are_cut),
       cmocka_unit_test(each_line_of_a_message_has_the_prefix),

@@ -36,7 +36,7 @@ static void writes_spans_of_devices_and_host(void **state) {
   snprintf(name, sizeof name, "%s/run-%%p.json", folder);
   snprintf(path, sizeof path, "%s/run-%ld.json", folder, (long)getpid());
   /* 100 MHz: a tick is 10 ns. */
-  atmi_timeline_t *timeline = atmi_timeline_open(name, 100000000, 1000);
+  atmi_timeline_t *timeline = atmi_timeline_open(name, 100000000, 1000, false);
   assert_non_null(timeline);
   atmi_timeline_name_device(timeline, 1, "device 1 (\"gfx\\90a\")");
   atmi_timeline_add(timeline, &(atmi_span_t){.name = "kernel\n1",
@@ -104,7 +104,7 @@ static void a_file_that_cannot_be_made_is_said_once(void **state) {
   (void)state;
   char said[512];
   test_capture_begin();
-  atmi_timeline_t *timeline = atmi_timeline_open("/nonexistent/folder/run.json", 1000000000, 0);
+  atmi_timeline_t *timeline = atmi_timeline_open("/nonexistent/folder/run.json", 1000000000, 0, false);
   atmi_timeline_add(timeline, &(atmi_span_t){.name = "nothing", .category = "wait"});
   atmi_timeline_name_device(timeline, 0, "device");
   atmi_timeline_finish(timeline);
@@ -119,7 +119,7 @@ static void a_full_disk_is_said(void **state) {
   (void)state;
   char said[512];
   test_capture_begin();
-  atmi_timeline_t *timeline = atmi_timeline_open("/dev/full", 1000000000, 0);
+  atmi_timeline_t *timeline = atmi_timeline_open("/dev/full", 1000000000, 0, false);
   atmi_timeline_close(timeline);
   test_capture_end(said, sizeof said);
   assert_non_null(timeline);
@@ -151,7 +151,7 @@ static void processes_may_fork_and_be_killed(void **state) {
   enum { SPANS = 200 };
   char path[128];
   snprintf(path, sizeof path, "%s/run.json", folder);
-  atmi_timeline_t *timeline = atmi_timeline_open(path, 1000000000, 1000);
+  atmi_timeline_t *timeline = atmi_timeline_open(path, 1000000000, 1000, false);
   assert_non_null(timeline);
   add_spans(timeline, SPANS);
   pid_t child = fork();
@@ -181,7 +181,7 @@ static void times_are_nanoseconds_with_a_point(void **state) {
   for (size_t i = 0; !taken && i < sizeof locales / sizeof *locales; i++)
     taken = setlocale(LC_ALL, locales[i]);
   snprintf(path, sizeof path, "%s/run.json", folder);
-  atmi_timeline_t *timeline = atmi_timeline_open(path, 1000000000, 1000);
+  atmi_timeline_t *timeline = atmi_timeline_open(path, 1000000000, 1000, false);
   add_spans(timeline, 1);
   atmi_timeline_close(timeline);
   setlocale(LC_ALL, "C");
