@@ -141,7 +141,6 @@ static void add_advice(atmi_text_t *report, const char *advice) {
 /* Says it, and gives the device up. */
 static void end_report(report_t *report, atmi_device_t *device) {
   atmi_fail(ATMI_LOST, device->label, "%s", report->bytes);
-  atmi_timeline_flush(device->machine->timeline);
   atmi_device_abandon(device);
 }
 

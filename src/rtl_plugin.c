@@ -222,11 +222,13 @@ bool rtl_plugin_start(rtl_plugin_t *plugin, const void *return_address) {
 rtl_device_t *rtl_plugin_no_device(const rtl_plugin_t *plugin, int64_t number, const char *operation) {
   rtl_state_t state = atomic_load_explicit(&plugin->state, memory_order_acquire);
   if (state == RTL_FORKED)
-    atmi_fail(
-        ATMI_UNSUPPORTED, NULL,
-        "cannot %s: this process was forked by one that uses the GPU, and has none itself; fork before the "
-        "first target region, or let the child execute a program",
-        operation);
+    atmi_fail(ATMI_UNSUPPORTED, NULL,
+              "cannot %s: this process was forked from one that had opened the GPU, as libomptarget does "
+              "before main, "
+              "and has none itself; let it execute a program (exec, posix_spawn), or move the target regions "
+              "into a "
+              "library that is opened after the fork",
+              operation);
   if (state == RTL_ENDING)
     atmi_fail(ATMI_UNSUPPORTED, NULL,
               "cannot %s: the program is ending, and ROCr has ended before it; offload from atexit handlers "

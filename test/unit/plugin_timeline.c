@@ -86,14 +86,14 @@ static void links_are_followed_if_their_name_was_given(void **state) {
   snprintf(name, sizeof name, "%s/link-%%p", folder);
   assert_int_equal(symlink(behind, link) || symlink(behind, completed), 0);
   test_capture_begin();
-  assert_null(atmi_timeline_open(name, 1000000000, 0));
+  assert_null(atmi_timeline_open(name, 1000000000, 0, false));
   test_capture_end(said, sizeof said);
   snprintf(expected, sizeof expected,
            "AMDGPU warning: no timeline is written: cannot create %s: a symbolic link has this name\n",
            completed);
   assert_string_equal(said, expected);
   assert_int_equal(access(behind, F_OK), -1);
-  atmi_timeline_close(atmi_timeline_open(link, 1000000000, 0));
+  atmi_timeline_close(atmi_timeline_open(link, 1000000000, 0, false));
   assert_int_equal(access(behind, F_OK), 0);
   unlink(behind);
   unlink(link);
