@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STATUS_FAILED = 1, STATUS_TIMEOUT = 124, SECONDS_TO_SPEAK = 2 };
+enum { STATUS_FAILED = 1, STATUS_USAGE = 2, STATUS_TIMEOUT = 124, SECONDS_TO_SPEAK = 2 };
 
 /* ---- the image ---- */
 
@@ -156,7 +156,7 @@ int main(int argc, char **argv) {
   switch (loader_options_parse(argc, argv, &options)) {
   case LOADER_RUN: break;
   case LOADER_DONE: return 0;
-  case LOADER_USAGE_ERROR: return STATUS_FAILED;
+  case LOADER_USAGE_ERROR: return STATUS_USAGE;
   }
   size_t bytes;
   void *image = read_image(argv[options.image], &bytes);

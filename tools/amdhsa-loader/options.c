@@ -27,8 +27,8 @@ static const char usage[] =
     "  --help, --version\n"
     "\n"
     "Options are also accepted as --option=value. The image may be - for standard input. Exit status: the\n"
-    "program's own; 1 after a failure or GPU fault, 124 after a timeout; ended by SIGABRT if the program "
-    "aborts.\n";
+    "program's own; 1 after a failure or GPU fault, 2 after a wrong command line, 124 after a timeout; "
+    "ended by SIGABRT if the program aborts.\n";
 
 typedef enum kind { NUMBER32, NUMBER64, INTEGER, SECONDS, FLAG, HELP, VERSION } kind_t;
 
@@ -127,10 +127,6 @@ static loader_next_t take(const row_t *row, const char *value, char **argv, int 
 loader_next_t loader_options_parse(int argc, char **argv, loader_options_t *options) {
   *options =
       (loader_options_t){.threads = {1, 1, 1}, .blocks = {1, 1, 1}, .device = -1, .stack_bytes = 16384};
-  if (argc == 1) {
-    fputs(usage, stdout);
-    return LOADER_DONE;
-  }
   int index = 1;
   while (index < argc) {
     const char *value;
