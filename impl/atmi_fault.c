@@ -3,6 +3,7 @@
 
 #include "atmi_code_object.h"
 #include "atmi_device.h"
+#include "atmi_fault_advice.h"
 #include "atmi_source.h"
 #include "atmi_text.h"
 
@@ -13,7 +14,8 @@
 enum {
   MOST_SUSPECTS = 8,
   REPORT_BYTES = 4096,
-  PATIENCE_MS = 50,         /* for innocent kernels to complete */
+  PATIENCE_MS = 50, /* for innocent kernels to complete */
+  NULL_PAGE_BYTES = 4096,
   FAR_AWAY_BYTES = 1 << 30, /* memory this far from an address has nothing to do with it */
 };
 
@@ -139,8 +141,12 @@ static void add_advice(atmi_text_t *report, const char *advice) {
 }
 
 /* Says it, and gives the device up. */
-static void end_report(report_t *report, atmi_device_t *device) {
+/* `without_runtime` is the kernel that may have stopped for want of what its runtime lacks, or NULL. Nobody is
+ * woken before all is said. */
+static void end_report(report_t *report, atmi_device_t *device, const atmi_kernel_t *without_runtime) {
   atmi_fail(ATMI_LOST, device->label, "%s", report->bytes);
+  if (without_runtime)
+    atmi_fault_advise(device->label, without_runtime);
   atmi_device_abandon(device);
 }
 
@@ -174,7 +180,8 @@ static void report_queue_error(atmi_queue_t *queue, hsa_status_t status) {
   atmi_text_add(&report.text, "the queue stopped: %s", atmi_hsa_reason(status));
   add_kernels(&report.text, &suspects);
   add_advice(&report.text, queue_error_advice(status));
-  end_report(&report, queue->device);
+  bool stopped = status == HSA_STATUS_ERROR_EXCEPTION && suspects.count;
+  end_report(&report, queue->device, stopped ? suspects.list[0].running.kernel : NULL);
 }
 
 void atmi_fault_report_queue_error(atmi_queue_t *queue, hsa_status_t status) {
@@ -345,7 +352,8 @@ static void report_memory_fault(atmi_device_t *device, const void *event) {
     atmi_text_add(&report.text,
                   ATMI_BREAK "note:     ROCr reports no other memory fault of this process; other "
                              "devices are asked whether they still work from now on");
-  end_report(&report, device);
+  bool null = fault->virtual_address < NULL_PAGE_BYTES && suspects.count == 1;
+  end_report(&report, device, null ? suspects.list[0].running.kernel : NULL);
 }
 
 /* ---- faults that nobody reports ---- */
@@ -362,7 +370,7 @@ static void report_silence(atmi_device_t *device) {
   atmi_text_add(&report.text, ATMI_BREAK "address:  not known: %s", machine->watch.why);
   add_advice(&report.text, "run with this device alone (ROCR_VISIBLE_DEVICES) to see the address; "
                            "LIBOMPTARGET_AMDGPU_FAULT_PATIENCE sets the time");
-  end_report(&report, device);
+  end_report(&report, device, NULL);
 }
 
 void atmi_fault_report_silence(atmi_device_t *device) {
@@ -398,7 +406,7 @@ static void report_reset(atmi_device_t *device, const void *event) {
                     ? "uncorrectable error in its memory or registers"
                     : "it hung");
   add_kernels(&report.text, &suspects);
-  end_report(&report, device);
+  end_report(&report, device, NULL);
 }
 
 /* Under the lock. The first event that costs a device is the cause; what comes after it is not said. */
