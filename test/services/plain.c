@@ -1,11 +1,17 @@
-/* Launches of an image that asks its host for nothing; with -DPRINTS, of one that does. For test/services/cost, which
+/* Launches of an image that asks its host for nothing; with -DPRINTS, of one that does;
+ * with -DPARALLEL, of a parallel region. For test/services/cost, which
  * looks at what the plugin executes while `measured` runs. */
 #include <stdio.h>
 
 static int sum;
 
 static __attribute__((noinline)) void region(int step) {
+#ifdef PARALLEL
+#pragma omp target teams distribute parallel for map(tofrom : sum) reduction(+ : sum)
+  for (int i = 0; i < 64; i++)
+#else
 #pragma omp target map(tofrom : sum)
+#endif
   {
     sum += step;
 #ifdef PRINTS
