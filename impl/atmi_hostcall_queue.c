@@ -69,7 +69,9 @@ static void destroy(hostcall_queue_t *made) {
 
 static hsa_status_t acquire(hostcall_queue_t *made, size_t bytes) {
   atmi_device_t *device = made->device;
-  hsa_status_t status = hsa_signal_create(1, 0, NULL, &made->doorbell);
+  /* Nobody sleeps on it: the service thread looks at the stack of packets. With the device as its only
+   * consumer it is a signal that raises no interrupt. */
+  hsa_status_t status = hsa_signal_create(1, 1, &device->agent, &made->doorbell);
   if (status == HSA_STATUS_SUCCESS)
     status = hsa_amd_memory_pool_allocate(device->host->fine, bytes, 0, &made->memory);
   if (status == HSA_STATUS_SUCCESS)

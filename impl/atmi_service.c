@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <time.h>
 
-enum { EAGER_LOOKS = 16, SHORTEST_NS = 20000, LONGEST_NS = 20000000 };
+enum { EAGER_LOOKS = 16, SHORTEST_NS = 20000, LONGEST_NS = 8000000 };
 
 void atmi_service_init(atmi_service_t *service) {
   *service = (atmi_service_t){0};

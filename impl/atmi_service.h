@@ -2,7 +2,7 @@
  * (atmi_hostcall). There is one per machine, made when the first kernel that needs it is launched. While no
  * such kernel runs it sleeps on a condition variable. While one runs it looks at the mailboxes, and the
  * longer nothing comes, the more rarely: device code of these protocols rings no bell. From 20 microseconds
- * between two looks it goes up to 4 milliseconds, which costs less than a thousandth of a core. */
+ * between two looks it goes up to 8 milliseconds, the longest that a request after a long silence waits. */
 #ifndef ATMI_SERVICE_H
 #define ATMI_SERVICE_H
 
