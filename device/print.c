@@ -158,20 +158,42 @@ static bool next_piece(message_t *message) {
   }
 }
 
-/* Fills `room` bytes with what comes next. */
-static void pull(message_t *message, char *slot, uint32_t room) {
-  for (uint32_t i = 0; i < room; i++) {
-    while (!message->left && !message->padding)
-      if (!next_piece(message))
-        return;
-    if (message->left) {
-      slot[i] = *message->at++;
-      message->left--;
-    } else {
-      slot[i] = 0;
-      message->padding--;
-    }
+/* The next byte; zero behind the end. */
+static uint64_t pull_byte(message_t *message) {
+  while (!message->left && !message->padding)
+    if (!next_piece(message))
+      return 0;
+  if (!message->left) {
+    message->padding--;
+    return 0;
   }
+  message->left--;
+  return *(const unsigned char *)message->at++;
+}
+
+/* As the compiler sees fit: these need not be aligned. */
+typedef struct loose_word {
+  uint64_t value;
+} __attribute__((packed)) loose_word_t;
+
+static uint64_t pull_word(message_t *message) {
+  uint64_t word = 0;
+  if (message->left >= sizeof word) {
+    word = ((const loose_word_t *)(const void *)message->at)->value;
+    message->at += sizeof word;
+    message->left -= (uint32_t)sizeof word;
+    return word;
+  }
+  for (uint32_t shift = 0; shift < 64; shift += 8)
+    word |= pull_byte(message) << shift;
+  return word;
+}
+
+/* Fills words of a slot with what comes next. Slots are memory of the host, where each store is a transfer:
+ * so whole words. */
+static void pull(message_t *message, uint64_t *slot, uint32_t words) {
+  for (uint32_t i = 0; i < words; i++)
+    slot[i] = pull_word(message);
 }
 
 /* All lanes send packets until the longest message is through. */
@@ -180,12 +202,12 @@ static int send_message(message_t *message) {
   rpc_port_t port = rpc_open(ATMI_RPC_PRINT);
   uint64_t *slot = rpc_send_begin(&port);
   *slot = bytes;
-  pull(message, (char *)(slot + 1), ATMI_RPC_FIRST_BYTES);
+  pull(message, slot + 1, ATMI_RPC_FIRST_BYTES / sizeof *slot);
   rpc_send_end(&port);
   for (; rpc_ballot(sent < bytes); sent += ATMI_RPC_SLOT_BYTES) {
     slot = rpc_send_begin(&port);
     if (sent < bytes)
-      pull(message, (char *)slot, ATMI_RPC_SLOT_BYTES);
+      pull(message, slot, ATMI_RPC_SLOT_BYTES / sizeof *slot);
     rpc_send_end(&port);
   }
   int result = (int)rpc_receive(&port)[0];
