@@ -31,6 +31,8 @@ static const gs_option_t option_table[] = {
      "microseconds that a kernel takes which is not executed"},
     {"GFXSIM_HOST_VISIBLE", "--host-visible", "1", GS_OPTION_FLAG, MEMBER(host_visible), "0", 0, 1,
      "the host can access device memory directly, as on a card with a large BAR"},
+    {"GFXSIM_PCIE_ATOMICS", "--no-pcie-atomics", "0", GS_OPTION_FLAG, MEMBER(pcie_atomics), "1", 0, 1,
+     "the links have no atomics: devices count signals down by a load and a later store, as firmware may"},
     {"GFXSIM_NUMA", "--numa", "1", GS_OPTION_FLAG, MEMBER(numa), "0", 0, 1,
      "two CPU nodes with half the memory each; GPUs 1, 3, ... are near the second"},
     {"GFXSIM_STATS", "--stats", "1", GS_OPTION_FLAG, MEMBER(stats), "0", 0, 1,

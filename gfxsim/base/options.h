@@ -17,6 +17,7 @@ typedef struct gs_options {
   bool execute;       /* GFXSIM_EXECUTE: 0 = packets complete but the program's kernels do not run */
   uint32_t kernel_us; /* GFXSIM_KERNEL_US: how long a kernel takes that is not executed, in microseconds */
   bool host_visible;  /* GFXSIM_HOST_VISIBLE: the host can access device memory (large BAR) */
+  bool pcie_atomics;  /* GFXSIM_PCIE_ATOMICS: devices count the host's signals down in one step */
   bool numa;          /* GFXSIM_NUMA: two CPU nodes, every other GPU near the second */
   bool stats;         /* GFXSIM_STATS: counters per kernel at exit */
   char trace[256];    /* GFXSIM_TRACE: file for an instruction trace, empty = none */

@@ -475,6 +475,7 @@ gs_aql_t *gs_aql_create(const gs_engine_config_t *config, amd_queue_t *queue, vo
   aql->ring = ring;
   aql->mask = packets - 1;
   gs_bus_init(&aql->bus, gs_device_vm(config->device));
+  aql->bus.no_atomics = config->no_atomics;
   return aql;
 }
 

@@ -28,6 +28,7 @@ typedef struct gs_bus {
   gs_vm_reader_t reader;
   const gs_vm_map_t *map; /* while entered */
   gs_fault_t fault;       /* of the last access that failed */
+  bool no_atomics;        /* read-modify-writes are not one step: the host may write in between */
 } gs_bus_t;
 
 void gs_bus_init(gs_bus_t *bus, gs_vm_t *vm);

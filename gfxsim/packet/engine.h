@@ -33,6 +33,7 @@ typedef struct gs_engine_config {
   uint32_t queue;     /* the queue's number, likewise */
   bool execute;       /* false: the program's kernels complete without running (GFXSIM_EXECUTE=0) */
   uint32_t kernel_us; /* and take as many microseconds */
+  bool no_atomics;    /* see gs_bus_t */
   _Atomic int *told_not_executed; /* set when the user was told so */
   const gs_packet_ops_t *ops;
   const atomic_bool *stop; /* the queue is being destroyed: abandon what runs */

@@ -224,6 +224,7 @@ static gs_engine_config_t engine_config(gs_queue_t *queue) {
       .queue = queue->config.id,
       .execute = queue->config.execute,
       .kernel_us = queue->config.kernel_us,
+      .no_atomics = queue->config.no_atomics,
       .told_not_executed = queue->config.told_not_executed,
       .ops = queue->config.ops,
       .stop = &queue->stop,

@@ -18,6 +18,7 @@ typedef struct gs_queue_config {
   uint32_t id;        /* the queue's number, likewise */
   bool execute;       /* false: the program's kernels complete without running */
   uint32_t kernel_us; /* and take as many microseconds */
+  bool no_atomics;    /* see gs_bus_t */
   _Atomic int *told_not_executed;
   const gs_packet_ops_t *ops;
   gs_poller_t *poller;

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "packet/signal.h"
 
 /* Copies check between blocks whether the address space changed or the queue is being destroyed: whoever
  * frees memory waits for a block, some milliseconds. Smaller ones would keep the C library's memcpy from what
@@ -290,7 +291,7 @@ static gs_step_t run_atomic(gs_sdma_t *sdma, const uint32_t *command) {
   if (!target)
     return halt_with_fault(sdma, "the address of an atomic operation,");
   /* Releases what the commands before it wrote: this is how a copy completes its signal. */
-  __atomic_fetch_add(target, address_at(command + 3), __ATOMIC_ACQ_REL);
+  gs_signal_add(&sdma->bus, (int64_t *)target, (int64_t)address_at(command + 3));
   return GS_STEP_DONE;
 }
 
@@ -378,6 +379,7 @@ gs_sdma_t *gs_sdma_create(const gs_engine_config_t *config, void *ring, uint64_t
   sdma->read_index = read_index;
   sdma->write_index = write_index;
   gs_bus_init(&sdma->bus, gs_device_vm(config->device));
+  sdma->bus.no_atomics = config->no_atomics;
   return sdma;
 }
 

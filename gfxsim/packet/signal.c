@@ -3,6 +3,7 @@
 #include "packet/signal.h"
 
 #include <hsa/amd_hsa_signal.h>
+#include <time.h>
 
 /* A signal has 64 bytes and is aligned to as many. */
 static amd_signal_t *signal_at(gs_bus_t *bus, uint64_t handle, uint32_t access) {
@@ -36,6 +37,17 @@ static bool announce(gs_bus_t *bus, const announcement_t *announcement, uint32_t
   return true;
 }
 
+void gs_signal_add(const gs_bus_t *bus, int64_t *value, int64_t amount) {
+  if (!bus->no_atomics) {
+    __atomic_fetch_add(value, amount, __ATOMIC_ACQ_REL);
+    return;
+  }
+  const struct timespec between = {.tv_nsec = 20000};
+  const int64_t before = __atomic_load_n(value, __ATOMIC_ACQUIRE);
+  nanosleep(&between, NULL);
+  __atomic_store_n(value, before + amount, __ATOMIC_RELEASE);
+}
+
 bool gs_signal_complete(gs_bus_t *bus, uint64_t handle, uint64_t start, uint64_t end, uint32_t *event_id) {
   *event_id = 0;
   if (!handle)
@@ -47,7 +59,7 @@ bool gs_signal_complete(gs_bus_t *bus, uint64_t handle, uint64_t start, uint64_t
   __atomic_store_n(&signal->start_ts, start, __ATOMIC_RELAXED);
   __atomic_store_n(&signal->end_ts, end, __ATOMIC_RELAXED);
   /* Releases the time stamps and everything that the completed work wrote. */
-  __atomic_fetch_sub(&signal->value, 1, __ATOMIC_ACQ_REL);
+  gs_signal_add(bus, (int64_t *)&signal->value, -1);
   return announce(bus, &announcement, event_id);
 }
 

@@ -12,6 +12,10 @@
  * fault (see bus->fault). The bus must be entered. The memory is shared with the host: accesses are atomic.
  */
 
+/* Adds to a word as the processor's link can: in one step, or by a load and a later store. Releases all that
+ * the processor wrote before. */
+void gs_signal_add(const gs_bus_t *bus, int64_t *value, int64_t amount);
+
 /* Completes the work that the signal stands for: writes its time stamps (ticks of gs_clock_ticks), decrements
  * its value by one, and tells through *event_id which event to raise (0 = none). A null handle is no signal:
  * success. */

@@ -317,6 +317,9 @@ GS_EXPORT HSAKMT_STATUS hsaKmtGetNodeIoLinkProperties(HSAuint32 node, HSAuint32 
         .NodeFrom = node,
         .NodeTo = other,
         .Weight = distance(thunk, node, other),
+        .Flags.ui32 = {.Override = !thunk->options.pcie_atomics,
+                       .NoAtomics32bit = !thunk->options.pcie_atomics,
+                       .NoAtomics64bit = !thunk->options.pcie_atomics},
     };
   }
   return HSAKMT_STATUS_SUCCESS;

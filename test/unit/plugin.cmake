@@ -78,6 +78,13 @@ foreach(mode calls fault threads)
   set_tests_properties(unit/plugin/abi/${mode}/two-devices PROPERTIES
                        ENVIRONMENT "${device_environment};GFXSIM_DEVICES=gfx90a,gfx90a")
 endforeach()
+# Where the device counts signals down in two steps, nobody else may write to them meanwhile.
+foreach(mode calls older threads)
+  plugin_image_test(abi/${mode}/no-atomics plugin_abi ${mode} $<TARGET_FILE:omptarget.rtl.amdgpu>
+                    ${images}/program-16-gfx90a ${images}/program-16-O2)
+  set_tests_properties(unit/plugin/abi/${mode}/no-atomics PROPERTIES
+                       ENVIRONMENT "${device_environment};GFXSIM_PCIE_ATOMICS=0")
+endforeach()
 # Waiting without interrupts, and copies without staging buffers.
 foreach(variable HSA_ENABLE_INTERRUPT LIBOMPTARGET_AMDGPU_MAX_ASYNC_COPY_BYTES)
   plugin_image_test(abi/calls/${variable} plugin_abi calls $<TARGET_FILE:omptarget.rtl.amdgpu>
