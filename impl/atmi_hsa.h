@@ -46,7 +46,6 @@
   X(hsa_queue_load_read_index_scacquire)                                                                     \
   X(hsa_queue_load_write_index_relaxed)                                                                      \
   X(hsa_shut_down)                                                                                           \
-  X(hsa_signal_add_relaxed)                                                                                  \
   X(hsa_signal_create)                                                                                       \
   X(hsa_signal_destroy)                                                                                      \
   X(hsa_signal_load_relaxed)                                                                                 \
@@ -120,7 +119,6 @@ const char *atmi_hsa_problem(void);
 #define hsa_queue_load_read_index_scacquire       atmi_hsa.hsa_queue_load_read_index_scacquire
 #define hsa_queue_load_write_index_relaxed        atmi_hsa.hsa_queue_load_write_index_relaxed
 #define hsa_shut_down                             atmi_hsa.hsa_shut_down
-#define hsa_signal_add_relaxed                    atmi_hsa.hsa_signal_add_relaxed
 #define hsa_signal_create                         atmi_hsa.hsa_signal_create
 #define hsa_signal_destroy                        atmi_hsa.hsa_signal_destroy
 #define hsa_signal_load_relaxed                   atmi_hsa.hsa_signal_load_relaxed

@@ -399,7 +399,8 @@ static atmi_status_t wait_for_all(const atmi_stream_t *stream) {
     if (operation->kind == ATMI_OPERATION_KERNEL && i + 1 < stream->count)
       continue;
     atmi_status_t status = atmi_signal_wait(operation->signal, stream->device->machine->env->busy_wait_us);
-    if (status == ATMI_HSA_FAILED)
+    /* Another stream's is released by that stream, which must see the failure first. */
+    if (status == ATMI_HSA_FAILED && operation->kind != ATMI_OPERATION_WAIT)
       atmi_signal_release(operation->signal);
     result = result ? result : status;
   }

@@ -78,6 +78,26 @@ foreach(mode calls fault threads)
   set_tests_properties(unit/plugin/abi/${mode}/two-devices PROPERTIES
                        ENVIRONMENT "${device_environment};GFXSIM_DEVICES=gfx90a,gfx90a")
 endforeach()
+# Streams of the core, without the plugin's entry points.
+find_program(STREAM_CLANG NAMES clang-16 clang REQUIRED)
+find_program(STREAM_LLD NAMES ld.lld-16 ld.lld REQUIRED)
+set(stream_image ${CMAKE_CURRENT_BINARY_DIR}/plugin_kernels.co)
+add_custom_command(OUTPUT ${stream_image}
+  COMMAND ${STREAM_CLANG} -target amdgcn-amd-amdhsa -mcpu=gfx90a -mcode-object-version=4 -nogpulib -I${here}
+          -c ${here}/plugin_kernels.s -o ${stream_image}.o
+  COMMAND ${STREAM_LLD} -shared ${stream_image}.o -o ${stream_image}
+  DEPENDS ${here}/plugin_kernels.s ${here}/kernel.inc VERBATIM)
+add_custom_target(plugin_stream_image ALL DEPENDS ${stream_image})
+add_executable(plugin_stream ${here}/plugin_stream.c)
+target_link_libraries(plugin_stream PRIVATE project_options plugin_test ${CMAKE_DL_LIBS})
+add_dependencies(plugin_stream plugin_stream_image)
+add_test(NAME unit/plugin/stream/failures COMMAND plugin_stream ${stream_image} failures)
+set_tests_properties(unit/plugin/stream/failures PROPERTIES TIMEOUT 120 ENVIRONMENT "${device_environment}")
+foreach(mode HSA_ENABLE_INTERRUPT=1 HSA_ENABLE_INTERRUPT=0 HSA_ENABLE_SDMA=0 GFXSIM_PCIE_ATOMICS=0)
+  add_test(NAME unit/plugin/stream/${mode} COMMAND plugin_stream ${stream_image})
+  set_tests_properties(unit/plugin/stream/${mode} PROPERTIES TIMEOUT 120 ENVIRONMENT "${device_environment};${mode}")
+endforeach()
+
 # Where the device counts signals down in two steps, nobody else may write to them meanwhile.
 foreach(mode calls older threads)
   plugin_image_test(abi/${mode}/no-atomics plugin_abi ${mode} $<TARGET_FILE:omptarget.rtl.amdgpu>

@@ -1,0 +1,311 @@
+/* Streams of the core on a simulated device, with operations that stay pending: as plugin_stream IMAGE, which
+ * is made of plugin_kernels.s. A signal of which the test decides when it is complete stands before
+ * everything. */
+#include "plugin_test.h"
+
+#include "atmi_event.h"
+#include "atmi_machine.h"
+#include "atmi_plan.h"
+#include "atmi_transfer.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char *image_path;
+
+static struct {
+  atmi_env_t env;
+  atmi_machine_t machine;
+  atmi_device_t *device;
+  void *image;
+  atmi_code_object_t object;
+  atmi_kernel_t add, behind;
+} the;
+
+static int open_device(void **state) {
+  (void)state;
+  static char *no_environment[] = {NULL};
+  size_t bytes;
+  atmi_env_load(no_environment, &the.env);
+  assert_int_equal(atmi_machine_init(&the.env, &the.machine), ATMI_OK);
+  the.device = atmi_machine_device(&the.machine, 0);
+  assert_non_null(the.device);
+  the.image = test_read_file(image_path, &bytes);
+  assert_int_equal(atmi_code_object_init(the.device, the.image, bytes, &the.object), ATMI_OK);
+  assert_int_equal(atmi_code_object_find_kernel(&the.object, "k_add", &the.add), ATMI_OK);
+  assert_int_equal(atmi_code_object_find_kernel(&the.object, "k_behind", &the.behind), ATMI_OK);
+  return 0;
+}
+
+static int close_device(void **state) {
+  (void)state;
+  atmi_code_object_fini(&the.object);
+  atmi_machine_fini(&the.machine);
+  free(the.image);
+  return 0;
+}
+
+/* ---- helpers ---- */
+
+static atmi_stream_t *take_stream(void) {
+  atmi_stream_t *stream;
+  assert_int_equal(atmi_stream_take(the.device, &stream), ATMI_OK);
+  return stream;
+}
+
+static uint32_t *allocate(size_t bytes) {
+  void *memory;
+  assert_int_equal(atmi_memory_allocate(&the.device->memory, bytes, ATMI_MEMORY_DEVICE, &memory), ATMI_OK);
+  return memory;
+}
+
+static void release(void *memory) {
+  assert_int_equal(atmi_memory_free(&the.device->memory, memory), ATMI_OK);
+}
+
+/* Adds to a word, by a plan if there is one, as src does. */
+static void add(atmi_stream_t *stream, uint32_t *word, uint64_t value) {
+  void *bases[] = {word, (void *)(uintptr_t)value};
+  static const ptrdiff_t offsets[2];
+  const atmi_plan_key_t key = {.kernel = the.add.id, .words = {[4] = 2}};
+  atmi_plan_t *plan = atmi_plan_find(stream->plans, key.kernel, key.words);
+  if (plan && atmi_plan_hold_queue(stream)) {
+    assert_int_equal(atmi_plan_launch(stream, &the.add, plan, bases, offsets), ATMI_OK);
+    return;
+  }
+  const atmi_launch_t launch = {
+      .arguments = bases, .offsets = offsets, .argument_count = 2, .groups = {1, 1, 1}, .group = {1, 1, 1}};
+  assert_int_equal(atmi_stream_launch(stream, &key, &the.add, &launch), ATMI_OK);
+}
+
+static uint32_t value_of(uint32_t *word) {
+  uint32_t value;
+  atmi_stream_t *stream = take_stream();
+  assert_int_equal(atmi_transfer_retrieve(stream, &value, word, sizeof value), ATMI_OK);
+  assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
+  atmi_stream_put(stream);
+  return value;
+}
+
+/* A signal that is not complete before it is opened. */
+static atmi_signal_t *close_gate(void) {
+  atmi_signal_t *gate;
+  assert_int_equal(atmi_signal_take(&the.device->signals, &gate), ATMI_OK);
+  atmi_signal_begin(gate);
+  return gate;
+}
+
+static void open_gate(atmi_signal_t *gate) {
+  hsa_signal_store_screlease(gate->hsa, 0);
+}
+
+static void *open_later(void *gate) {
+  nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+  open_gate(gate);
+  return NULL;
+}
+
+/* ---- tests ---- */
+
+/* Nothing waits on the host, nothing happens too early, and everything in order. */
+static void pending_operations_follow_each_other(void **state) {
+  (void)state;
+  /* Some more operations than a stream keeps places for; where kernels copy, ROCr itself waits after about 40. */
+  enum { ROUNDS = 12, LARGE = 3 << 20 };
+  static uint32_t given[ROUNDS], results[ROUNDS];
+  static char large[LARGE], back[LARGE];
+  uint32_t *word = allocate(sizeof *word);
+  char *block = (char *)allocate(LARGE);
+  atmi_stream_t *stream = take_stream();
+  atmi_signal_t *gate = close_gate();
+  memset(large, 7, sizeof large);
+  assert_int_equal(atmi_stream_wait_for(stream, gate), ATMI_OK);
+  for (uint32_t i = 0; i < ROUNDS; i++) {
+    given[i] = 1000 * i;
+    assert_int_equal(atmi_transfer_submit(stream, word, &given[i], sizeof *word), ATMI_OK);
+    for (uint32_t j = 0; j <= i % 3; j++)
+      add(stream, word, i + 1);
+    assert_int_equal(atmi_transfer_retrieve(stream, &results[i], word, sizeof *word), ATMI_OK);
+  }
+  assert_int_equal(atmi_transfer_submit(stream, block, large, LARGE), ATMI_OK);
+  assert_int_equal(atmi_transfer_retrieve(stream, back, block, LARGE), ATMI_OK);
+  assert_int_equal(atmi_signal_query(gate), ATMI_PENDING);
+  assert_int_equal(atmi_stream_query(stream), ATMI_PENDING);
+  assert_int_equal(results[ROUNDS - 1], 0);
+  open_gate(gate);
+  assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
+  for (uint32_t i = 0; i < ROUNDS; i++)
+    assert_int_equal(results[i], 1000 * i + (i % 3 + 1) * (i + 1));
+  assert_memory_equal(back, large, LARGE);
+  atmi_stream_put(stream);
+  atmi_signal_unref(gate);
+  release(word);
+  release(block);
+}
+
+/* Each launch has its own arguments, however many are outstanding: the block of a plan is for one of them. */
+static void pending_launches_keep_their_arguments(void **state) {
+  (void)state;
+  enum { LAUNCHES = 300 };
+  uint32_t *words = allocate(LAUNCHES * sizeof *words);
+  static const uint32_t zeros[LAUNCHES];
+  static uint32_t results[LAUNCHES];
+  atmi_stream_t *stream = take_stream();
+  assert_int_equal(atmi_transfer_submit(stream, words, zeros, sizeof zeros), ATMI_OK);
+  assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
+  for (int gated = 0; gated < 2; gated++) {
+    atmi_signal_t *gate = close_gate();
+    if (gated)
+      assert_int_equal(atmi_stream_wait_for(stream, gate), ATMI_OK);
+    for (uint32_t i = 0; i < LAUNCHES; i++)
+      add(stream, &words[i], i + 1);
+    open_gate(gate);
+    assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
+    atmi_signal_unref(gate);
+  }
+  assert_int_equal(atmi_transfer_retrieve(stream, results, words, sizeof results), ATMI_OK);
+  assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
+  for (uint32_t i = 0; i < LAUNCHES; i++)
+    assert_int_equal(results[i], 2 * (i + 1));
+  atmi_stream_put(stream);
+  release(words);
+}
+
+/* A launch with an argument in front of the program's is remembered like any other, with that argument. */
+static void leading_arguments_are_remembered(void **state) {
+  (void)state;
+  static const uint32_t zeros[2];
+  uint32_t results[2] = {0}, *words = allocate(sizeof results);
+  void *bases[] = {words, (void *)(uintptr_t)5};
+  static const ptrdiff_t offsets[2];
+  const atmi_plan_key_t key = {.kernel = the.behind.id, .words = {[4] = 2}};
+  const atmi_launch_t launch = {.has_leading = true,
+                                .leading = 99,
+                                .arguments = bases,
+                                .offsets = offsets,
+                                .argument_count = 2,
+                                .groups = {1, 1, 1},
+                                .group = {1, 1, 1}};
+  atmi_stream_t *stream = take_stream();
+  assert_int_equal(atmi_transfer_submit(stream, words, zeros, sizeof zeros), ATMI_OK);
+  assert_int_equal(atmi_stream_launch(stream, &key, &the.behind, &launch), ATMI_OK);
+  assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
+  for (uint64_t i = 1; i <= 3; i++) {
+    atmi_plan_t *plan = atmi_plan_find(stream->plans, key.kernel, key.words);
+    assert_non_null(plan);
+    assert_true(atmi_plan_hold_queue(stream));
+    bases[1] = (void *)(uintptr_t)i;
+    assert_int_equal(atmi_plan_launch(stream, &the.behind, plan, bases, offsets), ATMI_OK);
+  }
+  assert_int_equal(atmi_transfer_retrieve(stream, results, words, sizeof results), ATMI_OK);
+  assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
+  assert_int_equal(results[0], 5 + 1 + 2 + 3);
+  assert_int_equal(results[1], 99);
+  atmi_stream_put(stream);
+  release(words);
+}
+
+/* An event of pending work holds another stream back, and its signal is not used for something else before
+ * that stream has looked at it. */
+static void events_of_pending_work_join_streams(void **state) {
+  (void)state;
+  enum { ROUNDS = 40 };
+  uint32_t *word = allocate(sizeof *word);
+  static const uint32_t zero;
+  atmi_stream_t *first = take_stream(), *second = take_stream();
+  assert_int_equal(atmi_transfer_submit(first, word, &zero, sizeof zero), ATMI_OK);
+  assert_int_equal(atmi_stream_synchronize(first), ATMI_OK);
+  for (int round = 0; round < ROUNDS; round++) {
+    atmi_event_t *event;
+    uint32_t before = UINT32_MAX;
+    atmi_signal_t *gate = close_gate();
+    pthread_t opener;
+    assert_int_equal(atmi_event_take(the.device, &event), ATMI_OK);
+    assert_int_equal(atmi_stream_wait_for(first, gate), ATMI_OK);
+    add(first, word, 1);
+    assert_int_equal(atmi_event_record(event, first), ATMI_OK);
+    assert_int_equal(atmi_event_query(event), ATMI_PENDING);
+    assert_int_equal(atmi_event_wait(event, second), ATMI_OK);
+    assert_int_equal(atmi_transfer_retrieve(second, &before, word, sizeof before), ATMI_OK);
+    if (round % 8) {
+      open_gate(gate);
+    } else {
+      assert_int_equal(pthread_create(&opener, NULL, open_later, gate), 0);
+      assert_int_equal(atmi_event_synchronize(event), ATMI_OK); /* asleep before it is opened */
+      pthread_join(opener, NULL);
+    }
+    assert_int_equal(atmi_stream_synchronize(first), ATMI_OK);
+    /* The first stream goes on at once with the place that the event knows. */
+    atmi_signal_t *later = close_gate();
+    assert_int_equal(atmi_stream_wait_for(first, later), ATMI_OK);
+    add(first, word, 0);
+    assert_int_equal(atmi_event_query(event), ATMI_OK);
+    assert_int_equal(atmi_stream_synchronize(second), ATMI_OK);
+    assert_int_equal(before, round + 1);
+    open_gate(later);
+    assert_int_equal(atmi_stream_synchronize(first), ATMI_OK);
+    atmi_event_put(event);
+    atmi_signal_unref(gate);
+    atmi_signal_unref(later);
+  }
+  atmi_stream_put(first);
+  atmi_stream_put(second);
+  assert_int_equal(value_of(word), ROUNDS);
+  release(word);
+}
+
+/* A copy that the engine reports as failed: the stream says so, what waits for it does not wait for ever, and
+ * the stream works again. */
+static void a_failed_copy_ends_its_stream_s_wait(void **state) {
+  (void)state;
+  char said[512];
+  uint32_t *word = allocate(sizeof *word), value = 3, result = 0;
+  atmi_stream_t *stream = take_stream();
+  atmi_signal_t *gate = close_gate();
+  assert_int_equal(atmi_transfer_submit(stream, word, &value, sizeof value), ATMI_OK);
+  assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
+  assert_int_equal(atmi_stream_wait_for(stream, gate), ATMI_OK);
+  assert_int_equal(atmi_transfer_submit(stream, word, &value, sizeof value), ATMI_OK);
+  atmi_operation_t *copy = &stream->operations[stream->count - 1];
+  add(stream, word, 1);
+  /* As HSA does when a copy fails; the engine's own decrement is to be over as well. */
+  hsa_signal_store_screlease(copy->signal->hsa, -1);
+  open_gate(gate);
+  while (hsa_signal_load_relaxed(copy->signal->hsa) != -2)
+    sched_yield();
+  test_capture_begin();
+  assert_int_equal(atmi_signal_query(copy->signal), ATMI_HSA_FAILED);
+  atmi_status_t status = atmi_stream_synchronize(stream);
+  test_capture_end(said, sizeof said);
+  assert_int_equal(status, ATMI_HSA_FAILED);
+  assert_non_null(strstr(said, "the DMA engine reported an error"));
+  add(stream, word, 1);
+  assert_int_equal(atmi_transfer_retrieve(stream, &result, word, sizeof result), ATMI_OK);
+  assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
+  assert_true(result > 3);
+  atmi_stream_put(stream);
+  atmi_signal_unref(gate);
+  release(word);
+}
+
+int main(int count, char **arguments) {
+  if (count != 2 && (count != 3 || strcmp(arguments[2], "failures") != 0)) {
+    fprintf(stderr, "usage: %s IMAGE [failures]\n", arguments[0]);
+    return 2;
+  }
+  image_path = arguments[1];
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(pending_operations_follow_each_other),
+      cmocka_unit_test(pending_launches_keep_their_arguments),
+      cmocka_unit_test(leading_arguments_are_remembered),
+      cmocka_unit_test(events_of_pending_work_join_streams),
+  };
+  const struct CMUnitTest failures[] = {cmocka_unit_test(a_failed_copy_ends_its_stream_s_wait)};
+  if (count == 3)
+    return cmocka_run_group_tests(failures, open_device, close_device);
+  return cmocka_run_group_tests(tests, open_device, close_device);
+}
