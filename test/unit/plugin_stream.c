@@ -114,7 +114,8 @@ static void *open_later(void *gate) {
 /* Nothing waits on the host, nothing happens too early, and everything in order. */
 static void pending_operations_follow_each_other(void **state) {
   (void)state;
-  /* Some more operations than a stream keeps places for; where kernels copy, ROCr itself waits after about 40. */
+  /* Some more operations than a stream keeps places for; where kernels copy, ROCr itself waits after
+   * about 40. */
   enum { ROUNDS = 12, LARGE = 3 << 20 };
   static uint32_t given[ROUNDS], results[ROUNDS];
   static char large[LARGE], back[LARGE];
@@ -258,6 +259,124 @@ static void events_of_pending_work_join_streams(void **state) {
   release(word);
 }
 
+/* What waits for an operation may not have looked at its signal yet when that is complete: its place in the
+ * list must not serve again before. */
+static void places_are_kept_for_who_waits(void **state) {
+  (void)state;
+  enum { LAUNCHES = 100 };
+  static const uint32_t zero;
+  uint32_t *word = allocate(sizeof *word);
+  atmi_stream_t *stream = take_stream();
+  atmi_signal_t *first = close_gate(), *second = close_gate();
+  assert_int_equal(atmi_stream_wait_for(stream, first), ATMI_OK);
+  assert_int_equal(atmi_transfer_submit(stream, word, &zero, sizeof zero), ATMI_OK);
+  const atmi_signal_t *copied = stream->operations[stream->count - 1].signal;
+  assert_int_equal(atmi_stream_wait_for(stream, second), ATMI_OK);
+  add(stream, word, 1); /* waits for the second gate and, then, for the copy */
+  open_gate(first);
+  while (atmi_signal_query(copied) == ATMI_PENDING)
+    sched_yield();
+  for (int i = 1; i < LAUNCHES; i++)
+    add(stream, word, 1);
+  open_gate(second);
+  assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
+  atmi_stream_put(stream);
+  atmi_signal_unref(first);
+  atmi_signal_unref(second);
+  assert_int_equal(value_of(word), LAUNCHES);
+  release(word);
+}
+
+/* A kernel behind a kernel also waits for what the stream was told to wait for in between. */
+static void waits_between_kernels_hold(void **state) {
+  (void)state;
+  static const uint32_t zero;
+  uint32_t *word = allocate(sizeof *word), before = 0;
+  atmi_stream_t *stream = take_stream(), *other = take_stream();
+  atmi_signal_t *first = close_gate(), *second = close_gate();
+  assert_int_equal(atmi_transfer_submit(stream, word, &zero, sizeof zero), ATMI_OK);
+  assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
+  assert_int_equal(atmi_stream_wait_for(stream, first), ATMI_OK);
+  add(stream, word, 1);
+  const atmi_signal_t *added = stream->operations[stream->count - 1].signal;
+  assert_int_equal(atmi_stream_wait_for(stream, second), ATMI_OK);
+  add(stream, word, 1);
+  open_gate(first);
+  while (atmi_signal_query(added) == ATMI_PENDING)
+    sched_yield();
+  nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+  assert_int_equal(atmi_transfer_retrieve(other, &before, word, sizeof before), ATMI_OK);
+  assert_int_equal(atmi_stream_synchronize(other), ATMI_OK);
+  assert_int_equal(before, 1);
+  open_gate(second);
+  assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
+  assert_int_equal(value_of(word), 2);
+  atmi_stream_put(stream);
+  atmi_stream_put(other);
+  atmi_signal_unref(first);
+  atmi_signal_unref(second);
+  release(word);
+}
+
+/* The header of the packet that the queue got last. */
+static uint16_t last_header(const atmi_stream_t *stream) {
+  uint64_t index = hsa_queue_load_write_index_relaxed(stream->queue->hsa) - 1;
+  return *(const uint16_t *)(const void *)(stream->queue->ring + sizeof(hsa_kernel_dispatch_packet_t) *
+                                                                     (index & stream->queue->mask));
+}
+
+/* A device may begin a packet before the one in front of it is complete, unless the barrier bit is set. */
+static void kernels_behind_others_have_the_barrier_bit(void **state) {
+  (void)state;
+  uint32_t *word = allocate(sizeof *word);
+  atmi_stream_t *stream = take_stream();
+  add(stream, word, 1);
+  assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
+  assert_true(atmi_plan_hold_queue(stream));
+  /* Nothing of the queue goes on, so that packets stay as they are. */
+  atmi_signal_t *gate = close_gate();
+  assert_int_equal(atmi_queue_wait(stream->queue, &gate, 1), ATMI_OK);
+  for (int i = 0; i < 4; i++) {
+    add(stream, word, 1);
+    assert_int_equal(last_header(stream) >> HSA_PACKET_HEADER_BARRIER & 1, i > 0);
+  }
+  open_gate(gate);
+  assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
+  atmi_stream_put(stream);
+  atmi_signal_unref(gate);
+  release(word);
+}
+
+/* Of two launches of one kernel that differ in more than their arguments, the second takes the place of the
+ * first among the plans, but not its arguments while the device may still read them. */
+static void plans_in_use_are_left_alone(void **state) {
+  (void)state;
+  static const uint32_t zeros[2];
+  uint32_t results[2], *words = allocate(sizeof results);
+  void *bases[] = {words + 1, (void *)(uintptr_t)20};
+  static const ptrdiff_t offsets[2];
+  const atmi_plan_key_t other = {.kernel = the.add.id, .words = {1, [4] = 2}};
+  const atmi_launch_t launch = {
+      .arguments = bases, .offsets = offsets, .argument_count = 2, .groups = {1, 1, 1}, .group = {1, 1, 1}};
+  atmi_stream_t *stream = take_stream();
+  add(stream, words, 0);
+  assert_int_equal(atmi_transfer_submit(stream, words, zeros, sizeof zeros), ATMI_OK);
+  assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
+  assert_true(atmi_plan_hold_queue(stream));
+  atmi_signal_t *gate = close_gate();
+  assert_int_equal(atmi_queue_wait(stream->queue, &gate, 1), ATMI_OK);
+  add(stream, words, 3);
+  assert_int_equal(atmi_stream_launch(stream, &other, &the.add, &launch), ATMI_OK);
+  open_gate(gate);
+  assert_int_equal(atmi_transfer_retrieve(stream, results, words, sizeof results), ATMI_OK);
+  assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
+  assert_int_equal(results[0], 3);
+  assert_int_equal(results[1], 20);
+  atmi_stream_put(stream);
+  atmi_signal_unref(gate);
+  release(words);
+}
+
 /* A copy that the engine reports as failed: the stream says so, what waits for it does not wait for ever, and
  * the stream works again. */
 static void a_failed_copy_ends_its_stream_s_wait(void **state) {
@@ -303,6 +422,10 @@ int main(int count, char **arguments) {
       cmocka_unit_test(pending_launches_keep_their_arguments),
       cmocka_unit_test(leading_arguments_are_remembered),
       cmocka_unit_test(events_of_pending_work_join_streams),
+      cmocka_unit_test(places_are_kept_for_who_waits),
+      cmocka_unit_test(waits_between_kernels_hold),
+      cmocka_unit_test(kernels_behind_others_have_the_barrier_bit),
+      cmocka_unit_test(plans_in_use_are_left_alone),
   };
   const struct CMUnitTest failures[] = {cmocka_unit_test(a_failed_copy_ends_its_stream_s_wait)};
   if (count == 3)
