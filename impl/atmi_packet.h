@@ -6,6 +6,7 @@
 #include <hsa/hsa.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Everything that a kernel dispatch says to the device. Dimensions are x, y, z; the last two are 1 but for
  * launches that ask for them. */
@@ -37,7 +38,7 @@ static inline uint16_t atmi_packet_dispatch_setup(const atmi_dispatch_t *dispatc
   return (uint16_t)(dimensions << HSA_KERNEL_DISPATCH_PACKET_SETUP_DIMENSIONS);
 }
 
-/* Fills everything but the first four bytes. */
+/* Fills everything but the first four bytes; of the copy below, the first eight. */
 static inline void atmi_packet_fill_dispatch(const atmi_dispatch_t *dispatch,
                                              hsa_kernel_dispatch_packet_t *packet) {
   packet->workgroup_size_x = (uint16_t)dispatch->group[0];
@@ -53,6 +54,13 @@ static inline void atmi_packet_fill_dispatch(const atmi_dispatch_t *dispatch,
   packet->kernarg_address = dispatch->kernarg;
   packet->reserved2 = 0;
   packet->completion_signal = dispatch->done;
+}
+
+/* The same from a packet like it, with its own signal. */
+static inline void atmi_packet_fill_copy(const hsa_kernel_dispatch_packet_t *like, hsa_signal_t done,
+                                         hsa_kernel_dispatch_packet_t *packet) {
+  memcpy((char *)packet + 8, (const char *)like + 8, sizeof *packet - 16);
+  packet->completion_signal = done;
 }
 
 /* A barrier that lets the queue go on when all of up to five signals are zero. Everything but the first four

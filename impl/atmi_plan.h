@@ -70,9 +70,9 @@ atmi_plan_publish(atmi_stream_t *stream, const atmi_kernel_t *kernel, const atmi
   uint64_t index, first;
   if (atmi_queue_claim(queue, &index))
     return atmi_plan_refuse(stream, signal);
-  char *slot = queue->ring + sizeof *packet * (index & queue->mask);
-  memcpy(slot + 8, (const char *)packet + 8, sizeof *packet - 16);
-  memcpy(slot + 56, &signal->hsa, sizeof signal->hsa);
+  hsa_kernel_dispatch_packet_t *slot =
+      (hsa_kernel_dispatch_packet_t *)(void *)queue->ring + (index & queue->mask);
+  atmi_packet_fill_copy(packet, signal->hsa, slot);
   atmi_queue_note(queue, index, kernel, signal);
   memcpy(&first, packet, sizeof first);
   atmi_queue_publish_first(queue, index, slot, first);

@@ -321,8 +321,9 @@ static void waits_between_kernels_hold(void **state) {
 /* The header of the packet that the queue got last. */
 static uint16_t last_header(const atmi_stream_t *stream) {
   uint64_t index = hsa_queue_load_write_index_relaxed(stream->queue->hsa) - 1;
-  return *(const uint16_t *)(const void *)(stream->queue->ring + sizeof(hsa_kernel_dispatch_packet_t) *
-                                                                     (index & stream->queue->mask));
+  const hsa_kernel_dispatch_packet_t *ring =
+      (const hsa_kernel_dispatch_packet_t *)(void *)stream->queue->ring;
+  return __atomic_load_n(&ring[index & stream->queue->mask].header, __ATOMIC_RELAXED);
 }
 
 /* A device may begin a packet before the one in front of it is complete, unless the barrier bit is set. */
