@@ -376,16 +376,11 @@ atmi_status_t atmi_stream_judge(const atmi_stream_t *stream) {
 }
 
 bool atmi_stream_settle_list(atmi_stream_t *stream) {
-  const atmi_operation_t *first = stream->operations;
-  if (stream->count == 1 && stream->owes == (ATMI_OWES_BYTES | ATMI_OWES_RESULT)) {
-    if (!atmi_signal_is_complete(first->signal))
-      return false;
-    memcpy(first->after.host, first->after.staged, first->after.bytes);
-  } else {
-    if (atmi_stream_judge(stream))
-      return false;
-    end_list(stream, ATMI_OK);
-  }
+  if (atmi_stream_settle_copy(stream))
+    return true;
+  if (atmi_stream_judge(stream))
+    return false;
+  end_list(stream, ATMI_OK);
   forget_list(stream);
   return true;
 }

@@ -179,6 +179,17 @@ static inline bool atmi_stream_settle_plain(atmi_stream_t *stream) {
   return true;
 }
 
+/* The same if its only operation is a copy whose bytes are to be moved, as after a small retrieve. */
+static inline bool atmi_stream_settle_copy(atmi_stream_t *stream) {
+  const atmi_operation_t *copy = stream->operations;
+  if (stream->count != 1 || stream->owes != (ATMI_OWES_BYTES | ATMI_OWES_RESULT) ||
+      !atmi_signal_is_complete(copy->signal))
+    return false;
+  memcpy(copy->after.host, copy->after.staged, copy->after.bytes);
+  stream->count = stream->owes = 0;
+  return true;
+}
+
 static inline bool atmi_stream_settle(atmi_stream_t *stream) {
   return atmi_stream_settle_plain(stream) || atmi_stream_settle_list(stream);
 }

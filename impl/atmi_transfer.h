@@ -11,8 +11,8 @@
 /* What copies are called in messages. */
 extern const char atmi_transfer_submits[], atmi_transfer_retrieves[];
 
-/* atmi_transfer_submit and atmi_transfer_retrieve, whatever is copied: what is given for the host's memory may
- * be a device's. */
+/* atmi_transfer_submit and atmi_transfer_retrieve, whatever is copied: what is given for the host's memory
+ * may be a device's. */
 ATMI_MUST_CHECK atmi_status_t atmi_transfer_submit_any(atmi_stream_t *stream, void *device_memory,
                                                        const void *host, size_t bytes);
 ATMI_MUST_CHECK atmi_status_t atmi_transfer_retrieve_any(atmi_stream_t *stream, void *host,
@@ -38,7 +38,8 @@ atmi_transfer_submit(atmi_stream_t *stream, void *device_memory, const void *hos
 /* Device to host. The user's memory has the bytes once the stream was synchronised. */
 ATMI_MUST_CHECK static inline __attribute__((always_inline)) atmi_status_t
 atmi_transfer_retrieve(atmi_stream_t *stream, void *host, const void *device_memory, size_t bytes) {
-  if (!atmi_transfer_fits_slot(stream, host, bytes) || !atmi_stream_settle(stream))
+  if (!atmi_transfer_fits_slot(stream, host, bytes) ||
+      !(atmi_stream_settle_plain(stream) || atmi_stream_settle_copy(stream)))
     return atmi_transfer_retrieve_any(stream, host, device_memory, bytes);
   const atmi_device_t *device = stream->device;
   stream->operations->after.host = host;

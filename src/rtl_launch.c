@@ -13,7 +13,7 @@ atmi_status_t rtl_queue_synchronize_all(__tgt_async_info *queue) {
   atmi_stream_t *stream = rtl_queue_held(queue);
   if (!stream)
     return ATMI_OK;
-  atmi_status_t status = atmi_stream_synchronize(stream);
+  atmi_status_t status = atmi_stream_settle_copy(stream) ? ATMI_OK : atmi_stream_synchronize(stream);
   atmi_stream_put_idle(stream);
   queue->Queue = NULL;
   return status;
