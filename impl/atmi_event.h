@@ -49,10 +49,10 @@ static inline bool atmi_event_put_home(atmi_event_t *event) {
  * event. NULL: complete. Waits and fails as atmi_stream_mark does. */
 ATMI_MUST_CHECK atmi_status_t atmi_event_record(atmi_event_t *event, atmi_stream_t *stream);
 
-/* The same if the stream's operations are complete, or it is NULL, to be tried first. False, and nothing has
- * happened, if not. */
+/* The same if what the stream did last is complete and simple, or it is NULL, to be tried first. False, and
+ * nothing has happened, if not. */
 static inline bool atmi_event_record_done(atmi_event_t *event, atmi_stream_t *stream) {
-  if (stream && !atmi_stream_settle(stream))
+  if (stream && !atmi_stream_settle_plain(stream) && !atmi_stream_settle_copy(stream))
     return false;
   /* Release: who sees that the event is complete sees what the operations wrote, as this thread does. */
   atomic_store_explicit(&event->mark, 0, memory_order_release);
