@@ -249,7 +249,8 @@ atmi_status_t atmi_stream_wait_for(atmi_stream_t *stream, atmi_signal_t *signal)
 static atmi_status_t drop_copy(atmi_stream_t *stream, const atmi_operation_t *operation,
                                atmi_status_t status) {
   atmi_signal_cancel(operation->signal);
-  end_copy(stream, operation, status);
+  /* The device does not know of it, even if it is lost. */
+  end_copy(stream, operation, ATMI_HSA_FAILED);
   return status;
 }
 
@@ -385,21 +386,34 @@ bool atmi_stream_settle_list(atmi_stream_t *stream) {
   return true;
 }
 
+/* Waits for one operation, if it is not complete. */
+static atmi_status_t wait_for(const atmi_stream_t *stream, const atmi_operation_t *operation) {
+  atmi_status_t status = atmi_signal_query(operation->signal);
+  if (status != ATMI_PENDING)
+    return status;
+  return atmi_signal_wait(operation->signal, stream->device->machine->env->busy_wait_us);
+}
+
 /* Waits until nothing is pending, and says what went wrong first. Copies one by one, because one that fails
- * would let what waits for it wait for ever; of kernels the last is enough, as they follow each other. */
+ * would let what waits for it wait for ever; of kernels the last, as they follow each other. Then each is
+ * looked at: nothing is recycled that the device may still use, whatever its order was. */
 static atmi_status_t wait_for_all(const atmi_stream_t *stream) {
   atmi_status_t result = ATMI_OK;
   for (uint32_t i = 0; i < stream->count; i++) {
     const atmi_operation_t *operation = &stream->operations[i];
     if (operation->kind == ATMI_OPERATION_KERNEL && i + 1 < stream->count)
       continue;
-    atmi_status_t status = atmi_signal_wait(operation->signal, stream->device->machine->env->busy_wait_us);
+    atmi_status_t status = wait_for(stream, operation);
     /* Another stream's is released by that stream, which must see the failure first. */
     if (status == ATMI_HSA_FAILED && operation->kind != ATMI_OPERATION_WAIT)
       atmi_signal_release(operation->signal);
     result = result ? result : status;
   }
-  return result ? result : atmi_stream_judge(stream);
+  for (uint32_t i = 0; i < stream->count; i++) {
+    atmi_status_t status = wait_for(stream, &stream->operations[i]);
+    result = result ? result : status;
+  }
+  return result;
 }
 
 atmi_status_t atmi_stream_synchronize_list(atmi_stream_t *stream) {

@@ -378,6 +378,32 @@ static void plans_in_use_are_left_alone(void **state) {
   release(words);
 }
 
+/* A device may be wrong about the order: an earlier operation that is not complete is waited for all the
+ * same. */
+static void every_operation_is_waited_for(void **state) {
+  (void)state;
+  pthread_t opener;
+  uint32_t *word = allocate(sizeof *word);
+  atmi_stream_t *stream = take_stream();
+  atmi_signal_t *gate = close_gate();
+  assert_int_equal(atmi_stream_wait_for(stream, gate), ATMI_OK);
+  add(stream, word, 1);
+  atmi_signal_t *first = stream->operations[stream->count - 1].signal;
+  add(stream, word, 1);
+  const atmi_signal_t *last = stream->operations[stream->count - 1].signal;
+  open_gate(gate);
+  while (atmi_signal_query(last) == ATMI_PENDING)
+    sched_yield();
+  hsa_signal_store_screlease(first->hsa, 1);
+  assert_int_equal(pthread_create(&opener, NULL, open_later, first), 0);
+  assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
+  assert_int_equal(atmi_signal_query(first), ATMI_OK);
+  pthread_join(opener, NULL);
+  atmi_stream_put(stream);
+  atmi_signal_unref(gate);
+  release(word);
+}
+
 /* A copy that the engine reports as failed: the stream says so, what waits for it does not wait for ever, and
  * the stream works again. */
 static void a_failed_copy_ends_its_stream_s_wait(void **state) {
@@ -427,6 +453,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(waits_between_kernels_hold),
       cmocka_unit_test(kernels_behind_others_have_the_barrier_bit),
       cmocka_unit_test(plans_in_use_are_left_alone),
+      cmocka_unit_test(every_operation_is_waited_for),
   };
   const struct CMUnitTest failures[] = {cmocka_unit_test(a_failed_copy_ends_its_stream_s_wait)};
   if (count == 3)
