@@ -14,3 +14,17 @@ uint64_t gs_clock_nanoseconds(void) {
 uint64_t gs_clock_ticks(void) {
   return gs_clock_nanoseconds() / NANOSECONDS_PER_TICK;
 }
+
+/* Sleeps until shortly before, because sleeping takes longer than asked for; then spins. */
+void gs_clock_wait_until(uint64_t end, const atomic_bool *stop) {
+  enum { SPIN_NS = 10 * 1000, LONGEST_SLEEP_NS = 5 * 1000 * 1000 };
+  for (;;) {
+    const uint64_t now = gs_clock_nanoseconds();
+    if (now >= end || atomic_load_explicit(stop, memory_order_relaxed))
+      return;
+    if (end - now <= SPIN_NS)
+      continue;
+    const uint64_t pause = end - now - SPIN_NS;
+    nanosleep(&(struct timespec){.tv_nsec = pause < LONGEST_SLEEP_NS ? (long)pause : LONGEST_SLEEP_NS}, NULL);
+  }
+}

@@ -3,6 +3,8 @@
 #ifndef GFXSIM_BASE_CLOCK_H
 #define GFXSIM_BASE_CLOCK_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Rate of gs_clock_ticks: the 100 MHz reference clock of the simulated parts. */
@@ -14,5 +16,8 @@ uint64_t gs_clock_nanoseconds(void);
 /* Ticks of the GPU's constant clock, derived from the same CLOCK_BOOTTIME. Never decreases, also between
  * threads; two samples within 10 ns may be equal. Thread-safe. */
 uint64_t gs_clock_ticks(void);
+
+/* Sleeps until gs_clock_nanoseconds() is `end`, or `*stop` becomes true: that is noticed within 5 ms. */
+void gs_clock_wait_until(uint64_t end, const atomic_bool *stop);
 
 #endif

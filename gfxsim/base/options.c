@@ -29,6 +29,8 @@ static const gs_option_t option_table[] = {
      "the program's kernels complete without being executed (their results are missing)"},
     {"GFXSIM_KERNEL_US", "--kernel-us", "N", GS_OPTION_NUMBER, MEMBER(kernel_us), "0", 0, 1000000,
      "microseconds that a kernel takes which is not executed"},
+    {"GFXSIM_COPY_US", "--copy-us", "N", GS_OPTION_NUMBER, MEMBER(copy_us), "0", 0, 1000000,
+     "microseconds that a copy of the DMA engine takes at least, as if the link were slow"},
     {"GFXSIM_HOST_VISIBLE", "--host-visible", "1", GS_OPTION_FLAG, MEMBER(host_visible), "0", 0, 1,
      "the host can access device memory directly, as on a card with a large BAR"},
     {"GFXSIM_PCIE_ATOMICS", "--no-pcie-atomics", "0", GS_OPTION_FLAG, MEMBER(pcie_atomics), "1", 0, 1,
@@ -60,11 +62,12 @@ static const char *value_of(const gs_option_t *option) {
 }
 
 static bool parse_text(const char *value, char member[TEXT_BYTES], char *reason, size_t reason_bytes) {
-  if (strlen(value) >= TEXT_BYTES) {
+  const size_t bytes = strlen(value) + 1;
+  if (bytes > TEXT_BYTES) {
     snprintf(reason, reason_bytes, "longer than %d characters", TEXT_BYTES - 1);
     return false;
   }
-  strcpy(member, value);
+  memcpy(member, value, bytes);
   return true;
 }
 

@@ -16,6 +16,7 @@ typedef struct gs_options {
   bool deterministic; /* GFXSIM_DETERMINISTIC: one worker, fixed schedule */
   bool execute;       /* GFXSIM_EXECUTE: 0 = packets complete but the program's kernels do not run */
   uint32_t kernel_us; /* GFXSIM_KERNEL_US: how long a kernel takes that is not executed, in microseconds */
+  uint32_t copy_us;   /* GFXSIM_COPY_US: how long a copy of the DMA engine takes at least, in microseconds */
   bool host_visible;  /* GFXSIM_HOST_VISIBLE: the host can access device memory (large BAR) */
   bool pcie_atomics;  /* GFXSIM_PCIE_ATOMICS: devices count the host's signals down in one step */
   bool numa;          /* GFXSIM_NUMA: two CPU nodes, every other GPU near the second */

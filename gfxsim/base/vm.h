@@ -32,8 +32,8 @@ typedef struct gs_vm_range {
 /* An immutable state of the address space, sorted by address. */
 typedef struct gs_vm_map {
   size_t count;
-  uint64_t
-      code_epoch; /* changes whenever decoded code may be stale: on request, and when executable ranges go */
+  /* Changes whenever decoded code may be stale: on request, and when executable ranges go. */
+  uint64_t code_epoch;
   gs_vm_range_t range[];
 } gs_vm_map_t;
 

@@ -37,7 +37,8 @@ gs_code_t *gs_code_acquire(gs_code_t *code) {
 }
 
 void gs_code_release(gs_code_t *code) {
-  /* Release: this thread's use of the lines ends before another frees them; acquire: the freeing thread sees that. */
+  /* Release: this thread's use of the lines ends before another frees them; acquire: the freeing thread sees
+   * that. */
   if (!code || atomic_fetch_sub_explicit(&code->references, 1, memory_order_acq_rel) != 1)
     return;
   for (size_t i = 0; i < BUCKETS; i++) {
@@ -61,8 +62,8 @@ static void illegal_instruction(gs_wave_t *w, const gs_inst_t *in) {
   gs_wave_fault(w, GS_WAVE_FAULT_ILLEGAL, w->pc - in->size, 0, GS_LANES);
 }
 
-/* Copies the line's dwords, and up to two beyond it for an instruction that crosses its end, as far as the GPU may
- * execute there. Returns how many were read: 0 when not even the line is executable. */
+/* Copies the line's dwords, and up to two beyond it for an instruction that crosses its end, as far as the
+ * GPU may execute there. Returns how many were read: 0 when not even the line is executable. */
 static size_t read_words(const gs_vm_map_t *map, uint64_t base, uint32_t words[GS_LINE_SLOTS + 2]) {
   const void *line = gs_vm_translate(map, base, GS_LINE_BYTES, GS_VM_EXECUTE);
   if (!line)

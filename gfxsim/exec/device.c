@@ -509,7 +509,7 @@ gs_device_t *gs_device_create(const gs_profile_t *profile, uint32_t ordinal, con
   device->options = *options;
   device->ops = *ops;
   device->cus = options->cus ? options->cus : profile->cus;
-  device->handlers = gs_level_for_host()->handlers;
+  device->handlers = gs_level_for_processor()->handlers;
   pthread_mutex_init(&device->lock, NULL);
   pthread_mutex_init(&device->pool_lock, NULL);
   pthread_cond_init(&device->work, NULL);

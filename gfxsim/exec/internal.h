@@ -13,7 +13,8 @@
 #include "isa/wave.h"
 
 enum { GS_GROUP_WAVES_MAX = 16 };
-/* More waves than this never hold scratch memory at once (COMPUTE_TMPRING_SIZE has 12 bits for their number). */
+/* More waves than this never hold scratch memory at once (COMPUTE_TMPRING_SIZE has 12 bits for their number).
+ */
 enum { GS_SCRATCH_SLOTS = 4096 };
 
 /* A workgroup that has started and not yet ended. Its memory is recycled through the device. */
@@ -39,14 +40,14 @@ typedef struct gs_run {
   gs_kernel_t kernel;
   pthread_mutex_t lock; /* guards all below but `abandon` */
   uint64_t next_group;
-  uint32_t resident;  /* groups started and not ended */
+  uint32_t resident; /* groups started and not ended */
   uint32_t most_resident;
   gs_group_t **own_group; /* of the executor that asked for the run */
-  uint32_t executors; /* threads working on this run */
-  bool called_help;   /* workers were woken */
+  uint32_t executors;     /* threads working on this run */
+  bool called_help;       /* workers were woken */
   gs_group_t *suspended, **suspended_tail;
   uint64_t slot_used[GS_SCRATCH_SLOTS / 64]; /* one bit per scratch wave slot */
-  pthread_cond_t idle; /* executors became 0, or a suspended group is there to take */
+  pthread_cond_t idle;                       /* executors became 0, or a suspended group is there to take */
   gs_counters_t counters;
   gs_outcome_t outcome;
   gs_fault_t fault;
@@ -70,10 +71,10 @@ typedef struct gs_executor {
   const gs_code_line_t *line; /* where the last instruction was found, or NULL */
   /* What it goes on with when there is no host memory for more. */
   gs_code_line_t *own_line;
-  gs_group_t *own_group; /* NULL while in use, and for workers */
-  gs_wave_t *wave;            /* the wave in hand */
-  gs_counters_t counters;     /* of the run in hand, when statistics are on */
-  char place[64];             /* names the wave in hand, when there is a trace */
+  gs_group_t *own_group;  /* NULL while in use, and for workers */
+  gs_wave_t *wave;        /* the wave in hand */
+  gs_counters_t counters; /* of the run in hand, when statistics are on */
+  char place[64];         /* names the wave in hand, when there is a trace */
 } gs_executor_t;
 
 struct gs_device {
@@ -84,9 +85,9 @@ struct gs_device {
   uint32_t cus;
   gs_vm_t *vm;
   gs_op_fn_t *const *handlers;
-  bool observed;            /* statistics or a trace are wanted */
-  FILE *trace;              /* NULL = none */
-  _Atomic int trace_failed; /* the person knows that it is incomplete */
+  bool observed;               /* statistics or a trace are wanted */
+  FILE *trace;                 /* NULL = none */
+  _Atomic int trace_failed;    /* the person knows that it is incomplete */
   _Atomic int short_of_memory; /* the person knows */
 
   pthread_mutex_t pool_lock; /* guards the two lists of recycled things; taken last of all locks */
@@ -122,8 +123,8 @@ int gs_group_reserve_lds(gs_group_t *group, uint32_t bytes) __attribute__((warn_
  * already, and LDS is reserved. */
 void gs_group_start(gs_group_t *group, const gs_run_t *run, uint64_t index);
 
-/* run.c: the decoded line that contains `address`, valid until the next call; NULL when the GPU may not execute
- * there. */
+/* run.c: the decoded line that contains `address`, valid until the next call; NULL when the GPU may not
+ * execute there. */
 const gs_code_line_t *gs_executor_line(const gs_executor_t *executor, uint64_t address);
 /* run.c: runs the group's waves until they end or the turn is over. */
 gs_turn_t gs_group_run(gs_executor_t *executor, gs_run_t *run, gs_group_t *group);

@@ -62,7 +62,8 @@ static gs_outcome_t unpack_grid(gs_kernel_t *kernel, const gs_device_t *device,
     items *= kernel->group_size[i];
   }
   if (items > GROUP_ITEMS_MAX)
-    return reject(device, &kernel->dispatch, GS_INVALID_GROUP_SIZE, "more than 1024 work-items in a workgroup");
+    return reject(device, &kernel->dispatch, GS_INVALID_GROUP_SIZE,
+                  "more than 1024 work-items in a workgroup");
   kernel->waves_per_group = divide_up((uint32_t)items, GS_LANES);
   return GS_DONE;
 }
@@ -76,7 +77,7 @@ static void unpack_registers(gs_kernel_t *kernel, const gs_profile_t *profile) {
     kernel->acc_vgprs = total - kernel->vgprs;
   } else {
     kernel->vgprs = total;
-    kernel->acc_vgprs = profile->target == GS_GFX908 ? total : 0;
+    kernel->acc_vgprs = profile->acc_vgprs ? total : 0;
   }
 }
 
@@ -88,8 +89,9 @@ static uint32_t scratch_slots(const gs_dispatch_t *dispatch) {
   return dispatch->scratch_waves < slots ? dispatch->scratch_waves : (uint32_t)slots;
 }
 
-/* How many workgroups fit at once into the compute units that the kernel may use: limits on how many gfxsim keeps in progress, so that device code that
- * relies on workgroups running together finds what it would find on a card. 0 = not even one. */
+/* How many workgroups fit at once into the compute units that the kernel may use: limits on how many gfxsim
+ * keeps in progress, so that device code that relies on workgroups running together finds what it would find
+ * on a card. 0 = not even one. */
 static uint32_t residency(const gs_kernel_t *kernel, const gs_device_t *device) {
   const gs_profile_t *profile = device->profile;
   const uint32_t file = profile->unified_vgprs ? 512 : 256;
@@ -106,7 +108,8 @@ static uint32_t residency(const gs_kernel_t *kernel, const gs_device_t *device) 
   return total > UINT32_MAX ? UINT32_MAX : (uint32_t)total;
 }
 
-static gs_outcome_t unpack_descriptor(gs_kernel_t *kernel, const gs_device_t *device, const gs_vm_map_t *map) {
+static gs_outcome_t unpack_descriptor(gs_kernel_t *kernel, const gs_device_t *device,
+                                      const gs_vm_map_t *map) {
   const uint8_t *descriptor =
       kernel->object ? gs_vm_translate(map, kernel->object, DESCRIPTOR_BYTES, GS_VM_READ) : NULL;
   if (!descriptor)
@@ -119,7 +122,8 @@ static gs_outcome_t unpack_descriptor(gs_kernel_t *kernel, const gs_device_t *de
   memcpy(&kernel->properties, descriptor + 56, 2);
   kernel->entry = kernel->object + (uint64_t)entry_offset;
   if (!gs_vm_translate(map, kernel->entry, 4, GS_VM_EXECUTE))
-    return reject(device, &kernel->dispatch, GS_INVALID_CODE, "the kernel's code is not executable by the GPU");
+    return reject(device, &kernel->dispatch, GS_INVALID_CODE,
+                  "the kernel's code is not executable by the GPU");
   unpack_registers(kernel, device->profile);
   return GS_DONE;
 }

@@ -6,8 +6,8 @@
 #include "exec/device.h"
 #include "isa/wave.h"
 
-/* Bits of kernel_code_properties, in the order in which the command processor fills SGPRs (AMDGPUUsage, "Initial Kernel
- * Execution State"). */
+/* Bits of kernel_code_properties, in the order in which the command processor fills SGPRs (AMDGPUUsage,
+ * "Initial Kernel Execution State"). */
 enum {
   GS_KERNEL_PRIVATE_SEGMENT_BUFFER = 1 << 0,
   GS_KERNEL_DISPATCH_PTR = 1 << 1,
@@ -21,8 +21,8 @@ enum {
 /* One kernel dispatch, unpacked. Immutable while it runs. */
 typedef struct gs_kernel {
   gs_dispatch_t dispatch;
-  uint64_t object;  /* address of the kernel descriptor */
-  uint64_t entry;   /* address of the first instruction */
+  uint64_t object; /* address of the kernel descriptor */
+  uint64_t entry;  /* address of the first instruction */
   uint64_t kernarg;
   uint32_t grid[3];       /* work-items */
   uint32_t group_size[3]; /* work-items */
@@ -31,15 +31,16 @@ typedef struct gs_kernel {
   uint32_t private_bytes; /* per lane */
   uint32_t lds_bytes;     /* per workgroup */
   uint32_t rsrc1, rsrc2, rsrc3;
-  uint16_t properties;    /* GS_KERNEL_* */
-  uint32_t vgprs;         /* vector registers per lane that a wave owns, without accumulation registers */
+  uint16_t properties; /* GS_KERNEL_* */
+  uint32_t vgprs;      /* vector registers per lane that a wave owns, without accumulation registers */
   uint32_t acc_vgprs;
   uint32_t waves_per_group; /* of a full workgroup */
   uint32_t cus;             /* compute units that it may use */
   uint32_t resident_groups; /* workgroups that they could hold at once */
 } gs_kernel_t;
 
-/* Unpacks and checks `dispatch` for the device. Returns GS_DONE, or why the GPU can't run it (described on stderr). */
+/* Unpacks and checks `dispatch` for the device. Returns GS_DONE, or why the GPU can't run it (described on
+ * stderr). */
 gs_outcome_t gs_kernel_init(gs_kernel_t *kernel, const gs_device_t *device, const gs_vm_map_t *map,
                             const gs_dispatch_t *dispatch);
 

@@ -39,7 +39,8 @@ static gs_family_t family_of(const gs_opcode_t *op) {
 /* Bytes that one lane moves; for scalar memory, the whole instruction. */
 static uint64_t bytes_of(const gs_inst_t *in, gs_family_t family) {
   const gs_opcode_t *op = in->op;
-  const unsigned data = family == GS_FAMILY_VECTOR_MEMORY && (op->flags & GS_OPF_STORE) ? op->src[1] : op->dst;
+  const unsigned data =
+      family == GS_FAMILY_VECTOR_MEMORY && (op->flags & GS_OPF_STORE) ? op->src[1] : op->dst;
   const unsigned dwords = gs_type_dwords((gs_type_t)data);
   return 4 * (uint64_t)(dwords ? dwords : gs_type_dwords((gs_type_t)op->dst));
 }
@@ -93,7 +94,8 @@ void gs_stats_free(gs_kernel_stats_t *list) {
 
 static int longer_first(const void *a, const void *b) {
   const gs_kernel_stats_t *x = *(gs_kernel_stats_t *const *)a, *y = *(gs_kernel_stats_t *const *)b;
-  return (x->counters.nanoseconds < y->counters.nanoseconds) - (x->counters.nanoseconds > y->counters.nanoseconds);
+  return (x->counters.nanoseconds < y->counters.nanoseconds) -
+         (x->counters.nanoseconds > y->counters.nanoseconds);
 }
 
 static void print_kernel(const gs_kernel_stats_t *kernel, FILE *out) {
@@ -120,8 +122,9 @@ void gs_stats_print(const gs_kernel_stats_t *list, const char *title, FILE *out)
     sorted[i++] = entry;
   qsort(sorted, count, sizeof *sorted, longer_first);
   fprintf(out, "gfxsim: %s: kernels by time\n", title);
-  fprintf(out, "%10s %9s %9s %11s %11s %11s %11s %11s %11s %6s %12s %12s  %s\n", "ms", "dispatch", "waves", "scalar",
-          "s-memory", "vector", "matrix", "lds", "v-memory", "lanes", "read B", "written B", "kernel");
+  fprintf(out, "%10s %9s %9s %11s %11s %11s %11s %11s %11s %6s %12s %12s  %s\n", "ms", "dispatch", "waves",
+          "scalar", "s-memory", "vector", "matrix", "lds", "v-memory", "lanes", "read B", "written B",
+          "kernel");
   for (i = 0; i < count; i++)
     print_kernel(sorted[i], out);
   free(sorted);

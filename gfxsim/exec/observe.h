@@ -1,5 +1,5 @@
-/* Looking at instructions as they execute: counters per kernel (GFXSIM_STATS) and the instruction trace (GFXSIM_TRACE).
- * Off, it costs nothing: run.c has a loop without it. Not here: what instructions do. */
+/* Looking at instructions as they execute: counters per kernel (GFXSIM_STATS) and the instruction trace
+ * (GFXSIM_TRACE). Off, it costs nothing: run.c has a loop without it. Not here: what instructions do. */
 #ifndef GFXSIM_EXEC_OBSERVE_H
 #define GFXSIM_EXEC_OBSERVE_H
 
@@ -25,7 +25,7 @@ typedef struct gs_counters {
   uint64_t groups;
   uint64_t waves;
   uint64_t instructions[GS_FAMILY_COUNT];
-  uint64_t lanes;  /* active lanes, summed over vector instructions */
+  uint64_t lanes; /* active lanes, summed over vector instructions */
   uint64_t vector_instructions;
   uint64_t read_bytes, written_bytes; /* that lanes asked for, LDS not included */
   uint64_t nanoseconds;

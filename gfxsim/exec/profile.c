@@ -9,6 +9,8 @@
 /* Device memory that the driver reports for a card with so many GiB: the firmware keeps 16 MiB. */
 #define VRAM(gib) ((UINT64_C(gib) << 30) - (UINT64_C(16) << 20))
 
+/* What belongs together stays on one line. */
+/* clang-format off */
 static const gs_profile_t profiles[] = {
     {
         .name = "gfx90a",
@@ -36,7 +38,7 @@ static const gs_profile_t profiles[] = {
         .engine_clock_mhz = 1502, .memory_clock_mhz = 1200, .memory_bus_bits = 4096,
         .memory_bytes = VRAM(32), .l1_kib = 16, .l2_kib = 8192, .lds_bytes = 65536,
         .sdma_engines = 2,
-        .sramecc = true, .vgpr_granule = 4,
+        .sramecc = true, .acc_vgprs = true, .vgpr_granule = 4,
     },
     {
         .name = "gfx906",
@@ -67,6 +69,7 @@ static const gs_profile_t profiles[] = {
         .vgpr_granule = 4,
     },
 };
+/* clang-format on */
 
 const gs_profile_t *gs_profile_at(size_t i) {
   return i < sizeof profiles / sizeof profiles[0] ? &profiles[i] : NULL;
@@ -108,8 +111,8 @@ static void explain(const char *description, char reason[GS_PARTS_REASON_BYTES])
     strncat(known, profiles[i].name, sizeof known - strlen(known) - 1);
   }
   snprintf(reason, GS_PARTS_REASON_BYTES,
-           "\"%.99s\" is not a device; known are:%s, each with :<size>[K|M|G] for another memory size", description,
-           known);
+           "\"%.99s\" is not a device; known are:%s, each with :<size>[K|M|G] for another memory size",
+           description, known);
 }
 
 static bool part_parse(const char *description, gs_part_t *part) {
@@ -127,7 +130,8 @@ static bool part_parse(const char *description, gs_part_t *part) {
 }
 
 /* Returns how many parts there are then, or -1. */
-static int add_part(const char *description, gs_part_t *parts, int count, char reason[GS_PARTS_REASON_BYTES]) {
+static int add_part(const char *description, gs_part_t *parts, int count,
+                    char reason[GS_PARTS_REASON_BYTES]) {
   if (count == GS_MOST_PARTS)
     snprintf(reason, GS_PARTS_REASON_BYTES, "more than %d devices", GS_MOST_PARTS);
   else if (part_parse(description, &parts[count]))

@@ -35,6 +35,7 @@ typedef struct gs_profile {
   bool sramecc;             /* error correction of on-chip memory: "sramecc+" in the ISA name */
   bool xnack;               /* can retry faults, as each process chooses: "xnack+" in the ISA name */
   bool packed_work_item_id; /* v0 holds x, y, z in 10 bits each, instead of v0..v2 */
+  bool acc_vgprs;           /* as many accumulation registers as others, in a file of their own */
   bool unified_vgprs;       /* accumulation registers share the file, split at the kernel's accum_offset */
   uint32_t vgpr_granule;    /* vector registers are allocated in multiples of this */
 } gs_profile_t;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "exec/source.h"
+#include "exec/source_line.h"
 #include "exec/symbol.h"
 
 enum { TEXT_BYTES = 512 };
@@ -38,7 +38,7 @@ static void describe_place(const gs_executor_t *ex, const gs_wave_t *w, char *te
   }
   const uint64_t start = gs_symbol_find(ex->map, w->pc, function, sizeof function);
   char source[TEXT_BYTES];
-  const bool known = gs_source_find(w->pc, source, sizeof source);
+  const bool known = gs_source_line_find(w->pc, source, sizeof source);
   snprintf(text, size, "%s%spc 0x%" PRIx64 " (%s+0x%" PRIx64 "): %s", source, known ? ", " : "", w->pc,
            function, start ? w->pc - start : 0, instruction);
 }

@@ -124,7 +124,7 @@ GS_SHARED void gs_put_active(gs_wave_t *w, const gs_row_t *row, uint64_t at) {
   gs_row_t memory;
   gs_get_blocks(&memory, at, 1);
   GS_LANES_DO(l)
-  memory.u32[l] = (row->u32[l] & w->lane_mask.u32[l]) | (memory.u32[l] & ~w->lane_mask.u32[l]);
+    memory.u32[l] = (row->u32[l] & w->lane_mask.u32[l]) | (memory.u32[l] & ~w->lane_mask.u32[l]);
   gs_put_blocks(&memory, at, 1);
 }
 

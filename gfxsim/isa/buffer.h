@@ -113,7 +113,7 @@ GS_SHARED void gs_buffer_addresses(const gs_wave_t *w, const gs_inst_t *in, cons
   }
   uint8_t outside[GS_LANES];
   GS_LANES_DO(l)
-  outside[l] = (uint64_t)o.index->u32[l] + l * tid >= b->num_records;
+    outside[l] = (uint64_t)o.index->u32[l] + l * tid >= b->num_records;
   a->zero = gs_pack_mask(outside) & a->lanes;
   a->lanes &= ~a->zero;
 }

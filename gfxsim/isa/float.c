@@ -15,7 +15,7 @@ static bool gs_keeps(const gs_wave_t *w, unsigned shift, unsigned which) {
 
 static void gs_flush_row16(const gs_row_t *from, gs_row_t *to) {
   GS_LANES_DO(l)
-  to->u32[l] = (from->u32[l] & 0x7c00) == 0 ? from->u32[l] & ~0x3ffu : from->u32[l];
+    to->u32[l] = (from->u32[l] & 0x7c00) == 0 ? from->u32[l] & ~0x3ffu : from->u32[l];
 }
 static void gs_flush_row_pk16(const gs_row_t *from, gs_row_t *to) {
   GS_LANES_DO(l) {
@@ -26,7 +26,7 @@ static void gs_flush_row_pk16(const gs_row_t *from, gs_row_t *to) {
 }
 static void gs_flush_row32(const gs_row_t *from, gs_row_t *to) {
   GS_LANES_DO(l)
-  to->u32[l] = (from->u32[l] & 0x7f800000) == 0 ? from->u32[l] & 0x80000000 : from->u32[l];
+    to->u32[l] = (from->u32[l] & 0x7f800000) == 0 ? from->u32[l] & 0x80000000 : from->u32[l];
 }
 static void gs_flush_row64(gs_row64_t from, gs_row_t *lo, gs_row_t *hi) {
   GS_LANES_DO(l) {
@@ -113,7 +113,7 @@ void gs_finish_slow16(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *d) {
     gs_flush_row16(d, d);
   if (omod != 0.0f || in->clamp)
     GS_LANES_DO(l)
-  d->u32[l] = gs_modify16(d->u32[l], omod, in->clamp, nan_to_zero, limit);
+      d->u32[l] = gs_modify16(d->u32[l], omod, in->clamp, nan_to_zero, limit);
 }
 
 void gs_finish_slow_pk16(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *d) {
@@ -124,8 +124,8 @@ void gs_finish_slow_pk16(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *d) {
     gs_flush_row_pk16(d, d);
   if (in->clamp)
     GS_LANES_DO(l)
-  d->u32[l] = gs_modify16(d->u32[l] & 0xffff, 0.0f, true, nan_to_zero, limit) |
-              gs_modify16(d->u32[l] >> 16, 0.0f, true, nan_to_zero, limit) << 16;
+      d->u32[l] = gs_modify16(d->u32[l] & 0xffff, 0.0f, true, nan_to_zero, limit) |
+                  gs_modify16(d->u32[l] >> 16, 0.0f, true, nan_to_zero, limit) << 16;
 }
 
 void gs_finish_slow32(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *d) {
@@ -143,7 +143,7 @@ void gs_finish_slow32(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *d) {
   gs_round_default();
   if (in->clamp)
     GS_LANES_DO(l)
-  d->f32[l] = gs_clamp32(d->f32[l], nan_to_zero);
+      d->f32[l] = gs_clamp32(d->f32[l], nan_to_zero);
 }
 
 void gs_finish_slow64(const gs_wave_t *w, const gs_inst_t *in, gs_dst64_t d) {
@@ -155,7 +155,7 @@ void gs_finish_slow64(const gs_wave_t *w, const gs_inst_t *in, gs_dst64_t d) {
   if (omod != 0.0) {
     gs_round_custom(w, GS_MODE_ROUND64_SHIFT);
     GS_LANES_DO(l)
-    gs_put_f64(d, l, gs_get_f64(rows, l) * omod);
+      gs_put_f64(d, l, gs_get_f64(rows, l) * omod);
     gs_flush_row64(rows, d.lo, d.hi);
     GS_LANES_DO(l) {
       const double x = gs_get_f64(rows, l);

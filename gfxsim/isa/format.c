@@ -2,6 +2,8 @@
  * Not here: addresses and instructions. */
 #include "isa/buffer.h"
 
+#include <assert.h>
+
 #include "isa/half.h"
 
 /* Components are named from the most significant bits down in the vendor's names (10_11_11 is z, y, x). */
@@ -34,6 +36,7 @@ const gs_format_t *gs_format_find(unsigned dfmt, unsigned nfmt) {
 }
 
 static uint32_t mask_of(unsigned width) {
+  assert(width <= 32);
   return width == 32 ? UINT32_MAX : (1u << width) - 1;
 }
 
@@ -47,6 +50,7 @@ static float small_float(uint32_t value, unsigned width) {
 }
 
 static uint32_t small_float_of(float value, unsigned width) {
+  assert(width == 10 || width == 11);
   const uint32_t bits = gs_bits_of_float(value);
   if ((bits & 0x7fffffff) > 0x7f800000)
     return mask_of(width);

@@ -1,6 +1,6 @@
 /* The table of handlers of one level of host instruction set; compiled once for each (GS_LEVEL).
  * Rows of scalar instructions are the same in all.
- * Not here: the handlers (op_*.c) and the choice of a level (host.c). */
+ * Not here: the handlers (op_*.c) and the choice of a level (level.c). */
 #include "isa/ops.h"
 
 /* Instructions that a compute shader may not contain. */

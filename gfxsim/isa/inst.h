@@ -1,6 +1,6 @@
-/* The decoded instruction: the seam between encodings (decode.c, below) and everything that looks at instructions
- * (execution, disassembly, traces, above). Nothing above this header knows bit positions of an encoding.
- * Not here: what instructions do (op_*.c), and the tables of opcodes (ops.def). */
+/* The decoded instruction: the seam between encodings (decode.c, below) and everything that looks at
+ * instructions (execution, disassembly, traces, above). Nothing above this header knows bit positions of an
+ * encoding. Not here: what instructions do (op_*.c), and the tables of opcodes (ops.def). */
 #ifndef GFXSIM_ISA_INST_H
 #define GFXSIM_ISA_INST_H
 
@@ -44,7 +44,9 @@ typedef enum gs_encoding {
 /* The form in which an instruction was encoded, for the disassembler's suffix and for traces. */
 typedef enum gs_form { GS_FORM_NATIVE, GS_FORM_VOP3, GS_FORM_SDWA, GS_FORM_DPP } gs_form_t;
 
-/* What an operand holds: decides its width in registers and how a constant is expanded. */
+/* What an operand holds: decides its width in registers and how a constant is expanded.
+ * A line per width. */
+/* clang-format off */
 typedef enum gs_type {
   GS_T_NONE,
   GS_T_B16, GS_T_I16, GS_T_U16, GS_T_F16,
@@ -64,24 +66,25 @@ typedef enum gs_type {
   GS_T_K32,    /* 32-bit literal that follows the instruction (v_madmk_f32 etc.) */
   GS_T_COUNT
 } gs_type_t;
+/* clang-format on */
 
 /* Number of 32-bit registers that an operand of this type occupies (0 for immediates). */
 unsigned gs_type_dwords(gs_type_t type);
 
 /* Properties of an opcode that the decoder, the disassembler and the tests need. */
 enum {
-  GS_OPF_SCALAR_DST = 1 << 0,  /* VOP1/VOP3 whose destination is scalar: v_readfirstlane, v_readlane */
-  GS_OPF_SDST = 1 << 1,        /* VOP2/VOP3 with a carry or mask output besides vdst (VCC in the VOP2 form) */
-  GS_OPF_VCC_IN = 1 << 2,      /* VOP2 that reads a mask: VCC in the VOP2 form, src2 in the VOP3 form */
-  GS_OPF_ACC_DST = 1 << 3,     /* reads its destination as an operand too (mac, fmac, dot2c, ...) */
-  GS_OPF_CMPX = 1 << 4,        /* VOPC that also writes EXEC */
-  GS_OPF_STORE = 1 << 5,       /* memory: no destination unless returned */
-  GS_OPF_ATOMIC = 1 << 6,      /* memory: returns the old value when glc is set (DS: GS_OPF_RTN) */
-  GS_OPF_RTN = 1 << 7,         /* DS atomic with return */
-  GS_OPF_D16_LO = 1 << 8,      /* loads the low half, keeps the high one */
-  GS_OPF_D16_HI = 1 << 9,      /* loads or stores the high half */
+  GS_OPF_SCALAR_DST = 1 << 0, /* VOP1/VOP3 whose destination is scalar: v_readfirstlane, v_readlane */
+  GS_OPF_SDST = 1 << 1,       /* VOP2/VOP3 with a carry or mask output besides vdst (VCC in the VOP2 form) */
+  GS_OPF_VCC_IN = 1 << 2,     /* VOP2 that reads a mask: VCC in the VOP2 form, src2 in the VOP3 form */
+  GS_OPF_ACC_DST = 1 << 3,    /* reads its destination as an operand too (mac, fmac, dot2c, ...) */
+  GS_OPF_CMPX = 1 << 4,       /* VOPC that also writes EXEC */
+  GS_OPF_STORE = 1 << 5,      /* memory: no destination unless returned */
+  GS_OPF_ATOMIC = 1 << 6,     /* memory: returns the old value when glc is set (DS: GS_OPF_RTN) */
+  GS_OPF_RTN = 1 << 7,        /* DS atomic with return */
+  GS_OPF_D16_LO = 1 << 8,     /* loads the low half, keeps the high one */
+  GS_OPF_D16_HI = 1 << 9,     /* loads or stores the high half */
   GS_OPF_PRESERVE_HI = 1 << 10, /* 16-bit result that keeps bits 31:16 of the destination */
-  GS_OPF_ILLEGAL = 1 << 11,    /* known by name, not executable in a compute shader: decodes, then faults */
+  GS_OPF_ILLEGAL = 1 << 11,     /* known by name, not executable in a compute shader: decodes, then faults */
   GS_OPF_NO_SDWA = 1 << 12,
   GS_OPF_NO_DPP = 1 << 13,
   GS_OPF_NO_VOP3 = 1 << 14,
@@ -117,27 +120,29 @@ typedef enum gs_src_kind {
   GS_SRC_VGPR,    /* vector register `reg`; accumulation registers are 256 and up */
   GS_SRC_SGPR,    /* scalar register by its operand number 0..127: SGPRs, VCC, M0, EXEC, ... */
   GS_SRC_CONST,   /* inline constant or literal, expanded in `value` */
-  GS_SRC_SPECIAL, /* computed at execution: operand number in `reg` (apertures, VCCZ, EXECZ, SCC, LDS_DIRECT) */
+  GS_SRC_SPECIAL, /* computed at execution: operand number in `reg` (apertures, VCCZ, EXECZ, SCC, LDS_DIRECT)
+                   */
 } gs_src_kind_t;
 
 enum {
   GS_MOD_NEG = 1,
   GS_MOD_ABS = 2,
-  GS_MOD_SEXT = 4, /* SDWA: sign-extend the selected part */
-  GS_MOD_HI = 8,   /* op_sel of a 16-bit source: take bits 31:16 */
+  GS_MOD_SEXT = 4,  /* SDWA: sign-extend the selected part */
+  GS_MOD_HI = 8,    /* op_sel of a 16-bit source: take bits 31:16 */
   GS_MOD_SDWA = 16, /* select by inst->sdwa.src_sel */
   GS_MOD_DPP = 32,  /* permute lanes by inst->dpp */
 };
 
 /* A source operand. A plain one has mods == 0.
- * Constants are expanded for the operand's type: integers are sign-extended to 32 or 64 bits. Floats are doubles for
- * 64-bit types, halves (with zeroes above) for F16 and V2F16, else floats, for 16-bit integers too; V2F32 and V2B32
- * have them in the low dword. A literal is the high dword of a double and is sign-extended for I64. */
+ * Constants are expanded for the operand's type: integers are sign-extended to 32 or 64 bits. Floats are
+ * doubles for 64-bit types, halves (with zeroes above) for F16 and V2F16, else floats, for 16-bit integers
+ * too; V2F32 and V2B32 have them in the low dword. A literal is the high dword of a double and is
+ * sign-extended for I64. */
 typedef struct gs_src {
   uint64_t value; /* GS_SRC_CONST: bits as the operand's type wants them (32-bit types in the low half) */
   uint16_t reg;   /* register or operand number; of constants the operand number too, 255 for a literal */
-  uint8_t kind; /* gs_src_kind_t */
-  uint8_t mods; /* GS_MOD_* */
+  uint8_t kind;   /* gs_src_kind_t */
+  uint8_t mods;   /* GS_MOD_* */
 } gs_src_t;
 
 /* SDWA selectors. */
@@ -145,40 +150,40 @@ enum { GS_SEL_BYTE0, GS_SEL_BYTE1, GS_SEL_BYTE2, GS_SEL_BYTE3, GS_SEL_WORD0, GS_
 enum { GS_UNUSED_PAD, GS_UNUSED_SEXT, GS_UNUSED_PRESERVE };
 
 /* A decoded instruction. Which operands mean what, by encoding:
- *   SOP*, VOP*     dst, src[0..2] as in the ISA text; sdst = carry or mask output (comparisons have it in dst as well)
- *   SOPK           comparisons and s_setreg have no dst; their register is src[0]. imm = immediate; the literal of
- *                  s_setreg_imm32 is src[0]
- *   SOPC           s_set_gpr_idx_on: imm = the four enable bits
- *   v_madmk        src[1] is the literal; v_madak: src[2]
- *   SMEM           dst = sdata, src[0] = sbase, src[1] = scalar offset (or NONE), imm = byte offset
- *   DS             dst = vdst, src[0] = addr, src[1] = data0, src[2] = data1, imm = offset (TWO_ADDR: offset0, imm1)
- *   FLAT & co.     dst = vdst, src[0] = vaddr, src[1] = data, src[2] = saddr (or NONE), imm = offset
- *   MUBUF, MTBUF   dst = vdata (source of stores and atomics too), src[0] = vaddr (or NONE), src[1] = srsrc,
- *                  src[2] = soffset, imm = offset */
+ *   SOP*, VOP*     dst, src[0..2] as in the ISA text; sdst = carry or mask output (comparisons have it in dst
+ * as well) SOPK           comparisons and s_setreg have no dst; their register is src[0]. imm = immediate;
+ * the literal of s_setreg_imm32 is src[0] SOPC           s_set_gpr_idx_on: imm = the four enable bits v_madmk
+ * src[1] is the literal; v_madak: src[2] SMEM           dst = sdata, src[0] = sbase, src[1] = scalar offset
+ * (or NONE), imm = byte offset DS             dst = vdst, src[0] = addr, src[1] = data0, src[2] = data1, imm
+ * = offset (TWO_ADDR: offset0, imm1) FLAT & co.     dst = vdst, src[0] = vaddr, src[1] = data, src[2] = saddr
+ * (or NONE), imm = offset MUBUF, MTBUF   dst = vdata (source of stores and atomics too), src[0] = vaddr (or
+ * NONE), src[1] = srsrc, src[2] = soffset, imm = offset */
 typedef struct gs_inst {
   /* What most handlers look at, in one cache line. */
   _Alignas(64) gs_op_fn_t *fn;
   gs_src_t src[3];
-  uint16_t dst;    /* VGPR number (AGPRs from 256), or scalar operand number */
-  uint16_t sdst;   /* scalar operand number of the mask or carry output */
-  uint8_t size;    /* bytes: 4, 8 or 12 */
-  uint8_t form;    /* gs_form_t */
-  bool plain_dst;  /* no omod, clamp, SDWA selection, DPP, dst_hi or PRESERVE_HI: the result goes to dst as it is */
-  bool cmpx;       /* GS_OPF_CMPX: a comparison that also writes EXEC */
+  uint16_t dst;   /* VGPR number (AGPRs from 256), or scalar operand number */
+  uint16_t sdst;  /* scalar operand number of the mask or carry output */
+  uint8_t size;   /* bytes: 4, 8 or 12 */
+  uint8_t form;   /* gs_form_t */
+  bool plain_dst; /* no omod, clamp, SDWA selection, DPP, dst_hi or PRESERVE_HI: the result goes to dst as it
+                     is */
+  bool cmpx;      /* GS_OPF_CMPX: a comparison that also writes EXEC */
 
   const gs_opcode_t *op; /* NULL for words that are no instruction */
-  int32_t imm;     /* immediate or offset, sign- or zero-extended as the opcode wants it */
-  uint32_t imm1;   /* DS: second offset; MTBUF: format (dfmt | nfmt << 4) */
-  uint32_t word[2]; /* the first two dwords, as found */
-  uint8_t omod;    /* 0 none, 1 *2, 2 *4, 3 /2 */
+  int32_t imm;           /* immediate or offset, sign- or zero-extended as the opcode wants it */
+  uint32_t imm1;         /* DS: second offset; MTBUF: format (dfmt | nfmt << 4) */
+  uint32_t word[2];      /* the first two dwords, as found */
+  uint8_t omod;          /* 0 none, 1 *2, 2 *4, 3 /2 */
   bool clamp;
-  bool dst_hi;     /* op_sel of a 16-bit destination: write bits 31:16, keep 15:0 */
+  bool dst_hi; /* op_sel of a 16-bit destination: write bits 31:16, keep 15:0 */
   bool glc, slc, scc, lds, gds, tfe, offen, idxen, nv;
   bool has_imm; /* SMEM: has an immediate offset, perhaps beside a scalar one */
-  /* VOP3P, one bit per source; for MIX operands neg_hi is abs. Sources have no mods there. In VOP3, op_sel as encoded
-   * and neg_lo for integer sources whose neg bit is set, which matters to nobody but the disassembler. */
+  /* VOP3P, one bit per source; for MIX operands neg_hi is abs. Sources have no mods there. In VOP3, op_sel as
+   * encoded and neg_lo for integer sources whose neg bit is set, which matters to nobody but the
+   * disassembler. */
   uint8_t op_sel, op_sel_hi, neg_lo, neg_hi;
-  uint8_t cbsz, abid, blgp;                  /* MFMA */
+  uint8_t cbsz, abid, blgp; /* MFMA */
   struct {
     uint16_t ctrl;
     uint8_t row_mask, bank_mask;
@@ -188,15 +193,16 @@ typedef struct gs_inst {
     uint8_t dst_sel, dst_unused, src_sel[2];
   } sdwa;
 } gs_inst_t;
-static_assert(offsetof(gs_inst_t, op) == 64 && sizeof(gs_inst_t) == 128, "instructions are laid out for cache lines");
+static_assert(offsetof(gs_inst_t, op) == 64 && sizeof(gs_inst_t) == 128,
+              "instructions are laid out for cache lines");
 
-/* Decodes the instruction in words[0..count), at most 3 of which are looked at. Always fills `inst`: words that are no
- * instruction of the target, or are cut off, give op = NULL, fn = NULL and size 4. `fn` is left NULL; see ops.h. Pure;
- * thread-safe. Returns whether the instruction is known. */
+/* Decodes the instruction in words[0..count), at most 3 of which are looked at. Always fills `inst`: words
+ * that are no instruction of the target, or are cut off, give op = NULL, fn = NULL and size 4. `fn` is left
+ * NULL; see ops.h. Pure; thread-safe. Returns whether the instruction is known. */
 bool gs_decode(gs_target_t target, const uint32_t *words, size_t count, gs_inst_t *inst);
 
-/* Writes the instruction as LLVM's assembler spells it into text[0..size) (always terminated). Pure; thread-safe.
- * Returns the length that the whole text has. */
+/* Writes the instruction as LLVM's assembler spells it into text[0..size) (always terminated). Pure;
+ * thread-safe. Returns the length that the whole text has. */
 size_t gs_disassemble(gs_target_t target, const gs_inst_t *inst, char *text, size_t size);
 
 /* All rows of ops.def, in order. */

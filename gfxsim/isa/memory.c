@@ -46,10 +46,10 @@ static uint64_t byte_address(uint64_t address, unsigned step, unsigned i) {
 }
 
 /* Where each byte of a lane is in this process. Faults the wave at the first one that is nowhere. */
-static bool find_bytes(gs_wave_t *w, const gs_access_t *a, unsigned lane, uint64_t address, unsigned step,
-                       uint64_t host[GS_ACCESS_BYTES]) {
+static bool find_bytes(gs_wave_t *w, const gs_access_t *a, unsigned bytes, unsigned lane, uint64_t address,
+                       unsigned step, uint64_t host[GS_ACCESS_BYTES]) {
   const gs_vm_range_t *range = NULL;
-  for (unsigned i = 0; i < a->bytes; i++) {
+  for (unsigned i = 0; i < bytes; i++) {
     const uint64_t at = byte_address(address, step, i);
     if (!range_has(range, at, 1, a->rights))
       range = gs_vm_find(wave_map(w), at);
@@ -101,9 +101,11 @@ static void copy_bytes(const uint64_t *host, uint8_t *copy, unsigned bytes, bool
 static bool place_lane(gs_wave_t *w, gs_access_t *a, unsigned lane, uint64_t address, unsigned step,
                        bool bounce) {
   uint64_t host[GS_ACCESS_BYTES];
-  if (!find_bytes(w, a, lane, address, step, host))
+  const unsigned bytes = a->bytes;
+  assert(bytes && bytes <= GS_ACCESS_BYTES);
+  if (!find_bytes(w, a, bytes, lane, address, step, host))
     return false;
-  if (!bounce && is_together(host, a->bytes)) {
+  if (!bounce && is_together(host, bytes)) {
     a->at[lane] = host[0];
     return true;
   }
@@ -112,7 +114,7 @@ static bool place_lane(gs_wave_t *w, gs_access_t *a, unsigned lane, uint64_t add
   a->device_step[lane] = (uint16_t)step;
   a->at[lane] = (uint64_t)(uintptr_t)a->bounce[lane];
   if (a->rights & GS_VM_READ)
-    copy_bytes(host, a->bounce[lane], a->bytes, false);
+    copy_bytes(host, a->bounce[lane], bytes, false);
   return true;
 }
 
@@ -239,11 +241,12 @@ bool gs_access_check_alignment(gs_wave_t *w, const gs_access_t *a, unsigned size
 
 void gs_access_write_back(gs_wave_t *w, gs_access_t *a) {
   uint64_t host[GS_ACCESS_BYTES];
+  const unsigned bytes = a->bytes;
   for (uint64_t left = a->bounced & a->lanes; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctzll(left);
-    if (!find_bytes(w, a, l, a->device[l], a->device_step[l], host))
+    if (!find_bytes(w, a, bytes, l, a->device[l], a->device_step[l], host))
       return;
-    copy_bytes(host, a->bounce[l], a->bytes, true);
+    copy_bytes(host, a->bounce[l], bytes, true);
   }
 }
 
@@ -260,7 +263,7 @@ void *gs_resolve_scalar(gs_wave_t *w, uint64_t address, unsigned size, uint32_t 
   if (!is_up_to_date(w, address, access, GS_LANES))
     return NULL;
   uint64_t host[sizeof w->scalar_copy];
-  assert(size <= sizeof w->scalar_copy);
+  assert(size && size <= sizeof w->scalar_copy);
   bool together = true;
   for (unsigned i = 0; i < size; i++) {
     if (!range_has(range, address + i, 1, access))

@@ -152,7 +152,7 @@ GS_SHARED bool gs_resolve_near(gs_wave_t *w, gs_access_t *a) {
     return false;
   const uint64_t delta = (uint64_t)(uintptr_t)range->host - range->start;
   GS_LANES_DO(l)
-  a->at[l] += delta;
+    a->at[l] += delta;
   gs_access_measure(a, gs_access_dense_stride(a));
   return true;
 }
@@ -182,7 +182,7 @@ GS_SHARED bool gs_resolve_lds(gs_wave_t *w, gs_access_t *a) {
     return gs_resolve_lds_slow(w, a);
   const uint64_t base = (uint64_t)(uintptr_t)w->env->lds;
   GS_LANES_DO(l)
-  a->at[l] += base;
+    a->at[l] += base;
   gs_access_measure(a, a->bytes);
   return true;
 }

@@ -15,7 +15,7 @@ static void illegal(gs_wave_t *w, const gs_inst_t *in) {
 static inline void lane_offsets(const gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, uint32_t offset) {
   const gs_row_t *address = &w->v[in->src[0].reg];
   GS_LANES_DO(l)
-  a->at[l] = address->u32[l] + offset;
+    a->at[l] = address->u32[l] + offset;
 }
 
 /* Each of these starts an access. Returns whether there is anything to do. */
@@ -47,7 +47,7 @@ static bool lds_begin_addtid(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a) 
   gs_access_init(a, gs_exec(w), 4, 0);
   const uint32_t base = (w->s.u32[GS_S_M0] & 0xffff) + (uint32_t)in->imm;
   GS_LANES_DO(l)
-  a->at[l] = base + 4 * l;
+    a->at[l] = base + 4 * l;
   return gs_resolve_lds(w, a);
 }
 
@@ -328,7 +328,7 @@ GS_OP(ds_condxchg32_rtn_b64) {
   gs_access_init(&a, gs_exec(w), 8, 0);
   lane_offsets(w, in, &a, (uint32_t)in->imm);
   GS_LANES_DO(l)
-  a.at[l] &= 0xfff8;
+    a.at[l] &= 0xfff8;
   if (gs_resolve_lds(w, &a))
     gs_atomic64(w, &a, lds_condxchg64, in->src[1].reg, in->src[1].reg, in->dst);
 }
@@ -423,7 +423,7 @@ static void count_lanes(gs_wave_t *w, const gs_inst_t *in, bool subtract) {
   }
   gs_row_t row;
   GS_LANES_DO(l)
-  row.u32[l] = old;
+    row.u32[l] = old;
   gs_write_row(w, in->dst, &row, exec);
 }
 GS_OP(ds_append) {
@@ -442,7 +442,7 @@ static void take_from(gs_wave_t *w, const gs_inst_t *in, const gs_row_t *data, c
   if (exec != w->lane_mask_exec)
     gs_lane_mask_update(w, exec);
   GS_LANES_DO(l)
-  active.u32[l] = data->u32[l] & w->lane_mask.u32[l];
+    active.u32[l] = data->u32[l] & w->lane_mask.u32[l];
   gs_permute_row(&active, from, &result);
   gs_write_row(w, in->dst, &result, exec);
 }
@@ -451,7 +451,7 @@ GS_OP(ds_bpermute_b32) {
   gs_row_t from;
   const gs_row_t *address = &w->v[in->src[0].reg];
   GS_LANES_DO(l)
-  from.u32[l] = (address->u32[l] + (uint32_t)in->imm) / 4;
+    from.u32[l] = (address->u32[l] + (uint32_t)in->imm) / 4;
   take_from(w, in, &w->v[in->src[1].reg], &from);
 }
 

@@ -10,7 +10,7 @@ static inline void vector_addresses(const gs_wave_t *w, const gs_inst_t *in, gs_
   const gs_row64_t address = {&w->v[in->src[0].reg], &w->v[in->src[0].reg + 1]};
   const uint64_t offset = (uint64_t)(int64_t)in->imm;
   GS_LANES_DO(l)
-  a->at[l] = gs_get_u64(address, l) + offset;
+    a->at[l] = gs_get_u64(address, l) + offset;
 }
 
 /* A scalar base and 32-bit offsets. */
@@ -18,7 +18,7 @@ static inline void scalar_addresses(const gs_wave_t *w, const gs_inst_t *in, gs_
   const uint64_t base = gs_src_mask(w, in, 2) + (uint64_t)(int64_t)in->imm;
   const gs_row_t *offset = &w->v[in->src[0].reg];
   GS_LANES_DO(l)
-  a->at[l] = base + offset->u32[l];
+    a->at[l] = base + offset->u32[l];
 }
 
 /* Each of these starts an access. Returns whether there is anything to do. Atomics want `align` bytes,
@@ -40,12 +40,12 @@ static bool scratch_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, uns
   if (in->src[2].kind == GS_SRC_NONE && in->src[0].kind == GS_SRC_VGPR) {
     const gs_row_t *address = &w->v[in->src[0].reg];
     GS_LANES_DO(l)
-    a->at[l] = gs_private_address(w, address->u32[l] + (uint32_t)in->imm) + 4 * l;
+      a->at[l] = gs_private_address(w, address->u32[l] + (uint32_t)in->imm) + 4 * l;
   } else {
     const uint32_t base = in->src[2].kind == GS_SRC_NONE ? 0 : w->s.u32[in->src[2].reg];
     const uint64_t address = gs_private_address(w, base + (uint32_t)in->imm);
     GS_LANES_DO(l)
-    a->at[l] = address + 4 * l;
+      a->at[l] = address + 4 * l;
   }
   return gs_resolve(w, a);
 }
@@ -111,7 +111,7 @@ static bool flat_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *b, unsigne
 static uint64_t lanes_in(const gs_access_t *a, uint32_t high) {
   uint8_t bytes[GS_LANES];
   GS_LANES_DO(l)
-  bytes[l] = a->at[l] >> 32 == high;
+    bytes[l] = a->at[l] >> 32 == high;
   return gs_pack_mask(bytes) & a->lanes;
 }
 
@@ -128,12 +128,12 @@ static bool resolve_apertures(gs_wave_t *w, gs_access_t *a, unsigned align) {
   if (private_lanes == a->lanes && align <= 4) {
     a->step = GS_PRIVATE_STEP;
     GS_LANES_DO(l)
-    a->at[l] = gs_private_address(w, (uint32_t)a->at[l]) + 4 * l;
+      a->at[l] = gs_private_address(w, (uint32_t)a->at[l]) + 4 * l;
     return gs_resolve(w, a);
   }
   if (shared_lanes == a->lanes) {
     GS_LANES_DO(l)
-    a->at[l] = (uint32_t)a->at[l];
+      a->at[l] = (uint32_t)a->at[l];
     return gs_resolve_lds(w, a);
   }
   return gs_resolve_mixed(w, a);

@@ -71,7 +71,7 @@ static inline void gs_mfma_read(gs_wave_t *w, const gs_inst_t *in, unsigned i, g
                               : e / per_register       ? pair.hi
                                                        : pair.lo;
     GS_LANES_DO(l)
-    m->element[e].u32[l] = gs_mfma_element(type, r->u32[l], e % per_register, flush);
+      m->element[e].u32[l] = gs_mfma_element(type, r->u32[l], e % per_register, flush);
     if (i == 1 && in->blgp)
       gs_mfma_permute(in->blgp, &m->element[e]);
   }
@@ -136,14 +136,16 @@ static inline void gs_mfma_fours(const gs_inst_t *in, gs_mfma_shape_t s, bool in
     const gs_row_t *const rb = &b->element[k];
     if (integer)
       GS_LANES_DO(l)
-    d->u32[l] += row.u32[l] * rb->u32[l];
-    else GS_LANES_DO(l) d->f32[l] = fmaf(row.f32[l], rb->f32[l], d->f32[l]);
+        d->u32[l] += row.u32[l] * rb->u32[l];
+    else
+      GS_LANES_DO(l)
+        d->f32[l] = fmaf(row.f32[l], rb->f32[l], d->f32[l]);
   }
 }
 
 static inline void gs_flush_row(gs_row_t *row) {
   GS_LANES_DO(l)
-  row->f32[l] = gs_flush32(row->f32[l]);
+    row->f32[l] = gs_flush32(row->f32[l]);
 }
 
 static inline void gs_mfma(gs_wave_t *w, const gs_inst_t *in, gs_mfma_shape_t s, gs_mfma_type_t type) {
@@ -225,14 +227,14 @@ static inline void gs_mfma_read_c64(gs_wave_t *w, const gs_inst_t *in, unsigned 
     one.src[2].reg = (uint16_t)(one.src[2].reg + 2 * pair);
   const gs_row64_t r = gs_src64(w, &one, 2, true, tmp);
   GS_LANES_DO(l)
-  m->f64[l] = gs_get_f64(r, l);
+    m->f64[l] = gs_get_f64(r, l);
 }
 
 static inline void gs_mfma_write_d64(gs_wave_t *w, const gs_inst_t *in, unsigned pair,
                                      const gs_doubles_t *m) {
   const gs_dst64_t d = {&w->v[in->dst + 2 * pair], &w->v[in->dst + 2 * pair + 1]};
   GS_LANES_DO(l)
-  gs_put_f64(d, l, m->f64[l]);
+    gs_put_f64(d, l, m->f64[l]);
 }
 
 /* Sixteen lanes of D: row `row` of A times B's columns, which are consecutive lanes for each k. */

@@ -150,7 +150,7 @@ static void store_d16(gs_wave_t *w, const gs_inst_t *in, unsigned n) {
     return;
   for (unsigned i = 0; i < n; i++)
     GS_LANES_DO(l)
-  value[i].u32[l] = w->v[in->dst + i / 2].u32[l] >> i % 2 * 16 & 0xffff;
+      value[i].u32[l] = w->v[in->dst + i / 2].u32[l] >> i % 2 * 16 & 0xffff;
   store_components(w, &t, n, true, value);
 }
 
@@ -215,7 +215,8 @@ GS_OP(buffer_load_format_d16_hi_x) {
     return;
   load_components(&t, 1, true, row);
   GS_LANES_DO(l)
-  row[0].u32[l] = row[0].u32[l] << 16 | (w->v[in->dst].u32[l] & 0xffff);
+    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): what is not loaded is not written */
+    row[0].u32[l] = row[0].u32[l] << 16 | (w->v[in->dst].u32[l] & 0xffff);
   gs_write_row(w, in->dst, &row[0], gs_exec(w));
   put_status(w, in, 1);
 }
@@ -225,6 +226,6 @@ GS_OP(buffer_store_format_d16_hi_x) {
   if (!begin(w, in, &t, GS_VM_WRITE))
     return;
   GS_LANES_DO(l)
-  value[0].u32[l] = w->v[in->dst].u32[l] >> 16;
+    value[0].u32[l] = w->v[in->dst].u32[l] >> 16;
   store_components(w, &t, 1, true, value);
 }

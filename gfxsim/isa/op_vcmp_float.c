@@ -131,7 +131,7 @@ static inline uint32_t gs_class64(uint32_t low, uint32_t high) {
     gs_row_t tb, results;                                                                                    \
     const gs_row_t *const rb = gs_src32(w, in, 1, &tb);                                                      \
     GS_LANES_DO(l)                                                                                           \
-    results.u32[l] = gs_when32((rb->u32[l] & (expr)) != 0);                                                  \
+      results.u32[l] = gs_when32((rb->u32[l] & (expr)) != 0);                                                \
     gs_commit_cmp_row(w, in, &results);                                                                      \
   }                                                                                                          \
   GS_CMPX(class_##type)

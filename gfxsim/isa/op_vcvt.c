@@ -151,7 +151,7 @@ GS_OP(v_cvt_f16_f32) {
     const gs_row_t *const ra = src(w, in, 0, &ta), *const rb = src(w, in, 1, &tb);                           \
     gs_row_t *const d = gs_dst32(w, in, &td);                                                                \
     GS_LANES_DO(l)                                                                                           \
-    d->u32[l] = gs_half_##name(ra->member[l]) | gs_half_##name(rb->member[l]) << 16;                         \
+      d->u32[l] = gs_half_##name(ra->member[l]) | gs_half_##name(rb->member[l]) << 16;                       \
     gs_commit32(w, in, d);                                                                                   \
   }
 
@@ -199,7 +199,7 @@ GS_OP(v_cvt_pkrtz_f16_f32) {
   gs_row_t td;
   gs_row_t *const d = gs_dst32(w, in, &td);
   GS_LANES_DO(l)
-  d->u32[l] = gs_f16_of_f32_rtz(ra->f32[l]) | gs_f16_of_f32_rtz(rb->f32[l]) << 16;
+    d->u32[l] = gs_f16_of_f32_rtz(ra->f32[l]) | gs_f16_of_f32_rtz(rb->f32[l]) << 16;
   gs_finish_pk16(w, in, d);
   gs_commit32(w, in, d);
 }
@@ -217,7 +217,7 @@ static inline void gs_insert_bytes(gs_wave_t *w, const gs_inst_t *in, const gs_r
   gs_row_t *const d = gs_dst32(w, in, &td);
   gs_round32(w);
   GS_LANES_DO(l)
-  d->u32[l] = gs_insert_u8(ra->f32[l], rb->u32[l], rc->u32[l]);
+    d->u32[l] = gs_insert_u8(ra->f32[l], rb->u32[l], rc->u32[l]);
   gs_round_end(w);
   gs_commit32(w, in, d);
 }

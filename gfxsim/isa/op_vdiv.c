@@ -220,7 +220,7 @@ GS_OP(v_div_fmas_f64) {
   } else {
     gs_row_from_mask(gs_vcc(w), &back);
     GS_LANES_DO(l)
-    gs_put_f64(d, l, gs_div_fmas64(gs_get_f64(ra, l), gs_get_f64(rb, l), gs_get_f64(rc, l), back.u32[l]));
+      gs_put_f64(d, l, gs_div_fmas64(gs_get_f64(ra, l), gs_get_f64(rb, l), gs_get_f64(rc, l), back.u32[l]));
   }
   gs_finish64(w, in, d);
   gs_commit64(w, in, d);

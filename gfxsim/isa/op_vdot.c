@@ -39,7 +39,8 @@ static inline int32_t gs_dot8_u4(uint32_t a, uint32_t b) {
       d->u32[l] = (uint32_t)dot(ra->u32[l], rb->u32[l]) + rc->u32[l];                                        \
     }                                                                                                        \
   else                                                                                                       \
-    GS_LANES_DO(l) d->u32[l] = gs_sat_##to((int64_t)dot(ra->u32[l], rb->u32[l]) + gs_as_##to(rc->u32[l]));   \
+    GS_LANES_DO(l)                                                                                           \
+      d->u32[l] = gs_sat_##to((int64_t)dot(ra->u32[l], rb->u32[l]) + gs_as_##to(rc->u32[l]));                \
   gs_commit32(w, in, d);
 
 /* The VOP3P forms, and those that accumulate into their destination. */

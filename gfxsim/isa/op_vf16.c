@@ -6,7 +6,8 @@
 GS_F16_2(v_add_f16, a + b)
 GS_F16_2(v_sub_f16, a - b)
 GS_F16_2(v_subrev_f16, b - a)
-/* clang-format off: it takes products of macro arguments for pointers. */
+/* clang-format takes products of macro arguments for pointers. */
+/* clang-format off */
 GS_F16_2(v_mul_f16, a *b)
 /* clang-format on */
 
@@ -67,7 +68,7 @@ GS_OP(v_fract_f16) {
   gs_row_t whole;
   GS_F16_SRC(0, a);
   GS_LANES_DO(l)
-  whole.f32[l] = floorf(gs_f32_of_f16(ra->u32[l]));
+    whole.f32[l] = floorf(gs_f32_of_f16(ra->u32[l]));
   GS_F16_LOOP(gs_round64(w), GS_F16_LOAD(a), gs_fract16(a, whole.f32[l], limit));
 }
 

@@ -55,7 +55,7 @@ GS_OP(v_fract_f32) {
   gs_row_t whole;
   GS_F32_SRC(0, a);
   GS_LANES_DO(l)
-  whole.f32[l] = floorf(ra->f32[l]);
+    whole.f32[l] = floorf(ra->f32[l]);
   GS_F32_LOOP(gs_round32(w), (void)0, gs_fract(ra->f32[l], whole.f32[l]));
 }
 
@@ -104,7 +104,7 @@ GS_OP(v_frexp_exp_i32_f32) {
   gs_row_t td;
   gs_row_t *const d = gs_dst32(w, in, &td);
   GS_LANES_DO(l)
-  d->i32[l] = gs_frexp_exp(ra->f32[l]);
+    d->i32[l] = gs_frexp_exp(ra->f32[l]);
   gs_commit32(w, in, d);
 }
 

@@ -31,7 +31,7 @@ GS_OP(v_fract_f64) {
   _Alignas(64) double whole[GS_LANES];
   GS_F64_SRC(0, a);
   GS_LANES_DO(l)
-  whole[l] = floor(gs_get_f64(ra, l));
+    whole[l] = floor(gs_get_f64(ra, l));
   GS_F64_LOOP(gs_round64(w), (void)0, gs_fract(gs_get_f64(ra, l), whole[l]));
 }
 
@@ -85,7 +85,7 @@ GS_OP(v_frexp_exp_i32_f64) {
   gs_row_t td;
   gs_row_t *const d = gs_dst32(w, in, &td);
   GS_LANES_DO(l)
-  d->i32[l] = gs_frexp_exp(gs_get_f64(ra, l));
+    d->i32[l] = gs_frexp_exp(gs_get_f64(ra, l));
   gs_commit32(w, in, d);
 }
 

@@ -2,8 +2,8 @@
  * Not here: 64-bit comparisons (op_vcmp_int.c). */
 #include "isa/vint.h"
 
-/* Gives a bit per lane to the scalar destination: lanes that are not written give 0. Comes after the commit of the
- * result, as the destination may be EXEC. */
+/* Gives a bit per lane to the scalar destination: lanes that are not written give 0. Comes after the commit
+ * of the result, as the destination may be EXEC. */
 static inline void gs_write_carry(gs_wave_t *w, const gs_inst_t *in, uint64_t carry) {
   gs_write_sgpr64(w, in->sdst, carry & gs_vexec(w, in));
 }

@@ -52,8 +52,8 @@ static inline uint32_t gs_f16_bits(float x) {
     GS_PK16_BEGIN;                                                                                           \
     round;                                                                                                   \
     GS_LANES_DO(l)                                                                                           \
-    d->u32[l] = gs_lane_##name(gs_pair16_get(&pa, l, 0), gs_pair16_get(&pb, l, 0), limit, ieee) |            \
-                gs_lane_##name(gs_pair16_get(&pa, l, 1), gs_pair16_get(&pb, l, 1), limit, ieee) << 16;       \
+      d->u32[l] = gs_lane_##name(gs_pair16_get(&pa, l, 0), gs_pair16_get(&pb, l, 0), limit, ieee) |          \
+                  gs_lane_##name(gs_pair16_get(&pa, l, 1), gs_pair16_get(&pb, l, 1), limit, ieee) << 16;     \
     gs_finish_pk16(w, in, d);                                                                                \
     gs_commit32(w, in, d);                                                                                   \
   }
@@ -71,9 +71,9 @@ static inline void gs_pk_fma_f16(gs_wave_t *w, const gs_inst_t *in, const gs_pai
   const gs_pair16_t a = *pa, b = *pb, c = *pc;
   gs_round64(w);
   GS_LANES_DO(l)
-  d->u32[l] = gs_fma16(gs_pair16_get(&a, l, 0), gs_pair16_get(&b, l, 0), gs_pair16_get(&c, l, 0), limit) |
-              gs_fma16(gs_pair16_get(&a, l, 1), gs_pair16_get(&b, l, 1), gs_pair16_get(&c, l, 1), limit)
-                  << 16;
+    d->u32[l] = gs_fma16(gs_pair16_get(&a, l, 0), gs_pair16_get(&b, l, 0), gs_pair16_get(&c, l, 0), limit) |
+                gs_fma16(gs_pair16_get(&a, l, 1), gs_pair16_get(&b, l, 1), gs_pair16_get(&c, l, 1), limit)
+                    << 16;
   gs_finish_pk16(w, in, d);
   gs_commit32(w, in, d);
 }
@@ -179,9 +179,9 @@ static const gs_row_t *gs_src_mix(gs_wave_t *w, const gs_inst_t *in, unsigned i,
     r = half ? gs_flush_input_pk16(w, r, tmp) : gs_flush_input32(w, r, tmp);
   if (half)
     GS_LANES_DO(l)
-  tmp->f32[l] = gs_f32_of_f16(r->u32[l] >> shift);
+      tmp->f32[l] = gs_f32_of_f16(r->u32[l] >> shift);
   GS_LANES_DO(l)
-  tmp->u32[l] = ((half ? tmp : r)->u32[l] & ~clear) ^ flip;
+    tmp->u32[l] = ((half ? tmp : r)->u32[l] & ~clear) ^ flip;
   return tmp;
 }
 
@@ -202,7 +202,7 @@ static inline void gs_mix(gs_wave_t *w, const gs_inst_t *in, gs_mix_fn_t *fn, gs
   const gs_row_t *const rc = gs_src_mix(w, in, 2, &tc);
   gs_round32(w);
   GS_LANES_DO(l)
-  d->f32[l] = fn(ra->f32[l], rb->f32[l], rc->f32[l]);
+    d->f32[l] = fn(ra->f32[l], rb->f32[l], rc->f32[l]);
 }
 
 /* The result rounded once more, to a half, in one half of the destination. */
@@ -213,10 +213,10 @@ static inline void gs_mix16(gs_wave_t *w, const gs_inst_t *in, gs_mix_fn_t *fn, 
   gs_mix(w, in, fn, &d);
   gs_round64(w);
   GS_LANES_DO(l)
-  d.u32[l] = gs_f16_of_f32(d.f32[l], limit);
+    d.u32[l] = gs_f16_of_f32(d.f32[l], limit);
   gs_finish16(w, in, &d);
   GS_LANES_DO(l)
-  d.u32[l] = (old->u32[l] & 0xffff0000 >> shift) | d.u32[l] << shift;
+    d.u32[l] = (old->u32[l] & 0xffff0000 >> shift) | d.u32[l] << shift;
   gs_write_row(w, in->dst, &d, gs_exec(w));
 }
 
@@ -275,6 +275,6 @@ GS_OP(v_pack_b32_f16) {
   gs_row_t td;
   gs_row_t *const d = gs_dst32(w, in, &td);
   GS_LANES_DO(l)
-  d->u32[l] = (ra->u32[l] & 0xffff) | rb->u32[l] << 16;
+    d->u32[l] = (ra->u32[l] & 0xffff) | rb->u32[l] << 16;
   gs_commit32(w, in, d);
 }

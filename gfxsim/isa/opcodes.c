@@ -64,12 +64,16 @@ unsigned gs_type_dwords(gs_type_t type) {
   return type < GS_T_COUNT ? type_dwords[type] : 0;
 }
 
+#define TARGET(value, name, bit) value,
+const gs_target_t gs_targets[GS_TARGET_COUNT] = {GS_TARGETS(TARGET)};
+#undef TARGET
+
 const char *gs_target_name(gs_target_t target) {
   switch (target) {
-  case GS_GFX900: return "gfx900";
-  case GS_GFX906: return "gfx906";
-  case GS_GFX908: return "gfx908";
-  case GS_GFX90A: return "gfx90a";
+#define NAME(value, name, bit)                                                                               \
+  case value: return name;
+    GS_TARGETS(NAME)
+#undef NAME
   }
   return "unknown";
 }

@@ -61,6 +61,6 @@ extern const gs_level_t gs_levels[];
 extern const size_t gs_level_count;
 
 /* The best level that runs on the processor of this process. */
-const gs_level_t *gs_level_for_host(void);
+const gs_level_t *gs_level_for_processor(void);
 
 #endif

@@ -1,15 +1,25 @@
-/* The instruction sets that gfxsim knows. */
+/* The instruction sets that gfxsim knows: one row each, oldest first. Not here: the models of GPU that have
+ * them (exec/profile.c). */
 #ifndef GFXSIM_ISA_TARGET_H
 #define GFXSIM_ISA_TARGET_H
 
-/* Bits, so that an opcode's row can name the set of targets that have it. */
-typedef enum gs_target {
-  GS_GFX900 = 1,
-  GS_GFX906 = 2,
-  GS_GFX908 = 4,
-  GS_GFX90A = 8,
-} gs_target_t;
+/* ROW(value, name, bit): bits, so that an opcode's row can name the set of targets that have it. */
+#define GS_TARGETS(ROW)                                                                                      \
+  ROW(GS_GFX900, "gfx900", 1)                                                                                \
+  ROW(GS_GFX906, "gfx906", 2)                                                                                \
+  ROW(GS_GFX908, "gfx908", 4)                                                                                \
+  ROW(GS_GFX90A, "gfx90a", 8)
 
+#define GS_TARGET_VALUE(value, name, bit) value = bit,
+typedef enum gs_target { GS_TARGETS(GS_TARGET_VALUE) } gs_target_t;
+
+#define GS_TARGET_ONE(value, name, bit) +1
+enum { GS_TARGET_COUNT = 0 GS_TARGETS(GS_TARGET_ONE) };
+
+/* All of them, in the order of their rows. */
+extern const gs_target_t gs_targets[GS_TARGET_COUNT];
+
+/* Sets that opcodes' rows name. */
 enum {
   GS_GFX906_UP = GS_GFX906 | GS_GFX908 | GS_GFX90A,
   GS_GFX908_UP = GS_GFX908 | GS_GFX90A,

@@ -17,11 +17,6 @@ static inline void gs_load_commit(gs_wave_t *w, const gs_access_t *a, unsigned r
   gs_write_row(w, reg, result, a->lanes | a->zero);
 }
 
-/* Row to load into: the register itself if all lanes are loaded. */
-static inline gs_row_t *gs_load_row(gs_wave_t *w, const gs_access_t *a, unsigned reg, gs_row_t *tmp) {
-  return a->lanes == UINT64_MAX ? &w->v[reg] : tmp;
-}
-
 static inline void gs_clear_row(gs_row_t *row) {
   memset(row, 0, sizeof *row);
 }
@@ -90,8 +85,10 @@ GS_SHARED void gs_load_commit_half(gs_wave_t *w, const gs_access_t *a, unsigned 
   const gs_row_t *old = &w->v[reg];
   if (half == GS_HALF_LO)
     GS_LANES_DO(l)
-  value->u32[l] = (old->u32[l] & 0xffff0000) | (value->u32[l] & 0xffff);
-  else GS_LANES_DO(l) value->u32[l] = (old->u32[l] & 0xffff) | value->u32[l] << 16;
+      value->u32[l] = (old->u32[l] & 0xffff0000) | (value->u32[l] & 0xffff);
+  else
+    GS_LANES_DO(l)
+      value->u32[l] = (old->u32[l] & 0xffff) | value->u32[l] << 16;
   gs_write_row(w, reg, value, a->lanes | a->zero);
 }
 

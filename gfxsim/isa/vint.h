@@ -96,7 +96,7 @@ static inline int32_t gs_max_i32(int32_t a, int32_t b) {
     const gs_row_t *const ra = gs_src##bits(w, in, 0, &ta);                                                  \
     const gs_row_t *const rb = gs_src##bits(w, in, 1, &tb);                                                  \
     gs_row_t *const d = gs_dst32(w, in, &td);                                                                \
-    if (GS_LIKELY(in->plain_dst || !in->clamp)) {                                                                             \
+    if (GS_LIKELY(in->plain_dst || !in->clamp)) {                                                            \
       GS_LANES_DO(l) {                                                                                       \
         const uint32_t a = (uint32_t)gs_as_##from(ra->u32[l]), b = (uint32_t)gs_as_##from(rb->u32[l]);       \
         d->u32[l] = gs_wrap_##to(expr);                                                                      \
@@ -118,7 +118,7 @@ static inline int32_t gs_max_i32(int32_t a, int32_t b) {
     const gs_row_t *const rb = gs_src##bits(w, in, 1, &tb);                                                  \
     const gs_row_t *const rc = gs_src##bits_c(w, in, 2, &tc);                                                \
     gs_row_t *const d = gs_dst32(w, in, &td);                                                                \
-    if (GS_LIKELY(in->plain_dst || !in->clamp)) {                                                                             \
+    if (GS_LIKELY(in->plain_dst || !in->clamp)) {                                                            \
       GS_LANES_DO(l) {                                                                                       \
         const uint32_t a = (uint32_t)gs_as_##from(ra->u32[l]), b = (uint32_t)gs_as_##from(rb->u32[l]);       \
         const uint32_t c = (uint32_t)gs_as_##to(rc->u32[l]);                                                 \

@@ -53,8 +53,8 @@ typedef enum gs_wave_fault_kind {
 
 /* MODE register fields. */
 enum {
-  GS_MODE_ROUND32_SHIFT = 0, /* 2 bits: 0 even, 1 +inf, 2 -inf, 3 zero */
-  GS_MODE_ROUND64_SHIFT = 2, /* f64 and f16 */
+  GS_MODE_ROUND32_SHIFT = 0,  /* 2 bits: 0 even, 1 +inf, 2 -inf, 3 zero */
+  GS_MODE_ROUND64_SHIFT = 2,  /* f64 and f16 */
   GS_MODE_DENORM32_SHIFT = 4, /* bit 0: keep denormal inputs, bit 1: keep denormal outputs */
   GS_MODE_DENORM64_SHIFT = 6,
   GS_MODE_DX10_CLAMP = 1 << 8,
@@ -63,7 +63,7 @@ enum {
   GS_MODE_GPR_IDX_EN = 1 << 27,
   GS_MODE_VSKIP = 1 << 28,
   GS_MODE_CHANGES = GS_MODE_GPR_IDX_EN | GS_MODE_VSKIP, /* see gs_mode_apply */
-  GS_MODE_CSP_SHIFT = 29, /* 3 bits: depth of the stack of s_cbranch_*_fork */
+  GS_MODE_CSP_SHIFT = 29,                               /* 3 bits: depth of the stack of s_cbranch_*_fork */
   GS_MODE_FP_MASK = 0xff,
   GS_MODE_FP_DEFAULT = 0xf0,
 };
@@ -71,12 +71,12 @@ enum {
 /* What a wave belongs to and may use. Shared by the waves of a workgroup; filled by exec/. */
 typedef struct gs_wave_env {
   gs_target_t target;
-  uint8_t *lds;       /* local data share of the workgroup */
-  uint32_t lds_bytes; /* accesses beyond it read 0 and are dropped */
-  uint32_t hw_id;     /* HW_ID register */
-  uint32_t status;    /* bits of STATUS that never change: IN_TG (1 << 11), SCRATCH_EN (1 << 28) */
-  uint32_t gpr_alloc; /* GPR_ALLOC register: (VGPRs / 4 - 1) << 8 | (SGPRs / 16 - 1) << 24 */
-  uint32_t doorbell_id; /* what s_sendmsg(MSG_GET_DOORBELL) returns */
+  uint8_t *lds;            /* local data share of the workgroup */
+  uint32_t lds_bytes;      /* accesses beyond it read 0 and are dropped */
+  uint32_t hw_id;          /* HW_ID register */
+  uint32_t status;         /* bits of STATUS that never change: IN_TG (1 << 11), SCRATCH_EN (1 << 28) */
+  uint32_t gpr_alloc;      /* GPR_ALLOC register: (VGPRs / 4 - 1) << 8 | (SGPRs / 16 - 1) << 24 */
+  uint32_t doorbell_id;    /* what s_sendmsg(MSG_GET_DOORBELL) returns */
   uint64_t (*clock)(void); /* counter of s_memtime and s_memrealtime, the one of signal time stamps */
   void (*send_interrupt)(void *context, uint32_t event_id); /* s_sendmsg(MSG_INTERRUPT) */
   void *context;
@@ -88,8 +88,8 @@ typedef struct gs_wave {
   uint64_t pc;    /* address of the next instruction */
   gs_row_t *v;    /* GS_VGPRS rows: vector registers, then accumulation registers */
   const gs_wave_env_t *env;
-  uint32_t scc;   /* 0 or 1 */
-  uint32_t mode;  /* MODE register */
+  uint32_t scc;  /* 0 or 1 */
+  uint32_t mode; /* MODE register */
   uint32_t trapsts;
   bool fp_custom; /* MODE's rounding and denormal fields differ from GS_MODE_FP_DEFAULT */
   uint8_t state;  /* gs_wave_state_t */
@@ -98,10 +98,11 @@ typedef struct gs_wave {
   uint64_t lane_mask_exec;
   gs_row_t lane_mask;
 
-  uint32_t scalar_copy[16]; /* what gs_resolve_scalar read from memory that is in several pieces in this process */
+  /* What gs_resolve_scalar read from memory that is in several pieces in this process. */
+  uint32_t scalar_copy[16];
 
   struct {
-    uint8_t kind; /* gs_wave_fault_kind_t */
+    uint8_t kind;    /* gs_wave_fault_kind_t */
     uint32_t access; /* GS_VM_* */
     uint64_t address;
     unsigned lane;

@@ -313,26 +313,12 @@ static gs_step_t request_scratch(gs_aql_t *aql, const packet_t *packet) {
   return GS_STEP_WAIT;
 }
 
-/* Sleeps until shortly before, because sleeping takes longer than asked for; then spins. */
-static void wait_until(const gs_aql_t *aql, uint64_t end) {
-  enum { SPIN_NS = 10 * 1000, LONGEST_SLEEP_NS = 5 * 1000 * 1000 };
-  for (;;) {
-    const uint64_t now = gs_clock_nanoseconds();
-    if (now >= end || atomic_load_explicit(aql->config.stop, memory_order_relaxed))
-      return;
-    if (end - now <= SPIN_NS)
-      continue;
-    const uint64_t pause = end - now - SPIN_NS;
-    nanosleep(&(struct timespec){.tv_nsec = pause < LONGEST_SLEEP_NS ? (long)pause : LONGEST_SLEEP_NS}, NULL);
-  }
-}
-
 /* A kernel that was in the queue when the one before it ended begins at that time, however late we are. */
 static void take_time(gs_aql_t *aql) {
   const uint64_t begin = aql->skipped_end ? aql->skipped_end : gs_clock_nanoseconds();
   aql->skipped_end = begin + UINT64_C(1000) * aql->config.kernel_us;
   gs_bus_leave(&aql->bus);
-  wait_until(aql, aql->skipped_end);
+  gs_clock_wait_until(aql->skipped_end, aql->config.stop);
   gs_bus_enter(&aql->bus);
 }
 

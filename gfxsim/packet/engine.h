@@ -33,6 +33,7 @@ typedef struct gs_engine_config {
   uint32_t queue;     /* the queue's number, likewise */
   bool execute;       /* false: the program's kernels complete without running (GFXSIM_EXECUTE=0) */
   uint32_t kernel_us; /* and take as many microseconds */
+  uint32_t copy_us;   /* how long each copy of the DMA engine takes at least, in microseconds */
   bool no_atomics;    /* see gs_bus_t */
   _Atomic int *told_not_executed; /* set when the user was told so */
   const gs_packet_ops_t *ops;

@@ -31,7 +31,7 @@ struct gs_queue {
   const gs_engine_ops_t *engine_ops;
   void *engine;
   gs_parked_t parked;
-  gs_in_call_member_t member;
+  gs_synchronous_member_t member;
   pthread_t thread;
   atomic_bool stop;
   atomic_bool paused;
@@ -186,8 +186,8 @@ static bool queue_work(void *owner, bool *waits) {
 
 /* Lets somebody look at the queue after its state changed. */
 static void queue_wake(gs_queue_t *queue) {
-  if (queue->config.in_call)
-    gs_in_call_run(queue->config.in_call);
+  if (queue->config.synchronous)
+    gs_synchronous_run(queue->config.synchronous);
   else
     gs_poller_wake(queue->config.poller, &queue->parked);
 }
@@ -224,6 +224,7 @@ static gs_engine_config_t engine_config(gs_queue_t *queue) {
       .queue = queue->config.id,
       .execute = queue->config.execute,
       .kernel_us = queue->config.kernel_us,
+      .copy_us = queue->config.copy_us,
       .no_atomics = queue->config.no_atomics,
       .told_not_executed = queue->config.told_not_executed,
       .ops = queue->config.ops,
@@ -238,9 +239,9 @@ static gs_queue_t *queue_start(gs_queue_t *queue, void *engine, const gs_engine_
     goto no_engine;
   queue->engine = engine;
   queue->engine_ops = ops;
-  if (queue->config.in_call) {
-    queue->member = (gs_in_call_member_t){.work = queue_work, .owner = queue};
-    gs_in_call_join(queue->config.in_call, &queue->member);
+  if (queue->config.synchronous) {
+    queue->member = (gs_synchronous_member_t){.work = queue_work, .owner = queue};
+    gs_synchronous_join(queue->config.synchronous, &queue->member);
     return queue;
   }
   if (gs_thread_start(&queue->thread, "gfxsim-queue", queue_main, queue))
@@ -298,8 +299,8 @@ void gs_queue_destroy(gs_queue_t *queue) {
   if (!queue)
     return;
   atomic_store_explicit(&queue->stop, true, memory_order_release);
-  if (queue->config.in_call) {
-    gs_in_call_leave(queue->config.in_call, &queue->member);
+  if (queue->config.synchronous) {
+    gs_synchronous_leave(queue->config.synchronous, &queue->member);
   } else {
     queue_wake(queue);
     pthread_join(queue->thread, NULL);

@@ -1,5 +1,5 @@
-/* A user-mode queue of a GPU: the thread that drives its engine, and how it waits; or no thread (in_call.h).
- * Not here: what packets do (aql.h, sdma.h), and how the host asks for queues (thunk/). */
+/* A user-mode queue of a GPU: the thread that drives its engine, and how it waits; or no thread
+ * (synchronous.h). Not here: what packets do (aql.h, sdma.h), and how the host asks for queues (thunk/). */
 #ifndef GFXSIM_PACKET_QUEUE_H
 #define GFXSIM_PACKET_QUEUE_H
 
@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "packet/bus.h"
-#include "packet/in_call.h"
+#include "packet/synchronous.h"
 #include "packet/poller.h"
 
 /* What all queues are made for. Everything that is pointed to must outlive the queue. */
@@ -18,12 +18,13 @@ typedef struct gs_queue_config {
   uint32_t id;        /* the queue's number, likewise */
   bool execute;       /* false: the program's kernels complete without running */
   uint32_t kernel_us; /* and take as many microseconds */
+  uint32_t copy_us;   /* see gs_engine_config_t */
   bool no_atomics;    /* see gs_bus_t */
   _Atomic int *told_not_executed;
   const gs_packet_ops_t *ops;
   gs_poller_t *poller;
-  gs_in_call_t *in_call; /* NULL, or what processes the packets instead of a thread of the queue */
-  void *ring;            /* of the host, mapped for the GPU at the same address */
+  gs_synchronous_t *synchronous; /* NULL, or what processes the packets instead of a thread of the queue */
+  void *ring;                    /* of the host, mapped for the GPU at the same address */
   uint64_t ring_bytes;
 } gs_queue_config_t;
 

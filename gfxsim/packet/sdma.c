@@ -164,7 +164,17 @@ static linear_t join_linear(gs_sdma_t *sdma, const uint32_t *command) {
   return all;
 }
 
+/* The bytes arrive at the end of it. */
+static void take_time(gs_sdma_t *sdma) {
+  if (!sdma->config.copy_us)
+    return;
+  gs_bus_leave(&sdma->bus);
+  gs_clock_wait_until(gs_clock_nanoseconds() + UINT64_C(1000) * sdma->config.copy_us, sdma->config.stop);
+  gs_bus_enter(&sdma->bus);
+}
+
 static gs_step_t run_copy_linear(gs_sdma_t *sdma, const uint32_t *command) {
+  take_time(sdma);
   const linear_t all = join_linear(sdma, command);
   return copy(sdma, all.from, all.to, all.bytes);
 }
@@ -200,6 +210,7 @@ static uint64_t row_address(const struct gs_sdma_rect_side *side, uint32_t y, ui
 }
 
 static gs_step_t run_copy_rect(gs_sdma_t *sdma, const uint32_t *command) {
+  take_time(sdma);
   const gs_sdma_rect_t rect = gs_sdma_decode_rect(command);
   for (uint32_t z = 0; z < rect.depth; z++) {
     for (uint32_t y = 0; y < rect.height; y++) {

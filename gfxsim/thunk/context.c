@@ -152,28 +152,27 @@ static int shared_map(gs_thunk_t *thunk) {
 static bool on_doorbell(void) {
   gs_thunk_t *thunk = gs_thunk_current();
   if (thunk)
-    gs_in_call_run(thunk->in_call);
+    gs_synchronous_run(thunk->synchronous);
   return thunk != NULL;
 }
 
 /* When kernels are not executed, and a run shall repeat, doorbells are read-only pages: the fault of a store
  * to one is how its queue is processed in the storing thread. Returns -1 when out of memory. */
-static int in_call_start(gs_thunk_t *thunk) {
+static int synchronous_start(gs_thunk_t *thunk) {
   if (thunk->options.execute || !thunk->options.deterministic)
     return 0;
   uint64_t *doorbells = thunk->shared->doorbell;
   const size_t bytes = sizeof thunk->shared->doorbell;
-  gs_in_call_t *in_call = gs_in_call_create();
-  if (!in_call)
+  gs_synchronous_t *synchronous = gs_synchronous_create();
+  if (!synchronous)
     return -1;
   if (!gs_guard_watch(doorbells, bytes, on_doorbell) || mprotect(doorbells, bytes, PROT_READ)) {
     gs_log("GFXSIM_DETERMINISTIC=1: packets can't be processed in the calls that submit them on this host; "
-           "queues have "
-           "threads");
-    gs_in_call_destroy(in_call);
+           "queues have threads");
+    gs_synchronous_destroy(synchronous);
     return 0;
   }
-  thunk->in_call = in_call;
+  thunk->synchronous = synchronous;
   return 0;
 }
 
@@ -190,7 +189,7 @@ gs_thunk_t *gs_thunk_create(void) {
   if (!thunk->shared || !thunk->poller || shared_map(thunk) ||
       gs_events_init(&thunk->events, thunk->shared->mailbox, GS_MOST_EVENTS) ||
       gs_memory_init(&thunk->memory, thunk) || gs_queues_init(&thunk->queues, thunk, GS_MOST_QUEUES) ||
-      in_call_start(thunk)) {
+      synchronous_start(thunk)) {
     gs_log("out of host memory");
     goto failed;
   }
@@ -204,9 +203,9 @@ void gs_thunk_destroy(gs_thunk_t *thunk) {
   if (!thunk)
     return;
   gs_queues_fini(&thunk->queues);
-  if (thunk->in_call)
+  if (thunk->synchronous)
     gs_guard_unwatch();
-  gs_in_call_destroy(thunk->in_call);
+  gs_synchronous_destroy(thunk->synchronous);
   gs_poller_destroy(thunk->poller);
   for (uint32_t i = 0; i < thunk->gpu_count; i++)
     gs_device_destroy(thunk->gpu[i].device);

@@ -362,7 +362,7 @@ GS_EXPORT HSAKMT_STATUS hsaKmtWaitOnMultipleEvents(HsaEvent *list[], HSAuint32 c
     return HSAKMT_STATUS_INVALID_HANDLE;
   /* Whoever goes to sleep has often just submitted the work that it waits for. */
   gs_poller_kick(thunk->poller);
-  gs_in_call_run(thunk->in_call);
+  gs_synchronous_run(thunk->synchronous);
   return gs_events_wait(&thunk->events, list, count, all, milliseconds);
 }
 

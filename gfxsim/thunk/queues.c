@@ -101,11 +101,12 @@ static HSAKMT_STATUS create_in(gs_queues_t *queues, gs_queue_slot_t *slot, gs_gp
       .id = i + 1,
       .execute = thunk->options.execute,
       .kernel_us = thunk->options.kernel_us,
+      .copy_us = thunk->options.copy_us,
       .no_atomics = !thunk->options.pcie_atomics,
       .told_not_executed = &thunk->told_not_executed,
       .ops = &gpu->packet_ops,
       .poller = thunk->poller,
-      .in_call = thunk->in_call,
+      .synchronous = thunk->synchronous,
       .ring = ring,
       .ring_bytes = ring_bytes,
   };

@@ -11,7 +11,7 @@
 #include "base/options.h"
 #include "exec/device.h"
 #include "packet/bus.h"
-#include "packet/in_call.h"
+#include "packet/synchronous.h"
 #include "packet/poller.h"
 #include "thunk/events.h"
 #include "thunk/memory.h"
@@ -61,8 +61,8 @@ struct gs_thunk {
   gs_gpu_t gpu[GS_MOST_GPUS];
   gs_shared_pages_t *shared;
   gs_poller_t *poller;
-  gs_in_call_t
-      *in_call; /* NULL unless nothing is executed, deterministically; then the doorbells are read-only */
+  /* NULL unless nothing is executed, deterministically; then the doorbells are read-only. */
+  gs_synchronous_t *synchronous;
   gs_events_t events;
   gs_memory_t memory;
   gs_queues_t queues;

@@ -4,8 +4,8 @@
  *
  * A file is a code object, or anything that contains some (an offload executable, a library). Every
  * instruction that llvm-objdump shows must decode to the same text and size. Prints a line per image. Fails
- * when something differs, when a file has no image, and when an image has no instruction. Images of other parts
- * than gfxsim's are named and left out.
+ * when something differs, when a file has no image, and when an image has no instruction. Images of other
+ * parts than gfxsim's are named and left out.
  *
  * Not here: encodings that no compiler makes (test_decode.c). */
 #include <elf.h>
@@ -34,6 +34,7 @@ static const struct {
   uint32_t mach;
   gs_target_t target;
 } machs[] = {{0x2c, GS_GFX900}, {0x2f, GS_GFX906}, {0x30, GS_GFX908}, {0x3f, GS_GFX90A}};
+_Static_assert(sizeof machs / sizeof *machs == GS_TARGET_COUNT, "a row for each target");
 
 typedef struct result {
   unsigned long instructions, differences;

@@ -125,8 +125,8 @@ static size_t list_tests(isa_context_t *context, const struct CMUnitTest *tests,
 /* Runs the tests with the handlers of one level; with all parts, coverage is measured, too. */
 static int run_level(isa_context_t *context, const gs_level_t *level, const char *file,
                      const struct CMUnitTest *tests, size_t count, bool all_parts) {
-  struct CMUnitTest *const list = calloc(count * ISA_TARGETS, sizeof *list);
-  context->tests = calloc(count * ISA_TARGETS, sizeof *context->tests);
+  struct CMUnitTest *const list = calloc(count * GS_TARGET_COUNT, sizeof *list);
+  context->tests = calloc(count * GS_TARGET_COUNT, sizeof *context->tests);
   int failures = 1;
   if (!list || !context->tests) {
     (void)fprintf(stderr, "%s: out of memory\n", file);
@@ -152,7 +152,7 @@ done:
 
 int isa_main_named(const char *name, const struct CMUnitTest *tests, size_t count) {
   const char *const slash = strrchr(name, '/'), *const file = slash ? slash + 1 : name;
-  const gs_level_t *const best = gs_level_for_host();
+  const gs_level_t *const best = gs_level_for_processor();
   isa_context_t *const context = calloc(1, sizeof *context);
   int failures = 0;
   if (!context) {
@@ -364,8 +364,6 @@ const uint32_t *isa_assemble(void *const *state, gs_target_t target, const char 
 }
 
 /* ---- Waves ---- */
-
-const gs_target_t isa_targets[] = {GS_GFX900, GS_GFX906, GS_GFX908, GS_GFX90A};
 
 uint64_t isa_random(uint64_t *seed) {
   uint64_t z = *seed += UINT64_C(0x9e3779b97f4a7c15);

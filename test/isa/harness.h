@@ -165,13 +165,9 @@ gs_target_t isa_part(void *const *state);
  * prove. */
 bool isa_has(void *const *state, gs_target_t target, const char *text);
 
-/* To be called by tests that execute at random and compare nothing, so that nobody tries for long whether they
- * notice faults (coverage.h). */
+/* To be called by tests that execute at random and compare nothing, so that nobody tries for long whether
+ * they notice faults (coverage.h). */
 void isa_compares_nothing(void *const *state);
-
-/* All four targets, for tests that compare them. */
-extern const gs_target_t isa_targets[];
-enum { ISA_TARGETS = 4 };
 
 /* Name of the level that the running test is about: "base", "v3", "v4". */
 const char *isa_level_name(void *const *state);

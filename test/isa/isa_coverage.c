@@ -1,4 +1,4 @@
-/* doc/isa-coverage.md: what is known of each opcode on each part.
+/* doc/generated/isa-coverage.md: what is known of each opcode on each part.
  *
  *   isa_coverage --write DOC LOG...   writes it
  *   isa_coverage --check DOC LOG...   fails when opcodes are missing, or called tested but not executed
@@ -20,9 +20,6 @@ typedef struct row {
   unsigned executed, tested; /* sets of gs_target_t */
   char tests[TESTS_BYTES];
 } row_t;
-
-static const gs_target_t targets[] = {GS_GFX900, GS_GFX906, GS_GFX908, GS_GFX90A};
-enum { TARGETS = sizeof targets / sizeof *targets };
 
 static const char *const encodings[GS_ENC_COUNT] = {
     [GS_ENC_SOP1] = "SOP1",   [GS_ENC_SOP2] = "SOP2",     [GS_ENC_SOPK] = "SOPK",
@@ -88,26 +85,33 @@ static level_t level_of(size_t row, const row_t *seen, gs_target_t target) {
 static void print_summary(FILE *out, const row_t *rows) {
   (void)fprintf(out, "| part | opcodes | tested | error, tested | executes |\n"
                      "|---|---|---|---|---|\n");
-  for (size_t t = 0; t < TARGETS; t++) {
+  for (size_t t = 0; t < GS_TARGET_COUNT; t++) {
     unsigned counts[LEVELS] = {0};
     for (size_t i = 0; i < gs_opcode_count; i++)
-      counts[level_of(i, &rows[i], targets[t])]++;
-    (void)fprintf(out, "| %s | %zu | %u | %u | %u |\n", gs_target_name(targets[t]),
+      counts[level_of(i, &rows[i], gs_targets[t])]++;
+    (void)fprintf(out, "| %s | %zu | %u | %u | %u |\n", gs_target_name(gs_targets[t]),
                   gs_opcode_count - counts[ABSENT], counts[TESTED], counts[REFUSED], counts[EXECUTES]);
   }
+}
+
+static void print_heading(FILE *out, const char *encoding) {
+  (void)fprintf(out, "\n## %s\n\n| number | mnemonic |", encoding);
+  for (size_t t = 0; t < GS_TARGET_COUNT; t++)
+    (void)fprintf(out, " %s |", gs_target_name(gs_targets[t]));
+  (void)fprintf(out, " tests |\n|---|---|");
+  for (size_t t = 0; t < GS_TARGET_COUNT; t++)
+    (void)fprintf(out, "---|");
+  (void)fprintf(out, "---|\n");
 }
 
 static void print_rows(FILE *out, const row_t *rows) {
   for (size_t i = 0; i < gs_opcode_count; i++) {
     const gs_opcode_t *op = &gs_opcodes[i];
     if (i == 0 || op->encoding != gs_opcodes[i - 1].encoding)
-      (void)fprintf(out,
-                    "\n## %s\n\n| number | mnemonic | gfx900 | gfx906 | gfx908 | gfx90a | tests |\n"
-                    "|---|---|---|---|---|---|---|\n",
-                    encodings[op->encoding]);
+      print_heading(out, encodings[op->encoding]);
     (void)fprintf(out, "| %u | %s |", op->number, op->name);
-    for (size_t t = 0; t < TARGETS; t++)
-      (void)fprintf(out, " %s |", level_names[level_of(i, &rows[i], targets[t])]);
+    for (size_t t = 0; t < GS_TARGET_COUNT; t++)
+      (void)fprintf(out, " %s |", level_names[level_of(i, &rows[i], gs_targets[t])]);
     (void)fprintf(out, " %s |\n", rows[i].tests);
   }
 }
@@ -154,7 +158,7 @@ static void field(const char *line, unsigned index, char text[NAME_BYTES]) {
 /* Whether a line of the document can be right. Logs of ordinary runs know what is executed and not what is
  * compared: "tested" must at least be executed, and the tests' names are not looked at. */
 static bool plausible(const char *has, const char *should) {
-  enum { FIRST_PART = 3, LAST_PART = FIRST_PART + TARGETS - 1 };
+  enum { FIRST_PART = 3, LAST_PART = FIRST_PART + GS_TARGET_COUNT - 1 };
   for (unsigned i = 1; i <= LAST_PART; i++) {
     char a[NAME_BYTES], b[NAME_BYTES];
     field(has, i, a);

@@ -1,5 +1,6 @@
 /* The decoder and the disassembler against LLVM's: for every opcode of every part, random operands and
- * modifiers, valid and invalid ones, are decoded and spelt by both. Also: no words whatever upset the decoder.
+ * modifiers, valid and invalid ones, are decoded and spelt by both. Also: no words whatever upset the
+ * decoder.
  *
  * Not here: what instructions do, and the images of real programs (decode_compare.c).
  *
@@ -27,9 +28,6 @@
 #endif
 
 enum { TEXT_BYTES = 256, MISMATCHES_SHOWN = 40 };
-
-static const gs_target_t targets[] = {GS_GFX900, GS_GFX906, GS_GFX908, GS_GFX90A};
-enum { TARGETS = sizeof targets / sizeof *targets };
 
 /* ---- Random encodings ----
  * Graphics instructions are left out: they are known by name, and their operands are not looked at. */
@@ -286,8 +284,7 @@ static void oracle_next_error(oracle_t *o, const char *kind) {
   o->error_line = 0;
   while (fgets(text, sizeof text, o->err)) {
     const char *where = strchr(text, ':');
-    if (where && strstr(text, kind) &&
-        sscanf(where, ":%lu:", &o->error_line) == 1)
+    if (where && strstr(text, kind) && sscanf(where, ":%lu:", &o->error_line) == 1)
       return;
   }
 }
@@ -388,9 +385,9 @@ typedef struct comparison {
   sample_t *samples;
   size_t count;
   unsigned mismatches;
-  unsigned long known, unknown;        /* samples on which both agree */
-  unsigned long *known_of;             /* the first, for each row */
-  unsigned long assembled, refused;    /* texts, see compare_assembled */
+  unsigned long known, unknown;     /* samples on which both agree */
+  unsigned long *known_of;          /* the first, for each row */
+  unsigned long assembled, refused; /* texts, see compare_assembled */
 } comparison_t;
 
 /* Files that LLVM reads and writes. */
@@ -449,9 +446,9 @@ static size_t oracle_next_encoding(oracle_t *o, char text[TEXT_BYTES], uint32_t 
   return count / 4;
 }
 
-/* Assembles the texts of the samples that are instructions, and decodes what the assembler makes of them, which may
- * be another encoding: again the text must be LLVM's. A few texts are refused: operands that can be encoded, but not
- * written. */
+/* Assembles the texts of the samples that are instructions, and decodes what the assembler makes of them,
+ * which may be another encoding: again the text must be LLVM's. A few texts are refused: operands that can be
+ * encoded, but not written. */
 static void compare_assembled(comparison_t *c, const size_t *agreed, size_t count) {
   files_t files;
   char text[TEXT_BYTES], theirs[TEXT_BYTES];
@@ -481,8 +478,8 @@ static void compare_assembled(comparison_t *c, const size_t *agreed, size_t coun
     if (known && inst.size == 4 * size && strcmp(text, theirs) == 0)
       c->assembled++;
     else if (c->mismatches++ < MISMATCHES_SHOWN)
-      print_error("%s assembled %08" PRIx32 " %08" PRIx32 ": '%s', LLVM: '%s'\n", gs_target_name(c->target), words[0],
-                  words[1], text, theirs);
+      print_error("%s assembled %08" PRIx32 " %08" PRIx32 ": '%s', LLVM: '%s'\n", gs_target_name(c->target),
+                  words[0], words[1], text, theirs);
   }
   (void)fclose(oracle.out);
   (void)fclose(oracle.err);
@@ -540,8 +537,8 @@ static size_t combinations(void) {
   return text ? strtoul(text, NULL, 10) : COMBINATIONS_AT_ONCE;
 }
 
-/* Fills samples with `each` encodings of each opcode of the part; at most a quarter of them are no instructions, where
- * enough instructions can be found. */
+/* Fills samples with `each` encodings of each opcode of the part; at most a quarter of them are no
+ * instructions, where enough instructions can be found. */
 static size_t make_samples(random_t *r, gs_target_t target, size_t each, sample_t *samples) {
   size_t count = 0;
   for (size_t row = 0; row < gs_opcode_count; row++) {
@@ -606,8 +603,8 @@ static void report_least(const comparison_t *c) {
     if (least == gs_opcode_count || c->known_of[row] < c->known_of[least])
       least = row;
   }
-  print_message("%s: %zu opcodes, each with at least %lu valid encodings (%s)\n", gs_target_name(c->target), opcodes,
-                c->known_of[least], gs_opcodes[least].name);
+  print_message("%s: %zu opcodes, each with at least %lu valid encodings (%s)\n", gs_target_name(c->target),
+                opcodes, c->known_of[least], gs_opcodes[least].name);
   assert_in_range(c->known_of[least], combinations() / 20, ULONG_MAX);
 }
 
@@ -627,9 +624,10 @@ static void compare_opcodes(gs_target_t target) {
     left -= each;
   }
   free(c.samples);
-  print_message("%s: %lu instructions agree, %lu other words agree, %lu texts assemble to what reads the same, "
-                "%lu are refused, %u differ\n",
-                gs_target_name(target), c.known, c.unknown, c.assembled, c.refused, c.mismatches);
+  print_message(
+      "%s: %lu instructions agree, %lu other words agree, %lu texts assemble to what reads the same, "
+      "%lu are refused, %u differ\n",
+      gs_target_name(target), c.known, c.unknown, c.assembled, c.refused, c.mismatches);
   report_least(&c);
   free(c.known_of);
   assert_int_equal(c.mismatches, 0);
@@ -637,41 +635,32 @@ static void compare_opcodes(gs_target_t target) {
   assert_in_range(c.refused, 0, target == GS_GFX90A ? c.known / 3 : c.known / 10);
 }
 
-static void test_gfx900(void **state) {
-  (void)state;
-  compare_opcodes(GS_GFX900);
-}
-static void test_gfx906(void **state) {
-  (void)state;
-  compare_opcodes(GS_GFX906);
-}
-static void test_gfx908(void **state) {
-  (void)state;
-  compare_opcodes(GS_GFX908);
-}
-static void test_gfx90a(void **state) {
-  (void)state;
-  compare_opcodes(GS_GFX90A);
-}
+#define TEST(target, name, bit)                                                                              \
+  static void test_##target(void **state) {                                                                  \
+    (void)state;                                                                                             \
+    compare_opcodes(target);                                                                                 \
+  }
+GS_TARGETS(TEST)
+#undef TEST
 
 /* ---- Anything ---- */
 
 /* Each opcode is found by decoding something; numbers in between are no instructions for LLVM either. */
 static void test_numbers(void **state) {
   (void)state;
-  for (size_t t = 0; t < TARGETS; t++) {
+  for (size_t t = 0; t < GS_TARGET_COUNT; t++) {
     random_t r = {.state = 17};
     for (size_t row = 0; row < gs_opcode_count; row++) {
       const gs_opcode_t *op = &gs_opcodes[row];
-      bool found = !(op->targets & targets[t]) || (op->flags & GS_OPF_ILLEGAL);
+      bool found = !(op->targets & gs_targets[t]) || (op->flags & GS_OPF_ILLEGAL);
       for (unsigned i = 0; i < 2000 && !found; i++) {
         uint32_t w[3];
         gs_inst_t inst;
         random_encoding(&r, op, w);
-        found = gs_decode(targets[t], w, 3, &inst) && inst.op == op;
+        found = gs_decode(gs_targets[t], w, 3, &inst) && inst.op == op;
       }
       if (!found)
-        fail_msg("%s of %s is never decoded", op->name, gs_target_name(targets[t]));
+        fail_msg("%s of %s is never decoded", op->name, gs_target_name(gs_targets[t]));
     }
   }
 }
@@ -709,15 +698,14 @@ static void test_anything(void **state) {
   random_t r = {.state = 4711};
   for (unsigned i = 0; i < 2000000; i++) {
     const uint32_t words[3] = {any(&r), any(&r), any(&r)};
-    check_anything(targets[i % TARGETS], words, i / TARGETS % 4);
+    check_anything(gs_targets[i % GS_TARGET_COUNT], words, i / GS_TARGET_COUNT % 4);
   }
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_order),  cmocka_unit_test(test_numbers), cmocka_unit_test(test_anything),
-      cmocka_unit_test(test_gfx900), cmocka_unit_test(test_gfx906),  cmocka_unit_test(test_gfx908),
-      cmocka_unit_test(test_gfx90a),
-  };
+#define ROW(target, name, bit) cmocka_unit_test(test_##target),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_order), cmocka_unit_test(test_numbers),
+                                     cmocka_unit_test(test_anything), GS_TARGETS(ROW)};
+#undef ROW
   return cmocka_run_group_tests_name("decode", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* Whole dispatches on a device without packets or thunk: initial registers, barriers, progress of waves and workgroups
- * that wait for each other, faults, and the life of memory under running kernels.
- * Not here: what single instructions do (the other tests), and queues (test/unit). */
+/* Whole dispatches on a device without packets or thunk: initial registers, barriers, progress of waves and
+ * workgroups that wait for each other, faults, and the life of memory under running kernels. Not here: what
+ * single instructions do (the other tests), and queues (test/unit). */
 #include "harness.h"
 
 #include <hsa/hsa.h>
@@ -20,8 +20,8 @@ enum { PAGE = 4096, CODE_PAGES = 2, OUT_BYTES = 1 << 20, CODE_OFFSET = 256 };
 #define CODE UINT64_C(0x500000000)
 #define OUT  UINT64_C(0x600000000)
 
-/* A device with a page of code and a buffer, and the packet of the next dispatch. The kernel gets the buffer's address in
- * s[0:1] as its kernarg pointer and the workgroup's number in s2, s3, s4. */
+/* A device with a page of code and a buffer, and the packet of the next dispatch. The kernel gets the
+ * buffer's address in s[0:1] as its kernarg pointer and the workgroup's number in s2, s3, s4. */
 typedef struct bench {
   void *const *state;
   gs_device_t *device;
@@ -59,8 +59,12 @@ void *__wrap_mmap(void *start, size_t size, int protection, int flags, int file,
 }
 
 static void map(gs_device_t *device, uint64_t start, size_t bytes, void *host, uint32_t access) {
-  const gs_vm_range_t range = {.start = start, .end = start + bytes, .host = host, .allocation = start,
-                               .allocation_size = bytes, .access = access};
+  const gs_vm_range_t range = {.start = start,
+                               .end = start + bytes,
+                               .host = host,
+                               .allocation = start,
+                               .allocation_size = bytes,
+                               .access = access};
   assert_int_equal(gs_vm_map(gs_device_vm(device), &range), 0);
 }
 
@@ -97,11 +101,11 @@ static void load(bench_t *b, const char *text) {
   const uint32_t *words = isa_assemble(b->state, ISA_PART, text, &count);
   const int64_t entry = CODE_OFFSET;
   const bool unified = isa_part(b->state) == GS_GFX90A;
-  const uint32_t granules = unified ? 4 : 8; /* of 8 or 4 registers */
+  const uint32_t granules = unified ? 4 : 8;                              /* of 8 or 4 registers */
   const uint32_t rsrc1 = (granules - 1) | 0xf0 << 12 | 1 << 21 | 1 << 23; /* MODE as compilers have it */
-  const uint32_t rsrc2 = 2 << 1 | 7 << 7 | 2 << 11;          /* 2 user SGPRs, workgroup x y z, work-item x y z */
-  const uint32_t rsrc3 = unified ? 7 : 0;                    /* accumulation registers from 32 */
-  const uint16_t properties = 1 << 3;                        /* kernarg pointer */
+  const uint32_t rsrc2 = 2 << 1 | 7 << 7 | 2 << 11; /* 2 user SGPRs, workgroup x y z, work-item x y z */
+  const uint32_t rsrc3 = unified ? 7 : 0;           /* accumulation registers from 32 */
+  const uint16_t properties = 1 << 3;               /* kernarg pointer */
   memset(b->code, 0, CODE_PAGES * PAGE);
   memcpy(b->code + 16, &entry, sizeof entry);
   memcpy(b->code + 44, &rsrc3, 4);
@@ -139,24 +143,25 @@ static const char *pack_ids(void *const *state) {
   return isa_part(state) == GS_GFX90A ? "" : "v_lshl_or_b32 v0, v1, 10, v0\nv_lshl_or_b32 v0, v2, 20, v0\n";
 }
 
-/* Every work-item stores its packed ID at [workgroup number][order of arrival]; the count per workgroup is at [...][0]. */
+/* Every work-item stores its packed ID at [workgroup number][order of arrival]; the count per workgroup is at
+ * [...][0]. */
 static void test_ids(void **state) {
   bench_t b;
   bench_init(&b, state, 3);
   char text[512];
   (void)snprintf(text, sizeof text, "%s%s", pack_ids(state),
-           "s_mul_i32 s5, s3, 3\n"
-           "s_add_u32 s5, s5, s2\n"
-           "s_mul_i32 s6, s4, 6\n"
-           "s_add_u32 s5, s5, s6\n"     /* 3 x 2 x 2 workgroups */
-           "s_lshl_b32 s5, s5, 10\n"    /* 256 words each */
-           "v_mov_b32 v1, s5\n"
-           "v_mov_b32 v2, 1\n"
-           "global_atomic_add v3, v1, v2, s[0:1] glc\n"
-           "s_waitcnt vmcnt(0)\n"
-           "v_lshl_add_u32 v3, v3, 2, v1\n"
-           "global_store_dword v3, v0, s[0:1] offset:4\n"
-           "s_endpgm\n");
+                 "s_mul_i32 s5, s3, 3\n"
+                 "s_add_u32 s5, s5, s2\n"
+                 "s_mul_i32 s6, s4, 6\n"
+                 "s_add_u32 s5, s5, s6\n"  /* 3 x 2 x 2 workgroups */
+                 "s_lshl_b32 s5, s5, 10\n" /* 256 words each */
+                 "v_mov_b32 v1, s5\n"
+                 "v_mov_b32 v2, 1\n"
+                 "global_atomic_add v3, v1, v2, s[0:1] glc\n"
+                 "s_waitcnt vmcnt(0)\n"
+                 "v_lshl_add_u32 v3, v3, 2, v1\n"
+                 "global_store_dword v3, v0, s[0:1] offset:4\n"
+                 "s_endpgm\n");
   load(&b, text);
   const uint32_t grid[3] = {17, 9, 5};
   const uint16_t group[3] = {8, 7, 3};
@@ -198,7 +203,8 @@ static void test_barrier(void **state) {
   bench_fini(&b);
 }
 
-/* The first wave spins, without any sleep, until the second one has stored: waves make progress beside a spinning one. */
+/* The first wave spins, without any sleep, until the second one has stored: waves make progress beside a
+ * spinning one. */
 static void test_spinning_wave(void **state) {
   bench_t b;
   bench_init(&b, state, 1);
@@ -222,7 +228,8 @@ static void test_spinning_wave(void **state) {
   bench_fini(&b);
 }
 
-/* Workgroup n waits until workgroup n + 1 has passed, the last one passes first; with one thread to run them all. */
+/* Workgroup n waits until workgroup n + 1 has passed, the last one passes first; with one thread to run them
+ * all. */
 static void waiting_groups(void **state, uint32_t workers, const char *pause) {
   bench_t b;
   bench_init(&b, state, workers);
@@ -329,9 +336,10 @@ static void test_faults(void **state) {
   } row[] = {
       {".long 0xbfff0000", GS_ILLEGAL_INSTRUCTION, 0, 0, false},
       {"s_trap 2\n s_endpgm", GS_ABORT_TRAP, 0, 0, false},
-      {"v_mov_b32 v2, 0\n v_mov_b32 v3, 0\n global_load_dword v4, v[2:3], off", GS_MEMORY_FAULT, 0, GS_VM_READ, true},
-      {"v_mov_b32 v2, 0\n v_mov_b32 v3, 5\n global_store_dword v[2:3], v4, off", GS_MEMORY_FAULT, CODE, GS_VM_WRITE,
-       false},
+      {"v_mov_b32 v2, 0\n v_mov_b32 v3, 0\n global_load_dword v4, v[2:3], off", GS_MEMORY_FAULT, 0,
+       GS_VM_READ, true},
+      {"v_mov_b32 v2, 0\n v_mov_b32 v3, 5\n global_store_dword v[2:3], v4, off", GS_MEMORY_FAULT, CODE,
+       GS_VM_WRITE, false},
       {"v_mov_b32 v2, 0\n v_mov_b32 v3, 0x123456\n global_load_dword v4, v[2:3], off", GS_APERTURE_FAULT,
        UINT64_C(0x12345600000000), GS_VM_READ, true},
       {"s_setpc_b64 s[0:1]", GS_MEMORY_FAULT, OUT, GS_VM_EXECUTE, false},
@@ -449,8 +457,8 @@ static void *run_short_groups(void *argument) {
   return NULL;
 }
 
-/* A grid of very many workgroups that end at once is not taken for an empty one, and the host need not wait for
- * all of them. */
+/* A grid of very many workgroups that end at once is not taken for an empty one, and the host need not wait
+ * for all of them. */
 static void test_stop_between_groups(void **state) {
   bench_t b;
   runner_t r = {.bench = &b};

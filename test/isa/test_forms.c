@@ -2,7 +2,7 @@
  * constants and literals as operands, neg, abs, clamp, omod, partial EXEC. Each opcode of the table is run in
  * every form that it has, and once more in its plainest one, with operands in vector registers that the test
  * has prepared as the form would; the results must agree. Not here: what the plain instruction computes,
- * which the other tests know; so nothing here counts for doc/isa-coverage.md. */
+ * which the other tests know; so nothing here counts for doc/generated/isa-coverage.md. */
 #include "float_model.h"
 #include "form_model.h"
 

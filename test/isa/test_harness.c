@@ -23,8 +23,8 @@ static void test_assemble(void **state) {
 }
 
 static void test_wave(void **state) {
-  for (unsigned i = 0; i < ISA_TARGETS; i++) {
-    isa_wave_t *const a = isa_new(state, isa_targets[i]), *const b = isa_new(state, isa_targets[i]);
+  for (unsigned i = 0; i < GS_TARGET_COUNT; i++) {
+    isa_wave_t *const a = isa_new(state, gs_targets[i]), *const b = isa_new(state, gs_targets[i]);
     assert_memory_equal(a->v, b->v, sizeof a->v);
     assert_memory_equal(&a->w.s, &b->w.s, sizeof a->w.s);
     assert_true(gs_exec(&a->w) == UINT64_MAX);

@@ -66,8 +66,8 @@ static void test_other_parts(void **state) {
   unsigned lacking = 0;
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     unsigned has = 0;
-    for (unsigned p = 0; p < ISA_TARGETS; p++)
-      has |= isa_has(state, isa_targets[p], texts[i]) ? isa_targets[p] : 0u;
+    for (unsigned p = 0; p < GS_TARGET_COUNT; p++)
+      has |= isa_has(state, gs_targets[p], texts[i]) ? gs_targets[p] : 0u;
     if (has & isa_part(state))
       continue;
     size_t count;

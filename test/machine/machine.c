@@ -353,7 +353,7 @@ static bool is_zero_now(hsa_signal_t signal) {
   return hsa_signal_load_scacquire(signal) == 0;
 }
 
-static int kernels_in_call(const setting_t *s) {
+static int synchronous_kernels(const setting_t *s) {
   packet_t packet = dispatch(s, "k_store", 1, 64);
   for (int i = 0; i < 200; i++) {
     hsa_signal_t done = signal_create(1);
@@ -366,7 +366,7 @@ static int kernels_in_call(const setting_t *s) {
   return s->shared[0] || threads_called("gfxsim-queue") ? 2 : 0;
 }
 
-static int copies_in_call(const setting_t *s) {
+static int synchronous_copies(const setting_t *s) {
   const machine_t *machine = s->machine;
   enum { BYTES = 100000 };
   uint8_t *host = allocate(machine->fine, 2 * BYTES);
@@ -384,7 +384,7 @@ static int copies_in_call(const setting_t *s) {
 }
 
 /* A packet that waits: for a packet of another queue, then for the program, which sleeps or spins. */
-static int waits_in_call(const setting_t *s) {
+static int synchronous_waits(const setting_t *s) {
   hsa_queue_t *other = queue_create(s->machine, 64, &(queue_error_t){0});
   packet_t barrier = {.barrier.header = header_of(HSA_PACKET_TYPE_BARRIER_AND)};
   packet_t trigger = barrier;
@@ -413,7 +413,7 @@ static int waits_in_call(const setting_t *s) {
   return 0;
 }
 
-/* What test/machine/counts counts: a kernel and a copy each way, several times. */
+/* What test/machine/instruction_counts.sh counts: a kernel and a copy each way, several times. */
 __attribute__((noinline)) bool counted_operations(const setting_t *s, packet_t packet, uint8_t *device,
                                                   long count);
 
@@ -440,15 +440,15 @@ static int scenario_counted(const machine_t *machine) {
   return counted_operations(s, packet, device, count ? atol(count) : 0) && !hsa_shut_down() ? 0 : 1;
 }
 
-static int scenario_in_call(const machine_t *machine) {
+static int scenario_synchronous(const machine_t *machine) {
   const setting_t *s = setting_make(machine);
-  int status = kernels_in_call(s);
+  int status = synchronous_kernels(s);
   if (status)
     return status;
-  status = copies_in_call(s);
+  status = synchronous_copies(s);
   if (status)
     return 10 + status;
-  status = waits_in_call(s);
+  status = synchronous_waits(s);
   if (status)
     return 20 + status;
   return hsa_shut_down() ? 30 : 0;
@@ -475,6 +475,19 @@ static int scenario_exit_while_running(const machine_t *machine) {
   const packet_t packet = dispatch(s, "k_spin", 3, 256);
   submit(other, &packet);
   return word_becomes(s->shared, 42) ? 0 : 2;
+}
+
+/* Of 2^26 workgroups, each done in no time: what is left of them does not begin. */
+static int scenario_destroy_between_workgroups(const machine_t *machine) {
+  const setting_t *s = setting_make(machine);
+  const packet_t packet = dispatch(s, "k_store", UINT32_C(1) << 26, 1);
+  submit(s->queue, &packet);
+  if (!word_becomes(s->shared, 42))
+    return 1;
+  alarm(20);
+  assert_hsa(hsa_queue_destroy(s->queue));
+  alarm(0);
+  return hsa_shut_down() == HSA_STATUS_SUCCESS ? 0 : 2;
 }
 
 static int scenario_shut_down_while_running(const machine_t *machine) {
@@ -651,11 +664,13 @@ static const scenario_t scenario_table[] = {
     {"workers", scenario_workers, "GFXSIM_WORKERS=4 GFXSIM_DETERMINISTIC=1 WANTED_WORKERS=0", 0},
     {"dispatch_times", scenario_dispatch_times, NULL, 0},
     {"without_execution", scenario_without_execution, "GFXSIM_EXECUTE=0", 0},
-    {"in_call", scenario_in_call, "GFXSIM_EXECUTE=0 GFXSIM_DETERMINISTIC=1", 0},
-    {"in_call", scenario_in_call, "GFXSIM_EXECUTE=0 GFXSIM_DETERMINISTIC=1 HSA_ENABLE_SDMA=0", 0},
-    {"in_call", scenario_in_call, "GFXSIM_EXECUTE=0 GFXSIM_DETERMINISTIC=1 HSA_ENABLE_INTERRUPT=0", 0},
+    {"synchronous", scenario_synchronous, "GFXSIM_EXECUTE=0 GFXSIM_DETERMINISTIC=1", 0},
+    {"synchronous", scenario_synchronous, "GFXSIM_EXECUTE=0 GFXSIM_DETERMINISTIC=1 HSA_ENABLE_SDMA=0", 0},
+    {"synchronous", scenario_synchronous, "GFXSIM_EXECUTE=0 GFXSIM_DETERMINISTIC=1 HSA_ENABLE_INTERRUPT=0",
+     0},
     {"counted", scenario_counted, "GFXSIM_EXECUTE=0 COUNTED_OPERATIONS=10", 0},
     {"exit_while_running", scenario_exit_while_running, NULL, 0},
+    {"destroy_between_workgroups", scenario_destroy_between_workgroups, NULL, 0},
     {"shut_down_while_running", scenario_shut_down_while_running, NULL, 0},
     {"abort_while_running", scenario_abort_while_running, NULL, SIGABRT},
     {"abort_after_a_fault", scenario_abort_after_a_fault, "HSA_ENABLE_INTERRUPT=1", SIGABRT},

@@ -2,9 +2,9 @@
 set(GFXSIM_ON_STUB
     base/clock.c base/log.c base/options.c base/thread.c base/vm.c
     exec/guard.c exec/profile.c exec/symbol.c
-    packet/aql.c packet/bus.c packet/in_call.c packet/pm4.c packet/poller.c packet/queue.c packet/sdma.c packet/signal.c
-    thunk/buffers.c thunk/context.c thunk/events.c thunk/later.c thunk/memory.c thunk/memory_calls.c thunk/queues.c
-    thunk/topology.c)
+    packet/aql.c packet/bus.c packet/pm4.c packet/poller.c packet/queue.c packet/sdma.c packet/signal.c packet/synchronous.c
+    thunk/buffers.c thunk/context.c thunk/events.c thunk/libdrm.c thunk/memory.c thunk/memory_calls.c thunk/queues.c
+    thunk/rocr6.c thunk/topology.c)
 list(TRANSFORM GFXSIM_ON_STUB PREPEND ${PROJECT_SOURCE_DIR}/gfxsim/)
 
 add_library(gfxsim_on_stub STATIC ${GFXSIM_ON_STUB} gfxsim_stub.c)
@@ -14,8 +14,9 @@ target_link_libraries(gfxsim_on_stub PUBLIC gfxsim_options PkgConfig::CMOCKA)
 foreach(test base packet thunk)
   add_executable(gfxsim_${test} gfxsim_${test}.c)
   target_link_libraries(gfxsim_${test} PRIVATE gfxsim_on_stub)
-  add_test(NAME unit/gfxsim_${test} COMMAND gfxsim_${test})
-  set_tests_properties(unit/gfxsim_${test} PROPERTIES LABELS unit TIMEOUT 120)
+  add_test(NAME unit/gfxsim/${test} COMMAND gfxsim_${test})
+  set_tests_properties(unit/gfxsim/${test} PROPERTIES LABELS unit TIMEOUT 120)
+  quick(unit/gfxsim/${test})
 endforeach()
 
 target_compile_definitions(gfxsim_base PRIVATE GFXSIM_DOC="${PROJECT_SOURCE_DIR}/doc")
@@ -29,8 +30,9 @@ target_link_libraries(gfxsim_hsa PRIVATE gfxsim_rocr)
 add_dependencies(gfxsim_hsa hsakmt)
 # Each way in which ROCr drives the machine.
 foreach(mode HSA_ENABLE_INTERRUPT=1 HSA_ENABLE_INTERRUPT=0 HSA_ENABLE_SDMA=0 HSA_DISABLE_FRAGMENT_ALLOCATOR=1)
-  set(name unit/gfxsim_hsa/${mode})
+  set(name unit/gfxsim/hsa/${mode})
   add_test(NAME ${name} COMMAND gfxsim_hsa)
   set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 120
     ENVIRONMENT "LD_LIBRARY_PATH=$<TARGET_FILE_DIR:hsakmt>;GFXSIM_CUS=4;${mode};${below_rocr}")
+  quick(${name})
 endforeach()

@@ -369,6 +369,7 @@ static void test_options_take_good_values_only(void **state) {
   assert_int_equal(load_with("GFXSIM_WORKERS", "1024").workers, 1024);
   assert_int_equal(load_with("GFXSIM_KERNEL_US", "1000000").kernel_us, 1000000);
   assert_int_equal(load_with("GFXSIM_KERNEL_US", "1000001").kernel_us, 0);
+  assert_int_equal(load_with("GFXSIM_COPY_US", "300").copy_us, 300);
   assert_false(load_with("GFXSIM_EXECUTE", "0").execute);
   assert_true(load_with("GFXSIM_STATS", "1").stats);
   static const char *const bad[] = {"",    " 4", "4 ", "-1", "4x", "0x4", "1025", "99999999999999999999",

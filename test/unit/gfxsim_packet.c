@@ -755,6 +755,22 @@ static void submit_copy(fixture_t *f, const uint8_t *from, uint8_t *to, uint32_t
 }
 
 /* Pieces of one copy are made at once, wherever they are in the ring; others are not. */
+/* They take the time that the user asked for, and the bytes arrive at the end of it. */
+static void test_sdma_copies_take_time(void **state) {
+  enum { COPY_US = 3000 };
+  fixture_t *f = *state;
+  f->config.copy_us = COPY_US;
+  gs_sdma_t *sdma = sdma_create(f);
+  uint8_t *data = f->arena->data;
+  const uint64_t begin = gs_clock_nanoseconds();
+  sdma_command(f, 1, 100 - 1, 0, LOW(data), HIGH(data), LOW(data + 5000), HIGH(data + 5000));
+  sdma_command(f, 1, 100 - 1, 0, LOW(data), HIGH(data), LOW(data + 9000), HIGH(data + 9000));
+  assert_int_equal(run(&gs_sdma_ops, sdma), GS_STEP_IDLE);
+  assert_true(gs_clock_nanoseconds() - begin >= UINT64_C(2000) * COPY_US);
+  assert_memory_equal(data + 9000, data, 100);
+  gs_sdma_ops.destroy(sdma);
+}
+
 static void test_sdma_joins_pieces(void **state) {
   fixture_t *f = *state;
   gs_sdma_t *sdma = sdma_create(f);
@@ -1179,6 +1195,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_aql_without_execution_takes_time, setup, teardown),
       cmocka_unit_test_setup_teardown(test_aql_limits_the_compute_units, setup, teardown),
       cmocka_unit_test_setup_teardown(test_sdma_copies_and_fills, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_sdma_copies_take_time, setup, teardown),
       cmocka_unit_test_setup_teardown(test_sdma_joins_pieces, setup, teardown),
       cmocka_unit_test_setup_teardown(test_sdma_keeps_overlapping_pieces_apart, setup, teardown),
       cmocka_unit_test_setup_teardown(test_sdma_copies_across_mappings, setup, teardown),

@@ -22,7 +22,8 @@
 #include <unistd.h>
 
 #include "gfxsim_stub.h"
-#include "thunk/later.h"
+#include "thunk/libdrm.h"
+#include "thunk/rocr6.h"
 #include "thunk/thunk.h"
 
 enum { PAGE = 4096, LARGE = 2 << 20 };

@@ -16,6 +16,7 @@ typedef struct folders {
   char gfxsim[PATH_MAX];
   char our_plugin[PATH_MAX];
   char plugins[PATH_MAX]; /* those that the program shall use */
+  char runtime[PATH_MAX]; /* of our libomptarget if the program shall use it, else empty */
 } folders_t;
 
 /* The folder that has this place relative to this program. */
@@ -35,7 +36,7 @@ static int find_folder(const char *relative, char folder[PATH_MAX]) {
 }
 
 static int find_gfxsim(folders_t *folders) {
-  static const char *const needed[] = {"libhsakmt.so.1", "libgfxsim-host.so"};
+  static const char *const needed[] = {"libhsakmt.so.1", "libgfxsim-driver.so"};
   char path[2 * PATH_MAX];
   int status = find_folder(RUN_GFXSIM_FOLDER, folders->gfxsim);
   for (size_t i = 0; !status && i < sizeof needed / sizeof *needed; i++) {
@@ -48,11 +49,29 @@ static int find_gfxsim(folders_t *folders) {
   return status;
 }
 
-/* The dynamic linker takes these for the end of a folder's name. */
-static int check_name(const char *folder) {
+static int find_runtime(folders_t *folders) {
+  static const char needed[] = "libomptarget.so";
+  char path[2 * PATH_MAX];
+  int status = find_folder(RUN_RUNTIME_FOLDER, folders->runtime);
+  snprintf(path, sizeof path, "%s/%s", folders->runtime, needed);
+  if (status || !access(path, R_OK))
+    return status;
+  run_complain("no %s in %s", needed, folders->runtime);
+  return RUN_BROKEN;
+}
+
+/* The dynamic linker takes these for the end of a folder's name. Returns 0, or `error` after a message. */
+static int check_name(const char *folder, int error) {
   if (!strpbrk(folder, ":;"))
     return 0;
   run_complain("the dynamic linker cannot search %s, for the colon or semicolon in its name", folder);
+  return error;
+}
+
+static int set(const char *name, const char *value) {
+  if (value && !setenv(name, value, 1))
+    return 0;
+  run_complain("cannot set %s: %s", name, strerror(ENOMEM));
   return RUN_BROKEN;
 }
 
@@ -62,14 +81,10 @@ static int prepend(const char *name, const char *first, const char *second) {
   if (old && !*old)
     old = NULL;
   char *value = NULL;
-  int status = 0;
   if (asprintf(&value, "%s%s%s%s%s", first, *first && *second ? ":" : "", second, old ? ":" : "",
                old ? old : "") < 0)
     value = NULL;
-  if (!value || setenv(name, value, 1)) {
-    run_complain("cannot set %s: %s", name, strerror(ENOMEM));
-    status = RUN_BROKEN;
-  }
+  const int status = set(name, value);
   free(value);
   return status;
 }
@@ -77,21 +92,25 @@ static int prepend(const char *name, const char *first, const char *second) {
 /* A path with a separator in it cannot be preloaded; the name alone is then found through the library path.
  */
 static int preload(const folders_t *folders) {
-  static const char name[] = "libgfxsim-host.so";
+  static const char name[] = "libgfxsim-driver.so";
   char path[PATH_MAX + sizeof name];
   snprintf(path, sizeof path, "%s/%s", folders->gfxsim, name);
   return prepend("LD_PRELOAD", RUN_PRELOAD, strpbrk(path, " \t\n\v\f\r:") ? name : path);
 }
 
 static int set_environment(const run_options_t *options, const folders_t *folders) {
-  int status = check_name(folders->gfxsim);
+  const bool ours = !strcmp(options->plugin, "ours");
+  int status = check_name(folders->gfxsim, RUN_BROKEN);
   if (!status)
-    status = check_name(folders->plugins);
-  if (!status && !strcmp(options->plugin, "stock-classic") &&
-      setenv("LIBOMPTARGET_NEXTGEN_PLUGINS", "false", 1))
-    status = RUN_BROKEN;
+    status = check_name(folders->plugins, ours ? RUN_BROKEN : RUN_WRONG_OPTION);
   if (!status)
-    status = prepend("LD_LIBRARY_PATH", folders->gfxsim, folders->plugins);
+    status = check_name(folders->runtime, RUN_BROKEN);
+  if (!status && !strcmp(options->plugin, "stock-classic"))
+    status = set("LIBOMPTARGET_NEXTGEN_PLUGINS", "false");
+  if (!status)
+    status = prepend("LD_LIBRARY_PATH", folders->runtime, folders->plugins);
+  if (!status)
+    status = prepend("LD_LIBRARY_PATH", folders->gfxsim, "");
   if (!status)
     status = preload(folders);
   /* A program built with gcc's address sanitizer wants to be sure that nothing comes before it; ours may. */
@@ -112,6 +131,14 @@ static void print_environment(void) {
         puts(*entry);
 }
 
+/* What was printed is all there is to do: 0 if it has arrived. */
+static int finish_printing(void) {
+  if (!ferror(stdout) && !fflush(stdout))
+    return 0;
+  run_complain("cannot write to standard output: %s", strerror(errno));
+  return RUN_BROKEN;
+}
+
 /* Returns only when the program cannot be executed. */
 static int become(char **words) {
   execvp(words[0], words);
@@ -126,7 +153,7 @@ int main(int argc, char **argv) {
   run_options_t options;
   switch (run_options_parse(argc, argv, &options)) {
   case RUN_GO_ON: break;
-  case RUN_DONE: return fflush(stdout) ? RUN_BROKEN : 0;
+  case RUN_DONE: return finish_printing();
   case RUN_USAGE_ERROR: return RUN_WRONG_OPTION;
   }
   char **words = argv + options.program;
@@ -135,6 +162,8 @@ int main(int argc, char **argv) {
     status = run_check_program(*words);
   if (!status && !strcmp(options.plugin, "ours"))
     status = find_folder(RUN_PLUGIN_FOLDER, folders.our_plugin);
+  if (!status && options.our_runtime)
+    status = find_runtime(&folders);
   if (!status)
     status = run_find_plugins(options.plugin, folders.our_plugin, words, folders.plugins);
   if (!status)
@@ -142,5 +171,5 @@ int main(int argc, char **argv) {
   if (status || !options.print_environment)
     return status ? status : become(words);
   print_environment();
-  return fflush(stdout) ? RUN_BROKEN : 0;
+  return finish_printing();
 }

@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,10 +30,13 @@ static const own_option_t own_options[] = {
      "WHICH",
      {{0}},
      "plugins of OpenMP programs: ours, this project's (default); stock, those next to the libomptarget that "
-     "the "
-     "program uses; stock-classic, the same with LLVM 16's classic one instead of its nextgen one; or a "
-     "folder of "
-     "plugins"},
+     "the program uses; stock-classic, the same with LLVM 16's classic one instead of its nextgen one; or a "
+     "folder of plugins"},
+    {"--runtime",
+     "WHICH",
+     {{0}},
+     "libomptarget of OpenMP programs: stock, the one that the program finds (default), or ours, this "
+     "project's, which needs no plugin"},
     {"--xnack",
      NULL,
      {{"HSA_XNACK", "1"}},
@@ -46,6 +50,7 @@ static const own_option_t own_options[] = {
      {{"HSA_DISABLE_FRAGMENT_ALLOCATOR", "1"}},
      "device allocations have pages of their own, with gaps behind them: kernels that go beyond their ends "
      "fault"},
+    {"--list-devices", NULL, {{0}}, "print the devices that there can be, one per line, and exit"},
     {"--print-environment", NULL, {{0}}, "print the variables that would be set, and exit"},
     {"--help", NULL, {{0}}, "this text"},
     {"--version", NULL, {{0}}, "print the version, and exit"},
@@ -119,10 +124,17 @@ static void print_help(void) {
   for (size_t i = 0; gs_profile_at(i); i++)
     printf("%s %s (%s)", i ? "," : "", gs_profile_at(i)->name, gs_profile_at(i)->marketing_name);
   puts(".\nThe variable in brackets is what an option sets; both ways are equal. The exit status is the "
-       "program's own;\n"
-       "126 and 127 mean that it cannot be run or does not exist, 2 that an option is wrong, 1 that the "
-       "simulator's\n"
-       "own libraries are missing.");
+       "program's own;\n126 and 127 mean that it cannot be run or does not exist, 2 that an option is wrong, "
+       "1 that the simulator's\nown libraries are missing or that nothing can be printed.");
+}
+
+static void print_devices(void) {
+  const gs_profile_t *profile;
+  for (size_t i = 0; (profile = gs_profile_at(i)); i++) {
+    const uint64_t gib = (profile->memory_bytes + (UINT64_C(1) << 30) - 1) >> 30; /* as it is sold */
+    printf("%-8s%s, %" PRIu32 " compute units, %" PRIu64 " GiB\n", profile->name, profile->marketing_name,
+           profile->cus, gib);
+  }
 }
 
 /* ---- Values ---- */
@@ -145,7 +157,7 @@ static int check_file(const char *file) {
   if (errno != ENOENT || length + sizeof "." > sizeof folder)
     return errno;
   memcpy(folder, file, length);
-  strcpy(folder + length, ".");
+  memcpy(folder + length, ".", sizeof ".");
   return access(folder, W_OK | X_OK) ? errno : 0;
 }
 
@@ -198,13 +210,23 @@ static run_next_t take_gfxsim_option(const gs_option_t *option, const char *word
   return set(option->name, flag ? option->argument : value) ? RUN_GO_ON : RUN_USAGE_ERROR;
 }
 
+static bool take_runtime(const char *which, run_options_t *options) {
+  options->our_runtime = !strcmp(which, "ours");
+  if (options->our_runtime || !strcmp(which, "stock"))
+    return true;
+  run_complain("--runtime=%s: it is ours or stock", which);
+  return false;
+}
+
 static run_next_t take_own_option(const own_option_t *option, const char *word, size_t length,
                                   run_options_t *options) {
   const char *value = value_of(word, length, option->argument);
   if (!value)
     return RUN_USAGE_ERROR;
-  if (option->argument)
+  if (!strcmp(option->word, "--plugin"))
     options->plugin = value;
+  if (!strcmp(option->word, "--runtime") && !take_runtime(value, options))
+    return RUN_USAGE_ERROR;
   for (int i = 0; i < 2 && option->sets[i].name; i++)
     if (!set(option->sets[i].name, option->sets[i].value))
       return RUN_USAGE_ERROR;
@@ -212,6 +234,10 @@ static run_next_t take_own_option(const own_option_t *option, const char *word, 
     options->print_environment = true;
   if (!strcmp(option->word, "--help")) {
     print_help();
+    return RUN_DONE;
+  }
+  if (!strcmp(option->word, "--list-devices")) {
+    print_devices();
     return RUN_DONE;
   }
   if (!strcmp(option->word, "--version")) {
@@ -246,7 +272,8 @@ static bool is_set_to(const char *name, const char *value) {
   return text && !strcmp(text, value);
 }
 
-/* The machine, where a variable describes it: without a GPU the program would be of no use. */
+/* The machine, where a variable describes it (or an option, which has set it). -1 after a message if the list
+ * is wrong: gfxsim would go on without a GPU. */
 static int read_machine(gs_part_t parts[GS_MOST_PARTS]) {
   char reason[GS_PARTS_REASON_BYTES];
   const char *list = getenv("GFXSIM_DEVICES");
@@ -256,13 +283,23 @@ static int read_machine(gs_part_t parts[GS_MOST_PARTS]) {
   return count;
 }
 
+static void list_with_xnack(char *text, size_t size) {
+  const gs_profile_t *profile;
+  *text = '\0';
+  for (size_t i = 0; (profile = gs_profile_at(i)); i++)
+    if (profile->xnack)
+      snprintf(text + strlen(text), size - strlen(text), "%s%s", *text ? ", " : "", profile->name);
+}
+
 /* With xnack asked for by an option, each device must have it. (Where variables say so, gfxsim does, and ROCr
  * goes on without.) */
 static bool check_xnack(const char *word, const gs_part_t *parts, int count) {
+  char able[256];
   for (int i = 0; i < count; i++)
     if (!parts[i].profile->xnack) {
-      run_complain("%s has no effect with a %s, which cannot retry faults: use gfx90a only", word,
-                   parts[i].profile->name);
+      list_with_xnack(able, sizeof able);
+      run_complain("%s has no effect with a %s, which cannot retry faults; those that can: %s", word,
+                   parts[i].profile->name, able);
       return false;
     }
   return true;

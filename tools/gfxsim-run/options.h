@@ -7,7 +7,7 @@
 
 /* Exit statuses of our own, besides 0. */
 enum {
-  RUN_BROKEN = 1, /* libraries of the simulator are missing, or there is no memory */
+  RUN_BROKEN = 1, /* libraries of the simulator are missing, no memory, or nothing can be printed */
   RUN_WRONG_OPTION = 2,
   RUN_CANNOT_EXECUTE = 126,
   RUN_NO_PROGRAM = 127,
@@ -15,6 +15,7 @@ enum {
 
 typedef struct run_options {
   const char *plugin; /* ours, stock, stock-classic or a folder */
+  bool our_runtime;   /* and not the libomptarget that the program finds */
   bool print_environment;
   int program; /* index in argv of the program's name; argc if there is none */
 } run_options_t;

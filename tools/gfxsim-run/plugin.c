@@ -94,6 +94,8 @@ static FILE *open_ldd(char *path, pid_t *process) {
   FILE *output = error ? NULL : fdopen(ends[0], "r");
   if (!output)
     close(ends[0]);
+  if (!output && !error)
+    waitpid(*process, NULL, 0); /* nobody reads: it ends */
   return output;
 }
 
@@ -139,8 +141,7 @@ static int find_stock(const char *which, char *const *words, char folder[PATH_MA
     found = find_program(*word, program) && find_libomptarget(program, library);
   if (!found) {
     run_complain("--plugin=%s: %s%s linked to libomptarget.so, next to which the plugins would be; name the "
-                 "program that "
-                 "is, or the folder of the plugins: --plugin=FOLDER",
+                 "program that is, or the folder of the plugins: --plugin=FOLDER",
                  which, *words ? *words : "no program is named that is",
                  *words ? " and its arguments are not" : "");
     return RUN_WRONG_OPTION;

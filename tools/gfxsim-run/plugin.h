@@ -11,8 +11,9 @@ int run_check_program(const char *name);
  *   which   ours, stock, stock-classic or a folder
  *   ours    the folder of this project's plugin
  *   words   the program and its arguments, NULL at the end: with the stock plugins, the first word that is a
- * program linked to libomptarget says where they are Returns 0 with the folder's full name in `folder`, or
- * the exit status after a message. */
+ *           program linked to libomptarget says where they are
+ *
+ * Returns 0 with the folder's full name in `folder`, or the exit status after a message. */
 int run_find_plugins(const char *which, const char *ours, char *const *words, char folder[PATH_MAX]);
 
 #endif

@@ -6,7 +6,7 @@ root=$(CDPATH="" cd -- "$(dirname -- "$0")/../.." && pwd)
 
 usage() {
   cat <<'USAGE'
-usage: test/machine/trixie [--root=DIR] [--build=DIR] [--quick]
+usage: test/machine/rocr6.sh [--root=DIR] [--build=DIR] [--quick]
 
 Runs the HSA tests of the build in build/release (or DIR of --build) in the Debian 13 tree that script/trixie makes in
 build/trixie (or DIR of --root): with interrupts on and off, with DMA engines on and off. --quick: only both on.
@@ -33,12 +33,12 @@ done
 if [ -z "$inside" ]; then
   for file in lib/gfxsim/libhsakmt.so.1 test/unit/gfxsim_hsa test/machine/machine test/machine/copies \
     test/fault/fault; do
-    [ -e "$build/$file" ] || { echo "trixie: no $file in $build: build first" >&2; exit 1; }
+    [ -e "$build/$file" ] || { echo "rocr6.sh: no $file in $build: build first" >&2; exit 1; }
   done
   quick=
   [ "$modes" != "1,1" ] || quick=--quick
   # shellcheck disable=SC2086
-  exec "$root/script/trixie" $tree --bind="$build" "$root/test/machine/trixie" --inside --build="$build" $quick
+  exec "$root/script/trixie" $tree --bind="$build" "$root/test/machine/rocr6.sh" --inside --build="$build" $quick
 fi
 
 log=$(mktemp)
@@ -70,8 +70,8 @@ for mode in $modes; do
   try "kernels that fail, $text" env GFXSIM_CUS=4 "$build/test/fault/fault"
 done
 unset HSA_ENABLE_INTERRUPT HSA_ENABLE_SDMA
-try "text of faults" env GFXSIM_CUS=4 "$root/test/fault/text" "$build/test/fault/fault"
+try "text of faults" env GFXSIM_CUS=4 "$root/test/fault/fault_messages.sh" "$build/test/fault/fault"
 unset LD_LIBRARY_PATH
-try "gfxsim-run rocminfo" "$root/test/machine/rocminfo" "$build/bin/gfxsim-run"
-try "what gfxsim prints at the end" "$root/test/machine/output" "$build/bin/gfxsim-run" "$build/test/machine/machine"
+try "gfxsim-run rocminfo" "$root/test/machine/rocminfo.sh" "$build/bin/gfxsim-run"
+try "what gfxsim prints at the end" "$root/test/machine/exit_output.sh" "$build/bin/gfxsim-run" "$build/test/machine/machine"
 exit $failed

@@ -1,10 +1,10 @@
 #!/bin/sh
-# How gfxsim-run starts programs: runner GFXSIM-RUN [sanitizer]
+# How gfxsim-run starts programs: gfxsim_run.sh GFXSIM-RUN [sanitizer]
 set -eu
 run=$1
 sanitizer=${2-}
 unset GFXSIM_PCIE_ATOMICS GFXSIM_NUMA GFXSIM_DEVICES GFXSIM_CUS GFXSIM_WORKERS GFXSIM_DETERMINISTIC GFXSIM_HOST_VISIBLE GFXSIM_EXECUTE GFXSIM_STATS \
-  GFXSIM_KERNEL_US \
+  GFXSIM_KERNEL_US GFXSIM_COPY_US \
   GFXSIM_TRACE LIBOMPTARGET_NEXTGEN_PLUGINS HSA_DISABLE_FRAGMENT_ALLOCATOR HSA_XNACK
 scratch=$(readlink -f "$(mktemp -d)")
 trap 'rm -rf "$scratch"' EXIT
@@ -75,7 +75,7 @@ refuses '--devices=gfx90a,gfx906:8X: "gfx906:8X" is not a device' --devices=gfx9
 refuses '--devices=,: names no device' --devices=,
 refuses '--devices=gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a: more than 16' \
   --devices=gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a
-refuses '--xnack has no effect with a gfx906, which cannot retry faults' --xnack --devices=gfx90a,gfx906
+refuses '--xnack has no effect with a gfx906, which cannot retry faults; those that can: gfx90a' --xnack --devices=gfx90a,gfx906
 refuses '--usm has no effect with a gfx906, which cannot retry faults' --devices=gfx906 --usm
 refuses '--trace=/no/such/trace: cannot be written: No such file or directory' --trace=/no/such/trace
 refuses "--trace=$scratch/: cannot be written: Is a directory" "--trace=$scratch/"
@@ -84,12 +84,27 @@ refuses '--plugin=/no/such/folder: there is no such folder; it is ours, stock, s
 refuses "--plugin=$scratch: this folder has no libomptarget.rtl.amdgpu.so" "--plugin=$scratch"
 refuses '--plugin=stock: echo and its arguments are not linked to libomptarget.so' --plugin=stock
 refuses '--plugin=stock-classic: echo and its arguments are not linked to libomptarget.so' --plugin=stock-classic
+refuses '--runtime=theirs: it is ours or stock' --runtime=theirs
 ends 2 "$run" --plugin=stock sh -c "$scratch/offloads"
 says 'gfxsim-run: --plugin=stock: sh and its arguments are not linked to libomptarget.so, next to which the plugins would be'
 ends 2 "$run" --plugin=stock --print-environment
 says 'gfxsim-run: --plugin=stock: no program is named that is linked to libomptarget.so'
 ends 2 "$run"
 says 'gfxsim-run: no program is named'
+mkdir "$scratch/a:b"
+: >"$scratch/a:b/libomptarget.rtl.amdgpu.so"
+refuses "the dynamic linker cannot search $scratch/a:b, for the colon" "--plugin=$scratch/a:b"
+
+# What is only printed has to arrive.
+for option in --help --list-devices --print-environment; do
+  status=0
+  "$run" "$option" >/dev/full 2>"$scratch/err" || status=$?
+  [ "$status" = 1 ] || { echo "$option ends with $status where nothing can be written" >&2; failed=1; }
+  says 'gfxsim-run: cannot write to standard output: No space left on device'
+done
+"$run" --list-devices >"$scratch/out"
+grep -qx 'gfx90a  AMD Instinct MI210, 104 compute units, 64 GiB' "$scratch/out" || { cat "$scratch/out" >&2; failed=1; }
+"$run" --devices="$(sed 's/ .*//' "$scratch/out" | paste -sd ,)" --print-environment >"$scratch/out" || failed=1
 
 # Arguments and the environment arrive as they were.
 # shellcheck disable=SC2016
@@ -99,12 +114,18 @@ KEPT='x y' "$run" --cus=3 sh -c 'printf "%s|" "$@"; echo "$GFXSIM_CUS $KEPT"' sh
 sets 'a  b\|\|\*\|--help\|3 x y'
 [ "$("$run" -- echo --stats)" = --stats ] || { echo "-- does not end the options" >&2; failed=1; }
 
+# Our libomptarget comes before all others, and behind what is below it.
+ends 0 "$run" --runtime=ours --print-environment
+sets 'LD_LIBRARY_PATH=[^:]*/gfxsim:[^:]*/host:.*'
+ends 0 "$run" --runtime=stock --print-environment
+sets 'LD_LIBRARY_PATH=[^:]*/gfxsim:[^:]*(/src|/omptarget-amdgpu)(:.*)?'
+
 # Every option sets its variable, whatever was there before.
 GFXSIM_CUS=99 "$run" --devices=gfx90a,gfx90a:8G --cus=5 --workers=2 --deterministic --host-visible --no-pcie-atomics --numa --no-execute \
-  --kernel-us=20 --stats --trace="$scratch/trace" --guard-allocations --xnack --print-environment >"$scratch/out"
+  --kernel-us=20 --copy-us=30 --stats --trace="$scratch/trace" --guard-allocations --xnack --print-environment >"$scratch/out"
 sets GFXSIM_DEVICES=gfx90a,gfx90a:8G GFXSIM_CUS=5 GFXSIM_WORKERS=2 GFXSIM_DETERMINISTIC=1 GFXSIM_HOST_VISIBLE=1 \
-  GFXSIM_PCIE_ATOMICS=0 GFXSIM_NUMA=1 GFXSIM_EXECUTE=0 GFXSIM_KERNEL_US=20 GFXSIM_STATS=1 GFXSIM_TRACE="$scratch/trace" HSA_DISABLE_FRAGMENT_ALLOCATOR=1 HSA_XNACK=1 \
-  'LD_LIBRARY_PATH=/.*' 'LD_PRELOAD=.*libgfxsim-host\.so'
+  GFXSIM_PCIE_ATOMICS=0 GFXSIM_NUMA=1 GFXSIM_EXECUTE=0 GFXSIM_KERNEL_US=20 GFXSIM_COPY_US=30 GFXSIM_STATS=1 GFXSIM_TRACE="$scratch/trace" HSA_DISABLE_FRAGMENT_ALLOCATOR=1 HSA_XNACK=1 \
+  'LD_LIBRARY_PATH=/.*' 'LD_PRELOAD=.*libgfxsim-driver\.so'
 LD_LIBRARY_PATH=/some/where "$run" --print-environment >"$scratch/out"
 sets 'LD_LIBRARY_PATH=/.*:/some/where'
 if grep -q 'GFXSIM_\|HSA_' "$scratch/out"; then echo "variables are set that nobody asked for" >&2; failed=1; fi

@@ -1,4 +1,4 @@
-/* libgfxsim-host.so: answers what programs ask the kernel about its AMD GPU driver before they use the GPU,
+/* libgfxsim-driver.so: answers what programs ask the kernel about its AMD GPU driver before they use the GPU,
  * as if the driver were loaded: its line in /proc/modules, the state of the module, and that /dev/kfd can be
  * opened. For LD_PRELOAD; every other file is the real one. Not here: anything about GPUs, which is
  * libhsakmt's. */

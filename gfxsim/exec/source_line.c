@@ -2,14 +2,14 @@
  * r_debug). Its names are URIs: "memory://PID#offset=0xADDRESS&size=BYTES" for images that a program loaded
  * from its memory, and "file:///PATH" for files, followed by "#offset=OFFSET&size=BYTES" when the image is a
  * part of one. */
-#include "exec/source.h"
+#include "exec/source_line.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <link.h>
 #include <stdio.h>
@@ -25,8 +25,16 @@ enum { IMAGE_BYTES_MAX = 1 << 30 };
  * without faults does not pay for loading them. */
 #define FUNCTIONS(X)                                                                                         \
   X(elf_version)                                                                                             \
-  X(elf_memory) X(elf_end) X(dwarf_begin_elf) X(dwarf_end) X(dwarf_nextcu) X(dwarf_offdie) X(dwarf_haspc)    \
-      X(dwarf_getsrc_die) X(dwarf_linesrc) X(dwarf_lineno)
+  X(elf_memory)                                                                                              \
+  X(elf_end)                                                                                                 \
+  X(dwarf_begin_elf)                                                                                         \
+  X(dwarf_end)                                                                                               \
+  X(dwarf_nextcu)                                                                                            \
+  X(dwarf_offdie)                                                                                            \
+  X(dwarf_haspc)                                                                                             \
+  X(dwarf_getsrc_die)                                                                                        \
+  X(dwarf_linesrc)                                                                                           \
+  X(dwarf_lineno)
 typedef struct dw {
 #define X(name) __typeof__(name) *name;
   FUNCTIONS(X)
@@ -89,12 +97,27 @@ static bool decode_path(const char *text, const char *end, char path[PATH_MAX]) 
   return text >= end;
 }
 
+/* Reads a number behind `name` and goes on behind it. Returns false if they are not there, or do not fit. */
+static bool read_number(const char **text, const char *name, uint64_t *number) {
+  const size_t length = strlen(name);
+  if (strncmp(*text, name, length) != 0 || !isdigit((unsigned char)(*text)[length]))
+    return false;
+  char *end;
+  errno = 0;
+  *number = strtoull(*text + length, &end, 0);
+  *text = end;
+  return errno == 0;
+}
+
 static bool parse_uri(const char *uri, image_t *image) {
   const char *part = strchr(uri, '#');
+  const char *at = part;
   image->start = image->bytes = 0;
   image->path[0] = '\0';
-  const bool has_part = part && sscanf(part, "#offset=%" SCNi64 "&size=%" SCNi64, (int64_t *)&image->start,
-                                       (int64_t *)&image->bytes) == 2;
+  const bool has_part =
+      part && read_number(&at, "#offset=", &image->start) && read_number(&at, "&size=", &image->bytes);
+  if (part && !has_part)
+    return false;
   if (strncmp(uri, "memory://", 9) == 0)
     return has_part;
   return strncmp(uri, "file://", 7) == 0 &&
@@ -122,7 +145,8 @@ static char *read_image(image_t *image) {
     return NULL;
   if (!image->bytes && fstat(file, &status) == 0 && status.st_size <= IMAGE_BYTES_MAX)
     image->bytes = (uint64_t)status.st_size;
-  copy = malloc(image->bytes);
+  if (image->bytes)
+    copy = malloc(image->bytes);
   if (copy && pread(file, copy, image->bytes, (off_t)image->start) != (ssize_t)image->bytes) {
     free(copy);
     copy = NULL;
@@ -134,7 +158,7 @@ static char *read_image(image_t *image) {
 static char *copy_image(image_t *image) {
   if (*image->path)
     return read_image(image);
-  char *copy = malloc(image->bytes);
+  char *copy = image->bytes ? malloc(image->bytes) : NULL;
   const struct iovec to = {copy, image->bytes};
   const struct iovec from = {(void *)(uintptr_t)image->start, image->bytes};
   /* Through the kernel, which checks that the memory is still there. */
@@ -164,7 +188,7 @@ static bool find_line(const dw_t *dw, Dwarf *debug, uint64_t address, char *text
   return false;
 }
 
-bool gs_source_find(uint64_t pc, char *text, size_t size) {
+bool gs_source_line_find(uint64_t pc, char *text, size_t size) {
   bool found = false;
   image_t image;
   dw_t dw;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What gfxsim writes when programs end without shutting anything down: output GFXSIM-RUN MACHINE-TEST
+# What gfxsim writes when programs end without shutting anything down: exit_output.sh GFXSIM-RUN MACHINE-TEST
 set -eu
 gfxsim_run=$1
 machine=$2

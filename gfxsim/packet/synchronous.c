@@ -1,5 +1,5 @@
 /* The list of queues, its lock, and the thread that helps packets which wait. */
-#include "packet/in_call.h"
+#include "packet/synchronous.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -11,10 +11,10 @@
 
 enum { SHORTEST_NAP_NS = 100 * 1000, LONGEST_NAP_NS = 10 * 1000 * 1000 };
 
-struct gs_in_call {
+struct gs_synchronous {
   pthread_mutex_t lock;
   pthread_cond_t changed; /* wakes the helper */
-  gs_in_call_member_t *members;
+  gs_synchronous_member_t *members;
   bool waiting; /* a packet waits for memory */
   bool stop;
   bool helped; /* the helper's thread exists */
@@ -22,8 +22,8 @@ struct gs_in_call {
   pthread_t helper;
 };
 
-gs_in_call_t *gs_in_call_create(void) {
-  gs_in_call_t *set = calloc(1, sizeof *set);
+gs_synchronous_t *gs_synchronous_create(void) {
+  gs_synchronous_t *set = calloc(1, sizeof *set);
   if (!set)
     return NULL;
   if (pthread_mutex_init(&set->lock, NULL))
@@ -38,7 +38,7 @@ no_lock:
   return NULL;
 }
 
-void gs_in_call_destroy(gs_in_call_t *set) {
+void gs_synchronous_destroy(gs_synchronous_t *set) {
   if (!set)
     return;
   pthread_mutex_lock(&set->lock);
@@ -53,13 +53,13 @@ void gs_in_call_destroy(gs_in_call_t *set) {
 }
 
 /* One queue's work may be what another one waits for. With the lock held. */
-static bool work_on_all(gs_in_call_t *set) {
+static bool work_on_all(gs_synchronous_t *set) {
   bool progress = false;
   bool any;
   do {
     any = false;
     set->waiting = false;
-    for (gs_in_call_member_t *member = set->members; member; member = member->next) {
+    for (gs_synchronous_member_t *member = set->members; member; member = member->next) {
       bool waits = false;
       any |= member->work(member->owner, &waits);
       set->waiting |= waits;
@@ -70,7 +70,7 @@ static bool work_on_all(gs_in_call_t *set) {
 }
 
 static void *helper_main(void *argument) {
-  gs_in_call_t *set = argument;
+  gs_synchronous_t *set = argument;
   long nap = SHORTEST_NAP_NS;
   pthread_mutex_lock(&set->lock);
   while (!set->stop) {
@@ -93,16 +93,16 @@ static void *helper_main(void *argument) {
 }
 
 /* With the lock held. */
-static void call_helper(gs_in_call_t *set) {
+static void call_helper(gs_synchronous_t *set) {
   if (!set->helped)
-    set->helped = gs_thread_start(&set->helper, "gfxsim-in-call", helper_main, set) == 0;
+    set->helped = gs_thread_start(&set->helper, "gfxsim-sync", helper_main, set) == 0;
   if (!set->helped)
     gs_log_once(&set->no_helper_logged,
                 "no thread for packets that wait: they go on when the next one is submitted");
   pthread_cond_signal(&set->changed);
 }
 
-void gs_in_call_run(gs_in_call_t *set) {
+void gs_synchronous_run(gs_synchronous_t *set) {
   if (!set)
     return;
   const int saved_errno = errno;
@@ -114,19 +114,19 @@ void gs_in_call_run(gs_in_call_t *set) {
   errno = saved_errno;
 }
 
-void gs_in_call_join(gs_in_call_t *set, gs_in_call_member_t *member) {
+void gs_synchronous_join(gs_synchronous_t *set, gs_synchronous_member_t *member) {
   member->next = NULL;
   pthread_mutex_lock(&set->lock);
-  gs_in_call_member_t **link = &set->members;
+  gs_synchronous_member_t **link = &set->members;
   while (*link)
     link = &(*link)->next;
   *link = member;
   pthread_mutex_unlock(&set->lock);
 }
 
-void gs_in_call_leave(gs_in_call_t *set, gs_in_call_member_t *member) {
+void gs_synchronous_leave(gs_synchronous_t *set, gs_synchronous_member_t *member) {
   pthread_mutex_lock(&set->lock);
-  gs_in_call_member_t **link = &set->members;
+  gs_synchronous_member_t **link = &set->members;
   while (*link && *link != member)
     link = &(*link)->next;
   if (*link)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What rocminfo prints on the simulated machine, against what it prints on such cards: rocminfo GFXSIM-RUN
+# What rocminfo prints on the simulated machine, against what it prints on such cards: rocminfo.sh GFXSIM-RUN
 set -eu
 gfxsim_run=$1
 unset GFXSIM_CUS GFXSIM_DEVICES GFXSIM_HOST_VISIBLE ROCR_VISIBLE_DEVICES HSA_XNACK
@@ -26,7 +26,10 @@ as_user=
 nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
 if [ "$(id -u)" -eq 0 ] && $nobody test -x "$gfxsim_run" 2>/dev/null; then as_user=$nobody; fi
 
-$as_user "$gfxsim_run" --devices=gfx90a,gfx908,gfx906:8G,gfx900 rocminfo >"$scratch/out" 2>"$scratch/err" || {
+devices=gfx90a,gfx908,gfx906:8G,gfx900 # each has its facts below
+[ "$(echo "$devices" | sed 's/:8G//')" = "$("$gfxsim_run" --list-devices | sed 's/ .*//' | paste -sd ,)" ] ||
+  { echo "$devices are not all the devices that there are" >&2; failed=1; }
+$as_user "$gfxsim_run" --devices="$devices" rocminfo >"$scratch/out" 2>"$scratch/err" || {
   cat "$scratch/out" "$scratch/err" >&2
   echo "rocminfo failed" >&2
   exit 1

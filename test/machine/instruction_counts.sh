@@ -1,5 +1,5 @@
 #!/bin/sh
-# Instruction counts of a program repeat when nothing is executed, deterministically: counts GFXSIM-RUN MACHINE-TEST
+# Instruction counts of a program repeat when nothing is executed, deterministically: instruction_counts.sh GFXSIM-RUN MACHINE-TEST
 set -eu
 gfxsim_run=$1
 machine=$2

@@ -49,7 +49,7 @@ const gs_level_t gs_levels[] = {
 };
 const size_t gs_level_count = sizeof gs_levels / sizeof *gs_levels;
 
-const gs_level_t *gs_level_for_host(void) {
+const gs_level_t *gs_level_for_processor(void) {
   size_t best = gs_level_count - 1;
   while (!gs_levels[best].runs_here())
     best--;

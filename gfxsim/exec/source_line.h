@@ -1,0 +1,16 @@
+/* Source lines of device code: from the code object that ROCr loaded (its debugger interface says which one
+ * lies where) and the DWARF in it. For fault reports, so it may be slow; it must survive anything that it
+ * finds. Not here: names of kernels, which are in device memory (symbol.h). */
+#ifndef GFXSIM_EXEC_SOURCE_LINE_H
+#define GFXSIM_EXEC_SOURCE_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Writes "file.c:12" for the code at device address `pc` to text[0..size). Returns false, and an empty text,
+ * when the image has no debug information, or nothing here can read it (libdw is opened when it is first
+ * needed). */
+bool gs_source_line_find(uint64_t pc, char *text, size_t size);
+
+#endif
