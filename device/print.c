@@ -1,8 +1,8 @@
 /* printf and its family in target regions. clang turns printf into __llvm_omp_vprintf with packed arguments;
- * the message goes to the host as atmi_print_message.h describes, and the host formats it. */
+ * the message goes to the host as shared/print_message.h describes, and the host formats it. */
 #include "services.h"
 
-#include "atmi_print_message.h"
+#include "shared/print_message.h"
 #include "rpc_client.h"
 
 /* Standard streams by their numbers, for code that has no access to the host's variables. */

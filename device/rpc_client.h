@@ -1,10 +1,10 @@
-/* The device's end of the mailbox protocol (impl/atmi_rpc_protocol.h has the layouts): a wave opens a port,
+/* The device's end of the mailbox protocol (impl/shared/rpc_protocol.h has the layouts): a wave opens a port,
  * sends and receives slots of 64 bytes per lane, and closes it. All functions are called by all lanes that
  * are active where the port was opened. */
 #ifndef RPC_CLIENT_H
 #define RPC_CLIENT_H
 
-#include "atmi_rpc_protocol.h"
+#include "shared/rpc_protocol.h"
 
 #include <stdbool.h>
 

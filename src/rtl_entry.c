@@ -6,13 +6,19 @@
 #include "rtl_launch.h"
 #include "rtl_trace.h"
 
-#include "atmi_event.h"
-#include "atmi_exchange.h"
+#include "stream/event.h"
+#include "stream/exchange.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
 static int32_t result_of(atmi_status_t status) {
   return status ? OFFLOAD_FAIL : OFFLOAD_SUCCESS;
+}
+
+/* Where that costs the fast ways nothing. */
+static int32_t refuse_null(const char *where, const char *operation, const char *what) {
+  atmi_fail(ATMI_INVALID, where, "cannot %s: the program passes no address for %s", operation, what);
+  return OFFLOAD_FAIL;
 }
 
 /* The context at the end of the process; what other libraries' destructors still call finds no device. */
@@ -35,7 +41,7 @@ EXPORT int32_t __tgt_rtl_deinit_plugin(void) {
 EXPORT int32_t __tgt_rtl_number_of_devices(void) {
   if (!rtl_plugin_start(rtl_plugin(), __builtin_return_address(0)))
     return 0;
-  return (int32_t)rtl_plugin()->machine.device_count;
+  return (int32_t)rtl_plugin()->device_count;
 }
 
 EXPORT int32_t __tgt_rtl_set_device_offset(int32_t offset) {
@@ -44,25 +50,25 @@ EXPORT int32_t __tgt_rtl_set_device_offset(int32_t offset) {
 }
 
 EXPORT int64_t __tgt_rtl_init_requires(int64_t flags) {
-  atomic_store(&rtl_plugin()->requires, flags);
-  atomic_store(&rtl_plugin()->machine.unified, (flags & OMP_REQ_UNIFIED_SHARED_MEMORY) != 0);
+  rtl_plugin_set_requires(rtl_plugin(), flags);
   return OFFLOAD_SUCCESS;
 }
 
 EXPORT int32_t __tgt_rtl_init_device(int32_t number) {
-  rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "initialise a device");
+  /* No use yet: libomptarget 18 does this for all devices before main. */
+  rtl_device_t *device = rtl_plugin_known_device(rtl_plugin(), number, "initialise a device");
   if (!device)
     return OFFLOAD_FAIL;
   if (!atomic_exchange(&device->ready, true))
-    rtl_trace_device(rtl_plugin(), device);
+    rtl_trace_device(rtl_plugin(), number, device);
   return OFFLOAD_SUCCESS;
 }
 
 EXPORT int32_t __tgt_rtl_use_auto_zero_copy(int32_t number) {
-  const rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "decide about copies");
+  const rtl_device_t *device = rtl_plugin_known_device(rtl_plugin(), number, "decide about copies");
   /* Without xnack a GPU cannot reach memory that nobody mapped for it. None of the GPUs with xnack that we
    * know shares its memory with the host, so copying is faster unless the user knows better. */
-  return device && rtl_plugin()->env.apu_maps && device->core->properties.target.xnack == ATMI_FEATURE_ON;
+  return device && rtl_plugin()->env.apu_maps && device->properties.target.xnack == ATMI_FEATURE_ON;
 }
 
 EXPORT int32_t __tgt_rtl_initialize_record_replay(int32_t number, int64_t memory_bytes, void *address,
@@ -86,18 +92,22 @@ EXPORT void __tgt_rtl_print_device_info(int32_t number) {
 /* ---- images ---- */
 
 EXPORT int32_t __tgt_rtl_register_lib(__tgt_bin_desc *library) {
+  if (!library)
+    return refuse_null(NULL, "register a library", "it");
   rtl_image_register(rtl_plugin(), library);
   return OFFLOAD_SUCCESS;
 }
 
 EXPORT int32_t __tgt_rtl_unregister_lib(__tgt_bin_desc *library) {
+  if (!library)
+    return refuse_null(NULL, "unregister a library", "it");
   rtl_image_unregister(rtl_plugin(), library);
   return OFFLOAD_SUCCESS;
 }
 
 EXPORT int32_t __tgt_rtl_is_valid_binary(__tgt_device_image *image) {
   rtl_plugin_t *plugin = rtl_plugin();
-  if (host_abi_registers_libraries(rtl_plugin_host(plugin, __builtin_return_address(0))))
+  if (caller_abi_registers_libraries(rtl_plugin_host(plugin, __builtin_return_address(0))))
     return rtl_image_fits(plugin, image);
   return rtl_image_judge(plugin, image);
 }
@@ -112,14 +122,24 @@ EXPORT uintptr_t __tgt_rtl_load_binary(int32_t number, __tgt_device_image *image
   int host = rtl_plugin_host(rtl_plugin(), __builtin_return_address(0));
   rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "load a device image");
   rtl_loaded_image_t *loaded;
+  bool has_place = binary || caller_abi_registers_libraries(host); /* of 18 only */
+  if (device && (!image || !has_place)) {
+    refuse_null(device->core->label, "load a device image", image ? "the result" : "it");
+    device = NULL;
+  }
   if (!device || rtl_image_load(rtl_plugin(), device, image, &loaded))
-    return host_abi_answer_load(host, NULL, NULL, binary);
-  return host_abi_answer_load(host, &loaded->table, loaded, binary);
+    return caller_abi_answer_load(host, NULL, NULL, binary);
+  return caller_abi_answer_load(host, &loaded->table, loaded, binary);
 }
 
-/* An entry of the image that is of the kind asked for. */
-static const __tgt_offload_entry *find_entry(__tgt_device_binary binary, const char *name, bool is_kernel) {
+/* An entry of the image that is of the kind asked for, and that there is a place to return. */
+static const __tgt_offload_entry *find_entry(__tgt_device_binary binary, const char *name, bool is_kernel,
+                                             void *const *place) {
   rtl_loaded_image_t *loaded = (rtl_loaded_image_t *)binary.handle;
+  if (!place) {
+    refuse_null(NULL, is_kernel ? "find a kernel" : "find a variable", "the result");
+    return NULL;
+  }
   const __tgt_offload_entry *entry = loaded && name ? rtl_image_find(loaded, name) : NULL;
   if (entry && !entry->size == is_kernel)
     return entry;
@@ -131,7 +151,7 @@ static const __tgt_offload_entry *find_entry(__tgt_device_binary binary, const c
 
 EXPORT int32_t __tgt_rtl_get_global(__tgt_device_binary binary, uint64_t size, const char *name,
                                     void **address) {
-  const __tgt_offload_entry *entry = find_entry(binary, name, false);
+  const __tgt_offload_entry *entry = find_entry(binary, name, false, address);
   if (!entry)
     return OFFLOAD_FAIL;
   if (size && entry->size != size) {
@@ -145,7 +165,7 @@ EXPORT int32_t __tgt_rtl_get_global(__tgt_device_binary binary, uint64_t size, c
 }
 
 EXPORT int32_t __tgt_rtl_get_function(__tgt_device_binary binary, const char *name, void **kernel) {
-  const __tgt_offload_entry *entry = find_entry(binary, name, true);
+  const __tgt_offload_entry *entry = find_entry(binary, name, true, kernel);
   if (!entry)
     return OFFLOAD_FAIL;
   *kernel = entry->addr;
@@ -218,20 +238,22 @@ static __attribute__((noinline)) int32_t submit(int32_t number, void *target, co
   if (!device || !is_size(device, size, atmi_transfer_submits) ||
       rtl_queue_stream(device, queue, atmi_transfer_submits, &stream))
     return OFFLOAD_FAIL;
-  return result_of(atmi_transfer_submit_any(stream, target, host, (size_t)size));
+  return result_of(atmi_transfer_submit(stream, target, host, (size_t)size));
 }
 
 EXPORT int32_t __tgt_rtl_data_submit_async(int32_t number, void *target, void *host, int64_t size,
                                            __tgt_async_info *queue) {
+  atmi_status_t status;
   atmi_stream_t *stream = rtl_copy_stream(rtl_plugin(), number, host, queue);
-  if (stream && size >= 0)
-    return result_of(atmi_transfer_submit(stream, target, host, (size_t)size));
+  if (stream && atmi_transfer_submit_small(stream, target, host, (size_t)size, &status))
+    return result_of(status);
   return submit(number, target, host, size, queue);
 }
 
-/* Waits if a caller wants that, see host_abi_retrieve_waits. */
+/* Waits if a caller wants that, see caller_abi_retrieve_waits. */
 static inline int32_t end_retrieve(atmi_stream_t *stream, atmi_status_t status) {
-  if (!status && atomic_load_explicit(&rtl_plugin()->retrieve_waits, memory_order_relaxed))
+  if (!status && atomic_load_explicit(&rtl_plugin()->retrieve_waits, memory_order_relaxed) &&
+      !atmi_stream_settle_copy(stream))
     status = atmi_stream_synchronize(stream);
   return result_of(status);
 }
@@ -247,20 +269,27 @@ static __attribute__((noinline)) int32_t retrieve(int32_t number, void *host, co
   if (!device || !is_size(device, size, atmi_transfer_retrieves) ||
       rtl_queue_stream(device, queue, atmi_transfer_retrieves, &stream))
     return OFFLOAD_FAIL;
-  return end_retrieve(stream, atmi_transfer_retrieve_any(stream, host, target, (size_t)size));
+  return end_retrieve(stream, atmi_transfer_retrieve(stream, host, target, (size_t)size));
 }
 
 EXPORT int32_t __tgt_rtl_data_retrieve_async(int32_t number, void *host, void *target, int64_t size,
                                              __tgt_async_info *queue) {
+  atmi_status_t status;
   atmi_stream_t *stream = rtl_copy_stream(rtl_plugin(), number, host, queue);
-  if (stream && size >= 0)
-    return end_retrieve(stream, atmi_transfer_retrieve(stream, host, target, (size_t)size));
+  if (stream && atmi_transfer_retrieve_small(stream, host, target, (size_t)size, &status))
+    return end_retrieve(stream, status);
   return retrieve(number, host, target, size, queue);
 }
 
+/* The device of this number if it may be used, or NULL, without a word. */
+static const atmi_device_t *ask_for_device(int32_t number) {
+  if (!rtl_plugin_is_usable(rtl_plugin(), number))
+    rtl_plugin_begin_use(rtl_plugin());
+  return rtl_plugin_is_usable(rtl_plugin(), number) ? rtl_plugin_core(rtl_plugin(), number) : NULL;
+}
+
 EXPORT int32_t __tgt_rtl_is_data_exchangable(int32_t source, int32_t target) {
-  const atmi_device_t *from = atmi_machine_device(&rtl_plugin()->machine, source),
-                      *to = atmi_machine_device(&rtl_plugin()->machine, target);
+  const atmi_device_t *from = ask_for_device(source), *to = ask_for_device(target);
   return from && to && atmi_exchange_is_direct(from, to);
 }
 
@@ -282,6 +311,8 @@ EXPORT int32_t __tgt_rtl_data_lock(int32_t number, void *host, int64_t size, voi
   const rtl_device_t *device = rtl_plugin_device(rtl_plugin(), 0, "lock host memory");
   if (!device || !is_size(device, size, "lock"))
     return OFFLOAD_FAIL;
+  if (!locked)
+    return refuse_null(device->core->label, "lock host memory", "the result");
   return result_of(atmi_host_lock(&rtl_plugin()->machine.host_locks, host, (size_t)size, locked));
 }
 
@@ -333,12 +364,6 @@ EXPORT int32_t __tgt_rtl_data_exchange(int32_t source_number, void *source, int3
 
 /* ---- launches ---- */
 
-static int32_t refuse_null(const rtl_device_t *device, const char *operation, const char *what) {
-  atmi_fail(ATMI_INVALID, device->core->label, "cannot %s: the program passes no address for %s", operation,
-            what);
-  return OFFLOAD_FAIL;
-}
-
 /* Apart from launches, whose stack need not hold a name. */
 static __attribute__((noinline)) int32_t refuse_kernel(const rtl_device_t *device,
                                                        const atmi_kernel_t *kernel) {
@@ -348,7 +373,7 @@ static __attribute__((noinline)) int32_t refuse_kernel(const rtl_device_t *devic
   return OFFLOAD_FAIL;
 }
 
-static int32_t launch(int32_t number, const void *kernel, const host_abi_launch_t *request,
+static int32_t launch(int32_t number, const void *kernel, const caller_abi_launch_t *request,
                       __tgt_async_info *queue) {
   rtl_device_t *device = rtl_plugin_any_device(rtl_plugin(), number, "launch a kernel");
   if (!device)
@@ -361,7 +386,7 @@ static int32_t launch(int32_t number, const void *kernel, const host_abi_launch_
   if (region->core.owner->device != device->core)
     return refuse_kernel(device, &region->core);
   if (request->shape.argument_count && (!request->arguments || !request->offsets))
-    return refuse_null(device, "launch a kernel", "its arguments");
+    return refuse_null(device->core->label, "launch a kernel", "its arguments");
   if (!rtl_queue_is_missing(queue))
     return result_of(rtl_launch(rtl_plugin(), device, kernel, request, queue));
   __tgt_async_info own = {NULL};
@@ -372,7 +397,7 @@ static int32_t launch(int32_t number, const void *kernel, const host_abi_launch_
 static __attribute__((noinline)) int32_t launch_kernel(int32_t number, const void *kernel, void **args,
                                                        ptrdiff_t *offsets, const KernelArgsTy *kernel_args,
                                                        __tgt_async_info *queue) {
-  host_abi_launch_t request = host_abi_launch_from_kernel_args(args, offsets, kernel_args);
+  caller_abi_launch_t request = caller_abi_launch_from_kernel_args(args, offsets, kernel_args);
   return launch(number, kernel, &request, queue);
 }
 
@@ -380,8 +405,8 @@ static __attribute__((noinline)) int32_t launch_region(int32_t number, const voi
                                                        ptrdiff_t *offsets, int32_t arg_num, int32_t num_teams,
                                                        int32_t thread_limit, uint64_t tripcount,
                                                        __tgt_async_info *queue) {
-  host_abi_launch_t request =
-      host_abi_launch_from_team_region(args, offsets, arg_num, num_teams, thread_limit, tripcount);
+  caller_abi_launch_t request =
+      caller_abi_launch_from_team_region(args, offsets, arg_num, num_teams, thread_limit, tripcount);
   return launch(number, kernel, &request, queue);
 }
 
@@ -389,8 +414,8 @@ EXPORT int32_t __tgt_rtl_launch_kernel(int32_t number, void *kernel, void **args
                                        KernelArgsTy *kernel_args, __tgt_async_info *queue) {
   atmi_status_t status;
   atmi_stream_t *stream = rtl_launch_stream(rtl_plugin(), number, kernel, queue);
-  if (stream &&
-      rtl_launch_again(stream, kernel, args, offsets, host_abi_words_from_kernel_args(kernel_args), &status))
+  if (stream && rtl_launch_again(stream, kernel, args, offsets,
+                                 caller_abi_words_from_kernel_args(kernel_args), &status))
     return result_of(status);
   return launch_kernel(number, kernel, args, offsets, kernel_args, queue);
 }
@@ -400,9 +425,9 @@ run_region(int32_t number, const void *kernel, void **args, ptrdiff_t *offsets, 
            int32_t num_teams, int32_t thread_limit, uint64_t tripcount, __tgt_async_info *queue) {
   atmi_status_t status;
   atmi_stream_t *stream = rtl_launch_stream(rtl_plugin(), number, kernel, queue);
-  if (stream &&
-      rtl_launch_again(stream, kernel, args, offsets,
-                       host_abi_words_from_team_region(arg_num, num_teams, thread_limit, tripcount), &status))
+  if (stream && rtl_launch_again(
+                    stream, kernel, args, offsets,
+                    caller_abi_words_from_team_region(arg_num, num_teams, thread_limit, tripcount), &status))
     return result_of(status);
   return launch_region(number, kernel, args, offsets, arg_num, num_teams, thread_limit, tripcount, queue);
 }
@@ -488,11 +513,23 @@ static __attribute__((noinline)) int32_t record_event(int32_t number, atmi_event
   return result_of(atmi_event_record(event, stream));
 }
 
+/* Behind a retrieve of a few bytes, mostly. */
+static __attribute__((noinline)) int32_t record_copied(int32_t number, atmi_event_t *event,
+                                                       atmi_stream_t *stream) {
+  if (!atmi_stream_settle_copy(stream))
+    return record_event(number, event, stream);
+  atmi_event_record_done(event);
+  return OFFLOAD_SUCCESS;
+}
+
 EXPORT int32_t __tgt_rtl_record_event(int32_t number, void *event, __tgt_async_info *queue) {
   atmi_stream_t *stream = queue ? rtl_queue_held(queue) : NULL;
-  if (event && rtl_plugin_is_usable(rtl_plugin(), number) && atmi_event_record_done(event, stream))
-    return OFFLOAD_SUCCESS;
-  return record_event(number, event, stream);
+  if (!event || !rtl_plugin_is_usable(rtl_plugin(), number))
+    return record_event(number, event, stream);
+  if (stream && !atmi_stream_settle_plain(stream))
+    return record_copied(number, event, stream);
+  atmi_event_record_done(event);
+  return OFFLOAD_SUCCESS;
 }
 
 static __attribute__((noinline)) int32_t wait_for_event(int32_t number, atmi_event_t *event,
@@ -539,10 +576,14 @@ EXPORT int32_t __tgt_rtl_destroy_event(int32_t number, void *event) {
 EXPORT int32_t __tgt_rtl_init_async_info(int32_t number, __tgt_async_info **queue) {
   rtl_device_t *device =
       rtl_plugin_device(rtl_plugin(), rtl_interop_number(rtl_plugin(), number), "make an interop queue");
+  if (device && !queue)
+    return refuse_null(device->core->label, "make an interop queue", "it");
   return device ? result_of(rtl_interop_queue(rtl_plugin(), device, queue)) : OFFLOAD_FAIL;
 }
 
 EXPORT int64_t __tgt_rtl_init_device_info(int64_t number, __tgt_device_info *info, const char **error) {
+  if (!info || !error)
+    return refuse_null(NULL, "describe a device", "the result");
   *error = NULL;
   const rtl_device_t *device =
       rtl_plugin_any_device(rtl_plugin(), rtl_interop_number(rtl_plugin(), number), "describe a device");

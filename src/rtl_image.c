@@ -1,10 +1,10 @@
 /* Device images: matching them with devices, and loading them. */
 #include "rtl_image.h"
 
-#include "atmi_hsa.h"
-#include "atmi_rpc_image.h"
-#include "rtl_refusal.h"
+#include "base/hsa.h"
+#include "openmp/refusal.h"
 #include "rtl_runtime.h"
+#include "services/rpc_image.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ enum { EM_AMDGPU_MACHINE = 224 };
 /* The ELF file in an image, raw or wrapped. */
 static bool unwrap(const __tgt_device_image *image, const void **elf, size_t *bytes) {
   const char *begin = image->ImageStart, *end = image->ImageEnd, *arch;
-  return begin && end > begin && host_abi_unwrap(begin, (size_t)(end - begin), elf, bytes, &arch);
+  return begin && end > begin && caller_abi_unwrap(begin, (size_t)(end - begin), elf, bytes, &arch);
 }
 
 static bool identify(const void *elf, size_t bytes, atmi_target_id_t *id) {
@@ -34,8 +34,8 @@ static bool is_for_amd(const void *elf, size_t bytes) {
 }
 
 static bool fits_any(const rtl_plugin_t *plugin, const atmi_target_id_t *id) {
-  for (uint32_t i = 0; i < plugin->machine.device_count; i++)
-    if (atmi_target_id_match(id, &plugin->machine.devices[i]->properties.target) == ATMI_MATCH)
+  for (uint32_t i = 0; i < plugin->device_count; i++)
+    if (atmi_target_id_match(id, &plugin->devices[i].properties.target) == ATMI_MATCH)
       return true;
   return false;
 }
@@ -44,7 +44,7 @@ static bool fits_any(const rtl_plugin_t *plugin, const atmi_target_id_t *id) {
  * the bytes are there still; where it may not be asked, they are believed to be. */
 static bool is_mapped(const __tgt_device_image *image) {
   char first, last;
-  if (!image->ImageStart || image->ImageStart >= image->ImageEnd)
+  if (!image || !image->ImageStart || image->ImageStart >= image->ImageEnd)
     return false;
   const struct iovec to[] = {{&first, 1}, {&last, 1}};
   const struct iovec from[] = {{image->ImageStart, 1}, {(char *)image->ImageEnd - 1, 1}};
@@ -81,29 +81,29 @@ static void add_id(const void *elf, size_t bytes, void *context) {
 
 /* Says why no image of the list runs here, if that is so. */
 static void explain_refusal(const rtl_plugin_t *plugin, const id_list_t *list) {
-  rtl_refusal_device_t devices[MOST_DEVICES];
+  atmi_refusal_device_t devices[MOST_DEVICES];
   char text[8192];
   size_t device_count = 0;
   for (size_t i = 0; i < list->count; i++)
     if (fits_any(plugin, &list->ids[i]))
       return;
-  for (; device_count < plugin->machine.device_count && device_count < MOST_DEVICES; device_count++) {
-    const atmi_device_properties_t *properties = &plugin->machine.devices[device_count]->properties;
-    devices[device_count] = (rtl_refusal_device_t){&properties->target, properties->product_name};
+  for (; device_count < plugin->device_count && device_count < MOST_DEVICES; device_count++) {
+    const atmi_device_properties_t *properties = &plugin->devices[device_count].properties;
+    devices[device_count] = (atmi_refusal_device_t){&properties->target, properties->product_name};
   }
   if (!list->count || !device_count)
     return;
-  rtl_refusal_describe(list->ids, list->count, devices, device_count, text, sizeof text);
+  atmi_refusal_describe(list->ids, list->count, devices, device_count, text, sizeof text);
   atmi_fail(ATMI_UNSUPPORTED, NULL, "%s", text);
 }
 
 void rtl_image_explain_no_runtime(bool debug) {
   id_list_t list = {.count = 0};
   char text[4096];
-  host_abi_find_images(add_id, &list);
+  caller_abi_find_images(add_id, &list);
   if (list.count) {
-    rtl_refusal_describe_no_runtime(list.ids, list.count, atmi_hsa_problem(), ATMI_HSA_REMEDY, text,
-                                    sizeof text);
+    atmi_refusal_describe_no_runtime(list.ids, list.count, atmi_hsa_problem(), ATMI_HSA_REMEDY, text,
+                                     sizeof text);
     atmi_fail(ATMI_NOT_FOUND, NULL, "%s", text);
   } else if (debug)
     atmi_warn(NULL, "no GPU is used, and no image for one found: ROCr cannot be opened: %s",
@@ -116,7 +116,7 @@ bool rtl_image_judge(rtl_plugin_t *plugin, const __tgt_device_image *image) {
     return false;
   if (rtl_image_fits(plugin, image))
     return true;
-  const void *library = host_abi_find_siblings(image->ImageStart, add_id, &list);
+  const void *library = caller_abi_find_siblings(image->ImageStart, add_id, &list);
   pthread_mutex_lock(&plugin->lock);
   bool is_news = library && plugin->last_refused != library;
   plugin->last_refused = library;
@@ -190,7 +190,7 @@ void rtl_image_destruct_all(rtl_device_t *device) {
  * threads may still be in the middle of a region. What stays is tried again with the next library that comes
  * or goes. */
 static void release_retired(const rtl_plugin_t *plugin, rtl_device_t *device) {
-  if (atmi_device_is_busy(device->core) || atmi_device_is_lost(device->core) ||
+  if (atmi_stream_is_any_taken(device->core) || atmi_device_is_lost(device->core) ||
       atomic_load(&plugin->state) == RTL_ENDING)
     return;
   for (rtl_loaded_image_t **at = &device->images; *at;) {
@@ -256,7 +256,7 @@ static atmi_status_t choose(rtl_plugin_t *plugin, const rtl_device_t *device, co
   if (found)
     return ATMI_OK;
   char reason[256];
-  rtl_refusal_explain(&id, target, reason, sizeof reason);
+  atmi_refusal_explain(&id, target, reason, sizeof reason);
   return atmi_fail(ATMI_UNSUPPORTED, label, "cannot load the device image: %s", reason);
 }
 
@@ -287,7 +287,7 @@ static atmi_status_t resolve_variable(const rtl_plugin_t *plugin, rtl_loaded_ima
   return ATMI_OK;
 }
 
-static atmi_status_t resolve_kernel(rtl_loaded_image_t *loaded, const device_abi_t *abi,
+static atmi_status_t resolve_kernel(rtl_loaded_image_t *loaded, const atmi_device_abi_t *abi,
                                     const __tgt_offload_entry *host, rtl_kernel_t *kernel,
                                     __tgt_offload_entry *entry) {
   const char *label = loaded->object.device->label;
@@ -307,7 +307,7 @@ static atmi_status_t resolve_kernel(rtl_loaded_image_t *loaded, const device_abi
         host->name);
   if (status)
     return status;
-  if (!device_abi_describe(abi, loaded->object.elf, host->name, &kernel->compiled))
+  if (!atmi_device_abi_describe(abi, loaded->object.elf, host->name, &kernel->compiled))
     return atmi_fail(ATMI_CORRUPT, label,
                      "cannot load the device image: the execution mode of kernel %s is not known",
                      host->name);
@@ -315,7 +315,7 @@ static atmi_status_t resolve_kernel(rtl_loaded_image_t *loaded, const device_abi
   uint32_t max_group = kernel->core.metadata->max_group;
   if (max_group && (!kernel->compiled.max_threads || max_group < kernel->compiled.max_threads))
     kernel->compiled.max_threads = max_group;
-  kernel->mode_number = device_abi_mode_number(abi, kernel->compiled.mode);
+  kernel->mode_number = atmi_device_abi_mode_number(abi, kernel->compiled.mode);
   kernel->takes_environment = abi->clang18;
   kernel->core.alone = abi->shares_buffer;
   entry->addr = kernel;
@@ -325,7 +325,7 @@ static atmi_status_t resolve_kernel(rtl_loaded_image_t *loaded, const device_abi
 static atmi_status_t resolve_entries(const rtl_plugin_t *plugin, rtl_loaded_image_t *loaded,
                                      const __tgt_device_image *image, atmi_stream_t *stream) {
   size_t count = (size_t)(image->EntriesEnd - image->EntriesBegin);
-  device_abi_t abi = device_abi_detect(loaded->object.elf);
+  atmi_device_abi_t abi = atmi_device_abi_detect(loaded->object.elf);
   loaded->entries = calloc(count ? count : 1, sizeof *loaded->entries);
   loaded->kernels = calloc(count ? count : 1, sizeof *loaded->kernels);
   if (!loaded->entries || !loaded->kernels)
@@ -346,8 +346,8 @@ static atmi_status_t resolve_entries(const rtl_plugin_t *plugin, rtl_loaded_imag
 
 atmi_status_t rtl_image_load(rtl_plugin_t *plugin, rtl_device_t *device, const __tgt_device_image *image,
                              rtl_loaded_image_t **result) {
-  const void *elf;
-  size_t bytes;
+  const void *elf = NULL;
+  size_t bytes = 0;
   atmi_stream_t *stream = NULL;
   atmi_status_t status = choose(plugin, device, image, &elf, &bytes), ended;
   if (status)

@@ -1,7 +1,7 @@
 /* The page about a device. */
 #include "rtl_info.h"
 
-#include "atmi_hsa.h"
+#include "base/hsa.h"
 
 #include <stdio.h>
 

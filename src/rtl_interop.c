@@ -23,7 +23,7 @@ static atmi_status_t make(rtl_device_t *device, rtl_interop_t **result) {
   rtl_interop_t *made = calloc(1, sizeof *made);
   if (!made)
     return atmi_fail(ATMI_NO_MEMORY, core->label, "cannot make an interop queue: out of host memory");
-  atmi_status_t status = atmi_queue_init(core, INTEROP_PACKETS, &made->queue);
+  atmi_status_t status = atmi_queue_init(&core->queue_owner, INTEROP_PACKETS, &made->queue);
   if (status) {
     free(made);
     return status;

@@ -9,14 +9,25 @@ atmi_status_t rtl_queue_refuse(const rtl_device_t *device, const atmi_stream_t *
                    stream->device->label);
 }
 
-atmi_status_t rtl_queue_synchronize_all(__tgt_async_info *queue) {
-  atmi_stream_t *stream = rtl_queue_held(queue);
-  if (!stream)
-    return ATMI_OK;
-  atmi_status_t status = atmi_stream_settle_copy(stream) ? ATMI_OK : atmi_stream_synchronize(stream);
+static __attribute__((noinline)) atmi_status_t wait_for(__tgt_async_info *queue, atmi_stream_t *stream) {
+  atmi_status_t status = atmi_stream_synchronize(stream);
   atmi_stream_put_idle(stream);
   queue->Queue = NULL;
   return status;
+}
+
+/* Mostly what it has done is a retrieve of a few bytes. */
+atmi_status_t rtl_queue_synchronize_stream(__tgt_async_info *queue, atmi_stream_t *stream) {
+  if (!atmi_stream_settle_copy(stream))
+    return wait_for(queue, stream);
+  atmi_stream_put_idle(stream);
+  queue->Queue = NULL;
+  return ATMI_OK;
+}
+
+atmi_status_t rtl_queue_synchronize_all(__tgt_async_info *queue) {
+  atmi_stream_t *stream = rtl_queue_held(queue);
+  return stream ? wait_for(queue, stream) : ATMI_OK;
 }
 
 atmi_status_t rtl_queue_query(__tgt_async_info *queue) {
@@ -32,7 +43,7 @@ atmi_status_t rtl_queue_query(__tgt_async_info *queue) {
 }
 
 /* LDS that the user or the launch asks for beyond the kernel's own: the larger of the two. */
-static uint32_t dynamic_lds(const rtl_plugin_t *plugin, const host_abi_launch_t *request) {
+static uint32_t dynamic_lds(const rtl_plugin_t *plugin, const caller_abi_launch_t *request) {
   uint32_t from_environment = (uint32_t)plugin->env.shared_memory_bytes;
   return request->shape.dynamic_lds_bytes > from_environment ? request->shape.dynamic_lds_bytes
                                                              : from_environment;
@@ -65,7 +76,7 @@ static atmi_status_t prepare_environment(const rtl_device_t *device, const rtl_k
   enum { HEADER_BYTES = 64 }; /* a cache line of their own for the counters */
   void *block;
   bool fresh;
-  *environment = DEVICE_ABI_NO_LAUNCH_ENVIRONMENT;
+  *environment = ATMI_DEVICE_ABI_NO_LAUNCH_ENVIRONMENT;
   if (!kernel->compiled.reduction_bytes)
     return ATMI_OK;
   atmi_status_t status =
@@ -75,7 +86,7 @@ static atmi_status_t prepare_environment(const rtl_device_t *device, const rtl_k
   *environment = (uint64_t)(uintptr_t)block;
   if (!fresh)
     return ATMI_OK;
-  const device_abi_launch_environment_t header = {.reduction_buffer = (char *)block + HEADER_BYTES};
+  const atmi_device_abi_launch_environment_t header = {.reduction_buffer = (char *)block + HEADER_BYTES};
   status = atmi_transfer_write_now(device->core, block, &header, sizeof header);
   if (status)
     stream->workspace_bytes = 0; /* the next launch begins with another block */
@@ -88,20 +99,20 @@ static uint32_t at_least_one(uint32_t value) {
 
 /* Launches what the stream has no plan of. */
 static atmi_status_t launch_new(const rtl_plugin_t *plugin, const rtl_device_t *device,
-                                const rtl_kernel_t *kernel, const host_abi_launch_t *request,
+                                const rtl_kernel_t *kernel, const caller_abi_launch_t *request,
                                 atmi_stream_t *stream, const atmi_plan_key_t *key) {
-  const struct host_abi_shape *shape = &request->shape;
+  const struct caller_abi_shape *shape = &request->shape;
   atmi_status_t status;
-  const rtl_geometry_request_t wanted = {.mode = kernel->compiled.mode,
-                                         .num_teams = request->shape.num_teams,
-                                         .thread_limit = request->shape.thread_limit,
-                                         .tripcount = request->shape.tripcount,
-                                         .kernel_min_threads = kernel->compiled.min_threads,
-                                         .kernel_max_threads = kernel->compiled.max_threads,
-                                         .kernel_max_teams = kernel->compiled.max_teams,
-                                         .kernel_wavefront = kernel->core.metadata->wavefront,
-                                         .lone_main = kernel->compiled.lone_main};
-  rtl_geometry_t geometry = rtl_geometry_compute(&device->limits, &wanted);
+  const atmi_geometry_request_t wanted = {.mode = kernel->compiled.mode,
+                                          .num_teams = request->shape.num_teams,
+                                          .thread_limit = request->shape.thread_limit,
+                                          .tripcount = request->shape.tripcount,
+                                          .kernel_min_threads = kernel->compiled.min_threads,
+                                          .kernel_max_threads = kernel->compiled.max_threads,
+                                          .kernel_max_teams = kernel->compiled.max_teams,
+                                          .kernel_wavefront = kernel->core.metadata->wavefront,
+                                          .lone_main = kernel->compiled.lone_main};
+  atmi_geometry_t geometry = atmi_geometry_compute(&device->limits, &wanted);
   atmi_launch_t launch = {
       .arguments = request->arguments,
       .offsets = request->offsets,
@@ -126,7 +137,7 @@ static atmi_status_t launch_new(const rtl_plugin_t *plugin, const rtl_device_t *
 
 /* Says what a launch by a plan does. */
 static void observe_plan(const rtl_plugin_t *plugin, const rtl_device_t *device, const rtl_kernel_t *kernel,
-                         const host_abi_launch_t *request, const atmi_plan_t *plan) {
+                         const caller_abi_launch_t *request, const atmi_plan_t *plan) {
   const hsa_kernel_dispatch_packet_t *packet = &plan->packet;
   const atmi_launch_t launch = {
       .groups = {packet->grid_size_x / packet->workgroup_size_x,
@@ -138,7 +149,7 @@ static void observe_plan(const rtl_plugin_t *plugin, const rtl_device_t *device,
 }
 
 atmi_status_t rtl_launch(rtl_plugin_t *plugin, rtl_device_t *device, const rtl_kernel_t *kernel,
-                         const host_abi_launch_t *request, __tgt_async_info *queue) {
+                         const caller_abi_launch_t *request, __tgt_async_info *queue) {
   atmi_stream_t *stream;
   atmi_status_t status = rtl_queue_stream(device, queue, "launch a kernel", &stream);
   if (status)

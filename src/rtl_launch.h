@@ -2,8 +2,8 @@
 #ifndef RTL_LAUNCH_H
 #define RTL_LAUNCH_H
 
-#include "atmi_plan.h"
 #include "rtl_plugin.h"
+#include "stream/plan.h"
 
 #include <hsa/amd_hsa_queue.h>
 
@@ -41,12 +41,15 @@ ATMI_MUST_CHECK static inline atmi_status_t rtl_queue_stream(rtl_device_t *devic
 /* Waits for the queue's operations and takes its stream back, whichever device it is of; Queue is NULL
  * afterwards whatever happened, but for an interop object, which has none. */
 ATMI_MUST_CHECK atmi_status_t rtl_queue_synchronize_all(__tgt_async_info *queue);
+ATMI_MUST_CHECK atmi_status_t rtl_queue_synchronize_stream(__tgt_async_info *queue, atmi_stream_t *stream);
 
 ATMI_MUST_CHECK static inline __attribute__((always_inline)) atmi_status_t
 rtl_queue_synchronize(__tgt_async_info *queue) {
   atmi_stream_t *stream = rtl_queue_held(queue);
-  if (!stream || !atmi_stream_settle_plain(stream))
+  if (!stream)
     return rtl_queue_synchronize_all(queue);
+  if (!atmi_stream_settle_plain(stream))
+    return rtl_queue_synchronize_stream(queue, stream);
   atmi_stream_put_idle(stream);
   queue->Queue = NULL;
   return ATMI_OK;
@@ -57,7 +60,7 @@ ATMI_MUST_CHECK atmi_status_t rtl_queue_query(__tgt_async_info *queue);
 
 /* Launches a kernel, and prints what the user asked to see of launches. */
 ATMI_MUST_CHECK atmi_status_t rtl_launch(rtl_plugin_t *plugin, rtl_device_t *device,
-                                         const rtl_kernel_t *kernel, const host_abi_launch_t *request,
+                                         const rtl_kernel_t *kernel, const caller_abi_launch_t *request,
                                          __tgt_async_info *queue);
 
 /* The stream of a queue, taken from the thread's place if it has none yet. NULL: the general way will do, or
@@ -96,7 +99,7 @@ rtl_copy_stream(const rtl_plugin_t *plugin, int32_t number, const void *host, __
  * happened, otherwise: rtl_launch does the same in all cases. */
 static inline __attribute__((always_inline)) bool
 rtl_launch_again(atmi_stream_t *stream, const rtl_kernel_t *kernel, void *const *arguments,
-                 const ptrdiff_t *offsets, host_abi_words_t words, atmi_status_t *status) {
+                 const ptrdiff_t *offsets, caller_abi_words_t words, atmi_status_t *status) {
   /* The geometry is a function of kernel and request alone, so an equal request gets an equal launch. */
   atmi_plan_t *plan = atmi_plan_find(stream->ready_plans, kernel->core.id, words.word);
   if (!plan || !atmi_stream_settle_plain(stream) || !atmi_plan_hold_queue(stream))

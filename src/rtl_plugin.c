@@ -1,10 +1,12 @@
 /* The plugin's context: when it begins and ends. */
 #include "rtl_plugin.h"
 
+#include "rtl_fork.h"
 #include "rtl_image.h"
 #include "rtl_interop.h"
 
-#include "atmi_hsa.h"
+#include "base/hsa.h"
+#include "machine/watch.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -19,15 +21,15 @@ static bool add_devices(rtl_plugin_t *plugin) {
     return false;
   plugin->device_count = count;
   for (uint32_t i = 0; i < count; i++) {
-    plugin->devices[i].core = plugin->machine.devices[i];
-    plugin->devices[i].limits = rtl_geometry_limits(&plugin->devices[i].core->properties, &plugin->env);
+    rtl_device_t *device = &plugin->devices[i];
+    device->core = plugin->machine.devices[i];
+    device->properties = device->core->properties;
+    device->limits = atmi_geometry_limits(&device->properties, &plugin->env);
   }
   return true;
 }
 
-/* What entry points may use, after a change of what that depends on. The caller holds the lock, or is the
- * only thread. */
-static void count_devices(rtl_plugin_t *plugin) {
+void rtl_plugin_count_devices(rtl_plugin_t *plugin) {
   uint32_t count = plugin->state == RTL_RUNNING ? plugin->device_count : 0;
   /* Release pairs with the acquire of the entry points: the devices are seen with their number. */
   atomic_store_explicit(&plugin->usable_count, count, memory_order_release);
@@ -40,7 +42,7 @@ static void set_info(rtl_plugin_t *plugin, uint32_t flags) {
   bool observed = plugin->env.kernel_trace || flags & OMP_INFOTYPE_PLUGIN_KERNEL;
   atomic_store(&plugin->info, flags);
   atomic_store(&plugin->observed, observed);
-  count_devices(plugin);
+  rtl_plugin_count_devices(plugin);
 }
 
 void rtl_plugin_set_info(rtl_plugin_t *plugin, uint32_t flags) {
@@ -51,8 +53,15 @@ void rtl_plugin_set_info(rtl_plugin_t *plugin, uint32_t flags) {
   pthread_mutex_unlock(&plugin->lock);
 }
 
+void rtl_plugin_set_requires(rtl_plugin_t *plugin, int64_t flags) {
+  pthread_mutex_lock(&plugin->lock);
+  atomic_store(&plugin->requires, flags);
+  atomic_store(&plugin->machine.unified, (flags & OMP_REQ_UNIFIED_SHARED_MEMORY) != 0);
+  pthread_mutex_unlock(&plugin->lock);
+}
+
 /* The caller in the list, or NULL. The caller of this holds the lock. */
-static const host_abi_caller_t *find_caller(const rtl_plugin_t *plugin, const void *return_address) {
+static const caller_abi_library_t *find_caller(const rtl_plugin_t *plugin, const void *return_address) {
   uintptr_t address = (uintptr_t)return_address;
   for (uint32_t i = 0; i < plugin->caller_count; i++)
     if (plugin->callers[i].begin <= address && address < plugin->callers[i].end)
@@ -62,19 +71,19 @@ static const host_abi_caller_t *find_caller(const rtl_plugin_t *plugin, const vo
 
 int rtl_plugin_host(rtl_plugin_t *plugin, const void *return_address) {
   pthread_mutex_lock(&plugin->lock);
-  const host_abi_caller_t *caller = find_caller(plugin, return_address);
+  const caller_abi_library_t *caller = find_caller(plugin, return_address);
   if (!caller && plugin->caller_count)
     caller = &plugin->callers[plugin->caller_count - 1];
-  int version = caller ? caller->version : HOST_ABI_UNKNOWN;
+  int version = caller ? caller->version : CALLER_ABI_UNKNOWN;
   pthread_mutex_unlock(&plugin->lock);
   return version;
 }
 
 /* Adds a caller that is not in the list yet. The caller of this holds the lock. */
-static bool add_caller(rtl_plugin_t *plugin, host_abi_caller_t caller, const char *name) {
-  if (plugin->env.host_abi != ATMI_ENV_UNSET)
-    caller.version = (int)plugin->env.host_abi;
-  if (caller.version == HOST_ABI_UNKNOWN) {
+static bool add_caller(rtl_plugin_t *plugin, caller_abi_library_t caller, const char *name) {
+  if (plugin->env.caller_abi != ATMI_ENV_UNSET)
+    caller.version = (int)plugin->env.caller_abi;
+  if (caller.version == CALLER_ABI_UNKNOWN) {
     atmi_fail(
         ATMI_UNSUPPORTED, NULL,
         "no GPU is used: cannot tell which version of libomptarget opened the plugin: %s, which called, does "
@@ -87,7 +96,7 @@ static bool add_caller(rtl_plugin_t *plugin, host_abi_caller_t caller, const cha
               RTL_CALLERS + 1);
     return false;
   }
-  if (host_abi_retrieve_waits(caller.version))
+  if (caller_abi_retrieve_waits(caller.version))
     atomic_store(&plugin->retrieve_waits, true);
   plugin->callers[plugin->caller_count++] = caller;
   return true;
@@ -97,7 +106,7 @@ static bool add_caller(rtl_plugin_t *plugin, host_abi_caller_t caller, const cha
  * memory must not go away under it. */
 static bool is_busy(const rtl_plugin_t *plugin) {
   for (uint32_t i = 0; i < plugin->machine.device_count; i++)
-    if (atmi_device_is_busy(plugin->machine.devices[i]))
+    if (atmi_stream_is_any_taken(plugin->machine.devices[i]))
       return true;
   return false;
 }
@@ -114,7 +123,7 @@ static void let_pass(const rtl_plugin_t *plugin) {
 }
 
 static void release_all(rtl_plugin_t *plugin) {
-  for (uint32_t i = 0; i < plugin->device_count; i++)
+  for (uint32_t i = 0; i < plugin->machine.device_count; i++)
     rtl_image_release_all(&plugin->devices[i]);
   rtl_image_forget(plugin, NULL);
   atmi_machine_fini(&plugin->machine);
@@ -125,7 +134,7 @@ static void release_all(rtl_plugin_t *plugin) {
 
 /* Leaves everything to the end of the process, but for what somebody may be waiting for. */
 static void leave(rtl_plugin_t *plugin, bool busy) {
-  for (uint32_t i = 0; !busy && i < plugin->device_count; i++)
+  for (uint32_t i = 0; !busy && i < plugin->machine.device_count; i++)
     rtl_image_destruct_all(&plugin->devices[i]);
   atmi_timeline_finish(plugin->machine.timeline);
 }
@@ -135,11 +144,11 @@ void rtl_plugin_stop(rtl_plugin_t *plugin) {
     return;
   pthread_mutex_lock(&plugin->lock);
   bool ended = plugin->state == RTL_ENDING;
-  if (ended || plugin->state == RTL_RUNNING) {
+  if (plugin->state != RTL_NEW && plugin->state != RTL_STOPPED) {
     plugin->state = RTL_STOPPED;
-    count_devices(plugin);
+    rtl_plugin_count_devices(plugin);
     let_pass(plugin);
-    if (plugin->devices)
+    if (plugin->machine.device_count)
       atmi_machine_stop(&plugin->machine);
     for (uint32_t i = 0; !ended && i < plugin->device_count; i++)
       rtl_interop_release(&plugin->devices[i]);
@@ -160,29 +169,21 @@ static void when_exiting(void) {
   if (plugin->state == RTL_FORKED) /* whoever held the lock is not in this process */
     return;
   pthread_mutex_lock(&plugin->lock);
-  rtl_state_t running = RTL_RUNNING;
   bool wanted = plugin->images;
-  if (wanted && atomic_compare_exchange_strong(&plugin->state, &running, RTL_ENDING)) {
-    atmi_watch_end(&plugin->machine);
+  if (wanted && (plugin->state == RTL_RUNNING || plugin->state == RTL_IDLE || plugin->state == RTL_ASLEEP)) {
+    if (plugin->state != RTL_ASLEEP)
+      atmi_watch_end(&plugin->machine);
+    plugin->state = RTL_ENDING;
     atomic_store(&plugin->machine.ending, true);
-    count_devices(plugin);
+    rtl_plugin_count_devices(plugin);
   }
   pthread_mutex_unlock(&plugin->lock);
   if (!wanted)
     rtl_plugin_stop(plugin);
 }
 
-/* The driver's files are not for the child; what it released would be its parent's. */
-static void in_forked_child(void) {
-  rtl_state_t running = RTL_RUNNING;
-  if (!atomic_compare_exchange_strong(&rtl_the_plugin.state, &running, RTL_FORKED))
-    return;
-  count_devices(&rtl_the_plugin);
-  atmi_timeline_forget(rtl_the_plugin.machine.timeline);
-}
-
 static void watch_process(void) {
-  if (atexit(when_exiting) || pthread_atfork(NULL, NULL, in_forked_child))
+  if (atexit(when_exiting) || !rtl_fork_watch())
     atmi_warn(NULL, "the end of the process and forks will not be noticed: out of host memory");
 }
 
@@ -200,7 +201,7 @@ static void find_devices(rtl_plugin_t *plugin) {
 bool rtl_plugin_start(rtl_plugin_t *plugin, const void *return_address) {
   const char *name;
   /* Not under our lock, because they take the dynamic linker's. */
-  host_abi_caller_t caller = host_abi_find_caller(return_address, &name);
+  caller_abi_library_t caller = caller_abi_find_caller(return_address, &name);
   bool has_runtime = !atmi_hsa_open();
   pthread_mutex_lock(&plugin->lock);
   if (plugin->state == RTL_NEW)
@@ -210,7 +211,7 @@ bool rtl_plugin_start(rtl_plugin_t *plugin, const void *return_address) {
   if (first) {
     if (has_runtime)
       find_devices(plugin);
-    plugin->state = RTL_RUNNING;
+    plugin->state = RTL_IDLE;
     set_info(plugin, (uint32_t)plugin->env.info);
   }
   pthread_mutex_unlock(&plugin->lock);
@@ -219,31 +220,58 @@ bool rtl_plugin_start(rtl_plugin_t *plugin, const void *return_address) {
   return known;
 }
 
-rtl_device_t *rtl_plugin_no_device(const rtl_plugin_t *plugin, int64_t number, const char *operation) {
+void rtl_plugin_begin_use(rtl_plugin_t *plugin) {
   rtl_state_t state = atomic_load_explicit(&plugin->state, memory_order_acquire);
-  if (state == RTL_FORKED)
-    atmi_fail(ATMI_UNSUPPORTED, NULL,
-              "cannot %s: this process was forked from one that had opened the GPU, as libomptarget does "
-              "before main, "
-              "and has none itself; let it execute a program (exec, posix_spawn), or move the target regions "
-              "into a "
-              "library that is opened after the fork",
-              operation);
-  if (state == RTL_ENDING)
+  if (state != RTL_IDLE && state != RTL_ASLEEP)
+    return;
+  pthread_mutex_lock(&plugin->lock);
+  if (plugin->state == RTL_ASLEEP)
+    rtl_fork_wake(plugin);
+  if (plugin->state == RTL_IDLE)
+    plugin->state = RTL_RUNNING;
+  rtl_plugin_count_devices(plugin);
+  pthread_mutex_unlock(&plugin->lock);
+}
+
+/* Says why there is no device of this number, or why it may not be used any more; nothing if the plugin was
+ * stopped. */
+static rtl_device_t *refuse(const rtl_plugin_t *plugin, int32_t number, const char *operation) {
+  switch (atomic_load_explicit(&plugin->state, memory_order_acquire)) {
+  case RTL_FORKED:
+  case RTL_CHANGED: rtl_fork_refuse(plugin, operation); break;
+  case RTL_ENDING:
     atmi_fail(ATMI_UNSUPPORTED, NULL,
               "cannot %s: the program is ending, and ROCr has ended before it; offload from atexit handlers "
-              "or destructors "
-              "of C++ objects instead, which run earlier",
+              "or destructors of C++ objects instead, which run earlier",
               operation);
-  if (state == RTL_RUNNING)
-    atmi_fail(ATMI_NOT_FOUND, NULL, "cannot %s: there is no AMD device %lld, only %u of them", operation,
-              (long long)number, plugin->machine.device_count);
+    break;
+  case RTL_IDLE:
+  case RTL_ASLEEP:
+  case RTL_RUNNING:
+    atmi_fail(ATMI_NOT_FOUND, NULL, "cannot %s: there is no AMD device %d, only %u of them", operation,
+              (int)number, plugin->device_count);
+    break;
+  case RTL_NEW:
+  case RTL_STOPPED: break;
+  }
   return NULL;
 }
 
-rtl_device_t *rtl_plugin_late_device(const rtl_plugin_t *plugin, int64_t number, const char *operation) {
+rtl_device_t *rtl_plugin_first_device(rtl_plugin_t *plugin, int32_t number, const char *operation) {
+  rtl_plugin_begin_use(plugin);
+  return rtl_plugin_is_usable(plugin, number) ? &plugin->devices[number] : refuse(plugin, number, operation);
+}
+
+rtl_device_t *rtl_plugin_late_device(rtl_plugin_t *plugin, int32_t number, const char *operation) {
   if (atomic_load_explicit(&plugin->state, memory_order_acquire) == RTL_ENDING &&
-      (uint64_t)number < plugin->device_count)
+      (uint32_t)number < plugin->machine.device_count)
     return &plugin->devices[number];
-  return rtl_plugin_no_device(plugin, number, operation);
+  return rtl_plugin_first_device(plugin, number, operation);
+}
+
+rtl_device_t *rtl_plugin_known_device(rtl_plugin_t *plugin, int32_t number, const char *operation) {
+  rtl_state_t state = atomic_load_explicit(&plugin->state, memory_order_acquire);
+  bool known = state == RTL_IDLE || state == RTL_ASLEEP || state == RTL_RUNNING;
+  return known && (uint32_t)number < plugin->device_count ? &plugin->devices[number]
+                                                          : refuse(plugin, number, operation);
 }

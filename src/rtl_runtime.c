@@ -24,15 +24,15 @@ static bool is_indirect(const __tgt_offload_entry *entry) {
 }
 
 static int compare_hosts(const void *left, const void *right) {
-  uint64_t a = ((const device_abi_indirect_call_t *)left)->host;
-  uint64_t b = ((const device_abi_indirect_call_t *)right)->host;
+  uint64_t a = ((const atmi_device_abi_indirect_call_t *)left)->host;
+  uint64_t b = ((const atmi_device_abi_indirect_call_t *)right)->host;
   return (a > b) - (a < b);
 }
 
 /* The rows: for each such entry, the device's variable of the same name holds the device function's address.
  */
 static atmi_status_t read_indirect_calls(const rtl_loaded_image_t *loaded, const __tgt_device_image *image,
-                                         atmi_stream_t *stream, device_abi_indirect_call_t *rows) {
+                                         atmi_stream_t *stream, atmi_device_abi_indirect_call_t *rows) {
   atmi_status_t status = ATMI_OK;
   size_t count = (size_t)(image->EntriesEnd - image->EntriesBegin);
   for (size_t i = 0; !status && i < count; i++) {
@@ -54,8 +54,8 @@ static atmi_status_t make_indirect_calls(rtl_loaded_image_t *loaded, const __tgt
     *count += is_indirect(entry);
   if (!*count)
     return ATMI_OK;
-  size_t bytes = (size_t)*count * sizeof(device_abi_indirect_call_t);
-  device_abi_indirect_call_t *rows = malloc(bytes);
+  size_t bytes = (size_t)*count * sizeof(atmi_device_abi_indirect_call_t);
+  atmi_device_abi_indirect_call_t *rows = malloc(bytes);
   if (!rows)
     return atmi_fail(ATMI_NO_MEMORY, device->label, "cannot load the device image: out of host memory");
   atmi_status_t status = read_indirect_calls(loaded, image, stream, rows), ended;
@@ -77,7 +77,7 @@ static atmi_status_t make_indirect_calls(rtl_loaded_image_t *loaded, const __tgt
 static atmi_status_t write_environment(const rtl_plugin_t *plugin, rtl_loaded_image_t *loaded,
                                        atmi_stream_t *stream, uint64_t indirect_call_count) {
   const atmi_device_t *device = stream->device;
-  const device_abi_environment_t environment = {
+  const atmi_device_abi_environment_t environment = {
       .debug_kind = (uint32_t)plugin->env.device_rtl_debug,
       .device_count = plugin->machine.device_count,
       .device_number = device->number + (uint32_t)plugin->device_offset,
@@ -89,17 +89,17 @@ static atmi_status_t write_environment(const rtl_plugin_t *plugin, rtl_loaded_im
           (uint64_t)device->properties.compute_units * device->properties.max_waves_per_cu,
   };
   atmi_status_t status = ATMI_OK;
-  for (const char *const *name = device_abi_environment_names; !status && *name; name++)
+  for (const char *const *name = atmi_device_abi_environment_names; !status && *name; name++)
     status = write_variable(loaded, stream, *name, &environment, sizeof environment);
   return status;
 }
 
 static atmi_status_t make_heap(const rtl_plugin_t *plugin, rtl_loaded_image_t *loaded,
                                atmi_stream_t *stream) {
-  device_abi_pool_t pool = {.bytes = (uint64_t)plugin->env.heap_bytes};
-  static const device_abi_pool_tracker_t tracker = {.least = UINT32_MAX};
+  atmi_device_abi_pool_t pool = {.bytes = (uint64_t)plugin->env.heap_bytes};
+  static const atmi_device_abi_pool_tracker_t tracker = {.least = UINT32_MAX};
   atmi_elf_symbol_t symbol;
-  if (!pool.bytes || !atmi_elf_find_symbol(loaded->object.elf, device_abi_pool_name, &symbol))
+  if (!pool.bytes || !atmi_elf_find_symbol(loaded->object.elf, atmi_device_abi_pool_name, &symbol))
     return ATMI_OK;
   atmi_status_t status =
       atmi_memory_allocate(&stream->device->memory, pool.bytes, ATMI_MEMORY_DEVICE, &loaded->heap);
@@ -109,9 +109,9 @@ static atmi_status_t make_heap(const rtl_plugin_t *plugin, rtl_loaded_image_t *l
                      "LIBOMPTARGET_HEAP_SIZE sets how many",
                      (unsigned long long)pool.bytes);
   pool.memory = loaded->heap;
-  status = write_variable(loaded, stream, device_abi_pool_name, &pool, sizeof pool);
+  status = write_variable(loaded, stream, atmi_device_abi_pool_name, &pool, sizeof pool);
   return status ? status
-                : write_variable(loaded, stream, device_abi_pool_tracker_name, &tracker, sizeof tracker);
+                : write_variable(loaded, stream, atmi_device_abi_pool_tracker_name, &tracker, sizeof tracker);
 }
 
 /* ---- constructors and destructors ---- */
@@ -125,12 +125,12 @@ static atmi_status_t run_once(atmi_stream_t *stream, const atmi_kernel_t *kernel
 
 static atmi_status_t run_constructors(rtl_loaded_image_t *loaded, atmi_stream_t *stream) {
   atmi_kernel_t init;
-  atmi_status_t status = atmi_code_object_find_kernel(&loaded->object, device_abi_init_kernel, &init);
+  atmi_status_t status = atmi_code_object_find_kernel(&loaded->object, atmi_device_abi_init_kernel, &init);
   if (!status)
     status = run_once(stream, &init);
   if (status && status != ATMI_NOT_FOUND)
     return status;
-  status = atmi_code_object_find_kernel(&loaded->object, device_abi_fini_kernel, &loaded->fini);
+  status = atmi_code_object_find_kernel(&loaded->object, atmi_device_abi_fini_kernel, &loaded->fini);
   loaded->has_fini = !status;
   return status == ATMI_NOT_FOUND ? ATMI_OK : status;
 }

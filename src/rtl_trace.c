@@ -1,7 +1,7 @@
 /* Traces of launches and devices. The formats are interfaces: scripts parse them. */
 #include "rtl_trace.h"
 
-#include "atmi_text.h"
+#include "base/text.h"
 
 #include <stdio.h>
 
@@ -18,7 +18,7 @@ static uint64_t in_all(const uint32_t counts[3]) {
 }
 
 static void print_classic(FILE *out, int64_t trace, const rtl_device_t *device, const rtl_kernel_t *kernel,
-                          const host_abi_launch_t *request, const atmi_launch_t *launch) {
+                          const caller_abi_launch_t *request, const atmi_launch_t *launch) {
   const atmi_kernel_metadata_t *metadata = kernel->core.metadata;
   char resources[64] = "", name[NAME_BYTES];
   if (trace & RTL_TRACE_RESOURCES)
@@ -37,9 +37,9 @@ static void print_classic(FILE *out, int64_t trace, const rtl_device_t *device, 
 
 /* Two lines: that of LLVM 16, and the one that 17 added. */
 static void print_info(const rtl_device_t *device, const rtl_kernel_t *kernel,
-                       const host_abi_launch_t *request, const atmi_launch_t *launch) {
+                       const caller_abi_launch_t *request, const atmi_launch_t *launch) {
   static const char *const mode_names[] = {
-      [RTL_MODE_GENERIC] = "Generic", [RTL_MODE_SPMD] = "SPMD", [RTL_MODE_GENERIC_SPMD] = "Generic-SPMD"};
+      [ATMI_MODE_GENERIC] = "Generic", [ATMI_MODE_SPMD] = "SPMD", [ATMI_MODE_GENERIC_SPMD] = "Generic-SPMD"};
   const atmi_kernel_metadata_t *metadata = kernel->core.metadata;
   int number = (int)device->core->number;
   unsigned long teams = (unsigned long)in_all(launch->groups);
@@ -62,8 +62,8 @@ static void print_info(const rtl_device_t *device, const rtl_kernel_t *kernel,
 
 /* The values that led to the geometry, under the names and in the order of the plugin of LLVM 13. */
 static void print_geometry(const rtl_plugin_t *plugin, const rtl_device_t *device, const rtl_kernel_t *kernel,
-                           const host_abi_launch_t *request, const atmi_launch_t *launch) {
-  const rtl_geometry_limits_t *limits = &device->limits;
+                           const caller_abi_launch_t *request, const atmi_launch_t *launch) {
+  const atmi_geometry_limits_t *limits = &device->limits;
   const atmi_env_t *env = &plugin->env;
   const struct {
     const char *name;
@@ -90,7 +90,7 @@ static void print_geometry(const rtl_plugin_t *plugin, const rtl_device_t *devic
 }
 
 void rtl_trace_launch(const rtl_plugin_t *plugin, const rtl_device_t *device, const rtl_kernel_t *kernel,
-                      const host_abi_launch_t *request, const atmi_launch_t *launch) {
+                      const caller_abi_launch_t *request, const atmi_launch_t *launch) {
   int64_t trace = plugin->env.kernel_trace;
   if (trace & RTL_TRACE_STARTUP)
     print_geometry(plugin, device, kernel, request, launch);
@@ -101,9 +101,9 @@ void rtl_trace_launch(const rtl_plugin_t *plugin, const rtl_device_t *device, co
     print_info(device, kernel, request, launch);
 }
 
-void rtl_trace_device(const rtl_plugin_t *plugin, const rtl_device_t *device) {
-  const atmi_device_properties_t *properties = &device->core->properties;
+void rtl_trace_device(const rtl_plugin_t *plugin, int32_t number, const rtl_device_t *device) {
+  const atmi_device_properties_t *properties = &device->properties;
   if (plugin->env.kernel_trace & RTL_TRACE_STARTUP)
-    fprintf(stderr, "Device#%-2d CU's: %2d %s\n", (int)device->core->number, (int)properties->compute_units,
+    fprintf(stderr, "Device#%-2d CU's: %2d %s\n", (int)number, (int)properties->compute_units,
             properties->name);
 }

@@ -17,9 +17,9 @@ enum {
 /* The line of the classic plugins for KERNEL_TRACE, that of the nextgen plugins for LIBOMPTARGET_INFO bit
  * 0x10. */
 void rtl_trace_launch(const rtl_plugin_t *plugin, const rtl_device_t *device, const rtl_kernel_t *kernel,
-                      const host_abi_launch_t *request, const atmi_launch_t *launch);
+                      const caller_abi_launch_t *request, const atmi_launch_t *launch);
 
 /* A device came into use. */
-void rtl_trace_device(const rtl_plugin_t *plugin, const rtl_device_t *device);
+void rtl_trace_device(const rtl_plugin_t *plugin, int32_t number, const rtl_device_t *device);
 
 #endif

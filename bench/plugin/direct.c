@@ -1,9 +1,12 @@
 /* Drives a plugin by its own entry points, as libomptarget does, for what OpenMP programs cannot ask for:
  * many launches in one queue before one wait, and threads that do nothing but launch.
  *
- *   direct stream LAUNCHES ROUNDS PLUGIN PROGRAM KERNEL   median microseconds until all are launched, and
+ *   direct stream LAUNCHES ROUNDS PLUGIN PROGRAM KERNEL    median microseconds until all are launched, and
  * complete direct threads THREADS LAUNCHES PLUGIN PROGRAM KERNEL  nanoseconds per launch and wait: by the
- * clock with all threads at work, and of processor time in each
+ * clock with all threads at work, and of processor time in each direct pending COUNT ROUNDS PLUGIN PROGRAM
+ * KERNEL      COUNT times a copy to the device, a launch and a copy back in one queue: median microseconds of
+ * processor time per operation until all have begun, the same with the wait, and by the clock until all are
+ * complete
  *
  * The device image is the first one in the file PROGRAM. */
 #include "omptarget_amdgpu_plugin.h"
@@ -21,6 +24,9 @@ static __typeof__(&__tgt_rtl_launch_kernel) launch_kernel;
 static __typeof__(&__tgt_rtl_run_target_team_region_async) run_region;
 static __typeof__(&__tgt_rtl_run_target_team_region) run_region_and_wait;
 static __typeof__(&__tgt_rtl_synchronize) synchronize;
+static __typeof__(&__tgt_rtl_data_submit_async) submit;
+static __typeof__(&__tgt_rtl_data_retrieve_async) retrieve;
+static __typeof__(&__tgt_rtl_data_alloc) data_alloc;
 static void *kernel;
 
 static void fail(const char *what) {
@@ -90,6 +96,9 @@ static void set_up(const char *file, const char *program, char *name) {
   run_region = (__typeof__(run_region))symbol(plugin, "__tgt_rtl_run_target_team_region_async");
   run_region_and_wait = (__typeof__(run_region_and_wait))symbol(plugin, "__tgt_rtl_run_target_team_region");
   synchronize = (__typeof__(synchronize))symbol(plugin, "__tgt_rtl_synchronize");
+  submit = (__typeof__(submit))symbol(plugin, "__tgt_rtl_data_submit_async");
+  retrieve = (__typeof__(retrieve))symbol(plugin, "__tgt_rtl_data_retrieve_async");
+  data_alloc = (__typeof__(data_alloc))symbol(plugin, "__tgt_rtl_data_alloc");
   static __tgt_offload_entry entry;
   static __tgt_device_image image;
   static __tgt_bin_desc library = {1, &image, &entry, &entry + 1};
@@ -142,6 +151,11 @@ static int compare(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+static double median(double *values, long count) {
+  qsort(values, (size_t)count, sizeof *values, compare);
+  return values[count / 2];
+}
+
 static void stream(long launches, long rounds) {
   double *launched = calloc((size_t)rounds, sizeof *launched),
          *complete = calloc((size_t)rounds, sizeof *complete);
@@ -160,11 +174,41 @@ static void stream(long launches, long rounds) {
     launched[i] = middle - begin;
     complete[i] = end - begin;
   }
-  qsort(launched, (size_t)rounds, sizeof *launched, compare);
-  qsort(complete, (size_t)rounds, sizeof *complete, compare);
-  printf("launched %.1f\ncomplete %.1f\n", launched[rounds / 2], complete[rounds / 2]);
+  printf("launched %.1f\ncomplete %.1f\n", median(launched, rounds), median(complete, rounds));
   free(launched);
   free(complete);
+}
+
+static void pending(long count, long rounds) {
+  enum { BYTES = 4096 };
+  static char content[BYTES];
+  static double result;
+  double *values = calloc(3 * (size_t)rounds, sizeof *values);
+  char *memory = data_alloc(0, BYTES, NULL, TARGET_ALLOC_DEFAULT);
+  if (!values || !memory)
+    fail("out of memory");
+  double *begun = values, *waited = values + rounds, *complete = values + 2 * rounds;
+  for (long i = -1; i < rounds; i++) { /* the first one does not count */
+    __tgt_async_info queue = {NULL};
+    double clock = now(CLOCK_MONOTONIC), processor = now(CLOCK_THREAD_CPUTIME_ID);
+    for (long j = 0; j < count; j++) {
+      if (submit(0, memory, content, BYTES, &queue))
+        fail("a copy failed");
+      launch(&queue);
+      if (retrieve(0, &result, memory, sizeof result, &queue))
+        fail("a copy failed");
+    }
+    double middle = now(CLOCK_THREAD_CPUTIME_ID);
+    wait_for(&queue);
+    if (i < 0)
+      continue;
+    begun[i] = (middle - processor) / (3 * (double)count);
+    waited[i] = (now(CLOCK_THREAD_CPUTIME_ID) - processor) / (3 * (double)count);
+    complete[i] = now(CLOCK_MONOTONIC) - clock;
+  }
+  printf("begun %.2f\nwaited %.2f\ncomplete %.0f\n", median(begun, rounds), median(waited, rounds),
+         median(complete, rounds));
+  free(values);
 }
 
 static pthread_barrier_t start;
@@ -218,8 +262,8 @@ static void threads(long count, long launches) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 7 || (strcmp(argv[1], "stream") && strcmp(argv[1], "threads"))) {
-    fprintf(stderr, "usage: direct stream|threads COUNT COUNT PLUGIN PROGRAM KERNEL\n");
+  if (argc != 7 || (strcmp(argv[1], "stream") && strcmp(argv[1], "threads") && strcmp(argv[1], "pending"))) {
+    fprintf(stderr, "usage: direct stream|threads|pending COUNT COUNT PLUGIN PROGRAM KERNEL\n");
     return 2;
   }
   long first = strtol(argv[2], NULL, 10), second = strtol(argv[3], NULL, 10);
@@ -227,6 +271,8 @@ int main(int argc, char **argv) {
   set_up(argv[4], argv[5], argv[6]);
   if (!strcmp(argv[1], "stream"))
     stream(first, second);
+  else if (!strcmp(argv[1], "pending"))
+    pending(first, second);
   else
     threads(first, second);
   fflush(stdout);

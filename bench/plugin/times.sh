@@ -117,6 +117,25 @@ streams() {
   "$here/table" "$scratch/medians"
 }
 
+# What the host does while nothing is complete yet: 10 times a copy to the device, a kernel and a copy back, all of 100 us.
+pending() {
+  : >"$scratch/pending"
+  for round in $(seq "$rounds"); do
+    for version in $present; do
+      for variant in $(variants "$version"); do
+        on "$variant" "$version"
+        export GFXSIM_KERNEL_US=100 GFXSIM_COPY_US=100
+        measured "$variant-$version" on_device "$scratch/direct" pending 10 20 "$file" "$scratch/ops-$version" \
+          "$(kernel_of "$version")"
+        unset GFXSIM_KERNEL_US GFXSIM_COPY_US
+      done
+    done
+  done >>"$scratch/pending"
+  statistics "$scratch/pending" 2 >"$scratch/medians"
+  echo "Microseconds: processor time per operation that has begun, with the wait as well, and until all are complete"
+  "$here/table" "$scratch/medians"
+}
+
 # Regions that may run at once, in a program: its tasks are threads of libomp's.
 tasks() {
   : >"$scratch/tasks"

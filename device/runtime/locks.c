@@ -70,9 +70,7 @@ RUNTIME_FUNCTION void omp_set_lock(omp_lock_t *lock) {
     static const char text[] =
         "omp_set_lock: two threads of a wave want the same lock, and would wait for each "
         "other for ever; use critical or atomic\n";
-    if (is_first_lane())
-      fputs(text, stderr);
-    __builtin_trap();
+    runtime_fail(text);
   }
   take(lock_of(lock));
 }

@@ -46,7 +46,7 @@ run_alone(void *function, void **args, int64_t count) {
 static inline void begin_region(uint32_t threads, void *region) {
   runtime_team.team_size = threads;
   runtime_team.region = region;
-  runtime_team.icvs.active_level = 1;
+  runtime_team.icvs.active_level = threads > 1;
   runtime_team.icvs.level = 1;
 }
 
@@ -73,7 +73,7 @@ RUNTIME_FUNCTION static void run_in_spmd_mode(void *function, void **args, int64
   }
   runtime_block_barrier();
   __builtin_assume(runtime_team.team_size == threads);
-  __builtin_assume(runtime_team.icvs.active_level == 1);
+  __builtin_assume(runtime_team.icvs.active_level == (threads > 1));
   __builtin_assume(runtime_team.icvs.level == 1);
   if (thread < threads)
     invoke(function, args, count, thread);

@@ -73,26 +73,34 @@ RUNTIME_FUNCTION void runtime_leave(void) {
     set_somebody_has_state(false);
 }
 
-/* States that are not in use. They are kept and not freed: freeing asks the host, and would make every image
- * with a parallel region one that does. Taken all at once, so that nobody sees the list change under his
- * hands. */
-static thread_state_t *spare_states;
+/* States that are not in use, as a stack. They are kept and not freed: freeing asks the host, and would make
+ * every image with a parallel region one that does. The word has the address of the first in its low bits
+ * and, in the others, a count of those that were taken: who read the word before somebody else took that
+ * state and gave it back notices. All lanes of a wave come at once; each round serves one. */
+static uint64_t spare_states;
+static const uint64_t spare_address = (UINT64_C(1) << 48) - 1;
 
 static void put_spare(thread_state_t *state) {
-  thread_state_t *first = __atomic_load_n(&spare_states, __ATOMIC_RELAXED);
-  do
-    state->previous = first;
-  while (
-      !__atomic_compare_exchange_n(&spare_states, &first, state, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+  uint64_t word = __atomic_load_n(&spare_states, __ATOMIC_RELAXED), changed;
+  do {
+    state->previous = (thread_state_t *)(uintptr_t)(word & spare_address);
+    changed = (word & ~spare_address) | (uint64_t)(uintptr_t)state;
+  } while (
+      !__atomic_compare_exchange_n(&spare_states, &word, changed, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 }
 
 static thread_state_t *get_spare(void) {
-  thread_state_t *state = __atomic_exchange_n(&spare_states, NULL, __ATOMIC_ACQUIRE);
-  for (thread_state_t *other = state ? state->previous : NULL, *next; other; other = next) {
-    next = other->previous;
-    put_spare(other);
-  }
-  return state ? state : runtime_memory(sizeof *state);
+  uint64_t word = __atomic_load_n(&spare_states, __ATOMIC_ACQUIRE), changed;
+  thread_state_t *state;
+  do {
+    state = (thread_state_t *)(uintptr_t)(word & spare_address);
+    if (!state)
+      return runtime_memory(sizeof *state);
+    changed = (word & ~spare_address) + spare_address + 1;
+    changed |= (uint64_t)(uintptr_t)__atomic_load_n(&state->previous, __ATOMIC_RELAXED);
+  } while (
+      !__atomic_compare_exchange_n(&spare_states, &word, changed, true, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
+  return state;
 }
 
 /* At the end of a parallel region: what its threads changed ends with it. */
@@ -137,10 +145,18 @@ void omp_set_max_active_levels(int levels) {
 
 /* ---- memory ---- */
 
+__attribute__((noinline, cold)) RUNTIME_FUNCTION void runtime_fail(const char *line) {
+  if (is_first_lane())
+    fputs(line, stderr);
+  __builtin_trap();
+}
+
 __attribute__((noinline, cold)) RUNTIME_FUNCTION void *runtime_memory(uint64_t bytes) {
+  static const char text[] = "OpenMP: no device memory is left for variables that threads share, tasks or "
+                             "threads' settings\n";
   void *memory = malloc(bytes);
   if (!memory)
-    __builtin_trap();
+    runtime_fail(text);
   return memory;
 }
 

@@ -93,7 +93,10 @@ const icvs_t *runtime_icvs(void);
 void runtime_enter(thread_state_t *state);
 void runtime_leave(void);
 void runtime_drop_changes(void);
+/* Of the host. Ends the region when there is none, after a message. */
 void *runtime_memory(uint64_t bytes);
+/* Ends the region, after a line on stderr, which each wave that comes here prints. */
+_Noreturn void runtime_fail(const char *line);
 /* Room for the addresses of the variables of a generic region, and its end. */
 void **runtime_share_variables(uint64_t count);
 void runtime_end_sharing(uint64_t count);

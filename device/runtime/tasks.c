@@ -90,6 +90,12 @@ RUNTIME_FUNCTION void __kmpc_omp_task_complete_if0(ident_t *location, uint32_t t
   release(task);
 }
 
+/* What the compiler has in a task for a loop, from the bounds on. */
+typedef struct task_loop {
+  int64_t lower, upper, stride;
+  int32_t is_last; /* the task that has this gives lastprivate variables their values */
+} task_loop_t;
+
 /* One task runs the whole loop: its bounds are in the task. */
 void __kmpc_taskloop(ident_t *location, uint32_t thread, void *task, int condition, const int64_t *lower,
                      const int64_t *upper, int64_t stride, int no_group, int32_t schedule, uint64_t grain,
@@ -105,10 +111,13 @@ RUNTIME_FUNCTION void __kmpc_taskloop(ident_t *location, uint32_t thread, void *
   (void)schedule;
   (void)grain;
   (void)duplicate;
-  if (*lower > *upper)
+  if (*lower > *upper) {
     release(task);
-  else
-    run(task);
+    return;
+  }
+  task_loop_t *loop = hide(lower);
+  loop->is_last = true;
+  run(task);
 }
 
 /* The tasks to be waited for have run. */

@@ -33,13 +33,12 @@ static void check(gs_target_t target, const uint32_t *words, size_t count) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  static const gs_target_t targets[] = {GS_GFX900, GS_GFX906, GS_GFX908, GS_GFX90A};
   uint32_t words[3] = {0};
   if (size < 1)
     return 0;
   const size_t count = (size - 1) / 4 < 3 ? (size - 1) / 4 : 3;
   memcpy(words, data + 1, count * 4);
   for (size_t i = 0; i <= count; i++)
-    check(targets[data[0] % 4], words, i);
+    check(gs_targets[data[0] % GS_TARGET_COUNT], words, i);
   return 0;
 }

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-#include "atmi_elf.h"
-#include "atmi_metadata.h"
-#include "atmi_msgpack.h"
+#include "image/elf.h"
+#include "image/metadata.h"
+#include "image/msgpack.h"
 
 enum { NOTE_METADATA = 32, MOST_NOTES = 4, MOST_SYMBOLS = 1000 };
 

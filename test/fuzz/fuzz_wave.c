@@ -95,21 +95,16 @@ static void run_part(void **state, gs_target_t target) {
   isa_free(t);
 }
 
-#define PART(name, target)                                                                                   \
-  static void test_##name(void **state) {                                                                    \
+#define TEST(target, name, bit)                                                                              \
+  static void test_##target(void **state) {                                                                  \
     run_part(state, target);                                                                                 \
   }
-PART(gfx900, GS_GFX900)
-PART(gfx906, GS_GFX906)
-PART(gfx908, GS_GFX908)
-PART(gfx90a, GS_GFX90A)
+GS_TARGETS(TEST)
+#undef TEST
 
 int main(void) {
-  static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_gfx900),
-      cmocka_unit_test(test_gfx906),
-      cmocka_unit_test(test_gfx908),
-      cmocka_unit_test(test_gfx90a),
-  };
+#define ROW(target, name, bit) cmocka_unit_test(test_##target),
+  static const struct CMUnitTest tests[] = {GS_TARGETS(ROW)};
+#undef ROW
   return isa_main(tests, sizeof tests / sizeof *tests);
 }

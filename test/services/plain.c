@@ -1,5 +1,5 @@
 /* Launches of an image that asks its host for nothing; with -DPRINTS, of one that does;
- * with -DPARALLEL, of a parallel region. For test/services/cost, which
+ * with -DPARALLEL, of a parallel region. For test/services/launch_cost.sh, which
  * looks at what the plugin executes while `measured` runs. */
 #include <stdio.h>
 

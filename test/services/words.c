@@ -3,6 +3,7 @@
 
 int main(void) {
 #pragma omp target
-  printf("%s|%d|%s|%.3f\n", "a string of more than fifty-six bytes, which takes several packets", 7, "odd", 1.5);
+  printf("%s|%d|%s|%.3f\n", "a string of more than fifty-six bytes, which takes several packets", 7, "odd",
+         1.5);
   return 0;
 }

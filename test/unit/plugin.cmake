@@ -4,17 +4,17 @@ add_library(plugin_test STATIC ${here}/plugin_test.c)
 target_include_directories(plugin_test PUBLIC ${here})
 target_link_libraries(plugin_test PRIVATE project_options PUBLIC PkgConfig::CMOCKA omptarget_rtl)
 
-set(pure_parts msgpack packet target_id geometry env host_abi pool timeline)
+set(pure_parts msgpack packet target_id geometry env caller_abi pool timeline)
 list(APPEND pure_parts rpc print heap hostcall messages)
 # The ABI between plugin and libomptarget, from outside.
 add_library(plugin_driver STATIC ${here}/plugin_driver.c)
 target_link_libraries(plugin_driver PRIVATE project_options PUBLIC plugin_test ${CMAKE_DL_LIBS})
 
-foreach(part ${pure_parts} abi18 image abi access changed_hsa damage faults growth hsa_failures reports trace)
+foreach(part ${pure_parts} abi18 image abi access changed_hsa damage faults forks growth hsa_failures reports trace)
   add_executable(plugin_${part} ${here}/plugin_${part}.c)
   target_link_libraries(plugin_${part} PRIVATE project_options plugin_test ${CMAKE_DL_LIBS})
 endforeach()
-foreach(part abi access changed_hsa damage faults growth hsa_failures reports trace)
+foreach(part abi access changed_hsa damage faults forks growth hsa_failures reports trace)
   target_link_libraries(plugin_${part} PRIVATE plugin_driver)
 endforeach()
 foreach(part access reports)
@@ -28,18 +28,19 @@ target_compile_definitions(plugin_env PRIVATE ENVIRONMENT_DOC="${here}/../../doc
 
 foreach(part ${pure_parts})
   add_test(NAME unit/plugin/${part} COMMAND plugin_${part})
+  set_tests_properties(unit/plugin/${part} PROPERTIES LABELS unit)
+  quick(unit/plugin/${part})
 endforeach()
 
 # The images are built when the tests run, by the compilers that users have.
 set(images ${CMAKE_CURRENT_BINARY_DIR}/images)
-add_test(NAME unit/plugin/images COMMAND ${here}/images/build ${images})
-set_tests_properties(unit/plugin/images PROPERTIES FIXTURES_SETUP plugin_images TIMEOUT 300)
-set_tests_properties(unit/plugin/images PROPERTIES
+add_test(NAME unit/plugin/images COMMAND ${here}/images/build.sh ${images})
+set_tests_properties(unit/plugin/images PROPERTIES FIXTURES_SETUP plugin_images LABELS unit TIMEOUT 300
                      ENVIRONMENT OMPTARGET_AMDGPU_LLVM_DIR=${OMPTARGET_AMDGPU_LLVM_DIR})
 
 function(plugin_image_test name)
   add_test(NAME unit/plugin/${name} COMMAND ${ARGN})
-  set_tests_properties(unit/plugin/${name} PROPERTIES FIXTURES_REQUIRED plugin_images TIMEOUT 120)
+  set_tests_properties(unit/plugin/${name} PROPERTIES FIXTURES_REQUIRED plugin_images LABELS unit TIMEOUT 120)
 endfunction()
 
 foreach(compiler 13 14 15 16)
@@ -57,9 +58,9 @@ set(all_libomptargets "")
 foreach(version 13 14 15 16)
   set(library ${OMPTARGET_AMDGPU_LLVM_DIR}/${version}/usr/lib/llvm-${version}/lib/libomptarget.so)
   list(APPEND all_libomptargets ${version} ${library})
-  plugin_image_test(host_abi/libomptarget${version} plugin_host_abi ${version} ${library})
+  plugin_image_test(caller_abi/libomptarget${version} plugin_caller_abi ${version} ${library})
 endforeach()
-plugin_image_test(host_abi/libomptargets plugin_host_abi ${all_libomptargets})
+plugin_image_test(caller_abi/libomptargets plugin_caller_abi ${all_libomptargets})
 
 # The entry points need a device; gfxsim takes the thunk's place. ROCr in between is not instrumented.
 set(device_environment LD_LIBRARY_PATH=$<TARGET_FILE_DIR:hsakmt> TSAN_OPTIONS=${below_rocr_tsan}
@@ -92,10 +93,14 @@ add_executable(plugin_stream ${here}/plugin_stream.c)
 target_link_libraries(plugin_stream PRIVATE project_options plugin_test ${CMAKE_DL_LIBS})
 add_dependencies(plugin_stream plugin_stream_image)
 add_test(NAME unit/plugin/stream/failures COMMAND plugin_stream ${stream_image} failures)
-set_tests_properties(unit/plugin/stream/failures PROPERTIES TIMEOUT 120 ENVIRONMENT "${device_environment}")
-foreach(mode HSA_ENABLE_INTERRUPT=1 HSA_ENABLE_INTERRUPT=0 HSA_ENABLE_SDMA=0 GFXSIM_PCIE_ATOMICS=0)
+set_tests_properties(unit/plugin/stream/failures PROPERTIES LABELS unit TIMEOUT 120 ENVIRONMENT "${device_environment}")
+quick(unit/plugin/stream/failures)
+foreach(mode HSA_ENABLE_INTERRUPT=1 HSA_ENABLE_INTERRUPT=0 HSA_ENABLE_SDMA=0 GFXSIM_PCIE_ATOMICS=0
+             GFXSIM_COPY_US=300)
   add_test(NAME unit/plugin/stream/${mode} COMMAND plugin_stream ${stream_image})
-  set_tests_properties(unit/plugin/stream/${mode} PROPERTIES TIMEOUT 120 ENVIRONMENT "${device_environment};${mode}")
+  set_tests_properties(unit/plugin/stream/${mode} PROPERTIES LABELS unit TIMEOUT 120
+                       ENVIRONMENT "${device_environment};${mode}")
+  quick(unit/plugin/stream/${mode})
 endforeach()
 
 # Where the device counts signals down in two steps, nobody else may write to them meanwhile.
@@ -104,6 +109,13 @@ foreach(mode calls older threads)
                     ${images}/program-16-gfx90a ${images}/program-16-O2)
   set_tests_properties(unit/plugin/abi/${mode}/no-atomics PROPERTIES
                        ENVIRONMENT "${device_environment};GFXSIM_PCIE_ATOMICS=0")
+endforeach()
+# Where no copy is complete when somebody looks for the first time.
+foreach(mode calls threads)
+  plugin_image_test(abi/${mode}/slow-copies plugin_abi ${mode} $<TARGET_FILE:omptarget.rtl.amdgpu>
+                    ${images}/program-16-gfx90a ${images}/program-16-O2)
+  set_tests_properties(unit/plugin/abi/${mode}/slow-copies PROPERTIES
+                       ENVIRONMENT "${device_environment};GFXSIM_COPY_US=300")
 endforeach()
 # Waiting without interrupts, and copies without staging buffers.
 foreach(variable HSA_ENABLE_INTERRUPT LIBOMPTARGET_AMDGPU_MAX_ASYNC_COPY_BYTES)
@@ -135,8 +147,12 @@ plugin_image_test(hsa_failures plugin_hsa_failures $<TARGET_FILE:omptarget.rtl.a
                   ${images}/program-16-O2)
 set_tests_properties(unit/plugin/hsa_failures PROPERTIES
                      ENVIRONMENT "${device_environment};GFXSIM_DEVICES=gfx90a,gfx90a" TIMEOUT 600)
+plugin_image_test(forks plugin_forks $<TARGET_FILE:omptarget.rtl.amdgpu> ${images}/program-16-gfx90a
+                  ${images}/program-16-O2)
+set_tests_properties(unit/plugin/forks PROPERTIES
+                     ENVIRONMENT "${device_environment};GFXSIM_DEVICES=gfx90a,gfx90a")
 # Its functions stand in for ROCr's, which follow them.
-foreach(part changed_hsa hsa_failures)
+foreach(part changed_hsa forks hsa_failures)
   set_target_properties(plugin_${part} PROPERTIES ENABLE_EXPORTS ON)
   target_link_libraries(plugin_${part} PRIVATE -Wl,--no-as-needed hsa-runtime64)
 endforeach()
@@ -168,6 +184,8 @@ if(NOT OMPTARGET_AMDGPU_SANITIZE)
   target_include_directories(plugin_no_gpu PRIVATE ${PROJECT_SOURCE_DIR}/include)
   set_target_properties(plugin_no_gpu PROPERTIES ENABLE_EXPORTS ON)
   add_test(NAME unit/plugin/no_gpu COMMAND plugin_no_gpu $<TARGET_FILE:omptarget.rtl.amdgpu>)
+  set_tests_properties(unit/plugin/no_gpu PROPERTIES LABELS unit)
+  quick(unit/plugin/no_gpu)
 endif()
 
 # Without ROCr.
@@ -176,7 +194,7 @@ if(NOT OMPTARGET_AMDGPU_SANITIZE)
     add_library(plugin_${part} MODULE ${here}/plugin_${part}.c)
     target_link_libraries(plugin_${part} PRIVATE project_options ${CMAKE_DL_LIBS})
   endforeach()
-  plugin_image_test(no_rocr ${here}/plugin_no_rocr ${CMAKE_CURRENT_BINARY_DIR}/no_rocr $<TARGET_FILE:omptarget.rtl.amdgpu>
+  plugin_image_test(no_rocr ${here}/plugin_no_rocr.sh ${CMAKE_CURRENT_BINARY_DIR}/no_rocr $<TARGET_FILE:omptarget.rtl.amdgpu>
                     $<TARGET_FILE:plugin_other_rocr> $<TARGET_FILE:plugin_part_of_rocr>)
   set_tests_properties(unit/plugin/no_rocr PROPERTIES
                        ENVIRONMENT OMPTARGET_AMDGPU_LLVM_DIR=${OMPTARGET_AMDGPU_LLVM_DIR})
@@ -184,7 +202,9 @@ endif()
 
 # Nothing in the plugin ends the process or asserts.
 add_test(NAME unit/plugin/never_exits
-         COMMAND ${here}/plugin_never_exits ${CMAKE_NM} $<TARGET_FILE:atmi> $<TARGET_FILE:omptarget_rtl>)
+         COMMAND ${here}/plugin_never_exits.sh ${CMAKE_NM} $<TARGET_FILE:atmi> $<TARGET_FILE:omptarget_rtl>)
+set_tests_properties(unit/plugin/never_exits PROPERTIES LABELS unit)
+quick(unit/plugin/never_exits)
 
 # No error of memory, and no leak, beyond those that the file lists. A sanitizer and valgrind do not go together.
 if(NOT OMPTARGET_AMDGPU_SANITIZE)
@@ -214,8 +234,8 @@ endif()
 
 # The folder that leaves other devices' plugins out.
 if(NOT OMPTARGET_AMDGPU_SANITIZE)
-  add_test(NAME unit/plugin/only COMMAND ${here}/plugin_only ${CMAKE_CURRENT_BINARY_DIR}/only
+  add_test(NAME unit/plugin/only COMMAND ${here}/plugin_only.sh ${CMAKE_CURRENT_BINARY_DIR}/only
                                          ${PROJECT_BINARY_DIR}/bin/gfxsim-run $<TARGET_FILE_DIR:omptarget.rtl.amdgpu>/amdgpu-only)
-  set_tests_properties(unit/plugin/only PROPERTIES ENVIRONMENT
+  set_tests_properties(unit/plugin/only PROPERTIES LABELS unit ENVIRONMENT
                        "OMPTARGET_AMDGPU_LLVM_DIR=${OMPTARGET_AMDGPU_LLVM_DIR};${below_rocr}")
 endif()

@@ -527,7 +527,7 @@ static void wrong_arguments_are_refused(void **state) {
 /* Handles that are none, or of another device, and sizes that went wrong. */
 static void wrong_handles_are_refused(void **state) {
   (void)state;
-  int something = 0;
+  _Alignas(64) int something = 0; /* where no handle of the plugin can be */
   void *memory = allocate(64), *event, *locked;
   REFUSED(rtl.record_event(0, NULL, NULL) == OFFLOAD_FAIL, "device 0", "cannot record an event", "is none");
   REFUSED(rtl.wait_event(0, NULL, NULL) == OFFLOAD_FAIL, "device 0", "cannot wait for an event", "is none");
@@ -602,6 +602,26 @@ static void null_pointers_are_refused(void **state) {
     assert_int_equal(rtl.data_submit(0, memory, &something, sizeof something), OFFLOAD_SUCCESS);
   }
   release(memory);
+}
+
+/* Where a caller passes none for what it wants back, or for what an operation is about. */
+static void missing_addresses_are_refused(void **state) {
+  (void)state;
+  int host = 0;
+  const char *error;
+  __tgt_device_info info = {NULL, NULL};
+  REFUSED(rtl.register_lib(NULL) == OFFLOAD_FAIL, "cannot register a library: the program passes no address");
+  REFUSED(rtl.unregister_lib(NULL) == OFFLOAD_FAIL, "cannot unregister a library: ");
+  assert_false(rtl.is_valid_binary(NULL));
+  assert_false(rtl.is_valid_binary_info(NULL, NULL));
+  REFUSED(!load_table(0, NULL),
+          "device 0 (gfx90a): cannot load a device image: the program passes no address");
+  REFUSED(rtl.data_lock(0, &host, sizeof host, NULL) == OFFLOAD_FAIL, "cannot lock host memory: ");
+  REFUSED(rtl.init_async_info(0, NULL) == OFFLOAD_FAIL, "cannot make an interop queue: the program passes");
+  REFUSED(rtl.init_device_info(0, NULL, &error) == OFFLOAD_FAIL, "cannot describe a device: the program");
+  REFUSED(rtl.init_device_info(0, &info, NULL) == OFFLOAD_FAIL, "cannot describe a device: the program");
+  assert_int_equal(rtl.query_async(0, NULL), OFFLOAD_SUCCESS);
+  REFUSED(rtl.wait_event(0, NULL, NULL) == OFFLOAD_FAIL, "wait for an event");
 }
 
 static void impossible_launches_are_refused(void **state) {
@@ -1011,6 +1031,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(wrong_handles_are_refused),
       cmocka_unit_test(a_queue_belongs_to_its_device),
       cmocka_unit_test(null_pointers_are_refused),
+      cmocka_unit_test(missing_addresses_are_refused),
       cmocka_unit_test(impossible_launches_are_refused),
       cmocka_unit_test(wrong_images_are_refused),
       cmocka_unit_test(damaged_images_are_refused),

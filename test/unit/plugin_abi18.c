@@ -23,9 +23,21 @@ static struct {
   X(number_of_devices)                                                                                       \
   X(is_valid_binary)                                                                                         \
   X(set_device_offset)                                                                                       \
-  X(init_device_info) X(init_async_info) X(init_requires) X(init_device) X(use_auto_zero_copy)               \
-      X(load_binary) X(get_function) X(get_global) X(launch_kernel) X(data_alloc) X(data_delete)             \
-          X(data_retrieve) X(data_submit) X(unregister_lib) X(initialize_record_replay)
+  X(init_device_info)                                                                                        \
+  X(init_async_info)                                                                                         \
+  X(init_requires)                                                                                           \
+  X(init_device)                                                                                             \
+  X(use_auto_zero_copy)                                                                                      \
+  X(load_binary)                                                                                             \
+  X(get_function)                                                                                            \
+  X(get_global)                                                                                              \
+  X(launch_kernel)                                                                                           \
+  X(data_alloc)                                                                                              \
+  X(data_delete)                                                                                             \
+  X(data_retrieve)                                                                                           \
+  X(data_submit)                                                                                             \
+  X(unregister_lib)                                                                                          \
+  X(initialize_record_replay)
 
 static struct {
 #define DECLARE(name) __typeof__(__tgt_rtl_##name) *name;
@@ -189,10 +201,16 @@ static void look_ups_find_what_is_there(void **state) {
   int32_t results[] = {rtl.get_global(given.binary, 4, "constructed", &address),
                        rtl.get_global(given.binary, 8, "plain", &address),
                        rtl.get_function(given.binary, "constructed", &address),
-                       rtl.get_function(given.binary, "no_such_kernel", &address)};
+                       rtl.get_function(given.binary, "no_such_kernel", &address),
+                       (int32_t)rtl.load_binary(0, &given.image, NULL),
+                       rtl.get_global(given.binary, 8, "constructed", NULL),
+                       rtl.get_function(given.binary, "no_such_kernel", NULL)};
   test_capture_end(text, sizeof text);
-  for (size_t i = 0; i < 4; i++)
+  for (size_t i = 0; i < sizeof results / sizeof *results; i++)
     assert_int_equal(results[i], OFFLOAD_FAIL);
+  assert_non_null(strstr(text, "cannot load a device image: the program passes no address for the result"));
+  assert_non_null(strstr(text, "cannot find a variable: the program passes no address for the result"));
+  assert_non_null(strstr(text, "cannot find a kernel: the program passes no address for the result"));
   assert_non_null(strstr(text, "variable constructed of 4 bytes: the one in the device image has 8"));
   assert_non_null(strstr(text, "cannot find kernel no_such_kernel"));
 }

@@ -1,8 +1,8 @@
 /* The plugin as libomptarget sees it. */
 #include "plugin_driver.h"
 
-#include "atmi_elf.h"
-#include "atmi_metadata.h"
+#include "image/elf.h"
+#include "image/metadata.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -29,11 +29,26 @@
   X(data_retrieve)                                                                                           \
   X(data_retrieve_async)                                                                                     \
   X(data_lock)                                                                                               \
-  X(data_unlock) X(data_notify_mapped) X(data_notify_unmapped) X(is_data_exchangable) X(data_exchange)       \
-      X(data_exchange_async) X(launch_kernel) X(run_target_region) X(run_target_region_async)                \
-          X(run_target_team_region) X(run_target_team_region_async) X(synchronize) X(query_async)            \
-              X(create_event) X(record_event) X(wait_event) X(sync_event) X(destroy_event)                   \
-                  X(init_async_info) X(init_device_info)
+  X(data_unlock)                                                                                             \
+  X(data_notify_mapped)                                                                                      \
+  X(data_notify_unmapped)                                                                                    \
+  X(is_data_exchangable)                                                                                     \
+  X(data_exchange)                                                                                           \
+  X(data_exchange_async)                                                                                     \
+  X(launch_kernel)                                                                                           \
+  X(run_target_region)                                                                                       \
+  X(run_target_region_async)                                                                                 \
+  X(run_target_team_region)                                                                                  \
+  X(run_target_team_region_async)                                                                            \
+  X(synchronize)                                                                                             \
+  X(query_async)                                                                                             \
+  X(create_event)                                                                                            \
+  X(record_event)                                                                                            \
+  X(wait_event)                                                                                              \
+  X(sync_event)                                                                                              \
+  X(destroy_event)                                                                                           \
+  X(init_async_info)                                                                                         \
+  X(init_device_info)
 
 extern struct plugin_driver_entries {
 #define DECLARE(name) __typeof__(__tgt_rtl_##name) *name;

@@ -1,7 +1,7 @@
 /* Environment variables: values, complaints, and that doc/environment.md says what the table says. */
 #include "plugin_test.h"
 
-#include "atmi_env.h"
+#include "base/env.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -66,7 +66,7 @@ static void a_host_pointer_is_told_from_device_memory(void **state) {
 static void mangled_names(void **state) {
   (void)state;
   store_fails(0x4000);
-  SAYS("kernel:   kernel ", given.store_name);
+  SAYS("kernel:   ", given.store_name);
 }
 
 static void kernels_are_called_as_in_the_image_if_asked(void **state) {

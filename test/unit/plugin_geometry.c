@@ -3,7 +3,7 @@
  * Then properties that hold for every launch. */
 #include "plugin_test.h"
 
-#include "rtl_geometry.h"
+#include "openmp/geometry.h"
 
 #include <string.h>
 
@@ -14,7 +14,7 @@ typedef struct {
 } settings_t;
 
 typedef struct {
-  rtl_mode_t mode;
+  atmi_mode_t mode;
   uint32_t kernel_max_threads;
   int32_t num_teams, thread_limit;
   uint64_t tripcount;
@@ -25,7 +25,7 @@ typedef struct {
 
 #define ROW(mode_, kernel_, num_teams_, thread_limit_, tripcount_, teams_, threads_, ...)                    \
   {                                                                                                          \
-    .mode = RTL_MODE_##mode_, .kernel_max_threads = kernel_, .num_teams = num_teams_,                        \
+    .mode = ATMI_MODE_##mode_, .kernel_max_threads = kernel_, .num_teams = num_teams_,                       \
     .thread_limit = thread_limit_, .tripcount = tripcount_, .teams = teams_, .threads = threads_,            \
     __VA_ARGS__                                                                                              \
   }
@@ -172,7 +172,7 @@ static int64_t or_unset(int64_t value) {
   return value ? value : ATMI_ENV_UNSET;
 }
 
-static rtl_geometry_limits_t limits_of(const settings_t *set, bool wave32) {
+static atmi_geometry_limits_t limits_of(const settings_t *set, bool wave32) {
   const atmi_device_properties_t device = {
       .compute_units = 104, .wavefront = wave32 ? 32 : 64, .max_group = 1024, .max_grid_x = UINT32_MAX};
   const atmi_env_t env = {.num_teams = or_unset(set->num_teams),
@@ -182,26 +182,26 @@ static rtl_geometry_limits_t limits_of(const settings_t *set, bool wave32) {
                           .teams_per_proc = or_unset(set->teams_per_proc),
                           .teams_per_cu = or_unset(set->teams_per_cu),
                           .min_threads_low_trip = or_unset(set->min_threads_low_trip)};
-  return rtl_geometry_limits(&device, &env);
+  return atmi_geometry_limits(&device, &env);
 }
 
 static void follows_the_table(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     const row_t *row = &rows[i];
-    rtl_geometry_limits_t limits = limits_of(&row->set, row->wave32);
-    const rtl_geometry_request_t request = {.mode = row->mode,
-                                            .num_teams = row->num_teams,
-                                            .thread_limit = row->thread_limit,
-                                            .tripcount = row->tripcount,
-                                            .kernel_max_threads = row->kernel_max_threads,
-                                            .lone_main = row->lone_main};
-    rtl_geometry_t geometry = rtl_geometry_compute(&limits, &request);
+    atmi_geometry_limits_t limits = limits_of(&row->set, row->wave32);
+    const atmi_geometry_request_t request = {.mode = row->mode,
+                                             .num_teams = row->num_teams,
+                                             .thread_limit = row->thread_limit,
+                                             .tripcount = row->tripcount,
+                                             .kernel_max_threads = row->kernel_max_threads,
+                                             .lone_main = row->lone_main};
+    atmi_geometry_t geometry = atmi_geometry_compute(&limits, &request);
     /* A kernel says itself how wide its waves are, whatever the device prefers. */
-    rtl_geometry_limits_t others = limits_of(&row->set, !row->wave32);
-    rtl_geometry_request_t stated = request;
+    atmi_geometry_limits_t others = limits_of(&row->set, !row->wave32);
+    atmi_geometry_request_t stated = request;
     stated.kernel_wavefront = row->wave32 ? 32 : 64;
-    rtl_geometry_t by_kernel = rtl_geometry_compute(&others, &stated);
+    atmi_geometry_t by_kernel = atmi_geometry_compute(&others, &stated);
     assert_memory_equal(&by_kernel, &geometry, sizeof geometry);
     if (geometry.teams != row->teams || geometry.threads != row->threads)
       fail_msg("row %zu (mode %d, num_teams %d, thread_limit %d, tripcount %llu): %u x %u, expected %u x %u",
@@ -216,11 +216,25 @@ static void takes_zero_settings_for_none(void **state) {
   const atmi_device_properties_t device = {
       .compute_units = 104, .wavefront = 64, .max_group = 1024, .max_grid_x = UINT32_MAX};
   const atmi_env_t zeros = {0};
-  rtl_geometry_limits_t limits = rtl_geometry_limits(&device, &zeros);
+  atmi_geometry_limits_t limits = atmi_geometry_limits(&device, &zeros);
   assert_int_equal(limits.default_teams, 416);
   assert_int_equal(limits.team_limit, UINT32_MAX);
   assert_int_equal(limits.thread_limit, UINT32_MAX);
   assert_int_equal(limits.low_trip_threads, 0);
+}
+
+/* A runtime may not know its device. */
+static void divides_by_nothing(void **state) {
+  (void)state;
+  const atmi_device_properties_t device = {0};
+  const atmi_env_t zeros = {0};
+  const atmi_geometry_limits_t limits = atmi_geometry_limits(&device, &zeros);
+  for (int lone_main = 0; lone_main < 2; lone_main++) {
+    const atmi_geometry_request_t request = {
+        .mode = ATMI_MODE_GENERIC, .tripcount = 1000, .lone_main = lone_main};
+    const atmi_geometry_t got = atmi_geometry_compute(&limits, &request);
+    assert_true(got.teams >= 1 && got.threads >= 1);
+  }
 }
 
 static uint64_t next_random(uint64_t *seed) {
@@ -243,23 +257,23 @@ static void keeps_every_launch_possible(void **state) {
         .team_limit = (int32_t)(draw(&seed) & 0x7fffffff) * (int64_t)(next_random(&seed) & 1),
         .teams_thread_limit = (int32_t)(draw(&seed) & 0xfff) * (int64_t)(next_random(&seed) & 1),
         .min_threads_low_trip = 1 + (int64_t)(next_random(&seed) % 1024)};
-    rtl_geometry_limits_t limits = limits_of(&set, next_random(&seed) & 1);
-    const rtl_geometry_request_t request = {.mode = (rtl_mode_t)(1 + next_random(&seed) % 3),
-                                            .num_teams = (int32_t)draw(&seed),
-                                            .thread_limit = (int32_t)draw(&seed),
-                                            .tripcount = draw(&seed),
-                                            .kernel_max_threads = (uint32_t)(next_random(&seed) % 1025),
-                                            .lone_main = next_random(&seed) & 1};
-    rtl_geometry_t got = rtl_geometry_compute(&limits, &request);
+    atmi_geometry_limits_t limits = limits_of(&set, next_random(&seed) & 1);
+    const atmi_geometry_request_t request = {.mode = (atmi_mode_t)(1 + next_random(&seed) % 3),
+                                             .num_teams = (int32_t)draw(&seed),
+                                             .thread_limit = (int32_t)draw(&seed),
+                                             .tripcount = draw(&seed),
+                                             .kernel_max_threads = (uint32_t)(next_random(&seed) % 1025),
+                                             .lone_main = next_random(&seed) & 1};
+    atmi_geometry_t got = atmi_geometry_compute(&limits, &request);
     uint32_t most = request.kernel_max_threads ? request.kernel_max_threads : 1024;
     assert_in_range(got.threads, 1, most);
     assert_true(got.teams >= 1 && (uint64_t)got.teams * got.threads <= UINT32_MAX);
-    if (request.lone_main && request.mode == RTL_MODE_GENERIC)
+    if (request.lone_main && request.mode == ATMI_MODE_GENERIC)
       assert_int_equal(got.threads % limits.wavefront, 1);
     /* A clause that can be kept is kept. */
     if (request.num_teams > 0 && (uint64_t)request.num_teams * got.threads <= UINT32_MAX)
       assert_int_equal(got.teams, request.num_teams);
-    if (request.mode != RTL_MODE_GENERIC && request.thread_limit > 0 &&
+    if (request.mode != ATMI_MODE_GENERIC && request.thread_limit > 0 &&
         (uint32_t)request.thread_limit <= most)
       assert_int_equal(got.threads, request.thread_limit);
     /* Without one, the user's bound holds. */
@@ -273,6 +287,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(follows_the_table),
       cmocka_unit_test(takes_zero_settings_for_none),
+      cmocka_unit_test(divides_by_nothing),
       cmocka_unit_test(keeps_every_launch_possible),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

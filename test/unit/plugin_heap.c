@@ -1,7 +1,7 @@
 /* The heap behind device code's malloc, over a model of device memory. */
 #include "plugin_test.h"
 
-#include "atmi_heap.h"
+#include "base/heap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static int by_address(const void *left, const void *right) {
 static void blocks_never_overlap(void **state) {
   (void)state;
   model_t model = {.next = 0x100000000};
-  const atmi_heap_source_t source = {&model, model_allocate, model_release};
+  const atmi_heap_backing_t source = {&model, model_allocate, model_release};
   atmi_heap_t heap;
   block_t *blocks = calloc(BLOCKS, sizeof *blocks), *sorted = calloc(BLOCKS, sizeof *sorted);
   uint64_t seed = 7;
@@ -73,7 +73,7 @@ static void blocks_never_overlap(void **state) {
 static void refuses_what_it_did_not_give(void **state) {
   (void)state;
   model_t model = {.next = 0x100000000};
-  const atmi_heap_source_t source = {&model, model_allocate, model_release};
+  const atmi_heap_backing_t source = {&model, model_allocate, model_release};
   atmi_heap_t heap;
   atmi_heap_init(&source, &heap);
   assert_false(atmi_heap_release(&heap, 0x1234));

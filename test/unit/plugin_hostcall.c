@@ -1,11 +1,15 @@
-/* The hostcall server against a model of a wave, with good requests and hostile ones. */
+/* The hostcall server against a model of a wave, with good requests and hostile ones; and how long the
+ * service thread sleeps. */
 #include "plugin_test.h"
 
-#include "atmi_hostcall.h"
+#include "base/service.h"
+#include "services/hostcall.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { PACKETS = 5 };
 
@@ -172,12 +176,40 @@ static void hostile_requests(void **state) {
   end(&model);
 }
 
+/* ---- the service thread ---- */
+
+static atomic_int sleeps;
+static atomic_long longest_ns;
+
+/* In the C library's place: says how long it was to be, and is over. */
+int nanosleep(const struct timespec *wanted, struct timespec *left) {
+  (void)left;
+  if (wanted->tv_sec || wanted->tv_nsec > longest_ns)
+    longest_ns = wanted->tv_sec * 1000000000L + wanted->tv_nsec;
+  sleeps++;
+  return sched_yield();
+}
+
+/* A request that comes after a long silence waits for that long at most. */
+static void sleeps_for_8_ms_at_most(void **state) {
+  (void)state;
+  atmi_service_t service;
+  sleeps = 0;
+  longest_ns = 0;
+  atmi_service_init(&service);
+  assert_int_equal(atmi_service_begin(&service, "model"), ATMI_OK);
+  while (sleeps < 2000)
+    sched_yield();
+  atmi_service_end(&service, 1);
+  atmi_service_fini(&service);
+  assert_int_equal(longest_ns, 8000000);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_packet_is_free_once),
-      cmocka_unit_test(gives_and_takes_memory),
-      cmocka_unit_test(prints_messages_of_pieces),
-      cmocka_unit_test(hostile_requests),
+      cmocka_unit_test(every_packet_is_free_once), cmocka_unit_test(gives_and_takes_memory),
+      cmocka_unit_test(prints_messages_of_pieces), cmocka_unit_test(hostile_requests),
+      cmocka_unit_test(sleeps_for_8_ms_at_most),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

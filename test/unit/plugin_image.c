@@ -2,9 +2,9 @@
  * FILE": the compiler's version, the code object version, and a program or object that has one image. */
 #include "plugin_test.h"
 
-#include "atmi_metadata.h"
-#include "atmi_target_id.h"
-#include "device_abi.h"
+#include "image/metadata.h"
+#include "image/target_id.h"
+#include "openmp/device_abi.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,16 +88,16 @@ static void has_the_program_s_kernels(void **state) {
 
 static void says_how_kernels_execute(void **state) {
   (void)state;
-  device_abi_t abi = device_abi_detect(given.elf);
+  atmi_device_abi_t abi = atmi_device_abi_detect(given.elf);
   assert_int_equal(abi.clang13, given.compiler == 13);
   assert_false(abi.shares_buffer); /* no kernel of it reduces over teams */
-  device_abi_kernel_t kernel;
-  assert_true(device_abi_describe(&abi, given.elf, kernel_of("spmd_kernel")->name, &kernel));
-  assert_int_equal(kernel.mode, RTL_MODE_SPMD);
-  assert_true(device_abi_describe(&abi, given.elf, kernel_of("generic_kernel")->name, &kernel));
-  assert_true(kernel.mode == RTL_MODE_GENERIC || kernel.mode == RTL_MODE_GENERIC_SPMD);
-  assert_true(device_abi_describe(&abi, given.elf, "no such kernel", &kernel));
-  assert_int_equal(kernel.mode, RTL_MODE_SPMD);
+  atmi_device_abi_kernel_t kernel;
+  assert_true(atmi_device_abi_describe(&abi, given.elf, kernel_of("spmd_kernel")->name, &kernel));
+  assert_int_equal(kernel.mode, ATMI_MODE_SPMD);
+  assert_true(atmi_device_abi_describe(&abi, given.elf, kernel_of("generic_kernel")->name, &kernel));
+  assert_true(kernel.mode == ATMI_MODE_GENERIC || kernel.mode == ATMI_MODE_GENERIC_SPMD);
+  assert_true(atmi_device_abi_describe(&abi, given.elf, "no such kernel", &kernel));
+  assert_int_equal(kernel.mode, ATMI_MODE_SPMD);
 }
 
 static void finds_symbols(void **state) {

@@ -1,10 +1,10 @@
 /* What people read: names of kernels, texts of others made safe, messages of several lines. */
 #include "plugin_test.h"
 
-#include "atmi_env.h"
-#include "atmi_name.h"
-#include "atmi_status.h"
-#include "atmi_text.h"
+#include "base/env.h"
+#include "base/name.h"
+#include "base/status.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>

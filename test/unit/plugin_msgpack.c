@@ -1,7 +1,7 @@
 /* MessagePack: every first byte, truncation at every offset, skipping. */
 #include "plugin_test.h"
 
-#include "atmi_msgpack.h"
+#include "image/msgpack.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* AQL packets, bit by bit as the HSA specification draws them, and the argument block of a launch. */
 #include "plugin_test.h"
 
-#include "atmi_kernarg.h"
-#include "atmi_packet.h"
+#include "stream/kernarg.h"
+#include "device/packet.h"
 
 #include <string.h>
 

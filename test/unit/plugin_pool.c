@@ -1,7 +1,7 @@
 /* The lock-free pool: recycling, growth over segments, failure, and eight threads at once. */
 #include "plugin_test.h"
 
-#include "atmi_pool.h"
+#include "base/pool.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

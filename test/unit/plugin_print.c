@@ -1,8 +1,8 @@
 /* Printing of packed messages, compared with the host's own printf: each row is printed by both. */
 #include "plugin_test.h"
 
-#include "atmi_print.h"
-#include "atmi_print_message.h"
+#include "services/print.h"
+#include "shared/print_message.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,10 +1,10 @@
 /* The RPC server against a model of one wave: the client's side of the protocol, written from its facts (doc
- * comments in atmi_rpc_protocol.h and LLVM libc's behaviour), with well-behaved calls of both versions and
+ * comments in shared/rpc_protocol.h and LLVM libc's behaviour), with well-behaved calls of both versions and
  * with hostile ones. */
 #include "plugin_test.h"
 
-#include "atmi_print_message.h"
-#include "atmi_rpc_server.h"
+#include "shared/print_message.h"
+#include "services/rpc_server.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -3,11 +3,14 @@
  * everything. */
 #include "plugin_test.h"
 
-#include "atmi_event.h"
-#include "atmi_machine.h"
-#include "atmi_plan.h"
-#include "atmi_transfer.h"
+#include "stream/event.h"
+#include "machine/discovery.h"
+#include "services/hostcall.h"
+#include "services/hostcall_queue.h"
+#include "stream/plan.h"
+#include "stream/transfer.h"
 
+#include <hsa/amd_hsa_signal.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -263,7 +266,6 @@ static void events_of_pending_work_join_streams(void **state) {
  * list must not serve again before. */
 static void places_are_kept_for_who_waits(void **state) {
   (void)state;
-  enum { LAUNCHES = 100 };
   static const uint32_t zero;
   uint32_t *word = allocate(sizeof *word);
   atmi_stream_t *stream = take_stream();
@@ -276,14 +278,16 @@ static void places_are_kept_for_who_waits(void **state) {
   open_gate(first);
   while (atmi_signal_query(copied) == ATMI_PENDING)
     sched_yield();
-  for (int i = 1; i < LAUNCHES; i++)
+  /* More than there are places now. */
+  const uint32_t launches = stream->capacity + 8;
+  for (uint32_t i = 1; i < launches; i++)
     add(stream, word, 1);
   open_gate(second);
   assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
   atmi_stream_put(stream);
   atmi_signal_unref(first);
   atmi_signal_unref(second);
-  assert_int_equal(value_of(word), LAUNCHES);
+  assert_int_equal(value_of(word), launches);
   release(word);
 }
 
@@ -315,6 +319,72 @@ static void waits_between_kernels_hold(void **state) {
   atmi_stream_put(other);
   atmi_signal_unref(first);
   atmi_signal_unref(second);
+  release(word);
+}
+
+/* Nobody sleeps on it, and ROCr makes a signal without an interrupt if it is told that. */
+static void the_doorbell_of_host_calls_raises_no_interrupt(void **state) {
+  (void)state;
+  atmi_queue_t *queue;
+  hsa_signal_t other;
+  assert_int_equal(atmi_device_acquire_first_queue(the.device, &queue), ATMI_OK);
+  assert_int_equal(atmi_hostcall_prepare(queue), ATMI_OK);
+  const atmi_hostcall_buffer_t *buffer = queue->hostcall_buffer;
+  const amd_signal_t *doorbell = (const amd_signal_t *)(uintptr_t)buffer->doorbell;
+  assert_int_equal(doorbell->event_mailbox_ptr, 0);
+  /* Others do, unless ROCr works without any. */
+  const char *interrupts = getenv("HSA_ENABLE_INTERRUPT");
+  assert_int_equal(hsa_signal_create(1, 0, NULL, &other), HSA_STATUS_SUCCESS);
+  assert_true(((const amd_signal_t *)(uintptr_t)other.handle)->event_mailbox_ptr ||
+              (interrupts && !strcmp(interrupts, "0")));
+  hsa_signal_destroy(other);
+  atmi_queue_release(queue);
+}
+
+/* Puts a kernel that adds to a word behind all others that must run alone; its argument block may be made too
+ * long to be had, so that the launch fails after the stream has changed its queue. */
+static atmi_status_t add_alone(atmi_stream_t *stream, uint32_t *word, bool fails) {
+  void *bases[] = {word, (void *)1};
+  static const ptrdiff_t offsets[2];
+  static atmi_kernel_metadata_t metadata; /* both are looked at until the kernel is complete */
+  static atmi_kernel_t kernel;
+  metadata = *the.add.metadata;
+  kernel = the.add;
+  kernel.alone = true;
+  kernel.metadata = &metadata;
+  if (fails)
+    metadata.kernarg_bytes = UINT32_MAX;
+  const atmi_launch_t launch = {
+      .arguments = bases, .offsets = offsets, .argument_count = 2, .groups = {1, 1, 1}, .group = {1, 1, 1}};
+  return atmi_stream_launch(stream, NULL, &kernel, &launch);
+}
+
+static void a_kernel_on_another_queue_is_waited_for_after_a_failed_launch(void **state) {
+  (void)state;
+  char said[512];
+  uint32_t *word = allocate(sizeof *word), zero = 0;
+  atmi_stream_t *first = take_stream(), *stream = take_stream();
+  atmi_signal_t *gate = close_gate();
+  assert_int_equal(atmi_transfer_submit(first, word, &zero, sizeof zero), ATMI_OK);
+  add(first, word, 1); /* holds the first queue */
+  assert_int_equal(atmi_stream_synchronize(first), ATMI_OK);
+  assert_int_equal(atmi_stream_wait_for(stream, gate), ATMI_OK);
+  add(stream, word, 1);
+  assert_false(atmi_device_is_first_queue(the.device, stream->queue));
+  test_capture_begin();
+  atmi_status_t failed = add_alone(stream, word, true);
+  test_capture_end(said, sizeof said);
+  assert_int_equal(failed, ATMI_UNSUPPORTED);
+  assert_true(atmi_device_is_first_queue(the.device, stream->queue));
+  assert_int_equal(add_alone(stream, word, false), ATMI_OK);
+  nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+  assert_int_equal(atmi_signal_query(stream->operations[stream->count - 1].signal), ATMI_PENDING);
+  open_gate(gate);
+  assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
+  atmi_signal_unref(gate);
+  atmi_stream_put(stream);
+  atmi_stream_put(first);
+  assert_int_equal(value_of(word), 3);
   release(word);
 }
 
@@ -445,13 +515,15 @@ int main(int count, char **arguments) {
   }
   image_path = arguments[1];
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(places_are_kept_for_who_waits), /* first: with few places */
       cmocka_unit_test(pending_operations_follow_each_other),
       cmocka_unit_test(pending_launches_keep_their_arguments),
       cmocka_unit_test(leading_arguments_are_remembered),
       cmocka_unit_test(events_of_pending_work_join_streams),
-      cmocka_unit_test(places_are_kept_for_who_waits),
       cmocka_unit_test(waits_between_kernels_hold),
       cmocka_unit_test(kernels_behind_others_have_the_barrier_bit),
+      cmocka_unit_test(a_kernel_on_another_queue_is_waited_for_after_a_failed_launch),
+      cmocka_unit_test(the_doorbell_of_host_calls_raises_no_interrupt),
       cmocka_unit_test(plans_in_use_are_left_alone),
       cmocka_unit_test(every_operation_is_waited_for),
   };

@@ -1,8 +1,8 @@
 /* Target ids: reading them from names and from ELF flags, and whether an image runs on a device. */
 #include "plugin_test.h"
 
-#include "atmi_target_id.h"
-#include "rtl_refusal.h"
+#include "image/target_id.h"
+#include "openmp/refusal.h"
 
 #include <string.h>
 
@@ -134,18 +134,18 @@ static void explains_a_mismatch_with_both_names(void **state) {
   (void)state;
   atmi_target_id_t image = {"gfx906", ANY, ANY}, device = {"gfx90a", ON, OFF};
   char text[256];
-  rtl_refusal_explain(&image, &device, text, sizeof text);
+  atmi_refusal_explain(&image, &device, text, sizeof text);
   assert_string_equal(text,
                       "the image is for gfx906, the device is gfx90a:sramecc+:xnack-: the processors differ; "
                       "build with -march=gfx90a");
   image = (atmi_target_id_t){"gfx90a", ANY, ON};
-  rtl_refusal_explain(&image, &device, text, sizeof text);
+  atmi_refusal_explain(&image, &device, text, sizeof text);
   assert_non_null(strstr(text, "gfx90a:xnack+"));
   assert_non_null(strstr(text, "xnack is on in the image and off on the device"));
   assert_non_null(strstr(text, "HSA_XNACK"));
   image = (atmi_target_id_t){"gfx908", ANY, ON};
   device = (atmi_target_id_t){"gfx908", ON, OFF};
-  rtl_refusal_explain(&image, &device, text, sizeof text);
+  atmi_refusal_explain(&image, &device, text, sizeof text);
   assert_string_equal(text,
                       "the image is for gfx908:xnack+, the device is gfx908:sramecc+:xnack-: xnack is on in "
                       "the image and off on the device; build with -march=gfx908");
@@ -160,9 +160,9 @@ static void describes_a_program_that_fits_nowhere(void **state) {
   images[2] = images[0];
   assert_int_equal(atmi_target_id_parse("amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-", &device), ATMI_OK);
   assert_int_equal(atmi_target_id_parse("gfx908:sramecc+:xnack-", &second), ATMI_OK);
-  const rtl_refusal_device_t devices[] = {{&device, "AMD Instinct MI210"}, {&second, "AMD Instinct MI100"}};
+  const atmi_refusal_device_t devices[] = {{&device, "AMD Instinct MI210"}, {&second, "AMD Instinct MI100"}};
   char text[4096];
-  rtl_refusal_describe(images, 4, devices, 2, text, sizeof text);
+  atmi_refusal_describe(images, 4, devices, 2, text, sizeof text);
   assert_string_equal(
       text,
       "cannot offload: no device image of the program runs on a GPU of this machine" ATMI_BREAK
@@ -176,10 +176,11 @@ static void describes_a_program_that_fits_nowhere(void **state) {
       "13 and "
       "14 it is -Xopenmp-target=amdgcn-amd-amdhsa -march=gfx90a" ATMI_BREAK
       "or set HSA_XNACK=1, if the driver allows xnack to be switched on; for unified shared memory the "
-      "host must also reach device memory (large BAR): gfxsim-run --usm sets both on a simulated GPU" ATMI_BREAK
+      "host must also reach device memory (large BAR): gfxsim-run --usm sets both on a simulated "
+      "GPU" ATMI_BREAK
       "until then target regions run on the host, or fail with OMP_TARGET_OFFLOAD=MANDATORY");
   char small[40];
-  rtl_refusal_describe(images, 4, devices, 2, small, sizeof small);
+  atmi_refusal_describe(images, 4, devices, 2, small, sizeof small);
   assert_int_equal(strlen(small), sizeof small - 1);
 }
 

@@ -1,7 +1,7 @@
 /* What the plugin's unit tests share. */
 #include "plugin_test.h"
 
-#include "atmi_elf.h"
+#include "image/elf.h"
 
 #include <elf.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* The timeline's file, byte by byte, and what becomes of it when it cannot be written. */
 #include "plugin_test.h"
 
-#include "atmi_timeline.h"
+#include "base/timeline.h"
 
 #include <locale.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* What plugin and gfxsim take from the environment of this process: prints the files that they would write.
  * The script of the same name gives a copy other rights than its user's. */
-#include "atmi_env.h"
+#include "base/env.h"
 #include "base/options.h"
 
 #include <stdio.h>

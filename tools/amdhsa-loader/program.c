@@ -2,13 +2,13 @@
  * startup/gpu/amdgpu. */
 #include "program.h"
 
-#include "atmi_code_object.h"
-#include "atmi_device.h"
-#include "atmi_elf.h"
-#include "atmi_hsa.h"
-#include "atmi_rpc_image.h"
-#include "atmi_stream.h"
-#include "atmi_transfer.h"
+#include "device/code_object.h"
+#include "device/device.h"
+#include "image/elf.h"
+#include "base/hsa.h"
+#include "services/rpc_image.h"
+#include "stream/stream.h"
+#include "stream/transfer.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -210,7 +210,8 @@ static atmi_status_t run(program_t *program, const char *name, const kernel_t *k
     status = ended;
   atomic_store(&program->state->running, "");
   /* What was wrong has been said. */
-  if (!status && program->object.rpc && atmi_rpc_image_failed(program->object.rpc))
+  atmi_rpc_image_t *served = atmi_rpc_image_of(&program->object);
+  if (!status && served && atmi_rpc_image_failed(served))
     status = ATMI_UNSUPPORTED;
   return status;
 }
@@ -269,7 +270,8 @@ static atmi_status_t run_all(program_t *program, const loader_options_t *options
       (status = find_kernel(program, "_start", &start)) || (status = find_kernel(program, "_end", &end)) ||
       (status = check_geometry(program, &start, options)))
     return status;
-  void *buffer = program->object.rpc ? atmi_rpc_image_buffer(program->object.rpc) : NULL;
+  const atmi_rpc_image_t *served = atmi_rpc_image_of(&program->object);
+  void *buffer = served ? atmi_rpc_image_buffer(served) : NULL;
   uint64_t words[] = {program->argc, (uint64_t)(uintptr_t)program->argv, (uint64_t)(uintptr_t)program->envp,
                       (uint64_t)(uintptr_t)buffer};
   if ((status = run(program, "_begin", &begin, words, NULL)) ||

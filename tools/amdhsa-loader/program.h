@@ -4,7 +4,7 @@
 
 #include "options.h"
 
-#include "atmi_machine.h"
+#include "machine/discovery.h"
 
 /* The kernel that is running, for messages; "" if none. */
 typedef struct loader_state {

@@ -1,12 +1,14 @@
-/* A program whose device image the unit tests read: kernels of each execution mode, and variables that are exported,
- * local, and linked. It is compiled and linked for the device, never run. */
+/* A program whose device image the unit tests read: kernels of each execution mode, and variables that are
+ * exported, local, and linked. It is compiled and linked for the device, never run. */
 
 #pragma omp declare target
 int exported = 3;
 static int local = 5;
 long array[100];
 int use(int x);
-int use(int x) { return x * exported + local + (int)array[x]; }
+int use(int x) {
+  return x * exported + local + (int)array[x];
+}
 #pragma omp end declare target
 
 int linked;
@@ -31,7 +33,7 @@ int generic_kernel(int n) {
 
 void spmd_kernel(int n, double *out);
 void spmd_kernel(int n, double *out) {
-#pragma omp target teams distribute parallel for map(tofrom : out[0 : n])
+#pragma omp target teams distribute parallel for map(tofrom : out [0:n])
   for (int i = 0; i < n; i++)
     out[i] += use(i);
 }

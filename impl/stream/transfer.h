@@ -1,0 +1,85 @@
+/* Copies between the user's memory and devices. Small ones go through pinned staging memory of the stream;
+ * for large ones the user's pages are locked, and mapped memory stays so for later copies. All are operations
+ * of a stream, see stream/stream.h. */
+#ifndef ATMI_STREAM_TRANSFER_H
+#define ATMI_STREAM_TRANSFER_H
+
+#include "stream/stream.h"
+
+#include <string.h>
+
+/* What copies are called in messages. */
+extern const char atmi_transfer_submits[], atmi_transfer_retrieves[];
+
+/* Host to device. The user's memory must stay as it is until the stream was synchronised. Waits for the
+ * stream only if an earlier operation of it has yet to write that memory. What is given for the host's memory
+ * may be a device's. */
+ATMI_MUST_CHECK atmi_status_t atmi_transfer_submit(atmi_stream_t *stream, void *device_memory,
+                                                   const void *host, size_t bytes);
+
+/* Device to host. The user's memory has the bytes once the stream was synchronised. As above. */
+ATMI_MUST_CHECK atmi_status_t atmi_transfer_retrieve(atmi_stream_t *stream, void *host,
+                                                     const void *device_memory, size_t bytes);
+
+/* ---- first ways ---- */
+
+/* Whether a copy can go through the stream's slot, once the stream is idle. */
+static inline bool atmi_transfer_fits_slot(const atmi_stream_t *stream, const void *host, size_t bytes) {
+  return host && bytes - 1 < stream->slot_bytes && !atmi_device_is_lost(stream->device);
+}
+
+/* Says that HSA refused a copy by the slot, whose other end is `memory`, and takes back that it began. */
+atmi_status_t atmi_transfer_slot_refused(atmi_stream_t *stream, hsa_status_t hsa, const void *memory,
+                                         size_t bytes);
+
+/* The first way of copying from the host to the device, tried before the general one: a few bytes, by the
+ * slot, if the stream is idle or what it did last is complete and simple. False, and nothing has happened, if
+ * not. `host` is the host's memory indeed. */
+static inline __attribute__((always_inline)) bool atmi_transfer_submit_small(atmi_stream_t *stream,
+                                                                             void *device_memory,
+                                                                             const void *host, size_t bytes,
+                                                                             atmi_status_t *status) {
+  if (!atmi_transfer_fits_slot(stream, host, bytes) ||
+      (stream->count && (stream->owes || !atmi_stream_has_one_ended(stream))))
+    return false;
+  memcpy(stream->slot, host, bytes);
+  const atmi_device_t *device = stream->device;
+  atmi_signal_t *signal = atmi_stream_begin_slot(stream, 0);
+  stream->count = 1;
+  hsa_status_t hsa = hsa_amd_memory_async_copy(device_memory, device->agent, stream->slot,
+                                               device->machine->cpu, bytes, 0, NULL, signal->hsa);
+  *status =
+      hsa == HSA_STATUS_SUCCESS ? ATMI_OK : atmi_transfer_slot_refused(stream, hsa, device_memory, bytes);
+  return true;
+}
+
+/* The same from the device to the host. */
+static inline __attribute__((always_inline)) bool
+atmi_transfer_retrieve_small(atmi_stream_t *stream, void *host, const void *device_memory, size_t bytes,
+                             atmi_status_t *status) {
+  if (!atmi_transfer_fits_slot(stream, host, bytes) ||
+      !(atmi_stream_settle_plain(stream) || atmi_stream_settle_copy(stream)))
+    return false;
+  const atmi_device_t *device = stream->device;
+  atmi_operation_t *operation = stream->operations;
+  operation->after.host = host;
+  operation->after.bytes = bytes;
+  operation->after.staged = stream->slot;
+  atmi_signal_t *signal = atmi_stream_begin_slot(stream, ATMI_OWES_BYTES | ATMI_OWES_RESULT);
+  stream->count = 1;
+  stream->owes = ATMI_OWES_BYTES | ATMI_OWES_RESULT;
+  hsa_status_t hsa = hsa_amd_memory_async_copy(stream->slot, device->machine->cpu, device_memory,
+                                               device->agent, bytes, 0, NULL, signal->hsa);
+  *status =
+      hsa == HSA_STATUS_SUCCESS ? ATMI_OK : atmi_transfer_slot_refused(stream, hsa, device_memory, bytes);
+  return true;
+}
+
+/* ---- */
+
+/* Writes a few bytes of host memory to the device at once, whatever its streams are doing: for memory that
+ * none of their operations uses. */
+ATMI_MUST_CHECK atmi_status_t atmi_transfer_write_now(const atmi_device_t *device, void *device_memory,
+                                                      const void *host, size_t bytes);
+
+#endif

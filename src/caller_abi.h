@@ -1,0 +1,141 @@
+/* Which libomptarget calls, and where its versions disagree about what they pass: translation to one form.
+ * This file and openmp/device_abi are the only ones that know versions; this one the host's side, that one
+ * the device image's. */
+#ifndef CALLER_ABI_H
+#define CALLER_ABI_H
+
+#include "omptarget_amdgpu_plugin.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* ---- which libomptarget ---- */
+
+enum { CALLER_ABI_UNKNOWN = 0, CALLER_ABI_OLDEST = 13, CALLER_ABI_NEWEST = 18 };
+
+/* A library that calls us: the version of libomptarget that it is, and where its code lies. Different ones
+ * may be in one process, and share this plugin. */
+typedef struct caller_abi_library {
+  uintptr_t begin, end;
+  int version; /* 13 to 18, or CALLER_ABI_UNKNOWN */
+} caller_abi_library_t;
+
+/* The newest version all of whose marks `exports` answers for; CALLER_ABI_UNKNOWN if there are not even those
+ * of
+ * 13. Marks are exported functions that came with a version and stayed. */
+int caller_abi_version_from_exports(bool (*exports)(const void *context, const char *name),
+                                    const void *context);
+
+/* Who called, from a return address into the caller: the version by what its library exports, or, if that is
+ * no libomptarget but something in between, by the one libomptarget that the process has. `name` gets the
+ * caller's file, for messages; it is the dynamic linker's. To be called only from entry points that
+ * libomptarget calls while it opens a plugin: it takes the dynamic linker's lock, which another thread may
+ * hold while it waits for a lock of libomptarget. */
+caller_abi_library_t caller_abi_find_caller(const void *return_address, const char **name);
+
+/* ---- launches ---- */
+
+/* A launch as every version means it, or rather states it: 0 and 1 both stand for no more than one in the
+ * dimensions y and z. The translations are here so that a launch is one piece of code. */
+typedef struct caller_abi_launch {
+  void *const *arguments;
+  const ptrdiff_t *offsets;
+  struct caller_abi_shape {   /* no padding: compared as a whole; from num_teams on as in KernelArgsTy */
+    uint64_t tripcount;       /* 0: unknown */
+    int32_t num_teams;        /* 0 or less: no clause */
+    uint32_t more_teams[2];   /* teams in the dimensions y and z; 0: one */
+    int32_t thread_limit;     /* 0 or less: no clause */
+    uint32_t more_threads[2]; /* threads of a team in the dimensions y and z; 0: one */
+    uint32_t argument_count;
+    uint32_t dynamic_lds_bytes;
+  } shape;
+} caller_abi_launch_t;
+
+/* launch_kernel [16-18]. */
+static inline caller_abi_launch_t caller_abi_launch_from_kernel_args(void **arguments, ptrdiff_t *offsets,
+                                                                     const KernelArgsTy *args) {
+  /* 16 and later pass the clauses of old programs on as they came, where -1 stands for no clause. */
+  return (caller_abi_launch_t){.arguments = arguments,
+                               .offsets = offsets,
+                               .shape = {.tripcount = args->Tripcount,
+                                         .num_teams = (int32_t)args->NumTeams[0],
+                                         .thread_limit = (int32_t)args->ThreadLimit[0],
+                                         .more_teams = {args->NumTeams[1], args->NumTeams[2]},
+                                         .more_threads = {args->ThreadLimit[1], args->ThreadLimit[2]},
+                                         .argument_count = args->NumArgs,
+                                         .dynamic_lds_bytes = args->DynCGroupMem}};
+}
+
+/* run_target_team_region [13-15]; run_target_region is one team without limit. */
+static inline caller_abi_launch_t caller_abi_launch_from_team_region(void **arguments, ptrdiff_t *offsets,
+                                                                     int32_t count, int32_t num_teams,
+                                                                     int32_t thread_limit,
+                                                                     uint64_t tripcount) {
+  return (caller_abi_launch_t){.arguments = arguments,
+                               .offsets = offsets,
+                               .shape = {.tripcount = tripcount,
+                                         .num_teams = num_teams,
+                                         .thread_limit = thread_limit,
+                                         .argument_count = count > 0 ? (uint32_t)count : 0}};
+}
+
+/* The shapes that these translations give, word by word, without making one in memory: for a look at whether
+ * a launch has been seen before. */
+enum { CALLER_ABI_SHAPE_WORDS = sizeof(struct caller_abi_shape) / sizeof(uint64_t) };
+typedef struct caller_abi_words {
+  uint64_t word[CALLER_ABI_SHAPE_WORDS];
+} caller_abi_words_t;
+
+static inline caller_abi_words_t caller_abi_words_from_kernel_args(const KernelArgsTy *args) {
+  caller_abi_words_t words = {{args->Tripcount, 0, 0, 0, args->NumArgs | (uint64_t)args->DynCGroupMem << 32}};
+  const char *clauses = (const char *)args->NumTeams;
+  memcpy(&words.word[1], clauses, sizeof(uint64_t));
+  memcpy(&words.word[2], clauses + 8, sizeof(uint64_t));
+  memcpy(&words.word[3], clauses + 16, sizeof(uint64_t));
+  return words;
+}
+
+static inline caller_abi_words_t caller_abi_words_from_team_region(int32_t count, int32_t num_teams,
+                                                                   int32_t thread_limit, uint64_t tripcount) {
+  return (caller_abi_words_t){{tripcount, (uint32_t)num_teams, (uint64_t)(uint32_t)thread_limit << 32, 0,
+                               count > 0 ? (uint32_t)count : 0}};
+}
+
+/* ---- copies ---- */
+
+/* Whether data_retrieve_async must not return before the data has arrived: 13 and 14 repair pointers in
+ * retrieved structures before they wait, and a later copy would undo it. Their own AMD plugins always waited.
+ */
+bool caller_abi_retrieve_waits(int version);
+
+/* ---- images ---- */
+
+/* What load_binary answers to this version for a loaded image: its table [13-17], or success, with the handle
+ * in
+ * `*binary` [18], which is garbage before. A failure if both are NULL. */
+uintptr_t caller_abi_answer_load(int version, __tgt_target_table *table, void *handle,
+                                 __tgt_device_binary *binary);
+
+/* An image as it may be embedded: raw ELF [13, 14, and what later versions pass on], or wrapped into an
+ * offload binary [15-18, as register_lib sees it]. Finds the ELF in it; `*arch` is the wrapper's "arch" or
+ * NULL. False if the bytes are neither, or contradict themselves. */
+bool caller_abi_unwrap(const void *image, size_t bytes, const void **elf, size_t *elf_bytes,
+                       const char **arch);
+
+/* Whether this version calls register_lib with all images of a library. [13-17] */
+bool caller_abi_registers_libraries(int version);
+
+/* Visits the ELF file of every offload binary in the same mapping of this process as `image`: those of the
+ * same executable or shared library. The mapping's address, which stands for the library; NULL if there is
+ * none, for example because the image is not wrapped. */
+const void *caller_abi_find_siblings(const void *image,
+                                     void (*visit)(const void *elf, size_t bytes, void *context),
+                                     void *context);
+
+/* Visits all that begins like an ELF file in the executable and shared libraries of this process that were
+ * linked with libomptarget: themselves, and the device images that they carry. `bytes` is what follows at
+ * most. For when libomptarget will not ask about images, because there is no device. Takes a lock of the
+ * dynamic linker. */
+void caller_abi_find_images(void (*visit)(const void *elf, size_t bytes, void *context), void *context);
+
+#endif

@@ -1,0 +1,20 @@
+/* Forks. A child has nothing of what its parent holds of a GPU, and ROCr does not work in it. So a plugin
+ * that has found devices and not used any releases them, and ROCr, when the process forks, and both sides
+ * find them again at their first use. Not here: when a use begins (rtl_plugin). */
+#ifndef RTL_FORK_H
+#define RTL_FORK_H
+
+#include "rtl_plugin.h"
+
+/* From now on forks are noticed. Once, after ROCr was initialised: the driver's library has its own handlers
+ * of forks then, and ours, which calls it, has to come before them. False: out of host memory. */
+ATMI_MUST_CHECK bool rtl_fork_watch(void);
+
+/* Finds the devices of a sleeping plugin again: RTL_IDLE or, if they are not what they were, RTL_CHANGED. The
+ * caller holds the lock. */
+void rtl_fork_wake(rtl_plugin_t *plugin);
+
+/* Describes why a child, or who has slept, has no device. */
+void rtl_fork_refuse(const rtl_plugin_t *plugin, const char *operation);
+
+#endif
