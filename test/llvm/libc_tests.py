@@ -21,7 +21,7 @@ import urllib.request
 from llvm_tests import ROOT, command, fail, unpack_into
 
 OWN = os.path.dirname(os.path.realpath(__file__))
-EXCEPTIONS = os.path.join(OWN, "libc_exceptions")
+EXCEPTIONS = os.path.join(OWN, "libc_exceptions.txt")
 PROGRAMS = os.path.join(OWN, "libc_programs")
 
 USAGE = """\
@@ -266,14 +266,14 @@ def judge(results, exceptions):
         for test, word in sorted(tests.items()):
             row = explanation(exceptions, version, test)
             if word in GOOD and row:
-                complaints.append(f"{version} {gfx}: {test}: {word}, but test/llvm/libc_exceptions says it cannot")
+                complaints.append(f"{version} {gfx}: {test}: {word}, but test/llvm/libc_exceptions.txt says it cannot")
             if word not in GOOD and not row:
                 complaints.append(f"{version} {gfx}: {test}: {word}")
     return complaints
 
 
 def write_table(results, exceptions, options):
-    """doc/libc-tests.md"""
+    """doc/generated/libc-tests.md"""
     columns = sorted(results)
     head = " | ".join(f"{version} {gfx}" for version, gfx in columns)
     lines = [
@@ -305,7 +305,7 @@ def write_table(results, exceptions, options):
     if notes:
         lines += ["", "## Why some fail", ""] + [f"{number}. {row.why}" for number, row in enumerate(notes, 1)]
     lines += ["", "## All tests", "", f"| test | {head} |", "|---|" + "---|" * len(columns)] + body
-    with open(os.path.join(ROOT, "doc/libc-tests.md"), "w", encoding="utf-8") as file:
+    with open(os.path.join(ROOT, "doc/generated/libc-tests.md"), "w", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")
 
 
@@ -324,7 +324,7 @@ def parse():
     parser.add_argument("--runner", metavar="FILE",
                         help="gfxsim-run of a build that is ready (default: makes the release build)")
     parser.add_argument("--write", action="store_true",
-                        help="write doc/libc-tests.md; versions left out are taken from the last runs")
+                        help="write doc/generated/libc-tests.md; versions left out are taken from the last runs")
     options = parser.parse_args()
     options.versions = [int(v) for v in options.versions.split(",") if v.isdigit()]
     options.gfx = options.gfx.split(",")

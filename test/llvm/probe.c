@@ -1,5 +1,5 @@
-/* Says whether target regions run on a device, and which plugin and thunk are in the process: LLVM's tests
- * would also pass on the host, and on another plugin than the one they are to test. */
+/* Says whether target regions run on a device, and which libomptarget, plugin and thunk are in the process:
+ * LLVM's tests would also pass on the host, and on another plugin than the one they are to test. */
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,8 @@ int main(void) {
   char line[4096];
   while (fgets(line, sizeof line, maps)) {
     const char *path = strchr(line, '/');
-    if (path && (strstr(path, "libomptarget.rtl.amdgpu") || strstr(path, "libhsakmt.so")))
+    if (path && (strstr(path, "libomptarget.so") || strstr(path, "libomptarget.rtl.amdgpu") ||
+                 strstr(path, "libhsakmt.so")))
       printf("mapped: %s", path);
   }
   fclose(maps);

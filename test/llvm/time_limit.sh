@@ -1,5 +1,5 @@
 #!/bin/sh
-# run LATE SECONDS COMMAND...: runs the command with a time limit, and ends as it ended: with its exit status or by its
+# time_limit.sh LATE SECONDS COMMAND...: runs the command with a time limit, and ends as it ended: with its exit status or by its
 # signal, which LLVM's `not --crash` tells apart. A command that takes too long is noted in the file LATE, because a
 # test that only expects a failure would take the time limit for one.
 late=$1

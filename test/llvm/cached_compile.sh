@@ -1,5 +1,5 @@
 #!/bin/sh
-# compile CACHE COMPILER ARGUMENT...: runs the compiler, or repeats what the same command did before with the same
+# cached_compile.sh CACHE COMPILER ARGUMENT...: runs the compiler, or repeats what the same command did before with the same
 # files: each of LLVM's tests is compiled once and run with every plugin. Messages and exit status are repeated too.
 set -eu
 cache=$1
