@@ -1,0 +1,239 @@
+/* How the table is kept: entries, their counts, and the two ways of finding them. Not here: what constructs
+ * do with them.
+ *
+ * Everything is guarded by the table's lock, which is held for look-ups and counting and never across a call
+ * of anybody else, except what is atomic. An entry's memory is never given back while the table lives, so
+ * that a look at one that is gone is wrong at worst, and is found out.
+ *
+ * The state of an entry is one word. Who holds a count or a pin may give it back without the lock, unless the
+ * word becomes 0 by that: then the entry goes, and that happens under the lock (map_entry_drop). So whoever
+ * has found an entry under the lock and has added to its word keeps it, whatever others do. */
+#ifndef MAP_ENTRY_H
+#define MAP_ENTRY_H
+
+#include "map.h"
+
+#include "base/spin.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* The word. The dynamic and the hold count are OpenMP's. Pins are works that use the entry without OpenMP's
+ * knowing: a region until its kernel is over, an end until its copies are. Above each of the three is a bit
+ * that is set only when it overflows. */
+#define MAP_DYNAMIC_ONE  UINT64_C(1)
+#define MAP_DYNAMIC_MASK UINT64_C(0x7fffffff)
+#define MAP_HOLD_SHIFT   32
+#define MAP_HOLD_ONE     (UINT64_C(1) << MAP_HOLD_SHIFT)
+#define MAP_HOLD_MASK    (UINT64_C(0xfff) << MAP_HOLD_SHIFT)
+#define MAP_PIN_ONE      (UINT64_C(1) << 45)
+#define MAP_COUNTS       (MAP_DYNAMIC_MASK | MAP_HOLD_MASK)
+#define MAP_OVERFLOWS    (UINT64_C(1) << 31 | UINT64_C(1) << 44 | UINT64_C(1) << 61)
+/* Its maker gave up: the entry is in the table no more, and who waits for it fails too. */
+#define MAP_FAILED (UINT64_C(1) << 62)
+/* Somebody is about to begin copies that later work on the entry has to be ordered behind: its maker, or who
+ * has taken its last count. Who finds this waits until it is gone, and then for the mark. */
+#define MAP_FILLING (UINT64_C(1) << 63)
+
+/* A pointer on the device that points to device memory, while the host's points to the host's. Lives as long
+ * as the entry that contains it. */
+typedef struct map_shadow {
+  uintptr_t host;           /* where the pointer is on the host */
+  uint64_t bytes;           /* 8, or more of a Fortran descriptor, whose first 8 bytes are the pointer */
+  uintptr_t value;          /* what it is there */
+  _Atomic uintptr_t device; /* what it is on the device; 0: not written yet */
+  char *rest;               /* the other bytes, on either side; NULL: none */
+  struct map_shadow *next_free;
+} map_shadow_t;
+
+typedef struct map_entry {
+  _Atomic uint64_t word;
+  uintptr_t begin, end;     /* on the host */
+  _Atomic uintptr_t device; /* where `begin` is; 0: not yet */
+  _Atomic map_mark_t mark;  /* of the copies that the entry was last filled by, or left with */
+  uint64_t visit;           /* the last pass that met it, and as which of its items */
+  uint32_t visitor;
+  bool linked;  /* is in the table */
+  bool special; /* any of those below: not for the quick ways */
+  bool infinite, associated;
+  bool auxiliary; /* was made for a PTR_AND_OBJ's pointer that nobody had mapped */
+  uint32_t shadow_count, shadow_capacity;
+  map_shadow_t **shadows; /* by address */
+  uintptr_t base;
+  const char *name;
+  void *memory; /* to be released; NULL: not the table's */
+  struct map_chunk *chunk;
+  struct map_entry *next_free;
+} map_entry_t;
+
+/* Entries by address: sorted pieces of a sorted array. The first addresses are together, and so are a
+ * piece's, so that a search touches few lines of memory. */
+enum { MAP_CHUNK_ENTRIES = 64 };
+
+typedef struct map_slot {
+  uintptr_t begin;
+  map_entry_t *entry;
+} map_slot_t;
+
+typedef struct map_chunk {
+  uint32_t count;
+  map_slot_t slots[MAP_CHUNK_ENTRIES];
+} map_chunk_t;
+
+typedef struct map_index {
+  uint32_t count, capacity;
+  uintptr_t *firsts; /* of each chunk; of the first one it is not looked at */
+  map_chunk_t **chunks;
+  map_chunk_t *spare;
+} map_index_t;
+
+/* Where an entry would be: behind all that begin at or before its address. */
+typedef struct map_place {
+  uint32_t chunk, slot;
+} map_place_t;
+
+/* Some arrays for a work that is too large for its own. */
+typedef struct map_room {
+  size_t bytes;
+} map_room_t;
+
+/* What look-ups remember: which entry served which address last. Says nothing by itself: the entry is asked.
+ */
+enum { MAP_HINTS_FEWEST_LOG2 = 6 };
+
+struct map_table {
+  atmi_spin_t lock;
+  map_configuration_t configuration;
+  map_entry_t **hints;
+  uint32_t hint_shift; /* 64 - log2 of their number */
+  size_t count;        /* entries in the index */
+  uint64_t visit;      /* passes so far */
+  map_index_t index;
+  map_place_t vacant; /* what the last search that has found nothing has found */
+  map_entry_t *free_entries;
+  map_shadow_t *free_shadows;
+  void *slabs; /* of entries and shadows, a list */
+  map_entry_t *first_hints[1 << MAP_HINTS_FEWEST_LOG2];
+
+  /* What works leave here for the next one; NULL: nothing. */
+  _Atomic(map_room_t *) spare_room;
+  _Atomic(struct map_stack *) spare_stack;
+
+  /* For who waits until an entry is filled. */
+  atomic_uint waiting;
+  pthread_mutex_t filled_lock;
+  pthread_cond_t filled;
+};
+
+/* ---- finding, under the lock ---- */
+
+static inline map_entry_t **map_table_hint(const map_table_t *table, uintptr_t host) {
+  return &table->hints[host * UINT64_C(0x9e3779b97f4a7c15) >> table->hint_shift];
+}
+
+static inline bool map_entry_contains(const map_entry_t *entry, uintptr_t host, uint64_t bytes) {
+  return host >= entry->begin && host < entry->end && bytes <= entry->end - host;
+}
+
+/* What a search for `bytes` at `host` finds. */
+typedef enum map_relation {
+  MAP_NOTHING,
+  MAP_CONTAINED,
+  MAP_EXTENDED, /* the entry is only a part of it, or has only a part of it */
+} map_relation_t;
+
+map_relation_t map_table_search(map_table_t *table, uintptr_t host, uint64_t bytes, map_entry_t **entry);
+
+/* The same; most come from the same addresses again and again. */
+static inline map_relation_t map_table_look_up(map_table_t *table, uintptr_t host, uint64_t bytes,
+                                               map_entry_t **entry) {
+  map_entry_t *hint = *map_table_hint(table, host);
+  if (hint && map_entry_contains(hint, host, bytes)) {
+    *entry = hint;
+    return MAP_CONTAINED;
+  }
+  return map_table_search(table, host, bytes, entry);
+}
+
+/* Adds an entry with nothing but its range, directly after a search for it has found MAP_NOTHING. NULL
+ * without memory. */
+map_entry_t *map_table_add(map_table_t *table, uintptr_t begin, uintptr_t end);
+/* Takes an entry out of the table; it stays what it is until map_table_recycle. */
+void map_table_unlink(map_table_t *table, map_entry_t *entry);
+/* Takes it out if it is still there, and makes it another one's. Returns its memory, to be released. */
+void *map_table_recycle(map_table_t *table, map_entry_t *entry);
+
+/* ---- counting ---- */
+
+static inline uint32_t map_word_dynamic(uint64_t word) {
+  return (uint32_t)(word & MAP_DYNAMIC_MASK);
+}
+
+static inline uint32_t map_word_hold(uint64_t word) {
+  return (uint32_t)((word & MAP_HOLD_MASK) >> MAP_HOLD_SHIFT);
+}
+
+static inline uint64_t map_entry_word(const map_entry_t *entry) {
+  return atomic_load_explicit(&entry->word, memory_order_acquire);
+}
+
+/* Under the lock: adds counts and pins. False, and nothing is changed, if one of them is as large as it gets.
+ */
+static inline bool map_entry_take(map_entry_t *entry, uint64_t units, uint64_t *before) {
+  *before = atomic_fetch_add_explicit(&entry->word, units, memory_order_acq_rel);
+  if (__builtin_expect(!((*before + units) & MAP_OVERFLOWS), 1))
+    return true;
+  atomic_fetch_sub_explicit(&entry->word, units, memory_order_acq_rel);
+  return false;
+}
+
+/* Gives counts and pins back that somebody holds. Without the lock it is false, and nothing is changed, if
+ * these are the last. */
+static inline bool map_entry_drop_some(map_entry_t *entry, uint64_t units) {
+  uint64_t word = atomic_load_explicit(&entry->word, memory_order_relaxed);
+  /* Release: who removes the entry sees all that was done with it. */
+  while ((word & ~MAP_FAILED) != units)
+    if (atomic_compare_exchange_weak_explicit(&entry->word, &word, word - units, memory_order_acq_rel,
+                                              memory_order_relaxed))
+      return true;
+  return false;
+}
+
+/* The same under the lock: an entry that nobody holds any more is recycled. Returns its memory, or NULL. */
+static inline void *map_entry_drop(map_table_t *table, map_entry_t *entry, uint64_t units) {
+  uint64_t before = atomic_fetch_sub_explicit(&entry->word, units, memory_order_acq_rel);
+  return (before & ~MAP_FAILED) == units ? map_table_recycle(table, entry) : NULL;
+}
+
+/* Where something in the entry's range is on the device; the entry is filled, or the caller's. */
+static inline uintptr_t map_entry_device(const map_entry_t *entry, uintptr_t host) {
+  return atomic_load_explicit(&entry->device, memory_order_relaxed) + (host - entry->begin);
+}
+
+/* ---- filling ---- */
+
+/* Ends MAP_FILLING, with a mark of the copies, and wakes who waits for that. */
+void map_entry_filled(map_table_t *table, map_entry_t *entry, map_mark_t mark);
+/* Waits until an entry that the caller holds is not MAP_FILLING. False if its maker gave up. */
+bool map_entry_await(map_table_t *table, map_entry_t *entry);
+
+/* ---- shadows, under the lock ---- */
+
+/* The record of a pointer in this entry; a new one says nothing yet. NULL without memory. */
+map_shadow_t *map_entry_shadow(map_table_t *table, map_entry_t *entry, uintptr_t host, uint64_t bytes);
+/* The first record at or behind an address; shadow_count if there is none. */
+uint32_t map_entry_shadow_at(const map_entry_t *entry, uintptr_t host);
+
+/* ---- index, under the lock ---- */
+
+map_place_t map_index_find(const map_index_t *index, uintptr_t host);
+/* The entry at a place, and the one before it; NULL if there is none. */
+map_entry_t *map_index_at(const map_index_t *index, map_place_t place);
+map_entry_t *map_index_before(const map_index_t *index, map_place_t place);
+/* Goes through all, from {0, 0} on; NULL at the end. */
+map_entry_t *map_index_each(const map_index_t *index, map_place_t *place);
+bool map_index_insert(map_index_t *index, map_place_t place, map_entry_t *entry);
+void map_index_remove(map_index_t *index, const map_entry_t *entry);
+void map_index_fini(map_index_t *index);
+
+#endif

@@ -1,0 +1,148 @@
+/* What an entering operation does behind its pass, without the lock. */
+#include "fill.h"
+
+#include <string.h>
+
+void map_work_abandon(map_work_t *work) {
+  work->todo |= MAP_TODO_FAILED | MAP_TODO_DROP;
+  for (uint32_t i = 0; i < work->item_count; i++) {
+    map_item_t *item = &work->items[i];
+    if (!(item->flags & MAP_ITEM_FRESH))
+      continue;
+    atomic_fetch_or_explicit(&item->entry->word, MAP_FAILED, memory_order_acq_rel);
+    map_table_unlink(work->table, item->entry);
+  }
+}
+
+void map_work_give_up(map_work_t *work) {
+  for (uint32_t i = 0; i < work->item_count; i++)
+    if (work->items[i].flags & MAP_ITEM_FRESH)
+      map_entry_filled(work->table, work->items[i].entry, 0);
+  work->word_count = 0;
+}
+
+/* Memory for what is fresh. An entry's first address is as far behind a multiple of the alignment as the
+ * host's. */
+static map_status_t allocate(map_work_t *work) {
+  const map_configuration_t *configuration = &work->table->configuration;
+  for (uint32_t i = 0; i < work->item_count; i++) {
+    map_item_t *item = &work->items[i];
+    if (!(item->flags & MAP_ITEM_FRESH))
+      continue;
+    map_entry_t *entry = item->entry;
+    void *memory = NULL;
+    uint64_t padding = item->value, bytes = entry->end - entry->begin;
+    if (!configuration->functions->allocate(configuration->device, bytes + padding,
+                                            (const void *)entry->begin, &memory)) {
+      map_range_t range = {entry->begin, bytes, entry->name};
+      return map_fail_near(work->table, MAP_DEVICE, &range, "no device memory of %llu bytes",
+                           (unsigned long long)(bytes + padding));
+    }
+    entry->memory = memory;
+    /* Release: who finds it in map_table_find without waiting may use it. */
+    atomic_store_explicit(&entry->device, (uintptr_t)memory + padding, memory_order_release);
+  }
+  return MAP_OK;
+}
+
+/* A pointer's value on the device; the item keeps it until the copy is over. What another thread has written
+ * already is not written again: then it was written before the entry was filled, for which this work has
+ * waited. */
+static map_status_t attach(map_work_t *work, map_item_t *item) {
+  map_shadow_t *shadow = item->shadow;
+  uintptr_t device = map_entry_device(work->items[item->word].entry, shadow->value);
+  if (atomic_exchange_explicit(&shadow->device, device, memory_order_acq_rel) == device)
+    return MAP_OK;
+  map_status_t status = map_work_write_shadow(work, item);
+  if (map_listens(work->table) && !status)
+    map_work_note(work, MAP_NOTE_ATTACHED, item);
+  return status;
+}
+
+map_status_t map_work_write_shadow(map_work_t *work, map_item_t *item) {
+  map_shadow_t *shadow = item->shadow;
+  uintptr_t device = map_entry_device(item->entry, shadow->host);
+  item->value = atomic_load_explicit(&shadow->device, memory_order_acquire);
+  if (!item->value)
+    return MAP_OK; /* another thread is about to write it for the first time */
+  map_status_t status = map_work_submit_to(work, device, &item->value, sizeof(void *));
+  if (shadow->rest && !status)
+    status = map_work_submit_to(work, device + sizeof(void *), shadow->rest, shadow->bytes - sizeof(void *));
+  return status;
+}
+
+static void tell(const map_work_t *work, const map_item_t *item) {
+  if (item->flags & MAP_ITEM_FRESH)
+    map_work_note(work, MAP_NOTE_CREATED, item);
+  else if (item->flags & MAP_ITEM_FOUND)
+    map_work_note(work, MAP_NOTE_FOUND, item);
+  else if (item->flags & MAP_ITEM_HOST)
+    map_work_note(work, MAP_NOTE_HOST, item);
+  else if (item->flags & MAP_ITEM_ABSENT)
+    map_work_note(work, MAP_NOTE_ABSENT, item);
+}
+
+/* Where an item's base is on the device, now that it is known. */
+static inline void set_address(map_work_t *work, const map_arguments_t *arguments, const map_item_t *item) {
+  if (item->flags & MAP_ITEM_WORD)
+    work->offsets[item->word] = (ptrdiff_t)map_entry_device(item->entry, 0);
+  if (__builtin_expect((item->flags & MAP_ITEM_RETURN) != 0, 0)) {
+    void **base = &arguments->bases[item->argument];
+    *base = (void *)map_entry_device(item->entry, (uintptr_t)*base);
+  }
+}
+
+/* Data first, then the pointers in it, which the data would overwrite. */
+static map_status_t copy(map_work_t *work, const map_arguments_t *arguments) {
+  map_status_t status = MAP_OK;
+  bool listens = map_listens(work->table);
+  for (uint32_t i = 0; i < work->item_count && !status; i++) {
+    map_item_t *item = &work->items[i];
+    set_address(work, arguments, item);
+    if (listens)
+      tell(work, item);
+    if (item->flags & MAP_ITEM_SUBMIT)
+      status = map_work_submit(work, item, item->host, item->bytes);
+  }
+  if (!(work->todo & (MAP_ITEM_ATTACH | MAP_ITEM_AGAIN)))
+    return status;
+  for (uint32_t i = 0; i < work->item_count && !status; i++) {
+    if (work->items[i].flags & MAP_ITEM_AGAIN)
+      status = map_work_write_shadow(work, &work->items[i]);
+    else if (work->items[i].flags & MAP_ITEM_ATTACH)
+      status = attach(work, &work->items[i]);
+  }
+  return status;
+}
+
+/* Lets others have what is filled. */
+static map_status_t publish(map_work_t *work) {
+  const map_configuration_t *configuration = &work->table->configuration;
+  if (work->busy && !configuration->functions->mark(configuration->device, work->stream, &work->mark))
+    return MAP_DEVICE;
+  for (uint32_t i = 0; i < work->item_count; i++)
+    if (work->items[i].flags & MAP_ITEM_FRESH)
+      map_entry_filled(work->table, work->items[i].entry, work->mark);
+  return MAP_OK;
+}
+
+map_status_t map_work_fill(map_work_t *work, const map_arguments_t *arguments) {
+  map_status_t status = MAP_OK;
+  if (work->todo & MAP_ITEM_FRESH)
+    status = allocate(work);
+  if (work->todo & MAP_ITEM_WAIT && !status)
+    status = map_work_await(work);
+  if (!status)
+    status = copy(work, arguments);
+  if (work->todo & (MAP_ITEM_PRIVATE | MAP_ITEM_LAMBDA) && !status)
+    status = map_work_fill_privates(work, arguments);
+  if (work->todo & MAP_ITEM_FRESH && !status)
+    status = publish(work);
+  if (!status)
+    return MAP_OK;
+  atmi_spin_lock(&work->table->lock);
+  map_work_abandon(work);
+  atmi_spin_unlock(&work->table->lock);
+  map_work_give_up(work);
+  return status;
+}

@@ -1,0 +1,553 @@
+/* Leaving: target exit data, the end of target data, and that of a target region.
+ *
+ * Who takes the last count of an entry begins the copies back, and the entry goes when these are over, unless
+ * somebody has counted it again meanwhile: then it stays, with its data, and goes with that one. Meanwhile is
+ * short of nothing: the count is 0 and MAP_FILLING set, in one step, so whoever comes waits until the copies
+ * are begun and has its own work begin behind them. All of this is as if who came had come before the last
+ * count was taken, and the copies back were one more.
+ *
+ * A region keeps its counts and a pin until its kernel is over, so what others take away leaves the kernel's
+ * data alone. If its counts are the last when it looks, it takes them at once, so that the copies follow the
+ * kernel without a wait between them. If others' were the last but have gone when the kernel is over, it
+ * copies then (MAP_AGAIN). Only who removes something, or has copied back, takes the lock for the end of a
+ * region. */
+#include "work.h"
+
+/* Of an entry that was left for good by this work, or ALWAYS: the arguments that say FROM. */
+static bool is_copied(const map_work_t *work, const map_item_t *item) {
+  return item->type & MAP_FROM && item->entry && item->bytes && !(item->flags & MAP_ITEM_RETRIEVED) &&
+         (item->type & MAP_ALWAYS || work->items[item->leader].flags & MAP_ITEM_ZEROED);
+}
+
+static map_status_t begin_copies(map_work_t *work, bool *begun) {
+  map_status_t status = MAP_OK;
+  for (uint32_t i = work->item_count; i-- && !status;) {
+    map_item_t *item = &work->items[i];
+    if (item->flags & MAP_ITEM_LEFT && map_listens(work->table))
+      map_work_note(work, MAP_NOTE_LEFT, item);
+    else if (item->flags & MAP_ITEM_ABSENT && map_listens(work->table) && work->operation == MAP_END)
+      map_work_note(work, MAP_NOTE_ABSENT, item);
+    if (!is_copied(work, item))
+      continue;
+    status = map_work_retrieve(work, item, item->host, item->bytes);
+    item->flags |= MAP_ITEM_RETRIEVED;
+    *begun = true;
+  }
+  return status;
+}
+
+map_status_t map_work_copy_back(map_work_t *work) {
+  const map_configuration_t *configuration = &work->table->configuration;
+  map_mark_t mark = 0;
+  bool begun = false, zeroed = work->todo & MAP_ITEM_ZEROED;
+  map_status_t status = begin_copies(work, &begun);
+  if (begun)
+    work->todo |= MAP_ITEM_RETRIEVED;
+  if (begun && zeroed && !configuration->functions->mark(configuration->device, work->stream, &mark) &&
+      !status)
+    status = MAP_DEVICE;
+  for (uint32_t i = 0; i < work->item_count && zeroed; i++) {
+    map_item_t *item = &work->items[i];
+    if (item->flags & MAP_ITEM_ZEROED)
+      map_entry_filled(work->table, item->entry, mark);
+    item->flags &= ~(uint32_t)(MAP_ITEM_ZEROED | MAP_ITEM_LEFT);
+  }
+  work->todo &= ~(uint32_t)MAP_ITEM_ZEROED;
+  return status;
+}
+
+/* ---- regions ---- */
+
+/* Takes all counts that the work has on an entry, if they are the last. */
+static bool take_last(map_item_t *leader) {
+  map_entry_t *entry = leader->entry;
+  uint64_t mine = leader->units & MAP_COUNTS, word = atomic_load_explicit(&entry->word, memory_order_relaxed);
+  while (mine && (word & MAP_COUNTS) == mine)
+    if (atomic_compare_exchange_weak_explicit(&entry->word, &word, (word - mine) | MAP_FILLING,
+                                              memory_order_acq_rel, memory_order_relaxed)) {
+      leader->units -= mine;
+      leader->flags |= MAP_ITEM_ZEROED;
+      return true;
+    }
+  return false;
+}
+
+/* For the listener: what leaving a region is going to do, in the order of its end. */
+static void note_region(map_work_t *work) {
+  for (uint32_t i = 0; i < work->item_count; i++) {
+    map_item_t *item = &work->items[i];
+    if (!item->entry || !(item->flags & (MAP_ITEM_FRESH | MAP_ITEM_FOUND)))
+      continue;
+    item->flags |= MAP_ITEM_LEFT;
+    item->value = map_entry_word(item->entry) - (work->items[item->leader].units & MAP_COUNTS);
+  }
+}
+
+map_status_t map_leave(map_work_t *work) {
+  uint32_t found = 0, goes = MAP_TODO_GOES;
+  if (!(work->todo & MAP_TODO_LEAVE))
+    return MAP_OK;
+  work->operation = MAP_LEAVE;
+  if (__builtin_expect(!(work->todo & MAP_TODO_SOLE), 1)) /* who else has gone meanwhile is seen at the end */
+    return MAP_OK;
+  for (uint32_t i = 0; i < work->item_count; i++) {
+    map_item_t *item = &work->items[i];
+    if (!item->entry)
+      continue;
+    if ((item->type & (MAP_ALWAYS | MAP_FROM)) == (MAP_ALWAYS | MAP_FROM))
+      found |= MAP_ITEM_RETRIEVE;
+    if (item->units && take_last(item))
+      found |= MAP_ITEM_ZEROED;
+    else if (item->units)
+      goes = 0;
+  }
+  work->todo |= goes;
+  if (__builtin_expect(map_listens(work->table), 0)) {
+    note_region(work);
+    found |= MAP_ITEM_RETRIEVE;
+  }
+  if (!found)
+    return MAP_OK;
+  work->todo |= found & MAP_ITEM_ZEROED;
+  return map_work_copy_back(work);
+}
+
+/* ---- data constructs ---- */
+
+/* Takes a count away under the lock. The last one is taken in one step with a pin of the work's. */
+static void take_count(map_work_t *work, map_item_t *item, uint64_t type, uint64_t one, uint64_t mask) {
+  map_item_t *leader = &work->items[item->leader];
+  map_entry_t *entry = item->entry;
+  uint64_t word = atomic_load_explicit(&entry->word, memory_order_relaxed), after;
+  bool last;
+  do {
+    after = !(word & mask) ? word : type & MAP_DELETE ? word & ~mask : word - one;
+    last = word & MAP_COUNTS && !(after & MAP_COUNTS);
+    if (last)
+      after = (after | MAP_FILLING) + (leader->units ? 0 : MAP_PIN_ONE);
+  } while (!atomic_compare_exchange_weak_explicit(&entry->word, &word, after, memory_order_acq_rel,
+                                                  memory_order_relaxed));
+  item->value = after;
+  if (!last)
+    return;
+  if (!leader->units)
+    leader->units = MAP_PIN_ONE;
+  leader->flags |= MAP_ITEM_ZEROED;
+  work->todo |= MAP_ITEM_ZEROED | MAP_TODO_DROP;
+}
+
+/* Takes away what an item has counted. True: something may have to be copied by that. */
+static bool leave_item(map_work_t *work, map_item_t *item) {
+  bool hold = item->type & MAP_HOLD;
+  if (!item->entry)
+    return false;
+  item->value = map_entry_word(item->entry);
+  if (item->flags & MAP_ITEM_COUNTED && !(item->entry->infinite && !hold))
+    take_count(work, item, item->type, hold ? MAP_HOLD_ONE : MAP_DYNAMIC_ONE,
+               hold ? MAP_HOLD_MASK : MAP_DYNAMIC_MASK);
+  return true;
+}
+
+/* The same for an item that counts as almost all do, if the count is not the last. False: not so. */
+static inline bool leave_quickly(map_item_t *item) {
+  if (item->flags != MAP_ITEM_COUNTED || item->type & (MAP_HOLD | MAP_DELETE | MAP_ALWAYS) ||
+      item->entry->special)
+    return false;
+  uint64_t word = atomic_load_explicit(&item->entry->word, memory_order_relaxed);
+  return (word & MAP_DYNAMIC_MASK) > 1 &&
+         atomic_compare_exchange_strong_explicit(&item->entry->word, &word, word - MAP_DYNAMIC_ONE,
+                                                 memory_order_acq_rel, memory_order_relaxed);
+}
+
+/* What is to be done without the lock needs a pin, and what others have begun to be waited for. */
+static bool prepare_copy(map_work_t *work, map_item_t *item) {
+  map_item_t *leader = &work->items[item->leader];
+  uint64_t before;
+  if (!is_copied(work, item))
+    return true;
+  if (!leader->units) {
+    if (!map_entry_take(item->entry, MAP_PIN_ONE, &before))
+      return false;
+    leader->units = MAP_PIN_ONE;
+    work->todo |= MAP_TODO_DROP;
+  }
+  if (atomic_load_explicit(&item->entry->mark, memory_order_relaxed)) {
+    leader->flags |= MAP_ITEM_WAIT;
+    work->todo |= MAP_ITEM_WAIT;
+  }
+  work->todo |= MAP_ITEM_RETRIEVE;
+  return true;
+}
+
+static bool end_missing(map_pass_t *pass, const map_component_t *component) {
+  bool sane = map_component_is_sane(component);
+  if ((!sane || component->type & MAP_PRESENT) && !pass->wrong) {
+    pass->wrong = sane ? "device mapping required by 'present' map type modifier does not exist" : map_insane;
+    pass->range = (map_range_t){component->begin, (uint64_t)component->size, component->name};
+  }
+  map_item_t *item = pass->notes && component->size ? map_work_add(pass->work, NULL, component) : NULL;
+  if (item)
+    item->flags = MAP_ITEM_ABSENT;
+  return true;
+}
+
+/* Finds one list item; counts nothing yet. False: no memory, or `*blocked` is being filled. */
+static bool find_one(map_pass_t *pass, const map_component_t *component, bool counts, map_entry_t **blocked) {
+  map_entry_t *entry;
+  map_relation_t relation =
+      map_table_look_up(pass->table, component->begin, (uint64_t)component->size, &entry);
+  bool implicit = component->type & MAP_IMPLICIT && map_component_is_sane(component);
+  if (relation == MAP_NOTHING || (relation == MAP_EXTENDED && !implicit))
+    return end_missing(pass, component);
+  uint64_t word = map_entry_word(entry);
+  if (__builtin_expect(!(word & MAP_COUNTS), 0))
+    return end_missing(pass, component);
+  if (__builtin_expect((word & MAP_FILLING) != 0, 0)) {
+    *blocked = entry;
+    return false;
+  }
+  map_item_t *item = map_work_add(pass->work, entry, component);
+  if (!item)
+    return false;
+  if (relation == MAP_EXTENDED) {
+    uintptr_t end = item->host + item->bytes < entry->end ? item->host + item->bytes : entry->end;
+    item->host = item->host > entry->begin ? item->host : entry->begin;
+    item->bytes = end - item->host;
+  }
+  item->flags = (counts ? MAP_ITEM_COUNTED : 0) | (pass->notes ? MAP_ITEM_LEFT : 0);
+  map_work_lead(pass, item);
+  return true;
+}
+
+/* A PTR_AND_OBJ's pointer, if the entry is there for nothing else. */
+static bool find_pointer(map_pass_t *pass, const map_component_t *component, map_entry_t **blocked) {
+  map_component_t pointer = {component->base, component->base, sizeof(void *), 0, NULL};
+  map_entry_t *entry;
+  if (map_table_look_up(pass->table, pointer.begin, sizeof(void *), &entry) != MAP_CONTAINED ||
+      !entry->auxiliary)
+    return true;
+  return find_one(pass, &pointer, true, blocked);
+}
+
+static bool find_component(map_pass_t *pass, const map_component_t *component, map_entry_t **blocked) {
+  if (component->type & (MAP_LITERAL | MAP_PRIVATE | MAP_ATTACH))
+    return true;
+  bool pointer = component->type & MAP_PTR_AND_OBJ;
+  if (pointer && !(component->type & MAP_MEMBER_OF) && !find_pointer(pass, component, blocked))
+    return false;
+  return find_one(pass, component, pointer || !(component->type & MAP_MEMBER_OF), blocked);
+}
+
+/* What the quick way is for. */
+#define PLAIN (MAP_TO | MAP_FROM | MAP_IMPLICIT | MAP_CLOSE | MAP_PRESENT)
+
+/* List items from `i` on that are plain, as long as they come. Returns the first other one. */
+static __attribute__((noinline)) uint32_t find_quickly(map_pass_t *pass, uint32_t i) {
+  map_work_t *work = pass->work;
+  uint32_t count = pass->arguments->count, room = work->item_capacity - work->item_count;
+  uint32_t end = count - i < room ? count : i + room;
+  map_quick_t quick = map_quick_begin(pass);
+  for (; i < end; i++) {
+    uint64_t type = (uint64_t)quick.types[i];
+    map_entry_t *entry = type & ~PLAIN ? NULL : map_quick_next(&quick, i, type, 0);
+    if (!entry)
+      break;
+    quick.item[-1].flags = MAP_ITEM_COUNTED;
+    uint64_t word = map_entry_word(entry);
+    if (__builtin_expect(!(word & MAP_COUNTS) || word & MAP_FILLING, 0)) {
+      entry->visit = 0; /* not quick after all */
+      quick.index--;
+      break;
+    }
+  }
+  work->item_count = quick.index;
+  return i;
+}
+
+static bool find_all(map_pass_t *pass, map_entry_t **blocked) {
+  const map_arguments_t *arguments = pass->arguments;
+  bool quick = !pass->notes && !arguments->mappers;
+  for (uint32_t i = 0; i < arguments->count; i++) {
+    map_component_t component;
+    if (quick)
+      i = find_quickly(pass, i);
+    if (i == arguments->count)
+      break;
+    map_argument_get(arguments, i, &component);
+    const map_component_t *components = &component;
+    uint32_t count = 1;
+    if (arguments->mappers && arguments->mappers[i] && !(component.type & (MAP_LITERAL | MAP_PRIVATE)))
+      count = map_stack_of(pass->work, i, &components);
+    for (uint32_t j = 0; j < count; j++)
+      if (!find_component(pass, &components[j], blocked))
+        return false;
+  }
+  return true;
+}
+
+/* Something is being filled by another thread: the pass is no use. Waits, and forgets what it has found. */
+static bool wait_for_blocked(map_pass_t *pass, map_entry_t *blocked) {
+  uint64_t before;
+  map_table_t *table = pass->table;
+  bool pinned = map_entry_take(blocked, MAP_PIN_ONE, &before);
+  map_pass_end(pass);
+  pass->work->item_count = 0;
+  if (!pinned)
+    return false;
+  (void)map_entry_await(table, blocked); /* if it has failed it is not found again */
+  return !map_unpin(table, blocked);
+}
+
+/* The pass: finds all, then counts all, then decides what is copied, so that the order of the arguments does
+ * not matter. */
+static map_status_t end_pass(map_pass_t *pass) {
+  map_work_t *work = pass->work;
+  map_entry_t *blocked = NULL;
+  while (!find_all(pass, &blocked)) {
+    if (!blocked || !wait_for_blocked(pass, blocked)) {
+      if (!blocked)
+        map_pass_end(pass);
+      return map_fail_memory(pass->table, "unmapping data");
+    }
+    blocked = NULL;
+    map_pass_begin(pass, work, pass->arguments, MAP_END);
+  }
+  bool pinned = true, copies = false;
+  for (uint32_t i = work->item_count; i--;)
+    copies = leave_quickly(&work->items[i]) ? copies : leave_item(work, &work->items[i]) || copies;
+  for (uint32_t i = 0; i < work->item_count && copies; i++)
+    if (work->items[i].entry)
+      pinned = prepare_copy(work, &work->items[i]) && pinned;
+  map_pass_end(pass);
+  return pinned ? MAP_OK
+                : map_fail(pass->table, MAP_INVALID, "data is in use by too many operations at once");
+}
+
+map_status_t map_end(map_work_t *work, const map_arguments_t *arguments) {
+  map_pass_t pass;
+  map_status_t copied = MAP_OK, status = map_check_arguments(work->table, arguments);
+  if (arguments->mappers && !status)
+    status = map_work_call_mappers(work, arguments);
+  if (!status && !map_work_reserve(work, arguments->count))
+    status = map_fail_memory(work->table, "unmapping data");
+  if (status)
+    return status;
+  map_pass_begin(&pass, work, arguments, MAP_END);
+  status = end_pass(&pass);
+  if (work->todo & MAP_ITEM_WAIT)
+    copied = map_work_await(work);
+  if (work->todo & (MAP_ITEM_ZEROED | MAP_ITEM_RETRIEVE) || pass.notes) {
+    map_status_t back = map_work_copy_back(work);
+    copied = copied ? copied : back;
+  }
+  if (pass.wrong == map_insane)
+    return map_fail_insane(work->table, &pass.range);
+  if (pass.wrong)
+    return map_fail_near(work->table, MAP_ABSENT, &pass.range, "%s for host address 0x%016llx (%lld bytes)",
+                         pass.wrong, (unsigned long long)pass.range.host, (long long)pass.range.bytes);
+  return status ? status : copied;
+}
+
+/* ---- the end of a work ---- */
+
+/* Whether a part of the leader's entry is FROM. */
+static bool wants_back(const map_work_t *work, uint32_t leader) {
+  for (uint32_t i = leader; i < work->item_count; i++) {
+    const map_item_t *item = &work->items[i];
+    if (item->entry && item->leader == leader && item->type & MAP_FROM && item->bytes)
+      return true;
+  }
+  return false;
+}
+
+/* Takes the last counts of a region whose kernel is over. What is ALWAYS has been copied, but maybe not as
+ * the others have left it. */
+static bool leave_late(map_work_t *work, uint32_t leader) {
+  if (!take_last(&work->items[leader]))
+    return false;
+  for (uint32_t i = leader; i < work->item_count; i++)
+    if (work->items[i].entry && work->items[i].leader == leader)
+      work->items[i].flags &= ~(uint32_t)MAP_ITEM_RETRIEVED;
+  return true;
+}
+
+/* What a leader gives back: of a data construct that has succeeded its pins, else all. */
+static uint64_t units_to_drop(const map_work_t *work, const map_item_t *item) {
+  bool keeps = work->operation == MAP_BEGIN && !(work->todo & MAP_TODO_FAILED);
+  return keeps ? item->units & ~MAP_COUNTS : item->units;
+}
+
+typedef enum drop { DROPPED, DROP_LAST, DROP_COPIES } drop_t;
+
+/* Without the lock; not if the entry goes by it, nor if what it says FROM has to be copied first. */
+static drop_t drop(const map_work_t *work, map_item_t *item, uint32_t index) {
+  uint64_t units = units_to_drop(work, item), mine = units & MAP_COUNTS;
+  uint64_t word = atomic_load_explicit(&item->entry->word, memory_order_relaxed);
+  bool left = work->operation == MAP_LEAVE && !(work->todo & MAP_TODO_FAILED);
+  do {
+    if (__builtin_expect(left && mine && (word & MAP_COUNTS) == mine, 0) && wants_back(work, index))
+      return DROP_COPIES;
+    if ((word & ~MAP_FAILED) == units)
+      return DROP_LAST;
+    /* Release: who removes the entry sees all that was done with it. */
+  } while (!atomic_compare_exchange_weak_explicit(&item->entry->word, &word, word - units,
+                                                  memory_order_acq_rel, memory_order_relaxed));
+  item->units = 0;
+  return DROPPED;
+}
+
+/* The same from item `i` on, as long as others have counted the entries, too: then it is neither. Returns the
+ * first item of which that is not so. */
+static __attribute__((noinline)) uint32_t drop_quickly(map_item_t *items, uint32_t i, uint32_t count,
+                                                       uint64_t mask) {
+  for (; i < count; i++) {
+    uint64_t units = items[i].units & mask;
+    if (!units)
+      continue;
+    _Atomic uint64_t *word = &items[i].entry->word;
+    uint64_t now = atomic_load_explicit(word, memory_order_relaxed);
+    if (!((now ^ units) & MAP_COUNTS) || !(now & MAP_COUNTS))
+      break;
+    if (!atomic_compare_exchange_strong_explicit(word, &now, now - units, memory_order_acq_rel,
+                                                 memory_order_relaxed))
+      break;
+    items[i].units = 0;
+  }
+  return i;
+}
+
+/* The host's own pointers, over what came from the device. */
+static void restore(const map_item_t *item) {
+  const map_entry_t *entry = item->entry;
+  for (uint32_t i = map_entry_shadow_at(entry, item->host); i < entry->shadow_count; i++) {
+    const map_shadow_t *shadow = entry->shadows[i];
+    if (shadow->host >= item->host + item->bytes)
+      return;
+    __builtin_memcpy((void *)shadow->host, &shadow->value, sizeof shadow->value);
+    if (shadow->rest)
+      __builtin_memcpy((char *)shadow->host + sizeof(void *), shadow->rest, shadow->bytes - sizeof(void *));
+  }
+}
+
+/* Under the lock: pointers are restored, what nobody holds any more goes. What has to be released, and told,
+ * is left in the items. */
+static void restore_and_remove(map_work_t *work) {
+  for (uint32_t i = work->item_count; i--;)
+    if (work->items[i].flags & MAP_ITEM_RETRIEVED && work->items[i].entry->shadow_count)
+      restore(&work->items[i]);
+  for (uint32_t i = work->item_count; i--;) {
+    map_item_t *item = &work->items[i];
+    item->memory = NULL;
+    if (!item->entry || !item->units)
+      continue;
+    map_entry_t gone = {.begin = item->entry->begin, .end = item->entry->end, .name = item->entry->name};
+    uintptr_t device = atomic_load_explicit(&item->entry->device, memory_order_relaxed);
+    uint64_t units = units_to_drop(work, item);
+    item->units = 0;
+    void *memory = map_entry_drop(work->table, item->entry, units);
+    if (!memory)
+      continue;
+    item->memory = memory;
+    if (map_listens(work->table) && gone.end != gone.begin) {
+      item->host = gone.begin;
+      item->bytes = gone.end - gone.begin;
+      item->name = gone.name;
+      item->value = device;
+    }
+  }
+}
+
+/* What the work has filled is there now: nobody needs to ask for the mark any more. */
+static void forget_mark(map_work_t *work) {
+  for (uint32_t i = 0; i < work->item_count; i++) {
+    map_mark_t mark = work->mark;
+    if (work->items[i].flags & MAP_ITEM_FRESH && work->items[i].units)
+      atomic_compare_exchange_strong_explicit(&work->items[i].entry->mark, &mark, 0, memory_order_release,
+                                              memory_order_relaxed);
+  }
+  work->mark = 0;
+}
+
+/* The same, from item `i` on, which is not for the quick way. */
+static __attribute__((noinline)) uint32_t drop_rest(map_work_t *work, uint32_t i, uint64_t mask) {
+  uint32_t found = 0;
+  for (; i < work->item_count; i = drop_quickly(work->items, i + 1, work->item_count, mask)) {
+    map_item_t *item = &work->items[i];
+    switch (drop(work, item, i)) {
+    case DROPPED: break;
+    case DROP_LAST: found |= MAP_TODO_DROP; break;
+    case DROP_COPIES:
+      if (leave_late(work, i)) {
+        found |= MAP_ITEM_ZEROED;
+        work->todo |= MAP_ITEM_ZEROED;
+      } else {
+        i--; /* somebody has come meanwhile: once more */
+      }
+    }
+  }
+  return found;
+}
+
+/* Looks what there is to do under the lock. ZEROED in the result: copies have to be begun first. */
+static inline uint32_t drop_all(map_work_t *work) {
+  bool keeps = work->operation == MAP_BEGIN && !(work->todo & MAP_TODO_FAILED);
+  uint64_t mask = keeps ? ~MAP_COUNTS : ~UINT64_C(0);
+  uint32_t i = drop_quickly(work->items, 0, work->item_count, mask);
+  return i < work->item_count ? drop_rest(work, i, mask) : 0;
+}
+
+static map_status_t release_all(map_work_t *work) {
+  const map_configuration_t *configuration = &work->table->configuration;
+  map_status_t status = MAP_OK;
+  for (uint32_t i = work->item_count; i--;) {
+    map_item_t *item = &work->items[i];
+    if (map_listens(work->table) && item->flags & MAP_ITEM_RETRIEVED)
+      map_work_note(work, MAP_NOTE_RETRIEVED, item);
+  }
+  for (uint32_t i = work->item_count; i--;) {
+    map_item_t *item = &work->items[i];
+    if (!item->memory)
+      continue;
+    if (map_listens(work->table))
+      map_work_note(work, MAP_NOTE_REMOVED, item);
+    if (!configuration->functions->release(configuration->device, item->memory))
+      status = MAP_DEVICE;
+  }
+  return status;
+}
+
+static inline void clean_up(map_work_t *work) {
+  if (__builtin_expect(work->privates != NULL, 0))
+    map_privates_free(work);
+  if (__builtin_expect(work->stack != NULL, 0))
+    map_stack_put(work);
+  if (__builtin_expect(work->room || work->words != work->inline_words, 0))
+    map_work_give_back(work);
+  work->item_count = work->todo = work->word_count = 0;
+}
+
+map_status_t map_work_end(map_work_t *work) {
+  map_status_t status = MAP_OK;
+  if (work->mark)
+    forget_mark(work);
+  uint32_t found = work->todo & MAP_TODO_DROP; /* under the lock, if it is probable that all goes */
+  if (found && !(work->todo & MAP_TODO_GOES))
+    found = drop_all(work);
+  if (__builtin_expect(found & MAP_ITEM_ZEROED, 0)) {
+    status = map_work_copy_back(work);
+    work->busy = true;
+    if (!status)
+      return MAP_AGAIN;
+    work->todo |= MAP_TODO_FAILED;
+    found = drop_all(work);
+  }
+  if (found & MAP_TODO_DROP || work->todo & MAP_ITEM_RETRIEVED) {
+    atmi_spin_lock(&work->table->lock);
+    restore_and_remove(work);
+    atmi_spin_unlock(&work->table->lock);
+    map_status_t released = release_all(work);
+    status = status ? status : released;
+  }
+  clean_up(work);
+  return status;
+}

@@ -1,0 +1,443 @@
+/* The table: making it, finding and adding entries, waiting for others to fill them, and what is asked and
+ * added outside of constructs. Not here: constructs (enter.c, leave.c, update.c). */
+#include "entry.h"
+#include "message.h"
+#include "work.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLAB_OBJECTS = 64 };
+
+/* ---- making it ---- */
+
+map_table_t *map_table_new(const map_configuration_t *configuration) {
+  map_table_t *table = calloc(1, sizeof *table);
+  if (!table)
+    return NULL;
+  table->configuration = *configuration;
+  table->hints = table->first_hints;
+  table->hint_shift = 64 - MAP_HINTS_FEWEST_LOG2;
+  if (pthread_mutex_init(&table->filled_lock, NULL))
+    goto no_lock;
+  if (pthread_cond_init(&table->filled, NULL))
+    goto no_condition;
+  return table;
+no_condition:
+  pthread_mutex_destroy(&table->filled_lock);
+no_lock:
+  free(table);
+  return NULL;
+}
+
+static bool release(map_table_t *table, void *memory) {
+  return !memory || table->configuration.functions->release(table->configuration.device, memory);
+}
+
+static void free_shadows(map_entry_t *entry) {
+  for (uint32_t i = 0; i < entry->shadow_count; i++)
+    free(entry->shadows[i]->rest);
+  entry->shadow_count = 0;
+}
+
+void map_table_free(map_table_t *table) {
+  if (!table)
+    return;
+  map_entry_t *entry;
+  map_place_t place = {0, 0};
+  while ((entry = map_index_each(&table->index, &place))) {
+    free_shadows(entry);
+    free(entry->shadows);
+    (void)release(table, entry->memory); /* a failure has been described, there is nothing else to do */
+  }
+  for (entry = table->free_entries; entry; entry = entry->next_free)
+    free(entry->shadows);
+  while (table->slabs) {
+    void *next = *(void **)table->slabs;
+    free(table->slabs);
+    table->slabs = next;
+  }
+  map_index_fini(&table->index);
+  if (table->hints != table->first_hints)
+    free(table->hints);
+  free(atomic_load_explicit(&table->spare_room, memory_order_relaxed));
+  map_stack_free(atomic_load_explicit(&table->spare_stack, memory_order_relaxed));
+  pthread_cond_destroy(&table->filled);
+  pthread_mutex_destroy(&table->filled_lock);
+  free(table);
+}
+
+void map_table_set_unified(map_table_t *table, bool unified) {
+  table->configuration.unified = unified;
+}
+
+void map_table_listen(map_table_t *table, void (*note)(void *context, const map_note_t *note)) {
+  table->configuration.listener.note = note;
+}
+
+void map_table_set_functions(map_table_t *table, const map_device_functions_t *functions) {
+  table->configuration.functions = functions;
+}
+
+/* ---- entries ---- */
+
+/* Room for some objects that is given back with the table only. */
+static char *new_slab(map_table_t *table, size_t bytes) {
+  void **slab = calloc(1, 16 + SLAB_OBJECTS * bytes);
+  if (!slab)
+    return NULL;
+  *slab = table->slabs;
+  table->slabs = slab;
+  return (char *)slab + 16;
+}
+
+static map_entry_t *take_entry(map_table_t *table) {
+  if (!table->free_entries) {
+    map_entry_t *entries = (map_entry_t *)(void *)new_slab(table, sizeof *entries);
+    for (int i = 0; entries && i < SLAB_OBJECTS; i++) {
+      entries[i].next_free = table->free_entries;
+      table->free_entries = &entries[i];
+    }
+  }
+  map_entry_t *entry = table->free_entries;
+  if (entry)
+    table->free_entries = entry->next_free;
+  return entry;
+}
+
+static void put_entry(map_table_t *table, map_entry_t *entry) {
+  entry->begin = entry->end = 0; /* so that a hint that is left contains nothing */
+  entry->next_free = table->free_entries;
+  table->free_entries = entry;
+}
+
+/* Several hints for each entry, so that few share one; without memory those that are there have to do. */
+static void grow_hints(map_table_t *table) {
+  uint32_t log2 = 64 - table->hint_shift + 3;
+  map_entry_t **hints = calloc((size_t)1 << log2, sizeof(map_entry_t *));
+  if (!hints)
+    return;
+  if (table->hints != table->first_hints)
+    free(table->hints);
+  table->hints = hints;
+  table->hint_shift = 64 - log2;
+}
+
+map_entry_t *map_table_add(map_table_t *table, uintptr_t begin, uintptr_t end) {
+  map_entry_t *entry = take_entry(table);
+  if (!entry)
+    return NULL;
+  entry->begin = entry->base = begin;
+  entry->end = end;
+  if (!map_index_insert(&table->index, table->vacant, entry)) {
+    put_entry(table, entry);
+    return NULL;
+  }
+  atomic_store_explicit(&entry->word, 0, memory_order_relaxed);
+  atomic_store_explicit(&entry->device, 0, memory_order_relaxed);
+  atomic_store_explicit(&entry->mark, 0, memory_order_relaxed);
+  entry->visit = 0;
+  entry->linked = true;
+  entry->special = entry->infinite = entry->associated = entry->auxiliary = false;
+  entry->name = NULL;
+  entry->memory = NULL;
+  if (++table->count > (size_t)1 << (64 - table->hint_shift) >> 2)
+    grow_hints(table);
+  *map_table_hint(table, begin) = entry;
+  return entry;
+}
+
+void map_table_unlink(map_table_t *table, map_entry_t *entry) {
+  if (!entry->linked)
+    return;
+  map_index_remove(&table->index, entry);
+  map_entry_t **hint = map_table_hint(table, entry->begin);
+  if (*hint == entry)
+    *hint = NULL;
+  /* Other hints may lead here still: they must not find anything. */
+  entry->end = entry->begin;
+  entry->linked = false;
+  table->count--;
+}
+
+void *map_table_recycle(map_table_t *table, map_entry_t *entry) {
+  map_table_unlink(table, entry);
+  for (uint32_t i = 0; i < entry->shadow_count; i++) {
+    map_shadow_t *shadow = entry->shadows[i];
+    free(shadow->rest);
+    shadow->rest = NULL;
+    shadow->next_free = table->free_shadows;
+    table->free_shadows = shadow;
+  }
+  entry->shadow_count = 0;
+  void *memory = entry->memory;
+  put_entry(table, entry);
+  return memory;
+}
+
+map_status_t map_unpin(map_table_t *table, map_entry_t *entry) {
+  if (map_entry_drop_some(entry, MAP_PIN_ONE))
+    return MAP_OK;
+  atmi_spin_lock(&table->lock);
+  void *memory = map_entry_drop(table, entry, MAP_PIN_ONE);
+  atmi_spin_unlock(&table->lock);
+  return release(table, memory) ? MAP_OK : MAP_DEVICE;
+}
+
+/* Without a hint. */
+map_relation_t map_table_search(map_table_t *table, uintptr_t host, uint64_t bytes, map_entry_t **entry) {
+  map_place_t place = map_index_find(&table->index, host);
+  map_entry_t *before = map_index_before(&table->index, place);
+  if (before && host < before->end) {
+    *entry = before;
+    if (bytes > before->end - host)
+      return MAP_EXTENDED;
+    *map_table_hint(table, host) = before;
+    return MAP_CONTAINED;
+  }
+  map_entry_t *next = map_index_at(&table->index, place);
+  *entry = next;
+  if (next && bytes && next->begin - host < bytes)
+    return MAP_EXTENDED;
+  /* A pointer to an array of which only a later section is mapped. */
+  if (next && !bytes && next->base <= host)
+    return MAP_CONTAINED;
+  *entry = NULL;
+  table->vacant = place;
+  return MAP_NOTHING;
+}
+
+/* ---- filling ---- */
+
+void map_entry_filled(map_table_t *table, map_entry_t *entry, map_mark_t mark) {
+  atomic_store_explicit(&entry->mark, mark, memory_order_relaxed);
+  /* Sequentially consistent, as the waiting thread's two accesses: it sees the bit gone, or is seen waiting.
+   */
+  atomic_fetch_and(&entry->word, ~MAP_FILLING);
+  if (!atomic_load(&table->waiting))
+    return;
+  pthread_mutex_lock(&table->filled_lock);
+  pthread_cond_broadcast(&table->filled);
+  pthread_mutex_unlock(&table->filled_lock);
+}
+
+bool map_entry_await(map_table_t *table, map_entry_t *entry) {
+  for (int i = 0; i < 16 && map_entry_word(entry) & MAP_FILLING; i++)
+    sched_yield();
+  if (map_entry_word(entry) & MAP_FILLING) {
+    atomic_fetch_add(&table->waiting, 1);
+    pthread_mutex_lock(&table->filled_lock);
+    while (atomic_load(&entry->word) & MAP_FILLING)
+      pthread_cond_wait(&table->filled, &table->filled_lock);
+    pthread_mutex_unlock(&table->filled_lock);
+    atomic_fetch_sub(&table->waiting, 1);
+  }
+  return !(map_entry_word(entry) & MAP_FAILED);
+}
+
+/* ---- shadows ---- */
+
+static map_shadow_t *take_shadow(map_table_t *table, uint64_t bytes) {
+  if (!table->free_shadows) {
+    map_shadow_t *shadows = (map_shadow_t *)(void *)new_slab(table, sizeof *shadows);
+    for (int i = 0; shadows && i < SLAB_OBJECTS; i++) {
+      shadows[i].next_free = table->free_shadows;
+      table->free_shadows = &shadows[i];
+    }
+  }
+  map_shadow_t *shadow = table->free_shadows;
+  char *rest = shadow && bytes > sizeof(void *) ? calloc(1, bytes - sizeof(void *)) : NULL;
+  if (!shadow || (bytes > sizeof(void *) && !rest))
+    return NULL;
+  table->free_shadows = shadow->next_free;
+  shadow->rest = rest;
+  return shadow;
+}
+
+uint32_t map_entry_shadow_at(const map_entry_t *entry, uintptr_t host) {
+  uint32_t first = 0, count = entry->shadow_count;
+  while (count) {
+    uint32_t half = count / 2;
+    if (entry->shadows[first + half]->host < host) {
+      first += half + 1;
+      count -= half + 1;
+    } else {
+      count = half;
+    }
+  }
+  return first;
+}
+
+map_shadow_t *map_entry_shadow(map_table_t *table, map_entry_t *entry, uintptr_t host, uint64_t bytes) {
+  uint32_t at = map_entry_shadow_at(entry, host);
+  if (at < entry->shadow_count && entry->shadows[at]->host == host && entry->shadows[at]->bytes >= bytes)
+    return entry->shadows[at];
+  if (entry->shadow_count == entry->shadow_capacity) {
+    uint32_t capacity = entry->shadow_capacity ? 2 * entry->shadow_capacity : 4;
+    map_shadow_t **shadows = realloc(entry->shadows, capacity * sizeof(map_shadow_t *));
+    if (!shadows)
+      return NULL;
+    entry->shadows = shadows;
+    entry->shadow_capacity = capacity;
+  }
+  map_shadow_t *shadow = take_shadow(table, bytes);
+  if (!shadow)
+    return NULL;
+  memmove(&entry->shadows[at + 1], &entry->shadows[at], (entry->shadow_count - at) * sizeof(map_shadow_t *));
+  entry->shadows[at] = shadow;
+  entry->shadow_count++;
+  shadow->host = host;
+  shadow->bytes = bytes;
+  shadow->value = 0;
+  atomic_store_explicit(&shadow->device, 0, memory_order_relaxed);
+  return shadow;
+}
+
+/* ---- outside of constructs ---- */
+
+static map_status_t add_infinite(map_table_t *table, const map_range_t *range, void *device, bool associated,
+                                 const char *what) {
+  map_entry_t *entry;
+  map_status_t status = MAP_OK;
+  atmi_spin_lock(&table->lock);
+  map_relation_t relation = map_table_search(table, range->host, range->bytes, &entry);
+  if (relation == MAP_NOTHING && !(entry = map_table_add(table, range->host, range->host + range->bytes))) {
+    status = MAP_NO_MEMORY;
+  } else if (relation == MAP_NOTHING) {
+    entry->special = entry->infinite = true;
+    entry->associated = associated;
+    entry->name = range->name;
+    atomic_store_explicit(&entry->device, (uintptr_t)device, memory_order_relaxed);
+    atomic_store_explicit(&entry->word, MAP_DYNAMIC_ONE, memory_order_release);
+  } else if (relation == MAP_EXTENDED || !entry->infinite ||
+             map_entry_device(entry, range->host) != (uintptr_t)device) {
+    status = MAP_INVALID;
+  }
+  atmi_spin_unlock(&table->lock);
+  if (status == MAP_NO_MEMORY)
+    return map_fail_memory(table, what);
+  if (status)
+    return map_fail_near(table, status, range, "%s: other data is mapped there already", what);
+  return MAP_OK;
+}
+
+static map_status_t check_range(map_table_t *table, const map_range_t *range, const char *what) {
+  if (range->host && range->bytes && range->host + range->bytes > range->host)
+    return MAP_OK;
+  return map_fail(table, MAP_INVALID, "%s: there is no memory of %llu bytes at 0x%016llx", what,
+                  (unsigned long long)range->bytes, (unsigned long long)range->host);
+}
+
+map_status_t map_table_add_global(map_table_t *table, const void *host, void *device, uint64_t bytes,
+                                  const char *name) {
+  map_range_t range = {(uintptr_t)host, bytes, name};
+  map_status_t status = check_range(table, &range, "a global variable of an image");
+  return status ? status : add_infinite(table, &range, device, false, "a global variable of an image");
+}
+
+map_status_t map_table_associate(map_table_t *table, const void *host, void *device, uint64_t bytes) {
+  map_range_t range = {(uintptr_t)host, bytes, NULL};
+  map_status_t status = check_range(table, &range, "omp_target_associate_ptr");
+  return status ? status : add_infinite(table, &range, device, true, "omp_target_associate_ptr");
+}
+
+void map_table_remove_global(map_table_t *table, const void *host) {
+  map_entry_t *entry;
+  atmi_spin_lock(&table->lock);
+  if (map_table_search(table, (uintptr_t)host, 1, &entry) == MAP_CONTAINED && entry->infinite &&
+      !entry->associated) {
+    entry->infinite = false;
+    (void)map_entry_drop(table, entry, MAP_DYNAMIC_ONE); /* its memory is the image's */
+  }
+  atmi_spin_unlock(&table->lock);
+}
+
+map_status_t map_table_disassociate(map_table_t *table, const void *host) {
+  map_range_t range = {(uintptr_t)host, 1, NULL};
+  map_entry_t *entry = NULL;
+  const char *wrong = NULL;
+  atmi_spin_lock(&table->lock);
+  if (map_table_search(table, range.host, 1, &entry) != MAP_CONTAINED || !entry->associated)
+    wrong = "omp_target_disassociate_ptr: the address is not of an associated pointer";
+  else if (map_word_hold(map_entry_word(entry)))
+    wrong = "omp_target_disassociate_ptr: a construct with ompx_hold holds the association";
+  else {
+    entry->infinite = entry->associated = false;
+    (void)map_entry_drop(table, entry, MAP_DYNAMIC_ONE); /* its memory is the program's */
+  }
+  atmi_spin_unlock(&table->lock);
+  return wrong ? map_fail_near(table, MAP_INVALID, &range, "%s", wrong) : MAP_OK;
+}
+
+bool map_table_find(map_table_t *table, const void *host, uint64_t bytes, void **device) {
+  map_entry_t *entry;
+  uintptr_t address = (uintptr_t)host;
+  uint64_t before = 0;
+  atmi_spin_lock(&table->lock);
+  bool found = map_table_look_up(table, address, bytes ? bytes : 1, &entry) == MAP_CONTAINED &&
+               map_entry_word(entry) & MAP_COUNTS;
+  bool ready = found && atomic_load_explicit(&entry->device, memory_order_relaxed);
+  if (ready)
+    *device = (void *)map_entry_device(entry, address);
+  else if (found)
+    found = map_entry_take(entry, MAP_PIN_ONE, &before);
+  atmi_spin_unlock(&table->lock);
+  if (ready || !found)
+    return found;
+  found = map_entry_await(table, entry);
+  if (found)
+    *device = (void *)map_entry_device(entry, address);
+  return !map_unpin(table, entry) && found;
+}
+
+static map_entry_view_t view_of(const map_entry_t *entry) {
+  uint64_t word = map_entry_word(entry);
+  return (map_entry_view_t){.base = entry->base,
+                            .begin = entry->begin,
+                            .end = entry->end,
+                            .device = atomic_load_explicit(&entry->device, memory_order_relaxed),
+                            .name = entry->name,
+                            .dynamic_count = map_word_dynamic(word),
+                            .hold_count = map_word_hold(word),
+                            .infinite = entry->infinite,
+                            .associated = entry->associated};
+}
+
+bool map_table_visit(map_table_t *table, void (*visit)(void *context, const map_entry_view_t *entry),
+                     void *context) {
+  size_t room = map_table_count(table) + 64, count = 0;
+  map_entry_view_t *views = malloc(room * sizeof *views);
+  if (!views)
+    return false;
+  atmi_spin_lock(&table->lock);
+  map_place_t place = {0, 0};
+  map_entry_t *entry;
+  while (count < room && (entry = map_index_each(&table->index, &place)))
+    views[count++] = view_of(entry);
+  atmi_spin_unlock(&table->lock);
+  for (size_t i = 0; i < count; i++)
+    visit(context, &views[i]);
+  free(views);
+  return true;
+}
+
+bool map_table_nearest(map_table_t *table, const void *host, map_entry_view_t *view) {
+  uintptr_t address = (uintptr_t)host;
+  atmi_spin_lock(&table->lock);
+  map_place_t place = map_index_find(&table->index, address);
+  map_entry_t *before = map_index_before(&table->index, place), *nearest = map_index_at(&table->index, place);
+  if (!nearest || (before && (address < before->end || address - before->end < nearest->begin - address)))
+    nearest = before;
+  if (nearest)
+    *view = view_of(nearest);
+  atmi_spin_unlock(&table->lock);
+  return nearest != NULL;
+}
+
+size_t map_table_count(map_table_t *table) {
+  atmi_spin_lock(&table->lock);
+  size_t count = table->count;
+  atmi_spin_unlock(&table->lock);
+  return count;
+}

@@ -1,0 +1,196 @@
+/* What all operations share: items, checks, waiting, copies, notes. */
+#include "work.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- memory ---- */
+
+static map_room_t *take_room(map_table_t *table, size_t bytes) {
+  map_room_t *room = atomic_exchange_explicit(&table->spare_room, NULL, memory_order_acquire);
+  if (room && room->bytes >= bytes)
+    return room;
+  free(room);
+  room = malloc(sizeof *room + bytes);
+  if (room)
+    room->bytes = bytes;
+  return room;
+}
+
+static void put_room(map_table_t *table, map_room_t *room) {
+  free(atomic_exchange_explicit(&table->spare_room, room, memory_order_acq_rel));
+}
+
+bool map_work_reserve(map_work_t *work, uint32_t count) {
+  if (__builtin_expect(count <= work->item_capacity, 1))
+    return true;
+  uint32_t capacity = 2 * work->item_capacity > count ? 2 * work->item_capacity : count;
+  map_room_t *room = take_room(work->table, capacity * sizeof(map_item_t));
+  if (!room)
+    return false;
+  map_item_t *items = (map_item_t *)(void *)(room + 1);
+  memcpy(items, work->items, work->item_count * sizeof *items);
+  if (work->room)
+    put_room(work->table, work->room);
+  work->room = room;
+  work->items = items;
+  work->item_capacity = (uint32_t)(room->bytes / sizeof *items);
+  return true;
+}
+
+void map_work_give_back(map_work_t *work) {
+  if (work->room)
+    put_room(work->table, work->room);
+  if (work->words != work->inline_words)
+    free(work->words);
+  work->room = NULL;
+  work->items = work->inline_items;
+  work->words = work->inline_words;
+  work->item_count = work->todo = work->word_count = 0;
+}
+
+/* ---- checks ---- */
+
+const char map_insane[] = "the arguments are damaged";
+
+map_status_t map_fail_insane(map_table_t *table, const map_range_t *range) {
+  if ((int64_t)range->bytes < 0)
+    return map_fail(table, MAP_INVALID, "a list item of %lld bytes at 0x%016llx: %s", (long long)range->bytes,
+                    (unsigned long long)range->host, map_insane);
+  return map_fail_near(table, MAP_INVALID, range, "a list item reaches beyond the end of all memory");
+}
+
+map_status_t map_fail_arrays(map_table_t *table, const map_arguments_t *arguments) {
+  return map_fail(table, MAP_INVALID, "%u list items, but no arrays for them: %s", arguments->count,
+                  map_insane);
+}
+
+map_status_t map_work_make_words(map_work_t *work, uint32_t count) {
+  void **words = malloc((size_t)count * (sizeof *words + sizeof *work->offsets));
+  if (!words)
+    return map_fail_memory(work->table, "a region's arguments");
+  work->words = words;
+  work->offsets = (ptrdiff_t *)(void *)(words + count);
+  return MAP_OK;
+}
+
+/* ---- steps ---- */
+
+static map_status_t await_one(map_work_t *work, const map_item_t *item) {
+  const map_configuration_t *configuration = &work->table->configuration;
+  map_entry_t *entry = item->entry;
+  /* What this work has taken the last count of is MAP_FILLING by itself. */
+  if (!(item->flags & MAP_ITEM_ZEROED) && !map_entry_await(work->table, entry)) {
+    map_range_t range = {entry->base, 0, NULL};
+    return map_fail_near(work->table, MAP_DEVICE, &range,
+                         "another thread that maps the same data has failed");
+  }
+  map_mark_t mark = atomic_load_explicit(&entry->mark, memory_order_relaxed), reached = mark;
+  if (!mark)
+    return MAP_OK;
+  if (!configuration->functions->wait(configuration->device, work->stream, &reached))
+    return MAP_DEVICE;
+  if (reached)
+    work->busy = true;
+  else /* relaxed: whoever reads the old one asks the device again */
+    atomic_compare_exchange_strong_explicit(&entry->mark, &mark, 0, memory_order_relaxed,
+                                            memory_order_relaxed);
+  return MAP_OK;
+}
+
+map_status_t map_work_await(map_work_t *work) {
+  map_status_t status = MAP_OK;
+  for (uint32_t i = 0; i < work->item_count && !status; i++)
+    if (work->items[i].flags & MAP_ITEM_WAIT)
+      status = await_one(work, &work->items[i]);
+  return status;
+}
+
+/* A copy that is a part of an item, for the listener. */
+static void note_copy(const map_work_t *work, map_note_kind_t kind, const map_item_t *item, uintptr_t host,
+                      uint64_t bytes) {
+  map_item_t part = *item;
+  part.host = host;
+  part.bytes = bytes;
+  map_work_note(work, kind, &part);
+}
+
+map_status_t map_work_submit(map_work_t *work, const map_item_t *item, uintptr_t host, uint64_t bytes) {
+  map_status_t status =
+      map_work_submit_to(work, map_entry_device(item->entry, host), (const void *)host, bytes);
+  if (map_listens(work->table) && !status)
+    note_copy(work, MAP_NOTE_SUBMIT, item, host, bytes);
+  return status;
+}
+
+map_status_t map_work_submit_to(map_work_t *work, uintptr_t device, const void *host, uint64_t bytes) {
+  const map_configuration_t *configuration = &work->table->configuration;
+  work->busy = true;
+  return configuration->functions->submit(configuration->device, work->stream, (void *)device, host, bytes)
+             ? MAP_OK
+             : MAP_DEVICE;
+}
+
+map_status_t map_work_retrieve(map_work_t *work, const map_item_t *item, uintptr_t host, uint64_t bytes) {
+  const map_configuration_t *configuration = &work->table->configuration;
+  const void *device = (const void *)map_entry_device(item->entry, host);
+  work->busy = true;
+  if (!configuration->functions->retrieve(configuration->device, work->stream, (void *)host, device, bytes))
+    return MAP_DEVICE;
+  if (map_listens(work->table))
+    note_copy(work, MAP_NOTE_RETRIEVE, item, host, bytes);
+  return MAP_OK;
+}
+
+bool map_pass_keep_shadows(map_pass_t *pass, const map_item_t *item) {
+  map_work_t *work = pass->work;
+  map_entry_t *entry = item->entry;
+  uintptr_t begin = item->host, end = item->host + item->bytes;
+  uint32_t leader = item->leader;
+  for (uint32_t i = map_entry_shadow_at(entry, begin); i < entry->shadow_count; i++) {
+    if (entry->shadows[i]->host >= end)
+      break;
+    map_component_t pointer = {0, entry->shadows[i]->host, sizeof(void *), 0, NULL};
+    map_item_t *again = map_work_add(work, entry, &pointer);
+    if (!again)
+      return false;
+    again->leader = leader;
+    again->flags = MAP_ITEM_AGAIN;
+    again->shadow = entry->shadows[i];
+    work->todo |= MAP_ITEM_AGAIN;
+  }
+  return true;
+}
+
+/* ---- notes ---- */
+
+void map_work_note(const map_work_t *work, map_note_kind_t kind, const map_item_t *item) {
+  const map_listener_t *listener = &work->table->configuration.listener;
+  map_entry_t *entry = kind == MAP_NOTE_REMOVED ? NULL : item->entry;
+  map_note_t note = {.kind = kind,
+                     .operation = work->operation,
+                     .type = item->type,
+                     .name = item->name,
+                     .host = item->host,
+                     .bytes = item->bytes,
+                     .hold = item->type & MAP_HOLD,
+                     .counted = item->flags & (MAP_ITEM_COUNTED | MAP_ITEM_FRESH),
+                     .last = item->entry && work->items[item->leader].flags & MAP_ITEM_ZEROED};
+  if (kind == MAP_NOTE_REMOVED)
+    note.device = (uintptr_t)item->value;
+  if (entry) {
+    bool snapshot = kind == MAP_NOTE_FOUND || kind == MAP_NOTE_LEFT;
+    uint64_t word = snapshot ? item->value : kind == MAP_NOTE_CREATED ? item->units : map_entry_word(entry);
+    note.base = entry->base;
+    note.begin = entry->begin;
+    note.end = entry->end;
+    note.device = map_entry_device(entry, item->host);
+    note.allocation = (uintptr_t)entry->memory;
+    note.dynamic_count = map_word_dynamic(word);
+    note.hold_count = map_word_hold(word);
+    note.infinite = entry->infinite;
+    if (!note.name)
+      note.name = entry->name;
+  }
+  listener->note(listener->context, &note);
+}

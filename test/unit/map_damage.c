@@ -1,0 +1,316 @@
+/* Arguments that no compiler writes, and devices that fail: a message and a failure, and nothing is left
+ * behind. */
+#include "map_device.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 5 };
+
+static fake_device_t device = {.calls_left = -1};
+static map_table_t *table;
+static char text[2000];
+static int failures;
+
+/* A struct of two pointers, what they point to, and a large array. */
+static struct {
+  int *p, *q;
+  int n;
+} pair;
+static int p[16], q[16], large[1000];
+
+typedef struct arrays {
+  uint32_t count;
+  void *bases[MOST], *begins[MOST];
+  int64_t sizes[MOST], types[MOST];
+  void *mappers[MOST];
+} arrays_t;
+
+static void note_failure(void *context, map_status_t status, const char *message) {
+  (void)context;
+  assert_int_not_equal(status, MAP_OK);
+  strncpy(text, message, sizeof text - 1);
+  failures++;
+}
+
+static int setup(void **state) {
+  (void)state;
+  map_configuration_t configuration = {
+      .functions = &fake_functions, .device = &device, .listener = {.fail = note_failure}};
+  pair.p = p;
+  pair.q = q;
+  table = map_table_new(&configuration);
+  return !table;
+}
+
+static int teardown(void **state) {
+  (void)state;
+  map_table_free(table);
+  fake_fini(&device);
+  return 0;
+}
+
+typedef map_status_t operation_t(map_work_t *work, const map_arguments_t *arguments);
+
+static map_status_t region(map_work_t *work, const map_arguments_t *arguments) {
+  map_status_t status = map_enter(work, arguments);
+  return status ? status : map_leave(work);
+}
+
+static map_status_t run_raw(operation_t *operation, const map_arguments_t *arguments) {
+  map_work_t work;
+  map_work_begin(&work, table, fake_stream(&device, 0), 0);
+  map_status_t status = operation(&work, arguments), end;
+  do
+    fake_synchronize(fake_stream(&device, 0));
+  while ((end = map_work_end(&work)) == MAP_AGAIN);
+  return status ? status : end;
+}
+
+static map_status_t run(operation_t *operation, arrays_t *arrays) {
+  map_arguments_t arguments = {arrays->count, arrays->bases, arrays->begins, arrays->sizes,
+                               arrays->types, NULL,          arrays->mappers};
+  return run_raw(operation, &arguments);
+}
+
+static void add(arrays_t *arrays, void *base, void *begin, int64_t size, uint64_t type) {
+  uint32_t i = arrays->count++;
+  arrays->bases[i] = base;
+  arrays->begins[i] = begin;
+  arrays->sizes[i] = size;
+  arrays->types[i] = (int64_t)type;
+  arrays->mappers[i] = NULL;
+}
+
+static operation_t *const operations[] = {map_begin, map_end, map_update, region};
+enum { OPERATIONS = sizeof operations / sizeof *operations };
+
+static void expect_failure(operation_t *operation, const map_arguments_t *arguments, const char *part) {
+  failures = 0;
+  assert_int_equal(run_raw(operation, arguments), MAP_INVALID);
+  assert_int_equal(failures, 1);
+  assert_non_null(strstr(text, part));
+  assert_int_equal(map_table_count(table), 0);
+  assert_int_equal(atomic_load(&device.live), 0);
+}
+
+static void arrays_are_missing(void **state) {
+  (void)state;
+  void *base = p;
+  int64_t size = 8, type = (int64_t)MAP_TO;
+  const map_arguments_t damaged[] = {{1, NULL, &base, &size, &type, NULL, NULL},
+                                     {1, &base, NULL, &size, &type, NULL, NULL},
+                                     {1, &base, &base, NULL, &type, NULL, NULL},
+                                     {1, &base, &base, &size, NULL, NULL, NULL}};
+  for (int i = 0; i < OPERATIONS; i++)
+    for (size_t j = 0; j < sizeof damaged / sizeof *damaged; j++)
+      expect_failure(operations[i], &damaged[j], "the arguments are damaged");
+  for (int i = 0; i < OPERATIONS; i++)
+    assert_int_equal(run_raw(operations[i], &(map_arguments_t){0}), MAP_OK);
+}
+
+static void ranges_cannot_be(void **state) {
+  (void)state;
+  static const struct {
+    uintptr_t begin;
+    int64_t size;
+    uint64_t type;
+    const char *part;
+  } rows[] = {{0x1000, -8, MAP_TO, "damaged"},
+              {UINTPTR_MAX - 8, 100, MAP_TO, "beyond the end of all memory"},
+              {0x1000, INT64_MIN, MAP_TO | MAP_IMPLICIT, "damaged"},
+              {0, 64, MAP_TO, "null pointer"},
+              {0, 64, MAP_PTR_AND_OBJ | MAP_TO, "null pointer"},
+              {0x1000, 4, MAP_ATTACH, "null pointer"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    void *begin = (void *)rows[i].begin;
+    int64_t type = (int64_t)rows[i].type;
+    map_arguments_t arguments = {1, &begin, &begin, &rows[i].size, &type, NULL, NULL};
+    expect_failure(map_begin, &arguments, rows[i].part);
+    expect_failure(region, &arguments, rows[i].part);
+  }
+}
+
+static void sections_are_damaged(void **state) {
+  (void)state;
+  static map_dimension_t rows[][2] = {{{0, 0, 8}, {0, 1, 4}},
+                                      {{0, 4, 0}, {0, 1, 4}},
+                                      {{UINT64_MAX, 4, 8}, {0, 1, 4}},
+                                      {{0, UINT64_MAX, 8}, {0, 1, 4}},
+                                      {{0, UINT64_MAX / 8, 8}, {0, 1, 4}},
+                                      {{0, 4, 8}, {0, UINT64_MAX, 4}}};
+  void *base = large;
+  int64_t size = 2, type = (int64_t)(MAP_TO | MAP_NON_CONTIGUOUS);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    void *begin = rows[i];
+    expect_failure(map_update, &(map_arguments_t){1, &base, &begin, &size, &type, NULL, NULL}, "damaged");
+  }
+  void *begin = rows[0];
+  for (size = -1; size < 100; size += 100)
+    expect_failure(map_update, &(map_arguments_t){1, &base, &begin, &size, &type, NULL, NULL}, "damaged");
+}
+
+/* A section in pieces, in one entry and in two. */
+static void sections_in_pieces(void **state) {
+  (void)state;
+  arrays_t arrays = {0}, update = {0};
+  add(&arrays, large, large, 80, MAP_TO);
+  add(&arrays, large + 20, large + 20, 80, MAP_TO);
+  assert_int_equal(run(map_begin, &arrays), MAP_OK);
+  static map_dimension_t one[] = {{1, 4, 16}, {0, 2, 4}}, both[] = {{0, 10, 16}, {1, 1, 4}};
+  add(&update, large, one, 2, MAP_FROM | MAP_NON_CONTIGUOUS);
+  add(&update, large, both, 2, MAP_FROM | MAP_NON_CONTIGUOUS);
+  for (int i = 0; i < 40; i++)
+    large[i] = i + 1;
+  assert_int_equal(run(map_update, &update), MAP_OK);
+  for (int i = 0; i < 40; i++) {
+    bool copied = (i >= 4 && i < 20 && i % 4 < 2) || i % 4 == 1;
+    assert_int_equal(large[i], copied ? 0 : i + 1);
+  }
+  assert_int_equal(run(map_end, &arrays), MAP_OK);
+  memset(large, 0, sizeof large);
+}
+
+/* The inner dimension has no gap, but begins later. */
+static void sections_that_begin_later(void **state) {
+  (void)state;
+  arrays_t arrays = {0}, update = {0};
+  add(&arrays, large, large, 80, MAP_TO);
+  assert_int_equal(run(map_begin, &arrays), MAP_OK);
+  static map_dimension_t later[] = {{0, 2, 16}, {1, 4, 4}}, whole[] = {{2, 2, 16}, {0, 4, 4}};
+  add(&update, large, later, 2, MAP_FROM | MAP_NON_CONTIGUOUS);
+  add(&update, large, whole, 2, MAP_FROM | MAP_NON_CONTIGUOUS);
+  for (int i = 0; i < 20; i++)
+    large[i] = i + 1;
+  assert_int_equal(run(map_update, &update), MAP_OK);
+  for (int i = 0; i < 20; i++)
+    assert_int_equal(large[i], (i >= 1 && i < 16) ? 0 : i + 1);
+  assert_int_equal(run(map_end, &arrays), MAP_OK);
+  memset(large, 0, sizeof large);
+}
+
+/* A message says which variable, where in the source, both ranges, and what is mapped there or nearest. */
+static void messages_say_where(void **state) {
+  (void)state;
+  void *base = p, *beyond = q, *name = (char *)";wide;a.c;7;3;;", *other = (char *)";small;b.c;9;1;;";
+  int64_t size = 8, wide = 32, type = (int64_t)MAP_TO, present = (int64_t)(MAP_TO | MAP_PRESENT);
+  map_arguments_t small = {1, &base, &base, &size, &type, &other, NULL};
+  assert_int_equal(run_raw(map_begin, &small), MAP_OK);
+  assert_int_equal(run_raw(map_begin, &(map_arguments_t){1, &base, &base, &wide, &type, &name, NULL}),
+                   MAP_INVALID);
+  char expected[200];
+  snprintf(
+      expected, sizeof expected,
+      "explicit extension not allowed: host address specified is 0x%016llx (32 bytes), but device allocation "
+      "maps to host at 0x%016llx (8 bytes)\n",
+      (unsigned long long)(uintptr_t)p, (unsigned long long)(uintptr_t)p);
+  assert_memory_equal(text, expected, strlen(expected));
+  assert_non_null(strstr(text, "\nvariable wide, a.c line 7: host 0x"));
+  assert_non_null(strstr(text, "\nmapped there is variable small, b.c line 9: host 0x"));
+  assert_int_equal(run_raw(region, &(map_arguments_t){1, &beyond, &beyond, &wide, &present, NULL, NULL}),
+                   MAP_ABSENT);
+  assert_non_null(strstr(text, "a variable whose name is not known (compile with -g): host 0x"));
+  assert_non_null(strstr(text, "\nnearest of what is mapped is variable small, b.c line 9: host 0x"));
+  assert_int_equal(run_raw(map_end, &small), MAP_OK);
+  assert_int_equal(run_raw(region, &(map_arguments_t){1, &beyond, &beyond, &wide, &present, NULL, NULL}),
+                   MAP_ABSENT);
+  assert_non_null(strstr(text, "\nnothing is mapped"));
+}
+
+static void push_damage(void *handle, void *base, void *begin, int64_t size, int64_t type, void *name) {
+  assert_int_equal(map_mapper_count(handle), 0);
+  map_mapper_push(handle, base, begin, size, type, name);
+  for (int i = 0; i < 200; i++)
+    map_mapper_push(handle, base, begin, i == 199 ? -1 : 4, type | (int64_t)(UINT64_C(1) << MAP_MEMBER_SHIFT),
+                    name);
+  assert_int_equal(map_mapper_count(handle), 201);
+}
+
+static void mappers_push_damage(void **state) {
+  (void)state;
+  arrays_t arrays = {0};
+  add(&arrays, p, p, sizeof p, MAP_TO);
+  map_mapper_t *mapper = push_damage;
+  memcpy(&arrays.mappers[0], &mapper, sizeof mapper);
+  for (int i = 0; i < OPERATIONS; i++) {
+    bool ignores = operations[i] == map_end || operations[i] == map_update;
+    map_arguments_t arguments = {arrays.count, arrays.bases, arrays.begins, arrays.sizes,
+                                 arrays.types, NULL,         arrays.mappers};
+    if (!ignores)
+      expect_failure(operations[i], &arguments, "damaged");
+  }
+}
+
+/* All kinds of things at once. */
+static void make_struct(arrays_t *arrays, uint64_t more) {
+  uint64_t member = UINT64_C(1) << MAP_MEMBER_SHIFT, both = MAP_TO | MAP_FROM;
+  add(arrays, &pair, &pair, sizeof pair, more & MAP_TARGET_PARAM);
+  add(arrays, &pair.p, p, sizeof p, both | MAP_PTR_AND_OBJ | member);
+  add(arrays, &pair.q, q, sizeof q, both | MAP_PTR_AND_OBJ | member);
+  add(arrays, large, large, sizeof large, MAP_TO | more);
+}
+
+/* The device fails at each call there is, and from then on; nothing is left of the construct. */
+static void devices_fail(void **state) {
+  (void)state;
+  for (int kind = 0; kind < 3; kind++)
+    for (int call = 0, failed = 1; failed; call++) {
+      arrays_t arrays = {0};
+      make_struct(&arrays, kind == 2 ? MAP_TARGET_PARAM | MAP_PRIVATE : kind ? MAP_TARGET_PARAM : 0);
+      failures = 0;
+      atomic_store(&device.calls_left, call);
+      atomic_store(&device.failed, 0);
+      failed = run(kind ? region : map_begin, &arrays) != MAP_OK;
+      atomic_store(&device.calls_left, -1);
+      assert_int_equal(failed, atomic_load(&device.failed) != 0);
+      if (!failed && !kind)
+        assert_int_equal(run(map_end, &arrays), MAP_OK);
+      assert_int_equal(map_table_count(table), 0);
+      assert_int_equal(atomic_load(&device.live), 0);
+      assert_true(call < 100);
+    }
+}
+
+/* What could not be mapped is not found by others, who map it themselves before the failure has been cleaned
+ * up. */
+static void others_do_not_find_what_failed(void **state) {
+  (void)state;
+  void *base = p, *where = NULL;
+  int64_t size = sizeof p, type = (int64_t)MAP_TO;
+  map_arguments_t arguments = {1, &base, &base, &size, &type, NULL, NULL};
+  map_work_t failed;
+  for (int call = 0; call < 3; call++) { /* allocate, copy, mark */
+    map_work_begin(&failed, table, fake_stream(&device, 0), 0);
+    atomic_store(&device.calls_left, call);
+    assert_int_not_equal(map_begin(&failed, &arguments), MAP_OK);
+    atomic_store(&device.calls_left, -1);
+    assert_false(map_table_find(table, p, sizeof p, &where));
+    assert_int_equal(run_raw(map_begin, &arguments), MAP_OK);
+    assert_true(map_table_find(table, p, sizeof p, &where));
+    fake_synchronize(fake_stream(&device, 0));
+    assert_int_equal(map_work_end(&failed), MAP_OK);
+    assert_int_equal(map_table_count(table), 1);
+    assert_int_equal(atomic_load(&device.live), 1);
+    assert_int_equal(run_raw(map_end, &arguments), MAP_OK);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(arrays_are_missing),
+                                     cmocka_unit_test(ranges_cannot_be),
+                                     cmocka_unit_test(sections_are_damaged),
+                                     cmocka_unit_test(sections_in_pieces),
+                                     cmocka_unit_test(sections_that_begin_later),
+                                     cmocka_unit_test(messages_say_where),
+                                     cmocka_unit_test(mappers_push_damage),
+                                     cmocka_unit_test(devices_fail),
+                                     cmocka_unit_test(others_do_not_find_what_failed)};
+  return cmocka_run_group_tests(tests, setup, teardown);
+}

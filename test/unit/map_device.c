@@ -1,0 +1,185 @@
+/* Ordinary memory as a device. */
+#include "map_device.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static uint32_t next_random(fake_stream_t *stream) {
+  uint32_t random = atomic_load(&stream->random) * 1664525u + 1013904223u;
+  atomic_store(&stream->random, random);
+  return random >> 16;
+}
+
+static void delay(fake_stream_t *stream) {
+  uint32_t kind = next_random(stream) % 8;
+  if (kind < 2)
+    nanosleep(&(struct timespec){.tv_nsec = next_random(stream) % 50000}, NULL);
+  else if (kind < 5)
+    sched_yield();
+}
+
+static bool fails(fake_device_t *device) {
+  if (atomic_load(&device->calls_left) < 0)
+    return false;
+  int left = atomic_fetch_sub(&device->calls_left, 1);
+  if (left > 0)
+    return false;
+  atomic_store(&device->calls_left, 0); /* and so do all that follow */
+  atomic_fetch_add(&device->failed, 1);
+  return true;
+}
+
+static void trace(fake_device_t *device, char what, const void *host, const void *memory, uint64_t bytes) {
+  if (device->trace)
+    device->trace(device->context, what, host, memory, bytes);
+}
+
+/* A mark is a stream's number and how many operations have to be done. */
+enum { MARK_SHIFT = 48 };
+
+static void progress(fake_stream_t *stream, uint64_t count);
+
+static void execute(fake_stream_t *stream, const fake_operation_t *operation) {
+  fake_device_t *device = stream->device;
+  if (device->delays)
+    delay(stream);
+  if (operation->wait) {
+    fake_stream_t *other = device->streams[operation->wait >> MARK_SHIFT];
+    uint64_t count = operation->wait & ((UINT64_C(1) << MARK_SHIFT) - 1);
+    progress(other, count);
+  } else if (operation->kernel) {
+    operation->kernel(operation->argument);
+  } else {
+    memcpy(operation->to, operation->from, operation->bytes);
+  }
+}
+
+/* A device gets on by itself: whoever waits for a stream does its work, if nobody else is doing it. */
+static void progress(fake_stream_t *stream, uint64_t count) {
+  uint64_t done;
+  while ((done = atomic_load_explicit(&stream->done, memory_order_acquire)) < count) {
+    if (pthread_mutex_trylock(&stream->lock)) {
+      sched_yield();
+      continue;
+    }
+    if (atomic_load_explicit(&stream->done, memory_order_relaxed) == done) {
+      execute(stream, &stream->operations[done % FAKE_OPERATIONS]);
+      atomic_store_explicit(&stream->done, done + 1, memory_order_release);
+    }
+    pthread_mutex_unlock(&stream->lock);
+  }
+}
+
+void fake_synchronize(fake_stream_t *stream) {
+  progress(stream, stream->begun);
+}
+
+static void begin(fake_stream_t *stream, fake_operation_t operation) {
+  if (stream->device->delays)
+    delay(stream);
+  if (stream->begun - atomic_load_explicit(&stream->done, memory_order_acquire) == FAKE_OPERATIONS)
+    fake_synchronize(stream);
+  stream->operations[stream->begun++ % FAKE_OPERATIONS] = operation;
+  if (stream->device->delays && next_random(stream) % 4 == 0)
+    fake_synchronize(stream);
+}
+
+fake_stream_t *fake_stream(fake_device_t *device, uint32_t index) {
+  if (!device->streams[index]) {
+    device->streams[index] = calloc(1, sizeof(fake_stream_t));
+    device->streams[index]->device = device;
+    atomic_store(&device->streams[index]->random, index + 1);
+    pthread_mutex_init(&device->streams[index]->lock, NULL);
+  }
+  return device->streams[index];
+}
+
+void fake_fini(fake_device_t *device) {
+  for (int i = 0; i < FAKE_STREAMS; i++)
+    free(device->streams[i]);
+}
+
+void fake_launch(fake_stream_t *stream, void (*kernel)(void *argument), void *argument) {
+  begin(stream, (fake_operation_t){.kernel = kernel, .argument = argument});
+}
+
+/* ---- the functions ---- */
+
+static bool allocate(void *context, uint64_t bytes, const void *host, void **memory) {
+  fake_device_t *device = context;
+  if (fails(device))
+    return false;
+  if (device->delays)
+    sched_yield();
+  *memory = malloc(bytes ? bytes : 1);
+  memset(*memory, 0xdd, bytes);
+  atomic_fetch_add(&device->live, 1);
+  trace(device, 'A', host, *memory, bytes);
+  return true;
+}
+
+static bool release(void *context, void *memory) {
+  fake_device_t *device = context;
+  trace(device, 'R', NULL, memory, 0);
+  free(memory);
+  atomic_fetch_sub(&device->live, 1);
+  return true;
+}
+
+static bool submit(void *context, void *stream, void *memory, const void *host, uint64_t bytes) {
+  if (fails(context))
+    return false;
+  trace(context, 'T', host, memory, bytes);
+  begin(stream, (fake_operation_t){.to = memory, .from = host, .bytes = bytes});
+  return true;
+}
+
+static bool retrieve(void *context, void *stream, void *host, const void *memory, uint64_t bytes) {
+  if (fails(context))
+    return false;
+  trace(context, 'F', host, memory, bytes);
+  begin(stream, (fake_operation_t){.to = host, .from = memory, .bytes = bytes});
+  return true;
+}
+
+static bool mark(void *context, void *opaque, map_mark_t *value) {
+  fake_device_t *device = context;
+  fake_stream_t *stream = opaque;
+  map_mark_t index = 0;
+  if (device->delays)
+    delay(stream);
+  while (device->streams[index] != stream)
+    index++;
+  *value = stream->begun == atomic_load(&stream->done) ? 0 : index << MARK_SHIFT | stream->begun;
+  return !fails(device);
+}
+
+static bool wait_for(void *context, void *opaque, map_mark_t *value) {
+  fake_device_t *device = context;
+  fake_stream_t *stream = opaque, *other = device->streams[*value >> MARK_SHIFT];
+  if (fails(device))
+    return false;
+  trace(device, 'W', NULL, NULL, 0);
+  if (other == stream)
+    return true; /* behind it anyway */
+  if (atomic_load_explicit(&other->done, memory_order_acquire) >=
+      (*value & ((UINT64_C(1) << MARK_SHIFT) - 1)))
+    *value = 0;
+  else
+    begin(stream, (fake_operation_t){.wait = *value});
+  return true;
+}
+
+const map_device_functions_t fake_functions = {allocate, release, submit, retrieve, mark, wait_for};
+
+map_status_t fake_update(map_work_t *work, const map_arguments_t *arguments) {
+  struct map_entry *pinned;
+  map_status_t status;
+  if (!map_update_one(work->table, work->stream, arguments, &pinned, &status))
+    return map_update(work, arguments);
+  fake_synchronize(work->stream);
+  map_status_t ended = map_unpin(work->table, pinned);
+  return status ? status : ended;
+}

@@ -1,0 +1,53 @@
+/* Ordinary memory as a device for tests of the mapping engine. Copies are done when the stream gets to them,
+ * which may be as late as somebody waits for it, so memory that is given back too early is found out. */
+#ifndef MAP_DEVICE_TEST_H
+#define MAP_DEVICE_TEST_H
+
+#include "map.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+typedef struct fake_stream fake_stream_t;
+
+typedef struct fake_operation {
+  void *to;
+  const void *from;
+  uint64_t bytes;
+  map_mark_t wait;                /* 0: not a wait */
+  void (*kernel)(void *argument); /* NULL: not a kernel */
+  void *argument;
+} fake_operation_t;
+
+enum { FAKE_STREAMS = 16, FAKE_OPERATIONS = 8192 };
+
+struct fake_stream {
+  struct fake_device *device;
+  uint64_t begun;       /* operations so far */
+  pthread_mutex_t lock; /* of who executes them */
+  atomic_uint_least64_t done;
+  atomic_uint random;
+  fake_operation_t operations[FAKE_OPERATIONS];
+};
+
+typedef struct fake_device {
+  fake_stream_t *streams[FAKE_STREAMS];
+  atomic_int live;       /* allocations */
+  atomic_int calls_left; /* until functions fail; negative: never */
+  atomic_int failed;     /* how many calls have */
+  bool delays;           /* at random, and streams get on at random times */
+  /* Told of each call, in the order of calls: 'A'llocate, 'R'elease, 'T'o, 'F'rom, 'W'ait. May be NULL. */
+  void (*trace)(void *context, char what, const void *host, const void *device, uint64_t bytes);
+  void *context;
+} fake_device_t;
+
+extern const map_device_functions_t fake_functions;
+
+fake_stream_t *fake_stream(fake_device_t *device, uint32_t index);
+void fake_fini(fake_device_t *device);
+void fake_launch(fake_stream_t *stream, void (*kernel)(void *argument), void *argument);
+void fake_synchronize(fake_stream_t *stream);
+/* An update as the host runtime does it: the short way if that will do, else by the work. */
+map_status_t fake_update(map_work_t *work, const map_arguments_t *arguments);
+
+#endif
