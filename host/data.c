@@ -1,0 +1,146 @@
+/* Data constructs: target data, enter data, exit data and update, in the forms of all versions. What they
+ * mean is the mapping engine's affair. */
+#include "entry.h"
+#include "info.h"
+#include "libomp.h"
+#include "operation.h"
+
+typedef map_status_t step_t(map_work_t *work, const map_arguments_t *arguments);
+
+/* A construct as all versions state it. */
+typedef struct construct {
+  const tgt_ident_t *where;
+  int64_t device;
+  map_arguments_t arguments;
+  tgt_construct_t kind;
+} construct_t;
+
+/* As what a tool is told of them. */
+static const tgt_ompt_target_t told_as[] = {
+    [TGT_CONSTRUCT_REGION] = TGT_OMPT_TARGET,
+    [TGT_CONSTRUCT_BEGIN] = TGT_OMPT_ENTER_DATA,
+    [TGT_CONSTRUCT_END] = TGT_OMPT_EXIT_DATA,
+    [TGT_CONSTRUCT_UPDATE] = TGT_OMPT_UPDATE,
+};
+
+static inline __attribute__((always_inline)) bool run_on(tgt_device_t *device, const construct_t *construct,
+                                                         step_t *step) {
+  tgt_operation_t operation;
+  if (!tgt_operation_begin(&operation, device, construct->where))
+    return false;
+  bool done = !step(&operation.work, &construct->arguments);
+  return tgt_operation_end(&operation, done);
+}
+
+/* The same for an update, which mostly is one copy. */
+static inline __attribute__((always_inline)) bool update_on(tgt_device_t *device,
+                                                            const construct_t *construct) {
+  struct map_entry *pinned;
+  map_status_t begun;
+  atmi_stream_t *stream = atmi_stream_take_own(device->core);
+  if (!stream)
+    return run_on(device, construct, map_update);
+  if (!map_update_one(device->maps, stream, &construct->arguments, &pinned, &begun)) {
+    atmi_stream_put_idle(stream);
+    return run_on(device, construct, map_update);
+  }
+  atmi_status_t status = tgt_stream_wait(stream);
+  atmi_stream_put_idle(stream);
+  map_status_t ended = map_unpin(device->maps, pinned);
+  return !begun && !status && !ended;
+}
+
+/* The first construct after a registration, those for the host, and those that somebody wants to see. */
+static __attribute__((noinline)) void run_generally(const construct_t *construct, step_t *step,
+                                                    const char *operation, const void *code) {
+  bool failed;
+  tgt_device_t *device = tgt_runtime_use(tgt_runtime(), construct->device, operation, &failed);
+  if (device) {
+    tgt_told_t *told = tgt_ompt_begin(told_as[construct->kind], device, code, false);
+    tgt_info_begin(device, construct->where, construct->kind, &construct->arguments);
+    failed = !run_on(device, construct, step);
+    tgt_ompt_end(told);
+  }
+  if (!device)
+    tgt_ompt_forget_caller();
+  if (failed)
+    tgt_runtime_construct_failed(tgt_runtime(), construct->where);
+  else if (device)
+    tgt_info_end(device, construct->where);
+}
+
+static inline __attribute__((always_inline)) void run(const construct_t *construct, step_t *step,
+                                                      const char *operation) {
+  tgt_device_t *device = tgt_runtime_use_ready(tgt_runtime(), construct->device);
+  if (!device || tgt_info_wants_constructs() || tgt_ompt_is_on())
+    run_generally(construct, step, operation, __builtin_return_address(0));
+  else if (!(step == map_update ? update_on(device, construct) : run_on(device, construct, step)))
+    tgt_runtime_construct_failed(tgt_runtime(), construct->where);
+}
+
+/* In a task, which may ask for its end later. */
+static void run_nowait(const construct_t *construct, step_t *step, const char *operation, const void *code) {
+  bool failed = false, is_left = false;
+  tgt_device_t *device = tgt_runtime_use_ready(tgt_runtime(), construct->device);
+  if (!device)
+    device = tgt_runtime_use(tgt_runtime(), construct->device, operation, &failed);
+  tgt_told_t *told = device ? tgt_ompt_begin(told_as[construct->kind], device, code, true) : NULL;
+  tgt_operation_t *task = device ? tgt_operation_for_task() : NULL;
+  if (task && tgt_operation_begin_task(task, device, construct->where)) {
+    bool done = !step(&task->work, &construct->arguments);
+    is_left = tgt_operation_leave_to_task(task, done);
+    failed = !is_left;
+  } else if (device)
+    failed = task || !run_on(device, construct, step);
+  if (!is_left)
+    tgt_ompt_end(told);
+  if (!device)
+    tgt_ompt_forget_caller();
+  if (failed)
+    tgt_runtime_construct_failed(tgt_runtime(), construct->where);
+}
+
+static inline uint32_t count_of(int32_t count) {
+  return count > 0 ? (uint32_t)count : 0;
+}
+
+/* The four forms of each construct. */
+#define CONSTRUCT(name, kind, step, operation)                                                               \
+  TGT_EXPORT void name##_mapper(const tgt_ident_t *where, int64_t device, TGT_MAPS) {                        \
+    construct_t construct = {                                                                                \
+        where, device, {count_of(count), bases, begins, sizes, types, names, mappers}, kind};                \
+    run(&construct, step, operation);                                                                        \
+  }                                                                                                          \
+                                                                                                             \
+  TGT_EXPORT void name##_nowait_mapper(const tgt_ident_t *where, int64_t device, TGT_MAPS, TGT_DEPEND) {     \
+    construct_t construct = {                                                                                \
+        where, device, {count_of(count), bases, begins, sizes, types, names, mappers}, kind};                \
+    tgt_wait_for_dependences(where, depend_count, depend_list, other_count, other_list);                     \
+    run_nowait(&construct, step, operation, __builtin_return_address(0));                                    \
+  }                                                                                                          \
+                                                                                                             \
+  TGT_EXPORT void name(int64_t device, TGT_OLD_MAPS) {                                                       \
+    tgt_ompt_is_called(false);                                                                               \
+    name##_mapper(NULL, device, count, bases, begins, sizes, types, NULL, NULL);                             \
+  }                                                                                                          \
+                                                                                                             \
+  TGT_EXPORT void name##_nowait(int64_t device, TGT_OLD_MAPS, TGT_DEPEND) {                                  \
+    tgt_ompt_is_called(true);                                                                                \
+    name##_nowait_mapper(NULL, device, count, bases, begins, sizes, types, NULL, NULL, depend_count,         \
+                         depend_list, other_count, other_list);                                              \
+  }
+
+CONSTRUCT(__tgt_target_data_begin, TGT_CONSTRUCT_BEGIN, map_begin, "begin to map data")
+CONSTRUCT(__tgt_target_data_end, TGT_CONSTRUCT_END, map_end, "end to map data")
+CONSTRUCT(__tgt_target_data_update, TGT_CONSTRUCT_UPDATE, map_update, "update data")
+
+/* ---- declare mapper ---- */
+
+TGT_EXPORT int64_t __tgt_mapper_num_components(void *handle) {
+  return map_mapper_count(handle);
+}
+
+TGT_EXPORT void __tgt_push_mapper_component(void *handle, void *base, void *begin, int64_t size, int64_t type,
+                                            void *name) {
+  map_mapper_push(handle, base, begin, size, type, name);
+}

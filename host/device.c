@@ -1,0 +1,382 @@
+/* Devices: the one place that calls what the host runtime and the plugin share. */
+#include "device.h"
+
+#include "message.h"
+#include "ompt.h"
+
+#include "rtl_image.h"
+
+#include <hsa/hsa_ext_amd.h>
+
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- the machine ---- */
+
+/* What LLVM's library calls its profile is our timeline. Before anything reads the environment. */
+static void name_timeline(void) {
+  const char *profile = getenv("LIBOMPTARGET_PROFILE");
+  if (profile && *profile && setenv("LIBOMPTARGET_AMDGPU_TIMELINE", profile, 0))
+    atmi_warn(NULL, "LIBOMPTARGET_PROFILE=%s is ignored: out of host memory", profile);
+}
+
+uint32_t tgt_machine_start(void) {
+  static const char here; /* an address in this library: what calls is a libomptarget, and this is it */
+  if (atomic_load(&rtl_plugin()->state) == RTL_NEW)
+    name_timeline();
+  return rtl_plugin_start(rtl_plugin(), &here) ? rtl_plugin()->machine.device_count : 0;
+}
+
+void tgt_machine_stop(void) {
+  rtl_plugin_stop(rtl_plugin());
+}
+
+bool tgt_machine_is_forked(void) {
+  return atomic_load_explicit(&rtl_plugin()->state, memory_order_acquire) == RTL_FORKED;
+}
+
+bool tgt_machine_is_ending(void) {
+  return atomic_load_explicit(&rtl_plugin()->state, memory_order_acquire) >= RTL_ENDING;
+}
+
+bool tgt_machine_has(uint32_t number, const char *operation) {
+  return rtl_plugin_any_device(rtl_plugin(), (int32_t)number, operation);
+}
+
+void tgt_machine_require(int64_t flags) {
+  atomic_store(&rtl_plugin()->requires, flags);
+  atomic_store(&rtl_plugin()->machine.unified, (flags & TGT_REQUIRES_UNIFIED_MEMORY) != 0);
+}
+
+/* ---- for the mapping engine ---- */
+
+static bool allocate(void *context, uint64_t bytes, const void *host, void **memory) {
+  atmi_memory_t *pool = &((tgt_device_t *)context)->core->memory;
+  if ((*memory = atmi_memory_take_cached(pool, bytes, host)))
+    return true;
+  return !atmi_memory_allocate_for(pool, bytes, ATMI_MEMORY_DEVICE, host, memory);
+}
+
+static bool release(void *context, void *memory) {
+  atmi_memory_t *pool = &((tgt_device_t *)context)->core->memory;
+  if (tgt_machine_is_ending() || atmi_memory_put_cached(pool, memory))
+    return true;
+  return !atmi_memory_free(pool, memory);
+}
+
+/* What is given for the host's memory may be a device's: the general ways know what to do. */
+static bool is_host(const tgt_device_t *device, const void *memory) {
+  return !atmi_access_may_be_device(&device->core->machine->access, memory);
+}
+
+static bool submit(void *device, void *stream, void *memory, const void *host, uint64_t bytes) {
+  atmi_status_t status;
+  if (!is_host(device, host) || !atmi_transfer_submit_small(stream, memory, host, bytes, &status))
+    status = atmi_transfer_submit(stream, memory, host, bytes);
+  return !status;
+}
+
+static bool retrieve(void *device, void *stream, void *host, const void *memory, uint64_t bytes) {
+  atmi_status_t status;
+  if (!is_host(device, host) || !atmi_transfer_retrieve_small(stream, host, memory, bytes, &status))
+    status = atmi_transfer_retrieve(stream, host, memory, bytes);
+  return !status;
+}
+
+static bool mark(void *device, void *stream, map_mark_t *mark) {
+  (void)device;
+  return !atmi_stream_mark(stream, mark);
+}
+
+static bool wait_for(void *context, void *stream, map_mark_t *mark) {
+  tgt_device_t *device = context;
+  atmi_signal_t *signal = atmi_signal_from_mark(&device->core->signals, *mark);
+  if (!signal) {
+    *mark = 0;
+    return true;
+  }
+  atmi_status_t status = atmi_stream_wait_for(stream, signal);
+  atmi_signal_unref(signal);
+  return !status;
+}
+
+const map_device_functions_t tgt_device_functions = {allocate, release, submit, retrieve, mark, wait_for};
+
+/* ---- devices ---- */
+
+static void report(void *context, map_status_t status, const char *text) {
+  (void)context, (void)status;
+  for (int length; *text; text += length + (text[length] == '\n')) {
+    length = (int)strcspn(text, "\n");
+    tgt_message("%.*s", length, text);
+  }
+}
+
+/* HSA's name for the GPU; of one that has none ("GPU-XX"), a name by its number. */
+static void name_device(tgt_device_t *device) {
+  char *uid = device->uid;
+  hsa_agent_info_t uuid = (hsa_agent_info_t)HSA_AMD_AGENT_INFO_UUID;
+  _Static_assert(sizeof device->uid > 21, "as long as HSA says");
+  if (hsa_agent_get_info(device->core->agent, uuid, uid) != HSA_STATUS_SUCCESS || !strcmp(uid, "GPU-XX"))
+    snprintf(uid, sizeof device->uid, "GPU-number-%u", device->number);
+}
+
+/* LLVM 17 took the padding of structs from their alignment; before it was 8 bytes. */
+enum { CLANG_WITH_NEW_PADDING = 17 };
+
+atmi_status_t tgt_device_init(tgt_device_t *device, uint32_t number, uint32_t version) {
+  device->number = number;
+  device->rtl = &rtl_plugin()->devices[number];
+  device->core = device->rtl->core;
+  name_device(device);
+  const map_configuration_t configuration = {
+      .functions = &tgt_device_functions,
+      .device = device,
+      .listener = {.context = device, .fail = report},
+      .unified = atomic_load(&device->core->machine->unified),
+      .zero_copy = rtl_plugin()->env.apu_maps && device->core->properties.target.xnack == ATMI_FEATURE_ON,
+      .old_padding = version && version < CLANG_WITH_NEW_PADDING,
+  };
+  atmi_status_t status = tgt_kernels_init(&device->kernels);
+  if (status)
+    return status;
+  device->maps = map_table_new(&configuration);
+  if (!device->maps)
+    return atmi_fail(ATMI_NO_MEMORY, device->core->label, "cannot set up the device: out of host memory");
+  return ATMI_OK;
+}
+
+/* ---- libraries ---- */
+
+/* A library's images as the core wants them. Guarded by the runtime's lock. */
+typedef struct tgt_loadable {
+  __tgt_bin_desc all;
+  const __tgt_device_image *fitting; /* one that runs on some device, or NULL */
+  uint32_t device_count;             /* of `loaded` */
+  rtl_loaded_image_t **loaded;       /* by device; NULL: not yet, or not there */
+} tgt_loadable_t;
+
+static void free_loadable(tgt_loadable_t *loadable) {
+  free(loadable->all.DeviceImages);
+  free(loadable->all.HostEntriesBegin);
+  free(loadable->loaded);
+  free(loadable);
+}
+
+static void fill(const tgt_library_t *library, __tgt_bin_desc *all) {
+  __tgt_offload_entry *entries = all->HostEntriesBegin;
+  all->NumDeviceImages = (int32_t)library->image_count;
+  all->HostEntriesEnd = entries + library->entry_count;
+  for (uint32_t i = 0; i < library->entry_count; i++) {
+    const tgt_entry_t *from = &library->entries[i];
+    entries[i] = (__tgt_offload_entry){from->address, from->name, from->size, (int32_t)from->flags, 0};
+  }
+  for (uint32_t i = 0; i < library->image_count; i++)
+    all->DeviceImages[i] =
+        (__tgt_device_image){(void *)(uintptr_t)library->images[i].begin,
+                             (void *)(uintptr_t)library->images[i].end, entries, all->HostEntriesEnd};
+}
+
+static tgt_loadable_t *make_loadable(const tgt_library_t *library) {
+  tgt_loadable_t *made = calloc(1, sizeof *made);
+  if (!made)
+    return NULL;
+  made->device_count = rtl_plugin()->device_count;
+  made->all.DeviceImages = calloc(library->image_count + 1, sizeof *made->all.DeviceImages);
+  made->all.HostEntriesBegin = calloc(library->entry_count + 1, sizeof *made->all.HostEntriesBegin);
+  made->loaded = calloc(made->device_count + 1, sizeof *made->loaded);
+  if (made->all.DeviceImages && made->all.HostEntriesBegin && made->loaded)
+    return made;
+  free_loadable(made);
+  return NULL;
+}
+
+atmi_status_t tgt_device_add_library(tgt_library_t *library, bool *fits) {
+  tgt_loadable_t *made = make_loadable(library);
+  if (!made)
+    return atmi_fail(ATMI_NO_MEMORY, NULL, "cannot register a program's device code: out of host memory");
+  fill(library, &made->all);
+  for (int32_t i = 0; i < made->all.NumDeviceImages && !made->fitting; i++)
+    if (rtl_image_fits(rtl_plugin(), &made->all.DeviceImages[i]))
+      made->fitting = &made->all.DeviceImages[i];
+  library->loadable = made;
+  *fits = made->fitting;
+  rtl_image_register(rtl_plugin(), &made->all);
+  return ATMI_OK;
+}
+
+void tgt_device_forget_library(tgt_library_t *library) {
+  if (!library->loadable)
+    return;
+  rtl_image_unregister(rtl_plugin(), &library->loadable->all);
+  free_loadable(library->loadable);
+  library->loadable = NULL;
+}
+
+/* ---- who built an image ---- */
+
+/* Compilers sign their work in the section ".comment": "clang version 16.0.6". */
+static uint32_t version_in(const char *text, size_t bytes) {
+  static const char sign[] = "clang version ";
+  const char *found = memmem(text, bytes, sign, sizeof sign - 1), *end = text + bytes;
+  uint32_t version = 0;
+  if (!found)
+    return 0;
+  for (found += sizeof sign - 1; found < end && *found >= '0' && *found <= '9' && version < 1000; found++)
+    version = 10 * version + (uint32_t)(*found - '0');
+  return version;
+}
+
+static uint32_t version_of_elf(const char *elf, size_t bytes) {
+  Elf64_Ehdr header;
+  Elf64_Shdr names, section;
+  memcpy(&header, elf, sizeof header < bytes ? sizeof header : bytes);
+  if (bytes < sizeof header || header.e_shentsize != sizeof section || header.e_shoff > bytes ||
+      (bytes - header.e_shoff) / sizeof section < header.e_shnum || header.e_shstrndx >= header.e_shnum)
+    return 0;
+  memcpy(&names, elf + header.e_shoff + header.e_shstrndx * sizeof names, sizeof names);
+  if (names.sh_offset > bytes || names.sh_size > bytes - names.sh_offset)
+    return 0;
+  for (uint32_t i = 0; i < header.e_shnum; i++) {
+    static const char wanted[] = ".comment";
+    memcpy(&section, elf + header.e_shoff + i * sizeof section, sizeof section);
+    if (names.sh_size < sizeof wanted || section.sh_name > names.sh_size - sizeof wanted ||
+        memcmp(elf + names.sh_offset + section.sh_name, wanted, sizeof wanted) != 0)
+      continue;
+    if (section.sh_type != SHT_NOBITS && section.sh_offset <= bytes &&
+        section.sh_size <= bytes - section.sh_offset)
+      return version_in(elf + section.sh_offset, section.sh_size);
+  }
+  return 0;
+}
+
+uint32_t tgt_device_library_version(const tgt_library_t *library) {
+  uint32_t newest = 0;
+  for (uint32_t i = 0; i < library->image_count; i++) {
+    const char *begin = library->images[i].begin, *end = library->images[i].end, *arch;
+    const void *elf;
+    size_t bytes;
+    if (!caller_abi_unwrap(begin, (size_t)(end - begin), &elf, &bytes, &arch))
+      continue;
+    uint32_t version = version_of_elf(elf, bytes);
+    newest = version > newest ? version : newest;
+  }
+  return newest;
+}
+
+/* ---- loading ---- */
+
+/* Runs the constructors, or destructors, that are entries of their own. */
+static atmi_status_t run_entries(tgt_device_t *device, const rtl_loaded_image_t *loaded, int32_t flag) {
+  const __tgt_offload_entry *end = loaded->table.EntriesEnd;
+  static const tgt_kernel_args_t nothing = {.version = TGT_ARGS_OLDEST};
+  const caller_abi_words_t words = tgt_launch_words(&nothing, 0, 1, 1);
+  atmi_status_t status = ATMI_OK, ended;
+  for (const __tgt_offload_entry *entry = loaded->table.EntriesBegin; !status && entry < end; entry++) {
+    atmi_stream_t *stream;
+    if (entry->size || !(entry->flags & flag) || (status = tgt_stream_take(device, &stream)))
+      continue;
+    status = tgt_launch_any(device, stream, entry->addr, words, NULL, NULL);
+    ended = tgt_stream_wait(stream);
+    status = status ? status : ended;
+    tgt_stream_put(stream);
+  }
+  return status;
+}
+
+static bool is_indirect(const __tgt_offload_entry *entry) {
+  return entry->flags & TGT_ENTRY_INDIRECT && entry->size == sizeof(void *);
+}
+
+/* Where a variable's host address leads to on the device. Of a function that is called by its host address:
+ * to the device's function, which the variable points to there. */
+static atmi_status_t find_target(tgt_device_t *device, const __tgt_offload_entry *entry, void **target) {
+  atmi_stream_t *stream;
+  *target = entry->addr;
+  if (!is_indirect(entry))
+    return ATMI_OK;
+  atmi_status_t status = tgt_stream_take(device, &stream);
+  if (status)
+    return status;
+  status = atmi_transfer_retrieve(stream, target, entry->addr, sizeof *target);
+  atmi_status_t ended = tgt_stream_wait(stream);
+  tgt_stream_put(stream);
+  return status ? status : ended;
+}
+
+static atmi_status_t add_entry(tgt_device_t *device, const __tgt_offload_entry *host,
+                               const __tgt_offload_entry *entry) {
+  void *known, *target;
+  if (!host->size)
+    return host->flags & (TGT_ENTRY_CTOR | TGT_ENTRY_DTOR)
+               ? ATMI_OK
+               : tgt_kernels_add(&device->kernels, host->addr, entry->addr);
+  /* Several weak definitions of a variable: the first one wins. */
+  if (map_table_find(device->maps, host->addr, host->size, &known))
+    return ATMI_OK;
+  atmi_status_t status = find_target(device, entry, &target);
+  if (status)
+    return status;
+  return map_table_add_global(device->maps, host->addr, target, host->size, host->name) ? ATMI_NO_MEMORY
+                                                                                        : ATMI_OK;
+}
+
+static void remove_entries(tgt_device_t *device, const tgt_loadable_t *loadable,
+                           const rtl_loaded_image_t *loaded) {
+  const __tgt_offload_entry *hosts = loadable->all.HostEntriesBegin, *entries = loaded->table.EntriesBegin;
+  size_t count = (size_t)(loadable->all.HostEntriesEnd - hosts);
+  for (size_t i = 0; i < count; i++) {
+    void *known;
+    if (!hosts[i].size)
+      tgt_kernels_remove(&device->kernels, hosts[i].addr, entries[i].addr);
+    else if (map_table_find(device->maps, hosts[i].addr, 1, &known) &&
+             (is_indirect(&hosts[i]) || known == entries[i].addr))
+      map_table_remove_global(device->maps, hosts[i].addr);
+  }
+}
+
+atmi_status_t tgt_device_load(tgt_device_t *device, tgt_library_t *library) {
+  tgt_loadable_t *loadable = library->loadable;
+  rtl_loaded_image_t *loaded;
+  if (!loadable || !loadable->fitting || loadable->loaded[device->number])
+    return ATMI_OK;
+  atmi_status_t status = rtl_image_load(rtl_plugin(), device->rtl, loadable->fitting, &loaded);
+  if (status)
+    return status;
+  loadable->loaded[device->number] = loaded;
+  if (tgt_ompt_is_on()) {
+    const char *begin = loadable->fitting->ImageStart, *end = loadable->fitting->ImageEnd;
+    tgt_ompt_load(device, begin, (size_t)(end - begin), library->number);
+  }
+  size_t count = (size_t)(loaded->table.EntriesEnd - loaded->table.EntriesBegin);
+  for (size_t i = 0; !status && i < count; i++)
+    status = add_entry(device, &loadable->all.HostEntriesBegin[i], &loaded->table.EntriesBegin[i]);
+  return status ? status : run_entries(device, loaded, TGT_ENTRY_CTOR);
+}
+
+void tgt_device_unload(tgt_device_t *device, tgt_library_t *library) {
+  tgt_loadable_t *loadable = library->loadable;
+  rtl_loaded_image_t *loaded = loadable ? loadable->loaded[device->number] : NULL;
+  if (!loaded)
+    return;
+  /* Failures are described where they happen, and there is nobody to pass them on to. */
+  atmi_status_t status =
+      atmi_device_is_lost(device->core) ? ATMI_LOST : run_entries(device, loaded, TGT_ENTRY_DTOR);
+  (void)status;
+  remove_entries(device, loadable, loaded);
+  if (tgt_ompt_is_on())
+    tgt_ompt_unload(device, library->number);
+  loadable->loaded[device->number] = NULL;
+}
+
+/* ---- launches ---- */
+
+atmi_status_t tgt_launch_any(tgt_device_t *device, atmi_stream_t *stream, const rtl_kernel_t *kernel,
+                             caller_abi_words_t words, void *const *arguments, const ptrdiff_t *offsets) {
+  __tgt_async_info queue = {stream};
+  caller_abi_launch_t request = {.arguments = arguments, .offsets = offsets};
+  _Static_assert(sizeof request.shape == sizeof words, "the same in another form");
+  memcpy(&request.shape, &words, sizeof words);
+  return rtl_launch(rtl_plugin(), device->rtl, kernel, &request, &queue);
+}

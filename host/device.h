@@ -1,0 +1,111 @@
+/* One device as constructs see it: its images, its kernels, what is mapped to it, and operations on its
+ * streams. All that the host runtime shares with the plugin's layer is used from here. Not here: which device
+ * it is (runtime). */
+#ifndef TGT_DEVICE_H
+#define TGT_DEVICE_H
+
+#include "abi.h"
+#include "kernels.h"
+#include "library.h"
+#include "mapping/map.h"
+
+#include "rtl_launch.h"
+
+typedef struct tgt_device {
+  uint32_t number;
+  rtl_device_t *rtl;
+  atmi_device_t *core;
+  tgt_kernels_t kernels; /* rtl_kernel_t by region */
+  map_table_t *maps;
+  char uid[32];            /* as HSA has it, "GPU-..." */
+  _Atomic uint64_t loaded; /* the registrations whose images it has */
+  _Atomic bool is_told;    /* a tool knows that it is used, see ompt.h */
+  bool is_broken;          /* an image could not be loaded; guarded by the runtime's lock */
+} tgt_device_t;
+
+/* ---- the machine ---- */
+
+/* Finds the devices, the first time it is called. Returns how many there are. */
+uint32_t tgt_machine_start(void);
+/* Makes one of them. `version`: of clang. */
+ATMI_MUST_CHECK atmi_status_t tgt_device_init(tgt_device_t *device, uint32_t number, uint32_t version);
+/* At the end of the process. */
+void tgt_machine_stop(void);
+/* Whether devices may be used: not in a forked child, and not after the end. */
+bool tgt_machine_is_forked(void);
+/* Whether the device of this number exists and may be used, also while the process ends; if not, says why. */
+bool tgt_machine_has(uint32_t number, const char *operation);
+/* The same, but not while the process ends, and without a word. */
+static inline bool tgt_machine_is_usable(uint32_t number) {
+  return rtl_plugin_is_usable(&rtl_the_plugin, (int32_t)number);
+}
+/* What the program requires, before images are loaded. */
+void tgt_machine_require(int64_t flags);
+/* Whether the process is ending, so that nothing need be given back. */
+bool tgt_machine_is_ending(void);
+
+/* ---- images ---- */
+
+/* Makes the library known; says why if none of its images fits. `*fits`: whether one does. */
+ATMI_MUST_CHECK atmi_status_t tgt_device_add_library(tgt_library_t *library, bool *fits);
+/* Forgets it, and unloads it from everywhere. */
+void tgt_device_forget_library(tgt_library_t *library);
+
+/* Loads the library on the device: kernels, variables, constructors. Nothing if it has no image for AMD
+ * GPUs. */
+ATMI_MUST_CHECK atmi_status_t tgt_device_load(tgt_device_t *device, tgt_library_t *library);
+/* Runs its destructors there, and takes kernels and variables back. */
+void tgt_device_unload(tgt_device_t *device, tgt_library_t *library);
+
+/* The newest version of clang that built one of its images for AMD GPUs; 0 if none says. */
+uint32_t tgt_device_library_version(const tgt_library_t *library);
+
+/* ---- streams ---- */
+
+/* What launches pass: the words of a request in the form of rtl_launch_again. `count`: of the kernel's
+ * arguments. Version 1 has no second half. */
+static inline caller_abi_words_t tgt_launch_words(const tgt_kernel_args_t *args, uint32_t count,
+                                                  uint32_t teams, uint32_t threads) {
+  caller_abi_words_t words = {{args->tripcount, teams, (uint64_t)threads << 32, 0, count}};
+  if (args->version < TGT_ARGS_WITH_FLAGS)
+    return words;
+  words.word[1] |= (uint64_t)args->teams[1] << 32;
+  words.word[2] |= args->teams[2];
+  memcpy(&words.word[3], &args->threads[1], sizeof words.word[3]);
+  words.word[4] |= (uint64_t)args->dynamic_lds_bytes << 32;
+  return words;
+}
+
+/* An idle stream of the calling thread, and its return: also waits if it must. */
+ATMI_MUST_CHECK static inline atmi_status_t tgt_stream_take(tgt_device_t *device, atmi_stream_t **stream) {
+  return atmi_stream_take(device->core, stream);
+}
+
+static inline void tgt_stream_put(atmi_stream_t *stream) {
+  if (atmi_stream_settle_plain(stream))
+    atmi_stream_put_idle(stream);
+  else
+    atmi_stream_put_any(stream);
+}
+
+/* Waits for all of it. */
+ATMI_MUST_CHECK static inline atmi_status_t tgt_stream_wait(atmi_stream_t *stream) {
+  if (atmi_stream_settle_plain(stream) || atmi_stream_settle_copy(stream))
+    return ATMI_OK;
+  return atmi_stream_synchronize(stream);
+}
+
+/* Launches: as often before, or else in the general way. */
+ATMI_MUST_CHECK atmi_status_t tgt_launch_any(tgt_device_t *device, atmi_stream_t *stream,
+                                             const rtl_kernel_t *kernel, caller_abi_words_t words,
+                                             void *const *arguments, const ptrdiff_t *offsets);
+
+/* Whether launches may take the short way: nobody looks on, and devices may be used. */
+static inline bool tgt_is_plain(uint32_t number) {
+  return number < atomic_load_explicit(&rtl_the_plugin.plain_count, memory_order_acquire);
+}
+
+/* The functions of the device for its table of maps. */
+extern const map_device_functions_t tgt_device_functions;
+
+#endif

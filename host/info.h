@@ -1,0 +1,48 @@
+/* What LIBOMPTARGET_INFO shows of constructs and maps, in the words of LLVM's library, since people and tests
+ * read them. Not here: what it shows of launches (the plugin's layer), and failures (message). */
+#ifndef TGT_INFO_H
+#define TGT_INFO_H
+
+#include "runtime.h"
+
+/* Bits of LIBOMPTARGET_INFO. */
+enum {
+  TGT_INFO_ARGUMENTS = 1, /* of each construct */
+  TGT_INFO_EXISTS = 2,    /* what is mapped already */
+  TGT_INFO_TABLE = 4,     /* the table after each construct */
+  TGT_INFO_CHANGED = 8,   /* what begins and ends to be mapped */
+  TGT_INFO_COPIES = 0x20,
+  TGT_INFO_ABSENT = 0x40, /* what has no counterpart on the device */
+  TGT_INFO_OF_CONSTRUCTS = TGT_INFO_ARGUMENTS | TGT_INFO_TABLE,
+  TGT_INFO_OF_MAPS = TGT_INFO_EXISTS | TGT_INFO_CHANGED | TGT_INFO_COPIES | TGT_INFO_ABSENT,
+};
+
+typedef enum tgt_construct {
+  TGT_CONSTRUCT_REGION,
+  TGT_CONSTRUCT_BEGIN,
+  TGT_CONSTRUCT_END,
+  TGT_CONSTRUCT_UPDATE,
+} tgt_construct_t;
+
+/* The bits as they are now. */
+static inline uint32_t tgt_info(void) {
+  return atomic_load_explicit(&rtl_the_plugin.info, memory_order_relaxed);
+}
+
+/* Whether somebody wants to see constructs. */
+static inline bool tgt_info_wants_constructs(void) {
+  return tgt_info() & TGT_INFO_OF_CONSTRUCTS;
+}
+
+/* Prints a construct and its arguments, if that is wanted; before and behind it. */
+void tgt_info_begin(const tgt_device_t *device, const tgt_ident_t *where, tgt_construct_t construct,
+                    const map_arguments_t *arguments);
+void tgt_info_end(const tgt_device_t *device, const tgt_ident_t *where);
+
+/* Prints what is mapped. */
+void tgt_info_dump(const tgt_device_t *device, const tgt_ident_t *where);
+
+/* Listens to the device's table of maps, or not, as the bits say. */
+void tgt_info_listen(const tgt_device_t *device);
+
+#endif

@@ -1,0 +1,72 @@
+/* Constructs that libomp's tasks wait for. A task whose handle is set is put back into its queue, and asks
+ * again when it is taken from there; it goes on when the handle is NULL. */
+#include "operation.h"
+
+#include "entry.h"
+#include "libomp.h"
+
+#include <stdlib.h>
+
+enum { QUERIES_BEFORE_WAITING = 5 };
+
+void tgt_wait_for_dependences(const tgt_ident_t *where, int32_t count, void *list, int32_t other_count,
+                              void *other_list) {
+  if ((count > 0 || other_count > 0) && __kmpc_omp_wait_deps && __kmpc_global_thread_num)
+    __kmpc_omp_wait_deps((void *)(uintptr_t)where, __kmpc_global_thread_num(NULL), count, list, other_count,
+                         other_list);
+}
+
+tgt_operation_t *tgt_operation_for_task(void) {
+  if (!__kmpc_omp_get_target_async_handle_ptr || !__kmpc_omp_has_task_team || !__kmpc_global_thread_num)
+    return NULL;
+  int32_t thread = __kmpc_global_thread_num(NULL);
+  void **handle = __kmpc_omp_has_task_team(thread) ? __kmpc_omp_get_target_async_handle_ptr(thread) : NULL;
+  if (!handle || *handle)
+    return NULL;
+  tgt_operation_t *operation = malloc(sizeof *operation);
+  if (operation) {
+    operation->handle = handle;
+    operation->queries = 0;
+  }
+  return operation; /* without memory the caller waits */
+}
+
+bool tgt_operation_begin_task(tgt_operation_t *operation, tgt_device_t *device, const tgt_ident_t *where) {
+  void **handle = operation->handle;
+  if (!tgt_operation_begin(operation, device, where)) {
+    free(operation);
+    return false;
+  }
+  operation->handle = handle;
+  return true;
+}
+
+bool tgt_operation_leave_to_task(tgt_operation_t *operation, bool done) {
+  if (done) {
+    operation->told = tgt_ompt_is_on() ? tgt_ompt_leave() : NULL;
+    *operation->handle = operation;
+    return true;
+  }
+  done = tgt_operation_end(operation, done);
+  free(operation);
+  return done;
+}
+
+TGT_EXPORT void __tgt_target_nowait_query(void **handle) {
+  if (!handle || !*handle) /* a task that has no handle is not asked about */
+    return;
+  tgt_operation_t *operation = *handle;
+  /* A task that asks again and again is better served by waiting. */
+  if (operation->queries++ < QUERIES_BEFORE_WAITING && atmi_stream_query(operation->stream) == ATMI_PENDING)
+    return;
+  *handle = NULL;
+  const tgt_ident_t *where = operation->where;
+  tgt_told_t *told = operation->told;
+  if (told)
+    tgt_ompt_take_over(told);
+  bool done = tgt_operation_end(operation, true);
+  tgt_ompt_end(told);
+  free(operation);
+  if (!done)
+    tgt_runtime_construct_failed(tgt_runtime(), where);
+}

@@ -1,0 +1,229 @@
+/* Registration, the choice of a device, and the policy. */
+#include "runtime.h"
+
+#include "info.h"
+#include "libomp.h"
+#include "message.h"
+#include "ompt.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+tgt_runtime_t tgt_the_runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- policy ---- */
+
+/* What the user set, without starting libomp, which would count the processors. */
+static bool is_disabled_by_user(void) {
+  const char *value = getenv("OMP_TARGET_OFFLOAD");
+  return value && !strcasecmp(value, "disabled");
+}
+
+static tgt_policy_t policy_of_user(void) {
+  static const tgt_policy_t by_number[] = {TGT_POLICY_DISABLED, TGT_POLICY_UNKNOWN, TGT_POLICY_MANDATORY};
+  const char *value = getenv("OMP_TARGET_OFFLOAD");
+  if (__kmpc_get_target_offload) {
+    int number = __kmpc_get_target_offload();
+    return number >= 0 && number < 3 ? by_number[number] : TGT_POLICY_UNKNOWN;
+  }
+  if (is_disabled_by_user())
+    return TGT_POLICY_DISABLED;
+  return value && !strcasecmp(value, "mandatory") ? TGT_POLICY_MANDATORY : TGT_POLICY_UNKNOWN;
+}
+
+/* Known from the first construct on: without a wish, whether there is a device decides. */
+static tgt_policy_t get_policy(tgt_runtime_t *runtime) {
+  tgt_policy_t policy = atomic_load_explicit(&runtime->policy, memory_order_relaxed);
+  if (policy != TGT_POLICY_UNKNOWN)
+    return policy;
+  policy = policy_of_user();
+  if (policy == TGT_POLICY_UNKNOWN)
+    policy = atomic_load(&runtime->device_count) ? TGT_POLICY_MANDATORY : TGT_POLICY_DISABLED;
+  atomic_store_explicit(&runtime->policy, policy, memory_order_relaxed);
+  return policy;
+}
+
+/* ---- requirements ---- */
+
+static const struct {
+  int64_t flag;
+  const char *name;
+} requirements[] = {
+    {TGT_REQUIRES_REVERSE_OFFLOAD, "reverse_offload"},
+    {TGT_REQUIRES_UNIFIED_ADDRESS, "unified_address"},
+    {TGT_REQUIRES_UNIFIED_MEMORY, "unified_shared_memory"},
+    {TGT_REQUIRES_DYNAMIC_ALLOCATORS, "dynamic_allocators"},
+};
+
+void tgt_runtime_require(tgt_runtime_t *runtime, int64_t flags) {
+  int64_t before = 0;
+  if (!flags)
+    return;
+  if (atomic_compare_exchange_strong(&runtime->requires, &before, flags)) {
+    tgt_machine_require(flags);
+    bool unified = flags & TGT_REQUIRES_UNIFIED_MEMORY;
+    for (uint32_t i = 0; i < atomic_load(&runtime->device_count); i++)
+      map_table_set_unified(runtime->devices[i].maps, unified);
+    return;
+  }
+  /* LLVM 13 to 18 let the last one differ. */
+  size_t count = sizeof requirements / sizeof *requirements;
+  for (size_t i = 0; i < count; i++)
+    if ((before ^ flags) & requirements[i].flag)
+      tgt_fatal("'#pragma omp requires %s' not used consistently!", requirements[i].name);
+}
+
+/* ---- registration ---- */
+
+/* Makes the devices, with the first image that fits one. The caller holds the lock. */
+static void add_devices(tgt_runtime_t *runtime) {
+  uint32_t count = tgt_machine_start(), made = 0;
+  uint32_t version = atomic_load(&runtime->newest_version);
+  int64_t requires = atomic_load(&runtime->requires);
+  if (requires) /* it was said when there was no machine yet */
+    tgt_machine_require(requires);
+  runtime->devices = calloc(count + 1, sizeof *runtime->devices);
+  for (; runtime->devices && made < count; made++) {
+    if (tgt_device_init(&runtime->devices[made], made, version))
+      break;
+    tgt_info_listen(&runtime->devices[made]);
+    tgt_ompt_listen(&runtime->devices[made]);
+  }
+  /* Release: who sees how many there are sees them. */
+  atomic_store_explicit(&runtime->device_count, made, memory_order_release);
+}
+
+static void append(tgt_runtime_t *runtime, tgt_library_t *library) {
+  tgt_library_t **end = &runtime->libraries;
+  while (*end)
+    end = &(*end)->next;
+  *end = library;
+}
+
+/* What became different with which clang. */
+static const struct {
+  uint32_t version, option;
+} map_options[] = {{16, MAP_KEEP_POINTER_ARGUMENTS}, {22, MAP_KEEP_HOST_POINTERS}};
+
+static void note_version(tgt_runtime_t *runtime, const tgt_library_t *library) {
+  uint32_t version = tgt_device_library_version(library), options = 0;
+  if (version <= atomic_load(&runtime->newest_version))
+    return;
+  for (size_t i = 0; i < sizeof map_options / sizeof *map_options; i++)
+    options |= version >= map_options[i].version ? map_options[i].option : 0;
+  atomic_store(&runtime->newest_version, version);
+  atomic_store(&runtime->map_options, options);
+}
+
+void tgt_runtime_register(tgt_runtime_t *runtime, const tgt_descriptor_t *descriptor) {
+  tgt_library_t *library;
+  bool fits = false;
+  if (tgt_library_create(descriptor, &library))
+    return;
+  if (library->requires)
+    tgt_runtime_require(runtime, library->requires);
+  bool wanted = !is_disabled_by_user();
+  if (wanted)
+    tgt_machine_start(); /* not under our lock: it takes the dynamic linker's */
+  pthread_mutex_lock(&runtime->lock);
+  library->number = atomic_load(&runtime->registrations);
+  note_version(runtime, library);
+  append(runtime, library);
+  atmi_status_t status = wanted ? tgt_device_add_library(library, &fits) : ATMI_OK;
+  if (!status && fits && !runtime->devices)
+    add_devices(runtime);
+  atomic_fetch_add(&runtime->registrations, 1);
+  pthread_mutex_unlock(&runtime->lock);
+}
+
+void tgt_runtime_unregister(tgt_runtime_t *runtime, const tgt_descriptor_t *descriptor) {
+  if (tgt_machine_is_forked()) /* whoever held the lock is not in this process */
+    return;
+  pthread_mutex_lock(&runtime->lock);
+  tgt_library_t **at = &runtime->libraries;
+  while (*at && (*at)->descriptor != descriptor)
+    at = &(*at)->next;
+  tgt_library_t *library = *at;
+  if (library) {
+    *at = library->next;
+    for (uint32_t i = 0; i < atomic_load(&runtime->device_count); i++) {
+      tgt_device_unload(&runtime->devices[i], library);
+      if (!runtime->libraries && tgt_ompt_is_on())
+        tgt_ompt_finalize(&runtime->devices[i]);
+    }
+    tgt_device_forget_library(library);
+    tgt_library_destroy(library);
+  }
+  pthread_mutex_unlock(&runtime->lock);
+}
+
+/* ---- devices ---- */
+
+int tgt_runtime_default_device(void) {
+  return omp_get_default_device ? omp_get_default_device() : 0;
+}
+
+int tgt_runtime_device_count(tgt_runtime_t *runtime) {
+  return (int)atomic_load_explicit(&runtime->device_count, memory_order_acquire);
+}
+
+/* Loads what was registered since the device was last used. */
+static bool load(tgt_runtime_t *runtime, tgt_device_t *device) {
+  pthread_mutex_lock(&runtime->lock);
+  uint64_t registrations = atomic_load(&runtime->registrations);
+  tgt_ompt_initialize(device);
+  for (tgt_library_t *at = runtime->libraries; at && !device->is_broken; at = at->next)
+    device->is_broken = tgt_device_load(device, at) != ATMI_OK;
+  bool usable = !device->is_broken;
+  if (usable) /* release: who sees the number sees what was loaded */
+    atomic_store_explicit(&device->loaded, registrations, memory_order_release);
+  pthread_mutex_unlock(&runtime->lock);
+  return usable;
+}
+
+static tgt_device_t *refuse_number(int64_t number, int count) {
+  tgt_error("Device number '%lld' out of range, only %d devices available", (long long)number, count);
+  return NULL;
+}
+
+tgt_device_t *tgt_runtime_use(tgt_runtime_t *runtime, int64_t number, const char *operation, bool *failed) {
+  *failed = false;
+  number = tgt_runtime_number(number);
+  if (get_policy(runtime) == TGT_POLICY_DISABLED)
+    return NULL;
+  int count = tgt_runtime_device_count(runtime);
+  if (number == count && count)
+    return NULL;
+  *failed = true;
+  if (number < 0 || number >= count)
+    return refuse_number(number, count);
+  tgt_device_t *device = &runtime->devices[number];
+  if (!tgt_machine_has(device->number, operation))
+    return NULL;
+  tgt_ompt_connect();
+  if (!load(runtime, device))
+    return NULL;
+  *failed = false;
+  return device;
+}
+
+/* ---- failures ---- */
+
+void tgt_runtime_construct_failed(tgt_runtime_t *runtime, const tgt_ident_t *where) {
+  tgt_place_t place;
+  if (get_policy(runtime) != TGT_POLICY_MANDATORY)
+    return;
+  fflush(stdout);
+  int count = tgt_runtime_device_count(runtime);
+  for (int i = 0; tgt_info() & TGT_INFO_TABLE && i < count; i++)
+    tgt_info_dump(&runtime->devices[i], where);
+  if (!(tgt_info() & TGT_INFO_TABLE))
+    tgt_error("Consult https://openmp.llvm.org/design/Runtimes.html for debugging options.");
+  if (tgt_place_of_ident(where, &place))
+    fprintf(stderr, "%.*s:%ld:%ld: ", place.file_length, place.file, place.line, place.column);
+  else
+    tgt_error("Source location information not present. Compile with -g or -gline-tables-only.");
+  tgt_fatal("failure of target construct while offloading is mandatory");
+}

@@ -1,0 +1,87 @@
+/* The host runtime's one context: the libraries that the program registered, its devices, and what the user
+ * wants. Here are also the questions that every construct begins with: which device, and may it be used. Not
+ * here: what a device does (device), and constructs (region, data, memory). */
+#ifndef TGT_RUNTIME_H
+#define TGT_RUNTIME_H
+
+#include "device.h"
+#include "library.h"
+
+#include <pthread.h>
+
+typedef enum tgt_policy {
+  TGT_POLICY_UNKNOWN, /* before the first construct */
+  TGT_POLICY_DISABLED,
+  TGT_POLICY_MANDATORY,
+} tgt_policy_t;
+
+typedef struct tgt_runtime {
+  pthread_mutex_t lock;           /* registration and loading; never on the path of a launch or copy */
+  tgt_library_t *libraries;       /* oldest first; guarded by lock */
+  _Atomic uint64_t registrations; /* how many there ever were */
+  _Atomic uint32_t device_count;  /* of `devices`; 0 as long as no image fits any */
+  tgt_device_t *devices;          /* do not move */
+  _Atomic tgt_policy_t policy;
+  _Atomic int64_t requires;        /* TGT_REQUIRES_ bits; 0: nothing was said yet */
+  _Atomic uint32_t map_options;    /* see tgt_runtime_map_options */
+  _Atomic uint32_t newest_version; /* of clang, among those that built the registered images; 0: unknown */
+} tgt_runtime_t;
+
+extern tgt_runtime_t tgt_the_runtime;
+
+static inline tgt_runtime_t *tgt_runtime(void) {
+  return &tgt_the_runtime;
+}
+
+/* ---- registration ---- */
+
+/* Adds what a program registers, and finds the devices if it is the first with images for them. Failures are
+ * described; regions of the program then run as without a device. Thread-safe. */
+void tgt_runtime_register(tgt_runtime_t *runtime, const tgt_descriptor_t *descriptor);
+/* Runs destructors, unmaps variables and unloads. Thread-safe. */
+void tgt_runtime_unregister(tgt_runtime_t *runtime, const tgt_descriptor_t *descriptor);
+/* Adds what a program requires; ends the process if another part of it says otherwise. */
+void tgt_runtime_require(tgt_runtime_t *runtime, int64_t flags);
+
+/* ---- devices ---- */
+
+/* How many devices programs see; 0 if offloading is disabled. */
+int tgt_runtime_device_count(tgt_runtime_t *runtime);
+
+/* The device of a construct with all registered images loaded. NULL: the host is to run it, which is the
+ * device with the number behind all others, or the policy; with `*failed` set after a failure, described.
+ *   number  as the program passes it; TGT_DEVICE_DEFAULT is the default device */
+tgt_device_t *tgt_runtime_use(tgt_runtime_t *runtime, int64_t number, const char *operation, bool *failed);
+
+int tgt_runtime_default_device(void);
+
+/* The number that a program's stands for. */
+static inline int64_t tgt_runtime_number(int64_t number) {
+  return number == TGT_DEVICE_DEFAULT ? tgt_runtime_default_device() : number;
+}
+
+/* The same if there is nothing to be done first; else NULL, and tgt_runtime_use is to be asked. */
+static inline tgt_device_t *tgt_runtime_use_ready(tgt_runtime_t *runtime, int64_t number) {
+  number = tgt_runtime_number(number);
+  /* Numbers beyond 32 bits and negative ones are none: neither is less than the count. */
+  if ((uint64_t)number >= atomic_load_explicit(&runtime->device_count, memory_order_acquire) ||
+      !tgt_machine_is_usable((uint32_t)number))
+    return NULL;
+  tgt_device_t *device = &runtime->devices[number];
+  /* Acquire: who sees the number sees what was loaded. */
+  uint64_t loaded = atomic_load_explicit(&device->loaded, memory_order_acquire);
+  return loaded == atomic_load_explicit(&runtime->registrations, memory_order_relaxed) ? device : NULL;
+}
+
+/* Options of the mapping engine that follow from the compiler's version. */
+static inline uint32_t tgt_runtime_map_options(const tgt_runtime_t *runtime) {
+  return atomic_load_explicit(&runtime->map_options, memory_order_relaxed);
+}
+
+/* ---- failures ---- */
+
+/* What "failed" means for a construct: under the policy mandatory, and that is the default where there is a
+ * device, says where in the program and ends the process, as OpenMP has it. Otherwise returns. */
+void tgt_runtime_construct_failed(tgt_runtime_t *runtime, const tgt_ident_t *where);
+
+#endif

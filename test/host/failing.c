@@ -1,0 +1,90 @@
+/* Does what fails, by its argument; each prints what the test compares. */
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int array[64];
+
+static void extend(void) {
+#pragma omp target enter data map(to : array [0:32])
+#pragma omp target enter data map(to : array [16:32])
+}
+
+static void miss(void) {
+#pragma omp target map(present, tofrom : array)
+  array[0] = 1;
+}
+
+static void far(void) {
+#pragma omp target device(17)
+  {}
+}
+
+/* A pointer to the device's memory, which nobody has mapped: a region that uses it gets it as it is. */
+static void keep(void) {
+  int device = omp_get_default_device(), result = 0, *p = omp_target_alloc(sizeof *p, device);
+#pragma omp target
+  *p = 7;
+#pragma omp target map(from : result)
+  result = *p;
+  omp_target_free(p, device);
+  printf("%s\n", result == 7 ? "right" : "wrong");
+}
+
+/* Which device a region ran on: 0 the host. */
+static int where(int device) {
+  int on_device = 0;
+#pragma omp target map(tofrom : on_device) device(device)
+  on_device = !omp_is_initial_device();
+  return on_device;
+}
+
+static void say_where(void) {
+  printf("%d devices, default %d, host %d\n", omp_get_num_devices(), where(omp_get_default_device()),
+         where(omp_get_initial_device()));
+}
+
+/* What the API answers to wrong arguments: none of it ends the program. */
+static void misuse(void) {
+  int host = omp_get_initial_device(), device = omp_get_default_device(), data[4] = {1, 2, 3, 4};
+  size_t one = 1, none = 0;
+  void *memory = omp_target_alloc(16, device);
+  int wrong = 0;
+  wrong += omp_target_alloc(16, 99) != NULL;
+  wrong += omp_target_alloc(16, -7) != NULL;
+  wrong += omp_target_alloc(0, device) != NULL;
+  omp_target_free(NULL, device);
+  omp_target_free(memory, 99);
+  wrong += !omp_target_memcpy(NULL, data, 16, 0, 0, device, host);
+  wrong += !omp_target_memcpy(memory, NULL, 16, 0, 0, device, host);
+  wrong += !omp_target_memcpy(memory, data, 16, 0, 0, 99, host);
+  wrong += !!omp_target_memcpy(memory, data, 0, 0, 0, device, host);
+  wrong += !omp_target_memcpy_rect(memory, data, 4, 0, &one, &none, &none, &one, &one, device, host);
+  wrong += !omp_target_memcpy_rect(memory, data, 4, 1, NULL, &none, &none, &one, &one, device, host);
+  wrong += omp_target_memcpy_rect(NULL, NULL, 4, 1, &one, &none, &none, &one, &one, device, host) < 3;
+  wrong += !omp_target_associate_ptr(NULL, memory, 16, 0, device);
+  wrong += !omp_target_associate_ptr(data, memory, 16, 0, host);
+  wrong += !omp_target_disassociate_ptr(data, device);
+  wrong += omp_target_is_present(NULL, device) || omp_target_is_present(data, device);
+  wrong += !omp_target_is_present(data, host);
+  wrong += !!omp_target_memcpy(memory, data, 16, 0, 0, device, host);
+  memset(data, 0, sizeof data);
+  wrong += !!omp_target_memcpy(data, memory, 16, 0, 0, host, device);
+  wrong += data[3] != 4;
+  omp_target_free(memory, device);
+  printf("%s\n", wrong ? "wrong" : "right");
+}
+
+int main(int argc, char **argv) {
+  static const struct {
+    const char *name;
+    void (*run)(void);
+  } parts[] = {{"extend", extend},   {"miss", miss},     {"far", far},
+               {"where", say_where}, {"misuse", misuse}, {"keep", keep}};
+  for (size_t i = 0; argc > 1 && i < sizeof parts / sizeof *parts; i++)
+    if (!strcmp(argv[1], parts[i].name))
+      parts[i].run();
+  printf("end\n");
+  return 0;
+}

@@ -1,0 +1,139 @@
+#!/bin/sh
+# programs.sh OMP-CC GFXSIM-RUN VERSION SCRATCH: what our libomptarget says and does where a program, or its user, wants
+# something else than in test/offload: failures, the policy, libraries that come and go.
+set -eu
+here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
+cc=$1
+run=$2
+version=$3
+scratch=$4
+unset OMP_TARGET_OFFLOAD LIBOMPTARGET_INFO
+export KMP_WARNINGS=0
+rm -rf "$scratch"
+mkdir -p "$scratch"
+failed=0
+
+compile() { "$cc" -v "$version" -O1 "$@" || exit 1; }
+
+# ends STATUS COMMAND...: our library runs it so; what it prints is in $scratch/out.
+ends() {
+  wanted=$1
+  shift
+  status=0
+  "$@" >"$scratch/out" 2>&1 || status=$?
+  [ "$status" = "$wanted" ] || { echo "$*: status $status, not $wanted"; cat "$scratch/out"; failed=1; }
+}
+on_device() { wanted=$1; shift; ends "$wanted" "$run" --runtime=ours "$@"; }
+says() { # a line that matches
+  grep -qE -- "$1" "$scratch/out" || { echo "no \"$1\" in:"; cat "$scratch/out"; failed=1; }
+}
+says_not() { ! grep -qE -- "$1" "$scratch/out" || { echo "\"$1\" in:"; cat "$scratch/out"; failed=1; }; }
+
+compile -gline-tables-only -fopenmp-version=51 "$here/failing.c" -o "$scratch/failing"
+failing=$scratch/failing
+fatal='^Libomptarget fatal error 1: failure of target construct while offloading is mandatory$'
+
+# Failures name what they are about, and end the program: where there is a device, offloading is mandatory.
+on_device 134 "$failing" extend
+says '^Libomptarget message: explicit extension not allowed: host address specified is 0x[0-9a-f]+ \(128 bytes\), but device allocation maps to host at 0x[0-9a-f]+ \(128 bytes\)'
+says 'array\[16:32\]'
+says 'failing\.c'
+says 'failing\.c:11:'
+[ "$(grep -cE "mandatory" "$scratch/out")" = 1 ] || { echo "not said once"; failed=1; }
+says_not '^end$'
+on_device 134 "$failing" miss
+says "^Libomptarget message: device mapping required by 'present' map type modifier does not exist for host address 0x[0-9a-f]+ \(256 bytes\)"
+says 'fatal error 1: failure of target construct while offloading is mandatory$'
+on_device 134 "$failing" far
+says "Device number '17' out of range, only 1 devices available"
+says 'fatal error 1'
+
+# The policy.
+on_device 0 "$failing" where
+says '^1 devices, default 1, host 0$'
+on_device 0 env OMP_TARGET_OFFLOAD=DISABLED "$failing" where
+says '^0 devices, default 0, host 0$'
+on_device 0 env OMP_TARGET_OFFLOAD=DISABLED "$failing" miss
+says '^end$'
+host=$(dirname "$(readlink -f "$run")")/../host
+ends 0 env LD_LIBRARY_PATH="$host" HSA_ENABLE_SDMA=0 "$failing" where
+says '^0 devices, default 0, host 0$'
+ends 134 env LD_LIBRARY_PATH="$host" OMP_TARGET_OFFLOAD=MANDATORY "$failing" where
+says "$fatal|fatal error 1"
+
+# Wrong arguments of the API.
+on_device 0 "$failing" misuse
+says '^right$'
+says '^end$'
+
+# Pointers that nobody mapped: since 16 they arrive as they are.
+[ "$version" -lt 16 ] || {
+  on_device 0 "$failing" keep
+  says '^right$'
+}
+
+# Requirements that differ.
+compile "$here/requires_a.c" "$here/requires_b.c" -o "$scratch/requires"
+on_device 134 "$scratch/requires"
+says "fatal error 1: '#pragma omp requires unified_shared_memory' not used consistently!"
+
+# Libraries that come and go. The dynamic linker puts the second one where the first one was.
+for library in first second; do
+  compile -fPIC -shared "$here/loaded_library.c" -o "$scratch/$library.so"
+done
+compile "$here/loaded_main.c" -o "$scratch/loaded" -ldl
+on_device 0 "$scratch/loaded" "$scratch/first.so" "$scratch/second.so"
+says '^right$'
+
+# Arguments as other compilers pass them, and as none does; clang 16's are changed into them.
+[ "$version" != 16 ] || {
+compile -Wl,--wrap=__tgt_target_kernel "$here/versions.c" -o "$scratch/versions"
+on_device 0 "$scratch/versions"
+says '^right$'
+on_device 134 "$scratch/versions" 99
+says 'its arguments are of version 99, known are 1 to 5'
+on_device 134 "$scratch/versions" 0
+says 'its arguments are of version 0, known are 1 to 5'
+}
+
+# LIBOMPTARGET_INFO, in the words of LLVM's library.
+on_device 134 env LIBOMPTARGET_INFO=63 "$failing" extend
+says '^Libomptarget device 0 info: Entering OpenMP data region.* at failing\.c:10:[0-9]+ with 1 arguments:'
+says '^Libomptarget device 0 info: to\(array\[0:32\]\)\[128\] $'
+says '^Libomptarget device 0 info: Creating new map entry with HstPtrBase=0x[0-9a-f]{16}, HstPtrBegin=0x[0-9a-f]{16}, TgtAllocBegin=0x[0-9a-f]{16}, TgtPtrBegin=0x[0-9a-f]{16}, Size=128, DynRefCount=1, HoldRefCount=0, Name=array\[0:32\]$'
+says '^Libomptarget device 0 info: Copying data from host to device, HstPtr=0x[0-9a-f]{16}, TgtPtr=0x[0-9a-f]{16}, Size=128, Name=array\[0:32\]$'
+says '^Libomptarget device 0 info: OpenMP Host-Device pointer mappings after block at failing\.c:10:[0-9]+:$'
+says '^Libomptarget device 0 info: Host Ptr           Target Ptr         Size \(B\) DynRefCount HoldRefCount Declaration$'
+says '^Libomptarget device 0 info: 0x[0-9a-f]{16} 0x[0-9a-f]{16} 128      1           0            array\[0:32\] at failing\.c:[0-9]+:[0-9]+$'
+on_device 0 "$failing" where
+says_not 'info:'
+
+# A tool is told of devices, constructs, copies and launches, if libomp passes its wishes on, as it does since 16.
+compile "$here/ompt.c" -o "$scratch/ompt"
+told() { # TOOL LIST [VARIABLE=VALUE]
+  tool=$1
+  list=$2
+  shift 2
+  on_device 0 env TOOL="$tool" "$@" "$scratch/ompt"
+  diff "$here/$list" "$scratch/out" || { echo "the tool \"$tool\" is told something else than $list"; failed=1; }
+}
+if [ "$version" -ge 16 ]; then
+  told plain ompt-plain.txt
+  told emi ompt-emi.txt
+  told both ompt-emi.txt # the plain callbacks are not called then
+else
+  told emi ompt-nothing.txt
+  # With a later libomp it is, also by old entry points, which call each other.
+  "$cc" -v 16 -O1 "$here/ompt.c" -o "$scratch/ompt-16"
+  folder=$(readelf -d "$scratch/ompt-16" | sed -n 's/.*R.*PATH.*\[\([^]:]*\).*/\1/p')
+  told plain ompt-plain.txt LD_PRELOAD="$folder/libomp.so.5"
+  told emi ompt-emi.txt LD_PRELOAD="$folder/libomp.so.5"
+fi
+told no-devices ompt-nothing.txt # without the callback that devices begin with, libomp is silent
+on_device 0 env TOOL=none "$scratch/ompt"
+[ "$(cat "$scratch/out")" = right ] || { echo "something is told to no tool"; failed=1; }
+
+# LIBOMPTARGET_PROFILE is the timeline.
+on_device 0 env LIBOMPTARGET_PROFILE="$scratch/profile" "$failing" where
+grep -q '"name"' "$scratch/profile" || { echo "no timeline in the profile"; failed=1; }
+exit $failed
