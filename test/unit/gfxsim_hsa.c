@@ -450,7 +450,9 @@ static void test_idle_queues_cost_no_processor_time(void **state) {
   for (int i = 0; i < QUEUES; i++)
     hsa_queue_destroy(queue[i]);
   print_message("%d idle queues used %.2f ms of processor time in a second\n", QUEUES, spent * 1e3);
-  assert_true(spent < 0.01);
+  /* A thread that does not sleep takes a second, or its share of a busy machine's; looking at the rings takes
+   * some milliseconds, several times that under a sanitizer. */
+  assert_true(spent < 0.1);
 }
 
 /* Scenarios in children. Each ends with an exit code; 0 is what the parent expects. */
