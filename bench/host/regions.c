@@ -1,14 +1,7 @@
-/* What programs ask of libomptarget, one kind of construct at a time, each repeated after some repetitions
- * that do not count. Under callgrind each gets a profile of its own; with "time", microseconds per operation
- * are printed. What an operation needs to be there is mapped before and unmapped behind it: no other finds it
- * in the table. */
-#include <omp.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <valgrind/callgrind.h>
+/* What programs ask of libomptarget, one kind of construct at a time; see bench/repeat.h for what is printed.
+ * What an operation needs to be there is mapped before and unmapped behind it: no other finds it in the
+ * table. */
+#include "../repeat.h"
 
 enum { WORDS = 16, ITERATIONS = 64, PIECES = 8, SOME = 100, LOTS = 100000, OBJECTS = 10 };
 
@@ -198,103 +191,63 @@ static void is_present(long count) {
       exit(1);
 }
 
-typedef struct operation {
-  const char *name;
-  void (*run)(long count);
-  void (*enter)(void);
-  void (*leave)(void);
-  long others; /* ranges in the table meanwhile */
-} operation_t;
-
-static const operation_t operations[] = {
-    {"empty_target", empty, NULL, NULL, 0},
-    {"8_by-value_arguments", values, NULL, NULL, 0},
-    {"loop,_3_present_arrays", loop3, enter_arrays, exit_arrays, 0},
-    {"loop,_3_present_arrays,_100_others", loop3, enter_arrays, exit_arrays, SOME},
-    {"loop,_8_present_arrays", loop8, enter_arrays, exit_arrays, 0},
-    {"reduction,_2_present", reduction, enter_arrays, exit_arrays, 0},
-    {"8_tofrom_maps", new8, NULL, NULL, 0},
-    {"struct,_2_pointer_members", members, enter_pairs, NULL, 0},
-    {"mapper,_1_object", mapper1, enter_pairs, NULL, 0},
-    {"mapper,_10_objects", mapper10, enter_pairs, NULL, 0},
-    {"target_data,_1_present", data1, enter_arrays, exit_arrays, 0},
-    {"target_data,_100_present", data100, enter_rows, exit_rows, 0},
-    {"update_to,_8_bytes", update_to, enter_word, exit_word, 0},
-    {"update_from,_8_bytes", update_from, enter_word, exit_word, 0},
-    {"strided_update,_8_pieces", update_strided, enter_word, exit_word, 0},
-    {"enter_and_exit,_8_bytes", enter_exit, NULL, NULL, 0},
-    {"nowait,_depend", nowait, NULL, NULL, 0},
-    {"omp_target_alloc_and_free", allocate, NULL, NULL, 0},
-    {"omp_target_is_present", is_present, enter_word, exit_word, 0},
-    /* last, because it leaves a heap behind in which every malloc takes longer */
-    {"loop,_3_present_arrays,_100000_others", loop3, enter_arrays, exit_arrays, LOTS},
-};
-
 /* Ranges that no operation uses: associated ones, which take no memory of the device. */
-static char others[LOTS][32];
+static char others[LOTS][32], *there;
 
-static char *associate(long count) {
+static void enter_among(long count) {
   int device = omp_get_default_device();
-  char *there = omp_target_alloc(32, device);
+  there = omp_target_alloc(32, device);
   for (long i = 0; i < count; i++)
     if (omp_target_associate_ptr(others[i], there, 16, 0, device) != 0)
       fprintf(stderr, "cannot associate range %ld\n", i);
-  return there;
+  enter_arrays();
 }
 
-static void disassociate(long count, char *there) {
+static void exit_among(long count) {
   int device = omp_get_default_device();
+  exit_arrays();
   for (long i = 0; i < count; i++)
     omp_target_disassociate_ptr(others[i], device);
   omp_target_free(there, device);
 }
 
-static double seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+static void enter_among_some(void) {
+  enter_among(SOME);
+}
+static void exit_among_some(void) {
+  exit_among(SOME);
+}
+static void enter_among_lots(void) {
+  enter_among(LOTS);
+}
+static void exit_among_lots(void) {
+  exit_among(LOTS);
 }
 
-/* In portions, because clang 16 takes stack for each region of a loop and gives it back when the function
- * ends. */
-static void repeat(const operation_t *operation, long count) {
-  enum { PORTION = 1000 };
-  for (; count > PORTION; count -= PORTION)
-    operation->run(PORTION);
-  operation->run(count);
-}
-
-static void measure(const operation_t *operation, long count, int timed) {
-  enum { WARM = 20 };
-  char *there = associate(operation->others);
-  if (operation->enter)
-    operation->enter();
-  operation->run(WARM);
-  CALLGRIND_ZERO_STATS;
-  double begin = seconds();
-  repeat(operation, count);
-  double end = seconds();
-  CALLGRIND_DUMP_STATS_AT(operation->name);
-  if (operation->leave)
-    operation->leave();
-  disassociate(operation->others, there);
-  if (timed)
-    printf("%s %.3f\n", operation->name, 1e6 * (end - begin) / (double)count);
-}
+static const operation_t operations[] = {
+    {"empty_target", empty, NULL, NULL},
+    {"8_by-value_arguments", values, NULL, NULL},
+    {"loop,_3_present_arrays", loop3, enter_arrays, exit_arrays},
+    {"loop,_3_present_arrays,_100_others", loop3, enter_among_some, exit_among_some},
+    {"loop,_8_present_arrays", loop8, enter_arrays, exit_arrays},
+    {"reduction,_2_present", reduction, enter_arrays, exit_arrays},
+    {"8_tofrom_maps", new8, NULL, NULL},
+    {"struct,_2_pointer_members", members, enter_pairs, NULL},
+    {"mapper,_1_object", mapper1, enter_pairs, NULL},
+    {"mapper,_10_objects", mapper10, enter_pairs, NULL},
+    {"target_data,_1_present", data1, enter_arrays, exit_arrays},
+    {"target_data,_100_present", data100, enter_rows, exit_rows},
+    {"update_to,_8_bytes", update_to, enter_word, exit_word},
+    {"update_from,_8_bytes", update_from, enter_word, exit_word},
+    {"strided_update,_8_pieces", update_strided, enter_word, exit_word},
+    {"enter_and_exit,_8_bytes", enter_exit, NULL, NULL},
+    {"nowait,_depend", nowait, NULL, NULL},
+    {"omp_target_alloc_and_free", allocate, NULL, NULL},
+    {"omp_target_is_present", is_present, enter_word, exit_word},
+    /* last, because it leaves a heap behind in which every malloc takes longer */
+    {"loop,_3_present_arrays,_100000_others", loop3, enter_among_lots, exit_among_lots},
+};
 
 int main(int argc, char **argv) {
-  if (argc < 3 || omp_get_num_devices() < 1) {
-    fprintf(stderr, "usage, with a device: regions count|time NUMBER [operation...]\n");
-    return 2;
-  }
-  long count = strtol(argv[2], NULL, 10);
-  for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
-    int wanted = argc == 3;
-    for (int j = 3; j < argc; j++)
-      wanted |= !strcmp(argv[j], operations[i].name);
-    if (wanted)
-      measure(&operations[i], count, strcmp(argv[1], "count"));
-  }
-  fflush(stdout);
-  return 0;
+  return repeat_main(argc, argv, operations, sizeof operations / sizeof *operations);
 }

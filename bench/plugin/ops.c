@@ -1,13 +1,6 @@
-/* OpenMP operations, each repeated after some repetitions that do not count. Under callgrind, each operation
- * gets a profile of its own; with "time", microseconds per operation are printed, with "work" those that the
- * thread had a processor for. */
-#include <omp.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <valgrind/callgrind.h>
+/* OpenMP operations of all versions, which the plugins' tables compare; see bench/repeat.h for what is
+ * printed. */
+#include "../repeat.h"
 
 enum { ITERATIONS = 4096, WORDS = 16 };
 
@@ -80,65 +73,15 @@ static void data(long count) {
   }
 }
 
-typedef struct operation {
-  const char *name;
-  void (*run)(long count);
-} operation_t;
-
-static const operation_t operations[] = {{"empty", empty},
-                                         {"arguments", arguments},
-                                         {"teams", teams},
-                                         {"map8", map8},
-                                         {"nowait", nowait},
-                                         {"update-to", update_to},
-                                         {"update-from", update_from},
-                                         {"data", data}};
-
-enum { WARM = 20 };
-
-static clockid_t clock_used = CLOCK_MONOTONIC;
-
-static double seconds(void) {
-  struct timespec now;
-  clock_gettime(clock_used, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-/* In portions, because clang 16 takes stack for each region of a loop and gives it back when the function
- * ends. */
-static void repeat(const operation_t *operation, long count) {
-  enum { PORTION = 1000 };
-  for (; count > PORTION; count -= PORTION)
-    operation->run(PORTION);
-  operation->run(count);
-}
-
-static void measure(const operation_t *operation, long count, int timed) {
-  operation->run(WARM);
-  CALLGRIND_ZERO_STATS;
-  double begin = seconds();
-  repeat(operation, count);
-  double end = seconds();
-  CALLGRIND_DUMP_STATS_AT(operation->name);
-  if (timed)
-    printf("%s %.3f\n", operation->name, 1e6 * (end - begin) / (double)count);
-}
+static const operation_t operations[] = {{"empty", empty, NULL, NULL},
+                                         {"arguments", arguments, NULL, NULL},
+                                         {"teams", teams, NULL, NULL},
+                                         {"map8", map8, NULL, NULL},
+                                         {"nowait", nowait, NULL, NULL},
+                                         {"update-to", update_to, NULL, NULL},
+                                         {"update-from", update_from, NULL, NULL},
+                                         {"data", data, NULL, NULL}};
 
 int main(int argc, char **argv) {
-  if (argc < 3 || omp_get_num_devices() < 1) {
-    fprintf(stderr, "usage, with a device: ops count|time|work NUMBER [operation...]\n");
-    return 2;
-  }
-  long count = strtol(argv[2], NULL, 10);
-  if (!strcmp(argv[1], "work"))
-    clock_used = CLOCK_THREAD_CPUTIME_ID;
-  for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
-    int wanted = argc == 3;
-    for (int j = 3; j < argc; j++)
-      wanted |= !strcmp(argv[j], operations[i].name);
-    if (wanted)
-      measure(&operations[i], count, strcmp(argv[1], "count"));
-  }
-  fflush(stdout);
-  return 0;
+  return repeat_main(argc, argv, operations, sizeof operations / sizeof *operations);
 }

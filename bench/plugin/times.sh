@@ -96,63 +96,61 @@ of_classic() {
     }' "$1" | sort
 }
 
-# 100 launches in one queue, then a wait; kernels take 20 us.
-streams() {
-  : >"$scratch/streams"
+# by_variant NAME DIGITS COMMAND: a round each of all versions and variants takes turns; COMMAND VERSION prints the lines of
+# one, with what is to be measured set up. The medians are in $scratch/medians.
+by_variant() {
+  : >"$scratch/$1"
   for round in $(seq "$rounds"); do
     for version in $present; do
       for variant in $(variants "$version"); do
         on "$variant" "$version"
-        export GFXSIM_KERNEL_US=20
-        measured "$variant-$version" on_device "$scratch/direct" stream 100 20 "$file" "$scratch/ops-$version" \
-          "$(kernel_of "$version")"
-        unset GFXSIM_KERNEL_US
+        measured "$variant-$version" "$3" "$version"
       done
     done
-  done >>"$scratch/streams"
-  statistics "$scratch/streams" >"$scratch/medians"
+  done >>"$scratch/$1"
+  statistics "$scratch/$1" "$2" >"$scratch/medians"
+}
+
+# with_ratios: the same, and what of_classic says of them.
+with_ratios() {
   of_classic "$scratch/medians" >"$scratch/ratios"
   cat "$scratch/ratios" >>"$scratch/medians"
+}
+
+# 100 launches in one queue, then a wait; kernels take 20 us.
+stream_of() {
+  (export GFXSIM_KERNEL_US=20
+    on_device "$scratch/direct" stream 100 20 "$file" "$scratch/ops-$1" "$(kernel_of "$1")")
+}
+
+streams() {
+  by_variant streams 1 stream_of
+  with_ratios
   echo "Microseconds for 100 launches of a kernel of 20 us in one queue: until all are launched, and complete"
   "$here/table" "$scratch/medians"
 }
 
 # What the host does while nothing is complete yet: 10 times a copy to the device, a kernel and a copy back, all of 100 us.
+pending_of() {
+  (export GFXSIM_KERNEL_US=100 GFXSIM_COPY_US=100
+    on_device "$scratch/direct" pending 10 20 "$file" "$scratch/ops-$1" "$(kernel_of "$1")")
+}
+
 pending() {
-  : >"$scratch/pending"
-  for round in $(seq "$rounds"); do
-    for version in $present; do
-      for variant in $(variants "$version"); do
-        on "$variant" "$version"
-        export GFXSIM_KERNEL_US=100 GFXSIM_COPY_US=100
-        measured "$variant-$version" on_device "$scratch/direct" pending 10 20 "$file" "$scratch/ops-$version" \
-          "$(kernel_of "$version")"
-        unset GFXSIM_KERNEL_US GFXSIM_COPY_US
-      done
-    done
-  done >>"$scratch/pending"
-  statistics "$scratch/pending" 2 >"$scratch/medians"
+  by_variant pending 2 pending_of
   echo "Microseconds: processor time per operation that has begun, with the wait as well, and until all are complete"
   "$here/table" "$scratch/medians"
 }
 
 # Regions that may run at once, in a program: its tasks are threads of libomp's.
+tasks_of() {
+  (export GFXSIM_KERNEL_US=20 LIBOMP_USE_HIDDEN_HELPER_TASK=TRUE
+    on_device "$scratch/tasks-$1" 100 20)
+}
+
 tasks() {
-  : >"$scratch/tasks"
-  for round in $(seq "$rounds"); do
-    for version in $present; do
-      for variant in $(variants "$version"); do
-        on "$variant" "$version"
-        export GFXSIM_KERNEL_US=20 LIBOMP_USE_HIDDEN_HELPER_TASK=TRUE
-        measured "$variant-$version" on_device "$scratch/tasks-$version" 100 20
-        unset GFXSIM_KERNEL_US
-        export LIBOMP_USE_HIDDEN_HELPER_TASK=FALSE
-      done
-    done
-  done >>"$scratch/tasks"
-  statistics "$scratch/tasks" 0 >"$scratch/medians"
-  of_classic "$scratch/medians" >"$scratch/ratios"
-  cat "$scratch/ratios" >>"$scratch/medians"
+  by_variant tasks 0 tasks_of
+  with_ratios
   echo "Microseconds for 100 regions with nowait, then a taskwait, kernels of 20 us: median (least-most) of $rounds rounds"
   "$here/table" "$scratch/medians"
 }
