@@ -76,24 +76,20 @@ static const atmi_env_row_t table[] = {
     {"LIBOMPTARGET_AMDGPU_FAULT_PATIENCE", ATMI_ENV_INTEGER, FIELD(fault_patience_s), 20, 0, 1 << 20,
      "seconds", "none",
      "how long a device may leave a question unanswered when ROCr no longer reports memory faults, before it "
-     "is "
-     "given up; 0: for ever"},
+     "is given up; 0: for ever"},
     {"LIBOMPTARGET_AMDGPU_MANGLED_NAMES", ATMI_ENV_INTEGER, FIELD(mangled_names), 0, 0, 1, "", "none",
      "1: messages and the timeline call kernels as the image does, instead of \"target region in main at "
      "line 12\""},
     {"LIBOMPTARGET_AMDGPU_RPC_VERSION", ATMI_ENV_INTEGER, FIELD(rpc_version), 0, 0, 18, "", "none",
      "17 or 18: protocol in which device code calls its host, if the plugin takes it for the wrong one; 0: "
-     "as "
-     "the image looks"},
+     "as the image looks"},
     {"LIBOMPTARGET_LOCK_MAPPED_HOST_BUFFERS", ATMI_ENV_INTEGER, FIELD(lock_mapped), 0, 0, ATMI_ENV_MANDATORY,
      "", "nextgen 17-18",
      "on: host memory is pinned for as long as it is mapped; mandatory (2): and mapping fails if it cannot "
-     "be "
-     "pinned. For libomptarget 17 and later, which say what is mapped"},
+     "be pinned. For libomptarget 17 and later, which say what is mapped"},
     {"LIBOMPTARGET_AMDGPU_TIMELINE", ATMI_ENV_FILE, FIELD(timeline), ATMI_ENV_UNSET, 0, 0, "", "none",
      "file for a timeline of kernels, copies, allocations and waits, to be read with Perfetto or "
-     "chrome://tracing; "
-     "%p in its name becomes the process id"},
+     "chrome://tracing; %p in its name becomes the process id"},
     {"LIBOMPTARGET_AMDGPU_NUM_INITIAL_HSA_SIGNALS", ATMI_ENV_IGNORED, 0, 0, 0, 0, "", "nextgen 16-18",
      "accepted without effect: signals are made on first use"},
     {"LIBOMPTARGET_AMDGPU_HSA_QUEUE_BUSY_TRACKING", ATMI_ENV_IGNORED, 0, 0, 0, 0, "", "nextgen 18",

@@ -1,6 +1,6 @@
 /* What the core needs from a device image as an ELF file: its identity, its metadata note, its symbols. The
  * image is borrowed and is never trusted: every offset is checked against its size. Not here: loading
- * (device/code_object), or the meaning of note and flags (atmi_metadata, atmi_target_id). */
+ * (device/code_object), or the meaning of note and flags (image/metadata, image/target_id). */
 #ifndef ATMI_IMAGE_ELF_H
 #define ATMI_IMAGE_ELF_H
 

@@ -1,6 +1,6 @@
 /* Which devices may access memory that HSA knows, and giving them access. HSA replaces the list of those that
  * have it, and other libraries of the process give access too; what is here only ever adds. Not here: pins
- * (memory/host_lock), copies (atmi_transfer, atmi_exchange). */
+ * (memory/host_lock), copies (stream/transfer, stream/exchange). */
 #ifndef ATMI_MEMORY_ACCESS_H
 #define ATMI_MEMORY_ACCESS_H
 

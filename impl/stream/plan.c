@@ -31,8 +31,7 @@ static void forget_plans(atmi_stream_t *stream) {
     stream->plans->plans[i].key.kernel = 0;
 }
 
-/* A queue for the next kernel. Kernels that must run alone share the first one, whose order keeps them apart.
- */
+/* A queue for the next kernel. Kernels that must run alone share the first one, which keeps them apart. */
 static atmi_status_t hold_queue(atmi_stream_t *stream, bool alone) {
   atmi_queue_t *before = stream->queue;
   if (stream->holds_queue && (!alone || atmi_device_is_first_queue(stream->device, before)))

@@ -154,6 +154,7 @@ static void end_head(atmi_stream_t *stream) {
     return;
   rotate(stream, count);
   stream->count -= count;
+  /* The next operation may fail to begin, for want of memory; then this one stays the only one. */
   stream->first_value = stream->operations->signal->value;
   limit_prepared(stream, 0);
 }
