@@ -4,6 +4,7 @@
 #include "message.h"
 #include "ompt.h"
 
+#include "image/embedded.h"
 #include "rtl_image.h"
 
 #include <hsa/hsa_ext_amd.h>
@@ -257,7 +258,7 @@ uint32_t tgt_device_library_version(const tgt_library_t *library) {
     const char *begin = library->images[i].begin, *end = library->images[i].end, *arch;
     const void *elf;
     size_t bytes;
-    if (!caller_abi_unwrap(begin, (size_t)(end - begin), &elf, &bytes, &arch))
+    if (!atmi_embedded_unwrap(begin, (size_t)(end - begin), &elf, &bytes, &arch))
       continue;
     uint32_t version = version_of_elf(elf, bytes);
     newest = version > newest ? version : newest;

@@ -20,6 +20,9 @@ typedef struct caller_abi_library {
   int version; /* 13 to 18, or CALLER_ABI_UNKNOWN */
 } caller_abi_library_t;
 
+/* What the names of its files begin with. */
+extern const char caller_abi_library_name[];
+
 /* The newest version all of whose marks `exports` answers for; CALLER_ABI_UNKNOWN if there are not even those
  * of
  * 13. Marks are exported functions that came with a version and stayed. */
@@ -116,26 +119,7 @@ bool caller_abi_retrieve_waits(int version);
 uintptr_t caller_abi_answer_load(int version, __tgt_target_table *table, void *handle,
                                  __tgt_device_binary *binary);
 
-/* An image as it may be embedded: raw ELF [13, 14, and what later versions pass on], or wrapped into an
- * offload binary [15-18, as register_lib sees it]. Finds the ELF in it; `*arch` is the wrapper's "arch" or
- * NULL. False if the bytes are neither, or contradict themselves. */
-bool caller_abi_unwrap(const void *image, size_t bytes, const void **elf, size_t *elf_bytes,
-                       const char **arch);
-
 /* Whether this version calls register_lib with all images of a library. [13-17] */
 bool caller_abi_registers_libraries(int version);
-
-/* Visits the ELF file of every offload binary in the same mapping of this process as `image`: those of the
- * same executable or shared library. The mapping's address, which stands for the library; NULL if there is
- * none, for example because the image is not wrapped. */
-const void *caller_abi_find_siblings(const void *image,
-                                     void (*visit)(const void *elf, size_t bytes, void *context),
-                                     void *context);
-
-/* Visits all that begins like an ELF file in the executable and shared libraries of this process that were
- * linked with libomptarget: themselves, and the device images that they carry. `bytes` is what follows at
- * most. For when libomptarget will not ask about images, because there is no device. Takes a lock of the
- * dynamic linker. */
-void caller_abi_find_images(void (*visit)(const void *elf, size_t bytes, void *context), void *context);
 
 #endif

@@ -2,6 +2,7 @@
 #include "rtl_image.h"
 
 #include "base/hsa.h"
+#include "image/embedded.h"
 #include "openmp/refusal.h"
 #include "rtl_runtime.h"
 #include "services/rpc_image.h"
@@ -20,7 +21,7 @@ enum { EM_AMDGPU_MACHINE = 224 };
 /* The ELF file in an image, raw or wrapped. */
 static bool unwrap(const __tgt_device_image *image, const void **elf, size_t *bytes) {
   const char *begin = image->ImageStart, *end = image->ImageEnd, *arch;
-  return begin && end > begin && caller_abi_unwrap(begin, (size_t)(end - begin), elf, bytes, &arch);
+  return begin && end > begin && atmi_embedded_unwrap(begin, (size_t)(end - begin), elf, bytes, &arch);
 }
 
 static bool identify(const void *elf, size_t bytes, atmi_target_id_t *id) {
@@ -100,7 +101,7 @@ static void explain_refusal(const rtl_plugin_t *plugin, const id_list_t *list) {
 void rtl_image_explain_no_runtime(bool debug) {
   id_list_t list = {.count = 0};
   char text[4096];
-  caller_abi_find_images(add_id, &list);
+  atmi_embedded_find_all(caller_abi_library_name, add_id, &list);
   if (list.count) {
     atmi_refusal_describe_no_runtime(list.ids, list.count, atmi_hsa_problem(), ATMI_HSA_REMEDY, text,
                                      sizeof text);
@@ -116,7 +117,7 @@ bool rtl_image_judge(rtl_plugin_t *plugin, const __tgt_device_image *image) {
     return false;
   if (rtl_image_fits(plugin, image))
     return true;
-  const void *library = caller_abi_find_siblings(image->ImageStart, add_id, &list);
+  const void *library = atmi_embedded_find_beside(image->ImageStart, add_id, &list);
   pthread_mutex_lock(&plugin->lock);
   bool is_news = library && plugin->last_refused != library;
   plugin->last_refused = library;

@@ -2,7 +2,6 @@
 #include "base/text.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -69,4 +68,9 @@ const char *atmi_text_clean(const char *foreign, char *copy, size_t size) {
   }
   copy[at] = 0;
   return copy;
+}
+
+bool atmi_text_names_file(const char *path, const char *beginning) {
+  const char *slash = strrchr(path, '/');
+  return !strncmp(slash ? slash + 1 : path, beginning, strlen(beginning));
 }

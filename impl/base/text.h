@@ -3,6 +3,7 @@
 #ifndef ATMI_BASE_TEXT_H
 #define ATMI_BASE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* A text that grows in place; what does not fit is left out. `size` includes the NUL that always ends it. */
@@ -26,5 +27,8 @@ size_t atmi_text_escape(char byte, char escape[ATMI_TEXT_ESCAPE_BYTES]);
 /* Copies a text of somebody else (a name in an image, a variable of the environment), with escapes for what
  * is not printable. Cut if it does not fit. Returns `copy`. */
 const char *atmi_text_clean(const char *foreign, char *copy, size_t size);
+
+/* Whether the file's name, without its folders, begins so. */
+bool atmi_text_names_file(const char *path, const char *beginning);
 
 #endif

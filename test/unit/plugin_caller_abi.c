@@ -2,6 +2,7 @@
  * "plugin_caller_abi VERSION LIBOMPTARGET ...", it asks real libraries, all in one process, instead. */
 #include "plugin_test.h"
 
+#include "image/embedded.h"
 #include "openmp/device_abi.h"
 #include <dlfcn.h>
 #include <math.h>
@@ -224,13 +225,13 @@ static void unwraps_offload_binaries(void **state) {
   size_t elf_bytes;
   const char *arch;
   make_wrapped(bytes);
-  assert_true(caller_abi_unwrap(bytes, WRAPPED, &elf, &elf_bytes, &arch));
+  assert_true(atmi_embedded_unwrap(bytes, WRAPPED, &elf, &elf_bytes, &arch));
   assert_ptr_equal(elf, bytes + 104);
   assert_int_equal(elf_bytes, 16);
   assert_string_equal(arch, "gfx90a");
   /* Cut anywhere, the image is not inside any more. */
   for (size_t length = 0; length < WRAPPED; length++)
-    assert_false(caller_abi_unwrap(bytes, length, &elf, &elf_bytes, &arch));
+    assert_false(atmi_embedded_unwrap(bytes, length, &elf, &elf_bytes, &arch));
 }
 
 static void count_sibling(const void *elf, size_t bytes, void *context) {
@@ -248,14 +249,14 @@ static void finds_the_images_next_to_one(void **state) {
   assert_ptr_not_equal(library, MAP_FAILED);
   /* Guards, lest the kernel merges it with a neighbour. */
   assert_int_equal(mprotect(library, 4096, PROT_NONE) | mprotect(library + bytes - 4096, 4096, PROT_NONE), 0);
-  assert_null(caller_abi_find_siblings(library + 5000, count_sibling, &count));
+  assert_null(atmi_embedded_find_beside(library + 5000, count_sibling, &count));
   make_wrapped(library + 4096);
   make_wrapped(library + 70000);
   make_wrapped(library + 300008);
-  assert_ptr_equal(caller_abi_find_siblings(library + 70100, count_sibling, &count), library + 4096);
+  assert_ptr_equal(atmi_embedded_find_beside(library + 70100, count_sibling, &count), library + 4096);
   assert_int_equal(count, 3);
-  assert_null(caller_abi_find_siblings(library, count_sibling, &count)); /* not readable */
-  assert_null(caller_abi_find_siblings(NULL, count_sibling, &count));
+  assert_null(atmi_embedded_find_beside(library, count_sibling, &count)); /* not readable */
+  assert_null(atmi_embedded_find_beside(NULL, count_sibling, &count));
   assert_int_equal(count, 3);
   munmap(library, bytes);
   assert_true(caller_abi_registers_libraries(17) && !caller_abi_registers_libraries(18));
@@ -275,7 +276,7 @@ static void refuses_what_contradicts_itself(void **state) {
     const char *arch;
     make_wrapped(bytes);
     put(bytes, damages[i].at, 8, damages[i].value);
-    assert_false(caller_abi_unwrap(bytes, WRAPPED, &elf, &elf_bytes, &arch));
+    assert_false(atmi_embedded_unwrap(bytes, WRAPPED, &elf, &elf_bytes, &arch));
   }
   /* Wrong strings cost only the arch. */
   unsigned char bytes[WRAPPED];
@@ -284,7 +285,7 @@ static void refuses_what_contradicts_itself(void **state) {
   const char *arch;
   make_wrapped(bytes);
   put(bytes, 72, 8, UINT64_MAX);
-  assert_true(caller_abi_unwrap(bytes, WRAPPED, &elf, &elf_bytes, &arch));
+  assert_true(atmi_embedded_unwrap(bytes, WRAPPED, &elf, &elf_bytes, &arch));
   assert_null(arch);
 }
 
@@ -295,12 +296,12 @@ static void passes_raw_elf_on(void **state) {
   const void *elf;
   size_t bytes;
   const char *arch;
-  assert_true(caller_abi_unwrap(elf_image, sizeof elf_image, &elf, &bytes, &arch));
+  assert_true(atmi_embedded_unwrap(elf_image, sizeof elf_image, &elf, &bytes, &arch));
   assert_ptr_equal(elf, elf_image);
   assert_int_equal(bytes, sizeof elf_image);
   assert_null(arch);
-  assert_false(caller_abi_unwrap("BC\xc0\xde", 4, &elf, &bytes, &arch)); /* bitcode */
-  assert_false(caller_abi_unwrap("", 0, &elf, &bytes, &arch));
+  assert_false(atmi_embedded_unwrap("BC\xc0\xde", 4, &elf, &bytes, &arch)); /* bitcode */
+  assert_false(atmi_embedded_unwrap("", 0, &elf, &bytes, &arch));
 }
 
 static void numbers_execution_modes_by_compiler(void **state) {
