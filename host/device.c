@@ -24,30 +24,30 @@ static void name_timeline(void) {
 
 uint32_t tgt_machine_start(void) {
   static const char here; /* an address in this library: what calls is a libomptarget, and this is it */
-  if (atomic_load(&rtl_plugin()->state) == RTL_NEW)
+  if (atomic_load(&atmi_context()->state) == ATMI_CONTEXT_NEW)
     name_timeline();
-  return rtl_plugin_start(rtl_plugin(), &here) ? rtl_plugin()->machine.device_count : 0;
+  return atmi_context_start(atmi_context(), &here) ? atmi_context()->machine.device_count : 0;
 }
 
 void tgt_machine_stop(void) {
-  rtl_plugin_stop(rtl_plugin());
+  atmi_context_stop(atmi_context());
 }
 
 bool tgt_machine_is_forked(void) {
-  return atomic_load_explicit(&rtl_plugin()->state, memory_order_acquire) == RTL_FORKED;
+  return atomic_load_explicit(&atmi_context()->state, memory_order_acquire) == ATMI_CONTEXT_FORKED;
 }
 
 bool tgt_machine_is_ending(void) {
-  return atomic_load_explicit(&rtl_plugin()->state, memory_order_acquire) >= RTL_ENDING;
+  return atomic_load_explicit(&atmi_context()->state, memory_order_acquire) >= ATMI_CONTEXT_ENDING;
 }
 
 bool tgt_machine_has(uint32_t number, const char *operation) {
-  return rtl_plugin_any_device(rtl_plugin(), (int32_t)number, operation);
+  return atmi_context_any_device(atmi_context(), (int32_t)number, operation);
 }
 
 void tgt_machine_require(int64_t flags) {
-  atomic_store(&rtl_plugin()->requires, flags);
-  atomic_store(&rtl_plugin()->machine.unified, (flags & TGT_REQUIRES_UNIFIED_MEMORY) != 0);
+  atomic_store(&atmi_context()->requires, flags);
+  atomic_store(&atmi_context()->machine.unified, (flags & TGT_REQUIRES_UNIFIED_MEMORY) != 0);
 }
 
 /* ---- for the mapping engine ---- */
@@ -128,7 +128,7 @@ enum { CLANG_WITH_NEW_PADDING = 17 };
 
 atmi_status_t tgt_device_init(tgt_device_t *device, uint32_t number, uint32_t version) {
   device->number = number;
-  device->rtl = &rtl_plugin()->devices[number];
+  device->rtl = &atmi_context()->devices[number];
   device->core = device->rtl->core;
   name_device(device);
   const map_configuration_t configuration = {
@@ -136,7 +136,7 @@ atmi_status_t tgt_device_init(tgt_device_t *device, uint32_t number, uint32_t ve
       .device = device,
       .listener = {.context = device, .fail = report},
       .unified = atomic_load(&device->core->machine->unified),
-      .zero_copy = rtl_plugin()->env.apu_maps && device->core->properties.target.xnack == ATMI_FEATURE_ON,
+      .zero_copy = atmi_context()->env.apu_maps && device->core->properties.target.xnack == ATMI_FEATURE_ON,
       .old_padding = version && version < CLANG_WITH_NEW_PADDING,
   };
   atmi_status_t status = tgt_kernels_init(&device->kernels);
@@ -155,7 +155,7 @@ typedef struct tgt_loadable {
   __tgt_bin_desc all;
   const __tgt_device_image *fitting; /* one that runs on some device, or NULL */
   uint32_t device_count;             /* of `loaded` */
-  rtl_loaded_image_t **loaded;       /* by device; NULL: not yet, or not there */
+  atmi_loaded_image_t **loaded;      /* by device; NULL: not yet, or not there */
 } tgt_loadable_t;
 
 static void free_loadable(tgt_loadable_t *loadable) {
@@ -183,7 +183,7 @@ static tgt_loadable_t *make_loadable(const tgt_library_t *library) {
   tgt_loadable_t *made = calloc(1, sizeof *made);
   if (!made)
     return NULL;
-  made->device_count = rtl_plugin()->device_count;
+  made->device_count = atmi_context()->device_count;
   made->all.DeviceImages = calloc(library->image_count + 1, sizeof *made->all.DeviceImages);
   made->all.HostEntriesBegin = calloc(library->entry_count + 1, sizeof *made->all.HostEntriesBegin);
   made->loaded = calloc(made->device_count + 1, sizeof *made->loaded);
@@ -199,18 +199,18 @@ atmi_status_t tgt_device_add_library(tgt_library_t *library, bool *fits) {
     return atmi_fail(ATMI_NO_MEMORY, NULL, "cannot register a program's device code: out of host memory");
   fill(library, &made->all);
   for (int32_t i = 0; i < made->all.NumDeviceImages && !made->fitting; i++)
-    if (rtl_image_fits(rtl_plugin(), &made->all.DeviceImages[i]))
+    if (atmi_image_fits(atmi_context(), &made->all.DeviceImages[i]))
       made->fitting = &made->all.DeviceImages[i];
   library->loadable = made;
   *fits = made->fitting;
-  rtl_image_register(rtl_plugin(), &made->all);
+  atmi_image_register(atmi_context(), &made->all);
   return ATMI_OK;
 }
 
 void tgt_device_forget_library(tgt_library_t *library) {
   if (!library->loadable)
     return;
-  rtl_image_unregister(rtl_plugin(), &library->loadable->all);
+  atmi_image_unregister(atmi_context(), &library->loadable->all);
   free_loadable(library->loadable);
   library->loadable = NULL;
 }
@@ -269,10 +269,10 @@ uint32_t tgt_device_library_version(const tgt_library_t *library) {
 /* ---- loading ---- */
 
 /* Runs the constructors, or destructors, that are entries of their own. */
-static atmi_status_t run_entries(tgt_device_t *device, const rtl_loaded_image_t *loaded, int32_t flag) {
+static atmi_status_t run_entries(tgt_device_t *device, const atmi_loaded_image_t *loaded, int32_t flag) {
   const __tgt_offload_entry *end = loaded->table.EntriesEnd;
   static const tgt_kernel_args_t nothing = {.version = TGT_ARGS_OLDEST};
-  const caller_abi_words_t words = tgt_launch_words(&nothing, 0, 1, 1);
+  const atmi_omp_words_t words = tgt_launch_words(&nothing, 0, 1, 1);
   atmi_status_t status = ATMI_OK, ended;
   for (const __tgt_offload_entry *entry = loaded->table.EntriesBegin; !status && entry < end; entry++) {
     atmi_stream_t *stream;
@@ -324,7 +324,7 @@ static atmi_status_t add_entry(tgt_device_t *device, const __tgt_offload_entry *
 }
 
 static void remove_entries(tgt_device_t *device, const tgt_loadable_t *loadable,
-                           const rtl_loaded_image_t *loaded) {
+                           const atmi_loaded_image_t *loaded) {
   const __tgt_offload_entry *hosts = loadable->all.HostEntriesBegin, *entries = loaded->table.EntriesBegin;
   size_t count = (size_t)(loadable->all.HostEntriesEnd - hosts);
   for (size_t i = 0; i < count; i++) {
@@ -339,10 +339,10 @@ static void remove_entries(tgt_device_t *device, const tgt_loadable_t *loadable,
 
 atmi_status_t tgt_device_load(tgt_device_t *device, tgt_library_t *library) {
   tgt_loadable_t *loadable = library->loadable;
-  rtl_loaded_image_t *loaded;
+  atmi_loaded_image_t *loaded;
   if (!loadable || !loadable->fitting || loadable->loaded[device->number])
     return ATMI_OK;
-  atmi_status_t status = rtl_image_load(rtl_plugin(), device->rtl, loadable->fitting, &loaded);
+  atmi_status_t status = atmi_image_load(atmi_context(), device->rtl, loadable->fitting, &loaded);
   if (status)
     return status;
   loadable->loaded[device->number] = loaded;
@@ -358,7 +358,7 @@ atmi_status_t tgt_device_load(tgt_device_t *device, tgt_library_t *library) {
 
 void tgt_device_unload(tgt_device_t *device, tgt_library_t *library) {
   tgt_loadable_t *loadable = library->loadable;
-  rtl_loaded_image_t *loaded = loadable ? loadable->loaded[device->number] : NULL;
+  atmi_loaded_image_t *loaded = loadable ? loadable->loaded[device->number] : NULL;
   if (!loaded)
     return;
   /* Failures are described where they happen, and there is nobody to pass them on to. */
@@ -373,11 +373,11 @@ void tgt_device_unload(tgt_device_t *device, tgt_library_t *library) {
 
 /* ---- launches ---- */
 
-atmi_status_t tgt_launch_any(tgt_device_t *device, atmi_stream_t *stream, const rtl_kernel_t *kernel,
-                             caller_abi_words_t words, void *const *arguments, const ptrdiff_t *offsets) {
+atmi_status_t tgt_launch_any(tgt_device_t *device, atmi_stream_t *stream, const atmi_omp_kernel_t *kernel,
+                             atmi_omp_words_t words, void *const *arguments, const ptrdiff_t *offsets) {
   __tgt_async_info queue = {stream};
-  caller_abi_launch_t request = {.arguments = arguments, .offsets = offsets};
+  atmi_omp_request_t request = {.arguments = arguments, .offsets = offsets};
   _Static_assert(sizeof request.shape == sizeof words, "the same in another form");
   memcpy(&request.shape, &words, sizeof words);
-  return rtl_launch(rtl_plugin(), device->rtl, kernel, &request, &queue);
+  return atmi_omp_launch(atmi_context(), device->rtl, kernel, &request, &queue);
 }

@@ -13,9 +13,9 @@
 
 typedef struct tgt_device {
   uint32_t number;
-  rtl_device_t *rtl;
+  atmi_omp_device_t *rtl;
   atmi_device_t *core;
-  tgt_kernels_t kernels; /* rtl_kernel_t by region */
+  tgt_kernels_t kernels; /* atmi_omp_kernel_t by region */
   map_table_t *maps;
   char uid[32];            /* as HSA has it, "GPU-..." */
   _Atomic uint64_t loaded; /* the registrations whose images it has */
@@ -37,7 +37,7 @@ bool tgt_machine_is_forked(void);
 bool tgt_machine_has(uint32_t number, const char *operation);
 /* The same, but not while the process ends, and without a word. */
 static inline bool tgt_machine_is_usable(uint32_t number) {
-  return rtl_plugin_is_usable(&rtl_the_plugin, (int32_t)number);
+  return atmi_context_is_usable(&atmi_the_context, (int32_t)number);
 }
 /* What the program requires, before images are loaded. */
 void tgt_machine_require(int64_t flags);
@@ -62,11 +62,11 @@ uint32_t tgt_device_library_version(const tgt_library_t *library);
 
 /* ---- streams ---- */
 
-/* What launches pass: the words of a request in the form of rtl_launch_again. `count`: of the kernel's
+/* What launches pass: the words of a request in the form of atmi_omp_launch_again. `count`: of the kernel's
  * arguments. Version 1 has no second half. */
-static inline caller_abi_words_t tgt_launch_words(const tgt_kernel_args_t *args, uint32_t count,
-                                                  uint32_t teams, uint32_t threads) {
-  caller_abi_words_t words = {{args->tripcount, teams, (uint64_t)threads << 32, 0, count}};
+static inline atmi_omp_words_t tgt_launch_words(const tgt_kernel_args_t *args, uint32_t count, uint32_t teams,
+                                                uint32_t threads) {
+  atmi_omp_words_t words = {{args->tripcount, teams, (uint64_t)threads << 32, 0, count}};
   if (args->version < TGT_ARGS_WITH_FLAGS)
     return words;
   words.word[1] |= (uint64_t)args->teams[1] << 32;
@@ -97,12 +97,12 @@ ATMI_MUST_CHECK static inline atmi_status_t tgt_stream_wait(atmi_stream_t *strea
 
 /* Launches: as often before, or else in the general way. */
 ATMI_MUST_CHECK atmi_status_t tgt_launch_any(tgt_device_t *device, atmi_stream_t *stream,
-                                             const rtl_kernel_t *kernel, caller_abi_words_t words,
+                                             const atmi_omp_kernel_t *kernel, atmi_omp_words_t words,
                                              void *const *arguments, const ptrdiff_t *offsets);
 
 /* Whether launches may take the short way: nobody looks on, and devices may be used. */
 static inline bool tgt_is_plain(uint32_t number) {
-  return number < atomic_load_explicit(&rtl_the_plugin.plain_count, memory_order_acquire);
+  return number < atomic_load_explicit(&atmi_the_context.plain_count, memory_order_acquire);
 }
 
 /* The functions of the device for its table of maps. */

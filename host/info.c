@@ -221,7 +221,7 @@ void tgt_info_listen(const tgt_device_t *device) {
 
 TGT_EXPORT void __tgt_set_info_flag(uint32_t flags) {
   tgt_runtime_t *runtime = tgt_runtime();
-  rtl_plugin_set_info(rtl_plugin(), flags);
+  atmi_context_set_info(atmi_context(), flags);
   for (uint32_t i = 0; i < (uint32_t)tgt_runtime_device_count(runtime); i++)
     tgt_info_listen(&runtime->devices[i]);
 }
@@ -229,7 +229,7 @@ TGT_EXPORT void __tgt_set_info_flag(uint32_t flags) {
 TGT_EXPORT void __tgt_print_device_info(int64_t number) {
   tgt_runtime_t *runtime = tgt_runtime();
   if (number >= 0 && number < tgt_runtime_device_count(runtime))
-    rtl_info_print(runtime->devices[number].rtl, stdout);
+    atmi_info_print(runtime->devices[number].rtl, stdout);
   else
     tgt_error("cannot print device information: there is no device %lld", (long long)number);
 }

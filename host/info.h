@@ -26,7 +26,7 @@ typedef enum tgt_construct {
 
 /* The bits as they are now. */
 static inline uint32_t tgt_info(void) {
-  return atomic_load_explicit(&rtl_the_plugin.info, memory_order_relaxed);
+  return atomic_load_explicit(&atmi_the_context.info, memory_order_relaxed);
 }
 
 /* Whether somebody wants to see constructs. */

@@ -129,7 +129,7 @@ const char *omp_get_interop_type_desc(const tgt_interop_t *interop, int property
 /* Its queue is the device's one for all interop objects, and stays. False after a failure, described. */
 static bool add_queue(tgt_interop_t *interop) {
   __tgt_async_info *queue;
-  if (rtl_interop_queue(rtl_plugin(), interop->device->rtl, &queue))
+  if (rtl_interop_queue(atmi_context(), interop->device->rtl, &queue))
     return false;
   interop->queue = queue->Queue;
   return true;

@@ -53,11 +53,11 @@ static inline __attribute__((always_inline)) bool run_again(const region_t *regi
       !is_known(region->args) || is_nowait(region->args) || !takes_values_only(region->args))
     return false;
   tgt_device_t *device = &runtime->devices[number];
-  const rtl_kernel_t *kernel = tgt_kernels_find(&device->kernels, region->id);
+  const atmi_omp_kernel_t *kernel = tgt_kernels_find(&device->kernels, region->id);
   atmi_stream_t *stream = kernel ? atmi_stream_take_own(device->core) : NULL;
   if (!stream)
     return false;
-  bool begun = rtl_launch_again(
+  bool begun = atmi_omp_launch_again(
       stream, kernel, region->args->bases, no_offsets,
       tgt_launch_words(region->args, region->args->count, region->teams, region->threads), status);
   if (begun && !atmi_stream_settle_plain(stream)) {
@@ -70,8 +70,8 @@ static inline __attribute__((always_inline)) bool run_again(const region_t *regi
 
 /* ---- the general way ---- */
 
-static const rtl_kernel_t *find_kernel(const tgt_device_t *device, const region_t *region) {
-  const rtl_kernel_t *kernel = tgt_kernels_find(&device->kernels, region->id);
+static const atmi_omp_kernel_t *find_kernel(const tgt_device_t *device, const region_t *region) {
+  const atmi_omp_kernel_t *kernel = tgt_kernels_find(&device->kernels, region->id);
   if (!kernel)
     tgt_error("Host ptr %p does not have a matching target pointer: no image that was loaded on %s has this "
               "region",
@@ -81,18 +81,18 @@ static const rtl_kernel_t *find_kernel(const tgt_device_t *device, const region_
 
 /* With what the mapping engine has made of the arguments. The stream mostly has nothing to do. */
 static atmi_status_t launch(const tgt_operation_t *operation, const region_t *region,
-                            const rtl_kernel_t *kernel) {
+                            const atmi_omp_kernel_t *kernel) {
   const map_work_t *work = &operation->work;
-  caller_abi_words_t words = tgt_launch_words(region->args, work->word_count, region->teams, region->threads);
+  atmi_omp_words_t words = tgt_launch_words(region->args, work->word_count, region->teams, region->threads);
   atmi_status_t status;
   if (tgt_is_plain(operation->device->number) &&
-      rtl_launch_again(operation->stream, kernel, work->words, work->offsets, words, &status))
+      atmi_omp_launch_again(operation->stream, kernel, work->words, work->offsets, words, &status))
     return status;
   return tgt_launch_any(operation->device, operation->stream, kernel, words, work->words, work->offsets);
 }
 
 static __attribute__((noinline)) atmi_status_t
-launch_and_tell(const tgt_operation_t *operation, const region_t *region, const rtl_kernel_t *kernel) {
+launch_and_tell(const tgt_operation_t *operation, const region_t *region, const atmi_omp_kernel_t *kernel) {
   uint64_t id = 0;
   tgt_ompt_submit(true, &id, region->teams);
   atmi_status_t status = launch(operation, region, kernel);
@@ -101,7 +101,7 @@ launch_and_tell(const tgt_operation_t *operation, const region_t *region, const 
 }
 
 /* Maps, launches, and begins to unmap. */
-static bool run(tgt_operation_t *operation, const region_t *region, const rtl_kernel_t *kernel) {
+static bool run(tgt_operation_t *operation, const region_t *region, const atmi_omp_kernel_t *kernel) {
   const tgt_kernel_args_t *args = region->args;
   const map_arguments_t arguments = {args->count,
                                      args->bases,
@@ -132,7 +132,7 @@ static bool check(const region_t *region) {
   return false;
 }
 
-static bool run_and_wait(tgt_device_t *device, const region_t *region, const rtl_kernel_t *kernel) {
+static bool run_and_wait(tgt_device_t *device, const region_t *region, const atmi_omp_kernel_t *kernel) {
   tgt_operation_t operation;
   if (!tgt_operation_begin(&operation, device, region->where))
     return false;
@@ -143,7 +143,7 @@ static bool run_and_wait(tgt_device_t *device, const region_t *region, const rtl
 }
 
 static bool run_for_task(tgt_operation_t *operation, tgt_device_t *device, const region_t *region,
-                         const rtl_kernel_t *kernel) {
+                         const atmi_omp_kernel_t *kernel) {
   if (!tgt_operation_begin_task(operation, device, region->where))
     return false;
   bool done = run(operation, region, kernel);
@@ -152,7 +152,7 @@ static bool run_for_task(tgt_operation_t *operation, tgt_device_t *device, const
 
 /* The same for a tool. The construct ends with its task, if it is left to that. */
 static __attribute__((noinline)) bool run_and_tell(tgt_device_t *device, const region_t *region,
-                                                   const rtl_kernel_t *kernel, const void *code) {
+                                                   const atmi_omp_kernel_t *kernel, const void *code) {
   bool may_leave = is_nowait(region->args);
   tgt_told_t *told = tgt_ompt_begin(TGT_OMPT_TARGET, device, code, may_leave);
   tgt_operation_t *task = may_leave ? tgt_operation_for_task() : NULL;
@@ -174,7 +174,7 @@ static __attribute__((noinline)) int run_region(const region_t *region, const vo
     tgt_ompt_forget_caller();
   if (!device && !failed)
     return RUN_ON_HOST;
-  const rtl_kernel_t *kernel = device && check(region) ? find_kernel(device, region) : NULL;
+  const atmi_omp_kernel_t *kernel = device && check(region) ? find_kernel(device, region) : NULL;
   if (kernel && tgt_ompt_is_on())
     done = run_and_tell(device, region, kernel, code);
   else if (kernel) {

@@ -40,10 +40,10 @@ caller_abi_library_t caller_abi_find_caller(const void *return_address, const ch
 
 /* A launch as every version means it, or rather states it: 0 and 1 both stand for no more than one in the
  * dimensions y and z. The translations are here so that a launch is one piece of code. */
-typedef struct caller_abi_launch {
+typedef struct atmi_omp_request {
   void *const *arguments;
   const ptrdiff_t *offsets;
-  struct caller_abi_shape {   /* no padding: compared as a whole; from num_teams on as in KernelArgsTy */
+  struct atmi_omp_shape {     /* no padding: compared as a whole; from num_teams on as in KernelArgsTy */
     uint64_t tripcount;       /* 0: unknown */
     int32_t num_teams;        /* 0 or less: no clause */
     uint32_t more_teams[2];   /* teams in the dimensions y and z; 0: one */
@@ -52,45 +52,45 @@ typedef struct caller_abi_launch {
     uint32_t argument_count;
     uint32_t dynamic_lds_bytes;
   } shape;
-} caller_abi_launch_t;
+} atmi_omp_request_t;
 
 /* launch_kernel [16-18]. */
-static inline caller_abi_launch_t caller_abi_launch_from_kernel_args(void **arguments, ptrdiff_t *offsets,
-                                                                     const KernelArgsTy *args) {
+static inline atmi_omp_request_t caller_abi_launch_from_kernel_args(void **arguments, ptrdiff_t *offsets,
+                                                                    const KernelArgsTy *args) {
   /* 16 and later pass the clauses of old programs on as they came, where -1 stands for no clause. */
-  return (caller_abi_launch_t){.arguments = arguments,
-                               .offsets = offsets,
-                               .shape = {.tripcount = args->Tripcount,
-                                         .num_teams = (int32_t)args->NumTeams[0],
-                                         .thread_limit = (int32_t)args->ThreadLimit[0],
-                                         .more_teams = {args->NumTeams[1], args->NumTeams[2]},
-                                         .more_threads = {args->ThreadLimit[1], args->ThreadLimit[2]},
-                                         .argument_count = args->NumArgs,
-                                         .dynamic_lds_bytes = args->DynCGroupMem}};
+  return (atmi_omp_request_t){.arguments = arguments,
+                              .offsets = offsets,
+                              .shape = {.tripcount = args->Tripcount,
+                                        .num_teams = (int32_t)args->NumTeams[0],
+                                        .thread_limit = (int32_t)args->ThreadLimit[0],
+                                        .more_teams = {args->NumTeams[1], args->NumTeams[2]},
+                                        .more_threads = {args->ThreadLimit[1], args->ThreadLimit[2]},
+                                        .argument_count = args->NumArgs,
+                                        .dynamic_lds_bytes = args->DynCGroupMem}};
 }
 
 /* run_target_team_region [13-15]; run_target_region is one team without limit. */
-static inline caller_abi_launch_t caller_abi_launch_from_team_region(void **arguments, ptrdiff_t *offsets,
-                                                                     int32_t count, int32_t num_teams,
-                                                                     int32_t thread_limit,
-                                                                     uint64_t tripcount) {
-  return (caller_abi_launch_t){.arguments = arguments,
-                               .offsets = offsets,
-                               .shape = {.tripcount = tripcount,
-                                         .num_teams = num_teams,
-                                         .thread_limit = thread_limit,
-                                         .argument_count = count > 0 ? (uint32_t)count : 0}};
+static inline atmi_omp_request_t caller_abi_launch_from_team_region(void **arguments, ptrdiff_t *offsets,
+                                                                    int32_t count, int32_t num_teams,
+                                                                    int32_t thread_limit,
+                                                                    uint64_t tripcount) {
+  return (atmi_omp_request_t){.arguments = arguments,
+                              .offsets = offsets,
+                              .shape = {.tripcount = tripcount,
+                                        .num_teams = num_teams,
+                                        .thread_limit = thread_limit,
+                                        .argument_count = count > 0 ? (uint32_t)count : 0}};
 }
 
 /* The shapes that these translations give, word by word, without making one in memory: for a look at whether
  * a launch has been seen before. */
-enum { CALLER_ABI_SHAPE_WORDS = sizeof(struct caller_abi_shape) / sizeof(uint64_t) };
-typedef struct caller_abi_words {
-  uint64_t word[CALLER_ABI_SHAPE_WORDS];
-} caller_abi_words_t;
+enum { ATMI_OMP_SHAPE_WORDS = sizeof(struct atmi_omp_shape) / sizeof(uint64_t) };
+typedef struct atmi_omp_words {
+  uint64_t word[ATMI_OMP_SHAPE_WORDS];
+} atmi_omp_words_t;
 
-static inline caller_abi_words_t caller_abi_words_from_kernel_args(const KernelArgsTy *args) {
-  caller_abi_words_t words = {{args->Tripcount, 0, 0, 0, args->NumArgs | (uint64_t)args->DynCGroupMem << 32}};
+static inline atmi_omp_words_t caller_abi_words_from_kernel_args(const KernelArgsTy *args) {
+  atmi_omp_words_t words = {{args->Tripcount, 0, 0, 0, args->NumArgs | (uint64_t)args->DynCGroupMem << 32}};
   const char *clauses = (const char *)args->NumTeams;
   memcpy(&words.word[1], clauses, sizeof(uint64_t));
   memcpy(&words.word[2], clauses + 8, sizeof(uint64_t));
@@ -98,10 +98,10 @@ static inline caller_abi_words_t caller_abi_words_from_kernel_args(const KernelA
   return words;
 }
 
-static inline caller_abi_words_t caller_abi_words_from_team_region(int32_t count, int32_t num_teams,
-                                                                   int32_t thread_limit, uint64_t tripcount) {
-  return (caller_abi_words_t){{tripcount, (uint32_t)num_teams, (uint64_t)(uint32_t)thread_limit << 32, 0,
-                               count > 0 ? (uint32_t)count : 0}};
+static inline atmi_omp_words_t caller_abi_words_from_team_region(int32_t count, int32_t num_teams,
+                                                                 int32_t thread_limit, uint64_t tripcount) {
+  return (atmi_omp_words_t){{tripcount, (uint32_t)num_teams, (uint64_t)(uint32_t)thread_limit << 32, 0,
+                             count > 0 ? (uint32_t)count : 0}};
 }
 
 /* ---- copies ---- */

@@ -23,13 +23,13 @@ static int32_t refuse_null(const char *where, const char *operation, const char 
 
 /* The context at the end of the process; what other libraries' destructors still call finds no device. */
 __attribute__((destructor)) static void stop(void) {
-  rtl_plugin_stop(rtl_plugin());
+  atmi_context_stop(atmi_context());
 }
 
 /* ---- the plugin and its devices ---- */
 
 EXPORT int32_t __tgt_rtl_init_plugin(void) {
-  return rtl_plugin_start(rtl_plugin(), __builtin_return_address(0)) ? OFFLOAD_SUCCESS : OFFLOAD_FAIL;
+  return atmi_context_start(atmi_context(), __builtin_return_address(0)) ? OFFLOAD_SUCCESS : OFFLOAD_FAIL;
 }
 
 EXPORT int32_t __tgt_rtl_deinit_plugin(void) {
@@ -39,36 +39,36 @@ EXPORT int32_t __tgt_rtl_deinit_plugin(void) {
 }
 
 EXPORT int32_t __tgt_rtl_number_of_devices(void) {
-  if (!rtl_plugin_start(rtl_plugin(), __builtin_return_address(0)))
+  if (!atmi_context_start(atmi_context(), __builtin_return_address(0)))
     return 0;
-  return (int32_t)rtl_plugin()->device_count;
+  return (int32_t)atmi_context()->device_count;
 }
 
 EXPORT int32_t __tgt_rtl_set_device_offset(int32_t offset) {
-  atomic_store(&rtl_plugin()->device_offset, offset);
+  atomic_store(&atmi_context()->device_offset, offset);
   return OFFLOAD_SUCCESS;
 }
 
 EXPORT int64_t __tgt_rtl_init_requires(int64_t flags) {
-  rtl_plugin_set_requires(rtl_plugin(), flags);
+  atmi_context_set_requires(atmi_context(), flags);
   return OFFLOAD_SUCCESS;
 }
 
 EXPORT int32_t __tgt_rtl_init_device(int32_t number) {
   /* No use yet: libomptarget 18 does this for all devices before main. */
-  rtl_device_t *device = rtl_plugin_known_device(rtl_plugin(), number, "initialise a device");
+  atmi_omp_device_t *device = atmi_context_known_device(atmi_context(), number, "initialise a device");
   if (!device)
     return OFFLOAD_FAIL;
   if (!atomic_exchange(&device->ready, true))
-    rtl_trace_device(rtl_plugin(), number, device);
+    atmi_trace_device(atmi_context(), number, device);
   return OFFLOAD_SUCCESS;
 }
 
 EXPORT int32_t __tgt_rtl_use_auto_zero_copy(int32_t number) {
-  const rtl_device_t *device = rtl_plugin_known_device(rtl_plugin(), number, "decide about copies");
+  const atmi_omp_device_t *device = atmi_context_known_device(atmi_context(), number, "decide about copies");
   /* Without xnack a GPU cannot reach memory that nobody mapped for it. None of the GPUs with xnack that we
    * know shares its memory with the host, so copying is faster unless the user knows better. */
-  return device && rtl_plugin()->env.apu_maps && device->properties.target.xnack == ATMI_FEATURE_ON;
+  return device && atmi_context()->env.apu_maps && device->properties.target.xnack == ATMI_FEATURE_ON;
 }
 
 EXPORT int32_t __tgt_rtl_initialize_record_replay(int32_t number, int64_t memory_bytes, void *address,
@@ -80,13 +80,14 @@ EXPORT int32_t __tgt_rtl_initialize_record_replay(int32_t number, int64_t memory
 }
 
 EXPORT void __tgt_rtl_set_info_flag(uint32_t flags) {
-  rtl_plugin_set_info(rtl_plugin(), flags);
+  atmi_context_set_info(atmi_context(), flags);
 }
 
 EXPORT void __tgt_rtl_print_device_info(int32_t number) {
-  const rtl_device_t *device = rtl_plugin_any_device(rtl_plugin(), number, "print device information");
+  const atmi_omp_device_t *device =
+      atmi_context_any_device(atmi_context(), number, "print device information");
   if (device)
-    rtl_info_print(device, stdout);
+    atmi_info_print(device, stdout);
 }
 
 /* ---- images ---- */
@@ -94,40 +95,40 @@ EXPORT void __tgt_rtl_print_device_info(int32_t number) {
 EXPORT int32_t __tgt_rtl_register_lib(__tgt_bin_desc *library) {
   if (!library)
     return refuse_null(NULL, "register a library", "it");
-  rtl_image_register(rtl_plugin(), library);
+  atmi_image_register(atmi_context(), library);
   return OFFLOAD_SUCCESS;
 }
 
 EXPORT int32_t __tgt_rtl_unregister_lib(__tgt_bin_desc *library) {
   if (!library)
     return refuse_null(NULL, "unregister a library", "it");
-  rtl_image_unregister(rtl_plugin(), library);
+  atmi_image_unregister(atmi_context(), library);
   return OFFLOAD_SUCCESS;
 }
 
 EXPORT int32_t __tgt_rtl_is_valid_binary(__tgt_device_image *image) {
-  rtl_plugin_t *plugin = rtl_plugin();
-  if (caller_abi_registers_libraries(rtl_plugin_host(plugin, __builtin_return_address(0))))
-    return rtl_image_fits(plugin, image);
-  return rtl_image_judge(plugin, image);
+  atmi_context_t *context = atmi_context();
+  if (caller_abi_registers_libraries(atmi_context_host(context, __builtin_return_address(0))))
+    return atmi_image_fits(context, image);
+  return atmi_image_judge(context, image);
 }
 
 EXPORT int32_t __tgt_rtl_is_valid_binary_info(__tgt_device_image *image, __tgt_image_info *info) {
   (void)info; /* says less than the ELF header */
-  return rtl_image_fits(rtl_plugin(), image);
+  return atmi_image_fits(atmi_context(), image);
 }
 
 EXPORT uintptr_t __tgt_rtl_load_binary(int32_t number, __tgt_device_image *image,
                                        __tgt_device_binary *binary) {
-  int host = rtl_plugin_host(rtl_plugin(), __builtin_return_address(0));
-  rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "load a device image");
-  rtl_loaded_image_t *loaded;
+  int host = atmi_context_host(atmi_context(), __builtin_return_address(0));
+  atmi_omp_device_t *device = atmi_context_device(atmi_context(), number, "load a device image");
+  atmi_loaded_image_t *loaded;
   bool has_place = binary || caller_abi_registers_libraries(host); /* of 18 only */
   if (device && (!image || !has_place)) {
     refuse_null(device->core->label, "load a device image", image ? "the result" : "it");
     device = NULL;
   }
-  if (!device || rtl_image_load(rtl_plugin(), device, image, &loaded))
+  if (!device || atmi_image_load(atmi_context(), device, image, &loaded))
     return caller_abi_answer_load(host, NULL, NULL, binary);
   return caller_abi_answer_load(host, &loaded->table, loaded, binary);
 }
@@ -135,12 +136,12 @@ EXPORT uintptr_t __tgt_rtl_load_binary(int32_t number, __tgt_device_image *image
 /* An entry of the image that is of the kind asked for, and that there is a place to return. */
 static const __tgt_offload_entry *find_entry(__tgt_device_binary binary, const char *name, bool is_kernel,
                                              void *const *place) {
-  rtl_loaded_image_t *loaded = (rtl_loaded_image_t *)binary.handle;
+  atmi_loaded_image_t *loaded = (atmi_loaded_image_t *)binary.handle;
   if (!place) {
     refuse_null(NULL, is_kernel ? "find a kernel" : "find a variable", "the result");
     return NULL;
   }
-  const __tgt_offload_entry *entry = loaded && name ? rtl_image_find(loaded, name) : NULL;
+  const __tgt_offload_entry *entry = loaded && name ? atmi_image_find(loaded, name) : NULL;
   if (entry && !entry->size == is_kernel)
     return entry;
   atmi_fail(ATMI_NOT_FOUND, loaded ? loaded->object.device->label : NULL,
@@ -175,7 +176,7 @@ EXPORT int32_t __tgt_rtl_get_function(__tgt_device_binary binary, const char *na
 /* ---- memory ---- */
 
 /* Whether a size can be one; libomptarget passes it signed. */
-static bool is_size(const rtl_device_t *device, int64_t size, const char *operation) {
+static bool is_size(const atmi_omp_device_t *device, int64_t size, const char *operation) {
   if (size >= 0)
     return true;
   atmi_fail(ATMI_INVALID, device->core->label, "cannot %s %lld bytes", operation, (long long)size);
@@ -185,7 +186,7 @@ static bool is_size(const rtl_device_t *device, int64_t size, const char *operat
 /* Allocating, freeing and copying each have a first way, which is as short as can be, and a general one. */
 static __attribute__((noinline)) void *allocate(int32_t number, int64_t size, const void *host,
                                                 int32_t kind) {
-  rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "allocate memory");
+  atmi_omp_device_t *device = atmi_context_device(atmi_context(), number, "allocate memory");
   void *memory = NULL;
   if (!device || !is_size(device, size, "allocate"))
     return NULL;
@@ -198,25 +199,25 @@ static __attribute__((noinline)) void *allocate(int32_t number, int64_t size, co
 
 EXPORT void *__tgt_rtl_data_alloc(int32_t number, int64_t size, void *host, int32_t kind) {
   void *memory;
-  if (rtl_plugin_is_usable(rtl_plugin(), number) &&
+  if (atmi_context_is_usable(atmi_context(), number) &&
       (kind == TARGET_ALLOC_DEFAULT || kind == TARGET_ALLOC_DEVICE) &&
       (memory =
-           atmi_memory_take_cached(&rtl_plugin_core(rtl_plugin(), number)->memory, (uint64_t)size, host)))
+           atmi_memory_take_cached(&atmi_context_core(atmi_context(), number)->memory, (uint64_t)size, host)))
     return memory;
   return allocate(number, size, host, kind);
 }
 
 static __attribute__((noinline)) int32_t release(int32_t number, void *memory) {
-  rtl_device_t *device = rtl_plugin_any_device(rtl_plugin(), number, "free memory");
-  if (rtl_plugin_is_ending(rtl_plugin())) /* it goes with the process */
+  atmi_omp_device_t *device = atmi_context_any_device(atmi_context(), number, "free memory");
+  if (atmi_context_is_ending(atmi_context())) /* it goes with the process */
     return OFFLOAD_SUCCESS;
   return device ? result_of(atmi_memory_free(&device->core->memory, memory)) : OFFLOAD_FAIL;
 }
 
 EXPORT int32_t __tgt_rtl_data_delete(int32_t number, void *memory, int32_t kind) {
   (void)kind; /* not passed before 16; the allocation itself knows */
-  if (rtl_plugin_is_usable(rtl_plugin(), number) &&
-      atmi_memory_put_cached(&rtl_plugin_core(rtl_plugin(), number)->memory, memory))
+  if (atmi_context_is_usable(atmi_context(), number) &&
+      atmi_memory_put_cached(&atmi_context_core(atmi_context(), number)->memory, memory))
     return OFFLOAD_SUCCESS;
   return release(number, memory);
 }
@@ -229,7 +230,7 @@ static int32_t complete(int32_t begun, __tgt_async_info *queue) {
 
 static __attribute__((noinline)) int32_t submit(int32_t number, void *target, const void *host, int64_t size,
                                                 __tgt_async_info *queue) {
-  rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, atmi_transfer_submits);
+  atmi_omp_device_t *device = atmi_context_device(atmi_context(), number, atmi_transfer_submits);
   atmi_stream_t *stream;
   if (rtl_queue_is_missing(queue)) {
     __tgt_async_info own = {NULL};
@@ -244,7 +245,7 @@ static __attribute__((noinline)) int32_t submit(int32_t number, void *target, co
 EXPORT int32_t __tgt_rtl_data_submit_async(int32_t number, void *target, void *host, int64_t size,
                                            __tgt_async_info *queue) {
   atmi_status_t status;
-  atmi_stream_t *stream = rtl_copy_stream(rtl_plugin(), number, host, queue);
+  atmi_stream_t *stream = rtl_copy_stream(atmi_context(), number, host, queue);
   if (stream && atmi_transfer_submit_small(stream, target, host, (size_t)size, &status))
     return result_of(status);
   return submit(number, target, host, size, queue);
@@ -252,7 +253,7 @@ EXPORT int32_t __tgt_rtl_data_submit_async(int32_t number, void *target, void *h
 
 /* Waits if a caller wants that, see caller_abi_retrieve_waits. */
 static inline int32_t end_retrieve(atmi_stream_t *stream, atmi_status_t status) {
-  if (!status && atomic_load_explicit(&rtl_plugin()->retrieve_waits, memory_order_relaxed) &&
+  if (!status && atomic_load_explicit(&atmi_context()->retrieve_waits, memory_order_relaxed) &&
       !atmi_stream_settle_copy(stream))
     status = atmi_stream_synchronize(stream);
   return result_of(status);
@@ -260,7 +261,7 @@ static inline int32_t end_retrieve(atmi_stream_t *stream, atmi_status_t status) 
 
 static __attribute__((noinline)) int32_t retrieve(int32_t number, void *host, const void *target,
                                                   int64_t size, __tgt_async_info *queue) {
-  rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, atmi_transfer_retrieves);
+  atmi_omp_device_t *device = atmi_context_device(atmi_context(), number, atmi_transfer_retrieves);
   atmi_stream_t *stream;
   if (rtl_queue_is_missing(queue)) {
     __tgt_async_info own = {NULL};
@@ -275,7 +276,7 @@ static __attribute__((noinline)) int32_t retrieve(int32_t number, void *host, co
 EXPORT int32_t __tgt_rtl_data_retrieve_async(int32_t number, void *host, void *target, int64_t size,
                                              __tgt_async_info *queue) {
   atmi_status_t status;
-  atmi_stream_t *stream = rtl_copy_stream(rtl_plugin(), number, host, queue);
+  atmi_stream_t *stream = rtl_copy_stream(atmi_context(), number, host, queue);
   if (stream && atmi_transfer_retrieve_small(stream, host, target, (size_t)size, &status))
     return end_retrieve(stream, status);
   return retrieve(number, host, target, size, queue);
@@ -283,9 +284,9 @@ EXPORT int32_t __tgt_rtl_data_retrieve_async(int32_t number, void *host, void *t
 
 /* The device of this number if it may be used, or NULL, without a word. */
 static const atmi_device_t *ask_for_device(int32_t number) {
-  if (!rtl_plugin_is_usable(rtl_plugin(), number))
-    rtl_plugin_begin_use(rtl_plugin());
-  return rtl_plugin_is_usable(rtl_plugin(), number) ? rtl_plugin_core(rtl_plugin(), number) : NULL;
+  if (!atmi_context_is_usable(atmi_context(), number))
+    atmi_context_begin_use(atmi_context());
+  return atmi_context_is_usable(atmi_context(), number) ? atmi_context_core(atmi_context(), number) : NULL;
 }
 
 EXPORT int32_t __tgt_rtl_is_data_exchangable(int32_t source, int32_t target) {
@@ -295,8 +296,8 @@ EXPORT int32_t __tgt_rtl_is_data_exchangable(int32_t source, int32_t target) {
 
 EXPORT int32_t __tgt_rtl_data_exchange_async(int32_t source_number, void *source, int32_t target_number,
                                              void *target, int64_t size, __tgt_async_info *queue) {
-  rtl_device_t *from = rtl_plugin_device(rtl_plugin(), source_number, "copy between devices"),
-               *to = rtl_plugin_device(rtl_plugin(), target_number, "copy between devices");
+  atmi_omp_device_t *from = atmi_context_device(atmi_context(), source_number, "copy between devices"),
+                    *to = atmi_context_device(atmi_context(), target_number, "copy between devices");
   atmi_stream_t *stream;
   if (rtl_queue_is_missing(queue))
     return __tgt_rtl_data_exchange(source_number, source, target_number, target, size);
@@ -308,40 +309,40 @@ EXPORT int32_t __tgt_rtl_data_exchange_async(int32_t source_number, void *source
 
 EXPORT int32_t __tgt_rtl_data_lock(int32_t number, void *host, int64_t size, void **locked) {
   (void)number; /* counts other plugins' devices too; the memory is for all of ours anyway */
-  const rtl_device_t *device = rtl_plugin_device(rtl_plugin(), 0, "lock host memory");
+  const atmi_omp_device_t *device = atmi_context_device(atmi_context(), 0, "lock host memory");
   if (!device || !is_size(device, size, "lock"))
     return OFFLOAD_FAIL;
   if (!locked)
     return refuse_null(device->core->label, "lock host memory", "the result");
-  return result_of(atmi_host_lock(&rtl_plugin()->machine.host_locks, host, (size_t)size, locked));
+  return result_of(atmi_host_lock(&atmi_context()->machine.host_locks, host, (size_t)size, locked));
 }
 
 EXPORT int32_t __tgt_rtl_data_unlock(int32_t number, void *host) {
   (void)number;
-  if (!rtl_plugin_any_device(rtl_plugin(), 0, "unlock host memory"))
+  if (!atmi_context_any_device(atmi_context(), 0, "unlock host memory"))
     return OFFLOAD_FAIL;
-  if (rtl_plugin_is_ending(rtl_plugin()))
+  if (atmi_context_is_ending(atmi_context()))
     return OFFLOAD_SUCCESS;
-  return result_of(atmi_host_unlock(&rtl_plugin()->machine.host_locks, host));
+  return result_of(atmi_host_unlock(&atmi_context()->machine.host_locks, host));
 }
 
 EXPORT int32_t __tgt_rtl_data_notify_mapped(int32_t number, void *host, int64_t size) {
-  rtl_plugin_t *plugin = rtl_plugin();
-  const rtl_device_t *device = rtl_plugin_device(plugin, number, "map host memory");
+  atmi_context_t *context = atmi_context();
+  const atmi_omp_device_t *device = atmi_context_device(context, number, "map host memory");
   if (!device || !is_size(device, size, "map"))
     return OFFLOAD_FAIL;
-  if (!plugin->env.lock_mapped)
+  if (!context->env.lock_mapped)
     return OFFLOAD_SUCCESS;
-  bool mandatory = plugin->env.lock_mapped == ATMI_ENV_MANDATORY;
-  return result_of(atmi_host_map(&plugin->machine.host_locks, host, (size_t)size, mandatory));
+  bool mandatory = context->env.lock_mapped == ATMI_ENV_MANDATORY;
+  return result_of(atmi_host_map(&context->machine.host_locks, host, (size_t)size, mandatory));
 }
 
 EXPORT int32_t __tgt_rtl_data_notify_unmapped(int32_t number, void *host) {
-  rtl_plugin_t *plugin = rtl_plugin();
-  if (!rtl_plugin_any_device(plugin, number, "unmap host memory"))
+  atmi_context_t *context = atmi_context();
+  if (!atmi_context_any_device(context, number, "unmap host memory"))
     return OFFLOAD_FAIL;
-  if (plugin->env.lock_mapped && !rtl_plugin_is_ending(plugin))
-    atmi_host_unmap(&plugin->machine.host_locks, host);
+  if (context->env.lock_mapped && !atmi_context_is_ending(context))
+    atmi_host_unmap(&context->machine.host_locks, host);
   return OFFLOAD_SUCCESS;
 }
 
@@ -365,7 +366,7 @@ EXPORT int32_t __tgt_rtl_data_exchange(int32_t source_number, void *source, int3
 /* ---- launches ---- */
 
 /* Apart from launches, whose stack need not hold a name. */
-static __attribute__((noinline)) int32_t refuse_kernel(const rtl_device_t *device,
+static __attribute__((noinline)) int32_t refuse_kernel(const atmi_omp_device_t *device,
                                                        const atmi_kernel_t *kernel) {
   atmi_fail(ATMI_INVALID, device->core->label,
             "cannot launch %s: the program passes the one that was loaded on %s",
@@ -373,31 +374,31 @@ static __attribute__((noinline)) int32_t refuse_kernel(const rtl_device_t *devic
   return OFFLOAD_FAIL;
 }
 
-static int32_t launch(int32_t number, const void *kernel, const caller_abi_launch_t *request,
+static int32_t launch(int32_t number, const void *kernel, const atmi_omp_request_t *request,
                       __tgt_async_info *queue) {
-  rtl_device_t *device = rtl_plugin_any_device(rtl_plugin(), number, "launch a kernel");
+  atmi_omp_device_t *device = atmi_context_any_device(atmi_context(), number, "launch a kernel");
   if (!device)
     return OFFLOAD_FAIL;
   if (!kernel) {
     atmi_fail(ATMI_INVALID, device->core->label, "cannot launch a kernel: the program passes none");
     return OFFLOAD_FAIL;
   }
-  const rtl_kernel_t *region = kernel;
+  const atmi_omp_kernel_t *region = kernel;
   if (region->core.owner->device != device->core)
     return refuse_kernel(device, &region->core);
   if (request->shape.argument_count && (!request->arguments || !request->offsets))
     return refuse_null(device->core->label, "launch a kernel", "its arguments");
   if (!rtl_queue_is_missing(queue))
-    return result_of(rtl_launch(rtl_plugin(), device, kernel, request, queue));
+    return result_of(atmi_omp_launch(atmi_context(), device, kernel, request, queue));
   __tgt_async_info own = {NULL};
-  return complete(result_of(rtl_launch(rtl_plugin(), device, kernel, request, &own)), &own);
+  return complete(result_of(atmi_omp_launch(atmi_context(), device, kernel, request, &own)), &own);
 }
 
 /* The general ways, apart from the entry points so that those need no room for a request. */
 static __attribute__((noinline)) int32_t launch_kernel(int32_t number, const void *kernel, void **args,
                                                        ptrdiff_t *offsets, const KernelArgsTy *kernel_args,
                                                        __tgt_async_info *queue) {
-  caller_abi_launch_t request = caller_abi_launch_from_kernel_args(args, offsets, kernel_args);
+  atmi_omp_request_t request = caller_abi_launch_from_kernel_args(args, offsets, kernel_args);
   return launch(number, kernel, &request, queue);
 }
 
@@ -405,7 +406,7 @@ static __attribute__((noinline)) int32_t launch_region(int32_t number, const voi
                                                        ptrdiff_t *offsets, int32_t arg_num, int32_t num_teams,
                                                        int32_t thread_limit, uint64_t tripcount,
                                                        __tgt_async_info *queue) {
-  caller_abi_launch_t request =
+  atmi_omp_request_t request =
       caller_abi_launch_from_team_region(args, offsets, arg_num, num_teams, thread_limit, tripcount);
   return launch(number, kernel, &request, queue);
 }
@@ -413,9 +414,9 @@ static __attribute__((noinline)) int32_t launch_region(int32_t number, const voi
 EXPORT int32_t __tgt_rtl_launch_kernel(int32_t number, void *kernel, void **args, ptrdiff_t *offsets,
                                        KernelArgsTy *kernel_args, __tgt_async_info *queue) {
   atmi_status_t status;
-  atmi_stream_t *stream = rtl_launch_stream(rtl_plugin(), number, kernel, queue);
-  if (stream && rtl_launch_again(stream, kernel, args, offsets,
-                                 caller_abi_words_from_kernel_args(kernel_args), &status))
+  atmi_stream_t *stream = rtl_launch_stream(atmi_context(), number, kernel, queue);
+  if (stream && atmi_omp_launch_again(stream, kernel, args, offsets,
+                                      caller_abi_words_from_kernel_args(kernel_args), &status))
     return result_of(status);
   return launch_kernel(number, kernel, args, offsets, kernel_args, queue);
 }
@@ -424,8 +425,8 @@ static inline __attribute__((always_inline)) int32_t
 run_region(int32_t number, const void *kernel, void **args, ptrdiff_t *offsets, int32_t arg_num,
            int32_t num_teams, int32_t thread_limit, uint64_t tripcount, __tgt_async_info *queue) {
   atmi_status_t status;
-  atmi_stream_t *stream = rtl_launch_stream(rtl_plugin(), number, kernel, queue);
-  if (stream && rtl_launch_again(
+  atmi_stream_t *stream = rtl_launch_stream(atmi_context(), number, kernel, queue);
+  if (stream && atmi_omp_launch_again(
                     stream, kernel, args, offsets,
                     caller_abi_words_from_team_region(arg_num, num_teams, thread_limit, tripcount), &status))
     return result_of(status);
@@ -461,13 +462,13 @@ EXPORT int32_t __tgt_rtl_run_target_team_region(int32_t number, void *kernel, vo
 /* ---- queues and events ---- */
 
 EXPORT int64_t __tgt_rtl_synchronize(int32_t number, __tgt_async_info *queue) {
-  if (!rtl_plugin_has_device(rtl_plugin(), number, "wait for the device"))
+  if (!atmi_context_has_device(atmi_context(), number, "wait for the device"))
     return OFFLOAD_FAIL;
   return result_of(rtl_queue_synchronize(queue));
 }
 
 EXPORT int32_t __tgt_rtl_query_async(int32_t number, __tgt_async_info *queue) {
-  if (!rtl_plugin_any_device(rtl_plugin(), number, "ask for the state of the device"))
+  if (!atmi_context_any_device(atmi_context(), number, "ask for the state of the device"))
     return OFFLOAD_FAIL;
   atmi_status_t status = queue ? rtl_queue_query(queue) : ATMI_OK;
   return status == ATMI_PENDING ? OFFLOAD_SUCCESS : result_of(status);
@@ -476,8 +477,8 @@ EXPORT int32_t __tgt_rtl_query_async(int32_t number, __tgt_async_info *queue) {
 static const char record_text[] = "record an event", wait_text[] = "wait for an event";
 
 /* The device of an event that a caller passes, if that is one and the device may be used. */
-static rtl_device_t *device_of_event(int32_t number, const atmi_event_t *event, const char *operation) {
-  rtl_device_t *device = rtl_plugin_any_device(rtl_plugin(), number, operation);
+static atmi_omp_device_t *device_of_event(int32_t number, const atmi_event_t *event, const char *operation) {
+  atmi_omp_device_t *device = atmi_context_any_device(atmi_context(), number, operation);
   if (!device || (uintptr_t)event % ATMI_POOL_ALIGNMENT == ATMI_POOL_SKEW)
     return device;
   atmi_fail(ATMI_INVALID, device->core->label, "cannot %s: %p is none", operation, (const void *)event);
@@ -485,7 +486,7 @@ static rtl_device_t *device_of_event(int32_t number, const atmi_event_t *event, 
 }
 
 static __attribute__((noinline)) int32_t create_event(int32_t number, void **event) {
-  rtl_device_t *device = rtl_plugin_device(rtl_plugin(), number, "create an event");
+  atmi_omp_device_t *device = atmi_context_device(atmi_context(), number, "create an event");
   atmi_event_t *made;
   if (!device || atmi_event_take(device->core, &made))
     return OFFLOAD_FAIL;
@@ -495,8 +496,8 @@ static __attribute__((noinline)) int32_t create_event(int32_t number, void **eve
 
 EXPORT int32_t __tgt_rtl_create_event(int32_t number, void **event) {
   atmi_event_t *made;
-  if (!rtl_plugin_is_usable(rtl_plugin(), number) ||
-      !(made = atmi_event_take_here(rtl_plugin_core(rtl_plugin(), number))))
+  if (!atmi_context_is_usable(atmi_context(), number) ||
+      !(made = atmi_event_take_here(atmi_context_core(atmi_context(), number))))
     return create_event(number, event);
   *event = made;
   return OFFLOAD_SUCCESS;
@@ -504,7 +505,7 @@ EXPORT int32_t __tgt_rtl_create_event(int32_t number, void **event) {
 
 static __attribute__((noinline)) int32_t record_event(int32_t number, atmi_event_t *event,
                                                       atmi_stream_t *stream) {
-  rtl_device_t *device = device_of_event(number, event, record_text);
+  atmi_omp_device_t *device = device_of_event(number, event, record_text);
   if (!device)
     return OFFLOAD_FAIL;
   /* Its mark would be one of another device's signals. */
@@ -524,7 +525,7 @@ static __attribute__((noinline)) int32_t record_copied(int32_t number, atmi_even
 
 EXPORT int32_t __tgt_rtl_record_event(int32_t number, void *event, __tgt_async_info *queue) {
   atmi_stream_t *stream = queue ? rtl_queue_held(queue) : NULL;
-  if (!event || !rtl_plugin_is_usable(rtl_plugin(), number))
+  if (!event || !atmi_context_is_usable(atmi_context(), number))
     return record_event(number, event, stream);
   if (stream && !atmi_stream_settle_plain(stream))
     return record_copied(number, event, stream);
@@ -534,7 +535,7 @@ EXPORT int32_t __tgt_rtl_record_event(int32_t number, void *event, __tgt_async_i
 
 static __attribute__((noinline)) int32_t wait_for_event(int32_t number, atmi_event_t *event,
                                                         __tgt_async_info *queue) {
-  rtl_device_t *device = device_of_event(number, event, wait_text);
+  atmi_omp_device_t *device = device_of_event(number, event, wait_text);
   if (!device)
     return OFFLOAD_FAIL;
   atmi_stream_t *stream;
@@ -549,7 +550,7 @@ static __attribute__((noinline)) int32_t wait_for_event(int32_t number, atmi_eve
 }
 
 EXPORT int32_t __tgt_rtl_wait_event(int32_t number, void *event, __tgt_async_info *queue) {
-  if (event && rtl_plugin_is_usable(rtl_plugin(), number) && atmi_event_is_complete(event))
+  if (event && atmi_context_is_usable(atmi_context(), number) && atmi_event_is_complete(event))
     return OFFLOAD_SUCCESS;
   return wait_for_event(number, event, queue);
 }
@@ -566,7 +567,7 @@ static __attribute__((noinline)) int32_t destroy_event(int32_t number, atmi_even
 }
 
 EXPORT int32_t __tgt_rtl_destroy_event(int32_t number, void *event) {
-  if (event && rtl_plugin_is_usable(rtl_plugin(), number) && atmi_event_put_home(event))
+  if (event && atmi_context_is_usable(atmi_context(), number) && atmi_event_put_home(event))
     return OFFLOAD_SUCCESS;
   return destroy_event(number, event);
 }
@@ -574,19 +575,19 @@ EXPORT int32_t __tgt_rtl_destroy_event(int32_t number, void *event) {
 /* ---- interop ---- */
 
 EXPORT int32_t __tgt_rtl_init_async_info(int32_t number, __tgt_async_info **queue) {
-  rtl_device_t *device =
-      rtl_plugin_device(rtl_plugin(), rtl_interop_number(rtl_plugin(), number), "make an interop queue");
+  atmi_omp_device_t *device = atmi_context_device(atmi_context(), rtl_interop_number(atmi_context(), number),
+                                                  "make an interop queue");
   if (device && !queue)
     return refuse_null(device->core->label, "make an interop queue", "it");
-  return device ? result_of(rtl_interop_queue(rtl_plugin(), device, queue)) : OFFLOAD_FAIL;
+  return device ? result_of(rtl_interop_queue(atmi_context(), device, queue)) : OFFLOAD_FAIL;
 }
 
 EXPORT int64_t __tgt_rtl_init_device_info(int64_t number, __tgt_device_info *info, const char **error) {
   if (!info || !error)
     return refuse_null(NULL, "describe a device", "the result");
   *error = NULL;
-  const rtl_device_t *device =
-      rtl_plugin_any_device(rtl_plugin(), rtl_interop_number(rtl_plugin(), number), "describe a device");
+  const atmi_omp_device_t *device = atmi_context_any_device(
+      atmi_context(), rtl_interop_number(atmi_context(), number), "describe a device");
   if (!device) {
     *error = "no such AMD device";
     return OFFLOAD_FAIL;

@@ -9,22 +9,22 @@
 /* ---- sleeping and waking ---- */
 
 /* Releases what finding the devices took; what is known of them stays. The caller holds the lock. */
-static void sleep_now(rtl_plugin_t *plugin) {
-  for (uint32_t i = 0; i < plugin->device_count; i++)
-    plugin->devices[i].core = NULL;
-  atmi_machine_stop(&plugin->machine);
-  atmi_machine_fini(&plugin->machine);
-  plugin->state = RTL_ASLEEP;
+static void sleep_now(atmi_context_t *context) {
+  for (uint32_t i = 0; i < context->device_count; i++)
+    context->devices[i].core = NULL;
+  atmi_machine_stop(&context->machine);
+  atmi_machine_fini(&context->machine);
+  context->state = ATMI_CONTEXT_ASLEEP;
 }
 
 /* Whether there are the same devices in the same order, as libomptarget goes on believing. */
-static bool finds_the_same(const rtl_plugin_t *plugin) {
-  const atmi_machine_t *machine = &plugin->machine;
-  if (machine->device_count != plugin->device_count)
+static bool finds_the_same(const atmi_context_t *context) {
+  const atmi_machine_t *machine = &context->machine;
+  if (machine->device_count != context->device_count)
     return false;
   for (uint32_t i = 0; i < machine->device_count; i++) {
     const atmi_device_properties_t *now = &machine->devices[i]->properties,
-                                   *before = &plugin->devices[i].properties;
+                                   *before = &context->devices[i].properties;
     if (strcmp(now->isa_name, before->isa_name) || strcmp(now->product_name, before->product_name))
       return false;
   }
@@ -32,31 +32,31 @@ static bool finds_the_same(const rtl_plugin_t *plugin) {
 }
 
 /* A child with the name of its parent's file would write over it. */
-static void look_at_timeline(rtl_plugin_t *plugin) {
-  if (!plugin->is_child || !plugin->env.timeline || atmi_timeline_has_process_id(plugin->env.timeline))
+static void look_at_timeline(atmi_context_t *context) {
+  if (!context->is_child || !context->env.timeline || atmi_timeline_has_process_id(context->env.timeline))
     return;
   atmi_warn(NULL,
             "a forked process writes no timeline: %s is its parent's; with %%p in "
             "LIBOMPTARGET_AMDGPU_TIMELINE each process has its own",
-            plugin->env.timeline);
-  plugin->env.timeline = NULL;
+            context->env.timeline);
+  context->env.timeline = NULL;
 }
 
-void rtl_fork_wake(rtl_plugin_t *plugin) {
-  look_at_timeline(plugin);
-  plugin->opener = atmi_stream_thread();
-  atmi_status_t status = atmi_machine_init(&plugin->env, &plugin->machine);
-  plugin->opener = 0;
-  plugin->found_again = plugin->machine.device_count;
-  if (status || !finds_the_same(plugin)) {
-    atmi_machine_fini(&plugin->machine);
-    plugin->state = RTL_CHANGED;
+void atmi_fork_wake(atmi_context_t *context) {
+  look_at_timeline(context);
+  context->opener = atmi_stream_thread();
+  atmi_status_t status = atmi_machine_init(&context->env, &context->machine);
+  context->opener = 0;
+  context->found_again = context->machine.device_count;
+  if (status || !finds_the_same(context)) {
+    atmi_machine_fini(&context->machine);
+    context->state = ATMI_CONTEXT_CHANGED;
     return;
   }
-  plugin->machine.unified = (plugin->requires & OMP_REQ_UNIFIED_SHARED_MEMORY) != 0;
-  for (uint32_t i = 0; i < plugin->device_count; i++)
-    plugin->devices[i].core = plugin->machine.devices[i];
-  plugin->state = RTL_IDLE;
+  context->machine.unified = (context->requires & OMP_REQ_UNIFIED_SHARED_MEMORY) != 0;
+  for (uint32_t i = 0; i < context->device_count; i++)
+    context->devices[i].core = context->machine.devices[i];
+  context->state = ATMI_CONTEXT_IDLE;
 }
 
 /* ---- at a fork ---- */
@@ -65,64 +65,64 @@ void rtl_fork_wake(rtl_plugin_t *plugin) {
  * between, and the child finds it free. Not if the fork comes out of ROCr, from a tool of it that we are just
  * opening. */
 static void before_fork(void) {
-  rtl_plugin_t *plugin = rtl_plugin();
-  rtl_state_t state = plugin->state;
-  if ((state != RTL_IDLE && state != RTL_ASLEEP) || plugin->opener == atmi_stream_thread())
+  atmi_context_t *context = atmi_context();
+  atmi_context_state_t state = context->state;
+  if ((state != ATMI_CONTEXT_IDLE && state != ATMI_CONTEXT_ASLEEP) || context->opener == atmi_stream_thread())
     return;
-  pthread_mutex_lock(&plugin->lock);
-  if (plugin->state == RTL_IDLE)
-    sleep_now(plugin);
-  if (plugin->state != RTL_ASLEEP) {
-    pthread_mutex_unlock(&plugin->lock);
+  pthread_mutex_lock(&context->lock);
+  if (context->state == ATMI_CONTEXT_IDLE)
+    sleep_now(context);
+  if (context->state != ATMI_CONTEXT_ASLEEP) {
+    pthread_mutex_unlock(&context->lock);
     return;
   }
-  plugin->others_hold_rocr = atmi_hsa_is_running();
-  plugin->forker = atmi_stream_thread();
+  context->others_hold_rocr = atmi_hsa_is_running();
+  context->forker = atmi_stream_thread();
 }
 
 /* Whether before_fork has left the lock to this thread; it is free then. */
-static bool end_fork(rtl_plugin_t *plugin) {
-  if (plugin->forker != atmi_stream_thread())
+static bool end_fork(atmi_context_t *context) {
+  if (context->forker != atmi_stream_thread())
     return false;
-  plugin->forker = 0;
-  pthread_mutex_unlock(&plugin->lock);
+  context->forker = 0;
+  pthread_mutex_unlock(&context->lock);
   return true;
 }
 
 static void after_fork_in_parent(void) {
-  end_fork(rtl_plugin());
+  end_fork(atmi_context());
 }
 
 /* The driver's files are not for the child; what it released would be its parent's. */
 static void after_fork_in_child(void) {
-  rtl_plugin_t *plugin = rtl_plugin();
-  bool was_asleep = end_fork(plugin), is_open = plugin->state == RTL_RUNNING || plugin->opener;
-  plugin->is_child = true;
-  if (was_asleep ? !plugin->others_hold_rocr : !is_open)
+  atmi_context_t *context = atmi_context();
+  bool was_asleep = end_fork(context), is_open = context->state == ATMI_CONTEXT_RUNNING || context->opener;
+  context->is_child = true;
+  if (was_asleep ? !context->others_hold_rocr : !is_open)
     return;
   if (!was_asleep) {
-    plugin->others_hold_rocr = false;        /* not why */
-    pthread_mutex_init(&plugin->lock, NULL); /* a thread that is not in this process may hold it */
+    context->others_hold_rocr = false;        /* not why */
+    pthread_mutex_init(&context->lock, NULL); /* a thread that is not in this process may hold it */
   }
-  plugin->state = RTL_FORKED;
-  rtl_plugin_count_devices(plugin);
-  atmi_timeline_forget(plugin->machine.timeline);
+  context->state = ATMI_CONTEXT_FORKED;
+  atmi_context_count_devices(context);
+  atmi_timeline_forget(context->machine.timeline);
 }
 
-bool rtl_fork_watch(void) {
+bool atmi_fork_watch(void) {
   return !pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
 /* ---- refusing ---- */
 
-void rtl_fork_refuse(const rtl_plugin_t *plugin, const char *operation) {
-  if (plugin->state == RTL_CHANGED)
+void atmi_fork_refuse(const atmi_context_t *context, const char *operation) {
+  if (context->state == ATMI_CONTEXT_CHANGED)
     atmi_fail(ATMI_NOT_FOUND, NULL,
               "cannot %s: the program found %u AMD devices when it began, and %u or others when it looked "
               "again after it had forked; set what hides devices, such as ROCR_VISIBLE_DEVICES, before the "
               "program begins, or let the child execute a program (exec, posix_spawn)",
-              operation, plugin->device_count, plugin->found_again);
-  else if (plugin->others_hold_rocr)
+              operation, context->device_count, context->found_again);
+  else if (context->others_hold_rocr)
     atmi_fail(ATMI_UNSUPPORTED, NULL,
               "cannot %s: this process was forked from one in which something else than OpenMP had ROCr "
               "open, and has no GPU; let it execute a program (exec, posix_spawn), or fork before the other "

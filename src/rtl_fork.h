@@ -8,13 +8,13 @@
 
 /* From now on forks are noticed. Once, after ROCr was initialised: the driver's library has its own handlers
  * of forks then, and ours, which calls it, has to come before them. False: out of host memory. */
-ATMI_MUST_CHECK bool rtl_fork_watch(void);
+ATMI_MUST_CHECK bool atmi_fork_watch(void);
 
-/* Finds the devices of a sleeping plugin again: RTL_IDLE or, if they are not what they were, RTL_CHANGED. The
- * caller holds the lock. */
-void rtl_fork_wake(rtl_plugin_t *plugin);
+/* Finds the devices of a sleeping plugin again: ATMI_CONTEXT_IDLE or, if they are not what they were,
+ * ATMI_CONTEXT_CHANGED. The caller holds the lock. */
+void atmi_fork_wake(atmi_context_t *context);
 
 /* Describes why a child, or who has slept, has no device. */
-void rtl_fork_refuse(const rtl_plugin_t *plugin, const char *operation);
+void atmi_fork_refuse(const atmi_context_t *context, const char *operation);
 
 #endif

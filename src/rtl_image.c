@@ -34,9 +34,9 @@ static bool is_for_amd(const void *elf, size_t bytes) {
   return atmi_elf_identify(elf, bytes, &identity) && identity.machine == EM_AMDGPU_MACHINE;
 }
 
-static bool fits_any(const rtl_plugin_t *plugin, const atmi_target_id_t *id) {
-  for (uint32_t i = 0; i < plugin->device_count; i++)
-    if (atmi_target_id_match(id, &plugin->devices[i].properties.target) == ATMI_MATCH)
+static bool fits_any(const atmi_context_t *context, const atmi_target_id_t *id) {
+  for (uint32_t i = 0; i < context->device_count; i++)
+    if (atmi_target_id_match(id, &context->devices[i].properties.target) == ATMI_MATCH)
       return true;
   return false;
 }
@@ -53,12 +53,12 @@ static bool is_mapped(const __tgt_device_image *image) {
   return bytes == 2 || (bytes < 0 && errno != EFAULT);
 }
 
-bool rtl_image_fits(const rtl_plugin_t *plugin, const __tgt_device_image *image) {
+bool atmi_image_fits(const atmi_context_t *context, const __tgt_device_image *image) {
   const void *elf;
   size_t bytes;
   atmi_target_id_t id;
   return is_mapped(image) && unwrap(image, &elf, &bytes) && identify(elf, bytes, &id) &&
-         fits_any(plugin, &id);
+         fits_any(context, &id);
 }
 
 /* ---- explaining ---- */
@@ -81,15 +81,15 @@ static void add_id(const void *elf, size_t bytes, void *context) {
 }
 
 /* Says why no image of the list runs here, if that is so. */
-static void explain_refusal(const rtl_plugin_t *plugin, const id_list_t *list) {
+static void explain_refusal(const atmi_context_t *context, const id_list_t *list) {
   atmi_refusal_device_t devices[MOST_DEVICES];
   char text[8192];
   size_t device_count = 0;
   for (size_t i = 0; i < list->count; i++)
-    if (fits_any(plugin, &list->ids[i]))
+    if (fits_any(context, &list->ids[i]))
       return;
-  for (; device_count < plugin->device_count && device_count < MOST_DEVICES; device_count++) {
-    const atmi_device_properties_t *properties = &plugin->devices[device_count].properties;
+  for (; device_count < context->device_count && device_count < MOST_DEVICES; device_count++) {
+    const atmi_device_properties_t *properties = &context->devices[device_count].properties;
     devices[device_count] = (atmi_refusal_device_t){&properties->target, properties->product_name};
   }
   if (!list->count || !device_count)
@@ -98,7 +98,7 @@ static void explain_refusal(const rtl_plugin_t *plugin, const id_list_t *list) {
   atmi_fail(ATMI_UNSUPPORTED, NULL, "%s", text);
 }
 
-void rtl_image_explain_no_runtime(bool debug) {
+void atmi_image_explain_no_runtime(bool debug) {
   id_list_t list = {.count = 0};
   char text[4096];
   atmi_embedded_find_all(caller_abi_library_name, add_id, &list);
@@ -111,47 +111,47 @@ void rtl_image_explain_no_runtime(bool debug) {
               atmi_hsa_problem());
 }
 
-bool rtl_image_judge(rtl_plugin_t *plugin, const __tgt_device_image *image) {
+bool atmi_image_judge(atmi_context_t *context, const __tgt_device_image *image) {
   id_list_t list = {.count = 0};
   if (!is_mapped(image))
     return false;
-  if (rtl_image_fits(plugin, image))
+  if (atmi_image_fits(context, image))
     return true;
   const void *library = atmi_embedded_find_beside(image->ImageStart, add_id, &list);
-  pthread_mutex_lock(&plugin->lock);
-  bool is_news = library && plugin->last_refused != library;
-  plugin->last_refused = library;
-  pthread_mutex_unlock(&plugin->lock);
+  pthread_mutex_lock(&context->lock);
+  bool is_news = library && context->last_refused != library;
+  context->last_refused = library;
+  pthread_mutex_unlock(&context->lock);
   if (is_news)
-    explain_refusal(plugin, &list);
+    explain_refusal(context, &list);
   return false;
 }
 
 /* ---- what libraries hold ---- */
 
-void rtl_image_register(rtl_plugin_t *plugin, const __tgt_bin_desc *library) {
+void atmi_image_register(atmi_context_t *context, const __tgt_bin_desc *library) {
   id_list_t list = {.count = 0};
   for (int32_t i = 0; i < library->NumDeviceImages; i++) {
     const __tgt_device_image *image = &library->DeviceImages[i];
-    rtl_known_image_t known = {.library = library, .host_entries = image->EntriesBegin};
+    atmi_known_image_t known = {.library = library, .host_entries = image->EntriesBegin};
     if (!unwrap(image, &known.elf, &known.bytes) || !is_for_amd(known.elf, known.bytes))
       continue;
     add_id(known.elf, known.bytes, &list);
-    rtl_known_image_t *record = malloc(sizeof *record);
+    atmi_known_image_t *record = malloc(sizeof *record);
     if (!record)
       continue; /* it only serves to find a better image; without it the given one is tried */
     *record = known;
-    pthread_mutex_lock(&plugin->lock);
-    record->next = plugin->images;
-    plugin->images = record;
-    pthread_mutex_unlock(&plugin->lock);
+    pthread_mutex_lock(&context->lock);
+    record->next = context->images;
+    context->images = record;
+    pthread_mutex_unlock(&context->lock);
   }
-  explain_refusal(plugin, &list);
+  explain_refusal(context, &list);
 }
 
-void rtl_image_forget(rtl_plugin_t *plugin, const __tgt_bin_desc *library) {
-  for (rtl_known_image_t **at = &plugin->images; *at;) {
-    rtl_known_image_t *known = *at;
+void atmi_image_forget(atmi_context_t *context, const __tgt_bin_desc *library) {
+  for (atmi_known_image_t **at = &context->images; *at;) {
+    atmi_known_image_t *known = *at;
     if (library && known->library != library) {
       at = &known->next;
       continue;
@@ -161,8 +161,8 @@ void rtl_image_forget(rtl_plugin_t *plugin, const __tgt_bin_desc *library) {
   }
 }
 
-static void release(rtl_loaded_image_t *loaded) {
-  rtl_runtime_fini(loaded);
+static void release(atmi_loaded_image_t *loaded) {
+  atmi_device_runtime_fini(loaded);
   if (loaded->object.device)
     atmi_memory_remove_variables(&loaded->object.device->memory, &loaded->object);
   atmi_code_object_fini(&loaded->object);
@@ -171,31 +171,31 @@ static void release(rtl_loaded_image_t *loaded) {
   free(loaded);
 }
 
-void rtl_image_release_all(rtl_device_t *device) {
+void atmi_image_release_all(atmi_omp_device_t *device) {
   /* After a fault, other queues of the device may go on with code of the images. */
   if (atmi_device_is_lost(device->core))
     atmi_device_stop(device->core);
   while (device->images) {
-    rtl_loaded_image_t *loaded = device->images;
+    atmi_loaded_image_t *loaded = device->images;
     device->images = loaded->next;
     release(loaded);
   }
 }
 
-void rtl_image_destruct_all(rtl_device_t *device) {
-  for (rtl_loaded_image_t *loaded = device->images; loaded; loaded = loaded->next)
-    rtl_runtime_destruct(loaded);
+void atmi_image_destruct_all(atmi_omp_device_t *device) {
+  for (atmi_loaded_image_t *loaded = device->images; loaded; loaded = loaded->next)
+    atmi_device_runtime_destruct(loaded);
 }
 
 /* Unloads what was unregistered. Not while anything runs on the device: when a program exits, its other
  * threads may still be in the middle of a region. What stays is tried again with the next library that comes
  * or goes. */
-static void release_retired(const rtl_plugin_t *plugin, rtl_device_t *device) {
+static void release_retired(const atmi_context_t *context, atmi_omp_device_t *device) {
   if (atmi_stream_is_any_taken(device->core) || atmi_device_is_lost(device->core) ||
-      atomic_load(&plugin->state) == RTL_ENDING)
+      atomic_load(&context->state) == ATMI_CONTEXT_ENDING)
     return;
-  for (rtl_loaded_image_t **at = &device->images; *at;) {
-    rtl_loaded_image_t *loaded = *at;
+  for (atmi_loaded_image_t **at = &device->images; *at;) {
+    atmi_loaded_image_t *loaded = *at;
     if (!loaded->retired) {
       at = &loaded->next;
       continue;
@@ -205,33 +205,33 @@ static void release_retired(const rtl_plugin_t *plugin, rtl_device_t *device) {
   }
 }
 
-static bool belongs_to(const rtl_loaded_image_t *loaded, const __tgt_bin_desc *library) {
+static bool belongs_to(const atmi_loaded_image_t *loaded, const __tgt_bin_desc *library) {
   for (int32_t i = 0; i < library->NumDeviceImages; i++)
     if (loaded->host_entries == library->DeviceImages[i].EntriesBegin)
       return true;
   return false;
 }
 
-void rtl_image_unregister(rtl_plugin_t *plugin, const __tgt_bin_desc *library) {
-  if (atomic_load(&plugin->state) == RTL_FORKED) /* whoever held the lock is not in this process */
+void atmi_image_unregister(atmi_context_t *context, const __tgt_bin_desc *library) {
+  if (atomic_load(&context->state) == ATMI_CONTEXT_FORKED) /* whoever held the lock is not in this process */
     return;
-  pthread_mutex_lock(&plugin->lock);
-  for (uint32_t i = 0; plugin->devices && i < plugin->machine.device_count; i++) {
-    rtl_device_t *device = &plugin->devices[i];
-    for (rtl_loaded_image_t *loaded = device->images; loaded; loaded = loaded->next)
+  pthread_mutex_lock(&context->lock);
+  for (uint32_t i = 0; context->devices && i < context->machine.device_count; i++) {
+    atmi_omp_device_t *device = &context->devices[i];
+    for (atmi_loaded_image_t *loaded = device->images; loaded; loaded = loaded->next)
       loaded->retired = loaded->retired || belongs_to(loaded, library);
-    release_retired(plugin, device);
+    release_retired(context, device);
   }
-  rtl_image_forget(plugin, library);
-  pthread_mutex_unlock(&plugin->lock);
+  atmi_image_forget(context, library);
+  pthread_mutex_unlock(&context->lock);
 }
 
 /* ---- loading ---- */
 
 /* Chooses the bytes to load on the device: the given image if it fits, else another one of the same library.
  */
-static atmi_status_t choose(rtl_plugin_t *plugin, const rtl_device_t *device, const __tgt_device_image *image,
-                            const void **elf, size_t *bytes) {
+static atmi_status_t choose(atmi_context_t *context, const atmi_omp_device_t *device,
+                            const __tgt_device_image *image, const void **elf, size_t *bytes) {
   const atmi_target_id_t *target = &device->core->properties.target;
   const char *label = device->core->label;
   atmi_target_id_t id, other;
@@ -244,8 +244,8 @@ static atmi_status_t choose(rtl_plugin_t *plugin, const rtl_device_t *device, co
   if (atmi_target_id_match(&id, target) == ATMI_MATCH)
     return ATMI_OK;
   bool found = false;
-  pthread_mutex_lock(&plugin->lock);
-  for (const rtl_known_image_t *known = plugin->images; known && !found; known = known->next) {
+  pthread_mutex_lock(&context->lock);
+  for (const atmi_known_image_t *known = context->images; known && !found; known = known->next) {
     found = known->host_entries == image->EntriesBegin && identify(known->elf, known->bytes, &other) &&
             atmi_target_id_match(&other, target) == ATMI_MATCH;
     if (found) {
@@ -253,7 +253,7 @@ static atmi_status_t choose(rtl_plugin_t *plugin, const rtl_device_t *device, co
       *bytes = known->bytes;
     }
   }
-  pthread_mutex_unlock(&plugin->lock);
+  pthread_mutex_unlock(&context->lock);
   if (found)
     return ATMI_OK;
   char reason[256];
@@ -263,7 +263,7 @@ static atmi_status_t choose(rtl_plugin_t *plugin, const rtl_device_t *device, co
 
 /* A variable: its place on the device, checked against what the host believes. Under unified shared memory
  * device code reaches it through a pointer to the host's, which is the entry's content then. */
-static atmi_status_t resolve_variable(const rtl_plugin_t *plugin, rtl_loaded_image_t *loaded,
+static atmi_status_t resolve_variable(const atmi_context_t *context, atmi_loaded_image_t *loaded,
                                       atmi_stream_t *stream, const __tgt_offload_entry *host,
                                       __tgt_offload_entry *entry) {
   const char *label = stream->device->label;
@@ -283,13 +283,13 @@ static atmi_status_t resolve_variable(const rtl_plugin_t *plugin, rtl_loaded_ima
         host->name, (unsigned long long)bytes, host->size);
   atmi_memory_add_variable(&stream->device->memory, &loaded->object, host->name,
                            (uint64_t)(uintptr_t)entry->addr, bytes);
-  if (plugin->requires & OMP_REQ_UNIFIED_SHARED_MEMORY)
+  if (context->requires & OMP_REQ_UNIFIED_SHARED_MEMORY)
     return atmi_transfer_submit(stream, entry->addr, host->addr, host->size);
   return ATMI_OK;
 }
 
-static atmi_status_t resolve_kernel(rtl_loaded_image_t *loaded, const atmi_device_abi_t *abi,
-                                    const __tgt_offload_entry *host, rtl_kernel_t *kernel,
+static atmi_status_t resolve_kernel(atmi_loaded_image_t *loaded, const atmi_device_abi_t *abi,
+                                    const __tgt_offload_entry *host, atmi_omp_kernel_t *kernel,
                                     __tgt_offload_entry *entry) {
   const char *label = loaded->object.device->label;
   atmi_status_t status = atmi_code_object_find_kernel(&loaded->object, host->name, &kernel->core);
@@ -323,7 +323,7 @@ static atmi_status_t resolve_kernel(rtl_loaded_image_t *loaded, const atmi_devic
   return ATMI_OK;
 }
 
-static atmi_status_t resolve_entries(const rtl_plugin_t *plugin, rtl_loaded_image_t *loaded,
+static atmi_status_t resolve_entries(const atmi_context_t *context, atmi_loaded_image_t *loaded,
                                      const __tgt_device_image *image, atmi_stream_t *stream) {
   size_t count = (size_t)(image->EntriesEnd - image->EntriesBegin);
   atmi_device_abi_t abi = atmi_device_abi_detect(loaded->object.elf);
@@ -337,7 +337,7 @@ static atmi_status_t resolve_entries(const rtl_plugin_t *plugin, rtl_loaded_imag
     const __tgt_offload_entry *host = &image->EntriesBegin[i];
     loaded->entries[i] = *host;
     if (host->size)
-      status = resolve_variable(plugin, loaded, stream, host, &loaded->entries[i]);
+      status = resolve_variable(context, loaded, stream, host, &loaded->entries[i]);
     else
       status = resolve_kernel(loaded, &abi, host, &loaded->kernels[i], &loaded->entries[i]);
   }
@@ -345,37 +345,37 @@ static atmi_status_t resolve_entries(const rtl_plugin_t *plugin, rtl_loaded_imag
   return status;
 }
 
-atmi_status_t rtl_image_load(rtl_plugin_t *plugin, rtl_device_t *device, const __tgt_device_image *image,
-                             rtl_loaded_image_t **result) {
+atmi_status_t atmi_image_load(atmi_context_t *context, atmi_omp_device_t *device,
+                              const __tgt_device_image *image, atmi_loaded_image_t **result) {
   const void *elf = NULL;
   size_t bytes = 0;
   atmi_stream_t *stream = NULL;
-  atmi_status_t status = choose(plugin, device, image, &elf, &bytes), ended;
+  atmi_status_t status = choose(context, device, image, &elf, &bytes), ended;
   if (status)
     return status;
-  rtl_loaded_image_t *loaded = calloc(1, sizeof *loaded);
+  atmi_loaded_image_t *loaded = calloc(1, sizeof *loaded);
   if (!loaded)
     return atmi_fail(ATMI_NO_MEMORY, device->core->label, "cannot load the device image: out of host memory");
   loaded->host_entries = image->EntriesBegin;
-  const atmi_rpc_options_t rpc = {.version = (int)plugin->env.rpc_version, .allow_host_calls = true};
+  const atmi_rpc_options_t rpc = {.version = (int)context->env.rpc_version, .allow_host_calls = true};
   if ((status = atmi_code_object_init(device->core, elf, bytes, &loaded->object)) ||
       (status = atmi_rpc_image_attach(&loaded->object, &rpc)) ||
       (status = atmi_stream_take(device->core, &stream)))
     goto failed;
-  status = resolve_entries(plugin, loaded, image, stream);
+  status = resolve_entries(context, loaded, image, stream);
   if (!status)
-    status = rtl_runtime_init(plugin, loaded, image, stream);
+    status = atmi_device_runtime_init(context, loaded, image, stream);
   if ((ended = atmi_stream_synchronize(stream)) && !status)
     status = ended;
   atmi_stream_put(stream);
   if (status)
     goto failed;
   atmi_code_object_seal(&loaded->object);
-  pthread_mutex_lock(&plugin->lock);
-  release_retired(plugin, device);
+  pthread_mutex_lock(&context->lock);
+  release_retired(context, device);
   loaded->next = device->images;
   device->images = loaded;
-  pthread_mutex_unlock(&plugin->lock);
+  pthread_mutex_unlock(&context->lock);
   *result = loaded;
   return ATMI_OK;
 failed:
@@ -383,7 +383,7 @@ failed:
   return status;
 }
 
-const __tgt_offload_entry *rtl_image_find(rtl_loaded_image_t *loaded, const char *name) {
+const __tgt_offload_entry *atmi_image_find(atmi_loaded_image_t *loaded, const char *name) {
   size_t count = (size_t)(loaded->table.EntriesEnd - loaded->table.EntriesBegin);
   /* Libomptarget asks for one after the other. */
   size_t first = atomic_load_explicit(&loaded->looked_up, memory_order_relaxed);

@@ -169,7 +169,7 @@ static hsa_status_t print_isa(hsa_isa_t isa, void *context) {
   return HSA_STATUS_SUCCESS;
 }
 
-void rtl_info_print(const rtl_device_t *device, FILE *out) {
+void atmi_info_print(const atmi_omp_device_t *device, FILE *out) {
   hsa_agent_t agent = device->core->agent;
   const atmi_device_properties_t *properties = &device->core->properties;
   uint16_t major = 0, minor = 0;
@@ -178,7 +178,7 @@ void rtl_info_print(const rtl_device_t *device, FILE *out) {
   hsa_system_get_info(HSA_SYSTEM_INFO_VERSION_MINOR, &minor);
   snprintf(version, sizeof version, "%u.%u", major, minor);
   flockfile(out);
-  print_row(out, 1, "Plugin:", "omptarget-amdgpu " RTL_VERSION);
+  print_row(out, 1, "Plugin:", "omptarget-amdgpu " ATMI_VERSION);
   print_row(out, 1, "HSA Runtime Version:", version);
   print_number(out, 1, "HSA OpenMP Device Number:", device->core->number, "");
   for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)

@@ -9,6 +9,6 @@
 /* Prints the page: everything that HSA tells about the agent, its memory pools and instruction sets, in the
  * words of LLVM's plugins. Attributes that this ROCr does not know are left out. The device need not be
  * initialised. */
-void rtl_info_print(const rtl_device_t *device, FILE *out);
+void atmi_info_print(const atmi_omp_device_t *device, FILE *out);
 
 #endif

@@ -16,7 +16,7 @@ typedef struct rtl_interop {
   atmi_queue_t queue; /* apart from those of streams, which the program's packets would hold up */
 } rtl_interop_t;
 
-static atmi_status_t make(rtl_device_t *device, rtl_interop_t **result) {
+static atmi_status_t make(atmi_omp_device_t *device, rtl_interop_t **result) {
   atmi_device_t *core = device->core;
   if (atmi_device_is_lost(core))
     return atmi_device_refuse(core, "make an interop queue");
@@ -33,16 +33,17 @@ static atmi_status_t make(rtl_device_t *device, rtl_interop_t **result) {
   return ATMI_OK;
 }
 
-atmi_status_t rtl_interop_queue(rtl_plugin_t *plugin, rtl_device_t *device, __tgt_async_info **queue) {
-  pthread_mutex_lock(&plugin->lock);
+atmi_status_t rtl_interop_queue(atmi_context_t *context, atmi_omp_device_t *device,
+                                __tgt_async_info **queue) {
+  pthread_mutex_lock(&context->lock);
   atmi_status_t status = device->interop ? ATMI_OK : make(device, &device->interop);
   if (!status)
     *queue = &device->interop->object.info;
-  pthread_mutex_unlock(&plugin->lock);
+  pthread_mutex_unlock(&context->lock);
   return status;
 }
 
-void rtl_interop_release(rtl_device_t *device) {
+void rtl_interop_release(atmi_omp_device_t *device) {
   if (!device->interop)
     return;
   atmi_queue_fini(&device->interop->queue);
@@ -60,10 +61,10 @@ static int32_t count_devices_of_openmp(void) {
   return omp_get_num_devices();
 }
 
-int32_t rtl_interop_number(const rtl_plugin_t *plugin, int64_t number) {
+int32_t rtl_interop_number(const atmi_context_t *context, int64_t number) {
   /* 18 passes 32 bits and leaves the others undefined. */
-  int32_t given = (int32_t)number, count = (int32_t)plugin->device_count;
-  int32_t offset = atomic_load(&plugin->device_offset);
+  int32_t given = (int32_t)number, count = (int32_t)context->device_count;
+  int32_t offset = atomic_load(&context->device_offset);
   if (count == 1)
     return 0;
   if (offset || given < count)

@@ -10,15 +10,15 @@
  * entry points that take queues do with this one, they do at once. Thread-safe. Fails, described, with
  * ATMI_NO_MEMORY or ATMI_LOST.
  */
-ATMI_MUST_CHECK atmi_status_t rtl_interop_queue(rtl_plugin_t *plugin, rtl_device_t *device,
+ATMI_MUST_CHECK atmi_status_t rtl_interop_queue(atmi_context_t *context, atmi_omp_device_t *device,
                                                 __tgt_async_info **queue);
 
 /* OpenMP's number of a device, which is what interop passes, as the plugin's own. The devices of other
  * plugins may come first: only libomptarget 18 tells how many. Below, a number that we do not have is taken
  * to count from the end of all of OpenMP's devices, as our plugin is the last one that is opened. */
-int32_t rtl_interop_number(const rtl_plugin_t *plugin, int64_t number);
+int32_t rtl_interop_number(const atmi_context_t *context, int64_t number);
 
 /* Releases it, if there is one. The caller holds the plugin's lock. */
-void rtl_interop_release(rtl_device_t *device);
+void rtl_interop_release(atmi_omp_device_t *device);
 
 #endif

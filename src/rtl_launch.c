@@ -3,7 +3,7 @@
 
 #include "rtl_trace.h"
 
-atmi_status_t rtl_queue_refuse(const rtl_device_t *device, const atmi_stream_t *stream,
+atmi_status_t rtl_queue_refuse(const atmi_omp_device_t *device, const atmi_stream_t *stream,
                                const char *operation) {
   return atmi_fail(ATMI_INVALID, device->core->label, "cannot %s: the queue is of %s", operation,
                    stream->device->label);
@@ -43,15 +43,15 @@ atmi_status_t rtl_queue_query(__tgt_async_info *queue) {
 }
 
 /* LDS that the user or the launch asks for beyond the kernel's own: the larger of the two. */
-static uint32_t dynamic_lds(const rtl_plugin_t *plugin, const caller_abi_launch_t *request) {
-  uint32_t from_environment = (uint32_t)plugin->env.shared_memory_bytes;
+static uint32_t dynamic_lds(const atmi_context_t *context, const atmi_omp_request_t *request) {
+  uint32_t from_environment = (uint32_t)context->env.shared_memory_bytes;
   return request->shape.dynamic_lds_bytes > from_environment ? request->shape.dynamic_lds_bytes
                                                              : from_environment;
 }
 
 /* Geometry looks after the first dimension; what a launch asks for in the others is taken as it is or
  * refused. */
-static atmi_status_t check_dimensions(const rtl_device_t *device, const rtl_kernel_t *kernel,
+static atmi_status_t check_dimensions(const atmi_omp_device_t *device, const atmi_omp_kernel_t *kernel,
                                       const atmi_launch_t *launch) {
   uint64_t threads = (uint64_t)launch->group[0] * launch->group[1];
   if (threads > device->limits.max_threads || threads * launch->group[2] > device->limits.max_threads)
@@ -71,7 +71,7 @@ static atmi_status_t check_dimensions(const rtl_device_t *device, const rtl_kern
 /* A kernel of clang 18 whose teams reduce values together gets a launch environment at the beginning of the
  * stream's workspace, and the buffer behind it. The kernel leaves the counters as it found them, so each is
  * written once. */
-static atmi_status_t prepare_environment(const rtl_device_t *device, const rtl_kernel_t *kernel,
+static atmi_status_t prepare_environment(const atmi_omp_device_t *device, const atmi_omp_kernel_t *kernel,
                                          atmi_stream_t *stream, uint64_t *environment) {
   enum { HEADER_BYTES = 64 }; /* a cache line of their own for the counters */
   void *block;
@@ -98,10 +98,10 @@ static uint32_t at_least_one(uint32_t value) {
 }
 
 /* Launches what the stream has no plan of. */
-static atmi_status_t launch_new(const rtl_plugin_t *plugin, const rtl_device_t *device,
-                                const rtl_kernel_t *kernel, const caller_abi_launch_t *request,
+static atmi_status_t launch_new(const atmi_context_t *context, const atmi_omp_device_t *device,
+                                const atmi_omp_kernel_t *kernel, const atmi_omp_request_t *request,
                                 atmi_stream_t *stream, const atmi_plan_key_t *key) {
-  const struct caller_abi_shape *shape = &request->shape;
+  const struct atmi_omp_shape *shape = &request->shape;
   atmi_status_t status;
   const atmi_geometry_request_t wanted = {.mode = kernel->compiled.mode,
                                           .num_teams = request->shape.num_teams,
@@ -119,7 +119,7 @@ static atmi_status_t launch_new(const rtl_plugin_t *plugin, const rtl_device_t *
       .argument_count = request->shape.argument_count,
       .groups = {geometry.teams, at_least_one(shape->more_teams[0]), at_least_one(shape->more_teams[1])},
       .group = {geometry.threads, at_least_one(shape->more_threads[0]), at_least_one(shape->more_threads[1])},
-      .dynamic_lds_bytes = dynamic_lds(plugin, request)};
+      .dynamic_lds_bytes = dynamic_lds(context, request)};
   if ((request->shape.more_teams[0] | request->shape.more_teams[1] | request->shape.more_threads[0] |
        request->shape.more_threads[1]) > 1 &&
       (status = check_dimensions(device, kernel, &launch)))
@@ -130,14 +130,15 @@ static atmi_status_t launch_new(const rtl_plugin_t *plugin, const rtl_device_t *
     if ((status = prepare_environment(device, kernel, stream, &launch.leading)))
       return status;
   }
-  if (atomic_load_explicit(&plugin->observed, memory_order_relaxed))
-    rtl_trace_launch(plugin, device, kernel, request, &launch);
+  if (atomic_load_explicit(&context->observed, memory_order_relaxed))
+    atmi_trace_launch(context, device, kernel, request, &launch);
   return atmi_stream_launch(stream, key, &kernel->core, &launch);
 }
 
 /* Says what a launch by a plan does. */
-static void observe_plan(const rtl_plugin_t *plugin, const rtl_device_t *device, const rtl_kernel_t *kernel,
-                         const caller_abi_launch_t *request, const atmi_plan_t *plan) {
+static void observe_plan(const atmi_context_t *context, const atmi_omp_device_t *device,
+                         const atmi_omp_kernel_t *kernel, const atmi_omp_request_t *request,
+                         const atmi_plan_t *plan) {
   const hsa_kernel_dispatch_packet_t *packet = &plan->packet;
   const atmi_launch_t launch = {
       .groups = {packet->grid_size_x / packet->workgroup_size_x,
@@ -145,23 +146,24 @@ static void observe_plan(const rtl_plugin_t *plugin, const rtl_device_t *device,
                  packet->grid_size_z / packet->workgroup_size_z},
       .group = {packet->workgroup_size_x, packet->workgroup_size_y, packet->workgroup_size_z},
       .dynamic_lds_bytes = packet->group_segment_size - kernel->core.group_bytes};
-  rtl_trace_launch(plugin, device, kernel, request, &launch);
+  atmi_trace_launch(context, device, kernel, request, &launch);
 }
 
-atmi_status_t rtl_launch(rtl_plugin_t *plugin, rtl_device_t *device, const rtl_kernel_t *kernel,
-                         const caller_abi_launch_t *request, __tgt_async_info *queue) {
+atmi_status_t atmi_omp_launch(atmi_context_t *context, atmi_omp_device_t *device,
+                              const atmi_omp_kernel_t *kernel, const atmi_omp_request_t *request,
+                              __tgt_async_info *queue) {
   atmi_stream_t *stream;
   atmi_status_t status = rtl_queue_stream(device, queue, "launch a kernel", &stream);
   if (status)
     return status;
-  bool observed = atomic_load_explicit(&plugin->observed, memory_order_relaxed);
+  bool observed = atomic_load_explicit(&context->observed, memory_order_relaxed);
   atmi_plan_key_t key = {.kernel = kernel->core.id};
   _Static_assert(sizeof key.words == sizeof request->shape, "a key holds the whole request");
   memcpy(key.words, &request->shape, sizeof key.words);
   atmi_plan_t *plan = atmi_plan_find(stream->plans, key.kernel, key.words);
   if (!plan || !atmi_plan_hold_queue(stream))
-    return launch_new(plugin, device, kernel, request, stream, &key);
+    return launch_new(context, device, kernel, request, stream, &key);
   if (observed)
-    observe_plan(plugin, device, kernel, request, plan);
+    observe_plan(context, device, kernel, request, plan);
   return atmi_plan_launch(stream, &kernel->core, plan, request->arguments, request->offsets);
 }

@@ -22,13 +22,14 @@ static inline bool rtl_queue_is_missing(const __tgt_async_info *queue) {
 }
 
 /* Describes that a queue is of another device than the operation; returns ATMI_INVALID. */
-atmi_status_t rtl_queue_refuse(const rtl_device_t *device, const atmi_stream_t *stream,
+atmi_status_t rtl_queue_refuse(const atmi_omp_device_t *device, const atmi_stream_t *stream,
                                const char *operation);
 
 /* The stream of a queue object that can hold one, made on first use. Fails with ATMI_INVALID, described, if
  * it holds one of another device. */
-ATMI_MUST_CHECK static inline atmi_status_t rtl_queue_stream(rtl_device_t *device, __tgt_async_info *queue,
-                                                             const char *operation, atmi_stream_t **stream) {
+ATMI_MUST_CHECK static inline atmi_status_t rtl_queue_stream(atmi_omp_device_t *device,
+                                                             __tgt_async_info *queue, const char *operation,
+                                                             atmi_stream_t **stream) {
   *stream = rtl_queue_held(queue);
   if (*stream)
     return (*stream)->device == device->core ? ATMI_OK : rtl_queue_refuse(device, *stream, operation);
@@ -59,9 +60,9 @@ rtl_queue_synchronize(__tgt_async_info *queue) {
 ATMI_MUST_CHECK atmi_status_t rtl_queue_query(__tgt_async_info *queue);
 
 /* Launches a kernel, and prints what the user asked to see of launches. */
-ATMI_MUST_CHECK atmi_status_t rtl_launch(rtl_plugin_t *plugin, rtl_device_t *device,
-                                         const rtl_kernel_t *kernel, const caller_abi_launch_t *request,
-                                         __tgt_async_info *queue);
+ATMI_MUST_CHECK atmi_status_t atmi_omp_launch(atmi_context_t *context, atmi_omp_device_t *device,
+                                              const atmi_omp_kernel_t *kernel,
+                                              const atmi_omp_request_t *request, __tgt_async_info *queue);
 
 /* The stream of a queue, taken from the thread's place if it has none yet. NULL: the general way will do, or
  * find out that it is another device's. */
@@ -75,31 +76,33 @@ static inline __attribute__((always_inline)) atmi_stream_t *rtl_queue_begin(atmi
 
 /* First half of launching again what was launched before: the stream of the queue, taken from the thread's
  * place if need be. NULL: the general way will do, or find out what is wrong. */
-static inline __attribute__((always_inline)) atmi_stream_t *
-rtl_launch_stream(const rtl_plugin_t *plugin, int32_t number, const void *kernel, __tgt_async_info *queue) {
+static inline __attribute__((always_inline)) atmi_stream_t *rtl_launch_stream(const atmi_context_t *context,
+                                                                              int32_t number,
+                                                                              const void *kernel,
+                                                                              __tgt_async_info *queue) {
   /* Acquire: whoever sees that devices may be used sees them. */
   /* Acquire: whoever sees that devices may be used sees them. */
-  if ((uint32_t)number >= atomic_load_explicit(&plugin->plain_count, memory_order_acquire) || !kernel ||
+  if ((uint32_t)number >= atomic_load_explicit(&context->plain_count, memory_order_acquire) || !kernel ||
       !queue)
     return NULL;
-  return rtl_queue_begin(rtl_plugin_core(plugin, number), queue);
+  return rtl_queue_begin(atmi_context_core(context, number), queue);
 }
 
 /* The same for a copy, which is more often the second of its queue than a launch. What is given for the
  * host's memory may be a device's: the general way knows what to do. */
 static inline __attribute__((always_inline)) atmi_stream_t *
-rtl_copy_stream(const rtl_plugin_t *plugin, int32_t number, const void *host, __tgt_async_info *queue) {
-  if (!rtl_plugin_is_usable(plugin, number) || !queue ||
-      atmi_access_may_be_device(&plugin->machine.access, host))
+rtl_copy_stream(const atmi_context_t *context, int32_t number, const void *host, __tgt_async_info *queue) {
+  if (!atmi_context_is_usable(context, number) || !queue ||
+      atmi_access_may_be_device(&context->machine.access, host))
     return NULL;
-  return rtl_queue_begin(rtl_plugin_core(plugin, number), queue);
+  return rtl_queue_begin(atmi_context_core(context, number), queue);
 }
 
 /* Second half: launches if the stream is idle, has a plan of it, and the queue. False, and nothing has
- * happened, otherwise: rtl_launch does the same in all cases. */
+ * happened, otherwise: atmi_omp_launch does the same in all cases. */
 static inline __attribute__((always_inline)) bool
-rtl_launch_again(atmi_stream_t *stream, const rtl_kernel_t *kernel, void *const *arguments,
-                 const ptrdiff_t *offsets, caller_abi_words_t words, atmi_status_t *status) {
+atmi_omp_launch_again(atmi_stream_t *stream, const atmi_omp_kernel_t *kernel, void *const *arguments,
+                      const ptrdiff_t *offsets, atmi_omp_words_t words, atmi_status_t *status) {
   /* The geometry is a function of kernel and request alone, so an equal request gets an equal launch. */
   atmi_plan_t *plan = atmi_plan_find(stream->ready_plans, kernel->core.id, words.word);
   if (!plan || !atmi_stream_settle_plain(stream) || !atmi_plan_hold_queue(stream))

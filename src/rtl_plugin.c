@@ -12,77 +12,77 @@
 #include <time.h>
 #include <unistd.h>
 
-rtl_plugin_t rtl_the_plugin = {.lock = PTHREAD_MUTEX_INITIALIZER};
+atmi_context_t atmi_the_context = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static bool add_devices(rtl_plugin_t *plugin) {
-  uint32_t count = plugin->machine.device_count;
-  plugin->devices = calloc(count ? count : 1, sizeof *plugin->devices);
-  if (!plugin->devices)
+static bool add_devices(atmi_context_t *context) {
+  uint32_t count = context->machine.device_count;
+  context->devices = calloc(count ? count : 1, sizeof *context->devices);
+  if (!context->devices)
     return false;
-  plugin->device_count = count;
+  context->device_count = count;
   for (uint32_t i = 0; i < count; i++) {
-    rtl_device_t *device = &plugin->devices[i];
-    device->core = plugin->machine.devices[i];
+    atmi_omp_device_t *device = &context->devices[i];
+    device->core = context->machine.devices[i];
     device->properties = device->core->properties;
-    device->limits = atmi_geometry_limits(&device->properties, &plugin->env);
+    device->limits = atmi_geometry_limits(&device->properties, &context->env);
   }
   return true;
 }
 
-void rtl_plugin_count_devices(rtl_plugin_t *plugin) {
-  uint32_t count = plugin->state == RTL_RUNNING ? plugin->device_count : 0;
+void atmi_context_count_devices(atmi_context_t *context) {
+  uint32_t count = context->state == ATMI_CONTEXT_RUNNING ? context->device_count : 0;
   /* Release pairs with the acquire of the entry points: the devices are seen with their number. */
-  atomic_store_explicit(&plugin->usable_count, count, memory_order_release);
-  bool plain = !plugin->observed && !plugin->machine.timeline;
-  atomic_store_explicit(&plugin->plain_count, plain ? count : 0, memory_order_release);
+  atomic_store_explicit(&context->usable_count, count, memory_order_release);
+  bool plain = !context->observed && !context->machine.timeline;
+  atomic_store_explicit(&context->plain_count, plain ? count : 0, memory_order_release);
 }
 
 /* The caller holds the lock. */
-static void set_info(rtl_plugin_t *plugin, uint32_t flags) {
-  bool observed = plugin->env.kernel_trace || flags & OMP_INFOTYPE_PLUGIN_KERNEL;
-  atomic_store(&plugin->info, flags);
-  atomic_store(&plugin->observed, observed);
-  rtl_plugin_count_devices(plugin);
+static void set_info(atmi_context_t *context, uint32_t flags) {
+  bool observed = context->env.kernel_trace || flags & OMP_INFOTYPE_PLUGIN_KERNEL;
+  atomic_store(&context->info, flags);
+  atomic_store(&context->observed, observed);
+  atmi_context_count_devices(context);
 }
 
-void rtl_plugin_set_info(rtl_plugin_t *plugin, uint32_t flags) {
-  if (plugin->state == RTL_FORKED) /* whoever held the lock is not in this process */
+void atmi_context_set_info(atmi_context_t *context, uint32_t flags) {
+  if (context->state == ATMI_CONTEXT_FORKED) /* whoever held the lock is not in this process */
     return;
-  pthread_mutex_lock(&plugin->lock);
-  set_info(plugin, flags);
-  pthread_mutex_unlock(&plugin->lock);
+  pthread_mutex_lock(&context->lock);
+  set_info(context, flags);
+  pthread_mutex_unlock(&context->lock);
 }
 
-void rtl_plugin_set_requires(rtl_plugin_t *plugin, int64_t flags) {
-  pthread_mutex_lock(&plugin->lock);
-  atomic_store(&plugin->requires, flags);
-  atomic_store(&plugin->machine.unified, (flags & OMP_REQ_UNIFIED_SHARED_MEMORY) != 0);
-  pthread_mutex_unlock(&plugin->lock);
+void atmi_context_set_requires(atmi_context_t *context, int64_t flags) {
+  pthread_mutex_lock(&context->lock);
+  atomic_store(&context->requires, flags);
+  atomic_store(&context->machine.unified, (flags & OMP_REQ_UNIFIED_SHARED_MEMORY) != 0);
+  pthread_mutex_unlock(&context->lock);
 }
 
 /* The caller in the list, or NULL. The caller of this holds the lock. */
-static const caller_abi_library_t *find_caller(const rtl_plugin_t *plugin, const void *return_address) {
+static const caller_abi_library_t *find_caller(const atmi_context_t *context, const void *return_address) {
   uintptr_t address = (uintptr_t)return_address;
-  for (uint32_t i = 0; i < plugin->caller_count; i++)
-    if (plugin->callers[i].begin <= address && address < plugin->callers[i].end)
-      return &plugin->callers[i];
+  for (uint32_t i = 0; i < context->caller_count; i++)
+    if (context->callers[i].begin <= address && address < context->callers[i].end)
+      return &context->callers[i];
   return NULL;
 }
 
-int rtl_plugin_host(rtl_plugin_t *plugin, const void *return_address) {
-  pthread_mutex_lock(&plugin->lock);
-  const caller_abi_library_t *caller = find_caller(plugin, return_address);
-  if (!caller && plugin->caller_count)
-    caller = &plugin->callers[plugin->caller_count - 1];
+int atmi_context_host(atmi_context_t *context, const void *return_address) {
+  pthread_mutex_lock(&context->lock);
+  const caller_abi_library_t *caller = find_caller(context, return_address);
+  if (!caller && context->caller_count)
+    caller = &context->callers[context->caller_count - 1];
   int version = caller ? caller->version : CALLER_ABI_UNKNOWN;
-  pthread_mutex_unlock(&plugin->lock);
+  pthread_mutex_unlock(&context->lock);
   return version;
 }
 
 /* Adds a caller that is not in the list yet. The caller of this holds the lock. */
-static bool add_caller(rtl_plugin_t *plugin, caller_abi_library_t caller, const char *name) {
-  if (plugin->env.caller_abi != ATMI_ENV_UNSET)
-    caller.version = (int)plugin->env.caller_abi;
+static bool add_caller(atmi_context_t *context, caller_abi_library_t caller, const char *name) {
+  if (context->env.caller_abi != ATMI_ENV_UNSET)
+    caller.version = (int)context->env.caller_abi;
   if (caller.version == CALLER_ABI_UNKNOWN) {
     atmi_fail(
         ATMI_UNSUPPORTED, NULL,
@@ -91,22 +91,22 @@ static bool add_caller(rtl_plugin_t *plugin, caller_abi_library_t caller, const 
         name);
     return false;
   }
-  if (plugin->caller_count == RTL_CALLERS) {
+  if (context->caller_count == RTL_CALLERS) {
     atmi_fail(ATMI_UNSUPPORTED, NULL, "no GPU is used: %s is libomptarget number %d of this process", name,
               RTL_CALLERS + 1);
     return false;
   }
   if (caller_abi_retrieve_waits(caller.version))
-    atomic_store(&plugin->retrieve_waits, true);
-  plugin->callers[plugin->caller_count++] = caller;
+    atomic_store(&context->retrieve_waits, true);
+  context->callers[context->caller_count++] = caller;
   return true;
 }
 
 /* Whether a stream of any device was taken and not put back: some thread is in the middle of something, and
  * memory must not go away under it. */
-static bool is_busy(const rtl_plugin_t *plugin) {
-  for (uint32_t i = 0; i < plugin->machine.device_count; i++)
-    if (atmi_stream_is_any_taken(plugin->machine.devices[i]))
+static bool is_busy(const atmi_context_t *context) {
+  for (uint32_t i = 0; i < context->machine.device_count; i++)
+    if (atmi_stream_is_any_taken(context->machine.devices[i]))
       return true;
   return false;
 }
@@ -114,164 +114,166 @@ static bool is_busy(const rtl_plugin_t *plugin) {
 /* When a program ends, other threads of it may be between their look at the state and taking a stream, which
  * is when is_busy sees them. Seeing them earlier would cost every call; in a program with threads they get
  * time instead. */
-static void let_pass(const rtl_plugin_t *plugin) {
+static void let_pass(const atmi_context_t *context) {
   bool shared = false;
-  for (uint32_t i = 0; i < plugin->machine.device_count; i++)
-    shared = shared || atmi_device_is_shared(plugin->machine.devices[i]);
+  for (uint32_t i = 0; i < context->machine.device_count; i++)
+    shared = shared || atmi_device_is_shared(context->machine.devices[i]);
   if (shared)
     nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
 }
 
-static void release_all(rtl_plugin_t *plugin) {
-  for (uint32_t i = 0; i < plugin->machine.device_count; i++)
-    rtl_image_release_all(&plugin->devices[i]);
-  rtl_image_forget(plugin, NULL);
-  atmi_machine_fini(&plugin->machine);
-  free(plugin->devices);
-  plugin->devices = NULL;
-  plugin->device_count = 0;
+static void release_all(atmi_context_t *context) {
+  for (uint32_t i = 0; i < context->machine.device_count; i++)
+    atmi_image_release_all(&context->devices[i]);
+  atmi_image_forget(context, NULL);
+  atmi_machine_fini(&context->machine);
+  free(context->devices);
+  context->devices = NULL;
+  context->device_count = 0;
 }
 
 /* Leaves everything to the end of the process, but for what somebody may be waiting for. */
-static void leave(rtl_plugin_t *plugin, bool busy) {
-  for (uint32_t i = 0; !busy && i < plugin->machine.device_count; i++)
-    rtl_image_destruct_all(&plugin->devices[i]);
-  atmi_timeline_finish(plugin->machine.timeline);
+static void leave(atmi_context_t *context, bool busy) {
+  for (uint32_t i = 0; !busy && i < context->machine.device_count; i++)
+    atmi_image_destruct_all(&context->devices[i]);
+  atmi_timeline_finish(context->machine.timeline);
 }
 
-void rtl_plugin_stop(rtl_plugin_t *plugin) {
-  if (plugin->state == RTL_FORKED) /* whoever held the lock is not in this process */
+void atmi_context_stop(atmi_context_t *context) {
+  if (context->state == ATMI_CONTEXT_FORKED) /* whoever held the lock is not in this process */
     return;
-  pthread_mutex_lock(&plugin->lock);
-  bool ended = plugin->state == RTL_ENDING;
-  if (plugin->state != RTL_NEW && plugin->state != RTL_STOPPED) {
-    plugin->state = RTL_STOPPED;
-    rtl_plugin_count_devices(plugin);
-    let_pass(plugin);
-    if (plugin->machine.device_count)
-      atmi_machine_stop(&plugin->machine);
-    for (uint32_t i = 0; !ended && i < plugin->device_count; i++)
-      rtl_interop_release(&plugin->devices[i]);
-    bool busy = is_busy(plugin);
+  pthread_mutex_lock(&context->lock);
+  bool ended = context->state == ATMI_CONTEXT_ENDING;
+  if (context->state != ATMI_CONTEXT_NEW && context->state != ATMI_CONTEXT_STOPPED) {
+    context->state = ATMI_CONTEXT_STOPPED;
+    atmi_context_count_devices(context);
+    let_pass(context);
+    if (context->machine.device_count)
+      atmi_machine_stop(&context->machine);
+    for (uint32_t i = 0; !ended && i < context->device_count; i++)
+      rtl_interop_release(&context->devices[i]);
+    bool busy = is_busy(context);
     if (busy || ended)
-      leave(plugin, busy);
+      leave(context, busy);
     else
-      release_all(plugin);
+      release_all(context);
   }
-  pthread_mutex_unlock(&plugin->lock);
+  pthread_mutex_unlock(&context->lock);
 }
 
 /* Runs after the program's own exit handlers, and before ROCr's static objects are destroyed, which were made
  * before. Libraries that are still registered will be unregistered, and run device code's destructors, later
  * than that; so may functions of the executable with the attribute destructor under libomptarget 13 to 15. */
 static void when_exiting(void) {
-  rtl_plugin_t *plugin = &rtl_the_plugin;
-  if (plugin->state == RTL_FORKED) /* whoever held the lock is not in this process */
+  atmi_context_t *context = &atmi_the_context;
+  if (context->state == ATMI_CONTEXT_FORKED) /* whoever held the lock is not in this process */
     return;
-  pthread_mutex_lock(&plugin->lock);
-  bool wanted = plugin->images;
-  if (wanted && (plugin->state == RTL_RUNNING || plugin->state == RTL_IDLE || plugin->state == RTL_ASLEEP)) {
-    if (plugin->state != RTL_ASLEEP)
-      atmi_watch_end(&plugin->machine);
-    plugin->state = RTL_ENDING;
-    atomic_store(&plugin->machine.ending, true);
-    rtl_plugin_count_devices(plugin);
+  pthread_mutex_lock(&context->lock);
+  bool wanted = context->images;
+  if (wanted && (context->state == ATMI_CONTEXT_RUNNING || context->state == ATMI_CONTEXT_IDLE ||
+                 context->state == ATMI_CONTEXT_ASLEEP)) {
+    if (context->state != ATMI_CONTEXT_ASLEEP)
+      atmi_watch_end(&context->machine);
+    context->state = ATMI_CONTEXT_ENDING;
+    atomic_store(&context->machine.ending, true);
+    atmi_context_count_devices(context);
   }
-  pthread_mutex_unlock(&plugin->lock);
+  pthread_mutex_unlock(&context->lock);
   if (!wanted)
-    rtl_plugin_stop(plugin);
+    atmi_context_stop(context);
 }
 
 static void watch_process(void) {
-  if (atexit(when_exiting) || !rtl_fork_watch())
+  if (atexit(when_exiting) || !atmi_fork_watch())
     atmi_warn(NULL, "the end of the process and forks will not be noticed: out of host memory");
 }
 
 /* Finds the devices. The caller holds the lock. */
-static void find_devices(rtl_plugin_t *plugin) {
-  atmi_status_t status = atmi_machine_init(&plugin->env, &plugin->machine);
-  if (!status && !add_devices(plugin)) {
+static void find_devices(atmi_context_t *context) {
+  atmi_status_t status = atmi_machine_init(&context->env, &context->machine);
+  if (!status && !add_devices(context)) {
     atmi_fail(ATMI_NO_MEMORY, NULL, "cannot set up the devices: out of host memory");
-    atmi_machine_fini(&plugin->machine);
+    atmi_machine_fini(&context->machine);
   }
-  if (plugin->device_count)
+  if (context->device_count)
     watch_process();
 }
 
-bool rtl_plugin_start(rtl_plugin_t *plugin, const void *return_address) {
+bool atmi_context_start(atmi_context_t *context, const void *return_address) {
   const char *name;
   /* Not under our lock, because they take the dynamic linker's. */
   caller_abi_library_t caller = caller_abi_find_caller(return_address, &name);
   bool has_runtime = !atmi_hsa_open();
-  pthread_mutex_lock(&plugin->lock);
-  if (plugin->state == RTL_NEW)
-    atmi_env_load(environ, &plugin->env);
-  bool known = find_caller(plugin, return_address) || add_caller(plugin, caller, name);
-  bool first = known && plugin->state == RTL_NEW;
+  pthread_mutex_lock(&context->lock);
+  if (context->state == ATMI_CONTEXT_NEW)
+    atmi_env_load(environ, &context->env);
+  bool known = find_caller(context, return_address) || add_caller(context, caller, name);
+  bool first = known && context->state == ATMI_CONTEXT_NEW;
   if (first) {
     if (has_runtime)
-      find_devices(plugin);
-    plugin->state = RTL_IDLE;
-    set_info(plugin, (uint32_t)plugin->env.info);
+      find_devices(context);
+    context->state = ATMI_CONTEXT_IDLE;
+    set_info(context, (uint32_t)context->env.info);
   }
-  pthread_mutex_unlock(&plugin->lock);
+  pthread_mutex_unlock(&context->lock);
   if (first && !has_runtime)
-    rtl_image_explain_no_runtime(plugin->env.debug);
+    atmi_image_explain_no_runtime(context->env.debug);
   return known;
 }
 
-void rtl_plugin_begin_use(rtl_plugin_t *plugin) {
-  rtl_state_t state = atomic_load_explicit(&plugin->state, memory_order_acquire);
-  if (state != RTL_IDLE && state != RTL_ASLEEP)
+void atmi_context_begin_use(atmi_context_t *context) {
+  atmi_context_state_t state = atomic_load_explicit(&context->state, memory_order_acquire);
+  if (state != ATMI_CONTEXT_IDLE && state != ATMI_CONTEXT_ASLEEP)
     return;
-  pthread_mutex_lock(&plugin->lock);
-  if (plugin->state == RTL_ASLEEP)
-    rtl_fork_wake(plugin);
-  if (plugin->state == RTL_IDLE)
-    plugin->state = RTL_RUNNING;
-  rtl_plugin_count_devices(plugin);
-  pthread_mutex_unlock(&plugin->lock);
+  pthread_mutex_lock(&context->lock);
+  if (context->state == ATMI_CONTEXT_ASLEEP)
+    atmi_fork_wake(context);
+  if (context->state == ATMI_CONTEXT_IDLE)
+    context->state = ATMI_CONTEXT_RUNNING;
+  atmi_context_count_devices(context);
+  pthread_mutex_unlock(&context->lock);
 }
 
 /* Says why there is no device of this number, or why it may not be used any more; nothing if the plugin was
  * stopped. */
-static rtl_device_t *refuse(const rtl_plugin_t *plugin, int32_t number, const char *operation) {
-  switch (atomic_load_explicit(&plugin->state, memory_order_acquire)) {
-  case RTL_FORKED:
-  case RTL_CHANGED: rtl_fork_refuse(plugin, operation); break;
-  case RTL_ENDING:
+static atmi_omp_device_t *refuse(const atmi_context_t *context, int32_t number, const char *operation) {
+  switch (atomic_load_explicit(&context->state, memory_order_acquire)) {
+  case ATMI_CONTEXT_FORKED:
+  case ATMI_CONTEXT_CHANGED: atmi_fork_refuse(context, operation); break;
+  case ATMI_CONTEXT_ENDING:
     atmi_fail(ATMI_UNSUPPORTED, NULL,
               "cannot %s: the program is ending, and ROCr has ended before it; offload from atexit handlers "
               "or destructors of C++ objects instead, which run earlier",
               operation);
     break;
-  case RTL_IDLE:
-  case RTL_ASLEEP:
-  case RTL_RUNNING:
+  case ATMI_CONTEXT_IDLE:
+  case ATMI_CONTEXT_ASLEEP:
+  case ATMI_CONTEXT_RUNNING:
     atmi_fail(ATMI_NOT_FOUND, NULL, "cannot %s: there is no AMD device %d, only %u of them", operation,
-              (int)number, plugin->device_count);
+              (int)number, context->device_count);
     break;
-  case RTL_NEW:
-  case RTL_STOPPED: break;
+  case ATMI_CONTEXT_NEW:
+  case ATMI_CONTEXT_STOPPED: break;
   }
   return NULL;
 }
 
-rtl_device_t *rtl_plugin_first_device(rtl_plugin_t *plugin, int32_t number, const char *operation) {
-  rtl_plugin_begin_use(plugin);
-  return rtl_plugin_is_usable(plugin, number) ? &plugin->devices[number] : refuse(plugin, number, operation);
+atmi_omp_device_t *atmi_context_first_device(atmi_context_t *context, int32_t number, const char *operation) {
+  atmi_context_begin_use(context);
+  return atmi_context_is_usable(context, number) ? &context->devices[number]
+                                                 : refuse(context, number, operation);
 }
 
-rtl_device_t *rtl_plugin_late_device(rtl_plugin_t *plugin, int32_t number, const char *operation) {
-  if (atomic_load_explicit(&plugin->state, memory_order_acquire) == RTL_ENDING &&
-      (uint32_t)number < plugin->machine.device_count)
-    return &plugin->devices[number];
-  return rtl_plugin_first_device(plugin, number, operation);
+atmi_omp_device_t *atmi_context_late_device(atmi_context_t *context, int32_t number, const char *operation) {
+  if (atomic_load_explicit(&context->state, memory_order_acquire) == ATMI_CONTEXT_ENDING &&
+      (uint32_t)number < context->machine.device_count)
+    return &context->devices[number];
+  return atmi_context_first_device(context, number, operation);
 }
 
-rtl_device_t *rtl_plugin_known_device(rtl_plugin_t *plugin, int32_t number, const char *operation) {
-  rtl_state_t state = atomic_load_explicit(&plugin->state, memory_order_acquire);
-  bool known = state == RTL_IDLE || state == RTL_ASLEEP || state == RTL_RUNNING;
-  return known && (uint32_t)number < plugin->device_count ? &plugin->devices[number]
-                                                          : refuse(plugin, number, operation);
+atmi_omp_device_t *atmi_context_known_device(atmi_context_t *context, int32_t number, const char *operation) {
+  atmi_context_state_t state = atomic_load_explicit(&context->state, memory_order_acquire);
+  bool known = state == ATMI_CONTEXT_IDLE || state == ATMI_CONTEXT_ASLEEP || state == ATMI_CONTEXT_RUNNING;
+  return known && (uint32_t)number < context->device_count ? &context->devices[number]
+                                                           : refuse(context, number, operation);
 }

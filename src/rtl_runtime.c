@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 /* Writes a variable of the image, as much of it as there is; absent ones are no failure. */
-static atmi_status_t write_variable(rtl_loaded_image_t *loaded, atmi_stream_t *stream, const char *name,
+static atmi_status_t write_variable(atmi_loaded_image_t *loaded, atmi_stream_t *stream, const char *name,
                                     const void *value, size_t value_bytes) {
   void *address;
   uint64_t bytes;
@@ -31,7 +31,7 @@ static int compare_hosts(const void *left, const void *right) {
 
 /* The rows: for each such entry, the device's variable of the same name holds the device function's address.
  */
-static atmi_status_t read_indirect_calls(const rtl_loaded_image_t *loaded, const __tgt_device_image *image,
+static atmi_status_t read_indirect_calls(const atmi_loaded_image_t *loaded, const __tgt_device_image *image,
                                          atmi_stream_t *stream, atmi_device_abi_indirect_call_t *rows) {
   atmi_status_t status = ATMI_OK;
   size_t count = (size_t)(image->EntriesEnd - image->EntriesBegin);
@@ -46,7 +46,7 @@ static atmi_status_t read_indirect_calls(const rtl_loaded_image_t *loaded, const
   return status ? status : ended;
 }
 
-static atmi_status_t make_indirect_calls(rtl_loaded_image_t *loaded, const __tgt_device_image *image,
+static atmi_status_t make_indirect_calls(atmi_loaded_image_t *loaded, const __tgt_device_image *image,
                                          atmi_stream_t *stream, uint64_t *count) {
   atmi_device_t *device = stream->device;
   *count = 0;
@@ -74,14 +74,14 @@ static atmi_status_t make_indirect_calls(rtl_loaded_image_t *loaded, const __tgt
 /* ---- the device, and memory for malloc ---- */
 
 /* Most images of clang 13 do not want to know. */
-static atmi_status_t write_environment(const rtl_plugin_t *plugin, rtl_loaded_image_t *loaded,
+static atmi_status_t write_environment(const atmi_context_t *context, atmi_loaded_image_t *loaded,
                                        atmi_stream_t *stream, uint64_t indirect_call_count) {
   const atmi_device_t *device = stream->device;
   const atmi_device_abi_environment_t environment = {
-      .debug_kind = (uint32_t)plugin->env.device_rtl_debug,
-      .device_count = plugin->machine.device_count,
-      .device_number = device->number + (uint32_t)plugin->device_offset,
-      .dynamic_lds_bytes = (uint32_t)plugin->env.shared_memory_bytes,
+      .debug_kind = (uint32_t)context->env.device_rtl_debug,
+      .device_count = context->machine.device_count,
+      .device_number = device->number + (uint32_t)context->device_offset,
+      .dynamic_lds_bytes = (uint32_t)context->env.shared_memory_bytes,
       .clock_frequency = device->properties.timestamp_frequency,
       .indirect_calls = loaded->indirect_calls,
       .indirect_call_count = indirect_call_count,
@@ -94,9 +94,9 @@ static atmi_status_t write_environment(const rtl_plugin_t *plugin, rtl_loaded_im
   return status;
 }
 
-static atmi_status_t make_heap(const rtl_plugin_t *plugin, rtl_loaded_image_t *loaded,
+static atmi_status_t make_heap(const atmi_context_t *context, atmi_loaded_image_t *loaded,
                                atmi_stream_t *stream) {
-  atmi_device_abi_pool_t pool = {.bytes = (uint64_t)plugin->env.heap_bytes};
+  atmi_device_abi_pool_t pool = {.bytes = (uint64_t)context->env.heap_bytes};
   static const atmi_device_abi_pool_tracker_t tracker = {.least = UINT32_MAX};
   atmi_elf_symbol_t symbol;
   if (!pool.bytes || !atmi_elf_find_symbol(loaded->object.elf, atmi_device_abi_pool_name, &symbol))
@@ -123,7 +123,7 @@ static atmi_status_t run_once(atmi_stream_t *stream, const atmi_kernel_t *kernel
   return status ? status : ended;
 }
 
-static atmi_status_t run_constructors(rtl_loaded_image_t *loaded, atmi_stream_t *stream) {
+static atmi_status_t run_constructors(atmi_loaded_image_t *loaded, atmi_stream_t *stream) {
   atmi_kernel_t init;
   atmi_status_t status = atmi_code_object_find_kernel(&loaded->object, atmi_device_abi_init_kernel, &init);
   if (!status)
@@ -137,18 +137,18 @@ static atmi_status_t run_constructors(rtl_loaded_image_t *loaded, atmi_stream_t 
 
 /* ---- both ends ---- */
 
-atmi_status_t rtl_runtime_init(const rtl_plugin_t *plugin, rtl_loaded_image_t *loaded,
-                               const __tgt_device_image *image, atmi_stream_t *stream) {
+atmi_status_t atmi_device_runtime_init(const atmi_context_t *context, atmi_loaded_image_t *loaded,
+                                       const __tgt_device_image *image, atmi_stream_t *stream) {
   uint64_t indirect_call_count;
   atmi_status_t status = make_indirect_calls(loaded, image, stream, &indirect_call_count);
   if (!status)
-    status = write_environment(plugin, loaded, stream, indirect_call_count);
+    status = write_environment(context, loaded, stream, indirect_call_count);
   if (!status)
-    status = make_heap(plugin, loaded, stream);
+    status = make_heap(context, loaded, stream);
   return status ? status : run_constructors(loaded, stream);
 }
 
-void rtl_runtime_destruct(rtl_loaded_image_t *loaded) {
+void atmi_device_runtime_destruct(atmi_loaded_image_t *loaded) {
   atmi_device_t *device = loaded->object.device;
   atmi_stream_t *stream;
   /* Failures are described where they happen, and there is nobody to pass them on to. */
@@ -160,9 +160,9 @@ void rtl_runtime_destruct(rtl_loaded_image_t *loaded) {
   loaded->has_fini = false;
 }
 
-void rtl_runtime_fini(rtl_loaded_image_t *loaded) {
+void atmi_device_runtime_fini(atmi_loaded_image_t *loaded) {
   atmi_device_t *device = loaded->object.device;
-  rtl_runtime_destruct(loaded);
+  atmi_device_runtime_destruct(loaded);
   if (!device)
     return;
   void *const blocks[] = {loaded->heap, loaded->indirect_calls};

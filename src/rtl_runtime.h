@@ -7,15 +7,18 @@
 #include "rtl_plugin.h"
 
 /* Sets up whatever of it the image has, after it was loaded and before it is sealed, and runs its
- * constructors. The stream is synchronised. Fails, described; rtl_runtime_fini releases what there is. */
-ATMI_MUST_CHECK atmi_status_t rtl_runtime_init(const rtl_plugin_t *plugin, rtl_loaded_image_t *loaded,
-                                               const __tgt_device_image *image, atmi_stream_t *stream);
+ * constructors. The stream is synchronised. Fails, described; atmi_device_runtime_fini releases what there
+ * is. */
+ATMI_MUST_CHECK atmi_status_t atmi_device_runtime_init(const atmi_context_t *context,
+                                                       atmi_loaded_image_t *loaded,
+                                                       const __tgt_device_image *image,
+                                                       atmi_stream_t *stream);
 
 /* Runs the image's destructors, the first time it is called, unless the device is lost. */
-void rtl_runtime_destruct(rtl_loaded_image_t *loaded);
+void atmi_device_runtime_destruct(atmi_loaded_image_t *loaded);
 
-/* As rtl_runtime_destruct, and releases what init made. Nothing of the image runs any more. Accepts an image
- * for which init failed or was never called. */
-void rtl_runtime_fini(rtl_loaded_image_t *loaded);
+/* As atmi_device_runtime_destruct, and releases what init made. Nothing of the image runs any more. Accepts
+ * an image for which init failed or was never called. */
+void atmi_device_runtime_fini(atmi_loaded_image_t *loaded);
 
 #endif

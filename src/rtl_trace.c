@@ -17,11 +17,12 @@ static uint64_t in_all(const uint32_t counts[3]) {
   return (uint64_t)counts[0] * counts[1] * counts[2];
 }
 
-static void print_classic(FILE *out, int64_t trace, const rtl_device_t *device, const rtl_kernel_t *kernel,
-                          const caller_abi_launch_t *request, const atmi_launch_t *launch) {
+static void print_classic(FILE *out, int64_t trace, const atmi_omp_device_t *device,
+                          const atmi_omp_kernel_t *kernel, const atmi_omp_request_t *request,
+                          const atmi_launch_t *launch) {
   const atmi_kernel_metadata_t *metadata = kernel->core.metadata;
   char resources[64] = "", name[NAME_BYTES];
-  if (trace & RTL_TRACE_RESOURCES)
+  if (trace & ATMI_TRACE_RESOURCES)
     snprintf(resources, sizeof resources, "scratch:%uB agpr_count:%u ", kernel->core.private_bytes,
              metadata->agpr_count);
   fprintf(out,
@@ -36,8 +37,8 @@ static void print_classic(FILE *out, int64_t trace, const rtl_device_t *device, 
 }
 
 /* Two lines: that of LLVM 16, and the one that 17 added. */
-static void print_info(const rtl_device_t *device, const rtl_kernel_t *kernel,
-                       const caller_abi_launch_t *request, const atmi_launch_t *launch) {
+static void print_info(const atmi_omp_device_t *device, const atmi_omp_kernel_t *kernel,
+                       const atmi_omp_request_t *request, const atmi_launch_t *launch) {
   static const char *const mode_names[] = {
       [ATMI_MODE_GENERIC] = "Generic", [ATMI_MODE_SPMD] = "SPMD", [ATMI_MODE_GENERIC_SPMD] = "Generic-SPMD"};
   const atmi_kernel_metadata_t *metadata = kernel->core.metadata;
@@ -61,10 +62,11 @@ static void print_info(const rtl_device_t *device, const rtl_kernel_t *kernel,
 }
 
 /* The values that led to the geometry, under the names and in the order of the plugin of LLVM 13. */
-static void print_geometry(const rtl_plugin_t *plugin, const rtl_device_t *device, const rtl_kernel_t *kernel,
-                           const caller_abi_launch_t *request, const atmi_launch_t *launch) {
+static void print_geometry(const atmi_context_t *context, const atmi_omp_device_t *device,
+                           const atmi_omp_kernel_t *kernel, const atmi_omp_request_t *request,
+                           const atmi_launch_t *launch) {
   const atmi_geometry_limits_t *limits = &device->limits;
-  const atmi_env_t *env = &plugin->env;
+  const atmi_env_t *env = &context->env;
   const struct {
     const char *name;
     int64_t value;
@@ -89,21 +91,22 @@ static void print_geometry(const rtl_plugin_t *plugin, const rtl_device_t *devic
   funlockfile(stderr);
 }
 
-void rtl_trace_launch(const rtl_plugin_t *plugin, const rtl_device_t *device, const rtl_kernel_t *kernel,
-                      const caller_abi_launch_t *request, const atmi_launch_t *launch) {
-  int64_t trace = plugin->env.kernel_trace;
-  if (trace & RTL_TRACE_STARTUP)
-    print_geometry(plugin, device, kernel, request, launch);
+void atmi_trace_launch(const atmi_context_t *context, const atmi_omp_device_t *device,
+                       const atmi_omp_kernel_t *kernel, const atmi_omp_request_t *request,
+                       const atmi_launch_t *launch) {
+  int64_t trace = context->env.kernel_trace;
+  if (trace & ATMI_TRACE_STARTUP)
+    print_geometry(context, device, kernel, request, launch);
   if (trace)
-    print_classic(trace & (RTL_TRACE_STDOUT | RTL_TRACE_TIMING) ? stdout : stderr, trace, device, kernel,
+    print_classic(trace & (ATMI_TRACE_STDOUT | ATMI_TRACE_TIMING) ? stdout : stderr, trace, device, kernel,
                   request, launch);
-  if (atomic_load_explicit(&plugin->info, memory_order_relaxed) & OMP_INFOTYPE_PLUGIN_KERNEL)
+  if (atomic_load_explicit(&context->info, memory_order_relaxed) & OMP_INFOTYPE_PLUGIN_KERNEL)
     print_info(device, kernel, request, launch);
 }
 
-void rtl_trace_device(const rtl_plugin_t *plugin, int32_t number, const rtl_device_t *device) {
+void atmi_trace_device(const atmi_context_t *context, int32_t number, const atmi_omp_device_t *device) {
   const atmi_device_properties_t *properties = &device->properties;
-  if (plugin->env.kernel_trace & RTL_TRACE_STARTUP)
+  if (context->env.kernel_trace & ATMI_TRACE_STARTUP)
     fprintf(stderr, "Device#%-2d CU's: %2d %s\n", (int)number, (int)properties->compute_units,
             properties->name);
 }

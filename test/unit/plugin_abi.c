@@ -329,8 +329,8 @@ static void kernels_that_run_alone_take_turns(void **state) {
   static double result[COUNT],
       zeros[COUNT]; /* two, as one stream may be at its first copy when another is done */
   const __tgt_offload_entry *entries = given.table->EntriesBegin;
-  rtl_kernel_t store = *(rtl_kernel_t *)entries[STORE_KERNEL].addr,
-               add = *(rtl_kernel_t *)entries[SPMD_KERNEL].addr;
+  atmi_omp_kernel_t store = *(atmi_omp_kernel_t *)entries[STORE_KERNEL].addr,
+                    add = *(atmi_omp_kernel_t *)entries[SPMD_KERNEL].addr;
   store.core.alone = add.core.alone = true;
   store.core.id = UINT64_MAX;
   add.core.id = UINT64_MAX - 1;

@@ -168,7 +168,7 @@ static void translates_launches(void **state) {
                              .NumTeams = {7, 8, 9},
                              .ThreadLimit = {UINT32_MAX, 0, 0},
                              .DynCGroupMem = 512};
-  caller_abi_launch_t launch = caller_abi_launch_from_kernel_args(arguments, offsets, &args);
+  atmi_omp_request_t launch = caller_abi_launch_from_kernel_args(arguments, offsets, &args);
   assert_ptr_equal(launch.arguments, arguments);
   assert_ptr_equal(launch.offsets, offsets);
   assert_int_equal(launch.shape.argument_count, 2);
@@ -184,7 +184,7 @@ static void translates_launches(void **state) {
   assert_true(launch.shape.tripcount == 5 && launch.shape.dynamic_lds_bytes == 0);
   assert_true(launch.shape.more_teams[0] <= 1 && launch.shape.more_threads[1] <= 1);
   /* Clauses of -1 and 0 are different words, though they mean the same; the words are those of the shape. */
-  caller_abi_words_t words = caller_abi_words_from_team_region(2, 3, 4, 5);
+  atmi_omp_words_t words = caller_abi_words_from_team_region(2, 3, 4, 5);
   assert_memory_equal(&words, &launch.shape, sizeof words);
   launch = caller_abi_launch_from_kernel_args(arguments, offsets, &args);
   words = caller_abi_words_from_kernel_args(&args);
