@@ -1,11 +1,14 @@
-/* Devices: the one place that calls what the host runtime and the plugin share. */
+/* Devices: the one place that calls the core. */
 #include "device.h"
 
 #include "message.h"
 #include "ompt.h"
 
 #include "image/embedded.h"
-#include "rtl_image.h"
+#include "openmp/image.h"
+#include "openmp/process.h"
+#include "openmp/use.h"
+#include "stream/transfer.h"
 
 #include <hsa/hsa_ext_amd.h>
 
@@ -23,10 +26,11 @@ static void name_timeline(void) {
 }
 
 uint32_t tgt_machine_start(void) {
-  static const char here; /* an address in this library: what calls is a libomptarget, and this is it */
+  static const atmi_context_options_t options = {.library = "libomptarget.so"}; /* which is this one */
   if (atomic_load(&atmi_context()->state) == ATMI_CONTEXT_NEW)
     name_timeline();
-  return atmi_context_start(atmi_context(), &here) ? atmi_context()->machine.device_count : 0;
+  atmi_context_start(atmi_context(), &options);
+  return atmi_context()->machine.device_count;
 }
 
 void tgt_machine_stop(void) {
@@ -46,8 +50,7 @@ bool tgt_machine_has(uint32_t number, const char *operation) {
 }
 
 void tgt_machine_require(int64_t flags) {
-  atomic_store(&atmi_context()->requires, flags);
-  atomic_store(&atmi_context()->machine.unified, (flags & TGT_REQUIRES_UNIFIED_MEMORY) != 0);
+  atmi_context_set_unified(atmi_context(), flags & TGT_REQUIRES_UNIFIED_MEMORY);
 }
 
 /* ---- for the mapping engine ---- */
@@ -128,8 +131,8 @@ enum { CLANG_WITH_NEW_PADDING = 17 };
 
 atmi_status_t tgt_device_init(tgt_device_t *device, uint32_t number, uint32_t version) {
   device->number = number;
-  device->rtl = &atmi_context()->devices[number];
-  device->core = device->rtl->core;
+  device->omp = &atmi_context()->devices[number];
+  device->core = device->omp->core;
   name_device(device);
   const map_configuration_t configuration = {
       .functions = &tgt_device_functions,
@@ -150,68 +153,45 @@ atmi_status_t tgt_device_init(tgt_device_t *device, uint32_t number, uint32_t ve
 
 /* ---- libraries ---- */
 
-/* A library's images as the core wants them. Guarded by the runtime's lock. */
+/* What is loaded of a library. Guarded by the runtime's lock. */
 typedef struct tgt_loadable {
-  __tgt_bin_desc all;
-  const __tgt_device_image *fitting; /* one that runs on some device, or NULL */
-  uint32_t device_count;             /* of `loaded` */
-  atmi_loaded_image_t **loaded;      /* by device; NULL: not yet, or not there */
+  const tgt_image_t *fitting;    /* one that runs on some device, or NULL */
+  uint32_t device_count;         /* of `loaded` */
+  atmi_loaded_image_t *loaded[]; /* by device; NULL: not yet, or not there */
 } tgt_loadable_t;
 
-static void free_loadable(tgt_loadable_t *loadable) {
-  free(loadable->all.DeviceImages);
-  free(loadable->all.HostEntriesBegin);
-  free(loadable->loaded);
-  free(loadable);
-}
+_Static_assert((int)TGT_ENTRY_CTOR == (int)ATMI_ENTRY_CTOR && (int)TGT_ENTRY_DTOR == (int)ATMI_ENTRY_DTOR &&
+                   (int)TGT_ENTRY_INDIRECT == (int)ATMI_ENTRY_INDIRECT,
+               "flags pass as they are");
 
-static void fill(const tgt_library_t *library, __tgt_bin_desc *all) {
-  __tgt_offload_entry *entries = all->HostEntriesBegin;
-  all->NumDeviceImages = (int32_t)library->image_count;
-  all->HostEntriesEnd = entries + library->entry_count;
-  for (uint32_t i = 0; i < library->entry_count; i++) {
-    const tgt_entry_t *from = &library->entries[i];
-    entries[i] = (__tgt_offload_entry){from->address, from->name, from->size, (int32_t)from->flags, 0};
-  }
-  for (uint32_t i = 0; i < library->image_count; i++)
-    all->DeviceImages[i] =
-        (__tgt_device_image){(void *)(uintptr_t)library->images[i].begin,
-                             (void *)(uintptr_t)library->images[i].end, entries, all->HostEntriesEnd};
-}
-
-static tgt_loadable_t *make_loadable(const tgt_library_t *library) {
-  tgt_loadable_t *made = calloc(1, sizeof *made);
-  if (!made)
-    return NULL;
-  made->device_count = atmi_context()->device_count;
-  made->all.DeviceImages = calloc(library->image_count + 1, sizeof *made->all.DeviceImages);
-  made->all.HostEntriesBegin = calloc(library->entry_count + 1, sizeof *made->all.HostEntriesBegin);
-  made->loaded = calloc(made->device_count + 1, sizeof *made->loaded);
-  if (made->all.DeviceImages && made->all.HostEntriesBegin && made->loaded)
-    return made;
-  free_loadable(made);
-  return NULL;
+static atmi_image_bytes_t bytes_of(const tgt_image_t *image) {
+  return (atmi_image_bytes_t){image->begin, image->end};
 }
 
 atmi_status_t tgt_device_add_library(tgt_library_t *library, bool *fits) {
-  tgt_loadable_t *made = make_loadable(library);
+  uint32_t count = atmi_context()->device_count;
+  atmi_image_list_t list = {.count = 0};
+  tgt_loadable_t *made = calloc(1, sizeof *made + count * sizeof(atmi_loaded_image_t *));
   if (!made)
     return atmi_fail(ATMI_NO_MEMORY, NULL, "cannot register a program's device code: out of host memory");
-  fill(library, &made->all);
-  for (int32_t i = 0; i < made->all.NumDeviceImages && !made->fitting; i++)
-    if (atmi_image_fits(atmi_context(), &made->all.DeviceImages[i]))
-      made->fitting = &made->all.DeviceImages[i];
+  made->device_count = count;
+  for (uint32_t i = 0; i < library->image_count; i++) {
+    const atmi_image_bytes_t image = bytes_of(&library->images[i]);
+    if (!made->fitting && atmi_image_fits(atmi_context(), &image))
+      made->fitting = &library->images[i];
+    atmi_image_register(atmi_context(), library, &image, &list);
+  }
+  atmi_image_explain(atmi_context(), &list);
   library->loadable = made;
   *fits = made->fitting;
-  atmi_image_register(atmi_context(), &made->all);
   return ATMI_OK;
 }
 
 void tgt_device_forget_library(tgt_library_t *library) {
   if (!library->loadable)
     return;
-  atmi_image_unregister(atmi_context(), &library->loadable->all);
-  free_loadable(library->loadable);
+  atmi_image_unregister(atmi_context(), library);
+  free(library->loadable);
   library->loadable = NULL;
 }
 
@@ -269,16 +249,16 @@ uint32_t tgt_device_library_version(const tgt_library_t *library) {
 /* ---- loading ---- */
 
 /* Runs the constructors, or destructors, that are entries of their own. */
-static atmi_status_t run_entries(tgt_device_t *device, const atmi_loaded_image_t *loaded, int32_t flag) {
-  const __tgt_offload_entry *end = loaded->table.EntriesEnd;
+static atmi_status_t run_entries(tgt_device_t *device, const atmi_loaded_image_t *loaded, uint32_t flag) {
+  const atmi_entry_t *end = loaded->entries + loaded->entry_count;
   static const tgt_kernel_args_t nothing = {.version = TGT_ARGS_OLDEST};
   const atmi_omp_words_t words = tgt_launch_words(&nothing, 0, 1, 1);
   atmi_status_t status = ATMI_OK, ended;
-  for (const __tgt_offload_entry *entry = loaded->table.EntriesBegin; !status && entry < end; entry++) {
+  for (const atmi_entry_t *entry = loaded->entries; !status && entry < end; entry++) {
     atmi_stream_t *stream;
     if (entry->size || !(entry->flags & flag) || (status = tgt_stream_take(device, &stream)))
       continue;
-    status = tgt_launch_any(device, stream, entry->addr, words, NULL, NULL);
+    status = tgt_launch_any(device, stream, entry->address, words, NULL, NULL);
     ended = tgt_stream_wait(stream);
     status = status ? status : ended;
     tgt_stream_put(stream);
@@ -286,54 +266,52 @@ static atmi_status_t run_entries(tgt_device_t *device, const atmi_loaded_image_t
   return status;
 }
 
-static bool is_indirect(const __tgt_offload_entry *entry) {
+static bool is_indirect(const atmi_entry_t *entry) {
   return entry->flags & TGT_ENTRY_INDIRECT && entry->size == sizeof(void *);
 }
 
 /* Where a variable's host address leads to on the device. Of a function that is called by its host address:
  * to the device's function, which the variable points to there. */
-static atmi_status_t find_target(tgt_device_t *device, const __tgt_offload_entry *entry, void **target) {
+static atmi_status_t find_target(tgt_device_t *device, const atmi_entry_t *entry, void **target) {
   atmi_stream_t *stream;
-  *target = entry->addr;
+  *target = entry->address;
   if (!is_indirect(entry))
     return ATMI_OK;
   atmi_status_t status = tgt_stream_take(device, &stream);
   if (status)
     return status;
-  status = atmi_transfer_retrieve(stream, target, entry->addr, sizeof *target);
+  status = atmi_transfer_retrieve(stream, target, entry->address, sizeof *target);
   atmi_status_t ended = tgt_stream_wait(stream);
   tgt_stream_put(stream);
   return status ? status : ended;
 }
 
-static atmi_status_t add_entry(tgt_device_t *device, const __tgt_offload_entry *host,
-                               const __tgt_offload_entry *entry) {
+static atmi_status_t add_entry(tgt_device_t *device, const atmi_entry_t *host, const atmi_entry_t *entry) {
   void *known, *target;
   if (!host->size)
     return host->flags & (TGT_ENTRY_CTOR | TGT_ENTRY_DTOR)
                ? ATMI_OK
-               : tgt_kernels_add(&device->kernels, host->addr, entry->addr);
+               : tgt_kernels_add(&device->kernels, host->address, entry->address);
   /* Several weak definitions of a variable: the first one wins. */
-  if (map_table_find(device->maps, host->addr, host->size, &known))
+  if (map_table_find(device->maps, host->address, host->size, &known))
     return ATMI_OK;
   atmi_status_t status = find_target(device, entry, &target);
   if (status)
     return status;
-  return map_table_add_global(device->maps, host->addr, target, host->size, host->name) ? ATMI_NO_MEMORY
-                                                                                        : ATMI_OK;
+  return map_table_add_global(device->maps, host->address, target, host->size, host->name) ? ATMI_NO_MEMORY
+                                                                                           : ATMI_OK;
 }
 
-static void remove_entries(tgt_device_t *device, const tgt_loadable_t *loadable,
+static void remove_entries(tgt_device_t *device, const tgt_library_t *library,
                            const atmi_loaded_image_t *loaded) {
-  const __tgt_offload_entry *hosts = loadable->all.HostEntriesBegin, *entries = loaded->table.EntriesBegin;
-  size_t count = (size_t)(loadable->all.HostEntriesEnd - hosts);
-  for (size_t i = 0; i < count; i++) {
+  const atmi_entry_t *hosts = library->entries, *entries = loaded->entries;
+  for (size_t i = 0; i < loaded->entry_count; i++) {
     void *known;
     if (!hosts[i].size)
-      tgt_kernels_remove(&device->kernels, hosts[i].addr, entries[i].addr);
-    else if (map_table_find(device->maps, hosts[i].addr, 1, &known) &&
-             (is_indirect(&hosts[i]) || known == entries[i].addr))
-      map_table_remove_global(device->maps, hosts[i].addr);
+      tgt_kernels_remove(&device->kernels, hosts[i].address, entries[i].address);
+    else if (map_table_find(device->maps, hosts[i].address, 1, &known) &&
+             (is_indirect(&hosts[i]) || known == entries[i].address))
+      map_table_remove_global(device->maps, hosts[i].address);
   }
 }
 
@@ -342,17 +320,18 @@ atmi_status_t tgt_device_load(tgt_device_t *device, tgt_library_t *library) {
   atmi_loaded_image_t *loaded;
   if (!loadable || !loadable->fitting || loadable->loaded[device->number])
     return ATMI_OK;
-  atmi_status_t status = atmi_image_load(atmi_context(), device->rtl, loadable->fitting, &loaded);
+  const atmi_image_request_t request = {library, bytes_of(loadable->fitting), library->entries,
+                                        library->entry_count};
+  atmi_status_t status = atmi_image_load(atmi_context(), device->omp, &request, &loaded);
   if (status)
     return status;
   loadable->loaded[device->number] = loaded;
   if (tgt_ompt_is_on()) {
-    const char *begin = loadable->fitting->ImageStart, *end = loadable->fitting->ImageEnd;
+    const char *begin = request.image.begin, *end = request.image.end;
     tgt_ompt_load(device, begin, (size_t)(end - begin), library->number);
   }
-  size_t count = (size_t)(loaded->table.EntriesEnd - loaded->table.EntriesBegin);
-  for (size_t i = 0; !status && i < count; i++)
-    status = add_entry(device, &loadable->all.HostEntriesBegin[i], &loaded->table.EntriesBegin[i]);
+  for (size_t i = 0; !status && i < loaded->entry_count; i++)
+    status = add_entry(device, &library->entries[i], &loaded->entries[i]);
   return status ? status : run_entries(device, loaded, TGT_ENTRY_CTOR);
 }
 
@@ -365,7 +344,7 @@ void tgt_device_unload(tgt_device_t *device, tgt_library_t *library) {
   atmi_status_t status =
       atmi_device_is_lost(device->core) ? ATMI_LOST : run_entries(device, loaded, TGT_ENTRY_DTOR);
   (void)status;
-  remove_entries(device, loadable, loaded);
+  remove_entries(device, library, loaded);
   if (tgt_ompt_is_on())
     tgt_ompt_unload(device, library->number);
   loadable->loaded[device->number] = NULL;
@@ -375,9 +354,8 @@ void tgt_device_unload(tgt_device_t *device, tgt_library_t *library) {
 
 atmi_status_t tgt_launch_any(tgt_device_t *device, atmi_stream_t *stream, const atmi_omp_kernel_t *kernel,
                              atmi_omp_words_t words, void *const *arguments, const ptrdiff_t *offsets) {
-  __tgt_async_info queue = {stream};
   atmi_omp_request_t request = {.arguments = arguments, .offsets = offsets};
   _Static_assert(sizeof request.shape == sizeof words, "the same in another form");
   memcpy(&request.shape, &words, sizeof words);
-  return atmi_omp_launch(atmi_context(), device->rtl, kernel, &request, &queue);
+  return atmi_omp_launch(atmi_context(), device->omp, kernel, &request, stream);
 }

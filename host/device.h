@@ -1,6 +1,6 @@
 /* One device as constructs see it: its images, its kernels, what is mapped to it, and operations on its
- * streams. All that the host runtime shares with the plugin's layer is used from here. Not here: which device
- * it is (runtime). */
+ * streams. All that the host runtime needs of the core is used from here, but for what is printed. Not here:
+ * which device it is (runtime). */
 #ifndef TGT_DEVICE_H
 #define TGT_DEVICE_H
 
@@ -9,11 +9,12 @@
 #include "library.h"
 #include "mapping/map.h"
 
-#include "rtl_launch.h"
+#include "openmp/context.h"
+#include "openmp/launch.h"
 
 typedef struct tgt_device {
   uint32_t number;
-  atmi_omp_device_t *rtl;
+  atmi_omp_device_t *omp;
   atmi_device_t *core;
   tgt_kernels_t kernels; /* atmi_omp_kernel_t by region */
   map_table_t *maps;
@@ -37,9 +38,9 @@ bool tgt_machine_is_forked(void);
 bool tgt_machine_has(uint32_t number, const char *operation);
 /* The same, but not while the process ends, and without a word. */
 static inline bool tgt_machine_is_usable(uint32_t number) {
-  return atmi_context_is_usable(&atmi_the_context, (int32_t)number);
+  return atmi_context_is_usable(atmi_context(), (int32_t)number);
 }
-/* What the program requires, before images are loaded. */
+/* What the program requires, before images are loaded; also before there are devices. */
 void tgt_machine_require(int64_t flags);
 /* Whether the process is ending, so that nothing need be given back. */
 bool tgt_machine_is_ending(void);
@@ -102,7 +103,7 @@ ATMI_MUST_CHECK atmi_status_t tgt_launch_any(tgt_device_t *device, atmi_stream_t
 
 /* Whether launches may take the short way: nobody looks on, and devices may be used. */
 static inline bool tgt_is_plain(uint32_t number) {
-  return number < atomic_load_explicit(&atmi_the_context.plain_count, memory_order_acquire);
+  return atmi_context_is_plain(atmi_context(), (int32_t)number);
 }
 
 /* The functions of the device for its table of maps. */

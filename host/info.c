@@ -4,9 +4,8 @@
 #include "entry.h"
 #include "message.h"
 
-#include "rtl_info.h"
-
 #include "base/text.h"
+#include "openmp/info.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -229,7 +228,7 @@ TGT_EXPORT void __tgt_set_info_flag(uint32_t flags) {
 TGT_EXPORT void __tgt_print_device_info(int64_t number) {
   tgt_runtime_t *runtime = tgt_runtime();
   if (number >= 0 && number < tgt_runtime_device_count(runtime))
-    atmi_info_print(runtime->devices[number].rtl, stdout);
+    atmi_info_print(runtime->devices[number].omp, stdout);
   else
     tgt_error("cannot print device information: there is no device %lld", (long long)number);
 }

@@ -1,5 +1,5 @@
 /* What LIBOMPTARGET_INFO shows of constructs and maps, in the words of LLVM's library, since people and tests
- * read them. Not here: what it shows of launches (the plugin's layer), and failures (message). */
+ * read them. Not here: what it shows of launches (openmp/trace), and failures (message). */
 #ifndef TGT_INFO_H
 #define TGT_INFO_H
 
@@ -26,7 +26,7 @@ typedef enum tgt_construct {
 
 /* The bits as they are now. */
 static inline uint32_t tgt_info(void) {
-  return atomic_load_explicit(&atmi_the_context.info, memory_order_relaxed);
+  return atomic_load_explicit(&atmi_context()->info, memory_order_relaxed);
 }
 
 /* Whether somebody wants to see constructs. */

@@ -4,7 +4,7 @@
 #include "libomp.h"
 #include "operation.h"
 
-#include "rtl_interop.h"
+#include "openmp/interop.h"
 
 #include <stdlib.h>
 
@@ -128,11 +128,7 @@ const char *omp_get_interop_type_desc(const tgt_interop_t *interop, int property
 
 /* Its queue is the device's one for all interop objects, and stays. False after a failure, described. */
 static bool add_queue(tgt_interop_t *interop) {
-  __tgt_async_info *queue;
-  if (rtl_interop_queue(atmi_context(), interop->device->rtl, &queue))
-    return false;
-  interop->queue = queue->Queue;
-  return true;
+  return !atmi_interop_queue(atmi_context(), interop->device->omp, &interop->queue);
 }
 
 static tgt_interop_t *make(int64_t number, bool has_queue) {

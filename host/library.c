@@ -64,17 +64,17 @@ static bool is_new_layout(const void *begin, const void *end) {
 }
 
 /* One entry of the table, if it is OpenMP's; false if not. */
-static bool read_entry(const void *at, bool is_new, tgt_entry_t *entry, uint64_t *data) {
+static bool read_entry(const void *at, bool is_new, atmi_entry_t *entry, uint64_t *data) {
   if (is_new) {
     tgt_entry21_t new;
     memcpy(&new, at, sizeof new);
-    *entry = (tgt_entry_t){new.address, new.name, new.size, new.flags};
+    *entry = (atmi_entry_t){new.address, new.name, new.size, new.flags};
     *data = new.data;
     return new.kind == TGT_ENTRY_OPENMP;
   }
   tgt_entry13_t old;
   memcpy(&old, at, sizeof old);
-  *entry = (tgt_entry_t){old.address, old.name, old.size, (uint32_t)old.flags};
+  *entry = (atmi_entry_t){old.address, old.name, old.size, (uint32_t)old.flags};
   *data = (uint64_t)(uint32_t)old.data;
   return true;
 }
@@ -95,7 +95,7 @@ static atmi_status_t check_version(const void *at, bool is_new) {
   return ATMI_OK;
 }
 
-static atmi_status_t add_entry(tgt_library_t *library, const tgt_entry_t *entry, uint64_t data) {
+static atmi_status_t add_entry(tgt_library_t *library, const atmi_entry_t *entry, uint64_t data) {
   if (entry->flags & TGT_ENTRY_REQUIRES) {
     library->requires |= (int64_t)data;
     return ATMI_OK;
@@ -122,7 +122,7 @@ static atmi_status_t read_entries(tgt_library_t *library) {
     return atmi_fail(ATMI_NO_MEMORY, NULL, "cannot register a program's device code: out of host memory");
   atmi_status_t status = ATMI_OK;
   for (const char *at = begin; !status && at < end; at += bytes) {
-    tgt_entry_t entry;
+    atmi_entry_t entry;
     uint64_t data;
     status = check_version(at, library->is_new);
     if (!status && read_entry(at, library->is_new, &entry, &data))

@@ -6,24 +6,18 @@
 #include "abi.h"
 
 #include "base/status.h"
+#include "openmp/request.h"
 
 #include <stdbool.h>
-
-/* An entry of either layout; `address` and `size` as there. */
-typedef struct tgt_entry {
-  void *address;
-  char *name;
-  uint64_t size;
-  uint32_t flags;
-} tgt_entry_t;
 
 typedef struct tgt_library {
   struct tgt_library *next;
   const tgt_descriptor_t *descriptor; /* the program's: identifies the library */
   const tgt_image_t *images;          /* the program's */
   uint32_t image_count, entry_count;
-  uint64_t number;               /* how many were registered before it */
-  tgt_entry_t *entries;          /* without statements, and without those of other languages */
+  uint64_t number; /* how many were registered before it */
+  atmi_entry_t *
+      entries; /* in one form whatever the layout; without statements, and without those of other languages */
   int64_t requires;              /* TGT_REQUIRES_ bits that entries state; 0: none does */
   bool is_new;                   /* entries are of the newer layout */
   struct tgt_loadable *loadable; /* what the device layer made of it, or NULL */

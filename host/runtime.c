@@ -81,9 +81,6 @@ void tgt_runtime_require(tgt_runtime_t *runtime, int64_t flags) {
 static void add_devices(tgt_runtime_t *runtime) {
   uint32_t count = tgt_machine_start(), made = 0;
   uint32_t version = atomic_load(&runtime->newest_version);
-  int64_t requires = atomic_load(&runtime->requires);
-  if (requires) /* it was said when there was no machine yet */
-    tgt_machine_require(requires);
   runtime->devices = calloc(count + 1, sizeof *runtime->devices);
   for (; runtime->devices && made < count; made++) {
     if (tgt_device_init(&runtime->devices[made], made, version))

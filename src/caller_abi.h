@@ -6,6 +6,8 @@
 
 #include "omptarget_amdgpu_plugin.h"
 
+#include "openmp/request.h"
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -36,23 +38,7 @@ int caller_abi_version_from_exports(bool (*exports)(const void *context, const c
  * hold while it waits for a lock of libomptarget. */
 caller_abi_library_t caller_abi_find_caller(const void *return_address, const char **name);
 
-/* ---- launches ---- */
-
-/* A launch as every version means it, or rather states it: 0 and 1 both stand for no more than one in the
- * dimensions y and z. The translations are here so that a launch is one piece of code. */
-typedef struct atmi_omp_request {
-  void *const *arguments;
-  const ptrdiff_t *offsets;
-  struct atmi_omp_shape {     /* no padding: compared as a whole; from num_teams on as in KernelArgsTy */
-    uint64_t tripcount;       /* 0: unknown */
-    int32_t num_teams;        /* 0 or less: no clause */
-    uint32_t more_teams[2];   /* teams in the dimensions y and z; 0: one */
-    int32_t thread_limit;     /* 0 or less: no clause */
-    uint32_t more_threads[2]; /* threads of a team in the dimensions y and z; 0: one */
-    uint32_t argument_count;
-    uint32_t dynamic_lds_bytes;
-  } shape;
-} atmi_omp_request_t;
+/* ---- launches: translations are here so that a launch is one piece of code ---- */
 
 /* launch_kernel [16-18]. */
 static inline atmi_omp_request_t caller_abi_launch_from_kernel_args(void **arguments, ptrdiff_t *offsets,
@@ -82,13 +68,7 @@ static inline atmi_omp_request_t caller_abi_launch_from_team_region(void **argum
                                         .argument_count = count > 0 ? (uint32_t)count : 0}};
 }
 
-/* The shapes that these translations give, word by word, without making one in memory: for a look at whether
- * a launch has been seen before. */
-enum { ATMI_OMP_SHAPE_WORDS = sizeof(struct atmi_omp_shape) / sizeof(uint64_t) };
-typedef struct atmi_omp_words {
-  uint64_t word[ATMI_OMP_SHAPE_WORDS];
-} atmi_omp_words_t;
-
+/* The shapes that these translations give, word by word. */
 static inline atmi_omp_words_t caller_abi_words_from_kernel_args(const KernelArgsTy *args) {
   atmi_omp_words_t words = {{args->Tripcount, 0, 0, 0, args->NumArgs | (uint64_t)args->DynCGroupMem << 32}};
   const char *clauses = (const char *)args->NumTeams;

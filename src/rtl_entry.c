@@ -1,13 +1,17 @@
 /* The exported functions: each checks what it is given, calls one function of the core, and turns the status
  * into libomptarget's. What each means and who calls it when is in omptarget_amdgpu_plugin.h. */
 #include "rtl_image.h"
-#include "rtl_info.h"
 #include "rtl_interop.h"
-#include "rtl_launch.h"
-#include "rtl_trace.h"
+#include "rtl_queue.h"
 
+#include "openmp/image.h"
+#include "openmp/info.h"
+#include "openmp/launch.h"
+#include "openmp/trace.h"
+#include "openmp/use.h"
 #include "stream/event.h"
 #include "stream/exchange.h"
+#include "stream/transfer.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -23,13 +27,13 @@ static int32_t refuse_null(const char *where, const char *operation, const char 
 
 /* The context at the end of the process; what other libraries' destructors still call finds no device. */
 __attribute__((destructor)) static void stop(void) {
-  atmi_context_stop(atmi_context());
+  rtl_plugin_stop(rtl_plugin());
 }
 
 /* ---- the plugin and its devices ---- */
 
 EXPORT int32_t __tgt_rtl_init_plugin(void) {
-  return atmi_context_start(atmi_context(), __builtin_return_address(0)) ? OFFLOAD_SUCCESS : OFFLOAD_FAIL;
+  return rtl_plugin_start(rtl_plugin(), __builtin_return_address(0)) ? OFFLOAD_SUCCESS : OFFLOAD_FAIL;
 }
 
 EXPORT int32_t __tgt_rtl_deinit_plugin(void) {
@@ -39,7 +43,7 @@ EXPORT int32_t __tgt_rtl_deinit_plugin(void) {
 }
 
 EXPORT int32_t __tgt_rtl_number_of_devices(void) {
-  if (!atmi_context_start(atmi_context(), __builtin_return_address(0)))
+  if (!rtl_plugin_start(rtl_plugin(), __builtin_return_address(0)))
     return 0;
   return (int32_t)atmi_context()->device_count;
 }
@@ -50,7 +54,7 @@ EXPORT int32_t __tgt_rtl_set_device_offset(int32_t offset) {
 }
 
 EXPORT int64_t __tgt_rtl_init_requires(int64_t flags) {
-  atmi_context_set_requires(atmi_context(), flags);
+  atmi_context_set_unified(atmi_context(), flags & OMP_REQ_UNIFIED_SHARED_MEMORY);
   return OFFLOAD_SUCCESS;
 }
 
@@ -95,32 +99,30 @@ EXPORT void __tgt_rtl_print_device_info(int32_t number) {
 EXPORT int32_t __tgt_rtl_register_lib(__tgt_bin_desc *library) {
   if (!library)
     return refuse_null(NULL, "register a library", "it");
-  atmi_image_register(atmi_context(), library);
+  rtl_image_register(library);
   return OFFLOAD_SUCCESS;
 }
 
 EXPORT int32_t __tgt_rtl_unregister_lib(__tgt_bin_desc *library) {
   if (!library)
     return refuse_null(NULL, "unregister a library", "it");
-  atmi_image_unregister(atmi_context(), library);
+  rtl_image_unregister(library);
   return OFFLOAD_SUCCESS;
 }
 
 EXPORT int32_t __tgt_rtl_is_valid_binary(__tgt_device_image *image) {
-  atmi_context_t *context = atmi_context();
-  if (caller_abi_registers_libraries(atmi_context_host(context, __builtin_return_address(0))))
-    return atmi_image_fits(context, image);
-  return atmi_image_judge(context, image);
+  int host = rtl_plugin_host(rtl_plugin(), __builtin_return_address(0));
+  return caller_abi_registers_libraries(host) ? rtl_image_fits(image) : rtl_image_judge(rtl_plugin(), image);
 }
 
 EXPORT int32_t __tgt_rtl_is_valid_binary_info(__tgt_device_image *image, __tgt_image_info *info) {
   (void)info; /* says less than the ELF header */
-  return atmi_image_fits(atmi_context(), image);
+  return rtl_image_fits(image);
 }
 
 EXPORT uintptr_t __tgt_rtl_load_binary(int32_t number, __tgt_device_image *image,
                                        __tgt_device_binary *binary) {
-  int host = atmi_context_host(atmi_context(), __builtin_return_address(0));
+  int host = rtl_plugin_host(rtl_plugin(), __builtin_return_address(0));
   atmi_omp_device_t *device = atmi_context_device(atmi_context(), number, "load a device image");
   atmi_loaded_image_t *loaded;
   bool has_place = binary || caller_abi_registers_libraries(host); /* of 18 only */
@@ -128,20 +130,20 @@ EXPORT uintptr_t __tgt_rtl_load_binary(int32_t number, __tgt_device_image *image
     refuse_null(device->core->label, "load a device image", image ? "the result" : "it");
     device = NULL;
   }
-  if (!device || atmi_image_load(atmi_context(), device, image, &loaded))
+  if (!device || rtl_image_load(device, image, &loaded))
     return caller_abi_answer_load(host, NULL, NULL, binary);
-  return caller_abi_answer_load(host, &loaded->table, loaded, binary);
+  return caller_abi_answer_load(host, rtl_image_table(loaded), loaded, binary);
 }
 
 /* An entry of the image that is of the kind asked for, and that there is a place to return. */
-static const __tgt_offload_entry *find_entry(__tgt_device_binary binary, const char *name, bool is_kernel,
-                                             void *const *place) {
+static const atmi_entry_t *find_entry(__tgt_device_binary binary, const char *name, bool is_kernel,
+                                      void *const *place) {
   atmi_loaded_image_t *loaded = (atmi_loaded_image_t *)binary.handle;
   if (!place) {
     refuse_null(NULL, is_kernel ? "find a kernel" : "find a variable", "the result");
     return NULL;
   }
-  const __tgt_offload_entry *entry = loaded && name ? atmi_image_find(loaded, name) : NULL;
+  const atmi_entry_t *entry = loaded && name ? atmi_image_find(loaded, name) : NULL;
   if (entry && !entry->size == is_kernel)
     return entry;
   atmi_fail(ATMI_NOT_FOUND, loaded ? loaded->object.device->label : NULL,
@@ -152,24 +154,24 @@ static const __tgt_offload_entry *find_entry(__tgt_device_binary binary, const c
 
 EXPORT int32_t __tgt_rtl_get_global(__tgt_device_binary binary, uint64_t size, const char *name,
                                     void **address) {
-  const __tgt_offload_entry *entry = find_entry(binary, name, false, address);
+  const atmi_entry_t *entry = find_entry(binary, name, false, address);
   if (!entry)
     return OFFLOAD_FAIL;
   if (size && entry->size != size) {
     atmi_fail(ATMI_INVALID, NULL,
-              "cannot find variable %s of %llu bytes: the one in the device image has %zu", name,
-              (unsigned long long)size, entry->size);
+              "cannot find variable %s of %llu bytes: the one in the device image has %llu", name,
+              (unsigned long long)size, (unsigned long long)entry->size);
     return OFFLOAD_FAIL;
   }
-  *address = entry->addr;
+  *address = entry->address;
   return OFFLOAD_SUCCESS;
 }
 
 EXPORT int32_t __tgt_rtl_get_function(__tgt_device_binary binary, const char *name, void **kernel) {
-  const __tgt_offload_entry *entry = find_entry(binary, name, true, kernel);
+  const atmi_entry_t *entry = find_entry(binary, name, true, kernel);
   if (!entry)
     return OFFLOAD_FAIL;
-  *kernel = entry->addr;
+  *kernel = entry->address;
   return OFFLOAD_SUCCESS;
 }
 
@@ -253,7 +255,7 @@ EXPORT int32_t __tgt_rtl_data_submit_async(int32_t number, void *target, void *h
 
 /* Waits if a caller wants that, see caller_abi_retrieve_waits. */
 static inline int32_t end_retrieve(atmi_stream_t *stream, atmi_status_t status) {
-  if (!status && atomic_load_explicit(&atmi_context()->retrieve_waits, memory_order_relaxed) &&
+  if (!status && atomic_load_explicit(&rtl_plugin()->retrieve_waits, memory_order_relaxed) &&
       !atmi_stream_settle_copy(stream))
     status = atmi_stream_synchronize(stream);
   return result_of(status);
@@ -388,10 +390,12 @@ static int32_t launch(int32_t number, const void *kernel, const atmi_omp_request
     return refuse_kernel(device, &region->core);
   if (request->shape.argument_count && (!request->arguments || !request->offsets))
     return refuse_null(device->core->label, "launch a kernel", "its arguments");
-  if (!rtl_queue_is_missing(queue))
-    return result_of(atmi_omp_launch(atmi_context(), device, kernel, request, queue));
-  __tgt_async_info own = {NULL};
-  return complete(result_of(atmi_omp_launch(atmi_context(), device, kernel, request, &own)), &own);
+  __tgt_async_info own = {NULL}, *used = rtl_queue_is_missing(queue) ? &own : queue;
+  atmi_stream_t *stream;
+  if (rtl_queue_stream(device, used, "launch a kernel", &stream))
+    return OFFLOAD_FAIL;
+  int32_t begun = result_of(atmi_omp_launch(atmi_context(), device, region, request, stream));
+  return used == &own ? complete(begun, &own) : begun;
 }
 
 /* The general ways, apart from the entry points so that those need no room for a request. */
@@ -579,7 +583,7 @@ EXPORT int32_t __tgt_rtl_init_async_info(int32_t number, __tgt_async_info **queu
                                                   "make an interop queue");
   if (device && !queue)
     return refuse_null(device->core->label, "make an interop queue", "it");
-  return device ? result_of(rtl_interop_queue(atmi_context(), device, queue)) : OFFLOAD_FAIL;
+  return device ? result_of(rtl_interop_queue(rtl_plugin(), device, queue)) : OFFLOAD_FAIL;
 }
 
 EXPORT int64_t __tgt_rtl_init_device_info(int64_t number, __tgt_device_info *info, const char **error) {

@@ -1,398 +1,106 @@
-/* Device images: matching them with devices, and loading them. */
+/* Images between libomptarget and the core. A library is known by its table of entries, which all of its
+ * images name. */
 #include "rtl_image.h"
 
-#include "base/hsa.h"
 #include "image/embedded.h"
-#include "openmp/refusal.h"
-#include "rtl_runtime.h"
-#include "services/rpc_image.h"
+#include "openmp/image.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
-enum { EM_AMDGPU_MACHINE = 224 };
+_Static_assert((int)OMP_DECLARE_TARGET_CTOR == (int)ATMI_ENTRY_CTOR &&
+                   (int)OMP_DECLARE_TARGET_DTOR == (int)ATMI_ENTRY_DTOR &&
+                   (int)OMP_DECLARE_TARGET_INDIRECT == (int)ATMI_ENTRY_INDIRECT,
+               "flags pass as they are");
 
-/* ---- matching ---- */
-
-/* The ELF file in an image, raw or wrapped. */
-static bool unwrap(const __tgt_device_image *image, const void **elf, size_t *bytes) {
-  const char *begin = image->ImageStart, *end = image->ImageEnd, *arch;
-  return begin && end > begin && atmi_embedded_unwrap(begin, (size_t)(end - begin), elf, bytes, &arch);
-}
-
-static bool identify(const void *elf, size_t bytes, atmi_target_id_t *id) {
-  atmi_elf_identity_t identity;
-  return atmi_elf_identify(elf, bytes, &identity) && !atmi_target_id_from_elf(&identity, id);
-}
-
-static bool is_for_amd(const void *elf, size_t bytes) {
-  atmi_elf_identity_t identity;
-  return atmi_elf_identify(elf, bytes, &identity) && identity.machine == EM_AMDGPU_MACHINE;
-}
-
-static bool fits_any(const atmi_context_t *context, const atmi_target_id_t *id) {
-  for (uint32_t i = 0; i < context->device_count; i++)
-    if (atmi_target_id_match(id, &context->devices[i].properties.target) == ATMI_MATCH)
-      return true;
-  return false;
-}
-
-/* Libomptarget 15 and 18 go on asking about images of libraries that were unloaded. The kernel tells whether
- * the bytes are there still; where it may not be asked, they are believed to be. */
-static bool is_mapped(const __tgt_device_image *image) {
-  char first, last;
-  if (!image || !image->ImageStart || image->ImageStart >= image->ImageEnd)
-    return false;
-  const struct iovec to[] = {{&first, 1}, {&last, 1}};
-  const struct iovec from[] = {{image->ImageStart, 1}, {(char *)image->ImageEnd - 1, 1}};
-  ssize_t bytes = process_vm_readv(getpid(), to, 2, from, 2, 0);
-  return bytes == 2 || (bytes < 0 && errno != EFAULT);
-}
-
-bool atmi_image_fits(const atmi_context_t *context, const __tgt_device_image *image) {
-  const void *elf;
-  size_t bytes;
-  atmi_target_id_t id;
-  return is_mapped(image) && unwrap(image, &elf, &bytes) && identify(elf, bytes, &id) &&
-         fits_any(context, &id);
-}
-
-/* ---- explaining ---- */
-
-/* More than these are not described. */
-enum { MOST_IMAGES = 32, MOST_DEVICES = 16 };
-
-typedef struct id_list {
-  atmi_target_id_t ids[MOST_IMAGES];
-  size_t count;
-} id_list_t;
-
-static void add_id(const void *elf, size_t bytes, void *context) {
-  id_list_t *list = context;
-  if (list->count == MOST_IMAGES || !is_for_amd(elf, bytes))
-    return;
-  if (!identify(elf, bytes, &list->ids[list->count]))
-    list->ids[list->count] = (atmi_target_id_t){0};
-  list->count++;
-}
-
-/* Says why no image of the list runs here, if that is so. */
-static void explain_refusal(const atmi_context_t *context, const id_list_t *list) {
-  atmi_refusal_device_t devices[MOST_DEVICES];
-  char text[8192];
-  size_t device_count = 0;
-  for (size_t i = 0; i < list->count; i++)
-    if (fits_any(context, &list->ids[i]))
-      return;
-  for (; device_count < context->device_count && device_count < MOST_DEVICES; device_count++) {
-    const atmi_device_properties_t *properties = &context->devices[device_count].properties;
-    devices[device_count] = (atmi_refusal_device_t){&properties->target, properties->product_name};
-  }
-  if (!list->count || !device_count)
-    return;
-  atmi_refusal_describe(list->ids, list->count, devices, device_count, text, sizeof text);
-  atmi_fail(ATMI_UNSUPPORTED, NULL, "%s", text);
-}
-
-void atmi_image_explain_no_runtime(bool debug) {
-  id_list_t list = {.count = 0};
-  char text[4096];
-  atmi_embedded_find_all(caller_abi_library_name, add_id, &list);
-  if (list.count) {
-    atmi_refusal_describe_no_runtime(list.ids, list.count, atmi_hsa_problem(), ATMI_HSA_REMEDY, text,
-                                     sizeof text);
-    atmi_fail(ATMI_NOT_FOUND, NULL, "%s", text);
-  } else if (debug)
-    atmi_warn(NULL, "no GPU is used, and no image for one found: ROCr cannot be opened: %s",
-              atmi_hsa_problem());
-}
-
-bool atmi_image_judge(atmi_context_t *context, const __tgt_device_image *image) {
-  id_list_t list = {.count = 0};
-  if (!is_mapped(image))
-    return false;
-  if (atmi_image_fits(context, image))
-    return true;
-  const void *library = atmi_embedded_find_beside(image->ImageStart, add_id, &list);
-  pthread_mutex_lock(&context->lock);
-  bool is_news = library && context->last_refused != library;
-  context->last_refused = library;
-  pthread_mutex_unlock(&context->lock);
-  if (is_news)
-    explain_refusal(context, &list);
-  return false;
+static atmi_image_bytes_t bytes_of(const __tgt_device_image *image) {
+  return image ? (atmi_image_bytes_t){image->ImageStart, image->ImageEnd} : (atmi_image_bytes_t){0};
 }
 
 /* ---- what libraries hold ---- */
 
-void atmi_image_register(atmi_context_t *context, const __tgt_bin_desc *library) {
-  id_list_t list = {.count = 0};
+void rtl_image_register(const __tgt_bin_desc *library) {
+  atmi_image_list_t list = {.count = 0};
   for (int32_t i = 0; i < library->NumDeviceImages; i++) {
     const __tgt_device_image *image = &library->DeviceImages[i];
-    atmi_known_image_t known = {.library = library, .host_entries = image->EntriesBegin};
-    if (!unwrap(image, &known.elf, &known.bytes) || !is_for_amd(known.elf, known.bytes))
-      continue;
-    add_id(known.elf, known.bytes, &list);
-    atmi_known_image_t *record = malloc(sizeof *record);
-    if (!record)
-      continue; /* it only serves to find a better image; without it the given one is tried */
-    *record = known;
-    pthread_mutex_lock(&context->lock);
-    record->next = context->images;
-    context->images = record;
-    pthread_mutex_unlock(&context->lock);
+    const atmi_image_bytes_t bytes = bytes_of(image);
+    atmi_image_register(atmi_context(), image->EntriesBegin, &bytes, &list);
   }
-  explain_refusal(context, &list);
+  atmi_image_explain(atmi_context(), &list);
 }
 
-void atmi_image_forget(atmi_context_t *context, const __tgt_bin_desc *library) {
-  for (atmi_known_image_t **at = &context->images; *at;) {
-    atmi_known_image_t *known = *at;
-    if (library && known->library != library) {
-      at = &known->next;
-      continue;
-    }
-    *at = known->next;
-    free(known);
-  }
-}
-
-static void release(atmi_loaded_image_t *loaded) {
-  atmi_device_runtime_fini(loaded);
-  if (loaded->object.device)
-    atmi_memory_remove_variables(&loaded->object.device->memory, &loaded->object);
-  atmi_code_object_fini(&loaded->object);
-  free(loaded->kernels);
-  free(loaded->entries);
-  free(loaded);
-}
-
-void atmi_image_release_all(atmi_omp_device_t *device) {
-  /* After a fault, other queues of the device may go on with code of the images. */
-  if (atmi_device_is_lost(device->core))
-    atmi_device_stop(device->core);
-  while (device->images) {
-    atmi_loaded_image_t *loaded = device->images;
-    device->images = loaded->next;
-    release(loaded);
-  }
-}
-
-void atmi_image_destruct_all(atmi_omp_device_t *device) {
-  for (atmi_loaded_image_t *loaded = device->images; loaded; loaded = loaded->next)
-    atmi_device_runtime_destruct(loaded);
-}
-
-/* Unloads what was unregistered. Not while anything runs on the device: when a program exits, its other
- * threads may still be in the middle of a region. What stays is tried again with the next library that comes
- * or goes. */
-static void release_retired(const atmi_context_t *context, atmi_omp_device_t *device) {
-  if (atmi_stream_is_any_taken(device->core) || atmi_device_is_lost(device->core) ||
-      atomic_load(&context->state) == ATMI_CONTEXT_ENDING)
-    return;
-  for (atmi_loaded_image_t **at = &device->images; *at;) {
-    atmi_loaded_image_t *loaded = *at;
-    if (!loaded->retired) {
-      at = &loaded->next;
-      continue;
-    }
-    *at = loaded->next;
-    release(loaded);
-  }
-}
-
-static bool belongs_to(const atmi_loaded_image_t *loaded, const __tgt_bin_desc *library) {
+void rtl_image_unregister(const __tgt_bin_desc *library) {
   for (int32_t i = 0; i < library->NumDeviceImages; i++)
-    if (loaded->host_entries == library->DeviceImages[i].EntriesBegin)
-      return true;
+    atmi_image_unregister(atmi_context(), library->DeviceImages[i].EntriesBegin);
+}
+
+bool rtl_image_fits(const __tgt_device_image *image) {
+  const atmi_image_bytes_t bytes = bytes_of(image);
+  return atmi_image_fits(atmi_context(), &bytes);
+}
+
+bool rtl_image_judge(rtl_plugin_t *plugin, const __tgt_device_image *image) {
+  atmi_context_t *context = atmi_context();
+  const atmi_image_bytes_t bytes = bytes_of(image);
+  atmi_image_list_t list = {.count = 0};
+  if (!atmi_image_is_there(&bytes))
+    return false;
+  if (atmi_image_fits(context, &bytes))
+    return true;
+  const void *library = atmi_embedded_find_beside(bytes.begin, atmi_image_note, &list);
+  pthread_mutex_lock(&context->lock);
+  bool is_news = library && plugin->last_refused != library;
+  plugin->last_refused = library;
+  pthread_mutex_unlock(&context->lock);
+  if (is_news)
+    atmi_image_explain(context, &list);
   return false;
 }
 
-void atmi_image_unregister(atmi_context_t *context, const __tgt_bin_desc *library) {
-  if (atomic_load(&context->state) == ATMI_CONTEXT_FORKED) /* whoever held the lock is not in this process */
-    return;
-  pthread_mutex_lock(&context->lock);
-  for (uint32_t i = 0; context->devices && i < context->machine.device_count; i++) {
-    atmi_omp_device_t *device = &context->devices[i];
-    for (atmi_loaded_image_t *loaded = device->images; loaded; loaded = loaded->next)
-      loaded->retired = loaded->retired || belongs_to(loaded, library);
-    release_retired(context, device);
+/* ---- what is loaded ---- */
+
+/* What libomptarget keeps of a loaded image, attached to it. */
+typedef struct table {
+  __tgt_target_table table;
+  __tgt_offload_entry entries[];
+} table_t;
+
+static atmi_entry_t *translate(const __tgt_offload_entry *hosts, size_t count) {
+  atmi_entry_t *entries = calloc(count ? count : 1, sizeof *entries);
+  for (size_t i = 0; entries && i < count; i++)
+    entries[i] = (atmi_entry_t){hosts[i].addr, hosts[i].name, hosts[i].size, (uint32_t)hosts[i].flags};
+  return entries;
+}
+
+/* The host's table, with the addresses of the loaded image. */
+static void fill(table_t *table, const __tgt_offload_entry *hosts, const atmi_loaded_image_t *loaded) {
+  for (size_t i = 0; i < loaded->entry_count; i++) {
+    table->entries[i] = hosts[i];
+    table->entries[i].addr = loaded->entries[i].address;
   }
-  atmi_image_forget(context, library);
-  pthread_mutex_unlock(&context->lock);
+  table->table = (__tgt_target_table){table->entries, table->entries + loaded->entry_count};
 }
 
-/* ---- loading ---- */
-
-/* Chooses the bytes to load on the device: the given image if it fits, else another one of the same library.
- */
-static atmi_status_t choose(atmi_context_t *context, const atmi_omp_device_t *device,
-                            const __tgt_device_image *image, const void **elf, size_t *bytes) {
-  const atmi_target_id_t *target = &device->core->properties.target;
-  const char *label = device->core->label;
-  atmi_target_id_t id, other;
-  if (!unwrap(image, elf, bytes) || !is_for_amd(*elf, *bytes))
-    return atmi_fail(ATMI_CORRUPT, label, "cannot load the device image: it is no ELF file for AMD GPUs");
-  if (!identify(*elf, *bytes, &id))
-    return atmi_fail(
-        ATMI_UNSUPPORTED, label,
-        "cannot load the device image: its processor or code object version is not known to this plugin");
-  if (atmi_target_id_match(&id, target) == ATMI_MATCH)
-    return ATMI_OK;
-  bool found = false;
-  pthread_mutex_lock(&context->lock);
-  for (const atmi_known_image_t *known = context->images; known && !found; known = known->next) {
-    found = known->host_entries == image->EntriesBegin && identify(known->elf, known->bytes, &other) &&
-            atmi_target_id_match(&other, target) == ATMI_MATCH;
-    if (found) {
-      *elf = known->elf;
-      *bytes = known->bytes;
-    }
-  }
-  pthread_mutex_unlock(&context->lock);
-  if (found)
-    return ATMI_OK;
-  char reason[256];
-  atmi_refusal_explain(&id, target, reason, sizeof reason);
-  return atmi_fail(ATMI_UNSUPPORTED, label, "cannot load the device image: %s", reason);
-}
-
-/* A variable: its place on the device, checked against what the host believes. Under unified shared memory
- * device code reaches it through a pointer to the host's, which is the entry's content then. */
-static atmi_status_t resolve_variable(const atmi_context_t *context, atmi_loaded_image_t *loaded,
-                                      atmi_stream_t *stream, const __tgt_offload_entry *host,
-                                      __tgt_offload_entry *entry) {
-  const char *label = stream->device->label;
-  uint64_t bytes;
-  atmi_status_t status = atmi_code_object_find_variable(&loaded->object, host->name, &entry->addr, &bytes);
-  if (status)
-    return atmi_fail(
-        status, label,
-        "cannot load the device image: it has no variable %s, which the host declares as target; was it "
-        "optimised away, or is a translation unit missing?",
-        host->name);
-  if (bytes != host->size)
-    return atmi_fail(
-        ATMI_CORRUPT, label,
-        "cannot load the device image: variable %s has %llu bytes there and %zu on the host; rebuild all "
-        "translation units with the same declarations",
-        host->name, (unsigned long long)bytes, host->size);
-  atmi_memory_add_variable(&stream->device->memory, &loaded->object, host->name,
-                           (uint64_t)(uintptr_t)entry->addr, bytes);
-  if (context->requires & OMP_REQ_UNIFIED_SHARED_MEMORY)
-    return atmi_transfer_submit(stream, entry->addr, host->addr, host->size);
-  return ATMI_OK;
-}
-
-static atmi_status_t resolve_kernel(atmi_loaded_image_t *loaded, const atmi_device_abi_t *abi,
-                                    const __tgt_offload_entry *host, atmi_omp_kernel_t *kernel,
-                                    __tgt_offload_entry *entry) {
-  const char *label = loaded->object.device->label;
-  atmi_status_t status = atmi_code_object_find_kernel(&loaded->object, host->name, &kernel->core);
-  atmi_elf_symbol_t function;
-  if (status == ATMI_NOT_FOUND && host->flags & (OMP_DECLARE_TARGET_CTOR | OMP_DECLARE_TARGET_DTOR) &&
-      atmi_elf_find_symbol(loaded->object.elf, host->name, &function))
-    return atmi_fail(
-        ATMI_UNSUPPORTED, label,
-        "cannot load the device image: %s is a plain function, as clang 13 and 14 emit constructors and "
-        "destructors of declare target variables, and cannot be launched; build with clang 15 or later",
-        host->name);
-  if (status == ATMI_NOT_FOUND)
-    return atmi_fail(
-        status, label,
-        "cannot load the device image: it has no kernel %s; host and device code do not belong together",
-        host->name);
-  if (status)
-    return status;
-  if (!atmi_device_abi_describe(abi, loaded->object.elf, host->name, &kernel->compiled))
-    return atmi_fail(ATMI_CORRUPT, label,
-                     "cannot load the device image: the execution mode of kernel %s is not known",
-                     host->name);
-  /* The smaller of what the two places say; the metadata's is that of the machine code. */
-  uint32_t max_group = kernel->core.metadata->max_group;
-  if (max_group && (!kernel->compiled.max_threads || max_group < kernel->compiled.max_threads))
-    kernel->compiled.max_threads = max_group;
-  kernel->mode_number = atmi_device_abi_mode_number(abi, kernel->compiled.mode);
-  kernel->takes_environment = abi->clang18;
-  kernel->core.alone = abi->shares_buffer;
-  entry->addr = kernel;
-  return ATMI_OK;
-}
-
-static atmi_status_t resolve_entries(const atmi_context_t *context, atmi_loaded_image_t *loaded,
-                                     const __tgt_device_image *image, atmi_stream_t *stream) {
+atmi_status_t rtl_image_load(atmi_omp_device_t *device, const __tgt_device_image *image,
+                             atmi_loaded_image_t **loaded) {
   size_t count = (size_t)(image->EntriesEnd - image->EntriesBegin);
-  atmi_device_abi_t abi = atmi_device_abi_detect(loaded->object.elf);
-  loaded->entries = calloc(count ? count : 1, sizeof *loaded->entries);
-  loaded->kernels = calloc(count ? count : 1, sizeof *loaded->kernels);
-  if (!loaded->entries || !loaded->kernels)
-    return atmi_fail(ATMI_NO_MEMORY, stream->device->label,
-                     "cannot load the device image: out of host memory");
-  atmi_status_t status = ATMI_OK;
-  for (size_t i = 0; !status && i < count; i++) {
-    const __tgt_offload_entry *host = &image->EntriesBegin[i];
-    loaded->entries[i] = *host;
-    if (host->size)
-      status = resolve_variable(context, loaded, stream, host, &loaded->entries[i]);
-    else
-      status = resolve_kernel(loaded, &abi, host, &loaded->kernels[i], &loaded->entries[i]);
+  table_t *table = malloc(sizeof *table + count * sizeof *table->entries);
+  atmi_entry_t *entries = translate(image->EntriesBegin, count);
+  const atmi_image_request_t request = {image->EntriesBegin, bytes_of(image), entries, count};
+  atmi_status_t status;
+  if (!table || !entries)
+    status =
+        atmi_fail(ATMI_NO_MEMORY, device->core->label, "cannot load the device image: out of host memory");
+  else if (!(status = atmi_image_load(atmi_context(), device, &request, loaded))) {
+    fill(table, image->EntriesBegin, *loaded);
+    (*loaded)->attached = table;
+    table = NULL;
   }
-  loaded->table = (__tgt_target_table){loaded->entries, loaded->entries + count};
+  free(entries);
+  free(table);
   return status;
 }
 
-atmi_status_t atmi_image_load(atmi_context_t *context, atmi_omp_device_t *device,
-                              const __tgt_device_image *image, atmi_loaded_image_t **result) {
-  const void *elf = NULL;
-  size_t bytes = 0;
-  atmi_stream_t *stream = NULL;
-  atmi_status_t status = choose(context, device, image, &elf, &bytes), ended;
-  if (status)
-    return status;
-  atmi_loaded_image_t *loaded = calloc(1, sizeof *loaded);
-  if (!loaded)
-    return atmi_fail(ATMI_NO_MEMORY, device->core->label, "cannot load the device image: out of host memory");
-  loaded->host_entries = image->EntriesBegin;
-  const atmi_rpc_options_t rpc = {.version = (int)context->env.rpc_version, .allow_host_calls = true};
-  if ((status = atmi_code_object_init(device->core, elf, bytes, &loaded->object)) ||
-      (status = atmi_rpc_image_attach(&loaded->object, &rpc)) ||
-      (status = atmi_stream_take(device->core, &stream)))
-    goto failed;
-  status = resolve_entries(context, loaded, image, stream);
-  if (!status)
-    status = atmi_device_runtime_init(context, loaded, image, stream);
-  if ((ended = atmi_stream_synchronize(stream)) && !status)
-    status = ended;
-  atmi_stream_put(stream);
-  if (status)
-    goto failed;
-  atmi_code_object_seal(&loaded->object);
-  pthread_mutex_lock(&context->lock);
-  release_retired(context, device);
-  loaded->next = device->images;
-  device->images = loaded;
-  pthread_mutex_unlock(&context->lock);
-  *result = loaded;
-  return ATMI_OK;
-failed:
-  release(loaded);
-  return status;
-}
-
-const __tgt_offload_entry *atmi_image_find(atmi_loaded_image_t *loaded, const char *name) {
-  size_t count = (size_t)(loaded->table.EntriesEnd - loaded->table.EntriesBegin);
-  /* Libomptarget asks for one after the other. */
-  size_t first = atomic_load_explicit(&loaded->looked_up, memory_order_relaxed);
-  for (size_t i = 0; i < count; i++) {
-    size_t at = (first + i) % count;
-    if (strcmp(loaded->entries[at].name, name))
-      continue;
-    atomic_store_explicit(&loaded->looked_up, at + 1, memory_order_relaxed);
-    return &loaded->entries[at];
-  }
-  return NULL;
+__tgt_target_table *rtl_image_table(const atmi_loaded_image_t *loaded) {
+  return &((table_t *)loaded->attached)->table;
 }

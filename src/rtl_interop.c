@@ -1,11 +1,11 @@
-/* The object for "omp interop". */
+/* Objects for "omp interop". */
 #include "rtl_interop.h"
+
+#include "openmp/interop.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { INTEROP_PACKETS = 256 };
 
 /* Libomptarget 18 thinks that the object is 56 bytes long and may read them. */
 typedef struct rtl_interop {
@@ -13,42 +13,26 @@ typedef struct rtl_interop {
     __tgt_async_info info;
     char room[64];
   } object;
-  atmi_queue_t queue; /* apart from those of streams, which the program's packets would hold up */
 } rtl_interop_t;
 
-static atmi_status_t make(atmi_omp_device_t *device, rtl_interop_t **result) {
-  atmi_device_t *core = device->core;
-  if (atmi_device_is_lost(core))
-    return atmi_device_refuse(core, "make an interop queue");
-  rtl_interop_t *made = calloc(1, sizeof *made);
-  if (!made)
-    return atmi_fail(ATMI_NO_MEMORY, core->label, "cannot make an interop queue: out of host memory");
-  atmi_status_t status = atmi_queue_init(&core->queue_owner, INTEROP_PACKETS, &made->queue);
-  if (status) {
-    free(made);
+atmi_status_t rtl_interop_queue(rtl_plugin_t *plugin, atmi_omp_device_t *device, __tgt_async_info **queue) {
+  atmi_context_t *context = atmi_context();
+  hsa_queue_t *made;
+  atmi_status_t status = atmi_interop_queue(context, device, &made);
+  if (status)
     return status;
-  }
-  made->object.info.Queue = made->queue.hsa;
-  *result = made;
-  return ATMI_OK;
-}
-
-atmi_status_t rtl_interop_queue(atmi_context_t *context, atmi_omp_device_t *device,
-                                __tgt_async_info **queue) {
   pthread_mutex_lock(&context->lock);
-  atmi_status_t status = device->interop ? ATMI_OK : make(device, &device->interop);
-  if (!status)
-    *queue = &device->interop->object.info;
+  if (!plugin->interop)
+    plugin->interop = calloc(context->device_count, sizeof *plugin->interop);
+  if (plugin->interop) {
+    *queue = &plugin->interop[device - context->devices].object.info;
+    if (!(*queue)->Queue) /* whoever has the object reads it without a lock */
+      (*queue)->Queue = made;
+  }
   pthread_mutex_unlock(&context->lock);
-  return status;
-}
-
-void rtl_interop_release(atmi_omp_device_t *device) {
-  if (!device->interop)
-    return;
-  atmi_queue_fini(&device->interop->queue);
-  free(device->interop);
-  device->interop = NULL;
+  if (!plugin->interop)
+    return atmi_fail(ATMI_NO_MEMORY, device->core->label, "cannot make an interop queue: out of host memory");
+  return ATMI_OK;
 }
 
 /* All devices of all plugins, as libomptarget counts them; 0 if it cannot be asked. */

@@ -1,4 +1,4 @@
-/* What the device images of different compilers contain for the plugin: how a kernel says its mode, and the
+/* What the device images of different compilers contain for their host: how a kernel says its mode, and the
  * blocks in which the device runtime expects to be told about its device. Known of clang 13 to 18. */
 #ifndef ATMI_OPENMP_DEVICE_ABI_H
 #define ATMI_OPENMP_DEVICE_ABI_H

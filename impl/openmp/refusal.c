@@ -61,7 +61,7 @@ static void add_images(atmi_text_t *block, const atmi_target_id_t *images, size_
       continue;
     atmi_target_id_format(&images[i], text);
     atmi_text_add(block, "%s%s", i ? ", " : "",
-                  *images[i].processor ? text : "a processor that this plugin does not know");
+                  *images[i].processor ? text : "a processor that is not known here");
   }
 }
 

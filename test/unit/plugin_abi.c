@@ -5,7 +5,7 @@
  * threads at once), timeline. The machine needs a device: a real one, or gfxsim through LD_LIBRARY_PATH. */
 #include "plugin_driver.h"
 
-#include "rtl_plugin.h"
+#include "openmp/context.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -164,21 +164,20 @@ static void describes_a_program_that_fits_nowhere(void **state) {
   char text[4096];
   atmi_refusal_describe(images, 4, devices, 2, text, sizeof text);
   assert_string_equal(
-      text,
-      "cannot offload: no device image of the program runs on a GPU of this machine" ATMI_BREAK
-      "the program is built for gfx906, gfx90a:xnack+, a processor that this plugin does not know" ATMI_BREAK
-      "device 0 is gfx90a:sramecc+:xnack- (AMD Instinct MI210)" ATMI_BREAK
-      "  gfx906: the processors differ" ATMI_BREAK
-      "  gfx90a:xnack+: xnack is on in the image and off on the device" ATMI_BREAK
-      "device 1 is gfx908:sramecc+:xnack- (AMD Instinct MI100)" ATMI_BREAK
-      "  gfx906: the processors differ" ATMI_BREAK "  gfx90a:xnack+: the processors differ" ATMI_BREAK
-      "build with --offload-arch=gfx90a, which runs with either state of sramecc and xnack; in clang "
-      "13 and "
-      "14 it is -Xopenmp-target=amdgcn-amd-amdhsa -march=gfx90a" ATMI_BREAK
-      "or set HSA_XNACK=1, if the driver allows xnack to be switched on; for unified shared memory the "
-      "host must also reach device memory (large BAR): gfxsim-run --usm sets both on a simulated "
-      "GPU" ATMI_BREAK
-      "until then target regions run on the host, or fail with OMP_TARGET_OFFLOAD=MANDATORY");
+      text, "cannot offload: no device image of the program runs on a GPU of this machine" ATMI_BREAK
+            "the program is built for gfx906, gfx90a:xnack+, a processor that is not known here" ATMI_BREAK
+            "device 0 is gfx90a:sramecc+:xnack- (AMD Instinct MI210)" ATMI_BREAK
+            "  gfx906: the processors differ" ATMI_BREAK
+            "  gfx90a:xnack+: xnack is on in the image and off on the device" ATMI_BREAK
+            "device 1 is gfx908:sramecc+:xnack- (AMD Instinct MI100)" ATMI_BREAK
+            "  gfx906: the processors differ" ATMI_BREAK "  gfx90a:xnack+: the processors differ" ATMI_BREAK
+            "build with --offload-arch=gfx90a, which runs with either state of sramecc and xnack; in clang "
+            "13 and "
+            "14 it is -Xopenmp-target=amdgcn-amd-amdhsa -march=gfx90a" ATMI_BREAK
+            "or set HSA_XNACK=1, if the driver allows xnack to be switched on; for unified shared memory the "
+            "host must also reach device memory (large BAR): gfxsim-run --usm sets both on a simulated "
+            "GPU" ATMI_BREAK
+            "until then target regions run on the host, or fail with OMP_TARGET_OFFLOAD=MANDATORY");
   char small[40];
   atmi_refusal_describe(images, 4, devices, 2, small, sizeof small);
   assert_int_equal(strlen(small), sizeof small - 1);

@@ -1,5 +1,5 @@
 /* The page about a device. */
-#include "rtl_info.h"
+#include "openmp/info.h"
 
 #include "base/hsa.h"
 

@@ -1,5 +1,5 @@
 /* What happens at forks, and after those at which devices were released. */
-#include "rtl_fork.h"
+#include "openmp/fork.h"
 
 #include "base/hsa.h"
 #include "stream/stream.h"
@@ -17,7 +17,7 @@ static void sleep_now(atmi_context_t *context) {
   context->state = ATMI_CONTEXT_ASLEEP;
 }
 
-/* Whether there are the same devices in the same order, as libomptarget goes on believing. */
+/* Whether there are the same devices in the same order, as the program goes on believing. */
 static bool finds_the_same(const atmi_context_t *context) {
   const atmi_machine_t *machine = &context->machine;
   if (machine->device_count != context->device_count)
@@ -53,7 +53,7 @@ void atmi_fork_wake(atmi_context_t *context) {
     context->state = ATMI_CONTEXT_CHANGED;
     return;
   }
-  context->machine.unified = (context->requires & OMP_REQ_UNIFIED_SHARED_MEMORY) != 0;
+  atomic_store(&context->machine.unified, context->unified);
   for (uint32_t i = 0; i < context->device_count; i++)
     context->devices[i].core = context->machine.devices[i];
   context->state = ATMI_CONTEXT_IDLE;

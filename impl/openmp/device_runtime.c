@@ -1,5 +1,8 @@
 /* What the device runtime inside an image needs from its host. */
-#include "rtl_runtime.h"
+#include "openmp/device_runtime.h"
+
+#include "stream/plan.h"
+#include "stream/transfer.h"
 
 #include <stdlib.h>
 
@@ -19,8 +22,8 @@ static atmi_status_t write_variable(atmi_loaded_image_t *loaded, atmi_stream_t *
 
 /* ---- calls through host pointers ---- */
 
-static bool is_indirect(const __tgt_offload_entry *entry) {
-  return entry->flags & OMP_DECLARE_TARGET_INDIRECT && entry->size == sizeof(void *);
+static bool is_indirect(const atmi_entry_t *entry) {
+  return entry->flags & ATMI_ENTRY_INDIRECT && entry->size == sizeof(void *);
 }
 
 static int compare_hosts(const void *left, const void *right) {
@@ -31,34 +34,33 @@ static int compare_hosts(const void *left, const void *right) {
 
 /* The rows: for each such entry, the device's variable of the same name holds the device function's address.
  */
-static atmi_status_t read_indirect_calls(const atmi_loaded_image_t *loaded, const __tgt_device_image *image,
+static atmi_status_t read_indirect_calls(const atmi_loaded_image_t *loaded, const atmi_entry_t *hosts,
                                          atmi_stream_t *stream, atmi_device_abi_indirect_call_t *rows) {
   atmi_status_t status = ATMI_OK;
-  size_t count = (size_t)(image->EntriesEnd - image->EntriesBegin);
-  for (size_t i = 0; !status && i < count; i++) {
-    if (!is_indirect(&image->EntriesBegin[i]))
+  for (size_t i = 0; !status && i < loaded->entry_count; i++) {
+    if (!is_indirect(&hosts[i]))
       continue;
-    rows->host = (uint64_t)(uintptr_t)image->EntriesBegin[i].addr;
-    status = atmi_transfer_retrieve(stream, &rows->device, loaded->entries[i].addr, sizeof rows->device);
+    rows->host = (uint64_t)(uintptr_t)hosts[i].address;
+    status = atmi_transfer_retrieve(stream, &rows->device, loaded->entries[i].address, sizeof rows->device);
     rows++;
   }
   atmi_status_t ended = atmi_stream_synchronize(stream);
   return status ? status : ended;
 }
 
-static atmi_status_t make_indirect_calls(atmi_loaded_image_t *loaded, const __tgt_device_image *image,
+static atmi_status_t make_indirect_calls(atmi_loaded_image_t *loaded, const atmi_entry_t *hosts,
                                          atmi_stream_t *stream, uint64_t *count) {
   atmi_device_t *device = stream->device;
   *count = 0;
-  for (const __tgt_offload_entry *entry = image->EntriesBegin; entry < image->EntriesEnd; entry++)
-    *count += is_indirect(entry);
+  for (size_t i = 0; i < loaded->entry_count; i++)
+    *count += is_indirect(&hosts[i]);
   if (!*count)
     return ATMI_OK;
   size_t bytes = (size_t)*count * sizeof(atmi_device_abi_indirect_call_t);
   atmi_device_abi_indirect_call_t *rows = malloc(bytes);
   if (!rows)
     return atmi_fail(ATMI_NO_MEMORY, device->label, "cannot load the device image: out of host memory");
-  atmi_status_t status = read_indirect_calls(loaded, image, stream, rows), ended;
+  atmi_status_t status = read_indirect_calls(loaded, hosts, stream, rows), ended;
   if (!status)
     status = atmi_memory_allocate(&device->memory, bytes, ATMI_MEMORY_DEVICE, &loaded->indirect_calls);
   if (!status) {
@@ -138,9 +140,9 @@ static atmi_status_t run_constructors(atmi_loaded_image_t *loaded, atmi_stream_t
 /* ---- both ends ---- */
 
 atmi_status_t atmi_device_runtime_init(const atmi_context_t *context, atmi_loaded_image_t *loaded,
-                                       const __tgt_device_image *image, atmi_stream_t *stream) {
+                                       const atmi_entry_t *hosts, atmi_stream_t *stream) {
   uint64_t indirect_call_count;
-  atmi_status_t status = make_indirect_calls(loaded, image, stream, &indirect_call_count);
+  atmi_status_t status = make_indirect_calls(loaded, hosts, stream, &indirect_call_count);
   if (!status)
     status = write_environment(context, loaded, stream, indirect_call_count);
   if (!status)

@@ -1,9 +1,11 @@
-/* Operations on behalf of libomptarget: its queues are our streams. */
-#ifndef RTL_LAUNCH_H
-#define RTL_LAUNCH_H
+/* Queues of libomptarget: the core's streams. */
+#ifndef RTL_QUEUE_H
+#define RTL_QUEUE_H
 
-#include "rtl_plugin.h"
-#include "stream/plan.h"
+#include "omptarget_amdgpu_plugin.h"
+
+#include "openmp/context.h"
+#include "stream/stream.h"
 
 #include <hsa/amd_hsa_queue.h>
 
@@ -59,11 +61,6 @@ rtl_queue_synchronize(__tgt_async_info *queue) {
 /* The same without waiting: ATMI_PENDING leaves the queue as it is. */
 ATMI_MUST_CHECK atmi_status_t rtl_queue_query(__tgt_async_info *queue);
 
-/* Launches a kernel, and prints what the user asked to see of launches. */
-ATMI_MUST_CHECK atmi_status_t atmi_omp_launch(atmi_context_t *context, atmi_omp_device_t *device,
-                                              const atmi_omp_kernel_t *kernel,
-                                              const atmi_omp_request_t *request, __tgt_async_info *queue);
-
 /* The stream of a queue, taken from the thread's place if it has none yet. NULL: the general way will do, or
  * find out that it is another device's. */
 static inline __attribute__((always_inline)) atmi_stream_t *rtl_queue_begin(atmi_device_t *device,
@@ -80,10 +77,7 @@ static inline __attribute__((always_inline)) atmi_stream_t *rtl_launch_stream(co
                                                                               int32_t number,
                                                                               const void *kernel,
                                                                               __tgt_async_info *queue) {
-  /* Acquire: whoever sees that devices may be used sees them. */
-  /* Acquire: whoever sees that devices may be used sees them. */
-  if ((uint32_t)number >= atomic_load_explicit(&context->plain_count, memory_order_acquire) || !kernel ||
-      !queue)
+  if (!atmi_context_is_plain(context, number) || !kernel || !queue)
     return NULL;
   return rtl_queue_begin(atmi_context_core(context, number), queue);
 }
@@ -96,19 +90,6 @@ rtl_copy_stream(const atmi_context_t *context, int32_t number, const void *host,
       atmi_access_may_be_device(&context->machine.access, host))
     return NULL;
   return rtl_queue_begin(atmi_context_core(context, number), queue);
-}
-
-/* Second half: launches if the stream is idle, has a plan of it, and the queue. False, and nothing has
- * happened, otherwise: atmi_omp_launch does the same in all cases. */
-static inline __attribute__((always_inline)) bool
-atmi_omp_launch_again(atmi_stream_t *stream, const atmi_omp_kernel_t *kernel, void *const *arguments,
-                      const ptrdiff_t *offsets, atmi_omp_words_t words, atmi_status_t *status) {
-  /* The geometry is a function of kernel and request alone, so an equal request gets an equal launch. */
-  atmi_plan_t *plan = atmi_plan_find(stream->ready_plans, kernel->core.id, words.word);
-  if (!plan || !atmi_stream_settle_plain(stream) || !atmi_plan_hold_queue(stream))
-    return false;
-  *status = atmi_plan_launch_first(stream, &kernel->core, plan, arguments, offsets);
-  return true;
 }
 
 #endif

@@ -1,17 +1,16 @@
 /* What the device runtime inside an image needs from its host: to be told about its device, memory for
  * malloc, the table for calls through host pointers, constructors and destructors. Not here: loading the
- * image (rtl_image). */
-#ifndef RTL_RUNTIME_H
-#define RTL_RUNTIME_H
+ * image (image). */
+#ifndef ATMI_OPENMP_DEVICE_RUNTIME_H
+#define ATMI_OPENMP_DEVICE_RUNTIME_H
 
-#include "rtl_plugin.h"
+#include "openmp/context.h"
 
 /* Sets up whatever of it the image has, after it was loaded and before it is sealed, and runs its
- * constructors. The stream is synchronised. Fails, described; atmi_device_runtime_fini releases what there
- * is. */
+ * constructors. `hosts` are the entries of the request. The stream is synchronised. Fails, described;
+ * atmi_device_runtime_fini releases what there is. */
 ATMI_MUST_CHECK atmi_status_t atmi_device_runtime_init(const atmi_context_t *context,
-                                                       atmi_loaded_image_t *loaded,
-                                                       const __tgt_device_image *image,
+                                                       atmi_loaded_image_t *loaded, const atmi_entry_t *hosts,
                                                        atmi_stream_t *stream);
 
 /* Runs the image's destructors, the first time it is called, unless the device is lost. */

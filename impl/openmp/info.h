@@ -1,8 +1,8 @@
 /* What llvm-omp-device-info prints about a device. */
-#ifndef RTL_INFO_H
-#define RTL_INFO_H
+#ifndef ATMI_OPENMP_INFO_H
+#define ATMI_OPENMP_INFO_H
 
-#include "rtl_plugin.h"
+#include "openmp/context.h"
 
 #include <stdio.h>
 

@@ -1,46 +1,8 @@
-/* Queues of libomptarget as streams, and launches on them. */
-#include "rtl_launch.h"
+/* Launches of target regions: what a plan is made of. */
+#include "openmp/launch.h"
 
-#include "rtl_trace.h"
-
-atmi_status_t rtl_queue_refuse(const atmi_omp_device_t *device, const atmi_stream_t *stream,
-                               const char *operation) {
-  return atmi_fail(ATMI_INVALID, device->core->label, "cannot %s: the queue is of %s", operation,
-                   stream->device->label);
-}
-
-static __attribute__((noinline)) atmi_status_t wait_for(__tgt_async_info *queue, atmi_stream_t *stream) {
-  atmi_status_t status = atmi_stream_synchronize(stream);
-  atmi_stream_put_idle(stream);
-  queue->Queue = NULL;
-  return status;
-}
-
-/* Mostly what it has done is a retrieve of a few bytes. */
-atmi_status_t rtl_queue_synchronize_stream(__tgt_async_info *queue, atmi_stream_t *stream) {
-  if (!atmi_stream_settle_copy(stream))
-    return wait_for(queue, stream);
-  atmi_stream_put_idle(stream);
-  queue->Queue = NULL;
-  return ATMI_OK;
-}
-
-atmi_status_t rtl_queue_synchronize_all(__tgt_async_info *queue) {
-  atmi_stream_t *stream = rtl_queue_held(queue);
-  return stream ? wait_for(queue, stream) : ATMI_OK;
-}
-
-atmi_status_t rtl_queue_query(__tgt_async_info *queue) {
-  atmi_stream_t *stream = rtl_queue_held(queue);
-  if (!stream)
-    return ATMI_OK;
-  atmi_status_t status = atmi_stream_query(stream);
-  if (status == ATMI_PENDING)
-    return status;
-  atmi_stream_put(stream);
-  queue->Queue = NULL;
-  return status;
-}
+#include "openmp/trace.h"
+#include "stream/transfer.h"
 
 /* LDS that the user or the launch asks for beyond the kernel's own: the larger of the two. */
 static uint32_t dynamic_lds(const atmi_context_t *context, const atmi_omp_request_t *request) {
@@ -151,11 +113,7 @@ static void observe_plan(const atmi_context_t *context, const atmi_omp_device_t 
 
 atmi_status_t atmi_omp_launch(atmi_context_t *context, atmi_omp_device_t *device,
                               const atmi_omp_kernel_t *kernel, const atmi_omp_request_t *request,
-                              __tgt_async_info *queue) {
-  atmi_stream_t *stream;
-  atmi_status_t status = rtl_queue_stream(device, queue, "launch a kernel", &stream);
-  if (status)
-    return status;
+                              atmi_stream_t *stream) {
   bool observed = atomic_load_explicit(&context->observed, memory_order_relaxed);
   atmi_plan_key_t key = {.kernel = kernel->core.id};
   _Static_assert(sizeof key.words == sizeof request->shape, "a key holds the whole request");

@@ -1,5 +1,5 @@
 /* Traces of launches and devices. The formats are interfaces: scripts parse them. */
-#include "rtl_trace.h"
+#include "openmp/trace.h"
 
 #include "base/text.h"
 
@@ -100,7 +100,7 @@ void atmi_trace_launch(const atmi_context_t *context, const atmi_omp_device_t *d
   if (trace)
     print_classic(trace & (ATMI_TRACE_STDOUT | ATMI_TRACE_TIMING) ? stdout : stderr, trace, device, kernel,
                   request, launch);
-  if (atomic_load_explicit(&context->info, memory_order_relaxed) & OMP_INFOTYPE_PLUGIN_KERNEL)
+  if (atomic_load_explicit(&context->info, memory_order_relaxed) & ATMI_INFO_KERNEL)
     print_info(device, kernel, request, launch);
 }
 

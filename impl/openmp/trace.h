@@ -1,9 +1,10 @@
 /* What users see of launches and devices when they ask for it, in the words of LLVM's plugins, so that
  * existing scripts can read it. */
-#ifndef ATMI_TRACE_H
-#define ATMI_TRACE_H
+#ifndef ATMI_OPENMP_TRACE_H
+#define ATMI_OPENMP_TRACE_H
 
-#include "rtl_plugin.h"
+#include "openmp/context.h"
+#include "stream/stream.h"
 
 /* Bits of LIBOMPTARGET_KERNEL_TRACE. Any bit gives a line per launch. */
 enum {

@@ -1,0 +1,61 @@
+/* Which device may be used, and what is said where there is none. */
+#include "openmp/use.h"
+
+#include "openmp/fork.h"
+
+void atmi_context_begin_use(atmi_context_t *context) {
+  atmi_context_state_t state = atomic_load_explicit(&context->state, memory_order_acquire);
+  if (state != ATMI_CONTEXT_IDLE && state != ATMI_CONTEXT_ASLEEP)
+    return;
+  pthread_mutex_lock(&context->lock);
+  if (context->state == ATMI_CONTEXT_ASLEEP)
+    atmi_fork_wake(context);
+  if (context->state == ATMI_CONTEXT_IDLE)
+    context->state = ATMI_CONTEXT_RUNNING;
+  atmi_context_count_devices(context);
+  pthread_mutex_unlock(&context->lock);
+}
+
+/* Says why there is no device of this number, or why it may not be used any more; nothing if the context was
+ * stopped. */
+static atmi_omp_device_t *refuse(const atmi_context_t *context, int32_t number, const char *operation) {
+  switch (atomic_load_explicit(&context->state, memory_order_acquire)) {
+  case ATMI_CONTEXT_FORKED:
+  case ATMI_CONTEXT_CHANGED: atmi_fork_refuse(context, operation); break;
+  case ATMI_CONTEXT_ENDING:
+    atmi_fail(ATMI_UNSUPPORTED, NULL,
+              "cannot %s: the program is ending, and ROCr has ended before it; offload from atexit handlers "
+              "or destructors of C++ objects instead, which run earlier",
+              operation);
+    break;
+  case ATMI_CONTEXT_IDLE:
+  case ATMI_CONTEXT_ASLEEP:
+  case ATMI_CONTEXT_RUNNING:
+    atmi_fail(ATMI_NOT_FOUND, NULL, "cannot %s: there is no AMD device %d, only %u of them", operation,
+              (int)number, context->device_count);
+    break;
+  case ATMI_CONTEXT_NEW:
+  case ATMI_CONTEXT_STOPPED: break;
+  }
+  return NULL;
+}
+
+atmi_omp_device_t *atmi_context_first_device(atmi_context_t *context, int32_t number, const char *operation) {
+  atmi_context_begin_use(context);
+  return atmi_context_is_usable(context, number) ? &context->devices[number]
+                                                 : refuse(context, number, operation);
+}
+
+atmi_omp_device_t *atmi_context_late_device(atmi_context_t *context, int32_t number, const char *operation) {
+  if (atomic_load_explicit(&context->state, memory_order_acquire) == ATMI_CONTEXT_ENDING &&
+      (uint32_t)number < context->machine.device_count)
+    return &context->devices[number];
+  return atmi_context_first_device(context, number, operation);
+}
+
+atmi_omp_device_t *atmi_context_known_device(atmi_context_t *context, int32_t number, const char *operation) {
+  atmi_context_state_t state = atomic_load_explicit(&context->state, memory_order_acquire);
+  bool known = state == ATMI_CONTEXT_IDLE || state == ATMI_CONTEXT_ASLEEP || state == ATMI_CONTEXT_RUNNING;
+  return known && (uint32_t)number < context->device_count ? &context->devices[number]
+                                                           : refuse(context, number, operation);
+}
