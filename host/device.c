@@ -18,17 +18,11 @@
 
 /* ---- the machine ---- */
 
-/* What LLVM's library calls its profile is our timeline. Before anything reads the environment. */
-static void name_timeline(void) {
-  const char *profile = getenv("LIBOMPTARGET_PROFILE");
-  if (profile && *profile && setenv("LIBOMPTARGET_AMDGPU_TIMELINE", profile, 0))
-    atmi_warn(NULL, "LIBOMPTARGET_PROFILE=%s is ignored: out of host memory", profile);
-}
-
 uint32_t tgt_machine_start(void) {
-  static const atmi_context_options_t options = {.library = "libomptarget.so"}; /* which is this one */
+  static const char profile[] = "LIBOMPTARGET_PROFILE";            /* as LLVM's library calls it */
+  atmi_context_options_t options = {.library = "libomptarget.so"}; /* which is this one */
   if (atomic_load(&atmi_context()->state) == ATMI_CONTEXT_NEW)
-    name_timeline();
+    options.timeline = atmi_env_file(profile, getenv(profile));
   atmi_context_start(atmi_context(), &options);
   return atmi_context()->machine.device_count;
 }

@@ -197,15 +197,15 @@ static const char **file_of(atmi_env_t *env, const atmi_env_row_t *row) {
   return (const char **)(void *)((char *)env + row->field);
 }
 
-/* The file that a variable names, NULL for none. Users of a program that has other rights than they
- * (set-user- id, set-group-id, capabilities) must not choose what it writes to. */
-static const char *file_named(const atmi_env_row_t *row, const char *text) {
-  if (!*text)
+/* Users of a program that has other rights than they (set-user-id, set-group-id, capabilities) must not
+ * choose what it writes to. */
+const char *atmi_env_file(const char *name, const char *text) {
+  if (!text || !*text)
     return NULL;
   if (!getauxval(AT_SECURE))
     return text;
   atmi_warn(NULL, "environment variable %s is ignored: this program runs with other rights than its user's",
-            row->name);
+            name);
   return NULL;
 }
 
@@ -225,7 +225,7 @@ void atmi_env_load(char *const *environment, atmi_env_t *env) {
       continue;
     const char *text = *environment + length + 1, *reason;
     if (row->type == ATMI_ENV_FILE)
-      *file_of(env, row) = file_named(row, text);
+      *file_of(env, row) = atmi_env_file(row->name, text);
     else if (*text && !atmi_env_parse(row, text, field_of(env, row), &reason))
       atmi_warn(NULL, "environment variable %s is ignored: \"%s\" cannot be used, %s (%lld to %lld)",
                 row->name, text, reason, (long long)row->least, (long long)row->most);

@@ -69,6 +69,10 @@ const atmi_env_row_t *atmi_env_table(size_t *count);
  * in *reason, if it is none of these or outside the row's range. */
 bool atmi_env_parse(const atmi_env_row_t *row, const char *text, int64_t *value, const char **reason);
 
+/* The file that a variable of this name and value stands for, which is the value itself. NULL if it is NULL
+ * or empty, or, described, in a program that has other rights than its user (set-user-id). */
+const char *atmi_env_file(const char *name, const char *text);
+
 /* Fills `env` from an environment block ("NAME=value" strings, NULL at the end; `environ` in production).
  * Every value that cannot be used, and every LIBOMPTARGET_AMDGPU_ variable that the table does not know,
  * gives one warning on stderr, the latter with the nearest known name; the default then stands. So it does

@@ -138,6 +138,8 @@ void atmi_context_start(atmi_context_t *context, const atmi_context_options_t *o
   bool first = context->state == ATMI_CONTEXT_NEW;
   if (first) {
     uint32_t info = (uint32_t)atmi_context_environment(context)->info;
+    if (!context->env.timeline)
+      context->env.timeline = options->timeline;
     if (has_runtime)
       find_devices(context);
     context->state = ATMI_CONTEXT_IDLE;

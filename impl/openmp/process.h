@@ -9,6 +9,8 @@ typedef struct atmi_context_options {
   /* The library that programs are linked with who want to offload: what its file's name begins with, such as
    * "libomptarget.so". */
   const char *library;
+  const char *timeline; /* a file for it, where LIBOMPTARGET_AMDGPU_TIMELINE names none; or NULL. Stays the
+                           caller's */
 } atmi_context_options_t;
 
 /* The user's settings, which are read from the environment the first time. The caller holds the lock. */

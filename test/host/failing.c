@@ -43,6 +43,8 @@ static int where(int device) {
 static void say_where(void) {
   printf("%d devices, default %d, host %d\n", omp_get_num_devices(), where(omp_get_default_device()),
          where(omp_get_initial_device()));
+  if (getenv("LIBOMPTARGET_PROFILE") && getenv("LIBOMPTARGET_AMDGPU_TIMELINE"))
+    printf("the environment was changed\n");
 }
 
 /* What the API answers to wrong arguments: none of it ends the program. */

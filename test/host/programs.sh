@@ -136,4 +136,7 @@ on_device 0 env TOOL=none "$scratch/ompt"
 # LIBOMPTARGET_PROFILE is the timeline.
 on_device 0 env LIBOMPTARGET_PROFILE="$scratch/profile" "$failing" where
 grep -q '"name"' "$scratch/profile" || { echo "no timeline in the profile"; failed=1; }
+says_not '^the environment was changed$'
+on_device 0 env LIBOMPTARGET_PROFILE="$scratch/second" LIBOMPTARGET_AMDGPU_TIMELINE="$scratch/first" "$failing" where
+[ -s "$scratch/first" ] && [ ! -e "$scratch/second" ] || { echo "the profile comes before the timeline"; failed=1; }
 exit $failed

@@ -4,6 +4,7 @@
 #include "base/options.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
@@ -12,7 +13,9 @@ int main(void) {
   gs_options_t options;
   atmi_env_load(environ, &env);
   gs_options_load(&options);
-  printf("secure=%lu timeline=%s trace=%s teams=%lld cus=%u\n", getauxval(AT_SECURE),
-         env.timeline ? env.timeline : "", options.trace, (long long)env.num_teams, (unsigned)options.cus);
+  const char *profile = atmi_env_file("LIBOMPTARGET_PROFILE", getenv("LIBOMPTARGET_PROFILE"));
+  printf("secure=%lu timeline=%s profile=%s trace=%s teams=%lld cus=%u\n", getauxval(AT_SECURE),
+         env.timeline ? env.timeline : "", profile ? profile : "", options.trace, (long long)env.num_teams,
+         (unsigned)options.cus);
   return 0;
 }
