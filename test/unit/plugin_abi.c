@@ -680,6 +680,11 @@ static void a_library_s_images_are_judged_together(void **state) {
   /* With the other one asked for, the one that fits is loaded. */
   __tgt_target_table *table = load_table(0, &images[0]);
   assert_non_null(table);
+  /* But not for another library, which has entries of its own. */
+  __tgt_offload_entry others[ENTRY_COUNT];
+  memcpy(others, given.entries, sizeof others);
+  __tgt_device_image stranger = {given.other.ImageStart, given.other.ImageEnd, others, others + ENTRY_COUNT};
+  REFUSED(!load_table(0, &stranger), "device 0", "gfx906", "processors differ");
   rtl.unregister_lib(&both);
   test_capture_begin();
   rtl.register_lib(&wrong);

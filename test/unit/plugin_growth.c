@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-static atomic_long acquired, pinned;
+static atomic_long acquired, pinned, executables;
 static long launches, cycles;
 
 #define SEEN __attribute__((visibility("default")))
@@ -56,6 +56,17 @@ SEEN hsa_status_t hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_t
                                    uint32_t private_bytes, uint32_t group_bytes, hsa_queue_t **queue) {
   atomic_fetch_add(&acquired, 1);
   return BEHIND(hsa_queue_create)(agent, size, type, callback, data, private_bytes, group_bytes, queue);
+}
+
+SEEN hsa_status_t hsa_executable_create_alt(hsa_profile_t profile, hsa_default_float_rounding_mode_t rounding,
+                                            const char *options, hsa_executable_t *executable) {
+  atomic_fetch_add(&executables, 1);
+  return BEHIND(hsa_executable_create_alt)(profile, rounding, options, executable);
+}
+
+SEEN hsa_status_t hsa_executable_destroy(hsa_executable_t executable) {
+  atomic_fetch_sub(&executables, 1);
+  return BEHIND(hsa_executable_destroy)(executable);
 }
 
 /* ---- locks ---- */
@@ -149,6 +160,27 @@ static void launches_take_nothing(void **state) {
 static void cycles_take_nothing(void **state) {
   (void)state;
   takes_nothing_more(map_often, cycles);
+}
+
+/* A library that is closed takes its image along, and nobody else's. */
+static void libraries_leave_nothing(void **state) {
+  (void)state;
+  __tgt_offload_entry entries[ENTRY_COUNT];
+  memcpy(entries, given.entries, sizeof entries);
+  __tgt_device_image image = given.image;
+  image.EntriesBegin = entries;
+  image.EntriesEnd = entries + ENTRY_COUNT;
+  __tgt_bin_desc library = {1, &image, entries, entries + ENTRY_COUNT};
+  long before = atomic_load(&executables);
+  assert_true(before > 0); /* we do stand in between */
+  for (int i = 0; i < 3; i++) {
+    rtl.register_lib(&library);
+    assert_non_null(load_table(0, &image));
+    assert_int_equal(atomic_load(&executables), before + 1);
+    rtl.unregister_lib(&library);
+    assert_int_equal(atomic_load(&executables), before);
+  }
+  launch_often(2); /* the first one's */
 }
 
 static pthread_barrier_t warm;
@@ -362,9 +394,10 @@ int main(int argc, char **argv) {
   /* Before this process has a GPU. */
   const struct CMUnitTest in_children[] = {cmocka_unit_test(pins_are_kept_as_the_user_wants)};
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(launches_take_nothing),   cmocka_unit_test(cycles_take_nothing),
-      cmocka_unit_test(launches_lock_nothing),   cmocka_unit_test(mapped_memory_stays_pinned),
-      cmocka_unit_test(copies_outlive_mappings), cmocka_unit_test(mappings_share_a_pin)};
+      cmocka_unit_test(launches_take_nothing),      cmocka_unit_test(cycles_take_nothing),
+      cmocka_unit_test(libraries_leave_nothing),    cmocka_unit_test(launches_lock_nothing),
+      cmocka_unit_test(mapped_memory_stays_pinned), cmocka_unit_test(copies_outlive_mappings),
+      cmocka_unit_test(mappings_share_a_pin)};
   if (argc != 6) {
     fprintf(stderr, "usage: plugin_growth LAUNCHES CYCLES PLUGIN IMAGE OTHER_IMAGE\n");
     return 2;
