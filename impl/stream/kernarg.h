@@ -17,8 +17,8 @@ typedef struct atmi_kernarg_facts {
 } atmi_kernarg_facts_t;
 
 /* The first part of a block of kernel->kernarg_bytes bytes: `*leading` if it is not NULL; argument i, which
- * is the word bases[i] + offsets[i] itself, as libomptarget passes them (13 to 18); then zeros. Each takes 8
- * bytes; all words must fit the block. */
+ * is the word bases[i] + offsets[i] itself, as libomptarget passes them (13 to 18; no offsets: NULL); then
+ * zeros. Each takes 8 bytes; all words must fit the block. */
 static inline void atmi_kernarg_fill_words(const atmi_kernel_metadata_t *kernel, const uint64_t *leading,
                                            void *const *bases, const ptrdiff_t *offsets, uint32_t count,
                                            void *block) {
@@ -28,7 +28,7 @@ static inline void atmi_kernarg_fill_words(const atmi_kernel_metadata_t *kernel,
     at += sizeof *leading;
   }
   for (uint32_t i = 0; i < count; i++, at += 8) {
-    uint64_t word = (uint64_t)(uintptr_t)bases[i] + (uint64_t)offsets[i];
+    uint64_t word = (uint64_t)(uintptr_t)bases[i] + (offsets ? (uint64_t)offsets[i] : 0);
     memcpy(at, &word, sizeof word);
   }
   /* Mostly a few words: cheaper here than in the C library. */

@@ -49,7 +49,12 @@ static inline atmi_plan_t *atmi_plan_find(struct atmi_plans *plans, uint64_t ker
 /* Makes sure that the stream holds the queue for which its plans are true. False: others use it. */
 static inline bool atmi_plan_hold_queue(atmi_stream_t *stream) {
   /* There is a queue: it came with the launch that made the first plan. */
-  return stream->holds_queue || (stream->holds_queue = atmi_queue_take_idle(stream->queue));
+  if (!stream->holds_queue) {
+    if (!atmi_queue_take_idle(stream->queue))
+      return false;
+    stream->holds_queue = true;
+  }
+  return true;
 }
 
 /* Takes back what began, and says why it cannot be launched: ATMI_LOST. */
@@ -64,8 +69,11 @@ atmi_plan_publish(atmi_stream_t *stream, const atmi_kernel_t *kernel, const atmi
   atmi_queue_t *queue = stream->queue;
   atmi_signal_t *signal = operation->signal;
   operation->kind = ATMI_OPERATION_KERNEL;
-  for (uint32_t i = 0, count = (uint32_t)plan->key.words[4]; i < count; i++)
+  uint32_t count = (uint32_t)plan->key.words[4];
+  for (uint32_t i = 0; i < count && offsets; i++)
     words[i] = (uint64_t)(uintptr_t)arguments[i] + (uint64_t)offsets[i];
+  for (uint32_t i = 0; i < count && !offsets; i++)
+    words[i] = (uint64_t)(uintptr_t)arguments[i];
   uint64_t index, first;
   if (atmi_queue_claim(queue, &index))
     return atmi_plan_refuse(stream, signal);

@@ -82,8 +82,8 @@ struct atmi_stream {
 typedef struct atmi_launch {
   bool has_leading; /* `leading` goes in front of the other words */
   uint64_t leading;
-  void *const *arguments; /* explicit words, see atmi_kernarg_fill */
-  const ptrdiff_t *offsets;
+  void *const *arguments;   /* explicit words, see atmi_kernarg_fill */
+  const ptrdiff_t *offsets; /* NULL: none */
   uint32_t argument_count;
   /* Workgroups, and work-items in each, by dimension; the product fits 32 bits in each dimension, and that of
    * all work-items of a group the device. */
