@@ -48,13 +48,15 @@ typedef struct map_shadow {
 
 typedef struct map_entry {
   _Atomic uint64_t word;
-  uintptr_t begin, end;     /* on the host */
+  uintptr_t begin, end;     /* on the host; the same of one that is not in the table, or dormant */
+  uint64_t dormant_bytes;   /* what its size was, as long as it is dormant; else 0 */
   _Atomic uintptr_t device; /* where `begin` is; 0: not yet */
   _Atomic map_mark_t mark;  /* of the copies that the entry was last filled by, or left with */
   uint64_t visit;           /* the last pass that met it, and as which of its items */
   uint32_t visitor;
-  bool linked;  /* is in the table */
-  bool special; /* any of those below: not for the quick ways */
+  uint32_t dormant_at; /* its place among the dormant ones */
+  bool linked;         /* is in the index */
+  bool special;        /* any of those below: not for the quick ways */
   bool infinite, associated;
   bool auxiliary; /* was made for a PTR_AND_OBJ's pointer that nobody had mapped */
   uint32_t shadow_count, shadow_capacity;
@@ -101,18 +103,26 @@ typedef struct map_room {
  */
 enum { MAP_HINTS_FEWEST_LOG2 = 6 };
 
+/* Entries that nobody holds any more, but that keep their places in the index for a while, as empty ranges:
+ * programs map the same ranges again and again, and these are neither inserted nor searched for then. The
+ * ranges that they had lie beside each other and beside those of all others: who searches for a range drops
+ * the dormant ones that have a part of it. They have no memory, no pointers, and are not counted. */
+enum { MAP_DORMANT_MOST = 64 };
+
 struct map_table {
   atmi_spin_t lock;
   map_configuration_t configuration;
   map_entry_t **hints;
   uint32_t hint_shift; /* 64 - log2 of their number */
-  size_t count;        /* entries in the index */
+  size_t count;        /* entries, without dormant ones */
   uint64_t visit;      /* passes so far */
   map_index_t index;
   map_place_t vacant; /* what the last search that has found nothing has found */
   map_entry_t *free_entries;
   map_shadow_t *free_shadows;
-  void *slabs; /* of entries and shadows, a list */
+  void *slabs;                            /* of entries and shadows, a list */
+  map_entry_t *dormant[MAP_DORMANT_MOST]; /* a ring; some of it may be awake again */
+  uint32_t dormant_next;
   map_entry_t *first_hints[1 << MAP_HINTS_FEWEST_LOG2];
 
   /* What works leave here for the next one; NULL: nothing. */
@@ -158,10 +168,24 @@ static inline map_relation_t map_table_look_up(map_table_t *table, uintptr_t hos
 /* Adds an entry with nothing but its range, directly after a search for it has found MAP_NOTHING. NULL
  * without memory. */
 map_entry_t *map_table_add(map_table_t *table, uintptr_t begin, uintptr_t end);
-/* Takes an entry out of the table; it stays what it is until map_table_recycle. */
+
+/* Whether exactly this range is that of a dormant entry, which may be NULL; and wakes it: then it is as
+ * map_table_add makes them. */
+static inline bool map_entry_is_dormant(const map_entry_t *entry, uintptr_t host, uint64_t bytes) {
+  return entry && bytes && entry->dormant_bytes == bytes && entry->begin == host;
+}
+
+static inline void map_table_wake(map_table_t *table, map_entry_t *entry) {
+  entry->end = entry->begin + entry->dormant_bytes;
+  entry->dormant_bytes = 0;
+  table->count++;
+}
+
+/* Takes an entry out of the table; it stays what it is until map_table_retire. */
 void map_table_unlink(map_table_t *table, map_entry_t *entry);
-/* Takes it out if it is still there, and makes it another one's. Returns its memory, to be released. */
-void *map_table_recycle(map_table_t *table, map_entry_t *entry);
+/* An entry that nobody holds any more becomes dormant, or another one's if it was taken out. Returns its
+ * memory, to be released. */
+void *map_table_retire(map_table_t *table, map_entry_t *entry);
 
 /* ---- counting ---- */
 
@@ -199,10 +223,10 @@ static inline bool map_entry_drop_some(map_entry_t *entry, uint64_t units) {
   return false;
 }
 
-/* The same under the lock: an entry that nobody holds any more is recycled. Returns its memory, or NULL. */
+/* The same under the lock: an entry that nobody holds any more is retired. Returns its memory, or NULL. */
 static inline void *map_entry_drop(map_table_t *table, map_entry_t *entry, uint64_t units) {
   uint64_t before = atomic_fetch_sub_explicit(&entry->word, units, memory_order_acq_rel);
-  return (before & ~MAP_FAILED) == units ? map_table_recycle(table, entry) : NULL;
+  return (before & ~MAP_FAILED) == units ? map_table_retire(table, entry) : NULL;
 }
 
 /* Where something in the entry's range is on the device; the entry is filled, or the caller's. */

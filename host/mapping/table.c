@@ -134,35 +134,15 @@ map_entry_t *map_table_add(map_table_t *table, uintptr_t begin, uintptr_t end) {
     put_entry(table, entry);
     return NULL;
   }
-  atomic_store_explicit(&entry->word, 0, memory_order_relaxed);
-  atomic_store_explicit(&entry->device, 0, memory_order_relaxed);
-  atomic_store_explicit(&entry->mark, 0, memory_order_relaxed);
-  entry->visit = 0;
   entry->linked = true;
-  entry->special = entry->infinite = entry->associated = entry->auxiliary = false;
-  entry->name = NULL;
-  entry->memory = NULL;
   if (++table->count > (size_t)1 << (64 - table->hint_shift) >> 2)
     grow_hints(table);
   *map_table_hint(table, begin) = entry;
   return entry;
 }
 
-void map_table_unlink(map_table_t *table, map_entry_t *entry) {
-  if (!entry->linked)
-    return;
-  map_index_remove(&table->index, entry);
-  map_entry_t **hint = map_table_hint(table, entry->begin);
-  if (*hint == entry)
-    *hint = NULL;
-  /* Other hints may lead here still: they must not find anything. */
-  entry->end = entry->begin;
-  entry->linked = false;
-  table->count--;
-}
-
-void *map_table_recycle(map_table_t *table, map_entry_t *entry) {
-  map_table_unlink(table, entry);
+/* As one is that was never used, but for its range. */
+static void clear_entry(map_table_t *table, map_entry_t *entry) {
   for (uint32_t i = 0; i < entry->shadow_count; i++) {
     map_shadow_t *shadow = entry->shadows[i];
     free(shadow->rest);
@@ -171,8 +151,65 @@ void *map_table_recycle(map_table_t *table, map_entry_t *entry) {
     table->free_shadows = shadow;
   }
   entry->shadow_count = 0;
-  void *memory = entry->memory;
+  atomic_store_explicit(&entry->word, 0, memory_order_relaxed);
+  atomic_store_explicit(&entry->device, 0, memory_order_relaxed);
+  atomic_store_explicit(&entry->mark, 0, memory_order_relaxed);
+  entry->visit = 0;
+  entry->special = entry->infinite = entry->associated = entry->auxiliary = false;
+  entry->name = NULL;
+  entry->memory = NULL;
+}
+
+/* Out of the index; hints that lead here still must not find anything. */
+static void remove_entry(map_table_t *table, map_entry_t *entry) {
+  map_index_remove(&table->index, entry);
+  map_entry_t **hint = map_table_hint(table, entry->begin);
+  if (*hint == entry)
+    *hint = NULL;
+  entry->end = entry->begin;
+  entry->linked = false;
+}
+
+void map_table_unlink(map_table_t *table, map_entry_t *entry) {
+  if (!entry->linked)
+    return;
+  remove_entry(table, entry);
+  table->count--;
+}
+
+/* A dormant entry goes for good. */
+static void forget(map_table_t *table, map_entry_t *entry) {
+  entry->dormant_bytes = 0;
+  remove_entry(table, entry);
   put_entry(table, entry);
+}
+
+static void forget_all(map_table_t *table) {
+  for (uint32_t i = 0; i < MAP_DORMANT_MOST; i++)
+    if (table->dormant[i] && table->dormant[i]->dormant_bytes)
+      forget(table, table->dormant[i]);
+}
+
+/* The oldest one of the ring makes room, unless it is awake again, or is dormant elsewhere in the ring. */
+static void sleep_entry(map_table_t *table, map_entry_t *entry) {
+  uint32_t at = table->dormant_next++ % MAP_DORMANT_MOST;
+  map_entry_t *oldest = table->dormant[at];
+  if (oldest && oldest->dormant_bytes && oldest->dormant_at == at)
+    forget(table, oldest);
+  table->dormant[at] = entry;
+  entry->dormant_at = at;
+  entry->dormant_bytes = entry->end - entry->begin;
+  entry->end = entry->begin;
+  table->count--;
+}
+
+void *map_table_retire(map_table_t *table, map_entry_t *entry) {
+  void *memory = entry->memory;
+  clear_entry(table, entry);
+  if (entry->linked)
+    sleep_entry(table, entry);
+  else
+    put_entry(table, entry);
   return memory;
 }
 
@@ -185,9 +222,31 @@ map_status_t map_unpin(map_table_t *table, map_entry_t *entry) {
   return release(table, memory) ? MAP_OK : MAP_DEVICE;
 }
 
+/* Where the range would be; the dormant ones that have a part of it go. */
+static map_place_t find_place(map_table_t *table, uintptr_t host, uint64_t bytes) {
+  for (;;) {
+    map_place_t place = map_index_find(&table->index, host);
+    map_entry_t *before = map_index_before(&table->index, place), *at = map_index_at(&table->index, place);
+    if (before && before->dormant_bytes > host - before->begin)
+      forget(table, before);
+    else if (at && at->dormant_bytes && at->begin - host < bytes)
+      forget(table, at);
+    else
+      return place;
+  }
+}
+
+/* The first one from a place on that is not dormant, or NULL. */
+static map_entry_t *next_awake(const map_table_t *table, map_place_t place) {
+  map_entry_t *entry = map_index_each(&table->index, &place);
+  while (entry && entry->dormant_bytes)
+    entry = map_index_each(&table->index, &place);
+  return entry;
+}
+
 /* Without a hint. */
 map_relation_t map_table_search(map_table_t *table, uintptr_t host, uint64_t bytes, map_entry_t **entry) {
-  map_place_t place = map_index_find(&table->index, host);
+  map_place_t place = find_place(table, host, bytes);
   map_entry_t *before = map_index_before(&table->index, place);
   if (before && host < before->end) {
     *entry = before;
@@ -196,7 +255,7 @@ map_relation_t map_table_search(map_table_t *table, uintptr_t host, uint64_t byt
     *map_table_hint(table, host) = before;
     return MAP_CONTAINED;
   }
-  map_entry_t *next = map_index_at(&table->index, place);
+  map_entry_t *next = bytes ? map_index_at(&table->index, place) : next_awake(table, place);
   *entry = next;
   if (next && bytes && next->begin - host < bytes)
     return MAP_EXTENDED;
@@ -411,6 +470,7 @@ bool map_table_visit(map_table_t *table, void (*visit)(void *context, const map_
   if (!views)
     return false;
   atmi_spin_lock(&table->lock);
+  forget_all(table);
   map_place_t place = {0, 0};
   map_entry_t *entry;
   while (count < room && (entry = map_index_each(&table->index, &place)))
@@ -425,6 +485,7 @@ bool map_table_visit(map_table_t *table, void (*visit)(void *context, const map_
 bool map_table_nearest(map_table_t *table, const void *host, map_entry_view_t *view) {
   uintptr_t address = (uintptr_t)host;
   atmi_spin_lock(&table->lock);
+  forget_all(table);
   map_place_t place = map_index_find(&table->index, address);
   map_entry_t *before = map_index_before(&table->index, place), *nearest = map_index_at(&table->index, place);
   if (!nearest || (before && (address < before->end || address - before->end < nearest->begin - address)))
