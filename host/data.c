@@ -3,6 +3,7 @@
 #include "entry.h"
 #include "info.h"
 #include "libomp.h"
+#include "mapping/one.h"
 #include "operation.h"
 
 typedef map_status_t step_t(map_work_t *work, const map_arguments_t *arguments);
@@ -32,29 +33,33 @@ static inline __attribute__((always_inline)) bool run_on(tgt_device_t *device, c
   return tgt_operation_end(&operation, done);
 }
 
-/* The same for an update, which mostly is one copy. */
-static inline __attribute__((always_inline)) bool update_on(tgt_device_t *device,
-                                                            const construct_t *construct) {
-  struct map_entry *pinned;
-  map_status_t begun;
+/* The same for an update that is one copy. False: nothing has happened, it is to go the way of others. */
+static inline __attribute__((always_inline)) bool update_one(tgt_device_t *device,
+                                                             const map_arguments_t *arguments, bool *done) {
   atmi_stream_t *stream = atmi_stream_take_own(device->core);
   if (!stream)
-    return run_on(device, construct, map_update);
-  if (!map_update_one(device->maps, stream, &construct->arguments, &pinned, &begun)) {
-    atmi_stream_put_idle(stream);
-    return run_on(device, construct, map_update);
+    return false;
+  map_entry_t *entry = map_one_begin(device->maps, arguments);
+  if (entry) {
+    void *host = arguments->begins[0], *memory = (void *)map_entry_device(entry, (uintptr_t)host);
+    uint64_t bytes = (uint64_t)arguments->sizes[0];
+    *done = arguments->types[0] == MAP_TO
+                ? tgt_device_functions.submit(device, stream, memory, host, bytes)
+                : tgt_device_functions.retrieve(device, stream, host, memory, bytes);
+    *done = !tgt_stream_wait(stream) && *done;
+    *done = !map_one_end(device->maps, entry) && *done;
   }
-  atmi_status_t status = tgt_stream_wait(stream);
   atmi_stream_put_idle(stream);
-  map_status_t ended = map_unpin(device->maps, pinned);
-  return !begun && !status && !ended;
+  return entry;
 }
 
 /* The first construct after a registration, those for the host, and those that somebody wants to see. */
 static __attribute__((noinline)) void run_generally(const construct_t *construct, step_t *step,
                                                     const char *operation, const void *code) {
-  bool failed;
-  tgt_device_t *device = tgt_runtime_use(tgt_runtime(), construct->device, operation, &failed);
+  bool failed = false;
+  tgt_device_t *device = tgt_runtime_use_ready(tgt_runtime(), construct->device);
+  if (!device)
+    device = tgt_runtime_use(tgt_runtime(), construct->device, operation, &failed);
   if (device) {
     tgt_told_t *told = tgt_ompt_begin(told_as[construct->kind], device, code, false);
     tgt_info_begin(device, construct->where, construct->kind, &construct->arguments);
@@ -71,10 +76,16 @@ static __attribute__((noinline)) void run_generally(const construct_t *construct
 
 static inline __attribute__((always_inline)) void run(const construct_t *construct, step_t *step,
                                                       const char *operation) {
-  tgt_device_t *device = tgt_runtime_use_ready(tgt_runtime(), construct->device);
-  if (!device || tgt_info_wants_constructs() || tgt_ompt_is_on())
+  bool done = false;
+  tgt_device_t *device;
+  tgt_runtime_t *runtime = tgt_runtime();
+  if (!tgt_info_use_unseen(runtime, tgt_runtime_number(construct->device), &device) ||
+      !tgt_runtime_is_loaded(runtime, device))
     run_generally(construct, step, operation, __builtin_return_address(0));
-  else if (!(step == map_update ? update_on(device, construct) : run_on(device, construct, step)))
+  else if (step == map_update && update_one(device, &construct->arguments, &done)) {
+    if (!done)
+      tgt_runtime_construct_failed(tgt_runtime(), construct->where);
+  } else if (!run_on(device, construct, step))
     tgt_runtime_construct_failed(tgt_runtime(), construct->where);
 }
 

@@ -252,7 +252,7 @@ static atmi_status_t run_entries(tgt_device_t *device, const atmi_loaded_image_t
     atmi_stream_t *stream;
     if (entry->size || !(entry->flags & flag) || (status = tgt_stream_take(device, &stream)))
       continue;
-    status = tgt_launch_any(device, stream, entry->address, words, NULL, NULL);
+    status = tgt_launch_any(device, stream, entry->address, words, NULL);
     ended = tgt_stream_wait(stream);
     status = status ? status : ended;
     tgt_stream_put(stream);
@@ -347,8 +347,8 @@ void tgt_device_unload(tgt_device_t *device, tgt_library_t *library) {
 /* ---- launches ---- */
 
 atmi_status_t tgt_launch_any(tgt_device_t *device, atmi_stream_t *stream, const atmi_omp_kernel_t *kernel,
-                             atmi_omp_words_t words, void *const *arguments, const ptrdiff_t *offsets) {
-  atmi_omp_request_t request = {.arguments = arguments, .offsets = offsets};
+                             atmi_omp_words_t words, void *const *arguments) {
+  atmi_omp_request_t request = {.arguments = arguments};
   _Static_assert(sizeof request.shape == sizeof words, "the same in another form");
   memcpy(&request.shape, &words, sizeof words);
   return atmi_omp_launch(atmi_context(), device->omp, kernel, &request, stream);

@@ -90,7 +90,8 @@ static inline void tgt_stream_put(atmi_stream_t *stream) {
 }
 
 /* Waits for all of it. */
-ATMI_MUST_CHECK static inline atmi_status_t tgt_stream_wait(atmi_stream_t *stream) {
+ATMI_MUST_CHECK static inline __attribute__((always_inline)) atmi_status_t
+tgt_stream_wait(atmi_stream_t *stream) {
   if (atmi_stream_settle_plain(stream) || atmi_stream_settle_copy(stream))
     return ATMI_OK;
   return atmi_stream_synchronize(stream);
@@ -99,7 +100,7 @@ ATMI_MUST_CHECK static inline atmi_status_t tgt_stream_wait(atmi_stream_t *strea
 /* Launches: as often before, or else in the general way. */
 ATMI_MUST_CHECK atmi_status_t tgt_launch_any(tgt_device_t *device, atmi_stream_t *stream,
                                              const atmi_omp_kernel_t *kernel, atmi_omp_words_t words,
-                                             void *const *arguments, const ptrdiff_t *offsets);
+                                             void *const *arguments);
 
 /* Whether launches may take the short way: nobody looks on, and devices may be used. */
 static inline bool tgt_is_plain(uint32_t number) {

@@ -3,6 +3,7 @@
 #ifndef TGT_INFO_H
 #define TGT_INFO_H
 
+#include "ompt.h"
 #include "runtime.h"
 
 /* Bits of LIBOMPTARGET_INFO. */
@@ -32,6 +33,18 @@ static inline uint32_t tgt_info(void) {
 /* Whether somebody wants to see constructs. */
 static inline bool tgt_info_wants_constructs(void) {
   return tgt_info() & TGT_INFO_OF_CONSTRUCTS;
+}
+
+/* The device of a construct, if there is one and nobody looks on, at launches or constructs. False: all of
+ * that is to be asked. A kernel that is found there can be launched; what is mapped is to be asked for only
+ * if also tgt_runtime_is_loaded. */
+static inline __attribute__((always_inline)) bool tgt_info_use_unseen(tgt_runtime_t *runtime, int64_t number,
+                                                                      tgt_device_t **device) {
+  if ((uint64_t)number >= atomic_load_explicit(&runtime->device_count, memory_order_acquire) ||
+      !tgt_is_plain((uint32_t)number) || tgt_info_wants_constructs() || tgt_ompt_is_on())
+    return false;
+  *device = &runtime->devices[number];
+  return true;
 }
 
 /* Prints a construct and its arguments, if that is wanted; before and behind it. */

@@ -43,6 +43,7 @@ bool tgt_operation_begin_task(tgt_operation_t *operation, tgt_device_t *device, 
 
 bool tgt_operation_leave_to_task(tgt_operation_t *operation, bool done) {
   if (done) {
+    map_work_keep(&operation->work);
     operation->told = tgt_ompt_is_on() ? tgt_ompt_leave() : NULL;
     *operation->handle = operation;
     return true;

@@ -23,7 +23,6 @@ typedef struct region {
 /* ---- the short way ---- */
 
 enum { MOST_VALUES = 64 };
-static const ptrdiff_t no_offsets[MOST_VALUES];
 
 /* Whether the kernel's arguments are the words that the program passes: nothing is mapped. */
 static inline bool takes_values_only(const tgt_kernel_args_t *args) {
@@ -44,21 +43,16 @@ static inline bool is_nowait(const tgt_kernel_args_t *args) {
 }
 
 /* Launches again what was launched before, and waits. False: nothing has happened; the general way is to be
- * taken, or finds out what is wrong. */
-static inline __attribute__((always_inline)) bool run_again(const region_t *region, atmi_status_t *status) {
-  tgt_runtime_t *runtime = tgt_runtime();
-  int64_t number = region->device;
-  if ((uint64_t)number >= atomic_load_explicit(&runtime->device_count, memory_order_acquire) ||
-      !tgt_is_plain((uint32_t)number) || tgt_info_wants_constructs() || tgt_ompt_is_on() ||
-      !is_known(region->args) || is_nowait(region->args) || !takes_values_only(region->args))
-    return false;
-  tgt_device_t *device = &runtime->devices[number];
-  const atmi_omp_kernel_t *kernel = tgt_kernels_find(&device->kernels, region->id);
-  atmi_stream_t *stream = kernel ? atmi_stream_take_own(device->core) : NULL;
+ * taken. */
+static inline __attribute__((always_inline)) bool run_again(const tgt_device_t *device,
+                                                            const region_t *region,
+                                                            const atmi_omp_kernel_t *kernel,
+                                                            atmi_status_t *status) {
+  atmi_stream_t *stream = atmi_stream_take_own(device->core);
   if (!stream)
     return false;
   bool begun = atmi_omp_launch_again(
-      stream, kernel, region->args->bases, no_offsets,
+      stream, kernel, region->args->bases, NULL,
       tgt_launch_words(region->args, region->args->count, region->teams, region->threads), status);
   if (begun && !atmi_stream_settle_plain(stream)) {
     atmi_status_t ended = atmi_stream_synchronize(stream);
@@ -80,15 +74,15 @@ static const atmi_omp_kernel_t *find_kernel(const tgt_device_t *device, const re
 }
 
 /* With what the mapping engine has made of the arguments. The stream mostly has nothing to do. */
-static atmi_status_t launch(const tgt_operation_t *operation, const region_t *region,
-                            const atmi_omp_kernel_t *kernel) {
+static inline __attribute__((always_inline)) atmi_status_t
+launch(const tgt_operation_t *operation, const region_t *region, const atmi_omp_kernel_t *kernel) {
   const map_work_t *work = &operation->work;
   atmi_omp_words_t words = tgt_launch_words(region->args, work->word_count, region->teams, region->threads);
   atmi_status_t status;
   if (tgt_is_plain(operation->device->number) &&
-      atmi_omp_launch_again(operation->stream, kernel, work->words, work->offsets, words, &status))
+      atmi_omp_launch_again(operation->stream, kernel, work->words, NULL, words, &status))
     return status;
-  return tgt_launch_any(operation->device, operation->stream, kernel, words, work->words, work->offsets);
+  return tgt_launch_any(operation->device, operation->stream, kernel, words, work->words);
 }
 
 static __attribute__((noinline)) atmi_status_t
@@ -100,20 +94,24 @@ launch_and_tell(const tgt_operation_t *operation, const region_t *region, const 
   return status;
 }
 
+static inline map_arguments_t arguments_of(const tgt_kernel_args_t *args) {
+  return (map_arguments_t){args->count,
+                           args->bases,
+                           args->begins,
+                           args->sizes,
+                           args->types,
+                           (void *const *)args->names,
+                           (void *const *)args->mappers};
+}
+
 /* Maps, launches, and begins to unmap. */
-static bool run(tgt_operation_t *operation, const region_t *region, const atmi_omp_kernel_t *kernel) {
-  const tgt_kernel_args_t *args = region->args;
-  const map_arguments_t arguments = {args->count,
-                                     args->bases,
-                                     args->begins,
-                                     args->sizes,
-                                     args->types,
-                                     (void *const *)args->names,
-                                     (void *const *)args->mappers};
+static inline __attribute__((always_inline)) bool run(tgt_operation_t *operation, const region_t *region,
+                                                      const atmi_omp_kernel_t *kernel,
+                                                      const map_arguments_t *arguments) {
   map_work_t *work = &operation->work;
   if (tgt_info_wants_constructs())
-    tgt_info_begin(operation->device, region->where, TGT_CONSTRUCT_REGION, &arguments);
-  if (map_enter(work, &arguments))
+    tgt_info_begin(operation->device, region->where, TGT_CONSTRUCT_REGION, arguments);
+  if (map_enter(work, arguments))
     return false;
   atmi_status_t status =
       tgt_ompt_is_on() ? launch_and_tell(operation, region, kernel) : launch(operation, region, kernel);
@@ -132,11 +130,13 @@ static bool check(const region_t *region) {
   return false;
 }
 
-static bool run_and_wait(tgt_device_t *device, const region_t *region, const atmi_omp_kernel_t *kernel) {
+static __attribute__((noinline)) bool run_and_wait(tgt_device_t *device, const region_t *region,
+                                                   const atmi_omp_kernel_t *kernel) {
   tgt_operation_t operation;
+  const map_arguments_t arguments = arguments_of(region->args);
   if (!tgt_operation_begin(&operation, device, region->where))
     return false;
-  bool done = tgt_operation_end(&operation, run(&operation, region, kernel));
+  bool done = tgt_operation_end(&operation, run(&operation, region, kernel, &arguments));
   if (done && tgt_info_wants_constructs())
     tgt_info_end(device, region->where);
   return done;
@@ -144,9 +144,10 @@ static bool run_and_wait(tgt_device_t *device, const region_t *region, const atm
 
 static bool run_for_task(tgt_operation_t *operation, tgt_device_t *device, const region_t *region,
                          const atmi_omp_kernel_t *kernel) {
+  const map_arguments_t arguments = arguments_of(region->args);
   if (!tgt_operation_begin_task(operation, device, region->where))
     return false;
-  bool done = run(operation, region, kernel);
+  bool done = run(operation, region, kernel, &arguments);
   return tgt_operation_leave_to_task(operation, done);
 }
 
@@ -187,9 +188,31 @@ static __attribute__((noinline)) int run_region(const region_t *region, const vo
   return RUN_ON_HOST;
 }
 
-static __attribute__((noinline)) int fail(const region_t *region) {
-  tgt_runtime_construct_failed(tgt_runtime(), region->where);
+static __attribute__((noinline)) int fail(const tgt_ident_t *where) {
+  tgt_runtime_construct_failed(tgt_runtime(), where);
   return RUN_ON_HOST;
+}
+
+/* Most regions come again and again, and nobody looks on: what is to be done for these is found without a
+ * call. `code` is only there for the others. */
+static inline __attribute__((always_inline)) int run_region_quickly(const region_t *region,
+                                                                    const void *code) {
+  tgt_device_t *device;
+  if (!tgt_info_use_unseen(tgt_runtime(), region->device, &device) || !is_known(region->args) ||
+      is_nowait(region->args))
+    return run_region(region, code);
+  const atmi_omp_kernel_t *kernel = tgt_kernels_find(&device->kernels, region->id);
+  if (!kernel)
+    return run_region(region, code);
+  atmi_status_t status;
+  if (!takes_values_only(region->args)) {
+    if (!tgt_runtime_is_loaded(tgt_runtime(), device))
+      return run_region(region, code);
+    return run_and_wait(device, region, kernel) ? RAN_ON_DEVICE : fail(region->where);
+  }
+  if (!run_again(device, region, kernel, &status))
+    return run_region(region, code);
+  return status ? fail(region->where) : RAN_ON_DEVICE;
 }
 
 /* ---- entry points of clang 15 and later ---- */
@@ -199,10 +222,7 @@ TGT_EXPORT int __tgt_target_kernel(const tgt_ident_t *where, int64_t device, int
   region_t region = {
       where, tgt_runtime_number(device), teams == TGT_NO_TEAMS ? 1 : (uint32_t)teams, (uint32_t)threads, id,
       args};
-  atmi_status_t status;
-  if (!run_again(&region, &status))
-    return run_region(&region, __builtin_return_address(0));
-  return status ? fail(&region) : RAN_ON_DEVICE;
+  return run_region_quickly(&region, __builtin_return_address(0));
 }
 
 TGT_EXPORT int __tgt_target_kernel_nowait(const tgt_ident_t *where, int64_t device, int32_t teams,
@@ -253,10 +273,7 @@ TGT_EXPORT int __tgt_target_teams_mapper(const tgt_ident_t *where, int64_t devic
   args.mappers = mappers;
   args.tripcount = take_tripcount();
   region_t region = {where, tgt_runtime_number(device), clause(teams), clause(threads), id, &args};
-  atmi_status_t status;
-  if (!run_again(&region, &status))
-    return run_region(&region, __builtin_return_address(0));
-  return status ? fail(&region) : RAN_ON_DEVICE;
+  return run_region_quickly(&region, __builtin_return_address(0));
 }
 
 TGT_EXPORT int __tgt_target_mapper(const tgt_ident_t *where, int64_t device, const void *id, TGT_MAPS) {

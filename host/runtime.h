@@ -60,7 +60,14 @@ static inline int64_t tgt_runtime_number(int64_t number) {
   return number == TGT_DEVICE_DEFAULT ? tgt_runtime_default_device() : number;
 }
 
-/* The same if there is nothing to be done first; else NULL, and tgt_runtime_use is to be asked. */
+/* Whether the device has all that was registered. */
+static inline bool tgt_runtime_is_loaded(const tgt_runtime_t *runtime, const tgt_device_t *device) {
+  /* Acquire: who sees the number sees what was loaded. */
+  uint64_t loaded = atomic_load_explicit(&device->loaded, memory_order_acquire);
+  return loaded == atomic_load_explicit(&runtime->registrations, memory_order_relaxed);
+}
+
+/* As tgt_runtime_use if there is nothing to be done first; else NULL, and tgt_runtime_use is to be asked. */
 static inline tgt_device_t *tgt_runtime_use_ready(tgt_runtime_t *runtime, int64_t number) {
   number = tgt_runtime_number(number);
   /* Numbers beyond 32 bits and negative ones are none: neither is less than the count. */
@@ -68,9 +75,7 @@ static inline tgt_device_t *tgt_runtime_use_ready(tgt_runtime_t *runtime, int64_
       !tgt_machine_is_usable((uint32_t)number))
     return NULL;
   tgt_device_t *device = &runtime->devices[number];
-  /* Acquire: who sees the number sees what was loaded. */
-  uint64_t loaded = atomic_load_explicit(&device->loaded, memory_order_acquire);
-  return loaded == atomic_load_explicit(&runtime->registrations, memory_order_relaxed) ? device : NULL;
+  return tgt_runtime_is_loaded(runtime, device) ? device : NULL;
 }
 
 /* Options of the mapping engine that follow from the compiler's version. */

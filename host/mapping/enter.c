@@ -53,7 +53,7 @@ static inline bool take(map_pass_t *pass, map_item_t *item, map_item_t *leader, 
 /* Makes sure that the entry stays until the work's end. */
 static inline bool pin(map_pass_t *pass, uint32_t index) {
   map_work_t *work = pass->work;
-  map_item_t *leader = &work->items[work->items[index].leader];
+  map_item_t *leader = map_leader(&work->items[index]);
   work->todo |= MAP_TODO_DROP;
   return leader->units >= MAP_PIN_ONE || take(pass, leader, leader, MAP_PIN_ONE);
 }
@@ -67,14 +67,14 @@ static uint32_t touch(map_pass_t *pass, map_entry_t *entry, const map_component_
       return MAP_NO_ITEM;
     item->type = 0; /* the entry is used, the list item is not mapped by this */
     item->bytes = 0;
-    index = map_work_lead(pass, item)->leader;
+    index = map_index(pass->work, map_work_lead(pass, item));
   }
   return pin(pass, index) ? index : MAP_NO_ITEM;
 }
 
 /* Whether somebody, this work or another, has yet to fill the entry of an item. */
-static inline bool is_ready(const map_work_t *work, const map_item_t *item) {
-  return !(work->items[item->leader].flags & (MAP_ITEM_FRESH | MAP_ITEM_WAIT));
+static inline bool is_ready(const map_item_t *item) {
+  return !(map_leader(item)->flags & (MAP_ITEM_FRESH | MAP_ITEM_WAIT));
 }
 
 /* Whether this construct has made the entry. */
@@ -105,9 +105,11 @@ static uint64_t padding_of(const map_pass_t *pass, const map_component_t *compon
 static bool make(map_pass_t *pass, const map_component_t *component, uint32_t argument, found_t *found) {
   map_work_t *work = pass->work;
   map_item_t *item = map_work_next(work);
-  uintptr_t end = component->begin + (uint64_t)component->size;
-  map_entry_t *entry = item ? map_table_add(pass->table, component->begin, end) : NULL;
-  if (!entry)
+  uintptr_t begin = component->begin, end = begin + (uint64_t)component->size;
+  map_entry_t *entry = *map_table_hint(pass->table, begin);
+  if (item && map_entry_is_dormant(entry, begin, end - begin))
+    map_table_wake(pass->table, entry);
+  else if (!item || !(entry = map_table_add(pass->table, begin, end)))
     return wrong(pass, component, no_memory);
   entry->base = component->base;
   entry->name = component->name;
@@ -119,7 +121,7 @@ static bool make(map_pass_t *pass, const map_component_t *component, uint32_t ar
   atomic_store_explicit(&entry->word, item->units | MAP_FILLING, memory_order_relaxed);
   map_work_lead(pass, item);
   work->todo |= item->flags | MAP_TODO_DROP;
-  *found = (found_t){entry, item->leader};
+  *found = (found_t){entry, map_index(work, item)};
   return true;
 }
 
@@ -159,12 +161,13 @@ static inline bool join(map_pass_t *pass, map_entry_t *entry, const map_componen
     units &= MAP_HOLD_MASK;
   if (pass->region && leader == item)
     units += MAP_PIN_ONE;
+  pass->work->todo |= pass->region ? MAP_TODO_DROP : 0;
   if (!take(pass, item, leader, units))
     return wrong(pass, component, too_many);
   uint32_t index = pass->work->item_count - 1;
   if (__builtin_expect(pass->notes, 0))
     item->flags |= MAP_ITEM_FOUND | (counts && !entry->infinite ? MAP_ITEM_COUNTED : 0);
-  bool ready = is_ready(pass->work, item);
+  bool ready = is_ready(item);
   if (!ready && !pin(pass, index))
     return wrong(pass, component, too_many);
   *found = (found_t){entry, index};
@@ -209,7 +212,7 @@ static inline bool enter_data(map_pass_t *pass, const map_component_t *component
                               bool counts, found_t *found) {
   map_entry_t *entry;
   map_relation_t relation =
-      map_table_look_up(pass->table, component->begin, (uint64_t)component->size, &entry);
+      map_table_look_up_new(pass->table, component->begin, (uint64_t)component->size, &entry);
   if (__builtin_expect(relation == MAP_CONTAINED, 1))
     return join(pass, entry, component, argument, counts, found);
   if (!map_component_is_sane(component))
@@ -231,15 +234,14 @@ static void give_word(map_pass_t *pass, uintptr_t base, found_t found, bool by_h
   map_work_t *work = pass->work;
   uint32_t word = work->word_count++;
   work->words[word] = (void *)base;
-  work->offsets[word] = 0;
   if (!found.entry) {
     if (!by_host)
       work->words[word] = NULL;
     return;
   }
   map_item_t *item = &work->items[found.item];
-  if (is_ready(work, item)) {
-    work->offsets[word] = (ptrdiff_t)(map_entry_device(found.entry, 0));
+  if (is_ready(item)) {
+    work->words[word] = (void *)map_entry_device(found.entry, base);
     return;
   }
   item->flags |= MAP_ITEM_WORD;
@@ -262,7 +264,7 @@ static void give_back(map_pass_t *pass, const map_component_t *component, uint32
     return;
   }
   map_item_t *item = &work->items[found.item];
-  if (is_ready(work, item)) {
+  if (is_ready(item)) {
     *base = (void *)(map_entry_device(found.entry, component->base));
     return;
   }
@@ -277,7 +279,7 @@ static void give_param(map_pass_t *pass, const map_component_t *component, found
   bool by_host = uses_host(pass->table) || pass->work->options & MAP_KEEP_POINTER_ARGUMENTS;
   give_word(pass, component->base, found, by_host);
   if (!found.entry && !by_host)
-    pass->work->offsets[pass->work->word_count - 1] = (ptrdiff_t)(component->base - component->begin);
+    pass->work->words[pass->work->word_count - 1] = (void *)(component->base - component->begin);
 }
 
 static inline void give(map_pass_t *pass, const map_component_t *component, uint32_t argument,
@@ -315,14 +317,14 @@ static bool attach(map_pass_t *pass, const map_component_t *component, found_t p
     return wrong(pass, component, no_memory);
   if (read_pointer(shadow))
     atomic_store_explicit(&shadow->device, 0, memory_order_relaxed);
-  if (is_ready(work, &work->items[pointer.item]) && is_ready(work, &work->items[pointee.item]) &&
+  if (is_ready(&work->items[pointer.item]) && is_ready(&work->items[pointee.item]) &&
       atomic_load_explicit(&shadow->device, memory_order_relaxed) ==
           map_entry_device(pointee.entry, shadow->value))
     return true;
   map_item_t *item = map_work_add(work, pointer.entry, component);
   if (!item || !pin(pass, pointer.item) || !pin(pass, pointee.item))
     return wrong(pass, component, no_memory);
-  item->leader = work->items[pointer.item].leader;
+  map_follow(item, map_leader(&work->items[pointer.item]));
   item->type = 0;
   item->flags = MAP_ITEM_ATTACH;
   item->host = component->base;
@@ -333,6 +335,11 @@ static bool attach(map_pass_t *pass, const map_component_t *component, found_t p
   return true;
 }
 
+static void become_auxiliary(map_entry_t *entry) {
+  entry->auxiliary = true;
+  atomic_fetch_or_explicit(&entry->word, MAP_SPECIAL, memory_order_relaxed);
+}
+
 /* The pointer of a PTR_AND_OBJ. Mostly it is in a struct that was mapped before it. Where nobody has mapped
  * it, an auxiliary entry serves, which goes with the last such map. */
 static bool enter_pointer(map_pass_t *pass, const map_component_t *component, uint32_t argument,
@@ -341,7 +348,7 @@ static bool enter_pointer(map_pass_t *pass, const map_component_t *component, ui
                              component->type & (MAP_IMPLICIT | MAP_CLOSE | MAP_PRESENT), NULL};
   map_entry_t *entry;
   found->entry = NULL;
-  switch (map_table_look_up(pass->table, pointer.begin, sizeof(void *), &entry)) {
+  switch (map_table_look_up_new(pass->table, pointer.begin, sizeof(void *), &entry)) {
   case MAP_CONTAINED:
     if (entry->auxiliary)
       return join(pass, entry, &pointer, argument, !(component->type & MAP_MEMBER_OF), found);
@@ -351,7 +358,7 @@ static bool enter_pointer(map_pass_t *pass, const map_component_t *component, ui
     if (!enter_missing(pass, &pointer, argument, found))
       return false;
     if (found->entry)
-      found->entry->special = found->entry->auxiliary = true;
+      become_auxiliary(found->entry);
     return true;
   default:
     pass->other = (map_range_t){entry->begin, entry->end - entry->begin, entry->name};
@@ -408,12 +415,11 @@ static bool enter_private(map_pass_t *pass, const map_component_t *component, ui
   if (!item)
     return wrong(pass, component, no_memory);
   if (entry)
-    item->leader = entry->visitor;
+    map_follow(item, &work->items[entry->visitor]);
   item->argument = argument;
   item->flags = MAP_ITEM_PRIVATE;
   item->word = work->word_count;
-  work->words[work->word_count] = (void *)component->base;
-  work->offsets[work->word_count++] = 0;
+  work->words[work->word_count++] = (void *)component->base;
   work->todo |= MAP_ITEM_PRIVATE;
   return true;
 }
@@ -432,7 +438,7 @@ static bool enter_lambda(map_pass_t *pass, const map_component_t *component, uin
   map_item_t *item = map_work_add(work, found.entry, component);
   if (!item)
     return wrong(pass, component, no_memory);
-  item->leader = found.entry->visitor;
+  map_follow(item, &work->items[found.entry->visitor]);
   item->argument = argument;
   item->flags = MAP_ITEM_LAMBDA;
   item->type = 0;
@@ -446,8 +452,7 @@ static bool enter_unusual(map_pass_t *pass, const map_component_t *component, ui
     if (!pass->region || pass->components)
       return true;
     if (component->type & MAP_TARGET_PARAM) {
-      work->words[work->word_count] = (void *)component->base;
-      work->offsets[work->word_count++] = 0;
+      work->words[work->word_count++] = (void *)component->base;
       return true;
     }
     return (component->type & LAMBDA) != LAMBDA || enter_lambda(pass, component, argument);
@@ -492,7 +497,7 @@ static bool enter_mapped(map_pass_t *pass, const map_component_t *component, uin
     map_item_t *item = leader == MAP_NO_ITEM ? NULL : map_work_add(pass->work, found.entry, component);
     if (!item)
       return wrong(pass, component, no_memory);
-    item->leader = leader;
+    map_follow(item, &pass->work->items[leader]);
     item->type = 0;
     found.item = pass->work->item_count - 1;
   } else {
@@ -527,64 +532,130 @@ static bool attach_all(map_pass_t *pass) {
   return true;
 }
 
-/* What the quick way is for. */
+/* What the quick ways are for. */
 #define PLAIN (MAP_TO | MAP_FROM | MAP_TARGET_PARAM | MAP_IMPLICIT | MAP_CLOSE | MAP_PRESENT)
 
-/* The quick way has counted what nobody else counts, or was left by its last one at this moment, or has too
- * many references. */
-static bool settle_quick(map_pass_t *pass, map_item_t *item, uint64_t word) {
-  map_work_t *work = pass->work;
-  map_component_t component = {item->host, item->host, (int64_t)item->bytes, item->type, item->name};
-  work->todo |= MAP_TODO_SOLE | MAP_TODO_DROP;
-  if (word & MAP_OVERFLOWS)
-    return wrong(pass, &component, too_many);
-  if (!(word & MAP_FILLING))
-    return true;
-  item->flags |= MAP_ITEM_WAIT;
-  work->todo |= MAP_ITEM_WAIT;
-  if (pass->region && item->type & MAP_TARGET_PARAM) {
-    item->flags |= MAP_ITEM_WORD;
-    work->todo |= MAP_ITEM_WORD;
-  }
-  return pin(pass, item->leader) || wrong(pass, &component, too_many);
+static inline bool is_plain(uint64_t type) {
+  return (type | PLAIN) == PLAIN;
 }
 
-/* List items from `i` on that are mapped already and only counted, as long as they come. Returns the first
- * other one; `*done`: whether all went well. */
-static inline __attribute__((always_inline)) uint32_t enter_quickly(map_pass_t *pass, uint32_t i, bool region,
-                                                                    bool *done) {
-  map_work_t *work = pass->work;
-  const uint64_t units = MAP_DYNAMIC_ONE + (region ? MAP_PIN_ONE : 0);
-  uint32_t count = pass->arguments->count, room = work->item_capacity - work->item_count;
-  uint32_t end = count - i < room ? count : i + room, words = work->word_count;
-  void **word = work->words, *const *bases = pass->arguments->bases;
-  ptrdiff_t *offset = work->offsets;
-  map_quick_t quick = map_quick_begin(pass);
-  for (; i < end; i++) {
+/* Counts an entry if others do, too, so that it stays, and nobody is about to copy it. Without the lock
+ * counts only become less, and with that the word changes: then it is not so any more. */
+static inline bool join_quickly(map_entry_t *entry, uint64_t units) {
+  uint64_t word = atomic_load_explicit(&entry->word, memory_order_relaxed), now = word + units;
+  if ((int32_t)now <= 1 || now >> MAP_UNUSUAL_SHIFT ||
+      atomic_load_explicit(&entry->mark, memory_order_relaxed))
+    return false;
+  return atomic_compare_exchange_strong_explicit(&entry->word, &word, now, memory_order_acq_rel,
+                                                 memory_order_relaxed);
+}
+
+/* List items of a region from `i` on that are mapped already and only counted, and literals, as long as they
+ * come. Returns the first other one. The entries do not know of the pass: other items of them have leaders of
+ * their own, of which the last one answers for all (leave_late). */
+static __attribute__((noinline)) uint32_t count_in_region(map_work_t *work, const map_arguments_t *arguments,
+                                                          size_t i) {
+  void **word = work->words + i, *const *bases = arguments->bases;
+  map_entry_t **held = work->held;
+  const map_quick_t quick = map_quick_begin(work, arguments);
+  const size_t count = arguments->count;
+  for (; i < count; i++) {
     uint64_t type = (uint64_t)quick.types[i];
-    map_entry_t *entry = type & ~PLAIN ? NULL : map_quick_next(&quick, i, type, units);
-    if (!entry)
-      break;
-    if (region && type & MAP_TARGET_PARAM) {
-      quick.item[-1].word = words;
-      word[words] = bases[i];
-      offset[words++] = (ptrdiff_t)map_entry_device(entry, 0);
+    if (__builtin_expect(!is_plain(type), 0)) {
+      if ((type & MAP_WORD) != MAP_WORD)
+        break;
+      *word++ = bases[i];
+      continue;
     }
-    uint64_t now = atomic_fetch_add_explicit(&entry->word, units, memory_order_acq_rel) + units;
-    if (__builtin_expect(!((now ^ units) & MAP_COUNTS) || now & (MAP_OVERFLOWS | MAP_FILLING), 0))
-      *done = *done && settle_quick(pass, &quick.item[-1], now);
+    uintptr_t host = (uintptr_t)quick.begins[i];
+    map_entry_t *entry = map_quick_hint(&quick, host);
+    if (!entry || !map_entry_contains(entry, host, (uint64_t)quick.sizes[i]) ||
+        !join_quickly(entry, MAP_HELD_UNITS))
+      break;
+    *held++ = entry;
+    if (__builtin_expect(type & MAP_TARGET_PARAM, 1))
+      *word++ = (void *)map_entry_device(entry, (uintptr_t)bases[i]);
   }
-  work->item_count = quick.index;
-  work->word_count = words;
+  work->arguments = arguments;
+  work->held_count = (uint32_t)(held - work->held);
+  work->word_count = (uint32_t)(word - work->words);
+  return (uint32_t)i;
+}
+
+/* The same for those in front of a data construct, which need no items: only if it fails somebody asks for
+ * them. */
+static inline __attribute__((always_inline)) uint32_t count_in_front(map_work_t *work,
+                                                                     const map_arguments_t *arguments) {
+  uint32_t i = 0, count = arguments->count;
+  map_quick_t quick = map_quick_begin(work, arguments);
+  for (; i < count; i++) {
+    uintptr_t host = (uintptr_t)quick.begins[i];
+    map_entry_t *entry = map_quick_hint(&quick, host);
+    if (!is_plain((uint64_t)quick.types[i]) || !entry ||
+        !map_entry_contains(entry, host, (uint64_t)quick.sizes[i]) || !join_quickly(entry, MAP_DYNAMIC_ONE))
+      break;
+  }
   return i;
 }
 
-static __attribute__((noinline)) uint32_t enter_region_quickly(map_pass_t *pass, uint32_t i, bool *done) {
-  return enter_quickly(pass, i, true, done);
+/* The construct has failed: what it has counted in front is to be given back, too. It is there as long as it
+ * is counted. */
+static void recall_front(map_pass_t *pass) {
+  for (uint32_t i = 0; i < pass->in_front; i++) {
+    map_component_t component;
+    map_entry_t *entry;
+    map_argument_get(pass->arguments, i, &component);
+    if (map_table_look_up(pass->table, component.begin, (uint64_t)component.size, &entry) != MAP_CONTAINED)
+      continue;
+    map_item_t *item = map_work_add(pass->work, entry, &component);
+    if (item)
+      item->units = MAP_DYNAMIC_ONE;
+    else
+      (void)map_entry_drop_some(entry, MAP_DYNAMIC_ONE);
+  }
 }
 
-static __attribute__((noinline)) uint32_t enter_data_quickly(map_pass_t *pass, uint32_t i, bool *done) {
-  return enter_quickly(pass, i, false, done);
+/* Makes an entry of a dormant one. */
+static inline void wake(map_pass_t *pass, map_entry_t *entry, uint32_t i, map_item_t *item) {
+  const map_arguments_t *arguments = pass->arguments;
+  map_table_wake(pass->table, entry);
+  entry->base = (uintptr_t)arguments->bases[i];
+  entry->name = item->name = arguments->names ? arguments->names[i] : NULL;
+  entry->visit = pass->visit;
+  entry->visitor = map_index(pass->work, item);
+  item->value = 0;
+  atomic_store_explicit(&entry->word, item->units | MAP_FILLING, memory_order_relaxed);
+}
+
+/* List items from `i` on that were mapped until lately, and are new again, as long as they come. Returns the
+ * first other one. */
+static __attribute__((noinline)) uint32_t wake_dormant(map_pass_t *pass, uint32_t i) {
+  map_work_t *work = pass->work;
+  const uint64_t units = MAP_DYNAMIC_ONE + MAP_PIN_ONE;
+  uint32_t count = pass->arguments->count, words = work->word_count, todo = 0;
+  map_quick_t quick = map_quick_begin(work, pass->arguments);
+  for (; i < count && quick.item < work->items + work->item_capacity; i++) {
+    uint64_t type = (uint64_t)quick.types[i];
+    uintptr_t host = (uintptr_t)quick.begins[i];
+    map_entry_t *entry = map_quick_hint(&quick, host);
+    bool has_members = i + 1 < count && (uint64_t)quick.types[i + 1] >= MAP_MEMBER_ONE;
+    if (!is_plain(type) || type & MAP_PRESENT || has_members ||
+        !map_entry_is_dormant(entry, host, (uint64_t)quick.sizes[i]))
+      break;
+    uint32_t flags = MAP_ITEM_FRESH | (type & MAP_TO ? MAP_ITEM_SUBMIT : 0);
+    bool is_word = pass->region && type & MAP_TARGET_PARAM;
+    flags |= is_word ? MAP_ITEM_WORD : 0;
+    map_item_t *item = map_quick_add(&quick, entry, i, type, units, flags);
+    item->word = words;
+    wake(pass, entry, i, item);
+    work->words[words] = pass->arguments->bases[i];
+    words += is_word;
+    todo |= flags | MAP_TODO_DROP | MAP_TODO_SOLE;
+  }
+  map_quick_end(work, &quick);
+  work->word_count = words;
+  work->todo |= todo;
+  return i;
 }
 
 static __attribute__((noinline)) bool enter_generally(map_pass_t *pass, uint32_t i) {
@@ -595,18 +666,23 @@ static __attribute__((noinline)) bool enter_generally(map_pass_t *pass, uint32_t
                                                              : enter_one(pass, &component, i);
 }
 
-static bool enter_all(map_pass_t *pass) {
-  const map_arguments_t *arguments = pass->arguments;
-  bool quick = !pass->notes && !arguments->mappers, done = true;
-  for (uint32_t i = 0; i < arguments->count && done; i++) {
+/* The list items from `i` on, which is not for the quickest way. What is new does not come alone: where the
+ * quick ways do not help they are not tried again. */
+static bool enter_all(map_pass_t *pass, uint32_t i) {
+  const map_configuration_t *configuration = &pass->table->configuration;
+  uint32_t count = pass->arguments->count;
+  bool wakes =
+      !pass->notes && !pass->arguments->mappers && !configuration->unified && !configuration->zero_copy;
+  map_work_keep(pass->work);
+  while (i < count) {
     uint32_t before = i;
-    if (quick)
-      i = pass->region ? enter_region_quickly(pass, i, &done) : enter_data_quickly(pass, i, &done);
-    quick = i > before; /* what is new does not come alone */
-    if (i < arguments->count && done)
-      done = enter_generally(pass, i);
+    if (wakes)
+      i = wake_dormant(pass, i);
+    wakes = i > before;
+    if (i < count && !enter_generally(pass, i++))
+      return false;
   }
-  return done && (!(pass->work->todo & MAP_ITEM_ATTACH) || attach_all(pass));
+  return !(pass->work->todo & MAP_ITEM_ATTACH) || attach_all(pass);
 }
 
 /* ---- failures, when the lock is free ---- */
@@ -634,26 +710,45 @@ static map_status_t describe(const map_pass_t *pass) {
   return map_fail_near(table, MAP_INVALID, range, "this is mapped too many times at once");
 }
 
-/* The pass, and what is to be done behind it. */
-static map_status_t enter(map_work_t *work, const map_arguments_t *arguments, map_operation_t operation) {
+static __attribute__((noinline)) map_status_t fail(map_pass_t *pass) {
+  recall_front(pass);
+  map_work_abandon(pass->work);
+  map_pass_end(pass);
+  map_work_give_up(pass->work);
+  return describe(pass);
+}
+
+/* From an argument on, under the lock, and what is to be done behind that. */
+static __attribute__((noinline)) map_status_t enter_rest(map_work_t *work, const map_arguments_t *arguments,
+                                                         map_operation_t operation, uint32_t i) {
   map_pass_t pass;
-  map_pass_begin(&pass, work, arguments, operation);
-  bool done = enter_all(&pass);
-  if (__builtin_expect(!done, 0))
-    map_work_abandon(work);
+  map_pass_resume(&pass, work, arguments, operation);
+  pass.in_front = operation == MAP_BEGIN ? i : 0;
+  if (!enter_all(&pass, i))
+    return fail(&pass);
   map_pass_end(&pass);
-  if (__builtin_expect(!done, 0)) {
-    map_work_give_up(work);
-    return describe(&pass);
-  }
-  if (__builtin_expect(!(work->todo & ~(uint32_t)(MAP_TODO_DROP | MAP_TODO_LEAVE | MAP_TODO_SOLE)), 1) &&
-      !pass.notes)
+  if (!(work->todo & ~(uint32_t)(MAP_TODO_DROP | MAP_TODO_LEAVE | MAP_TODO_SOLE)) && !pass.notes)
     return MAP_OK;
   return map_work_fill(work, arguments);
 }
 
+static inline __attribute__((always_inline)) map_status_t
+enter(map_work_t *work, const map_arguments_t *arguments, map_operation_t operation, uint32_t i) {
+  map_table_t *table = work->table;
+  bool front = !map_listens(table) && !arguments->mappers;
+  atmi_spin_lock(&table->lock);
+  if (operation == MAP_ENTER)
+    i = front && arguments->count <= MAP_WORDS_INLINE ? count_in_region(work, arguments, i) : i;
+  else
+    i = front ? count_in_front(work, arguments) : i;
+  if (__builtin_expect(i < arguments->count, 0))
+    return enter_rest(work, arguments, operation, i);
+  atmi_spin_unlock(&table->lock);
+  return MAP_OK;
+}
+
 static inline map_status_t prepare(map_work_t *work, const map_arguments_t *arguments) {
-  map_status_t status = map_check_arguments(work->table, arguments);
+  map_status_t status = MAP_OK;
   if (__builtin_expect(arguments->mappers != NULL, 0) && !status)
     status = map_work_call_mappers(work, arguments);
   if (__builtin_expect(arguments->count > work->item_capacity, 0) && !status &&
@@ -663,18 +758,17 @@ static inline map_status_t prepare(map_work_t *work, const map_arguments_t *argu
 }
 
 map_status_t map_begin(map_work_t *work, const map_arguments_t *arguments) {
-  map_status_t status = prepare(work, arguments);
-  return status ? status : enter(work, arguments, MAP_BEGIN);
+  map_status_t status = map_check_arguments(work->table, arguments);
+  if (!status)
+    status = prepare(work, arguments);
+  return status ? status : enter(work, arguments, MAP_BEGIN, 0);
 }
 
 /* How many arguments in front are what they are: they take no lock. */
-static uint32_t literals(map_work_t *work, const map_arguments_t *arguments) {
-  const uint64_t bits = MAP_LITERAL | MAP_TARGET_PARAM;
+static inline uint32_t literals(map_work_t *work, const map_arguments_t *arguments) {
   uint32_t i = 0;
-  for (; i < arguments->count && ((uint64_t)arguments->types[i] & bits) == bits; i++) {
+  for (; i < arguments->count && ((uint64_t)arguments->types[i] & MAP_WORD) == MAP_WORD; i++)
     work->words[i] = arguments->bases[i];
-    work->offsets[i] = 0;
-  }
   work->word_count = i;
   return i;
 }
@@ -688,12 +782,12 @@ map_status_t map_enter(map_work_t *work, const map_arguments_t *arguments) {
     status = map_work_make_words(work, arguments->count);
   if (status)
     return status;
-  if (literals(work, arguments) == arguments->count)
+  uint32_t first = literals(work, arguments);
+  if (first == arguments->count)
     return MAP_OK;
-  work->word_count = 0;
   status = prepare(work, arguments);
   if (status)
     return status;
-  work->todo |= MAP_TODO_LEAVE | MAP_TODO_DROP;
-  return enter(work, arguments, MAP_ENTER);
+  work->todo |= MAP_TODO_LEAVE;
+  return enter(work, arguments, MAP_ENTER, first);
 }

@@ -28,12 +28,17 @@
 #define MAP_HOLD_MASK    (UINT64_C(0xfff) << MAP_HOLD_SHIFT)
 #define MAP_PIN_ONE      (UINT64_C(1) << 45)
 #define MAP_COUNTS       (MAP_DYNAMIC_MASK | MAP_HOLD_MASK)
-#define MAP_OVERFLOWS    (UINT64_C(1) << 31 | UINT64_C(1) << 44 | UINT64_C(1) << 61)
+#define MAP_OVERFLOWS    (UINT64_C(1) << 31 | UINT64_C(1) << 44 | UINT64_C(1) << 60)
+/* One of those that the quick ways know nothing of: infinite, associated or auxiliary. */
+#define MAP_SPECIAL (UINT64_C(1) << 61)
 /* Its maker gave up: the entry is in the table no more, and who waits for it fails too. */
 #define MAP_FAILED (UINT64_C(1) << 62)
 /* Somebody is about to begin copies that later work on the entry has to be ordered behind: its maker, or who
  * has taken its last count. Who finds this waits until it is gone, and then for the mark. */
 #define MAP_FILLING (UINT64_C(1) << 63)
+/* What is set as long as the entry is what it is; and from where on no bit is set mostly. */
+#define MAP_NATURE        (MAP_SPECIAL | MAP_FAILED)
+#define MAP_UNUSUAL_SHIFT 60
 
 /* A pointer on the device that points to device memory, while the host's points to the host's. Lives as long
  * as the entry that contains it. */
@@ -56,7 +61,6 @@ typedef struct map_entry {
   uint32_t visitor;
   uint32_t dormant_at; /* its place among the dormant ones */
   bool linked;         /* is in the index */
-  bool special;        /* any of those below: not for the quick ways */
   bool infinite, associated;
   bool auxiliary; /* was made for a PTR_AND_OBJ's pointer that nobody had mapped */
   uint32_t shadow_count, shadow_capacity;
@@ -165,10 +169,6 @@ static inline map_relation_t map_table_look_up(map_table_t *table, uintptr_t hos
   return map_table_search(table, host, bytes, entry);
 }
 
-/* Adds an entry with nothing but its range, directly after a search for it has found MAP_NOTHING. NULL
- * without memory. */
-map_entry_t *map_table_add(map_table_t *table, uintptr_t begin, uintptr_t end);
-
 /* Whether exactly this range is that of a dormant entry, which may be NULL; and wakes it: then it is as
  * map_table_add makes them. */
 static inline bool map_entry_is_dormant(const map_entry_t *entry, uintptr_t host, uint64_t bytes) {
@@ -180,6 +180,22 @@ static inline void map_table_wake(map_table_t *table, map_entry_t *entry) {
   entry->dormant_bytes = 0;
   table->count++;
 }
+
+/* The same for who is going to add an entry of just this range if there is nothing: a dormant one of that
+ * range, to which the hint leads, stays for it. */
+static inline map_relation_t map_table_look_up_new(map_table_t *table, uintptr_t host, uint64_t bytes,
+                                                   map_entry_t **entry) {
+  map_entry_t *hint = *map_table_hint(table, host);
+  if (hint && map_entry_contains(hint, host, bytes)) {
+    *entry = hint;
+    return MAP_CONTAINED;
+  }
+  return map_entry_is_dormant(hint, host, bytes) ? MAP_NOTHING : map_table_search(table, host, bytes, entry);
+}
+
+/* Adds an entry with nothing but its range, directly after a search for it has found MAP_NOTHING. NULL
+ * without memory. */
+map_entry_t *map_table_add(map_table_t *table, uintptr_t begin, uintptr_t end);
 
 /* Takes an entry out of the table; it stays what it is until map_table_retire. */
 void map_table_unlink(map_table_t *table, map_entry_t *entry);
@@ -216,7 +232,7 @@ static inline bool map_entry_take(map_entry_t *entry, uint64_t units, uint64_t *
 static inline bool map_entry_drop_some(map_entry_t *entry, uint64_t units) {
   uint64_t word = atomic_load_explicit(&entry->word, memory_order_relaxed);
   /* Release: who removes the entry sees all that was done with it. */
-  while ((word & ~MAP_FAILED) != units)
+  while ((word & ~MAP_NATURE) != units)
     if (atomic_compare_exchange_weak_explicit(&entry->word, &word, word - units, memory_order_acq_rel,
                                               memory_order_relaxed))
       return true;
@@ -226,13 +242,16 @@ static inline bool map_entry_drop_some(map_entry_t *entry, uint64_t units) {
 /* The same under the lock: an entry that nobody holds any more is retired. Returns its memory, or NULL. */
 static inline void *map_entry_drop(map_table_t *table, map_entry_t *entry, uint64_t units) {
   uint64_t before = atomic_fetch_sub_explicit(&entry->word, units, memory_order_acq_rel);
-  return (before & ~MAP_FAILED) == units ? map_table_retire(table, entry) : NULL;
+  return (before & ~MAP_NATURE) == units ? map_table_retire(table, entry) : NULL;
 }
 
 /* Where something in the entry's range is on the device; the entry is filled, or the caller's. */
 static inline uintptr_t map_entry_device(const map_entry_t *entry, uintptr_t host) {
   return atomic_load_explicit(&entry->device, memory_order_relaxed) + (host - entry->begin);
 }
+
+/* Gives a pin back; what nobody holds then goes. Not under the lock. */
+MAP_MUST_CHECK map_status_t map_unpin(map_table_t *table, map_entry_t *entry);
 
 /* ---- filling ---- */
 

@@ -21,27 +21,22 @@ void map_work_give_up(map_work_t *work) {
   work->word_count = 0;
 }
 
-/* Memory for what is fresh. An entry's first address is as far behind a multiple of the alignment as the
- * host's. */
-static map_status_t allocate(map_work_t *work) {
+/* Memory for what an item has made. An entry's first address is as far behind a multiple of the alignment as
+ * the host's. */
+static inline map_status_t allocate(map_work_t *work, const map_item_t *item) {
   const map_configuration_t *configuration = &work->table->configuration;
-  for (uint32_t i = 0; i < work->item_count; i++) {
-    map_item_t *item = &work->items[i];
-    if (!(item->flags & MAP_ITEM_FRESH))
-      continue;
-    map_entry_t *entry = item->entry;
-    void *memory = NULL;
-    uint64_t padding = item->value, bytes = entry->end - entry->begin;
-    if (!configuration->functions->allocate(configuration->device, bytes + padding,
-                                            (const void *)entry->begin, &memory)) {
-      map_range_t range = {entry->begin, bytes, entry->name};
-      return map_fail_near(work->table, MAP_DEVICE, &range, "no device memory of %llu bytes",
-                           (unsigned long long)(bytes + padding));
-    }
-    entry->memory = memory;
-    /* Release: who finds it in map_table_find without waiting may use it. */
-    atomic_store_explicit(&entry->device, (uintptr_t)memory + padding, memory_order_release);
+  map_entry_t *entry = item->entry;
+  void *memory = NULL;
+  uint64_t padding = item->value, bytes = entry->end - entry->begin;
+  if (!configuration->functions->allocate(configuration->device, bytes + padding, (const void *)entry->begin,
+                                          &memory)) {
+    map_range_t range = {entry->begin, bytes, entry->name};
+    return map_fail_near(work->table, MAP_DEVICE, &range, "no device memory of %llu bytes",
+                         (unsigned long long)(bytes + padding));
   }
+  entry->memory = memory;
+  /* Release: who finds it in map_table_find without waiting may use it. */
+  atomic_store_explicit(&entry->device, (uintptr_t)memory + padding, memory_order_release);
   return MAP_OK;
 }
 
@@ -85,27 +80,16 @@ static void tell(const map_work_t *work, const map_item_t *item) {
 /* Where an item's base is on the device, now that it is known. */
 static inline void set_address(map_work_t *work, const map_arguments_t *arguments, const map_item_t *item) {
   if (item->flags & MAP_ITEM_WORD)
-    work->offsets[item->word] = (ptrdiff_t)map_entry_device(item->entry, 0);
+    work->words[item->word] = (void *)map_entry_device(item->entry, (uintptr_t)work->words[item->word]);
   if (__builtin_expect((item->flags & MAP_ITEM_RETURN) != 0, 0)) {
     void **base = &arguments->bases[item->argument];
     *base = (void *)map_entry_device(item->entry, (uintptr_t)*base);
   }
 }
 
-/* Data first, then the pointers in it, which the data would overwrite. */
-static map_status_t copy(map_work_t *work, const map_arguments_t *arguments) {
+/* Pointers, which data that is copied after them would overwrite. */
+static __attribute__((noinline)) map_status_t copy_pointers(map_work_t *work) {
   map_status_t status = MAP_OK;
-  bool listens = map_listens(work->table);
-  for (uint32_t i = 0; i < work->item_count && !status; i++) {
-    map_item_t *item = &work->items[i];
-    set_address(work, arguments, item);
-    if (listens)
-      tell(work, item);
-    if (item->flags & MAP_ITEM_SUBMIT)
-      status = map_work_submit(work, item, item->host, item->bytes);
-  }
-  if (!(work->todo & (MAP_ITEM_ATTACH | MAP_ITEM_AGAIN)))
-    return status;
   for (uint32_t i = 0; i < work->item_count && !status; i++) {
     if (work->items[i].flags & MAP_ITEM_AGAIN)
       status = map_work_write_shadow(work, &work->items[i]);
@@ -115,21 +99,45 @@ static map_status_t copy(map_work_t *work, const map_arguments_t *arguments) {
   return status;
 }
 
+/* Memory for all that is fresh, before anything is copied. */
+static inline map_status_t allocate_all(map_work_t *work) {
+  map_status_t status = MAP_OK;
+  const map_item_t *end = work->items + work->item_count;
+  for (const map_item_t *item = work->items; item < end && !status; item++)
+    if (item->flags & MAP_ITEM_FRESH)
+      status = allocate(work, item);
+  return status;
+}
+
+static inline map_status_t copy(map_work_t *work, const map_arguments_t *arguments) {
+  map_status_t status = MAP_OK;
+  bool listens = map_listens(work->table);
+  const map_item_t *end = work->items + work->item_count;
+  for (map_item_t *item = work->items; item < end && !status; item++) {
+    if (item->flags & (MAP_ITEM_WORD | MAP_ITEM_RETURN))
+      set_address(work, arguments, item);
+    if (listens)
+      tell(work, item);
+    if (item->flags & MAP_ITEM_SUBMIT)
+      status = map_work_submit(work, item, item->host, item->bytes);
+  }
+  return status || !(work->todo & (MAP_ITEM_ATTACH | MAP_ITEM_AGAIN)) ? status : copy_pointers(work);
+}
+
 /* Lets others have what is filled. */
 static map_status_t publish(map_work_t *work) {
   const map_configuration_t *configuration = &work->table->configuration;
   if (work->busy && !configuration->functions->mark(configuration->device, work->stream, &work->mark))
     return MAP_DEVICE;
-  for (uint32_t i = 0; i < work->item_count; i++)
-    if (work->items[i].flags & MAP_ITEM_FRESH)
-      map_entry_filled(work->table, work->items[i].entry, work->mark);
+  const map_item_t *end = work->items + work->item_count;
+  for (const map_item_t *item = work->items; item < end; item++)
+    if (item->flags & MAP_ITEM_FRESH)
+      map_entry_filled(work->table, item->entry, work->mark);
   return MAP_OK;
 }
 
 map_status_t map_work_fill(map_work_t *work, const map_arguments_t *arguments) {
-  map_status_t status = MAP_OK;
-  if (work->todo & MAP_ITEM_FRESH)
-    status = allocate(work);
+  map_status_t status = work->todo & MAP_ITEM_FRESH ? allocate_all(work) : MAP_OK;
   if (work->todo & MAP_ITEM_WAIT && !status)
     status = map_work_await(work);
   if (!status)

@@ -14,40 +14,43 @@
 #include "work.h"
 
 /* Of an entry that was left for good by this work, or ALWAYS: the arguments that say FROM. */
-static bool is_copied(const map_work_t *work, const map_item_t *item) {
-  return item->type & MAP_FROM && item->entry && item->bytes && !(item->flags & MAP_ITEM_RETRIEVED) &&
-         (item->type & MAP_ALWAYS || work->items[item->leader].flags & MAP_ITEM_ZEROED);
+static inline bool is_copied(const map_item_t *item) {
+  if (!(item->type & MAP_FROM) || !item->entry || !item->bytes || item->flags & MAP_ITEM_RETRIEVED)
+    return false;
+  return item->type & MAP_ALWAYS || map_leader(item)->flags & MAP_ITEM_ZEROED;
 }
 
-static map_status_t begin_copies(map_work_t *work, bool *begun) {
+static inline map_status_t begin_copies(map_work_t *work, bool *begun) {
   map_status_t status = MAP_OK;
-  for (uint32_t i = work->item_count; i-- && !status;) {
-    map_item_t *item = &work->items[i];
-    if (item->flags & MAP_ITEM_LEFT && map_listens(work->table))
+  uint32_t todo = 0;
+  bool listens = map_listens(work->table);
+  for (map_item_t *item = work->items + work->item_count; item-- > work->items && !status;) {
+    if (listens && item->flags & MAP_ITEM_LEFT)
       map_work_note(work, MAP_NOTE_LEFT, item);
-    else if (item->flags & MAP_ITEM_ABSENT && map_listens(work->table) && work->operation == MAP_END)
+    else if (listens && item->flags & MAP_ITEM_ABSENT && work->operation == MAP_END)
       map_work_note(work, MAP_NOTE_ABSENT, item);
-    if (!is_copied(work, item))
+    if (!is_copied(item))
       continue;
     status = map_work_retrieve(work, item, item->host, item->bytes);
     item->flags |= MAP_ITEM_RETRIEVED;
-    *begun = true;
+    todo |= MAP_ITEM_RETRIEVED | (item->entry->shadow_count ? MAP_TODO_RESTORE : 0);
   }
+  work->todo |= todo;
+  *begun = todo;
   return status;
 }
 
 map_status_t map_work_copy_back(map_work_t *work) {
   const map_configuration_t *configuration = &work->table->configuration;
   map_mark_t mark = 0;
-  bool begun = false, zeroed = work->todo & MAP_ITEM_ZEROED;
+  bool begun, zeroed = work->todo & MAP_ITEM_ZEROED;
   map_status_t status = begin_copies(work, &begun);
-  if (begun)
-    work->todo |= MAP_ITEM_RETRIEVED;
-  if (begun && zeroed && !configuration->functions->mark(configuration->device, work->stream, &mark) &&
-      !status)
+  if (!zeroed)
+    return status;
+  if (begun && !configuration->functions->mark(configuration->device, work->stream, &mark) && !status)
     status = MAP_DEVICE;
-  for (uint32_t i = 0; i < work->item_count && zeroed; i++) {
-    map_item_t *item = &work->items[i];
+  map_item_t *end = work->items + work->item_count;
+  for (map_item_t *item = work->items; item < end; item++) {
     if (item->flags & MAP_ITEM_ZEROED)
       map_entry_filled(work->table, item->entry, mark);
     item->flags &= ~(uint32_t)(MAP_ITEM_ZEROED | MAP_ITEM_LEFT);
@@ -59,7 +62,7 @@ map_status_t map_work_copy_back(map_work_t *work) {
 /* ---- regions ---- */
 
 /* Takes all counts that the work has on an entry, if they are the last. */
-static bool take_last(map_item_t *leader) {
+static inline bool take_last(map_item_t *leader) {
   map_entry_t *entry = leader->entry;
   uint64_t mine = leader->units & MAP_COUNTS, word = atomic_load_explicit(&entry->word, memory_order_relaxed);
   while (mine && (word & MAP_COUNTS) == mine)
@@ -79,7 +82,7 @@ static void note_region(map_work_t *work) {
     if (!item->entry || !(item->flags & (MAP_ITEM_FRESH | MAP_ITEM_FOUND)))
       continue;
     item->flags |= MAP_ITEM_LEFT;
-    item->value = map_entry_word(item->entry) - (work->items[item->leader].units & MAP_COUNTS);
+    item->value = map_entry_word(item->entry) - (map_leader(item)->units & MAP_COUNTS);
   }
 }
 
@@ -90,8 +93,8 @@ map_status_t map_leave(map_work_t *work) {
   work->operation = MAP_LEAVE;
   if (__builtin_expect(!(work->todo & MAP_TODO_SOLE), 1)) /* who else has gone meanwhile is seen at the end */
     return MAP_OK;
-  for (uint32_t i = 0; i < work->item_count; i++) {
-    map_item_t *item = &work->items[i];
+  map_item_t *end = work->items + work->item_count;
+  for (map_item_t *item = work->items; item < end; item++) {
     if (!item->entry)
       continue;
     if ((item->type & (MAP_ALWAYS | MAP_FROM)) == (MAP_ALWAYS | MAP_FROM))
@@ -116,7 +119,7 @@ map_status_t map_leave(map_work_t *work) {
 
 /* Takes a count away under the lock. The last one is taken in one step with a pin of the work's. */
 static void take_count(map_work_t *work, map_item_t *item, uint64_t type, uint64_t one, uint64_t mask) {
-  map_item_t *leader = &work->items[item->leader];
+  map_item_t *leader = map_leader(item);
   map_entry_t *entry = item->entry;
   uint64_t word = atomic_load_explicit(&entry->word, memory_order_relaxed), after;
   bool last;
@@ -150,20 +153,19 @@ static bool leave_item(map_work_t *work, map_item_t *item) {
 
 /* The same for an item that counts as almost all do, if the count is not the last. False: not so. */
 static inline bool leave_quickly(map_item_t *item) {
-  if (item->flags != MAP_ITEM_COUNTED || item->type & (MAP_HOLD | MAP_DELETE | MAP_ALWAYS) ||
-      item->entry->special)
+  if (item->flags != MAP_ITEM_COUNTED || item->type & (MAP_HOLD | MAP_DELETE | MAP_ALWAYS))
     return false;
   uint64_t word = atomic_load_explicit(&item->entry->word, memory_order_relaxed);
-  return (word & MAP_DYNAMIC_MASK) > 1 &&
+  return (word & MAP_DYNAMIC_MASK) > 1 && !(word & MAP_SPECIAL) &&
          atomic_compare_exchange_strong_explicit(&item->entry->word, &word, word - MAP_DYNAMIC_ONE,
                                                  memory_order_acq_rel, memory_order_relaxed);
 }
 
 /* What is to be done without the lock needs a pin, and what others have begun to be waited for. */
 static bool prepare_copy(map_work_t *work, map_item_t *item) {
-  map_item_t *leader = &work->items[item->leader];
+  map_item_t *leader = map_leader(item);
   uint64_t before;
-  if (!is_copied(work, item))
+  if (!is_copied(item))
     return true;
   if (!leader->units) {
     if (!map_entry_take(item->entry, MAP_PIN_ONE, &before))
@@ -191,7 +193,8 @@ static bool end_missing(map_pass_t *pass, const map_component_t *component) {
   return true;
 }
 
-/* Finds one list item; counts nothing yet. False: no memory, or `*blocked` is being filled. */
+/* Finds one list item; counts nothing yet. False: no memory, or `*blocked` is being filled, or the pass is to
+ * be done again, all of it with items. */
 static bool find_one(map_pass_t *pass, const map_component_t *component, bool counts, map_entry_t **blocked) {
   map_entry_t *entry;
   map_relation_t relation =
@@ -204,6 +207,11 @@ static bool find_one(map_pass_t *pass, const map_component_t *component, bool co
     return end_missing(pass, component);
   if (__builtin_expect((word & MAP_FILLING) != 0, 0)) {
     *blocked = entry;
+    return false;
+  }
+  if (__builtin_expect(entry->visit == pass->front,
+                       0)) { /* met in front, and this is its last count, or ALWAYS */
+    pass->again = true;
     return false;
   }
   map_item_t *item = map_work_add(pass->work, entry, component);
@@ -241,38 +249,49 @@ static bool find_component(map_pass_t *pass, const map_component_t *component, m
 /* What the quick way is for. */
 #define PLAIN (MAP_TO | MAP_FROM | MAP_IMPLICIT | MAP_CLOSE | MAP_PRESENT)
 
-/* List items from `i` on that are plain, as long as they come. Returns the first other one. */
-static __attribute__((noinline)) uint32_t find_quickly(map_pass_t *pass, uint32_t i) {
-  map_work_t *work = pass->work;
-  uint32_t count = pass->arguments->count, room = work->item_capacity - work->item_count;
-  uint32_t end = count - i < room ? count : i + room;
-  map_quick_t quick = map_quick_begin(pass);
-  for (; i < end; i++) {
+/* Takes the counts of plain list items in front that are not the last, as long as they come; they need no
+ * items. The entries know that they were met. */
+static inline __attribute__((always_inline)) uint32_t leave_front(map_pass_t *pass) {
+  uint32_t i = 0, count = pass->arguments->count;
+  uint64_t visit = pass->visit;
+  map_quick_t quick = map_quick_begin(pass->work, pass->arguments);
+  for (; i < count; i++) {
     uint64_t type = (uint64_t)quick.types[i];
-    map_entry_t *entry = type & ~PLAIN ? NULL : map_quick_next(&quick, i, type, 0);
-    if (!entry)
+    uintptr_t host = (uintptr_t)quick.begins[i];
+    map_entry_t *entry = map_quick_hint(&quick, host);
+    if ((type | PLAIN) != PLAIN || !entry || !map_entry_contains(entry, host, (uint64_t)quick.sizes[i]))
       break;
-    quick.item[-1].flags = MAP_ITEM_COUNTED;
-    uint64_t word = map_entry_word(entry);
-    if (__builtin_expect(!(word & MAP_COUNTS) || word & MAP_FILLING, 0)) {
-      entry->visit = 0; /* not quick after all */
-      quick.index--;
+    uint64_t word = atomic_load_explicit(&entry->word, memory_order_relaxed);
+    if ((int32_t)word <= 1 || word >> MAP_UNUSUAL_SHIFT)
       break;
-    }
+    entry->visit = visit;
+    if (!atomic_compare_exchange_strong_explicit(&entry->word, &word, word - MAP_DYNAMIC_ONE,
+                                                 memory_order_acq_rel, memory_order_relaxed))
+      break;
   }
-  work->item_count = quick.index;
+  pass->in_front = i;
+  pass->front = pass->visit;
   return i;
 }
 
-static bool find_all(map_pass_t *pass, map_entry_t **blocked) {
+/* Counts them again: the pass was no use. If somebody has taken an entry's last count meanwhile, it is as if
+ * this construct came after that. */
+static void return_to_front(map_pass_t *pass) {
+  for (uint32_t i = 0; i < pass->in_front; i++) {
+    map_entry_t *entry;
+    uintptr_t host = (uintptr_t)pass->arguments->begins[i];
+    uint64_t before;
+    if (map_table_look_up(pass->table, host, (uint64_t)pass->arguments->sizes[i], &entry) == MAP_CONTAINED)
+      (void)map_entry_take(entry, MAP_DYNAMIC_ONE, &before); /* there was room for it */
+  }
+  pass->in_front = 0;
+  pass->front = MAP_NO_FRONT;
+}
+
+static bool find_all(map_pass_t *pass, uint32_t i, map_entry_t **blocked) {
   const map_arguments_t *arguments = pass->arguments;
-  bool quick = !pass->notes && !arguments->mappers;
-  for (uint32_t i = 0; i < arguments->count; i++) {
+  for (; i < arguments->count; i++) {
     map_component_t component;
-    if (quick)
-      i = find_quickly(pass, i);
-    if (i == arguments->count)
-      break;
     map_argument_get(arguments, i, &component);
     const map_component_t *components = &component;
     uint32_t count = 1;
@@ -285,37 +304,49 @@ static bool find_all(map_pass_t *pass, map_entry_t **blocked) {
   return true;
 }
 
-/* Something is being filled by another thread: the pass is no use. Waits, and forgets what it has found. */
+/* The pass is no use: forgets what it has found. */
+static void forget_pass(map_pass_t *pass) {
+  return_to_front(pass);
+  pass->work->item_count = 0;
+}
+
+/* Something is being filled by another thread. Waits, and begins again. */
 static bool wait_for_blocked(map_pass_t *pass, map_entry_t *blocked) {
   uint64_t before;
   map_table_t *table = pass->table;
   bool pinned = map_entry_take(blocked, MAP_PIN_ONE, &before);
+  forget_pass(pass);
   map_pass_end(pass);
-  pass->work->item_count = 0;
   if (!pinned)
     return false;
   (void)map_entry_await(table, blocked); /* if it has failed it is not found again */
-  return !map_unpin(table, blocked);
+  if (map_unpin(table, blocked))
+    return false;
+  map_pass_begin(pass, pass->work, pass->arguments, MAP_END);
+  return true;
 }
 
-/* The pass: finds all, then counts all, then decides what is copied, so that the order of the arguments does
- * not matter. */
-static map_status_t end_pass(map_pass_t *pass) {
+/* What is not for the front, from argument `i` on: finds all, then counts all, then decides what is copied,
+ * so that the order of the arguments does not matter. Ends the pass. */
+static __attribute__((noinline)) map_status_t end_rest(map_pass_t *pass, uint32_t i) {
   map_work_t *work = pass->work;
   map_entry_t *blocked = NULL;
-  while (!find_all(pass, &blocked)) {
-    if (!blocked || !wait_for_blocked(pass, blocked)) {
+  pass->visit = ++pass->table->visit;
+  for (; !find_all(pass, i, &blocked); i = 0, blocked = NULL) {
+    if (pass->again) {
+      forget_pass(pass);
+      pass->again = false;
+      pass->visit = ++pass->table->visit;
+    } else if (!blocked || !wait_for_blocked(pass, blocked)) {
       if (!blocked)
         map_pass_end(pass);
       return map_fail_memory(pass->table, "unmapping data");
     }
-    blocked = NULL;
-    map_pass_begin(pass, work, pass->arguments, MAP_END);
   }
   bool pinned = true, copies = false;
-  for (uint32_t i = work->item_count; i--;)
+  for (i = work->item_count; i--;)
     copies = leave_quickly(&work->items[i]) ? copies : leave_item(work, &work->items[i]) || copies;
-  for (uint32_t i = 0; i < work->item_count && copies; i++)
+  for (i = 0; i < work->item_count && copies; i++)
     if (work->items[i].entry)
       pinned = prepare_copy(work, &work->items[i]) && pinned;
   map_pass_end(pass);
@@ -333,7 +364,12 @@ map_status_t map_end(map_work_t *work, const map_arguments_t *arguments) {
   if (status)
     return status;
   map_pass_begin(&pass, work, arguments, MAP_END);
-  status = end_pass(&pass);
+  uint32_t first = __builtin_expect(pass.notes || arguments->mappers, 0) ? 0 : leave_front(&pass);
+  if (__builtin_expect(first == arguments->count, 1)) {
+    map_pass_end(&pass);
+    return MAP_OK;
+  }
+  status = end_rest(&pass, first);
   if (work->todo & MAP_ITEM_WAIT)
     copied = map_work_await(work);
   if (work->todo & (MAP_ITEM_ZEROED | MAP_ITEM_RETRIEVE) || pass.notes) {
@@ -352,29 +388,38 @@ map_status_t map_end(map_work_t *work, const map_arguments_t *arguments) {
 
 /* Whether a part of the leader's entry is FROM. */
 static bool wants_back(const map_work_t *work, uint32_t leader) {
-  for (uint32_t i = leader; i < work->item_count; i++) {
+  const map_entry_t *entry = work->items[leader].entry;
+  for (uint32_t i = 0; i < work->item_count; i++) {
     const map_item_t *item = &work->items[i];
-    if (item->entry && item->leader == leader && item->type & MAP_FROM && item->bytes)
+    if (item->entry == entry && item->type & MAP_FROM && item->bytes)
       return true;
   }
   return false;
 }
 
 /* Takes the last counts of a region whose kernel is over. What is ALWAYS has been copied, but maybe not as
- * the others have left it. */
+ * the others have left it. Items of the entry that had other leaders have given their counts back. */
 static bool leave_late(map_work_t *work, uint32_t leader) {
+  const map_entry_t *entry = work->items[leader].entry;
   if (!take_last(&work->items[leader]))
     return false;
-  for (uint32_t i = leader; i < work->item_count; i++)
-    if (work->items[i].entry && work->items[i].leader == leader)
-      work->items[i].flags &= ~(uint32_t)MAP_ITEM_RETRIEVED;
+  for (uint32_t i = 0; i < work->item_count; i++) {
+    map_item_t *item = &work->items[i];
+    if (item->entry != entry)
+      continue;
+    item->flags &= ~(uint32_t)MAP_ITEM_RETRIEVED;
+    map_follow(item, &work->items[leader]);
+  }
   return true;
 }
 
 /* What a leader gives back: of a data construct that has succeeded its pins, else all. */
-static uint64_t units_to_drop(const map_work_t *work, const map_item_t *item) {
-  bool keeps = work->operation == MAP_BEGIN && !(work->todo & MAP_TODO_FAILED);
-  return keeps ? item->units & ~MAP_COUNTS : item->units;
+static inline bool keeps_counts(const map_work_t *work) {
+  return work->operation == MAP_BEGIN && !(work->todo & MAP_TODO_FAILED);
+}
+
+static inline uint64_t units_to_drop(const map_work_t *work, const map_item_t *item) {
+  return keeps_counts(work) ? item->units & ~MAP_COUNTS : item->units;
 }
 
 typedef enum drop { DROPPED, DROP_LAST, DROP_COPIES } drop_t;
@@ -387,7 +432,7 @@ static drop_t drop(const map_work_t *work, map_item_t *item, uint32_t index) {
   do {
     if (__builtin_expect(left && mine && (word & MAP_COUNTS) == mine, 0) && wants_back(work, index))
       return DROP_COPIES;
-    if ((word & ~MAP_FAILED) == units)
+    if ((word & ~MAP_NATURE) == units)
       return DROP_LAST;
     /* Release: who removes the entry sees all that was done with it. */
   } while (!atomic_compare_exchange_weak_explicit(&item->entry->word, &word, word - units,
@@ -429,30 +474,38 @@ static void restore(const map_item_t *item) {
   }
 }
 
+/* An entry as the listener is told that it is gone. */
+static void note_gone(map_item_t *item, const map_entry_t *entry) {
+  item->host = entry->begin;
+  item->bytes = entry->end - entry->begin;
+  item->name = entry->name;
+  item->value = atomic_load_explicit(&entry->device, memory_order_relaxed);
+}
+
 /* Under the lock: pointers are restored, what nobody holds any more goes. What has to be released, and told,
  * is left in the items. */
 static void restore_and_remove(map_work_t *work) {
-  for (uint32_t i = work->item_count; i--;)
-    if (work->items[i].flags & MAP_ITEM_RETRIEVED && work->items[i].entry->shadow_count)
-      restore(&work->items[i]);
-  for (uint32_t i = work->item_count; i--;) {
-    map_item_t *item = &work->items[i];
+  bool listens = map_listens(work->table), keeps = keeps_counts(work);
+  map_item_t *begin = work->items, *end = begin + work->item_count;
+  for (map_item_t *item = end; work->todo & MAP_TODO_RESTORE && item-- > begin;)
+    if (item->flags & MAP_ITEM_RETRIEVED && item->entry->shadow_count)
+      restore(item);
+  for (map_item_t *item = end; item-- > begin;) {
+    map_entry_t *entry = item->entry;
+    uint64_t units = entry ? item->units : 0;
     item->memory = NULL;
-    if (!item->entry || !item->units)
+    if (!units)
       continue;
-    map_entry_t gone = {.begin = item->entry->begin, .end = item->entry->end, .name = item->entry->name};
-    uintptr_t device = atomic_load_explicit(&item->entry->device, memory_order_relaxed);
-    uint64_t units = units_to_drop(work, item);
     item->units = 0;
-    void *memory = map_entry_drop(work->table, item->entry, units);
-    if (!memory)
-      continue;
-    item->memory = memory;
-    if (map_listens(work->table) && gone.end != gone.begin) {
-      item->host = gone.begin;
-      item->bytes = gone.end - gone.begin;
-      item->name = gone.name;
-      item->value = device;
+    if (listens && entry->end != entry->begin) {
+      map_item_t told = *item;
+      note_gone(&told, entry);
+      item->memory = map_entry_drop(work->table, entry, keeps ? units & ~MAP_COUNTS : units);
+      told.memory = item->memory;
+      if (told.memory)
+        *item = told;
+    } else {
+      item->memory = map_entry_drop(work->table, entry, keeps ? units & ~MAP_COUNTS : units);
     }
   }
 }
@@ -490,25 +543,27 @@ static __attribute__((noinline)) uint32_t drop_rest(map_work_t *work, uint32_t i
 
 /* Looks what there is to do under the lock. ZEROED in the result: copies have to be begun first. */
 static inline uint32_t drop_all(map_work_t *work) {
-  bool keeps = work->operation == MAP_BEGIN && !(work->todo & MAP_TODO_FAILED);
-  uint64_t mask = keeps ? ~MAP_COUNTS : ~UINT64_C(0);
+  uint64_t mask = keeps_counts(work) ? ~MAP_COUNTS : ~UINT64_C(0);
   uint32_t i = drop_quickly(work->items, 0, work->item_count, mask);
   return i < work->item_count ? drop_rest(work, i, mask) : 0;
 }
 
-static map_status_t release_all(map_work_t *work) {
+static void note_retrieved(const map_work_t *work) {
+  for (uint32_t i = work->item_count; i--;)
+    if (work->items[i].flags & MAP_ITEM_RETRIEVED)
+      map_work_note(work, MAP_NOTE_RETRIEVED, &work->items[i]);
+}
+
+static inline map_status_t release_all(map_work_t *work) {
   const map_configuration_t *configuration = &work->table->configuration;
   map_status_t status = MAP_OK;
-  for (uint32_t i = work->item_count; i--;) {
-    map_item_t *item = &work->items[i];
-    if (map_listens(work->table) && item->flags & MAP_ITEM_RETRIEVED)
-      map_work_note(work, MAP_NOTE_RETRIEVED, item);
-  }
-  for (uint32_t i = work->item_count; i--;) {
-    map_item_t *item = &work->items[i];
+  bool listens = map_listens(work->table);
+  if (listens)
+    note_retrieved(work);
+  for (const map_item_t *item = work->items + work->item_count; item-- > work->items;) {
     if (!item->memory)
       continue;
-    if (map_listens(work->table))
+    if (listens)
       map_work_note(work, MAP_NOTE_REMOVED, item);
     if (!configuration->functions->release(configuration->device, item->memory))
       status = MAP_DEVICE;
@@ -523,12 +578,38 @@ static inline void clean_up(map_work_t *work) {
     map_stack_put(work);
   if (__builtin_expect(work->room || work->words != work->inline_words, 0))
     map_work_give_back(work);
-  work->item_count = work->todo = work->word_count = 0;
+  work->mark = 0;
+  work->item_count = work->todo = work->word_count = work->held_count = 0;
+}
+
+/* Gives back what a region holds without items, as long as others have counted it, too. */
+static inline uint32_t drop_held(map_entry_t *const *held, uint32_t count) {
+  uint32_t i = 0;
+  for (; i < count; i++) {
+    _Atomic uint64_t *word = &held[i]->word;
+    uint64_t now = atomic_load_explicit(word, memory_order_relaxed);
+    if ((int32_t)now <= 1 ||
+        !atomic_compare_exchange_strong_explicit(word, &now, now - MAP_HELD_UNITS, memory_order_acq_rel,
+                                                 memory_order_relaxed))
+      break;
+  }
+  return i;
+}
+
+/* The first ones of those that were held have gone. */
+static __attribute__((noinline)) map_status_t end_held(map_work_t *work, uint32_t gone) {
+  map_work_make_items(work);
+  for (uint32_t i = 0; i < gone; i++)
+    work->items[i].units = 0;
+  return map_work_end(work);
 }
 
 map_status_t map_work_end(map_work_t *work) {
   map_status_t status = MAP_OK;
-  if (work->mark)
+  uint32_t gone = drop_held(work->held, work->held_count);
+  if (__builtin_expect(gone != work->held_count, 0))
+    return end_held(work, gone);
+  if (work->mark && !(work->todo & MAP_TODO_GOES)) /* what goes is asked for by nobody */
     forget_mark(work);
   uint32_t found = work->todo & MAP_TODO_DROP; /* under the lock, if it is probable that all goes */
   if (found && !(work->todo & MAP_TODO_GOES))

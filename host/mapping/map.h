@@ -5,7 +5,7 @@
  *
  *     map_work_begin(&work, table, stream, options);
  *     if (map_enter(&work, &arguments) == MAP_OK) {       a target region
- *       launch(work.words, work.offsets, work.word_count);
+ *       launch(work.words, work.word_count);
  *       map_leave(&work);                                  begins the copies back
  *     }
  *     do
@@ -37,8 +37,10 @@
 #define MAP_NON_CONTIGUOUS (UINT64_C(1) << 44)
 #define MAP_MEMBER_OF      (UINT64_C(0xffff) << 48)
 #define MAP_MEMBER_SHIFT   48
+#define MAP_MEMBER_ONE     (UINT64_C(1) << MAP_MEMBER_SHIFT)
 
-/* The arrays of one construct, as the compiler passes them; must stay until the work has ended. `bases` is
+/* The arrays of one construct, as the compiler passes them; they and this must stay until the work has ended,
+ * or map_work_keep. `bases` is
  * written to for RETURN_PARAM. */
 typedef struct map_arguments {
   uint32_t count;
@@ -69,7 +71,7 @@ enum {
   MAP_KEEP_POINTER_ARGUMENTS = 2,
 };
 
-enum { MAP_WORDS_INLINE = 32, MAP_ITEMS_INLINE = 24 };
+enum { MAP_WORDS_INLINE = 64, MAP_ITEMS_INLINE = 24 };
 
 /* What an argument, or component of a mapper, needs behind the first pass. For the engine, see work.h. */
 typedef struct map_item {
@@ -83,34 +85,36 @@ typedef struct map_item {
     struct map_shadow *shadow;
     void *memory; /* to be released at the work's end */
   };
-  uint32_t flags, leader, argument, word;
+  uint32_t flags;
+  int32_t behind; /* the item that answers for the entry is so many items in front of this */
+  uint32_t argument, word;
 } map_item_t;
 
-/* An operation under way; some 2.5 KiB, for the stack of whoever waits. Does not move. */
+/* An operation under way; some 3 KiB, for the stack of whoever waits. Does not move. */
 typedef struct map_work {
   map_table_t *table;
   void *stream;
   uint32_t options;
 
-  /* For the caller: whether the stream was given anything; and what the kernel gets, each word the sum of
-   * both, until the work's end. */
+  /* For the caller: whether the stream was given anything; and what the kernel gets, until the work's end. */
   bool busy;
   uint32_t word_count;
   void **words;
-  ptrdiff_t *offsets;
 
   /* The rest is the engine's. */
   map_operation_t operation;
-  uint32_t todo;   /* see work.h */
-  map_mark_t mark; /* of what it has filled */
+  uint32_t todo; /* see work.h */
+  uint32_t held_count;
+  const map_arguments_t *arguments; /* while there are held ones */
+  map_mark_t mark;                  /* of what it has filled */
   uint32_t item_count, item_capacity;
   map_item_t *items;
   struct map_room *room;   /* when the arrays below are too short */
   struct map_stack *stack; /* components of mappers */
   struct map_private *privates;
   void *inline_words[MAP_WORDS_INLINE];
-  ptrdiff_t inline_offsets[MAP_WORDS_INLINE];
   map_item_t inline_items[MAP_ITEMS_INLINE];
+  struct map_entry *held[MAP_WORDS_INLINE]; /* by a region that needs nothing else, see work.h */
 } map_work_t;
 
 /* `stream` is passed to the device's functions. Costs a few stores: most of the structure stays as it is. */
@@ -121,9 +125,9 @@ static inline void map_work_begin(map_work_t *work, map_table_t *table, void *st
   work->busy = false;
   work->word_count = 0;
   work->words = work->inline_words;
-  work->offsets = work->inline_offsets;
   work->operation = MAP_BEGIN;
   work->todo = 0;
+  work->held_count = 0;
   work->mark = 0;
   work->item_count = 0;
   work->item_capacity = MAP_ITEMS_INLINE;
@@ -143,13 +147,8 @@ MAP_MUST_CHECK map_status_t map_update(map_work_t *work, const map_arguments_t *
 MAP_MUST_CHECK map_status_t map_enter(map_work_t *work, const map_arguments_t *arguments);
 MAP_MUST_CHECK map_status_t map_leave(map_work_t *work);
 
-/* The short way of an update, for one list item of one piece that is mapped, has no pointers, and that nobody
- * is about to copy: most are like that. False, and nothing has happened: a work is to do it. Else `*status`
- * says whether the copy was begun, and `*pinned` is to be given to map_unpin after the stream was waited for.
- */
-MAP_MUST_CHECK bool map_update_one(map_table_t *table, void *stream, const map_arguments_t *arguments,
-                                   struct map_entry **pinned, map_status_t *status);
-MAP_MUST_CHECK map_status_t map_unpin(map_table_t *table, struct map_entry *entry);
+/* The arguments will not stay any longer; the work goes on. */
+void map_work_keep(map_work_t *work);
 
 /* After the stream was waited for, or has failed for good: restores pointers, removes and frees what has
  * become unmapped. To be called for each work, whatever happened; a region that was entered and not left is

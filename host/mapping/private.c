@@ -80,7 +80,7 @@ static map_status_t fill(map_work_t *work, const map_private_t *privates, map_it
     status = map_work_submit_to(work, device, (const void *)item->host, item->bytes);
   work->words[item->word] = (void *)device;
   if (!is_attached(item))
-    work->offsets[item->word] = (ptrdiff_t)(base - item->host);
+    work->words[item->word] = (void *)(device + (base - item->host));
   return status;
 }
 
@@ -99,7 +99,7 @@ static map_status_t fill_lambda(map_work_t *work, const map_arguments_t *argumen
   if (!((uint64_t)arguments->types[parent] & MAP_TARGET_PARAM) || word >= work->word_count)
     return MAP_OK;
   uintptr_t place = (uintptr_t)arguments->bases[item->argument] - (uintptr_t)arguments->bases[parent];
-  uintptr_t device = (uintptr_t)work->words[word] + (uintptr_t)work->offsets[word] + place;
+  uintptr_t device = (uintptr_t)work->words[word] + place;
   item->value = map_entry_device(item->entry, item->host);
   const map_private_t *privates = work->privates;
   uint64_t at = privates ? device - (uintptr_t)privates->memory : 0;

@@ -141,8 +141,7 @@ map_entry_t *map_table_add(map_table_t *table, uintptr_t begin, uintptr_t end) {
   return entry;
 }
 
-/* As one is that was never used, but for its range. */
-static void clear_entry(map_table_t *table, map_entry_t *entry) {
+static void free_entry_shadows(map_table_t *table, map_entry_t *entry) {
   for (uint32_t i = 0; i < entry->shadow_count; i++) {
     map_shadow_t *shadow = entry->shadows[i];
     free(shadow->rest);
@@ -151,11 +150,17 @@ static void clear_entry(map_table_t *table, map_entry_t *entry) {
     table->free_shadows = shadow;
   }
   entry->shadow_count = 0;
+}
+
+/* As one is that was never used, but for its range. */
+static inline void clear_entry(map_table_t *table, map_entry_t *entry) {
+  if (entry->shadow_count)
+    free_entry_shadows(table, entry);
   atomic_store_explicit(&entry->word, 0, memory_order_relaxed);
   atomic_store_explicit(&entry->device, 0, memory_order_relaxed);
   atomic_store_explicit(&entry->mark, 0, memory_order_relaxed);
   entry->visit = 0;
-  entry->special = entry->infinite = entry->associated = entry->auxiliary = false;
+  entry->infinite = entry->associated = entry->auxiliary = false;
   entry->name = NULL;
   entry->memory = NULL;
 }
@@ -191,7 +196,7 @@ static void forget_all(map_table_t *table) {
 }
 
 /* The oldest one of the ring makes room, unless it is awake again, or is dormant elsewhere in the ring. */
-static void sleep_entry(map_table_t *table, map_entry_t *entry) {
+static inline void sleep_entry(map_table_t *table, map_entry_t *entry) {
   uint32_t at = table->dormant_next++ % MAP_DORMANT_MOST;
   map_entry_t *oldest = table->dormant[at];
   if (oldest && oldest->dormant_bytes && oldest->dormant_at == at)
@@ -364,11 +369,11 @@ static map_status_t add_infinite(map_table_t *table, const map_range_t *range, v
   if (relation == MAP_NOTHING && !(entry = map_table_add(table, range->host, range->host + range->bytes))) {
     status = MAP_NO_MEMORY;
   } else if (relation == MAP_NOTHING) {
-    entry->special = entry->infinite = true;
+    entry->infinite = true;
     entry->associated = associated;
     entry->name = range->name;
     atomic_store_explicit(&entry->device, (uintptr_t)device, memory_order_relaxed);
-    atomic_store_explicit(&entry->word, MAP_DYNAMIC_ONE, memory_order_release);
+    atomic_store_explicit(&entry->word, MAP_DYNAMIC_ONE | MAP_SPECIAL, memory_order_release);
   } else if (relation == MAP_EXTENDED || !entry->infinite ||
              map_entry_device(entry, range->host) != (uintptr_t)device) {
     status = MAP_INVALID;

@@ -115,7 +115,7 @@ static bool update_range(map_pass_t *pass, const map_component_t *component, map
     return true;
   if (component->type & MAP_FROM) {
     item->flags |= MAP_ITEM_RETRIEVED;
-    work->todo |= MAP_ITEM_RETRIEVED;
+    work->todo |= MAP_ITEM_RETRIEVED | MAP_TODO_RESTORE;
   }
   return !(component->type & MAP_TO) || map_pass_keep_shadows(pass, item);
 }
@@ -246,47 +246,6 @@ static map_status_t describe(const map_pass_t *pass) {
     return map_fail_near(pass->table, MAP_INVALID, range, "%s", damaged_section);
   return map_fail_near(pass->table, MAP_ABSENT, range, "%s for host address 0x%016llx (%lld bytes)",
                        not_present, (unsigned long long)range->host, (long long)range->bytes);
-}
-
-/* ---- the short way ---- */
-
-/* The entry of a list item that can go the short way, pinned; else NULL. Counts only become less while the
- * lock is held, and with the last one the word changes: nobody has begun to copy since it was looked at. */
-static inline map_entry_t *pin_plain(map_table_t *table, uintptr_t host, uint64_t bytes) {
-  map_entry_t *entry = *map_table_hint(table, host);
-  if (!entry || !map_entry_contains(entry, host, bytes) || entry->shadow_count)
-    return NULL;
-  uint64_t word = map_entry_word(entry), pinned = word + MAP_PIN_ONE;
-  if (!(word & MAP_COUNTS) || pinned & (MAP_FILLING | MAP_OVERFLOWS) ||
-      atomic_load_explicit(&entry->mark, memory_order_relaxed) ||
-      !atomic_compare_exchange_strong_explicit(&entry->word, &word, pinned, memory_order_acq_rel,
-                                               memory_order_relaxed))
-    return NULL;
-  return entry;
-}
-
-bool map_update_one(map_table_t *table, void *stream, const map_arguments_t *arguments,
-                    struct map_entry **pinned, map_status_t *status) {
-  const map_configuration_t *configuration = &table->configuration;
-  if (arguments->count != 1 || map_listens(table) || arguments->mappers || !arguments->begins ||
-      !arguments->sizes || !arguments->types)
-    return false;
-  uint64_t type = (uint64_t)arguments->types[0], bytes = (uint64_t)arguments->sizes[0];
-  void *host = arguments->begins[0];
-  if ((type != MAP_TO && type != MAP_FROM) || !bytes)
-    return false;
-  atmi_spin_lock(&table->lock);
-  map_entry_t *entry = pin_plain(table, (uintptr_t)host, bytes);
-  atmi_spin_unlock(&table->lock);
-  if (!entry)
-    return false;
-  void *device = (void *)map_entry_device(entry, (uintptr_t)host);
-  bool done = type == MAP_TO
-                  ? configuration->functions->submit(configuration->device, stream, device, host, bytes)
-                  : configuration->functions->retrieve(configuration->device, stream, host, device, bytes);
-  *pinned = entry;
-  *status = done ? MAP_OK : MAP_DEVICE;
-  return true;
 }
 
 /* ---- all of it ---- */

@@ -49,6 +49,25 @@ void map_work_give_back(map_work_t *work) {
   work->item_count = work->todo = work->word_count = 0;
 }
 
+void map_work_make_items(map_work_t *work) {
+  const map_arguments_t *arguments = work->arguments;
+  for (uint32_t i = 0, held = 0; held < work->held_count; i++) {
+    map_component_t component;
+    map_argument_get(arguments, i, &component);
+    if ((component.type & MAP_WORD) == MAP_WORD)
+      continue;
+    map_item_t *item = map_work_add(work, work->held[held++], &component);
+    item->units = MAP_HELD_UNITS;
+  }
+  work->held_count = 0;
+  work->todo |= MAP_TODO_DROP;
+}
+
+void map_work_keep(map_work_t *work) {
+  if (work->held_count)
+    map_work_make_items(work);
+}
+
 /* ---- checks ---- */
 
 const char map_insane[] = "the arguments are damaged";
@@ -66,11 +85,10 @@ map_status_t map_fail_arrays(map_table_t *table, const map_arguments_t *argument
 }
 
 map_status_t map_work_make_words(map_work_t *work, uint32_t count) {
-  void **words = malloc((size_t)count * (sizeof *words + sizeof *work->offsets));
+  void **words = malloc((size_t)count * sizeof *words);
   if (!words)
     return map_fail_memory(work->table, "a region's arguments");
   work->words = words;
-  work->offsets = (ptrdiff_t *)(void *)(words + count);
   return MAP_OK;
 }
 
@@ -106,47 +124,21 @@ map_status_t map_work_await(map_work_t *work) {
   return status;
 }
 
-/* A copy that is a part of an item, for the listener. */
-static void note_copy(const map_work_t *work, map_note_kind_t kind, const map_item_t *item, uintptr_t host,
-                      uint64_t bytes) {
-  map_item_t part = *item;
-  part.host = host;
-  part.bytes = bytes;
-  map_work_note(work, kind, &part);
-}
-
-map_status_t map_work_submit(map_work_t *work, const map_item_t *item, uintptr_t host, uint64_t bytes) {
-  map_status_t status =
-      map_work_submit_to(work, map_entry_device(item->entry, host), (const void *)host, bytes);
-  if (map_listens(work->table) && !status)
-    note_copy(work, MAP_NOTE_SUBMIT, item, host, bytes);
-  return status;
-}
-
-map_status_t map_work_submit_to(map_work_t *work, uintptr_t device, const void *host, uint64_t bytes) {
-  const map_configuration_t *configuration = &work->table->configuration;
-  work->busy = true;
-  return configuration->functions->submit(configuration->device, work->stream, (void *)device, host, bytes)
-             ? MAP_OK
-             : MAP_DEVICE;
-}
-
-map_status_t map_work_retrieve(map_work_t *work, const map_item_t *item, uintptr_t host, uint64_t bytes) {
-  const map_configuration_t *configuration = &work->table->configuration;
-  const void *device = (const void *)map_entry_device(item->entry, host);
-  work->busy = true;
-  if (!configuration->functions->retrieve(configuration->device, work->stream, (void *)host, device, bytes))
-    return MAP_DEVICE;
-  if (map_listens(work->table))
-    note_copy(work, MAP_NOTE_RETRIEVE, item, host, bytes);
-  return MAP_OK;
+void map_work_note_copy(const map_work_t *work, map_note_kind_t kind, const map_item_t *item, uintptr_t host,
+                        uint64_t bytes) {
+  map_item_t part[1];
+  part[0] = *item;
+  part->host = host;
+  part->bytes = bytes;
+  part->behind = 0;
+  map_work_note(work, kind, part);
 }
 
 bool map_pass_keep_shadows(map_pass_t *pass, const map_item_t *item) {
   map_work_t *work = pass->work;
   map_entry_t *entry = item->entry;
   uintptr_t begin = item->host, end = item->host + item->bytes;
-  uint32_t leader = item->leader;
+  uint32_t leader = map_index(work, map_leader(item));
   for (uint32_t i = map_entry_shadow_at(entry, begin); i < entry->shadow_count; i++) {
     if (entry->shadows[i]->host >= end)
       break;
@@ -154,7 +146,7 @@ bool map_pass_keep_shadows(map_pass_t *pass, const map_item_t *item) {
     map_item_t *again = map_work_add(work, entry, &pointer);
     if (!again)
       return false;
-    again->leader = leader;
+    map_follow(again, &work->items[leader]);
     again->flags = MAP_ITEM_AGAIN;
     again->shadow = entry->shadows[i];
     work->todo |= MAP_ITEM_AGAIN;
@@ -175,7 +167,7 @@ void map_work_note(const map_work_t *work, map_note_kind_t kind, const map_item_
                      .bytes = item->bytes,
                      .hold = item->type & MAP_HOLD,
                      .counted = item->flags & (MAP_ITEM_COUNTED | MAP_ITEM_FRESH),
-                     .last = item->entry && work->items[item->leader].flags & MAP_ITEM_ZEROED};
+                     .last = item->entry && map_leader(item)->flags & MAP_ITEM_ZEROED};
   if (kind == MAP_NOTE_REMOVED)
     note.device = (uintptr_t)item->value;
   if (entry) {

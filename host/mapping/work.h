@@ -40,15 +40,17 @@ enum {
   MAP_ITEM_ABSENT = 0x4000,    /* for notes: no entry */
   MAP_ITEM_HOST = 0x8000,      /* likewise: the host's memory serves */
   MAP_ITEM_COUNTED = 0x10000,
-  MAP_ITEM_LEFT = 0x20000,   /* of an end: for notes */
-  MAP_TODO_FAILED = 0x40000, /* of a work: all is to be given back */
-  MAP_TODO_DROP = 0x80000,   /* of a work: units are to be given back */
-  MAP_TODO_LEAVE = 0x100000, /* of a region: was entered */
-  MAP_TODO_SOLE = 0x200000,  /* of a region: it may have an entry alone, or has to copy anyway */
-  MAP_TODO_GOES = 0x400000,  /* of a region: it has left all it had for good */
+  MAP_ITEM_LEFT = 0x20000,     /* of an end: for notes */
+  MAP_TODO_FAILED = 0x40000,   /* of a work: all is to be given back */
+  MAP_TODO_DROP = 0x80000,     /* of a work: units are to be given back */
+  MAP_TODO_LEAVE = 0x100000,   /* of a region: was entered */
+  MAP_TODO_SOLE = 0x200000,    /* of a region: it may have an entry alone, or has to copy anyway */
+  MAP_TODO_GOES = 0x400000,    /* of a region: it has left all it had for good */
+  MAP_TODO_RESTORE = 0x800000, /* what is retrieved has pointers of the host in it */
 };
 
-#define MAP_NO_ITEM UINT32_MAX
+#define MAP_NO_ITEM  UINT32_MAX
+#define MAP_NO_FRONT UINT64_MAX
 
 /* A pass. `components` are those of a mapper, else NULL: then `arguments` are gone through. */
 typedef struct map_pass {
@@ -59,6 +61,9 @@ typedef struct map_pass {
   uint32_t component_count;
   uint64_t visit; /* the pass's own number */
   bool region, notes;
+  uint32_t in_front; /* arguments that were counted without an item each */
+  uint64_t front;    /* of an end: the number by which their entries know it; MAP_NO_FRONT: none do */
+  bool again;        /* of an end: these, too, need items */
   /* A failure, to be described when the lock is free. */
   const char *wrong;
   map_range_t range, other;
@@ -68,50 +73,72 @@ static inline bool map_listens(const map_table_t *table) {
   return __builtin_expect(table->configuration.listener.note != NULL, 0);
 }
 
+static inline uint32_t map_index(const map_work_t *work, const map_item_t *item) {
+  return (uint32_t)(item - work->items);
+}
+
 /* What the quick ways of the passes keep in registers: what they read and write could be the same for all
- * that the compiler knows. */
+ * that the compiler knows. Most list items go these ways, and what is done for them is counted in
+ * instructions. */
 typedef struct map_quick {
   const int64_t *types, *sizes;
   void *const *begins;
   map_entry_t *const *hints;
-  uint32_t shift, index; /* of the next item */
-  uint64_t visit;
-  map_item_t *item; /* the next one; there is room */
+  uint32_t shift;
+  uint32_t room;    /* for so many items */
+  map_item_t *item; /* the next one */
 } map_quick_t;
 
-static inline map_quick_t map_quick_begin(const map_pass_t *pass) {
-  const map_arguments_t *arguments = pass->arguments;
-  const map_table_t *table = pass->table;
-  uint32_t index = pass->work->item_count;
-  return (map_quick_t){arguments->types, arguments->sizes,         arguments->begins,
-                       table->hints,     table->hint_shift,        index,
-                       pass->visit,      &pass->work->items[index]};
+static inline map_quick_t map_quick_begin(const map_work_t *work, const map_arguments_t *arguments) {
+  const map_table_t *table = work->table;
+  return (map_quick_t){arguments->types,
+                       arguments->sizes,
+                       arguments->begins,
+                       table->hints,
+                       table->hint_shift,
+                       work->item_capacity - work->item_count,
+                       &work->items[work->item_count]};
 }
 
-/* The entry of argument `i`, if a look-up would find it at first, it contains all, is nothing special, and
- * the pass has not met it yet; and makes the next item say so, with no flags. NULL: it is to be looked up.
- * Most list items are like that, and what is done for them is counted in instructions. */
-static inline map_entry_t *map_quick_next(map_quick_t *quick, uint32_t i, uint64_t type, uint64_t units) {
-  uintptr_t host = (uintptr_t)quick->begins[i];
-  uint64_t bytes = (uint64_t)quick->sizes[i];
-  map_entry_t *entry = quick->hints[host * UINT64_C(0x9e3779b97f4a7c15) >> quick->shift];
-  if (!entry || !map_entry_contains(entry, host, bytes) || entry->visit == quick->visit || entry->special ||
-      atomic_load_explicit(&entry->mark, memory_order_relaxed))
-    return NULL;
-  map_item_t *item = quick->item++;
-  entry->visit = quick->visit;
-  entry->visitor = item->leader = quick->index++;
-  item->entry = entry;
-  item->host = host;
-  item->bytes = bytes;
-  item->type = type;
-  item->name = NULL;
-  item->units = units;
-  item->flags = 0;
-  return entry;
+static inline void map_quick_end(map_work_t *work, const map_quick_t *quick) {
+  work->item_count = map_index(work, quick->item);
 }
+
+/* The entry that a look-up would ask first, or NULL. */
+static inline map_entry_t *map_quick_hint(const map_quick_t *quick, uintptr_t host) {
+  return quick->hints[host * UINT64_C(0x9e3779b97f4a7c15) >> quick->shift];
+}
+
+/* The next item: its entry's first one, of a type that is not told of. */
+static inline map_item_t *map_quick_add(map_quick_t *quick, map_entry_t *entry, uint32_t i, uint64_t type,
+                                        uint64_t units, uint32_t flags) {
+  map_item_t *item = quick->item++;
+  item->entry = entry;
+  item->host = (uintptr_t)quick->begins[i];
+  item->bytes = (uint64_t)quick->sizes[i];
+  item->type = type;
+  item->units = units;
+  item->flags = flags;
+  item->behind = 0;
+  return item;
+}
+
+/* A region of which all is mapped already has no items: it holds a count and a pin of each entry, in the
+ * order of its arguments but for literals. Makes items of them, when there is more to do; prepare has seen to
+ * it that there is room. */
+#define MAP_HELD_UNITS (MAP_DYNAMIC_ONE + MAP_PIN_ONE)
+#define MAP_WORD       (MAP_LITERAL | MAP_TARGET_PARAM)
+void map_work_make_items(map_work_t *work);
 
 /* ---- items ---- */
+
+/* The item that answers for the entry of this one; for all but its own units and flags they may be the same.
+ */
+#define map_leader(item) ((item) - (item)->behind)
+
+static inline void map_follow(map_item_t *item, const map_item_t *leader) {
+  item->behind = (int32_t)(item - leader);
+}
 
 /* Room for `count` items in all. False without memory. */
 bool map_work_reserve(map_work_t *work, uint32_t count);
@@ -138,27 +165,29 @@ static inline map_item_t *map_work_add(map_work_t *work, map_entry_t *entry,
   item->units = 0;
   item->shadow = NULL;
   item->flags = 0;
-  item->leader = work->item_count++;
+  item->behind = 0;
+  work->item_count++;
   return item;
 }
 
 /* Makes the item known to its entry in this pass, unless another one of it is: then it follows that. */
 static inline map_item_t *map_work_lead(map_pass_t *pass, map_item_t *item) {
   map_entry_t *entry = item->entry;
+  uint32_t index = map_index(pass->work, item);
   if (entry->visit == pass->visit) {
-    item->leader = entry->visitor;
-    return &pass->work->items[item->leader];
+    item->behind = (int32_t)(index - entry->visitor);
+    return map_leader(item);
   }
   entry->visit = pass->visit;
-  entry->visitor = item->leader;
+  entry->visitor = index;
   return item;
 }
 
 /* ---- steps ---- */
 
-/* Begins and ends a pass: takes the lock, and gives it back. */
-static inline void map_pass_begin(map_pass_t *pass, map_work_t *work, const map_arguments_t *arguments,
-                                  map_operation_t operation) {
+/* Begins and ends a pass, under the lock, which the beginning takes and the end gives back. */
+static inline void map_pass_resume(map_pass_t *pass, map_work_t *work, const map_arguments_t *arguments,
+                                   map_operation_t operation) {
   map_table_t *table = work->table;
   work->operation = operation;
   pass->work = work;
@@ -168,8 +197,15 @@ static inline void map_pass_begin(map_pass_t *pass, map_work_t *work, const map_
   pass->region = operation == MAP_ENTER;
   pass->notes = map_listens(table);
   pass->wrong = NULL;
-  atmi_spin_lock(&table->lock);
+  pass->in_front = 0;
+  pass->front = MAP_NO_FRONT;
+  pass->again = false;
   pass->visit = ++table->visit;
+}
+static inline void map_pass_begin(map_pass_t *pass, map_work_t *work, const map_arguments_t *arguments,
+                                  map_operation_t operation) {
+  atmi_spin_lock(&work->table->lock);
+  map_pass_resume(pass, work, arguments, operation);
 }
 static inline void map_pass_end(map_pass_t *pass) {
   atmi_spin_unlock(&pass->table->lock);
@@ -202,11 +238,41 @@ static inline void map_argument_get(const map_arguments_t *arguments, uint32_t i
 /* Waits for others that fill entries of the work's items, and orders its stream behind them. Describes. */
 map_status_t map_work_await(map_work_t *work);
 
-/* Copies of a part of an item's entry. Tell the listener. */
-map_status_t map_work_submit(map_work_t *work, const map_item_t *item, uintptr_t host, uint64_t bytes);
-map_status_t map_work_retrieve(map_work_t *work, const map_item_t *item, uintptr_t host, uint64_t bytes);
 /* A copy of the work's own memory, or of what is not in the table. */
-map_status_t map_work_submit_to(map_work_t *work, uintptr_t device, const void *host, uint64_t bytes);
+static inline map_status_t map_work_submit_to(map_work_t *work, uintptr_t device, const void *host,
+                                              uint64_t bytes) {
+  const map_configuration_t *configuration = &work->table->configuration;
+  work->busy = true;
+  return configuration->functions->submit(configuration->device, work->stream, (void *)device, host, bytes)
+             ? MAP_OK
+             : MAP_DEVICE;
+}
+
+/* Tells the listener of a copy that is a part of an item. */
+void map_work_note_copy(const map_work_t *work, map_note_kind_t kind, const map_item_t *item, uintptr_t host,
+                        uint64_t bytes);
+
+/* Copies of a part of an item's entry. Tell the listener. */
+static inline map_status_t map_work_submit(map_work_t *work, const map_item_t *item, uintptr_t host,
+                                           uint64_t bytes) {
+  uintptr_t device = map_entry_device(item->entry, host);
+  map_status_t status = map_work_submit_to(work, device, (const void *)host, bytes);
+  if (map_listens(work->table) && !status)
+    map_work_note_copy(work, MAP_NOTE_SUBMIT, item, host, bytes);
+  return status;
+}
+
+static inline map_status_t map_work_retrieve(map_work_t *work, const map_item_t *item, uintptr_t host,
+                                             uint64_t bytes) {
+  const map_configuration_t *configuration = &work->table->configuration;
+  const void *device = (const void *)map_entry_device(item->entry, host);
+  work->busy = true;
+  if (!configuration->functions->retrieve(configuration->device, work->stream, (void *)host, device, bytes))
+    return MAP_DEVICE;
+  if (map_listens(work->table))
+    map_work_note_copy(work, MAP_NOTE_RETRIEVE, item, host, bytes);
+  return MAP_OK;
+}
 /* Writes a pointer's device value again, from memory of the work's. */
 map_status_t map_work_write_shadow(map_work_t *work, map_item_t *item);
 /* Notes that all pointers that lie in what the item submits are to be written again. In a pass. */

@@ -1,6 +1,8 @@
 /* Ordinary memory as a device. */
 #include "map_device.h"
 
+#include "one.h"
+
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,11 +177,15 @@ static bool wait_for(void *context, void *opaque, map_mark_t *value) {
 const map_device_functions_t fake_functions = {allocate, release, submit, retrieve, mark, wait_for};
 
 map_status_t fake_update(map_work_t *work, const map_arguments_t *arguments) {
-  struct map_entry *pinned;
-  map_status_t status;
-  if (!map_update_one(work->table, work->stream, arguments, &pinned, &status))
+  map_entry_t *entry = map_one_begin(work->table, arguments);
+  if (!entry)
     return map_update(work, arguments);
+  void *device = work->table->configuration.device, *host = arguments->begins[0];
+  void *memory = (void *)map_entry_device(entry, (uintptr_t)host);
+  uint64_t bytes = (uint64_t)arguments->sizes[0];
+  bool done = arguments->types[0] == MAP_TO ? submit(device, work->stream, memory, host, bytes)
+                                            : retrieve(device, work->stream, host, memory, bytes);
   fake_synchronize(work->stream);
-  map_status_t ended = map_unpin(work->table, pinned);
-  return status ? status : ended;
+  map_status_t ended = map_one_end(work->table, entry);
+  return done ? ended : MAP_DEVICE;
 }

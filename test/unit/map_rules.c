@@ -255,7 +255,7 @@ static map_status_t construct(bench_t *bench, const row_t *row, text_t *words) {
   default:
     status = map_enter(&work, &arguments);
     for (uint32_t i = 0; i < work.word_count; i++)
-      say_word(bench, words, (uintptr_t)work.words[i] + (uintptr_t)work.offsets[i]);
+      say_word(bench, words, (uintptr_t)work.words[i]);
     if (!status)
       status = map_leave(&work);
   }

@@ -101,7 +101,7 @@ static void begin_region(fake_stream_t *stream, construct_t *construct) {
   require(map_enter(work, &construct->arguments) == MAP_OK, "a region is entered");
   construct->launch.count = work->word_count;
   for (uint32_t i = 0; i < work->word_count; i++) {
-    construct->launch.data[i] = (uint64_t *)(void *)((char *)work->words[i] + work->offsets[i]);
+    construct->launch.data[i] = work->words[i];
     atomic_fetch_add(&added[construct->chosen[i]], 1);
   }
   fake_launch(stream, add_one, &construct->launch);

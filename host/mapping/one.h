@@ -1,0 +1,40 @@
+/* The short way of an update, for one list item of one piece that is mapped, has no pointers, and that nobody
+ * is about to copy: most are like that. The caller copies; all else needs a work (map.h). */
+#ifndef MAP_ONE_H
+#define MAP_ONE_H
+
+#include "entry.h"
+#include "map.h"
+
+/* The entry of such a list item, pinned, to be given to map_one_end after the copy; NULL: a work is to do it.
+ * Counts only become less while the lock is held, and with the last one the word changes: nobody has begun to
+ * copy since it was looked at. */
+static inline __attribute__((always_inline)) map_entry_t *map_one_begin(map_table_t *table,
+                                                                        const map_arguments_t *arguments) {
+  map_entry_t *found = NULL;
+  if (arguments->count != 1 || !arguments->begins || !arguments->sizes || !arguments->types ||
+      arguments->mappers || table->configuration.listener.note)
+    return NULL;
+  uintptr_t host = (uintptr_t)arguments->begins[0];
+  uint64_t bytes = (uint64_t)arguments->sizes[0], type = (uint64_t)arguments->types[0];
+  if ((type != MAP_TO && type != MAP_FROM) || !bytes)
+    return NULL;
+  atmi_spin_lock(&table->lock);
+  map_entry_t *entry = *map_table_hint(table, host);
+  if (entry && map_entry_contains(entry, host, bytes) && !entry->shadow_count) {
+    uint64_t word = map_entry_word(entry), pinned = word + MAP_PIN_ONE;
+    if (word & MAP_COUNTS && !(pinned & (MAP_FILLING | MAP_OVERFLOWS)) &&
+        !atomic_load_explicit(&entry->mark, memory_order_relaxed) &&
+        atomic_compare_exchange_strong_explicit(&entry->word, &word, pinned, memory_order_acq_rel,
+                                                memory_order_relaxed))
+      found = entry;
+  }
+  atmi_spin_unlock(&table->lock);
+  return found;
+}
+
+static inline map_status_t map_one_end(map_table_t *table, map_entry_t *entry) {
+  return map_entry_drop_some(entry, MAP_PIN_ONE) ? MAP_OK : map_unpin(table, entry);
+}
+
+#endif
