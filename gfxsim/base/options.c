@@ -41,6 +41,11 @@ static const gs_option_t option_table[] = {
      "print counters of each kernel at exit"},
     {"GFXSIM_TRACE", "--trace", "FILE", GS_OPTION_FILE, MEMBER(trace), "", 0, 0,
      "file that receives a trace of all instructions; further GPUs write to file.1, file.2, ..."},
+    {"GFXSIM_STRICT", "--strict", "LIST", GS_OPTION_MODES, MEMBER(strict), "", 0, 0,
+     "be as unlucky as a card may be, in all ways or in those of the list: poison, order, schedule, links, "
+     "driver"},
+    {"GFXSIM_STRICT_SEED", "--strict-seed", "N", GS_OPTION_NUMBER, MEMBER(strict_seed), "1", 0, UINT32_MAX,
+     "what chance decides there: the same number, the same decisions"},
 };
 
 enum { OPTION_COUNT = sizeof option_table / sizeof *option_table };
@@ -76,6 +81,8 @@ bool gs_option_parse(const gs_option_t *option, const char *value, gs_options_t 
   void *member = (char *)options + option->offset;
   if (option->type == GS_OPTION_TEXT || option->type == GS_OPTION_FILE)
     return parse_text(value, member, reason, reason_bytes);
+  if (option->type == GS_OPTION_MODES)
+    return gs_strict_parse(value, member, reason, reason_bytes);
   /* strtoul alone would take "-1", " 5" and the empty text. */
   char *end = NULL;
   errno = 0;
@@ -107,7 +114,7 @@ static void report_unknown_names(void) {
 }
 
 void gs_options_load(gs_options_t *options) {
-  char reason[64];
+  char reason[GS_STRICT_REASON_BYTES];
   memset(options, 0, sizeof *options);
   for (size_t i = 0; i < OPTION_COUNT; i++) {
     const gs_option_t *option = &option_table[i];
@@ -118,5 +125,6 @@ void gs_options_load(gs_options_t *options) {
       gs_log("%s=%s: %s; using %s", option->name, value, reason,
              *option->standard ? option->standard : "none");
   }
+  gs_strict_choose(&options->strict, options->strict_seed);
   report_unknown_names();
 }

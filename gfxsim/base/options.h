@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/strict.h"
+
 /* Values of all options. Plain data; copied into the context that was created with it. */
 typedef struct gs_options {
   char devices[256];  /* GFXSIM_DEVICES: comma-separated profiles, e.g. "gfx90a" */
@@ -22,13 +24,16 @@ typedef struct gs_options {
   bool numa;          /* GFXSIM_NUMA: two CPU nodes, every other GPU near the second */
   bool stats;         /* GFXSIM_STATS: counters per kernel at exit */
   char trace[256];    /* GFXSIM_TRACE: file for an instruction trace, empty = none */
+  gs_strict_t strict; /* GFXSIM_STRICT: where to be as unlucky as a card may be, as the seed chose */
+  uint32_t strict_seed; /* GFXSIM_STRICT_SEED: what chance decides there */
 } gs_options_t;
 
 typedef enum gs_option_type {
   GS_OPTION_TEXT,
   GS_OPTION_FILE, /* a text: the name of a file to write */
   GS_OPTION_NUMBER,
-  GS_OPTION_FLAG, /* 0 or 1 */
+  GS_OPTION_FLAG,  /* 0 or 1 */
+  GS_OPTION_MODES, /* see gs_strict_parse; gfxsim-run's option alone means "all" */
 } gs_option_type_t;
 
 /* One option. Immutable. */

@@ -516,6 +516,8 @@ gs_device_t *gs_device_create(const gs_profile_t *profile, uint32_t ordinal, con
   if (options->trace[0])
     device->trace = open_trace(device);
   device->observed = device->trace || options->stats;
+  device->poison = options->strict.kinds[GS_STRICT_POISON];
+  device->schedule = options->strict.kinds[GS_STRICT_SCHEDULE];
   gs_guard_install();
   return device;
 }

@@ -3,11 +3,13 @@
  * (run.c). */
 #include "exec/internal.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "base/clock.h"
+#include "isa/lanes.h"
 
 enum {
   /* Distance between the registers of two waves: all rows and a little, so that the same register of
@@ -52,6 +54,7 @@ int gs_group_reserve_lds(gs_group_t *group, uint32_t bytes) {
   free(group->lds);
   group->lds = lds;
   group->lds_capacity = capacity;
+  group->poisoned.lds = 0;
   return 0;
 }
 
@@ -90,7 +93,6 @@ static void fill_user_sgprs(filler_t *f, const gs_kernel_t *kernel) {
 
 static void fill_sgprs(gs_group_t *group, unsigned index, const gs_kernel_t *kernel) {
   gs_wave_t *w = &group->wave[index];
-  memset(&w->s, 0, sizeof w->s);
   filler_t f = {w, 0};
   fill_user_sgprs(&f, kernel);
   /* System registers follow the user registers that the kernel asked for, whether or not all of those were
@@ -107,19 +109,16 @@ static void fill_sgprs(gs_group_t *group, unsigned index, const gs_kernel_t *ker
 
 /* Work-item IDs of one wave; `size` is the size of this workgroup, which may be cut off by the grid's edge.
  */
-static void fill_vgprs(gs_wave_t *w, unsigned index, const uint32_t size[3], const gs_kernel_t *kernel,
-                       bool packed) {
-  memset(w->v, 0, kernel->vgprs * sizeof *w->v);
-  memset(w->v + GS_ARCH_VGPRS, 0, kernel->acc_vgprs * sizeof *w->v);
+static void fill_vgprs(gs_wave_t *w, unsigned index, const uint32_t size[3], bool packed, unsigned ids) {
   const uint32_t first = index * GS_LANES, left = size[0] * size[1] * size[2] - first;
   const uint32_t lanes = left < GS_LANES ? left : GS_LANES;
   uint32_t x = first % size[0], y = first / size[0] % size[1], z = first / size[0] / size[1];
   for (uint32_t l = 0; l < lanes; l++) {
     w->v[0].u32[l] = packed ? x | y << 10 | z << 20 : x;
-    if (!packed) {
+    if (!packed && ids > 0)
       w->v[1].u32[l] = y;
+    if (!packed && ids > 1)
       w->v[2].u32[l] = z;
-    }
     if (++x < size[0])
       continue;
     x = 0;
@@ -131,18 +130,40 @@ static void fill_vgprs(gs_wave_t *w, unsigned index, const uint32_t size[3], con
   gs_set_exec(w, lanes == GS_LANES ? UINT64_MAX : (UINT64_C(1) << lanes) - 1);
 }
 
+/* What registers hold before the first instruction. */
+static void clear_registers(gs_group_t *group, unsigned index, const gs_run_t *run) {
+  const gs_kernel_t *kernel = &run->kernel;
+  gs_wave_t *w = &group->wave[index];
+  if (GS_UNLIKELY(run->device->poison)) {
+    gs_poison_scalars(group, index, run->device);
+    gs_poison_rows(group, index, run);
+    return;
+  }
+  memset(&w->s, 0, sizeof w->s);
+  w->v = group->rows[index];
+  memset(w->v, 0, kernel->vgprs * sizeof *w->v);
+  memset(w->v + GS_ARCH_VGPRS, 0, kernel->acc_vgprs * sizeof *w->v);
+}
+
+/* How many work-item IDs behind the first the kernel gets in registers. Who forgot to ask finds 0 here, and
+ * on a card anything. */
+static unsigned extra_ids(const gs_run_t *run) {
+  return run->device->poison ? run->kernel.rsrc2 >> 11 & 3 : 2;
+}
+
 static void start_wave(gs_group_t *group, unsigned index, const uint32_t size[3], const gs_run_t *run) {
   const gs_kernel_t *kernel = &run->kernel;
   gs_wave_t *w = &group->wave[index];
-  gs_row_t *rows = group->rows[index];
-  memset(w, 0, sizeof *w);
+  clear_registers(group, index, run);
+  gs_row_t *rows = w->v;
+  memset(&w->pc, 0, sizeof *w - offsetof(gs_wave_t, pc));
   w->v = rows;
   w->env = &group->env;
   w->pc = kernel->entry;
   w->state = GS_WAVE_RUNNING;
   gs_wave_set_mode(w, gs_kernel_mode(kernel));
   fill_sgprs(group, index, kernel);
-  fill_vgprs(w, index, size, kernel, run->device->profile->packed_work_item_id);
+  fill_vgprs(w, index, size, run->device->profile->packed_work_item_id, extra_ids(run));
 }
 
 /* The n-th of the compute units that the kernel may use. */
@@ -179,7 +200,9 @@ static uint32_t status_register(const gs_group_t *group, const gs_kernel_t *kern
 void gs_group_start(gs_group_t *group, const gs_run_t *run, uint64_t index) {
   const gs_kernel_t *kernel = &run->kernel;
   gs_device_t *device = run->device;
-  if (kernel->lds_bytes)
+  if (GS_UNLIKELY(device->poison))
+    gs_poison_lds(group, run, index);
+  else if (kernel->lds_bytes)
     memset(group->lds, 0, kernel->lds_bytes);
   group->id[0] = (uint32_t)(index % kernel->groups[0]);
   group->id[1] = (uint32_t)(index / kernel->groups[0] % kernel->groups[1]);

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/strict.h"
 #include "exec/code.h"
 #include "exec/device.h"
 #include "exec/kernel.h"
@@ -16,6 +17,22 @@ enum { GS_GROUP_WAVES_MAX = 16 };
 /* More waves than this never hold scratch memory at once (COMPUTE_TMPRING_SIZE has 12 bits for their number).
  */
 enum { GS_SCRATCH_SLOTS = 4096 };
+
+/* Of poison: what of a group's memory holds something of the groups before, and not the host's zeros. */
+typedef struct gs_poisoned {
+  gs_random_t random;
+  size_t lds;                                                        /* bytes */
+  uint32_t vgprs[GS_GROUP_WAVES_MAX], acc_vgprs[GS_GROUP_WAVES_MAX]; /* of each element of rows[] */
+  bool scalars[GS_GROUP_WAVES_MAX];                                  /* of each wave */
+  bool scratch_is_due;                                               /* before the first turn */
+} gs_poisoned_t;
+
+/* Of a group that is scheduled by chance: see run.c. */
+typedef struct gs_luck {
+  gs_random_t random;
+  uint32_t slice;                       /* longest turn of a wave, in instructions */
+  uint32_t starved[GS_GROUP_WAVES_MAX]; /* passes without a turn that are left to a wave */
+} gs_luck_t;
 
 /* A workgroup that has started and not yet ended. Its memory is recycled through the device. */
 typedef struct gs_group {
@@ -31,6 +48,8 @@ typedef struct gs_group {
   size_t lds_capacity;
   gs_row_t
       *rows[GS_GROUP_WAVES_MAX]; /* GS_VGPRS rows each; mapped lazily, so unused registers cost nothing */
+  gs_poisoned_t poisoned;
+  gs_luck_t luck;
 } gs_group_t;
 
 /* A dispatch in progress. Lives on the stack of gs_device_run. */
@@ -86,6 +105,8 @@ struct gs_device {
   gs_vm_t *vm;
   gs_op_fn_t *const *handlers;
   bool observed;               /* statistics or a trace are wanted */
+  uint32_t poison;             /* kind of what nobody wrote, or 0 for zeros */
+  uint32_t schedule;           /* GS_SCHEDULE_*: what of it chance decides */
   FILE *trace;                 /* NULL = none */
   _Atomic int trace_failed;    /* the person knows that it is incomplete */
   _Atomic int short_of_memory; /* the person knows */
@@ -128,6 +149,14 @@ void gs_group_start(gs_group_t *group, const gs_run_t *run, uint64_t index);
 const gs_code_line_t *gs_executor_line(const gs_executor_t *executor, uint64_t address);
 /* run.c: runs the group's waves until they end or the turn is over. */
 gs_turn_t gs_group_run(gs_executor_t *executor, gs_run_t *run, gs_group_t *group);
+
+/* poison.c: what registers and LDS hold before anything is set in them. `index` is that of the wave in the
+ * group; the wave's rows are chosen here. */
+void gs_poison_lds(gs_group_t *group, const gs_run_t *run, uint64_t index);
+void gs_poison_scalars(gs_group_t *group, unsigned index, const gs_device_t *device);
+void gs_poison_rows(gs_group_t *group, unsigned index, const gs_run_t *run);
+/* Fills the scratch memory of all waves of the group, of which the first turn is about to begin. */
+void gs_poison_scratch(const gs_executor_t *executor, const gs_run_t *run, gs_group_t *group);
 
 /* report.c: describes the failed wave of `group` on stderr and fills `fault`. Returns the run's outcome. */
 gs_outcome_t gs_report_fault(const gs_executor_t *executor, const gs_run_t *run, const gs_group_t *group,

@@ -181,6 +181,10 @@ static pass_t run_pass(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {
 
 static __attribute__((noinline)) gs_turn_t run_turn(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {
   unsigned idle = 0;
+  if (GS_UNLIKELY(group->poisoned.scratch_is_due)) {
+    refresh(ex);
+    gs_poison_scratch(ex, run, group);
+  }
   for (unsigned passes = PASSES_PER_TURN; passes; passes--) {
     const pass_t pass = run_pass(ex, run, group);
     if (pass.failed)

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/vm.h"
 #include "thunk/buffers.h"
+#include "thunk/poison.h"
 #include "thunk/thunk.h"
 
 static uint64_t page_down(uint64_t address) {
@@ -20,12 +21,13 @@ static uint64_t page_up(uint64_t address) {
 int gs_memory_init(gs_memory_t *memory, gs_thunk_t *thunk) {
   memset(memory, 0, sizeof *memory);
   memory->used = calloc(gs_thunk_nodes(thunk), sizeof *memory->used);
-  if (!memory->used)
-    return -1;
-  if (pthread_mutex_init(&memory->lock, NULL)) {
+  memory->fresh = calloc(1, sizeof *memory->fresh);
+  if (!memory->used || !memory->fresh || pthread_mutex_init(&memory->lock, NULL)) {
+    free(memory->fresh);
     free(memory->used);
     return -1;
   }
+  gs_fresh_init(memory->fresh, &thunk->options);
   memory->thunk = thunk;
   memory->system_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
   if (thunk->options.numa)
@@ -58,6 +60,8 @@ void gs_memory_fini(gs_memory_t *memory) {
   free(memory->allocated.at);
   free(memory->registered.at);
   free(memory->used);
+  gs_fresh_fini(memory->fresh);
+  free(memory->fresh);
   pthread_mutex_destroy(&memory->lock);
   memory->initialized = false;
 }
@@ -268,6 +272,7 @@ HSAKMT_STATUS gs_memory_allocate(gs_memory_t *memory, uint32_t node, uint64_t si
     goto no_room;
   if (gs_buffer_reserve(buffer, flags.ui32.FixedAddress ? (uintptr_t)*address : 0))
     goto no_host_memory;
+  gs_fresh_fill(memory->fresh, buffer);
   if (gs_buffers_insert(&memory->allocated, buffer))
     goto not_listed;
   *address = (void *)(uintptr_t)buffer->address;

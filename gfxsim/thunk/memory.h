@@ -14,6 +14,7 @@
 enum { GS_PAGE_BYTES = 4096 };
 
 struct gs_thunk;
+struct gs_fresh;
 
 /* A part of a buffer that GPUs can access. */
 typedef struct gs_mapping {
@@ -60,6 +61,7 @@ typedef struct gs_memory {
   uint64_t system_bytes; /* size of a CPU node's heap */
   uint64_t *used;        /* [node] bytes allocated */
   bool initialized;
+  struct gs_fresh *fresh; /* what device memory holds that nobody wrote */
 } gs_memory_t;
 
 /* Returns 0, or -1 when out of memory. The thunk's GPUs must be known. */

@@ -359,6 +359,75 @@ static void test_options_have_defaults(void **state) {
   assert_false(options.host_visible);
   assert_false(options.numa);
   assert_false(options.stats);
+  for (unsigned mode = 0; mode < GS_STRICT_MODES; mode++)
+    assert_int_equal(options.strict.kinds[mode], 0);
+}
+
+static gs_strict_t strict_with(const char *list, const char *seed) {
+  assert_int_equal(setenv("GFXSIM_STRICT_SEED", seed, 1), 0);
+  const gs_strict_t strict = load_with("GFXSIM_STRICT", list).strict;
+  unsetenv("GFXSIM_STRICT_SEED");
+  return strict;
+}
+
+static void test_strict_list(void **state) {
+  (void)state;
+  gs_strict_t strict = strict_with("order:late,order:copies,poison:nan", "7");
+  assert_int_equal(strict.kinds[GS_STRICT_ORDER], GS_ORDER_LATE | GS_ORDER_COPIES);
+  assert_int_equal(strict.kinds[GS_STRICT_POISON], GS_POISON_NAN);
+  assert_int_equal(strict.kinds[GS_STRICT_SCHEDULE], 0);
+  strict = strict_with("all", "1");
+  for (unsigned mode = 0; mode < GS_STRICT_MODES; mode++)
+    assert_int_not_equal(strict.kinds[mode], 0);
+  assert_int_equal(strict.kinds[GS_STRICT_DRIVER], GS_DRIVER_EVICT | GS_DRIVER_FAULTS);
+  static const char *const bad[] = {"poisson",      "poison:", "poison:zero", "order,", ",order",
+                                    "order:late:x", "Order",   "order ",      "all,x"};
+  for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
+    strict = strict_with(bad[i], "1");
+    for (unsigned mode = 0; mode < GS_STRICT_MODES; mode++)
+      assert_int_equal(strict.kinds[mode], 0);
+  }
+}
+
+/* Five seeds have the five kinds of poison, and 31 each choice of links; what is named is not chosen. */
+static void test_strict_seed_chooses(void **state) {
+  (void)state;
+  char seed[16];
+  uint32_t poisons = 0;
+  for (uint32_t i = 0; i < 32; i++) {
+    snprintf(seed, sizeof seed, "%u", i);
+    const gs_strict_t strict = strict_with("poison,links", seed);
+    if (i < 5) {
+      assert_int_equal(__builtin_popcount(strict.kinds[GS_STRICT_POISON]), 1);
+      poisons |= strict.kinds[GS_STRICT_POISON];
+    }
+    assert_int_equal(strict.kinds[GS_STRICT_LINKS], i ? i : 31);
+    assert_int_equal(strict_with("links:numa", seed).kinds[GS_STRICT_LINKS], GS_LINKS_NUMA);
+    const uint32_t one = strict_with("poison:nan,poison:ones", seed).kinds[GS_STRICT_POISON];
+    assert_int_equal(one, i % 2 ? GS_POISON_NAN : GS_POISON_ONES);
+  }
+  assert_int_equal(poisons, 31);
+}
+
+static void test_random_repeats(void **state) {
+  (void)state;
+  gs_random_t a = gs_random_of(1, 2, 3), b = gs_random_of(1, 2, 3), c = gs_random_of(2, 2, 3);
+  uint64_t sum = 0, equal = 0;
+  uint32_t counts[8] = {0};
+  for (int i = 0; i < 8000; i++) {
+    const uint64_t next = gs_random_next(&a);
+    assert_true(next == gs_random_next(&b));
+    equal += next == gs_random_next(&c);
+    counts[gs_random_below(&b, 8)]++;
+    gs_random_below(&a, 8);
+    const uint64_t delay = gs_random_delay_ns(&c);
+    assert_true(delay < 2000000);
+    sum += delay;
+  }
+  assert_int_equal(equal, 0);
+  for (int i = 0; i < 8; i++)
+    assert_in_range(counts[i], 900, 1100);
+  assert_in_range(sum / 8000, 20000, 80000);
 }
 
 static void test_options_take_good_values_only(void **state) {
@@ -441,6 +510,8 @@ static bool manual_has(const char *manual, const gs_option_t *option) {
     end += sprintf(end, *c == '-' ? "\\-" : "%c", *c);
   if (flag)
     sprintf(end, "\n.RB ( %s=%s )\n", option->name, option->argument);
+  else if (option->type == GS_OPTION_MODES)
+    sprintf(end, "[= %s ]\n.RB ( %s )\n", option->argument, option->name);
   else
     sprintf(end, "= %s\n.RB ( %s )\n", option->argument, option->name);
   return strstr(manual, lines);
@@ -456,8 +527,12 @@ static void test_options_are_documented(void **state) {
   for (const gs_option_t *option; (option = gs_option_at(options)); options++) {
     char row[512];
     const bool flag = option->type == GS_OPTION_FLAG;
-    snprintf(row, sizeof row, "\n| `%s` | `%s%s%s` | %s | %s%s%s |\n", option->name, option->word,
-             flag ? "" : "=", flag ? "" : option->argument, *option->standard ? option->standard : "none",
+    const bool modes = option->type == GS_OPTION_MODES;
+    snprintf(row, sizeof row, "\n| `%s` | `%s%s%s%s` | %s | %s%s%s |\n", option->name, option->word,
+             flag    ? ""
+             : modes ? "[="
+                     : "=",
+             flag ? "" : option->argument, modes ? "]" : "", *option->standard ? option->standard : "none",
              flag ? option->argument : "", flag ? " = " : "", option->help);
     if (!strstr(document, row))
       fail_msg("doc/gfxsim.md has no row %s", row);
@@ -495,6 +570,9 @@ int main(void) {
       cmocka_unit_test(test_vm_reader_may_write),
       cmocka_unit_test(test_options_have_defaults),
       cmocka_unit_test(test_options_take_good_values_only),
+      cmocka_unit_test(test_strict_list),
+      cmocka_unit_test(test_strict_seed_chooses),
+      cmocka_unit_test(test_random_repeats),
       cmocka_unit_test(test_options_report_what_they_ignore),
       cmocka_unit_test(test_options_are_documented),
       cmocka_unit_test(test_clock_runs_at_its_rate),

@@ -88,7 +88,8 @@ static void print_words(const char *text) {
 
 static void print_row(const char *word, const char *argument, const char *help, const char *note) {
   char left[64], text[512];
-  snprintf(left, sizeof left, "  %s%s%s", word, argument ? "=" : "", argument ? argument : "");
+  const bool brackets = argument && *argument == '['; /* which need no value */
+  snprintf(left, sizeof left, "  %s%s%s", word, argument && !brackets ? "=" : "", argument ? argument : "");
   snprintf(text, sizeof text, "%s%s%s%s", help, *note ? " [" : "", note, *note ? "]" : "");
   printf("%-*s", HELP_INDENT, left);
   print_words(text);
@@ -101,7 +102,10 @@ static void print_gfxsim_option(const gs_option_t *option) {
   else
     snprintf(note, sizeof note, "%s%s%s", option->name, *option->standard ? ", default " : "",
              option->standard);
-  print_row(option->word, option->type == GS_OPTION_FLAG ? NULL : option->argument, option->help, note);
+  char optional[64];
+  snprintf(optional, sizeof optional, "[=%s]", option->argument);
+  const char *argument = option->type == GS_OPTION_MODES ? optional : option->argument;
+  print_row(option->word, option->type == GS_OPTION_FLAG ? NULL : argument, option->help, note);
 }
 
 static void print_own_option(const own_option_t *option) {
@@ -200,7 +204,8 @@ static const char *value_of(const char *word, size_t length, const char *argumen
 static run_next_t take_gfxsim_option(const gs_option_t *option, const char *word, size_t length) {
   char reason[GS_PARTS_REASON_BYTES];
   const bool flag = option->type == GS_OPTION_FLAG;
-  const char *value = value_of(word, length, flag ? NULL : option->argument);
+  const bool all = option->type == GS_OPTION_MODES && !word[length];
+  const char *value = all ? "all" : value_of(word, length, flag ? NULL : option->argument);
   if (!value)
     return RUN_USAGE_ERROR;
   if (!flag && !check_value(option, value, reason)) {
