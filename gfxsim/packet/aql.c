@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "exec/symbol.h"
+#include "packet/flight.h"
 #include "packet/pm4.h"
 #include "packet/signal.h"
 
@@ -62,6 +63,10 @@ struct gs_aql {
   bool scratch_granted; /* the host answered this packet's request */
   uint32_t skipped_pm4_logged;
   uint64_t skipped_end; /* of the last kernel that was not executed, in ns; 0: the queue was idle since */
+  /* Of a machine in which kernels overlap, else NULL and 0: those between the read index and the next packet
+   * to begin, and how many that are. */
+  gs_flights_t *flights;
+  uint64_t ahead;
 };
 
 static const int64_t error_code_table[] = {
@@ -141,21 +146,34 @@ static gs_step_t halt_with_error(gs_aql_t *aql, int64_t code) {
   return halt(aql);
 }
 
-/* Ends the packet at the read index: its slot is free for the host, and its signal completes. */
-static gs_step_t retire(gs_aql_t *aql) {
+/* Gives the slot at the read index back to the host. */
+static void free_slot(gs_aql_t *aql) {
   const uint64_t index = read_index(aql);
-  packet_t *packet = packet_at(aql, index);
-  const uint64_t signal = packet->any.completion_signal;
-  const uint64_t start = aql->start;
-  aql->start = 0;
-  aql->scratch_granted = false;
-  __atomic_store_n(&packet->any.header, HSA_PACKET_TYPE_INVALID, __ATOMIC_RELAXED);
+  __atomic_store_n(&packet_at(aql, index)->any.header, HSA_PACKET_TYPE_INVALID, __ATOMIC_RELAXED);
   /* Releases the slot: a producer that sees the new index may fill it. */
   __atomic_store_n(&aql->queue->read_dispatch_id, index + 1, __ATOMIC_RELEASE);
+}
+
+/* Ends the packet at the read index: its slot is free for the host, and its signal completes; or the other
+ * way round, if chance wants that. */
+static gs_step_t retire(gs_aql_t *aql) {
+  const uint64_t signal = packet_at(aql, read_index(aql))->any.completion_signal;
+  const uint64_t start = aql->start;
+  const bool signal_first = gs_late_chance(&aql->bus.late, GS_ORDER_INDEX, 2);
+  aql->start = 0;
+  aql->scratch_granted = false;
+  if (!signal_first) {
+    free_slot(aql);
+    gs_late_perhaps(&aql->bus.late, GS_ORDER_INDEX);
+  }
   uint32_t event_id = 0;
   if (!gs_signal_complete(&aql->bus, signal, start, gs_clock_ticks(), &event_id))
     return halt_with_bus_fault(aql, "the completion signal");
   gs_bus_leave(&aql->bus);
+  if (signal_first) {
+    gs_late_sleep_surely(&aql->bus.late, GS_ORDER_INDEX);
+    free_slot(aql);
+  }
   if (event_id)
     aql->config.ops->raise_event(aql->config.ops->context, event_id);
   return GS_STEP_DONE;
@@ -267,13 +285,13 @@ static uint32_t tmpring_wave_bytes(uint32_t tmpring) {
   return (tmpring >> 12 & 0x1FFF) * 1024;
 }
 
-static gs_dispatch_t dispatch_of(const gs_aql_t *aql, const packet_t *packet) {
+static gs_dispatch_t dispatch_of(const gs_aql_t *aql, uint64_t index, const packet_t *packet) {
   const amd_queue_t *queue = aql->queue;
   const uint32_t tmpring = __atomic_load_n(&queue->compute_tmpring_size, __ATOMIC_RELAXED);
   gs_dispatch_t dispatch = {
       .packet = (uintptr_t)packet,
       .queue = (uintptr_t)queue,
-      .dispatch_id = read_index(aql),
+      .dispatch_id = index,
       .scratch_base = __atomic_load_n(&queue->scratch_backing_memory_location, __ATOMIC_RELAXED),
       .scratch_wave_bytes = tmpring_wave_bytes(tmpring),
       .scratch_waves = tmpring_waves(tmpring),
@@ -331,11 +349,21 @@ static gs_step_t skip_kernel(gs_aql_t *aql) {
   return GS_STEP_DONE;
 }
 
+/* Stops after a kernel that did not end well. */
+static gs_step_t end_kernel(gs_aql_t *aql, gs_outcome_t outcome, const gs_fault_t *fault) {
+  if (outcome == GS_STOPPED)
+    return halt(aql);
+  if (outcome == GS_MEMORY_FAULT)
+    return halt_with_fault(aql, fault);
+  gs_bus_enter(&aql->bus);
+  return halt_with_error(aql, gs_aql_error_code(outcome));
+}
+
 static gs_step_t run_dispatch(gs_aql_t *aql, const packet_t *packet) {
   /* ROCr copies, fills and loads code with kernels of its own, which always run. */
   if (!aql->config.execute && gs_symbol_in_code_object(aql->bus.map, packet->dispatch.kernel_object))
     return skip_kernel(aql);
-  const gs_dispatch_t dispatch = dispatch_of(aql, packet);
+  const gs_dispatch_t dispatch = dispatch_of(aql, read_index(aql), packet);
   const uint32_t lane_bytes = __atomic_load_n(&aql->queue->scratch_wave64_lane_byte_size, __ATOMIC_RELAXED);
   if (gs_dispatch_private_bytes(&dispatch) > lane_bytes && has_dimensions(&packet->dispatch))
     return request_scratch(aql, packet);
@@ -344,13 +372,7 @@ static gs_step_t run_dispatch(gs_aql_t *aql, const packet_t *packet) {
   aql->start = gs_clock_ticks(); /* without the wait for scratch memory */
   const gs_outcome_t outcome = gs_device_run(aql->config.device, &dispatch, &fault);
   gs_bus_enter(&aql->bus);
-  if (outcome == GS_DONE)
-    return GS_STEP_DONE;
-  if (outcome == GS_STOPPED)
-    return halt(aql);
-  if (outcome == GS_MEMORY_FAULT)
-    return halt_with_fault(aql, &fault);
-  return halt_with_error(aql, gs_aql_error_code(outcome));
+  return outcome == GS_DONE ? GS_STEP_DONE : end_kernel(aql, outcome, &fault);
 }
 
 static packet_function_t *const packet_table[] = {
@@ -378,24 +400,87 @@ static gs_step_t release_scratch(gs_aql_t *aql) {
   return GS_STEP_WAIT;
 }
 
-static bool aql_pending(const void *engine) {
-  const gs_aql_t *aql = engine;
-  const uint64_t index = read_index(aql);
+/* Whether the packet was published. */
+static bool is_pending(const gs_aql_t *aql, uint64_t index) {
   /* Acquires the packet's body: the host writes the header last. */
   return __atomic_load_n(&aql->queue->write_dispatch_id, __ATOMIC_ACQUIRE) != index &&
          header_type(__atomic_load_n(&packet_at(aql, index)->any.header, __ATOMIC_ACQUIRE)) !=
              HSA_PACKET_TYPE_INVALID;
 }
 
+static bool aql_pending(const void *engine) {
+  const gs_aql_t *aql = engine;
+  return is_pending(aql, read_index(aql));
+}
+
+/* Ends the kernels that ran ahead, in the order of their packets, as far as they are over. */
+static gs_step_t land(gs_aql_t *aql) {
+  while (aql->ahead) {
+    const uint64_t index = read_index(aql);
+    const gs_landing_t landing = gs_flights_look(aql->flights, index);
+    if (!landing.over)
+      break;
+    if (landing.signal_failed) {
+      aql->bus.fault = landing.fault;
+      return halt_with_bus_fault(aql, "the completion signal");
+    }
+    if (landing.outcome)
+      return end_kernel(aql, landing.outcome, &landing.fault);
+    gs_late_perhaps(&aql->bus.late, GS_ORDER_INDEX);
+    free_slot(aql);
+    aql->ahead--;
+    gs_flights_forget(aql->flights, index);
+  }
+  return GS_STEP_DONE;
+}
+
+/* Whether the packet is a kernel that may run while others of the queue do: with the scratch memory that the
+ * queue has, which is for one kernel at a time. */
+static bool may_fly(const gs_aql_t *aql, const packet_t *packet, const gs_dispatch_t *dispatch) {
+  const uint32_t lane_bytes = __atomic_load_n(&aql->queue->scratch_wave64_lane_byte_size, __ATOMIC_RELAXED);
+  const uint32_t properties = __atomic_load_n(&aql->queue->queue_properties, __ATOMIC_ACQUIRE);
+  if (header_type(packet->any.header) != HSA_PACKET_TYPE_KERNEL_DISPATCH || !aql->config.execute ||
+      properties & AMD_QUEUE_PROPERTIES_USE_SCRATCH_ONCE)
+    return false;
+  const uint32_t bytes = gs_dispatch_private_bytes(dispatch);
+  return bytes <= lane_bytes && (!bytes || !gs_flights_with_scratch(aql->flights));
+}
+
+/* In a machine in which kernels overlap: begins the next packet if nothing that came before orders it. DONE:
+ * one has begun. IDLE: the packet at the read index is the next, and may be processed. */
+static gs_step_t step_ahead(gs_aql_t *aql) {
+  const gs_step_t step = land(aql);
+  if (step != GS_STEP_DONE)
+    return step;
+  const uint64_t next = read_index(aql) + aql->ahead;
+  if (!is_pending(aql, next) ||
+      (aql->ahead && packet_at(aql, next)->any.header >> HSA_PACKET_HEADER_BARRIER & 1))
+    return aql->ahead ? GS_STEP_WAIT : GS_STEP_IDLE;
+  const packet_t *packet = packet_at(aql, next);
+  const gs_dispatch_t dispatch = dispatch_of(aql, next, packet);
+  if (!may_fly(aql, packet, &dispatch) ||
+      !gs_flights_start(aql->flights, next, &dispatch, packet->any.completion_signal))
+    return aql->ahead ? GS_STEP_WAIT : GS_STEP_IDLE;
+  aql->ahead++;
+  return GS_STEP_DONE;
+}
+
 static gs_step_t step_packet(gs_aql_t *aql) {
+  if (aql->flights) {
+    const gs_step_t step = step_ahead(aql);
+    if (step != GS_STEP_IDLE)
+      return step;
+  }
   if (!aql_pending(aql)) {
     aql->skipped_end = 0;
     return GS_STEP_IDLE;
   }
   const packet_t *packet = packet_at(aql, read_index(aql));
   const unsigned type = header_type(packet->any.header);
-  if (!aql->start)
+  if (!aql->start) {
+    gs_late_perhaps(&aql->bus.late, GS_ORDER_LATE);
     aql->start = gs_clock_ticks();
+  }
   packet_function_t *run =
       type < sizeof packet_table / sizeof *packet_table ? packet_table[type] : run_unsupported;
   gs_bus_enter(&aql->bus);
@@ -462,11 +547,15 @@ gs_aql_t *gs_aql_create(const gs_engine_config_t *config, amd_queue_t *queue, vo
   aql->mask = packets - 1;
   gs_bus_init(&aql->bus, gs_device_vm(config->device));
   aql->bus.no_atomics = config->no_atomics;
+  aql->bus.late = (gs_late_t){config->order, gs_random_of(config->seed, config->ordinal, config->queue)};
+  if (config->order & GS_ORDER_OVERLAP) /* without memory for that, they do not */
+    aql->flights = gs_flights_create(config);
   return aql;
 }
 
 static void aql_destroy(void *engine) {
   gs_aql_t *aql = engine;
+  gs_flights_destroy(aql->flights);
   gs_bus_fini(&aql->bus);
   free(aql);
 }

@@ -10,6 +10,7 @@
 
 #include "base/vm.h"
 #include "exec/device.h"
+#include "packet/late.h"
 
 /* Hooks into the owner of the queues, called from queue threads. */
 typedef struct gs_packet_ops {
@@ -29,6 +30,7 @@ typedef struct gs_bus {
   const gs_vm_map_t *map; /* while entered */
   gs_fault_t fault;       /* of the last access that failed */
   bool no_atomics;        /* read-modify-writes are not one step: the host may write in between */
+  gs_late_t late;         /* the processor's chance */
 } gs_bus_t;
 
 void gs_bus_init(gs_bus_t *bus, gs_vm_t *vm);

@@ -1,6 +1,7 @@
 /* What the command processor and the DMA engine have in common: a queue's thread drives an engine step by
  * step, and decides between steps whether to go on, to wait or to stop. Engines own no thread, so that tests
- * can step them. Not here: threads and waiting (queue.h), and the packets (aql.h, sdma.h). */
+ * can step them, except for kernels that overlap (flight.h). Not here: threads and waiting (queue.h), and the
+ * packets (aql.h, sdma.h). */
 #ifndef GFXSIM_PACKET_ENGINE_H
 #define GFXSIM_PACKET_ENGINE_H
 
@@ -35,6 +36,9 @@ typedef struct gs_engine_config {
   uint32_t kernel_us; /* and take as many microseconds */
   uint32_t copy_us;   /* how long each copy of the DMA engine takes at least, in microseconds */
   bool no_atomics;    /* see gs_bus_t */
+  uint32_t order;     /* GS_ORDER_*: what shall happen in another order than it might */
+  uint32_t seed;      /* of chance */
+  bool deterministic; /* kernels of one queue run one after another, though in any order */
   _Atomic int *told_not_executed; /* set when the user was told so */
   const gs_packet_ops_t *ops;
   const atomic_bool *stop; /* the queue is being destroyed: abandon what runs */

@@ -226,6 +226,10 @@ static gs_engine_config_t engine_config(gs_queue_t *queue) {
       .kernel_us = queue->config.kernel_us,
       .copy_us = queue->config.copy_us,
       .no_atomics = queue->config.no_atomics,
+      /* Without threads of the queues, a thread of the program would wait for a kernel that cannot begin. */
+      .order = queue->config.order & ~(queue->config.synchronous ? (uint32_t)GS_ORDER_OVERLAP : 0),
+      .seed = queue->config.seed,
+      .deterministic = queue->config.deterministic,
       .told_not_executed = queue->config.told_not_executed,
       .ops = queue->config.ops,
       .stop = &queue->stop,

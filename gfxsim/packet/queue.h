@@ -20,6 +20,9 @@ typedef struct gs_queue_config {
   uint32_t kernel_us; /* and take as many microseconds */
   uint32_t copy_us;   /* see gs_engine_config_t */
   bool no_atomics;    /* see gs_bus_t */
+  uint32_t order;     /* see gs_engine_config_t, as what follows */
+  uint32_t seed;
+  bool deterministic;
   _Atomic int *told_not_executed;
   const gs_packet_ops_t *ops;
   gs_poller_t *poller;

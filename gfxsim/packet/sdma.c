@@ -105,8 +105,8 @@ static gs_step_t halt_with_lost_memory(gs_sdma_t *sdma, uint64_t failed, side_t 
   return step;
 }
 
-/* Copies `bytes` between addresses of the GPU, across mappings. */
-static gs_step_t copy(gs_sdma_t *sdma, uint64_t from, uint64_t to, uint64_t bytes) {
+/* Copies `bytes` between addresses of the GPU, across mappings, from the first to the last. */
+static gs_step_t copy_in_order(gs_sdma_t *sdma, uint64_t from, uint64_t to, uint64_t bytes) {
   while (bytes) {
     if (stopped(sdma))
       return halt(sdma);
@@ -126,6 +126,48 @@ static gs_step_t copy(gs_sdma_t *sdma, uint64_t from, uint64_t to, uint64_t byte
     bytes -= size;
   }
   return GS_STEP_DONE;
+}
+
+/* Writes something to a destination that nothing is known of before the signal. */
+static gs_step_t write_garbage(gs_sdma_t *sdma, uint64_t to, uint64_t bytes) {
+  uint32_t garbage[1024];
+  gs_poison_fill(GS_POISON_RANDOM, &sdma->bus.late.random, garbage, sizeof garbage);
+  while (bytes) {
+    uint64_t size = smaller(bytes, sizeof garbage);
+    uint64_t failed = 0;
+    gs_bus_enter(&sdma->bus);
+    uint8_t *target = gs_bus_span(&sdma->bus, to, size, GS_VM_WRITE, &size);
+    if (!target)
+      return halt_with_fault(sdma, "the destination of a copy,");
+    if (!gs_bus_move(target, garbage, size, &failed))
+      return halt_with_lost_memory(sdma, failed, (side_t){0, NULL}, (side_t){to, target}, size);
+    to += size;
+    bytes -= size;
+  }
+  return GS_STEP_DONE;
+}
+
+/* Garbage first, then the bytes in blocks of any order, which do not depend on each other. */
+static gs_step_t copy_in_any_order(gs_sdma_t *sdma, uint64_t from, uint64_t to, uint64_t bytes) {
+  enum { BLOCKS = 16 };
+  gs_random_t *random = &sdma->bus.late.random;
+  const uint32_t first = gs_random_below(random, BLOCKS), stride = 2 * gs_random_below(random, BLOCKS) + 1;
+  const uint64_t block = (bytes + BLOCKS - 1) / BLOCKS;
+  gs_step_t step = write_garbage(sdma, to, bytes);
+  gs_late_perhaps(&sdma->bus.late, GS_ORDER_COPIES);
+  for (uint32_t i = 0; i < BLOCKS && step == GS_STEP_DONE; i++) {
+    const uint64_t offset = (first + i * stride) % BLOCKS * block;
+    if (offset < bytes)
+      step = copy_in_order(sdma, from + offset, to + offset, smaller(block, bytes - offset));
+  }
+  return step;
+}
+
+static gs_step_t copy(gs_sdma_t *sdma, uint64_t from, uint64_t to, uint64_t bytes) {
+  const bool separate = from < to ? to - from >= bytes : from - to >= bytes;
+  return separate && gs_late_chance(&sdma->bus.late, GS_ORDER_COPIES, 2)
+             ? copy_in_any_order(sdma, from, to, bytes)
+             : copy_in_order(sdma, from, to, bytes);
 }
 
 static gs_step_t run_nop(gs_sdma_t *sdma, const uint32_t *command) {
@@ -255,6 +297,7 @@ static gs_step_t run_fence(gs_sdma_t *sdma, const uint32_t *command) {
   uint32_t *target = gs_bus_word_at(&sdma->bus, address_at(command + 1), sizeof *target, GS_VM_WRITE);
   if (!target)
     return halt_with_fault(sdma, "the address of a fence,");
+  gs_late_perhaps(&sdma->bus.late, GS_ORDER_EVENTS); /* it writes the mailbox of the event */
   /* Releases what the commands before it wrote. */
   __atomic_store_n(target, command[3], __ATOMIC_RELEASE);
   return GS_STEP_DONE;
@@ -370,6 +413,7 @@ static gs_step_t sdma_step(void *engine) {
   }
   sdma->taken = length;
   read_command(sdma, index, row->dwords, command);
+  gs_late_perhaps(&sdma->bus.late, GS_ORDER_LATE);
   gs_bus_enter(&sdma->bus);
   const gs_step_t step = row->run(sdma, command);
   gs_bus_leave(&sdma->bus);
@@ -391,6 +435,7 @@ gs_sdma_t *gs_sdma_create(const gs_engine_config_t *config, void *ring, uint64_t
   sdma->write_index = write_index;
   gs_bus_init(&sdma->bus, gs_device_vm(config->device));
   sdma->bus.no_atomics = config->no_atomics;
+  sdma->bus.late = (gs_late_t){config->order, gs_random_of(config->seed, config->ordinal, config->queue)};
   return sdma;
 }
 

@@ -56,10 +56,12 @@ bool gs_signal_complete(gs_bus_t *bus, uint64_t handle, uint64_t start, uint64_t
   if (!signal)
     return false;
   const announcement_t announcement = announcement_read(signal);
+  gs_late_perhaps(&bus->late, GS_ORDER_LATE);
   __atomic_store_n(&signal->start_ts, start, __ATOMIC_RELAXED);
   __atomic_store_n(&signal->end_ts, end, __ATOMIC_RELAXED);
   /* Releases the time stamps and everything that the completed work wrote. */
   gs_signal_add(bus, (int64_t *)&signal->value, -1);
+  gs_late_perhaps(&bus->late, GS_ORDER_EVENTS);
   return announce(bus, &announcement, event_id);
 }
 

@@ -3,9 +3,11 @@
  * names a scenario, runs only that. Not here: that good programs pass with it. */
 #include "gfxsim_rocr.h"
 
+#include <hsa/amd_hsa_signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { GROUPS = 8, ITEMS = 64, WORDS = GROUPS * ITEMS, MEMORY_BYTES = 1 << 16 };
 
@@ -189,6 +191,196 @@ static int scenario_numbers(const machine_t *machine) {
   return finish(s, 0);
 }
 
+/* ---- order ---- */
+
+enum { NO_BARRIER = (uint16_t) ~(1 << HSA_PACKET_HEADER_BARRIER) };
+
+/* A kernel that waits for the one behind it, with or without a barrier bit: whether it comes to its end. */
+static bool waits_for_the_next(const setting_t *s, bool barrier) {
+  hsa_signal_t done = signal_create(1);
+  packet_t first = dispatch(s, "k_wait", 1, ITEMS), second = dispatch(s, "k_go", 1, ITEMS);
+  first.dispatch.completion_signal = done;
+  if (!barrier)
+    second.any.header &= NO_BARRIER;
+  memset(s->shared, 0, 8);
+  submit(s->queue, &first);
+  submit(s->queue, &second);
+  bool alone = false;
+  for (int waited = 0; waited < 300 && !alone; waited++) {
+    alone = hsa_signal_load_scacquire(done) == 0;
+    sleep_ms(1);
+  }
+  __atomic_store_n(s->shared, 1, __ATOMIC_RELEASE);
+  return signal_reached_zero(done) && alone && s->shared[1] == 42;
+}
+
+static int scenario_overlap(const machine_t *machine) {
+  const setting_t *s = setting_make(machine);
+  for (int i = 0; i < 20; i++)
+    if (!waits_for_the_next(s, false))
+      return 1;
+  return finish(s, waits_for_the_next(s, true) ? 2 : 0);
+}
+
+/* One after the other, as without strictness. */
+static int scenario_no_overlap(const machine_t *machine) {
+  const setting_t *s = setting_make(machine);
+  return finish(s, waits_for_the_next(s, false) ? 1 : 0);
+}
+
+static amd_signal_t *signal_of(hsa_signal_t signal) {
+  return (amd_signal_t *)(uintptr_t)signal.handle;
+}
+
+/* In how many of 150 pairs of kernels the second ended before the first began. */
+static unsigned swapped_pairs(const setting_t *s, bool barrier) {
+  unsigned swapped = 0;
+  packet_t packet = dispatch(s, "k_go", 1, ITEMS);
+  for (int i = 0; i < 150; i++) {
+    hsa_signal_t first = signal_create(1), second = signal_create(1);
+    packet_t other = packet;
+    packet.dispatch.completion_signal = first;
+    other.dispatch.completion_signal = second;
+    if (!barrier)
+      other.any.header &= NO_BARRIER;
+    submit(s->queue, &packet);
+    submit(s->queue, &other);
+    signal_reached_zero(second);
+    signal_reached_zero(first);
+    swapped += signal_of(second)->end_ts < signal_of(first)->start_ts;
+    hsa_signal_destroy(first);
+    hsa_signal_destroy(second);
+  }
+  return swapped;
+}
+
+static int scenario_swap(const machine_t *machine) {
+  const setting_t *s = setting_make(machine);
+  const unsigned without = swapped_pairs(s, false);
+  return finish(s, !without ? 1 : without == 150 ? 2 : swapped_pairs(s, true) ? 3 : 0);
+}
+
+static int scenario_no_swap(const machine_t *machine) {
+  const setting_t *s = setting_make(machine);
+  return finish(s, swapped_pairs(s, false) ? 1 : 0);
+}
+
+static uint64_t now_us(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+/* 300 packets, each looked at and completed late by 40 us on average, take 24 ms instead of less than one. */
+static int scenario_late(const machine_t *machine) {
+  const setting_t *s = setting_make(machine);
+  packet_t packet = {.barrier.header = header_of(HSA_PACKET_TYPE_BARRIER_AND)};
+  hsa_signal_t done = signal_create(300);
+  packet.barrier.completion_signal = done;
+  const uint64_t start = now_us();
+  for (int i = 0; i < 300; i++)
+    submit(s->queue, &packet);
+  const bool ended = signal_reached_zero(done);
+  return finish(s, ended && now_us() - start > 8000 ? 0 : 1);
+}
+
+/* What a copy's destination shows before its signal. */
+typedef struct seen {
+  unsigned garbage, last_first; /* neither old nor new; the last byte arrived before the first */
+} seen_t;
+
+static seen_t watch_copies(const setting_t *s) {
+  enum { BYTES = 4 << 20, OLD = 0x22, NEW = 0x11 };
+  const machine_t *machine = s->machine;
+  volatile uint8_t *to = allocate(machine->fine, BYTES);
+  uint8_t *from = allocate(machine->vram[0], BYTES);
+  assert_hsa(hsa_amd_agents_allow_access(1, machine->gpu, NULL, (void *)(uintptr_t)to));
+  assert_hsa(hsa_amd_memory_fill(from, 0x11111111, BYTES / 4));
+  seen_t seen = {0};
+  for (int i = 0; i < 20; i++) {
+    hsa_signal_t done = signal_create(1);
+    memset((void *)(uintptr_t)to, OLD, BYTES);
+    assert_hsa(hsa_amd_memory_async_copy((void *)(uintptr_t)to, machine->cpu, from, machine->gpu[0], BYTES, 0,
+                                         NULL, done));
+    while (hsa_signal_load_scacquire(done)) {
+      const uint8_t last = to[BYTES - 1], first = to[0];
+      seen.garbage += (last != OLD && last != NEW) || (first != OLD && first != NEW);
+      seen.last_first += last == NEW && first != NEW;
+    }
+    for (size_t at = 0; at < BYTES; at++)
+      assert_int_equal(to[at], NEW);
+    hsa_signal_destroy(done);
+  }
+  return seen;
+}
+
+static int scenario_copies(const machine_t *machine) {
+  const setting_t *s = setting_make(machine);
+  const seen_t seen = watch_copies(s);
+  return finish(s, seen.garbage == 0 ? 1 : seen.last_first == 0 ? 2 : 0);
+}
+
+static int scenario_copies_in_order(const machine_t *machine) {
+  const setting_t *s = setting_make(machine);
+  return finish(s, watch_copies(s).garbage ? 1 : 0);
+}
+
+/* Which comes first, the signal or the read index. */
+typedef struct first {
+  unsigned signal, index, mailbox_late;
+} first_t;
+
+static first_t watch_ends(const setting_t *s, packet_t packet) {
+  first_t first = {0};
+  for (uint64_t i = 0; i < 200; i++) {
+    hsa_signal_t done = signal_create(1);
+    const uint64_t before = hsa_queue_load_read_index_scacquire(s->queue);
+    uint64_t *mailbox = (uint64_t *)(uintptr_t)signal_of(done)->event_mailbox_ptr;
+    if (mailbox)
+      __atomic_store_n(mailbox, 0, __ATOMIC_SEQ_CST);
+    packet.barrier.completion_signal = done;
+    submit(s->queue, &packet);
+    uint64_t index = before;
+    hsa_signal_value_t value = 1;
+    while (value && index == before) {
+      value = hsa_signal_load_scacquire(done); /* first: so an index that moved first is seen, too */
+      index = hsa_queue_load_read_index_scacquire(s->queue);
+    }
+    first.signal += index == before;
+    first.index += value != 0;
+    signal_reached_zero(done);
+    const uint64_t end = now_us();
+    while (mailbox && !__atomic_load_n(mailbox, __ATOMIC_ACQUIRE)) {
+    }
+    first.mailbox_late += now_us() - end > 20;
+    while (hsa_queue_load_read_index_scacquire(s->queue) == before) {
+    }
+    hsa_signal_destroy(done);
+  }
+  return first;
+}
+
+static int scenario_index(const machine_t *machine) {
+  const setting_t *s = setting_make(machine);
+  first_t first = watch_ends(s, (packet_t){.barrier.header = header_of(HSA_PACKET_TYPE_BARRIER_AND)});
+  if (first.signal < 10 || first.index < 10)
+    return 1;
+  first = watch_ends(s, dispatch(s, "k_go", 1, ITEMS));
+  return finish(s, first.signal < 10 || first.index < 10 ? 2 : 0);
+}
+
+static int scenario_index_first(const machine_t *machine) {
+  const setting_t *s = setting_make(machine);
+  const first_t first = watch_ends(s, dispatch(s, "k_go", 1, ITEMS));
+  return finish(s, first.signal ? 1 : 0);
+}
+
+static int scenario_events(const machine_t *machine) {
+  const setting_t *s = setting_make(machine);
+  const first_t first = watch_ends(s, dispatch(s, "k_go", 1, ITEMS));
+  return finish(s, first.mailbox_late < 20 || first.mailbox_late > 180 ? 1 : 0);
+}
+
 static const scenario_t scenarios[] = {
     {"kind", scenario_pattern, NULL, 0},
     {"d0bed0be", scenario_pattern, "GFXSIM_STRICT=poison:d0bed0be", 0},
@@ -200,6 +392,19 @@ static const scenario_t scenarios[] = {
     {"random_otherwise", scenario_random,
      "GFXSIM_STRICT=poison:random GFXSIM_STRICT_SEED=2 STRICT_OTHER_SEED=1 STRICT_COMPARE=random.words", 0},
     {"leftovers", scenario_leftovers, "GFXSIM_STRICT=poison:leftovers", 0},
+    {"overlap", scenario_overlap, "GFXSIM_STRICT=order:overlap", 0},
+    {"overlap_deterministic", scenario_overlap, "GFXSIM_STRICT=order:overlap GFXSIM_DETERMINISTIC=1", 0},
+    {"no_overlap", scenario_no_overlap, NULL, 0},
+    {"swap", scenario_swap, "GFXSIM_STRICT=order:overlap", 0},
+    {"swap_deterministic", scenario_swap, "GFXSIM_STRICT=order:overlap GFXSIM_DETERMINISTIC=1", 0},
+    {"no_swap", scenario_no_swap, NULL, 0},
+    {"late", scenario_late, "GFXSIM_STRICT=order:late", 0},
+    {"copies", scenario_copies, "GFXSIM_STRICT=order:copies", 0},
+    {"copies_in_order", scenario_copies_in_order, NULL, 0},
+    {"index", scenario_index, "GFXSIM_STRICT=order:index", 0},
+    {"index_with_overlap", scenario_index, "GFXSIM_STRICT=order:index,order:overlap", 0},
+    {"index_first", scenario_index_first, NULL, 0},
+    {"events", scenario_events, "GFXSIM_STRICT=order:events", 0},
 };
 
 enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
