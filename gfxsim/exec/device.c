@@ -171,11 +171,21 @@ static bool has_work(const gs_run_t *run) {
   return !gs_run_is_over(run) && (run->suspended || can_start(run));
 }
 
+static bool by_chance(const gs_run_t *run) {
+  return run->device->schedule & GS_SCHEDULE_GROUPS;
+}
+
+/* The group that was suspended first, or, by chance, one of those that came next. */
 static gs_group_t *take_suspended(gs_run_t *run) {
-  gs_group_t *group = run->suspended;
-  run->suspended = group->next;
-  if (!run->suspended)
-    run->suspended_tail = &run->suspended;
+  enum { CHOICE = 8 };
+  gs_group_t **link = &run->suspended;
+  for (uint32_t skip = by_chance(run) ? gs_random_below(&run->random, CHOICE) : 0; skip && (*link)->next;
+       skip--)
+    link = &(*link)->next;
+  gs_group_t *group = *link;
+  *link = group->next;
+  if (!*link)
+    run->suspended_tail = link;
   return group;
 }
 
@@ -205,13 +215,30 @@ static gs_group_t *find_group(gs_run_t *run) {
   return group;
 }
 
+/* Which workgroup is the n-th to begin. By chance they change places with those that fit beside them; a group
+ * may still count on those that a card began before it, and find them begun sooner or later. */
+static uint64_t nth_group(const gs_run_t *run, uint64_t n) {
+  static const uint32_t primes[] = {7919, 104729, 1299709, 15485863};
+  if (!by_chance(run))
+    return n;
+  const uint64_t block = run->kernel.resident_groups, first = n - n % block;
+  const uint64_t left = run->kernel.group_count - first, size = left < block ? left : block;
+  gs_random_t random =
+      gs_random_of(run->device->options.strict_seed, run->kernel.dispatch.dispatch_id, first);
+  uint64_t factor = 1; /* of which and `size` only 1 is a common divisor: no group is met twice */
+  for (unsigned i = gs_random_below(&random, 4), tries = 4; tries && factor == 1; i++, tries--)
+    if (size % primes[i % 4])
+      factor = primes[i % 4];
+  return first + ((n - first) * factor + gs_random_next(&random) % size) % size;
+}
+
 /* Starts the next workgroup; NULL without host memory for it. Called and returns with the lock held; lets go
  * of it for what takes time. */
 static gs_group_t *start_group(gs_run_t *run) {
   gs_group_t *group = find_group(run);
   if (!group)
     return NULL;
-  const uint64_t index = run->next_group++;
+  const uint64_t index = nth_group(run, run->next_group++);
   run->resident++;
   if (needs_scratch(run))
     take_slots(run, group);
@@ -226,7 +253,8 @@ static gs_group_t *start_group(gs_run_t *run) {
 static gs_group_t *next_group(gs_run_t *run) {
   if (!has_work(run))
     return NULL;
-  gs_group_t *group = can_start(run) ? start_group(run) : NULL;
+  const bool wait = by_chance(run) && run->suspended && gs_random_once_in(&run->random, 2);
+  gs_group_t *group = can_start(run) && !wait ? start_group(run) : NULL;
   if (group)
     return group;
   return run->suspended ? take_suspended(run) : NULL;
@@ -465,6 +493,7 @@ gs_outcome_t gs_device_run(gs_device_t *device, const gs_dispatch_t *dispatch, g
   run.outcome = gs_kernel_init(&run.kernel, device, map, dispatch);
   run.most_resident = run.kernel.resident_groups;
   run.own_group = &ex->own_group;
+  run.random = gs_random_of(device->options.strict_seed, device->ordinal, dispatch->dispatch_id);
   if (!run.outcome)
     run_to_end(ex, &run);
   if (device->options.stats)

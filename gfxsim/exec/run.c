@@ -1,5 +1,7 @@
 /* Running the waves of a workgroup: fetch, execute, take turns, meet at barriers.
  * Not here: which workgroup runs where (device.c), and what instructions do (isa/). */
+#include <time.h>
+
 #include "exec/guard.h"
 #include "exec/internal.h"
 #include "isa/lanes.h"
@@ -70,14 +72,15 @@ static void observe(gs_executor_t *ex, const gs_wave_t *w, const gs_inst_t *in) 
     gs_trace_line(ex->device->trace, ex->place, w, in);
 }
 
-/* Executes up to SLICE instructions of one wave, until it does anything but run on. The next instruction is
+/* Executes up to `slice` instructions of one wave, until it does anything but run on. The next instruction is
  * known by its place in the line before this one executes; the program counter is only looked at to see
  * whether it went elsewhere. */
-static inline __attribute__((always_inline)) void run_slice(gs_executor_t *ex, gs_wave_t *w, bool observed) {
+static inline __attribute__((always_inline)) void run_slice(gs_executor_t *ex, gs_wave_t *w, bool observed,
+                                                            unsigned slice) {
   const gs_inst_t *in = locate(ex, w);
   const gs_inst_t *end = in ? ex->line->inst + GS_LINE_SLOTS : NULL;
   uint64_t pc = w->pc;
-  for (unsigned left = SLICE; in && left; left--) {
+  for (unsigned left = slice; in && left; left--) {
     const gs_inst_t *const next = in + in->size / 4;
     const gs_inst_t *doing = in;
     gs_inst_t changed;
@@ -150,33 +153,113 @@ static void run_wave(gs_executor_t *ex, gs_wave_t *w) {
   ex->wave = w;
   do {
     if (GS_LIKELY(!ex->device->observed))
-      run_slice(ex, w, false);
+      run_slice(ex, w, false, SLICE);
     else
-      run_slice(ex, w, true);
+      run_slice(ex, w, true, SLICE);
   } while (GS_UNLIKELY(missed_mapping(ex, w)));
+}
+
+/* As run_wave, for a turn of any length. */
+static __attribute__((noinline)) void run_wave_for(gs_executor_t *ex, gs_wave_t *w, unsigned slice) {
+  ex->wave = w;
+  do
+    run_slice(ex, w, ex->device->observed, slice);
+  while (missed_mapping(ex, w));
+}
+
+/* The turn of one wave in a pass. `slice` is 0 for the usual length. */
+static inline __attribute__((always_inline)) void
+run_turn_of(gs_executor_t *ex, gs_run_t *run, gs_group_t *group, unsigned i, unsigned slice, pass_t *pass) {
+  gs_wave_t *w = &group->wave[i];
+  if (w->state == GS_WAVE_YIELDED)
+    w->state = GS_WAVE_RUNNING;
+  if (w->state != GS_WAVE_RUNNING || atomic_load_explicit(&run->abandon, memory_order_relaxed))
+    return;
+  refresh(ex);
+  if (GS_UNLIKELY(ex->device->trace != NULL))
+    name_place(ex, group, i);
+  if (slice)
+    run_wave_for(ex, w, slice);
+  else
+    run_wave(ex, w);
+  pass->progress |= w->state != GS_WAVE_YIELDED;
+  group->live_waves -= w->state == GS_WAVE_ENDED;
+  pass->failed = w->state == GS_WAVE_FAULTED;
 }
 
 static pass_t run_pass(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {
   pass_t pass = {0};
   unsigned waiting = 0;
   for (unsigned i = 0; i < group->wave_count && !pass.failed; i++) {
-    gs_wave_t *w = &group->wave[i];
-    if (w->state == GS_WAVE_YIELDED)
-      w->state = GS_WAVE_RUNNING;
-    if (w->state == GS_WAVE_RUNNING && !atomic_load_explicit(&run->abandon, memory_order_relaxed)) {
-      refresh(ex);
-      if (GS_UNLIKELY(ex->device->trace != NULL))
-        name_place(ex, group, i);
-      run_wave(ex, w);
-      pass.progress |= w->state != GS_WAVE_YIELDED;
-      group->live_waves -= w->state == GS_WAVE_ENDED;
-      pass.failed = w->state == GS_WAVE_FAULTED;
-    }
-    waiting += w->state == GS_WAVE_BARRIER;
+    run_turn_of(ex, run, group, i, 0, &pass);
+    waiting += group->wave[i].state == GS_WAVE_BARRIER;
   }
   if (waiting == group->live_waves)
     release_barrier(group);
   return pass;
+}
+
+/* ---- Scheduling by chance: which wave runs when is nobody's promise ---- */
+
+enum {
+  STARVED_ONCE_IN = 48,   /* turns of a wave */
+  STARVED_PASSES = 200,   /* at most */
+  PREEMPTED_ONCE_IN = 64, /* passes of a group */
+  STOPPED_ONCE_IN = 8,    /* preemptions: also for others of the executor, as if the driver had done it */
+};
+
+/* Whether the wave gets no turn in this pass. */
+static bool is_starved(gs_luck_t *luck, unsigned i, uint32_t schedule) {
+  if (luck->starved[i]) {
+    luck->starved[i]--;
+    return true;
+  }
+  if ((schedule & GS_SCHEDULE_STARVE) && gs_random_once_in(&luck->random, STARVED_ONCE_IN))
+    luck->starved[i] = gs_random_below(&luck->random, STARVED_PASSES);
+  return false;
+}
+
+static pass_t run_pass_by_chance(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {
+  const uint32_t schedule = ex->device->schedule;
+  const bool waves = schedule & GS_SCHEDULE_WAVES;
+  gs_luck_t *luck = &group->luck;
+  const unsigned first = waves ? gs_random_below(&luck->random, GS_GROUP_WAVES_MAX) : 0;
+  const unsigned step = waves ? 2 * gs_random_below(&luck->random, GS_GROUP_WAVES_MAX / 2) + 1 : 1;
+  pass_t pass = {0};
+  for (unsigned turn = 0; turn < GS_GROUP_WAVES_MAX && !pass.failed; turn++) {
+    const unsigned i = (first + turn * step) % GS_GROUP_WAVES_MAX;
+    if (i >= group->wave_count)
+      continue;
+    if (is_starved(luck, i, schedule))
+      pass.progress = true;
+    else
+      run_turn_of(ex, run, group, i, waves ? 1 + gs_random_below(&luck->random, luck->slice) : SLICE, &pass);
+  }
+  unsigned waiting = 0;
+  for (unsigned i = 0; i < group->wave_count; i++)
+    waiting += group->wave[i].state == GS_WAVE_BARRIER;
+  if (waiting == group->live_waves)
+    release_barrier(group);
+  return pass;
+}
+
+/* Whether the group gives way in the middle of its work. Now and then that takes time, in which nobody has to
+ * wait for this executor's use of memory. */
+static bool is_preempted(gs_executor_t *ex, gs_group_t *group) {
+  if (!(ex->device->schedule & GS_SCHEDULE_PREEMPT) ||
+      !gs_random_once_in(&group->luck.random, PREEMPTED_ONCE_IN))
+    return false;
+  if (gs_random_once_in(&group->luck.random, STOPPED_ONCE_IN)) {
+    const struct timespec pause = {.tv_nsec = (long)gs_random_delay_ns(&group->luck.random)};
+    gs_vm_reader_leave(&ex->vm);
+    ex->map = NULL;
+    nanosleep(&pause, NULL);
+  }
+  return true;
+}
+
+static bool wants_break(gs_executor_t *ex, gs_group_t *group) {
+  return GS_UNLIKELY(ex->device->schedule) && is_preempted(ex, group);
 }
 
 static __attribute__((noinline)) gs_turn_t run_turn(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {
@@ -186,7 +269,8 @@ static __attribute__((noinline)) gs_turn_t run_turn(gs_executor_t *ex, gs_run_t 
     gs_poison_scratch(ex, run, group);
   }
   for (unsigned passes = PASSES_PER_TURN; passes; passes--) {
-    const pass_t pass = run_pass(ex, run, group);
+    const pass_t pass =
+        GS_LIKELY(!ex->device->schedule) ? run_pass(ex, run, group) : run_pass_by_chance(ex, run, group);
     if (pass.failed)
       return GS_TURN_FAILED;
     if (group->live_waves == 0)
@@ -194,7 +278,7 @@ static __attribute__((noinline)) gs_turn_t run_turn(gs_executor_t *ex, gs_run_t 
     if (gs_run_is_over(run))
       return GS_TURN_ABANDONED;
     idle = pass.progress ? 0 : idle + 1;
-    if (idle == IDLE_PASSES)
+    if (idle == IDLE_PASSES || wants_break(ex, group))
       break;
   }
   return GS_TURN_EXPIRED;

@@ -152,11 +152,14 @@ static gs_step_t copy_in_any_order(gs_sdma_t *sdma, uint64_t from, uint64_t to, 
   enum { BLOCKS = 16 };
   gs_random_t *random = &sdma->bus.late.random;
   const uint32_t first = gs_random_below(random, BLOCKS), stride = 2 * gs_random_below(random, BLOCKS) + 1;
+  const uint32_t pause = gs_random_below(random, BLOCKS);
   const uint64_t block = (bytes + BLOCKS - 1) / BLOCKS;
   gs_step_t step = write_garbage(sdma, to, bytes);
   gs_late_perhaps(&sdma->bus.late, GS_ORDER_COPIES);
   for (uint32_t i = 0; i < BLOCKS && step == GS_STEP_DONE; i++) {
     const uint64_t offset = (first + i * stride) % BLOCKS * block;
+    if (i == pause)
+      gs_late_perhaps(&sdma->bus.late, GS_ORDER_COPIES);
     if (offset < bytes)
       step = copy_in_order(sdma, from + offset, to + offset, smaller(block, bytes - offset));
   }

@@ -126,33 +126,16 @@ kernel k_go
   global_store_dword v1, v2, s[4:5]
   s_endpgm
 
-// Each wave takes a number: adds 1 to word 0, and stores what was there at its own place, from word 1 on.
-// v0 = work-item id within the workgroup of 256, s2 = workgroup id.
-kernel k_numbering
-  s_load_dwordx2 s[4:5], s[0:1], 0x0
-  v_and_b32 v1, 63, v0
-  v_cmp_eq_u32 vcc, 0, v1
-  s_and_b64 exec, exec, vcc
-  v_lshrrev_b32 v2, 6, v0
-  s_lshl_b32 s3, s2, 2
-  v_add_u32 v2, s3, v2
-  v_lshlrev_b32 v2, 2, v2
-  v_mov_b32 v3, 0
-  v_mov_b32 v4, 1
-  s_waitcnt lgkmcnt(0)
-  global_atomic_add v5, v3, v4, s[4:5] glc
-  s_waitcnt vmcnt(0)
-  global_store_dword v2, v5, s[4:5] offset:4
-  s_endpgm
-
-// Each of the four waves of a group writes its number and the turn into word 1 + n, n = what was in word 0, eight times:
-// which waves take turns with which.
+// Each wave takes a number from word 0, and stores there, from word 1 on, its number and 16 times its group's; eight times,
+// and sleeps in between: which waves take turns with which.
 kernel k_turns
   s_load_dwordx2 s[4:5], s[0:1], 0x0
   v_and_b32 v1, 63, v0
   v_cmp_eq_u32 vcc, 0, v1
   s_and_b64 exec, exec, vcc
   v_lshrrev_b32 v2, 6, v0
+  s_lshl_b32 s3, s2, 4
+  v_or_b32 v2, s3, v2
   v_mov_b32 v3, 0
   v_mov_b32 v4, 1
   s_mov_b32 s6, 0
@@ -162,6 +145,7 @@ turn:
   s_waitcnt vmcnt(0)
   v_lshlrev_b32 v5, 2, v5
   global_store_dword v5, v2, s[4:5] offset:4
+  s_sleep 1
   s_add_u32 s6, s6, 1
   s_cmp_lt_u32 s6, 8
   s_cbranch_scc1 turn

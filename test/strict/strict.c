@@ -129,6 +129,22 @@ static int scenario_pattern(const machine_t *machine) {
   return finish(s, 0);
 }
 
+/* Whether the shared memory is what it was in the run before of the scenario with this STRICT_COMPARE, a
+ * file; or not, if this one has another seed. */
+static bool repeats(const setting_t *s, size_t words) {
+  const char *file = getenv("STRICT_COMPARE");
+  uint32_t before[MEMORY_BYTES / 4];
+  FILE *stream = fopen(file, "r");
+  bool equal = true;
+  if (stream)
+    equal = fread(before, 4, words, stream) == words && memcmp(before, s->shared, 4 * words) == 0;
+  else if ((stream = fopen(file, "w")))
+    equal = fwrite(s->shared, 4, words, stream) == words;
+  if (!stream || fclose(stream))
+    return false;
+  return equal == !getenv("STRICT_OTHER_SEED");
+}
+
 /* Other bits in each word, and the same ones in each run with the seed. */
 static int scenario_random(const machine_t *machine) {
   const setting_t *s = setting_make(machine);
@@ -139,19 +155,7 @@ static int scenario_random(const machine_t *machine) {
   unsigned same = 0;
   for (unsigned i = 1; i < WORDS; i++)
     same += s->shared[i] == s->shared[i - 1] || s->shared[i] == 0;
-  const char *file = getenv("STRICT_COMPARE"); /* the first run writes it, the second reads it */
-  FILE *stream = fopen(file, "r+");
-  uint32_t before[WORDS];
-  bool equal = true;
-  if (stream)
-    equal = fread(before, sizeof before, 1, stream) == 1 && memcmp(before, s->shared, sizeof before) == 0;
-  else if ((stream = fopen(file, "w")))
-    equal = fwrite(s->shared, sizeof before, 1, stream) == 1;
-  if (!stream || fclose(stream))
-    return 2;
-  if (getenv("STRICT_OTHER_SEED"))
-    equal = !equal;
-  return finish(s, same > 2 || !equal ? 3 : 0);
+  return finish(s, same > 2 || !repeats(s, WORDS) ? 3 : 0);
 }
 
 /* What the groups before left in LDS, and the waves before in their registers. */
@@ -290,14 +294,14 @@ typedef struct seen {
 } seen_t;
 
 static seen_t watch_copies(const setting_t *s) {
-  enum { BYTES = 4 << 20, OLD = 0x22, NEW = 0x11 };
+  enum { BYTES = 1 << 20, OLD = 0x22, NEW = 0x11 };
   const machine_t *machine = s->machine;
   volatile uint8_t *to = allocate(machine->fine, BYTES);
   uint8_t *from = allocate(machine->vram[0], BYTES);
   assert_hsa(hsa_amd_agents_allow_access(1, machine->gpu, NULL, (void *)(uintptr_t)to));
   assert_hsa(hsa_amd_memory_fill(from, 0x11111111, BYTES / 4));
   seen_t seen = {0};
-  for (int i = 0; i < 20; i++) {
+  for (int i = 0; i < 60; i++) {
     hsa_signal_t done = signal_create(1);
     memset((void *)(uintptr_t)to, OLD, BYTES);
     assert_hsa(hsa_amd_memory_async_copy((void *)(uintptr_t)to, machine->cpu, from, machine->gpu[0], BYTES, 0,
@@ -381,6 +385,59 @@ static int scenario_events(const machine_t *machine) {
   return finish(s, first.mailbox_late < 20 || first.mailbox_late > 180 ? 1 : 0);
 }
 
+/* ---- schedule ---- */
+
+enum { TURNS = 8, WAVES = 4, MANY_GROUPS = 64, ALL_TURNS = TURNS * WAVES * MANY_GROUPS };
+
+/* What was unusual about the turns that waves took. */
+typedef struct turns {
+  unsigned waves;   /* not wave 0, 1, 2, 3, 0, 1, ... of a group */
+  unsigned begins;  /* groups that began in another order than that of their numbers */
+  unsigned mixed;   /* turns between two turns of another group */
+  unsigned starved; /* most turns of other waves of a group between two of one */
+} turns_t;
+
+static bool watch_turns(const setting_t *s, turns_t *turns) {
+  static unsigned last_turn[MANY_GROUPS * 16];
+  unsigned count[MANY_GROUPS] = {0}, done[MANY_GROUPS * 16] = {0}, begun = 0, previous = 0;
+  memset(s->shared, 0, MEMORY_BYTES);
+  *turns = (turns_t){0};
+  if (!run(s, dispatch(s, "k_turns", MANY_GROUPS, WAVES * ITEMS)) || s->shared[0] != ALL_TURNS)
+    return false;
+  for (unsigned i = 0; i < ALL_TURNS; i++) {
+    const unsigned place = s->shared[1 + i], group = place / 16, wave = place % 16;
+    if (group >= MANY_GROUPS || wave >= WAVES || ++done[place] > TURNS)
+      return false;
+    turns->waves += wave != count[group] % WAVES;
+    turns->begins += !count[group] && group != begun;
+    begun += !count[group];
+    turns->mixed += i && count[group] && group != previous;
+    if (done[place] > 1 && count[group] - last_turn[place] > turns->starved)
+      turns->starved = count[group] - last_turn[place];
+    last_turn[place] = count[group]++;
+    previous = group;
+  }
+  return true;
+}
+
+/* With one kind, nothing but what it is about is unusual. */
+static int scenario_schedule(const machine_t *machine) {
+  const setting_t *s = setting_make(machine);
+  const char *list = getenv("GFXSIM_STRICT") ? getenv("GFXSIM_STRICT") : "";
+  turns_t turns;
+  if (!watch_turns(s, &turns))
+    return 1;
+  if ((turns.waves != 0) != (strstr(list, "waves") || strstr(list, "starve")))
+    return 2;
+  if ((turns.begins != 0) != (strstr(list, "groups") != NULL))
+    return 3;
+  if ((turns.mixed != 0) != (strstr(list, "preempt") != NULL))
+    return 4;
+  if (strstr(list, "starve") && turns.starved < 2 * WAVES)
+    return 5;
+  return finish(s, getenv("STRICT_COMPARE") && !repeats(s, 1 + ALL_TURNS) ? 6 : 0);
+}
+
 static const scenario_t scenarios[] = {
     {"kind", scenario_pattern, NULL, 0},
     {"d0bed0be", scenario_pattern, "GFXSIM_STRICT=poison:d0bed0be", 0},
@@ -404,6 +461,23 @@ static const scenario_t scenarios[] = {
     {"index", scenario_index, "GFXSIM_STRICT=order:index", 0},
     {"index_with_overlap", scenario_index, "GFXSIM_STRICT=order:index,order:overlap", 0},
     {"index_first", scenario_index_first, NULL, 0},
+    {"schedule", scenario_schedule, "GFXSIM_DETERMINISTIC=1", 0},
+    {"waves", scenario_schedule, "GFXSIM_DETERMINISTIC=1 GFXSIM_STRICT=schedule:waves", 0},
+    {"groups", scenario_schedule, "GFXSIM_DETERMINISTIC=1 GFXSIM_STRICT=schedule:groups", 0},
+    {"starve", scenario_schedule, "GFXSIM_DETERMINISTIC=1 GFXSIM_STRICT=schedule:starve", 0},
+    {"preempt", scenario_schedule, "GFXSIM_DETERMINISTIC=1 GFXSIM_STRICT=schedule:preempt", 0},
+    {"all_of_schedule", scenario_schedule,
+     "GFXSIM_DETERMINISTIC=1 STRICT_COMPARE=turns.words "
+     "GFXSIM_STRICT=schedule:waves,schedule:groups,schedule:starve,schedule:preempt",
+     0},
+    {"all_of_schedule_again", scenario_schedule,
+     "GFXSIM_DETERMINISTIC=1 STRICT_COMPARE=turns.words "
+     "GFXSIM_STRICT=schedule:waves,schedule:groups,schedule:starve,schedule:preempt",
+     0},
+    {"all_of_schedule_otherwise", scenario_schedule,
+     "GFXSIM_DETERMINISTIC=1 STRICT_COMPARE=turns.words STRICT_OTHER_SEED=1 GFXSIM_STRICT_SEED=2 "
+     "GFXSIM_STRICT=schedule:waves,schedule:groups,schedule:starve,schedule:preempt",
+     0},
     {"events", scenario_events, "GFXSIM_STRICT=order:events", 0},
 };
 
@@ -413,5 +487,6 @@ int main(int argc, char **argv) {
   if (argc == 2)
     return scenario_run(scenarios, SCENARIOS, argv[1]);
   remove("random.words");
+  remove("turns.words");
   return scenario_run_all("strict", scenarios, SCENARIOS) != 0;
 }
