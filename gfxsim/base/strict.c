@@ -121,6 +121,16 @@ uint64_t gs_random_delay_ns(gs_random_t *random) {
   return chance < 40 ? 0 : gs_random_below(random, chance < 62 ? SHORT_NS : LONG_NS);
 }
 
+uint64_t gs_eviction_end(uint32_t seed, uint64_t now) {
+  enum { PERIOD_NS = 16 * 1000 * 1000, SHORT_NS = 1000 * 1000, LONG_NS = 2 * 1000 * 1000 };
+  const uint64_t period = now / PERIOD_NS, at = now % PERIOD_NS;
+  gs_random_t random = gs_random_of(seed, 1, period);
+  const bool happens = gs_random_once_in(&random, 2);
+  const uint64_t begin = gs_random_below(&random, PERIOD_NS - LONG_NS);
+  const uint64_t end = begin + SHORT_NS + gs_random_below(&random, LONG_NS - SHORT_NS);
+  return happens && at >= begin && at < end ? period * PERIOD_NS + end : 0;
+}
+
 uint32_t gs_poison_word(uint32_t kind, gs_random_t *random, size_t i) {
   switch (kind) {
   case GS_POISON_ONES: return UINT32_MAX;

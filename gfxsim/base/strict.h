@@ -101,6 +101,10 @@ static inline bool gs_random_once_in(gs_random_t *random, uint32_t times) {
 /* How late a thing is, in ns: often not at all, mostly some microseconds, seldom a millisecond. */
 uint64_t gs_random_delay_ns(gs_random_t *random);
 
+/* At which time, in ns, the driver lets queues go on that it has stopped for a while at the time `now`; 0
+ * when it has not. The same for all queues of a seed: once in 32 ms on average, for 1 to 2 ms. */
+uint64_t gs_eviction_end(uint32_t seed, uint64_t now);
+
 /* Fills whole words with a kind of poison, leftovers with what the driver leaves; `random` is for those that
  * need it. `to` is aligned to 8 bytes; less than 4 bytes at the end stay as they are. */
 void gs_poison_fill(uint32_t kind, gs_random_t *random, void *to, size_t bytes);

@@ -547,6 +547,8 @@ gs_device_t *gs_device_create(const gs_profile_t *profile, uint32_t ordinal, con
   device->observed = device->trace || options->stats;
   device->poison = options->strict.kinds[GS_STRICT_POISON];
   device->schedule = options->strict.kinds[GS_STRICT_SCHEDULE];
+  if (options->strict.kinds[GS_STRICT_DRIVER] & GS_DRIVER_EVICT)
+    device->schedule |= GS_EVICTS;
   gs_guard_install();
   return device;
 }

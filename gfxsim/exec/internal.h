@@ -27,6 +27,9 @@ typedef struct gs_poisoned {
   bool scratch_is_due;                                               /* before the first turn */
 } gs_poisoned_t;
 
+/* Beside GS_SCHEDULE_*: the driver stops waves now and then. */
+enum { GS_EVICTS = 1 << 16 };
+
 /* Of a group that is scheduled by chance: see run.c. */
 typedef struct gs_luck {
   gs_random_t random;
@@ -107,7 +110,7 @@ struct gs_device {
   gs_op_fn_t *const *handlers;
   bool observed;               /* statistics or a trace are wanted */
   uint32_t poison;             /* kind of what nobody wrote, or 0 for zeros */
-  uint32_t schedule;           /* GS_SCHEDULE_*: what of it chance decides */
+  uint32_t schedule;           /* GS_SCHEDULE_*: what of it chance decides; or GS_EVICTS */
   FILE *trace;                 /* NULL = none */
   _Atomic int trace_failed;    /* the person knows that it is incomplete */
   _Atomic int short_of_memory; /* the person knows */

@@ -2,6 +2,7 @@
  * Not here: which workgroup runs where (device.c), and what instructions do (isa/). */
 #include <time.h>
 
+#include "base/clock.h"
 #include "exec/guard.h"
 #include "exec/internal.h"
 #include "isa/lanes.h"
@@ -243,23 +244,38 @@ static pass_t run_pass_by_chance(gs_executor_t *ex, gs_run_t *run, gs_group_t *g
   return pass;
 }
 
-/* Whether the group gives way in the middle of its work. Now and then that takes time, in which nobody has to
- * wait for this executor's use of memory. */
+/* The waves stop for that long, in which nobody has to wait for this executor's use of memory. */
+static void stop_for(gs_executor_t *ex, uint64_t ns) {
+  const struct timespec pause = {.tv_nsec = (long)ns};
+  gs_vm_reader_leave(&ex->vm);
+  ex->map = NULL;
+  nanosleep(&pause, NULL);
+}
+
+/* Whether the group gives way in the middle of its work. Now and then that takes time. */
 static bool is_preempted(gs_executor_t *ex, gs_group_t *group) {
-  if (!(ex->device->schedule & GS_SCHEDULE_PREEMPT) ||
-      !gs_random_once_in(&group->luck.random, PREEMPTED_ONCE_IN))
+  gs_random_t *random = &group->luck.random;
+  if (!(ex->device->schedule & GS_SCHEDULE_PREEMPT) || !gs_random_once_in(random, PREEMPTED_ONCE_IN))
     return false;
-  if (gs_random_once_in(&group->luck.random, STOPPED_ONCE_IN)) {
-    const struct timespec pause = {.tv_nsec = (long)gs_random_delay_ns(&group->luck.random)};
-    gs_vm_reader_leave(&ex->vm);
-    ex->map = NULL;
-    nanosleep(&pause, NULL);
-  }
+  if (gs_random_once_in(random, STOPPED_ONCE_IN))
+    stop_for(ex, gs_random_delay_ns(random));
   return true;
 }
 
+static void bear_eviction(gs_executor_t *ex) {
+  const uint64_t now = gs_clock_nanoseconds();
+  const uint64_t end = gs_eviction_end(ex->device->options.strict_seed, now);
+  if (end)
+    stop_for(ex, end - now);
+}
+
+/* What may come between two passes of an unlucky group. */
 static bool wants_break(gs_executor_t *ex, gs_group_t *group) {
-  return GS_UNLIKELY(ex->device->schedule) && is_preempted(ex, group);
+  if (GS_LIKELY(!ex->device->schedule))
+    return false;
+  if (ex->device->schedule & GS_EVICTS)
+    bear_eviction(ex);
+  return is_preempted(ex, group);
 }
 
 static __attribute__((noinline)) gs_turn_t run_turn(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {

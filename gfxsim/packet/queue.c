@@ -138,6 +138,17 @@ static bool queue_pending(const void *owner) {
          queue->engine_ops->pending(queue->engine);
 }
 
+/* A step of the engine, when there is nothing that keeps it. */
+static gs_step_t step(gs_queue_t *queue) {
+  gs_gate_t *gate = queue->config.gate;
+  if (gs_gate_is_open(gate) || !queue_pending(queue))
+    return queue->engine_ops->step(queue->engine);
+  gs_gate_enter(gate, &queue->stop);
+  const gs_step_t made = queue->engine_ops->step(queue->engine);
+  gs_gate_leave(gate);
+  return made;
+}
+
 static void *queue_main(void *argument) {
   gs_queue_t *queue = argument;
   patience_t patience = {0};
@@ -148,10 +159,10 @@ static void *queue_main(void *argument) {
       gs_poller_park(queue->config.poller, &queue->parked);
       continue;
     }
-    const gs_step_t step = queue->engine_ops->step(queue->engine);
-    if (step == GS_STEP_HALT)
+    const gs_step_t made = step(queue);
+    if (made == GS_STEP_HALT)
       break;
-    if (step == GS_STEP_DONE) {
+    if (made == GS_STEP_DONE) {
       if (patience.looks)
         learn(&patience);
       was_busy = true;
@@ -160,7 +171,7 @@ static void *queue_main(void *argument) {
     if (was_busy)
       gs_poller_note_activity(queue->config.poller);
     was_busy = false;
-    if (step == GS_STEP_WAIT)
+    if (made == GS_STEP_WAIT)
       wait_for_memory(&patience);
     else
       wait_for_work(queue, &patience);
@@ -172,15 +183,15 @@ static void *queue_main(void *argument) {
 static bool queue_work(void *owner, bool *waits) {
   gs_queue_t *queue = owner;
   bool any = false;
-  gs_step_t step = GS_STEP_IDLE;
+  gs_step_t made = GS_STEP_IDLE;
   while (!atomic_load_explicit(&queue->stop, memory_order_acquire) &&
          !atomic_load_explicit(&queue->paused, memory_order_acquire)) {
-    step = queue->engine_ops->step(queue->engine);
-    if (step != GS_STEP_DONE)
+    made = step(queue);
+    if (made != GS_STEP_DONE)
       break;
     any = true;
   }
-  *waits = step == GS_STEP_WAIT;
+  *waits = made == GS_STEP_WAIT;
   return any;
 }
 

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "packet/bus.h"
+#include "packet/gate.h"
 #include "packet/synchronous.h"
 #include "packet/poller.h"
 
@@ -23,6 +24,7 @@ typedef struct gs_queue_config {
   uint32_t order;     /* see gs_engine_config_t, as what follows */
   uint32_t seed;
   bool deterministic;
+  gs_gate_t *gate; /* NULL = always open */
   _Atomic int *told_not_executed;
   const gs_packet_ops_t *ops;
   gs_poller_t *poller;

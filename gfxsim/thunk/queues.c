@@ -49,7 +49,7 @@ void gs_queues_evict(gs_queues_t *queues, gs_gpu_t *gpu) {
 }
 
 static bool is_dma(HSA_QUEUE_TYPE type) {
-  return type == HSA_QUEUE_SDMA;
+  return type == HSA_QUEUE_SDMA || type == HSA_QUEUE_SDMA_XGMI;
 }
 
 /* A free slot that the limits of the GPU allow, or NULL. With the lock held. */
@@ -106,6 +106,7 @@ static HSAKMT_STATUS create_in(gs_queues_t *queues, gs_queue_slot_t *slot, gs_gp
       .order = thunk->options.strict.kinds[GS_STRICT_ORDER],
       .seed = thunk->options.strict_seed,
       .deterministic = thunk->options.deterministic,
+      .gate = &gpu->gate,
       .told_not_executed = &thunk->told_not_executed,
       .ops = &gpu->packet_ops,
       .poller = thunk->poller,
@@ -147,7 +148,7 @@ GS_EXPORT HSAKMT_STATUS hsaKmtCreateQueue(HSAuint32 node, HSA_QUEUE_TYPE type, H
   gs_gpu_t *gpu = gs_thunk_gpu(thunk, node);
   if (!gpu)
     return HSAKMT_STATUS_INVALID_NODE_UNIT;
-  if (type != HSA_QUEUE_COMPUTE_AQL && type != HSA_QUEUE_SDMA)
+  if (type != HSA_QUEUE_COMPUTE_AQL && !is_dma(type))
     return HSAKMT_STATUS_NOT_SUPPORTED;
   if (!resource || percentage > PERCENT || priority < HSA_QUEUE_PRIORITY_MINIMUM ||
       priority > HSA_QUEUE_PRIORITY_MAXIMUM || !is_ring(gpu, ring, ring_bytes) ||

@@ -11,6 +11,7 @@
 #include "base/options.h"
 #include "exec/device.h"
 #include "packet/bus.h"
+#include "packet/gate.h"
 #include "packet/synchronous.h"
 #include "packet/poller.h"
 #include "thunk/events.h"
@@ -37,8 +38,10 @@ typedef struct gs_gpu {
   const gs_profile_t *profile;
   gs_device_t *device;
   uint64_t memory_bytes; /* the profile's, or what GFXSIM_DEVICES says */
+  bool host_visible;     /* the host can access its memory */
   gs_packet_ops_t packet_ops;
-  bool evicted; /* after a memory fault none of its queues runs any more; guarded by the queues' lock */
+  gs_gate_t gate; /* of its queues */
+  bool evicted;   /* after a memory fault none of its queues runs any more; guarded by the queues' lock */
 } gs_gpu_t;
 
 /* Memory that host and GPUs share besides allocations: mapped into every GPU. */
@@ -56,7 +59,8 @@ typedef struct gs_shared_pages {
 struct gs_thunk {
   gs_options_t options;
   _Atomic int told_not_executed;
-  _Atomic bool xnack; /* GPUs reach all of the program's memory */
+  _Atomic bool told_fault; /* where only the first memory fault is told */
+  _Atomic bool xnack;      /* GPUs reach all of the program's memory */
   uint32_t gpu_count;
   gs_gpu_t gpu[GS_MOST_GPUS];
   gs_shared_pages_t *shared;
@@ -82,6 +86,8 @@ gs_thunk_t *gs_thunk_current(void);
 gs_gpu_t *gs_thunk_gpu(gs_thunk_t *thunk, uint32_t node);
 /* Number of nodes: the CPU's and the GPUs'. */
 uint32_t gs_thunk_nodes(const gs_thunk_t *thunk);
+/* Whether strictness asks for this kind of machine (GS_LINKS_*). */
+bool gs_thunk_has_links(const gs_thunk_t *thunk, uint32_t kind);
 
 /* For the exported functions: declares `thunk`, or returns from the function when the library is not open. */
 #define GS_THUNK_OR_RETURN(thunk)                                                                            \

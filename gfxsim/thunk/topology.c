@@ -26,6 +26,8 @@ enum {
   FIRST_RENDER_MINOR = 128,
   PCIE_WEIGHT = 20, /* "distance" of one PCIe link in the driver's topology */
   CPU_WEIGHT = 12,  /* and of the link between two processors */
+  XGMI_WEIGHT = 15, /* and of one between two GPUs of a hive */
+  XGMI_ENGINES = 2, /* DMA engines of a GPU in a hive for copies within it, besides its others */
 };
 
 /* Fields that later thunks append in the reserved bytes: NumXcc, KFDGpuID and FamilyID (ROCr 6 reads the
@@ -150,10 +152,35 @@ static void describe_identity(const gs_gpu_t *gpu, HsaNodeProperties *properties
   memcpy(properties->Reserved, &later, sizeof later);
 }
 
+/* Of a machine with hives, the first GPU that this one shares links with: of those of one kind. Itself, if it
+ * is alone, or the first. */
+static const gs_gpu_t *hive_of(const gs_gpu_t *gpu) {
+  const gs_thunk_t *thunk = gpu->thunk;
+  for (uint32_t i = 0; gs_thunk_has_links(thunk, GS_LINKS_HIVE) && i < gpu->ordinal; i++)
+    if (thunk->gpu[i].profile == gpu->profile)
+      return &thunk->gpu[i];
+  return gpu;
+}
+
+static bool in_one_hive(const gs_gpu_t *a, const gs_gpu_t *b) {
+  return a && b && hive_of(a) == hive_of(b);
+}
+
+static void describe_hive(const gs_gpu_t *gpu, HsaNodeProperties *properties) {
+  for (uint32_t i = 0; i < gpu->thunk->gpu_count; i++) {
+    const gs_gpu_t *other = &gpu->thunk->gpu[i];
+    if (other == gpu || !in_one_hive(other, gpu))
+      continue;
+    properties->HiveID = UINT64_C(0x6869766500000000) + hive_of(gpu)->node; /* "hive" */
+    properties->NumSdmaXgmiEngines = XGMI_ENGINES;
+  }
+}
+
 static void describe_gpu(const gs_gpu_t *gpu, HsaNodeProperties *properties) {
   const gs_profile_t *profile = gpu->profile;
   describe_identity(gpu, properties);
   describe_shader_array(gpu, properties);
+  describe_hive(gpu, properties);
   properties->Capability.ui32.DoorbellType = DOORBELLS_OF_64_BITS;
   properties->Capability.ui32.WatchPointsSupported = 1;
   properties->Capability.ui32.WatchPointsTotalBits = WATCH_POINTS_LOG2;
@@ -176,7 +203,7 @@ static void describe_cpu_memory(const gs_thunk_t *thunk, HsaMemoryProperties *ba
 
 static void describe_gpu_memory(const gs_gpu_t *gpu, HsaMemoryProperties *banks) {
   const gs_thunk_t *thunk = gpu->thunk;
-  const bool visible = thunk->options.host_visible;
+  const bool visible = gpu->host_visible;
   banks[0] = (HsaMemoryProperties){
       .HeapType = visible ? HSA_HEAPTYPE_FRAME_BUFFER_PUBLIC : HSA_HEAPTYPE_FRAME_BUFFER_PRIVATE,
       .SizeInBytes = gpu->memory_bytes,
@@ -312,14 +339,14 @@ GS_EXPORT HSAKMT_STATUS hsaKmtGetNodeIoLinkProperties(HSAuint32 node, HSAuint32 
   for (uint32_t other = 0; other < gs_thunk_nodes(thunk) && filled < count; other++) {
     if (other == node)
       continue;
+    const bool xgmi = in_one_hive(gs_thunk_gpu(thunk, node), gs_thunk_gpu(thunk, other));
+    const bool no_atomics = !thunk->options.pcie_atomics && !xgmi;
     links[filled++] = (HsaIoLinkProperties){
-        .IoLinkType = HSA_IOLINKTYPE_PCIEXPRESS,
+        .IoLinkType = xgmi ? HSA_IOLINK_TYPE_XGMI : HSA_IOLINKTYPE_PCIEXPRESS,
         .NodeFrom = node,
         .NodeTo = other,
-        .Weight = distance(thunk, node, other),
-        .Flags.ui32 = {.Override = !thunk->options.pcie_atomics,
-                       .NoAtomics32bit = !thunk->options.pcie_atomics,
-                       .NoAtomics64bit = !thunk->options.pcie_atomics},
+        .Weight = xgmi ? XGMI_WEIGHT : distance(thunk, node, other),
+        .Flags.ui32 = {.Override = no_atomics, .NoAtomics32bit = no_atomics, .NoAtomics64bit = no_atomics},
     };
   }
   return HSAKMT_STATUS_SUCCESS;

@@ -150,3 +150,22 @@ turn:
   s_cmp_lt_u32 s6, 8
   s_cbranch_scc1 turn
   s_endpgm
+
+// Stores the time 30000 times, one behind the other, and sleeps in between.
+kernel k_times
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  v_mov_b32 v1, 0
+  s_mov_b32 s6, 0
+  s_waitcnt lgkmcnt(0)
+times:
+  s_memrealtime s[8:9]
+  s_waitcnt lgkmcnt(0)
+  v_mov_b32 v2, s8
+  v_mov_b32 v3, s9
+  global_store_dwordx2 v1, v[2:3], s[4:5]
+  v_add_u32 v1, 8, v1
+  s_sleep 1
+  s_add_u32 s6, s6, 1
+  s_cmp_lt_u32 s6, 30000
+  s_cbranch_scc1 times
+  s_endpgm

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+#include "base/strict.h"
 
 enum { GROUPS = 8, ITEMS = 64, WORDS = GROUPS * ITEMS, MEMORY_BYTES = 1 << 16 };
 
@@ -26,7 +29,7 @@ static setting_t *setting_make(const machine_t *machine) {
   const char *part = getenv("GFXSIM_DEVICES");
   char path[4096];
   snprintf(path, sizeof path, "%s/%s.co", getenv("STRICT_KERNELS"),
-           part && strstr(part, "gfx906") ? "numbers" : "kernels");
+           part && strncmp(part, "gfx906", 6) == 0 ? "numbers" : "kernels");
   setting.kernels = kernels_load(machine, path);
   setting.queue = queue_create(machine, 64, &setting.error);
   setting.shared = allocate(machine->fine, MEMORY_BYTES);
@@ -438,6 +441,167 @@ static int scenario_schedule(const machine_t *machine) {
   return finish(s, getenv("STRICT_COMPARE") && !repeats(s, 1 + ALL_TURNS) ? 6 : 0);
 }
 
+/* ---- links ---- */
+
+static hsa_status_t count_processors(hsa_agent_t agent, void *data) {
+  hsa_device_type_t type;
+  assert_hsa(hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type));
+  *(unsigned *)data += type == HSA_DEVICE_TYPE_CPU;
+  return HSA_STATUS_SUCCESS;
+}
+
+/* Whether the host can read the device's memory. */
+static bool is_visible(hsa_amd_memory_pool_t pool) {
+  int ends[2];
+  assert_int_equal(pipe(ends), 0);
+  const ssize_t written = write(ends[1], allocate(pool, 4096), 1);
+  close(ends[0]);
+  close(ends[1]);
+  return written == 1;
+}
+
+static hsa_amd_memory_pool_link_info_t link_to(hsa_agent_t agent, hsa_amd_memory_pool_t pool) {
+  hsa_amd_memory_pool_link_info_t link[4] = {{0}};
+  uint32_t hops = 0;
+  assert_hsa(
+      hsa_amd_agent_memory_pool_get_info(agent, pool, HSA_AMD_AGENT_MEMORY_POOL_INFO_NUM_LINK_HOPS, &hops));
+  assert_in_range(hops, 1, 4);
+  assert_hsa(hsa_amd_agent_memory_pool_get_info(agent, pool, HSA_AMD_AGENT_MEMORY_POOL_INFO_LINK_INFO, link));
+  return link[0];
+}
+
+static bool copies_arrive(const machine_t *machine) {
+  enum { BYTES = 100001 };
+  uint8_t *host = allocate(machine->fine, 2 * BYTES), *a = allocate(machine->vram[0], BYTES),
+          *b = allocate(machine->vram[1], BYTES);
+  assert_hsa(hsa_amd_agents_allow_access(2, machine->gpu, NULL, host));
+  assert_hsa(hsa_amd_agents_allow_access(2, machine->gpu, NULL, a));
+  assert_hsa(hsa_amd_agents_allow_access(2, machine->gpu, NULL, b));
+  fill_pattern(host, BYTES, 9);
+  copy(a, machine->gpu[0], host, machine->cpu, BYTES);
+  copy(b, machine->gpu[1], a, machine->gpu[0], BYTES);
+  copy(host + BYTES, machine->cpu, b, machine->gpu[1], BYTES);
+  return memcmp(host, host + BYTES, BYTES) == 0;
+}
+
+/* Of two gfx90a and a gfx906, the machine that the list of words describes and no other. */
+static int scenario_links(const machine_t *machine) {
+  const setting_t *s = setting_make(machine);
+  const char *list = getenv("GFXSIM_STRICT") ? getenv("GFXSIM_STRICT") : "";
+  unsigned processors = 0;
+  assert_hsa(hsa_iterate_agents(count_processors, &processors));
+  if (machine->gpus != 3 || processors != (strstr(list, "numa") ? 2U : 1U))
+    return 1;
+  if (is_visible(machine->vram[0]) || is_visible(machine->vram[2]) ||
+      is_visible(machine->vram[1]) != (strstr(list, "memory") != NULL))
+    return 2;
+  const hsa_amd_memory_pool_link_info_t host = link_to(machine->gpu[0], machine->fine),
+                                        peer = link_to(machine->gpu[0], machine->vram[1]),
+                                        other = link_to(machine->gpu[0], machine->vram[2]);
+  if (host.link_type != HSA_AMD_LINK_INFO_TYPE_PCIE || other.link_type != HSA_AMD_LINK_INFO_TYPE_PCIE ||
+      (peer.link_type == HSA_AMD_LINK_INFO_TYPE_XGMI) != (strstr(list, "hive") != NULL))
+    return 3;
+  if (host.atomic_support_64bit != !strstr(list, "atomics"))
+    return 4;
+  return finish(s, copies_arrive(machine) ? 0 : 5);
+}
+
+/* Two queues are busy for ever: the third one has to wait, but not for ever. */
+static int scenario_queues(const machine_t *machine) {
+  const setting_t *s = setting_make(machine);
+  queue_error_t error = {0};
+  hsa_queue_t *second = queue_create(machine, 64, &error), *third = queue_create(machine, 64, &error);
+  const packet_t wait = dispatch(s, "k_wait", 1, ITEMS);
+  packet_t packet = {.barrier.header = header_of(HSA_PACKET_TYPE_BARRIER_AND)};
+  packet.barrier.completion_signal = signal_create(1);
+  submit(s->queue, &wait);
+  submit(second, &wait);
+  sleep_ms(50);
+  const uint64_t start = now_us();
+  submit(third, &packet);
+  const bool ended = signal_reached_zero(packet.barrier.completion_signal);
+  const bool waited = now_us() - start >= 4000;
+  __atomic_store_n(s->shared, 1, __ATOMIC_RELEASE);
+  return !ended ? 1 : waited != (getenv("GFXSIM_STRICT") != NULL) ? 2 : 0;
+}
+
+/* ---- driver ---- */
+
+/* One in so many of these times lies where the driver has stopped everything. */
+static double share_of_evictions(const uint64_t *ticks, size_t count) {
+  enum { SEED = 1, NS_PER_TICK = 10 };
+  size_t inside = 0;
+  for (size_t i = 0; i < count; i++)
+    inside += gs_eviction_end(SEED, ticks[i] * NS_PER_TICK) != 0;
+  return (double)inside / (double)count;
+}
+
+/* The times at which kernels are in the middle of something, and at which packets end: few are evictions,
+ * which are 5 % of all times; or about as many as that. */
+static int scenario_evictions(const machine_t *machine) {
+  enum { TIMES = 30000, KERNELS = 12, PACKETS = 5000, ROUNDS = 6 };
+  const setting_t *s = setting_make(machine);
+  uint64_t *times = allocate(machine->fine, TIMES * 8);
+  assert_hsa(hsa_amd_agents_allow_access(1, machine->gpu, NULL, times));
+  const packet_t packet = dispatch_of(machine, s->kernels, "k_times", (uintptr_t)times);
+  packet_t barrier = {.barrier.header = header_of(HSA_PACKET_TYPE_BARRIER_AND)};
+  uint64_t ends[PACKETS];
+  double of_kernels = 0, of_packets = 0;
+  for (int i = 0; i < ROUNDS; i++) {
+    for (int j = 0; j < KERNELS; j++) {
+      if (!run(s, packet))
+        return 1;
+      of_kernels += share_of_evictions(times, TIMES) / (ROUNDS * KERNELS);
+    }
+    hsa_signal_t done = signal_create(1);
+    barrier.barrier.completion_signal = done;
+    for (int j = 0; j < PACKETS; j++) {
+      hsa_signal_store_screlease(done, 1);
+      submit(s->queue, &barrier);
+      while (hsa_signal_load_scacquire(done)) {
+      }
+      ends[j] = signal_of(done)->end_ts;
+    }
+    of_packets += share_of_evictions(ends, PACKETS) / ROUNDS;
+  }
+  fprintf(stderr, "during evictions: %.4f of kernels' times, %.4f of packets' ends\n", of_kernels,
+          of_packets);
+  if (getenv("GFXSIM_STRICT"))
+    return finish(s, of_kernels < 0.004 && of_packets < 0.004 ? 0 : 2);
+  return finish(s, of_kernels > 0.01 && of_packets > 0.01 ? 0 : 3);
+}
+
+static _Atomic uint64_t fault_address;
+static _Atomic int faults;
+
+static hsa_status_t on_fault(const hsa_amd_event_t *event, void *data) {
+  (void)data;
+  fault_address = event->memory_fault.virtual_address;
+  faults++;
+  return HSA_STATUS_SUCCESS;
+}
+
+/* A copy to nowhere on each of two GPUs. */
+static int scenario_faults(const machine_t *machine) {
+  const bool strict = getenv("GFXSIM_STRICT") != NULL;
+  uint8_t *own = allocate(machine->vram[0], 1 << 21), *other = allocate(machine->vram[1], 1 << 21);
+  assert_hsa(hsa_amd_register_system_event_handler(on_fault, NULL));
+  const uint64_t start = now_us();
+  /* The engine of GPU 0 has no access to the other's memory, and the other way round. */
+  assert_hsa(hsa_amd_memory_async_copy(own + 24, machine->gpu[0], other + 24, machine->gpu[1], 64, 0, NULL,
+                                       signal_create(1)));
+  while (!faults && now_us() - start < 5000000) {
+  }
+  const uint64_t late = now_us() - start, page = fault_address & ~UINT64_C(4095);
+  fprintf(stderr, "told of 0x%llx after %llu us\n", (unsigned long long)fault_address,
+          (unsigned long long)late);
+  if (faults != 1 || (strict && (late < 5000 || fault_address != page)))
+    return 1;
+  if (!strict && fault_address == page)
+    return 3;
+  return page == (uintptr_t)other || page == (uintptr_t)own ? 0 : 2;
+}
+
 static const scenario_t scenarios[] = {
     {"kind", scenario_pattern, NULL, 0},
     {"d0bed0be", scenario_pattern, "GFXSIM_STRICT=poison:d0bed0be", 0},
@@ -461,6 +625,16 @@ static const scenario_t scenarios[] = {
     {"index", scenario_index, "GFXSIM_STRICT=order:index", 0},
     {"index_with_overlap", scenario_index, "GFXSIM_STRICT=order:index,order:overlap", 0},
     {"index_first", scenario_index_first, NULL, 0},
+    {"links", scenario_links, "GFXSIM_DEVICES=gfx90a,gfx90a,gfx906", 0},
+    {"atomics", scenario_links, "GFXSIM_DEVICES=gfx90a,gfx90a,gfx906 GFXSIM_STRICT=links:atomics", 0},
+    {"numa", scenario_links, "GFXSIM_DEVICES=gfx90a,gfx90a,gfx906 GFXSIM_STRICT=links:numa", 0},
+    {"hive", scenario_links, "GFXSIM_DEVICES=gfx90a,gfx90a,gfx906 GFXSIM_STRICT=links:hive", 0},
+    {"memory", scenario_links, "GFXSIM_DEVICES=gfx90a,gfx90a,gfx906 GFXSIM_STRICT=links:memory", 0},
+    {"queues", scenario_queues, "GFXSIM_STRICT=links:queues", 0},
+    {"evict", scenario_evictions, "GFXSIM_STRICT=driver:evict", 0},
+    {"no_eviction", scenario_evictions, NULL, 0},
+    {"faults", scenario_faults, "GFXSIM_DEVICES=gfx90a,gfx90a GFXSIM_STRICT=driver:faults", 0},
+    {"exact_faults", scenario_faults, "GFXSIM_DEVICES=gfx90a,gfx90a", 0},
     {"schedule", scenario_schedule, "GFXSIM_DETERMINISTIC=1", 0},
     {"waves", scenario_schedule, "GFXSIM_DETERMINISTIC=1 GFXSIM_STRICT=schedule:waves", 0},
     {"groups", scenario_schedule, "GFXSIM_DETERMINISTIC=1 GFXSIM_STRICT=schedule:groups", 0},
