@@ -199,10 +199,8 @@ static uint32_t status_register(const gs_group_t *group, const gs_kernel_t *kern
 
 /* The group's own chance, which depends on nothing but what it is. */
 static void start_luck(gs_group_t *group, const gs_run_t *run, uint64_t index) {
-  static const uint32_t slices[] = {3, 40, 400, 2048};
   const uint64_t dispatch = run->kernel.dispatch.dispatch_id << 16 ^ run->device->ordinal;
   group->luck = (gs_luck_t){.random = gs_random_of(~run->device->options.strict_seed, dispatch, index)};
-  group->luck.slice = slices[gs_random_below(&group->luck.random, sizeof slices / sizeof *slices)];
 }
 
 void gs_group_start(gs_group_t *group, const gs_run_t *run, uint64_t index) {

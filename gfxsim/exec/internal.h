@@ -33,7 +33,6 @@ enum { GS_EVICTS = 1 << 16 };
 /* Of a group that is scheduled by chance: see run.c. */
 typedef struct gs_luck {
   gs_random_t random;
-  uint32_t slice;                       /* longest turn of a wave, in instructions */
   uint32_t starved[GS_GROUP_WAVES_MAX]; /* passes without a turn that are left to a wave */
 } gs_luck_t;
 

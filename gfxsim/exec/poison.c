@@ -42,14 +42,21 @@ void gs_poison_scalars(gs_group_t *group, unsigned index, const gs_device_t *dev
   memset(s->u32 + PLAIN_SCALARS, 0, (GS_S_M0 - PLAIN_SCALARS) * sizeof *s->u32);
 }
 
-/* Fills rows behind the first `old`. What is in a row does not depend on where the others begin. */
+static void fill_row(gs_row_t *row, uint32_t word) {
+  for (unsigned lane = 0; lane < GS_LANES; lane++)
+    row->u32[lane] = word;
+}
+
+/* Fills rows behind the first `old`, each with the word of its number. */
 static uint32_t fill_rows(const gs_device_t *device, gs_random_t *random, gs_row_t *rows, uint32_t old,
                           uint32_t count) {
   if (!leaves_things(device))
     old = 0;
-  for (uint32_t row = old; row < count; row++)
-    for (unsigned lane = 0; lane < GS_LANES; lane++)
-      rows[row].u32[lane] = gs_poison_word(device->poison, random, row);
+  if (device->poison == GS_POISON_RANDOM)
+    gs_poison_fill(device->poison, random, rows, count * sizeof *rows);
+  else
+    for (uint32_t row = old; row < count; row++)
+      fill_row(&rows[row], gs_poison_word(device->poison, random, row));
   return old > count ? old : count;
 }
 

@@ -220,21 +220,30 @@ static bool is_starved(gs_luck_t *luck, unsigned i, uint32_t schedule) {
   return false;
 }
 
+/* From one instruction to the usual number, short ones as often as long ones. */
+static unsigned any_slice(gs_random_t *random) {
+  enum { LOG2_SLICE = 11 };
+  return 1 + gs_random_below(random, 1U << gs_random_below(random, LOG2_SLICE + 1));
+}
+
 static pass_t run_pass_by_chance(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {
   const uint32_t schedule = ex->device->schedule;
   const bool waves = schedule & GS_SCHEDULE_WAVES;
   gs_luck_t *luck = &group->luck;
-  const unsigned first = waves ? gs_random_below(&luck->random, GS_GROUP_WAVES_MAX) : 0;
-  const unsigned step = waves ? 2 * gs_random_below(&luck->random, GS_GROUP_WAVES_MAX / 2) + 1 : 1;
+  unsigned places = 1; /* a power of two, so that each odd step comes to all of them */
+  while (places < group->wave_count)
+    places *= 2;
+  const unsigned first = waves ? gs_random_below(&luck->random, places) : 0;
+  const unsigned step = waves ? 2 * gs_random_below(&luck->random, places) + 1 : 1;
   pass_t pass = {0};
-  for (unsigned turn = 0; turn < GS_GROUP_WAVES_MAX && !pass.failed; turn++) {
-    const unsigned i = (first + turn * step) % GS_GROUP_WAVES_MAX;
+  for (unsigned turn = 0; turn < places && !pass.failed; turn++) {
+    const unsigned i = (first + turn * step) % places;
     if (i >= group->wave_count)
       continue;
     if (is_starved(luck, i, schedule))
       pass.progress = true;
     else
-      run_turn_of(ex, run, group, i, waves ? 1 + gs_random_below(&luck->random, luck->slice) : SLICE, &pass);
+      run_turn_of(ex, run, group, i, waves ? any_slice(&luck->random) : SLICE, &pass);
   }
   unsigned waiting = 0;
   for (unsigned i = 0; i < group->wave_count; i++)
