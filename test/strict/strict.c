@@ -527,48 +527,62 @@ static int scenario_queues(const machine_t *machine) {
 
 /* ---- driver ---- */
 
-/* One in so many of these times lies where the driver has stopped everything. */
-static double share_of_evictions(const uint64_t *ticks, size_t count) {
+/* How many of these times lie where the driver has stopped everything. */
+typedef struct evictions {
+  size_t inside, all;
+} evictions_t;
+
+static void add_times(evictions_t *evictions, const uint64_t *ticks, size_t count) {
   enum { SEED = 1, NS_PER_TICK = 10 };
-  size_t inside = 0;
   for (size_t i = 0; i < count; i++)
-    inside += gs_eviction_end(SEED, ticks[i] * NS_PER_TICK) != 0;
-  return (double)inside / (double)count;
+    evictions->inside += gs_eviction_end(SEED, ticks[i] * NS_PER_TICK) != 0;
+  evictions->all += count;
 }
 
-/* The times at which kernels are in the middle of something, and at which packets end: few are evictions,
- * which are 5 % of all times; or about as many as that. */
-static int scenario_evictions(const machine_t *machine) {
-  enum { TIMES = 30000, KERNELS = 12, PACKETS = 5000, ROUNDS = 6 };
-  const setting_t *s = setting_make(machine);
-  uint64_t *times = allocate(machine->fine, TIMES * 8);
-  assert_hsa(hsa_amd_agents_allow_access(1, machine->gpu, NULL, times));
-  const packet_t packet = dispatch_of(machine, s->kernels, "k_times", (uintptr_t)times);
-  packet_t barrier = {.barrier.header = header_of(HSA_PACKET_TYPE_BARRIER_AND)};
-  uint64_t ends[PACKETS];
-  double of_kernels = 0, of_packets = 0;
-  for (int i = 0; i < ROUNDS; i++) {
-    for (int j = 0; j < KERNELS; j++) {
-      if (!run(s, packet))
-        return 1;
-      of_kernels += share_of_evictions(times, TIMES) / (ROUNDS * KERNELS);
+static double share_of(const evictions_t *evictions) {
+  return (double)evictions->inside / (double)evictions->all;
+}
+
+/* The times at which packets end, for so long. */
+static evictions_t watch_packets(const setting_t *s, uint64_t us) {
+  evictions_t evictions = {0, 0};
+  packet_t packet = {.barrier.header = header_of(HSA_PACKET_TYPE_BARRIER_AND)};
+  hsa_signal_t done = signal_create(1);
+  packet.barrier.completion_signal = done;
+  for (const uint64_t start = now_us(); now_us() - start < us;) {
+    hsa_signal_store_screlease(done, 1);
+    submit(s->queue, &packet);
+    while (hsa_signal_load_scacquire(done)) {
     }
-    hsa_signal_t done = signal_create(1);
-    barrier.barrier.completion_signal = done;
-    for (int j = 0; j < PACKETS; j++) {
-      hsa_signal_store_screlease(done, 1);
-      submit(s->queue, &barrier);
-      while (hsa_signal_load_scacquire(done)) {
-      }
-      ends[j] = signal_of(done)->end_ts;
-    }
-    of_packets += share_of_evictions(ends, PACKETS) / ROUNDS;
+    const uint64_t end = signal_of(done)->end_ts;
+    add_times(&evictions, &end, 1);
   }
-  fprintf(stderr, "during evictions: %.4f of kernels' times, %.4f of packets' ends\n", of_kernels,
-          of_packets);
+  return evictions;
+}
+
+/* The times at which kernels are in the middle of something. */
+static evictions_t watch_kernels(const setting_t *s, uint64_t us) {
+  enum { TIMES = 30000 };
+  evictions_t evictions = {0, 0};
+  uint64_t *times = allocate(s->machine->fine, TIMES * 8);
+  assert_hsa(hsa_amd_agents_allow_access(1, s->machine->gpu, NULL, times));
+  const packet_t packet = dispatch_of(s->machine, s->kernels, "k_times", (uintptr_t)times);
+  for (const uint64_t start = now_us(); now_us() - start < us;) {
+    assert_true(run(s, packet));
+    add_times(&evictions, times, TIMES);
+  }
+  return evictions;
+}
+
+/* Nothing goes on during evictions; without them, 5 % of everything happens at those times. */
+static int scenario_evictions(const machine_t *machine) {
+  const setting_t *s = setting_make(machine);
+  const evictions_t of_packets = watch_packets(s, 1500000), of_kernels = watch_kernels(s, 1500000);
+  fprintf(stderr, "during evictions: %.4f of kernels' times, %.4f of packets' ends\n", share_of(&of_kernels),
+          share_of(&of_packets));
   if (getenv("GFXSIM_STRICT"))
-    return finish(s, of_kernels < 0.004 && of_packets < 0.004 ? 0 : 2);
-  return finish(s, of_kernels > 0.01 && of_packets > 0.01 ? 0 : 3);
+    return finish(s, share_of(&of_kernels) < 0.004 && share_of(&of_packets) < 0.004 ? 0 : 2);
+  return finish(s, share_of(&of_kernels) > 0.01 && of_packets.inside ? 0 : 3);
 }
 
 static _Atomic uint64_t fault_address;
