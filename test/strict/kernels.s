@@ -89,7 +89,7 @@ k_accumulator:
 .globl k_scratch
 .p2align 8
 .type k_scratch,@function
-// Stores word 3 of the work-item's scratch memory. s[0:3] = its buffer, s[4:5] = kernel arguments, s6 = workgroup id,
+// Stores word 3 of the work-item's scratch memory, and leaves 0x3000 there. s[0:3] = its buffer, s[4:5] = kernel arguments, s6 = workgroup id,
 // s7 = the wave's offset.
 k_scratch:
   s_load_dwordx2 s[8:9], s[4:5], 0x0
@@ -97,7 +97,9 @@ k_scratch:
   v_add_u32 v1, s10, v0
   v_lshlrev_b32 v1, 2, v1
   buffer_load_dword v2, off, s[0:3], s7 offset:12
+  v_mov_b32 v3, 0x3000
   s_waitcnt vmcnt(0) lgkmcnt(0)
+  buffer_store_dword v3, off, s[0:3], s7 offset:12
   global_store_dword v1, v2, s[8:9]
   s_endpgm
 
