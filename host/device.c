@@ -260,16 +260,12 @@ static atmi_status_t run_entries(tgt_device_t *device, const atmi_loaded_image_t
   return status;
 }
 
-static bool is_indirect(const atmi_entry_t *entry) {
-  return entry->flags & TGT_ENTRY_INDIRECT && entry->size == sizeof(void *);
-}
-
-/* Where a variable's host address leads to on the device. Of a function that is called by its host address:
- * to the device's function, which the variable points to there. */
+/* Where a variable's host address leads to on the device. Of a function that is called by its host address,
+ * and of a table of virtual functions: to the device's own, which the variable points to there. */
 static atmi_status_t find_target(tgt_device_t *device, const atmi_entry_t *entry, void **target) {
   atmi_stream_t *stream;
   *target = entry->address;
-  if (!is_indirect(entry))
+  if (!atmi_entry_indirect_rows(entry))
     return ATMI_OK;
   atmi_status_t status = tgt_stream_take(device, &stream);
   if (status)
@@ -304,7 +300,7 @@ static void remove_entries(tgt_device_t *device, const tgt_library_t *library,
     if (!hosts[i].size)
       tgt_kernels_remove(&device->kernels, hosts[i].address, entries[i].address);
     else if (map_table_find(device->maps, hosts[i].address, 1, &known) &&
-             (is_indirect(&hosts[i]) || known == entries[i].address))
+             (atmi_entry_indirect_rows(&hosts[i]) || known == entries[i].address))
       map_table_remove_global(device->maps, hosts[i].address);
   }
 }

@@ -30,9 +30,10 @@ typedef struct __tgt_offload_entry {
 
 enum {
   OMP_DECLARE_TARGET_LINK = 1,
-  OMP_DECLARE_TARGET_CTOR = 2,     /* kernel to run once after loading [13-17] */
-  OMP_DECLARE_TARGET_DTOR = 4,     /* kernel to run once before unloading [13-17] */
-  OMP_DECLARE_TARGET_INDIRECT = 8, /* [18] */
+  OMP_DECLARE_TARGET_CTOR = 2,      /* kernel to run once after loading [13-17] */
+  OMP_DECLARE_TARGET_DTOR = 4,      /* kernel to run once before unloading [13-17] */
+  OMP_DECLARE_TARGET_INDIRECT = 8,  /* [18] */
+  OMP_DECLARE_TARGET_VTABLE = 0x20, /* [22], which has no plugins: for the host runtime */
 };
 
 /* One device image of a program, with the host's table of its entries. [13-18] */

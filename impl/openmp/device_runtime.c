@@ -22,30 +22,38 @@ static atmi_status_t write_variable(atmi_loaded_image_t *loaded, atmi_stream_t *
 
 /* ---- calls through host pointers ---- */
 
-static bool is_indirect(const atmi_entry_t *entry) {
-  return entry->flags & ATMI_ENTRY_INDIRECT && entry->size == sizeof(void *);
-}
-
 static int compare_hosts(const void *left, const void *right) {
   uint64_t a = ((const atmi_device_abi_indirect_call_t *)left)->host;
   uint64_t b = ((const atmi_device_abi_indirect_call_t *)right)->host;
   return (a > b) - (a < b);
 }
 
-/* The rows: for each such entry, the device's variable of the same name holds the device function's address.
- */
+/* Where each such entry leads to on the device, which its first row gets; the other rows of a table of
+ * virtual functions are written when that is known. */
 static atmi_status_t read_indirect_calls(const atmi_loaded_image_t *loaded, const atmi_entry_t *hosts,
                                          atmi_stream_t *stream, atmi_device_abi_indirect_call_t *rows) {
   atmi_status_t status = ATMI_OK;
   for (size_t i = 0; !status && i < loaded->entry_count; i++) {
-    if (!is_indirect(&hosts[i]))
+    uint64_t count = atmi_entry_indirect_rows(&hosts[i]);
+    if (!count)
       continue;
     rows->host = (uint64_t)(uintptr_t)hosts[i].address;
     status = atmi_transfer_retrieve(stream, &rows->device, loaded->entries[i].address, sizeof rows->device);
-    rows++;
+    rows += count;
   }
   atmi_status_t ended = atmi_stream_synchronize(stream);
   return status ? status : ended;
+}
+
+static void fill_tables(const atmi_loaded_image_t *loaded, const atmi_entry_t *hosts,
+                        atmi_device_abi_indirect_call_t *rows) {
+  for (size_t entry = 0; entry < loaded->entry_count; entry++) {
+    uint64_t count = atmi_entry_indirect_rows(&hosts[entry]);
+    for (uint64_t i = 1; i < count; i++)
+      rows[i] = (atmi_device_abi_indirect_call_t){rows->host + i * sizeof(void *),
+                                                  rows->device + i * sizeof(void *)};
+    rows += count;
+  }
 }
 
 static atmi_status_t make_indirect_calls(atmi_loaded_image_t *loaded, const atmi_entry_t *hosts,
@@ -53,7 +61,7 @@ static atmi_status_t make_indirect_calls(atmi_loaded_image_t *loaded, const atmi
   atmi_device_t *device = stream->device;
   *count = 0;
   for (size_t i = 0; i < loaded->entry_count; i++)
-    *count += is_indirect(&hosts[i]);
+    *count += atmi_entry_indirect_rows(&hosts[i]);
   if (!*count)
     return ATMI_OK;
   size_t bytes = (size_t)*count * sizeof(atmi_device_abi_indirect_call_t);
@@ -64,6 +72,7 @@ static atmi_status_t make_indirect_calls(atmi_loaded_image_t *loaded, const atmi
   if (!status)
     status = atmi_memory_allocate(&device->memory, bytes, ATMI_MEMORY_DEVICE, &loaded->indirect_calls);
   if (!status) {
+    fill_tables(loaded, hosts, rows);
     qsort(rows, (size_t)*count, sizeof *rows, compare_hosts);
     status = atmi_transfer_submit(stream, loaded->indirect_calls, rows, bytes);
     if ((ended = atmi_stream_synchronize(stream)) && !status)

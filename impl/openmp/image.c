@@ -242,7 +242,8 @@ static atmi_status_t resolve_variable(const atmi_context_t *context, atmi_loaded
         "cannot load the device image: it has no variable %s, which the host declares as target; was it "
         "optimised away, or is a translation unit missing?",
         host->name);
-  if (bytes != host->size)
+  bool is_indirect = atmi_entry_indirect_rows(host);
+  if (bytes != (is_indirect ? sizeof(void *) : host->size))
     return atmi_fail(
         ATMI_CORRUPT, label,
         "cannot load the device image: variable %s has %llu bytes there and %llu on the host; rebuild all "
@@ -250,7 +251,7 @@ static atmi_status_t resolve_variable(const atmi_context_t *context, atmi_loaded
         host->name, (unsigned long long)bytes, (unsigned long long)host->size);
   atmi_memory_add_variable(&stream->device->memory, &loaded->object, host->name,
                            (uint64_t)(uintptr_t)entry->address, bytes);
-  if (context->unified)
+  if (context->unified && !is_indirect)
     return atmi_transfer_submit(stream, entry->address, host->address, host->size);
   return ATMI_OK;
 }

@@ -27,7 +27,17 @@ enum {
   ATMI_ENTRY_CTOR = 2,     /* a kernel to run once after loading [clang 13-17] */
   ATMI_ENTRY_DTOR = 4,     /* a kernel to run once before unloading [13-17] */
   ATMI_ENTRY_INDIRECT = 8, /* a function that is called by its host address [18-] */
+  ATMI_ENTRY_VTABLE = 32,  /* a class's table of virtual functions [22-] */
 };
+
+/* Rows of an entry in the table for calls by host addresses: one of a function, one for each word of a
+ * class's table of virtual functions, 0 of anything else. The device's variable of that name points to the
+ * device's function or table. */
+static inline uint64_t atmi_entry_indirect_rows(const atmi_entry_t *entry) {
+  if (entry->flags & ATMI_ENTRY_VTABLE)
+    return entry->size / sizeof(void *);
+  return entry->flags & ATMI_ENTRY_INDIRECT && entry->size == sizeof(void *);
+}
 
 /* An image to load. All of it stays the caller's; names must live as long as the image is loaded. */
 typedef struct atmi_image_request {
