@@ -95,7 +95,7 @@ typedef struct tgt_kernel_args {
 enum {
   TGT_ARGS_OLDEST = 1,
   TGT_ARGS_WITH_FLAGS = 2,
-  TGT_ARGS_WITH_LAST = 5, /* the program itself passes the kernel's extra argument, as its last one */
+  TGT_ARGS_WITH_LAST = 4, /* the last argument is not the program's: a place for the kernel's extra one */
   TGT_ARGS_NEWEST = 5,
 };
 

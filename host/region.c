@@ -24,11 +24,17 @@ typedef struct region {
 
 enum { MOST_VALUES = 64 };
 
+/* The program's own arguments: where a kernel takes its environment, the program passes nothing. */
+static inline uint32_t count_of(const tgt_kernel_args_t *args, const atmi_omp_kernel_t *kernel) {
+  return args->count -
+         (args->version >= TGT_ARGS_WITH_LAST && kernel->compiled.environment_is_last && args->count);
+}
+
 /* Whether the kernel's arguments are the words that the program passes: nothing is mapped. */
-static inline bool takes_values_only(const tgt_kernel_args_t *args) {
-  if (args->count > MOST_VALUES)
+static inline bool takes_values_only(const tgt_kernel_args_t *args, uint32_t count) {
+  if (count > MOST_VALUES)
     return false;
-  for (uint32_t i = 0; i < args->count; i++)
+  for (uint32_t i = 0; i < count; i++)
     if ((args->types[i] & ~(int64_t)TGT_MAP_IMPLICIT) != (TGT_MAP_PARAM | TGT_MAP_LITERAL))
       return false;
   return true;
@@ -46,14 +52,14 @@ static inline bool is_nowait(const tgt_kernel_args_t *args) {
  * taken. */
 static inline __attribute__((always_inline)) bool run_again(const tgt_device_t *device,
                                                             const region_t *region,
-                                                            const atmi_omp_kernel_t *kernel,
+                                                            const atmi_omp_kernel_t *kernel, uint32_t count,
                                                             atmi_status_t *status) {
   atmi_stream_t *stream = atmi_stream_take_own(device->core);
   if (!stream)
     return false;
-  bool begun = atmi_omp_launch_again(
-      stream, kernel, region->args->bases, NULL,
-      tgt_launch_words(region->args, region->args->count, region->teams, region->threads), status);
+  bool begun =
+      atmi_omp_launch_again(stream, kernel, region->args->bases, NULL,
+                            tgt_launch_words(region->args, count, region->teams, region->threads), status);
   if (begun && !atmi_stream_settle_plain(stream)) {
     atmi_status_t ended = atmi_stream_synchronize(stream);
     *status = *status ? *status : ended;
@@ -94,8 +100,8 @@ launch_and_tell(const tgt_operation_t *operation, const region_t *region, const 
   return status;
 }
 
-static inline map_arguments_t arguments_of(const tgt_kernel_args_t *args) {
-  return (map_arguments_t){args->count,
+static inline map_arguments_t arguments_of(const tgt_kernel_args_t *args, const atmi_omp_kernel_t *kernel) {
+  return (map_arguments_t){count_of(args, kernel),
                            args->bases,
                            args->begins,
                            args->sizes,
@@ -133,7 +139,7 @@ static bool check(const region_t *region) {
 static __attribute__((noinline)) bool run_and_wait(tgt_device_t *device, const region_t *region,
                                                    const atmi_omp_kernel_t *kernel) {
   tgt_operation_t operation;
-  const map_arguments_t arguments = arguments_of(region->args);
+  const map_arguments_t arguments = arguments_of(region->args, kernel);
   if (!tgt_operation_begin(&operation, device, region->where))
     return false;
   bool done = tgt_operation_end(&operation, run(&operation, region, kernel, &arguments));
@@ -144,7 +150,7 @@ static __attribute__((noinline)) bool run_and_wait(tgt_device_t *device, const r
 
 static bool run_for_task(tgt_operation_t *operation, tgt_device_t *device, const region_t *region,
                          const atmi_omp_kernel_t *kernel) {
-  const map_arguments_t arguments = arguments_of(region->args);
+  const map_arguments_t arguments = arguments_of(region->args, kernel);
   if (!tgt_operation_begin_task(operation, device, region->where))
     return false;
   bool done = run(operation, region, kernel, &arguments);
@@ -205,12 +211,13 @@ static inline __attribute__((always_inline)) int run_region_quickly(const region
   if (!kernel)
     return run_region(region, code);
   atmi_status_t status;
-  if (!takes_values_only(region->args)) {
+  uint32_t count = count_of(region->args, kernel);
+  if (!takes_values_only(region->args, count)) {
     if (!tgt_runtime_is_loaded(tgt_runtime(), device))
       return run_region(region, code);
     return run_and_wait(device, region, kernel) ? RAN_ON_DEVICE : fail(region->where);
   }
-  if (!run_again(device, region, kernel, &status))
+  if (!run_again(device, region, kernel, count, &status))
     return run_region(region, code);
   return status ? fail(region->where) : RAN_ON_DEVICE;
 }

@@ -71,12 +71,16 @@ static bool find_of_kernel(const atmi_elf_t *elf, const char *kernel, const char
   return length > 0 && (size_t)length < sizeof name && atmi_elf_find_symbol(elf, name, symbol);
 }
 
-/* The beginning of <kernel>_kernel_environment; pointers follow that only the device runtime uses. */
+/* The beginning of <kernel>_kernel_environment; two pointers follow that only the device runtime uses. */
 typedef struct configuration {
   uint8_t use_generic_state_machine, may_use_nested_parallelism, mode;
   int32_t min_threads, max_threads, min_teams, max_teams; /* 0 or less: not stated */
-  int32_t reduction_bytes, reduction_records;
+  int32_t reduction_bytes;
+  int32_t reduction_records; /* [18-22] */
 } configuration_t;
+
+/* Without the number of records, which [23] leaves to the launch, the whole of it is 8 bytes shorter. */
+enum { KERNEL_ENVIRONMENT_BYTES_23 = offsetof(configuration_t, reduction_records) + 2 * sizeof(uint64_t) };
 
 static uint32_t stated(int32_t value) {
   return value > 0 ? (uint32_t)value : 0;
@@ -88,6 +92,9 @@ static bool read_configuration(const atmi_device_abi_t *abi, const atmi_elf_symb
   if (!symbol->content || symbol->bytes < sizeof configuration)
     return false;
   memcpy(&configuration, symbol->content, sizeof configuration);
+  kernel->environment_is_last = symbol->bytes == KERNEL_ENVIRONMENT_BYTES_23;
+  if (kernel->environment_is_last)
+    configuration.reduction_records = 1;
   if (configuration.reduction_bytes < 0 || configuration.reduction_records < 0)
     return false;
   kernel->min_threads = stated(configuration.min_threads);

@@ -1,5 +1,6 @@
 /* What the device images of different compilers contain for their host: how a kernel says its mode, and the
- * blocks in which the device runtime expects to be told about its device. Known of clang 13 to 18. */
+ * blocks in which the device runtime expects to be told about its device. Known of clang 13 to 19 and 21 to
+ * 23. */
 #ifndef ATMI_OPENMP_DEVICE_ABI_H
 #define ATMI_OPENMP_DEVICE_ABI_H
 
@@ -9,7 +10,7 @@
 /* Facts about a whole image that reading one kernel needs. */
 typedef struct atmi_device_abi {
   bool clang13; /* modes are numbered from 0 */
-  bool clang18; /* target regions take the address of a launch environment in front of their arguments */
+  bool clang18; /* target regions take the address of a launch environment besides their arguments */
   /* All kernels reduce values of teams in one buffer with one set of counters, so no two may run at once
    * [13-17]. */
   bool shares_buffer;
@@ -26,7 +27,8 @@ typedef struct atmi_device_abi_kernel {
    * threads but the main one to wait for work, also those of its wave. Barriers count waves, so these would
    * arrive in the main thread's stead, before there is any work, and the workers would go home. */
   bool lone_main;
-  uint64_t reduction_bytes; /* what its teams need together to reduce values; 18 */
+  uint64_t reduction_bytes; /* what its teams need together to reduce values [18-22], or each of them [23] */
+  bool environment_is_last; /* takes its launch environment behind the program's arguments [23] */
 } atmi_device_abi_kernel_t;
 
 /* Reads it from the image: <kernel>_exec_mode, or <kernel>_kernel_environment [18]. The mode is SPMD if the
@@ -56,13 +58,20 @@ typedef struct atmi_device_abi_environment {
 /* Names of the variable that takes the environment, NULL at the end. An image has one of them or none. */
 extern const char *const atmi_device_abi_environment_names[];
 
-/* What a kernel of clang 18 finds at its leading argument: counters of teams that have delivered their
- * values, and where to. Its last team sets the counters back to 0. Kernels that reduce nothing get all ones
- * instead. */
+/* What a kernel finds at its leading argument: counters of teams that have delivered their values, and where
+ * to. Its last team sets the counters back to 0. Kernels that reduce nothing get all ones instead. [18-22] */
 typedef struct atmi_device_abi_launch_environment {
   uint32_t reduction_count, reduction_iterations;
   void *reduction_buffer;
 } atmi_device_abi_launch_environment_t;
+/* The same at the last argument, and how much LDS the launch has beyond the kernel's own. [23] */
+typedef struct atmi_device_abi_last_environment {
+  void *reduction_buffer; /* as many records as there are teams */
+  void *instead_of_lds;
+  uint32_t reduction_count, dynamic_lds_bytes;
+  uint8_t instead; /* whether that is so: 0 no, 1 there is neither, 2 yes */
+} atmi_device_abi_last_environment_t;
+_Static_assert(sizeof(atmi_device_abi_last_environment_t) == 32, "as LLVM's device runtime lays it out");
 #define ATMI_DEVICE_ABI_NO_LAUNCH_ENVIRONMENT UINT64_MAX
 
 /* The device's malloc takes memory from the pool's beginning [18], and counts in the tracker. */

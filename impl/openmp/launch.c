@@ -30,29 +30,57 @@ static atmi_status_t check_dimensions(const atmi_omp_device_t *device, const atm
   return ATMI_OK;
 }
 
-/* A kernel of clang 18 whose teams reduce values together gets a launch environment at the beginning of the
- * stream's workspace, and the buffer behind it. The kernel leaves the counters as it found them, so each is
- * written once. */
-static atmi_status_t prepare_environment(const atmi_omp_device_t *device, const atmi_omp_kernel_t *kernel,
-                                         atmi_stream_t *stream, uint64_t *environment) {
-  enum { HEADER_BYTES = 64 }; /* a cache line of their own for the counters */
+/* Launch environments lie at the beginning of the stream's workspace, the buffer for reductions behind them.
+ */
+typedef struct workspace {
+  /* Kernels leave the counters as they found them, so these are written once. */
+  _Alignas(64) atmi_device_abi_launch_environment_t first; /* for kernels that take it in front */
+  _Alignas(64) atmi_device_abi_last_environment_t last;    /* for those that take it behind */
+  /* For launches with dynamic LDS; says how much, so each of them writes it, in the stream's order. */
+  _Alignas(64) atmi_device_abi_last_environment_t with_lds;
+  _Alignas(64) unsigned char buffer[];
+} workspace_t;
+
+static atmi_status_t prepare_workspace(const atmi_omp_device_t *device, atmi_stream_t *stream, uint64_t bytes,
+                                       workspace_t **workspace) {
   void *block;
   bool fresh;
-  *environment = ATMI_DEVICE_ABI_NO_LAUNCH_ENVIRONMENT;
-  if (!kernel->compiled.reduction_bytes)
-    return ATMI_OK;
-  atmi_status_t status =
-      atmi_stream_workspace(stream, HEADER_BYTES + kernel->compiled.reduction_bytes, &block, &fresh);
+  atmi_status_t status = atmi_stream_workspace(stream, sizeof **workspace + bytes, &block, &fresh);
   if (status)
     return status;
-  *environment = (uint64_t)(uintptr_t)block;
+  *workspace = block;
   if (!fresh)
     return ATMI_OK;
-  const atmi_device_abi_launch_environment_t header = {.reduction_buffer = (char *)block + HEADER_BYTES};
+  const workspace_t header = {.first = {.reduction_buffer = (*workspace)->buffer},
+                              .last = {.reduction_buffer = (*workspace)->buffer}};
   status = atmi_transfer_write_now(device->core, block, &header, sizeof header);
   if (status)
     stream->workspace_bytes = 0; /* the next launch begins with another block */
   return status;
+}
+
+/* What a kernel of clang 18 or later is told of its launch: something if its teams reduce values together,
+ * or, from 23 on, if there is dynamic LDS. */
+static atmi_status_t prepare_environment(const atmi_omp_device_t *device, const atmi_omp_kernel_t *kernel,
+                                         atmi_stream_t *stream, const atmi_launch_t *launch,
+                                         uint64_t *environment) {
+  bool is_last = kernel->compiled.environment_is_last, with_lds = is_last && launch->dynamic_lds_bytes;
+  uint64_t bytes = kernel->compiled.reduction_bytes * (is_last ? launch->groups[0] : 1);
+  workspace_t *workspace;
+  *environment = ATMI_DEVICE_ABI_NO_LAUNCH_ENVIRONMENT;
+  if (!bytes && !with_lds)
+    return ATMI_OK;
+  atmi_status_t status = prepare_workspace(device, stream, bytes, &workspace);
+  if (status)
+    return status;
+  const void *found = with_lds  ? (void *)&workspace->with_lds
+                      : is_last ? (void *)&workspace->last
+                                : &workspace->first;
+  *environment = (uint64_t)(uintptr_t)found;
+  const atmi_device_abi_last_environment_t told = {.reduction_buffer = workspace->buffer,
+                                                   .dynamic_lds_bytes = launch->dynamic_lds_bytes};
+  _Static_assert(sizeof told <= ATMI_TRANSFER_VALUE_BYTES, "a value");
+  return with_lds ? atmi_transfer_submit_value(stream, &workspace->with_lds, &told, sizeof told) : ATMI_OK;
 }
 
 static uint32_t at_least_one(uint32_t value) {
@@ -88,9 +116,13 @@ static atmi_status_t launch_new(const atmi_context_t *context, const atmi_omp_de
     return status;
   if (kernel->takes_environment &&
       kernel->core.metadata->explicit_count == request->shape.argument_count + 1) {
-    launch.has_leading = true;
-    if ((status = prepare_environment(device, kernel, stream, &launch.leading)))
+    launch.has_trailing = kernel->compiled.environment_is_last;
+    launch.has_leading = !launch.has_trailing;
+    if ((status = prepare_environment(device, kernel, stream, &launch,
+                                      launch.has_leading ? &launch.leading : &launch.trailing)))
       return status;
+    if (launch.has_trailing && launch.dynamic_lds_bytes)
+      key = NULL; /* each of them is told how much */
   }
   if (atomic_load_explicit(&context->observed, memory_order_relaxed))
     atmi_trace_launch(context, device, kernel, request, &launch);

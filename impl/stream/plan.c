@@ -50,8 +50,13 @@ static atmi_status_t hold_queue(atmi_stream_t *stream, bool alone) {
   return ATMI_OK;
 }
 
+static bool words_fit(const atmi_kernel_metadata_t *kernel, const atmi_launch_t *launch) {
+  uint64_t words = (uint64_t)launch->argument_count + launch->has_leading + launch->has_trailing;
+  return 8 * words <= kernel->explicit_bytes;
+}
+
 static bool fits(const atmi_stream_t *stream, const atmi_kernel_t *kernel, const atmi_launch_t *launch) {
-  return 8 * ((uint64_t)launch->argument_count + launch->has_leading) <= kernel->metadata->explicit_bytes &&
+  return words_fit(kernel->metadata, launch) &&
          (uint64_t)kernel->group_bytes + launch->dynamic_lds_bytes <= stream->device->properties.lds_bytes;
 }
 
@@ -59,7 +64,7 @@ static __attribute__((noinline)) atmi_status_t
 describe_misfit(const atmi_stream_t *stream, const atmi_kernel_t *kernel, const atmi_launch_t *launch) {
   const atmi_device_t *device = stream->device;
   atmi_name_t name = atmi_kernel_label(kernel);
-  if (8 * ((uint64_t)launch->argument_count + launch->has_leading) > kernel->metadata->explicit_bytes)
+  if (!words_fit(kernel->metadata, launch))
     return atmi_fail(
         ATMI_INVALID, device->label,
         "cannot launch %s: it takes %u bytes of arguments, the program passes %u words; host and "
@@ -92,6 +97,9 @@ static void fill_block(const atmi_stream_t *stream, const atmi_kernel_t *kernel,
   const atmi_kernel_metadata_t *metadata = kernel->metadata;
   atmi_kernarg_fill_words(metadata, launch->has_leading ? &launch->leading : NULL, launch->arguments,
                           launch->offsets, launch->argument_count, block);
+  if (launch->has_trailing)
+    memcpy((uint64_t *)block + launch->has_leading + launch->argument_count, &launch->trailing,
+           sizeof launch->trailing);
   if (metadata->hidden_count)
     fill_hidden(stream, kernel, launch, block);
   if (!kernel->uses_hostcall)

@@ -80,8 +80,9 @@ struct atmi_stream {
 
 /* What a launch is told besides the kernel. */
 typedef struct atmi_launch {
-  bool has_leading; /* `leading` goes in front of the other words */
-  uint64_t leading;
+  /* `leading` goes in front of the program's words, `trailing` behind them. */
+  bool has_leading, has_trailing;
+  uint64_t leading, trailing;
   void *const *arguments;   /* explicit words, see atmi_kernarg_fill */
   const ptrdiff_t *offsets; /* NULL: none */
   uint32_t argument_count;

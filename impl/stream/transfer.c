@@ -180,6 +180,12 @@ atmi_status_t atmi_transfer_submit(atmi_stream_t *stream, void *device_memory, c
   return submit_large(stream, device_memory, host, bytes);
 }
 
+atmi_status_t atmi_transfer_submit_value(atmi_stream_t *stream, void *device_memory, const void *value,
+                                         size_t bytes) {
+  atmi_status_t status = check_copy(stream->device, value, bytes, atmi_transfer_submits);
+  return status ? status : submit_staged(stream, device_memory, value, bytes);
+}
+
 static __attribute__((noinline)) atmi_status_t retrieve_large(atmi_stream_t *stream, void *host,
                                                               const void *device_memory, size_t bytes) {
   struct atmi_host_range *range;

@@ -17,6 +17,11 @@ extern const char atmi_transfer_submits[], atmi_transfer_retrieves[];
 ATMI_MUST_CHECK atmi_status_t atmi_transfer_submit(atmi_stream_t *stream, void *device_memory,
                                                    const void *host, size_t bytes);
 
+/* Host to device, of a few bytes that are copied before this returns: at most ATMI_TRANSFER_VALUE_BYTES. */
+enum { ATMI_TRANSFER_VALUE_BYTES = 256 };
+ATMI_MUST_CHECK atmi_status_t atmi_transfer_submit_value(atmi_stream_t *stream, void *device_memory,
+                                                         const void *value, size_t bytes);
+
 /* Device to host. The user's memory has the bytes once the stream was synchronised. As above. */
 ATMI_MUST_CHECK atmi_status_t atmi_transfer_retrieve(atmi_stream_t *stream, void *host,
                                                      const void *device_memory, size_t bytes);

@@ -58,6 +58,7 @@ static void open_plugin(void) {
 
 enum { OFFSET = 3 };
 static int first_host, second_host;
+static uint64_t table_host[3];
 static uint64_t constructed, destroyed_at;
 /* In the order of an entry table, which is not that of addresses. */
 static __tgt_offload_entry entries[] = {
@@ -68,6 +69,12 @@ static __tgt_offload_entry entries[] = {
     {.addr = &second_host, .name = "indirect_second", .size = 8, .flags = OMP_DECLARE_TARGET_INDIRECT},
     {.addr = &first_host, .name = "indirect_first", .size = 8, .flags = OMP_DECLARE_TARGET_INDIRECT},
     {.addr = &given.path, .name = "bare"},
+    {.addr = &given.file, .name = "reduces_23"},
+    {.addr = &given.image, .name = "plain_23"},
+    {.addr = table_host,
+     .name = "table_pointer",
+     .size = sizeof table_host,
+     .flags = OMP_DECLARE_TARGET_VTABLE},
 };
 enum { ENTRIES = sizeof entries / sizeof *entries };
 
@@ -126,18 +133,26 @@ static void *allocate(int64_t bytes) {
   return memory;
 }
 
+/* Lets so many teams add up their numbers from 1 on. The sum, and what the kernel was told of dynamic LDS. */
+static void reduce(const char *name, void *memory, uint32_t teams, uint32_t lds, uint64_t told[2]) {
+  uint64_t n = teams;
+  void *args[] = {memory, (void *)(uintptr_t)n};
+  told[0] = told[1] = 0;
+  assert_int_equal(rtl.data_submit(0, memory, told, 16), OFFLOAD_SUCCESS);
+  assert_int_equal(launch(name, args, 2, (KernelArgsTy){.NumTeams = {teams}, .DynCGroupMem = lds}),
+                   OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_retrieve(0, told, memory, 16), OFFLOAD_SUCCESS);
+  assert_int_equal(told[0], n * (n + 1) / 2);
+}
+
 /* Also more than once and with more teams, on whatever memory the plugin keeps for it. */
 static void kernels_reduce_over_teams(void **state) {
   (void)state;
   static const uint32_t teams[] = {1, 7, 1000, 1024, 5};
-  void *memory = allocate(8);
-  for (size_t i = 0; i < sizeof teams / sizeof *teams; i++) {
-    uint64_t sum = 0, n = teams[i];
-    void *args[] = {memory, (void *)(uintptr_t)n};
-    assert_int_equal(launch("reduces", args, 2, (KernelArgsTy){.NumTeams = {teams[i]}}), OFFLOAD_SUCCESS);
-    assert_int_equal(rtl.data_retrieve(0, &sum, memory, sizeof sum), OFFLOAD_SUCCESS);
-    assert_int_equal(sum, n * (n + 1) / 2);
-  }
+  void *memory = allocate(16);
+  uint64_t told[2];
+  for (size_t i = 0; i < sizeof teams / sizeof *teams; i++)
+    reduce("reduces", memory, teams[i], 0, told);
   /* Without clauses: no more teams than the kernel was compiled for. */
   uint64_t sum = 0;
   void *args[] = {memory, (void *)5};
@@ -147,9 +162,52 @@ static void kernels_reduce_over_teams(void **state) {
   assert_int_equal(rtl.data_delete(0, memory, TARGET_ALLOC_DEVICE_NON_BLOCKING), OFFLOAD_SUCCESS);
 }
 
+/* Their environment comes last, is as long as there are teams, and says how much dynamic LDS there is: each
+ * time anew, also between launches that have none. */
+static void kernels_of_23_take_their_environment_last(void **state) {
+  (void)state;
+  static const struct {
+    uint32_t teams, lds;
+  } rows[] = {{3, 0}, {3, 0}, {2000, 0}, {4, 64}, {4, 64}, {4, 128}, {4, 0}, {3000, 256}, {5, 64}, {3, 0}};
+  void *memory = allocate(16);
+  uint64_t told[2];
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    reduce("reduces_23", memory, rows[i].teams, rows[i].lds, told);
+    assert_int_equal(told[1], rows[i].lds);
+    reduce("reduces", memory, 6, 0, told);
+    void *args[] = {memory, (void *)77};
+    assert_int_equal(
+        launch("plain_23", args, 2, (KernelArgsTy){.NumTeams = {1}, .DynCGroupMem = rows[i].lds}),
+        OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.data_retrieve(0, told, memory, sizeof told), OFFLOAD_SUCCESS);
+    assert_true(rows[i].lds ? told[1] == rows[i].lds : told[0] == UINT64_MAX);
+  }
+  assert_int_equal(rtl.data_delete(0, memory, TARGET_ALLOC_DEVICE_NON_BLOCKING), OFFLOAD_SUCCESS);
+}
+
+typedef struct call {
+  uint64_t host, device;
+} call_t;
+
+static int compare_calls(const void *left, const void *right) {
+  const call_t *a = left, *b = right;
+  return (a->host > b->host) - (a->host < b->host);
+}
+
+/* Functions, and each word of a table of them. */
+static void check_calls(const uint64_t *told) {
+  call_t want[] = {{(uintptr_t)&first_host, 111},
+                   {(uintptr_t)&second_host, 222},
+                   {(uintptr_t)&table_host[0], 5000},
+                   {(uintptr_t)&table_host[1], 5008},
+                   {(uintptr_t)&table_host[2], 5016}};
+  qsort(want, sizeof want / sizeof *want, sizeof *want, compare_calls);
+  assert_memory_equal(told, want, sizeof want);
+}
+
 static void the_runtime_is_told_about_its_device(void **state) {
   (void)state;
-  uint64_t out[14] = {0};
+  uint64_t out[20] = {0};
   void *memory = allocate(sizeof out);
   void *args[] = {memory};
   assert_int_equal(launch("plain", args, 1, (KernelArgsTy){.NumTeams = {1}}), OFFLOAD_SUCCESS);
@@ -158,14 +216,12 @@ static void the_runtime_is_told_about_its_device(void **state) {
   assert_int_equal(out[1], rtl.number_of_devices());
   assert_int_equal(out[2], OFFSET);
   assert_int_not_equal(out[5], 0);
-  assert_int_equal(out[4], 2);
+  assert_int_equal(out[4], 5);
   assert_true(out[6]);
   assert_int_equal(out[7], 1 << 20);
   assert_int_equal(out[8], UINT32_MAX);
   assert_int_equal(out[9], 42); /* the constructors ran once */
-  bool sorted = (uintptr_t)&first_host < (uintptr_t)&second_host;
-  assert_true(out[10] == (uintptr_t)(sorted ? &first_host : &second_host) && out[11] == (sorted ? 111 : 222));
-  assert_true(out[12] == (uintptr_t)(sorted ? &second_host : &first_host) && out[13] == (sorted ? 222 : 111));
+  check_calls(&out[10]);
 }
 
 static void launches_have_three_dimensions(void **state) {
@@ -273,6 +329,7 @@ int main(int count, char **arguments) {
   given.image_path = arguments[2];
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(kernels_reduce_over_teams),
+      cmocka_unit_test(kernels_of_23_take_their_environment_last),
       cmocka_unit_test(the_runtime_is_told_about_its_device),
       cmocka_unit_test(launches_have_three_dimensions),
       cmocka_unit_test(look_ups_find_what_is_there),

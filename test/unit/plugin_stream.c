@@ -179,6 +179,41 @@ static void pending_launches_keep_their_arguments(void **state) {
   release(words);
 }
 
+/* A launch with an argument behind the program's is remembered with it. */
+static void trailing_arguments_are_remembered(void **state) {
+  (void)state;
+  static const uint32_t zeros[2];
+  uint32_t results[2] = {0}, *words = allocate(sizeof results);
+  void *bases[] = {(void *)(uintptr_t)99, words};
+  static const ptrdiff_t offsets[2];
+  const atmi_plan_key_t key = {.kernel = the.behind.id, .words = {1, [4] = 2}};
+  const atmi_launch_t launch = {.has_trailing = true,
+                                .trailing = 5,
+                                .arguments = bases,
+                                .offsets = offsets,
+                                .argument_count = 2,
+                                .groups = {1, 1, 1},
+                                .group = {1, 1, 1}};
+  atmi_stream_t *stream = take_stream();
+  assert_int_equal(atmi_transfer_submit(stream, words, zeros, sizeof zeros), ATMI_OK);
+  assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
+  assert_int_equal(atmi_stream_launch(stream, &key, &the.behind, &launch), ATMI_OK);
+  assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
+  for (uint64_t i = 1; i <= 3; i++) {
+    atmi_plan_t *plan = atmi_plan_find(stream->plans, key.kernel, key.words);
+    assert_non_null(plan);
+    assert_true(atmi_plan_hold_queue(stream));
+    bases[0] = (void *)(uintptr_t)(100 + i);
+    assert_int_equal(atmi_plan_launch(stream, &the.behind, plan, bases, offsets), ATMI_OK);
+  }
+  assert_int_equal(atmi_transfer_retrieve(stream, results, words, sizeof results), ATMI_OK);
+  assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
+  assert_int_equal(results[0], 4 * 5);
+  assert_int_equal(results[1], 103);
+  atmi_stream_put(stream);
+  release(words);
+}
+
 /* A launch with an argument in front of the program's is remembered like any other, with that argument. */
 static void leading_arguments_are_remembered(void **state) {
   (void)state;
@@ -519,6 +554,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(pending_operations_follow_each_other),
       cmocka_unit_test(pending_launches_keep_their_arguments),
       cmocka_unit_test(leading_arguments_are_remembered),
+      cmocka_unit_test(trailing_arguments_are_remembered),
       cmocka_unit_test(events_of_pending_work_join_streams),
       cmocka_unit_test(waits_between_kernels_hold),
       cmocka_unit_test(kernels_behind_others_have_the_barrier_bit),

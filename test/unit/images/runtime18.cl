@@ -29,6 +29,22 @@ PROTECTED __global ulong constructed;
 PROTECTED __global ulong indirect_first = 111, indirect_second = 222;
 PROTECTED __global uint *__global destroyed_at;
 
+// The same as clang 23 has it: no number of records, and the launch environment behind the arguments.
+typedef struct {
+  uchar use_generic_state_machine, may_use_nested_parallelism, mode;
+  int min_threads, max_threads, min_teams, max_teams, reduction_bytes;
+  ulong ident, dynamic;
+} kernel_environment23;
+typedef struct {
+  __global ulong *buffer, *instead_of_lds;
+  uint count, dynamic_lds;
+  uchar instead;
+} launch_environment23;
+PROTECTED __constant kernel_environment23 reduces_23_kernel_environment = {0, 0, 2, 1, 128, 1, 0, 8, 0, 0};
+PROTECTED __constant kernel_environment23 plain_23_kernel_environment = {0, 0, 2, 1, 256, 0, 0, 0, 0, 0};
+// A table of virtual functions has several words, its variable here one that points to them.
+PROTECTED __global ulong table_pointer = 5000;
+
 // Each team leaves its number + 1 in the buffer; the last one sets the counters back and delivers the sum.
 __kernel void reduces(__global launch_environment *environment, __global ulong *sum, ulong teams) {
   if (__builtin_amdgcn_workitem_id_x() != 0)
@@ -46,6 +62,28 @@ __kernel void reduces(__global launch_environment *environment, __global ulong *
   environment->iterations = 0;
 }
 
+__kernel void reduces_23(__global ulong *sum, ulong teams, __global launch_environment23 *environment) {
+  if (__builtin_amdgcn_workitem_id_x() != 0)
+    return;
+  uint team = __builtin_amdgcn_workgroup_id_x();
+  ((volatile __global ulong *)environment->buffer)[team] = team + 1;
+  __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent");
+  if (__builtin_amdgcn_atomic_inc32(&environment->count, (uint)teams - 1, __ATOMIC_SEQ_CST, "agent") + 1 != teams)
+    return;
+  ulong total = 0;
+  for (uint i = 0; i < teams; i++)
+    total += ((volatile __global ulong *)environment->buffer)[i];
+  sum[0] = total;
+  sum[1] = environment->dynamic_lds + environment->instead + (ulong)environment->instead_of_lds;
+}
+
+__kernel void plain_23(__global ulong *out, ulong unused, ulong environment) {
+  if (__builtin_amdgcn_workitem_id_x() + __builtin_amdgcn_workgroup_id_x() != 0)
+    return;
+  out[0] = environment;
+  out[1] = environment == ~0ul ? 0 : ((__global launch_environment23 *)environment)->dynamic_lds;
+}
+
 __kernel void plain(ulong environment, __global ulong *out) {
   if (__builtin_amdgcn_workitem_id_x() + __builtin_amdgcn_workgroup_id_x() != 0)
     return;
@@ -60,7 +98,7 @@ __kernel void plain(ulong environment, __global ulong *out) {
   out[8] = __omp_rtl_device_memory_pool_tracker[2];
   out[9] = constructed;
   __global ulong *calls = (__global ulong *)__omp_rtl_device_environment.calls;
-  for (uint i = 0; i < 4; i++)
+  for (uint i = 0; i < 10; i++)
     out[10 + i] = calls[i];
   ((__global uchar *)__omp_rtl_device_memory_pool[0])[__omp_rtl_device_memory_pool[1] - 1] = 1; // all of it is there
 }
