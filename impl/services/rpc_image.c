@@ -71,6 +71,8 @@ atmi_rpc_version_t atmi_rpc_detect_version(const atmi_code_object_t *object) {
   enum { BEGIN_BYTES_17 = 32, ENVIRONMENT_BYTES_17 = 24 };
   const atmi_kernel_metadata_t *begin = atmi_metadata_find(&object->metadata, "_begin");
   atmi_elf_symbol_t environment;
+  if (atmi_elf_find_symbol(object->elf, ATMI_RPC_CLIENT20_SYMBOL, &environment))
+    return ATMI_RPC_LLVM20;
   if (begin)
     return begin->explicit_bytes == BEGIN_BYTES_17 ? ATMI_RPC_LLVM17 : ATMI_RPC_LLVM18;
   if (atmi_elf_find_symbol(object->elf, "__omp_rtl_device_environment", &environment) &&
@@ -113,7 +115,19 @@ static hsa_status_t share_client(atmi_code_object_t *object, void *const *addres
   return status;
 }
 
-/* The variable holds the address of the client's object. */
+/* Of 20 and later: the variable is the object. */
+static atmi_status_t install20(const atmi_rpc_image_t *image, void *variable, uint32_t ports) {
+  const atmi_rpc_client20_t client = atmi_rpc_client20_for((uint64_t)(uintptr_t)image->buffer, ports);
+  hsa_status_t status = hsa_memory_copy(variable, &client, sizeof client);
+  if (status == HSA_STATUS_SUCCESS)
+    return ATMI_OK;
+  return atmi_fail(atmi_status_from_hsa(status), image->device->label,
+                   "cannot load the device image: its variable " ATMI_RPC_CLIENT20_SYMBOL
+                   " cannot be reached: %s",
+                   atmi_hsa_reason(status));
+}
+
+/* Up to 19: the variable holds the address of the client's object. */
 static atmi_status_t install(atmi_code_object_t *object, atmi_rpc_image_t *image, const void *variable,
                              uint32_t lanes) {
   void *address = NULL;
@@ -145,18 +159,21 @@ static atmi_status_t make_image(atmi_code_object_t *object, const atmi_rpc_optio
                                 .abort = abort_process,
                                 .allow_host_calls = options->allow_host_calls};
   uint32_t lanes = lanes_of(object);
-  atmi_rpc_version_t version = options->version >= ATMI_RPC_LLVM17 ? (atmi_rpc_version_t)options->version
-                                                                   : atmi_rpc_detect_version(object);
+  atmi_rpc_version_t version = atmi_rpc_detect_version(object);
+  /* Which of the old ones it is can be asked for: their images look alike. */
+  if (version != ATMI_RPC_LLVM20 && options->version >= ATMI_RPC_LLVM17)
+    version = (atmi_rpc_version_t)options->version;
   image->device = object->device;
   image->on_exit = options->on_exit;
   image->context = options->context;
   atmi_heap_init(&memory, &image->heap);
-  atmi_status_t status = make_buffer(image, atmi_rpc_buffer_bytes(ATMI_RPC_PORTS, lanes));
+  atmi_status_t status = make_buffer(image, atmi_rpc_server_bytes(ATMI_RPC_PORTS, lanes, version));
   if (!status)
     status = atmi_rpc_server_init(image->device->label, image->buffer, ATMI_RPC_PORTS, lanes, version, &host,
                                   &image->server);
   if (!status)
-    status = install(object, image, variable, lanes);
+    status = version == ATMI_RPC_LLVM20 ? install20(image, variable, ATMI_RPC_PORTS)
+                                        : install(object, image, variable, lanes);
   if (status)
     return status;
   image->client =
@@ -189,22 +206,18 @@ atmi_status_t atmi_rpc_image_attach(atmi_code_object_t *object, const atmi_rpc_o
   const char *label = object->device->label;
   void *variable;
   uint64_t bytes;
-  if (atmi_code_object_find_variable(object, ATMI_RPC_CLIENT_SYMBOL, &variable, &bytes)) {
-    atmi_elf_symbol_t later;
-    if (atmi_elf_find_symbol(object->elf, ATMI_RPC_LATER_CLIENT_SYMBOL, &later))
-      atmi_warn(
-          label,
-          "the device image calls its host by the protocol of LLVM 20 or later, which is not served; build "
-          "it with LLVM 17 or 18");
-    return ATMI_OK;
+  const char *name = ATMI_RPC_CLIENT20_SYMBOL;
+  size_t wanted = sizeof(atmi_rpc_client20_t);
+  if (atmi_code_object_find_variable(object, name, &variable, &bytes)) {
+    name = ATMI_RPC_CLIENT_SYMBOL;
+    wanted = sizeof(void *);
+    if (atmi_code_object_find_variable(object, name, &variable, &bytes) || is_idle_client(object))
+      return ATMI_OK;
   }
-  if (is_idle_client(object))
-    return ATMI_OK;
-  if (bytes != sizeof(void *))
+  if (bytes != wanted)
     return atmi_fail(ATMI_CORRUPT, label,
-                     "cannot load the device image: its variable " ATMI_RPC_CLIENT_SYMBOL
-                     " has %llu bytes, not 8",
-                     (unsigned long long)bytes);
+                     "cannot load the device image: its variable %s has %llu bytes, not %zu", name,
+                     (unsigned long long)bytes, wanted);
   atmi_rpc_image_t *image = calloc(1, sizeof *image);
   if (!image)
     return atmi_fail(ATMI_NO_MEMORY, label, "cannot load the device image: out of host memory");

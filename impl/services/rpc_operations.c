@@ -3,6 +3,7 @@
 #include "services/rpc_server.h"
 
 #include "services/print.h"
+#include "services/rpc_print.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -121,6 +122,34 @@ static void close_file(atmi_rpc_server_t *server, atmi_rpc_port_t *port, atmi_rp
       (uint64_t)(find_stream(server, handle) ? atmi_rpc_file_close(&server->files, handle) : EOF);
 }
 
+/* A string that ends, or NULL. */
+static const char *text_of(atmi_rpc_server_t *server, const atmi_rpc_lane_t *lane) {
+  if (!lane->refused && lane->stored && !lane->bytes[lane->stored - 1])
+    return (const char *)lane->bytes;
+  atmi_rpc_report(server, ATMI_RPC_BAD_STRING, "something with a name, or a command, that does not end");
+  return NULL;
+}
+
+static void remove_file(atmi_rpc_server_t *server, atmi_rpc_port_t *port, atmi_rpc_lane_t *lane) {
+  (void)port;
+  const char *path = text_of(server, lane);
+  lane->words[0] = (uint64_t)(path ? remove(path) : -1);
+}
+
+/* The second path has taken the first one's place: only device code could have kept it. */
+static void refuse_rename(atmi_rpc_server_t *server, atmi_rpc_port_t *port, atmi_rpc_lane_t *lane) {
+  (void)port;
+  atmi_rpc_report(server, ATMI_RPC_BAD_STRING, "to rename a file, which is not served; do it on the host");
+  lane->words[0] = UINT64_MAX;
+}
+
+static void run_command(atmi_rpc_server_t *server, atmi_rpc_port_t *port, atmi_rpc_lane_t *lane) {
+  (void)port;
+  const char *command = server->host.allow_host_calls ? text_of(server, lane) : NULL;
+  fflush(stdout);
+  lane->words[0] = (uint64_t)(long)(command ? system(command) : -1);
+}
+
 /* feof, ferror, clearerr, ftell and fflush: a stream in, a number out. */
 static void ask_stream(atmi_rpc_server_t *server, atmi_rpc_port_t *port, atmi_rpc_lane_t *lane) {
   enum { FEOF = 14, FERROR = 15, CLEARERR = 16, FTELL = 18, FFLUSH = 19 };
@@ -214,29 +243,41 @@ bool atmi_rpc_is_code(uint64_t address) {
   return search.found;
 }
 
+static bool may_call(atmi_rpc_server_t *server, const atmi_rpc_lane_t *lane) {
+  if (server->host.allow_host_calls && !lane->refused && atmi_rpc_is_code(lane->words[0]))
+    return true;
+  atmi_rpc_report(server, ATMI_RPC_BAD_HOST_CALL, "to call a function of the host at 0x%llx, %s",
+                  (unsigned long long)lane->words[0],
+                  server->host.allow_host_calls ? "where no code is" : "which is not allowed here");
+  return false;
+}
+
+/* Of 20 and later: the function has a result. */
+static void ask_host(atmi_rpc_server_t *server, atmi_rpc_port_t *port, atmi_rpc_lane_t *lane) {
+  (void)port;
+  bool may = may_call(server, lane);
+  unsigned long long (*function)(void *) = (unsigned long long (*)(void *))(uintptr_t)lane->words[0];
+  lane->words[0] = may ? function(lane->bytes) : 0;
+}
+
 static void call_host(atmi_rpc_server_t *server, atmi_rpc_port_t *port, atmi_rpc_lane_t *lane) {
   (void)port;
-  if (!server->host.allow_host_calls || lane->refused || !atmi_rpc_is_code(lane->words[0])) {
-    atmi_rpc_report(server, ATMI_RPC_BAD_HOST_CALL, "to call a function of the host at 0x%llx, %s",
-                    (unsigned long long)lane->words[0],
-                    server->host.allow_host_calls ? "where no code is" : "which is not allowed here");
+  if (!may_call(server, lane))
     return;
-  }
   void (*function)(void *) = (void (*)(void *))(uintptr_t)lane->words[0];
   function(lane->bytes);
 }
 
 /* ---- printing ---- */
 
-static void print(atmi_rpc_server_t *server, atmi_rpc_port_t *port, atmi_rpc_lane_t *lane) {
-  (void)port;
+int64_t atmi_rpc_print_message(atmi_rpc_server_t *server, const void *message, size_t bytes) {
   int64_t result = -1;
   uint64_t handle;
-  if (!lane->refused && atmi_print_stream(lane->bytes, (size_t)lane->stored, &handle)) {
+  if (atmi_print_stream(message, bytes, &handle)) {
     FILE *stream = find_stream(server, handle);
     if (stream) {
       bool stored_nothing = false;
-      result = atmi_print(lane->bytes, (size_t)lane->stored, stream, &stored_nothing);
+      result = atmi_print(message, bytes, stream, &stored_nothing);
       if (stored_nothing)
         atmi_rpc_report(server, ATMI_RPC_BAD_COUNT,
                         "to store the number of characters for %%n, which only device code itself could; the "
@@ -246,7 +287,13 @@ static void print(atmi_rpc_server_t *server, atmi_rpc_port_t *port, atmi_rpc_lan
   } else {
     atmi_rpc_report(server, ATMI_RPC_BAD_MESSAGE, "to print a message that is damaged");
   }
-  lane->words[0] = (uint64_t)result;
+  return result;
+}
+
+static void print(atmi_rpc_server_t *server, atmi_rpc_port_t *port, atmi_rpc_lane_t *lane) {
+  (void)port;
+  lane->words[0] =
+      (uint64_t)atmi_rpc_print_message(server, lane->bytes, lane->refused ? 0 : (size_t)lane->stored);
 }
 
 /* ---- tests of LLVM libc ---- */
@@ -261,7 +308,7 @@ static void increment(atmi_rpc_server_t *server, atmi_rpc_port_t *port, atmi_rpc
  * here with the same word. */
 static void choose_interface(atmi_rpc_server_t *server, atmi_rpc_port_t *port, atmi_rpc_lane_t *lane) {
   (void)server;
-  static const atmi_rpc_operation_t rest = {"interface", -1, -1, "", increment};
+  static const atmi_rpc_operation_t rest = {"interface", -1, -1, -1, "", increment, NULL, {0, false}};
   port->operation = &rest;
   port->step = lane->words[0] ? "RASRASRRASASR" : "RASRASRRASASAS";
 }
@@ -281,38 +328,63 @@ static void nothing(atmi_rpc_server_t *server, atmi_rpc_port_t *port, atmi_rpc_l
 
 /* ---- the table ---- */
 
+#define PRINT_STEPS "NASNADS"
+#define PRINT_ACTS  atmi_rpc_print_collect, atmi_rpc_print_deliver
+#define NOWHERE                                                                                              \
+  { 0, false }
+enum { STDOUT = 2, STDERR = 3 };
+
 static const atmi_rpc_operation_t table[] = {
-    {"noop", 0, 0, "R", nothing},
-    {"exit", 1, 1, "RSRA", exit_process},
-    {"write to stdout", 2, 2, "NAS", write_stdout},
-    {"write to stderr", 3, 3, "NAS", write_stderr},
-    {"write to stream", 4, 4, "RNAS", write_stream},
-    {"write line to stdout", -1, 5, "NAS", write_line},
-    {"read from stream", -1, 6, "RABS", read_stream},
-    {"fgets", -1, 7, "RAB", read_line},
-    {"open", 5, 8, "NRAS", open_file},
-    {"close", 6, 9, "RAS", close_file},
-    {"malloc", 7, 10, "RAS", allocate},
-    {"free", 8, 11, "RA", release},
-    {"host call", 9, 12, "NRAS", call_host},
-    {"abort", -1, 13, "RSRA", abort_process},
-    {"feof", -1, 14, "RAS", ask_stream},
-    {"ferror", -1, 15, "RAS", ask_stream},
-    {"clearerr", -1, 16, "RAS", ask_stream},
-    {"fseek", -1, 17, "RAS", seek},
-    {"ftell", -1, 18, "RAS", ask_stream},
-    {"fflush", -1, 19, "RAS", ask_stream},
-    {"ungetc", -1, 20, "RAS", unget},
-    {"test noop", ATMI_RPC_TEST_NOOP, ATMI_RPC_TEST_NOOP, "R", nothing},
-    {"test increment", ATMI_RPC_TEST_INCREMENT, ATMI_RPC_TEST_INCREMENT, "RAS", increment},
-    {"test interface", ATMI_RPC_TEST_INTERFACE, ATMI_RPC_TEST_INTERFACE, "RA", choose_interface},
-    {"test stream", ATMI_RPC_TEST_STREAM, ATMI_RPC_TEST_STREAM, "NAB", echo},
-    {"print", ATMI_RPC_PRINT, ATMI_RPC_PRINT, "NAS", print},
+    {"noop", 0, 0, ATMI_RPC_OF_LIBC(0), "R", nothing, NULL, NOWHERE},
+    {"exit", 1, 1, ATMI_RPC_OF_LIBC(1), "RSRA", exit_process, NULL, NOWHERE},
+    {"write to stdout", 2, 2, ATMI_RPC_OF_LIBC(2), "NAS", write_stdout, NULL, NOWHERE},
+    {"write to stderr", 3, 3, ATMI_RPC_OF_LIBC(3), "NAS", write_stderr, NULL, NOWHERE},
+    {"write to stream", 4, 4, ATMI_RPC_OF_LIBC(4), "RNAS", write_stream, NULL, NOWHERE},
+    {"write line to stdout", -1, 5, ATMI_RPC_OF_LIBC(5), "NAS", write_line, NULL, NOWHERE},
+    {"read from stream", -1, 6, ATMI_RPC_OF_LIBC(6), "RABS", read_stream, NULL, NOWHERE},
+    {"fgets", -1, 7, ATMI_RPC_OF_LIBC(7), "RAB", read_line, NULL, NOWHERE},
+    {"open", 5, 8, ATMI_RPC_OF_LIBC(8), "NRAS", open_file, NULL, NOWHERE},
+    {"close", 6, 9, ATMI_RPC_OF_LIBC(9), "RAS", close_file, NULL, NOWHERE},
+    {"malloc", 7, 10, ATMI_RPC_OF_LIBC(10), "RAS", allocate, NULL, NOWHERE},
+    {"free", 8, 11, ATMI_RPC_OF_LIBC(11), "RA", release, NULL, NOWHERE},
+    {"host call", 9, 12, -1, "NRAS", call_host, NULL, NOWHERE},
+    {"abort", -1, 13, ATMI_RPC_OF_LIBC(13), "RSRA", abort_process, NULL, NOWHERE},
+    {"feof", -1, 14, ATMI_RPC_OF_LIBC(14), "RAS", ask_stream, NULL, NOWHERE},
+    {"ferror", -1, 15, ATMI_RPC_OF_LIBC(15), "RAS", ask_stream, NULL, NOWHERE},
+    {"clearerr", -1, 16, ATMI_RPC_OF_LIBC(16), "RAS", ask_stream, NULL, NOWHERE},
+    {"fseek", -1, 17, ATMI_RPC_OF_LIBC(17), "RAS", seek, NULL, NOWHERE},
+    {"ftell", -1, 18, ATMI_RPC_OF_LIBC(18), "RAS", ask_stream, NULL, NOWHERE},
+    {"fflush", -1, 19, ATMI_RPC_OF_LIBC(19), "RAS", ask_stream, NULL, NOWHERE},
+    {"ungetc", -1, 20, ATMI_RPC_OF_LIBC(20), "RAS", unget, NULL, NOWHERE},
+    {"test noop", ATMI_RPC_TEST_NOOP, ATMI_RPC_TEST_NOOP, -1, "R", nothing, NULL, NOWHERE},
+    {"test increment", ATMI_RPC_TEST_INCREMENT, ATMI_RPC_TEST_INCREMENT,
+     ATMI_RPC_OF_LIBC(ATMI_RPC_TEST_INCREMENT - 1), "RAS", increment, NULL, NOWHERE},
+    {"test interface", ATMI_RPC_TEST_INTERFACE, ATMI_RPC_TEST_INTERFACE,
+     ATMI_RPC_OF_LIBC(ATMI_RPC_TEST_INTERFACE - 1), "RA", choose_interface, NULL, NOWHERE},
+    {"test stream", ATMI_RPC_TEST_STREAM, ATMI_RPC_TEST_STREAM, ATMI_RPC_OF_LIBC(ATMI_RPC_TEST_STREAM - 1),
+     "NAB", echo, NULL, NOWHERE},
+    {"print", ATMI_RPC_PRINT, ATMI_RPC_PRINT, -1, "NAS", print, NULL, NOWHERE},
+    {"host call", -1, -1, ATMI_RPC_OF_LIBC(12), "NRAS", ask_host, NULL, NOWHERE},
+    {"host call", -1, -1, ATMI_RPC_OF_OPENMP(0), "NRAS", ask_host, NULL, NOWHERE},
+    {"printf", -1, -1, ATMI_RPC_OF_LIBC(21), PRINT_STEPS, PRINT_ACTS, {STDOUT, false}},
+    {"printf to stderr", -1, -1, ATMI_RPC_OF_LIBC(22), PRINT_STEPS, PRINT_ACTS, {STDERR, false}},
+    {"fprintf", -1, -1, ATMI_RPC_OF_LIBC(23), "R" PRINT_STEPS, PRINT_ACTS, {0, false}},
+    {"printf", -1, -1, ATMI_RPC_OF_LIBC(24), PRINT_STEPS, PRINT_ACTS, {STDOUT, true}},
+    {"printf to stderr", -1, -1, ATMI_RPC_OF_LIBC(25), PRINT_STEPS, PRINT_ACTS, {STDERR, true}},
+    {"fprintf", -1, -1, ATMI_RPC_OF_LIBC(26), "R" PRINT_STEPS, PRINT_ACTS, {0, true}},
+    {"remove", -1, -1, ATMI_RPC_OF_LIBC(27), "NAS", remove_file, NULL, NOWHERE},
+    {"rename", -1, -1, ATMI_RPC_OF_LIBC(28), "NNAS", refuse_rename, NULL, NOWHERE},
+    {"system", -1, -1, ATMI_RPC_OF_LIBC(29), "NAS", run_command, NULL, NOWHERE},
 };
 
-const atmi_rpc_operation_t *atmi_rpc_find_operation(atmi_rpc_version_t version, uint16_t opcode) {
-  for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-    if ((version == ATMI_RPC_LLVM17 ? table[i].number17 : table[i].number18) == opcode)
-      return &table[i];
+const atmi_rpc_operation_t *atmi_rpc_find_operation(atmi_rpc_version_t version, uint32_t opcode) {
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    const atmi_rpc_operation_t *operation = &table[i];
+    int64_t number = version == ATMI_RPC_LLVM17   ? operation->number17
+                     : version == ATMI_RPC_LLVM18 ? operation->number18
+                                                  : operation->number20;
+    if (number == opcode)
+      return operation;
+  }
   return NULL;
 }

@@ -60,13 +60,20 @@ static void release_bytes(atmi_rpc_server_t *server, atmi_rpc_lane_t *lane) {
 
 /* ---- ports ---- */
 
-static atmi_rpc_header_t *header_of(const atmi_rpc_server_t *server, const atmi_rpc_port_t *port) {
-  return (atmi_rpc_header_t *)(void *)(server->packets +
-                                       (size_t)(port - server->ports) * server->packet_bytes);
+static char *header_of(const atmi_rpc_server_t *server, const atmi_rpc_port_t *port) {
+  return server->headers + (size_t)(port - server->ports) * server->header_stride;
 }
 
 static char *slot_of(const atmi_rpc_server_t *server, const atmi_rpc_port_t *port, uint32_t lane) {
-  return (char *)(header_of(server, port) + 1) + (size_t)lane * ATMI_RPC_SLOT_BYTES;
+  return server->slots + (size_t)(port - server->ports) * server->slot_stride +
+         (size_t)lane * ATMI_RPC_SLOT_BYTES;
+}
+
+static uint32_t opcode_of(const atmi_rpc_server_t *server, const atmi_rpc_port_t *port) {
+  const void *header = header_of(server, port);
+  if (server->version == ATMI_RPC_LLVM20)
+    return *(const volatile uint32_t *)&((const atmi_rpc_header20_t *)header)->opcode;
+  return *(const volatile uint16_t *)&((const atmi_rpc_header_t *)header)->opcode;
 }
 
 /* Whether the packet is ours. Acquire: what the device wrote before it gave the packet away is seen. */
@@ -199,8 +206,7 @@ static bool send_string(atmi_rpc_server_t *server, atmi_rpc_port_t *port) {
   return false;
 }
 
-static void act(atmi_rpc_server_t *server, atmi_rpc_port_t *port) {
-  atmi_rpc_act_t all = port->operation->act; /* an act may put another operation in this one's place */
+static void act(atmi_rpc_server_t *server, atmi_rpc_port_t *port, atmi_rpc_act_t all) {
   FOR_EACH_LANE(lane)
   all(server, port, &port->lanes[lane]);
 }
@@ -214,21 +220,23 @@ static void answer_nothing(atmi_rpc_server_t *server, atmi_rpc_port_t *port, atm
   (void)port;
   memset(lane->words, 0, sizeof lane->words);
 }
-static const atmi_rpc_operation_t unknown_operation = {"unknown", -1, -1, "RAS", answer_nothing};
+static const atmi_rpc_operation_t unknown_operation = {"unknown",      -1,   -1,        -1, "RAS",
+                                                       answer_nothing, NULL, {0, false}};
 
 static bool begin_call(atmi_rpc_server_t *server, atmi_rpc_port_t *port) {
-  const atmi_rpc_header_t *header = header_of(server, port);
   if (!port->lanes && !(port->lanes = calloc(server->lane_count, sizeof *port->lanes)))
     return false; /* the wave waits until there is memory again */
-  port->mask = *(const volatile uint64_t *)&header->mask;
-  port->opcode = *(const volatile uint16_t *)&header->opcode;
+  /* In all versions. */
+  _Static_assert(offsetof(atmi_rpc_header_t, mask) == offsetof(atmi_rpc_header20_t, mask), "the first word");
+  port->mask = *(const volatile uint64_t *)(const void *)header_of(server, port);
+  port->opcode = opcode_of(server, port);
   port->operation = atmi_rpc_find_operation(server->version, port->opcode);
   if (!port->operation) {
     atmi_rpc_report(
         server, ATMI_RPC_BAD_OPCODE,
-        "operation %u, which the protocol of LLVM %d does not have; was the image built with another "
+        "operation %u (0x%x), which the protocol of LLVM %d does not have; was the image built with another "
         "version of LLVM?",
-        port->opcode, (int)server->version);
+        port->opcode, port->opcode, (int)server->version);
     server->failed = true;
     port->operation = &unknown_operation;
   }
@@ -238,6 +246,8 @@ static bool begin_call(atmi_rpc_server_t *server, atmi_rpc_port_t *port) {
   FOR_EACH_LANE(lane) {
     port->lanes[lane].size = port->lanes[lane].stored = 0;
     port->lanes[lane].refused = false;
+    port->lanes[lane].asked = 0;
+    atmi_rpc_printing_end(server, &port->lanes[lane]);
   }
   return true;
 }
@@ -260,7 +270,9 @@ static bool do_step(atmi_rpc_server_t *server, atmi_rpc_port_t *port) {
   case 'S': done = send_slot(server, port); break;
   case 'N': done = receive_string(server, port); break;
   case 'B': done = send_string(server, port); break;
-  case 'A': act(server, port); break;
+  /* An act may put another operation in this one's place. */
+  case 'A': act(server, port, port->operation->act); break;
+  case 'D': act(server, port, port->operation->act_again); break;
   }
   /* An act may have put other steps in the place of those that follow. */
   if (done && port->step == step)
@@ -318,19 +330,44 @@ atmi_rpc_client_t atmi_rpc_client_for(uint64_t device_buffer, uint32_t ports, ui
                              .packets = device_buffer + atmi_rpc_packets_offset(ports)};
 }
 
+atmi_rpc_client20_t atmi_rpc_client20_for(uint64_t device_buffer, uint32_t ports) {
+  return (atmi_rpc_client20_t){.port_count = ports,
+                               .inbox = device_buffer,
+                               .outbox = device_buffer + (uint64_t)ports * sizeof(uint32_t),
+                               .headers = device_buffer + atmi_rpc_headers20_offset(ports),
+                               .slots = device_buffer + atmi_rpc_slots20_offset(ports)};
+}
+
+size_t atmi_rpc_server_bytes(uint32_t ports, uint32_t lanes, atmi_rpc_version_t version) {
+  return version == ATMI_RPC_LLVM20 ? atmi_rpc_buffer20_bytes(ports, lanes)
+                                    : atmi_rpc_buffer_bytes(ports, lanes);
+}
+
+/* Where headers and slots are. */
+static void lay_out(atmi_rpc_server_t *server, char *buffer) {
+  if (server->version == ATMI_RPC_LLVM20) {
+    server->headers = buffer + atmi_rpc_headers20_offset(server->port_count);
+    server->header_stride = sizeof(atmi_rpc_header20_t);
+    server->slots = buffer + atmi_rpc_slots20_offset(server->port_count);
+    server->slot_stride = (size_t)server->lane_count * ATMI_RPC_SLOT_BYTES;
+    return;
+  }
+  server->headers = buffer + atmi_rpc_packets_offset(server->port_count);
+  server->slots = server->headers + sizeof(atmi_rpc_header_t);
+  server->header_stride = server->slot_stride = atmi_rpc_packet_bytes(server->lane_count);
+}
+
 atmi_status_t atmi_rpc_server_init(const char *where, void *buffer, uint32_t ports, uint32_t lanes,
                                    atmi_rpc_version_t version, const atmi_rpc_host_t *host,
                                    atmi_rpc_server_t *server) {
-  char *bytes = buffer;
   *server = (atmi_rpc_server_t){.where = where,
                                 .version = version,
                                 .port_count = ports,
                                 .lane_count = lanes,
                                 .outbox = (_Atomic uint32_t *)buffer,
                                 .inbox = (_Atomic uint32_t *)buffer + ports,
-                                .packets = bytes + atmi_rpc_packets_offset(ports),
-                                .packet_bytes = atmi_rpc_packet_bytes(lanes),
                                 .host = *host};
+  lay_out(server, buffer);
   server->ports = calloc(ports, sizeof *server->ports);
   server->given = calloc(ports, sizeof *server->given);
   if (!server->ports || !server->given)
@@ -341,8 +378,10 @@ atmi_status_t atmi_rpc_server_init(const char *where, void *buffer, uint32_t por
 void atmi_rpc_server_fini(atmi_rpc_server_t *server) {
   for (uint32_t i = 0; server->ports && i < server->port_count; i++) {
     atmi_rpc_lane_t *lanes = server->ports[i].lanes;
-    for (uint32_t lane = 0; lanes && lane < server->lane_count; lane++)
+    for (uint32_t lane = 0; lanes && lane < server->lane_count; lane++) {
+      atmi_rpc_printing_end(server, &lanes[lane]);
       free(lanes[lane].bytes);
+    }
     free(lanes);
   }
   free(server->ports);

@@ -35,8 +35,11 @@ typedef struct atmi_rpc_lane {
   uint64_t stored;      /* bytes of it that are really there */
   uint64_t capacity;
   bool refused; /* the string was too long, or there was no memory: it was received and thrown away */
+  struct atmi_rpc_printing *printing; /* what it prints by pieces, or NULL */
+  uint64_t asked;                     /* the string that it was asked for, or 0 */
 } atmi_rpc_lane_t;
 
+typedef struct atmi_rpc_printing atmi_rpc_printing_t;
 typedef struct atmi_rpc_operation atmi_rpc_operation_t;
 
 /* A port, and the call that goes on in it. */
@@ -46,7 +49,7 @@ typedef struct atmi_rpc_port {
   atmi_rpc_lane_t *lanes;                /* made when the port is first used */
   uint64_t mask;                         /* lanes of the call */
   uint64_t at, longest;                  /* byte string: position, and length of the longest lane's */
-  uint16_t opcode;
+  uint32_t opcode;
   bool received; /* the last step was a receive: the packet has not been given back yet */
 } atmi_rpc_port_t;
 
@@ -55,8 +58,9 @@ typedef struct atmi_rpc_server {
   atmi_rpc_version_t version;
   uint32_t port_count, lane_count;
   _Atomic uint32_t *inbox, *outbox; /* the server's: the client's outbox and inbox */
-  char *packets;
-  size_t packet_bytes;
+  /* Of port 0; those of the next port are so many bytes behind. */
+  char *headers, *slots;
+  size_t header_stride, slot_stride;
   atmi_rpc_port_t *ports;
   /* What our mailboxes hold, since the device could change it there. Apart from the ports, so that a look at
    * all of them touches little memory. */
@@ -71,9 +75,12 @@ typedef struct atmi_rpc_server {
   int exit_status;
 } atmi_rpc_server_t;
 
-/* Serves `buffer` of atmi_rpc_buffer_bytes(ports, lanes) bytes, zeroed and aligned to 64, which must outlive
- * the server. `where` too. Fails with ATMI_NO_MEMORY, described. fini accepts a zeroed server; it closes the
- * files that device code left open. */
+/* Bytes of a buffer for so many ports. */
+size_t atmi_rpc_server_bytes(uint32_t ports, uint32_t lanes, atmi_rpc_version_t version);
+
+/* Serves `buffer` of atmi_rpc_server_bytes(ports, lanes, version) bytes, zeroed and aligned to 64, which must
+ * outlive the server. `where` too. Fails with ATMI_NO_MEMORY, described. fini accepts a zeroed server; it
+ * closes the files that device code left open. */
 ATMI_MUST_CHECK atmi_status_t atmi_rpc_server_init(const char *where, void *buffer, uint32_t ports,
                                                    uint32_t lanes, atmi_rpc_version_t version,
                                                    const atmi_rpc_host_t *host, atmi_rpc_server_t *server);
@@ -81,6 +88,7 @@ void atmi_rpc_server_fini(atmi_rpc_server_t *server);
 
 /* The client's object for a buffer that the device sees at `device_buffer`. */
 atmi_rpc_client_t atmi_rpc_client_for(uint64_t device_buffer, uint32_t ports, uint32_t lanes);
+atmi_rpc_client20_t atmi_rpc_client20_for(uint64_t device_buffer, uint32_t ports);
 
 /* Goes once over all ports and does all that can be done at once. True if anything was done. By one thread at
  * a time. */
@@ -94,17 +102,28 @@ void atmi_rpc_server_flush(atmi_rpc_server_t *server);
 /* What one lane of a call asks for. */
 typedef void (*atmi_rpc_act_t)(atmi_rpc_server_t *server, atmi_rpc_port_t *port, atmi_rpc_lane_t *lane);
 
+/* Where an operation prints: a stream as in atmi_rpc_file_find, or 0 for the one that the client sends. */
+typedef struct atmi_rpc_print_to {
+  uint32_t stream;
+  bool is_packed; /* arguments follow each other without padding */
+} atmi_rpc_print_to_t;
+
 /* One opcode. The steps are those of the client, mirrored:
- *   R receive a slot    N receive a byte string    A act    S send a slot    B send a byte string */
+ *   R receive a slot    N receive a byte string    A act    S send a slot    B send a byte string
+ *   D act in the other way */
 struct atmi_rpc_operation {
   const char *name;
-  int32_t number17, number18; /* -1: the version does not have it */
+  int32_t number17, number18, number20; /* -1: the version does not have it */
   const char *steps;
-  atmi_rpc_act_t act;
+  atmi_rpc_act_t act, act_again;
+  atmi_rpc_print_to_t print_to;
 };
 
+/* Frees what a lane has of a call that prints; nothing if it has nothing. */
+void atmi_rpc_printing_end(atmi_rpc_server_t *server, atmi_rpc_lane_t *lane);
+
 /* The operation of this number, or NULL. */
-const atmi_rpc_operation_t *atmi_rpc_find_operation(atmi_rpc_version_t version, uint16_t opcode);
+const atmi_rpc_operation_t *atmi_rpc_find_operation(atmi_rpc_version_t version, uint32_t opcode);
 
 /* Kinds of bad requests; each is described once per server, so that a kernel cannot flood the terminal. */
 typedef enum atmi_rpc_offence {

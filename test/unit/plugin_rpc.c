@@ -17,6 +17,7 @@ enum { PORTS = 8, LONG_STRING = 100000 };
 
 typedef struct wave {
   atmi_rpc_server_t server;
+  atmi_rpc_version_t version;
   uint32_t lanes;
   void *buffer;
   atmi_rpc_client_t client;
@@ -57,11 +58,11 @@ static endings_t endings;
 static void begin(wave_t *wave, uint32_t lanes, atmi_rpc_version_t version) {
   const atmi_rpc_host_t host = {&endings, model_allocate, model_release, model_exit, model_abort, true};
   endings = (endings_t){0};
-  size_t bytes = atmi_rpc_buffer_bytes(PORTS, lanes);
-  void *buffer = aligned_alloc(64, bytes);
+  size_t bytes = atmi_rpc_server_bytes(PORTS, lanes, version);
+  void *buffer = aligned_alloc(64, (bytes + 63) / 64 * 64);
   assert_non_null(buffer);
   memset(buffer, 0, bytes);
-  *wave = (wave_t){.lanes = lanes, .buffer = buffer};
+  *wave = (wave_t){.lanes = lanes, .buffer = buffer, .version = version};
   assert_int_equal(atmi_rpc_server_init("model", buffer, PORTS, lanes, version, &host, &wave->server),
                    ATMI_OK);
   wave->client = atmi_rpc_client_for((uint64_t)(uintptr_t)buffer, PORTS, lanes);
@@ -78,12 +79,17 @@ static uint32_t *word_at(uint64_t base, uint32_t index) {
 
 /* The packet's place, by the layout of the facts and not by the server's functions. */
 static char *packet_of(const wave_t *wave) {
+  if (wave->version == ATMI_RPC_LLVM20)
+    return (char *)wave->buffer + 8 * PORTS + 16 * wave->port;
   size_t packet = 16 + 64 * (size_t)wave->lanes;
   packet = (packet + 63) / 64 * 64;
   return (char *)wave->buffer + (8 * PORTS + 63) / 64 * 64 + wave->port * packet;
 }
 
 static uint64_t *slot_of(const wave_t *wave, uint32_t lane) {
+  if (wave->version == ATMI_RPC_LLVM20)
+    return (uint64_t *)(void *)((char *)wave->buffer + (8 + 16) * PORTS +
+                                64 * ((size_t)wave->port * wave->lanes + lane));
   return (uint64_t *)(void *)(packet_of(wave) + 16 + 64 * (size_t)lane);
 }
 
@@ -104,13 +110,13 @@ static void await(wave_t *wave) {
   }
 }
 
-static void open_port(wave_t *wave, uint32_t port, uint16_t opcode, uint64_t mask) {
+static void open_port(wave_t *wave, uint32_t port, uint32_t opcode, uint64_t mask) {
   wave->port = port;
   wave->mask = mask;
   wave->received = false;
   assert_true(owns(wave));
   memcpy(packet_of(wave), &mask, sizeof mask);
-  memcpy(packet_of(wave) + 8, &opcode, sizeof opcode);
+  memcpy(packet_of(wave) + 8, &opcode, wave->version == ATMI_RPC_LLVM20 ? 4 : 2);
 }
 
 static bool active(const wave_t *wave, uint32_t lane) {
@@ -240,6 +246,15 @@ static size_t catch_end(char *text, size_t bytes) {
 
 static void layout_is_that_of_the_facts(void **state) {
   (void)state;
+  /* Of 20: two mailboxes, headers of 16 bytes, slots of 64. */
+  assert_int_equal(atmi_rpc_server_bytes(512, 64, ATMI_RPC_LLVM20), 512 * (4 + 4 + 16 + 64 * 64));
+  assert_int_equal(offsetof(atmi_rpc_client20_t, headers), 24);
+  assert_int_equal(offsetof(atmi_rpc_client20_t, slots), 32);
+  assert_int_equal(offsetof(atmi_rpc_client20_t, locks), 40);
+  atmi_rpc_client20_t client20 = atmi_rpc_client20_for(0x10000, 512);
+  assert_int_equal(client20.outbox - client20.inbox, 2048);
+  assert_int_equal(client20.headers - client20.inbox, 4096);
+  assert_int_equal(client20.slots - client20.headers, 8192);
   assert_int_equal(atmi_rpc_packet_bytes(1), 128);
   assert_int_equal(atmi_rpc_packet_bytes(32), 2112);
   assert_int_equal(atmi_rpc_packet_bytes(64), 4160);
@@ -659,6 +674,175 @@ static void an_abandoned_call(void **state) {
   end(&wave);
 }
 
+/* ---- LLVM 20 and later ---- */
+
+/* Packs arguments as its client on AMD GPUs does, without padding; or else with. */
+static uint64_t pack(char *to, bool is_packed, int width, const char *text, double real, int last) {
+  char *at = to;
+  memcpy(at, &width, 4);
+  at += is_packed ? 4 : 8;
+  memcpy(at, &text, 8);
+  memcpy(at + 8, &real, 8);
+  memcpy(at + 16, &last, 4);
+  return (uint64_t)(at + 20 - to);
+}
+
+/* Each lane prints a string of its own; lanes of odd numbers have two of them, one a null pointer. */
+static void print_lanes(wave_t *wave, uint32_t opcode, bool is_packed, uint64_t stream) {
+  static const char even[] = "[%*s %.1f %d]\n", odd[] = "[%*s %.1f %d %s %s%%]\n";
+  enum { LANES = 64, LANE_BYTES = 64 };
+  static char arguments[LANES][LANE_BYTES], texts[LANES][100];
+  string_t formats[LANES], packed[LANES], strings[LANES];
+  uint64_t mask = 0;
+  for (uint32_t lane = 0; lane < wave->lanes; lane += 3)
+    mask |= UINT64_C(1) << lane;
+  open_port(wave, 3, opcode, mask);
+  if (stream)
+    send_word(wave, stream);
+  for (uint32_t lane = 0; lane < wave->lanes; lane++) {
+    memset(texts[lane], 'a' + (int)lane % 26, lane);
+    formats[lane] = lane % 2 ? (string_t){odd, sizeof odd} : (string_t){even, sizeof even};
+    uint64_t size = pack(arguments[lane], is_packed, (int)lane, texts[lane], lane / 2.0, -(int)lane);
+    const char *more[] = {"second", NULL};
+    if (lane % 2) {
+      size += is_packed ? 0 : 4;
+      memcpy(arguments[lane] + size, more, 16);
+      size += 16;
+    }
+    packed[lane] = (string_t){arguments[lane], size};
+  }
+  send_strings(wave, formats);
+  receive_begin(wave);
+  for (uint32_t lane = 0; lane < wave->lanes; lane += 3)
+    assert_int_equal(slot_of(wave, lane)[0], packed[lane].size);
+  send_strings(wave, packed);
+  for (;;) {
+    bool more = false;
+    receive_begin(wave);
+    for (uint32_t lane = 0; lane < wave->lanes; lane++) {
+      const char *asked = active(wave, lane) ? (const char *)(uintptr_t)slot_of(wave, lane)[1] : NULL;
+      strings[lane] = (string_t){asked, asked ? strlen(asked) + 1 : 0};
+      more = more || asked;
+    }
+    if (!more)
+      break;
+    send_strings(wave, strings);
+  }
+}
+
+static size_t expect_lanes(uint32_t lanes, char *want, size_t bytes) {
+  size_t length = 0;
+  for (uint32_t lane = 0; lane < lanes; lane += 3) {
+    char text[100] = {0};
+    memset(text, 'a' + (int)lane % 26, lane);
+    length += (size_t)snprintf(want + length, bytes - length, "[%*s %.1f %d", (int)lane, text, lane / 2.0,
+                               -(int)lane);
+    length += (size_t)snprintf(want + length, bytes - length, lane % 2 ? " second (null)%%]\n" : "]\n");
+  }
+  return length;
+}
+
+static void prints_as_20_does(void **state) {
+  (void)state;
+  static const struct {
+    uint32_t number, lanes;
+    bool is_packed;
+    uint64_t stream;
+  } rows[] = {{24, 64, true, 0}, {21, 32, false, 0}, {26, 32, true, 2}, {23, 64, false, 2}};
+  static char got[32768], want[32768];
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    wave_t wave;
+    begin(&wave, rows[i].lanes, ATMI_RPC_LLVM20);
+    catch_begin();
+    for (int again = 0; again < 2; again++)
+      print_lanes(&wave, 0x63000000 + rows[i].number, rows[i].is_packed, rows[i].stream);
+    size_t length = expect_lanes(rows[i].lanes, want, sizeof want);
+    int64_t result = (int64_t)slot_of(&wave, 0)[0];
+    settle(&wave);
+    assert_int_equal(catch_end(got, sizeof got), 2 * length);
+    assert_memory_equal(got, want, length);
+    assert_memory_equal(got + length, want, length);
+    assert_int_equal(result, strchr(want, '\n') + 1 - want);
+    assert_int_equal(wave.server.stored_bytes < 1 << 20, 1);
+    end(&wave);
+  }
+}
+
+static unsigned long long answer(void *argument) {
+  return 3 * *(const uint64_t *)argument;
+}
+
+/* What a wave may do wrong while the server waits for its strings. */
+static void printing_survives_what_20_should_not_do(void **state) {
+  (void)state;
+  wave_t wave;
+  char text[1024], shorter[] = {1, 2, 3};
+  begin(&wave, 32, ATMI_RPC_LLVM20);
+  test_capture_begin();
+  open_port(&wave, 0, 0x63000018, 1); /* a format without an end */
+  send_string(&wave, "%d", 2);
+  assert_int_equal(receive_word(&wave, 0), 0);
+  send_string(&wave, "", 0);
+  assert_int_equal(receive_word(&wave, 0), UINT64_MAX);
+  open_port(&wave, 1, 0x63000018, 1); /* other arguments than were asked for */
+  send_string(&wave, "%d%s", 5);
+  assert_int_equal(receive_word(&wave, 0), 12);
+  send_string(&wave, shorter, sizeof shorter);
+  assert_int_equal(receive_word(&wave, 0), UINT64_MAX);
+  open_port(&wave, 2, 0x63000018, 1); /* no string where one was asked for */
+  send_string(&wave, "%s", 3);
+  assert_int_equal(receive_word(&wave, 0), 8);
+  const char *string = "text";
+  send_string(&wave, &string, 8);
+  receive_begin(&wave);
+  assert_int_equal(slot_of(&wave, 0)[1], (uintptr_t)string);
+  send_string(&wave, "", 0);
+  assert_int_equal(receive_word(&wave, 0), UINT64_MAX);
+  open_port(&wave, 3, 0x63000018, 1); /* left in the middle */
+  send_string(&wave, "%s", 3);
+  settle(&wave);
+  test_capture_end(text, sizeof text);
+  assert_non_null(strstr(text, "damaged"));
+  end(&wave);
+}
+
+/* Functions of the host have results; OpenMP's own opcode and that of libc. */
+static void calls_of_20_have_results(void **state) {
+  (void)state;
+  static const uint32_t opcodes[] = {0x6f000000, 0x6300000c};
+  for (size_t i = 0; i < sizeof opcodes / sizeof *opcodes; i++) {
+    wave_t wave;
+    uint64_t argument = 14 + i;
+    begin(&wave, 64, ATMI_RPC_LLVM20);
+    open_port(&wave, 7, opcodes[i], 1);
+    send_string(&wave, &argument, sizeof argument);
+    send_word(&wave, (uint64_t)(uintptr_t)answer);
+    assert_int_equal(receive_word(&wave, 0), 3 * argument);
+    settle(&wave);
+    open_port(&wave, 7, 0x6300000a, 1); /* malloc */
+    send_word(&wave, 100);
+    assert_int_equal(receive_word(&wave, 0), 0x7000);
+    settle(&wave);
+    open_port(&wave, 7, 0x6300000b, 1); /* free, for which nobody waits */
+    send_word(&wave, 0x7000);
+    await(&wave);
+    assert_int_equal(endings.released, 0x7000);
+    end(&wave);
+  }
+}
+
+/* The numbers of old opcodes mean nothing to it. */
+static void opcodes_of_20_have_letters(void **state) {
+  (void)state;
+  assert_null(atmi_rpc_find_operation(ATMI_RPC_LLVM20, 2));
+  assert_null(atmi_rpc_find_operation(ATMI_RPC_LLVM20, ATMI_RPC_PRINT));
+  assert_null(atmi_rpc_find_operation(ATMI_RPC_LLVM20, UINT32_MAX));
+  assert_null(atmi_rpc_find_operation(ATMI_RPC_LLVM18, 0x63000002));
+  for (uint32_t number = 0; number < 30; number++)
+    assert_non_null(atmi_rpc_find_operation(ATMI_RPC_LLVM20, 0x63000000 + number));
+  assert_string_equal(atmi_rpc_find_operation(ATMI_RPC_LLVM20, 0x63008000)->name, "test increment");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(layout_is_that_of_the_facts),
@@ -675,6 +859,10 @@ int main(void) {
       cmocka_unit_test(broken_requests_do_no_harm),
       cmocka_unit_test(noise),
       cmocka_unit_test(an_abandoned_call),
+      cmocka_unit_test(prints_as_20_does),
+      cmocka_unit_test(printing_survives_what_20_should_not_do),
+      cmocka_unit_test(calls_of_20_have_results),
+      cmocka_unit_test(opcodes_of_20_have_letters),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
