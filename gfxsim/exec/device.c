@@ -13,6 +13,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
+#include "exec/symbol.h"
+#include "isa/lanes.h"
 #include "isa/ops.h"
 
 /* ---- Executors: a thread's means to run waves, recycled ---- */
@@ -491,6 +493,8 @@ gs_outcome_t gs_device_run(gs_device_t *device, const gs_dispatch_t *dispatch, g
   run_init(&run, device);
   const gs_vm_map_t *map = gs_vm_reader_enter(&ex->vm);
   run.outcome = gs_kernel_init(&run.kernel, device, map, dispatch);
+  if (GS_UNLIKELY(device->ops.watch != NULL) && gs_symbol_in_code_object(map, run.kernel.object))
+    run.watch = device->ops.watch;
   run.most_resident = run.kernel.resident_groups;
   run.own_group = &ex->own_group;
   run.random = gs_random_of(device->options.strict_seed, device->ordinal, dispatch->dispatch_id);
@@ -523,6 +527,15 @@ static FILE *open_trace(const gs_device_t *device) {
   return stream;
 }
 
+/* Handlers with calls of the watcher where there are some, and else the usual ones. */
+static int watch_accesses(gs_device_t *device) {
+  device->own_handlers = calloc(gs_opcode_count, sizeof *device->own_handlers);
+  for (size_t i = 0; device->own_handlers && i < gs_opcode_count; i++)
+    device->own_handlers[i] = gs_watched_handlers[i] ? gs_watched_handlers[i] : device->handlers[i];
+  device->handlers = device->own_handlers;
+  return device->handlers ? 0 : -1;
+}
+
 gs_device_t *gs_device_create(const gs_profile_t *profile, uint32_t ordinal, const gs_options_t *options,
                               const gs_device_ops_t *ops) {
   gs_device_t *device = calloc(1, sizeof *device);
@@ -539,6 +552,11 @@ gs_device_t *gs_device_create(const gs_profile_t *profile, uint32_t ordinal, con
   device->ops = *ops;
   device->cus = options->cus ? options->cus : profile->cus;
   device->handlers = gs_level_for_processor()->handlers;
+  if (ops->watch && watch_accesses(device)) {
+    gs_vm_destroy(device->vm);
+    free(device);
+    return NULL;
+  }
   pthread_mutex_init(&device->lock, NULL);
   pthread_mutex_init(&device->pool_lock, NULL);
   pthread_cond_init(&device->work, NULL);
@@ -572,6 +590,7 @@ void gs_device_destroy(gs_device_t *device) {
   pthread_cond_destroy(&device->work);
   pthread_mutex_destroy(&device->pool_lock);
   pthread_mutex_destroy(&device->lock);
+  free(device->own_handlers);
   free(device);
 }
 

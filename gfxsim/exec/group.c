@@ -197,6 +197,13 @@ static uint32_t status_register(const gs_group_t *group, const gs_kernel_t *kern
   return (group->wave_count > 1 ? IN_TG : 0) | (kernel->private_bytes ? SCRATCH_EN : 0);
 }
 
+void gs_group_size(const gs_group_t *group, const gs_kernel_t *kernel, uint32_t size[3]) {
+  for (unsigned i = 0; i < 3; i++) {
+    const uint32_t left = kernel->grid[i] - group->id[i] * kernel->group_size[i];
+    size[i] = left < kernel->group_size[i] ? left : kernel->group_size[i];
+  }
+}
+
 /* The group's own chance, which depends on nothing but what it is. */
 static void start_luck(gs_group_t *group, const gs_run_t *run, uint64_t index) {
   const uint64_t dispatch = run->kernel.dispatch.dispatch_id << 16 ^ run->device->ordinal;
@@ -215,12 +222,10 @@ void gs_group_start(gs_group_t *group, const gs_run_t *run, uint64_t index) {
   group->id[0] = (uint32_t)(index % kernel->groups[0]);
   group->id[1] = (uint32_t)(index / kernel->groups[0] % kernel->groups[1]);
   group->id[2] = (uint32_t)(index / kernel->groups[0] / kernel->groups[1]);
-  uint32_t size[3], items = 1;
-  for (unsigned i = 0; i < 3; i++) {
-    const uint32_t left = kernel->grid[i] - group->id[i] * kernel->group_size[i];
-    size[i] = left < kernel->group_size[i] ? left : kernel->group_size[i];
-    items *= size[i];
-  }
+  uint32_t size[3];
+  gs_group_size(group, kernel, size);
+  const uint32_t items = size[0] * size[1] * size[2];
+  group->run = run;
   group->wave_count = (items + GS_LANES - 1) / GS_LANES;
   group->live_waves = group->wave_count;
   group->env = (gs_wave_env_t){
@@ -233,6 +238,7 @@ void gs_group_start(gs_group_t *group, const gs_run_t *run, uint64_t index) {
       .clock = gs_clock_ticks,
       .send_interrupt = device->ops.send_interrupt,
       .context = device->ops.context,
+      .watch = run->watch,
   };
   for (unsigned i = 0; i < group->wave_count; i++)
     start_wave(group, i, size, run);

@@ -11,6 +11,7 @@
 #include "exec/device.h"
 #include "exec/kernel.h"
 #include "exec/observe.h"
+#include "isa/watch.h"
 #include "isa/wave.h"
 
 enum { GS_GROUP_WAVES_MAX = 16 };
@@ -38,8 +39,9 @@ typedef struct gs_luck {
 
 /* A workgroup that has started and not yet ended. Its memory is recycled through the device. */
 typedef struct gs_group {
-  struct gs_group *next;  /* in a list of suspended or of free groups */
-  struct gs_group **home; /* where it returns to instead, if it is an executor's own */
+  struct gs_group *next;    /* in a list of suspended or of free groups */
+  struct gs_group **home;   /* where it returns to instead, if it is an executor's own */
+  const struct gs_run *run; /* the dispatch that it is of */
   uint32_t id[3];
   uint32_t wave_count;
   uint32_t live_waves;
@@ -59,7 +61,8 @@ typedef struct gs_run {
   struct gs_run *next; /* in device->runs */
   gs_device_t *device;
   gs_kernel_t kernel;
-  pthread_mutex_t lock; /* guards all below but `abandon` */
+  const gs_watch_t *watch; /* who looks at accesses, or NULL */
+  pthread_mutex_t lock;    /* guards all below but `abandon` */
   uint64_t next_group;
   uint32_t resident; /* groups started and not ended */
   uint32_t most_resident;
@@ -107,6 +110,7 @@ struct gs_device {
   uint32_t cus;
   gs_vm_t *vm;
   gs_op_fn_t *const *handlers;
+  gs_op_fn_t **own_handlers;   /* with a watcher: what `handlers` is */
   bool observed;               /* statistics or a trace are wanted */
   uint32_t poison;             /* kind of what nobody wrote, or 0 for zeros */
   uint32_t schedule;           /* GS_SCHEDULE_*: what of it chance decides; or GS_EVICTS */
@@ -146,6 +150,8 @@ int gs_group_reserve_lds(gs_group_t *group, uint32_t bytes) __attribute__((warn_
 /* Sets all waves to their initial state for workgroup number `index` of the run. scratch_slot[] is filled
  * already, and LDS is reserved. */
 void gs_group_start(gs_group_t *group, const gs_run_t *run, uint64_t index);
+/* Work-items of the group, which the grid's edge may cut off. */
+void gs_group_size(const gs_group_t *group, const gs_kernel_t *kernel, uint32_t size[3]);
 
 /* run.c: the decoded line that contains `address`, valid until the next call; NULL when the GPU may not
  * execute there. */

@@ -188,25 +188,34 @@ static bool find_line(const dw_t *dw, Dwarf *debug, uint64_t address, char *text
   return false;
 }
 
-bool gs_source_line_find(uint64_t pc, char *text, size_t size) {
+static bool find_in_image(image_t *image, uint64_t address, char *text, size_t size) {
   bool found = false;
-  image_t image;
   dw_t dw;
-  text[0] = '\0';
-  if (!find_image(pc, &image) || !open_dw(&dw))
-    return false;
-  char *copy = copy_image(&image);
+  char *copy = open_dw(&dw) ? copy_image(image) : NULL;
   if (!copy)
     return false;
   dw.elf_version(EV_CURRENT);
-  Elf *elf = dw.elf_memory(copy, image.bytes);
+  Elf *elf = dw.elf_memory(copy, image->bytes);
   Dwarf *debug = elf ? dw.dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
   if (debug) {
-    found = find_line(&dw, debug, pc - image.base, text, size);
+    found = find_line(&dw, debug, address, text, size);
     dw.dwarf_end(debug);
   }
   if (elf)
     dw.elf_end(elf);
   free(copy);
   return found;
+}
+
+bool gs_source_line_find(uint64_t pc, char *text, size_t size) {
+  image_t image;
+  text[0] = '\0';
+  return find_image(pc, &image) && find_in_image(&image, pc - image.base, text, size);
+}
+
+bool gs_source_line_in_file(const char *path, uint64_t address, char *text, size_t size) {
+  image_t image = {0};
+  text[0] = '\0';
+  return (size_t)snprintf(image.path, sizeof image.path, "%s", path) < sizeof image.path &&
+         find_in_image(&image, address, text, size);
 }

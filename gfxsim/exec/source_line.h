@@ -13,4 +13,7 @@
  * needed). */
 bool gs_source_line_find(uint64_t pc, char *text, size_t size);
 
+/* The same for code of the host program: `address` counts from where the file `path` was loaded. */
+bool gs_source_line_in_file(const char *path, uint64_t address, char *text, size_t size);
+
 #endif

@@ -71,23 +71,31 @@ static inline bool gs_block_place(const gs_wave_t *w, gs_block_t *b, uint64_t ad
 }
 
 /* Addresses of ordinary memory. */
-static inline bool gs_block_linear(const gs_wave_t *w, gs_block_t *b, gs_shape_t shape, uint64_t address,
+static inline bool gs_block_linear(gs_wave_t *w, gs_block_t *b, gs_shape_t shape, uint64_t address,
                                    unsigned bytes, uint32_t rights) {
   b->shape = shape;
   b->step = GS_LINEAR_STEP;
-  return gs_block_place(w, b, address, shape == GS_SHAPE_DENSE ? GS_LANES * bytes : bytes, rights);
+  const uint64_t size = shape == GS_SHAPE_DENSE ? GS_LANES * bytes : bytes;
+  const bool good = gs_block_place(w, b, address, size, rights);
+  if (good)
+    gs_watch_block(w, address, size, shape == GS_SHAPE_DENSE ? bytes : 0, rights);
+  return good;
 }
 
 /* Byte offset `offset` into every lane's private memory, of which lane 0's begins at `base`. The lanes'
  * dwords lie side by side, whatever EXEC says. */
-static inline bool gs_block_private(const gs_wave_t *w, gs_block_t *b, uint64_t base, uint32_t offset,
+static inline bool gs_block_private(gs_wave_t *w, gs_block_t *b, uint64_t base, uint32_t offset,
                                     unsigned bytes, uint32_t rights) {
   if (offset % 4 || bytes % 4)
     return false;
   b->shape = GS_SHAPE_DENSE;
   b->step = GS_PRIVATE_STEP;
-  return gs_block_place(w, b, base + (uint64_t)(offset / 4) * GS_PRIVATE_STEP, bytes / 4 * GS_PRIVATE_STEP,
-                        rights);
+  const uint64_t address = base + (uint64_t)(offset / 4) * GS_PRIVATE_STEP;
+  const uint64_t size = bytes / 4 * GS_PRIVATE_STEP;
+  const bool good = gs_block_place(w, b, address, size, rights);
+  if (good)
+    gs_watch_block(w, address, size, 0, rights);
+  return good;
 }
 
 /* Byte offset `offset` into LDS. */

@@ -6,6 +6,7 @@
 #define GFXSIM_ISA_MEMORY_H
 
 #include "isa/lanes.h"
+#include "isa/watch.h"
 
 /* For shared helpers of which a file needs only some. */
 #define GS_SHARED static __attribute__((unused))
@@ -39,6 +40,35 @@ typedef struct gs_access {
   uint16_t device_step[GS_LANES];
   _Alignas(16) uint8_t bounce[GS_LANES][GS_ACCESS_BYTES];
 } gs_access_t;
+
+/* ---- Watched accesses (watch.h) ---- */
+
+#ifdef GS_WATCHED
+enum { GS_IS_WATCHED = 1 };
+#else
+enum { GS_IS_WATCHED = 0 };
+#endif
+
+static inline void gs_watch_lanes(gs_wave_t *w, const gs_access_t *a) {
+  if (GS_IS_WATCHED && w->env->watch)
+    w->env->watch->lanes(w, a);
+}
+static inline void gs_watch_mixed(gs_wave_t *w, const gs_access_t *a) {
+  if (GS_IS_WATCHED && w->env->watch)
+    w->env->watch->mixed(w, a);
+}
+static inline void gs_watch_lds(gs_wave_t *w, const gs_access_t *a) {
+  if (GS_IS_WATCHED && w->env->watch)
+    w->env->watch->lds(w, a);
+}
+/* To be called for an access that is known to be possible. */
+static inline void gs_watch_block(gs_wave_t *w, uint64_t address, uint64_t size, uint32_t stride,
+                                  uint32_t rights) {
+  if (GS_IS_WATCHED && w->env->watch)
+    w->env->watch->block(w, address, size, stride, rights, false);
+}
+
+/* ---- Accesses ---- */
 
 /* Starts the description of an access by `lanes`; at[] is left to be filled. */
 static inline void gs_access_init(gs_access_t *a, uint64_t lanes, unsigned bytes, uint32_t rights) {
@@ -162,6 +192,7 @@ GS_SHARED bool gs_resolve_near(gs_wave_t *w, gs_access_t *a) {
 static inline bool gs_resolve(gs_wave_t *w, gs_access_t *a) {
   if (GS_UNLIKELY(!a->lanes))
     return a->zero != 0;
+  gs_watch_lanes(w, a);
   gs_access_fill(w, a);
   return GS_LIKELY(gs_resolve_near(w, a)) || gs_resolve_slow(w, a);
 }
@@ -178,8 +209,10 @@ GS_SHARED bool gs_resolve_lds(gs_wave_t *w, gs_access_t *a) {
   uint64_t outside = 0;
   for (unsigned l = 0; l < GS_LANES; l++)
     outside |= (last - a->at[l]) | a->at[l];
-  if (GS_UNLIKELY((int64_t)outside < 0))
+  if (GS_UNLIKELY((int64_t)outside < 0)) {
+    gs_watch_lds(w, a);
     return gs_resolve_lds_slow(w, a);
+  }
   const uint64_t base = (uint64_t)(uintptr_t)w->env->lds;
   GS_LANES_DO(l)
     a->at[l] += base;
@@ -212,6 +245,13 @@ static inline void gs_access_finish(gs_wave_t *w, gs_access_t *a) {
  * not together in this process are read into the wave (at most 64), and can't be written: write a dword at a
  * time. */
 void *gs_resolve_scalar(gs_wave_t *w, uint64_t address, unsigned size, uint32_t access);
+
+/* The same, seen by the watcher. */
+static inline void *gs_reach_scalar(gs_wave_t *w, uint64_t address, unsigned size, uint32_t access) {
+  if (GS_IS_WATCHED && w->env->watch)
+    w->env->watch->block(w, address, size, 0, access, true);
+  return gs_resolve_scalar(w, address, size, access);
+}
 
 /* Value of the LDS_DIRECT operand: the LDS item that M0 describes (offset in 15:0, type in 18:16), the same
  * for all lanes; 0 beyond the end of LDS. */

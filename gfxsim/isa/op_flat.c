@@ -136,6 +136,7 @@ static bool resolve_apertures(gs_wave_t *w, gs_access_t *a, unsigned align) {
       a->at[l] = (uint32_t)a->at[l];
     return gs_resolve_lds(w, a);
   }
+  gs_watch_mixed(w, a);
   return gs_resolve_mixed(w, a);
 }
 
@@ -148,7 +149,7 @@ static bool flat_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, unsign
   if (align > 1 && !gs_access_check_alignment(w, a, align))
     return false;
   /* Nothing is mapped in the apertures, so that a hit says that no lane is there. */
-  if (!in_aperture(a->at[__builtin_ctzll(a->lanes)])) {
+  if (!GS_IS_WATCHED && !in_aperture(a->at[__builtin_ctzll(a->lanes)])) {
     gs_access_fill(w, a);
     if (GS_LIKELY(gs_resolve_near(w, a)))
       return true;

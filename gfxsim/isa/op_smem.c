@@ -65,7 +65,7 @@ static inline unsigned gs_smem_pair(uint64_t address, unsigned left) {
 static inline void gs_smem_load(gs_wave_t *w, const gs_inst_t *in, uint64_t address, unsigned dwords) {
   if (!gs_smem_has_data(in, dwords))
     return;
-  const uint64_t at = (uint64_t)(uintptr_t)gs_resolve_scalar(w, address, dwords * 4, GS_VM_READ);
+  const uint64_t at = (uint64_t)(uintptr_t)gs_reach_scalar(w, address, dwords * 4, GS_VM_READ);
   if (at)
     gs_smem_get(&w->s.u32[in->dst], at, dwords);
 }
@@ -77,7 +77,7 @@ static inline void gs_smem_store(gs_wave_t *w, const gs_inst_t *in, uint64_t add
   uint64_t at[4];
   for (unsigned i = 0, n; i < dwords; i += n) {
     n = gs_smem_pair(address + 4 * i, dwords - i);
-    at[i] = (uint64_t)(uintptr_t)gs_resolve_scalar(w, address + 4 * i, 4 * n, GS_VM_WRITE);
+    at[i] = (uint64_t)(uintptr_t)gs_reach_scalar(w, address + 4 * i, 4 * n, GS_VM_WRITE);
     if (!at[i])
       return;
   }
@@ -97,7 +97,7 @@ static inline void gs_smem_buffer_load(gs_wave_t *w, const gs_inst_t *in, unsign
   const uint64_t inside = offset < buffer.bytes ? (buffer.bytes - offset + 3) / 4 : 0;
   const unsigned count = inside < dwords ? (unsigned)inside : dwords;
   if (count) {
-    const void *at = gs_resolve_scalar(w, buffer.base + offset, count * 4, GS_VM_READ);
+    const void *at = gs_reach_scalar(w, buffer.base + offset, count * 4, GS_VM_READ);
     if (!at)
       return;
     gs_smem_get(data, (uint64_t)(uintptr_t)at, count);
@@ -155,7 +155,7 @@ static inline uint64_t gs_smem_item(gs_wave_t *w, uint64_t address, unsigned byt
     gs_wave_fault(w, GS_WAVE_FAULT_APERTURE, address, GS_VM_READ | GS_VM_WRITE, GS_LANES);
     return 0;
   }
-  return (uint64_t)(uintptr_t)gs_resolve_scalar(w, address, bytes, GS_VM_READ | GS_VM_WRITE);
+  return (uint64_t)(uintptr_t)gs_reach_scalar(w, address, bytes, GS_VM_READ | GS_VM_WRITE);
 }
 
 /* The same in a buffer. Beyond its end nothing is done, and 0 is what an atomic with return reads. */

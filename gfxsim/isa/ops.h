@@ -8,7 +8,8 @@
 #include "isa/inst.h"
 #include "isa/wave.h"
 
-/* The build defines GS_LEVEL (base, v3, v4) for the files that are compiled several times. */
+/* The build defines GS_LEVEL (base, v3, v4) for the files that are compiled several times; and "watched",
+ * with GS_WATCHED, for those of memory, see watch.h. */
 #ifndef GS_LEVEL
 #define GS_LEVEL base
 #endif
@@ -20,13 +21,17 @@
 #define GS_OP(name) void GS_OP_SYMBOL(name)(gs_wave_t * w, const gs_inst_t *in)
 
 /* The handler of a row as seen from this level: scalar encodings have theirs at the baseline only. */
-#define GS_SCALAR_SYMBOL(name)        GS_OP_SYMBOL2(base, name)
-#define GS_SYMBOL_SOP1(name)          GS_SCALAR_SYMBOL(name)
-#define GS_SYMBOL_SOP2(name)          GS_SCALAR_SYMBOL(name)
-#define GS_SYMBOL_SOPK(name)          GS_SCALAR_SYMBOL(name)
-#define GS_SYMBOL_SOPC(name)          GS_SCALAR_SYMBOL(name)
-#define GS_SYMBOL_SOPP(name)          GS_SCALAR_SYMBOL(name)
-#define GS_SYMBOL_SMEM(name)          GS_SCALAR_SYMBOL(name)
+#define GS_SCALAR_SYMBOL(name) GS_OP_SYMBOL2(base, name)
+#define GS_SYMBOL_SOP1(name)   GS_SCALAR_SYMBOL(name)
+#define GS_SYMBOL_SOP2(name)   GS_SCALAR_SYMBOL(name)
+#define GS_SYMBOL_SOPK(name)   GS_SCALAR_SYMBOL(name)
+#define GS_SYMBOL_SOPC(name)   GS_SCALAR_SYMBOL(name)
+#define GS_SYMBOL_SOPP(name)   GS_SCALAR_SYMBOL(name)
+#ifdef GS_WATCHED
+#define GS_SYMBOL_SMEM(name) GS_OP_SYMBOL(name)
+#else
+#define GS_SYMBOL_SMEM(name) GS_SCALAR_SYMBOL(name)
+#endif
 #define GS_SYMBOL_VOP1(name)          GS_OP_SYMBOL(name)
 #define GS_SYMBOL_VOP2(name)          GS_OP_SYMBOL(name)
 #define GS_SYMBOL_VOPC(name)          GS_OP_SYMBOL(name)

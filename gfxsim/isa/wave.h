@@ -80,7 +80,8 @@ typedef struct gs_wave_env {
   uint64_t (*clock)(void); /* counter of s_memtime and s_memrealtime, the one of signal time stamps */
   void (*send_interrupt)(void *context, uint32_t event_id); /* s_sendmsg(MSG_INTERRUPT) */
   void *context;
-  gs_vm_reader_t *vm; /* the executing thread's reader; moves with the wave between threads */
+  gs_vm_reader_t *vm;           /* the executing thread's reader; moves with the wave between threads */
+  const struct gs_watch *watch; /* who looks at accesses, see watch.h; NULL = nobody */
 } gs_wave_env_t;
 
 typedef struct gs_wave {

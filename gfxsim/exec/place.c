@@ -1,0 +1,67 @@
+/* See place.h. A wave knows its group by the environment that is part of it. */
+#include "exec/place.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "exec/internal.h"
+#include "exec/source_line.h"
+#include "exec/symbol.h"
+
+static const gs_group_t *group_of(const gs_wave_t *w) {
+  return (const void *)((const uint8_t *)w->env - offsetof(gs_group_t, env));
+}
+
+static uint32_t rights_of(const gs_opcode_t *op) {
+  if (op->flags & (GS_OPF_ATOMIC | GS_OPF_RTN))
+    return GS_VM_READ | GS_VM_WRITE;
+  return op->flags & GS_OPF_STORE ? GS_VM_WRITE : GS_VM_READ;
+}
+
+static void describe_instruction(const gs_wave_t *w, const gs_vm_map_t *map, gs_place_t *place) {
+  gs_inst_t in;
+  uint32_t words[2];
+  const void *code = gs_vm_translate(map, place->pc, sizeof words, GS_VM_EXECUTE);
+  snprintf(place->instruction, sizeof place->instruction, "(not readable)");
+  if (!code)
+    return;
+  memcpy(words, code, sizeof words);
+  if (!gs_decode(w->env->target, words, 2, &in))
+    return;
+  gs_disassemble(w->env->target, &in, place->instruction, sizeof place->instruction);
+  place->rights = rights_of(in.op);
+}
+
+void gs_place_of(const gs_wave_t *w, unsigned lane, gs_place_t *place) {
+  const gs_group_t *group = group_of(w);
+  const gs_run_t *run = group->run;
+  const gs_vm_map_t *map = atomic_load_explicit(&w->env->vm->seen, memory_order_relaxed);
+  *place = (gs_place_t){.gpu = run->device->ordinal,
+                        .profile = run->device->profile->name,
+                        .pc = w->pc - GS_PLACE_INSTRUCTION_BYTES};
+  gs_kernel_name(map, run->kernel.object, place->kernel, sizeof place->kernel);
+  describe_instruction(w, map, place);
+  place->function = gs_symbol_find(map, place->pc, place->function_name, sizeof place->function_name);
+  gs_source_line_find(place->pc, place->source, sizeof place->source);
+  uint32_t size[3];
+  gs_group_size(group, &run->kernel, size);
+  const uint32_t item = (uint32_t)(w - group->wave) * GS_LANES + lane;
+  place->item[0] = item % size[0];
+  place->item[1] = item / size[0] % size[1];
+  place->item[2] = item / size[0] / size[1];
+  memcpy(place->group, group->id, sizeof place->group);
+}
+
+void gs_place_scratch(const gs_wave_t *w, gs_extent_t *all, gs_extent_t *own) {
+  const gs_group_t *group = group_of(w);
+  const gs_kernel_t *kernel = &group->run->kernel;
+  const gs_dispatch_t *dispatch = &kernel->dispatch;
+  *all = *own = (gs_extent_t){0, 0};
+  if (!kernel->private_bytes)
+    return;
+  const uint64_t slot = group->scratch_slot[w - group->wave];
+  all->start = dispatch->scratch_base;
+  all->end = all->start + (uint64_t)dispatch->scratch_waves * dispatch->scratch_wave_bytes;
+  own->start = all->start + slot * dispatch->scratch_wave_bytes;
+  own->end = own->start + (kernel->private_bytes + 3) / 4 * 4 * (uint64_t)GS_LANES;
+}

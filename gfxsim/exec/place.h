@@ -1,0 +1,40 @@
+/* Where a wave is, for those who report what it does: kernel, work-item, instruction, source line; and which
+ * scratch memory is its own. Not here: what they report. */
+#ifndef GFXSIM_EXEC_PLACE_H
+#define GFXSIM_EXEC_PLACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "isa/wave.h"
+
+enum { GS_PLACE_TEXT = 256, GS_PLACE_INSTRUCTION_BYTES = 8 /* of each that accesses memory on gfx9 */ };
+
+/* One work-item at one instruction. */
+typedef struct gs_place {
+  uint32_t gpu;
+  const char *profile;        /* "gfx90a" */
+  char kernel[GS_PLACE_TEXT]; /* as the code object spells it */
+  char instruction[GS_PLACE_TEXT];
+  char source[GS_PLACE_TEXT]; /* "file.c:12", empty without debug information */
+  uint32_t rights;            /* GS_VM_*: what the instruction does to memory */
+  uint64_t pc, function;      /* device addresses of the instruction and its function, which may be 0 */
+  char function_name[GS_PLACE_TEXT];
+  uint32_t group[3], item[3]; /* of the grid, of the group */
+} gs_place_t;
+
+/* Fills `place` for a wave that is executing an instruction which accesses memory (its program counter is
+ * behind it); `lane` is the work-item's. Slow: for reports. On the thread that runs the wave. */
+void gs_place_of(const gs_wave_t *w, unsigned lane, gs_place_t *place);
+
+/* [start, end) in device memory. */
+typedef struct gs_extent {
+  uint64_t start, end;
+} gs_extent_t;
+
+/* The scratch memory of all waves of the dispatch and of this one: 64 work-items side by side, dword for
+ * dword. Both are empty when the kernel has none. On the thread that runs the wave. */
+void gs_place_scratch(const gs_wave_t *w, gs_extent_t *all, gs_extent_t *own);
+
+#endif

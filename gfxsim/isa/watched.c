@@ -1,0 +1,35 @@
+/* The table of handlers with a watcher: those of instructions that access memory.
+ * Not here: the handlers (op_*.c, compiled with GS_WATCHED). */
+#include "isa/ops.h"
+#include "isa/watch.h"
+
+GS_OP(illegal) {
+  gs_wave_fault(w, GS_WAVE_FAULT_ILLEGAL, w->pc - in->size, 0, GS_LANES);
+}
+
+#define GS_WATCHED_SOP1(name)    NULL
+#define GS_WATCHED_SOP2(name)    NULL
+#define GS_WATCHED_SOPK(name)    NULL
+#define GS_WATCHED_SOPC(name)    NULL
+#define GS_WATCHED_SOPP(name)    NULL
+#define GS_WATCHED_VOP1(name)    NULL
+#define GS_WATCHED_VOP2(name)    NULL
+#define GS_WATCHED_VOPC(name)    NULL
+#define GS_WATCHED_VOP3(name)    NULL
+#define GS_WATCHED_VOP3P(name)   NULL
+#define GS_WATCHED_VINTRP(name)  NULL
+#define GS_WATCHED_MIMG(name)    NULL
+#define GS_WATCHED_EXP(name)     NULL
+#define GS_WATCHED_SMEM(name)    GS_OP_SYMBOL(name)
+#define GS_WATCHED_DS(name)      GS_OP_SYMBOL(name)
+#define GS_WATCHED_FLAT(name)    GS_OP_SYMBOL(name)
+#define GS_WATCHED_GLOBAL(name)  GS_OP_SYMBOL(name)
+#define GS_WATCHED_SCRATCH(name) GS_OP_SYMBOL(name)
+#define GS_WATCHED_MUBUF(name)   GS_OP_SYMBOL(name)
+#define GS_WATCHED_MTBUF(name)   GS_OP_SYMBOL(name)
+
+#define GS_ROW(mnemonic, encoding, number, targets, dst, s0, s1, s2, flags, fn) GS_WATCHED_##encoding(fn),
+gs_op_fn_t *const gs_watched_handlers[] = {
+#include "isa/ops.def"
+};
+#undef GS_ROW
