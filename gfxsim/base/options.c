@@ -46,6 +46,12 @@ static const gs_option_t option_table[] = {
      "driver"},
     {"GFXSIM_STRICT_SEED", "--strict-seed", "N", GS_OPTION_NUMBER, MEMBER(strict_seed), "1", 0, UINT32_MAX,
      "what chance decides there: the same number, the same decisions"},
+    {"GFXSIM_CHECK", "--check", "LIST", GS_OPTION_TOOLS, MEMBER(check), "", 0, 0,
+     "look for errors of the program in its kernels, with all tools or those of the list: bounds"},
+    {"GFXSIM_CHECK_LOG", "--check-log", "FILE", GS_OPTION_FILE, MEMBER(check_log), "", 0, 0,
+     "file that receives what --check finds; none = stderr"},
+    {"GFXSIM_CHECK_FAIL", "--check-fail", "1", GS_OPTION_FLAG, MEMBER(check_fail), "0", 0, 1,
+     "the program ends with status 99 if --check found anything"},
 };
 
 enum { OPTION_COUNT = sizeof option_table / sizeof *option_table };
@@ -76,6 +82,31 @@ static bool parse_text(const char *value, char member[TEXT_BYTES], char *reason,
   return true;
 }
 
+/* A comma-separated list of tools; empty = none. */
+static bool parse_tools(const char *value, uint32_t *tools, char *reason, size_t reason_bytes) {
+  static const struct {
+    const char *name;
+    uint32_t tools;
+  } known[] = {{"bounds", GS_CHECK_BOUNDS}, {"all", GS_CHECK_BOUNDS}};
+  uint32_t chosen = 0;
+  while (*value) {
+    const size_t length = strcspn(value, ",");
+    uint32_t tool = 0;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+      if (strlen(known[i].name) == length && memcmp(known[i].name, value, length) == 0)
+        tool = known[i].tools;
+    if (!tool) {
+      snprintf(reason, reason_bytes, "%.*s is no tool; there is bounds", length > 20 ? 20 : (int)length,
+               value);
+      return false;
+    }
+    chosen |= tool;
+    value += length + (value[length] == ',');
+  }
+  *tools = chosen;
+  return true;
+}
+
 bool gs_option_parse(const gs_option_t *option, const char *value, gs_options_t *options, char *reason,
                      size_t reason_bytes) {
   void *member = (char *)options + option->offset;
@@ -83,6 +114,8 @@ bool gs_option_parse(const gs_option_t *option, const char *value, gs_options_t 
     return parse_text(value, member, reason, reason_bytes);
   if (option->type == GS_OPTION_MODES)
     return gs_strict_parse(value, member, reason, reason_bytes);
+  if (option->type == GS_OPTION_TOOLS)
+    return parse_tools(value, member, reason, reason_bytes);
   /* strtoul alone would take "-1", " 5" and the empty text. */
   char *end = NULL;
   errno = 0;

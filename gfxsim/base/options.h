@@ -10,6 +10,9 @@
 
 #include "base/strict.h"
 
+/* Tools of the checker. */
+enum { GS_CHECK_BOUNDS = 1 << 0 };
+
 /* Values of all options. Plain data; copied into the context that was created with it. */
 typedef struct gs_options {
   char devices[256];  /* GFXSIM_DEVICES: comma-separated profiles, e.g. "gfx90a" */
@@ -26,6 +29,9 @@ typedef struct gs_options {
   char trace[256];    /* GFXSIM_TRACE: file for an instruction trace, empty = none */
   gs_strict_t strict; /* GFXSIM_STRICT: where to be as unlucky as a card may be, as the seed chose */
   uint32_t strict_seed; /* GFXSIM_STRICT_SEED: what chance decides there */
+  uint32_t check;       /* GFXSIM_CHECK: GS_CHECK_*, what is checked */
+  char check_log[256];  /* GFXSIM_CHECK_LOG: file for findings, empty = stderr */
+  bool check_fail;      /* GFXSIM_CHECK_FAIL: the process ends with status 99 if there are findings */
 } gs_options_t;
 
 typedef enum gs_option_type {
@@ -34,6 +40,7 @@ typedef enum gs_option_type {
   GS_OPTION_NUMBER,
   GS_OPTION_FLAG,  /* 0 or 1 */
   GS_OPTION_MODES, /* see gs_strict_parse; gfxsim-run's option alone means "all" */
+  GS_OPTION_TOOLS, /* names of the checker's tools, or "all"; gfxsim-run's option alone means that */
 } gs_option_type_t;
 
 /* One option. Immutable. */
@@ -48,6 +55,11 @@ typedef struct gs_option {
   uint32_t minimum, maximum; /* of numbers */
   const char *help;          /* of flags, what `argument` means */
 } gs_option_t;
+
+/* Whether its value is a list of words, which gfxsim-run's option may leave out. */
+static inline bool gs_option_is_list(const gs_option_t *option) {
+  return option->type == GS_OPTION_MODES || option->type == GS_OPTION_TOOLS;
+}
 
 /* The i-th option, or NULL past the end. */
 const gs_option_t *gs_option_at(size_t i);

@@ -6,9 +6,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "check/check.h"
 #include "exec/guard.h"
 #include "thunk/thunk.h"
 
@@ -22,6 +24,7 @@ static struct {
   _Atomic(gs_thunk_t *) current;
   unsigned references;
   bool watches_fork;
+  gs_check_t *check; /* made by the first machine that wants one; stays until the process ends */
 } library = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 gs_thunk_t *gs_thunk_current(void) {
@@ -117,7 +120,9 @@ static int add_gpu(gs_thunk_t *thunk, const gs_part_t *part) {
       .memory_fault = on_memory_fault,
       .engine_hang = on_engine_hang,
   };
-  const gs_device_ops_t ops = {.context = gpu, .send_interrupt = on_send_interrupt};
+  const gs_device_ops_t ops = {.context = gpu,
+                               .send_interrupt = on_send_interrupt,
+                               .watch = thunk->check ? &thunk->check->watch : NULL};
   gpu->device = gs_device_create(gpu->profile, gpu->ordinal, &thunk->options, &ops);
   if (!gpu->device)
     gs_log("GPU %u (%s): out of host memory", gpu->ordinal, gpu->profile->name);
@@ -221,6 +226,9 @@ gs_thunk_t *gs_thunk_create(void) {
   gs_options_load(&thunk->options);
   apply_links(thunk);
   report_foreign_options();
+  if (!library.check && gs_check_create(&thunk->options, &library.check))
+    goto failed;
+  thunk->check = library.check;
   if (add_gpus(thunk))
     goto failed;
   thunk->shared = shared_create();
@@ -267,7 +275,12 @@ static void __attribute__((destructor)) at_exit(void) {
     gs_device_print_stats(thunk->gpu[i].device, stderr);
     gs_device_flush_trace(thunk->gpu[i].device);
   }
+  const int status = library.check ? gs_check_finish(library.check) : 0;
   pthread_mutex_unlock(&library.lock);
+  if (!status)
+    return;
+  fflush(NULL);
+  _exit(status);
 }
 
 /* The child would write the parent's buffered trace a second time. */
@@ -298,6 +311,7 @@ static void after_fork_in_child(void) {
   pthread_mutex_init(&library.lock, NULL);
   atomic_store_explicit(&library.current, NULL, memory_order_relaxed);
   library.references = 0;
+  library.check = NULL; /* what it found is the parent's */
 }
 
 GS_EXPORT HSAKMT_STATUS hsaKmtOpenKFD(void) {

@@ -60,6 +60,7 @@ struct gs_thunk {
   gs_options_t options;
   _Atomic int told_not_executed;
   _Atomic bool told_fault; /* where only the first memory fault is told */
+  struct gs_check *check;  /* the process's, or NULL */
   _Atomic bool xnack;      /* GPUs reach all of the program's memory */
   uint32_t gpu_count;
   gs_gpu_t gpu[GS_MOST_GPUS];

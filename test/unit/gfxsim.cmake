@@ -1,10 +1,12 @@
 # gfxsim without its interpreter: base, packet processors and thunk on a stub device; then ROCr on the real library.
 set(GFXSIM_ON_STUB
     base/clock.c base/log.c base/options.c base/strict.c base/thread.c base/vm.c
-    exec/guard.c exec/profile.c exec/symbol.c
-    packet/aql.c packet/bus.c packet/flight.c packet/gate.c packet/late.c packet/pm4.c packet/poller.c packet/queue.c packet/sdma.c packet/signal.c packet/synchronous.c
-    thunk/buffers.c thunk/context.c thunk/events.c thunk/libdrm.c thunk/memory.c thunk/memory_calls.c thunk/poison.c
-    thunk/queues.c thunk/rocr6.c thunk/topology.c)
+    check/blocks.c check/bounds.c check/check.c check/findings.c check/name.c
+    exec/guard.c exec/profile.c exec/source_line.c exec/symbol.c
+    packet/aql.c packet/bus.c packet/flight.c packet/gate.c packet/late.c packet/pm4.c packet/poller.c packet/queue.c
+    packet/sdma.c packet/signal.c packet/synchronous.c
+    thunk/buffers.c thunk/context.c thunk/events.c thunk/libdrm.c thunk/memory.c thunk/memory_calls.c thunk/notes.c
+    thunk/poison.c thunk/queues.c thunk/rocr6.c thunk/topology.c)
 list(TRANSFORM GFXSIM_ON_STUB PREPEND ${PROJECT_SOURCE_DIR}/gfxsim/)
 
 add_library(gfxsim_on_stub STATIC ${GFXSIM_ON_STUB} gfxsim_stub.c)

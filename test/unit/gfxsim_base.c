@@ -510,7 +510,7 @@ static bool manual_has(const char *manual, const gs_option_t *option) {
     end += sprintf(end, *c == '-' ? "\\-" : "%c", *c);
   if (flag)
     sprintf(end, "\n.RB ( %s=%s )\n", option->name, option->argument);
-  else if (option->type == GS_OPTION_MODES)
+  else if (gs_option_is_list(option))
     sprintf(end, "[= %s ]\n.RB ( %s )\n", option->argument, option->name);
   else
     sprintf(end, "= %s\n.RB ( %s )\n", option->argument, option->name);
@@ -527,7 +527,7 @@ static void test_options_are_documented(void **state) {
   for (const gs_option_t *option; (option = gs_option_at(options)); options++) {
     char row[512];
     const bool flag = option->type == GS_OPTION_FLAG;
-    const bool modes = option->type == GS_OPTION_MODES;
+    const bool modes = gs_option_is_list(option);
     snprintf(row, sizeof row, "\n| `%s` | `%s%s%s%s` | %s | %s%s%s |\n", option->name, option->word,
              flag    ? ""
              : modes ? "[="

@@ -1,6 +1,8 @@
 /* exec/device.h without execution. */
 #include "gfxsim_stub.h"
 
+#include "exec/place.h"
+
 #include <hsa/hsa.h>
 #include <stdlib.h>
 #include <time.h>
@@ -91,4 +93,16 @@ gs_outcome_t gs_device_run(gs_device_t *device, const gs_dispatch_t *dispatch, g
   gs_stub.runs++;
   *fault = gs_stub.fault;
   return gs_stub.until_stopped ? GS_STOPPED : gs_stub.outcome;
+}
+
+/* exec/place.h: no wave ever runs here. */
+void gs_place_of(const gs_wave_t *w, unsigned lane, gs_place_t *place) {
+  (void)w;
+  (void)lane;
+  *place = (gs_place_t){.profile = "stub"};
+}
+
+void gs_place_scratch(const gs_wave_t *w, gs_extent_t *all, gs_extent_t *own) {
+  (void)w;
+  *all = *own = (gs_extent_t){0, 0};
 }

@@ -36,7 +36,7 @@ static int find_folder(const char *relative, char folder[PATH_MAX]) {
 }
 
 static int find_gfxsim(folders_t *folders) {
-  static const char *const needed[] = {"libhsakmt.so.1", "libgfxsim-driver.so"};
+  static const char *const needed[] = {"libhsakmt.so.1", "libgfxsim-driver.so", "libgfxsim-check.so"};
   char path[2 * PATH_MAX];
   int status = find_folder(RUN_GFXSIM_FOLDER, folders->gfxsim);
   for (size_t i = 0; !status && i < sizeof needed / sizeof *needed; i++) {
@@ -98,6 +98,26 @@ static int preload(const folders_t *folders) {
   return prepend("LD_PRELOAD", RUN_PRELOAD, strpbrk(path, " \t\n\v\f\r:") ? name : path);
 }
 
+/* What the checker needs: ROCr tells it of the program's memory (HSA_TOOLS_LIB), and neither ROCr nor OpenMP
+ * runtimes cut several blocks out of one, or keep freed ones. */
+static int set_checker(const folders_t *folders) {
+  static const char name[] = "libgfxsim-check.so";
+  const char *check = getenv("GFXSIM_CHECK"), *others = getenv("HSA_TOOLS_LIB");
+  char *tools = NULL;
+  if (!check || !*check)
+    return 0;
+  const char *folder =
+      strchr(folders->gfxsim, ' ') ? "" : folders->gfxsim; /* found through the library path */
+  if (asprintf(&tools, "%s%s%s%s%s", folder, *folder ? "/" : "", name, others && *others ? " " : "",
+               others ? others : "") < 0)
+    tools = NULL;
+  int status = set("HSA_TOOLS_LIB", tools);
+  free(tools);
+  if (!status)
+    status = set("HSA_DISABLE_FRAGMENT_ALLOCATOR", "1");
+  return status ? status : set("LIBOMPTARGET_MEMORY_MANAGER_THRESHOLD", "0");
+}
+
 static int set_environment(const run_options_t *options, const folders_t *folders) {
   const bool ours = !strcmp(options->plugin, "ours");
   int status = check_name(folders->gfxsim, RUN_BROKEN);
@@ -113,6 +133,8 @@ static int set_environment(const run_options_t *options, const folders_t *folder
     status = prepend("LD_LIBRARY_PATH", folders->gfxsim, "");
   if (!status)
     status = preload(folders);
+  if (!status)
+    status = set_checker(folders);
   /* A program built with gcc's address sanitizer wants to be sure that nothing comes before it; ours may. */
   return status ? status : prepend("ASAN_OPTIONS", "verify_asan_link_order=0", "");
 }
@@ -123,6 +145,8 @@ static void print_environment(void) {
                                       "LIBOMPTARGET_NEXTGEN_PLUGINS=",
                                       "ASAN_OPTIONS=",
                                       "HSA_DISABLE_FRAGMENT_ALLOCATOR=",
+                                      "HSA_TOOLS_LIB=",
+                                      "LIBOMPTARGET_MEMORY_MANAGER_THRESHOLD=",
                                       "HSA_XNACK=",
                                       "GFXSIM_"};
   for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)

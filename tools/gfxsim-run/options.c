@@ -104,7 +104,7 @@ static void print_gfxsim_option(const gs_option_t *option) {
              option->standard);
   char optional[64];
   snprintf(optional, sizeof optional, "[=%s]", option->argument);
-  const char *argument = option->type == GS_OPTION_MODES ? optional : option->argument;
+  const char *argument = gs_option_is_list(option) ? optional : option->argument;
   print_row(option->word, option->type == GS_OPTION_FLAG ? NULL : argument, option->help, note);
 }
 
@@ -204,7 +204,7 @@ static const char *value_of(const char *word, size_t length, const char *argumen
 static run_next_t take_gfxsim_option(const gs_option_t *option, const char *word, size_t length) {
   char reason[GS_PARTS_REASON_BYTES];
   const bool flag = option->type == GS_OPTION_FLAG;
-  const bool all = option->type == GS_OPTION_MODES && !word[length];
+  const bool all = gs_option_is_list(option) && !word[length];
   const char *value = all ? "all" : value_of(word, length, flag ? NULL : option->argument);
   if (!value)
     return RUN_USAGE_ERROR;

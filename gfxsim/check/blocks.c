@@ -1,0 +1,202 @@
+/* A sorted array of pointers. Changes copy pointers, which is little beside what allocating costs; questions
+ * take a lock for reading, and callers remember good answers as long as the version stays. */
+#include "check/blocks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* As many freed blocks are remembered. */
+enum { MOST_FREED = 16384 };
+
+int gs_blocks_init(gs_blocks_t *blocks) {
+  memset(blocks, 0, sizeof *blocks);
+  return pthread_rwlock_init(&blocks->lock, NULL) ? -1 : 0;
+}
+
+void gs_blocks_fini(gs_blocks_t *blocks) {
+  for (size_t i = 0; i < blocks->count; i++)
+    free(blocks->at[i]);
+  free(blocks->at);
+  free(blocks->reach);
+  pthread_rwlock_destroy(&blocks->lock);
+}
+
+static void changed(gs_blocks_t *blocks) {
+  /* Release: who sees the version sees nothing older than the change by its next question. */
+  atomic_fetch_add_explicit(&blocks->version, 1, memory_order_release);
+}
+
+/* How many blocks begin at or before `address`. */
+static size_t count_to(const gs_blocks_t *blocks, uint64_t address) {
+  size_t low = 0, high = blocks->count;
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    if (blocks->at[middle]->start <= address)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static void measure(gs_blocks_t *blocks, size_t from) {
+  for (size_t i = from; i < blocks->count; i++) {
+    const uint64_t before = i ? blocks->reach[i - 1] : 0;
+    blocks->reach[i] = blocks->at[i]->outer_end > before ? blocks->at[i]->outer_end : before;
+  }
+}
+
+/* Forgets freed blocks that are in the way, or older than `oldest`. */
+static void forget_freed(gs_blocks_t *blocks, const gs_block_note_t *note, uint64_t oldest) {
+  size_t kept = 0;
+  for (size_t i = 0; i < blocks->count; i++) {
+    gs_block_note_t *block = blocks->at[i];
+    const bool overlaps = block->outer_start < note->outer_end && note->outer_start < block->outer_end;
+    if (block->freed && (overlaps || block->id < oldest)) {
+      free(block);
+      blocks->freed--;
+    } else {
+      blocks->at[kept++] = block;
+    }
+  }
+  blocks->count = kept;
+  measure(blocks, 0);
+}
+
+static bool make_room(gs_blocks_t *blocks) {
+  if (blocks->count < blocks->capacity)
+    return true;
+  const size_t capacity = blocks->capacity ? 2 * blocks->capacity : 64;
+  gs_block_note_t **at = realloc(blocks->at, capacity * sizeof *at);
+  if (at)
+    blocks->at = at;
+  uint64_t *reach = at ? realloc(blocks->reach, capacity * sizeof *reach) : NULL;
+  if (!reach)
+    return false;
+  blocks->reach = reach;
+  blocks->capacity = capacity;
+  return true;
+}
+
+void gs_blocks_add(gs_blocks_t *blocks, const gs_block_note_t *note) {
+  gs_block_note_t *block = malloc(sizeof *block);
+  if (!block)
+    return;
+  *block = *note;
+  pthread_rwlock_wrlock(&blocks->lock);
+  block->id = ++blocks->made;
+  if (blocks->freed)
+    forget_freed(blocks, note,
+                 blocks->freed > MOST_FREED && block->id > MOST_FREED / 2 ? block->id - MOST_FREED / 2 : 0);
+  if (make_room(blocks)) {
+    const size_t index = count_to(blocks, block->start);
+    memmove(blocks->at + index + 1, blocks->at + index, (blocks->count - index) * sizeof *blocks->at);
+    blocks->at[index] = block;
+    blocks->count++;
+    measure(blocks, index);
+  } else {
+    free(block);
+  }
+  changed(blocks);
+  pthread_rwlock_unlock(&blocks->lock);
+}
+
+/* The newest live block that contains `address`, or, with `exactly`, begins there. Lock held. */
+static gs_block_note_t *find_live(const gs_blocks_t *blocks, uint64_t address, bool exactly) {
+  gs_block_note_t *found = NULL;
+  for (size_t i = count_to(blocks, address); i > 0 && blocks->reach[i - 1] > address; i--) {
+    gs_block_note_t *block = blocks->at[i - 1];
+    if (!block->freed && address >= block->start && address < block->end &&
+        (!exactly || block->start == address) && (!found || block->id > found->id))
+      found = block;
+  }
+  return found;
+}
+
+void gs_blocks_free(gs_blocks_t *blocks, uint64_t address, const gfxsim_stack_t *stack) {
+  pthread_rwlock_wrlock(&blocks->lock);
+  gs_block_note_t *block = find_live(blocks, address, true);
+  if (block) {
+    block->freed = true;
+    block->gone = *stack;
+    blocks->freed++;
+    changed(blocks);
+  }
+  pthread_rwlock_unlock(&blocks->lock);
+}
+
+void gs_blocks_name(gs_blocks_t *blocks, uint64_t address, const char *name, const char *file,
+                    uint32_t line) {
+  pthread_rwlock_wrlock(&blocks->lock);
+  gs_block_note_t *block = find_live(blocks, address, false);
+  if (block) {
+    snprintf(block->name, sizeof block->name, "%s", name ? name : "");
+    snprintf(block->file, sizeof block->file, "%s", file ? file : "");
+    block->line = line;
+  }
+  pthread_rwlock_unlock(&blocks->lock);
+}
+
+/* The block whose pages contain `address`: one that lives before one that was freed, the newest first. */
+static const gs_block_note_t *find_pages(const gs_blocks_t *blocks, uint64_t address) {
+  const gs_block_note_t *found = NULL;
+  /* Pages may begin before their block, so one that begins behind `address` counts, too. */
+  for (size_t i = count_to(blocks, address | 4095); i > 0 && blocks->reach[i - 1] > address; i--) {
+    const gs_block_note_t *block = blocks->at[i - 1];
+    if (address < block->outer_start || address >= block->outer_end)
+      continue;
+    if (!found || block->freed < found->freed || (block->freed == found->freed && block->id > found->id))
+      found = block;
+  }
+  return found;
+}
+
+static uint64_t distance(const gs_block_note_t *block, uint64_t address) {
+  return address < block->start ? block->start - address : address < block->end ? 0 : address - block->end;
+}
+
+/* The blocks before and behind `address` are the only ones that can be nearest, but for overlapping ones. */
+static const gs_block_note_t *find_nearest(const gs_blocks_t *blocks, uint64_t address) {
+  const size_t index = count_to(blocks, address);
+  const gs_block_note_t *before = index ? blocks->at[index - 1] : NULL;
+  const gs_block_note_t *behind = index < blocks->count ? blocks->at[index] : NULL;
+  if (!before || !behind)
+    return before ? before : behind;
+  return distance(before, address) <= distance(behind, address) ? before : behind;
+}
+
+/* Memory that is no block's: as much of it around `address` as lies in the same range of the map. */
+static void answer_own(const gs_blocks_t *blocks, const gs_vm_range_t *range, uint64_t address,
+                       gs_answer_t *answer) {
+  const size_t index = count_to(blocks, address);
+  answer->verdict = GS_VERDICT_GOOD;
+  answer->start = range->start;
+  answer->end = range->end;
+  if (index && blocks->reach[index - 1] > answer->start)
+    answer->start = blocks->reach[index - 1];
+  if (index < blocks->count && blocks->at[index]->outer_start < answer->end)
+    answer->end = blocks->at[index]->outer_start;
+}
+
+void gs_blocks_ask(gs_blocks_t *blocks, const gs_vm_map_t *map, uint64_t address, gs_answer_t *answer) {
+  pthread_rwlock_rdlock(&blocks->lock);
+  const gs_block_note_t *block = find_live(blocks, address, false);
+  const gs_vm_range_t *range = NULL;
+  if (block) {
+    answer->verdict = GS_VERDICT_GOOD;
+    answer->start = block->start;
+    answer->end = block->end;
+  } else if ((block = find_pages(blocks, address))) {
+    answer->verdict = block->freed ? GS_VERDICT_FREED : GS_VERDICT_OUTSIDE;
+    answer->block = *block;
+  } else if ((range = gs_vm_find(map, address))) {
+    answer_own(blocks, range, address, answer);
+  } else {
+    answer->verdict = GS_VERDICT_NOTHING;
+    answer->block.id = 0;
+    if ((block = find_nearest(blocks, address)))
+      answer->block = *block;
+  }
+  pthread_rwlock_unlock(&blocks->lock);
+}

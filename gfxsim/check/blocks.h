@@ -1,0 +1,71 @@
+/* The blocks of memory that the program has and had, byte for byte, sorted by address; and what a given
+ * address is. Not here: who accesses it (bounds.c), who tells of blocks (notes.h). */
+#ifndef GFXSIM_CHECK_BLOCKS_H
+#define GFXSIM_CHECK_BLOCKS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vm.h"
+#include "check/notes.h"
+
+enum { GS_BLOCK_NAME = 128 };
+
+/* A block. */
+typedef struct gs_block_note {
+  uint64_t id;                     /* of blocks made, counted */
+  uint64_t start, end;             /* as the program asked for it */
+  uint64_t outer_start, outer_end; /* the pages that are the block's alone */
+  bool freed;
+  const char *call; /* of HSA that made it */
+  gfxsim_stack_t made, gone;
+  char name[GS_BLOCK_NAME]; /* of the variable that is mapped there, or empty */
+  char file[GS_BLOCK_NAME]; /* where it was mapped, or empty */
+  uint32_t line;
+} gs_block_note_t;
+
+/* What an address is. */
+typedef enum gs_verdict {
+  GS_VERDICT_GOOD,
+  GS_VERDICT_OUTSIDE, /* in a block's pages, and not in the block */
+  GS_VERDICT_FREED,   /* in a block that was freed, or in its pages */
+  GS_VERDICT_NOTHING, /* nothing is mapped; `block` is the nearest block, if any (id 0: none) */
+} gs_verdict_t;
+
+typedef struct gs_answer {
+  gs_verdict_t verdict;
+  uint64_t start, end;   /* of GOOD: all of this is */
+  gs_block_note_t block; /* of the others */
+} gs_answer_t;
+
+typedef struct gs_blocks {
+  pthread_rwlock_t lock; /* of all but `version` */
+  gs_block_note_t **at;  /* by start; blocks that were locked, not allocated, may overlap */
+  uint64_t *reach;       /* [i]: the highest outer_end of at[0..i] */
+  size_t count, capacity, freed;
+  uint64_t made;
+  _Atomic uint64_t
+      version; /* changes with every block that comes or goes: GOOD answers are good until then */
+} gs_blocks_t;
+
+/* Returns 0, or -1 when out of memory. */
+int gs_blocks_init(gs_blocks_t *blocks) __attribute__((warn_unused_result));
+void gs_blocks_fini(gs_blocks_t *blocks);
+
+/* A new block, whose pages are [outer_start, outer_end); blocks that were there and freed are forgotten.
+ * Copies `note`, and gives it an id. Without memory it stays unknown, and accesses to it are good.
+ * Thread-safe. */
+void gs_blocks_add(gs_blocks_t *blocks, const gs_block_note_t *note);
+/* The newest block that begins at `address` and lives was freed at `stack`. Thread-safe. */
+void gs_blocks_free(gs_blocks_t *blocks, uint64_t address, const gfxsim_stack_t *stack);
+/* What is at `address`, which lies in the newest block there, is called so. Thread-safe. */
+void gs_blocks_name(gs_blocks_t *blocks, uint64_t address, const char *name, const char *file, uint32_t line);
+
+/* Asks about one address. Memory that is in `map` and not in the pages of a block is ROCr's own, or of a code
+ * object: good. Thread-safe. */
+void gs_blocks_ask(gs_blocks_t *blocks, const gs_vm_map_t *map, uint64_t address, gs_answer_t *answer);
+
+#endif

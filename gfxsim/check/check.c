@@ -1,0 +1,47 @@
+/* Making and ending the checker. */
+#include "check/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+
+/* What a checked program ends with that asked to fail (gfxsim-run --check-fail). */
+enum { FAILED_STATUS = 99 };
+
+int gs_check_create(const gs_options_t *options, gs_check_t **made) {
+  *made = NULL;
+  if (!options->check)
+    return 0;
+  gs_check_t *check = calloc(1, sizeof *check);
+  if (!check || gs_blocks_init(&check->blocks)) {
+    gs_log("GFXSIM_CHECK: out of host memory");
+    free(check);
+    return -1;
+  }
+  if (gs_findings_init(&check->findings, options->check_log, options->check_fail)) {
+    gs_blocks_fini(&check->blocks);
+    free(check);
+    return -1;
+  }
+  gs_bounds_watch(check);
+  *made = check;
+  return 0;
+}
+
+void gs_check_destroy(gs_check_t *check) {
+  if (!check)
+    return;
+  gs_findings_fini(&check->findings);
+  gs_blocks_fini(&check->blocks);
+  free(check);
+}
+
+int gs_check_finish(gs_check_t *check) {
+  const char *tools = getenv("HSA_TOOLS_LIB");
+  if (!check->blocks.made && (!tools || !strstr(tools, "libgfxsim-check.so")))
+    gs_log("GFXSIM_CHECK: nobody said which memory the program has, so only what is mapped was compared; "
+           "gfxsim-run --check=bounds sets what is needed");
+  const uint64_t wrong = gs_findings_summary(&check->findings);
+  return wrong && check->findings.fail ? FAILED_STATUS : 0;
+}

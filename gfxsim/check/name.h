@@ -1,0 +1,18 @@
+/* What people call kernels and places of the host program. Not here: source lines (exec/source_line.h). */
+#ifndef GFXSIM_CHECK_NAME_H
+#define GFXSIM_CHECK_NAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Writes "target region in main at line 12" for a kernel that clang made of one, "kernel foo(int)" for
+ * others. C++ names are as in the source where the process has a C++ runtime. Cut to `size`. */
+void gs_name_kernel(const char *kernel, char *text, size_t size);
+
+/* Writes "stencil.c:14 (in ./stencil)", or "main (in ./stencil)" without debug information, for a return
+ * address of the host program. False, and nothing written, when nothing is known of it, or it belongs to
+ * HSA. Slow. */
+bool gs_name_host_place(uint64_t address, char *text, size_t size);
+
+#endif

@@ -1,0 +1,33 @@
+/* What others in the process tell gfxsim's checker: which memory the program has, byte for byte, and what it
+ * is called. The functions are exported by gfxsim's libhsakmt.so.1 only; whoever has something to tell opens
+ * that library with RTLD_NOLOAD and looks for them once (dlsym), and is silent where there is none. All are
+ * thread-safe, copy what they are given, and do nothing when nothing is checked. Not here: what is checked.
+ */
+#ifndef GFXSIM_CHECK_NOTES_H
+#define GFXSIM_CHECK_NOTES_H
+
+#include <stdint.h>
+
+/* Where in the host program something happened: return addresses, innermost first. */
+enum { GFXSIM_STACK_DEPTH = 12 };
+typedef struct gfxsim_stack {
+  uint32_t depth;
+  uint64_t frame[GFXSIM_STACK_DEPTH];
+} gfxsim_stack_t;
+
+/* A block of `bytes` begins at `address` (as devices see it), by a call of the HSA function `call`, whose
+ * text is kept. The pages that the block does not fill are nobody's. */
+#define GFXSIM_NOTE_ALLOCATE "gfxsim_note_allocate"
+typedef void gfxsim_note_allocate_t(uint64_t address, uint64_t bytes, const char *call,
+                                    const gfxsim_stack_t *stack);
+/* The block at `address` is the program's no longer. To be called before its memory goes, which may be
+ * later. */
+#define GFXSIM_NOTE_FREE "gfxsim_note_free"
+typedef void gfxsim_note_free_t(uint64_t address, const gfxsim_stack_t *stack);
+/* [address, address + bytes), a block or a part of one, is the device's copy of `name` (NULL: not known),
+ * which lies at `host` and was mapped at `file`:`line` (NULL: not known). Ends with the block. */
+#define GFXSIM_NOTE_MAP "gfxsim_note_map"
+typedef void gfxsim_note_map_t(uint64_t address, uint64_t bytes, const char *name, const char *file,
+                               uint32_t line, uint64_t host);
+
+#endif

@@ -1,0 +1,66 @@
+/* The exported functions by which others tell the checker what memory there is (check/notes.h). Not here:
+ * what is made of it. */
+#include "check/notes.h"
+
+#include <string.h>
+
+#include "check/check.h"
+#include "thunk/thunk.h"
+
+GS_EXPORT gfxsim_note_allocate_t gfxsim_note_allocate;
+GS_EXPORT gfxsim_note_free_t gfxsim_note_free;
+GS_EXPORT gfxsim_note_map_t gfxsim_note_map;
+
+static uint64_t page_up(uint64_t address) {
+  return (address + GS_PAGE_BYTES - 1) & ~(uint64_t)(GS_PAGE_BYTES - 1);
+}
+
+/* The checker of the open library, or NULL. */
+static gs_check_t *open_check(gs_thunk_t **thunk) {
+  *thunk = gs_thunk_current();
+  return *thunk ? (*thunk)->check : NULL;
+}
+
+/* Pages that are the block's alone: those of memory that was locked, and of allocations if ROCr did not put
+ * several into one (HSA_DISABLE_FRAGMENT_ALLOCATOR). */
+static void find_pages(gs_thunk_t *thunk, gs_block_note_t *block) {
+  HsaPointerInfo info = {0};
+  const uint64_t start = block->start, pages = page_up(block->end);
+  block->outer_start = start;
+  block->outer_end = block->end;
+  if (gs_memory_query(&thunk->memory, (void *)(uintptr_t)start, &info) != HSAKMT_STATUS_SUCCESS)
+    return;
+  const bool locked = info.Type == HSA_POINTER_REGISTERED_USER;
+  if (!locked && (info.GPUAddress != start || start + info.SizeInBytes > pages))
+    return;
+  block->outer_start = start & ~(uint64_t)(GS_PAGE_BYTES - 1);
+  block->outer_end = pages;
+}
+
+void gfxsim_note_allocate(uint64_t address, uint64_t bytes, const char *call, const gfxsim_stack_t *stack) {
+  gs_thunk_t *thunk;
+  gs_check_t *check = open_check(&thunk);
+  /* With XNACK a lock gives nothing that a GPU does not have. */
+  if (!check || (strstr(call, "lock") && atomic_load(&thunk->xnack)))
+    return;
+  gs_block_note_t block = {.start = address, .end = address + bytes, .call = call, .made = *stack};
+  find_pages(thunk, &block);
+  gs_blocks_add(&check->blocks, &block);
+}
+
+void gfxsim_note_free(uint64_t address, const gfxsim_stack_t *stack) {
+  gs_thunk_t *thunk;
+  gs_check_t *check = open_check(&thunk);
+  if (check)
+    gs_blocks_free(&check->blocks, address, stack);
+}
+
+void gfxsim_note_map(uint64_t address, uint64_t bytes, const char *name, const char *file, uint32_t line,
+                     uint64_t host) {
+  (void)bytes;
+  (void)host;
+  gs_thunk_t *thunk;
+  gs_check_t *check = open_check(&thunk);
+  if (check)
+    gs_blocks_name(&check->blocks, address, name, file, line);
+}
