@@ -1,0 +1,70 @@
+#!/bin/sh
+# Compiles a program with its error (-DBUG=1) and without (-DBUG=0), and compares what gfxsim-run --check says with what the
+# source expects. Called: check.sh GFXSIM_RUN SOURCE FOLDER STOCK_PLUGINS LEVEL...   ($OMP_CC compiles)
+#
+# Comments in the source:
+#   expect: REGEX   lines of the findings, in this order; @BUG@ is the number of the line that has BUG in a comment. There
+#                   are as many findings as expected lines that begin with "Invalid"
+#   more: yes       ... at least as many
+#   ends: STATUS    the faulty program's, else 99 (--check-fail)
+#   levels: LEVEL   only that one
+set -eu
+run=$1 source=$2 folder=$3 stock=$4
+shift 4
+name=$(basename "${source%.*}")
+mkdir -p "$folder"
+wrong=0
+complain() { echo "$name: $*" >&2; wrong=1; }
+
+note() { sed -n "s,^[ /*]*$1: \(.*\),\1,p" "$source" | sed 's, \*/$,,'; }
+bug=$(grep -n 'BUG \*/$\|// BUG$' "$source" | cut -d: -f1)
+note expect | sed "s,@BUG@,$bug,g" >"$folder/$name.expected"
+# A formatter may have joined lines of the comment, of which the second would be lost.
+[ "$(grep -oE '(expect|named|more|ends|levels): ' "$source" | wc -l)" = "$(grep -cE '^[ /*]*(expect|named|more|ends|levels): ' "$source")" ] ||
+  complain "lines of its comment are joined"
+findings=$(grep -c '^Invalid' "$folder/$name.expected")
+ends=$(note ends)
+[ -z "$(note levels)" ] || set -- $(note levels)
+
+compare() { # LOG WHERE: the expected lines in their order, and no further finding
+  from=1
+  while IFS= read -r regex; do
+    at=$(tail -n "+$from" "$1" | grep -nE -- "$regex" | head -n 1 | cut -d: -f1)
+    [ -n "$at" ] || { complain "$2: no line \"$regex\" from line $from on in"; cat "$1" >&2; return; }
+    from=$((from + at))
+  done <"$folder/$name.expected"
+  found=$(sed 's/ERROR SUMMARY.*//; / x Invalid/d' "$1" | grep -c ' Invalid ' || true)
+  if [ "$found" != "$findings" ] && { [ -z "$(note more)" ] || [ "$found" -lt "$findings" ]; }; then
+    complain "$2: $found findings, expected $findings"
+    cat "$1" >&2
+  fi
+}
+
+try() { # LEVEL RUNTIME OPTION...
+  where="$1, $2"
+  level=$1
+  shift 2
+  log=$folder/$name.$level.log
+  status=0
+  "$run" --check=bounds --check-log="$log" --check-fail "$@" "$folder/$name.$level.1" >"$folder/$name.out" 2>&1 || status=$?
+  [ "$status" = "${ends:-99}" ] || { complain "$where: status $status"; cat "$folder/$name.out" >&2; }
+  compare "$log" "$where"
+  status=0
+  "$run" --check=bounds --check-log="$log" --check-fail "$@" "$folder/$name.$level.0" >"$folder/$name.out" 2>&1 || status=$?
+  [ "$status" = 0 ] || { complain "$where: the twin without the error ends with $status"; cat "$folder/$name.out" "$log" >&2; }
+  grep -q 'ERROR SUMMARY: 0 errors from 0 places' "$log" || complain "$where: the twin has no summary without errors"
+}
+
+export OMP_TARGET_OFFLOAD=MANDATORY GFXSIM_WORKERS=1
+ulimit -c 0
+for level; do
+  for with in 0 1; do
+    program=$folder/$name.$level.$with
+    [ "$program" -nt "$source" ] || $OMP_CC "-$level" -g -w "-DBUG=$with" "$source" -o "$program"
+  done
+  try "$level" plugin --plugin=ours
+  try "$level" runtime --runtime=ours
+  try "$level" stock "--plugin=$stock"
+done
+[ "$wrong" = 0 ] || exit 1
+echo "$name: found $findings, at $*"
