@@ -1,6 +1,7 @@
 /* LIBOMPTARGET_INFO, on stderr. */
 #include "info.h"
 
+#include "checker.h"
 #include "entry.h"
 #include "message.h"
 
@@ -210,10 +211,12 @@ static void hear(void *context, const map_note_t *note) {
   size_t kinds = sizeof shown / sizeof *shown;
   if ((size_t)note->kind < kinds && tgt_info() & shown[note->kind].bit)
     shown[note->kind].print(context, note);
+  if (tgt_checker_is_there())
+    tgt_checker_hear(note);
 }
 
 void tgt_info_listen(const tgt_device_t *device) {
-  map_table_listen(device->maps, tgt_info() & TGT_INFO_OF_MAPS ? hear : NULL);
+  map_table_listen(device->maps, tgt_info() & TGT_INFO_OF_MAPS || tgt_checker_is_there() ? hear : NULL);
 }
 
 /* ---- entry points ---- */

@@ -1,6 +1,7 @@
 /* Registration, the choice of a device, and the policy. */
 #include "runtime.h"
 
+#include "checker.h"
 #include "info.h"
 #include "libomp.h"
 #include "message.h"
@@ -81,6 +82,7 @@ void tgt_runtime_require(tgt_runtime_t *runtime, int64_t flags) {
 static void add_devices(tgt_runtime_t *runtime) {
   uint32_t count = tgt_machine_start(), made = 0;
   uint32_t version = atomic_load(&runtime->newest_version);
+  tgt_checker_find();
   runtime->devices = calloc(count + 1, sizeof *runtime->devices);
   for (; runtime->devices && made < count; made++) {
     if (tgt_device_init(&runtime->devices[made], made, version))

@@ -25,6 +25,8 @@ typedef struct tgt_runtime {
   _Atomic int64_t requires;        /* TGT_REQUIRES_ bits; 0: nothing was said yet */
   _Atomic uint32_t map_options;    /* see tgt_runtime_map_options */
   _Atomic uint32_t newest_version; /* of clang, among those that built the registered images; 0: unknown */
+  /* Of a checker below (checker.h), with address, bytes, name, file, line and host address; NULL: none. */
+  void (*note_map)(uint64_t, uint64_t, const char *, const char *, uint32_t, uint64_t);
 } tgt_runtime_t;
 
 extern tgt_runtime_t tgt_the_runtime;

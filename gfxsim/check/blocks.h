@@ -23,7 +23,7 @@ typedef struct gs_block_note {
   const char *call; /* of HSA that made it */
   gfxsim_stack_t made, gone;
   char name[GS_BLOCK_NAME]; /* of the variable that is mapped there, or empty */
-  char file[GS_BLOCK_NAME]; /* where it was mapped, or empty */
+  char file[GS_BLOCK_NAME]; /* where the program has that variable, or empty */
   uint32_t line;
 } gs_block_note_t;
 

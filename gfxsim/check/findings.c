@@ -138,7 +138,7 @@ static void write_block(text_t *text, const gs_finding_t *finding) {
        name, block->end - block->start, block->freed ? " that was freed" : "",
        finding->kind == GS_FINDING_NOTHING ? ", where nothing is mapped" : "");
   if (*block->file)
-    line(text, "   mapped at %s:%" PRIu32, block->file, block->line);
+    line(text, "   the variable at %s:%" PRIu32, block->file, block->line);
   if (block->freed)
     write_stack(text, "freed by", &block->gone);
   write_stack(text, "made by ", &block->made);

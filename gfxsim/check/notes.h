@@ -25,9 +25,13 @@ typedef void gfxsim_note_allocate_t(uint64_t address, uint64_t bytes, const char
 #define GFXSIM_NOTE_FREE "gfxsim_note_free"
 typedef void gfxsim_note_free_t(uint64_t address, const gfxsim_stack_t *stack);
 /* [address, address + bytes), a block or a part of one, is the device's copy of `name` (NULL: not known),
- * which lies at `host` and was mapped at `file`:`line` (NULL: not known). Ends with the block. */
+ * which lies at `host` and is declared at `file`:`line` (NULL: not known). Ends with the block. */
 #define GFXSIM_NOTE_MAP "gfxsim_note_map"
 typedef void gfxsim_note_map_t(uint64_t address, uint64_t bytes, const char *name, const char *file,
                                uint32_t line, uint64_t host);
+
+/* Whether anything is checked, so that notes are read. */
+#define GFXSIM_NOTES_ARE_WANTED "gfxsim_notes_are_wanted"
+typedef int gfxsim_notes_are_wanted_t(void);
 
 #endif

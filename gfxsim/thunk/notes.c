@@ -10,6 +10,12 @@
 GS_EXPORT gfxsim_note_allocate_t gfxsim_note_allocate;
 GS_EXPORT gfxsim_note_free_t gfxsim_note_free;
 GS_EXPORT gfxsim_note_map_t gfxsim_note_map;
+GS_EXPORT gfxsim_notes_are_wanted_t gfxsim_notes_are_wanted;
+
+int gfxsim_notes_are_wanted(void) {
+  const gs_thunk_t *thunk = gs_thunk_current();
+  return thunk && thunk->check;
+}
 
 static uint64_t page_up(uint64_t address) {
   return (address + GS_PAGE_BYTES - 1) & ~(uint64_t)(GS_PAGE_BYTES - 1);

@@ -5,6 +5,7 @@
 # Comments in the source:
 #   expect: REGEX   lines of the findings, in this order; @BUG@ is the number of the line that has BUG in a comment. There
 #                   are as many findings as expected lines that begin with "Invalid"
+#   named: REGEX    a line with names, which our host runtime tells; only below it
 #   more: yes       ... at least as many
 #   ends: STATUS    the faulty program's, else 99 (--check-fail)
 #   levels: LEVEL   only that one
@@ -49,6 +50,9 @@ try() { # LEVEL RUNTIME OPTION...
   "$run" --check=bounds --check-log="$log" --check-fail "$@" "$folder/$name.$level.1" >"$folder/$name.out" 2>&1 || status=$?
   [ "$status" = "${ends:-99}" ] || { complain "$where: status $status"; cat "$folder/$name.out" >&2; }
   compare "$log" "$where"
+  case $where in *runtime)
+    note named | while IFS= read -r regex; do grep -qE -- "$regex" "$log" || exit 1; done || complain "$where: no name"
+  esac
   status=0
   "$run" --check=bounds --check-log="$log" --check-fail "$@" "$folder/$name.$level.0" >"$folder/$name.out" 2>&1 || status=$?
   [ "$status" = 0 ] || { complain "$where: the twin without the error ends with $status"; cat "$folder/$name.out" "$log" >&2; }

@@ -1,0 +1,43 @@
+/* See checker.h. The checker is found in the process, below ROCr; this library is not linked to it and knows
+ * the two functions by their names. */
+#include "checker.h"
+
+#include "message.h"
+#include "runtime.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_BYTES = 256 };
+
+static void *find(void *library, const char *name) {
+  return library ? dlsym(library, name) : NULL;
+}
+
+void tgt_checker_find(void) {
+  /* The reference stays: the library does, too. */
+  void *library = dlopen("libhsakmt.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  int (*wanted)(void);
+  void *symbol = find(library, "gfxsim_notes_are_wanted");
+  memcpy(&wanted, &symbol, sizeof wanted);
+  if (!symbol || !wanted())
+    return;
+  symbol = find(library, "gfxsim_note_map");
+  memcpy(&tgt_runtime()->note_map, &symbol, sizeof symbol);
+}
+
+bool tgt_checker_is_there(void) {
+  return tgt_runtime()->note_map != NULL;
+}
+
+void tgt_checker_hear(const map_note_t *note) {
+  tgt_place_t place;
+  char name[NAME_BYTES], file[NAME_BYTES];
+  if (note->kind != MAP_NOTE_CREATED || !note->name)
+    return;
+  tgt_place_of_map(note->name, &place);
+  snprintf(name, sizeof name, "%.*s", place.name_length, place.name);
+  snprintf(file, sizeof file, "%.*s", place.file_length, place.file);
+  tgt_runtime()->note_map(note->device, note->bytes, name, file, (uint32_t)place.line, note->host);
+}

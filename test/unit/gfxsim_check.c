@@ -1,0 +1,191 @@
+/* The checker's blocks, and what it tells: without waves. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants those four first. */
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check/blocks.h"
+#include "check/findings.h"
+#include "check/name.h"
+
+enum { PAGE = 4096 };
+
+static const gfxsim_stack_t no_stack;
+
+static void add(gs_blocks_t *blocks, uint64_t start, uint64_t bytes) {
+  const gs_block_note_t note = {.start = start,
+                                .end = start + bytes,
+                                .outer_start = start / PAGE * PAGE,
+                                .outer_end = (start + bytes + PAGE - 1) / PAGE * PAGE};
+  gs_blocks_add(blocks, &note);
+}
+
+/* A map with one range [first page, last page + 1). */
+static gs_vm_map_t *map_of(uint64_t start, uint64_t end) {
+  gs_vm_map_t *map = calloc(1, sizeof *map + sizeof(gs_vm_range_t));
+  assert_non_null(map);
+  map->count = 1;
+  map->range[0] = (gs_vm_range_t){.start = start, .end = end, .allocation = start, .access = GS_VM_READ};
+  return map;
+}
+
+static gs_answer_t ask(gs_blocks_t *blocks, const gs_vm_map_t *map, uint64_t address) {
+  gs_answer_t answer;
+  gs_blocks_ask(blocks, map, address, &answer);
+  return answer;
+}
+
+static void test_blocks_end_at_their_bytes(void **state) {
+  (void)state;
+  gs_blocks_t blocks;
+  assert_int_equal(gs_blocks_init(&blocks), 0);
+  gs_vm_map_t *map = map_of(0x10000, 0x20000);
+  add(&blocks, 0x12000, 100);
+  const gs_answer_t inside = ask(&blocks, map, 0x12063), behind = ask(&blocks, map, 0x12064);
+  assert_int_equal(inside.verdict, GS_VERDICT_GOOD);
+  assert_int_equal(inside.start, 0x12000);
+  assert_int_equal(inside.end, 0x12064);
+  assert_int_equal(behind.verdict, GS_VERDICT_OUTSIDE);
+  assert_int_equal(behind.block.end, 0x12064);
+  /* What is nobody's block is good, up to the block's pages. */
+  const gs_answer_t before = ask(&blocks, map, 0x11fff), after = ask(&blocks, map, 0x13000);
+  assert_int_equal(before.verdict, GS_VERDICT_GOOD);
+  assert_int_equal(before.start, 0x10000);
+  assert_int_equal(before.end, 0x12000);
+  assert_int_equal(after.verdict, GS_VERDICT_GOOD);
+  assert_int_equal(after.start, 0x13000);
+  const gs_answer_t nothing = ask(&blocks, map, 0x20000);
+  assert_int_equal(nothing.verdict, GS_VERDICT_NOTHING);
+  assert_int_equal(nothing.block.start, 0x12000);
+  free(map);
+  gs_blocks_fini(&blocks);
+}
+
+static void test_freed_blocks_are_known_until_replaced(void **state) {
+  (void)state;
+  gs_blocks_t blocks;
+  assert_int_equal(gs_blocks_init(&blocks), 0);
+  gs_vm_map_t *map = map_of(0x10000, 0x20000);
+  add(&blocks, 0x12000, 100);
+  add(&blocks, 0x14000, 100);
+  const uint64_t version = blocks.version;
+  gs_blocks_free(&blocks, 0x12000, &no_stack);
+  assert_true(blocks.version != version); /* or threads would go on with what they remember */
+  assert_int_equal(ask(&blocks, map, 0x12010).verdict, GS_VERDICT_FREED);
+  assert_int_equal(ask(&blocks, map, 0x12800).verdict, GS_VERDICT_FREED);
+  assert_int_equal(ask(&blocks, map, 0x14010).verdict, GS_VERDICT_GOOD);
+  add(&blocks, 0x12000, 50);
+  assert_int_equal(ask(&blocks, map, 0x12010).verdict, GS_VERDICT_GOOD);
+  assert_int_equal(ask(&blocks, map, 0x12032).verdict, GS_VERDICT_OUTSIDE);
+  assert_int_equal(blocks.freed, 0);
+  free(map);
+  gs_blocks_fini(&blocks);
+}
+
+/* Memory that was locked may share pages with other memory that was, and may overlap it. */
+static void test_blocks_may_overlap(void **state) {
+  (void)state;
+  gs_blocks_t blocks;
+  assert_int_equal(gs_blocks_init(&blocks), 0);
+  gs_vm_map_t *map = map_of(0x10000, 0x20000);
+  add(&blocks, 0x12010, 0x1000);
+  add(&blocks, 0x12100, 0x10);
+  add(&blocks, 0x13100, 0x10);
+  assert_int_equal(ask(&blocks, map, 0x12110).end, 0x13010); /* behind the small one, in the large one */
+  assert_int_equal(ask(&blocks, map, 0x13108).verdict, GS_VERDICT_GOOD);
+  assert_int_equal(ask(&blocks, map, 0x13080).verdict, GS_VERDICT_OUTSIDE);
+  assert_int_equal(ask(&blocks, map, 0x12004).verdict, GS_VERDICT_OUTSIDE);
+  gs_blocks_free(&blocks, 0x12010, &no_stack);
+  assert_int_equal(ask(&blocks, map, 0x12108).verdict, GS_VERDICT_GOOD);
+  assert_int_equal(ask(&blocks, map, 0x12200).verdict, GS_VERDICT_OUTSIDE); /* in pages of one that lives */
+  free(map);
+  gs_blocks_fini(&blocks);
+}
+
+/* Against a list that is looked through from end to end. */
+static void test_many_blocks(void **state) {
+  (void)state;
+  enum { BLOCKS = 300, ROUNDS = 4000 };
+  gs_blocks_t blocks;
+  bool lives[BLOCKS] = {false};
+  assert_int_equal(gs_blocks_init(&blocks), 0);
+  gs_vm_map_t *map = map_of(0x100000, 0x100000 + (uint64_t)BLOCKS * 2 * PAGE);
+  unsigned seed = 1;
+  for (unsigned round = 0; round < ROUNDS; round++) {
+    seed = seed * 1103515245 + 12345;
+    const unsigned i = seed / 65536 % BLOCKS;
+    const uint64_t start = 0x100000 + (uint64_t)i * 2 * PAGE;
+    if (lives[i])
+      gs_blocks_free(&blocks, start, &no_stack);
+    else
+      add(&blocks, start, 10 + i);
+    lives[i] = !lives[i];
+    const gs_answer_t answer = ask(&blocks, map, start + 9 + i);
+    assert_int_equal(answer.verdict, lives[i] ? GS_VERDICT_GOOD : GS_VERDICT_FREED);
+    assert_int_equal(ask(&blocks, map, start + 10 + i).verdict,
+                     lives[i] ? GS_VERDICT_OUTSIDE : GS_VERDICT_FREED);
+    assert_int_equal(ask(&blocks, map, start + PAGE).verdict, GS_VERDICT_GOOD);
+  }
+  free(map);
+  gs_blocks_fini(&blocks);
+}
+
+static void test_kernels_have_names(void **state) {
+  (void)state;
+  char text[128];
+  gs_name_kernel("__omp_offloading_fd00_12ab_main_l7", text, sizeof text);
+  assert_string_equal(text, "target region in main at line 7");
+  gs_name_kernel("__omp_offloading__3f_12ab_main_l2_l15", text, sizeof text);
+  assert_string_equal(text, "target region in main_l2 at line 15");
+  gs_name_kernel("__omp_offloading_zz", text, sizeof text);
+  assert_string_equal(text, "kernel __omp_offloading_zz");
+  gs_name_kernel("saxpy", text, sizeof text);
+  assert_string_equal(text, "kernel saxpy");
+}
+
+/* One block of text a place, however often; all are counted. */
+static void test_findings_are_told_once(void **state) {
+  (void)state;
+  char path[] = "/tmp/gfxsim-check-XXXXXX", text[8192];
+  const int file = mkstemp(path);
+  assert_true(file >= 0);
+  gs_findings_t findings;
+  assert_int_equal(gs_findings_init(&findings, path, true), 0);
+  const gs_wave_t here = {.pc = 0x1008}, there = {.pc = 0x2008};
+  const gs_finding_t finding = {.kind = GS_FINDING_LDS, .bytes = 4, .lanes = 3, .address = 80, .limit = 64};
+  for (int i = 0; i < 5; i++)
+    gs_findings_add(&findings, &here, &finding);
+  gs_findings_add(&findings, &there, &finding);
+  assert_int_equal(gs_findings_summary(&findings), 18);
+  const ssize_t length = read(file, text, sizeof text - 1);
+  assert_true(length > 0);
+  text[length] = '\0';
+  unsigned blocks = 0;
+  for (const char *at = text; (at = strstr(at, "Offset 80 is beyond")); at++)
+    blocks++;
+  assert_int_equal(blocks, 2);
+  assert_non_null(strstr(text, "      15 x Invalid"));
+  assert_non_null(strstr(text, "       3 x Invalid"));
+  assert_non_null(strstr(text, "ERROR SUMMARY: 18 errors from 2 places (bounds)\n"));
+  gs_findings_fini(&findings);
+  close(file);
+  unlink(path);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_blocks_end_at_their_bytes),
+      cmocka_unit_test(test_freed_blocks_are_known_until_replaced),
+      cmocka_unit_test(test_blocks_may_overlap),
+      cmocka_unit_test(test_many_blocks),
+      cmocka_unit_test(test_kernels_have_names),
+      cmocka_unit_test(test_findings_are_told_once),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
