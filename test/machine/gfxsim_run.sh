@@ -133,6 +133,14 @@ if grep -q 'GFXSIM_\|HSA_' "$scratch/out"; then echo "variables are set that nob
 "$run" --usm --print-environment >"$scratch/out"
 sets GFXSIM_HOST_VISIBLE=1 HSA_XNACK=1
 
+# What the checker needs comes with it, in front of the user's own tools; the variable is as good as the option.
+HSA_TOOLS_LIB=mine.so "$run" --check --check-log="$scratch/findings" --check-fail --print-environment >"$scratch/out"
+sets GFXSIM_CHECK=all GFXSIM_CHECK_LOG="$scratch/findings" GFXSIM_CHECK_FAIL=1 'HSA_TOOLS_LIB=/.*/libgfxsim-check\.so mine\.so' \
+  HSA_DISABLE_FRAGMENT_ALLOCATOR=1 LIBOMPTARGET_MEMORY_MANAGER_THRESHOLD=0
+GFXSIM_CHECK=bounds "$run" --print-environment >"$scratch/out"
+sets 'HSA_TOOLS_LIB=/.*/libgfxsim-check\.so'
+ends 2 "$run" --check=speed true
+
 # The stock plugins are those next to the libomptarget of the program, which may be an argument of another one.
 mkdir "$scratch/lib"
 : >"$scratch/lib/libomptarget.rtl.amdgpu.so"
