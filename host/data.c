@@ -4,6 +4,7 @@
 #include "info.h"
 #include "libomp.h"
 #include "mapping/one.h"
+#include "message.h"
 #include "operation.h"
 
 typedef map_status_t step_t(map_work_t *work, const map_arguments_t *arguments);
@@ -24,13 +25,20 @@ static const tgt_ompt_target_t told_as[] = {
     [TGT_CONSTRUCT_UPDATE] = TGT_OMPT_UPDATE,
 };
 
+static inline __attribute__((always_inline)) bool begin(tgt_operation_t *operation,
+                                                        const construct_t *construct, step_t *step) {
+  map_status_t status = step(&operation->work, &construct->arguments);
+  if (__builtin_expect(status && step == map_begin, 0))
+    tgt_error_of_begin(status, false);
+  return !status;
+}
+
 static inline __attribute__((always_inline)) bool run_on(tgt_device_t *device, const construct_t *construct,
                                                          step_t *step) {
   tgt_operation_t operation;
   if (!tgt_operation_begin(&operation, device, construct->where))
     return false;
-  bool done = !step(&operation.work, &construct->arguments);
-  return tgt_operation_end(&operation, done);
+  return tgt_operation_end(&operation, begin(&operation, construct, step));
 }
 
 /* The same for an update that is one copy. False: nothing has happened, it is to go the way of others. */
@@ -98,7 +106,7 @@ static void run_nowait(const construct_t *construct, step_t *step, const char *o
   tgt_told_t *told = device ? tgt_ompt_begin(told_as[construct->kind], device, code, true) : NULL;
   tgt_operation_t *task = device ? tgt_operation_for_task() : NULL;
   if (task && tgt_operation_begin_task(task, device, construct->where)) {
-    bool done = !step(&task->work, &construct->arguments);
+    bool done = begin(task, construct, step);
     is_left = tgt_operation_leave_to_task(task, done);
     failed = !is_left;
   } else if (device)

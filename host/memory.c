@@ -276,7 +276,10 @@ TGT_EXPORT int omp_target_disassociate_ptr(const void *host, int number) {
     return TGT_FAILED;
   }
   tgt_device_t *device = tgt_api_device(number, "disassociate memory");
-  if (!device || map_table_disassociate(device->maps, host))
+  map_status_t status = device ? map_table_disassociate(device->maps, host) : MAP_OK;
+  if (status == MAP_HELD)
+    tgt_error("Trying to disassociate a pointer with a non-zero hold reference count");
+  if (!device || status)
     return TGT_FAILED;
   return tgt_ompt_is_on()
              ? tell_association(TGT_OMPT_DISASSOCIATE, device, host, NULL, 0, __builtin_return_address(0))

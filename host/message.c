@@ -9,11 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CLANG_WITH_SHORT_NAME = 18, MESSAGE_BYTES = 4096 };
+enum { CLANG_WITH_TARGET_POINTER = 14, CLANG_WITH_SHORT_NAME = 18, MESSAGE_BYTES = 4096 };
+
+/* Whether the program's clang is older than this one. */
+static bool is_before(uint32_t clang) {
+  uint32_t version = atomic_load_explicit(&tgt_runtime()->newest_version, memory_order_relaxed);
+  return version && version < clang;
+}
 
 const char *tgt_message_name(void) {
-  uint32_t version = atomic_load_explicit(&tgt_runtime()->newest_version, memory_order_relaxed);
-  return version && version < CLANG_WITH_SHORT_NAME ? "Libomptarget" : "omptarget";
+  return is_before(CLANG_WITH_SHORT_NAME) ? "Libomptarget" : "omptarget";
 }
 
 static void print(const char *kind, const char *format, va_list arguments) {
@@ -34,6 +39,16 @@ void tgt_error(const char *format, ...) {
   va_start(arguments, format);
   print("error", format, arguments);
   va_end(arguments);
+}
+
+void tgt_error_of_begin(map_status_t status, bool is_region) {
+  tgt_error("Call to %s returned null pointer (%s).",
+            is_before(CLANG_WITH_TARGET_POINTER) ? "getOrAllocTgtPtr" : "getTargetPointer",
+            status == MAP_ABSENT ? "'present' map type modifier" : "device failure or illegal mapping");
+  if (is_region) {
+    tgt_error("Call to targetDataBegin failed, abort target.");
+    tgt_error("Failed to process data before launching the kernel.");
+  }
 }
 
 void tgt_fatal(const char *format, ...) {

@@ -6,6 +6,7 @@
 #include "abi.h"
 
 #include "base/status.h"
+#include "mapping/note.h"
 
 #include <stdbool.h>
 
@@ -16,6 +17,10 @@ const char *tgt_message_name(void);
  * Thread-safe. */
 void tgt_message(const char *format, ...) ATMI_PRINTF(1, 2);
 void tgt_error(const char *format, ...) ATMI_PRINTF(1, 2);
+
+/* What LLVM's library says when a list item could not be mapped as a construct begins, behind what the
+ * mapping engine has said of it. `is_region`: of a target region. */
+void tgt_error_of_begin(map_status_t status, bool is_region);
 
 /* "<name> fatal error 1: ..." and the end of the process. This is the only place that ends it: OpenMP wants
  * that where offloading is mandatory. */

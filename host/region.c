@@ -117,8 +117,11 @@ static inline __attribute__((always_inline)) bool run(tgt_operation_t *operation
   map_work_t *work = &operation->work;
   if (tgt_info_wants_constructs())
     tgt_info_begin(operation->device, region->where, TGT_CONSTRUCT_REGION, arguments);
-  if (map_enter(work, arguments))
+  map_status_t entered = map_enter(work, arguments);
+  if (__builtin_expect(entered, 0)) {
+    tgt_error_of_begin(entered, true);
     return false;
+  }
   atmi_status_t status =
       tgt_ompt_is_on() ? launch_and_tell(operation, region, kernel) : launch(operation, region, kernel);
   return !status && !map_leave(work);

@@ -6,6 +6,7 @@
  * has made, wherever in it the argument stands, and ALWAYS to the rest. */
 #include "fill.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define LAMBDA  (MAP_PTR_AND_OBJ | MAP_LITERAL | MAP_IMPLICIT)
@@ -21,6 +22,7 @@ typedef struct found {
 
 static bool wrong(map_pass_t *pass, const map_component_t *component, const char *what) {
   pass->wrong = what;
+  pass->wants_present = component->type & MAP_PRESENT;
   pass->range = (map_range_t){component->begin, (uint64_t)component->size, component->name};
   return false;
 }
@@ -687,22 +689,31 @@ static bool enter_all(map_pass_t *pass, uint32_t i) {
 
 /* ---- failures, when the lock is free ---- */
 
+/* What is mapped in part is not present, either. */
+static map_status_t describe_extension(const map_pass_t *pass) {
+  unsigned long long host = pass->range.host, other = pass->other.host;
+  long long bytes = (long long)pass->range.bytes, other_bytes = (long long)pass->other.bytes;
+  char absent[160] = "";
+  if (pass->wants_present)
+    snprintf(absent, sizeof absent, "\n%s for host address 0x%016llx (%lld bytes)", not_present, host, bytes);
+  return map_fail_near(pass->table, pass->wants_present ? MAP_ABSENT : MAP_INVALID, &pass->range,
+                       "%s: host address specified is 0x%016llx (%lld bytes), but device allocation maps to "
+                       "host at 0x%016llx (%lld bytes)%s",
+                       extension, host, bytes, other, other_bytes, absent);
+}
+
 static map_status_t describe(const map_pass_t *pass) {
   map_table_t *table = pass->table;
   const map_range_t *range = &pass->range;
-  unsigned long long host = range->host, other = pass->other.host;
-  long long bytes = (long long)range->bytes, other_bytes = (long long)pass->other.bytes;
+  unsigned long long host = range->host;
+  long long bytes = (long long)range->bytes;
   if (pass->wrong == no_memory)
     return map_fail_memory(table, "mapping data");
   if (pass->wrong == not_present)
     return map_fail_near(table, MAP_ABSENT, range, "%s for host address 0x%016llx (%lld bytes)", not_present,
                          host, bytes);
   if (pass->wrong == extension)
-    return map_fail_near(
-        table, MAP_INVALID, range,
-        "%s: host address specified is 0x%016llx (%lld bytes), but device allocation maps to "
-        "host at 0x%016llx (%lld bytes)",
-        extension, host, bytes, other, other_bytes);
+    return describe_extension(pass);
   if (pass->wrong == map_insane)
     return map_fail_insane(table, range);
   if (pass->wrong == null_pointer)

@@ -10,6 +10,7 @@ typedef enum map_status {
   MAP_OK = 0,
   MAP_INVALID,   /* the program broke a rule of OpenMP, or passed what no compiler writes */
   MAP_ABSENT,    /* something has to be present, and is not */
+  MAP_HELD,      /* a construct with ompx_hold uses what is to go */
   MAP_NO_MEMORY, /* of the host; that of the device is MAP_DEVICE */
   MAP_DEVICE,    /* a function of the device failed, and has said why */
   MAP_AGAIN,     /* of map_work_end, no failure: wait for the stream and call it again */

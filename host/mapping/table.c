@@ -420,18 +420,23 @@ void map_table_remove_global(map_table_t *table, const void *host) {
 map_status_t map_table_disassociate(map_table_t *table, const void *host) {
   map_range_t range = {(uintptr_t)host, 1, NULL};
   map_entry_t *entry = NULL;
-  const char *wrong = NULL;
+  map_status_t status = MAP_OK;
   atmi_spin_lock(&table->lock);
-  if (map_table_search(table, range.host, 1, &entry) != MAP_CONTAINED || !entry->associated)
-    wrong = "omp_target_disassociate_ptr: the address is not of an associated pointer";
-  else if (map_word_hold(map_entry_word(entry)))
-    wrong = "omp_target_disassociate_ptr: a construct with ompx_hold holds the association";
+  bool found = map_table_search(table, range.host, 1, &entry) == MAP_CONTAINED;
+  if (found && map_word_hold(map_entry_word(entry)))
+    status = MAP_HELD;
+  else if (!found || !entry->associated)
+    status = MAP_INVALID;
   else {
     entry->infinite = entry->associated = false;
     (void)map_entry_drop(table, entry, MAP_DYNAMIC_ONE); /* its memory is the program's */
   }
   atmi_spin_unlock(&table->lock);
-  return wrong ? map_fail_near(table, MAP_INVALID, &range, "%s", wrong) : MAP_OK;
+  if (status)
+    return map_fail_near(table, status, &range, "omp_target_disassociate_ptr: %s",
+                         status == MAP_HELD ? "a construct with ompx_hold holds what is mapped there"
+                                            : "the address is not of an associated pointer");
+  return MAP_OK;
 }
 
 bool map_table_find(map_table_t *table, const void *host, uint64_t bytes, void **device) {

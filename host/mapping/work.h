@@ -66,6 +66,7 @@ typedef struct map_pass {
   bool again;        /* of an end: these, too, need items */
   /* A failure, to be described when the lock is free. */
   const char *wrong;
+  bool wants_present; /* the list item has the modifier */
   map_range_t range, other;
 } map_pass_t;
 

@@ -42,10 +42,15 @@ says '^'"$prefix"' message: explicit extension not allowed: host address specifi
 says 'array\[16:32\]'
 says 'failing\.c'
 says 'failing\.c:11:'
+says "^$prefix error: Call to getTargetPointer returned null pointer \(device failure or illegal mapping\)\.$"
+says_not 'targetDataBegin'
 [ "$(grep -cE "mandatory" "$scratch/out")" = 1 ] || { echo "not said once"; failed=1; }
 says_not '^end$'
 on_device 134 "$failing" miss
 says "^$prefix message: device mapping required by 'present' map type modifier does not exist for host address 0x[0-9a-f]+ \(256 bytes\)"
+says "^$prefix error: Call to getTargetPointer returned null pointer \('present' map type modifier\)\.$"
+says "^$prefix error: Call to targetDataBegin failed, abort target\.$"
+says "^$prefix error: Failed to process data before launching the kernel\.$"
 says 'fatal error 1: failure of target construct while offloading is mandatory$'
 on_device 134 "$failing" far
 says "Device number '17' out of range, only 1 devices available"

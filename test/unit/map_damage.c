@@ -224,6 +224,28 @@ static void messages_say_where(void **state) {
   assert_non_null(strstr(text, "\nnothing is mapped"));
 }
 
+/* A range of which a part is mapped is not present: that is said too. */
+static void extensions_are_not_present(void **state) {
+  (void)state;
+  void *base = p;
+  int64_t size = 8, wide = 32, type = (int64_t)MAP_TO, present = (int64_t)(MAP_TO | MAP_PRESENT);
+  map_arguments_t small = {1, &base, &base, &size, &type, NULL, NULL};
+  assert_int_equal(run_raw(map_begin, &small), MAP_OK);
+  operation_t *const begins[] = {map_begin, map_enter};
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(run_raw(begins[i], &(map_arguments_t){1, &base, &base, &wide, &present, NULL, NULL}),
+                     MAP_ABSENT);
+    assert_memory_equal(text, "explicit extension not allowed: host address specified is 0x", 60);
+    char expected[200];
+    snprintf(expected, sizeof expected,
+             "(8 bytes)\ndevice mapping required by 'present' map type modifier does not exist for host "
+             "address 0x%016llx (32 bytes)\n",
+             (unsigned long long)(uintptr_t)p);
+    assert_non_null(strstr(text, expected));
+  }
+  assert_int_equal(run_raw(map_end, &small), MAP_OK);
+}
+
 static void push_damage(void *handle, void *base, void *begin, int64_t size, int64_t type, void *name) {
   assert_int_equal(map_mapper_count(handle), 0);
   map_mapper_push(handle, base, begin, size, type, name);
@@ -309,6 +331,7 @@ int main(void) {
                                      cmocka_unit_test(sections_in_pieces),
                                      cmocka_unit_test(sections_that_begin_later),
                                      cmocka_unit_test(messages_say_where),
+                                     cmocka_unit_test(extensions_are_not_present),
                                      cmocka_unit_test(mappers_push_damage),
                                      cmocka_unit_test(devices_fail),
                                      cmocka_unit_test(others_do_not_find_what_failed)};
