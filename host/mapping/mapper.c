@@ -20,10 +20,21 @@ typedef struct map_stack {
   map_component_t components[];
 } map_stack_t;
 
-/* What mappers get for a handle: the stack may move while they push. */
+/* What mappers get for a handle: the stack may move while they push. LLVM's is a std::vector of components,
+ * and there are programs that bring such a vector of their own (LLVM's test declare_mapper_api). Its three
+ * words are all of a handle that may be looked at; no vector has a begin without an end, and ours never has
+ * an end. */
 typedef struct map_handle {
-  map_stack_t *stack;
+  union {
+    map_stack_t *stack;
+    map_component_t *begin; /* of a vector: memory of operator new, which is malloc's */
+  };
+  map_component_t *end, *limit;
 } map_handle_t;
+
+static inline bool is_vector(const map_handle_t *handle) {
+  return handle->end || !handle->begin;
+}
 
 static map_stack_t *grow(map_stack_t *stack) {
   uint32_t capacity = stack ? 2 * stack->capacity : STACK_FEWEST;
@@ -36,8 +47,25 @@ static map_stack_t *grow(map_stack_t *stack) {
   return grown;
 }
 
+/* What cannot be pushed for want of memory is not counted: a vector has no place to note it. */
+static void push_to_vector(map_handle_t *vector, const map_component_t *component) {
+  if (vector->end == vector->limit) {
+    size_t count = (size_t)(vector->end - vector->begin), capacity = count ? 2 * count : 1;
+    map_component_t *grown = realloc(vector->begin, capacity * sizeof *grown);
+    if (!grown)
+      return;
+    *vector = (map_handle_t){.begin = grown, .end = grown + count, .limit = grown + capacity};
+  }
+  *vector->end++ = *component;
+}
+
 void map_mapper_push(void *handle, void *base, void *begin, int64_t size, int64_t type, void *name) {
   map_handle_t *running = handle;
+  map_component_t component = {(uintptr_t)base, (uintptr_t)begin, size, (uint64_t)type, name};
+  if (__builtin_expect(is_vector(running), 0)) {
+    push_to_vector(running, &component);
+    return;
+  }
   map_stack_t *stack = running->stack;
   if (stack->count == stack->capacity) {
     map_stack_t *grown = stack->capacity < UINT32_MAX / 2 ? grow(stack) : NULL;
@@ -47,13 +75,13 @@ void map_mapper_push(void *handle, void *base, void *begin, int64_t size, int64_
     }
     running->stack = stack = grown;
   }
-  stack->components[stack->count++] =
-      (map_component_t){(uintptr_t)base, (uintptr_t)begin, size, (uint64_t)type, name};
+  stack->components[stack->count++] = component;
 }
 
 int64_t map_mapper_count(void *handle) {
-  const map_stack_t *stack = ((map_handle_t *)handle)->stack;
-  return stack->count - stack->first;
+  const map_handle_t *running = handle;
+  const map_stack_t *stack = running->stack;
+  return is_vector(running) ? running->end - running->begin : stack->count - stack->first;
 }
 
 static bool add_share(map_stack_t *stack, uint32_t argument) {
@@ -70,7 +98,7 @@ static bool add_share(map_stack_t *stack, uint32_t argument) {
 }
 
 static map_status_t call(map_work_t *work, const map_arguments_t *arguments, uint32_t i) {
-  map_handle_t handle = {work->stack};
+  map_handle_t handle = {.stack = work->stack};
   handle.stack->first = handle.stack->count;
   map_mapper_t *mapper;
   memcpy(&mapper, &arguments->mappers[i], sizeof mapper); /* C has no cast for it */

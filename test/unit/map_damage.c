@@ -246,6 +246,34 @@ static void extensions_are_not_present(void **state) {
   assert_int_equal(run_raw(map_end, &small), MAP_OK);
 }
 
+/* A handle of a program's own: the three words of a C++ vector, empty at first, and what is pushed. */
+static void mappers_of_programs_push_to_vectors(void **state) {
+  (void)state;
+  typedef struct component {
+    void *base, *begin;
+    int64_t size, type;
+    void *name;
+  } component_t;
+  struct {
+    component_t *begin, *end, *limit;
+  } vector = {0};
+  for (int i = 0; i < 100; i++) {
+    assert_int_equal(map_mapper_count(&vector), i);
+    map_mapper_push(&vector, p, &p[i % 16], i, MAP_TO, &vector);
+  }
+  assert_int_equal(vector.end - vector.begin, 100);
+  assert_true(vector.limit >= vector.end);
+  for (int i = 0; i < 100; i++) {
+    const component_t *pushed = &vector.begin[i];
+    assert_ptr_equal(pushed->base, p);
+    assert_ptr_equal(pushed->begin, &p[i % 16]);
+    assert_int_equal(pushed->size, i);
+    assert_int_equal(pushed->type, MAP_TO);
+    assert_ptr_equal(pushed->name, &vector);
+  }
+  free(vector.begin);
+}
+
 static void push_damage(void *handle, void *base, void *begin, int64_t size, int64_t type, void *name) {
   assert_int_equal(map_mapper_count(handle), 0);
   map_mapper_push(handle, base, begin, size, type, name);
@@ -332,6 +360,7 @@ int main(void) {
                                      cmocka_unit_test(sections_that_begin_later),
                                      cmocka_unit_test(messages_say_where),
                                      cmocka_unit_test(extensions_are_not_present),
+                                     cmocka_unit_test(mappers_of_programs_push_to_vectors),
                                      cmocka_unit_test(mappers_push_damage),
                                      cmocka_unit_test(devices_fail),
                                      cmocka_unit_test(others_do_not_find_what_failed)};
