@@ -201,10 +201,6 @@ TGT_EXPORT void *omp_get_mapped_ptr(const void *host, int number) {
 }
 
 /* Under unified shared memory everything is. */
-static bool is_unified(void) {
-  return atomic_load_explicit(&tgt_runtime()->requires, memory_order_relaxed) & TGT_REQUIRES_UNIFIED_MEMORY;
-}
-
 TGT_EXPORT int omp_target_is_present(const void *host, int number) {
   void *found;
   if (!host)
@@ -212,7 +208,7 @@ TGT_EXPORT int omp_target_is_present(const void *host, int number) {
   if (tgt_is_host(number))
     return 1;
   tgt_device_t *device = tgt_api_device(number, "look up mapped memory");
-  return device && (map_table_find(device->maps, host, 1, &found) || is_unified());
+  return device && map_table_find(device->maps, host, 1, &found);
 }
 
 TGT_EXPORT int omp_target_is_accessible(const void *host, size_t bytes, int number) {

@@ -118,6 +118,11 @@ says '^'"$prefix"' device 0 info: 0x[0-9a-f]{16} 0x[0-9a-f]{16} 128      1      
 on_device 0 "$failing" where
 says_not 'info:'
 
+# Unified shared memory, which wants a device that retries what it cannot translate.
+compile -fopenmp-version=51 -Xopenmp-target=amdgcn-amd-amdhsa -march=gfx90a "$here/unified.c" -o "$scratch/unified"
+ends 0 env HSA_XNACK=1 "$run" --devices=gfx90a --runtime=ours "$scratch/unified"
+says '^right$'
+
 # A tool is told of devices, constructs, copies and launches, if libomp passes its wishes on, as it does since 16.
 compile "$here/ompt.c" -o "$scratch/ompt"
 told() { # TOOL LIST [VARIABLE=VALUE]
