@@ -55,12 +55,16 @@ static atmi_status_t refuse(const char *what) {
       what);
 }
 
+/* Of the new layout the first word is 0. Of the old one it is an address, but for a program's "requires",
+ * which clang 17 to 19 state in an entry without one: there its flags stand where the new layout has a name.
+ */
 static bool is_new_layout(const void *begin, const void *end) {
-  uint64_t first;
+  tgt_entry13_t old = {.address = NULL};
+  size_t bytes = (size_t)((const char *)end - (const char *)begin);
   if (begin == end)
     return false;
-  memcpy(&first, begin, sizeof first);
-  return !first;
+  memcpy(&old, begin, bytes < sizeof old ? bytes : sizeof old);
+  return !old.address && !(bytes >= sizeof old && !old.size && old.flags == TGT_ENTRY_REQUIRES);
 }
 
 /* One entry of the table, if it is OpenMP's; false if not. */
@@ -149,16 +153,19 @@ static atmi_status_t read_images(tgt_library_t *library) {
   return ATMI_OK;
 }
 
-atmi_status_t tgt_library_create(const tgt_descriptor_t *descriptor, tgt_library_t **result) {
+atmi_status_t tgt_library_create(const tgt_descriptor_t *descriptor, int64_t *requires,
+                                 tgt_library_t **result) {
+  *requires = 0;
   if (!is_readable(descriptor, sizeof *descriptor) || !descriptor)
     return refuse("its descriptor cannot be read");
   tgt_library_t *library = calloc(1, sizeof *library);
   if (!library)
     return atmi_fail(ATMI_NO_MEMORY, NULL, "cannot register a program's device code: out of host memory");
   library->descriptor = descriptor;
-  atmi_status_t status = read_images(library);
+  atmi_status_t status = read_entries(library);
+  *requires = library->requires;
   if (!status)
-    status = read_entries(library);
+    status = read_images(library);
   if (status) {
     tgt_library_destroy(library);
     return status;

@@ -24,8 +24,11 @@ typedef struct tgt_library {
 } tgt_library_t;
 
 /* Reads a descriptor, which must stay until the library is destroyed. Fails, described, with ATMI_INVALID if
- * it contradicts itself or lies in memory that cannot be read, or with ATMI_NO_MEMORY. */
-ATMI_MUST_CHECK atmi_status_t tgt_library_create(const tgt_descriptor_t *descriptor, tgt_library_t **library);
+ * it contradicts itself or lies in memory that cannot be read, or with ATMI_NO_MEMORY. `*requires`: as in the
+ * library, and known after a failure too if the entries could be read: a program's word counts without
+ * images. */
+ATMI_MUST_CHECK atmi_status_t tgt_library_create(const tgt_descriptor_t *descriptor, int64_t *requires,
+                                                 tgt_library_t **library);
 /* Accepts NULL. */
 void tgt_library_destroy(tgt_library_t *library);
 

@@ -51,11 +51,13 @@ void tgt_error_of_begin(map_status_t status, bool is_region) {
   }
 }
 
-void tgt_fatal(const char *format, ...) {
+void tgt_fatal(int number, const char *format, ...) {
   va_list arguments;
+  char kind[32];
+  snprintf(kind, sizeof kind, "fatal error %d", number);
   va_start(arguments, format);
   fflush(stdout);
-  print("fatal error 1", format, arguments);
+  print(kind, format, arguments);
   va_end(arguments);
   abort();
 }

@@ -22,9 +22,9 @@ void tgt_error(const char *format, ...) ATMI_PRINTF(1, 2);
  * mapping engine has said of it. `is_region`: of a target region. */
 void tgt_error_of_begin(map_status_t status, bool is_region);
 
-/* "<name> fatal error 1: ..." and the end of the process. This is the only place that ends it: OpenMP wants
- * that where offloading is mandatory. */
-_Noreturn void tgt_fatal(const char *format, ...) ATMI_PRINTF(1, 2);
+/* "<name> fatal error <number>: ..." and the end of the process. This is the only place that ends it: OpenMP
+ * wants that where offloading is mandatory. */
+_Noreturn void tgt_fatal(int number, const char *format, ...) ATMI_PRINTF(2, 3);
 
 /* A place in the program's text. The texts are parts of the compiler's, not terminated. */
 typedef struct tgt_place {

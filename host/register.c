@@ -12,7 +12,7 @@ TGT_EXPORT void __tgt_unregister_lib(const tgt_descriptor_t *descriptor) {
 }
 
 TGT_EXPORT void __tgt_register_requires(int64_t flags) {
-  tgt_runtime_require(tgt_runtime(), flags);
+  tgt_runtime_require(tgt_runtime(), flags, 1);
 }
 
 /* Devices are found at registration, and this library is never closed. */

@@ -58,7 +58,7 @@ static const struct {
     {TGT_REQUIRES_DYNAMIC_ALLOCATORS, "dynamic_allocators"},
 };
 
-void tgt_runtime_require(tgt_runtime_t *runtime, int64_t flags) {
+void tgt_runtime_require(tgt_runtime_t *runtime, int64_t flags, int error) {
   int64_t before = 0;
   if (!flags)
     return;
@@ -73,7 +73,7 @@ void tgt_runtime_require(tgt_runtime_t *runtime, int64_t flags) {
   size_t count = sizeof requirements / sizeof *requirements;
   for (size_t i = 0; i < count; i++)
     if ((before ^ flags) & requirements[i].flag)
-      tgt_fatal("'#pragma omp requires %s' not used consistently!", requirements[i].name);
+      tgt_fatal(error, "'#pragma omp requires %s' not used consistently!", requirements[i].name);
 }
 
 /* ---- registration ---- */
@@ -118,11 +118,12 @@ static void note_version(tgt_runtime_t *runtime, const tgt_library_t *library) {
 
 void tgt_runtime_register(tgt_runtime_t *runtime, const tgt_descriptor_t *descriptor) {
   tgt_library_t *library;
+  int64_t requires;
   bool fits = false;
-  if (tgt_library_create(descriptor, &library))
+  atmi_status_t status = tgt_library_create(descriptor, &requires, &library);
+  tgt_runtime_require(runtime, requires, 2);
+  if (status)
     return;
-  if (library->requires)
-    tgt_runtime_require(runtime, library->requires);
   bool wanted = !is_disabled_by_user();
   if (wanted)
     tgt_machine_start(); /* not under our lock: it takes the dynamic linker's */
@@ -130,7 +131,7 @@ void tgt_runtime_register(tgt_runtime_t *runtime, const tgt_descriptor_t *descri
   library->number = atomic_load(&runtime->registrations);
   note_version(runtime, library);
   append(runtime, library);
-  atmi_status_t status = wanted ? tgt_device_add_library(library, &fits) : ATMI_OK;
+  status = wanted ? tgt_device_add_library(library, &fits) : ATMI_OK;
   if (!status && fits && !runtime->devices)
     add_devices(runtime);
   atomic_fetch_add(&runtime->registrations, 1);
@@ -224,5 +225,5 @@ void tgt_runtime_construct_failed(tgt_runtime_t *runtime, const tgt_ident_t *whe
     fprintf(stderr, "%.*s:%ld:%ld: ", place.file_length, place.file, place.line, place.column);
   else
     tgt_error("Source location information not present. Compile with -g or -gline-tables-only.");
-  tgt_fatal("failure of target construct while offloading is mandatory");
+  tgt_fatal(1, "failure of target construct while offloading is mandatory");
 }

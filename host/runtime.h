@@ -42,8 +42,9 @@ static inline tgt_runtime_t *tgt_runtime(void) {
 void tgt_runtime_register(tgt_runtime_t *runtime, const tgt_descriptor_t *descriptor);
 /* Runs destructors, unmaps variables and unloads. Thread-safe. */
 void tgt_runtime_unregister(tgt_runtime_t *runtime, const tgt_descriptor_t *descriptor);
-/* Adds what a program requires; ends the process if another part of it says otherwise. */
-void tgt_runtime_require(tgt_runtime_t *runtime, int64_t flags);
+/* Adds what a program requires; ends the process if another part of it says otherwise. `error`: LLVM's number
+ * of that failure, 1 where programs call a function to say it (clang 13 to 18), 2 where entries say it. */
+void tgt_runtime_require(tgt_runtime_t *runtime, int64_t flags, int error);
 
 /* ---- devices ---- */
 
