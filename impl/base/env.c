@@ -56,6 +56,10 @@ static const atmi_env_row_t table[] = {
      ATMI_ENV_UNSET, 1, 1024, "threads", "nextgen 17-18 (default 32)",
      "fewest threads per team when a loop with few iterations is spread over more teams; one wavefront if "
      "unset"},
+    {"LIBOMPTARGET_REUSE_BLOCKS_FOR_HIGH_TRIP_COUNT", ATMI_ENV_INTEGER, FIELD(reuse_blocks), 1, 0, 1, "",
+     "inside libomptarget 19 and later",
+     "off: a loop with many iterations gets as many teams as it needs for one iteration per thread, not at "
+     "most the default number of teams"},
     {"LIBOMPTARGET_AMDGPU_NUM_HSA_QUEUES", ATMI_ENV_INTEGER, FIELD(queue_count), 4, 1, 32, "queues",
      "nextgen 16-18", "most HSA queues per device; each is created when work is waiting in all others"},
     {"LIBOMPTARGET_AMDGPU_HSA_QUEUE_SIZE", ATMI_ENV_INTEGER, FIELD(queue_packets), 512, 64, 1 << 20,

@@ -28,6 +28,7 @@ typedef struct atmi_env {
   int64_t teams_per_proc;           /* OMP_TARGET_TEAMS_PER_PROC */
   int64_t teams_per_cu;             /* LIBOMPTARGET_AMDGPU_TEAMS_PER_CU */
   int64_t min_threads_low_trip;     /* LIBOMPTARGET_MIN_THREADS_FOR_LOW_TRIP_COUNT */
+  int64_t reuse_blocks;             /* LIBOMPTARGET_REUSE_BLOCKS_FOR_HIGH_TRIP_COUNT */
   int64_t queue_count;              /* LIBOMPTARGET_AMDGPU_NUM_HSA_QUEUES */
   int64_t queue_packets;            /* LIBOMPTARGET_AMDGPU_HSA_QUEUE_SIZE */
   int64_t max_queue_packets;        /* ATMI_MAX_HSA_QUEUE_SIZE */

@@ -43,6 +43,7 @@ atmi_geometry_limits_t atmi_geometry_limits(const atmi_device_properties_t *devi
       .default_teams = teams < UINT32_MAX ? (uint32_t)teams : UINT32_MAX,
       .team_limit = least(limit_or_none(env->num_teams), limit_or_none(env->team_limit)),
       .thread_limit = limit_or_none(env->teams_thread_limit),
+      .reuses_teams = env->reuse_blocks,
       .low_trip_threads = is_set(env->min_threads_low_trip) ? (uint32_t)env->min_threads_low_trip : 0,
   };
 }
@@ -117,15 +118,18 @@ atmi_geometry_t atmi_geometry_compute(const atmi_geometry_limits_t *limits,
   if (request->num_teams > 0) {
     teams = (uint64_t)request->num_teams;
   } else {
-    uint32_t most = least(limits->default_teams, limits->team_limit);
+    uint32_t limit = limits->team_limit;
     if (request->kernel_max_teams)
-      most = least(most, request->kernel_max_teams);
+      limit = least(limit, request->kernel_max_teams);
+    uint32_t most = least(limits->default_teams, limit);
     teams = most;
     if (request->tripcount && request->mode == ATMI_MODE_SPMD)
       teams = spread_loop(limits, request, most, &threads);
     else if (request->tripcount)
       teams =
           request->tripcount; /* each iteration is a team's, which shares its inner loops among its threads */
+    if (!limits->reuses_teams && request->tripcount)
+      most = limit;
     teams = teams < most ? teams : most;
   }
   uint64_t cap = limits->max_grid / threads;

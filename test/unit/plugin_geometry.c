@@ -11,6 +11,7 @@
 typedef struct {
   int64_t num_teams, team_limit, teams_thread_limit, max_teams_default, teams_per_proc, teams_per_cu,
       min_threads_low_trip;
+  bool all_teams; /* off: LIBOMPTARGET_REUSE_BLOCKS_FOR_HIGH_TRIP_COUNT */
 } settings_t;
 
 typedef struct {
@@ -166,6 +167,13 @@ static const row_t rows[] = {
     ROW(SPMD, 0, 0, 0, 100, 1, 256, .set.min_threads_low_trip = 1024),
     ROW(SPMD, 0, 0, 0, 100, 100, 1, .set.min_threads_low_trip = 1),
     ROW(SPMD, 0, 0, 0, 1000, 250, 4, .set.min_threads_low_trip = 1),
+    /* A team for each share of a long loop, if that is wanted: up to the limits, and for loops only. */
+    ROW(SPMD, 0, 0, 0, 819200, 416, 256, DEFAULTS),
+    ROW(SPMD, 0, 0, 0, 819200, 3200, 256, .set.all_teams = true),
+    ROW(SPMD, 0, 0, 0, 819200, 1000, 256, .set.all_teams = true, .set.team_limit = 1000),
+    ROW(SPMD, 0, 0, 0, 100, 2, 64, .set.all_teams = true),
+    ROW(SPMD, 0, 0, 0, 0, 416, 256, .set.all_teams = true),
+    ROW(GENERIC, 0, 0, 0, 5000, 5000, 256, .set.all_teams = true),
 };
 
 static int64_t or_unset(int64_t value) {
@@ -181,7 +189,8 @@ static atmi_geometry_limits_t limits_of(const settings_t *set, bool wave32) {
                           .max_teams_default = or_unset(set->max_teams_default),
                           .teams_per_proc = or_unset(set->teams_per_proc),
                           .teams_per_cu = or_unset(set->teams_per_cu),
-                          .min_threads_low_trip = or_unset(set->min_threads_low_trip)};
+                          .min_threads_low_trip = or_unset(set->min_threads_low_trip),
+                          .reuse_blocks = !set->all_teams};
   return atmi_geometry_limits(&device, &env);
 }
 
