@@ -121,7 +121,7 @@ static void name_device(tgt_device_t *device) {
 }
 
 /* LLVM 17 took the padding of structs from their alignment; before it was 8 bytes. */
-enum { CLANG_WITH_NEW_PADDING = 17 };
+enum { CLANG_WITH_NEW_PADDING = 17, CLANG_WITH_DIMENSIONS = 21 };
 
 atmi_status_t tgt_device_init(tgt_device_t *device, uint32_t number, uint32_t version) {
   device->number = number;
@@ -224,6 +224,10 @@ static uint32_t version_of_elf(const char *elf, size_t bytes) {
       return version_in(elf + section.sh_offset, section.sh_size);
   }
   return 0;
+}
+
+void tgt_machine_note_version(uint32_t version) {
+  atomic_store(&atmi_context()->info_by_dimension, version >= CLANG_WITH_DIMENSIONS);
 }
 
 uint32_t tgt_device_library_version(const tgt_library_t *library) {

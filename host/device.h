@@ -58,6 +58,9 @@ ATMI_MUST_CHECK atmi_status_t tgt_device_load(tgt_device_t *device, tgt_library_
 /* Runs its destructors there, and takes kernels and variables back. */
 void tgt_device_unload(tgt_device_t *device, tgt_library_t *library);
 
+/* Programs are of this version of clang: some of what the core says differs by it. */
+void tgt_machine_note_version(uint32_t version);
+
 /* The newest version of clang that built one of its images for AMD GPUs; 0 if none says. */
 uint32_t tgt_device_library_version(const tgt_library_t *library);
 

@@ -113,6 +113,7 @@ static void note_version(tgt_runtime_t *runtime, const tgt_library_t *library) {
   for (size_t i = 0; i < sizeof map_options / sizeof *map_options; i++)
     options |= version >= map_options[i].version ? map_options[i].option : 0;
   atomic_store(&runtime->newest_version, version);
+  tgt_machine_note_version(version);
   atomic_store(&runtime->map_options, options);
 }
 

@@ -77,6 +77,7 @@ typedef struct atmi_context {
   uint32_t device_count;         /* of `devices`: what the program was told */
   _Atomic int32_t device_offset; /* OpenMP's number of our first device, where somebody tells it */
   _Atomic uint32_t info;         /* LIBOMPTARGET_INFO bits, as last set */
+  atomic_bool info_by_dimension; /* of a launch's teams and threads: as LLVM has it since 21 */
   atomic_bool observed;          /* somebody wants a line for each launch */
   atomic_bool unified;           /* the program requires unified shared memory */
   atmi_known_image_t *images;    /* guarded by lock */

@@ -36,21 +36,33 @@ static void print_classic(FILE *out, int64_t trace, const atmi_omp_device_t *dev
           (unsigned long)request->shape.tripcount, atmi_text_clean(kernel->core.name, name, sizeof name));
 }
 
+enum { SHAPE_BYTES = 100 };
+
+/* Teams and threads as LLVM's line has them. */
+static void describe_shape(const atmi_context_t *context, const atmi_launch_t *launch, char *text) {
+  const uint32_t *teams = launch->groups, *threads = launch->group;
+  if (atomic_load_explicit(&context->info_by_dimension, memory_order_relaxed))
+    snprintf(text, SHAPE_BYTES, "[%u,%u,%u] blocks and [%u,%u,%u] threads", teams[0], teams[1], teams[2],
+             threads[0], threads[1], threads[2]);
+  else
+    snprintf(text, SHAPE_BYTES, "%lu blocks and %d threads", (unsigned long)in_all(teams),
+             (int)in_all(threads));
+}
+
 /* Two lines: that of LLVM 16, and the one that 17 added. */
-static void print_info(const atmi_omp_device_t *device, const atmi_omp_kernel_t *kernel,
-                       const atmi_omp_request_t *request, const atmi_launch_t *launch) {
+static void print_info(const atmi_context_t *context, const atmi_omp_device_t *device,
+                       const atmi_omp_kernel_t *kernel, const atmi_omp_request_t *request,
+                       const atmi_launch_t *launch) {
   static const char *const mode_names[] = {
       [ATMI_MODE_GENERIC] = "Generic", [ATMI_MODE_SPMD] = "SPMD", [ATMI_MODE_GENERIC_SPMD] = "Generic-SPMD"};
   const atmi_kernel_metadata_t *metadata = kernel->core.metadata;
   int number = (int)device->core->number;
   unsigned long teams = (unsigned long)in_all(launch->groups);
-  char name[NAME_BYTES];
+  char name[NAME_BYTES], shape[SHAPE_BYTES];
+  describe_shape(context, launch, shape);
   flockfile(stderr);
-  fprintf(
-      stderr,
-      "\"PluginInterface\" device %d info: Launching kernel %s with %lu blocks and %d threads in %s mode\n",
-      number, atmi_text_clean(kernel->core.name, name, sizeof name), teams, (int)in_all(launch->group),
-      mode_names[kernel->compiled.mode]);
+  fprintf(stderr, "\"PluginInterface\" device %d info: Launching kernel %s with %s in %s mode\n", number,
+          atmi_text_clean(kernel->core.name, name, sizeof name), shape, mode_names[kernel->compiled.mode]);
   fprintf(
       stderr,
       "AMDGPU device %d info: #Args: %u Teams x Thrds: %4lux%4u (MaxFlatWorkGroupSize: %u) LDS Usage: %uB "
@@ -101,7 +113,7 @@ void atmi_trace_launch(const atmi_context_t *context, const atmi_omp_device_t *d
     print_classic(trace & (ATMI_TRACE_STDOUT | ATMI_TRACE_TIMING) ? stdout : stderr, trace, device, kernel,
                   request, launch);
   if (atomic_load_explicit(&context->info, memory_order_relaxed) & ATMI_INFO_KERNEL)
-    print_info(device, kernel, request, launch);
+    print_info(context, device, kernel, request, launch);
 }
 
 void atmi_trace_device(const atmi_context_t *context, int32_t number, const atmi_omp_device_t *device) {
