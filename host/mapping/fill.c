@@ -99,21 +99,15 @@ static __attribute__((noinline)) map_status_t copy_pointers(map_work_t *work) {
   return status;
 }
 
-/* Memory for all that is fresh, before anything is copied. */
-static inline map_status_t allocate_all(map_work_t *work) {
-  map_status_t status = MAP_OK;
-  const map_item_t *end = work->items + work->item_count;
-  for (const map_item_t *item = work->items; item < end && !status; item++)
-    if (item->flags & MAP_ITEM_FRESH)
-      status = allocate(work, item);
-  return status;
-}
-
+/* Memory and data, item by item: the item that made an entry comes before others that are in it, and the
+ * copies of one run while there is memory to be had for the next. */
 static inline map_status_t copy(map_work_t *work, const map_arguments_t *arguments) {
   map_status_t status = MAP_OK;
   bool listens = map_listens(work->table);
   const map_item_t *end = work->items + work->item_count;
   for (map_item_t *item = work->items; item < end && !status; item++) {
+    if (item->flags & MAP_ITEM_FRESH && (status = allocate(work, item)) != MAP_OK)
+      return status;
     if (item->flags & (MAP_ITEM_WORD | MAP_ITEM_RETURN))
       set_address(work, arguments, item);
     if (listens)
@@ -137,8 +131,8 @@ static map_status_t publish(map_work_t *work) {
 }
 
 map_status_t map_work_fill(map_work_t *work, const map_arguments_t *arguments) {
-  map_status_t status = work->todo & MAP_ITEM_FRESH ? allocate_all(work) : MAP_OK;
-  if (work->todo & MAP_ITEM_WAIT && !status)
+  map_status_t status = MAP_OK;
+  if (work->todo & MAP_ITEM_WAIT)
     status = map_work_await(work);
   if (!status)
     status = copy(work, arguments);
