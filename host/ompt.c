@@ -6,6 +6,7 @@
 #include "libomp.h"
 #include "runtime.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -126,6 +127,27 @@ static void connect_once(void) {
 void tgt_ompt_connect(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, connect_once);
+}
+
+/* Whether there is likely to be a tool: a library that its user names, or a function of the program's or of a
+ * preloaded library's. libomp has one of the same name that says there is none. */
+static bool is_tool_near(void) {
+  const char *libraries = getenv("OMP_TOOL_LIBRARIES");
+  Dl_info its, libomps;
+  void *start = dlsym(RTLD_DEFAULT, "ompt_start_tool"), *connect = dlsym(RTLD_DEFAULT, "ompt_libomp_connect");
+  if (!connect)
+    return false;
+  return (libraries && *libraries) ||
+         (start && dladdr(start, &its) && dladdr(connect, &libomps) && its.dli_fbase != libomps.dli_fbase);
+}
+
+void tgt_ompt_find_tool(void) {
+  tgt_runtime_t *runtime = tgt_runtime();
+  if (!is_tool_near())
+    return;
+  tgt_ompt_connect();
+  for (int i = 0; i < tgt_runtime_device_count(runtime); i++)
+    tgt_ompt_initialize(&runtime->devices[i]);
 }
 
 void tgt_ompt_stop(void) {

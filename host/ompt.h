@@ -83,6 +83,10 @@ static inline bool tgt_ompt_is_on(void) {
 
 /* Asks libomp for a tool, the first time it is called; not under a lock. Before a device is used. */
 void tgt_ompt_connect(void);
+/* The same for a program that seems to have a tool, whose devices it is told of: before `main`, which is when
+ * LLVM tells of them. Without one libomp is left alone until a device is used. Thread-safe; not under a lock.
+ */
+void tgt_ompt_find_tool(void);
 /* At the end of the process, if libomp has not ended the tool yet. */
 void tgt_ompt_stop(void);
 

@@ -135,8 +135,10 @@ void tgt_runtime_register(tgt_runtime_t *runtime, const tgt_descriptor_t *descri
   status = wanted ? tgt_device_add_library(library, &fits) : ATMI_OK;
   if (!status && fits && !runtime->devices)
     add_devices(runtime);
-  atomic_fetch_add(&runtime->registrations, 1);
+  bool first = atomic_fetch_add(&runtime->registrations, 1) == 0;
   pthread_mutex_unlock(&runtime->lock);
+  if (first && runtime->devices)
+    tgt_ompt_find_tool();
 }
 
 void tgt_runtime_unregister(tgt_runtime_t *runtime, const tgt_descriptor_t *descriptor) {

@@ -238,6 +238,8 @@ static int calls(void) {
 }
 
 int main(void) {
+  if (strcmp(getenv("TOOL"), "none") != 0)
+    printf("the program begins\n"); /* its devices have been told of */
   for (int i = 0; i < 16; i++)
     a[i] = i, b[i] = 2 * i;
   constructs();
