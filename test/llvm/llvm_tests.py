@@ -20,6 +20,7 @@ import tempfile
 OWN = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(os.path.dirname(OWN))
 EXCEPTIONS = os.path.join(OWN, "llvm_exceptions.txt")
+TABLE = os.path.join(ROOT, "doc/generated/llvm-tests.md")
 # The libm for the GPU, where Debian's releases have it.
 BITCODE = ["/usr/lib/x86_64-linux-gnu/amdgcn/bitcode", "/usr/lib/llvm-*/lib/clang/*/amdgcn/bitcode"]
 
@@ -394,11 +395,32 @@ def unused(results, exceptions):
             not any(explanation([row], v, p, test) for (v, p), tests in results.items() for test in tests)]
 
 
+def title_of(version, plugin):
+    """How the table calls a column."""
+    if (version, plugin) == (16, "stock"):
+        return "16 nextgen"
+    return f"{version} {plugin.removeprefix('stock-')}"
+
+
+def read_table():
+    """The results in the table as it is: {(version, plugin): {test: word}}."""
+    columns = {title_of(v, p): (v, p) for v, plugins in PLUGINS.items() for p in plugins}
+    results = collections.defaultdict(dict)
+    titles = []
+    with open(TABLE, encoding="utf-8") as file:
+        for cells in ([cell.strip() for cell in line.split("|")[1:-1]] for line in file if line.startswith("| ")):
+            if cells[0] == "test":
+                titles = cells[1:]
+            for title, cell in zip(titles, cells[1:]) if titles and cells[0] != "test" else []:
+                if cell and title in columns:
+                    results[columns[title]][cells[0]] = cell.split(" [")[0]
+    return results
+
+
 def write_table(results, exceptions, options):
     """doc/generated/llvm-tests.md"""
     columns = [(v, p) for v in sorted(PLUGINS) for p in PLUGINS[v] if (v, p) in results]
-    titles = {"stock": "stock", "stock-classic": "classic", "ours": "ours", "runtime": "runtime"}
-    head = [f"{v} nextgen" if (v, p) == (16, "stock") else f"{v} {titles[p]}" for v, p in columns]
+    head = [title_of(v, p) for v, p in columns]
     lines = [
         "# LLVM's own tests", "",
         "Written by `script/llvm-tests --write`; do not edit. LLVM's libomptarget tests at the version of each",
@@ -438,11 +460,13 @@ def write_table(results, exceptions, options):
         lines += ["", "## Why some fail", ""]
         lines += [f"{number}. {row.why}" for number, row in enumerate(notes, 1)]
     lines += ["", "## All tests", "", "| test | " + " | ".join(head) + " |", "|---|" + "---|" * len(columns)] + body
-    with open(os.path.join(ROOT, "doc/generated/llvm-tests.md"), "w", encoding="utf-8") as file:
+    with open(TABLE, "w", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")
 
 
 def add_last_runs(results, options):
+    """Adds what ran before: on this machine, or else for the table as it is."""
+    table = read_table()
     for version, plugins in PLUGINS.items():
         for plugin in plugins:
             path = os.path.join(options.folder, str(version), plugin + ".results")
@@ -450,6 +474,8 @@ def add_last_runs(results, options):
                 continue
             if os.path.exists(path):
                 results[version, plugin] = read_json(path)
+            elif (version, plugin) in table:
+                results[version, plugin] = table[version, plugin]
             else:
                 print(f"llvm-tests: LLVM {version} {plugin} was never run, and is not in the table")
 
