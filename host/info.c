@@ -174,7 +174,7 @@ static void print_removed(const tgt_device_t *device, const map_note_t *note) {
 
 static void print_copy(const tgt_device_t *device, const map_note_t *note) {
   char name[NAME_BYTES];
-  if (note->kind == MAP_NOTE_SUBMIT)
+  if (note->kind != MAP_NOTE_RETRIEVE)
     print(device,
           "Copying data from host to device, HstPtr=" ADDRESS ", TgtPtr=" ADDRESS ", Size=%" PRId64
           ", Name=%s",
@@ -204,6 +204,7 @@ static const struct {
     [MAP_NOTE_REMOVED] = {TGT_INFO_CHANGED, print_removed},
     [MAP_NOTE_SUBMIT] = {TGT_INFO_COPIES, print_copy},
     [MAP_NOTE_RETRIEVE] = {TGT_INFO_COPIES, print_copy},
+    [MAP_NOTE_ATTACHED] = {TGT_INFO_COPIES, print_copy}, /* of a pointer */
     [MAP_NOTE_ABSENT] = {TGT_INFO_ABSENT, print_absent},
 };
 

@@ -28,7 +28,8 @@ typedef enum map_note_kind {
   MAP_NOTE_RETRIEVED, /* and has ended: the host's memory has the bytes */
   MAP_NOTE_HOST,      /* the device uses the host's memory */
   MAP_NOTE_ABSENT,    /* nothing is mapped there; `operation` says where that was met */
-  MAP_NOTE_ATTACHED,  /* a pointer on the device was set; `host` is where it is on the host */
+  MAP_NOTE_ATTACHED, /* a pointer on the device was set; `host` is where it is on the host, `name` the entry's
+                      */
 } map_note_kind_t;
 
 typedef enum map_operation {

@@ -162,7 +162,7 @@ void map_work_note(const map_work_t *work, map_note_kind_t kind, const map_item_
   map_note_t note = {.kind = kind,
                      .operation = work->operation,
                      .type = item->type,
-                     .name = item->name,
+                     .name = kind == MAP_NOTE_ATTACHED ? item->entry->name : item->name,
                      .host = item->host,
                      .bytes = item->bytes,
                      .hold = item->type & MAP_HOLD,

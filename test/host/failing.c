@@ -32,6 +32,16 @@ static void keep(void) {
   printf("%s\n", result == 7 ? "right" : "wrong");
 }
 
+/* A pointer in a struct is set on the device when what it points to is mapped. */
+static void attach(void) {
+  static struct {
+    long count[3];
+    int *pointer;
+  } object = {.pointer = array};
+#pragma omp target enter data map(to : object)
+#pragma omp target enter data map(to : object.pointer [0:64])
+}
+
 /* Which device a region ran on: 0 the host. */
 static int where(int device) {
   int on_device = 0;
@@ -82,8 +92,8 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     void (*run)(void);
-  } parts[] = {{"extend", extend},   {"miss", miss},     {"far", far},
-               {"where", say_where}, {"misuse", misuse}, {"keep", keep}};
+  } parts[] = {{"extend", extend}, {"miss", miss}, {"far", far},      {"where", say_where},
+               {"misuse", misuse}, {"keep", keep}, {"attach", attach}};
   for (size_t i = 0; argc > 1 && i < sizeof parts / sizeof *parts; i++)
     if (!strcmp(argv[1], parts[i].name))
       parts[i].run();

@@ -115,6 +115,8 @@ says '^'"$prefix"' device 0 info: Copying data from host to device, HstPtr=0x[0-
 says '^'"$prefix"' device 0 info: OpenMP Host-Device pointer mappings after block at failing\.c:10:[0-9]+:$'
 says '^'"$prefix"' device 0 info: Host Ptr           Target Ptr         Size \(B\) DynRefCount HoldRefCount Declaration$'
 says '^'"$prefix"' device 0 info: 0x[0-9a-f]{16} 0x[0-9a-f]{16} 128      1           0            array\[0:32\] at failing\.c:[0-9]+:[0-9]+$'
+on_device 0 env LIBOMPTARGET_INFO=32 "$failing" attach
+says '^'"$prefix"' device 0 info: Copying data from host to device, HstPtr=0x[0-9a-f]{16}, TgtPtr=0x[0-9a-f]{16}, Size=8, Name=object$'
 on_device 0 "$failing" where
 says_not 'info:'
 
