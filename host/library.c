@@ -101,7 +101,10 @@ static atmi_status_t check_version(const void *at, bool is_new) {
 
 static atmi_status_t add_entry(tgt_library_t *library, const atmi_entry_t *entry, uint64_t data) {
   if (entry->flags & TGT_ENTRY_REQUIRES) {
-    library->requires |= (int64_t)data;
+    tgt_requires_t *requires = &library->requires;
+    int64_t *flags =
+        requires->first && requires->first != (int64_t)data ? &requires->other : &requires->first;
+    *flags = (int64_t)data;
     return ATMI_OK;
   }
   if (!entry->address || !is_readable_text(entry->name))
@@ -153,9 +156,9 @@ static atmi_status_t read_images(tgt_library_t *library) {
   return ATMI_OK;
 }
 
-atmi_status_t tgt_library_create(const tgt_descriptor_t *descriptor, int64_t *requires,
+atmi_status_t tgt_library_create(const tgt_descriptor_t *descriptor, tgt_requires_t *requires,
                                  tgt_library_t **result) {
-  *requires = 0;
+  *requires = (tgt_requires_t){0, 0};
   if (!is_readable(descriptor, sizeof *descriptor) || !descriptor)
     return refuse("its descriptor cannot be read");
   tgt_library_t *library = calloc(1, sizeof *library);

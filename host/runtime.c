@@ -119,10 +119,11 @@ static void note_version(tgt_runtime_t *runtime, const tgt_library_t *library) {
 
 void tgt_runtime_register(tgt_runtime_t *runtime, const tgt_descriptor_t *descriptor) {
   tgt_library_t *library;
-  int64_t requires;
+  tgt_requires_t requires;
   bool fits = false;
   atmi_status_t status = tgt_library_create(descriptor, &requires, &library);
-  tgt_runtime_require(runtime, requires, 2);
+  tgt_runtime_require(runtime, requires.first, 2);
+  tgt_runtime_require(runtime, requires.other, 2);
   if (status)
     return;
   bool wanted = !is_disabled_by_user();

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 static char code[64], variable[16], region;
-static int64_t requires;
+static tgt_requires_t requires;
 
 static tgt_image_t image = {code, code + sizeof code, NULL, NULL};
 
@@ -46,12 +46,12 @@ static void reads_both_layouts(void **state) {
   tgt_library_t *library;
   assert_int_equal(tgt_library_create(&old, &requires, &library), ATMI_OK);
   check_entries(library);
-  assert_int_equal(library->requires, 0);
+  assert_int_equal(library->requires.first, 0);
   assert_false(library->is_new);
   tgt_library_destroy(library);
   assert_int_equal(tgt_library_create(&new, &requires, &library), ATMI_OK);
   check_entries(library);
-  assert_int_equal(library->requires, TGT_REQUIRES_UNIFIED_MEMORY);
+  assert_int_equal(library->requires.first, TGT_REQUIRES_UNIFIED_MEMORY);
   assert_true(library->is_new);
   tgt_library_destroy(library);
 }
@@ -70,7 +70,7 @@ static void reads_requires_of_old_layout(void **state) {
   assert_int_equal(tgt_library_create(&whole, &requires, &library), ATMI_OK);
   check_entries(library);
   assert_false(library->is_new);
-  assert_int_equal(library->requires, TGT_REQUIRES_UNIFIED_MEMORY);
+  assert_int_equal(library->requires.first, TGT_REQUIRES_UNIFIED_MEMORY);
   tgt_library_destroy(library);
   assert_int_equal(tgt_library_create(&one, &requires, &library), ATMI_OK);
   assert_int_equal(library->entry_count, 0);
@@ -78,7 +78,27 @@ static void reads_requires_of_old_layout(void **state) {
   tgt_image_t bad = {NULL, NULL, NULL, NULL};
   one.images = &bad;
   refuses(&one, ATMI_INVALID, "images cannot be read");
-  assert_int_equal(requires, TGT_REQUIRES_UNIFIED_MEMORY);
+  assert_int_equal(requires.first, TGT_REQUIRES_UNIFIED_MEMORY);
+  assert_int_equal(requires.other, 0);
+}
+
+/* Those of two source files, which must not be taken for one that says both. */
+static void reads_requires_that_differ(void **state) {
+  (void)state;
+  const int64_t flags[] = {TGT_REQUIRES_NOTHING, TGT_REQUIRES_NOTHING, TGT_REQUIRES_REVERSE_OFFLOAD};
+  tgt_entry13_t entries[3];
+  for (int i = 0; i < 3; i++)
+    entries[i] = (tgt_entry13_t){NULL, (char[]){""}, 0, TGT_ENTRY_REQUIRES, (int32_t)flags[i]};
+  tgt_descriptor_t same = describe(entries, entries + 2), different = describe(entries, entries + 3);
+  tgt_library_t *library;
+  assert_int_equal(tgt_library_create(&same, &requires, &library), ATMI_OK);
+  assert_int_equal(requires.first, TGT_REQUIRES_NOTHING);
+  assert_int_equal(requires.other, 0);
+  tgt_library_destroy(library);
+  assert_int_equal(tgt_library_create(&different, &requires, &library), ATMI_OK);
+  assert_int_equal(requires.first, TGT_REQUIRES_NOTHING);
+  assert_int_equal(requires.other, TGT_REQUIRES_REVERSE_OFFLOAD);
+  tgt_library_destroy(library);
 }
 
 static void reads_nothing(void **state) {
@@ -198,10 +218,11 @@ static void registers_nothing_bad(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(reads_both_layouts),   cmocka_unit_test(reads_requires_of_old_layout),
-      cmocka_unit_test(reads_nothing),        cmocka_unit_test(refuses_what_lies),
-      cmocka_unit_test(refuses_bad_images),   cmocka_unit_test(refuses_bad_entries),
-      cmocka_unit_test(refuses_freed_memory), cmocka_unit_test(registers_nothing_bad),
+      cmocka_unit_test(reads_both_layouts),         cmocka_unit_test(reads_requires_of_old_layout),
+      cmocka_unit_test(reads_requires_that_differ), cmocka_unit_test(reads_nothing),
+      cmocka_unit_test(refuses_what_lies),          cmocka_unit_test(refuses_bad_images),
+      cmocka_unit_test(refuses_bad_entries),        cmocka_unit_test(refuses_freed_memory),
+      cmocka_unit_test(registers_nothing_bad),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
