@@ -112,8 +112,10 @@ bool atmi_device_abi_describe(const atmi_device_abi_t *abi, const atmi_elf_t *el
       .mode = ATMI_MODE_SPMD, .min_threads = abi->clang13 ? CLANG13_THREADS : 0, .lone_main = abi->clang13};
   if (find_of_kernel(elf, name, "_kernel_environment", &symbol))
     return read_configuration(abi, &symbol, kernel);
-  if (!find_of_kernel(elf, name, "_exec_mode", &symbol))
+  if (!find_of_kernel(elf, name, "_exec_mode", &symbol)) {
+    kernel->is_bare = true;
     return true;
+  }
   return symbol.content && symbol.bytes &&
          atmi_device_abi_mode_from_byte(abi, *(const uint8_t *)symbol.content, &kernel->mode);
 }

@@ -21,6 +21,7 @@ atmi_device_abi_t atmi_device_abi_detect(const atmi_elf_t *elf);
 /* What the compiler says about a kernel; 0 where it says nothing. */
 typedef struct atmi_device_abi_kernel {
   atmi_mode_t mode;
+  bool is_bare;                      /* nothing is said: ompx_bare, and what is no target region */
   uint32_t min_threads, max_threads; /* per team; 18 */
   uint32_t max_teams;                /* 18 */
   /* A generic region's main thread must have no other thread in its wave [13]: __kmpc_target_init sends all

@@ -39,9 +39,9 @@ static void print_classic(FILE *out, int64_t trace, const atmi_omp_device_t *dev
 enum { SHAPE_BYTES = 100 };
 
 /* Teams and threads as LLVM's line has them. */
-static void describe_shape(const atmi_context_t *context, const atmi_launch_t *launch, char *text) {
+static void describe_shape(bool is_new, const atmi_launch_t *launch, char *text) {
   const uint32_t *teams = launch->groups, *threads = launch->group;
-  if (atomic_load_explicit(&context->info_by_dimension, memory_order_relaxed))
+  if (is_new)
     snprintf(text, SHAPE_BYTES, "[%u,%u,%u] blocks and [%u,%u,%u] threads", teams[0], teams[1], teams[2],
              threads[0], threads[1], threads[2]);
   else
@@ -59,10 +59,12 @@ static void print_info(const atmi_context_t *context, const atmi_omp_device_t *d
   int number = (int)device->core->number;
   unsigned long teams = (unsigned long)in_all(launch->groups);
   char name[NAME_BYTES], shape[SHAPE_BYTES];
-  describe_shape(context, launch, shape);
+  bool is_new = atomic_load_explicit(&context->info_by_dimension, memory_order_relaxed);
+  describe_shape(is_new, launch, shape);
   flockfile(stderr);
   fprintf(stderr, "\"PluginInterface\" device %d info: Launching kernel %s with %s in %s mode\n", number,
-          atmi_text_clean(kernel->core.name, name, sizeof name), shape, mode_names[kernel->compiled.mode]);
+          atmi_text_clean(kernel->core.name, name, sizeof name), shape,
+          is_new && kernel->compiled.is_bare ? "BARE" : mode_names[kernel->compiled.mode]);
   fprintf(
       stderr,
       "AMDGPU device %d info: #Args: %u Teams x Thrds: %4lux%4u (MaxFlatWorkGroupSize: %u) LDS Usage: %uB "
