@@ -90,7 +90,7 @@ static atmi_status_t check_version(const void *at, bool is_new) {
   memcpy(&entry, at, sizeof entry);
   if (entry.zero)
     return refuse("entries of two layouts follow each other");
-  if (entry.version != TGT_ENTRY_VERSION)
+  if (entry.version > TGT_ENTRY_VERSION)
     return atmi_fail(
         ATMI_UNSUPPORTED, NULL,
         "cannot register a program's device code: its entries are of version %u, known is %d; it "
