@@ -86,7 +86,7 @@ static const atmi_env_row_t table[] = {
      "line 12\""},
     {"LIBOMPTARGET_AMDGPU_RPC_VERSION", ATMI_ENV_INTEGER, FIELD(rpc_version), 0, 0, 18, "", "none",
      "17 or 18: protocol in which device code calls its host, if the plugin takes it for the wrong one; 0: "
-     "as the image looks"},
+     "as the image looks. Images of 20 and later are never mistaken"},
     {"LIBOMPTARGET_LOCK_MAPPED_HOST_BUFFERS", ATMI_ENV_INTEGER, FIELD(lock_mapped), 0, 0, ATMI_ENV_MANDATORY,
      "", "nextgen 17-18",
      "on: host memory is pinned for as long as it is mapped; mandatory (2): and mapping fails if it cannot "
