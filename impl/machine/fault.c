@@ -17,7 +17,7 @@ enum {
   MOST_SUSPECTS = 8,
   REPORT_BYTES = 4096,
   PATIENCE_MS = 50, /* for innocent kernels to complete */
-  NULL_PAGE_BYTES = 4096,
+  PAGE_BYTES = 4096,
   FAR_AWAY_BYTES = 1 << 30, /* memory this far from an address has nothing to do with it */
 };
 
@@ -236,12 +236,19 @@ static void describe_origin(const void *host, char *text, size_t size) {
     snprintf(text, size, ", the copy of host memory at %p", host);
 }
 
-/* "nearest: byte 3 of <what>", or "12 bytes behind the end of <what>". */
-static void add_distance(atmi_text_t *report, uint64_t into, uint64_t bytes, const char *what) {
+/* The driver tells only the page of an address. An access of its first byte looks the same. */
+static bool is_page(uint64_t address) {
+  return !(address % PAGE_BYTES);
+}
+
+/* "nearest: byte 3 of <what>", or "12 bytes behind the end of <what>"; more than that if only the page is
+ * known. */
+static void add_distance(atmi_text_t *report, bool page, uint64_t into, uint64_t bytes, const char *what) {
   if (into < bytes)
-    atmi_text_add(report, ATMI_BREAK "nearest:  byte %llu of %s", (unsigned long long)into, what);
+    atmi_text_add(report, ATMI_BREAK "nearest:  byte %llu%s of %s", (unsigned long long)into,
+                  page ? " or a later one" : "", what);
   else
-    atmi_text_add(report, ATMI_BREAK "nearest:  %llu bytes behind the end of %s",
+    atmi_text_add(report, ATMI_BREAK "nearest:  %s%llu bytes behind the end of %s", page ? "at least " : "",
                   (unsigned long long)(into - bytes), what);
 }
 
@@ -311,37 +318,40 @@ static void add_place(atmi_text_t *report, atmi_device_t *device, uint64_t addre
   bool of_host = into >= bytes && is_host_address(pointer);
   if (of_host) {
     atmi_text_add(report, ATMI_BREAK "address:  it is an address of the host's memory");
-    if (atmi_source_line_variable(pointer, name, sizeof name))
+    /* Of a page, the variable at its beginning is hardly the one. */
+    if (!is_page(address) && atmi_source_line_variable(pointer, name, sizeof name))
       atmi_text_add(report, " (variable %s)", name);
     *advice = host_address_advice(device);
   }
   /* Of the host's, too: its memory may just happen to be where an index led that went too far. */
   if (near)
-    add_distance(report, into, bytes, what);
+    add_distance(report, is_page(address), into, bytes, what);
   else if (!of_host)
     atmi_text_add(report, ATMI_BREAK "nearest:  the program has no device memory near this address");
 }
 
 /* "argument 2 of the kernel points 4096 bytes below it": the nearest one below, if any is near. Nothing if it
- * is not known which kernel it was. */
+ * is not known which kernel it was. Of a page, the distance is that from its last byte. */
 static void add_argument(atmi_text_t *report, const suspects_t *suspects, uint64_t address) {
+  const uint64_t last = address + (is_page(address) ? PAGE_BYTES - 1 : 0);
   const atmi_running_t *running = &suspects->list[0].running;
   uint64_t word, distance = FAR_AWAY_BYTES;
   uint32_t nearest = 0;
   for (uint32_t i = 0; suspects->count == 1 && i < running->kernel->metadata->explicit_bytes / sizeof word;
        i++) {
     if (!atmi_process_memory_read((const char *)running->arguments + i * sizeof word, &word, sizeof word) ||
-        word > address || address - word >= distance || !word)
+        word > last || last - word >= distance || !word)
       continue;
-    distance = address - word;
+    distance = last - word;
     nearest = i + 1;
   }
-  if (nearest && distance)
+  if (nearest && distance > last - address)
     atmi_text_add(report,
-                  ATMI_BREAK "argument: argument %u of the kernel points %llu bytes below the address",
-                  nearest, (unsigned long long)distance);
+                  ATMI_BREAK "argument: argument %u of the kernel points %s%llu bytes below the address",
+                  nearest, is_page(address) ? "at most " : "", (unsigned long long)distance);
   else if (nearest)
-    atmi_text_add(report, ATMI_BREAK "argument: argument %u of the kernel is this address", nearest);
+    atmi_text_add(report, ATMI_BREAK "argument: argument %u of the kernel %s", nearest,
+                  is_page(address) ? "points into this page" : "is this address");
 }
 
 static void report_memory_fault(atmi_device_t *device, const void *event) {
@@ -351,8 +361,9 @@ static void report_memory_fault(atmi_device_t *device, const void *event) {
   suspects_t suspects = {.count = 0};
   find_suspects(device, &suspects);
   begin_report(&report);
-  atmi_text_add(&report.text, "memory fault at address 0x%llx%s: %s",
+  atmi_text_add(&report.text, "memory fault at address 0x%llx%s%s: %s",
                 (unsigned long long)fault->virtual_address,
+                is_page(fault->virtual_address) ? " or behind it in its page" : "",
                 fault->fault_reason_mask & HSA_AMD_MEMORY_FAULT_IMPRECISE ? " (not exact)" : "",
                 fault_reason(fault->fault_reason_mask));
   add_kernels(&report.text, &suspects);
@@ -363,7 +374,7 @@ static void report_memory_fault(atmi_device_t *device, const void *event) {
     atmi_text_add(&report.text,
                   ATMI_BREAK "note:     ROCr reports no other memory fault of this process; other "
                              "devices are asked whether they still work from now on");
-  bool null = fault->virtual_address < NULL_PAGE_BYTES && suspects.count == 1;
+  bool null = fault->virtual_address < PAGE_BYTES && suspects.count == 1;
   end_report(&report, device, null ? suspects.list[0].running.kernel : NULL);
 }
 

@@ -16,6 +16,10 @@ static char said[1 << 14];
 
 #define NO_VARIABLES ((const char *const[]){NULL})
 /* ROCr gives each allocation pages of its own, with nothing behind them. */
+/* Addresses as gfxsim tells them, and as drivers do. */
+#define EXACT ((const char *const[]){"HSA_DISABLE_FRAGMENT_ALLOCATOR", "1", "GFXSIM_STRICT", "poison", NULL})
+#define PAGES                                                                                                \
+  ((const char *const[]){"HSA_DISABLE_FRAGMENT_ALLOCATOR", "1", "GFXSIM_STRICT", "driver:faults", NULL})
 #define GAPS ((const char *const[]){"HSA_DISABLE_FRAGMENT_ALLOCATOR", "1", NULL})
 
 /* `said` is one message of device 0 with all of these, NULL at the end; every line has the prefix. */
@@ -60,7 +64,20 @@ static void a_host_pointer(void **state) {
 
 static void a_host_pointer_is_told_from_device_memory(void **state) {
   (void)state;
-  in_child(a_host_pointer, NO_VARIABLES);
+  in_child(a_host_pointer, EXACT);
+}
+
+/* Another variable may begin the page. */
+static void a_page_of_the_host(void **state) {
+  (void)state;
+  store_fails((uintptr_t)&array[3]);
+  SAYS("000 or behind it in its page: ", "it is an address of the host's memory\n",
+       "map what the pointer points to");
+}
+
+static void a_host_page_is_told_from_device_memory(void **state) {
+  (void)state;
+  in_child(a_page_of_the_host, PAGES);
 }
 
 static void mangled_names(void **state) {
@@ -136,7 +153,23 @@ static void the_argument_is_named(void **state) {
 
 static void the_nearest_variable_is_named(void **state) {
   (void)state;
-  in_child(behind_a_variable, GAPS);
+  in_child(behind_a_variable, EXACT);
+}
+
+static void the_page_behind_a_variable(void **state) {
+  (void)state;
+  const uintptr_t begin = (uintptr_t)given.table->EntriesBegin[ARRAY].addr;
+  const uintptr_t page = (begin + 4096) & ~(uintptr_t)4095;
+  char nearest[64];
+  snprintf(nearest, sizeof nearest, "at least %llu bytes behind the end of variable array (800 bytes)",
+           (unsigned long long)(page - begin - 800));
+  store_fails(begin + 4096);
+  SAYS("000 or behind it in its page: ", nearest);
+}
+
+static void the_nearest_of_a_page_is_named(void **state) {
+  (void)state;
+  in_child(the_page_behind_a_variable, PAGES);
 }
 
 static void near_nothing(void **state) {
@@ -167,7 +200,7 @@ static void beside_others(void **state) {
   assert_int_equal(first, OFFLOAD_SUCCESS);
   assert_int_equal(second, OFFLOAD_SUCCESS);
   assert_int_equal(ended, OFFLOAD_FAIL);
-  SAYS("memory fault at address 0x4000: ", given.store_shown);
+  SAYS("memory fault at address 0x4000 or behind it in its page: ", given.store_shown);
 }
 
 static void the_faulting_one_of_several_kernels_is_named(void **state) {
@@ -509,6 +542,8 @@ int main(int count, char **arguments) {
       cmocka_unit_test(the_nearest_allocation_is_named),
       cmocka_unit_test(the_argument_is_named),
       cmocka_unit_test(the_nearest_variable_is_named),
+      cmocka_unit_test(a_host_page_is_told_from_device_memory),
+      cmocka_unit_test(the_nearest_of_a_page_is_named),
       cmocka_unit_test(an_address_near_nothing_is_called_that),
       cmocka_unit_test(the_faulting_one_of_several_kernels_is_named),
       cmocka_unit_test(kernels_are_called_as_in_the_image_if_asked),
