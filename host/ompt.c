@@ -4,6 +4,7 @@
 #include "ompt.h"
 
 #include "libomp.h"
+#include "lock.h"
 #include "runtime.h"
 
 #include <dlfcn.h>
@@ -82,8 +83,8 @@ static void find_callbacks(tgt_ompt_t *ompt, tgt_ompt_lookup_t *lookup) {
 static const map_device_functions_t told_functions;
 
 void tgt_ompt_listen(const tgt_device_t *device) {
-  if (atomic_load(&tgt_the_ompt.state) == TGT_OMPT_ON)
-    map_table_set_functions(device->maps, &told_functions);
+  bool is_on = atomic_load(&tgt_the_ompt.state) == TGT_OMPT_ON;
+  map_table_set_functions(device->maps, is_on ? &told_functions : tgt_lock_functions());
 }
 
 /* By libomp, if it has a tool that wants to know of devices. No device was used yet. */
@@ -325,7 +326,7 @@ static bool allocate(void *device, uint64_t bytes, const void *host, void **memo
                           .to_device = tgt_ompt_number(device),
                           .bytes = bytes};
   tgt_ompt_data_begin(&data);
-  bool done = tgt_device_functions.allocate(device, bytes, host, memory);
+  bool done = tgt_lock_functions()->allocate(device, bytes, host, memory);
   data.to = done ? *memory : NULL;
   tgt_ompt_data_end(&data);
   return done;
@@ -335,7 +336,7 @@ static bool release(void *device, void *memory) {
   tgt_told_data_t data = {
       .kind = TGT_OMPT_DELETE, .from = memory, .from_device = tgt_ompt_number(device), .to_device = -1};
   tgt_ompt_data_begin(&data);
-  bool done = tgt_device_functions.release(device, memory);
+  bool done = tgt_lock_functions()->release(device, memory);
   tgt_ompt_data_end(&data);
   return done;
 }
@@ -348,7 +349,7 @@ static bool submit(void *device, void *stream, void *memory, const void *host, u
                           .to_device = tgt_ompt_number(device),
                           .bytes = bytes};
   tgt_ompt_data_begin(&data);
-  bool done = tgt_device_functions.submit(device, stream, memory, host, bytes);
+  bool done = tgt_lock_functions()->submit(device, stream, memory, host, bytes);
   tgt_ompt_data_end(&data);
   return done;
 }
@@ -361,17 +362,17 @@ static bool retrieve(void *device, void *stream, void *host, const void *memory,
                           .to_device = tgt_ompt_number(NULL),
                           .bytes = bytes};
   tgt_ompt_data_begin(&data);
-  bool done = tgt_device_functions.retrieve(device, stream, host, memory, bytes);
+  bool done = tgt_lock_functions()->retrieve(device, stream, host, memory, bytes);
   tgt_ompt_data_end(&data);
   return done;
 }
 
 static bool mark(void *device, void *stream, map_mark_t *mark) {
-  return tgt_device_functions.mark(device, stream, mark);
+  return tgt_lock_functions()->mark(device, stream, mark);
 }
 
 static bool wait_for(void *device, void *stream, map_mark_t *mark) {
-  return tgt_device_functions.wait(device, stream, mark);
+  return tgt_lock_functions()->wait(device, stream, mark);
 }
 
 static const map_device_functions_t told_functions = {allocate, release, submit, retrieve, mark, wait_for};

@@ -90,7 +90,7 @@ static const atmi_env_row_t table[] = {
     {"LIBOMPTARGET_LOCK_MAPPED_HOST_BUFFERS", ATMI_ENV_INTEGER, FIELD(lock_mapped), 0, 0, ATMI_ENV_MANDATORY,
      "", "nextgen 17-18",
      "on: host memory is pinned for as long as it is mapped; mandatory (2): and mapping fails if it cannot "
-     "be pinned. For libomptarget 17 and later, which say what is mapped"},
+     "be pinned. For libomptarget 17 and later, which say what is mapped, and the host runtime"},
     {"LIBOMPTARGET_AMDGPU_TIMELINE", ATMI_ENV_FILE, FIELD(timeline), ATMI_ENV_UNSET, 0, 0, "", "none",
      "file for a timeline of kernels, copies, allocations and waits, to be read with Perfetto or "
      "chrome://tracing; %p in its name becomes the process id"},

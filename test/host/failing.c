@@ -88,12 +88,41 @@ static void misuse(void) {
   printf("%s\n", wrong ? "wrong" : "right");
 }
 
+/* The libraries that old compilers link to do not have these. */
+__attribute__((weak)) int omp_target_is_accessible(const void *memory, size_t bytes, int device);
+__attribute__((weak)) void *llvm_omp_target_lock_mem(void *memory, size_t bytes, int device);
+
+/* Host memory is pinned if the device can access it. What is mapped is small: copies do not pin it. */
+static int is_pinned(void) {
+  return omp_target_is_accessible(array, sizeof array, omp_get_default_device());
+}
+
+static void pin(void) {
+  int before = is_pinned(), within = 0;
+#pragma omp target data map(to : array)
+  {
+#pragma omp target map(tofrom : array)
+    array[0] = 1;
+    within = is_pinned();
+  }
+  printf("pinned: %d before, %d within, %d after\n", before, within, is_pinned());
+}
+
+/* Only a part of what is going to be mapped is pinned, so it cannot be pinned as a whole. */
+static void pin_other(void) {
+  static int large[4096];
+  llvm_omp_target_lock_mem(large + 64, sizeof large / 2, omp_get_default_device());
+#pragma omp target enter data map(to : large)
+  printf("mapped\n");
+}
+
 int main(int argc, char **argv) {
   static const struct {
     const char *name;
     void (*run)(void);
-  } parts[] = {{"extend", extend}, {"miss", miss}, {"far", far},      {"where", say_where},
-               {"misuse", misuse}, {"keep", keep}, {"attach", attach}};
+  } parts[] = {{"extend", extend},   {"miss", miss},     {"far", far},
+               {"where", say_where}, {"misuse", misuse}, {"keep", keep},
+               {"attach", attach},   {"pin", pin},       {"pin-other", pin_other}};
   for (size_t i = 0; argc > 1 && i < sizeof parts / sizeof *parts; i++)
     if (!strcmp(argv[1], parts[i].name))
       parts[i].run();

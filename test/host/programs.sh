@@ -157,6 +157,17 @@ grep -q '"name"' "$scratch/profile" || { echo "no timeline in the profile"; fail
 says_not '^the environment was changed$'
 on_device 0 env LIBOMPTARGET_PROFILE="$scratch/second" LIBOMPTARGET_AMDGPU_TIMELINE="$scratch/first" "$failing" where
 [ -s "$scratch/first" ] && [ ! -e "$scratch/second" ] || { echo "the profile comes before the timeline"; failed=1; }
+# Mapped host memory is pinned on demand, and only then.
+on_device 0 "$failing" pin
+says '^pinned: 0 before, 0 within, 0 after$'
+on_device 0 env LIBOMPTARGET_LOCK_MAPPED_HOST_BUFFERS=on "$failing" pin
+says '^pinned: 0 before, 1 within, 0 after$'
+on_device 0 env LIBOMPTARGET_LOCK_MAPPED_HOST_BUFFERS=on "$failing" pin-other
+says '^mapped$'
+on_device 134 env LIBOMPTARGET_LOCK_MAPPED_HOST_BUFFERS=mandatory "$failing" pin-other
+says_not '^mapped$'
+says 'large'
+
 # What only newer clangs make: tables of virtual functions, calls of the host, and kernels' environments.
 [ "$version" -lt 22 ] || {
   compile -fopenmp-version=60 "$here/newer.c" -o "$scratch/newer"
