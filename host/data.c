@@ -69,7 +69,7 @@ static __attribute__((noinline)) void run_generally(const construct_t *construct
   if (!device)
     device = tgt_runtime_use(tgt_runtime(), construct->device, operation, &failed);
   if (device) {
-    tgt_told_t *told = tgt_ompt_begin(told_as[construct->kind], device, code, false);
+    tgt_told_t *told = tgt_ompt_begin(told_as[construct->kind], device, construct->where, code, false);
     tgt_info_begin(device, construct->where, construct->kind, &construct->arguments);
     failed = !run_on(device, construct, step);
     tgt_ompt_end(told);
@@ -103,7 +103,8 @@ static void run_nowait(const construct_t *construct, step_t *step, const char *o
   tgt_device_t *device = tgt_runtime_use_ready(tgt_runtime(), construct->device);
   if (!device)
     device = tgt_runtime_use(tgt_runtime(), construct->device, operation, &failed);
-  tgt_told_t *told = device ? tgt_ompt_begin(told_as[construct->kind], device, code, true) : NULL;
+  tgt_told_t *told =
+      device ? tgt_ompt_begin(told_as[construct->kind], device, construct->where, code, true) : NULL;
   tgt_operation_t *task = device ? tgt_operation_for_task() : NULL;
   if (task && tgt_operation_begin_task(task, device, construct->where)) {
     bool done = begin(task, construct, step);

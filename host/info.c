@@ -3,6 +3,7 @@
 
 #include "checker.h"
 #include "entry.h"
+#include "lint.h"
 #include "message.h"
 
 #include "base/text.h"
@@ -214,10 +215,13 @@ static void hear(void *context, const map_note_t *note) {
     shown[note->kind].print(context, note);
   if (tgt_checker_is_there())
     tgt_checker_hear(note);
+  if (tgt_lint_is_on())
+    tgt_lint_hear(context, note);
 }
 
 void tgt_info_listen(const tgt_device_t *device) {
-  map_table_listen(device->maps, tgt_info() & TGT_INFO_OF_MAPS || tgt_checker_is_there() ? hear : NULL);
+  bool listens = tgt_info() & TGT_INFO_OF_MAPS || tgt_checker_is_there() || tgt_lint_is_on();
+  map_table_listen(device->maps, listens ? hear : NULL);
 }
 
 /* ---- entry points ---- */

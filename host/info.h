@@ -55,7 +55,7 @@ void tgt_info_end(const tgt_device_t *device, const tgt_ident_t *where);
 /* Prints what is mapped. */
 void tgt_info_dump(const tgt_device_t *device, const tgt_ident_t *where);
 
-/* Listens to the device's table of maps, or not, as the bits say. */
+/* Listens to the device's table of maps, or not, as the bits and lint say. */
 void tgt_info_listen(const tgt_device_t *device);
 
 #endif

@@ -4,7 +4,9 @@
 #include "ompt.h"
 
 #include "libomp.h"
+#include "lint.h"
 #include "lock.h"
+#include "profile.h"
 #include "runtime.h"
 
 #include <dlfcn.h>
@@ -82,9 +84,17 @@ static void find_callbacks(tgt_ompt_t *ompt, tgt_ompt_lookup_t *lookup) {
 
 static const map_device_functions_t told_functions;
 
-void tgt_ompt_listen(const tgt_device_t *device) {
-  bool is_on = atomic_load(&tgt_the_ompt.state) == TGT_OMPT_ON;
-  map_table_set_functions(device->maps, is_on ? &told_functions : tgt_lock_functions());
+const map_device_functions_t *tgt_ompt_functions(void) {
+  return atomic_load(&tgt_the_ompt.state) == TGT_OMPT_ON ? &told_functions : tgt_lock_functions();
+}
+
+/* What the state is without a tool. */
+static tgt_ompt_state_t without_tool(const tgt_ompt_t *ompt) {
+  return ompt->is_watched ? TGT_OMPT_WATCHED : TGT_OMPT_OFF;
+}
+
+void tgt_ompt_watch(void) {
+  tgt_the_ompt.is_watched = true;
 }
 
 /* By libomp, if it has a tool that wants to know of devices. No device was used yet. */
@@ -99,7 +109,7 @@ static int initialize(tgt_ompt_lookup_t *lookup, int initial_device, tgt_ompt_da
   /* Release: who sees it sees the callbacks. */
   atomic_store_explicit(&ompt->state, TGT_OMPT_ON, memory_order_release);
   for (int i = 0; i < tgt_runtime_device_count(runtime); i++)
-    tgt_ompt_listen(&runtime->devices[i]);
+    tgt_lint_listen(&runtime->devices[i]);
   return 1;
 }
 
@@ -107,7 +117,7 @@ static int initialize(tgt_ompt_lookup_t *lookup, int initial_device, tgt_ompt_da
 static void finalize(tgt_ompt_data_t *tool) {
   (void)tool;
   tgt_ompt_t *ompt = &tgt_the_ompt;
-  atomic_store(&ompt->state, TGT_OMPT_OFF);
+  atomic_store(&ompt->state, without_tool(ompt));
   client_t *client = atomic_exchange(&ompt->clients, NULL);
   while (client) {
     client_t *next = client->next;
@@ -122,7 +132,7 @@ static void connect_once(void) {
   tgt_ompt_state_t unknown = TGT_OMPT_UNKNOWN;
   if (ompt_libomp_connect)
     ompt_libomp_connect(&start);
-  atomic_compare_exchange_strong(&tgt_the_ompt.state, &unknown, TGT_OMPT_OFF);
+  atomic_compare_exchange_strong(&tgt_the_ompt.state, &unknown, without_tool(&tgt_the_ompt));
 }
 
 void tgt_ompt_connect(void) {
@@ -239,8 +249,8 @@ static void tell_target(tgt_told_t *told, int scope) {
     plain(told->kind, scope, told->device, told->task, told->data.value, told->code);
 }
 
-tgt_told_t *tgt_ompt_begin_any(tgt_ompt_target_t kind, const tgt_device_t *device, const void *code,
-                               bool is_nowait) {
+tgt_told_t *tgt_ompt_begin_any(tgt_ompt_target_t kind, const tgt_device_t *device, const tgt_ident_t *where,
+                               const void *code, bool is_nowait) {
   const tgt_ompt_t *ompt = &tgt_the_ompt;
   caller_t caller = here.caller.code ? here.caller : (caller_t){code, is_nowait};
   tgt_ompt_forget_caller();
@@ -250,33 +260,43 @@ tgt_told_t *tgt_ompt_begin_any(tgt_ompt_target_t kind, const tgt_device_t *devic
   *told = (tgt_told_t){.outer = here.told,
                        .kind = (int)kind + (caller.is_nowait ? TGT_OMPT_NOWAIT : 0),
                        .device = (int)device->number,
+                       .where = where,
                        .code = caller.code,
                        .task = ompt->task_data ? ompt->task_data() : NULL,
                        .target_task = ompt->target_task_data ? ompt->target_task_data() : NULL,
                        .data.value = ompt->callbacks[TGT_EVENT_TARGET_EMI] ? 0 : new_id()};
   here.told = told;
+  tgt_profile_begin(told);
   tell_target(told, SCOPE_BEGIN);
   return told;
+}
+
+const tgt_told_t *tgt_ompt_here(void) {
+  return here.told;
 }
 
 void tgt_ompt_end(tgt_told_t *told) {
   if (!told)
     return;
   tell_target(told, SCOPE_END);
+  tgt_profile_end(told);
   here.told = told->outer;
   free(told);
 }
 
 tgt_told_t *tgt_ompt_leave(void) {
   tgt_told_t *told = here.told;
-  if (told)
+  if (told) {
+    tgt_profile_end(told);
     here.told = told->outer;
+  }
   return told;
 }
 
 void tgt_ompt_take_over(tgt_told_t *told) {
   told->outer = here.told;
   here.told = told;
+  tgt_profile_begin(told);
 }
 
 void tgt_ompt_submit(bool begins, uint64_t *id, uint32_t teams) {
@@ -315,6 +335,8 @@ void tgt_ompt_data_begin(tgt_told_data_t *data) {
 
 void tgt_ompt_data_end(tgt_told_data_t *data) {
   tell_data(data, SCOPE_END);
+  if (tgt_lint_is_on())
+    tgt_lint_hear_api(data);
 }
 
 /* ---- for the mapping engine ---- */

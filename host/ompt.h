@@ -62,7 +62,8 @@ typedef enum tgt_ompt_event {
 typedef enum tgt_ompt_state {
   TGT_OMPT_UNKNOWN, /* before a device is used */
   TGT_OMPT_ON,
-  TGT_OMPT_OFF, /* there is no tool, or it has been finalized */
+  TGT_OMPT_WATCHED, /* there is none, but the runtime itself looks on: lint, profile */
+  TGT_OMPT_OFF,     /* there is no tool, or it has been finalized */
 } tgt_ompt_state_t;
 
 typedef struct tgt_ompt {
@@ -72,15 +73,19 @@ typedef struct tgt_ompt {
   tgt_ompt_function_t *callbacks[TGT_EVENTS];                      /* NULL: not wanted */
   tgt_ompt_data_t *(*task_data)(void), *(*target_task_data)(void); /* of the calling thread; NULL: [-16] */
   struct tgt_ompt_client *_Atomic clients;                         /* who else is to be told of the end */
+  bool is_watched;                                                 /* the state is WATCHED instead of OFF */
 } tgt_ompt_t;
 
 extern tgt_ompt_t tgt_the_ompt;
 
-/* Whether there is a tool. True as well before that is known, and then nothing happened yet. */
+/* Whether there is a tool, or the runtime itself looks on. True as well before that is known, and then
+ * nothing happened yet. */
 static inline bool tgt_ompt_is_on(void) {
   return __builtin_expect(atomic_load_explicit(&tgt_the_ompt.state, memory_order_relaxed) != TGT_OMPT_OFF, 0);
 }
 
+/* Has constructs and the API's operations noted, with or without a tool. Before tgt_ompt_connect. */
+void tgt_ompt_watch(void);
 /* Asks libomp for a tool, the first time it is called; not under a lock. Before a device is used. */
 void tgt_ompt_connect(void);
 /* The same for a program that seems to have a tool, whose devices it is told of: before `main`, which is when
@@ -92,8 +97,8 @@ void tgt_ompt_stop(void);
 
 /* ---- devices ---- */
 
-/* Has the device's maps told, if there is a tool; before they are used. */
-void tgt_ompt_listen(const tgt_device_t *device);
+/* The functions for tables of maps that tell the tool, if there is one; else those below. */
+const map_device_functions_t *tgt_ompt_functions(void);
 
 /* All under the runtime's lock. A module is the image of a library. A device is finalized with its last
  * library, and initialized again with another one. */
@@ -104,11 +109,13 @@ void tgt_ompt_unload(const tgt_device_t *device, uint64_t module);
 
 /* ---- constructs ---- */
 
-/* A construct that the tool was told of. It belongs to the thread that began it, until it is taken over. */
+/* A construct that was told of. It belongs to the thread that began it, until it is taken over. */
 typedef struct tgt_told {
   struct tgt_told *outer; /* that the thread has begun and not ended */
   int kind, device;
-  const void *code; /* the return address into the program */
+  const tgt_ident_t *where; /* in the program's text; may be NULL */
+  const void *code;         /* the return address into the program */
+  uint64_t begin;           /* for the profile; 0: there is none */
   tgt_ompt_data_t *task, *target_task;
   tgt_ompt_data_t data; /* the tool's, or our number */
 } tgt_told_t;
@@ -125,13 +132,16 @@ void tgt_ompt_forget_caller(void);
 
 /* A construct begins, called from `code` if nothing else was noted. NULL without a tool, or without memory:
  * then the tool is not told. */
-tgt_told_t *tgt_ompt_begin_any(tgt_ompt_target_t kind, const tgt_device_t *device, const void *code,
-                               bool is_nowait);
+tgt_told_t *tgt_ompt_begin_any(tgt_ompt_target_t kind, const tgt_device_t *device, const tgt_ident_t *where,
+                               const void *code, bool is_nowait);
 
-static inline tgt_told_t *tgt_ompt_begin(tgt_ompt_target_t kind, const tgt_device_t *device, const void *code,
-                                         bool is_nowait) {
-  return tgt_ompt_is_on() ? tgt_ompt_begin_any(kind, device, code, is_nowait) : NULL;
+static inline tgt_told_t *tgt_ompt_begin(tgt_ompt_target_t kind, const tgt_device_t *device,
+                                         const tgt_ident_t *where, const void *code, bool is_nowait) {
+  return tgt_ompt_is_on() ? tgt_ompt_begin_any(kind, device, where, code, is_nowait) : NULL;
 }
+
+/* The construct that the thread is in; NULL: none, or nobody is told. */
+const tgt_told_t *tgt_ompt_here(void);
 
 /* It ends, in the thread that it belongs to. Accepts NULL. */
 void tgt_ompt_end(tgt_told_t *told);

@@ -164,7 +164,7 @@ static bool run_for_task(tgt_operation_t *operation, tgt_device_t *device, const
 static __attribute__((noinline)) bool run_and_tell(tgt_device_t *device, const region_t *region,
                                                    const atmi_omp_kernel_t *kernel, const void *code) {
   bool may_leave = is_nowait(region->args);
-  tgt_told_t *told = tgt_ompt_begin(TGT_OMPT_TARGET, device, code, may_leave);
+  tgt_told_t *told = tgt_ompt_begin(TGT_OMPT_TARGET, device, region->where, code, may_leave);
   tgt_operation_t *task = may_leave ? tgt_operation_for_task() : NULL;
   if (task && run_for_task(task, device, region, kernel))
     return true;

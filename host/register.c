@@ -1,6 +1,6 @@
 /* What programs' constructors and destructors call, and what concerns the library as a whole. */
 #include "entry.h"
-#include "ompt.h"
+#include "lint.h"
 #include "runtime.h"
 
 TGT_EXPORT void __tgt_register_lib(const tgt_descriptor_t *descriptor) {
@@ -22,6 +22,7 @@ TGT_EXPORT void __tgt_rtl_deinit(void) {}
 
 /* After the program's own destructors; what others still call finds no device. */
 __attribute__((destructor)) static void stop(void) {
+  tgt_lint_stop();
   tgt_ompt_stop();
   tgt_machine_stop();
 }

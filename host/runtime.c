@@ -4,8 +4,9 @@
 #include "checker.h"
 #include "info.h"
 #include "libomp.h"
+#include "lint.h"
 #include "message.h"
-#include "ompt.h"
+#include "profile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,12 +84,14 @@ static void add_devices(tgt_runtime_t *runtime) {
   uint32_t count = tgt_machine_start(), made = 0;
   uint32_t version = atomic_load(&runtime->newest_version);
   tgt_checker_find();
+  tgt_profile_start();
+  tgt_lint_start();
   runtime->devices = calloc(count + 1, sizeof *runtime->devices);
   for (; runtime->devices && made < count; made++) {
     if (tgt_device_init(&runtime->devices[made], made, version))
       break;
     tgt_info_listen(&runtime->devices[made]);
-    tgt_ompt_listen(&runtime->devices[made]);
+    tgt_lint_listen(&runtime->devices[made]);
   }
   /* Release: who sees how many there are sees them. */
   atomic_store_explicit(&runtime->device_count, made, memory_order_release);
@@ -140,6 +143,7 @@ void tgt_runtime_register(tgt_runtime_t *runtime, const tgt_descriptor_t *descri
   pthread_mutex_unlock(&runtime->lock);
   if (first && runtime->devices)
     tgt_ompt_find_tool();
+  tgt_lint_look_at_libraries();
 }
 
 void tgt_runtime_unregister(tgt_runtime_t *runtime, const tgt_descriptor_t *descriptor) {

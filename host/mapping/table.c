@@ -506,6 +506,20 @@ bool map_table_nearest(map_table_t *table, const void *host, map_entry_view_t *v
   return nearest != NULL;
 }
 
+bool map_table_first_in(map_table_t *table, const void *host, uint64_t bytes, map_entry_view_t *view) {
+  uintptr_t address = (uintptr_t)host;
+  atmi_spin_lock(&table->lock);
+  map_place_t place = map_index_find(&table->index, address);
+  const map_entry_t *entry = map_index_before(&table->index, place);
+  if (!entry || address >= entry->end) /* dormant ones end where they begin */
+    entry = next_awake(table, place);
+  bool found = entry && (address >= entry->begin || entry->begin - address < bytes);
+  if (found)
+    *view = view_of(entry);
+  atmi_spin_unlock(&table->lock);
+  return found;
+}
+
 size_t map_table_count(map_table_t *table) {
   atmi_spin_lock(&table->lock);
   size_t count = table->count;

@@ -157,6 +157,14 @@ grep -q '"name"' "$scratch/profile" || { echo "no timeline in the profile"; fail
 says_not '^the environment was changed$'
 on_device 0 env LIBOMPTARGET_PROFILE="$scratch/second" LIBOMPTARGET_AMDGPU_TIMELINE="$scratch/first" "$failing" where
 [ -s "$scratch/first" ] && [ ! -e "$scratch/second" ] || { echo "the profile comes before the timeline"; failed=1; }
+# LIBOMPTARGET_PROFILE is the timeline, with each construct, where it is, and its kernel within it.
+compile -gline-tables-only "$here/lint.c" -o "$scratch/constructs"
+on_device 0 env LIBOMPTARGET_PROFILE="$scratch/profile" "$scratch/constructs" none
+python3 "$here/profile.py" "$scratch/profile" "$here/lint.c" || failed=1
+on_device 0 env LIBOMPTARGET_PROFILE="$scratch/coarse" LIBOMPTARGET_PROFILE_GRANULARITY=1000000000 "$scratch/constructs" none
+grep -q '"kernel"' "$scratch/coarse" || { echo "no kernels in the coarse profile"; failed=1; }
+! grep -q '"construct"' "$scratch/coarse" || { echo "short constructs in the coarse profile"; failed=1; }
+
 # Mapped host memory is pinned on demand, and only then.
 on_device 0 "$failing" pin
 says '^pinned: 0 before, 0 within, 0 after$'
