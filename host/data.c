@@ -105,6 +105,9 @@ static void run_nowait(const construct_t *construct, step_t *step, const char *o
     device = tgt_runtime_use(tgt_runtime(), construct->device, operation, &failed);
   tgt_told_t *told =
       device ? tgt_ompt_begin(told_as[construct->kind], device, construct->where, code, true) : NULL;
+  bool is_shown = device && tgt_info_wants_constructs();
+  if (is_shown)
+    tgt_info_begin(device, construct->where, construct->kind, &construct->arguments);
   tgt_operation_t *task = device ? tgt_operation_for_task() : NULL;
   if (task && tgt_operation_begin_task(task, device, construct->where)) {
     bool done = begin(task, construct, step);
@@ -118,6 +121,8 @@ static void run_nowait(const construct_t *construct, step_t *step, const char *o
     tgt_ompt_forget_caller();
   if (failed)
     tgt_runtime_construct_failed(tgt_runtime(), construct->where);
+  else if (is_shown)
+    tgt_info_end(device, construct->where);
 }
 
 static inline uint32_t count_of(int32_t count) {

@@ -18,7 +18,13 @@
 /* As LLVM prints an address: always all 16 digits. */
 #define ADDRESS "0x%016" PRIxPTR
 
-enum { NAME_BYTES = 512, COUNT_BYTES = 24, LINE_BYTES = 2048, CLANG_WITH_MAPPER_NAMES = 17 };
+enum {
+  NAME_BYTES = 512,
+  COUNT_BYTES = 24,
+  LINE_BYTES = 2048,
+  CLANG_WITH_MAPPER_NAMES = 17,
+  CLANG_WITH_LINES_OF_HOST = 18
+};
 
 static void print(const tgt_device_t *device, const char *format, ...) ATMI_PRINTF(2, 3);
 static void print(const tgt_device_t *device, const char *format, ...) {
@@ -134,6 +140,8 @@ void tgt_info_dump(const tgt_device_t *device, const tgt_ident_t *where) {
 
 /* Behind the count that an argument changed, or left alone. */
 static const char *change_of(const map_note_t *note) {
+  if (note->kind == MAP_NOTE_PARAMETER)
+    return " (update suppressed)";
   if (note->kind == MAP_NOTE_FOUND)
     return note->counted ? " (incremented)" : " (update suppressed)";
   if (!note->counted)
@@ -144,16 +152,16 @@ static const char *change_of(const map_note_t *note) {
 }
 
 static void print_existing(const tgt_device_t *device, const map_note_t *note) {
-  char name[NAME_BYTES], dynamic[COUNT_BYTES], hold[COUNT_BYTES];
+  char name[NAME_BYTES], dynamic[COUNT_BYTES], holds[COUNT_BYTES];
   const char *change = change_of(note);
-  bool found = note->kind == MAP_NOTE_FOUND;
+  bool found = note->kind == MAP_NOTE_FOUND, hold = note->hold && note->kind != MAP_NOTE_PARAMETER;
   print(device,
         "Mapping exists%s with HstPtrBegin=" ADDRESS ", TgtPtrBegin=" ADDRESS ", Size=%" PRId64
         ", DynRefCount=%s%s, HoldRefCount=%s%s%s%s",
         found && note->type & MAP_IMPLICIT ? " (implicit)" : "", note->host, note->device,
-        (int64_t)note->bytes, count_of(note->infinite, note->dynamic_count, dynamic),
-        note->hold ? "" : change, count_of(false, note->hold_count, hold), note->hold ? change : "",
-        found ? ", Name=" : "", found ? name_of(note->name, name) : "");
+        (int64_t)note->bytes, count_of(note->infinite, note->dynamic_count, dynamic), hold ? "" : change,
+        count_of(false, note->hold_count, holds), hold ? change : "", found ? ", Name=" : "",
+        found ? name_of(note->name, name) : "");
 }
 
 static void print_created(const tgt_device_t *device, const map_note_t *note) {
@@ -173,18 +181,27 @@ static void print_removed(const tgt_device_t *device, const map_note_t *note) {
         note->host, note->device, (int64_t)note->bytes, name_of(note->name, name));
 }
 
+/* LLVM calls copies by the list item that made the entry. */
 static void print_copy(const tgt_device_t *device, const map_note_t *note) {
   char name[NAME_BYTES];
   if (note->kind != MAP_NOTE_RETRIEVE)
     print(device,
           "Copying data from host to device, HstPtr=" ADDRESS ", TgtPtr=" ADDRESS ", Size=%" PRId64
           ", Name=%s",
-          note->host, note->device, (int64_t)note->bytes, name_of(note->name, name));
+          note->host, note->device, (int64_t)note->bytes, name_of(note->entry_name, name));
   else
     print(device,
           "Copying data from device to host, TgtPtr=" ADDRESS ", HstPtr=" ADDRESS ", Size=%" PRId64
           ", Name=%s",
-          note->device, note->host, (int64_t)note->bytes, name_of(note->name, name));
+          note->device, note->host, (int64_t)note->bytes, name_of(note->entry_name, name));
+}
+
+/* LLVM says this since 18, before only to its developers. */
+static void print_host(const tgt_device_t *device, const map_note_t *note) {
+  uint32_t version = atomic_load_explicit(&tgt_runtime()->newest_version, memory_order_relaxed);
+  if (note->bytes && version >= CLANG_WITH_LINES_OF_HOST)
+    print(device, "Return HstPtrBegin " ADDRESS " Size=%" PRId64 " for unified shared memory", note->host,
+          (int64_t)note->bytes);
 }
 
 static void print_absent(const tgt_device_t *device, const map_note_t *note) {
@@ -206,6 +223,8 @@ static const struct {
     [MAP_NOTE_SUBMIT] = {TGT_INFO_COPIES, print_copy},
     [MAP_NOTE_RETRIEVE] = {TGT_INFO_COPIES, print_copy},
     [MAP_NOTE_ATTACHED] = {TGT_INFO_COPIES, print_copy}, /* of a pointer */
+    [MAP_NOTE_HOST] = {TGT_INFO_CHANGED, print_host},
+    [MAP_NOTE_PARAMETER] = {TGT_INFO_EXISTS, print_existing},
     [MAP_NOTE_ABSENT] = {TGT_INFO_ABSENT, print_absent},
 };
 

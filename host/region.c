@@ -157,7 +157,10 @@ static bool run_for_task(tgt_operation_t *operation, tgt_device_t *device, const
   if (!tgt_operation_begin_task(operation, device, region->where))
     return false;
   bool done = run(operation, region, kernel, &arguments);
-  return tgt_operation_leave_to_task(operation, done);
+  bool is_left = tgt_operation_leave_to_task(operation, done);
+  if (is_left && tgt_info_wants_constructs())
+    tgt_info_end(device, region->where);
+  return is_left;
 }
 
 /* The same for a tool. The construct ends with its task, if it is left to that. */

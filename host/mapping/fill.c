@@ -118,6 +118,15 @@ static inline map_status_t copy(map_work_t *work, const map_arguments_t *argumen
   return status || !(work->todo & (MAP_ITEM_ATTACH | MAP_ITEM_AGAIN)) ? status : copy_pointers(work);
 }
 
+/* What the kernel is going to get. */
+static void tell_parameters(const map_work_t *work) {
+  for (uint32_t i = 0; i < work->item_count; i++) {
+    const map_item_t *item = &work->items[i];
+    if (item->entry && item->type & MAP_TARGET_PARAM && item->flags & (MAP_ITEM_FRESH | MAP_ITEM_FOUND))
+      map_work_note(work, MAP_NOTE_PARAMETER, item);
+  }
+}
+
 /* Lets others have what is filled. */
 static map_status_t publish(map_work_t *work) {
   const map_configuration_t *configuration = &work->table->configuration;
@@ -136,6 +145,8 @@ map_status_t map_work_fill(map_work_t *work, const map_arguments_t *arguments) {
     status = map_work_await(work);
   if (!status)
     status = copy(work, arguments);
+  if (map_listens(work->table) && work->operation == MAP_ENTER && !status)
+    tell_parameters(work);
   if (work->todo & (MAP_ITEM_PRIVATE | MAP_ITEM_LAMBDA) && !status)
     status = map_work_fill_privates(work, arguments);
   if (work->todo & MAP_ITEM_FRESH && !status)

@@ -75,14 +75,31 @@ static inline bool take_last(map_item_t *leader) {
   return false;
 }
 
-/* For the listener: what leaving a region is going to do, in the order of its end. */
-static void note_region(map_work_t *work) {
-  for (uint32_t i = 0; i < work->item_count; i++) {
-    map_item_t *item = &work->items[i];
+/* What an item of a region counts. */
+static uint64_t unit_of(const map_item_t *item) {
+  if (!item->entry || !(item->flags & (MAP_ITEM_FRESH | MAP_ITEM_COUNTED)))
+    return 0;
+  return item->type & MAP_HOLD ? MAP_HOLD_ONE : MAP_DYNAMIC_ONE;
+}
+
+/* For the listener: what leaving a region is going to do, in the order of its end; what is left of the counts
+ * goes from item to item through their leader. */
+static __attribute__((noinline)) void note_region(map_work_t *work) {
+  map_item_t *begin = work->items, *end = begin + work->item_count;
+  for (map_item_t *item = begin; item < end; item++) {
+    map_item_t *leader = map_leader(item);
+    if (item->entry && leader == item)
+      item->value = map_entry_word(item->entry);
+    if (leader->flags & MAP_ITEM_ZEROED) /* they were taken already */
+      leader->value += unit_of(item);
+  }
+  for (map_item_t *item = end; item-- > begin;) {
+    map_item_t *leader = map_leader(item);
     if (!item->entry || !(item->flags & (MAP_ITEM_FRESH | MAP_ITEM_FOUND)))
       continue;
     item->flags |= MAP_ITEM_LEFT;
-    item->value = map_entry_word(item->entry) - (map_leader(item)->units & MAP_COUNTS);
+    leader->value -= unit_of(item);
+    item->value = leader->value;
   }
 }
 

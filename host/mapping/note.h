@@ -28,6 +28,7 @@ typedef enum map_note_kind {
   MAP_NOTE_RETRIEVED, /* and has ended: the host's memory has the bytes */
   MAP_NOTE_HOST,      /* the device uses the host's memory */
   MAP_NOTE_ABSENT,    /* nothing is mapped there; `operation` says where that was met */
+  MAP_NOTE_PARAMETER, /* a region's parameter was found, behind all that it maps; or what an update copies */
   MAP_NOTE_ATTACHED, /* a pointer on the device was set; `host` is where it is on the host, `name` the entry's
                       */
 } map_note_kind_t;
@@ -45,9 +46,10 @@ typedef enum map_operation {
 typedef struct map_note {
   map_note_kind_t kind;
   map_operation_t operation;
-  uint64_t type;    /* the argument's MAP_ bits, 0 where it is not about one */
-  const char *name; /* as the compiler wrote it, ";name;file;line;column;;"; may be NULL */
-  uintptr_t host;   /* what the argument says, and its size */
+  uint64_t type;          /* the argument's MAP_ bits, 0 where it is not about one */
+  const char *name;       /* as the compiler wrote it, ";name;file;line;column;;"; may be NULL */
+  const char *entry_name; /* of the list item that made the entry; likewise */
+  uintptr_t host;         /* what the argument says, and its size */
   uint64_t bytes;
   uintptr_t base; /* of the entry, as in map_entry_view_t; 0 without one, and so below */
   uintptr_t begin, end;

@@ -217,6 +217,8 @@ typedef struct copying {
 
 static bool copy_piece(void *context, uintptr_t host) {
   copying_t *copying = context;
+  if (map_listens(copying->work->table))
+    map_work_note_part(copying->work, MAP_NOTE_PARAMETER, copying->item, host, copying->bytes);
   if (copying->item->flags & MAP_ITEM_SUBMIT)
     copying->status = map_work_submit(copying->work, copying->item, host, copying->bytes);
   if (copying->item->flags & MAP_ITEM_RETRIEVE && !copying->status)

@@ -124,7 +124,7 @@ map_status_t map_work_await(map_work_t *work) {
   return status;
 }
 
-void map_work_note_copy(const map_work_t *work, map_note_kind_t kind, const map_item_t *item, uintptr_t host,
+void map_work_note_part(const map_work_t *work, map_note_kind_t kind, const map_item_t *item, uintptr_t host,
                         uint64_t bytes) {
   map_item_t part[1];
   part[0] = *item;
@@ -181,6 +181,7 @@ void map_work_note(const map_work_t *work, map_note_kind_t kind, const map_item_
     note.dynamic_count = map_word_dynamic(word);
     note.hold_count = map_word_hold(word);
     note.infinite = entry->infinite;
+    note.entry_name = entry->name;
     if (!note.name)
       note.name = entry->name;
   }

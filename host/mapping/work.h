@@ -249,8 +249,9 @@ static inline map_status_t map_work_submit_to(map_work_t *work, uintptr_t device
              : MAP_DEVICE;
 }
 
-/* Tells the listener of a copy that is a part of an item. */
-void map_work_note_copy(const map_work_t *work, map_note_kind_t kind, const map_item_t *item, uintptr_t host,
+/* Tells the listener; only if there is one. `item` may be NULL. The second one is about a part of an item. */
+void map_work_note(const map_work_t *work, map_note_kind_t kind, const map_item_t *item);
+void map_work_note_part(const map_work_t *work, map_note_kind_t kind, const map_item_t *item, uintptr_t host,
                         uint64_t bytes);
 
 /* Copies of a part of an item's entry. Tell the listener. */
@@ -259,7 +260,7 @@ static inline map_status_t map_work_submit(map_work_t *work, const map_item_t *i
   uintptr_t device = map_entry_device(item->entry, host);
   map_status_t status = map_work_submit_to(work, device, (const void *)host, bytes);
   if (map_listens(work->table) && !status)
-    map_work_note_copy(work, MAP_NOTE_SUBMIT, item, host, bytes);
+    map_work_note_part(work, MAP_NOTE_SUBMIT, item, host, bytes);
   return status;
 }
 
@@ -271,7 +272,7 @@ static inline map_status_t map_work_retrieve(map_work_t *work, const map_item_t 
   if (!configuration->functions->retrieve(configuration->device, work->stream, (void *)host, device, bytes))
     return MAP_DEVICE;
   if (map_listens(work->table))
-    map_work_note_copy(work, MAP_NOTE_RETRIEVE, item, host, bytes);
+    map_work_note_part(work, MAP_NOTE_RETRIEVE, item, host, bytes);
   return MAP_OK;
 }
 /* Writes a pointer's device value again, from memory of the work's. */
@@ -281,9 +282,6 @@ bool map_pass_keep_shadows(map_pass_t *pass, const map_item_t *item);
 
 /* Begins the copies back of what was left for good, or is ALWAYS; then lets others have it. Describes. */
 map_status_t map_work_copy_back(map_work_t *work);
-
-/* Tells the listener; only if there is one. `item` may be NULL. */
-void map_work_note(const map_work_t *work, map_note_kind_t kind, const map_item_t *item);
 
 /* Gives back what the work has for itself. */
 void map_work_give_back(map_work_t *work);

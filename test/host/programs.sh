@@ -119,6 +119,17 @@ on_device 0 env LIBOMPTARGET_INFO=32 "$failing" attach
 says '^'"$prefix"' device 0 info: Copying data from host to device, HstPtr=0x[0-9a-f]{16}, TgtPtr=0x[0-9a-f]{16}, Size=8, Name=object$'
 on_device 0 "$failing" where
 says_not 'info:'
+# All lines but those of launches (0x10) are LLVM's own, in their order; it has a table more, as its library ends.
+compile -gline-tables-only "$here/info.c" -o "$scratch/info"
+plain() { sed -E -e 's/0x[0-9a-f]+/ADDRESS/g' -e 's/TgtAllocBegin=ADDRESS, //' -e 's/ +$//' -e '/after block at libomptarget:0:0/,$d' "$1"; }
+if [ "$version" -ge 15 ]; then # 14 has other words
+  ends 0 env LIBOMPTARGET_INFO=111 "$run" --runtime=stock --plugin=ours "$scratch/info"
+  plain "$scratch/out" >"$scratch/info-stock"
+  on_device 0 env LIBOMPTARGET_INFO=111 "$scratch/info"
+  plain "$scratch/out" >"$scratch/info-ours"
+  [ -s "$scratch/info-stock" ] || { echo "LLVM's library says nothing"; failed=1; }
+  diff "$scratch/info-stock" "$scratch/info-ours" || { echo "LIBOMPTARGET_INFO differs from LLVM's"; failed=1; }
+fi
 
 # Unified shared memory, which wants a device that retries what it cannot translate.
 compile -fopenmp-version=51 -Xopenmp-target=amdgcn-amd-amdhsa -march=gfx90a "$here/unified.c" -o "$scratch/unified"
