@@ -47,7 +47,7 @@ static pinned_t *take(const void *memory) {
 /* How many bytes of the host the memory is for: it may be larger, as structs are padded in front. */
 static uint64_t bytes_of(const tgt_device_t *device, const void *host, uint64_t bytes) {
   map_entry_view_t entry;
-  bool found = map_table_nearest(device->maps, host, &entry) && entry.begin == (uintptr_t)host;
+  bool found = map_table_first_in(device->maps, host, 1, &entry) && entry.begin == (uintptr_t)host;
   return found ? entry.end - entry.begin : bytes;
 }
 

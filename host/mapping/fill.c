@@ -63,7 +63,9 @@ map_status_t map_work_write_shadow(map_work_t *work, map_item_t *item) {
   map_status_t status = map_work_submit_to(work, device, &item->value, sizeof(void *));
   if (shadow->rest && !status)
     status = map_work_submit_to(work, device + sizeof(void *), shadow->rest, shadow->bytes - sizeof(void *));
-  return status;
+  if (status)
+    return map_work_fail(work, item, "a pointer could not be written on the device");
+  return MAP_OK;
 }
 
 static void tell(const map_work_t *work, const map_item_t *item) {

@@ -360,15 +360,18 @@ static __attribute__((noinline)) map_status_t end_rest(map_pass_t *pass, uint32_
       return map_fail_memory(pass->table, "unmapping data");
     }
   }
-  bool pinned = true, copies = false;
+  const map_item_t *full = NULL;
+  bool copies = false;
   for (i = work->item_count; i--;)
     copies = leave_quickly(&work->items[i]) ? copies : leave_item(work, &work->items[i]) || copies;
   for (i = 0; i < work->item_count && copies; i++)
-    if (work->items[i].entry)
-      pinned = prepare_copy(work, &work->items[i]) && pinned;
+    if (work->items[i].entry && !prepare_copy(work, &work->items[i]))
+      full = &work->items[i];
   map_pass_end(pass);
-  return pinned ? MAP_OK
-                : map_fail(pass->table, MAP_INVALID, "data is in use by too many operations at once");
+  if (!full)
+    return MAP_OK;
+  map_range_t range = {full->host, full->bytes, full->name};
+  return map_fail_near(pass->table, MAP_INVALID, &range, "data is in use by too many operations at once");
 }
 
 map_status_t map_end(map_work_t *work, const map_arguments_t *arguments) {

@@ -36,7 +36,15 @@ static void place(map_work_t *work, map_item_t *item, uint64_t *end) {
   *end = at + item->bytes;
 }
 
-static bool allocate(map_work_t *work, map_private_t *privates) {
+/* Several share memory, and a copy: for messages, the first of them. */
+static const map_item_t *first_private(const map_work_t *work) {
+  const map_item_t *item = work->items;
+  while (!(item->flags & MAP_ITEM_PRIVATE))
+    item++;
+  return item;
+}
+
+static map_status_t allocate(map_work_t *work, map_private_t *privates) {
   const map_configuration_t *configuration = &work->table->configuration;
   uint64_t end = 0;
   for (int packed = 1; packed >= 0; packed--) {
@@ -47,11 +55,11 @@ static bool allocate(map_work_t *work, map_private_t *privates) {
       privates->packed = end;
   }
   privates->bytes = end;
-  if (privates->packed && !(privates->copy = calloc(1, privates->packed))) {
-    (void)map_fail_memory(work->table, "firstprivate data");
-    return false;
-  }
-  return !end || configuration->functions->allocate(configuration->device, end, NULL, &privates->memory);
+  if (privates->packed && !(privates->copy = calloc(1, privates->packed)))
+    return map_fail_memory(work->table, "firstprivate data");
+  if (end && !configuration->functions->allocate(configuration->device, end, NULL, &privates->memory))
+    return map_work_fail(work, first_private(work), "no device memory for private data");
+  return MAP_OK;
 }
 
 /* A private pointer: what its pointee is on the device, if that is mapped. */
@@ -78,6 +86,8 @@ static map_status_t fill(map_work_t *work, const map_private_t *privates, map_it
     memcpy(privates->copy + item->value, (const void *)item->host, item->bytes);
   else if (item->type & MAP_TO)
     status = map_work_submit_to(work, device, (const void *)item->host, item->bytes);
+  if (status)
+    return map_work_fail(work, item, "a copy of firstprivate data to the device has failed");
   work->words[item->word] = (void *)device;
   if (!is_attached(item))
     work->words[item->word] = (void *)(device + (base - item->host));
@@ -107,7 +117,9 @@ static map_status_t fill_lambda(map_work_t *work, const map_arguments_t *argumen
     memcpy(privates->copy + at, &item->value, sizeof(void *));
     return MAP_OK;
   }
-  return map_work_submit_to(work, device, &item->value, sizeof(void *));
+  if (!map_work_submit_to(work, device, &item->value, sizeof(void *)))
+    return MAP_OK;
+  return map_work_fail(work, item, "a lambda's pointer could not be written on the device");
 }
 
 map_status_t map_work_fill_privates(map_work_t *work, const map_arguments_t *arguments) {
@@ -116,8 +128,7 @@ map_status_t map_work_fill_privates(map_work_t *work, const map_arguments_t *arg
     work->privates = calloc(1, sizeof *work->privates);
     if (!work->privates)
       return map_fail_memory(work->table, "private data");
-    if (!allocate(work, work->privates))
-      return MAP_DEVICE;
+    status = allocate(work, work->privates);
     for (uint32_t i = 0; i < work->item_count && !status; i++)
       if (work->items[i].flags & MAP_ITEM_PRIVATE)
         status = fill(work, work->privates, &work->items[i]);
@@ -126,8 +137,9 @@ map_status_t map_work_fill_privates(map_work_t *work, const map_arguments_t *arg
     if (work->items[i].flags & MAP_ITEM_LAMBDA)
       status = fill_lambda(work, arguments, &work->items[i]);
   const map_private_t *privates = work->privates;
-  if (privates && privates->packed && !status)
-    status = map_work_submit_to(work, (uintptr_t)privates->memory, privates->copy, privates->packed);
+  if (privates && privates->packed && !status &&
+      map_work_submit_to(work, (uintptr_t)privates->memory, privates->copy, privates->packed))
+    return map_work_fail(work, first_private(work), "a copy of firstprivate data to the device has failed");
   return status;
 }
 

@@ -389,8 +389,8 @@ static map_status_t add_infinite(map_table_t *table, const map_range_t *range, v
 static map_status_t check_range(map_table_t *table, const map_range_t *range, const char *what) {
   if (range->host && range->bytes && range->host + range->bytes > range->host)
     return MAP_OK;
-  return map_fail(table, MAP_INVALID, "%s: there is no memory of %llu bytes at 0x%016llx", what,
-                  (unsigned long long)range->bytes, (unsigned long long)range->host);
+  return map_fail_near(table, MAP_INVALID, range, "%s: there is no memory of %llu bytes at 0x%016llx", what,
+                       (unsigned long long)range->bytes, (unsigned long long)range->host);
 }
 
 map_status_t map_table_add_global(map_table_t *table, const void *host, void *device, uint64_t bytes,
@@ -492,12 +492,21 @@ bool map_table_visit(map_table_t *table, void (*visit)(void *context, const map_
   return true;
 }
 
+/* Dormant ones have none. */
+static bool has_memory(const map_entry_t *entry) {
+  return atomic_load_explicit(&entry->device, memory_order_relaxed);
+}
+
 bool map_table_nearest(map_table_t *table, const void *host, map_entry_view_t *view) {
   uintptr_t address = (uintptr_t)host;
   atmi_spin_lock(&table->lock);
-  forget_all(table);
-  map_place_t place = map_index_find(&table->index, address);
-  map_entry_t *before = map_index_before(&table->index, place), *nearest = map_index_at(&table->index, place);
+  const map_index_t *index = &table->index;
+  map_place_t place = map_index_find(index, address);
+  const map_entry_t *before = map_index_before(index, place), *nearest = map_index_at(index, place);
+  while (before && !has_memory(before))
+    before = map_index_before(index, map_index_find(index, before->begin - 1));
+  while (nearest && !has_memory(nearest))
+    nearest = map_index_at(index, map_index_find(index, nearest->begin));
   if (!nearest || (before && (address < before->end || address - before->end < nearest->begin - address)))
     nearest = before;
   if (nearest)

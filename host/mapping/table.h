@@ -64,7 +64,8 @@ typedef struct map_entry_view {
 bool map_table_visit(map_table_t *table, void (*visit)(void *context, const map_entry_view_t *entry),
                      void *context);
 
-/* The entry that contains the address, or else the nearest one. False if there is none. For messages. */
+/* The entry that contains the address, or else the nearest one, of those that have device memory. False if
+ * there is none. For messages. */
 bool map_table_nearest(map_table_t *table, const void *host, map_entry_view_t *entry);
 
 /* The first entry that has any of [host, host + bytes). False if there is none. */

@@ -74,8 +74,8 @@ const char map_insane[] = "the arguments are damaged";
 
 map_status_t map_fail_insane(map_table_t *table, const map_range_t *range) {
   if ((int64_t)range->bytes < 0)
-    return map_fail(table, MAP_INVALID, "a list item of %lld bytes at 0x%016llx: %s", (long long)range->bytes,
-                    (unsigned long long)range->host, map_insane);
+    return map_fail_near(table, MAP_INVALID, &(map_range_t){range->host, 0, range->name},
+                         "a list item of %lld bytes: %s", (long long)range->bytes, map_insane);
   return map_fail_near(table, MAP_INVALID, range, "a list item reaches beyond the end of all memory");
 }
 
@@ -94,14 +94,19 @@ map_status_t map_work_make_words(map_work_t *work, uint32_t count) {
 
 /* ---- steps ---- */
 
+map_status_t map_work_fail(const map_work_t *work, const map_item_t *item, const char *what) {
+  map_range_t range = {item->host, item->bytes, item->name};
+  if (!range.name && item->entry)
+    range.name = item->entry->name;
+  return map_fail_near(work->table, MAP_DEVICE, &range, "%s", what);
+}
+
 static map_status_t await_one(map_work_t *work, const map_item_t *item) {
   const map_configuration_t *configuration = &work->table->configuration;
   map_entry_t *entry = item->entry;
   /* What this work has taken the last count of is MAP_FILLING by itself. */
   if (!(item->flags & MAP_ITEM_ZEROED) && !map_entry_await(work->table, entry)) {
-    map_range_t range = {entry->base, 0, NULL};
-    return map_fail_near(work->table, MAP_DEVICE, &range,
-                         "another thread that maps the same data has failed");
+    return map_work_fail(work, item, "another thread that maps the same data has failed");
   }
   map_mark_t mark = atomic_load_explicit(&entry->mark, memory_order_relaxed), reached = mark;
   if (!mark)

@@ -239,7 +239,7 @@ static inline void map_argument_get(const map_arguments_t *arguments, uint32_t i
 /* Waits for others that fill entries of the work's items, and orders its stream behind them. Describes. */
 map_status_t map_work_await(map_work_t *work);
 
-/* A copy of the work's own memory, or of what is not in the table. */
+/* A copy of the work's own memory, or of what is not in the table. Describes nothing. */
 static inline map_status_t map_work_submit_to(map_work_t *work, uintptr_t device, const void *host,
                                               uint64_t bytes) {
   const map_configuration_t *configuration = &work->table->configuration;
@@ -254,14 +254,17 @@ void map_work_note(const map_work_t *work, map_note_kind_t kind, const map_item_
 void map_work_note_part(const map_work_t *work, map_note_kind_t kind, const map_item_t *item, uintptr_t host,
                         uint64_t bytes);
 
-/* Copies of a part of an item's entry. Tell the listener. */
+/* Says which variable it was about that a function of the device has failed for. */
+map_status_t map_work_fail(const map_work_t *work, const map_item_t *item, const char *what);
+
+/* Copies of a part of an item's entry. Tell the listener, describe. */
 static inline map_status_t map_work_submit(map_work_t *work, const map_item_t *item, uintptr_t host,
                                            uint64_t bytes) {
-  uintptr_t device = map_entry_device(item->entry, host);
-  map_status_t status = map_work_submit_to(work, device, (const void *)host, bytes);
-  if (map_listens(work->table) && !status)
+  if (map_work_submit_to(work, map_entry_device(item->entry, host), (const void *)host, bytes))
+    return map_work_fail(work, item, "a copy to the device has failed");
+  if (map_listens(work->table))
     map_work_note_part(work, MAP_NOTE_SUBMIT, item, host, bytes);
-  return status;
+  return MAP_OK;
 }
 
 static inline map_status_t map_work_retrieve(map_work_t *work, const map_item_t *item, uintptr_t host,
@@ -270,12 +273,12 @@ static inline map_status_t map_work_retrieve(map_work_t *work, const map_item_t 
   const void *device = (const void *)map_entry_device(item->entry, host);
   work->busy = true;
   if (!configuration->functions->retrieve(configuration->device, work->stream, (void *)host, device, bytes))
-    return MAP_DEVICE;
+    return map_work_fail(work, item, "a copy to the host has failed");
   if (map_listens(work->table))
     map_work_note_part(work, MAP_NOTE_RETRIEVE, item, host, bytes);
   return MAP_OK;
 }
-/* Writes a pointer's device value again, from memory of the work's. */
+/* Writes a pointer's device value again, from memory of the work's. Describes. */
 map_status_t map_work_write_shadow(map_work_t *work, map_item_t *item);
 /* Notes that all pointers that lie in what the item submits are to be written again. In a pass. */
 bool map_pass_keep_shadows(map_pass_t *pass, const map_item_t *item);

@@ -274,6 +274,120 @@ static void mappers_of_programs_push_to_vectors(void **state) {
   free(vector.begin);
 }
 
+/* ---- what messages say ---- */
+
+typedef struct message_row {
+  const char *what;
+  operation_t *operation;
+  void *base, *begin;
+  int64_t size;
+  uint64_t type;
+  int calls; /* of the device that succeed; negative: all */
+  map_status_t status;
+  const char *words; /* the first line begins so */
+  bool is_there;     /* the item itself has its memory already */
+} message_row_t;
+
+#define BOTH (MAP_TO | MAP_FROM)
+
+/* Each way that a construct can fail in and that is about a list item. `q` is mapped, as other. */
+static const message_row_t message_rows[] = {
+    {"present, data", map_begin, p, p, 64, MAP_TO | MAP_PRESENT, -1, MAP_ABSENT,
+     "device mapping required by 'present' map type modifier does not exist for host address 0x", false},
+    {"present, region", region, p, p, 64, BOTH | MAP_PRESENT, -1, MAP_ABSENT,
+     "device mapping required by 'present' map type modifier does not exist for host address 0x", false},
+    {"present, end", map_end, p, p, 64, MAP_FROM | MAP_PRESENT, -1, MAP_ABSENT,
+     "device mapping required by 'present' map type modifier does not exist for host address 0x", false},
+    {"present, update", map_update, p, p, 64, MAP_TO | MAP_PRESENT, -1, MAP_ABSENT,
+     "device mapping required by 'present' motion modifier does not exist for host address 0x", false},
+    {"extension", map_begin, q, q, 128, MAP_TO, -1, MAP_INVALID,
+     "explicit extension not allowed: host address specified is 0x", false},
+    {"negative size", map_begin, p, p, -8, MAP_TO, -1, MAP_INVALID, "a list item of -8 bytes: the arguments",
+     false},
+    {"negative size, end", map_end, p, p, -8, MAP_TO, -1, MAP_INVALID, "a list item of -8 bytes: the argum",
+     false},
+    {"negative size, update", map_update, p, p, -8, MAP_TO, -1, MAP_INVALID, "a list item of -8 bytes: the",
+     false},
+    {"beyond all memory", map_begin, (void *)(UINTPTR_MAX - 7), (void *)(UINTPTR_MAX - 7), 64, MAP_TO, -1,
+     MAP_INVALID, "a list item reaches beyond the end of all memory", false},
+    {"null pointer", map_begin, NULL, NULL, 64, MAP_TO, -1, MAP_INVALID,
+     "a null pointer cannot be mapped with 64 bytes", false},
+    {"section", map_update, q, NULL, 2, MAP_TO | MAP_NON_CONTIGUOUS, -1, MAP_INVALID,
+     "the descriptor of a section that is not contiguous is damaged", false},
+    {"no device memory", map_begin, p, p, 64, MAP_TO, 0, MAP_DEVICE, "no device memory of 64 bytes", false},
+    {"copy to", map_begin, p, p, 64, MAP_TO, 1, MAP_DEVICE, "a copy to the device has failed", true},
+    {"copy back", region, p, p, 64, MAP_FROM | MAP_TARGET_PARAM, 1, MAP_DEVICE, "a copy to the host has fai",
+     true},
+    {"copy to, update", map_update, q, q, 64, MAP_TO, 0, MAP_DEVICE, "a copy to the device has failed",
+     false},
+    {"copy back, update", map_update, q, q, 64, MAP_FROM, 0, MAP_DEVICE, "a copy to the host has failed",
+     false},
+    {"pointer", map_begin, &pair.p, p, 64, MAP_PTR_AND_OBJ, 2, MAP_DEVICE,
+     "a pointer could not be written on the device", true},
+    {"private", region, p, p, 64, MAP_TO | MAP_PRIVATE | MAP_TARGET_PARAM, 0, MAP_DEVICE,
+     "no device memory for private data", false},
+    {"firstprivate", region, p, p, 64, MAP_TO | MAP_PRIVATE | MAP_TARGET_PARAM, 1, MAP_DEVICE,
+     "a copy of firstprivate data to the device has failed", false},
+    {"large firstprivate", region, large, large, sizeof large, MAP_TO | MAP_PRIVATE | MAP_TARGET_PARAM, 1,
+     MAP_DEVICE, "a copy of firstprivate data to the device has failed", false},
+};
+
+static void expect_message(const message_row_t *row) {
+  void *base = row->base, *begin = row->begin, *name = (char *)";item;dir/f.c;3;5;;";
+  int64_t size = row->size, type = (int64_t)row->type;
+  uint64_t shown = row->size > 0 && !(row->type & MAP_NON_CONTIGUOUS) ? (uint64_t)size : 0;
+  char line[200];
+  failures = 0;
+  atomic_store(&device.calls_left, row->calls);
+  map_arguments_t arguments = {1, &base, &begin, &size, &type, &name, NULL};
+  assert_int_equal(run_raw(row->operation, &arguments), row->status);
+  atomic_store(&device.calls_left, -1);
+  if (failures != 1 || strncmp(text, row->words, strlen(row->words)))
+    print_message("%s: %s\n", row->what, text);
+  assert_int_equal(failures, 1);
+  assert_memory_equal(text, row->words, strlen(row->words));
+  snprintf(line, sizeof line, "\nvariable item, dir/f.c line 3: host 0x%016llx, %llu bytes\n",
+           (unsigned long long)(uintptr_t)(row->type & (MAP_PTR_AND_OBJ | MAP_NON_CONTIGUOUS) ? base : begin),
+           (unsigned long long)(row->type & MAP_PTR_AND_OBJ ? sizeof(void *) : shown));
+  assert_non_null(strstr(text, line));
+  bool is_there = row->is_there || row->begin == q || row->base == q;
+  const char *by = !row->is_there                ? "variable other, g.c line 9: "
+                   : row->type & MAP_PTR_AND_OBJ ? "a variable whose name is not known"
+                                                 : "variable item, dir/f.c line 3: ";
+  snprintf(line, sizeof line, "\n%s is %s", is_there ? "mapped there" : "nearest of what is mapped", by);
+  assert_non_null(strstr(text, line));
+  const char *last = strrchr(text, '\n');
+  assert_non_null(strstr(last, " bytes, device 0x"));
+}
+
+static void all_messages_say_where(void **state) {
+  (void)state;
+  void *base = q, *name = (char *)";other;g.c;9;1;;";
+  int64_t size = sizeof q, type = (int64_t)MAP_TO;
+  map_arguments_t other = {1, &base, &base, &size, &type, &name, NULL};
+  assert_int_equal(run_raw(map_begin, &other), MAP_OK);
+  for (size_t i = 0; i < sizeof message_rows / sizeof *message_rows; i++)
+    expect_message(&message_rows[i]);
+  assert_int_equal(run_raw(map_end, &other), MAP_OK);
+  assert_int_equal(atomic_load(&device.live), 0);
+}
+
+/* What the API is about has no name. */
+static void api_messages_say_where(void **state) {
+  (void)state;
+  assert_int_equal(map_table_associate(table, p, large, sizeof p), MAP_OK);
+  assert_int_equal(map_table_associate(table, p, large + 8, sizeof p), MAP_INVALID);
+  assert_non_null(strstr(text, "omp_target_associate_ptr: other data is mapped there already\n"));
+  assert_non_null(strstr(text, "\nmapped there is a variable whose name is not known"));
+  assert_int_equal(map_table_associate(table, q, large, 0), MAP_INVALID);
+  assert_non_null(strstr(text, "omp_target_associate_ptr: there is no memory of 0 bytes at 0x"));
+  assert_non_null(strstr(text, "\nnearest of what is mapped is a variable"));
+  assert_int_equal(map_table_disassociate(table, q), MAP_INVALID);
+  assert_non_null(strstr(text, "the address is not of an associated pointer\n"));
+  assert_non_null(strstr(text, "\nnearest of what is mapped is a variable"));
+  assert_int_equal(map_table_disassociate(table, p), MAP_OK);
+}
+
 static void push_damage(void *handle, void *base, void *begin, int64_t size, int64_t type, void *name) {
   assert_int_equal(map_mapper_count(handle), 0);
   map_mapper_push(handle, base, begin, size, type, name);
@@ -361,6 +475,8 @@ int main(void) {
                                      cmocka_unit_test(messages_say_where),
                                      cmocka_unit_test(extensions_are_not_present),
                                      cmocka_unit_test(mappers_of_programs_push_to_vectors),
+                                     cmocka_unit_test(all_messages_say_where),
+                                     cmocka_unit_test(api_messages_say_where),
                                      cmocka_unit_test(mappers_push_damage),
                                      cmocka_unit_test(devices_fail),
                                      cmocka_unit_test(others_do_not_find_what_failed)};
