@@ -51,6 +51,22 @@ static void mapped_again(int is_wrong) {
   }
 }
 
+/* Twice may be a chance; and what has another name at the same address need not be the same. */
+static void mapped_seldom(int is_wrong) {
+  (void)is_wrong;
+  int *p = malloc(COUNT * sizeof *p), *q = p, sum = 0;
+  fill(p, 1);
+  for (int i = 0; i < TIMES; i++) {
+#pragma omp target map(tofrom : sum) map(to : p[:COUNT])
+    sum += p[0];
+#pragma omp target map(tofrom : sum) map(to : q[:COUNT])
+    sum += q[1];
+  }
+  free(p);
+  sum_on_device();
+  sum_on_device();
+}
+
 static void update_unmapped(int is_wrong) {
   if (!is_wrong) {
 #pragma omp target enter data map(alloc : array)
@@ -138,11 +154,17 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     void (*run)(int is_wrong);
-  } parts[] = {{"same-on-device", same_on_device}, {"same-on-host", same_on_host},
-               {"mapped-again", mapped_again},     {"update-unmapped", update_unmapped},
-               {"exit-unmapped", exit_unmapped},   {"pointer-unmapped", pointer_unmapped},
-               {"never-freed", never_freed},       {"freed-mapped", freed_mapped},
-               {"moved-mapped", moved_mapped},     {"none", none}};
+  } parts[] = {{"same-on-device", same_on_device},
+               {"same-on-host", same_on_host},
+               {"mapped-again", mapped_again},
+               {"mapped-seldom", mapped_seldom},
+               {"update-unmapped", update_unmapped},
+               {"exit-unmapped", exit_unmapped},
+               {"pointer-unmapped", pointer_unmapped},
+               {"never-freed", never_freed},
+               {"freed-mapped", freed_mapped},
+               {"moved-mapped", moved_mapped},
+               {"none", none}};
   const char *name = argc > 1 ? argv[1] : "none";
   int is_wrong = strncmp(name, "not-", 4) != 0;
   fill(array, 1);

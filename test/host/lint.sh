@@ -62,6 +62,7 @@ for name in same-on-device same-on-host mapped-again update-unmapped exit-unmapp
   freed-mapped moved-mapped; do
   finds_nothing "not-$name"
 done
+finds_nothing mapped-seldom
 finds_nothing none
 
 # Without debug information there are addresses in place of names and lines.
