@@ -41,7 +41,7 @@ bool atmi_device_abi_describe(const atmi_device_abi_t *abi, const atmi_elf_t *el
 /* The number that the compiler has for a mode. */
 uint8_t atmi_device_abi_mode_number(const atmi_device_abi_t *abi, atmi_mode_t mode);
 
-/* As atmi_device_abi_mode, of the byte itself. */
+/* The mode of such a number; false if the compiler has none of it. */
 bool atmi_device_abi_mode_from_byte(const atmi_device_abi_t *abi, uint8_t byte, atmi_mode_t *mode);
 
 /* What the device runtime is told. Later versions read more of it; each gets as much as it has room for. */
