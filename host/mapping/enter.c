@@ -740,7 +740,13 @@ static __attribute__((noinline)) map_status_t enter_rest(map_work_t *work, const
   map_pass_end(&pass);
   if (!(work->todo & ~(uint32_t)(MAP_TODO_DROP | MAP_TODO_LEAVE | MAP_TODO_SOLE)) && !pass.notes)
     return MAP_OK;
-  return map_work_fill(work, arguments);
+  map_status_t status = map_work_fill(work, arguments);
+  if (__builtin_expect(status && pass.in_front, 0)) {
+    atmi_spin_lock(&pass.table->lock);
+    recall_front(&pass);
+    map_pass_end(&pass);
+  }
+  return status;
 }
 
 static inline __attribute__((always_inline)) map_status_t

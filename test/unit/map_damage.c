@@ -442,6 +442,25 @@ static void devices_fail(void **state) {
     }
 }
 
+/* A data construct counts what is present in front before it maps the rest, which may fail. */
+static void what_was_counted_in_front_is_given_back(void **state) {
+  (void)state;
+  void *bases[] = {p, q};
+  int64_t sizes[] = {sizeof p, sizeof q}, types[] = {(int64_t)MAP_TO, (int64_t)MAP_TO};
+  map_arguments_t first = {1, bases, bases, sizes, types, NULL, NULL}, both = first;
+  both.count = 2;
+  for (int call = 0; call < 3; call++) { /* allocate, copy, mark */
+    assert_int_equal(run_raw(map_begin, &first), MAP_OK);
+    atomic_store(&device.calls_left, call);
+    assert_int_not_equal(run_raw(map_begin, &both), MAP_OK);
+    atomic_store(&device.calls_left, -1);
+    assert_int_equal(map_table_count(table), 1);
+    assert_int_equal(run_raw(map_end, &first), MAP_OK);
+    assert_int_equal(map_table_count(table), 0);
+    assert_int_equal(atomic_load(&device.live), 0);
+  }
+}
+
 /* What could not be mapped is not found by others, who map it themselves before the failure has been cleaned
  * up. */
 static void others_do_not_find_what_failed(void **state) {
@@ -479,6 +498,7 @@ int main(void) {
                                      cmocka_unit_test(api_messages_say_where),
                                      cmocka_unit_test(mappers_push_damage),
                                      cmocka_unit_test(devices_fail),
+                                     cmocka_unit_test(what_was_counted_in_front_is_given_back),
                                      cmocka_unit_test(others_do_not_find_what_failed)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }
