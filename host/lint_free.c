@@ -36,6 +36,7 @@ static void *hooked_realloc(void *memory, size_t bytes) {
   void *moved = realloc(memory, bytes);
   int error = errno;
   if (moved && old && (uintptr_t)moved != old && tgt_lint_is_on())
+    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): a number, see above */
     tgt_lint_hear_free((const void *)old, before, __builtin_return_address(0));
   errno = error;
   return moved;

@@ -28,11 +28,11 @@ static inline map_status_t allocate(map_work_t *work, const map_item_t *item) {
   map_entry_t *entry = item->entry;
   void *memory = NULL;
   uint64_t padding = item->value, bytes = entry->end - entry->begin;
-  if (!configuration->functions->allocate(configuration->device, bytes + padding, (const void *)entry->begin,
+  unsigned long long needed = bytes + padding;
+  if (!configuration->functions->allocate(configuration->device, needed, (const void *)entry->begin,
                                           &memory)) {
     map_range_t range = {entry->begin, bytes, entry->name};
-    return map_fail_near(work->table, MAP_DEVICE, &range, "no device memory of %llu bytes",
-                         (unsigned long long)(bytes + padding));
+    return map_fail_near(work->table, MAP_DEVICE, &range, "no device memory of %llu bytes", needed);
   }
   entry->memory = memory;
   /* Release: who finds it in map_table_find without waiting may use it. */

@@ -56,6 +56,7 @@ static void push_to_vector(map_handle_t *vector, const map_component_t *componen
       return;
     *vector = (map_handle_t){.begin = grown, .end = grown + count, .limit = grown + capacity};
   }
+  /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a vector without memory has grown */
   *vector->end++ = *component;
 }
 

