@@ -178,7 +178,8 @@ static void send_strings(wave_t *wave, const string_t *strings) {
       uint64_t left = strings[lane].size > at ? strings[lane].size - at : 0;
       if (!at)
         memcpy(slot, &strings[lane].size, 8);
-      memcpy(slot + (at ? 0 : 8), (const char *)strings[lane].bytes + at, left < room ? left : room);
+      if (left)
+        memcpy(slot + (at ? 0 : 8), (const char *)strings[lane].bytes + at, left < room ? left : room);
     }
     flip(wave);
     at += room;
