@@ -47,7 +47,7 @@ static void print(gs_findings_t *findings, const text_t *text) {
 int gs_findings_init(gs_findings_t *findings, const char *log, bool fail) {
   *findings = (gs_findings_t){.out = stderr, .fail = fail};
   findings->last = &findings->first;
-  const int file = *log ? open(log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666) : -1;
+  const int file = *log ? open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
   FILE *out = file < 0 ? NULL : fdopen(file, "a");
   if (out)
     findings->out = out;

@@ -115,7 +115,9 @@ static __attribute__((noinline)) block_t *went(void *address, free_t *give_back)
   look_back(&stack);
   pthread_mutex_lock(&tool.mutex);
   block_t **link = bucket_of(address);
-  while (*link && ((*link)->address != address || (*link)->give_back != give_back))
+  /* What was locked is unlocked; both ways of freeing free what either way has allocated. */
+  while (*link &&
+         ((*link)->address != address || ((*link)->give_back == tool.unlock) != (give_back == tool.unlock)))
     link = &(*link)->next;
   block_t *block = *link;
   if (block)
@@ -157,10 +159,20 @@ static bool give_back(bool all) {
   return any;
 }
 
+/* Whether the program has freed this block already, which is kept since. */
+static bool is_kept(const void *address) {
+  pthread_mutex_lock(&tool.mutex);
+  const block_t *block = tool.kept;
+  while (block && block->address != address)
+    block = block->next;
+  pthread_mutex_unlock(&tool.mutex);
+  return block;
+}
+
 static hsa_status_t free_later(void *address, free_t *now) {
   block_t *block = went(address, now);
   if (!block)
-    return now(address);
+    return is_kept(address) ? HSA_STATUS_ERROR_INVALID_ALLOCATION : now(address);
   block->next = NULL;
   pthread_mutex_lock(&tool.mutex);
   *tool.last_kept = block;
@@ -280,10 +292,13 @@ EXPORT bool OnLoad(void *table, uint64_t version, uint64_t failed_count, const c
   return true;
 }
 
+/* What the program has not freed is gone with HSA: its places serve others. */
 static void forget(void) {
+  const gfxsim_stack_t nobody = {0};
   for (size_t i = 0; i < BUCKETS; i++)
     while (tool.bucket[i]) {
       block_t *next = tool.bucket[i]->next;
+      tool.note_free((uint64_t)(uintptr_t)tool.bucket[i]->device, &nobody);
       free(tool.bucket[i]);
       tool.bucket[i] = next;
     }

@@ -63,19 +63,21 @@ typedef struct image {
   char path[PATH_MAX]; /* of the file; empty = memory */
 } image_t;
 
+/* Only the name: who opens libraries here holds the linker's locks in another order than dlopen. */
 static int find_rocr(struct dl_phdr_info *info, size_t size, void *result) {
+  char *found = result;
   (void)size;
   const char *name = strrchr(info->dlpi_name, '/');
   name = name ? name + 1 : info->dlpi_name;
   if (strncmp(name, "libhsa-runtime64.so", 19) != 0)
     return 0;
-  *(void **)result = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+  snprintf(found, PATH_MAX, "%s", info->dlpi_name);
   return 1;
 }
 
 static const struct link_map *loaded_objects(void) {
-  void *rocr = NULL;
-  dl_iterate_phdr(find_rocr, &rocr);
+  char name[PATH_MAX];
+  void *rocr = dl_iterate_phdr(find_rocr, name) ? dlopen(name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
   const struct r_debug *debug = rocr ? dlsym(rocr, "_amdgpu_r_debug") : NULL;
   const struct link_map *objects = debug ? debug->r_map : NULL;
   if (rocr)

@@ -453,10 +453,12 @@ static gs_step_t step_ahead(gs_aql_t *aql) {
   if (step != GS_STEP_DONE)
     return step;
   const uint64_t next = read_index(aql) + aql->ahead;
-  if (!is_pending(aql, next) ||
-      (aql->ahead && packet_at(aql, next)->any.header >> HSA_PACKET_HEADER_BARRIER & 1))
+  if (!is_pending(aql, next))
     return aql->ahead ? GS_STEP_WAIT : GS_STEP_IDLE;
   const packet_t *packet = packet_at(aql, next);
+  /* Complete is a packet whose signal says so; the read index may have moved before. */
+  if (packet->any.header >> HSA_PACKET_HEADER_BARRIER & 1 && (aql->ahead || gs_flights_count(aql->flights)))
+    return GS_STEP_WAIT;
   const gs_dispatch_t dispatch = dispatch_of(aql, next, packet);
   if (!may_fly(aql, packet, &dispatch) ||
       !gs_flights_start(aql->flights, next, &dispatch, packet->any.completion_signal))

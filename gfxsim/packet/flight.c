@@ -108,8 +108,10 @@ static void fly(gs_flights_t *flights, flight_t *flight) {
     while (flight->state == FLIGHT_LANDED && !flights->quit)
       pthread_cond_wait(&flights->changed, &flights->lock);
   }
+  /* The program may have destroyed the signals of what never left the queue that it destroys. */
+  const bool abandoned = flight->state == FLIGHT_LANDED;
   pthread_mutex_unlock(&flights->lock);
-  if (done)
+  if (done && !abandoned)
     complete(flights, flight);
   pthread_mutex_lock(&flights->lock);
   flight->state = flight->state == FLIGHT_LEFT ? FLIGHT_CLEARED : FLIGHT_OVER;

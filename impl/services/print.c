@@ -58,7 +58,8 @@ bool atmi_print_stream(const void *message, size_t bytes, uint64_t *stream) {
 static uint64_t take(reader_t *reader, uint32_t bytes) {
   uint32_t begin = atmi_print_place(&reader->position, bytes);
   uint64_t value = 0;
-  if (reader->position <= reader->argument_bytes)
+  /* What position says could have wrapped. */
+  if (begin <= reader->argument_bytes && reader->argument_bytes - begin >= bytes)
     memcpy(&value, reader->arguments + begin, bytes); /* little-endian: the low bytes */
   return value;
 }

@@ -111,7 +111,11 @@ static void take_format(atmi_rpc_server_t *server, atmi_rpc_lane_t *lane, uint64
   atmi_rpc_printing_t *printing = lane->printing;
   places_t places = {.is_packed = is_packed};
   lane->words[0] = 0;
-  bool ends = !lane->refused && lane->stored && !lane->bytes[lane->stored - 1];
+  /* The arguments of a format that is no longer take less than 32 bits can say: 16 bytes for three letters.
+   */
+  enum { LONGEST_FORMAT = 1 << 26 };
+  bool ends =
+      !lane->refused && lane->stored && lane->stored <= LONGEST_FORMAT && !lane->bytes[lane->stored - 1];
   if (!ends ||
       !grow(server, printing, sizeof(atmi_print_header_t) + atmi_print_padded((uint32_t)lane->stored))) {
     printing->failed = true;

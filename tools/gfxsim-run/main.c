@@ -106,6 +106,9 @@ static int set_checker(const folders_t *folders) {
   char *tools = NULL;
   if (!check || !*check)
     return 0;
+  const char *log = getenv("GFXSIM_CHECK_LOG");
+  if (log && *log && truncate(log, 0) && errno != ENOENT) /* once: each process of the run adds to it */
+    run_complain("cannot empty %s: %s", log, strerror(errno));
   const char *folder =
       strchr(folders->gfxsim, ' ') ? "" : folders->gfxsim; /* found through the library path */
   if (asprintf(&tools, "%s%s%s%s%s", folder, *folder ? "/" : "", name, others && *others ? " " : "",
