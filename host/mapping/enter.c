@@ -544,7 +544,8 @@ static inline bool is_plain(uint64_t type) {
 /* Counts an entry if others do, too, so that it stays, and nobody is about to copy it. Without the lock
  * counts only become less, and with that the word changes: then it is not so any more. */
 static inline bool join_quickly(map_entry_t *entry, uint64_t units) {
-  uint64_t word = atomic_load_explicit(&entry->word, memory_order_relaxed), now = word + units;
+  /* Acquire pairs with map_entry_filled: who does not see it being filled sees the mark. */
+  uint64_t word = atomic_load_explicit(&entry->word, memory_order_acquire), now = word + units;
   if ((int32_t)now <= 1 || now >> MAP_UNUSUAL_SHIFT ||
       atomic_load_explicit(&entry->mark, memory_order_relaxed))
     return false;

@@ -51,8 +51,10 @@ map_status_t map_work_copy_back(map_work_t *work) {
     status = MAP_DEVICE;
   map_item_t *end = work->items + work->item_count;
   for (map_item_t *item = work->items; item < end; item++) {
+    /* Without a copy back the one to the device may still be under way: who comes next waits for that. */
     if (item->flags & MAP_ITEM_ZEROED)
-      map_entry_filled(work->table, item->entry, mark);
+      map_entry_filled(work->table, item->entry,
+                       mark ? mark : atomic_load_explicit(&item->entry->mark, memory_order_relaxed));
     item->flags &= ~(uint32_t)(MAP_ITEM_ZEROED | MAP_ITEM_LEFT);
   }
   work->todo &= ~(uint32_t)MAP_ITEM_ZEROED;

@@ -461,6 +461,37 @@ static void what_was_counted_in_front_is_given_back(void **state) {
   }
 }
 
+static void count_waits(void *context, char what, const void *host, const void *there, uint64_t bytes) {
+  (void)host, (void)there, (void)bytes;
+  *(int *)context += what == 'W';
+}
+
+/* A region that copies nothing back may end before its copy to the device has; the next one waits for that.
+ */
+static void who_comes_next_waits_for_the_copy(void **state) {
+  (void)state;
+  void *base = p;
+  int64_t size = sizeof p, type = (int64_t)(MAP_TO | MAP_TARGET_PARAM);
+  map_arguments_t arguments = {1, &base, &base, &size, &type, NULL, NULL};
+  map_work_t work[2];
+  int waits = 0;
+  device.trace = count_waits;
+  device.context = &waits;
+  for (int i = 0; i < 2; i++) {
+    map_work_begin(&work[i], table, fake_stream(&device, (uint32_t)i), 0);
+    assert_int_equal(map_enter(&work[i], &arguments), MAP_OK);
+    assert_int_equal(map_leave(&work[i]), MAP_OK);
+    assert_int_equal(waits, i);
+  }
+  device.trace = NULL;
+  for (int i = 0; i < 2; i++) {
+    do
+      fake_synchronize(fake_stream(&device, (uint32_t)i));
+    while (map_work_end(&work[i]) == MAP_AGAIN);
+  }
+  assert_int_equal(map_table_count(table), 0);
+}
+
 /* What could not be mapped is not found by others, who map it themselves before the failure has been cleaned
  * up. */
 static void others_do_not_find_what_failed(void **state) {
@@ -499,6 +530,7 @@ int main(void) {
                                      cmocka_unit_test(mappers_push_damage),
                                      cmocka_unit_test(devices_fail),
                                      cmocka_unit_test(what_was_counted_in_front_is_given_back),
+                                     cmocka_unit_test(who_comes_next_waits_for_the_copy),
                                      cmocka_unit_test(others_do_not_find_what_failed)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }
