@@ -137,11 +137,12 @@ void tgt_runtime_register(tgt_runtime_t *runtime, const tgt_descriptor_t *descri
   note_version(runtime, library);
   append(runtime, library);
   status = wanted ? tgt_device_add_library(library, &fits) : ATMI_OK;
-  if (!status && fits && !runtime->devices)
+  bool is_first = !status && fits && !runtime->devices;
+  if (is_first)
     add_devices(runtime);
-  bool first = atomic_fetch_add(&runtime->registrations, 1) == 0;
+  atomic_fetch_add(&runtime->registrations, 1);
   pthread_mutex_unlock(&runtime->lock);
-  if (first && runtime->devices)
+  if (is_first && runtime->devices)
     tgt_ompt_find_tool();
   tgt_lint_look_at_libraries();
 }
@@ -181,6 +182,9 @@ int tgt_runtime_device_count(tgt_runtime_t *runtime) {
 static bool load(tgt_runtime_t *runtime, tgt_device_t *device) {
   pthread_mutex_lock(&runtime->lock);
   uint64_t registrations = atomic_load(&runtime->registrations);
+  if (device->core !=
+      device->omp->core) /* found again, since the process has forked before anything was used */
+    device->core = device->omp->core;
   tgt_ompt_initialize(device);
   for (tgt_library_t *at = runtime->libraries; at && !device->is_broken; at = at->next)
     device->is_broken = tgt_device_load(device, at) != ATMI_OK;

@@ -96,6 +96,9 @@ case $case in
     [ "$(grep -c '^AMDGPU error' "$folder/messages")" = 1 ]
     used="this process was forked from one that had used the GPU, and has none; let it execute a program (exec,"
     grep '^AMDGPU error: cannot [a-z ]*: ' "$folder/messages" | grep -qF ": $used posix_spawn), or fork before the"
+    # The host runtime has kept what it knew of the devices before.
+    OMP_TARGET_OFFLOAD=MANDATORY "$build/bin/gfxsim-run" "--devices=$gfx" --runtime=ours "$folder/forks" \
+      2>"$folder/messages" || { cat "$folder/messages" >&2; exit 1; }
     # Where no library with regions is open before the fork, each process opens the GPU for itself.
     cc -fPIC -shared -DLIBRARY_FACTOR=3 "$root/test/versions/unload_library.c" -o "$folder/library.so"
     command "${CC:-cc}" "$root/test/versions/forks_plain.c" -ldl -o "$folder/forks_plain"
