@@ -31,10 +31,11 @@ ATMI_MUST_CHECK static inline bool tgt_operation_begin(tgt_operation_t *operatio
 
 /* Waits for it, if there is anything to wait for, and ends it. `done`: what went before did not fail. */
 ATMI_MUST_CHECK static inline bool tgt_operation_end(tgt_operation_t *operation, bool done) {
-  atmi_status_t status;
+  atmi_status_t status = ATMI_OK, waited;
   map_status_t ended;
   do {
-    status = tgt_stream_wait(operation->stream);
+    waited = tgt_stream_wait(operation->stream);
+    status = status ? status : waited;
     ended = map_work_end(&operation->work);
   } while (ended == MAP_AGAIN);
   atmi_stream_put(operation->stream); /* idle, unless the end has failed */
