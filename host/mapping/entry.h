@@ -227,6 +227,16 @@ static inline bool map_entry_take(map_entry_t *entry, uint64_t units, uint64_t *
   return false;
 }
 
+/* As much of what somebody holds as is still there: `delete` takes the counts of others, too, but no pins. */
+static inline uint64_t map_units_left(uint64_t word, uint64_t units) {
+  if (__builtin_expect(!(~((word | MAP_OVERFLOWS) - units) & MAP_OVERFLOWS), 1))
+    return units;
+  uint64_t dynamic = units & MAP_DYNAMIC_MASK, hold = units & MAP_HOLD_MASK;
+  uint64_t dynamic_left = word & MAP_DYNAMIC_MASK, hold_left = word & MAP_HOLD_MASK;
+  return (units & ~MAP_COUNTS) + (dynamic < dynamic_left ? dynamic : dynamic_left) +
+         (hold < hold_left ? hold : hold_left);
+}
+
 /* Gives counts and pins back that somebody holds. Without the lock it is false, and nothing is changed, if
  * these are the last. */
 static inline bool map_entry_drop_some(map_entry_t *entry, uint64_t units) {
@@ -241,8 +251,12 @@ static inline bool map_entry_drop_some(map_entry_t *entry, uint64_t units) {
 
 /* The same under the lock: an entry that nobody holds any more is retired. Returns its memory, or NULL. */
 static inline void *map_entry_drop(map_table_t *table, map_entry_t *entry, uint64_t units) {
-  uint64_t before = atomic_fetch_sub_explicit(&entry->word, units, memory_order_acq_rel);
-  return (before & ~MAP_NATURE) == units ? map_table_retire(table, entry) : NULL;
+  uint64_t word = atomic_load_explicit(&entry->word, memory_order_relaxed), left;
+  do
+    left = map_units_left(word, units);
+  while (!atomic_compare_exchange_weak_explicit(&entry->word, &word, word - left, memory_order_acq_rel,
+                                                memory_order_relaxed));
+  return (word & ~MAP_NATURE) == left ? map_table_retire(table, entry) : NULL;
 }
 
 /* Where something in the entry's range is on the device; the entry is filled, or the caller's. */

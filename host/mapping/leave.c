@@ -448,10 +448,12 @@ typedef enum drop { DROPPED, DROP_LAST, DROP_COPIES } drop_t;
 
 /* Without the lock; not if the entry goes by it, nor if what it says FROM has to be copied first. */
 static drop_t drop(const map_work_t *work, map_item_t *item, uint32_t index) {
-  uint64_t units = units_to_drop(work, item), mine = units & MAP_COUNTS;
+  uint64_t all = units_to_drop(work, item), units, mine;
   uint64_t word = atomic_load_explicit(&item->entry->word, memory_order_relaxed);
   bool left = work->operation == MAP_LEAVE && !(work->todo & MAP_TODO_FAILED);
   do {
+    units = map_units_left(word, all);
+    mine = units & MAP_COUNTS;
     if (__builtin_expect(left && mine && (word & MAP_COUNTS) == mine, 0) && wants_back(work, index))
       return DROP_COPIES;
     if ((word & ~MAP_NATURE) == units)
@@ -473,7 +475,7 @@ static __attribute__((noinline)) uint32_t drop_quickly(map_item_t *items, uint32
       continue;
     _Atomic uint64_t *word = &items[i].entry->word;
     uint64_t now = atomic_load_explicit(word, memory_order_relaxed);
-    if (!((now ^ units) & MAP_COUNTS) || !(now & MAP_COUNTS))
+    if (!((now ^ units) & MAP_COUNTS) || !(now & MAP_COUNTS) || map_units_left(now, units) != units)
       break;
     if (!atomic_compare_exchange_strong_explicit(word, &now, now - units, memory_order_acq_rel,
                                                  memory_order_relaxed))

@@ -492,6 +492,31 @@ static void who_comes_next_waits_for_the_copy(void **state) {
   assert_int_equal(map_table_count(table), 0);
 }
 
+/* A region goes on with what is deleted meanwhile, and finds its own count gone at its end. */
+static void deleting_leaves_regions_their_memory(void **state) {
+  (void)state;
+  void *base = p;
+  int64_t size = sizeof p, to = (int64_t)(MAP_TO | MAP_TARGET_PARAM), delete = (int64_t)MAP_DELETE;
+  map_arguments_t arguments = {1, &base, &base, &size, &to, NULL, NULL};
+  for (int counts = 0; counts < 3; counts++) { /* others' */
+    map_work_t region_work;
+    for (int i = 0; i < counts; i++)
+      assert_int_equal(run_raw(map_begin, &arguments), MAP_OK);
+    map_work_begin(&region_work, table, fake_stream(&device, 1), 0);
+    assert_int_equal(map_enter(&region_work, &arguments), MAP_OK);
+    map_arguments_t end = arguments;
+    end.types = &delete;
+    assert_int_equal(run_raw(map_end, &end), MAP_OK);
+    assert_int_equal(atomic_load(&device.live), 1);
+    assert_int_equal(map_leave(&region_work), MAP_OK);
+    do
+      fake_synchronize(fake_stream(&device, 1));
+    while (map_work_end(&region_work) == MAP_AGAIN);
+    assert_int_equal(map_table_count(table), 0);
+    assert_int_equal(atomic_load(&device.live), 0);
+  }
+}
+
 /* What could not be mapped is not found by others, who map it themselves before the failure has been cleaned
  * up. */
 static void others_do_not_find_what_failed(void **state) {
@@ -531,6 +556,7 @@ int main(void) {
                                      cmocka_unit_test(devices_fail),
                                      cmocka_unit_test(what_was_counted_in_front_is_given_back),
                                      cmocka_unit_test(who_comes_next_waits_for_the_copy),
+                                     cmocka_unit_test(deleting_leaves_regions_their_memory),
                                      cmocka_unit_test(others_do_not_find_what_failed)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }
