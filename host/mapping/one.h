@@ -13,7 +13,7 @@ static inline __attribute__((always_inline)) map_entry_t *map_one_begin(map_tabl
                                                                         const map_arguments_t *arguments) {
   map_entry_t *found = NULL;
   if (arguments->count != 1 || !arguments->begins || !arguments->sizes || !arguments->types ||
-      arguments->mappers || table->configuration.listener.note)
+      arguments->mappers || __atomic_load_n(&table->configuration.listener.note, __ATOMIC_RELAXED))
     return NULL;
   uintptr_t host = (uintptr_t)arguments->begins[0];
   uint64_t bytes = (uint64_t)arguments->sizes[0], type = (uint64_t)arguments->types[0];

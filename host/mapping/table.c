@@ -73,7 +73,7 @@ void map_table_set_unified(map_table_t *table, bool unified) {
 }
 
 void map_table_listen(map_table_t *table, void (*note)(void *context, const map_note_t *note)) {
-  table->configuration.listener.note = note;
+  __atomic_store_n(&table->configuration.listener.note, note, __ATOMIC_RELEASE);
 }
 
 void map_table_set_functions(map_table_t *table, const map_device_functions_t *functions) {

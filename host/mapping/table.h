@@ -24,8 +24,9 @@ typedef struct map_configuration {
 map_table_t *map_table_new(const map_configuration_t *configuration);
 void map_table_free(map_table_t *table);
 
-/* Sets `unified`, which a program may say after the first look at the table; the listener's note function;
- * and the device's functions, before the first operation. */
+/* Sets `unified`, which a program may say after the first look at the table; the listener's note function,
+ * which may come and go while operations are under way; and the device's functions, before the first
+ * operation. */
 void map_table_set_unified(map_table_t *table, bool unified);
 void map_table_listen(map_table_t *table, void (*note)(void *context, const map_note_t *note));
 void map_table_set_functions(map_table_t *table, const map_device_functions_t *functions);

@@ -163,6 +163,9 @@ bool map_pass_keep_shadows(map_pass_t *pass, const map_item_t *item) {
 
 void map_work_note(const map_work_t *work, map_note_kind_t kind, const map_item_t *item) {
   const map_listener_t *listener = &work->table->configuration.listener;
+  void (*told)(void *, const map_note_t *) = __atomic_load_n(&listener->note, __ATOMIC_ACQUIRE);
+  if (!told) /* it went in the middle of the operation */
+    return;
   map_entry_t *entry = kind == MAP_NOTE_REMOVED ? NULL : item->entry;
   map_note_t note = {.kind = kind,
                      .operation = work->operation,
@@ -190,5 +193,5 @@ void map_work_note(const map_work_t *work, map_note_kind_t kind, const map_item_
     if (!note.name)
       note.name = entry->name;
   }
-  listener->note(listener->context, &note);
+  told(listener->context, &note);
 }

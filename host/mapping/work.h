@@ -71,7 +71,7 @@ typedef struct map_pass {
 } map_pass_t;
 
 static inline bool map_listens(const map_table_t *table) {
-  return __builtin_expect(table->configuration.listener.note != NULL, 0);
+  return __builtin_expect(__atomic_load_n(&table->configuration.listener.note, __ATOMIC_RELAXED) != NULL, 0);
 }
 
 static inline uint32_t map_index(const map_work_t *work, const map_item_t *item) {
