@@ -102,6 +102,17 @@ void gs_blocks_add(gs_blocks_t *blocks, const gs_block_note_t *note) {
   pthread_rwlock_unlock(&blocks->lock);
 }
 
+void gs_blocks_forget(gs_blocks_t *blocks, uint64_t start, uint64_t end) {
+  const gs_block_note_t there = {.outer_start = start, .outer_end = end};
+  pthread_rwlock_wrlock(&blocks->lock);
+  const size_t before = blocks->freed;
+  if (before)
+    forget_freed(blocks, &there, 0);
+  if (blocks->freed != before)
+    changed(blocks);
+  pthread_rwlock_unlock(&blocks->lock);
+}
+
 /* The newest live block that contains `address`, or, with `exactly`, begins there. Lock held. */
 static gs_block_note_t *find_live(const gs_blocks_t *blocks, uint64_t address, bool exactly) {
   gs_block_note_t *found = NULL;

@@ -59,6 +59,9 @@ void gs_blocks_fini(gs_blocks_t *blocks);
  * Copies `note`, and gives it an id. Without memory it stays unknown, and accesses to it are good.
  * Thread-safe. */
 void gs_blocks_add(gs_blocks_t *blocks, const gs_block_note_t *note);
+/* Other memory has come to [start, end), of which nobody gives a note: what was freed there is forgotten.
+ * Thread-safe. */
+void gs_blocks_forget(gs_blocks_t *blocks, uint64_t start, uint64_t end);
 /* The newest block that begins at `address` and lives was freed at `stack`. Thread-safe. */
 void gs_blocks_free(gs_blocks_t *blocks, uint64_t address, const gfxsim_stack_t *stack);
 /* What is at `address`, which lies in the newest block there, is called so. Thread-safe. */

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/vm.h"
+#include "check/check.h"
 #include "thunk/buffers.h"
 #include "thunk/poison.h"
 #include "thunk/thunk.h"
@@ -260,6 +261,12 @@ static uint64_t allocation_charge(const gs_buffer_t *buffer) {
   return buffer->flags.ui32.Scratch ? 0 : buffer->size;
 }
 
+/* ROCr itself takes memory, too, and gives no notes. */
+static void tell_checker(const gs_memory_t *memory, const void *address, uint64_t size) {
+  if (memory->thunk->check)
+    gs_blocks_forget(&memory->thunk->check->blocks, (uintptr_t)address, (uintptr_t)address + size);
+}
+
 HSAKMT_STATUS gs_memory_allocate(gs_memory_t *memory, uint32_t node, uint64_t size, HsaMemFlags flags,
                                  void **address) {
   HSAKMT_STATUS status = HSAKMT_STATUS_NO_MEMORY;
@@ -277,6 +284,7 @@ HSAKMT_STATUS gs_memory_allocate(gs_memory_t *memory, uint32_t node, uint64_t si
     goto not_listed;
   *address = (void *)(uintptr_t)buffer->address;
   pthread_mutex_unlock(&memory->lock);
+  tell_checker(memory, *address, size);
   return HSAKMT_STATUS_SUCCESS;
 not_listed:
   gs_buffer_release(buffer);
@@ -356,8 +364,10 @@ HSAKMT_STATUS gs_memory_register(gs_memory_t *memory, void *address, uint64_t si
   pthread_mutex_lock(&memory->lock);
   const int failed = gs_buffers_insert(&memory->registered, buffer);
   pthread_mutex_unlock(&memory->lock);
-  if (!failed)
+  if (!failed) {
+    tell_checker(memory, address, size);
     return HSAKMT_STATUS_SUCCESS;
+  }
   buffer_free(buffer);
   return HSAKMT_STATUS_NO_MEMORY;
 }

@@ -84,6 +84,13 @@ static void test_freed_blocks_are_known_until_replaced(void **state) {
   assert_int_equal(ask(&blocks, map, 0x12010).verdict, GS_VERDICT_GOOD);
   assert_int_equal(ask(&blocks, map, 0x12032).verdict, GS_VERDICT_OUTSIDE);
   assert_int_equal(blocks.freed, 0);
+  gs_blocks_free(&blocks, 0x12000, &no_stack);
+  assert_int_equal(ask(&blocks, map, 0x12010).verdict, GS_VERDICT_FREED);
+  const uint64_t before = blocks.version;
+  gs_blocks_forget(&blocks, 0x12000, 0x13000); /* ROCr's own memory is there now */
+  assert_true(blocks.version != before);
+  assert_int_equal(ask(&blocks, map, 0x12010).verdict, GS_VERDICT_GOOD);
+  assert_int_equal(blocks.freed, 0);
   free(map);
   gs_blocks_fini(&blocks);
 }
