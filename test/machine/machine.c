@@ -18,40 +18,8 @@
 
 enum { GROUPS = 208, MEMORY_BYTES = 4096 };
 
-/* What most scenarios need. */
-typedef struct setting {
-  const machine_t *machine;
-  hsa_executable_t kernels;
-  hsa_queue_t *queue;
-  queue_error_t error;
-  uint32_t *shared; /* memory of host and GPU */
-} setting_t;
-
 static setting_t *setting_make(const machine_t *machine) {
-  static setting_t setting;
-  setting.machine = machine;
-  setting.kernels = kernels_load(machine, getenv("MACHINE_KERNELS"));
-  setting.queue = queue_create(machine, 64, &setting.error);
-  setting.shared = allocate(machine->fine, MEMORY_BYTES);
-  assert_hsa(hsa_amd_agents_allow_access(1, machine->gpu, NULL, setting.shared));
-  memset(setting.shared, 0, MEMORY_BYTES);
-  return &setting;
-}
-
-static packet_t dispatch(const setting_t *s, const char *name, uint32_t groups, uint16_t group_size) {
-  packet_t packet = dispatch_of(s->machine, s->kernels, name, (uintptr_t)s->shared);
-  packet.dispatch.workgroup_size_x = group_size;
-  packet.dispatch.grid_size_x = groups * group_size;
-  return packet;
-}
-
-static bool runs_to_its_end(const setting_t *s, packet_t packet) {
-  hsa_signal_t done = signal_create(1);
-  packet.dispatch.completion_signal = done;
-  submit(s->queue, &packet);
-  const bool ended = signal_reached_zero(done);
-  hsa_signal_destroy(done);
-  return ended;
+  return setting_open(machine, getenv("MACHINE_KERNELS"), MEMORY_BYTES);
 }
 
 /* Compute unit masks. */
@@ -68,7 +36,7 @@ static bool runs_on(const setting_t *s, const uint32_t mask[4]) {
   uint32_t used[4] = {0};
   hsa_agent_get_info(s->machine->gpu[0], (hsa_agent_info_t)HSA_AMD_AGENT_INFO_NUM_SHADER_ENGINES, &engines);
   memset(s->shared, 0xFF, MEMORY_BYTES);
-  if (!runs_to_its_end(s, dispatch(s, "k_place", GROUPS, 64)))
+  if (!setting_runs(s, setting_dispatch(s, "k_place", GROUPS, 64)))
     return false;
   for (unsigned i = 0; i < GROUPS; i++) {
     const uint32_t unit = unit_of(s->shared[i], engines);
@@ -117,12 +85,12 @@ static int scenario_cu_mask_limits_residency(const machine_t *machine) {
   if (hsa_amd_queue_cu_set_mask(s->queue, 32, one))
     return 1;
   s->shared[1] = 2;
-  if (!runs_to_its_end(s, dispatch(s, "k_meet", 2, 1024)))
+  if (!setting_runs(s, setting_dispatch(s, "k_meet", 2, 1024)))
     return 2;
   s->shared[0] = 0;
   s->shared[1] = 3;
   hsa_signal_t done = signal_create(1);
-  packet_t packet = dispatch(s, "k_meet", 3, 1024);
+  packet_t packet = setting_dispatch(s, "k_meet", 3, 1024);
   packet.dispatch.completion_signal = done;
   submit(s->queue, &packet);
   if (!word_becomes(&s->shared[0], 2))
@@ -297,7 +265,7 @@ static int scenario_dispatch_times(const machine_t *machine) {
   uint64_t after = 0;
   assert_hsa(hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &frequency));
   assert_hsa(hsa_amd_profiling_set_profiler_enabled(s->queue, 1));
-  packet_t packet = dispatch(s, "k_meet", 1, 64);
+  packet_t packet = setting_dispatch(s, "k_meet", 1, 64);
   hsa_signal_t done = signal_create(1);
   packet.dispatch.completion_signal = done;
   s->shared[1] = 2;
@@ -338,10 +306,10 @@ static int scenario_without_execution(const machine_t *machine) {
   for (unsigned i = 0; i < 1000; i++)
     if (((uint32_t *)(void *)host)[i] != 0xABCD1234)
       return 2;
-  packet_t packet = dispatch(s, "k_store", 1, 64);
+  packet_t packet = setting_dispatch(s, "k_store", 1, 64);
   packet.dispatch.private_segment_size = 100000; /* needs no scratch memory when it does not run */
   for (int i = 0; i < 100; i++)
-    if (!runs_to_its_end(s, packet))
+    if (!setting_runs(s, packet))
       return 3;
   return s->shared[0] == 0 && s->error.calls == 0 && hsa_shut_down() == HSA_STATUS_SUCCESS ? 0 : 4;
 }
@@ -354,7 +322,7 @@ static bool is_zero_now(hsa_signal_t signal) {
 }
 
 static int synchronous_kernels(const setting_t *s) {
-  packet_t packet = dispatch(s, "k_store", 1, 64);
+  packet_t packet = setting_dispatch(s, "k_store", 1, 64);
   for (int i = 0; i < 200; i++) {
     hsa_signal_t done = signal_create(1);
     packet.dispatch.completion_signal = done;
@@ -436,7 +404,7 @@ static int scenario_counted(const machine_t *machine) {
   const char *count = getenv("COUNTED_OPERATIONS");
   const setting_t *s = setting_make(machine);
   uint8_t *device = allocate(machine->vram[0], MEMORY_BYTES);
-  const packet_t packet = dispatch(s, "k_store", 1, 64);
+  const packet_t packet = setting_dispatch(s, "k_store", 1, 64);
   return counted_operations(s, packet, device, count ? atol(count) : 0) && !hsa_shut_down() ? 0 : 1;
 }
 
@@ -458,7 +426,7 @@ static int scenario_synchronous(const machine_t *machine) {
 
 static setting_t *start_spinning(const machine_t *machine) {
   setting_t *s = setting_make(machine);
-  const packet_t packet = dispatch(s, "k_spin", 3, 256);
+  const packet_t packet = setting_dispatch(s, "k_spin", 3, 256);
   submit(s->queue, &packet);
   if (!word_becomes(s->shared, 42))
     exit(97);
@@ -468,11 +436,11 @@ static setting_t *start_spinning(const machine_t *machine) {
 /* For tests of what is printed at the end: one kernel is done, another one runs, and nothing is shut down. */
 static int scenario_exit_while_running(const machine_t *machine) {
   const setting_t *s = setting_make(machine);
-  if (!runs_to_its_end(s, dispatch(s, "k_place", 4, 64)))
+  if (!setting_runs(s, setting_dispatch(s, "k_place", 4, 64)))
     return 1;
   hsa_queue_t *other = queue_create(machine, 64, &(queue_error_t){0});
   memset(s->shared, 0, MEMORY_BYTES);
-  const packet_t packet = dispatch(s, "k_spin", 3, 256);
+  const packet_t packet = setting_dispatch(s, "k_spin", 3, 256);
   submit(other, &packet);
   return word_becomes(s->shared, 42) ? 0 : 2;
 }
@@ -480,7 +448,7 @@ static int scenario_exit_while_running(const machine_t *machine) {
 /* Of 2^26 workgroups, each done in no time: what is left of them does not begin. */
 static int scenario_destroy_between_workgroups(const machine_t *machine) {
   const setting_t *s = setting_make(machine);
-  const packet_t packet = dispatch(s, "k_store", UINT32_C(1) << 26, 1);
+  const packet_t packet = setting_dispatch(s, "k_store", UINT32_C(1) << 26, 1);
   submit(s->queue, &packet);
   if (!word_becomes(s->shared, 42))
     return 1;
@@ -605,7 +573,7 @@ static int scenario_fork_after_shut_down(const machine_t *machine) {
   if (!machine_open(&own))
     return 2;
   const setting_t *s = setting_make(&own);
-  if (!runs_to_its_end(s, dispatch(s, "k_store", 1, 64)) || s->shared[0] != 42 || hsa_shut_down())
+  if (!setting_runs(s, setting_dispatch(s, "k_store", 1, 64)) || s->shared[0] != 42 || hsa_shut_down())
     return 3;
   int status = 0;
   return child && (waitpid(child, &status, 0) != child || status) ? 4 : 0;
@@ -629,7 +597,7 @@ static int scenario_forked_child_exits(const machine_t *machine) {
 /* A child that uses a queue of its parent's ends at once, and not never. */
 static int scenario_forked_child_submits(const machine_t *machine) {
   const setting_t *s = setting_make(machine);
-  const packet_t packet = dispatch(s, "k_store", 1, 64);
+  const packet_t packet = setting_dispatch(s, "k_store", 1, 64);
   fflush(NULL);
   const pid_t child = fork();
   if (child == 0) {
@@ -639,7 +607,7 @@ static int scenario_forked_child_submits(const machine_t *machine) {
   int status = 0;
   if (waitpid(child, &status, 0) != child || !WIFSIGNALED(status) || WTERMSIG(status) != SIGSEGV)
     return 1;
-  return runs_to_its_end(s, packet) && s->shared[0] == 42 && !hsa_shut_down() ? 0 : 2;
+  return setting_runs(s, packet) && s->shared[0] == 42 && !hsa_shut_down() ? 0 : 2;
 }
 
 static const char two_gpus[] = "GFXSIM_DEVICES=gfx90a,gfx906 HSA_ENABLE_INTERRUPT=1";

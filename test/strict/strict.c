@@ -14,44 +14,12 @@
 
 enum { GROUPS = 8, ITEMS = 64, WORDS = GROUPS * ITEMS, MEMORY_BYTES = 1 << 16 };
 
-/* What most scenarios need. */
-typedef struct setting {
-  const machine_t *machine;
-  hsa_executable_t kernels;
-  hsa_queue_t *queue;
-  queue_error_t error;
-  uint32_t *shared; /* memory of host and GPU */
-} setting_t;
-
 static setting_t *setting_make(const machine_t *machine) {
-  static setting_t setting;
-  setting.machine = machine;
   const char *part = getenv("GFXSIM_DEVICES");
   char path[4096];
   snprintf(path, sizeof path, "%s/%s.co", getenv("STRICT_KERNELS"),
            part && strncmp(part, "gfx906", 6) == 0 ? "numbers" : "kernels");
-  setting.kernels = kernels_load(machine, path);
-  setting.queue = queue_create(machine, 64, &setting.error);
-  setting.shared = allocate(machine->fine, MEMORY_BYTES);
-  assert_hsa(hsa_amd_agents_allow_access(1, machine->gpu, NULL, setting.shared));
-  memset(setting.shared, 0, MEMORY_BYTES);
-  return &setting;
-}
-
-static packet_t dispatch(const setting_t *s, const char *name, uint32_t groups, uint16_t group_size) {
-  packet_t packet = dispatch_of(s->machine, s->kernels, name, (uintptr_t)s->shared);
-  packet.dispatch.workgroup_size_x = group_size;
-  packet.dispatch.grid_size_x = groups * group_size;
-  return packet;
-}
-
-static bool run(const setting_t *s, packet_t packet) {
-  hsa_signal_t done = signal_create(1);
-  packet.dispatch.completion_signal = done;
-  submit(s->queue, &packet);
-  const bool ended = signal_reached_zero(done);
-  hsa_signal_destroy(done);
-  return ended;
+  return setting_open(machine, path, MEMORY_BYTES);
 }
 
 static int finish(const setting_t *s, int status) {
@@ -77,10 +45,10 @@ static uint32_t wanted_word(unsigned i) {
 /* Runs a kernel that stores what it found, and compares: word i with word number first + i * step of poison.
  */
 static bool finds(const setting_t *s, const char *kernel, uint32_t lds, unsigned first, unsigned step) {
-  packet_t packet = dispatch(s, kernel, GROUPS, ITEMS);
+  packet_t packet = setting_dispatch(s, kernel, GROUPS, ITEMS);
   packet.dispatch.group_segment_size = lds;
   memset(s->shared, 0x55, MEMORY_BYTES);
-  if (!run(s, packet))
+  if (!setting_runs(s, packet))
     return false;
   for (unsigned i = 0; i < WORDS; i++)
     if (s->shared[i] != wanted_word(first + i * step)) {
@@ -92,7 +60,7 @@ static bool finds(const setting_t *s, const char *kernel, uint32_t lds, unsigned
 }
 
 static bool finds_scalars(const setting_t *s) {
-  if (!run(s, dispatch(s, "k_scalar", 1, ITEMS)))
+  if (!setting_runs(s, setting_dispatch(s, "k_scalar", 1, ITEMS)))
     return false;
   return s->shared[0] == wanted_word(9) && s->shared[1] == wanted_word(0) && s->shared[2] == wanted_word(0);
 }
@@ -152,9 +120,9 @@ static bool repeats(const setting_t *s, size_t words) {
 /* Other bits in each word, and the same ones in each run with the seed. */
 static int scenario_random(const machine_t *machine) {
   const setting_t *s = setting_make(machine);
-  packet_t packet = dispatch(s, "k_lds", GROUPS, ITEMS);
+  packet_t packet = setting_dispatch(s, "k_lds", GROUPS, ITEMS);
   packet.dispatch.group_segment_size = 256;
-  if (!run(s, packet))
+  if (!setting_runs(s, packet))
     return 1;
   unsigned same = 0;
   for (unsigned i = 1; i < WORDS; i++)
@@ -165,11 +133,11 @@ static int scenario_random(const machine_t *machine) {
 /* What the groups before left in LDS, and the waves before in their registers. */
 static int scenario_leftovers(const machine_t *machine) {
   const setting_t *s = setting_make(machine);
-  packet_t packet = dispatch(s, "k_lds", GROUPS, ITEMS);
+  packet_t packet = setting_dispatch(s, "k_lds", GROUPS, ITEMS);
   packet.dispatch.group_segment_size = 256;
   unsigned of_groups = 0, of_waves = 0, other = 0;
   for (int i = 0; i < 20; i++) {
-    if (!run(s, packet))
+    if (!setting_runs(s, packet))
       return 1;
     for (unsigned word = 0; word < WORDS; word++) {
       const uint32_t found = s->shared[word];
@@ -177,9 +145,9 @@ static int scenario_leftovers(const machine_t *machine) {
       other += found != 0xd0bed0be && !(found >= 0x1000 && found < 0x1000 + GROUPS);
     }
   }
-  packet = dispatch(s, "k_vector", GROUPS, 16 * ITEMS); /* all places of a group */
+  packet = setting_dispatch(s, "k_vector", GROUPS, 16 * ITEMS); /* all places of a group */
   for (int i = 0; i < 5; i++) {
-    if (!run(s, packet))
+    if (!setting_runs(s, packet))
       return 2;
     for (unsigned word = 0; word < 16 * WORDS; word++)
       of_waves += s->shared[word] == 0x2000;
@@ -191,7 +159,7 @@ static int scenario_leftovers(const machine_t *machine) {
  */
 static int scenario_numbers(const machine_t *machine) {
   const setting_t *s = setting_make(machine);
-  if (!run(s, dispatch(s, "k_numbers", 1, ITEMS)))
+  if (!setting_runs(s, setting_dispatch(s, "k_numbers", 1, ITEMS)))
     return 1;
   for (unsigned i = 0; i < 2 * ITEMS; i++)
     if (s->shared[i] != wanted_word(1 + i % 2))
@@ -206,7 +174,7 @@ enum { NO_BARRIER = (uint16_t) ~(1 << HSA_PACKET_HEADER_BARRIER) };
 /* A kernel that waits for the one behind it, with or without a barrier bit: whether it comes to its end. */
 static bool waits_for_the_next(const setting_t *s, bool barrier) {
   hsa_signal_t done = signal_create(1);
-  packet_t first = dispatch(s, "k_wait", 1, ITEMS), second = dispatch(s, "k_go", 1, ITEMS);
+  packet_t first = setting_dispatch(s, "k_wait", 1, ITEMS), second = setting_dispatch(s, "k_go", 1, ITEMS);
   first.dispatch.completion_signal = done;
   if (!barrier)
     second.any.header &= NO_BARRIER;
@@ -243,7 +211,7 @@ static amd_signal_t *signal_of(hsa_signal_t signal) {
 /* In how many of 150 pairs of kernels the second ended before the first began. */
 static unsigned swapped_pairs(const setting_t *s, bool barrier) {
   unsigned swapped = 0;
-  packet_t packet = dispatch(s, "k_go", 1, ITEMS);
+  packet_t packet = setting_dispatch(s, "k_go", 1, ITEMS);
   for (int i = 0; i < 150; i++) {
     hsa_signal_t first = signal_create(1), second = signal_create(1);
     packet_t other = packet;
@@ -373,19 +341,19 @@ static int scenario_index(const machine_t *machine) {
   first_t first = watch_ends(s, (packet_t){.barrier.header = header_of(HSA_PACKET_TYPE_BARRIER_AND)});
   if (first.signal < 10 || first.index < 10)
     return 1;
-  first = watch_ends(s, dispatch(s, "k_go", 1, ITEMS));
+  first = watch_ends(s, setting_dispatch(s, "k_go", 1, ITEMS));
   return finish(s, first.signal < 10 || first.index < 10 ? 2 : 0);
 }
 
 static int scenario_index_first(const machine_t *machine) {
   const setting_t *s = setting_make(machine);
-  const first_t first = watch_ends(s, dispatch(s, "k_go", 1, ITEMS));
+  const first_t first = watch_ends(s, setting_dispatch(s, "k_go", 1, ITEMS));
   return finish(s, first.signal ? 1 : 0);
 }
 
 static int scenario_events(const machine_t *machine) {
   const setting_t *s = setting_make(machine);
-  const first_t first = watch_ends(s, dispatch(s, "k_go", 1, ITEMS));
+  const first_t first = watch_ends(s, setting_dispatch(s, "k_go", 1, ITEMS));
   return finish(s, first.mailbox_late < 20 || first.mailbox_late > 180 ? 1 : 0);
 }
 
@@ -406,7 +374,8 @@ static bool watch_turns(const setting_t *s, turns_t *turns) {
   unsigned count[MANY_GROUPS] = {0}, done[MANY_GROUPS * 16] = {0}, begun = 0, previous = 0;
   memset(s->shared, 0, MEMORY_BYTES);
   *turns = (turns_t){0};
-  if (!run(s, dispatch(s, "k_turns", MANY_GROUPS, WAVES * ITEMS)) || s->shared[0] != ALL_TURNS)
+  if (!setting_runs(s, setting_dispatch(s, "k_turns", MANY_GROUPS, WAVES * ITEMS)) ||
+      s->shared[0] != ALL_TURNS)
     return false;
   for (unsigned i = 0; i < ALL_TURNS; i++) {
     const unsigned place = s->shared[1 + i], group = place / 16, wave = place % 16;
@@ -512,7 +481,7 @@ static int scenario_queues(const machine_t *machine) {
   const setting_t *s = setting_make(machine);
   queue_error_t error = {0};
   hsa_queue_t *second = queue_create(machine, 64, &error), *third = queue_create(machine, 64, &error);
-  const packet_t wait = dispatch(s, "k_wait", 1, ITEMS);
+  const packet_t wait = setting_dispatch(s, "k_wait", 1, ITEMS);
   packet_t packet = {.barrier.header = header_of(HSA_PACKET_TYPE_BARRIER_AND)};
   packet.barrier.completion_signal = signal_create(1);
   submit(s->queue, &wait);
@@ -569,7 +538,7 @@ static evictions_t watch_kernels(const setting_t *s, uint64_t us) {
   assert_hsa(hsa_amd_agents_allow_access(1, s->machine->gpu, NULL, times));
   const packet_t packet = dispatch_of(s->machine, s->kernels, "k_times", (uintptr_t)times);
   for (const uint64_t start = now_us(); now_us() - start < us;) {
-    assert_true(run(s, packet));
+    assert_true(setting_runs(s, packet));
     add_times(&evictions, times, TIMES);
   }
   return evictions;

@@ -171,6 +171,33 @@ packet_t dispatch_of(const machine_t *machine, hsa_executable_t kernels, const c
   return packet;
 }
 
+setting_t *setting_open(const machine_t *machine, const char *kernels, size_t bytes) {
+  static setting_t setting;
+  setting.machine = machine;
+  setting.kernels = kernels_load(machine, kernels);
+  setting.queue = queue_create(machine, 64, &setting.error);
+  setting.shared = allocate(machine->fine, bytes);
+  assert_hsa(hsa_amd_agents_allow_access(1, machine->gpu, NULL, setting.shared));
+  memset(setting.shared, 0, bytes);
+  return &setting;
+}
+
+packet_t setting_dispatch(const setting_t *s, const char *name, uint32_t groups, uint16_t group_size) {
+  packet_t packet = dispatch_of(s->machine, s->kernels, name, (uintptr_t)s->shared);
+  packet.dispatch.workgroup_size_x = group_size;
+  packet.dispatch.grid_size_x = groups * group_size;
+  return packet;
+}
+
+bool setting_runs(const setting_t *s, packet_t packet) {
+  hsa_signal_t done = signal_create(1);
+  packet.dispatch.completion_signal = done;
+  submit(s->queue, &packet);
+  const bool ended = signal_reached_zero(done);
+  hsa_signal_destroy(done);
+  return ended;
+}
+
 bool word_becomes(const uint32_t *word, uint32_t value) {
   for (int waited = 0; waited < 5000; waited++) {
     if (__atomic_load_n(word, __ATOMIC_ACQUIRE) == value)

@@ -70,6 +70,23 @@ hsa_executable_t kernels_load(const machine_t *machine, const char *path);
 /* A dispatch of one work-group of 64 with `address` as its argument. All share one place for the argument,
  * which lives until the process ends. */
 packet_t dispatch_of(const machine_t *machine, hsa_executable_t kernels, const char *name, uint64_t address);
+/* What scenarios that run kernels need. */
+typedef struct setting {
+  const machine_t *machine;
+  hsa_executable_t kernels;
+  hsa_queue_t *queue;
+  queue_error_t error;
+  uint32_t *shared; /* memory of host and GPU */
+} setting_t;
+
+/* The process's one, which lives until it ends: kernels from a code object, a queue, `bytes` of cleared
+ * memory. */
+setting_t *setting_open(const machine_t *machine, const char *kernels, size_t bytes);
+/* A dispatch of work-groups of that size with the shared memory as its argument. */
+packet_t setting_dispatch(const setting_t *s, const char *name, uint32_t groups, uint16_t group_size);
+/* Submits it, and waits as signal_reached_zero does. */
+bool setting_runs(const setting_t *s, packet_t packet);
+
 /* Waits at most five seconds until memory that a kernel writes has this value. */
 bool word_becomes(const uint32_t *word, uint32_t value);
 
