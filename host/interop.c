@@ -24,12 +24,6 @@ struct tgt_interop {
   callback_t *callbacks; /* oldest last */
 };
 
-/* Implicit objects of all threads; there are few. */
-static struct {
-  pthread_mutex_t lock;
-  tgt_interop_t *first;
-} implicit = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
 /* ---- properties ---- */
 
 /* Results of the API. */
@@ -213,19 +207,20 @@ static void wait_for(const tgt_ident_t *where, const tgt_depend_pack_t *depend) 
 
 /* The thread's object for the device; made the first time. */
 static tgt_interop_t *get_implicit(int64_t number, bool has_queue, int32_t thread) {
+  tgt_runtime_t *runtime = tgt_runtime();
   number = tgt_runtime_number(number);
-  pthread_mutex_lock(&implicit.lock);
-  tgt_interop_t *found = implicit.first;
+  pthread_mutex_lock(&runtime->interops_lock);
+  tgt_interop_t *found = runtime->interops;
   while (found && (found->number != number || found->thread != thread || found->has_queue != has_queue))
     found = found->next;
-  pthread_mutex_unlock(&implicit.lock);
+  pthread_mutex_unlock(&runtime->interops_lock);
   if (found || !(found = make(number, has_queue)))
     return found;
   found->thread = thread;
-  pthread_mutex_lock(&implicit.lock);
-  found->next = implicit.first;
-  implicit.first = found;
-  pthread_mutex_unlock(&implicit.lock);
+  pthread_mutex_lock(&runtime->interops_lock);
+  found->next = runtime->interops;
+  runtime->interops = found;
+  pthread_mutex_unlock(&runtime->interops_lock);
   return found;
 }
 
@@ -259,9 +254,10 @@ int __tgt_interop_release(const tgt_ident_t *where, tgt_interop_t *interop,
 
 void __tgt_target_sync(const tgt_ident_t *where, int thread, void *task, void *event) {
   (void)where, (void)task, (void)event;
-  pthread_mutex_lock(&implicit.lock);
-  tgt_interop_t *first = implicit.first;
-  pthread_mutex_unlock(&implicit.lock);
+  tgt_runtime_t *runtime = tgt_runtime();
+  pthread_mutex_lock(&runtime->interops_lock);
+  tgt_interop_t *first = runtime->interops;
+  pthread_mutex_unlock(&runtime->interops_lock);
   /* Objects are never taken out of the list, and those of a thread only it uses. */
   for (tgt_interop_t *at = first; at; at = at->next)
     if (at->thread == thread)

@@ -13,7 +13,8 @@
 #include <string.h>
 #include <strings.h>
 
-tgt_runtime_t tgt_the_runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
+tgt_runtime_t tgt_the_runtime = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                                 .interops_lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- policy ---- */
 

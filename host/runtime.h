@@ -15,6 +15,8 @@ typedef enum tgt_policy {
   TGT_POLICY_MANDATORY,
 } tgt_policy_t;
 
+struct tgt_interop;
+
 typedef struct tgt_runtime {
   pthread_mutex_t lock;           /* registration and loading; never on the path of a launch or copy */
   tgt_library_t *libraries;       /* oldest first; guarded by lock */
@@ -25,6 +27,9 @@ typedef struct tgt_runtime {
   _Atomic int64_t requires;        /* TGT_REQUIRES_ bits; 0: nothing was said yet */
   _Atomic uint32_t map_options;    /* see tgt_runtime_map_options */
   _Atomic uint32_t newest_version; /* of clang, among those that built the registered images; 0: unknown */
+  /* Implicit interop objects of all threads, of which there are few, newest first. */
+  pthread_mutex_t interops_lock;
+  struct tgt_interop *interops;
   /* Of a checker below (checker.h), with address, bytes, name, file, line and host address; NULL: none. */
   void (*note_map)(uint64_t, uint64_t, const char *, const char *, uint32_t, uint64_t);
 } tgt_runtime_t;
