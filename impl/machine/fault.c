@@ -151,9 +151,8 @@ static void add_advice(atmi_text_t *report, const char *advice) {
     atmi_text_add(report, ATMI_BREAK "to do:    %s", advice);
 }
 
-/* Says it, and gives the device up. */
-/* `without_runtime` is the kernel that may have stopped for want of what its runtime lacks, or NULL. Nobody
- * is woken before all is said. */
+/* Says it, and gives the device up. `without_runtime` is the kernel that may have stopped for want of what
+ * its runtime lacks, or NULL. Nobody is woken before all is said. */
 static void end_report(report_t *report, atmi_device_t *device, const atmi_kernel_t *without_runtime) {
   atmi_fail(ATMI_LOST, device->label, "%s", report->bytes);
   if (without_runtime)

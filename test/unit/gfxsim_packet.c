@@ -754,8 +754,7 @@ static void submit_copy(fixture_t *f, const uint8_t *from, uint8_t *to, uint32_t
   sdma_command(f, 1, bytes - 1, 0, LOW(from), HIGH(from), LOW(to), HIGH(to));
 }
 
-/* Pieces of one copy are made at once, wherever they are in the ring; others are not. */
-/* They take the time that the user asked for, and the bytes arrive at the end of it. */
+/* As much as the user asked for. */
 static void test_sdma_copies_take_time(void **state) {
   enum { COPY_US = 3000 };
   fixture_t *f = *state;
@@ -771,6 +770,7 @@ static void test_sdma_copies_take_time(void **state) {
   gs_sdma_ops.destroy(sdma);
 }
 
+/* Pieces of one copy are made at once, wherever they are in the ring; others are not. */
 static void test_sdma_joins_pieces(void **state) {
   fixture_t *f = *state;
   gs_sdma_t *sdma = sdma_create(f);

@@ -16,11 +16,11 @@ static char said[1 << 14];
 
 #define NO_VARIABLES ((const char *const[]){NULL})
 /* ROCr gives each allocation pages of its own, with nothing behind them. */
+#define GAPS ((const char *const[]){"HSA_DISABLE_FRAGMENT_ALLOCATOR", "1", NULL})
 /* Addresses as gfxsim tells them, and as drivers do. */
 #define EXACT ((const char *const[]){"HSA_DISABLE_FRAGMENT_ALLOCATOR", "1", "GFXSIM_STRICT", "poison", NULL})
 #define PAGES                                                                                                \
   ((const char *const[]){"HSA_DISABLE_FRAGMENT_ALLOCATOR", "1", "GFXSIM_STRICT", "driver:faults", NULL})
-#define GAPS ((const char *const[]){"HSA_DISABLE_FRAGMENT_ALLOCATOR", "1", NULL})
 
 /* `said` is one message of device 0 with all of these, NULL at the end; every line has the prefix. */
 static void one_message_says(const char *const *parts) {
