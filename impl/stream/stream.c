@@ -87,6 +87,17 @@ void atmi_stream_note_copy(atmi_stream_t *stream, const char *what, size_t bytes
 
 /* ---- the list ---- */
 
+static void deliver(const atmi_operation_t *operation) {
+  const atmi_aftermath_t *after = &operation->after;
+  if (!(operation->owes & ATMI_OWES_PIECES)) {
+    memcpy(after->host, after->staged, after->bytes);
+    return;
+  }
+  const atmi_piece_t *end = after->pieces + after->bytes;
+  for (const atmi_piece_t *piece = after->pieces; piece < end; piece++)
+    memcpy(piece->host, (const char *)after->staged + piece->offset, piece->bytes);
+}
+
 /* The host's part of a copy that is over. After a fault the device may still touch pinned memory, so nothing
  * of it is given back: it goes when the device is released. */
 static void end_copy(atmi_stream_t *stream, const atmi_operation_t *operation, atmi_status_t status) {
@@ -94,7 +105,7 @@ static void end_copy(atmi_stream_t *stream, const atmi_operation_t *operation, a
   if (status == ATMI_LOST)
     return;
   if (operation->owes & ATMI_OWES_BYTES && !status)
-    memcpy(after->host, after->staged, after->bytes);
+    deliver(operation);
   if (operation->owes & ATMI_OWES_PIN)
     atmi_host_unpin(&stream->device->machine->host_locks, after->pin);
   if (operation->owes & ATMI_OWES_BLOCK)
@@ -322,15 +333,27 @@ atmi_status_t atmi_stream_copy(atmi_stream_t *stream, atmi_operation_t *operatio
   return ATMI_OK;
 }
 
-bool atmi_stream_will_write(const atmi_stream_t *stream, const void *host, size_t bytes) {
-  uintptr_t begin = (uintptr_t)host, end = begin + bytes;
-  for (uint32_t i = 0; i < stream->count; i++) {
-    const atmi_operation_t *operation = &stream->operations[i];
-    uintptr_t written = (uintptr_t)operation->after.host;
-    if (operation->kind == ATMI_OPERATION_COPY && operation->owes & ATMI_OWES_RESULT &&
-        begin < written + operation->after.bytes && written < end)
+static bool overlap(const void *one, size_t bytes, const void *other, size_t other_bytes) {
+  uintptr_t begin = (uintptr_t)one, other_begin = (uintptr_t)other;
+  return begin < other_begin + other_bytes && other_begin < begin + bytes;
+}
+
+static bool will_write(const atmi_operation_t *operation, const void *host, size_t bytes) {
+  const atmi_aftermath_t *after = &operation->after;
+  if (operation->kind != ATMI_OPERATION_COPY || !(operation->owes & ATMI_OWES_RESULT))
+    return false;
+  if (!(operation->owes & ATMI_OWES_PIECES))
+    return overlap(after->host, after->bytes, host, bytes);
+  for (size_t i = 0; i < after->bytes; i++)
+    if (overlap(after->pieces[i].host, after->pieces[i].bytes, host, bytes))
       return true;
-  }
+  return false;
+}
+
+bool atmi_stream_will_write(const atmi_stream_t *stream, const void *host, size_t bytes) {
+  for (uint32_t i = 0; i < stream->count; i++)
+    if (will_write(&stream->operations[i], host, bytes))
+      return true;
   return false;
 }
 

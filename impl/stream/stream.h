@@ -6,6 +6,7 @@
 #ifndef ATMI_STREAM_STREAM_H
 #define ATMI_STREAM_STREAM_H
 
+#include "base/piece.h"
 #include "device/code_object.h"
 #include "device/device.h"
 #include "memory/arena.h"
@@ -26,13 +27,15 @@ enum {
   ATMI_OWES_BLOCK = 8,   /* of a copy: to give back a large staging block */
   ATMI_OWES_MORE = 16,   /* of others, or of all: see end_operation, end_list */
   ATMI_OWES_ARENAS = 32, /* of all: to take memory back into the stream's arenas */
+  ATMI_OWES_PIECES = 64, /* of a copy, with ATMI_OWES_BYTES: they belong to several places */
 };
 
 /* With what. */
 typedef struct atmi_aftermath {
   void *host; /* the user's memory */
   size_t bytes;
-  const void *staged; /* where its bytes are */
+  const void *staged;         /* where its bytes are */
+  const atmi_piece_t *pieces; /* likewise in staging memory; `bytes` is their number then */
   struct atmi_host_range *pin;
   atmi_block_t *block;
 } atmi_aftermath_t;

@@ -84,6 +84,49 @@ static atmi_status_t retrieve_staged(atmi_stream_t *stream, void *host, const vo
   return copy_out(stream, operation, staged, device_memory, bytes);
 }
 
+/* ---- several by one copy ---- */
+
+_Static_assert(ATMI_TRANSFER_PIECES_BYTES + ATMI_TRANSFER_PIECES * sizeof(atmi_piece_t) <= 64 << 10,
+               "fits a block of staging memory");
+
+atmi_status_t atmi_transfer_stage(atmi_stream_t *stream, size_t bytes, void **staged) {
+  if (atmi_device_is_lost(stream->device))
+    return atmi_device_refuse(stream->device, atmi_transfer_submits);
+  if (!atmi_stream_settle(stream) && stream->owes & ATMI_OWES_RESULT) {
+    atmi_status_t status = atmi_stream_synchronize(stream);
+    if (status)
+      return status;
+  }
+  return atmi_stream_allocate(stream, &stream->staging, bytes, staged);
+}
+
+atmi_status_t atmi_transfer_submit_staged(atmi_stream_t *stream, void *device_memory, const void *staged,
+                                          size_t bytes) {
+  atmi_operation_t *operation = atmi_stream_next(stream);
+  if (!operation)
+    return ATMI_NO_MEMORY;
+  operation->owes = 0;
+  return copy_in(stream, operation, device_memory, staged, bytes);
+}
+
+atmi_status_t atmi_transfer_retrieve_pieces(atmi_stream_t *stream, const void *device_memory, size_t bytes,
+                                            const atmi_piece_t *pieces, uint32_t count) {
+  atmi_operation_t *operation;
+  void *list;
+  size_t list_bytes = count * sizeof *pieces;
+  if (atmi_device_is_lost(stream->device))
+    return atmi_device_refuse(stream->device, atmi_transfer_retrieves);
+  atmi_status_t status = take_staging(stream, list_bytes + bytes, &operation, &list);
+  if (status)
+    return status;
+  memcpy(list, pieces, list_bytes);
+  operation->owes = ATMI_OWES_RESULT | ATMI_OWES_BYTES | ATMI_OWES_PIECES;
+  operation->after.pieces = list;
+  operation->after.bytes = count;
+  operation->after.staged = (char *)list + list_bytes;
+  return copy_out(stream, operation, (char *)list + list_bytes, device_memory, bytes);
+}
+
 /* ---- pinning ---- */
 
 /* Makes the user's pages accessible to the device for as long as the stream needs. Memory that is mapped is

@@ -26,6 +26,25 @@ ATMI_MUST_CHECK atmi_status_t atmi_transfer_submit_value(atmi_stream_t *stream, 
 ATMI_MUST_CHECK atmi_status_t atmi_transfer_retrieve(atmi_stream_t *stream, void *host,
                                                      const void *device_memory, size_t bytes);
 
+/* ---- several by one copy ----
+ * What a copy costs on a card is mostly its beginning. So who has several small ones, of memory that lies
+ * together on the device, makes one of them. The host's ends are the host's own memory. */
+
+enum { ATMI_TRANSFER_PIECES_BYTES = 48 << 10, ATMI_TRANSFER_PIECES = 256 }; /* the most of one copy */
+
+/* Staging memory for `bytes`, to be filled and passed on by atmi_transfer_submit_staged before anything else
+ * is done with the stream. Waits for the stream if that has yet to write to the host's memory, which the
+ * caller is going to read. Fails, described, as copies do. */
+ATMI_MUST_CHECK atmi_status_t atmi_transfer_stage(atmi_stream_t *stream, size_t bytes, void **staged);
+ATMI_MUST_CHECK atmi_status_t atmi_transfer_submit_staged(atmi_stream_t *stream, void *device_memory,
+                                                          const void *staged, size_t bytes);
+
+/* Device to host: `bytes` in one copy, of which each piece, all of it within these, is where it belongs once
+ * the stream was synchronised. The list is the caller's again when this returns. */
+ATMI_MUST_CHECK atmi_status_t atmi_transfer_retrieve_pieces(atmi_stream_t *stream, const void *device_memory,
+                                                            size_t bytes, const atmi_piece_t *pieces,
+                                                            uint32_t count);
+
 /* ---- first ways ---- */
 
 /* Whether a copy can go through the stream's slot, once the stream is idle. */
