@@ -4,6 +4,8 @@
 #include "message.h"
 #include "ompt.h"
 
+#include "mapping/pack.h"
+
 #include "image/embedded.h"
 #include "openmp/image.h"
 #include "openmp/process.h"
@@ -99,7 +101,38 @@ static bool wait_for(void *context, void *stream, map_mark_t *mark) {
   return !status;
 }
 
-const map_device_functions_t tgt_device_functions = {allocate, release, submit, retrieve, mark, wait_for};
+/* As submit and retrieve would do it by themselves: through staging memory. */
+static bool packs(void *context, const void *host, uint64_t bytes) {
+  const atmi_device_t *core = ((tgt_device_t *)context)->core;
+  atmi_access_t *access = &core->machine->access;
+  hsa_agent_t owner;
+  size_t left;
+  return bytes < (uint64_t)core->machine->env->max_staged_bytes &&
+         (!atmi_access_may_be_device(access, host) || !atmi_access_is_device(access, host, &owner, &left));
+}
+
+static bool stage(void *device, void *stream, uint64_t bytes, void **staged) {
+  (void)device;
+  return !atmi_transfer_stage(stream, bytes, staged);
+}
+
+static bool submit_staged(void *device, void *stream, void *memory, const void *staged, uint64_t bytes) {
+  (void)device;
+  return !atmi_transfer_submit_staged(stream, memory, staged, bytes);
+}
+
+static bool retrieve_pieces(void *device, void *stream, const void *memory, uint64_t bytes,
+                            const atmi_piece_t *pieces, uint32_t count) {
+  (void)device;
+  return !atmi_transfer_retrieve_pieces(stream, memory, bytes, pieces, count);
+}
+
+_Static_assert((uint32_t)MAP_PACK_BYTES <= (uint32_t)ATMI_TRANSFER_PIECES_BYTES &&
+                   (uint32_t)MAP_PIECES <= (uint32_t)ATMI_TRANSFER_PIECES,
+               "what the engine packs the core copies");
+
+const map_device_functions_t tgt_device_functions = {
+    allocate, release, submit, retrieve, mark, wait_for, packs, stage, submit_staged, retrieve_pieces};
 
 /* ---- devices ---- */
 

@@ -124,4 +124,9 @@ static bool wait_for(void *device, void *stream, map_mark_t *mark) {
   return inner()->wait(device, stream, mark);
 }
 
-const map_device_functions_t tgt_lint_functions = {allocate, release, submit, retrieve, mark, wait_for};
+const map_device_functions_t tgt_lint_functions = {.allocate = allocate,
+                                                   .release = release,
+                                                   .submit = submit,
+                                                   .retrieve = retrieve,
+                                                   .mark = mark,
+                                                   .wait = wait_for};

@@ -96,6 +96,11 @@ static bool wait_for(void *device, void *stream, map_mark_t *mark) {
 }
 
 const map_device_functions_t *tgt_lock_functions(void) {
-  static const map_device_functions_t locking = {allocate, release, submit, retrieve, mark, wait_for};
+  static const map_device_functions_t locking = {.allocate = allocate,
+                                                 .release = release,
+                                                 .submit = submit,
+                                                 .retrieve = retrieve,
+                                                 .mark = mark,
+                                                 .wait = wait_for};
   return atmi_context()->env.lock_mapped ? &locking : &tgt_device_functions;
 }

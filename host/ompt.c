@@ -397,4 +397,9 @@ static bool wait_for(void *device, void *stream, map_mark_t *mark) {
   return tgt_lock_functions()->wait(device, stream, mark);
 }
 
-static const map_device_functions_t told_functions = {allocate, release, submit, retrieve, mark, wait_for};
+static const map_device_functions_t told_functions = {.allocate = allocate,
+                                                      .release = release,
+                                                      .submit = submit,
+                                                      .retrieve = retrieve,
+                                                      .mark = mark,
+                                                      .wait = wait_for};

@@ -4,8 +4,9 @@
 #ifndef MAP_DEVICE_H
 #define MAP_DEVICE_H
 
+#include "base/piece.h"
+
 #include <stdbool.h>
-#include <stdint.h>
 
 /* A point in the work of some stream of the device. 0: reached. A mark never becomes invalid. */
 typedef uint64_t map_mark_t;
@@ -27,6 +28,16 @@ typedef struct map_device_functions {
    * be of another stream. The latter sets a mark that is reached to 0. */
   bool (*mark)(void *device, void *stream, map_mark_t *mark);
   bool (*wait)(void *device, void *stream, map_mark_t *mark);
+
+  /* Copies of several small pieces by one, see pack.h. NULL, all four: each is to be copied by itself.
+   * Whether that may be done with this memory of the host's, which it is then; */
+  bool (*packs)(void *device, const void *host, uint64_t bytes);
+  /* host memory to fill and pass on at once, as it is the stream's; */
+  bool (*stage)(void *device, void *stream, uint64_t bytes, void **staged);
+  bool (*submit_staged)(void *device, void *stream, void *memory, const void *staged, uint64_t bytes);
+  /* and back: `bytes` from `memory` on, of which each piece goes where it belongs. */
+  bool (*retrieve_pieces)(void *device, void *stream, const void *memory, uint64_t bytes,
+                          const atmi_piece_t *pieces, uint32_t count);
 } map_device_functions_t;
 
 #endif

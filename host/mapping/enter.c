@@ -5,6 +5,7 @@
  * is a member of one that was counted; something else becomes a fresh entry. TO copies to what this construct
  * has made, wherever in it the argument stands, and ALWAYS to the rest. */
 #include "fill.h"
+#include "plan.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -103,6 +104,12 @@ static uint64_t padding_of(const map_pass_t *pass, const map_component_t *compon
   return component->begin % alignment;
 }
 
+/* Which ways the data goes, for who lays fresh entries out. */
+static inline uint32_t ways_of(uint64_t type) {
+  _Static_assert(MAP_ITEM_INTO / MAP_TO == MAP_ITEM_OUT_OF / MAP_FROM, "the type's bits, shifted");
+  return (uint32_t)(type & (MAP_TO | MAP_FROM)) * MAP_ITEM_INTO;
+}
+
 /* A new entry, to be filled behind the pass. */
 static bool make(map_pass_t *pass, const map_component_t *component, uint32_t argument, found_t *found) {
   map_work_t *work = pass->work;
@@ -117,9 +124,9 @@ static bool make(map_pass_t *pass, const map_component_t *component, uint32_t ar
   entry->name = component->name;
   item = map_work_add(work, entry, component);
   item->argument = argument;
-  item->flags = MAP_ITEM_FRESH | (component->type & MAP_TO ? MAP_ITEM_SUBMIT : 0);
+  item->flags = MAP_ITEM_FRESH | (component->type & MAP_TO ? MAP_ITEM_SUBMIT : 0) | ways_of(component->type);
   item->units = unit_of(component->type) + MAP_PIN_ONE;
-  item->value = padding_of(pass, component, argument);
+  item->value = entry->padding = (uint8_t)padding_of(pass, component, argument);
   atomic_store_explicit(&entry->word, item->units | MAP_FILLING, memory_order_relaxed);
   map_work_lead(pass, item);
   work->todo |= item->flags | MAP_TODO_DROP;
@@ -166,6 +173,7 @@ static inline bool join(map_pass_t *pass, map_entry_t *entry, const map_componen
   pass->work->todo |= pass->region ? MAP_TODO_DROP : 0;
   if (!take(pass, item, leader, units))
     return wrong(pass, component, too_many);
+  leader->flags |= ways_of(component->type);
   uint32_t index = pass->work->item_count - 1;
   if (__builtin_expect(pass->notes, 0))
     item->flags |= MAP_ITEM_FOUND | (counts && !entry->infinite ? MAP_ITEM_COUNTED : 0);
@@ -326,7 +334,9 @@ static bool attach(map_pass_t *pass, const map_component_t *component, found_t p
   map_item_t *item = map_work_add(work, pointer.entry, component);
   if (!item || !pin(pass, pointer.item) || !pin(pass, pointee.item))
     return wrong(pass, component, no_memory);
-  map_follow(item, map_leader(&work->items[pointer.item]));
+  map_item_t *leader = map_leader(&work->items[pointer.item]);
+  map_follow(item, leader);
+  leader->flags |= MAP_ITEM_INTO;
   item->type = 0;
   item->flags = MAP_ITEM_ATTACH;
   item->host = component->base;
@@ -645,7 +655,7 @@ static __attribute__((noinline)) uint32_t wake_dormant(map_pass_t *pass, uint32_
     if (!is_plain(type) || type & MAP_PRESENT || has_members ||
         !map_entry_is_dormant(entry, host, (uint64_t)quick.sizes[i]))
       break;
-    uint32_t flags = MAP_ITEM_FRESH | (type & MAP_TO ? MAP_ITEM_SUBMIT : 0);
+    uint32_t flags = MAP_ITEM_FRESH | (type & MAP_TO ? MAP_ITEM_SUBMIT : 0) | ways_of(type);
     bool is_word = pass->region && type & MAP_TARGET_PARAM;
     flags |= is_word ? MAP_ITEM_WORD : 0;
     map_item_t *item = map_quick_add(&quick, entry, i, type, units, flags);
@@ -735,11 +745,19 @@ static __attribute__((noinline)) map_status_t enter_rest(map_work_t *work, const
                                                          map_operation_t operation, uint32_t i) {
   map_pass_t pass;
   map_pass_resume(&pass, work, arguments, operation);
+  if (operation == MAP_ENTER && !pass.notes && !work->held_count) {
+    if (map_plan_wake(work, arguments, i)) {
+      map_pass_end(&pass);
+      return map_plan_fill(work);
+    }
+    work->todo |= map_plan_is_likely(work->table) ? MAP_TODO_PLAN : 0;
+  }
   pass.in_front = operation == MAP_BEGIN ? i : 0;
   if (!enter_all(&pass, i))
     return fail(&pass);
   map_pass_end(&pass);
-  if (!(work->todo & ~(uint32_t)(MAP_TODO_DROP | MAP_TODO_LEAVE | MAP_TODO_SOLE)) && !pass.notes)
+  if (!(work->todo & ~(uint32_t)(MAP_TODO_DROP | MAP_TODO_LEAVE | MAP_TODO_SOLE | MAP_TODO_PLAN)) &&
+      !pass.notes)
     return MAP_OK;
   map_status_t status = map_work_fill(work, arguments);
   if (__builtin_expect(status && pass.in_front, 0)) {

@@ -62,12 +62,18 @@ typedef struct map_entry {
   uint32_t dormant_at; /* its place among the dormant ones */
   bool linked;         /* is in the index */
   bool infinite, associated;
-  bool auxiliary; /* was made for a PTR_AND_OBJ's pointer that nobody had mapped */
+  bool auxiliary;  /* was made for a PTR_AND_OBJ's pointer that nobody had mapped */
+  bool packed;     /* shares memory, or did */
+  uint8_t padding; /* in front of it on the device */
   uint32_t shadow_count, shadow_capacity;
   map_shadow_t **shadows; /* by address */
   uintptr_t base;
   const char *name;
   void *memory; /* to be released; NULL: not the table's */
+  /* Those that share it, a ring; NULL: it is this one's alone. Guarded by the lock once the entry is filled.
+   */
+  struct map_entry *pack_next, *pack_previous;
+  struct map_plan *plan; /* that it sleeps by, see plan.h; it has memory and pointers then. NULL: none */
   struct map_chunk *chunk;
   struct map_entry *next_free;
 } map_entry_t;
@@ -113,6 +119,9 @@ enum { MAP_HINTS_FEWEST_LOG2 = 6 };
  * the dormant ones that have a part of it. They have no memory, no pointers, and are not counted. */
 enum { MAP_DORMANT_MOST = 64 };
 
+/* Plans that sleep, and how often one is made when they are of no use: for one region in 2^doubt. */
+enum { MAP_PLANS = 32, MAP_DOUBTS_MOST = 4 };
+
 struct map_table {
   atmi_spin_t lock;
   map_configuration_t configuration;
@@ -127,6 +136,10 @@ struct map_table {
   void *slabs;                            /* of entries and shadows, a list */
   map_entry_t *dormant[MAP_DORMANT_MOST]; /* a ring; some of it may be awake again */
   uint32_t dormant_next;
+  uint32_t plan_count, plan_doubt;
+  uint32_t plan_vacant; /* where there was room last */
+  struct map_plan *plans[MAP_PLANS];
+  _Atomic(struct map_plan *) broken; /* whose memory is to be released */
   map_entry_t *first_hints[1 << MAP_HINTS_FEWEST_LOG2];
 
   /* What works leave here for the next one; NULL: nothing. */
@@ -175,7 +188,10 @@ static inline bool map_entry_is_dormant(const map_entry_t *entry, uintptr_t host
   return entry && bytes && entry->dormant_bytes == bytes && entry->begin == host;
 }
 
+void map_plan_break(map_table_t *table, struct map_plan *plan);
 static inline void map_table_wake(map_table_t *table, map_entry_t *entry) {
+  if (entry->plan)
+    map_plan_break(table, entry->plan);
   entry->end = entry->begin + entry->dormant_bytes;
   entry->dormant_bytes = 0;
   table->count++;
@@ -200,8 +216,11 @@ map_entry_t *map_table_add(map_table_t *table, uintptr_t begin, uintptr_t end);
 /* Takes an entry out of the table; it stays what it is until map_table_retire. */
 void map_table_unlink(map_table_t *table, map_entry_t *entry);
 /* An entry that nobody holds any more becomes dormant, or another one's if it was taken out. Returns its
- * memory, to be released. */
+ * memory, to be released; NULL if there is none, or others are in it. */
 void *map_table_retire(map_table_t *table, map_entry_t *entry);
+
+/* An entry of a plan that is broken is dormant as others are. */
+void map_table_forget_plan(map_table_t *table, map_entry_t *entry);
 
 /* ---- counting ---- */
 
@@ -249,14 +268,17 @@ static inline bool map_entry_drop_some(map_entry_t *entry, uint64_t units) {
   return false;
 }
 
-/* The same under the lock: an entry that nobody holds any more is retired. Returns its memory, or NULL. */
-static inline void *map_entry_drop(map_table_t *table, map_entry_t *entry, uint64_t units) {
+/* The same under the lock: an entry that nobody holds any more is retired, and its memory is to be released
+ * if that is not NULL. Whether it is. */
+static inline bool map_entry_drop(map_table_t *table, map_entry_t *entry, uint64_t units, void **memory) {
   uint64_t word = atomic_load_explicit(&entry->word, memory_order_relaxed), left;
   do
     left = map_units_left(word, units);
   while (!atomic_compare_exchange_weak_explicit(&entry->word, &word, word - left, memory_order_acq_rel,
                                                 memory_order_relaxed));
-  return (word & ~MAP_NATURE) == left ? map_table_retire(table, entry) : NULL;
+  bool gone = (word & ~MAP_NATURE) == left;
+  *memory = gone ? map_table_retire(table, entry) : NULL;
+  return gone;
 }
 
 /* Where something in the entry's range is on the device; the entry is filled, or the caller's. */

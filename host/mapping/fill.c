@@ -1,6 +1,8 @@
 /* What an entering operation does behind its pass, without the lock. */
 #include "fill.h"
 
+#include "plan.h"
+
 #include <string.h>
 
 void map_work_abandon(map_work_t *work) {
@@ -46,9 +48,12 @@ static inline map_status_t allocate(map_work_t *work, const map_item_t *item) {
 static map_status_t attach(map_work_t *work, map_item_t *item) {
   map_shadow_t *shadow = item->shadow;
   uintptr_t device = map_entry_device(work->items[item->word].entry, shadow->value);
-  if (atomic_exchange_explicit(&shadow->device, device, memory_order_acq_rel) == device)
-    return MAP_OK;
-  map_status_t status = map_work_write_shadow(work, item);
+  map_status_t status = MAP_OK;
+  if (!(item->flags & MAP_ITEM_PACKED)) {
+    if (atomic_exchange_explicit(&shadow->device, device, memory_order_acq_rel) == device)
+      return MAP_OK;
+    status = map_work_write_shadow(work, item);
+  }
   if (map_listens(work->table) && !status)
     map_work_note(work, MAP_NOTE_ATTACHED, item);
   return status;
@@ -101,21 +106,33 @@ static __attribute__((noinline)) map_status_t copy_pointers(map_work_t *work) {
   return status;
 }
 
-/* Memory and data, item by item: the item that made an entry comes before others that are in it, and the
- * copies of one run while there is memory to be had for the next. */
-static inline map_status_t copy(map_work_t *work, const map_arguments_t *arguments) {
+/* What is copied by a pack was told to nobody yet: it comes in the order of all. */
+static inline map_status_t submit(map_work_t *work, const map_item_t *item) {
+  if (!(item->flags & MAP_ITEM_PACKED))
+    return map_work_submit(work, item, item->host, item->bytes);
+  if (map_listens(work->table))
+    map_work_note_part(work, MAP_NOTE_SUBMIT, item, item->host, item->bytes);
+  return MAP_OK;
+}
+
+/* Memory and data, first of what is small, then item by item: the item that made an entry comes before others
+ * that are in it, and the copies of one run while there is memory to be had for the next. */
+static inline map_status_t copy(map_work_t *work, const map_arguments_t *arguments, map_packs_t *packs) {
   map_status_t status = MAP_OK;
   bool listens = map_listens(work->table);
+  if (work->todo & MAP_ITEM_FRESH && !(status = map_packs_allocate(work, packs)))
+    status = map_packs_submit(work, packs);
   const map_item_t *end = work->items + work->item_count;
   for (map_item_t *item = work->items; item < end && !status; item++) {
-    if (item->flags & MAP_ITEM_FRESH && (status = allocate(work, item)) != MAP_OK)
+    if ((item->flags & (MAP_ITEM_FRESH | MAP_ITEM_PACKED)) == MAP_ITEM_FRESH &&
+        (status = allocate(work, item)) != MAP_OK)
       return status;
     if (item->flags & (MAP_ITEM_WORD | MAP_ITEM_RETURN))
       set_address(work, arguments, item);
     if (listens)
       tell(work, item);
     if (item->flags & MAP_ITEM_SUBMIT)
-      status = map_work_submit(work, item, item->host, item->bytes);
+      status = submit(work, item);
   }
   return status || !(work->todo & (MAP_ITEM_ATTACH | MAP_ITEM_AGAIN)) ? status : copy_pointers(work);
 }
@@ -141,23 +158,31 @@ static map_status_t publish(map_work_t *work) {
   return MAP_OK;
 }
 
-map_status_t map_work_fill(map_work_t *work, const map_arguments_t *arguments) {
-  map_status_t status = MAP_OK;
-  if (work->todo & MAP_ITEM_WAIT)
-    status = map_work_await(work);
-  if (!status)
-    status = copy(work, arguments);
-  if (map_listens(work->table) && work->operation == MAP_ENTER && !status)
-    tell_parameters(work);
-  if (work->todo & (MAP_ITEM_PRIVATE | MAP_ITEM_LAMBDA) && !status)
-    status = map_work_fill_privates(work, arguments);
+map_status_t map_work_publish(map_work_t *work, map_status_t status) {
   if (work->todo & MAP_ITEM_FRESH && !status)
     status = publish(work);
   if (!status)
     return MAP_OK;
+  map_plan_drop(work); /* which has the items */
   atmi_spin_lock(&work->table->lock);
   map_work_abandon(work);
   atmi_spin_unlock(&work->table->lock);
   map_work_give_up(work);
   return status;
+}
+
+map_status_t map_work_fill(map_work_t *work, const map_arguments_t *arguments) {
+  map_packs_t packs;
+  map_status_t status = MAP_OK;
+  if (work->todo & MAP_ITEM_WAIT)
+    status = map_work_await(work);
+  if (!status)
+    status = copy(work, arguments, &packs);
+  if (map_listens(work->table) && work->operation == MAP_ENTER && !status)
+    tell_parameters(work);
+  if (work->todo & (MAP_ITEM_PRIVATE | MAP_ITEM_LAMBDA) && !status)
+    status = map_work_fill_privates(work, arguments);
+  if ((work->todo & (MAP_TODO_PLAN | MAP_ITEM_FRESH)) == (MAP_TODO_PLAN | MAP_ITEM_FRESH) && !status)
+    map_plan_record(work, arguments, &packs);
+  return map_work_publish(work, status);
 }

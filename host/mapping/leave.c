@@ -11,7 +11,7 @@
  * kernel without a wait between them. If others' were the last but have gone when the kernel is over, it
  * copies then (MAP_AGAIN). Only who removes something, or has copied back, takes the lock for the end of a
  * region. */
-#include "work.h"
+#include "plan.h"
 
 /* Of an entry that was left for good by this work, or ALWAYS: the arguments that say FROM. */
 static inline bool is_copied(const map_item_t *item) {
@@ -21,9 +21,11 @@ static inline bool is_copied(const map_item_t *item) {
 }
 
 static inline map_status_t begin_copies(map_work_t *work, bool *begun) {
-  map_status_t status = MAP_OK;
+  map_gather_t gather;
+  map_status_t status = MAP_OK, ended;
   uint32_t todo = 0;
   bool listens = map_listens(work->table);
+  map_gather_begin(&gather, work);
   for (map_item_t *item = work->items + work->item_count; item-- > work->items && !status;) {
     if (listens && item->flags & MAP_ITEM_LEFT)
       map_work_note(work, MAP_NOTE_LEFT, item);
@@ -31,10 +33,12 @@ static inline map_status_t begin_copies(map_work_t *work, bool *begun) {
       map_work_note(work, MAP_NOTE_ABSENT, item);
     if (!is_copied(item))
       continue;
-    status = map_work_retrieve(work, item, item->host, item->bytes);
+    status = map_gather_add(&gather, item);
     item->flags |= MAP_ITEM_RETRIEVED;
     todo |= MAP_ITEM_RETRIEVED | (item->entry->shadow_count ? MAP_TODO_RESTORE : 0);
   }
+  if ((ended = map_gather_end(&gather)) && !status)
+    status = ended;
   work->todo |= todo;
   *begun = todo;
   return status;
@@ -110,6 +114,9 @@ map_status_t map_leave(map_work_t *work) {
   if (!(work->todo & MAP_TODO_LEAVE))
     return MAP_OK;
   work->operation = MAP_LEAVE;
+  map_status_t status;
+  if (work->plan && map_plan_leave(work, &status))
+    return status;
   if (__builtin_expect(!(work->todo & MAP_TODO_SOLE), 1)) /* who else has gone meanwhile is seen at the end */
     return MAP_OK;
   map_item_t *end = work->items + work->item_count;
@@ -500,37 +507,42 @@ static void restore(const map_item_t *item) {
 
 /* An entry as the listener is told that it is gone. */
 static void note_gone(map_item_t *item, const map_entry_t *entry) {
+  item->flags |= MAP_ITEM_GONE;
   item->host = entry->begin;
   item->bytes = entry->end - entry->begin;
   item->name = entry->name;
   item->value = atomic_load_explicit(&entry->device, memory_order_relaxed);
 }
 
-/* Under the lock: pointers are restored, what nobody holds any more goes. What has to be released, and told,
- * is left in the items. */
+/* Gives an item's units back. What has to be released, and told, is left in the item. */
+static inline void remove_item(map_work_t *work, map_item_t *item, uint64_t units) {
+  map_entry_t *entry = item->entry;
+  void *memory;
+  item->units = 0;
+  if (__builtin_expect(map_listens(work->table), 0) && entry->memory) {
+    map_item_t told = *item;
+    note_gone(&told, entry);
+    if (map_entry_drop(work->table, entry, units, &memory))
+      *item = told;
+  } else {
+    (void)map_entry_drop(work->table, entry, units, &memory);
+  }
+  item->memory = memory;
+}
+
+/* Under the lock: pointers are restored, what nobody holds any more goes, or falls asleep. Whether there may
+ * be something to be released, or told. */
 static void restore_and_remove(map_work_t *work) {
-  bool listens = map_listens(work->table), keeps = keeps_counts(work);
+  uint64_t mask = keeps_counts(work) ? ~MAP_COUNTS : ~UINT64_C(0);
   map_item_t *begin = work->items, *end = begin + work->item_count;
   for (map_item_t *item = end; work->todo & MAP_TODO_RESTORE && item-- > begin;)
     if (item->flags & MAP_ITEM_RETRIEVED && item->entry->shadow_count)
       restore(item);
   for (map_item_t *item = end; item-- > begin;) {
-    map_entry_t *entry = item->entry;
-    uint64_t units = entry ? item->units : 0;
-    item->memory = NULL;
-    if (!units)
-      continue;
-    item->units = 0;
-    if (listens && entry->end != entry->begin) {
-      map_item_t told = *item;
-      note_gone(&told, entry);
-      item->memory = map_entry_drop(work->table, entry, keeps ? units & ~MAP_COUNTS : units);
-      told.memory = item->memory;
-      if (told.memory)
-        *item = told;
-    } else {
-      item->memory = map_entry_drop(work->table, entry, keeps ? units & ~MAP_COUNTS : units);
-    }
+    if (item->entry && item->units)
+      remove_item(work, item, item->units & mask);
+    else
+      item->memory = NULL;
   }
 }
 
@@ -585,17 +597,22 @@ static inline map_status_t release_all(map_work_t *work) {
   if (listens)
     note_retrieved(work);
   for (const map_item_t *item = work->items + work->item_count; item-- > work->items;) {
-    if (!item->memory)
-      continue;
-    if (listens)
+    if (listens && item->flags & MAP_ITEM_GONE)
       map_work_note(work, MAP_NOTE_REMOVED, item);
-    if (!configuration->functions->release(configuration->device, item->memory))
+    if (item->memory && !configuration->functions->release(configuration->device, item->memory))
       status = MAP_DEVICE;
   }
   return status;
 }
 
-static inline void clean_up(map_work_t *work) {
+static inline map_status_t remove_all(map_work_t *work) {
+  atmi_spin_lock(&work->table->lock);
+  restore_and_remove(work);
+  atmi_spin_unlock(&work->table->lock);
+  return release_all(work);
+}
+
+static inline map_status_t clean_up(map_work_t *work, map_status_t status) {
   if (__builtin_expect(work->privates != NULL, 0))
     map_privates_free(work);
   if (__builtin_expect(work->stack != NULL, 0))
@@ -604,6 +621,11 @@ static inline void clean_up(map_work_t *work) {
     map_work_give_back(work);
   work->mark = 0;
   work->item_count = work->todo = work->word_count = work->held_count = 0;
+  if (__builtin_expect(atomic_load_explicit(&work->table->broken, memory_order_relaxed) != NULL, 0)) {
+    map_status_t collected = map_plan_collect(work->table);
+    status = status ? status : collected;
+  }
+  return status;
 }
 
 /* Gives back what a region holds without items, as long as others have counted it, too. */
@@ -630,6 +652,8 @@ static __attribute__((noinline)) map_status_t end_held(map_work_t *work, uint32_
 
 map_status_t map_work_end(map_work_t *work) {
   map_status_t status = MAP_OK;
+  if (work->plan && map_plan_end(work))
+    return clean_up(work, MAP_OK);
   uint32_t gone = drop_held(work->held, work->held_count);
   if (__builtin_expect(gone != work->held_count, 0))
     return end_held(work, gone);
@@ -639,20 +663,13 @@ map_status_t map_work_end(map_work_t *work) {
   if (found && !(work->todo & MAP_TODO_GOES))
     found = drop_all(work);
   if (__builtin_expect(found & MAP_ITEM_ZEROED, 0)) {
-    status = map_work_copy_back(work);
+    /* Some may have begun also if one has failed: what they read must not go before they are over. */
+    if (map_work_copy_back(work))
+      work->todo |= MAP_TODO_FAILED | MAP_TODO_BROKEN;
     work->busy = true;
-    if (!status)
-      return MAP_AGAIN;
-    work->todo |= MAP_TODO_FAILED;
-    found = drop_all(work);
+    return MAP_AGAIN;
   }
-  if (found & MAP_TODO_DROP || work->todo & MAP_ITEM_RETRIEVED) {
-    atmi_spin_lock(&work->table->lock);
-    restore_and_remove(work);
-    atmi_spin_unlock(&work->table->lock);
-    map_status_t released = release_all(work);
-    status = status ? status : released;
-  }
-  clean_up(work);
-  return status;
+  if (found & MAP_TODO_DROP || work->todo & MAP_ITEM_RETRIEVED)
+    status = remove_all(work);
+  return clean_up(work, work->todo & MAP_TODO_BROKEN ? MAP_DEVICE : status);
 }

@@ -112,6 +112,7 @@ typedef struct map_work {
   struct map_room *room;   /* when the arrays below are too short */
   struct map_stack *stack; /* components of mappers */
   struct map_private *privates;
+  struct map_plan *plan; /* of a region, see plan.h */
   void *inline_words[MAP_WORDS_INLINE];
   map_item_t inline_items[MAP_ITEMS_INLINE];
   struct map_entry *held[MAP_WORDS_INLINE]; /* by a region that needs nothing else, see work.h */
@@ -135,6 +136,7 @@ static inline void map_work_begin(map_work_t *work, map_table_t *table, void *st
   work->room = NULL;
   work->stack = NULL;
   work->privates = NULL;
+  work->plan = NULL;
 }
 
 /* Each of these does its part of one construct and describes its failures; a work does one construct. After a

@@ -143,6 +143,11 @@ uint32_t map_stack_of(const map_work_t *work, uint32_t argument, const map_compo
   return stack->shares[first].count;
 }
 
+uint32_t map_stack_all(const map_work_t *work, const map_component_t **components) {
+  *components = work->stack ? work->stack->components : NULL;
+  return work->stack ? work->stack->count : 0;
+}
+
 void map_stack_free(map_stack_t *stack) {
   if (stack)
     free(stack->shares);

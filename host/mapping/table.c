@@ -2,7 +2,7 @@
  * added outside of constructs. Not here: constructs (enter.c, leave.c, update.c). */
 #include "entry.h"
 #include "message.h"
-#include "work.h"
+#include "plan.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -41,15 +41,30 @@ static void free_shadows(map_entry_t *entry) {
   entry->shadow_count = 0;
 }
 
+/* Returns an entry's memory if no others are in it. */
+static inline void *leave_pack(map_entry_t *entry) {
+  map_entry_t *next = entry->pack_next;
+  if (!next)
+    return entry->memory;
+  next->pack_previous = entry->pack_previous;
+  entry->pack_previous->pack_next = next;
+  if (next->pack_next == next)
+    next->pack_next = NULL;
+  entry->pack_next = NULL;
+  return NULL;
+}
+
 void map_table_free(map_table_t *table) {
   if (!table)
     return;
   map_entry_t *entry;
   map_place_t place = {0, 0};
+  map_plan_break_all(table);
+  (void)!map_plan_collect(table); /* as below */
   while ((entry = map_index_each(&table->index, &place))) {
     free_shadows(entry);
     free(entry->shadows);
-    (void)release(table, entry->memory); /* a failure has been described, there is nothing else to do */
+    (void)release(table, leave_pack(entry)); /* a failure has been described, there is nothing else to do */
   }
   for (entry = table->free_entries; entry; entry = entry->next_free)
     free(entry->shadows);
@@ -160,7 +175,8 @@ static inline void clear_entry(map_table_t *table, map_entry_t *entry) {
   atomic_store_explicit(&entry->device, 0, memory_order_relaxed);
   atomic_store_explicit(&entry->mark, 0, memory_order_relaxed);
   entry->visit = 0;
-  entry->infinite = entry->associated = entry->auxiliary = false;
+  entry->infinite = entry->associated = entry->auxiliary = entry->packed = false;
+  entry->padding = 0;
   entry->name = NULL;
   entry->memory = NULL;
 }
@@ -184,32 +200,40 @@ void map_table_unlink(map_table_t *table, map_entry_t *entry) {
 
 /* A dormant entry goes for good. */
 static void forget(map_table_t *table, map_entry_t *entry) {
+  if (entry->plan)
+    map_plan_break(table, entry->plan);
   entry->dormant_bytes = 0;
   remove_entry(table, entry);
   put_entry(table, entry);
 }
 
-static void forget_all(map_table_t *table) {
-  for (uint32_t i = 0; i < MAP_DORMANT_MOST; i++)
-    if (table->dormant[i] && table->dormant[i]->dormant_bytes)
-      forget(table, table->dormant[i]);
-}
-
-/* The oldest one of the ring makes room, unless it is awake again, or is dormant elsewhere in the ring. */
-static inline void sleep_entry(map_table_t *table, map_entry_t *entry) {
+/* A dormant entry's place in the ring. The oldest one makes room, unless it is awake again, or is dormant
+ * elsewhere in the ring, or by a plan. */
+static inline void enter_ring(map_table_t *table, map_entry_t *entry) {
   uint32_t at = table->dormant_next++ % MAP_DORMANT_MOST;
   map_entry_t *oldest = table->dormant[at];
-  if (oldest && oldest->dormant_bytes && oldest->dormant_at == at)
+  if (oldest && oldest->dormant_bytes && oldest->dormant_at == at && !oldest->plan)
     forget(table, oldest);
   table->dormant[at] = entry;
   entry->dormant_at = at;
+}
+
+static inline void sleep_entry(map_table_t *table, map_entry_t *entry) {
+  enter_ring(table, entry);
   entry->dormant_bytes = entry->end - entry->begin;
   entry->end = entry->begin;
   table->count--;
 }
 
+void map_table_forget_plan(map_table_t *table, map_entry_t *entry) {
+  entry->plan = NULL;
+  entry->pack_next = NULL;
+  clear_entry(table, entry);
+  enter_ring(table, entry);
+}
+
 void *map_table_retire(map_table_t *table, map_entry_t *entry) {
-  void *memory = entry->memory;
+  void *memory = leave_pack(entry);
   clear_entry(table, entry);
   if (entry->linked)
     sleep_entry(table, entry);
@@ -222,7 +246,8 @@ map_status_t map_unpin(map_table_t *table, map_entry_t *entry) {
   if (map_entry_drop_some(entry, MAP_PIN_ONE))
     return MAP_OK;
   atmi_spin_lock(&table->lock);
-  void *memory = map_entry_drop(table, entry, MAP_PIN_ONE);
+  void *memory;
+  (void)map_entry_drop(table, entry, MAP_PIN_ONE, &memory);
   atmi_spin_unlock(&table->lock);
   return release(table, memory) ? MAP_OK : MAP_DEVICE;
 }
@@ -411,8 +436,9 @@ void map_table_remove_global(map_table_t *table, const void *host) {
   atmi_spin_lock(&table->lock);
   if (map_table_search(table, (uintptr_t)host, 1, &entry) == MAP_CONTAINED && entry->infinite &&
       !entry->associated) {
+    void *none; /* its memory is the image's */
     entry->infinite = false;
-    (void)map_entry_drop(table, entry, MAP_DYNAMIC_ONE); /* its memory is the image's */
+    (void)map_entry_drop(table, entry, MAP_DYNAMIC_ONE, &none);
   }
   atmi_spin_unlock(&table->lock);
 }
@@ -428,8 +454,9 @@ map_status_t map_table_disassociate(map_table_t *table, const void *host) {
   else if (!found || !entry->associated)
     status = MAP_INVALID;
   else {
+    void *none; /* its memory is the program's */
     entry->infinite = entry->associated = false;
-    (void)map_entry_drop(table, entry, MAP_DYNAMIC_ONE); /* its memory is the program's */
+    (void)map_entry_drop(table, entry, MAP_DYNAMIC_ONE, &none);
   }
   atmi_spin_unlock(&table->lock);
   if (status)
@@ -480,11 +507,11 @@ bool map_table_visit(map_table_t *table, void (*visit)(void *context, const map_
   if (!views)
     return false;
   atmi_spin_lock(&table->lock);
-  forget_all(table);
   map_place_t place = {0, 0};
   map_entry_t *entry;
   while (count < room && (entry = map_index_each(&table->index, &place)))
-    views[count++] = view_of(entry);
+    if (!entry->dormant_bytes)
+      views[count++] = view_of(entry);
   atmi_spin_unlock(&table->lock);
   for (size_t i = 0; i < count; i++)
     visit(context, &views[i]);
@@ -492,9 +519,9 @@ bool map_table_visit(map_table_t *table, void (*visit)(void *context, const map_
   return true;
 }
 
-/* Dormant ones have none. */
+/* Of those that sleep by a plan it is nobody's. */
 static bool has_memory(const map_entry_t *entry) {
-  return atomic_load_explicit(&entry->device, memory_order_relaxed);
+  return !entry->dormant_bytes && atomic_load_explicit(&entry->device, memory_order_relaxed);
 }
 
 bool map_table_nearest(map_table_t *table, const void *host, map_entry_view_t *view) {

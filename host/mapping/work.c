@@ -185,7 +185,7 @@ void map_work_note(const map_work_t *work, map_note_kind_t kind, const map_item_
     note.begin = entry->begin;
     note.end = entry->end;
     note.device = map_entry_device(entry, item->host);
-    note.allocation = (uintptr_t)entry->memory;
+    note.allocation = entry->memory ? map_entry_device(entry, entry->begin) - entry->padding : 0;
     note.dynamic_count = map_word_dynamic(word);
     note.hold_count = map_word_hold(word);
     note.infinite = entry->infinite;

@@ -47,6 +47,12 @@ enum {
   MAP_TODO_SOLE = 0x200000,    /* of a region: it may have an entry alone, or has to copy anyway */
   MAP_TODO_GOES = 0x400000,    /* of a region: it has left all it had for good */
   MAP_TODO_RESTORE = 0x800000, /* what is retrieved has pointers of the host in it */
+  MAP_ITEM_INTO = 0x1000000,   /* of a leader of a fresh entry: something is copied to it; and from it */
+  MAP_ITEM_OUT_OF = 0x2000000,
+  MAP_ITEM_PACKED = 0x4000000,  /* of such a leader: shares memory; of others: was copied with that */
+  MAP_ITEM_GONE = 0x8000000,    /* for notes: its entry is */
+  MAP_TODO_BROKEN = 0x10000000, /* of an end: a copy back has failed late */
+  MAP_TODO_PLAN = 0x20000000,   /* of a region: a plan may be made of it */
 };
 
 #define MAP_NO_ITEM  UINT32_MAX
@@ -294,6 +300,8 @@ void map_work_give_back(map_work_t *work);
 /* Calls the mappers of all arguments; afterwards map_stack_of gives each one's components. Describes. */
 map_status_t map_work_call_mappers(map_work_t *work, const map_arguments_t *arguments);
 uint32_t map_stack_of(const map_work_t *work, uint32_t argument, const map_component_t **components);
+/* Those of all arguments. */
+uint32_t map_stack_all(const map_work_t *work, const map_component_t **components);
 void map_stack_put(map_work_t *work);
 void map_stack_free(struct map_stack *stack);
 

@@ -53,9 +53,15 @@ static void execute(fake_stream_t *stream, const fake_operation_t *operation) {
     progress(other, count);
   } else if (operation->kernel) {
     operation->kernel(operation->argument);
+  } else if (operation->pieces) {
+    for (uint64_t i = 0; i < operation->bytes; i++)
+      memcpy(operation->pieces[i].host, (const char *)operation->from + operation->pieces[i].offset,
+             operation->pieces[i].bytes);
   } else {
     memcpy(operation->to, operation->from, operation->bytes);
   }
+  free(operation->staged);
+  free(operation->pieces);
 }
 
 /* A device gets on by itself: whoever waits for a stream does its work, if nobody else is doing it. */
@@ -174,7 +180,55 @@ static bool wait_for(void *context, void *opaque, map_mark_t *value) {
   return true;
 }
 
-const map_device_functions_t fake_functions = {allocate, release, submit, retrieve, mark, wait_for};
+static bool packs(void *context, const void *host, uint64_t bytes) {
+  const fake_device_t *device = context;
+  return bytes <= 4096 && host != device->unpacked;
+}
+
+static bool stage(void *context, void *stream, uint64_t bytes, void **staged) {
+  (void)stream;
+  if (fails(context))
+    return false;
+  *staged = malloc(bytes);
+  memset(*staged, 0xdd, bytes); /* as fresh memory */
+  return true;
+}
+
+static bool submit_staged(void *context, void *stream, void *memory, const void *staged, uint64_t bytes) {
+  void *owned = (void *)(uintptr_t)staged;
+  if (fails(context)) {
+    free(owned);
+    return false;
+  }
+  trace(context, 'S', NULL, memory, bytes);
+  begin(stream, (fake_operation_t){.to = memory, .from = staged, .bytes = bytes, .staged = owned});
+  return true;
+}
+
+static bool retrieve_pieces(void *context, void *stream, const void *memory, uint64_t bytes,
+                            const atmi_piece_t *pieces, uint32_t count) {
+  if (fails(context))
+    return false;
+  trace(context, 'G', NULL, memory, bytes);
+  atmi_piece_t *copy = malloc(count * sizeof *copy);
+  for (uint32_t i = 0; i < count; i++) {
+    trace(context, 'F', pieces[i].host, (const char *)memory + pieces[i].offset, pieces[i].bytes);
+    if (pieces[i].offset + pieces[i].bytes > bytes)
+      abort();
+    copy[i] = pieces[i];
+  }
+  begin(stream, (fake_operation_t){.from = memory, .bytes = count, .pieces = copy});
+  return true;
+}
+
+const map_device_functions_t fake_functions = {.allocate = allocate,
+                                               .release = release,
+                                               .submit = submit,
+                                               .retrieve = retrieve,
+                                               .mark = mark,
+                                               .wait = wait_for};
+const map_device_functions_t fake_packing_functions = {
+    allocate, release, submit, retrieve, mark, wait_for, packs, stage, submit_staged, retrieve_pieces};
 
 map_status_t fake_update(map_work_t *work, const map_arguments_t *arguments) {
   map_entry_t *entry = map_one_begin(work->table, arguments);

@@ -17,6 +17,8 @@ typedef struct fake_operation {
   map_mark_t wait;                /* 0: not a wait */
   void (*kernel)(void *argument); /* NULL: not a kernel */
   void *argument;
+  void *staged;         /* to be freed then */
+  atmi_piece_t *pieces; /* likewise; `bytes` is their number then */
 } fake_operation_t;
 
 enum { FAKE_STREAMS = 16, FAKE_OPERATIONS = 8192 };
@@ -36,12 +38,15 @@ typedef struct fake_device {
   atomic_int calls_left; /* until functions fail; negative: never */
   atomic_int failed;     /* how many calls have */
   bool delays;           /* at random, and streams get on at random times */
-  /* Told of each call, in the order of calls: 'A'llocate, 'R'elease, 'T'o, 'F'rom, 'W'ait. May be NULL. */
+  const void *unpacked;  /* what is not to be packed; NULL: nothing is so */
+  /* Told of each call, in the order of calls: 'A'llocate, 'R'elease, 'T'o, 'F'rom, 'W'ait, 'S'taged to the
+   * device, and of a copy of pieces 'G', then 'F' for each. May be NULL. */
   void (*trace)(void *context, char what, const void *host, const void *device, uint64_t bytes);
   void *context;
 } fake_device_t;
 
-extern const map_device_functions_t fake_functions;
+/* Each copy by itself, and small ones together. */
+extern const map_device_functions_t fake_functions, fake_packing_functions;
 
 fake_stream_t *fake_stream(fake_device_t *device, uint32_t index);
 void fake_fini(fake_device_t *device);

@@ -1,0 +1,564 @@
+/* Making, waking and breaking plans. */
+#include "plan.h"
+
+#include "fill.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A pointer in an entry, and where that is in the pack. */
+typedef struct pointer {
+  const map_shadow_t *shadow;
+  uintptr_t device; /* what it is there */
+  uint64_t offset;
+  bool comes_back; /* is in what is copied back: the host's has to be restored */
+} pointer_t;
+
+typedef struct planned_entry {
+  map_entry_t *entry;
+  uint64_t word, bytes; /* once it is awake */
+} planned_entry_t;
+
+typedef struct map_plan {
+  struct map_plan *next; /* of broken ones */
+  uint64_t used;         /* the pass that woke it last */
+  uint64_t woken;        /* how often */
+  uint32_t place;        /* in the table, while it sleeps */
+  bool left;             /* the work that has it has taken all its counts */
+  uint32_t todo;
+  const void *names;
+  uint32_t argument_count, component_count, entry_count, item_count, word_count;
+  uint32_t into_count, pointer_count, out_count;
+  void *memory;
+  uint64_t filled; /* what the copy to the device copies, from the beginning of the memory */
+  uintptr_t out_begin;
+  uint64_t out_bytes; /* of the copy back */
+  map_component_t *arguments, *components;
+  planned_entry_t *entries;
+  map_item_t *items;
+  void **words;
+  atmi_piece_t *into, *out;
+  pointer_t *pointers;
+} map_plan_t;
+
+static inline bool is_literal(uint64_t type) {
+  return (type & MAP_WORD) == MAP_WORD;
+}
+
+/* ---- whether one can be made ---- */
+
+/* What is found, or not, whatever else is mapped. */
+static bool is_certain(const map_component_t *component) {
+  if (is_literal(component->type))
+    return true;
+  return !(component->type & (MAP_LITERAL | MAP_PRIVATE)) && component->size > 0;
+}
+
+/* Whether all list items are, those of mappers included; `*attachments` gets how many are pointers that have
+ * to be attached. */
+static bool are_certain(const map_component_t *components, uint32_t count, uint32_t *attachments) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (!is_certain(&components[i]))
+      return false;
+    if (!is_literal(components[i].type) && components[i].type & (MAP_ATTACH | MAP_PTR_AND_OBJ))
+      ++*attachments;
+  }
+  return true;
+}
+
+static bool is_certain_region(const map_arguments_t *arguments, const map_component_t *components,
+                              uint32_t count, uint32_t *attachments) {
+  *attachments = 0;
+  for (uint32_t i = 0; i < arguments->count; i++) {
+    map_component_t component;
+    map_argument_get(arguments, i, &component);
+    bool mapped =
+        arguments->mappers && arguments->mappers[i] && !(component.type & (MAP_LITERAL | MAP_PRIVATE));
+    if (!mapped && !are_certain(&component, 1, attachments))
+      return false;
+  }
+  return are_certain(components, count, attachments);
+}
+
+/* What a plan's parts need. */
+typedef struct census {
+  uint32_t entries, into, out, pointers;
+} census_t;
+
+/* Whether all that the work has is in one pack of its own, and nothing is left to do that a plan does not
+ * know. */
+static bool take_census(const map_work_t *work, const map_pack_t *pack, census_t *census) {
+  const uint32_t known = MAP_ITEM_FRESH | MAP_ITEM_SUBMIT | MAP_ITEM_ATTACH | MAP_ITEM_WORD | MAP_ITEM_INTO |
+                         MAP_ITEM_OUT_OF | MAP_ITEM_PACKED;
+  *census = (census_t){0};
+  for (const map_item_t *item = work->items; item < work->items + work->item_count; item++) {
+    if (!item->entry || item->entry->memory != (void *)pack->memory || item->flags & ~known ||
+        (item->flags & (MAP_ITEM_SUBMIT | MAP_ITEM_ATTACH) && !(item->flags & MAP_ITEM_PACKED)))
+      return false;
+    census->entries += item->flags & MAP_ITEM_FRESH ? 1 : 0;
+    census->into += item->flags & MAP_ITEM_SUBMIT ? 1 : 0;
+    census->pointers += item->flags & MAP_ITEM_ATTACH ? 1 : 0;
+    census->out += item->type & MAP_FROM && item->bytes ? 1 : 0;
+  }
+  return census->into <= MAP_PIECES && census->out <= MAP_PIECES && census->pointers <= MAP_PIECES;
+}
+
+/* ---- making one ---- */
+
+/* A part of the plan's memory; with nothing to take it from, only counts. */
+static void *take(char *memory, size_t *used, size_t count, size_t bytes) {
+  void *part = memory ? memory + *used : NULL;
+  *used += (count * bytes + 15) & ~(size_t)15;
+  return part;
+}
+
+static size_t place_parts(map_plan_t *plan, char *memory) {
+  size_t used = 0;
+  map_plan_t *header = take(memory, &used, 1, sizeof *plan);
+  (void)header;
+  plan->arguments = take(memory, &used, plan->argument_count, sizeof *plan->arguments);
+  plan->components = take(memory, &used, plan->component_count, sizeof *plan->components);
+  plan->entries = take(memory, &used, plan->entry_count, sizeof *plan->entries);
+  plan->items = take(memory, &used, plan->item_count, sizeof *plan->items);
+  plan->words = take(memory, &used, plan->word_count, sizeof *plan->words);
+  plan->into = take(memory, &used, plan->into_count, sizeof *plan->into);
+  plan->out = take(memory, &used, plan->out_count, sizeof *plan->out);
+  plan->pointers = take(memory, &used, plan->pointer_count, sizeof *plan->pointers);
+  return used;
+}
+
+static atmi_piece_t piece_of(const map_item_t *item, uintptr_t from) {
+  uintptr_t device = map_entry_device(item->entry, item->host);
+  return (atmi_piece_t){(void *)item->host, (uint32_t)(device - from), (uint32_t)item->bytes};
+}
+
+static void put_entries(map_plan_t *plan) {
+  planned_entry_t *planned = plan->entries;
+  for (const map_item_t *item = plan->items; item < plan->items + plan->item_count; item++)
+    if (item->flags & MAP_ITEM_FRESH)
+      *planned++ = (planned_entry_t){item->entry,
+                                     item->units | MAP_FILLING | (item->entry->auxiliary ? MAP_SPECIAL : 0),
+                                     item->entry->end - item->entry->begin};
+}
+
+static inline bool comes_back(const map_item_t *item) {
+  return item->type & MAP_FROM && item->bytes;
+}
+
+static void put_pieces(map_plan_t *plan) {
+  atmi_piece_t *into = plan->into, *out = plan->out;
+  uintptr_t memory = (uintptr_t)plan->memory, first = UINTPTR_MAX, last = 0;
+  for (const map_item_t *item = plan->items; item < plan->items + plan->item_count; item++) {
+    uintptr_t device = map_entry_device(item->entry, item->host);
+    if (item->flags & MAP_ITEM_SUBMIT)
+      *into++ = piece_of(item, memory);
+    if (!comes_back(item))
+      continue;
+    first = device < first ? device : first;
+    last = device + item->bytes > last ? device + item->bytes : last;
+    *out++ = piece_of(item, memory);
+  }
+  plan->out_begin = first;
+  plan->out_bytes = plan->out_count ? last - first : 0;
+  while (out-- > plan->out)
+    out->offset -= (uint32_t)(first - memory);
+}
+
+static bool is_copied_back(const map_plan_t *plan, const map_shadow_t *shadow) {
+  for (uint32_t i = 0; i < plan->out_count; i++)
+    if (shadow->host - (uintptr_t)plan->out[i].host < plan->out[i].bytes)
+      return true;
+  return false;
+}
+
+static void put_pointers(map_plan_t *plan) {
+  pointer_t *pointer = plan->pointers;
+  for (const map_item_t *item = plan->items; item < plan->items + plan->item_count; item++) {
+    const map_shadow_t *shadow = item->shadow;
+    if (item->flags & MAP_ITEM_ATTACH)
+      *pointer++ = (pointer_t){shadow, atomic_load_explicit(&shadow->device, memory_order_relaxed),
+                               map_entry_device(item->entry, shadow->host) - (uintptr_t)plan->memory,
+                               is_copied_back(plan, shadow)};
+  }
+}
+
+/* What the region is, and what it has done. */
+static map_plan_t *make(const map_work_t *work, const map_arguments_t *arguments, const map_pack_t *pack,
+                        const census_t *census, uint32_t component_count, const map_component_t *components) {
+  map_plan_t made = {.todo = work->todo,
+                     .names = arguments->names,
+                     .argument_count = arguments->count,
+                     .component_count = component_count,
+                     .entry_count = census->entries,
+                     .item_count = work->item_count,
+                     .word_count = work->word_count,
+                     .into_count = census->into,
+                     .pointer_count = census->pointers,
+                     .out_count = census->out,
+                     .memory = (void *)pack->memory,
+                     .filled = pack->filled};
+  map_plan_t *plan = malloc(place_parts(&made, NULL));
+  if (!plan)
+    return NULL;
+  place_parts(&made, (char *)plan);
+  *plan = made;
+  for (uint32_t i = 0; i < arguments->count; i++)
+    map_argument_get(arguments, i, &plan->arguments[i]);
+  if (component_count)
+    memcpy(plan->components, components, component_count * sizeof *components);
+  memcpy(plan->items, work->items, work->item_count * sizeof *plan->items);
+  if (work->word_count)
+    memcpy(plan->words, work->words, work->word_count * sizeof *plan->words);
+  put_entries(plan);
+  put_pieces(plan);
+  put_pointers(plan);
+  return plan;
+}
+
+void map_plan_record(map_work_t *work, const map_arguments_t *arguments, const map_packs_t *packs) {
+  census_t census;
+  const map_component_t *components;
+  uint32_t attachments, count = map_stack_all(work, &components);
+  const uint32_t most = MAP_PLAN_ITEMS;
+  if (packs->count == 1 && work->item_count <= most && arguments->count <= most && count <= most &&
+      is_certain_region(arguments, components, count, &attachments) &&
+      take_census(work, &packs->packs[0], &census) && attachments == census.pointers)
+    work->plan = make(work, arguments, &packs->packs[0], &census, count, components);
+}
+
+/* ---- waking one ---- */
+
+/* Arguments as they were; but literals have the values of this time. */
+static bool has_same_arguments(const map_plan_t *plan, const map_arguments_t *arguments, void **words) {
+  uint32_t word = 0;
+  if (arguments->count != plan->argument_count || arguments->names != plan->names)
+    return false;
+  for (uint32_t i = 0; i < arguments->count; i++) {
+    const map_component_t *was = &plan->arguments[i];
+    uint64_t type = (uint64_t)arguments->types[i];
+    if (type != was->type)
+      return false;
+    if (is_literal(type)) {
+      words[word++] = arguments->bases[i];
+      continue;
+    }
+    if ((uintptr_t)arguments->begins[i] != was->begin || arguments->sizes[i] != was->size ||
+        (uintptr_t)arguments->bases[i] != was->base)
+      return false;
+    if (type & MAP_TARGET_PARAM) {
+      words[word] = plan->words[word];
+      word++;
+    }
+  }
+  return true;
+}
+
+static bool has_same_components(const map_plan_t *plan, const map_work_t *work) {
+  const map_component_t *components;
+  uint32_t count = map_stack_all(work, &components);
+  return count == plan->component_count &&
+         (!count || !memcmp(components, plan->components, count * sizeof *components));
+}
+
+/* What the program's pointers point to. */
+static bool has_same_pointers(const map_plan_t *plan) {
+  for (uint32_t i = 0; i < plan->pointer_count; i++) {
+    const map_shadow_t *shadow = plan->pointers[i].shadow;
+    const char *host = (const char *)shadow->host;
+    uintptr_t value;
+    memcpy(&value, host, sizeof value);
+    if (value != shadow->value ||
+        (shadow->rest && memcmp(shadow->rest, host + sizeof value, shadow->bytes - sizeof value) != 0))
+      return false;
+  }
+  return true;
+}
+
+static inline void leave_place(map_table_t *table, const map_plan_t *plan) {
+  table->plans[plan->place] = NULL;
+  table->plan_vacant = plan->place;
+  table->plan_count--;
+}
+
+static void wake(map_table_t *table, map_plan_t *plan) {
+  for (uint32_t i = 0; i < plan->entry_count; i++) {
+    const planned_entry_t *planned = &plan->entries[i];
+    map_entry_t *entry = planned->entry;
+    entry->end = entry->begin + planned->bytes;
+    entry->dormant_bytes = 0;
+    entry->plan = NULL;
+    atomic_store_explicit(&entry->word, planned->word, memory_order_relaxed);
+  }
+  table->count += plan->entry_count;
+  leave_place(table, plan);
+  table->plan_doubt = 0;
+  plan->woken++;
+}
+
+/* The plan that an address begins an entry of. Its hint may be another entry's. */
+static map_plan_t *find(const map_table_t *table, uintptr_t host) {
+  const map_entry_t *entry = *map_table_hint(table, host);
+  if (!table->plan_count)
+    return NULL;
+  if (!entry || entry->begin != host) {
+    entry = map_index_before(&table->index, map_index_find(&table->index, host));
+    if (!entry || entry->begin != host)
+      return NULL;
+    *map_table_hint(table, host) = (map_entry_t *)(uintptr_t)entry;
+  }
+  return entry->plan;
+}
+
+bool map_plan_wake(map_work_t *work, const map_arguments_t *arguments, uint32_t first) {
+  map_table_t *table = work->table;
+  const map_configuration_t *configuration = &table->configuration;
+  map_plan_t *plan = find(table, (uintptr_t)arguments->begins[first]);
+  if (!plan || configuration->unified || configuration->zero_copy || !configuration->functions->packs ||
+      !has_same_arguments(plan, arguments, work->words) || !has_same_components(plan, work) ||
+      !has_same_pointers(plan) || !map_work_reserve(work, plan->item_count))
+    return false;
+  wake(table, plan);
+  work->word_count = plan->word_count;
+  work->todo = plan->todo;
+  work->plan = plan;
+  return true;
+}
+
+void map_plan_drop(map_work_t *work) {
+  const map_plan_t *plan = work->plan;
+  if (!plan)
+    return;
+  work->item_count = plan->item_count;
+  memcpy(work->items, plan->items, plan->item_count * sizeof *plan->items);
+  for (map_item_t *item = work->items; item < work->items + work->item_count && plan->left; item++) {
+    item->units &= ~MAP_COUNTS;
+    item->flags |= comes_back(item) ? MAP_ITEM_RETRIEVED : 0;
+  }
+  if (plan->left)
+    work->todo |= MAP_TODO_GOES | (plan->out_count ? MAP_ITEM_RETRIEVED | MAP_TODO_RESTORE : 0);
+  free(work->plan);
+  work->plan = NULL;
+}
+
+/* ---- copies ---- */
+
+static inline void put(const map_plan_t *plan, char *staged) {
+  const atmi_piece_t *end = plan->into + plan->into_count;
+  for (const atmi_piece_t *piece = plan->into; piece < end; piece++)
+    memcpy(staged + piece->offset, piece->host, piece->bytes);
+  for (uint32_t i = 0; i < plan->pointer_count; i++) {
+    const pointer_t *pointer = &plan->pointers[i];
+    const map_shadow_t *shadow = pointer->shadow;
+    memcpy(staged + pointer->offset, &pointer->device, sizeof pointer->device);
+    if (shadow->rest)
+      memcpy(staged + pointer->offset + sizeof(void *), shadow->rest, shadow->bytes - sizeof(void *));
+  }
+}
+
+static inline map_status_t submit(map_work_t *work) {
+  const map_plan_t *plan = work->plan;
+  const map_configuration_t *configuration = &work->table->configuration;
+  const map_device_functions_t *functions = configuration->functions;
+  void *device = configuration->device, *staged;
+  bool done = functions->stage(device, work->stream, plan->filled, &staged);
+  if (done) {
+    put(plan, staged);
+    work->busy = true;
+    done = functions->submit_staged(device, work->stream, plan->memory, staged, plan->filled);
+  }
+  return done ? MAP_OK : map_work_fail(work, plan->items, "a copy to the device has failed");
+}
+
+/* A mark of the work's copies, if there are any. */
+static inline bool mark_copies(const map_work_t *work, bool copies, map_mark_t *mark) {
+  const map_configuration_t *configuration = &work->table->configuration;
+  *mark = 0;
+  return !copies || configuration->functions->mark(configuration->device, work->stream, mark);
+}
+
+/* Lets others have all entries, behind the mark. */
+static inline void publish(map_work_t *work, map_mark_t mark) {
+  const map_plan_t *plan = work->plan;
+  for (uint32_t i = 0; i < plan->entry_count; i++)
+    map_entry_filled(work->table, plan->entries[i].entry, mark);
+}
+
+map_status_t map_plan_fill(map_work_t *work) {
+  map_status_t status = work->plan->filled ? submit(work) : MAP_OK;
+  if (!status && !mark_copies(work, work->plan->filled, &work->mark))
+    status = MAP_DEVICE;
+  if (status)
+    return map_work_publish(work, status);
+  publish(work, work->mark);
+  return MAP_OK;
+}
+
+/* ---- leaving ---- */
+
+static inline bool take_counts(const planned_entry_t *planned) {
+  uint64_t held = planned->word & ~MAP_FILLING;
+  return atomic_compare_exchange_strong_explicit(&planned->entry->word, &held,
+                                                 (held & ~MAP_COUNTS) | MAP_FILLING, memory_order_acq_rel,
+                                                 memory_order_relaxed);
+}
+
+/* Somebody else has counted an entry: those in front are as they were. */
+static void return_counts(const map_work_t *work, uint32_t taken) {
+  const map_plan_t *plan = work->plan;
+  for (uint32_t i = 0; i < taken; i++) {
+    map_entry_t *entry = plan->entries[i].entry;
+    atomic_fetch_add_explicit(&entry->word, plan->entries[i].word & MAP_COUNTS, memory_order_relaxed);
+    map_entry_filled(work->table, entry, atomic_load_explicit(&entry->mark, memory_order_relaxed));
+  }
+}
+
+static inline map_status_t copy_back(map_work_t *work) {
+  const map_plan_t *plan = work->plan;
+  const map_configuration_t *configuration = &work->table->configuration;
+  const map_device_functions_t *functions = configuration->functions;
+  void *device = configuration->device, *stream = work->stream;
+  const void *from = (const void *)plan->out_begin;
+  bool done;
+  if (!plan->out_count)
+    return MAP_OK;
+  work->busy = true;
+  if (plan->out_count == 1)
+    done = functions->retrieve(device, stream, plan->out->host, from, plan->out_bytes);
+  else
+    done = functions->retrieve_pieces(device, stream, from, plan->out_bytes, plan->out, plan->out_count);
+  return done ? MAP_OK : map_work_fail(work, plan->items, "a copy to the host has failed");
+}
+
+bool map_plan_leave(map_work_t *work, map_status_t *status) {
+  map_plan_t *plan = work->plan;
+  map_mark_t mark;
+  for (uint32_t i = 0; i < plan->entry_count; i++)
+    if (!take_counts(&plan->entries[i])) {
+      return_counts(work, i);
+      map_plan_drop(work);
+      return false;
+    }
+  plan->left = true;
+  *status = copy_back(work);
+  if (!mark_copies(work, plan->out_count && !*status, &mark))
+    *status = MAP_DEVICE;
+  /* Without a copy back the one to the device may still be under way: who comes next waits for that. */
+  publish(work, mark ? mark : work->mark);
+  return true;
+}
+
+/* ---- sleeping ---- */
+
+static inline bool is_alone(const map_plan_t *plan) {
+  for (uint32_t i = 0; i < plan->entry_count; i++)
+    if ((map_entry_word(plan->entries[i].entry) & ~MAP_NATURE) != MAP_PIN_ONE)
+      return false;
+  return true;
+}
+
+/* A place in the table, that of the one that was not woken for longest if all are taken. */
+static uint32_t find_room(map_table_t *table) {
+  uint32_t found = 0;
+  if (!table->plans[table->plan_vacant])
+    return table->plan_vacant;
+  for (uint32_t i = 0; i < MAP_PLANS; i++) {
+    const map_plan_t *plan = table->plans[i];
+    if (!plan)
+      return i;
+    if (plan->used < table->plans[found]->used)
+      found = i;
+  }
+  map_plan_break(table, table->plans[found]);
+  return found;
+}
+
+/* The host's own pointers, over what came from the device. */
+static inline void restore(const map_plan_t *plan) {
+  for (uint32_t i = 0; i < plan->pointer_count; i++) {
+    const map_shadow_t *shadow = plan->pointers[i].shadow;
+    if (!plan->pointers[i].comes_back)
+      continue;
+    memcpy((void *)shadow->host, &shadow->value, sizeof shadow->value);
+    if (shadow->rest)
+      memcpy((char *)shadow->host + sizeof(void *), shadow->rest, shadow->bytes - sizeof(void *));
+  }
+}
+
+static inline void put_to_sleep(map_table_t *table, map_plan_t *plan) {
+  plan->place = find_room(table);
+  plan->used = table->visit;
+  plan->left = false;
+  table->plans[plan->place] = plan;
+  table->plan_count++;
+  table->count -= plan->entry_count;
+  for (uint32_t i = 0; i < plan->entry_count; i++) {
+    map_entry_t *entry = plan->entries[i].entry;
+    atomic_store_explicit(&entry->word, 0, memory_order_relaxed);
+    entry->dormant_bytes = plan->entries[i].bytes;
+    entry->end = entry->begin;
+    entry->plan = plan;
+  }
+}
+
+bool map_plan_end(map_work_t *work) {
+  map_table_t *table = work->table;
+  map_plan_t *plan = work->plan;
+  bool sleeps = false;
+  if (plan->left) {
+    atmi_spin_lock(&table->lock);
+    if ((sleeps = is_alone(plan))) {
+      restore(plan);
+      put_to_sleep(table, plan);
+    }
+    atmi_spin_unlock(&table->lock);
+  }
+  if (sleeps)
+    work->plan = NULL;
+  else
+    map_plan_drop(work);
+  return sleeps;
+}
+
+/* ---- breaking ---- */
+
+/* Who makes plans for nothing makes fewer of them. */
+static void doubt(map_table_t *table, const map_plan_t *plan) {
+  if (!plan->woken && table->plan_doubt < MAP_DOUBTS_MOST)
+    table->plan_doubt++;
+}
+
+bool map_plan_is_likely(const map_table_t *table) {
+  return !table->plan_doubt || !(table->visit * UINT64_C(0x9e3779b97f4a7c15) >> (64 - table->plan_doubt));
+}
+
+void map_plan_break(map_table_t *table, map_plan_t *plan) {
+  doubt(table, plan);
+  leave_place(table, plan);
+  for (uint32_t i = 0; i < plan->entry_count; i++)
+    map_table_forget_plan(table, plan->entries[i].entry);
+  plan->next = table->broken;
+  atomic_store_explicit(&table->broken, plan, memory_order_relaxed);
+}
+
+void map_plan_break_all(map_table_t *table) {
+  for (uint32_t i = 0; i < MAP_PLANS; i++)
+    if (table->plans[i])
+      map_plan_break(table, table->plans[i]);
+}
+
+map_status_t map_plan_collect(map_table_t *table) {
+  const map_configuration_t *configuration = &table->configuration;
+  map_status_t status = MAP_OK;
+  atmi_spin_lock(&table->lock);
+  map_plan_t *plan = table->broken;
+  atomic_store_explicit(&table->broken, NULL, memory_order_relaxed);
+  atmi_spin_unlock(&table->lock);
+  while (plan) {
+    map_plan_t *next = plan->next;
+    if (!configuration->functions->release(configuration->device, plan->memory))
+      status = MAP_DEVICE;
+    free(plan);
+    plan = next;
+  }
+  return status;
+}

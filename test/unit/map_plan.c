@@ -1,0 +1,612 @@
+/* Plans of regions whose data goes with them, and everything that has to break one: other lists of arguments,
+ * other pointers, other constructs before, in between and after, and failures. */
+#include "map_device.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST = 4, WORDS = 8, REGIONS = 40, PLANS = 32 };
+
+#define BOTH (MAP_TO | MAP_FROM | MAP_TARGET_PARAM)
+
+/* Calls of the device since the last look. */
+typedef struct calls {
+  int allocations, releases, staged, gathered;
+} calls_t;
+
+static fake_device_t device;
+static map_table_t *table;
+static calls_t calls;
+static int failures;
+static uint64_t data[REGIONS][2][WORDS];
+
+typedef struct pair {
+  uint64_t *first, *second;
+} pair_t;
+
+static pair_t pair;
+
+typedef struct list {
+  uint32_t count;
+  void *bases[MOST], *begins[MOST];
+  int64_t sizes[MOST], types[MOST];
+  map_arguments_t arguments;
+} list_t;
+
+static void count_call(void *context, char what, const void *host, const void *memory, uint64_t bytes) {
+  (void)context, (void)host, (void)memory, (void)bytes;
+  calls.allocations += what == 'A';
+  calls.releases += what == 'R';
+  calls.staged += what == 'S';
+  calls.gathered += what == 'G';
+}
+
+static calls_t take_calls(void) {
+  calls_t taken = calls;
+  memset(&calls, 0, sizeof calls);
+  return taken;
+}
+
+static void note_failure(void *context, map_status_t status, const char *message) {
+  (void)context, (void)status, (void)message;
+  failures++;
+}
+
+static int setup(void **state) {
+  (void)state;
+  device = (fake_device_t){.calls_left = -1, .trace = count_call};
+  map_configuration_t configuration = {
+      .functions = &fake_packing_functions, .device = &device, .listener = {.fail = note_failure}};
+  memset(data, 0, sizeof data);
+  failures = 0;
+  table = map_table_new(&configuration);
+  (void)take_calls();
+  return !table;
+}
+
+static int teardown(void **state) {
+  (void)state;
+  assert_int_equal(map_table_count(table), 0);
+  map_table_free(table);
+  assert_int_equal(device.live, 0);
+  fake_fini(&device);
+  return 0;
+}
+
+static void add(list_t *list, void *base, void *begin, int64_t size, uint64_t type) {
+  uint32_t i = list->count++;
+  list->bases[i] = base;
+  list->begins[i] = begin;
+  list->sizes[i] = size;
+  list->types[i] = (int64_t)type;
+}
+
+static const map_arguments_t *arguments_of(list_t *list) {
+  list->arguments =
+      (map_arguments_t){list->count, list->bases, list->begins, list->sizes, list->types, NULL, NULL};
+  return &list->arguments;
+}
+
+static void add_array(list_t *list, uint64_t *array, uint64_t type) {
+  add(list, array, array, WORDS * sizeof *array, type);
+}
+
+static list_t region_list(int region) {
+  list_t list = {0};
+  add_array(&list, data[region][0], BOTH);
+  add_array(&list, data[region][1], BOTH);
+  add(&list, (void *)(uintptr_t)region, NULL, 8, MAP_LITERAL | MAP_TARGET_PARAM);
+  return list;
+}
+
+/* A kernel that adds to the first words of two arrays what it is given third. */
+static void kernel(void *argument) {
+  void *const *words = argument;
+  for (int i = 0; i < 2; i++)
+    *(uint64_t *)words[i] += (uintptr_t)words[2];
+}
+
+static map_status_t finish(map_work_t *work) {
+  map_status_t end;
+  do
+    fake_synchronize(work->stream);
+  while ((end = map_work_end(work)) == MAP_AGAIN);
+  return end;
+}
+
+static map_status_t enter(map_work_t *work, list_t *list, uint32_t stream) {
+  map_work_begin(work, table, fake_stream(&device, stream), 0);
+  return map_enter(work, arguments_of(list));
+}
+
+static map_status_t leave(map_work_t *work, void (*code)(void *)) {
+  fake_launch(work->stream, code, work->words);
+  map_status_t status = map_leave(work), end = finish(work);
+  return status ? status : end;
+}
+
+static map_status_t run(list_t *list) {
+  map_work_t work;
+  map_status_t status = enter(&work, list, 0);
+  if (!status)
+    return leave(&work, kernel);
+  map_status_t end = finish(&work);
+  return status ? status : end;
+}
+
+typedef map_status_t construct_t(map_work_t *work, const map_arguments_t *arguments);
+
+static map_status_t run_data(construct_t *construct, void *begin, int64_t size, uint64_t type) {
+  list_t list = {0};
+  map_work_t work;
+  add(&list, begin, begin, size, type);
+  map_work_begin(&work, table, fake_stream(&device, 1), 0);
+  map_status_t status = construct(&work, arguments_of(&list)), end = finish(&work);
+  return status ? status : end;
+}
+
+static void expect_calls(int allocations, int releases, int staged, int gathered) {
+  calls_t taken = take_calls();
+  assert_int_equal(taken.allocations, allocations);
+  assert_int_equal(taken.releases, releases);
+  assert_int_equal(taken.staged, staged);
+  assert_int_equal(taken.gathered, gathered);
+}
+
+/* Runs a region whose literal is `amount`, and looks at what the host has. */
+static void run_with(int region, uintptr_t amount) {
+  list_t list = region_list(region);
+  uint64_t first = data[region][0][0], second = data[region][1][0];
+  list.bases[2] = (void *)amount;
+  assert_int_equal(run(&list), MAP_OK);
+  assert_int_equal(data[region][0][0], first + amount);
+  assert_int_equal(data[region][1][0], second + amount);
+}
+
+static void make_plan(int region) {
+  run_with(region, 1);
+  run_with(region, 0); /* it is of use */
+  (void)take_calls();
+}
+
+/* ---- what they are for ---- */
+
+static void region_is_run_by_its_plan(void **state) {
+  (void)state;
+  run_with(0, 1);
+  expect_calls(1, 0, 1, 1);
+  for (uintptr_t i = 0; i < 5; i++) {
+    data[0][0][0] += 100; /* the host's new values go to the device */
+    run_with(0, i);
+    expect_calls(0, 0, 1, 1);
+  }
+  assert_int_equal(data[0][0][0], 511);
+}
+
+static void plan_keeps_its_memory_to_the_end(void **state) {
+  (void)state;
+  make_plan(0);
+  assert_int_equal(device.live, 1);
+  assert_int_equal(map_table_count(table), 0);
+}
+
+static void many_plans_make_room(void **state) {
+  (void)state;
+  for (int i = 0; i < REGIONS; i++)
+    run_with(i, 1);
+  assert_in_range(device.live, PLANS - 2, PLANS);
+  /* Of the last ones no plans may have been made, as those that had to go were of no use. */
+  for (int i = 0, runs = 0; i < 2; runs++) {
+    assert_in_range(runs, 0, 1000);
+    run_with(REGIONS - 1, 1);
+    i += !take_calls().allocations;
+  }
+  assert_in_range(device.live, PLANS - 2, PLANS);
+}
+
+/* ---- other arguments ---- */
+
+static void sizes_and_types_matter(void **state) {
+  (void)state;
+  list_t list = region_list(0);
+  make_plan(0);
+  list.sizes[0] -= 8;
+  assert_int_equal(run(&list), MAP_OK);
+  expect_calls(1, 1, 1, 1);
+  list.types[1] = MAP_TO | MAP_TARGET_PARAM;
+  uint64_t before = data[0][1][0];
+  assert_int_equal(run(&list), MAP_OK);
+  assert_int_equal(data[0][1][0], before); /* does not come back */
+}
+
+static void fewer_arguments_matter(void **state) {
+  (void)state;
+  list_t list = {0};
+  make_plan(0);
+  add_array(&list, data[0][0], BOTH);
+  add(&list, NULL, NULL, 8, MAP_LITERAL | MAP_TARGET_PARAM);
+  add(&list, NULL, NULL, 8, MAP_LITERAL | MAP_TARGET_PARAM);
+  map_work_t work;
+  assert_int_equal(enter(&work, &list, 0), MAP_OK);
+  assert_int_equal(work.word_count, 3);
+  assert_null(work.words[1]);
+  assert_int_equal(map_leave(&work), MAP_OK);
+  assert_int_equal(finish(&work), MAP_OK);
+}
+
+/* ---- pointers ---- */
+
+static list_t pair_list(void) {
+  list_t list = {0};
+  add(&list, &pair, &pair, sizeof pair, MAP_TARGET_PARAM);
+  add(&list, &pair.first, pair.first, WORDS * 8, MAP_TO | MAP_FROM | MAP_PTR_AND_OBJ | MAP_MEMBER_ONE);
+  add(&list, &pair.second, pair.second, WORDS * 8, MAP_TO | MAP_FROM | MAP_PTR_AND_OBJ | MAP_MEMBER_ONE);
+  return list;
+}
+
+static void add_by_pointers(void *argument) {
+  const pair_t *mapped = *(void *const *)argument;
+  mapped->first[0] += 1;
+  mapped->second[0] += 2;
+}
+
+static void run_pair(void) {
+  list_t list = pair_list();
+  map_work_t work;
+  uint64_t first = pair.first[0], second = pair.second[0];
+  assert_int_equal(enter(&work, &list, 0), MAP_OK);
+  assert_int_equal(leave(&work, add_by_pointers), MAP_OK);
+  assert_int_equal(pair.first[0], first + 1);
+  assert_int_equal(pair.second[0], second + 2);
+}
+
+static void pointers_are_attached_in_the_copy(void **state) {
+  (void)state;
+  pair = (pair_t){data[0][0], data[0][1]};
+  for (int i = 0; i < 3; i++) {
+    run_pair();
+    expect_calls(!i, 0, 1, 1);
+  }
+  pair.second = data[1][0]; /* other data: other pieces, other pointers */
+  run_pair();
+  expect_calls(1, 1, 1, 1);
+  assert_int_equal(data[0][1][0], 6);
+}
+
+/* The program's pointer has changed, what is mapped has not: the device's is not what it was. */
+static void changed_pointer_breaks_the_plan(void **state) {
+  (void)state;
+  pair = (pair_t){data[0][0], data[0][1]};
+  list_t list = pair_list();
+  run_pair();
+  pair.first = data[0][0] + 1;
+  map_work_t work;
+  assert_int_equal(enter(&work, &list, 0), MAP_OK);
+  const pair_t *mapped = work.words[0];
+  fake_synchronize(work.stream);
+  void *there;
+  assert_true(map_table_find(table, data[0][0], 8, &there));
+  assert_ptr_equal(mapped->first, (uint64_t *)there + 1);
+  assert_int_equal(leave(&work, add_by_pointers), MAP_OK);
+  assert_ptr_equal(pair.first, data[0][0] + 1); /* the host's own has come to no harm */
+  assert_int_equal(data[0][0][1], 1);
+}
+
+/* The struct comes back, too; its pointers are the host's then. */
+static void pointers_come_back_as_the_hosts(void **state) {
+  (void)state;
+  pair = (pair_t){data[0][0], data[0][1]};
+  for (int i = 0; i < 3; i++) {
+    list_t list = pair_list();
+    list.types[0] = BOTH;
+    map_work_t work;
+    assert_int_equal(enter(&work, &list, 0), MAP_OK);
+    assert_int_equal(leave(&work, add_by_pointers), MAP_OK);
+    assert_ptr_equal(pair.first, data[0][0]);
+    assert_ptr_equal(pair.second, data[0][1]);
+    expect_calls(!i, 0, 1, 1);
+  }
+}
+
+/* ---- mappers and names ---- */
+
+static int64_t mapped_words;
+
+/* `declare mapper` of a pair: the first words of what it points to. */
+static void map_pair(void *handle, void *base, void *begin, int64_t size, int64_t type, void *name) {
+  (void)base, (void)size, (void)type, (void)name;
+  const pair_t *object = begin;
+  map_mapper_push(handle, begin, begin, sizeof pair, 0, NULL);
+  map_mapper_push(handle, (void *)(uintptr_t)&object->first, object->first, mapped_words * 8,
+                  (int64_t)(MAP_TO | MAP_FROM | MAP_PTR_AND_OBJ | MAP_MEMBER_ONE), NULL);
+}
+
+static void run_mapped(void) {
+  list_t list = {0};
+  add(&list, &pair, &pair, sizeof pair, MAP_TARGET_PARAM | MAP_TO | MAP_FROM);
+  (void)arguments_of(&list);
+  map_mapper_t *function = map_pair;
+  void *mappers[1];
+  memcpy(mappers, &function, sizeof function);
+  list.arguments.mappers = mappers;
+  map_work_t work;
+  map_work_begin(&work, table, fake_stream(&device, 0), 0);
+  assert_int_equal(map_enter(&work, &list.arguments), MAP_OK);
+  void *there;
+  assert_true(map_table_find(table, data[0][0] + mapped_words - 1, 8, &there));
+  assert_int_equal(map_leave(&work), MAP_OK);
+  assert_int_equal(finish(&work), MAP_OK);
+}
+
+static void components_of_mappers_matter(void **state) {
+  (void)state;
+  pair = (pair_t){data[0][0], data[0][1]};
+  mapped_words = 4;
+  run_mapped();
+  expect_calls(1, 0, 1, 0);
+  run_mapped();
+  expect_calls(0, 0, 1, 0);
+  mapped_words = 6;
+  run_mapped();
+  expect_calls(1, 1, 1, 0);
+}
+
+static void expect_name(void *context, const map_entry_view_t *entry) {
+  assert_string_equal(entry->name, context);
+}
+
+static void names_are_those_of_the_construct(void **state) {
+  (void)state;
+  static char names[][8] = {"one", "one", "other"};
+  make_plan(0);
+  for (int i = 0; i < 3; i++) {
+    list_t list = region_list(0);
+    (void)arguments_of(&list);
+    static void *lists[2][3];
+    lists[i / 2][0] = lists[i / 2][1] = lists[i / 2][2] = names[i];
+    list.arguments.names = lists[i / 2];
+    map_work_t work;
+    map_work_begin(&work, table, fake_stream(&device, 0), 0);
+    assert_int_equal(map_enter(&work, &list.arguments), MAP_OK);
+    assert_true(map_table_visit(table, expect_name, names[i]));
+    assert_int_equal(map_leave(&work), MAP_OK);
+    assert_int_equal(finish(&work), MAP_OK);
+  }
+}
+
+/* ---- other constructs ---- */
+
+static void other_maps_break_the_plan(void **state) {
+  (void)state;
+  make_plan(0);
+  assert_int_equal(run_data(map_begin, data[0][0], WORDS * 8, MAP_TO), MAP_OK); /* the same range */
+  expect_calls(1, 1, 0, 0);
+  run_with(0, 0); /* what is mapped by somebody else does not come back, and has not changed */
+  assert_int_equal(run_data(map_end, data[0][0], WORDS * 8, MAP_FROM), MAP_OK);
+  make_plan(0);
+  assert_int_equal(run_data(map_begin, data[0][1] + 2, 8, MAP_TO), MAP_OK); /* a part */
+  assert_int_equal(take_calls().releases, 1);
+  list_t list = region_list(0);
+  assert_int_equal(run(&list), MAP_INVALID); /* reaches beyond that */
+  assert_int_equal(run_data(map_end, data[0][1] + 2, 8, MAP_FROM), MAP_OK);
+  run_with(0, 3);
+}
+
+/* Others count an entry between the region's beginning and its end. */
+static void what_others_count_stays(void **state) {
+  (void)state;
+  list_t list = region_list(0);
+  map_work_t work;
+  make_plan(0);
+  assert_int_equal(enter(&work, &list, 0), MAP_OK);
+  assert_int_equal(run_data(map_begin, data[0][1], WORDS * 8, MAP_TO), MAP_OK);
+  work.words[2] = (void *)5;
+  assert_int_equal(leave(&work, kernel), MAP_OK);
+  assert_int_equal(data[0][0][0], 6); /* comes back: 1, and 5 */
+  assert_int_equal(data[0][1][0], 1); /* does not yet */
+  assert_int_equal(map_table_count(table), 1);
+  assert_int_equal(run_data(map_end, data[0][1], WORDS * 8, MAP_FROM), MAP_OK);
+  assert_int_equal(data[0][1][0], 6);
+  assert_int_equal(device.live, 0);
+}
+
+/* The same behind the copies back, before the region has ended. */
+static void what_others_count_late_stays(void **state) {
+  (void)state;
+  list_t list = region_list(0);
+  map_work_t work;
+  make_plan(0);
+  assert_int_equal(enter(&work, &list, 0), MAP_OK);
+  work.words[2] = (void *)5;
+  fake_launch(work.stream, kernel, work.words);
+  assert_int_equal(map_leave(&work), MAP_OK);
+  assert_int_equal(run_data(map_begin, data[0][0], WORDS * 8, MAP_TO), MAP_OK);
+  assert_int_equal(finish(&work), MAP_OK);
+  assert_int_equal(data[0][0][0], 6);
+  assert_int_equal(data[0][1][0], 6);
+  assert_int_equal(map_table_count(table), 1);
+  assert_int_equal(device.live, 1);
+  assert_int_equal(run_data(map_end, data[0][0], WORDS * 8, MAP_FROM | MAP_DELETE), MAP_OK);
+  assert_int_equal(device.live, 0);
+}
+
+/* So do its pointers come back as the host's. */
+static void pointers_come_back_after_all(void **state) {
+  (void)state;
+  pair = (pair_t){data[0][0], data[0][1]};
+  for (int i = 0; i < 2; i++) {
+    list_t list = pair_list();
+    list.types[0] = BOTH;
+    map_work_t work;
+    assert_int_equal(enter(&work, &list, 0), MAP_OK);
+    fake_launch(work.stream, add_by_pointers, work.words);
+    assert_int_equal(map_leave(&work), MAP_OK);
+    if (i)
+      assert_int_equal(run_data(map_begin, data[0][0], WORDS * 8, MAP_TO), MAP_OK);
+    assert_int_equal(finish(&work), MAP_OK);
+    assert_ptr_equal(pair.first, data[0][0]);
+    assert_ptr_equal(pair.second, data[0][1]);
+  }
+  assert_int_equal(run_data(map_end, data[0][0], WORDS * 8, MAP_DELETE), MAP_OK);
+}
+
+static uint64_t seen;
+
+static void look(void *argument) {
+  seen = **(uint64_t *const *)argument;
+}
+
+/* The copy to the device may still be under way when the region is left and nothing comes back. */
+static void others_wait_for_the_copy_to_the_device(void **state) {
+  (void)state;
+  list_t list = region_list(0), joining = {0};
+  map_work_t work, other;
+  list.types[0] = list.types[1] = MAP_TO | MAP_TARGET_PARAM;
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(enter(&work, &list, 0), MAP_OK);
+    assert_int_equal(leave(&work, kernel), MAP_OK);
+  }
+  data[0][0][0] = 77;
+  assert_int_equal(enter(&work, &list, 0), MAP_OK);
+  assert_int_equal(map_leave(&work), MAP_OK);
+  add_array(&joining, data[0][0], MAP_TO | MAP_TARGET_PARAM);
+  assert_int_equal(enter(&other, &joining, 1), MAP_OK);
+  assert_int_equal(leave(&other, look), MAP_OK);
+  assert_int_equal(seen, 77);
+  assert_int_equal(finish(&work), MAP_OK);
+}
+
+/* Who deletes takes others' counts, not their pins. */
+static void what_others_delete_is_not_missed(void **state) {
+  (void)state;
+  list_t list = region_list(0);
+  map_work_t work;
+  make_plan(0);
+  assert_int_equal(enter(&work, &list, 0), MAP_OK);
+  assert_int_equal(run_data(map_end, data[0][0], WORDS * 8, MAP_DELETE), MAP_OK);
+  work.words[2] = (void *)5;
+  assert_int_equal(leave(&work, kernel), MAP_OK);
+  assert_int_equal(data[0][1][0], 6);
+  assert_int_equal(map_table_count(table), 0);
+  assert_int_equal(device.live, 0);
+  run_with(0, 1);
+}
+
+/* A listener wants to be told of each thing. */
+static void note(void *context, const map_note_t *told) {
+  (void)told;
+  ++*(int *)context;
+}
+
+static void listener_is_told_all(void **state) {
+  (void)state;
+  int notes = 0;
+  map_configuration_t configuration = {.functions = &fake_packing_functions,
+                                       .device = &device,
+                                       .listener = {.fail = note_failure, .context = &notes}};
+  map_table_free(table);
+  table = map_table_new(&configuration);
+  make_plan(0);
+  map_table_listen(table, note);
+  run_with(0, 1);
+  assert_true(notes >= 8); /* two each are made, copied, copied back, gone */
+  map_table_listen(table, NULL);
+  int before = notes;
+  run_with(0, 1);
+  run_with(0, 1);
+  assert_int_equal(notes, before);
+}
+
+static void unified_memory_has_no_use_for_plans(void **state) {
+  (void)state;
+  list_t list = region_list(0);
+  map_work_t work;
+  make_plan(0);
+  map_table_set_unified(table, true);
+  assert_int_equal(enter(&work, &list, 0), MAP_OK);
+  assert_ptr_equal(work.words[0], data[0][0]);
+  assert_int_equal(leave(&work, kernel), MAP_OK);
+}
+
+/* ---- failures ---- */
+
+/* The n-th call of the device and all that follow fail. */
+static void failures_leave_nothing(void **state) {
+  (void)state;
+  for (int n = 0; n < 6; n++) {
+    list_t list = region_list(0);
+    memset(data, 0, sizeof data);
+    make_plan(0);
+    atomic_store(&device.calls_left, n);
+    map_status_t status = run(&list);
+    atomic_store(&device.calls_left, -1);
+    /* to the device: staging, copy, mark; back: copy, mark */
+    assert_int_equal(status, n < 5 ? MAP_DEVICE : MAP_OK);
+    assert_int_equal(map_table_count(table), 0);
+    run_with(0, 2);
+    run_with(0, 2);
+  }
+}
+
+/* A region that was entered and not launched. */
+static void region_that_is_not_left_gives_back(void **state) {
+  (void)state;
+  list_t list = region_list(0);
+  map_work_t work;
+  make_plan(0);
+  assert_int_equal(enter(&work, &list, 0), MAP_OK);
+  assert_int_equal(map_table_count(table), 2);
+  assert_int_equal(finish(&work), MAP_OK);
+  assert_int_equal(map_table_count(table), 0);
+  run_with(0, 2);
+}
+
+/* Plans that are of no use are made less and less often: what is run once each time costs as if there were
+ * none. */
+static void useless_plans_become_rare(void **state) {
+  (void)state;
+  int slept = 0;
+  for (int i = 0; i < 200; i++) {
+    list_t list = region_list(0);
+    list.sizes[0] = 8 + 8 * (i % WORDS);
+    int live = atomic_load(&device.live);
+    assert_int_equal(run(&list), MAP_OK);
+    slept += atomic_load(&device.live) > live;
+  }
+  assert_true(slept < 20);
+  run_with(0, 1);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+  const struct CMUnitTest tests[] = {
+      TEST(region_is_run_by_its_plan),
+      TEST(plan_keeps_its_memory_to_the_end),
+      TEST(many_plans_make_room),
+      TEST(sizes_and_types_matter),
+      TEST(fewer_arguments_matter),
+      TEST(pointers_are_attached_in_the_copy),
+      TEST(pointers_come_back_as_the_hosts),
+      TEST(components_of_mappers_matter),
+      TEST(pointers_come_back_after_all),
+      TEST(names_are_those_of_the_construct),
+      TEST(others_wait_for_the_copy_to_the_device),
+      TEST(changed_pointer_breaks_the_plan),
+      TEST(other_maps_break_the_plan),
+      TEST(what_others_count_stays),
+      TEST(what_others_count_late_stays),
+      TEST(what_others_delete_is_not_missed),
+      TEST(listener_is_told_all),
+      TEST(unified_memory_has_no_use_for_plans),
+      TEST(failures_leave_nothing),
+      TEST(region_that_is_not_left_gives_back),
+      TEST(useless_plans_become_rare),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
