@@ -134,6 +134,13 @@ _Static_assert((uint32_t)MAP_PACK_BYTES <= (uint32_t)ATMI_TRANSFER_PIECES_BYTES 
 const map_device_functions_t tgt_device_functions = {
     allocate, release, submit, retrieve, mark, wait_for, packs, stage, submit_staged, retrieve_pieces};
 
+const map_device_functions_t tgt_device_functions_apart = {.allocate = allocate,
+                                                           .release = release,
+                                                           .submit = submit,
+                                                           .retrieve = retrieve,
+                                                           .mark = mark,
+                                                           .wait = wait_for};
+
 /* ---- devices ---- */
 
 static void report(void *context, map_status_t status, const char *text) {

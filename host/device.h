@@ -111,6 +111,7 @@ static inline bool tgt_is_plain(uint32_t number) {
 }
 
 /* The functions of the device for its table of maps. */
-extern const map_device_functions_t tgt_device_functions;
+/* The second ones give each variable a block of memory of its own: a checker then sees where it ends. */
+extern const map_device_functions_t tgt_device_functions, tgt_device_functions_apart;
 
 #endif

@@ -2,6 +2,8 @@
  * releases when it ends; what was allocated for which range is kept here in between. */
 #include "lock.h"
 
+#include "checker.h"
+
 #include <search.h>
 #include <stdlib.h>
 
@@ -102,5 +104,7 @@ const map_device_functions_t *tgt_lock_functions(void) {
                                                  .retrieve = retrieve,
                                                  .mark = mark,
                                                  .wait = wait_for};
-  return atmi_context()->env.lock_mapped ? &locking : &tgt_device_functions;
+  if (atmi_context()->env.lock_mapped)
+    return &locking;
+  return tgt_checker_is_there() ? &tgt_device_functions_apart : &tgt_device_functions;
 }

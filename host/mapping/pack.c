@@ -5,7 +5,7 @@
 
 enum {
   ALIGNMENT = 256, /* of each; more than lines of caches and what programs ask for */
-  PAGE = 4096,     /* what begins one is aligned on purpose, and has memory of its own */
+  PAGE = 4096,     /* what begins one, and is no trifle, is aligned on purpose and has memory of its own */
 };
 
 /* ---- memory ---- */
@@ -28,8 +28,10 @@ static inline uint64_t room_of(const map_item_t *item) {
 
 static inline bool may_be_packed(const map_item_t *item) {
   const map_entry_t *entry = item->entry;
-  return item->flags & MAP_ITEM_FRESH && entry->begin % PAGE &&
-         entry->end - entry->begin <= MAP_PACK_BYTES / 2;
+  if (!(item->flags & MAP_ITEM_FRESH))
+    return false;
+  uint64_t bytes = entry->end - entry->begin;
+  return bytes <= MAP_PACK_BYTES / 2 && (entry->begin % PAGE || bytes < PAGE / 2);
 }
 
 static inline bool is_for_pack(const map_work_t *work, const map_item_t *item) {
