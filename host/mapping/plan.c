@@ -25,10 +25,10 @@ typedef struct map_plan {
   uint64_t woken;        /* how often */
   uint32_t place;        /* in the table, while it sleeps */
   bool left;             /* the work that has it has taken all its counts */
-  uint32_t todo;
+  uint32_t options, todo;
   const void *names;
   uint32_t argument_count, component_count, entry_count, item_count, word_count;
-  uint32_t into_count, pointer_count, out_count;
+  uint32_t into_count, pointer_count, out_count, absent_count;
   void *memory;
   uint64_t filled; /* what the copy to the device copies, from the beginning of the memory */
   uintptr_t out_begin;
@@ -39,6 +39,7 @@ typedef struct map_plan {
   void **words;
   atmi_piece_t *into, *out;
   pointer_t *pointers;
+  uintptr_t *absent; /* addresses where nothing was mapped, to which something would happen otherwise */
 } map_plan_t;
 
 static inline bool is_literal(uint64_t type) {
@@ -47,42 +48,86 @@ static inline bool is_literal(uint64_t type) {
 
 /* ---- whether one can be made ---- */
 
-/* What is found, or not, whatever else is mapped. */
+/* What maps something, or a value: it is found, or not, by what the plan's entries are. */
 static bool is_certain(const map_component_t *component) {
-  if (is_literal(component->type))
-    return true;
-  return !(component->type & (MAP_LITERAL | MAP_PRIVATE)) && component->size > 0;
+  return is_literal(component->type) ||
+         (!(component->type & (MAP_LITERAL | MAP_PRIVATE)) && component->size > 0);
 }
 
-/* Whether all list items are, those of mappers included; `*attachments` gets how many are pointers that have
- * to be attached. */
-static bool are_certain(const map_component_t *components, uint32_t count, uint32_t *attachments) {
-  for (uint32_t i = 0; i < count; i++) {
-    if (!is_certain(&components[i]))
+/* A zero-length section, which maps nothing. */
+static bool is_empty(const map_component_t *component) {
+  return !component->size && !(component->type & (MAP_LITERAL | MAP_PRIVATE | MAP_ATTACH | MAP_PTR_AND_OBJ));
+}
+
+/* List items one after the other: the arguments without mappers, then what the mappers of the others said. */
+typedef struct walk {
+  const map_arguments_t *arguments;
+  const map_component_t *components;
+  uint32_t argument, component, component_count;
+  map_component_t item;
+} walk_t;
+
+static walk_t walk_begin(const map_work_t *work, const map_arguments_t *arguments) {
+  walk_t walk = {.arguments = arguments};
+  walk.component_count = map_stack_all(work, &walk.components);
+  return walk;
+}
+
+static const map_component_t *walk_next(walk_t *walk) {
+  const map_arguments_t *arguments = walk->arguments;
+  while (walk->argument < arguments->count) {
+    uint32_t i = walk->argument++;
+    map_argument_get(arguments, i, &walk->item);
+    if (!arguments->mappers || !arguments->mappers[i] || walk->item.type & (MAP_LITERAL | MAP_PRIVATE))
+      return &walk->item;
+  }
+  return walk->component < walk->component_count ? &walk->components[walk->component++] : NULL;
+}
+
+static inline bool is_attachment(uint64_t type) {
+  return !is_literal(type) && type & (MAP_ATTACH | MAP_PTR_AND_OBJ);
+}
+
+/* Whether a look-up of nothing at an address finds nothing, under the lock. */
+static bool is_unmapped(map_table_t *table, uintptr_t host) {
+  map_entry_t *entry;
+  return map_table_look_up(table, host, 0, &entry) == MAP_NOTHING;
+}
+
+static bool is_attached(const map_work_t *work, uintptr_t pointer) {
+  for (const map_item_t *item = work->items; item < work->items + work->item_count; item++)
+    if (item->flags & MAP_ITEM_ATTACH && item->host == pointer)
+      return true;
+  return false;
+}
+
+/* Whether all list items are certain. Zero-length sections, and pointers that were not attached because
+ * nobody has mapped them, are so as long as nothing is there; `absent` gets these addresses, if it is not
+ * NULL. */
+static bool are_certain(const map_work_t *work, const map_arguments_t *arguments, uint32_t *absent_count,
+                        uintptr_t *absent) {
+  walk_t walk = walk_begin(work, arguments);
+  const map_component_t *item;
+  *absent_count = 0;
+  while ((item = walk_next(&walk))) {
+    bool empty = is_empty(item);
+    uintptr_t host = empty ? item->begin : item->base;
+    if (!is_certain(item) && !empty)
       return false;
-    if (!is_literal(components[i].type) && components[i].type & (MAP_ATTACH | MAP_PTR_AND_OBJ))
-      ++*attachments;
+    if (!empty && (!is_attachment(item->type) || is_attached(work, host)))
+      continue;
+    if (!is_unmapped(work->table, host))
+      return false;
+    if (absent)
+      absent[*absent_count] = host;
+    ++*absent_count;
   }
   return true;
 }
 
-static bool is_certain_region(const map_arguments_t *arguments, const map_component_t *components,
-                              uint32_t count, uint32_t *attachments) {
-  *attachments = 0;
-  for (uint32_t i = 0; i < arguments->count; i++) {
-    map_component_t component;
-    map_argument_get(arguments, i, &component);
-    bool mapped =
-        arguments->mappers && arguments->mappers[i] && !(component.type & (MAP_LITERAL | MAP_PRIVATE));
-    if (!mapped && !are_certain(&component, 1, attachments))
-      return false;
-  }
-  return are_certain(components, count, attachments);
-}
-
 /* What a plan's parts need. */
 typedef struct census {
-  uint32_t entries, into, out, pointers;
+  uint32_t entries, into, out, pointers, absent;
 } census_t;
 
 /* Whether all that the work has is in one pack of its own, and nothing is left to do that a plan does not
@@ -90,7 +135,6 @@ typedef struct census {
 static bool take_census(const map_work_t *work, const map_pack_t *pack, census_t *census) {
   const uint32_t known = MAP_ITEM_FRESH | MAP_ITEM_SUBMIT | MAP_ITEM_ATTACH | MAP_ITEM_WORD | MAP_ITEM_INTO |
                          MAP_ITEM_OUT_OF | MAP_ITEM_PACKED;
-  *census = (census_t){0};
   for (const map_item_t *item = work->items; item < work->items + work->item_count; item++) {
     if (!item->entry || item->entry->memory != (void *)pack->memory || item->flags & ~known ||
         (item->flags & (MAP_ITEM_SUBMIT | MAP_ITEM_ATTACH) && !(item->flags & MAP_ITEM_PACKED)))
@@ -124,6 +168,7 @@ static size_t place_parts(map_plan_t *plan, char *memory) {
   plan->into = take(memory, &used, plan->into_count, sizeof *plan->into);
   plan->out = take(memory, &used, plan->out_count, sizeof *plan->out);
   plan->pointers = take(memory, &used, plan->pointer_count, sizeof *plan->pointers);
+  plan->absent = take(memory, &used, plan->absent_count, sizeof *plan->absent);
   return used;
 }
 
@@ -184,17 +229,20 @@ static void put_pointers(map_plan_t *plan) {
 
 /* What the region is, and what it has done. */
 static map_plan_t *make(const map_work_t *work, const map_arguments_t *arguments, const map_pack_t *pack,
-                        const census_t *census, uint32_t component_count, const map_component_t *components) {
-  map_plan_t made = {.todo = work->todo,
+                        const census_t *census) {
+  const map_component_t *components;
+  map_plan_t made = {.options = work->options,
+                     .todo = work->todo,
                      .names = arguments->names,
                      .argument_count = arguments->count,
-                     .component_count = component_count,
+                     .component_count = map_stack_all(work, &components),
                      .entry_count = census->entries,
                      .item_count = work->item_count,
                      .word_count = work->word_count,
                      .into_count = census->into,
                      .pointer_count = census->pointers,
                      .out_count = census->out,
+                     .absent_count = census->absent,
                      .memory = (void *)pack->memory,
                      .filled = pack->filled};
   map_plan_t *plan = malloc(place_parts(&made, NULL));
@@ -204,26 +252,29 @@ static map_plan_t *make(const map_work_t *work, const map_arguments_t *arguments
   *plan = made;
   for (uint32_t i = 0; i < arguments->count; i++)
     map_argument_get(arguments, i, &plan->arguments[i]);
-  if (component_count)
-    memcpy(plan->components, components, component_count * sizeof *components);
+  if (plan->component_count)
+    memcpy(plan->components, components, plan->component_count * sizeof *components);
   memcpy(plan->items, work->items, work->item_count * sizeof *plan->items);
   if (work->word_count)
     memcpy(plan->words, work->words, work->word_count * sizeof *plan->words);
   put_entries(plan);
   put_pieces(plan);
   put_pointers(plan);
+  (void)are_certain(work, arguments, &plan->absent_count, plan->absent); /* as before */
   return plan;
 }
 
 void map_plan_record(map_work_t *work, const map_arguments_t *arguments, const map_packs_t *packs) {
-  census_t census;
+  census_t census = {0};
   const map_component_t *components;
-  uint32_t attachments, count = map_stack_all(work, &components);
   const uint32_t most = MAP_PLAN_ITEMS;
-  if (packs->count == 1 && work->item_count <= most && arguments->count <= most && count <= most &&
-      is_certain_region(arguments, components, count, &attachments) &&
-      take_census(work, &packs->packs[0], &census) && attachments == census.pointers)
-    work->plan = make(work, arguments, &packs->packs[0], &census, count, components);
+  if (packs->count != 1 || work->item_count > most || arguments->count > most ||
+      map_stack_all(work, &components) > most || !take_census(work, &packs->packs[0], &census))
+    return;
+  atmi_spin_lock(&work->table->lock);
+  if (are_certain(work, arguments, &census.absent, NULL))
+    work->plan = make(work, arguments, &packs->packs[0], &census);
+  atmi_spin_unlock(&work->table->lock);
 }
 
 /* ---- waking one ---- */
@@ -280,6 +331,13 @@ static inline void leave_place(map_table_t *table, const map_plan_t *plan) {
   table->plan_count--;
 }
 
+static bool are_still_absent(map_table_t *table, const map_plan_t *plan) {
+  for (uint32_t i = 0; i < plan->absent_count; i++)
+    if (!is_unmapped(table, plan->absent[i]))
+      return false;
+  return true;
+}
+
 static void wake(map_table_t *table, map_plan_t *plan) {
   for (uint32_t i = 0; i < plan->entry_count; i++) {
     const planned_entry_t *planned = &plan->entries[i];
@@ -295,11 +353,14 @@ static void wake(map_table_t *table, map_plan_t *plan) {
   plan->woken++;
 }
 
-/* The plan that an address begins an entry of. Its hint may be another entry's. */
-static map_plan_t *find(const map_table_t *table, uintptr_t host) {
-  const map_entry_t *entry = *map_table_hint(table, host);
+/* The plan that the first argument with data begins an entry of. Its hint may be another entry's. */
+static map_plan_t *find(const map_table_t *table, const map_arguments_t *arguments, uint32_t first) {
   if (!table->plan_count)
     return NULL;
+  while (first + 1 < arguments->count && !arguments->sizes[first])
+    first++;
+  uintptr_t host = (uintptr_t)arguments->begins[first];
+  const map_entry_t *entry = *map_table_hint(table, host);
   if (!entry || entry->begin != host) {
     entry = map_index_before(&table->index, map_index_find(&table->index, host));
     if (!entry || entry->begin != host)
@@ -312,10 +373,11 @@ static map_plan_t *find(const map_table_t *table, uintptr_t host) {
 bool map_plan_wake(map_work_t *work, const map_arguments_t *arguments, uint32_t first) {
   map_table_t *table = work->table;
   const map_configuration_t *configuration = &table->configuration;
-  map_plan_t *plan = find(table, (uintptr_t)arguments->begins[first]);
-  if (!plan || configuration->unified || configuration->zero_copy || !configuration->functions->packs ||
-      !has_same_arguments(plan, arguments, work->words) || !has_same_components(plan, work) ||
-      !has_same_pointers(plan) || !map_work_reserve(work, plan->item_count))
+  map_plan_t *plan = find(table, arguments, first);
+  if (!plan || plan->options != work->options || configuration->unified || configuration->zero_copy ||
+      !configuration->functions->packs || !has_same_arguments(plan, arguments, work->words) ||
+      !has_same_components(plan, work) || !has_same_pointers(plan) || !are_still_absent(table, plan) ||
+      !map_work_reserve(work, plan->item_count))
     return false;
   wake(table, plan);
   work->word_count = plan->word_count;
