@@ -230,13 +230,10 @@ map_status_t map_gather_end(map_gather_t *gather) {
   return gather->count ? begin_one(gather) : MAP_OK;
 }
 
-/* Whether there is little or nothing between it and what is gathered already, and it is not too much. What is
- * in between is read in vain. */
+/* Whether there is little or nothing between it and what is gathered already. What there is is read in vain.
+ */
 static inline bool is_near(const map_gather_t *gather, uintptr_t begin, uintptr_t end) {
-  uintptr_t first = begin < gather->begin ? begin : gather->begin,
-            last = end > gather->end ? end : gather->end;
-  return gather->count < MAP_PIECES && end + ALIGNMENT >= gather->begin && begin <= gather->end + ALIGNMENT &&
-         last - first <= MAP_PACK_BYTES;
+  return gather->count < MAP_PIECES && end + ALIGNMENT >= gather->begin && begin <= gather->end + ALIGNMENT;
 }
 
 map_status_t map_gather_add(map_gather_t *gather, const map_item_t *item) {

@@ -50,8 +50,7 @@ static inline bool is_literal(uint64_t type) {
 
 /* What maps something, or a value: it is found, or not, by what the plan's entries are. */
 static bool is_certain(const map_component_t *component) {
-  return is_literal(component->type) ||
-         (!(component->type & (MAP_LITERAL | MAP_PRIVATE)) && component->size > 0);
+  return is_literal(component->type) || !(component->type & (MAP_LITERAL | MAP_PRIVATE));
 }
 
 /* A zero-length section, which maps nothing. */
@@ -112,7 +111,7 @@ static bool are_certain(const map_work_t *work, const map_arguments_t *arguments
   while ((item = walk_next(&walk))) {
     bool empty = is_empty(item);
     uintptr_t host = empty ? item->begin : item->base;
-    if (!is_certain(item) && !empty)
+    if (!is_certain(item))
       return false;
     if (!empty && (!is_attachment(item->type) || is_attached(work, host)))
       continue;
@@ -130,13 +129,10 @@ typedef struct census {
   uint32_t entries, into, out, pointers, absent;
 } census_t;
 
-/* Whether all that the work has is in one pack of its own, and nothing is left to do that a plan does not
- * know. */
+/* Whether all that the work has is in one pack, and was copied with that. */
 static bool take_census(const map_work_t *work, const map_pack_t *pack, census_t *census) {
-  const uint32_t known = MAP_ITEM_FRESH | MAP_ITEM_SUBMIT | MAP_ITEM_ATTACH | MAP_ITEM_WORD | MAP_ITEM_INTO |
-                         MAP_ITEM_OUT_OF | MAP_ITEM_PACKED;
   for (const map_item_t *item = work->items; item < work->items + work->item_count; item++) {
-    if (!item->entry || item->entry->memory != (void *)pack->memory || item->flags & ~known ||
+    if (!item->entry || item->entry->memory != (void *)pack->memory ||
         (item->flags & (MAP_ITEM_SUBMIT | MAP_ITEM_ATTACH) && !(item->flags & MAP_ITEM_PACKED)))
       return false;
     census->entries += item->flags & MAP_ITEM_FRESH ? 1 : 0;

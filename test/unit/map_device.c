@@ -121,7 +121,12 @@ static bool allocate(void *context, uint64_t bytes, const void *host, void **mem
     return false;
   if (device->delays)
     sched_yield();
-  *memory = malloc(bytes ? bytes : 1);
+  if (device->room) {
+    *memory = device->room;
+    device->room += (bytes + 255) / 256 * 256;
+  } else {
+    *memory = malloc(bytes ? bytes : 1);
+  }
   memset(*memory, 0xdd, bytes);
   atomic_fetch_add(&device->live, 1);
   trace(device, 'A', host, *memory, bytes);
@@ -131,7 +136,8 @@ static bool allocate(void *context, uint64_t bytes, const void *host, void **mem
 static bool release(void *context, void *memory) {
   fake_device_t *device = context;
   trace(device, 'R', NULL, memory, 0);
-  free(memory);
+  if (!device->room)
+    free(memory);
   atomic_fetch_sub(&device->live, 1);
   return true;
 }

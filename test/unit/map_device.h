@@ -38,6 +38,7 @@ typedef struct fake_device {
   atomic_int calls_left; /* until functions fail; negative: never */
   atomic_int failed;     /* how many calls have */
   bool delays;           /* at random, and streams get on at random times */
+  char *room;            /* where allocations lie, one behind the other; NULL: wherever malloc has room */
   const void *unpacked;  /* what is not to be packed; NULL: nothing is so */
   /* Told of each call, in the order of calls: 'A'llocate, 'R'elease, 'T'o, 'F'rom, 'W'ait, 'S'taged to the
    * device, and of a copy of pieces 'G', then 'F' for each. May be NULL. */

@@ -534,7 +534,126 @@ static void unified_memory_has_no_use_for_plans(void **state) {
   assert_int_equal(leave(&work, kernel), MAP_OK);
 }
 
+static void what_does_not_pack_has_no_use_for_plans(void **state) {
+  (void)state;
+  make_plan(0);
+  map_table_set_functions(table, &fake_functions);
+  run_with(0, 1);
+  expect_calls(2, 3, 0, 0);
+}
+
+/* ---- packs ---- */
+
+enum { ARRAYS = 200, ARRAY_WORDS = 64 };
+
+static uint64_t arrays[ARRAYS][ARRAY_WORDS];
+
+static map_status_t run_arrays(construct_t *construct, int first, int count, uint64_t type, int64_t bytes) {
+  static void *begins[ARRAYS];
+  static int64_t sizes[ARRAYS], types[ARRAYS];
+  for (int i = 0; i < count; i++) {
+    begins[i] = arrays[first + i];
+    sizes[i] = bytes;
+    types[i] = (int64_t)type;
+  }
+  map_arguments_t arguments = {(uint32_t)count, begins, begins, sizes, types, NULL, NULL};
+  map_work_t work;
+  map_work_begin(&work, table, fake_stream(&device, 0), 0);
+  map_status_t status = construct(&work, &arguments), end = finish(&work);
+  return status ? status : end;
+}
+
+static void fill_arrays(void) {
+  for (int i = 0; i < ARRAYS; i++)
+    for (int j = 0; j < ARRAY_WORDS; j++)
+      arrays[i][j] = (uint64_t)(i * 1000 + j);
+}
+
+static void expect_arrays(int count, int words) {
+  for (int i = 0; i < count; i++)
+    for (int j = 0; j < words; j++)
+      assert_int_equal(arrays[i][j], i * 1000 + j);
+}
+
+/* More than one pack holds. */
+static void many_need_several_packs(void **state) {
+  (void)state;
+  fill_arrays();
+  assert_int_equal(run_arrays(map_begin, 0, ARRAYS, MAP_TO, sizeof arrays[0]), MAP_OK);
+  expect_calls(3, 0, 3, 0);
+  memset(arrays, 0, sizeof arrays);
+  assert_int_equal(run_arrays(map_end, 0, ARRAYS, MAP_FROM, sizeof arrays[0]), MAP_OK);
+  expect_arrays(ARRAYS, ARRAY_WORDS);
+  expect_calls(0, 3, 0, 3);
+}
+
+/* More pieces than one copy takes. */
+static void many_need_several_copies_back(void **state) {
+  (void)state;
+  fill_arrays();
+  assert_int_equal(run_arrays(map_begin, 0, ARRAYS - 10, MAP_TO, 8), MAP_OK);
+  expect_calls(1, 0, 1, 0);
+  memset(arrays, 0, sizeof arrays);
+  assert_int_equal(run_arrays(map_end, 0, ARRAYS - 10, MAP_FROM, 8), MAP_OK);
+  expect_arrays(ARRAYS - 10, 1);
+  expect_calls(0, 1, 0, 2);
+}
+
+/* Two packs that lie one behind the other are copied by themselves. */
+static void neighbours_are_not_one_pack(void **state) {
+  (void)state;
+  static char room[1 << 16];
+  device.room = room;
+  fill_arrays();
+  assert_int_equal(run_arrays(map_begin, 0, 2, MAP_TO, sizeof arrays[0]), MAP_OK);
+  assert_int_equal(run_arrays(map_begin, 2, 2, MAP_TO, sizeof arrays[0]), MAP_OK);
+  memset(arrays, 0, sizeof arrays);
+  (void)take_calls();
+  assert_int_equal(run_arrays(map_end, 0, 4, MAP_FROM, sizeof arrays[0]), MAP_OK);
+  expect_arrays(4, ARRAY_WORDS);
+  expect_calls(0, 2, 0, 2);
+}
+
+/* A small struct whose pointer leads to what has memory of its own, which it gets later. */
+static void pointers_to_large_data_follow(void **state) {
+  (void)state;
+  static uint64_t large[1 << 13];
+  pair = (pair_t){data[0][0], large};
+  for (uint64_t i = 1; i <= 2; i++) {
+    list_t list = pair_list();
+    list.sizes[2] = sizeof large;
+    map_work_t work;
+    assert_int_equal(enter(&work, &list, 0), MAP_OK);
+    assert_int_equal(leave(&work, add_by_pointers), MAP_OK);
+    assert_int_equal(large[0], 2 * i);
+    assert_int_equal(data[0][0][0], i);
+  }
+}
+
 /* ---- failures ---- */
+
+/* A copy back that the end of a region begins, since others have left meanwhile, fails: that is said once
+ * what has begun is over. */
+static void late_copy_that_fails_is_told(void **state) {
+  (void)state;
+  list_t list = region_list(0);
+  map_work_t work;
+  assert_int_equal(run_data(map_begin, data[0][0], WORDS * 8, MAP_TO), MAP_OK);
+  assert_int_equal(run_data(map_begin, data[0][1], WORDS * 8, MAP_TO), MAP_OK);
+  assert_int_equal(enter(&work, &list, 0), MAP_OK);
+  assert_int_equal(map_leave(&work), MAP_OK);
+  assert_int_equal(run_data(map_end, data[0][0], WORDS * 8, MAP_TO), MAP_OK);
+  assert_int_equal(run_data(map_end, data[0][1], WORDS * 8, MAP_TO), MAP_OK);
+  fake_synchronize(work.stream);
+  atomic_store(&device.calls_left, 1); /* one copy begins, the other does not */
+  int live = atomic_load(&device.live);
+  assert_int_equal(map_work_end(&work), MAP_AGAIN);
+  atomic_store(&device.calls_left, -1);
+  assert_int_equal(device.live, live); /* the first one reads it */
+  fake_synchronize(work.stream);
+  assert_int_equal(map_work_end(&work), MAP_DEVICE);
+  assert_int_equal(device.live, 0);
+}
 
 /* The n-th call of the device and all that follow fail. */
 static void failures_leave_nothing(void **state) {
@@ -604,6 +723,12 @@ int main(void) {
       TEST(what_others_delete_is_not_missed),
       TEST(listener_is_told_all),
       TEST(unified_memory_has_no_use_for_plans),
+      TEST(what_does_not_pack_has_no_use_for_plans),
+      TEST(many_need_several_packs),
+      TEST(many_need_several_copies_back),
+      TEST(neighbours_are_not_one_pack),
+      TEST(pointers_to_large_data_follow),
+      TEST(late_copy_that_fails_is_told),
       TEST(failures_leave_nothing),
       TEST(region_that_is_not_left_gives_back),
       TEST(useless_plans_become_rare),
