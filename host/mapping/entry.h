@@ -309,6 +309,8 @@ map_place_t map_index_find(const map_index_t *index, uintptr_t host);
 /* The entry at a place, and the one before it; NULL if there is none. */
 map_entry_t *map_index_at(const map_index_t *index, map_place_t place);
 map_entry_t *map_index_before(const map_index_t *index, map_place_t place);
+/* The place behind one, as long as nothing changes. */
+map_place_t map_index_next(const map_index_t *index, map_place_t place);
 /* Goes through all, from {0, 0} on; NULL at the end. */
 map_entry_t *map_index_each(const map_index_t *index, map_place_t *place);
 bool map_index_insert(map_index_t *index, map_place_t place, map_entry_t *entry);

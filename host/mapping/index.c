@@ -46,6 +46,12 @@ map_entry_t *map_index_before(const map_index_t *index, map_place_t place) {
   return place.slot ? index->chunks[place.chunk]->slots[place.slot - 1].entry : NULL;
 }
 
+map_place_t map_index_next(const map_index_t *index, map_place_t place) {
+  while (place.chunk < index->count && place.slot >= index->chunks[place.chunk]->count)
+    place = (map_place_t){place.chunk + 1, 0};
+  return (map_place_t){place.chunk, place.slot + 1};
+}
+
 map_entry_t *map_index_each(const map_index_t *index, map_place_t *place) {
   map_entry_t *entry = map_index_at(index, *place);
   if (entry)

@@ -14,6 +14,13 @@ typedef struct pointer {
   bool comes_back; /* is in what is copied back: the host's has to be restored */
 } pointer_t;
 
+/* Where nothing was mapped, to which something would happen otherwise: a zero-length section, or a pointer.
+ */
+typedef struct absent {
+  uintptr_t host;
+  bool is_section;
+} absent_t;
+
 typedef struct planned_entry {
   map_entry_t *entry;
   uint64_t word, bytes; /* once it is awake */
@@ -39,7 +46,7 @@ typedef struct map_plan {
   void **words;
   atmi_piece_t *into, *out;
   pointer_t *pointers;
-  uintptr_t *absent; /* addresses where nothing was mapped, to which something would happen otherwise */
+  absent_t *absent;
 } map_plan_t;
 
 static inline bool is_literal(uint64_t type) {
@@ -87,10 +94,13 @@ static inline bool is_attachment(uint64_t type) {
   return !is_literal(type) && type & (MAP_ATTACH | MAP_PTR_AND_OBJ);
 }
 
-/* Whether a look-up of nothing at an address finds nothing, under the lock. */
-static bool is_unmapped(map_table_t *table, uintptr_t host) {
+/* Whether still nothing is there, under the lock. */
+static bool is_unmapped(map_table_t *table, const absent_t *absent) {
   map_entry_t *entry;
-  return map_table_look_up(table, host, 0, &entry) == MAP_NOTHING;
+  if (absent->is_section)
+    return map_table_look_up(table, absent->host, 0, &entry) == MAP_NOTHING;
+  entry = map_index_before(&table->index, map_index_find(&table->index, absent->host));
+  return !entry || absent->host >= entry->end;
 }
 
 static bool is_attached(const map_work_t *work, uintptr_t pointer) {
@@ -104,21 +114,21 @@ static bool is_attached(const map_work_t *work, uintptr_t pointer) {
  * nobody has mapped them, are so as long as nothing is there; `absent` gets these addresses, if it is not
  * NULL. */
 static bool are_certain(const map_work_t *work, const map_arguments_t *arguments, uint32_t *absent_count,
-                        uintptr_t *absent) {
+                        absent_t *absent) {
   walk_t walk = walk_begin(work, arguments);
   const map_component_t *item;
   *absent_count = 0;
   while ((item = walk_next(&walk))) {
     bool empty = is_empty(item);
-    uintptr_t host = empty ? item->begin : item->base;
+    absent_t here = {empty ? item->begin : item->base, empty};
     if (!is_certain(item))
       return false;
-    if (!empty && (!is_attachment(item->type) || is_attached(work, host)))
+    if (!empty && (!is_attachment(item->type) || is_attached(work, here.host)))
       continue;
-    if (!is_unmapped(work->table, host))
+    if (!is_unmapped(work->table, &here))
       return false;
     if (absent)
-      absent[*absent_count] = host;
+      absent[*absent_count] = here;
     ++*absent_count;
   }
   return true;
@@ -329,7 +339,7 @@ static inline void leave_place(map_table_t *table, const map_plan_t *plan) {
 
 static bool are_still_absent(map_table_t *table, const map_plan_t *plan) {
   for (uint32_t i = 0; i < plan->absent_count; i++)
-    if (!is_unmapped(table, plan->absent[i]))
+    if (!is_unmapped(table, &plan->absent[i]))
       return false;
   return true;
 }

@@ -268,9 +268,9 @@ static map_place_t find_place(map_table_t *table, uintptr_t host, uint64_t bytes
 
 /* The first one from a place on that is not dormant, or NULL. */
 static map_entry_t *next_awake(const map_table_t *table, map_place_t place) {
-  map_entry_t *entry = map_index_each(&table->index, &place);
-  while (entry && entry->dormant_bytes)
-    entry = map_index_each(&table->index, &place);
+  map_entry_t *entry;
+  while ((entry = map_index_at(&table->index, place)) && entry->dormant_bytes)
+    place = map_index_next(&table->index, place);
   return entry;
 }
 
