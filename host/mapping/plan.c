@@ -136,8 +136,20 @@ static bool are_certain(const map_work_t *work, const map_arguments_t *arguments
 
 /* What a plan's parts need. */
 typedef struct census {
-  uint32_t entries, into, out, pointers, absent;
+  uint32_t entries, into, out, pointers, words, absent;
 } census_t;
+
+/* How many words are addresses in entries, if all of those are there that can be. */
+static uint32_t count_words(const map_arguments_t *arguments) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < arguments->count; i++) {
+    map_component_t component;
+    map_argument_get(arguments, i, &component);
+    bool empty = is_empty(&component) && !(arguments->mappers && arguments->mappers[i]);
+    count += component.type & MAP_TARGET_PARAM && !is_literal(component.type) && !empty ? 1 : 0;
+  }
+  return count;
+}
 
 /* Whether all that the work has is in one pack, and was copied with that. */
 static bool take_census(const map_work_t *work, const map_pack_t *pack, census_t *census) {
@@ -148,6 +160,7 @@ static bool take_census(const map_work_t *work, const map_pack_t *pack, census_t
     census->entries += item->flags & MAP_ITEM_FRESH ? 1 : 0;
     census->into += item->flags & MAP_ITEM_SUBMIT ? 1 : 0;
     census->pointers += item->flags & MAP_ITEM_ATTACH ? 1 : 0;
+    census->words += item->flags & MAP_ITEM_WORD ? 1 : 0;
     census->out += item->type & MAP_FROM && item->bytes ? 1 : 0;
   }
   return census->into <= MAP_PIECES && census->out <= MAP_PIECES && census->pointers <= MAP_PIECES;
@@ -275,7 +288,8 @@ void map_plan_record(map_work_t *work, const map_arguments_t *arguments, const m
   const map_component_t *components;
   const uint32_t most = MAP_PLAN_ITEMS;
   if (packs->count != 1 || work->item_count > most || arguments->count > most ||
-      map_stack_all(work, &components) > most || !take_census(work, &packs->packs[0], &census))
+      map_stack_all(work, &components) > most || !take_census(work, &packs->packs[0], &census) ||
+      census.words != count_words(arguments))
     return;
   atmi_spin_lock(&work->table->lock);
   if (are_certain(work, arguments, &census.absent, NULL))

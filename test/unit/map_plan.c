@@ -357,6 +357,43 @@ static void components_of_mappers_matter(void **state) {
   expect_calls(1, 1, 1, 0);
 }
 
+/* What is passed to the kernel is not what the mapper maps, and may be mapped the next time. */
+static void map_pointees(void *handle, void *base, void *begin, int64_t size, int64_t type, void *name) {
+  (void)base, (void)size, (void)type, (void)name;
+  const pair_t *object = begin;
+  map_mapper_push(handle, object->first, object->first, WORDS * 8, (int64_t)MAP_TO, NULL);
+  map_mapper_push(handle, object->second, object->second, WORDS * 8, (int64_t)MAP_TO, NULL);
+}
+
+static void *word_of_pair(void) {
+  list_t list = {0};
+  add(&list, &pair, &pair, sizeof pair, MAP_TARGET_PARAM | MAP_TO | MAP_FROM);
+  (void)arguments_of(&list);
+  map_mapper_t *function = map_pointees;
+  void *mappers[1];
+  memcpy(mappers, &function, sizeof function);
+  list.arguments.mappers = mappers;
+  map_work_t work;
+  map_work_begin(&work, table, fake_stream(&device, 0), 0);
+  assert_int_equal(map_enter(&work, &list.arguments), MAP_OK);
+  void *word = work.words[0];
+  assert_int_equal(map_leave(&work), MAP_OK);
+  assert_int_equal(finish(&work), MAP_OK);
+  return word;
+}
+
+static void parameters_of_mappers_matter(void **state) {
+  (void)state;
+  void *there;
+  pair = (pair_t){data[0][0], data[0][1]};
+  for (int i = 0; i < 2; i++)
+    assert_null(word_of_pair());
+  assert_int_equal(run_data(map_begin, &pair, sizeof pair, MAP_TO), MAP_OK);
+  assert_true(map_table_find(table, &pair, sizeof pair, &there));
+  assert_ptr_equal(word_of_pair(), there);
+  assert_int_equal(run_data(map_end, &pair, sizeof pair, 0), MAP_OK);
+}
+
 static void expect_name(void *context, const map_entry_view_t *entry) {
   assert_string_equal(entry->name, context);
 }
@@ -713,6 +750,7 @@ int main(void) {
       TEST(pointers_are_attached_in_the_copy),
       TEST(pointers_come_back_as_the_hosts),
       TEST(components_of_mappers_matter),
+      TEST(parameters_of_mappers_matter),
       TEST(pointers_come_back_after_all),
       TEST(names_are_those_of_the_construct),
       TEST(others_wait_for_the_copy_to_the_device),
