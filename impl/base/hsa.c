@@ -1,16 +1,22 @@
 /* Opening ROCr. */
 #include "base/hsa.h"
 
+#include "base/name.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 /* Of the process and not of a machine: it is what the dynamic linker would otherwise have filled in. */
 atmi_hsa_t atmi_hsa;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static char problem[512];
+static struct {
+  pthread_mutex_t lock;
+  atomic_bool is_done; /* set last */
+  char problem[512];   /* empty: there is none */
+} opened = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static const char library[] = "libhsa-runtime64.so.1";
 
@@ -31,44 +37,63 @@ typedef struct opens {
 __attribute__((used, aligned(4), section(".note.dlopen"))) static const opens_t opens = {
     sizeof "FDO", sizeof OPENS, 0x407c0c0a, "FDO", OPENS};
 
+/* What opening has found. */
+typedef struct found {
+  atmi_hsa_t functions;
+  char problem[sizeof opened.problem];
+} found_t;
+
 /* Describes a library that is there but not whole. */
-static void describe_hole(const char *name) {
+static void describe_hole(found_t *found, const char *name) {
   Dl_info info;
-  void *some = *(void **)&atmi_hsa;
+  void *some = *(void **)&found->functions;
   bool known = some && dladdr(some, &info) && info.dli_fname;
-  snprintf(problem, sizeof problem, "%s has no function %s, so it is too old or is not ROCr's",
+  snprintf(found->problem, sizeof found->problem, "%s has no function %s, so it is too old or is not ROCr's",
            known ? info.dli_fname : library, name);
 }
 
-static void open_once(void) {
+static void find(found_t *found) {
   void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     const char *reason = dlerror();
-    snprintf(problem, sizeof problem, "%s", reason ? reason : library);
+    snprintf(found->problem, sizeof found->problem, "%s", reason ? reason : library);
     return;
   }
-  char *pointer = (char *)&atmi_hsa;
+  char *pointer = (char *)&found->functions;
   for (const char *name = names; *name; name += strlen(name) + 1, pointer += sizeof(void *)) {
     void *function = dlsym(RTLD_DEFAULT, name);
     if (!function)
       function = dlsym(handle, name);
     if (!function) {
-      describe_hole(name);
-      atmi_hsa = (atmi_hsa_t){0};
+      describe_hole(found, name);
+      found->functions = (atmi_hsa_t){0};
       dlclose(handle);
       return;
     }
     memcpy(pointer, &function, sizeof function);
   }
+  atmi_name_find_reader();
 }
 
+/* Threads that come at the same time all look, and find the same: nobody waits for one that waits for the
+ * dynamic linker, whose lock it may have itself. */
 atmi_status_t atmi_hsa_open(void) {
-  pthread_once(&once, open_once);
-  return *problem ? ATMI_NOT_FOUND : ATMI_OK;
+  if (!atomic_load_explicit(&opened.is_done, memory_order_acquire)) {
+    found_t found = {.problem = ""};
+    find(&found);
+    pthread_mutex_lock(&opened.lock);
+    if (!opened.is_done) {
+      atmi_hsa = found.functions;
+      memcpy(opened.problem, found.problem, sizeof opened.problem);
+      atomic_store_explicit(&opened.is_done, true, memory_order_release);
+    }
+    pthread_mutex_unlock(&opened.lock);
+  }
+  return *opened.problem ? ATMI_NOT_FOUND : ATMI_OK;
 }
 
 const char *atmi_hsa_problem(void) {
-  return *problem ? problem : NULL;
+  return *opened.problem ? opened.problem : NULL;
 }
 
 bool atmi_hsa_is_running(void) {

@@ -5,27 +5,32 @@
 #include "base/name.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef char *(*demangle_t)(const char *mangled, char *buffer, size_t *bytes, int *status);
 
-/* Found anew each time: there are few messages, and libraries come and go. */
-static demangle_t find_demangle(void) {
-  void *function = dlsym(RTLD_DEFAULT, "__cxa_demangle");
-  if (!function) {
-    void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL); /* stays open, as it was */
-    function = library ? dlsym(library, "__cxa_demangle") : NULL;
-  }
+/* Stays: its library is not closed, or the program's own. */
+static _Atomic(demangle_t) reader;
+
+/* Of libstdc++ as it is loaded, of the program, or of one that is opened for it. Neither is closed again. */
+void atmi_name_find_reader(void) {
+  static const char library[] = "libstdc++.so.6", symbol[] = "__cxa_demangle";
+  void *loaded = dlopen(library, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+  void *function = loaded ? dlsym(loaded, symbol) : dlsym(RTLD_DEFAULT, symbol);
+  if (!function && (loaded = dlopen(library, RTLD_LAZY | RTLD_LOCAL)))
+    function = dlsym(loaded, symbol);
   demangle_t demangle;
   memcpy(&demangle, &function, sizeof demangle);
-  return demangle;
+  atomic_store_explicit(&reader, demangle, memory_order_relaxed);
 }
 
 /* A name as in the source. Cut with dots if it does not fit. */
 static void write_name(const char *mangled, char *text, size_t size) {
-  demangle_t demangle = strncmp(mangled, "_Z", 2) ? NULL : find_demangle();
+  bool is_plain = strncmp(mangled, "_Z", 2) != 0;
+  demangle_t demangle = is_plain ? NULL : atomic_load_explicit(&reader, memory_order_relaxed);
   char *plain = demangle ? demangle(mangled, NULL, NULL, NULL) : NULL;
   if ((size_t)snprintf(text, size, "%s", plain ? plain : mangled) >= size)
     memcpy(text + size - 4, "...", 4);

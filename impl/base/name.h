@@ -13,8 +13,12 @@ typedef struct atmi_name {
 /* "target region in main at line 12" for a kernel that clang made of one, "kernel foo(int)" for others; or
  * "kernel <as in the image>" if `mangled` asks for that. C++ names are written as in the source if the
  * process has a C++ runtime, which ROCr brings along (see base/name.c); cut if they do not fit. Slow: for
- * messages. */
+ * messages. Takes no lock, so that messages may be written under any. */
 atmi_name_t atmi_name_of_kernel(const char *kernel, bool mangled);
+
+/* Looks for who can read C++ names; until then they stay as they are. Under no lock: it takes the dynamic
+ * linker's. */
+void atmi_name_find_reader(void);
 
 /* The function and line that a target region's kernel name holds: "main" and 7 for
  * "__omp_offloading_fd00_12ab_main_l7". False for other names.

@@ -141,6 +141,7 @@ static void long_messages_are_cut(void **state) {
 }
 
 int main(void) {
+  atmi_name_find_reader(); /* opening ROCr does it otherwise */
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(kernels_are_called_as_in_the_source),
       cmocka_unit_test(names_stay_as_they_are_on_request),
