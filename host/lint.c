@@ -70,11 +70,17 @@ static bool is_same_variable(const char *one, const char *other) {
   return !isalnum((unsigned char)other[i]) && other[i] != '_';
 }
 
-/* The place of what the thread is doing. */
-static const char *here(void) {
-  const tgt_told_t *told = tgt_ompt_here();
-  return tgt_lint_place(told ? told->where : NULL, told ? told->code : NULL);
-}
+/* A note of maps. The place is written before the lock is taken, since the dynamic linker is asked for it: a
+ * thread that holds the linker's lock, in a constructor of what it opens, may be waiting for ours. */
+typedef struct heard {
+  const tgt_device_t *device;
+  const map_note_t *note;
+  tgt_lint_place_t written;
+  const char *here;     /* of what the thread is doing; stays. NULL before the lock, and without memory */
+  tgt_looked_at_t copy; /* of submit and retrieve */
+  uint64_t contents;    /* of what was removed, as tgt_lint_hash; 0: not known */
+  bool is_lost;         /* an absent pointer that the device cannot follow */
+} heard_t;
 
 bool tgt_lint_is_written(const tgt_device_t *device, const void *host) {
   map_entry_view_t entry;
@@ -90,37 +96,34 @@ bool tgt_lint_is_written(const tgt_device_t *device, const void *host) {
 
 /* ---- notes of maps, under the lock ---- */
 
-static void report(tgt_finding_kind_t kind, const tgt_device_t *device, const map_note_t *note,
-                   const char *other) {
-  tgt_finding_t finding = {.kind = kind,
-                           .device = device,
-                           .place = here(),
-                           .name = tgt_lint_keep(note->name),
-                           .host = note->host,
-                           .bytes = note->bytes,
-                           .other = other};
+static tgt_finding_t finding_of(tgt_finding_kind_t kind, const heard_t *heard, const char *other) {
+  return (tgt_finding_t){.kind = kind,
+                         .device = heard->device,
+                         .place = heard->here,
+                         .name = tgt_lint_keep(heard->note->name),
+                         .host = heard->note->host,
+                         .bytes = heard->note->bytes,
+                         .other = other};
+}
+
+static void report(tgt_finding_kind_t kind, const heard_t *heard, const char *other) {
+  const tgt_finding_t finding = finding_of(kind, heard, other);
   if (finding.place)
     tgt_lint_report(&finding);
 }
 
-static void report_copy(tgt_finding_kind_t kind, const tgt_device_t *device, const map_note_t *note,
-                        const char *other, const tgt_looked_at_t *copy) {
-  tgt_finding_t finding = {.kind = kind,
-                           .device = device,
-                           .place = here(),
-                           .name = tgt_lint_keep(note->name),
-                           .host = note->host,
-                           .bytes = note->bytes,
-                           .other = other,
-                           .copied = copy->bytes,
-                           .copies = 1,
-                           .seconds = copy->seconds};
+static void report_copy(tgt_finding_kind_t kind, const heard_t *heard, const char *other) {
+  tgt_finding_t finding = finding_of(kind, heard, other);
+  finding.copied = heard->copy.bytes;
+  finding.copies = 1;
+  finding.seconds = heard->copy.seconds;
   if (finding.place)
     tgt_lint_report(&finding);
 }
 
-static void hear_created(const tgt_device_t *device, const map_note_t *note) {
-  tgt_datum_t *datum = find_or_add(device, note->begin, note->end);
+static void hear_created(const heard_t *heard) {
+  const map_note_t *note = heard->note;
+  tgt_datum_t *datum = find_or_add(heard->device, note->begin, note->end);
   if (!datum)
     return;
   if (!is_same_variable(datum->name, note->name)) {
@@ -131,13 +134,14 @@ static void hear_created(const tgt_device_t *device, const map_note_t *note) {
     datum->same_seconds = 0;
   }
   datum->name = tgt_lint_keep(note->name);
-  datum->mapped = here();
+  datum->mapped = heard->here;
   datum->is_new = true;
 }
 
 /* A copy to new memory: whether the same had been there, and was given away. The first ones are reported with
  * the one that makes them many. */
-static void judge_again(tgt_datum_t *datum, const map_note_t *note, const tgt_looked_at_t *copy) {
+static void judge_again(tgt_datum_t *datum, const heard_t *heard) {
+  const tgt_looked_at_t *copy = &heard->copy;
   if (!datum->unmapped || !datum->contents || datum->contents != copy->contents)
     return;
   datum->same++;
@@ -145,54 +149,53 @@ static void judge_again(tgt_datum_t *datum, const map_note_t *note, const tgt_lo
   datum->same_seconds += copy->seconds;
   if (datum->same < LEAST_SAME)
     return;
-  tgt_finding_t finding = {.kind = TGT_FOUND_MAPPED_AGAIN,
-                           .device = datum->device,
-                           .place = here(),
-                           .name = datum->name,
-                           .host = note->host,
-                           .bytes = note->bytes,
-                           .other = datum->unmapped,
-                           .copied = datum->same_bytes,
-                           .copies = datum->same == LEAST_SAME ? LEAST_SAME : 1,
-                           .seconds = datum->same_seconds};
+  tgt_finding_t finding = finding_of(TGT_FOUND_MAPPED_AGAIN, heard, datum->unmapped);
+  finding.name = datum->name;
+  finding.copied = datum->same_bytes;
+  finding.copies = datum->same == LEAST_SAME ? LEAST_SAME : 1;
+  finding.seconds = datum->same_seconds;
   datum->same_bytes = 0;
   datum->same_seconds = 0;
   if (finding.place)
     tgt_lint_report(&finding);
 }
 
-static void hear_copy(const tgt_device_t *device, const map_note_t *note, const tgt_looked_at_t *copy) {
-  tgt_datum_t *datum = find_or_add(device, note->begin, note->end);
+static void hear_copy(const heard_t *heard) {
+  const map_note_t *note = heard->note;
+  const tgt_looked_at_t *copy = &heard->copy;
+  tgt_datum_t *datum = find_or_add(heard->device, note->begin, note->end);
   if (!datum || copy->host != (const void *)note->host || copy->bytes != note->bytes)
     return;
   bool is_whole = note->host == datum->begin && note->bytes == datum->end - datum->begin;
   tgt_lint_count_copy(copy->bytes, copy->seconds);
   if (note->kind == MAP_NOTE_RETRIEVE) {
     if (copy->is_same)
-      report_copy(TGT_FOUND_SAME_ON_HOST, device, note, datum->mapped, copy);
+      report_copy(TGT_FOUND_SAME_ON_HOST, heard, datum->mapped);
     return;
   }
   if (copy->is_same)
-    report_copy(TGT_FOUND_SAME_ON_DEVICE, device, note, datum->mapped, copy);
+    report_copy(TGT_FOUND_SAME_ON_DEVICE, heard, datum->mapped);
   else if (datum->is_new && is_whole)
-    judge_again(datum, note, copy);
+    judge_again(datum, heard);
   if (is_whole)
     datum->is_new = false;
 }
 
 /* A kernel has had it. */
-static void hear_left(const tgt_device_t *device, const map_note_t *note) {
-  tgt_datum_t *datum = note->operation == MAP_LEAVE ? find(device, note->begin, note->end) : NULL;
+static void hear_left(const heard_t *heard) {
+  const map_note_t *note = heard->note;
+  tgt_datum_t *datum = note->operation == MAP_LEAVE ? find(heard->device, note->begin, note->end) : NULL;
   if (datum)
     datum->is_new = false;
 }
 
-static void hear_removed(const tgt_device_t *device, const map_note_t *note, uint64_t contents) {
-  tgt_datum_t *datum = find(device, note->host, note->host + note->bytes);
+static void hear_removed(const heard_t *heard) {
+  const map_note_t *note = heard->note;
+  tgt_datum_t *datum = find(heard->device, note->host, note->host + note->bytes);
   if (!datum)
     return;
-  datum->unmapped = here();
-  datum->contents = contents;
+  datum->unmapped = heard->here;
+  datum->contents = heard->contents;
 }
 
 /* ---- what is not mapped ---- */
@@ -218,43 +221,54 @@ static bool is_lost_pointer(const tgt_device_t *device, const map_note_t *note) 
          !is_accessible(device, note->host);
 }
 
-static void hear_absent(const tgt_device_t *device, const map_note_t *note, bool is_lost) {
-  const tgt_datum_t *datum = find(device, note->host, note->host + note->bytes);
+static void hear_absent(const heard_t *heard) {
+  const map_note_t *note = heard->note;
+  const tgt_datum_t *datum = find(heard->device, note->host, note->host + note->bytes);
   const char *other = datum ? datum->unmapped : NULL;
   switch (note->operation) {
-  case MAP_UPDATE: report(TGT_FOUND_UPDATE, device, note, other); break;
-  case MAP_END: report(TGT_FOUND_EXIT, device, note, other); break;
+  case MAP_UPDATE: report(TGT_FOUND_UPDATE, heard, other); break;
+  case MAP_END: report(TGT_FOUND_EXIT, heard, other); break;
   case MAP_BEGIN:
   case MAP_ENTER:
-    if (is_lost)
-      report(TGT_FOUND_POINTER, device, note, NULL);
+    if (heard->is_lost)
+      report(TGT_FOUND_POINTER, heard, NULL);
     break;
   case MAP_LEAVE: break;
   }
 }
 
-void tgt_lint_hear(const tgt_device_t *device, const map_note_t *note) {
-  uint64_t contents = 0;
-  bool is_absent = note->kind == MAP_NOTE_ABSENT, is_lost = false;
-  tgt_looked_at_t copy = {0};
+/* ---- notes ---- */
+
+/* What is done with a note under the lock; NULL: nothing. */
+static void (*const hears[])(const heard_t *heard) = {
+    [MAP_NOTE_CREATED] = hear_created, [MAP_NOTE_LEFT] = hear_left,     [MAP_NOTE_REMOVED] = hear_removed,
+    [MAP_NOTE_SUBMIT] = hear_copy,     [MAP_NOTE_RETRIEVE] = hear_copy, [MAP_NOTE_ABSENT] = hear_absent,
+};
+
+/* What is to be found out without the lock. */
+static void look(heard_t *heard) {
+  const map_note_t *note = heard->note;
+  const tgt_told_t *told = tgt_ompt_here();
   if (note->kind == MAP_NOTE_SUBMIT || note->kind == MAP_NOTE_RETRIEVE)
-    copy = tgt_lint_take_copy();
+    heard->copy = tgt_lint_take_copy();
   else if (note->kind == MAP_NOTE_REMOVED) /* the program may have unmapped the pages */
-    contents = tgt_lint_hash_carefully((const void *)note->host, note->bytes);
-  else if (is_absent && is_unified(device))
+    heard->contents = tgt_lint_hash_carefully((const void *)note->host, note->bytes);
+  else if (note->kind == MAP_NOTE_ABSENT)
+    heard->is_lost = is_lost_pointer(heard->device, note);
+  if (note->kind != MAP_NOTE_LEFT)
+    tgt_lint_write_place(told ? told->where : NULL, told ? told->code : NULL, &heard->written);
+}
+
+void tgt_lint_hear(const tgt_device_t *device, const map_note_t *note) {
+  heard_t heard = {.device = device, .note = note, .written = {""}};
+  if ((size_t)note->kind >= sizeof hears / sizeof *hears || !hears[note->kind] ||
+      (note->kind == MAP_NOTE_ABSENT && is_unified(device)))
     return;
-  else if (is_absent)
-    is_lost = is_lost_pointer(device, note);
+  look(&heard);
   pthread_mutex_lock(&lint.lock);
-  switch (note->kind) {
-  case MAP_NOTE_CREATED: hear_created(device, note); break;
-  case MAP_NOTE_SUBMIT:
-  case MAP_NOTE_RETRIEVE: hear_copy(device, note, &copy); break;
-  case MAP_NOTE_LEFT: hear_left(device, note); break;
-  case MAP_NOTE_REMOVED: hear_removed(device, note, contents); break;
-  case MAP_NOTE_ABSENT: hear_absent(device, note, is_lost); break;
-  default: break;
-  }
+  if (*heard.written.text)
+    heard.here = tgt_lint_keep(heard.written.text);
+  hears[note->kind](&heard);
   pthread_mutex_unlock(&lint.lock);
 }
 
@@ -301,11 +315,14 @@ void tgt_lint_hear_api(const tgt_told_data_t *data) {
   if (!data->code || (!is_new && data->kind != TGT_OMPT_DELETE) || (is_new && !data->to))
     return;
   int number = is_new ? data->to_device : data->from_device;
+  tgt_lint_place_t written;
+  if (is_new)
+    tgt_lint_write_place(NULL, data->code, &written);
   pthread_mutex_lock(&lint.lock);
   block_t block = {.device = &tgt_runtime()->devices[number],
                    .memory = is_new ? data->to : data->from,
                    .bytes = data->bytes,
-                   .place = is_new ? tgt_lint_place(NULL, data->code) : NULL};
+                   .place = is_new ? tgt_lint_keep(written.text) : NULL};
   if (!is_new)
     remove_block(&block);
   else if (block.place)
@@ -327,6 +344,7 @@ static void report_freed(const tgt_device_t *device, const map_entry_view_t *ent
 
 void tgt_lint_hear_free(const void *memory, size_t bytes, const void *code) {
   tgt_runtime_t *runtime = tgt_runtime();
+  tgt_lint_place_t written = {""};
   if (tgt_machine_is_forked()) /* whoever held a lock is not in this process */
     return;
   for (int i = 0; i < tgt_runtime_device_count(runtime); i++) {
@@ -334,8 +352,10 @@ void tgt_lint_hear_free(const void *memory, size_t bytes, const void *code) {
     uintptr_t at = (uintptr_t)memory, end = at + bytes;
     map_entry_view_t entry;
     while (at < end && map_table_first_in(device->maps, (const void *)at, end - at, &entry)) {
+      if (!*written.text)
+        tgt_lint_write_place(NULL, code, &written);
       pthread_mutex_lock(&lint.lock);
-      report_freed(device, &entry, tgt_lint_place(NULL, code));
+      report_freed(device, &entry, tgt_lint_keep(written.text));
       pthread_mutex_unlock(&lint.lock);
       at = entry.end;
     }

@@ -82,20 +82,20 @@ const char *tgt_lint_keep(const char *text) {
   return copy;
 }
 
-const char *tgt_lint_place(const tgt_ident_t *where, const void *code) {
-  char text[OBJECT_BYTES];
+void tgt_lint_write_place(const tgt_ident_t *where, const void *code, tgt_lint_place_t *written) {
+  char *text = written->text;
   tgt_place_t place;
   Dl_info info;
   if (tgt_place_of_ident(where, &place)) {
-    snprintf(text, sizeof text, "%.*s:%ld:%ld", place.file_length, place.file, place.line, place.column);
+    snprintf(text, sizeof written->text, "%.*s:%ld:%ld", place.file_length, place.file, place.line,
+             place.column);
   } else if (code && dladdr(code, &info) && info.dli_fname) {
     const char *slash = strrchr(info.dli_fname, '/');
-    snprintf(text, sizeof text, "%s+0x%" PRIxPTR, slash ? slash + 1 : info.dli_fname,
+    snprintf(text, sizeof written->text, "%s+0x%" PRIxPTR, slash ? slash + 1 : info.dli_fname,
              (uintptr_t)code - (uintptr_t)info.dli_fbase - 1); /* in the call, not behind it */
   } else {
-    snprintf(text, sizeof text, "unknown place");
+    snprintf(text, sizeof written->text, "unknown place");
   }
-  return tgt_lint_keep(text);
 }
 
 /* ---- findings ---- */

@@ -1,6 +1,6 @@
 /* Findings of lint: one block each on stderr when it is met first, in the form of a compiler's warning;
  * counted when it is met again; and all of them, ranked, at the end. All under the lock of lint, which the
- * caller holds. Not here: what is a finding (lint). */
+ * caller holds, but for tgt_lint_write_place. Not here: what is a finding (lint). */
 #ifndef TGT_LINT_REPORT_H
 #define TGT_LINT_REPORT_H
 
@@ -21,7 +21,7 @@ typedef enum tgt_finding_kind {
 typedef struct tgt_finding {
   tgt_finding_kind_t kind;
   const tgt_device_t *device;
-  const char *place; /* of the construct or call, as tgt_lint_place gives it */
+  const char *place; /* of the construct or call, as tgt_lint_write_place has it, and kept */
   const char *name;  /* of the variable, as compilers write it; NULL: unknown */
   uintptr_t host;    /* its address; 0: not known */
   uint64_t bytes;    /* of it */
@@ -33,9 +33,13 @@ typedef struct tgt_finding {
 
 /* A text that stays: equal ones are the same. NULL for NULL, and without memory. */
 const char *tgt_lint_keep(const char *text);
+
 /* Where a construct is, "file:line:column", or, unless the program has debug information, where it was
- * called, "program+0x1234"; stays. */
-const char *tgt_lint_place(const tgt_ident_t *where, const void *code);
+ * called, "program+0x1234". Thread-safe; under no lock of ours, because it takes the dynamic linker's. */
+typedef struct tgt_lint_place {
+  char text[400];
+} tgt_lint_place_t;
+void tgt_lint_write_place(const tgt_ident_t *where, const void *code, tgt_lint_place_t *written);
 
 void tgt_lint_report(const tgt_finding_t *finding);
 /* Any copy, for the shares in the summary. */

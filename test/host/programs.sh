@@ -95,6 +95,16 @@ compile "$here/loaded_main.c" -o "$scratch/loaded" -ldl
 on_device 0 "$scratch/loaded" "$scratch/first.so" "$scratch/second.so"
 says '^right$'
 
+# Regions in the constructor of a library that another thread opens: nobody asks the dynamic linker for something under a
+# lock that the constructor needs, not for the places that lint tells of either, nor for names of C++ in the timeline.
+compile -fPIC -shared "$here/constructor_library.c" -o "$scratch/constructor.so"
+compile -rdynamic "$here/constructor_main.c" -o "$scratch/constructor" -ldl -lpthread
+for observer in LIBOMPTARGET_LINT=1 LIBOMPTARGET_INFO=-1 LIBOMPTARGET_PROFILE="$scratch/constructor.json"; do
+  on_device 0 env "$observer" timeout 60 "$scratch/constructor" "$scratch/constructor.so"
+  says '^right$'
+done
+grep -q '"name":"in_c_plus_plus() at line' "$scratch/constructor.json" || { echo "no C++ names in the profile"; failed=1; }
+
 # Arguments as other compilers pass them, and as none does; clang 16's are changed into them.
 [ "$version" != 16 ] || {
 compile -Wl,--wrap=__tgt_target_kernel "$here/versions.c" -o "$scratch/versions"
