@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* Looks whether there is a checker that wants names. Once, when the devices are found. */
+/* Looks whether there is a checker that wants names. When the devices are found, under no lock. */
 void tgt_checker_find(void);
 bool tgt_checker_is_there(void);
 

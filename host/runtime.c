@@ -84,7 +84,6 @@ void tgt_runtime_require(tgt_runtime_t *runtime, int64_t flags, int error) {
 static void add_devices(tgt_runtime_t *runtime) {
   uint32_t count = tgt_machine_start(), made = 0;
   uint32_t version = atomic_load(&runtime->newest_version);
-  tgt_checker_find();
   tgt_profile_start();
   tgt_lint_start();
   runtime->devices = calloc(count + 1, sizeof *runtime->devices);
@@ -131,8 +130,11 @@ void tgt_runtime_register(tgt_runtime_t *runtime, const tgt_descriptor_t *descri
   if (status)
     return;
   bool wanted = !is_disabled_by_user();
-  if (wanted)
-    tgt_machine_start(); /* not under our lock: it takes the dynamic linker's */
+  if (wanted) { /* not under our lock: both take the dynamic linker's */
+    tgt_machine_start();
+    if (!tgt_runtime_device_count(runtime))
+      tgt_checker_find();
+  }
   pthread_mutex_lock(&runtime->lock);
   library->number = atomic_load(&runtime->registrations);
   note_version(runtime, library);
