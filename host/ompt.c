@@ -157,8 +157,11 @@ void tgt_ompt_find_tool(void) {
   if (!is_tool_near())
     return;
   tgt_ompt_connect();
+  /* Who uses a device meanwhile waits until the tool knows of it, before it is told more. */
+  pthread_mutex_lock(&runtime->lock);
   for (int i = 0; i < tgt_runtime_device_count(runtime); i++)
     tgt_ompt_initialize(&runtime->devices[i]);
+  pthread_mutex_unlock(&runtime->lock);
 }
 
 void tgt_ompt_stop(void) {

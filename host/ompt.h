@@ -100,8 +100,8 @@ void tgt_ompt_stop(void);
 /* The functions for tables of maps that tell the tool, if there is one; else those below. */
 const map_device_functions_t *tgt_ompt_functions(void);
 
-/* All under the runtime's lock. A module is the image of a library. A device is finalized with its last
- * library, and initialized again with another one. */
+/* All under the runtime's lock, but at the end of the process. A module is the image of a library. A device
+ * is finalized with its last library, and initialized again with another one. */
 void tgt_ompt_initialize(tgt_device_t *device);
 void tgt_ompt_finalize(tgt_device_t *device);
 void tgt_ompt_load(const tgt_device_t *device, const void *image, size_t bytes, uint64_t module);

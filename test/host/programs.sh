@@ -173,6 +173,13 @@ fi
 on_device 0 env TOOL=none "$scratch/ompt"
 [ "$(cat "$scratch/out")" = right ] || { echo "something is told to no tool"; failed=1; }
 
+# Whatever is told of a device comes behind its beginning, also in a thread that is earlier than main.
+[ "$version" -lt 16 ] || {
+  compile "$here/ompt_early.c" -o "$scratch/ompt_early" -lpthread
+  on_device 0 timeout 60 "$scratch/ompt_early"
+  says '^right$'
+}
+
 # LIBOMPTARGET_PROFILE is the timeline.
 on_device 0 env LIBOMPTARGET_PROFILE="$scratch/profile" "$failing" where
 grep -q '"name"' "$scratch/profile" || { echo "no timeline in the profile"; failed=1; }
