@@ -27,9 +27,10 @@ static inline map_status_t begin_copies(map_work_t *work, bool *begun) {
   bool listens = map_listens(work->table);
   map_gather_begin(&gather, work);
   for (map_item_t *item = work->items + work->item_count; item-- > work->items && !status;) {
-    if (listens && item->flags & MAP_ITEM_LEFT)
+    if (listens && item->flags & MAP_ITEM_LEFT) {
       map_work_note(work, MAP_NOTE_LEFT, item);
-    else if (listens && item->flags & MAP_ITEM_ABSENT && work->operation == MAP_END)
+      item->flags &= ~(uint32_t)MAP_ITEM_LEFT; /* it may be met again, when it is over */
+    } else if (listens && item->flags & MAP_ITEM_ABSENT && work->operation == MAP_END)
       map_work_note(work, MAP_NOTE_ABSENT, item);
     if (!is_copied(item))
       continue;

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 enum { MOST = 4 };
@@ -206,6 +207,31 @@ static void late_ends_copy_all(void **state) {
   leave_two(MAP_FROM, 128);
 }
 
+/* ---- who listens ---- */
+
+static char told[64];
+
+/* A letter for each note of an entry's end. */
+static void note_end(void *context, const map_note_t *note) {
+  static const char letters[] = {[MAP_NOTE_LEFT] = 'L', [MAP_NOTE_RETRIEVE] = 'F', [MAP_NOTE_REMOVED] = 'R'};
+  size_t length = strlen(told);
+  (void)context;
+  if ((size_t)note->kind < sizeof letters && letters[note->kind] && length + 1 < sizeof told)
+    told[length] = letters[note->kind];
+}
+
+/* A region's list items are left once each, also when they turn out to be the last ones at its end. */
+static void leaving_is_told_once(void **state) {
+  (void)state;
+  memset(told, 0, sizeof told);
+  map_table_listen(table, note_end);
+  leave_two(MAP_FROM, 128);
+  /* The region leaves its items, then the other construct leaves; then the copies back, and the end. */
+  assert_string_equal(told, "LL"
+                            "L"
+                            "FFR");
+}
+
 /* The same if the task does not keep the program's arrays. */
 static void kept_regions_need_no_arguments(void **state) {
   (void)state;
@@ -258,7 +284,7 @@ int main(void) {
       TEST(the_oldest_makes_room),          TEST(dormant_structs_are_padded),
       TEST(unified_memory_wakes_nothing),   TEST(late_ends_copy_all),
       TEST(kept_regions_need_no_arguments), TEST(ends_copy_all),
-      TEST(failures_count_nothing),
+      TEST(failures_count_nothing),         TEST(leaving_is_told_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
