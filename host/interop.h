@@ -26,7 +26,13 @@ typedef struct tgt_depend_pack {
 
 typedef void tgt_interop_callback_t(tgt_interop_t *interop, void *data);
 
+/* The functions below are thread-safe; one object is for one thread at a time. Objects that were destroyed
+ * are refused, with a message. Use without nowait, and destroying, wait for what the program has put into the
+ * object's queue, and call what was to be called then. */
+
 /* ---- constructs [14-21], and what newer compilers still emit ---- */
+
+/* On a device that is not there an object is made nevertheless; it has no properties. */
 
 TGT_EXPORT void __tgt_interop_init(const tgt_ident_t *where, int32_t thread, tgt_interop_t **interop,
                                    int32_t kind, int32_t device, int32_t count, void *list, int32_t nowait);
@@ -37,7 +43,8 @@ TGT_EXPORT void __tgt_interop_destroy(const tgt_ident_t *where, int32_t thread, 
 
 /* ---- constructs [22-] ---- */
 
-/* NULL: there is none. An implicit object stays ours, and is the thread's. */
+/* NULL: there is no such device, or no memory. An implicit object stays ours, and is the thread's: releasing
+ * it only waits. The other two return 0, or ~0 after a failure. */
 TGT_EXPORT tgt_interop_t *__tgt_interop_get(const tgt_ident_t *where, int32_t kind, int64_t device,
                                             int32_t preference_count, const void *preferences,
                                             const tgt_interop_context_t *context,

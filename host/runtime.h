@@ -27,7 +27,7 @@ typedef struct tgt_runtime {
   _Atomic int64_t requires;        /* TGT_REQUIRES_ bits; 0: nothing was said yet */
   _Atomic uint32_t map_options;    /* see tgt_runtime_map_options */
   _Atomic uint32_t newest_version; /* of clang, among those that built the registered images; 0: unknown */
-  /* Implicit interop objects of all threads, of which there are few, newest first. */
+  /* Interop objects, of which there are few, newest first. */
   pthread_mutex_t interops_lock;
   struct tgt_interop *interops;
   /* Of a checker below (checker.h), with address, bytes, name, file, line and host address; NULL: none. */

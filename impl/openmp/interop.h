@@ -12,6 +12,11 @@
 ATMI_MUST_CHECK atmi_status_t atmi_interop_queue(atmi_context_t *context, atmi_omp_device_t *device,
                                                  hsa_queue_t **queue);
 
+/* Waits until all packets that were put into the queue before are complete. The queue must have been asked
+ * for, and the context not stop meanwhile. Thread-safe, without a lock. Fails, described, with ATMI_NO_MEMORY
+ * or ATMI_LOST. */
+ATMI_MUST_CHECK atmi_status_t atmi_interop_wait(atmi_omp_device_t *device);
+
 /* Releases it, if there is one. The caller holds the context's lock. */
 void atmi_interop_release(atmi_omp_device_t *device);
 
