@@ -113,6 +113,17 @@ static size_t step(size_t element_bytes, int dimensions, const size_t *sizes, in
   return bytes;
 }
 
+/* Whether all of it can be counted: the first dimension's size does not matter. */
+static bool is_countable(const size_t *volume, const size_t *offsets, const size_t *sizes, int dimensions,
+                         size_t element_bytes) {
+  size_t bytes = element_bytes, end;
+  for (int i = dimensions; i-- > 0;)
+    if (__builtin_add_overflow(offsets[i], volume[i], &end) || __builtin_mul_overflow(end, bytes, &end) ||
+        (i && __builtin_mul_overflow(bytes, sizes[i], &bytes)))
+      return false;
+  return true;
+}
+
 static bool copy_block(const way_t *way, const block_t *block, int dimension, size_t element_bytes, char *to,
                        const char *from) {
   size_t to_step = step(element_bytes, block->dimensions, block->to_sizes, dimension);
@@ -138,6 +149,12 @@ static int copy_block_now(void *destination, const void *source, size_t element_
   if (!destination || !source || !element_bytes || dimensions < 1 || !volume || !destination_offsets ||
       !source_offsets || !destination_sizes || !source_sizes) {
     tgt_error("Call to omp_target_memcpy_rect with invalid arguments");
+    return TGT_FAILED;
+  }
+  if (!is_countable(volume, destination_offsets, destination_sizes, dimensions, element_bytes) ||
+      !is_countable(volume, source_offsets, source_sizes, dimensions, element_bytes)) {
+    tgt_error(
+        "Call to omp_target_memcpy_rect with invalid arguments: it reaches beyond the end of all memory");
     return TGT_FAILED;
   }
   const block_t block = {dimensions,        volume,      destination_offsets, source_offsets,

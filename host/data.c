@@ -161,11 +161,21 @@ CONSTRUCT(__tgt_target_data_update, TGT_CONSTRUCT_UPDATE, map_update, "update da
 
 /* ---- declare mapper ---- */
 
+static __attribute__((noinline, cold)) void refuse_handle(void) {
+  tgt_error("a mapper was called without what it is to add its components to: its arguments are damaged");
+}
+
 TGT_EXPORT int64_t __tgt_mapper_num_components(void *handle) {
-  return map_mapper_count(handle);
+  if (handle)
+    return map_mapper_count(handle);
+  refuse_handle();
+  return 0;
 }
 
 TGT_EXPORT void __tgt_push_mapper_component(void *handle, void *base, void *begin, int64_t size, int64_t type,
                                             void *name) {
-  map_mapper_push(handle, base, begin, size, type, name);
+  if (handle)
+    map_mapper_push(handle, base, begin, size, type, name);
+  else
+    refuse_handle();
 }

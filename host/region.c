@@ -32,8 +32,8 @@ static inline uint32_t count_of(const tgt_kernel_args_t *args, const atmi_omp_ke
 
 /* Whether the kernel's arguments are the words that the program passes: nothing is mapped. */
 static inline bool takes_values_only(const tgt_kernel_args_t *args, uint32_t count) {
-  if (count > MOST_VALUES)
-    return false;
+  if (count > MOST_VALUES || (count && (!args->types || !args->bases)))
+    return false; /* damaged ones are for the mapping engine, too */
   for (uint32_t i = 0; i < count; i++)
     if ((args->types[i] & ~(int64_t)TGT_MAP_IMPLICIT) != (TGT_MAP_PARAM | TGT_MAP_LITERAL))
       return false;

@@ -97,11 +97,12 @@ static void add_devices(tgt_runtime_t *runtime) {
   atomic_store_explicit(&runtime->device_count, made, memory_order_release);
 }
 
-static void append(tgt_runtime_t *runtime, tgt_library_t *library) {
-  tgt_library_t **end = &runtime->libraries;
-  while (*end)
-    end = &(*end)->next;
-  *end = library;
+/* Where the list of libraries leads to this one; to NULL if it is not there. The caller holds the lock. */
+static tgt_library_t **find(tgt_runtime_t *runtime, const tgt_descriptor_t *descriptor) {
+  tgt_library_t **at = &runtime->libraries;
+  while (*at && (*at)->descriptor != descriptor)
+    at = &(*at)->next;
+  return at;
 }
 
 /* What became different with which clang. */
@@ -136,9 +137,16 @@ void tgt_runtime_register(tgt_runtime_t *runtime, const tgt_descriptor_t *descri
       tgt_checker_find();
   }
   pthread_mutex_lock(&runtime->lock);
+  tgt_library_t **end = find(runtime, descriptor);
+  if (*end) {
+    pthread_mutex_unlock(&runtime->lock);
+    tgt_library_destroy(library);
+    tgt_error("a program's device code is registered again before it is unregistered; once is enough");
+    return;
+  }
   library->number = atomic_load(&runtime->registrations);
   note_version(runtime, library);
-  append(runtime, library);
+  *end = library;
   status = wanted ? tgt_device_add_library(library, &fits) : ATMI_OK;
   bool is_first = !status && fits && !runtime->devices;
   if (is_first)
@@ -154,10 +162,7 @@ void tgt_runtime_unregister(tgt_runtime_t *runtime, const tgt_descriptor_t *desc
   if (tgt_machine_is_forked()) /* whoever held the lock is not in this process */
     return;
   pthread_mutex_lock(&runtime->lock);
-  tgt_library_t **at = &runtime->libraries;
-  while (*at && (*at)->descriptor != descriptor)
-    at = &(*at)->next;
-  tgt_library_t *library = *at;
+  tgt_library_t **at = find(runtime, descriptor), *library = *at;
   if (library) {
     *at = library->next;
     for (uint32_t i = 0; i < atomic_load(&runtime->device_count); i++) {

@@ -80,6 +80,8 @@ map_status_t map_fail_insane(map_table_t *table, const map_range_t *range) {
 }
 
 map_status_t map_fail_arrays(map_table_t *table, const map_arguments_t *arguments) {
+  if (arguments->count > MAP_ARGUMENTS_MOST)
+    return map_fail(table, MAP_INVALID, "%u list items: %s", arguments->count, map_insane);
   return map_fail(table, MAP_INVALID, "%u list items, but no arrays for them: %s", arguments->count,
                   map_insane);
 }

@@ -218,10 +218,13 @@ static inline void map_pass_end(map_pass_t *pass) {
   atmi_spin_unlock(&pass->table->lock);
 }
 
-/* Before the pass: arrays that are missing. Describes. */
+/* More list items than any construct has: a count that lies. */
+enum { MAP_ARGUMENTS_MOST = 1 << 16 };
+/* Before the pass: arrays that are missing, or too long. Describes. */
 map_status_t map_fail_arrays(map_table_t *table, const map_arguments_t *arguments);
 static inline map_status_t map_check_arguments(map_table_t *table, const map_arguments_t *arguments) {
-  bool whole = arguments->bases && arguments->begins && arguments->sizes && arguments->types;
+  bool whole = arguments->bases && arguments->begins && arguments->sizes && arguments->types &&
+               arguments->count <= MAP_ARGUMENTS_MOST;
   return __builtin_expect(whole, 1) || !arguments->count ? MAP_OK : map_fail_arrays(table, arguments);
 }
 /* Room for more words than the work has. Describes. */

@@ -36,6 +36,9 @@ void driver_expect_success(void (*part)(void));
 /* The same, where offloading is mandatory and the program is to end with these words. */
 void driver_expect_failure(void (*part)(void), const char *words);
 
+/* Fails the test with what a child said. */
+void driver_fail(int status, const char *words, const char *text);
+
 /* In the child, where cmocka's asserts are not at home. */
 #define DRIVER_CHECK(condition) driver_check(condition, #condition, __FILE__, __LINE__)
 void driver_check(bool holds, const char *what, const char *file, int line);

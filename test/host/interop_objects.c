@@ -111,7 +111,7 @@ static void other_devices_have_none(void **state) {
   char text[DRIVER_TEXT];
   int status = driver_in_child(ask_for_others, text);
   if (status || !strstr(text, "Device number '17' out of range, only 2 devices available"))
-    fail_msg("status 0x%x: %s", (unsigned)status, text);
+    driver_fail(status, "out of range", text);
 }
 
 static void use_what_is_gone(void) {
@@ -138,7 +138,7 @@ static void what_is_gone_is_refused(void **state) {
   int status = driver_in_child(use_what_is_gone, text);
   if (status || !strstr(text, "cannot use an interop object: it was destroyed, or never made") ||
       !strstr(text, "cannot destroy an interop object: it was destroyed, or never made"))
-    fail_msg("status 0x%x: %s", (unsigned)status, text);
+    driver_fail(status, "cannot use, cannot destroy", text);
 }
 
 /* ---- waiting ---- */

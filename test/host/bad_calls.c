@@ -1,0 +1,394 @@
+/* Entry points called with what no compiler passes: null arrays, counts that lie, versions and regions that
+ * nobody knows, devices that are not there, memory that is gone. A message and a failure, never a crash, and
+ * the runtime is as good as before. Run as "host_bad_calls IMAGE", with two devices. */
+#include "driver.h"
+
+#include "api.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* An argument that is as it should be; cases spoil one thing of it. */
+static struct {
+  void *bases[2], *begins[2];
+  int64_t sizes[2], types[2];
+} good;
+static double data[8];
+
+static const void *spmd;
+
+static tgt_kernel_args_t args(void) {
+  good.bases[0] = good.begins[0] = (void *)8;
+  good.bases[1] = good.begins[1] = data;
+  good.sizes[0] = 8;
+  good.sizes[1] = sizeof data;
+  good.types[0] = TGT_MAP_PARAM | TGT_MAP_LITERAL;
+  good.types[1] = TGT_MAP_PARAM | TGT_MAP_TO | TGT_MAP_FROM;
+  spmd = &driver.regions[DRIVER_SPMD];
+  return (tgt_kernel_args_t){.version = 2,
+                             .count = 2,
+                             .bases = good.bases,
+                             .begins = good.begins,
+                             .sizes = good.sizes,
+                             .types = good.types,
+                             .tripcount = 8};
+}
+
+static void *unreadable(void) {
+  void *page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  DRIVER_CHECK(page != MAP_FAILED);
+  return page;
+}
+
+/* The region was launched before, so the short ways are taken, or not. */
+static bool warm;
+
+static void launch(const tgt_kernel_args_t *with, const void *id) {
+  if (warm)
+    DRIVER_CHECK(driver_runs());
+  __tgt_target_kernel(NULL, 0, 0, 0, id, with);
+}
+
+/* ---- regions: each of these is to end the program ---- */
+
+static void no_args(void) {
+  args();
+  launch(NULL, spmd);
+}
+static void old_version(void) {
+  tgt_kernel_args_t bad = args();
+  bad.version = 0;
+  launch(&bad, spmd);
+}
+static void new_version(void) {
+  tgt_kernel_args_t bad = args();
+  bad.version = 77;
+  launch(&bad, spmd);
+}
+static void no_types(void) {
+  tgt_kernel_args_t bad = args();
+  bad.types = NULL;
+  launch(&bad, spmd);
+}
+static void no_bases(void) {
+  tgt_kernel_args_t bad = args();
+  bad.bases = NULL;
+  launch(&bad, spmd);
+}
+static void no_bases_of_values(void) {
+  tgt_kernel_args_t bad = args();
+  bad.bases = NULL;
+  good.types[1] = good.types[0];
+  launch(&bad, spmd);
+}
+static void no_begins(void) {
+  tgt_kernel_args_t bad = args();
+  bad.begins = NULL;
+  launch(&bad, spmd);
+}
+static void no_sizes(void) {
+  tgt_kernel_args_t bad = args();
+  bad.sizes = NULL;
+  launch(&bad, spmd);
+}
+static void endless_count(void) {
+  tgt_kernel_args_t bad = args();
+  bad.count = UINT32_MAX;
+  launch(&bad, spmd);
+}
+static void large_count(void) {
+  tgt_kernel_args_t bad = args();
+  bad.count = 1 << 24;
+  launch(&bad, spmd);
+}
+static void too_many_values(void) {
+  tgt_kernel_args_t bad = args();
+  static void *values[60];
+  static int64_t sizes[60], types[60];
+  for (int i = 0; i < 60; i++)
+    types[i] = good.types[0];
+  bad.count = 60;
+  bad.bases = bad.begins = values;
+  bad.sizes = sizes;
+  bad.types = types;
+  launch(&bad, spmd);
+}
+static void no_region(void) {
+  tgt_kernel_args_t same = args();
+  launch(&same, NULL);
+}
+static void other_region(void) {
+  tgt_kernel_args_t same = args();
+  launch(&same, data);
+}
+static void gone_region(void) {
+  tgt_kernel_args_t same = args();
+  launch(&same, (void *)1);
+}
+static void negative_size(void) {
+  tgt_kernel_args_t bad = args();
+  good.sizes[1] = -8;
+  launch(&bad, spmd);
+}
+static void size_beyond_all(void) {
+  tgt_kernel_args_t bad = args();
+  good.sizes[1] = INT64_MAX;
+  launch(&bad, spmd);
+}
+static void null_pointer(void) {
+  tgt_kernel_args_t bad = args();
+  good.bases[1] = good.begins[1] = NULL;
+  launch(&bad, spmd);
+}
+static void wrong_device(void) {
+  tgt_kernel_args_t same = args();
+  __tgt_target_kernel(NULL, 77, 0, 0, spmd, &same);
+}
+static void negative_device(void) {
+  tgt_kernel_args_t same = args();
+  __tgt_target_kernel(NULL, -77, 0, 0, spmd, &same);
+}
+static void huge_device(void) {
+  tgt_kernel_args_t same = args();
+  __tgt_target_kernel(NULL, INT64_C(1) << 32, 0, 0, spmd, &same);
+}
+static void old_without_arrays(void) {
+  args();
+  __tgt_target_teams_mapper(NULL, 0, spmd, 2, NULL, NULL, NULL, NULL, NULL, NULL, 1, 1);
+}
+static void oldest_without_arrays(void) {
+  args();
+  __tgt_target_nowait(0, spmd, 2, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL);
+}
+
+/* ---- data constructs ---- */
+
+typedef void construct_t(const tgt_ident_t *where, int64_t device, TGT_MAPS);
+static construct_t *construct;
+
+static void data_without(int which) {
+  args();
+  construct(NULL, 0, 1, which == 0 ? NULL : good.bases + 1, which == 1 ? NULL : good.begins + 1,
+            which == 2 ? NULL : good.sizes + 1, which == 3 ? NULL : good.types + 1, NULL, NULL);
+}
+static void data_without_bases(void) {
+  data_without(0);
+}
+static void data_without_begins(void) {
+  data_without(1);
+}
+static void data_without_sizes(void) {
+  data_without(2);
+}
+static void data_without_types(void) {
+  data_without(3);
+}
+static void data_count_lies(void) {
+  DRIVER_CHECK(driver_runs());
+  args();
+  construct(NULL, 0, INT_MAX, good.bases, good.begins, good.sizes, good.types, NULL, NULL);
+}
+static void data_size_negative(void) {
+  args();
+  good.sizes[1] = -1;
+  construct(NULL, 0, 1, good.bases + 1, good.begins + 1, good.sizes + 1, good.types + 1, NULL, NULL);
+}
+static void data_device_wrong(void) {
+  args();
+  construct(NULL, 77, 1, good.bases + 1, good.begins + 1, good.sizes + 1, good.types + 1, NULL, NULL);
+}
+
+static const struct {
+  const char *name;
+  void (*run)(void);
+  const char *words;
+} regions[] = {
+    {"no_args", no_args, "the program passes no arguments"},
+    {"old_version", old_version, "its arguments are of version 0, known are 1 to 5"},
+    {"new_version", new_version, "its arguments are of version 77, known are 1 to 5"},
+    {"no_types", no_types, "2 list items, but no arrays for them: the arguments are damaged"},
+    {"no_bases", no_bases, "2 list items, but no arrays for them"},
+    {"no_bases_of_values", no_bases_of_values, "2 list items, but no arrays for them"},
+    {"no_begins", no_begins, "2 list items, but no arrays for them"},
+    {"no_sizes", no_sizes, "2 list items, but no arrays for them"},
+    {"endless_count", endless_count, "4294967295 list items: the arguments are damaged"},
+    {"large_count", large_count, "16777216 list items: the arguments are damaged"},
+    {"too_many_values", too_many_values, "argument"},
+    {"no_region", no_region, "does not have a matching target pointer"},
+    {"other_region", other_region, "does not have a matching target pointer"},
+    {"gone_region", gone_region, "does not have a matching target pointer"},
+    {"negative_size", negative_size, "a list item of -8 bytes: the arguments are damaged"},
+    {"size_beyond_all", size_beyond_all, "bytes"},
+    {"null_pointer", null_pointer, "a null pointer cannot be mapped with 64 bytes"},
+    {"wrong_device", wrong_device, "Device number '77' out of range, only 2 devices available"},
+    {"negative_device", negative_device, "Device number '-77' out of range"},
+    {"huge_device", huge_device, "Device number '4294967296' out of range"},
+    {"old_without_arrays", old_without_arrays, "2 list items, but no arrays for them"},
+    {"oldest_without_arrays", oldest_without_arrays, "2 list items, but no arrays for them"},
+};
+
+static void regions_fail_with_a_message(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof regions / sizeof *regions; i++)
+    for (int is_warm = 0; is_warm < 2; is_warm++) {
+      warm = is_warm;
+      print_message("             %s\n", regions[i].name);
+      driver_expect_failure(regions[i].run, regions[i].words);
+    }
+}
+
+static const struct {
+  const char *name;
+  void (*run)(void);
+  const char *words, *words_of_end; /* where an end is another matter; NULL: it is not */
+} constructs[] = {
+    {"data_without_bases", data_without_bases, "1 list items, but no arrays for them", NULL},
+    {"data_without_begins", data_without_begins, "1 list items, but no arrays for them", NULL},
+    {"data_without_sizes", data_without_sizes, "1 list items, but no arrays for them", NULL},
+    {"data_without_types", data_without_types, "1 list items, but no arrays for them", NULL},
+    {"data_count_lies", data_count_lies, "2147483647 list items: the arguments are damaged", NULL},
+    {"data_size_negative", data_size_negative, "a list item of -1 bytes: the arguments are damaged", NULL},
+    {"data_device_wrong", data_device_wrong, "Device number '77' out of range, only 2 devices available",
+     NULL},
+};
+
+static void data_constructs_fail_with_a_message(void **state) {
+  (void)state;
+  construct_t *const all[] = {__tgt_target_data_begin_mapper, __tgt_target_data_end_mapper,
+                              __tgt_target_data_update_mapper};
+  for (size_t i = 0; i < sizeof constructs / sizeof *constructs; i++)
+    for (size_t j = 0; j < 3; j++) {
+      construct = all[j];
+      print_message("             %s %zu\n", constructs[i].name, j);
+      driver_expect_failure(constructs[i].run, constructs[i].words);
+    }
+}
+
+/* ---- what is refused, and the program goes on ---- */
+
+static void register_others(void) {
+  tgt_descriptor_t gone = {1, unreadable(), NULL, NULL};
+  __tgt_register_lib(NULL);
+  __tgt_unregister_lib(NULL);
+  __tgt_register_lib(unreadable());
+  __tgt_register_lib(&gone);
+  __tgt_unregister_lib(&gone);
+  __tgt_unregister_lib(unreadable());
+  gone = (tgt_descriptor_t){INT_MAX, &driver.image, NULL, NULL};
+  __tgt_register_lib(&gone);
+  gone = (tgt_descriptor_t){1, &driver.image, driver.entries + DRIVER_ENTRIES, driver.entries};
+  __tgt_register_lib(&gone);
+  tgt_image_t reversed = {driver.image.end, driver.image.begin, NULL, NULL};
+  gone = (tgt_descriptor_t){1, &reversed, NULL, NULL};
+  __tgt_register_lib(&gone);
+  DRIVER_CHECK(driver_runs());
+  __tgt_register_lib(&driver.descriptor); /* a second time */
+  DRIVER_CHECK(driver_runs());
+  __tgt_unregister_lib(&driver.descriptor);
+  __tgt_unregister_lib(&driver.descriptor);
+  __tgt_register_lib(&driver.descriptor);
+  DRIVER_CHECK(driver_runs());
+}
+
+static void constructs_of_nothing(void) {
+  for (int count = 0; count > -3; count--) {
+    __tgt_target_data_begin_mapper(NULL, 0, count, NULL, NULL, NULL, NULL, NULL, NULL);
+    __tgt_target_data_update_mapper(NULL, 0, count, NULL, NULL, NULL, NULL, NULL, NULL);
+    __tgt_target_data_end_nowait_mapper(NULL, 0, count, NULL, NULL, NULL, NULL, NULL, NULL, -1, NULL, 0,
+                                        NULL);
+  }
+  __tgt_target_nowait_query(NULL);
+  void *handle = NULL;
+  __tgt_target_nowait_query(&handle);
+  DRIVER_CHECK(!__tgt_mapper_num_components(NULL));
+  __tgt_push_mapper_component(NULL, NULL, NULL, 0, 0, NULL);
+  __tgt_print_device_info(77);
+  __tgt_print_device_info(-77);
+  DRIVER_CHECK(driver_runs());
+}
+
+/* Memory that is not there any more, or was never, or is another device's. */
+static void free_others(void) {
+  char *one = omp_target_alloc(4096, 0), *other = omp_target_alloc(4096, 1), host[64];
+  DRIVER_CHECK(one && other);
+  omp_target_free(one + 64, 0);
+  omp_target_free(host, 0);
+  omp_target_free(other, 0);
+  DRIVER_CHECK(!omp_target_memcpy(host, other, sizeof host, 0, 0, 2, 1));
+  omp_target_free(one, 0);
+  omp_target_free(one, 0);
+  omp_target_free((void *)16, 0);
+  llvm_omp_target_free_host(host, 1);
+  llvm_omp_target_unlock_mem(host, 0);
+  DRIVER_CHECK(!llvm_omp_target_lock_mem(unreadable(), 4096, 0));
+  DRIVER_CHECK(!omp_target_alloc(SIZE_MAX, 0) && !omp_target_alloc(SIZE_MAX / 2, 1));
+  DRIVER_CHECK(!llvm_omp_target_alloc_host(SIZE_MAX - 4095, 0));
+  DRIVER_CHECK(!omp_target_is_accessible(host, SIZE_MAX, 0));
+  DRIVER_CHECK(!omp_target_is_accessible(host, SIZE_MAX - (uintptr_t)host, 0));
+  omp_target_free(other, 1);
+  DRIVER_CHECK(driver_runs());
+}
+
+static void copy_others(void) {
+  size_t huge = SIZE_MAX / 2, one = 1, none = 0, ten = 10;
+  char *memory = omp_target_alloc(64, 0), host[64] = {0};
+  DRIVER_CHECK(omp_target_memcpy_rect(memory, host, 1, INT_MIN, &one, &none, &none, &one, &one, 0, 2));
+  DRIVER_CHECK(omp_target_memcpy_rect(memory, host, huge, 1, &ten, &none, &none, &ten, &ten, 0, 2));
+  DRIVER_CHECK(omp_target_memcpy_rect(memory, host, 4, 1, &ten, &huge, &none, &ten, &ten, 0, 2));
+  DRIVER_CHECK(omp_target_memcpy(memory, host, SIZE_MAX, 0, 0, 0, 2));
+  DRIVER_CHECK(omp_target_memcpy_async(memory, host, 64, 0, 0, 0, 77, -3, NULL));
+  DRIVER_CHECK(!omp_target_memcpy_async(memory, host, 64, 0, 0, 0, 2, 5, NULL));
+  DRIVER_CHECK(omp_target_memcpy_rect_async(memory, host, 1, INT_MAX, NULL, &none, &none, &one, &one, 0, 2, 0,
+                                            NULL) == TGT_FAILED);
+  DRIVER_CHECK(omp_target_memset_async(memory, 1, 64, 0, -1, NULL) == memory);
+  omp_target_memset(memory, 1, 64, 77);
+  DRIVER_CHECK(omp_target_associate_ptr(host, memory, SIZE_MAX, 0, 0) == TGT_FAILED);
+  DRIVER_CHECK(omp_target_associate_ptr(host, memory, 64, SIZE_MAX - 8, 77) == TGT_FAILED);
+  DRIVER_CHECK(omp_get_device_from_uid(NULL) == TGT_INVALID_DEVICE && !omp_get_uid_from_device(77));
+  DRIVER_CHECK(!omp_get_mapped_ptr(host, 77) && !omp_get_mapped_ptr(NULL, 0));
+  omp_target_free(memory, 0);
+  DRIVER_CHECK(driver_runs());
+}
+
+/* With some of the words that are said. */
+static const struct {
+  void (*run)(void);
+  const char *words[4];
+} parts[] = {
+    {register_others,
+     {"its descriptor cannot be read", "its list of images cannot be read",
+      "one of its images cannot be read", "registered again before it is unregistered"}},
+    {constructs_of_nothing, {"a mapper was called without what it is to add", "there is no device -77"}},
+    {free_others, {"cannot free", "cannot lock", "cannot unlock"}},
+    {copy_others, {"more than there are addresses", "reaches beyond the end of all memory"}},
+};
+
+static void nothing_bad_stays(void **state) {
+  (void)state;
+  char text[DRIVER_TEXT];
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    int status = driver_in_child(parts[i].run, text);
+    for (size_t j = 0; j < 4 && parts[i].words[j]; j++)
+      if (status || !strstr(text, parts[i].words[j]))
+        driver_fail(status, parts[i].words[j], text);
+  }
+}
+
+int main(int count, char **arguments) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(regions_fail_with_a_message),
+      cmocka_unit_test(data_constructs_fail_with_a_message),
+      cmocka_unit_test(nothing_bad_stays),
+  };
+  if (count != 2) {
+    fprintf(stderr, "usage: %s IMAGE\n", arguments[0]);
+    return 2;
+  }
+  driver.path = arguments[1];
+  driver_read();
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
