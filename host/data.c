@@ -51,10 +51,12 @@ static inline __attribute__((always_inline)) bool update_one(tgt_device_t *devic
   if (entry) {
     void *host = arguments->begins[0], *memory = (void *)map_entry_device(entry, (uintptr_t)host);
     uint64_t bytes = (uint64_t)arguments->sizes[0];
-    *done = arguments->types[0] == MAP_TO
-                ? tgt_device_functions.submit(device, stream, memory, host, bytes)
-                : tgt_device_functions.retrieve(device, stream, host, memory, bytes);
-    *done = !tgt_stream_wait(stream) && *done;
+    bool begun = arguments->types[0] == MAP_TO
+                     ? tgt_device_functions.submit(device, stream, memory, host, bytes)
+                     : tgt_device_functions.retrieve(device, stream, host, memory, bytes);
+    if (__builtin_expect(!begun, 0))
+      map_one_fail(device->maps, arguments, entry);
+    *done = !tgt_stream_wait(stream) && begun;
     *done = !map_one_end(device->maps, entry) && *done;
   }
   atmi_stream_put_idle(stream);

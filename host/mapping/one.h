@@ -33,6 +33,9 @@ static inline __attribute__((always_inline)) map_entry_t *map_one_begin(map_tabl
   return found;
 }
 
+/* Describes that the copy could not be begun. */
+void map_one_fail(map_table_t *table, const map_arguments_t *arguments, const map_entry_t *entry);
+
 static inline map_status_t map_one_end(map_table_t *table, map_entry_t *entry) {
   return map_entry_drop_some(entry, MAP_PIN_ONE) ? MAP_OK : map_unpin(table, entry);
 }

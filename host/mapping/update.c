@@ -1,5 +1,6 @@
 /* target update: copies to and from what is present, in one piece or in many. Counts nothing; what it copies
  * is pinned until its end. */
+#include "one.h"
 #include "work.h"
 
 /* More than any array has. */
@@ -275,4 +276,12 @@ map_status_t map_update(map_work_t *work, const map_arguments_t *arguments) {
       status = copy_item(work, item);
   }
   return pass.wrong ? describe(&pass) : status;
+}
+
+void map_one_fail(map_table_t *table, const map_arguments_t *arguments, const map_entry_t *entry) {
+  const char *name = arguments->names ? arguments->names[0] : NULL;
+  const map_range_t range = {(uintptr_t)arguments->begins[0], (uint64_t)arguments->sizes[0],
+                             name ? name : entry->name};
+  map_fail_near(table, MAP_DEVICE, &range, "a copy to the %s has failed",
+                arguments->types[0] == MAP_TO ? "device" : "host");
 }

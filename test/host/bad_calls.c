@@ -5,6 +5,8 @@
 
 #include "api.h"
 
+#include <dlfcn.h>
+#include <hsa/hsa_ext_amd.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -241,19 +243,70 @@ static void regions_fail_with_a_message(void **state) {
     }
 }
 
+/* ---- copies that HSA refuses ---- */
+
+static bool copies_fail;
+
+/* In the place of ROCr's, which follows it. */
+#undef hsa_amd_memory_async_copy
+__attribute__((visibility("default"))) hsa_status_t
+hsa_amd_memory_async_copy(void *to, hsa_agent_t to_agent, const void *from, hsa_agent_t from_agent,
+                          size_t bytes, uint32_t count, const hsa_signal_t *signals, hsa_signal_t done) {
+  static __typeof__(&hsa_amd_memory_async_copy) next;
+  if (copies_fail)
+    return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  if (!next)
+    *(void **)&next =
+        dlsym(dlopen("libhsa-runtime64.so.1", RTLD_LAZY | RTLD_NOLOAD), "hsa_amd_memory_async_copy");
+  return next(to, to_agent, from, from_agent, bytes, count, signals, done);
+}
+
+static char large[4 << 20];
+
+/* An update of one list item, which goes the short way, or with another one. */
+static void update_fails(int64_t type, int32_t items) {
+  void *begins[] = {large, large + sizeof large / 2};
+  void *names[] = {(char[]){";large;dir/file.c;7;3;;"}, (char[]){";large;dir/file.c;7;3;;"}};
+  int64_t whole = sizeof large, sizes[] = {sizeof large / 2, sizeof large / 2}, types[] = {type, type};
+  __tgt_target_data_begin_mapper(NULL, 0, 1, begins, begins, &whole, (int64_t[]){TGT_MAP_TO}, names, NULL);
+  __tgt_target_data_update_mapper(NULL, 0, items, begins, begins, sizes, types, names, NULL);
+  copies_fail = true;
+  __tgt_target_data_update_mapper(NULL, 0, items, begins, begins, sizes, types, names, NULL);
+}
+
+static void update_to_fails(void) {
+  update_fails(TGT_MAP_TO, 1);
+}
+static void update_from_fails(void) {
+  update_fails(TGT_MAP_FROM, 1);
+}
+static void updates_fail(void) {
+  update_fails(TGT_MAP_TO, 2);
+}
+
+static void failing_updates_name_their_variable(void **state) {
+  (void)state;
+  static void (*const updates[])(void) = {update_to_fails, update_from_fails, updates_fail};
+  static const char *const copies[] = {"a copy to the device has failed", "a copy to the host has failed",
+                                       "a copy to the device has failed"};
+  for (size_t i = 0; i < 3; i++) {
+    driver_expect_failure(updates[i], copies[i]);
+    driver_expect_failure(updates[i], "message: variable large, dir/file.c line 7: host 0x");
+  }
+}
+
 static const struct {
   const char *name;
   void (*run)(void);
-  const char *words, *words_of_end; /* where an end is another matter; NULL: it is not */
+  const char *words;
 } constructs[] = {
-    {"data_without_bases", data_without_bases, "1 list items, but no arrays for them", NULL},
-    {"data_without_begins", data_without_begins, "1 list items, but no arrays for them", NULL},
-    {"data_without_sizes", data_without_sizes, "1 list items, but no arrays for them", NULL},
-    {"data_without_types", data_without_types, "1 list items, but no arrays for them", NULL},
-    {"data_count_lies", data_count_lies, "2147483647 list items: the arguments are damaged", NULL},
-    {"data_size_negative", data_size_negative, "a list item of -1 bytes: the arguments are damaged", NULL},
-    {"data_device_wrong", data_device_wrong, "Device number '77' out of range, only 2 devices available",
-     NULL},
+    {"data_without_bases", data_without_bases, "1 list items, but no arrays for them"},
+    {"data_without_begins", data_without_begins, "1 list items, but no arrays for them"},
+    {"data_without_sizes", data_without_sizes, "1 list items, but no arrays for them"},
+    {"data_without_types", data_without_types, "1 list items, but no arrays for them"},
+    {"data_count_lies", data_count_lies, "2147483647 list items: the arguments are damaged"},
+    {"data_size_negative", data_size_negative, "a list item of -1 bytes: the arguments are damaged"},
+    {"data_device_wrong", data_device_wrong, "Device number '77' out of range, only 2 devices available"},
 };
 
 static void data_constructs_fail_with_a_message(void **state) {
@@ -382,6 +435,7 @@ int main(int count, char **arguments) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(regions_fail_with_a_message),
       cmocka_unit_test(data_constructs_fail_with_a_message),
+      cmocka_unit_test(failing_updates_name_their_variable),
       cmocka_unit_test(nothing_bad_stays),
   };
   if (count != 2) {

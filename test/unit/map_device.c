@@ -245,6 +245,8 @@ map_status_t fake_update(map_work_t *work, const map_arguments_t *arguments) {
   uint64_t bytes = (uint64_t)arguments->sizes[0];
   bool done = arguments->types[0] == MAP_TO ? submit(device, work->stream, memory, host, bytes)
                                             : retrieve(device, work->stream, host, memory, bytes);
+  if (!done)
+    map_one_fail(work->table, arguments, entry);
   fake_synchronize(work->stream);
   map_status_t ended = map_one_end(work->table, entry);
   return done ? ended : MAP_DEVICE;
