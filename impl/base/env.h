@@ -48,7 +48,7 @@ typedef struct atmi_env {
 enum { ATMI_ENV_MANDATORY = 2 };
 
 typedef struct atmi_env_row {
-  const char *name;
+  char name[46];
   enum {
     ATMI_ENV_INTEGER,
     ATMI_ENV_FILE, /* its name, a const char *; the default is none */
@@ -57,12 +57,9 @@ typedef struct atmi_env_row {
   size_t field;    /* offset in atmi_env_t */
   int64_t initial; /* default */
   int64_t least, most;
-  const char *unit;  /* "packets", "bytes", ...; "" for a plain number */
-  const char *stock; /* which stock plugins know the variable */
-  const char *help;
 } atmi_env_row_t;
 
-/* The table; `*count` rows. Immutable. */
+/* The table of base/env.def; `*count` rows. Immutable. */
 const atmi_env_row_t *atmi_env_table(size_t *count);
 
 /* Reads a value: decimal or 0x hexadecimal, or one of true, false, on, off (1 and 0); "mandatory" where
