@@ -39,7 +39,7 @@ typedef void submit_emi_t(int scope, tgt_ompt_data_t *target, uint64_t *id, unsi
 /* Their numbers and names in OpenMP's headers. */
 static const struct {
   int number;
-  const char *name;
+  char name[36];
 } events[TGT_EVENTS] = {
     [TGT_EVENT_INITIALIZE] = {12, "ompt_callback_device_initialize"},
     [TGT_EVENT_FINALIZE] = {13, "ompt_callback_device_finalize"},

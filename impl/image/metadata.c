@@ -8,7 +8,7 @@
 
 /* Each hidden argument whose value is not simply zero. */
 static const struct {
-  const char *value_kind;
+  char value_kind[24];
   atmi_hidden_kind_t kind;
 } hidden_kinds[] = {
     {"hidden_block_count_x", ATMI_HIDDEN_BLOCK_COUNT_X},
@@ -29,8 +29,8 @@ static const struct {
 
 /* Keys of a kernel's map that are plain numbers. */
 static const struct {
-  const char *key;
-  size_t field;
+  char key[28];
+  uint32_t field;
 } numbers[] = {
 #define NUMBER(key, field)                                                                                   \
   { key, offsetof(atmi_kernel_metadata_t, field) }

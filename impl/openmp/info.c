@@ -23,7 +23,7 @@ static void print_number(FILE *out, int level, const char *label, uint64_t value
 typedef struct attribute {
   int id; /* hsa_agent_info_t or one of AMD's */
   enum { TEXT, BOOLEAN, NUMBER, LOCATION, DEVICE_TYPE, DIMENSIONS16, DIMENSIONS32, CACHES } type;
-  const char *label, *unit;
+  char label[34], unit[8];
 } attribute_t;
 
 /* In the words and order of LLVM's plugins, which scripts may know. */

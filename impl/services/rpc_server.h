@@ -112,9 +112,9 @@ typedef struct atmi_rpc_print_to {
  *   R receive a slot    N receive a byte string    A act    S send a slot    B send a byte string
  *   D act in the other way */
 struct atmi_rpc_operation {
-  const char *name;
+  char name[22];
   int32_t number17, number18, number20; /* -1: the version does not have it */
-  const char *steps;
+  char steps[9];
   atmi_rpc_act_t act, act_again;
   atmi_rpc_print_to_t print_to;
 };
