@@ -154,8 +154,8 @@ static void refuses_bad_images(void **state) {
 
 static void refuses_bad_entries(void **state) {
   (void)state;
-  tgt_entry13_t old[2];
-  tgt_entry21_t new[2];
+  tgt_entry13_t old[2] = {{0}};
+  tgt_entry21_t new[2] = {{0}};
   tgt_descriptor_t old_one = describe(old, old + 2), new_one = describe(new, new + 2);
   memcpy(old, old_entries, sizeof old);
   old[1].address = NULL;
