@@ -58,6 +58,8 @@ enum { OPTION_COUNT = sizeof option_table / sizeof *option_table };
 
 static const char prefix[] = "GFXSIM_";
 
+const gs_check_tool_t gs_check_tools[] = {{"bounds", GS_CHECK_BOUNDS}, {NULL, 0}};
+
 const gs_option_t *gs_option_at(size_t i) {
   return i < OPTION_COUNT ? &option_table[i] : NULL;
 }
@@ -82,25 +84,36 @@ static bool parse_text(const char *value, char member[TEXT_BYTES], char *reason,
   return true;
 }
 
+/* The tool that the first `length` characters name, or all; 0 if none. */
+static uint32_t find_tools(const char *name, size_t length) {
+  uint32_t all = 0, found = 0;
+  for (const gs_check_tool_t *tool = gs_check_tools; tool->name; tool++) {
+    all |= tool->bit;
+    if (strlen(tool->name) == length && memcmp(tool->name, name, length) == 0)
+      found = tool->bit;
+  }
+  return length == 3 && memcmp(name, "all", length) == 0 ? all : found;
+}
+
+static void complain_of_tool(const char *name, size_t length, char *reason, size_t reason_bytes) {
+  size_t end = (size_t)snprintf(reason, reason_bytes, "%.*s is no tool; there is",
+                                length > 20 ? 20 : (int)length, name);
+  for (const gs_check_tool_t *tool = gs_check_tools; tool->name && end < reason_bytes; tool++)
+    end += (size_t)snprintf(reason + end, reason_bytes - end, "%s %s", tool == gs_check_tools ? "" : ",",
+                            tool->name);
+}
+
 /* A comma-separated list of tools; empty = none. */
 static bool parse_tools(const char *value, uint32_t *tools, char *reason, size_t reason_bytes) {
-  static const struct {
-    const char *name;
-    uint32_t tools;
-  } known[] = {{"bounds", GS_CHECK_BOUNDS}, {"all", GS_CHECK_BOUNDS}};
   uint32_t chosen = 0;
   while (*value) {
     const size_t length = strcspn(value, ",");
-    uint32_t tool = 0;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-      if (strlen(known[i].name) == length && memcmp(known[i].name, value, length) == 0)
-        tool = known[i].tools;
-    if (!tool) {
-      snprintf(reason, reason_bytes, "%.*s is no tool; there is bounds", length > 20 ? 20 : (int)length,
-               value);
+    const uint32_t found = find_tools(value, length);
+    if (!found) {
+      complain_of_tool(value, length, reason, reason_bytes);
       return false;
     }
-    chosen |= tool;
+    chosen |= found;
     value += length + (value[length] == ',');
   }
   *tools = chosen;

@@ -13,6 +13,12 @@
 /* Tools of the checker. */
 enum { GS_CHECK_BOUNDS = 1 << 0 };
 
+typedef struct gs_check_tool {
+  const char *name; /* of the last, NULL */
+  uint32_t bit;     /* GS_CHECK_* */
+} gs_check_tool_t;
+extern const gs_check_tool_t gs_check_tools[];
+
 /* Values of all options. Plain data; copied into the context that was created with it. */
 typedef struct gs_options {
   char devices[256];  /* GFXSIM_DEVICES: comma-separated profiles, e.g. "gfx90a" */

@@ -1,8 +1,41 @@
 /* Compares each access of a kernel with the blocks that the program has. Most are answered by what the thread
  * remembers: where the instruction in hand found its last good address. Not here: the blocks (blocks.c), what
- * is said of a finding (findings.c). */
+ * is said of a wrong (findings.c). */
 #include "check/check.h"
+
+#include <inttypes.h>
+
 #include "isa/memory.h"
+
+/* What is wrong with an access. */
+typedef enum kind {
+  KIND_OUTSIDE, /* of a block's bytes */
+  KIND_FREED,
+  KIND_NOTHING, /* is mapped; the kernel will fault */
+  KIND_PRIVATE, /* beyond the work-item's private memory */
+  KIND_LDS,     /* beyond the workgroup's local memory */
+} kind_t;
+
+static const gs_rule_t rules[] = {
+    [KIND_OUTSIDE] = {"bounds", "outside", GS_SEVERITY_ERROR, "An access outside of the program's memory"},
+    [KIND_FREED] = {"bounds", "freed", GS_SEVERITY_ERROR, "An access to memory that was freed"},
+    [KIND_NOTHING] = {"bounds", "unmapped", GS_SEVERITY_ERROR, "An access where nothing is mapped"},
+    [KIND_PRIVATE] = {"bounds", "private", GS_SEVERITY_ERROR,
+                      "An access beyond the private memory of a work-item"},
+    [KIND_LDS] = {"bounds", "local", GS_SEVERITY_ERROR, "An access beyond the local memory of a workgroup"},
+};
+
+/* An access that is wrong. */
+typedef struct wrong {
+  kind_t kind;
+  uint32_t rights;       /* GS_VM_* */
+  uint32_t bytes;        /* of each lane */
+  uint32_t lanes;        /* of this instruction that do it */
+  unsigned lane;         /* the first of them */
+  uint64_t address;      /* the first wrong lane's; PRIVATE and LDS: offset */
+  uint64_t limit;        /* PRIVATE and LDS: how many bytes there are */
+  gs_block_note_t block; /* the others: id 0 = none is near */
+} wrong_t;
 
 /* Good answers of this thread, by instruction. They are the executing thread's, as it is the thread that asks
  * 10 million times a second. */
@@ -42,27 +75,25 @@ static uint64_t private_offset(uint64_t address, const gs_extent_t *own) {
   return (address - own->start) / GS_PRIVATE_STEP * 4 + address % 4;
 }
 
-/* Whether the bytes are in scratch memory; if they are, `finding` says whether they are the wave's. */
-static bool is_scratch(const gs_wave_t *w, uint64_t address, uint64_t size, gs_finding_t *finding,
-                       bool *good) {
+/* Whether the bytes are in scratch memory; if they are, `wrong` says whether they are the wave's. */
+static bool is_scratch(const gs_wave_t *w, uint64_t address, uint64_t size, wrong_t *wrong, bool *good) {
   gs_extent_t all, own;
   gs_place_scratch(w, &all, &own);
   if (address < all.start || address >= all.end)
     return false;
   *good = address >= own.start && address < own.end && own.end - address >= size;
-  finding->kind = GS_FINDING_PRIVATE;
-  finding->address = private_offset(address, &own);
-  finding->limit = (own.end - own.start) / GS_LANES;
+  wrong->kind = KIND_PRIVATE;
+  wrong->address = private_offset(address, &own);
+  wrong->limit = (own.end - own.start) / GS_LANES;
   return true;
 }
 
-/* Whether all bytes are good. `finding` gets what is wrong, as far as the address goes. */
-static bool is_good(const gs_wave_t *w, memory_t *memory, uint64_t address, uint64_t size,
-                    gs_finding_t *finding) {
+/* Whether all bytes are good. `wrong` gets what is wrong, as far as the address goes. */
+static bool is_good(const gs_wave_t *w, memory_t *memory, uint64_t address, uint64_t size, wrong_t *wrong) {
   bool good;
   if (is_inside(memory, address, size))
     return true;
-  if (is_scratch(w, address, size, finding, &good))
+  if (is_scratch(w, address, size, wrong, &good))
     return good;
   gs_answer_t answer;
   gs_blocks_t *blocks = &check_of(w)->blocks;
@@ -81,47 +112,82 @@ static bool is_good(const gs_wave_t *w, memory_t *memory, uint64_t address, uint
   /* A range that this snapshot lacks may be in the next, with which the instruction is repeated. */
   if (answer.verdict == GS_VERDICT_NOTHING && gs_vm_reader_is_behind(w->env->vm))
     return true;
-  static const gs_finding_kind_t kinds[] = {[GS_VERDICT_OUTSIDE] = GS_FINDING_OUTSIDE,
-                                            [GS_VERDICT_FREED] = GS_FINDING_FREED,
-                                            [GS_VERDICT_NOTHING] = GS_FINDING_NOTHING};
-  finding->kind = kinds[answer.verdict];
-  finding->address = address;
-  finding->block = answer.block;
+  static const kind_t kinds[] = {[GS_VERDICT_OUTSIDE] = KIND_OUTSIDE,
+                                 [GS_VERDICT_FREED] = KIND_FREED,
+                                 [GS_VERDICT_NOTHING] = KIND_NOTHING};
+  wrong->kind = kinds[answer.verdict];
+  wrong->address = address;
+  wrong->block = answer.block;
   return false;
 }
 
-static void report(gs_wave_t *w, const gs_finding_t *finding) {
-  if (finding->lanes)
-    gs_findings_add(&check_of(w)->findings, w, finding);
+static const char *action_of(uint32_t rights) {
+  if (rights == (GS_VM_READ | GS_VM_WRITE))
+    return "atomic access to";
+  return rights & GS_VM_WRITE ? "write of" : "read of";
+}
+
+static void describe_offset(const wrong_t *wrong, char *text, size_t size) {
+  const bool lds = wrong->kind == KIND_LDS;
+  const char *whose = lds ? "workgroup's local memory (LDS)" : "work-item's private memory (stack)";
+  if (wrong->address > UINT32_MAX)
+    snprintf(text, size, "This is another wave's private memory, not its own");
+  else
+    snprintf(text, size, "Offset %" PRIu64 " is beyond the %s, which has %" PRIu64 " bytes%s", wrong->address,
+             whose, wrong->limit, lds ? ": reads give 0 there, and writes are lost" : "");
+}
+
+static void tell(gs_wave_t *w, const wrong_t *wrong, gs_found_t *found) {
+  gs_finding_t finding = {.address = wrong->address, .bytes = wrong->bytes, .block = wrong->block};
+  gs_side_t *side = &finding.side[0];
+  gs_side_of_wave(side, w, wrong->lane);
+  side->more = wrong->lanes - 1;
+  snprintf(finding.title, sizeof finding.title, "Invalid %s %" PRIu32 " bytes",
+           action_of(side->place.rights ? side->place.rights : wrong->rights), wrong->bytes);
+  finding.about_block = wrong->kind != KIND_PRIVATE && wrong->kind != KIND_LDS;
+  if (!finding.about_block)
+    describe_offset(wrong, finding.detail[0], sizeof finding.detail[0]);
+  finding.where = wrong->kind == KIND_NOTHING ? ", where nothing is mapped" : NULL;
+  gs_findings_tell(&check_of(w)->findings, found, &finding);
+}
+
+static void report(gs_wave_t *w, const wrong_t *wrong) {
+  if (!wrong->lanes)
+    return;
+  const gs_key_t key = {
+      .rule = &rules[wrong->kind], .pc = {w->pc}, .object = {wrong->block.id, wrong->rights}};
+  gs_found_t *found = gs_findings_meet(&check_of(w)->findings, &key, wrong->lanes);
+  if (found)
+    tell(w, wrong, found);
 }
 
 /* Looks at one lane. The first that is wrong is what is told; the others are counted. */
 static void look(gs_wave_t *w, memory_t *memory, uint64_t address, uint64_t size, unsigned lane,
-                 gs_finding_t *finding) {
-  gs_finding_t found = *finding;
+                 wrong_t *wrong) {
+  wrong_t found = *wrong;
   if (is_good(w, memory, address, size, &found))
     return;
-  if (!finding->lanes) {
+  if (!wrong->lanes) {
     found.lane = lane;
-    *finding = found;
+    *wrong = found;
   }
-  finding->lanes++;
+  wrong->lanes++;
 }
 
-static gs_finding_t finding_of(const gs_access_t *a) {
-  return (gs_finding_t){.rights = a->rights, .bytes = a->bytes};
+static wrong_t wrong_of(const gs_access_t *a) {
+  return (wrong_t){.rights = a->rights, .bytes = a->bytes};
 }
 
 static void watch_lanes(gs_wave_t *w, const gs_access_t *a) {
   memory_t *memory = recall(w);
   const uint64_t span = gs_access_span(a);
-  gs_finding_t finding = finding_of(a);
+  wrong_t wrong = wrong_of(a);
   for (uint64_t left = a->lanes; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctzll(left);
     if (GS_UNLIKELY(!is_inside(memory, a->at[l], span)))
-      look(w, memory, a->at[l], span, l, &finding);
+      look(w, memory, a->at[l], span, l, &wrong);
   }
-  report(w, &finding);
+  report(w, &wrong);
 }
 
 static void watch_block(gs_wave_t *w, uint64_t address, uint64_t size, uint32_t stride, uint32_t rights,
@@ -129,71 +195,71 @@ static void watch_block(gs_wave_t *w, uint64_t address, uint64_t size, uint32_t 
   memory_t *memory = recall(w);
   if (GS_LIKELY(is_inside(memory, address, size)))
     return;
-  gs_finding_t finding = {.rights = rights, .bytes = stride ? stride : (uint32_t)size};
+  wrong_t wrong = {.rights = rights, .bytes = stride ? stride : (uint32_t)size};
   if (scalar) {
     /* Compilers fetch small items with the dword that they are in, which no card minds. */
     for (uint64_t at = address; at < address + size; at += 4) {
-      gs_finding_t byte = finding;
+      wrong_t byte = wrong;
       for (unsigned i = 0; i < 4; i++)
         if (is_good(w, memory, at + i, 1, &byte))
           goto next;
-      look(w, memory, at, 4, 0, &finding);
+      look(w, memory, at, 4, 0, &wrong);
     next:;
     }
-    if (finding.lanes)
-      finding.lanes = 1;
+    if (wrong.lanes)
+      wrong.lanes = 1;
   } else if (stride) {
     for (unsigned l = 0; l < GS_LANES; l++)
-      look(w, memory, address + l * (uint64_t)stride, stride, l, &finding);
+      look(w, memory, address + l * (uint64_t)stride, stride, l, &wrong);
   } else {
     const uint64_t exec = gs_exec(w);
-    look(w, memory, address, size, exec ? (unsigned)__builtin_ctzll(exec) : 0, &finding);
-    if (finding.kind == GS_FINDING_PRIVATE) /* a whole row for each dword of a lane */
-      finding.bytes = (uint32_t)(size / GS_LANES);
-    if (finding.lanes)
-      finding.lanes = (uint32_t)__builtin_popcountll(exec);
+    look(w, memory, address, size, exec ? (unsigned)__builtin_ctzll(exec) : 0, &wrong);
+    if (wrong.kind == KIND_PRIVATE) /* a whole row for each dword of a lane */
+      wrong.bytes = (uint32_t)(size / GS_LANES);
+    if (wrong.lanes)
+      wrong.lanes = (uint32_t)__builtin_popcountll(exec);
   }
-  report(w, &finding);
+  report(w, &wrong);
 }
 
 static void look_at_lds(const gs_wave_t *w, const gs_access_t *a, unsigned lane, uint64_t offset,
-                        gs_finding_t *finding) {
+                        wrong_t *wrong) {
   const uint64_t limit = w->env->lds_bytes;
   if (offset < limit && limit - offset >= a->bytes)
     return;
-  if (!finding->lanes) {
-    finding->kind = GS_FINDING_LDS;
-    finding->lane = lane;
-    finding->address = offset;
-    finding->limit = limit;
+  if (!wrong->lanes) {
+    wrong->kind = KIND_LDS;
+    wrong->lane = lane;
+    wrong->address = offset;
+    wrong->limit = limit;
   }
-  finding->lanes++;
+  wrong->lanes++;
 }
 
 static void watch_lds(gs_wave_t *w, const gs_access_t *a) {
-  gs_finding_t finding = finding_of(a);
+  wrong_t wrong = wrong_of(a);
   for (uint64_t left = a->lanes; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctzll(left);
-    look_at_lds(w, a, l, a->at[l], &finding);
+    look_at_lds(w, a, l, a->at[l], &wrong);
   }
-  report(w, &finding);
+  report(w, &wrong);
 }
 
 static void watch_mixed(gs_wave_t *w, const gs_access_t *a) {
   memory_t *memory = recall(w);
-  gs_finding_t finding = finding_of(a);
+  wrong_t wrong = wrong_of(a);
   for (uint64_t left = a->lanes; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctzll(left);
     const uint32_t offset = (uint32_t)a->at[l];
     switch (a->at[l] >> 32) {
-    case GS_SHARED_APERTURE_HI: look_at_lds(w, a, l, offset, &finding); break;
+    case GS_SHARED_APERTURE_HI: look_at_lds(w, a, l, offset, &wrong); break;
     case GS_PRIVATE_APERTURE_HI:
-      look(w, memory, gs_private_address(w, offset) + 4u * l, a->bytes < 4 ? a->bytes : 4, l, &finding);
+      look(w, memory, gs_private_address(w, offset) + 4u * l, a->bytes < 4 ? a->bytes : 4, l, &wrong);
       break;
-    default: look(w, memory, a->at[l], a->bytes, l, &finding);
+    default: look(w, memory, a->at[l], a->bytes, l, &wrong);
     }
   }
-  report(w, &finding);
+  report(w, &wrong);
 }
 
 void gs_bounds_watch(gs_check_t *check) {

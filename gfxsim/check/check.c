@@ -19,7 +19,7 @@ int gs_check_create(const gs_options_t *options, gs_check_t **made) {
     free(check);
     return -1;
   }
-  if (gs_findings_init(&check->findings, options->check_log, options->check_fail)) {
+  if (gs_findings_init(&check->findings, options)) {
     gs_blocks_fini(&check->blocks);
     free(check);
     return -1;

@@ -1,5 +1,6 @@
-/* What was found, and how people read it: one block of text each, the same ones counted, a summary at the
- * end. Not here: finding it (bounds.c). */
+/* What the tools found, and how people read it: one block of text each, the same ones counted, a summary at
+ * the end. A tool describes a finding by its rule and up to two sides (who did what, and where), the memory
+ * that it is about, and a hint. Not here: finding it, and the words of a block (text.c). */
 #ifndef GFXSIM_CHECK_FINDINGS_H
 #define GFXSIM_CHECK_FINDINGS_H
 
@@ -8,55 +9,89 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/options.h"
 #include "check/blocks.h"
 #include "exec/place.h"
 
-typedef enum gs_finding_kind {
-  GS_FINDING_OUTSIDE, /* of a block's bytes */
-  GS_FINDING_FREED,
-  GS_FINDING_NOTHING, /* is mapped; the kernel will fault */
-  GS_FINDING_PRIVATE, /* beyond the work-item's private memory */
-  GS_FINDING_LDS,     /* beyond the workgroup's local memory */
-} gs_finding_kind_t;
+/* How sure it is that the program is wrong. Only errors make --check-fail fail. */
+typedef enum gs_severity { GS_SEVERITY_ERROR, GS_SEVERITY_WARNING } gs_severity_t;
 
-/* An access that is wrong. */
+/* A kind of finding. Constant; tools have tables of them. */
+typedef struct gs_rule {
+  const char *tool; /* "bounds" */
+  const char *id;   /* "outside": with the tool's name what suppressions and SARIF call it */
+  gs_severity_t severity;
+  const char *summary; /* a sentence without a full stop, for all findings of this kind */
+} gs_rule_t;
+
+/* What makes two findings the same one, which is told once and counted then. */
+typedef struct gs_key {
+  const gs_rule_t *rule;
+  uint64_t pc[2];     /* of both sides' instructions, 0 = none */
+  uint64_t object[2]; /* whatever else: the block's id, what the instruction does with it */
+} gs_key_t;
+
+/* Who did one of the things that a finding is about. */
+typedef enum gs_actor {
+  GS_ACTOR_NONE,
+  GS_ACTOR_WAVE, /* a work-item, at `place` */
+  GS_ACTOR_HOST, /* the host program, at `stack` */
+} gs_actor_t;
+
+typedef struct gs_side {
+  gs_actor_t actor;
+  char what[96];    /* of the second side: "Conflicts with a write of 4 bytes" */
+  uint32_t more;    /* WAVE: as many further work-items of the wave did the same */
+  gs_place_t place; /* WAVE */
+  const char *call; /* HOST: the function that the program called, or NULL */
+  gfxsim_stack_t stack;
+} gs_side_t;
+
+enum { GS_FINDING_TEXT = 512, GS_FINDING_DETAILS = 4 };
+
+/* A finding. Large; callers keep one on their stack and fill what they have, all else is 0. */
 typedef struct gs_finding {
-  gs_finding_kind_t kind;
-  uint32_t rights;       /* GS_VM_* */
-  uint32_t bytes;        /* of each lane */
-  uint32_t lanes;        /* of this instruction that do it */
-  unsigned lane;         /* the first of them */
-  uint64_t address;      /* the first wrong lane's; PRIVATE and LDS: offset */
-  uint64_t limit;        /* PRIVATE and LDS: how many bytes there are */
-  gs_block_note_t block; /* the others: id 0 = none is near */
+  char title[GS_FINDING_TEXT]; /* "Invalid read of 8 bytes"; the first side's place is added */
+  gs_side_t side[2];
+  bool about_block;      /* `address` and `block` say something */
+  uint64_t address;      /* the first byte that the finding is about */
+  uint32_t bytes;        /* of the access there */
+  gs_block_note_t block; /* id 0 = no block is near; else where the memory came from */
+  const char *where;     /* behind the block's description, ", where nothing is mapped"; or NULL */
+  char detail[GS_FINDING_DETAILS][GS_FINDING_TEXT]; /* lines of any content behind the sides; "" = none */
+  const char *hint;                                 /* what to do about it, or NULL */
 } gs_finding_t;
 
-/* One place in the program at which something is wrong with one block. */
-typedef struct gs_found {
-  struct gs_found *next;
-  uint64_t pc, block;
-  gs_finding_kind_t kind;
-  uint32_t rights;
-  uint64_t times; /* accesses of work-items */
-  char title[768];
-} gs_found_t;
+/* One that was met. */
+typedef struct gs_found gs_found_t;
 
 typedef struct gs_findings {
   pthread_mutex_t lock; /* of everything below */
   FILE *out;
-  bool fail; /* the process shall fail if there are any */
+  bool fail;      /* the process shall fail if there are errors */
+  uint32_t tools; /* GS_CHECK_*: that look */
   gs_found_t *first, **last;
-  uint32_t places, printed;
-  uint64_t accesses, unlisted; /* unlisted: of places for which there was no memory, or no room */
+  uint32_t places;
+  uint64_t errors, warnings, unlisted; /* unlisted: of places for which there was no memory, or no room */
 } gs_findings_t;
 
-/* `log`: file to write to, empty = stderr. Returns 0, or -1 after a message. */
-int gs_findings_init(gs_findings_t *findings, const char *log, bool fail) __attribute__((warn_unused_result));
+/* Takes log, limits and the rest from the options. Returns 0, or -1 after a message. */
+int gs_findings_init(gs_findings_t *findings, const gs_options_t *options)
+    __attribute__((warn_unused_result));
 void gs_findings_fini(gs_findings_t *findings);
 
-/* Counts the finding, and prints it if it is the first of its kind. On the thread that runs the wave. */
-void gs_findings_add(gs_findings_t *findings, const gs_wave_t *w, const gs_finding_t *finding);
-/* Prints the summary. Returns how many accesses were wrong. */
+/* Counts `times` more of what `key` names. Returns it when it is new and shall be told: the caller then fills
+ * a finding, which may be slow, and calls gs_findings_tell, once. NULL: it is known, or not told any more.
+ * Thread-safe. */
+gs_found_t *gs_findings_meet(gs_findings_t *findings, const gs_key_t *key, uint64_t times);
+/* Prints it. Thread-safe. Takes no lock of the dynamic linker, which a thread of the program may hold that
+ * waits for this one. */
+void gs_findings_tell(gs_findings_t *findings, gs_found_t *found, const gs_finding_t *finding);
+
+/* The side of a lane of the wave that the thread runs, at the instruction in hand. */
+void gs_side_of_wave(gs_side_t *side, const gs_wave_t *w, unsigned lane);
+
+/* Prints the summary. Returns how many errors there were. */
 uint64_t gs_findings_summary(gs_findings_t *findings);
 
 #endif

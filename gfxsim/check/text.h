@@ -1,0 +1,26 @@
+/* A finding in words, as lines that begin with the process as valgrind's do. Not here: which findings are
+ * told (findings.c). */
+#ifndef GFXSIM_CHECK_TEXT_H
+#define GFXSIM_CHECK_TEXT_H
+
+#include <stddef.h>
+
+#include "check/findings.h"
+
+enum { GS_TEXT_BYTES = 16384 };
+
+/* Lines. Cut at the end of the room. */
+typedef struct gs_text {
+  char bytes[GS_TEXT_BYTES];
+  size_t length;
+} gs_text_t;
+
+/* Adds a line: "==PID== " and what is given. */
+void gs_text_line(gs_text_t *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The finding's title with the place of its first side. */
+void gs_text_title(const gs_finding_t *finding, char *title, size_t size);
+/* Adds the whole block, with an empty line at its end. */
+void gs_text_finding(gs_text_t *text, const gs_finding_t *finding, const char *title);
+
+#endif
