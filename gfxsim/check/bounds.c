@@ -48,13 +48,9 @@ static _Thread_local struct {
   memory_t memory[MEMORIES];
 } remembered;
 
-static gs_check_t *check_of(const gs_wave_t *w) {
-  return w->env->watch->context;
-}
-
 /* What the thread remembers for the instruction in hand; empty when that is no longer true. */
 static memory_t *recall(const gs_wave_t *w) {
-  gs_check_t *check = check_of(w);
+  gs_check_t *check = gs_check_of(w);
   if (remembered.check != check) {
     memset(&remembered, 0, sizeof remembered);
     remembered.check = check;
@@ -96,7 +92,7 @@ static bool is_good(const gs_wave_t *w, memory_t *memory, uint64_t address, uint
   if (is_scratch(w, address, size, wrong, &good))
     return good;
   gs_answer_t answer;
-  gs_blocks_t *blocks = &check_of(w)->blocks;
+  gs_blocks_t *blocks = &gs_check_of(w)->blocks;
   const gs_vm_map_t *map = atomic_load_explicit(&w->env->vm->seen, memory_order_relaxed);
   uint64_t at = address;
   while (at < address + size) {
@@ -148,7 +144,7 @@ static void tell(gs_wave_t *w, const wrong_t *wrong, gs_found_t *found) {
   if (!finding.about_block)
     describe_offset(wrong, finding.detail[0], sizeof finding.detail[0]);
   finding.where = wrong->kind == KIND_NOTHING ? ", where nothing is mapped" : NULL;
-  gs_findings_tell(&check_of(w)->findings, found, &finding);
+  gs_findings_tell(&gs_check_of(w)->findings, found, &finding);
 }
 
 static void report(gs_wave_t *w, const wrong_t *wrong) {
@@ -156,7 +152,7 @@ static void report(gs_wave_t *w, const wrong_t *wrong) {
     return;
   const gs_key_t key = {
       .rule = &rules[wrong->kind], .pc = {w->pc}, .object = {wrong->block.id, wrong->rights}};
-  gs_found_t *found = gs_findings_meet(&check_of(w)->findings, &key, wrong->lanes);
+  gs_found_t *found = gs_findings_meet(&gs_check_of(w)->findings, &key, wrong->lanes);
   if (found)
     tell(w, wrong, found);
 }
@@ -262,7 +258,5 @@ static void watch_mixed(gs_wave_t *w, const gs_access_t *a) {
   report(w, &wrong);
 }
 
-void gs_bounds_watch(gs_check_t *check) {
-  check->watch = (gs_watch_t){
-      .context = check, .lanes = watch_lanes, .mixed = watch_mixed, .block = watch_block, .lds = watch_lds};
-}
+const gs_watch_t gs_bounds_watch = {
+    .lanes = watch_lanes, .mixed = watch_mixed, .block = watch_block, .lds = watch_lds};

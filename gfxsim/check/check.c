@@ -24,7 +24,9 @@ int gs_check_create(const gs_options_t *options, gs_check_t **made) {
     free(check);
     return -1;
   }
-  gs_bounds_watch(check);
+  check->watch.context = check;
+  if (options->check & GS_CHECK_BOUNDS)
+    gs_check_share(check, &gs_bounds_watch);
   *made = check;
   return 0;
 }

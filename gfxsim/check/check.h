@@ -8,11 +8,20 @@
 #include "check/findings.h"
 #include "isa/watch.h"
 
+enum { GS_CHECK_MOST_TOOLS = 8 };
+
 typedef struct gs_check {
   gs_blocks_t blocks;
   gs_findings_t findings;
-  gs_watch_t watch; /* for devices: gs_device_ops_t.watch */
+  gs_watch_t watch; /* for devices: gs_device_ops_t.watch. Its context is this object, for all tools */
+  const gs_watch_t *tool[GS_CHECK_MOST_TOOLS]; /* who shares it, in this order */
+  unsigned tools;
 } gs_check_t;
+
+/* The checker whose tools watch the wave. */
+static inline gs_check_t *gs_check_of(const gs_wave_t *w) {
+  return w->env->watch->context;
+}
 
 /* Makes the checker that the options ask for; *check is NULL when they ask for none. Returns 0, or -1 after a
  * message when out of memory. */
@@ -23,7 +32,11 @@ void gs_check_destroy(gs_check_t *check);
 /* Prints the summary. Returns the exit status that the process should have, or 0 for its own. */
 int gs_check_finish(gs_check_t *check);
 
+/* share.c: calls one tool's watcher more for each access, after those that are there. Any of its functions
+ * may be NULL; its context is not used. While the checker is made. */
+void gs_check_share(gs_check_t *check, const gs_watch_t *tool);
+
 /* bounds.c: the watcher that compares accesses with the blocks. */
-void gs_bounds_watch(gs_check_t *check);
+extern const gs_watch_t gs_bounds_watch;
 
 #endif

@@ -1,0 +1,43 @@
+/* How several tools watch the same accesses: one alone is called by the device itself, of more each in turn.
+ */
+#include "check/check.h"
+#include "isa/memory.h"
+
+static void share_lanes(gs_wave_t *w, const gs_access_t *a) {
+  const gs_check_t *check = gs_check_of(w);
+  for (unsigned i = 0; i < check->tools; i++)
+    if (check->tool[i]->lanes)
+      check->tool[i]->lanes(w, a);
+}
+
+static void share_mixed(gs_wave_t *w, const gs_access_t *a) {
+  const gs_check_t *check = gs_check_of(w);
+  for (unsigned i = 0; i < check->tools; i++)
+    if (check->tool[i]->mixed)
+      check->tool[i]->mixed(w, a);
+}
+
+static void share_block(gs_wave_t *w, uint64_t address, uint64_t size, uint32_t stride, uint32_t rights,
+                        bool scalar) {
+  const gs_check_t *check = gs_check_of(w);
+  for (unsigned i = 0; i < check->tools; i++)
+    if (check->tool[i]->block)
+      check->tool[i]->block(w, address, size, stride, rights, scalar);
+}
+
+static void share_lds(gs_wave_t *w, const gs_access_t *a) {
+  const gs_check_t *check = gs_check_of(w);
+  for (unsigned i = 0; i < check->tools; i++)
+    if (check->tool[i]->lds)
+      check->tool[i]->lds(w, a);
+}
+
+void gs_check_share(gs_check_t *check, const gs_watch_t *tool) {
+  gs_watch_t *watch = &check->watch;
+  check->tool[check->tools++] = tool;
+  const bool alone = check->tools == 1;
+  watch->lanes = alone && tool->lanes ? tool->lanes : share_lanes;
+  watch->mixed = alone && tool->mixed ? tool->mixed : share_mixed;
+  watch->block = alone && tool->block ? tool->block : share_block;
+  watch->lds = alone && tool->lds ? tool->lds : share_lds;
+}
