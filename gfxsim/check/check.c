@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "check/name.h"
+#include "exec/source_line.h"
 
 /* What a checked program ends with that asked to fail (gfxsim-run --check-fail). */
 enum { FAILED_STATUS = 99 };
@@ -29,6 +31,11 @@ int gs_check_create(const gs_options_t *options, gs_check_t **made) {
     gs_check_share(check, &gs_bounds_watch);
   *made = check;
   return 0;
+}
+
+void gs_check_prepare(void) {
+  gs_source_line_prepare();
+  gs_name_prepare();
 }
 
 void gs_check_destroy(gs_check_t *check) {

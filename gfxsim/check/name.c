@@ -2,29 +2,31 @@
 #include "check/name.h"
 
 #include <dlfcn.h>
-#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/host.h"
 #include "exec/source_line.h"
 
 /* ---- Kernels ---- */
 
 typedef char *demangle_t(const char *name, char *buffer, size_t *length, int *status);
 
+/* Of the process's C++ runtime, which serves all alike; NULL = there is none. */
+static demangle_t *demangler;
+
+void gs_name_prepare(void) {
+  /* ROCr brings the C++ runtime along, which is not for all to see. */
+  void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD); /* the reference stays, so it does */
+  void *symbol = library ? dlsym(library, "__cxa_demangle") : NULL;
+  memcpy(&demangler, &symbol, sizeof symbol);
+}
+
 /* As in the source; the caller frees it. NULL when it is no C++ name, or nobody can tell. */
 static char *demangle(const char *name) {
-  /* ROCr brings the C++ runtime along, which is not for all to see. */
-  void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
-  void *symbol = library ? dlsym(library, "__cxa_demangle") : NULL;
-  demangle_t *function;
-  memcpy(&function, &symbol, sizeof symbol);
   int status = -1;
-  char *plain = symbol ? function(name, NULL, NULL, &status) : NULL;
-  if (library)
-    dlclose(library); /* only the reference that was added above */
-  return plain;
+  return demangler ? demangler(name, NULL, NULL, &status) : NULL;
 }
 
 /* The function in "__omp_offloading_fd00_12ab_main_l7", and its line; NULL for other names. */
@@ -80,20 +82,18 @@ static bool is_between(const char *file) {
 }
 
 bool gs_name_host_place(uint64_t address, char *text, size_t size) {
-  Dl_info info;
-  struct link_map *map = NULL;
+  gs_host_place_t place;
   char line[256];
   /* A return address is that of the next line's code, perhaps. */
-  if (!dladdr1((const void *)(uintptr_t)(address - 1), &info, (void **)&map, RTLD_DL_LINKMAP) ||
-      !info.dli_fname || is_between(info.dli_fname))
+  if (!gs_host_find(address - 1, &place) || is_between(place.path))
     return false;
-  const char *path = map && map->l_name && *map->l_name ? map->l_name : "/proc/self/exe";
-  if (gs_source_line_in_file(path, address - 1 - (map ? map->l_addr : 0), line, sizeof line))
-    snprintf(text, size, "%s%s%s%s", line, info.dli_sname ? " (" : "", info.dli_sname ? info.dli_sname : "",
-             info.dli_sname ? ")" : "");
-  else if (info.dli_sname)
-    snprintf(text, size, "%s (in %s)", info.dli_sname, info.dli_fname);
-  else
-    return false;
-  return true;
+  char *plain = demangle(place.function);
+  const char *function = plain ? plain : place.function;
+  const bool has_line = gs_source_line_in_file(place.path, place.address, line, sizeof line);
+  if (has_line)
+    snprintf(text, size, "%s%s%s%s", line, *function ? " (" : "", function, *function ? ")" : "");
+  else if (*function)
+    snprintf(text, size, "%s (in %s)", function, place.path);
+  free(plain);
+  return has_line || *place.function;
 }

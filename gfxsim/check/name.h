@@ -6,6 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Finds what demangles C++ names. To be called by a thread of the program, before names are needed: only such
+ * a one may ask the dynamic linker, which another may hold that waits for the GPU. */
+void gs_name_prepare(void);
+
 /* Writes "target region in main at line 12" for a kernel that clang made of one, "kernel foo(int)" for
  * others. C++ names are as in the source where the process has a C++ runtime. Cut to `size`. */
 void gs_name_kernel(const char *kernel, char *text, size_t size);

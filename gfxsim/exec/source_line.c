@@ -21,8 +21,8 @@
 
 enum { IMAGE_BYTES_MAX = 1 << 30 };
 
-/* The functions of libelf and libdw that are used. The libraries are opened on the first fault: a simulator
- * without faults does not pay for loading them. */
+/* The functions of libelf and libdw that are used. The libraries are opened on the first fault, or by who
+ * prepares: a simulator without faults does not pay for loading them. */
 #define FUNCTIONS(X)                                                                                         \
   X(elf_version)                                                                                             \
   X(elf_memory)                                                                                              \
@@ -42,7 +42,7 @@ typedef struct dw {
 } dw_t;
 
 static bool open_dw(dw_t *dw) {
-  void *library = dlopen("libdw.so.1", RTLD_LAZY | RTLD_LOCAL);
+  void *library = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL); /* now: later it would take locks */
   if (!library)
     return false;
   bool complete = true;
@@ -75,14 +75,38 @@ static int find_rocr(struct dl_phdr_info *info, size_t size, void *result) {
   return 1;
 }
 
-static const struct link_map *loaded_objects(void) {
+static const struct r_debug *find_objects(void) {
   char name[PATH_MAX];
   void *rocr = dl_iterate_phdr(find_rocr, name) ? dlopen(name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
   const struct r_debug *debug = rocr ? dlsym(rocr, "_amdgpu_r_debug") : NULL;
-  const struct link_map *objects = debug ? debug->r_map : NULL;
   if (rocr)
     dlclose(rocr); /* only the reference that was added above */
-  return objects;
+  return debug;
+}
+
+/* What was found before it is needed. One for the process, as the libraries are. */
+static struct {
+  bool done, has_dw;
+  dw_t dw;
+  const struct r_debug *objects;
+} prepared;
+
+void gs_source_line_prepare(void) {
+  prepared.has_dw = open_dw(&prepared.dw);
+  prepared.objects = find_objects();
+  prepared.done = true;
+}
+
+static bool get_dw(dw_t *dw) {
+  if (!prepared.done)
+    return open_dw(dw);
+  *dw = prepared.dw;
+  return prepared.has_dw;
+}
+
+static const struct link_map *loaded_objects(void) {
+  const struct r_debug *objects = prepared.done ? prepared.objects : find_objects();
+  return objects ? objects->r_map : NULL;
 }
 
 /* Undoes the %XX in a path of a URI, which ends at `end`. Returns false when it is too long. */
@@ -193,7 +217,7 @@ static bool find_line(const dw_t *dw, Dwarf *debug, uint64_t address, char *text
 static bool find_in_image(image_t *image, uint64_t address, char *text, size_t size) {
   bool found = false;
   dw_t dw;
-  char *copy = open_dw(&dw) ? copy_image(image) : NULL;
+  char *copy = get_dw(&dw) ? copy_image(image) : NULL;
   if (!copy)
     return false;
   dw.elf_version(EV_CURRENT);

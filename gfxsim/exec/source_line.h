@@ -8,6 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Opens the libraries that the functions below need, and finds ROCr's list of code objects, as long as ROCr
+ * stays loaded. Without it, or before, the functions ask the dynamic linker themselves, and wait where
+ * another thread holds it: one whose library's constructor waits for the GPU, perhaps for ever. No kernel may
+ * be running. */
+void gs_source_line_prepare(void);
+
 /* Writes "file.c:12" for the code at device address `pc` to text[0..size). Returns false, and an empty text,
  * when the image has no debug information, or nothing here can read it (libdw is opened when it is first
  * needed). */

@@ -229,6 +229,8 @@ gs_thunk_t *gs_thunk_create(void) {
   if (!library.check && gs_check_create(&thunk->options, &library.check))
     goto failed;
   thunk->check = library.check;
+  if (thunk->check)
+    gs_check_prepare();
   if (add_gpus(thunk))
     goto failed;
   thunk->shared = shared_create();

@@ -9,6 +9,7 @@
 #   more: yes       ... at least as many
 #   ends: STATUS    the faulty program's, else 99 (--check-fail)
 #   levels: LEVEL   only that one
+#   library: yes    compiled a second time with -DLIBRARY, as PROGRAM.so
 set -eu
 run=$1 source=$2 folder=$3 stock=$4
 shift 4
@@ -21,7 +22,7 @@ note() { sed -n "s,^[ /*]*$1: \(.*\),\1,p" "$source" | sed 's, \*/$,,'; }
 bug=$(grep -n 'BUG \*/$\|// BUG$' "$source" | cut -d: -f1)
 note expect | sed "s,@BUG@,$bug,g" >"$folder/$name.expected"
 # A formatter may have joined lines of the comment, of which the second would be lost.
-[ "$(grep -oE '(expect|named|more|ends|levels): ' "$source" | wc -l)" = "$(grep -cE '^[ /*]*(expect|named|more|ends|levels): ' "$source")" ] ||
+[ "$(grep -oE '(expect|named|more|ends|levels|library): ' "$source" | wc -l)" = "$(grep -cE '^[ /*]*(expect|named|more|ends|levels|library): ' "$source")" ] ||
   complain "lines of its comment are joined"
 findings=$(grep -c '^Invalid' "$folder/$name.expected")
 ends=$(note ends)
@@ -47,16 +48,25 @@ try() { # LEVEL RUNTIME OPTION...
   shift 2
   log=$folder/$name.$level.log
   status=0
-  "$run" --check=bounds --check-log="$log" --check-fail "$@" "$folder/$name.$level.1" >"$folder/$name.out" 2>&1 || status=$?
+  check "$@" "$folder/$name.$level.1" || status=$?
   [ "$status" = "${ends:-99}" ] || { complain "$where: status $status"; cat "$folder/$name.out" >&2; }
   compare "$log" "$where"
   case $where in *runtime)
     note named | while IFS= read -r regex; do grep -qE -- "$regex" "$log" || exit 1; done || complain "$where: no name"
   esac
   status=0
-  "$run" --check=bounds --check-log="$log" --check-fail "$@" "$folder/$name.$level.0" >"$folder/$name.out" 2>&1 || status=$?
+  check "$@" "$folder/$name.$level.0" || status=$?
   [ "$status" = 0 ] || { complain "$where: the twin without the error ends with $status"; cat "$folder/$name.out" "$log" >&2; }
   grep -q 'ERROR SUMMARY: 0 errors from 0 places' "$log" || complain "$where: the twin has no summary without errors"
+}
+
+compile() {
+  $OMP_CC "-$level" -g -w "$source" "$@"
+}
+
+# What waits for itself waits for ever.
+check() {
+  timeout 100 "$run" --check=bounds --check-log="$log" --check-fail "$@" >"$folder/$name.out" 2>&1
 }
 
 export OMP_TARGET_OFFLOAD=MANDATORY GFXSIM_WORKERS=1
@@ -64,7 +74,9 @@ ulimit -c 0
 for level; do
   for with in 0 1; do
     program=$folder/$name.$level.$with
-    [ "$program" -nt "$source" ] || $OMP_CC "-$level" -g -w "-DBUG=$with" "$source" -o "$program"
+    [ "$program" -nt "$source" ] || compile "-DBUG=$with" -o "$program"
+    [ -z "$(note library)" ] || [ "$program.so" -nt "$source" ] ||
+      compile "-DBUG=$with" -DLIBRARY -fPIC -shared -o "$program.so"
   done
   try "$level" plugin --plugin=ours
   try "$level" runtime --runtime=ours
