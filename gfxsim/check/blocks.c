@@ -211,3 +211,41 @@ void gs_blocks_ask(gs_blocks_t *blocks, const gs_vm_map_t *map, uint64_t address
   }
   pthread_rwlock_unlock(&blocks->lock);
 }
+
+/* The first live allocation that begins in (address, end). Lock held. */
+static const gs_block_note_t *find_within(const gs_blocks_t *blocks, uint64_t address, uint64_t end) {
+  for (size_t i = count_to(blocks, address); i < blocks->count && blocks->at[i]->start < end; i++)
+    if (!blocks->at[i]->freed && !blocks->at[i]->locked)
+      return blocks->at[i];
+  return NULL;
+}
+
+/* Whether one live block, of those that may overlap, has all of it. Lock held. */
+static bool is_in_one(const gs_blocks_t *blocks, uint64_t address, uint64_t end) {
+  for (size_t i = count_to(blocks, address); i > 0 && blocks->reach[i - 1] > address; i--)
+    if (!blocks->at[i - 1]->freed && end <= blocks->at[i - 1]->end)
+      return true;
+  return false;
+}
+
+void gs_blocks_ask_range(gs_blocks_t *blocks, uint64_t address, uint64_t bytes, bool any_host_memory,
+                         gs_answer_t *answer) {
+  const uint64_t end = address + bytes;
+  answer->verdict = GS_VERDICT_GOOD;
+  pthread_rwlock_rdlock(&blocks->lock);
+  const gs_block_note_t *block = NULL;
+  if (!is_in_one(blocks, address, end)) {
+    block = find_live(blocks, address, false);
+    if (!block)
+      block = find_pages(blocks, address);
+    if (block && block->locked && any_host_memory)
+      block = NULL;
+    if (!block)
+      block = find_within(blocks, address, end);
+  }
+  if (block) {
+    answer->verdict = block->freed ? GS_VERDICT_FREED : GS_VERDICT_OUTSIDE;
+    answer->block = *block;
+  }
+  pthread_rwlock_unlock(&blocks->lock);
+}

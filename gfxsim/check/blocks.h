@@ -19,8 +19,8 @@ typedef struct gs_block_note {
   uint64_t id;                     /* of blocks made, counted */
   uint64_t start, end;             /* as the program asked for it */
   uint64_t outer_start, outer_end; /* the pages that are the block's alone */
-  bool freed;
-  const char *call; /* of HSA that made it */
+  bool freed, locked;              /* locked: the host's memory, not allocated */
+  const char *call;                /* of HSA that made it */
   gfxsim_stack_t made, gone;
   char name[GS_BLOCK_NAME]; /* of the variable that is mapped there, or empty */
   char file[GS_BLOCK_NAME]; /* where the program has that variable, or empty */
@@ -70,5 +70,10 @@ void gs_blocks_name(gs_blocks_t *blocks, uint64_t address, const char *name, con
 /* Asks about one address. Memory that is in `map` and not in the pages of a block is ROCr's own, or of a code
  * object: good. Thread-safe. */
 void gs_blocks_ask(gs_blocks_t *blocks, const gs_vm_map_t *map, uint64_t address, gs_answer_t *answer);
+
+/* Asks about a whole range, which must be in one block if it touches one. Memory that is nobody's block is
+ * good, and with `any_host_memory` what was locked once, too. Thread-safe. */
+void gs_blocks_ask_range(gs_blocks_t *blocks, uint64_t address, uint64_t bytes, bool any_host_memory,
+                         gs_answer_t *answer);
 
 #endif

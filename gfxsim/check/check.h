@@ -6,6 +6,7 @@
 #include "base/options.h"
 #include "check/blocks.h"
 #include "check/findings.h"
+#include "check/notes.h"
 #include "isa/watch.h"
 
 enum { GS_CHECK_MOST_TOOLS = 8 };
@@ -40,5 +41,9 @@ void gs_check_share(gs_check_t *check, const gs_watch_t *tool);
 
 /* bounds.c: the watcher that compares accesses with the blocks. */
 extern const gs_watch_t gs_bounds_watch;
+
+/* copies.c: compares both ends of a copy with the blocks, when it is asked for. */
+void gs_copies_look(gs_check_t *check, const gfxsim_copy_t *copy, const char *call,
+                    const gfxsim_stack_t *stack);
 
 #endif

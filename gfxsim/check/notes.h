@@ -30,6 +30,18 @@ typedef void gfxsim_note_free_t(uint64_t address, const gfxsim_stack_t *stack);
 typedef void gfxsim_note_map_t(uint64_t address, uint64_t bytes, const char *name, const char *file,
                                uint32_t line, uint64_t host);
 
+/* A copy, or a fill where there is nothing to copy from, that is about to begin: rows of `width` bytes, so
+ * many in a slice and so many slices, with the bytes from one to the next. Addresses as the device sees them,
+ * or as the host does. */
+typedef struct gfxsim_copy {
+  uint64_t to, to_pitch, to_slice;
+  uint64_t from, from_pitch, from_slice; /* from: 0 = a fill */
+  uint64_t width, height, depth;
+  int any_host_memory; /* who copies reaches what the host reaches, also what is not locked */
+} gfxsim_copy_t;
+#define GFXSIM_NOTE_COPY "gfxsim_note_copy"
+typedef void gfxsim_note_copy_t(const gfxsim_copy_t *copy, const char *call, const gfxsim_stack_t *stack);
+
 /* Whether anything is checked, so that notes are read. */
 #define GFXSIM_NOTES_ARE_WANTED "gfxsim_notes_are_wanted"
 typedef int gfxsim_notes_are_wanted_t(void);

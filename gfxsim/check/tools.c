@@ -13,21 +13,15 @@
 #include <string.h>
 
 #include "check/notes.h"
+#include "check/tools.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* ---- ROCr's tables of functions. Its header is for C++; these are the places of what is replaced ---- */
-
-typedef void function_t(void);
-
-typedef struct table {
-  uint32_t major, bytes, step, reserved;
-  function_t *function[];
-} table_t;
+/* ---- The places of what is replaced in ROCr's tables ---- */
 
 typedef struct api {
   uint32_t major, bytes, step, reserved;
-  table_t *core, *amd;
+  gs_hsa_table_t *core, *amd;
 } api_t;
 
 enum { CORE_ALLOCATE = 33, CORE_FREE = 34 };
@@ -50,7 +44,7 @@ typedef hsa_status_t lock_to_pool_t(void *, size_t, hsa_agent_t *, int, hsa_amd_
                                     void **);
 
 /* So much freed memory is kept. */
-enum { MOST_KEPT = 4096, BUCKETS = 4096 };
+enum { MOST_KEPT = 4096, BUCKETS = 4096, OWN_FRAMES = 2 };
 #define MOST_KEPT_BYTES (UINT64_C(256) << 20)
 
 /* A block that the program has, or freed and we keep. */
@@ -65,6 +59,7 @@ typedef struct block {
 static struct {
   gfxsim_note_allocate_t *note_allocate;
   gfxsim_note_free_t *note_free;
+  gfxsim_note_copy_t *note_copy;
   pool_allocate_t *pool_allocate;
   free_t *pool_free;
   allocate_t *allocate;
@@ -79,13 +74,13 @@ static struct {
   unsigned kept_count;
 } tool = {.mutex = PTHREAD_MUTEX_INITIALIZER, .last_kept = &tool.kept};
 
-static void look_back(gfxsim_stack_t *stack) {
-  enum { OWN = 2 }; /* frames of this library */
-  void *frames[GFXSIM_STACK_DEPTH + OWN];
-  const int depth = backtrace(frames, GFXSIM_STACK_DEPTH + OWN);
-  stack->depth = depth > OWN ? (uint32_t)(depth - OWN) : 0;
+void gs_look_back(gfxsim_stack_t *stack, int own) {
+  enum { MOST_OWN = 4 };
+  void *frames[GFXSIM_STACK_DEPTH + MOST_OWN];
+  const int depth = backtrace(frames, GFXSIM_STACK_DEPTH + own);
+  stack->depth = depth > own ? (uint32_t)(depth - own) : 0;
   for (uint32_t i = 0; i < stack->depth; i++)
-    stack->frame[i] = (uint64_t)(uintptr_t)frames[i + OWN];
+    stack->frame[i] = (uint64_t)(uintptr_t)frames[i + (uint32_t)own];
 }
 
 static block_t **bucket_of(const void *address) {
@@ -97,7 +92,7 @@ static __attribute__((noinline)) void came(void *address, void *device, uint64_t
                                            const char *call) {
   block_t *block = malloc(sizeof *block);
   gfxsim_stack_t stack;
-  look_back(&stack);
+  gs_look_back(&stack, OWN_FRAMES);
   if (!block)
     return;
   *block = (block_t){.address = address, .device = device, .bytes = bytes, .give_back = give_back};
@@ -112,7 +107,7 @@ static __attribute__((noinline)) void came(void *address, void *device, uint64_t
 /* Takes the block at `address` that `give_back` frees out of the table; NULL: there is none. */
 static __attribute__((noinline)) block_t *went(void *address, free_t *give_back) {
   gfxsim_stack_t stack;
-  look_back(&stack);
+  gs_look_back(&stack, OWN_FRAMES);
   pthread_mutex_lock(&tool.mutex);
   block_t **link = bucket_of(address);
   /* What was locked is unlocked; both ways of freeing free what either way has allocated. */
@@ -236,21 +231,10 @@ static hsa_status_t on_unlock(void *host) {
 
 /* ---- Loading ---- */
 
-/* Puts `ours` in the place of a function and its address into `theirs`. Function pointers are copied as
- * bytes, as C has no other way between their types. */
-static void replace(table_t *table, unsigned place, function_t *ours, void *theirs) {
-  memcpy(theirs, &table->function[place], sizeof ours);
-  table->function[place] = ours;
-}
-
-static bool has(const table_t *table, unsigned place) {
-  return table->bytes >= sizeof *table + (place + 1) * sizeof *table->function;
-}
-
 static const places_t *find_places(const api_t *api) {
   for (size_t i = 0; i < sizeof known_places / sizeof *known_places; i++)
-    if (known_places[i].major == api->amd->major && has(api->amd, known_places[i].lock_to_pool) &&
-        has(api->core, CORE_FREE))
+    if (known_places[i].major == api->amd->major && gs_hsa_has(api->amd, known_places[i].lock_to_pool) &&
+        gs_hsa_has(api->core, CORE_FREE))
       return &known_places[i];
   return NULL;
 }
@@ -261,7 +245,9 @@ static bool find_notes(void) {
   memcpy(&tool.note_allocate, &symbol, sizeof symbol);
   symbol = gfxsim ? dlsym(gfxsim, GFXSIM_NOTE_FREE) : NULL;
   memcpy(&tool.note_free, &symbol, sizeof symbol);
-  return tool.note_allocate && tool.note_free;
+  symbol = gfxsim ? dlsym(gfxsim, GFXSIM_NOTE_COPY) : NULL;
+  memcpy(&tool.note_copy, &symbol, sizeof symbol);
+  return tool.note_allocate && tool.note_free && tool.note_copy;
 }
 
 /* What ROCr calls in hsa_init; false: the library is not needed. */
@@ -282,13 +268,14 @@ EXPORT bool OnLoad(void *table, uint64_t version, uint64_t failed_count, const c
         api->amd->major);
     return false;
   }
-  replace(api->core, CORE_ALLOCATE, (function_t *)on_allocate, &tool.allocate);
-  replace(api->core, CORE_FREE, (function_t *)on_free, &tool.free);
-  replace(api->amd, place->allocate, (function_t *)on_pool_allocate, &tool.pool_allocate);
-  replace(api->amd, place->free, (function_t *)on_pool_free, &tool.pool_free);
-  replace(api->amd, place->lock, (function_t *)on_lock, &tool.lock);
-  replace(api->amd, place->unlock, (function_t *)on_unlock, &tool.unlock);
-  replace(api->amd, place->lock_to_pool, (function_t *)on_lock_to_pool, &tool.lock_to_pool);
+  gs_hsa_replace(api->core, CORE_ALLOCATE, (gs_hsa_function_t *)on_allocate, &tool.allocate);
+  gs_hsa_replace(api->core, CORE_FREE, (gs_hsa_function_t *)on_free, &tool.free);
+  gs_hsa_replace(api->amd, place->allocate, (gs_hsa_function_t *)on_pool_allocate, &tool.pool_allocate);
+  gs_hsa_replace(api->amd, place->free, (gs_hsa_function_t *)on_pool_free, &tool.pool_free);
+  gs_hsa_replace(api->amd, place->lock, (gs_hsa_function_t *)on_lock, &tool.lock);
+  gs_hsa_replace(api->amd, place->unlock, (gs_hsa_function_t *)on_unlock, &tool.unlock);
+  gs_hsa_replace(api->amd, place->lock_to_pool, (gs_hsa_function_t *)on_lock_to_pool, &tool.lock_to_pool);
+  gs_copies_watch(api->core, api->amd, tool.note_copy);
   return true;
 }
 

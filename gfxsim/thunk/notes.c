@@ -10,6 +10,7 @@
 GS_EXPORT gfxsim_note_allocate_t gfxsim_note_allocate;
 GS_EXPORT gfxsim_note_free_t gfxsim_note_free;
 GS_EXPORT gfxsim_note_map_t gfxsim_note_map;
+GS_EXPORT gfxsim_note_copy_t gfxsim_note_copy;
 GS_EXPORT gfxsim_notes_are_wanted_t gfxsim_notes_are_wanted;
 
 int gfxsim_notes_are_wanted(void) {
@@ -46,10 +47,12 @@ static void find_pages(gs_thunk_t *thunk, gs_block_note_t *block) {
 void gfxsim_note_allocate(uint64_t address, uint64_t bytes, const char *call, const gfxsim_stack_t *stack) {
   gs_thunk_t *thunk;
   gs_check_t *check = open_check(&thunk);
+  const bool locks = strstr(call, "_lock");
   /* With XNACK a lock gives nothing that a GPU does not have. */
-  if (!check || (strstr(call, "lock") && atomic_load(&thunk->xnack)))
+  if (!check || (locks && atomic_load(&thunk->xnack)))
     return;
-  gs_block_note_t block = {.start = address, .end = address + bytes, .call = call, .made = *stack};
+  gs_block_note_t block = {
+      .start = address, .end = address + bytes, .call = call, .made = *stack, .locked = locks};
   find_pages(thunk, &block);
   gs_blocks_add(&check->blocks, &block);
 }
@@ -69,4 +72,11 @@ void gfxsim_note_map(uint64_t address, uint64_t bytes, const char *name, const c
   gs_check_t *check = open_check(&thunk);
   if (check)
     gs_blocks_name(&check->blocks, address, name, file, line);
+}
+
+void gfxsim_note_copy(const gfxsim_copy_t *copy, const char *call, const gfxsim_stack_t *stack) {
+  gs_thunk_t *thunk;
+  gs_check_t *check = open_check(&thunk);
+  if (check)
+    gs_copies_look(check, copy, call, stack);
 }

@@ -143,6 +143,43 @@ static void test_many_blocks(void **state) {
   gs_blocks_fini(&blocks);
 }
 
+static gs_answer_t ask_range(gs_blocks_t *blocks, uint64_t address, uint64_t bytes, bool any_host_memory) {
+  gs_answer_t answer;
+  gs_blocks_ask_range(blocks, address, bytes, any_host_memory, &answer);
+  return answer;
+}
+
+/* What copies go through: one block, or none at all. */
+static void test_ranges_are_in_one_block(void **state) {
+  (void)state;
+  gs_blocks_t blocks;
+  assert_int_equal(gs_blocks_init(&blocks), 0);
+  add(&blocks, 0x12000, PAGE);
+  add(&blocks, 0x13000, 100);
+  assert_int_equal(ask_range(&blocks, 0x12000, PAGE, false).verdict, GS_VERDICT_GOOD);
+  const gs_answer_t across = ask_range(&blocks, 0x12008, PAGE, false);
+  assert_int_equal(across.verdict, GS_VERDICT_OUTSIDE);
+  assert_int_equal(across.block.start, 0x12000);
+  assert_int_equal(ask_range(&blocks, 0x13064, 4, true).verdict, GS_VERDICT_OUTSIDE);
+  assert_int_equal(ask_range(&blocks, 0x11000, PAGE, false).verdict, GS_VERDICT_GOOD);
+  const gs_answer_t before = ask_range(&blocks, 0x11ff8, 16, false);
+  assert_int_equal(before.verdict, GS_VERDICT_OUTSIDE);
+  assert_int_equal(before.block.start, 0x12000);
+  gs_blocks_free(&blocks, 0x12000, &no_stack);
+  assert_int_equal(ask_range(&blocks, 0x12000, 4, true).verdict, GS_VERDICT_FREED);
+  /* The host reaches its own memory, locked or not; a DMA engine what is locked, be it by two locks. */
+  const gs_block_note_t locked = {
+      .start = 0x21000, .end = 0x21100, .outer_start = 0x21000, .outer_end = 0x22000, .locked = true};
+  const gs_block_note_t wide = {
+      .start = 0x20ff0, .end = 0x21200, .outer_start = 0x20000, .outer_end = 0x22000, .locked = true};
+  gs_blocks_add(&blocks, &locked);
+  assert_int_equal(ask_range(&blocks, 0x21080, 0x100, true).verdict, GS_VERDICT_GOOD);
+  assert_int_equal(ask_range(&blocks, 0x21080, 0x100, false).verdict, GS_VERDICT_OUTSIDE);
+  gs_blocks_add(&blocks, &wide);
+  assert_int_equal(ask_range(&blocks, 0x21080, 0x100, false).verdict, GS_VERDICT_GOOD);
+  gs_blocks_fini(&blocks);
+}
+
 static void test_kernels_have_names(void **state) {
   (void)state;
   char text[128];
@@ -236,6 +273,7 @@ int main(void) {
       cmocka_unit_test(test_freed_blocks_are_known_until_replaced),
       cmocka_unit_test(test_blocks_may_overlap),
       cmocka_unit_test(test_many_blocks),
+      cmocka_unit_test(test_ranges_are_in_one_block),
       cmocka_unit_test(test_kernels_have_names),
       cmocka_unit_test(test_findings_are_told_once),
   };

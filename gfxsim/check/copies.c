@@ -1,0 +1,70 @@
+/* Bounds of copies: both ends of each are compared with the blocks when the program asks for it. Not here:
+ * accesses of kernels (bounds.c), who tells of copies (tools_copies.c). */
+#include <inttypes.h>
+
+#include "check/check.h"
+
+static const gs_rule_t rules[] = {
+    [GS_VERDICT_OUTSIDE] = {"bounds", "copy-outside", GS_SEVERITY_ERROR,
+                            "A copy that leaves the program's memory"},
+    [GS_VERDICT_FREED] = {"bounds", "copy-freed", GS_SEVERITY_ERROR,
+                          "A copy from or to memory that was freed"},
+};
+
+/* One end of a copy. */
+typedef struct end {
+  const char *verb; /* "read" */
+  uint64_t address, pitch, slice;
+} end_t;
+
+static void tell(gs_check_t *check, const gfxsim_copy_t *copy, const end_t *end, uint64_t address,
+                 const gs_answer_t *answer, const char *call, const gfxsim_stack_t *stack) {
+  const gs_key_t key = {
+      .rule = &rules[answer->verdict],
+      .pc = {stack->depth ? stack->frame[0] : 0, stack->depth ? stack->frame[stack->depth - 1] : 0},
+      .object = {answer->block.id, (uint64_t)end->verb[0]}};
+  gs_found_t *found = gs_findings_meet(&check->findings, &key, 1);
+  if (!found)
+    return;
+  const bool rows = copy->height > 1 || copy->depth > 1;
+  gs_finding_t finding = {.about_block = true,
+                          .address = address,
+                          .bytes = copy->width > UINT32_MAX ? UINT32_MAX : (uint32_t)copy->width,
+                          .block = answer->block};
+  finding.side[0] = (gs_side_t){.actor = GS_ACTOR_HOST, .call = call, .stack = *stack};
+  snprintf(finding.title, sizeof finding.title, "Invalid %s of %" PRIu64 " bytes%s by a %s", end->verb,
+           copy->width, rows ? " of a row" : "", copy->from ? "copy" : "fill");
+  if (address >= answer->block.start && address < answer->block.end && !answer->block.freed)
+    snprintf(finding.detail[0], sizeof finding.detail[0],
+             "%" PRIu64 " of the %" PRIu64 " bytes are behind it", address + copy->width - answer->block.end,
+             copy->width);
+  gs_findings_tell(&check->findings, found, &finding);
+}
+
+/* Most copies are inside as a whole; only of others each row is looked at, up to the first wrong one. */
+static void look_at_end(gs_check_t *check, const gfxsim_copy_t *copy, const end_t *end, const char *call,
+                        const gfxsim_stack_t *stack) {
+  gs_answer_t answer;
+  const uint64_t span = (copy->depth - 1) * end->slice + (copy->height - 1) * end->pitch + copy->width;
+  gs_blocks_ask_range(&check->blocks, end->address, span, copy->any_host_memory, &answer);
+  for (uint64_t z = 0; answer.verdict != GS_VERDICT_GOOD && z < copy->depth; z++)
+    for (uint64_t y = 0; y < copy->height; y++) {
+      const uint64_t row = end->address + z * end->slice + y * end->pitch;
+      gs_blocks_ask_range(&check->blocks, row, copy->width, copy->any_host_memory, &answer);
+      if (answer.verdict != GS_VERDICT_GOOD) {
+        tell(check, copy, end, row, &answer, call, stack);
+        return;
+      }
+    }
+}
+
+void gs_copies_look(gs_check_t *check, const gfxsim_copy_t *copy, const char *call,
+                    const gfxsim_stack_t *stack) {
+  if (!(check->findings.tools & GS_CHECK_BOUNDS) || !copy->width || !copy->height || !copy->depth)
+    return;
+  const end_t from = {"read", copy->from, copy->from_pitch, copy->from_slice};
+  const end_t to = {"write", copy->to, copy->to_pitch, copy->to_slice};
+  if (copy->from)
+    look_at_end(check, copy, &from, call, stack);
+  look_at_end(check, copy, &to, call, stack);
+}
