@@ -50,8 +50,16 @@ static const gs_option_t option_table[] = {
      "look for errors of the program in its kernels, with all tools or those of the list: bounds"},
     {"GFXSIM_CHECK_LOG", "--check-log", "FILE", GS_OPTION_FILE, MEMBER(check_log), "", 0, 0,
      "file that receives what --check finds; none = stderr"},
+    {"GFXSIM_CHECK_SARIF", "--check-sarif", "FILE", GS_OPTION_FILE, MEMBER(check_sarif), "", 0, 0,
+     "file that receives the same as SARIF 2.1.0; none = nothing does"},
+    {"GFXSIM_CHECK_SUPPRESSIONS", "--check-suppressions", "FILE", GS_OPTION_TEXT, MEMBER(check_suppressions),
+     "", 0, 0, "file that says which findings of --check are not told of; none = all are"},
+    {"GFXSIM_CHECK_GEN_SUPPRESSIONS", "--check-gen-suppressions", "1", GS_OPTION_FLAG, MEMBER(check_generate),
+     "0", 0, 1, "print behind each finding what would suppress it"},
+    {"GFXSIM_CHECK_MOST", "--check-most", "N", GS_OPTION_NUMBER, MEMBER(check_most), "100", 0, 1000,
+     "so many findings are printed in full; the summary lists them all"},
     {"GFXSIM_CHECK_FAIL", "--check-fail", "1", GS_OPTION_FLAG, MEMBER(check_fail), "0", 0, 1,
-     "the program ends with status 99 if --check found anything"},
+     "the program ends with status 99 if --check found errors"},
 };
 
 enum { OPTION_COUNT = sizeof option_table / sizeof *option_table };

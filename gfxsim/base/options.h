@@ -34,10 +34,14 @@ typedef struct gs_options {
   bool stats;         /* GFXSIM_STATS: counters per kernel at exit */
   char trace[256];    /* GFXSIM_TRACE: file for an instruction trace, empty = none */
   gs_strict_t strict; /* GFXSIM_STRICT: where to be as unlucky as a card may be, as the seed chose */
-  uint32_t strict_seed; /* GFXSIM_STRICT_SEED: what chance decides there */
-  uint32_t check;       /* GFXSIM_CHECK: GS_CHECK_*, what is checked */
-  char check_log[256];  /* GFXSIM_CHECK_LOG: file for findings, empty = stderr */
-  bool check_fail;      /* GFXSIM_CHECK_FAIL: the process ends with status 99 if there are findings */
+  uint32_t strict_seed;         /* GFXSIM_STRICT_SEED: what chance decides there */
+  uint32_t check;               /* GFXSIM_CHECK: GS_CHECK_*, what is checked */
+  char check_log[256];          /* GFXSIM_CHECK_LOG: file for findings, empty = stderr */
+  char check_sarif[256];        /* GFXSIM_CHECK_SARIF: another, as SARIF; empty = none */
+  char check_suppressions[256]; /* GFXSIM_CHECK_SUPPRESSIONS: file with those that are not told, or empty */
+  bool check_generate;          /* GFXSIM_CHECK_GEN_SUPPRESSIONS: one is printed behind each finding */
+  uint32_t check_most;          /* GFXSIM_CHECK_MOST: so many findings are printed in full */
+  bool check_fail;              /* GFXSIM_CHECK_FAIL: the process ends with status 99 if there are errors */
 } gs_options_t;
 
 typedef enum gs_option_type {

@@ -9,10 +9,13 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "check/name.h"
+#include "check/sarif.h"
+#include "check/suppress.h"
 #include "check/text.h"
 
-/* So many places are told of in full; the summary lists as many, and counts the rest. */
-enum { MOST_PRINTED = 100 };
+/* So many places are known; others are counted. */
+enum { MOST_PLACES = 1000 };
 
 /* One place in the program at which something is wrong with one block. */
 struct gs_found {
@@ -20,6 +23,9 @@ struct gs_found {
   gs_key_t key;
   uint64_t times;
   char title[2 * GS_FINDING_TEXT]; /* empty until it is told */
+  const char *suppressed;          /* by which one, or NULL */
+  bool has_result;
+  gs_sarif_result_t result; /* its texts are the place's own, and freed with it */
 };
 
 static void print(gs_findings_t *findings, const gs_text_t *text) {
@@ -27,9 +33,25 @@ static void print(gs_findings_t *findings, const gs_text_t *text) {
   fflush(findings->out);
 }
 
+/* Lock held. */
+static void print_limit(gs_findings_t *findings) {
+  gs_text_t text = {.length = 0};
+  gs_text_line(&text, "%" PRIu32 " findings were told; more are listed in the summary only (--check-most)",
+               findings->most);
+  gs_text_line(&text, "%s", "");
+  print(findings, &text);
+}
+
 int gs_findings_init(gs_findings_t *findings, const gs_options_t *options) {
   const char *log = options->check_log;
-  *findings = (gs_findings_t){.out = stderr, .fail = options->check_fail, .tools = options->check};
+  *findings = (gs_findings_t){.out = stderr,
+                              .fail = options->check_fail,
+                              .generate = options->check_generate,
+                              .tools = options->check,
+                              .most = options->check_most};
+  memcpy(findings->sarif, options->check_sarif, sizeof findings->sarif);
+  if (*options->check_suppressions)
+    findings->suppressions = gs_suppressions_read(options->check_suppressions);
   findings->last = &findings->first;
   const int file = *log ? open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
   FILE *out = file < 0 ? NULL : fdopen(file, "a");
@@ -43,9 +65,12 @@ int gs_findings_init(gs_findings_t *findings, const gs_options_t *options) {
 void gs_findings_fini(gs_findings_t *findings) {
   while (findings->first) {
     gs_found_t *next = findings->first->next;
+    free((void *)(uintptr_t)findings->first->result.message);
+    free((void *)(uintptr_t)findings->first->result.kernel);
     free(findings->first);
     findings->first = next;
   }
+  gs_suppressions_free(findings->suppressions);
   if (findings->out != stderr)
     fclose(findings->out);
   pthread_mutex_destroy(&findings->lock);
@@ -64,7 +89,7 @@ static gs_found_t *find(const gs_findings_t *findings, const gs_key_t *key) {
 }
 
 static gs_found_t *add(gs_findings_t *findings, const gs_key_t *key) {
-  gs_found_t *found = findings->places < MOST_PRINTED ? calloc(1, sizeof *found) : NULL;
+  gs_found_t *found = findings->places < MOST_PLACES ? calloc(1, sizeof *found) : NULL;
   if (!found)
     return NULL;
   found->key = *key;
@@ -76,10 +101,6 @@ static gs_found_t *add(gs_findings_t *findings, const gs_key_t *key) {
 
 gs_found_t *gs_findings_meet(gs_findings_t *findings, const gs_key_t *key, uint64_t times) {
   pthread_mutex_lock(&findings->lock);
-  if (key->rule->severity == GS_SEVERITY_ERROR)
-    findings->errors += times;
-  else
-    findings->warnings += times;
   gs_found_t *found = find(findings, key);
   gs_found_t *fresh = NULL;
   if (!found)
@@ -87,19 +108,101 @@ gs_found_t *gs_findings_meet(gs_findings_t *findings, const gs_key_t *key, uint6
   if (found)
     found->times += times;
   else
-    findings->unlisted += times;
+    findings->unlisted[key->rule->severity] += times;
   pthread_mutex_unlock(&findings->lock);
   return fresh;
 }
 
+/* ---- SARIF ---- */
+
+typedef struct cursor {
+  const gs_findings_t *findings;
+  gs_found_t *at;
+} cursor_t;
+
+static const gs_sarif_result_t *next_result(void *context, bool first) {
+  cursor_t *cursor = context;
+  cursor->at = first ? cursor->findings->first : cursor->at->next;
+  while (cursor->at && !cursor->at->has_result)
+    cursor->at = cursor->at->next;
+  if (cursor->at)
+    cursor->at->result.times = cursor->at->times;
+  return cursor->at ? &cursor->at->result : NULL;
+}
+
+/* Anew with each finding: programs may end at any time. One that found nothing leaves what others of the run
+ * have written. Lock held. */
+static void write_sarif(gs_findings_t *findings) {
+  cursor_t cursor = {.findings = findings};
+  if (!*findings->sarif)
+    return;
+  const int file =
+      open(findings->sarif, O_WRONLY | O_CREAT | O_CLOEXEC | (findings->first ? O_TRUNC : O_EXCL), 0666);
+  if (file < 0 && errno == EEXIST)
+    return;
+  FILE *out = file < 0 ? NULL : fdopen(file, "w");
+  const bool good = out && gs_sarif_write(out, next_result, &cursor);
+  if ((out && fclose(out)) || !good) {
+    gs_log("can't write the findings to %s: %s", findings->sarif, strerror(errno));
+    findings->sarif[0] = '\0';
+  }
+}
+
+static void place_of_side(const gs_side_t *side, gs_source_place_t *place) {
+  char text[512];
+  if (side->actor == GS_ACTOR_WAVE)
+    gs_source_place_parse(side->place.source, place);
+  for (uint32_t i = 0; side->actor == GS_ACTOR_HOST && i < side->stack.depth && !*place->file; i++)
+    if (gs_name_host_place(side->stack.frame[i], text, sizeof text))
+      gs_source_place_parse(text, place);
+}
+
+/* What the file says of it. Without memory for that, nothing. Lock held. */
+static void keep_result(gs_found_t *found, const gs_finding_t *finding, const char *title) {
+  gs_sarif_result_t *result = &found->result;
+  gs_text_t text = {.plain = true};
+  char kernel[GS_PLACE_TEXT];
+  gs_text_finding(&text, finding, title);
+  text.bytes[text.length - 2] = '\0'; /* the last line is empty */
+  result->rule = found->key.rule;
+  result->suppressed = found->suppressed;
+  for (unsigned i = 0; i < 2; i++)
+    place_of_side(&finding->side[i], &result->at[i]);
+  if (finding->about_block && *finding->block.file) {
+    snprintf(result->at[2].file, sizeof result->at[2].file, "%s", finding->block.file);
+    result->at[2].line = finding->block.line;
+  }
+  if (finding->side[0].actor == GS_ACTOR_WAVE) {
+    gs_name_kernel(finding->side[0].place.kernel, kernel, sizeof kernel);
+    result->kernel = strdup(kernel);
+  }
+  result->message = strdup(text.bytes);
+  found->has_result = result->message != NULL;
+}
+
+/* ---- Telling ---- */
+
 void gs_findings_tell(gs_findings_t *findings, gs_found_t *found, const gs_finding_t *finding) {
   char title[sizeof found->title];
   gs_text_t text = {.length = 0};
+  const char *suppressed = gs_suppressions_match(findings->suppressions, found->key.rule, finding);
   gs_text_title(finding, title, sizeof title);
   gs_text_finding(&text, finding, title);
+  if (findings->generate)
+    gs_suppressions_generate(&text, found->key.rule, finding);
   pthread_mutex_lock(&findings->lock);
   memcpy(found->title, title, sizeof title);
-  print(findings, &text);
+  found->suppressed = suppressed;
+  if (!suppressed && findings->printed < findings->most) {
+    findings->printed++;
+    print(findings, &text);
+    if (findings->printed == findings->most)
+      print_limit(findings);
+  }
+  if (*findings->sarif) {
+    keep_result(found, finding, title);
+    write_sarif(findings);
+  }
   pthread_mutex_unlock(&findings->lock);
 }
 
@@ -118,26 +221,70 @@ static void write_tools(uint32_t tools, char *text, size_t size) {
     }
 }
 
-uint64_t gs_findings_summary(gs_findings_t *findings) {
-  gs_text_t text = {.length = 0};
-  char tools[128], warnings[64] = "";
-  write_tools(findings->tools, tools, sizeof tools);
-  pthread_mutex_lock(&findings->lock);
+/* What the summary counts. */
+typedef struct counts {
+  uint64_t errors, warnings, suppressed;
+  uint32_t places, suppressed_places;
+} counts_t;
+
+static counts_t count(const gs_findings_t *findings) {
+  counts_t counts = {.errors = findings->unlisted[GS_SEVERITY_ERROR],
+                     .warnings = findings->unlisted[GS_SEVERITY_WARNING]};
   for (const gs_found_t *found = findings->first; found; found = found->next) {
-    gs_text_line(&text, "%8" PRIu64 " x %s", found->times, found->title);
+    if (found->suppressed) {
+      counts.suppressed += found->times;
+      counts.suppressed_places++;
+      continue;
+    }
+    counts.places++;
+    if (found->key.rule->severity == GS_SEVERITY_ERROR)
+      counts.errors += found->times;
+    else
+      counts.warnings += found->times;
+  }
+  return counts;
+}
+
+/* One line each, of those that are not suppressed or of those that are. */
+static void list(gs_findings_t *findings, bool suppressed) {
+  gs_text_t text = {.length = 0};
+  for (const gs_found_t *found = findings->first; found; found = found->next) {
+    if (suppressed != (found->suppressed != NULL))
+      continue;
+    if (suppressed)
+      gs_text_line(&text, "%8" PRIu64 " x suppressed by \"%s\"", found->times, found->suppressed);
+    else
+      gs_text_line(&text, "%8" PRIu64 " x %s", found->times, found->title);
     if (text.length > GS_TEXT_BYTES / 2) {
       print(findings, &text);
       text.length = 0;
     }
   }
-  if (findings->unlisted)
-    gs_text_line(&text, "%8" PRIu64 " x at further places, which are not listed", findings->unlisted);
-  if (findings->warnings)
-    snprintf(warnings, sizeof warnings, ", %" PRIu64 " warnings", findings->warnings);
-  gs_text_line(&text, "ERROR SUMMARY: %" PRIu64 " errors%s from %" PRIu32 " places (%s)", findings->errors,
-               warnings, findings->places, tools);
   print(findings, &text);
-  const uint64_t errors = findings->errors;
+}
+
+uint64_t gs_findings_summary(gs_findings_t *findings) {
+  gs_text_t text = {.length = 0};
+  char tools[128], warnings[64] = "", suppressed[96] = "";
+  write_tools(findings->tools, tools, sizeof tools);
+  pthread_mutex_lock(&findings->lock);
+  const counts_t counts = count(findings);
+  const uint64_t unlisted = findings->unlisted[0] + findings->unlisted[1];
+  list(findings, false);
+  if (unlisted)
+    gs_text_line(&text, "%8" PRIu64 " x at further places, which are not listed", unlisted);
+  print(findings, &text);
+  text.length = 0;
+  list(findings, true);
+  if (counts.warnings)
+    snprintf(warnings, sizeof warnings, ", %" PRIu64 " warnings", counts.warnings);
+  if (counts.suppressed_places)
+    snprintf(suppressed, sizeof suppressed, "; suppressed: %" PRIu64 " from %" PRIu32 " places",
+             counts.suppressed, counts.suppressed_places);
+  gs_text_line(&text, "ERROR SUMMARY: %" PRIu64 " errors%s from %" PRIu32 " places (%s)%s", counts.errors,
+               warnings, counts.places, tools, suppressed);
+  print(findings, &text);
+  write_sarif(findings);
   pthread_mutex_unlock(&findings->lock);
-  return errors;
+  return counts.errors;
 }

@@ -68,11 +68,15 @@ typedef struct gs_found gs_found_t;
 typedef struct gs_findings {
   pthread_mutex_t lock; /* of everything below */
   FILE *out;
-  bool fail;      /* the process shall fail if there are errors */
-  uint32_t tools; /* GS_CHECK_*: that look */
+  char sarif[256]; /* file, empty = none */
+  bool fail;       /* the process shall fail if there are errors */
+  bool generate;   /* a suppression is printed behind each */
+  uint32_t tools;  /* GS_CHECK_*: that look */
+  uint32_t most;   /* so many are printed in full */
+  struct gs_suppression *suppressions;
   gs_found_t *first, **last;
-  uint32_t places;
-  uint64_t errors, warnings, unlisted; /* unlisted: of places for which there was no memory, or no room */
+  uint32_t places, printed;
+  uint64_t unlisted[2]; /* by severity: of places for which there was no memory, or no room */
 } gs_findings_t;
 
 /* Takes log, limits and the rest from the options. Returns 0, or -1 after a message. */

@@ -3,25 +3,40 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "check/name.h"
 
-void gs_text_line(gs_text_t *text, const char *format, ...) {
+static void add(gs_text_t *text, const char *head, const char *format, va_list arguments) {
   char *at = text->bytes + text->length;
-  const size_t room = sizeof text->bytes - text->length;
-  const int head = snprintf(at, room, "==%ld== ", (long)getpid());
-  if (head < 0 || (size_t)head + 2 >= room)
+  const size_t room = sizeof text->bytes - text->length, before = strlen(head);
+  if (before + 2 >= room)
     return;
-  va_list arguments;
-  va_start(arguments, format);
-  const int body = vsnprintf(at + head, room - (size_t)head - 1, format, arguments);
-  va_end(arguments);
-  size_t length = (size_t)head + (body < 0 ? 0 : (size_t)body);
+  memcpy(at, head, before);
+  const int body = vsnprintf(at + before, room - before - 1, format, arguments);
+  size_t length = before + (body < 0 ? 0 : (size_t)body);
   if (length > room - 2)
     length = room - 2;
   at[length++] = '\n';
+  at[length] = '\0';
   text->length += length;
+}
+
+void gs_text_line(gs_text_t *text, const char *format, ...) {
+  char head[32];
+  va_list arguments;
+  snprintf(head, sizeof head, "==%ld== ", (long)getpid());
+  va_start(arguments, format);
+  add(text, text->plain ? "" : head, format, arguments);
+  va_end(arguments);
+}
+
+void gs_text_plain(gs_text_t *text, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  add(text, "", format, arguments);
+  va_end(arguments);
 }
 
 void gs_text_title(const gs_finding_t *finding, char *title, size_t size) {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "options.h"
@@ -98,6 +99,13 @@ static int preload(const folders_t *folders) {
   return prepend("LD_PRELOAD", RUN_PRELOAD, strpbrk(path, " \t\n\v\f\r:") ? name : path);
 }
 
+/* An empty file is no SARIF, so it goes. */
+static void remove_old(const char *sarif) {
+  struct stat status;
+  if (sarif && !stat(sarif, &status) && S_ISREG(status.st_mode) && unlink(sarif))
+    run_complain("cannot remove the old %s: %s", sarif, strerror(errno));
+}
+
 /* What the checker needs: ROCr tells it of the program's memory (HSA_TOOLS_LIB), and neither ROCr nor OpenMP
  * runtimes cut several blocks out of one, or keep freed ones. */
 static int set_checker(const folders_t *folders) {
@@ -109,6 +117,7 @@ static int set_checker(const folders_t *folders) {
   const char *log = getenv("GFXSIM_CHECK_LOG");
   if (log && *log && truncate(log, 0) && errno != ENOENT) /* once: each process of the run adds to it */
     run_complain("cannot empty %s: %s", log, strerror(errno));
+  remove_old(getenv("GFXSIM_CHECK_SARIF"));
   const char *folder =
       strchr(folders->gfxsim, ' ') ? "" : folders->gfxsim; /* found through the library path */
   if (asprintf(&tools, "%s%s%s%s%s", folder, *folder ? "/" : "", name, others && *others ? " " : "",

@@ -1,0 +1,224 @@
+/* See suppress.h. */
+#include "check/suppress.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "check/name.h"
+
+enum { LINE_BYTES = 1024, MOST_CONDITIONS = 8, PATTERN_BYTES = 512 };
+
+struct gs_suppression {
+  gs_suppression_t *next;
+  char name[PATTERN_BYTES], rule[PATTERN_BYTES];
+  unsigned conditions;
+  struct {
+    unsigned subject;
+    char pattern[PATTERN_BYTES];
+  } condition[MOST_CONDITIONS];
+};
+
+/* ---- What can be asked of a finding ---- */
+
+static bool fits(const char *pattern, const char *text) {
+  return fnmatch(pattern, text, 0) == 0;
+}
+
+static bool fits_kernel(const char *pattern, const gs_finding_t *finding) {
+  char kernel[GS_PLACE_TEXT];
+  for (unsigned i = 0; i < 2; i++) {
+    if (finding->side[i].actor != GS_ACTOR_WAVE)
+      continue;
+    gs_name_kernel(finding->side[i].place.kernel, kernel, sizeof kernel);
+    if (fits(pattern, kernel))
+      return true;
+  }
+  return false;
+}
+
+static bool fits_source(const char *pattern, const gs_finding_t *finding) {
+  for (unsigned i = 0; i < 2; i++)
+    if (finding->side[i].actor == GS_ACTOR_WAVE && fits(pattern, finding->side[i].place.source))
+      return true;
+  return false;
+}
+
+static bool fits_host(const char *pattern, const gs_finding_t *finding) {
+  char place[512];
+  for (unsigned i = 0; i < 2; i++)
+    for (uint32_t frame = 0; frame < finding->side[i].stack.depth; frame++)
+      if (gs_name_host_place(finding->side[i].stack.frame[frame], place, sizeof place) &&
+          fits(pattern, place))
+        return true;
+  return false;
+}
+
+static bool fits_call(const char *pattern, const gs_finding_t *finding) {
+  for (unsigned i = 0; i < 2; i++)
+    if (finding->side[i].call && fits(pattern, finding->side[i].call))
+      return true;
+  return false;
+}
+
+static bool fits_variable(const char *pattern, const gs_finding_t *finding) {
+  return finding->about_block && fits(pattern, finding->block.name);
+}
+
+static const struct {
+  const char *name;
+  bool (*fits)(const char *pattern, const gs_finding_t *finding);
+} subjects[] = {{"kernel:", fits_kernel},
+                {"source:", fits_source},
+                {"host:", fits_host},
+                {"call:", fits_call},
+                {"variable:", fits_variable}};
+enum { SUBJECTS = sizeof subjects / sizeof *subjects };
+
+const char *gs_suppressions_match(const gs_suppression_t *list, const gs_rule_t *rule,
+                                  const gs_finding_t *finding) {
+  char id[PATTERN_BYTES];
+  snprintf(id, sizeof id, "%s:%s", rule->tool, rule->id);
+  for (; list; list = list->next) {
+    bool all = fits(list->rule, id);
+    for (unsigned i = 0; all && i < list->conditions; i++)
+      all = subjects[list->condition[i].subject].fits(list->condition[i].pattern, finding);
+    if (all)
+      return list->name;
+  }
+  return NULL;
+}
+
+/* ---- The file ---- */
+
+typedef struct reader {
+  FILE *file;
+  const char *path;
+  unsigned line;
+  char text[LINE_BYTES];
+} reader_t;
+
+/* The next line that says something, without the blanks around it; NULL at the end. */
+static char *next_line(reader_t *reader) {
+  static const char blanks[] = " \t\r\n";
+  while (fgets(reader->text, sizeof reader->text, reader->file)) {
+    reader->line++;
+    char *text = reader->text + strspn(reader->text, blanks);
+    size_t length = strlen(text);
+    while (length && strchr(blanks, text[length - 1]))
+      text[--length] = '\0';
+    if (*text && *text != '#')
+      return text;
+  }
+  return NULL;
+}
+
+static bool add_condition(gs_suppression_t *suppression, const char *text) {
+  unsigned subject = 0;
+  while (subject < SUBJECTS && strncmp(text, subjects[subject].name, strlen(subjects[subject].name)) != 0)
+    subject++;
+  if (subject == SUBJECTS || suppression->conditions == MOST_CONDITIONS)
+    return false;
+  const unsigned i = suppression->conditions++;
+  suppression->condition[i].subject = subject;
+  snprintf(suppression->condition[i].pattern, PATTERN_BYTES, "%s", text + strlen(subjects[subject].name));
+  return true;
+}
+
+/* What stands between { and }. False after a message; then the rest of it was skipped. */
+static bool read_one(reader_t *reader, gs_suppression_t *suppression) {
+  const char *text;
+  unsigned lines = 0;
+  bool good = true;
+  const unsigned begin = reader->line;
+  while ((text = next_line(reader)) && strcmp(text, "}") != 0) {
+    if (lines == 0) {
+      snprintf(suppression->name, PATTERN_BYTES, "%s", text);
+    } else if (lines == 1) {
+      snprintf(suppression->rule, PATTERN_BYTES, "%s", text);
+    } else if (good && !add_condition(suppression, text)) {
+      gs_log("%s:%u: \"%s\" is nothing that a finding has: kernel:, source:, host:, call: or variable:, "
+             "followed by a pattern, at most %d; the suppression is left out",
+             reader->path, reader->line, text, MOST_CONDITIONS);
+      good = false;
+    }
+    lines++;
+  }
+  if (good && (!text || lines < 2 || !strchr(suppression->rule, ':'))) {
+    gs_log("%s:%u: a suppression is \"{\", a name, TOOL:RULE, and \"}\"; it is left out", reader->path,
+           begin);
+    return false;
+  }
+  return good;
+}
+
+gs_suppression_t *gs_suppressions_read(const char *path) {
+  gs_suppression_t *first = NULL, **last = &first;
+  reader_t reader = {.file = fopen(path, "re"), .path = path};
+  if (!reader.file) {
+    gs_log("can't read the suppressions in %s: %s", path, strerror(errno));
+    return NULL;
+  }
+  for (const char *text; (text = next_line(&reader));) {
+    if (strcmp(text, "{") != 0) {
+      gs_log("%s:%u: \"%s\" is not the beginning of a suppression, which is \"{\"", path, reader.line, text);
+      continue;
+    }
+    gs_suppression_t *suppression = calloc(1, sizeof *suppression);
+    if (!suppression)
+      break;
+    if (read_one(&reader, suppression)) {
+      *last = suppression;
+      last = &suppression->next;
+    } else {
+      free(suppression);
+    }
+  }
+  fclose(reader.file);
+  return first;
+}
+
+void gs_suppressions_free(gs_suppression_t *list) {
+  while (list) {
+    gs_suppression_t *next = list->next;
+    free(list);
+    list = next;
+  }
+}
+
+/* ---- Making one ---- */
+
+/* What patterns would take for more than itself gets a backslash. */
+static void add_literal(gs_text_t *text, const char *subject, const char *value) {
+  char literal[2 * PATTERN_BYTES];
+  size_t length = 0;
+  for (; *value && length + 2 < sizeof literal; value++) {
+    if (strchr("*?[\\", *value))
+      literal[length++] = '\\';
+    literal[length++] = *value;
+  }
+  literal[length] = '\0';
+  gs_text_plain(text, "   %s%s", subject, literal);
+}
+
+void gs_suppressions_generate(gs_text_t *text, const gs_rule_t *rule, const gs_finding_t *finding) {
+  gs_text_plain(text, "{");
+  gs_text_plain(text, "   give it a name: why is this no error of the program?");
+  gs_text_plain(text, "   %s:%s", rule->tool, rule->id);
+  const gs_side_t *side = &finding->side[0];
+  char kernel[GS_PLACE_TEXT];
+  if (side->actor == GS_ACTOR_WAVE) {
+    gs_name_kernel(side->place.kernel, kernel, sizeof kernel);
+    add_literal(text, "kernel:", kernel);
+    if (*side->place.source)
+      add_literal(text, "source:", side->place.source);
+  }
+  if (side->call)
+    add_literal(text, "call:", side->call);
+  if (finding->about_block && *finding->block.name)
+    add_literal(text, "variable:", finding->block.name);
+  gs_text_plain(text, "}");
+}
