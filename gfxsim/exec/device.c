@@ -124,6 +124,9 @@ static gs_group_t *take_group(gs_device_t *device) {
 }
 
 static void return_group(gs_device_t *device, gs_group_t *group) {
+  if (GS_UNLIKELY(group->env.watched != NULL))
+    group->env.watch->group_ends(group->env.watch->context, group->env.watched);
+  group->env.watched = NULL;
   if (group->home) {
     *group->home = group;
     return;
@@ -484,6 +487,35 @@ void gs_device_flush_trace(gs_device_t *device) {
               path);
 }
 
+/* Tells who watches of the kernel, if anybody does. */
+static void watch_run(gs_run_t *run, const gs_vm_map_t *map) {
+  gs_device_t *device = run->device;
+  const gs_kernel_t *kernel = &run->kernel;
+  const gs_dispatch_t *dispatch = &kernel->dispatch;
+  if (!gs_symbol_in_code_object(map, kernel->object))
+    return;
+  run->watch = device->ops.watch;
+  if (run->outcome || !run->watch->kernel_begins)
+    return;
+  gs_launch_t launch = {.gpu = device->ordinal,
+                        .profile = device->profile->name,
+                        .target = device->profile->target,
+                        .object = kernel->object};
+  memcpy(launch.grid, kernel->grid, sizeof launch.grid);
+  memcpy(launch.group_size, kernel->group_size, sizeof launch.group_size);
+  memcpy(launch.groups, kernel->groups, sizeof launch.groups);
+  if (kernel->private_bytes) {
+    launch.scratch_start = dispatch->scratch_base;
+    launch.scratch_end =
+        dispatch->scratch_base + (uint64_t)dispatch->scratch_waves * dispatch->scratch_wave_bytes;
+  }
+  run->watched = run->watch->kernel_begins(run->watch->context, &launch);
+}
+
+const struct gs_watch *gs_device_watch(const gs_device_t *device) {
+  return device->ops.watch;
+}
+
 gs_outcome_t gs_device_run(gs_device_t *device, const gs_dispatch_t *dispatch, gs_fault_t *fault) {
   gs_executor_t *ex = take_executor(device);
   if (!ex)
@@ -493,8 +525,8 @@ gs_outcome_t gs_device_run(gs_device_t *device, const gs_dispatch_t *dispatch, g
   run_init(&run, device);
   const gs_vm_map_t *map = gs_vm_reader_enter(&ex->vm);
   run.outcome = gs_kernel_init(&run.kernel, device, map, dispatch);
-  if (GS_UNLIKELY(device->ops.watch != NULL) && gs_symbol_in_code_object(map, run.kernel.object))
-    run.watch = device->ops.watch;
+  if (GS_UNLIKELY(device->ops.watch != NULL))
+    watch_run(&run, map);
   run.most_resident = run.kernel.resident_groups;
   run.own_group = &ex->own_group;
   run.random = gs_random_of(device->options.strict_seed, device->ordinal, dispatch->dispatch_id);
@@ -505,6 +537,8 @@ gs_outcome_t gs_device_run(gs_device_t *device, const gs_dispatch_t *dispatch, g
   *fault = run.fault;
   const gs_outcome_t outcome = run.outcome;
   run_fini(&run);
+  if (GS_UNLIKELY(run.watched != NULL))
+    run.watch->kernel_ends(run.watch->context, run.watched);
   return_executor(ex);
   return outcome;
 }
@@ -531,7 +565,7 @@ static FILE *open_trace(const gs_device_t *device) {
 static int watch_accesses(gs_device_t *device) {
   device->own_handlers = calloc(gs_opcode_count, sizeof *device->own_handlers);
   for (size_t i = 0; device->own_handlers && i < gs_opcode_count; i++)
-    device->own_handlers[i] = gs_watched_handlers[i] ? gs_watched_handlers[i] : device->handlers[i];
+    device->own_handlers[i] = gs_watched_handler(i) ? gs_watched_handler(i) : device->handlers[i];
   device->handlers = device->own_handlers;
   return device->handlers ? 0 : -1;
 }

@@ -91,6 +91,9 @@ const gs_profile_t *gs_device_profile(const gs_device_t *device);
 /* Number of compute units after GFXSIM_CUS. */
 uint32_t gs_device_cus(const gs_device_t *device);
 
+/* Who looks at what the device does to memory, or NULL: for copy engines. */
+const struct gs_watch *gs_device_watch(const gs_device_t *device);
+
 /* How many of the device's compute units a mask selects. */
 uint32_t gs_device_masked_cus(const gs_device_t *device, const gs_cu_mask_t *mask);
 

@@ -240,6 +240,9 @@ void gs_group_start(gs_group_t *group, const gs_run_t *run, uint64_t index) {
       .context = device->ops.context,
       .watch = run->watch,
   };
+  if (GS_UNLIKELY(run->watched != NULL))
+    group->env.watched = run->watch->group_begins(run->watch->context, run->watched, index, group->wave_count,
+                                                  kernel->lds_bytes);
   for (unsigned i = 0; i < group->wave_count; i++)
     start_wave(group, i, size, run);
 }

@@ -62,6 +62,7 @@ typedef struct gs_run {
   gs_device_t *device;
   gs_kernel_t kernel;
   const gs_watch_t *watch; /* who looks at accesses, or NULL */
+  void *watched;           /* what that one knows of the kernel, or NULL */
   pthread_mutex_t lock;    /* guards all below but `abandon` */
   uint64_t next_group;
   uint32_t resident; /* groups started and not ended */

@@ -18,7 +18,7 @@ static uint32_t rights_of(const gs_opcode_t *op) {
   return op->flags & GS_OPF_STORE ? GS_VM_WRITE : GS_VM_READ;
 }
 
-static void describe_instruction(const gs_wave_t *w, const gs_vm_map_t *map, gs_place_t *place) {
+static void describe_instruction(gs_target_t target, const gs_vm_map_t *map, gs_place_t *place) {
   gs_inst_t in;
   uint32_t words[2];
   const void *code = gs_vm_translate(map, place->pc, sizeof words, GS_VM_EXECUTE);
@@ -26,10 +26,24 @@ static void describe_instruction(const gs_wave_t *w, const gs_vm_map_t *map, gs_
   if (!code)
     return;
   memcpy(words, code, sizeof words);
-  if (!gs_decode(w->env->target, words, 2, &in))
+  if (!gs_decode(target, words, 2, &in))
     return;
-  gs_disassemble(w->env->target, &in, place->instruction, sizeof place->instruction);
+  gs_disassemble(target, &in, place->instruction, sizeof place->instruction);
   place->rights = rights_of(in.op);
+}
+
+static void number_item(uint32_t item, const uint32_t size[3], gs_place_t *place) {
+  place->item[0] = item % size[0];
+  place->item[1] = item / size[0] % size[1];
+  place->item[2] = item / size[0] / size[1];
+}
+
+/* What is known by the address of the instruction. */
+static void describe_code(gs_target_t target, const gs_vm_map_t *map, uint64_t object, gs_place_t *place) {
+  gs_kernel_name(map, object, place->kernel, sizeof place->kernel);
+  describe_instruction(target, map, place);
+  place->function = gs_symbol_find(map, place->pc, place->function_name, sizeof place->function_name);
+  gs_source_line_find(place->pc, place->source, sizeof place->source);
 }
 
 void gs_place_of(const gs_wave_t *w, unsigned lane, gs_place_t *place) {
@@ -39,17 +53,30 @@ void gs_place_of(const gs_wave_t *w, unsigned lane, gs_place_t *place) {
   *place = (gs_place_t){.gpu = run->device->ordinal,
                         .profile = run->device->profile->name,
                         .pc = w->pc - GS_PLACE_INSTRUCTION_BYTES};
-  gs_kernel_name(map, run->kernel.object, place->kernel, sizeof place->kernel);
-  describe_instruction(w, map, place);
-  place->function = gs_symbol_find(map, place->pc, place->function_name, sizeof place->function_name);
-  gs_source_line_find(place->pc, place->source, sizeof place->source);
+  describe_code(w->env->target, map, run->kernel.object, place);
   uint32_t size[3];
   gs_group_size(group, &run->kernel, size);
-  const uint32_t item = (uint32_t)(w - group->wave) * GS_LANES + lane;
-  place->item[0] = item % size[0];
-  place->item[1] = item / size[0] % size[1];
-  place->item[2] = item / size[0] / size[1];
+  number_item((uint32_t)(w - group->wave) * GS_LANES + lane, size, place);
   memcpy(place->group, group->id, sizeof place->group);
+}
+
+void gs_place_of_other(const gs_vm_map_t *map, const gs_launch_t *launch, uint64_t group, unsigned wave,
+                       unsigned lane, uint64_t pc, gs_place_t *place) {
+  uint32_t size[3];
+  *place = (gs_place_t){.gpu = launch->gpu, .profile = launch->profile, .pc = pc};
+  describe_code(launch->target, map, launch->object, place);
+  place->group[0] = (uint32_t)(group % launch->groups[0]);
+  place->group[1] = (uint32_t)(group / launch->groups[0] % launch->groups[1]);
+  place->group[2] = (uint32_t)(group / launch->groups[0] / launch->groups[1]);
+  for (unsigned i = 0; i < 3; i++) {
+    const uint32_t left = launch->grid[i] - place->group[i] * launch->group_size[i];
+    size[i] = left < launch->group_size[i] ? left : launch->group_size[i];
+  }
+  number_item(wave * GS_LANES + lane, size, place);
+}
+
+unsigned gs_place_wave(const gs_wave_t *w) {
+  return (unsigned)(w - group_of(w)->wave);
 }
 
 void gs_place_scratch(const gs_wave_t *w, gs_extent_t *all, gs_extent_t *own) {

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "isa/watch.h"
 #include "isa/wave.h"
 
 enum { GS_PLACE_TEXT = 256, GS_PLACE_INSTRUCTION_BYTES = 8 /* of each that accesses memory on gfx9 */ };
@@ -27,6 +28,14 @@ typedef struct gs_place {
 /* Fills `place` for a wave that is executing an instruction which accesses memory (its program counter is
  * behind it); `lane` is the work-item's. Slow: for reports. On the thread that runs the wave. */
 void gs_place_of(const gs_wave_t *w, unsigned lane, gs_place_t *place);
+
+/* The same for work-item `lane` of wave `wave` of workgroup `group` of a kernel that may be over: it executed
+ * the instruction at `pc`. `map` is of a GPU that has the code. */
+void gs_place_of_other(const gs_vm_map_t *map, const gs_launch_t *launch, uint64_t group, unsigned wave,
+                       unsigned lane, uint64_t pc, gs_place_t *place);
+
+/* The index of the wave in its workgroup. */
+unsigned gs_place_wave(const gs_wave_t *w);
 
 /* [start, end) in device memory. */
 typedef struct gs_extent {

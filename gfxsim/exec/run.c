@@ -119,6 +119,8 @@ static uint64_t device_address(const gs_vm_map_t *map, uint64_t host) {
 }
 
 static void release_barrier(gs_group_t *group) {
+  if (GS_UNLIKELY(group->env.watched != NULL) && group->live_waves)
+    group->env.watch->barrier(group->env.watch->context, group->env.watched);
   for (unsigned i = 0; i < group->wave_count; i++)
     if (group->wave[i].state == GS_WAVE_BARRIER)
       group->wave[i].state = GS_WAVE_RUNNING;

@@ -99,13 +99,16 @@ static inline bool gs_block_private(gs_wave_t *w, gs_block_t *b, uint64_t base, 
 }
 
 /* Byte offset `offset` into LDS. */
-static inline bool gs_block_lds(const gs_wave_t *w, gs_block_t *b, gs_shape_t shape, uint32_t offset,
-                                unsigned bytes) {
+static inline bool gs_block_lds(gs_wave_t *w, gs_block_t *b, gs_shape_t shape, uint32_t offset,
+                                unsigned bytes, uint32_t rights) {
   const uint32_t size = shape == GS_SHAPE_DENSE ? GS_LANES * bytes : bytes;
   b->shape = shape;
   b->step = GS_LINEAR_STEP;
   b->at = (uint64_t)(uintptr_t)w->env->lds + offset;
-  return offset < w->env->lds_bytes && w->env->lds_bytes - offset >= size;
+  const bool good = offset < w->env->lds_bytes && w->env->lds_bytes - offset >= size;
+  if (GS_IS_WATCHED && good && w->env->watch && w->env->watch->local_block)
+    w->env->watch->local_block(w, offset, size, shape == GS_SHAPE_DENSE ? bytes : 0, rights);
+  return good;
 }
 
 /* Loads `n` dwords per lane into registers from `reg` on. */

@@ -61,6 +61,14 @@ static inline void gs_watch_lds(gs_wave_t *w, const gs_access_t *a) {
   if (GS_IS_WATCHED && w->env->watch)
     w->env->watch->lds(w, a);
 }
+static inline void gs_watch_local(gs_wave_t *w, const gs_access_t *a) {
+  if (GS_IS_WATCHED && w->env->watch && w->env->watch->local)
+    w->env->watch->local(w, a);
+}
+static inline void gs_watch_order(gs_wave_t *w, const gs_inst_t *in) {
+  if (GS_IS_WATCHED && w->env->watch && w->env->watch->order)
+    w->env->watch->order(w, in);
+}
 /* To be called for an access that is known to be possible. */
 static inline void gs_watch_block(gs_wave_t *w, uint64_t address, uint64_t size, uint32_t stride,
                                   uint32_t rights) {
@@ -204,6 +212,7 @@ bool gs_resolve_lds_slow(gs_wave_t *w, gs_access_t *a);
 GS_SHARED bool gs_resolve_lds(gs_wave_t *w, gs_access_t *a) {
   if (GS_UNLIKELY(!a->lanes))
     return a->zero != 0;
+  gs_watch_local(w, a);
   gs_access_fill(w, a);
   const uint64_t last = (uint64_t)w->env->lds_bytes - a->bytes;
   uint64_t outside = 0;

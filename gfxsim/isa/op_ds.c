@@ -19,12 +19,13 @@ static inline void lane_offsets(const gs_wave_t *w, const gs_inst_t *in, gs_acce
 }
 
 /* Each of these starts an access. Returns whether there is anything to do. */
-static bool lds_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, unsigned bytes, uint32_t offset) {
+static bool lds_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, unsigned bytes, uint32_t offset,
+                      uint32_t rights) {
   if (GS_UNLIKELY(in->gds)) {
     illegal(w, in);
     return false;
   }
-  gs_access_init(a, gs_exec(w), bytes, 0);
+  gs_access_init(a, gs_exec(w), bytes, rights);
   lane_offsets(w, in, a, offset);
   return gs_resolve_lds(w, a);
 }
@@ -39,12 +40,12 @@ static bool lds_begin_atomic(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, 
   return gs_access_check_alignment(w, a, bytes) && gs_resolve_lds(w, a);
 }
 /* The offset counts from M0 and the lane's number. */
-static bool lds_begin_addtid(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a) {
+static bool lds_begin_addtid(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, uint32_t rights) {
   if (GS_UNLIKELY(in->gds)) {
     illegal(w, in);
     return false;
   }
-  gs_access_init(a, gs_exec(w), 4, 0);
+  gs_access_init(a, gs_exec(w), 4, rights);
   const uint32_t base = (w->s.u32[GS_S_M0] & 0xffff) + (uint32_t)in->imm;
   GS_LANES_DO(l)
     a->at[l] = base + 4 * l;
@@ -52,13 +53,14 @@ static bool lds_begin_addtid(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a) 
 }
 
 /* The short way (block.h). */
-static bool lds_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *b, unsigned bytes, uint32_t offset) {
+static bool lds_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *b, unsigned bytes, uint32_t offset,
+                      uint32_t rights) {
   const gs_row_t *const address = &w->v[in->src[0].reg];
   if (GS_UNLIKELY(in->gds))
     return false;
   const gs_shape_t shape = gs_row_shape(w, address, bytes);
   const uint64_t first = shape == GS_SHAPE_OTHER ? UINT64_MAX : (uint64_t)gs_first_lane(w, address) + offset;
-  return first <= UINT32_MAX && gs_block_lds(w, b, shape, (uint32_t)first, bytes);
+  return first <= UINT32_MAX && gs_block_lds(w, b, shape, (uint32_t)first, bytes, rights);
 }
 
 /* ---- Loads and stores ---- */
@@ -67,19 +69,21 @@ static bool lds_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *b, unsigned
 static void lds_read(gs_wave_t *w, const gs_inst_t *in, unsigned reg, unsigned n, uint32_t offset) {
   gs_access_t a;
   gs_block_t b;
-  if (lds_block(w, in, &b, 4 * n, offset))
+  if (lds_block(w, in, &b, 4 * n, offset, GS_VM_READ))
     gs_block_load(w, &b, reg, n);
-  else if (lds_begin(w, in, &a, 4 * n, offset))
+  else if (lds_begin(w, in, &a, 4 * n, offset, GS_VM_READ))
     gs_load_dwords(w, &a, reg, n);
 }
 /* Two reads of `n` dwords per lane. Both addresses come from a register that the first may overwrite. */
 static void lds_read2(gs_wave_t *w, const gs_inst_t *in, unsigned n, uint32_t offset0, uint32_t offset1) {
   gs_block_t block[2];
   gs_access_t a[2];
-  if (lds_block(w, in, &block[0], 4 * n, offset0) && lds_block(w, in, &block[1], 4 * n, offset1)) {
+  if (lds_block(w, in, &block[0], 4 * n, offset0, GS_VM_READ) &&
+      lds_block(w, in, &block[1], 4 * n, offset1, GS_VM_READ)) {
     gs_block_load(w, &block[0], in->dst, n);
     gs_block_load(w, &block[1], in->dst + n, n);
-  } else if (lds_begin(w, in, &a[0], 4 * n, offset0) && lds_begin(w, in, &a[1], 4 * n, offset1)) {
+  } else if (lds_begin(w, in, &a[0], 4 * n, offset0, GS_VM_READ) &&
+             lds_begin(w, in, &a[1], 4 * n, offset1, GS_VM_READ)) {
     gs_load_dwords(w, &a[0], in->dst, n);
     gs_load_dwords(w, &a[1], in->dst + n, n);
   }
@@ -87,9 +91,9 @@ static void lds_read2(gs_wave_t *w, const gs_inst_t *in, unsigned n, uint32_t of
 static void lds_write(gs_wave_t *w, const gs_inst_t *in, unsigned reg, unsigned n, uint32_t offset) {
   gs_access_t a;
   gs_block_t b;
-  if (lds_block(w, in, &b, 4 * n, offset))
+  if (lds_block(w, in, &b, 4 * n, offset, GS_VM_WRITE))
     gs_block_store(w, &b, reg, n);
-  else if (lds_begin(w, in, &a, 4 * n, offset))
+  else if (lds_begin(w, in, &a, 4 * n, offset, GS_VM_WRITE))
     gs_store_dwords(w, &a, reg, n);
 }
 
@@ -100,7 +104,7 @@ static void lds_write(gs_wave_t *w, const gs_inst_t *in, unsigned reg, unsigned 
 #define READ_NARROW(name, narrow, half)                                                                      \
   GS_OP(name) {                                                                                              \
     gs_access_t a;                                                                                           \
-    if (lds_begin(w, in, &a, narrow >= GS_NARROW_U16 ? 2 : 1, (uint32_t)in->imm))                            \
+    if (lds_begin(w, in, &a, narrow >= GS_NARROW_U16 ? 2 : 1, (uint32_t)in->imm, GS_VM_READ))                \
       gs_load_narrow(w, &a, in->dst, narrow, half);                                                          \
   }
 #define WRITE(name, n)                                                                                       \
@@ -110,7 +114,7 @@ static void lds_write(gs_wave_t *w, const gs_inst_t *in, unsigned reg, unsigned 
 #define WRITE_NARROW(name, bytes, shift)                                                                     \
   GS_OP(name) {                                                                                              \
     gs_access_t a;                                                                                           \
-    if (lds_begin(w, in, &a, bytes, (uint32_t)in->imm))                                                      \
+    if (lds_begin(w, in, &a, bytes, (uint32_t)in->imm, GS_VM_WRITE))                                         \
       gs_store_narrow(w, &a, in->src[1].reg, bytes, shift);                                                  \
   }
 /* Two accesses of `n` dwords each, their offsets in units of `scale` bytes. */
@@ -158,12 +162,12 @@ WRITE_NARROW(ds_write_b16_d16_hi, 2, 16)
 
 GS_OP(ds_read_addtid_b32) {
   gs_access_t a;
-  if (lds_begin_addtid(w, in, &a))
+  if (lds_begin_addtid(w, in, &a, GS_VM_READ))
     gs_load_dwords(w, &a, in->dst, 1);
 }
 GS_OP(ds_write_addtid_b32) {
   gs_access_t a;
-  if (lds_begin_addtid(w, in, &a))
+  if (lds_begin_addtid(w, in, &a, GS_VM_WRITE))
     gs_store_dwords(w, &a, in->src[1].reg, 1);
 }
 
@@ -325,7 +329,7 @@ GS_OP(ds_condxchg32_rtn_b64) {
     illegal(w, in);
     return;
   }
-  gs_access_init(&a, gs_exec(w), 8, 0);
+  gs_access_init(&a, gs_exec(w), 8, GS_VM_READ | GS_VM_WRITE);
   lane_offsets(w, in, &a, (uint32_t)in->imm);
   GS_LANES_DO(l)
     a.at[l] &= 0xfff8;

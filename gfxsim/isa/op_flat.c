@@ -100,7 +100,7 @@ static bool flat_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *b, unsigne
   case GS_PRIVATE_APERTURE_HI:
     return shape == GS_SHAPE_UNIFORM &&
            gs_block_private(w, b, w->s.u64[GS_S_FLAT_SCRATCH / 2], (uint32_t)address, bytes, rights);
-  case GS_SHARED_APERTURE_HI: return gs_block_lds(w, b, shape, (uint32_t)address, bytes);
+  case GS_SHARED_APERTURE_HI: return gs_block_lds(w, b, shape, (uint32_t)address, bytes, rights);
   default: return gs_block_linear(w, b, shape, address, bytes, rights);
   }
 }

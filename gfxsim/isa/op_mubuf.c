@@ -245,8 +245,8 @@ ATOMIC(max_f64, max_f, 64)
 #endif
 #define CACHE(name)                                                                                          \
   GS_OP(name) {                                                                                              \
-    (void)w, (void)in;                                                                                       \
     FENCE();                                                                                                 \
+    gs_watch_order(w, in);                                                                                   \
   }
 CACHE(buffer_wbinvl1)
 CACHE(buffer_wbinvl1_vol)

@@ -8,9 +8,27 @@
 #include <stdint.h>
 
 #include "isa/inst.h"
+#include "isa/target.h"
 
 struct gs_access;
 struct gs_wave;
+
+/* A kernel that was started, as those who watch it may name it later. */
+typedef struct gs_launch {
+  uint32_t gpu;        /* its number */
+  const char *profile; /* "gfx90a" */
+  gs_target_t target;
+  uint64_t object; /* address of the kernel descriptor */
+  uint32_t grid[3], group_size[3], groups[3];
+  uint64_t scratch_start, scratch_end; /* private memory of all its waves; empty without */
+} gs_launch_t;
+
+/* A copy, or, from 0, a fill. */
+typedef struct gs_copy {
+  uint32_t gpu;
+  uint64_t from, to, bytes;
+  const struct gs_vm_map *map; /* the snapshot that the engine uses */
+} gs_copy_t;
 
 /* What is called on the thread of the wave, which holds no lock and a snapshot of the address space. The
  * program counter is behind the instruction. An instruction that is repeated, as its snapshot was too old, is
@@ -27,10 +45,30 @@ typedef struct gs_watch {
                 bool scalar);
   /* LDS, of which a->at[] has offsets: only when some lane leaves it. */
   void (*lds)(struct gs_wave *w, const struct gs_access *a);
+
+  /* Those that follow are NULL where nobody asks. */
+
+  /* LDS, each access: by a->lanes at a->at[], of which some may leave it; or by lanes `stride` bytes apart,
+   * 0: all active lanes at one place. */
+  void (*local)(struct gs_wave *w, const struct gs_access *a);
+  void (*local_block)(struct gs_wave *w, uint32_t offset, uint32_t size, uint32_t stride, uint32_t rights);
+  /* Instructions that order accesses: s_waitcnt, and those that invalidate or write back caches. */
+  void (*order)(struct gs_wave *w, const struct gs_inst *in);
+  /* A kernel of the program begins, and ends: `kernel` is what its beginning returned. */
+  void *(*kernel_begins)(void *context, const gs_launch_t *launch);
+  void (*kernel_ends)(void *context, void *kernel);
+  /* A workgroup of it begins: number `index` of the grid. What this returns is env->watched of its waves, and
+   * NULL at first. All waves of a group have met at a barrier. The group ends, or is given up. */
+  void *(*group_begins)(void *context, void *kernel, uint64_t index, unsigned waves, uint32_t lds_bytes);
+  void (*barrier)(void *context, void *group);
+  void (*group_ends)(void *context, void *group);
+  /* A copy engine is about to copy; what this returns is told at the end of the copy. */
+  void *(*copy_begins)(void *context, const gs_copy_t *copy);
+  void (*copy_ends)(void *context, void *copy);
 } gs_watch_t;
 
-/* Handlers that call the watcher, in the order of gs_opcodes; NULL where nothing but the usual handler is
+/* The handler that calls the watcher, for row `i` of gs_opcodes; NULL where nothing but the usual handler is
  * needed. */
-extern gs_op_fn_t *const gs_watched_handlers[];
+gs_op_fn_t *gs_watched_handler(size_t i);
 
 #endif

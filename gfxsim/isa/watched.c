@@ -1,5 +1,8 @@
 /* The table of handlers with a watcher: those of instructions that access memory.
  * Not here: the handlers (op_*.c, compiled with GS_WATCHED). */
+#include <string.h>
+
+#include "isa/memory.h"
 #include "isa/ops.h"
 #include "isa/watch.h"
 
@@ -29,7 +32,17 @@ GS_OP(illegal) {
 #define GS_WATCHED_MTBUF(name)   GS_OP_SYMBOL(name)
 
 #define GS_ROW(mnemonic, encoding, number, targets, dst, s0, s1, s2, flags, fn) GS_WATCHED_##encoding(fn),
-gs_op_fn_t *const gs_watched_handlers[] = {
+static gs_op_fn_t *const handlers[] = {
 #include "isa/ops.def"
 };
 #undef GS_ROW
+
+/* The only instruction that is no access to memory, and is watched. */
+static void watched_waitcnt(gs_wave_t *w, const gs_inst_t *in) {
+  GS_SCALAR_SYMBOL(s_waitcnt)(w, in);
+  gs_watch_order(w, in);
+}
+
+gs_op_fn_t *gs_watched_handler(size_t i) {
+  return strcmp(gs_opcodes[i].name, "s_waitcnt") == 0 ? watched_waitcnt : handlers[i];
+}

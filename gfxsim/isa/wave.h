@@ -82,6 +82,7 @@ typedef struct gs_wave_env {
   void *context;
   gs_vm_reader_t *vm;           /* the executing thread's reader; moves with the wave between threads */
   const struct gs_watch *watch; /* who looks at accesses, see watch.h; NULL = nobody */
+  void *watched;                /* what that one knows of the workgroup, or NULL */
 } gs_wave_env_t;
 
 typedef struct gs_wave {

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "isa/watch.h"
 #include "packet/signal.h"
 
 /* Copies check between blocks whether the address space changed or the queue is being destroyed: whoever
@@ -166,11 +167,30 @@ static gs_step_t copy_in_any_order(gs_sdma_t *sdma, uint64_t from, uint64_t to, 
   return step;
 }
 
+/* Tells who watches of a copy or, from 0, a fill, if anybody does. */
+static void *tell_of_copy(gs_sdma_t *sdma, uint64_t from, uint64_t to, uint64_t bytes) {
+  const gs_watch_t *watch = gs_device_watch(sdma->config.device);
+  if (!watch || !watch->copy_begins)
+    return NULL;
+  const gs_copy_t copy = {
+      .gpu = sdma->config.ordinal, .from = from, .to = to, .bytes = bytes, .map = sdma->bus.map};
+  return watch->copy_begins(watch->context, &copy);
+}
+
+static void tell_of_end(gs_sdma_t *sdma, void *told) {
+  const gs_watch_t *watch = gs_device_watch(sdma->config.device);
+  if (told)
+    watch->copy_ends(watch->context, told);
+}
+
 static gs_step_t copy(gs_sdma_t *sdma, uint64_t from, uint64_t to, uint64_t bytes) {
   const bool separate = from < to ? to - from >= bytes : from - to >= bytes;
-  return separate && gs_late_chance(&sdma->bus.late, GS_ORDER_COPIES, 2)
-             ? copy_in_any_order(sdma, from, to, bytes)
-             : copy_in_order(sdma, from, to, bytes);
+  void *told = tell_of_copy(sdma, from, to, bytes);
+  const gs_step_t step = separate && gs_late_chance(&sdma->bus.late, GS_ORDER_COPIES, 2)
+                             ? copy_in_any_order(sdma, from, to, bytes)
+                             : copy_in_order(sdma, from, to, bytes);
+  tell_of_end(sdma, told);
+  return step;
 }
 
 static gs_step_t run_nop(gs_sdma_t *sdma, const uint32_t *command) {

@@ -39,6 +39,11 @@ gs_vm_t *gs_device_vm(gs_device_t *device) {
   return device->vm;
 }
 
+const struct gs_watch *gs_device_watch(const gs_device_t *device) {
+  (void)device;
+  return NULL;
+}
+
 const gs_profile_t *gs_device_profile(const gs_device_t *device) {
   return device->profile;
 }
@@ -100,6 +105,17 @@ void gs_place_of(const gs_wave_t *w, unsigned lane, gs_place_t *place) {
   (void)w;
   (void)lane;
   *place = (gs_place_t){.profile = "stub"};
+}
+
+void gs_place_of_other(const gs_vm_map_t *map, const gs_launch_t *launch, uint64_t group, unsigned wave,
+                       unsigned lane, uint64_t pc, gs_place_t *place) {
+  (void)map, (void)launch, (void)group, (void)wave, (void)lane, (void)pc;
+  *place = (gs_place_t){.profile = "stub"};
+}
+
+unsigned gs_place_wave(const gs_wave_t *w) {
+  (void)w;
+  return 0;
 }
 
 void gs_place_scratch(const gs_wave_t *w, gs_extent_t *all, gs_extent_t *own) {
