@@ -1,5 +1,5 @@
 /* See checker.h. The checker is found in the process, below ROCr; this library is not linked to it and knows
- * the two functions by their names. */
+ * the functions by their names. */
 #include "checker.h"
 
 #include "message.h"
@@ -25,19 +25,46 @@ void tgt_checker_find(void) {
     return;
   symbol = find(library, "gfxsim_note_map");
   memcpy(&tgt_runtime()->note_map, &symbol, sizeof symbol);
+  symbol = find(library, "gfxsim_note_mapping");
+  memcpy(&tgt_runtime()->note_mapping, &symbol, sizeof symbol);
 }
 
 bool tgt_checker_is_there(void) {
   return tgt_runtime()->note_map != NULL;
 }
 
-void tgt_checker_hear(const map_note_t *note) {
-  tgt_place_t place;
+static void tell_new(const map_note_t *note) {
+  tgt_place_t place = {0};
   char name[NAME_BYTES], file[NAME_BYTES];
-  if (note->kind != MAP_NOTE_CREATED || !note->name)
+  if (!note->name) {
+    tgt_runtime()->note_map(note->device, note->bytes, NULL, NULL, 0, note->host);
     return;
+  }
   tgt_place_of_map(note->name, &place);
   snprintf(name, sizeof name, "%.*s", place.name_length, place.name);
   snprintf(file, sizeof file, "%.*s", place.file_length, place.file);
   tgt_runtime()->note_map(note->device, note->bytes, name, file, (uint32_t)place.line, note->host);
+}
+
+/* As the checker counts what happens. */
+enum { WAS_SENT, IS_WANTED, IS_USED, ENDS };
+
+static void tell_of_mapping(uint32_t what, const map_note_t *note) {
+  if (tgt_runtime()->note_mapping)
+    tgt_runtime()->note_mapping(what, note->device, note->bytes);
+}
+
+void tgt_checker_hear(const map_note_t *note) {
+  switch (note->kind) {
+  case MAP_NOTE_CREATED: tell_new(note); break;
+  case MAP_NOTE_SUBMIT: tell_of_mapping(WAS_SENT, note); break;
+  case MAP_NOTE_RETRIEVE: tell_of_mapping(IS_WANTED, note); break;
+  case MAP_NOTE_FOUND:
+  case MAP_NOTE_PARAMETER:
+    if (note->operation == MAP_ENTER)
+      tell_of_mapping(IS_USED, note);
+    break;
+  case MAP_NOTE_REMOVED: tell_of_mapping(ENDS, note); break;
+  default: break;
+  }
 }

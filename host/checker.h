@@ -1,5 +1,5 @@
-/* Names for a checker of memory accesses below the program, as gfxsim's is: it knows memory by addresses, and
- * this library what is mapped there. Not here: what is checked. */
+/* What a checker of memory accesses below the program wants to know, as gfxsim's is: it knows memory by
+ * addresses, and this library what is mapped there, and what is copied for it. Not here: what is checked. */
 #ifndef TGT_CHECKER_H
 #define TGT_CHECKER_H
 
@@ -7,11 +7,11 @@
 
 #include <stdbool.h>
 
-/* Looks whether there is a checker that wants names. When the devices are found, under no lock. */
+/* Looks whether there is a checker that wants to know. When the devices are found, under no lock. */
 void tgt_checker_find(void);
 bool tgt_checker_is_there(void);
 
-/* Tells it of a new entry; of other notes nothing. Thread-safe. */
+/* Tells it of new entries, their copies and ends, and of regions that use them. Thread-safe. */
 void tgt_checker_hear(const map_note_t *note);
 
 #endif

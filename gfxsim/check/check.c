@@ -29,6 +29,15 @@ int gs_check_create(const gs_options_t *options, gs_check_t **made) {
   check->watch.context = check;
   if (options->check & GS_CHECK_BOUNDS)
     gs_check_share(check, &gs_bounds_watch);
+  if (options->check & GS_CHECK_TRANSFER) {
+    check->transfer = gs_transfer_create(&check->findings);
+    if (!check->transfer) {
+      gs_log("GFXSIM_CHECK: out of host memory");
+      gs_check_destroy(check);
+      return -1;
+    }
+    gs_check_share(check, &gs_transfer_watch);
+  }
   *made = check;
   return 0;
 }
@@ -41,6 +50,7 @@ void gs_check_prepare(void) {
 void gs_check_destroy(gs_check_t *check) {
   if (!check)
     return;
+  gs_transfer_destroy(check->transfer);
   gs_findings_fini(&check->findings);
   gs_blocks_fini(&check->blocks);
   free(check);
@@ -51,6 +61,7 @@ int gs_check_finish(gs_check_t *check) {
   if (!check->blocks.made && (!tools || !strstr(tools, "libgfxsim-check.so")))
     gs_log("GFXSIM_CHECK: nobody said which memory the program has, so only what is mapped was compared; "
            "gfxsim-run --check=bounds sets what is needed");
+  gs_transfer_summary(check->transfer);
   const uint64_t wrong = gs_findings_summary(&check->findings);
   return wrong && check->findings.fail ? FAILED_STATUS : 0;
 }

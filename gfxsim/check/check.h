@@ -7,6 +7,7 @@
 #include "check/blocks.h"
 #include "check/findings.h"
 #include "check/notes.h"
+#include "check/transfer.h"
 #include "isa/watch.h"
 
 enum { GS_CHECK_MOST_TOOLS = 8 };
@@ -14,7 +15,8 @@ enum { GS_CHECK_MOST_TOOLS = 8 };
 typedef struct gs_check {
   gs_blocks_t blocks;
   gs_findings_t findings;
-  gs_watch_t watch; /* for devices: gs_device_ops_t.watch. Its context is this object, for all tools */
+  gs_transfer_t *transfer; /* of that tool, or NULL */
+  gs_watch_t watch;        /* for devices: gs_device_ops_t.watch. Its context is this object, for all tools */
   const gs_watch_t *tool[GS_CHECK_MOST_TOOLS]; /* who shares it, in this order */
   unsigned tools;
 } gs_check_t;

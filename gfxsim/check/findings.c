@@ -206,6 +206,13 @@ void gs_findings_tell(gs_findings_t *findings, gs_found_t *found, const gs_findi
   pthread_mutex_unlock(&findings->lock);
 }
 
+void gs_findings_print(gs_findings_t *findings, const char *text, size_t length) {
+  pthread_mutex_lock(&findings->lock);
+  fwrite(text, 1, length, findings->out);
+  fflush(findings->out);
+  pthread_mutex_unlock(&findings->lock);
+}
+
 void gs_side_of_wave(gs_side_t *side, const gs_wave_t *w, unsigned lane) {
   side->actor = GS_ACTOR_WAVE;
   gs_place_of(w, lane, &side->place);

@@ -92,6 +92,9 @@ gs_found_t *gs_findings_meet(gs_findings_t *findings, const gs_key_t *key, uint6
  * waits for this one. */
 void gs_findings_tell(gs_findings_t *findings, gs_found_t *found, const gs_finding_t *finding);
 
+/* Prints lines that are no finding. Thread-safe. */
+void gs_findings_print(gs_findings_t *findings, const char *text, size_t length);
+
 /* The side of a lane of the wave that the thread runs, at the instruction in hand. */
 void gs_side_of_wave(gs_side_t *side, const gs_wave_t *w, unsigned lane);
 

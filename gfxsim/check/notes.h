@@ -30,6 +30,16 @@ typedef void gfxsim_note_free_t(uint64_t address, const gfxsim_stack_t *stack);
 typedef void gfxsim_note_map_t(uint64_t address, uint64_t bytes, const char *name, const char *file,
                                uint32_t line, uint64_t host);
 
+/* What happens to mapped data, of which gfxsim_note_map has told, or to a part: bytes from `address` on. */
+typedef enum gfxsim_mapping {
+  GFXSIM_MAPPING_SENT, /* a copy from the host's variable was begun; on the host its bytes are as they were */
+  GFXSIM_MAPPING_WANTED, /* a copy to the host's variable was begun */
+  GFXSIM_MAPPING_USED,   /* a region that may access it is about to start; `bytes` does not matter */
+  GFXSIM_MAPPING_ENDS,   /* all of it: copies are over, its memory is about to be given back */
+} gfxsim_mapping_t;
+#define GFXSIM_NOTE_MAPPING "gfxsim_note_mapping"
+typedef void gfxsim_note_mapping_t(uint32_t what, uint64_t address, uint64_t bytes); /* GFXSIM_MAPPING_ */
+
 /* A copy, or a fill where there is nothing to copy from, that is about to begin: rows of `width` bytes, so
  * many in a slice and so many slices, with the bytes from one to the next. Addresses as the device sees them,
  * or as the host does. */

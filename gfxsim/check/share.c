@@ -1,5 +1,7 @@
 /* How several tools watch the same accesses: one alone is called by the device itself, of more each in turn.
  */
+#include <stdlib.h>
+
 #include "check/check.h"
 #include "isa/memory.h"
 
@@ -32,6 +34,32 @@ static void share_lds(gs_wave_t *w, const gs_access_t *a) {
       check->tool[i]->lds(w, a);
 }
 
+/* What each tool wants to be told at the end of a copy. */
+typedef struct shared_copy {
+  void *told[GS_CHECK_MOST_TOOLS];
+} shared_copy_t;
+
+static void *share_copy_begins(void *context, const gs_copy_t *copy) {
+  const gs_check_t *check = context;
+  shared_copy_t *shared = calloc(1, sizeof *shared); /* without memory for it, its end is not told */
+  for (unsigned i = 0; i < check->tools; i++) {
+    const gs_watch_t *tool = check->tool[i];
+    void *told = tool->copy_begins && (shared || !tool->copy_ends) ? tool->copy_begins(context, copy) : NULL;
+    if (shared)
+      shared->told[i] = told;
+  }
+  return shared;
+}
+
+static void share_copy_ends(void *context, void *copy) {
+  const gs_check_t *check = context;
+  shared_copy_t *shared = copy;
+  for (unsigned i = 0; i < check->tools; i++)
+    if (shared->told[i])
+      check->tool[i]->copy_ends(context, shared->told[i]);
+  free(shared);
+}
+
 void gs_check_share(gs_check_t *check, const gs_watch_t *tool) {
   gs_watch_t *watch = &check->watch;
   check->tool[check->tools++] = tool;
@@ -40,4 +68,8 @@ void gs_check_share(gs_check_t *check, const gs_watch_t *tool) {
   watch->mixed = alone && tool->mixed ? tool->mixed : share_mixed;
   watch->block = alone && tool->block ? tool->block : share_block;
   watch->lds = alone && tool->lds ? tool->lds : share_lds;
+  if (tool->copy_begins) {
+    watch->copy_begins = share_copy_begins;
+    watch->copy_ends = share_copy_ends;
+  }
 }

@@ -10,6 +10,7 @@
 GS_EXPORT gfxsim_note_allocate_t gfxsim_note_allocate;
 GS_EXPORT gfxsim_note_free_t gfxsim_note_free;
 GS_EXPORT gfxsim_note_map_t gfxsim_note_map;
+GS_EXPORT gfxsim_note_mapping_t gfxsim_note_mapping;
 GS_EXPORT gfxsim_note_copy_t gfxsim_note_copy;
 GS_EXPORT gfxsim_notes_are_wanted_t gfxsim_notes_are_wanted;
 
@@ -66,12 +67,39 @@ void gfxsim_note_free(uint64_t address, const gfxsim_stack_t *stack) {
 
 void gfxsim_note_map(uint64_t address, uint64_t bytes, const char *name, const char *file, uint32_t line,
                      uint64_t host) {
-  (void)bytes;
-  (void)host;
+  gs_thunk_t *thunk;
+  gs_check_t *check = open_check(&thunk);
+  if (!check)
+    return;
+  if (name)
+    gs_blocks_name(&check->blocks, address, name, file, line);
+  gs_transfer_map(check->transfer, address, bytes, name, file, line, host);
+}
+
+/* Copies from the memory of whichever GPU has it. */
+static bool read_device(void *context, uint64_t address, void *to, uint64_t bytes) {
+  const gs_thunk_t *thunk = context;
+  bool found = false;
+  for (uint32_t i = 0; i < thunk->gpu_count && !found; i++) {
+    gs_vm_reader_t reader;
+    gs_vm_reader_register(gs_device_vm(thunk->gpu[i].device), &reader);
+    const gs_vm_map_t *map = gs_vm_reader_enter(&reader);
+    const void *from =
+        gs_vm_find_mapped(map, address) ? gs_vm_translate(map, address, bytes, GS_VM_READ) : NULL;
+    found = from != NULL;
+    if (found)
+      memcpy(to, from, bytes);
+    gs_vm_reader_leave(&reader);
+    gs_vm_reader_unregister(&reader);
+  }
+  return found;
+}
+
+void gfxsim_note_mapping(uint32_t what, uint64_t address, uint64_t bytes) {
   gs_thunk_t *thunk;
   gs_check_t *check = open_check(&thunk);
   if (check)
-    gs_blocks_name(&check->blocks, address, name, file, line);
+    gs_transfer_note(check->transfer, (gfxsim_mapping_t)what, address, bytes, read_device, thunk);
 }
 
 void gfxsim_note_copy(const gfxsim_copy_t *copy, const char *call, const gfxsim_stack_t *stack) {

@@ -1,0 +1,595 @@
+/* See transfer.h. Of each mapped byte there is what was copied to the device last, what the host had then,
+ * and flags. Kernels set flags without excluding each other; whoever copies or compares excludes all. */
+#include "check/transfer.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "check/check.h"
+#include "check/traffic.h"
+#include "isa/memory.h"
+
+static const gs_rule_t lost_rule = {"transfer", "lost", GS_SEVERITY_WARNING,
+                                    "Mapped data that a kernel changed and nobody brought back"};
+static const gs_rule_t stale_rule = {"transfer", "stale", GS_SEVERITY_WARNING,
+                                     "Mapped data that the host changed and a kernel read as it was before"};
+
+/* Of a byte. */
+enum {
+  WRITTEN = 1,  /* by a kernel, since it was copied in either direction */
+  STALE = 2,    /* the host has changed it since */
+  READ = 4,     /* by a kernel, as it was copied to the device */
+  KNOWN = 8,    /* `host_had` is true */
+  WANTED = 16,  /* a copy to the variable on the host was asked for */
+  CAME = 32,    /* a copy from the device has begun */
+  SAME = 64,    /* what came was not the runtime's own, as pointers are */
+  SENT = 128,   /* to the device, and not counted as read or unread yet */
+  SERVED = 256, /* what a kernel wrote, a kernel read: nothing of it is lost */
+};
+
+typedef struct mapping {
+  uint64_t start, end, host;
+  gs_variable_t *variable;
+  bool sent_ever;          /* by the runtime, from the variable */
+  bool came_ever;          /* by a copy engine, from anywhere */
+  uint64_t stale;          /* bytes, when it was used last */
+  uint64_t first_stale;    /* offset */
+  _Atomic uint64_t writer; /* program counter of who wrote it first, since it was copied */
+  uint16_t *flags;
+  uint8_t *host_had, *device_had;
+} mapping_t;
+
+/* Who wrote: names are looked up once for each instruction. */
+enum { WRITERS = 64 };
+typedef struct writer {
+  uint64_t pc;
+  gs_side_t side;
+} writer_t;
+
+struct gs_transfer {
+  gs_findings_t *findings;
+  pthread_rwlock_t lock; /* of all but what kernels set in mappings */
+  mapping_t **at;        /* by start; they do not overlap */
+  size_t count, capacity;
+  gs_variable_t *variables;
+  bool any;                       /* somebody said what is mapped */
+  _Atomic uint64_t copies, bytes; /* of all copy engines */
+  pthread_mutex_t writers_lock;   /* of what follows */
+  writer_t writer[WRITERS];
+  unsigned writers;
+};
+
+gs_transfer_t *gs_transfer_create(gs_findings_t *findings) {
+  gs_transfer_t *transfer = calloc(1, sizeof *transfer);
+  if (!transfer)
+    return NULL;
+  transfer->findings = findings;
+  pthread_rwlock_init(&transfer->lock, NULL);
+  pthread_mutex_init(&transfer->writers_lock, NULL);
+  return transfer;
+}
+
+static void free_mapping(mapping_t *mapping) {
+  free(mapping->flags);
+  free(mapping);
+}
+
+void gs_transfer_destroy(gs_transfer_t *transfer) {
+  if (!transfer)
+    return;
+  for (size_t i = 0; i < transfer->count; i++)
+    free_mapping(transfer->at[i]);
+  free(transfer->at);
+  while (transfer->variables) {
+    gs_variable_t *next = transfer->variables->next;
+    free(transfer->variables);
+    transfer->variables = next;
+  }
+  pthread_mutex_destroy(&transfer->writers_lock);
+  pthread_rwlock_destroy(&transfer->lock);
+  free(transfer);
+}
+
+/* ---- What is mapped ---- */
+
+/* The index of the first mapping that ends behind `address`. */
+static size_t find_index(const gs_transfer_t *transfer, uint64_t address) {
+  size_t low = 0, high = transfer->count;
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    if (transfer->at[middle]->end <= address)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static mapping_t *find(const gs_transfer_t *transfer, uint64_t address) {
+  const size_t index = find_index(transfer, address);
+  mapping_t *mapping = index < transfer->count ? transfer->at[index] : NULL;
+  return mapping && mapping->start <= address ? mapping : NULL;
+}
+
+static gs_variable_t *find_variable(gs_transfer_t *transfer, const char *name, const char *file,
+                                    uint32_t line) {
+  for (gs_variable_t *known = transfer->variables; known; known = known->next)
+    if (known->line == line && !strncmp(known->name, name, sizeof known->name - 1) &&
+        !strncmp(known->file, file, sizeof known->file - 1))
+      return known;
+  gs_variable_t *variable = calloc(1, sizeof *variable);
+  if (!variable)
+    return NULL;
+  snprintf(variable->name, sizeof variable->name, "%s", name);
+  snprintf(variable->file, sizeof variable->file, "%s", file);
+  variable->line = line;
+  variable->next = transfer->variables;
+  transfer->variables = variable;
+  return variable;
+}
+
+static mapping_t *make_mapping(uint64_t device, uint64_t bytes, uint64_t host, gs_variable_t *variable) {
+  mapping_t *mapping = variable ? calloc(1, sizeof *mapping) : NULL;
+  uint16_t *shadow = mapping && bytes <= SIZE_MAX / 4 ? calloc(2 * sizeof *shadow, bytes) : NULL;
+  if (!shadow) {
+    free(mapping);
+    return NULL;
+  }
+  mapping->start = device;
+  mapping->end = device + bytes;
+  mapping->host = host;
+  mapping->variable = variable;
+  mapping->flags = shadow;
+  mapping->host_had = (uint8_t *)(shadow + bytes);
+  mapping->device_had = mapping->host_had + bytes;
+  return mapping;
+}
+
+/* Lock held for writing. */
+static void remove_range(gs_transfer_t *transfer, uint64_t start, uint64_t end) {
+  const size_t first = find_index(transfer, start);
+  size_t behind = first;
+  while (behind < transfer->count && transfer->at[behind]->start < end)
+    free_mapping(transfer->at[behind++]);
+  memmove(transfer->at + first, transfer->at + behind, (transfer->count - behind) * sizeof *transfer->at);
+  transfer->count -= behind - first;
+}
+
+static bool make_room(gs_transfer_t *transfer) {
+  if (transfer->count < transfer->capacity)
+    return true;
+  const size_t capacity = transfer->capacity ? 2 * transfer->capacity : 64;
+  mapping_t **at = realloc(transfer->at, capacity * sizeof *at);
+  if (!at)
+    return false;
+  transfer->at = at;
+  transfer->capacity = capacity;
+  return true;
+}
+
+void gs_transfer_map(gs_transfer_t *transfer, uint64_t device, uint64_t bytes, const char *name,
+                     const char *file, uint32_t line, uint64_t host) {
+  if (!transfer || !bytes || device == host) /* zero copy: there is one of it */
+    return;
+  pthread_rwlock_wrlock(&transfer->lock);
+  transfer->any = true;
+  if (transfer->count)
+    remove_range(transfer, device, device + bytes);
+  mapping_t *mapping =
+      make_mapping(device, bytes, host, find_variable(transfer, name ? name : "", file ? file : "", line));
+  if (mapping && make_room(transfer)) {
+    const size_t index = find_index(transfer, device);
+    memmove(transfer->at + index + 1, transfer->at + index, (transfer->count - index) * sizeof *transfer->at);
+    transfer->at[index] = mapping;
+    transfer->count++;
+  } else if (mapping) {
+    free_mapping(mapping);
+  }
+  pthread_rwlock_unlock(&transfer->lock);
+}
+
+/* ---- What the host does ---- */
+
+/* Through the kernel, which checks that the memory is still there. */
+static bool read_host(uint64_t address, void *to, uint64_t bytes) {
+  const struct iovec into = {to, bytes};
+  const struct iovec from = {(void *)(uintptr_t)address, bytes};
+  return process_vm_readv(getpid(), &into, 1, &from, 1, 0) == (ssize_t)bytes;
+}
+
+/* What was asked for and has come is what the host has; but for what the runtime puts right, as pointers. */
+static void arrive(mapping_t *mapping, uint64_t i) {
+  uint16_t *flags = &mapping->flags[i];
+  if ((*flags & (WANTED | CAME)) != (WANTED | CAME))
+    return;
+  if (*flags & SAME) {
+    mapping->host_had[i] = mapping->device_had[i];
+    *flags |= KNOWN;
+  }
+  *flags &= (uint16_t) ~(WANTED | CAME | SAME);
+}
+
+static void note_sent(mapping_t *mapping, uint64_t first, uint64_t bytes) {
+  mapping->sent_ever = true;
+  if (!read_host(mapping->host + first, mapping->host_had + first, bytes))
+    return;
+  for (uint64_t i = first; i < first + bytes; i++)
+    mapping->flags[i] = (uint16_t)((mapping->flags[i] | KNOWN) & ~(STALE | WANTED | CAME | SAME));
+}
+
+static void note_wanted(mapping_t *mapping, uint64_t first, uint64_t bytes) {
+  for (uint64_t i = first; i < first + bytes; i++) {
+    mapping->flags[i] |= WANTED;
+    arrive(mapping, i);
+  }
+}
+
+/* A region is about to use it: which bytes has the host changed, of those of which the device has a copy? */
+static void note_used(mapping_t *mapping) {
+  const uint64_t bytes = mapping->end - mapping->start;
+  uint8_t *now = mapping->sent_ever ? malloc(bytes) : NULL;
+  mapping->stale = 0;
+  if (now && read_host(mapping->host, now, bytes) && memcmp(now, mapping->host_had, bytes) != 0)
+    for (uint64_t i = 0; i < bytes; i++) {
+      const bool stale = mapping->flags[i] & KNOWN && now[i] != mapping->host_had[i] &&
+                         mapping->device_had[i] == mapping->host_had[i];
+      mapping->flags[i] = (uint16_t)((mapping->flags[i] & ~STALE) | (stale ? STALE : 0));
+      if (stale && !mapping->stale++)
+        mapping->first_stale = i;
+    }
+  free(now);
+}
+
+static void count_unread(mapping_t *mapping, uint64_t first, uint64_t bytes) {
+  uint64_t unread = 0;
+  for (uint64_t i = first; i < first + bytes; i++)
+    if (mapping->flags[i] & SENT && !(mapping->flags[i] & READ))
+      unread++;
+  mapping->variable->bytes[GS_WASTE_UNREAD] += unread;
+  mapping->variable->times[GS_WASTE_UNREAD] += unread != 0;
+}
+
+/* How many bytes the device has otherwise than the host, since a kernel wrote them that no kernel read after
+ * that: else the memory was one to work in, and what came of it is elsewhere. */
+static uint64_t count_lost(const mapping_t *mapping, gs_read_device_t *read_device, void *context) {
+  const uint64_t bytes = mapping->end - mapping->start;
+  uint64_t lost = 0;
+  uint8_t *both = malloc(2 * bytes);
+  if (both && read_host(mapping->host, both, bytes) &&
+      read_device(context, mapping->start, both + bytes, bytes))
+    for (uint64_t i = 0; i < bytes; i++)
+      lost += (mapping->flags[i] & (WRITTEN | SERVED)) == WRITTEN && both[i] != both[bytes + i];
+  free(both);
+  return lost;
+}
+
+static void write_name(const gs_variable_t *variable, char *text, size_t size) {
+  if (*variable->name)
+    snprintf(text, size, "`%s`", variable->name);
+  else
+    snprintf(text, size, "a mapped variable");
+}
+
+static void write_declaration(const gs_variable_t *variable, char *text, size_t size) {
+  if (*variable->file)
+    snprintf(text, size, "The variable is at %s:%" PRIu32, variable->file, variable->line);
+}
+
+static void tell_lost(gs_transfer_t *transfer, const gs_variable_t *variable, uint64_t pc, uint64_t lost) {
+  const gs_key_t key = {.rule = &lost_rule, .pc = {pc}, .object = {(uintptr_t)variable}};
+  gs_found_t *found = gs_findings_meet(transfer->findings, &key, 1);
+  char name[GS_BLOCK_NAME + 8];
+  if (!found)
+    return;
+  gs_finding_t finding = {
+      .hint = "if the host reads it, map(tofrom:) or map(from:), or `target update from` before the end; if "
+              "not, map(alloc:) says so, unless kernels read what the host had"};
+  pthread_mutex_lock(&transfer->writers_lock);
+  for (unsigned i = 0; i < transfer->writers; i++)
+    if (transfer->writer[i].pc == pc)
+      finding.side[0] = transfer->writer[i].side;
+  pthread_mutex_unlock(&transfer->writers_lock);
+  write_name(variable, name, sizeof name);
+  snprintf(finding.title, sizeof finding.title, "Never brought back: %" PRIu64 " bytes of %s, written", lost,
+           name);
+  snprintf(finding.detail[0], sizeof finding.detail[0],
+           "The mapping has ended; the host has what it had before");
+  write_declaration(variable, finding.detail[1], sizeof finding.detail[1]);
+  gs_findings_tell(transfer->findings, found, &finding);
+}
+
+static uint64_t hash_of(const uint8_t *data, uint64_t bytes) {
+  uint64_t hash = UINT64_C(14695981039346656037);
+  for (uint64_t i = 0; i < bytes; i++)
+    hash = (hash ^ data[i]) * UINT64_C(1099511628211);
+  return hash;
+}
+
+static bool has_flag(const mapping_t *mapping, uint16_t flag) {
+  for (uint64_t i = 0; i < mapping->end - mapping->start; i++)
+    if (mapping->flags[i] & flag)
+      return true;
+  return false;
+}
+
+/* Of memory that was only allocated the host had nothing, and may want nothing. Returns how much was lost. */
+static uint64_t end_mapping(mapping_t *mapping, gs_read_device_t *read_device, void *context) {
+  const uint64_t bytes = mapping->end - mapping->start;
+  gs_variable_t *variable = mapping->variable;
+  count_unread(mapping, 0, bytes);
+  variable->last_host = mapping->host;
+  variable->last_bytes = has_flag(mapping, WRITTEN) ? 0 : bytes;
+  variable->last_hash = hash_of(mapping->device_had, bytes);
+  return mapping->sent_ever && atomic_load(&mapping->writer) ? count_lost(mapping, read_device, context) : 0;
+}
+
+void gs_transfer_note(gs_transfer_t *transfer, gfxsim_mapping_t what, uint64_t device, uint64_t bytes,
+                      gs_read_device_t *read_device, void *context) {
+  if (!transfer)
+    return;
+  uint64_t lost = 0, pc = 0;
+  const gs_variable_t *variable = NULL;
+  pthread_rwlock_wrlock(&transfer->lock);
+  mapping_t *mapping = find(transfer, device);
+  if (mapping) {
+    const uint64_t first = device - mapping->start;
+    if (bytes > mapping->end - device)
+      bytes = mapping->end - device;
+    switch (what) {
+    case GFXSIM_MAPPING_SENT: note_sent(mapping, first, bytes); break;
+    case GFXSIM_MAPPING_WANTED: note_wanted(mapping, first, bytes); break;
+    case GFXSIM_MAPPING_USED: note_used(mapping); break;
+    case GFXSIM_MAPPING_ENDS:
+      lost = end_mapping(mapping, read_device, context);
+      variable = mapping->variable;
+      pc = atomic_load(&mapping->writer);
+      remove_range(transfer, mapping->start, mapping->end);
+    }
+  }
+  pthread_rwlock_unlock(&transfer->lock);
+  if (lost)
+    tell_lost(transfer, variable, pc, lost);
+}
+
+/* ---- What copy engines do ---- */
+
+static void add_waste(mapping_t *mapping, gs_waste_t kind, uint64_t bytes) {
+  mapping->variable->bytes[kind] += bytes;
+  mapping->variable->times[kind]++;
+}
+
+/* Whether the device had just that when the variable was mapped before. */
+static bool had_before(const mapping_t *mapping, const uint8_t *data, uint64_t bytes) {
+  const gs_variable_t *variable = mapping->variable;
+  return !mapping->came_ever && variable->last_host == mapping->host && variable->last_bytes == bytes &&
+         bytes == mapping->end - mapping->start && variable->last_hash == hash_of(data, bytes);
+}
+
+/* `data` comes to the device. */
+static void come(mapping_t *mapping, uint64_t first, const uint8_t *data, uint64_t bytes) {
+  bool repeated = bytes > sizeof(void *); /* else it is a pointer of the runtime's, perhaps */
+  const bool had = repeated && had_before(mapping, data, bytes);
+  if (repeated)
+    count_unread(mapping, first, bytes);
+  mapping->came_ever = true;
+  for (uint64_t i = 0; i < bytes; i++) {
+    uint16_t *flags = &mapping->flags[first + i];
+    repeated = repeated && *flags & SENT && !(*flags & WRITTEN) && mapping->device_had[first + i] == data[i];
+    *flags =
+        (uint16_t)((*flags | (bytes > sizeof(void *) ? SENT : 0)) & ~(WRITTEN | SERVED | READ | CAME | SAME));
+    mapping->device_had[first + i] = data[i];
+  }
+  if (repeated || had)
+    add_waste(mapping, GS_WASTE_REPEATED, bytes);
+  if (bytes == mapping->end - mapping->start)
+    atomic_store(&mapping->writer, 0);
+}
+
+/* `data` goes to the host, or anywhere else. */
+static void go(mapping_t *mapping, uint64_t first, const uint8_t *data, uint64_t bytes) {
+  bool unchanged = true;
+  for (uint64_t i = first; i < first + bytes; i++) {
+    uint16_t *flags = &mapping->flags[i];
+    unchanged = unchanged && *flags & SENT && !(*flags & WRITTEN);
+    const bool same = *flags & WRITTEN || !(*flags & KNOWN) || mapping->device_had[i] == mapping->host_had[i];
+    *flags = (uint16_t)((*flags & ~(WRITTEN | SERVED)) | CAME | (same ? SAME : 0));
+    mapping->device_had[i] = data[i - first];
+    arrive(mapping, i);
+  }
+  if (unchanged)
+    add_waste(mapping, GS_WASTE_UNCHANGED, bytes);
+  if (bytes == mapping->end - mapping->start)
+    atomic_store(&mapping->writer, 0);
+}
+
+/* One side of a copy, mapping by mapping. */
+static void follow(gs_transfer_t *transfer, uint64_t address, const uint8_t *data, uint64_t bytes,
+                   void (*each)(mapping_t *, uint64_t, const uint8_t *, uint64_t)) {
+  const uint64_t end = address + bytes;
+  for (size_t i = find_index(transfer, address); i < transfer->count && transfer->at[i]->start < end; i++) {
+    mapping_t *mapping = transfer->at[i];
+    const uint64_t from = address > mapping->start ? address : mapping->start;
+    const uint64_t to = end < mapping->end ? end : mapping->end;
+    each(mapping, from - mapping->start, data + (from - address), to - from);
+  }
+}
+
+static void *watch_copy(void *context, const gs_copy_t *copy) {
+  gs_transfer_t *transfer = ((gs_check_t *)context)->transfer;
+  atomic_fetch_add_explicit(&transfer->copies, 1, memory_order_relaxed);
+  atomic_fetch_add_explicit(&transfer->bytes, copy->bytes, memory_order_relaxed);
+  if (!copy->from)
+    return NULL;
+  pthread_rwlock_wrlock(&transfer->lock);
+  for (uint64_t done = 0; done < copy->bytes && transfer->count;) {
+    const gs_vm_range_t *range = gs_vm_find_mapped(copy->map, copy->from + done);
+    if (!range) /* the engine will fault */
+      break;
+    uint64_t bytes = range->end - (copy->from + done);
+    if (bytes > copy->bytes - done)
+      bytes = copy->bytes - done;
+    const uint8_t *data = range->host + (copy->from + done - range->start);
+    follow(transfer, copy->from + done, data, bytes, go);
+    follow(transfer, copy->to + done, data, bytes, come);
+    done += bytes;
+  }
+  pthread_rwlock_unlock(&transfer->lock);
+  return NULL;
+}
+
+/* ---- What kernels do ---- */
+
+/* Of one instruction. */
+typedef struct seen {
+  mapping_t *mapping;      /* the last one */
+  const mapping_t *stale;  /* of which something was read */
+  gs_variable_t *variable; /* of that */
+  uint64_t bytes, first;   /* of that: how many are, and where */
+  unsigned lane;           /* who read it first */
+  uint32_t lanes;
+} seen_t;
+
+/* Keeps who writes by this instruction. Slow, once for each. */
+static void keep_writer(gs_transfer_t *transfer, const gs_wave_t *w, unsigned lane) {
+  pthread_mutex_lock(&transfer->writers_lock);
+  unsigned i = 0;
+  while (i < transfer->writers && transfer->writer[i].pc != w->pc)
+    i++;
+  if (i == transfer->writers && i < WRITERS) {
+    transfer->writer[i].pc = w->pc;
+    gs_side_of_wave(&transfer->writer[i].side, w, lane);
+    transfer->writers++;
+  }
+  pthread_mutex_unlock(&transfer->writers_lock);
+}
+
+/* Sets a flag where it is not: most are, and nobody else's memory is touched then. */
+static void set_flag(uint16_t *flags, uint16_t flag) {
+  if (!(__atomic_load_n(flags, __ATOMIC_RELAXED) & flag))
+    __atomic_fetch_or(flags, flag, __ATOMIC_RELAXED);
+}
+
+static void touch(gs_transfer_t *transfer, const gs_wave_t *w, uint64_t address, uint64_t bytes,
+                  uint32_t rights, unsigned lane, seen_t *seen) {
+  mapping_t *mapping = seen->mapping;
+  if (!mapping || address < mapping->start || address >= mapping->end)
+    mapping = seen->mapping = find(transfer, address);
+  if (!mapping)
+    return;
+  bool stale = false;
+  uint64_t zero = 0;
+  for (uint64_t at = address; at < address + bytes && at < mapping->end; at++) {
+    uint16_t *flags = &mapping->flags[at - mapping->start];
+    const uint16_t now = __atomic_load_n(flags, __ATOMIC_RELAXED);
+    if (rights & GS_VM_READ) {
+      stale |= (now & (STALE | WRITTEN)) == STALE;
+      set_flag(flags, now & WRITTEN ? SERVED : READ);
+    }
+    if (rights & GS_VM_WRITE) {
+      set_flag(flags, WRITTEN);
+      if (__atomic_load_n(flags, __ATOMIC_RELAXED) & SERVED)
+        __atomic_fetch_and(flags, (uint16_t)~SERVED, __ATOMIC_RELAXED);
+    }
+  }
+  if (rights & GS_VM_WRITE && mapping->sent_ever && !atomic_load(&mapping->writer) &&
+      atomic_compare_exchange_strong(&mapping->writer, &zero, w->pc))
+    keep_writer(transfer, w, lane);
+  if (!stale)
+    return;
+  if (!seen->lanes++) {
+    seen->lane = lane;
+    seen->variable = mapping->variable;
+    seen->bytes = mapping->stale;
+    seen->first = mapping->first_stale;
+  }
+}
+
+static void tell_stale(gs_transfer_t *transfer, const gs_wave_t *w, const seen_t *seen) {
+  if (!seen->lanes)
+    return;
+  const gs_key_t key = {.rule = &stale_rule, .pc = {w->pc}, .object = {(uintptr_t)seen->variable}};
+  gs_found_t *found = gs_findings_meet(transfer->findings, &key, seen->lanes);
+  char name[GS_BLOCK_NAME + 8];
+  if (!found)
+    return;
+  gs_finding_t finding = {.hint = "`target update to` behind the change, or map(always, to:) on the region"};
+  gs_side_of_wave(&finding.side[0], w, seen->lane);
+  finding.side[0].more = seen->lanes - 1;
+  write_name(seen->variable, name, sizeof name);
+  snprintf(finding.title, sizeof finding.title, "Stale read of %s", name);
+  snprintf(finding.detail[0], sizeof finding.detail[0],
+           "The host has changed %" PRIu64
+           " of its bytes since they were copied, the first at offset %" PRIu64,
+           seen->bytes, seen->first);
+  write_declaration(seen->variable, finding.detail[1], sizeof finding.detail[1]);
+  gs_findings_tell(transfer->findings, found, &finding);
+}
+
+static void watch_lanes(gs_wave_t *w, const gs_access_t *a) {
+  gs_transfer_t *transfer = gs_check_of(w)->transfer;
+  seen_t seen = {.lanes = 0};
+  const uint64_t span = gs_access_span(a);
+  pthread_rwlock_rdlock(&transfer->lock);
+  for (uint64_t left = transfer->count ? a->lanes : 0; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctzll(left);
+    touch(transfer, w, a->at[l], span, a->rights, l, &seen);
+  }
+  pthread_rwlock_unlock(&transfer->lock);
+  tell_stale(transfer, w, &seen);
+}
+
+static void watch_mixed(gs_wave_t *w, const gs_access_t *a) {
+  gs_transfer_t *transfer = gs_check_of(w)->transfer;
+  seen_t seen = {.lanes = 0};
+  pthread_rwlock_rdlock(&transfer->lock);
+  for (uint64_t left = transfer->count ? a->lanes : 0; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctzll(left);
+    const uint64_t high = a->at[l] >> 32;
+    if (high != GS_SHARED_APERTURE_HI && high != GS_PRIVATE_APERTURE_HI)
+      touch(transfer, w, a->at[l], a->bytes, a->rights, l, &seen);
+  }
+  pthread_rwlock_unlock(&transfer->lock);
+  tell_stale(transfer, w, &seen);
+}
+
+static void watch_block(gs_wave_t *w, uint64_t address, uint64_t size, uint32_t stride, uint32_t rights,
+                        bool scalar) {
+  gs_transfer_t *transfer = gs_check_of(w)->transfer;
+  const uint64_t exec = gs_exec(w);
+  const unsigned first = exec && !scalar ? (unsigned)__builtin_ctzll(exec) : 0;
+  seen_t seen = {.lanes = 0};
+  pthread_rwlock_rdlock(&transfer->lock);
+  if (transfer->count && !stride)
+    touch(transfer, w, address, size, rights, first, &seen);
+  for (unsigned l = 0; transfer->count && stride && l < GS_LANES; l++)
+    touch(transfer, w, address + l * (uint64_t)stride, stride, rights, l, &seen);
+  pthread_rwlock_unlock(&transfer->lock);
+  tell_stale(transfer, w, &seen);
+}
+
+const gs_watch_t gs_transfer_watch = {
+    .lanes = watch_lanes, .mixed = watch_mixed, .block = watch_block, .copy_begins = watch_copy};
+
+/* ---- The end ---- */
+
+void gs_transfer_summary(gs_transfer_t *transfer) {
+  gs_text_t text = {.length = 0};
+  if (!transfer)
+    return;
+  pthread_rwlock_wrlock(&transfer->lock);
+  const uint64_t copies = atomic_load(&transfer->copies), bytes = atomic_load(&transfer->bytes);
+  for (size_t i = 0; i < transfer->count; i++)
+    count_unread(transfer->at[i], 0, transfer->at[i]->end - transfer->at[i]->start);
+  if (transfer->any)
+    gs_traffic_write(&text, transfer->variables, bytes);
+  else if (copies)
+    gs_text_line(&text,
+                 "transfer: the runtime does not say what is mapped, so nothing is known of the %" PRIu64
+                 " copies (%" PRIu64 " bytes) but their number; gfxsim-run --runtime=ours does",
+                 copies, bytes);
+  pthread_rwlock_unlock(&transfer->lock);
+  gs_findings_print(transfer->findings, text.bytes, text.length);
+}

@@ -1,0 +1,35 @@
+/* The tool "transfer": what is mapped (OpenMP) lives twice, and the two copies are one variable only as long
+ * as somebody copies. It follows, byte by byte, what was copied, what kernels read and wrote, and what the
+ * host changed. Not here: who says what is mapped (notes.h), how findings are told (findings.h). */
+#ifndef GFXSIM_CHECK_TRANSFER_H
+#define GFXSIM_CHECK_TRANSFER_H
+
+#include <stdint.h>
+
+#include "check/findings.h"
+#include "check/notes.h"
+#include "isa/watch.h"
+
+typedef struct gs_transfer gs_transfer_t;
+
+/* NULL when out of memory. `findings` must outlive it. */
+gs_transfer_t *gs_transfer_create(gs_findings_t *findings);
+/* Accepts NULL, as do the others. */
+void gs_transfer_destroy(gs_transfer_t *transfer);
+
+/* [device, device + bytes) is the device's copy of what lies at `host`. Ends what was mapped there. Without
+ * memory for it nothing is followed. All that follow are thread-safe. */
+void gs_transfer_map(gs_transfer_t *transfer, uint64_t device, uint64_t bytes, const char *name,
+                     const char *file, uint32_t line, uint64_t host);
+/* See gfxsim_note_mapping_t. `read_device` copies from device memory for MAPPING_ENDS; false: it cannot be
+ * read. */
+typedef bool gs_read_device_t(void *context, uint64_t address, void *to, uint64_t bytes);
+void gs_transfer_note(gs_transfer_t *transfer, gfxsim_mapping_t what, uint64_t device, uint64_t bytes,
+                      gs_read_device_t *read_device, void *context);
+/* Prints which copies nobody needed, most bytes first. Once, at the end. */
+void gs_transfer_summary(gs_transfer_t *transfer);
+
+/* Its watcher; the context is a gs_check_t. */
+extern const gs_watch_t gs_transfer_watch;
+
+#endif
