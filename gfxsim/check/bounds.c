@@ -258,5 +258,8 @@ static void watch_mixed(gs_wave_t *w, const gs_access_t *a) {
   report(w, &wrong);
 }
 
-const gs_watch_t gs_bounds_watch = {
-    .lanes = watch_lanes, .mixed = watch_mixed, .block = watch_block, .lds = watch_lds};
+const gs_watch_t gs_bounds_watch = {.lanes = watch_lanes,
+                                    .mixed = watch_mixed,
+                                    .block = watch_block,
+                                    .lds = watch_lds,
+                                    .copy_begins = gs_copies_begin};

@@ -10,13 +10,16 @@
 #include "check/transfer.h"
 #include "isa/watch.h"
 
-enum { GS_CHECK_MOST_TOOLS = 8 };
+enum { GS_CHECK_MOST_TOOLS = 8, GS_CHECK_TOLD = 64 };
 
 typedef struct gs_check {
   gs_blocks_t blocks;
   gs_findings_t findings;
   gs_transfer_t *transfer; /* of that tool, or NULL */
   gs_watch_t watch;        /* for devices: gs_device_ops_t.watch. Its context is this object, for all tools */
+  /* Freed blocks of which copies were told of when they were asked for: ids, the last ones. */
+  _Atomic uint64_t told[GS_CHECK_TOLD];
+  _Atomic unsigned next_told;
   const gs_watch_t *tool[GS_CHECK_MOST_TOOLS]; /* who shares it, in this order */
   unsigned tools;
 } gs_check_t;
@@ -44,7 +47,9 @@ void gs_check_share(gs_check_t *check, const gs_watch_t *tool);
 /* bounds.c: the watcher that compares accesses with the blocks. */
 extern const gs_watch_t gs_bounds_watch;
 
-/* copies.c: compares both ends of a copy with the blocks, when it is asked for. */
+/* copies.c: compares both ends of a copy with the blocks, when it is asked for, and when a copy engine begins
+ * it: the program may have freed one in between. The latter is a watcher's copy_begins. */
+void *gs_copies_begin(void *context, const gs_copy_t *copy);
 void gs_copies_look(gs_check_t *check, const gfxsim_copy_t *copy, const char *call,
                     const gfxsim_stack_t *stack);
 

@@ -1,4 +1,5 @@
-/* Bounds of copies: both ends of each are compared with the blocks when the program asks for it. Not here:
+/* Bounds of copies: both ends of each are compared with the blocks when the program asks for it, and when a
+ * copy engine comes to it. Not here:
  * accesses of kernels (bounds.c), who tells of copies (tools_copies.c). */
 #include <inttypes.h>
 
@@ -10,12 +11,26 @@ static const gs_rule_t rules[] = {
     [GS_VERDICT_FREED] = {"bounds", "copy-freed", GS_SEVERITY_ERROR,
                           "A copy from or to memory that was freed"},
 };
+static const gs_rule_t late_rule = {
+    "bounds", "freed-under-copy", GS_SEVERITY_ERROR,
+    "Memory that was freed while a copy that was asked for waited for its turn"};
 
 /* One end of a copy. */
 typedef struct end {
   const char *verb; /* "read" */
   uint64_t address, pitch, slice;
 } end_t;
+
+static void remember(gs_check_t *check, uint64_t block) {
+  atomic_store(&check->told[atomic_fetch_add(&check->next_told, 1) % GS_CHECK_TOLD], block);
+}
+
+static bool was_told(gs_check_t *check, uint64_t block) {
+  for (unsigned i = 0; i < GS_CHECK_TOLD; i++)
+    if (atomic_load(&check->told[i]) == block)
+      return true;
+  return false;
+}
 
 static void tell(gs_check_t *check, const gfxsim_copy_t *copy, const end_t *end, uint64_t address,
                  const gs_answer_t *answer, const char *call, const gfxsim_stack_t *stack) {
@@ -24,6 +39,8 @@ static void tell(gs_check_t *check, const gfxsim_copy_t *copy, const end_t *end,
       .pc = {stack->depth ? stack->frame[0] : 0, stack->depth ? stack->frame[stack->depth - 1] : 0},
       .object = {answer->block.id, (uint64_t)end->verb[0]}};
   gs_found_t *found = gs_findings_meet(&check->findings, &key, 1);
+  if (answer->verdict == GS_VERDICT_FREED)
+    remember(check, answer->block.id);
   if (!found)
     return;
   const bool rows = copy->height > 1 || copy->depth > 1;
@@ -67,4 +84,32 @@ void gs_copies_look(gs_check_t *check, const gfxsim_copy_t *copy, const char *ca
   if (copy->from)
     look_at_end(check, copy, &from, call, stack);
   look_at_end(check, copy, &to, call, stack);
+}
+
+static void look_late(gs_check_t *check, const gs_copy_t *copy, uint64_t address, const char *verb) {
+  gs_answer_t answer;
+  gs_blocks_ask_range(&check->blocks, address, copy->bytes, true, &answer);
+  if (answer.verdict != GS_VERDICT_FREED || was_told(check, answer.block.id))
+    return;
+  const gs_key_t key = {.rule = &late_rule, .object = {answer.block.id, (uint64_t)verb[0]}};
+  gs_found_t *found = gs_findings_meet(&check->findings, &key, 1);
+  if (!found)
+    return;
+  gs_finding_t finding = {.about_block = true,
+                          .address = address,
+                          .bytes = copy->bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)copy->bytes,
+                          .block = answer.block,
+                          .hint = "wait for the copy's signal before its memory is freed"};
+  snprintf(finding.title, sizeof finding.title,
+           "Invalid %s of %" PRIu64 " bytes by a copy engine of GPU %" PRIu32, verb, copy->bytes, copy->gpu);
+  snprintf(finding.detail[0], sizeof finding.detail[0],
+           "It was freed between the call that asked for the copy and the copy");
+  gs_findings_tell(&check->findings, found, &finding);
+}
+
+void *gs_copies_begin(void *context, const gs_copy_t *copy) {
+  if (copy->from)
+    look_late(context, copy, copy->from, "read");
+  look_late(context, copy, copy->to, "write");
+  return NULL;
 }

@@ -8,7 +8,8 @@ enum { MOST_LINES = 10 };
 static const struct {
   const char *what, *hint;
 } wastes[] = {
-    [GS_WASTE_UNREAD] = {"to the device, where no kernel read them", "map(from:), map(alloc:), or less of it"},
+    [GS_WASTE_UNREAD] = {"to the device, where no kernel read them",
+                         "map(from:), map(alloc:), or less of it"},
     [GS_WASTE_REPEATED] = {"to the device, which had them", "target data around the regions"},
     [GS_WASTE_UNCHANGED] = {"to the host, which had them", "map(to:)"},
 };
