@@ -33,7 +33,7 @@ enum {
 typedef struct mapping {
   uint64_t start, end, host;
   gs_variable_t *variable;
-  bool sent_ever;          /* by the runtime, from the variable */
+  bool is_copied;          /* by the runtime, from the variable */
   bool came_ever;          /* by a copy engine, from anywhere */
   uint64_t stale;          /* bytes, when it was used last */
   uint64_t first_stale;    /* offset */
@@ -213,7 +213,7 @@ static void arrive(mapping_t *mapping, uint64_t i) {
 }
 
 static void note_sent(mapping_t *mapping, uint64_t first, uint64_t bytes) {
-  mapping->sent_ever = true;
+  mapping->is_copied = true;
   if (!read_host(mapping->host + first, mapping->host_had + first, bytes))
     return;
   for (uint64_t i = first; i < first + bytes; i++)
@@ -221,6 +221,7 @@ static void note_sent(mapping_t *mapping, uint64_t first, uint64_t bytes) {
 }
 
 static void note_wanted(mapping_t *mapping, uint64_t first, uint64_t bytes) {
+  mapping->is_copied = true;
   for (uint64_t i = first; i < first + bytes; i++) {
     mapping->flags[i] |= WANTED;
     arrive(mapping, i);
@@ -230,7 +231,7 @@ static void note_wanted(mapping_t *mapping, uint64_t first, uint64_t bytes) {
 /* A region is about to use it: which bytes has the host changed, of those of which the device has a copy? */
 static void note_used(mapping_t *mapping) {
   const uint64_t bytes = mapping->end - mapping->start;
-  uint8_t *now = mapping->sent_ever ? malloc(bytes) : NULL;
+  uint8_t *now = mapping->is_copied ? malloc(bytes) : NULL;
   mapping->stale = 0;
   if (now && read_host(mapping->host, now, bytes) && memcmp(now, mapping->host_had, bytes) != 0)
     for (uint64_t i = 0; i < bytes; i++) {
@@ -315,7 +316,8 @@ static bool has_flag(const mapping_t *mapping, uint16_t flag) {
   return false;
 }
 
-/* Of memory that was only allocated the host had nothing, and may want nothing. Returns how much was lost. */
+/* Returns how many bytes were lost. Of memory that was only allocated nobody kept who wrote it: the host had
+ * nothing there, and may want nothing. */
 static uint64_t end_mapping(mapping_t *mapping, gs_read_device_t *read_device, void *context) {
   const uint64_t bytes = mapping->end - mapping->start;
   gs_variable_t *variable = mapping->variable;
@@ -323,7 +325,7 @@ static uint64_t end_mapping(mapping_t *mapping, gs_read_device_t *read_device, v
   variable->last_host = mapping->host;
   variable->last_bytes = has_flag(mapping, WRITTEN) ? 0 : bytes;
   variable->last_hash = hash_of(mapping->device_had, bytes);
-  return mapping->sent_ever && atomic_load(&mapping->writer) ? count_lost(mapping, read_device, context) : 0;
+  return atomic_load(&mapping->writer) ? count_lost(mapping, read_device, context) : 0;
 }
 
 void gs_transfer_note(gs_transfer_t *transfer, gfxsim_mapping_t what, uint64_t device, uint64_t bytes,
@@ -472,17 +474,26 @@ static void set_flag(uint16_t *flags, uint16_t flag) {
     __atomic_fetch_or(flags, flag, __ATOMIC_RELAXED);
 }
 
-static void touch(gs_transfer_t *transfer, const gs_wave_t *w, uint64_t address, uint64_t bytes,
-                  uint32_t rights, unsigned lane, seen_t *seen) {
-  mapping_t *mapping = seen->mapping;
-  if (!mapping || address < mapping->start || address >= mapping->end)
-    mapping = seen->mapping = find(transfer, address);
-  if (!mapping)
-    return;
+/* Four bytes at once: whether none of their flags changes by such an access, nor is one of them stale. Most
+ * are so, since kernels do the same again and again. */
+static bool is_settled(const uint16_t *flags, uint32_t rights) {
+  const uint64_t each = UINT64_C(0x0001000100010001);
+  const uint64_t now = __atomic_load_n((const uint64_t *)(const void *)flags, __ATOMIC_RELAXED);
+  if (rights == GS_VM_WRITE)
+    return (now & (WRITTEN | SERVED) * each) == WRITTEN * each;
+  return rights == GS_VM_READ && ((now & (STALE | WRITTEN | READ) * each) == READ * each ||
+                                  (now & (WRITTEN | SERVED) * each) == (WRITTEN | SERVED) * each);
+}
+
+/* Sets the flags of an access. Whether it read something stale. */
+static bool set_flags(mapping_t *mapping, uint64_t first, uint64_t bytes, uint32_t rights) {
   bool stale = false;
-  uint64_t zero = 0;
-  for (uint64_t at = address; at < address + bytes && at < mapping->end; at++) {
-    uint16_t *flags = &mapping->flags[at - mapping->start];
+  for (uint64_t i = first; i < first + bytes; i++) {
+    uint16_t *flags = &mapping->flags[i];
+    if (i % 4 == 0 && i + 4 <= first + bytes && is_settled(flags, rights)) {
+      i += 3;
+      continue;
+    }
     const uint16_t now = __atomic_load_n(flags, __ATOMIC_RELAXED);
     if (rights & GS_VM_READ) {
       stale |= (now & (STALE | WRITTEN)) == STALE;
@@ -494,7 +505,20 @@ static void touch(gs_transfer_t *transfer, const gs_wave_t *w, uint64_t address,
         __atomic_fetch_and(flags, (uint16_t)~SERVED, __ATOMIC_RELAXED);
     }
   }
-  if (rights & GS_VM_WRITE && mapping->sent_ever && !atomic_load(&mapping->writer) &&
+  return stale;
+}
+
+static void touch(gs_transfer_t *transfer, const gs_wave_t *w, uint64_t address, uint64_t bytes,
+                  uint32_t rights, unsigned lane, seen_t *seen) {
+  mapping_t *mapping = seen->mapping;
+  if (!mapping || address < mapping->start || address >= mapping->end)
+    mapping = seen->mapping = find(transfer, address);
+  if (!mapping)
+    return;
+  uint64_t zero = 0;
+  const uint64_t there = mapping->end - address;
+  const bool stale = set_flags(mapping, address - mapping->start, bytes < there ? bytes : there, rights);
+  if (rights & GS_VM_WRITE && mapping->is_copied && !atomic_load(&mapping->writer) &&
       atomic_compare_exchange_strong(&mapping->writer, &zero, w->pc))
     keep_writer(transfer, w, lane);
   if (!stale)

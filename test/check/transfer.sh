@@ -14,6 +14,7 @@ wrong=0
 complain() { echo "$name: $*" >&2; wrong=1; }
 line=$(grep -n '/\* LINE \*/$' "$source" | cut -d: -f1)
 sed -n 's,^[ /*]*expect: \(.*\),\1,p' "$source" | sed "s,@LINE@,$line,g" >"$folder/$name.expected"
+[ "$(grep -o 'expect: ' "$source" | wc -l)" = "$(wc -l <"$folder/$name.expected")" ] || complain "lines of its comment are joined"
 [ -s "$folder/$name.expected" ] || complain "expects nothing"
 findings=$(grep -cE '^(Stale|Never)' "$folder/$name.expected" || true)
 

@@ -1,7 +1,8 @@
+/* clang-format off */
 /* Each region updates what nobody has changed.
- * expect: 12000 bytes \([0-9]+ %\) of `a(\[0:N\])?` \(.*always.c:[0-9]+\) in 3 copies to the device, which
- * had them: target data
+ * expect: 12000 bytes \([0-9]+ %\) of `a(\[0:N\])?` \(.*always.c:[0-9]+\) in 3 copies to the device, which had them: target data
  */
+/* clang-format on */
 #include <stdio.h>
 
 enum { N = 1000 };

@@ -14,9 +14,11 @@ int main(void) {
       for (int i = 0; i < N; i++)
         a[i] += i + 1;
       if (step == 0 || !BUG) {
-#pragma omp target update from(a)
+#pragma omp target update from(a [0:N / 2])
+#pragma omp target update from(a [N / 2:N / 2])
       }
     }
+    a[0] = -1; /* the host's own */
   }
   printf("%d\n", a[7]);
   return 0;

@@ -1,7 +1,8 @@
+/* clang-format off */
 /* Half of it is brought back.
- * expect: Never brought back: (19[0-9][0-9]|2000) bytes of `a(\[0:N\])?`, written in target region in main at
- * line
+ * expect: Never brought back: (19[0-9][0-9]|2000) bytes of `a(\[0:N\])?`, written in target region in main at line
  */
+/* clang-format on */
 #include <stdio.h>
 
 enum { N = 1000 };

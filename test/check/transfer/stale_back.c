@@ -8,12 +8,12 @@ enum { N = 1000 };
 
 int main(void) {
   static int a[N];
-#pragma omp target data map(tofrom : a)
+#pragma omp target data map(alloc : a)
   {
     for (int step = 0; step < 2; step++) {
 #pragma omp target teams distribute parallel for
       for (int i = 0; i < N; i++)
-        a[i] += i + 1;
+        a[i] = step ? a[i] + i : i + 1;
 #pragma omp target update from(a)
       a[0] = 0x07070707;
 #if !BUG

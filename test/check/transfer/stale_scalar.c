@@ -11,10 +11,10 @@ int main(void) {
 #pragma omp target data map(tofrom : a) map(to : factor)
   {
     for (int step = 0; step < 3; step++) {
-      factor += BUG * 256;
 #pragma omp target teams distribute parallel for map(to : factor)
       for (int i = 0; i < N; i++)
         a[i] += factor;
+      factor += BUG * 256;
     }
   }
   printf("%d\n", a[7]);

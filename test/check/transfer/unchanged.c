@@ -1,7 +1,8 @@
+/* clang-format off */
 /* An input is copied back, too.
- * expect: 4000 bytes \([0-9]+ %\) of `a(\[0:N\])?` \(.*unchanged.c:[0-9]+\) in 1 copies to the host, which
- * had them: map\(to:\)
+ * expect: 4000 bytes \([0-9]+ %\) of `a(\[0:N\])?` \(.*unchanged.c:[0-9]+\) in 1 copies to the host, which had them: map\(to:\)
  */
+/* clang-format on */
 #include <stdio.h>
 
 enum { N = 1000 };

@@ -1,8 +1,9 @@
+/* clang-format off */
 /* An output is copied to the device, too.
  * expect: Copies that nobody needed, of [0-9]+ bytes that were copied:
- * expect: 4000 bytes \([0-9]+ %\) of `c(\[0:N\])?` \(.*unread.c:[0-9]+\) in 1 copies to the device, where no
- * kernel read them: map\(from:\)
+ * expect: 4000 bytes \([0-9]+ %\) of `c(\[0:N\])?` \(.*unread.c:[0-9]+\) in 1 copies to the device, where no kernel read them: map\(from:\)
  */
+/* clang-format on */
 #include <stdio.h>
 
 enum { N = 1000 };
