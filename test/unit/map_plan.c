@@ -367,16 +367,17 @@ static void map_pointees(void *handle, void *base, void *begin, int64_t size, in
 
 static void *word_of_pair(void) {
   list_t list = {0};
+  add_array(&list, data[1][0], BOTH);
   add(&list, &pair, &pair, sizeof pair, MAP_TARGET_PARAM | MAP_TO | MAP_FROM);
   (void)arguments_of(&list);
   map_mapper_t *function = map_pointees;
-  void *mappers[1];
-  memcpy(mappers, &function, sizeof function);
+  void *mappers[2] = {NULL};
+  memcpy(&mappers[1], &function, sizeof function);
   list.arguments.mappers = mappers;
   map_work_t work;
   map_work_begin(&work, table, fake_stream(&device, 0), 0);
   assert_int_equal(map_enter(&work, &list.arguments), MAP_OK);
-  void *word = work.words[0];
+  void *word = work.words[1];
   assert_int_equal(map_leave(&work), MAP_OK);
   assert_int_equal(finish(&work), MAP_OK);
   return word;
