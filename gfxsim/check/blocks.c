@@ -190,6 +190,15 @@ static void answer_own(const gs_blocks_t *blocks, const gs_vm_range_t *range, ui
     answer->end = blocks->at[index]->outer_start;
 }
 
+bool gs_blocks_find(gs_blocks_t *blocks, uint64_t address, gs_block_note_t *block) {
+  pthread_rwlock_rdlock(&blocks->lock);
+  const gs_block_note_t *found = find_live(blocks, address, false);
+  if (found)
+    *block = *found;
+  pthread_rwlock_unlock(&blocks->lock);
+  return found;
+}
+
 void gs_blocks_ask(gs_blocks_t *blocks, const gs_vm_map_t *map, uint64_t address, gs_answer_t *answer) {
   pthread_rwlock_rdlock(&blocks->lock);
   const gs_block_note_t *block = find_live(blocks, address, false);

@@ -67,6 +67,9 @@ void gs_blocks_free(gs_blocks_t *blocks, uint64_t address, const gfxsim_stack_t 
 /* What is at `address`, which lies in the newest block there, is called so. Thread-safe. */
 void gs_blocks_name(gs_blocks_t *blocks, uint64_t address, const char *name, const char *file, uint32_t line);
 
+/* The newest live block that contains `address`. False when there is none. Thread-safe. */
+bool gs_blocks_find(gs_blocks_t *blocks, uint64_t address, gs_block_note_t *block);
+
 /* Asks about one address. Memory that is in `map` and not in the pages of a block is ROCr's own, or of a code
  * object: good. Thread-safe. */
 void gs_blocks_ask(gs_blocks_t *blocks, const gs_vm_map_t *map, uint64_t address, gs_answer_t *answer);

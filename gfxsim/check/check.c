@@ -38,6 +38,15 @@ int gs_check_create(const gs_options_t *options, gs_check_t **made) {
     }
     gs_check_share(check, &gs_transfer_watch);
   }
+  if (options->check & GS_CHECK_RACE) {
+    check->race = gs_race_create(&check->blocks, &check->findings);
+    if (!check->race) {
+      gs_log("GFXSIM_CHECK: out of host memory");
+      gs_check_destroy(check);
+      return -1;
+    }
+    gs_check_share(check, &gs_race_watch);
+  }
   *made = check;
   return 0;
 }
@@ -51,6 +60,7 @@ void gs_check_destroy(gs_check_t *check) {
   if (!check)
     return;
   gs_transfer_destroy(check->transfer);
+  gs_race_destroy(check->race);
   gs_findings_fini(&check->findings);
   gs_blocks_fini(&check->blocks);
   free(check);

@@ -8,6 +8,7 @@
 #include "check/findings.h"
 #include "check/notes.h"
 #include "check/transfer.h"
+#include "check/race.h"
 #include "isa/watch.h"
 
 enum { GS_CHECK_MOST_TOOLS = 8, GS_CHECK_TOLD = 64 };
@@ -16,6 +17,7 @@ typedef struct gs_check {
   gs_blocks_t blocks;
   gs_findings_t findings;
   gs_transfer_t *transfer; /* of that tool, or NULL */
+  gs_race_t *race;         /* likewise */
   gs_watch_t watch;        /* for devices: gs_device_ops_t.watch. Its context is this object, for all tools */
   /* Freed blocks of which copies were told of when they were asked for: ids, the last ones. */
   _Atomic uint64_t told[GS_CHECK_TOLD];

@@ -60,6 +60,31 @@ static void share_copy_ends(void *context, void *copy) {
   free(shared);
 }
 
+static void share_local(gs_wave_t *w, const gs_access_t *a) {
+  const gs_check_t *check = gs_check_of(w);
+  for (unsigned i = 0; i < check->tools; i++)
+    if (check->tool[i]->local)
+      check->tool[i]->local(w, a);
+}
+
+static void share_local_block(gs_wave_t *w, uint32_t offset, uint32_t size, uint32_t stride,
+                              uint32_t rights) {
+  const gs_check_t *check = gs_check_of(w);
+  for (unsigned i = 0; i < check->tools; i++)
+    if (check->tool[i]->local_block)
+      check->tool[i]->local_block(w, offset, size, stride, rights);
+}
+
+/* What only one tool asks for. */
+static void share_alone(gs_watch_t *watch, const gs_watch_t *tool) {
+  watch->order = tool->order;
+  watch->kernel_begins = tool->kernel_begins;
+  watch->kernel_ends = tool->kernel_ends;
+  watch->group_begins = tool->group_begins;
+  watch->barrier = tool->barrier;
+  watch->group_ends = tool->group_ends;
+}
+
 void gs_check_share(gs_check_t *check, const gs_watch_t *tool) {
   gs_watch_t *watch = &check->watch;
   check->tool[check->tools++] = tool;
@@ -68,6 +93,12 @@ void gs_check_share(gs_check_t *check, const gs_watch_t *tool) {
   watch->mixed = alone && tool->mixed ? tool->mixed : share_mixed;
   watch->block = alone && tool->block ? tool->block : share_block;
   watch->lds = alone && tool->lds ? tool->lds : share_lds;
+  if (tool->local) { /* else nobody is asked */
+    watch->local = watch->local ? share_local : tool->local;
+    watch->local_block = watch->local_block ? share_local_block : tool->local_block;
+  }
+  if (tool->kernel_begins)
+    share_alone(watch, tool);
   if (tool->copy_begins) {
     watch->copy_begins = share_copy_begins;
     watch->copy_ends = share_copy_ends;

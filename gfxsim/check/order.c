@@ -1,0 +1,490 @@
+/* See order.h. Within a workgroup, waves have vector clocks. Workgroups are too many for that: a word that is
+ * accessed atomically keeps a list of who told what there, and a wave keeps which lists it has read how far.
+ * Searching them is left for when two accesses look like a race. */
+#include "check/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  SYNC_WORDS = 4096,     /* later ones share the last, which orders more than there is */
+  SYNC_TABLE = 4 * 4096, /* a power of two */
+  MOST_TOLD = 1 << 20,   /* entries of all lists; beyond, who learns anything learns all */
+  DEPTH = 8,             /* of lists that were read by those who told */
+  RENEW_CLOCK = 2048,    /* a crew whose clocks passed this gets another number at its next barrier */
+};
+
+/* What a wave told at a word. */
+typedef struct told {
+  uint32_t crew;
+  uint32_t before;                /* 1 + index of the crew's entry before, or 0 */
+  uint16_t clock[GS_ORDER_WAVES]; /* what these waves did at clocks below */
+} told_t;
+
+typedef struct gs_sync {
+  uint64_t address;
+  told_t *told;
+  uint32_t count, capacity;
+  uint32_t base, last_count; /* last[crew - base]: 1 + index of the crew's last entry, or 0 */
+  uint32_t *last;
+  gs_lessons_t passed; /* what those who told had learned elsewhere */
+} gs_sync_t;
+
+/* ---- Making and ending ---- */
+
+int gs_order_init(gs_order_t *order) {
+  memset(order, 0, sizeof *order);
+  if (pthread_mutex_init(&order->lock, NULL))
+    return -1;
+  order->jobs = calloc(GS_JOBS, sizeof *order->jobs);
+  order->notes = calloc(GS_CREW_NOTES, sizeof *order->notes);
+  order->sync = calloc(SYNC_WORDS, sizeof *order->sync);
+  order->sync_table = calloc(SYNC_TABLE, sizeof *order->sync_table);
+  order->next_crew = 1;
+  if (order->jobs && order->notes && order->sync && order->sync_table)
+    return 0;
+  gs_order_fini(order);
+  return -1;
+}
+
+/* Forgets all words. Lock held, or nobody else there. */
+static void forget_words(gs_order_t *order) {
+  for (uint32_t i = 0; i < order->sync_count; i++) {
+    free(order->sync[i].told);
+    free(order->sync[i].last);
+  }
+  if (order->sync_count) {
+    memset(order->sync, 0, order->sync_count * sizeof *order->sync);
+    memset(order->sync_table, 0, SYNC_TABLE * sizeof *order->sync_table);
+  }
+  order->sync_count = 0;
+  order->told = 0;
+}
+
+void gs_order_fini(gs_order_t *order) {
+  while (order->free_crews) {
+    gs_crew_t *crew = order->free_crews;
+    order->free_crews = crew->next;
+    free(crew->local);
+    free(crew->local_sync);
+    free(crew);
+  }
+  if (order->sync)
+    forget_words(order);
+  free(order->jobs);
+  free(order->notes);
+  free(order->sync);
+  free(order->sync_table);
+  pthread_mutex_destroy(&order->lock);
+}
+
+/* ---- Jobs ---- */
+
+/* A place in the ring that no running job has. Lock held. */
+static gs_job_t *take_job(gs_order_t *order) {
+  for (unsigned tries = 0; tries < GS_JOBS; tries++) {
+    gs_job_t *job = &order->jobs[++order->next_job % GS_JOBS];
+    if (order->next_job && (!job->number || job->end))
+      return job;
+  }
+  return NULL;
+}
+
+gs_job_t *gs_order_begin(gs_order_t *order, const gs_job_t *what) {
+  pthread_mutex_lock(&order->lock);
+  const uint32_t crew = order->next_crew;
+  gs_job_t *job = crew < GS_CREWS - GS_CREW_NOTES ? take_job(order) : NULL;
+  if (job) {
+    *job = *what;
+    job->number = order->next_job;
+    job->floor = job->first = crew;
+    job->begin = ++order->clock;
+    job->end = 0;
+    job->next = order->running;
+    for (const gs_job_t *other = order->running; other; other = other->next)
+      if (other->first < job->floor)
+        job->floor = other->first;
+    order->running = job;
+  }
+  pthread_mutex_unlock(&order->lock);
+  return job;
+}
+
+void gs_order_end(gs_order_t *order, gs_job_t *job) {
+  pthread_mutex_lock(&order->lock);
+  gs_job_t **link = &order->running;
+  while (*link != job)
+    link = &(*link)->next;
+  *link = job->next;
+  job->end = ++order->clock;
+  if (!order->running)
+    forget_words(order);
+  pthread_mutex_unlock(&order->lock);
+}
+
+/* The job of that number, or NULL if it is forgotten. */
+static const gs_job_t *find_job(const gs_order_t *order, uint32_t number) {
+  const gs_job_t *job = &order->jobs[number % GS_JOBS];
+  return job->number == number ? job : NULL;
+}
+
+/* ---- Workgroups ---- */
+
+/* A new number for the crew. */
+static void number_crew(gs_order_t *order, gs_crew_t *crew) {
+  pthread_mutex_lock(&order->lock);
+  crew->id = order->next_crew++;
+  order->notes[crew->id % GS_CREW_NOTES] = (gs_crew_note_t){crew->id, crew->job->number, crew->group};
+  pthread_mutex_unlock(&order->lock);
+}
+
+static bool reserve_local(gs_crew_t *crew, size_t words) {
+  crew->local_words = words;
+  if (words <= crew->local_capacity)
+    return true;
+  free(crew->local);
+  free(crew->local_sync);
+  crew->local = calloc(3 * words, sizeof *crew->local);
+  crew->local_sync = calloc(words, 1);
+  crew->local_capacity = crew->local && crew->local_sync ? words : 0;
+  return crew->local_capacity;
+}
+
+static gs_crew_t *take_crew(gs_order_t *order) {
+  pthread_mutex_lock(&order->lock);
+  gs_crew_t *crew = order->free_crews;
+  if (crew)
+    order->free_crews = crew->next;
+  pthread_mutex_unlock(&order->lock);
+  return crew ? crew : calloc(1, sizeof *crew);
+}
+
+gs_crew_t *gs_order_crew(gs_order_t *order, gs_job_t *job, uint64_t group, unsigned waves,
+                         uint32_t lds_bytes) {
+  gs_crew_t *crew = take_crew(order);
+  if (!crew)
+    return NULL;
+  memset(crew->wave, 0, sizeof crew->wave);
+  if (crew->synced_count)
+    memset(crew->local_sync, 0, crew->local_capacity);
+  crew->synced_count = 0;
+  crew->job = job;
+  crew->group = group;
+  crew->waves = waves;
+  if (!reserve_local(crew, (lds_bytes + 3) / 4)) {
+    gs_order_dismiss(order, crew);
+    return NULL;
+  }
+  number_crew(order, crew);
+  return crew;
+}
+
+void gs_order_dismiss(gs_order_t *order, gs_crew_t *crew) {
+  pthread_mutex_lock(&order->lock);
+  crew->next = order->free_crews;
+  order->free_crews = crew;
+  pthread_mutex_unlock(&order->lock);
+}
+
+/* ---- What waves have learned ---- */
+
+/* A lesson, or more of one that was there. */
+static void learn(gs_lessons_t *lessons, bool is_crew, uint32_t source, uint32_t length) {
+  for (uint32_t i = 0; i < lessons->count; i++) {
+    if (lessons->lesson[i].is_crew != is_crew || lessons->lesson[i].source != source)
+      continue;
+    if (lessons->lesson[i].length < length)
+      lessons->lesson[i].length = length;
+    return;
+  }
+  if (lessons->count == GS_LESSONS) {
+    lessons->all = true;
+    return;
+  }
+  lessons->lesson[lessons->count].is_crew = is_crew;
+  lessons->lesson[lessons->count].source = source;
+  lessons->lesson[lessons->count++].length = length;
+}
+
+static void learn_all(gs_lessons_t *lessons, const gs_lessons_t *more) {
+  lessons->all |= more->all;
+  for (uint32_t i = 0; i < more->count; i++)
+    learn(lessons, more->lesson[i].is_crew, more->lesson[i].source, more->lesson[i].length);
+}
+
+static void tick(gs_order_wave_t *wave) {
+  wave->dirty = false;
+  if (wave->clock < GS_CLOCK_MAX)
+    wave->clock++;
+}
+
+/* Everything that the wave has done so far: at the clock's end also what it does now. */
+static uint32_t done_by(const gs_order_wave_t *wave) {
+  return wave->clock + 1;
+}
+
+void gs_order_barrier(gs_order_t *order, gs_crew_t *crew) {
+  gs_lessons_t all = {0}, pending = {0};
+  uint32_t seen[GS_ORDER_WAVES] = {0}, latest = 0;
+  for (unsigned i = 0; i < crew->waves; i++) {
+    gs_order_wave_t *wave = &crew->wave[i];
+    seen[i] = done_by(wave);
+    learn_all(&all, &wave->learned);
+    learn_all(&pending, &wave->pending);
+    tick(wave);
+    latest = wave->clock > latest ? wave->clock : latest;
+  }
+  const bool renew = latest > RENEW_CLOCK && crew->id < GS_CREWS - GS_CREW_NOTES;
+  for (unsigned i = 0; i < crew->waves; i++) {
+    gs_order_wave_t *wave = &crew->wave[i];
+    memcpy(wave->seen, seen, sizeof seen);
+    wave->learned = all;
+    wave->pending = pending;
+    if (!renew)
+      continue;
+    memset(wave->seen, 0, sizeof wave->seen);
+    wave->clock = wave->published = 0;
+  }
+  if (renew) {
+    memset(crew->synced, 0, sizeof crew->synced);
+    number_crew(order, crew);
+  }
+}
+
+void gs_order_waited(gs_order_wave_t *wave) {
+  if (wave->dirty)
+    tick(wave);
+  wave->published = wave->clock == GS_CLOCK_MAX ? done_by(wave) : wave->clock;
+}
+
+void gs_order_invalidated(gs_order_wave_t *wave) {
+  learn_all(&wave->learned, &wave->pending);
+  wave->pending = (gs_lessons_t){0};
+}
+
+/* ---- Words of global memory ---- */
+
+static uint32_t hash_of(uint64_t address) {
+  return (uint32_t)(address * UINT64_C(0x9e3779b97f4a7c15) >> 40);
+}
+
+/* The word's list; NULL if there is none, and none is to be made. Lock held. */
+static gs_sync_t *find_word(gs_order_t *order, uint64_t address, bool make) {
+  uint32_t at = hash_of(address) % SYNC_TABLE;
+  for (; order->sync_table[at]; at = (at + 1) % SYNC_TABLE)
+    if (order->sync[order->sync_table[at] - 1].address == address)
+      return &order->sync[order->sync_table[at] - 1];
+  if (order->sync_count == SYNC_WORDS)
+    return &order->sync[SYNC_WORDS - 1];
+  if (!make)
+    return NULL;
+  order->sync[order->sync_count].address = address;
+  order->sync_table[at] = ++order->sync_count;
+  return &order->sync[order->sync_count - 1];
+}
+
+static uint32_t *last_of(const gs_sync_t *word, uint32_t crew) {
+  return crew >= word->base && crew - word->base < word->last_count ? &word->last[crew - word->base] : NULL;
+}
+
+/* Makes room for one more entry, and for the crew's last. */
+static bool reserve_told(gs_sync_t *word, uint32_t crew, uint32_t first) {
+  if (word->count == word->capacity) {
+    const uint32_t capacity = word->capacity ? 2 * word->capacity : 4;
+    told_t *told = realloc(word->told, capacity * sizeof *told);
+    if (!told)
+      return false;
+    word->told = told;
+    word->capacity = capacity;
+  }
+  if (!word->last_count)
+    word->base = first;
+  if (crew < word->base)
+    return false;
+  const uint32_t wanted = crew - word->base + 1;
+  if (wanted <= word->last_count)
+    return true;
+  const uint32_t count = wanted + wanted / 2 + 8;
+  uint32_t *last = realloc(word->last, count * sizeof *last);
+  if (!last)
+    return false;
+  memset(last + word->last_count, 0, (count - word->last_count) * sizeof *last);
+  word->last = last;
+  word->last_count = count;
+  return true;
+}
+
+/* Adds what wave `w` can tell, if that is more than its group told last. Lock held. */
+static void tell(gs_order_t *order, gs_sync_t *word, const gs_crew_t *crew, unsigned w) {
+  const gs_order_wave_t *wave = &crew->wave[w];
+  told_t entry = {.crew = crew->id};
+  for (unsigned i = 0; i < GS_ORDER_WAVES; i++)
+    entry.clock[i] = (uint16_t)(i == w ? wave->published : wave->seen[i]);
+  const uint32_t *last = last_of(word, crew->id);
+  learn_all(&word->passed, &wave->learned);
+  if (last && *last) {
+    const told_t *before = &word->told[*last - 1];
+    bool more = false;
+    for (unsigned i = 0; i < GS_ORDER_WAVES; i++) {
+      more |= entry.clock[i] > before->clock[i];
+      if (entry.clock[i] < before->clock[i])
+        entry.clock[i] = before->clock[i];
+    }
+    if (!more)
+      return;
+    entry.before = *last;
+  }
+  if (order->told >= MOST_TOLD || !reserve_told(word, crew->id, crew->job->first)) {
+    word->passed.all = true;
+    return;
+  }
+  word->told[word->count++] = entry;
+  *last_of(word, crew->id) = word->count;
+  order->told++;
+}
+
+/* The wave learns of its own group at once: they share the first cache. */
+static void learn_of_mates(const gs_sync_t *word, const gs_crew_t *crew, gs_order_wave_t *wave) {
+  const uint32_t *last = last_of(word, crew->id);
+  for (unsigned i = 0; last && *last && i < GS_ORDER_WAVES; i++)
+    if (wave->seen[i] < word->told[*last - 1].clock[i])
+      wave->seen[i] = word->told[*last - 1].clock[i];
+}
+
+/* Who stored at the word last. Of a wave of its own group, this wave learns everything that it had learned,
+ * too: they share the first cache, so that no wait for stores is needed. */
+static void learn_of_writer(gs_crew_t *crew, unsigned w, gs_stamp_t written, gs_lessons_t *lessons) {
+  gs_order_wave_t *wave = &crew->wave[w];
+  if (!written)
+    return;
+  if (gs_stamp_crew(written) != crew->id) {
+    if (lessons)
+      learn(lessons, true, gs_stamp_crew(written), 0);
+    return;
+  }
+  const unsigned mate = gs_stamp_wave(written);
+  for (unsigned i = 0; i < GS_ORDER_WAVES; i++)
+    if (wave->seen[i] < crew->wave[mate].seen[i])
+      wave->seen[i] = crew->wave[mate].seen[i];
+  if (wave->seen[mate] < gs_stamp_clock(written) + 1)
+    wave->seen[mate] = gs_stamp_clock(written) + 1;
+}
+
+void gs_order_learn(gs_order_t *order, gs_crew_t *crew, unsigned w, uint64_t address, gs_stamp_t written) {
+  gs_order_wave_t *wave = &crew->wave[w];
+  pthread_mutex_lock(&order->lock);
+  const gs_sync_t *word = find_word(order, address, false);
+  if (word) {
+    learn(&wave->pending, false, (uint32_t)(word - order->sync), word->count);
+    learn_of_mates(word, crew, wave);
+  }
+  pthread_mutex_unlock(&order->lock);
+  learn_of_writer(crew, w, written, &wave->pending);
+}
+
+void gs_order_atomic(gs_order_t *order, gs_crew_t *crew, unsigned w, uint64_t address, gs_stamp_t written,
+                     bool returns) {
+  gs_order_wave_t *wave = &crew->wave[w];
+  pthread_mutex_lock(&order->lock);
+  gs_sync_t *word = find_word(order, address, true);
+  learn_of_mates(word, crew, wave);
+  if (word->count && returns)
+    learn(&wave->learned, false, (uint32_t)(word - order->sync), word->count);
+  tell(order, word, crew, w);
+  pthread_mutex_unlock(&order->lock);
+  learn_of_writer(crew, w, written, returns ? &wave->learned : NULL);
+}
+
+/* ---- LDS ---- */
+
+void gs_order_local_atomic(gs_crew_t *crew, unsigned w, size_t word) {
+  gs_order_wave_t *wave = &crew->wave[w];
+  uint8_t *index = &crew->local_sync[word];
+  if (!*index && crew->synced_count < GS_LOCAL_WORDS)
+    memset(crew->synced[crew->synced_count++], 0, sizeof *crew->synced);
+  if (!*index)
+    *index = (uint8_t)crew->synced_count;
+  uint32_t *told = crew->synced[*index - 1];
+  for (unsigned i = 0; i < GS_ORDER_WAVES; i++) {
+    if (told[i] < wave->seen[i])
+      told[i] = wave->seen[i];
+    wave->seen[i] = told[i];
+  }
+  told[w] = done_by(wave);
+  tick(wave);
+}
+
+void gs_order_local_learn(gs_crew_t *crew, unsigned w, size_t word, gs_stamp_t written) {
+  gs_order_wave_t *wave = &crew->wave[w];
+  const unsigned index = crew->local_sync[word];
+  for (unsigned i = 0; index && i < GS_ORDER_WAVES; i++)
+    if (wave->seen[i] < crew->synced[index - 1][i])
+      wave->seen[i] = crew->synced[index - 1][i];
+  learn_of_writer(crew, w, written, NULL);
+}
+
+/* ---- Questions ---- */
+
+static bool was_told(const gs_order_t *order, const gs_lessons_t *lessons, gs_stamp_t stamp, unsigned depth);
+
+/* Whether the first `length` entries of the word's list have it. */
+static bool word_has(const gs_order_t *order, const gs_sync_t *word, uint32_t length, gs_stamp_t stamp,
+                     unsigned depth) {
+  const uint32_t *last = last_of(word, gs_stamp_crew(stamp));
+  for (uint32_t at = last ? *last : 0; at; at = word->told[at - 1].before)
+    if (at <= length && gs_stamp_clock(stamp) < word->told[at - 1].clock[gs_stamp_wave(stamp)])
+      return true;
+  return was_told(order, &word->passed, stamp, depth + 1);
+}
+
+static bool was_told(const gs_order_t *order, const gs_lessons_t *lessons, gs_stamp_t stamp, unsigned depth) {
+  if (lessons->all || depth == DEPTH)
+    return true;
+  for (uint32_t i = 0; i < lessons->count; i++) {
+    const uint32_t source = lessons->lesson[i].source;
+    if (lessons->lesson[i].is_crew
+            ? source == gs_stamp_crew(stamp)
+            : word_has(order, &order->sync[source], lessons->lesson[i].length, stamp, depth))
+      return true;
+  }
+  return false;
+}
+
+/* Lock held. */
+static bool knows(const gs_order_t *order, const gs_crew_t *crew, unsigned w, gs_stamp_t stamp) {
+  const gs_crew_note_t *note = &order->notes[gs_stamp_crew(stamp) % GS_CREW_NOTES];
+  const gs_job_t *job = note->id == gs_stamp_crew(stamp) ? find_job(order, note->job) : NULL;
+  if (!job)
+    return true;
+  if (job == crew->job && note->group == crew->group)
+    return true; /* an earlier number of its own */
+  if (job != crew->job && job->end && job->end < crew->job->begin)
+    return true;
+  return was_told(order, &crew->wave[w].learned, stamp, 0);
+}
+
+bool gs_order_knows(gs_order_t *order, const gs_crew_t *crew, unsigned w, gs_stamp_t stamp) {
+  pthread_mutex_lock(&order->lock);
+  const bool answer = knows(order, crew, w, stamp);
+  pthread_mutex_unlock(&order->lock);
+  return answer;
+}
+
+bool gs_order_is_before(gs_order_t *order, gs_crew_t *crew, unsigned w, gs_stamp_t stamp) {
+  if (gs_stamp_crew(stamp) < crew->job->floor)
+    return true;
+  if (gs_stamp_crew(stamp) != crew->id)
+    return gs_order_knows(order, crew, w, stamp);
+  return gs_stamp_wave(stamp) == w || gs_stamp_clock(stamp) < crew->wave[w].seen[gs_stamp_wave(stamp)];
+}
+
+bool gs_order_who(gs_order_t *order, gs_stamp_t stamp, gs_job_t *found, uint64_t *group) {
+  pthread_mutex_lock(&order->lock);
+  const gs_crew_note_t note = order->notes[gs_stamp_crew(stamp) % GS_CREW_NOTES];
+  const gs_job_t *job = note.id == gs_stamp_crew(stamp) ? find_job(order, note.job) : NULL;
+  if (job)
+    *found = *job;
+  *group = note.group;
+  pthread_mutex_unlock(&order->lock);
+  return job;
+}

@@ -1,0 +1,154 @@
+/* What happened before what, as far as a GPU orders it: waves of a workgroup by barriers and by atomic
+ * accesses, workgroups by atomic accesses whose writer waited for its stores and whose reader invalidated its
+ * cache, kernels and copies by one being over before the other began. Where it is not sure it says "before",
+ * so that nobody is blamed for what is ordered. Not here: who accessed what (shadow.h), and what is made of
+ * it (race.c). */
+#ifndef GFXSIM_CHECK_ORDER_H
+#define GFXSIM_CHECK_ORDER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "isa/watch.h"
+
+/* A stamp says which wave did something, when by the wave's own clock, where, and for which lane:
+ * crew (28 bits), wave (4), clock (12), site (14), lane (6). A crew is one workgroup that runs, or a copy;
+ * they are numbered in the order in which they begin. 0: nobody did anything. */
+typedef uint64_t gs_stamp_t;
+enum { GS_STAMP_CREW = 36, GS_STAMP_WAVE = 32, GS_STAMP_CLOCK = 20, GS_STAMP_SITE = 6 };
+enum { GS_CREWS = 1 << 28, GS_CLOCK_MAX = 4095, GS_SITES = 1 << 14, GS_ORDER_WAVES = 16 };
+
+static inline uint32_t gs_stamp_crew(gs_stamp_t s) {
+  return (uint32_t)(s >> GS_STAMP_CREW);
+}
+static inline unsigned gs_stamp_wave(gs_stamp_t s) {
+  return s >> GS_STAMP_WAVE & 15;
+}
+static inline unsigned gs_stamp_clock(gs_stamp_t s) {
+  return s >> GS_STAMP_CLOCK & 0xfff;
+}
+static inline unsigned gs_stamp_site(gs_stamp_t s) {
+  return s >> GS_STAMP_SITE & 0x3fff;
+}
+static inline unsigned gs_stamp_lane(gs_stamp_t s) {
+  return s & 63;
+}
+
+/* A kernel or a copy. */
+typedef struct gs_job {
+  uint32_t number; /* of jobs, from 1 */
+  uint32_t floor;  /* crews below it were over before this job began */
+  uint32_t first;  /* its first crew */
+  uint64_t begin;  /* by the clock of jobs */
+  uint64_t end;    /* 0: it runs */
+  bool is_copy;
+  gs_launch_t launch;       /* of a kernel; `gpu` of a copy */
+  uint64_t from, to, bytes; /* of a copy; `from` is 0 for a fill */
+  struct gs_job *next;      /* of those that run */
+} gs_job_t;
+
+/* What a wave, or who passes it on, has learned of other workgroups by words of global memory. */
+enum { GS_LESSONS = 8 };
+typedef struct gs_lessons {
+  bool all; /* too much to keep: everything counts as known */
+  uint32_t count;
+  struct {
+    bool is_crew; /* everything that the crew `source` did; else of the word `source` ... */
+    uint32_t source;
+    uint32_t length; /* ... what was told there first, so many entries */
+  } lesson[GS_LESSONS];
+} gs_lessons_t;
+
+/* A wave's view. */
+typedef struct gs_order_wave {
+  uint32_t clock;
+  uint32_t published; /* what it did at clocks below has reached the memory that all groups share */
+  bool dirty;         /* it has accessed memory since the clock moved */
+  uint32_t seen[GS_ORDER_WAVES]; /* of each wave of its group: what that did at clocks below comes before */
+  gs_lessons_t pending;          /* read, but the cache may still hold older values */
+  gs_lessons_t learned;
+} gs_order_wave_t;
+
+/* A workgroup that runs. */
+enum { GS_LOCAL_WORDS = 64 };
+typedef struct gs_crew {
+  struct gs_crew *next;
+  uint32_t id;
+  unsigned waves;
+  uint64_t group; /* number in the grid */
+  gs_job_t *job;
+  gs_order_wave_t wave[GS_ORDER_WAVES];
+  /* LDS: stamps of each dword, as shadow.h has them for memory, and the words that are accessed atomically.
+   */
+  gs_stamp_t *local; /* writes, reads, earlier reads: `local_capacity` of each */
+  size_t local_words, local_capacity;
+  uint8_t *local_sync; /* of each dword: 1 + an index into `synced`, or 0 */
+  uint32_t synced_count;
+  uint32_t synced[GS_LOCAL_WORDS][GS_ORDER_WAVES];
+} gs_crew_t;
+
+/* What a crew number stands for. */
+typedef struct gs_crew_note {
+  uint32_t id, job;
+  uint64_t group;
+} gs_crew_note_t;
+
+enum { GS_CREW_NOTES = 1 << 20, GS_JOBS = 1 << 14 };
+struct gs_sync;
+
+typedef struct gs_order {
+  pthread_mutex_t lock; /* of all below */
+  uint32_t next_crew, next_job;
+  uint64_t clock; /* of jobs */
+  gs_job_t *running;
+  gs_job_t *jobs;        /* ring, by number */
+  gs_crew_note_t *notes; /* ring, by crew */
+  gs_crew_t *free_crews;
+  struct gs_sync *sync; /* words of global memory that are accessed atomically */
+  uint32_t sync_count, told;
+  uint32_t *sync_table; /* by hash of the address: 1 + index, or 0 */
+} gs_order_t;
+
+/* Returns 0, or -1 when out of memory. */
+int gs_order_init(gs_order_t *order) __attribute__((warn_unused_result));
+void gs_order_fini(gs_order_t *order);
+
+/* A kernel or a copy begins, of which `what` says what it is, and ends. NULL when there is no room: it is not
+ * looked at. Thread-safe. */
+gs_job_t *gs_order_begin(gs_order_t *order, const gs_job_t *what);
+void gs_order_end(gs_order_t *order, gs_job_t *job);
+
+/* A workgroup begins, and ends. NULL without memory. Thread-safe. */
+gs_crew_t *gs_order_crew(gs_order_t *order, gs_job_t *job, uint64_t group, unsigned waves,
+                         uint32_t lds_bytes);
+void gs_order_dismiss(gs_order_t *order, gs_crew_t *crew);
+
+/* All waves of the group have met. */
+void gs_order_barrier(gs_order_t *order, gs_crew_t *crew);
+/* The wave's accesses to memory are done. */
+void gs_order_waited(gs_order_wave_t *wave);
+/* The wave's cache holds nothing that is old. */
+void gs_order_invalidated(gs_order_wave_t *wave);
+
+/* Whether what the stamp stands for happened before what wave `w` of the crew does now. `stamp` is not 0. */
+bool gs_order_is_before(gs_order_t *order, gs_crew_t *crew, unsigned w, gs_stamp_t stamp);
+/* The same for a stamp of another crew: what is not known at once. */
+bool gs_order_knows(gs_order_t *order, const gs_crew_t *crew, unsigned w, gs_stamp_t stamp);
+
+/* Wave `w` accesses the word of global memory at `address` by a read-modify-write: it tells there what it has
+ * done and, if the instruction returns a value, learns what others told, of whom `written` is the last that
+ * stored there otherwise, or 0. */
+void gs_order_atomic(gs_order_t *order, gs_crew_t *crew, unsigned w, uint64_t address, gs_stamp_t written,
+                     bool returns);
+/* Wave `w` reads what `written` wrote, by a load that is made for that. */
+void gs_order_learn(gs_order_t *order, gs_crew_t *crew, unsigned w, uint64_t address, gs_stamp_t written);
+/* The same for a dword of LDS. */
+void gs_order_local_atomic(gs_crew_t *crew, unsigned w, size_t word);
+void gs_order_local_learn(gs_crew_t *crew, unsigned w, size_t word, gs_stamp_t written);
+
+/* What made the stamp, for reports: false when it is forgotten. */
+bool gs_order_who(gs_order_t *order, gs_stamp_t stamp, gs_job_t *job, uint64_t *group);
+
+#endif

@@ -1,0 +1,608 @@
+/* See race.h. Nearly all accesses meet nothing but what is long over, or their own wave's: that is looked at
+ * in a loop over stamps. What is left is compared one by one. */
+#include "check/race.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/check.h"
+#include "exec/place.h"
+#include "isa/guest.h"
+#include "isa/memory.h"
+
+/* Where the stamps of some dwords are that follow each other. */
+typedef struct cells {
+  gs_stamp_t *written, *read, *read_before;
+} cells_t;
+
+/* An instruction's accesses, while they are looked at. */
+typedef struct touch {
+  gs_race_t *race;
+  gs_wave_t *w; /* NULL: a copy */
+  gs_crew_t *crew;
+  gs_order_wave_t *me;
+  unsigned wave;
+  gs_stamp_t base;  /* crew, wave and clock of a stamp */
+  gs_stamp_t stamp; /* the same with the site */
+  unsigned mask;    /* bytes of a dword that the site stands for */
+  unsigned flags;   /* of the site */
+  uint32_t rights, bytes;
+  bool local;
+  uint64_t lane_address;     /* of the lane in hand */
+  const gs_access_t *access; /* of lanes that have addresses of their own, or NULL */
+  gs_clash_t clash;
+} touch_t;
+
+/* Sites that this thread has met lately. */
+enum { REMEMBERED = 1024 };
+static _Thread_local struct {
+  const gs_sites_t *sites;
+  struct {
+    uint64_t key;
+    uint32_t site;
+  } met[REMEMBERED];
+} remembered;
+
+static void choose_site(touch_t *t, unsigned mask) {
+  if (t->mask == mask)
+    return;
+  gs_sites_t *sites = &t->race->sites;
+  if (remembered.sites != sites) {
+    memset(&remembered, 0, sizeof remembered);
+    remembered.sites = sites;
+  }
+  const uint64_t key = t->w->pc * 16 + mask;
+  const unsigned at = (unsigned)(t->w->pc / 4 + mask) % REMEMBERED;
+  if (remembered.met[at].key != key) {
+    remembered.met[at].site = gs_site_of(sites, t->w, mask);
+    remembered.met[at].key = key;
+  }
+  const uint32_t site = remembered.met[at].site;
+  t->mask = mask;
+  t->flags = sites->site[site].flags;
+  t->stamp = t->base | (gs_stamp_t)site << GS_STAMP_SITE;
+}
+
+/* False when the wave is of a group that is not looked at. */
+static bool begin(touch_t *t, gs_wave_t *w, uint32_t rights, uint32_t bytes, bool local) {
+  gs_crew_t *crew = w->env->watched;
+  if (!crew)
+    return false;
+  const unsigned wave = gs_place_wave(w);
+  *t = (touch_t){.race = gs_check_of(w)->race,
+                 .w = w,
+                 .crew = crew,
+                 .me = &crew->wave[wave],
+                 .wave = wave,
+                 .rights = rights,
+                 .bytes = bytes,
+                 .local = local};
+  t->me->dirty = true;
+  t->base = (gs_stamp_t)crew->id << GS_STAMP_CREW | (gs_stamp_t)wave << GS_STAMP_WAVE |
+            (gs_stamp_t)t->me->clock << GS_STAMP_CLOCK;
+  choose_site(t, 15);
+  return true;
+}
+
+static void finish(touch_t *t) {
+  if (!t->clash.lanes)
+    return;
+  t->clash.race = t->race;
+  t->clash.w = t->w;
+  t->clash.job = t->crew->job;
+  t->clash.group = t->crew->group;
+  if (t->w)
+    t->clash.map = atomic_load_explicit(&t->w->env->vm->seen, memory_order_relaxed);
+  t->clash.rights = t->rights;
+  t->clash.bytes = t->bytes;
+  t->clash.local = t->local;
+  gs_clash_report(&t->clash);
+}
+
+/* ---- Values ---- */
+
+/* Which register has what the lane stores at `address`; false when that is not known. */
+static bool find_data(const touch_t *t, const gs_inst_t *in, unsigned lane, unsigned *reg) {
+  const gs_opcode_t *op = in->op;
+  if (op->encoding == GS_ENC_SMEM || !(op->flags & GS_OPF_STORE))
+    return false;
+  *reg = op->encoding == GS_ENC_MUBUF || op->encoding == GS_ENC_MTBUF ? in->dst : in->src[1].reg;
+  if (op->encoding == GS_ENC_MTBUF || !(op->flags & GS_OPF_TWO_ADDR))
+    return op->encoding != GS_ENC_MTBUF;
+  const uint32_t scale = t->bytes * (strstr(op->name, "st64") ? 64 : 1);
+  const uint32_t address = t->w->v[in->src[0].reg].u32[lane];
+  if (address + (uint32_t)in->imm * scale != (uint32_t)t->lane_address)
+    *reg = in->src[2].reg;
+  return true;
+}
+
+/* The bytes that the lane's store will put at its address. */
+static bool stored_bytes(const touch_t *t, unsigned lane, uint8_t bytes[GS_ACCESS_BYTES]) {
+  gs_inst_t in;
+  unsigned reg;
+  const gs_vm_map_t *map = atomic_load_explicit(&t->w->env->vm->seen, memory_order_relaxed);
+  const void *code = gs_vm_translate(map, t->w->pc - GS_PLACE_INSTRUCTION_BYTES, 8, GS_VM_EXECUTE);
+  if (!code || t->bytes > GS_ACCESS_BYTES)
+    return false;
+  uint32_t words[2];
+  memcpy(words, code, sizeof words);
+  if (!gs_decode(t->w->env->target, words, 2, &in) || !find_data(t, &in, lane, &reg))
+    return false;
+  for (unsigned i = 0; i < (t->bytes + 3) / 4; i++) {
+    uint32_t value = t->w->v[reg + i].u32[lane];
+    if (in.op->flags & GS_OPF_D16_HI)
+      value >>= 16;
+    memcpy(bytes + 4 * i, &value, 4);
+  }
+  return true;
+}
+
+/* Whether the store of the lane leaves the dword at `address` as it is. */
+static bool is_silent(const touch_t *t, uint64_t address, unsigned lane) {
+  uint8_t bytes[GS_ACCESS_BYTES] = {0};
+  const uint64_t from = address < t->lane_address ? t->lane_address : address;
+  const uint64_t end = t->lane_address + t->bytes, to = address + 4 < end ? address + 4 : end;
+  if (!t->w || t->rights != GS_VM_WRITE || from >= to || !stored_bytes(t, lane, bytes))
+    return false;
+  const gs_vm_map_t *map = atomic_load_explicit(&t->w->env->vm->seen, memory_order_relaxed);
+  const uint8_t *there = t->local ? t->w->env->lds + from : gs_vm_translate(map, from, to - from, GS_VM_READ);
+  for (uint64_t i = from; there && i < to; i++)
+    if (gs_guest_get8((uint64_t)(uintptr_t)(there + (i - from))) != bytes[i - t->lane_address])
+      return false;
+  return there;
+}
+
+/* Whether two lanes of one store have the same value for the dword. */
+static bool is_same_value(touch_t *t, uint64_t address, unsigned lane, unsigned other) {
+  uint8_t mine[GS_ACCESS_BYTES] = {0}, theirs[GS_ACCESS_BYTES] = {0};
+  const uint64_t here = t->lane_address, there = t->access ? t->access->at[other] : here;
+  if (!(t->rights & GS_VM_WRITE) || t->rights & GS_VM_READ || !stored_bytes(t, lane, mine))
+    return true;
+  t->lane_address = there;
+  const bool known = stored_bytes(t, other, theirs);
+  t->lane_address = here;
+  for (uint64_t at = address; at < address + 4 && known; at++)
+    if (at >= here && at - here < t->bytes && at >= there && at - there < t->bytes &&
+        mine[at - here] != theirs[at - there])
+      return false;
+  return true;
+}
+
+/* ---- One dword ---- */
+
+static bool is_before(const touch_t *t, gs_stamp_t stamp) {
+  if (t->local && gs_stamp_crew(stamp) != t->crew->id)
+    return true; /* of a group that had this LDS before */
+  return gs_order_is_before(&t->race->order, t->crew, t->wave, stamp);
+}
+
+static void note_clash(touch_t *t, gs_stamp_t other, bool other_writes, uint64_t address, unsigned lane) {
+  if (t->clash.lanes++)
+    return;
+  t->clash.other = other;
+  t->clash.other_writes = other_writes;
+  t->clash.address = t->lane_address > address ? t->lane_address : address;
+  t->clash.lane = lane;
+}
+
+/* Whether two accesses that nothing orders are no race, as code means them to meet. What cannot be told from
+ * an atomic store counts as one where somebody waits for it. */
+static bool is_meant(const touch_t *t, unsigned theirs, bool they_write) {
+  const unsigned mine = t->flags;
+  if (mine & theirs & GS_SITE_ATOMIC)
+    return true;
+  if (t->rights == GS_VM_READ)
+    return mine & GS_SITE_WAITS || (mine & GS_SITE_COMPARED && theirs & GS_SITE_ATOMIC);
+  if (!they_write)
+    return theirs & GS_SITE_WAITS || (mine & GS_SITE_ATOMIC && theirs & GS_SITE_COMPARED);
+  return (mine | theirs) & GS_SITE_EXCHANGE;
+}
+
+static void learn(const touch_t *t, gs_stamp_t written, uint64_t address) {
+  if (t->local)
+    gs_order_local_learn(t->crew, t->wave, address / 4, written);
+  else
+    gs_order_learn(&t->race->order, t->crew, t->wave, address, written);
+}
+
+/* An earlier access that nothing is known to order. */
+static void meet(touch_t *t, gs_stamp_t other, bool other_writes, uint64_t address, unsigned lane) {
+  const gs_site_t *site = &t->race->sites.site[gs_stamp_site(other)];
+  if (!(site->bytes & t->mask))
+    return;
+  if (is_meant(t, site->flags, other_writes)) {
+    if (t->rights & GS_VM_READ && other_writes && !(t->flags & GS_SITE_ATOMIC))
+      learn(t, other, address);
+    return;
+  }
+  if (t->rights & GS_VM_WRITE && is_silent(t, address, lane))
+    return;
+  note_clash(t, other, other_writes, address, lane);
+}
+
+/* Two lanes of one store to the same dword, of which the order decides what stays. */
+static void meet_own(touch_t *t, gs_stamp_t other, uint64_t address, unsigned lane) {
+  const unsigned l = gs_stamp_lane(other);
+  if (l >= lane || !t->access || !(t->access->lanes >> l & 1))
+    return;
+  const uint64_t there = t->access->at[l];
+  if (there + t->bytes <= address || address + 4 <= there || is_same_value(t, address, lane, l))
+    return;
+  t->clash.same_instruction = true;
+  note_clash(t, other, true, address, lane);
+}
+
+/* A read-modify-write passes on what the wave knows. */
+static void pass_on(const touch_t *t, gs_stamp_t written, uint64_t address) {
+  if (t->local) {
+    gs_order_local_learn(t->crew, t->wave, address / 4, gs_stamp_crew(written) == t->crew->id ? written : 0);
+    gs_order_local_atomic(t->crew, t->wave, address / 4);
+    return;
+  }
+  const bool plain = written && !(t->race->sites.site[gs_stamp_site(written)].flags & GS_SITE_ATOMIC);
+  const bool mate = gs_stamp_crew(written) == t->crew->id;
+  const bool old = gs_stamp_crew(written) < t->crew->job->floor;
+  gs_order_atomic(&t->race->order, t->crew, t->wave, address, (plain || mate) && !old ? written : 0,
+                  t->flags & GS_SITE_RETURNS);
+}
+
+static GS_GUEST void touch_word(touch_t *t, const cells_t *cells, uint64_t address, unsigned lane) {
+  const gs_stamp_t mine = t->stamp | lane, written = *cells->written, read = *cells->read;
+  const gs_stamp_t read_before = *cells->read_before;
+  if (written && !is_before(t, written))
+    meet(t, written, true, address, lane);
+  else if (t->rights == GS_VM_WRITE && written != mine && (written ^ mine) >> GS_STAMP_SITE == 0)
+    meet_own(t, written, address, lane);
+  if (t->rights ==
+      (GS_VM_READ | GS_VM_WRITE)) /* what it learns may order the reads, and not what it learns from */
+    pass_on(t, written, address);
+  if (t->rights & GS_VM_WRITE) {
+    if (read && !is_before(t, read))
+      meet(t, read, false, address, lane);
+    else if (read_before && !is_before(t, read_before))
+      meet(t, read_before, false, address, lane);
+    *cells->written = mine;
+    return;
+  }
+  if (read == mine)
+    return;
+  if ((read ^ mine) >> GS_STAMP_WAVE)
+    *cells->read_before = read;
+  *cells->read = mine;
+}
+
+/* ---- Dwords side by side ---- */
+
+/* Whether any stamp is of another wave, and not long over. */
+static GS_GUEST bool any_near(const gs_stamp_t *stamps, size_t count, gs_stamp_t floor, gs_stamp_t mine) {
+  gs_stamp_t near = 0;
+  for (size_t i = 0; i < count; i++)
+    near |= (stamps[i] >= floor) & ((stamps[i] ^ mine) >> GS_STAMP_WAVE != 0);
+  return near;
+}
+
+static GS_GUEST void put_written(gs_stamp_t *written, size_t count, gs_stamp_t stamp, unsigned per_lane) {
+  if (per_lane == 1)
+    for (size_t i = 0; i < count; i++)
+      written[i] = stamp + i;
+  else
+    for (size_t i = 0; i < count; i++)
+      written[i] = stamp + i / per_lane;
+}
+
+static GS_GUEST void put_read(gs_stamp_t *read, gs_stamp_t *before, size_t count, gs_stamp_t stamp,
+                              unsigned shift) {
+  for (size_t i = 0; i < count; i++) {
+    const gs_stamp_t last = read[i];
+    before[i] = (last ^ stamp) >> GS_STAMP_WAVE ? last : before[i];
+    read[i] = stamp + (i >> shift);
+  }
+}
+
+/* `count` dwords from `address` on, of which each lane from `lane` on has `per_lane` (0: all are one lane's).
+ */
+static void touch_row(touch_t *t, const cells_t *cells, size_t count, uint64_t address, unsigned lane,
+                      unsigned per_lane) {
+  const gs_stamp_t floor = t->local ? 1 : (gs_stamp_t)t->crew->job->floor << GS_STAMP_CREW;
+  const gs_stamp_t mine = t->stamp | lane;
+  const bool writes = t->rights & GS_VM_WRITE;
+  const unsigned width = per_lane ? per_lane : 1024;
+  const bool simple = t->rights != (GS_VM_READ | GS_VM_WRITE) && (width & (width - 1)) == 0 &&
+                      !any_near(cells->written, count, floor, mine) &&
+                      (!writes || (!any_near(cells->read, count, floor, mine) &&
+                                   !any_near(cells->read_before, count, floor, mine)));
+  if (simple && writes) {
+    put_written(cells->written, count, mine, width);
+  } else if (simple) {
+    put_read(cells->read, cells->read_before, count, mine, (unsigned)__builtin_ctz(width));
+  } else {
+    const uint64_t first = t->lane_address;
+    for (size_t i = 0; i < count; i++) {
+      t->lane_address = first + i / width * t->bytes;
+      touch_word(t, &(cells_t){cells->written + i, cells->read + i, cells->read_before + i}, address + 4 * i,
+                 lane + (unsigned)(i / width));
+    }
+    t->lane_address = first;
+  }
+}
+
+/* The stamps of the dword at `address`, and how many follow it in one piece. False when there are none. */
+static bool find_cells(touch_t *t, uint64_t address, cells_t *cells, size_t *count) {
+  if (t->local) {
+    const size_t word = address / 4, capacity = t->crew->local_capacity;
+    if (word >= t->crew->local_words)
+      return false;
+    *cells = (cells_t){t->crew->local + word, t->crew->local + capacity + word,
+                       t->crew->local + 2 * capacity + word};
+    *count = t->crew->local_words - word;
+    return true;
+  }
+  gs_shadow_page_t *page = address >> 48 ? NULL : gs_shadow_page(&t->race->shadow, address);
+  if (!page)
+    return false;
+  const size_t word = address % GS_SHADOW_PAGE / 4;
+  *cells = (cells_t){page->written + word, page->read + word, page->read_before + word};
+  *count = GS_SHADOW_WORDS - word;
+  return true;
+}
+
+/* Whole dwords. */
+static void touch_words(touch_t *t, uint64_t address, uint64_t count, unsigned lane, unsigned per_lane) {
+  cells_t cells;
+  size_t here;
+  choose_site(t, 15);
+  for (uint64_t done = 0; done < count; done += here) {
+    if (!find_cells(t, address + 4 * done, &cells, &here))
+      return;
+    if (here > count - done)
+      here = count - done;
+    /* A page may end within a lane's dwords. */
+    if (per_lane > 1 && done % per_lane && here > per_lane - done % per_lane)
+      here = per_lane - done % per_lane;
+    const unsigned l = lane + (per_lane ? (unsigned)(done / per_lane) : 0);
+    t->lane_address = per_lane ? address + done / per_lane * per_lane * 4 : address;
+    touch_row(t, &cells, here, address + 4 * done, l, per_lane);
+  }
+}
+
+/* One lane's bytes, anywhere. */
+static void touch_bytes(touch_t *t, uint64_t address, uint64_t bytes, unsigned lane) {
+  cells_t cells;
+  size_t here;
+  t->lane_address = address;
+  if (address % 4 == 0 && bytes % 4 == 0) {
+    touch_words(t, address, bytes / 4, lane, 0);
+    return;
+  }
+  for (uint64_t word = address & ~UINT64_C(3); word < address + bytes; word += 4) {
+    unsigned mask = 15;
+    if (word < address)
+      mask &= 15u << (address - word);
+    if (word + 4 > address + bytes)
+      mask &= 15u >> (word + 4 - address - bytes);
+    choose_site(t, mask);
+    if (find_cells(t, word, &cells, &here))
+      touch_word(t, &cells, word, lane);
+  }
+}
+
+/* ---- Callbacks ---- */
+
+static bool is_private(const touch_t *t, uint64_t address) {
+  const gs_launch_t *launch = &t->crew->job->launch;
+  return address >= launch->scratch_start && address < launch->scratch_end;
+}
+
+static void watch_lanes(gs_wave_t *w, const gs_access_t *a) {
+  touch_t t;
+  if (!begin(&t, w, a->rights, a->bytes, false) || a->step != GS_LINEAR_STEP)
+    return;
+  t.access = a;
+  uint64_t last = UINT64_MAX;
+  for (uint64_t left = a->lanes; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctzll(left);
+    const bool again = a->at[l] == last && a->rights != GS_VM_WRITE;
+    last = a->at[l];
+    if (!again && !is_private(&t, last))
+      touch_bytes(&t, last, a->bytes, l);
+  }
+  finish(&t);
+}
+
+static void watch_local(gs_wave_t *w, const gs_access_t *a) {
+  touch_t t;
+  if (!begin(&t, w, a->rights, a->bytes, true))
+    return;
+  t.access = a;
+  for (uint64_t left = a->lanes; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctzll(left);
+    if (a->at[l] + a->bytes <= w->env->lds_bytes)
+      touch_bytes(&t, a->at[l], a->bytes, l);
+  }
+  finish(&t);
+}
+
+/* Flat addresses of all kinds. */
+static void watch_mixed(gs_wave_t *w, const gs_access_t *a) {
+  touch_t global, local;
+  if (!begin(&global, w, a->rights, a->bytes, false) || !begin(&local, w, a->rights, a->bytes, true))
+    return;
+  for (uint64_t left = a->lanes; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctzll(left);
+    const uint32_t high = (uint32_t)(a->at[l] >> 32), low = (uint32_t)a->at[l];
+    if (high == GS_SHARED_APERTURE_HI && low + (uint64_t)a->bytes <= w->env->lds_bytes)
+      touch_bytes(&local, low, a->bytes, l);
+    else if (high != GS_SHARED_APERTURE_HI && high != GS_PRIVATE_APERTURE_HI &&
+             !is_private(&global, a->at[l]))
+      touch_bytes(&global, a->at[l], a->bytes, l);
+  }
+  finish(&local);
+  finish(&global);
+}
+
+/* All active lanes at one place: they write one value, or it is chance which stays. */
+static void touch_uniform(touch_t *t, uint64_t address, uint64_t size) {
+  const uint64_t exec = gs_exec(t->w);
+  const unsigned first = exec ? (unsigned)__builtin_ctzll(exec) : 0;
+  touch_bytes(t, address, size, first);
+  t->lane_address = address;
+  for (uint64_t left = t->rights == GS_VM_WRITE ? exec & (exec - 1) : 0; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctzll(left);
+    for (uint64_t at = address & ~UINT64_C(3); at < address + size; at += 4) {
+      if (is_same_value(t, at, l, first))
+        continue;
+      t->clash.same_instruction = true;
+      note_clash(t, t->stamp | first, true, at, l);
+      return;
+    }
+  }
+}
+
+static void touch_block(touch_t *t, uint64_t address, uint64_t size, uint32_t stride, bool scalar) {
+  if (scalar)
+    touch_bytes(t, address, size, 0);
+  else if (!stride)
+    touch_uniform(t, address, size);
+  else if (address % 4 == 0 && stride % 4 == 0)
+    touch_words(t, address, size / 4, 0, stride / 4);
+  else
+    for (unsigned l = 0; l < GS_LANES; l++)
+      touch_bytes(t, address + (uint64_t)l * stride, stride, l);
+  finish(t);
+}
+
+static void watch_block(gs_wave_t *w, uint64_t address, uint64_t size, uint32_t stride, uint32_t rights,
+                        bool scalar) {
+  touch_t t;
+  if (begin(&t, w, rights, stride ? stride : (uint32_t)size, false) && !is_private(&t, address))
+    touch_block(&t, address, size, stride, scalar);
+}
+
+static void watch_local_block(gs_wave_t *w, uint32_t offset, uint32_t size, uint32_t stride,
+                              uint32_t rights) {
+  touch_t t;
+  if (begin(&t, w, rights, stride ? stride : size, true))
+    touch_block(&t, offset, size, stride, false);
+}
+
+static void watch_order(gs_wave_t *w, const gs_inst_t *in) {
+  gs_crew_t *crew = w->env->watched;
+  if (!crew)
+    return;
+  gs_order_wave_t *wave = &crew->wave[gs_place_wave(w)];
+  if (in->op->encoding != GS_ENC_SOPP)
+    gs_order_invalidated(wave);
+  else if (!((uint32_t)in->imm & 0xf) && !((uint32_t)in->imm >> 10 & 0x30)) /* vmcnt(0) */
+    gs_order_waited(wave);
+}
+
+/* ---- Kernels, groups and copies ---- */
+
+static gs_order_t *order_of(void *context) {
+  return &((gs_check_t *)context)->race->order;
+}
+
+static void *watch_kernel_begins(void *context, const gs_launch_t *launch) {
+  const gs_job_t job = {.launch = *launch};
+  return gs_order_begin(order_of(context), &job);
+}
+
+static void watch_kernel_ends(void *context, void *kernel) {
+  gs_order_end(order_of(context), kernel);
+}
+
+static void *watch_group_begins(void *context, void *kernel, uint64_t index, unsigned waves,
+                                uint32_t lds_bytes) {
+  return gs_order_crew(order_of(context), kernel, index, waves, lds_bytes);
+}
+
+static void watch_barrier(void *context, void *group) {
+  gs_order_barrier(order_of(context), group);
+}
+
+static void watch_group_ends(void *context, void *group) {
+  gs_order_dismiss(order_of(context), group);
+}
+
+/* What the copy reads, or writes. */
+static void touch_copy(gs_race_t *race, gs_crew_t *crew, const gs_vm_map_t *map, uint64_t address,
+                       uint32_t rights) {
+  touch_t t = {.race = race,
+               .crew = crew,
+               .me = &crew->wave[0],
+               .mask = 15,
+               .flags = GS_SITE_COPY,
+               .base = (gs_stamp_t)crew->id << GS_STAMP_CREW,
+               .rights = rights};
+  t.stamp = t.base | (gs_stamp_t)GS_SITE_OF_COPIES << GS_STAMP_SITE;
+  /* Whole dwords only: what a copy has of others is not worth a site of its own. */
+  const uint64_t from = (address + 3) & ~UINT64_C(3), to = (address + crew->job->bytes) & ~UINT64_C(3);
+  t.lane_address = address;
+  t.bytes = (uint32_t)crew->job->bytes;
+  if (from < to)
+    touch_words(&t, from, (to - from) / 4, 0, 0);
+  t.clash.map = map;
+  finish(&t);
+}
+
+static void *watch_copy_begins(void *context, const gs_copy_t *what) {
+  gs_race_t *race = ((gs_check_t *)context)->race;
+  const gs_job_t copy = {
+      .is_copy = true, .launch.gpu = what->gpu, .from = what->from, .to = what->to, .bytes = what->bytes};
+  gs_job_t *job = gs_order_begin(&race->order, &copy);
+  gs_crew_t *crew = job ? gs_order_crew(&race->order, job, 0, 1, 0) : NULL;
+  if (!crew)
+    return job;
+  if (what->from)
+    touch_copy(race, crew, what->map, what->from, GS_VM_READ);
+  touch_copy(race, crew, what->map, what->to, GS_VM_WRITE);
+  gs_order_dismiss(&race->order, crew);
+  return job;
+}
+
+static void watch_copy_ends(void *context, void *copy) {
+  gs_order_end(order_of(context), copy);
+}
+
+/* ---- Making and ending ---- */
+
+gs_race_t *gs_race_create(gs_blocks_t *blocks, gs_findings_t *findings) {
+  gs_race_t *race = calloc(1, sizeof *race);
+  if (!race)
+    return NULL;
+  race->blocks = blocks;
+  race->findings = findings;
+  if (gs_order_init(&race->order)) {
+    free(race);
+    return NULL;
+  }
+  if (gs_sites_init(&race->sites)) {
+    gs_order_fini(&race->order);
+    free(race);
+    return NULL;
+  }
+  return race;
+}
+
+void gs_race_destroy(gs_race_t *race) {
+  if (!race)
+    return;
+  gs_shadow_fini(&race->shadow);
+  gs_sites_fini(&race->sites);
+  gs_order_fini(&race->order);
+  free(race);
+}
+
+const gs_watch_t gs_race_watch = {.lanes = watch_lanes,
+                                  .mixed = watch_mixed,
+                                  .block = watch_block,
+                                  .local = watch_local,
+                                  .local_block = watch_local_block,
+                                  .order = watch_order,
+                                  .kernel_begins = watch_kernel_begins,
+                                  .kernel_ends = watch_kernel_ends,
+                                  .group_begins = watch_group_begins,
+                                  .barrier = watch_barrier,
+                                  .group_ends = watch_group_ends,
+                                  .copy_begins = watch_copy_begins,
+                                  .copy_ends = watch_copy_ends};

@@ -1,0 +1,103 @@
+/* How a race is told: both sides, the memory, and what would order them. Not here: finding it (race.c). */
+#include <inttypes.h>
+#include <string.h>
+
+#include "check/race.h"
+
+static const gs_rule_t rules[] = {
+    {"race", "memory", GS_SEVERITY_ERROR, "Two accesses to the same memory, of which nothing orders the two"},
+    {"race", "local", GS_SEVERITY_ERROR,
+     "Two waves access the same local memory of their workgroup without a barrier between"},
+    {"race", "lanes", GS_SEVERITY_ERROR, "Work-items write different values to one place by one instruction"},
+    {"race", "copy", GS_SEVERITY_ERROR, "A copy and a kernel access the same memory at the same time"},
+};
+enum { RULE_MEMORY, RULE_LOCAL, RULE_LANES, RULE_COPY };
+
+static const char *action_of(uint32_t rights) {
+  if (rights == (GS_VM_READ | GS_VM_WRITE))
+    return "atomic access to";
+  return rights & GS_VM_WRITE ? "write of" : "read of";
+}
+
+/* The copy as a line. */
+static void write_copy(const char *head, const gs_job_t *job, bool writes, char *text, size_t size) {
+  if (job->from)
+    snprintf(text, size,
+             "%sa %s by a copy of %" PRIu64 " bytes from 0x%" PRIx64 " to 0x%" PRIx64 "; GPU %" PRIu32, head,
+             writes ? "write" : "read", job->bytes, job->from, job->to, job->launch.gpu);
+  else
+    snprintf(text, size, "%sa fill of %" PRIu64 " bytes from 0x%" PRIx64 " on; GPU %" PRIu32, head,
+             job->bytes, job->to, job->launch.gpu);
+}
+
+/* Fills what is known of the earlier access. */
+static void describe_other(const gs_clash_t *clash, const gs_job_t *job, uint64_t group,
+                           gs_finding_t *finding) {
+  const gs_stamp_t stamp = clash->other;
+  gs_side_t *side = &finding->side[1];
+  if (job->is_copy) {
+    write_copy("Conflicts with ", job, clash->other_writes, finding->detail[0], sizeof finding->detail[0]);
+    return;
+  }
+  gs_place_of_other(clash->map, &job->launch, group, gs_stamp_wave(stamp), gs_stamp_lane(stamp),
+                    clash->race->sites.site[gs_stamp_site(stamp)].pc, &side->place);
+  side->actor = GS_ACTOR_WAVE;
+  const bool same = clash->w && !strcmp(side->place.kernel, finding->side[0].place.kernel);
+  snprintf(side->what, sizeof side->what, "Conflicts with an earlier %s%s",
+           side->place.rights == (GS_VM_READ | GS_VM_WRITE) ? "atomic access"
+           : side->place.rights & GS_VM_WRITE               ? "write"
+                                                            : "read",
+           same ? "" : " in another kernel");
+}
+
+static const char *hint_of(const gs_clash_t *clash, const gs_job_t *other, uint64_t group) {
+  if (clash->same_instruction)
+    return "which of the values stays is chance; is the variable meant to be private, or of a reduction?";
+  if (!clash->w || other->number != clash->job->number)
+    return "the two were under way at the same time: a depend clause, taskwait, or a wait for the first "
+           "orders them";
+  if (group == clash->group)
+    return "nothing orders these two waves of the workgroup; a barrier between the two accesses does";
+  return "nothing orders the two workgroups, and no barrier can; a reduction, atomic accesses or two kernels "
+         "do";
+}
+
+static const gs_rule_t *rule_of(const gs_clash_t *clash) {
+  if (clash->same_instruction)
+    return &rules[RULE_LANES];
+  if (!clash->w || gs_stamp_site(clash->other) == GS_SITE_OF_COPIES)
+    return &rules[RULE_COPY];
+  return &rules[clash->local ? RULE_LOCAL : RULE_MEMORY];
+}
+
+static void tell(const gs_clash_t *clash, gs_found_t *found) {
+  gs_job_t other = {0};
+  uint64_t group = 0;
+  gs_finding_t finding = {.address = clash->address, .bytes = clash->bytes};
+  const bool known = gs_order_who(&clash->race->order, clash->other, &other, &group);
+  if (clash->w) {
+    gs_side_of_wave(&finding.side[0], clash->w, clash->lane);
+    finding.side[0].more = clash->lanes - 1;
+    snprintf(finding.title, sizeof finding.title, "Data race: %s %" PRIu32 " bytes", action_of(clash->rights),
+             clash->bytes);
+  } else {
+    write_copy("Data race: ", clash->job, clash->rights & GS_VM_WRITE, finding.title, sizeof finding.title);
+  }
+  if (known)
+    describe_other(clash, &other, group, &finding);
+  if (clash->local)
+    snprintf(finding.detail[1], sizeof finding.detail[1],
+             "Both are at offset %" PRIu64 " of the workgroup's local memory (LDS)", clash->address);
+  finding.about_block = !clash->local && gs_blocks_find(clash->race->blocks, clash->address, &finding.block);
+  finding.hint = hint_of(clash, &other, group);
+  gs_findings_tell(clash->race->findings, found, &finding);
+}
+
+void gs_clash_report(const gs_clash_t *clash) {
+  const gs_key_t key = {.rule = rule_of(clash),
+                        .pc = {clash->w ? clash->w->pc : GS_SITE_OF_COPIES,
+                               clash->race->sites.site[gs_stamp_site(clash->other)].pc}};
+  gs_found_t *found = gs_findings_meet(clash->race->findings, &key, clash->lanes);
+  if (found)
+    tell(clash, found);
+}

@@ -1,0 +1,146 @@
+/* See site.h. The code behind an instruction is read once for each, some dozen instructions of it. */
+#include "check/site.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec/place.h"
+
+enum { HASHES = 4 * GS_SITES, CODE_BYTES = 1024, LOOP_BYTES = 256, COMPARE_WITHIN = 128 };
+
+int gs_sites_init(gs_sites_t *sites) {
+  *sites = (gs_sites_t){.count = GS_SITE_FIRST};
+  sites->site = calloc(GS_SITES, sizeof *sites->site);
+  sites->by_hash = calloc(HASHES, sizeof *sites->by_hash);
+  if (sites->site && sites->by_hash && !pthread_mutex_init(&sites->lock, NULL)) {
+    sites->site[GS_SITE_OF_COPIES] = (gs_site_t){.bytes = 15, .flags = GS_SITE_COPY};
+    return 0;
+  }
+  free(sites->site);
+  free(sites->by_hash);
+  return -1;
+}
+
+void gs_sites_fini(gs_sites_t *sites) {
+  pthread_mutex_destroy(&sites->lock);
+  free(sites->site);
+  free(sites->by_hash);
+}
+
+/* ---- What code is for ---- */
+
+/* Reads the instruction at `pc`. False where no code is. */
+static bool decode(const gs_wave_t *w, uint64_t pc, gs_inst_t *in) {
+  const gs_vm_map_t *map = atomic_load_explicit(&w->env->vm->seen, memory_order_relaxed);
+  uint32_t words[3] = {0};
+  size_t count = 3;
+  const void *code = NULL;
+  for (; count && !code; count -= !code)
+    code = gs_vm_translate(map, pc, count * 4, GS_VM_EXECUTE);
+  if (!code)
+    return false;
+  memcpy(words, code, count * 4);
+  return gs_decode(w->env->target, words, count, in);
+}
+
+static bool is_memory(const gs_inst_t *in) {
+  return in->op->encoding >= GS_ENC_DS && in->op->encoding <= GS_ENC_MTBUF;
+}
+
+static bool writes_memory(const gs_inst_t *in) {
+  return in->op->flags & (GS_OPF_STORE | GS_OPF_ATOMIC | GS_OPF_RTN);
+}
+
+static bool is_compare_and_swap(const gs_inst_t *in) {
+  return is_memory(in) && (strstr(in->op->name, "cmpswap") || strstr(in->op->name, "cmpst"));
+}
+
+/* What locks are made of. An atomic load is often written as "or" with 0. */
+static bool is_exchange(const gs_inst_t *in) {
+  if (strstr(in->op->name, "_or") && (in->glc || in->op->flags & GS_OPF_RTN))
+    return true;
+  return strstr(in->op->name, "swap") || strstr(in->op->name, "cmpst") || strstr(in->op->name, "xchg");
+}
+
+/* Whether the instruction writes one of `count` registers from `reg` on, vector or scalar. */
+static bool writes_register(const gs_inst_t *in, bool vector, unsigned reg, unsigned count) {
+  const unsigned encoding = in->op->encoding, dwords = gs_type_dwords((gs_type_t)in->op->dst);
+  const bool scalar = encoding <= GS_ENC_SMEM || encoding == GS_ENC_VOPC || in->op->flags & GS_OPF_SCALAR_DST;
+  if (!dwords || (is_memory(in) && in->op->flags & GS_OPF_STORE))
+    return false;
+  return scalar != vector && in->dst < reg + count && reg < in->dst + dwords;
+}
+
+/* Whether anything between the two places stores, or changes the address of the load. */
+static bool changes_between(const gs_wave_t *w, const gs_inst_t *load, uint64_t from, uint64_t to) {
+  const gs_src_t *scalar = &load->src[load->op->encoding == GS_ENC_MUBUF ? 1 : 2];
+  gs_inst_t in;
+  for (uint64_t pc = from; pc < to; pc += in.size) {
+    if (!decode(w, pc, &in))
+      return true;
+    if (is_memory(&in) && writes_memory(&in))
+      return true;
+    if (load->src[0].kind == GS_SRC_VGPR && writes_register(&in, true, load->src[0].reg, 2))
+      return true;
+    if (scalar->kind == GS_SRC_SGPR && writes_register(&in, false, scalar->reg, 2))
+      return true;
+  }
+  return false;
+}
+
+/* Whether the load at `pc` is repeated, with the same address, by a short loop that does nothing else. */
+static bool is_polling(const gs_wave_t *w, uint64_t pc, const gs_inst_t *load) {
+  gs_inst_t in;
+  for (uint64_t at = pc + load->size; at < pc + LOOP_BYTES && decode(w, at, &in); at += in.size) {
+    if (in.op->src[0] != GS_T_BRANCH)
+      continue;
+    const uint64_t target = at + 4 + (uint64_t)(int64_t)(4 * (int16_t)in.word[0]);
+    if (target <= pc && pc - target <= LOOP_BYTES)
+      return !changes_between(w, load, target, at);
+  }
+  return false;
+}
+
+/* Compilers make atomic operations that the processor does not have of a plain load and a loop. */
+static bool is_compared(const gs_wave_t *w, uint64_t pc, const gs_inst_t *load) {
+  gs_inst_t in;
+  uint64_t at = pc + load->size;
+  for (unsigned i = 0; i < COMPARE_WITHIN && at < pc + CODE_BYTES && decode(w, at, &in); i++, at += in.size)
+    if (is_compare_and_swap(&in))
+      return true;
+  return false;
+}
+
+static unsigned flags_of(const gs_wave_t *w, uint64_t pc) {
+  gs_inst_t in;
+  if (!decode(w, pc, &in))
+    return 0;
+  if (in.op->flags & (GS_OPF_ATOMIC | GS_OPF_RTN))
+    return GS_SITE_ATOMIC | (is_exchange(&in) ? GS_SITE_EXCHANGE : 0u) |
+           (in.glc || in.op->flags & GS_OPF_RTN ? GS_SITE_RETURNS : 0u);
+  if (writes_memory(&in))
+    return 0;
+  unsigned flags = 0;
+  if (in.glc || (is_memory(&in) && is_polling(w, pc, &in)))
+    flags |= GS_SITE_WAITS;
+  return flags | (is_memory(&in) && is_compared(w, pc, &in) ? GS_SITE_COMPARED : 0);
+}
+
+uint32_t gs_site_of(gs_sites_t *sites, const gs_wave_t *w, unsigned bytes) {
+  const uint64_t pc = w->pc - GS_PLACE_INSTRUCTION_BYTES;
+  uint32_t found = GS_SITE_UNKNOWN;
+  uint32_t at = (uint32_t)((pc * 16 + bytes) * UINT64_C(0x9e3779b97f4a7c15) >> 40) % HASHES;
+  pthread_mutex_lock(&sites->lock);
+  for (; sites->by_hash[at] && !found; at = (at + 1) % HASHES) {
+    const gs_site_t *site = &sites->site[sites->by_hash[at]];
+    if (site->pc == pc && site->bytes == bytes)
+      found = sites->by_hash[at];
+  }
+  if (!found && sites->count < GS_SITES) {
+    found = sites->count++;
+    sites->site[found] = (gs_site_t){pc, (uint8_t)bytes, (uint8_t)flags_of(w, pc)};
+    sites->by_hash[at] = (uint16_t)found;
+  }
+  pthread_mutex_unlock(&sites->lock);
+  return found;
+}
