@@ -4,7 +4,7 @@
 #
 # Comments in the source:
 #   expect: REGEX   lines of the findings, in this order; @BUG@ is the number of the line that has BUG in a comment. There
-#                   are as many findings as expected lines that begin with "Invalid"
+#                   are as many findings as expected lines that begin with "Invalid" or "Data race"
 #   named: REGEX    a line with names, which our host runtime tells; only below it
 #   more: yes       ... at least as many
 #   ends: STATUS    the faulty program's, else 99 (--check-fail)
@@ -15,6 +15,7 @@ run=$1 source=$2 folder=$3 stock=$4
 shift 4
 name=$(basename "${source%.*}")
 mkdir -p "$folder"
+tool=${TOOL:-bounds}
 wrong=0
 complain() { echo "$name: $*" >&2; wrong=1; }
 
@@ -24,7 +25,7 @@ note expect | sed "s,@BUG@,$bug,g" >"$folder/$name.expected"
 # A formatter may have joined lines of the comment, of which the second would be lost.
 [ "$(grep -oE '(expect|named|more|ends|levels|library): ' "$source" | wc -l)" = "$(grep -cE '^[ /*]*(expect|named|more|ends|levels|library): ' "$source")" ] ||
   complain "lines of its comment are joined"
-findings=$(grep -c '^Invalid' "$folder/$name.expected")
+findings=$(grep -cE '^(Invalid|Data race)' "$folder/$name.expected")
 ends=$(note ends)
 [ -z "$(note levels)" ] || set -- $(note levels)
 
@@ -35,7 +36,7 @@ compare() { # LOG WHERE: the expected lines in their order, and no further findi
     [ -n "$at" ] || { complain "$2: no line \"$regex\" from line $from on in"; cat "$1" >&2; return; }
     from=$((from + at))
   done <"$folder/$name.expected"
-  found=$(sed 's/ERROR SUMMARY.*//; / x Invalid/d' "$1" | grep -c ' Invalid ' || true)
+  found=$(sed 's/ERROR SUMMARY.*//; / x Invalid/d; / x Data race/d' "$1" | grep -cE ' Invalid | Data race: ' || true)
   if [ "$found" != "$findings" ] && { [ -z "$(note more)" ] || [ "$found" -lt "$findings" ]; }; then
     complain "$2: $found findings, expected $findings"
     cat "$1" >&2
@@ -66,7 +67,7 @@ compile() {
 
 # What waits for itself waits for ever.
 check() {
-  timeout 100 "$run" --check=bounds --check-log="$log" --check-fail "$@" >"$folder/$name.out" 2>&1
+  timeout 100 "$run" "--check=$tool" --check-log="$log" --check-fail "$@" >"$folder/$name.out" 2>&1
 }
 
 export OMP_TARGET_OFFLOAD=MANDATORY GFXSIM_WORKERS=1
