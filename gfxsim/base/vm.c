@@ -203,6 +203,7 @@ static gs_vm_range_t gap(uint64_t start, uint64_t end) {
                          .end = end,
                          .host = (uint8_t *)(uintptr_t)start,
                          .access = GS_VM_READ | GS_VM_WRITE,
+                         .kind = GS_VM_HOST,
                          .is_gap = true};
 }
 

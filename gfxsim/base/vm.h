@@ -16,6 +16,13 @@ enum {
   GS_VM_EXECUTE = 4,
 };
 
+/* Where memory is, as far as atomic operations mind. */
+typedef enum gs_vm_kind {
+  GS_VM_COARSE, /* the GPU's own, or not known */
+  GS_VM_FINE,   /* the GPU's own, coherent with others while kernels run */
+  GS_VM_HOST,   /* behind the link to the host */
+} gs_vm_kind_t;
+
 enum { GS_VM_HINTS = 64 };
 
 /* One mapped range [start, end) of the GPU's address space. */
@@ -26,7 +33,8 @@ typedef struct gs_vm_range {
   uint64_t allocation; /* first address of the allocation that this range is part of */
   uint64_t allocation_size;
   uint32_t access; /* GS_VM_READ | ... */
-  bool is_gap;     /* not mapped: the program's own memory, see gs_vm_share_host */
+  gs_vm_kind_t kind;
+  bool is_gap; /* not mapped: the program's own memory, see gs_vm_share_host */
 } gs_vm_range_t;
 
 /* An immutable state of the address space, sorted by address. */

@@ -45,6 +45,7 @@ int gs_check_create(const gs_options_t *options, gs_check_t **made) {
       gs_check_destroy(check);
       return -1;
     }
+    check->race->link_has_atomics = options->pcie_atomics;
     gs_check_share(check, &gs_race_watch);
   }
   *made = check;

@@ -403,8 +403,11 @@ static void watch_lanes(gs_wave_t *w, const gs_access_t *a) {
     const unsigned l = (unsigned)__builtin_ctzll(left);
     const bool again = a->at[l] == last && a->rights != GS_VM_WRITE;
     last = a->at[l];
-    if (!again && !is_private(&t, last))
-      touch_bytes(&t, last, a->bytes, l);
+    if (again || is_private(&t, last))
+      continue;
+    if (GS_UNLIKELY(a->rights == (GS_VM_READ | GS_VM_WRITE)))
+      gs_atomic_look(t.race, w, last, a->bytes, l);
+    touch_bytes(&t, last, a->bytes, l);
   }
   finish(&t);
 }

@@ -14,6 +14,7 @@ typedef struct gs_race {
   gs_shadow_t shadow;
   gs_blocks_t *blocks; /* for names */
   gs_findings_t *findings;
+  bool link_has_atomics; /* the one to the host */
 } gs_race_t;
 
 /* NULL when out of memory. What is pointed to must outlive it. */
@@ -39,6 +40,10 @@ typedef struct gs_clash {
   bool other_writes; /* it is a write, or read-modify-write */
   bool same_instruction;
 } gs_clash_t;
+
+/* atomic.c: looks whether memory of the kind at `address` can do the read-modify-write in hand, of one lane.
+ * On the thread that runs the wave. */
+void gs_atomic_look(gs_race_t *race, const gs_wave_t *w, uint64_t address, uint32_t bytes, unsigned lane);
 
 /* race_text.c: counts it, and tells of it if it is the first between its two instructions. */
 void gs_clash_report(const gs_clash_t *clash);

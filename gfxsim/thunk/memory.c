@@ -171,6 +171,12 @@ static uint8_t *host_of(const gs_memory_t *memory, const gs_buffer_t *buffer, ui
   return buffer->host + (address - buffer->address);
 }
 
+static gs_vm_kind_t kind_of(const gs_buffer_t *buffer) {
+  if (!buffer->on_gpu)
+    return GS_VM_HOST;
+  return buffer->flags.ui32.CoarseGrain ? GS_VM_COARSE : GS_VM_FINE;
+}
+
 /* Brings a GPU's address space between two addresses in line with the mappings. */
 static int refresh(gs_memory_t *memory, uint32_t gpu, uint64_t start, uint64_t end) {
   gs_vm_t *vm = gs_device_vm(memory->thunk->gpu[gpu].device);
@@ -184,6 +190,7 @@ static int refresh(gs_memory_t *memory, uint32_t gpu, uint64_t start, uint64_t e
           .allocation = cover.buffer->address,
           .allocation_size = cover.buffer->size,
           .access = cover.access,
+          .kind = kind_of(cover.buffer),
       };
       if (gs_vm_map(vm, &range))
         return -1;
