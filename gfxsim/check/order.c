@@ -25,6 +25,7 @@ typedef struct gs_sync {
   uint64_t address;
   told_t *told;
   uint32_t count, capacity;
+  uint32_t read;             /* so many entries somebody has learned of: they do not change any more */
   uint32_t base, last_count; /* last[crew - base]: 1 + index of the crew's last entry, or 0 */
   uint32_t *last;
   gs_lessons_t passed; /* what those who told had learned elsewhere */
@@ -318,14 +319,21 @@ static bool reserve_told(gs_sync_t *word, uint32_t crew, uint32_t first) {
 static void tell(gs_order_t *order, gs_sync_t *word, const gs_crew_t *crew, unsigned w) {
   const gs_order_wave_t *wave = &crew->wave[w];
   told_t entry = {.crew = crew->id};
-  for (unsigned i = 0; i < GS_ORDER_WAVES; i++)
+  for (unsigned i = 0; i < crew->waves; i++)
     entry.clock[i] = (uint16_t)(i == w ? wave->published : wave->seen[i]);
   const uint32_t *last = last_of(word, crew->id);
   learn_all(&word->passed, &wave->learned);
+  if (last && *last > word->read) {
+    told_t *mine = &word->told[*last - 1];
+    for (unsigned i = 0; i < crew->waves; i++)
+      if (mine->clock[i] < entry.clock[i])
+        mine->clock[i] = entry.clock[i];
+    return;
+  }
   if (last && *last) {
     const told_t *before = &word->told[*last - 1];
     bool more = false;
-    for (unsigned i = 0; i < GS_ORDER_WAVES; i++) {
+    for (unsigned i = 0; i < crew->waves; i++) {
       more |= entry.clock[i] > before->clock[i];
       if (entry.clock[i] < before->clock[i])
         entry.clock[i] = before->clock[i];
@@ -346,7 +354,7 @@ static void tell(gs_order_t *order, gs_sync_t *word, const gs_crew_t *crew, unsi
 /* The wave learns of its own group at once: they share the first cache. */
 static void learn_of_mates(const gs_sync_t *word, const gs_crew_t *crew, gs_order_wave_t *wave) {
   const uint32_t *last = last_of(word, crew->id);
-  for (unsigned i = 0; last && *last && i < GS_ORDER_WAVES; i++)
+  for (unsigned i = 0; last && *last && i < crew->waves; i++)
     if (wave->seen[i] < word->told[*last - 1].clock[i])
       wave->seen[i] = word->told[*last - 1].clock[i];
 }
@@ -373,8 +381,9 @@ static void learn_of_writer(gs_crew_t *crew, unsigned w, gs_stamp_t written, gs_
 void gs_order_learn(gs_order_t *order, gs_crew_t *crew, unsigned w, uint64_t address, gs_stamp_t written) {
   gs_order_wave_t *wave = &crew->wave[w];
   pthread_mutex_lock(&order->lock);
-  const gs_sync_t *word = find_word(order, address, false);
+  gs_sync_t *word = find_word(order, address, false);
   if (word) {
+    word->read = word->count;
     learn(&wave->pending, false, (uint32_t)(word - order->sync), word->count);
     learn_of_mates(word, crew, wave);
   }
@@ -387,12 +396,16 @@ void gs_order_atomic(gs_order_t *order, gs_crew_t *crew, unsigned w, uint64_t ad
   gs_order_wave_t *wave = &crew->wave[w];
   pthread_mutex_lock(&order->lock);
   gs_sync_t *word = find_word(order, address, true);
-  learn_of_mates(word, crew, wave);
-  if (word->count && returns)
-    learn(&wave->learned, false, (uint32_t)(word - order->sync), word->count);
+  if (returns) {
+    learn_of_mates(word, crew, wave);
+    word->read = word->count;
+    if (word->count)
+      learn(&wave->learned, false, (uint32_t)(word - order->sync), word->count);
+  }
   tell(order, word, crew, w);
   pthread_mutex_unlock(&order->lock);
-  learn_of_writer(crew, w, written, returns ? &wave->learned : NULL);
+  if (returns)
+    learn_of_writer(crew, w, written, &wave->learned);
 }
 
 /* ---- LDS ---- */

@@ -246,10 +246,15 @@ static void pass_on(const touch_t *t, gs_stamp_t written, uint64_t address) {
                   t->flags & GS_SITE_RETURNS);
 }
 
+/* Whether both are read-modify-writes, which need no order. */
+static bool are_atomic(const touch_t *t, gs_stamp_t other) {
+  return t->flags & t->race->sites.site[gs_stamp_site(other)].flags & GS_SITE_ATOMIC;
+}
+
 static GS_GUEST void touch_word(touch_t *t, const cells_t *cells, uint64_t address, unsigned lane) {
   const gs_stamp_t mine = t->stamp | lane, written = *cells->written, read = *cells->read;
   const gs_stamp_t read_before = *cells->read_before;
-  if (written && !is_before(t, written))
+  if (written && !are_atomic(t, written) && !is_before(t, written))
     meet(t, written, true, address, lane);
   else if (t->rights == GS_VM_WRITE && written != mine && (written ^ mine) >> GS_STAMP_SITE == 0)
     meet_own(t, written, address, lane);
