@@ -10,7 +10,7 @@ enum {
   SYNC_WORDS = 4096,     /* later ones share the last, which orders more than there is */
   SYNC_TABLE = 4 * 4096, /* a power of two */
   MOST_TOLD = 1 << 20,   /* entries of all lists; beyond, who learns anything learns all */
-  DEPTH = 8,             /* of lists that were read by those who told */
+  MOST_SEARCHED = 64,    /* lists that a question leads to; beyond, the answer is yes */
   RENEW_CLOCK = 2048,    /* a crew whose clocks passed this gets another number at its next barrier */
 };
 
@@ -438,26 +438,44 @@ void gs_order_local_learn(gs_crew_t *crew, unsigned w, size_t word, gs_stamp_t w
 
 /* ---- Questions ---- */
 
-static bool was_told(const gs_order_t *order, const gs_lessons_t *lessons, gs_stamp_t stamp, unsigned depth);
+/* A search through what was told. Words whose tellers had read each other's go round in circles. */
+typedef struct search {
+  const gs_order_t *order;
+  gs_stamp_t stamp;
+  uint32_t count, word[MOST_SEARCHED]; /* whose tellers were asked where they had read */
+} search_t;
 
 /* Whether the first `length` entries of the word's list have it. */
-static bool word_has(const gs_order_t *order, const gs_sync_t *word, uint32_t length, gs_stamp_t stamp,
-                     unsigned depth) {
+static bool word_has(const gs_sync_t *word, uint32_t length, gs_stamp_t stamp) {
   const uint32_t *last = last_of(word, gs_stamp_crew(stamp));
   for (uint32_t at = last ? *last : 0; at; at = word->told[at - 1].before)
     if (at <= length && gs_stamp_clock(stamp) < word->told[at - 1].clock[gs_stamp_wave(stamp)])
       return true;
-  return was_told(order, &word->passed, stamp, depth + 1);
+  return false;
 }
 
-static bool was_told(const gs_order_t *order, const gs_lessons_t *lessons, gs_stamp_t stamp, unsigned depth) {
-  if (lessons->all || depth == DEPTH)
+/* Whether the word is one that the search has come to; it is from now on. */
+static bool was_searched(search_t *search, uint32_t word) {
+  for (uint32_t i = 0; i < search->count; i++)
+    if (search->word[i] == word)
+      return true;
+  search->word[search->count++] = word;
+  return false;
+}
+
+static bool was_told(search_t *search, const gs_lessons_t *lessons) {
+  if (lessons->all || search->count == MOST_SEARCHED)
     return true;
   for (uint32_t i = 0; i < lessons->count; i++) {
     const uint32_t source = lessons->lesson[i].source;
-    if (lessons->lesson[i].is_crew
-            ? source == gs_stamp_crew(stamp)
-            : word_has(order, &order->sync[source], lessons->lesson[i].length, stamp, depth))
+    if (lessons->lesson[i].is_crew) {
+      if (source == gs_stamp_crew(search->stamp))
+        return true;
+      continue;
+    }
+    const gs_sync_t *word = &search->order->sync[source];
+    if (word_has(word, lessons->lesson[i].length, search->stamp) ||
+        (!was_searched(search, source) && was_told(search, &word->passed)))
       return true;
   }
   return false;
@@ -473,7 +491,8 @@ static bool knows(const gs_order_t *order, const gs_crew_t *crew, unsigned w, gs
     return true; /* an earlier number of its own */
   if (job != crew->job && job->end && job->end < crew->job->begin)
     return true;
-  return was_told(order, &crew->wave[w].learned, stamp, 0);
+  search_t search = {.order = order, .stamp = stamp};
+  return was_told(&search, &crew->wave[w].learned);
 }
 
 bool gs_order_knows(gs_order_t *order, const gs_crew_t *crew, unsigned w, gs_stamp_t stamp) {

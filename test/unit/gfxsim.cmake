@@ -17,7 +17,7 @@ add_library(gfxsim_on_stub STATIC ${GFXSIM_ON_STUB} gfxsim_stub.c)
 target_include_directories(gfxsim_on_stub PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(gfxsim_on_stub PUBLIC gfxsim_options PkgConfig::CMOCKA)
 
-foreach(test base check packet thunk)
+foreach(test base check order packet thunk)
   add_executable(gfxsim_${test} gfxsim_${test}.c)
   target_link_libraries(gfxsim_${test} PRIVATE gfxsim_on_stub)
   add_test(NAME unit/gfxsim/${test} COMMAND gfxsim_${test})
