@@ -1,10 +1,12 @@
 /* The host copies what a kernel is about to change.
  * expect: Data race: a (read|write) by a copy of [0-9]+ bytes|Conflicts with a (read|write) by a copy
+ * levels: O2
  * more: yes */
 #include <omp.h>
 #include <stdio.h>
+#include <unistd.h>
 
-enum { N = 64, ROUNDS = 40000 };
+enum { N = 64, ROUNDS = 150000 };
 
 int main(void) {
   static int b[N];
@@ -19,8 +21,10 @@ int main(void) {
 #if !BUG
 #pragma omp taskwait
 #endif
-  for (int i = 0; i < (BUG ? 50 : 1); i++)
+  for (int i = 0; i < (BUG ? 50 : 1); i++) {
     omp_target_memcpy(b, a, sizeof b, 0, 0, host, device); /* BUG */
+    usleep(10000);
+  }
 #pragma omp taskwait
   printf("%d\n", b[0] != 1);
   omp_target_free(a, device);

@@ -2,10 +2,11 @@
  * expect: Data race: (read|write) of 4 bytes in target region in main at line [0-9]+ \(.*:@BUG@\)
  * expect: Conflicts with an earlier (read|write) in another kernel
  * expect: Hint: the two were under way at the same time
+ * levels: O2
  * more: yes */
 #include <stdio.h>
 
-enum { N = 64, ROUNDS = 60000 };
+enum { N = 64, ROUNDS = 150000 };
 
 int main(void) {
   static int a[N];
