@@ -71,8 +71,9 @@ static bool writes_register(const gs_inst_t *in, bool vector, unsigned reg, unsi
   return scalar != vector && in->dst < reg + count && reg < in->dst + dwords;
 }
 
-/* Whether anything between the two places stores, or changes the address of the load. */
-static bool changes_between(const gs_wave_t *w, const gs_inst_t *load, uint64_t from, uint64_t to) {
+/* Whether anything between the two places stores, or changes the address of the load at `at`. */
+static bool changes_between(const gs_wave_t *w, const gs_inst_t *load, uint64_t at, uint64_t from,
+                            uint64_t to) {
   const gs_src_t *scalar = &load->src[load->op->encoding == GS_ENC_MUBUF ? 1 : 2];
   gs_inst_t in;
   for (uint64_t pc = from; pc < to; pc += in.size) {
@@ -80,7 +81,9 @@ static bool changes_between(const gs_wave_t *w, const gs_inst_t *load, uint64_t 
       return true;
     if (is_memory(&in) && writes_memory(&in))
       return true;
-    if (load->src[0].kind == GS_SRC_VGPR && writes_register(&in, true, load->src[0].reg, 2))
+    /* The load may take its address's place, if that is a constant which is loaded again. */
+    const bool harmless = pc == at || (in.op->encoding == GS_ENC_VOP1 && in.src[0].kind == GS_SRC_CONST);
+    if (load->src[0].kind == GS_SRC_VGPR && !harmless && writes_register(&in, true, load->src[0].reg, 2))
       return true;
     if (scalar->kind == GS_SRC_SGPR && writes_register(&in, false, scalar->reg, 2))
       return true;
@@ -89,15 +92,26 @@ static bool changes_between(const gs_wave_t *w, const gs_inst_t *load, uint64_t 
 }
 
 /* Whether the load at `pc` is repeated, with the same address, by a short loop that does nothing else. */
-static bool is_polling(const gs_wave_t *w, uint64_t pc, const gs_inst_t *load) {
+static bool is_repeated(const gs_wave_t *w, uint64_t pc, const gs_inst_t *load) {
   gs_inst_t in;
   for (uint64_t at = pc + load->size; at < pc + LOOP_BYTES && decode(w, at, &in); at += in.size) {
     if (in.op->src[0] != GS_T_BRANCH)
       continue;
     const uint64_t target = at + 4 + (uint64_t)(int64_t)(4 * (int16_t)in.word[0]);
     if (target <= pc && pc - target <= LOOP_BYTES)
-      return !changes_between(w, load, target, at);
+      return !changes_between(w, load, pc, target, at);
   }
+  return false;
+}
+
+/* The same, or the first round of such a loop, which compilers write out in front of it. */
+static bool is_polling(const gs_wave_t *w, uint64_t pc, const gs_inst_t *load) {
+  gs_inst_t in;
+  if (is_repeated(w, pc, load))
+    return true;
+  for (uint64_t at = pc + load->size; at < pc + LOOP_BYTES && decode(w, at, &in); at += in.size)
+    if (in.op == load->op && in.imm == load->imm)
+      return is_repeated(w, at, &in);
   return false;
 }
 
