@@ -492,10 +492,9 @@ static void watch_run(gs_run_t *run, const gs_vm_map_t *map) {
   gs_device_t *device = run->device;
   const gs_kernel_t *kernel = &run->kernel;
   const gs_dispatch_t *dispatch = &kernel->dispatch;
-  if (!gs_symbol_in_code_object(map, kernel->object))
-    return;
-  run->watch = device->ops.watch;
-  if (run->outcome || !run->watch->kernel_begins)
+  const bool own = !gs_symbol_in_code_object(map, kernel->object); /* ROCr's */
+  run->watch = own ? device->ops.watch->internal : device->ops.watch;
+  if (own || run->outcome || !run->watch->kernel_begins)
     return;
   gs_launch_t launch = {.gpu = device->ordinal,
                         .profile = device->profile->name,
@@ -596,7 +595,7 @@ gs_device_t *gs_device_create(const gs_profile_t *profile, uint32_t ordinal, con
   pthread_cond_init(&device->work, NULL);
   if (options->trace[0])
     device->trace = open_trace(device);
-  device->observed = device->trace || options->stats;
+  device->observed = device->trace || options->stats || (ops->watch && ops->watch->execute);
   device->poison = options->strict.kinds[GS_STRICT_POISON];
   device->schedule = options->strict.kinds[GS_STRICT_SCHEDULE];
   if (options->strict.kinds[GS_STRICT_DRIVER] & GS_DRIVER_EVICT)

@@ -71,8 +71,7 @@ typedef struct gs_fault {
 /* Hooks into whoever owns the device, called from worker threads. */
 typedef struct gs_device_ops {
   void *context;
-  /* Who looks at the accesses of the program's kernels (not of ROCr's own, which copy and fill), see
-   * isa/watch.h; NULL = nobody. Must outlive the device. */
+  /* Who looks at what kernels do, see isa/watch.h; NULL = nobody. Must outlive the device. */
   const struct gs_watch *watch;
   /* Device code executed s_sendmsg(MSG_INTERRUPT): look which event mailboxes changed. */
   void (*send_interrupt)(void *context, uint32_t event_id);

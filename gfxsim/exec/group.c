@@ -40,6 +40,7 @@ void gs_group_destroy(gs_group_t *group) {
   if (!group)
     return;
   munmap(group->rows[0], rows_bytes);
+  free(group->flow);
   free(group->lds);
   free(group);
 }
@@ -62,9 +63,11 @@ int gs_group_reserve_lds(gs_group_t *group, uint32_t bytes) {
 typedef struct filler {
   gs_wave_t *wave;
   unsigned next;
+  uint64_t set[2]; /* those that were, a bit each */
 } filler_t;
 
 static void push32(filler_t *f, uint32_t value) {
+  f->set[f->next / 64] |= UINT64_C(1) << f->next % 64;
   f->wave->s.u32[f->next++] = value;
 }
 static void push64(filler_t *f, uint64_t value) {
@@ -91,9 +94,9 @@ static void fill_user_sgprs(filler_t *f, const gs_kernel_t *kernel) {
     push32(f, kernel->private_bytes);
 }
 
-static void fill_sgprs(gs_group_t *group, unsigned index, const gs_kernel_t *kernel) {
+static filler_t fill_sgprs(gs_group_t *group, unsigned index, const gs_kernel_t *kernel) {
   gs_wave_t *w = &group->wave[index];
-  filler_t f = {w, 0};
+  filler_t f = {w, 0, {0, 0}};
   fill_user_sgprs(&f, kernel);
   /* System registers follow the user registers that the kernel asked for, whether or not all of those were
    * filled. */
@@ -105,6 +108,7 @@ static void fill_sgprs(gs_group_t *group, unsigned index, const gs_kernel_t *ker
     push32(&f, (index == 0 ? UINT32_C(1) << 31 : 0) | group->wave_count);
   if (kernel->rsrc2 & 1)
     push32(&f, group->scratch_slot[index] * kernel->dispatch.scratch_wave_bytes);
+  return f;
 }
 
 /* Work-item IDs of one wave; `size` is the size of this workgroup, which may be cut off by the grid's edge.
@@ -151,6 +155,18 @@ static unsigned extra_ids(const gs_run_t *run) {
   return run->device->poison ? run->kernel.rsrc2 >> 11 & 3 : 2;
 }
 
+static void tell_watcher(gs_group_t *group, unsigned index, const gs_run_t *run, const filler_t *filled) {
+  const bool packed = run->device->profile->packed_work_item_id;
+  const gs_begin_t begin = {
+      .keep = &group->flow,
+      .wave = index,
+      .sgprs = {filled->set[0], filled->set[1]},
+      .vgprs = packed ? 1 : 1 + (run->kernel.rsrc2 >> 11 & 3),
+  };
+  if (run->watch && run->watch->begin)
+    run->watch->begin(&group->wave[index], &begin);
+}
+
 static void start_wave(gs_group_t *group, unsigned index, const uint32_t size[3], const gs_run_t *run) {
   const gs_kernel_t *kernel = &run->kernel;
   gs_wave_t *w = &group->wave[index];
@@ -162,8 +178,9 @@ static void start_wave(gs_group_t *group, unsigned index, const uint32_t size[3]
   w->pc = kernel->entry;
   w->state = GS_WAVE_RUNNING;
   gs_wave_set_mode(w, gs_kernel_mode(kernel));
-  fill_sgprs(group, index, kernel);
+  const filler_t filled = fill_sgprs(group, index, kernel);
   fill_vgprs(w, index, size, run->device->profile->packed_work_item_id, extra_ids(run));
+  tell_watcher(group, index, run, &filled);
 }
 
 /* The n-th of the compute units that the kernel may use. */

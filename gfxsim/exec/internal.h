@@ -52,6 +52,7 @@ typedef struct gs_group {
   size_t lds_capacity;
   gs_row_t
       *rows[GS_GROUP_WAVES_MAX]; /* GS_VGPRS rows each; mapped lazily, so unused registers cost nothing */
+  void *flow;                    /* gs_begin_t.keep */
   gs_poisoned_t poisoned;
   gs_luck_t luck;
 } gs_group_t;
@@ -112,7 +113,7 @@ struct gs_device {
   gs_vm_t *vm;
   gs_op_fn_t *const *handlers;
   gs_op_fn_t **own_handlers;   /* with a watcher: what `handlers` is */
-  bool observed;               /* statistics or a trace are wanted */
+  bool observed;               /* statistics or a trace are wanted, or each instruction is watched */
   uint32_t poison;             /* kind of what nobody wrote, or 0 for zeros */
   uint32_t schedule;           /* GS_SCHEDULE_*: what of it chance decides; or GS_EVICTS */
   FILE *trace;                 /* NULL = none */

@@ -66,11 +66,17 @@ static const gs_inst_t *locate(gs_executor_t *ex, gs_wave_t *w) {
   return &line->inst[(w->pc - line->base) / 4];
 }
 
-static void observe(gs_executor_t *ex, const gs_wave_t *w, const gs_inst_t *in) {
+/* Executes an instruction under the eyes of those who want to see it. */
+static void observe(gs_executor_t *ex, gs_wave_t *w, const gs_inst_t *in) {
+  const gs_watch_t *watch = w->env->watch;
   if (ex->device->options.stats)
     gs_counters_see(&ex->counters, w, in);
   if (ex->device->trace)
     gs_trace_line(ex->device->trace, ex->place, w, in);
+  if (watch && watch->execute)
+    watch->execute(w, in);
+  else
+    in->fn(w, in);
 }
 
 /* Executes up to `slice` instructions of one wave, until it does anything but run on. The next instruction is
@@ -91,7 +97,8 @@ static inline __attribute__((always_inline)) void run_slice(gs_executor_t *ex, g
       doing = gs_mode_apply(w, in, &changed);
     if (observed)
       observe(ex, w, doing);
-    doing->fn(w, doing);
+    else
+      doing->fn(w, doing);
     if (GS_UNLIKELY(w->state != GS_WAVE_RUNNING)) {
       if (w->state == GS_WAVE_FAULTED)
         w->pc -= in->size; /* reports want the address of the instruction that failed */

@@ -30,6 +30,14 @@ typedef struct gs_copy {
   const struct gs_vm_map *map; /* the snapshot that the engine uses */
 } gs_copy_t;
 
+/* How a wave begins. */
+typedef struct gs_begin {
+  void **keep;       /* of the workgroup, for the watcher: NULL or memory that free() frees some day */
+  unsigned wave;     /* number in the workgroup; they begin one after another */
+  uint64_t sgprs[2]; /* scalar registers 0 to 127 that hold something, a bit each */
+  unsigned vgprs;    /* as many vector registers do, in the active lanes */
+} gs_begin_t;
+
 /* What is called on the thread of the wave, which holds no lock and a snapshot of the address space. The
  * program counter is behind the instruction. An instruction that is repeated, as its snapshot was too old, is
  * seen again. */
@@ -65,6 +73,12 @@ typedef struct gs_watch {
   /* A copy engine is about to copy; what this returns is told at the end of the copy. */
   void *(*copy_begins)(void *context, const gs_copy_t *copy);
   void (*copy_ends)(void *context, void *copy);
+  /* Executes an instruction, by calling its handler. The program counter is behind the instruction. */
+  void (*execute)(struct gs_wave *w, const struct gs_inst *in);
+  /* A wave's registers are set for its first instruction. Sets w->flow if it wants that. */
+  void (*begin)(struct gs_wave *w, const gs_begin_t *begin);
+  /* Who watches ROCr's own kernels, which copy and fill; NULL = nobody. */
+  const struct gs_watch *internal;
 } gs_watch_t;
 
 /* The handler that calls the watcher, for row `i` of gs_opcodes; NULL where nothing but the usual handler is

@@ -93,6 +93,7 @@ typedef struct gs_wave {
   uint32_t scc;  /* 0 or 1 */
   uint32_t mode; /* MODE register */
   uint32_t trapsts;
+  void *flow;     /* what the watcher knows of the wave, see gs_begin_t */
   bool fp_custom; /* MODE's rounding and denormal fields differ from GS_MODE_FP_DEFAULT */
   uint8_t state;  /* gs_wave_state_t */
 

@@ -299,6 +299,7 @@ static gs_step_t run_fill(gs_sdma_t *sdma, const uint32_t *command) {
   for (unsigned i = 0; i < PATTERN_DWORDS; i++)
     pattern[i] = command[3];
   uint64_t to = address_at(command + 1);
+  tell_of_end(sdma, tell_of_copy(sdma, 0, to, (uint64_t)(command[4] & 0x3FFFFFFC) + 4));
   for (uint64_t bytes = (uint64_t)(command[4] & 0x3FFFFFFC) + 4; bytes;) {
     if (stopped(sdma))
       return halt(sdma);
