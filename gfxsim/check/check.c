@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "check/init.h"
 #include "check/name.h"
 #include "exec/source_line.h"
 
@@ -48,6 +49,11 @@ int gs_check_create(const gs_options_t *options, gs_check_t **made) {
     check->race->link_has_atomics = options->pcie_atomics;
     gs_check_share(check, &gs_race_watch);
   }
+  if (options->check & GS_CHECK_INIT && gs_init_create(check)) {
+    gs_log("GFXSIM_CHECK: out of host memory");
+    gs_check_destroy(check);
+    return -1;
+  }
   *made = check;
   return 0;
 }
@@ -62,9 +68,16 @@ void gs_check_destroy(gs_check_t *check) {
     return;
   gs_transfer_destroy(check->transfer);
   gs_race_destroy(check->race);
+  gs_init_destroy(check);
   gs_findings_fini(&check->findings);
   gs_blocks_fini(&check->blocks);
   free(check);
+}
+
+void gs_check_forget(gs_check_t *check, uint64_t start, uint64_t end) {
+  gs_blocks_forget(&check->blocks, start, end);
+  if (check->init)
+    gs_bits_set(&check->init->memory, start, end, false);
 }
 
 int gs_check_finish(gs_check_t *check) {

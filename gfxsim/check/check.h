@@ -24,6 +24,8 @@ typedef struct gs_check {
   _Atomic unsigned next_told;
   const gs_watch_t *tool[GS_CHECK_MOST_TOOLS]; /* who shares it, in this order */
   unsigned tools;
+  gs_watch_t internal;  /* for ROCr's own kernels, if a tool wants to see them */
+  struct gs_init *init; /* what the tool of this name keeps, or NULL */
 } gs_check_t;
 
 /* The checker whose tools watch the wave. */
@@ -39,6 +41,8 @@ void gs_check_prepare(void);
 /* Accepts NULL. Nothing may be watched any more. */
 void gs_check_destroy(gs_check_t *check);
 
+/* Other memory has come to [start, end), of which nobody gives a note. Thread-safe. */
+void gs_check_forget(gs_check_t *check, uint64_t start, uint64_t end);
 /* Prints the summary. Returns the exit status that the process should have, or 0 for its own. */
 int gs_check_finish(gs_check_t *check);
 

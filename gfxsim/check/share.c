@@ -103,4 +103,8 @@ void gs_check_share(gs_check_t *check, const gs_watch_t *tool) {
     watch->copy_begins = share_copy_begins;
     watch->copy_ends = share_copy_ends;
   }
+  if (tool->execute)
+    watch->execute = tool->execute;
+  if (tool->begin)
+    watch->begin = tool->begin;
 }

@@ -271,7 +271,7 @@ static uint64_t allocation_charge(const gs_buffer_t *buffer) {
 /* ROCr itself takes memory, too, and gives no notes. */
 static void tell_checker(const gs_memory_t *memory, const void *address, uint64_t size) {
   if (memory->thunk->check)
-    gs_blocks_forget(&memory->thunk->check->blocks, (uintptr_t)address, (uintptr_t)address + size);
+    gs_check_forget(memory->thunk->check, (uintptr_t)address, (uintptr_t)address + size);
 }
 
 HSAKMT_STATUS gs_memory_allocate(gs_memory_t *memory, uint32_t node, uint64_t size, HsaMemFlags flags,

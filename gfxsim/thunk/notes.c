@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "check/check.h"
+#include "check/init.h"
 #include "thunk/thunk.h"
 
 GS_EXPORT gfxsim_note_allocate_t gfxsim_note_allocate;
@@ -45,6 +46,14 @@ static void find_pages(gs_thunk_t *thunk, gs_block_note_t *block) {
   block->outer_end = pages;
 }
 
+/* Whether the host can't write there but by copies. */
+static bool is_hidden(gs_thunk_t *thunk, uint64_t address) {
+  HsaPointerInfo info = {0};
+  return gs_memory_query(&thunk->memory, (void *)(uintptr_t)address, &info) == HSAKMT_STATUS_SUCCESS &&
+         info.Type == HSA_POINTER_ALLOCATED && gs_thunk_gpu(thunk, info.Node) &&
+         !info.MemFlags.ui32.HostAccess;
+}
+
 void gfxsim_note_allocate(uint64_t address, uint64_t bytes, const char *call, const gfxsim_stack_t *stack) {
   gs_thunk_t *thunk;
   gs_check_t *check = open_check(&thunk);
@@ -56,6 +65,8 @@ void gfxsim_note_allocate(uint64_t address, uint64_t bytes, const char *call, co
       .start = address, .end = address + bytes, .call = call, .made = *stack, .locked = locks};
   find_pages(thunk, &block);
   gs_blocks_add(&check->blocks, &block);
+  if (is_hidden(thunk, address))
+    gs_init_came(check, address, address + bytes);
 }
 
 void gfxsim_note_free(uint64_t address, const gfxsim_stack_t *stack) {
