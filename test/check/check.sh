@@ -1,10 +1,10 @@
 #!/bin/sh
 # Compiles a program with its error (-DBUG=1) and without (-DBUG=0), and compares what gfxsim-run --check says with what the
-# source expects. Called: check.sh GFXSIM_RUN SOURCE FOLDER STOCK_PLUGINS LEVEL...   ($OMP_CC compiles)
+# source expects. Called: check.sh GFXSIM_RUN SOURCE FOLDER STOCK_PLUGINS LEVEL...   ($OMP_CC compiles, $TOOL checks: bounds)
 #
 # Comments in the source:
 #   expect: REGEX   lines of the findings, in this order; @BUG@ is the number of the line that has BUG in a comment. There
-#                   are as many findings as expected lines that begin with "Invalid" or "Data race"
+#                   are as many findings as expected lines that begin as findings of the tool do
 #   named: REGEX    a line with names, which our host runtime tells; only below it
 #   more: yes       ... at least as many
 #   ends: STATUS    the faulty program's, else 99 (--check-fail)
@@ -25,7 +25,11 @@ note expect | sed "s,@BUG@,$bug,g" >"$folder/$name.expected"
 # A formatter may have joined lines of the comment, of which the second would be lost.
 [ "$(grep -oE '(expect|named|more|ends|levels|library): ' "$source" | wc -l)" = "$(grep -cE '^[ /*]*(expect|named|more|ends|levels|library): ' "$source")" ] ||
   complain "lines of its comment are joined"
-findings=$(grep -cE '^(Invalid|Data race)' "$folder/$name.expected")
+case $tool in
+  init) begin='(Branch depends|Uninitialised value|Jump to)' ;;
+  *) begin='(Invalid|Data race)' ;;
+esac
+findings=$(grep -cE "^$begin" "$folder/$name.expected")
 ends=$(note ends)
 [ -z "$(note levels)" ] || set -- $(note levels)
 
@@ -36,7 +40,7 @@ compare() { # LOG WHERE: the expected lines in their order, and no further findi
     [ -n "$at" ] || { complain "$2: no line \"$regex\" from line $from on in"; cat "$1" >&2; return; }
     from=$((from + at))
   done <"$folder/$name.expected"
-  found=$(sed 's/ERROR SUMMARY.*//; / x Invalid/d; / x Data race/d' "$1" | grep -cE ' Invalid | Data race: ' || true)
+  found=$(grep -cE "^==[0-9]+== $begin" "$1" || true)
   if [ "$found" != "$findings" ] && { [ -z "$(note more)" ] || [ "$found" -lt "$findings" ]; }; then
     complain "$2: $found findings, expected $findings"
     cat "$1" >&2
