@@ -1,0 +1,299 @@
+/* How the checker's tool "init" carries undefined bits through instructions (check/init_flow.c), against what
+ * undefined means: a bit of a result is undefined if some choice of the operands' undefined bits changes it.
+ * Many choices are made at random. None may change a bit that the tool calls defined; of instructions that
+ * move bits, or combine them one by one, each bit that it calls undefined must change. Not here: memory, and
+ * what is told of. */
+#include "harness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/init.h"
+
+enum { ROUNDS = 24, CHOICES = 160, RESULTS = 4 };
+
+/* Operands are v[1:7], s[4:5], s[6:7] and VCC; results v[0:3] and all scalars. */
+typedef struct row {
+  const char *text;
+  bool exact;
+} row_t;
+
+static const row_t rows[] = {
+    {"v_mov_b32 v0, v1", true},
+    {"v_not_b32 v0, v1", true},
+    {"v_bfrev_b32 v0, v1", true},
+    {"v_and_b32 v0, v1, v3", true},
+    {"v_and_b32 v0, s4, v3", true},
+    {"v_or_b32 v0, v1, v3", true},
+    {"v_xor_b32 v0, v1, v3", true},
+    {"v_xor_b32 v0, v1, v1", true},
+    {"v_and_or_b32 v0, v1, v3, v5", false},
+    {"v_or3_b32 v0, v1, v3, v5", true},
+    {"v_bfi_b32 v0, v1, v3, v5", false},
+    {"v_cndmask_b32 v0, v1, v3, vcc", true},
+    {"v_cndmask_b32 v0, v1, v3, s[4:5]", true},
+    {"v_perm_b32 v0, v1, v3, s10", true},
+    {"v_perm_b32 v0, v1, v3, v5", false},
+    {"v_alignbit_b32 v0, v1, v3, 7", true},
+    {"v_lshlrev_b32 v0, 5, v1", true},
+    {"v_lshlrev_b32 v0, v1, v3", false},
+    {"v_lshrrev_b32 v0, v1, v3", false},
+    {"v_ashrrev_i32 v0, 9, v1", true},
+    {"v_lshlrev_b64 v[0:1], 3, v[2:3]", true},
+    {"v_ashrrev_i64 v[0:1], 30, v[2:3]", true},
+    {"v_bfe_u32 v0, v1, 4, 9", true},
+    {"v_bfe_i32 v0, v1, v3, 9", false},
+    {"v_lshl_or_b32 v0, v1, 3, v3", true},
+    {"v_swap_b32 v0, v1", true},
+    {"v_add_u32 v0, v1, v3", false},
+    {"v_sub_u32 v0, v1, v3", false},
+    {"v_add3_u32 v0, v1, v3, v5", false},
+    {"v_add_co_u32 v0, vcc, v1, v3", false},
+    {"v_addc_co_u32 v0, vcc, v1, v3, vcc", false},
+    {"v_subb_co_u32 v0, vcc, v1, v3, vcc", false},
+    {"v_lshl_add_u32 v0, v1, 4, v3", false},
+    {"v_add_lshl_u32 v0, v1, v3, 2", false},
+    {"v_mul_lo_u32 v0, v1, v3", false},
+    {"v_mul_hi_u32 v0, v1, v3", false},
+    {"v_mul_u32_u24 v0, v1, v3", false},
+    {"v_mad_u32_u24 v0, v1, v3, v5", false},
+    {"v_mad_u64_u32 v[0:1], vcc, v3, v4, v[6:7]", false},
+    {"v_min_u32 v0, v1, v3", false},
+    {"v_max_i32 v0, v1, v3", false},
+    {"v_max_i32 v0, 98, v1", false},
+    {"v_med3_i32 v0, v1, v3, v5", false},
+    {"v_max_i16 v0, v1, v3", false},
+    {"v_add_u16 v0, v1, v3", false},
+    {"v_pk_add_u16 v0, v1, v3", false},
+    {"v_cmp_eq_u32 vcc, v1, v3", false},
+    {"v_cmp_eq_u32 vcc, 5, v1", false},
+    {"v_cmp_ne_i32 vcc, s4, v1", false},
+    {"v_cmp_lt_u32 vcc, v1, v3", false},
+    {"v_cmp_gt_i32 s[8:9], v1, v3", false},
+    {"v_cmp_le_u64 vcc, v[2:3], v[4:5]", false},
+    {"v_cmp_gt_i64 vcc, v[2:3], v[4:5]", false},
+    {"v_cmp_eq_u64 vcc, v[2:3], v[4:5]", false},
+    {"v_cmp_lt_i16 vcc, v1, v3", false},
+    {"v_cmp_lt_f32 vcc, v1, v3", false},
+    {"v_cmp_class_f32 vcc, v1, v3", false},
+    {"v_cvt_f32_u32 v0, v1", false},
+    {"v_cvt_f32_ubyte2 v0, v1", false},
+    {"v_cvt_f64_f32 v[0:1], v3", false},
+    {"v_add_f32 v0, v1, -v3", false},
+    {"v_fma_f32 v0, v1, v3, v5", false},
+    {"v_mac_f32 v0, v1, v3", false},
+    {"v_add_f64 v[0:1], v[2:3], v[4:5]", false},
+    {"v_fma_f64 v[0:1], v[2:3], v[4:5], s[4:5]", false},
+    {"v_div_fmas_f32 v0, v1, v3, v5", false},
+    {"v_pk_add_f16 v0, v1, v3", false},
+    {"v_add_f16 v0, v1, v3", false},
+    {"v_mov_b32_sdwa v0, v1 dst_sel:BYTE_2 dst_unused:UNUSED_PRESERVE src0_sel:BYTE_0", true},
+    {"v_or_b32_sdwa v0, v1, v3 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:WORD_1 src1_sel:BYTE_3", true},
+    {"v_add_u32_sdwa v0, v1, v3 dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:DWORD src1_sel:DWORD",
+     false},
+    {"v_mov_b32_dpp v0, v1 row_shr:1 row_mask:0xf bank_mask:0xf", true},
+    {"v_mov_b32_dpp v0, v1 quad_perm:[1,0,3,2] row_mask:0xa bank_mask:0xf", true},
+    {"v_readfirstlane_b32 s8, v1", true},
+    {"v_readlane_b32 s8, v1, 5", true},
+    {"v_writelane_b32 v0, s4, 9", true},
+    {"s_mov_b64 s[8:9], s[4:5]", true},
+    {"s_and_b64 s[8:9], s[4:5], s[6:7]", true},
+    {"s_or_b32 s8, s4, s6", true},
+    {"s_andn2_b64 s[8:9], s[4:5], s[6:7]", true},
+    {"s_cselect_b32 s8, s4, s6", true},
+    {"s_cmov_b32 s8, s4", true},
+    {"s_lshl_b32 s8, s4, 3", true},
+    {"s_lshr_b64 s[8:9], s[4:5], s6", false},
+    {"s_bfe_u32 s8, s4, 0x80004", true},
+    {"s_add_u32 s8, s4, s6", false},
+    {"s_addc_u32 s8, s4, s6", false},
+    {"s_sub_i32 s8, s4, s6", false},
+    {"s_mul_i32 s8, s4, s6", false},
+    {"s_mul_hi_u32 s8, s4, s6", false},
+    {"s_min_i32 s8, s4, s6", false},
+    {"s_cmp_eq_u32 s4, s6", false},
+    {"s_cmp_lt_i32 s4, s6", false},
+    {"s_cmpk_gt_i32 s4, 100", false},
+    {"s_cmp_lg_u64 s[4:5], s[6:7]", false},
+    {"s_bitcmp1_b32 s4, 7", false},
+    {"s_bcnt1_i32_b64 s8, s[4:5]", false},
+    {"s_ff1_i32_b32 s8, s4", false},
+    {"s_sext_i32_i8 s8, s4", true},
+    {"s_addk_i32 s8, 77", false},
+};
+
+/* The state that an instruction reads and writes. */
+typedef struct state {
+  gs_row_t v[8];
+  gs_scalars_t s;
+  uint32_t scc;
+} state_t;
+
+typedef struct bench {
+  isa_wave_t *t;
+  gs_check_t *check;
+  gs_wave_flow_t *f;
+  gs_inst_t in;
+  uint64_t random;
+} bench_t;
+
+static uint32_t next(bench_t *b) {
+  b->random = b->random * UINT64_C(6364136223846793005) + 1442695040888963407;
+  return (uint32_t)(b->random >> 32);
+}
+
+/* Few bits, many, all, or a byte. */
+static uint32_t any_bits(bench_t *b) {
+  switch (next(b) % 6) {
+  case 0: return 1U << next(b) % 32;
+  case 1: return next(b) & next(b) & next(b);
+  case 2: return UINT32_MAX;
+  case 3: return 0xffU << 8 * (next(b) % 4);
+  case 4: return 0;
+  default: return next(b);
+  }
+}
+
+static void begin(bench_t *b, void **state) {
+  const gs_options_t options = {.check = GS_CHECK_INIT};
+  *b = (bench_t){.t = isa_new(state, ISA_PART), .random = 1};
+  assert_int_equal(gs_check_create(&options, &b->check), 0);
+  b->f = aligned_alloc(_Alignof(gs_wave_flow_t), sizeof *b->f);
+  assert_non_null(b->f);
+  b->t->env.watch = &b->check->internal; /* which tells of nothing */
+}
+
+static void end(bench_t *b) {
+  free(b->f);
+  b->t->env.watch = NULL;
+  isa_free(b->t);
+  gs_check_destroy(b->check);
+}
+
+/* Values of any kind, small ones among them, and which bits of them are undefined. */
+static void set_up(bench_t *b) {
+  gs_wave_t *w = &b->t->w;
+  memset(b->f, 0, sizeof *b->f);
+  w->flow = b->f;
+  for (unsigned r = 0; r < 8; r++) {
+    const bool some = next(b) % 2;
+    for (unsigned l = 0; l < GS_LANES; l++) {
+      w->v[r].u32[l] = next(b) % 3 ? next(b) : next(b) % 8;
+      b->f->bits[r].u32[l] = some ? any_bits(b) : 0;
+      b->f->origin[r].u32[l] = 1;
+    }
+    gs_flow_settle(b->f, r);
+  }
+  for (unsigned r = 4; r < 10; r++) {
+    w->s.u32[r] = next(b) % 3 ? next(b) : next(b) % 8;
+    gs_flow_set_scalar(b->f, r, next(b) % 2 ? any_bits(b) : 0, 1);
+  }
+  w->s.u64[GS_S_VCC / 2] = next(b) | (uint64_t)next(b) << 32;
+  gs_flow_set_scalar(b->f, GS_S_VCC, next(b) % 2 ? any_bits(b) : 0, 1);
+  gs_flow_set_scalar(b->f, GS_S_VCC + 1, next(b) % 2 ? any_bits(b) : 0, 1);
+  w->scc = next(b) % 2;
+  b->f->scc = next(b) % 4 == 0;
+  b->f->scc_origin = 1;
+  gs_set_exec(w, next(b) % 2 ? UINT64_MAX : next(b) | (uint64_t)next(b) << 32);
+}
+
+static void save(const gs_wave_t *w, state_t *state) {
+  memcpy(state->v, w->v, sizeof state->v);
+  state->s = w->s;
+  state->scc = w->scc;
+}
+static void restore(gs_wave_t *w, const state_t *state) {
+  memcpy(w->v, state->v, sizeof state->v);
+  w->s = state->s;
+  w->scc = state->scc;
+}
+
+/* The undefined bits as the tool has them. */
+static void save_bits(const gs_wave_flow_t *f, state_t *bits) {
+  memset(bits, 0, sizeof *bits);
+  for (unsigned r = 0; r < 8; r++)
+    if (f->rows[0] >> r & 1)
+      bits->v[r] = f->bits[r];
+  for (unsigned r = 0; r < GS_S_EXEC; r++)
+    bits->s.u32[r] = f->scalars[r / 64] >> r % 64 & 1 ? f->s[r] : 0;
+  bits->scc = f->scc;
+}
+
+/* What changes in the results when undefined bits of the operands do. */
+static void find_changes(bench_t *b, const state_t *values, const state_t *undefined, state_t *changes) {
+  gs_wave_t *w = &b->t->w;
+  state_t first = {0}, now;
+  memset(changes, 0, sizeof *changes);
+  for (unsigned choice = 0; choice < CHOICES; choice++) {
+    now = *values;
+    for (unsigned r = 0; r < 8; r++)
+      for (unsigned l = 0; l < GS_LANES; l++)
+        now.v[r].u32[l] ^= next(b) & undefined->v[r].u32[l];
+    for (unsigned r = 0; r < GS_S_EXEC; r++)
+      now.s.u32[r] ^= next(b) & undefined->s.u32[r];
+    now.scc ^= next(b) & undefined->scc;
+    restore(w, &now);
+    b->in.fn(w, &b->in);
+    save(w, choice ? &now : &first);
+    if (!choice)
+      continue;
+    for (unsigned r = 0; r < 8; r++)
+      for (unsigned l = 0; l < GS_LANES; l++)
+        changes->v[r].u32[l] |= now.v[r].u32[l] ^ first.v[r].u32[l];
+    for (unsigned r = 0; r < GS_S_EXEC; r++)
+      changes->s.u32[r] |= now.s.u32[r] ^ first.s.u32[r];
+    changes->scc |= now.scc ^ first.scc;
+  }
+}
+
+static void check_bits(const row_t *row, const char *where, unsigned reg, unsigned lane, uint32_t said,
+                       uint32_t changes) {
+  if (changes & ~said)
+    fail_msg("%s: %s%u, lane %u: bits %08x change and count as defined", row->text, where, reg, lane,
+             changes & ~said);
+  if (row->exact && said & ~changes)
+    fail_msg("%s: %s%u, lane %u: bits %08x count as undefined and never change", row->text, where, reg, lane,
+             said & ~changes);
+}
+
+static void run_row(bench_t *b, void **state, const row_t *row) {
+  gs_wave_t *w = &b->t->w;
+  size_t count;
+  const uint32_t *words = isa_assemble(state, ISA_PART, row->text, &count);
+  state_t values, undefined, changes, said;
+  assert_true(gs_decode(w->env->target, words, count, &b->in));
+  b->in.fn = isa_handlers(state)[b->in.op - gs_opcodes];
+  for (unsigned round = 0; round < ROUNDS; round++) {
+    set_up(b);
+    save(w, &values);
+    save_bits(b->f, &undefined);
+    w->state = GS_WAVE_RUNNING;
+    w->pc = ISA_CODE + b->in.size;
+    b->check->watch.execute(w, &b->in);
+    save_bits(b->f, &said);
+    find_changes(b, &values, &undefined, &changes);
+    for (unsigned r = 0; r < 8; r++)
+      for (unsigned l = 0; l < GS_LANES; l++)
+        check_bits(row, "v", r, l, said.v[r].u32[l], changes.v[r].u32[l]);
+    for (unsigned r = 0; r < GS_S_EXEC; r++)
+      check_bits(row, "s", r, 0, said.s.u32[r], changes.s.u32[r]);
+    /* Whether a result is 0 takes one choice in many. */
+    const row_t of_scc = {row->text, false};
+    check_bits(&of_scc, "scc", 0, 0, said.scc, changes.scc);
+  }
+}
+
+static void test_undefined_bits(void **state) {
+  bench_t b;
+  isa_prepare(state, ISA_PART, &rows[0].text, sizeof rows[0], sizeof rows / sizeof *rows);
+  begin(&b, state);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (isa_has(state, ISA_PART, rows[i].text))
+      run_row(&b, state, &rows[i]);
+  end(&b);
+}
+
+int main(void) {
+  static const struct CMUnitTest tests[] = {isa_part_test(test_undefined_bits)};
+  return isa_main(tests, sizeof tests / sizeof *tests);
+}
