@@ -212,7 +212,7 @@ static void forget(map_table_t *table, map_entry_t *entry) {
 static inline void enter_ring(map_table_t *table, map_entry_t *entry) {
   uint32_t at = table->dormant_next++ % MAP_DORMANT_MOST;
   map_entry_t *oldest = table->dormant[at];
-  if (oldest && oldest->dormant_bytes && oldest->dormant_at == at && !oldest->plan)
+  if (oldest && oldest != entry && oldest->dormant_bytes && oldest->dormant_at == at && !oldest->plan)
     forget(table, oldest);
   table->dormant[at] = entry;
   entry->dormant_at = at;

@@ -652,6 +652,27 @@ static void neighbours_are_not_one_pack(void **state) {
   expect_calls(0, 2, 0, 2);
 }
 
+/* Dormant entries make room for others in turn, those of broken plans, too, wherever they were dormant
+ * before. */
+static void broken_plans_are_dormant_like_others(void **state) {
+  (void)state;
+  for (int others = 0; others < 70; others++) {
+    for (int i = 0; i < 2; i++) {
+      assert_int_equal(run_data(map_begin, data[0][i], WORDS * 8, MAP_TO), MAP_OK);
+      assert_int_equal(run_data(map_end, data[0][i], WORDS * 8, MAP_TO), MAP_OK);
+    }
+    run_with(0, 1);
+    run_with(0, 1);
+    for (int i = 0; i < others; i++) {
+      assert_int_equal(run_data(map_begin, arrays[i], 8, MAP_TO), MAP_OK);
+      assert_int_equal(run_data(map_end, arrays[i], 8, MAP_TO), MAP_OK);
+    }
+    assert_int_equal(run_data(map_begin, data[0][1] + 1, 8, MAP_TO), MAP_OK);
+    assert_int_equal(run_data(map_end, data[0][1] + 1, 8, MAP_TO), MAP_OK);
+    assert_int_equal(map_table_count(table), 0);
+  }
+}
+
 /* A small struct whose pointer leads to what has memory of its own, which it gets later. */
 static void pointers_to_large_data_follow(void **state) {
   (void)state;
@@ -766,6 +787,7 @@ int main(void) {
       TEST(many_need_several_packs),
       TEST(many_need_several_copies_back),
       TEST(neighbours_are_not_one_pack),
+      TEST(broken_plans_are_dormant_like_others),
       TEST(pointers_to_large_data_follow),
       TEST(late_copy_that_fails_is_told),
       TEST(failures_leave_nothing),
