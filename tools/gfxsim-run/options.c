@@ -92,6 +92,8 @@ static void print_row(const char *word, const char *argument, const char *help, 
   snprintf(left, sizeof left, "  %s%s%s", word, argument && !brackets ? "=" : "", argument ? argument : "");
   snprintf(text, sizeof text, "%s%s%s%s", help, *note ? " [" : "", note, *note ? "]" : "");
   printf("%-*s", HELP_INDENT, left);
+  if (strlen(left) >= HELP_INDENT) /* a line of its own */
+    printf("\n%*s", HELP_INDENT, "");
   print_words(text);
 }
 
