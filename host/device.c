@@ -173,7 +173,7 @@ atmi_status_t tgt_device_init(tgt_device_t *device, uint32_t number, uint32_t ve
       .device = device,
       .listener = {.context = device, .fail = report},
       .unified = atomic_load(&device->core->machine->unified),
-      .zero_copy = atmi_context()->env.apu_maps && device->core->properties.target.xnack == ATMI_FEATURE_ON,
+      .zero_copy = atmi_context_ask_zero_copy(atmi_context(), device->omp),
       .old_padding = version && version < CLANG_WITH_NEW_PADDING,
   };
   atmi_status_t status = tgt_kernels_init(&device->kernels);

@@ -202,7 +202,7 @@ static void hear_removed(const heard_t *heard) {
 
 /* Nothing is mapped, and nothing has to be: data is used where it is. */
 static bool is_unified(const tgt_device_t *device) {
-  return atomic_load(&device->core->machine->unified) || atmi_context()->env.apu_maps;
+  return atomic_load(&device->core->machine->unified) || atomic_load(&device->omp->zero_copy);
 }
 
 /* Whether the device may follow a pointer as it is: with XNACK any, else to its own memory, or to memory that

@@ -69,10 +69,8 @@ EXPORT int32_t __tgt_rtl_init_device(int32_t number) {
 }
 
 EXPORT int32_t __tgt_rtl_use_auto_zero_copy(int32_t number) {
-  const atmi_omp_device_t *device = atmi_context_known_device(atmi_context(), number, "decide about copies");
-  /* Without xnack a GPU cannot reach memory that nobody mapped for it. None of the GPUs with xnack that we
-   * know shares its memory with the host, so copying is faster unless the user knows better. */
-  return device && atmi_context()->env.apu_maps && device->properties.target.xnack == ATMI_FEATURE_ON;
+  atmi_omp_device_t *device = atmi_context_known_device(atmi_context(), number, "decide about copies");
+  return device && atmi_context_ask_zero_copy(atmi_context(), device);
 }
 
 EXPORT int32_t __tgt_rtl_initialize_record_replay(int32_t number, int64_t memory_bytes, void *address,

@@ -37,6 +37,7 @@ typedef struct atmi_omp_device {
   atmi_device_t *core;                 /* NULL while the context sleeps */
   atmi_device_properties_t properties; /* as the core has them; constant once the device was found */
   atomic_bool ready;                   /* that it came into use was shown, see atmi_trace_device */
+  atomic_bool zero_copy;               /* see atmi_context_ask_zero_copy */
   atmi_geometry_limits_t limits;
   atmi_loaded_image_t *images;  /* guarded by the context's lock */
   struct atmi_interop *interop; /* guarded by the context's lock; NULL until it is asked for */

@@ -229,10 +229,11 @@ static atmi_status_t choose(atmi_context_t *context, const atmi_omp_device_t *de
   return atmi_fail(ATMI_UNSUPPORTED, label, "cannot load the device image: %s", reason);
 }
 
-/* A variable: its place on the device, checked against what the host believes. Under unified shared memory
- * device code reaches it through a pointer to the host's, which is the entry's content then. */
-static atmi_status_t resolve_variable(const atmi_context_t *context, atmi_loaded_image_t *loaded,
-                                      atmi_stream_t *stream, const atmi_entry_t *host, atmi_entry_t *entry) {
+/* A variable: its place on the device, checked against what the host believes. Where the host's memory is
+ * used in place, it begins with what the host's holds. Under unified shared memory, and of a variable that is
+ * linked to, that is a pointer, through which device code reaches the host's. */
+static atmi_status_t resolve_variable(bool in_place, atmi_loaded_image_t *loaded, atmi_stream_t *stream,
+                                      const atmi_entry_t *host, atmi_entry_t *entry) {
   const char *label = stream->device->label;
   uint64_t bytes;
   atmi_status_t status = atmi_code_object_find_variable(&loaded->object, host->name, &entry->address, &bytes);
@@ -251,7 +252,7 @@ static atmi_status_t resolve_variable(const atmi_context_t *context, atmi_loaded
         host->name, (unsigned long long)bytes, (unsigned long long)host->size);
   atmi_memory_add_variable(&stream->device->memory, &loaded->object, host->name,
                            (uint64_t)(uintptr_t)entry->address, bytes);
-  if (context->unified && !is_indirect)
+  if (in_place && !is_indirect)
     return atmi_transfer_submit(stream, entry->address, host->address, host->size);
   return ATMI_OK;
 }
@@ -291,7 +292,7 @@ static atmi_status_t resolve_kernel(atmi_loaded_image_t *loaded, const atmi_devi
   return ATMI_OK;
 }
 
-static atmi_status_t resolve_entries(const atmi_context_t *context, atmi_loaded_image_t *loaded,
+static atmi_status_t resolve_entries(bool in_place, atmi_loaded_image_t *loaded,
                                      const atmi_image_request_t *request, atmi_stream_t *stream) {
   size_t count = request->entry_count;
   atmi_device_abi_t abi = atmi_device_abi_detect(loaded->object.elf);
@@ -305,7 +306,7 @@ static atmi_status_t resolve_entries(const atmi_context_t *context, atmi_loaded_
     const atmi_entry_t *host = &request->entries[i];
     loaded->entries[i] = *host;
     if (host->size)
-      status = resolve_variable(context, loaded, stream, host, &loaded->entries[i]);
+      status = resolve_variable(in_place, loaded, stream, host, &loaded->entries[i]);
     else
       status = resolve_kernel(loaded, &abi, host, &loaded->kernels[i], &loaded->entries[i]);
   }
@@ -330,7 +331,7 @@ atmi_status_t atmi_image_load(atmi_context_t *context, atmi_omp_device_t *device
       (status = atmi_rpc_image_attach(&loaded->object, &rpc)) ||
       (status = atmi_stream_take(device->core, &stream)))
     goto failed;
-  status = resolve_entries(context, loaded, request, stream);
+  status = resolve_entries(context->unified || device->zero_copy, loaded, request, stream);
   if (!status)
     status = atmi_device_runtime_init(context, loaded, request->entries, stream);
   if ((ended = atmi_stream_synchronize(stream)) && !status)

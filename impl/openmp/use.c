@@ -16,6 +16,14 @@ void atmi_context_begin_use(atmi_context_t *context) {
   pthread_mutex_unlock(&context->lock);
 }
 
+bool atmi_context_ask_zero_copy(const atmi_context_t *context, atmi_omp_device_t *device) {
+  /* Without xnack a GPU cannot reach memory that nobody mapped for it. None of the GPUs with xnack that we
+   * know shares its memory with the host, so copying is faster unless the user knows better. */
+  bool zero_copy = context->env.apu_maps && device->properties.target.xnack == ATMI_FEATURE_ON;
+  atomic_store(&device->zero_copy, zero_copy);
+  return zero_copy;
+}
+
 /* Says why there is no device of this number, or why it may not be used any more; nothing if the context was
  * stopped. */
 static atmi_omp_device_t *refuse(const atmi_context_t *context, int32_t number, const char *operation) {

@@ -19,6 +19,11 @@ atmi_omp_device_t *atmi_context_late_device(atmi_context_t *context, int32_t num
  * become so. NULL, described, if there is none. */
 atmi_omp_device_t *atmi_context_known_device(atmi_context_t *context, int32_t number, const char *operation);
 
+/* Whether mapped memory of the host is to be used in place on this device. Who asks does so if it is, and
+ * images that are loaded from now on expect that: their variables begin with what the host's hold.
+ * Thread-safe. */
+bool atmi_context_ask_zero_copy(const atmi_context_t *context, atmi_omp_device_t *device);
+
 /* As atmi_context_any_device, for who needs no more than that it exists. */
 static inline bool atmi_context_has_device(atmi_context_t *context, int32_t number, const char *operation) {
   return atmi_context_is_usable(context, number) || atmi_context_late_device(context, number, operation);

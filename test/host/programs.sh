@@ -146,6 +146,10 @@ fi
 compile -fopenmp-version=51 -Xopenmp-target=amdgcn-amd-amdhsa -march=gfx90a "$here/unified.c" -o "$scratch/unified"
 ends 0 env HSA_XNACK=1 "$run" --devices=gfx90a --runtime=ours "$scratch/unified"
 says '^right$'
+# The same, when it is the user who wants it.
+compile -Xopenmp-target=amdgcn-amd-amdhsa -march=gfx90a "$here/zero_copy.c" -o "$scratch/zero_copy"
+ends 0 env HSA_XNACK=1 OMPX_APU_MAPS=1 "$run" --devices=gfx90a --runtime=ours "$scratch/zero_copy"
+says '^right$'
 
 # A tool is told of devices, constructs, copies and launches, if libomp passes its wishes on, as it does since 16.
 compile "$here/ompt.c" -o "$scratch/ompt"
