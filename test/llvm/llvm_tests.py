@@ -76,9 +76,12 @@ SANDBOX = "APT::Sandbox::User=" + pwd.getpwuid(os.getuid()).pw_name
 SITE_CONFIG = """\
 # Written by script/llvm-tests.
 import re
+import lit.llvm
 settings = {settings!r}
 for name, value in settings["config"].items():
     setattr(config, name, value)
+if settings["initialize"]:
+    lit.llvm.initialize(lit_config, config)
 lit_config.load_config(config, settings["suite"])
 config.name = settings["name"]
 for name, value in settings["environment"].items():
@@ -262,6 +265,7 @@ class Suite:
         return {
             "name": f"libomptarget {self.version} {plugin}",
             "suite": os.path.join(self.tests, "lit.cfg"),
+            "initialize": self.version == 17,  # whose suite alone uses lit's part for LLVM
             "run": " ".join([f"{OWN}/time_limit.sh", late, str(self.options.timeout)] + self.runner(plugin)),
             "environment": self.environment(plugin),
             "config": {
@@ -279,6 +283,7 @@ class Suite:
                 "llvm_library_dir": self.lib, "llvm_library_intdir": self.lib,
                 "has_libomptarget_ompt": self.version in OMPT, "libomptarget_has_libc": False,
                 "libomptarget_test_pgo": False, "offload_device_info": "false", "offload_tblgen": "false",
+                "llvm_enabled_projects": [],  # 17 looks for flang there
             },
         }
 
