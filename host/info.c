@@ -22,7 +22,7 @@ enum {
   NAME_BYTES = 512,
   COUNT_BYTES = 24,
   LINE_BYTES = 2048,
-  CLANG_WITH_MAPPER_NAMES = 17,
+  CLANG_WITH_MAPPER_NAMES = 18,
   CLANG_WITH_LINES_OF_HOST = 18
 };
 
@@ -55,7 +55,7 @@ static const char *count_of(bool infinite, uint32_t count, char text[COUNT_BYTES
 
 /* ---- constructs ---- */
 
-/* Names of constructs, before and since LLVM 17. */
+/* Names of constructs, before and since LLVM 18. */
 static const char *const names[][2] = {
     [TGT_CONSTRUCT_REGION] = {"Entering OpenMP kernel", "Entering OpenMP kernel"},
     [TGT_CONSTRUCT_BEGIN] = {"Entering OpenMP data region", "Entering OpenMP data region with being_mapper"},
