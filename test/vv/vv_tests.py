@@ -21,11 +21,18 @@ suite has for clang, and runs it on gfxsim with the libomptarget that belongs to
 with our plugin below it (ours), and with our libomptarget (runtime). Prints what differs, and fails when a program passes
 with stock and not with one of ours. Programs are kept below build/openmp-vv; a second run compiles only what is new."""
 
-# How each is asked of gfxsim-run. LLVM 13 to 16 open plugins, and so do 17 and 18.
+# How each is asked of gfxsim-run. From 19 on LLVM's libomptarget has its plugin inside, and opens none.
 WAYS = {"stock": ["--plugin=stock"], "ours": ["--plugin=ours"], "runtime": ["--runtime=ours"]}
+LAST_WITH_PLUGINS = 18
 # The suite's own choice of language version, by folder.
 OPTIONS = {"4.5": [], "5.0": ["-fopenmp-version=50"], "5.1": ["-fopenmp-version=51"], "5.2": ["-fopenmp-version=52"],
            "6.0": ["-fopenmp-version=60"]}
+
+
+def ways_of(version):
+    if version <= LAST_WITH_PLUGINS:
+        return WAYS
+    return {"stock": ["--runtime=stock"], "runtime": WAYS["runtime"]}
 
 
 def find_suite(given):
@@ -73,7 +80,7 @@ def run_program(program, way, options, unified):
     """"pass", or how it ended: the exit status, a signal's number, or "late"."""
     environment = dict(os.environ, OMP_TARGET_OFFLOAD="MANDATORY", KMP_WARNINGS="0")
     command = [os.path.join(ROOT, "build", "release", "bin", "gfxsim-run"), f"--devices={options.device}", "--cus=8",
-               *WAYS[way], *(["--xnack"] if unified else []), program]
+               *ways_of(options.version)[way], *(["--xnack"] if unified else []), program]
     try:
         done = subprocess.run(command, capture_output=True, env=environment, timeout=options.limit,
                               cwd=os.path.dirname(program), errors="replace", text=True)
@@ -99,14 +106,15 @@ def main():
     parser.add_argument("--source", metavar="DIR", help="a copy of the suite (default: it is cloned)")
     parser.add_argument("--device", default="gfx90a", metavar="GFX", help="part to compile for (default: %(default)s)")
     parser.add_argument("--limit", type=int, default=120, metavar="SECONDS", help="for each run (default: %(default)s)")
-    parser.add_argument("--ways", default="stock,ours,runtime", metavar="LIST", help="default: %(default)s")
+    parser.add_argument("--ways", metavar="LIST", help="some of " + ",".join(WAYS) + "; 19 and later have no ours (default: all)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="at once (default: %(default)s)")
     parser.add_argument("words", nargs="*", metavar="WORD", help="only programs with one of these in their names")
     options = parser.parse_args()
-    options.ways = options.ways.split(",")
-    unknown = set(options.ways) - set(WAYS)
+    known = ways_of(options.version)
+    options.ways = options.ways.split(",") if options.ways else list(known)
+    unknown = set(options.ways) - set(known)
     if unknown:
-        parser.error(f"no such way: {', '.join(sorted(unknown))}; there are {', '.join(WAYS)}")
+        parser.error(f"no such way: {', '.join(sorted(unknown))}; with {options.version} there are {', '.join(known)}")
     suite = find_suite(options.source)
     programs = find_programs(suite, options.words)
     if not programs:
