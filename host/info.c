@@ -11,6 +11,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- lines ---- */
@@ -106,6 +107,35 @@ void tgt_info_begin(const tgt_device_t *device, const tgt_ident_t *where, tgt_co
 void tgt_info_end(const tgt_device_t *device, const tgt_ident_t *where) {
   if (tgt_info() & TGT_INFO_TABLE)
     tgt_info_dump(device, where);
+}
+
+/* ---- entries ---- */
+
+static const char *kind_of(const atmi_entry_t *entry) {
+  if (entry->flags & TGT_ENTRY_CTOR)
+    return "constructor";
+  if (entry->flags & TGT_ENTRY_DTOR)
+    return "destructor";
+  if (entry->flags & TGT_ENTRY_LINK)
+    return "link";
+  return entry->size ? "global var." : "kernel";
+}
+
+void tgt_info_entries(const tgt_device_t *device, const tgt_library_t *first) {
+  static const atmi_env_row_t row = {
+      .name = "OMPTARGET_DUMP_OFFLOAD_ENTRIES", .least = -1, .most = INT32_MAX};
+  const char *text = getenv(row.name), *reason;
+  int64_t number = -1;
+  if (text && *text && !atmi_env_parse(&row, text, &number, &reason))
+    atmi_warn(NULL, "environment variable %s is ignored: %s", row.name, reason);
+  if (number != (int64_t)device->number)
+    return;
+  flockfile(stderr);
+  fprintf(stderr, "Device %u offload entries:\n", device->number);
+  for (const tgt_library_t *library = first; library; library = library->next)
+    for (size_t i = 0; i < library->entry_count; i++)
+      fprintf(stderr, "  %11s: %s\n", kind_of(&library->entries[i]), library->entries[i].name);
+  funlockfile(stderr);
 }
 
 /* ---- the table ---- */

@@ -55,6 +55,10 @@ void tgt_info_end(const tgt_device_t *device, const tgt_ident_t *where);
 /* Prints what is mapped. */
 void tgt_info_dump(const tgt_device_t *device, const tgt_ident_t *where);
 
+/* Prints what libraries have for a device, the first of them and those behind it, if
+ * OMPTARGET_DUMP_OFFLOAD_ENTRIES names the device: kernels and variables. */
+void tgt_info_entries(const tgt_device_t *device, const tgt_library_t *first);
+
 /* Listens to the device's table of maps, or not, as the bits and lint say. */
 void tgt_info_listen(const tgt_device_t *device);
 

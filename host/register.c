@@ -12,7 +12,9 @@ TGT_EXPORT void __tgt_unregister_lib(const tgt_descriptor_t *descriptor) {
 }
 
 TGT_EXPORT void __tgt_register_requires(int64_t flags) {
-  tgt_runtime_require(tgt_runtime(), flags, 1);
+  /* The number that LLVM's library of the program's clang gives to this failure. */
+  bool is_new = atomic_load(&tgt_runtime()->newest_version) >= 18;
+  tgt_runtime_require(tgt_runtime(), flags, is_new ? 2 : 1);
 }
 
 /* Devices are found at registration, and this library is never closed. */

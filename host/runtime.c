@@ -197,6 +197,8 @@ static bool load(tgt_runtime_t *runtime, tgt_device_t *device) {
   for (tgt_library_t *at = runtime->libraries; at && !device->is_broken; at = at->next)
     device->is_broken = tgt_device_load(device, at) != ATMI_OK;
   bool usable = !device->is_broken;
+  if (usable)
+    tgt_info_entries(device, runtime->libraries);
   if (usable) /* release: who sees the number sees what was loaded */
     atomic_store_explicit(&device->loaded, registrations, memory_order_release);
   pthread_mutex_unlock(&runtime->lock);

@@ -116,13 +116,20 @@ static void pin_other(void) {
   printf("mapped\n");
 }
 
+/* As programs of clang 13 to 18 do before main: none of anything, then reverse offload. */
+void __tgt_register_requires(long flags);
+static void require(void) {
+  __tgt_register_requires(1);
+  __tgt_register_requires(2);
+}
+
 int main(int argc, char **argv) {
   static const struct {
     const char *name;
     void (*run)(void);
-  } parts[] = {{"extend", extend},   {"miss", miss},     {"far", far},
-               {"where", say_where}, {"misuse", misuse}, {"keep", keep},
-               {"attach", attach},   {"pin", pin},       {"pin-other", pin_other}};
+  } parts[] = {{"extend", extend},       {"miss", miss},      {"far", far},       {"where", say_where},
+               {"misuse", misuse},       {"keep", keep},      {"attach", attach}, {"pin", pin},
+               {"pin-other", pin_other}, {"require", require}};
   for (size_t i = 0; argc > 1 && i < sizeof parts / sizeof *parts; i++)
     if (!strcmp(argv[1], parts[i].name))
       parts[i].run();

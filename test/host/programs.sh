@@ -87,6 +87,11 @@ on_device 134 "$scratch/requires"
 says "fatal error 1: '#pragma omp requires unified_shared_memory' not used consistently!"
 }
 
+number=1
+[ "$version" -lt 18 ] || number=2
+on_device 134 "$failing" require
+says "fatal error $number: '#pragma omp requires reverse_offload' not used consistently!"
+
 # Libraries that come and go. The dynamic linker puts the second one where the first one was.
 for library in first second; do
   compile -fPIC -shared "$here/loaded_library.c" -o "$scratch/$library.so"
@@ -141,6 +146,14 @@ if [ "$version" -ge 15 ]; then # 14 has other words
   [ -s "$scratch/info-stock" ] || { echo "LLVM's library says nothing"; failed=1; }
   diff "$scratch/info-stock" "$scratch/info-ours" || { echo "LIBOMPTARGET_INFO differs from LLVM's"; failed=1; }
 fi
+
+# What the program has for a device.
+on_device 0 env OMPTARGET_DUMP_OFFLOAD_ENTRIES=0 "$scratch/info"
+says '^Device 0 offload entries:$'
+says '^  global var\.: global$'
+says '^       kernel: __omp_offloading_.*_main_l[0-9]+$'
+on_device 0 env OMPTARGET_DUMP_OFFLOAD_ENTRIES=1 "$scratch/info"
+says_not 'offload entries'
 
 # Unified shared memory, which wants a device that retries what it cannot translate.
 compile -fopenmp-version=51 -Xopenmp-target=amdgcn-amd-amdhsa -march=gfx90a "$here/unified.c" -o "$scratch/unified"
