@@ -115,10 +115,13 @@ static hsa_status_t share_client(atmi_code_object_t *object, void *const *addres
   return status;
 }
 
-/* Of 20 and later: the variable is the object. */
-static atmi_status_t install20(const atmi_rpc_image_t *image, void *variable, uint32_t ports) {
-  const atmi_rpc_client20_t client = atmi_rpc_client20_for((uint64_t)(uintptr_t)image->buffer, ports);
-  hsa_status_t status = hsa_memory_copy(variable, &client, sizeof client);
+/* Of 20 and later: the variable is the object, whose size says which one. */
+static atmi_status_t install20(const atmi_rpc_image_t *image, void *variable, uint64_t bytes,
+                               uint32_t lanes) {
+  uint64_t buffer = (uint64_t)(uintptr_t)image->buffer;
+  const atmi_rpc_client20_t old = atmi_rpc_client20_for(buffer, ATMI_RPC_PORTS);
+  const atmi_rpc_client23_t new = atmi_rpc_client23_for(buffer, ATMI_RPC_PORTS, lanes);
+  hsa_status_t status = hsa_memory_copy(variable, bytes == sizeof new ? (const void *)&new : &old, bytes);
   if (status == HSA_STATUS_SUCCESS)
     return ATMI_OK;
   return atmi_fail(atmi_status_from_hsa(status), image->device->label,
@@ -150,7 +153,7 @@ static atmi_status_t install(atmi_code_object_t *object, atmi_rpc_image_t *image
 }
 
 static atmi_status_t make_image(atmi_code_object_t *object, const atmi_rpc_options_t *options, void *variable,
-                                atmi_rpc_image_t *image) {
+                                uint64_t bytes, atmi_rpc_image_t *image) {
   const atmi_heap_backing_t memory = {image, allocate_piece, release_piece};
   const atmi_rpc_host_t host = {.context = image,
                                 .allocate = allocate,
@@ -172,7 +175,7 @@ static atmi_status_t make_image(atmi_code_object_t *object, const atmi_rpc_optio
     status = atmi_rpc_server_init(image->device->label, image->buffer, ATMI_RPC_PORTS, lanes, version, &host,
                                   &image->server);
   if (!status)
-    status = version == ATMI_RPC_LLVM20 ? install20(image, variable, ATMI_RPC_PORTS)
+    status = version == ATMI_RPC_LLVM20 ? install20(image, variable, bytes, lanes)
                                         : install(object, image, variable, lanes);
   if (status)
     return status;
@@ -207,21 +210,21 @@ atmi_status_t atmi_rpc_image_attach(atmi_code_object_t *object, const atmi_rpc_o
   void *variable;
   uint64_t bytes;
   const char *name = ATMI_RPC_CLIENT20_SYMBOL;
-  size_t wanted = sizeof(atmi_rpc_client20_t);
+  size_t wanted = sizeof(atmi_rpc_client20_t), other = sizeof(atmi_rpc_client23_t);
   if (atmi_code_object_find_variable(object, name, &variable, &bytes)) {
     name = ATMI_RPC_CLIENT_SYMBOL;
-    wanted = sizeof(void *);
+    wanted = other = sizeof(void *);
     if (atmi_code_object_find_variable(object, name, &variable, &bytes) || is_idle_client(object))
       return ATMI_OK;
   }
-  if (bytes != wanted)
+  if (bytes != wanted && bytes != other)
     return atmi_fail(ATMI_CORRUPT, label,
                      "cannot load the device image: its variable %s has %llu bytes, not %zu", name,
                      (unsigned long long)bytes, wanted);
   atmi_rpc_image_t *image = calloc(1, sizeof *image);
   if (!image)
     return atmi_fail(ATMI_NO_MEMORY, label, "cannot load the device image: out of host memory");
-  atmi_status_t status = make_image(object, options, variable, image);
+  atmi_status_t status = make_image(object, options, variable, bytes, image);
   if (status)
     detach(image);
   if (status)

@@ -338,6 +338,16 @@ atmi_rpc_client20_t atmi_rpc_client20_for(uint64_t device_buffer, uint32_t ports
                                .slots = device_buffer + atmi_rpc_slots20_offset(ports)};
 }
 
+atmi_rpc_client23_t atmi_rpc_client23_for(uint64_t device_buffer, uint32_t ports, uint32_t lanes) {
+  atmi_rpc_client20_t same = atmi_rpc_client20_for(device_buffer, ports);
+  return (atmi_rpc_client23_t){.port_count = ports,
+                               .doorbell = device_buffer + atmi_rpc_doorbell20_offset(ports, lanes),
+                               .inbox = same.inbox,
+                               .outbox = same.outbox,
+                               .headers = same.headers,
+                               .slots = same.slots};
+}
+
 size_t atmi_rpc_server_bytes(uint32_t ports, uint32_t lanes, atmi_rpc_version_t version) {
   return version == ATMI_RPC_LLVM20 ? atmi_rpc_buffer20_bytes(ports, lanes)
                                     : atmi_rpc_buffer_bytes(ports, lanes);

@@ -89,6 +89,7 @@ void atmi_rpc_server_fini(atmi_rpc_server_t *server);
 /* The client's object for a buffer that the device sees at `device_buffer`. */
 atmi_rpc_client_t atmi_rpc_client_for(uint64_t device_buffer, uint32_t ports, uint32_t lanes);
 atmi_rpc_client20_t atmi_rpc_client20_for(uint64_t device_buffer, uint32_t ports);
+atmi_rpc_client23_t atmi_rpc_client23_for(uint64_t device_buffer, uint32_t ports, uint32_t lanes);
 
 /* Goes once over all ports and does all that can be done at once. True if anything was done. By one thread at
  * a time. */

@@ -47,6 +47,18 @@ typedef struct atmi_rpc_client20 {
 } atmi_rpc_client20_t;
 _Static_assert(sizeof(atmi_rpc_client20_t) == 552, "the client's object has 552 bytes");
 
+/* LLVM 23: the same with more locks, and with a doorbell, of which device code reads the first word before
+ * each call. It is null: nobody is to be woken, the server looks by itself. Facts: LLVM 23.1,
+ * libc/shared/rpc.h. */
+enum { ATMI_RPC_MAX_PORTS23 = 16384, ATMI_RPC_DOORBELL_BYTES = 64 };
+typedef struct atmi_rpc_client23 {
+  uint32_t port_count;
+  uint32_t padding;
+  uint64_t doorbell, inbox, outbox, headers, slots; /* as the device addresses them */
+  uint32_t locks[ATMI_RPC_MAX_PORTS23 / 32];
+} atmi_rpc_client23_t;
+_Static_assert(sizeof(atmi_rpc_client23_t) == 2096, "the client's object has 2096 bytes");
+
 typedef struct atmi_rpc_header20 {
   uint64_t mask;
   uint32_t opcode;
@@ -61,8 +73,13 @@ static inline size_t atmi_rpc_slots20_offset(uint32_t ports) {
   return atmi_rpc_headers20_offset(ports) + ports * sizeof(atmi_rpc_header20_t);
 }
 
-static inline size_t atmi_rpc_buffer20_bytes(uint32_t ports, uint32_t lanes) {
+/* Behind the slots; device code of 20 to 22 knows of no doorbell. */
+static inline size_t atmi_rpc_doorbell20_offset(uint32_t ports, uint32_t lanes) {
   return atmi_rpc_slots20_offset(ports) + (size_t)ports * lanes * ATMI_RPC_SLOT_BYTES;
+}
+
+static inline size_t atmi_rpc_buffer20_bytes(uint32_t ports, uint32_t lanes) {
+  return atmi_rpc_doorbell20_offset(ports, lanes) + ATMI_RPC_DOORBELL_BYTES;
 }
 
 static inline size_t atmi_rpc_packet_bytes(uint32_t lanes) {

@@ -248,7 +248,7 @@ static size_t catch_end(char *text, size_t bytes) {
 static void layout_is_that_of_the_facts(void **state) {
   (void)state;
   /* Of 20: two mailboxes, headers of 16 bytes, slots of 64. */
-  assert_int_equal(atmi_rpc_server_bytes(512, 64, ATMI_RPC_LLVM20), 512 * (4 + 4 + 16 + 64 * 64));
+  assert_int_equal(atmi_rpc_server_bytes(512, 64, ATMI_RPC_LLVM20), 512 * (4 + 4 + 16 + 64 * 64) + 64);
   assert_int_equal(offsetof(atmi_rpc_client20_t, headers), 24);
   assert_int_equal(offsetof(atmi_rpc_client20_t, slots), 32);
   assert_int_equal(offsetof(atmi_rpc_client20_t, locks), 40);
@@ -256,6 +256,16 @@ static void layout_is_that_of_the_facts(void **state) {
   assert_int_equal(client20.outbox - client20.inbox, 2048);
   assert_int_equal(client20.headers - client20.inbox, 4096);
   assert_int_equal(client20.slots - client20.headers, 8192);
+  /* Of 23: a doorbell in front of the others, which lies behind the slots with us. */
+  assert_int_equal(offsetof(atmi_rpc_client23_t, doorbell), 8);
+  assert_int_equal(offsetof(atmi_rpc_client23_t, inbox), 16);
+  assert_int_equal(offsetof(atmi_rpc_client23_t, locks), 48);
+  atmi_rpc_client23_t client23 = atmi_rpc_client23_for(0x10000, 512, 64);
+  assert_int_equal(client23.inbox, client20.inbox);
+  assert_int_equal(client23.outbox, client20.outbox);
+  assert_int_equal(client23.headers, client20.headers);
+  assert_int_equal(client23.slots, client20.slots);
+  assert_int_equal(client23.doorbell - client23.slots, 512 * 64 * 64);
   assert_int_equal(atmi_rpc_packet_bytes(1), 128);
   assert_int_equal(atmi_rpc_packet_bytes(32), 2112);
   assert_int_equal(atmi_rpc_packet_bytes(64), 4160);
