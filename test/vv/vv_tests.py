@@ -68,8 +68,9 @@ def compile_program(suite, path, version, gfx):
     if os.path.exists(program) and os.path.getmtime(program) >= os.path.getmtime(source):
         return program
     os.makedirs(os.path.dirname(program), exist_ok=True)
-    command = [os.path.join(ROOT, "script", "omp-cc"), "-v", str(version), "-g", gfx, "-O3", "-w", "-I",
-               os.path.join(suite, "ompvv"), *OPTIONS.get(path.split(os.sep)[0], []), source, "-lm", "-o", program]
+    # Some make a clang run for ever.
+    command = ["prlimit", "--cpu=60:70", os.path.join(ROOT, "script", "omp-cc"), "-v", str(version), "-g", gfx, "-O3", "-w", "-I",
+               os.path.join(suite, "ompvv"), *OPTIONS.get(path.split(os.sep)[0], []), source, "-o", program]
     done = subprocess.run(command, capture_output=True, text=True)
     with open(program + ".log", "w") as log:
         log.write(done.stdout + done.stderr)
