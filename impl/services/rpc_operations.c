@@ -147,6 +147,7 @@ static void run_command(atmi_rpc_server_t *server, atmi_rpc_port_t *port, atmi_r
   (void)port;
   const char *command = server->host.allow_host_calls ? text_of(server, lane) : NULL;
   fflush(stdout);
+  /* NOLINTNEXTLINE(cert-env33-c): this is what the program has asked for, and who runs it has allowed */
   lane->words[0] = (uint64_t)(long)(command ? system(command) : -1);
 }
 
