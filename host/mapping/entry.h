@@ -182,13 +182,15 @@ static inline map_relation_t map_table_look_up(map_table_t *table, uintptr_t hos
   return map_table_search(table, host, bytes, entry);
 }
 
+/* A plan ends (plan.c): all its entries are dormant as others are, its memory goes with the next work. */
+void map_plan_break(map_table_t *table, struct map_plan *plan);
+
 /* Whether exactly this range is that of a dormant entry, which may be NULL; and wakes it: then it is as
  * map_table_add makes them. */
 static inline bool map_entry_is_dormant(const map_entry_t *entry, uintptr_t host, uint64_t bytes) {
   return entry && bytes && entry->dormant_bytes == bytes && entry->begin == host;
 }
 
-void map_plan_break(map_table_t *table, struct map_plan *plan);
 static inline void map_table_wake(map_table_t *table, map_entry_t *entry) {
   if (entry->plan)
     map_plan_break(table, entry->plan);
@@ -300,6 +302,13 @@ bool map_entry_await(map_table_t *table, map_entry_t *entry);
 
 /* The record of a pointer in this entry; a new one says nothing yet. NULL without memory. */
 map_shadow_t *map_entry_shadow(map_table_t *table, map_entry_t *entry, uintptr_t host, uint64_t bytes);
+/* Writes the bytes of a pointer, or descriptor, to `to`, which is where it lies, or a copy of that: `value`,
+ * and what is behind it. */
+static inline void map_shadow_write(const map_shadow_t *shadow, uintptr_t value, char *to) {
+  __builtin_memcpy(to, &value, sizeof value);
+  if (shadow->rest)
+    __builtin_memcpy(to + sizeof value, shadow->rest, shadow->bytes - sizeof value);
+}
 /* The first record at or behind an address; shadow_count if there is none. */
 uint32_t map_entry_shadow_at(const map_entry_t *entry, uintptr_t host);
 

@@ -500,9 +500,7 @@ static void restore(const map_item_t *item) {
     const map_shadow_t *shadow = entry->shadows[i];
     if (shadow->host >= item->host + item->bytes)
       return;
-    __builtin_memcpy((void *)shadow->host, &shadow->value, sizeof shadow->value);
-    if (shadow->rest)
-      __builtin_memcpy((char *)shadow->host + sizeof(void *), shadow->rest, shadow->bytes - sizeof(void *));
+    map_shadow_write(shadow, shadow->value, (char *)shadow->host);
   }
 }
 

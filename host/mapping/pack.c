@@ -139,7 +139,7 @@ map_status_t map_packs_allocate(map_work_t *work, map_packs_t *packs) {
 
 /* ---- to the device ---- */
 
-/* Where in a pack something of an entry is; not less than the pack's bytes: elsewhere. */
+/* Where in its pack something of an entry is. */
 static inline uint64_t place_in(const map_pack_t *pack, const map_entry_t *entry, uintptr_t host) {
   return map_entry_device(entry, host) - pack->memory;
 }
@@ -172,9 +172,7 @@ static __attribute__((noinline)) void put_pointers(const map_work_t *work, const
       continue; /* is large, and has no memory yet */
     uintptr_t value = map_entry_device(pointee, shadow->value);
     atomic_store_explicit(&shadow->device, value, memory_order_release);
-    memcpy(to, &value, sizeof value);
-    if (shadow->rest)
-      memcpy(to + sizeof value, shadow->rest, shadow->bytes - sizeof value);
+    map_shadow_write(shadow, value, to);
     item->flags |= MAP_ITEM_PACKED;
   }
 }
@@ -205,25 +203,25 @@ map_status_t map_packs_submit(map_work_t *work, const map_packs_t *packs) {
 
 /* ---- to the host ---- */
 
-static map_status_t begin_one(map_gather_t *gather) {
-  map_work_t *work = gather->work;
+map_status_t map_pieces_retrieve(map_work_t *work, const map_item_t *item, uintptr_t from, uint64_t bytes,
+                                 const atmi_piece_t *pieces, uint32_t count) {
   const map_configuration_t *configuration = &work->table->configuration;
+  const map_device_functions_t *functions = configuration->functions;
   void *device = configuration->device, *stream = work->stream;
-  const void *from = (const void *)gather->begin;
-  uint32_t count = gather->count, into = (uint32_t)(gather->begin - (uintptr_t)gather->memory);
-  bool done;
+  const void *memory = (const void *)from;
   work->busy = true;
-  if (count == 1) {
-    done = configuration->functions->retrieve(device, stream, gather->pieces[0].host, from,
-                                              gather->pieces[0].bytes);
-  } else {
-    for (uint32_t i = 0; i < count; i++)
-      gather->pieces[i].offset -= into;
-    done = configuration->functions->retrieve_pieces(device, stream, from, gather->end - gather->begin,
-                                                     gather->pieces, count);
-  }
+  bool done = count == 1 ? functions->retrieve(device, stream, pieces->host, memory, bytes)
+                         : functions->retrieve_pieces(device, stream, memory, bytes, pieces, count);
+  return done ? MAP_OK : map_work_fail(work, item, "a copy to the host has failed");
+}
+
+static map_status_t begin_one(map_gather_t *gather) {
+  uint32_t count = gather->count, into = (uint32_t)(gather->begin - (uintptr_t)gather->memory);
+  for (uint32_t i = 0; i < count; i++)
+    gather->pieces[i].offset -= into;
   gather->count = 0;
-  return done ? MAP_OK : map_work_fail(work, gather->item, "a copy to the host has failed");
+  return map_pieces_retrieve(gather->work, gather->item, gather->begin, gather->end - gather->begin,
+                             gather->pieces, count);
 }
 
 map_status_t map_gather_end(map_gather_t *gather) {

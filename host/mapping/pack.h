@@ -33,6 +33,10 @@ map_status_t map_packs_allocate(map_work_t *work, map_packs_t *packs);
  * of what is copied by that have MAP_ITEM_PACKED. Describes. */
 map_status_t map_packs_submit(map_work_t *work, const map_packs_t *packs);
 
+/* Begins one copy back, of all pieces, from `from` on; `item` is named if it fails. Describes. */
+map_status_t map_pieces_retrieve(map_work_t *work, const map_item_t *item, uintptr_t from, uint64_t bytes,
+                                 const atmi_piece_t *pieces, uint32_t count);
+
 /* Copies back that may become one. `begin` and `end` are those of all on the device. */
 typedef struct map_gather {
   map_work_t *work;

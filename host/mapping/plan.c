@@ -29,9 +29,9 @@ typedef struct planned_entry {
 typedef struct map_plan {
   struct map_plan *next; /* of broken ones */
   uint64_t used;         /* the pass that woke it last */
-  uint64_t woken;        /* how often */
-  uint32_t place;        /* in the table, while it sleeps */
-  bool left;             /* the work that has it has taken all its counts */
+  bool was_woken;
+  uint32_t place; /* in the table, while it sleeps */
+  bool left;      /* the work that has it has taken all its counts */
   uint32_t options, todo;
   const void *names;
   uint32_t argument_count, component_count, entry_count, item_count, word_count;
@@ -176,9 +176,7 @@ static void *take(char *memory, size_t *used, size_t count, size_t bytes) {
 }
 
 static size_t place_parts(map_plan_t *plan, char *memory) {
-  size_t used = 0;
-  map_plan_t *header = take(memory, &used, 1, sizeof *plan);
-  (void)header;
+  size_t used = (sizeof *plan + 15) & ~(size_t)15;
   plan->arguments = take(memory, &used, plan->argument_count, sizeof *plan->arguments);
   plan->components = take(memory, &used, plan->component_count, sizeof *plan->components);
   plan->entries = take(memory, &used, plan->entry_count, sizeof *plan->entries);
@@ -370,7 +368,7 @@ static void wake(map_table_t *table, map_plan_t *plan) {
   table->count += plan->entry_count;
   leave_place(table, plan);
   table->plan_doubt = 0;
-  plan->woken++;
+  plan->was_woken = true;
 }
 
 /* The plan that the first argument with data begins an entry of. Its hint may be another entry's. */
@@ -430,10 +428,7 @@ static inline void put(const map_plan_t *plan, char *staged) {
     memcpy(staged + piece->offset, piece->host, piece->bytes);
   for (uint32_t i = 0; i < plan->pointer_count; i++) {
     const pointer_t *pointer = &plan->pointers[i];
-    const map_shadow_t *shadow = pointer->shadow;
-    memcpy(staged + pointer->offset, &pointer->device, sizeof pointer->device);
-    if (shadow->rest)
-      memcpy(staged + pointer->offset + sizeof(void *), shadow->rest, shadow->bytes - sizeof(void *));
+    map_shadow_write(pointer->shadow, pointer->device, staged + pointer->offset);
   }
 }
 
@@ -494,23 +489,6 @@ static void return_counts(const map_work_t *work, uint32_t taken) {
   }
 }
 
-static inline map_status_t copy_back(map_work_t *work) {
-  const map_plan_t *plan = work->plan;
-  const map_configuration_t *configuration = &work->table->configuration;
-  const map_device_functions_t *functions = configuration->functions;
-  void *device = configuration->device, *stream = work->stream;
-  const void *from = (const void *)plan->out_begin;
-  bool done;
-  if (!plan->out_count)
-    return MAP_OK;
-  work->busy = true;
-  if (plan->out_count == 1)
-    done = functions->retrieve(device, stream, plan->out->host, from, plan->out_bytes);
-  else
-    done = functions->retrieve_pieces(device, stream, from, plan->out_bytes, plan->out, plan->out_count);
-  return done ? MAP_OK : map_work_fail(work, plan->items, "a copy to the host has failed");
-}
-
 bool map_plan_leave(map_work_t *work, map_status_t *status) {
   map_plan_t *plan = work->plan;
   map_mark_t mark;
@@ -521,7 +499,9 @@ bool map_plan_leave(map_work_t *work, map_status_t *status) {
       return false;
     }
   plan->left = true;
-  *status = copy_back(work);
+  *status = plan->out_count ? map_pieces_retrieve(work, plan->items, plan->out_begin, plan->out_bytes,
+                                                  plan->out, plan->out_count)
+                            : MAP_OK;
   if (!mark_copies(work, plan->out_count && !*status, &mark))
     *status = MAP_DEVICE;
   /* Without a copy back the one to the device may still be under way: who comes next waits for that. */
@@ -558,11 +538,8 @@ static uint32_t find_room(map_table_t *table) {
 static inline void restore(const map_plan_t *plan) {
   for (uint32_t i = 0; i < plan->pointer_count; i++) {
     const map_shadow_t *shadow = plan->pointers[i].shadow;
-    if (!plan->pointers[i].comes_back)
-      continue;
-    memcpy((void *)shadow->host, &shadow->value, sizeof shadow->value);
-    if (shadow->rest)
-      memcpy((char *)shadow->host + sizeof(void *), shadow->rest, shadow->bytes - sizeof(void *));
+    if (plan->pointers[i].comes_back)
+      map_shadow_write(shadow, shadow->value, (char *)shadow->host);
   }
 }
 
@@ -605,7 +582,7 @@ bool map_plan_end(map_work_t *work) {
 
 /* Who makes plans for nothing makes fewer of them. */
 static void doubt(map_table_t *table, const map_plan_t *plan) {
-  if (!plan->woken && table->plan_doubt < MAP_DOUBTS_MOST)
+  if (!plan->was_woken && table->plan_doubt < MAP_DOUBTS_MOST)
     table->plan_doubt++;
 }
 

@@ -39,8 +39,7 @@ bool map_plan_end(map_work_t *work);
 /* The work goes on without its plan, if it has one: it has items as it would have had. */
 void map_plan_drop(map_work_t *work);
 
-/* Under the lock. */
-void map_plan_break(map_table_t *table, struct map_plan *plan);
+/* Under the lock; one of them: map_plan_break, see entry.h. */
 void map_plan_break_all(map_table_t *table);
 /* Whether it is worth making one: not for each region if none of the last ones were of use. */
 bool map_plan_is_likely(const map_table_t *table);

@@ -60,7 +60,8 @@ void map_table_free(map_table_t *table) {
   map_entry_t *entry;
   map_place_t place = {0, 0};
   map_plan_break_all(table);
-  (void)!map_plan_collect(table); /* as below */
+  map_status_t collected = map_plan_collect(table); /* as below */
+  (void)collected;
   while ((entry = map_index_each(&table->index, &place))) {
     free_shadows(entry);
     free(entry->shadows);
