@@ -9,19 +9,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-enum { MOST = 4 };
-
 static fake_device_t device = {.calls_left = -1};
 static map_table_t *table;
 static int failures;
 static _Alignas(64) char data[256];
-
-typedef struct list {
-  uint32_t count;
-  void *bases[MOST], *begins[MOST];
-  int64_t sizes[MOST], types[MOST];
-  map_arguments_t arguments;
-} list_t;
 
 static void note_failure(void *context, map_status_t status, const char *message) {
   (void)context, (void)status, (void)message;
@@ -49,46 +40,23 @@ static int teardown(void **state) {
   return 0;
 }
 
-static void add(list_t *list, void *base, void *begin, int64_t size, uint64_t type) {
-  uint32_t i = list->count++;
-  list->bases[i] = base;
-  list->begins[i] = begin;
-  list->sizes[i] = size;
-  list->types[i] = (int64_t)type;
-}
-
-static list_t one(char *begin, int64_t size, uint64_t type) {
-  list_t list = {0};
-  add(&list, begin, begin, size, type);
+static fake_list_t one(char *begin, int64_t size, uint64_t type) {
+  fake_list_t list = {0};
+  fake_add(&list, begin, begin, size, type);
   return list;
 }
 
 typedef map_status_t step_t(map_work_t *work, const map_arguments_t *arguments);
 
-static map_status_t finish(map_work_t *work) {
-  map_status_t end;
-  do
-    fake_synchronize(work->stream);
-  while ((end = map_work_end(work)) == MAP_AGAIN);
-  return end;
-}
-
-/* The arrays where the list is now. */
-static const map_arguments_t *arguments_of(list_t *list) {
-  list->arguments =
-      (map_arguments_t){list->count, list->bases, list->begins, list->sizes, list->types, NULL, NULL};
-  return &list->arguments;
-}
-
-static map_status_t run(step_t *step, list_t *list) {
+static map_status_t run(step_t *step, fake_list_t *list) {
   map_work_t work;
   map_work_begin(&work, table, fake_stream(&device, 0), MAP_KEEP_POINTER_ARGUMENTS);
-  map_status_t status = step(&work, arguments_of(list)), end = finish(&work);
+  map_status_t status = step(&work, fake_arguments(list)), end = fake_finish(&work);
   return status ? status : end;
 }
 
 static void run_one(step_t *step, char *begin, int64_t size, uint64_t type) {
-  list_t list = one(begin, size, type);
+  fake_list_t list = one(begin, size, type);
   assert_int_equal(run(step, &list), MAP_OK);
 }
 
@@ -109,23 +77,23 @@ static char *where(const char *host) {
 static void what_is_dormant_is_not_there(void **state) {
   (void)state;
   map_and_unmap(data, 64);
-  list_t present = one(data, 64, MAP_TO | MAP_PRESENT);
+  fake_list_t present = one(data, 64, MAP_TO | MAP_PRESENT);
   assert_int_equal(run(map_begin, &present), MAP_ABSENT); /* a search would drop it: this comes first */
   assert_int_equal(failures, 1);
   map_and_unmap(data, 64);
   assert_null(where(data));
   /* Nor is it found by a pointer to what is in front of its array. */
-  list_t later = {0};
-  add(&later, data, data + 128, 64, MAP_TO);
+  fake_list_t later = {0};
+  fake_add(&later, data, data + 128, 64, MAP_TO);
   assert_int_equal(run(map_begin, &later), MAP_OK);
   assert_int_equal(run(map_end, &later), MAP_OK);
-  list_t pointer = one(data, 0, MAP_TARGET_PARAM);
+  fake_list_t pointer = one(data, 0, MAP_TARGET_PARAM);
   map_work_t work;
   map_work_begin(&work, table, fake_stream(&device, 0), MAP_KEEP_POINTER_ARGUMENTS);
-  assert_int_equal(map_enter(&work, arguments_of(&pointer)), MAP_OK);
+  assert_int_equal(map_enter(&work, fake_arguments(&pointer)), MAP_OK);
   assert_ptr_equal(work.words[0], data);
   assert_int_equal(map_leave(&work), MAP_OK);
-  assert_int_equal(finish(&work), MAP_OK);
+  assert_int_equal(fake_finish(&work), MAP_OK);
 }
 
 static void dormant_ranges_give_way(void **state) {
@@ -156,9 +124,9 @@ static void the_oldest_makes_room(void **state) {
 static void dormant_structs_are_padded(void **state) {
   (void)state;
   for (int round = 0; round < 2; round++) {
-    list_t list = {0};
-    add(&list, data, data + 4, 12, MAP_TARGET_PARAM);
-    add(&list, data, data + 4, 4, MAP_TO | MAP_FROM | UINT64_C(1) << MAP_MEMBER_SHIFT);
+    fake_list_t list = {0};
+    fake_add(&list, data, data + 4, 12, MAP_TARGET_PARAM);
+    fake_add(&list, data, data + 4, 4, MAP_TO | MAP_FROM | UINT64_C(1) << MAP_MEMBER_SHIFT);
     assert_int_equal(run(map_begin, &list), MAP_OK);
     map_entry_view_t view;
     assert_true(map_table_nearest(table, data + 4, &view));
@@ -186,17 +154,17 @@ static void spoil(void *device_memory) {
 
 /* A region's two list items are the last ones only when its kernel is over: what is FROM comes home. */
 static void leave_two(uint64_t second_type, int bytes_back) {
-  list_t region = {0};
-  add(&region, data, data, 64, MAP_TARGET_PARAM | MAP_FROM);
-  add(&region, data + 64, data + 64, 64, MAP_TARGET_PARAM | second_type);
+  fake_list_t region = {0};
+  fake_add(&region, data, data, 64, MAP_TARGET_PARAM | MAP_FROM);
+  fake_add(&region, data + 64, data + 64, 64, MAP_TARGET_PARAM | second_type);
   run_one(map_begin, data, 128, MAP_TO);
   map_work_t work;
   map_work_begin(&work, table, fake_stream(&device, 0), 0);
-  assert_int_equal(map_enter(&work, arguments_of(&region)), MAP_OK);
+  assert_int_equal(map_enter(&work, fake_arguments(&region)), MAP_OK);
   fake_launch(fake_stream(&device, 0), spoil, work.words[0]);
   assert_int_equal(map_leave(&work), MAP_OK);
   run_one(map_end, data, 128, MAP_TO);
-  assert_int_equal(finish(&work), MAP_OK);
+  assert_int_equal(fake_finish(&work), MAP_OK);
   for (int i = 0; i < 128; i++)
     assert_int_equal(data[i], i < bytes_back ? 100 + i % 10 : i);
 }
@@ -235,18 +203,18 @@ static void leaving_is_told_once(void **state) {
 /* The same if the task does not keep the program's arrays. */
 static void kept_regions_need_no_arguments(void **state) {
   (void)state;
-  list_t region = {0};
-  add(&region, data, data, 128, MAP_TARGET_PARAM | MAP_FROM);
+  fake_list_t region = {0};
+  fake_add(&region, data, data, 128, MAP_TARGET_PARAM | MAP_FROM);
   run_one(map_begin, data, 128, MAP_TO);
   map_work_t work;
   map_work_begin(&work, table, fake_stream(&device, 0), 0);
-  assert_int_equal(map_enter(&work, arguments_of(&region)), MAP_OK);
+  assert_int_equal(map_enter(&work, fake_arguments(&region)), MAP_OK);
   fake_launch(fake_stream(&device, 0), spoil, work.words[0]);
   assert_int_equal(map_leave(&work), MAP_OK);
   map_work_keep(&work);
-  region = (list_t){0};
+  region = (fake_list_t){0};
   run_one(map_end, data, 128, MAP_TO);
-  assert_int_equal(finish(&work), MAP_OK);
+  assert_int_equal(fake_finish(&work), MAP_OK);
   assert_int_equal(data[127], 107);
 }
 
@@ -256,9 +224,9 @@ static void ends_copy_all(void **state) {
   run_one(map_begin, data, 128, MAP_TO);
   run_one(map_begin, data, 128, MAP_TO);
   spoil(where(data));
-  list_t list = {0};
-  add(&list, data, data, 64, MAP_FROM);
-  add(&list, data + 64, data + 64, 64, MAP_FROM);
+  fake_list_t list = {0};
+  fake_add(&list, data, data, 64, MAP_FROM);
+  fake_add(&list, data + 64, data + 64, 64, MAP_FROM);
   assert_int_equal(run(map_end, &list), MAP_OK);
   for (int i = 0; i < 128; i++)
     assert_int_equal(data[i], 100 + i % 10);
@@ -268,9 +236,9 @@ static void ends_copy_all(void **state) {
 static void failures_count_nothing(void **state) {
   (void)state;
   run_one(map_begin, data, 128, MAP_TO);
-  list_t list = {0};
-  add(&list, data, data, 64, MAP_TO);
-  add(&list, data + 200, data + 200, 8, MAP_TO | MAP_PRESENT);
+  fake_list_t list = {0};
+  fake_add(&list, data, data, 64, MAP_TO);
+  fake_add(&list, data + 200, data + 200, 8, MAP_TO | MAP_PRESENT);
   assert_int_equal(run(map_begin, &list), MAP_ABSENT);
   assert_int_equal(run(map_enter, &list), MAP_ABSENT);
   run_one(map_end, data, 128, MAP_TO);

@@ -251,3 +251,27 @@ map_status_t fake_update(map_work_t *work, const map_arguments_t *arguments) {
   map_status_t ended = map_one_end(work->table, entry);
   return done ? ended : MAP_DEVICE;
 }
+
+/* ---- constructs ---- */
+
+void fake_add(fake_list_t *list, void *base, void *begin, int64_t size, uint64_t type) {
+  uint32_t i = list->count++;
+  list->bases[i] = base;
+  list->begins[i] = begin;
+  list->sizes[i] = size;
+  list->types[i] = (int64_t)type;
+}
+
+map_arguments_t *fake_arguments(fake_list_t *list) {
+  list->arguments =
+      (map_arguments_t){list->count, list->bases, list->begins, list->sizes, list->types, NULL, NULL};
+  return &list->arguments;
+}
+
+map_status_t fake_finish(map_work_t *work) {
+  map_status_t end;
+  do
+    fake_synchronize(work->stream);
+  while ((end = map_work_end(work)) == MAP_AGAIN);
+  return end;
+}

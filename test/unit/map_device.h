@@ -49,6 +49,22 @@ typedef struct fake_device {
 /* Each copy by itself, and small ones together. */
 extern const map_device_functions_t fake_functions, fake_packing_functions;
 
+/* Arguments of a construct, one added after the other. */
+enum { FAKE_ARGUMENTS = 4 };
+typedef struct fake_list {
+  uint32_t count;
+  void *bases[FAKE_ARGUMENTS], *begins[FAKE_ARGUMENTS];
+  int64_t sizes[FAKE_ARGUMENTS], types[FAKE_ARGUMENTS];
+  map_arguments_t arguments;
+} fake_list_t;
+
+void fake_add(fake_list_t *list, void *base, void *begin, int64_t size, uint64_t type);
+/* They are in the list where it is now. */
+map_arguments_t *fake_arguments(fake_list_t *list);
+
+/* Waits for a work's stream and ends it, as often as it wants. */
+map_status_t fake_finish(map_work_t *work);
+
 fake_stream_t *fake_stream(fake_device_t *device, uint32_t index);
 void fake_fini(fake_device_t *device);
 void fake_launch(fake_stream_t *stream, void (*kernel)(void *argument), void *argument);
