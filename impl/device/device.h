@@ -19,8 +19,7 @@ typedef struct atmi_stream atmi_stream_t;
 /* What a thread leaves for its next use: a cache line of its own, so that threads do not slow each other. */
 typedef struct atmi_stream_place {
   _Alignas(64) _Atomic(atmi_stream_t *) stream; /* idle */
-  atmi_spin_t lock;
-  struct atmi_event *events; /* free ones that were made here; guarded by lock */
+  _Atomic(struct atmi_event *) events;          /* free ones that were made here; see stream/event.h */
 } atmi_stream_place_t;
 
 /* What never changes after discovery. */

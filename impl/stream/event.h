@@ -21,27 +21,33 @@ void atmi_event_pool_init(atmi_device_t *device);
 ATMI_MUST_CHECK atmi_status_t atmi_event_take(atmi_device_t *device, atmi_event_t **event);
 void atmi_event_put(atmi_event_t *event);
 
+/* What a place's list of free events begins with while somebody takes one or puts one: the list is its own
+ * lock. */
+#define ATMI_EVENTS_IN_USE ((atmi_event_t *)1)
+
 /* The same without a wait, to be tried first: NULL or false if the place is in use, or has no event. */
 static inline atmi_event_t *atmi_event_take_here(atmi_device_t *device) {
   atmi_stream_place_t *place = atmi_stream_place(device);
-  if (!atmi_spin_try(&place->lock))
-    return NULL;
-  atmi_event_t *first = place->events;
-  if (first)
-    place->events = first->next;
-  atmi_spin_unlock(&place->lock);
-  return first;
+  /* Acquire pairs with the release of whoever had the list before: its events are seen as they were left. */
+  atmi_event_t *first = atomic_exchange_explicit(&place->events, ATMI_EVENTS_IN_USE, memory_order_acquire);
+  if ((uintptr_t)first > (uintptr_t)ATMI_EVENTS_IN_USE) {
+    atomic_store_explicit(&place->events, first->next, memory_order_release);
+    return first;
+  }
+  if (!first)
+    atomic_store_explicit(&place->events, NULL, memory_order_release);
+  return NULL;
 }
 
 static inline bool atmi_event_put_home(atmi_event_t *event) {
   atmi_stream_place_t *home = event->home;
-  /* Relaxed: the lock orders it before the event's next use. */
-  atomic_store_explicit(&event->mark, 0, memory_order_relaxed);
-  if (!atmi_spin_try(&home->lock))
+  atmi_event_t *first = atomic_exchange_explicit(&home->events, ATMI_EVENTS_IN_USE, memory_order_acquire);
+  if (first == ATMI_EVENTS_IN_USE)
     return false;
-  event->next = home->events;
-  home->events = event;
-  atmi_spin_unlock(&home->lock);
+  event->next = first;
+  /* Relaxed: the release below orders it before the event's next use. */
+  atomic_store_explicit(&event->mark, 0, memory_order_relaxed);
+  atomic_store_explicit(&home->events, event, memory_order_release);
   return true;
 }
 

@@ -248,6 +248,41 @@ static void leading_arguments_are_remembered(void **state) {
   release(words);
 }
 
+/* Events go back to where they were made, also while their maker takes others there. */
+enum { EVENTS_UNDER_WAY = 1024, EVENTS_PASSED = 150000 };
+static _Atomic(atmi_event_t *) under_way[EVENTS_UNDER_WAY];
+
+static void *put_events(void *unused) {
+  (void)unused;
+  for (int i = 0; i < EVENTS_PASSED; i++) {
+    atmi_event_t *event;
+    while (!(event = atomic_exchange(&under_way[i % EVENTS_UNDER_WAY], NULL)))
+      ; /* awake, so that both threads are at it at the same time */
+    atmi_event_put(event);
+  }
+  return NULL;
+}
+
+static void events_may_be_put_by_other_threads(void **state) {
+  (void)state;
+  pthread_t thread;
+  assert_int_equal(pthread_create(&thread, NULL, put_events, NULL), 0);
+  for (int i = 0; i < EVENTS_PASSED; i++) {
+    atmi_event_t *event, *nobodys = NULL;
+    assert_int_equal(atmi_event_take(the.device, &event), ATMI_OK);
+    while (!atomic_compare_exchange_weak(&under_way[i % EVENTS_UNDER_WAY], &nobodys, event))
+      nobodys = NULL;
+  }
+  assert_int_equal(pthread_join(thread, NULL), 0);
+  uint32_t kept = 0;
+  for (const atmi_event_t *event = atomic_load(&atmi_stream_place(the.device)->events); event;
+       event = event->next) {
+    assert_ptr_not_equal(event, ATMI_EVENTS_IN_USE);
+    kept++;
+  }
+  assert_int_equal(kept, atmi_pool_count(&the.device->events)); /* all that were ever made */
+}
+
 /* An event of pending work holds another stream back, and its signal is not used for something else before
  * that stream has looked at it. */
 static void events_of_pending_work_join_streams(void **state) {
@@ -555,6 +590,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(pending_launches_keep_their_arguments),
       cmocka_unit_test(leading_arguments_are_remembered),
       cmocka_unit_test(trailing_arguments_are_remembered),
+      cmocka_unit_test(events_may_be_put_by_other_threads),
       cmocka_unit_test(events_of_pending_work_join_streams),
       cmocka_unit_test(waits_between_kernels_hold),
       cmocka_unit_test(kernels_behind_others_have_the_barrier_bit),
