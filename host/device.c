@@ -53,9 +53,8 @@ void tgt_machine_require(int64_t flags) {
 
 static bool allocate(void *context, uint64_t bytes, const void *host, void **memory) {
   atmi_memory_t *pool = &((tgt_device_t *)context)->core->memory;
-  if ((*memory = atmi_memory_take_cached(pool, bytes, host)))
-    return true;
-  return !atmi_memory_allocate_for(pool, bytes, ATMI_MEMORY_DEVICE, host, memory);
+  return atmi_memory_take_cached(pool, bytes, host, memory) ||
+         !atmi_memory_allocate_for(pool, bytes, ATMI_MEMORY_DEVICE, host, memory);
 }
 
 static bool release(void *context, void *memory) {
@@ -65,21 +64,24 @@ static bool release(void *context, void *memory) {
   return !atmi_memory_free(pool, memory);
 }
 
-/* What is given for the host's memory may be a device's: the general ways know what to do. */
-static bool is_host(const tgt_device_t *device, const void *memory) {
-  return !atmi_access_may_be_device(&device->core->machine->access, memory);
+/* Whether the first way of a copy may be tried. What is given for the host's memory may be a device's, or the
+ * device lost: the general ways know what to do. */
+static inline __attribute__((always_inline)) bool is_simple(const tgt_device_t *device, const void *memory) {
+  const atmi_context_t *context = atmi_context();
+  return !atmi_access_may_be_device(&context->machine.access, memory) &&
+         atmi_context_is_sound(context, (int32_t)device->number);
 }
 
 static bool submit(void *device, void *stream, void *memory, const void *host, uint64_t bytes) {
   atmi_status_t status;
-  if (!is_host(device, host) || !atmi_transfer_submit_small(stream, memory, host, bytes, &status))
+  if (!is_simple(device, host) || !atmi_transfer_submit_small(stream, memory, host, bytes, &status))
     status = atmi_transfer_submit(stream, memory, host, bytes);
   return !status;
 }
 
 static bool retrieve(void *device, void *stream, void *host, const void *memory, uint64_t bytes) {
   atmi_status_t status;
-  if (!is_host(device, host) || !atmi_transfer_retrieve_small(stream, host, memory, bytes, &status))
+  if (!is_simple(device, host) || !atmi_transfer_retrieve_small(stream, host, memory, bytes, &status))
     status = atmi_transfer_retrieve(stream, host, memory, bytes);
   return !status;
 }

@@ -61,7 +61,7 @@ TGT_EXPORT int omp_get_device_from_uid(const char *uid) {
 
 static inline void *take(tgt_device_t *device, size_t bytes, atmi_memory_kind_t kind) {
   void *memory;
-  if (kind == ATMI_MEMORY_DEVICE && (memory = atmi_memory_take_cached(&device->core->memory, bytes, NULL)))
+  if (kind == ATMI_MEMORY_DEVICE && atmi_memory_take_cached(&device->core->memory, bytes, NULL, &memory))
     return memory;
   return atmi_memory_allocate(&device->core->memory, bytes, kind, &memory) ? NULL : memory;
 }

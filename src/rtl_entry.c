@@ -201,8 +201,8 @@ EXPORT void *__tgt_rtl_data_alloc(int32_t number, int64_t size, void *host, int3
   void *memory;
   if (atmi_context_is_usable(atmi_context(), number) &&
       (kind == TARGET_ALLOC_DEFAULT || kind == TARGET_ALLOC_DEVICE) &&
-      (memory =
-           atmi_memory_take_cached(&atmi_context_core(atmi_context(), number)->memory, (uint64_t)size, host)))
+      atmi_memory_take_cached(&atmi_context_core(atmi_context(), number)->memory, (uint64_t)size, host,
+                              &memory))
     return memory;
   return allocate(number, size, host, kind);
 }
@@ -506,8 +506,9 @@ EXPORT int32_t __tgt_rtl_create_event(int32_t number, void **event) {
 }
 
 static __attribute__((noinline)) int32_t record_event(int32_t number, atmi_event_t *event,
-                                                      atmi_stream_t *stream) {
+                                                      const __tgt_async_info *queue) {
   atmi_omp_device_t *device = device_of_event(number, event, record_text);
+  atmi_stream_t *stream = queue ? rtl_queue_held(queue) : NULL;
   if (!device)
     return OFFLOAD_FAIL;
   /* Its mark would be one of another device's signals. */
@@ -518,19 +519,22 @@ static __attribute__((noinline)) int32_t record_event(int32_t number, atmi_event
 
 /* Behind a retrieve of a few bytes, mostly. */
 static __attribute__((noinline)) int32_t record_copied(int32_t number, atmi_event_t *event,
-                                                       atmi_stream_t *stream) {
-  if (!atmi_stream_settle_copy(stream))
-    return record_event(number, event, stream);
+                                                       const __tgt_async_info *queue) {
+  if (!atmi_context_is_usable(atmi_context(), number) || !atmi_stream_settle_copy(queue->Queue))
+    return record_event(number, event, queue);
   atmi_event_record_done(event);
   return OFFLOAD_SUCCESS;
 }
 
 EXPORT int32_t __tgt_rtl_record_event(int32_t number, void *event, __tgt_async_info *queue) {
-  atmi_stream_t *stream = queue ? rtl_queue_held(queue) : NULL;
-  if (!event || !atmi_context_is_usable(atmi_context(), number))
-    return record_event(number, event, stream);
-  if (stream && !atmi_stream_settle_plain(stream))
-    return record_copied(number, event, stream);
+  if (!event || !queue || !rtl_queue_held(queue))
+    return record_event(number, event, queue);
+  atmi_stream_t *stream = queue->Queue;
+  if (!atmi_stream_has_ended_plainly(stream))
+    return record_copied(number, event, queue);
+  if (!atmi_context_is_sound(atmi_context(), number))
+    return record_event(number, event, queue);
+  stream->count = 0;
   atmi_event_record_done(event);
   return OFFLOAD_SUCCESS;
 }

@@ -63,12 +63,12 @@ ATMI_MUST_CHECK atmi_status_t rtl_queue_query(__tgt_async_info *queue);
 
 /* The stream of a queue, taken from the thread's place if it has none yet. NULL: the general way will do, or
  * find out that it is another device's. */
-static inline __attribute__((always_inline)) atmi_stream_t *rtl_queue_begin(atmi_device_t *device,
-                                                                            __tgt_async_info *queue) {
+static inline __attribute__((always_inline)) atmi_stream_t *
+rtl_queue_begin(const atmi_context_t *context, int32_t number, __tgt_async_info *queue) {
   atmi_stream_t *stream = rtl_queue_held(queue);
   if (stream)
-    return stream->device == device ? stream : NULL;
-  return queue->Queue ? NULL : (queue->Queue = atmi_stream_take_own(device));
+    return stream->device_number == (uint32_t)number ? stream : NULL;
+  return queue->Queue ? NULL : (queue->Queue = atmi_stream_take_own(atmi_context_core(context, number)));
 }
 
 /* First half of launching again what was launched before: the stream of the queue, taken from the thread's
@@ -79,17 +79,17 @@ static inline __attribute__((always_inline)) atmi_stream_t *rtl_launch_stream(co
                                                                               __tgt_async_info *queue) {
   if (!atmi_context_is_plain(context, number) || !kernel || !queue)
     return NULL;
-  return rtl_queue_begin(atmi_context_core(context, number), queue);
+  return rtl_queue_begin(context, number, queue);
 }
 
 /* The same for a copy, which is more often the second of its queue than a launch. What is given for the
- * host's memory may be a device's: the general way knows what to do. */
+ * host's memory may be a device's, or one was lost: the general way knows what to do. */
 static inline __attribute__((always_inline)) atmi_stream_t *
 rtl_copy_stream(const atmi_context_t *context, int32_t number, const void *host, __tgt_async_info *queue) {
-  if (!atmi_context_is_usable(context, number) || !queue ||
+  if (!atmi_context_is_sound(context, number) || !queue ||
       atmi_access_may_be_device(&context->machine.access, host))
     return NULL;
-  return rtl_queue_begin(atmi_context_core(context, number), queue);
+  return rtl_queue_begin(context, number, queue);
 }
 
 #endif

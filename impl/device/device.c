@@ -277,6 +277,8 @@ atmi_status_t atmi_device_acquire_first_queue(atmi_device_t *device, atmi_queue_
 
 void atmi_device_abandon(atmi_device_t *device) {
   atomic_store(&device->lost, true);
+  atomic_store(&device->machine->has_lost, true);
+  atomic_store(&device->machine->sound_count, 0);
   atmi_signal_pool_abandon(&device->signals);
 }
 

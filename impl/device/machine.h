@@ -26,6 +26,10 @@ typedef struct atmi_machine {
   uint32_t host_node_count;
   uint64_t timestamp_frequency; /* ticks per second of HSA's clock */
   uint32_t device_count;
+  /* Devices that may be used and of which none was lost, else 0: what the first ways of operations ask, which
+   * know nothing of faults. Once it is 0 after a fault, it stays so. */
+  _Atomic uint32_t sound_count;
+  atomic_bool has_lost; /* some device */
   atmi_device_t **devices;
   hsa_agent_t *gpus;      /* the devices' agents, in the same order */
   pthread_mutex_t faults; /* held by HSA's thread while it reports a fault: devices must not go then */

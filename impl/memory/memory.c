@@ -182,7 +182,8 @@ static void *take_cached(atmi_memory_t *memory, const atmi_allocation_t *wanted)
   if (wanted->size_class == ATMI_MEMORY_CLASSES)
     return NULL;
   atmi_spin_lock(&memory->lock);
-  void *pointer = atmi_memory_pop(memory, wanted->size_class, wanted->bytes, wanted->host);
+  const atmi_allocation_t *block = atmi_memory_pop(memory, wanted->size_class, wanted->bytes, wanted->host);
+  void *pointer = block ? block->pointer : NULL;
   atmi_spin_unlock(&memory->lock);
   return pointer;
 }

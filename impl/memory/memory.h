@@ -85,8 +85,8 @@ static inline size_t atmi_memory_find(const atmi_memory_t *memory, const void *p
 
 /* Takes a block out of the cache, and puts one into it; under the lock. NULL: there is none. False: it is not
  * for the cache. */
-static inline void *atmi_memory_pop(atmi_memory_t *memory, uint32_t size_class, uint64_t bytes,
-                                    const void *host) {
+static inline atmi_allocation_t *atmi_memory_pop(atmi_memory_t *memory, uint32_t size_class, uint64_t bytes,
+                                                 const void *host) {
   atmi_allocation_t *block = memory->cache[size_class];
   if (!block)
     return NULL;
@@ -94,7 +94,7 @@ static inline void *atmi_memory_pop(atmi_memory_t *memory, uint32_t size_class, 
   block->host = host;
   block->bytes = bytes;
   block->size_class = (uint8_t)size_class;
-  return block->pointer;
+  return block;
 }
 
 static inline bool atmi_memory_push(atmi_memory_t *memory, atmi_allocation_t *block) {
@@ -111,17 +111,20 @@ void atmi_memory_note_allocation(const atmi_memory_t *memory, atmi_memory_kind_t
                                  uint64_t bytes);
 void atmi_memory_note_release(const atmi_memory_t *memory, uint64_t begin);
 
-/* The first way of allocating device memory, tried before the general one: from the cache. NULL if that has
+/* The first way of allocating device memory, tried before the general one: from the cache. False if that has
  * none, or is in use. */
-static inline void *atmi_memory_take_cached(atmi_memory_t *memory, uint64_t bytes, const void *host) {
+static inline bool atmi_memory_take_cached(atmi_memory_t *memory, uint64_t bytes, const void *host,
+                                           void **pointer) {
   if (bytes - 1 >= memory->threshold || !atmi_spin_try(&memory->lock))
-    return NULL;
+    return false;
   uint32_t size_class = atmi_memory_class(bytes);
-  void *pointer = atmi_memory_pop(memory, size_class, bytes, host);
+  const atmi_allocation_t *block = atmi_memory_pop(memory, size_class, bytes, host);
+  if (block)
+    *pointer = block->pointer;
   atmi_spin_unlock(&memory->lock);
-  if (memory->site.timeline && pointer)
+  if (memory->site.timeline && block)
     atmi_memory_note_allocation(memory, ATMI_MEMORY_DEVICE, 0, bytes);
-  return pointer;
+  return block;
 }
 
 /* The first way of freeing: into the cache. False, and nothing has happened, if it is no live block for the

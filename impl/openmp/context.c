@@ -5,6 +5,12 @@ atmi_context_t atmi_the_context = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void atmi_context_count_devices(atmi_context_t *context) {
   uint32_t count = context->state == ATMI_CONTEXT_RUNNING ? context->device_count : 0;
+  if (count != atomic_load_explicit(&context->usable_count, memory_order_relaxed)) {
+    /* Devices whose use begins or ends have no operation that a fault could end in between. */
+    atomic_store(&context->machine.sound_count, count);
+    if (atomic_load(&context->machine.has_lost))
+      atomic_store(&context->machine.sound_count, 0);
+  }
   /* Release pairs with the acquire of the entry points: the devices are seen with their number. */
   atomic_store_explicit(&context->usable_count, count, memory_order_release);
   bool plain = !context->observed && !context->machine.timeline;

@@ -119,6 +119,13 @@ static inline bool atmi_context_is_usable(const atmi_context_t *context, int32_t
   return (uint32_t)number < atomic_load_explicit(&context->usable_count, memory_order_acquire);
 }
 
+/* The same for the first way of an operation, which is not for what comes after a fault. Asked when a signal
+ * was seen as complete, it tells that it was not a fault that made it so. */
+static inline bool atmi_context_is_sound(const atmi_context_t *context, int32_t number) {
+  /* Acquire as above; and a device's loss shows here before its signals are abandoned. */
+  return (uint32_t)number < atomic_load_explicit(&context->machine.sound_count, memory_order_acquire);
+}
+
 /* The same for a launch that nobody looks on at, and that may take the short way. */
 static inline bool atmi_context_is_plain(const atmi_context_t *context, int32_t number) {
   return (uint32_t)number < atomic_load_explicit(&context->plain_count, memory_order_acquire);

@@ -15,6 +15,9 @@ static atmi_status_t make_stream(void *object, void *context) {
   atmi_stream_t *stream = object;
   atmi_device_t *device = context;
   stream->device = device;
+  stream->device_number = device->number;
+  stream->agent = device->agent;
+  stream->cpu = device->machine->cpu;
   stream->timeline = device->machine->timeline;
   stream->kernargs =
       (atmi_arena_t){.pool = &device->kernarg_blocks, .block_bytes = device->kernarg_backing.block_bytes};

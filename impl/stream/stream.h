@@ -58,6 +58,7 @@ struct atmi_stream {
   atomic_bool taken;          /* for who wants to know whether the device is in use */
   bool holds_queue;
   bool moved; /* outstanding kernels may be on another queue than this one: nothing was published here yet */
+  uint32_t device_number;
   atmi_queue_t *queue; /* where its kernels go; kept as a hint while the stream is idle */
 
   /* The list. The signals of places before `prepared` may be begun as they are; of others that has to be
@@ -76,7 +77,8 @@ struct atmi_stream {
    * none yet, or that place has to be looked at first, or there is a timeline. */
   char *slot;
   size_t slot_bytes;
-  void *workspace; /* device memory, see atmi_stream_workspace */
+  hsa_agent_t agent, cpu; /* the device's and the host's: the ends of these copies */
+  void *workspace;        /* device memory, see atmi_stream_workspace */
   uint64_t workspace_bytes;
   uint32_t served_count; /* kernels begun that may call their host (base/service) */
 };
@@ -186,7 +188,12 @@ static inline bool atmi_stream_has_one_ended(const atmi_stream_t *stream) {
   return stream->count == 1 && !__atomic_load_n(stream->first_value, __ATOMIC_ACQUIRE);
 }
 
-/* The same if there is nothing to do for it: false also if there is. */
+/* The same, or it is idle, and there is nothing to do for it. */
+static inline bool atmi_stream_has_ended_plainly(const atmi_stream_t *stream) {
+  return !stream->count || (!stream->owes && atmi_stream_has_one_ended(stream));
+}
+
+/* Makes such a stream idle: false if it is none. */
 static inline bool atmi_stream_settle_plain(atmi_stream_t *stream) {
   if (!stream->count)
     return true;

@@ -49,7 +49,7 @@ ATMI_MUST_CHECK atmi_status_t atmi_transfer_retrieve_pieces(atmi_stream_t *strea
 
 /* Whether a copy can go through the stream's slot, once the stream is idle. */
 static inline bool atmi_transfer_fits_slot(const atmi_stream_t *stream, const void *host, size_t bytes) {
-  return host && bytes - 1 < stream->slot_bytes && !atmi_device_is_lost(stream->device);
+  return host && bytes - 1 < stream->slot_bytes;
 }
 
 /* Says that HSA refused a copy by the slot, whose other end is `memory`, and takes back that it began. */
@@ -58,20 +58,19 @@ atmi_status_t atmi_transfer_slot_refused(atmi_stream_t *stream, hsa_status_t hsa
 
 /* The first way of copying from the host to the device, tried before the general one: a few bytes, by the
  * slot, if the stream is idle or what it did last is complete and simple. False, and nothing has happened, if
- * not. `host` is the host's memory indeed. */
+ * not. The caller knows that `host` is the host's memory (atmi_access_may_be_device), and that the device was
+ * not lost a moment ago. */
 static inline __attribute__((always_inline)) bool atmi_transfer_submit_small(atmi_stream_t *stream,
                                                                              void *device_memory,
                                                                              const void *host, size_t bytes,
                                                                              atmi_status_t *status) {
-  if (!atmi_transfer_fits_slot(stream, host, bytes) ||
-      (stream->count && (stream->owes || !atmi_stream_has_one_ended(stream))))
+  if (!atmi_transfer_fits_slot(stream, host, bytes) || !atmi_stream_has_ended_plainly(stream))
     return false;
   memcpy(stream->slot, host, bytes);
-  const atmi_device_t *device = stream->device;
   atmi_signal_t *signal = atmi_stream_begin_slot(stream, 0);
   stream->count = 1;
-  hsa_status_t hsa = hsa_amd_memory_async_copy(device_memory, device->agent, stream->slot,
-                                               device->machine->cpu, bytes, 0, NULL, signal->hsa);
+  hsa_status_t hsa = hsa_amd_memory_async_copy(device_memory, stream->agent, stream->slot, stream->cpu, bytes,
+                                               0, NULL, signal->hsa);
   *status =
       hsa == HSA_STATUS_SUCCESS ? ATMI_OK : atmi_transfer_slot_refused(stream, hsa, device_memory, bytes);
   return true;
@@ -84,7 +83,6 @@ atmi_transfer_retrieve_small(atmi_stream_t *stream, void *host, const void *devi
   if (!atmi_transfer_fits_slot(stream, host, bytes) ||
       !(atmi_stream_settle_plain(stream) || atmi_stream_settle_copy(stream)))
     return false;
-  const atmi_device_t *device = stream->device;
   atmi_operation_t *operation = stream->operations;
   operation->after.host = host;
   operation->after.bytes = bytes;
@@ -92,8 +90,8 @@ atmi_transfer_retrieve_small(atmi_stream_t *stream, void *host, const void *devi
   atmi_signal_t *signal = atmi_stream_begin_slot(stream, ATMI_OWES_BYTES | ATMI_OWES_RESULT);
   stream->count = 1;
   stream->owes = ATMI_OWES_BYTES | ATMI_OWES_RESULT;
-  hsa_status_t hsa = hsa_amd_memory_async_copy(stream->slot, device->machine->cpu, device_memory,
-                                               device->agent, bytes, 0, NULL, signal->hsa);
+  hsa_status_t hsa = hsa_amd_memory_async_copy(stream->slot, stream->cpu, device_memory, stream->agent, bytes,
+                                               0, NULL, signal->hsa);
   *status =
       hsa == HSA_STATUS_SUCCESS ? ATMI_OK : atmi_transfer_slot_refused(stream, hsa, device_memory, bytes);
   return true;

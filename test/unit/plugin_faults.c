@@ -208,6 +208,42 @@ static void the_faulting_one_of_several_kernels_is_named(void **state) {
   in_child(beside_others, NO_VARIABLES);
 }
 
+/* The first ways of operations know nothing of faults, and a fault sets all signals: what began before it is
+ * not taken for complete, and nothing begins behind it. */
+static void other_queues(void **state) {
+  (void)state;
+  enum { N = 1 << 24 };
+  int number = 1;
+  void *event;
+  __tgt_async_info copied = {NULL}, busy = {NULL};
+  void *memory = allocate(sizeof number);
+  volatile double *values = rtl.data_alloc(0, N * sizeof *values, NULL, TARGET_ALLOC_HOST);
+  assert_non_null(values);
+  assert_int_equal(rtl.create_event(0, &event), OFFLOAD_SUCCESS);
+  assert_int_equal(rtl.data_submit_async(0, memory, &number, sizeof number, &copied), OFFLOAD_SUCCESS);
+  assert_int_equal(launch_spmd(N, (void *)(uintptr_t)values, 0, &busy), OFFLOAD_SUCCESS);
+  store_fails(0x4000);
+  test_capture_begin();
+  rtl.record_event(0, event, &busy);
+  int64_t ended = rtl.synchronize(0, &busy);
+  double last = values[N - 1];
+  int32_t submitted = rtl.data_submit_async(0, memory, &number, sizeof number, &copied);
+  int32_t retrieved = rtl.data_retrieve_async(0, &number, memory, sizeof number, &copied);
+  rtl.synchronize(0, &copied);
+  test_capture_end(said, sizeof said);
+  if (ended == OFFLOAD_SUCCESS)
+    assert_true(last == expected(N - 1, 3));
+  assert_int_equal(submitted, OFFLOAD_FAIL);
+  assert_int_equal(retrieved, OFFLOAD_FAIL);
+  if (!strstr(said, "given up after an earlier fault"))
+    fail_msg("%s", said);
+}
+
+static void a_fault_ends_what_other_queues_do(void **state) {
+  (void)state;
+  in_child(other_queues, NO_VARIABLES);
+}
+
 /* ---- faults that ROCr does not report ---- */
 
 /* Launches store_kernel on a device that nobody hears from, and waits. */
@@ -546,6 +582,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(the_nearest_of_a_page_is_named),
       cmocka_unit_test(an_address_near_nothing_is_called_that),
       cmocka_unit_test(the_faulting_one_of_several_kernels_is_named),
+      cmocka_unit_test(a_fault_ends_what_other_queues_do),
       cmocka_unit_test(kernels_are_called_as_in_the_image_if_asked),
       cmocka_unit_test(the_missing_option_is_named),
       cmocka_unit_test(a_second_device_s_fault_ends_the_wait),
