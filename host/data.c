@@ -64,8 +64,8 @@ static inline __attribute__((always_inline)) bool update_one(tgt_device_t *devic
 }
 
 /* The first construct after a registration, those for the host, and those that somebody wants to see. */
-static __attribute__((noinline)) void run_generally(const construct_t *construct, step_t *step,
-                                                    const char *operation, const void *code) {
+static __attribute__((noinline, cold)) void run_generally(const construct_t *construct, step_t *step,
+                                                          const char *operation, const void *code) {
   bool failed = false;
   tgt_device_t *device = tgt_runtime_use_ready(tgt_runtime(), construct->device);
   if (!device)
@@ -100,7 +100,8 @@ static inline __attribute__((always_inline)) void run(const construct_t *constru
 }
 
 /* In a task, which may ask for its end later. */
-static void run_nowait(const construct_t *construct, step_t *step, const char *operation, const void *code) {
+static __attribute__((cold)) void run_nowait(const construct_t *construct, step_t *step,
+                                             const char *operation, const void *code) {
   bool failed = false, is_left = false;
   tgt_device_t *device = tgt_runtime_use_ready(tgt_runtime(), construct->device);
   if (!device)

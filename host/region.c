@@ -91,7 +91,7 @@ launch(const tgt_operation_t *operation, const region_t *region, const atmi_omp_
   return tgt_launch_any(operation->device, operation->stream, kernel, words, work->words);
 }
 
-static __attribute__((noinline)) atmi_status_t
+static __attribute__((noinline, cold)) atmi_status_t
 launch_and_tell(const tgt_operation_t *operation, const region_t *region, const atmi_omp_kernel_t *kernel) {
   uint64_t id = 0;
   tgt_ompt_submit(true, &id, region->teams);
@@ -151,8 +151,8 @@ static __attribute__((noinline)) bool run_and_wait(tgt_device_t *device, const r
   return done;
 }
 
-static bool run_for_task(tgt_operation_t *operation, tgt_device_t *device, const region_t *region,
-                         const atmi_omp_kernel_t *kernel) {
+static __attribute__((cold)) bool run_for_task(tgt_operation_t *operation, tgt_device_t *device,
+                                               const region_t *region, const atmi_omp_kernel_t *kernel) {
   const map_arguments_t arguments = arguments_of(region->args, kernel);
   if (!tgt_operation_begin_task(operation, device, region->where))
     return false;
@@ -177,7 +177,7 @@ static __attribute__((noinline)) bool run_and_tell(tgt_device_t *device, const r
 }
 
 /* `code`: where the program called. */
-static __attribute__((noinline)) int run_region(const region_t *region, const void *code) {
+static __attribute__((noinline, cold)) int run_region(const region_t *region, const void *code) {
   tgt_runtime_t *runtime = tgt_runtime();
   bool failed = false, done = false;
   tgt_device_t *device = tgt_runtime_use_ready(runtime, region->device);

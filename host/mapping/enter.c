@@ -458,7 +458,8 @@ static bool enter_lambda(map_pass_t *pass, const map_component_t *component, uin
   return true;
 }
 
-static bool enter_unusual(map_pass_t *pass, const map_component_t *component, uint32_t argument) {
+static __attribute__((noinline, cold)) bool enter_unusual(map_pass_t *pass, const map_component_t *component,
+                                                          uint32_t argument) {
   map_work_t *work = pass->work;
   if (component->type & MAP_LITERAL) {
     if (!pass->region || pass->components)

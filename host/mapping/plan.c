@@ -281,7 +281,8 @@ static map_plan_t *make(const map_work_t *work, const map_arguments_t *arguments
   return plan;
 }
 
-void map_plan_record(map_work_t *work, const map_arguments_t *arguments, const map_packs_t *packs) {
+__attribute__((cold)) void map_plan_record(map_work_t *work, const map_arguments_t *arguments,
+                                           const map_packs_t *packs) {
   census_t census = {0};
   const map_component_t *components;
   const uint32_t most = MAP_PLAN_ITEMS;
