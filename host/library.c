@@ -2,48 +2,10 @@
  * nothing of it is believed that can be checked. */
 #include "library.h"
 
-#include <errno.h>
+#include "base/process_memory.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
-
-/* ---- memory ---- */
-
-enum { PAGE_BYTES = 4096, PAGES_AT_ONCE = 64 };
-
-/* Whether the kernel would let us read all of it. Where it may not be asked, it is believed to. */
-static bool is_readable(const void *begin, uint64_t bytes) {
-  const char *at = begin, *end = at + bytes;
-  if (bytes && (!begin || end < at))
-    return false;
-  while (at < end) {
-    char seen[PAGES_AT_ONCE];
-    struct iovec from[PAGES_AT_ONCE], to = {seen, 0};
-    for (; to.iov_len < PAGES_AT_ONCE && at < end; to.iov_len++) {
-      from[to.iov_len] = (struct iovec){(void *)(uintptr_t)at, 1};
-      at += PAGE_BYTES - (uintptr_t)at % PAGE_BYTES;
-    }
-    ssize_t read = process_vm_readv(getpid(), &to, 1, from, to.iov_len, 0);
-    if (read != (ssize_t)to.iov_len && (read >= 0 || errno == EFAULT))
-      return false;
-  }
-  return true;
-}
-
-/* The same for a string, whose length nobody says. */
-static bool is_readable_text(const char *text) {
-  const char *at = text;
-  while (text) {
-    size_t left = PAGE_BYTES - (uintptr_t)at % PAGE_BYTES;
-    if (!is_readable(at, 1))
-      return false;
-    if (memchr(at, 0, left))
-      return true;
-    at += left;
-  }
-  return false;
-}
 
 /* ---- entries ---- */
 
@@ -107,7 +69,7 @@ static atmi_status_t add_entry(tgt_library_t *library, const atmi_entry_t *entry
     *flags = (int64_t)data;
     return ATMI_OK;
   }
-  if (!entry->address || !is_readable_text(entry->name))
+  if (!entry->address || !atmi_process_memory_is_text(entry->name))
     return refuse("an entry has no address, or no name");
   library->entries[library->entry_count++] = *entry;
   return ATMI_OK;
@@ -115,7 +77,7 @@ static atmi_status_t add_entry(tgt_library_t *library, const atmi_entry_t *entry
 
 static atmi_status_t read_entries(tgt_library_t *library) {
   const char *begin = library->descriptor->entries_begin, *end = library->descriptor->entries_end;
-  if (begin > end || !is_readable(begin, (uint64_t)(end - begin)))
+  if (begin > end || !atmi_process_memory_is_readable(begin, (uint64_t)(end - begin)))
     return refuse("its table of entries cannot be read");
   if (end - begin && (size_t)(end - begin) < sizeof(uint64_t))
     return refuse("its table of entries is no whole number of them");
@@ -143,14 +105,15 @@ static atmi_status_t read_entries(tgt_library_t *library) {
 static atmi_status_t read_images(tgt_library_t *library) {
   const tgt_descriptor_t *descriptor = library->descriptor;
   if (descriptor->image_count < 0 ||
-      !is_readable(descriptor->images, (uint64_t)descriptor->image_count * sizeof *descriptor->images))
+      !atmi_process_memory_is_readable(descriptor->images,
+                                       (uint64_t)descriptor->image_count * sizeof *descriptor->images))
     return refuse("its list of images cannot be read");
   library->images = descriptor->images;
   library->image_count = (uint32_t)descriptor->image_count;
   for (uint32_t i = 0; i < library->image_count; i++) {
     const tgt_image_t *image = &library->images[i];
     const char *begin = image->begin, *end = image->end;
-    if (!begin || end <= begin || !is_readable(begin, 1) || !is_readable(end - 1, 1))
+    if (!begin || end <= begin || !atmi_process_memory_is_readable(begin, (uint64_t)(end - begin)))
       return refuse("one of its images cannot be read");
   }
   return ATMI_OK;
@@ -159,7 +122,7 @@ static atmi_status_t read_images(tgt_library_t *library) {
 atmi_status_t tgt_library_create(const tgt_descriptor_t *descriptor, tgt_requires_t *requires,
                                  tgt_library_t **result) {
   *requires = (tgt_requires_t){0, 0};
-  if (!is_readable(descriptor, sizeof *descriptor) || !descriptor)
+  if (!atmi_process_memory_is_readable(descriptor, sizeof *descriptor) || !descriptor)
     return refuse("its descriptor cannot be read");
   tgt_library_t *library = calloc(1, sizeof *library);
   if (!library)

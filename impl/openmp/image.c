@@ -2,18 +2,16 @@
 #include "openmp/image.h"
 
 #include "base/hsa.h"
+#include "base/process_memory.h"
 #include "image/embedded.h"
 #include "openmp/device_runtime.h"
 #include "openmp/refusal.h"
 #include "services/rpc_image.h"
 #include "stream/transfer.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 enum { EM_AMDGPU_MACHINE = 224 };
 
@@ -42,16 +40,9 @@ static bool fits_any(const atmi_context_t *context, const atmi_target_id_t *id) 
   return false;
 }
 
-/* The kernel tells; where it may not be asked, they are believed to be. */
 bool atmi_image_is_there(const atmi_image_bytes_t *image) {
-  char first, last;
-  if (!image->begin || image->begin >= image->end)
-    return false;
-  const struct iovec to[] = {{&first, 1}, {&last, 1}};
-  const struct iovec from[] = {{(void *)(uintptr_t)image->begin, 1},
-                               {(void *)((uintptr_t)image->end - 1), 1}};
-  ssize_t bytes = process_vm_readv(getpid(), to, 2, from, 2, 0);
-  return bytes == 2 || (bytes < 0 && errno != EFAULT);
+  const char *begin = image->begin, *end = image->end;
+  return begin && begin < end && atmi_process_memory_is_readable(begin, (uint64_t)(end - begin));
 }
 
 bool atmi_image_fits(const atmi_context_t *context, const atmi_image_bytes_t *image) {
