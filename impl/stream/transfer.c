@@ -2,6 +2,7 @@
 #include "stream/transfer.h"
 
 #include "base/hsa.h"
+#include "base/process_memory.h"
 #include "stream/exchange.h"
 
 #include <string.h>
@@ -20,6 +21,26 @@ static atmi_status_t copy_out(atmi_stream_t *stream, atmi_operation_t *operation
   const atmi_device_t *device = stream->device;
   return atmi_stream_copy(stream, operation, atmi_transfer_retrieves, destination, device->machine->cpu,
                           device_memory, device->agent, bytes);
+}
+
+/* ---- what is not there ---- */
+
+/* What a program has freed, or never had, must not crash it where we read or write for it. The question costs
+ * as much as copying some KiB does, so it is only asked for large copies: these are of memory that the kernel
+ * takes back when it is freed. */
+static inline bool is_worth_asking(const atmi_stream_t *stream, size_t bytes) {
+  return __builtin_expect(bytes > stream->staging.block_bytes, 0);
+}
+
+static atmi_status_t check_there(const atmi_stream_t *stream, const void *host, size_t bytes,
+                                 const char *what) {
+  if (atmi_process_memory_is_there(host, bytes))
+    return ATMI_OK;
+  return atmi_fail(
+      ATMI_INVALID, stream->device->label,
+      "cannot %s: the host has no memory, or only some, in the %zu bytes at %p; was it freed, or "
+      "is the pointer or the size wrong?",
+      what, bytes, host);
 }
 
 /* ---- staging ---- */
@@ -63,7 +84,11 @@ static atmi_status_t submit_staged(atmi_stream_t *stream, void *device_memory, c
                                    size_t bytes) {
   atmi_operation_t *operation;
   void *staged;
-  atmi_status_t status = take_staging(stream, bytes, &operation, &staged);
+  atmi_status_t status = ATMI_OK;
+  if (is_worth_asking(stream, bytes))
+    status = check_there(stream, host, bytes, atmi_transfer_submits);
+  if (!status)
+    status = take_staging(stream, bytes, &operation, &staged);
   if (status)
     return status;
   memcpy(staged, host, bytes);
@@ -74,7 +99,11 @@ static atmi_status_t retrieve_staged(atmi_stream_t *stream, void *host, const vo
                                      size_t bytes) {
   atmi_operation_t *operation;
   void *staged;
-  atmi_status_t status = take_staging(stream, bytes, &operation, &staged);
+  atmi_status_t status = ATMI_OK;
+  if (is_worth_asking(stream, bytes))
+    status = check_there(stream, host, bytes, atmi_transfer_retrieves);
+  if (!status)
+    status = take_staging(stream, bytes, &operation, &staged);
   if (status)
     return status;
   operation->owes |= ATMI_OWES_RESULT | ATMI_OWES_BYTES;
@@ -188,11 +217,13 @@ static __attribute__((noinline)) atmi_status_t submit_large(atmi_stream_t *strea
                                                             const void *host, size_t bytes) {
   struct atmi_host_range *range;
   void *address;
+  atmi_status_t status = check_there(stream, host, bytes, atmi_transfer_submits);
+  if (status)
+    return status;
   if (pin(stream, device_memory, (void *)(uintptr_t)host, bytes, &range, &address)) {
     atmi_operation_t *operation = next_pinned(stream, range);
     return operation ? copy_in(stream, operation, device_memory, address, bytes) : ATMI_NO_MEMORY;
   }
-  atmi_status_t status = ATMI_OK;
   if (atmi_exchange_submit(stream, device_memory, host, bytes, &status))
     return status;
   /* Piece by piece; waiting in between keeps the pinned memory in use small. */
@@ -233,7 +264,9 @@ static __attribute__((noinline)) atmi_status_t retrieve_large(atmi_stream_t *str
                                                               const void *device_memory, size_t bytes) {
   struct atmi_host_range *range;
   void *address;
-  atmi_status_t status = stream->owes & ATMI_OWES_RESULT ? settle(stream, host, bytes) : ATMI_OK;
+  atmi_status_t status = check_there(stream, host, bytes, atmi_transfer_retrieves);
+  if (!status && stream->owes & ATMI_OWES_RESULT)
+    status = settle(stream, host, bytes);
   if (status)
     return status;
   if (pin(stream, device_memory, host, bytes, &range, &address)) {
