@@ -116,10 +116,13 @@ static bool make(map_pass_t *pass, const map_component_t *component, uint32_t ar
   map_item_t *item = map_work_next(work);
   uintptr_t begin = component->begin, end = begin + (uint64_t)component->size;
   map_entry_t *entry = *map_table_hint(pass->table, begin);
-  if (item && map_entry_is_dormant(entry, begin, end - begin))
+  if (item && map_entry_is_dormant(entry, begin, end - begin)) {
     map_table_wake(pass->table, entry);
-  else if (!item || !(entry = map_table_add(pass->table, begin, end)))
-    return wrong(pass, component, no_memory);
+  } else {
+    if (!item || !(entry = map_table_add(pass->table, begin, end)))
+      return wrong(pass, component, no_memory);
+    work->todo |= MAP_TODO_NEW;
+  }
   entry->base = component->base;
   entry->name = component->name;
   item = map_work_add(work, entry, component);

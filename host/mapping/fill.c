@@ -3,6 +3,8 @@
 
 #include "plan.h"
 
+#include "base/process_memory.h"
+
 #include <string.h>
 
 void map_work_abandon(map_work_t *work) {
@@ -21,6 +23,31 @@ void map_work_give_up(map_work_t *work) {
     if (work->items[i].flags & MAP_ITEM_FRESH)
       map_entry_filled(work->table, work->items[i].entry, 0);
   work->word_count = 0;
+}
+
+/* Before anything is read for the program: whether the host has what is mapped for the first time. A wild
+ * pointer is found here, whose crash in this library would say nothing of the program. What was mapped lately
+ * is not asked for again. */
+static map_status_t check_host(const map_work_t *work) {
+  for (const map_item_t *item = work->items, *end = item + work->item_count; item < end; item++) {
+    const map_entry_t *entry = item->entry;
+    if (!(item->flags & MAP_ITEM_FRESH) || !(item->flags & (MAP_ITEM_INTO | MAP_ITEM_OUT_OF)))
+      continue;
+    map_range_t range = {entry->begin, entry->end - entry->begin, entry->name};
+    if (!atmi_process_memory_is_there((const void *)range.host, range.bytes))
+      return map_fail_near(
+          work->table, MAP_INVALID, &range,
+          "the host has no memory, or only some, in the %llu bytes at 0x%016llx: the pointer "
+          "or the size is wrong, or the memory was freed",
+          (unsigned long long)range.bytes, (unsigned long long)range.host);
+  }
+  return MAP_OK;
+}
+
+/* What most constructs need not do. */
+static __attribute__((noinline)) map_status_t await_and_check(map_work_t *work) {
+  map_status_t status = work->todo & MAP_ITEM_WAIT ? map_work_await(work) : MAP_OK;
+  return status || !(work->todo & MAP_TODO_NEW) ? status : check_host(work);
 }
 
 /* Memory for what an item has made. An entry's first address is as far behind a multiple of the alignment as
@@ -174,8 +201,8 @@ map_status_t map_work_publish(map_work_t *work, map_status_t status) {
 map_status_t map_work_fill(map_work_t *work, const map_arguments_t *arguments) {
   map_packs_t packs;
   map_status_t status = MAP_OK;
-  if (work->todo & MAP_ITEM_WAIT)
-    status = map_work_await(work);
+  if (work->todo & (MAP_ITEM_WAIT | MAP_TODO_NEW))
+    status = await_and_check(work);
   if (!status)
     status = copy(work, arguments, &packs);
   if (map_listens(work->table) && work->operation == MAP_ENTER && !status)

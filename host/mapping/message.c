@@ -3,6 +3,8 @@
 
 #include "entry.h"
 
+#include "base/process_memory.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,9 +41,14 @@ static const char *part_of_name(const char *at, char *part, size_t size) {
   return at + length;
 }
 
-/* "variable v, file f.c, line 3", as far as it is known. */
+/* "variable v, file f.c, line 3", as far as it is known. Names may be those of a library that was closed, or
+ * no names at all where arguments are damaged. */
 static void say_name(const char *name, char *text, size_t size) {
   char variable[80], file[160], line[16];
+  if (name && !atmi_process_memory_is_text(name)) {
+    snprintf(text, size, "a variable whose name cannot be read");
+    return;
+  }
   const char *at = part_of_name(name, variable, sizeof variable);
   at = part_of_name(at, file, sizeof file);
   part_of_name(at, line, sizeof line);

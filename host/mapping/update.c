@@ -3,6 +3,8 @@
 #include "one.h"
 #include "work.h"
 
+#include "base/process_memory.h"
+
 /* More than any array has. */
 enum { DIMENSIONS_MOST = 64 };
 /* Of sections that lie in several entries, each piece is looked up. */
@@ -253,10 +255,27 @@ static map_status_t describe(const map_pass_t *pass) {
 
 /* ---- all of it ---- */
 
+/* Descriptors are read under the lock: this is asked in front of it. */
+static map_status_t check_descriptors(map_table_t *table, const map_arguments_t *arguments) {
+  for (uint32_t i = 0; i < arguments->count; i++) {
+    uint64_t count = (uint64_t)arguments->sizes[i];
+    if (__builtin_expect(!((uint64_t)arguments->types[i] & MAP_NON_CONTIGUOUS), 1) ||
+        count > DIMENSIONS_MOST || !arguments->begins[i] ||
+        atmi_process_memory_is_there(arguments->begins[i], count * sizeof(map_dimension_t)))
+      continue;
+    const map_range_t range = {(uintptr_t)arguments->bases[i], 0,
+                               arguments->names ? arguments->names[i] : NULL};
+    return map_fail_near(table, MAP_INVALID, &range, "%s", damaged_section);
+  }
+  return MAP_OK;
+}
+
 map_status_t map_update(map_work_t *work, const map_arguments_t *arguments) {
   map_pass_t pass;
   map_status_t status = map_check_arguments(work->table, arguments);
   work->operation = MAP_UPDATE;
+  if (!status)
+    status = check_descriptors(work->table, arguments);
   if (__builtin_expect(arguments->mappers != NULL, 0) && !status)
     status = map_work_call_mappers(work, arguments);
   if (status)

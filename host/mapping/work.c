@@ -1,6 +1,8 @@
 /* What all operations share: items, checks, waiting, copies, notes. */
 #include "work.h"
 
+#include "base/process_memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,11 +81,26 @@ map_status_t map_fail_insane(map_table_t *table, const map_range_t *range) {
   return map_fail_near(table, MAP_INVALID, range, "a list item reaches beyond the end of all memory");
 }
 
-map_status_t map_fail_arrays(map_table_t *table, const map_arguments_t *arguments) {
-  if (arguments->count > MAP_ARGUMENTS_MOST)
-    return map_fail(table, MAP_INVALID, "%u list items: %s", arguments->count, map_insane);
-  return map_fail(table, MAP_INVALID, "%u list items, but no arrays for them: %s", arguments->count,
-                  map_insane);
+/* Names and mappers are not there in most programs. */
+static bool are_there(const map_arguments_t *arguments) {
+  const void *const arrays[] = {arguments->bases, arguments->begins, arguments->sizes,
+                                arguments->types, arguments->names,  arguments->mappers};
+  _Static_assert(sizeof(void *) == sizeof(int64_t), "all arrays are as long");
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+    if (arrays[i] && !atmi_process_memory_is_there(arrays[i], arguments->count * sizeof(void *)))
+      return false;
+  return true;
+}
+
+map_status_t map_check_arrays(map_table_t *table, const map_arguments_t *arguments) {
+  uint32_t count = arguments->count;
+  if (count > MAP_ARGUMENTS_MOST)
+    return map_fail(table, MAP_INVALID, "%u list items: %s", count, map_insane);
+  if (!arguments->bases || !arguments->begins || !arguments->sizes || !arguments->types)
+    return map_fail(table, MAP_INVALID, "%u list items, but no arrays for them: %s", count, map_insane);
+  if (!are_there(arguments))
+    return map_fail(table, MAP_INVALID, "%u list items, but arrays of fewer: %s", count, map_insane);
+  return MAP_OK;
 }
 
 map_status_t map_work_make_words(map_work_t *work, uint32_t count) {

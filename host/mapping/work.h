@@ -53,6 +53,7 @@ enum {
   MAP_ITEM_GONE = 0x8000000,    /* for notes: its entry is */
   MAP_TODO_BROKEN = 0x10000000, /* of an end: a copy back has failed late */
   MAP_TODO_PLAN = 0x20000000,   /* of a region: a plan may be made of it */
+  MAP_TODO_NEW = 0x40000000,    /* maps what was not mapped lately */
 };
 
 #define MAP_NO_ITEM  UINT32_MAX
@@ -218,14 +219,15 @@ static inline void map_pass_end(map_pass_t *pass) {
   atmi_spin_unlock(&pass->table->lock);
 }
 
-/* More list items than any construct has: a count that lies. */
-enum { MAP_ARGUMENTS_MOST = 1 << 16 };
+/* More list items than any construct has: a count that lies. And more than most have: then the kernel is
+ * asked whether the arrays are that long. With fewer a count that lies leads 1 KiB too far at most. */
+enum { MAP_ARGUMENTS_MOST = 1 << 16, MAP_ARGUMENTS_USUAL = 128 };
 /* Before the pass: arrays that are missing, or too long. Describes. */
-map_status_t map_fail_arrays(map_table_t *table, const map_arguments_t *arguments);
+map_status_t map_check_arrays(map_table_t *table, const map_arguments_t *arguments);
 static inline map_status_t map_check_arguments(map_table_t *table, const map_arguments_t *arguments) {
   bool whole = arguments->bases && arguments->begins && arguments->sizes && arguments->types &&
-               arguments->count <= MAP_ARGUMENTS_MOST;
-  return __builtin_expect(whole, 1) || !arguments->count ? MAP_OK : map_fail_arrays(table, arguments);
+               arguments->count <= MAP_ARGUMENTS_USUAL;
+  return __builtin_expect(whole, 1) || !arguments->count ? MAP_OK : map_check_arrays(table, arguments);
 }
 /* Room for more words than the work has. Describes. */
 map_status_t map_work_make_words(map_work_t *work, uint32_t count);

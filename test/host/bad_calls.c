@@ -4,6 +4,7 @@
 #include "driver.h"
 
 #include "api.h"
+#include "brink.h"
 
 #include <dlfcn.h>
 #include <hsa/hsa_ext_amd.h>
@@ -105,6 +106,17 @@ static void endless_count(void) {
 static void large_count(void) {
   tgt_kernel_args_t bad = args();
   bad.count = 1 << 24;
+  launch(&bad, spmd);
+}
+static void shorter_arrays(void) {
+  tgt_kernel_args_t bad = args();
+  bad.count = 1000;
+  bad.sizes = (int64_t *)(void *)(test_brink(1) - 16);
+  launch(&bad, spmd);
+}
+static void too_few_values(void) {
+  tgt_kernel_args_t bad = args();
+  bad.count = 1;
   launch(&bad, spmd);
 }
 static void too_many_values(void) {
@@ -219,6 +231,8 @@ static const struct {
     {"no_sizes", no_sizes, "2 list items, but no arrays for them"},
     {"endless_count", endless_count, "4294967295 list items: the arguments are damaged"},
     {"large_count", large_count, "16777216 list items: the arguments are damaged"},
+    {"shorter_arrays", shorter_arrays, "1000 list items, but arrays of fewer: the arguments are damaged"},
+    {"too_few_values", too_few_values, "argument"},
     {"too_many_values", too_many_values, "argument"},
     {"no_region", no_region, "does not have a matching target pointer"},
     {"other_region", other_region, "does not have a matching target pointer"},
@@ -295,6 +309,87 @@ static void failing_updates_name_their_variable(void **state) {
   }
 }
 
+/* ---- host memory that is not there ---- */
+
+/* Copied through the stream's own memory, through a block of staging memory, and pinned. */
+static const size_t gone_sizes[] = {4096, 256 << 10, 4 << 20};
+enum { GONE_SIZES = sizeof gone_sizes / sizeof *gone_sizes, GONE_PAGES = 2048 };
+static size_t gone_bytes;
+
+static void one_item(construct_t *call, void *begin, int64_t type) {
+  void *name = (char[]){";gone;dir/file.c;7;3;;"};
+  int64_t bytes = (int64_t)gone_bytes;
+  call(NULL, 0, 1, &begin, &begin, &bytes, &type, &name, NULL);
+}
+
+static void map_what_never_was(void) {
+  one_item(__tgt_target_data_begin_mapper, test_brink(GONE_PAGES), TGT_MAP_TO);
+}
+static void map_half_of_it(void) {
+  one_item(__tgt_target_data_begin_mapper, test_brink(GONE_PAGES) - gone_bytes / 2, TGT_MAP_FROM);
+}
+static void region_of_what_never_was(void) {
+  tgt_kernel_args_t bad = args();
+  void *name = (char[]){";gone;dir/file.c;7;3;;"}, *names[] = {NULL, name};
+  bad.names = names;
+  good.bases[1] = good.begins[1] = test_brink(GONE_PAGES);
+  good.sizes[1] = (int64_t)gone_bytes;
+  launch(&bad, spmd);
+}
+
+/* Mapped while it is there. */
+static void *map_and_free(void) {
+  char *memory = mmap(NULL, gone_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  DRIVER_CHECK(memory != MAP_FAILED);
+  one_item(__tgt_target_data_begin_mapper, memory, TGT_MAP_TO);
+  one_item(__tgt_target_data_update_mapper, memory, TGT_MAP_TO);
+  one_item(__tgt_target_data_update_mapper, memory, TGT_MAP_FROM);
+  DRIVER_CHECK(!munmap(memory, gone_bytes));
+  return memory;
+}
+static void update_of_what_was_freed(void) {
+  one_item(__tgt_target_data_update_mapper, map_and_free(), TGT_MAP_TO);
+}
+static void update_from_what_was_freed(void) {
+  one_item(__tgt_target_data_update_mapper, map_and_free(), TGT_MAP_FROM);
+}
+static void end_of_what_was_freed(void) {
+  one_item(__tgt_target_data_end_mapper, map_and_free(), TGT_MAP_FROM);
+}
+/* Its entry is dormant then. */
+static void map_again_what_was_freed(void) {
+  void *memory = map_and_free();
+  one_item(__tgt_target_data_end_mapper, memory, (int64_t)MAP_DELETE);
+  one_item(__tgt_target_data_begin_mapper, memory, TGT_MAP_TO);
+}
+
+/* The small ones of the lower half are copied by memcpy, as the program might do it: see doc/host-runtime.md.
+ */
+static const struct {
+  const char *name;
+  void (*run)(void);
+  size_t from; /* of gone_sizes */
+} gone_rows[] = {
+    {"map_what_never_was", map_what_never_was, 0},
+    {"map_half_of_it", map_half_of_it, 0},
+    {"region_of_what_never_was", region_of_what_never_was, 0},
+    {"update_of_what_was_freed", update_of_what_was_freed, 1},
+    {"update_from_what_was_freed", update_from_what_was_freed, 1},
+    {"end_of_what_was_freed", end_of_what_was_freed, 1},
+    {"map_again_what_was_freed", map_again_what_was_freed, 1},
+};
+
+static void memory_that_is_gone_is_named(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof gone_rows / sizeof *gone_rows; i++)
+    for (size_t j = gone_rows[i].from; j < GONE_SIZES; j++) {
+      gone_bytes = gone_sizes[j];
+      print_message("             %s %zu\n", gone_rows[i].name, gone_bytes);
+      driver_expect_failure(gone_rows[i].run, "the host has no memory, or only some, in the ");
+      driver_expect_failure(gone_rows[i].run, "variable gone, dir/file.c line 7: host 0x");
+    }
+}
+
 static const struct {
   const char *name;
   void (*run)(void);
@@ -337,6 +432,12 @@ static void register_others(void) {
   __tgt_register_lib(&gone);
   tgt_image_t reversed = {driver.image.end, driver.image.begin, NULL, NULL};
   gone = (tgt_descriptor_t){1, &reversed, NULL, NULL};
+  __tgt_register_lib(&gone);
+  char *holed = test_brink(GONE_PAGES) - 8192;
+  memcpy(holed, driver.image.begin, 8192);
+  tgt_image_t short_image = {holed, holed + ((char *)driver.image.end - (char *)driver.image.begin), NULL,
+                             NULL};
+  gone = (tgt_descriptor_t){1, &short_image, NULL, NULL};
   __tgt_register_lib(&gone);
   DRIVER_CHECK(driver_runs());
   __tgt_register_lib(&driver.descriptor); /* a second time */
@@ -404,6 +505,12 @@ static void copy_others(void) {
   DRIVER_CHECK(omp_get_device_from_uid(NULL) == TGT_INVALID_DEVICE && !omp_get_uid_from_device(77));
   DRIVER_CHECK(!omp_get_mapped_ptr(host, 77) && !omp_get_mapped_ptr(NULL, 0));
   omp_target_free(memory, 0);
+  char *end = test_brink(GONE_PAGES), *more = omp_target_alloc(4 << 20, 0);
+  for (size_t bytes = 256 << 10; bytes <= 4 << 20; bytes <<= 4) {
+    DRIVER_CHECK(omp_target_memcpy(more, end, bytes, 0, 0, 0, 2));
+    DRIVER_CHECK(omp_target_memcpy(end - 8, more, bytes, 0, 0, 2, 0));
+  }
+  omp_target_free(more, 0);
   DRIVER_CHECK(driver_runs());
 }
 
@@ -417,7 +524,10 @@ static const struct {
       "one of its images cannot be read", "registered again before it is unregistered"}},
     {constructs_of_nothing, {"a mapper was called without what it is to add", "there is no device -77"}},
     {free_others, {"cannot free", "cannot lock", "cannot unlock"}},
-    {copy_others, {"more than there are addresses", "reaches beyond the end of all memory"}},
+    {copy_others,
+     {"more than there are addresses", "reaches beyond the end of all memory",
+      "cannot copy to the device: the host has no memory, or only some, in the 262144 bytes at",
+      "cannot copy from the device: the host has no memory, or only some, in the 4194304 bytes at"}},
 };
 
 static void nothing_bad_stays(void **state) {
@@ -436,6 +546,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(regions_fail_with_a_message),
       cmocka_unit_test(data_constructs_fail_with_a_message),
       cmocka_unit_test(failing_updates_name_their_variable),
+      cmocka_unit_test(memory_that_is_gone_is_named),
       cmocka_unit_test(nothing_bad_stays),
   };
   if (count != 2) {

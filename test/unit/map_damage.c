@@ -1,5 +1,6 @@
 /* Arguments that no compiler writes, and devices that fail: a message and a failure, and nothing is left
  * behind. */
+#include "brink.h"
 #include "map_device.h"
 
 #include <setjmp.h>
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 5 };
+enum { MOST = 5, PAGE = 4096 };
 
 static fake_device_t device = {.calls_left = -1};
 static map_table_t *table;
@@ -155,6 +156,101 @@ static void sections_are_damaged(void **state) {
   void *begin = rows[0];
   for (size = -1; size < 100; size += 100)
     expect_failure(map_update, &(map_arguments_t){1, &base, &begin, &size, &type, NULL, NULL}, "damaged");
+}
+
+/* ---- memory that is not there ---- */
+
+static char *brink(void) {
+  char *end = test_brink(64);
+  assert_non_null(end);
+  return end;
+}
+
+/* Of counts as no program has them the arrays are looked at, all of them. */
+static void arrays_are_shorter_than_their_count(void **state) {
+  (void)state;
+  enum { THERE = 200, COUNT = 201 };
+  static void *pointers[COUNT];
+  static int64_t numbers[COUNT];
+  void *short_pointers = brink() - THERE * sizeof(void *);
+  int64_t *short_numbers = (int64_t *)(void *)(brink() - THERE * sizeof *short_numbers);
+  for (int which = 0; which < 6; which++) {
+    map_arguments_t arguments = {COUNT,
+                                 which == 0 ? short_pointers : pointers,
+                                 which == 1 ? short_pointers : pointers,
+                                 which == 2 ? short_numbers : numbers,
+                                 which == 3 ? short_numbers : numbers,
+                                 which == 4 ? short_pointers : NULL,
+                                 which == 5 ? short_pointers : NULL};
+    for (int i = 0; i < OPERATIONS; i++)
+      expect_failure(operations[i], &arguments,
+                     "201 list items, but arrays of fewer: the arguments are damaged");
+    arguments.count = THERE;
+    for (int i = 0; i < OPERATIONS; i++)
+      assert_int_equal(run_raw(operations[i], &arguments), MAP_OK);
+  }
+}
+
+/* What has data to be copied must be there when it is mapped first, whichever way it goes; what has none need
+ * not be. */
+static void hosts_have_no_such_memory(void **state) {
+  (void)state;
+  char *end = brink();
+  static const struct {
+    int64_t before, size; /* the end of what there is */
+  } ranges[] = {{0, 8}, {8, 16}, {PAGE, PAGE + 1}, {-PAGE, 40 * PAGE}};
+  void *name = (char *)";lost;dir/f.c;3;5;;";
+  for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+    for (uint64_t way = MAP_TO; way <= (MAP_TO | MAP_FROM); way++)
+      for (uint64_t implicit = 0; implicit <= MAP_IMPLICIT; implicit += MAP_IMPLICIT) {
+        void *begin = end - ranges[i].before;
+        int64_t type = (int64_t)(way | implicit | MAP_TARGET_PARAM);
+        map_arguments_t arguments = {1, &begin, &begin, &ranges[i].size, &type, &name, NULL};
+        expect_failure(map_begin, &arguments, "the host has no memory, or only some, in the ");
+        assert_non_null(strstr(text, "variable lost, dir/f.c line 3: host 0x"));
+        expect_failure(region, &arguments, "the host has no memory, or only some, in the ");
+      }
+  void *begin = end;
+  int64_t size = 40, type = 0;
+  map_arguments_t arguments = {1, &begin, &begin, &size, &type, NULL, NULL};
+  assert_int_equal(run_raw(map_begin, &arguments), MAP_OK);
+  assert_int_equal(run_raw(map_end, &arguments), MAP_OK);
+}
+
+/* Among others that are there: nothing of the construct stays. */
+static void one_of_several_is_not_there(void **state) {
+  (void)state;
+  char *end = brink();
+  arrays_t arrays = {0};
+  add(&arrays, p, p, sizeof p, MAP_TO | MAP_FROM | MAP_TARGET_PARAM);
+  add(&arrays, end, end, 64, MAP_FROM | MAP_TARGET_PARAM);
+  add(&arrays, q, q, sizeof q, MAP_TO | MAP_TARGET_PARAM);
+  map_arguments_t arguments = {arrays.count, arrays.bases, arrays.begins, arrays.sizes,
+                               arrays.types, NULL,         NULL};
+  expect_failure(map_begin, &arguments, "the host has no memory");
+  expect_failure(region, &arguments, "the host has no memory");
+}
+
+/* Names are only read for messages, and these do without them. */
+static void names_cannot_be_read(void **state) {
+  (void)state;
+  char *end = brink();
+  void *begin = NULL, *unended = memset(end - 8, 'x', 8), *const names[] = {end, (void *)8, unended};
+  int64_t size = 8, type = (int64_t)MAP_TO;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    expect_failure(
+        map_begin, &(map_arguments_t){1, &begin, &begin, &size, &type, (void **)&names[i], NULL},
+        "a null pointer cannot be mapped with 8 bytes\na variable whose name cannot be read: host");
+  }
+}
+
+static void descriptors_of_sections_are_not_there(void **state) {
+  (void)state;
+  char *end = brink();
+  void *base = large, *begins[] = {end, end - sizeof(map_dimension_t), (void *)8};
+  int64_t size = 2, type = (int64_t)(MAP_TO | MAP_NON_CONTIGUOUS);
+  for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+    expect_failure(map_update, &(map_arguments_t){1, &base, &begins[i], &size, &type, NULL, NULL}, "damaged");
 }
 
 /* A section in pieces, in one entry and in two. */
@@ -545,6 +641,11 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(arrays_are_missing),
                                      cmocka_unit_test(ranges_cannot_be),
                                      cmocka_unit_test(sections_are_damaged),
+                                     cmocka_unit_test(arrays_are_shorter_than_their_count),
+                                     cmocka_unit_test(hosts_have_no_such_memory),
+                                     cmocka_unit_test(one_of_several_is_not_there),
+                                     cmocka_unit_test(names_cannot_be_read),
+                                     cmocka_unit_test(descriptors_of_sections_are_not_there),
                                      cmocka_unit_test(sections_in_pieces),
                                      cmocka_unit_test(sections_that_begin_later),
                                      cmocka_unit_test(messages_say_where),

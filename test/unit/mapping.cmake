@@ -1,6 +1,6 @@
 # Unit tests of the host runtime's mapping engine, with ordinary memory as the device.
 set(here ${CMAKE_CURRENT_LIST_DIR})
-add_library(map_device STATIC ${here}/map_device.c)
+add_library(map_device STATIC ${here}/map_device.c ${here}/brink.c)
 target_include_directories(map_device PUBLIC ${here} PRIVATE ${PROJECT_SOURCE_DIR}/impl)
 target_link_libraries(map_device PRIVATE project_options PUBLIC omp_mapping Threads::Threads)
 foreach(part rules again plan model stress damage)
