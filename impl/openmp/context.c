@@ -1,7 +1,7 @@
 /* The context itself: what is set in it, and what follows. */
 #include "openmp/context.h"
 
-atmi_context_t atmi_the_context = {.lock = PTHREAD_MUTEX_INITIALIZER};
+atmi_context_t atmi_the_context = {.waking = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 void atmi_context_count_devices(atmi_context_t *context) {
   uint32_t count = context->state == ATMI_CONTEXT_RUNNING ? context->device_count : 0;

@@ -68,7 +68,8 @@ typedef enum atmi_context_state {
 } atmi_context_state_t;
 
 typedef struct atmi_context {
-  pthread_mutex_t lock; /* start, stop, lists of images; never on the path of a launch or copy */
+  pthread_mutex_t waking; /* above the other: while devices are found again after a fork, and during forks */
+  pthread_mutex_t lock;   /* start, stop, lists of images; never on the path of a launch or copy */
   _Atomic atmi_context_state_t state;
   _Atomic uint32_t usable_count; /* devices that may be used: all while it runs, else none */
   _Atomic uint32_t plain_count;  /* the same, but none if somebody looks on at launches */
@@ -83,7 +84,7 @@ typedef struct atmi_context {
   atomic_bool unified;           /* the program requires unified shared memory */
   atmi_known_image_t *images;    /* guarded by lock */
   _Atomic uint64_t opener,
-      forker;             /* the thread that holds the lock to find devices again, or to fork; or 0 */
+      forker;             /* the thread that holds `waking` to find devices again, or to fork; or 0 */
   bool others_hold_rocr;  /* at the last fork; guarded by lock */
   bool is_child;          /* forked from the process that started it */
   bool knows_environment; /* `env` was read; guarded by lock */

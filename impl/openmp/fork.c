@@ -44,9 +44,7 @@ static void look_at_timeline(atmi_context_t *context) {
 
 void atmi_fork_wake(atmi_context_t *context) {
   look_at_timeline(context);
-  context->opener = atmi_stream_thread();
   atmi_status_t status = atmi_machine_init(&context->env, &context->machine);
-  context->opener = 0;
   context->found_again = context->machine.device_count;
   if (status || !finds_the_same(context)) {
     atmi_machine_fini(&context->machine);
@@ -61,31 +59,37 @@ void atmi_fork_wake(atmi_context_t *context) {
 
 /* ---- at a fork ---- */
 
-/* While nothing is used, the lock is held from here until after the fork, so that no thread begins in
- * between, and the child finds it free. Not if the fork comes out of ROCr, from a tool of it that we are just
- * opening. */
+static void unlock(atmi_context_t *context) {
+  pthread_mutex_unlock(&context->lock);
+  pthread_mutex_unlock(&context->waking);
+}
+
+/* While nothing is used, the locks are held from here until after the fork, so that no thread begins in
+ * between, and the child finds them free. Not if the fork comes out of ROCr, from a tool of it that we are
+ * just opening. */
 static void before_fork(void) {
   atmi_context_t *context = atmi_context();
   atmi_context_state_t state = context->state;
   if ((state != ATMI_CONTEXT_IDLE && state != ATMI_CONTEXT_ASLEEP) || context->opener == atmi_stream_thread())
     return;
+  pthread_mutex_lock(&context->waking);
   pthread_mutex_lock(&context->lock);
   if (context->state == ATMI_CONTEXT_IDLE)
     sleep_now(context);
   if (context->state != ATMI_CONTEXT_ASLEEP) {
-    pthread_mutex_unlock(&context->lock);
+    unlock(context);
     return;
   }
   context->others_hold_rocr = atmi_hsa_is_running();
   context->forker = atmi_stream_thread();
 }
 
-/* Whether before_fork has left the lock to this thread; it is free then. */
+/* Whether before_fork has left the locks to this thread; they are free then. */
 static bool end_fork(atmi_context_t *context) {
   if (context->forker != atmi_stream_thread())
     return false;
   context->forker = 0;
-  pthread_mutex_unlock(&context->lock);
+  unlock(context);
   return true;
 }
 
@@ -102,7 +106,8 @@ static void after_fork_in_child(void) {
     return;
   if (!was_asleep) {
     context->others_hold_rocr = false;        /* not why */
-    pthread_mutex_init(&context->lock, NULL); /* a thread that is not in this process may hold it */
+    pthread_mutex_init(&context->lock, NULL); /* a thread that is not in this process may hold them */
+    pthread_mutex_init(&context->waking, NULL);
   }
   context->state = ATMI_CONTEXT_FORKED;
   atmi_context_count_devices(context);

@@ -1,19 +1,48 @@
 /* Which device may be used, and what is said where there is none. */
 #include "openmp/use.h"
 
+#include "base/hsa.h"
 #include "openmp/fork.h"
+#include "stream/stream.h"
 
-void atmi_context_begin_use(atmi_context_t *context) {
-  atmi_context_state_t state = atomic_load_explicit(&context->state, memory_order_acquire);
-  if (state != ATMI_CONTEXT_IDLE && state != ATMI_CONTEXT_ASLEEP)
-    return;
-  pthread_mutex_lock(&context->lock);
-  if (context->state == ATMI_CONTEXT_ASLEEP)
-    atmi_fork_wake(context);
+static void begin_if_idle(atmi_context_t *context) {
   if (context->state == ATMI_CONTEXT_IDLE)
     context->state = ATMI_CONTEXT_RUNNING;
   atmi_context_count_devices(context);
+}
+
+/* The first use after a fork finds the devices again. ROCr begins with opening libraries, for which it wants
+ * the dynamic linker's lock; a thread that has that, because it runs the constructor of a library with device
+ * code, wants ours. So ROCr begins before we take ours, and what is done under it only counts. Forks and
+ * other uses wait. */
+static void wake(atmi_context_t *context) {
+  pthread_mutex_lock(&context->waking);
+  context->opener = atmi_stream_thread();
+  bool has_begun =
+      context->state == ATMI_CONTEXT_ASLEEP && !atmi_hsa_open() && hsa_init() == HSA_STATUS_SUCCESS;
+  pthread_mutex_lock(&context->lock);
+  if (context->state == ATMI_CONTEXT_ASLEEP)
+    atmi_fork_wake(context);
+  begin_if_idle(context);
   pthread_mutex_unlock(&context->lock);
+  if (has_begun)
+    hsa_shut_down(); /* the machine has begun it, too */
+  context->opener = 0;
+  pthread_mutex_unlock(&context->waking);
+}
+
+void atmi_context_begin_use(atmi_context_t *context) {
+  atmi_context_state_t state;
+  while ((state = atomic_load_explicit(&context->state, memory_order_acquire)) == ATMI_CONTEXT_ASLEEP ||
+         state == ATMI_CONTEXT_IDLE) {
+    if (state == ATMI_CONTEXT_ASLEEP) {
+      wake(context);
+      continue;
+    }
+    pthread_mutex_lock(&context->lock);
+    begin_if_idle(context);
+    pthread_mutex_unlock(&context->lock);
+  }
 }
 
 bool atmi_context_ask_zero_copy(const atmi_context_t *context, atmi_omp_device_t *device) {
