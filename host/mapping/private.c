@@ -83,10 +83,10 @@ static map_status_t fill(map_work_t *work, const map_private_t *privates, map_it
   map_status_t status = MAP_OK;
   if (is_attached(item))
     pack_pointer(work, item, privates->copy + item->value);
-  else if (is_packed(item))
+  else if (is_packed(item) && item->bytes)
     /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): as above */
     memcpy(privates->copy + item->value, (const void *)item->host, item->bytes);
-  else if (item->type & MAP_TO)
+  else if (item->type & MAP_TO && item->bytes)
     status = map_work_submit_to(work, device, (const void *)item->host, item->bytes);
   if (status)
     return map_work_fail(work, item, "a copy of firstprivate data to the device has failed");

@@ -53,7 +53,7 @@ static char *place_of(const raw_item_t *item) {
 
 static void list_item(const raw_item_t *item, bool is_new, fake_list_t *list) {
   uint64_t type = item->type;
-  char *begin = place_of(item), *base = begin - item->offset % 32;
+  char *begin = place_of(item), *base = (char *)((uintptr_t)begin - item->offset % 32);
   int64_t size = item->size;
   if (type & BELIEVED) {
     begin = arena + 64 + item->begin % (ARENA_BYTES / 2);
@@ -87,7 +87,7 @@ static void construct(map_table_t *table, const raw_construct_t *raw) {
   map_work_t work;
   for (uint32_t i = 0; i < raw->count % (ITEMS + 1u); i++) {
     list_item(&raw->items[i], raw->operation % 4 != 1 && raw->operation % 4 != 2, &list);
-    names[i] = raw->items[i].name % 2 ? readable : (void *)(uintptr_t)raw->items[i].begin;
+    names[i] = raw->items[i].name % 2 ? readable : arena + ARENA_BYTES + raw->items[i].begin % ARENA_BYTES;
   }
   map_arguments_t *arguments = fake_arguments(&list);
   arguments->names = raw->options & 4 ? names : NULL;
