@@ -339,12 +339,12 @@ static void region_of_what_never_was(void) {
 
 /* Mapped while it is there. */
 static void *map_and_free(void) {
-  char *memory = mmap(NULL, gone_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  DRIVER_CHECK(memory != MAP_FAILED);
+  void *memory = test_remote(gone_bytes);
+  DRIVER_CHECK(memory);
   one_item(__tgt_target_data_begin_mapper, memory, TGT_MAP_TO);
   one_item(__tgt_target_data_update_mapper, memory, TGT_MAP_TO);
   one_item(__tgt_target_data_update_mapper, memory, TGT_MAP_FROM);
-  DRIVER_CHECK(!munmap(memory, gone_bytes));
+  DRIVER_CHECK(!test_remote_free(memory, gone_bytes));
   return memory;
 }
 static void update_of_what_was_freed(void) {

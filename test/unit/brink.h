@@ -1,10 +1,18 @@
-/* Memory with nothing behind it, for tests of what reads too far. By itself: the names of <sys/mman.h> are
- * also those of map types. */
+/* Memory with nothing behind it, for tests of what reads too far, and of what was freed. By itself: the names
+ * of <sys/mman.h> are also those of map types. */
 #ifndef TEST_BRINK_H
 #define TEST_BRINK_H
 
+#include <stddef.h>
+
+/* Zeros, in whole pages, far from where the kernel looks for room: when they are unmapped nothing else comes
+ * there. NULL if that cannot be had. Not thread-safe. */
+void *test_remote(size_t bytes);
+/* Unmaps them. 0 on success. */
+int test_remote_free(void *memory, size_t bytes);
+
 /* The first address behind `pages` pages of 4096 bytes of zeros; at it, and as many pages on, there is no
- * memory. NULL if that cannot be had. */
+ * memory. As test_remote. */
 char *test_brink(unsigned pages);
 
 #endif
