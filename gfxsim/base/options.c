@@ -48,8 +48,7 @@ static const gs_option_t option_table[] = {
      "what chance decides there: the same number, the same decisions"},
     {"GFXSIM_CHECK", "--check", "LIST", GS_OPTION_TOOLS, MEMBER(check), "", 0, 0,
      "look for errors of the program in its kernels, with all tools or those of the list: bounds, init, "
-     "race, "
-     "transfer"},
+     "race, transfer, wait"},
     {"GFXSIM_CHECK_LOG", "--check-log", "FILE", GS_OPTION_FILE, MEMBER(check_log), "", 0, 0,
      "file that receives what --check finds; none = stderr"},
     {"GFXSIM_CHECK_SARIF", "--check-sarif", "FILE", GS_OPTION_FILE, MEMBER(check_sarif), "", 0, 0,
@@ -68,11 +67,9 @@ enum { OPTION_COUNT = sizeof option_table / sizeof *option_table };
 
 static const char prefix[] = "GFXSIM_";
 
-const gs_check_tool_t gs_check_tools[] = {{"bounds", GS_CHECK_BOUNDS},
-                                          {"init", GS_CHECK_INIT},
-                                          {"race", GS_CHECK_RACE},
-                                          {"transfer", GS_CHECK_TRANSFER},
-                                          {NULL, 0}};
+const gs_check_tool_t gs_check_tools[] = {{"bounds", GS_CHECK_BOUNDS}, {"init", GS_CHECK_INIT},
+                                          {"race", GS_CHECK_RACE},     {"transfer", GS_CHECK_TRANSFER},
+                                          {"wait", GS_CHECK_WAIT},     {NULL, 0}};
 
 const gs_option_t *gs_option_at(size_t i) {
   return i < OPTION_COUNT ? &option_table[i] : NULL;

@@ -11,7 +11,13 @@
 #include "base/strict.h"
 
 /* Tools of the checker. */
-enum { GS_CHECK_BOUNDS = 1 << 0, GS_CHECK_RACE = 1 << 1, GS_CHECK_INIT = 1 << 2, GS_CHECK_TRANSFER = 1 << 5 };
+enum {
+  GS_CHECK_BOUNDS = 1 << 0,
+  GS_CHECK_RACE = 1 << 1,
+  GS_CHECK_INIT = 1 << 2,
+  GS_CHECK_WAIT = 1 << 4,
+  GS_CHECK_TRANSFER = 1 << 5,
+};
 
 typedef struct gs_check_tool {
   const char *name; /* of the last, NULL */

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "check/init.h"
 #include "check/name.h"
+#include "check/wait.h"
 #include "exec/source_line.h"
 
 /* What a checked program ends with that asked to fail (gfxsim-run --check-fail). */
@@ -54,6 +55,11 @@ int gs_check_create(const gs_options_t *options, gs_check_t **made) {
     gs_check_destroy(check);
     return -1;
   }
+  if (options->check & GS_CHECK_WAIT && gs_wait_create(check)) {
+    gs_log("GFXSIM_CHECK: out of host memory");
+    gs_check_destroy(check);
+    return -1;
+  }
   *made = check;
   return 0;
 }
@@ -68,6 +74,7 @@ void gs_check_destroy(gs_check_t *check) {
     return;
   gs_transfer_destroy(check->transfer);
   gs_race_destroy(check->race);
+  gs_wait_destroy(check);
   gs_init_destroy(check);
   gs_findings_fini(&check->findings);
   gs_blocks_fini(&check->blocks);

@@ -26,6 +26,7 @@ typedef struct gs_check {
   unsigned tools;
   gs_watch_t internal;  /* for ROCr's own kernels, if a tool wants to see them */
   struct gs_init *init; /* what the tool of this name keeps, or NULL */
+  struct gs_wait *wait; /* likewise */
 } gs_check_t;
 
 /* The checker whose tools watch the wave. */

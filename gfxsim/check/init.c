@@ -43,9 +43,10 @@ static void begin_registers(gs_wave_t *w, gs_wave_flow_t *f, const gs_begin_t *b
 }
 
 static void begin(gs_wave_t *w, const gs_begin_t *begin) {
-  if (!*begin->keep)
-    *begin->keep = aligned_alloc(_Alignof(group_flow_t), sizeof(group_flow_t));
-  group_flow_t *group = *begin->keep;
+  void **keep = &begin->keep[GS_KEEP_FLOW];
+  if (!*keep)
+    *keep = aligned_alloc(_Alignof(group_flow_t), sizeof(group_flow_t));
+  group_flow_t *group = *keep;
   w->flow = NULL;
   if (!group) /* without memory for it the wave is not followed */
     return;

@@ -40,7 +40,8 @@ void gs_group_destroy(gs_group_t *group) {
   if (!group)
     return;
   munmap(group->rows[0], rows_bytes);
-  free(group->flow);
+  for (size_t i = 0; i < GS_KEEPS; i++)
+    free(group->kept[i]);
   free(group->lds);
   free(group);
 }
@@ -158,7 +159,7 @@ static unsigned extra_ids(const gs_run_t *run) {
 static void tell_watcher(gs_group_t *group, unsigned index, const gs_run_t *run, const filler_t *filled) {
   const bool packed = run->device->profile->packed_work_item_id;
   const gs_begin_t begin = {
-      .keep = &group->flow,
+      .keep = group->kept,
       .wave = index,
       .sgprs = {filled->set[0], filled->set[1]},
       .vgprs = packed ? 1 : 1 + (run->kernel.rsrc2 >> 11 & 3),

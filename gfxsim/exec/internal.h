@@ -52,7 +52,7 @@ typedef struct gs_group {
   size_t lds_capacity;
   gs_row_t
       *rows[GS_GROUP_WAVES_MAX]; /* GS_VGPRS rows each; mapped lazily, so unused registers cost nothing */
-  void *flow;                    /* gs_begin_t.keep */
+  void *kept[GS_KEEPS];          /* gs_begin_t.keep */
   gs_poisoned_t poisoned;
   gs_luck_t luck;
 } gs_group_t;

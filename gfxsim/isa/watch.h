@@ -30,9 +30,12 @@ typedef struct gs_copy {
   const struct gs_vm_map *map; /* the snapshot that the engine uses */
 } gs_copy_t;
 
+/* What of a workgroup is kept for the watcher, by whom. */
+enum { GS_KEEP_FLOW, GS_KEEP_WAITS, GS_KEEPS };
+
 /* How a wave begins. */
 typedef struct gs_begin {
-  void **keep;       /* of the workgroup, for the watcher: NULL or memory that free() frees some day */
+  void **keep;       /* of the workgroup, GS_KEEPS: NULL, or memory that free() frees some day */
   unsigned wave;     /* number in the workgroup; they begin one after another */
   uint64_t sgprs[2]; /* scalar registers 0 to 127 that hold something, a bit each */
   unsigned vgprs;    /* as many vector registers do, in the active lanes */
@@ -75,7 +78,7 @@ typedef struct gs_watch {
   void (*copy_ends)(void *context, void *copy);
   /* Executes an instruction, by calling its handler. The program counter is behind the instruction. */
   void (*execute)(struct gs_wave *w, const struct gs_inst *in);
-  /* A wave's registers are set for its first instruction. Sets w->flow if it wants that. */
+  /* A wave's registers are set for its first instruction. Sets w->flow and w->waits if it wants that. */
   void (*begin)(struct gs_wave *w, const gs_begin_t *begin);
   /* Who watches ROCr's own kernels, which copy and fill; NULL = nobody. */
   const struct gs_watch *internal;

@@ -94,6 +94,7 @@ typedef struct gs_wave {
   uint32_t mode; /* MODE register */
   uint32_t trapsts;
   void *flow;     /* what the watcher knows of the wave, see gs_begin_t */
+  void *waits;    /* likewise */
   bool fp_custom; /* MODE's rounding and denormal fields differ from GS_MODE_FP_DEFAULT */
   uint8_t state;  /* gs_wave_state_t */
 

@@ -11,6 +11,7 @@ set(GFXSIM_ON_STUB
     thunk/buffers.c thunk/context.c thunk/events.c thunk/libdrm.c thunk/memory.c thunk/memory_calls.c thunk/notes.c
     thunk/poison.c thunk/queues.c thunk/rocr6.c thunk/topology.c)
 list(APPEND GFXSIM_ON_STUB check/atomic.c check/order.c check/race.c check/race_text.c check/shadow.c check/site.c isa/decode.c isa/opcodes.c)
+list(APPEND GFXSIM_ON_STUB check/wait.c check/wait_local.c check/wait_operands.c check/wait_report.c check/wait_states.c)
 list(TRANSFORM GFXSIM_ON_STUB PREPEND ${PROJECT_SOURCE_DIR}/gfxsim/)
 
 add_library(gfxsim_on_stub STATIC ${GFXSIM_ON_STUB} gfxsim_stub.c)

@@ -1,0 +1,284 @@
+/* The tool "wait": what each wave has asked memory for, and what it has waited for. An operation is over when
+ * s_waitcnt leaves no room for it: when the counter may stand for fewer than it and those behind it that
+ * cannot come to their end before it. Not here: what instructions read and write (wait_operands.c), wait
+ * states (wait_states.c), and what is said (wait_report.c). */
+#include "check/wait.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The most that a counter counts to: an instruction that would count on waits. */
+enum { MOST_VM = 63, MOST_LGKM = 15 };
+
+/* ---- What is outstanding ---- */
+
+static bool is_ordered(unsigned line) {
+  return line != GS_LINE_NONE && line != GS_LINE_FLAT;
+}
+
+unsigned gs_wait_allowed(const gs_wave_waits_t *waits, unsigned pending, unsigned counter) {
+  const gs_pending_t *p = &waits->pending[pending];
+  unsigned behind = 0;
+  for (unsigned i = pending + 1; i < waits->count && is_ordered(p->line); i++)
+    behind += waits->pending[i].line == p->line && waits->pending[i].counters & counter;
+  return behind;
+}
+
+static void mark(gs_wave_waits_t *waits, const gs_pending_t *p) {
+  uint64_t *marks = p->vector ? waits->vectors : waits->scalars;
+  waits->marked |= p->count != 0;
+  for (unsigned reg = p->first; reg < p->first + p->count; reg++)
+    marks[reg / 64] |= UINT64_C(1) << reg % 64;
+}
+
+static void mark_all(gs_wave_waits_t *waits) {
+  memset(waits->vectors, 0, sizeof waits->vectors);
+  memset(waits->scalars, 0, sizeof waits->scalars);
+  waits->marked = false;
+  for (unsigned i = 0; i < waits->count; i++)
+    mark(waits, &waits->pending[i]);
+}
+
+/* Takes out of the list what is over now that `counter` is at most `most`. */
+static void wait_for(gs_wave_waits_t *waits, unsigned counter, unsigned most) {
+  unsigned behind[GS_LINE_MESSAGE + 1] = {0}, kept = waits->count;
+  for (unsigned i = waits->count; i-- > 0;) {
+    gs_pending_t *p = &waits->pending[i];
+    if (p->counters & counter && behind[p->line] + 1 > most)
+      p->counters &= (uint8_t)~counter;
+    behind[p->line] += p->counters & counter && is_ordered(p->line);
+  }
+  kept = 0;
+  for (unsigned i = 0; i < waits->count; i++)
+    if (waits->pending[i].counters)
+      waits->pending[kept++] = waits->pending[i];
+    else if (waits->pending[i].local)
+      gs_local_over(waits, waits->pending[i].local - 1u);
+  if (kept == waits->count)
+    return;
+  waits->count = kept;
+  mark_all(waits);
+}
+
+static void obey_waitcnt(gs_wave_waits_t *waits, uint32_t imm) {
+  const unsigned vm = (imm & 0xf) | (imm >> 10 & 0x30), lgkm = imm >> 8 & 0xf;
+  if (!waits->count)
+    return;
+  if (vm < MOST_VM)
+    wait_for(waits, GS_COUNTER_VM, vm);
+  if (lgkm < MOST_LGKM)
+    wait_for(waits, GS_COUNTER_LGKM, lgkm);
+}
+
+/* The instruction that was executed counts. */
+static void begin_operation(gs_wave_t *w, const gs_inst_t *in, uint64_t pc, const gs_wait_rule_t *rule,
+                            const gs_uses_t *uses) {
+  gs_wave_waits_t *waits = gs_wave_waits(w);
+  if (rule->counters & GS_COUNTER_VM && waits->count >= MOST_VM)
+    wait_for(waits, GS_COUNTER_VM, MOST_VM - 1);
+  if (rule->counters & GS_COUNTER_LGKM && waits->count >= MOST_LGKM)
+    wait_for(waits, GS_COUNTER_LGKM, MOST_LGKM - 1);
+  if (waits->count == GS_MOST_PENDING) { /* it is not known of which there are so many */
+    if (waits->pending[0].local)
+      gs_local_over(waits, waits->pending[0].local - 1u);
+    memmove(waits->pending, waits->pending + 1, (GS_MOST_PENDING - 1) * sizeof *waits->pending);
+    waits->count--;
+    mark_all(waits);
+  }
+  gs_pending_t *p = &waits->pending[waits->count++];
+  *p = (gs_pending_t){
+      .pc = pc, .counters = rule->counters, .line = rule->line, .local = (uint8_t)gs_local_end(w, in)};
+  for (unsigned i = 0; i < uses->count; i++) {
+    const gs_operand_t *use = &uses->use[i];
+    if (!use->writes || (use->vector && !use->lanes))
+      continue;
+    p->first = use->first;
+    p->count = use->count;
+    p->vector = use->vector;
+    p->lanes = use->lanes;
+    mark(waits, p);
+  }
+}
+
+/* ---- Registers that are used ---- */
+
+static bool any_marked(const uint64_t *marks, unsigned first, unsigned count) {
+  for (unsigned reg = first; reg < first + count; reg++)
+    if (marks[reg / 64] >> reg % 64 & 1)
+      return true;
+  return false;
+}
+
+/* Whether results of the two come in the order in which they were asked for. */
+static bool in_order(const gs_pending_t *first, const gs_wait_rule_t *second) {
+  if (first->line == GS_LINE_FLAT) /* no local memory was meant, if that counter is down already */
+    return second->line == GS_LINE_VECTOR && !(first->counters & GS_COUNTER_LGKM);
+  return first->line == second->line && is_ordered(second->line);
+}
+
+static bool meets(const gs_pending_t *p, const gs_operand_t *use, const gs_wait_rule_t *rule) {
+  if (p->vector != use->vector || use->first >= p->first + p->count || p->first >= use->first + use->count)
+    return false;
+  if (use->vector && !(use->lanes & p->lanes))
+    return false;
+  return !use->writes || !in_order(p, rule);
+}
+
+/* Looks whether the instruction uses registers too early. What was told of counts as waited for. */
+static void look(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, const gs_uses_t *uses) {
+  gs_wave_waits_t *waits = gs_wave_waits(w);
+  for (unsigned i = 0; i < uses->count; i++) {
+    const gs_operand_t *use = &uses->use[i];
+    if (!any_marked(use->vector ? waits->vectors : waits->scalars, use->first, use->count))
+      continue;
+    for (unsigned k = waits->count; k-- > 0;)
+      if (meets(&waits->pending[k], use, rule)) {
+        gs_wait_of(w)->tell_use(w, in, use, k);
+        waits->pending[k].count = 0;
+        mark_all(waits);
+      }
+  }
+}
+
+/* ---- Instructions ---- */
+
+static void run(const gs_wait_t *wait, gs_wave_t *w, const gs_inst_t *in) {
+  if (wait->execute)
+    wait->execute(w, in);
+  else
+    in->fn(w, in);
+}
+
+/* Rows of the table that began not long ago. */
+static uint64_t recent_rows(gs_wave_waits_t *waits) {
+  if (waits->clock - waits->window > GS_MOST_STATES) {
+    waits->old = waits->clock - waits->window > 2 * GS_MOST_STATES ? 0 : waits->recent;
+    waits->recent = 0;
+    waits->window = waits->clock;
+  }
+  return waits->recent | waits->old;
+}
+
+/* How many wait states it is. Compilers look at functions one by one, and count on it that a call or a return
+ * takes long enough, for which instructions have to be fetched from elsewhere. */
+static uint32_t states_of(const gs_inst_t *in, const gs_wait_rule_t *rule) {
+  if (rule->step == GS_STEP_IDLE)
+    return ((uint32_t)in->imm & 0xf) + 1;
+  return rule->step == GS_STEP_JUMP ? GS_MOST_STATES : 1;
+}
+
+/* What the instruction, which was executed, means for those behind it. */
+static void obey(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, const gs_uses_t *uses,
+                 uint64_t pc) {
+  gs_wave_waits_t *waits = gs_wave_waits(w);
+  waits->clock += states_of(in, rule);
+  if (rule->counters)
+    begin_operation(w, in, pc, rule, uses);
+  else if (rule->step == GS_STEP_WAIT)
+    obey_waitcnt(waits, (uint32_t)in->imm);
+  else if (rule->step == GS_STEP_BARRIER)
+    gs_local_barrier(waits);
+  else if (rule->step == GS_STEP_END)
+    gs_local_finish(waits);
+  if (rule->from)
+    gs_states_note(w, in, rule, pc);
+}
+
+static void execute(gs_wave_t *w, const gs_inst_t *in) {
+  const gs_wait_t *wait = gs_wait_of(w);
+  gs_wave_waits_t *waits = gs_wave_waits(w);
+  if (!waits || !in->op) {
+    run(wait, w, in);
+    return;
+  }
+  const gs_wait_rule_t *rule = &wait->rules[in->op - gs_opcodes];
+  const uint64_t rows = rule->to & recent_rows(waits), pc = w->pc - in->size;
+  gs_uses_t uses;
+  if (waits->marked || rows || rule->counters)
+    gs_wait_uses(w, in, rule, &uses);
+  if (waits->marked)
+    look(w, in, rule, &uses);
+  if (rows)
+    gs_states_look(w, in, rule, rows, &uses);
+  if (rule->counters)
+    gs_local_begin(waits, in, pc);
+  run(wait, w, in);
+  if (w->state != GS_WAVE_FAULTED) /* and may be repeated */
+    obey(w, in, rule, &uses, pc);
+}
+
+static void begin(gs_wave_t *w, const gs_begin_t *begin) {
+  const gs_wait_t *wait = gs_wait_of(w);
+  gs_group_waits_t *group = begin->keep[GS_KEEP_WAITS];
+  if (wait->begin)
+    wait->begin(w, begin);
+  if (!group)
+    begin->keep[GS_KEEP_WAITS] = group = malloc(sizeof *group);
+  w->waits = NULL;
+  if (!group || !(w->env->target & GS_GFX9)) /* without memory for it the wave is not followed */
+    return;
+  gs_wave_waits_t *waits = &group->wave[begin->wave];
+  if (begin->wave == 0) {
+    group->marked = 0;
+    memset(group->owner, 0, ((size_t)w->env->lds_bytes + 3) / 4 * sizeof *group->owner);
+  }
+  group->waves = begin->wave + 1;
+  memset(waits, 0, offsetof(gs_wave_waits_t, done));
+  waits->group = group;
+  waits->index = begin->wave;
+  for (unsigned i = 0; i < GS_LOCAL_WRITES; i++) {
+    group->write[begin->wave][i].count = 0;
+    group->write[begin->wave][i].marked = false;
+  }
+  w->waits = waits;
+}
+
+/* ---- The tool ---- */
+
+static void ignore_lanes(gs_wave_t *w, const gs_access_t *a) {
+  (void)w;
+  (void)a;
+}
+static void ignore_block(gs_wave_t *w, uint64_t address, uint64_t size, uint32_t stride, uint32_t rights,
+                         bool scalar) {
+  (void)w;
+  (void)address;
+  (void)size;
+  (void)stride;
+  (void)rights;
+  (void)scalar;
+}
+
+/* Alone, a tool is called without being asked whether it wants to be. */
+static const gs_watch_t watch = {.lanes = ignore_lanes,
+                                 .mixed = gs_local_mixed,
+                                 .block = ignore_block,
+                                 .lds = ignore_lanes,
+                                 .local = gs_local_lanes,
+                                 .local_block = gs_local_block,
+                                 .execute = execute,
+                                 .begin = begin};
+
+int gs_wait_create(gs_check_t *check) {
+  gs_wait_t *wait = calloc(1, sizeof *wait);
+  if (!wait)
+    return -1;
+  check->wait = wait;
+  wait->tell_use = gs_wait_report_use;
+  wait->tell_states = gs_wait_report_states;
+  wait->execute = check->watch.execute;
+  wait->begin = check->watch.begin;
+  wait->rules = calloc(gs_opcode_count, sizeof *wait->rules);
+  if (!wait->rules)
+    return -1;
+  gs_wait_fill_rules(wait->rules);
+  gs_states_fill_rules(wait->rules);
+  gs_check_share(check, &watch);
+  return 0;
+}
+
+void gs_wait_destroy(gs_check_t *check) {
+  if (check->wait)
+    free(check->wait->rules);
+  free(check->wait);
+}

@@ -1,0 +1,274 @@
+/* The tool "wait": registers that are used before what was asked for is in them, and wait states that the
+ * hardware leaves to the program. Shared by the tool's files: wait.c (what is outstanding), wait_operands.c
+ * (what an instruction reads and writes), wait_states.c (the table of wait states), wait_report.c (what is
+ * said). Not here: what instructions do; results are what they are without the tool. */
+#ifndef GFXSIM_CHECK_WAIT_H
+#define GFXSIM_CHECK_WAIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "check/check.h"
+#include "exec/internal.h"
+#include "isa/memory.h"
+
+/* ---- What an instruction reads and writes ---- */
+
+/* Which operand it is, where that matters. */
+typedef enum gs_role {
+  GS_ROLE_OTHER,
+  GS_ROLE_C,    /* third operand of a matrix or dot instruction: the sum so far */
+  GS_ROLE_LANE, /* number of a lane */
+  GS_ROLE_DATA, /* what is stored */
+} gs_role_t;
+
+/* Registers of one operand. */
+typedef struct gs_operand {
+  uint16_t first, count;
+  bool vector, writes;
+  uint8_t role;   /* gs_role_t */
+  uint64_t lanes; /* of vector registers */
+} gs_operand_t;
+
+enum { GS_MOST_USES = 8 };
+
+typedef struct gs_uses {
+  unsigned count;
+  gs_operand_t use[GS_MOST_USES];
+} gs_uses_t;
+
+/* Kinds of instructions that wait states are about, a bit each. */
+enum {
+  GS_KIND_VALU = 1 << 0, /* vector arithmetic, matrices too */
+  GS_KIND_SALU = 1 << 1,
+  GS_KIND_VMEM = 1 << 2, /* buffer, flat, global, scratch */
+  GS_KIND_DS = 1 << 3,
+  GS_KIND_DPP = 1 << 4,
+  GS_KIND_DIV_FMAS = 1 << 5,
+  GS_KIND_LANE = 1 << 6, /* v_readlane, v_writelane */
+  GS_KIND_GETREG = 1 << 7,
+  GS_KIND_SETREG = 1 << 8,
+  GS_KIND_USES_M0 = 1 << 9, /* s_sendmsg and others of those that the hardware does not keep from an old M0 */
+  GS_KIND_WIDE_STORE = 1 << 10, /* more than 64 bits from vector registers to memory */
+  GS_KIND_VCCZ = 1 << 11,       /* VALU with VCCZ as an operand */
+  GS_KIND_FMA64 = 1 << 12,      /* v_fma_f64, v_fmac_f64 */
+  GS_KIND_DOT = 1 << 13,
+  GS_KIND_ACC_READ = 1 << 14, /* v_accvgpr_read */
+  GS_KIND_ACC_WRITE = 1 << 15,
+  /* Matrix instructions by how many passes they take, doubles apart. */
+  GS_KIND_MFMA_2 = 1 << 16,
+  GS_KIND_MFMA_8 = 1 << 17,
+  GS_KIND_MFMA_16 = 1 << 18,
+  GS_KIND_DMFMA_4 = 1 << 19,
+  GS_KIND_DMFMA_16 = 1 << 20,
+  GS_KIND_LEGACY = 1 << 21, /* other VALU instructions */
+  GS_KIND_EXECZ = 1 << 22,  /* VALU with EXECZ as an operand */
+  GS_KIND_SMFMA = GS_KIND_MFMA_2 | GS_KIND_MFMA_8 | GS_KIND_MFMA_16,
+  GS_KIND_DMFMA = GS_KIND_DMFMA_4 | GS_KIND_DMFMA_16,
+  GS_KIND_MFMA = GS_KIND_SMFMA | GS_KIND_DMFMA,
+};
+
+/* Counters that s_waitcnt waits for, a bit each. vmcnt and lgkmcnt; expcnt counts what no kernel can execute
+ * here: on gfx9 stores need it no more, and only exports and global data share are left. */
+enum { GS_COUNTER_VM = 1, GS_COUNTER_LGKM = 2 };
+
+/* Operations of one of these come to their end in the order in which they began, of others not. */
+typedef enum gs_line {
+  GS_LINE_NONE,   /* in no order at all: scalar memory */
+  GS_LINE_FLAT,   /* likewise: it may be either's, and both counters go down when they like */
+  GS_LINE_VECTOR, /* vector memory: loads, stores and atomics */
+  GS_LINE_LOCAL,  /* LDS */
+  GS_LINE_MESSAGE,
+} gs_line_t;
+
+typedef enum gs_step {
+  GS_STEP_ONE,
+  GS_STEP_IDLE, /* s_nop */
+  GS_STEP_WAIT, /* s_waitcnt */
+  GS_STEP_BARRIER,
+  GS_STEP_END,  /* s_endpgm */
+  GS_STEP_JUMP, /* to another function */
+} gs_step_t;
+
+/* What is known of an opcode. */
+typedef struct gs_wait_rule {
+  uint32_t kinds;
+  uint8_t counters; /* that it counts in */
+  uint8_t line;
+  uint8_t dst, src[3]; /* dwords of the operands in registers */
+  uint8_t step;        /* gs_step_t */
+  uint8_t by_m0;       /* 1: M0 is added to the number of the source, 2: of the destination */
+  bool reads_vcc, swaps;
+  uint64_t from, to; /* rows of the table of wait states that may begin, and end, with it */
+  /* Of `from`, those that begin only if it writes a scalar register, VCC, EXEC, M0. */
+  uint64_t from_scalar, from_vcc, from_exec, from_m0;
+} gs_wait_rule_t;
+
+/* Fills the rules of all instructions of the target, in the order of gs_opcodes; the rows apart. */
+void gs_wait_fill_rules(gs_wait_rule_t *rules);
+/* Kinds of one instruction, with those that its form and operands add. */
+uint32_t gs_wait_kinds(const gs_inst_t *in, const gs_wait_rule_t *rule);
+/* What the instruction reads and writes. Registers that it need not wait for are not among them: EXEC, and
+ * those that the hardware looks after. */
+void gs_wait_uses(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, gs_uses_t *uses);
+
+/* ---- Waves ---- */
+
+/* An operation of memory that the wave has asked for and not waited for. */
+typedef struct gs_pending {
+  uint64_t pc; /* of the instruction */
+  uint64_t lanes;
+  uint16_t first, count; /* registers that it will write; none: 0 */
+  bool vector;
+  uint8_t counters; /* those by which it is not known to be over */
+  uint8_t local;    /* slot of gs_group_waits_t.write, and 1 */
+  uint8_t line;
+} gs_pending_t;
+
+/* What a wave did in the last wait states. */
+typedef struct gs_done {
+  uint64_t pc;
+  uint32_t clock, kinds;
+  uint16_t v, v_count; /* vector registers that it wrote */
+  uint16_t s, s_count; /* scalar registers */
+  uint16_t c, c_count; /* vector registers that it goes on reading */
+  uint16_t op;         /* row of gs_opcodes */
+  uint16_t hwreg;
+  bool exec; /* it wrote EXEC beside */
+} gs_done_t;
+
+/* A write to local memory, dword by dword. */
+enum { GS_LOCAL_WRITES = 16, GS_LOCAL_DWORDS = 256 };
+typedef struct gs_local_write {
+  uint64_t pc;
+  uint32_t epoch, over; /* others must not touch it from that many barriers of theirs on, to so many */
+  uint16_t count;
+  bool by_dma; /* its own wave must not, either */
+  bool marked; /* in gs_group_waits_t.owner */
+  uint16_t at[GS_LOCAL_DWORDS];
+} gs_local_write_t;
+
+enum { GS_MOST_PENDING = 80, GS_DONE_KEPT = 32, GS_MOST_STATES = 19 };
+
+typedef struct gs_wave_waits {
+  uint64_t vectors[GS_VGPRS / 64], scalars[GS_SGPRS / 64]; /* registers that somebody will write */
+  unsigned count;
+  bool marked;          /* any of these is */
+  uint32_t clock;       /* wait states since the wave began */
+  uint32_t window;      /* of `recent`: began then */
+  uint64_t recent, old; /* rows of the table that began since, and in the window before */
+  uint32_t done_count;
+  struct gs_group_waits *group;
+  unsigned index;               /* in the group */
+  uint32_t barriers;            /* that it has come to */
+  unsigned slot;                /* of the last write to local memory */
+  gs_local_write_t *recording;  /* of the instruction in hand, or NULL */
+  gs_done_t done[GS_DONE_KEPT]; /* the last ones, by their number */
+  gs_pending_t pending[GS_MOST_PENDING];
+} gs_wave_waits_t;
+
+typedef struct gs_group_waits {
+  unsigned waves;
+  unsigned marked; /* writes */
+  gs_wave_waits_t wave[GS_GROUP_WAVES_MAX];
+  uint16_t owner[(64 << 10) / 4]; /* of each dword: the write that is due there, see wait_local.c */
+  gs_local_write_t write[GS_GROUP_WAVES_MAX][GS_LOCAL_WRITES];
+} gs_group_waits_t;
+
+/* wait.c: what s_waitcnt may leave of `counter` for `pending` to be over. */
+unsigned gs_wait_allowed(const gs_wave_waits_t *waits, unsigned pending, unsigned counter);
+
+/* ---- Local memory: wait_local.c ---- */
+
+/* In front of an instruction of memory, and behind it: returns what gs_pending_t.local is. */
+void gs_local_begin(gs_wave_waits_t *waits, const gs_inst_t *in, uint64_t pc);
+unsigned gs_local_end(gs_wave_t *w, const gs_inst_t *in);
+/* The write is over. */
+void gs_local_over(gs_wave_waits_t *waits, unsigned slot);
+/* The wave has come to a barrier, or to its end. */
+void gs_local_barrier(gs_wave_waits_t *waits);
+void gs_local_finish(gs_wave_waits_t *waits);
+/* Of the watcher. */
+void gs_local_lanes(gs_wave_t *w, const gs_access_t *a);
+void gs_local_mixed(gs_wave_t *w, const gs_access_t *a);
+void gs_local_block(gs_wave_t *w, uint32_t offset, uint32_t size, uint32_t stride, uint32_t rights);
+
+/* ---- Wait states ---- */
+
+typedef enum gs_resource {
+  GS_RESOURCE_NONE,    /* it is enough that both are there */
+  GS_RESOURCE_READ,    /* a vector register that the first wrote, and the second reads */
+  GS_RESOURCE_READ_C,  /* as the sum */
+  GS_RESOURCE_READ_AB, /* as any other operand */
+  GS_RESOURCE_WRITE,   /* ... and the second writes, too */
+  GS_RESOURCE_WRITE_C, /* the first still reads, and the second writes */
+  GS_RESOURCE_SCALAR,  /* a scalar register that the first wrote, and the second reads */
+  GS_RESOURCE_LANE,    /* likewise, as the number of a lane */
+  GS_RESOURCE_VCC,
+  GS_RESOURCE_EXEC,
+  GS_RESOURCE_M0,
+  GS_RESOURCE_HWREG, /* the same hardware register */
+} gs_resource_t;
+
+typedef enum gs_same {
+  GS_SAME_ANY,
+  GS_SAME_NEVER, /* not if both have exactly the same registers */
+  GS_SAME_ONLY,
+} gs_same_t;
+
+/* Two instructions that need wait states between them. */
+typedef struct gs_hazard {
+  uint8_t targets;
+  uint8_t states;
+  uint8_t resource, same;
+  uint8_t opcode;    /* 1: only of the same opcode, 2: only of different ones */
+  uint32_t from, to; /* GS_KIND_* of the first and the second */
+  const char *what;  /* "a VALU instruction wrote" */
+} gs_hazard_t;
+
+/* Fills in the rules which rows begin and end with an opcode. */
+void gs_states_fill_rules(gs_wait_rule_t *rules);
+/* Looks whether the instruction comes too early behind one of the last. */
+void gs_states_look(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, uint64_t rows,
+                    const gs_uses_t *uses);
+/* Remembers the instruction at `pc`, which has been executed. */
+void gs_states_note(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, uint64_t pc);
+
+/* ---- The tool ---- */
+
+/* Tells of a use of what `pending` has not brought yet; and of an instruction that comes so many states
+ * behind `first`, by what `use` (or NULL) shares with it. On the thread that runs the wave, whose program
+ * counter is behind the instruction. */
+typedef void gs_tell_use_t(gs_wave_t *w, const gs_inst_t *in, const gs_operand_t *use, unsigned pending);
+typedef void gs_tell_states_t(gs_wave_t *w, const gs_inst_t *in, const gs_hazard_t *hazard,
+                              const gs_done_t *first, const gs_operand_t *use, unsigned states);
+
+typedef struct gs_wait {
+  void (*execute)(gs_wave_t *w, const gs_inst_t *in); /* of the tool that does it, or NULL */
+  void (*begin)(gs_wave_t *w, const gs_begin_t *begin);
+  gs_tell_use_t *tell_use;
+  gs_tell_states_t *tell_states;
+  gs_wait_rule_t *rules; /* in the order of gs_opcodes */
+} gs_wait_t;
+
+/* wait.c: makes the tool, after all others. Returns 0, or -1 when out of memory. */
+int gs_wait_create(gs_check_t *check) __attribute__((warn_unused_result));
+/* Accepts a checker without it. */
+void gs_wait_destroy(gs_check_t *check);
+
+/* wait_report.c: gs_tell_use_t and gs_tell_states_t for everybody but tests. */
+void gs_wait_report_use(gs_wave_t *w, const gs_inst_t *in, const gs_operand_t *use, unsigned pending);
+void gs_wait_report_states(gs_wave_t *w, const gs_inst_t *in, const gs_hazard_t *hazard,
+                           const gs_done_t *first, const gs_operand_t *use, unsigned states);
+
+/* The instruction in hand touches what `write` of another wave, or its own LDS-DMA, has not brought yet. */
+void gs_wait_report_local(gs_wave_t *w, uint64_t offset, unsigned wave, const gs_local_write_t *write);
+
+static inline gs_wave_waits_t *gs_wave_waits(const gs_wave_t *w) {
+  return w->waits;
+}
+static inline gs_wait_t *gs_wait_of(const gs_wave_t *w) {
+  return gs_check_of(w)->wait;
+}
+
+#endif

@@ -1,0 +1,166 @@
+/* Local memory (LDS) that was written and not waited for, as the tool "wait" follows it: a barrier does not
+ * wait for what its waves have asked for, so others may come to old values behind it; and what LDS-DMA writes
+ * is there when its counter says so, for the wave itself, too. Each dword knows the write that is due there.
+ * Not here: when an operation is over (wait.c). */
+#include "check/wait.h"
+#include "isa/memory.h"
+
+enum { OWNER_SLOTS = 4 }; /* bits: an owner is (wave + 1) << OWNER_SLOTS | slot */
+
+static uint16_t owner_of(const gs_wave_waits_t *waits, unsigned slot) {
+  return (uint16_t)((waits->index + 1) << OWNER_SLOTS | slot);
+}
+
+static void mark(gs_wave_waits_t *waits, unsigned slot) {
+  gs_local_write_t *write = &waits->group->write[waits->index][slot];
+  if (write->marked || !write->count)
+    return;
+  write->marked = true;
+  waits->group->marked++;
+  for (unsigned i = 0; i < write->count; i++)
+    waits->group->owner[write->at[i]] = owner_of(waits, slot);
+}
+
+/* Forgets a write. */
+static void drop(gs_wave_waits_t *waits, unsigned slot) {
+  gs_local_write_t *write = &waits->group->write[waits->index][slot];
+  for (unsigned i = 0; i < write->count && write->marked; i++)
+    if (waits->group->owner[write->at[i]] == owner_of(waits, slot))
+      waits->group->owner[write->at[i]] = 0;
+  waits->group->marked -= write->marked;
+  write->marked = false;
+  write->count = 0;
+}
+
+void gs_local_over(gs_wave_waits_t *waits, unsigned slot) {
+  gs_local_write_t *write = &waits->group->write[waits->index][slot];
+  if (write->marked && waits->group->waves > 1)
+    write->over = waits->barriers + 1; /* nobody else knows that it is until they have met again */
+  else
+    drop(waits, slot);
+}
+
+void gs_local_begin(gs_wave_waits_t *waits, const gs_inst_t *in, uint64_t pc) {
+  const bool writes = in->lds || in->op->flags & (GS_OPF_STORE | GS_OPF_ATOMIC);
+  waits->recording = NULL;
+  if (!writes || !(in->lds || in->op->encoding == GS_ENC_DS || in->op->encoding == GS_ENC_FLAT))
+    return;
+  if (!in->lds && waits->group->waves < 2)
+    return;
+  waits->slot = (waits->slot + 1) % GS_LOCAL_WRITES;
+  drop(waits, waits->slot);
+  waits->recording = &waits->group->write[waits->index][waits->slot];
+  waits->recording->pc = pc;
+  waits->recording->by_dma = in->lds;
+  waits->recording->epoch = waits->recording->over = UINT32_MAX;
+}
+
+/* LDS-DMA puts the lanes' dwords side by side, from M0 and the instruction's offset on; the watcher is not
+ * told of it. */
+static void record_dma(const gs_wave_t *w, const gs_inst_t *in, gs_local_write_t *write) {
+  const uint32_t first = (w->s.u32[GS_S_M0] & UINT16_MAX) + (uint32_t)in->imm;
+  for (uint64_t left = gs_exec(w); left; left &= left - 1) {
+    const uint32_t at = first + 4 * (uint32_t)__builtin_ctzll(left);
+    if (at + 4 <= w->env->lds_bytes && at % 4 == 0)
+      write->at[write->count++] = (uint16_t)(at / 4);
+  }
+}
+
+unsigned gs_local_end(gs_wave_t *w, const gs_inst_t *in) {
+  gs_wave_waits_t *waits = gs_wave_waits(w);
+  gs_local_write_t *write = waits->recording;
+  waits->recording = NULL;
+  if (write && write->by_dma)
+    record_dma(w, in, write);
+  if (!write || !write->count)
+    return 0;
+  if (write->by_dma)
+    mark(waits, waits->slot);
+  return waits->slot + 1;
+}
+
+/* Forgets what all waves know to be over. */
+static void drop_old(gs_group_waits_t *group) {
+  uint32_t met = UINT32_MAX;
+  for (unsigned i = 0; i < group->waves; i++)
+    met = group->wave[i].barriers < met ? group->wave[i].barriers : met;
+  for (unsigned i = 0; i < group->waves && group->marked; i++)
+    for (unsigned slot = 0; slot < GS_LOCAL_WRITES; slot++)
+      if (group->write[i][slot].marked && group->write[i][slot].over <= met)
+        drop(&group->wave[i], slot);
+}
+
+void gs_local_finish(gs_wave_waits_t *waits) {
+  waits->barriers = UINT32_MAX;
+}
+
+void gs_local_barrier(gs_wave_waits_t *waits) {
+  waits->barriers++;
+  if (waits->group->marked)
+    drop_old(waits->group);
+  for (unsigned i = 0; i < waits->count; i++) {
+    const unsigned slot = waits->pending[i].local;
+    if (!slot)
+      continue;
+    gs_local_write_t *write = &waits->group->write[waits->index][slot - 1];
+    if (write->epoch == UINT32_MAX)
+      write->epoch = waits->barriers;
+    mark(waits, slot - 1);
+  }
+}
+
+/* ---- Accesses ---- */
+
+/* Whether the wave comes to a dword too early. */
+static bool is_early(const gs_wave_waits_t *waits, unsigned wave, const gs_local_write_t *write) {
+  if (wave == waits->index)
+    return write->by_dma && write->over == UINT32_MAX;
+  return waits->barriers >= write->epoch && waits->barriers < write->over;
+}
+
+static void touch(gs_wave_t *w, uint64_t offset, uint64_t bytes, uint32_t rights) {
+  gs_wave_waits_t *waits = gs_wave_waits(w);
+  gs_local_write_t *record = rights & GS_VM_WRITE ? waits->recording : NULL;
+  if ((!record && !waits->group->marked) || offset + bytes > w->env->lds_bytes || !bytes)
+    return;
+  for (uint64_t dword = offset / 4; dword <= (offset + bytes - 1) / 4; dword++) {
+    const uint16_t owner = waits->group->owner[dword];
+    if (owner) {
+      const unsigned wave = (owner >> OWNER_SLOTS) - 1u, slot = owner % GS_LOCAL_WRITES;
+      if (is_early(waits, wave, &waits->group->write[wave][slot])) {
+        gs_wait_report_local(w, 4 * dword, wave, &waits->group->write[wave][slot]);
+        drop(&waits->group->wave[wave], slot);
+      }
+    }
+    /* Parts of a dword may be others'. */
+    if (record && bytes % 4 == 0 && offset % 4 == 0 && record->count < GS_LOCAL_DWORDS)
+      record->at[record->count++] = (uint16_t)dword;
+  }
+}
+
+static bool is_followed(const gs_wave_t *w) {
+  const gs_wave_waits_t *waits = gs_wave_waits(w);
+  return waits && (waits->recording || waits->group->marked);
+}
+
+void gs_local_lanes(gs_wave_t *w, const gs_access_t *a) {
+  if (!is_followed(w))
+    return;
+  for (uint64_t left = a->lanes; left; left &= left - 1)
+    touch(w, a->at[__builtin_ctzll(left)], a->bytes, a->rights);
+}
+
+void gs_local_mixed(gs_wave_t *w, const gs_access_t *a) {
+  if (!is_followed(w))
+    return;
+  for (uint64_t left = a->lanes; left; left &= left - 1) {
+    const uint64_t at = a->at[__builtin_ctzll(left)];
+    if (at >> 32 == GS_SHARED_APERTURE_HI)
+      touch(w, (uint32_t)at, a->bytes, a->rights);
+  }
+}
+
+void gs_local_block(gs_wave_t *w, uint32_t offset, uint32_t size, uint32_t stride, uint32_t rights) {
+  if (is_followed(w) && stride % 4 == 0)
+    touch(w, offset, size, rights);
+}

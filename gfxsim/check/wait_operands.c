@@ -1,0 +1,274 @@
+/* What instructions read and write, and in which counters they count, for the tool "wait". Not here: what is
+ * made of it (wait.c, wait_states.c). */
+#include <string.h>
+
+#include "check/wait.h"
+
+enum { SRC_VCCZ = 251, SRC_EXECZ = 252, SRC_LDS_DIRECT = 254 };
+
+/* Instructions that the tool obeys. */
+static const struct {
+  const char *prefix;
+  gs_step_t step;
+} steps[] = {{"s_waitcnt", GS_STEP_WAIT}, {"s_nop", GS_STEP_IDLE},   {"s_barrier", GS_STEP_BARRIER},
+             {"s_endpgm", GS_STEP_END},   {"s_setpc", GS_STEP_JUMP}, {"s_swappc", GS_STEP_JUMP},
+             {"s_call", GS_STEP_JUMP}};
+
+static bool begins(const char *name, const char *prefix) {
+  return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+/* ---- Opcodes ---- */
+
+/* How memory instructions of an encoding count. */
+static const struct {
+  uint8_t encoding, counters, line;
+  uint32_t kind;
+} memory[] = {
+    {GS_ENC_SMEM, GS_COUNTER_LGKM, GS_LINE_NONE, 0},
+    {GS_ENC_DS, GS_COUNTER_LGKM, GS_LINE_LOCAL, GS_KIND_DS},
+    {GS_ENC_FLAT, GS_COUNTER_VM | GS_COUNTER_LGKM, GS_LINE_FLAT, GS_KIND_VMEM},
+    {GS_ENC_GLOBAL, GS_COUNTER_VM, GS_LINE_VECTOR, GS_KIND_VMEM},
+    {GS_ENC_SCRATCH, GS_COUNTER_VM, GS_LINE_VECTOR, GS_KIND_VMEM},
+    {GS_ENC_MUBUF, GS_COUNTER_VM, GS_LINE_VECTOR, GS_KIND_VMEM},
+    {GS_ENC_MTBUF, GS_COUNTER_VM, GS_LINE_VECTOR, GS_KIND_VMEM},
+};
+
+/* Kinds of what is called so; the first that fits. */
+static const struct {
+  const char *prefix;
+  uint32_t kinds;
+} named[] = {
+    {"v_mfma_f64_4x4", GS_KIND_DMFMA_4},
+    {"v_mfma_f64_16x16", GS_KIND_DMFMA_16},
+    {"v_accvgpr_write", GS_KIND_ACC_WRITE},
+    {"v_accvgpr_mov", GS_KIND_ACC_WRITE},
+    {"v_accvgpr_read", GS_KIND_ACC_READ | GS_KIND_LEGACY},
+    {"v_dot", GS_KIND_DOT},
+    {"v_div_fmas", GS_KIND_DIV_FMAS | GS_KIND_LEGACY},
+    {"v_readlane", GS_KIND_LANE | GS_KIND_LEGACY},
+    {"v_writelane", GS_KIND_LANE | GS_KIND_LEGACY},
+    {"v_fma_f64", GS_KIND_FMA64 | GS_KIND_LEGACY},
+    {"v_fmac_f64", GS_KIND_FMA64 | GS_KIND_LEGACY},
+    {"v_", GS_KIND_LEGACY},
+    {"s_getreg", GS_KIND_GETREG},
+    {"s_setreg", GS_KIND_SETREG},
+    {"s_movrel", GS_KIND_USES_M0},
+    {"s_sendmsg", GS_KIND_USES_M0},
+    {"s_ttracedata", GS_KIND_USES_M0},
+    {"ds_read_addtid", GS_KIND_USES_M0},
+    {"ds_write_addtid", GS_KIND_USES_M0},
+};
+
+static uint32_t passes_of(const char *name) {
+  if (strstr(name, "_4x4x"))
+    return GS_KIND_MFMA_2;
+  return strstr(name, "_16x16x") ? GS_KIND_MFMA_8 : GS_KIND_MFMA_16;
+}
+
+static uint32_t named_kinds(const gs_opcode_t *op) {
+  for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+    if (begins(op->name, named[i].prefix))
+      return named[i].kinds;
+  return 0;
+}
+
+static uint32_t kinds_of(const gs_opcode_t *op) {
+  uint32_t kinds =
+      op->flags & GS_OPF_MFMA && !begins(op->name, "v_mfma_f64") ? passes_of(op->name) : named_kinds(op);
+  if (op->encoding >= GS_ENC_VOP1 && op->encoding <= GS_ENC_VOP3P)
+    kinds |= GS_KIND_VALU;
+  else if (op->encoding < GS_ENC_SMEM)
+    kinds |= GS_KIND_SALU;
+  return kinds;
+}
+
+static gs_wait_rule_t rule_of(const gs_opcode_t *op) {
+  gs_wait_rule_t rule = {.kinds = kinds_of(op), .dst = (uint8_t)gs_type_dwords((gs_type_t)op->dst)};
+  for (unsigned i = 0; i < 3; i++)
+    rule.src[i] = (uint8_t)gs_type_dwords((gs_type_t)op->src[i]);
+  for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
+    if (memory[i].encoding == op->encoding && !(op->flags & (GS_OPF_ILLEGAL | GS_OPF_GDS))) {
+      rule.counters = memory[i].counters;
+      rule.line = memory[i].line;
+      rule.kinds |= memory[i].kind;
+    }
+  if (begins(op->name, "s_sendmsg")) {
+    rule.counters = GS_COUNTER_LGKM;
+    rule.line = GS_LINE_MESSAGE;
+  }
+  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+    if (begins(op->name, steps[i].prefix))
+      rule.step = (uint8_t)steps[i].step;
+  rule.reads_vcc = begins(op->name, "v_div_fmas") || begins(op->name, "s_cbranch_vcc");
+  rule.swaps = begins(op->name, "v_swap");
+  rule.by_m0 = begins(op->name, "s_movrels") ? 1 : begins(op->name, "s_movreld") ? 2 : 0;
+  return rule;
+}
+
+void gs_wait_fill_rules(gs_wait_rule_t *rules) {
+  for (size_t i = 0; i < gs_opcode_count; i++)
+    rules[i] = rule_of(&gs_opcodes[i]);
+}
+
+/* ---- Instructions ---- */
+
+static bool is_store(const gs_inst_t *in) {
+  return in->op->flags & GS_OPF_STORE;
+}
+static bool is_atomic(const gs_inst_t *in) {
+  return in->op->flags & GS_OPF_ATOMIC;
+}
+static bool is_buffer(const gs_inst_t *in) {
+  return in->op->encoding == GS_ENC_MUBUF || in->op->encoding == GS_ENC_MTBUF;
+}
+
+/* More than 64 bits of data, which vector memory fetches a moment later than the rest; of buffers only where
+ * no scalar register holds an offset. */
+static bool is_wide_store(const gs_inst_t *in, const gs_wait_rule_t *rule) {
+  if (!(rule->kinds & GS_KIND_VMEM) || !(in->op->flags & (GS_OPF_STORE | GS_OPF_ATOMIC)))
+    return false;
+  return is_buffer(in) ? rule->dst > 2 && in->src[2].kind != GS_SRC_SGPR : rule->src[1] > 2;
+}
+
+uint32_t gs_wait_kinds(const gs_inst_t *in, const gs_wait_rule_t *rule) {
+  uint32_t kinds = rule->kinds;
+  if (in->form == GS_FORM_DPP)
+    kinds |= GS_KIND_DPP;
+  if (in->lds && kinds & GS_KIND_VMEM)
+    kinds |= GS_KIND_USES_M0;
+  for (unsigned i = 0; i < 3; i++)
+    if (in->src[i].kind == GS_SRC_SPECIAL && kinds & GS_KIND_VALU) {
+      const unsigned special = in->src[i].reg;
+      kinds |= special == SRC_LDS_DIRECT ? (uint32_t)GS_KIND_USES_M0
+               : special == SRC_VCCZ     ? (uint32_t)GS_KIND_VCCZ
+               : special == SRC_EXECZ    ? (uint32_t)GS_KIND_EXECZ
+                                         : 0;
+    }
+  return is_wide_store(in, rule) ? kinds | GS_KIND_WIDE_STORE : kinds;
+}
+
+static inline void add(gs_uses_t *uses, gs_operand_t use) {
+  if (use.count && uses->count < GS_MOST_USES)
+    uses->use[uses->count++] = use;
+}
+
+static inline void add_vectors(gs_uses_t *uses, unsigned first, unsigned count, uint64_t lanes, bool writes) {
+  add(uses, (gs_operand_t){(uint16_t)first, (uint16_t)count, true, writes, GS_ROLE_OTHER, lanes});
+}
+
+static inline void add_scalars(gs_uses_t *uses, unsigned first, unsigned count, bool writes) {
+  add(uses, (gs_operand_t){(uint16_t)first, (uint16_t)count, false, writes, GS_ROLE_OTHER, 0});
+}
+
+/* The lanes of a vector register that operand `i` reads. */
+static uint64_t lanes_of(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, unsigned i) {
+  const uint64_t exec = gs_exec(w);
+  if (rule->kinds & GS_KIND_MFMA || in->src[i].mods & GS_MOD_DPP)
+    return UINT64_MAX;
+  if (rule->kinds & GS_KIND_LANE) {
+    const gs_src_t *lane = &in->src[1];
+    const uint64_t number = lane->kind == GS_SRC_SGPR ? w->s.u32[lane->reg] : lane->value;
+    return UINT64_C(1) << (number & 63);
+  }
+  if (in->op->flags & GS_OPF_SCALAR_DST) /* v_readfirstlane */
+    return exec ? exec & -exec : 1;
+  return exec;
+}
+
+static void add_source(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, unsigned i,
+                       unsigned count, gs_uses_t *uses) {
+  const gs_src_t *s = &in->src[i];
+  const bool sum = i == 2 && rule->kinds & (GS_KIND_MFMA | GS_KIND_DOT);
+  const uint8_t role = sum                                 ? GS_ROLE_C
+                       : in->op->src[i] == GS_T_LANE       ? GS_ROLE_LANE
+                       : i == 1 && rule->line && count > 2 ? GS_ROLE_DATA
+                                                           : GS_ROLE_OTHER;
+  if (s->kind == GS_SRC_VGPR)
+    add(uses, (gs_operand_t){s->reg, (uint16_t)count, true, false, role, lanes_of(w, in, rule, i)});
+  else if (s->kind == GS_SRC_SGPR)
+    add(uses, (gs_operand_t){s->reg, (uint16_t)count, false, false, role, 0});
+}
+
+static void scalar_uses(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule,
+                        gs_uses_t *uses) {
+  for (unsigned i = 0; i < 2; i++)
+    add_source(w, in, rule, i, rule->src[i], uses);
+  const unsigned index = rule->by_m0 ? w->s.u32[GS_S_M0] : 0;
+  if (rule->by_m0 == 1 && uses->count)
+    uses->use[0].first = (uint16_t)((uses->use[0].first + index) % GS_SGPRS);
+  if (rule->reads_vcc)
+    add_scalars(uses, GS_S_VCC, 2, false);
+  add_scalars(uses, (in->dst + (rule->by_m0 == 2 ? index : 0)) % GS_SGPRS, rule->dst, true);
+}
+
+static void vector_uses(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule,
+                        gs_uses_t *uses) {
+  const uint32_t flags = in->op->flags;
+  for (unsigned i = 0; i < 3; i++)
+    add_source(w, in, rule, i, rule->src[i], uses);
+  if (rule->reads_vcc || flags & GS_OPF_SDST || in->op->encoding == GS_ENC_VOPC)
+    add_scalars(uses, rule->reads_vcc ? GS_S_VCC : in->sdst, 2, !rule->reads_vcc);
+  if (in->op->encoding == GS_ENC_VOPC)
+    return;
+  if (flags & GS_OPF_SCALAR_DST) {
+    add_scalars(uses, in->dst, rule->dst, true);
+    return;
+  }
+  const uint64_t lanes = rule->kinds & (GS_KIND_MFMA | GS_KIND_LANE) ? lanes_of(w, in, rule, 0) : gs_exec(w);
+  if (flags & GS_OPF_ACC_DST)
+    add(uses, (gs_operand_t){in->dst, rule->dst, true, false,
+                             rule->kinds & GS_KIND_DOT ? GS_ROLE_C : GS_ROLE_OTHER, lanes});
+  add_vectors(uses, in->dst, rule->dst, lanes, true);
+  if (rule->swaps && in->src[0].kind == GS_SRC_VGPR)
+    add_vectors(uses, in->src[0].reg, 1, lanes, true);
+}
+
+/* How many registers a memory instruction returns to. A compare-and-swap of a buffer or of scalars has its
+ * data, which are twice as much, in the same place. */
+static unsigned returned(const gs_inst_t *in, const gs_wait_rule_t *rule) {
+  if (in->lds || is_store(in))
+    return 0;
+  if (!is_atomic(in))
+    return rule->dst + in->tfe;
+  if (in->op->encoding == GS_ENC_DS)
+    return rule->dst;
+  if (!in->glc)
+    return 0;
+  const bool shared = is_buffer(in) || in->op->encoding == GS_ENC_SMEM;
+  return shared && strstr(in->op->name, "cmpswap") ? rule->dst / 2u : rule->dst;
+}
+
+/* Registers of the address or a source of a memory instruction, which the row of the opcode does not tell
+ * everywhere. */
+static unsigned memory_dwords(const gs_inst_t *in, const gs_wait_rule_t *rule, unsigned i) {
+  switch (in->op->encoding) {
+  case GS_ENC_MUBUF:
+  case GS_ENC_MTBUF: return i == 0 ? (unsigned)in->offen + in->idxen : i == 1 ? 4 : 1;
+  case GS_ENC_GLOBAL: return i == 0 && in->src[2].kind == GS_SRC_SGPR ? 1 : i == 2 ? 2 : rule->src[i];
+  case GS_ENC_SCRATCH: return i == 1 ? rule->src[i] : 1;
+  default: return rule->src[i];
+  }
+}
+
+static void memory_uses(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule,
+                        gs_uses_t *uses) {
+  for (unsigned i = 0; i < 3; i++)
+    add_source(w, in, rule, i, memory_dwords(in, rule, i), uses);
+  const bool vector = in->op->encoding != GS_ENC_SMEM;
+  const uint64_t lanes = vector ? gs_exec(w) : 0;
+  const bool data_in_dst = is_buffer(in) || in->op->encoding == GS_ENC_SMEM;
+  if (data_in_dst && (is_store(in) || is_atomic(in)))
+    add(uses, (gs_operand_t){in->dst, rule->dst, vector, false, GS_ROLE_DATA, lanes});
+  add(uses, (gs_operand_t){in->dst, (uint16_t)returned(in, rule), vector, true, GS_ROLE_OTHER, lanes});
+}
+
+void gs_wait_uses(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, gs_uses_t *uses) {
+  uses->count = 0;
+  if (rule->kinds & GS_KIND_VALU)
+    vector_uses(w, in, rule, uses);
+  else if (rule->kinds & GS_KIND_SALU)
+    scalar_uses(w, in, rule, uses);
+  else if (rule->counters)
+    memory_uses(w, in, rule, uses);
+}

@@ -1,0 +1,317 @@
+/* Wait states: pairs of instructions between which the hardware of gfx9 does not wait by itself, as a table.
+ * Counted as compilers do: each instruction is one, s_nop as many as it says. Not here: what is outstanding
+ * in memory (wait.c). */
+#include "check/wait.h"
+
+/* Sources: the tables "required user-inserted NOPs" of AMD's ISA manuals (Vega, Vega 7 nm, MI100, MI200), and
+ * what LLVM inserts. Where the two differ the smaller number stands here, so that nobody is blamed for what
+ * one of them allows. */
+enum {
+  BOTH = GS_GFX908 | GS_GFX90A,
+  MEM = GS_KIND_VMEM | GS_KIND_DS,
+  ACC = GS_KIND_ACC_READ | GS_KIND_ACC_WRITE,
+  OTHER = GS_KIND_LEGACY | GS_KIND_DOT | ACC, /* VALU that is no matrix instruction */
+  S2 = GS_KIND_MFMA_2,
+  S8 = GS_KIND_MFMA_8,
+  S16 = GS_KIND_MFMA_16,
+  D4 = GS_KIND_DMFMA_4,
+  D16 = GS_KIND_DMFMA_16,
+  DIFFERENT = 2,
+  EQUAL = 1,
+};
+
+#define PAIR_IF(parts, number, first, second, why, which, condition)                                         \
+  {                                                                                                          \
+    .targets = (parts), .states = (number), .resource = GS_RESOURCE_##which, .from = (first),                \
+    .to = (second), .what = (why), condition                                                                 \
+  }
+#define PAIR(parts, number, first, second, why, which)                                                       \
+  PAIR_IF(parts, number, first, second, why, which, .opcode = 0)
+
+static const char by_valu[] = "a VALU instruction that writes a scalar register and memory that reads it";
+static const char sum_of_matrix[] = "a matrix instruction and the next one that adds to some of its results";
+static const char factor_of_matrix[] = "a matrix instruction and one that multiplies its results";
+static const char read_of_matrix[] = "a matrix instruction and one that reads its result";
+static const char write_of_matrix[] = "a matrix instruction and one that overwrites its result";
+static const char write_of_sum[] = "a matrix instruction and one that overwrites what it adds to";
+static const char mask_of_matrix[] = "a VALU instruction that writes EXEC and a matrix instruction";
+static const char value_for_matrix[] = "a VALU instruction and a matrix instruction that reads its result";
+static const char read_of_dot[] = "a dot product and an instruction that reads its result";
+
+static const gs_hazard_t hazards[] = {
+    /* All of gfx9. */
+    PAIR(GS_GFX9, 5, GS_KIND_VALU, GS_KIND_VMEM, by_valu, SCALAR),
+    PAIR(GS_GFX9, 4, GS_KIND_VALU, GS_KIND_LANE,
+         "a VALU instruction that writes a scalar register and one that takes a lane's number from it", LANE),
+    PAIR(GS_GFX9, 4, GS_KIND_VALU, GS_KIND_DIV_FMAS, "a VALU instruction that writes VCC and v_div_fmas",
+         VCC),
+    PAIR(GS_GFX9, 5, GS_KIND_VALU, GS_KIND_DPP, "a VALU instruction that writes EXEC and one with DPP", EXEC),
+    PAIR(GS_GFX9, 2, GS_KIND_VALU, GS_KIND_DPP, "a VALU instruction and one with DPP that reads its result",
+         READ),
+    PAIR(GS_GFX9, 5, GS_KIND_VALU, GS_KIND_VCCZ, "a VALU instruction that writes VCC and one that reads VCCZ",
+         VCC),
+    PAIR(GS_GFX9, 5, GS_KIND_VALU, GS_KIND_EXECZ,
+         "a VALU instruction that writes EXEC and one that reads EXECZ", EXEC),
+    PAIR(GS_GFX9, 2, GS_KIND_SETREG, GS_KIND_GETREG, "s_setreg and s_getreg of the same register", HWREG),
+    PAIR(GS_GFX9, 2, GS_KIND_SETREG, GS_KIND_SETREG, "s_setreg and s_setreg of the same register", HWREG),
+    PAIR(GS_GFX9, 1, GS_KIND_SALU, GS_KIND_USES_M0, "a scalar instruction that writes M0 and its use", M0),
+    PAIR(GS_GFX9, 1, GS_KIND_WIDE_STORE, GS_KIND_VALU,
+         "a store of more than 64 bits and a VALU instruction that overwrites them", WRITE_C),
+
+    /* Matrix instructions, whose numbers follow from their passes. */
+    PAIR(BOTH, 4, OTHER, GS_KIND_MFMA, mask_of_matrix, EXEC),
+    PAIR(GS_GFX908, 4, OTHER, GS_KIND_ACC_WRITE, mask_of_matrix, EXEC),
+    PAIR(GS_GFX908, 2, GS_KIND_LEGACY | GS_KIND_DOT, GS_KIND_MFMA | GS_KIND_ACC_WRITE, value_for_matrix,
+         READ),
+    PAIR_IF(GS_GFX908, 2, GS_KIND_SMFMA, GS_KIND_MFMA, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
+    PAIR(GS_GFX908, 4, GS_KIND_SMFMA, GS_KIND_MFMA, factor_of_matrix, READ_AB),
+    PAIR(GS_GFX908, 4, S2, GS_KIND_ACC_READ, read_of_matrix, READ),
+    PAIR(GS_GFX908, 10, S8, GS_KIND_ACC_READ, read_of_matrix, READ),
+    PAIR(GS_GFX908, 18, S16, GS_KIND_ACC_READ, read_of_matrix, READ),
+    PAIR(GS_GFX908, 1, S2, GS_KIND_ACC_WRITE, write_of_matrix, WRITE),
+    PAIR(GS_GFX908, 7, S8, GS_KIND_ACC_WRITE, write_of_matrix, WRITE),
+    PAIR(GS_GFX908, 15, S16, GS_KIND_ACC_WRITE, write_of_matrix, WRITE),
+    PAIR(GS_GFX908, 5, S8, GS_KIND_ACC_WRITE, write_of_sum, WRITE_C),
+    PAIR(GS_GFX908, 13, S16, GS_KIND_ACC_WRITE, write_of_sum, WRITE_C),
+    PAIR(GS_GFX908, 1, GS_KIND_ACC_WRITE, GS_KIND_MFMA, "v_accvgpr_write and a matrix instruction", READ_C),
+    PAIR(GS_GFX908, 3, GS_KIND_ACC_WRITE, GS_KIND_MFMA, "v_accvgpr_write and a matrix instruction", READ_AB),
+    PAIR(GS_GFX908, 3, GS_KIND_ACC_WRITE, GS_KIND_ACC_READ, "v_accvgpr_write and v_accvgpr_read", READ),
+    PAIR(GS_GFX908, 2, GS_KIND_ACC_READ, MEM, "v_accvgpr_read and memory that uses its result", READ),
+
+    PAIR(GS_GFX90A, 2, GS_KIND_LEGACY | ACC, GS_KIND_MFMA, value_for_matrix, READ),
+    PAIR_IF(GS_GFX90A, 2, S2, GS_KIND_SMFMA, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
+    PAIR_IF(GS_GFX90A, 8, S8, GS_KIND_SMFMA, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
+    PAIR_IF(GS_GFX90A, 16, S16, GS_KIND_SMFMA, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
+    PAIR_IF(GS_GFX90A, 3, S2, GS_KIND_DMFMA, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
+    PAIR_IF(GS_GFX90A, 9, S8, GS_KIND_DMFMA, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
+    PAIR_IF(GS_GFX90A, 17, S16, GS_KIND_DMFMA, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
+    PAIR_IF(GS_GFX90A, 4, D4, GS_KIND_DMFMA, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
+    PAIR_IF(GS_GFX90A, 4, D4, D4, sum_of_matrix, READ_C, .same = GS_SAME_ONLY),
+    PAIR_IF(GS_GFX90A, 9, D16, GS_KIND_DMFMA, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
+    PAIR(GS_GFX90A, 5, S2, GS_KIND_MFMA, factor_of_matrix, READ_AB),
+    PAIR(GS_GFX90A, 11, S8 | D16, GS_KIND_MFMA, factor_of_matrix, READ_AB),
+    PAIR(GS_GFX90A, 19, S16, GS_KIND_MFMA, factor_of_matrix, READ_AB),
+    PAIR(GS_GFX90A, 6, D4, GS_KIND_MFMA, factor_of_matrix, READ_AB),
+    PAIR(GS_GFX90A, 5, S2, OTHER | MEM, read_of_matrix, READ),
+    PAIR(GS_GFX90A, 11, S8, OTHER | MEM, read_of_matrix, READ),
+    PAIR(GS_GFX90A, 19, S16, OTHER | MEM, read_of_matrix, READ),
+    PAIR(GS_GFX90A, 6, D4, OTHER, read_of_matrix, READ),
+    PAIR(GS_GFX90A, 9, D4, MEM, read_of_matrix, READ),
+    PAIR(GS_GFX90A, 11, D16, OTHER, read_of_matrix, READ),
+    PAIR(GS_GFX90A, 18, D16, MEM, read_of_matrix, READ),
+    PAIR(GS_GFX90A, 5, S2, OTHER | MEM, write_of_matrix, WRITE),
+    PAIR(GS_GFX90A, 11, S8 | D16, OTHER | MEM, write_of_matrix, WRITE),
+    PAIR(GS_GFX90A, 19, S16, OTHER | MEM, write_of_matrix, WRITE),
+    PAIR(GS_GFX90A, 6, D4, OTHER | MEM, write_of_matrix, WRITE),
+    PAIR(GS_GFX90A, 1, S2, OTHER | MEM, write_of_sum, WRITE_C),
+    PAIR(GS_GFX90A, 7, S8, OTHER | MEM, write_of_sum, WRITE_C),
+    PAIR(GS_GFX90A, 15, S16, OTHER | MEM, write_of_sum, WRITE_C),
+    PAIR(GS_GFX90A, 2, GS_KIND_DMFMA, GS_KIND_FMA64, "a matrix instruction of doubles and v_fma_f64", NONE),
+    PAIR_IF(GS_GFX90A, 3, GS_KIND_DOT, GS_KIND_DOT, read_of_dot, READ_AB, .opcode = EQUAL),
+    PAIR_IF(GS_GFX90A, 3, GS_KIND_DOT, OTHER | MEM, read_of_dot, READ, .opcode = DIFFERENT),
+    PAIR_IF(GS_GFX90A, 3, GS_KIND_DOT, OTHER | MEM, "a dot product and one that overwrites its result", WRITE,
+            .opcode = DIFFERENT),
+};
+enum { ROWS = sizeof hazards / sizeof *hazards };
+_Static_assert(ROWS <= 64, "a bit for each row");
+
+/* Kinds that only the form or the operands of an instruction tell: who may have them. */
+static uint32_t possible_kinds(const gs_wait_rule_t *rule) {
+  uint32_t kinds = rule->kinds;
+  if (kinds & GS_KIND_VALU)
+    kinds |= GS_KIND_DPP | GS_KIND_VCCZ | GS_KIND_EXECZ | GS_KIND_USES_M0;
+  if (kinds & GS_KIND_VMEM)
+    kinds |= GS_KIND_WIDE_STORE | GS_KIND_USES_M0;
+  return kinds;
+}
+
+/* Which rows of a rule begin only if the instruction writes what the row is about. */
+static uint64_t *rows_about(gs_wait_rule_t *rule, unsigned resource) {
+  switch (resource) {
+  case GS_RESOURCE_SCALAR:
+  case GS_RESOURCE_LANE: return &rule->from_scalar;
+  case GS_RESOURCE_VCC: return &rule->from_vcc;
+  case GS_RESOURCE_EXEC: return &rule->from_exec;
+  case GS_RESOURCE_M0: return &rule->from_m0;
+  default: return NULL;
+  }
+}
+
+void gs_states_fill_rules(gs_wait_rule_t *rules) {
+  for (size_t i = 0; i < gs_opcode_count; i++) {
+    const uint32_t kinds = possible_kinds(&rules[i]);
+    for (unsigned row = 0; row < ROWS; row++) {
+      const uint64_t bit = UINT64_C(1) << row;
+      uint64_t *about = rows_about(&rules[i], hazards[row].resource);
+      rules[i].from |= hazards[row].from & kinds ? bit : 0;
+      rules[i].to |= hazards[row].to & kinds ? bit : 0;
+      if (about)
+        *about |= rules[i].from & bit;
+    }
+  }
+}
+
+/* ---- What was done ---- */
+
+static bool overlaps(unsigned first, unsigned count, unsigned other, unsigned other_count) {
+  return first < other + other_count && other < first + count;
+}
+
+/* What a VALU instruction writes. */
+static void note_vector(gs_done_t *done, const gs_inst_t *in, const gs_wait_rule_t *rule) {
+  const uint32_t flags = in->op->flags;
+  const bool compares = in->op->encoding == GS_ENC_VOPC, scalar = flags & GS_OPF_SCALAR_DST;
+  if (compares || flags & GS_OPF_SDST) {
+    done->s = in->sdst;
+    done->s_count = 2;
+  } else if (scalar) {
+    done->s = in->dst;
+    done->s_count = rule->dst;
+  }
+  if (!compares && !scalar) {
+    done->v = in->dst;
+    done->v_count = rule->dst;
+  }
+  if (rule->kinds & GS_KIND_MFMA && in->src[2].kind == GS_SRC_VGPR) {
+    done->c = in->src[2].reg;
+    done->c_count = rule->src[2];
+  }
+  done->exec = in->cmpx || overlaps(done->s, done->s_count, GS_S_EXEC, 2);
+}
+
+/* What a store goes on reading. */
+static void note_store(gs_done_t *done, const gs_inst_t *in, const gs_wait_rule_t *rule) {
+  const bool buffer = in->op->encoding == GS_ENC_MUBUF || in->op->encoding == GS_ENC_MTBUF;
+  done->c = buffer ? in->dst : in->src[1].reg;
+  done->c_count = buffer ? rule->dst : rule->src[1];
+}
+
+/* Rows that begin with this very instruction. */
+static uint64_t rows_begun(const gs_done_t *done, const gs_wait_rule_t *rule) {
+  const uint64_t conditional = rule->from_scalar | rule->from_vcc | rule->from_exec | rule->from_m0;
+  uint64_t begun = rule->from & ~conditional;
+  if (done->s_count) {
+    begun |= rule->from_scalar;
+    begun |= overlaps(done->s, done->s_count, GS_S_VCC, 2) ? rule->from_vcc : 0;
+    begun |= overlaps(done->s, done->s_count, GS_S_M0, 1) ? rule->from_m0 : 0;
+  }
+  return begun | (done->exec ? rule->from_exec : 0);
+}
+
+void gs_states_note(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, uint64_t pc) {
+  gs_wave_waits_t *waits = gs_wave_waits(w);
+  gs_done_t *done = &waits->done[waits->done_count % GS_DONE_KEPT];
+  uint32_t kinds = rule->kinds;
+  if (kinds & GS_KIND_SALU && !(kinds & GS_KIND_SETREG) && !overlaps(in->dst, rule->dst, GS_S_M0, 1))
+    return;
+  if (kinds & GS_KIND_VMEM && !((kinds = gs_wait_kinds(in, rule)) & GS_KIND_WIDE_STORE))
+    return;
+  *done = (gs_done_t){.pc = pc, .clock = waits->clock, .kinds = kinds, .op = (uint16_t)(in->op - gs_opcodes)};
+  if (kinds & GS_KIND_VALU) {
+    note_vector(done, in, rule);
+  } else if (kinds & GS_KIND_VMEM) {
+    note_store(done, in, rule);
+  } else {
+    done->s = in->dst;
+    done->s_count = rule->dst;
+    done->hwreg = (uint16_t)(in->imm & 63);
+  }
+  waits->recent |= rows_begun(done, rule);
+  waits->done_count++;
+}
+
+/* ---- What comes too early ---- */
+
+/* Whether a use of the second instruction is what the row is about. */
+static bool concerns(const gs_hazard_t *h, const gs_done_t *first, const gs_operand_t *use) {
+  const bool sum = use->role == GS_ROLE_C;
+  const bool same = use->first == first->v && use->count == first->v_count;
+  switch ((gs_resource_t)h->resource) {
+  case GS_RESOURCE_READ_C:
+  case GS_RESOURCE_READ_AB:
+    if (sum != (h->resource == GS_RESOURCE_READ_C))
+      return false;
+    /* fall through */
+  case GS_RESOURCE_READ:
+    return use->vector && !use->writes && overlaps(use->first, use->count, first->v, first->v_count) &&
+           (h->same == GS_SAME_ANY || same == (h->same == GS_SAME_ONLY));
+  case GS_RESOURCE_WRITE:
+    return use->vector && use->writes && overlaps(use->first, use->count, first->v, first->v_count);
+  case GS_RESOURCE_WRITE_C:
+    return use->vector && use->writes && overlaps(use->first, use->count, first->c, first->c_count);
+  case GS_RESOURCE_LANE:
+    if (use->role != GS_ROLE_LANE)
+      return false;
+    /* fall through */
+  case GS_RESOURCE_SCALAR:
+    return !use->vector && !use->writes && overlaps(use->first, use->count, first->s, first->s_count);
+  default: return false;
+  }
+}
+
+/* Likewise, where it is no register of an operand. */
+static bool concerns_all(const gs_hazard_t *h, const gs_done_t *first, const gs_inst_t *in) {
+  switch ((gs_resource_t)h->resource) {
+  case GS_RESOURCE_NONE: return true;
+  case GS_RESOURCE_VCC: return overlaps(first->s, first->s_count, GS_S_VCC, 2);
+  case GS_RESOURCE_EXEC: return first->exec;
+  case GS_RESOURCE_M0: return overlaps(first->s, first->s_count, GS_S_M0, 1);
+  case GS_RESOURCE_HWREG: return first->hwreg == (in->imm & 63);
+  default: return false;
+  }
+}
+
+/* Two instructions that are too close. */
+typedef struct close {
+  const gs_hazard_t *hazard;
+  const gs_done_t *first;
+  const gs_operand_t *use; /* of the second, or NULL */
+  unsigned states, missing;
+} close_t;
+
+/* Whether the row is about the two. */
+static bool is_close(const gs_hazard_t *h, const gs_done_t *first, const gs_inst_t *in, const gs_uses_t *uses,
+                     const gs_operand_t **use) {
+  const bool equal = first->op == in->op - gs_opcodes;
+  *use = NULL;
+  if (!(h->from & first->kinds) || (h->opcode && equal != (h->opcode == EQUAL)))
+    return false;
+  if (concerns_all(h, first, in))
+    return true;
+  for (unsigned i = 0; i < uses->count; i++)
+    if (concerns(h, first, &uses->use[i])) {
+      *use = &uses->use[i];
+      return true;
+    }
+  return false;
+}
+
+/* Looks for the last instruction that the row is about; keeps what lacks most. */
+static void look_back(const gs_wave_waits_t *waits, const gs_inst_t *in, const gs_hazard_t *h,
+                      const gs_uses_t *uses, close_t *worst) {
+  const gs_operand_t *use;
+  for (unsigned back = 1; back <= GS_DONE_KEPT && back <= waits->done_count; back++) {
+    const gs_done_t *first = &waits->done[(waits->done_count - back) % GS_DONE_KEPT];
+    const unsigned states = waits->clock - first->clock;
+    if (states >= h->states)
+      return;
+    if (!is_close(h, first, in, uses, &use))
+      continue;
+    if (h->states - states > worst->missing)
+      *worst = (close_t){h, first, use, states, h->states - states};
+    return;
+  }
+}
+
+void gs_states_look(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, uint64_t rows,
+                    const gs_uses_t *uses) {
+  const uint32_t kinds = gs_wait_kinds(in, rule);
+  close_t worst = {.missing = 0};
+  for (; rows; rows &= rows - 1) {
+    const gs_hazard_t *h = &hazards[__builtin_ctzll(rows)];
+    if (h->to & kinds && h->targets & w->env->target)
+      look_back(gs_wave_waits(w), in, h, uses, &worst);
+  }
+  if (worst.missing)
+    gs_wait_of(w)->tell_states(w, in, worst.hazard, worst.first, worst.use, worst.states);
+}

@@ -1,0 +1,345 @@
+/* What the checker's tool "wait" says of sequences of instructions, which are not executed here: each row is
+ * an error without what mends it, and with a little less than that; and none with it. Not here: the words of
+ * a finding (test/check/wait). */
+#include "harness.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/wait.h"
+
+enum { TEXT = 512 };
+
+/* Parts without matrix instructions, with those of gfx908, and all. */
+enum { ALL = GS_GFX9, M908 = GS_GFX908, M90A = GS_GFX90A, MATRIX = GS_GFX908 | GS_GFX90A };
+
+/* `first`, `mend`, `second` are good; `first`, `less`, `second` are not, nor are those two alone. Without
+ * `mend` the two are good as they are. */
+typedef struct row {
+  unsigned parts;
+  const char *first, *less, *mend, *second;
+} row_t;
+
+static const row_t rows[] = {
+    /* Vector memory comes to its end in order, loads and stores alike. */
+    {ALL, "global_load_dword v1, v[2:3], off", "s_waitcnt vmcnt(1)", "s_waitcnt vmcnt(0)",
+     "v_add_u32 v0, v1, v5"},
+    {ALL, "global_load_dword v1, v[2:3], off\nglobal_load_dword v4, v[2:3], off", "s_waitcnt vmcnt(2)",
+     "s_waitcnt vmcnt(1)", "v_add_u32 v0, v1, v5"},
+    {ALL, "global_load_dword v1, v[2:3], off\nglobal_store_dword v[2:3], v9, off", "s_waitcnt vmcnt(2)",
+     "s_waitcnt vmcnt(1)", "v_add_u32 v0, v1, v5"},
+    {ALL, "global_load_dwordx4 v[8:11], v[2:3], off", "s_waitcnt lgkmcnt(0)", "s_waitcnt vmcnt(0)",
+     "v_mov_b32 v0, v11"},
+    {ALL, "buffer_load_dword v1, v2, s[4:7], 0 offen", "s_waitcnt vmcnt(1)", "s_waitcnt vmcnt(0)",
+     "v_mov_b32 v0, v1"},
+    {ALL, "buffer_load_dwordx3 v[2:4], v20, s[4:7], 0 idxen", "s_nop 7", "s_waitcnt vmcnt(0)",
+     "v_mov_b32 v0, v4"},
+    {ALL, "scratch_load_dword v1, v2, off", "s_waitcnt vmcnt(1)", "s_waitcnt vmcnt(0)", "v_mov_b32 v0, v1"},
+    {ALL, "global_atomic_add v1, v[2:3], v4, off glc", "s_waitcnt lgkmcnt(0)", "s_waitcnt vmcnt(0)",
+     "v_mov_b32 v0, v1"},
+    {ALL, "buffer_atomic_cmpswap v[6:7], v8, s[4:7], 0 offen glc", "s_nop 0", "s_waitcnt vmcnt(0)",
+     "v_mov_b32 v0, v6"},
+    {ALL, "global_load_dword v1, v[2:3], off", "s_waitcnt lgkmcnt(0)", "s_waitcnt vmcnt(0)",
+     "global_store_dword v[2:3], v1, off"},
+    {ALL, "global_load_dwordx2 v[2:3], v[4:5], off", "s_nop 0", "s_waitcnt vmcnt(0)",
+     "global_load_dword v1, v[2:3], off"},
+    {ALL, "global_load_dword v1, v[2:3], off", "s_nop 0", "s_waitcnt vmcnt(0)", "v_readfirstlane_b32 s4, v1"},
+    {ALL, "global_load_dword v1, v[2:3], off", "s_nop 0", "s_waitcnt vmcnt(0)", "ds_write_b32 v9, v1"},
+    /* What is loaded comes later than what is written meanwhile. */
+    {ALL, "global_load_dword v1, v[2:3], off", "s_nop 0", "s_waitcnt vmcnt(0)", "v_mov_b32 v1, 0"},
+    {ALL, "global_load_dword v1, v[2:3], off", "s_nop 0", "s_waitcnt vmcnt(0)", "ds_read_b32 v1, v9"},
+    {ALL, "ds_read_b32 v1, v9", "s_nop 0", "s_waitcnt lgkmcnt(0)", "global_load_dword v1, v[2:3], off"},
+    {ALL, "s_load_dword s8, s[2:3], 0x0", "s_nop 0", "s_waitcnt lgkmcnt(0)", "s_mov_b32 s8, 0"},
+    {ALL, "s_load_dword s8, s[2:3], 0x0", "s_nop 0", "s_waitcnt lgkmcnt(0)", "s_load_dword s8, s[2:3], 0x4"},
+    {ALL, "s_load_dword s8, s[2:3], 0x0", "s_nop 0", "s_waitcnt lgkmcnt(0)", "v_cmp_eq_u32 s[8:9], v1, v2"},
+    /* Scalar loads end in no order. */
+    {ALL, "s_load_dword s8, s[2:3], 0x0", "s_waitcnt vmcnt(0)", "s_waitcnt lgkmcnt(0)",
+     "s_add_u32 s0, s8, 1"},
+    {ALL, "s_load_dword s8, s[2:3], 0x0\ns_load_dword s9, s[2:3], 0x4", "s_waitcnt lgkmcnt(1)",
+     "s_waitcnt lgkmcnt(0)", "s_mov_b32 s0, s8"},
+    {ALL, "s_load_dwordx16 s[16:31], s[2:3], 0x0", "s_waitcnt lgkmcnt(1)", "s_waitcnt lgkmcnt(0)",
+     "v_mov_b32 v0, s31"},
+    {ALL, "s_load_dwordx2 s[8:9], s[2:3], 0x0", "s_nop 0", "s_waitcnt lgkmcnt(0)",
+     "s_load_dword s10, s[8:9], 0x0"},
+    {ALL, "s_load_dwordx2 s[8:9], s[2:3], 0x0", "s_nop 0", "s_waitcnt lgkmcnt(0)",
+     "global_load_dword v1, v2, s[8:9]"},
+    {ALL, "s_load_dwordx2 vcc, s[2:3], 0x0", "s_nop 0", "s_waitcnt lgkmcnt(0)",
+     "v_cndmask_b32 v0, v1, v2, vcc"},
+    {ALL, "s_load_dwordx2 vcc, s[2:3], 0x0", "s_nop 0", "s_waitcnt lgkmcnt(0)", "s_cbranch_vccz 1"},
+    {ALL, "s_load_dwordx2 s[8:9], s[2:3], 0x0", "s_nop 0", "s_waitcnt lgkmcnt(0)", "s_setpc_b64 s[8:9]"},
+    {ALL, "s_memtime s[8:9]", "s_waitcnt vmcnt(0)", "s_waitcnt lgkmcnt(0)", "s_sub_u32 s0, s8, s1"},
+    {ALL, "s_buffer_load_dword s8, s[4:7], 0x0", "s_waitcnt lgkmcnt(1)", "s_waitcnt lgkmcnt(0)",
+     "s_mov_b32 s0, s8"},
+    /* Local memory in order, also with others beside it. */
+    {ALL, "ds_read_b32 v1, v2\nds_read_b32 v3, v2", "s_waitcnt lgkmcnt(2)", "s_waitcnt lgkmcnt(1)",
+     "v_mov_b32 v0, v1"},
+    {ALL, "ds_read2_b32 v[4:5], v2 offset1:1", "s_waitcnt lgkmcnt(1)", "s_waitcnt lgkmcnt(0)",
+     "v_mov_b32 v0, v5"},
+    {ALL, "ds_bpermute_b32 v1, v2, v3", "s_waitcnt vmcnt(0)", "s_waitcnt lgkmcnt(0)", "v_mov_b32 v0, v1"},
+    {ALL, "ds_swizzle_b32 v1, v2 offset:5", "s_nop 0", "s_waitcnt lgkmcnt(0)", "v_mov_b32 v0, v1"},
+    {ALL, "ds_add_rtn_u32 v1, v2, v3", "s_nop 0", "s_waitcnt lgkmcnt(0)", "v_mov_b32 v0, v1"},
+    {ALL, "ds_read_b32 v1, v2\ns_load_dword s8, s[2:3], 0x0", "s_waitcnt lgkmcnt(1)", "s_waitcnt lgkmcnt(0)",
+     "v_mov_b32 v0, v1"},
+    {ALL, "s_load_dword s8, s[2:3], 0x0\nds_read_b32 v1, v2", "s_waitcnt lgkmcnt(1)", "s_waitcnt lgkmcnt(0)",
+     "s_mov_b32 s0, s8"},
+    {ALL, "ds_read_b32 v1, v2\ns_sendmsg sendmsg(MSG_INTERRUPT)", "s_waitcnt lgkmcnt(1)",
+     "s_waitcnt lgkmcnt(0)", "v_mov_b32 v0, v1"},
+    /* Flat addresses may be either's. */
+    {ALL, "flat_load_dword v1, v[2:3]", "s_waitcnt vmcnt(0)", "s_waitcnt vmcnt(0) lgkmcnt(0)",
+     "v_mov_b32 v0, v1"},
+    {ALL, "flat_load_dword v1, v[2:3]", "s_waitcnt lgkmcnt(0)", "s_waitcnt vmcnt(0) lgkmcnt(0)",
+     "v_mov_b32 v0, v1"},
+    {ALL, "flat_load_dword v1, v[2:3]\nglobal_load_dword v4, v[2:3], off", "s_waitcnt vmcnt(1) lgkmcnt(0)",
+     "s_waitcnt vmcnt(0) lgkmcnt(0)", "v_mov_b32 v0, v1"},
+    {ALL, "global_load_dword v4, v[2:3], off\nflat_load_dword v1, v[2:3]", "s_waitcnt vmcnt(1)",
+     "s_waitcnt vmcnt(0)", "v_mov_b32 v0, v4"},
+    {ALL, "flat_load_dword v1, v[2:3]\nflat_load_dword v4, v[2:3]", "s_waitcnt vmcnt(1) lgkmcnt(1)",
+     "s_waitcnt vmcnt(0) lgkmcnt(0)", "v_mov_b32 v0, v1"},
+    /* A counter that is full keeps the next one waiting: the first is over then. */
+    {ALL, "ds_read_b32 v1, v2\n.rept 14\nds_read_b32 v3, v2\n.endr", "s_nop 0", "ds_read_b32 v3, v2",
+     "v_mov_b32 v0, v1"},
+
+    /* Nothing is wrong with these. */
+    {ALL, "global_load_dword v1, v[2:3], off", NULL, NULL, "global_load_dword v1, v[4:5], off"},
+    {ALL, "ds_read_b32 v1, v2", NULL, NULL, "ds_read_b32 v1, v3"},
+    {ALL, "global_load_dword v1, v[2:3], off", NULL, NULL, "v_mov_b32 v2, 0"},
+    {ALL, "global_store_dword v[2:3], v1, off", NULL, NULL, "v_mov_b32 v1, 0"},
+    {ALL, "ds_write_b32 v2, v1", NULL, NULL, "v_mov_b32 v1, 0"},
+    {ALL, "global_atomic_add v[2:3], v4, off", NULL, NULL, "v_mov_b32 v4, 0"},
+    {ALL, "buffer_load_dword v1, s[4:7], 0 offen lds", NULL, NULL, "v_mov_b32 v1, 0"},
+    {ALL, "buffer_atomic_cmpswap v[6:7], v8, s[4:7], 0 offen glc", NULL, NULL, "v_mov_b32 v7, 0"},
+    {ALL, "s_load_dwordx2 s[8:9], s[2:3], 0x0", NULL, NULL, "s_add_u32 s0, s10, s7"},
+    {ALL, "global_load_dword v1, v[2:3], off", NULL, NULL, "v_add_u32 v0, v2, v3"},
+
+    /* Wait states. */
+    {ALL, "v_readfirstlane_b32 s4, v1", "s_nop 3", "s_nop 4", "buffer_load_dword v2, v3, s[4:7], 0 offen"},
+    {ALL, "v_readfirstlane_b32 s4, v1", "s_nop 3", "s_nop 4", "global_load_dword v2, v3, s[4:5]"},
+    {ALL, "s_nop 15\ns_nop 1\nv_readfirstlane_b32 s4, v1", "s_nop 3", "s_nop 4",
+     "global_load_dword v2, v3, s[4:5]"},
+    {ALL, "v_cmp_eq_u32 s[4:5], v1, v2", "s_nop 3", "s_nop 4", "global_store_dword v3, v2, s[4:5]"},
+    {ALL, "v_readfirstlane_b32 s4, v1", "s_nop 2", "s_nop 3", "v_readlane_b32 s0, v1, s4"},
+    {ALL, "v_readfirstlane_b32 s4, v1", "s_nop 2", "s_nop 3", "v_writelane_b32 v1, 5, s4"},
+    {ALL, "v_cmp_eq_u32 vcc, v1, v2", "s_nop 2", "s_nop 3", "v_div_fmas_f32 v0, v1, v2, v3"},
+    {ALL, "v_div_scale_f64 v[0:1], vcc, v[2:3], v[2:3], v[4:5]", "s_nop 2", "s_nop 3",
+     "v_div_fmas_f64 v[6:7], v[8:9], v[2:3], v[4:5]"},
+    {ALL, "v_cmpx_eq_u32 vcc, v1, v2", "s_nop 3", "s_nop 4", "v_mov_b32_dpp v0, v3 row_shr:1"},
+    {ALL, "v_mov_b32 v3, v1", "s_nop 0", "s_nop 1", "v_mov_b32_dpp v0, v3 row_shr:1"},
+    {ALL, "v_cmp_eq_u32 vcc, v1, v2", "s_nop 3", "s_nop 4", "v_mov_b32 v0, src_vccz"},
+    {ALL, "v_cmpx_eq_u32 s[6:7], v1, v2", "s_nop 3", "s_nop 4", "v_mov_b32 v0, src_execz"},
+    {ALL, "s_setreg_b32 hwreg(HW_REG_MODE), s0", "s_nop 0", "s_nop 1", "s_getreg_b32 s1, hwreg(HW_REG_MODE)"},
+    {ALL, "s_setreg_b32 hwreg(HW_REG_MODE), s0", "s_nop 0", "s_nop 1", "s_setreg_b32 hwreg(HW_REG_MODE), s1"},
+    {ALL, "s_mov_b32 m0, s1", "", "s_nop 0", "s_sendmsg sendmsg(MSG_INTERRUPT)"},
+    {ALL, "s_mov_b32 m0, s1", "", "s_nop 0", "s_movrels_b32 s0, s4"},
+    {ALL, "s_mov_b32 m0, s1", "", "s_nop 0", "buffer_load_dword v1, s[4:7], 0 offen lds"},
+    {ALL, "global_store_dwordx4 v[2:3], v[8:11], off", "", "s_nop 0", "v_mov_b32 v10, 0"},
+    {ALL, "buffer_store_dwordx3 v[8:10], v2, s[4:7], 0 offen", "", "s_nop 0", "v_mov_b32 v10, 0"},
+    {ALL, "buffer_store_dwordx3 v[8:10], v2, s[4:7], s8 offen", NULL, NULL, "v_mov_b32 v10, 0"},
+    {ALL, "global_store_dwordx2 v[2:3], v[8:9], off", NULL, NULL, "v_mov_b32 v9, 0"},
+    {ALL, "s_mov_b32 s4, s1", NULL, NULL, "buffer_load_dword v2, v3, s[4:7], 0 offen"},
+    {ALL, "v_readfirstlane_b32 s4, v1", NULL, NULL, "s_add_u32 s0, s4, s4"},
+    {ALL, "v_readfirstlane_b32 s8, v1", NULL, NULL, "buffer_load_dword v2, v3, s[4:7], 0 offen"},
+    {ALL, "v_readfirstlane_b32 s4, v1", NULL, NULL, "v_readlane_b32 s0, v1, s5"},
+    {ALL, "s_setreg_b32 hwreg(HW_REG_MODE), s0", NULL, NULL, "s_getreg_b32 s1, hwreg(HW_REG_TRAPSTS)"},
+    {ALL, "v_mov_b32 v3, v1", NULL, NULL, "v_mov_b32_dpp v0, v4 row_shr:1"},
+    {ALL, "v_readfirstlane_b32 s4, v1\ns_setpc_b64 s[30:31]", NULL, NULL, "global_load_dword v2, v3, s[4:5]"},
+
+    /* Matrices. */
+    {MATRIX, "v_cmpx_eq_u32 vcc, v1, v2", "s_nop 2", "s_nop 3", "v_mfma_f32_4x4x1f32 a[0:3], v4, v5, a[0:3]"},
+    {MATRIX, "v_mov_b32 v4, v1", "s_nop 0", "s_nop 1", "v_mfma_f32_4x4x1f32 a[0:3], v4, v5, a[0:3]"},
+    {M908, "v_mfma_f32_4x4x1f32 a[0:3], v4, v5, a[0:3]", "s_nop 2", "s_nop 3", "v_accvgpr_read_b32 v0, a2"},
+    {M908, "v_mfma_f32_16x16x1f32 a[0:15], v4, v5, a[0:15]", "s_nop 7\ns_nop 0", "s_nop 7\ns_nop 1",
+     "v_accvgpr_read_b32 v0, a2"},
+    {M908, "v_mfma_f32_32x32x1f32 a[0:31], v4, v5, a[0:31]", "s_nop 15\ns_nop 0", "s_nop 15\ns_nop 1",
+     "v_accvgpr_read_b32 v0, a2"},
+    {M908, "v_mfma_f32_4x4x1f32 a[0:3], v4, v5, a[0:3]", "s_nop 0", "s_nop 1",
+     "v_mfma_f32_4x4x1f32 a[8:11], v4, v5, a[2:5]"},
+    {M908, "v_mfma_f32_4x4x1f32 a[0:3], v4, v5, a[0:3]", "s_nop 2", "s_nop 3",
+     "v_mfma_f32_4x4x1f32 a[8:11], a1, v5, a[12:15]"},
+    {M908, "v_mfma_f32_16x16x1f32 a[0:15], v4, v5, a[16:31]", "s_nop 5", "s_nop 6",
+     "v_accvgpr_write_b32 a2, v6"},
+    {M908, "v_mfma_f32_16x16x1f32 a[0:15], v4, v5, a[16:31]", "s_nop 3", "s_nop 4",
+     "v_accvgpr_write_b32 a20, v6"},
+    {M908, "v_accvgpr_write_b32 a2, v6", "", "s_nop 0", "v_mfma_f32_4x4x1f32 a[8:11], v4, v5, a[0:3]"},
+    {M908, "v_accvgpr_write_b32 a2, v6", "s_nop 1", "s_nop 2", "v_mfma_f32_4x4x1f32 a[8:11], a2, v5, a[4:7]"},
+    {M908, "v_accvgpr_write_b32 a2, v6", "s_nop 1", "s_nop 2", "v_accvgpr_read_b32 v7, a2"},
+    {M908, "v_accvgpr_read_b32 v7, a2", "s_nop 0", "s_nop 1", "global_store_dword v[2:3], v7, off"},
+    {MATRIX, "v_mfma_f32_4x4x1f32 a[0:3], v4, v5, a[0:3]", NULL, NULL,
+     "v_mfma_f32_4x4x1f32 a[0:3], v4, v5, a[0:3]"},
+    {M90A, "v_mfma_f32_4x4x1f32 v[8:11], v4, v5, v[8:11]", "s_nop 3", "s_nop 4", "v_mov_b32 v0, v9"},
+    {M90A, "v_mfma_f32_16x16x1f32 v[8:23], v4, v5, v[8:23]", "s_nop 9", "s_nop 10",
+     "global_store_dword v[2:3], v9, off"},
+    {M90A, "v_mfma_f32_32x32x1f32 v[32:63], v4, v5, v[32:63]", "s_nop 15\ns_nop 1", "s_nop 15\ns_nop 2",
+     "v_add_u32 v0, v40, v40"},
+    {M90A, "v_mfma_f32_16x16x1f32 v[8:23], v4, v5, v[8:23]", "s_nop 6", "s_nop 7",
+     "v_mfma_f32_16x16x1f32 v[32:47], v4, v5, v[10:25]"},
+    {M90A, "v_mfma_f32_16x16x1f32 v[8:23], v4, v5, v[8:23]", "s_nop 9", "s_nop 10",
+     "v_mfma_f32_16x16x1f32 v[32:47], v8, v5, v[48:63]"},
+    {M90A, "v_mfma_f32_16x16x1f32 v[8:23], v4, v5, v[8:23]", "s_nop 9", "s_nop 10", "v_mov_b32 v9, 0"},
+    {M90A, "v_mfma_f32_16x16x1f32 v[8:23], v4, v5, v[32:47]", "s_nop 5", "s_nop 6", "v_mov_b32 v33, 0"},
+    {M90A, "v_mfma_f64_16x16x4f64 v[8:15], v[4:5], v[6:7], v[8:15]", "s_nop 9", "s_nop 10",
+     "v_add_u32 v0, v9, v9"},
+    {M90A, "v_mfma_f64_16x16x4f64 v[8:15], v[4:5], v[6:7], v[8:15]", "s_nop 15\ns_nop 0", "s_nop 15\ns_nop 1",
+     "global_store_dword v[2:3], v9, off"},
+    {M90A, "v_mfma_f64_4x4x4f64 v[8:9], v[4:5], v[6:7], v[8:9]", "s_nop 2", "s_nop 3",
+     "v_mfma_f64_4x4x4f64 v[8:9], v[4:5], v[6:7], v[8:9]"},
+    {M90A, "v_mfma_f64_4x4x4f64 v[8:9], v[4:5], v[6:7], v[8:9]", "s_nop 0", "s_nop 1",
+     "v_fma_f64 v[20:21], v[22:23], v[24:25], v[26:27]"},
+    {M90A, "v_dot2_f32_f16 v8, v1, v2, v3", "s_nop 1", "s_nop 2", "v_add_f32 v0, v8, v8"},
+    {M90A, "v_dot2_f32_f16 v8, v1, v2, v3", "s_nop 1", "s_nop 2", "v_dot2_f32_f16 v9, v8, v2, v3"},
+    {M90A, "v_dot2_f32_f16 v8, v1, v2, v3", NULL, NULL, "v_dot2_f32_f16 v9, v1, v2, v8"},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static void nothing(gs_wave_t *w, const gs_inst_t *in) {
+  (void)w;
+  (void)in;
+}
+
+/* What the tool told of. */
+static unsigned found_uses, found_states;
+
+static void tell_use(gs_wave_t *w, const gs_inst_t *in, const gs_operand_t *use, unsigned pending) {
+  (void)w;
+  (void)in;
+  (void)use;
+  (void)pending;
+  found_uses++;
+}
+static void tell_states(gs_wave_t *w, const gs_inst_t *in, const gs_hazard_t *hazard, const gs_done_t *first,
+                        const gs_operand_t *use, unsigned states) {
+  (void)w;
+  (void)in;
+  (void)first;
+  (void)use;
+  assert_true(states < hazard->states);
+  found_states++;
+}
+
+/* The tool, with a wave that begins. */
+typedef struct bench {
+  isa_wave_t *t;
+  gs_check_t *check;
+  void *keep[GS_KEEPS];
+} bench_t;
+
+static void begin_wave(bench_t *b) {
+  const gs_begin_t begin = {.keep = b->keep};
+  b->check->watch.begin(&b->t->w, &begin);
+  assert_non_null(b->t->w.waits);
+  b->t->w.pc = ISA_CODE;
+  found_uses = found_states = 0;
+}
+
+static void set_up(bench_t *b, void *const *state) {
+  const gs_options_t options = {.check = GS_CHECK_WAIT, .check_log = "/dev/null"};
+  *b = (bench_t){.t = isa_new(state, ISA_PART)};
+  assert_int_equal(gs_check_create(&options, &b->check), 0);
+  b->check->wait->tell_use = tell_use;
+  b->check->wait->tell_states = tell_states;
+  b->t->env.watch = &b->check->watch;
+  begin_wave(b);
+}
+
+static void tear_down(bench_t *b) {
+  for (size_t i = 0; i < GS_KEEPS; i++)
+    free(b->keep[i]);
+  gs_check_destroy(b->check);
+  isa_free(b->t);
+}
+
+/* Has the tool look at a program. */
+static void look_at(bench_t *b, void *const *state, const char *text) {
+  size_t count;
+  const uint32_t *words = isa_assemble(state, ISA_PART, text, &count);
+  gs_inst_t in;
+  for (size_t at = 0; at < count; at += in.size / 4) {
+    if (!gs_decode(b->t->env.target, words + at, count - at, &in))
+      fail_msg("%s: dword %zu is no instruction", text, at);
+    in.fn = nothing;
+    b->t->w.pc += in.size;
+    b->check->watch.execute(&b->t->w, &in);
+  }
+}
+
+static void expect(bench_t *b, void *const *state, const row_t *row, const char *between, bool error) {
+  char text[TEXT];
+  snprintf(text, sizeof text, "%s\n%s%s%s", row->first, between ? between : "",
+           between && *between ? "\n" : "", row->second);
+  begin_wave(b);
+  look_at(b, state, text);
+  const bool states = row->mend && (strncmp(row->mend, "s_nop", 5) == 0);
+  if (found_states != (error && states) || found_uses != (error && !states))
+    fail_msg("%u uses and %u states found, expected %d, in:\n%s", found_uses, found_states, error, text);
+}
+
+/* Assembling each text alone would take minutes. */
+static void prepare(void *const *state) {
+  static char texts[3 * ROWS][TEXT];
+  const char *pointers[3 * ROWS];
+  size_t count = 0;
+  for (size_t i = 0; i < ROWS; i++)
+    for (unsigned k = 0; k < 3; k++) {
+      const char *between = k == 0 ? "" : k == 1 ? rows[i].less : rows[i].mend;
+      if (!between || !(rows[i].parts & isa_part(state)))
+        continue;
+      snprintf(texts[count], TEXT, "%s\n%s%s%s", rows[i].first, between, *between ? "\n" : "",
+               rows[i].second);
+      pointers[count] = texts[count];
+      count++;
+    }
+  isa_prepare(state, ISA_PART, pointers, sizeof *pointers, count);
+}
+
+static void test_sequences(void **state) {
+  bench_t b;
+  prepare(state);
+  set_up(&b, state);
+  for (size_t i = 0; i < ROWS; i++) {
+    const row_t *row = &rows[i];
+    if (!(row->parts & isa_part(state)))
+      continue;
+    expect(&b, state, row, NULL, row->mend != NULL);
+    if (!row->mend)
+      continue;
+    expect(&b, state, row, row->less, true);
+    expect(&b, state, row, row->mend, false);
+  }
+  tear_down(&b);
+}
+
+/* Lanes that a load does not write are free; and a wave without any is not kept waiting. */
+static void test_lanes(void **state) {
+  static const uint64_t exec[][2] = {{0xff, 0xff00}, {0, UINT64_MAX}, {0xff, 0x1f0}};
+  bench_t b;
+  set_up(&b, state);
+  for (unsigned i = 0; i < 3; i++) {
+    begin_wave(&b);
+    gs_set_exec(&b.t->w, exec[i][0]);
+    look_at(&b, state, "global_load_dword v1, v[2:3], off");
+    gs_set_exec(&b.t->w, exec[i][1]);
+    look_at(&b, state, "v_mov_b32 v0, v1");
+    assert_int_equal(found_uses, i == 2);
+  }
+  tear_down(&b);
+}
+
+/* The index of s_movrels is in M0. */
+static void test_index(void **state) {
+  bench_t b;
+  set_up(&b, state);
+  look_at(&b, state, "s_load_dword s8, s[2:3], 0x0");
+  b.t->w.s.u32[GS_S_M0] = 3;
+  look_at(&b, state, "s_movrels_b32 s0, s4");
+  assert_int_equal(found_uses, 0);
+  b.t->w.s.u32[GS_S_M0] = 4;
+  look_at(&b, state, "s_movrels_b32 s0, s4");
+  assert_int_equal(found_uses, 1);
+  tear_down(&b);
+}
+
+int main(void) {
+  static const struct CMUnitTest tests[] = {isa_part_test(test_sequences), isa_part_test(test_lanes),
+                                            isa_part_test(test_index)};
+  return isa_main(tests, sizeof tests / sizeof *tests);
+}
