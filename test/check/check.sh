@@ -27,6 +27,7 @@ note expect | sed "s,@BUG@,$bug,g" >"$folder/$name.expected"
   complain "lines of its comment are joined"
 case $tool in
   init) begin='(Branch depends|Uninitialised value|Jump to)' ;;
+  wait) begin='Missing wait' ;;
   *) begin='(Invalid|Data race)' ;;
 esac
 findings=$(grep -cE "^$begin" "$folder/$name.expected")
