@@ -26,7 +26,7 @@ note expect | sed "s,@BUG@,$bug,g" >"$folder/$name.expected"
 [ "$(grep -oE '(expect|named|more|ends|levels|library): ' "$source" | wc -l)" = "$(grep -cE '^[ /*]*(expect|named|more|ends|levels|library): ' "$source")" ] ||
   complain "lines of its comment are joined"
 case $tool in
-  init) begin='(Branch depends|Uninitialised value|Jump to)' ;;
+  init | init,*) begin='(Branch depends|Uninitialised value|Jump to)' ;;
   wait) begin='Missing wait' ;;
   *) begin='(Invalid|Data race)' ;;
 esac
