@@ -1,5 +1,5 @@
 /* Strictness: in which ways a simulated GPU shall be as unlucky as a card may be, read from a list of words;
- * and what chance decides, repeatably. Not here: being unlucky (exec/, packet/, thunk/). */
+ * and what chance decides, repeatably. Not here: being unlucky (exec/, packet/, machine/). */
 #ifndef GFXSIM_BASE_STRICT_H
 #define GFXSIM_BASE_STRICT_H
 

@@ -1,6 +1,6 @@
 /* The execution side of one simulated GPU: address space, worker threads, decoded code, and the running of
  * one kernel dispatch from first wave to last. Not here: queues, packets and signals (packet/), and how the
- * host sees the GPU (thunk/). */
+ * host sees the GPU (machine/). */
 #ifndef GFXSIM_EXEC_DEVICE_H
 #define GFXSIM_EXEC_DEVICE_H
 

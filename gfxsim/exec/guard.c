@@ -19,9 +19,14 @@ _Thread_local gs_guard_t *volatile gs_guard_current;
 
 static struct sigaction previous[2]; /* SIGSEGV, SIGBUS: what was there before us; written once */
 
-/* The watched pages, for the handler: published by `stored`, which is NULL when there are none. */
+/* The watched pages, for the handler: published by `stored`, which is NULL when there are none, and `count`.
+ */
+enum { MOST_WATCHED = 32 };
 static struct {
-  uintptr_t start, end;
+  struct {
+    uintptr_t start, end;
+  } pages[MOST_WATCHED];
+  _Atomic unsigned count;
   _Atomic(bool (*)(void)) stored;
 } watch;
 
@@ -84,12 +89,19 @@ static bool skip_store(void *context) {
 #endif
 }
 
+static bool is_watched(uintptr_t address) {
+  const unsigned count = atomic_load_explicit(&watch.count, memory_order_acquire);
+  for (unsigned i = 0; i < count; i++)
+    if (address >= watch.pages[i].start && address < watch.pages[i].end)
+      return true;
+  return false;
+}
+
 /* Handles a store into the watched pages. */
 static bool is_watched_store(const siginfo_t *info, void *context) {
   bool (*stored)(void) = atomic_load_explicit(&watch.stored, memory_order_acquire);
-  const uintptr_t address = (uintptr_t)info->si_addr;
-  return stored && info->si_code == SEGV_ACCERR && address >= watch.start && address < watch.end &&
-         stored() && skip_store(context);
+  return stored && info->si_code == SEGV_ACCERR && is_watched((uintptr_t)info->si_addr) && stored() &&
+         skip_store(context);
 }
 
 static void pass_on(int number, siginfo_t *info, void *context) {
@@ -151,12 +163,21 @@ bool gs_guard_watch(const void *start, size_t size, bool (*stored)(void)) {
   action.sa_flags &= ~SA_ONSTACK;
   if (sigaction(SIGSEGV, &action, NULL))
     return false;
-  watch.start = (uintptr_t)start;
-  watch.end = watch.start + size;
   atomic_store_explicit(&watch.stored, stored, memory_order_release);
+  return gs_guard_watch_also(start, size);
+}
+
+bool gs_guard_watch_also(const void *start, size_t size) {
+  const unsigned count = atomic_load_explicit(&watch.count, memory_order_relaxed);
+  if (count == MOST_WATCHED)
+    return false;
+  watch.pages[count].start = (uintptr_t)start;
+  watch.pages[count].end = (uintptr_t)start + size;
+  atomic_store_explicit(&watch.count, count + 1, memory_order_release);
   return true;
 }
 
 void gs_guard_unwatch(void) {
   atomic_store_explicit(&watch.stored, NULL, memory_order_release);
+  atomic_store_explicit(&watch.count, 0, memory_order_release);
 }

@@ -23,7 +23,10 @@ extern _Thread_local gs_guard_t *volatile gs_guard_current;
  * write. `stored` runs in the handler of the fault, on the stack of the thread. One watch per process: it
  * replaces the one before. Returns false when stores of this host's processor are not known. */
 bool gs_guard_watch(const void *start, size_t size, bool (*stored)(void));
-/* Ends the watch. No thread may be storing. */
+/* Watches more pages, of the same kind, for whoever watches. One caller at a time. Returns false when there
+ * is no room. */
+bool gs_guard_watch_also(const void *start, size_t size);
+/* Ends the watch of all pages. No thread may be storing. */
 void gs_guard_unwatch(void);
 
 /* Length in bytes of the instruction at `code` if it only stores a register or a constant into memory (plain

@@ -1,5 +1,5 @@
 /* What the files of exec share: the device, a dispatch in progress, and resident workgroups.
- * Not here: the interface to packet/ and thunk/ (device.h). */
+ * Not here: the interface to packet/ and machine/ (device.h). */
 #ifndef GFXSIM_EXEC_INTERNAL_H
 #define GFXSIM_EXEC_INTERNAL_H
 

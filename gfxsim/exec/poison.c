@@ -1,6 +1,6 @@
 /* What registers, LDS and scratch memory hold that nobody wrote, with strict poison: anything but zeros. What
  * the command processor and the dispatcher set up is written over it (group.c). Not here: fresh device memory
- * (thunk/poison.c). */
+ * (machine/poison.c). */
 #include <string.h>
 
 #include "exec/internal.h"

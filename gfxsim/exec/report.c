@@ -1,5 +1,5 @@
 /* Tells the person why a wave failed: what it did, where in the code, which work-item, and what memory is
- * near. Not here: how the failure reaches the host program (packet/ and thunk/). */
+ * near. Not here: how the failure reaches the host program (packet/ and machine/). */
 #include "exec/internal.h"
 
 #include <inttypes.h>

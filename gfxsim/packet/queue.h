@@ -1,5 +1,5 @@
 /* A user-mode queue of a GPU: the thread that drives its engine, and how it waits; or no thread
- * (synchronous.h). Not here: what packets do (aql.h, sdma.h), and how the host asks for queues (thunk/). */
+ * (synchronous.h). Not here: what packets do (aql.h, sdma.h), and how the host asks for queues (machine/). */
 #ifndef GFXSIM_PACKET_QUEUE_H
 #define GFXSIM_PACKET_QUEUE_H
 

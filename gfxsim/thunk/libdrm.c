@@ -12,8 +12,8 @@
  * Handles of other drivers' devices (of a program that also draws) go on to libdrm. */
 
 GS_EXPORT HSAKMT_STATUS hsaKmtGetAMDGPUDeviceHandle(HSAuint32 node, void **handle) {
-  GS_THUNK_OR_RETURN(thunk);
-  gs_gpu_t *gpu = gs_thunk_gpu(thunk, node);
+  GS_MACHINE_OR_RETURN(machine);
+  gs_gpu_t *gpu = gs_machine_gpu(machine, node);
   if (!handle)
     return HSAKMT_STATUS_INVALID_PARAMETER;
   if (!gpu)
@@ -23,9 +23,9 @@ GS_EXPORT HSAKMT_STATUS hsaKmtGetAMDGPUDeviceHandle(HSAuint32 node, void **handl
 }
 
 static bool is_ours(const void *device) {
-  const gs_thunk_t *thunk = gs_thunk_current();
-  for (uint32_t i = 0; thunk && i < thunk->gpu_count; i++)
-    if (device == &thunk->gpu[i])
+  const gs_machine_t *machine = gs_machine_current();
+  for (uint32_t i = 0; machine && i < machine->gpu_count; i++)
+    if (device == &machine->gpu[i])
       return true;
   return false;
 }

@@ -6,10 +6,10 @@ static bool is_pages(uint64_t value) {
 }
 
 GS_EXPORT HSAKMT_STATUS hsaKmtAllocMemory(HSAuint32 node, HSAuint64 size, HsaMemFlags flags, void **address) {
-  GS_THUNK_OR_RETURN(thunk);
+  GS_MACHINE_OR_RETURN(machine);
   if (!address || !size || !is_pages(size))
     return HSAKMT_STATUS_INVALID_PARAMETER;
-  if (node >= gs_thunk_nodes(thunk))
+  if (node >= gs_machine_nodes(machine))
     return HSAKMT_STATUS_INVALID_NODE_UNIT;
   /* More than any process has addresses for. Below that, no sum with alignment and gaps overflows. */
   if (size >> 47)
@@ -19,32 +19,32 @@ GS_EXPORT HSAKMT_STATUS hsaKmtAllocMemory(HSAuint32 node, HSAuint64 size, HsaMem
   /* No part that is simulated has global data share memory for compute. */
   if (flags.ui32.GDSMemory)
     return HSAKMT_STATUS_NOT_SUPPORTED;
-  return gs_memory_allocate(&thunk->memory, node, size, flags, address);
+  return gs_memory_allocate(&machine->memory, node, size, flags, address);
 }
 
 GS_EXPORT HSAKMT_STATUS hsaKmtFreeMemory(void *address, HSAuint64 size) {
-  GS_THUNK_OR_RETURN(thunk);
+  GS_MACHINE_OR_RETURN(machine);
   (void)size; /* an allocation is freed as a whole */
-  return address ? gs_memory_free(&thunk->memory, address) : HSAKMT_STATUS_INVALID_PARAMETER;
+  return address ? gs_memory_free(&machine->memory, address) : HSAKMT_STATUS_INVALID_PARAMETER;
 }
 
 GS_EXPORT HSAKMT_STATUS hsaKmtRegisterMemoryWithFlags(void *address, HSAuint64 size, HsaMemFlags flags) {
-  GS_THUNK_OR_RETURN(thunk);
+  GS_MACHINE_OR_RETURN(machine);
   if (!address || !size || size > UINT64_MAX - (uintptr_t)address)
     return HSAKMT_STATUS_INVALID_PARAMETER;
-  return gs_memory_register(&thunk->memory, address, size, flags);
+  return gs_memory_register(&machine->memory, address, size, flags);
 }
 
 GS_EXPORT HSAKMT_STATUS hsaKmtDeregisterMemory(void *address) {
-  GS_THUNK_OR_RETURN(thunk);
-  return gs_memory_deregister(&thunk->memory, address);
+  GS_MACHINE_OR_RETURN(machine);
+  return gs_memory_deregister(&machine->memory, address);
 }
 
 /* Bits of the GPUs in a list of nodes; false when one of the nodes is no GPU. */
-static bool gpus_of_nodes(gs_thunk_t *thunk, const HSAuint32 *nodes, uint64_t count, uint32_t *gpus) {
+static bool gpus_of_nodes(gs_machine_t *machine, const HSAuint32 *nodes, uint64_t count, uint32_t *gpus) {
   *gpus = 0;
   for (uint64_t i = 0; i < count; i++) {
-    const gs_gpu_t *gpu = gs_thunk_gpu(thunk, nodes[i]);
+    const gs_gpu_t *gpu = gs_machine_gpu(machine, nodes[i]);
     if (!gpu)
       return false;
     *gpus |= 1U << gpu->ordinal;
@@ -54,59 +54,59 @@ static bool gpus_of_nodes(gs_thunk_t *thunk, const HSAuint32 *nodes, uint64_t co
 
 GS_EXPORT HSAKMT_STATUS hsaKmtMapMemoryToGPUNodes(void *address, HSAuint64 size, HSAuint64 *alternate,
                                                   HsaMemMapFlags flags, HSAuint64 count, HSAuint32 *nodes) {
-  GS_THUNK_OR_RETURN(thunk);
+  GS_MACHINE_OR_RETURN(machine);
   uint32_t gpus = 0;
   if (!address || !size || (count && !nodes))
     return HSAKMT_STATUS_INVALID_PARAMETER;
-  if (!gpus_of_nodes(thunk, nodes, count, &gpus))
+  if (!gpus_of_nodes(machine, nodes, count, &gpus))
     return HSAKMT_STATUS_INVALID_NODE_UNIT;
-  const HSAKMT_STATUS status = gs_memory_map(&thunk->memory, address, size, flags.ui32.ReadOnly, gpus);
+  const HSAKMT_STATUS status = gs_memory_map(&machine->memory, address, size, flags.ui32.ReadOnly, gpus);
   if (alternate)
     *alternate = status == HSAKMT_STATUS_SUCCESS ? (uintptr_t)address : 0;
   return status;
 }
 
 GS_EXPORT HSAKMT_STATUS hsaKmtMapMemoryToGPU(void *address, HSAuint64 size, HSAuint64 *alternate) {
-  GS_THUNK_OR_RETURN(thunk);
+  GS_MACHINE_OR_RETURN(machine);
   if (!address || !size)
     return HSAKMT_STATUS_INVALID_PARAMETER;
-  const HSAKMT_STATUS status = gs_memory_map_default(&thunk->memory, address, size);
+  const HSAKMT_STATUS status = gs_memory_map_default(&machine->memory, address, size);
   if (alternate)
     *alternate = status == HSAKMT_STATUS_SUCCESS ? (uintptr_t)address : 0;
   return status;
 }
 
 GS_EXPORT HSAKMT_STATUS hsaKmtUnmapMemoryToGPU(void *address) {
-  GS_THUNK_OR_RETURN(thunk);
-  return address ? gs_memory_unmap(&thunk->memory, address) : HSAKMT_STATUS_INVALID_PARAMETER;
+  GS_MACHINE_OR_RETURN(machine);
+  return address ? gs_memory_unmap(&machine->memory, address) : HSAKMT_STATUS_INVALID_PARAMETER;
 }
 
 GS_EXPORT HSAKMT_STATUS hsaKmtQueryPointerInfo(const void *address, HsaPointerInfo *info) {
-  GS_THUNK_OR_RETURN(thunk);
-  return info ? gs_memory_query(&thunk->memory, address, info) : HSAKMT_STATUS_INVALID_PARAMETER;
+  GS_MACHINE_OR_RETURN(machine);
+  return info ? gs_memory_query(&machine->memory, address, info) : HSAKMT_STATUS_INVALID_PARAMETER;
 }
 
 GS_EXPORT HSAKMT_STATUS hsaKmtSetMemoryUserData(const void *address, void *user_data) {
-  GS_THUNK_OR_RETURN(thunk);
-  return gs_memory_set_user_data(&thunk->memory, address, user_data);
+  GS_MACHINE_OR_RETURN(machine);
+  return gs_memory_set_user_data(&machine->memory, address, user_data);
 }
 
 GS_EXPORT HSAKMT_STATUS hsaKmtSetMemoryPolicy(HSAuint32 node, HSAuint32 standard, HSAuint32 alternate,
                                               void *address, HSAuint64 size) {
-  GS_THUNK_OR_RETURN(thunk);
+  GS_MACHINE_OR_RETURN(machine);
   (void)standard; /* all memory is coherent here, whatever the policy */
   (void)alternate;
   (void)address;
   (void)size;
-  return gs_thunk_gpu(thunk, node) ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_INVALID_NODE_UNIT;
+  return gs_machine_gpu(machine, node) ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_INVALID_NODE_UNIT;
 }
 
 /* Sharing between processes, graphics interoperation and the shared-virtual-memory interface are not
  * simulated. ROCr asks before it relies on them, and reports to its caller that they are missing. */
 
 GS_EXPORT HSAKMT_STATUS hsaKmtShareMemory(void *address, HSAuint64 size, HsaSharedMemoryHandle *handle) {
-  GS_THUNK_OR_RETURN(thunk);
-  (void)thunk;
+  GS_MACHINE_OR_RETURN(machine);
+  (void)machine;
   (void)address;
   (void)size;
   (void)handle;
@@ -115,8 +115,8 @@ GS_EXPORT HSAKMT_STATUS hsaKmtShareMemory(void *address, HSAuint64 size, HsaShar
 
 GS_EXPORT HSAKMT_STATUS hsaKmtRegisterSharedHandle(const HsaSharedMemoryHandle *handle, void **address,
                                                    HSAuint64 *size) {
-  GS_THUNK_OR_RETURN(thunk);
-  (void)thunk;
+  GS_MACHINE_OR_RETURN(machine);
+  (void)machine;
   (void)handle;
   (void)address;
   (void)size;
@@ -133,8 +133,8 @@ GS_EXPORT HSAKMT_STATUS hsaKmtRegisterSharedHandleToNodes(const HsaSharedMemoryH
 
 GS_EXPORT HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodes(HSAuint64 handle, HsaGraphicsResourceInfo *info,
                                                             HSAuint64 count, HSAuint32 *nodes) {
-  GS_THUNK_OR_RETURN(thunk);
-  (void)thunk;
+  GS_MACHINE_OR_RETURN(machine);
+  (void)machine;
   (void)handle;
   (void)info;
   (void)count;
@@ -144,8 +144,8 @@ GS_EXPORT HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodes(HSAuint64 handle, Hs
 
 GS_EXPORT HSAKMT_STATUS hsaKmtSVMSetAttr(void *address, HSAuint64 size, unsigned int count,
                                          HSA_SVM_ATTRIBUTE *attributes) {
-  GS_THUNK_OR_RETURN(thunk);
-  (void)thunk;
+  GS_MACHINE_OR_RETURN(machine);
+  (void)machine;
   (void)address;
   (void)size;
   (void)count;

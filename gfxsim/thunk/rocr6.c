@@ -3,18 +3,18 @@
 #include "thunk/rocr6.h"
 
 GS_EXPORT HSAKMT_STATUS hsaKmtAvailableMemory(HSAuint32 node, HSAuint64 *bytes) {
-  GS_THUNK_OR_RETURN(thunk);
+  GS_MACHINE_OR_RETURN(machine);
   if (!bytes)
     return HSAKMT_STATUS_INVALID_PARAMETER;
-  if (!gs_thunk_gpu(thunk, node))
+  if (!gs_machine_gpu(machine, node))
     return HSAKMT_STATUS_INVALID_NODE_UNIT;
-  *bytes = gs_memory_available(&thunk->memory, node);
+  *bytes = gs_memory_available(&machine->memory, node);
   return HSAKMT_STATUS_SUCCESS;
 }
 
 GS_EXPORT HSAKMT_STATUS hsaKmtGetRuntimeCapabilities(HSAuint32 *capabilities) {
-  GS_THUNK_OR_RETURN(thunk);
-  (void)thunk;
+  GS_MACHINE_OR_RETURN(machine);
+  (void)machine;
   if (!capabilities)
     return HSAKMT_STATUS_INVALID_PARAMETER;
   *capabilities = 0; /* of debuggers: none */
@@ -38,8 +38,8 @@ GS_EXPORT HSAKMT_STATUS hsaKmtWaitOnMultipleEvents_Ext(HsaEvent *list[], HSAuint
  * device monitoring, address sanitizing of device memory. ROCr passes the status on to its caller. */
 
 static HSAKMT_STATUS not_simulated(void) {
-  GS_THUNK_OR_RETURN(thunk);
-  (void)thunk;
+  GS_MACHINE_OR_RETURN(machine);
+  (void)machine;
   return HSAKMT_STATUS_NOT_SUPPORTED;
 }
 

@@ -1,4 +1,4 @@
-# gfxsim without its interpreter: base, packet processors and thunk on a stub device; then ROCr on the real library. (Of isa,
+# gfxsim without its interpreter: base, packet processors, machine and thunk on a stub device; then ROCr on the real library. (Of isa,
 # what the checker refers to where nothing is optimised away.)
 set(GFXSIM_ON_STUB
     base/clock.c base/log.c base/options.c base/strict.c base/thread.c base/vm.c
@@ -8,8 +8,10 @@ set(GFXSIM_ON_STUB
     isa/memory.c isa/operand.c isa/wave.c
     packet/aql.c packet/bus.c packet/flight.c packet/gate.c packet/late.c packet/pm4.c packet/poller.c packet/queue.c
     packet/sdma.c packet/signal.c packet/synchronous.c
-    thunk/buffers.c thunk/context.c thunk/events.c thunk/libdrm.c thunk/memory.c thunk/memory_calls.c thunk/notes.c
-    thunk/poison.c thunk/queues.c thunk/rocr6.c thunk/topology.c)
+    machine/buffers.c machine/events.c machine/machine.c machine/memory.c machine/notes.c machine/poison.c machine/process.c
+    machine/queues.c machine/topology.c
+    thunk/driver_calls.c thunk/event_calls.c thunk/libdrm.c thunk/memory_calls.c thunk/queue_calls.c thunk/rocr6.c
+    thunk/topology_calls.c)
 list(APPEND GFXSIM_ON_STUB check/atomic.c check/order.c check/race.c check/race_text.c check/shadow.c check/site.c isa/decode.c isa/opcodes.c)
 list(APPEND GFXSIM_ON_STUB check/wait.c check/wait_local.c check/wait_operands.c check/wait_report.c check/wait_states.c)
 list(TRANSFORM GFXSIM_ON_STUB PREPEND ${PROJECT_SOURCE_DIR}/gfxsim/)

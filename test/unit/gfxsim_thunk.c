@@ -48,13 +48,13 @@ static int open_two(void **state) {
 
 static int close_again(void **state) {
   (void)state;
-  return hsaKmtCloseKFD() == HSAKMT_STATUS_SUCCESS && !gs_thunk_current() ? 0 : -1;
+  return hsaKmtCloseKFD() == HSAKMT_STATUS_SUCCESS && !gs_machine_current() ? 0 : -1;
 }
 
 /* What the GPU of `node` may do with one byte at `address`; 0 = not mapped. */
 static uint32_t access_at(uint32_t node, const void *address) {
   gs_vm_reader_t reader;
-  gs_vm_reader_register(gs_device_vm(gs_thunk_gpu(gs_thunk_current(), node)->device), &reader);
+  gs_vm_reader_register(gs_device_vm(gs_machine_gpu(gs_machine_current(), node)->device), &reader);
   const gs_vm_range_t *range = gs_vm_find(gs_vm_reader_enter(&reader), (uintptr_t)address);
   const uint32_t access = range ? range->access : 0;
   gs_vm_reader_unregister(&reader);
@@ -64,7 +64,7 @@ static uint32_t access_at(uint32_t node, const void *address) {
 /* Where the bytes are that the GPU of `node` finds at `address`. */
 static uint8_t *bytes_at(uint32_t node, const void *address) {
   gs_vm_reader_t reader;
-  gs_vm_reader_register(gs_device_vm(gs_thunk_gpu(gs_thunk_current(), node)->device), &reader);
+  gs_vm_reader_register(gs_device_vm(gs_machine_gpu(gs_machine_current(), node)->device), &reader);
   uint8_t *bytes = gs_vm_translate(gs_vm_reader_enter(&reader), (uintptr_t)address, 1, 0);
   gs_vm_reader_unregister(&reader);
   return bytes;
@@ -87,9 +87,9 @@ static void test_opening_counts(void **state) {
   assert_int_equal(open_with("gfx90a"), 0);
   assert_int_equal(hsaKmtOpenKFD(), HSAKMT_STATUS_KERNEL_ALREADY_OPENED);
   assert_ok(hsaKmtCloseKFD());
-  assert_non_null(gs_thunk_current());
+  assert_non_null(gs_machine_current());
   assert_ok(hsaKmtCloseKFD());
-  assert_null(gs_thunk_current());
+  assert_null(gs_machine_current());
 }
 
 static void test_bad_device_lists_fail_to_open(void **state) {
@@ -105,7 +105,7 @@ static void test_bad_device_lists_fail_to_open(void **state) {
   for (int i = 1; i < GS_MOST_GPUS; i++)
     strcat(many, ",gfx900");
   assert_int_equal(open_with(many), 0);
-  assert_int_equal(gs_thunk_nodes(gs_thunk_current()), GS_MOST_GPUS + 1);
+  assert_int_equal(gs_machine_nodes(gs_machine_current()), GS_MOST_GPUS + 1);
   assert_ok(hsaKmtCloseKFD());
   strcat(many, ",gfx900");
   assert_int_equal(open_with(many), -1);
@@ -133,15 +133,15 @@ static void test_child_sees_a_closed_library(void **state) {
 static void test_contexts_are_independent(void **state) {
   (void)state;
   setenv("GFXSIM_DEVICES", "gfx908", 1);
-  gs_thunk_t *a = gs_thunk_create();
+  gs_machine_t *a = gs_machine_create();
   setenv("GFXSIM_DEVICES", "", 1);
-  gs_thunk_t *b = gs_thunk_create();
-  assert_int_equal(gs_thunk_nodes(a), 2);
-  assert_int_equal(gs_thunk_nodes(b), 1);
-  assert_string_equal(gs_thunk_gpu(a, 1)->profile->name, "gfx908");
-  assert_null(gs_thunk_gpu(b, 1));
-  gs_thunk_destroy(a);
-  gs_thunk_destroy(b);
+  gs_machine_t *b = gs_machine_create();
+  assert_int_equal(gs_machine_nodes(a), 2);
+  assert_int_equal(gs_machine_nodes(b), 1);
+  assert_string_equal(gs_machine_gpu(a, 1)->profile->name, "gfx908");
+  assert_null(gs_machine_gpu(b, 1));
+  gs_machine_destroy(a);
+  gs_machine_destroy(b);
 }
 
 /* Topology. */
@@ -344,14 +344,14 @@ static void test_memory_limits(void **state) {
   void *most = allocate(1, total - LARGE, hidden_vram_flags);
   void *more = NULL;
   assert_int_equal(hsaKmtAllocMemory(1, LARGE + PAGE, hidden_vram_flags, &more), HSAKMT_STATUS_NO_MEMORY);
-  assert_int_equal(gs_memory_available(&gs_thunk_current()->memory, 1), LARGE);
+  assert_int_equal(gs_memory_available(&gs_machine_current()->memory, 1), LARGE);
   more = allocate(1, LARGE, hidden_vram_flags);
   /* The other GPU has memory of its own. */
   void *other = allocate(2, LARGE, hidden_vram_flags);
   assert_ok(hsaKmtFreeMemory(most, 0));
   assert_ok(hsaKmtFreeMemory(more, 0));
   assert_ok(hsaKmtFreeMemory(other, 0));
-  assert_int_equal(gs_memory_available(&gs_thunk_current()->memory, 1), total);
+  assert_int_equal(gs_memory_available(&gs_machine_current()->memory, 1), total);
   assert_int_equal(hsaKmtAllocMemory(0, UINT64_C(1) << 60, system_flags, &more), HSAKMT_STATUS_NO_MEMORY);
   /* Addresses only, but more than there are: with alignment and a gap the size would pass 2^64. */
   for (unsigned pages = 1; pages <= 1024; pages++)
@@ -392,7 +392,7 @@ static void test_scratch_is_mapped_in_parts(void **state) {
   (void)state;
   const uint64_t reservation = UINT64_C(4) << 30;
   uint8_t *scratch = allocate(1, reservation, scratch_flags);
-  gs_memory_t *memory = &gs_thunk_current()->memory;
+  gs_memory_t *memory = &gs_machine_current()->memory;
   const uint64_t total = 1 << 30;
   assert_int_equal(gs_memory_available(memory, 1), total);
   uint64_t alternate = 0;
@@ -515,7 +515,7 @@ static void test_events_are_sticky(void **state) {
   assert_ok(hsaKmtSetEvent(event));
   assert_ok(hsaKmtWaitOnEvent(event, HSA_EVENTTIMEOUT_INFINITE));
   assert_int_equal(hsaKmtWaitOnEvent(event, 0), HSAKMT_STATUS_WAIT_TIMEOUT);
-  gs_events_raise(&gs_thunk_current()->events, event->EventId);
+  gs_events_raise(&gs_machine_current()->events, event->EventId);
   assert_ok(hsaKmtWaitOnEvent(event, 0xFFFFFFFE));
   assert_ok(hsaKmtDestroyEvent(event));
   HsaEvent *manual = create_event(HSA_EVENTTYPE_SIGNAL, true);
@@ -630,7 +630,7 @@ static void test_events_lose_no_wake_up(void **state) {
 
 static void test_events_raised_by_mailbox(void **state) {
   (void)state;
-  gs_events_t *events = &gs_thunk_current()->events;
+  gs_events_t *events = &gs_machine_current()->events;
   HsaEvent *a = create_event(HSA_EVENTTYPE_SIGNAL, false);
   HsaEvent *b = create_event(HSA_EVENTTYPE_SIGNAL, false);
   uint64_t *mailbox = (uint64_t *)(uintptr_t)b->EventData.HWData2;
@@ -679,7 +679,7 @@ static void test_memory_fault_event(void **state) {
       {{0x1234, GS_VM_READ, false}, false, 0, 0, 0, 1, 0},
       {{0}, true, 0, 0, 0, 0, 3},
   };
-  gs_gpu_t *gpu = gs_thunk_gpu(gs_thunk_current(), 1);
+  gs_gpu_t *gpu = gs_machine_gpu(gs_machine_current(), 1);
   for (unsigned i = 0; i < sizeof row / sizeof *row; i++) {
     HsaEvent *event = create_event(HSA_EVENTTYPE_MEMORY, true);
     if (row[i].hang)
@@ -819,7 +819,7 @@ static void test_sdma_queue_copies(void **state) {
 
 static void test_sdma_queues_are_limited(void **state) {
   (void)state;
-  const uint32_t most = gs_thunk_gpu(gs_thunk_current(), 1)->profile->sdma_engines * 8;
+  const uint32_t most = gs_machine_gpu(gs_machine_current(), 1)->profile->sdma_engines * 8;
   void *ring = allocate(0, PAGE, executable_flags);
   map_to(ring, PAGE, 2, 1, 2);
   HsaQueueResource resource[64];

@@ -1,10 +1,10 @@
 /* Fresh device memory with strict poison: full of something, and yet without taking room before it is
  * touched. Not here: registers, LDS and scratch memory of waves (exec/poison.c). */
-#ifndef GFXSIM_THUNK_POISON_H
-#define GFXSIM_THUNK_POISON_H
+#ifndef GFXSIM_MACHINE_POISON_H
+#define GFXSIM_MACHINE_POISON_H
 
 #include "base/options.h"
-#include "thunk/memory.h"
+#include "machine/memory.h"
 
 /* What fresh memory is made of. Plain data; zeroed, it is the poison of a machine without. */
 typedef struct gs_fresh {

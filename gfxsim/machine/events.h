@@ -1,8 +1,8 @@
 /* Events: what host threads sleep on until a GPU raises an interrupt. Semantics as the Linux driver's: an
  * event stays set until a wait takes it; setting one wakes everybody who waits for it. Not here: HSA signals,
  * which ROCr builds on top. */
-#ifndef GFXSIM_THUNK_EVENTS_H
-#define GFXSIM_THUNK_EVENTS_H
+#ifndef GFXSIM_MACHINE_EVENTS_H
+#define GFXSIM_MACHINE_EVENTS_H
 
 #include <hsakmt.h>
 #include <pthread.h>
@@ -16,7 +16,7 @@ typedef struct gs_event gs_event_t;
 
 /* All events of the process. Lookups by id take no lock. */
 typedef struct gs_events {
-  uint64_t *mailbox; /* one per event; the device announces events here; owned by the context */
+  uint64_t *mailbox; /* one per event; the device announces events here; not owned */
   uint32_t capacity;
   _Atomic(gs_event_t *) *slot; /* [capacity]; made on first use, kept until fini */
   pthread_mutex_t lock;        /* creation and destruction of events */
@@ -31,25 +31,35 @@ int gs_events_init(gs_events_t *events, uint64_t *mailbox, uint32_t capacity)
  */
 void gs_events_fini(gs_events_t *events);
 
-/* Makes an event; ids start at 1. *event is freed by gs_events_destroy. */
-HSAKMT_STATUS gs_events_create(gs_events_t *events, const HsaEventDescriptor *descriptor, bool manual_reset,
-                               bool signaled, HsaEvent **event);
+/* Makes an event. Returns its id, from 1 to the capacity, or 0 when there are no more. Thread-safe, as what
+ * follows. */
+uint32_t gs_events_create(gs_events_t *events, HSA_EVENTTYPE type, bool auto_reset, bool signaled);
 /* Ends an event; whoever waits for it wakes up. */
-HSAKMT_STATUS gs_events_destroy(gs_events_t *events, HsaEvent *event);
+HSAKMT_STATUS gs_events_destroy(gs_events_t *events, uint32_t id);
+
+/* Where a device announces the event with this id. */
+uint64_t *gs_events_mailbox(gs_events_t *events, uint32_t id);
+/* From now on the mailboxes are elsewhere: `capacity` of them, in memory that outlives the events. No device
+ * may have announced any event yet. */
+void gs_events_move_mailboxes(gs_events_t *events, uint64_t *mailbox);
 
 /* Sets the event with this id; unknown ids are ignored, as interrupts of unknown sources are. Thread-safe. */
 void gs_events_raise(gs_events_t *events, uint32_t id);
 /* Raises all events whose mailbox a device program has written. */
 void gs_events_raise_announced(gs_events_t *events);
-/* Sets an event on behalf of the host, which may only set signal and debug events. */
-HSAKMT_STATUS gs_events_set(gs_events_t *events, const HsaEvent *event);
+/* Sets or resets an event on behalf of the host, which may do so with signal and debug events only. */
+HSAKMT_STATUS gs_events_set(gs_events_t *events, uint32_t id, bool to);
+
+/* The fault that a memory event was last set for. False if this is no memory event. */
+bool gs_events_fault_of(gs_events_t *events, uint32_t id, HsaMemoryAccessFault *fault);
 
 /* Reports a fault of `node` through all memory events. `hang`: the GPU hangs, `fault` does not matter.
  * Returns false when the process has no memory event. */
 bool gs_events_memory_fault(gs_events_t *events, uint32_t node, const gs_fault_t *fault, bool hang);
 
-/* Waits until one (or all) of the events are set. The time-out is in milliseconds, all ones = for ever. */
-HSAKMT_STATUS gs_events_wait(gs_events_t *events, HsaEvent *const *list, uint32_t count, bool all,
+/* Waits until one (or all) of the events of a list of ids are set. The time-out is in milliseconds, all ones
+ * = for ever. */
+HSAKMT_STATUS gs_events_wait(gs_events_t *events, const uint32_t *list, uint32_t count, bool all,
                              uint32_t milliseconds);
 
 #endif

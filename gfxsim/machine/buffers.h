@@ -1,9 +1,9 @@
-/* Sorted lists of buffers, and the host memory behind them. Internal to the memory part of the thunk.
+/* Sorted lists of buffers, and the host memory behind them. Internal to the memory part of the machine.
  * Not here: what GPUs may access. */
-#ifndef GFXSIM_THUNK_BUFFERS_H
-#define GFXSIM_THUNK_BUFFERS_H
+#ifndef GFXSIM_MACHINE_BUFFERS_H
+#define GFXSIM_MACHINE_BUFFERS_H
 
-#include "thunk/memory.h"
+#include "machine/memory.h"
 
 /* Adds a buffer behind all with the same or a lower address. Returns 0, or -1 when out of memory. */
 int gs_buffers_insert(gs_buffer_list_t *list, gs_buffer_t *buffer) __attribute__((warn_unused_result));

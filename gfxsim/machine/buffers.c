@@ -1,5 +1,5 @@
 /* Lists of buffers, and host memory for allocations. */
-#include "thunk/buffers.h"
+#include "machine/buffers.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "base/vm.h"
-#include "thunk/thunk.h"
+#include "machine/machine.h"
 
 /* Device memory of this size and more is aligned to it, as the driver's large pages are. */
 #define LARGE_PAGE_BYTES (UINT64_C(2) << 20)

@@ -2,8 +2,8 @@
  * registers, and which GPU may access which part of both (mappings). Follows the driver's rules: a GPU
  * reaches only what was mapped for it, page by page, and device memory is limited. Not here: the lookup
  * during accesses (base/vm.h), and sub-allocation (ROCr does that). */
-#ifndef GFXSIM_THUNK_MEMORY_H
-#define GFXSIM_THUNK_MEMORY_H
+#ifndef GFXSIM_MACHINE_MEMORY_H
+#define GFXSIM_MACHINE_MEMORY_H
 
 #include <hsakmt.h>
 #include <pthread.h>
@@ -13,7 +13,7 @@
 
 enum { GS_PAGE_BYTES = 4096 };
 
-struct gs_thunk;
+struct gs_machine;
 struct gs_fresh;
 
 /* A part of a buffer that GPUs can access. */
@@ -54,7 +54,7 @@ typedef struct gs_buffer_list {
 } gs_buffer_list_t;
 
 typedef struct gs_memory {
-  struct gs_thunk *thunk;
+  struct gs_machine *machine;
   pthread_mutex_t lock; /* of everything below */
   gs_buffer_list_t allocated;
   gs_buffer_list_t registered;
@@ -64,8 +64,8 @@ typedef struct gs_memory {
   struct gs_fresh *fresh; /* what device memory holds that nobody wrote */
 } gs_memory_t;
 
-/* Returns 0, or -1 when out of memory. The thunk's GPUs must be known. */
-int gs_memory_init(gs_memory_t *memory, struct gs_thunk *thunk) __attribute__((warn_unused_result));
+/* Returns 0, or -1 when out of memory. The machine's GPUs must be known. */
+int gs_memory_init(gs_memory_t *memory, struct gs_machine *machine) __attribute__((warn_unused_result));
 /* Forgets everything; frees device memory. No GPU may run. Accepts a zeroed object. */
 void gs_memory_fini(gs_memory_t *memory);
 

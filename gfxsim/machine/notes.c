@@ -6,18 +6,20 @@
 
 #include "check/check.h"
 #include "check/init.h"
-#include "thunk/thunk.h"
+#include "machine/process.h"
 
-GS_EXPORT gfxsim_note_allocate_t gfxsim_note_allocate;
-GS_EXPORT gfxsim_note_free_t gfxsim_note_free;
-GS_EXPORT gfxsim_note_map_t gfxsim_note_map;
-GS_EXPORT gfxsim_note_mapping_t gfxsim_note_mapping;
-GS_EXPORT gfxsim_note_copy_t gfxsim_note_copy;
-GS_EXPORT gfxsim_notes_are_wanted_t gfxsim_notes_are_wanted;
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT gfxsim_note_allocate_t gfxsim_note_allocate;
+EXPORT gfxsim_note_free_t gfxsim_note_free;
+EXPORT gfxsim_note_map_t gfxsim_note_map;
+EXPORT gfxsim_note_mapping_t gfxsim_note_mapping;
+EXPORT gfxsim_note_copy_t gfxsim_note_copy;
+EXPORT gfxsim_notes_are_wanted_t gfxsim_notes_are_wanted;
 
 int gfxsim_notes_are_wanted(void) {
-  const gs_thunk_t *thunk = gs_thunk_current();
-  return thunk && thunk->check;
+  const gs_machine_t *machine = gs_machine_current();
+  return machine && machine->check;
 }
 
 static uint64_t page_up(uint64_t address) {
@@ -25,19 +27,19 @@ static uint64_t page_up(uint64_t address) {
 }
 
 /* The checker of the open library, or NULL. */
-static gs_check_t *open_check(gs_thunk_t **thunk) {
-  *thunk = gs_thunk_current();
-  return *thunk ? (*thunk)->check : NULL;
+static gs_check_t *open_check(gs_machine_t **machine) {
+  *machine = gs_machine_current();
+  return *machine ? (*machine)->check : NULL;
 }
 
 /* Pages that are the block's alone: those of memory that was locked, and of allocations if ROCr did not put
  * several into one (HSA_DISABLE_FRAGMENT_ALLOCATOR). */
-static void find_pages(gs_thunk_t *thunk, gs_block_note_t *block) {
+static void find_pages(gs_machine_t *machine, gs_block_note_t *block) {
   HsaPointerInfo info = {0};
   const uint64_t start = block->start, pages = page_up(block->end);
   block->outer_start = start;
   block->outer_end = block->end;
-  if (gs_memory_query(&thunk->memory, (void *)(uintptr_t)start, &info) != HSAKMT_STATUS_SUCCESS)
+  if (gs_memory_query(&machine->memory, (void *)(uintptr_t)start, &info) != HSAKMT_STATUS_SUCCESS)
     return;
   const bool locked = info.Type == HSA_POINTER_REGISTERED_USER;
   if (!locked && (info.GPUAddress != start || start + info.SizeInBytes > pages))
@@ -47,39 +49,39 @@ static void find_pages(gs_thunk_t *thunk, gs_block_note_t *block) {
 }
 
 /* Whether the host can't write there but by copies. */
-static bool is_hidden(gs_thunk_t *thunk, uint64_t address) {
+static bool is_hidden(gs_machine_t *machine, uint64_t address) {
   HsaPointerInfo info = {0};
-  return gs_memory_query(&thunk->memory, (void *)(uintptr_t)address, &info) == HSAKMT_STATUS_SUCCESS &&
-         info.Type == HSA_POINTER_ALLOCATED && gs_thunk_gpu(thunk, info.Node) &&
+  return gs_memory_query(&machine->memory, (void *)(uintptr_t)address, &info) == HSAKMT_STATUS_SUCCESS &&
+         info.Type == HSA_POINTER_ALLOCATED && gs_machine_gpu(machine, info.Node) &&
          !info.MemFlags.ui32.HostAccess;
 }
 
 void gfxsim_note_allocate(uint64_t address, uint64_t bytes, const char *call, const gfxsim_stack_t *stack) {
-  gs_thunk_t *thunk;
-  gs_check_t *check = open_check(&thunk);
+  gs_machine_t *machine;
+  gs_check_t *check = open_check(&machine);
   const bool locks = strstr(call, "_lock");
   /* With XNACK a lock gives nothing that a GPU does not have. */
-  if (!check || (locks && atomic_load(&thunk->xnack)))
+  if (!check || (locks && atomic_load(&machine->xnack)))
     return;
   gs_block_note_t block = {
       .start = address, .end = address + bytes, .call = call, .made = *stack, .locked = locks};
-  find_pages(thunk, &block);
+  find_pages(machine, &block);
   gs_blocks_add(&check->blocks, &block);
-  if (is_hidden(thunk, address))
+  if (is_hidden(machine, address))
     gs_init_came(check, address, address + bytes);
 }
 
 void gfxsim_note_free(uint64_t address, const gfxsim_stack_t *stack) {
-  gs_thunk_t *thunk;
-  gs_check_t *check = open_check(&thunk);
+  gs_machine_t *machine;
+  gs_check_t *check = open_check(&machine);
   if (check)
     gs_blocks_free(&check->blocks, address, stack);
 }
 
 void gfxsim_note_map(uint64_t address, uint64_t bytes, const char *name, const char *file, uint32_t line,
                      uint64_t host) {
-  gs_thunk_t *thunk;
-  gs_check_t *check = open_check(&thunk);
+  gs_machine_t *machine;
+  gs_check_t *check = open_check(&machine);
   if (!check)
     return;
   if (name)
@@ -89,11 +91,11 @@ void gfxsim_note_map(uint64_t address, uint64_t bytes, const char *name, const c
 
 /* Copies from the memory of whichever GPU has it. */
 static bool read_device(void *context, uint64_t address, void *to, uint64_t bytes) {
-  const gs_thunk_t *thunk = context;
+  const gs_machine_t *machine = context;
   bool found = false;
-  for (uint32_t i = 0; i < thunk->gpu_count && !found; i++) {
+  for (uint32_t i = 0; i < machine->gpu_count && !found; i++) {
     gs_vm_reader_t reader;
-    gs_vm_reader_register(gs_device_vm(thunk->gpu[i].device), &reader);
+    gs_vm_reader_register(gs_device_vm(machine->gpu[i].device), &reader);
     const gs_vm_map_t *map = gs_vm_reader_enter(&reader);
     const void *from =
         gs_vm_find_mapped(map, address) ? gs_vm_translate(map, address, bytes, GS_VM_READ) : NULL;
@@ -107,15 +109,15 @@ static bool read_device(void *context, uint64_t address, void *to, uint64_t byte
 }
 
 void gfxsim_note_mapping(uint32_t what, uint64_t address, uint64_t bytes) {
-  gs_thunk_t *thunk;
-  gs_check_t *check = open_check(&thunk);
+  gs_machine_t *machine;
+  gs_check_t *check = open_check(&machine);
   if (check)
-    gs_transfer_note(check->transfer, (gfxsim_mapping_t)what, address, bytes, read_device, thunk);
+    gs_transfer_note(check->transfer, (gfxsim_mapping_t)what, address, bytes, read_device, machine);
 }
 
 void gfxsim_note_copy(const gfxsim_copy_t *copy, const char *call, const gfxsim_stack_t *stack) {
-  gs_thunk_t *thunk;
-  gs_check_t *check = open_check(&thunk);
+  gs_machine_t *machine;
+  gs_check_t *check = open_check(&machine);
   if (check)
     gs_copies_look(check, copy, call, stack);
 }

@@ -1,5 +1,5 @@
 /* Allocations, registrations, and what of them each GPU may access. */
-#include "thunk/memory.h"
+#include "machine/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "base/log.h"
 #include "base/vm.h"
 #include "check/check.h"
-#include "thunk/buffers.h"
-#include "thunk/poison.h"
-#include "thunk/thunk.h"
+#include "machine/buffers.h"
+#include "machine/poison.h"
+#include "machine/machine.h"
 
 static uint64_t page_down(uint64_t address) {
   return address & ~(uint64_t)(GS_PAGE_BYTES - 1);
@@ -19,19 +19,19 @@ static uint64_t page_up(uint64_t address) {
   return page_down(address + GS_PAGE_BYTES - 1);
 }
 
-int gs_memory_init(gs_memory_t *memory, gs_thunk_t *thunk) {
+int gs_memory_init(gs_memory_t *memory, gs_machine_t *machine) {
   memset(memory, 0, sizeof *memory);
-  memory->used = calloc(gs_thunk_nodes(thunk), sizeof *memory->used);
+  memory->used = calloc(gs_machine_nodes(machine), sizeof *memory->used);
   memory->fresh = calloc(1, sizeof *memory->fresh);
   if (!memory->used || !memory->fresh || pthread_mutex_init(&memory->lock, NULL)) {
     free(memory->fresh);
     free(memory->used);
     return -1;
   }
-  gs_fresh_init(memory->fresh, &thunk->options);
-  memory->thunk = thunk;
+  gs_fresh_init(memory->fresh, &machine->options);
+  memory->machine = machine;
   memory->system_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-  if (thunk->options.numa)
+  if (machine->options.numa)
     memory->system_bytes = page_down(memory->system_bytes / 2);
   memory->initialized = true;
   return 0;
@@ -179,7 +179,7 @@ static gs_vm_kind_t kind_of(const gs_buffer_t *buffer) {
 
 /* Brings a GPU's address space between two addresses in line with the mappings. */
 static int refresh(gs_memory_t *memory, uint32_t gpu, uint64_t start, uint64_t end) {
-  gs_vm_t *vm = gs_device_vm(memory->thunk->gpu[gpu].device);
+  gs_vm_t *vm = gs_device_vm(memory->machine->gpu[gpu].device);
   while (start < end) {
     const cover_t cover = cover_at(memory, 1U << gpu, start, end);
     if (cover.buffer) {
@@ -204,7 +204,7 @@ static int refresh(gs_memory_t *memory, uint32_t gpu, uint64_t start, uint64_t e
 
 static int refresh_all(gs_memory_t *memory, uint32_t gpus, uint64_t start, uint64_t end) {
   int status = 0;
-  for (uint32_t i = 0; i < memory->thunk->gpu_count; i++)
+  for (uint32_t i = 0; i < memory->machine->gpu_count; i++)
     if (gpus & 1U << i)
       status |= refresh(memory, i, start, end);
   return status;
@@ -216,16 +216,16 @@ static void list_mapped_nodes(const gs_memory_t *memory, gs_buffer_t *buffer) {
   for (const gs_mapping_t *mapping = buffer->mappings; mapping; mapping = mapping->next)
     gpus |= mapping->gpus;
   uint32_t count = 0;
-  for (uint32_t i = 0; i < memory->thunk->gpu_count; i++)
+  for (uint32_t i = 0; i < memory->machine->gpu_count; i++)
     if (gpus & 1U << i)
-      buffer->mapped_nodes[count++] = memory->thunk->gpu[i].node;
+      buffer->mapped_nodes[count++] = memory->machine->gpu[i].node;
   buffer->mapped_count = count;
 }
 
 /* Limits. */
 
 static uint64_t limit_of(const gs_memory_t *memory, uint32_t node) {
-  const gs_gpu_t *gpu = gs_thunk_gpu(memory->thunk, node);
+  const gs_gpu_t *gpu = gs_machine_gpu(memory->machine, node);
   return gpu ? gpu->memory_bytes : memory->system_bytes;
 }
 
@@ -248,7 +248,7 @@ uint64_t gs_memory_available(gs_memory_t *memory, uint32_t node) {
 static gs_buffer_t *buffer_create(const gs_memory_t *memory, gs_buffer_kind_t kind, uint32_t node,
                                   uint64_t size, HsaMemFlags flags) {
   gs_buffer_t *buffer = calloc(1, sizeof *buffer);
-  uint32_t *nodes = calloc(memory->thunk->gpu_count + 1, sizeof *nodes);
+  uint32_t *nodes = calloc(memory->machine->gpu_count + 1, sizeof *nodes);
   if (!buffer || !nodes) {
     free(buffer);
     free(nodes);
@@ -256,7 +256,7 @@ static gs_buffer_t *buffer_create(const gs_memory_t *memory, gs_buffer_kind_t ki
   }
   buffer->kind = kind;
   buffer->node = node;
-  buffer->on_gpu = gs_thunk_gpu(memory->thunk, node) != NULL;
+  buffer->on_gpu = gs_machine_gpu(memory->machine, node) != NULL;
   buffer->size = size;
   buffer->flags = flags;
   buffer->mapped_nodes = nodes;
@@ -270,8 +270,8 @@ static uint64_t allocation_charge(const gs_buffer_t *buffer) {
 
 /* ROCr itself takes memory, too, and gives no notes. */
 static void tell_checker(const gs_memory_t *memory, const void *address, uint64_t size) {
-  if (memory->thunk->check)
-    gs_check_forget(memory->thunk->check, (uintptr_t)address, (uintptr_t)address + size);
+  if (memory->machine->check)
+    gs_check_forget(memory->machine->check, (uintptr_t)address, (uintptr_t)address + size);
 }
 
 HSAKMT_STATUS gs_memory_allocate(gs_memory_t *memory, uint32_t node, uint64_t size, HsaMemFlags flags,
@@ -470,8 +470,8 @@ HSAKMT_STATUS gs_memory_map_default(gs_memory_t *memory, void *address, uint64_t
   pthread_mutex_lock(&memory->lock);
   gs_buffer_t *buffer = find_buffer(memory, (uintptr_t)address, size, false);
   if (buffer) {
-    const gs_gpu_t *gpu = gs_thunk_gpu(memory->thunk, buffer->node);
-    const uint32_t gpus = gpu ? 1U << gpu->ordinal : (1U << memory->thunk->gpu_count) - 1;
+    const gs_gpu_t *gpu = gs_machine_gpu(memory->machine, buffer->node);
+    const uint32_t gpus = gpu ? 1U << gpu->ordinal : (1U << memory->machine->gpu_count) - 1;
     status = map_buffer(memory, buffer, (uintptr_t)address, size, false, gpus);
   }
   pthread_mutex_unlock(&memory->lock);

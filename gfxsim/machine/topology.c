@@ -9,7 +9,7 @@
 #include <cpuid.h>
 #endif
 
-#include "thunk/thunk.h"
+#include "machine/topology.h"
 
 enum {
   VENDOR_AMD = 0x1002,
@@ -75,10 +75,13 @@ static const struct {
 };
 
 enum { CPU_CACHES = sizeof cpu_cache_table / sizeof *cpu_cache_table };
+_Static_assert((int)GPU_BANKS <= (int)GS_MOST_BANKS && (int)GPU_CACHES <= (int)GS_MOST_CACHES &&
+                   (int)CPU_CACHES <= (int)GS_MOST_CACHES,
+               "callers have room");
 
 /* Every node has one link to each other node. */
-static uint32_t link_count(const gs_thunk_t *thunk) {
-  return gs_thunk_nodes(thunk) - 1;
+static uint32_t link_count(const gs_machine_t *machine) {
+  return gs_machine_nodes(machine) - 1;
 }
 
 /* Highest frequency of the host's processor in MHz, as far as the kernel tells; else 0. */
@@ -103,14 +106,14 @@ static uint32_t cpu_clock_mhz(void) {
   return (uint32_t)mhz;
 }
 
-static void describe_cpu(gs_thunk_t *thunk, HsaNodeProperties *properties) {
+static void describe_cpu(gs_machine_t *machine, HsaNodeProperties *properties) {
   set_cpu_name(properties);
   properties->MaxEngineClockMhzCCompute = cpu_clock_mhz();
   const uint32_t cores = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
-  properties->NumCPUCores = thunk->options.numa ? (cores + 1) / 2 : cores;
+  properties->NumCPUCores = machine->options.numa ? (cores + 1) / 2 : cores;
   properties->NumMemoryBanks = 1;
   properties->NumCaches = CPU_CACHES;
-  properties->NumIOLinks = link_count(thunk);
+  properties->NumIOLinks = link_count(machine);
   properties->DrmRenderMinor = -1;
 }
 
@@ -155,10 +158,10 @@ static void describe_identity(const gs_gpu_t *gpu, HsaNodeProperties *properties
 /* Of a machine with hives, the first GPU that this one shares links with: of those of one kind. Itself, if it
  * is alone, or the first. */
 static const gs_gpu_t *hive_of(const gs_gpu_t *gpu) {
-  const gs_thunk_t *thunk = gpu->thunk;
-  for (uint32_t i = 0; gs_thunk_has_links(thunk, GS_LINKS_HIVE) && i < gpu->ordinal; i++)
-    if (thunk->gpu[i].profile == gpu->profile)
-      return &thunk->gpu[i];
+  const gs_machine_t *machine = gpu->machine;
+  for (uint32_t i = 0; gs_machine_has_links(machine, GS_LINKS_HIVE) && i < gpu->ordinal; i++)
+    if (machine->gpu[i].profile == gpu->profile)
+      return &machine->gpu[i];
   return gpu;
 }
 
@@ -167,8 +170,8 @@ static bool in_one_hive(const gs_gpu_t *a, const gs_gpu_t *b) {
 }
 
 static void describe_hive(const gs_gpu_t *gpu, HsaNodeProperties *properties) {
-  for (uint32_t i = 0; i < gpu->thunk->gpu_count; i++) {
-    const gs_gpu_t *other = &gpu->thunk->gpu[i];
+  for (uint32_t i = 0; i < gpu->machine->gpu_count; i++) {
+    const gs_gpu_t *other = &gpu->machine->gpu[i];
     if (other == gpu || !in_one_hive(other, gpu))
       continue;
     properties->HiveID = UINT64_C(0x6869766500000000) + hive_of(gpu)->node; /* "hive" */
@@ -189,20 +192,20 @@ static void describe_gpu(const gs_gpu_t *gpu, HsaNodeProperties *properties) {
   properties->Capability.ui32.ASICRevision = profile->revision & 0xF;
   properties->NumMemoryBanks = GPU_BANKS;
   properties->NumCaches = GPU_CACHES;
-  properties->NumIOLinks = link_count(gpu->thunk);
+  properties->NumIOLinks = link_count(gpu->machine);
   properties->MaxEngineClockMhzFCompute = profile->engine_clock_mhz;
   properties->NumSdmaEngines = profile->sdma_engines;
   properties->NumSdmaQueuesPerEngine = SDMA_QUEUES_PER_ENGINE;
   properties->NumCpQueues = COMPUTE_QUEUES;
 }
 
-static void describe_cpu_memory(const gs_thunk_t *thunk, HsaMemoryProperties *banks) {
+static void describe_cpu_memory(const gs_machine_t *machine, HsaMemoryProperties *banks) {
   banks[0] =
-      (HsaMemoryProperties){.HeapType = HSA_HEAPTYPE_SYSTEM, .SizeInBytes = thunk->memory.system_bytes};
+      (HsaMemoryProperties){.HeapType = HSA_HEAPTYPE_SYSTEM, .SizeInBytes = machine->memory.system_bytes};
 }
 
 static void describe_gpu_memory(const gs_gpu_t *gpu, HsaMemoryProperties *banks) {
-  const gs_thunk_t *thunk = gpu->thunk;
+  const gs_machine_t *machine = gpu->machine;
   const bool visible = gpu->host_visible;
   banks[0] = (HsaMemoryProperties){
       .HeapType = visible ? HSA_HEAPTYPE_FRAME_BUFFER_PUBLIC : HSA_HEAPTYPE_FRAME_BUFFER_PRIVATE,
@@ -222,8 +225,8 @@ static void describe_gpu_memory(const gs_gpu_t *gpu, HsaMemoryProperties *banks)
   };
   banks[3] = (HsaMemoryProperties){
       .HeapType = HSA_HEAPTYPE_MMIO_REMAP,
-      .SizeInBytes = sizeof thunk->shared->hdp_flush[0],
-      .VirtualBaseAddress = (uintptr_t)thunk->shared->hdp_flush[gpu->ordinal],
+      .SizeInBytes = sizeof machine->shared->hdp_flush[0],
+      .VirtualBaseAddress = (uintptr_t)machine->shared->hdp_flush[gpu->ordinal],
   };
 }
 
@@ -245,124 +248,68 @@ static void describe_gpu_cache(const gs_profile_t *profile, uint32_t i, HsaCache
   cache->CacheType.ui32.HSACU = 1;
 }
 
-/* The exported functions. The machine never changes: a snapshot needs nothing. */
+/* What the doors ask for. */
 
-GS_EXPORT HSAKMT_STATUS hsaKmtAcquireSystemProperties(HsaSystemProperties *properties) {
-  GS_THUNK_OR_RETURN(thunk);
-  if (!properties)
-    return HSAKMT_STATUS_INVALID_PARAMETER;
-  *properties = (HsaSystemProperties){.NumNodes = gs_thunk_nodes(thunk)};
-  return HSAKMT_STATUS_SUCCESS;
-}
-
-GS_EXPORT HSAKMT_STATUS hsaKmtReleaseSystemProperties(void) {
-  GS_THUNK_OR_RETURN(thunk);
-  (void)thunk;
-  return HSAKMT_STATUS_SUCCESS;
-}
-
-GS_EXPORT HSAKMT_STATUS hsaKmtGetNodeProperties(HSAuint32 node, HsaNodeProperties *properties) {
-  GS_THUNK_OR_RETURN(thunk);
-  if (!properties)
-    return HSAKMT_STATUS_INVALID_PARAMETER;
-  if (node >= gs_thunk_nodes(thunk))
-    return HSAKMT_STATUS_INVALID_NODE_UNIT;
+void gs_topology_node(gs_machine_t *machine, uint32_t node, HsaNodeProperties *properties) {
   memset(properties, 0, sizeof *properties);
-  const gs_gpu_t *gpu = gs_thunk_gpu(thunk, node);
+  const gs_gpu_t *gpu = gs_machine_gpu(machine, node);
   if (gpu)
     describe_gpu(gpu, properties);
   else
-    describe_cpu(thunk, properties);
-  return HSAKMT_STATUS_SUCCESS;
+    describe_cpu(machine, properties);
 }
 
-GS_EXPORT HSAKMT_STATUS hsaKmtGetNodeMemoryProperties(HSAuint32 node, HSAuint32 count,
-                                                      HsaMemoryProperties *banks) {
-  GS_THUNK_OR_RETURN(thunk);
-  if (node >= gs_thunk_nodes(thunk))
-    return HSAKMT_STATUS_INVALID_NODE_UNIT;
-  if (count && !banks)
-    return HSAKMT_STATUS_INVALID_PARAMETER;
-  HsaMemoryProperties all[GPU_BANKS] = {0};
-  const gs_gpu_t *gpu = gs_thunk_gpu(thunk, node);
+uint32_t gs_topology_banks(gs_machine_t *machine, uint32_t node, HsaMemoryProperties banks[GS_MOST_BANKS]) {
+  memset(banks, 0, GS_MOST_BANKS * sizeof *banks);
+  const gs_gpu_t *gpu = gs_machine_gpu(machine, node);
   if (gpu)
-    describe_gpu_memory(gpu, all);
+    describe_gpu_memory(gpu, banks);
   else
-    describe_cpu_memory(thunk, all);
-  const uint32_t known = gpu ? GPU_BANKS : 1;
-  for (uint32_t i = 0; i < count && i < known; i++)
-    banks[i] = all[i];
-  return HSAKMT_STATUS_SUCCESS;
+    describe_cpu_memory(machine, banks);
+  return gpu ? GPU_BANKS : 1;
 }
 
-GS_EXPORT HSAKMT_STATUS hsaKmtGetNodeCacheProperties(HSAuint32 node, HSAuint32 processor, HSAuint32 count,
-                                                     HsaCacheProperties *caches) {
-  GS_THUNK_OR_RETURN(thunk);
-  (void)processor; /* all processors of a node have the same caches */
-  if (node >= gs_thunk_nodes(thunk))
-    return HSAKMT_STATUS_INVALID_NODE_UNIT;
-  const gs_gpu_t *gpu = gs_thunk_gpu(thunk, node);
+uint32_t gs_topology_caches(gs_machine_t *machine, uint32_t node, HsaCacheProperties caches[GS_MOST_CACHES]) {
+  memset(caches, 0, GS_MOST_CACHES * sizeof *caches);
+  const gs_gpu_t *gpu = gs_machine_gpu(machine, node);
   const uint32_t known = gpu ? GPU_CACHES : CPU_CACHES;
-  /* With a count of 0 the pointer means nothing. */
-  for (uint32_t i = 0; i < count && i < known; i++) {
-    memset(&caches[i], 0, sizeof caches[i]);
+  for (uint32_t i = 0; i < known; i++) {
     if (gpu)
       describe_gpu_cache(gpu->profile, i, &caches[i]);
     else
       describe_cpu_cache(i, &caches[i]);
   }
-  return HSAKMT_STATUS_SUCCESS;
+  return known;
 }
 
 /* The CPU node that a node is, or is next to. */
-static uint32_t cpu_of(gs_thunk_t *thunk, uint32_t node) {
-  const gs_gpu_t *gpu = gs_thunk_gpu(thunk, node);
+static uint32_t cpu_of(gs_machine_t *machine, uint32_t node) {
+  const gs_gpu_t *gpu = gs_machine_gpu(machine, node);
   if (!gpu)
     return node;
-  return thunk->options.numa && gpu->ordinal % 2 ? gs_thunk_nodes(thunk) - 1 : GS_CPU_NODE;
+  return machine->options.numa && gpu->ordinal % 2 ? gs_machine_nodes(machine) - 1 : GS_CPU_NODE;
 }
 
 /* Between GPUs the way leads through the root complex of a CPU: two links. */
-static uint32_t distance(gs_thunk_t *thunk, uint32_t from, uint32_t to) {
-  const uint32_t links = (gs_thunk_gpu(thunk, from) ? 1U : 0U) + (gs_thunk_gpu(thunk, to) ? 1U : 0U);
-  return links * PCIE_WEIGHT + (cpu_of(thunk, from) != cpu_of(thunk, to) ? CPU_WEIGHT : 0);
+static uint32_t distance(gs_machine_t *machine, uint32_t from, uint32_t to) {
+  const uint32_t links = (gs_machine_gpu(machine, from) ? 1U : 0U) + (gs_machine_gpu(machine, to) ? 1U : 0U);
+  return links * PCIE_WEIGHT + (cpu_of(machine, from) != cpu_of(machine, to) ? CPU_WEIGHT : 0);
 }
 
-GS_EXPORT HSAKMT_STATUS hsaKmtGetNodeIoLinkProperties(HSAuint32 node, HSAuint32 count,
-                                                      HsaIoLinkProperties *links) {
-  GS_THUNK_OR_RETURN(thunk);
-  if (node >= gs_thunk_nodes(thunk))
-    return HSAKMT_STATUS_INVALID_NODE_UNIT;
-  if (count && !links)
-    return HSAKMT_STATUS_INVALID_PARAMETER;
+uint32_t gs_topology_links(gs_machine_t *machine, uint32_t node, HsaIoLinkProperties links[GS_MOST_LINKS]) {
   uint32_t filled = 0;
-  for (uint32_t other = 0; other < gs_thunk_nodes(thunk) && filled < count; other++) {
+  for (uint32_t other = 0; other < gs_machine_nodes(machine); other++) {
     if (other == node)
       continue;
-    const bool xgmi = in_one_hive(gs_thunk_gpu(thunk, node), gs_thunk_gpu(thunk, other));
-    const bool no_atomics = !thunk->options.pcie_atomics && !xgmi;
+    const bool xgmi = in_one_hive(gs_machine_gpu(machine, node), gs_machine_gpu(machine, other));
+    const bool no_atomics = !machine->options.pcie_atomics && !xgmi;
     links[filled++] = (HsaIoLinkProperties){
         .IoLinkType = xgmi ? HSA_IOLINK_TYPE_XGMI : HSA_IOLINKTYPE_PCIEXPRESS,
         .NodeFrom = node,
         .NodeTo = other,
-        .Weight = xgmi ? XGMI_WEIGHT : distance(thunk, node, other),
+        .Weight = xgmi ? XGMI_WEIGHT : distance(machine, node, other),
         .Flags.ui32 = {.Override = no_atomics, .NoAtomics32bit = no_atomics, .NoAtomics64bit = no_atomics},
     };
   }
-  return HSAKMT_STATUS_SUCCESS;
-}
-
-GS_EXPORT HSAKMT_STATUS hsaKmtGetTileConfig(HSAuint32 node, HsaGpuTileConfig *config) {
-  GS_THUNK_OR_RETURN(thunk);
-  if (!config)
-    return HSAKMT_STATUS_INVALID_PARAMETER;
-  if (!gs_thunk_gpu(thunk, node))
-    return HSAKMT_STATUS_INVALID_NODE_UNIT;
-  /* No images, no tiles: the caller's arrays stay as they are. */
-  config->NumTileConfigs = 0;
-  config->NumMacroTileConfigs = 0;
-  config->GbAddrConfig = 0;
-  config->NumBanks = 0;
-  config->NumRanks = 0;
-  return HSAKMT_STATUS_SUCCESS;
+  return filled;
 }

@@ -1,5 +1,5 @@
 /* Creation and destruction of queues, and how their GPUs report back. */
-#include "thunk/queues.h"
+#include "machine/queues.h"
 
 #include <hsa/amd_hsa_queue.h>
 #include <stddef.h>
@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "packet/queue.h"
-#include "thunk/thunk.h"
+#include "machine/machine.h"
 
 /* What the driver lets one engine of these parts serve. */
 enum { SDMA_QUEUES_PER_ENGINE = 8, PERCENT = 100 };
 
-int gs_queues_init(gs_queues_t *queues, gs_thunk_t *thunk, uint32_t capacity) {
+int gs_queues_init(gs_queues_t *queues, gs_machine_t *machine, uint32_t capacity) {
   memset(queues, 0, sizeof *queues);
   queues->slot = calloc(capacity, sizeof *queues->slot);
   if (!queues->slot)
@@ -21,7 +21,7 @@ int gs_queues_init(gs_queues_t *queues, gs_thunk_t *thunk, uint32_t capacity) {
     free(queues->slot);
     return -1;
   }
-  queues->thunk = thunk;
+  queues->machine = machine;
   queues->capacity = capacity;
   queues->initialized = true;
   return 0;
@@ -73,56 +73,54 @@ static gs_queue_slot_t *slot_of(gs_queues_t *queues, HSA_QUEUEID id) {
   return slot && slot->queue && !slot->ending ? slot : NULL;
 }
 
-static gs_queue_t *create_aql(const gs_queue_config_t *config, HsaQueueResource *resource) {
+static gs_queue_t *create_aql(const gs_queue_config_t *config, const gs_queue_request_t *request) {
   /* ROCr hands over pointers into its amd_queue_t. */
   const size_t offset = offsetof(amd_queue_t, read_dispatch_id);
-  amd_queue_t *amd_queue = (amd_queue_t *)(void *)((char *)resource->Queue_read_ptr - offset);
+  amd_queue_t *amd_queue = (amd_queue_t *)(void *)((char *)request->read - offset);
   return gs_queue_create_aql(config, amd_queue);
 }
 
-static gs_queue_t *create_sdma(const gs_queue_config_t *config, uint64_t *read, uint64_t *write,
-                               HsaQueueResource *resource) {
-  *read = 0;
-  *write = 0;
-  resource->Queue_read_ptr_aql = read;
-  resource->Queue_write_ptr_aql = write;
-  return gs_queue_create_sdma(config, read, write);
+static gs_queue_t *create_sdma(const gs_queue_config_t *config, gs_queue_request_t *request,
+                               gs_shared_pages_t *shared, uint32_t i) {
+  if (!request->read) {
+    request->read = &shared->dma_index[i].read;
+    request->write = &shared->dma_index[i].write;
+  }
+  *request->read = 0;
+  *request->write = 0;
+  return gs_queue_create_sdma(config, request->read, request->write);
 }
 
 /* Makes the queue of `slot`. With the lock held. */
-static HSAKMT_STATUS create_in(gs_queues_t *queues, gs_queue_slot_t *slot, gs_gpu_t *gpu, HSA_QUEUE_TYPE type,
-                               void *ring, uint64_t ring_bytes, HsaQueueResource *resource) {
-  gs_thunk_t *thunk = queues->thunk;
+static HSAKMT_STATUS create_in(gs_queues_t *queues, gs_queue_slot_t *slot, gs_gpu_t *gpu,
+                               gs_queue_request_t *request) {
+  gs_machine_t *machine = queues->machine;
   const uint32_t i = (uint32_t)(slot - queues->slot);
-  gs_shared_pages_t *shared = thunk->shared;
   const gs_queue_config_t config = {
       .device = gpu->device,
       .ordinal = gpu->ordinal,
       .id = i + 1,
-      .execute = thunk->options.execute,
-      .kernel_us = thunk->options.kernel_us,
-      .copy_us = thunk->options.copy_us,
-      .no_atomics = !thunk->options.pcie_atomics,
-      .order = thunk->options.strict.kinds[GS_STRICT_ORDER],
-      .seed = thunk->options.strict_seed,
-      .deterministic = thunk->options.deterministic,
+      .execute = machine->options.execute,
+      .kernel_us = machine->options.kernel_us,
+      .copy_us = machine->options.copy_us,
+      .no_atomics = !machine->options.pcie_atomics,
+      .order = machine->options.strict.kinds[GS_STRICT_ORDER],
+      .seed = machine->options.strict_seed,
+      .deterministic = machine->options.deterministic,
       .gate = &gpu->gate,
-      .told_not_executed = &thunk->told_not_executed,
+      .told_not_executed = &machine->told_not_executed,
       .ops = &gpu->packet_ops,
-      .poller = thunk->poller,
-      .synchronous = thunk->synchronous,
-      .ring = ring,
-      .ring_bytes = ring_bytes,
+      .poller = machine->poller,
+      .synchronous = machine->synchronous,
+      .ring = request->ring,
+      .ring_bytes = request->ring_bytes,
   };
-  slot->queue = is_dma(type)
-                    ? create_sdma(&config, &shared->dma_index[i].read, &shared->dma_index[i].write, resource)
-                    : create_aql(&config, resource);
+  slot->queue = is_dma(request->type) ? create_sdma(&config, request, machine->shared, i)
+                                      : create_aql(&config, request);
   if (!slot->queue)
     return HSAKMT_STATUS_NO_MEMORY;
   slot->gpu = gpu;
-  slot->type = type;
-  resource->QueueId = i + 1;
-  resource->Queue_DoorBell_aql = &shared->doorbell[i];
+  slot->type = request->type;
   return HSAKMT_STATUS_SUCCESS;
 }
 
@@ -140,41 +138,30 @@ static bool is_ring(const gs_gpu_t *gpu, const void *ring, uint64_t bytes) {
   return host == ring;
 }
 
-GS_EXPORT HSAKMT_STATUS hsaKmtCreateQueue(HSAuint32 node, HSA_QUEUE_TYPE type, HSAuint32 percentage,
-                                          HSA_QUEUE_PRIORITY priority, void *ring, HSAuint64 ring_bytes,
-                                          HsaEvent *event, HsaQueueResource *resource) {
-  GS_THUNK_OR_RETURN(thunk);
-  (void)event; /* only used by drivers with exception support, which RuntimeEnable denies */
-  gs_gpu_t *gpu = gs_thunk_gpu(thunk, node);
-  if (!gpu)
-    return HSAKMT_STATUS_INVALID_NODE_UNIT;
-  if (type != HSA_QUEUE_COMPUTE_AQL && !is_dma(type))
+HSAKMT_STATUS gs_queues_create(gs_queues_t *queues, gs_gpu_t *gpu, gs_queue_request_t *request,
+                               uint32_t *id) {
+  if (request->type != HSA_QUEUE_COMPUTE_AQL && !is_dma(request->type))
     return HSAKMT_STATUS_NOT_SUPPORTED;
-  if (!resource || percentage > PERCENT || priority < HSA_QUEUE_PRIORITY_MINIMUM ||
-      priority > HSA_QUEUE_PRIORITY_MAXIMUM || !is_ring(gpu, ring, ring_bytes) ||
-      (type == HSA_QUEUE_COMPUTE_AQL && !resource->Queue_read_ptr))
+  if (request->percentage > PERCENT || !is_ring(gpu, request->ring, request->ring_bytes) ||
+      (request->type == HSA_QUEUE_COMPUTE_AQL && !request->read))
     return HSAKMT_STATUS_INVALID_PARAMETER;
-  gs_queues_t *queues = &thunk->queues;
   HSAKMT_STATUS status = HSAKMT_STATUS_NO_MEMORY;
   pthread_mutex_lock(&queues->lock);
-  gs_queue_slot_t *slot = find_slot(queues, gpu, type);
+  gs_queue_slot_t *slot = find_slot(queues, gpu, request->type);
   if (slot)
-    status = create_in(queues, slot, gpu, type, ring, ring_bytes, resource);
-  if (status == HSAKMT_STATUS_SUCCESS && (!percentage || gpu->evicted))
-    gs_queue_set_running(slot->queue, false);
+    status = create_in(queues, slot, gpu, request);
+  if (status == HSAKMT_STATUS_SUCCESS) {
+    *id = (uint32_t)(slot - queues->slot) + 1;
+    if (!request->percentage || gpu->evicted)
+      gs_queue_set_running(slot->queue, false);
+  }
   pthread_mutex_unlock(&queues->lock);
   return status;
 }
 
-GS_EXPORT HSAKMT_STATUS hsaKmtUpdateQueue(HSA_QUEUEID id, HSAuint32 percentage, HSA_QUEUE_PRIORITY priority,
-                                          void *ring, HSAuint64 ring_bytes, HsaEvent *event) {
-  GS_THUNK_OR_RETURN(thunk);
-  (void)ring; /* ROCr passes the ring that the queue has */
-  (void)ring_bytes;
-  (void)event;
-  if (percentage > PERCENT || priority < HSA_QUEUE_PRIORITY_MINIMUM || priority > HSA_QUEUE_PRIORITY_MAXIMUM)
+HSAKMT_STATUS gs_queues_update(gs_queues_t *queues, uint32_t id, uint32_t percentage) {
+  if (percentage > PERCENT)
     return HSAKMT_STATUS_INVALID_PARAMETER;
-  gs_queues_t *queues = &thunk->queues;
   pthread_mutex_lock(&queues->lock);
   gs_queue_slot_t *slot = slot_of(queues, id);
   if (slot)
@@ -183,9 +170,7 @@ GS_EXPORT HSAKMT_STATUS hsaKmtUpdateQueue(HSA_QUEUEID id, HSAuint32 percentage, 
   return slot ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_INVALID_PARAMETER;
 }
 
-GS_EXPORT HSAKMT_STATUS hsaKmtDestroyQueue(HSA_QUEUEID id) {
-  GS_THUNK_OR_RETURN(thunk);
-  gs_queues_t *queues = &thunk->queues;
+HSAKMT_STATUS gs_queues_destroy(gs_queues_t *queues, uint32_t id) {
   pthread_mutex_lock(&queues->lock);
   gs_queue_slot_t *slot = slot_of(queues, id);
   gs_queue_t *queue = slot ? slot->queue : NULL;
@@ -203,8 +188,7 @@ GS_EXPORT HSAKMT_STATUS hsaKmtDestroyQueue(HSA_QUEUEID id) {
   return HSAKMT_STATUS_SUCCESS;
 }
 
-GS_EXPORT HSAKMT_STATUS hsaKmtSetQueueCUMask(HSA_QUEUEID id, HSAuint32 count, HSAuint32 *mask) {
-  GS_THUNK_OR_RETURN(thunk);
+HSAKMT_STATUS gs_queues_set_cu_mask(gs_queues_t *queues, uint32_t id, uint32_t count, const uint32_t *mask) {
   enum { WORD_BITS = 32 };
   if (count == 0 || count % WORD_BITS || !mask)
     return HSAKMT_STATUS_INVALID_PARAMETER;
@@ -212,30 +196,9 @@ GS_EXPORT HSAKMT_STATUS hsaKmtSetQueueCUMask(HSA_QUEUEID id, HSAuint32 count, HS
   if (limit.words > GS_CU_MASK_WORDS) /* no device has more units */
     limit.words = GS_CU_MASK_WORDS;
   memcpy(limit.bits, mask, limit.words * sizeof *mask);
-  gs_queues_t *queues = &thunk->queues;
   pthread_mutex_lock(&queues->lock);
   gs_queue_slot_t *slot = slot_of(queues, id);
   const bool done = slot && gs_queue_set_cu_mask(slot->queue, &limit);
   pthread_mutex_unlock(&queues->lock);
   return done ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_INVALID_PARAMETER;
-}
-
-GS_EXPORT HSAKMT_STATUS hsaKmtAllocQueueGWS(HSA_QUEUEID id, HSAuint32 count, HSAuint32 *first) {
-  GS_THUNK_OR_RETURN(thunk);
-  (void)thunk;
-  (void)id;
-  (void)count;
-  (void)first;
-  /* The topology says that there are none. */
-  return HSAKMT_STATUS_NOT_SUPPORTED;
-}
-
-GS_EXPORT HSAKMT_STATUS hsaKmtSetTrapHandler(HSAuint32 node, void *handler, HSAuint64 handler_bytes,
-                                             void *buffer, HSAuint64 buffer_bytes) {
-  GS_THUNK_OR_RETURN(thunk);
-  (void)handler; /* what ROCr's handler does, the simulator does itself: see gs_aql_error_code */
-  (void)handler_bytes;
-  (void)buffer;
-  (void)buffer_bytes;
-  return gs_thunk_gpu(thunk, node) ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_INVALID_NODE_UNIT;
 }

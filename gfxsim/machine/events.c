@@ -1,6 +1,6 @@
 /* Events of the process and the threads that sleep on them. Each event has a lock of its own and a list of
  * waiters; each waiting thread has one word in its stack on which it sleeps. */
-#include "thunk/events.h"
+#include "machine/events.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "thunk/thunk.h"
+#include "machine/machine.h"
 
 /* What an idle mailbox holds: the driver's value for "no event here". */
 #define MAILBOX_IDLE UINT64_MAX
@@ -31,9 +31,11 @@ typedef struct link {
 
 struct gs_event {
   pthread_mutex_t lock;
-  HsaEvent *user; /* NULL = the slot is free */
+  bool used; /* else the slot is free */
+  HSA_EVENTTYPE type;
   bool auto_reset;
   bool signaled;
+  HsaMemoryAccessFault fault; /* of a memory event, the last that was reported */
   link_t *links;
 };
 
@@ -67,7 +69,6 @@ void gs_events_fini(gs_events_t *events) {
     if (!event)
       continue;
     pthread_mutex_destroy(&event->lock);
-    free(event->user);
     free(event);
   }
   free(events->slot);
@@ -100,78 +101,72 @@ static void set(gs_event_t *event) {
   activate(event);
 }
 
-/* Puts an event into slot `i` if that is free. */
-static gs_event_t *claim_slot(gs_events_t *events, uint32_t i, HsaEvent *user) {
-  gs_event_t *event = event_in_slot(events, i);
-  if (!event) {
-    event = calloc(1, sizeof *event);
-    if (!event || pthread_mutex_init(&event->lock, NULL)) {
-      free(event);
-      return NULL;
-    }
-    event->user = user;
-    atomic_store_explicit(&events->slot[i], event, memory_order_release);
-    return event;
+/* Makes what slot `i` has, which nobody used yet. NULL when out of memory. */
+static gs_event_t *fill_slot(gs_events_t *events, uint32_t i) {
+  gs_event_t *event = calloc(1, sizeof *event);
+  if (!event || pthread_mutex_init(&event->lock, NULL)) {
+    free(event);
+    return NULL;
   }
+  atomic_store_explicit(&events->slot[i], event, memory_order_release);
+  return event;
+}
+
+/* Puts an event into slot `i` if that is free. */
+static bool claim_slot(gs_events_t *events, uint32_t i, HSA_EVENTTYPE type, bool auto_reset, bool signaled) {
+  gs_event_t *event = event_in_slot(events, i);
+  if (!event)
+    event = fill_slot(events, i);
+  if (!event)
+    return false;
   pthread_mutex_lock(&event->lock);
-  const bool taken = event->user != NULL;
-  if (!taken)
-    event->user = user;
+  const bool taken = event->used;
+  if (!taken) {
+    event->used = true;
+    event->type = type;
+    event->auto_reset = auto_reset;
+    event->signaled = signaled;
+    event->fault = (HsaMemoryAccessFault){0};
+  }
   pthread_mutex_unlock(&event->lock);
-  return taken ? NULL : event;
+  return !taken;
 }
 
-static void describe(HsaEvent *user, const HsaEventDescriptor *descriptor, uint32_t id, uint64_t *mailbox) {
-  user->EventId = id;
-  user->EventData.EventType = descriptor->EventType;
-  user->EventData.EventData.SyncVar = descriptor->SyncVar;
-  user->EventData.HWData1 = id;
-  user->EventData.HWData2 = (uintptr_t)mailbox;
-  user->EventData.HWData3 = id;
-}
-
-HSAKMT_STATUS gs_events_create(gs_events_t *events, const HsaEventDescriptor *descriptor, bool manual_reset,
-                               bool signaled, HsaEvent **event) {
-  HsaEvent *user = calloc(1, sizeof *user);
-  if (!user)
-    return HSAKMT_STATUS_NO_MEMORY;
+uint32_t gs_events_create(gs_events_t *events, HSA_EVENTTYPE type, bool auto_reset, bool signaled) {
+  uint32_t id = 0;
   pthread_mutex_lock(&events->lock);
-  for (uint32_t tried = 0; tried < events->capacity; tried++) {
+  for (uint32_t tried = 0; tried < events->capacity && !id; tried++) {
     const uint32_t i = (events->next + tried) % events->capacity;
-    describe(user, descriptor, i + 1, &events->mailbox[i]);
-    gs_event_t *claimed = claim_slot(events, i, user);
-    if (!claimed)
-      continue;
-    events->next = i + 1;
-    pthread_mutex_lock(&claimed->lock);
-    claimed->auto_reset = !manual_reset;
-    claimed->signaled = signaled;
-    pthread_mutex_unlock(&claimed->lock);
-    pthread_mutex_unlock(&events->lock);
-    *event = user;
-    return HSAKMT_STATUS_SUCCESS;
+    if (claim_slot(events, i, type, auto_reset, signaled))
+      id = events->next = i + 1;
   }
   pthread_mutex_unlock(&events->lock);
-  free(user);
-  return HSAKMT_STATUS_NO_MEMORY;
+  return id;
 }
 
-HSAKMT_STATUS gs_events_destroy(gs_events_t *events, HsaEvent *user) {
-  gs_event_t *event = event_find(events, user->EventId);
+HSAKMT_STATUS gs_events_destroy(gs_events_t *events, uint32_t id) {
+  gs_event_t *event = event_find(events, id);
   if (!event)
     return HSAKMT_STATUS_INVALID_HANDLE;
   pthread_mutex_lock(&event->lock);
-  const bool found = event->user == user;
+  const bool found = event->used;
   if (found) {
     activate(event);
-    event->user = NULL;
+    event->used = false;
     event->signaled = false;
   }
   pthread_mutex_unlock(&event->lock);
-  if (!found)
-    return HSAKMT_STATUS_INVALID_HANDLE;
-  free(user);
-  return HSAKMT_STATUS_SUCCESS;
+  return found ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_INVALID_HANDLE;
+}
+
+uint64_t *gs_events_mailbox(gs_events_t *events, uint32_t id) {
+  return &events->mailbox[id - 1];
+}
+
+void gs_events_move_mailboxes(gs_events_t *events, uint64_t *mailbox) {
+  for (uint32_t i = 0; i < events->capacity; i++)
+    mailbox[i] = MAILBOX_IDLE;
+  __atomic_store_n(&events->mailbox, mailbox, __ATOMIC_RELEASE);
 }
 
 void gs_events_raise(gs_events_t *events, uint32_t id) {
@@ -180,7 +175,7 @@ void gs_events_raise(gs_events_t *events, uint32_t id) {
     return;
   __atomic_store_n(&events->mailbox[id - 1], MAILBOX_IDLE, __ATOMIC_RELAXED);
   pthread_mutex_lock(&event->lock);
-  if (event->user)
+  if (event->used)
     set(event);
   pthread_mutex_unlock(&event->lock);
 }
@@ -195,18 +190,32 @@ static bool is_of_the_system(HSA_EVENTTYPE type) {
   return type != HSA_EVENTTYPE_SIGNAL && type != HSA_EVENTTYPE_DEBUG_EVENT;
 }
 
-HSAKMT_STATUS gs_events_set(gs_events_t *events, const HsaEvent *user) {
-  if (is_of_the_system(user->EventData.EventType))
-    return HSAKMT_STATUS_ERROR;
-  gs_event_t *event = event_find(events, user->EventId);
+HSAKMT_STATUS gs_events_set(gs_events_t *events, uint32_t id, bool to) {
+  gs_event_t *event = event_find(events, id);
   if (!event)
     return HSAKMT_STATUS_INVALID_HANDLE;
+  HSAKMT_STATUS status = HSAKMT_STATUS_INVALID_HANDLE;
   pthread_mutex_lock(&event->lock);
-  const bool found = event->user == user;
-  if (found)
+  if (event->used)
+    status = is_of_the_system(event->type) ? HSAKMT_STATUS_ERROR : HSAKMT_STATUS_SUCCESS;
+  if (status == HSAKMT_STATUS_SUCCESS && to)
     set(event);
+  else if (status == HSAKMT_STATUS_SUCCESS)
+    event->signaled = false;
   pthread_mutex_unlock(&event->lock);
-  return found ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_INVALID_HANDLE;
+  return status;
+}
+
+bool gs_events_fault_of(gs_events_t *events, uint32_t id, HsaMemoryAccessFault *fault) {
+  gs_event_t *event = event_find(events, id);
+  if (!event)
+    return false;
+  pthread_mutex_lock(&event->lock);
+  const bool found = event->used && event->type == HSA_EVENTTYPE_MEMORY;
+  if (found)
+    *fault = event->fault;
+  pthread_mutex_unlock(&event->lock);
+  return found;
 }
 
 static HsaAccessAttributeFailure failure_of(const gs_fault_t *fault, bool hang) {
@@ -231,8 +240,8 @@ bool gs_events_memory_fault(gs_events_t *events, uint32_t node, const gs_fault_t
     if (!event)
       continue;
     pthread_mutex_lock(&event->lock);
-    if (event->user && event->user->EventData.EventType == HSA_EVENTTYPE_MEMORY) {
-      HsaMemoryAccessFault *report = &event->user->EventData.EventData.MemoryAccessFault;
+    if (event->used && event->type == HSA_EVENTTYPE_MEMORY) {
+      HsaMemoryAccessFault *report = &event->fault;
       report->NodeId = node;
       report->VirtualAddress = hang ? 0 : fault->address;
       report->Failure = failure_of(fault, hang);
@@ -246,12 +255,12 @@ bool gs_events_memory_fault(gs_events_t *events, uint32_t node, const gs_fault_t
 }
 
 /* Begins to wait: an event that is set already counts, and an auto-reset one is taken. */
-static bool link_to(link_t *link, waiter_t *waiter, gs_events_t *events, const HsaEvent *user) {
-  gs_event_t *event = user ? event_find(events, user->EventId) : NULL;
+static bool link_to(link_t *link, waiter_t *waiter, gs_events_t *events, uint32_t id) {
+  gs_event_t *event = event_find(events, id);
   if (!event)
     return false;
   pthread_mutex_lock(&event->lock);
-  const bool found = event->user == user;
+  const bool found = event->used;
   if (found) {
     link->event = event;
     link->waiter = waiter;
@@ -313,7 +322,7 @@ static HSAKMT_STATUS sleep_until(waiter_t *waiter, const link_t *links, uint32_t
   }
 }
 
-HSAKMT_STATUS gs_events_wait(gs_events_t *events, HsaEvent *const *list, uint32_t count, bool all,
+HSAKMT_STATUS gs_events_wait(gs_events_t *events, const uint32_t *list, uint32_t count, bool all,
                              uint32_t milliseconds) {
   enum { FEW = 32 };
   link_t few[FEW];
@@ -332,40 +341,4 @@ HSAKMT_STATUS gs_events_wait(gs_events_t *events, HsaEvent *const *list, uint32_
   if (links != few)
     free(links);
   return status;
-}
-
-/* The exported functions. */
-
-GS_EXPORT HSAKMT_STATUS hsaKmtCreateEvent(HsaEventDescriptor *descriptor, bool manual_reset, bool signaled,
-                                          HsaEvent **event) {
-  GS_THUNK_OR_RETURN(thunk);
-  if (!descriptor || !event || descriptor->EventType >= HSA_EVENTTYPE_MAXID)
-    return HSAKMT_STATUS_INVALID_PARAMETER;
-  return gs_events_create(&thunk->events, descriptor, manual_reset, signaled, event);
-}
-
-GS_EXPORT HSAKMT_STATUS hsaKmtDestroyEvent(HsaEvent *event) {
-  GS_THUNK_OR_RETURN(thunk);
-  /* ROCr destroys a null event at exit when it runs without interrupts. */
-  return event ? gs_events_destroy(&thunk->events, event) : HSAKMT_STATUS_INVALID_HANDLE;
-}
-
-GS_EXPORT HSAKMT_STATUS hsaKmtSetEvent(HsaEvent *event) {
-  GS_THUNK_OR_RETURN(thunk);
-  return event ? gs_events_set(&thunk->events, event) : HSAKMT_STATUS_INVALID_HANDLE;
-}
-
-GS_EXPORT HSAKMT_STATUS hsaKmtWaitOnMultipleEvents(HsaEvent *list[], HSAuint32 count, bool all,
-                                                   HSAuint32 milliseconds) {
-  GS_THUNK_OR_RETURN(thunk);
-  if (!list || !count)
-    return HSAKMT_STATUS_INVALID_HANDLE;
-  /* Whoever goes to sleep has often just submitted the work that it waits for. */
-  gs_poller_kick(thunk->poller);
-  gs_synchronous_run(thunk->synchronous);
-  return gs_events_wait(&thunk->events, list, count, all, milliseconds);
-}
-
-GS_EXPORT HSAKMT_STATUS hsaKmtWaitOnEvent(HsaEvent *event, HSAuint32 milliseconds) {
-  return event ? hsaKmtWaitOnMultipleEvents(&event, 1, true, milliseconds) : HSAKMT_STATUS_INVALID_HANDLE;
 }

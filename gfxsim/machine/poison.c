@@ -1,6 +1,6 @@
 /* Little memory is written to. Of a file without a name, which is written once, the rest has copies that are
  * made page by page when something is written there. */
-#include "thunk/poison.h"
+#include "machine/poison.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,0 +1,76 @@
+/* The exported functions about events, and the objects that the host holds for them. Not here: what events
+ * are (machine/events.h). */
+#include <stdlib.h>
+
+#include "thunk/thunk.h"
+
+GS_EXPORT HSAKMT_STATUS hsaKmtCreateEvent(HsaEventDescriptor *descriptor, bool manual_reset, bool signaled,
+                                          HsaEvent **event) {
+  GS_MACHINE_OR_RETURN(machine);
+  if (!descriptor || !event || descriptor->EventType >= HSA_EVENTTYPE_MAXID)
+    return HSAKMT_STATUS_INVALID_PARAMETER;
+  HsaEvent *made = calloc(1, sizeof *made);
+  const uint32_t id =
+      made ? gs_events_create(&machine->events, descriptor->EventType, !manual_reset, signaled) : 0;
+  if (!id) {
+    free(made);
+    return HSAKMT_STATUS_NO_MEMORY;
+  }
+  made->EventId = id;
+  made->EventData.EventType = descriptor->EventType;
+  made->EventData.EventData.SyncVar = descriptor->SyncVar;
+  made->EventData.HWData1 = id;
+  made->EventData.HWData2 = (uintptr_t)gs_events_mailbox(&machine->events, id);
+  made->EventData.HWData3 = id;
+  *event = made;
+  return HSAKMT_STATUS_SUCCESS;
+}
+
+GS_EXPORT HSAKMT_STATUS hsaKmtDestroyEvent(HsaEvent *event) {
+  GS_MACHINE_OR_RETURN(machine);
+  if (!event) /* ROCr destroys a null event at exit when it runs without interrupts. */
+    return HSAKMT_STATUS_INVALID_HANDLE;
+  const HSAKMT_STATUS status = gs_events_destroy(&machine->events, event->EventId);
+  if (status == HSAKMT_STATUS_SUCCESS)
+    free(event);
+  return status;
+}
+
+GS_EXPORT HSAKMT_STATUS hsaKmtSetEvent(HsaEvent *event) {
+  GS_MACHINE_OR_RETURN(machine);
+  return event ? gs_events_set(&machine->events, event->EventId, true) : HSAKMT_STATUS_INVALID_HANDLE;
+}
+
+/* What a wait leaves in the host's objects. */
+static void take_faults(gs_machine_t *machine, HsaEvent *const *list, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
+    if (list[i]->EventData.EventType == HSA_EVENTTYPE_MEMORY)
+      gs_events_fault_of(&machine->events, list[i]->EventId, &list[i]->EventData.EventData.MemoryAccessFault);
+}
+
+GS_EXPORT HSAKMT_STATUS hsaKmtWaitOnMultipleEvents(HsaEvent *list[], HSAuint32 count, bool all,
+                                                   HSAuint32 milliseconds) {
+  enum { FEW = 32 };
+  GS_MACHINE_OR_RETURN(machine);
+  if (!list || !count)
+    return HSAKMT_STATUS_INVALID_HANDLE;
+  uint32_t few[FEW];
+  uint32_t *ids = count <= FEW ? few : calloc(count, sizeof *ids);
+  if (!ids)
+    return HSAKMT_STATUS_NO_MEMORY;
+  for (uint32_t i = 0; i < count; i++)
+    ids[i] = list[i] ? list[i]->EventId : 0;
+  /* Whoever goes to sleep has often just submitted the work that it waits for. */
+  gs_poller_kick(machine->poller);
+  gs_synchronous_run(machine->synchronous);
+  const HSAKMT_STATUS status = gs_events_wait(&machine->events, ids, count, all, milliseconds);
+  if (status == HSAKMT_STATUS_SUCCESS)
+    take_faults(machine, list, count);
+  if (ids != few)
+    free(ids);
+  return status;
+}
+
+GS_EXPORT HSAKMT_STATUS hsaKmtWaitOnEvent(HsaEvent *event, HSAuint32 milliseconds) {
+  return event ? hsaKmtWaitOnMultipleEvents(&event, 1, true, milliseconds) : HSAKMT_STATUS_INVALID_HANDLE;
+}
