@@ -17,7 +17,9 @@ static void *find(void *library, const char *name) {
 
 void tgt_checker_find(void) {
   /* The reference stays: the library does, too. */
-  void *library = dlopen("libhsakmt.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  void *library = dlopen("libgfxsim-kfd.so", RTLD_LAZY | RTLD_NOLOAD);
+  if (!library)
+    library = dlopen("libhsakmt.so.1", RTLD_LAZY | RTLD_NOLOAD);
   int (*wanted)(void);
   void *symbol = find(library, "gfxsim_notes_are_wanted");
   memcpy(&wanted, &symbol, sizeof wanted);

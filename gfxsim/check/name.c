@@ -71,8 +71,9 @@ void gs_name_kernel(const char *kernel, char *text, size_t size) {
 
 /* Runtimes are between the program and us in every stack. */
 static bool is_between(const char *file) {
-  static const char *const names[] = {"libhsa-runtime64.so", "libgfxsim-check.so", "libhsakmt.so", "libc.so",
-                                      "libomptarget"};
+  static const char *const names[] = {
+      "libhsa-runtime64.so", "libgfxsim-check.so", "libhsakmt.so", "libgfxsim-kfd.so", "libc.so",
+      "libomptarget"};
   const char *name = strrchr(file, '/');
   name = name ? name + 1 : file;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -1,7 +1,8 @@
 /* What others in the process tell gfxsim's checker: which memory the program has, byte for byte, and what it
- * is called. The functions are exported by gfxsim's libhsakmt.so.1 only; whoever has something to tell opens
- * that library with RTLD_NOLOAD and looks for them once (dlsym), and is silent where there is none. All are
- * thread-safe, copy what they are given, and do nothing when nothing is checked. Not here: what is checked.
+ * is called. The functions are exported by the two libraries that have a machine, gfxsim's libhsakmt.so.1 and
+ * libgfxsim-kfd.so; whoever has something to tell opens them with RTLD_NOLOAD, the second first, and looks
+ * for the functions once (dlsym), and is silent where there are none. All are thread-safe, copy what they are
+ * given, and do nothing when nothing is checked. Not here: what is checked.
  */
 #ifndef GFXSIM_CHECK_NOTES_H
 #define GFXSIM_CHECK_NOTES_H

@@ -1,7 +1,7 @@
 /* libgfxsim-check.so: the tools library that ROCr loads (HSA_TOOLS_LIB) for gfxsim's checker. It tells gfxsim
  * which memory the program asks HSA for, byte for byte, and keeps freed memory for a while, so that who still
  * uses it is found and not only the next owner harmed. Not here: what is checked (the checker is in gfxsim's
- * libhsakmt, see notes.h). */
+ * libraries, see notes.h). */
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <hsa/hsa.h>
@@ -240,7 +240,9 @@ static const places_t *find_places(const api_t *api) {
 }
 
 static bool find_notes(void) {
-  void *gfxsim = dlopen("libhsakmt.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  void *gfxsim = dlopen("libgfxsim-kfd.so", RTLD_LAZY | RTLD_NOLOAD);
+  if (!gfxsim)
+    gfxsim = dlopen("libhsakmt.so.1", RTLD_LAZY | RTLD_NOLOAD);
   void *symbol = gfxsim ? dlsym(gfxsim, GFXSIM_NOTE_ALLOCATE) : NULL;
   memcpy(&tool.note_allocate, &symbol, sizeof symbol);
   symbol = gfxsim ? dlsym(gfxsim, GFXSIM_NOTE_FREE) : NULL;

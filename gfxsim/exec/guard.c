@@ -169,6 +169,9 @@ bool gs_guard_watch(const void *start, size_t size, bool (*stored)(void)) {
 
 bool gs_guard_watch_also(const void *start, size_t size) {
   const unsigned count = atomic_load_explicit(&watch.count, memory_order_relaxed);
+  for (unsigned i = 0; i < count; i++)
+    if (watch.pages[i].start == (uintptr_t)start && watch.pages[i].end == (uintptr_t)start + size)
+      return true;
   if (count == MOST_WATCHED)
     return false;
   watch.pages[count].start = (uintptr_t)start;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/vm.h"
@@ -91,6 +93,25 @@ static void *map_with_gap(uint64_t size, uint64_t alignment, int protection) {
   return start;
 }
 
+/* Device memory that the host has no access to: the program's view has no rights, the bytes are elsewhere. */
+static bool is_hidden(const gs_buffer_t *buffer) {
+  return buffer->on_gpu && !buffer->flags.ui32.HostAccess;
+}
+
+static uint64_t alignment_of(const gs_buffer_t *buffer) {
+  return buffer->on_gpu && buffer->size >= LARGE_PAGE_BYTES ? LARGE_PAGE_BYTES : GS_PAGE_BYTES;
+}
+
+/* Tells the host's kernel what the bytes are for. */
+static void advise(const gs_buffer_t *buffer) {
+  /* Kernels sweep through device memory: fewer page faults. Scratch memory is touched sparsely. */
+  if (alignment_of(buffer) == LARGE_PAGE_BYTES && !buffer->flags.ui32.Scratch)
+    madvise(buffer->host, buffer->size, MADV_HUGEPAGE);
+  /* A forked child has no GPU, and no copy of its memory. */
+  if (buffer->on_gpu)
+    madvise(buffer->host, buffer->size, MADV_DONTFORK);
+}
+
 /* ROCr ends in a failed assertion without its scratch memory, 4 GiB of addresses: say what happened. */
 static void explain_refusal(const gs_buffer_t *buffer) {
   if (errno == ENOMEM)
@@ -100,12 +121,41 @@ static void explain_refusal(const gs_buffer_t *buffer) {
            (unsigned long long)(buffer->size >> 10), buffer->node);
 }
 
+/* Whether the program could read there, so that these addresses are no mere reservation. */
+static bool is_readable(uint64_t address, uint64_t size) {
+  uint8_t byte;
+  struct iovec here = {&byte, 1};
+  struct iovec first = {(void *)(uintptr_t)address, 1}, last = {(void *)(uintptr_t)(address + size - 1), 1};
+  return process_vm_readv(getpid(), &here, 1, &first, 1, 0) == 1 ||
+         process_vm_readv(getpid(), &here, 1, &last, 1, 0) == 1;
+}
+
+/* Host memory for a buffer whose addresses the program reserved. */
+static int place(gs_buffer_t *buffer, uint64_t wanted) {
+  void *view = (void *)(uintptr_t)wanted;
+  buffer->address = wanted;
+  if (buffer->lent)
+    return 0;
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  if (is_hidden(buffer))
+    buffer->host = map_aligned(buffer->size, alignment_of(buffer), PROT_READ | PROT_WRITE);
+  else if (is_readable(wanted, buffer->size))
+    return -1;
+  else
+    buffer->host = mmap(view, buffer->size, PROT_READ | PROT_WRITE, flags | MAP_FIXED, -1, 0);
+  if (buffer->host == MAP_FAILED) {
+    explain_refusal(buffer);
+    return -1;
+  }
+  advise(buffer);
+  return 0;
+}
+
 int gs_buffer_reserve(gs_buffer_t *buffer, uint64_t wanted) {
-  const bool on_gpu = buffer->on_gpu;
-  /* Device memory that the host has no access to: the program's view has no rights, the bytes are elsewhere.
-   */
-  const bool hidden = on_gpu && !buffer->flags.ui32.HostAccess;
-  const uint64_t alignment = on_gpu && buffer->size >= LARGE_PAGE_BYTES ? LARGE_PAGE_BYTES : GS_PAGE_BYTES;
+  if (buffer->placed)
+    return place(buffer, wanted);
+  const bool hidden = is_hidden(buffer);
+  const uint64_t alignment = alignment_of(buffer);
   const int visible = hidden ? PROT_NONE : PROT_READ | PROT_WRITE;
   void *view =
       wanted ? map_fixed(wanted, buffer->size, visible) : map_with_gap(buffer->size, alignment, visible);
@@ -120,18 +170,28 @@ int gs_buffer_reserve(gs_buffer_t *buffer, uint64_t wanted) {
     munmap(view, buffer->size + buffer->gap);
     return -1;
   }
-  /* Kernels sweep through device memory: fewer page faults. Scratch memory is touched sparsely. */
-  if (alignment == LARGE_PAGE_BYTES && !buffer->flags.ui32.Scratch)
-    madvise(host, buffer->size, MADV_HUGEPAGE);
-  /* A forked child has no GPU, and no copy of its memory. */
-  if (on_gpu)
-    madvise(host, buffer->size, MADV_DONTFORK);
   buffer->address = (uintptr_t)view;
   buffer->host = host;
+  advise(buffer);
   return 0;
 }
 
+/* The program's reservation remains until it ends that itself: nobody else must get the addresses before. */
+static void displace(gs_buffer_t *buffer) {
+  if (buffer->lent)
+    return;
+  void *view = (void *)(uintptr_t)buffer->address;
+  if (buffer->host != view)
+    munmap(buffer->host, buffer->size);
+  else
+    (void)mmap(view, buffer->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
 void gs_buffer_release(gs_buffer_t *buffer) {
+  if (buffer->placed) {
+    displace(buffer);
+    return;
+  }
   void *view = (void *)(uintptr_t)buffer->address;
   munmap(view, buffer->size + buffer->gap);
   if (buffer->host != view)

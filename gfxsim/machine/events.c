@@ -35,6 +35,7 @@ struct gs_event {
   HSA_EVENTTYPE type;
   bool auto_reset;
   bool signaled;
+  uint64_t age;               /* how often it was set, and one: see gs_events_wait */
   HsaMemoryAccessFault fault; /* of a memory event, the last that was reported */
   link_t *links;
 };
@@ -98,6 +99,7 @@ static void activate(gs_event_t *event) {
 /* An auto-reset event that somebody waits for is taken by the waiters at once. With the event's lock held. */
 static void set(gs_event_t *event) {
   event->signaled = !event->auto_reset || !event->links;
+  event->age++;
   activate(event);
 }
 
@@ -126,6 +128,7 @@ static bool claim_slot(gs_events_t *events, uint32_t i, HSA_EVENTTYPE type, bool
     event->type = type;
     event->auto_reset = auto_reset;
     event->signaled = signaled;
+    event->age = 1;
     event->fault = (HsaMemoryAccessFault){0};
   }
   pthread_mutex_unlock(&event->lock);
@@ -206,6 +209,16 @@ HSAKMT_STATUS gs_events_set(gs_events_t *events, uint32_t id, bool to) {
   return status;
 }
 
+bool gs_events_is_signal(gs_events_t *events, uint32_t id) {
+  gs_event_t *event = event_find(events, id);
+  if (!event)
+    return false;
+  pthread_mutex_lock(&event->lock);
+  const bool signal = event->used && event->type == HSA_EVENTTYPE_SIGNAL;
+  pthread_mutex_unlock(&event->lock);
+  return signal;
+}
+
 bool gs_events_fault_of(gs_events_t *events, uint32_t id, HsaMemoryAccessFault *fault) {
   gs_event_t *event = event_find(events, id);
   if (!event)
@@ -255,7 +268,7 @@ bool gs_events_memory_fault(gs_events_t *events, uint32_t node, const gs_fault_t
 }
 
 /* Begins to wait: an event that is set already counts, and an auto-reset one is taken. */
-static bool link_to(link_t *link, waiter_t *waiter, gs_events_t *events, uint32_t id) {
+static bool link_to(link_t *link, waiter_t *waiter, gs_events_t *events, uint32_t id, uint64_t age) {
   gs_event_t *event = event_find(events, id);
   if (!event)
     return false;
@@ -264,7 +277,7 @@ static bool link_to(link_t *link, waiter_t *waiter, gs_events_t *events, uint32_
   if (found) {
     link->event = event;
     link->waiter = waiter;
-    atomic_init(&link->activated, event->signaled);
+    atomic_init(&link->activated, event->signaled || (age && age != event->age));
     if (event->auto_reset)
       event->signaled = false;
     link->next = event->links;
@@ -274,14 +287,17 @@ static bool link_to(link_t *link, waiter_t *waiter, gs_events_t *events, uint32_
   return found;
 }
 
-static void unlink_from(link_t *link) {
+/* Returns the age. */
+static uint64_t unlink_from(link_t *link) {
   gs_event_t *event = link->event;
   pthread_mutex_lock(&event->lock);
   link_t **place = &event->links;
   while (*place != link)
     place = &(*place)->next;
   *place = link->next;
+  const uint64_t age = event->age;
   pthread_mutex_unlock(&event->lock);
+  return age;
 }
 
 static bool satisfied(const link_t *links, uint32_t count, bool all) {
@@ -323,7 +339,7 @@ static HSAKMT_STATUS sleep_until(waiter_t *waiter, const link_t *links, uint32_t
 }
 
 HSAKMT_STATUS gs_events_wait(gs_events_t *events, const uint32_t *list, uint32_t count, bool all,
-                             uint32_t milliseconds) {
+                             uint32_t milliseconds, uint64_t *ages) {
   enum { FEW = 32 };
   link_t few[FEW];
   link_t *links = count <= FEW ? few : calloc(count, sizeof *links);
@@ -331,13 +347,16 @@ HSAKMT_STATUS gs_events_wait(gs_events_t *events, const uint32_t *list, uint32_t
     return HSAKMT_STATUS_NO_MEMORY;
   waiter_t waiter = {0};
   uint32_t linked = 0;
-  while (linked < count && link_to(&links[linked], &waiter, events, list[linked]))
+  while (linked < count && link_to(&links[linked], &waiter, events, list[linked], ages ? ages[linked] : 0))
     linked++;
   HSAKMT_STATUS status = HSAKMT_STATUS_INVALID_HANDLE;
   if (linked == count)
     status = sleep_until(&waiter, links, count, all, milliseconds);
-  for (uint32_t i = 0; i < linked; i++)
-    unlink_from(&links[i]);
+  for (uint32_t i = 0; i < linked; i++) {
+    const uint64_t age = unlink_from(&links[i]);
+    if (ages && ages[i])
+      ages[i] = age;
+  }
   if (links != few)
     free(links);
   return status;

@@ -50,6 +50,8 @@ void gs_events_raise_announced(gs_events_t *events);
 /* Sets or resets an event on behalf of the host, which may do so with signal and debug events only. */
 HSAKMT_STATUS gs_events_set(gs_events_t *events, uint32_t id, bool to);
 
+/* Whether this is an event of a signal. */
+bool gs_events_is_signal(gs_events_t *events, uint32_t id);
 /* The fault that a memory event was last set for. False if this is no memory event. */
 bool gs_events_fault_of(gs_events_t *events, uint32_t id, HsaMemoryAccessFault *fault);
 
@@ -58,8 +60,10 @@ bool gs_events_fault_of(gs_events_t *events, uint32_t id, HsaMemoryAccessFault *
 bool gs_events_memory_fault(gs_events_t *events, uint32_t node, const gs_fault_t *fault, bool hang);
 
 /* Waits until one (or all) of the events of a list of ids are set. The time-out is in milliseconds, all ones
- * = for ever. */
+ * = for ever. `ages`, if given, has the age at which the caller last saw each event, or 0: one that has
+ * another age by now counts as set, so that nobody misses that somebody else's wait took it. They are left as
+ * they are now. */
 HSAKMT_STATUS gs_events_wait(gs_events_t *events, const uint32_t *list, uint32_t count, bool all,
-                             uint32_t milliseconds);
+                             uint32_t milliseconds, uint64_t *ages);
 
 #endif

@@ -185,12 +185,12 @@ static bool on_doorbell(void) {
 static int synchronous_start(gs_machine_t *machine) {
   if (machine->options.execute || !machine->options.deterministic)
     return 0;
-  uint64_t *doorbells = machine->shared->doorbell;
-  const size_t bytes = sizeof machine->shared->doorbell;
   gs_synchronous_t *synchronous = gs_synchronous_create();
   if (!synchronous)
     return -1;
-  if (!gs_guard_watch(doorbells, bytes, on_doorbell) || mprotect(doorbells, bytes, PROT_READ)) {
+  const gs_doorbells_t *first = &machine->doorbells[0];
+  if (!gs_guard_watch(first->start, first->size, on_doorbell) ||
+      mprotect(first->start, first->size, PROT_READ)) {
     gs_log("GFXSIM_DETERMINISTIC=1: packets can't be processed in the calls that submit them on this host; "
            "queues have threads");
     gs_synchronous_destroy(synchronous);
@@ -198,6 +198,32 @@ static int synchronous_start(gs_machine_t *machine) {
   }
   machine->synchronous = synchronous;
   return 0;
+}
+
+static void list_doorbells(gs_machine_t *machine, void *start, size_t size) {
+  machine->doorbells[machine->doorbells_count++] = (gs_doorbells_t){start, size};
+}
+
+void gs_machine_add_doorbells(gs_machine_t *machine, void *start, size_t size) {
+  pthread_mutex_lock(&machine->queues.lock);
+  bool known = false;
+  for (uint32_t i = 0; i < machine->doorbells_count; i++)
+    known |= machine->doorbells[i].start == start;
+  const bool room = known || machine->doorbells_count < GS_MOST_DOORBELLS;
+  if (!known && room)
+    list_doorbells(machine, start, size);
+  const bool watched = !machine->synchronous || known || (room && gs_guard_watch_also(start, size));
+  if (machine->synchronous && (!watched || mprotect(start, size, PROT_READ)))
+    gs_log("doorbells at %p cannot be watched: what is submitted there waits until the program waits", start);
+  pthread_mutex_unlock(&machine->queues.lock);
+}
+
+void gs_machine_remove_doorbells(gs_machine_t *machine, const void *start) {
+  pthread_mutex_lock(&machine->queues.lock);
+  for (uint32_t i = 1; i < machine->doorbells_count; i++)
+    if (machine->doorbells[i].start == start)
+      machine->doorbells[i--] = machine->doorbells[--machine->doorbells_count];
+  pthread_mutex_unlock(&machine->queues.lock);
 }
 
 gs_machine_t *gs_machine_create(void) {
@@ -215,6 +241,8 @@ gs_machine_t *gs_machine_create(void) {
     goto failed;
   machine->shared = shared_create();
   machine->poller = gs_poller_create();
+  if (machine->shared)
+    list_doorbells(machine, machine->shared->doorbell, sizeof machine->shared->doorbell);
   if (!machine->shared || !machine->poller || shared_map(machine) ||
       gs_events_init(&machine->events, machine->shared->mailbox, GS_MOST_EVENTS) ||
       gs_memory_init(&machine->memory, machine) ||

@@ -54,6 +54,13 @@ typedef struct gs_shared_pages {
   uint8_t hdp_flush[GS_MOST_GPUS][4096]; /* the registers that flush the host data path; nobody reads them */
 } gs_shared_pages_t;
 
+/* Pages of doorbells, as the host has them. */
+typedef struct gs_doorbells {
+  void *start;
+  size_t size;
+} gs_doorbells_t;
+enum { GS_MOST_DOORBELLS = GS_MOST_GPUS + 1 };
+
 struct gs_machine {
   gs_options_t options;
   _Atomic int told_not_executed;
@@ -63,6 +70,8 @@ struct gs_machine {
   uint32_t gpu_count;
   gs_gpu_t gpu[GS_MOST_GPUS];
   gs_shared_pages_t *shared;
+  gs_doorbells_t doorbells[GS_MOST_DOORBELLS]; /* first the shared ones; guarded by the queues' lock */
+  uint32_t doorbells_count;
   gs_poller_t *poller;
   /* NULL unless nothing is executed, deterministically; then the doorbells are read-only. */
   gs_synchronous_t *synchronous;
@@ -84,6 +93,12 @@ gs_gpu_t *gs_machine_gpu(gs_machine_t *machine, uint32_t node);
 uint32_t gs_machine_nodes(const gs_machine_t *machine);
 /* Whether strictness asks for this kind of machine (GS_LINKS_*). */
 bool gs_machine_has_links(const gs_machine_t *machine, uint32_t kind);
+
+/* Doorbells besides the shared ones, which the host has mapped at `start`, whole pages. Thread-safe. */
+void gs_machine_add_doorbells(gs_machine_t *machine, void *start, size_t size);
+
+/* They are about to be unmapped. */
+void gs_machine_remove_doorbells(gs_machine_t *machine, const void *start);
 
 /* Counters of now: of a GPU, in GS_CLOCK_HZ, which never repeats; and of the system, in nanoseconds. */
 void gs_machine_counters(gs_machine_t *machine, uint64_t *gpu, uint64_t *system);

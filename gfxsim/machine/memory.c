@@ -274,32 +274,71 @@ static void tell_checker(const gs_memory_t *memory, const void *address, uint64_
     gs_check_forget(memory->machine->check, (uintptr_t)address, (uintptr_t)address + size);
 }
 
-HSAKMT_STATUS gs_memory_allocate(gs_memory_t *memory, uint32_t node, uint64_t size, HsaMemFlags flags,
-                                 void **address) {
+/* Whether any of these addresses are those of an allocation. With the lock held. */
+static bool overlaps(const gs_memory_t *memory, uint64_t address, uint64_t size) {
+  const size_t above = gs_buffers_above(&memory->allocated, address + size - 1);
+  const gs_buffer_t *last = above ? memory->allocated.at[above - 1] : NULL;
+  return last && last->address + last->size > address;
+}
+
+/* Finds room for a new buffer and lists it; frees it if that fails. */
+static HSAKMT_STATUS add_allocation(gs_memory_t *memory, gs_buffer_t *buffer, uint64_t wanted) {
   HSAKMT_STATUS status = HSAKMT_STATUS_NO_MEMORY;
-  gs_buffer_t *buffer = buffer_create(memory, GS_BUFFER_ALLOCATED, node, size, flags);
-  if (!buffer)
-    return status;
   const uint64_t charged = allocation_charge(buffer);
   pthread_mutex_lock(&memory->lock);
-  if (!charge(memory, node, charged))
+  if (buffer->placed && overlaps(memory, wanted, buffer->size)) {
+    status = HSAKMT_STATUS_INVALID_PARAMETER;
     goto no_room;
-  if (gs_buffer_reserve(buffer, flags.ui32.FixedAddress ? (uintptr_t)*address : 0))
+  }
+  if (!charge(memory, buffer->node, charged))
+    goto no_room;
+  if (gs_buffer_reserve(buffer, wanted))
     goto no_host_memory;
-  gs_fresh_fill(memory->fresh, buffer);
+  if (!buffer->lent)
+    gs_fresh_fill(memory->fresh, buffer);
   if (gs_buffers_insert(&memory->allocated, buffer))
     goto not_listed;
-  *address = (void *)(uintptr_t)buffer->address;
   pthread_mutex_unlock(&memory->lock);
-  tell_checker(memory, *address, size);
   return HSAKMT_STATUS_SUCCESS;
 not_listed:
   gs_buffer_release(buffer);
 no_host_memory:
-  memory->used[node] -= charged;
+  memory->used[buffer->node] -= charged;
 no_room:
   pthread_mutex_unlock(&memory->lock);
   buffer_free(buffer);
+  return status;
+}
+
+HSAKMT_STATUS gs_memory_allocate(gs_memory_t *memory, uint32_t node, uint64_t size, HsaMemFlags flags,
+                                 void **address) {
+  gs_buffer_t *buffer = buffer_create(memory, GS_BUFFER_ALLOCATED, node, size, flags);
+  if (!buffer)
+    return HSAKMT_STATUS_NO_MEMORY;
+  const uint64_t wanted = flags.ui32.FixedAddress ? (uintptr_t)*address : 0;
+  const HSAKMT_STATUS status = add_allocation(memory, buffer, wanted);
+  if (status != HSAKMT_STATUS_SUCCESS)
+    return status;
+  *address = (void *)(uintptr_t)buffer->address;
+  tell_checker(memory, *address, size);
+  return HSAKMT_STATUS_SUCCESS;
+}
+
+HSAKMT_STATUS gs_memory_place(gs_memory_t *memory, uint32_t node, uint64_t address, uint64_t size,
+                              HsaMemFlags flags, void *lent) {
+  if (lent && !gs_host_memory_exists((uintptr_t)lent, size))
+    return HSAKMT_STATUS_INVALID_PARAMETER;
+  if (lent && !gs_host_memory_is_writable((uintptr_t)lent, size))
+    return HSAKMT_STATUS_ERROR;
+  gs_buffer_t *buffer = buffer_create(memory, GS_BUFFER_ALLOCATED, node, size, flags);
+  if (!buffer)
+    return HSAKMT_STATUS_NO_MEMORY;
+  buffer->placed = true;
+  buffer->lent = lent != NULL;
+  buffer->host = lent;
+  const HSAKMT_STATUS status = add_allocation(memory, buffer, address);
+  if (status == HSAKMT_STATUS_SUCCESS)
+    tell_checker(memory, (void *)(uintptr_t)address, size);
   return status;
 }
 
@@ -478,6 +517,28 @@ HSAKMT_STATUS gs_memory_map_default(gs_memory_t *memory, void *address, uint64_t
   return status;
 }
 
+/* With the lock held. */
+static HSAKMT_STATUS grant(gs_memory_t *memory, gs_buffer_t *buffer, uint32_t gpus, bool give) {
+  const gs_mapping_t *mapping = *find_mapping(buffer, buffer->address);
+  const uint32_t before = mapping ? mapping->gpus : 0;
+  const uint32_t after = give ? before | gpus : before & ~gpus;
+  if (after == before)
+    return HSAKMT_STATUS_SUCCESS;
+  if (after)
+    return map_buffer(memory, buffer, buffer->address, buffer->size, false, after);
+  return drop_mappings(memory, buffer) ? HSAKMT_STATUS_NO_MEMORY : HSAKMT_STATUS_SUCCESS;
+}
+
+HSAKMT_STATUS gs_memory_grant(gs_memory_t *memory, void *address, uint32_t gpus, bool give) {
+  HSAKMT_STATUS status = HSAKMT_STATUS_INVALID_PARAMETER;
+  pthread_mutex_lock(&memory->lock);
+  gs_buffer_t *buffer = find_allocated(memory, (uintptr_t)address, 1);
+  if (buffer && buffer->address == (uintptr_t)address)
+    status = grant(memory, buffer, gpus, give);
+  pthread_mutex_unlock(&memory->lock);
+  return status;
+}
+
 HSAKMT_STATUS gs_memory_unmap(gs_memory_t *memory, void *address) {
   HSAKMT_STATUS status = HSAKMT_STATUS_INVALID_PARAMETER;
   pthread_mutex_lock(&memory->lock);
@@ -513,7 +574,9 @@ HSAKMT_STATUS gs_memory_query(gs_memory_t *memory, const void *address, HsaPoint
   if (!buffer)
     buffer = find_registered(memory, (uintptr_t)address, 1);
   if (buffer) {
-    info->Type = buffer->kind == GS_BUFFER_ALLOCATED ? HSA_POINTER_ALLOCATED : HSA_POINTER_REGISTERED_USER;
+    const bool locked =
+        buffer->kind == GS_BUFFER_REGISTERED || (buffer->lent && (uintptr_t)buffer->host != buffer->address);
+    info->Type = locked ? HSA_POINTER_REGISTERED_USER : HSA_POINTER_ALLOCATED;
     info->Node = buffer->node;
     info->MemFlags = buffer->flags;
     info->CPUAddress = (void *)(uintptr_t)buffer->address;

@@ -39,6 +39,8 @@ typedef struct gs_buffer {
   uint8_t *host; /* where the bytes are: `address` itself, or elsewhere when the program must not see them */
   uint32_t node;
   bool on_gpu; /* the node is one */
+  bool placed; /* the host chose and reserved the addresses: gs_memory_place */
+  bool lent;   /* the bytes are the program's own */
   HsaMemFlags flags;
   void *user_data;
   gs_mapping_t *mappings;
@@ -72,6 +74,12 @@ void gs_memory_fini(gs_memory_t *memory);
 /* Allocates `size` bytes, whole pages, on `node`. *address is the wanted address with flags.FixedAddress. */
 HSAKMT_STATUS gs_memory_allocate(gs_memory_t *memory, uint32_t node, uint64_t size, HsaMemFlags flags,
                                  void **address);
+/* As gs_memory_allocate at an address that the host has reserved (by pages without rights) or that is free:
+ * the bytes appear there if the host may access them, and remain elsewhere if not. With `lent`, the bytes are
+ * those of the program at that address, which must be writable, and may be another one than GPUs use.
+ * Addresses that are in use are an invalid parameter. */
+HSAKMT_STATUS gs_memory_place(gs_memory_t *memory, uint32_t node, uint64_t address, uint64_t size,
+                              HsaMemFlags flags, void *lent);
 /* Frees an allocation: unmaps it from all GPUs, and returns when none can still access it. */
 HSAKMT_STATUS gs_memory_free(gs_memory_t *memory, void *address);
 
@@ -85,6 +93,8 @@ HSAKMT_STATUS gs_memory_map(gs_memory_t *memory, void *address, uint64_t size, b
 /* As gs_memory_map, for the GPUs that the buffer is for: its own, or all of them for memory of the CPU node.
  */
 HSAKMT_STATUS gs_memory_map_default(gs_memory_t *memory, void *address, uint64_t size);
+/* Gives (or takes) the GPUs of `gpus` access to a whole allocation, besides those that have it (or not). */
+HSAKMT_STATUS gs_memory_grant(gs_memory_t *memory, void *address, uint32_t gpus, bool give);
 /* Ends the access that was granted with this start address. */
 HSAKMT_STATUS gs_memory_unmap(gs_memory_t *memory, void *address);
 

@@ -67,13 +67,22 @@ static bool on_doorbell_in_child(void) {
   return false;
 }
 
+/* Some are not even there: their owner may have kept them out of its children. */
+static void close_doorbells(const gs_doorbells_t *doorbells, bool also) {
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+  if (mmap(doorbells->start, doorbells->size, PROT_READ, flags, -1, 0) != MAP_FAILED && also)
+    gs_guard_watch_also(doorbells->start, doorbells->size);
+}
+
 /* A child has the parent's memory but none of its threads: like with the driver, it sees a library that is
  * not open, and has no doorbells. */
 static void after_fork_in_child(void) {
   gs_machine_t *machine = gs_machine_current();
   if (machine) {
-    gs_guard_watch(machine->shared->doorbell, sizeof machine->shared->doorbell, on_doorbell_in_child);
-    mprotect(machine->shared->doorbell, sizeof machine->shared->doorbell, PROT_READ);
+    const gs_doorbells_t *first = &machine->doorbells[0];
+    gs_guard_watch(first->start, first->size, on_doorbell_in_child);
+    for (uint32_t i = 0; i < machine->doorbells_count; i++)
+      close_doorbells(&machine->doorbells[i], i > 0);
   }
   pthread_mutex_init(&library.lock, NULL);
   atomic_store_explicit(&library.current, NULL, memory_order_relaxed);

@@ -114,6 +114,7 @@ static HSAKMT_STATUS create_in(gs_queues_t *queues, gs_queue_slot_t *slot, gs_gp
       .synchronous = machine->synchronous,
       .ring = request->ring,
       .ring_bytes = request->ring_bytes,
+      .exceptions = request->exceptions,
   };
   slot->queue = is_dma(request->type) ? create_sdma(&config, request, machine->shared, i)
                                       : create_aql(&config, request);

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "packet/engine.h"
+
 struct gs_machine;
 struct gs_queue;
 struct gs_gpu;
@@ -28,6 +30,7 @@ typedef struct gs_queue_request {
   /* AQL: into the host's amd_queue_t. DMA: where the indices are, in bytes; NULL: the machine's own, whose
    * addresses are then left here. */
   uint64_t *read, *write;
+  gs_exceptions_t exceptions; /* of AQL queues */
 } gs_queue_request_t;
 
 typedef struct gs_queues {

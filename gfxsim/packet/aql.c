@@ -82,6 +82,30 @@ static const int64_t error_code_table[] = {
     [GS_OUT_OF_HOST_MEMORY] = GS_QUEUE_INVALID_GROUP_SEGMENT,
 };
 
+/* The same errors as exceptions. */
+static const struct {
+  int64_t code;
+  unsigned exception;
+} exception_table[] = {
+    {GS_QUEUE_ABORT_TRAP, 1},
+    {GS_QUEUE_ILLEGAL_INSTRUCTION, 4},
+    {GS_QUEUE_APERTURE_VIOLATION, 6},
+    {GS_QUEUE_INVALID_DIMENSIONS, 16},
+    {GS_QUEUE_INVALID_GROUP_SEGMENT, 17},
+    {GS_QUEUE_INVALID_CODE, 18},
+    {GS_QUEUE_INVALID_PACKET, 20},
+    {GS_QUEUE_GROUP_TOO_LARGE, 21},
+    {GS_QUEUE_TOO_MANY_REGISTERS, 22},
+    {GS_QUEUE_INVALID_VENDOR_PACKET, 23},
+};
+
+uint64_t gs_aql_exceptions(int64_t code) {
+  for (size_t i = 0; i < sizeof exception_table / sizeof *exception_table; i++)
+    if (exception_table[i].code == code)
+      return UINT64_C(1) << (exception_table[i].exception - 1);
+  return 0;
+}
+
 int64_t gs_aql_error_code(gs_outcome_t outcome) {
   const size_t i = (size_t)outcome;
   return i < sizeof error_code_table / sizeof *error_code_table ? error_code_table[i] : 0;
@@ -138,9 +162,22 @@ static bool tell_host(gs_aql_t *aql, int64_t code, bool *stored) {
   return true;
 }
 
+/* Leaves the error where the driver leaves exceptions. */
+static gs_step_t halt_with_exception(gs_aql_t *aql, int64_t code) {
+  const gs_exceptions_t *exceptions = &aql->config.exceptions;
+  uint64_t *payload = gs_bus_word_at(&aql->bus, exceptions->payload, sizeof *payload, GS_VM_WRITE);
+  if (!payload)
+    return halt_with_bus_fault(aql, "the place for the queue's exceptions");
+  __atomic_fetch_or(payload, gs_aql_exceptions(code), __ATOMIC_RELEASE);
+  aql->config.ops->raise_event(aql->config.ops->context, exceptions->event_id);
+  return halt(aql);
+}
+
 /* Puts the queue into error. The packet stays; its completion signal is never decremented. */
 static gs_step_t halt_with_error(gs_aql_t *aql, int64_t code) {
   bool stored = false;
+  if (aql->config.exceptions.payload)
+    return halt_with_exception(aql, code);
   if (!tell_host(aql, code, &stored))
     return halt_with_bus_fault(aql, "the queue's error signal");
   return halt(aql);

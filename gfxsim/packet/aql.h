@@ -33,6 +33,9 @@ enum {
  * fault). */
 int64_t gs_aql_error_code(gs_outcome_t outcome);
 
+/* The exceptions, one bit each, that a driver with exception support reports for such a code. */
+uint64_t gs_aql_exceptions(int64_t code);
+
 typedef struct gs_aql gs_aql_t;
 
 /* Makes the processor of `queue`, a complete amd_queue_t whose ring is `ring` with `packets` slots (a power

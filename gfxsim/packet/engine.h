@@ -27,6 +27,14 @@ typedef struct gs_cu_limit {
   gs_cu_mask_t mask;
 } gs_cu_limit_t;
 
+/* Where a driver with exception support leaves the errors of a queue, for a host that asked for that: a mask
+ * is stored (GPU's address), then an event is raised. Requests for scratch memory still go through the
+ * queue's own signal. */
+typedef struct gs_exceptions {
+  uint64_t payload; /* 0: everything goes through the queue's own signal */
+  uint32_t event_id;
+} gs_exceptions_t;
+
 /* What an engine is made for. Everything that is pointed to must outlive the engine. */
 typedef struct gs_engine_config {
   gs_device_t *device;
@@ -42,7 +50,8 @@ typedef struct gs_engine_config {
   _Atomic int *told_not_executed; /* set when the user was told so */
   const gs_packet_ops_t *ops;
   const atomic_bool *stop; /* the queue is being destroyed: abandon what runs */
-  gs_cu_limit_t *cus;      /* NULL = all of the device's */
+  gs_exceptions_t exceptions;
+  gs_cu_limit_t *cus; /* NULL = all of the device's */
 } gs_engine_config_t;
 
 /* What a queue's thread knows of its engine. */

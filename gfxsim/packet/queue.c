@@ -244,6 +244,7 @@ static gs_engine_config_t engine_config(gs_queue_t *queue) {
       .told_not_executed = queue->config.told_not_executed,
       .ops = queue->config.ops,
       .stop = &queue->stop,
+      .exceptions = queue->config.exceptions,
       .cus = &queue->cus,
   };
 }

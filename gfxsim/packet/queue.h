@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "packet/bus.h"
+#include "packet/engine.h"
 #include "packet/gate.h"
 #include "packet/synchronous.h"
 #include "packet/poller.h"
@@ -31,6 +32,7 @@ typedef struct gs_queue_config {
   gs_synchronous_t *synchronous; /* NULL, or what processes the packets instead of a thread of the queue */
   void *ring;                    /* of the host, mapped for the GPU at the same address */
   uint64_t ring_bytes;
+  gs_exceptions_t exceptions;
 } gs_queue_config_t;
 
 typedef struct gs_queue gs_queue_t;

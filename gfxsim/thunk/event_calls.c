@@ -63,7 +63,7 @@ GS_EXPORT HSAKMT_STATUS hsaKmtWaitOnMultipleEvents(HsaEvent *list[], HSAuint32 c
   /* Whoever goes to sleep has often just submitted the work that it waits for. */
   gs_poller_kick(machine->poller);
   gs_synchronous_run(machine->synchronous);
-  const HSAKMT_STATUS status = gs_events_wait(&machine->events, ids, count, all, milliseconds);
+  const HSAKMT_STATUS status = gs_events_wait(&machine->events, ids, count, all, milliseconds, NULL);
   if (status == HSAKMT_STATUS_SUCCESS)
     take_faults(machine, list, count);
   if (ids != few)

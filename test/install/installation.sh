@@ -31,7 +31,7 @@ case $part in
     cd "$folder/stage/opt/x"
     same "the plugin's folder" "$(cd "$libdir/omptarget-amdgpu" && echo *)" \
       "amdgpu-only device host libomptarget-amdgpu.so libomptarget.rtl.amdgpu.nextgen.so libomptarget.rtl.amdgpu.so"
-    same "gfxsim's folder" "$(cd "$libdir/gfxsim" && echo *.so.1 libgfxsim*)" "libhsakmt.so.1 libgfxsim-check.so libgfxsim-driver.so"
+    same "gfxsim's folder" "$(cd "$libdir/gfxsim" && echo *.so.1 libgfxsim* kfd/*)" "libhsakmt.so.1 libgfxsim-check.so libgfxsim-driver.so kfd/libgfxsim-kfd.so"
     same "libraries that a system's linker finds" "$(echo "$libdir"/*.so*)" "$libdir/*.so*"
     ! grep -rl -e "$folder" -e "$root" . || fail "these files name folders of the build"
     # All that have a version have the same.

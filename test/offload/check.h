@@ -140,6 +140,7 @@ static inline void check_mapped(const char *variable, const char *pattern) {
 static inline int check_done(const char *name) {
   check_mapped("CHECK_PLUGIN", "libomptarget.rtl.amdgpu");
   check_mapped("CHECK_THUNK", "libhsakmt.so");
+  check_mapped("CHECK_KFD", "libgfxsim-kfd.so");
   check_mapped("CHECK_HOST", "libomptarget.so");
   if (check_state.wrong != 0) {
     printf("%s: %ld wrong\n", name, check_state.wrong);

@@ -65,8 +65,9 @@ static void test_pointer_info(void **state) {
   expect_pointer(program, HSA_EXT_POINTER_TYPE_UNKNOWN, NULL, 0);
   void *agent_pointer = NULL;
   assert_hsa(hsa_amd_memory_lock(program + 1, sizeof program - 1, NULL, 0, &agent_pointer));
-  assert_ptr_equal(agent_pointer, program + 1);
-  expect_pointer(program + 77, HSA_EXT_POINTER_TYPE_LOCKED, program + 1, sizeof program - 1);
+  /* Thunks differ in whether devices have the same address. */
+  assert_int_equal((uintptr_t)agent_pointer % 4096, (uintptr_t)(program + 1) % 4096);
+  expect_pointer(program + 77, HSA_EXT_POINTER_TYPE_LOCKED, agent_pointer, sizeof program - 1);
   assert_hsa(hsa_amd_memory_unlock(program + 1));
   expect_pointer(program + 77, HSA_EXT_POINTER_TYPE_UNKNOWN, NULL, 0);
   assert_hsa(hsa_amd_memory_pool_free(vram));
@@ -99,7 +100,7 @@ static void test_nested_locks(void **state) {
   assert_hsa(hsa_amd_memory_lock(buffer + 3, 60000, NULL, 0, &again));
   assert_hsa(hsa_amd_memory_unlock(buffer + 3));
   assert_hsa(hsa_amd_memory_unlock(buffer + 5000));
-  expect_pointer(buffer + 5001, HSA_EXT_POINTER_TYPE_LOCKED, buffer + 3, 60000);
+  expect_pointer(buffer + 5001, HSA_EXT_POINTER_TYPE_LOCKED, outer, 60000);
   assert_hsa(hsa_amd_memory_unlock(buffer + 3));
   expect_pointer(buffer + 5001, HSA_EXT_POINTER_TYPE_UNKNOWN, NULL, 0);
 }

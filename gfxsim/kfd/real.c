@@ -1,0 +1,117 @@
+/* Functions that other preloaded libraries may have of their own are looked up; those that must work before
+ * anything can be looked up, or that take every way into the kernel alike, are system calls. */
+#include "kfd/real.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+typedef int (*openat_fn_t)(int folder, const char *path, int flags, ...);
+typedef FILE *(*fopen_fn_t)(const char *path, const char *mode);
+typedef FILE *(*freopen_fn_t)(const char *path, const char *mode, FILE *stream);
+typedef DIR *(*opendir_fn_t)(const char *path);
+typedef struct dirent *(*readdir_fn_t)(DIR *stream);
+typedef void (*rewinddir_fn_t)(DIR *stream);
+typedef int (*closedir_fn_t)(DIR *stream);
+typedef int (*ioctl_fn_t)(int file, unsigned long request, ...);
+
+static struct {
+  _Atomic(openat_fn_t) openat;
+  _Atomic(fopen_fn_t) fopen;
+  _Atomic(freopen_fn_t) freopen;
+  _Atomic(opendir_fn_t) opendir;
+  _Atomic(readdir_fn_t) readdir;
+  _Atomic(rewinddir_fn_t) rewinddir;
+  _Atomic(closedir_fn_t) closedir;
+  _Atomic(ioctl_fn_t) ioctl;
+} found;
+
+/* Defines find_<name>(). C has no conversion from dlsym's result to a function: POSIX does it through memory.
+ */
+#define DEFINE_FIND(name, symbol)                                                                            \
+  static name##_fn_t find_##name(void) {                                                                     \
+    name##_fn_t function = atomic_load_explicit(&found.name, memory_order_relaxed);                          \
+    if (!function) {                                                                                         \
+      *(void **)&function = dlsym(RTLD_NEXT, symbol);                                                        \
+      atomic_store_explicit(&found.name, function, memory_order_relaxed);                                    \
+    }                                                                                                        \
+    return function;                                                                                         \
+  }
+
+DEFINE_FIND(openat, "openat64")
+DEFINE_FIND(fopen, "fopen64")
+DEFINE_FIND(freopen, "freopen64")
+DEFINE_FIND(opendir, "opendir")
+DEFINE_FIND(readdir, "readdir64")
+DEFINE_FIND(rewinddir, "rewinddir")
+DEFINE_FIND(closedir, "closedir")
+DEFINE_FIND(ioctl, "ioctl")
+
+int gs_real_openat(int folder, const char *path, int flags, mode_t mode) {
+  return find_openat()(folder, path, flags, mode);
+}
+
+FILE *gs_real_fopen(const char *path, const char *mode) {
+  return find_fopen()(path, mode);
+}
+
+FILE *gs_real_freopen(const char *path, const char *mode, FILE *stream) {
+  return find_freopen()(path, mode, stream);
+}
+
+DIR *gs_real_opendir(const char *path) {
+  return find_opendir()(path);
+}
+
+struct dirent *gs_real_readdir(DIR *stream) {
+  return find_readdir()(stream);
+}
+
+void gs_real_rewinddir(DIR *stream) {
+  find_rewinddir()(stream);
+}
+
+int gs_real_closedir(DIR *stream) {
+  return find_closedir()(stream);
+}
+
+int gs_real_ioctl(int file, unsigned long request, void *argument) {
+  return find_ioctl()(file, request, argument);
+}
+
+ssize_t gs_real_readlinkat(int folder, const char *path, char *text, size_t size) {
+  return syscall(SYS_readlinkat, folder, path, text, size);
+}
+
+/* The system call knows no flags. */
+int gs_real_faccessat(int folder, const char *path, int mode, int flags) {
+#ifdef SYS_faccessat2
+  const long status = syscall(SYS_faccessat2, folder, path, mode, flags);
+  if (!flags || status == 0 || errno != ENOSYS)
+    return (int)status;
+#endif
+  (void)flags;
+  return (int)syscall(SYS_faccessat, folder, path, mode);
+}
+
+/* On the 64-bit machines that we build for, the kernel's structure is the C library's. */
+int gs_real_fstatat(int folder, const char *path, struct stat *status, int flags) {
+  return (int)syscall(SYS_newfstatat, folder, path, status, flags);
+}
+
+int gs_real_fstat(int file, struct stat *status) {
+  return (int)syscall(SYS_fstat, file, status);
+}
+
+int gs_real_statx(int folder, const char *path, int flags, unsigned mask, struct statx *status) {
+  return (int)syscall(SYS_statx, folder, path, flags, mask, status);
+}
+
+void *gs_real_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset) {
+  /* The result of a failure is MAP_FAILED. */
+  return (void *)syscall(SYS_mmap, address, size, protection, flags, file,
+                         offset); /* NOLINT(performance-no-int-to-ptr) */
+}

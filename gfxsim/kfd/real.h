@@ -1,0 +1,28 @@
+/* The C library's own functions, which this library's take the place of. Not here: what is answered instead
+ * (paths.h). */
+#ifndef GFXSIM_KFD_REAL_H
+#define GFXSIM_KFD_REAL_H
+
+#include <dirent.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+/* Looked up when they are first called; also before any constructor has run. Thread-safe. All take what the
+ * functions of their names take. */
+int gs_real_openat(int folder, const char *path, int flags, mode_t mode);
+FILE *gs_real_fopen(const char *path, const char *mode);
+FILE *gs_real_freopen(const char *path, const char *mode, FILE *stream);
+DIR *gs_real_opendir(const char *path);
+struct dirent *gs_real_readdir(DIR *stream);
+void gs_real_rewinddir(DIR *stream);
+int gs_real_closedir(DIR *stream);
+int gs_real_ioctl(int file, unsigned long request, void *argument);
+ssize_t gs_real_readlinkat(int folder, const char *path, char *text, size_t size);
+int gs_real_faccessat(int folder, const char *path, int mode, int flags);
+int gs_real_fstatat(int folder, const char *path, struct stat *status, int flags);
+int gs_real_fstat(int file, struct stat *status);
+int gs_real_statx(int folder, const char *path, int flags, unsigned mask, struct statx *status);
+void *gs_real_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset);
+
+#endif
