@@ -1,6 +1,6 @@
-/* gfxsim-run: runs a program on the simulated GPU. Puts gfxsim's libhsakmt.so.1 in front of the driver's, the
- * plugin in front of other plugins, and in front of the C library what says that a GPU driver is there; then
- * becomes the program. */
+/* gfxsim-run: runs a program on the simulated GPU. Puts gfxsim's libhsakmt.so.1 in front of the driver's and
+ * what says that a GPU driver is there in front of the C library, or a library that is such a driver; the
+ * plugin in front of other plugins; then becomes the program. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "door.h"
 #include "options.h"
 #include "plugin.h"
 
@@ -37,7 +38,8 @@ static int find_folder(const char *relative, char folder[PATH_MAX]) {
 }
 
 static int find_gfxsim(folders_t *folders) {
-  static const char *const needed[] = {"libhsakmt.so.1", "libgfxsim-driver.so", "libgfxsim-check.so"};
+  static const char *const needed[] = {"libhsakmt.so.1", "libgfxsim-driver.so", "libgfxsim-check.so",
+                                       "kfd/libgfxsim-kfd.so"};
   char path[2 * PATH_MAX];
   int status = find_folder(RUN_GFXSIM_FOLDER, folders->gfxsim);
   for (size_t i = 0; !status && i < sizeof needed / sizeof *needed; i++) {
@@ -92,11 +94,19 @@ static int prepend(const char *name, const char *first, const char *second) {
 
 /* A path with a separator in it cannot be preloaded; the name alone is then found through the library path.
  */
-static int preload(const folders_t *folders) {
-  static const char name[] = "libgfxsim-driver.so";
-  char path[PATH_MAX + sizeof name];
-  snprintf(path, sizeof path, "%s/%s", folders->gfxsim, name);
+static int preload(const folders_t *folders, bool kfd) {
+  const char *name = kfd ? "libgfxsim-kfd.so" : "libgfxsim-driver.so";
+  char path[PATH_MAX + sizeof "/kfd/libgfxsim-driver.so"];
+  snprintf(path, sizeof path, "%s/%s%s", folders->gfxsim, kfd ? "kfd/" : "", name);
   return prepend("LD_PRELOAD", RUN_PRELOAD, strpbrk(path, " \t\n\v\f\r:") ? name : path);
+}
+
+/* Behind the kernel driver's interface the program's own thunk must be found, or none. */
+static int open_door(const folders_t *folders, bool kfd) {
+  char folder[PATH_MAX + sizeof "/kfd"];
+  snprintf(folder, sizeof folder, "%s%s", folders->gfxsim, kfd ? "/kfd" : "");
+  const int status = prepend("LD_LIBRARY_PATH", folder, "");
+  return status ? status : preload(folders, kfd);
 }
 
 /* An empty file is no SARIF, so it goes. */
@@ -130,7 +140,7 @@ static int set_checker(const folders_t *folders) {
   return status ? status : set("LIBOMPTARGET_MEMORY_MANAGER_THRESHOLD", "0");
 }
 
-static int set_environment(const run_options_t *options, const folders_t *folders) {
+static int set_environment(const run_options_t *options, const folders_t *folders, bool kfd) {
   const bool ours = !strcmp(options->plugin, "ours");
   int status = check_name(folders->gfxsim, RUN_BROKEN);
   if (!status)
@@ -142,9 +152,7 @@ static int set_environment(const run_options_t *options, const folders_t *folder
   if (!status)
     status = prepend("LD_LIBRARY_PATH", folders->runtime, folders->plugins);
   if (!status)
-    status = prepend("LD_LIBRARY_PATH", folders->gfxsim, "");
-  if (!status)
-    status = preload(folders);
+    status = open_door(folders, kfd);
   if (!status)
     status = set_checker(folders);
   /* A program built with gcc's address sanitizer wants to be sure that nothing comes before it; ours may. */
@@ -186,6 +194,7 @@ static int become(char **words) {
 
 int main(int argc, char **argv) {
   static folders_t folders;
+  static run_door_t door;
   run_options_t options;
   switch (run_options_parse(argc, argv, &options)) {
   case RUN_GO_ON: break;
@@ -202,8 +211,12 @@ int main(int argc, char **argv) {
     status = find_runtime(&folders);
   if (!status)
     status = run_find_plugins(options.plugin, folders.our_plugin, words, folders.plugins);
-  if (!status)
-    status = set_environment(&options, &folders);
+  if (!status) {
+    run_choose_door(options.door, words, &door);
+    if (options.explain)
+      run_complain("door %s: %s", door.kfd ? "kfd" : "thunk", door.why);
+    status = set_environment(&options, &folders, door.kfd);
+  }
   if (status || !options.print_environment)
     return status ? status : become(words);
   print_environment();

@@ -37,6 +37,12 @@ static const own_option_t own_options[] = {
      {{0}},
      "libomptarget of OpenMP programs: stock, the one that the program finds (default), or ours, this "
      "project's, which needs no plugin"},
+    {"--door",
+     "WHICH",
+     {{0}},
+     "how ROCr comes to the simulator: thunk, by the library of that name, as ROCr 5 and 6.1 do; kfd, by the "
+     "kernel driver's "
+     "interface, as those do that have the thunk inside; else the ROCr decides that the program loads"},
     {"--xnack",
      NULL,
      {{"HSA_XNACK", "1"}},
@@ -51,6 +57,7 @@ static const own_option_t own_options[] = {
      "device allocations have pages of their own, with gaps behind them: kernels that go beyond their ends "
      "fault"},
     {"--list-devices", NULL, {{0}}, "print the devices that there can be, one per line, and exit"},
+    {"--explain", NULL, {{0}}, "say on standard error which door was chosen, and why"},
     {"--print-environment", NULL, {{0}}, "print the variables that would be set, and exit"},
     {"--help", NULL, {{0}}, "this text"},
     {"--version", NULL, {{0}}, "print the version, and exit"},
@@ -225,6 +232,14 @@ static bool take_runtime(const char *which, run_options_t *options) {
   return false;
 }
 
+static bool take_door(const char *which, run_options_t *options) {
+  options->door = which;
+  if (!strcmp(which, "thunk") || !strcmp(which, "kfd"))
+    return true;
+  run_complain("--door=%s: it is thunk or kfd", which);
+  return false;
+}
+
 static run_next_t take_own_option(const own_option_t *option, const char *word, size_t length,
                                   run_options_t *options) {
   const char *value = value_of(word, length, option->argument);
@@ -234,11 +249,13 @@ static run_next_t take_own_option(const own_option_t *option, const char *word, 
     options->plugin = value;
   if (!strcmp(option->word, "--runtime") && !take_runtime(value, options))
     return RUN_USAGE_ERROR;
+  if (!strcmp(option->word, "--door") && !take_door(value, options))
+    return RUN_USAGE_ERROR;
   for (int i = 0; i < 2 && option->sets[i].name; i++)
     if (!set(option->sets[i].name, option->sets[i].value))
       return RUN_USAGE_ERROR;
-  if (!strcmp(option->word, "--print-environment"))
-    options->print_environment = true;
+  options->print_environment |= !strcmp(option->word, "--print-environment");
+  options->explain |= !strcmp(option->word, "--explain");
   if (!strcmp(option->word, "--help")) {
     print_help();
     return RUN_DONE;

@@ -1,5 +1,5 @@
 /* The command line of gfxsim-run. Options of gfxsim come from its own table (base/options.h); here are those
- * that only this program has. Not here: what follows from them (main.c, plugin.c). */
+ * that only this program has. Not here: what follows from them (main.c, plugin.c, door.c). */
 #ifndef RUN_OPTIONS_H
 #define RUN_OPTIONS_H
 
@@ -15,9 +15,11 @@ enum {
 
 typedef struct run_options {
   const char *plugin; /* ours, stock, stock-classic or a folder */
+  const char *door;   /* thunk, kfd, or NULL: as the program's ROCr needs it */
   bool our_runtime;   /* and not the libomptarget that the program finds */
   bool print_environment;
-  int program; /* index in argv of the program's name; argc if there is none */
+  bool explain; /* what was chosen, and why */
+  int program;  /* index in argv of the program's name; argc if there is none */
 } run_options_t;
 
 typedef enum run_next { RUN_GO_ON, RUN_DONE, RUN_USAGE_ERROR } run_next_t;

@@ -21,8 +21,7 @@ static bool is_program(const char *path) {
   return !stat(path, &status) && S_ISREG(status.st_mode) && !access(path, X_OK);
 }
 
-/* As execvp finds it. */
-static bool find_program(const char *name, char path[PATH_MAX]) {
+bool run_find_program(const char *name, char path[PATH_MAX]) {
   static const char standard[] = "/bin:/usr/bin"; /* execvp's own, when there is no PATH */
   if (strchr(name, '/'))
     return snprintf(path, PATH_MAX, "%s", name) < PATH_MAX && is_program(path);
@@ -43,7 +42,7 @@ static bool find_program(const char *name, char path[PATH_MAX]) {
 int run_check_program(const char *name) {
   char path[PATH_MAX];
   struct stat status;
-  if (find_program(name, path))
+  if (run_find_program(name, path))
     return 0;
   if (!strchr(name, '/')) {
     if (is_program(name))
@@ -138,7 +137,7 @@ static int find_stock(const char *which, char *const *words, char folder[PATH_MA
   char program[PATH_MAX], library[PATH_MAX];
   bool found = false;
   for (char *const *word = words; *word && !found; word++)
-    found = find_program(*word, program) && find_libomptarget(program, library);
+    found = run_find_program(*word, program) && find_libomptarget(program, library);
   if (!found) {
     run_complain("--plugin=%s: %s%s linked to libomptarget.so, next to which the plugins would be; name the "
                  "program that is, or the folder of the plugins: --plugin=FOLDER",

@@ -3,6 +3,10 @@
 #define RUN_PLUGIN_H
 
 #include <limits.h>
+#include <stdbool.h>
+
+/* The file that execvp finds for a name. False if there is none. */
+bool run_find_program(const char *name, char path[PATH_MAX]);
 
 /* Checks that a program can be executed. Returns 0, or the exit status after a message. */
 int run_check_program(const char *name);
