@@ -16,8 +16,9 @@ typedef struct gs_profile {
   const char *family_name;    /* the driver's chip name, e.g. "aldebaran" */
   gs_target_t target;         /* instruction set */
   uint32_t gfx_major, gfx_minor, gfx_stepping;
-  uint32_t device_id; /* PCI */
-  uint32_t revision;  /* of the chip; 0 = not known */
+  uint32_t device_id;    /* PCI */
+  uint32_t revision;     /* of the chip; 0 = not known */
+  uint32_t pci_revision; /* of the board: with device_id, what libdrm knows its name by */
   uint32_t family_id;
   uint32_t cus; /* compute units */
   uint32_t simds_per_cu;

@@ -87,7 +87,7 @@ static void describe(const gs_gpu_t *gpu, drm_device_t *device) {
   *device = (drm_device_t){
       .device_id = profile->device_id,
       .external_revision = profile->revision,
-      .pci_revision = profile->revision,
+      .pci_revision = profile->pci_revision,
       .family = profile->family_id,
       .shader_engines = profile->shader_engines,
       .arrays_per_engine = profile->arrays_per_engine,

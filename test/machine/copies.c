@@ -12,7 +12,8 @@
 typedef struct area {
   const char *name;
   hsa_agent_t agent;
-  uint8_t *memory;
+  uint8_t *memory; /* for devices */
+  uint8_t *seen;   /* for the host, of memory that is not on_gpu */
   uint8_t *expected;
   bool on_gpu;
 } area_t;
@@ -36,7 +37,7 @@ static uint8_t *allocate_for(const machine_t *machine, hsa_amd_memory_pool_t poo
 static void write_area(const areas_t *areas, area_t *area, unsigned seed) {
   fill_pattern(area->expected, areas->size, seed);
   if (!area->on_gpu) {
-    memcpy(area->memory, area->expected, areas->size);
+    memcpy(area->seen, area->expected, areas->size);
     return;
   }
   memcpy(areas->back, area->expected, areas->size);
@@ -52,8 +53,9 @@ static areas_t areas_make(const machine_t *machine, size_t size) {
       hsa_amd_memory_lock(areas.program + 3, size, (hsa_agent_t *)(uintptr_t)machine->gpu, 1, &locked));
   areas.back = allocate_for(machine, machine->coarse, size);
   areas.area[0] = (area_t){.name = "system", .agent = machine->cpu};
-  areas.area[0].memory = allocate_for(machine, machine->fine, size);
-  areas.area[1] = (area_t){.name = "program", .agent = machine->cpu, .memory = locked};
+  areas.area[0].memory = areas.area[0].seen = allocate_for(machine, machine->fine, size);
+  areas.area[1] =
+      (area_t){.name = "program", .agent = machine->cpu, .memory = locked, .seen = areas.program + 3};
   for (unsigned i = 2; i < AREAS; i++)
     areas.area[i] = (area_t){.name = i == 2 ? "device" : "device 2",
                              .agent = machine->gpu[0],
@@ -79,7 +81,7 @@ static void areas_free(areas_t *areas) {
 }
 
 static void check_area(const areas_t *areas, const area_t *area) {
-  const uint8_t *memory = area->memory;
+  const uint8_t *memory = area->seen;
   if (area->on_gpu) {
     copy(areas->back, areas->machine->cpu, area->memory, area->agent, areas->size);
     memory = areas->back;
@@ -168,9 +170,9 @@ static void round_trip(const machine_t *machine, size_t size, size_t offset) {
   assert_hsa(hsa_amd_memory_lock(program, size + offset, (hsa_agent_t *)(uintptr_t)machine->gpu, 1, &locked));
   uint8_t *vram = allocate(machine->vram[0], size + 3);
   fill_blocks(program + offset, size);
-  copy(vram + 3, machine->gpu[0], program + offset, machine->cpu, size);
+  copy(vram + 3, machine->gpu[0], (uint8_t *)locked + offset, machine->cpu, size);
   memset(program + offset, 0, size);
-  copy(program + offset, machine->cpu, vram + 3, machine->gpu[0], size);
+  copy((uint8_t *)locked + offset, machine->cpu, vram + 3, machine->gpu[0], size);
   check_blocks(program + offset, size);
   assert_hsa(hsa_amd_memory_unlock(program));
   hsa_amd_memory_pool_free(vram);

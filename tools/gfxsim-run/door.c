@@ -130,9 +130,12 @@ static bool needs_thunk(const char *library) {
 
 /* ---- Where ROCr is ---- */
 
-static bool is_file(const char *path) {
-  struct stat status;
-  return !stat(path, &status) && S_ISREG(status.st_mode);
+/* Other files of that name are passed over, as the linker passes over those of other machines. */
+static bool is_library(const char *path) {
+  elf_t elf;
+  const bool is = open_elf(path, &elf);
+  free_image(&elf.image);
+  return is;
 }
 
 /* Looks into each folder of a list; `origin` is what $ORIGIN means there. */
@@ -149,7 +152,7 @@ static bool find_in_list(const char *list, const char *origin, char path[PATH_MA
       }
     if (length &&
         snprintf(path, PATH_MAX, "%s%.*s/%s", prefix, length - skipped, list + skipped, rocr) < PATH_MAX &&
-        is_file(path))
+        is_library(path))
       return true;
     list += length;
     list += *list != '\0';
@@ -195,7 +198,7 @@ static bool find_in_cache(char path[PATH_MAX]) {
   for (uint32_t i = 0; entries && i < header->count && !found; i++) {
     const char *name = text_at(&image, entries[i].name), *file = text_at(&image, entries[i].path);
     found = (entries[i].flags == X86_64 || entries[i].flags == AARCH64) && name && file &&
-            !strcmp(name, rocr) && snprintf(path, PATH_MAX, "%s", file) < PATH_MAX && is_file(path);
+            !strcmp(name, rocr) && snprintf(path, PATH_MAX, "%s", file) < PATH_MAX && is_library(path);
   }
   free_image(&image);
   return found;

@@ -1,0 +1,541 @@
+/* The kernel driver's interface as gfxsim answers it (libgfxsim-kfd.so, preloaded), without ROCr: files,
+ * descriptors, calls and their errors, forks and programs that follow. Expects
+ * GFXSIM_DEVICES=gfx90a:1G,gfx906:1G. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kfd/abi.h"
+
+#define TOPOLOGY "/sys/devices/virtual/kfd/kfd/topology"
+#define CALL(nr) _IOC(_IOC_READ | _IOC_WRITE, 'K', nr, 8)
+
+enum {
+  GET_VERSION = 0x01,
+  CREATE_QUEUE = 0x02,
+  CREATE_EVENT = 0x08,
+  DESTROY_EVENT = 0x09,
+  SET_EVENT = 0x0A,
+  RESET_EVENT = 0x0B,
+  WAIT_EVENTS = 0x0C,
+  APERTURES = 0x14,
+  ACQUIRE_VM = 0x15,
+  ALLOCATE = 0x16,
+  FREE = 0x17,
+  MAP = 0x18,
+  UNMAP = 0x19,
+  AVAILABLE = 0x23,
+  PAGE = 4096,
+  FIRST_GPU = 0x1001,
+  SECOND_GPU,
+};
+
+static int kfd = -1;
+
+static int open_kfd(void **state) {
+  (void)state;
+  kfd = open("/dev/kfd", O_RDWR | O_CLOEXEC);
+  return kfd < 0;
+}
+
+static int version_of(int file) {
+  kfd_version_t version = {0};
+  return ioctl(file, CALL(GET_VERSION), &version) ? -errno : (int)(version.major * 100 + version.minor);
+}
+
+#define assert_fails(call, error)                                                                            \
+  do {                                                                                                       \
+    errno = 0;                                                                                               \
+    assert_int_equal(call, -1);                                                                              \
+    assert_int_equal(errno, error);                                                                          \
+  } while (0)
+
+/* ---- Files ---- */
+
+static unsigned count_entries(const char *path) {
+  DIR *folder = opendir(path);
+  unsigned count = 0;
+  assert_non_null(folder);
+  for (const struct dirent *entry; (entry = readdir(folder));)
+    count += entry->d_name[0] != '.';
+  rewinddir(folder);
+  for (const struct dirent64 *entry; (entry = readdir64(folder));)
+    count -= entry->d_name[0] != '.';
+  assert_int_equal(count, 0); /* both ways see the same */
+  rewinddir(folder);
+  while (readdir(folder))
+    count++;
+  assert_int_equal(closedir(folder), 0);
+  return count - 2;
+}
+
+/* The value that a file of the topology has for a name. */
+static unsigned long long value_in(const char *path, const char *name) {
+  char word[64];
+  unsigned long long value = 0;
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  while (fscanf(file, "%63s %llu", word, &value) == 2 && strcmp(word, name) != 0) {
+  }
+  assert_string_equal(word, name);
+  fclose(file);
+  return value;
+}
+
+static void test_topology_is_text(void **state) {
+  (void)state;
+  assert_int_equal(count_entries(TOPOLOGY "/nodes"), 3);
+  assert_int_equal(count_entries("/sys/class/kfd/kfd/topology/nodes/"), 3);
+  assert_int_equal(value_in(TOPOLOGY "/nodes/1/properties", "gfx_target_version"), 90010);
+  assert_int_equal(value_in(TOPOLOGY "/nodes/2/properties", "gfx_target_version"), 90006);
+  assert_int_equal(value_in(TOPOLOGY "/nodes//1/mem_banks/0/properties", "size_in_bytes"), 1 << 30);
+  assert_int_equal(value_in(TOPOLOGY "/nodes/1/properties", "drm_render_minor"), 128);
+  assert_true(value_in(TOPOLOGY "/nodes/1/properties", "capability") & UINT32_C(1) << 29);
+  /* Device memory is private: no link leads there from the processor, but one does from the other GPU. */
+  assert_int_equal(value_in(TOPOLOGY "/nodes/0/properties", "io_links_count"), 0);
+  assert_int_equal(count_entries(TOPOLOGY "/nodes/0/io_links"), 0);
+  assert_int_equal(value_in(TOPOLOGY "/nodes/1/p2p_links/0/properties", "node_to"), 2);
+  assert_int_equal(value_in(TOPOLOGY "/nodes/1/io_links/0/properties", "node_to"), 0);
+}
+
+static void test_paths_that_are_not_there(void **state) {
+  (void)state;
+  static const char *const paths[] = {TOPOLOGY "/nodes/3/properties",
+                                      TOPOLOGY "/nodes/1/mem_banks/1/properties",
+                                      TOPOLOGY "/nodes/x",
+                                      TOPOLOGY "/nodes/1/propertiesx",
+                                      "/dev/dri/renderD130",
+                                      "/dev/kfdx"};
+  for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+    struct stat status;
+    assert_fails(open(paths[i], O_RDONLY), ENOENT);
+    assert_fails(stat(paths[i], &status), ENOENT);
+    assert_fails(access(paths[i], F_OK), ENOENT);
+    assert_null(fopen(paths[i], "r"));
+    assert_null(opendir(paths[i]));
+  }
+  assert_fails(open(TOPOLOGY "/nodes/1/properties", O_RDWR), EACCES);
+  assert_null(opendir("/dev/kfd"));
+}
+
+static void expect_device(const struct stat *status, unsigned device_major, unsigned device_minor) {
+  assert_true(S_ISCHR(status->st_mode));
+  assert_int_equal(major(status->st_rdev), device_major);
+  assert_int_equal(minor(status->st_rdev), device_minor);
+}
+
+static void test_devices_look_like_devices(void **state) {
+  (void)state;
+  struct stat status;
+  struct statx extended;
+  assert_int_equal(stat("/dev/kfd", &status), 0);
+  assert_true(S_ISCHR(status.st_mode));
+  assert_int_equal(stat("/dev/dri/renderD129", &status), 0);
+  expect_device(&status, 226, 129);
+  const int render = openat(AT_FDCWD, "/dev/dri/renderD129", O_RDWR);
+  const int copied = fcntl(render, F_DUPFD_CLOEXEC, 100);
+  assert_true(render >= 0 && copied >= 100);
+  assert_int_equal(fstat(copied, &status), 0);
+  expect_device(&status, 226, 129);
+  assert_int_equal(statx(AT_FDCWD, "/dev/dri/renderD128", 0, STATX_TYPE, &extended), 0);
+  assert_int_equal(extended.stx_rdev_minor, 128);
+  assert_int_equal(access("/dev/dri/renderD128", R_OK | W_OK), 0);
+  assert_fails(access(TOPOLOGY "/generation_id", W_OK), EACCES);
+  assert_int_equal(stat("/sys/dev/char/226:129/device/drm", &status), 0);
+  assert_true(S_ISDIR(status.st_mode));
+  assert_int_equal(count_entries("/sys/dev/char/226:129/device/drm"), 2);
+  close(render);
+  close(copied);
+  /* What is not the driver's is what it was. */
+  assert_int_equal(stat("/dev/null", &status), 0);
+  expect_device(&status, 1, 3);
+  assert_fails(stat("/dev/nothing", &status), ENOENT);
+}
+
+static void test_links_are_read(void **state) {
+  (void)state;
+  char target[64] = "";
+  assert_true(readlink("/sys/dev/char/226:128/device/subsystem", target, sizeof target - 1) > 0);
+  assert_non_null(strstr(target, "bus/pci"));
+  assert_int_equal(readlink("/sys/dev/char/226:128/device/subsystem", target, 3), 3);
+  assert_fails((int)readlink("/dev/kfd", target, sizeof target), EINVAL);
+}
+
+/* libdrm opens render nodes, and tells devices apart by their names. */
+static void test_libdrm_knows_the_devices(void **state) {
+  (void)state;
+  void *library = dlopen("libdrm_amdgpu.so.1", RTLD_NOW);
+  assert_non_null(library);
+  int (*initialize)(int, uint32_t *, uint32_t *, void **) = NULL;
+  const char *(*name_of)(void *) = NULL;
+  *(void **)&initialize = dlsym(library, "amdgpu_device_initialize");
+  *(void **)&name_of = dlsym(library, "amdgpu_get_marketing_name");
+  void *device[2] = {NULL, NULL};
+  for (int i = 0; i < 2; i++) {
+    uint32_t version[2];
+    const int file = open64(i ? "/dev/dri/renderD129" : "/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
+    assert_int_equal(initialize(file, &version[0], &version[1], &device[i]), 0);
+    assert_int_equal(version[0], 3);
+    close(file);
+  }
+  assert_ptr_not_equal(device[0], device[1]);
+  assert_string_equal(name_of(device[0]), "AMD Instinct MI210");
+}
+
+/* ---- Calls ---- */
+
+static void test_calls_that_are_wrong(void **state) {
+  (void)state;
+  uint64_t nothing[16] = {0};
+  assert_int_equal(version_of(kfd), 114);
+  assert_fails(ioctl(kfd, CALL(GET_VERSION), NULL), EFAULT);
+  assert_fails(ioctl(kfd, CALL(0x7F), nothing), ENOTTY);
+  assert_fails(ioctl(kfd, CALL(0x24), nothing), EINVAL); /* EXPORT_DMABUF */
+  assert_fails(ioctl(kfd, TIOCGWINSZ, nothing), ENOTTY);
+  static const unsigned calls[] = {CREATE_QUEUE, 0x03,       0x07,     DESTROY_EVENT, SET_EVENT, RESET_EVENT,
+                                   WAIT_EVENTS,  ACQUIRE_VM, ALLOCATE, FREE,          MAP,       UNMAP,
+                                   AVAILABLE,    0x04,       0x12,     0x13};
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+    memset(nothing, 0, sizeof nothing);
+    assert_fails(ioctl(kfd, CALL(calls[i]), nothing), EINVAL);
+  }
+}
+
+static void test_render_nodes_belong_to_their_gpus(void **state) {
+  (void)state;
+  const int render = open("/dev/dri/renderD129", O_RDWR | O_CLOEXEC);
+  kfd_acquire_vm_t wanted = {.render_file = (uint32_t)render, .gpu_id = FIRST_GPU};
+  assert_fails(ioctl(kfd, CALL(ACQUIRE_VM), &wanted), EINVAL);
+  wanted.gpu_id = SECOND_GPU;
+  assert_int_equal(ioctl(kfd, CALL(ACQUIRE_VM), &wanted), 0);
+  assert_fails(ioctl(render, CALL(GET_VERSION), &wanted), ENOTTY);
+  close(render);
+}
+
+/* ---- Memory ---- */
+
+static uint8_t *reserve(size_t size) {
+  uint8_t *address = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  assert_true(address != MAP_FAILED);
+  return address;
+}
+
+static kfd_allocate_t request(const void *address, uint64_t size, uint32_t flags) {
+  return (kfd_allocate_t){
+      .address = (uintptr_t)address, .size = size, .gpu_id = FIRST_GPU, .flags = flags | KFD_MEMORY_WRITABLE};
+}
+
+static void release(uint64_t handle, void *address, size_t size) {
+  kfd_free_t wanted = {.handle = handle};
+  assert_int_equal(ioctl(kfd, CALL(FREE), &wanted), 0);
+  assert_fails(ioctl(kfd, CALL(FREE), &wanted), EINVAL);
+  /* The addresses stay the caller's until he gives them up. */
+  assert_true(mmap(address, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) ==
+              MAP_FAILED);
+  assert_int_equal(munmap(address, size), 0);
+}
+
+static void test_visible_memory_is_mapped(void **state) {
+  (void)state;
+  const size_t size = 8 * PAGE;
+  uint8_t *address = reserve(size);
+  kfd_allocate_t wanted = request(address, size, KFD_MEMORY_GTT);
+  assert_int_equal(ioctl(kfd, CALL(ALLOCATE), &wanted), 0);
+  assert_ptr_equal(
+      mmap(address, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, kfd, (off_t)wanted.mmap_offset),
+      address);
+  assert_int_equal(address[size - 1], 0);
+  address[size - 1] = 1;
+  uint32_t gpus[2] = {FIRST_GPU, SECOND_GPU};
+  kfd_map_t map = {.handle = wanted.handle, .gpu_ids = (uintptr_t)gpus, .count = 2};
+  for (int i = 0; i < 2; i++, map.done = 0) { /* twice is as once */
+    assert_int_equal(ioctl(kfd, CALL(MAP), &map), 0);
+    assert_int_equal(map.done, 2);
+  }
+  gpus[1] = 7;
+  map.done = 0;
+  assert_fails(ioctl(kfd, CALL(MAP), &map), EINVAL);
+  /* At another address it is not to be had. */
+  assert_true(mmap(NULL, size, PROT_READ, MAP_SHARED, kfd, (off_t)wanted.mmap_offset) == MAP_FAILED);
+  kfd_allocate_t again = request(address + PAGE, PAGE, KFD_MEMORY_GTT);
+  assert_fails(ioctl(kfd, CALL(ALLOCATE), &again), EINVAL); /* in use */
+  release(wanted.handle, address, size);
+}
+
+static void test_private_memory_is_limited_and_hidden(void **state) {
+  (void)state;
+  const size_t size = (size_t)600 << 20;
+  uint8_t *address = reserve(2 * size);
+  kfd_available_memory_t before = {.gpu_id = FIRST_GPU}, after = before;
+  assert_int_equal(ioctl(kfd, CALL(AVAILABLE), &before), 0);
+  kfd_allocate_t first = request(address, size, KFD_MEMORY_VRAM),
+                 second = request(address + size, size, KFD_MEMORY_VRAM);
+  assert_int_equal(ioctl(kfd, CALL(ALLOCATE), &first), 0);
+  assert_fails(ioctl(kfd, CALL(ALLOCATE), &second), ENOMEM);
+  assert_int_equal(ioctl(kfd, CALL(AVAILABLE), &after), 0);
+  assert_int_equal(before.bytes - after.bytes, size);
+  void *seen = mmap(address, size, PROT_READ, MAP_SHARED | MAP_FIXED, kfd, (off_t)first.mmap_offset);
+  assert_true(seen == MAP_FAILED && errno == EPERM);
+  assert_ptr_equal(mmap(address, size, PROT_NONE, MAP_SHARED | MAP_FIXED, kfd, (off_t)first.mmap_offset),
+                   address);
+  release(first.handle, address, size);
+  assert_int_equal(ioctl(kfd, CALL(AVAILABLE), &after), 0);
+  assert_int_equal(before.bytes, after.bytes);
+  munmap(address + size, size);
+}
+
+static void test_memory_of_the_program(void **state) {
+  (void)state;
+  static uint8_t bytes[4 * PAGE] __attribute__((aligned(PAGE)));
+  static const uint8_t constant[PAGE] __attribute__((aligned(PAGE))) = {1};
+  uint8_t *address = reserve(sizeof bytes);
+  kfd_allocate_t wanted = request(address, sizeof bytes, KFD_MEMORY_USERPTR);
+  wanted.mmap_offset = (uintptr_t)constant;
+  wanted.size = PAGE;
+  assert_fails(ioctl(kfd, CALL(ALLOCATE), &wanted), EFAULT); /* which a GPU might write to */
+  wanted.mmap_offset = (uintptr_t)bytes;
+  wanted.size = sizeof bytes;
+  assert_int_equal(ioctl(kfd, CALL(ALLOCATE), &wanted), 0);
+  bytes[0] = 1; /* it stays the program's */
+  release(wanted.handle, address, sizeof bytes);
+  assert_int_equal(bytes[0], 1);
+}
+
+static void test_allocations_that_are_wrong(void **state) {
+  (void)state;
+  uint8_t *address = reserve(PAGE);
+  static uint8_t used[PAGE] __attribute__((aligned(PAGE)));
+  const kfd_allocate_t wrong[] = {
+      request(address, 0, KFD_MEMORY_GTT),
+      request(address, PAGE - 1, KFD_MEMORY_GTT),
+      request(address + 1, PAGE, KFD_MEMORY_GTT),
+      request(address, PAGE, KFD_MEMORY_GTT | KFD_MEMORY_VRAM),
+      request(address, PAGE, 0),
+      request(NULL, PAGE, KFD_MEMORY_VRAM),
+      request(address, PAGE, KFD_MEMORY_USERPTR),
+  };
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    kfd_allocate_t wanted = wrong[i];
+    assert_fails(ioctl(kfd, CALL(ALLOCATE), &wanted), EINVAL);
+  }
+  kfd_allocate_t over = request(used, PAGE, KFD_MEMORY_GTT); /* would take the bytes of the program */
+  assert_fails(ioctl(kfd, CALL(ALLOCATE), &over), ENOMEM);
+  kfd_allocate_t far = request(address, UINT64_MAX - PAGE + 1, KFD_MEMORY_GTT);
+  assert_fails(ioctl(kfd, CALL(ALLOCATE), &far), ENOMEM);
+  munmap(address, PAGE);
+}
+
+/* ---- Events ---- */
+
+static uint32_t create_event(void) {
+  kfd_create_event_t event = {.auto_reset = 1};
+  assert_int_equal(ioctl(kfd, CALL(CREATE_EVENT), &event), 0);
+  assert_true(event.page_offset != 0 && event.slot_index == event.event_id - 1);
+  return event.event_id;
+}
+
+static uint32_t wait_for(kfd_waited_event_t *events, uint32_t count, uint32_t milliseconds) {
+  kfd_wait_events_t wait = {.events = (uintptr_t)events, .count = count, .timeout = milliseconds};
+  assert_int_equal(ioctl(kfd, CALL(WAIT_EVENTS), &wait), 0);
+  return wait.result;
+}
+
+static void set_event(uint32_t id, unsigned call) {
+  kfd_event_id_t event = {.event_id = id};
+  assert_int_equal(ioctl(kfd, CALL(call), &event), 0);
+}
+
+static void test_events(void **state) {
+  (void)state;
+  kfd_waited_event_t events[2] = {{.event_id = create_event()}, {.event_id = create_event()}};
+  assert_int_equal(wait_for(events, 2, 0), KFD_WAIT_TIMEOUT);
+  set_event(events[1].event_id, SET_EVENT);
+  assert_int_equal(wait_for(events, 2, 10000), KFD_WAIT_COMPLETE);
+  assert_int_equal(wait_for(events, 2, 1), KFD_WAIT_TIMEOUT); /* the wait took it */
+  set_event(events[1].event_id, SET_EVENT);
+  set_event(events[1].event_id, RESET_EVENT);
+  assert_int_equal(wait_for(events, 2, 1), KFD_WAIT_TIMEOUT);
+  set_event(events[0].event_id, DESTROY_EVENT);
+  kfd_wait_events_t wait = {.events = (uintptr_t)events, .count = 2};
+  assert_fails(ioctl(kfd, CALL(WAIT_EVENTS), &wait), EINVAL);
+  set_event(events[1].event_id, DESTROY_EVENT);
+}
+
+/* Who has seen an age does not miss what another wait took. */
+static void test_ages_of_events(void **state) {
+  (void)state;
+  kfd_waited_event_t mine = {.event_id = create_event()}, other = mine;
+  mine.data.last_age = 1;
+  assert_int_equal(wait_for(&mine, 1, 0), KFD_WAIT_TIMEOUT);
+  set_event(mine.event_id, SET_EVENT);
+  assert_int_equal(wait_for(&other, 1, 0), KFD_WAIT_COMPLETE);
+  assert_int_equal(wait_for(&mine, 1, 0), KFD_WAIT_COMPLETE);
+  assert_int_equal(mine.data.last_age, 2);
+  assert_int_equal(wait_for(&mine, 1, 0), KFD_WAIT_TIMEOUT);
+  set_event(mine.event_id, DESTROY_EVENT);
+}
+
+/* ---- Descriptors, processes, threads ---- */
+
+static void test_copies_of_descriptors(void **state) {
+  (void)state;
+  const int copied = dup(kfd), other = open("/dev/kfd", O_RDWR);
+  assert_int_equal(version_of(copied), 114);
+  assert_int_equal(version_of(other), 114);
+  assert_int_equal(fcntl(other, F_GETFD), 0);
+  assert_int_equal(fcntl(kfd, F_GETFD), FD_CLOEXEC);
+  close(copied);
+  close(other);
+  const int null = open("/dev/null", O_RDWR);
+  assert_int_equal(dup2(null, other), other); /* a number that was the driver's */
+  assert_int_equal(version_of(other), -ENOTTY);
+  close(null);
+  close(other);
+}
+
+static int wait_status(pid_t child) {
+  int status = -1;
+  return waitpid(child, &status, 0) == child ? status : -1;
+}
+
+/* A program that closes all that it does not know. */
+static void test_closing_all_descriptors(void **state) {
+  (void)state;
+  const pid_t child = fork();
+  if (child == 0) {
+    kfd = open("/dev/kfd", O_RDWR | O_CLOEXEC);
+    const uint32_t event = create_event();
+    for (int file = 3; file < 4096; file++)
+      close(file);
+    set_event(event, SET_EVENT);
+    kfd_waited_event_t wanted = {.event_id = event};
+    const bool kept = wait_for(&wanted, 1, 0) == KFD_WAIT_COMPLETE;
+    const int again = open("/dev/kfd", O_RDWR | O_CLOEXEC);
+    _exit(kept && version_of(again) == 114 ? 0 : 1);
+  }
+  assert_int_equal(wait_status(child), 0);
+}
+
+static void test_fork(void **state) {
+  (void)state;
+  const uint32_t event = create_event();
+  const pid_t child = fork();
+  if (child == 0) {
+    if (version_of(kfd) != -EBADF)
+      _exit(1);
+    kfd = open("/dev/kfd", O_RDWR | O_CLOEXEC);
+    kfd_event_id_t parents = {.event_id = event};
+    if (version_of(kfd) != 114 || ioctl(kfd, CALL(SET_EVENT), &parents) != -1)
+      _exit(2);
+    _exit(count_entries(TOPOLOGY "/nodes") == 3 ? 0 : 3);
+  }
+  assert_int_equal(wait_status(child), 0);
+  assert_int_equal(version_of(kfd), 114);
+  set_event(event, DESTROY_EVENT);
+}
+
+static void test_exec(void **state) {
+  (void)state;
+  const pid_t child = fork();
+  if (child == 0) {
+    execl("/proc/self/exe", "door", "--once", (char *)NULL);
+    _exit(9);
+  }
+  assert_int_equal(wait_status(child), 0);
+}
+
+static void *open_and_close(void *failed) {
+  for (int i = 0; i < 200; i++) {
+    const int file = open("/dev/kfd", O_RDWR | O_CLOEXEC);
+    FILE *text = fopen(TOPOLOGY "/nodes/1/gpu_id", "r");
+    unsigned id = 0;
+    if (version_of(file) != 114 || !text || fscanf(text, "%u", &id) != 1 || id != FIRST_GPU)
+      return failed;
+    DIR *folder = opendir(TOPOLOGY "/nodes");
+    if (!folder || !readdir(folder))
+      return failed;
+    closedir(folder);
+    fclose(text);
+    close(file);
+  }
+  return NULL;
+}
+
+static void test_threads(void **state) {
+  (void)state;
+  enum { THREADS = 4 };
+  pthread_t thread[THREADS];
+  for (int i = 0; i < THREADS; i++)
+    assert_int_equal(pthread_create(&thread[i], NULL, open_and_close, thread), 0);
+  for (int i = 0; i < THREADS; i++) {
+    void *failed = thread;
+    pthread_join(thread[i], &failed);
+    assert_null(failed);
+  }
+}
+
+static void on_alarm(int number) {
+  (void)number;
+}
+
+/* A handler runs while a thread waits, and the wait goes on. */
+static void test_signals(void **state) {
+  (void)state;
+  struct sigaction action = {.sa_handler = on_alarm};
+  kfd_waited_event_t event = {.event_id = create_event()};
+  sigaction(SIGALRM, &action, NULL);
+  ualarm(20000, 0);
+  assert_int_equal(wait_for(&event, 1, 200), KFD_WAIT_TIMEOUT);
+  set_event(event.event_id, DESTROY_EVENT);
+}
+
+static int once(void) {
+  kfd = open("/dev/kfd", O_RDWR);
+  return version_of(kfd) == 114 && count_entries(TOPOLOGY "/nodes") == 3 ? 0 : 1;
+}
+
+int main(int argc, char **argv) {
+  if (argc > 1)
+    return strcmp(argv[1], "--once") ? 2 : once();
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_topology_is_text),
+      cmocka_unit_test(test_paths_that_are_not_there),
+      cmocka_unit_test(test_devices_look_like_devices),
+      cmocka_unit_test(test_links_are_read),
+      cmocka_unit_test(test_libdrm_knows_the_devices),
+      cmocka_unit_test(test_calls_that_are_wrong),
+      cmocka_unit_test(test_render_nodes_belong_to_their_gpus),
+      cmocka_unit_test(test_visible_memory_is_mapped),
+      cmocka_unit_test(test_private_memory_is_limited_and_hidden),
+      cmocka_unit_test(test_memory_of_the_program),
+      cmocka_unit_test(test_allocations_that_are_wrong),
+      cmocka_unit_test(test_events),
+      cmocka_unit_test(test_ages_of_events),
+      cmocka_unit_test(test_copies_of_descriptors),
+      cmocka_unit_test(test_closing_all_descriptors),
+      cmocka_unit_test(test_fork),
+      cmocka_unit_test(test_exec),
+      cmocka_unit_test(test_threads),
+      cmocka_unit_test(test_signals),
+  };
+  return cmocka_run_group_tests_name("the kernel driver's interface", tests, open_kfd, NULL);
+}

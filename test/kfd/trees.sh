@@ -1,0 +1,95 @@
+#!/bin/sh
+# The HSA tests below other ROCrs through the kernel driver's interface: 6.1.2 of Debian 13 with Debian's own thunk, and 6.4 of
+# forky, which has its thunk inside; there also rocminfo and OpenMP programs. Not part of ctest: needs root (or sudo),
+# debootstrap and a network the first time. Run it after the build.
+set -eu
+root=$(CDPATH="" cd -- "$(dirname -- "$0")/../.." && pwd)
+
+usage() {
+  cat <<'USAGE'
+usage: test/kfd/trees.sh [--build=DIR] [--tree=NAME=DIR] [--programs=DIR] [trixie] [forky]
+
+Runs the HSA tests of the build in build/release (or DIR of --build) in the trees that script/trixie makes in build/trixie and
+build/forky (or DIR of --tree), in both or in those named. --programs=DIR: every program in that folder, too, which were
+compiled for gfx90a (script/omp-cc), with our plugin if they are of LLVM up to 18, and always with our libomptarget and with
+what libomptarget of theirs offloads by itself. Prints one line per test; the exit status is 1 when one fails.
+USAGE
+}
+
+build=$root/build/release
+programs=
+trees=
+inside=
+trixie=$root/build/trixie
+forky=$root/build/forky
+while [ $# -gt 0 ]; do
+  case $1 in
+    --build=?*) build=$(CDPATH="" cd -- "${1#*=}" && pwd) ;;
+    --programs=?*) programs=$(CDPATH="" cd -- "${1#*=}" && pwd) ;;
+    --tree=trixie=?*) trixie=${1#*=*=} ;;
+    --tree=forky=?*) forky=${1#*=*=} ;;
+    --inside) inside=yes ;;
+    trixie | forky) trees="$trees $1" ;;
+    -h | --help) usage; exit 0 ;;
+    *) usage >&2; exit 2 ;;
+  esac
+  shift
+done
+
+if [ -z "$inside" ]; then
+  status=0
+  for tree in ${trees:-trixie forky}; do
+    folder=$trixie
+    more=
+    if [ "$tree" = forky ]; then
+      folder=$forky
+      more=--packages="libhsa-runtime-dev libllvm21 libllvm22"
+    fi
+    # What programs find their runtimes by may be links.
+    "$root/script/trixie" --release="$tree" --root="$folder" "$more" --bind="$build" ${programs:+--bind="$programs"} \
+      --bind="$(realpath "$root/build/llvm")" \
+      "$root/test/kfd/trees.sh" --inside --build="$build" ${programs:+--programs="$programs"} || status=1
+  done
+  exit $status
+fi
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+failed=0
+
+# try NAME COMMAND...
+try() {
+  name=$1
+  shift
+  if "$@" >"$log" 2>&1; then
+    echo "ok      $name"
+  else
+    echo "FAILED  $name"
+    tail -n 40 "$log"
+    failed=1
+  fi
+}
+
+echo "ROCr $(dpkg-query -W -f '${Version}' libhsa-runtime64-1)"
+run="$build/bin/gfxsim-run --door=kfd"
+export MACHINE_KERNELS="$build/test/machine/kernels.co" FAULT_KERNELS="$build/test/fault/kernels.co"
+# What only the thunk's door promises, and what needs that library. 6.4 has no functions of a thunk to call.
+export SCENARIOS_WITHOUT="store_to_freed store_to_unlocked execute_data store_to_read_only"
+for mode in 1,1 0,1 1,0; do
+  export HSA_ENABLE_INTERRUPT="${mode%,*}" HSA_ENABLE_SDMA="${mode#*,}"
+  text="HSA_ENABLE_INTERRUPT=$HSA_ENABLE_INTERRUPT HSA_ENABLE_SDMA=$HSA_ENABLE_SDMA"
+  try "calls of HSA, $text" env GFXSIM_CUS=4 $run "$build/test/unit/gfxsim_hsa"
+  try "the machine, $text" $run "$build/test/machine/machine"
+  try "copies, $text" env GFXSIM_CUS=4 GFXSIM_DEVICES=gfx90a,gfx90a $run "$build/test/machine/copies"
+  try "kernels that fail, $text" env GFXSIM_CUS=4 $run "$build/test/fault/fault"
+done
+unset HSA_ENABLE_INTERRUPT HSA_ENABLE_SDMA
+try "rocminfo" "$root/test/kfd/rocminfo.sh" "$build/bin/gfxsim-run"
+for program in ${programs:+"$programs"/*}; do
+  name=$(basename -- "$program")
+  export GFXSIM_CUS=8 OMP_TARGET_OFFLOAD=MANDATORY
+  try "$name, our libomptarget" $run --runtime=ours "$program"
+  # Those whose libLLVM this release does not have cannot start.
+  ldd "$program" | grep -q 'not found' || try "$name, its own libomptarget" $run "$program"
+done
+exit $failed
