@@ -46,7 +46,7 @@ if [ -z "$inside" ]; then
       more=--packages="libhsa-runtime-dev libllvm21 libllvm22"
     fi
     # What programs find their runtimes by may be links.
-    "$root/script/trixie" --release="$tree" --root="$folder" "$more" --bind="$build" ${programs:+--bind="$programs"} \
+    "$root/script/trixie" --release="$tree" --root="$folder" ${more:+"$more"} --bind="$build" ${programs:+--bind="$programs"} \
       --bind="$(realpath "$root/build/llvm")" \
       "$root/test/kfd/trees.sh" --inside --build="$build" ${programs:+--programs="$programs"} || status=1
   done
@@ -59,37 +59,37 @@ failed=0
 
 # try NAME COMMAND...
 try() {
-  name=$1
+  what=$1
   shift
   if "$@" >"$log" 2>&1; then
-    echo "ok      $name"
+    echo "ok      $what"
   else
-    echo "FAILED  $name"
+    echo "FAILED  $what"
     tail -n 40 "$log"
     failed=1
   fi
 }
 
 echo "ROCr $(dpkg-query -W -f '${Version}' libhsa-runtime64-1)"
-run="$build/bin/gfxsim-run --door=kfd"
+run=$build/bin/gfxsim-run
 export MACHINE_KERNELS="$build/test/machine/kernels.co" FAULT_KERNELS="$build/test/fault/kernels.co"
 # What only the thunk's door promises, and what needs that library. 6.4 has no functions of a thunk to call.
 export SCENARIOS_WITHOUT="store_to_freed store_to_unlocked execute_data store_to_read_only"
 for mode in 1,1 0,1 1,0; do
   export HSA_ENABLE_INTERRUPT="${mode%,*}" HSA_ENABLE_SDMA="${mode#*,}"
   text="HSA_ENABLE_INTERRUPT=$HSA_ENABLE_INTERRUPT HSA_ENABLE_SDMA=$HSA_ENABLE_SDMA"
-  try "calls of HSA, $text" env GFXSIM_CUS=4 $run "$build/test/unit/gfxsim_hsa"
-  try "the machine, $text" $run "$build/test/machine/machine"
-  try "copies, $text" env GFXSIM_CUS=4 GFXSIM_DEVICES=gfx90a,gfx90a $run "$build/test/machine/copies"
-  try "kernels that fail, $text" env GFXSIM_CUS=4 $run "$build/test/fault/fault"
+  try "calls of HSA, $text" env GFXSIM_CUS=4 "$run" --door=kfd "$build/test/unit/gfxsim_hsa"
+  try "the machine, $text" "$run" --door=kfd "$build/test/machine/machine"
+  try "copies, $text" env GFXSIM_CUS=4 GFXSIM_DEVICES=gfx90a,gfx90a "$run" --door=kfd "$build/test/machine/copies"
+  try "kernels that fail, $text" env GFXSIM_CUS=4 "$run" --door=kfd "$build/test/fault/fault"
 done
 unset HSA_ENABLE_INTERRUPT HSA_ENABLE_SDMA
 try "rocminfo" "$root/test/kfd/rocminfo.sh" "$build/bin/gfxsim-run"
 for program in ${programs:+"$programs"/*}; do
   name=$(basename -- "$program")
   export GFXSIM_CUS=8 OMP_TARGET_OFFLOAD=MANDATORY
-  try "$name, our libomptarget" $run --runtime=ours "$program"
+  try "$name, our libomptarget" "$run" --door=kfd --runtime=ours "$program"
   # Those whose libLLVM this release does not have cannot start.
-  ldd "$program" | grep -q 'not found' || try "$name, its own libomptarget" $run "$program"
+  ldd "$program" | grep -q 'not found' || try "$name, its own libomptarget" "$run" --door=kfd "$program"
 done
 exit $failed
