@@ -14,6 +14,11 @@ static int take_page(gs_machine_t *machine, uint64_t handle) {
   return 0;
 }
 
+void gs_kfd_leave_page(gs_machine_t *machine, const void *bytes) {
+  if (gs_events_mailbox(&machine->events, 1) == bytes)
+    gs_events_move_mailboxes(&machine->events, machine->shared->mailbox);
+}
+
 int gs_kfd_create_event(gs_machine_t *machine, void *argument) {
   kfd_create_event_t *wanted = argument;
   if (wanted->type >= HSA_EVENTTYPE_MAXID)

@@ -50,6 +50,9 @@ typedef enum gs_offset_kind {
 enum { GS_DOORBELL_BYTES = 8192 };
 uint64_t gs_kfd_offset(gs_offset_kind_t kind, uint64_t number);
 
+/* A buffer goes: if devices announce events there, they do so elsewhere from now on. */
+void gs_kfd_leave_page(gs_machine_t *machine, const void *bytes);
+
 /* The error number for a status of the machine, 0 for success. */
 int gs_kfd_errno(HSAKMT_STATUS status);
 

@@ -183,6 +183,7 @@ int gs_kfd_free(gs_machine_t *machine, void *argument) {
   kfd_buffer_t buffer;
   if (!find(wanted->handle, &buffer))
     return -EINVAL;
+  gs_kfd_leave_page(machine, pointer(buffer.address));
   const int error = gs_kfd_errno(gs_memory_free(&machine->memory, pointer(buffer.address)));
   if (error)
     return error;

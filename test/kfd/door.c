@@ -380,6 +380,25 @@ static void test_events(void **state) {
   set_event(events[1].event_id, DESTROY_EVENT);
 }
 
+/* The first event brings the page on which devices announce events; later ones may bring another. */
+static void test_page_of_events(void **state) {
+  (void)state;
+  const size_t size = 8 * PAGE;
+  for (int i = 0; i < 2; i++) {
+    uint64_t *page = (uint64_t *)(void *)reserve(size);
+    kfd_allocate_t wanted = request(page, size, KFD_MEMORY_GTT);
+    assert_int_equal(ioctl(kfd, CALL(ALLOCATE), &wanted), 0);
+    kfd_create_event_t event = {.page_offset = wanted.handle, .auto_reset = 1};
+    assert_int_equal(ioctl(kfd, CALL(CREATE_EVENT), &event), 0);
+    for (size_t slot = 0; slot < size / sizeof *page; slot++)
+      assert_true(page[slot] == UINT64_MAX); /* nothing is announced */
+    set_event(event.event_id, DESTROY_EVENT);
+    event.page_offset = wanted.handle + 1000;
+    assert_fails(ioctl(kfd, CALL(CREATE_EVENT), &event), EINVAL);
+    release(wanted.handle, page, size);
+  }
+}
+
 /* Who has seen an age does not miss what another wait took. */
 static void test_ages_of_events(void **state) {
   (void)state;
@@ -529,6 +548,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_memory_of_the_program),
       cmocka_unit_test(test_allocations_that_are_wrong),
       cmocka_unit_test(test_events),
+      cmocka_unit_test(test_page_of_events),
       cmocka_unit_test(test_ages_of_events),
       cmocka_unit_test(test_copies_of_descriptors),
       cmocka_unit_test(test_closing_all_descriptors),
