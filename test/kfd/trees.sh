@@ -7,17 +7,20 @@ root=$(CDPATH="" cd -- "$(dirname -- "$0")/../.." && pwd)
 
 usage() {
   cat <<'USAGE'
-usage: test/kfd/trees.sh [--build=DIR] [--tree=NAME=DIR] [--programs=DIR] [trixie] [forky]
+usage: test/kfd/trees.sh [--build=DIR] [--tree=NAME=DIR] [--programs=DIR] [--libraries=DIR]
+                         [trixie] [forky]
 
 Runs the HSA tests of the build in build/release (or DIR of --build) in the trees that script/trixie makes in build/trixie and
 build/forky (or DIR of --tree), in both or in those named. --programs=DIR: every program in that folder, too, which were
-compiled for gfx90a (script/omp-cc), with our plugin if they are of LLVM up to 18, and always with our libomptarget and with
-what libomptarget of theirs offloads by itself. Prints one line per test; the exit status is 1 when one fails.
+compiled for gfx90a (script/omp-cc), with our libomptarget, and with their own: with our plugin up to LLVM 18, from 19 on with
+what libomptarget of theirs offloads by itself; with the libraries in --libraries=DIR, such as a libLLVM that the release does
+not have. Prints one line per test; the exit status is 1 when one fails.
 USAGE
 }
 
 build=$root/build/release
 programs=
+libraries=
 trees=
 inside=
 trixie=$root/build/trixie
@@ -26,6 +29,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --build=?*) build=$(CDPATH="" cd -- "${1#*=}" && pwd) ;;
     --programs=?*) programs=$(CDPATH="" cd -- "${1#*=}" && pwd) ;;
+    --libraries=?*) libraries=$(CDPATH="" cd -- "${1#*=}" && pwd) ;;
     --tree=trixie=?*) trixie=${1#*=*=} ;;
     --tree=forky=?*) forky=${1#*=*=} ;;
     --inside) inside=yes ;;
@@ -46,9 +50,10 @@ if [ -z "$inside" ]; then
       more=--packages="libhsa-runtime-dev libllvm21 libllvm22"
     fi
     # What programs find their runtimes by may be links.
-    "$root/script/trixie" --release="$tree" --root="$folder" ${more:+"$more"} --bind="$build" ${programs:+--bind="$programs"} \
+    "$root/script/trixie" --release="$tree" --root="$folder" ${more:+"$more"} --bind="$build" ${programs:+--bind="$programs"} ${libraries:+--bind="$libraries"} \
       --bind="$(realpath "$root/build/llvm")" \
-      "$root/test/kfd/trees.sh" --inside --build="$build" ${programs:+--programs="$programs"} || status=1
+      "$root/test/kfd/trees.sh" --inside --build="$build" ${programs:+--programs="$programs"} \
+      ${libraries:+--libraries="$libraries"} || status=1
   done
   exit $status
 fi
@@ -85,6 +90,7 @@ for mode in 1,1 0,1 1,0; do
 done
 unset HSA_ENABLE_INTERRUPT HSA_ENABLE_SDMA
 try "rocminfo" "$root/test/kfd/rocminfo.sh" "$build/bin/gfxsim-run"
+[ -z "$libraries" ] || export LD_LIBRARY_PATH="$libraries"
 for program in ${programs:+"$programs"/*}; do
   name=$(basename -- "$program")
   export GFXSIM_CUS=8 OMP_TARGET_OFFLOAD=MANDATORY
