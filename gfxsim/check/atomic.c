@@ -33,7 +33,7 @@ static const kind_t kinds[] = {
 
 /* Answers of this thread. */
 enum { ANSWERS = 64 };
-static _Thread_local struct { uint64_t pc, start, end; } good[ANSWERS];
+static _Thread_local struct { uint64_t pc, start, end, version; } good[ANSWERS];
 
 /* The rule that the instruction breaks on such memory, or RULE_COUNT. */
 static unsigned rule_of(const gs_race_t *race, const char *instruction, gs_vm_kind_t memory) {
@@ -63,7 +63,9 @@ static void tell(gs_race_t *race, unsigned rule, uint64_t address, uint32_t byte
 
 void gs_atomic_look(gs_race_t *race, const gs_wave_t *w, uint64_t address, uint32_t bytes, unsigned lane) {
   const unsigned at = (unsigned)(w->pc / 4) % ANSWERS;
-  if (good[at].pc == w->pc && address >= good[at].start && address < good[at].end)
+  const uint64_t version = atomic_load_explicit(&race->blocks->version, memory_order_acquire);
+  if (good[at].pc == w->pc && good[at].version == version && address >= good[at].start &&
+      address < good[at].end)
     return;
   const gs_vm_map_t *map = atomic_load_explicit(&w->env->vm->seen, memory_order_relaxed);
   const gs_vm_range_t *range = gs_vm_find(map, address);
@@ -76,6 +78,7 @@ void gs_atomic_look(gs_race_t *race, const gs_wave_t *w, uint64_t address, uint3
     rule = rule_of(race, side.place.instruction, range->kind);
   }
   good[at].pc = w->pc;
+  good[at].version = version;
   good[at].start = range->start;
   good[at].end = range->end;
   if (rule == RULE_COUNT)

@@ -6,11 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As many freed blocks are remembered. */
-enum { MOST_FREED = 16384 };
+/* As many freed blocks are remembered; and so many versions one object has, at least. */
+enum { MOST_FREED = 16384, VERSION_BITS = 40 };
+
+/* How many there were: threads remember answers of one that is gone. */
+static _Atomic uint64_t made;
 
 int gs_blocks_init(gs_blocks_t *blocks) {
   memset(blocks, 0, sizeof *blocks);
+  atomic_init(&blocks->version, (atomic_fetch_add(&made, 1) + 1) << VERSION_BITS);
   return pthread_rwlock_init(&blocks->lock, NULL) ? -1 : 0;
 }
 

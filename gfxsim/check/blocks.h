@@ -47,8 +47,9 @@ typedef struct gs_blocks {
   uint64_t *reach;       /* [i]: the highest outer_end of at[0..i] */
   size_t count, capacity, freed;
   uint64_t made;
-  _Atomic uint64_t
-      version; /* changes with every block that comes or goes: GOOD answers are good until then */
+  /* Changes with every block that comes or goes: GOOD answers are good until then. No two of a process
+   * ever have the same. */
+  _Atomic uint64_t version;
 } gs_blocks_t;
 
 /* Returns 0, or -1 when out of memory. */

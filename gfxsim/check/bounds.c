@@ -43,19 +43,12 @@ enum { MEMORIES = 256 };
 typedef struct memory {
   uint64_t version, start, end;
 } memory_t;
-static _Thread_local struct {
-  const gs_check_t *check;
-  memory_t memory[MEMORIES];
-} remembered;
+static _Thread_local memory_t remembered[MEMORIES];
 
 /* What the thread remembers for the instruction in hand; empty when that is no longer true. */
 static memory_t *recall(const gs_wave_t *w) {
   gs_check_t *check = gs_check_of(w);
-  if (remembered.check != check) {
-    memset(&remembered, 0, sizeof remembered);
-    remembered.check = check;
-  }
-  memory_t *memory = &remembered.memory[w->pc / 8 % MEMORIES];
+  memory_t *memory = &remembered[w->pc / 8 % MEMORIES];
   const uint64_t version = atomic_load_explicit(&check->blocks.version, memory_order_acquire);
   if (memory->version != version)
     *memory = (memory_t){version, 0, 0};

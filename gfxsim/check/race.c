@@ -33,31 +33,11 @@ typedef struct touch {
   gs_clash_t clash;
 } touch_t;
 
-/* Sites that this thread has met lately. */
-enum { REMEMBERED = 1024 };
-static _Thread_local struct {
-  const gs_sites_t *sites;
-  struct {
-    uint64_t key;
-    uint32_t site;
-  } met[REMEMBERED];
-} remembered;
-
 static void choose_site(touch_t *t, unsigned mask) {
   if (t->mask == mask)
     return;
   gs_sites_t *sites = &t->race->sites;
-  if (remembered.sites != sites) {
-    memset(&remembered, 0, sizeof remembered);
-    remembered.sites = sites;
-  }
-  const uint64_t key = t->w->pc * 16 + mask;
-  const unsigned at = (unsigned)(t->w->pc / 4 + mask) % REMEMBERED;
-  if (remembered.met[at].key != key) {
-    remembered.met[at].site = gs_site_of(sites, t->w, mask);
-    remembered.met[at].key = key;
-  }
-  const uint32_t site = remembered.met[at].site;
+  const uint32_t site = gs_site_of(sites, t->w, mask);
   t->mask = mask;
   t->flags = sites->site[site].flags;
   t->stamp = t->base | (gs_stamp_t)site << GS_STAMP_SITE;

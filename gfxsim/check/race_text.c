@@ -94,9 +94,10 @@ static void tell(const gs_clash_t *clash, gs_found_t *found) {
 }
 
 void gs_clash_report(const gs_clash_t *clash) {
+  const gs_site_t *other = &clash->race->sites.site[gs_stamp_site(clash->other)];
   const gs_key_t key = {.rule = rule_of(clash),
-                        .pc = {clash->w ? clash->w->pc : GS_SITE_OF_COPIES,
-                               clash->race->sites.site[gs_stamp_site(clash->other)].pc}};
+                        .pc = {clash->w ? clash->w->pc : GS_SITE_OF_COPIES, other->pc},
+                        .object = {other->code}};
   gs_found_t *found = gs_findings_meet(clash->race->findings, &key, clash->lanes);
   if (found)
     tell(clash, found);

@@ -1,6 +1,7 @@
 /* See site.h. The code behind an instruction is read once for each, some dozen instructions of it. */
 #include "check/site.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +9,11 @@
 
 enum { HASHES = 4 * GS_SITES, CODE_BYTES = 1024, LOOP_BYTES = 256, COMPARE_WITHIN = 128 };
 
+/* How many there were: the only thing that lives longer than they do. */
+static _Atomic uint64_t made;
+
 int gs_sites_init(gs_sites_t *sites) {
-  *sites = (gs_sites_t){.count = GS_SITE_FIRST};
+  *sites = (gs_sites_t){.count = GS_SITE_FIRST, .id = atomic_fetch_add(&made, 1) + 1};
   sites->site = calloc(GS_SITES, sizeof *sites->site);
   sites->by_hash = calloc(HASHES, sizeof *sites->by_hash);
   if (sites->site && sites->by_hash && !pthread_mutex_init(&sites->lock, NULL)) {
@@ -140,21 +144,65 @@ static unsigned flags_of(const gs_wave_t *w, uint64_t pc) {
   return flags | (is_memory(&in) && is_compared(w, pc, &in) ? GS_SITE_COMPARED : 0);
 }
 
-uint32_t gs_site_of(gs_sites_t *sites, const gs_wave_t *w, unsigned bytes) {
-  const uint64_t pc = w->pc - GS_PLACE_INSTRUCTION_BYTES;
+/* A number for the code that the purpose is read from, as far as it goes. */
+static uint64_t code_around(const gs_vm_map_t *map, uint64_t pc) {
+  enum { BEFORE = 64 };
+  uint64_t hash = UINT64_C(0xcbf29ce484222325), word;
+  const gs_vm_range_t *range = gs_vm_find_mapped(map, pc);
+  if (!range)
+    return 0;
+  const uint64_t from = pc - range->start < BEFORE ? range->start : pc - BEFORE;
+  const uint64_t to = range->end - pc < CODE_BYTES ? range->end : pc + CODE_BYTES;
+  for (uint64_t at = from; at + sizeof word <= to; at += sizeof word) {
+    memcpy(&word, range->host + (at - range->start), sizeof word);
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    hash ^= hash >> 29;
+  }
+  return hash;
+}
+
+static uint32_t find_site(gs_sites_t *sites, const gs_wave_t *w, const gs_vm_map_t *map, unsigned bytes) {
+  const uint64_t pc = w->pc - GS_PLACE_INSTRUCTION_BYTES, code = code_around(map, pc);
   uint32_t found = GS_SITE_UNKNOWN;
   uint32_t at = (uint32_t)((pc * 16 + bytes) * UINT64_C(0x9e3779b97f4a7c15) >> 40) % HASHES;
   pthread_mutex_lock(&sites->lock);
   for (; sites->by_hash[at] && !found; at = (at + 1) % HASHES) {
     const gs_site_t *site = &sites->site[sites->by_hash[at]];
-    if (site->pc == pc && site->bytes == bytes)
+    if (site->pc == pc && site->code == code && site->bytes == bytes)
       found = sites->by_hash[at];
   }
   if (!found && sites->count < GS_SITES) {
     found = sites->count++;
-    sites->site[found] = (gs_site_t){pc, (uint8_t)bytes, (uint8_t)flags_of(w, pc)};
+    sites->site[found] =
+        (gs_site_t){.pc = pc, .code = code, .bytes = (uint8_t)bytes, .flags = (uint8_t)flags_of(w, pc)};
     sites->by_hash[at] = (uint16_t)found;
   }
   pthread_mutex_unlock(&sites->lock);
   return found;
+}
+
+/* Sites that this thread has met lately, of code as it was at the epoch. */
+enum { REMEMBERED = 1024 };
+static _Thread_local struct {
+  uint64_t sites, epoch;
+  struct {
+    uint64_t key;
+    uint32_t site;
+  } met[REMEMBERED];
+} remembered;
+
+uint32_t gs_site_of(gs_sites_t *sites, const gs_wave_t *w, unsigned bytes) {
+  const gs_vm_map_t *map = atomic_load_explicit(&w->env->vm->seen, memory_order_relaxed);
+  const uint64_t key = w->pc * 16 + bytes;
+  const unsigned at = (unsigned)(w->pc / 4 + bytes) % REMEMBERED;
+  if (remembered.sites != sites->id || remembered.epoch != map->code_epoch) {
+    memset(&remembered, 0, sizeof remembered);
+    remembered.sites = sites->id;
+    remembered.epoch = map->code_epoch;
+  }
+  if (remembered.met[at].key != key) {
+    remembered.met[at].site = find_site(sites, w, map, bytes);
+    remembered.met[at].key = key;
+  }
+  return remembered.met[at].site;
 }

@@ -23,6 +23,7 @@ enum {
 
 typedef struct gs_site {
   uint64_t pc;   /* of the instruction */
+  uint64_t code; /* what the code around it is: other code may come to its place */
   uint8_t bytes; /* which of a dword it accesses, a bit each */
   uint8_t flags; /* GS_SITE_* */
 } gs_site_t;
@@ -34,6 +35,7 @@ typedef struct gs_sites {
   uint32_t count;
   gs_site_t *site;   /* GS_SITES; never changes once it has its number */
   uint16_t *by_hash; /* 4 * GS_SITES; 0: none */
+  uint64_t id;       /* of all that there are and were in this process: addresses come again */
 } gs_sites_t;
 
 /* Returns 0, or -1 when out of memory. */
@@ -41,7 +43,8 @@ int gs_sites_init(gs_sites_t *sites) __attribute__((warn_unused_result));
 void gs_sites_fini(gs_sites_t *sites);
 
 /* The number of the instruction that the wave executes, accessing these bytes of a dword; GS_SITE_UNKNOWN
- * when there are too many. Thread-safe, on the thread that runs the wave. */
+ * when there are too many. Thread-safe, on the thread that runs the wave, which remembers what it asked
+ * for lately as long as the device's code stays as it is. */
 uint32_t gs_site_of(gs_sites_t *sites, const gs_wave_t *w, unsigned bytes);
 
 #endif

@@ -13,6 +13,7 @@
 #include "check/blocks.h"
 #include "check/findings.h"
 #include "check/name.h"
+#include "check/site.h"
 
 enum { PAGE = 4096 };
 
@@ -268,6 +269,67 @@ static void test_findings_are_told_once(void **state) {
   unlink(options.check_log);
 }
 
+/* global_load_dword v1, v0, s[2:3]; with `glc` it looks past the cache. */
+static void put_load(uint32_t *code, bool glc) {
+  code[0] = 0xdc508000u | (glc ? 1u << 16 : 0);
+  code[1] = 0x01020000u;
+}
+
+/* Other code comes to the place of one that was unloaded: what was known of it must not stay, neither in the
+ * list nor in what the thread remembers. */
+static void test_sites_are_of_their_code(void **state) {
+  (void)state;
+  static _Alignas(PAGE) uint32_t code[PAGE / 4];
+  static gs_vm_reader_t reader;
+  static gs_wave_t w;
+  gs_vm_t *vm = gs_vm_create();
+  assert_non_null(vm);
+  const gs_vm_range_t range = {.start = 0x40000,
+                               .end = 0x40000 + PAGE,
+                               .host = (uint8_t *)code,
+                               .allocation = 0x40000,
+                               .allocation_size = PAGE,
+                               .access = GS_VM_READ | GS_VM_EXECUTE};
+  assert_int_equal(gs_vm_map(vm, &range), 0);
+  gs_vm_reader_register(vm, &reader);
+  gs_vm_reader_enter(&reader);
+  const gs_wave_env_t env = {.target = GS_GFX90A, .vm = &reader};
+  w.env = &env;
+  w.pc = range.start + 8;
+  gs_sites_t sites;
+  assert_int_equal(gs_sites_init(&sites), 0);
+  put_load(code, false);
+  const uint32_t plain = gs_site_of(&sites, &w, 15);
+  assert_int_equal(gs_site_of(&sites, &w, 15), plain);
+  assert_int_equal(sites.site[plain].flags & GS_SITE_WAITS, 0);
+  put_load(code, true);
+  assert_int_equal(gs_vm_invalidate_code(vm), 0);
+  gs_vm_reader_enter(&reader);
+  const uint32_t past = gs_site_of(&sites, &w, 15);
+  assert_int_not_equal(past, plain);
+  assert_int_equal(sites.site[past].flags & GS_SITE_WAITS, GS_SITE_WAITS);
+  gs_sites_fini(&sites);
+  /* Another list, maybe at the same address, and with the same epoch of code. */
+  assert_int_equal(gs_sites_init(&sites), 0);
+  assert_int_equal(sites.site[gs_site_of(&sites, &w, 15)].flags & GS_SITE_WAITS, GS_SITE_WAITS);
+  gs_sites_fini(&sites);
+  gs_vm_reader_unregister(&reader);
+  gs_vm_destroy(vm);
+}
+
+static void test_versions_are_never_the_same(void **state) {
+  (void)state;
+  gs_blocks_t blocks;
+  assert_int_equal(gs_blocks_init(&blocks), 0);
+  add(&blocks, 0x12000, 100);
+  const uint64_t version = blocks.version;
+  gs_blocks_fini(&blocks);
+  assert_int_equal(gs_blocks_init(&blocks), 0);
+  add(&blocks, 0x12000, 50);
+  assert_int_not_equal(blocks.version, version);
+  gs_blocks_fini(&blocks);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_blocks_end_at_their_bytes),
@@ -277,6 +339,8 @@ int main(void) {
       cmocka_unit_test(test_ranges_are_in_one_block),
       cmocka_unit_test(test_kernels_have_names),
       cmocka_unit_test(test_findings_are_told_once),
+      cmocka_unit_test(test_sites_are_of_their_code),
+      cmocka_unit_test(test_versions_are_never_the_same),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
