@@ -47,8 +47,8 @@ static const gs_option_t option_table[] = {
     {"GFXSIM_STRICT_SEED", "--strict-seed", "N", GS_OPTION_NUMBER, MEMBER(strict_seed), "1", 0, UINT32_MAX,
      "what chance decides there: the same number, the same decisions"},
     {"GFXSIM_CHECK", "--check", "LIST", GS_OPTION_TOOLS, MEMBER(check), "", 0, 0,
-     "look for errors of the program in its kernels, with all tools or those of the list: bounds, init, "
-     "race, transfer, wait"},
+     "look for errors of the program in its kernels, with all tools or those of the list: bounds, cache, "
+     "init, race, transfer, wait"},
     {"GFXSIM_CHECK_LOG", "--check-log", "FILE", GS_OPTION_FILE, MEMBER(check_log), "", 0, 0,
      "file that receives what --check finds; none = stderr"},
     {"GFXSIM_CHECK_SARIF", "--check-sarif", "FILE", GS_OPTION_FILE, MEMBER(check_sarif), "", 0, 0,
@@ -67,9 +67,9 @@ enum { OPTION_COUNT = sizeof option_table / sizeof *option_table };
 
 static const char prefix[] = "GFXSIM_";
 
-const gs_check_tool_t gs_check_tools[] = {{"bounds", GS_CHECK_BOUNDS}, {"init", GS_CHECK_INIT},
-                                          {"race", GS_CHECK_RACE},     {"transfer", GS_CHECK_TRANSFER},
-                                          {"wait", GS_CHECK_WAIT},     {NULL, 0}};
+const gs_check_tool_t gs_check_tools[] = {
+    {"bounds", GS_CHECK_BOUNDS},     {"cache", GS_CHECK_CACHE}, {"init", GS_CHECK_INIT}, {"race", GS_CHECK_RACE},
+    {"transfer", GS_CHECK_TRANSFER}, {"wait", GS_CHECK_WAIT},   {NULL, 0}};
 
 const gs_option_t *gs_option_at(size_t i) {
   return i < OPTION_COUNT ? &option_table[i] : NULL;

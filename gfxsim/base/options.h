@@ -15,6 +15,7 @@ enum {
   GS_CHECK_BOUNDS = 1 << 0,
   GS_CHECK_RACE = 1 << 1,
   GS_CHECK_INIT = 1 << 2,
+  GS_CHECK_CACHE = 1 << 3,
   GS_CHECK_WAIT = 1 << 4,
   GS_CHECK_TRANSFER = 1 << 5,
 };

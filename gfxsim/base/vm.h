@@ -34,7 +34,8 @@ typedef struct gs_vm_range {
   uint64_t allocation_size;
   uint32_t access; /* GS_VM_READ | ... */
   gs_vm_kind_t kind;
-  bool is_gap; /* not mapped: the program's own memory, see gs_vm_share_host */
+  bool is_coarse; /* HOST: the GPU's caches may keep it until they are told otherwise */
+  bool is_gap;    /* not mapped: the program's own memory, see gs_vm_share_host */
 } gs_vm_range_t;
 
 /* An immutable state of the address space, sorted by address. */

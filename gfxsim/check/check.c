@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "check/cache.h"
 #include "check/init.h"
 #include "check/name.h"
 #include "check/wait.h"
@@ -12,6 +13,23 @@
 
 /* What a checked program ends with that asked to fail (gfxsim-run --check-fail). */
 enum { FAILED_STATUS = 99 };
+
+/* The tool "race", and "cache", which sees with its eyes: who read last must be there when that looks. */
+static int create_race(gs_check_t *check, const gs_options_t *options) {
+  gs_race_t *race = check->race = gs_race_create(&check->blocks, &check->findings);
+  if (!race)
+    return -1;
+  race->link_has_atomics = options->pcie_atomics;
+  race->tells = options->check & GS_CHECK_RACE;
+  if (options->check & GS_CHECK_CACHE) {
+    race->cache = gs_cache_create(race);
+    if (!race->cache)
+      return -1;
+    gs_check_share(check, &gs_cache_watch);
+  }
+  gs_check_share(check, &gs_race_watch);
+  return 0;
+}
 
 int gs_check_create(const gs_options_t *options, gs_check_t **made) {
   *made = NULL;
@@ -40,15 +58,10 @@ int gs_check_create(const gs_options_t *options, gs_check_t **made) {
     }
     gs_check_share(check, &gs_transfer_watch);
   }
-  if (options->check & GS_CHECK_RACE) {
-    check->race = gs_race_create(&check->blocks, &check->findings);
-    if (!check->race) {
-      gs_log("GFXSIM_CHECK: out of host memory");
-      gs_check_destroy(check);
-      return -1;
-    }
-    check->race->link_has_atomics = options->pcie_atomics;
-    gs_check_share(check, &gs_race_watch);
+  if (options->check & (GS_CHECK_RACE | GS_CHECK_CACHE) && create_race(check, options)) {
+    gs_log("GFXSIM_CHECK: out of host memory");
+    gs_check_destroy(check);
+    return -1;
   }
   if (options->check & GS_CHECK_INIT && gs_init_create(check)) {
     gs_log("GFXSIM_CHECK: out of host memory");

@@ -442,6 +442,7 @@ void gs_order_local_learn(gs_crew_t *crew, unsigned w, size_t word, gs_stamp_t w
 typedef struct search {
   const gs_order_t *order;
   gs_stamp_t stamp;
+  bool unsure;                         /* the answer where too much was told to know */
   uint32_t count, word[MOST_SEARCHED]; /* whose tellers were asked where they had read */
 } search_t;
 
@@ -464,8 +465,10 @@ static bool was_searched(search_t *search, uint32_t word) {
 }
 
 static bool was_told(search_t *search, const gs_lessons_t *lessons) {
-  if (lessons->all || search->count == MOST_SEARCHED)
+  if (search->unsure && (lessons->all || search->count == MOST_SEARCHED))
     return true;
+  if (search->count == MOST_SEARCHED)
+    return false;
   for (uint32_t i = 0; i < lessons->count; i++) {
     const uint32_t source = lessons->lesson[i].source;
     if (lessons->lesson[i].is_crew) {
@@ -474,6 +477,8 @@ static bool was_told(search_t *search, const gs_lessons_t *lessons) {
       continue;
     }
     const gs_sync_t *word = &search->order->sync[source];
+    if (!search->unsure && source == SYNC_WORDS - 1) /* which many words share */
+      continue;
     if (word_has(word, lessons->lesson[i].length, search->stamp) ||
         (!was_searched(search, source) && was_told(search, &word->passed)))
       return true;
@@ -481,8 +486,8 @@ static bool was_told(search_t *search, const gs_lessons_t *lessons) {
   return false;
 }
 
-/* Lock held. */
-static bool knows(const gs_order_t *order, const gs_crew_t *crew, unsigned w, gs_stamp_t stamp) {
+/* Lock held. `unsure`: the answer where it is not sure. */
+static bool knows(const gs_order_t *order, const gs_crew_t *crew, unsigned w, gs_stamp_t stamp, bool unsure) {
   const gs_crew_note_t *note = &order->notes[gs_stamp_crew(stamp) % GS_CREW_NOTES];
   const gs_job_t *job = note->id == gs_stamp_crew(stamp) ? find_job(order, note->job) : NULL;
   if (!job)
@@ -491,13 +496,13 @@ static bool knows(const gs_order_t *order, const gs_crew_t *crew, unsigned w, gs
     return true; /* an earlier number of its own */
   if (job != crew->job && job->end && job->end < crew->job->begin)
     return true;
-  search_t search = {.order = order, .stamp = stamp};
-  return was_told(&search, &crew->wave[w].learned);
+  search_t search = {.order = order, .stamp = stamp, .unsure = unsure};
+  return was_told(&search, &crew->wave[w].learned) || (!unsure && was_told(&search, &crew->wave[w].pending));
 }
 
 bool gs_order_knows(gs_order_t *order, const gs_crew_t *crew, unsigned w, gs_stamp_t stamp) {
   pthread_mutex_lock(&order->lock);
-  const bool answer = knows(order, crew, w, stamp);
+  const bool answer = knows(order, crew, w, stamp, true);
   pthread_mutex_unlock(&order->lock);
   return answer;
 }
@@ -508,6 +513,30 @@ bool gs_order_is_before(gs_order_t *order, gs_crew_t *crew, unsigned w, gs_stamp
   if (gs_stamp_crew(stamp) != crew->id)
     return gs_order_knows(order, crew, w, stamp);
   return gs_stamp_wave(stamp) == w || gs_stamp_clock(stamp) < crew->wave[w].seen[gs_stamp_wave(stamp)];
+}
+
+bool gs_order_surely(gs_order_t *order, const gs_crew_t *crew, unsigned w, gs_stamp_t stamp) {
+  if (gs_stamp_crew(stamp) == crew->id)
+    return gs_stamp_wave(stamp) == w || gs_stamp_clock(stamp) < crew->wave[w].seen[gs_stamp_wave(stamp)];
+  pthread_mutex_lock(&order->lock);
+  const bool answer = knows(order, crew, w, stamp, false);
+  pthread_mutex_unlock(&order->lock);
+  return answer;
+}
+
+bool gs_order_job(gs_order_t *order, gs_stamp_t stamp, gs_job_t *found) {
+  uint64_t group;
+  return gs_order_who(order, stamp, found, &group);
+}
+
+uint64_t gs_order_tick(gs_order_t *order) {
+  return atomic_fetch_add(&order->clock, 1) + 1;
+}
+
+void gs_order_wrote_back(gs_order_t *order, gs_job_t *job) {
+  pthread_mutex_lock(&order->lock);
+  job->wrote_back = true;
+  pthread_mutex_unlock(&order->lock);
 }
 
 bool gs_order_who(gs_order_t *order, gs_stamp_t stamp, gs_job_t *found, uint64_t *group) {

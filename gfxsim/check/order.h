@@ -7,6 +7,7 @@
 #define GFXSIM_CHECK_ORDER_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -38,12 +39,12 @@ static inline unsigned gs_stamp_lane(gs_stamp_t s) {
 
 /* A kernel or a copy. */
 typedef struct gs_job {
-  uint32_t number; /* of jobs, from 1 */
-  uint32_t floor;  /* crews below it were over before this job began */
-  uint32_t first;  /* its first crew */
-  uint64_t begin;  /* by the clock of jobs */
-  uint64_t end;    /* 0: it runs */
-  bool is_copy;
+  uint32_t number;          /* of jobs, from 1 */
+  uint32_t floor;           /* crews below it were over before this job began */
+  uint32_t first;           /* its first crew */
+  uint64_t begin;           /* by the clock of jobs */
+  uint64_t end;             /* 0: it runs */
+  bool is_copy, wrote_back; /* wrote_back: a wave did, of the second cache's changes */
   gs_launch_t launch;       /* of a kernel; `gpu` of a copy */
   uint64_t from, to, bytes; /* of a copy; `from` is 0 for a fill */
   struct gs_job *next;      /* of those that run */
@@ -80,6 +81,7 @@ typedef struct gs_crew {
   uint64_t group; /* number in the grid */
   gs_job_t *job;
   gs_order_wave_t wave[GS_ORDER_WAVES];
+  struct gs_cu *cu; /* what its first caches hold, if anybody looks; the tool "cache" owns it */
   /* LDS: stamps of each dword, as shadow.h has them for memory, and the words that are accessed atomically.
    */
   gs_stamp_t *local; /* writes, reads, earlier reads: `local_capacity` of each */
@@ -101,7 +103,7 @@ struct gs_sync;
 typedef struct gs_order {
   pthread_mutex_t lock; /* of all below */
   uint32_t next_crew, next_job;
-  uint64_t clock; /* of jobs */
+  _Atomic uint64_t clock; /* of jobs; may be read without the lock */
   gs_job_t *running;
   gs_job_t *jobs;        /* ring, by number */
   gs_crew_note_t *notes; /* ring, by crew */
@@ -136,6 +138,15 @@ void gs_order_invalidated(gs_order_wave_t *wave);
 bool gs_order_is_before(gs_order_t *order, gs_crew_t *crew, unsigned w, gs_stamp_t stamp);
 /* The same for a stamp of another crew: what is not known at once. */
 bool gs_order_knows(gs_order_t *order, const gs_crew_t *crew, unsigned w, gs_stamp_t stamp);
+/* The same the other way round: false where it is not sure. What the wave has read, and its cache may still
+ * hide from it, counts. */
+bool gs_order_surely(gs_order_t *order, const gs_crew_t *crew, unsigned w, gs_stamp_t stamp);
+/* Copies what made the stamp; false: that is forgotten, as it is long over. */
+bool gs_order_job(gs_order_t *order, gs_stamp_t stamp, gs_job_t *job);
+/* A time by the clock of jobs at which nothing else happens. */
+uint64_t gs_order_tick(gs_order_t *order);
+/* A wave of the job has written all changes of the second cache back. */
+void gs_order_wrote_back(gs_order_t *order, gs_job_t *job);
 
 /* Wave `w` accesses the word of global memory at `address` by a read-modify-write: it tells there what it has
  * done and, if the instruction returns a value, learns what others told, of whom `written` is the last that

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/cache.h"
 #include "check/check.h"
 #include "exec/place.h"
 #include "isa/guest.h"
@@ -65,7 +66,7 @@ static bool begin(touch_t *t, gs_wave_t *w, uint32_t rights, uint32_t bytes, boo
 }
 
 static void finish(touch_t *t) {
-  if (!t->clash.lanes)
+  if (!t->clash.lanes || !t->race->tells)
     return;
   t->clash.race = t->race;
   t->clash.w = t->w;
@@ -390,7 +391,7 @@ static void watch_lanes(gs_wave_t *w, const gs_access_t *a) {
     last = a->at[l];
     if (again || is_private(&t, last))
       continue;
-    if (GS_UNLIKELY(a->rights == (GS_VM_READ | GS_VM_WRITE)))
+    if (GS_UNLIKELY(a->rights == (GS_VM_READ | GS_VM_WRITE)) && t.race->tells)
       gs_atomic_look(t.race, w, last, a->bytes, l);
     touch_bytes(&t, last, a->bytes, l);
   }
@@ -478,38 +479,66 @@ static void watch_order(gs_wave_t *w, const gs_inst_t *in) {
   if (!crew)
     return;
   gs_order_wave_t *wave = &crew->wave[gs_place_wave(w)];
-  if (in->op->encoding != GS_ENC_SOPP)
+  if (in->op->encoding == GS_ENC_SOPP) {
+    if (!((uint32_t)in->imm & 0xf) && !((uint32_t)in->imm >> 10 & 0x30)) /* vmcnt(0) */
+      gs_order_waited(wave);
+    return;
+  }
+  const unsigned effects = gs_cache_effects(in);
+  if (effects & GS_EFFECT_VECTOR)
     gs_order_invalidated(wave);
-  else if (!((uint32_t)in->imm & 0xf) && !((uint32_t)in->imm >> 10 & 0x30)) /* vmcnt(0) */
-    gs_order_waited(wave);
+  gs_cache_t *cache = gs_check_of(w)->race->cache;
+  if (cache)
+    gs_cache_order(cache, crew, effects);
 }
 
 /* ---- Kernels, groups and copies ---- */
 
-static gs_order_t *order_of(void *context) {
-  return &((gs_check_t *)context)->race->order;
+static gs_race_t *race_of(void *context) {
+  return ((gs_check_t *)context)->race;
 }
 
 static void *watch_kernel_begins(void *context, const gs_launch_t *launch) {
-  const gs_job_t job = {.launch = *launch};
-  return gs_order_begin(order_of(context), &job);
+  gs_race_t *race = race_of(context);
+  const gs_job_t what = {.launch = *launch};
+  gs_job_t *job = gs_order_begin(&race->order, &what);
+  if (job && race->cache)
+    gs_cache_kernel_begins(race->cache, job);
+  return job;
 }
 
 static void watch_kernel_ends(void *context, void *kernel) {
-  gs_order_end(order_of(context), kernel);
+  gs_race_t *race = race_of(context);
+  const gs_job_t job = *(const gs_job_t *)kernel;
+  gs_order_end(&race->order, kernel);
+  if (race->cache)
+    gs_cache_kernel_ends(race->cache, &job);
 }
 
 static void *watch_group_begins(void *context, void *kernel, uint64_t index, unsigned waves,
                                 uint32_t lds_bytes) {
-  return gs_order_crew(order_of(context), kernel, index, waves, lds_bytes);
+  gs_race_t *race = race_of(context);
+  gs_crew_t *crew = gs_order_crew(&race->order, kernel, index, waves, lds_bytes);
+  if (crew)
+    crew->cu = race->cache ? gs_cache_take(race->cache, crew->job->launch.gpu) : NULL;
+  return crew;
+}
+
+static void watch_fence(void *context, uint32_t gpu, gs_scope_t acquire, gs_scope_t release) {
+  gs_race_t *race = race_of(context);
+  if (race->cache)
+    gs_cache_fence(race->cache, gpu, acquire, release);
 }
 
 static void watch_barrier(void *context, void *group) {
-  gs_order_barrier(order_of(context), group);
+  gs_order_barrier(&race_of(context)->order, group);
 }
 
 static void watch_group_ends(void *context, void *group) {
-  gs_order_dismiss(order_of(context), group);
+  gs_race_t *race = race_of(context);
+  if (race->cache)
+    gs_cache_give(race->cache, ((gs_crew_t *)group)->cu);
+  gs_order_dismiss(&race->order, group);
 }
 
 /* What the copy reads, or writes. */
@@ -534,7 +563,9 @@ static void touch_copy(gs_race_t *race, gs_crew_t *crew, const gs_vm_map_t *map,
 }
 
 static void *watch_copy_begins(void *context, const gs_copy_t *what) {
-  gs_race_t *race = ((gs_check_t *)context)->race;
+  gs_race_t *race = race_of(context);
+  if (race->cache)
+    gs_cache_copy(race->cache, what);
   const gs_job_t copy = {
       .is_copy = true, .launch.gpu = what->gpu, .from = what->from, .to = what->to, .bytes = what->bytes};
   gs_job_t *job = gs_order_begin(&race->order, &copy);
@@ -549,7 +580,7 @@ static void *watch_copy_begins(void *context, const gs_copy_t *what) {
 }
 
 static void watch_copy_ends(void *context, void *copy) {
-  gs_order_end(order_of(context), copy);
+  gs_order_end(&race_of(context)->order, copy);
 }
 
 /* ---- Making and ending ---- */
@@ -575,6 +606,7 @@ gs_race_t *gs_race_create(gs_blocks_t *blocks, gs_findings_t *findings) {
 void gs_race_destroy(gs_race_t *race) {
   if (!race)
     return;
+  gs_cache_destroy(race->cache);
   gs_shadow_fini(&race->shadow);
   gs_sites_fini(&race->sites);
   gs_order_fini(&race->order);
@@ -592,5 +624,6 @@ const gs_watch_t gs_race_watch = {.lanes = watch_lanes,
                                   .group_begins = watch_group_begins,
                                   .barrier = watch_barrier,
                                   .group_ends = watch_group_ends,
+                                  .fence = watch_fence,
                                   .copy_begins = watch_copy_begins,
                                   .copy_ends = watch_copy_ends};

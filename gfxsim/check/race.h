@@ -14,7 +14,9 @@ typedef struct gs_race {
   gs_shadow_t shadow;
   gs_blocks_t *blocks; /* for names */
   gs_findings_t *findings;
-  bool link_has_atomics; /* the one to the host */
+  bool link_has_atomics;  /* the one to the host */
+  bool tells;             /* of races; else it only looks, for who else wants to know */
+  struct gs_cache *cache; /* that is the tool "cache", or NULL */
 } gs_race_t;
 
 /* NULL when out of memory. What is pointed to must outlive it. */

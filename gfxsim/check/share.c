@@ -83,6 +83,7 @@ static void share_alone(gs_watch_t *watch, const gs_watch_t *tool) {
   watch->group_begins = tool->group_begins;
   watch->barrier = tool->barrier;
   watch->group_ends = tool->group_ends;
+  watch->fence = tool->fence;
 }
 
 void gs_check_share(gs_check_t *check, const gs_watch_t *tool) {

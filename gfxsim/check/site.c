@@ -138,7 +138,7 @@ static unsigned flags_of(const gs_wave_t *w, uint64_t pc) {
            (in.glc || in.op->flags & GS_OPF_RTN ? GS_SITE_RETURNS : 0u);
   if (writes_memory(&in))
     return 0;
-  unsigned flags = 0;
+  unsigned flags = in.glc ? GS_SITE_PAST : 0;
   if (in.glc || (is_memory(&in) && is_polling(w, pc, &in)))
     flags |= GS_SITE_WAITS;
   return flags | (is_memory(&in) && is_compared(w, pc, &in) ? GS_SITE_COMPARED : 0);

@@ -19,6 +19,7 @@ enum {
       8, /* a load, and behind it a compare-and-swap, which looks whether the value is still there */
   GS_SITE_RETURNS = 32, /* a read-modify-write that returns what was there */
   GS_SITE_COPY = 16,    /* no instruction: a copy engine */
+  GS_SITE_PAST = 64,    /* a load that is told to look past the compute unit's cache */
 };
 
 typedef struct gs_site {

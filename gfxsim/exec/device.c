@@ -487,19 +487,34 @@ void gs_device_flush_trace(gs_device_t *device) {
               path);
 }
 
+enum { ACQUIRE_SHIFT = 9, RELEASE_SHIFT = 11 }; /* of hsa_packet_header_t */
+
+/* What the packet's header says of a fence. */
+static gs_scope_t scope_of(const gs_dispatch_t *dispatch, unsigned shift) {
+  uint16_t header;
+  memcpy(&header, (const void *)(uintptr_t)dispatch->packet, sizeof header);
+  const unsigned scope = (unsigned)header >> shift & 3;
+  return scope > GS_SCOPE_SYSTEM ? GS_SCOPE_SYSTEM : (gs_scope_t)scope;
+}
+
 /* Tells who watches of the kernel, if anybody does. */
 static void watch_run(gs_run_t *run, const gs_vm_map_t *map) {
   gs_device_t *device = run->device;
   const gs_kernel_t *kernel = &run->kernel;
   const gs_dispatch_t *dispatch = &kernel->dispatch;
   const bool own = !gs_symbol_in_code_object(map, kernel->object); /* ROCr's */
+  const gs_scope_t acquire = scope_of(dispatch, ACQUIRE_SHIFT), release = scope_of(dispatch, RELEASE_SHIFT);
   run->watch = own ? device->ops.watch->internal : device->ops.watch;
+  if (own && device->ops.watch->fence)
+    device->ops.watch->fence(device->ops.watch->context, device->ordinal, acquire, release);
   if (own || run->outcome || !run->watch->kernel_begins)
     return;
   gs_launch_t launch = {.gpu = device->ordinal,
                         .profile = device->profile->name,
                         .target = device->profile->target,
-                        .object = kernel->object};
+                        .object = kernel->object,
+                        .acquire = acquire,
+                        .release = release};
   memcpy(launch.grid, kernel->grid, sizeof launch.grid);
   memcpy(launch.group_size, kernel->group_size, sizeof launch.group_size);
   memcpy(launch.groups, kernel->groups, sizeof launch.groups);

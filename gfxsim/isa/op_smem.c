@@ -240,9 +240,8 @@ GS_OP(s_memrealtime) {
  * On weakly ordered hosts that takes a fence. */
 #define GS_SMEM_FENCE(name)                                                                                  \
   GS_OP(name) {                                                                                              \
-    (void)w;                                                                                                 \
-    (void)in;                                                                                                \
     atomic_thread_fence(memory_order_seq_cst);                                                               \
+    gs_watch_order(w, in);                                                                                   \
   }
 GS_SMEM_FENCE(s_dcache_inv)
 GS_SMEM_FENCE(s_dcache_inv_vol)

@@ -13,6 +13,9 @@
 struct gs_access;
 struct gs_wave;
 
+/* How far the fences of a packet reach, as HSA numbers them. */
+typedef enum gs_scope { GS_SCOPE_NONE, GS_SCOPE_AGENT, GS_SCOPE_SYSTEM } gs_scope_t;
+
 /* A kernel that was started, as those who watch it may name it later. */
 typedef struct gs_launch {
   uint32_t gpu;        /* its number */
@@ -21,6 +24,7 @@ typedef struct gs_launch {
   uint64_t object; /* address of the kernel descriptor */
   uint32_t grid[3], group_size[3], groups[3];
   uint64_t scratch_start, scratch_end; /* private memory of all its waves; empty without */
+  gs_scope_t acquire, release;         /* its packet's fences */
 } gs_launch_t;
 
 /* A copy, or, from 0, a fill. */
@@ -63,7 +67,8 @@ typedef struct gs_watch {
    * 0: all active lanes at one place. */
   void (*local)(struct gs_wave *w, const struct gs_access *a);
   void (*local_block)(struct gs_wave *w, uint32_t offset, uint32_t size, uint32_t stride, uint32_t rights);
-  /* Instructions that order accesses: s_waitcnt, and those that invalidate or write back caches. */
+  /* Instructions that order accesses: s_waitcnt, and those that invalidate or write back caches, vector and
+   * scalar. */
   void (*order)(struct gs_wave *w, const struct gs_inst *in);
   /* A kernel of the program begins, and ends: `kernel` is what its beginning returned. */
   void *(*kernel_begins)(void *context, const gs_launch_t *launch);
@@ -73,6 +78,8 @@ typedef struct gs_watch {
   void *(*group_begins)(void *context, void *kernel, uint64_t index, unsigned waves, uint32_t lds_bytes);
   void (*barrier)(void *context, void *group);
   void (*group_ends)(void *context, void *group);
+  /* A packet that is no kernel of the program has had these fences on the GPU of that number. */
+  void (*fence)(void *context, uint32_t gpu, gs_scope_t acquire, gs_scope_t release);
   /* A copy engine is about to copy; what this returns is told at the end of the copy. */
   void *(*copy_begins)(void *context, const gs_copy_t *copy);
   void (*copy_ends)(void *context, void *copy);

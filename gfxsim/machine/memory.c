@@ -191,6 +191,7 @@ static int refresh(gs_memory_t *memory, uint32_t gpu, uint64_t start, uint64_t e
           .allocation_size = cover.buffer->size,
           .access = cover.access,
           .kind = kind_of(cover.buffer),
+          .is_coarse = cover.buffer->flags.ui32.CoarseGrain,
       };
       if (gs_vm_map(vm, &range))
         return -1;

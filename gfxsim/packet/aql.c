@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "exec/symbol.h"
+#include "isa/watch.h"
 #include "packet/flight.h"
 #include "packet/pm4.h"
 #include "packet/signal.h"
@@ -504,6 +505,20 @@ static gs_step_t step_ahead(gs_aql_t *aql) {
   return GS_STEP_DONE;
 }
 
+/* Tells who watches of the fences of a packet that is no kernel: who watches kernels knows theirs. The
+ * command buffers of vendor packets may invalidate anything. */
+static void watch_fence(const gs_aql_t *aql, uint16_t header) {
+  const gs_watch_t *watch = gs_device_watch(aql->config.device);
+  const unsigned type = header_type(header);
+  if (!watch || !watch->fence || type == HSA_PACKET_TYPE_KERNEL_DISPATCH)
+    return;
+  gs_scope_t acquire = header >> HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE & 3;
+  gs_scope_t release = header >> HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE & 3;
+  if (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC)
+    acquire = release = GS_SCOPE_SYSTEM;
+  watch->fence(watch->context, aql->config.ordinal, acquire, release);
+}
+
 static gs_step_t step_packet(gs_aql_t *aql) {
   if (aql->flights) {
     const gs_step_t step = step_ahead(aql);
@@ -524,8 +539,10 @@ static gs_step_t step_packet(gs_aql_t *aql) {
       type < sizeof packet_table / sizeof *packet_table ? packet_table[type] : run_unsupported;
   gs_bus_enter(&aql->bus);
   gs_step_t step = run(aql, packet);
-  if (step == GS_STEP_DONE)
+  if (step == GS_STEP_DONE) {
+    watch_fence(aql, packet->any.header);
     step = retire(aql);
+  }
   if (step == GS_STEP_WAIT)
     aql->skipped_end = 0;
   if (step == GS_STEP_DONE && must_release_scratch(aql, type))

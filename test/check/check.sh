@@ -28,6 +28,7 @@ note expect | sed "s,@BUG@,$bug,g" >"$folder/$name.expected"
 case $tool in
   init | init,*) begin='(Branch depends|Uninitialised value|Jump to)' ;;
   wait) begin='Missing wait' ;;
+  cache) begin='Possibly stale' ;;
   *) begin='(Invalid|Data race)' ;;
 esac
 findings=$(grep -cE "^$begin" "$folder/$name.expected")

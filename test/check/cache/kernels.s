@@ -1,0 +1,243 @@
+// Kernels whose reads caches may answer with old values (NAME_bug), and twins that do what is needed (NAME_good). The argument
+// is the address of some words; only one work-item of each workgroup does anything.
+.ifdef GFX90A
+.amdgcn_target "amdgcn-amd-amdhsa--gfx90a"
+.else
+.amdgcn_target "amdgcn-amd-amdhsa--gfx906"
+.endif
+
+.macro kernel name
+.rodata
+.p2align 6
+.ifdef GFX90A
+.amdhsa_kernel \name
+  .amdhsa_user_sgpr_kernarg_segment_ptr 1
+  .amdhsa_next_free_vgpr 16
+  .amdhsa_next_free_sgpr 32
+  .amdhsa_accum_offset 16
+.end_amdhsa_kernel
+.else
+.amdhsa_kernel \name
+  .amdhsa_user_sgpr_kernarg_segment_ptr 1
+  .amdhsa_next_free_vgpr 16
+  .amdhsa_next_free_sgpr 32
+.end_amdhsa_kernel
+.endif
+.text
+.globl \name
+.p2align 8
+.type \name,@function
+\name:
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  v_lshlrev_b32 v10, 4, v0
+  v_mov_b32 v1, 0
+  s_waitcnt lgkmcnt(0)
+.endm
+
+.set FIRST, 128  // the reader has read
+.set SECOND, 192 // the writer has written
+.set RESULT, 256
+
+.macro tell offset
+  s_waitcnt vmcnt(0)
+  v_mov_b32 v3, 1
+  global_atomic_add v1, v3, s[4:5] offset:\offset
+.endm
+
+.macro await offset
+again\@:
+  global_load_dword v4, v1, s[4:5] offset:\offset glc
+  s_waitcnt vmcnt(0)
+  v_readfirstlane_b32 s6, v4
+  s_cmp_lg_u32 s6, 0
+  s_cbranch_scc0 again\@
+.endm
+
+// The same by a read-modify-write, as who counts does.
+.macro count offset
+again\@:
+  v_mov_b32 v3, 0
+  global_atomic_add v4, v1, v3, s[4:5] offset:\offset glc
+  s_waitcnt vmcnt(0)
+  v_readfirstlane_b32 s6, v4
+  s_cmp_lg_u32 s6, 0
+  s_cbranch_scc0 again\@
+.endm
+
+.macro nothing
+.endm
+.macro invalidate
+  buffer_wbinvl1_vol
+.endm
+.macro invalidate_scalar
+  s_dcache_inv
+  s_waitcnt lgkmcnt(0)
+.endm
+
+.macro write
+  await FIRST
+  v_mov_b32 v2, 42
+  global_store_dword v1, v2, s[4:5]
+  tell SECOND
+  s_endpgm
+.endm
+
+// Workgroup 0 reads at `offset`, and later what workgroup 1 has written in between.
+.macro two_groups name, offset, learn, mend
+kernel \name
+  s_mov_b64 exec, 1
+  s_cmp_eq_u32 s2, 0
+  s_cbranch_scc0 writer\@
+  global_load_dword v5, v1, s[4:5] offset:\offset
+  tell FIRST
+  \learn SECOND
+  \mend
+  global_load_dword v6, v1, s[4:5]
+  s_waitcnt vmcnt(0)
+  global_store_dword v1, v6, s[4:5] offset:RESULT
+  s_endpgm
+writer\@:
+  write
+.endm
+two_groups vector_bug, 0, await, nothing
+two_groups vector_good, 0, await, invalidate
+two_groups neighbour_bug, 60, await, nothing
+two_groups neighbour_good, 64, await, nothing
+two_groups counter_bug, 0, count, nothing
+two_groups counter_good, 0, count, invalidate
+
+// All work-items of the reader's wave, 16 bytes each.
+.macro all_lanes name, mend
+kernel \name
+  s_cmp_eq_u32 s2, 0
+  s_cbranch_scc0 writer\@
+  global_load_dwordx4 v[4:7], v10, s[4:5] offset:512
+  s_waitcnt vmcnt(0)
+  s_mov_b64 exec, 1
+  tell FIRST
+  await SECOND
+  \mend
+  s_mov_b64 exec, -1
+  global_load_dwordx4 v[4:7], v10, s[4:5] offset:512
+  s_waitcnt vmcnt(0)
+  s_mov_b64 exec, 1
+  global_store_dword v1, v4, s[4:5] offset:RESULT
+  s_endpgm
+writer\@:
+  s_mov_b64 exec, 1
+  await FIRST
+  v_mov_b32 v2, 42
+  global_store_dword v1, v2, s[4:5] offset:1156 // of work-item 40
+  tell SECOND
+  s_endpgm
+.endm
+all_lanes lanes_bug, nothing
+all_lanes lanes_good, invalidate
+
+// Waits for a word that another workgroup writes.
+.macro waits name, glc
+kernel \name
+  s_mov_b64 exec, 1
+  s_cmp_eq_u32 s2, 0
+  s_cbranch_scc0 writer\@
+  global_load_dword v5, v1, s[4:5]
+  tell FIRST
+again\@:
+  global_load_dword v4, v1, s[4:5] \glc
+  s_waitcnt vmcnt(0)
+  v_readfirstlane_b32 s6, v4
+  s_cmp_lg_u32 s6, 0
+  s_cbranch_scc0 again\@
+  s_endpgm
+writer\@:
+  write
+.endm
+waits polls_bug
+waits polls_good, glc
+
+// A wave stores, and reads that through the scalar cache.
+.macro own_store name, mend
+kernel \name
+  s_mov_b64 exec, 1
+  s_load_dword s8, s[4:5], 0x0
+  v_mov_b32 v2, 42
+  s_waitcnt lgkmcnt(0)
+  global_store_dword v1, v2, s[4:5]
+  s_waitcnt vmcnt(0)
+  \mend
+  s_load_dword s9, s[4:5], 0x0
+  s_waitcnt lgkmcnt(0)
+  v_mov_b32 v2, s9
+  global_store_dword v1, v2, s[4:5] offset:RESULT
+  s_endpgm
+.endm
+own_store scalar_store_bug, nothing
+own_store scalar_store_good, invalidate_scalar
+
+// What is invalidated is the other cache.
+.macro scalar_read name, mend
+kernel \name
+  s_mov_b64 exec, 1
+  s_cmp_eq_u32 s2, 0
+  s_cbranch_scc0 writer\@
+  s_load_dword s8, s[4:5], 0x0
+  s_waitcnt lgkmcnt(0)
+  tell FIRST
+  await SECOND
+  \mend
+  s_load_dword s9, s[4:5], 0x0
+  s_waitcnt lgkmcnt(0)
+  v_mov_b32 v2, s9
+  global_store_dword v1, v2, s[4:5] offset:RESULT
+  s_endpgm
+writer\@:
+  write
+.endm
+scalar_read scalar_read_bug, invalidate
+scalar_read scalar_read_good, invalidate_scalar
+
+// Reads the first word; its packet makes the difference.
+kernel load
+  s_mov_b64 exec, 1
+  global_load_dword v5, v1, s[4:5]
+  s_waitcnt vmcnt(0)
+  s_endpgm
+
+kernel store
+  s_mov_b64 exec, 1
+  v_mov_b32 v2, 42
+  global_store_dword v1, v2, s[4:5]
+  s_waitcnt vmcnt(0)
+  s_endpgm
+
+.ifdef GFX90A
+kernel store_and_write_back
+  s_mov_b64 exec, 1
+  v_mov_b32 v2, 42
+  global_store_dword v1, v2, s[4:5]
+  s_waitcnt vmcnt(0)
+  buffer_wbl2
+  s_waitcnt vmcnt(0)
+  s_endpgm
+
+// The host changes memory, whose address is behind the words, when it is told to.
+.macro host_changes name, mend
+kernel \name
+  s_mov_b64 exec, 1
+  s_load_dwordx2 s[8:9], s[4:5], 0x400
+  s_waitcnt lgkmcnt(0)
+  global_load_dword v5, v1, s[8:9]
+  tell FIRST
+  await SECOND
+  \mend
+  buffer_wbinvl1_vol
+  global_load_dword v6, v1, s[8:9]
+  s_waitcnt vmcnt(0)
+  s_endpgm
+.endm
+.macro invalidate_second
+  buffer_invl2
+.endm
+host_changes host_bug, nothing
+host_changes host_good, invalidate_second
+.endif
