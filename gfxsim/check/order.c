@@ -21,11 +21,16 @@ typedef struct told {
   uint16_t clock[GS_ORDER_WAVES]; /* what these waves did at clocks below */
 } told_t;
 
+/* Who tells often tells on and on: the entry that was changed last has its clocks here, in the cache line
+ * that all others begin with, and its own are old until another takes the place. */
 typedef struct gs_sync {
-  uint64_t address;
+  _Alignas(64) uint64_t address;
+  uint32_t recent, recent_crew; /* 1 + index of that entry, or 0; and its crew */
+  uint32_t read;                /* so many entries somebody has learned of: they do not change any more */
+  uint32_t count;
+  uint16_t clock[GS_ORDER_WAVES];
   told_t *told;
-  uint32_t count, capacity;
-  uint32_t read;             /* so many entries somebody has learned of: they do not change any more */
+  uint32_t capacity;
   uint32_t base, last_count; /* last[crew - base]: 1 + index of the crew's last entry, or 0 */
   uint32_t *last;
   gs_lessons_t passed; /* what those who told had learned elsewhere */
@@ -33,13 +38,34 @@ typedef struct gs_sync {
 
 /* ---- Making and ending ---- */
 
+/* Whoever has it may take it again, see gs_order_hold. */
+static int make_lock(pthread_mutex_t *lock) {
+  pthread_mutexattr_t attributes;
+  if (pthread_mutexattr_init(&attributes))
+    return -1;
+  pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+  const int status = pthread_mutex_init(lock, &attributes);
+  pthread_mutexattr_destroy(&attributes);
+  return status ? -1 : 0;
+}
+
+void gs_order_hold(gs_order_t *order) {
+  pthread_mutex_lock(&order->lock);
+}
+
+void gs_order_let_go(gs_order_t *order) {
+  pthread_mutex_unlock(&order->lock);
+}
+
 int gs_order_init(gs_order_t *order) {
   memset(order, 0, sizeof *order);
-  if (pthread_mutex_init(&order->lock, NULL))
+  if (make_lock(&order->lock))
     return -1;
   order->jobs = calloc(GS_JOBS, sizeof *order->jobs);
   order->notes = calloc(GS_CREW_NOTES, sizeof *order->notes);
-  order->sync = calloc(SYNC_WORDS, sizeof *order->sync);
+  order->sync = aligned_alloc(_Alignof(gs_sync_t), SYNC_WORDS * sizeof *order->sync);
+  if (order->sync)
+    memset(order->sync, 0, SYNC_WORDS * sizeof *order->sync);
   order->sync_table = calloc(SYNC_TABLE, sizeof *order->sync_table);
   order->next_crew = 1;
   if (order->jobs && order->notes && order->sync && order->sync_table)
@@ -288,6 +314,31 @@ static uint32_t *last_of(const gs_sync_t *word, uint32_t crew) {
   return crew >= word->base && crew - word->base < word->last_count ? &word->last[crew - word->base] : NULL;
 }
 
+/* 1 + index of the crew's last entry, or 0. */
+static uint32_t index_of(const gs_sync_t *word, uint32_t crew) {
+  if (word->recent && word->recent_crew == crew)
+    return word->recent; /* an entry that is newer than all others of its crew */
+  const uint32_t *last = last_of(word, crew);
+  return last ? *last : 0;
+}
+
+/* The clocks of an entry, by 1 + index. */
+static const uint16_t *clocks_of(const gs_sync_t *word, uint32_t index) {
+  return index == word->recent ? word->clock : word->told[index - 1].clock;
+}
+
+/* Makes an entry the one that is changed. */
+static uint16_t *change(gs_sync_t *word, uint32_t index) {
+  if (index == word->recent)
+    return word->clock;
+  if (word->recent)
+    memcpy(word->told[word->recent - 1].clock, word->clock, sizeof word->clock);
+  word->recent = index;
+  word->recent_crew = word->told[index - 1].crew;
+  memcpy(word->clock, word->told[index - 1].clock, sizeof word->clock);
+  return word->clock;
+}
+
 /* Makes room for one more entry, and for the crew's last. */
 static bool reserve_told(gs_sync_t *word, uint32_t crew, uint32_t first) {
   if (word->count == word->capacity) {
@@ -315,48 +366,54 @@ static bool reserve_told(gs_sync_t *word, uint32_t crew, uint32_t first) {
   return true;
 }
 
-/* Adds what wave `w` can tell, if that is more than its group told last. Lock held. */
-static void tell(gs_order_t *order, gs_sync_t *word, const gs_crew_t *crew, unsigned w) {
-  const gs_order_wave_t *wave = &crew->wave[w];
-  told_t entry = {.crew = crew->id};
-  for (unsigned i = 0; i < crew->waves; i++)
-    entry.clock[i] = (uint16_t)(i == w ? wave->published : wave->seen[i]);
-  const uint32_t *last = last_of(word, crew->id);
-  learn_all(&word->passed, &wave->learned);
-  if (last && *last > word->read) {
-    told_t *mine = &word->told[*last - 1];
-    for (unsigned i = 0; i < crew->waves; i++)
-      if (mine->clock[i] < entry.clock[i])
-        mine->clock[i] = entry.clock[i];
+/* Puts what the wave can tell behind the crew's entry `last` (1 + index, or 0). Lock held. */
+static void tell_anew(gs_order_t *order, gs_sync_t *word, const gs_crew_t *crew, const uint16_t *clocks,
+                      uint32_t last) {
+  told_t entry = {.crew = crew->id, .before = last};
+  const uint16_t *before = last ? clocks_of(word, last) : entry.clock;
+  bool more = !last;
+  for (unsigned i = 0; i < crew->waves; i++) {
+    more |= clocks[i] > before[i];
+    entry.clock[i] = clocks[i] > before[i] ? clocks[i] : before[i];
+  }
+  if (!more)
     return;
-  }
-  if (last && *last) {
-    const told_t *before = &word->told[*last - 1];
-    bool more = false;
-    for (unsigned i = 0; i < crew->waves; i++) {
-      more |= entry.clock[i] > before->clock[i];
-      if (entry.clock[i] < before->clock[i])
-        entry.clock[i] = before->clock[i];
-    }
-    if (!more)
-      return;
-    entry.before = *last;
-  }
   if (order->told >= MOST_TOLD || !reserve_told(word, crew->id, crew->job->first)) {
     word->passed.all = true;
     return;
   }
   word->told[word->count++] = entry;
   *last_of(word, crew->id) = word->count;
+  change(word, word->count);
   order->told++;
+}
+
+/* Adds what wave `w` can tell, if that is more than its group told last. Lock held. */
+static void tell(gs_order_t *order, gs_sync_t *word, const gs_crew_t *crew, unsigned w) {
+  const gs_order_wave_t *wave = &crew->wave[w];
+  uint16_t clocks[GS_ORDER_WAVES];
+  for (unsigned i = 0; i < crew->waves; i++)
+    clocks[i] = (uint16_t)(i == w ? wave->published : wave->seen[i]);
+  if (wave->learned.count || wave->learned.all)
+    learn_all(&word->passed, &wave->learned);
+  const uint32_t last = index_of(word, crew->id);
+  if (last <= word->read) {
+    tell_anew(order, word, crew, clocks, last);
+    return;
+  }
+  uint16_t *mine = change(word, last);
+  for (unsigned i = 0; i < crew->waves; i++)
+    if (mine[i] < clocks[i])
+      mine[i] = clocks[i];
 }
 
 /* The wave learns of its own group at once: they share the first cache. */
 static void learn_of_mates(const gs_sync_t *word, const gs_crew_t *crew, gs_order_wave_t *wave) {
-  const uint32_t *last = last_of(word, crew->id);
-  for (unsigned i = 0; last && *last && i < crew->waves; i++)
-    if (wave->seen[i] < word->told[*last - 1].clock[i])
-      wave->seen[i] = word->told[*last - 1].clock[i];
+  const uint32_t last = index_of(word, crew->id);
+  const uint16_t *clocks = last ? clocks_of(word, last) : NULL;
+  for (unsigned i = 0; clocks && i < crew->waves; i++)
+    if (wave->seen[i] < clocks[i])
+      wave->seen[i] = clocks[i];
 }
 
 /* Who stored at the word last. Of a wave of its own group, this wave learns everything that it had learned,
@@ -448,9 +505,8 @@ typedef struct search {
 
 /* Whether the first `length` entries of the word's list have it. */
 static bool word_has(const gs_sync_t *word, uint32_t length, gs_stamp_t stamp) {
-  const uint32_t *last = last_of(word, gs_stamp_crew(stamp));
-  for (uint32_t at = last ? *last : 0; at; at = word->told[at - 1].before)
-    if (at <= length && gs_stamp_clock(stamp) < word->told[at - 1].clock[gs_stamp_wave(stamp)])
+  for (uint32_t at = index_of(word, gs_stamp_crew(stamp)); at; at = word->told[at - 1].before)
+    if (at <= length && gs_stamp_clock(stamp) < clocks_of(word, at)[gs_stamp_wave(stamp)])
       return true;
   return false;
 }

@@ -148,6 +148,11 @@ uint64_t gs_order_tick(gs_order_t *order);
 /* A wave of the job has written all changes of the second cache back. */
 void gs_order_wrote_back(gs_order_t *order, gs_job_t *job);
 
+/* Between the two calls nobody else gets in: who asks or tells much at a time, as the work-items of one
+ * instruction, pays for the lock once. */
+void gs_order_hold(gs_order_t *order);
+void gs_order_let_go(gs_order_t *order);
+
 /* Wave `w` accesses the word of global memory at `address` by a read-modify-write: it tells there what it has
  * done and, if the instruction returns a value, learns what others told, of whom `written` is the last that
  * stored there otherwise, or 0. */

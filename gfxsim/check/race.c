@@ -29,7 +29,9 @@ typedef struct touch {
   unsigned flags;   /* of the site */
   uint32_t rights, bytes;
   bool local;
-  uint64_t lane_address;     /* of the lane in hand */
+  uint64_t lane_address;  /* of the lane in hand */
+  gs_shadow_page_t *page; /* the one that was asked for last, of the page of this number */
+  uint64_t page_number;
   const gs_access_t *access; /* of lanes that have addresses of their own, or NULL */
   gs_clash_t clash;
 } touch_t;
@@ -323,7 +325,10 @@ static bool find_cells(touch_t *t, uint64_t address, cells_t *cells, size_t *cou
     *count = t->crew->local_words - word;
     return true;
   }
-  gs_shadow_page_t *page = address >> 48 ? NULL : gs_shadow_page(&t->race->shadow, address);
+  if (!t->page || t->page_number != address / GS_SHADOW_PAGE)
+    t->page = address >> 48 ? NULL : gs_shadow_page(&t->race->shadow, address);
+  t->page_number = address / GS_SHADOW_PAGE;
+  gs_shadow_page_t *page = t->page;
   if (!page)
     return false;
   const size_t word = address % GS_SHADOW_PAGE / 4;
@@ -356,6 +361,12 @@ static void touch_bytes(touch_t *t, uint64_t address, uint64_t bytes, unsigned l
   cells_t cells;
   size_t here;
   t->lane_address = address;
+  if (address % 4 == 0 && bytes == 4) {
+    choose_site(t, 15);
+    if (find_cells(t, address, &cells, &here))
+      touch_word(t, &cells, address, lane);
+    return;
+  }
   if (address % 4 == 0 && bytes % 4 == 0) {
     touch_words(t, address, bytes / 4, lane, 0);
     return;
@@ -384,16 +395,24 @@ static void watch_lanes(gs_wave_t *w, const gs_access_t *a) {
   if (!begin(&t, w, a->rights, a->bytes, false) || a->step != GS_LINEAR_STEP)
     return;
   t.access = a;
+  const bool both = a->rights == (GS_VM_READ | GS_VM_WRITE);
   uint64_t last = UINT64_MAX;
+  if (both)
+    gs_order_hold(&t.race->order);
   for (uint64_t left = a->lanes; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctzll(left);
     const bool again = a->at[l] == last && a->rights != GS_VM_WRITE;
     last = a->at[l];
     if (again || is_private(&t, last))
       continue;
-    if (GS_UNLIKELY(a->rights == (GS_VM_READ | GS_VM_WRITE)) && t.race->tells)
-      gs_atomic_look(t.race, w, last, a->bytes, l);
     touch_bytes(&t, last, a->bytes, l);
+  }
+  if (both)
+    gs_order_let_go(&t.race->order);
+  for (uint64_t left = both && t.race->tells ? a->lanes : 0; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctzll(left);
+    if (!is_private(&t, a->at[l]))
+      gs_atomic_look(t.race, w, a->at[l], a->bytes, l);
   }
   finish(&t);
 }
