@@ -9,7 +9,6 @@
 #include "check/init.h"
 #include "check/name.h"
 #include "check/wait.h"
-#include "exec/source_line.h"
 
 /* What a checked program ends with that asked to fail (gfxsim-run --check-fail). */
 enum { FAILED_STATUS = 99 };
@@ -78,7 +77,6 @@ int gs_check_create(const gs_options_t *options, gs_check_t **made) {
 }
 
 void gs_check_prepare(void) {
-  gs_source_line_prepare();
   gs_name_prepare();
 }
 

@@ -37,7 +37,8 @@ static inline gs_check_t *gs_check_of(const gs_wave_t *w) {
 /* Makes the checker that the options ask for; *check is NULL when they ask for none. Returns 0, or -1 after a
  * message when out of memory. */
 int gs_check_create(const gs_options_t *options, gs_check_t **check) __attribute__((warn_unused_result));
-/* Asks the dynamic linker for what names need. By the thread that opens a machine, each time. */
+/* Asks the dynamic linker for what names need (source lines are prepared for all). By the thread that opens
+ * a machine, each time. */
 void gs_check_prepare(void);
 /* Accepts NULL. Nothing may be watched any more. */
 void gs_check_destroy(gs_check_t *check);

@@ -21,8 +21,7 @@
 
 enum { IMAGE_BYTES_MAX = 1 << 30 };
 
-/* The functions of libelf and libdw that are used. The libraries are opened on the first fault, or by who
- * prepares: a simulator without faults does not pay for loading them. */
+/* The functions of libelf and libdw that are used. */
 #define FUNCTIONS(X)                                                                                         \
   X(elf_version)                                                                                             \
   X(elf_memory)                                                                                              \

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "check/check.h"
 #include "exec/guard.h"
+#include "exec/source_line.h"
 #include "machine/machine.h"
 #include "machine/process.h"
 
@@ -235,6 +236,8 @@ gs_machine_t *gs_machine_create(void) {
   report_foreign_options();
   if (gs_process_check(&machine->options, &machine->check))
     goto failed;
+  /* For the report of a fault, in which nobody may ask the dynamic linker any more. */
+  gs_source_line_prepare();
   if (machine->check)
     gs_check_prepare();
   if (add_gpus(machine))

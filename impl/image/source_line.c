@@ -6,11 +6,16 @@
 
 #include <dlfcn.h>
 #include <elfutils/libdw.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- lines of device code ---- */
@@ -37,7 +42,7 @@ typedef struct dw {
 } dw_t;
 
 static bool open_dw(dw_t *dw) {
-  void *library = dlopen("libdw.so.1", RTLD_LAZY | RTLD_LOCAL);
+  void *library = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL); /* now: later it would ask the linker again */
   bool complete = library != NULL;
   void *symbol;
 #define RESOLVE(name)                                                                                        \
@@ -47,6 +52,84 @@ static bool open_dw(dw_t *dw) {
   FUNCTIONS(RESOLVE)
 #undef RESOLVE
   return complete; /* stays open: there are few reports, and others may have it open */
+}
+
+/* A thread of the program may hold the dynamic linker and wait for the very kernel of which the report is: a
+ * constructor of a library that is being loaded runs it. So another thread asks the linker, and who reports
+ * waits for that one only so long. The last of the two frees this. */
+enum { PATIENCE_S = 2 };
+typedef struct opening {
+  pthread_mutex_t lock; /* of all below */
+  pthread_cond_t ended;
+  bool has_ended, is_given_up, complete;
+  dw_t dw;
+} opening_t;
+
+static void free_opening(opening_t *opening) {
+  pthread_cond_destroy(&opening->ended);
+  pthread_mutex_destroy(&opening->lock);
+  free(opening);
+}
+
+static void *open_elsewhere(void *data) {
+  opening_t *opening = data;
+  dw_t dw;
+  bool complete = open_dw(&dw);
+  pthread_mutex_lock(&opening->lock);
+  opening->dw = dw;
+  opening->complete = complete;
+  opening->has_ended = true;
+  bool is_given_up = opening->is_given_up;
+  pthread_cond_signal(&opening->ended);
+  pthread_mutex_unlock(&opening->lock);
+  if (is_given_up)
+    free_opening(opening);
+  return NULL;
+}
+
+static bool start_opening(opening_t *opening) {
+  pthread_t thread;
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes))
+    return false;
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  bool started = !pthread_create(&thread, &attributes, open_elsewhere, opening);
+  pthread_attr_destroy(&attributes);
+  return started;
+}
+
+/* Waits for its end. False: it takes too long, and frees itself some day. */
+static bool await_opening(opening_t *opening) {
+  struct timespec deadline;
+  int status = 0;
+  clock_gettime(CLOCK_REALTIME, &deadline);
+  deadline.tv_sec += PATIENCE_S;
+  pthread_mutex_lock(&opening->lock);
+  while (!opening->has_ended && status != ETIMEDOUT)
+    status = pthread_cond_timedwait(&opening->ended, &opening->lock, &deadline);
+  bool has_ended = opening->has_ended;
+  opening->is_given_up = !has_ended;
+  pthread_mutex_unlock(&opening->lock);
+  return has_ended;
+}
+
+/* FOUND: *dw is complete. */
+static atmi_source_line_answer_t get_dw(dw_t *dw) {
+  opening_t *opening = calloc(1, sizeof *opening);
+  if (!opening)
+    return ATMI_SOURCE_LINE_UNKNOWN;
+  pthread_mutex_init(&opening->lock, NULL);
+  pthread_cond_init(&opening->ended, NULL);
+  if (!start_opening(opening)) {
+    free_opening(opening);
+    return ATMI_SOURCE_LINE_UNKNOWN;
+  }
+  if (!await_opening(opening))
+    return ATMI_SOURCE_LINE_BUSY;
+  *dw = opening->dw;
+  bool complete = opening->complete;
+  free_opening(opening);
+  return complete ? ATMI_SOURCE_LINE_FOUND : ATMI_SOURCE_LINE_NO_READER;
 }
 
 typedef struct wanted {
@@ -125,8 +208,9 @@ static atmi_source_line_answer_t look_up(Elf *elf, uint64_t address, char *text,
   dw_t dw;
   if (!has_lines(elf))
     return ATMI_SOURCE_LINE_NO_LINES;
-  if (!open_dw(&dw))
-    return ATMI_SOURCE_LINE_NO_READER;
+  atmi_source_line_answer_t opened = get_dw(&dw);
+  if (opened != ATMI_SOURCE_LINE_FOUND)
+    return opened;
   Dwarf *debug = dw.dwarf_begin_elf(elf, DWARF_C_READ, NULL);
   bool found = debug && find_line(&dw, debug, address, text, size);
   if (debug)
@@ -172,11 +256,40 @@ static bool name_from_table(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
   return false;
 }
 
+/* The file that is mapped where the address is, and where its first byte is: from the kernel's list, as
+ * dladdr asks the dynamic linker, see above. Variables that begin as 0 may lie in memory without a name,
+ * right behind the file's. */
+static bool find_file(uint64_t address, char path[PATH_MAX], uint64_t *base) {
+  char line[PATH_MAX + 128];
+  uint64_t start, end, last = 0;
+  bool found = false;
+  FILE *maps = fopen("/proc/self/maps", "re");
+  *path = 0;
+  while (maps && !found && fgets(line, sizeof line, maps)) {
+    int name = 0;
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %*s %n", &start, &end, &name) != 2 || !name)
+      continue;
+    line[strcspn(line, "\n")] = 0;
+    if (line[name] == '/' && strcmp(line + name, path) != 0) {
+      snprintf(path, PATH_MAX, "%s", line + name);
+      *base = start;
+    } else if (line[name] != '/' && (line[name] || start != last)) {
+      *path = 0;
+    }
+    last = end;
+    found = address >= start && address < end;
+  }
+  if (maps)
+    fclose(maps);
+  return found && *path;
+}
+
 bool atmi_source_line_variable(const void *address, char *text, size_t size) {
-  Dl_info info;
-  if (!dladdr(address, &info) || !info.dli_fname)
+  char path[PATH_MAX];
+  uint64_t start = 0;
+  if (!find_file((uint64_t)(uintptr_t)address, path, &start))
     return false;
-  int file = open(info.dli_fname, O_RDONLY | O_CLOEXEC);
+  int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0)
     return false;
   elf_version(EV_CURRENT);
@@ -184,7 +297,7 @@ bool atmi_source_line_variable(const void *address, char *text, size_t size) {
   GElf_Ehdr head;
   bool found = false;
   if (elf && gelf_getehdr(elf, &head)) {
-    uint64_t base = head.e_type == ET_EXEC ? 0 : (uint64_t)(uintptr_t)info.dli_fbase;
+    uint64_t base = head.e_type == ET_EXEC ? 0 : start;
     GElf_Shdr header;
     for (Elf_Scn *section = NULL; !found && (section = elf_nextscn(elf, section));)
       found = gelf_getshdr(section, &header) &&

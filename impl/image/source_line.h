@@ -11,8 +11,11 @@ typedef enum atmi_source_line_answer {
   ATMI_SOURCE_LINE_FOUND,
   ATMI_SOURCE_LINE_NO_LINES,  /* the image was built without -g */
   ATMI_SOURCE_LINE_NO_READER, /* it has debug information, but libdw is not installed */
+  ATMI_SOURCE_LINE_BUSY,      /* another thread keeps the dynamic linker, of which libdw is wanted */
   ATMI_SOURCE_LINE_UNKNOWN,   /* what there is does not tell */
 } atmi_source_line_answer_t;
+
+/* Neither waits for the dynamic linker for more than some seconds: who holds it may wait for the report. */
 
 /* "file.c:12" for a function of a device image, by an address in it before loading: where it is declared, or
  * else where the instruction is from. The image's own DWARF tells, through libdw. */

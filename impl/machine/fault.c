@@ -36,6 +36,9 @@ static void find_source(const atmi_kernel_t *kernel, char *text, size_t size) {
              "install libdw to see the file: the package libdw1 of Debian and Ubuntu, elfutils-libs of "
              "Fedora");
     break;
+  case ATMI_SOURCE_LINE_BUSY:
+    snprintf(text, size, "not known, as a library is being loaded: do its constructors run kernels?");
+    break;
   case ATMI_SOURCE_LINE_UNKNOWN: snprintf(text, size, "the debug information does not tell"); break;
   }
 }
