@@ -613,6 +613,41 @@ static void follow_coarsely(trial_t *t) {
   }
 }
 
+/* Whether the results of an instruction come in two parts, each of parts of the operands that op_sel and
+ * op_sel_hi choose: compilers leave those undefined that are not used. */
+static bool has_parts(const gs_inst_t *in) {
+  return in->op->encoding == GS_ENC_VOP3P && (in->op->dst == GS_T_V2F32 || in->op->dst == GS_T_V2F16);
+}
+
+/* The undefined bits of part `i` of an operand: a dword, or one half of it. */
+static uint32_t part_bits(const gs_wave_flow_t *f, const gs_src_t *s, unsigned i, unsigned lane, bool wide) {
+  const unsigned reg = s->reg + (wide ? i : 0);
+  const uint32_t bits = s->kind == GS_SRC_VGPR   ? f->bits[reg].u32[lane]
+                        : s->kind == GS_SRC_SGPR ? f->s[reg]
+                                                 : 0;
+  return wide ? bits : bits >> 16 * i & 0xffff;
+}
+
+/* Everything of a part of a lane's result that has an undefined bit in some part of an operand. */
+static void follow_parts(trial_t *t) {
+  gs_wave_flow_t *f = gs_wave_flow(t->w);
+  const gs_inst_t *in = t->in;
+  const bool wide = in->op->dst == GS_T_V2F32;
+  const uint64_t lanes = gs_vexec(t->w, in);
+  gs_row_t result[2];
+  memset(result, 0, sizeof result);
+  for (unsigned i = 0; i < 3; i++)
+    for (unsigned h = 0; h < 2 && t->rule->dwords[i]; h++)
+      for (unsigned l = 0; l < GS_LANES; l++)
+        if (part_bits(f, &in->src[i], (h ? in->op_sel_hi : in->op_sel) >> i & 1, l, wide))
+          result[wide ? h : 0].u32[l] |= wide ? UINT32_MAX : 0xffffU << 16 * h;
+  for (unsigned k = 0; k < t->rule->dst; k++) {
+    write_lanes(&f->bits[in->dst + k], &result[k], lanes);
+    set_origins(t, in->dst + k, lanes);
+    gs_flow_settle(f, in->dst + k);
+  }
+}
+
 /* Lanes in which an operand that chooses bits is undefined. */
 static uint64_t undefined_amounts(const trial_t *t) {
   const gs_wave_flow_t *f = gs_wave_flow(t->w);
@@ -704,7 +739,7 @@ static void follow_vector(gs_wave_t *w, const gs_inst_t *in, const gs_flow_rule_
   /* A scalar can be made equal to one lane only; and what spreads must not leave a part of a register. */
   const bool partial = has_row_result(in) && !in->plain_dst && rule->flow != GS_FLOW_BITS;
   if (rule->flow == GS_FLOW_COARSE || partial || (rule->flow == GS_FLOW_COMPARE && t.scalars))
-    follow_coarsely(&t);
+    has_parts(in) ? follow_parts(&t) : follow_coarsely(&t);
   else
     follow_finely(&t);
 }

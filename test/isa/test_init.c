@@ -86,6 +86,7 @@ static const row_t rows[] = {
     {"v_fma_f64 v[0:1], v[2:3], v[4:5], s[4:5]", false},
     {"v_div_fmas_f32 v0, v1, v3, v5", false},
     {"v_pk_add_f16 v0, v1, v3", false},
+    {"v_pk_fma_f16 v0, v1, v3, v5 op_sel:[1,0,0] op_sel_hi:[0,1,0]", false},
     {"v_add_f16 v0, v1, v3", false},
     {"v_mov_b32_sdwa v0, v1 dst_sel:BYTE_2 dst_unused:UNUSED_PRESERVE src0_sel:BYTE_0", true},
     {"v_or_b32_sdwa v0, v1, v3 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:WORD_1 src1_sel:BYTE_3", true},
@@ -120,6 +121,13 @@ static const row_t rows[] = {
     {"s_ff1_i32_b32 s8, s4", false},
     {"s_sext_i32_i8 s8, s4", true},
     {"s_addk_i32 s8, 77", false},
+};
+
+/* Which not all parts have. */
+static const row_t rows_of_some[] = {
+    {"v_pk_fma_f32 v[0:1], v[2:3], v[4:5], v[6:7]", false},
+    {"v_pk_fma_f32 v[0:1], v[2:3], v[4:5], v[6:7] op_sel_hi:[0,1,0]", false},
+    {"v_pk_mul_f32 v[0:1], v[2:3], s[4:5] op_sel:[1,0]", false},
 };
 
 /* The state that an instruction reads and writes. */
@@ -290,10 +298,58 @@ static void test_undefined_bits(void **state) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (isa_has(state, ISA_PART, rows[i].text))
       run_row(&b, state, &rows[i]);
+  for (size_t i = 0; i < sizeof rows_of_some / sizeof *rows_of_some; i++)
+    if (isa_has(state, ISA_PART, rows_of_some[i].text))
+      run_row(&b, state, &rows_of_some[i]);
+  end(&b);
+}
+
+/* Parts of operands that are undefined, and what of the results is then: not more. */
+typedef struct part_row {
+  const char *text;
+  unsigned reg;
+  uint32_t bits, result[2]; /* of v[reg]; of v0 and v1 */
+} part_row_t;
+static const part_row_t part_rows[] = {
+    {"v_pk_fma_f32 v[0:1], v[2:3], v[4:5], v[6:7] op_sel_hi:[0,0,0]", 5, UINT32_MAX, {0, 0}},
+    {"v_pk_fma_f32 v[0:1], v[2:3], v[4:5], v[6:7]", 5, 16, {0, UINT32_MAX}},
+    {"v_pk_add_f32 v[0:1], v[2:3], v[4:5] op_sel:[0,1]", 5, 16, {UINT32_MAX, UINT32_MAX}},
+    {"v_pk_mul_f16 v0, v1, v3 op_sel_hi:[1,0]", 3, 0xffff0000, {0, 0}},
+    {"v_pk_mul_f16 v0, v1, v3", 3, 0xffff0000, {0xffff0000, 0}},
+    {"v_pk_fma_f16 v0, v2, v3, v5", 5, 1, {0xffff, 0}},
+};
+
+static void test_parts_that_are_not_used(void **state) {
+  bench_t b;
+  begin(&b, state);
+  for (size_t i = 0; i < sizeof part_rows / sizeof *part_rows; i++) {
+    const part_row_t *row = &part_rows[i];
+    size_t count;
+    state_t said;
+    if (!isa_has(state, ISA_PART, row->text))
+      continue;
+    const uint32_t *words = isa_assemble(state, ISA_PART, row->text, &count);
+    assert_true(gs_decode(b.t->w.env->target, words, count, &b.in));
+    b.in.fn = isa_handlers(state)[b.in.op - gs_opcodes];
+    memset(b.f, 0, sizeof *b.f);
+    b.t->w.flow = b.f;
+    for (unsigned l = 0; l < GS_LANES; l++)
+      b.f->bits[row->reg].u32[l] = row->bits;
+    gs_flow_settle(b.f, row->reg);
+    gs_set_exec(&b.t->w, UINT64_MAX);
+    b.t->w.pc = ISA_CODE + b.in.size;
+    b.check->watch.execute(&b.t->w, &b.in);
+    save_bits(b.f, &said);
+    for (unsigned k = 0; k < 2; k++)
+      if (said.v[k].u32[7] != row->result[k])
+        fail_msg("%s: v%u: bits %08x count as undefined, not %08x", row->text, k, said.v[k].u32[7],
+                 row->result[k]);
+  }
   end(&b);
 }
 
 int main(void) {
-  static const struct CMUnitTest tests[] = {isa_part_test(test_undefined_bits)};
+  static const struct CMUnitTest tests[] = {isa_part_test(test_undefined_bits),
+                                            isa_part_test(test_parts_that_are_not_used)};
   return isa_main(tests, sizeof tests / sizeof *tests);
 }
