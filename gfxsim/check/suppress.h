@@ -10,8 +10,8 @@
  *
  * The first line names it, the second tool and rule. Each further one must be true of the finding: "kernel:"
  * (as in reports), "source:" (of any side, as FILE:LINE), "host:" (any line of the calls of the host
- * program), "call:" (the HSA function), "variable:". All are patterns of the shell (*, ?, [...]). Not here:
- * what is done with what matches. */
+ * program), "call:" (the HSA function), "variable:", "text:" (the beginning of the report, or another line of
+ * it). All are patterns of the shell (*, ?, [...]). Not here: what is done with what matches. */
 #ifndef GFXSIM_CHECK_SUPPRESS_H
 #define GFXSIM_CHECK_SUPPRESS_H
 

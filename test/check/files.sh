@@ -1,6 +1,6 @@
 #!/bin/sh
 # What gfxsim-run --check writes and reads besides its text: SARIF, suppressions, limits. Called: files.sh GFXSIM_RUN SOURCES
-# FOLDER ($OMP_CC compiles; python3 reads the JSON)
+# FOLDER ($OMP_CC compiles; python3 reads the JSON, sarif.py what the standard wants)
 set -eu
 run=$1 sources=$2 folder=$3
 mkdir -p "$folder"
@@ -52,12 +52,16 @@ for r in results:
 END
 }
 
+standard() { "$sources/sarif.py" "$folder/sarif" || complain "the SARIF file is not as the standard wants it"; }
+
 try 99 --check-fail --check-sarif="$folder/sarif" "$program"
+standard
 findings=$(grep -c '^==[0-9]*== Invalid' "$folder/log")
 [ "$findings" -ge 2 ] || complain "two_places.c has $findings places"
 sarif "$findings" 0
 try 0 --check-fail --check-sarif="$folder/sarif" "$clean"
 sarif 0 0
+standard
 
 # Suppressions that were made suppress; those of one place only that one.
 try 99 --check-fail --check-gen-suppressions "$program"
@@ -68,6 +72,7 @@ says "ERROR SUMMARY: 0 errors from 0 places \(bounds\); suppressed: [0-9]+ from 
 says 'x suppressed by "give it a name: '
 ! grep -q '== Invalid' "$folder/log" || complain "what was suppressed is told of"
 sarif "$findings" "$findings"
+standard
 sed -n '1,/^}$/p' "$folder/supp" >"$folder/one"
 try 99 --check-fail --check-suppressions="$folder/one" "$program"
 says "from $((findings - 1)) places \(bounds\); suppressed: [0-9]+ from 1 places"
@@ -78,6 +83,10 @@ try 0 --check-fail --check-suppressions="$folder/bad" "$program"
 for line in 2 3 9; do grep -q "$folder/bad:$line: " "$folder/out" || { complain "line $line is not complained of"; cat "$folder/out" >&2; }; done
 printf '{\n  all in this file\n  bounds:*\n  source:*two_places.c:*\n}\n' >"$folder/all"
 try 0 --check-fail --check-suppressions="$folder/all" "$program"
+printf '{\n  by what is said\n  bounds:*\n  text:Invalid *\n}\n' >"$folder/text"
+try 0 --check-fail --check-suppressions="$folder/text" "$program"
+printf '{\n  by what is not said\n  bounds:*\n  text:Valid *\n}\n' >"$folder/text"
+try 99 --check-fail --check-suppressions="$folder/text" "$program"
 try 99 --check-fail --check-suppressions="$folder/none" "$program"
 grep -q "can't read the suppressions in $folder/none" "$folder/out" || complain "a file that is not there"
 

@@ -25,7 +25,7 @@ export CACHE_KERNELS="$CACHE_KERNELS.${devices%%,*}.co" GFXSIM_WORKERS=1
 
 check() { # bug|good
   status=0
-  timeout 100 "$run" "--devices=$devices" --check=cache --check-log="$log" --check-fail "$program" "$name" "$1" >"$folder/$name.out" 2>&1 ||
+  timeout 100 "$run" "--devices=$devices" --check=cache --check-log="$log" --check-sarif="$folder/$name.sarif" --check-fail "$program" "$name" "$1" >"$folder/$name.out" 2>&1 ||
     status=$?
 }
 
@@ -36,4 +36,5 @@ check bug
 for regex in 'Possibly stale read (of (4|8|16) bytes in kernel |by a copy of 4096 bytes)' "$writer" "Hint: .*$hint" 'from 1 places \(cache\)'; do
   grep -qE -- "$regex" "$log" || complain "no line \"$regex\""
 done
+"$(dirname "$0")/../sarif.py" "$folder/$name.sarif" || complain "its SARIF file is not as the standard wants it"
 echo "$name: found"
