@@ -141,6 +141,14 @@ void gs_blocks_free(gs_blocks_t *blocks, uint64_t address, const gfxsim_stack_t 
   pthread_rwlock_unlock(&blocks->lock);
 }
 
+void gs_blocks_share(gs_blocks_t *blocks, uint64_t address, const gfxsim_stack_t *stack) {
+  pthread_rwlock_wrlock(&blocks->lock);
+  gs_block_note_t *block = find_live(blocks, address, false);
+  if (block)
+    block->shared = *stack;
+  pthread_rwlock_unlock(&blocks->lock);
+}
+
 void gs_blocks_name(gs_blocks_t *blocks, uint64_t address, const char *name, const char *file,
                     uint32_t line) {
   pthread_rwlock_wrlock(&blocks->lock);

@@ -22,6 +22,7 @@ typedef struct gs_block_note {
   bool freed, locked;              /* locked: the host's memory, not allocated */
   const char *call;                /* of HSA that made it */
   gfxsim_stack_t made, gone;
+  gfxsim_stack_t shared;    /* who said last which GPUs may access it; depth 0: nobody, or it is not known */
   char name[GS_BLOCK_NAME]; /* of the variable that is mapped there, or empty */
   char file[GS_BLOCK_NAME]; /* where the program has that variable, or empty */
   uint32_t line;
@@ -65,6 +66,8 @@ void gs_blocks_add(gs_blocks_t *blocks, const gs_block_note_t *note);
 void gs_blocks_forget(gs_blocks_t *blocks, uint64_t start, uint64_t end);
 /* The newest block that begins at `address` and lives was freed at `stack`. Thread-safe. */
 void gs_blocks_free(gs_blocks_t *blocks, uint64_t address, const gfxsim_stack_t *stack);
+/* The live block at `address` was given to other GPUs than before at `stack`. Thread-safe. */
+void gs_blocks_share(gs_blocks_t *blocks, uint64_t address, const gfxsim_stack_t *stack);
 /* What is at `address`, which lies in the newest block there, is called so. Thread-safe. */
 void gs_blocks_name(gs_blocks_t *blocks, uint64_t address, const char *name, const char *file, uint32_t line);
 

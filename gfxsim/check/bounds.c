@@ -255,4 +255,5 @@ const gs_watch_t gs_bounds_watch = {.lanes = watch_lanes,
                                     .mixed = watch_mixed,
                                     .block = watch_block,
                                     .lds = watch_lds,
-                                    .copy_begins = gs_copies_begin};
+                                    .copy_begins = gs_copies_begin,
+                                    .copy_ends = gs_copies_end};

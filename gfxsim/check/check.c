@@ -46,6 +46,7 @@ int gs_check_create(const gs_options_t *options, gs_check_t **made) {
     return -1;
   }
   check->watch.context = check;
+  pthread_mutex_init(&check->copies.lock, NULL);
   if (options->check & GS_CHECK_BOUNDS)
     gs_check_share(check, &gs_bounds_watch);
   if (options->check & GS_CHECK_TRANSFER) {
@@ -87,6 +88,7 @@ void gs_check_destroy(gs_check_t *check) {
   gs_race_destroy(check->race);
   gs_wait_destroy(check);
   gs_init_destroy(check);
+  pthread_mutex_destroy(&check->copies.lock);
   gs_findings_fini(&check->findings);
   gs_blocks_fini(&check->blocks);
   free(check);

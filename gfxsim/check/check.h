@@ -13,6 +13,12 @@
 
 enum { GS_CHECK_MOST_TOOLS = 8, GS_CHECK_TOLD = 64 };
 
+/* Copies that an engine is making, see copies.c. */
+typedef struct gs_copies {
+  pthread_mutex_t lock; /* of the list */
+  struct gs_running_copy *first;
+} gs_copies_t;
+
 typedef struct gs_check {
   gs_blocks_t blocks;
   gs_findings_t findings;
@@ -24,6 +30,7 @@ typedef struct gs_check {
   _Atomic unsigned next_told;
   const gs_watch_t *tool[GS_CHECK_MOST_TOOLS]; /* who shares it, in this order */
   unsigned tools;
+  gs_copies_t copies;   /* that run */
   gs_watch_t internal;  /* for ROCr's own kernels, if a tool wants to see them */
   struct gs_init *init; /* what the tool of this name keeps, or NULL */
   struct gs_wait *wait; /* likewise */
@@ -58,6 +65,11 @@ extern const gs_watch_t gs_bounds_watch;
 /* copies.c: compares both ends of a copy with the blocks, when it is asked for, and when a copy engine begins
  * it: the program may have freed one in between. The latter is a watcher's copy_begins. */
 void *gs_copies_begin(void *context, const gs_copy_t *copy);
+void gs_copies_end(void *context, void *running);
+/* The block at `address` is about to be freed, or from now on only the GPUs with their bits (1 << number) in
+ * `gpus` may access it: copies that run on it are told of. */
+void gs_copies_freed(gs_check_t *check, uint64_t address, const gfxsim_stack_t *stack);
+void gs_copies_share(gs_check_t *check, uint64_t address, uint32_t gpus, const gfxsim_stack_t *stack);
 void gs_copies_look(gs_check_t *check, const gfxsim_copy_t *copy, const char *call,
                     const gfxsim_stack_t *stack);
 

@@ -2,6 +2,7 @@
  * copy engine comes to it. Not here:
  * accesses of kernels (bounds.c), who tells of copies (tools_copies.c). */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "check/check.h"
 
@@ -14,6 +15,10 @@ static const gs_rule_t rules[] = {
 static const gs_rule_t late_rule = {
     "bounds", "freed-under-copy", GS_SEVERITY_ERROR,
     "Memory that was freed while a copy that was asked for waited for its turn"};
+
+static const gs_rule_t share_rule = {
+    "bounds", "access-under-copy", GS_SEVERITY_ERROR,
+    "Memory that was taken from a GPU while a copy that was asked for needs it"};
 
 /* One end of a copy. */
 typedef struct end {
@@ -86,6 +91,23 @@ void gs_copies_look(gs_check_t *check, const gfxsim_copy_t *copy, const char *ca
   look_at_end(check, copy, &to, call, stack);
 }
 
+/* What the program did to the block of a copy, at `stack`. */
+static void tell_under(gs_check_t *check, const gs_copy_t *copy, const gs_block_note_t *block,
+                       gs_found_t *found, const gfxsim_stack_t *stack, const char *title) {
+  gs_finding_t finding = {
+      .about_block = true,
+      .address = block->start,
+      .block = *block,
+      .hint = "wait for the copy's signal before; access that is given to other GPUs is taken "
+              "from those that are not named again"};
+  finding.side[0] = (gs_side_t){.actor = GS_ACTOR_HOST, .stack = *stack};
+  snprintf(finding.title, sizeof finding.title, "%s", title);
+  snprintf(finding.detail[0], sizeof finding.detail[0],
+           "GPU %" PRIu32 " copies %" PRIu64 " bytes from 0x%" PRIx64 " to 0x%" PRIx64, copy->gpu,
+           copy->bytes, copy->from, copy->to);
+  gs_findings_tell(&check->findings, found, &finding);
+}
+
 static void look_late(gs_check_t *check, const gs_copy_t *copy, uint64_t address, const char *verb) {
   gs_answer_t answer;
   gs_blocks_ask_range(&check->blocks, address, copy->bytes, true, &answer);
@@ -107,9 +129,96 @@ static void look_late(gs_check_t *check, const gs_copy_t *copy, uint64_t address
   gs_findings_tell(&check->findings, found, &finding);
 }
 
+/* The GPU may not access a live block: its range is in the snapshot of no engine. */
+static void look_shared(gs_check_t *check, const gs_copy_t *copy, uint64_t address, const char *verb) {
+  gs_block_note_t block;
+  if (gs_vm_find_mapped(copy->map, address) || !gs_blocks_find(&check->blocks, address, &block) ||
+      !block.shared.depth)
+    return;
+  const gs_key_t key = {.rule = &share_rule, .object = {block.id, (uint64_t)verb[0]}};
+  gs_found_t *found = gs_findings_meet(&check->findings, &key, 1);
+  if (found)
+    tell_under(check, copy, &block, found, &block.shared, "Invalid change of access in front of a copy");
+}
+
+/* ---- Copies that run ---- */
+
+typedef struct gs_running_copy {
+  struct gs_running_copy *next;
+  gs_copy_t copy;
+} running_t;
+
 void *gs_copies_begin(void *context, const gs_copy_t *copy) {
-  if (copy->from)
-    look_late(context, copy, copy->from, "read");
-  look_late(context, copy, copy->to, "write");
-  return NULL;
+  gs_check_t *check = context;
+  if (copy->from) {
+    look_late(check, copy, copy->from, "read");
+    look_shared(check, copy, copy->from, "read");
+  }
+  look_late(check, copy, copy->to, "write");
+  look_shared(check, copy, copy->to, "write");
+  running_t *running = malloc(sizeof *running); /* without memory it is not known to run */
+  if (!running)
+    return NULL;
+  running->copy = *copy;
+  running->copy.map = NULL; /* which the engine may change */
+  pthread_mutex_lock(&check->copies.lock);
+  running->next = check->copies.first;
+  check->copies.first = running;
+  pthread_mutex_unlock(&check->copies.lock);
+  return running;
+}
+
+void gs_copies_end(void *context, void *ended) {
+  gs_check_t *check = context;
+  pthread_mutex_lock(&check->copies.lock);
+  running_t **link = &check->copies.first;
+  while (*link != ended)
+    link = &(*link)->next;
+  *link = (*link)->next;
+  pthread_mutex_unlock(&check->copies.lock);
+  free(ended);
+}
+
+static bool touches(const gs_copy_t *copy, const gs_block_note_t *block) {
+  return (copy->from && copy->from < block->end && block->start < copy->from + copy->bytes) ||
+         (copy->to < block->end && block->start < copy->to + copy->bytes);
+}
+
+/* A copy that runs on the block, by a GPU that is not of `gpus`. */
+static bool find_running(gs_check_t *check, const gs_block_note_t *block, uint32_t gpus, gs_copy_t *copy) {
+  bool any = false;
+  pthread_mutex_lock(&check->copies.lock);
+  for (const running_t *running = check->copies.first; running && !any; running = running->next) {
+    any = touches(&running->copy, block) && !(gpus >> running->copy.gpu & 1);
+    *copy = running->copy;
+  }
+  pthread_mutex_unlock(&check->copies.lock);
+  return any;
+}
+
+void gs_copies_freed(gs_check_t *check, uint64_t address, const gfxsim_stack_t *stack) {
+  gs_block_note_t block;
+  gs_copy_t copy;
+  if (!(check->findings.tools & GS_CHECK_BOUNDS) || !gs_blocks_find(&check->blocks, address, &block) ||
+      !find_running(check, &block, 0, &copy))
+    return;
+  const gs_key_t key = {.rule = &late_rule, .object = {block.id}};
+  gs_found_t *found = gs_findings_meet(&check->findings, &key, 1);
+  remember(check, block.id);
+  if (found)
+    tell_under(check, &copy, &block, found, stack, "Invalid free of memory under a copy");
+}
+
+void gs_copies_share(gs_check_t *check, uint64_t address, uint32_t gpus, const gfxsim_stack_t *stack) {
+  gs_block_note_t block;
+  gs_copy_t copy;
+  if (!(check->findings.tools & GS_CHECK_BOUNDS))
+    return;
+  gs_blocks_share(&check->blocks, address, stack);
+  if (!gs_blocks_find(&check->blocks, address, &block) || !find_running(check, &block, gpus, &copy))
+    return;
+  const gs_key_t key = {.rule = &share_rule, .object = {block.id}};
+  gs_found_t *found = gs_findings_meet(&check->findings, &key, 1);
+  if (found)
+    tell_under(check, &copy, &block, found, stack, "Invalid change of access under a copy");
 }

@@ -53,6 +53,11 @@ typedef struct gfxsim_copy {
 #define GFXSIM_NOTE_COPY "gfxsim_note_copy"
 typedef void gfxsim_note_copy_t(const gfxsim_copy_t *copy, const char *call, const gfxsim_stack_t *stack);
 
+/* Of all GPUs only those with their bits (1 << node) in `nodes`, and the one whose memory it is, may access
+ * the block at `address` from now on. To be called before it is so. */
+#define GFXSIM_NOTE_ACCESS "gfxsim_note_access"
+typedef void gfxsim_note_access_t(uint64_t address, uint64_t nodes, const gfxsim_stack_t *stack);
+
 /* Whether anything is checked, so that notes are read. */
 #define GFXSIM_NOTES_ARE_WANTED "gfxsim_notes_are_wanted"
 typedef int gfxsim_notes_are_wanted_t(void);

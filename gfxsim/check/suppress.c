@@ -78,12 +78,8 @@ static bool fits_text(const char *pattern, const gs_finding_t *finding) {
 static const struct {
   const char *name;
   bool (*fits)(const char *pattern, const gs_finding_t *finding);
-} subjects[] = {{"kernel:", fits_kernel},
-                {"source:", fits_source},
-                {"host:", fits_host},
-                {"call:", fits_call},
-                {"variable:", fits_variable},
-                {"text:", fits_text}};
+} subjects[] = {{"kernel:", fits_kernel}, {"source:", fits_source},     {"host:", fits_host},
+                {"call:", fits_call},     {"variable:", fits_variable}, {"text:", fits_text}};
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };
 
 const char *gs_suppressions_match(const gs_suppression_t *list, const gs_rule_t *rule,
@@ -148,9 +144,10 @@ static bool read_one(reader_t *reader, gs_suppression_t *suppression) {
     } else if (lines == 1) {
       snprintf(suppression->rule, PATTERN_BYTES, "%s", text);
     } else if (good && !add_condition(suppression, text)) {
-      gs_log("%s:%u: \"%s\" is nothing that a finding has: kernel:, source:, host:, call:, variable: or text:, "
-             "followed by a pattern, at most %d; the suppression is left out",
-             reader->path, reader->line, text, MOST_CONDITIONS);
+      gs_log(
+          "%s:%u: \"%s\" is nothing that a finding has: kernel:, source:, host:, call:, variable: or text:, "
+          "followed by a pattern, at most %d; the suppression is left out",
+          reader->path, reader->line, text, MOST_CONDITIONS);
       good = false;
     }
     lines++;

@@ -24,15 +24,15 @@ typedef struct api {
   gs_hsa_table_t *core, *amd;
 } api_t;
 
-enum { CORE_ALLOCATE = 33, CORE_FREE = 34 };
+enum { CORE_AGENT_INFO = 6, CORE_ALLOCATE = 33, CORE_FREE = 34 };
 
 /* Of AMD's extensions; two functions came in between with version 2. */
 typedef struct places {
   uint32_t major;
-  unsigned allocate, free, lock, unlock, lock_to_pool;
+  unsigned allocate, free, share, lock, unlock, lock_to_pool;
 } places_t;
-static const places_t known_places[] = {{1, 13, 14, 20, 21, 40} /* ROCr 5 */,
-                                        {2, 13, 14, 22, 23, 42} /* ROCr 6 */};
+static const places_t known_places[] = {{1, 13, 14, 17, 20, 21, 40} /* ROCr 5 */,
+                                        {2, 13, 14, 19, 22, 23, 42} /* ROCr 6 */};
 
 /* ---- The library's one context object: ROCr's functions come back without any other ---- */
 
@@ -42,6 +42,9 @@ typedef hsa_status_t free_t(void *);
 typedef hsa_status_t lock_t(void *, size_t, hsa_agent_t *, int, void **);
 typedef hsa_status_t lock_to_pool_t(void *, size_t, hsa_agent_t *, int, hsa_amd_memory_pool_t, uint32_t,
                                     void **);
+
+typedef hsa_status_t share_t(uint32_t, const hsa_agent_t *, const uint32_t *, const void *);
+typedef hsa_status_t agent_info_t(hsa_agent_t, hsa_agent_info_t, void *);
 
 /* So much freed memory is kept. */
 enum { MOST_KEPT = 4096, BUCKETS = 4096, OWN_FRAMES = 2 };
@@ -60,6 +63,9 @@ static struct {
   gfxsim_note_allocate_t *note_allocate;
   gfxsim_note_free_t *note_free;
   gfxsim_note_copy_t *note_copy;
+  gfxsim_note_access_t *note_access;
+  share_t *share;
+  agent_info_t *agent_info;
   pool_allocate_t *pool_allocate;
   free_t *pool_free;
   allocate_t *allocate;
@@ -229,6 +235,19 @@ static hsa_status_t on_unlock(void *host) {
   return tool.unlock(host);
 }
 
+static hsa_status_t on_share(uint32_t count, const hsa_agent_t *agents, const uint32_t *flags,
+                             const void *address) {
+  gfxsim_stack_t stack;
+  uint64_t nodes = 0;
+  uint32_t node;
+  for (uint32_t i = 0; agents && i < count; i++)
+    if (tool.agent_info(agents[i], HSA_AGENT_INFO_NODE, &node) == HSA_STATUS_SUCCESS && node < 64)
+      nodes |= UINT64_C(1) << node;
+  gs_look_back(&stack, 1);
+  tool.note_access((uint64_t)(uintptr_t)address, nodes, &stack);
+  return tool.share(count, agents, flags, address);
+}
+
 /* ---- Loading ---- */
 
 static const places_t *find_places(const api_t *api) {
@@ -249,7 +268,9 @@ static bool find_notes(void) {
   memcpy(&tool.note_free, &symbol, sizeof symbol);
   symbol = gfxsim ? dlsym(gfxsim, GFXSIM_NOTE_COPY) : NULL;
   memcpy(&tool.note_copy, &symbol, sizeof symbol);
-  return tool.note_allocate && tool.note_free && tool.note_copy;
+  symbol = gfxsim ? dlsym(gfxsim, GFXSIM_NOTE_ACCESS) : NULL;
+  memcpy(&tool.note_access, &symbol, sizeof symbol);
+  return tool.note_allocate && tool.note_free && tool.note_copy && tool.note_access;
 }
 
 /* What ROCr calls in hsa_init; false: the library is not needed. */
@@ -274,6 +295,8 @@ EXPORT bool OnLoad(void *table, uint64_t version, uint64_t failed_count, const c
   gs_hsa_replace(api->core, CORE_FREE, (gs_hsa_function_t *)on_free, &tool.free);
   gs_hsa_replace(api->amd, place->allocate, (gs_hsa_function_t *)on_pool_allocate, &tool.pool_allocate);
   gs_hsa_replace(api->amd, place->free, (gs_hsa_function_t *)on_pool_free, &tool.pool_free);
+  memcpy(&tool.agent_info, &api->core->function[CORE_AGENT_INFO], sizeof tool.agent_info);
+  gs_hsa_replace(api->amd, place->share, (gs_hsa_function_t *)on_share, &tool.share);
   gs_hsa_replace(api->amd, place->lock, (gs_hsa_function_t *)on_lock, &tool.lock);
   gs_hsa_replace(api->amd, place->unlock, (gs_hsa_function_t *)on_unlock, &tool.unlock);
   gs_hsa_replace(api->amd, place->lock_to_pool, (gs_hsa_function_t *)on_lock_to_pool, &tool.lock_to_pool);

@@ -15,6 +15,7 @@ EXPORT gfxsim_note_free_t gfxsim_note_free;
 EXPORT gfxsim_note_map_t gfxsim_note_map;
 EXPORT gfxsim_note_mapping_t gfxsim_note_mapping;
 EXPORT gfxsim_note_copy_t gfxsim_note_copy;
+EXPORT gfxsim_note_access_t gfxsim_note_access;
 EXPORT gfxsim_notes_are_wanted_t gfxsim_notes_are_wanted;
 
 int gfxsim_notes_are_wanted(void) {
@@ -74,8 +75,25 @@ void gfxsim_note_allocate(uint64_t address, uint64_t bytes, const char *call, co
 void gfxsim_note_free(uint64_t address, const gfxsim_stack_t *stack) {
   gs_machine_t *machine;
   gs_check_t *check = open_check(&machine);
-  if (check)
-    gs_blocks_free(&check->blocks, address, stack);
+  if (!check)
+    return;
+  gs_copies_freed(check, address, stack);
+  gs_blocks_free(&check->blocks, address, stack);
+}
+
+void gfxsim_note_access(uint64_t address, uint64_t nodes, const gfxsim_stack_t *stack) {
+  gs_machine_t *machine;
+  gs_check_t *check = open_check(&machine);
+  HsaPointerInfo info = {0};
+  uint32_t gpus = 0;
+  if (!check || gs_memory_query(&machine->memory, (void *)(uintptr_t)address, &info) != HSAKMT_STATUS_SUCCESS)
+    return;
+  nodes |= UINT64_C(1) << info.Node;
+  for (uint32_t node = 0; node < 64; node++) {
+    const gs_gpu_t *gpu = nodes >> node & 1 ? gs_machine_gpu(machine, node) : NULL;
+    gpus |= gpu ? 1U << (gpu - machine->gpu) : 0;
+  }
+  gs_copies_share(check, address, gpus, stack);
 }
 
 void gfxsim_note_map(uint64_t address, uint64_t bytes, const char *name, const char *file, uint32_t line,

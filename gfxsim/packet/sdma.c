@@ -185,12 +185,9 @@ static void tell_of_end(gs_sdma_t *sdma, void *told) {
 
 static gs_step_t copy(gs_sdma_t *sdma, uint64_t from, uint64_t to, uint64_t bytes) {
   const bool separate = from < to ? to - from >= bytes : from - to >= bytes;
-  void *told = tell_of_copy(sdma, from, to, bytes);
-  const gs_step_t step = separate && gs_late_chance(&sdma->bus.late, GS_ORDER_COPIES, 2)
-                             ? copy_in_any_order(sdma, from, to, bytes)
-                             : copy_in_order(sdma, from, to, bytes);
-  tell_of_end(sdma, told);
-  return step;
+  return separate && gs_late_chance(&sdma->bus.late, GS_ORDER_COPIES, 2)
+             ? copy_in_any_order(sdma, from, to, bytes)
+             : copy_in_order(sdma, from, to, bytes);
 }
 
 static gs_step_t run_nop(gs_sdma_t *sdma, const uint32_t *command) {
@@ -239,9 +236,12 @@ static void take_time(gs_sdma_t *sdma) {
 }
 
 static gs_step_t run_copy_linear(gs_sdma_t *sdma, const uint32_t *command) {
-  take_time(sdma);
   const linear_t all = join_linear(sdma, command);
-  return copy(sdma, all.from, all.to, all.bytes);
+  void *told = tell_of_copy(sdma, all.from, all.to, all.bytes);
+  take_time(sdma);
+  const gs_step_t step = copy(sdma, all.from, all.to, all.bytes);
+  tell_of_end(sdma, told);
+  return step;
 }
 
 static struct gs_sdma_rect_side decode_rect_side(const uint32_t *dwords) {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { BYTES = 8000 };
 
@@ -93,11 +94,53 @@ static void late(bool wrong) {
     MUST(hsa_amd_memory_pool_free(to));
 }
 
+static void sleep_ms(long ms) {
+  nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
+}
+
+/* Copies take half a second here (GFXSIM_COPY_US): the memory goes while one runs. */
+static void under(bool wrong) {
+  char *from = allocate(cpu_pool), *to = allocate(gpu_pool);
+  hsa_signal_t done = make_signal(1);
+  MUST(hsa_amd_memory_async_copy(to, gpu, from, cpu, BYTES, 0, NULL, done));
+  sleep_ms(200);
+  if (wrong)
+    MUST(hsa_amd_memory_pool_free(to));
+  wait_for(done);
+  if (!wrong)
+    MUST(hsa_amd_memory_pool_free(to));
+}
+
+/* The host's memory is the GPU's no longer, while a copy from it runs, or waits. */
+static void take_away(bool wrong, bool waits) {
+  char *from = allocate(cpu_pool), *to = allocate(gpu_pool);
+  hsa_signal_t gate = make_signal(waits), done = make_signal(1);
+  MUST(hsa_amd_memory_async_copy(to, gpu, from, cpu, BYTES, 1, &gate, done));
+  sleep_ms(200);
+  if (wrong)
+    MUST(hsa_amd_agents_allow_access(1, &cpu, NULL, from));
+  hsa_signal_store_screlease(gate, 0);
+  hsa_signal_wait_scacquire(done, HSA_SIGNAL_CONDITION_LT, 1, UINT64_C(2000000000), HSA_WAIT_STATE_BLOCKED);
+  MUST(hsa_amd_agents_allow_access(1, &cpu, NULL, from));
+}
+static void taken_under(bool wrong) {
+  take_away(wrong, false);
+}
+static void taken_before(bool wrong) {
+  take_away(wrong, true);
+}
+
 int main(int count, char **words) {
   static const struct {
     const char *name;
     void (*run)(bool wrong);
-  } copies[] = {{"fill", fill}, {"rectangle", rectangle}, {"plain", plain}, {"late", late}};
+  } copies[] = {{"fill", fill},
+                {"rectangle", rectangle},
+                {"plain", plain},
+                {"late", late},
+                {"under", under},
+                {"taken_under", taken_under},
+                {"taken_before", taken_before}};
   MUST(hsa_init());
   hsa_iterate_agents(find_agent, NULL);
   for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
