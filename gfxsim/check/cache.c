@@ -413,29 +413,29 @@ static void bring(look_t *k, gs_line_t *line, const gs_vm_range_t *range, uint64
 
 /* Stores go through to memory; what the unit's cache has of them is not followed byte by byte, so it is
  * unknown then. */
-static void store(look_t *k, const gs_vm_range_t *range, uint64_t number, uint64_t mask) {
+static void store(look_t *k, uint64_t number, uint64_t mask) {
   gs_line_t *line = place_of(k->cu->line[k->level], number);
   if (holds(line, number, k->cu->epoch[k->level]))
     line->known &= ~mask;
   gs_cached_gpu_t *gpu = &k->cache->gpu[k->cu->gpu];
-  if (GS_LIKELY(range->kind != GS_VM_HOST || !range->is_coarse))
+  if (GS_LIKELY(!atomic_load_explicit(&gpu->second, memory_order_acquire)))
     return;
   pthread_mutex_lock(&k->cache->lock);
-  if (gpu->second && holds(place_of(gpu->second, number), number, gpu->second_epoch))
+  if (holds(place_of(gpu->second, number), number, gpu->second_epoch))
     place_of(gpu->second, number)->known &= ~mask;
   pthread_mutex_unlock(&k->cache->lock);
 }
 
 /* Some bytes of one line. */
 static void look_line(look_t *k, uint64_t number, uint64_t mask, unsigned lane) {
+  if (k->rights & GS_VM_WRITE) {
+    store(k, number, mask);
+    return;
+  }
   const gs_vm_range_t *range = find_range(k, number * GS_CACHE_LINE);
   if (!range)
     return;
   gs_line_t *line = place_of(k->cu->line[k->level], number);
-  if (k->rights & GS_VM_WRITE) {
-    store(k, range, number, mask);
-    return;
-  }
   const bool here = holds(line, number, k->cu->epoch[k->level]);
   if (flags_of(k) & GS_SITE_PAST) {
     if (here)

@@ -33,7 +33,8 @@ typedef struct gs_cached_gpu {
   uint64_t invalidated;   /* when the second cache dropped others' memory last */
   uint64_t written_back;  /* when it wrote its changes back last */
   gs_cu_t *idle;          /* compute units without a workgroup, and what they still have */
-  gs_line_t *second; /* what the second cache has of the host's coarse-grained memory; made when needed */
+  gs_line_t
+      *_Atomic second; /* what the second cache has of the host's coarse-grained memory; made when needed */
   uint64_t second_epoch;
 } gs_cached_gpu_t;
 

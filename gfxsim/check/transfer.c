@@ -485,12 +485,30 @@ static bool is_settled(const uint16_t *flags, uint32_t rights) {
                                   (now & (WRITTEN | SERVED) * each) == (WRITTEN | SERVED) * each);
 }
 
+/* Sets the flags of four bytes at once. Whether one was read that is stale. */
+static bool set_four(uint16_t *flags, uint32_t rights) {
+  const uint64_t each = UINT64_C(0x0001000100010001);
+  uint64_t *four = (uint64_t *)(void *)flags, now = __atomic_load_n(four, __ATOMIC_RELAXED);
+  bool stale = false;
+  if (rights & GS_VM_READ) {
+    const uint64_t written = now & WRITTEN * each, others = (each ^ written);
+    stale = now & STALE * others;
+    now = __atomic_or_fetch(four, SERVED * written | READ * others, __ATOMIC_RELAXED);
+  }
+  if (rights & GS_VM_WRITE && (now & WRITTEN * each) != WRITTEN * each)
+    now = __atomic_or_fetch(four, WRITTEN * each, __ATOMIC_RELAXED);
+  if (rights & GS_VM_WRITE && now & SERVED * each)
+    __atomic_fetch_and(four, ~(SERVED * each), __ATOMIC_RELAXED);
+  return stale;
+}
+
 /* Sets the flags of an access. Whether it read something stale. */
 static bool set_flags(mapping_t *mapping, uint64_t first, uint64_t bytes, uint32_t rights) {
   bool stale = false;
   for (uint64_t i = first; i < first + bytes; i++) {
     uint16_t *flags = &mapping->flags[i];
-    if (i % 4 == 0 && i + 4 <= first + bytes && is_settled(flags, rights)) {
+    if (i % 4 == 0 && i + 4 <= first + bytes) {
+      stale |= !is_settled(flags, rights) && set_four(flags, rights);
       i += 3;
       continue;
     }
@@ -586,6 +604,11 @@ static void watch_block(gs_wave_t *w, uint64_t address, uint64_t size, uint32_t 
   const unsigned first = exec && !scalar ? (unsigned)__builtin_ctzll(exec) : 0;
   seen_t seen = {.lanes = 0};
   pthread_rwlock_rdlock(&transfer->lock);
+  /* Which lane it is only matters where something is stale. */
+  if (transfer->count && stride)
+    seen.mapping = find(transfer, address);
+  if (seen.mapping && !seen.mapping->stale && size <= seen.mapping->end - address)
+    stride = 0;
   if (transfer->count && !stride)
     touch(transfer, w, address, size, rights, first, &seen);
   for (unsigned l = 0; transfer->count && stride && l < GS_LANES; l++)

@@ -1,7 +1,9 @@
 /* The last team adds up what all have left, and has looked at the place before: without a flush behind its
- * count its compute unit may still have zeros. levels: O0 expect: Possibly stale read of 4 bytes in target
- * region in main at line [0-9]+ \(.*last_team.c:@BUG@\) expect: May miss an earlier write expect: Hint: an
- * acquire fence
+ * count its compute unit may still have zeros.
+ * levels: O0
+ * expect: Possibly stale read of 4 bytes in target region in main at line [0-9]+ \(.*last_team.c:@BUG@\)
+ * expect: May miss an earlier write
+ * expect: Hint: an acquire fence
  */
 #include <omp.h>
 
