@@ -37,6 +37,8 @@ gs_cu_t *gs_cache_take(gs_cache_t *cache, uint32_t gpu);
 void gs_cache_give(gs_cache_t *cache, gs_cu_t *cu);
 /* A wave of the workgroup has executed an instruction with such effects. */
 void gs_cache_order(gs_cache_t *cache, gs_crew_t *crew, unsigned effects);
+/* Whether it has to be known who read memory last, on such a part. */
+bool gs_cache_wants_reads(gs_target_t target);
 /* A copy engine is about to read [address, address + bytes), as `map` has it. */
 void gs_cache_copy(gs_cache_t *cache, const gs_copy_t *copy);
 

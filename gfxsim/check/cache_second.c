@@ -17,6 +17,10 @@ static bool local_is_probed(gs_target_t target) {
   return true;
 }
 
+bool gs_cache_wants_reads(gs_target_t target) {
+  return !local_is_probed(target);
+}
+
 /* Fine-grained memory is written through, or not cached at all. */
 static bool is_cached(const gs_vm_range_t *range) {
   return range->kind == GS_VM_COARSE || (range->kind == GS_VM_HOST && range->is_coarse);

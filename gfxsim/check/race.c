@@ -385,6 +385,13 @@ static void touch_bytes(touch_t *t, uint64_t address, uint64_t bytes, unsigned l
 
 /* ---- Callbacks ---- */
 
+/* Without the tool "race", for "cache" alone: reads matter where they learn something, or if the part's
+ * second cache must know who read what. */
+static bool is_dull(const touch_t *t) {
+  return !t->race->tells && t->rights == GS_VM_READ && !(t->flags & GS_SITE_WAITS) &&
+         !gs_cache_wants_reads(t->crew->job->launch.target);
+}
+
 static bool is_private(const touch_t *t, uint64_t address) {
   const gs_launch_t *launch = &t->crew->job->launch;
   return address >= launch->scratch_start && address < launch->scratch_end;
@@ -392,7 +399,7 @@ static bool is_private(const touch_t *t, uint64_t address) {
 
 static void watch_lanes(gs_wave_t *w, const gs_access_t *a) {
   touch_t t;
-  if (!begin(&t, w, a->rights, a->bytes, false) || a->step != GS_LINEAR_STEP)
+  if (!begin(&t, w, a->rights, a->bytes, false) || a->step != GS_LINEAR_STEP || is_dull(&t))
     return;
   t.access = a;
   const bool both = a->rights == (GS_VM_READ | GS_VM_WRITE);
@@ -419,7 +426,7 @@ static void watch_lanes(gs_wave_t *w, const gs_access_t *a) {
 
 static void watch_local(gs_wave_t *w, const gs_access_t *a) {
   touch_t t;
-  if (!begin(&t, w, a->rights, a->bytes, true))
+  if (!begin(&t, w, a->rights, a->bytes, true) || !t.race->tells)
     return;
   t.access = a;
   for (uint64_t left = a->lanes; left; left &= left - 1) {
@@ -482,14 +489,15 @@ static void touch_block(touch_t *t, uint64_t address, uint64_t size, uint32_t st
 static void watch_block(gs_wave_t *w, uint64_t address, uint64_t size, uint32_t stride, uint32_t rights,
                         bool scalar) {
   touch_t t;
-  if (begin(&t, w, rights, stride ? stride : (uint32_t)size, false) && !is_private(&t, address))
+  if (begin(&t, w, rights, stride ? stride : (uint32_t)size, false) && !is_private(&t, address) &&
+      !is_dull(&t))
     touch_block(&t, address, size, stride, scalar);
 }
 
 static void watch_local_block(gs_wave_t *w, uint32_t offset, uint32_t size, uint32_t stride,
                               uint32_t rights) {
   touch_t t;
-  if (begin(&t, w, rights, stride ? stride : size, true))
+  if (begin(&t, w, rights, stride ? stride : size, true) && t.race->tells)
     touch_block(&t, offset, size, stride, false);
 }
 
