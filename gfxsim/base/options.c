@@ -67,9 +67,13 @@ enum { OPTION_COUNT = sizeof option_table / sizeof *option_table };
 
 static const char prefix[] = "GFXSIM_";
 
-const gs_check_tool_t gs_check_tools[] = {
-    {"bounds", GS_CHECK_BOUNDS},     {"cache", GS_CHECK_CACHE}, {"init", GS_CHECK_INIT}, {"race", GS_CHECK_RACE},
-    {"transfer", GS_CHECK_TRANSFER}, {"wait", GS_CHECK_WAIT},   {NULL, 0}};
+const gs_check_tool_t gs_check_tools[] = {{"bounds", GS_CHECK_BOUNDS},
+                                          {"cache", GS_CHECK_CACHE},
+                                          {"init", GS_CHECK_INIT},
+                                          {"race", GS_CHECK_RACE},
+                                          {"transfer", GS_CHECK_TRANSFER},
+                                          {"wait", GS_CHECK_WAIT},
+                                          {NULL, 0}};
 
 const gs_option_t *gs_option_at(size_t i) {
   return i < OPTION_COUNT ? &option_table[i] : NULL;
