@@ -38,7 +38,7 @@ static const gs_option_t option_table[] = {
     {"GFXSIM_NUMA", "--numa", "1", GS_OPTION_FLAG, MEMBER(numa), "0", 0, 1,
      "two CPU nodes with half the memory each; GPUs 1, 3, ... are near the second"},
     {"GFXSIM_STATS", "--stats", "1", GS_OPTION_FLAG, MEMBER(stats), "0", 0, 1,
-     "print counters of each kernel at exit"},
+     "print counters of each kernel at exit, and what the run would cost on a card"},
     {"GFXSIM_TRACE", "--trace", "FILE", GS_OPTION_FILE, MEMBER(trace), "", 0, 0,
      "file that receives a trace of all instructions; further GPUs write to file.1, file.2, ..."},
     {"GFXSIM_STRICT", "--strict", "LIST", GS_OPTION_MODES, MEMBER(strict), "", 0, 0,

@@ -38,7 +38,7 @@ typedef struct gs_options {
   bool host_visible;  /* GFXSIM_HOST_VISIBLE: the host can access device memory (large BAR) */
   bool pcie_atomics;  /* GFXSIM_PCIE_ATOMICS: devices count the host's signals down in one step */
   bool numa;          /* GFXSIM_NUMA: two CPU nodes, every other GPU near the second */
-  bool stats;         /* GFXSIM_STATS: counters per kernel at exit */
+  bool stats;         /* GFXSIM_STATS: counters per kernel at exit, and costs */
   char trace[256];    /* GFXSIM_TRACE: file for an instruction trace, empty = none */
   gs_strict_t strict; /* GFXSIM_STRICT: where to be as unlucky as a card may be, as the seed chose */
   uint32_t strict_seed;         /* GFXSIM_STRICT_SEED: what chance decides there */

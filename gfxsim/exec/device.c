@@ -307,7 +307,7 @@ static void work_on(gs_executor_t *ex, gs_run_t *run) {
     after_turn(ex, run, group, turn);
   }
   if (run->device->options.stats) {
-    gs_counters_add(&run->counters, &ex->counters);
+    gs_counters_join(&run->counters, &ex->counters);
     ex->counters = (gs_counters_t){0};
   }
   run->executors--;
@@ -451,6 +451,8 @@ static void keep_statistics(gs_executor_t *ex, gs_run_t *run, uint64_t nanosecon
   run->counters.groups = run->next_group;
   run->counters.waves = run->next_group * run->kernel.waves_per_group;
   run->counters.nanoseconds = nanoseconds;
+  gs_cost_add(device->ops.costs, GS_COST_TRIP, run->counters.toll.longest);
+  gs_cost_add(device->ops.costs, GS_COST_LINE, run->counters.toll.lines);
   pthread_mutex_lock(&device->lock);
   gs_stats_add(&device->stats, name, &run->counters);
   pthread_mutex_unlock(&device->lock);
@@ -462,7 +464,7 @@ void gs_device_print_stats(gs_device_t *device, FILE *out) {
   char title[64];
   snprintf(title, sizeof title, "GPU %u (%s)", device->ordinal, device->profile->name);
   pthread_mutex_lock(&device->lock);
-  gs_stats_print(device->stats, title, out);
+  gs_stats_print(device->stats, title, device->profile->link, out);
   gs_stats_free(device->stats);
   device->stats = NULL;
   pthread_mutex_unlock(&device->lock);
@@ -575,7 +577,7 @@ static FILE *open_trace(const gs_device_t *device) {
   return stream;
 }
 
-/* Handlers with calls of the watcher where there are some, and else the usual ones. */
+/* Handlers with calls of the watcher, and of who counts, where there are some, and else the usual ones. */
 static int watch_accesses(gs_device_t *device) {
   device->own_handlers = calloc(gs_opcode_count, sizeof *device->own_handlers);
   for (size_t i = 0; device->own_handlers && i < gs_opcode_count; i++)
@@ -600,7 +602,7 @@ gs_device_t *gs_device_create(const gs_profile_t *profile, uint32_t ordinal, con
   device->ops = *ops;
   device->cus = options->cus ? options->cus : profile->cus;
   device->handlers = gs_level_for_processor()->handlers;
-  if (ops->watch && watch_accesses(device)) {
+  if ((ops->watch || options->stats) && watch_accesses(device)) {
     gs_vm_destroy(device->vm);
     free(device);
     return NULL;

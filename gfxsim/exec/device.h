@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/cost.h"
 #include "base/options.h"
 #include "base/vm.h"
 #include "exec/profile.h"
@@ -73,6 +74,7 @@ typedef struct gs_device_ops {
   void *context;
   /* Who looks at what kernels do, see isa/watch.h; NULL = nobody. Must outlive the device. */
   const struct gs_watch *watch;
+  gs_costs_t *costs; /* what kernels ask of the host's memory is counted there; NULL = nowhere */
   /* Device code executed s_sendmsg(MSG_INTERRUPT): look which event mailboxes changed. */
   void (*send_interrupt)(void *context, uint32_t event_id);
 } gs_device_ops_t;

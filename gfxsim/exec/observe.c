@@ -16,6 +16,14 @@ void gs_counters_add(gs_counters_t *sum, const gs_counters_t *more) {
   sum->read_bytes += more->read_bytes;
   sum->written_bytes += more->written_bytes;
   sum->nanoseconds += more->nanoseconds;
+  sum->toll.lines += more->toll.lines;
+  sum->toll.longest += more->toll.longest;
+}
+
+void gs_counters_join(gs_counters_t *kernel, const gs_counters_t *executor) {
+  const uint64_t longest = kernel->toll.longest;
+  gs_counters_add(kernel, executor);
+  kernel->toll.longest = longest > executor->toll.longest ? longest : executor->toll.longest;
 }
 
 static gs_family_t family_of(const gs_opcode_t *op) {
@@ -98,7 +106,7 @@ static int longer_first(const void *a, const void *b) {
          (x->counters.nanoseconds > y->counters.nanoseconds);
 }
 
-static void print_kernel(const gs_kernel_stats_t *kernel, FILE *out) {
+static void print_kernel(const gs_kernel_stats_t *kernel, gs_link_t link, FILE *out) {
   const gs_counters_t *c = &kernel->counters;
   const double ms = (double)c->nanoseconds * 1e-6;
   const double utilisation =
@@ -106,11 +114,13 @@ static void print_kernel(const gs_kernel_stats_t *kernel, FILE *out) {
   fprintf(out, "%10.3f %9" PRIu64 " %9" PRIu64, ms, c->dispatches, c->waves);
   for (size_t i = 0; i < GS_FAMILY_COUNT; i++)
     fprintf(out, " %11" PRIu64, c->instructions[i]);
-  fprintf(out, " %5.1f%% %12" PRIu64 " %12" PRIu64 "  %s\n", utilisation, c->read_bytes, c->written_bytes,
-          kernel->name);
+  fprintf(out, " %5.1f%% %12" PRIu64 " %12" PRIu64, utilisation, c->read_bytes, c->written_bytes);
+  const uint64_t card = gs_cost_of_kernels(c->dispatches, c->toll.longest, c->toll.lines, link);
+  fprintf(out, " %10" PRIu64 " %10" PRIu64 " %10.1f  %s\n", c->toll.longest, c->toll.lines,
+          (double)card * 1e-6, kernel->name);
 }
 
-void gs_stats_print(const gs_kernel_stats_t *list, const char *title, FILE *out) {
+void gs_stats_print(const gs_kernel_stats_t *list, const char *title, gs_link_t link, FILE *out) {
   size_t count = 0;
   for (const gs_kernel_stats_t *entry = list; entry; entry = entry->next)
     count++;
@@ -122,11 +132,11 @@ void gs_stats_print(const gs_kernel_stats_t *list, const char *title, FILE *out)
     sorted[i++] = entry;
   qsort(sorted, count, sizeof *sorted, longer_first);
   fprintf(out, "gfxsim: %s: kernels by time\n", title);
-  fprintf(out, "%10s %9s %9s %11s %11s %11s %11s %11s %11s %6s %12s %12s  %s\n", "ms", "dispatch", "waves",
-          "scalar", "s-memory", "vector", "matrix", "lds", "v-memory", "lanes", "read B", "written B",
-          "kernel");
+  fprintf(out, "%10s %9s %9s %11s %11s %11s %11s %11s %11s %6s %12s %12s %10s %10s %10s  %s\n", "ms",
+          "dispatch", "waves", "scalar", "s-memory", "vector", "matrix", "lds", "v-memory", "lanes", "read B",
+          "written B", "host waits", "host lines", "card us", "kernel");
   for (i = 0; i < count; i++)
-    print_kernel(sorted[i], out);
+    print_kernel(sorted[i], link, out);
   free(sorted);
 }
 

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/cost.h"
+#include "isa/toll.h"
 #include "isa/wave.h"
 
 /* Families that instructions are counted in. */
@@ -29,9 +31,12 @@ typedef struct gs_counters {
   uint64_t vector_instructions;
   uint64_t read_bytes, written_bytes; /* that lanes asked for, LDS not included */
   uint64_t nanoseconds;
+  gs_toll_t toll;
 } gs_counters_t;
 
+/* Of the wave that waited longest the executors of one kernel keep the longest, and kernels the sum. */
 void gs_counters_add(gs_counters_t *sum, const gs_counters_t *more);
+void gs_counters_join(gs_counters_t *kernel, const gs_counters_t *executor);
 /* Counts one instruction that `w` is about to execute. */
 void gs_counters_see(gs_counters_t *counters, const gs_wave_t *w, const gs_inst_t *in);
 
@@ -45,8 +50,9 @@ typedef struct gs_kernel_stats {
 /* Adds to the entry of `name`, making it if it is new; without memory for it the sample is lost. */
 void gs_stats_add(gs_kernel_stats_t **list, const char *name, const gs_counters_t *counters);
 void gs_stats_free(gs_kernel_stats_t *list);
-/* Prints a table, kernels with the longest time first; `title` names the device. */
-void gs_stats_print(const gs_kernel_stats_t *list, const char *title, FILE *out);
+/* Prints a table, kernels with the longest time first; `title` names the device, `link` what joins it to the
+ * host. */
+void gs_stats_print(const gs_kernel_stats_t *list, const char *title, gs_link_t link, FILE *out);
 
 /* Writes one line of trace: place, instruction, and EXEC. Thread-safe, a line at a time. */
 void gs_trace_line(FILE *out, const char *place, const gs_wave_t *w, const gs_inst_t *in);

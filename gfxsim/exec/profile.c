@@ -65,7 +65,7 @@ static const gs_profile_t profiles[] = {
         .shader_engines = 4, .arrays_per_engine = 1, .scratch_slots_per_cu = 32,
         .engine_clock_mhz = 1500, .memory_clock_mhz = 945, .memory_bus_bits = 2048,
         .memory_bytes = VRAM(16), .l1_kib = 16, .l2_kib = 4096, .lds_bytes = 65536,
-        .sdma_engines = 2,
+        .sdma_engines = 2, .link = GS_LINK_PCIE3,
         .vgpr_granule = 4,
     },
 };

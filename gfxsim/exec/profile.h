@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cost.h"
 #include "isa/target.h"
 
 /* A model of GPU. Immutable data; numbers are those that the Linux driver reports for the part. */
@@ -33,6 +34,7 @@ typedef struct gs_profile {
   uint32_t l1_kib, l2_kib;
   uint32_t lds_bytes; /* per compute unit and per workgroup at most */
   uint32_t sdma_engines;
+  gs_link_t link;           /* to the host */
   bool sramecc;             /* error correction of on-chip memory: "sramecc+" in the ISA name */
   bool xnack;               /* can retry faults, as each process chooses: "xnack+" in the ISA name */
   bool packed_work_item_id; /* v0 holds x, y, z in 10 bits each, instead of v0..v2 */

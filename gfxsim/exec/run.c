@@ -330,6 +330,7 @@ static gs_turn_t take_host_fault(gs_executor_t *ex, uint64_t host) {
  * function that calls sigsetjmp live in memory. */
 gs_turn_t gs_group_run(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {
   group->env.vm = &ex->vm;
+  group->env.toll = ex->device->options.stats ? &ex->counters.toll : NULL;
   gs_turn_t turn;
   gs_guard_t guard;
   if (sigsetjmp(guard.resume, 0) == 0) {

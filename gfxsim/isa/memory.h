@@ -6,6 +6,7 @@
 #define GFXSIM_ISA_MEMORY_H
 
 #include "isa/lanes.h"
+#include "isa/toll.h"
 #include "isa/watch.h"
 
 /* For shared helpers of which a file needs only some. */
@@ -50,10 +51,14 @@ enum { GS_IS_WATCHED = 0 };
 #endif
 
 static inline void gs_watch_lanes(gs_wave_t *w, const gs_access_t *a) {
+  if (GS_IS_WATCHED && w->env->toll)
+    gs_toll_lanes(w, a);
   if (GS_IS_WATCHED && w->env->watch)
     w->env->watch->lanes(w, a);
 }
 static inline void gs_watch_mixed(gs_wave_t *w, const gs_access_t *a) {
+  if (GS_IS_WATCHED && w->env->toll)
+    gs_toll_lanes(w, a);
   if (GS_IS_WATCHED && w->env->watch)
     w->env->watch->mixed(w, a);
 }
@@ -72,6 +77,8 @@ static inline void gs_watch_order(gs_wave_t *w, const gs_inst_t *in) {
 /* To be called for an access that is known to be possible. */
 static inline void gs_watch_block(gs_wave_t *w, uint64_t address, uint64_t size, uint32_t stride,
                                   uint32_t rights) {
+  if (GS_IS_WATCHED && w->env->toll)
+    gs_toll_block(w, address, size);
   if (GS_IS_WATCHED && w->env->watch)
     w->env->watch->block(w, address, size, stride, rights, false);
 }
@@ -257,6 +264,8 @@ void *gs_resolve_scalar(gs_wave_t *w, uint64_t address, unsigned size, uint32_t 
 
 /* The same, seen by the watcher. */
 static inline void *gs_reach_scalar(gs_wave_t *w, uint64_t address, unsigned size, uint32_t access) {
+  if (GS_IS_WATCHED && w->env->toll)
+    gs_toll_scalar(w, address, size);
   if (GS_IS_WATCHED && w->env->watch)
     w->env->watch->block(w, address, size, 0, access, true);
   return gs_resolve_scalar(w, address, size, access);

@@ -40,6 +40,8 @@ static gs_op_fn_t *const handlers[] = {
 /* The only instruction that is no access to memory, and is watched. */
 static void watched_waitcnt(gs_wave_t *w, const gs_inst_t *in) {
   GS_SCALAR_SYMBOL(s_waitcnt)(w, in);
+  if (w->env->toll)
+    gs_toll_wait(w, in);
   gs_watch_order(w, in);
 }
 

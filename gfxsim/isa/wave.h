@@ -83,6 +83,7 @@ typedef struct gs_wave_env {
   gs_vm_reader_t *vm;           /* the executing thread's reader; moves with the wave between threads */
   const struct gs_watch *watch; /* who looks at accesses, see watch.h; NULL = nobody */
   void *watched;                /* what that one knows of the workgroup, or NULL */
+  struct gs_toll *toll;         /* the executing thread's, see toll.h; NULL = nobody counts */
 } gs_wave_env_t;
 
 typedef struct gs_wave {
@@ -93,10 +94,12 @@ typedef struct gs_wave {
   uint32_t scc;  /* 0 or 1 */
   uint32_t mode; /* MODE register */
   uint32_t trapsts;
-  void *flow;     /* what the watcher knows of the wave, see gs_begin_t */
-  void *waits;    /* likewise */
-  bool fp_custom; /* MODE's rounding and denormal fields differ from GS_MODE_FP_DEFAULT */
-  uint8_t state;  /* gs_wave_state_t */
+  void *flow;      /* what the watcher knows of the wave, see gs_begin_t */
+  void *waits;     /* likewise */
+  bool fp_custom;  /* MODE's rounding and denormal fields differ from GS_MODE_FP_DEFAULT */
+  uint8_t state;   /* gs_wave_state_t */
+  uint8_t pending; /* accesses of the host's memory that it has not waited for, and how often it has */
+  uint32_t trips;
 
   /* EXEC as one all-ones or all-zeroes word per lane, valid for the EXEC value beside it. */
   uint64_t lane_mask_exec;

@@ -26,6 +26,7 @@ int gs_kfd_create_event(gs_machine_t *machine, void *argument) {
   const int error = wanted->page_offset ? take_page(machine, wanted->page_offset) : 0;
   if (error)
     return error;
+  gs_cost_add(machine->costs, GS_COST_EVENT, 1);
   const uint32_t id =
       gs_events_create(&machine->events, (HSA_EVENTTYPE)wanted->type, wanted->auto_reset != 0, false);
   if (!id)
@@ -90,11 +91,8 @@ static int wait_for(gs_machine_t *machine, kfd_wait_events_t *wanted, const wait
     list->id[i] = events[i].event_id;
     list->age[i] = gs_events_is_signal(&machine->events, list->id[i]) ? events[i].data.last_age : 0;
   }
-  /* Whoever goes to sleep has often just submitted the work that it waits for. */
-  gs_poller_kick(machine->poller);
-  gs_synchronous_run(machine->synchronous);
   const HSAKMT_STATUS status =
-      gs_events_wait(&machine->events, list->id, count, wanted->all != 0, wanted->timeout, list->age);
+      gs_machine_wait(machine, list->id, count, wanted->all != 0, wanted->timeout, list->age);
   wanted->result = KFD_WAIT_FAIL;
   if (status == HSAKMT_STATUS_WAIT_TIMEOUT)
     wanted->result = KFD_WAIT_TIMEOUT;

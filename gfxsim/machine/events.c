@@ -321,7 +321,7 @@ static struct timespec deadline_in(uint32_t milliseconds) {
 }
 
 static HSAKMT_STATUS sleep_until(waiter_t *waiter, const link_t *links, uint32_t count, bool all,
-                                 uint32_t milliseconds) {
+                                 uint32_t milliseconds, bool *slept) {
   const struct timespec deadline = deadline_in(milliseconds);
   const struct timespec *limit = milliseconds == HSA_EVENTTIMEOUT_INFINITE ? NULL : &deadline;
   for (;;) {
@@ -330,6 +330,7 @@ static HSAKMT_STATUS sleep_until(waiter_t *waiter, const link_t *links, uint32_t
       return HSAKMT_STATUS_SUCCESS;
     if (milliseconds == HSA_EVENTTIMEOUT_IMMEDIATE)
       return HSAKMT_STATUS_WAIT_TIMEOUT;
+    *slept = true;
     /* The bit-set form takes an absolute deadline of CLOCK_MONOTONIC. */
     const long status = syscall(SYS_futex, &waiter->wakes, FUTEX_WAIT_BITSET_PRIVATE, wakes, limit, NULL,
                                 FUTEX_BITSET_MATCH_ANY);
@@ -339,7 +340,7 @@ static HSAKMT_STATUS sleep_until(waiter_t *waiter, const link_t *links, uint32_t
 }
 
 HSAKMT_STATUS gs_events_wait(gs_events_t *events, const uint32_t *list, uint32_t count, bool all,
-                             uint32_t milliseconds, uint64_t *ages) {
+                             uint32_t milliseconds, uint64_t *ages, bool *slept) {
   enum { FEW = 32 };
   link_t few[FEW];
   link_t *links = count <= FEW ? few : calloc(count, sizeof *links);
@@ -351,7 +352,7 @@ HSAKMT_STATUS gs_events_wait(gs_events_t *events, const uint32_t *list, uint32_t
     linked++;
   HSAKMT_STATUS status = HSAKMT_STATUS_INVALID_HANDLE;
   if (linked == count)
-    status = sleep_until(&waiter, links, count, all, milliseconds);
+    status = sleep_until(&waiter, links, count, all, milliseconds, slept);
   for (uint32_t i = 0; i < linked; i++) {
     const uint64_t age = unlink_from(&links[i]);
     if (ages && ages[i])

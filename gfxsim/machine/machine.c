@@ -26,11 +26,13 @@ uint32_t gs_machine_nodes(const gs_machine_t *machine) {
 
 static void on_raise_event(void *context, uint32_t event_id) {
   gs_gpu_t *gpu = context;
+  gs_cost_add(gpu->costs, GS_COST_INTERRUPT, 1);
   gs_events_raise(&gpu->machine->events, event_id);
 }
 
 static void on_send_interrupt(void *context, uint32_t event_id) {
   gs_gpu_t *gpu = context;
+  gs_cost_add(gpu->costs, GS_COST_INTERRUPT, 1);
   /* A kernel sends 8 bits of the id only; the mailboxes tell which events it means. */
   (void)event_id;
   gs_events_raise_announced(&gpu->machine->events);
@@ -88,6 +90,7 @@ static int add_gpu(gs_machine_t *machine, const gs_part_t *part) {
   gpu->memory_bytes = part->memory_bytes;
   gpu->machine = machine;
   gpu->ordinal = machine->gpu_count;
+  gpu->costs = machine->costs ? &machine->costs[1 + gpu->ordinal] : NULL;
   gpu->host_visible =
       machine->options.host_visible || (gs_machine_has_links(machine, GS_LINKS_MEMORY) && gpu->ordinal % 2);
   gpu->node = ++machine->gpu_count;
@@ -104,6 +107,7 @@ static int add_gpu(gs_machine_t *machine, const gs_part_t *part) {
   };
   const gs_device_ops_t ops = {.context = gpu,
                                .send_interrupt = on_send_interrupt,
+                               .costs = gpu->costs,
                                .watch = machine->check ? &machine->check->watch : NULL};
   gpu->device = gs_device_create(gpu->profile, gpu->ordinal, &machine->options, &ops);
   if (!gpu->device)
@@ -227,6 +231,17 @@ void gs_machine_remove_doorbells(gs_machine_t *machine, const void *start) {
   pthread_mutex_unlock(&machine->queues.lock);
 }
 
+/* Behind the devices' own tables. */
+void gs_machine_print_costs(gs_machine_t *machine) {
+  for (uint32_t i = 0; machine->costs && i < machine->gpu_count; i++) {
+    char title[64];
+    snprintf(title, sizeof title, "GPU %u (%s)", i, machine->gpu[i].profile->name);
+    gs_costs_print(machine->gpu[i].costs, machine->gpu[i].profile->link, title, stderr);
+  }
+  if (machine->costs && machine->gpu_count)
+    gs_costs_print(machine->costs, machine->gpu[0].profile->link, "the driver", stderr);
+}
+
 gs_machine_t *gs_machine_create(void) {
   gs_machine_t *machine = calloc(1, sizeof *machine);
   if (!machine)
@@ -240,6 +255,7 @@ gs_machine_t *gs_machine_create(void) {
   gs_source_line_prepare();
   if (machine->check)
     gs_check_prepare();
+  machine->costs = machine->options.stats ? calloc(1 + GS_MOST_GPUS, sizeof *machine->costs) : NULL;
   if (add_gpus(machine))
     goto failed;
   machine->shared = shared_create();
@@ -269,11 +285,25 @@ void gs_machine_destroy(gs_machine_t *machine) {
   gs_poller_destroy(machine->poller);
   for (uint32_t i = 0; i < machine->gpu_count; i++)
     gs_device_destroy(machine->gpu[i].device);
+  gs_machine_print_costs(machine);
   gs_memory_fini(&machine->memory);
   gs_events_fini(&machine->events);
   if (machine->shared)
     munmap(machine->shared, sizeof *machine->shared);
+  free(machine->costs);
   free(machine);
+}
+
+HSAKMT_STATUS gs_machine_wait(gs_machine_t *machine, const uint32_t *list, uint32_t count, bool all,
+                              uint32_t milliseconds, uint64_t *ages) {
+  /* Whoever goes to sleep has often just submitted the work that it waits for. */
+  gs_poller_kick(machine->poller);
+  gs_synchronous_run(machine->synchronous);
+  bool slept = false;
+  gs_cost_add(machine->costs, GS_COST_WAIT, 1);
+  const HSAKMT_STATUS status = gs_events_wait(&machine->events, list, count, all, milliseconds, ages, &slept);
+  gs_cost_add(machine->costs, GS_COST_SLEEP, slept);
+  return status;
 }
 
 /* Counters of a GPU never repeat: ROCr divides by the difference of two samples. */

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/cost.h"
 #include "base/options.h"
 #include "exec/device.h"
 #include "packet/bus.h"
@@ -38,8 +39,9 @@ typedef struct gs_gpu {
   uint64_t memory_bytes; /* the profile's, or what GFXSIM_DEVICES says */
   bool host_visible;     /* the host can access its memory */
   gs_packet_ops_t packet_ops;
-  gs_gate_t gate; /* of its queues */
-  bool evicted;   /* after a memory fault none of its queues runs any more; guarded by the queues' lock */
+  gs_gate_t gate;    /* of its queues */
+  gs_costs_t *costs; /* NULL = nobody counts */
+  bool evicted;      /* after a memory fault none of its queues runs any more; guarded by the queues' lock */
 } gs_gpu_t;
 
 /* Memory that host and GPUs share besides allocations: mapped into every GPU. */
@@ -79,6 +81,7 @@ struct gs_machine {
   gs_memory_t memory;
   gs_queues_t queues;
   _Atomic(uint64_t) last_clock; /* the highest GPU clock counter that was handed out */
+  gs_costs_t *costs;            /* the process's, and behind it the GPUs'; NULL = nobody counts */
 };
 
 /* Makes a machine as the environment describes it. Returns NULL after a message when that fails. */
@@ -99,6 +102,13 @@ void gs_machine_add_doorbells(gs_machine_t *machine, void *start, size_t size);
 
 /* They are about to be unmapped. */
 void gs_machine_remove_doorbells(gs_machine_t *machine, const void *start);
+
+/* gs_events_wait for the host: what it has submitted is seen before it sleeps, and the wait is counted. */
+HSAKMT_STATUS gs_machine_wait(gs_machine_t *machine, const uint32_t *list, uint32_t count, bool all,
+                              uint32_t milliseconds, uint64_t *ages);
+
+/* Prints to standard error what was counted since it was printed last, if anything is counted. */
+void gs_machine_print_costs(gs_machine_t *machine);
 
 /* Counters of now: of a GPU, in GS_CLOCK_HZ, which never repeats; and of the system, in nanoseconds. */
 void gs_machine_counters(gs_machine_t *machine, uint64_t *gpu, uint64_t *system);

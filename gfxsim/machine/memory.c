@@ -19,6 +19,24 @@ static uint64_t page_up(uint64_t address) {
   return page_down(address + GS_PAGE_BYTES - 1);
 }
 
+/* Calls of the driver are counted here, below both doors, whether they succeed or not. */
+
+static void count(const gs_memory_t *memory, gs_cost_t kind, uint64_t more) {
+  gs_cost_add(memory->machine->costs, kind, more);
+}
+
+/* The driver pins the pages of [start, start + size), one of them at least. */
+static void count_pin(const gs_memory_t *memory, uint64_t start, uint64_t size) {
+  count(memory, GS_COST_REGISTER, 1);
+  count(memory, GS_COST_PAGE, (start + size - 1) / GS_PAGE_BYTES - start / GS_PAGE_BYTES + 1);
+}
+
+/* Whether this is memory that the program had before. What GPUs know by the program's own address was
+ * allocated: the thunk lends the pages that such an allocation consists of. */
+static bool is_pin(const gs_buffer_t *buffer) {
+  return buffer->kind == GS_BUFFER_REGISTERED || (buffer->lent && (uintptr_t)buffer->host != buffer->address);
+}
+
 int gs_memory_init(gs_memory_t *memory, gs_machine_t *machine) {
   memset(memory, 0, sizeof *memory);
   memory->used = calloc(gs_machine_nodes(machine), sizeof *memory->used);
@@ -313,6 +331,7 @@ no_room:
 
 HSAKMT_STATUS gs_memory_allocate(gs_memory_t *memory, uint32_t node, uint64_t size, HsaMemFlags flags,
                                  void **address) {
+  count(memory, GS_COST_ALLOCATE, 1);
   gs_buffer_t *buffer = buffer_create(memory, GS_BUFFER_ALLOCATED, node, size, flags);
   if (!buffer)
     return HSAKMT_STATUS_NO_MEMORY;
@@ -327,6 +346,10 @@ HSAKMT_STATUS gs_memory_allocate(gs_memory_t *memory, uint32_t node, uint64_t si
 
 HSAKMT_STATUS gs_memory_place(gs_memory_t *memory, uint32_t node, uint64_t address, uint64_t size,
                               HsaMemFlags flags, void *lent) {
+  if (lent && (uintptr_t)lent != address)
+    count_pin(memory, (uintptr_t)lent, size);
+  else
+    count(memory, GS_COST_ALLOCATE, 1);
   if (lent && !gs_host_memory_exists((uintptr_t)lent, size))
     return HSAKMT_STATUS_INVALID_PARAMETER;
   if (lent && !gs_host_memory_is_writable((uintptr_t)lent, size))
@@ -376,6 +399,7 @@ HSAKMT_STATUS gs_memory_free(gs_memory_t *memory, void *address) {
   HSAKMT_STATUS status = HSAKMT_STATUS_INVALID_PARAMETER;
   pthread_mutex_lock(&memory->lock);
   gs_buffer_t *buffer = find_allocated(memory, (uintptr_t)address, 1);
+  count(memory, buffer && is_pin(buffer) ? GS_COST_REGISTER : GS_COST_FREE, 1);
   if (!buffer || buffer->address != (uintptr_t)address)
     goto out;
   status = HSAKMT_STATUS_NO_MEMORY;
@@ -394,6 +418,7 @@ out:
 /* Registrations. */
 
 HSAKMT_STATUS gs_memory_register(gs_memory_t *memory, void *address, uint64_t size, HsaMemFlags flags) {
+  count_pin(memory, (uintptr_t)address, size);
   pthread_mutex_lock(&memory->lock);
   const bool is_ours = find_allocated(memory, (uintptr_t)address, size) != NULL;
   pthread_mutex_unlock(&memory->lock);
@@ -421,6 +446,7 @@ HSAKMT_STATUS gs_memory_register(gs_memory_t *memory, void *address, uint64_t si
 
 HSAKMT_STATUS gs_memory_deregister(gs_memory_t *memory, void *address) {
   HSAKMT_STATUS status = HSAKMT_STATUS_MEMORY_NOT_REGISTERED;
+  count(memory, GS_COST_REGISTER, 1);
   pthread_mutex_lock(&memory->lock);
   /* Unlocking unmaps first: the one without mappings is meant. */
   gs_buffer_t *buffer = find_registered_at(memory, (uintptr_t)address, 0, false);
@@ -497,6 +523,7 @@ static HSAKMT_STATUS map_buffer(gs_memory_t *memory, gs_buffer_t *buffer, uint64
 HSAKMT_STATUS gs_memory_map(gs_memory_t *memory, void *address, uint64_t size, bool read_only,
                             uint32_t gpus) {
   HSAKMT_STATUS status = HSAKMT_STATUS_INVALID_PARAMETER;
+  count(memory, GS_COST_MAP, 1);
   pthread_mutex_lock(&memory->lock);
   gs_buffer_t *buffer = find_buffer(memory, (uintptr_t)address, size, false);
   if (buffer)
@@ -507,6 +534,7 @@ HSAKMT_STATUS gs_memory_map(gs_memory_t *memory, void *address, uint64_t size, b
 
 HSAKMT_STATUS gs_memory_map_default(gs_memory_t *memory, void *address, uint64_t size) {
   HSAKMT_STATUS status = HSAKMT_STATUS_INVALID_PARAMETER;
+  count(memory, GS_COST_MAP, 1);
   pthread_mutex_lock(&memory->lock);
   gs_buffer_t *buffer = find_buffer(memory, (uintptr_t)address, size, false);
   if (buffer) {
@@ -532,6 +560,7 @@ static HSAKMT_STATUS grant(gs_memory_t *memory, gs_buffer_t *buffer, uint32_t gp
 
 HSAKMT_STATUS gs_memory_grant(gs_memory_t *memory, void *address, uint32_t gpus, bool give) {
   HSAKMT_STATUS status = HSAKMT_STATUS_INVALID_PARAMETER;
+  count(memory, GS_COST_MAP, 1);
   pthread_mutex_lock(&memory->lock);
   gs_buffer_t *buffer = find_allocated(memory, (uintptr_t)address, 1);
   if (buffer && buffer->address == (uintptr_t)address)
@@ -542,6 +571,7 @@ HSAKMT_STATUS gs_memory_grant(gs_memory_t *memory, void *address, uint32_t gpus,
 
 HSAKMT_STATUS gs_memory_unmap(gs_memory_t *memory, void *address) {
   HSAKMT_STATUS status = HSAKMT_STATUS_INVALID_PARAMETER;
+  count(memory, GS_COST_MAP, 1);
   pthread_mutex_lock(&memory->lock);
   gs_buffer_t *buffer = find_buffer(memory, (uintptr_t)address, 0, true);
   if (buffer) {
@@ -575,9 +605,7 @@ HSAKMT_STATUS gs_memory_query(gs_memory_t *memory, const void *address, HsaPoint
   if (!buffer)
     buffer = find_registered(memory, (uintptr_t)address, 1);
   if (buffer) {
-    const bool locked =
-        buffer->kind == GS_BUFFER_REGISTERED || (buffer->lent && (uintptr_t)buffer->host != buffer->address);
-    info->Type = locked ? HSA_POINTER_REGISTERED_USER : HSA_POINTER_ALLOCATED;
+    info->Type = is_pin(buffer) ? HSA_POINTER_REGISTERED_USER : HSA_POINTER_ALLOCATED;
     info->Node = buffer->node;
     info->MemFlags = buffer->flags;
     info->CPUAddress = (void *)(uintptr_t)buffer->address;

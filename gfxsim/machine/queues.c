@@ -110,6 +110,7 @@ static HSAKMT_STATUS create_in(gs_queues_t *queues, gs_queue_slot_t *slot, gs_gp
       .gate = &gpu->gate,
       .told_not_executed = &machine->told_not_executed,
       .ops = &gpu->packet_ops,
+      .costs = gpu->costs,
       .poller = machine->poller,
       .synchronous = machine->synchronous,
       .ring = request->ring,
@@ -120,6 +121,7 @@ static HSAKMT_STATUS create_in(gs_queues_t *queues, gs_queue_slot_t *slot, gs_gp
                                       : create_aql(&config, request);
   if (!slot->queue)
     return HSAKMT_STATUS_NO_MEMORY;
+  gs_cost_add(machine->costs, GS_COST_QUEUE, 1);
   slot->gpu = gpu;
   slot->type = request->type;
   return HSAKMT_STATUS_SUCCESS;

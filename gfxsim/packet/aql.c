@@ -184,6 +184,23 @@ static gs_step_t halt_with_error(gs_aql_t *aql, int64_t code) {
   return halt(aql);
 }
 
+/* Counts the packet at the read index, which is over. */
+static void count(const gs_aql_t *aql) {
+  gs_costs_t *costs = aql->config.costs;
+  const packet_t *packet = packet_at(aql, read_index(aql));
+  if (!costs)
+    return;
+  const uint16_t header = packet->any.header;
+  const unsigned scope = header >> HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE & 3;
+  const bool dispatches = header_type(header) == HSA_PACKET_TYPE_KERNEL_DISPATCH;
+  const bool of_vendor = header_type(header) == HSA_PACKET_TYPE_VENDOR_SPECIFIC;
+  const bool is_pm4 = of_vendor && packet->any.format == PM4_IB_FORMAT;
+  gs_cost_add(costs, dispatches ? GS_COST_DISPATCH : is_pm4 ? GS_COST_VENDOR : GS_COST_BARRIER, 1);
+  gs_cost_add(costs, GS_COST_BARRIER_BIT, header >> HSA_PACKET_HEADER_BARRIER & 1);
+  gs_cost_add(costs, GS_COST_RELEASE, dispatches && scope == HSA_FENCE_SCOPE_SYSTEM);
+  gs_cost_add(costs, GS_COST_SIGNAL, packet->any.completion_signal != 0);
+}
+
 /* Gives the slot at the read index back to the host. */
 static void free_slot(gs_aql_t *aql) {
   const uint64_t index = read_index(aql);
@@ -200,6 +217,7 @@ static gs_step_t retire(gs_aql_t *aql) {
   const bool signal_first = gs_late_chance(&aql->bus.late, GS_ORDER_INDEX, 2);
   aql->start = 0;
   aql->scratch_granted = false;
+  count(aql);
   if (!signal_first) {
     free_slot(aql);
     gs_late_perhaps(&aql->bus.late, GS_ORDER_INDEX);
@@ -361,6 +379,7 @@ static gs_step_t request_scratch(gs_aql_t *aql, const packet_t *packet) {
             __atomic_load_n(&aql->queue->scratch_wave64_lane_byte_size, __ATOMIC_RELAXED));
     return halt_with_error(aql, GS_QUEUE_INVALID_GROUP_SEGMENT);
   }
+  gs_cost_add(aql->config.costs, GS_COST_SCRATCH, 1);
   if (!tell_host(aql, GS_QUEUE_SCRATCH_WAVE64, &stored))
     return halt_with_bus_fault(aql, "the queue's error signal");
   if (!stored)
@@ -465,6 +484,7 @@ static gs_step_t land(gs_aql_t *aql) {
     if (landing.outcome)
       return end_kernel(aql, landing.outcome, &landing.fault);
     gs_late_perhaps(&aql->bus.late, GS_ORDER_INDEX);
+    count(aql);
     free_slot(aql);
     aql->ahead--;
     gs_flights_forget(aql->flights, index);

@@ -49,6 +49,7 @@ typedef struct gs_engine_config {
   bool deterministic; /* kernels of one queue run one after another, though in any order */
   _Atomic int *told_not_executed; /* set when the user was told so */
   const gs_packet_ops_t *ops;
+  gs_costs_t *costs;       /* of the GPU; NULL = nobody counts */
   const atomic_bool *stop; /* the queue is being destroyed: abandon what runs */
   gs_exceptions_t exceptions;
   gs_cu_limit_t *cus; /* NULL = all of the device's */

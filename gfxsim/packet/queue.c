@@ -243,6 +243,7 @@ static gs_engine_config_t engine_config(gs_queue_t *queue) {
       .deterministic = queue->config.deterministic,
       .told_not_executed = queue->config.told_not_executed,
       .ops = queue->config.ops,
+      .costs = queue->config.costs,
       .stop = &queue->stop,
       .exceptions = queue->config.exceptions,
       .cus = &queue->cus,

@@ -28,6 +28,7 @@ typedef struct gs_queue_config {
   gs_gate_t *gate; /* NULL = always open */
   _Atomic int *told_not_executed;
   const gs_packet_ops_t *ops;
+  gs_costs_t *costs; /* see gs_engine_config_t */
   gs_poller_t *poller;
   gs_synchronous_t *synchronous; /* NULL, or what processes the packets instead of a thread of the queue */
   void *ring;                    /* of the host, mapped for the GPU at the same address */

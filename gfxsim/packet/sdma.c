@@ -27,6 +27,7 @@ struct gs_sdma {
   /* Dwords from the read index on: what was submitted, and what the step that is being made completes. */
   uint64_t available, taken;
   bool halted;
+  bool counted; /* the copy in hand: what it is made of ends by a signal */
 };
 
 /* Prints "GPU 0 (gfx90a), queue 3, SDMA command at byte 0x40: <what>". */
@@ -183,8 +184,34 @@ static void tell_of_end(gs_sdma_t *sdma, void *told) {
     watch->copy_ends(watch->context, told);
 }
 
+/* Counts commands of a copy or a fill; the first behind a signal begins one. */
+static void count(gs_sdma_t *sdma, uint64_t commands) {
+  gs_cost_add(sdma->config.costs, GS_COST_DMA_COMMAND, commands);
+  gs_cost_add(sdma->config.costs, GS_COST_DMA, !sdma->counted);
+  sdma->counted = true;
+}
+
+/* The host is told of the copy in hand: by an atomic operation, or, where the link has none, by a fence. */
+static void count_end(gs_sdma_t *sdma) {
+  gs_cost_add(sdma->config.costs, GS_COST_SIGNAL, sdma->counted);
+  sdma->counted = false;
+}
+
+static void count_bytes(const gs_sdma_t *sdma, uint64_t from, uint64_t to, uint64_t bytes) {
+  if (!sdma->config.costs)
+    return;
+  const gs_vm_range_t *source = gs_vm_find(sdma->bus.map, from), *target = gs_vm_find(sdma->bus.map, to);
+  const bool from_host = source && source->kind == GS_VM_HOST, to_host = target && target->kind == GS_VM_HOST;
+  gs_cost_add(sdma->config.costs,
+              from_host == to_host ? GS_COST_WITHIN
+              : to_host            ? GS_COST_FROM_DEVICE
+                                   : GS_COST_TO_DEVICE,
+              bytes);
+}
+
 static gs_step_t copy(gs_sdma_t *sdma, uint64_t from, uint64_t to, uint64_t bytes) {
   const bool separate = from < to ? to - from >= bytes : from - to >= bytes;
+  count_bytes(sdma, from, to, bytes);
   return separate && gs_late_chance(&sdma->bus.late, GS_ORDER_COPIES, 2)
              ? copy_in_any_order(sdma, from, to, bytes)
              : copy_in_order(sdma, from, to, bytes);
@@ -237,6 +264,7 @@ static void take_time(gs_sdma_t *sdma) {
 
 static gs_step_t run_copy_linear(gs_sdma_t *sdma, const uint32_t *command) {
   const linear_t all = join_linear(sdma, command);
+  count(sdma, sdma->taken / LINEAR_DWORDS);
   void *told = tell_of_copy(sdma, all.from, all.to, all.bytes);
   take_time(sdma);
   const gs_step_t step = copy(sdma, all.from, all.to, all.bytes);
@@ -277,6 +305,7 @@ static uint64_t row_address(const struct gs_sdma_rect_side *side, uint32_t y, ui
 static gs_step_t run_copy_rect(gs_sdma_t *sdma, const uint32_t *command) {
   take_time(sdma);
   const gs_sdma_rect_t rect = gs_sdma_decode_rect(command);
+  count(sdma, 1);
   for (uint32_t z = 0; z < rect.depth; z++) {
     for (uint32_t y = 0; y < rect.height; y++) {
       const gs_step_t step =
@@ -299,6 +328,7 @@ static gs_step_t run_fill(gs_sdma_t *sdma, const uint32_t *command) {
   for (unsigned i = 0; i < PATTERN_DWORDS; i++)
     pattern[i] = command[3];
   uint64_t to = address_at(command + 1);
+  count(sdma, 1);
   tell_of_end(sdma, tell_of_copy(sdma, 0, to, (uint64_t)(command[4] & 0x3FFFFFFC) + 4));
   for (uint64_t bytes = (uint64_t)(command[4] & 0x3FFFFFFC) + 4; bytes;) {
     if (stopped(sdma))
@@ -321,6 +351,7 @@ static gs_step_t run_fence(gs_sdma_t *sdma, const uint32_t *command) {
   uint32_t *target = gs_bus_word_at(&sdma->bus, address_at(command + 1), sizeof *target, GS_VM_WRITE);
   if (!target)
     return halt_with_fault(sdma, "the address of a fence,");
+  count_end(sdma);
   gs_late_perhaps(&sdma->bus.late, GS_ORDER_EVENTS); /* it writes the mailbox of the event */
   /* Releases what the commands before it wrote. */
   __atomic_store_n(target, command[3], __ATOMIC_RELEASE);
@@ -368,6 +399,7 @@ static gs_step_t run_atomic(gs_sdma_t *sdma, const uint32_t *command) {
       gs_bus_word_at(&sdma->bus, address_at(command + 1), sizeof *target, GS_VM_READ | GS_VM_WRITE);
   if (!target)
     return halt_with_fault(sdma, "the address of an atomic operation,");
+  count_end(sdma);
   /* Releases what the commands before it wrote: this is how a copy completes its signal. */
   gs_signal_add(&sdma->bus, (int64_t *)target, (int64_t)address_at(command + 3));
   return GS_STEP_DONE;

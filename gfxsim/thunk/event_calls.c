@@ -9,6 +9,7 @@ GS_EXPORT HSAKMT_STATUS hsaKmtCreateEvent(HsaEventDescriptor *descriptor, bool m
   GS_MACHINE_OR_RETURN(machine);
   if (!descriptor || !event || descriptor->EventType >= HSA_EVENTTYPE_MAXID)
     return HSAKMT_STATUS_INVALID_PARAMETER;
+  gs_cost_add(machine->costs, GS_COST_EVENT, 1);
   HsaEvent *made = calloc(1, sizeof *made);
   const uint32_t id =
       made ? gs_events_create(&machine->events, descriptor->EventType, !manual_reset, signaled) : 0;
@@ -60,10 +61,7 @@ GS_EXPORT HSAKMT_STATUS hsaKmtWaitOnMultipleEvents(HsaEvent *list[], HSAuint32 c
     return HSAKMT_STATUS_NO_MEMORY;
   for (uint32_t i = 0; i < count; i++)
     ids[i] = list[i] ? list[i]->EventId : 0;
-  /* Whoever goes to sleep has often just submitted the work that it waits for. */
-  gs_poller_kick(machine->poller);
-  gs_synchronous_run(machine->synchronous);
-  const HSAKMT_STATUS status = gs_events_wait(&machine->events, ids, count, all, milliseconds, NULL);
+  const HSAKMT_STATUS status = gs_machine_wait(machine, ids, count, all, milliseconds, NULL);
   if (status == HSAKMT_STATUS_SUCCESS)
     take_faults(machine, list, count);
   if (ids != few)

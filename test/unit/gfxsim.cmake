@@ -1,11 +1,11 @@
 # gfxsim without its interpreter: base, packet processors, machine and thunk on a stub device; then ROCr on the real library. (Of isa,
 # what the checker refers to where nothing is optimised away.)
 set(GFXSIM_ON_STUB
-    base/clock.c base/log.c base/options.c base/strict.c base/thread.c base/vm.c
+    base/clock.c base/cost.c base/log.c base/options.c base/strict.c base/thread.c base/vm.c
     check/blocks.c check/bounds.c check/check.c check/copies.c check/findings.c check/host.c check/init_shadow.c check/name.c check/sarif.c check/share.c check/suppress.c check/text.c check/traffic.c
     check/transfer.c
     exec/guard.c exec/profile.c exec/source_line.c exec/symbol.c
-    isa/memory.c isa/operand.c isa/wave.c
+    isa/memory.c isa/operand.c isa/toll.c isa/wave.c
     packet/aql.c packet/bus.c packet/flight.c packet/gate.c packet/late.c packet/pm4.c packet/poller.c packet/queue.c
     packet/sdma.c packet/signal.c packet/synchronous.c
     machine/buffers.c machine/events.c machine/machine.c machine/memory.c machine/notes.c machine/poison.c machine/process.c

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/cost.h"
 #include "base/options.h"
 #include "base/vm.h"
 
@@ -546,6 +547,37 @@ static void test_options_are_documented(void **state) {
   free(document);
 }
 
+/* Every operation has a name and a cost on every link, and a slower link is not cheaper. */
+static void test_costs_are_a_whole_table(void **state) {
+  (void)state;
+  for (int kind = 0; kind < GS_COST_KINDS; kind++) {
+    const uint64_t fast = gs_cost_unit((gs_cost_t)kind, GS_LINK_PCIE4);
+    assert_non_null(gs_cost_name((gs_cost_t)kind));
+    assert_true(fast > 0 && gs_cost_unit((gs_cost_t)kind, GS_LINK_PCIE3) >= fast);
+  }
+}
+
+static void test_costs_are_printed_once(void **state) {
+  (void)state;
+  gs_costs_t costs = {0};
+  char *text = NULL;
+  size_t size = 0;
+  gs_cost_add(NULL, GS_COST_DMA, 1);
+  gs_cost_add(&costs, GS_COST_DMA, 2);
+  gs_cost_add(&costs, GS_COST_DMA, 1);
+  gs_cost_add(&costs, GS_COST_TO_DEVICE, 1000000);
+  FILE *out = open_memstream(&text, &size);
+  gs_costs_print(&costs, GS_LINK_PCIE4, "GPU 0", out);
+  gs_costs_print(&costs, GS_LINK_PCIE4, "GPU 0", out);
+  assert_int_equal(fclose(out), 0);
+  assert_int_equal(count_of(text, "\n             3        6.000         18.0  DMA copies and fills\n"), 1);
+  assert_int_equal(count_of(text, "       1000000      25 GB/s         40.0  bytes to the device, by DMA\n"),
+                   1);
+  assert_int_equal(count_of(text, "gfxsim: GPU 0: about 0.058 ms on a card"), 1);
+  assert_int_equal(count_of(text, "\n"), 5);
+  free(text);
+}
+
 static void test_clock_runs_at_its_rate(void **state) {
   (void)state;
   const uint64_t before = gs_clock_ticks();
@@ -575,6 +607,8 @@ int main(void) {
       cmocka_unit_test(test_random_repeats),
       cmocka_unit_test(test_options_report_what_they_ignore),
       cmocka_unit_test(test_options_are_documented),
+      cmocka_unit_test(test_costs_are_a_whole_table),
+      cmocka_unit_test(test_costs_are_printed_once),
       cmocka_unit_test(test_clock_runs_at_its_rate),
   };
   return cmocka_run_group_tests_name("gfxsim base", tests, NULL, NULL);

@@ -306,6 +306,38 @@ static void test_aql_runs_dispatches_in_order(void **state) {
   gs_aql_ops.destroy(aql);
 }
 
+/* Each packet once it is over, by what its header says. */
+static void test_aql_counts_what_costs(void **state) {
+  fixture_t *f = *state;
+  gs_costs_t costs = {0};
+  f->config.costs = &costs;
+  gs_aql_t *aql = aql_create(f);
+  hsa_kernel_dispatch_packet_t packet = dispatch_packet(f, 1);
+  submit(f, &packet);
+  const uint16_t plain = packet.header, barrier_bit = 1 << HSA_PACKET_HEADER_BARRIER;
+  const unsigned release = HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE;
+  packet.header = (uint16_t)(plain | barrier_bit | HSA_FENCE_SCOPE_AGENT << release);
+  submit(f, &packet);
+  packet.header = (uint16_t)(plain | barrier_bit | HSA_FENCE_SCOPE_SYSTEM << release);
+  packet.completion_signal.handle = 0;
+  submit(f, &packet);
+  f->arena->signal[3].value = 1;
+  const hsa_barrier_and_packet_t barrier = {.header = HSA_PACKET_TYPE_BARRIER_AND,
+                                            .dep_signal = {{at(&f->arena->signal[3])}},
+                                            .completion_signal = {at(&f->arena->signal[1])}};
+  submit(f, &barrier);
+  assert_int_equal(run(&gs_aql_ops, aql), GS_STEP_WAIT);
+  assert_int_equal(costs.count[GS_COST_BARRIER], 0);
+  f->arena->signal[3].value = 0;
+  assert_int_equal(run(&gs_aql_ops, aql), GS_STEP_IDLE);
+  assert_int_equal(costs.count[GS_COST_DISPATCH], 3);
+  assert_int_equal(costs.count[GS_COST_BARRIER_BIT], 2);
+  assert_int_equal(costs.count[GS_COST_RELEASE], 1);
+  assert_int_equal(costs.count[GS_COST_BARRIER], 1);
+  assert_int_equal(costs.count[GS_COST_SIGNAL], 3);
+  gs_aql_ops.destroy(aql);
+}
+
 static void test_aql_waits_for_the_header(void **state) {
   fixture_t *f = *state;
   gs_aql_t *aql = aql_create(f);
@@ -795,6 +827,40 @@ static void test_sdma_joins_pieces(void **state) {
   gs_sdma_ops.destroy(sdma);
 }
 
+static uint64_t counted(const gs_costs_t *costs, gs_cost_t kind) {
+  return costs->count[kind];
+}
+
+/* A copy is one, however many commands it takes; what is behind its signal is the next. */
+static void test_sdma_counts_what_costs(void **state) {
+  fixture_t *f = *state;
+  gs_costs_t costs = {0};
+  f->config.costs = &costs;
+  uint8_t *data = f->arena->data, host[PAGE * 2], *page = host + (-at(host) & (PAGE - 1));
+  const gs_vm_range_t range = {
+      .start = at(page), .end = at(page) + PAGE, .host = page, .access = 3, .kind = GS_VM_HOST};
+  assert_int_equal(gs_vm_map(gs_device_vm(f->device), &range), 0);
+  gs_sdma_t *sdma = sdma_create(f);
+  amd_signal_t *done = &f->arena->signal[2];
+  for (unsigned i = 0; i < 2; i++) {
+    submit_copy(f, page, data, 100);
+    submit_copy(f, page + 100, data + 100, 60); /* goes on */
+    submit_copy(f, page + 300, data + 300, 7);  /* and does not */
+    sdma_command(f, 0x5E00000A, LOW(&done->value), HIGH(&done->value), ~0U, ~0U, 0, 0, 0);
+  }
+  submit_copy(f, data, page, 20);
+  sdma_command(f, 5, LOW(&done->value), HIGH(&done->value), 0); /* without atomics */
+  submit_copy(f, data + 1000, data + 2000, 30);
+  assert_int_equal(run(&gs_sdma_ops, sdma), GS_STEP_IDLE);
+  assert_int_equal(counted(&costs, GS_COST_DMA), 4);
+  assert_int_equal(counted(&costs, GS_COST_DMA_COMMAND), 8);
+  assert_int_equal(counted(&costs, GS_COST_TO_DEVICE), 2 * 167);
+  assert_int_equal(counted(&costs, GS_COST_FROM_DEVICE), 20);
+  assert_int_equal(counted(&costs, GS_COST_WITHIN), 30);
+  assert_int_equal(counted(&costs, GS_COST_SIGNAL), 3);
+  gs_sdma_ops.destroy(sdma);
+}
+
 /* The second piece reads what the first one wrote. */
 static void test_sdma_keeps_overlapping_pieces_apart(void **state) {
   fixture_t *f = *state;
@@ -1181,6 +1247,7 @@ int main(void) {
       cmocka_unit_test(test_pm4_commands),
       cmocka_unit_test_setup_teardown(test_aql_runs_dispatches_in_order, setup, teardown),
       cmocka_unit_test_setup_teardown(test_aql_waits_for_the_header, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_aql_counts_what_costs, setup, teardown),
       cmocka_unit_test_setup_teardown(test_aql_wraps_around, setup, teardown),
       cmocka_unit_test_setup_teardown(test_aql_barriers, setup, teardown),
       cmocka_unit_test_setup_teardown(test_aql_barrier_value, setup, teardown),
@@ -1197,6 +1264,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_sdma_copies_and_fills, setup, teardown),
       cmocka_unit_test_setup_teardown(test_sdma_copies_take_time, setup, teardown),
       cmocka_unit_test_setup_teardown(test_sdma_joins_pieces, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_sdma_counts_what_costs, setup, teardown),
       cmocka_unit_test_setup_teardown(test_sdma_keeps_overlapping_pieces_apart, setup, teardown),
       cmocka_unit_test_setup_teardown(test_sdma_copies_across_mappings, setup, teardown),
       cmocka_unit_test(test_sdma_decodes_rectangles),
