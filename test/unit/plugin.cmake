@@ -6,6 +6,7 @@ target_link_libraries(plugin_test PRIVATE project_options PUBLIC PkgConfig::CMOC
 
 set(pure_parts msgpack packet target_id geometry env caller_abi pool timeline)
 list(APPEND pure_parts rpc print heap hostcall messages)
+list(APPEND pure_parts queue)
 # The ABI between plugin and libomptarget, from outside.
 add_library(plugin_driver STATIC ${here}/plugin_driver.c)
 target_link_libraries(plugin_driver PRIVATE project_options PUBLIC plugin_test ${CMAKE_DL_LIBS})

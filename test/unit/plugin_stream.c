@@ -361,6 +361,38 @@ static void places_are_kept_for_who_waits(void **state) {
   release(word);
 }
 
+/* More than one barrier packet has room for: the last one counts as the first. */
+static void many_signals_are_waited_for(void **state) {
+  (void)state;
+  enum { GATES = 2 * ATMI_PACKET_BARRIER_SIGNALS + 1 };
+  static const uint32_t zero;
+  uint32_t *word = allocate(sizeof *word);
+  atmi_stream_t *stream = take_stream();
+  atmi_signal_t *gates[GATES];
+  assert_int_equal(atmi_transfer_submit(stream, word, &zero, sizeof zero), ATMI_OK);
+  assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
+  for (unsigned left = 0; left < GATES; left += GATES / 2) {
+    for (unsigned i = 0; i < GATES; i++) {
+      gates[i] = close_gate();
+      assert_int_equal(atmi_stream_wait_for(stream, gates[i]), ATMI_OK);
+    }
+    add(stream, word, 1);
+    const atmi_signal_t *done = stream->operations[stream->count - 1].signal;
+    for (unsigned i = 0; i < GATES; i++)
+      if (i != left)
+        open_gate(gates[i]);
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    assert_int_equal(atmi_signal_query(done), ATMI_PENDING);
+    open_gate(gates[left]);
+    assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
+    for (unsigned i = 0; i < GATES; i++)
+      atmi_signal_unref(gates[i]);
+  }
+  atmi_stream_put(stream);
+  assert_int_equal(value_of(word), 3);
+  release(word);
+}
+
 /* A kernel behind a kernel also waits for what the stream was told to wait for in between. */
 static void waits_between_kernels_hold(void **state) {
   (void)state;
@@ -592,6 +624,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(trailing_arguments_are_remembered),
       cmocka_unit_test(events_may_be_put_by_other_threads),
       cmocka_unit_test(events_of_pending_work_join_streams),
+      cmocka_unit_test(many_signals_are_waited_for),
       cmocka_unit_test(waits_between_kernels_hold),
       cmocka_unit_test(kernels_behind_others_have_the_barrier_bit),
       cmocka_unit_test(a_kernel_on_another_queue_is_waited_for_after_a_failed_launch),
