@@ -117,8 +117,9 @@ atmi_status_t atmi_queue_wait(atmi_queue_t *queue, atmi_signal_t *const *signals
         (hsa_barrier_and_packet_t *)(void *)queue->ring + (index & queue->mask);
     atmi_packet_fill_barrier(handles, here, (hsa_signal_t){0}, packet);
     atmi_queue_note(queue, index, NULL, NULL);
-    /* With the barrier bit, so that packets behind wait too; they carry it as well. */
-    atmi_queue_publish(queue, index, packet, atmi_packet_header(HSA_PACKET_TYPE_BARRIER_AND, true, 0));
+    /* Without the barrier bit: what other streams have put in front need not be complete. The packet behind
+     * has it, and so waits for this one. */
+    atmi_queue_publish(queue, index, packet, atmi_packet_header(HSA_PACKET_TYPE_BARRIER_AND, false, 0));
   }
   return ATMI_OK;
 }
