@@ -56,7 +56,9 @@ static uint32_t segment_begin(unsigned segment) {
 
 void *atmi_pool_at(atmi_pool_t *pool, uint32_t index) {
   unsigned segment = segment_of(index);
-  char *base = atomic_load_explicit(&pool->segments[segment], memory_order_acquire);
+  /* Relaxed: who knows an index has it from the count, from the list of free objects, or from somebody who
+   * had the object, and each of these orders what was before. */
+  char *base = atomic_load_explicit(&pool->segments[segment], memory_order_relaxed);
   return base + (size_t)(index - segment_begin(segment)) * pool->object_bytes;
 }
 
@@ -83,7 +85,7 @@ static atmi_status_t make_one(atmi_pool_t *pool, void **object) {
     char *memory = make_segment(pool->object_bytes * FIRST_SEGMENT << segment);
     if (!memory)
       return describe_end(pool, index);
-    atomic_store_explicit(&pool->segments[segment], memory, memory_order_release);
+    atomic_store_explicit(&pool->segments[segment], memory, memory_order_relaxed);
   }
   atmi_pool_link_t *link = atmi_pool_at(pool, index);
   link->index = index;

@@ -377,7 +377,7 @@ typedef struct marked {
 static void *follow_marks(void *argument) {
   marked_t *marked = argument;
   while (!atomic_load_explicit(&marked->stop, memory_order_relaxed)) {
-    const atmi_signal_mark_t mark = atomic_load_explicit(&marked->mark, memory_order_relaxed);
+    const atmi_signal_mark_t mark = atomic_load_explicit(&marked->mark, memory_order_acquire);
     atmi_signal_t *signal = atmi_signal_from_mark(marked->signals, mark);
     if (!signal)
       continue;
@@ -403,7 +403,7 @@ static void marks_lead_to_one_use(void **state) {
     assert_int_equal(atmi_signal_take(&signals, &signal), ATMI_OK);
     for (unsigned uses = 0; uses < 3; uses++) {
       atmi_signal_begin(signal);
-      atomic_store_explicit(&marked.mark, atmi_signal_mark(signal), memory_order_relaxed);
+      atomic_store_explicit(&marked.mark, atmi_signal_mark(signal), memory_order_release);
       atmi_signal_cancel(signal);
       if (signal->known && !atmi_signal_retire(signal))
         break;
