@@ -4,6 +4,7 @@
 #include "kernels.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 
 enum { MANY = 5000 };
@@ -65,19 +66,37 @@ static void *look(void *argument) {
   return NULL;
 }
 
+/* Looks for each kernel until it is there, and at what is behind it. */
+static void *look_for_the_new(void *argument) {
+  tgt_kernels_t *kernels = argument;
+  for (int i = 16; i < MANY; i++) {
+    const char *found;
+    while (!(found = tgt_kernels_find(kernels, &regions[i])))
+      sched_yield();
+    if (*found != 1)
+      return (void *)"not whole";
+  }
+  return NULL;
+}
+
 static void is_read_while_it_grows(void **state) {
   (void)state;
   tgt_kernels_t kernels = {NULL};
-  pthread_t thread;
-  void *result;
+  pthread_t thread, other;
+  void *result, *other_result;
   assert_int_equal(tgt_kernels_init(&kernels), ATMI_OK);
   for (int i = 0; i < 16; i++)
     assert_int_equal(tgt_kernels_add(&kernels, &regions[i], &handles[i]), ATMI_OK);
   assert_int_equal(pthread_create(&thread, NULL, look, &kernels), 0);
-  for (int i = 16; i < MANY; i++)
+  assert_int_equal(pthread_create(&other, NULL, look_for_the_new, &kernels), 0);
+  for (int i = 16; i < MANY; i++) {
+    handles[i] = 1;
     assert_int_equal(tgt_kernels_add(&kernels, &regions[i], &handles[i]), ATMI_OK);
+  }
   pthread_join(thread, &result);
+  pthread_join(other, &other_result);
   assert_null(result);
+  assert_null(other_result);
   tgt_kernels_fini(&kernels);
 }
 

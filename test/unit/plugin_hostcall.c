@@ -5,6 +5,7 @@
 #include "base/service.h"
 #include "services/hostcall.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -80,6 +81,47 @@ static void request(model_t *model, uint32_t service, uint64_t words[8]) {
   assert_int_equal(atomic_load(&header->control) & 1, 0);
   memcpy(words, slot_at(model, entry, 63), 64);
   push(model, &model->buffer->free_stack, entry + model->buffer->index_mask + 1); /* with the next tag */
+}
+
+typedef struct served {
+  model_t model;
+  atomic_bool stop;
+} served_t;
+
+static void *serve(void *argument) {
+  served_t *served = argument;
+  while (!atomic_load_explicit(&served->stop, memory_order_relaxed))
+    if (!atmi_hostcall_poll(&served->model.hostcall))
+      sched_yield();
+  return NULL;
+}
+
+/* Device and host at the same time: what each writes is there when the other is told, and by nothing else. */
+static void requests_and_answers_arrive_whole(void **state) {
+  (void)state;
+  static served_t served;
+  model_t *model = &served.model;
+  pthread_t server;
+  begin(model);
+  const uint64_t entry = pop(model);
+  atmi_hostcall_header_t *header = header_at(model, entry);
+  uint64_t *slot = slot_at(model, entry, 63);
+  assert_int_equal(pthread_create(&server, NULL, serve, &served), 0);
+  for (uint64_t i = 0; i < 1000; i++) {
+    header->service = 3;
+    header->active_mask = UINT64_C(1) << 63;
+    header->next = 0;
+    slot[0] = 0;
+    slot[1] = 100 + i;
+    atomic_store_explicit(&header->control, 1, memory_order_relaxed);
+    atomic_store_explicit(&model->buffer->ready_stack, entry, memory_order_release);
+    while (atomic_load_explicit(&header->control, memory_order_acquire) & 1)
+      sched_yield();
+    assert_int_equal(slot[0], 0x5000);
+  }
+  atomic_store(&served.stop, true);
+  pthread_join(server, NULL);
+  end(model);
 }
 
 static void every_packet_is_free_once(void **state) {
@@ -207,8 +249,11 @@ static void sleeps_for_8_ms_at_most(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_packet_is_free_once), cmocka_unit_test(gives_and_takes_memory),
-      cmocka_unit_test(prints_messages_of_pieces), cmocka_unit_test(hostile_requests),
+      cmocka_unit_test(requests_and_answers_arrive_whole),
+      cmocka_unit_test(every_packet_is_free_once),
+      cmocka_unit_test(gives_and_takes_memory),
+      cmocka_unit_test(prints_messages_of_pieces),
+      cmocka_unit_test(hostile_requests),
       cmocka_unit_test(sleeps_for_8_ms_at_most),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,14 +109,31 @@ static void *hammer(void *argument) {
   return NULL;
 }
 
+/* Looks at all objects while others are made: each that is counted has been made. */
+static void *visit_all(void *argument) {
+  atmi_pool_t *pool = argument;
+  for (uint32_t count = 0; count < HELD;) {
+    count = atmi_pool_count(pool);
+    for (uint32_t i = 0; i < count; i++)
+      if (((object_t *)atmi_pool_at(pool, i))->value != 42)
+        return (void *)1;
+  }
+  return NULL;
+}
+
 static void gives_an_object_to_one_thread_at_a_time(void **state) {
   (void)state;
   shop_t shop = {.most = THREADS * HELD};
   atmi_pool_t pool;
+  pthread_t visitor;
+  void *seen;
   atmi_pool_init(&pool, sizeof(object_t), make, destroy, &shop);
   pthread_t threads[THREADS];
+  assert_int_equal(pthread_create(&visitor, NULL, visit_all, &pool), 0);
   for (int i = 0; i < THREADS; i++)
     assert_int_equal(pthread_create(&threads[i], NULL, hammer, &pool), 0);
+  pthread_join(visitor, &seen);
+  assert_null(seen);
   for (int i = 0; i < THREADS; i++) {
     void *result;
     pthread_join(threads[i], &result);
@@ -124,6 +141,43 @@ static void gives_an_object_to_one_thread_at_a_time(void **state) {
   }
   assert_in_range(shop.made, HELD, THREADS * HELD);
   atmi_pool_fini(&pool);
+}
+
+typedef struct handover {
+  atmi_pool_t pool;
+  atomic_bool put; /* relaxed: only the pool orders the threads */
+  object_t *taken;
+} handover_t;
+
+static void *take_what_was_put(void *argument) {
+  handover_t *handover = argument;
+  void *object = NULL;
+  while (!atomic_load_explicit(&handover->put, memory_order_relaxed))
+    sched_yield();
+  if (!atmi_pool_take(&handover->pool, &object)) {
+    handover->taken = object;
+    handover->taken->uses++;
+  }
+  return NULL;
+}
+
+/* Also to a thread that has never had one of the pool. */
+static void hands_an_object_over(void **state) {
+  (void)state;
+  shop_t shop = {.most = 1};
+  static handover_t handover;
+  pthread_t taker;
+  void *object;
+  atmi_pool_init(&handover.pool, sizeof(object_t), make, destroy, &shop);
+  assert_int_equal(pthread_create(&taker, NULL, take_what_was_put, &handover), 0);
+  assert_int_equal(atmi_pool_take(&handover.pool, &object), ATMI_OK);
+  ((object_t *)object)->uses++;
+  atmi_pool_put(&handover.pool, object);
+  atomic_store_explicit(&handover.put, true, memory_order_relaxed);
+  pthread_join(taker, NULL);
+  assert_ptr_equal(handover.taken, object);
+  assert_int_equal(handover.taken->uses, 2);
+  atmi_pool_fini(&handover.pool);
 }
 
 /* In place of the C library's, for the pool's segments. */
@@ -167,6 +221,7 @@ int main(void) {
       cmocka_unit_test(accepts_a_zeroed_pool),
       cmocka_unit_test(says_what_there_is_no_memory_for),
       cmocka_unit_test(gives_an_object_to_one_thread_at_a_time),
+      cmocka_unit_test(hands_an_object_over),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include "plugin_test.h"
 
 #include "device/queue.h"
+#include "stream/stream.h"
 
 #include <hsa/amd_hsa_queue.h>
 #include <hsa/amd_hsa_signal.h>
@@ -207,16 +208,22 @@ static bool launch(const launcher_t *launcher, uint64_t round, block_t *block, a
 
 /* Looks in each way that there is, and then uses what it was told of. */
 static bool is_over(const atmi_signal_t *signal, uint64_t round) {
-  if (round % 3 == 0)
-    return atmi_signal_wait(signal, 10) == ATMI_OK;
-  if (round % 3 == 1) {
+  const atmi_stream_t stream = {.count = 1, .first_value = signal->value};
+  switch (round % 4) {
+  case 0: return atmi_signal_wait(signal, 10) == ATMI_OK;
+  case 1:
     while (!atmi_signal_is_complete(signal))
       sched_yield();
     return true;
+  case 2:
+    while (atmi_signal_query(signal) == ATMI_PENDING)
+      sched_yield();
+    return true;
+  default:
+    while (!atmi_stream_has_one_ended(&stream))
+      sched_yield();
+    return true;
   }
-  while (atmi_signal_query(signal) == ATMI_PENDING)
-    sched_yield();
-  return true;
 }
 
 static void *launch_and_look(void *argument) {
@@ -278,16 +285,14 @@ enum { FILLERS = 3, EACH = 10 * PACKETS };
 typedef struct filler {
   launcher_t launcher;
   block_t blocks[EACH];
+  atmi_signal_t *done[EACH]; /* taken before, as taking orders threads */
 } filler_t;
 
 static void *fill_up(void *argument) {
   filler_t *filler = argument;
-  for (unsigned i = 0; i < EACH; i++) {
-    atmi_signal_t *signal;
-    if (atmi_signal_take(filler->launcher.signals, &signal) ||
-        !launch(&filler->launcher, i, &filler->blocks[i], signal))
+  for (unsigned i = 0; i < EACH; i++)
+    if (!launch(&filler->launcher, i, &filler->blocks[i], filler->done[i]))
       atomic_fetch_add(&the.failures, 1);
-  }
   return NULL;
 }
 
@@ -308,6 +313,10 @@ static void a_full_ring_is_waited_for(void **state) {
   atmi_signal_pool_init(&signals, "the device", &the.lost);
   for (unsigned i = 0; i < FILLERS; i++) {
     fillers[i].launcher = (launcher_t){&queue, &signals, 7 + i};
+    for (unsigned j = 0; j < EACH; j++)
+      assert_int_equal(atmi_signal_take(&signals, &fillers[i].done[j]), ATMI_OK);
+  }
+  for (unsigned i = 0; i < FILLERS; i++) {
     assert_int_equal(pthread_create(&threads[i], NULL, fill_up, &fillers[i]), 0);
   }
   /* Each has claimed one more, and waits for its slot. */
@@ -323,6 +332,64 @@ static void a_full_ring_is_waited_for(void **state) {
   atomic_store(&the.stop, true);
   pthread_join(device, NULL);
   assert_int_equal(the.runs, FILLERS * EACH);
+  assert_int_equal(the.wrong_packets, 0);
+  assert_int_equal(the.failures, 0);
+  atmi_signal_pool_fini(&signals);
+  atmi_queue_fini(&queue);
+}
+
+/* ---- the read index at second hand ---- */
+
+typedef struct second {
+  launcher_t launcher;
+  block_t block;
+  atmi_signal_t *done;
+  atomic_bool begin;
+} second_t;
+
+static void *launch_when_told(void *argument) {
+  second_t *second = argument;
+  /* Relaxed, so that nothing but the queue orders the threads. */
+  while (!atomic_load_explicit(&second->begin, memory_order_relaxed))
+    sched_yield();
+  if (!launch(&second->launcher, 0, &second->block, second->done))
+    atomic_fetch_add(&the.failures, 1);
+  return NULL;
+}
+
+/* A thread that has never asked for the read index takes a slot that the device has used, because another
+ * thread has asked. */
+static void who_asked_hands_slots_on(void **state) {
+  (void)state;
+  static atmi_queue_t queue;
+  static atmi_signal_pool_t signals;
+  static const atmi_queue_owner_t owner = {.label = "the device", .lost = &the.lost};
+  static second_t second;
+  static filler_t first;
+  pthread_t device, thread;
+  take_places();
+  the.stop = false;
+  the.runs = 0;
+  assert_int_equal(atmi_queue_init(&owner, PACKETS, &queue), ATMI_OK);
+  atmi_signal_pool_init(&signals, "the device", &the.lost);
+  first.launcher = second.launcher = (launcher_t){&queue, &signals, 3};
+  for (unsigned i = 0; i <= PACKETS; i++)
+    assert_int_equal(atmi_signal_take(&signals, &first.done[i]), ATMI_OK);
+  assert_int_equal(atmi_signal_take(&signals, &second.done), ATMI_OK);
+  assert_int_equal(pthread_create(&thread, NULL, launch_when_told, &second), 0);
+  assert_int_equal(pthread_create(&device, NULL, be_device, NULL), 0);
+  for (unsigned i = 0; i < PACKETS; i++)
+    assert_true(launch(&first.launcher, i, &first.blocks[i], first.done[i]));
+  while (__atomic_load_n(&the.queue.read_dispatch_id, __ATOMIC_RELAXED) < PACKETS)
+    sched_yield();
+  assert_true(launch(&first.launcher, PACKETS, &first.blocks[PACKETS], first.done[PACKETS]));
+  assert_int_equal(atomic_load(&queue.read_seen), PACKETS);
+  atomic_store_explicit(&second.begin, true, memory_order_relaxed);
+  pthread_join(thread, NULL);
+  while (__atomic_load_n(&the.queue.read_dispatch_id, __ATOMIC_ACQUIRE) < PACKETS + 2)
+    sched_yield();
+  atomic_store(&the.stop, true);
+  pthread_join(device, NULL);
   assert_int_equal(the.wrong_packets, 0);
   assert_int_equal(the.failures, 0);
   atmi_signal_pool_fini(&signals);
@@ -366,62 +433,153 @@ static void a_lost_device_wakes_who_waits(void **state) {
 
 /* ---- marks ---- */
 
+enum { OWNERS = 2, LOOKS = 20000 };
+
 typedef struct marked {
-  atmi_signal_pool_t *signals;
-  _Atomic atmi_signal_mark_t mark; /* of the use that is now, and of those before */
-  atomic_bool stop;
-  unsigned wrong;
+  atmi_signal_pool_t signals;
+  _Atomic atmi_signal_mark_t marks[OWNERS]; /* of the use that is now, and of those before */
+  atomic_uint owners, looks, borrowed, wrong;
 } marked_t;
 
 /* Borrows the signal behind each mark, which may be one of long ago. */
 static void *follow_marks(void *argument) {
   marked_t *marked = argument;
-  while (!atomic_load_explicit(&marked->stop, memory_order_relaxed)) {
-    const atmi_signal_mark_t mark = atomic_load_explicit(&marked->mark, memory_order_acquire);
-    atmi_signal_t *signal = atmi_signal_from_mark(marked->signals, mark);
+  for (unsigned i = 0; i < LOOKS; i++) {
+    const atmi_signal_mark_t mark = atomic_load_explicit(&marked->marks[i % OWNERS], memory_order_acquire);
+    if (i % 3 == 0)
+      sched_yield();
+    atmi_signal_t *signal = atmi_signal_from_mark(&marked->signals, mark);
+    atomic_fetch_add_explicit(&marked->looks, 1, memory_order_relaxed);
     if (!signal)
       continue;
-    marked->wrong += atomic_load_explicit(&signal->use, memory_order_relaxed) != (uint32_t)(mark >> 32);
+    atomic_fetch_add_explicit(&marked->borrowed, 1, memory_order_relaxed);
+    if (i % 3 == 1)
+      sched_yield();
+    if (atomic_load_explicit(&signal->use, memory_order_relaxed) != (uint32_t)(mark >> 32))
+      atomic_fetch_add_explicit(&marked->wrong, 1, memory_order_relaxed);
     atmi_signal_unref(signal);
   }
   return NULL;
 }
 
-/* A signal serves again only when nobody has a reference to its last use, and what its owners write into it
- * is handed from one to the next. */
-static void marks_lead_to_one_use(void **state) {
-  (void)state;
-  enum { USES = 20000 };
-  static atmi_signal_pool_t signals;
-  static marked_t marked = {.signals = &signals};
-  pthread_t follower;
-  take_places();
-  atmi_signal_pool_init(&signals, "the device", &the.lost);
-  assert_int_equal(pthread_create(&follower, NULL, follow_marks, &marked), 0);
-  for (unsigned i = 0; i < USES; i++) {
+/* Uses signals as streams do: some times each, until somebody else has a reference, and then another one. */
+static void *own_signals(void *argument) {
+  marked_t *marked = argument;
+  const unsigned owner = atomic_fetch_add(&marked->owners, 1);
+  while (atomic_load_explicit(&marked->looks, memory_order_relaxed) < LOOKS) {
     atmi_signal_t *signal;
-    assert_int_equal(atmi_signal_take(&signals, &signal), ATMI_OK);
+    if (atmi_signal_take(&marked->signals, &signal))
+      return (void *)"no signal";
     for (unsigned uses = 0; uses < 3; uses++) {
       atmi_signal_begin(signal);
-      atomic_store_explicit(&marked.mark, atmi_signal_mark(signal), memory_order_release);
+      atomic_store_explicit(&marked->marks[owner], atmi_signal_mark(signal), memory_order_release);
+      if (uses == 1)
+        sched_yield();
       atmi_signal_cancel(signal);
       if (signal->known && !atmi_signal_retire(signal))
         break;
     }
     atmi_signal_unref(signal);
   }
-  atomic_store(&marked.stop, true);
+  return NULL;
+}
+
+/* A signal serves again only when nobody has a reference to its last use, and what an owner writes into it is
+ * handed to the next, whoever was the last to let go of it. */
+static void marks_lead_to_one_use(void **state) {
+  (void)state;
+  static marked_t marked;
+  pthread_t follower, owners[OWNERS];
+  void *failure;
+  take_places();
+  atmi_signal_pool_init(&marked.signals, "the device", &the.lost);
+  for (unsigned i = 0; i < OWNERS; i++)
+    assert_int_equal(pthread_create(&owners[i], NULL, own_signals, &marked), 0);
+  assert_int_equal(pthread_create(&follower, NULL, follow_marks, &marked), 0);
   pthread_join(follower, NULL);
+  for (unsigned i = 0; i < OWNERS; i++) {
+    pthread_join(owners[i], &failure);
+    assert_null(failure);
+  }
   assert_int_equal(marked.wrong, 0);
-  atmi_signal_pool_fini(&signals);
+  assert_true(marked.borrowed > 0);
+  atmi_signal_pool_fini(&marked.signals);
+}
+
+/* ---- the last reference ---- */
+
+typedef struct last {
+  atmi_signal_pool_t signals;
+  _Atomic atmi_signal_mark_t mark;
+  atomic_int step;
+  bool same; /* the next owner got the signal of the first one */
+} last_t;
+
+/* Relaxed, so that nothing but what is tested orders the threads. */
+static void step(last_t *last, int number) {
+  atomic_store_explicit(&last->step, number, memory_order_relaxed);
+}
+
+static void wait_for_step(last_t *last, int number) {
+  while (atomic_load_explicit(&last->step, memory_order_relaxed) < number)
+    sched_yield();
+}
+
+static void *let_go_last(void *argument) {
+  last_t *last = argument;
+  wait_for_step(last, 1);
+  atmi_signal_t *signal =
+      atmi_signal_from_mark(&last->signals, atomic_load_explicit(&last->mark, memory_order_acquire));
+  step(last, 2);
+  wait_for_step(last, 3);
+  atmi_signal_unref(signal);
+  step(last, 4);
+  return NULL;
+}
+
+static void *own_next(void *argument) {
+  last_t *last = argument;
+  atmi_signal_t *signal = NULL;
+  wait_for_step(last, 4);
+  if (!atmi_signal_take(&last->signals, &signal))
+    last->same = signal->link.index + 1 == (uint32_t)atomic_load(&last->mark);
+  return NULL;
+}
+
+/* An owner lets go of a signal to which somebody else has a reference. The next owner gets it from that one,
+ * and writes into it what the first one has read. */
+static void the_last_one_hands_a_signal_over(void **state) {
+  (void)state;
+  static last_t last;
+  atmi_signal_t *signal;
+  pthread_t other, next;
+  take_places();
+  atmi_signal_pool_init(&last.signals, "the device", &the.lost);
+  assert_int_equal(pthread_create(&other, NULL, let_go_last, &last), 0);
+  assert_int_equal(pthread_create(&next, NULL, own_next, &last), 0);
+  assert_int_equal(atmi_signal_take(&last.signals, &signal), ATMI_OK);
+  atmi_signal_begin(signal);
+  atomic_store_explicit(&last.mark, atmi_signal_mark(signal), memory_order_release);
+  step(&last, 1);
+  wait_for_step(&last, 2);
+  assert_true(signal->known);
+  assert_false(atmi_signal_retire(signal));
+  atmi_signal_unref(signal);
+  step(&last, 3);
+  pthread_join(other, NULL);
+  pthread_join(next, NULL);
+  assert_true(last.same);
+  atmi_signal_pool_fini(&last.signals);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(packets_and_answers_arrive_whole),
       cmocka_unit_test(a_full_ring_is_waited_for),
+      cmocka_unit_test(who_asked_hands_slots_on),
       cmocka_unit_test(a_lost_device_wakes_who_waits),
       cmocka_unit_test(marks_lead_to_one_use),
+      cmocka_unit_test(the_last_one_hands_a_signal_over),
   };
   return cmocka_run_group_tests_name("plugin queue", tests, NULL, NULL);
 }

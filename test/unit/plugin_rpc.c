@@ -6,6 +6,8 @@
 #include "shared/print_message.h"
 #include "services/rpc_server.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -434,6 +436,52 @@ static void speaks_17(void **state) {
   close(descriptor);
   end(&wave);
   unlink(name);
+}
+
+typedef struct served {
+  wave_t wave;
+  atomic_bool stop;
+} served_t;
+
+static void *serve(void *argument) {
+  served_t *served = argument;
+  while (!atomic_load_explicit(&served->stop, memory_order_relaxed)) {
+    atmi_rpc_server_poll(&served->wave.server);
+    sched_yield();
+  }
+  return NULL;
+}
+
+/* Gives the packet away, and waits until it comes back. */
+static void exchange(const wave_t *wave) {
+  uint32_t *inbox = word_at(wave->client.inbox, wave->port),
+           *outbox = word_at(wave->client.outbox, wave->port);
+  const uint32_t given = __atomic_load_n(outbox, __ATOMIC_RELAXED) ^ 1;
+  __atomic_store_n(outbox, given, __ATOMIC_RELEASE);
+  while (__atomic_load_n(inbox, __ATOMIC_ACQUIRE) != given)
+    sched_yield();
+}
+
+/* Device and host at the same time: what each writes is there when the other is told, and by nothing else. */
+static void calls_and_answers_arrive_whole(void **state) {
+  (void)state;
+  enum { ROUNDS = 1000, LANE = 2, MALLOC = 10 };
+  static served_t served;
+  wave_t *wave = &served.wave;
+  pthread_t server;
+  begin(wave, 64, ATMI_RPC_LLVM18);
+  assert_int_equal(pthread_create(&server, NULL, serve, &served), 0);
+  for (uint64_t i = 0; i < ROUNDS; i++) {
+    *(uint64_t *)(void *)packet_of(wave) = 1 << LANE;
+    *(uint16_t *)(void *)(packet_of(wave) + 8) = MALLOC;
+    slot_of(wave, LANE)[0] = 1000 + i;
+    exchange(wave);
+    assert_int_equal(slot_of(wave, LANE)[0], 0x7000);
+    exchange(wave);
+  }
+  atomic_store(&served.stop, true);
+  pthread_join(server, NULL);
+  end(wave);
 }
 
 static void memory_and_end(void **state) {
@@ -872,6 +920,7 @@ int main(void) {
       cmocka_unit_test(an_abandoned_call),
       cmocka_unit_test(prints_as_20_does),
       cmocka_unit_test(printing_survives_what_20_should_not_do),
+      cmocka_unit_test(calls_and_answers_arrive_whole),
       cmocka_unit_test(calls_of_20_have_results),
       cmocka_unit_test(opcodes_of_20_have_letters),
   };

@@ -77,7 +77,10 @@ static void add(atmi_stream_t *stream, uint32_t *word, uint64_t value) {
   const atmi_plan_key_t key = {.kernel = the.add.id, .words = {[4] = 2}};
   atmi_plan_t *plan = atmi_plan_find(stream->plans, key.kernel, key.words);
   if (plan && atmi_plan_hold_queue(stream)) {
-    assert_int_equal(atmi_plan_launch(stream, &the.add, plan, bases, offsets), ATMI_OK);
+    const bool first = !stream->count && stream->ready_plans;
+    assert_int_equal(first ? atmi_plan_launch_first(stream, &the.add, plan, bases, offsets)
+                           : atmi_plan_launch(stream, &the.add, plan, bases, offsets),
+                     ATMI_OK);
     return;
   }
   const atmi_launch_t launch = {
@@ -332,6 +335,27 @@ static void events_of_pending_work_join_streams(void **state) {
   release(word);
 }
 
+/* There is no signal of the stream's own that an event could name: what it was told to wait for last is
+ * waited for here. */
+static void an_event_behind_a_wait_comes_after_it(void **state) {
+  (void)state;
+  atmi_stream_t *stream = take_stream();
+  atmi_signal_t *gate = close_gate();
+  atmi_event_t *event;
+  pthread_t opener;
+  assert_int_equal(atmi_event_take(the.device, &event), ATMI_OK);
+  assert_int_equal(atmi_stream_wait_for(stream, gate), ATMI_OK);
+  assert_int_equal(pthread_create(&opener, NULL, open_later, gate), 0);
+  assert_int_equal(atmi_event_record(event, stream), ATMI_OK);
+  assert_int_equal(atmi_signal_query(gate), ATMI_OK);
+  pthread_join(opener, NULL);
+  assert_int_equal(atmi_event_query(event), ATMI_OK);
+  assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
+  atmi_event_put(event);
+  atmi_stream_put(stream);
+  atmi_signal_unref(gate);
+}
+
 /* What waits for an operation may not have looked at its signal yet when that is complete: its place in the
  * list must not serve again before. */
 static void places_are_kept_for_who_waits(void **state) {
@@ -513,9 +537,16 @@ static void kernels_behind_others_have_the_barrier_bit(void **state) {
     add(stream, word, 1);
     assert_int_equal(last_header(stream) >> HSA_PACKET_HEADER_BARRIER & 1, i > 0);
   }
+  /* Behind a packet that waits for something, which has none itself, the first one has it, too. */
+  atmi_stream_t *other = take_stream();
+  assert_int_equal(atmi_stream_wait_for(other, gate), ATMI_OK);
+  add(other, word, 0);
+  assert_int_equal(last_header(other) >> HSA_PACKET_HEADER_BARRIER & 1, 1);
   open_gate(gate);
   assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
+  assert_int_equal(atmi_stream_synchronize(other), ATMI_OK);
   atmi_stream_put(stream);
+  atmi_stream_put(other);
   atmi_signal_unref(gate);
   release(word);
 }
@@ -531,8 +562,20 @@ static void plans_in_use_are_left_alone(void **state) {
   const atmi_plan_key_t other = {.kernel = the.add.id, .words = {1, [4] = 2}};
   const atmi_launch_t launch = {
       .arguments = bases, .offsets = offsets, .argument_count = 2, .groups = {1, 1, 1}, .group = {1, 1, 1}};
+  const atmi_plan_key_t another = {.kernel = the.behind.id, .words = {2, [4] = 2}};
+  void *behind_bases[] = {NULL, words};
+  const atmi_launch_t behind = {.has_trailing = true,
+                                .arguments = behind_bases,
+                                .offsets = offsets,
+                                .argument_count = 2,
+                                .groups = {1, 1, 1},
+                                .group = {1, 1, 1}};
   atmi_stream_t *stream = take_stream();
   add(stream, words, 0);
+  assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
+  /* Now another plan's block was the last one in use. */
+  assert_int_equal(atmi_stream_launch(stream, &another, &the.behind, &behind), ATMI_OK);
+  assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
   assert_int_equal(atmi_transfer_submit(stream, words, zeros, sizeof zeros), ATMI_OK);
   assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
   assert_true(atmi_plan_hold_queue(stream));
@@ -610,6 +653,129 @@ static void a_failed_copy_ends_its_stream_s_wait(void **state) {
   release(word);
 }
 
+/* Bytes are gathered for a copy when the host has what the stream retrieved before. */
+static void gathering_comes_after_what_was_retrieved(void **state) {
+  (void)state;
+  static const uint32_t given = 815;
+  uint32_t got = 0, *word = allocate(sizeof *word);
+  void *staged;
+  pthread_t opener;
+  atmi_stream_t *stream = take_stream();
+  atmi_signal_t *gate = close_gate();
+  assert_int_equal(atmi_transfer_submit(stream, word, &given, sizeof given), ATMI_OK);
+  assert_int_equal(atmi_stream_wait_for(stream, gate), ATMI_OK);
+  assert_int_equal(atmi_transfer_retrieve(stream, &got, word, sizeof got), ATMI_OK);
+  assert_int_equal(pthread_create(&opener, NULL, open_later, gate), 0);
+  assert_int_equal(atmi_transfer_stage(stream, sizeof got, &staged), ATMI_OK);
+  assert_int_equal(got, given);
+  pthread_join(opener, NULL);
+  assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
+  atmi_stream_put(stream);
+  atmi_signal_unref(gate);
+  release(word);
+}
+
+/* ---- what only the order of one word hands over: for ThreadSanitizer ---- */
+
+typedef struct finder {
+  atomic_bool made; /* relaxed */
+  atmi_queue_t *found;
+  uint64_t mask;
+} finder_t;
+
+static void *find_queue(void *argument) {
+  finder_t *finder = argument;
+  while (!atomic_load_explicit(&finder->made, memory_order_relaxed))
+    sched_yield();
+  if (!atmi_device_acquire_queue(the.device, NULL, &finder->found))
+    finder->mask = finder->found->mask;
+  return NULL;
+}
+
+/* A queue that one thread has made is another one's. */
+static void a_queue_is_handed_over_whole(void **state) {
+  (void)state;
+  enum { MOST = 4 };
+  static finder_t finder;
+  atmi_queue_t *held[MOST];
+  pthread_t thread;
+  uint32_t count = 0, before;
+  assert_int_equal(pthread_create(&thread, NULL, find_queue, &finder), 0);
+  do {
+    assert_true(count < MOST);
+    before = atomic_load(&the.device->queue_count);
+    assert_int_equal(atmi_device_acquire_queue(the.device, NULL, &held[count++]), ATMI_OK);
+  } while (atomic_load(&the.device->queue_count) == before);
+  atmi_queue_release(held[--count]);
+  atomic_store_explicit(&finder.made, true, memory_order_relaxed);
+  pthread_join(thread, NULL);
+  assert_ptr_equal(finder.found, held[count]);
+  assert_int_equal(finder.mask, held[count]->mask);
+  atmi_queue_release(finder.found);
+  while (count)
+    atmi_queue_release(held[--count]);
+}
+
+typedef struct returned {
+  atmi_event_t *event;
+  atomic_bool put; /* relaxed */
+} returned_t;
+
+static void *put_for_another(void *argument) {
+  returned_t *returned = argument;
+  atmi_event_put(returned->event);
+  atomic_store_explicit(&returned->put, true, memory_order_relaxed);
+  return NULL;
+}
+
+/* An event goes home from whichever thread has it, with all that was written into it. */
+static void an_event_comes_back_whole(void **state) {
+  (void)state;
+  static returned_t returned;
+  atmi_event_t *again;
+  pthread_t other;
+  assert_int_equal(atmi_event_take(the.device, &returned.event), ATMI_OK);
+  assert_int_equal(pthread_create(&other, NULL, put_for_another, &returned), 0);
+  while (!atomic_load_explicit(&returned.put, memory_order_relaxed))
+    sched_yield();
+  assert_int_equal(atmi_event_take(the.device, &again), ATMI_OK);
+  assert_ptr_equal(again, returned.event);
+  atmi_event_put(again);
+  pthread_join(other, NULL);
+}
+
+typedef struct handover {
+  _Atomic(atmi_stream_place_t *) place; /* of who waits for the stream */
+  atmi_stream_t *taken;
+} handover_t;
+
+static void *take_it_over(void *argument) {
+  handover_t *handover = argument;
+  atomic_store_explicit(&handover->place, atmi_stream_place(the.device), memory_order_relaxed);
+  while (!(handover->taken = atmi_stream_take_own(the.device)))
+    sched_yield();
+  handover->taken->moved = !handover->taken->moved;
+  atmi_stream_put(handover->taken);
+  return NULL;
+}
+
+/* Threads that share a place find each other's streams there. */
+static void a_stream_is_handed_over_whole(void **state) {
+  (void)state;
+  static handover_t handover;
+  atmi_stream_place_t *place;
+  pthread_t taker;
+  atmi_stream_t *stream = take_stream();
+  assert_int_equal(pthread_create(&taker, NULL, take_it_over, &handover), 0);
+  while (!(place = atomic_load_explicit(&handover.place, memory_order_relaxed)))
+    sched_yield();
+  stream->place = place;
+  stream->moved = !stream->moved;
+  atmi_stream_put(stream);
+  pthread_join(taker, NULL);
+  assert_ptr_equal(handover.taken, stream);
+}
+
 int main(int count, char **arguments) {
   if (count != 2 && (count != 3 || strcmp(arguments[2], "failures") != 0)) {
     fprintf(stderr, "usage: %s IMAGE [failures]\n", arguments[0]);
@@ -618,12 +784,14 @@ int main(int count, char **arguments) {
   image_path = arguments[1];
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(places_are_kept_for_who_waits), /* first: with few places */
+      cmocka_unit_test(a_queue_is_handed_over_whole),  /* while not all are made */
       cmocka_unit_test(pending_operations_follow_each_other),
       cmocka_unit_test(pending_launches_keep_their_arguments),
       cmocka_unit_test(leading_arguments_are_remembered),
       cmocka_unit_test(trailing_arguments_are_remembered),
       cmocka_unit_test(events_may_be_put_by_other_threads),
       cmocka_unit_test(events_of_pending_work_join_streams),
+      cmocka_unit_test(an_event_behind_a_wait_comes_after_it),
       cmocka_unit_test(many_signals_are_waited_for),
       cmocka_unit_test(waits_between_kernels_hold),
       cmocka_unit_test(kernels_behind_others_have_the_barrier_bit),
@@ -631,6 +799,9 @@ int main(int count, char **arguments) {
       cmocka_unit_test(the_doorbell_of_host_calls_raises_no_interrupt),
       cmocka_unit_test(plans_in_use_are_left_alone),
       cmocka_unit_test(every_operation_is_waited_for),
+      cmocka_unit_test(gathering_comes_after_what_was_retrieved),
+      cmocka_unit_test(an_event_comes_back_whole),
+      cmocka_unit_test(a_stream_is_handed_over_whole),
   };
   const struct CMUnitTest failures[] = {cmocka_unit_test(a_failed_copy_ends_its_stream_s_wait)};
   if (count == 3)
