@@ -302,15 +302,23 @@ static uint64_t row_address(const struct gs_sdma_rect_side *side, uint32_t y, ui
   return side->base + elements * element_bytes;
 }
 
+/* Row by row: what is between the rows is not the copy's. */
+static gs_step_t copy_row(gs_sdma_t *sdma, uint64_t from, uint64_t to, uint64_t bytes) {
+  void *told = tell_of_copy(sdma, from, to, bytes);
+  const gs_step_t step = copy(sdma, from, to, bytes);
+  tell_of_end(sdma, told);
+  return step;
+}
+
 static gs_step_t run_copy_rect(gs_sdma_t *sdma, const uint32_t *command) {
   take_time(sdma);
   const gs_sdma_rect_t rect = gs_sdma_decode_rect(command);
   count(sdma, 1);
   for (uint32_t z = 0; z < rect.depth; z++) {
     for (uint32_t y = 0; y < rect.height; y++) {
-      const gs_step_t step =
-          copy(sdma, row_address(&rect.from, y, z, rect.element_bytes),
-               row_address(&rect.to, y, z, rect.element_bytes), (uint64_t)rect.width * rect.element_bytes);
+      const gs_step_t step = copy_row(sdma, row_address(&rect.from, y, z, rect.element_bytes),
+                                      row_address(&rect.to, y, z, rect.element_bytes),
+                                      (uint64_t)rect.width * rect.element_bytes);
       if (step != GS_STEP_DONE)
         return step;
     }

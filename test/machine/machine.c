@@ -535,8 +535,9 @@ static struct timespec began;
  * test itself may lie there, too. */
 static bool is_left_behind(const char *path) {
   struct stat file;
-  /* What the driver's own thunk shares among all processes. */
-  if (strncmp(path, "/dev/shm/hsakmt_", 16) == 0 || strncmp(path, "/dev/shm/sem.hsakmt_", 20) == 0)
+  /* What the driver's own thunk shares among all processes, and the semaphore for that before it has its
+   * name: where another process was faster it stays mapped under the name that the C library made up. */
+  if (strncmp(path, "/dev/shm/hsakmt_", 16) == 0 || strncmp(path, "/dev/shm/sem.", 13) == 0)
     return false;
   if (strncmp(path, "/dev/shm/", 9) == 0 || strncmp(path, "/SYSV", 5) == 0)
     return true;
