@@ -59,7 +59,7 @@ uint64_t gs_code_epoch(const gs_code_t *code) {
 
 /* Handler of words that are no instruction of the target. */
 static void illegal_instruction(gs_wave_t *w, const gs_inst_t *in) {
-  gs_wave_fault(w, GS_WAVE_FAULT_ILLEGAL, w->pc - in->size, 0, GS_LANES);
+  gs_wave_fault(w, GS_WAVE_FAULT_ILLEGAL, w->pc - in->size, 0, GS_MAX_LANES);
 }
 
 /* Copies the line's dwords, and up to two beyond it for an instruction that crosses its end, as far as the

@@ -64,7 +64,7 @@ static gs_outcome_t unpack_grid(gs_kernel_t *kernel, const gs_device_t *device,
   if (items > GROUP_ITEMS_MAX)
     return reject(device, &kernel->dispatch, GS_INVALID_GROUP_SIZE,
                   "more than 1024 work-items in a workgroup");
-  kernel->waves_per_group = divide_up((uint32_t)items, GS_LANES);
+  kernel->waves_per_group = divide_up((uint32_t)items, GS_MAX_LANES);
   return GS_DONE;
 }
 

@@ -141,7 +141,7 @@ gs_outcome_t gs_report_fault(const gs_executor_t *ex, const gs_run_t *run, const
   gs_kernel_name(ex->map, run->kernel.object, kernel, sizeof kernel);
   describe_place(ex, w, place, sizeof place);
   describe_cause(ex, w, present, cause, sizeof cause);
-  if (w->fault.lane < GS_LANES)
+  if (w->fault.lane < GS_MAX_LANES)
     snprintf(lane, sizeof lane, ", lane %u", w->fault.lane);
   gs_log("GPU %u (%s), kernel %s: %s; %s; workgroup (%" PRIu32 ", %" PRIu32 ", %" PRIu32 "), wave %u%s",
          device->ordinal, device->profile->name, kernel, cause, place, group->id[0], group->id[1],

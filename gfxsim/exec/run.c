@@ -58,7 +58,7 @@ static const gs_inst_t *locate(gs_executor_t *ex, gs_wave_t *w) {
   if (!line || w->pc - line->base >= GS_LINE_BYTES) {
     line = gs_executor_line(ex, w->pc);
     if (GS_UNLIKELY(!line)) {
-      gs_wave_fault(w, GS_WAVE_FAULT_MEMORY, w->pc, GS_VM_EXECUTE, GS_LANES);
+      gs_wave_fault(w, GS_WAVE_FAULT_MEMORY, w->pc, GS_VM_EXECUTE, GS_MAX_LANES);
       return NULL;
     }
     ex->line = line;
@@ -322,7 +322,7 @@ static __attribute__((noinline)) gs_turn_t run_turn(gs_executor_t *ex, gs_run_t 
 static gs_turn_t take_host_fault(gs_executor_t *ex, uint64_t host) {
   gs_wave_t *w = ex->wave;
   w->pc -= MEMORY_INSTRUCTION_BYTES;
-  gs_wave_fault(w, GS_WAVE_FAULT_MEMORY, device_address(ex->map, host), 0, GS_LANES);
+  gs_wave_fault(w, GS_WAVE_FAULT_MEMORY, device_address(ex->map, host), 0, GS_MAX_LANES);
   return GS_TURN_FAILED;
 }
 

@@ -1,7 +1,7 @@
 /* The short way to memory, for what most instructions do: all lanes at the same address, or side by side in
  * the order of their numbers. One look at the address registers tells; then there is one address to check
- * instead of 64, and a whole row to move. Whatever is not like that goes the long way. Not here: the long way
- * (memory.h, transfer.h). */
+ * instead of one for each lane, and a whole row to move. Whatever is not like that goes the long way. Not
+ * here: the long way (memory.h, transfer.h). */
 #ifndef GFXSIM_ISA_BLOCK_H
 #define GFXSIM_ISA_BLOCK_H
 
@@ -17,7 +17,7 @@ typedef enum gs_shape {
 GS_SHARED gs_shape_t gs_row_shape(gs_wave_t *w, const gs_row_t *row, uint32_t stride) {
   const uint64_t exec = gs_exec(w);
   uint32_t apart = 0, uneven = 0;
-  if (GS_LIKELY(exec == UINT64_MAX)) {
+  if (GS_LIKELY(exec == GS_ALL_LANES)) {
     const uint32_t first = row->u32[0];
     for (uint32_t l = 0; l < GS_LANES; l++) {
       const uint32_t distance = row->u32[l] - first;
@@ -114,7 +114,7 @@ static inline bool gs_block_lds(gs_wave_t *w, gs_block_t *b, gs_shape_t shape, u
 /* Loads `n` dwords per lane into registers from `reg` on. */
 GS_SHARED void gs_block_load(gs_wave_t *w, const gs_block_t *b, unsigned reg, unsigned n) {
   const uint64_t exec = gs_exec(w);
-  gs_row_t tmp[4], *const row = exec == UINT64_MAX ? &w->v[reg] : tmp;
+  gs_row_t tmp[4], *const row = exec == GS_ALL_LANES ? &w->v[reg] : tmp;
   if (b->shape == GS_SHAPE_UNIFORM)
     gs_broadcast_dwords(row, b->at, n);
   else if (n == 1 || b->step == GS_LINEAR_STEP)
@@ -127,7 +127,7 @@ GS_SHARED void gs_block_load(gs_wave_t *w, const gs_block_t *b, unsigned reg, un
       gs_write_row(w, reg + i, &tmp[i], exec);
 }
 
-/* Stores the active lanes of a register to 64 dwords that lie side by side and belong to this wave alone. */
+/* Stores the active lanes of a register to dwords that lie side by side and belong to this wave alone. */
 GS_SHARED void gs_put_active(gs_wave_t *w, const gs_row_t *row, uint64_t at) {
   const uint64_t exec = gs_exec(w);
   if (exec != w->lane_mask_exec)
@@ -144,7 +144,7 @@ GS_SHARED void gs_block_store(gs_wave_t *w, const gs_block_t *b, unsigned reg, u
   const gs_row_t *const row = &w->v[reg];
   if (b->shape == GS_SHAPE_UNIFORM) /* the last lane wins */
     gs_put_lane(row, 63u - (unsigned)__builtin_clzll(gs_exec(w)), b->at, n);
-  else if (gs_exec(w) != UINT64_MAX)
+  else if (gs_exec(w) != GS_ALL_LANES)
     for (unsigned i = 0; i < n; i++)
       gs_put_active(w, &row[i], b->at + (uint64_t)i * b->step);
   else if (n == 1 || b->step == GS_LINEAR_STEP)

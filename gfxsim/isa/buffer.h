@@ -93,11 +93,11 @@ GS_SHARED void gs_buffer_addresses(const gs_wave_t *w, const gs_inst_t *in, cons
   const uint64_t width = b->swizzle ? UINT32_MAX : UINT64_MAX;
   if (b->swizzle)
     a->step = 4u << shift;
-  if (!in->idxen && b->swizzle && shift == 6 && tid) {
+  if (!in->idxen && b->swizzle && 1u << shift == GS_LANES && tid) {
     /* Scratch memory: the lanes are the records of the only block. */
     GS_LANES_DO(l) {
       const uint64_t offset = (uint64_t)(o.offset->u32[l] + imm) + skip;
-      a->at[l] = base + ((offset & whole) << 6) + (offset & 3) + 4 * l;
+      a->at[l] = base + (offset & whole) * GS_LANES + (offset & 3) + 4 * l;
     }
   } else {
     GS_LANES_DO(l) {

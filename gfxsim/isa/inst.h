@@ -107,7 +107,7 @@ enum {
 typedef struct gs_opcode {
   const char *name; /* mnemonic without encoding suffix, as LLVM prints it */
   uint8_t encoding; /* gs_encoding_t */
-  uint8_t targets;  /* set of gs_target_t */
+  uint16_t targets; /* set of gs_target_t */
   uint16_t number;  /* opcode within the encoding */
   uint32_t flags;   /* GS_OPF_* */
   uint8_t dst;      /* gs_type_t */

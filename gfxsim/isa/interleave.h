@@ -1,4 +1,4 @@
-/* Rows of 64 lanes to and from guest memory in which each lane has 1 to 4 dwords together: the lanes side by
+/* Rows of lanes to and from guest memory in which each lane has 1 to 4 dwords together: the lanes side by
  * side, or each anywhere. The dwords of a lane are one access (guest.h), and memory is touched once:
  * compilers make two loops of one, and read twice, where they may. Not here: addresses, and which lanes take
  * part (memory.h). */
@@ -30,15 +30,15 @@ static GS_GUEST void gs_guest_put_wide(uint64_t at, gs_wide_dwords_t value) {
   ((volatile gs_guest_wide_t *)(uintptr_t)at)->value = value;
 }
 
-/* Copies `n` times 64 dwords that lie side by side. The copy is aligned. */
+/* Copies `n` rows of dwords that lie side by side. The copy is aligned. */
 static inline void gs_get_blocks(void *to, uint64_t from, unsigned n) {
   gs_wide_dwords_t *const piece = to;
-  for (unsigned i = 0; i < n * (unsigned)(sizeof(gs_row_t) / GS_WIDE_BYTES); i++)
+  for (unsigned i = 0; i < n * (unsigned)(GS_ROW_BYTES / GS_WIDE_BYTES); i++)
     piece[i] = gs_guest_get_wide(from + i * GS_WIDE_BYTES);
 }
 static inline void gs_put_blocks(const void *from, uint64_t to, unsigned n) {
   const gs_wide_dwords_t *const piece = from;
-  for (unsigned i = 0; i < n * (unsigned)(sizeof(gs_row_t) / GS_WIDE_BYTES); i++)
+  for (unsigned i = 0; i < n * (unsigned)(GS_ROW_BYTES / GS_WIDE_BYTES); i++)
     gs_guest_put_wide(to + i * GS_WIDE_BYTES, piece[i]);
 }
 

@@ -2,7 +2,7 @@
  * committing results under the execution mask. A handler states one lane's arithmetic; everything else is
  * here.
  *
- * How it is fast: operands are rows of 64 plain values, results are computed for all lanes without
+ * How it is fast: operands are rows of plain values, results are computed for all lanes without
  * branches (vector arithmetic has no side effects) so that the C compiler vectorises the loop, and only
  * the commit looks at EXEC.
  * Not here: memory (memory.h), scalar operands of scalar instructions (scalar.h). */
@@ -18,6 +18,7 @@
 #endif
 
 #include "isa/ops.h"
+#include "isa/width.h"
 
 #define GS_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define GS_UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -64,6 +65,17 @@ static inline void gs_broadcast(uint32_t value, gs_row_t *row) {
   GS_LANES_DO(l) {
     row->u32[l] = value;
   }
+}
+
+/* In pieces that are copied in vector registers: for a whole row, compilers call the C library. */
+static inline void gs_copy_row(const gs_row_t *from, gs_row_t *to) {
+  enum { PIECE = 16, PIECE_BYTES = PIECE * sizeof(uint32_t) };
+  memcpy(&to->u32[0], &from->u32[0], PIECE_BYTES);
+  memcpy(&to->u32[PIECE], &from->u32[PIECE], PIECE_BYTES);
+  if (GS_LANES == 32)
+    return;
+  memcpy(&to->u32[2 * PIECE], &from->u32[2 * PIECE], PIECE_BYTES);
+  memcpy(&to->u32[3 * PIECE], &from->u32[3 * PIECE], PIECE_BYTES);
 }
 
 /* Sign modifiers clear and flip the bit `sign`, whatever the value is: abs first. Rows may be the same. */
@@ -150,11 +162,19 @@ static inline void gs_write_sgpr64(gs_wave_t *w, unsigned reg, uint64_t value) {
   memcpy((char *)&w->s + 4 * (size_t)reg, &value, sizeof value);
 }
 
+/* A mask of lanes goes to as many registers as it needs. */
+static inline void gs_write_mask(gs_wave_t *w, unsigned reg, uint64_t mask) {
+  if (GS_LANES == 32)
+    w->s.u32[reg] = (uint32_t)mask;
+  else
+    gs_write_sgpr64(w, reg, mask);
+}
+
 /* A lane mask operand (v_cndmask, carry in). */
 static inline uint64_t gs_src_mask(const gs_wave_t *w, const gs_inst_t *in, unsigned i) {
   const gs_src_t *s = &in->src[i];
   if (GS_LIKELY(s->kind == GS_SRC_SGPR))
-    return gs_read_sgpr64(w, s->reg);
+    return GS_LANES == 32 ? w->s.u32[s->reg] : gs_read_sgpr64(w, s->reg);
   return gs_special_value(w, in, i);
 }
 
@@ -166,7 +186,7 @@ static inline uint64_t gs_vexec(const gs_wave_t *w, const gs_inst_t *in) {
 }
 
 static inline bool gs_direct(const gs_wave_t *w, const gs_inst_t *in) {
-  return in->plain_dst && gs_exec(w) == UINT64_MAX;
+  return in->plain_dst && gs_exec(w) == GS_ALL_LANES;
 }
 
 /* Row to compute a 32-bit result into: the register itself when every lane is written as computed, else
@@ -352,10 +372,15 @@ static inline void gs_select_row(uint64_t mask, const gs_row_t *a, const gs_row_
 #endif
 }
 
-/* Per lane the value of the lane whose number is in the low six bits of `lane`. `result` is none of the
- * others. */
+/* Per lane the value of the lane whose number is in the low bits of `lane`, as many as count lanes. `result`
+ * is none of the others. */
 static inline void gs_permute_row(const gs_row_t *from, const gs_row_t *lane, gs_row_t *result) {
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) && GS_WIDTH == 32
+  const __m512i low = _mm512_load_si512(&from->u32[0]), high = _mm512_load_si512(&from->u32[16]);
+  for (unsigned l = 0; l < GS_LANES; l += 16)
+    _mm512_store_si512(&result->u32[l],
+                       _mm512_permutex2var_epi32(low, _mm512_load_si512(&lane->u32[l]), high));
+#elif defined(__AVX512F__)
   const __m512i low0 = _mm512_load_si512(&from->u32[0]), low1 = _mm512_load_si512(&from->u32[16]);
   const __m512i high0 = _mm512_load_si512(&from->u32[32]), high1 = _mm512_load_si512(&from->u32[48]);
   for (unsigned l = 0; l < GS_LANES; l += 16) {
@@ -434,7 +459,7 @@ static inline uint64_t gs_sub_borrow(const gs_row_t *a, const gs_row_t *b, uint6
 /* One byte per lane, 0 or 1, packed into a mask. */
 static inline uint64_t gs_pack_mask(const uint8_t bytes[GS_LANES]) {
   uint64_t mask = 0;
-#if defined(__AVX512BW__)
+#if defined(__AVX512BW__) && GS_WIDTH == 64
   const __m512i all = _mm512_loadu_si512(bytes);
   mask = _mm512_test_epi8_mask(all, all);
 #elif defined(__SSE2__)
@@ -464,7 +489,7 @@ static inline uint32_t gs_bit(uint64_t mask, unsigned l) {
  * or a byte per lane, 0 or 1. */
 static inline void gs_commit_cmp_mask(gs_wave_t *w, const gs_inst_t *in, uint64_t results) {
   const uint64_t mask = results & gs_vexec(w, in);
-  gs_write_sgpr64(w, in->sdst, mask);
+  gs_write_mask(w, in->sdst, mask);
   if (in->cmpx)
     gs_set_exec(w, mask);
 }

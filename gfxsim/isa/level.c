@@ -4,7 +4,7 @@
 
 /* The build defines GS_HAVE_V3 and GS_HAVE_V4 when it has these levels. */
 
-extern gs_op_fn_t *const gs_base_handlers[];
+extern gs_op_fn_t *const gs_base_handlers[], *const gs_base_wave32_handlers[];
 
 static bool always(void) {
   return true;
@@ -13,7 +13,7 @@ static bool always(void) {
 #if defined(GS_HAVE_V3)
 #include <cpuid.h>
 
-extern gs_op_fn_t *const gs_v3_handlers[];
+extern gs_op_fn_t *const gs_v3_handlers[], *const gs_v3_wave32_handlers[];
 
 /* The features of x86-64-v3 and v4. __builtin_cpu_supports also asks whether the operating system saves the
  * registers; the last three of v3 are instructions on general registers and halves, which it does not know
@@ -29,7 +29,7 @@ static bool has_v3(void) {
 #endif
 
 #if defined(GS_HAVE_V4)
-extern gs_op_fn_t *const gs_v4_handlers[];
+extern gs_op_fn_t *const gs_v4_handlers[], *const gs_v4_wave32_handlers[];
 
 static bool has_v4(void) {
   return has_v3() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -39,12 +39,12 @@ static bool has_v4(void) {
 #endif
 
 const gs_level_t gs_levels[] = {
-    {"base", gs_base_handlers, always},
+    {"base", gs_base_handlers, gs_base_wave32_handlers, always},
 #if defined(GS_HAVE_V3)
-    {"v3", gs_v3_handlers, has_v3},
+    {"v3", gs_v3_handlers, gs_v3_wave32_handlers, has_v3},
 #endif
 #if defined(GS_HAVE_V4)
-    {"v4", gs_v4_handlers, has_v4},
+    {"v4", gs_v4_handlers, gs_v4_wave32_handlers, has_v4},
 #endif
 };
 const size_t gs_level_count = sizeof gs_levels / sizeof *gs_levels;

@@ -272,7 +272,7 @@ void *gs_resolve_scalar(gs_wave_t *w, uint64_t address, unsigned size, uint32_t 
     host[i] = range_has(range, address + i, 1, access) ? range_host(range, address + i) : 0;
     together = together && host[i] == host[0] + i;
     if (!host[i] || (!together && (access & GS_VM_WRITE))) {
-      fault(w, address + i, access, GS_LANES);
+      fault(w, address + i, access, GS_MAX_LANES);
       return NULL;
     }
   }

@@ -8,6 +8,7 @@
 #include "isa/lanes.h"
 #include "isa/toll.h"
 #include "isa/watch.h"
+#include "isa/width.h"
 
 /* For shared helpers of which a file needs only some. */
 #define GS_SHARED static __attribute__((unused))
@@ -16,9 +17,9 @@
 enum { GS_SHARED_APERTURE_HI = 0x00010000, GS_PRIVATE_APERTURE_HI = 0x00020000 };
 
 enum {
-  GS_LINEAR_STEP = 4,    /* from one dword of a lane to its next in ordinary memory */
-  GS_PRIVATE_STEP = 256, /* the same in private memory: the dwords of 64 lanes lie side by side */
-  GS_ACCESS_BYTES = 16,  /* most that one lane accesses at once */
+  GS_LINEAR_STEP = 4,             /* from one dword of a lane to its next in ordinary memory */
+  GS_PRIVATE_STEP = 4 * GS_LANES, /* the same in private memory: the dwords of all lanes lie side by side */
+  GS_ACCESS_BYTES = 16,           /* most that one lane accesses at once */
 };
 
 /* The accesses of one vector memory instruction, at most GS_ACCESS_BYTES per lane. */
@@ -26,20 +27,20 @@ typedef struct gs_access {
   /* Before resolving: each lane's address as the device sees it. Afterwards: its address in this process, and
    * lanes that take no part have the address of one that does, so that loads may go over all lanes without a
    * look at `lanes`. */
-  _Alignas(64) uint64_t at[GS_LANES];
+  _Alignas(64) uint64_t at[GS_MAX_LANES];
   uint64_t lanes;   /* lanes that access memory */
   uint64_t zero;    /* lanes whose access is out of bounds in a way that reads 0 and writes nothing */
   uint64_t bounced; /* lanes whose `at` is in `bounce` */
   uint32_t step;    /* bytes from one dword of a lane to its next */
-  uint32_t stride;  /* if not 0, all 64 lanes take part and lane l is at[0] + l * stride */
+  uint32_t stride;  /* if not 0, all lanes take part and lane l is at[0] + l * stride */
   bool uniform;     /* all lanes that take part have the same address */
   uint32_t bytes;   /* per lane */
   uint32_t rights;  /* GS_VM_* */
 
   /* For lanes whose bytes are not together in this process (swizzled and unaligned, or in two mappings). */
-  uint64_t device[GS_LANES];
-  uint16_t device_step[GS_LANES];
-  _Alignas(16) uint8_t bounce[GS_LANES][GS_ACCESS_BYTES];
+  uint64_t device[GS_MAX_LANES];
+  uint16_t device_step[GS_MAX_LANES];
+  _Alignas(16) uint8_t bounce[GS_MAX_LANES][GS_ACCESS_BYTES];
 } gs_access_t;
 
 /* ---- Watched accesses (watch.h) ---- */
@@ -99,7 +100,7 @@ static inline void gs_access_init(gs_access_t *a, uint64_t lanes, unsigned bytes
 
 /* Gives lanes that take no part the address of the first that does. Needs at least one that does. */
 static inline void gs_access_fill(gs_wave_t *w, gs_access_t *a) {
-  if (a->lanes == UINT64_MAX)
+  if (a->lanes == GS_ALL_LANES)
     return;
   if (w->lane_mask_exec != a->lanes)
     gs_lane_mask_update(w, a->lanes);
@@ -116,7 +117,7 @@ static inline void gs_access_fill(gs_wave_t *w, gs_access_t *a) {
 static inline void gs_access_measure(gs_access_t *a, uint32_t stride) {
   const uint64_t first = a->at[0];
   uint64_t differ = 0, apart = 0, expected = 0;
-  if (a->lanes != UINT64_MAX) {
+  if (a->lanes != GS_ALL_LANES) {
     for (unsigned l = 0; l < GS_LANES; l++)
       apart |= a->at[l] - first;
     a->uniform = !apart;
@@ -242,7 +243,7 @@ bool gs_resolve_mixed(gs_wave_t *w, gs_access_t *a);
 
 /* Where byte `offset` of lane 0's private memory is; lanes are 4 bytes apart. */
 static inline uint64_t gs_private_address(const gs_wave_t *w, uint32_t offset) {
-  return w->s.u64[GS_S_FLAT_SCRATCH / 2] + (uint64_t)(offset / 4) * GS_PRIVATE_STEP + offset % 4;
+  return gs_flat_scratch(w) + (uint64_t)(offset / 4) * GS_PRIVATE_STEP + offset % 4;
 }
 
 /* Faults the wave unless the addresses are multiples of `size`. For atomics, before resolving. */

@@ -9,7 +9,7 @@
 /* ---- Addresses ---- */
 
 static void illegal(gs_wave_t *w, const gs_inst_t *in) {
-  gs_wave_fault(w, GS_WAVE_FAULT_ILLEGAL, w->pc - in->size, 0, GS_LANES);
+  gs_wave_fault(w, GS_WAVE_FAULT_ILLEGAL, w->pc - in->size, 0, GS_MAX_LANES);
 }
 
 static inline void lane_offsets(const gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, uint32_t offset) {
@@ -464,7 +464,7 @@ GS_OP(ds_permute_b32) {
   const gs_row_t *address = &w->v[in->src[0].reg], *data = &w->v[in->src[1].reg];
   for (uint64_t left = gs_exec(w); left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctzll(left);
-    result.u32[(address->u32[l] + (uint32_t)in->imm) / 4 & 63] = data->u32[l];
+    result.u32[(address->u32[l] + (uint32_t)in->imm) / 4 % GS_LANES] = data->u32[l];
   }
   gs_write_row(w, in->dst, &result, gs_exec(w));
 }

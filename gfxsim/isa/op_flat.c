@@ -15,7 +15,7 @@ static inline void vector_addresses(const gs_wave_t *w, const gs_inst_t *in, gs_
 
 /* A scalar base and 32-bit offsets. */
 static inline void scalar_addresses(const gs_wave_t *w, const gs_inst_t *in, gs_access_t *a) {
-  const uint64_t base = gs_src_mask(w, in, 2) + (uint64_t)(int64_t)in->imm;
+  const uint64_t base = gs_read_sgpr64(w, in->src[2].reg) + (uint64_t)(int64_t)in->imm;
   const gs_row_t *offset = &w->v[in->src[0].reg];
   GS_LANES_DO(l)
     a->at[l] = base + offset->u32[l];
@@ -74,7 +74,7 @@ static bool global_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *b, unsig
     shape = gs_row_shape(w, offset, bytes);
     if (shape == GS_SHAPE_OTHER)
       return false;
-    address = gs_src_mask(w, in, 2) + (uint64_t)(int64_t)in->imm + gs_first_lane(w, offset);
+    address = gs_read_sgpr64(w, in->src[2].reg) + (uint64_t)(int64_t)in->imm + gs_first_lane(w, offset);
   }
   return gs_block_linear(w, b, shape, address, bytes, rights);
 }
@@ -87,7 +87,7 @@ static bool scratch_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *b, unsi
     return false;
   else
     offset += gs_first_lane(w, &w->v[in->src[0].reg]);
-  return gs_exec(w) && gs_block_private(w, b, w->s.u64[GS_S_FLAT_SCRATCH / 2], offset, bytes, rights);
+  return gs_exec(w) && gs_block_private(w, b, gs_flat_scratch(w), offset, bytes, rights);
 }
 
 /* A block does not leave an aperture, which it would do at 4 GiB, where nothing is mapped. */
@@ -99,7 +99,7 @@ static bool flat_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *b, unsigne
   switch (address >> 32) {
   case GS_PRIVATE_APERTURE_HI:
     return shape == GS_SHAPE_UNIFORM &&
-           gs_block_private(w, b, w->s.u64[GS_S_FLAT_SCRATCH / 2], (uint32_t)address, bytes, rights);
+           gs_block_private(w, b, gs_flat_scratch(w), (uint32_t)address, bytes, rights);
   case GS_SHARED_APERTURE_HI: return gs_block_lds(w, b, shape, (uint32_t)address, bytes, rights);
   default: return gs_block_linear(w, b, shape, address, bytes, rights);
   }

@@ -152,7 +152,7 @@ GS_SMEM_STORE(dwordx4, 4)
 /* Host address of an atomic's item; 0 when there is nothing to do. Items are naturally aligned. */
 static inline uint64_t gs_smem_item(gs_wave_t *w, uint64_t address, unsigned bytes) {
   if (address & (bytes - 1)) {
-    gs_wave_fault(w, GS_WAVE_FAULT_APERTURE, address, GS_VM_READ | GS_VM_WRITE, GS_LANES);
+    gs_wave_fault(w, GS_WAVE_FAULT_APERTURE, address, GS_VM_READ | GS_VM_WRITE, GS_MAX_LANES);
     return 0;
   }
   return (uint64_t)(uintptr_t)gs_reach_scalar(w, address, bytes, GS_VM_READ | GS_VM_WRITE);

@@ -106,7 +106,7 @@ GS_OP(s_sendmsghalt) {
  * goes on. */
 GS_OP(s_trap) {
   if ((in->imm & 0xff) == 2)
-    gs_wave_fault(w, GS_WAVE_FAULT_TRAP, w->pc - in->size, 0, GS_LANES);
+    gs_wave_fault(w, GS_WAVE_FAULT_TRAP, w->pc - in->size, 0, GS_MAX_LANES);
 }
 
 /* ---- Indexing of vector registers ---- */

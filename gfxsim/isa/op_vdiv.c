@@ -68,7 +68,7 @@ GS_OP(v_div_scale_f32) {
   }
   gs_finish32(w, in, d);
   gs_commit32(w, in, d);
-  gs_write_sgpr64(w, in->sdst, gs_mask_from_row(&back) & gs_exec(w));
+  gs_write_mask(w, in->sdst, gs_mask_from_row(&back) & gs_exec(w));
 }
 
 /* a * b + c, times 2^64 or 2^-64, rounded once: the product is exact in double, the sum is rounded to odd
@@ -163,7 +163,7 @@ GS_OP(v_div_scale_f64) {
   }
   gs_finish64(w, in, d);
   gs_commit64(w, in, d);
-  gs_write_sgpr64(w, in->sdst, gs_mask_from_row(&back) & gs_exec(w));
+  gs_write_mask(w, in->sdst, gs_mask_from_row(&back) & gs_exec(w));
 }
 
 /* The sign of what rounding a * b + c to the double r lost. All steps are exact or cannot change the sign

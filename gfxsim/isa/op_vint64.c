@@ -5,7 +5,7 @@
 /* Gives a bit per lane to the scalar destination: lanes that are not written give 0. Comes after the commit
  * of the result, as the destination may be EXEC. */
 static inline void gs_write_carry(gs_wave_t *w, const gs_inst_t *in, uint64_t carry) {
-  gs_write_sgpr64(w, in->sdst, carry & gs_vexec(w, in));
+  gs_write_mask(w, in->sdst, carry & gs_vexec(w, in));
 }
 
 /* Ends a sum or difference. The carries tell overflow of the exact result also when clamp saturates the

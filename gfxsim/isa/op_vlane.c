@@ -4,18 +4,12 @@
  * (op_ds.c). */
 #include "isa/scalar.h"
 
-/* In pieces that are copied in vector registers: for a whole row, compilers call the C library. */
 GS_OP(v_mov_b32) {
   gs_row_t ta, td;
   GS_VOP_SRC(0, a);
   gs_row_t *const d = gs_dst32(w, in, &td);
-  enum { PIECE = 16 };
-  if (d != ra) {
-    memcpy(&d->u32[0 * PIECE], &ra->u32[0 * PIECE], PIECE * sizeof(uint32_t));
-    memcpy(&d->u32[1 * PIECE], &ra->u32[1 * PIECE], PIECE * sizeof(uint32_t));
-    memcpy(&d->u32[2 * PIECE], &ra->u32[2 * PIECE], PIECE * sizeof(uint32_t));
-    memcpy(&d->u32[3 * PIECE], &ra->u32[3 * PIECE], PIECE * sizeof(uint32_t));
-  }
+  if (d != ra)
+    gs_copy_row(ra, d);
   gs_commit32(w, in, d);
 }
 
@@ -57,7 +51,9 @@ GS_OP(v_cndmask_b32) {
 }
 
 GS_OP(v_swap_b32) {
-  gs_row_t old_dst = w->v[in->dst], old_src = w->v[in->src[0].reg];
+  gs_row_t old_dst, old_src;
+  gs_copy_row(&w->v[in->dst], &old_dst);
+  gs_copy_row(&w->v[in->src[0].reg], &old_src);
   gs_write_row(w, in->dst, &old_src, gs_exec(w));
   gs_write_row(w, in->src[0].reg, &old_dst, gs_exec(w));
 }

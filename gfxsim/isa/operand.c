@@ -83,7 +83,7 @@ static uint64_t gs_dpp_sources(const gs_wave_t *w, const gs_inst_t *in, uint8_t 
 
 uint64_t gs_dpp_exec(const gs_wave_t *w, const gs_inst_t *in) {
   uint8_t source[GS_LANES];
-  uint64_t lanes = in->dpp.bound_ctrl ? UINT64_MAX : gs_dpp_sources(w, in, source);
+  uint64_t lanes = in->dpp.bound_ctrl ? GS_ALL_LANES : gs_dpp_sources(w, in, source);
   for (unsigned i = 0; i < 4; i++) {
     if (!(in->dpp.row_mask >> i & 1))
       lanes &= ~(UINT64_C(0xffff) << (GS_ROW_LANES * i));
@@ -151,7 +151,7 @@ static void gs_fetch_dword(gs_wave_t *w, const gs_inst_t *in, unsigned i, unsign
     if (s->mods & GS_MOD_DPP)
       gs_dpp_permute(w, in, &w->v[s->reg + part], tmp);
     else
-      *tmp = w->v[s->reg + part];
+      gs_copy_row(&w->v[s->reg + part], tmp);
     break;
   case GS_SRC_SGPR: gs_broadcast(w->s.u32[s->reg + part], tmp); break;
   case GS_SRC_CONST: gs_broadcast((uint32_t)(s->value >> (32 * part)), tmp); break;

@@ -13,7 +13,11 @@
 #ifndef GS_LEVEL
 #define GS_LEVEL base
 #endif
+#if defined(GS_WIDTH) && GS_WIDTH == 32
+#define GS_OP_SYMBOL3(level, name) gs_##level##_wave32_##name
+#else
 #define GS_OP_SYMBOL3(level, name) gs_##level##_##name
+#endif
 #define GS_OP_SYMBOL2(level, name) GS_OP_SYMBOL3(level, name)
 #define GS_OP_SYMBOL(name)         GS_OP_SYMBOL2(GS_LEVEL, name)
 
@@ -57,13 +61,19 @@
 /* A level of host instruction set that the build has handlers for. */
 typedef struct gs_level {
   const char *name;
-  gs_op_fn_t *const *handlers; /* in the order of gs_opcodes, none NULL */
+  gs_op_fn_t *const *handlers;        /* in the order of gs_opcodes, none NULL */
+  gs_op_fn_t *const *wave32_handlers; /* the same for waves of 32 lanes */
   bool (*runs_here)(void);
 } gs_level_t;
 
 /* All levels of this build, from the baseline to the best. */
 extern const gs_level_t gs_levels[];
 extern const size_t gs_level_count;
+
+/* Its handlers for waves of the target. */
+static inline gs_op_fn_t *const *gs_level_handlers(const gs_level_t *level, gs_target_t target) {
+  return gs_target_lanes(target) == 32 ? level->wave32_handlers : level->handlers;
+}
 
 /* The best level that runs on the processor of this process. */
 const gs_level_t *gs_level_for_processor(void);

@@ -49,7 +49,7 @@ static inline void gs_branch(gs_wave_t *w, const gs_inst_t *in) {
 
 /* Stops the wave at an instruction, or a use of it, that cannot be executed here. */
 static inline void gs_wave_illegal(gs_wave_t *w, const gs_inst_t *in) {
-  gs_wave_fault(w, GS_WAVE_FAULT_ILLEGAL, w->pc - in->size, 0, GS_LANES);
+  gs_wave_fault(w, GS_WAVE_FAULT_ILLEGAL, w->pc - in->size, 0, GS_MAX_LANES);
 }
 
 /* ---- Rare things, in wave.c ---- */

@@ -25,7 +25,13 @@ enum {
   GS_GFX908_UP = GS_GFX908 | GS_GFX90A,
   GS_GFX9 = GS_GFX900 | GS_GFX906_UP,
   GS_BEFORE_90A = GS_GFX900 | GS_GFX906 | GS_GFX908,
+  GS_WAVE32 = 0, /* whose waves have 32 lanes */
 };
+
+/* How many lanes a wave of the target has. */
+static inline unsigned gs_target_lanes(gs_target_t target) {
+  return target & GS_WAVE32 ? 32 : 64;
+}
 
 /* "gfx90a" etc. */
 const char *gs_target_name(gs_target_t target);

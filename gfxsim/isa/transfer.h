@@ -33,7 +33,7 @@ GS_SHARED void gs_load_dwords(gs_wave_t *w, const gs_access_t *a, unsigned reg, 
       gs_get_blocks(&w->v[reg + i], a->at[0] + (uint64_t)i * a->step, 1);
     return;
   }
-  gs_row_t tmp[4], *const row = a->lanes == UINT64_MAX ? &w->v[reg] : tmp;
+  gs_row_t tmp[4], *const row = a->lanes == GS_ALL_LANES ? &w->v[reg] : tmp;
   if (GS_UNLIKELY(!a->lanes))
     for (unsigned i = 0; i < n; i++)
       gs_clear_row(&row[i]);

@@ -94,5 +94,6 @@ typedef struct gs_watch {
 /* The handler that calls the watcher, for row `i` of gs_opcodes; NULL where nothing but the usual handler is
  * needed. */
 gs_op_fn_t *gs_watched_handler(size_t i);
+gs_op_fn_t *gs_watched_handler_wave32(size_t i); /* for waves of 32 lanes */
 
 #endif

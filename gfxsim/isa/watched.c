@@ -7,7 +7,7 @@
 #include "isa/watch.h"
 
 GS_OP(illegal) {
-  gs_wave_fault(w, GS_WAVE_FAULT_ILLEGAL, w->pc - in->size, 0, GS_LANES);
+  gs_wave_fault(w, GS_WAVE_FAULT_ILLEGAL, w->pc - in->size, 0, GS_MAX_LANES);
 }
 
 #define GS_WATCHED_SOP1(name)    NULL

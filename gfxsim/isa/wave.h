@@ -10,7 +10,18 @@
 #include "base/vm.h"
 #include "isa/inst.h"
 
-enum { GS_LANES = 64, GS_SGPRS = 128, GS_ARCH_VGPRS = 256, GS_VGPRS = 512 };
+enum { GS_MAX_LANES = 64, GS_SGPRS = 132, GS_ARCH_VGPRS = 256, GS_VGPRS = 512 };
+
+/* How many lanes a wave has is a property of the wave. What instructions do is compiled once for each width,
+ * GS_WIDTH, with loops of that many lanes; rows have room for the widest. Elsewhere GS_WIDTH is not defined,
+ * and a wave knows by itself (gs_wave_lanes). */
+#if defined(GS_WIDTH)
+enum { GS_LANES = GS_WIDTH };
+#else
+enum { GS_LANES = GS_MAX_LANES };
+#endif
+enum { GS_ROW_BYTES = 4 * GS_LANES }; /* that the lanes have in a row */
+#define GS_ALL_LANES (UINT64_MAX >> (64 - GS_LANES))
 
 /* Operand numbers of scalar registers with a name. */
 enum {
@@ -20,16 +31,20 @@ enum {
   GS_S_TTMP0 = 108,
   GS_S_M0 = 124,
   GS_S_EXEC = 126,
+  GS_S_OPERANDS = 128,     /* from here on registers that are no operand */
+  GS_S_SCRATCH_BASE = 128, /* FLAT_SCR_LO and _HI, which code of later families than gfx9 sets by s_setreg */
+  GS_S_NULL = 130,         /* what later families write to the register null: nobody reads it */
 };
 
 /* One vector register: a value per lane, in whatever type the instruction takes it. */
 typedef union gs_row {
-  _Alignas(64) uint32_t u32[GS_LANES];
-  int32_t i32[GS_LANES];
-  float f32[GS_LANES];
+  _Alignas(64) uint32_t u32[GS_MAX_LANES];
+  int32_t i32[GS_MAX_LANES];
+  float f32[GS_MAX_LANES];
 } gs_row_t;
 
-/* Scalar registers by operand number; pairs are read as one where they are even (little-endian hosts). */
+/* Scalar registers by operand number, and behind those what has none; pairs are read as one where they are
+ * even (little-endian hosts). */
 typedef union gs_scalars {
   uint32_t u32[GS_SGPRS];
   uint64_t u64[GS_SGPRS / 2];
@@ -118,17 +133,41 @@ typedef struct gs_wave {
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "scalar register pairs are read as one 64-bit word");
 
-static inline uint64_t gs_exec(const gs_wave_t *w) {
-  return w->s.u64[GS_S_EXEC / 2];
-}
-static inline void gs_set_exec(gs_wave_t *w, uint64_t mask) {
-  w->s.u64[GS_S_EXEC / 2] = mask;
-}
-static inline uint64_t gs_vcc(const gs_wave_t *w) {
-  return w->s.u64[GS_S_VCC / 2];
+/* How many lanes the wave has. */
+static inline unsigned gs_wave_lanes(const gs_wave_t *w) {
+  return gs_target_lanes(w->env->target);
 }
 
-/* Stops the wave with a fault; the first one counts. `lane` is GS_LANES for scalar accesses. */
+/* Where the wave's private memory begins. */
+static inline uint64_t gs_flat_scratch(const gs_wave_t *w) {
+  return w->s.u64[(w->env->target & GS_GFX9 ? GS_S_FLAT_SCRATCH : GS_S_SCRATCH_BASE) / 2];
+}
+
+/* A mask of lanes in scalar registers `reg` and up, which in narrow waves is one register. */
+static inline uint64_t gs_lane_bits(const gs_wave_t *w, unsigned reg) {
+#if defined(GS_WIDTH) && GS_WIDTH == 32
+  return w->s.u32[reg];
+#elif defined(GS_WIDTH)
+  return w->s.u64[reg / 2];
+#else
+  return w->s.u64[reg / 2] & UINT64_MAX >> (64 - gs_wave_lanes(w));
+#endif
+}
+static inline uint64_t gs_exec(const gs_wave_t *w) {
+  return gs_lane_bits(w, GS_S_EXEC);
+}
+static inline void gs_set_exec(gs_wave_t *w, uint64_t mask) {
+#if defined(GS_WIDTH) && GS_WIDTH == 32
+  w->s.u32[GS_S_EXEC] = (uint32_t)mask;
+#else
+  w->s.u64[GS_S_EXEC / 2] = mask;
+#endif
+}
+static inline uint64_t gs_vcc(const gs_wave_t *w) {
+  return gs_lane_bits(w, GS_S_VCC);
+}
+
+/* Stops the wave with a fault; the first one counts. `lane` is GS_MAX_LANES for scalar accesses. */
 void gs_wave_fault(gs_wave_t *w, gs_wave_fault_kind_t kind, uint64_t address, uint32_t access, unsigned lane);
 
 /* Sets MODE and what is derived from it. */
