@@ -50,6 +50,12 @@ GS_RMW_LOOP(add_f, 64, gs_fp_add64(old, data, GS_FP_KEEP_DENORMALS))
 GS_RMW_LOOP(min_f, 64, gs_fp_min64(old, data, GS_FP_KEEP_DENORMALS))
 GS_RMW_LOOP(max_f, 64, gs_fp_max64(old, data, GS_FP_KEEP_DENORMALS))
 
+GS_RMW_LOOP(min_f, 32, gs_fp_min32(old, data, GS_FP_KEEP_DENORMALS))
+GS_RMW_LOOP(max_f, 32, gs_fp_max32(old, data, GS_FP_KEEP_DENORMALS))
+GS_RMW_LOOP(cmpswap_f, 32, gs_fp_equal32(old, second, GS_FP_KEEP_DENORMALS) ? data : old)
+GS_RMW_LOOP(cmpswap_f, 64, gs_fp_equal64(old, second, GS_FP_KEEP_DENORMALS) ? data : old)
+GS_RMW_LOOP(csub, 32, old < data ? 0 : old - data)
+
 /* `data` is the new value, `second` what is expected. */
 #define GS_RMW_CMPSWAP(bits)                                                                                 \
   GS_UNUSED static uint##bits##_t gs_rmw_cmpswap##bits(uint64_t at, uint##bits##_t data,                     \

@@ -6,7 +6,16 @@
 #include "isa/scalar.h"
 #include "isa/transfer.h"
 
-/* A buffer resource of gfx9, taken apart. */
+/* When an access is out of bounds. Later families than gfx9 say so in the resource. */
+typedef enum gs_bounds {
+  GS_BOUNDS_STRUCTURED, /* index beyond the records, or access beyond its record */
+  GS_BOUNDS_INDEX,      /* index beyond the records */
+  GS_BOUNDS_NONE,       /* never, unless there are no records at all */
+  GS_BOUNDS_BYTES,      /* end of the access beyond num_records, which counts bytes */
+  GS_BOUNDS_GFX9,       /* by index if there are one and a stride, else by bytes */
+} gs_bounds_t;
+
+/* A buffer resource, taken apart. */
 typedef struct gs_buffer {
   uint64_t base;
   uint32_t stride;
@@ -15,6 +24,7 @@ typedef struct gs_buffer {
   bool swizzle, add_tid;
   uint8_t dst_sel[4];
   uint8_t nfmt, dfmt;
+  uint8_t bounds; /* gs_bounds_t */
 } gs_buffer_t;
 
 static inline gs_buffer_t gs_buffer_of(const gs_wave_t *w, const gs_inst_t *in) {
@@ -29,7 +39,15 @@ static inline gs_buffer_t gs_buffer_of(const gs_wave_t *w, const gs_inst_t *in) 
       .dst_sel = {v[3] & 7, v[3] >> 3 & 7, v[3] >> 6 & 7, v[3] >> 9 & 7},
       .nfmt = v[3] >> 12 & 7,
       .dfmt = v[3] >> 15 & 15,
+      .bounds = GS_BOUNDS_GFX9,
   };
+  if (GS_LANES == 32 || !(w->env->target & GS_GFX9)) {
+    const unsigned format = gs_format_of_unified(v[3] >> 12 & 0x7f);
+    b.dfmt = format & 15;
+    b.nfmt = (uint8_t)(format >> 4);
+    b.bounds = v[3] >> 28 & 3;
+    return b;
+  }
   /* With the lane's number in the index there are no formats, and their field holds more bits of the stride.
    */
   if (b.add_tid)
@@ -39,7 +57,7 @@ static inline gs_buffer_t gs_buffer_of(const gs_wave_t *w, const gs_inst_t *in) 
 
 /* Whether records are counted, so that a lane is inside or outside as a whole; else bytes are. */
 static inline bool gs_buffer_counts_records(const gs_inst_t *in, const gs_buffer_t *b) {
-  return in->idxen && b->stride != 0;
+  return b->bounds == GS_BOUNDS_GFX9 ? in->idxen && b->stride != 0 : b->bounds < GS_BOUNDS_NONE;
 }
 
 /* What the addresses of one buffer instruction are made of. */
@@ -107,13 +125,20 @@ GS_SHARED void gs_buffer_addresses(const gs_wave_t *w, const gs_inst_t *in, cons
       a->at[l] = base + ((record + (offset & whole)) << shift) + (index & inside) * 4 + (offset & ~whole);
     }
   }
+  if (b->bounds == GS_BOUNDS_NONE) {
+    a->zero = b->num_records ? 0 : a->lanes;
+    a->lanes &= ~a->zero;
+    return;
+  }
   if (!gs_buffer_counts_records(in, b)) {
     gs_buffer_check_bytes(a, base, o.soffset + gs_access_span(a), b->num_records);
     return;
   }
   uint8_t outside[GS_LANES];
   GS_LANES_DO(l)
-    outside[l] = (uint64_t)o.index->u32[l] + l * tid >= b->num_records;
+    outside[l] =
+        (uint64_t)o.index->u32[l] + l * tid >= b->num_records ||
+        (b->bounds == GS_BOUNDS_STRUCTURED && (uint64_t)o.offset->u32[l] + imm + skip + a->bytes > stride);
   a->zero = gs_pack_mask(outside) & a->lanes;
   a->lanes &= ~a->zero;
 }

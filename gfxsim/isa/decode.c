@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "isa/wave.h"
+
 /* Operand numbers of the 8-bit and 9-bit source fields. */
 enum {
   OPERAND_SGPR_LAST = 101,
@@ -16,7 +18,7 @@ enum {
   OPERAND_TTMP = 108,
   OPERAND_TTMP_LAST = 123,
   OPERAND_M0 = 124,
-  OPERAND_NULL = 125, /* a register of later families */
+  OPERAND_NULL = 125, /* a register of families after gfx9 */
   OPERAND_EXEC = 126,
   OPERAND_SCALAR_LAST = 127,
   OPERAND_INT = 128, /* 0; then 1 to 64 and -1 to -16 */
@@ -26,6 +28,8 @@ enum {
   OPERAND_POPS = 239,
   OPERAND_FLOAT = 240,
   OPERAND_FLOAT_LAST = 248,
+  OPERAND_DPP8 = 233,
+  OPERAND_DPP8_FI = 234,
   OPERAND_SDWA = 249,
   OPERAND_DPP = 250,
   OPERAND_VCCZ = 251,
@@ -35,10 +39,59 @@ enum {
   OPERAND_VGPR = 256,
 };
 
-enum { VGPR_COUNT = 256, SCALAR_TUPLE_END = 104, TTMP_COUNT = 16 };
+enum { VGPR_COUNT = 256, TTMP_COUNT = 16 };
+
+/* Where a family has the fields of its memory instructions: numbers of bits, in the second word from 32 on.
+ */
+typedef struct places {
+  uint8_t none; /* operand number of no scalar register */
+  struct {
+    uint8_t glc, dlc;
+  } smem;
+  struct {
+    uint8_t op, gds;
+  } ds;
+  struct {
+    uint8_t offset_bits, dlc;
+  } flat;
+  struct {
+    uint8_t dlc, slc, tfe;
+  } buffer;
+} places_t;
+
+enum { NOWHERE = 0xff };
+
+struct decoder;
+/* An encoding of a family. */
+typedef struct format {
+  uint32_t mask, value; /* of the first word */
+  uint8_t size;         /* bytes without literal */
+  bool (*decode)(struct decoder *d);
+} format_t;
+
+/* VOP3 numbers from `start` up to `end`: those of an encoding from 0 on, or of VOP3 itself. */
+typedef struct vop3_range {
+  uint16_t end, start;
+  uint8_t encoding;
+} vop3_range_t;
+
+/* What differs between families of parts. */
+typedef struct family {
+  uint8_t sgpr_last, tuple_end; /* scalar registers with a number; end of their tuples */
+  bool has_null; /* operand 125 is no register but null, FLAT_SCRATCH and XNACK_MASK are none */
+  bool has_dpp8; /* and DPP that fetches from inactive lanes */
+  bool vop3_literals;
+  bool cmpx_only_exec; /* v_cmpx writes no mask beside EXEC */
+  places_t at;
+  const vop3_range_t *vop3_ranges;
+  const format_t *formats;
+  size_t format_count;
+} family_t;
 
 typedef struct decoder {
   gs_target_t target;
+  const family_t *family;
+  uint8_t base_words; /* of the encoding: a literal follows them */
   const uint32_t *words;
   size_t count;
   uint32_t w0, w1; /* w1 is 0 where there is no second word */
@@ -51,6 +104,10 @@ static inline uint32_t bits(uint32_t word, unsigned high, unsigned low) {
 }
 static inline bool bit(uint32_t word, unsigned number) {
   return (word >> number) & 1u;
+}
+/* A bit by its number, in the second word from 32 on. */
+static inline bool bit_at(uint32_t w0, uint32_t w1, unsigned number) {
+  return number != NOWHERE && bit(number < 32 ? w0 : w1, number % 32);
 }
 static inline int32_t sign_extend(uint32_t value, unsigned width) {
   const uint32_t sign = 1u << (width - 1);
@@ -101,25 +158,36 @@ static inline bool is_float(unsigned type) {
 
 /* ---- Registers ---- */
 
+/* Registers that a scalar operand of this type takes. */
+static unsigned scalar_dwords(const decoder_t *d, unsigned type) {
+  return type == GS_T_MASK ? gs_target_lanes(d->target) / 32 : gs_type_dwords((gs_type_t)type);
+}
+
+static bool is_named_pair(const decoder_t *d, unsigned code) {
+  return code == OPERAND_VCC || code == OPERAND_EXEC ||
+         (!d->family->has_null && (code == OPERAND_FLAT_SCRATCH || code == OPERAND_XNACK_MASK));
+}
+
 /* Scalar register or tuple; a tuple's number is taken at its alignment, as the hardware does. */
-static bool scalar_register(unsigned code, unsigned dwords, uint16_t *reg) {
-  if (code > OPERAND_SCALAR_LAST || code == OPERAND_NULL || dwords == 0)
+static bool scalar_register(const decoder_t *d, unsigned code, unsigned dwords, uint16_t *reg) {
+  if (code > OPERAND_SCALAR_LAST || dwords == 0)
     return false;
   const unsigned align = dwords >= 4 ? 4 : dwords;
   unsigned first = code;
-  if (code <= OPERAND_SGPR_LAST) {
+  if (code == OPERAND_NULL) {
+    first = GS_S_NULL;
+    if (!d->family->has_null || dwords > 2)
+      return false;
+  } else if (code <= d->family->sgpr_last) {
     first = code & ~(align - 1);
-    if (first + dwords > SCALAR_TUPLE_END)
+    if (first + dwords > d->family->tuple_end)
       return false;
   } else if (code >= OPERAND_TTMP && code <= OPERAND_TTMP_LAST) {
     const unsigned offset = (code - OPERAND_TTMP) & ~(align - 1);
     if (offset + dwords > TTMP_COUNT)
       return false;
     first = OPERAND_TTMP + offset;
-  } else if (dwords > 2) {
-    return false;
-  } else if (dwords == 2 && code != OPERAND_FLAT_SCRATCH && code != OPERAND_XNACK_MASK &&
-             code != OPERAND_VCC && code != OPERAND_EXEC) {
+  } else if (dwords > 2 || (dwords == 2 && !is_named_pair(d, code))) {
     return false;
   }
   *reg = (uint16_t)first;
@@ -127,14 +195,20 @@ static bool scalar_register(unsigned code, unsigned dwords, uint16_t *reg) {
 }
 
 static bool scalar_dst(decoder_t *d, unsigned code) {
-  return scalar_register(code, gs_type_dwords(d->op->dst), &d->in->dst);
+  return scalar_register(d, code, scalar_dwords(d, d->op->dst), &d->in->dst);
 }
 
-/* Scalar register as source `i`. */
+/* Scalar register as source `i`; null reads 0. */
 static bool scalar_reg_src(decoder_t *d, unsigned i, unsigned code, unsigned dwords) {
   gs_src_t *s = &d->in->src[i];
   s->kind = GS_SRC_SGPR;
-  return scalar_register(code, dwords, &s->reg);
+  if (!scalar_register(d, code, dwords, &s->reg))
+    return false;
+  if (s->reg == GS_S_NULL) {
+    s->kind = GS_SRC_CONST;
+    s->reg = OPERAND_NULL;
+  }
+  return true;
 }
 
 static bool vector_register(unsigned number, unsigned dwords, bool acc, uint16_t *reg) {
@@ -197,13 +271,13 @@ static uint64_t extend_literal(unsigned type, uint32_t literal) {
 }
 
 static bool literal_src(decoder_t *d, unsigned i) {
-  if (d->count < 2)
+  if (d->count <= d->base_words)
     return false;
-  d->in->size = 8;
+  d->in->size = (uint8_t)(4 * d->base_words + 4);
   gs_src_t *s = &d->in->src[i];
   s->kind = GS_SRC_CONST;
   s->reg = OPERAND_LITERAL;
-  s->value = extend_literal(d->op->src[i], d->words[1]);
+  s->value = extend_literal(d->op->src[i], d->words[d->base_words]);
   return true;
 }
 
@@ -213,7 +287,7 @@ static bool scalar_value(decoder_t *d, unsigned i, unsigned code, bool half) {
   gs_src_t *s = &d->in->src[i];
   const unsigned type = d->op->src[i];
   if (code <= OPERAND_SCALAR_LAST)
-    return scalar_reg_src(d, i, code, gs_type_dwords(type));
+    return scalar_reg_src(d, i, code, scalar_dwords(d, type));
   s->reg = (uint16_t)code;
   if (code <= OPERAND_INT_LAST) {
     s->kind = GS_SRC_CONST;
@@ -235,7 +309,7 @@ static bool scalar_src(decoder_t *d, unsigned i, unsigned code) {
   return code == OPERAND_LITERAL ? literal_src(d, i) : scalar_value(d, i, code, false);
 }
 
-/* 9-bit operand of a vector instruction, literals aside. */
+/* 9-bit operand of a vector instruction; literals only in encodings of 8 bytes of later families. */
 static bool vector_operand(decoder_t *d, unsigned i, unsigned code, bool half) {
   if (code >= OPERAND_VGPR)
     return vector_src(d, i, code - OPERAND_VGPR, false);
@@ -244,6 +318,8 @@ static bool vector_operand(decoder_t *d, unsigned i, unsigned code, bool half) {
     d->in->src[i].reg = OPERAND_LDS_DIRECT;
     return gs_type_dwords(d->op->src[i]) == 1;
   }
+  if (code == OPERAND_LITERAL)
+    return d->base_words == 2 && d->family->vop3_literals && literal_src(d, i);
   return scalar_value(d, i, code, half);
 }
 
@@ -285,6 +361,10 @@ static bool decode_sopk(decoder_t *d) {
     immediate(d, type, type == GS_T_SIMM16);
     return scalar_dst(d, code);
   }
+  if (type == GS_T_SIMM16) { /* no register at all */
+    immediate(d, type, false);
+    return true;
+  }
   immediate(d, d->op->src[1], type == GS_T_I32);
   if (type == GS_T_K32)
     return literal_src(d, 0);
@@ -311,6 +391,8 @@ static bool decode_sopp(decoder_t *d) {
 static bool smem_data(decoder_t *d, unsigned sdata) {
   if (d->op->dst == GS_T_PROBE)
     d->in->dst = (uint16_t)sdata;
+  else if (sdata == OPERAND_NULL && d->family->has_null && gs_type_dwords(d->op->dst) <= 4)
+    d->in->dst = GS_S_NULL; /* four dwords, too */
   else if (d->op->dst != GS_T_NONE)
     return sdata < OPERAND_M0 && scalar_dst(d, sdata);
   return true;
@@ -329,6 +411,24 @@ static bool decode_smem(decoder_t *d) {
   if (imm)
     in->imm = sign_extend(bits(d->w1, 20, 0), 21);
   if ((soffset_en || !imm) && !scalar_reg_src(d, 1, soffset_en ? bits(d->w1, 31, 25) : bits(d->w1, 6, 0), 1))
+    return false;
+  return scalar_reg_src(d, 0, bits(d->w0, 5, 0) << 1, gs_type_dwords(d->op->src[0]));
+}
+
+/* As the later families have it: the offset is always there, and null says that no register is added. */
+static bool decode_smem_gfx10(decoder_t *d) {
+  if (!find(d, GS_ENC_SMEM, bits(d->w0, 25, 18)) || !smem_data(d, bits(d->w0, 12, 6)))
+    return false;
+  gs_inst_t *in = d->in;
+  if (d->op->src[0] == GS_T_NONE)
+    return true;
+  const bool is_probe = d->op->dst == GS_T_PROBE;
+  in->glc = !is_probe && bit_at(d->w0, d->w1, d->family->at.smem.glc);
+  in->dlc = !is_probe && bit_at(d->w0, d->w1, d->family->at.smem.dlc);
+  in->imm = sign_extend(bits(d->w1, 20, 0), 21);
+  const unsigned soffset = bits(d->w1, 31, 25);
+  in->has_imm = in->imm != 0 || soffset == d->family->at.none;
+  if (soffset != d->family->at.none && !scalar_reg_src(d, 1, soffset, 1))
     return false;
   return scalar_reg_src(d, 0, bits(d->w0, 5, 0) << 1, gs_type_dwords(d->op->src[0]));
 }
@@ -382,7 +482,9 @@ static bool sdwa_src(decoder_t *d, unsigned i, unsigned number, bool scalar, uns
 
 /* The mask that a comparison writes. */
 static bool mask_dst(decoder_t *d, unsigned code) {
-  const bool good = scalar_register(code, 2, &d->in->sdst);
+  if (d->family->cmpx_only_exec && has(d, GS_OPF_CMPX))
+    code = OPERAND_EXEC;
+  const bool good = scalar_register(d, code, scalar_dwords(d, GS_T_MASK), &d->in->sdst);
   d->in->dst = d->in->sdst;
   return good;
 }
@@ -393,6 +495,8 @@ static bool sdwa_dst(decoder_t *d) {
   gs_inst_t *in = d->in;
   if (d->op->encoding == GS_ENC_VOPC) {
     in->sdwa.dst_sel = GS_SEL_DWORD;
+    if (d->family->cmpx_only_exec && has(d, GS_OPF_CMPX) && bit(d->w1, 15))
+      return false;
     return mask_dst(d, bit(d->w1, 15) ? bits(d->w1, 14, 8) : OPERAND_VCC);
   }
   in->sdwa.dst_sel = (uint8_t)bits(d->w1, 10, 8);
@@ -418,6 +522,9 @@ static bool decode_sdwa(decoder_t *d) {
 
 /* Lane permutations that exist. Doubles only know row_newbcast, which only gfx90a knows. */
 static bool dpp_control_exists(const decoder_t *d, unsigned control) {
+  if (d->family->has_dpp8) /* shifts and the like in rows, row_share, row_xmask */
+    return control <= 0xff || (control > 0x100 && control <= 0x12f && (control & 15) != 0) ||
+           control == 0x140 || control == 0x141 || (control >= 0x150 && control <= 0x16f);
   if (control >= 0x150 && control <= 0x15f)
     return d->target == GS_GFX90A;
   if (is_wide(d->op->src[0]))
@@ -437,6 +544,7 @@ static bool decode_dpp(decoder_t *d) {
   in->form = GS_FORM_DPP;
   in->dpp.ctrl = (uint16_t)bits(d->w1, 16, 8);
   in->dpp.bound_ctrl = bit(d->w1, 19);
+  in->dpp.fetch_inactive = d->family->has_dpp8 && bit(d->w1, 18);
   in->dpp.bank_mask = (uint8_t)bits(d->w1, 27, 24);
   in->dpp.row_mask = (uint8_t)bits(d->w1, 31, 28);
   if (!dpp_control_exists(d, in->dpp.ctrl) || !vector_src(d, 0, bits(d->w1, 7, 0), false) ||
@@ -448,6 +556,24 @@ static bool decode_dpp(decoder_t *d) {
   return vector_src(d, 1, bits(d->w0, 16, 9), false) && float_mods(d, 1, bit(d->w1, 22), bit(d->w1, 23));
 }
 
+/* Eight lane numbers of three bits; nothing is switched off. */
+static bool decode_dpp8(decoder_t *d, bool fetch_inactive) {
+  if (has(d, GS_OPF_NO_DPP) || has_wide_operand(d->op) || d->count < 2)
+    return false;
+  d->w1 = d->words[1];
+  gs_inst_t *in = d->in;
+  in->size = 8;
+  in->form = GS_FORM_DPP;
+  in->dpp.ctrl = GS_DPP_EIGHT;
+  in->dpp.bound_ctrl = true;
+  in->dpp.fetch_inactive = fetch_inactive;
+  in->dpp.bank_mask = in->dpp.row_mask = 0xf;
+  if (!vector_src(d, 0, bits(d->w1, 7, 0), false))
+    return false;
+  in->src[0].mods |= GS_MOD_DPP;
+  return d->op->encoding == GS_ENC_VOP1 || vector_src(d, 1, bits(d->w0, 16, 9), false);
+}
+
 /* The first source of VOP1, VOP2 and VOPC, which also says that the instruction is of another form. */
 static bool short_form_sources(decoder_t *d) {
   const unsigned code = bits(d->w0, 8, 0);
@@ -455,6 +581,8 @@ static bool short_form_sources(decoder_t *d) {
     return decode_sdwa(d);
   if (code == OPERAND_DPP)
     return d->op->encoding != GS_ENC_VOPC && decode_dpp(d);
+  if (d->family->has_dpp8 && (code == OPERAND_DPP8 || code == OPERAND_DPP8_FI))
+    return d->op->encoding != GS_ENC_VOPC && decode_dpp8(d, code == OPERAND_DPP8_FI);
   if (!(code == OPERAND_LITERAL ? literal_src(d, 0) : vector_operand(d, 0, code, false)))
     return false;
   return d->op->encoding == GS_ENC_VOP1 || vector_src(d, 1, bits(d->w0, 16, 9), false);
@@ -477,6 +605,10 @@ static bool decode_vop1(decoder_t *d) {
     return vdst == 0;
   if (!(has(d, GS_OPF_SCALAR_DST) ? scalar_dst(d, vdst) : vector_dst(d, vdst, acc)))
     return false;
+  if (has(d, GS_OPF_REG_SRC) && bits(d->w0, 8, 0) < OPERAND_VGPR && bits(d->w0, 8, 0) != OPERAND_DPP &&
+      bits(d->w0, 8, 0) != OPERAND_SDWA && bits(d->w0, 8, 0) != OPERAND_DPP8 &&
+      bits(d->w0, 8, 0) != OPERAND_DPP8_FI)
+    return false;
   return has(d, GS_OPF_NO_VOP3) ? vector_only_source(d, acc) : short_form_sources(d);
 }
 
@@ -496,7 +628,7 @@ static bool decode_vop2(decoder_t *d) {
     return decode_madk(d);
   if (has(d, GS_OPF_SDST))
     d->in->sdst = OPERAND_VCC;
-  if (has(d, GS_OPF_VCC_IN) && !scalar_reg_src(d, 2, OPERAND_VCC, 2))
+  if (has(d, GS_OPF_VCC_IN) && !scalar_reg_src(d, 2, OPERAND_VCC, scalar_dwords(d, GS_T_MASK)))
     return false;
   return short_form_sources(d);
 }
@@ -509,17 +641,20 @@ static bool decode_vopc(decoder_t *d) {
 
 /* ---- VOP3 ---- */
 
-/* VOP3 numbers: comparisons, then VOP2, VOP1, what only exists here, and VOP3P. */
+/* VOP3 numbers: comparisons, then VOP2, VOP1, what only exists here, and on gfx9 VOP3P. */
+static const vop3_range_t vop3_ranges_gfx9[] = {
+    {256, 0, GS_ENC_VOPC},
+    {320, 256, GS_ENC_VOP2},
+    {448, 320, GS_ENC_VOP1},
+    {896, 0, GS_ENC_VOP3},
+};
+static const vop3_range_t vop3_ranges_gfx10[] = {
+    {256, 0, GS_ENC_VOPC},   {320, 256, GS_ENC_VOP2}, {384, 0, GS_ENC_VOP3},
+    {512, 384, GS_ENC_VOP1}, {1024, 0, GS_ENC_VOP3},
+};
+
 static bool find_vop3(decoder_t *d, unsigned number) {
-  static const struct {
-    uint16_t end, start;
-    uint8_t encoding;
-  } ranges[] = {
-      {256, 0, GS_ENC_VOPC},
-      {320, 256, GS_ENC_VOP2},
-      {448, 320, GS_ENC_VOP1},
-      {896, 0, GS_ENC_VOP3},
-  };
+  const vop3_range_t *const ranges = d->family->vop3_ranges;
   size_t i = 0;
   while (number >= ranges[i].end)
     i++;
@@ -555,8 +690,13 @@ static bool vop3_src(decoder_t *d, unsigned i, unsigned code) {
            scalar_value(d, i, code, false) && d->in->src[i].kind != GS_SRC_CONST;
   if (type == GS_T_B128)
     return code >= OPERAND_VGPR && vector_operand(d, i, code, false);
-  if (type == GS_T_LANE || (has(d, GS_OPF_ACC_DST) && d->op->src[1] == GS_T_LANE))
-    return code < OPERAND_VGPR && scalar_value(d, i, code, false);
+  if (type == GS_T_LANE ||
+      (has(d, GS_OPF_ACC_DST) && d->op->src[1] == GS_T_LANE && d->op->src[2] == GS_T_NONE))
+    return code < OPERAND_VGPR && code != OPERAND_LDS_DIRECT && vector_operand(d, i, code, false);
+  if (d->op->src[1] == GS_T_LANE && d->op->src[2] == GS_T_LANE) /* v_permlane16 */
+    return code >= OPERAND_VGPR && vector_operand(d, i, code, false);
+  if (has(d, GS_OPF_REG_SRC))
+    return code >= OPERAND_VGPR && vector_operand(d, i, code, false);
   if (has(d, GS_OPF_SCALAR_DST) && code < OPERAND_VGPR)
     return code == OPERAND_LDS_DIRECT && vector_operand(d, i, code, false);
   return vector_operand(d, i, code, false);
@@ -592,7 +732,7 @@ static bool decode_vop3(decoder_t *d) {
   if ((in->clamp && !has(d, GS_OPF_CLAMP)) || (in->omod && !has(d, GS_OPF_OMOD)))
     return false;
   if (has(d, GS_OPF_SDST))
-    return scalar_register(bits(d->w0, 14, 8), 2, &in->sdst);
+    return scalar_register(d, bits(d->w0, 14, 8), scalar_dwords(d, GS_T_MASK), &in->sdst);
   return vop3_op_sel(d, bits(d->w0, 14, 11));
 }
 
@@ -675,13 +815,14 @@ static bool acc_bit(const decoder_t *d, bool set) {
 
 static bool decode_ds(decoder_t *d) {
   gs_inst_t *in = d->in;
-  if (!find(d, GS_ENC_DS, bits(d->w0, 24, 17)))
+  const unsigned op_at = d->family->at.ds.op;
+  if (!find(d, GS_ENC_DS, bits(d->w0, op_at + 7, op_at)))
     return false;
-  const bool acc = acc_bit(d, bit(d->w0, 25));
+  const bool spare = op_at == 17 && bit(d->w0, 25), acc = acc_bit(d, spare);
   const bool has_data = d->op->dst != GS_T_NONE || d->op->src[1] != GS_T_NONE ||
                         (has(d, GS_OPF_GDS) && d->op->src[0] != GS_T_NONE);
-  in->gds = bit(d->w0, 16);
-  if (has(d, in->gds ? GS_OPF_NO_GDS : GS_OPF_GDS) || (bit(d->w0, 25) && !has_data))
+  in->gds = bit_at(d->w0, d->w1, d->family->at.ds.gds);
+  if (has(d, in->gds ? GS_OPF_NO_GDS : GS_OPF_GDS) || (spare && !has_data))
     return false;
   if (has(d, GS_OPF_TWO_ADDR)) {
     in->imm = (int32_t)bits(d->w0, 7, 0);
@@ -716,6 +857,51 @@ static bool flat_address(decoder_t *d) {
   if (global && !vector_src_of(d, 0, vaddr, 1, false))
     return false;
   return scalar_reg_src(d, 2, saddr, global ? 2 : 1);
+}
+
+/* The same of later families: null says that there is no scalar register. Only scratch memory has the last
+ * kind, in which the vector register is not there either. */
+static bool flat_address_gfx10(decoder_t *d) {
+  enum { NEITHER = 0x7f };
+  const unsigned vaddr = bits(d->w1, 7, 0), saddr = bits(d->w1, 22, 16);
+  const bool none = saddr == d->family->at.none;
+  if (d->op->encoding == GS_ENC_FLAT)
+    return none && vector_src_of(d, 0, vaddr, 2, false);
+  const bool global = d->op->encoding == GS_ENC_GLOBAL;
+  if (global && d->op->src[0] == GS_T_NONE) /* *_addtid */
+    return none || scalar_reg_src(d, 2, saddr, 2);
+  if (none)
+    return vector_src_of(d, 0, vaddr, global ? 2 : 1, false);
+  if (saddr == NEITHER)
+    return !global;
+  if (global && !vector_src_of(d, 0, vaddr, 1, false))
+    return false;
+  return scalar_reg_src(d, 2, saddr, global ? 2 : 1);
+}
+
+/* A conditional subtraction without return is none. */
+static bool returns_if_it_must(const decoder_t *d) {
+  return d->in->glc || !has(d, GS_OPF_RTN);
+}
+
+static bool decode_flat_gfx10(decoder_t *d) {
+  static const gs_encoding_t segments[] = {GS_ENC_FLAT, GS_ENC_SCRATCH, GS_ENC_GLOBAL};
+  gs_inst_t *in = d->in;
+  const unsigned segment = bits(d->w0, 15, 14), width = d->family->at.flat.offset_bits;
+  if (segment > 2 || !find(d, segments[segment], bits(d->w0, 24, 18)))
+    return false;
+  in->glc = bit(d->w0, 16);
+  in->slc = bit(d->w0, 17);
+  in->dlc = bit_at(d->w0, d->w1, d->family->at.flat.dlc);
+  const uint32_t offset = bits(d->w0, width - 1, 0);
+  in->imm = segment == 0 ? (int32_t)(offset & ~(1u << (width - 1))) : sign_extend(offset, width);
+  in->lds = bit(d->w0, 13);
+  if ((in->lds && !has(d, GS_OPF_LDS)) || bit(d->w1, 23) || !flat_address_gfx10(d) || !returns_if_it_must(d))
+    return false;
+  const bool returns = d->op->dst != GS_T_NONE && !in->lds && (!has(d, GS_OPF_ATOMIC) || in->glc);
+  if (returns && !vector_dst(d, bits(d->w1, 31, 24), false))
+    return false;
+  return d->op->src[1] == GS_T_NONE || vector_src(d, 1, bits(d->w1, 15, 8), false);
 }
 
 /* Float atomics have no scc bit, and those of gfx908 return nothing. */
@@ -795,6 +981,36 @@ static bool decode_mubuf(decoder_t *d) {
   return d->op->dst != GS_T_NONE && buffer_data(d, acc);
 }
 
+static bool decode_mubuf_gfx10(decoder_t *d) {
+  gs_inst_t *in = d->in;
+  if (!find(d, GS_ENC_MUBUF, bits(d->w0, 24, 18) | (uint32_t)bit(d->w0, 25) << 7))
+    return false;
+  if (d->op->src[1] == GS_T_NONE)
+    return bits(d->w0, 16, 12) == 0;
+  in->glc = bit(d->w0, 14);
+  in->dlc = bit_at(d->w0, d->w1, d->family->at.buffer.dlc);
+  in->slc = bit_at(d->w0, d->w1, d->family->at.buffer.slc);
+  in->lds = bit(d->w0, 16);
+  in->tfe = bit_at(d->w0, d->w1, d->family->at.buffer.tfe) && !has(d, GS_OPF_ATOMIC) && !in->lds;
+  if (!buffer_address(d) || !returns_if_it_must(d) || (in->dlc && has(d, GS_OPF_ATOMIC)))
+    return false;
+  if (in->lds)
+    return has(d, GS_OPF_LDS) && !bit_at(d->w0, d->w1, d->family->at.buffer.tfe);
+  return d->op->dst != GS_T_NONE && buffer_data(d, false);
+}
+
+static bool decode_mtbuf_gfx10(decoder_t *d) {
+  gs_inst_t *in = d->in;
+  if (!find(d, GS_ENC_MTBUF, bits(d->w0, 18, 16) | (uint32_t)bit(d->w1, 21) << 3))
+    return false;
+  in->glc = bit(d->w0, 14);
+  in->dlc = bit_at(d->w0, d->w1, d->family->at.buffer.dlc);
+  in->slc = bit_at(d->w0, d->w1, d->family->at.buffer.slc);
+  const unsigned unified = bits(d->w0, 25, 19);
+  in->imm1 = gs_format_of_unified(unified) | unified << 8;
+  return buffer_address(d) && buffer_data(d, false);
+}
+
 static bool decode_mtbuf(decoder_t *d) {
   gs_inst_t *in = d->in;
   if (!find(d, GS_ENC_MTBUF, bits(d->w0, 18, 15)))
@@ -821,14 +1037,8 @@ static bool decode_vintrp(decoder_t *d) {
 
 /* ---- Encodings ---- */
 
-typedef struct format {
-  uint32_t mask, value; /* of the first word */
-  uint8_t size;         /* bytes without literal */
-  bool (*decode)(decoder_t *d);
-} format_t;
-
 /* The first that fits counts. */
-static const format_t formats[] = {
+static const format_t formats_gfx9[] = {
     {0xfe000000, 0x7e000000, 4, decode_vop1},  {0xfe000000, 0x7c000000, 4, decode_vopc},
     {0x80000000, 0x00000000, 4, decode_vop2},  {0xff800000, 0xbe800000, 4, decode_sop1},
     {0xff800000, 0xbf000000, 4, decode_sopc},  {0xff800000, 0xbf800000, 4, decode_sopp},
@@ -840,18 +1050,55 @@ static const format_t formats[] = {
     {0xfc000000, 0xc4000000, 8, decode_exp},   {0xfc000000, 0xd4000000, 4, decode_vintrp},
 };
 
-static const format_t *find_format(uint32_t word) {
-  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-    if ((word & formats[i].mask) == formats[i].value)
-      return &formats[i];
+/* Images, exports and interpolation of later families are for graphics only, and not even known by name. */
+static const format_t formats_gfx10[] = {
+    {0xfe000000, 0x7e000000, 4, decode_vop1},        {0xfe000000, 0x7c000000, 4, decode_vopc},
+    {0x80000000, 0x00000000, 4, decode_vop2},        {0xff800000, 0xbe800000, 4, decode_sop1},
+    {0xff800000, 0xbf000000, 4, decode_sopc},        {0xff800000, 0xbf800000, 4, decode_sopp},
+    {0xf0000000, 0xb0000000, 4, decode_sopk},        {0xc0000000, 0x80000000, 4, decode_sop2},
+    {0xff800000, 0xcc000000, 8, decode_vop3p},       {0xfc000000, 0xd4000000, 8, decode_vop3},
+    {0xfc000000, 0xdc000000, 8, decode_flat_gfx10},  {0xfc000000, 0xd8000000, 8, decode_ds},
+    {0xfc000000, 0xe0000000, 8, decode_mubuf_gfx10}, {0xfc000000, 0xf4000000, 8, decode_smem_gfx10},
+    {0xfc000000, 0xe8000000, 8, decode_mtbuf_gfx10},
+};
+
+#define FORMATS(list) .formats = (list), .format_count = sizeof(list) / sizeof *(list)
+static const family_t gfx9 = {
+    .sgpr_last = OPERAND_SGPR_LAST,
+    .tuple_end = OPERAND_SGPR_LAST + 3,
+    .at = {.none = 0x7f, .ds = {17, 16}},
+    .vop3_ranges = vop3_ranges_gfx9,
+    FORMATS(formats_gfx9),
+};
+static const family_t gfx10 = {
+    .sgpr_last = OPERAND_VCC - 1,
+    .tuple_end = OPERAND_VCC,
+    .has_null = true,
+    .has_dpp8 = true,
+    .vop3_literals = true,
+    .cmpx_only_exec = true,
+    .at = {.none = OPERAND_NULL,
+           .smem = {.glc = 16, .dlc = 14},
+           .ds = {18, 17},
+           .flat = {.offset_bits = 12, .dlc = 12},
+           .buffer = {.dlc = 15, .slc = 32 + 22, .tfe = 32 + 23}},
+    .vop3_ranges = vop3_ranges_gfx10,
+    FORMATS(formats_gfx10),
+};
+
+static const format_t *find_format(const family_t *family, uint32_t word) {
+  for (size_t i = 0; i < family->format_count; i++)
+    if ((word & family->formats[i].mask) == family->formats[i].value)
+      return &family->formats[i];
   return NULL;
 }
 
 static bool decode_words(decoder_t *d) {
-  const format_t *format = d->count > 0 ? find_format(d->w0) : NULL;
+  const format_t *format = d->count > 0 ? find_format(d->family, d->w0) : NULL;
   if (!format || 4 * d->count < format->size)
     return false;
   d->in->size = format->size;
+  d->base_words = format->size / 4;
   d->w1 = format->size == 8 ? d->words[1] : 0;
   if (!format->decode(d))
     return false;
@@ -860,7 +1107,11 @@ static bool decode_words(decoder_t *d) {
 }
 
 bool gs_decode(gs_target_t target, const uint32_t *words, size_t count, gs_inst_t *inst) {
-  decoder_t d = {.target = target, .words = words, .count = count, .in = inst};
+  decoder_t d = {.target = target,
+                 .family = target & GS_GFX9 ? &gfx9 : &gfx10,
+                 .words = words,
+                 .count = count,
+                 .in = inst};
   memset(inst, 0, sizeof *inst);
   d.w0 = inst->word[0] = count > 0 ? words[0] : 0;
   inst->word[1] = count > 1 ? words[1] : 0;

@@ -11,6 +11,7 @@
 typedef struct text {
   char *data;
   size_t size, length;
+  gs_target_t target;
 } text_t;
 
 __attribute__((format(printf, 2, 3))) static void put(text_t *t, const char *format, ...) {
@@ -37,6 +38,7 @@ static text_t *next(list_t *l) {
 /* ---- Registers and constants ---- */
 
 enum {
+  OPERAND_NULL = 125,
   OPERAND_INT_LAST = 208,
   OPERAND_FLOAT = 240,
   OPERAND_LITERAL = 255,
@@ -58,25 +60,30 @@ static void put_vector(text_t *t, unsigned reg, unsigned dwords) {
 static void put_scalar(text_t *t, unsigned reg, unsigned dwords) {
   static const struct {
     uint8_t first;
+    gs_target_t targets;
     const char *name;
-  } pairs[] = {{GS_S_FLAT_SCRATCH, "flat_scratch"},
-               {GS_S_XNACK_MASK, "xnack_mask"},
-               {GS_S_VCC, "vcc"},
-               {GS_S_EXEC, "exec"}};
-  if (reg == GS_S_M0) {
-    put(t, "m0");
+  } pairs[] = {{GS_S_FLAT_SCRATCH, (gs_target_t)GS_GFX9, "flat_scratch"},
+               {GS_S_XNACK_MASK, (gs_target_t)GS_GFX9, "xnack_mask"},
+               {GS_S_VCC, (gs_target_t)GS_GFX9_10, "vcc"},
+               {GS_S_EXEC, (gs_target_t)GS_GFX9_10, "exec"}};
+  if (reg == GS_S_M0 || reg == GS_S_NULL) {
+    put(t, reg == GS_S_M0 ? "m0" : "null");
     return;
   }
-  if (dwords <= 2)
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-      if (reg == pairs[i].first || reg == pairs[i].first + 1u) {
-        put(t, "%s%s", pairs[i].name, dwords == 2 ? "" : reg == pairs[i].first ? "_lo" : "_hi");
-        return;
-      }
+  for (size_t i = 0; dwords <= 2 && i < sizeof pairs / sizeof *pairs; i++)
+    if ((pairs[i].targets & t->target) && (reg == pairs[i].first || reg == pairs[i].first + 1u)) {
+      put(t, "%s%s", pairs[i].name, dwords == 2 ? "" : reg == pairs[i].first ? "_lo" : "_hi");
+      return;
+    }
   if (reg >= GS_S_TTMP0 && reg < GS_S_M0)
     put_tuple(t, "ttmp", reg - GS_S_TTMP0, dwords);
   else
     put_tuple(t, "s", reg, dwords);
+}
+
+/* Registers that a scalar operand of this type takes. */
+static unsigned scalar_dwords(const text_t *t, unsigned type) {
+  return type == GS_T_MASK ? gs_target_lanes(t->target) / 32 : gs_type_dwords((gs_type_t)type);
 }
 
 static void put_special(text_t *t, unsigned code) {
@@ -126,6 +133,8 @@ static void put_float(text_t *t, unsigned type, unsigned index) {
 /* A number that follows the instruction, shown by value: as a constant of the instruction set where it equals
  * one. */
 static void put_literal(text_t *t, unsigned type, uint32_t value) {
+  if (!(t->target & GS_GFX9) && (type == GS_T_V2B16 || type == GS_T_V2F16) && value >> 16)
+    type = GS_T_B32; /* both halves */
   const bool half = is_int16(type) || is_float16(type), wide = gs_type_dwords((gs_type_t)type) == 2;
   const int32_t number = half ? (int16_t)value : (int32_t)value;
   if (wide ? value <= INT_MAX_INLINE : is_inline_int(number)) {
@@ -154,8 +163,10 @@ static void put_source(text_t *t, const gs_inst_t *in, unsigned i, unsigned dwor
     put_scalar(t, s->reg, dwords);
   else if (s->kind == GS_SRC_SPECIAL)
     put_special(t, s->reg);
+  else if (s->kind == GS_SRC_CONST && s->reg == OPERAND_NULL)
+    put(t, "null");
   else if (s->kind == GS_SRC_CONST && s->reg == OPERAND_LITERAL)
-    put_literal(t, type, literal_of(s, type));
+    put_literal(t, type == GS_T_MIX ? GS_T_F16 : type, literal_of(s, type));
   else if (s->kind == GS_SRC_CONST && s->reg <= OPERAND_INT_LAST)
     put(t, "%" PRId32, (int32_t)s->value);
   else if (s->kind == GS_SRC_CONST)
@@ -166,13 +177,13 @@ static void put_typed_source(text_t *t, const gs_inst_t *in, unsigned i) {
   if (in->op->src[i] == GS_T_K32 && in->op->encoding == GS_ENC_VOP2)
     put(t, "0x%" PRIx32, (uint32_t)in->src[i].value);
   else
-    put_source(t, in, i, gs_type_dwords((gs_type_t)in->op->src[i]));
+    put_source(t, in, i, scalar_dwords(t, in->op->src[i]));
 }
 
 /* A source with neg, abs and sext. A negated constant is written as a function, as -1 would be another
  * constant. */
 static void put_modified(text_t *t, const gs_inst_t *in, unsigned i, bool neg, bool abs, bool sext) {
-  const bool function = neg && !abs && in->src[i].kind == GS_SRC_CONST;
+  const bool function = neg && !abs && in->src[i].kind == GS_SRC_CONST && in->src[i].reg != OPERAND_NULL;
   put(t, "%s%s%s", function ? "neg(" : neg ? "-" : "", abs ? "|" : "", sext ? "sext(" : "");
   put_typed_source(t, in, i);
   put(t, "%s%s%s", sext ? ")" : "", abs ? "|" : "", function ? ")" : "");
@@ -185,15 +196,22 @@ static void put_number(text_t *t, uint32_t value) {
 }
 
 static void put_hwreg(text_t *t, uint32_t imm) {
-  static const char *const names[64] = {
-      [1] = "HW_REG_MODE",    [2] = "HW_REG_STATUS",        [3] = "HW_REG_TRAPSTS",
-      [4] = "HW_REG_HW_ID",   [5] = "HW_REG_GPR_ALLOC",     [6] = "HW_REG_LDS_ALLOC",
-      [7] = "HW_REG_IB_STS",  [15] = "HW_REG_SH_MEM_BASES", [16] = "HW_REG_TBA_LO",
-      [17] = "HW_REG_TBA_HI", [18] = "HW_REG_TMA_LO",       [19] = "HW_REG_TMA_HI",
+  static const char *const both[64] = {
+      [1] = "HW_REG_MODE",          [2] = "HW_REG_STATUS",    [3] = "HW_REG_TRAPSTS",
+      [5] = "HW_REG_GPR_ALLOC",     [6] = "HW_REG_LDS_ALLOC", [7] = "HW_REG_IB_STS",
+      [15] = "HW_REG_SH_MEM_BASES", [16] = "HW_REG_TBA_LO",   [17] = "HW_REG_TBA_HI",
+      [18] = "HW_REG_TMA_LO",       [19] = "HW_REG_TMA_HI",
+  };
+  static const char *const only_gfx9[64] = {[4] = "HW_REG_HW_ID"};
+  static const char *const only_gfx10[64] = {
+      [20] = "HW_REG_FLAT_SCR_LO", [21] = "HW_REG_FLAT_SCR_HI", [23] = "HW_REG_HW_ID1",
+      [24] = "HW_REG_HW_ID2",      [25] = "HW_REG_POPS_PACKER", [29] = "HW_REG_SHADER_CYCLES",
   };
   const unsigned id = imm & 63, offset = imm >> 6 & 31, width = (imm >> 11 & 31) + 1;
-  if (names[id])
-    put(t, "hwreg(%s", names[id]);
+  const char *const own = t->target & GS_GFX9 ? only_gfx9[id] : only_gfx10[id], *const name =
+                                                                                    own ? own : both[id];
+  if (name)
+    put(t, "hwreg(%s", name);
   else
     put(t, "hwreg(%u", id);
   if (offset != 0 || width != 32)
@@ -202,8 +220,9 @@ static void put_hwreg(text_t *t, uint32_t imm) {
 }
 
 static void put_waitcnt(text_t *t, uint32_t imm) {
-  const unsigned vm = (imm & 15) | (imm >> 14 & 3) << 4, exp = imm >> 4 & 7, lgkm = imm >> 8 & 15;
-  const bool all = vm == 63 && exp == 7 && lgkm == 15;
+  const unsigned most = t->target & GS_GFX9 ? 15 : 63;
+  const unsigned vm = (imm & 15) | (imm >> 14 & 3) << 4, exp = imm >> 4 & 7, lgkm = imm >> 8 & most;
+  const bool all = vm == 63 && exp == 7 && lgkm == most;
   const char *space = "";
   if (vm != 63 || all) {
     put(t, "vmcnt(%u)", vm);
@@ -213,7 +232,7 @@ static void put_waitcnt(text_t *t, uint32_t imm) {
     put(t, "%sexpcnt(%u)", space, exp);
     space = " ";
   }
-  if (lgkm != 15 || all)
+  if (lgkm != most || all)
     put(t, "%slgkmcnt(%u)", space, lgkm);
 }
 
@@ -239,13 +258,15 @@ static void put_message(text_t *t, uint32_t imm) {
       "MSG_EARLY_PRIM_DEALLOC",
       "MSG_GS_ALLOC_REQ",
       "MSG_GET_DOORBELL",
+      [11] = "MSG_GET_DDID",
       [15] = "MSG_SYSMSG",
   };
   const unsigned id = imm & 15, operation = imm >> 4 & 7, stream = imm >> 8 & 3;
   const bool takes_operation = id == 2 || id == 3 || id == 15,
              takes_stream = id == 2 || (id == 3 && operation != 0);
   const char *operation_name = takes_operation ? message_operation(id, operation) : NULL;
-  if (names[id] && (takes_operation ? operation_name != NULL : operation == 0) &&
+  const bool exists = names[id] && (id != 11 || !(t->target & GS_GFX9));
+  if (exists && (takes_operation ? operation_name != NULL : operation == 0) &&
       (takes_stream || stream == 0)) {
     put(t, "sendmsg(%s", names[id]);
     if (takes_operation)
@@ -276,13 +297,39 @@ static void put_gpr_idx(text_t *t, uint32_t imm) {
   put(t, ")");
 }
 
+/* Fields of s_waitcnt_depctr: all ones say that nothing is waited for, and are not written. */
+static void put_depctr(text_t *t, uint32_t imm) {
+  static const struct {
+    const char *name;
+    uint8_t shift, width;
+  } fields[] = {{"depctr_hold_cnt", 7, 1}, {"depctr_sa_sdst", 0, 1}, {"depctr_va_vdst", 12, 4},
+                {"depctr_va_sdst", 9, 3},  {"depctr_va_ssrc", 8, 1}, {"depctr_va_vcc", 1, 1},
+                {"depctr_vm_vsrc", 2, 3}};
+  uint32_t known = 0, set = 0;
+  for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+    known |= ((1u << fields[i].width) - 1) << fields[i].shift;
+  set = imm & known;
+  if (imm & ~known) {
+    put(t, "0x%" PRIx32, imm);
+    return;
+  }
+  const char *space = "";
+  for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+    const uint32_t most = (1u << fields[i].width) - 1, value = imm >> fields[i].shift & most;
+    if (value == most && set != known)
+      continue;
+    put(t, "%s%s(%" PRIu32 ")", space, fields[i].name, value);
+    space = " ";
+  }
+}
+
 /* ---- Scalar instructions ---- */
 
 static void put_sop(text_t *t, const gs_inst_t *in) {
   list_t l = {t, 0};
   put(t, "%s", in->op->name);
   if (in->op->dst != GS_T_NONE)
-    put_scalar(next(&l), in->dst, gs_type_dwords((gs_type_t)in->op->dst));
+    put_scalar(next(&l), in->dst, scalar_dwords(t, in->op->dst));
   for (unsigned i = 0; i < 3; i++)
     if (in->op->src[i] == GS_T_SIMM16)
       put_gpr_idx(next(&l), (uint32_t)in->imm); /* s_set_gpr_idx_on */
@@ -317,7 +364,10 @@ enum {
   SOPP_WAITCNT = 12,
   SOPP_SENDMSG = 16,
   SOPP_SENDMSGHALT = 17,
-  SOPP_SET_GPR_IDX_MODE = 29
+  SOPP_SET_GPR_IDX_MODE = 29,
+  SOPP_LATER = 31, /* from here on of later families, which are written otherwise */
+  SOPP_WAITCNT_DEPCTR = 35,
+  SOPP_DENORM_MODE = 37
 };
 
 static void put_sopp(text_t *t, const gs_inst_t *in) {
@@ -331,10 +381,13 @@ static void put_sopp(text_t *t, const gs_inst_t *in) {
   case SOPP_SENDMSG:
   case SOPP_SENDMSGHALT: put_message(t, imm); return;
   case SOPP_SET_GPR_IDX_MODE: put_gpr_idx(t, imm); return;
+  case SOPP_WAITCNT_DEPCTR: put_depctr(t, imm); return;
   default: break;
   }
   if (in->op->src[0] == GS_T_BRANCH || in->op->number == SOPP_ENDPGM)
     put(t, "%" PRIu32, imm);
+  else if (in->op->number >= SOPP_LATER && in->op->number != SOPP_DENORM_MODE)
+    put(t, "0x%" PRIx32, imm);
   else
     put_number(t, imm);
 }
@@ -353,7 +406,9 @@ static void put_smem(text_t *t, const gs_inst_t *in) {
   if (in->op->src[0] == GS_T_NONE)
     return;
   put_typed_source(next(&l), in, 0);
-  if (in->src[1].kind == GS_SRC_NONE) {
+  if (in->src[1].kind == GS_SRC_NONE && in->imm == 0 && !(t->target & GS_GFX9)) {
+    put(next(&l), "null");
+  } else if (in->src[1].kind == GS_SRC_NONE) {
     put_signed_hex(next(&l), in->imm);
   } else {
     put_typed_source(next(&l), in, 1);
@@ -362,14 +417,14 @@ static void put_smem(text_t *t, const gs_inst_t *in) {
       put_signed_hex(t, in->imm);
     }
   }
-  if (in->glc)
-    put(t, " glc");
+  put(t, "%s%s", in->glc ? " glc" : "", in->dlc ? " dlc" : "");
 }
 
 /* ---- Vector arithmetic ---- */
 
-static const char *form_suffix(const gs_inst_t *in) {
-  if (in->op->flags & GS_OPF_NO_VOP3 && in->op->flags & GS_OPF_NO_DPP && in->op->dst != GS_T_V2F16)
+static const char *form_suffix(gs_target_t target, const gs_inst_t *in) {
+  if (in->op->flags & GS_OPF_NO_VOP3 && in->op->flags & GS_OPF_NO_DPP &&
+      (in->op->dst != GS_T_V2F16 || !(target & GS_GFX9)))
     return "";
   if (in->op->encoding == GS_ENC_VOP3 || in->op->encoding == GS_ENC_VOP3P || in->op->dst == GS_T_NONE)
     return "";
@@ -417,7 +472,7 @@ static void put_dpp_control(text_t *t, unsigned ctrl) {
       {0x101, 0x10f, "row_shl:", 1},      {0x111, 0x11f, "row_shr:", 1},    {0x121, 0x12f, "row_ror:", 1},
       {0x130, 0x130, "wave_shl:", 1},     {0x134, 0x134, "wave_rol:", 1},   {0x138, 0x138, "wave_shr:", 1},
       {0x13c, 0x13c, "wave_ror:", 1},     {0x142, 0x142, "row_bcast:", 15}, {0x143, 0x143, "row_bcast:", 31},
-      {0x150, 0x15f, "row_newbcast:", 0},
+      {0x150, 0x15f, "row_newbcast:", 0}, {0x160, 0x16f, "row_xmask:", 0},
   };
   if (ctrl <= 0xff)
     put(t, " quad_perm:[%u,%u,%u,%u]", ctrl & 3, ctrl >> 2 & 3, ctrl >> 4 & 3, ctrl >> 6 & 3);
@@ -425,31 +480,41 @@ static void put_dpp_control(text_t *t, unsigned ctrl) {
     put(t, ctrl == 0x140 ? " row_mirror" : " row_half_mirror");
   for (size_t i = 0; i < sizeof controls / sizeof *controls; i++)
     if (ctrl >= controls[i].first && ctrl <= controls[i].last)
-      put(t, " %s%u", controls[i].name, controls[i].number + ctrl - controls[i].first);
+      put(t, " %s%u", (ctrl & ~15u) == 0x150 && !(t->target & GS_GFX9) ? "row_share:" : controls[i].name,
+          controls[i].number + ctrl - controls[i].first);
 }
 
 static void put_dpp(text_t *t, const gs_inst_t *in) {
+  const char *const fi = in->dpp.fetch_inactive ? " fi:1" : "";
+  if (in->dpp.ctrl == GS_DPP_EIGHT) {
+    put(t, " dpp8:[");
+    for (unsigned i = 0; i < 8; i++)
+      put(t, "%s%u", i ? "," : "", in->word[1] >> (8 + 3 * i) & 7);
+    put(t, "]%s", fi);
+    return;
+  }
   put_dpp_control(t, in->dpp.ctrl);
-  put(t, " row_mask:0x%x bank_mask:0x%x%s", in->dpp.row_mask, in->dpp.bank_mask,
-      in->dpp.bound_ctrl ? " bound_ctrl:1" : "");
+  put(t, " row_mask:0x%x bank_mask:0x%x%s%s", in->dpp.row_mask, in->dpp.bank_mask,
+      in->dpp.bound_ctrl ? " bound_ctrl:1" : "", fi);
 }
 
 static void put_vop_dst(list_t *l, const gs_inst_t *in) {
   const unsigned dwords = gs_type_dwords((gs_type_t)in->op->dst);
-  if (in->op->dst == GS_T_NONE)
+  const text_t *const t = l->t;
+  if (in->op->dst == GS_T_NONE || (in->cmpx && !(t->target & GS_GFX9)))
     return;
   if (in->op->encoding == GS_ENC_VOPC || (in->op->flags & GS_OPF_SCALAR_DST))
-    put_scalar(next(l), in->dst, dwords);
+    put_scalar(next(l), in->dst, scalar_dwords(t, in->op->dst));
   else
     put_vector(next(l), in->dst, dwords);
   if (in->op->flags & GS_OPF_SDST)
-    put_scalar(next(l), in->sdst, 2);
+    put_scalar(next(l), in->sdst, scalar_dwords(t, GS_T_MASK));
 }
 
 /* VOP1, VOP2, VOPC and VOP3. */
 static void put_vop(text_t *t, const gs_inst_t *in) {
   list_t l = {t, 0};
-  put(t, "%s%s", in->op->name, form_suffix(in));
+  put(t, "%s%s", in->op->name, form_suffix(t->target, in));
   put_vop_dst(&l, in);
   for (unsigned i = 0; i < 3; i++) {
     const unsigned mods = in->src[i].mods;
@@ -459,7 +524,10 @@ static void put_vop(text_t *t, const gs_inst_t *in) {
   }
   if (in->op->flags & GS_OPF_OP_SEL) {
     const unsigned count = source_count(in->op), sources = (1u << count) - 1;
-    put_bits(t, "op_sel", (in->op_sel & sources) | (in->op_sel >> 3 & 1u) << count, count + 1, 0);
+    if (in->op->src[2] == GS_T_LANE) /* v_permlane16 has two bits for something else */
+      put_bits(t, "op_sel", in->op_sel & 3u, 2, 0);
+    else
+      put_bits(t, "op_sel", (in->op_sel & sources) | (in->op_sel >> 3 & 1u) << count, count + 1, 0);
   }
   put_clamp_omod(t, in);
   if (in->form == GS_FORM_SDWA)
@@ -502,7 +570,7 @@ static void put_vop3p(text_t *t, const gs_inst_t *in) {
 
 /* ---- Memory ---- */
 
-enum { DS_SWIZZLE = 61 };
+enum { DS_SWIZZLE = 61, DS_SWIZZLE_GFX10 = 53 };
 
 /* The patterns of ds_swizzle_b32 that have a name. */
 static void put_bitmask_swizzle(text_t *t, unsigned imm) {
@@ -549,7 +617,7 @@ static void put_ds(text_t *t, const gs_inst_t *in) {
   for (unsigned i = 0; i < 3; i++)
     if (in->op->src[i] != GS_T_NONE)
       put_typed_source(next(&l), in, i);
-  if (in->op->number == DS_SWIZZLE) {
+  if (in->op->number == (t->target & GS_GFX9 ? DS_SWIZZLE : DS_SWIZZLE_GFX10)) {
     put_swizzle(t, (unsigned)in->imm);
   } else if (in->op->flags & GS_OPF_TWO_ADDR) {
     put_offset(t, "offset0", in->imm);
@@ -562,7 +630,8 @@ static void put_ds(text_t *t, const gs_inst_t *in) {
 }
 
 static void put_cache_bits(text_t *t, const gs_inst_t *in) {
-  put(t, "%s%s%s", in->glc ? " glc" : "", in->slc ? " slc" : "", in->scc ? " scc" : "");
+  put(t, "%s%s%s%s", in->glc ? " glc" : "", in->slc ? " slc" : "", in->dlc ? " dlc" : "",
+      in->scc ? " scc" : "");
 }
 
 /* FLAT, GLOBAL and SCRATCH. */
@@ -574,9 +643,10 @@ static void put_flat(text_t *t, const gs_inst_t *in) {
   put(t, "%s", in->op->name);
   if (returns)
     put_vector(next(&l), in->dst, gs_type_dwords((gs_type_t)in->op->dst));
-  if (in->src[0].kind == GS_SRC_NONE)
-    put(next(&l), "off");
-  else
+  if (in->src[0].kind == GS_SRC_NONE) {
+    if (in->op->src[0] != GS_T_NONE)
+      put(next(&l), "off");
+  } else
     put_source(next(&l), in, 0, flat || (global && !saddr) ? 2 : 1);
   if (in->op->src[1] != GS_T_NONE)
     put_typed_source(next(&l), in, 1);
@@ -598,9 +668,18 @@ static void put_buffer_format(text_t *t, uint32_t format) {
                                      "16_16_16_16", "32_32_32",   "32_32_32_32", "RESERVED_15"};
   static const char *const number[] = {"UNORM", "SNORM", "USCALED",    "SSCALED",
                                        "UINT",  "SINT",  "RESERVED_6", "FLOAT"};
-  const unsigned dfmt = format & 15, nfmt = format >> 4 & 7;
+  const unsigned dfmt = format & 15, nfmt = format >> 4 & 7, unified = format >> 8;
   if (dfmt == 1 && nfmt == 0)
     return;
+  if (!(t->target & GS_GFX9)) {
+    if (dfmt)
+      put(t, " format:[BUF_FMT_%s_%s]", data[dfmt], number[nfmt]);
+    else if (unified)
+      put(t, " format:%u", unified);
+    else
+      put(t, " format:[BUF_FMT_INVALID]");
+    return;
+  }
   put(t, " format:[");
   if (dfmt != 1)
     put(t, "BUF_DATA_FORMAT_%s", data[dfmt]);
@@ -650,8 +729,7 @@ static void (*const printers[GS_ENC_COUNT])(text_t *, const gs_inst_t *) = {
 };
 
 size_t gs_disassemble(gs_target_t target, const gs_inst_t *inst, char *text, size_t size) {
-  (void)target; /* names are the same on all parts so far */
-  text_t t = {.data = text, .size = size};
+  text_t t = {.data = text, .size = size, .target = target};
   if (size > 0)
     text[0] = '\0';
   if (!inst->op)

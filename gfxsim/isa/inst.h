@@ -145,6 +145,9 @@ typedef struct gs_src {
   uint8_t mods;   /* GS_MOD_* */
 } gs_src_t;
 
+/* dpp.ctrl of DPP8, whose lane numbers are in word[1], from bit 8 on. */
+enum { GS_DPP_EIGHT = 0x200 };
+
 /* SDWA selectors. */
 enum { GS_SEL_BYTE0, GS_SEL_BYTE1, GS_SEL_BYTE2, GS_SEL_BYTE3, GS_SEL_WORD0, GS_SEL_WORD1, GS_SEL_DWORD };
 enum { GS_UNUSED_PAD, GS_UNUSED_SEXT, GS_UNUSED_PRESERVE };
@@ -172,12 +175,12 @@ typedef struct gs_inst {
 
   const gs_opcode_t *op; /* NULL for words that are no instruction */
   int32_t imm;           /* immediate or offset, sign- or zero-extended as the opcode wants it */
-  uint32_t imm1;         /* DS: second offset; MTBUF: format (dfmt | nfmt << 4) */
-  uint32_t word[2];      /* the first two dwords, as found */
-  uint8_t omod;          /* 0 none, 1 *2, 2 *4, 3 /2 */
+  uint32_t imm1;    /* DS: second offset; MTBUF: format (dfmt | nfmt << 4 | number in later families << 8) */
+  uint32_t word[2]; /* the first two dwords, as found */
+  uint8_t omod;     /* 0 none, 1 *2, 2 *4, 3 /2 */
   bool clamp;
   bool dst_hi; /* op_sel of a 16-bit destination: write bits 31:16, keep 15:0 */
-  bool glc, slc, scc, lds, gds, tfe, offen, idxen, nv;
+  bool glc, slc, dlc, scc, lds, gds, tfe, offen, idxen, nv;
   bool has_imm; /* SMEM: has an immediate offset, perhaps beside a scalar one */
   /* VOP3P, one bit per source; for MIX operands neg_hi is abs. Sources have no mods there. In VOP3, op_sel as
    * encoded and neg_lo for integer sources whose neg bit is set, which matters to nobody but the
@@ -187,7 +190,8 @@ typedef struct gs_inst {
   struct {
     uint16_t ctrl;
     uint8_t row_mask, bank_mask;
-    bool bound_ctrl; /* lanes without a source read 0 instead of keeping their destination */
+    bool bound_ctrl;     /* lanes without a source read 0 instead of keeping their destination */
+    bool fetch_inactive; /* lanes that are not active are sources too */
   } dpp;
   struct {
     uint8_t dst_sel, dst_unused, src_sel[2];
@@ -204,6 +208,10 @@ bool gs_decode(gs_target_t target, const uint32_t *words, size_t count, gs_inst_
 /* Writes the instruction as LLVM's assembler spells it into text[0..size) (always terminated). Pure;
  * thread-safe. Returns the length that the whole text has. */
 size_t gs_disassemble(gs_target_t target, const gs_inst_t *inst, char *text, size_t size);
+
+/* Later families than gfx9 have one number for data format and number format of buffers: both, as
+ * dfmt | nfmt << 4, or 0 for numbers without format. Pure; thread-safe. */
+unsigned gs_format_of_unified(unsigned number);
 
 /* All rows of ops.def, in order. */
 extern const gs_opcode_t gs_opcodes[];

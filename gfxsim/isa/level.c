@@ -10,7 +10,7 @@ static bool always(void) {
   return true;
 }
 
-#if defined(GS_HAVE_V3)
+#if defined(GS_HAVE_V3) || defined(GS_HAVE_V4) /* v4 asks for what v3 has */
 #include <cpuid.h>
 
 extern gs_op_fn_t *const gs_v3_handlers[], *const gs_v3_wave32_handlers[];

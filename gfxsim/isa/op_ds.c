@@ -451,11 +451,23 @@ static void take_from(gs_wave_t *w, const gs_inst_t *in, const gs_row_t *data, c
   gs_write_row(w, in->dst, &result, exec);
 }
 
+/* After gfx9 a wave of 64 lanes goes through the permutation in two halves, which see nothing of each other.
+ */
+static inline bool in_halves(const gs_wave_t *w) {
+  return GS_LANES == 64 && !(w->env->target & GS_GFX9);
+}
+static inline uint32_t own_half(const gs_wave_t *w, unsigned l) {
+  return in_halves(w) ? l & 32 : 0;
+}
+static inline uint32_t lane_mask(const gs_wave_t *w) {
+  return in_halves(w) ? 31 : GS_LANES - 1;
+}
+
 GS_OP(ds_bpermute_b32) {
   gs_row_t from;
   const gs_row_t *address = &w->v[in->src[0].reg];
   GS_LANES_DO(l)
-    from.u32[l] = (address->u32[l] + (uint32_t)in->imm) / 4;
+    from.u32[l] = own_half(w, l) | ((address->u32[l] + (uint32_t)in->imm) / 4 & lane_mask(w));
   take_from(w, in, &w->v[in->src[1].reg], &from);
 }
 
@@ -464,7 +476,7 @@ GS_OP(ds_permute_b32) {
   const gs_row_t *address = &w->v[in->src[0].reg], *data = &w->v[in->src[1].reg];
   for (uint64_t left = gs_exec(w); left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctzll(left);
-    result.u32[(address->u32[l] + (uint32_t)in->imm) / 4 % GS_LANES] = data->u32[l];
+    result.u32[own_half(w, l) | ((address->u32[l] + (uint32_t)in->imm) / 4 & lane_mask(w))] = data->u32[l];
   }
   gs_write_row(w, in->dst, &result, gs_exec(w));
 }

@@ -267,3 +267,34 @@ ATOMICS(flat)
 ATOMICS(global)
 ATOMIC(global, add_f32, add_f, 32)
 ATOMIC(global, pk_add_f16, pk_add_f16_, 32)
+
+/* Of later families than gfx9. */
+#define FLOAT_ATOMICS(segment)                                                                               \
+  ATOMIC(segment, fmin, min_f, 32)                                                                           \
+  ATOMIC(segment, fmin_x2, min_f, 64)                                                                        \
+  ATOMIC(segment, fmax, max_f, 32)                                                                           \
+  ATOMIC(segment, fmax_x2, max_f, 64)                                                                        \
+  ATOMIC2(segment, fcmpswap, cmpswap_f, 32, 1)                                                               \
+  ATOMIC2(segment, fcmpswap_x2, cmpswap_f, 64, 2)
+FLOAT_ATOMICS(flat)
+FLOAT_ATOMICS(global)
+ATOMIC(global, csub, csub, 32)
+
+/* A dword for each lane, side by side. */
+static bool addtid_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, uint32_t rights) {
+  gs_access_init(a, gs_exec(w), 4, rights);
+  const uint64_t base = in->src[2].kind == GS_SRC_NONE ? 0 : gs_read_sgpr64(w, in->src[2].reg);
+  GS_LANES_DO(l)
+    a->at[l] = base + (uint64_t)(int64_t)in->imm + 4 * l;
+  return gs_resolve(w, a);
+}
+GS_OP(global_load_dword_addtid) {
+  gs_access_t a;
+  if (addtid_begin(w, in, &a, GS_VM_READ))
+    gs_load_dwords(w, &a, in->dst, 1);
+}
+GS_OP(global_store_dword_addtid) {
+  gs_access_t a;
+  if (addtid_begin(w, in, &a, GS_VM_WRITE))
+    gs_store_dwords(w, &a, in->src[1].reg, 1);
+}

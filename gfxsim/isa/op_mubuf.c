@@ -89,7 +89,8 @@ static bool scratch_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *block, 
   }
   const uint32_t soffset = gs_ssrc32(w, in, 2);
   const uint64_t end = soffset + ((uint64_t)(offset / 4) + n) * GS_PRIVATE_STEP;
-  return end <= b.num_records && gs_block_private(w, block, b.base + soffset, offset, 4 * n, rights);
+  return (end <= b.num_records || b.bounds == GS_BOUNDS_NONE) &&
+         gs_block_private(w, block, b.base + soffset, offset, 4 * n, rights);
 }
 
 /* The register after the data says whether pages were missing: never, as such an access faults. */
@@ -235,6 +236,14 @@ ATOMIC(add_f64, add_f, 64)
 ATOMIC(min_f64, min_f, 64)
 ATOMIC(max_f64, max_f, 64)
 
+ATOMIC(fmin, min_f, 32)
+ATOMIC(fmin_x2, min_f, 64)
+ATOMIC(fmax, max_f, 32)
+ATOMIC(fmax_x2, max_f, 64)
+ATOMIC2(fcmpswap, cmpswap_f, 32, 1)
+ATOMIC2(fcmpswap_x2, cmpswap_f, 64, 2)
+ATOMIC(csub, csub, 32)
+
 /* ---- Caches ---- */
 
 /* There are none; what remains is the order of memory accesses. */
@@ -252,3 +261,5 @@ CACHE(buffer_wbinvl1)
 CACHE(buffer_wbinvl1_vol)
 CACHE(buffer_wbl2)
 CACHE(buffer_invl2)
+CACHE(buffer_gl0_inv)
+CACHE(buffer_gl1_inv)

@@ -244,6 +244,7 @@ GS_OP(s_memrealtime) {
     gs_watch_order(w, in);                                                                                   \
   }
 GS_SMEM_FENCE(s_dcache_inv)
+GS_SMEM_FENCE(s_gl1_inv)
 GS_SMEM_FENCE(s_dcache_inv_vol)
 GS_SMEM_FENCE(s_dcache_wb)
 GS_SMEM_FENCE(s_dcache_wb_vol)

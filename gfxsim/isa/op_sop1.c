@@ -34,7 +34,7 @@ GS_SOP1(s_sext_i32_i16, 32, 32, GS_KEEP_SCC, (int32_t)(int16_t)a)
 /* Scalar registers indexed by M0. Beyond the last one, sources are SGPR 0 and destinations are dropped. */
 static inline bool gs_movrel(const gs_wave_t *w, unsigned base, unsigned dwords, unsigned *reg) {
   const uint64_t index = (uint64_t)base + w->s.u32[GS_S_M0];
-  const bool good = index + dwords <= GS_S_FLAT_SCRATCH;
+  const bool good = index + dwords <= (w->env->target & GS_GFX9 ? GS_S_FLAT_SCRATCH : GS_S_VCC);
   *reg = good ? (unsigned)index : 0;
   return good;
 }
@@ -57,6 +57,16 @@ GS_OP(s_movreld_b64) {
   unsigned reg;
   if (gs_movrel(w, in->dst, 2, &reg))
     gs_write_sgpr64(w, reg, gs_ssrc64(w, in, 0));
+}
+
+/* Both move, by ten bits of M0 each. */
+GS_OP(s_movrelsd_2_b32) {
+  const uint32_t m0 = w->s.u32[GS_S_M0];
+  const unsigned from = in->src[0].reg + (m0 & 0x3ff), to = in->dst + (m0 >> 16 & 0x3ff);
+  const bool is_register = in->src[0].kind == GS_SRC_SGPR;
+  const uint32_t value = is_register ? w->s.u32[from < GS_S_VCC ? from : 0] : gs_ssrc32(w, in, 0);
+  if (to < GS_S_VCC)
+    w->s.u32[to] = value;
 }
 
 /* ---- Bits ---- */
@@ -151,9 +161,17 @@ GS_SOP1(s_bitreplicate_b64_b32, 32, 64, GS_KEEP_SCC, gs_spread_bits(a) * 3)
 /* The destination gets the old EXEC, EXEC the result; both come after the source was read. */
 #define GS_SAVEEXEC(name, expr)                                                                              \
   GS_OP(name) {                                                                                              \
-    const uint64_t a = gs_ssrc64(w, in, 0), e = gs_exec(w), d = (expr);                                      \
+    const uint64_t a = gs_ssrc64(w, in, 0), e = w->s.u64[GS_S_EXEC / 2], d = (expr);                         \
     gs_sdst64(w, in, e);                                                                                     \
-    gs_set_exec(w, d);                                                                                       \
+    w->s.u64[GS_S_EXEC / 2] = d;                                                                             \
+    w->scc = d != 0;                                                                                         \
+  }
+/* The low half alone, which is all that narrow waves have. */
+#define GS_SAVEEXEC32(name, expr)                                                                            \
+  GS_OP(name) {                                                                                              \
+    const uint32_t a = gs_ssrc32(w, in, 0), e = w->s.u32[GS_S_EXEC], d = (expr);                             \
+    gs_sdst32(w, in, e);                                                                                     \
+    w->s.u32[GS_S_EXEC] = d;                                                                                 \
     w->scc = d != 0;                                                                                         \
   }
 /* The formatter takes these operators for pointers. */
@@ -168,19 +186,38 @@ GS_SAVEEXEC(s_orn2_saveexec_b64, a | ~e)
 GS_SAVEEXEC(s_nand_saveexec_b64, ~(a & e))
 GS_SAVEEXEC(s_nor_saveexec_b64, ~(a | e))
 GS_SAVEEXEC(s_xnor_saveexec_b64, ~(a ^ e))
+GS_SAVEEXEC32(s_and_saveexec_b32, (a & e))
+GS_SAVEEXEC32(s_or_saveexec_b32, a | e)
+GS_SAVEEXEC32(s_xor_saveexec_b32, a ^ e)
+GS_SAVEEXEC32(s_andn1_saveexec_b32, ~a & e)
+GS_SAVEEXEC32(s_andn2_saveexec_b32, a & ~e)
+GS_SAVEEXEC32(s_orn1_saveexec_b32, ~a | e)
+GS_SAVEEXEC32(s_orn2_saveexec_b32, a | ~e)
+GS_SAVEEXEC32(s_nand_saveexec_b32, ~(a & e))
+GS_SAVEEXEC32(s_nor_saveexec_b32, ~(a | e))
+GS_SAVEEXEC32(s_xnor_saveexec_b32, ~(a ^ e))
 /* clang-format on */
 
 /* The destination gets the new EXEC too. */
 #define GS_WREXEC(name, expr)                                                                                \
   GS_OP(name) {                                                                                              \
-    const uint64_t a = gs_ssrc64(w, in, 0), e = gs_exec(w), d = (expr);                                      \
-    gs_set_exec(w, d);                                                                                       \
+    const uint64_t a = gs_ssrc64(w, in, 0), e = w->s.u64[GS_S_EXEC / 2], d = (expr);                         \
+    w->s.u64[GS_S_EXEC / 2] = d;                                                                             \
     gs_sdst64(w, in, d);                                                                                     \
+    w->scc = d != 0;                                                                                         \
+  }
+#define GS_WREXEC32(name, expr)                                                                              \
+  GS_OP(name) {                                                                                              \
+    const uint32_t a = gs_ssrc32(w, in, 0), e = w->s.u32[GS_S_EXEC], d = (expr);                             \
+    w->s.u32[GS_S_EXEC] = d;                                                                                 \
+    gs_sdst32(w, in, d);                                                                                     \
     w->scc = d != 0;                                                                                         \
   }
 /* clang-format off */
 GS_WREXEC(s_andn1_wrexec_b64, ~a & e)
 GS_WREXEC(s_andn2_wrexec_b64, a & ~e)
+GS_WREXEC32(s_andn1_wrexec_b32, ~a & e)
+GS_WREXEC32(s_andn2_wrexec_b32, a & ~e)
 /* clang-format on */
 
 /* ---- Control flow. Instructions are dwords: the two low bits of an address do not exist. ---- */

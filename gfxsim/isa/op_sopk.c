@@ -1,5 +1,7 @@
 /* SOPK: scalar instructions with a 16-bit immediate, among them access to hardware registers.
  * Not here: what hardware registers hold (wave.c). */
+#include <stdatomic.h>
+
 #include "isa/scalar.h"
 
 static inline int32_t gs_simm16(const gs_inst_t *in) {
@@ -83,4 +85,50 @@ GS_OP(s_setreg_b32) {
 }
 GS_OP(s_setreg_imm32_b32) {
   gs_setreg(w, in);
+}
+
+/* ---- Of later families than gfx9 ---- */
+
+/* A mark for the loader. */
+GS_OP(s_version) {
+  (void)w;
+  (void)in;
+}
+
+/* Memory instructions have taken place when their handlers return; see s_waitcnt. */
+#define GS_WAIT(name, order)                                                                                 \
+  GS_OP(name) {                                                                                              \
+    (void)w;                                                                                                 \
+    (void)in;                                                                                                \
+    atomic_thread_fence(order);                                                                              \
+  }
+GS_WAIT(s_waitcnt_vscnt, memory_order_seq_cst)
+GS_WAIT(s_waitcnt_vmcnt, memory_order_acq_rel)
+GS_WAIT(s_waitcnt_expcnt, memory_order_acq_rel)
+GS_WAIT(s_waitcnt_lgkmcnt, memory_order_acq_rel)
+
+/* The two halves of a wave of 64 lanes go through a block one after the other: the register keeps the mask of
+ * the half whose turn it is not. */
+GS_OP(s_subvector_loop_begin) {
+  uint32_t *const exec = &w->s.u32[GS_S_EXEC];
+  if (exec[0] == 0 && exec[1] == 0) {
+    gs_branch(w, in);
+  } else if (exec[0] == 0) {
+    gs_sdst32(w, in, exec[0]);
+  } else {
+    gs_sdst32(w, in, exec[1]);
+    exec[1] = 0;
+  }
+}
+GS_OP(s_subvector_loop_end) {
+  uint32_t *const exec = &w->s.u32[GS_S_EXEC];
+  const uint32_t saved = in->dst < GS_S_OPERANDS ? w->s.u32[in->dst] : 0;
+  if (exec[1] != 0) {
+    exec[0] = saved;
+  } else if (saved != 0) {
+    exec[1] = saved;
+    gs_sdst32(w, in, exec[0]);
+    exec[0] = 0;
+    gs_branch(w, in);
+  }
 }

@@ -39,6 +39,21 @@ GS_NO_EFFECT(s_decperflevel)
 GS_NO_EFFECT(s_ttracedata)
 GS_NO_EFFECT(s_wakeup) /* sleepers wake by themselves */
 
+GS_NO_EFFECT(s_inst_prefetch)
+GS_NO_EFFECT(s_clause)
+GS_NO_EFFECT(s_wait_idle)
+GS_NO_EFFECT(s_waitcnt_depctr)
+GS_NO_EFFECT(s_ttracedata_imm)
+
+/* ---- Modes ---- */
+
+GS_OP(s_round_mode) {
+  gs_wave_set_mode(w, (w->mode & ~UINT32_C(0xf)) | ((uint32_t)in->imm & 0xf));
+}
+GS_OP(s_denorm_mode) {
+  gs_wave_set_mode(w, (w->mode & ~UINT32_C(0xf0)) | ((uint32_t)in->imm & 0xf) << 4);
+}
+
 /* ---- Memory order ---- */
 
 /* Memory instructions have taken place when their handlers return, but another worker may see them in another
@@ -89,6 +104,11 @@ GS_OP(s_setkill) {
 GS_OP(s_sethalt) {
   if (in->imm & 1)
     gs_wave_illegal(w, in);
+}
+
+/* Padding behind a program's end. */
+GS_OP(s_code_end) {
+  gs_wave_illegal(w, in);
 }
 
 /* ---- Messages and traps ---- */

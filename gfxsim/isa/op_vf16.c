@@ -16,6 +16,7 @@ static inline uint32_t gs_fma16(float a, float b, float c, gs_f16_limit_t limit)
 }
 /* The two differ in what happens to the other half of the destination, which the commit knows. */
 GS_F16_BITS_3(v_fma_f16, (void)0, gs_round64(w), gs_fma16(a, b, c, limit))
+GS_F16_BITS_ACC(v_fmac_f16, (void)0, gs_round64(w), gs_fma16(a, b, c, limit))
 GS_F16_BITS_3(v_fma_legacy_f16, (void)0, gs_round64(w), gs_fma16(a, b, c, limit))
 
 /* The unfused multiply-add rounds the product, and knows no denormals whatever MODE says. */

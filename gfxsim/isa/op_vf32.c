@@ -3,6 +3,8 @@
  * (op_vtrans.c), division (op_vdiv.c), conversions (op_vcvt.c). */
 #include "isa/float.h"
 
+#include <float.h>
+
 GS_F32_2(v_add_f32, a + b)
 GS_F32_2(v_sub_f32, a - b)
 GS_F32_2(v_subrev_f32, b - a)
@@ -17,6 +19,17 @@ static inline float gs_mul_legacy(float a, float b) {
   return a == 0.0f || b == 0.0f ? 0.0f : a * b;
 }
 GS_F32_2(v_mul_legacy_f32, gs_mul_legacy(a, b))
+static inline float gs_fma_legacy(float a, float b, float c) {
+  return a == 0.0f || b == 0.0f ? c + 0.0f : fmaf(a, b, c);
+}
+GS_F32_3(v_fma_legacy_f32, gs_fma_legacy(a, b, c))
+GS_F32_ACC_3(v_fmac_legacy_f32, gs_fma_legacy(a, b, c))
+
+/* A specular term of lighting: none where the light does not fall, or its power has no meaning. */
+static inline float gs_mullit(float a, float b, float c) {
+  return b > -FLT_MAX && c > 0.0f ? gs_mul_legacy(a, b) : -FLT_MAX;
+}
+GS_F32_3(v_mullit_f32, gs_mullit(a, b, c))
 
 /* The unfused multiply-add rounds the product, and knows no denormals whatever MODE says. */
 static inline float gs_mad(float a, float b, float c) {

@@ -16,6 +16,7 @@ GS_V32_2(v_xor_b32, u32, a ^ b)
 GS_V32_2(v_xnor_b32, u32, ~(a ^ b))
 GS_V32_3(v_and_or_b32, u32, (a & b) | c)
 GS_V32_3(v_or3_b32, u32, a | b | c)
+GS_V32_3(v_xor3_b32, u32, a ^ b ^ c)
 GS_V32_3(v_bfi_b32, u32, (a & b) | (~a & c))
 
 /* Shifts: the hardware looks at five bits of the count. */

@@ -18,6 +18,10 @@ GS_OP(v_nop) {
   (void)w;
   (void)in;
 }
+GS_OP(v_pipeflush) {
+  (void)w;
+  (void)in;
+}
 GS_OP(v_clrexcp) {
   (void)w;
   (void)in;
@@ -56,6 +60,77 @@ GS_OP(v_swap_b32) {
   gs_copy_row(&w->v[in->src[0].reg], &old_src);
   gs_write_row(w, in->dst, &old_src, gs_exec(w));
   gs_write_row(w, in->src[0].reg, &old_dst, gs_exec(w));
+}
+
+/* ---- Registers by number ---- */
+
+/* v_mov_b32 with other registers. Beyond the last, sources are v0, and destinations are dropped. */
+static void move_relative(gs_wave_t *w, const gs_inst_t *in, uint32_t from, uint32_t to) {
+  gs_inst_t copy = *in;
+  if (copy.src[0].kind == GS_SRC_VGPR)
+    copy.src[0].reg = (uint16_t)(copy.src[0].reg + from < GS_ARCH_VGPRS ? copy.src[0].reg + from : 0);
+  if (copy.dst + to >= GS_ARCH_VGPRS)
+    return;
+  copy.dst = (uint16_t)(copy.dst + to);
+  GS_OP_SYMBOL(v_mov_b32)(w, &copy);
+}
+/* The parts of M0 that move the source and the destination. */
+static inline uint32_t from_of(const gs_wave_t *w) {
+  return w->s.u32[GS_S_M0] & 0x3ff;
+}
+static inline uint32_t to_of(const gs_wave_t *w) {
+  return w->s.u32[GS_S_M0] >> 16 & 0x3ff;
+}
+static inline uint32_t limited_m0(const gs_wave_t *w) {
+  const uint32_t m0 = w->s.u32[GS_S_M0];
+  return m0 < GS_ARCH_VGPRS ? m0 : GS_ARCH_VGPRS;
+}
+GS_OP(v_movreld_b32) {
+  move_relative(w, in, 0, limited_m0(w));
+}
+GS_OP(v_movrels_b32) {
+  move_relative(w, in, limited_m0(w), 0);
+}
+GS_OP(v_movrelsd_b32) {
+  move_relative(w, in, limited_m0(w), limited_m0(w));
+}
+GS_OP(v_movrelsd_2_b32) {
+  move_relative(w, in, from_of(w), to_of(w));
+}
+GS_OP(v_swaprel_b32) {
+  gs_inst_t copy = *in;
+  const uint32_t from = copy.src[0].reg + from_of(w), to = copy.dst + to_of(w);
+  if (from >= GS_ARCH_VGPRS || to >= GS_ARCH_VGPRS)
+    return;
+  copy.src[0].reg = (uint16_t)from;
+  copy.dst = (uint16_t)to;
+  GS_OP_SYMBOL(v_swap_b32)(w, &copy);
+}
+
+/* ---- Lanes ---- */
+
+/* Lanes read the lane of a row of 16 whose number is among the 16 of four bits: of their own row, or of the
+ * one beside it. op_sel[0] has inactive lanes read, too; else op_sel[1] has them give 0, and not keep what
+ * was. */
+static void permute_rows(gs_wave_t *w, const gs_inst_t *in, unsigned other) {
+  const uint64_t select = (uint64_t)gs_ssrc32(w, in, 2) << 32 | gs_ssrc32(w, in, 1), exec = gs_exec(w);
+  const uint64_t sources = in->op_sel & 1 ? GS_ALL_LANES : exec;
+  const gs_row_t *const from = &w->v[in->src[0].reg];
+  uint64_t lanes = 0;
+  gs_row_t result;
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    const unsigned source = ((l & ~15u) ^ other) | (unsigned)(select >> (4 * (l & 15u)) & 15);
+    const bool found = sources >> source & 1;
+    result.u32[l] = found ? from->u32[source] : 0;
+    lanes |= (uint64_t)(found || (in->op_sel & 2)) << l;
+  }
+  gs_write_row(w, in->dst, &result, lanes & exec);
+}
+GS_OP(v_permlane16_b32) {
+  permute_rows(w, in, 0);
+}
+GS_OP(v_permlanex16_b32) {
+  permute_rows(w, in, 16);
 }
 
 /* The lowest active lane, or lane 0 when there is none. */

@@ -17,7 +17,8 @@ enum {
   GS_DPP_ROW_SHL = 0x100,
   GS_DPP_ROW_SHR = 0x110,
   GS_DPP_ROW_ROR = 0x120,
-  GS_DPP_ROW_NEWBCAST = 0x150, /* gfx90a */
+  GS_DPP_ROW_SHARE = 0x150, /* row_newbcast of gfx90a */
+  GS_DPP_ROW_XMASK = 0x160,
 
   GS_DPP_WAVE_SHL = 0x130,
   GS_DPP_WAVE_ROL = 0x134,
@@ -37,7 +38,8 @@ static unsigned gs_dpp_row_lane(unsigned control, unsigned l) {
   case GS_DPP_ROW_SHL: return lane + n < GS_ROW_LANES ? l + n : GS_NO_LANE;
   case GS_DPP_ROW_SHR: return lane >= n ? l - n : GS_NO_LANE;
   case GS_DPP_ROW_ROR: return row | ((lane - n) & 15u);
-  case GS_DPP_ROW_NEWBCAST: return row | n;
+  case GS_DPP_ROW_SHARE: return row | n;
+  case GS_DPP_ROW_XMASK: return row | (lane ^ n);
   default: return GS_NO_LANE;
   }
 }
@@ -74,7 +76,10 @@ static uint64_t gs_dpp_sources(const gs_wave_t *w, const gs_inst_t *in, uint8_t 
     const unsigned first = source[l % GS_ROW_LANES];
     source[l] = (uint8_t)(first == GS_NO_LANE ? GS_NO_LANE : first + (l & ~15u));
   }
-  const uint64_t exec = gs_exec(w);
+  if (control == GS_DPP_EIGHT)
+    for (unsigned l = 0; l < GS_LANES; l++)
+      source[l] = (uint8_t)((l & ~7u) | (in->word[1] >> (8 + 3 * (l & 7)) & 7));
+  const uint64_t exec = in->dpp.fetch_inactive ? GS_ALL_LANES : gs_exec(w);
   uint64_t found = 0;
   for (unsigned l = 0; l < GS_LANES; l++)
     found |= (uint64_t)(source[l] < GS_LANES && (exec >> source[l] % GS_LANES & 1)) << l;

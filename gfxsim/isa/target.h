@@ -3,12 +3,15 @@
 #ifndef GFXSIM_ISA_TARGET_H
 #define GFXSIM_ISA_TARGET_H
 
-/* ROW(value, name, bit): bits, so that an opcode's row can name the set of targets that have it. */
+/* ROW(value, name, bit): bits, so that an opcode's row can name the set of targets that have it. Later
+ * families than gfx9 have waves of 32 and of 64 lanes, as a kernel asks for: a target for each. */
 #define GS_TARGETS(ROW)                                                                                      \
   ROW(GS_GFX900, "gfx900", 1)                                                                                \
   ROW(GS_GFX906, "gfx906", 2)                                                                                \
   ROW(GS_GFX908, "gfx908", 4)                                                                                \
-  ROW(GS_GFX90A, "gfx90a", 8)
+  ROW(GS_GFX90A, "gfx90a", 8)                                                                                \
+  ROW(GS_GFX1030_W32, "gfx1030", 16)                                                                         \
+  ROW(GS_GFX1030, "gfx1030", 32)
 
 #define GS_TARGET_VALUE(value, name, bit) value = bit,
 typedef enum gs_target { GS_TARGETS(GS_TARGET_VALUE) } gs_target_t;
@@ -25,7 +28,9 @@ enum {
   GS_GFX908_UP = GS_GFX908 | GS_GFX90A,
   GS_GFX9 = GS_GFX900 | GS_GFX906_UP,
   GS_BEFORE_90A = GS_GFX900 | GS_GFX906 | GS_GFX908,
-  GS_WAVE32 = 0, /* whose waves have 32 lanes */
+  GS_GFX10 = GS_GFX1030_W32 | GS_GFX1030,
+  GS_GFX9_10 = GS_GFX9 | GS_GFX10,
+  GS_WAVE32 = GS_GFX1030_W32, /* whose waves have 32 lanes */
 };
 
 /* How many lanes a wave of the target has. */
@@ -33,7 +38,7 @@ static inline unsigned gs_target_lanes(gs_target_t target) {
   return target & GS_WAVE32 ? 32 : 64;
 }
 
-/* "gfx90a" etc. */
+/* "gfx90a" etc.; the same for each width of a wave. */
 const char *gs_target_name(gs_target_t target);
 
 #endif

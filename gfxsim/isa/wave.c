@@ -55,6 +55,8 @@ uint64_t gs_special_value(const gs_wave_t *w, const gs_inst_t *in, unsigned i) {
 
 /* ---- Hardware registers ---- */
 
+enum { CSP_MASK = 7 }; /* of MODE */
+
 enum {
   HWREG_MODE = 1,
   HWREG_STATUS = 2,
@@ -68,6 +70,12 @@ enum {
   HWREG_TBA_HI = 17,
   HWREG_TMA_LO = 18,
   HWREG_TMA_HI = 19,
+  HWREG_FLAT_SCR_LO = 20,
+  HWREG_FLAT_SCR_HI = 21,
+  HWREG_HW_ID1 = 23,
+  HWREG_HW_ID2 = 24,
+  HWREG_POPS_PACKER = 25,
+  HWREG_SHADER_CYCLES = 29,
   HWREG_COUNT
 };
 
@@ -103,26 +111,44 @@ static uint32_t read_sh_mem_bases(const gs_wave_t *w) {
   return (uint32_t)GS_SHARED_APERTURE_HI | (uint32_t)GS_PRIVATE_APERTURE_HI >> 16;
 }
 
+static uint32_t read_flat_scr_lo(const gs_wave_t *w) {
+  return w->s.u32[GS_S_SCRATCH_BASE];
+}
+static uint32_t read_flat_scr_hi(const gs_wave_t *w) {
+  return w->s.u32[GS_S_SCRATCH_BASE + 1];
+}
+/* A clock of 20 bits. */
+static uint32_t read_shader_cycles(const gs_wave_t *w) {
+  return (uint32_t)w->env->clock() & 0xfffff;
+}
+
 static const struct {
   uint32_t (*read)(const gs_wave_t *w);
   uint32_t writable; /* what can be written without privilege */
+  unsigned targets;  /* 0: all */
 } hwregs[HWREG_COUNT] = {
-    [HWREG_MODE] = {read_mode, UINT32_MAX},
-    [HWREG_STATUS] = {read_status, 0},
-    [HWREG_TRAPSTS] = {read_trapsts, 0x1ff}, /* the sticky exception flags */
-    [HWREG_HW_ID] = {read_hw_id, 0},
-    [HWREG_GPR_ALLOC] = {read_gpr_alloc, 0},
-    [HWREG_LDS_ALLOC] = {read_lds_alloc, 0},
-    [HWREG_IB_STS] = {read_zero, 0},
-    [HWREG_SH_MEM_BASES] = {read_sh_mem_bases, 0},
-    [HWREG_TBA_LO] = {read_zero, 0},
-    [HWREG_TBA_HI] = {read_zero, 0},
-    [HWREG_TMA_LO] = {read_zero, 0},
-    [HWREG_TMA_HI] = {read_zero, 0},
+    [HWREG_MODE] = {read_mode, UINT32_MAX, 0},
+    [HWREG_STATUS] = {read_status, 0, 0},
+    [HWREG_TRAPSTS] = {read_trapsts, 0x1ff, 0}, /* the sticky exception flags */
+    [HWREG_HW_ID] = {read_hw_id, 0, GS_GFX9},
+    [HWREG_GPR_ALLOC] = {read_gpr_alloc, 0, 0},
+    [HWREG_LDS_ALLOC] = {read_lds_alloc, 0, 0},
+    [HWREG_IB_STS] = {read_zero, 0, 0},
+    [HWREG_SH_MEM_BASES] = {read_sh_mem_bases, 0, 0},
+    [HWREG_TBA_LO] = {read_zero, 0, 0},
+    [HWREG_TBA_HI] = {read_zero, 0, 0},
+    [HWREG_TMA_LO] = {read_zero, 0, 0},
+    [HWREG_TMA_HI] = {read_zero, 0, 0},
+    [HWREG_FLAT_SCR_LO] = {read_flat_scr_lo, UINT32_MAX, GS_GFX10},
+    [HWREG_FLAT_SCR_HI] = {read_flat_scr_hi, UINT32_MAX, GS_GFX10},
+    [HWREG_HW_ID1] = {read_hw_id, 0, GS_GFX10},
+    [HWREG_HW_ID2] = {read_zero, 0, GS_GFX10},
+    [HWREG_POPS_PACKER] = {read_zero, 0, GS_GFX10},
+    [HWREG_SHADER_CYCLES] = {read_shader_cycles, 0, GS_GFX10},
 };
 
 bool gs_hwreg_read(const gs_wave_t *w, unsigned id, uint32_t *value) {
-  if (id >= HWREG_COUNT || !hwregs[id].read)
+  if (id >= HWREG_COUNT || !hwregs[id].read || (hwregs[id].targets && !(hwregs[id].targets & w->env->target)))
     return false;
   *value = hwregs[id].read(w);
   return true;
@@ -133,9 +159,13 @@ bool gs_hwreg_write(gs_wave_t *w, unsigned id, uint32_t value, uint32_t mask) {
   if (!gs_hwreg_read(w, id, &old))
     return false;
   mask &= hwregs[id].writable;
+  if (id == HWREG_MODE && !(w->env->target & GS_GFX9))
+    mask &= ~(uint32_t)(GS_MODE_CHANGES | CSP_MASK << GS_MODE_CSP_SHIFT); /* which are not there any more */
   value = (old & ~mask) | (value & mask);
   if (id == HWREG_TRAPSTS)
     w->trapsts = value;
+  if (id == HWREG_FLAT_SCR_LO || id == HWREG_FLAT_SCR_HI)
+    w->s.u32[GS_S_SCRATCH_BASE + id - HWREG_FLAT_SCR_LO] = value;
   if (id != HWREG_MODE)
     return true;
   gs_wave_set_mode(w, value);
@@ -144,7 +174,7 @@ bool gs_hwreg_write(gs_wave_t *w, unsigned id, uint32_t value, uint32_t mask) {
 
 /* ---- Forks ---- */
 
-enum { CSP_MASK = 7, FORK_DWORDS = 4 };
+enum { FORK_DWORDS = 4 };
 
 static unsigned fork_depth(const gs_wave_t *w) {
   return w->mode >> GS_MODE_CSP_SHIFT & CSP_MASK;

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 enum {
-  PARTS = 4,          /* bits of gs_target_t */
+  PARTS = GS_TARGET_COUNT,
   TRIES_IN_A_ROW = 3, /* executions of an opcode by a test that are falsified; later ones at powers of two */
   PROGRAMS_OF_A_COPY = 4, /* a fault that was not noticed for so long never is */
   SECONDS_OF_A_COPY = 60,

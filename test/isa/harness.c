@@ -56,7 +56,8 @@ const char *isa_level_name(void *const *state) {
 }
 
 gs_op_fn_t *const *isa_handlers(void *const *state) {
-  return ((const isa_context_t *)*state)->level->handlers;
+  const isa_context_t *const context = *state;
+  return gs_level_handlers(context->level, context->part);
 }
 
 static void context_fini(isa_context_t *context) {
@@ -71,7 +72,7 @@ static void context_fini(isa_context_t *context) {
   free(context);
 }
 
-char isa_part_sets[GS_GFX9 + 1];
+char isa_part_sets[GS_GFX9_10 + 1];
 
 gs_target_t isa_part(void *const *state) {
   const isa_context_t *const context = *state;
@@ -99,7 +100,7 @@ static int end_test(void **state) {
 
 /* The set of gs_target_t that a test is listed with; ISA_PART if it chooses itself. */
 static unsigned parts_of(const struct CMUnitTest *test) {
-  unsigned set = GS_GFX9;
+  unsigned set = GS_GFX9_10;
   while (set && test->initial_state != isa_part_sets + set)
     set--;
   return set;
@@ -252,11 +253,16 @@ static void memo_add(isa_context_t *context, gs_target_t target, const char *tex
   *link = m;
 }
 
+/* Later families have waves of two widths. */
+static const char *width_option(gs_target_t target) {
+  return (target & GS_GFX9) || (target & GS_WAVE32) ? "" : " -mattr=+wavefrontsize64";
+}
+
 /* Runs the assembler on source text; the object goes to the file `object`. */
 static bool run_assembler(gs_target_t target, const char *source, const char *object) {
   char command[COMMAND_BYTES];
-  (void)snprintf(command, sizeof command, ISA_LLVM_MC " -arch=amdgcn -mcpu=%s -filetype=obj -o %s -",
-                 gs_target_name(target), object);
+  (void)snprintf(command, sizeof command, ISA_LLVM_MC " -arch=amdgcn -mcpu=%s%s -filetype=obj -o %s -",
+                 gs_target_name(target), width_option(target), object);
   FILE *const pipe = popen(command, "w");
   if (!pipe)
     return false;
@@ -468,7 +474,7 @@ void isa_step(isa_wave_t *t) {
   const uint64_t pc = t->w.pc;
   t->w.pc += t->inst.size;
   if (known)
-    t->inst.fn = t->context->level->handlers[t->inst.op - gs_opcodes];
+    t->inst.fn = gs_level_handlers(t->context->level, t->env.target)[t->inst.op - gs_opcodes];
   gs_inst_t changed;
   const gs_inst_t *in = &t->inst;
   if (t->w.mode & GS_MODE_CHANGES)
@@ -619,7 +625,7 @@ void isa_assert_only_changed(const isa_wave_t *t, const char *text) {
   change_list_t list = {.scc = false};
   parse_list(&list, text);
   const gs_wave_t *const was = &t->before.w, *const is = &t->w;
-  for (unsigned r = 0; r < GS_SGPRS; r++)
+  for (unsigned r = 0; r < GS_S_NULL; r++)
     if (!list.s[r])
       compare_word(t, "s", r, was->s.u32[r], is->s.u32[r]);
   for (unsigned r = 0; r < GS_VGPRS; r++)

@@ -179,7 +179,7 @@ gs_op_fn_t *const *isa_handlers(void *const *state);
 #define isa_part_test(function) isa_part_test_on(function, GS_GFX9)
 #define isa_part_test_on(function, set)                                                                      \
   { #function, function, NULL, NULL, isa_part_sets + (set) }
-extern char isa_part_sets[GS_GFX9 + 1]; /* places that stand for the sets */
+extern char isa_part_sets[GS_GFX9_10 + 1]; /* places that stand for the sets */
 
 /* Runs the tests with each host level of this processor: on all their parts with the best, on the last one
  * with the others. Returns the number of failures. */

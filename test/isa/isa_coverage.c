@@ -13,7 +13,7 @@
 
 #include "isa/ops.h"
 
-enum { NAME_BYTES = 128, TESTS_BYTES = 256 };
+enum { NAME_BYTES = 128, TESTS_BYTES = 256, LISTED = 4 /* parts in the tables */ };
 
 /* What the log says about a row. */
 typedef struct row {
@@ -82,11 +82,18 @@ static level_t level_of(size_t row, const row_t *seen, gs_target_t target) {
   return op->flags & GS_OPF_ILLEGAL ? REFUSED : TESTED;
 }
 
+/* The page is of the gfx9 family: of other parts nobody has measured yet what the tests notice. */
+static bool is_listed(gs_target_t target) {
+  return target & GS_GFX9;
+}
+
 static void print_summary(FILE *out, const row_t *rows) {
   (void)fprintf(out, "| part | opcodes | tested | error, tested | executes |\n"
                      "|---|---|---|---|---|\n");
   for (size_t t = 0; t < GS_TARGET_COUNT; t++) {
     unsigned counts[LEVELS] = {0};
+    if (!is_listed(gs_targets[t]))
+      continue;
     for (size_t i = 0; i < gs_opcode_count; i++)
       counts[level_of(i, &rows[i], gs_targets[t])]++;
     (void)fprintf(out, "| %s | %zu | %u | %u | %u |\n", gs_target_name(gs_targets[t]),
@@ -97,21 +104,28 @@ static void print_summary(FILE *out, const row_t *rows) {
 static void print_heading(FILE *out, const char *encoding) {
   (void)fprintf(out, "\n## %s\n\n| number | mnemonic |", encoding);
   for (size_t t = 0; t < GS_TARGET_COUNT; t++)
-    (void)fprintf(out, " %s |", gs_target_name(gs_targets[t]));
+    if (is_listed(gs_targets[t]))
+      (void)fprintf(out, " %s |", gs_target_name(gs_targets[t]));
   (void)fprintf(out, " tests |\n|---|---|");
   for (size_t t = 0; t < GS_TARGET_COUNT; t++)
-    (void)fprintf(out, "---|");
+    if (is_listed(gs_targets[t]))
+      (void)fprintf(out, "---|");
   (void)fprintf(out, "---|\n");
 }
 
 static void print_rows(FILE *out, const row_t *rows) {
+  int heading = -1;
   for (size_t i = 0; i < gs_opcode_count; i++) {
     const gs_opcode_t *op = &gs_opcodes[i];
-    if (i == 0 || op->encoding != gs_opcodes[i - 1].encoding)
+    if (!(op->targets & GS_GFX9))
+      continue;
+    if (heading != (int)op->encoding)
       print_heading(out, encodings[op->encoding]);
+    heading = (int)op->encoding;
     (void)fprintf(out, "| %u | %s |", op->number, op->name);
     for (size_t t = 0; t < GS_TARGET_COUNT; t++)
-      (void)fprintf(out, " %s |", level_names[level_of(i, &rows[i], gs_targets[t])]);
+      if (is_listed(gs_targets[t]))
+        (void)fprintf(out, " %s |", level_names[level_of(i, &rows[i], gs_targets[t])]);
     (void)fprintf(out, " %s |\n", rows[i].tests);
   }
 }
@@ -131,7 +145,8 @@ static void print_document(FILE *out, const row_t *rows) {
       "and,\n  for instructions without effect, when they changed a register;\n"
       "- *error*: for graphics only; ends in the illegal-instruction error, tested likewise;\n"
       "- **executes**: implemented; no test was seen to notice a wrong result on that part (the same code "
-      "may be tested on another).\n\n");
+      "may be tested on another).\n\n"
+      "gfx1030 is not on this page: what tests notice on it has not been measured.\n\n");
   print_summary(out, rows);
   print_rows(out, rows);
 }
@@ -158,7 +173,7 @@ static void field(const char *line, unsigned index, char text[NAME_BYTES]) {
 /* Whether a line of the document can be right. Logs of ordinary runs know what is executed and not what is
  * compared: "tested" must at least be executed, and the tests' names are not looked at. */
 static bool plausible(const char *has, const char *should) {
-  enum { FIRST_PART = 3, LAST_PART = FIRST_PART + GS_TARGET_COUNT - 1 };
+  enum { FIRST_PART = 3, LAST_PART = FIRST_PART + LISTED - 1 };
   for (unsigned i = 1; i <= LAST_PART; i++) {
     char a[NAME_BYTES], b[NAME_BYTES];
     field(has, i, a);
