@@ -73,7 +73,7 @@ static bool is_scratch(const gs_wave_t *w, uint64_t address, uint64_t size, wron
   *good = address >= own.start && address < own.end && own.end - address >= size;
   wrong->kind = KIND_PRIVATE;
   wrong->address = private_offset(address, &own);
-  wrong->limit = (own.end - own.start) / GS_LANES;
+  wrong->limit = (own.end - own.start) / gs_wave_lanes(w);
   return true;
 }
 
@@ -198,13 +198,13 @@ static void watch_block(gs_wave_t *w, uint64_t address, uint64_t size, uint32_t 
     if (wrong.lanes)
       wrong.lanes = 1;
   } else if (stride) {
-    for (unsigned l = 0; l < GS_LANES; l++)
+    for (unsigned l = 0; l < gs_wave_lanes(w); l++)
       look(w, memory, address + l * (uint64_t)stride, stride, l, &wrong);
   } else {
     const uint64_t exec = gs_exec(w);
     look(w, memory, address, size, exec ? (unsigned)__builtin_ctzll(exec) : 0, &wrong);
     if (wrong.kind == KIND_PRIVATE) /* a whole row for each dword of a lane */
-      wrong.bytes = (uint32_t)(size / GS_LANES);
+      wrong.bytes = (uint32_t)(size / gs_wave_lanes(w));
     if (wrong.lanes)
       wrong.lanes = (uint32_t)__builtin_popcountll(exec);
   }

@@ -1,6 +1,7 @@
 /* Making and ending the checker. */
 #include "check/check.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "check/init.h"
 #include "check/name.h"
 #include "check/wait.h"
+#include "exec/profile.h"
 
 /* What a checked program ends with that asked to fail (gfxsim-run --check-fail). */
 enum { FAILED_STATUS = 99 };
@@ -30,10 +32,39 @@ static int create_race(gs_check_t *check, const gs_options_t *options) {
   return 0;
 }
 
-int gs_check_create(const gs_options_t *options, gs_check_t **made) {
-  *made = NULL;
-  if (!options->check)
-    return 0;
+/* The name of the machine's first GPU that is not of the gfx9 family, or NULL. */
+static const char *other_family(const gs_options_t *options) {
+  gs_part_t parts[GS_MOST_PARTS];
+  char reason[GS_PARTS_REASON_BYTES];
+  const int count =
+      gs_parts_parse(options->devices, parts, reason); /* the machine says what is wrong there */
+  for (int i = 0; i < count; i++)
+    if (!(parts[i].profile->target & GS_GFX9))
+      return parts[i].profile->name;
+  return NULL;
+}
+
+/* The tools that are asked for and know all of the machine's GPUs. What one GPU does, tools must have seen to
+ * be right about the others, so those of gfx9 alone look at none if there is another. */
+static uint32_t tools_for(const gs_options_t *options) {
+  const uint32_t of_gfx9 = GS_CHECK_RACE | GS_CHECK_CACHE | GS_CHECK_INIT | GS_CHECK_WAIT;
+  const char *other = other_family(options);
+  char names[64] = "";
+  if (!other || !(options->check & of_gfx9))
+    return options->check;
+  for (const gs_check_tool_t *tool = gs_check_tools; tool->name; tool++)
+    if (options->check & of_gfx9 & tool->bit) {
+      const size_t used = strlen(names);
+      snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", tool->name);
+    }
+  gs_log(
+      "GFXSIM_CHECK: %s is not of the gfx9 family, and no other is known to: %s. This machine's kernels are "
+      "not looked at for that; take a machine without %s",
+      other, names, other);
+  return options->check & ~of_gfx9;
+}
+
+static int create(const gs_options_t *options, gs_check_t **made) {
   gs_check_t *check = calloc(1, sizeof *check);
   if (!check || gs_blocks_init(&check->blocks)) {
     gs_log("GFXSIM_CHECK: out of host memory");
@@ -75,6 +106,15 @@ int gs_check_create(const gs_options_t *options, gs_check_t **made) {
   }
   *made = check;
   return 0;
+}
+
+int gs_check_create(const gs_options_t *options, gs_check_t **made) {
+  *made = NULL;
+  if (!options->check)
+    return 0;
+  gs_options_t known = *options;
+  known.check = tools_for(options); /* maybe none is left: then nobody watches */
+  return create(&known, made);
 }
 
 void gs_check_prepare(void) {

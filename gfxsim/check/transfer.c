@@ -611,7 +611,7 @@ static void watch_block(gs_wave_t *w, uint64_t address, uint64_t size, uint32_t 
     stride = 0;
   if (transfer->count && !stride)
     touch(transfer, w, address, size, rights, first, &seen);
-  for (unsigned l = 0; transfer->count && stride && l < GS_LANES; l++)
+  for (unsigned l = 0; transfer->count && stride && l < gs_wave_lanes(w); l++)
     touch(transfer, w, address + l * (uint64_t)stride, stride, rights, l, &seen);
   pthread_rwlock_unlock(&transfer->lock);
   tell_stale(transfer, w, &seen);

@@ -22,7 +22,8 @@
 static void destroy_executor(gs_executor_t *ex) {
   if (!ex)
     return;
-  gs_code_release(ex->code);
+  for (unsigned width = 0; width < GS_WIDTHS; width++)
+    gs_code_release(ex->code[width]);
   gs_vm_reader_unregister(&ex->vm);
   gs_group_destroy(ex->own_group);
   free(ex->own_line);
@@ -513,7 +514,7 @@ static void watch_run(gs_run_t *run, const gs_vm_map_t *map) {
     return;
   gs_launch_t launch = {.gpu = device->ordinal,
                         .profile = device->profile->name,
-                        .target = device->profile->target,
+                        .target = kernel->target,
                         .object = kernel->object,
                         .acquire = acquire,
                         .release = release};
@@ -579,11 +580,16 @@ static FILE *open_trace(const gs_device_t *device) {
 
 /* Handlers with calls of the watcher, and of who counts, where there are some, and else the usual ones. */
 static int watch_accesses(gs_device_t *device) {
-  device->own_handlers = calloc(gs_opcode_count, sizeof *device->own_handlers);
-  for (size_t i = 0; device->own_handlers && i < gs_opcode_count; i++)
-    device->own_handlers[i] = gs_watched_handler(i) ? gs_watched_handler(i) : device->handlers[i];
-  device->handlers = device->own_handlers;
-  return device->handlers ? 0 : -1;
+  static gs_op_fn_t *(*const watched[GS_WIDTHS])(size_t) = {gs_watched_handler, gs_watched_handler_wave32};
+  for (unsigned width = 0; width < GS_WIDTHS; width++) {
+    gs_op_fn_t **const own = calloc(gs_opcode_count, sizeof *own);
+    if (!own)
+      return -1;
+    for (size_t i = 0; i < gs_opcode_count; i++)
+      own[i] = watched[width](i) ? watched[width](i) : device->handlers[width][i];
+    device->handlers[width] = device->own_handlers[width] = own;
+  }
+  return 0;
 }
 
 gs_device_t *gs_device_create(const gs_profile_t *profile, uint32_t ordinal, const gs_options_t *options,
@@ -601,8 +607,10 @@ gs_device_t *gs_device_create(const gs_profile_t *profile, uint32_t ordinal, con
   device->options = *options;
   device->ops = *ops;
   device->cus = options->cus ? options->cus : profile->cus;
-  device->handlers = gs_level_for_processor()->handlers;
+  device->handlers[GS_WIDE] = gs_level_for_processor()->handlers;
+  device->handlers[GS_NARROW] = gs_level_for_processor()->wave32_handlers;
   if ((ops->watch || options->stats) && watch_accesses(device)) {
+    free(device->own_handlers[GS_WIDE]);
     gs_vm_destroy(device->vm);
     free(device);
     return NULL;
@@ -635,12 +643,14 @@ void gs_device_destroy(gs_device_t *device) {
     device->free_groups = group->next;
     gs_group_destroy(group);
   }
-  gs_code_release(device->code);
+  for (unsigned width = 0; width < GS_WIDTHS; width++) {
+    gs_code_release(device->code[width]);
+    free(device->own_handlers[width]);
+  }
   gs_vm_destroy(device->vm);
   pthread_cond_destroy(&device->work);
   pthread_mutex_destroy(&device->pool_lock);
   pthread_mutex_destroy(&device->lock);
-  free(device->own_handlers);
   free(device);
 }
 

@@ -98,9 +98,13 @@ const struct gs_watch *gs_device_watch(const gs_device_t *device);
 /* How many of the device's compute units a mask selects. */
 uint32_t gs_device_masked_cus(const gs_device_t *device, const gs_cu_mask_t *mask);
 
-/* Private memory in bytes per lane that the packet asks for, and whether the kernel's waves have 64 lanes:
- * what the command processor compares with the queue's scratch before it starts the kernel. */
-uint32_t gs_dispatch_private_bytes(const gs_dispatch_t *dispatch);
+/* Whether the packet's kernel has waves of 32 lanes. */
+bool gs_dispatch_is_narrow(const gs_device_t *device, const gs_vm_map_t *map, const gs_dispatch_t *dispatch);
+
+/* Private memory in bytes per lane that the packet asks for, as if its waves had 64 lanes: what the command
+ * processor compares with the queue's scratch before it starts the kernel. */
+uint32_t gs_dispatch_private_bytes(const gs_device_t *device, const gs_vm_map_t *map,
+                                   const gs_dispatch_t *dispatch);
 
 /* Keeps what a thread needs to run kernels when the host has no memory left: to be called for each thread
  * that will, where a failure can still be told. Thread-safe. Returns 0, or -1 when out of memory (described

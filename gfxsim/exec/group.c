@@ -76,11 +76,21 @@ static void push64(filler_t *f, uint64_t value) {
   push32(f, (uint32_t)(value >> 32));
 }
 
+/* The last word of the buffer resource of scratch memory. After gfx9 the command processor fills in how many
+ * lanes lie side by side. */
+static uint32_t scratch_srd_of(const gs_kernel_t *kernel) {
+  enum { INDEX_STRIDE = 3 << 21, STRIDE_32 = 2 << 21, STRIDE_64 = 3 << 21 };
+  const uint32_t word = kernel->dispatch.scratch_srd[3];
+  if (kernel->target & GS_GFX9)
+    return word;
+  return (word & ~(uint32_t)INDEX_STRIDE) | (kernel->lanes == 32 ? STRIDE_32 : STRIDE_64);
+}
+
 static void fill_user_sgprs(filler_t *f, const gs_kernel_t *kernel) {
   const gs_dispatch_t *dispatch = &kernel->dispatch;
   if (kernel->properties & GS_KERNEL_PRIVATE_SEGMENT_BUFFER)
     for (unsigned i = 0; i < 4; i++)
-      push32(f, dispatch->scratch_srd[i]);
+      push32(f, i == 3 ? scratch_srd_of(kernel) : dispatch->scratch_srd[i]);
   if (kernel->properties & GS_KERNEL_DISPATCH_PTR)
     push64(f, dispatch->packet);
   if (kernel->properties & GS_KERNEL_QUEUE_PTR)
@@ -115,8 +125,8 @@ static filler_t fill_sgprs(gs_group_t *group, unsigned index, const gs_kernel_t 
 /* Work-item IDs of one wave; `size` is the size of this workgroup, which may be cut off by the grid's edge.
  */
 static void fill_vgprs(gs_wave_t *w, unsigned index, const uint32_t size[3], bool packed, unsigned ids) {
-  const uint32_t first = index * GS_LANES, left = size[0] * size[1] * size[2] - first;
-  const uint32_t lanes = left < GS_LANES ? left : GS_LANES;
+  const uint32_t all = gs_wave_lanes(w), first = index * all, left = size[0] * size[1] * size[2] - first;
+  const uint32_t lanes = left < all ? left : all;
   uint32_t x = first % size[0], y = first / size[0] % size[1], z = first / size[0] / size[1];
   for (uint32_t l = 0; l < lanes; l++) {
     w->v[0].u32[l] = packed ? x | y << 10 | z << 20 : x;
@@ -132,7 +142,7 @@ static void fill_vgprs(gs_wave_t *w, unsigned index, const uint32_t size[3], boo
     y = 0;
     z++;
   }
-  gs_set_exec(w, lanes == GS_LANES ? UINT64_MAX : (UINT64_C(1) << lanes) - 1);
+  gs_set_exec(w, lanes == GS_MAX_LANES ? UINT64_MAX : (UINT64_C(1) << lanes) - 1);
 }
 
 /* What registers hold before the first instruction. */
@@ -206,6 +216,9 @@ static uint32_t nth_cu(const gs_kernel_t *kernel, uint32_t n) {
 static uint32_t hw_id(const gs_device_t *device, const gs_kernel_t *kernel, uint64_t index) {
   const uint32_t cu = nth_cu(kernel, (uint32_t)(index % kernel->cus));
   const uint32_t engines = device->profile->shader_engines;
+  if (!(kernel->target &
+        GS_GFX9)) /* HW_ID1: two units are a work-group processor, and arrays halve an engine */
+    return (cu / engines / 4 & 0xf) << 10 | (cu / engines & 1) << 16 | (cu % engines & 3) << 18;
   return (cu / engines & 0xf) << 8 | (cu % engines & 0x7) << 13;
 }
 
@@ -244,10 +257,10 @@ void gs_group_start(gs_group_t *group, const gs_run_t *run, uint64_t index) {
   gs_group_size(group, kernel, size);
   const uint32_t items = size[0] * size[1] * size[2];
   group->run = run;
-  group->wave_count = (items + GS_LANES - 1) / GS_LANES;
+  group->wave_count = (items + kernel->lanes - 1) / kernel->lanes;
   group->live_waves = group->wave_count;
   group->env = (gs_wave_env_t){
-      .target = device->profile->target,
+      .target = kernel->target,
       .lds = group->lds,
       .lds_bytes = kernel->lds_bytes,
       .hw_id = hw_id(device, kernel, index),

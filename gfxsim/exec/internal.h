@@ -14,7 +14,7 @@
 #include "isa/watch.h"
 #include "isa/wave.h"
 
-enum { GS_GROUP_WAVES_MAX = 16 };
+enum { GS_GROUP_WAVES_MAX = 32 };
 /* More waves than this never hold scratch memory at once (COMPUTE_TMPRING_SIZE has 12 bits for their number).
  */
 enum { GS_SCRATCH_SLOTS = 4096 };
@@ -88,13 +88,20 @@ static inline bool gs_run_is_over(const gs_run_t *run) {
          (stop && atomic_load_explicit(stop, memory_order_relaxed));
 }
 
+/* Code is decoded for waves of each width by itself. */
+enum { GS_WIDE, GS_NARROW, GS_WIDTHS };
+static inline unsigned gs_width_of(gs_target_t target) {
+  return gs_target_lanes(target) == GS_MAX_LANES ? GS_WIDE : GS_NARROW;
+}
+
 /* A thread's means to run waves on a device. Recycled through the device. */
 typedef struct gs_executor {
   struct gs_executor *next;
   gs_device_t *device;
   gs_vm_reader_t vm;
   const gs_vm_map_t *map; /* the snapshot in use while a group runs */
-  gs_code_t *code;
+  gs_code_t *code[GS_WIDTHS];
+  gs_target_t target;         /* of the waves in hand */
   const gs_code_line_t *line; /* where the last instruction was found, or NULL */
   /* What it goes on with when there is no host memory for more. */
   gs_code_line_t *own_line;
@@ -111,14 +118,14 @@ struct gs_device {
   uint32_t ordinal;
   uint32_t cus;
   gs_vm_t *vm;
-  gs_op_fn_t *const *handlers;
-  gs_op_fn_t **own_handlers;   /* with a watcher: what `handlers` is */
-  bool observed;               /* statistics or a trace are wanted, or each instruction is watched */
-  uint32_t poison;             /* kind of what nobody wrote, or 0 for zeros */
-  uint32_t schedule;           /* GS_SCHEDULE_*: what of it chance decides; or GS_EVICTS */
-  FILE *trace;                 /* NULL = none */
-  _Atomic int trace_failed;    /* the person knows that it is incomplete */
-  _Atomic int short_of_memory; /* the person knows */
+  gs_op_fn_t *const *handlers[GS_WIDTHS];
+  gs_op_fn_t **own_handlers[GS_WIDTHS]; /* with a watcher: what `handlers` are */
+  bool observed;                        /* statistics or a trace are wanted, or each instruction is watched */
+  uint32_t poison;                      /* kind of what nobody wrote, or 0 for zeros */
+  uint32_t schedule;                    /* GS_SCHEDULE_*: what of it chance decides; or GS_EVICTS */
+  FILE *trace;                          /* NULL = none */
+  _Atomic int trace_failed;             /* the person knows that it is incomplete */
+  _Atomic int short_of_memory;          /* the person knows */
 
   pthread_mutex_t pool_lock; /* guards the two lists of recycled things; taken last of all locks */
   gs_executor_t *idle_executors;
@@ -127,7 +134,7 @@ struct gs_device {
   gs_group_t *free_groups;
 
   pthread_mutex_t lock; /* guards all below; taken before a run's lock */
-  gs_code_t *code;
+  gs_code_t *code[GS_WIDTHS];
   gs_run_t *runs;
   gs_kernel_stats_t *stats;
   pthread_cond_t work; /* runs may have something to do for a worker */

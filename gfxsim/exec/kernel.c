@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "exec/internal.h"
 
-enum { GROUP_ITEMS_MAX = 1024, DESCRIPTOR_BYTES = 64, DIMENSIONS = 3 };
+enum { GROUP_ITEMS_MAX = 1024, DESCRIPTOR_BYTES = 64, PROPERTIES_OFFSET = 56, DIMENSIONS = 3 };
 
 /* Field of `bits` bits at `shift`. */
 static uint32_t field(uint32_t word, unsigned shift, unsigned bits) {
@@ -64,13 +64,12 @@ static gs_outcome_t unpack_grid(gs_kernel_t *kernel, const gs_device_t *device,
   if (items > GROUP_ITEMS_MAX)
     return reject(device, &kernel->dispatch, GS_INVALID_GROUP_SIZE,
                   "more than 1024 work-items in a workgroup");
-  kernel->waves_per_group = divide_up((uint32_t)items, GS_MAX_LANES);
   return GS_DONE;
 }
 
 static void unpack_registers(gs_kernel_t *kernel, const gs_profile_t *profile) {
   const uint32_t granules = field(kernel->rsrc1, 0, 6) + 1;
-  const uint32_t total = granules * profile->vgpr_granule;
+  const uint32_t total = granules * profile->vgpr_granule * GS_MAX_LANES / kernel->lanes;
   if (profile->unified_vgprs) {
     const uint32_t offset = (field(kernel->rsrc3, 0, 6) + 1) * 4;
     kernel->vgprs = total < offset ? total : offset;
@@ -94,7 +93,8 @@ static uint32_t scratch_slots(const gs_dispatch_t *dispatch) {
  * on a card. 0 = not even one. */
 static uint32_t residency(const gs_kernel_t *kernel, const gs_device_t *device) {
   const gs_profile_t *profile = device->profile;
-  const uint32_t file = profile->unified_vgprs ? 512 : 256;
+  const uint32_t gfx9_file = profile->unified_vgprs ? 512 : 256;
+  const uint32_t file = (profile->vgpr_file ? profile->vgpr_file : gfx9_file) * GS_MAX_LANES / kernel->lanes;
   const uint32_t registers = profile->unified_vgprs ? kernel->vgprs + kernel->acc_vgprs : kernel->vgprs;
   uint32_t waves = file / registers;
   if (waves > profile->waves_per_simd)
@@ -119,18 +119,36 @@ static gs_outcome_t unpack_descriptor(gs_kernel_t *kernel, const gs_device_t *de
   memcpy(&kernel->rsrc3, descriptor + 44, 4);
   memcpy(&kernel->rsrc1, descriptor + 48, 4);
   memcpy(&kernel->rsrc2, descriptor + 52, 4);
-  memcpy(&kernel->properties, descriptor + 56, 2);
+  memcpy(&kernel->properties, descriptor + PROPERTIES_OFFSET, 2);
   kernel->entry = kernel->object + (uint64_t)entry_offset;
   if (!gs_vm_translate(map, kernel->entry, 4, GS_VM_EXECUTE))
     return reject(device, &kernel->dispatch, GS_INVALID_CODE,
                   "the kernel's code is not executable by the GPU");
+  const gs_target_t narrow = device->profile->narrow_target;
+  kernel->target = narrow && kernel->properties & GS_KERNEL_WAVE32 ? narrow : device->profile->target;
+  kernel->lanes = gs_target_lanes(kernel->target);
+  kernel->waves_per_group =
+      divide_up(kernel->group_size[0] * kernel->group_size[1] * kernel->group_size[2], kernel->lanes);
   unpack_registers(kernel, device->profile);
   return GS_DONE;
 }
 
-uint32_t gs_dispatch_private_bytes(const gs_dispatch_t *dispatch) {
+bool gs_dispatch_is_narrow(const gs_device_t *device, const gs_vm_map_t *map, const gs_dispatch_t *dispatch) {
   const hsa_kernel_dispatch_packet_t *packet = (const void *)(uintptr_t)dispatch->packet;
-  return packet->private_segment_size;
+  if (!device->profile->narrow_target || !packet->kernel_object)
+    return false;
+  const uint8_t *descriptor = gs_vm_translate(map, packet->kernel_object, DESCRIPTOR_BYTES, GS_VM_READ);
+  uint16_t properties = 0;
+  if (descriptor)
+    memcpy(&properties, descriptor + PROPERTIES_OFFSET, sizeof properties);
+  return properties & GS_KERNEL_WAVE32;
+}
+
+uint32_t gs_dispatch_private_bytes(const gs_device_t *device, const gs_vm_map_t *map,
+                                   const gs_dispatch_t *dispatch) {
+  const hsa_kernel_dispatch_packet_t *packet = (const void *)(uintptr_t)dispatch->packet;
+  const uint32_t bytes = packet->private_segment_size;
+  return gs_dispatch_is_narrow(device, map, dispatch) ? bytes / 2 + bytes % 2 : bytes;
 }
 
 gs_outcome_t gs_kernel_init(gs_kernel_t *kernel, const gs_device_t *device, const gs_vm_map_t *map,

@@ -16,6 +16,7 @@ enum {
   GS_KERNEL_DISPATCH_ID = 1 << 4,
   GS_KERNEL_FLAT_SCRATCH_INIT = 1 << 5,
   GS_KERNEL_PRIVATE_SEGMENT_SIZE = 1 << 6,
+  GS_KERNEL_WAVE32 = 1 << 10, /* waves of 32 lanes, on parts that have them */
 };
 
 /* One kernel dispatch, unpacked. Immutable while it runs. */
@@ -34,6 +35,8 @@ typedef struct gs_kernel {
   uint16_t properties; /* GS_KERNEL_* */
   uint32_t vgprs;      /* vector registers per lane that a wave owns, without accumulation registers */
   uint32_t acc_vgprs;
+  gs_target_t target;       /* of its waves */
+  uint32_t lanes;           /* of a wave */
   uint32_t waves_per_group; /* of a full workgroup */
   uint32_t cus;             /* compute units that it may use */
   uint32_t resident_groups; /* workgroups that they could hold at once */

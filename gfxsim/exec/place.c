@@ -56,7 +56,7 @@ void gs_place_of(const gs_wave_t *w, unsigned lane, gs_place_t *place) {
   describe_code(w->env->target, map, run->kernel.object, place);
   uint32_t size[3];
   gs_group_size(group, &run->kernel, size);
-  number_item((uint32_t)(w - group->wave) * GS_LANES + lane, size, place);
+  number_item((uint32_t)(w - group->wave) * gs_wave_lanes(w) + lane, size, place);
   memcpy(place->group, group->id, sizeof place->group);
 }
 
@@ -72,7 +72,7 @@ void gs_place_of_other(const gs_vm_map_t *map, const gs_launch_t *launch, uint64
     const uint32_t left = launch->grid[i] - place->group[i] * launch->group_size[i];
     size[i] = left < launch->group_size[i] ? left : launch->group_size[i];
   }
-  number_item(wave * GS_LANES + lane, size, place);
+  number_item(wave * gs_target_lanes(launch->target) + lane, size, place);
 }
 
 unsigned gs_place_wave(const gs_wave_t *w) {
@@ -90,5 +90,5 @@ void gs_place_scratch(const gs_wave_t *w, gs_extent_t *all, gs_extent_t *own) {
   all->start = dispatch->scratch_base;
   all->end = all->start + (uint64_t)dispatch->scratch_waves * dispatch->scratch_wave_bytes;
   own->start = all->start + slot * dispatch->scratch_wave_bytes;
-  own->end = own->start + (kernel->private_bytes + 3) / 4 * 4 * (uint64_t)GS_LANES;
+  own->end = own->start + (kernel->private_bytes + 3) / 4 * 4 * (uint64_t)kernel->lanes;
 }

@@ -64,7 +64,7 @@ void gs_poison_rows(gs_group_t *group, unsigned index, const gs_run_t *run) {
   const gs_kernel_t *kernel = &run->kernel;
   gs_poisoned_t *poisoned = &group->poisoned;
   const uint32_t turn = leaves_things(run->device) ? (uint32_t)kernel->dispatch.dispatch_id * ROTATION : 0;
-  const unsigned place = (index + turn) % GS_GROUP_WAVES_MAX; /* whose registers it inherits */
+  const unsigned place = (index + turn) % (1024 / kernel->lanes); /* whose registers it inherits */
   gs_row_t *rows = group->rows[place];
   group->wave[index].v = rows;
   poisoned->vgprs[place] =
@@ -75,7 +75,7 @@ void gs_poison_rows(gs_group_t *group, unsigned index, const gs_run_t *run) {
 
 void gs_poison_scratch(const gs_executor_t *ex, const gs_run_t *run, gs_group_t *group) {
   const gs_dispatch_t *dispatch = &run->kernel.dispatch;
-  const uint64_t own = (uint64_t)run->kernel.private_bytes * GS_LANES;
+  const uint64_t own = (uint64_t)run->kernel.private_bytes * run->kernel.lanes;
   const uint64_t bytes = own < dispatch->scratch_wave_bytes ? own : dispatch->scratch_wave_bytes;
   group->poisoned.scratch_is_due = false;
   for (unsigned i = 0; i < group->wave_count; i++) {

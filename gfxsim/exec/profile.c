@@ -68,6 +68,20 @@ static const gs_profile_t profiles[] = {
         .sdma_engines = 2, .link = GS_LINK_PCIE3,
         .vgpr_granule = 4,
     },
+    {
+        .name = "gfx1030",
+        .marketing_name = "AMD Radeon RX 6900 XT",
+        .family_name = "sienna_cichlid",
+        .target = GS_GFX1030, .narrow_target = GS_GFX1030_W32,
+        .gfx_major = 10, .gfx_minor = 3, .gfx_stepping = 0,
+        .device_id = 0x73bf, .revision = 1, .pci_revision = 0xc0, .family_id = 143,
+        .cus = 80, .simds_per_cu = 2, .waves_per_simd = 16,
+        .shader_engines = 4, .arrays_per_engine = 2, .scratch_slots_per_cu = 32,
+        .engine_clock_mhz = 2660, .memory_clock_mhz = 1000, .memory_bus_bits = 256,
+        .memory_bytes = VRAM(16), .l1_kib = 16, .l2_kib = 4096, .lds_bytes = 65536,
+        .sdma_engines = 2,
+        .vgpr_granule = 4, .vgpr_file = 512,
+    },
 };
 /* clang-format on */
 

@@ -15,7 +15,8 @@ typedef struct gs_profile {
   const char *name;           /* processor name, e.g. "gfx90a" */
   const char *marketing_name; /* e.g. "AMD Instinct MI210" */
   const char *family_name;    /* the driver's chip name, e.g. "aldebaran" */
-  gs_target_t target;         /* instruction set */
+  gs_target_t target;         /* instruction set of waves of 64 lanes */
+  gs_target_t narrow_target;  /* and of 32 lanes, which are the usual ones then; 0 = there are none */
   uint32_t gfx_major, gfx_minor, gfx_stepping;
   uint32_t device_id;    /* PCI */
   uint32_t revision;     /* of the chip; 0 = not known */
@@ -40,7 +41,8 @@ typedef struct gs_profile {
   bool packed_work_item_id; /* v0 holds x, y, z in 10 bits each, instead of v0..v2 */
   bool acc_vgprs;           /* as many accumulation registers as others, in a file of their own */
   bool unified_vgprs;       /* accumulation registers share the file, split at the kernel's accum_offset */
-  uint32_t vgpr_granule;    /* vector registers are allocated in multiples of this */
+  uint32_t vgpr_granule; /* vector registers are counted in multiples of this; twice that in narrow waves */
+  uint32_t vgpr_file;    /* vector registers of a SIMD for waves of 64 lanes; 0 = as gfx9 has them */
 } gs_profile_t;
 
 /* The profile called `name`, or NULL. */

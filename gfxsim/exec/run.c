@@ -27,29 +27,32 @@ static void refresh(gs_executor_t *ex) {
   if (map == ex->map)
     return;
   ex->map = map;
-  if (ex->code && gs_code_epoch(ex->code) == map->code_epoch)
+  const unsigned width = gs_width_of(ex->target);
+  gs_code_t **const code = &ex->code[width];
+  if (*code && gs_code_epoch(*code) == map->code_epoch)
     return;
   gs_device_t *device = ex->device;
-  gs_code_release(ex->code);
+  gs_code_t **const shared = &device->code[width];
+  gs_code_release(*code);
   pthread_mutex_lock(&device->lock);
-  if (!device->code || gs_code_epoch(device->code) != map->code_epoch) {
-    gs_code_release(device->code);
-    device->code = gs_code_create(device->profile->target, device->handlers, map->code_epoch);
+  if (!*shared || gs_code_epoch(*shared) != map->code_epoch) {
+    gs_code_release(*shared);
+    *shared = gs_code_create(ex->target, device->handlers[width], map->code_epoch);
   }
-  ex->code = device->code ? gs_code_acquire(device->code) : NULL;
+  *code = *shared ? gs_code_acquire(*shared) : NULL;
   pthread_mutex_unlock(&device->lock);
   ex->line = NULL;
 }
 
 const gs_code_line_t *gs_executor_line(const gs_executor_t *ex, uint64_t address) {
   const gs_device_t *device = ex->device;
-  const gs_code_line_t *line = ex->code ? gs_code_line(ex->code, ex->map, address) : NULL;
+  const unsigned width = gs_width_of(ex->target);
+  const gs_code_line_t *line = ex->code[width] ? gs_code_line(ex->code[width], ex->map, address) : NULL;
   if (GS_LIKELY(line))
     return line;
   /* Nothing executable, or no host memory to keep it: then every line is decoded whenever it is entered. */
-  return gs_code_decode(device->profile->target, device->handlers, ex->map, address, ex->own_line)
-             ? ex->own_line
-             : NULL;
+  return gs_code_decode(ex->target, device->handlers[width], ex->map, address, ex->own_line) ? ex->own_line
+                                                                                             : NULL;
 }
 
 /* Finds the wave's next instruction, or faults the wave. */
@@ -331,6 +334,11 @@ static gs_turn_t take_host_fault(gs_executor_t *ex, uint64_t host) {
 gs_turn_t gs_group_run(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {
   group->env.vm = &ex->vm;
   group->env.toll = ex->device->options.stats ? &ex->counters.toll : NULL;
+  if (ex->target != group->env.target) {
+    ex->target = group->env.target;
+    ex->line = NULL;
+    ex->map = NULL; /* so that the code is looked for, too */
+  }
   gs_turn_t turn;
   gs_guard_t guard;
   if (sigsetjmp(guard.resume, 0) == 0) {

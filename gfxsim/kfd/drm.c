@@ -82,7 +82,7 @@ static int get_version(drm_version_t *version) {
 }
 
 static void describe(const gs_gpu_t *gpu, drm_device_t *device) {
-  enum { HBM = 6, KHZ_PER_MHZ = 1000, PAGE = 4096, FRAGMENT = 2 << 20 };
+  enum { HBM = 6, GDDR6 = 9, KHZ_PER_MHZ = 1000, PAGE = 4096, FRAGMENT = 2 << 20 };
   const gs_profile_t *profile = gpu->profile;
   *device = (drm_device_t){
       .device_id = profile->device_id,
@@ -100,7 +100,7 @@ static void describe(const gs_gpu_t *gpu, drm_device_t *device) {
       .address_alignment = PAGE,
       .fragment_bytes = FRAGMENT,
       .gart_page_bytes = PAGE,
-      .memory_type = HBM,
+      .memory_type = profile->target & GS_GFX9 ? HBM : GDDR6,
       .memory_bits = profile->memory_bus_bits,
   };
 }

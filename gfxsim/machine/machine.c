@@ -108,7 +108,8 @@ static int add_gpu(gs_machine_t *machine, const gs_part_t *part) {
   const gs_device_ops_t ops = {.context = gpu,
                                .send_interrupt = on_send_interrupt,
                                .costs = gpu->costs,
-                               .watch = machine->check ? &machine->check->watch : NULL};
+                               .watch =
+                                   machine->check && machine->check->tools ? &machine->check->watch : NULL};
   gpu->device = gs_device_create(gpu->profile, gpu->ordinal, &machine->options, &ops);
   if (!gpu->device)
     gs_log("GPU %u (%s): out of host memory", gpu->ordinal, gpu->profile->name);

@@ -13,7 +13,6 @@
 
 enum {
   VENDOR_AMD = 0x1002,
-  WAVE_LANES = 64,
   DOORBELLS_OF_64_BITS = 2,
   WATCH_POINTS_LOG2 = 2,
   FIRMWARE_VERSION =
@@ -130,7 +129,7 @@ static void describe_shader_array(const gs_gpu_t *gpu, HsaNodeProperties *proper
   properties->NumFComputeCores = cus * profile->simds_per_cu;
   properties->MaxWavesPerSIMD = profile->waves_per_simd;
   properties->MaxSlotsScratchCU = profile->scratch_slots_per_cu;
-  properties->WaveFrontSize = WAVE_LANES;
+  properties->WaveFrontSize = profile->narrow_target ? 32 : 64;
   properties->LDSSizeInKB = profile->lds_bytes / 1024;
   properties->VGPRSizePerCU = profile->unified_vgprs ? 0x80000 : 0x40000;
   properties->SGPRSizePerCU = SGPR_BYTES_PER_CU;

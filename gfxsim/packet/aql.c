@@ -371,7 +371,7 @@ static bool has_dimensions(const hsa_kernel_dispatch_packet_t *packet) {
          packet->grid_size_x && packet->grid_size_y && packet->grid_size_z;
 }
 
-static gs_step_t request_scratch(gs_aql_t *aql, const packet_t *packet) {
+static gs_step_t request_scratch(gs_aql_t *aql, const packet_t *packet, bool narrow) {
   bool stored = false;
   if (aql->scratch_granted) {
     aql_log(aql, read_index(aql), "the kernel needs %u bytes of scratch per lane; the host granted only %u",
@@ -380,7 +380,7 @@ static gs_step_t request_scratch(gs_aql_t *aql, const packet_t *packet) {
     return halt_with_error(aql, GS_QUEUE_INVALID_GROUP_SEGMENT);
   }
   gs_cost_add(aql->config.costs, GS_COST_SCRATCH, 1);
-  if (!tell_host(aql, GS_QUEUE_SCRATCH_WAVE64, &stored))
+  if (!tell_host(aql, narrow ? GS_QUEUE_SCRATCH_WAVE32 : GS_QUEUE_SCRATCH_WAVE64, &stored))
     return halt_with_bus_fault(aql, "the queue's error signal");
   if (!stored)
     return halt(aql);
@@ -422,8 +422,9 @@ static gs_step_t run_dispatch(gs_aql_t *aql, const packet_t *packet) {
     return skip_kernel(aql);
   const gs_dispatch_t dispatch = dispatch_of(aql, read_index(aql), packet);
   const uint32_t lane_bytes = __atomic_load_n(&aql->queue->scratch_wave64_lane_byte_size, __ATOMIC_RELAXED);
-  if (gs_dispatch_private_bytes(&dispatch) > lane_bytes && has_dimensions(&packet->dispatch))
-    return request_scratch(aql, packet);
+  if (gs_dispatch_private_bytes(aql->config.device, aql->bus.map, &dispatch) > lane_bytes &&
+      has_dimensions(&packet->dispatch))
+    return request_scratch(aql, packet, gs_dispatch_is_narrow(aql->config.device, aql->bus.map, &dispatch));
   gs_fault_t fault = {0};
   gs_bus_leave(&aql->bus);
   aql->start = gs_clock_ticks(); /* without the wait for scratch memory */
@@ -500,7 +501,7 @@ static bool may_fly(const gs_aql_t *aql, const packet_t *packet, const gs_dispat
   if (header_type(packet->any.header) != HSA_PACKET_TYPE_KERNEL_DISPATCH || !aql->config.execute ||
       properties & AMD_QUEUE_PROPERTIES_USE_SCRATCH_ONCE)
     return false;
-  const uint32_t bytes = gs_dispatch_private_bytes(dispatch);
+  const uint32_t bytes = gs_dispatch_private_bytes(aql->config.device, aql->bus.map, dispatch);
   return bytes <= lane_bytes && (!bytes || !gs_flights_with_scratch(aql->flights));
 }
 

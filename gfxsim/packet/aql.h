@@ -24,6 +24,7 @@ enum {
   GS_QUEUE_TOO_MANY_REGISTERS = 0x80,     /* INVALID_ISA; OUT_OF_REGISTERS from 6.1 */
   GS_QUEUE_INVALID_VENDOR_PACKET = 0x100, /* INVALID_PACKET_FORMAT */
   GS_QUEUE_SCRATCH_RELEASE = 0x200,       /* request: take single-use scratch memory back */
+  GS_QUEUE_SCRATCH_WAVE32 = 0x400,        /* request: more scratch memory, for waves of 32 lanes */
   GS_QUEUE_APERTURE_VIOLATION = 0x20000000,
   GS_QUEUE_ILLEGAL_INSTRUCTION = 0x40000000,
 };

@@ -3,6 +3,7 @@
  * it. */
 #include "packet/flight.h"
 
+#include <hsa/hsa.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -207,7 +208,8 @@ bool gs_flights_start(gs_flights_t *flights, uint64_t index, const gs_dispatch_t
     flight->index = index;
     flight->signal = signal;
     flight->dispatch = *dispatch;
-    flight->with_scratch = gs_dispatch_private_bytes(dispatch) != 0;
+    flight->with_scratch =
+        ((const hsa_kernel_dispatch_packet_t *)(uintptr_t)dispatch->packet)->private_segment_size != 0;
     flight->landing = (gs_landing_t){0};
     choose(flights, flight);
     flight->state = FLIGHT_BEGUN;

@@ -23,7 +23,7 @@ table=$(grep -E '^\| `GFXSIM_' "$3" | variables)
 [ "$("$1" --help | variables)" = "$table" ] || { echo "--help and $3 have different variables" >&2; failed=1; }
 [ "$(variables <"$2")" = "$table" ] || { echo "$2 and $3 have different variables" >&2; failed=1; }
 rows=$("$1" --list-devices |
-  sed -nE 's/^(gfx[0-9a-f]+) +.* (\S+), ([0-9]+) compute units, ([0-9]+) GiB$/| `\1` | \2 | \3 | \4 GiB |/p')
+  sed -nE 's/^(gfx[0-9a-f]+) +AMD (Radeon |Instinct )*(.*), ([0-9]+) compute units, ([0-9]+) GiB$/| `\1` | \3 | \4 | \5 GiB |/p')
 [ -n "$rows" ] || { echo "--list-devices lists none" >&2; exit 1; }
 [ "$(grep -E '^\| `gfx' "$3")" = "$rows" ] || { printf '%s lacks this table of devices:\n%s\n' "$3" "$rows" >&2; failed=1; }
 devices=$("$1" --list-devices | sed 's/ .*//' | sort)

@@ -26,7 +26,7 @@ as_user=
 nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
 if [ "$(id -u)" -eq 0 ] && $nobody test -x "$gfxsim_run" 2>/dev/null; then as_user=$nobody; fi
 
-devices=gfx90a,gfx908,gfx906:8G,gfx900 # each has its facts below
+devices=gfx90a,gfx908,gfx906:8G,gfx900,gfx1030 # each has its facts below
 [ "$(echo "$devices" | sed 's/:8G//')" = "$("$gfxsim_run" --list-devices | sed 's/ .*//' | paste -sd ,)" ] ||
   { echo "$devices are not all the devices that there are" >&2; failed=1; }
 $as_user "$gfxsim_run" --devices="$devices" rocminfo >"$scratch/out" 2>"$scratch/err" || {
@@ -36,7 +36,7 @@ $as_user "$gfxsim_run" --devices="$devices" rocminfo >"$scratch/out" 2>"$scratch
 }
 [ ! -s "$scratch/err" ] || { cat "$scratch/err" >&2; echo "rocminfo wrote to stderr" >&2; failed=1; }
 grep -q 'ROCk module is loaded' "$scratch/out" || { echo "the module is not loaded" >&2; failed=1; }
-[ "$(grep -c 'Device Type: *GPU' "$scratch/out")" = 4 ] || { echo "not four GPUs" >&2; failed=1; }
+[ "$(grep -c 'Device Type: *GPU' "$scratch/out")" = 5 ] || { echo "not five GPUs" >&2; failed=1; }
 
 wants 1 "Vendor Name: CPU" "Device Type: CPU" "Compute Unit: $(getconf _NPROCESSORS_ONLN)" \
   "Segment: GLOBAL; FLAGS: FINE GRAINED" "Segment: GLOBAL; FLAGS: COARSE GRAINED"
@@ -62,6 +62,9 @@ wants 4 $common "Name: gfx906" "L2: 8192(0x2000) KB" "Chip ID: 26273(0x66a1)" "M
   "Name: amdgcn-amd-amdhsa--gfx906:sramecc+:xnack-"
 # shellcheck disable=SC2086
 wants 5 $common "Name: gfx900" "Compute Unit: 64" "Name: amdgcn-amd-amdhsa--gfx900:xnack-"
+wants 6 "Name: gfx1030" "Marketing Name: AMD Radeon RX 6900 XT" "Wavefront Size: 32(0x20)" "L2: 4096(0x1000) KB" \
+  "Chip ID: 29631(0x73bf)" "Max Clock Freq. (MHz): 2660" "Compute Unit: 80" "SIMDs per CU: 2" "Shader Engines: 4" \
+  "Shader Arrs. per Eng.: 2" "Max Waves Per CU: 32(0x20)" "Name: amdgcn-amd-amdhsa--gfx1030"
 
 # Without gfxsim-run there is no driver: what it pretends reaches nobody else.
 if [ ! -e /dev/kfd ] && rocminfo >"$scratch/out" 2>&1; then

@@ -119,8 +119,8 @@ fi
 
 # ---- all of them ----
 
-# has_runtime VERSION PART: LLVM 13 has no device runtime for gfx90a.
-has_runtime() { [ "$1-$2" != 13-gfx90a ]; }
+# has_runtime VERSION PART: LLVM 13 has no device runtime for gfx90a and gfx1030.
+has_runtime() { [ "$1-$2" != 13-gfx90a ] && [ "$1-$2" != 13-gfx1030 ]; }
 
 combinations() {
   for version in $versions; do

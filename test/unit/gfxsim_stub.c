@@ -69,7 +69,17 @@ void gs_device_flush_trace(gs_device_t *device) {
   (void)device;
 }
 
-uint32_t gs_dispatch_private_bytes(const gs_dispatch_t *dispatch) {
+bool gs_dispatch_is_narrow(const gs_device_t *device, const gs_vm_map_t *map, const gs_dispatch_t *dispatch) {
+  (void)device;
+  (void)map;
+  (void)dispatch;
+  return false;
+}
+
+uint32_t gs_dispatch_private_bytes(const gs_device_t *device, const gs_vm_map_t *map,
+                                   const gs_dispatch_t *dispatch) {
+  (void)device;
+  (void)map;
   const hsa_kernel_dispatch_packet_t *packet = (const void *)(uintptr_t)dispatch->packet;
   return packet->private_segment_size;
 }

@@ -94,7 +94,7 @@ static void test_opening_counts(void **state) {
 
 static void test_bad_device_lists_fail_to_open(void **state) {
   (void)state;
-  static const char *const bad[] = {"gfx1030",    "gfx90a,gfx", "gfx90a:",      "gfx90a:0",
+  static const char *const bad[] = {"gfx1010",    "gfx90a,gfx", "gfx90a:",      "gfx90a:0",
                                     "gfx90a:4X",  "gfx90a:-1",  "gfx90a:2000G", "gfx90a:99999999999999999999",
                                     "gfx90a:1GG", "gfx90a:100"};
   for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
