@@ -177,6 +177,8 @@ gs_op_fn_t *const *isa_handlers(void *const *state);
 /* Entries in the list of tests: one that runs on every part, or on each of a set of gs_target_t. Those listed
  * with cmocka_unit_test choose their targets themselves and run once per level. */
 #define isa_part_test(function) isa_part_test_on(function, GS_GFX9)
+/* Also in waves of 64 lanes of later families. */
+#define isa_wide_part_test(function) isa_part_test_on(function, GS_GFX9 | GS_GFX1030)
 #define isa_part_test_on(function, set)                                                                      \
   { #function, function, NULL, NULL, isa_part_sets + (set) }
 extern char isa_part_sets[GS_GFX9_10 + 1]; /* places that stand for the sets */

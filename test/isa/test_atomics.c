@@ -814,15 +814,15 @@ static void test_concurrent(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      isa_part_test(test_vmem),
+      isa_wide_part_test(test_vmem),
       cmocka_unit_test(test_vmem_accumulation_registers),
-      isa_part_test(test_packed_halves),
+      isa_wide_part_test(test_packed_halves),
       isa_part_test(test_buffer_bounds),
-      isa_part_test(test_ds),
+      isa_wide_part_test(test_ds),
       cmocka_unit_test(test_ds_accumulation_registers),
-      isa_part_test(test_ds_wrxchg2),
-      isa_part_test(test_ds_src2),
-      isa_part_test(test_faults),
+      isa_wide_part_test(test_ds_wrxchg2),
+      isa_wide_part_test(test_ds_src2),
+      isa_wide_part_test(test_faults),
       cmocka_unit_test(test_concurrent),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);

@@ -386,8 +386,8 @@ static void test_fixup_others(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      isa_part_test(test_f32),          isa_part_test(test_f64),  isa_part_test(test_f16),
-      isa_part_test(test_scale_f32),    isa_part_test(test_fmas), isa_part_test(test_fixup),
+      isa_wide_part_test(test_f32),       isa_wide_part_test(test_f64),  isa_wide_part_test(test_f16),
+      isa_wide_part_test(test_scale_f32), isa_wide_part_test(test_fmas), isa_wide_part_test(test_fixup),
       isa_part_test(test_fixup_others),
   };
   return isa_main(tests, sizeof tests / sizeof tests[0]);

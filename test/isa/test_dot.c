@@ -348,8 +348,8 @@ static void test_dots(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      isa_part_test(test_packed),
-      isa_part_test(test_packed_float_constant),
+      isa_wide_part_test(test_packed),
+      isa_wide_part_test(test_packed_float_constant),
       isa_part_test_on(test_dots, GS_GFX906_UP),
   };
   return isa_main(tests, sizeof tests / sizeof tests[0]);

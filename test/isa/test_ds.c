@@ -468,12 +468,12 @@ static void test_nop(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      isa_part_test(test_loads_and_stores), cmocka_unit_test(test_accumulation_registers),
-      isa_part_test(test_no_lds),           isa_part_test(test_addtid),
-      isa_part_test(test_append_consume),   isa_part_test(test_counter_bounds),
-      isa_part_test(test_swizzle_offsets),  isa_part_test(test_permute),
-      isa_part_test(test_swizzle),          isa_part_test(test_lds_direct),
-      isa_part_test(test_absent),           isa_part_test(test_nop),
+      isa_wide_part_test(test_loads_and_stores), cmocka_unit_test(test_accumulation_registers),
+      isa_wide_part_test(test_no_lds),           isa_wide_part_test(test_addtid),
+      isa_wide_part_test(test_append_consume),   isa_wide_part_test(test_counter_bounds),
+      isa_wide_part_test(test_swizzle_offsets),  isa_part_test(test_permute),
+      isa_wide_part_test(test_swizzle),          isa_wide_part_test(test_lds_direct),
+      isa_wide_part_test(test_absent),           isa_wide_part_test(test_nop),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);
 }

@@ -390,8 +390,9 @@ static void test_readlane_loop(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      isa_part_test(test_random_programs), isa_part_test(test_waterfall), isa_part_test(test_no_lanes),
-      isa_part_test(test_cmpx_loop),       isa_part_test(test_ranks),     isa_part_test(test_readlane_loop),
+      isa_part_test(test_random_programs), isa_part_test(test_waterfall),
+      isa_part_test(test_no_lanes),        isa_part_test(test_cmpx_loop),
+      isa_wide_part_test(test_ranks),      isa_wide_part_test(test_readlane_loop),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);
 }

@@ -761,9 +761,14 @@ static void test_immediates(void **state) {
 }
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      isa_part_test(test_registers),       isa_part_test(test_overlap),    isa_part_test(test_constant_first),
-      isa_part_test(test_constant_second), isa_part_test(test_specials),   isa_part_test(test_destinations),
-      isa_part_test(test_exec_operand),    isa_part_test(test_immediates),
+      isa_wide_part_test(test_registers),
+      isa_wide_part_test(test_overlap),
+      isa_wide_part_test(test_constant_first),
+      isa_wide_part_test(test_constant_second),
+      isa_part_test(test_specials),
+      isa_part_test(test_destinations),
+      isa_wide_part_test(test_exec_operand),
+      isa_wide_part_test(test_immediates),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);
 }

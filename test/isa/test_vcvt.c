@@ -352,7 +352,7 @@ static void test_frexp_exp(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      isa_part_test(test_single), isa_part_test(test_pairs),     isa_part_test(test_pkrtz),
+      isa_part_test(test_single), isa_wide_part_test(test_pairs), isa_wide_part_test(test_pkrtz),
       isa_part_test(test_pk_u8),  isa_part_test(test_frexp_exp),
   };
   return isa_main(tests, sizeof tests / sizeof tests[0]);

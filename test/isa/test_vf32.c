@@ -80,8 +80,8 @@ static void test_interpolation(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      isa_part_test(test_arithmetic),
-      isa_part_test(test_cube),
+      isa_wide_part_test(test_arithmetic),
+      isa_wide_part_test(test_cube),
       isa_part_test_on(test_interpolation, GS_BEFORE_90A),
   };
   return isa_main(tests, sizeof tests / sizeof tests[0]);

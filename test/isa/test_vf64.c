@@ -53,8 +53,8 @@ static void test_trig_preop(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      isa_part_test(test_arithmetic),
-      isa_part_test(test_trig_preop),
+      isa_wide_part_test(test_arithmetic),
+      isa_wide_part_test(test_trig_preop),
   };
   return isa_main(tests, sizeof tests / sizeof tests[0]);
 }

@@ -835,12 +835,12 @@ int main(void) {
   static const struct CMUnitTest tests[] = {
       isa_part_test(test_rows),
       isa_part_test(test_carries),
-      isa_part_test(test_wide_mad),
-      isa_part_test(test_quad_sads),
-      isa_part_test(test_cndmask),
-      isa_part_test(test_swap),
-      isa_part_test(test_read_first_lane),
-      isa_part_test(test_read_write_lane),
+      isa_wide_part_test(test_wide_mad),
+      isa_wide_part_test(test_quad_sads),
+      isa_wide_part_test(test_cndmask),
+      isa_wide_part_test(test_swap),
+      isa_wide_part_test(test_read_first_lane),
+      isa_wide_part_test(test_read_write_lane),
   };
   return isa_main(tests, sizeof tests / sizeof tests[0]);
 }
