@@ -251,12 +251,17 @@ EXPORT int32_t __tgt_rtl_data_submit_async(int32_t number, void *target, void *h
   return submit(number, target, host, size, queue);
 }
 
-/* Waits if a caller wants that, see caller_abi_retrieve_waits. */
-static inline int32_t end_retrieve(atmi_stream_t *stream, atmi_status_t status) {
-  if (!status && atomic_load_explicit(&rtl_plugin()->retrieve_waits, memory_order_relaxed) &&
-      !atmi_stream_settle_copy(stream))
-    status = atmi_stream_synchronize(stream);
-  return result_of(status);
+/* Whether a caller wants that, see caller_abi_retrieve_waits. */
+static inline bool waits(void) {
+  return atomic_load_explicit(&rtl_plugin()->retrieve_waits, memory_order_relaxed);
+}
+
+/* By the first way: the stream has no more to do than this copy. */
+static inline int32_t end_small_retrieve(int32_t number, atmi_stream_t *stream, void *host, size_t bytes) {
+  if (!atmi_stream_has_first_ended(stream) || !atmi_context_is_sound(atmi_context(), number))
+    return result_of(atmi_stream_synchronize(stream));
+  atmi_transfer_end_small(stream, host, bytes);
+  return OFFLOAD_SUCCESS;
 }
 
 static __attribute__((noinline)) int32_t retrieve(int32_t number, void *host, const void *target,
@@ -270,7 +275,8 @@ static __attribute__((noinline)) int32_t retrieve(int32_t number, void *host, co
   if (!device || !is_size(device, size, atmi_transfer_retrieves) ||
       rtl_queue_stream(device, queue, atmi_transfer_retrieves, &stream))
     return OFFLOAD_FAIL;
-  return end_retrieve(stream, atmi_transfer_retrieve(stream, host, target, (size_t)size));
+  atmi_status_t status = atmi_transfer_retrieve(stream, host, target, (size_t)size);
+  return result_of(!status && waits() ? atmi_stream_synchronize(stream) : status);
 }
 
 EXPORT int32_t __tgt_rtl_data_retrieve_async(int32_t number, void *host, void *target, int64_t size,
@@ -278,7 +284,7 @@ EXPORT int32_t __tgt_rtl_data_retrieve_async(int32_t number, void *host, void *t
   atmi_status_t status;
   atmi_stream_t *stream = rtl_copy_stream(atmi_context(), number, host, queue);
   if (stream && atmi_transfer_retrieve_small(stream, host, target, (size_t)size, &status))
-    return end_retrieve(stream, status);
+    return !status && waits() ? end_small_retrieve(number, stream, host, (size_t)size) : result_of(status);
   return retrieve(number, host, target, size, queue);
 }
 

@@ -38,12 +38,18 @@ void atmi_signal_pool_fini(atmi_signal_pool_t *signals);
 /* A complete signal with one reference, the owner's. Fails with ATMI_NO_MEMORY, described. */
 ATMI_MUST_CHECK atmi_status_t atmi_signal_take(atmi_signal_pool_t *signals, atmi_signal_t **signal);
 
-/* Begins the next use of a complete signal that is not known, by its owner. */
+/* Begins the next use of a complete signal that is not known, by its owner, where nobody has noted the use
+ * before: the two need not be told apart. */
+static inline void atmi_signal_begin_again(const atmi_signal_t *signal) {
+  /* Relaxed: what publishes the operation to the device publishes this, and nobody else waits for it yet. */
+  __atomic_store_n(signal->value, 1, __ATOMIC_RELAXED);
+}
+
+/* The same after any use. */
 static inline void atmi_signal_begin(atmi_signal_t *signal) {
   atomic_store_explicit(&signal->use, atomic_load_explicit(&signal->use, memory_order_relaxed) + 1,
                         memory_order_relaxed);
-  /* Relaxed: what publishes the operation to the device publishes this, and nobody else waits for it yet. */
-  __atomic_store_n(signal->value, 1, __ATOMIC_RELAXED);
+  atmi_signal_begin_again(signal);
 }
 
 /* Takes back that a use began: its operation did not. */

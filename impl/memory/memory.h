@@ -71,8 +71,7 @@ static inline uint32_t atmi_memory_class(uint64_t bytes) {
 
 /* Where a pointer is looked for first. */
 static inline size_t atmi_memory_home(const atmi_memory_t *memory, const void *pointer) {
-  return (size_t)(((uintptr_t)pointer >> ATMI_MEMORY_PAGE_SHIFT) * UINT64_C(0x9e3779b97f4a7c15) >> 20) &
-         memory->mask;
+  return (size_t)((uintptr_t)pointer * UINT64_C(0x9e3779b97f4a7c15) >> 32) & memory->mask;
 }
 
 /* The slot of a pointer, or the empty one where it would be. */

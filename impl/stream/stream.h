@@ -183,9 +183,12 @@ bool atmi_stream_settle_list(atmi_stream_t *stream);
 
 /* Whether the only operation of the list, which is no wait, has ended. As after a fault all signals are, that
  * means completion only while the device is not lost. */
-static inline bool atmi_stream_has_one_ended(const atmi_stream_t *stream) {
+static inline bool atmi_stream_has_first_ended(const atmi_stream_t *stream) {
   /* Acquire as in atmi_signal_query; and a device is lost before its signals are abandoned. */
-  return stream->count == 1 && !__atomic_load_n(stream->first_value, __ATOMIC_ACQUIRE);
+  return !__atomic_load_n(stream->first_value, __ATOMIC_ACQUIRE);
+}
+static inline bool atmi_stream_has_one_ended(const atmi_stream_t *stream) {
+  return stream->count == 1 && atmi_stream_has_first_ended(stream);
 }
 
 /* The same, or it is idle, and there is nothing to do for it. */
@@ -220,11 +223,10 @@ static inline void atmi_stream_deliver(const atmi_aftermath_t *after) {
 
 /* The same if its only operation is a copy whose bytes are to be moved, as after a small retrieve. */
 static inline bool atmi_stream_settle_copy(atmi_stream_t *stream) {
-  const atmi_operation_t *copy = stream->operations;
   if (stream->owes != (ATMI_OWES_BYTES | ATMI_OWES_RESULT) || !atmi_stream_has_one_ended(stream) ||
       atmi_device_is_lost(stream->device))
     return false;
-  atmi_stream_deliver(&copy->after);
+  atmi_stream_deliver(&stream->operations->after);
   stream->count = stream->owes = 0;
   return true;
 }
@@ -331,11 +333,15 @@ ATMI_MUST_CHECK atmi_status_t atmi_stream_copy(atmi_stream_t *stream, atmi_opera
                                                hsa_agent_t source_agent, size_t bytes);
 
 /* The operation of a copy by the first place of an idle stream that has its slot. */
-static inline atmi_signal_t *atmi_stream_begin_slot(atmi_stream_t *stream, uint32_t owes) {
-  atmi_operation_t *operation = stream->operations;
+static inline atmi_signal_t *atmi_stream_begin_slot(atmi_operation_t *operation, uint32_t owes) {
   atmi_signal_t *signal = operation->signal;
-  operation->kind = ATMI_OPERATION_COPY;
   operation->owes = owes;
+  /* Only kernels are noted, by their queue. */
+  if (operation->kind == ATMI_OPERATION_COPY) {
+    atmi_signal_begin_again(signal);
+    return signal;
+  }
+  operation->kind = ATMI_OPERATION_COPY;
   atmi_signal_begin(signal);
   return signal;
 }

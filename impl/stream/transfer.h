@@ -67,7 +67,7 @@ static inline __attribute__((always_inline)) bool atmi_transfer_submit_small(atm
   if (!atmi_transfer_fits_slot(stream, host, bytes) || !atmi_stream_has_ended_plainly(stream))
     return false;
   memcpy(stream->slot, host, bytes);
-  atmi_signal_t *signal = atmi_stream_begin_slot(stream, 0);
+  atmi_signal_t *signal = atmi_stream_begin_slot(stream->operations, 0);
   stream->count = 1;
   hsa_status_t hsa = hsa_amd_memory_async_copy(device_memory, stream->agent, stream->slot, stream->cpu, bytes,
                                                0, NULL, signal->hsa);
@@ -84,17 +84,25 @@ atmi_transfer_retrieve_small(atmi_stream_t *stream, void *host, const void *devi
       !(atmi_stream_settle_plain(stream) || atmi_stream_settle_copy(stream)))
     return false;
   atmi_operation_t *operation = stream->operations;
+  void *slot = stream->slot;
   operation->after.host = host;
   operation->after.bytes = bytes;
-  operation->after.staged = stream->slot;
-  atmi_signal_t *signal = atmi_stream_begin_slot(stream, ATMI_OWES_BYTES | ATMI_OWES_RESULT);
+  operation->after.staged = slot;
+  atmi_signal_t *signal = atmi_stream_begin_slot(operation, ATMI_OWES_BYTES | ATMI_OWES_RESULT);
   stream->count = 1;
   stream->owes = ATMI_OWES_BYTES | ATMI_OWES_RESULT;
-  hsa_status_t hsa = hsa_amd_memory_async_copy(stream->slot, stream->cpu, device_memory, stream->agent, bytes,
-                                               0, NULL, signal->hsa);
+  hsa_status_t hsa =
+      hsa_amd_memory_async_copy(slot, stream->cpu, device_memory, stream->agent, bytes, 0, NULL, signal->hsa);
   *status =
       hsa == HSA_STATUS_SUCCESS ? ATMI_OK : atmi_transfer_slot_refused(stream, hsa, device_memory, bytes);
   return true;
+}
+
+/* Ends such a retrieve, which has just begun, if its signal is complete (atmi_stream_has_first_ended) and the
+ * device is not lost. */
+static inline void atmi_transfer_end_small(atmi_stream_t *stream, void *host, size_t bytes) {
+  memcpy(host, stream->slot, bytes);
+  stream->count = stream->owes = 0;
 }
 
 /* ---- */

@@ -551,6 +551,26 @@ static void kernels_behind_others_have_the_barrier_bit(void **state) {
   release(word);
 }
 
+/* A copy that has the signal of a kernel that ended is not that kernel, for who reports a fault. */
+static void an_ended_kernel_is_not_taken_for_running(void **state) {
+  (void)state;
+  static const uint32_t zero;
+  uint32_t *word = allocate(sizeof *word);
+  atmi_stream_t *stream = take_stream();
+  atmi_status_t status;
+  atmi_running_t running;
+  assert_int_equal(atmi_transfer_submit(stream, word, &zero, sizeof zero), ATMI_OK);
+  assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
+  add(stream, word, 1);
+  assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
+  assert_true(atmi_transfer_submit_small(stream, word, &zero, sizeof zero, &status));
+  assert_false(atmi_queue_running(stream->queue, &running));
+  assert_int_equal(status, ATMI_OK);
+  assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
+  atmi_stream_put(stream);
+  release(word);
+}
+
 /* Of two launches of one kernel that differ in more than their arguments, the second takes the place of the
  * first among the plans, but not its arguments while the device may still read them. */
 static void plans_in_use_are_left_alone(void **state) {
@@ -796,6 +816,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(waits_between_kernels_hold),
       cmocka_unit_test(kernels_behind_others_have_the_barrier_bit),
       cmocka_unit_test(a_kernel_on_another_queue_is_waited_for_after_a_failed_launch),
+      cmocka_unit_test(an_ended_kernel_is_not_taken_for_running),
       cmocka_unit_test(the_doorbell_of_host_calls_raises_no_interrupt),
       cmocka_unit_test(plans_in_use_are_left_alone),
       cmocka_unit_test(every_operation_is_waited_for),
