@@ -160,7 +160,8 @@ bool gs_hwreg_write(gs_wave_t *w, unsigned id, uint32_t value, uint32_t mask) {
     return false;
   mask &= hwregs[id].writable;
   if (id == HWREG_MODE && !(w->env->target & GS_GFX9))
-    mask &= ~(uint32_t)(GS_MODE_CHANGES | CSP_MASK << GS_MODE_CSP_SHIFT); /* which are not there any more */
+    mask &= ~((uint32_t)GS_MODE_CHANGES | (uint32_t)CSP_MASK
+                                              << GS_MODE_CSP_SHIFT); /* which are not there any more */
   value = (old & ~mask) | (value & mask);
   if (id == HWREG_TRAPSTS)
     w->trapsts = value;
