@@ -42,11 +42,12 @@ GS_EXPORT HSAKMT_STATUS hsaKmtSetEvent(HsaEvent *event) {
   return event ? gs_events_set(&machine->events, event->EventId, true) : HSAKMT_STATUS_INVALID_HANDLE;
 }
 
-/* What a wait leaves in the host's objects. */
-static void take_faults(gs_machine_t *machine, HsaEvent *const *list, uint32_t count) {
+/* The event of memory faults in a list, of which ROCr has one, or NULL. */
+static HsaEvent *memory_event(HsaEvent *const *list, uint32_t count) {
   for (uint32_t i = 0; i < count; i++)
-    if (list[i]->EventData.EventType == HSA_EVENTTYPE_MEMORY)
-      gs_events_fault_of(&machine->events, list[i]->EventId, &list[i]->EventData.EventData.MemoryAccessFault);
+    if (list[i] && list[i]->EventData.EventType == HSA_EVENTTYPE_MEMORY)
+      return list[i];
+  return NULL;
 }
 
 GS_EXPORT HSAKMT_STATUS hsaKmtWaitOnMultipleEvents(HsaEvent *list[], HSAuint32 count, bool all,
@@ -61,9 +62,11 @@ GS_EXPORT HSAKMT_STATUS hsaKmtWaitOnMultipleEvents(HsaEvent *list[], HSAuint32 c
     return HSAKMT_STATUS_NO_MEMORY;
   for (uint32_t i = 0; i < count; i++)
     ids[i] = list[i] ? list[i]->EventId : 0;
+  /* Looked for before: who was woken may find other events destroyed. */
+  HsaEvent *memory = memory_event(list, count);
   const HSAKMT_STATUS status = gs_machine_wait(machine, ids, count, all, milliseconds, NULL);
-  if (status == HSAKMT_STATUS_SUCCESS)
-    take_faults(machine, list, count);
+  if (status == HSAKMT_STATUS_SUCCESS && memory)
+    gs_events_fault_of(&machine->events, memory->EventId, &memory->EventData.EventData.MemoryAccessFault);
   if (ids != few)
     free(ids);
   return status;

@@ -844,7 +844,7 @@ static void test_closing_ends_queues(void **state) {
   for (int waited = 0; waited < 5000 && !gs_stub.running; waited++)
     usleep(1000);
   assert_int_equal(gs_stub.running, 1);
-  create_event(HSA_EVENTTYPE_SIGNAL, false);
+  free(create_event(HSA_EVENTTYPE_SIGNAL, false)); /* the host's object of it, as nobody destroys it */
   allocate(1, LARGE, hidden_vram_flags);
   /* Closed by the teardown; the program's own memory stays. */
 }
