@@ -317,7 +317,8 @@ enum { GONE_SIZES = sizeof gone_sizes / sizeof *gone_sizes, GONE_PAGES = 2048 };
 static size_t gone_bytes;
 
 static void one_item(construct_t *call, void *begin, int64_t type) {
-  void *name = (char[]){";gone;dir/file.c;7;3;;"};
+  static char name_text[] = ";gone;dir/file.c;7;3;;"; /* entries keep it */
+  void *name = name_text;
   int64_t bytes = (int64_t)gone_bytes;
   call(NULL, 0, 1, &begin, &begin, &bytes, &type, &name, NULL);
 }
