@@ -1,6 +1,7 @@
 # Reads callgrind profiles (one per thread, --compress-strings=no --compress-pos=no) and prints what a program's calls of
 # libomptarget cost: instructions in it and the libraries that it calls / in the plugin and those that it calls / in ROCr
-# without the thunk below it, its own threads included.
+# without the thunk below it, its own threads included. What libomp does is not counted, nor what other libraries do for
+# it: libomptarget asks it for the default device, and it finds its thread by a call of the dynamic linker.
 #   awk -v library=PATH -v plugin=PATH -v prefix=TEXT -v count=OPERATIONS -f costs.awk profile...
 # From LLVM 19 on the plugin is inside libomptarget, as it is in this project's: then the second number is 0.
 
@@ -11,7 +12,7 @@ function kind_of(path, name) {
   sub(/.*\//, "", name)
   if (name ~ /^libhsa-runtime64/) return "rocr"
   if (name ~ /^libhsakmt/) return "thunk"
-  return name ~ /^libomp\./ || path == program ? "above" : "other"
+  return name ~ /^libomp\./ ? "libomp" : path == program ? "above" : "other"
 }
 
 # A thread of the program's: what its calls into ROCr, and the plugin's and the thunk's into other libraries, took inside;
@@ -20,7 +21,8 @@ function kind_of(path, name) {
 function end_thread() {
   if (self["library"] > 0) {
     beyond = into["plugin", "other"] + self["plugin"]
-    own += self["library"] + self["other"] - within_rocr() - into["plugin", "other"] - into["thunk", "other"]
+    own += self["library"] + self["other"] - within_rocr()
+    own -= into["plugin", "other"] + into["thunk", "other"] + into["libomp", "other"]
     plugged += beyond
     rocr += into_rocr - into["rocr", "thunk"]
   } else if (self["rocr"] > 0) rocr += self["rocr"] + into["rocr", "other"]
