@@ -10,7 +10,6 @@
 #include "openmp/image.h"
 #include "openmp/process.h"
 #include "openmp/use.h"
-#include "stream/transfer.h"
 
 #include <hsa/hsa_ext_amd.h>
 
@@ -64,26 +63,12 @@ static bool release(void *context, void *memory) {
   return !atmi_memory_free(pool, memory);
 }
 
-/* Whether the first way of a copy may be tried. What is given for the host's memory may be a device's, or the
- * device lost: the general ways know what to do. */
-static inline __attribute__((always_inline)) bool is_simple(const tgt_device_t *device, const void *memory) {
-  const atmi_context_t *context = atmi_context();
-  return !atmi_access_may_be_device(&context->machine.access, memory) &&
-         atmi_context_is_sound(context, (int32_t)device->number);
-}
-
 static bool submit(void *device, void *stream, void *memory, const void *host, uint64_t bytes) {
-  atmi_status_t status;
-  if (!is_simple(device, host) || !atmi_transfer_submit_small(stream, memory, host, bytes, &status))
-    status = atmi_transfer_submit(stream, memory, host, bytes);
-  return !status;
+  return !tgt_device_submit(device, stream, memory, host, bytes);
 }
 
 static bool retrieve(void *device, void *stream, void *host, const void *memory, uint64_t bytes) {
-  atmi_status_t status;
-  if (!is_simple(device, host) || !atmi_transfer_retrieve_small(stream, host, memory, bytes, &status))
-    status = atmi_transfer_retrieve(stream, host, memory, bytes);
-  return !status;
+  return !tgt_device_retrieve(device, stream, host, memory, bytes);
 }
 
 static bool mark(void *device, void *stream, map_mark_t *mark) {
@@ -165,7 +150,7 @@ static void name_device(tgt_device_t *device) {
 /* LLVM 17 took the padding of structs from their alignment; before it was 8 bytes. */
 enum { CLANG_WITH_NEW_PADDING = 17, CLANG_WITH_DIMENSIONS = 21 };
 
-atmi_status_t tgt_device_init(tgt_device_t *device, uint32_t number, uint32_t version) {
+__attribute__((cold)) atmi_status_t tgt_device_init(tgt_device_t *device, uint32_t number, uint32_t version) {
   device->number = number;
   device->omp = &atmi_context()->devices[number];
   device->core = device->omp->core;
@@ -204,7 +189,7 @@ static atmi_image_bytes_t bytes_of(const tgt_image_t *image) {
   return (atmi_image_bytes_t){image->begin, image->end};
 }
 
-atmi_status_t tgt_device_add_library(tgt_library_t *library, bool *fits) {
+__attribute__((cold)) atmi_status_t tgt_device_add_library(tgt_library_t *library, bool *fits) {
   uint32_t count = atmi_context()->device_count;
   atmi_image_list_t list = {.count = 0};
   tgt_loadable_t *made = calloc(1, sizeof *made + count * sizeof(atmi_loaded_image_t *));
@@ -272,7 +257,7 @@ void tgt_machine_note_version(uint32_t version) {
   atomic_store(&atmi_context()->info_by_dimension, version >= CLANG_WITH_DIMENSIONS);
 }
 
-uint32_t tgt_device_library_version(const tgt_library_t *library) {
+__attribute__((cold)) uint32_t tgt_device_library_version(const tgt_library_t *library) {
   uint32_t newest = 0;
   for (uint32_t i = 0; i < library->image_count; i++) {
     const char *begin = library->images[i].begin, *end = library->images[i].end, *arch;
@@ -289,16 +274,17 @@ uint32_t tgt_device_library_version(const tgt_library_t *library) {
 /* ---- loading ---- */
 
 /* Runs the constructors, or destructors, that are entries of their own. */
-static atmi_status_t run_entries(tgt_device_t *device, const atmi_loaded_image_t *loaded, uint32_t flag) {
+static __attribute__((cold)) atmi_status_t run_entries(tgt_device_t *device,
+                                                       const atmi_loaded_image_t *loaded, uint32_t flag) {
   const atmi_entry_t *end = loaded->entries + loaded->entry_count;
-  static const tgt_kernel_args_t nothing = {.version = TGT_ARGS_OLDEST};
+  static const tgt_kernel_args_t nothing = {.version = TGT_ARGS_WITH_FLAGS};
   const atmi_omp_words_t words = tgt_launch_words(&nothing, 0, 1, 1);
   atmi_status_t status = ATMI_OK, ended;
   for (const atmi_entry_t *entry = loaded->entries; !status && entry < end; entry++) {
     atmi_stream_t *stream;
     if (entry->size || !(entry->flags & flag) || (status = tgt_stream_take(device, &stream)))
       continue;
-    status = tgt_launch_any(device, stream, entry->address, words, NULL);
+    status = tgt_launch_any(device, stream, entry->address, words, NULL, NULL);
     ended = tgt_stream_wait(stream);
     status = status ? status : ended;
     tgt_stream_put(stream);
@@ -351,7 +337,7 @@ static void remove_entries(tgt_device_t *device, const tgt_library_t *library,
   }
 }
 
-atmi_status_t tgt_device_load(tgt_device_t *device, tgt_library_t *library) {
+__attribute__((cold)) atmi_status_t tgt_device_load(tgt_device_t *device, tgt_library_t *library) {
   tgt_loadable_t *loadable = library->loadable;
   atmi_loaded_image_t *loaded;
   if (!loadable || !loadable->fitting || loadable->loaded[device->number])
@@ -371,7 +357,7 @@ atmi_status_t tgt_device_load(tgt_device_t *device, tgt_library_t *library) {
   return status ? status : run_entries(device, loaded, TGT_ENTRY_CTOR);
 }
 
-void tgt_device_unload(tgt_device_t *device, tgt_library_t *library) {
+__attribute__((cold)) void tgt_device_unload(tgt_device_t *device, tgt_library_t *library) {
   tgt_loadable_t *loadable = library->loadable;
   atmi_loaded_image_t *loaded = loadable ? loadable->loaded[device->number] : NULL;
   if (!loaded)
@@ -389,8 +375,8 @@ void tgt_device_unload(tgt_device_t *device, tgt_library_t *library) {
 /* ---- launches ---- */
 
 atmi_status_t tgt_launch_any(tgt_device_t *device, atmi_stream_t *stream, const atmi_omp_kernel_t *kernel,
-                             atmi_omp_words_t words, void *const *arguments) {
-  atmi_omp_request_t request = {.arguments = arguments};
+                             atmi_omp_words_t words, const atmi_plan_key_t *key, void *const *arguments) {
+  atmi_omp_request_t request = {.arguments = arguments, .key = key};
   _Static_assert(sizeof request.shape == sizeof words, "the same in another form");
   memcpy(&request.shape, &words, sizeof words);
   return atmi_omp_launch(atmi_context(), device->omp, kernel, &request, stream);

@@ -11,11 +11,14 @@
 
 #include "openmp/context.h"
 #include "openmp/launch.h"
+#include "stream/transfer.h"
 
 typedef struct tgt_device {
-  uint32_t number;
+  _Alignas(128) uint32_t number; /* aligned, to be found in few steps */
   atmi_omp_device_t *omp;
   atmi_device_t *core;
+  /* The same, but NULL until images were loaded on it: for who asks nothing else. Constant from then on. */
+  _Atomic(atmi_device_t *) core_in_use;
   tgt_kernels_t kernels; /* atmi_omp_kernel_t by region */
   map_table_t *maps;
   char uid[32];            /* as HSA has it, "GPU-..." */
@@ -67,12 +70,10 @@ uint32_t tgt_device_library_version(const tgt_library_t *library);
 /* ---- streams ---- */
 
 /* What launches pass: the words of a request in the form of atmi_omp_launch_again. `count`: of the kernel's
- * arguments. Version 1 has no second half. */
+ * arguments. */
 static inline atmi_omp_words_t tgt_launch_words(const tgt_kernel_args_t *args, uint32_t count, uint32_t teams,
                                                 uint32_t threads) {
   atmi_omp_words_t words = {{args->tripcount, teams, (uint64_t)threads << 32, 0, count}};
-  if (args->version < TGT_ARGS_WITH_FLAGS)
-    return words;
   words.word[1] |= (uint64_t)args->teams[1] << 32;
   words.word[2] |= args->teams[2];
   memcpy(&words.word[3], &args->threads[1], sizeof words.word[3]);
@@ -80,9 +81,69 @@ static inline atmi_omp_words_t tgt_launch_words(const tgt_kernel_args_t *args, u
   return words;
 }
 
+/* What tells launches of regions apart. A region's address stands for its kernel as long as none is removed;
+ * the words are what arguments and geometry follow from, as they lie in memory. */
+typedef struct tgt_launch {
+  const tgt_device_t *device;
+  const void *id; /* of the region */
+  const tgt_kernel_args_t *args;
+  uint64_t clauses; /* teams and, in the upper half, threads, as passed */
+} tgt_launch_t;
+
+static inline uint64_t tgt_word_at(const void *memory) {
+  uint64_t word;
+  memcpy(&word, memory, sizeof word);
+  return word;
+}
+
+/* The first word tells whether there are others: it has the arguments' version. */
+static inline __attribute__((always_inline)) uint64_t tgt_launch_word(const tgt_launch_t *launch, int i) {
+  const tgt_kernel_args_t *args = launch->args;
+  switch (i) {
+  case 0: return tgt_word_at(&args->version);
+  case 1:
+    return atomic_load_explicit(&launch->device->kernels.generation, memory_order_relaxed) |
+           args->dynamic_lds_bytes;
+  case 2: return args->tripcount;
+  case 3: return launch->clauses;
+  case 4: return tgt_word_at(&args->teams[1]);
+  default: return tgt_word_at(&args->threads[1]);
+  }
+}
+
+static inline atmi_plan_key_t tgt_launch_key(const tgt_launch_t *launch, uint32_t tag) {
+  return (atmi_plan_key_t){(uintptr_t)launch->id,
+                           {tgt_launch_word(launch, 0), tgt_launch_word(launch, 1),
+                            tgt_launch_word(launch, 2), tgt_launch_word(launch, 3),
+                            tgt_launch_word(launch, 4), tgt_launch_word(launch, 5)},
+                           tag};
+}
+
+/* The stream's plan of it among those that are ready, or NULL. As atmi_plan_find does by the key, but words
+ * are made one by one: that takes fewer registers, and does not look beyond what there is. */
+static inline __attribute__((always_inline)) const atmi_plan_t *tgt_launch_find(const atmi_stream_t *stream,
+                                                                                const tgt_launch_t *launch) {
+  const atmi_plan_t *plan = atmi_plan_place(stream->ready_plans, (uintptr_t)launch->id);
+  if (!plan)
+    return NULL;
+  const uint64_t *words = plan->key.words;
+  bool found = plan->key.id == (uintptr_t)launch->id && words[0] == tgt_launch_word(launch, 0) &&
+               words[1] == tgt_launch_word(launch, 1) && words[2] == tgt_launch_word(launch, 2) &&
+               words[3] == tgt_launch_word(launch, 3) && words[4] == tgt_launch_word(launch, 4) &&
+               words[5] == tgt_launch_word(launch, 5);
+  return found ? plan : NULL;
+}
+
 /* An idle stream of the calling thread, and its return: also waits if it must. */
 ATMI_MUST_CHECK static inline atmi_status_t tgt_stream_take(tgt_device_t *device, atmi_stream_t **stream) {
   return atmi_stream_take(device->core, stream);
+}
+
+/* The one that the thread left, if there is one and images were loaded on the device; or NULL. */
+static inline atmi_stream_t *tgt_stream_take_own(const tgt_device_t *device) {
+  /* Acquire: the core is seen as it was found, with what was loaded. */
+  atmi_device_t *core = atomic_load_explicit(&device->core_in_use, memory_order_acquire);
+  return core ? atmi_stream_take_own(core) : NULL;
 }
 
 static inline void tgt_stream_put(atmi_stream_t *stream) {
@@ -100,14 +161,45 @@ tgt_stream_wait(atmi_stream_t *stream) {
   return atmi_stream_synchronize(stream);
 }
 
-/* Launches: as often before, or else in the general way. */
+/* Launches: as often before, or else in the general way. `key`: of tgt_launch_key; NULL: the region is none
+ * of the program's. */
 ATMI_MUST_CHECK atmi_status_t tgt_launch_any(tgt_device_t *device, atmi_stream_t *stream,
                                              const atmi_omp_kernel_t *kernel, atmi_omp_words_t words,
-                                             void *const *arguments);
+                                             const atmi_plan_key_t *key, void *const *arguments);
 
 /* Whether launches may take the short way: nobody looks on, and devices may be used. */
 static inline bool tgt_is_plain(uint32_t number) {
   return atmi_context_is_plain(atmi_context(), (int32_t)number);
+}
+
+/* Whether the first way of a copy may be tried. What is given for the host's memory may be a device's, or the
+ * device lost: the general ways know what to do. */
+static inline __attribute__((always_inline)) bool tgt_device_copies_simply(const tgt_device_t *device,
+                                                                           const void *host) {
+  const atmi_context_t *context = atmi_context();
+  return !atmi_access_may_be_device(&context->machine.access, host) &&
+         atmi_context_is_sound(context, (int32_t)device->number);
+}
+
+/* Copies to and from the device, in their first way if it may be tried. */
+ATMI_MUST_CHECK static inline __attribute__((always_inline)) atmi_status_t
+tgt_device_submit(const tgt_device_t *device, atmi_stream_t *stream, void *memory, const void *host,
+                  uint64_t bytes) {
+  atmi_status_t status;
+  if (tgt_device_copies_simply(device, host) &&
+      atmi_transfer_submit_small(stream, memory, host, bytes, &status))
+    return status;
+  return atmi_transfer_submit(stream, memory, host, bytes);
+}
+
+ATMI_MUST_CHECK static inline __attribute__((always_inline)) atmi_status_t
+tgt_device_retrieve(const tgt_device_t *device, atmi_stream_t *stream, void *host, const void *memory,
+                    uint64_t bytes) {
+  atmi_status_t status;
+  if (tgt_device_copies_simply(device, host) &&
+      atmi_transfer_retrieve_small(stream, host, memory, bytes, &status))
+    return status;
+  return atmi_transfer_retrieve(stream, host, memory, bytes);
 }
 
 /* The functions of the device for its table of maps. */

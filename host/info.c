@@ -273,11 +273,17 @@ void tgt_info_listen(const tgt_device_t *device) {
   map_table_listen(device->maps, listens ? hear : NULL);
 }
 
+void tgt_info_watch(void) {
+  atmi_context_set_watched(atmi_context(), tgt_info() & (TGT_INFO_OF_CONSTRUCTS | TGT_INFO_OF_MAPS) ||
+                                               tgt_ompt_is_on() || tgt_checker_is_there());
+}
+
 /* ---- entry points ---- */
 
 TGT_EXPORT void __tgt_set_info_flag(uint32_t flags) {
   tgt_runtime_t *runtime = tgt_runtime();
   atmi_context_set_info(atmi_context(), flags);
+  tgt_info_watch();
   for (uint32_t i = 0; i < (uint32_t)tgt_runtime_device_count(runtime); i++)
     tgt_info_listen(&runtime->devices[i]);
 }

@@ -35,13 +35,17 @@ static inline bool tgt_info_wants_constructs(void) {
   return tgt_info() & TGT_INFO_OF_CONSTRUCTS;
 }
 
-/* The device of a construct, if there is one and nobody looks on, at launches or constructs. False: all of
- * that is to be asked. A kernel that is found there can be launched; what is mapped is to be asked for only
- * if also tgt_runtime_is_loaded. */
+/* Tells the context whether somebody looks on, at constructs or what is mapped: to be called after each
+ * change of that, and before devices can be used. Thread-safe. */
+void tgt_info_watch(void);
+
+/* The device of a construct, if there is one and nobody looks on, at launches, constructs or maps. False: all
+ * of that is to be asked. A kernel that is found there can be launched; what is mapped is to be asked for
+ * only if also tgt_runtime_is_loaded. */
 static inline __attribute__((always_inline)) bool tgt_info_use_unseen(tgt_runtime_t *runtime, int64_t number,
                                                                       tgt_device_t **device) {
-  if ((uint64_t)number >= atomic_load_explicit(&runtime->device_count, memory_order_acquire) ||
-      !tgt_is_plain((uint32_t)number) || tgt_info_wants_constructs() || tgt_ompt_is_on())
+  /* Before it is known whether there is a tool somebody looks on, and then the devices are made. */
+  if (!atmi_context_is_plain(atmi_context(), number))
     return false;
   *device = &runtime->devices[number];
   return true;

@@ -90,6 +90,7 @@ void tgt_kernels_remove(tgt_kernels_t *kernels, const void *region, const void *
   tgt_kernel_slot_t *slot = find_slot(table, region);
   if (atomic_load_explicit(&slot->region, memory_order_relaxed) == region &&
       atomic_load_explicit(&slot->kernel, memory_order_relaxed) == kernel) {
+    atomic_fetch_add_explicit(&kernels->generation, UINT64_C(1) << 32, memory_order_relaxed);
     atomic_store_explicit(&slot->kernel, NULL, memory_order_relaxed);
     atomic_store_explicit(&slot->region, TGT_KERNEL_GONE, memory_order_release);
   }

@@ -24,6 +24,8 @@ typedef struct tgt_kernel_table {
 
 typedef struct tgt_kernels {
   _Atomic(tgt_kernel_table_t *) table;
+  /* As long as it does not change, an address stands for the same kernel. The lower half is 0. */
+  _Atomic uint64_t generation;
 } tgt_kernels_t;
 
 /* A table, so that a look-up need not ask. Fails with ATMI_NO_MEMORY, described. */

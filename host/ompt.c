@@ -3,6 +3,7 @@
  * are exchanged for those at the end of this file, so that the ordinary ones know nothing of a tool. */
 #include "ompt.h"
 
+#include "info.h"
 #include "libomp.h"
 #include "lint.h"
 #include "lock.h"
@@ -108,6 +109,7 @@ static int initialize(tgt_ompt_lookup_t *lookup, int initial_device, tgt_ompt_da
   find_callbacks(ompt, lookup);
   /* Release: who sees it sees the callbacks. */
   atomic_store_explicit(&ompt->state, TGT_OMPT_ON, memory_order_release);
+  tgt_info_watch();
   for (int i = 0; i < tgt_runtime_device_count(runtime); i++)
     tgt_lint_listen(&runtime->devices[i]);
   return 1;
@@ -118,6 +120,7 @@ static void finalize(tgt_ompt_data_t *tool) {
   (void)tool;
   tgt_ompt_t *ompt = &tgt_the_ompt;
   atomic_store(&ompt->state, without_tool(ompt));
+  tgt_info_watch();
   client_t *client = atomic_exchange(&ompt->clients, NULL);
   while (client) {
     client_t *next = client->next;
@@ -133,6 +136,7 @@ static void connect_once(void) {
   if (ompt_libomp_connect)
     ompt_libomp_connect(&start);
   atomic_compare_exchange_strong(&tgt_the_ompt.state, &unknown, without_tool(&tgt_the_ompt));
+  tgt_info_watch();
 }
 
 void tgt_ompt_connect(void) {

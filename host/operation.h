@@ -17,15 +17,23 @@ typedef struct tgt_operation {
   map_work_t work;
 } tgt_operation_t;
 
-/* Begins with a stream of the thread. False after a failure, described. */
-ATMI_MUST_CHECK static inline bool tgt_operation_begin(tgt_operation_t *operation, tgt_device_t *device,
-                                                       const tgt_ident_t *where) {
-  if (tgt_stream_take(device, &operation->stream))
-    return false;
+/* Begins with an idle stream that the caller has taken. */
+static inline void tgt_operation_begin_on(tgt_operation_t *operation, tgt_device_t *device,
+                                          atmi_stream_t *stream, const tgt_ident_t *where) {
   operation->device = device;
+  operation->stream = stream;
   operation->where = where;
   operation->handle = NULL;
-  map_work_begin(&operation->work, device->maps, operation->stream, tgt_runtime_map_options(tgt_runtime()));
+  map_work_begin(&operation->work, device->maps, stream, tgt_runtime_map_options(tgt_runtime()));
+}
+
+/* The same with a stream of the thread. False after a failure, described. */
+ATMI_MUST_CHECK static inline bool tgt_operation_begin(tgt_operation_t *operation, tgt_device_t *device,
+                                                       const tgt_ident_t *where) {
+  atmi_stream_t *stream;
+  if (tgt_stream_take(device, &stream))
+    return false;
+  tgt_operation_begin_on(operation, device, stream, where);
   return true;
 }
 

@@ -4,6 +4,7 @@
 #include "entry.h"
 #include "info.h"
 #include "libomp.h"
+#include "mapping/held.h"
 #include "message.h"
 #include "operation.h"
 
@@ -14,15 +15,23 @@ enum { RAN_ON_DEVICE = 0, RUN_ON_HOST = ~0 };
 /* A region as all versions state it. */
 typedef struct region {
   const tgt_ident_t *where;
-  int64_t device;          /* the default device's number, if that is meant: libomp is asked once */
-  uint32_t teams, threads; /* clauses; 0: none */
+  int64_t device;   /* the default device's number, if that is meant: libomp is asked once */
+  uint64_t clauses; /* teams and, in the upper half, threads; 0: none, and of teams also TGT_NO_TEAMS */
   const void *id;
   const tgt_kernel_args_t *args;
 } region_t;
 
-/* ---- the short way ---- */
+static inline uint64_t clauses_of(uint32_t teams, uint32_t threads) {
+  return teams | (uint64_t)threads << 32;
+}
 
-enum { MOST_VALUES = 64 };
+/* A region without teams is one team. */
+static inline uint32_t teams_of(const region_t *region) {
+  uint32_t teams = (uint32_t)region->clauses;
+  return teams == (uint32_t)TGT_NO_TEAMS ? 1 : teams;
+}
+
+/* ---- its arguments ---- */
 
 /* The program's own arguments: where a kernel takes its environment, the program passes nothing. */
 static inline uint32_t count_of(const tgt_kernel_args_t *args, const atmi_omp_kernel_t *kernel) {
@@ -30,45 +39,49 @@ static inline uint32_t count_of(const tgt_kernel_args_t *args, const atmi_omp_ke
          (args->version >= TGT_ARGS_WITH_LAST && kernel->compiled.environment_is_last && args->count);
 }
 
-/* Whether the kernel's arguments are the words that the program passes: nothing is mapped. */
-static inline bool takes_values_only(const tgt_kernel_args_t *args, uint32_t count) {
-  if (count > MOST_VALUES || (count && (!args->types || !args->bases)))
-    return false; /* damaged ones are for the mapping engine, too */
+/* Whether the word that the program passes is one of the kernel's arguments, and nothing is mapped. */
+static inline bool is_value(int64_t type) {
+  return (type & ~(int64_t)TGT_MAP_IMPLICIT) == (TGT_MAP_PARAM | TGT_MAP_LITERAL);
+}
+
+static bool are_values(const tgt_kernel_args_t *args, uint32_t count) {
+  if (count && (!args->types || !args->bases))
+    return false;
   for (uint32_t i = 0; i < count; i++)
-    if ((args->types[i] & ~(int64_t)TGT_MAP_IMPLICIT) != (TGT_MAP_PARAM | TGT_MAP_LITERAL))
+    if (!is_value(args->types[i]))
       return false;
   return true;
 }
 
+/* Whether they are there, all of them, and known. */
 static inline bool is_known(const tgt_kernel_args_t *args) {
-  return args && args->version - 1 < TGT_ARGS_NEWEST;
+  return args && args->version - TGT_ARGS_WITH_FLAGS <= TGT_ARGS_NEWEST - TGT_ARGS_WITH_FLAGS;
 }
 
 static inline bool is_nowait(const tgt_kernel_args_t *args) {
-  return args->version >= TGT_ARGS_WITH_FLAGS && args->flags & TGT_ARGS_NOWAIT;
+  return args->flags & TGT_ARGS_NOWAIT;
 }
 
-/* Launches again what was launched before, and waits. False: nothing has happened; the general way is to be
- * taken. */
-static inline __attribute__((always_inline)) bool run_again(const tgt_device_t *device,
-                                                            const region_t *region,
-                                                            const atmi_omp_kernel_t *kernel, uint32_t count,
-                                                            atmi_status_t *status) {
-  atmi_stream_t *stream = atmi_stream_take_own(device->core);
-  if (!stream)
-    return false;
-  bool begun =
-      atmi_omp_launch_again(stream, kernel, region->args->bases, NULL,
-                            tgt_launch_words(region->args, count, region->teams, region->threads), status);
-  if (begun && !atmi_stream_settle_plain(stream)) {
-    atmi_status_t ended = atmi_stream_synchronize(stream);
-    *status = *status ? *status : ended;
-  }
-  atmi_stream_put_idle(stream);
-  return begun;
+static inline bool is_oldest(const tgt_kernel_args_t *args) {
+  return args && args->version == TGT_ARGS_OLDEST;
 }
 
-/* ---- the general way ---- */
+/* Arguments of the oldest version in the form of the next one, which has more behind them. */
+static tgt_kernel_args_t complete(const tgt_kernel_args_t *oldest) {
+  tgt_kernel_args_t args = {0};
+  memcpy(&args, oldest, offsetof(tgt_kernel_args_t, flags));
+  args.version = TGT_ARGS_WITH_FLAGS;
+  return args;
+}
+
+/* ---- launches ---- */
+
+/* What plans are remembered with: of which kind the arguments were. */
+enum { TAG_VALUES, TAG_HELD, TAG_MAPPED }; /* the second: mapped already, all of them */
+
+static inline tgt_launch_t launch_of(const tgt_device_t *device, const region_t *region) {
+  return (tgt_launch_t){device, region->id, region->args, region->clauses};
+}
 
 static const atmi_omp_kernel_t *find_kernel(const tgt_device_t *device, const region_t *region) {
   const atmi_omp_kernel_t *kernel = tgt_kernels_find(&device->kernels, region->id);
@@ -79,24 +92,42 @@ static const atmi_omp_kernel_t *find_kernel(const tgt_device_t *device, const re
   return kernel;
 }
 
-/* With what the mapping engine has made of the arguments. The stream mostly has nothing to do. */
-static inline __attribute__((always_inline)) atmi_status_t
-launch(const tgt_operation_t *operation, const region_t *region, const atmi_omp_kernel_t *kernel) {
+/* With what the mapping engine has made of the arguments. */
+static __attribute__((noinline, cold)) atmi_status_t
+launch_any(const tgt_operation_t *operation, const region_t *region, const atmi_omp_kernel_t *kernel) {
+  const tgt_kernel_args_t *args = region->args;
   const map_work_t *work = &operation->work;
-  atmi_omp_words_t words = tgt_launch_words(region->args, work->word_count, region->teams, region->threads);
+  uint32_t threads = (uint32_t)(region->clauses >> 32);
+  const tgt_launch_t launch = launch_of(operation->device, region);
+  uint32_t tag = are_values(args, count_of(args, kernel)) ? TAG_VALUES
+                 : map_work_only_holds(work)              ? TAG_HELD
+                                                          : TAG_MAPPED;
+  const atmi_plan_key_t key = tgt_launch_key(&launch, tag);
+  return tgt_launch_any(operation->device, operation->stream, kernel,
+                        tgt_launch_words(args, work->word_count, teams_of(region), threads), &key,
+                        work->words);
+}
+
+/* The same by a plan, if there is one and the stream has nothing to do, as is mostly so. */
+static inline __attribute__((always_inline)) atmi_status_t launch(const tgt_operation_t *operation,
+                                                                  const region_t *region,
+                                                                  const atmi_omp_kernel_t *kernel,
+                                                                  const atmi_plan_t *plan) {
+  const map_work_t *work = &operation->work;
+  atmi_stream_t *stream = operation->stream;
   atmi_status_t status;
-  if (tgt_is_plain(operation->device->number) &&
-      atmi_omp_launch_again(operation->stream, kernel, work->words, NULL, words, &status))
+  if (plan && plan->argument_count == work->word_count && stream->ready_plans &&
+      atmi_omp_launch_by(plan, stream, work->words, NULL, &status))
     return status;
-  return tgt_launch_any(operation->device, operation->stream, kernel, words, work->words);
+  return launch_any(operation, region, kernel);
 }
 
 static __attribute__((noinline, cold)) atmi_status_t
 launch_and_tell(const tgt_operation_t *operation, const region_t *region, const atmi_omp_kernel_t *kernel) {
   uint64_t id = 0;
-  tgt_ompt_submit(true, &id, region->teams);
-  atmi_status_t status = launch(operation, region, kernel);
-  tgt_ompt_submit(false, &id, region->teams);
+  tgt_ompt_submit(true, &id, teams_of(region));
+  atmi_status_t status = launch_any(operation, region, kernel);
+  tgt_ompt_submit(false, &id, teams_of(region));
   return status;
 }
 
@@ -111,9 +142,9 @@ static inline map_arguments_t arguments_of(const tgt_kernel_args_t *args, const 
 }
 
 /* Maps, launches, and begins to unmap. */
-static inline __attribute__((always_inline)) bool run(tgt_operation_t *operation, const region_t *region,
-                                                      const atmi_omp_kernel_t *kernel,
-                                                      const map_arguments_t *arguments) {
+static __attribute__((noinline)) bool run(tgt_operation_t *operation, const region_t *region,
+                                          const atmi_omp_kernel_t *kernel, const atmi_plan_t *plan,
+                                          const map_arguments_t *arguments) {
   map_work_t *work = &operation->work;
   if (tgt_info_wants_constructs())
     tgt_info_begin(operation->device, region->where, TGT_CONSTRUCT_REGION, arguments);
@@ -123,7 +154,7 @@ static inline __attribute__((always_inline)) bool run(tgt_operation_t *operation
     return false;
   }
   atmi_status_t status =
-      tgt_ompt_is_on() ? launch_and_tell(operation, region, kernel) : launch(operation, region, kernel);
+      tgt_ompt_is_on() ? launch_and_tell(operation, region, kernel) : launch(operation, region, kernel, plan);
   return !status && !map_leave(work);
 }
 
@@ -131,21 +162,21 @@ static bool check(const region_t *region) {
   if (is_known(region->args))
     return true;
   if (region->args)
-    tgt_error("cannot %s: its arguments are of version %u, known are 1 to %d; the program was built by a "
+    tgt_error("cannot %s: its arguments are of version %u, known are %d to %d; the program was built by a "
               "compiler that is newer than this library",
-              launch_text, region->args->version, TGT_ARGS_NEWEST);
+              launch_text, region->args->version, TGT_ARGS_OLDEST, TGT_ARGS_NEWEST);
   else
     tgt_error("cannot %s: the program passes no arguments", launch_text);
   return false;
 }
 
-static __attribute__((noinline)) bool run_and_wait(tgt_device_t *device, const region_t *region,
-                                                   const atmi_omp_kernel_t *kernel) {
+static __attribute__((noinline, cold)) bool run_and_wait(tgt_device_t *device, const region_t *region,
+                                                         const atmi_omp_kernel_t *kernel) {
   tgt_operation_t operation;
   const map_arguments_t arguments = arguments_of(region->args, kernel);
   if (!tgt_operation_begin(&operation, device, region->where))
     return false;
-  bool done = tgt_operation_end(&operation, run(&operation, region, kernel, &arguments));
+  bool done = tgt_operation_end(&operation, run(&operation, region, kernel, NULL, &arguments));
   if (done && tgt_info_wants_constructs())
     tgt_info_end(device, region->where);
   return done;
@@ -156,7 +187,7 @@ static __attribute__((cold)) bool run_for_task(tgt_operation_t *operation, tgt_d
   const map_arguments_t arguments = arguments_of(region->args, kernel);
   if (!tgt_operation_begin_task(operation, device, region->where))
     return false;
-  bool done = run(operation, region, kernel, &arguments);
+  bool done = run(operation, region, kernel, NULL, &arguments);
   bool is_left = tgt_operation_leave_to_task(operation, done);
   if (is_left && tgt_info_wants_constructs())
     tgt_info_end(device, region->where);
@@ -180,6 +211,13 @@ static __attribute__((noinline)) bool run_and_tell(tgt_device_t *device, const r
 static __attribute__((noinline, cold)) int run_region(const region_t *region, const void *code) {
   tgt_runtime_t *runtime = tgt_runtime();
   bool failed = false, done = false;
+  tgt_kernel_args_t args;
+  region_t newer = *region;
+  if (is_oldest(region->args)) {
+    newer.args = &args;
+    args = complete(region->args);
+    region = &newer;
+  }
   tgt_device_t *device = tgt_runtime_use_ready(runtime, region->device);
   if (!device)
     device = tgt_runtime_use(runtime, region->device, launch_text, &failed);
@@ -200,42 +238,188 @@ static __attribute__((noinline, cold)) int run_region(const region_t *region, co
   return RUN_ON_HOST;
 }
 
-static __attribute__((noinline)) int fail(const tgt_ident_t *where) {
+/* ---- what was launched before ---- */
+
+/* Most regions come again and again, and nobody looks on. These are found among the plans of the thread's
+ * stream, and what is to be done for them is short. */
+
+static __attribute__((noinline, cold)) int fail(const tgt_ident_t *where) {
   tgt_runtime_construct_failed(tgt_runtime(), where);
   return RUN_ON_HOST;
 }
 
-/* Most regions come again and again, and nobody looks on: what is to be done for these is found without a
- * call. `code` is only there for the others. */
-static inline __attribute__((always_inline)) int run_region_quickly(const region_t *region,
-                                                                    const void *code) {
-  tgt_device_t *device;
-  if (!tgt_info_use_unseen(tgt_runtime(), region->device, &device) || !is_known(region->args) ||
-      is_nowait(region->args))
-    return run_region(region, code);
-  const atmi_omp_kernel_t *kernel = tgt_kernels_find(&device->kernels, region->id);
-  if (!kernel)
-    return run_region(region, code);
-  atmi_status_t status;
-  uint32_t count = count_of(region->args, kernel);
-  if (!takes_values_only(region->args, count)) {
-    if (!tgt_runtime_is_loaded(tgt_runtime(), device))
-      return run_region(region, code);
-    return run_and_wait(device, region, kernel) ? RAN_ON_DEVICE : fail(region->where);
+/* In the general way, without the stream. */
+static __attribute__((noinline, cold)) int run_without(atmi_stream_t *stream, const region_t *region,
+                                                       const void *code) {
+  atmi_stream_put_bare(stream);
+  return run_region(region, code);
+}
+
+static __attribute__((noinline, cold)) atmi_status_t put_after(atmi_stream_t *stream, atmi_status_t status) {
+  atmi_stream_put_bare(stream);
+  return status;
+}
+
+/* A function of its own, so that its caller saves no registers. */
+static __attribute__((noinline)) atmi_status_t run_planned(atmi_stream_t *stream, const atmi_plan_t *plan) {
+  atmi_status_t status = atmi_plan_run(stream, plan);
+  if (__builtin_expect(status, 0))
+    return put_after(stream, status);
+  atmi_stream_put_bare(stream);
+  return ATMI_OK;
+}
+
+/* Writes the kernel's arguments, if they still are what the program passes. */
+static inline bool write_values(const tgt_kernel_args_t *args, const atmi_plan_t *plan) {
+  uint32_t count = plan->argument_count;
+  if (count && (!args->types || !args->bases))
+    return false;
+  for (uint32_t i = 0; i < count; i++) {
+    if (!is_value(args->types[i]))
+      return false;
+    plan->words[i] = (uintptr_t)args->bases[i];
   }
-  if (!run_again(device, region, kernel, count, &status))
-    return run_region(region, code);
-  return status ? fail(region->where) : RAN_ON_DEVICE;
+  return true;
+}
+
+/* With a stream that the caller has taken. */
+static __attribute__((noinline)) int run_with_work(tgt_device_t *device, atmi_stream_t *stream,
+                                                   const region_t *region, const atmi_plan_t *plan) {
+  tgt_operation_t operation;
+  const atmi_omp_kernel_t *kernel = atmi_omp_kernel_of(plan->kernel);
+  const map_arguments_t arguments = arguments_of(region->args, kernel);
+  tgt_operation_begin_on(&operation, device, stream, region->where);
+  if (tgt_operation_end(&operation, run(&operation, region, kernel, plan, &arguments)))
+    return RAN_ON_DEVICE;
+  return fail(region->where);
+}
+
+/* Not all can be held: what is held is given back, and all begins anew. Nothing has been launched. */
+static __attribute__((noinline, cold)) int run_unheld(tgt_device_t *device, atmi_stream_t *stream,
+                                                      const region_t *region, const atmi_plan_t *plan,
+                                                      const map_held_t *held) {
+  const map_arguments_t arguments = arguments_of(region->args, atmi_omp_kernel_of(plan->kernel));
+  uint32_t gone = map_drop_held(held->entries, held->count);
+  map_work_t work;
+  map_status_t ended;
+  if (gone == held->count)
+    return run_with_work(device, stream, region, plan);
+  map_work_begin(&work, device->maps, stream, tgt_runtime_map_options(tgt_runtime()));
+  map_work_take_held(&work, &arguments, held, gone, false);
+  while ((ended = map_work_end(&work)) == MAP_AGAIN && !tgt_stream_wait(stream)) {
+  }
+  return run_with_work(device, stream, region, plan);
+}
+
+/* Others use the queue. */
+static __attribute__((noinline, cold)) atmi_status_t
+launch_held(tgt_device_t *device, atmi_stream_t *stream, const region_t *region, const atmi_plan_t *plan) {
+  const tgt_launch_t launch = launch_of(device, region);
+  const atmi_plan_key_t key = tgt_launch_key(&launch, TAG_HELD);
+  uint32_t threads = (uint32_t)(region->clauses >> 32);
+  atmi_status_t status =
+      tgt_launch_any(device, stream, atmi_omp_kernel_of(plan->kernel),
+                     tgt_launch_words(region->args, plan->argument_count, teams_of(region), threads), &key,
+                     (void *const *)(void *)plan->words);
+  atmi_status_t ended = tgt_stream_wait(stream);
+  return status ? status : ended;
+}
+
+/* Others have given back what was held with them: what is left is the last. */
+static __attribute__((noinline, cold)) int end_held(tgt_device_t *device, atmi_stream_t *stream,
+                                                    const region_t *region, const atmi_plan_t *plan,
+                                                    const map_held_t *held, uint32_t gone, bool done) {
+  tgt_operation_t operation;
+  const map_arguments_t arguments = arguments_of(region->args, atmi_omp_kernel_of(plan->kernel));
+  tgt_operation_begin_on(&operation, device, stream, region->where);
+  map_work_take_held(&operation.work, &arguments, held, gone, done);
+  return tgt_operation_end(&operation, done) ? RAN_ON_DEVICE : fail(region->where);
+}
+
+/* A region whose arguments were all mapped when it was first launched. */
+static __attribute__((noinline)) int run_held(tgt_device_t *device, atmi_stream_t *stream,
+                                              const region_t *region, const atmi_plan_t *plan) {
+  map_held_t held;
+  const map_arguments_t arguments = arguments_of(region->args, atmi_omp_kernel_of(plan->kernel));
+  if (arguments.count != plan->argument_count || !map_held_may(&arguments))
+    return run_with_work(device, stream, region, plan);
+  if (__builtin_expect(map_held_begin(device->maps, &arguments, plan->words, &held) != arguments.count, 0))
+    return run_unheld(device, stream, region, plan, &held);
+  atmi_status_t status = atmi_plan_run(stream, plan);
+  if (__builtin_expect(status == ATMI_PENDING, 0))
+    status = launch_held(device, stream, region, plan);
+  uint32_t gone = map_drop_held(held.entries, held.count);
+  if (__builtin_expect(gone != held.count, 0))
+    return end_held(device, stream, region, plan, &held, gone, !status);
+  atmi_stream_put_idle(stream);
+  return __builtin_expect(!status, 1) ? RAN_ON_DEVICE : fail(region->where);
+}
+
+static __attribute__((noinline)) int run_mapped(tgt_device_t *device, atmi_stream_t *stream,
+                                                const region_t *region, const atmi_plan_t *plan,
+                                                const void *code) {
+  if (!tgt_runtime_is_loaded(tgt_runtime(), device))
+    return run_without(stream, region, code);
+  return plan->tag == TAG_HELD ? run_held(device, stream, region, plan)
+                               : run_with_work(device, stream, region, plan);
+}
+
+/* Where the program called. */
+#define CODE __builtin_return_address(0)
+
+static inline __attribute__((always_inline)) int run_by_plan(tgt_device_t *device, atmi_stream_t *stream,
+                                                             const region_t *region,
+                                                             const tgt_kernel_args_t *args,
+                                                             const atmi_plan_t *plan) {
+  _Static_assert(TAG_VALUES == 0, "with no arguments nothing is left to be done");
+  if (is_nowait(args))
+    return run_without(stream, region, CODE);
+  if (tgt_word_at(&plan->tag)) { /* tag and number of arguments */
+    if (plan->tag != TAG_VALUES)
+      return run_mapped(device, stream, region, plan, CODE);
+    if (!write_values(args, plan))
+      return run_without(stream, region, CODE);
+  }
+  atmi_status_t status = run_planned(stream, plan);
+  if (__builtin_expect(!status, 1))
+    return RAN_ON_DEVICE;
+  return status == ATMI_PENDING ? run_region(region, CODE) : fail(region->where);
+}
+
+/* There is no plan of a region with these arguments: but maybe with those of another version. */
+static __attribute__((noinline)) int run_unplanned(tgt_device_t *device, atmi_stream_t *stream,
+                                                   const region_t *region, const void *code) {
+  if (!is_oldest(region->args))
+    return run_without(stream, region, code);
+  const tgt_kernel_args_t args = complete(region->args);
+  const region_t newer = {region->where, region->device, region->clauses, region->id, &args};
+  const tgt_launch_t launch = launch_of(device, &newer);
+  const atmi_plan_t *plan = tgt_launch_find(stream, &launch);
+  return plan ? run_by_plan(device, stream, &newer, &args, plan) : run_without(stream, &newer, code);
+}
+
+static inline __attribute__((always_inline)) int run_region_quickly(const region_t *region) {
+  tgt_device_t *device;
+  const tgt_kernel_args_t *args = region->args;
+  if (!args || !tgt_info_use_unseen(tgt_runtime(), region->device, &device))
+    return run_region(region, CODE);
+  const tgt_launch_t launch = {device, region->id, args, region->clauses};
+  atmi_stream_t *stream = tgt_stream_take_own(device);
+  if (!stream)
+    return run_region(region, CODE);
+  const atmi_plan_t *plan = tgt_launch_find(stream, &launch);
+  return __builtin_expect(plan != NULL, 1) ? run_by_plan(device, stream, region, args, plan)
+                                           : run_unplanned(device, stream, region, CODE);
 }
 
 /* ---- entry points of clang 15 and later ---- */
 
 TGT_EXPORT int __tgt_target_kernel(const tgt_ident_t *where, int64_t device, int32_t teams, int32_t threads,
                                    const void *id, const tgt_kernel_args_t *args) {
-  region_t region = {
-      where, tgt_runtime_number(device), teams == TGT_NO_TEAMS ? 1 : (uint32_t)teams, (uint32_t)threads, id,
-      args};
-  return run_region_quickly(&region, __builtin_return_address(0));
+  region_t region = {where, device, clauses_of((uint32_t)teams, (uint32_t)threads), id, args};
+  TGT_KEEP_IN_MEMORY(region);
+  region.device = tgt_runtime_number(device);
+  return run_region_quickly(&region);
 }
 
 TGT_EXPORT int __tgt_target_kernel_nowait(const tgt_ident_t *where, int64_t device, int32_t teams,
@@ -275,18 +459,18 @@ static uint32_t clause(int32_t value) {
 
 TGT_EXPORT int __tgt_target_teams_mapper(const tgt_ident_t *where, int64_t device, const void *id, TGT_MAPS,
                                          int32_t teams, int32_t threads) {
-  tgt_kernel_args_t args; /* the second half of which does not exist in this version */
-  args.version = TGT_ARGS_OLDEST;
-  args.count = clause(count);
-  args.bases = bases;
-  args.begins = begins;
-  args.sizes = sizes;
-  args.types = types;
-  args.names = names;
-  args.mappers = mappers;
-  args.tripcount = take_tripcount();
-  region_t region = {where, tgt_runtime_number(device), clause(teams), clause(threads), id, &args};
-  return run_region_quickly(&region, __builtin_return_address(0));
+  const tgt_kernel_args_t args = {.version = TGT_ARGS_WITH_FLAGS,
+                                  .count = clause(count),
+                                  .bases = bases,
+                                  .begins = begins,
+                                  .sizes = sizes,
+                                  .types = types,
+                                  .names = names,
+                                  .mappers = mappers,
+                                  .tripcount = take_tripcount()};
+  region_t region = {where, tgt_runtime_number(device), clauses_of(clause(teams), clause(threads)), id,
+                     &args};
+  return run_region_quickly(&region);
 }
 
 TGT_EXPORT int __tgt_target_mapper(const tgt_ident_t *where, int64_t device, const void *id, TGT_MAPS) {

@@ -13,8 +13,19 @@
 #include <string.h>
 #include <strings.h>
 
-tgt_runtime_t tgt_the_runtime = {.lock = PTHREAD_MUTEX_INITIALIZER,
+static int first_device(void) {
+  return 0;
+}
+
+tgt_runtime_t tgt_the_runtime = {.default_device = first_device,
+                                 .lock = PTHREAD_MUTEX_INITIALIZER,
                                  .interops_lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Before the constructors of whatever is linked with this library. */
+static __attribute__((constructor)) void find_libomp(void) {
+  if (omp_get_default_device)
+    tgt_the_runtime.default_device = omp_get_default_device;
+}
 
 /* ---- policy ---- */
 
@@ -86,7 +97,10 @@ static void add_devices(tgt_runtime_t *runtime) {
   uint32_t version = atomic_load(&runtime->newest_version);
   tgt_profile_start();
   tgt_lint_start();
-  runtime->devices = calloc(count + 1, sizeof *runtime->devices);
+  tgt_info_watch();
+  runtime->devices = aligned_alloc(_Alignof(tgt_device_t), (count + 1) * sizeof *runtime->devices);
+  if (runtime->devices)
+    memset(runtime->devices, 0, (count + 1) * sizeof *runtime->devices);
   for (; runtime->devices && made < count; made++) {
     if (tgt_device_init(&runtime->devices[made], made, version))
       break;
@@ -178,10 +192,6 @@ void tgt_runtime_unregister(tgt_runtime_t *runtime, const tgt_descriptor_t *desc
 
 /* ---- devices ---- */
 
-int tgt_runtime_default_device(void) {
-  return omp_get_default_device ? omp_get_default_device() : 0;
-}
-
 int tgt_runtime_device_count(tgt_runtime_t *runtime) {
   return (int)atomic_load_explicit(&runtime->device_count, memory_order_acquire);
 }
@@ -199,8 +209,10 @@ static bool load(tgt_runtime_t *runtime, tgt_device_t *device) {
   bool usable = !device->is_broken;
   if (usable)
     tgt_info_entries(device, runtime->libraries);
-  if (usable) /* release: who sees the number sees what was loaded */
+  if (usable) { /* release: who sees these sees what was loaded */
+    atomic_store_explicit(&device->core_in_use, device->core, memory_order_release);
     atomic_store_explicit(&device->loaded, registrations, memory_order_release);
+  }
   pthread_mutex_unlock(&runtime->lock);
   return usable;
 }

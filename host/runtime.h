@@ -18,6 +18,7 @@ typedef enum tgt_policy {
 struct tgt_interop;
 
 typedef struct tgt_runtime {
+  int (*default_device)(void);    /* libomp's, or one that returns 0; constant */
   pthread_mutex_t lock;           /* registration and loading; never on the path of a launch or copy */
   tgt_library_t *libraries;       /* oldest first; guarded by lock */
   _Atomic uint64_t registrations; /* how many there ever were */
@@ -63,12 +64,14 @@ int tgt_runtime_device_count(tgt_runtime_t *runtime);
  *   number  as the program passes it; TGT_DEVICE_DEFAULT is the default device */
 tgt_device_t *tgt_runtime_use(tgt_runtime_t *runtime, int64_t number, const char *operation, bool *failed);
 
-int tgt_runtime_default_device(void);
-
 /* The number that a program's stands for. */
 static inline int64_t tgt_runtime_number(int64_t number) {
-  return number == TGT_DEVICE_DEFAULT ? tgt_runtime_default_device() : number;
+  return number == TGT_DEVICE_DEFAULT ? tgt_the_runtime.default_device() : number;
 }
+
+/* Has the compiler keep an object in memory. In registers it would have to be saved, and these with it, at
+ * the call that asks for the default device. */
+#define TGT_KEEP_IN_MEMORY(object) __asm__ volatile("" : "+m"(object))
 
 /* Whether the device has all that was registered. */
 static inline bool tgt_runtime_is_loaded(const tgt_runtime_t *runtime, const tgt_device_t *device) {

@@ -423,8 +423,9 @@ EXPORT int32_t __tgt_rtl_launch_kernel(int32_t number, void *kernel, void **args
                                        KernelArgsTy *kernel_args, __tgt_async_info *queue) {
   atmi_status_t status;
   atmi_stream_t *stream = rtl_launch_stream(atmi_context(), number, kernel, queue);
-  if (stream && atmi_omp_launch_again(stream, kernel, args, offsets,
-                                      caller_abi_words_from_kernel_args(kernel_args), &status))
+  if (stream && atmi_omp_launch_again(
+                    stream, atmi_omp_launch_key(kernel, caller_abi_words_from_kernel_args(kernel_args)), args,
+                    offsets, &status))
     return result_of(status);
   return launch_kernel(number, kernel, args, offsets, kernel_args, queue);
 }
@@ -434,9 +435,8 @@ run_region(int32_t number, const void *kernel, void **args, ptrdiff_t *offsets, 
            int32_t num_teams, int32_t thread_limit, uint64_t tripcount, __tgt_async_info *queue) {
   atmi_status_t status;
   atmi_stream_t *stream = rtl_launch_stream(atmi_context(), number, kernel, queue);
-  if (stream && atmi_omp_launch_again(
-                    stream, kernel, args, offsets,
-                    caller_abi_words_from_team_region(arg_num, num_teams, thread_limit, tripcount), &status))
+  atmi_omp_words_t words = caller_abi_words_from_team_region(arg_num, num_teams, thread_limit, tripcount);
+  if (stream && atmi_omp_launch_again(stream, atmi_omp_launch_key(kernel, words), args, offsets, &status))
     return result_of(status);
   return launch_region(number, kernel, args, offsets, arg_num, num_teams, thread_limit, tripcount, queue);
 }

@@ -322,8 +322,8 @@ static bool read_pointer(map_shadow_t *shadow) {
 /* Makes the pointer at `component->base`, which is in the first entry, point to `component->begin` in the
  * second one's device memory. Its record says whether it does already; where that is not known yet, fill.c
  * looks. */
-static bool attach(map_pass_t *pass, const map_component_t *component, found_t pointer, found_t pointee,
-                   uint64_t bytes) {
+static __attribute__((cold)) bool attach(map_pass_t *pass, const map_component_t *component, found_t pointer,
+                                         found_t pointee, uint64_t bytes) {
   map_work_t *work = pass->work;
   map_shadow_t *shadow = map_entry_shadow(pass->table, pointer.entry, component->base, bytes);
   if (!shadow)
@@ -396,7 +396,7 @@ static bool enter_pointer_and_object(map_pass_t *pass, const map_component_t *co
 }
 
 /* ATTACH, of clang 22 on, once all else of the construct is mapped. */
-static bool enter_attachment(map_pass_t *pass, const map_component_t *component) {
+static __attribute__((cold)) bool enter_attachment(map_pass_t *pass, const map_component_t *component) {
   found_t pointer, pointee;
   if (component->size < (int64_t)sizeof(void *) || !component->base)
     return wrong(pass, component, null_pointer);
@@ -548,25 +548,6 @@ static bool attach_all(map_pass_t *pass) {
   return true;
 }
 
-/* What the quick ways are for. */
-#define PLAIN (MAP_TO | MAP_FROM | MAP_TARGET_PARAM | MAP_IMPLICIT | MAP_CLOSE | MAP_PRESENT)
-
-static inline bool is_plain(uint64_t type) {
-  return (type | PLAIN) == PLAIN;
-}
-
-/* Counts an entry if others do, too, so that it stays, and nobody is about to copy it. Without the lock
- * counts only become less, and with that the word changes: then it is not so any more. */
-static inline bool join_quickly(map_entry_t *entry, uint64_t units) {
-  /* Acquire pairs with map_entry_filled: who does not see it being filled sees the mark. */
-  uint64_t word = atomic_load_explicit(&entry->word, memory_order_acquire), now = word + units;
-  if ((int32_t)now <= 1 || now >> MAP_UNUSUAL_SHIFT ||
-      atomic_load_explicit(&entry->mark, memory_order_relaxed))
-    return false;
-  return atomic_compare_exchange_strong_explicit(&entry->word, &word, now, memory_order_acq_rel,
-                                                 memory_order_relaxed);
-}
-
 /* List items of a region from `i` on that are mapped already and only counted, and literals, as long as they
  * come. Returns the first other one. The entries do not know of the pass: other items of them have leaders of
  * their own, of which the last one answers for all (leave_late). */
@@ -578,7 +559,7 @@ static __attribute__((noinline)) uint32_t count_in_region(map_work_t *work, cons
   const size_t count = arguments->count;
   for (; i < count; i++) {
     uint64_t type = (uint64_t)quick.types[i];
-    if (__builtin_expect(!is_plain(type), 0)) {
+    if (__builtin_expect(!map_is_plain(type), 0)) {
       if ((type & MAP_WORD) != MAP_WORD)
         break;
       *word++ = bases[i];
@@ -587,7 +568,7 @@ static __attribute__((noinline)) uint32_t count_in_region(map_work_t *work, cons
     uintptr_t host = (uintptr_t)quick.begins[i];
     map_entry_t *entry = map_quick_hint(&quick, host);
     if (!entry || !map_entry_contains(entry, host, (uint64_t)quick.sizes[i]) ||
-        !join_quickly(entry, MAP_HELD_UNITS))
+        !map_entry_join_quickly(entry, MAP_HELD_UNITS))
       break;
     *held++ = entry;
     if (__builtin_expect(type & MAP_TARGET_PARAM, 1))
@@ -608,8 +589,9 @@ static inline __attribute__((always_inline)) uint32_t count_in_front(map_work_t 
   for (; i < count; i++) {
     uintptr_t host = (uintptr_t)quick.begins[i];
     map_entry_t *entry = map_quick_hint(&quick, host);
-    if (!is_plain((uint64_t)quick.types[i]) || !entry ||
-        !map_entry_contains(entry, host, (uint64_t)quick.sizes[i]) || !join_quickly(entry, MAP_DYNAMIC_ONE))
+    if (!map_is_plain((uint64_t)quick.types[i]) || !entry ||
+        !map_entry_contains(entry, host, (uint64_t)quick.sizes[i]) ||
+        !map_entry_join_quickly(entry, MAP_DYNAMIC_ONE))
       break;
   }
   return i;
@@ -617,7 +599,7 @@ static inline __attribute__((always_inline)) uint32_t count_in_front(map_work_t 
 
 /* The construct has failed: what it has counted in front is to be given back, too. It is there as long as it
  * is counted. */
-static void recall_front(map_pass_t *pass) {
+static __attribute__((cold)) void recall_front(map_pass_t *pass) {
   for (uint32_t i = 0; i < pass->in_front; i++) {
     map_component_t component;
     map_entry_t *entry;
@@ -656,7 +638,7 @@ static __attribute__((noinline)) uint32_t wake_dormant(map_pass_t *pass, uint32_
     uintptr_t host = (uintptr_t)quick.begins[i];
     map_entry_t *entry = map_quick_hint(&quick, host);
     bool has_members = i + 1 < count && (uint64_t)quick.types[i + 1] >= MAP_MEMBER_ONE;
-    if (!is_plain(type) || type & MAP_PRESENT || has_members ||
+    if (!map_is_plain(type) || type & MAP_PRESENT || has_members ||
         !map_entry_is_dormant(entry, host, (uint64_t)quick.sizes[i]))
       break;
     uint32_t flags = MAP_ITEM_FRESH | (type & MAP_TO ? MAP_ITEM_SUBMIT : 0) | ways_of(type);
@@ -736,7 +718,7 @@ static map_status_t describe(const map_pass_t *pass) {
   return map_fail_near(table, MAP_INVALID, range, "this is mapped too many times at once");
 }
 
-static __attribute__((noinline)) map_status_t fail(map_pass_t *pass) {
+static __attribute__((noinline, cold)) map_status_t fail(map_pass_t *pass) {
   recall_front(pass);
   map_work_abandon(pass->work);
   map_pass_end(pass);

@@ -13,6 +13,8 @@
  * region. */
 #include "plan.h"
 
+#include <string.h>
+
 /* Of an entry that was left for good by this work, or ALWAYS: the arguments that say FROM. */
 static inline bool is_copied(const map_item_t *item) {
   if (!(item->type & MAP_FROM) || !item->entry || !item->bytes || item->flags & MAP_ITEM_RETRIEVED)
@@ -91,7 +93,7 @@ static uint64_t unit_of(const map_item_t *item) {
 
 /* For the listener: what leaving a region is going to do, in the order of its end; what is left of the counts
  * goes from item to item through their leader. */
-static __attribute__((noinline)) void note_region(map_work_t *work) {
+static __attribute__((noinline, cold)) void note_region(map_work_t *work) {
   map_item_t *begin = work->items, *end = begin + work->item_count;
   for (map_item_t *item = begin; item < end; item++) {
     map_item_t *leader = map_leader(item);
@@ -208,7 +210,7 @@ static bool prepare_copy(map_work_t *work, map_item_t *item) {
   return true;
 }
 
-static bool end_missing(map_pass_t *pass, const map_component_t *component) {
+static __attribute__((cold)) bool end_missing(map_pass_t *pass, const map_component_t *component) {
   bool sane = map_component_is_sane(component);
   if ((!sane || component->type & MAP_PRESENT) && !pass->wrong) {
     pass->wrong = sane ? "device mapping required by 'present' map type modifier does not exist" : map_insane;
@@ -303,7 +305,7 @@ static inline __attribute__((always_inline)) uint32_t leave_front(map_pass_t *pa
 
 /* Counts them again: the pass was no use. If somebody has taken an entry's last count meanwhile, it is as if
  * this construct came after that. */
-static void return_to_front(map_pass_t *pass) {
+static __attribute__((cold)) void return_to_front(map_pass_t *pass) {
   for (uint32_t i = 0; i < pass->in_front; i++) {
     map_entry_t *entry;
     uintptr_t host = (uintptr_t)pass->arguments->begins[i];
@@ -627,35 +629,32 @@ static inline map_status_t clean_up(map_work_t *work, map_status_t status) {
   return status;
 }
 
-/* Gives back what a region holds without items, as long as others have counted it, too. */
-static inline uint32_t drop_held(map_entry_t *const *held, uint32_t count) {
-  uint32_t i = 0;
-  for (; i < count; i++) {
-    _Atomic uint64_t *word = &held[i]->word;
-    uint64_t now = atomic_load_explicit(word, memory_order_relaxed);
-    if ((int32_t)now <= 1 ||
-        !atomic_compare_exchange_strong_explicit(word, &now, now - MAP_HELD_UNITS, memory_order_acq_rel,
-                                                 memory_order_relaxed))
-      break;
-  }
-  return i;
-}
-
 /* The first ones of those that were held have gone. */
-static __attribute__((noinline)) map_status_t end_held(map_work_t *work, uint32_t gone) {
+static __attribute__((noinline)) void make_items_but(map_work_t *work, uint32_t gone) {
   map_work_make_items(work);
   for (uint32_t i = 0; i < gone; i++)
     work->items[i].units = 0;
-  return map_work_end(work);
+}
+
+void map_work_take_held(map_work_t *work, const map_arguments_t *arguments, const map_held_t *held,
+                        uint32_t gone, bool left) {
+  work->operation = left ? MAP_LEAVE : MAP_ENTER;
+  work->todo |= MAP_TODO_LEAVE;
+  work->arguments = arguments;
+  work->held_count = held->count;
+  memcpy(work->held, held->entries, held->count * sizeof *held->entries);
+  make_items_but(work, gone);
 }
 
 map_status_t map_work_end(map_work_t *work) {
   map_status_t status = MAP_OK;
   if (work->plan && map_plan_end(work))
     return clean_up(work, MAP_OK);
-  uint32_t gone = drop_held(work->held, work->held_count);
-  if (__builtin_expect(gone != work->held_count, 0))
-    return end_held(work, gone);
+  uint32_t gone = map_drop_held(work->held, work->held_count);
+  if (__builtin_expect(gone != work->held_count, 0)) {
+    make_items_but(work, gone);
+    return map_work_end(work);
+  }
   if (work->mark && !(work->todo & MAP_TODO_GOES)) /* what goes is asked for by nobody */
     forget_mark(work);
   uint32_t found = work->todo & MAP_TODO_DROP; /* under the lock, if it is probable that all goes */

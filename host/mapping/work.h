@@ -11,6 +11,7 @@
 #define MAP_WORK_H
 
 #include "entry.h"
+#include "held.h"
 #include "message.h"
 
 /* An argument or component, by value. */
@@ -131,11 +132,8 @@ static inline map_item_t *map_quick_add(map_quick_t *quick, map_entry_t *entry, 
   return item;
 }
 
-/* A region of which all is mapped already has no items: it holds a count and a pin of each entry, in the
- * order of its arguments but for literals. Makes items of them, when there is more to do; prepare has seen to
- * it that there is room. */
-#define MAP_HELD_UNITS (MAP_DYNAMIC_ONE + MAP_PIN_ONE)
-#define MAP_WORD       (MAP_LITERAL | MAP_TARGET_PARAM)
+/* Makes items of what a region holds without (held.h), when there is more to do; prepare has seen to it that
+ * there is room. */
 void map_work_make_items(map_work_t *work);
 
 /* ---- items ---- */

@@ -85,17 +85,17 @@ void atmi_queue_fini(atmi_queue_t *queue) {
   queue->notes = NULL;
 }
 
-atmi_status_t atmi_queue_wait_for_slot(atmi_queue_t *queue, uint64_t index) {
+uint64_t atmi_queue_wait_for_slot(atmi_queue_t *queue, uint64_t index) {
   for (unsigned tries = 0;; tries++) {
     uint64_t read = hsa_queue_load_read_index_scacquire(queue->hsa);
     if (index - read <= queue->mask) {
       /* Release hands the acquired read index on to threads that take it from here. It may go back when
        * threads race: then somebody asks once more than needed. */
       atomic_store_explicit(&queue->read_seen, read, memory_order_release);
-      return ATMI_OK;
+      return index;
     }
     if (atomic_load_explicit(queue->owner->lost, memory_order_acquire))
-      return ATMI_LOST;
+      return ATMI_QUEUE_NO_INDEX;
     if (tries < 64)
       sched_yield();
     else
@@ -113,8 +113,7 @@ atmi_status_t atmi_queue_wait(atmi_queue_t *queue, atmi_signal_t *const *signals
     uint32_t here = count - i < ATMI_PACKET_BARRIER_SIGNALS ? count - i : ATMI_PACKET_BARRIER_SIGNALS;
     for (uint32_t j = 0; j < here; j++)
       handles[j] = signals[i + j]->hsa;
-    hsa_barrier_and_packet_t *packet =
-        (hsa_barrier_and_packet_t *)(void *)queue->ring + (index & queue->mask);
+    hsa_barrier_and_packet_t *packet = atmi_queue_slot(queue, index);
     atmi_packet_fill_barrier(handles, here, (hsa_signal_t){0}, packet);
     atmi_queue_note(queue, index, NULL, NULL);
     /* Without the barrier bit: what other streams have put in front need not be complete. The packet behind
@@ -124,15 +123,15 @@ atmi_status_t atmi_queue_wait(atmi_queue_t *queue, atmi_signal_t *const *signals
   return ATMI_OK;
 }
 
-static bool is_complete(const atmi_queue_note_t *at) {
+static bool is_complete(const atmi_queue_note_t *at, const void *packet) {
   atmi_signal_t *signal = atomic_load_explicit(&at->signal, memory_order_relaxed);
   if (!signal)
     return false;
-  /* A signal that was taken again since has counted this operation down long ago. */
-  if (atomic_load_explicit(&signal->use, memory_order_relaxed) !=
-      atomic_load_explicit(&at->use, memory_order_relaxed))
+  /* Acquire: if it is pending, then for the packet that is seen below, or a later one. */
+  if (__atomic_load_n(signal->value, __ATOMIC_ACQUIRE) <= 0)
     return true;
-  return __atomic_load_n(signal->value, __ATOMIC_RELAXED) <= 0;
+  /* A signal that stands for something else by now was counted down by this packet long ago. */
+  return atomic_load_explicit(&signal->packet, memory_order_relaxed) != packet;
 }
 
 bool atmi_queue_running(atmi_queue_t *queue, atmi_running_t *running) {
@@ -140,20 +139,19 @@ bool atmi_queue_running(atmi_queue_t *queue, atmi_running_t *running) {
   uint64_t end = hsa_queue_load_write_index_relaxed(queue->hsa);
   uint64_t begin = end > queue->mask ? end - queue->mask - 1 : 0;
   for (uint64_t index = end; index-- > begin;) {
-    const atmi_queue_note_t *at = &queue->notes[index & queue->mask];
+    const atmi_queue_note_t *at = atmi_queue_note_at(queue, index);
     if (atomic_load_explicit(&at->index, memory_order_acquire) != index)
       continue;
     const atmi_kernel_t *kernel = atomic_load_explicit(&at->kernel, memory_order_relaxed);
-    if (!kernel || is_complete(at))
+    const hsa_kernel_dispatch_packet_t *packet = atmi_queue_slot(queue, index);
+    if (!kernel || is_complete(at, packet))
       continue;
     running->behind += running->kernel != NULL;
     running->kernel = kernel;
     running->index = index;
     /* The device invalidates a packet's header only; its slot is not used again before its kernel is
      * complete, or, where a profiler takes packets out earlier, has another index noted then. */
-    running->arguments =
-        ((const hsa_kernel_dispatch_packet_t *)queue->hsa->base_address + (index & queue->mask))
-            ->kernarg_address;
+    running->arguments = packet->kernarg_address;
   }
   return running->kernel;
 }

@@ -16,8 +16,7 @@ typedef struct atmi_kernel atmi_kernel_t;
 typedef struct atmi_queue_note {
   _Atomic uint64_t index;
   _Atomic(const atmi_kernel_t *) kernel; /* NULL: a barrier */
-  _Atomic(atmi_signal_t *) signal;
-  _Atomic uint32_t use; /* of the signal, when the packet was published */
+  _Atomic(atmi_signal_t *) signal;       /* which knows the packet as long as it stands for it */
 } atmi_queue_note_t;
 
 typedef struct atmi_queue atmi_queue_t;
@@ -69,31 +68,47 @@ static inline bool atmi_queue_take_idle(atmi_queue_t *queue) {
 /* ---- publishing ----
  * Here and not in device/queue.c, so that a launch is one piece of code. */
 
-/* Waits until the slot of a claimed index is free. The claim itself is never undone: the index is taken for
- * good. */
-ATMI_MUST_CHECK atmi_status_t atmi_queue_wait_for_slot(atmi_queue_t *queue, uint64_t index);
+/* The index of no packet. */
+#define ATMI_QUEUE_NO_INDEX UINT64_MAX
 
-/* Claims the next packet. */
+/* Waits until the slot of a claimed index is free. The claim itself is never undone: the index is taken for
+ * good. Returns it; ATMI_QUEUE_NO_INDEX once the device is lost. */
+uint64_t atmi_queue_wait_for_slot(atmi_queue_t *queue, uint64_t index);
+
+/* Claims the next packet: fails with ATMI_LOST, not described. */
 ATMI_MUST_CHECK static inline atmi_status_t atmi_queue_claim(atmi_queue_t *queue, uint64_t *index) {
   /* Relaxed: the index is only a ticket. What the packet's slot held before is ordered by the read index. */
   *index = hsa_queue_add_write_index_relaxed(queue->hsa, 1);
   /* Acquire: the device had finished with the slot when the read index passed it. */
-  if (*index - atomic_load_explicit(&queue->read_seen, memory_order_acquire) <= queue->mask)
+  if (__builtin_expect(*index - atomic_load_explicit(&queue->read_seen, memory_order_acquire) <= queue->mask,
+                       1))
     return ATMI_OK;
-  return atmi_queue_wait_for_slot(queue, *index);
+  *index = atmi_queue_wait_for_slot(queue, *index);
+  return *index == ATMI_QUEUE_NO_INDEX ? ATMI_LOST : ATMI_OK;
+}
+
+/* The place of a claimed packet in the ring. */
+static inline void *atmi_queue_slot(const atmi_queue_t *queue, uint64_t index) {
+  return queue->ring + (index & queue->mask) * sizeof(hsa_kernel_dispatch_packet_t);
+}
+
+/* Where it is noted what a claimed packet is for. */
+static inline atmi_queue_note_t *atmi_queue_note_at(const atmi_queue_t *queue, uint64_t index) {
+  return &queue->notes[index & queue->mask];
+}
+
+static inline void atmi_queue_fill_note(atmi_queue_note_t *at, uint64_t index, const atmi_kernel_t *kernel,
+                                        atmi_signal_t *done) {
+  atomic_store_explicit(&at->kernel, kernel, memory_order_relaxed);
+  atomic_store_explicit(&at->signal, done, memory_order_relaxed);
+  /* Release: who finds the index finds the rest of the note. */
+  atomic_store_explicit(&at->index, index, memory_order_release);
 }
 
 /* Notes what the claimed packet is for. */
-static inline void atmi_queue_note(atmi_queue_t *queue, uint64_t index, const atmi_kernel_t *kernel,
+static inline void atmi_queue_note(const atmi_queue_t *queue, uint64_t index, const atmi_kernel_t *kernel,
                                    atmi_signal_t *done) {
-  atmi_queue_note_t *at = &queue->notes[index & queue->mask];
-  atomic_store_explicit(&at->kernel, kernel, memory_order_relaxed);
-  atomic_store_explicit(&at->signal, done, memory_order_relaxed);
-  if (done)
-    atomic_store_explicit(&at->use, atomic_load_explicit(&done->use, memory_order_relaxed),
-                          memory_order_relaxed);
-  /* Release: who finds the index finds the rest of the note. */
-  atomic_store_explicit(&at->index, index, memory_order_release);
+  atmi_queue_fill_note(atmi_queue_note_at(queue, index), index, kernel, done);
 }
 
 /* Makes a filled packet the device's. Release: whoever sees the header sees the rest of the packet, the

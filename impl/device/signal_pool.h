@@ -25,8 +25,10 @@ typedef struct atmi_signal {
    * packet processor itself relies on. Reading it here costs one load instead of a call. */
   volatile int64_t *value;
   atmi_signal_pool_t *home;
+  /* The packet that is to count it down, for device/queue's notes; NULL: it stands for something else. */
+  _Atomic(const void *) packet;
   _Atomic uint32_t references; /* the owner's, and those made from marks; 0: free */
-  _Atomic uint32_t use;        /* counts uses: tells two of one signal apart */
+  _Atomic uint32_t use;        /* counts uses that marks may name */
   atomic_bool lost; /* zero by a fault, not by completion. Never taken back: neither is the device */
   bool known;       /* there is a mark of this use. Touched by its owner only */
 } atmi_signal_t;
@@ -38,18 +40,21 @@ void atmi_signal_pool_fini(atmi_signal_pool_t *signals);
 /* A complete signal with one reference, the owner's. Fails with ATMI_NO_MEMORY, described. */
 ATMI_MUST_CHECK atmi_status_t atmi_signal_take(atmi_signal_pool_t *signals, atmi_signal_t **signal);
 
-/* Begins the next use of a complete signal that is not known, by its owner, where nobody has noted the use
- * before: the two need not be told apart. */
+/* Begins the next use of a complete signal that is not known, by its owner, for the same as before. */
 static inline void atmi_signal_begin_again(const atmi_signal_t *signal) {
-  /* Relaxed: what publishes the operation to the device publishes this, and nobody else waits for it yet. */
-  __atomic_store_n(signal->value, 1, __ATOMIC_RELAXED);
+  /* Release: who finds it pending, and asks for what, does not find what it stood for before. What publishes
+   * the operation to the device publishes this, and nobody else waits for it yet. */
+  __atomic_store_n(signal->value, 1, __ATOMIC_RELEASE);
 }
 
-/* The same after any use. */
-static inline void atmi_signal_begin(atmi_signal_t *signal) {
-  atomic_store_explicit(&signal->use, atomic_load_explicit(&signal->use, memory_order_relaxed) + 1,
-                        memory_order_relaxed);
+/* The same for a packet, or, with NULL, for something else. */
+static inline void atmi_signal_begin_for(atmi_signal_t *signal, const void *packet) {
+  atomic_store_explicit(&signal->packet, packet, memory_order_relaxed);
   atmi_signal_begin_again(signal);
+}
+
+static inline void atmi_signal_begin(atmi_signal_t *signal) {
+  atmi_signal_begin_for(signal, NULL);
 }
 
 /* Takes back that a use began: its operation did not. */

@@ -74,7 +74,7 @@ static void ask(atmi_device_t *device, probe_t *probe) {
     return;
   }
   atmi_queue_t *queue = &probe->queue;
-  hsa_barrier_and_packet_t *packet = (hsa_barrier_and_packet_t *)(void *)queue->ring + (index & queue->mask);
+  hsa_barrier_and_packet_t *packet = atmi_queue_slot(queue, index);
   hsa_signal_store_screlease(probe->answer, 1);
   atmi_packet_fill_barrier(NULL, 0, probe->answer, packet);
   atmi_queue_note(queue, index, NULL, NULL);

@@ -13,7 +13,7 @@ void atmi_context_count_devices(atmi_context_t *context) {
   }
   /* Release pairs with the acquire of the entry points: the devices are seen with their number. */
   atomic_store_explicit(&context->usable_count, count, memory_order_release);
-  bool plain = !context->observed && !context->machine.timeline;
+  bool plain = !context->observed && !context->watched && !context->machine.timeline;
   atomic_store_explicit(&context->plain_count, plain ? count : 0, memory_order_release);
 }
 
@@ -29,6 +29,15 @@ void atmi_context_set_info(atmi_context_t *context, uint32_t flags) {
     return;
   pthread_mutex_lock(&context->lock);
   atmi_context_set_info_locked(context, flags);
+  pthread_mutex_unlock(&context->lock);
+}
+
+void atmi_context_set_watched(atmi_context_t *context, bool watched) {
+  if (context->state == ATMI_CONTEXT_FORKED)
+    return;
+  pthread_mutex_lock(&context->lock);
+  atomic_store(&context->watched, watched);
+  atmi_context_count_devices(context);
   pthread_mutex_unlock(&context->lock);
 }
 

@@ -17,6 +17,11 @@ typedef struct atmi_omp_kernel {
   uint8_t mode_number;    /* of the compiler that made the image; for traces */
 } atmi_omp_kernel_t;
 
+/* The kernel that has this one. */
+static inline const atmi_omp_kernel_t *atmi_omp_kernel_of(const atmi_kernel_t *core) {
+  return (const atmi_omp_kernel_t *)(const void *)((const char *)core - offsetof(atmi_omp_kernel_t, core));
+}
+
 /* An image loaded on one device. */
 typedef struct atmi_loaded_image {
   struct atmi_loaded_image *next;
@@ -81,6 +86,7 @@ typedef struct atmi_context {
   _Atomic uint32_t info;         /* LIBOMPTARGET_INFO bits, as last set */
   atomic_bool info_by_dimension; /* of a launch's teams and threads: as LLVM has it since 21 */
   atomic_bool observed;          /* somebody wants a line for each launch */
+  atomic_bool watched;           /* who stands above wants to be asked at each construct */
   atomic_bool unified;           /* the program requires unified shared memory */
   atmi_known_image_t *images;    /* guarded by lock */
   _Atomic uint64_t opener,
@@ -106,6 +112,10 @@ void atmi_context_set_info(atmi_context_t *context, uint32_t flags);
 /* The same for who holds the lock. */
 void atmi_context_set_info_locked(atmi_context_t *context, uint32_t flags);
 
+/* Says whether who stands above has something to do or to ask at each construct, so that no device is one
+ * that nobody looks on at. Thread-safe. */
+void atmi_context_set_watched(atmi_context_t *context, bool watched);
+
 /* Says whether the program requires unified shared memory, before images are loaded; also before the context
  * is started. Thread-safe. */
 void atmi_context_set_unified(atmi_context_t *context, bool unified);
@@ -127,9 +137,9 @@ static inline bool atmi_context_is_sound(const atmi_context_t *context, int32_t 
   return (uint32_t)number < atomic_load_explicit(&context->machine.sound_count, memory_order_acquire);
 }
 
-/* The same for a launch that nobody looks on at, and that may take the short way. */
-static inline bool atmi_context_is_plain(const atmi_context_t *context, int32_t number) {
-  return (uint32_t)number < atomic_load_explicit(&context->plain_count, memory_order_acquire);
+/* The same for a launch or construct that nobody looks on at, and that may take the short way. */
+static inline bool atmi_context_is_plain(const atmi_context_t *context, int64_t number) {
+  return (uint64_t)number < atomic_load_explicit(&context->plain_count, memory_order_acquire);
 }
 
 /* One that may be. */

@@ -40,7 +40,7 @@ static atmi_status_t put_barrier(atmi_queue_t *queue, atmi_signal_t *done) {
   atmi_status_t status = atmi_queue_claim(queue, &index);
   if (status)
     return status;
-  hsa_barrier_and_packet_t *packet = (hsa_barrier_and_packet_t *)(void *)queue->ring + (index & queue->mask);
+  hsa_barrier_and_packet_t *packet = atmi_queue_slot(queue, index);
   atmi_packet_fill_barrier(NULL, 0, done->hsa, packet);
   atmi_queue_note(queue, index, NULL, done);
   atmi_queue_publish(queue, index, packet, atmi_packet_header(HSA_PACKET_TYPE_BARRIER_AND, true, 0));

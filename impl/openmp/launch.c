@@ -147,13 +147,15 @@ atmi_status_t atmi_omp_launch(atmi_context_t *context, atmi_omp_device_t *device
                               const atmi_omp_kernel_t *kernel, const atmi_omp_request_t *request,
                               atmi_stream_t *stream) {
   bool observed = atomic_load_explicit(&context->observed, memory_order_relaxed);
-  atmi_plan_key_t key = {.kernel = kernel->core.id};
-  _Static_assert(sizeof key.words == sizeof request->shape, "a key holds the whole request");
-  memcpy(key.words, &request->shape, sizeof key.words);
-  atmi_plan_t *plan = atmi_plan_find(stream->plans, key.kernel, key.words);
-  if (!plan || !atmi_plan_hold_queue(stream))
+  atmi_omp_words_t words;
+  _Static_assert(sizeof words == sizeof request->shape, "words hold the whole request");
+  memcpy(&words, &request->shape, sizeof words);
+  atmi_plan_key_t key = request->key ? *request->key : atmi_omp_launch_key(kernel, words);
+  atmi_plan_t *plan = atmi_plan_find(stream->plans, key);
+  /* A key of the caller's own may leave the number of arguments open. */
+  if (!plan || plan->argument_count != request->shape.argument_count || !atmi_plan_hold_queue(stream))
     return launch_new(context, device, kernel, request, stream, &key);
   if (observed)
     observe_plan(context, device, kernel, request, plan);
-  return atmi_plan_launch(stream, &kernel->core, plan, request->arguments, request->offsets);
+  return atmi_plan_launch(stream, plan, request->arguments, request->offsets);
 }

@@ -49,16 +49,19 @@ typedef struct atmi_image_request {
 
 /* ---- launches ---- */
 
+struct atmi_plan_key;
+
 /* A launch as the program states it: 0 and 1 both stand for no more than one in the dimensions y and z. */
 typedef struct atmi_omp_request {
   void *const *arguments; /* argument i is the word (char *)arguments[i] + offsets[i] itself */
   const ptrdiff_t *offsets;
-  struct atmi_omp_shape {     /* no padding: compared as a whole */
-    uint64_t tripcount;       /* 0: unknown */
-    int32_t num_teams;        /* 0 or less: no clause */
-    uint32_t more_teams[2];   /* teams in the dimensions y and z; 0: one */
-    int32_t thread_limit;     /* 0 or less: no clause */
-    uint32_t more_threads[2]; /* threads of a team in the dimensions y and z; 0: one */
+  const struct atmi_plan_key *key; /* what tells it from others; NULL: kernel and shape do */
+  struct atmi_omp_shape {          /* no padding: compared as a whole */
+    uint64_t tripcount;            /* 0: unknown */
+    int32_t num_teams;             /* 0 or less: no clause */
+    uint32_t more_teams[2];        /* teams in the dimensions y and z; 0: one */
+    int32_t thread_limit;          /* 0 or less: no clause */
+    uint32_t more_threads[2];      /* threads of a team in the dimensions y and z; 0: one */
     uint32_t argument_count;
     uint32_t dynamic_lds_bytes;
   } shape;

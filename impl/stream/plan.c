@@ -28,7 +28,7 @@ bool atmi_stream_runs_alone(const atmi_stream_t *stream, const atmi_kernel_t *ke
 /* Forgets all plans: the queue for which their hidden arguments are true is no longer the stream's. */
 static void forget_plans(atmi_stream_t *stream) {
   for (size_t i = 0; stream->plans && i < ATMI_PLANS; i++)
-    stream->plans->plans[i].key.kernel = 0;
+    stream->plans->plans[i].key.id = 0;
 }
 
 /* A queue for the next kernel. Kernels that must run alone share the first one, which keeps them apart. */
@@ -153,11 +153,11 @@ static atmi_plan_t *find_place(atmi_stream_t *stream, const atmi_plan_key_t *key
   if (!key || kernel->metadata->kernarg_bytes > ATMI_PLAN_BLOCK_BYTES || kernel->calls_host ||
       !has_plans(stream))
     return NULL;
-  size_t place = key->kernel % ATMI_PLANS;
+  size_t place = key->id % ATMI_PLANS;
   atmi_plan_t *plan = &stream->plans->plans[place];
   *block = stream->plans->arguments->memory + place * ATMI_PLAN_BLOCK_BYTES;
   /* The device may still read the block. */
-  return stream->count && plan == stream->plans->in_use ? NULL : plan;
+  return stream->count && plan == stream->planned ? NULL : plan;
 }
 
 static void make_plan(atmi_stream_t *stream, const atmi_kernel_t *kernel, const atmi_launch_t *launch,
@@ -172,8 +172,9 @@ static void make_plan(atmi_stream_t *stream, const atmi_kernel_t *kernel, const 
       .kernarg = block,
   };
   fill_block(stream, kernel, launch, block);
-  *plan =
-      (atmi_plan_t){.key.words[4] = launch->argument_count, .words = (uint64_t *)block + launch->has_leading};
+  *plan = (atmi_plan_t){.kernel = kernel,
+                        .words = (uint64_t *)block + launch->has_leading,
+                        .argument_count = launch->argument_count};
   atmi_packet_fill_dispatch(&dispatch, &plan->packet);
   uint32_t header =
       atmi_packet_header(HSA_PACKET_TYPE_KERNEL_DISPATCH, alone, atmi_packet_dispatch_setup(&dispatch));
@@ -198,28 +199,28 @@ static atmi_status_t copy_block(atmi_stream_t *stream, const atmi_kernel_t *kern
 
 /* The stream was settled, before any memory was taken for the launch. The block of a plan that is remembered
  * is only used by the first operation of the list. */
-static atmi_status_t follow(atmi_stream_t *stream, const atmi_kernel_t *kernel, const atmi_plan_t *plan,
-                            void *const *arguments, const ptrdiff_t *offsets) {
+static atmi_status_t follow(atmi_stream_t *stream, const atmi_plan_t *plan, void *const *arguments,
+                            const ptrdiff_t *offsets) {
   hsa_kernel_dispatch_packet_t packet = plan->packet;
-  bool barrier = false, remembered = plan->key.kernel;
+  bool barrier = false, remembered = plan->key.id;
   atmi_status_t status = ATMI_OK;
   if (stream->count && ((status = atmi_stream_order_kernel(stream, &barrier)) ||
-                        (remembered && (status = copy_block(stream, kernel, &packet)))))
+                        (remembered && (status = copy_block(stream, plan->kernel, &packet)))))
     return status;
-  atmi_operation_t *operation = atmi_stream_next(stream);
-  if (!operation)
+  if (!atmi_stream_next(stream))
     return ATMI_NO_MEMORY;
   if (remembered && !stream->count)
-    stream->plans->in_use = plan;
+    stream->planned = plan;
   packet.header |= (uint16_t)(barrier << HSA_PACKET_HEADER_BARRIER);
   ptrdiff_t into = (char *)plan->words - (char *)plan->packet.kernarg_address;
   uint64_t *words = (uint64_t *)(void *)((char *)packet.kernarg_address + into);
-  status = atmi_plan_publish(stream, kernel, plan, &packet, words, operation, arguments, offsets);
+  status = atmi_plan_publish(stream, plan, &packet, words, stream->count, arguments, offsets);
   if (status)
     return status;
+  stream->count++;
   stream->moved = false;
   if (stream->timeline)
-    atmi_stream_note_kernel(stream, kernel, &packet);
+    atmi_stream_note_kernel(stream, plan->kernel, &packet);
   return status;
 }
 
@@ -228,10 +229,17 @@ atmi_status_t atmi_plan_refuse(const atmi_stream_t *stream, atmi_signal_t *signa
   return atmi_device_refuse(stream->device, "launch a kernel");
 }
 
-atmi_status_t atmi_plan_launch(atmi_stream_t *stream, const atmi_kernel_t *kernel, atmi_plan_t *plan,
-                               void *const *arguments, const ptrdiff_t *offsets) {
+atmi_status_t atmi_plan_wait(atmi_stream_t *stream, atmi_status_t begun) {
+  stream->count = !begun;
+  atmi_status_t ended = atmi_stream_synchronize(stream);
+  atmi_queue_release(stream->queue);
+  return begun ? begun : ended;
+}
+
+atmi_status_t atmi_plan_launch(atmi_stream_t *stream, const atmi_plan_t *plan, void *const *arguments,
+                               const ptrdiff_t *offsets) {
   atmi_stream_settle(stream);
-  return follow(stream, kernel, plan, arguments, offsets);
+  return follow(stream, plan, arguments, offsets);
 }
 
 static atmi_status_t begin_service(atmi_stream_t *stream, const atmi_kernel_t *kernel) {
@@ -258,9 +266,11 @@ static atmi_status_t launch_planned(atmi_stream_t *stream, const atmi_plan_key_t
   if (status)
     return status;
   make_plan(stream, kernel, launch, alone, block, plan);
-  if (key)
+  if (key) {
     plan->key = *key;
-  return follow(stream, kernel, plan, launch->arguments, launch->offsets);
+    plan->tag = key->tag;
+  }
+  return follow(stream, plan, launch->arguments, launch->offsets);
 }
 
 atmi_status_t atmi_stream_launch(atmi_stream_t *stream, const atmi_plan_key_t *key,

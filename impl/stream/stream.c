@@ -15,6 +15,7 @@ static atmi_status_t make_stream(void *object, void *context) {
   atmi_stream_t *stream = object;
   atmi_device_t *device = context;
   stream->device = device;
+  stream->place = &device->idle_streams[0];
   stream->device_number = device->number;
   stream->agent = device->agent;
   stream->cpu = device->machine->cpu;
@@ -43,16 +44,28 @@ atmi_status_t atmi_stream_take_any(atmi_device_t *device, atmi_stream_t **stream
   if (status)
     return atmi_fail(status, device->label, "cannot make a stream: out of host memory");
   *stream = object;
-  (*stream)->place = atmi_stream_place(device);
-  atomic_store_explicit(&(*stream)->taken, true, memory_order_relaxed);
+  atomic_store_explicit(&(*stream)->place, atmi_stream_place(device), memory_order_relaxed);
+  atomic_store_explicit(&(*stream)->pooled, false, memory_order_relaxed);
   return ATMI_OK;
+}
+
+void atmi_stream_put_into_pool(atmi_stream_t *stream) {
+  /* Release: who finds it there finds that nothing is outstanding. */
+  atomic_store_explicit(&stream->pooled, true, memory_order_release);
+  atmi_pool_put(&stream->device->streams, stream);
+}
+
+/* Acquire: what the device did for an idle stream is over. */
+static bool is_idle(atmi_stream_t *stream) {
+  atmi_stream_place_t *place = atomic_load_explicit(&stream->place, memory_order_relaxed);
+  return atomic_load_explicit(&stream->pooled, memory_order_acquire) ||
+         atomic_load_explicit(&place->stream, memory_order_acquire) == stream;
 }
 
 bool atmi_stream_is_any_taken(atmi_device_t *device) {
   uint32_t count = atmi_pool_count(&device->streams);
   for (uint32_t i = 0; i < count; i++) {
-    atmi_stream_t *stream = atmi_pool_at(&device->streams, i);
-    if (atomic_load_explicit(&stream->taken, memory_order_acquire))
+    if (!is_idle(atmi_pool_at(&device->streams, i)))
       return true;
   }
   return false;

@@ -6,6 +6,7 @@
 #ifndef ATMI_STREAM_STREAM_H
 #define ATMI_STREAM_STREAM_H
 
+#include "base/few.h"
 #include "base/piece.h"
 #include "device/code_object.h"
 #include "device/device.h"
@@ -53,9 +54,9 @@ typedef struct atmi_operation {
 struct atmi_stream {
   atmi_pool_link_t link;
   atmi_device_t *device;
-  atmi_stream_place_t *place; /* of the thread that took it last */
-  atmi_timeline_t *timeline;  /* the machine's */
-  atomic_bool taken;          /* for who wants to know whether the device is in use */
+  atmi_stream_place_t *_Atomic place; /* of the thread that took it last; for others, too */
+  atmi_timeline_t *timeline;          /* the machine's */
+  atomic_bool pooled;                 /* idle, in the pool and not in its place */
   bool holds_queue;
   bool moved; /* outstanding kernels may be on another queue than this one: nothing was published here yet */
   uint32_t device_number;
@@ -72,7 +73,8 @@ struct atmi_stream {
   /* Launches that repeat, see stream/plan.h; NULL: none yet. `ready_plans` is the same while the first place
    * need not be looked at, else NULL. */
   struct atmi_plans *plans, *ready_plans;
-  atmi_arena_t kernargs, staging; /* memory that operations use */
+  const struct atmi_plan *planned; /* the one whose own block the first operation has, or had */
+  atmi_arena_t kernargs, staging;  /* memory that operations use */
   /* Staging memory of the first place, for copies of an idle stream that are no larger than `slot_bytes`. 0:
    * none yet, or that place has to be looked at first, or there is a timeline. */
   char *slot;
@@ -136,18 +138,27 @@ static inline atmi_stream_place_t *atmi_stream_place(atmi_device_t *device) {
 /* The stream in the thread's place, or NULL. */
 static inline atmi_stream_t *atmi_stream_take_own(atmi_device_t *device) {
   atmi_stream_place_t *place = atmi_stream_place(device);
-  /* Acquire pairs with the release of the put: the stream is seen as its last user left it. */
-  atmi_stream_t *stream = atomic_exchange_explicit(&place->stream, NULL, memory_order_acquire);
-  if (stream) {
-    stream->place = place;
-    atomic_store_explicit(&stream->taken, true, memory_order_relaxed);
-  }
-  return stream;
+  /* Acquire pairs with the release of the put: the stream is seen as its last user left it. Its place is this
+   * one. */
+  return atomic_exchange_explicit(&place->stream, NULL, memory_order_acquire);
 }
 
 ATMI_MUST_CHECK static inline atmi_status_t atmi_stream_take(atmi_device_t *device, atmi_stream_t **stream) {
   *stream = atmi_stream_take_own(device);
   return *stream ? ATMI_OK : atmi_stream_take_any(device, stream);
+}
+
+/* Puts an idle stream that holds no queue, and whose place has another one. */
+void atmi_stream_put_into_pool(atmi_stream_t *stream);
+
+/* Puts an idle stream that holds no queue. */
+static inline void atmi_stream_put_bare(atmi_stream_t *stream) {
+  atmi_stream_place_t *place = atomic_load_explicit(&stream->place, memory_order_relaxed);
+  atmi_stream_t *nobodys = NULL;
+  /* Release publishes the stream to whoever takes it from the place. */
+  if (!atomic_compare_exchange_strong_explicit(&place->stream, &nobodys, stream, memory_order_release,
+                                               memory_order_relaxed))
+    atmi_stream_put_into_pool(stream);
 }
 
 /* Puts an idle stream. */
@@ -156,12 +167,7 @@ static inline void atmi_stream_put_idle(atmi_stream_t *stream) {
     stream->holds_queue = false;
     atmi_queue_release(stream->queue);
   }
-  atomic_store_explicit(&stream->taken, false, memory_order_release);
-  atmi_stream_t *nobodys = NULL;
-  /* Release publishes the stream to whoever takes it from the place. */
-  if (!atomic_compare_exchange_strong_explicit(&stream->place->stream, &nobodys, stream, memory_order_release,
-                                               memory_order_relaxed))
-    atmi_pool_put(&stream->device->streams, stream);
+  atmi_stream_put_bare(stream);
 }
 
 static inline void atmi_stream_put(atmi_stream_t *stream) {
@@ -196,29 +202,19 @@ static inline bool atmi_stream_has_ended_plainly(const atmi_stream_t *stream) {
   return !stream->count || (!stream->owes && atmi_stream_has_one_ended(stream));
 }
 
-/* Makes such a stream idle: false if it is none. */
+/* Whether the only operation has ended well, and there is nothing to do for it. */
+static inline bool atmi_stream_has_one_done(const atmi_stream_t *stream) {
+  return !stream->owes && atmi_stream_has_first_ended(stream) && !atmi_device_is_lost(stream->device);
+}
+
+/* Makes a stream idle for which there is nothing to do: false if there is. */
 static inline bool atmi_stream_settle_plain(atmi_stream_t *stream) {
   if (!stream->count)
     return true;
-  if (stream->owes || !atmi_stream_has_one_ended(stream) || atmi_device_is_lost(stream->device))
+  if (stream->count != 1 || !atmi_stream_has_one_done(stream))
     return false;
   stream->count = 0;
   return true;
-}
-
-/* Moves the bytes of a copy to the user's memory. Mostly they are a number or two, such as the result of a
- * reduction, for which a call costs more than the move. */
-static inline void atmi_stream_deliver(const atmi_aftermath_t *after) {
-  uint64_t first, last;
-  size_t bytes = after->bytes;
-  if (bytes - sizeof first > sizeof last) {
-    memcpy(after->host, after->staged, bytes);
-    return;
-  }
-  memcpy(&first, after->staged, sizeof first);
-  memcpy(&last, (const char *)after->staged + bytes - sizeof last, sizeof last);
-  memcpy(after->host, &first, sizeof first);
-  memcpy((char *)after->host + bytes - sizeof last, &last, sizeof last);
 }
 
 /* The same if its only operation is a copy whose bytes are to be moved, as after a small retrieve. */
@@ -226,7 +222,8 @@ static inline bool atmi_stream_settle_copy(atmi_stream_t *stream) {
   if (stream->owes != (ATMI_OWES_BYTES | ATMI_OWES_RESULT) || !atmi_stream_has_one_ended(stream) ||
       atmi_device_is_lost(stream->device))
     return false;
-  atmi_stream_deliver(&stream->operations->after);
+  const atmi_aftermath_t *after = &stream->operations->after;
+  atmi_move_few(after->host, after->staged, after->bytes);
   stream->count = stream->owes = 0;
   return true;
 }

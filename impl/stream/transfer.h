@@ -56,6 +56,33 @@ static inline bool atmi_transfer_fits_slot(const atmi_stream_t *stream, const vo
 atmi_status_t atmi_transfer_slot_refused(atmi_stream_t *stream, hsa_status_t hsa, const void *memory,
                                          size_t bytes);
 
+/* Copies by the slot of an idle stream. The caller knows that it fits, that `host` is the host's memory
+ * (atmi_access_may_be_device), and that the device was not lost a moment ago; what is submitted he has put
+ * into the slot. */
+ATMI_MUST_CHECK static inline __attribute__((always_inline)) atmi_status_t
+atmi_transfer_submit_slot(atmi_stream_t *stream, void *device_memory, size_t bytes) {
+  atmi_signal_t *signal = atmi_stream_begin_slot(stream->operations, 0);
+  stream->count = 1;
+  hsa_status_t hsa = hsa_amd_memory_async_copy(device_memory, stream->agent, stream->slot, stream->cpu, bytes,
+                                               0, NULL, signal->hsa);
+  return hsa == HSA_STATUS_SUCCESS ? ATMI_OK : atmi_transfer_slot_refused(stream, hsa, device_memory, bytes);
+}
+
+ATMI_MUST_CHECK static inline __attribute__((always_inline)) atmi_status_t
+atmi_transfer_retrieve_slot(atmi_stream_t *stream, void *host, const void *device_memory, size_t bytes) {
+  atmi_operation_t *operation = stream->operations;
+  void *slot = stream->slot;
+  operation->after.host = host;
+  operation->after.bytes = bytes;
+  operation->after.staged = slot;
+  atmi_signal_t *signal = atmi_stream_begin_slot(operation, ATMI_OWES_BYTES | ATMI_OWES_RESULT);
+  stream->count = 1;
+  stream->owes = ATMI_OWES_BYTES | ATMI_OWES_RESULT;
+  hsa_status_t hsa =
+      hsa_amd_memory_async_copy(slot, stream->cpu, device_memory, stream->agent, bytes, 0, NULL, signal->hsa);
+  return hsa == HSA_STATUS_SUCCESS ? ATMI_OK : atmi_transfer_slot_refused(stream, hsa, device_memory, bytes);
+}
+
 /* The first way of copying from the host to the device, tried before the general one: a few bytes, by the
  * slot, if the stream is idle or what it did last is complete and simple. False, and nothing has happened, if
  * not. The caller knows that `host` is the host's memory (atmi_access_may_be_device), and that the device was
@@ -67,12 +94,7 @@ static inline __attribute__((always_inline)) bool atmi_transfer_submit_small(atm
   if (!atmi_transfer_fits_slot(stream, host, bytes) || !atmi_stream_has_ended_plainly(stream))
     return false;
   memcpy(stream->slot, host, bytes);
-  atmi_signal_t *signal = atmi_stream_begin_slot(stream->operations, 0);
-  stream->count = 1;
-  hsa_status_t hsa = hsa_amd_memory_async_copy(device_memory, stream->agent, stream->slot, stream->cpu, bytes,
-                                               0, NULL, signal->hsa);
-  *status =
-      hsa == HSA_STATUS_SUCCESS ? ATMI_OK : atmi_transfer_slot_refused(stream, hsa, device_memory, bytes);
+  *status = atmi_transfer_submit_slot(stream, device_memory, bytes);
   return true;
 }
 
@@ -83,18 +105,7 @@ atmi_transfer_retrieve_small(atmi_stream_t *stream, void *host, const void *devi
   if (!atmi_transfer_fits_slot(stream, host, bytes) ||
       !(atmi_stream_settle_plain(stream) || atmi_stream_settle_copy(stream)))
     return false;
-  atmi_operation_t *operation = stream->operations;
-  void *slot = stream->slot;
-  operation->after.host = host;
-  operation->after.bytes = bytes;
-  operation->after.staged = slot;
-  atmi_signal_t *signal = atmi_stream_begin_slot(operation, ATMI_OWES_BYTES | ATMI_OWES_RESULT);
-  stream->count = 1;
-  stream->owes = ATMI_OWES_BYTES | ATMI_OWES_RESULT;
-  hsa_status_t hsa =
-      hsa_amd_memory_async_copy(slot, stream->cpu, device_memory, stream->agent, bytes, 0, NULL, signal->hsa);
-  *status =
-      hsa == HSA_STATUS_SUCCESS ? ATMI_OK : atmi_transfer_slot_refused(stream, hsa, device_memory, bytes);
+  *status = atmi_transfer_retrieve_slot(stream, host, device_memory, bytes);
   return true;
 }
 

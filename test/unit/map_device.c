@@ -1,6 +1,7 @@
 /* Ordinary memory as a device. */
 #include "map_device.h"
 
+#include "held.h"
 #include "one.h"
 
 #include <sched.h>
@@ -237,19 +238,56 @@ const map_device_functions_t fake_packing_functions = {
     allocate, release, submit, retrieve, mark, wait_for, packs, stage, submit_staged, retrieve_pieces};
 
 map_status_t fake_update(map_work_t *work, const map_arguments_t *arguments) {
-  map_entry_t *entry = map_one_begin(work->table, arguments);
+  map_one_t one;
+  map_table_t *table = work->table;
+  bool is_one = !table->configuration.listener.note && map_one_is(arguments, &one);
+  map_entry_t *entry = is_one ? map_one_begin(table, &one) : NULL;
   if (!entry)
     return map_update(work, arguments);
-  void *device = work->table->configuration.device, *host = arguments->begins[0];
-  void *memory = (void *)map_entry_device(entry, (uintptr_t)host);
-  uint64_t bytes = (uint64_t)arguments->sizes[0];
-  bool done = arguments->types[0] == MAP_TO ? submit(device, work->stream, memory, host, bytes)
-                                            : retrieve(device, work->stream, host, memory, bytes);
+  void *device = table->configuration.device;
+  void *memory = (void *)map_entry_device(entry, (uintptr_t)one.host);
+  bool done = one.type == MAP_TO ? submit(device, work->stream, memory, one.host, one.bytes)
+                                 : retrieve(device, work->stream, one.host, memory, one.bytes);
   if (!done)
     map_one_fail(work->table, arguments, entry);
   fake_synchronize(work->stream);
   map_status_t ended = map_one_end(work->table, entry);
   return done ? ended : MAP_DEVICE;
+}
+
+static void give_back(map_work_t *like, const map_arguments_t *arguments, const map_held_t *held) {
+  map_work_t work;
+  uint32_t gone = map_drop_held(held->entries, held->count);
+  if (gone == held->count)
+    return;
+  map_work_begin(&work, like->table, like->stream, like->options);
+  map_work_take_held(&work, arguments, held, gone, false);
+  if (fake_finish(&work))
+    abort();
+}
+
+map_status_t fake_region(map_work_t *work, const map_arguments_t *arguments,
+                         void (*launch)(void *context, const uint64_t *words, uint32_t count),
+                         void *context) {
+  map_held_t held;
+  uint64_t words[MAP_WORDS_INLINE];
+  if (!work->table->configuration.listener.note && map_held_may(arguments)) {
+    if (map_held_begin(work->table, arguments, words, &held) == arguments->count) {
+      launch(context, words, arguments->count);
+      uint32_t gone = map_drop_held(held.entries, held.count);
+      if (gone != held.count)
+        map_work_take_held(work, arguments, &held, gone, true);
+      return MAP_OK;
+    }
+    give_back(work, arguments, &held);
+  }
+  map_status_t status = map_enter(work, arguments);
+  if (status)
+    return status;
+  for (uint32_t i = 0; i < work->word_count && i < MAP_WORDS_INLINE; i++)
+    words[i] = (uintptr_t)work->words[i];
+  launch(context, words, work->word_count);
+  return map_leave(work);
 }
 
 /* ---- constructs ---- */

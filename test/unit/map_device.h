@@ -69,7 +69,10 @@ fake_stream_t *fake_stream(fake_device_t *device, uint32_t index);
 void fake_fini(fake_device_t *device);
 void fake_launch(fake_stream_t *stream, void (*kernel)(void *argument), void *argument);
 void fake_synchronize(fake_stream_t *stream);
-/* An update as the host runtime does it: the short way if that will do, else by the work. */
+/* An update and a region as the host runtime does them: the short way if that will do, else by the work,
+ * which has begun and is to be ended. `launch` gets the kernel's words, and waits for it. */
 map_status_t fake_update(map_work_t *work, const map_arguments_t *arguments);
+map_status_t fake_region(map_work_t *work, const map_arguments_t *arguments,
+                         void (*launch)(void *context, const uint64_t *words, uint32_t count), void *context);
 
 #endif

@@ -199,6 +199,7 @@ static uint32_t any(uint32_t bound) {
 }
 
 typedef struct launch {
+  fake_stream_t *stream;
   map_table_t *table;
   const item_t *items;
   int count;
@@ -213,6 +214,14 @@ static void kernel(void *argument) {
       if (map_table_find(launch->table, host + launch->items[i].begin + j, 1, &byte))
         ++*(unsigned char *)byte;
     }
+}
+
+/* The kernel looks addresses up, which is over when the region is left. */
+static void run_kernel(void *context, const uint64_t *words, uint32_t count) {
+  launch_t *launch = context;
+  (void)words, (void)count;
+  fake_launch(launch->stream, kernel, launch);
+  fake_synchronize(launch->stream);
 }
 
 static int failures;
@@ -233,7 +242,7 @@ static bool run(map_table_t *table, fake_stream_t *stream, operation_t operation
     types[i] = (int64_t)items[i].type;
   }
   map_arguments_t arguments = {(uint32_t)count, bases, begins, sizes, types, NULL, NULL};
-  launch_t launch = {table, items, count};
+  launch_t launch = {stream, table, items, count};
   map_work_t work;
   map_status_t status;
   map_work_begin(&work, table, stream, 0);
@@ -241,14 +250,7 @@ static bool run(map_table_t *table, fake_stream_t *stream, operation_t operation
   case BEGIN: status = map_begin(&work, &arguments); break;
   case END: status = map_end(&work, &arguments); break;
   case UPDATE: status = fake_update(&work, &arguments); break;
-  default:
-    status = map_enter(&work, &arguments);
-    if (!status) {
-      fake_launch(stream, kernel, &launch);
-      fake_synchronize(
-          stream); /* the model's kernel looks addresses up, which is over when the region is left */
-      status = map_leave(&work);
-    }
+  default: status = fake_region(&work, &arguments, run_kernel, &launch);
   }
   if (work.busy)
     fake_synchronize(stream);

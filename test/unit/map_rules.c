@@ -143,6 +143,11 @@ static void say_state(void *context, const map_entry_view_t *entry) {
     say(text, "hold%d", (int)entry->hold_count);
 }
 
+typedef struct saying {
+  bench_t *bench;
+  text_t *text;
+} saying_t;
+
 static void say_word(bench_t *bench, text_t *text, uintptr_t word) {
   int place = place_of(bench, word);
   if (place != NONE)
@@ -155,6 +160,12 @@ static void say_word(bench_t *bench, text_t *text, uintptr_t word) {
     say(text, "d%d-40", place_of(bench, word + 40));
   else
     say(text, "%d", (int)word);
+}
+
+static void say_words(void *context, const uint64_t *words, uint32_t count) {
+  saying_t *saying = context;
+  for (uint32_t i = 0; i < count; i++)
+    say_word(saying->bench, saying->text, words[i]);
 }
 
 /* ---- rows ---- */
@@ -262,12 +273,7 @@ static map_status_t construct(bench_t *bench, const row_t *row, text_t *words) {
   case ENTER_DATA: status = map_begin(&work, &arguments); break;
   case EXIT_DATA: status = map_end(&work, &arguments); break;
   case UPDATE: status = fake_update(&work, &arguments); break;
-  default:
-    status = map_enter(&work, &arguments);
-    for (uint32_t i = 0; i < work.word_count; i++)
-      say_word(bench, words, (uintptr_t)work.words[i]);
-    if (!status)
-      status = map_leave(&work);
+  default: status = fake_region(&work, &arguments, say_words, &(saying_t){bench, words});
   }
   for (uint32_t i = 0; i < arrays.count && !status && row->kind == ENTER_DATA; i++)
     if (arrays.types[i] & (int64_t)MAP_RETURN_PARAM)

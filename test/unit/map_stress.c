@@ -109,6 +109,32 @@ static void begin_region(fake_stream_t *stream, construct_t *construct) {
   construct->running = true;
 }
 
+typedef struct waiting {
+  fake_stream_t *stream;
+  construct_t *construct;
+} waiting_t;
+
+static void run_words(void *context, const uint64_t *words, uint32_t count) {
+  waiting_t *waiting = context;
+  construct_t *construct = waiting->construct;
+  construct->launch.count = count;
+  for (uint32_t i = 0; i < count; i++) {
+    construct->launch.data[i] = (void *)(uintptr_t)words[i];
+    atomic_fetch_add(&added[construct->chosen[i]], 1);
+  }
+  fake_launch(waiting->stream, add_one, &construct->launch);
+  fake_synchronize(waiting->stream);
+}
+
+/* As most regions are: the thread waits. */
+static void whole_region(fake_stream_t *stream, construct_t *construct) {
+  waiting_t waiting = {stream, construct};
+  map_work_begin(&construct->work, table, stream, 0);
+  require(fake_region(&construct->work, &construct->arguments, run_words, &waiting) == MAP_OK,
+          "a region runs");
+  finish(stream, construct);
+}
+
 static void data_region(thread_t *thread, fake_stream_t *stream) {
   construct_t outer, inner;
   choose(thread, &outer);
@@ -116,8 +142,7 @@ static void data_region(thread_t *thread, fake_stream_t *stream) {
   require(map_begin(&outer.work, &outer.arguments) == MAP_OK, "target data begins");
   finish(stream, &outer);
   choose(thread, &inner);
-  begin_region(stream, &inner);
-  finish(stream, &inner);
+  whole_region(stream, &inner);
   map_work_begin(&outer.work, table, stream, 0);
   require(map_end(&outer.work, &outer.arguments) == MAP_OK, "target data ends");
   finish(stream, &outer);

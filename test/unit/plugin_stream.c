@@ -74,12 +74,12 @@ static void release(void *memory) {
 static void add(atmi_stream_t *stream, uint32_t *word, uint64_t value) {
   void *bases[] = {word, (void *)(uintptr_t)value};
   static const ptrdiff_t offsets[2];
-  const atmi_plan_key_t key = {.kernel = the.add.id, .words = {[4] = 2}};
-  atmi_plan_t *plan = atmi_plan_find(stream->plans, key.kernel, key.words);
+  const atmi_plan_key_t key = {.id = the.add.id, .words = {[4] = 2}};
+  atmi_plan_t *plan = atmi_plan_find(stream->plans, key);
   if (plan && atmi_plan_hold_queue(stream)) {
     const bool first = !stream->count && stream->ready_plans;
-    assert_int_equal(first ? atmi_plan_launch_first(stream, &the.add, plan, bases, offsets)
-                           : atmi_plan_launch(stream, &the.add, plan, bases, offsets),
+    assert_int_equal(first ? atmi_plan_launch_first(stream, plan, bases, offsets)
+                           : atmi_plan_launch(stream, plan, bases, offsets),
                      ATMI_OK);
     return;
   }
@@ -189,7 +189,7 @@ static void trailing_arguments_are_remembered(void **state) {
   uint32_t results[2] = {0}, *words = allocate(sizeof results);
   void *bases[] = {(void *)(uintptr_t)99, words};
   static const ptrdiff_t offsets[2];
-  const atmi_plan_key_t key = {.kernel = the.behind.id, .words = {1, [4] = 2}};
+  const atmi_plan_key_t key = {.id = the.behind.id, .words = {1, [4] = 2}};
   const atmi_launch_t launch = {.has_trailing = true,
                                 .trailing = 5,
                                 .arguments = bases,
@@ -203,11 +203,11 @@ static void trailing_arguments_are_remembered(void **state) {
   assert_int_equal(atmi_stream_launch(stream, &key, &the.behind, &launch), ATMI_OK);
   assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
   for (uint64_t i = 1; i <= 3; i++) {
-    atmi_plan_t *plan = atmi_plan_find(stream->plans, key.kernel, key.words);
+    atmi_plan_t *plan = atmi_plan_find(stream->plans, key);
     assert_non_null(plan);
     assert_true(atmi_plan_hold_queue(stream));
     bases[0] = (void *)(uintptr_t)(100 + i);
-    assert_int_equal(atmi_plan_launch(stream, &the.behind, plan, bases, offsets), ATMI_OK);
+    assert_int_equal(atmi_plan_launch(stream, plan, bases, offsets), ATMI_OK);
   }
   assert_int_equal(atmi_transfer_retrieve(stream, results, words, sizeof results), ATMI_OK);
   assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
@@ -224,7 +224,7 @@ static void leading_arguments_are_remembered(void **state) {
   uint32_t results[2] = {0}, *words = allocate(sizeof results);
   void *bases[] = {words, (void *)(uintptr_t)5};
   static const ptrdiff_t offsets[2];
-  const atmi_plan_key_t key = {.kernel = the.behind.id, .words = {[4] = 2}};
+  const atmi_plan_key_t key = {.id = the.behind.id, .words = {[4] = 2}};
   const atmi_launch_t launch = {.has_leading = true,
                                 .leading = 99,
                                 .arguments = bases,
@@ -237,11 +237,11 @@ static void leading_arguments_are_remembered(void **state) {
   assert_int_equal(atmi_stream_launch(stream, &key, &the.behind, &launch), ATMI_OK);
   assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
   for (uint64_t i = 1; i <= 3; i++) {
-    atmi_plan_t *plan = atmi_plan_find(stream->plans, key.kernel, key.words);
+    atmi_plan_t *plan = atmi_plan_find(stream->plans, key);
     assert_non_null(plan);
     assert_true(atmi_plan_hold_queue(stream));
     bases[1] = (void *)(uintptr_t)i;
-    assert_int_equal(atmi_plan_launch(stream, &the.behind, plan, bases, offsets), ATMI_OK);
+    assert_int_equal(atmi_plan_launch(stream, plan, bases, offsets), ATMI_OK);
   }
   assert_int_equal(atmi_transfer_retrieve(stream, results, words, sizeof results), ATMI_OK);
   assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
@@ -579,10 +579,10 @@ static void plans_in_use_are_left_alone(void **state) {
   uint32_t results[2], *words = allocate(sizeof results);
   void *bases[] = {words + 1, (void *)(uintptr_t)20};
   static const ptrdiff_t offsets[2];
-  const atmi_plan_key_t other = {.kernel = the.add.id, .words = {1, [4] = 2}};
+  const atmi_plan_key_t other = {.id = the.add.id, .words = {1, [4] = 2}};
   const atmi_launch_t launch = {
       .arguments = bases, .offsets = offsets, .argument_count = 2, .groups = {1, 1, 1}, .group = {1, 1, 1}};
-  const atmi_plan_key_t another = {.kernel = the.behind.id, .words = {2, [4] = 2}};
+  const atmi_plan_key_t another = {.id = the.behind.id, .words = {2, [4] = 2}};
   void *behind_bases[] = {NULL, words};
   const atmi_launch_t behind = {.has_trailing = true,
                                 .arguments = behind_bases,
