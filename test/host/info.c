@@ -4,11 +4,30 @@ typedef struct {
   int n;
 } pair_t;
 
+void __tgt_set_info_flag(unsigned flags);
+
 static int a[16], b[16], c[32];
 
 #pragma omp declare target
 int global;
 #pragma omp end declare target
+
+static void add(int *p) {
+#pragma omp target map(tofrom : p [0:1])
+  ++*p;
+#pragma omp target update to(p [0:1])
+}
+
+/* Regions that have come before show what is wanted now. */
+static void change_flags(void) {
+  static const unsigned flags[] = {0, 0, 1, 0, 111, 0, 32};
+#pragma omp target enter data map(to : a)
+  for (unsigned i = 0; i < sizeof flags / sizeof *flags; i++) {
+    __tgt_set_info_flag(flags[i]);
+    add(a);
+  }
+#pragma omp target exit data map(delete : a)
+}
 
 int main(void) {
   int value = 1, *p = a;
@@ -32,5 +51,6 @@ int main(void) {
 #pragma omp target exit data map(from : a)
 #pragma omp target exit data map(from : a)
 #pragma omp target exit data map(delete : b)
+  change_flags();
   return 0;
 }
