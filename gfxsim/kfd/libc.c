@@ -16,6 +16,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/preload.h"
 #include "kfd/drm.h"
 #include "kfd/kfd.h"
 #include "kfd/objects.h"
@@ -35,24 +36,14 @@ static int open_any(int folder, const char *path, int flags, mode_t mode) {
                                        : gs_real_openat(folder, path, flags, mode);
 }
 
-/* The mode argument exists only when a file may be created. */
-#define MODE_AFTER(flags, mode)                                                                              \
-  mode_t mode = 0;                                                                                           \
-  if ((flags)&O_CREAT || ((flags)&O_TMPFILE) == O_TMPFILE) {                                                 \
-    va_list arguments;                                                                                       \
-    va_start(arguments, flags);                                                                              \
-    mode = va_arg(arguments, mode_t);                                                                        \
-    va_end(arguments);                                                                                       \
-  }
-
 EXPORT int open(const char *path, int flags, ...) {
-  MODE_AFTER(flags, mode)
+  GS_PRELOAD_MODE_AFTER(flags, mode)
   return open_any(AT_FDCWD, path, flags, mode);
 }
 ALSO(open, open64);
 
 EXPORT int openat(int folder, const char *path, int flags, ...) {
-  MODE_AFTER(flags, mode)
+  GS_PRELOAD_MODE_AFTER(flags, mode)
   return open_any(folder, path, flags, mode);
 }
 ALSO(openat, openat64);
@@ -70,27 +61,11 @@ EXPORT int __openat_2(int folder, const char *path, int flags) {
 }
 ALSO(__openat_2, __openat64_2);
 
-/* A descriptor for an answer, as fopen's mode wants it. */
-static int open_for_stream(const gs_answer_t *answer, const char *mode) {
-  const int access = *mode == 'r' && !strchr(mode, '+') ? O_RDONLY : O_RDWR;
-  return gs_answer_open(answer, access | (strchr(mode, 'e') ? O_CLOEXEC : 0));
-}
-
-static void close_keeping_error(int file) {
-  const int error = errno;
-  close(file);
-  errno = error;
-}
-
 EXPORT FILE *fopen(const char *path, const char *mode) {
   gs_answer_t answer;
   if (!gs_path_answer(path, &answer))
     return gs_real_fopen(path, mode);
-  const int file = open_for_stream(&answer, mode);
-  FILE *stream = file < 0 ? NULL : fdopen(file, mode);
-  if (!stream && file >= 0)
-    close_keeping_error(file);
-  return stream;
+  return gs_preload_stream(gs_answer_open(&answer, gs_preload_flags(mode)), mode);
 }
 ALSO(fopen, fopen64);
 
@@ -150,7 +125,7 @@ EXPORT DIR *opendir(const char *path) {
   const int folder = gs_answer_open(&answer, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR *stream = folder < 0 ? NULL : fdopendir(folder);
   if (!stream && folder >= 0)
-    close_keeping_error(folder);
+    gs_preload_close(folder);
   return list(&answer, stream);
 }
 

@@ -5,9 +5,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "base/preload.h"
 #include "kfd/kfd.h"
 #include "kfd/objects.h"
 #include "kfd/real.h"
@@ -293,29 +292,6 @@ bool gs_path_answer(const char *path, gs_answer_t *answer) {
 
 /* Opening. */
 
-static int close_with(int file, int error) {
-  close(file);
-  errno = error;
-  return -1;
-}
-
-static bool write_all(int file, const char *text, size_t size) {
-  return write(file, text, size) == (ssize_t)size;
-}
-
-/* Appends what the real file has, if there is one. */
-static bool append_real(int to, const char *path) {
-  char block[4096];
-  const int from = path ? gs_real_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0) : -1;
-  bool whole = true;
-  if (from < 0)
-    return true;
-  for (ssize_t size; whole && (size = read(from, block, sizeof block)) > 0;)
-    whole = write_all(to, block, (size_t)size);
-  close(from);
-  return whole;
-}
-
 static int open_text(const gs_answer_t *answer, int flags) {
   char *text = NULL;
   size_t size = 0;
@@ -324,25 +300,11 @@ static int open_text(const gs_answer_t *answer, int flags) {
     return -1;
   answer->write(stream, gs_machine_current(), &answer->numbers);
   const int failed = fclose(stream);
-  const int file = failed ? -1 : memfd_create("gfxsim-text", flags & O_CLOEXEC ? MFD_CLOEXEC : 0);
-  const bool whole = file >= 0 && append_real(file, answer->real) && write_all(file, text, size) &&
-                     lseek(file, 0, SEEK_SET) == 0;
+  const int file = failed ? -1 : gs_preload_text(gs_real_openat, answer->real, text, size, flags);
   const int error = errno;
   free(text);
-  return whole || file < 0 ? file : close_with(file, error);
-}
-
-/* A new folder that is removed at once: it stays readable, and empty, until it is closed. What it holds is
- * told by whoever reads it (libc.c). */
-static int open_folder(int flags) {
-  char path[] = P_tmpdir "/gfxsim.XXXXXX";
-  if (!mkdtemp(path))
-    return -1;
-  const int folder = gs_real_openat(AT_FDCWD, path, flags, 0);
-  const int error = errno;
-  rmdir(path);
   errno = error;
-  return folder;
+  return file;
 }
 
 int gs_answer_open(const gs_answer_t *answer, int flags) {
@@ -354,8 +316,8 @@ int gs_answer_open(const gs_answer_t *answer, int flags) {
   }
   if (answer->kind == GS_ANSWER_TEXT)
     return open_text(answer, flags);
-  if (answer->kind == GS_ANSWER_FOLDER)
-    return open_folder(flags);
+  if (answer->kind == GS_ANSWER_FOLDER) /* what it holds is told by whoever reads it (libc.c) */
+    return gs_preload_folder(gs_real_openat, flags);
   errno = ELOOP;
   return -1;
 }

@@ -2,12 +2,13 @@
  * anything can be looked up, or that take every way into the kernel alike, are system calls. */
 #include "kfd/real.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/preload.h"
 
 typedef int (*openat_fn_t)(int folder, const char *path, int flags, ...);
 typedef FILE *(*fopen_fn_t)(const char *path, const char *mode);
@@ -29,26 +30,14 @@ static struct {
   _Atomic(ioctl_fn_t) ioctl;
 } found;
 
-/* Defines find_<name>(). C has no conversion from dlsym's result to a function: POSIX does it through memory.
- */
-#define DEFINE_FIND(name, symbol)                                                                            \
-  static name##_fn_t find_##name(void) {                                                                     \
-    name##_fn_t function = atomic_load_explicit(&found.name, memory_order_relaxed);                          \
-    if (!function) {                                                                                         \
-      *(void **)&function = dlsym(RTLD_NEXT, symbol);                                                        \
-      atomic_store_explicit(&found.name, function, memory_order_relaxed);                                    \
-    }                                                                                                        \
-    return function;                                                                                         \
-  }
-
-DEFINE_FIND(openat, "openat64")
-DEFINE_FIND(fopen, "fopen64")
-DEFINE_FIND(freopen, "freopen64")
-DEFINE_FIND(opendir, "opendir")
-DEFINE_FIND(readdir, "readdir64")
-DEFINE_FIND(rewinddir, "rewinddir")
-DEFINE_FIND(closedir, "closedir")
-DEFINE_FIND(ioctl, "ioctl")
+GS_PRELOAD_FIND(openat, "openat64")
+GS_PRELOAD_FIND(fopen, "fopen64")
+GS_PRELOAD_FIND(freopen, "freopen64")
+GS_PRELOAD_FIND(opendir, "opendir")
+GS_PRELOAD_FIND(readdir, "readdir64")
+GS_PRELOAD_FIND(rewinddir, "rewinddir")
+GS_PRELOAD_FIND(closedir, "closedir")
+GS_PRELOAD_FIND(ioctl, "ioctl")
 
 int gs_real_openat(int folder, const char *path, int flags, mode_t mode) {
   return find_openat()(folder, path, flags, mode);

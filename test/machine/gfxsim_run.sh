@@ -170,6 +170,17 @@ ln -s "$run" "$scratch/folder with blanks/simulated"
 cd "$scratch/folder with blanks"
 ends 0 ./simulated true
 
+# Both doors tell of the driver: behind what else the kernel has loaded, and to who reads.
+for door in thunk kfd; do
+  { cat /proc/modules 2>/dev/null || true; echo 'amdgpu 16384 1 - Live 0x0000000000000000'; } >"$scratch/modules"
+  ends 0 "$run" --door=$door cat /proc/modules
+  cmp "$scratch/modules" "$scratch/out" || failed=1
+  ends 0 "$run" --door=$door cat /sys/module/amdgpu/initstate
+  sets live
+  ends 2 "$run" --door=$door sh -c ': >/sys/module/amdgpu/refcnt'
+  says 'Permission denied'
+done
+
 # Variables with values that are none are named, too: by gfxsim-run where there would be no GPU, else by the library.
 ends 2 env GFXSIM_DEVICES=gfx1234 "$run" rocminfo
 says 'gfxsim-run: GFXSIM_DEVICES=gfx1234: "gfx1234" is not a device; known are: '

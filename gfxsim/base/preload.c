@@ -1,0 +1,67 @@
+/* Files that stand in for others: of memory, and folders that are gone as soon as they are open. */
+#include "base/preload.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+void gs_preload_close(int file) {
+  const int error = errno;
+  close(file);
+  errno = error;
+}
+
+static bool write_all(int file, const char *text, size_t size) {
+  return write(file, text, size) == (ssize_t)size;
+}
+
+/* Appends what the real file has, if there is one. */
+static bool append_real(gs_preload_openat_t *real_openat, int to, const char *path) {
+  char block[4096];
+  const int from = path ? real_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0) : -1;
+  bool whole = true;
+  if (from < 0)
+    return true;
+  for (ssize_t size; whole && (size = read(from, block, sizeof block)) > 0;)
+    whole = write_all(to, block, (size_t)size);
+  gs_preload_close(from);
+  return whole;
+}
+
+int gs_preload_text(gs_preload_openat_t *real_openat, const char *real, const char *text, size_t size,
+                    int flags) {
+  const int file = memfd_create("gfxsim-text", flags & O_CLOEXEC ? MFD_CLOEXEC : 0);
+  if (file < 0)
+    return -1;
+  if (append_real(real_openat, file, real) && write_all(file, text, size) && lseek(file, 0, SEEK_SET) == 0)
+    return file;
+  gs_preload_close(file);
+  return -1;
+}
+
+/* It is removed at once: it stays readable, and empty, until it is closed. */
+int gs_preload_folder(gs_preload_openat_t *real_openat, int flags) {
+  char path[] = P_tmpdir "/gfxsim.XXXXXX";
+  if (!mkdtemp(path))
+    return -1;
+  const int folder = real_openat(AT_FDCWD, path, flags, 0);
+  const int error = errno;
+  rmdir(path);
+  errno = error;
+  return folder;
+}
+
+int gs_preload_flags(const char *mode) {
+  const int access = *mode == 'r' && !strchr(mode, '+') ? O_RDONLY : O_RDWR;
+  return access | (strchr(mode, 'e') ? O_CLOEXEC : 0);
+}
+
+FILE *gs_preload_stream(int file, const char *mode) {
+  FILE *stream = file < 0 ? NULL : fdopen(file, mode);
+  if (!stream && file >= 0)
+    gs_preload_close(file);
+  return stream;
+}
