@@ -187,12 +187,14 @@ atmi_status_t atmi_stream_judge(const atmi_stream_t *stream);
  * has changed, if they are not, or something has failed. */
 bool atmi_stream_settle_list(atmi_stream_t *stream);
 
-/* Whether the only operation of the list, which is no wait, has ended. As after a fault all signals are, that
- * means completion only while the device is not lost. */
+/* Whether the first operation of the list, which is no wait, has ended. As after a fault all have, that means
+ * completion only while the device is not lost. */
 static inline bool atmi_stream_has_first_ended(const atmi_stream_t *stream) {
   /* Acquire as in atmi_signal_query; and a device is lost before its signals are abandoned. */
   return !__atomic_load_n(stream->first_value, __ATOMIC_ACQUIRE);
 }
+
+/* The same, if it is also the only one. */
 static inline bool atmi_stream_has_one_ended(const atmi_stream_t *stream) {
   return stream->count == 1 && atmi_stream_has_first_ended(stream);
 }
@@ -336,10 +338,10 @@ static inline atmi_signal_t *atmi_stream_begin_slot(atmi_operation_t *operation,
   /* Only kernels are noted, by their queue. */
   if (operation->kind == ATMI_OPERATION_COPY) {
     atmi_signal_begin_again(signal);
-    return signal;
+  } else {
+    operation->kind = ATMI_OPERATION_COPY;
+    atmi_signal_begin(signal);
   }
-  operation->kind = ATMI_OPERATION_COPY;
-  atmi_signal_begin(signal);
   return signal;
 }
 
