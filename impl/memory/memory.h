@@ -69,7 +69,8 @@ static inline uint32_t atmi_memory_class(uint64_t bytes) {
   return 63 - (uint32_t)__builtin_clzll(2 * ((bytes - 1) >> ATMI_MEMORY_PAGE_SHIFT) + 1);
 }
 
-/* Where a pointer is looked for first. */
+/* Where a pointer is looked for first. That blocks begin at pages, so that the low bits of the product are 0,
+ * does not matter: those that are taken depend on all bits of the pointer up to them. */
 static inline size_t atmi_memory_home(const atmi_memory_t *memory, const void *pointer) {
   return (size_t)((uintptr_t)pointer * UINT64_C(0x9e3779b97f4a7c15) >> 32) & memory->mask;
 }
