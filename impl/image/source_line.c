@@ -6,7 +6,6 @@
 
 #include <dlfcn.h>
 #include <elfutils/libdw.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <inttypes.h>
@@ -56,7 +55,8 @@ static bool open_dw(dw_t *dw) {
 
 /* A thread of the program may hold the dynamic linker and wait for the very kernel of which the report is: a
  * constructor of a library that is being loaded runs it. So another thread asks the linker, and who reports
- * waits for that one only so long. The last of the two frees this. */
+ * waits for that one only so long. The last of the two frees this. The code of a thread that was given up
+ * stays where it is: libraries that this is part of are linked with -z nodelete, a dlclose leaves them. */
 enum { PATIENCE_S = 2 };
 typedef struct opening {
   pthread_mutex_t lock; /* of all below */
@@ -64,6 +64,29 @@ typedef struct opening {
   bool has_ended, is_given_up, complete;
   dw_t dw;
 } opening_t;
+
+/* The time of waiting is that of a clock which nobody sets. */
+static bool init_condition(pthread_cond_t *condition) {
+  pthread_condattr_t attributes;
+  if (pthread_condattr_init(&attributes))
+    return false;
+  bool done =
+      !pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) && !pthread_cond_init(condition, &attributes);
+  pthread_condattr_destroy(&attributes);
+  return done;
+}
+
+static opening_t *new_opening(void) {
+  opening_t *opening = calloc(1, sizeof *opening);
+  if (!opening)
+    return NULL;
+  if (init_condition(&opening->ended)) {
+    pthread_mutex_init(&opening->lock, NULL);
+    return opening;
+  }
+  free(opening);
+  return NULL;
+}
 
 static void free_opening(opening_t *opening) {
   pthread_cond_destroy(&opening->ended);
@@ -98,14 +121,14 @@ static bool start_opening(opening_t *opening) {
   return started;
 }
 
-/* Waits for its end. False: it takes too long, and frees itself some day. */
+/* Waits for its end. False: it takes too long, or cannot be waited for, and frees itself some day. */
 static bool await_opening(opening_t *opening) {
   struct timespec deadline;
   int status = 0;
-  clock_gettime(CLOCK_REALTIME, &deadline);
+  clock_gettime(CLOCK_MONOTONIC, &deadline);
   deadline.tv_sec += PATIENCE_S;
   pthread_mutex_lock(&opening->lock);
-  while (!opening->has_ended && status != ETIMEDOUT)
+  while (!opening->has_ended && !status)
     status = pthread_cond_timedwait(&opening->ended, &opening->lock, &deadline);
   bool has_ended = opening->has_ended;
   opening->is_given_up = !has_ended;
@@ -115,11 +138,9 @@ static bool await_opening(opening_t *opening) {
 
 /* FOUND: *dw is complete. */
 static atmi_source_line_answer_t get_dw(dw_t *dw) {
-  opening_t *opening = calloc(1, sizeof *opening);
+  opening_t *opening = new_opening();
   if (!opening)
     return ATMI_SOURCE_LINE_UNKNOWN;
-  pthread_mutex_init(&opening->lock, NULL);
-  pthread_cond_init(&opening->ended, NULL);
   if (!start_opening(opening)) {
     free_opening(opening);
     return ATMI_SOURCE_LINE_UNKNOWN;
