@@ -45,11 +45,21 @@ case $part in
     same "versions of manual pages" "$(sed -n 's/^\.TH .*" ".* \([0-9.]*\)" "User Commands"$/\1/p' share/man/man1/*.1 | tr '\n' ' ')" "$version $version "
     grep -q "^## $version" "$root/CHANGELOG.md" || fail "CHANGELOG.md has no entry for $version"
     grep -qa "omptarget-amdgpu $version" "$libdir/omptarget-amdgpu/libomptarget.rtl.amdgpu.so" || fail "the plugin has another version"
-    # A moved tree works.
+    # A moved tree works, whatever its name; the checker's library is found by ROCr, which has marks for names of its own.
     folder=$(readlink -f "$folder")
     mv "$folder/stage/opt/x" "$folder/moved"
     same "where gfxsim-run looks" "$("$folder/moved/bin/gfxsim-run" --print-environment | sed -n 's/^LD_LIBRARY_PATH=\([^:]*:[^:]*\).*/\1/p')" \
       "$folder/moved/$libdir/gfxsim:$folder/moved/$libdir/omptarget-amdgpu"
+    for name in 'plain' 'with blanks' '"with\marks"'; do
+      mv "$folder/moved" "$folder/$name"
+      for door in thunk kfd; do
+        LD_DEBUG=files "$folder/$name/bin/gfxsim-run" --door=$door --check=bounds rocminfo >"$folder/messages" 2>&1 ||
+          fail "rocminfo does not run checked in a folder called $name, door $door: $(grep -v '^ *[0-9]*:' "$folder/messages")"
+        grep -qF "calling init: $folder/$name/$libdir/gfxsim/libgfxsim-check.so" "$folder/messages" ||
+          fail "ROCr has not loaded the checker of a folder called $name, door $door: $(grep LoadLib "$folder/messages")"
+      done
+      mv "$folder/$name" "$folder/moved"
+    done
     ;;
   file)
     "$cmake" --install "$build" --prefix "$folder" --strip >/dev/null

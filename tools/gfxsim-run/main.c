@@ -116,22 +116,31 @@ static void remove_old(const char *sarif) {
     run_complain("cannot remove the old %s: %s", sarif, strerror(errno));
 }
 
+/* How ROCr is given a library's name among others: blanks end it but in quotes, and a backslash takes the
+ * meaning from what is behind it. */
+static void quote(const char *path, char quoted[3 * PATH_MAX]) {
+  const char *const mark = strpbrk(path, " \"\\") ? "\"" : "";
+  char *to = stpcpy(quoted, mark);
+  for (; *path; *to++ = *path++)
+    if (*path == '"' || *path == '\\')
+      *to++ = '\\';
+  stpcpy(to, mark);
+}
+
 /* What the checker needs: ROCr tells it of the program's memory (HSA_TOOLS_LIB), and neither ROCr nor OpenMP
  * runtimes cut several blocks out of one, or keep freed ones. */
 static int set_checker(const folders_t *folders) {
-  static const char name[] = "libgfxsim-check.so";
   const char *check = getenv("GFXSIM_CHECK"), *others = getenv("HSA_TOOLS_LIB");
-  char *tools = NULL;
+  char path[PATH_MAX + sizeof "/libgfxsim-check.so"], quoted[3 * PATH_MAX], *tools = NULL;
   if (!check || !*check)
     return 0;
   const char *log = getenv("GFXSIM_CHECK_LOG");
   if (log && *log && truncate(log, 0) && errno != ENOENT) /* once: each process of the run adds to it */
     run_complain("cannot empty %s: %s", log, strerror(errno));
   remove_old(getenv("GFXSIM_CHECK_SARIF"));
-  const char *folder =
-      strchr(folders->gfxsim, ' ') ? "" : folders->gfxsim; /* found through the library path */
-  if (asprintf(&tools, "%s%s%s%s%s", folder, *folder ? "/" : "", name, others && *others ? " " : "",
-               others ? others : "") < 0)
+  snprintf(path, sizeof path, "%s/libgfxsim-check.so", folders->gfxsim);
+  quote(path, quoted);
+  if (asprintf(&tools, "%s%s%s", quoted, others && *others ? " " : "", others ? others : "") < 0)
     tools = NULL;
   int status = set("HSA_TOOLS_LIB", tools);
   free(tools);
