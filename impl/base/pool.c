@@ -103,8 +103,8 @@ static inline __attribute__((always_inline)) atmi_pool_link_t *pop(atmi_pool_t *
   while ((uint32_t)head) {
     atmi_pool_link_t *link = atmi_pool_at(pool, (uint32_t)head - 1);
     uint32_t next = atomic_load_explicit(&link->next, memory_order_relaxed);
-    /* The upper half counts changes: if the object was taken and put back meanwhile, the exchange fails. */
-    uint64_t changed = ((head >> 32) + 1) << 32 | next;
+    /* If the object was taken and put back meanwhile, the upper half is another: the exchange fails. */
+    uint64_t changed = head >> 32 << 32 | next;
     if (atomic_compare_exchange_weak_explicit(&pool->free, &head, changed, memory_order_acquire,
                                               memory_order_acquire))
       return link;
@@ -134,6 +134,7 @@ void atmi_pool_put(atmi_pool_t *pool, void *object) {
   uint64_t head = atomic_load_explicit(&pool->free, memory_order_relaxed), changed;
   do {
     atomic_store_explicit(&link->next, (uint32_t)head, memory_order_relaxed);
+    /* The upper half counts what was put; nothing comes back in another way. */
     changed = ((head >> 32) + 1) << 32 | (link->index + 1);
     /* Release publishes what the last user wrote into the object. */
   } while (!atomic_compare_exchange_weak_explicit(&pool->free, &head, changed, memory_order_release,

@@ -27,8 +27,7 @@ enum { ATMI_POOL_SEGMENTS = 22 }; /* of 32, 64, 128, ... objects */
 enum { ATMI_POOL_ALIGNMENT = 64, ATMI_POOL_SKEW = 16 };
 
 typedef struct atmi_pool {
-  _Atomic uint64_t
-      free; /* low half: index + 1 of the first free object; high half: changes with every change */
+  _Atomic uint64_t free;  /* low half: index + 1 of the first free object; high half: how many were put */
   _Atomic uint32_t count; /* objects made so far */
   _Atomic(char *) segments[ATMI_POOL_SEGMENTS];
   size_t object_bytes;

@@ -30,6 +30,7 @@ TESTS = {
     "packet": ("release", "plugin_packet", [], {}),
     "queue": ("release", "plugin_queue", [], {}),
     "queue-tsan": ("tsan", "plugin_queue", [], {}),
+    "pool": ("release", "plugin_pool", [], {}),
     "pool-tsan": ("tsan", "plugin_pool", [], {}),
     "stream": ("release", "plugin_stream", STREAM, DEVICE),
     "stream-tsan": ("tsan", "plugin_stream", STREAM, DEVICE),

@@ -3,10 +3,13 @@
 
 #include "base/pool.h"
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 typedef struct {
   atmi_pool_link_t link;
@@ -180,6 +183,52 @@ static void hands_an_object_over(void **state) {
   atmi_pool_fini(&handover.pool);
 }
 
+#ifndef __SANITIZE_THREAD__
+/* What another thread may do when one that takes has seen what is next, and has yet to write so: the pool
+ * cannot be written to then, and who tries is interrupted there. */
+static struct {
+  atmi_pool_t *pool;
+  size_t bytes; /* of its pages */
+  void *kept;
+} interruption;
+
+static void interrupt(int number) {
+  void *first = NULL;
+  (void)number;
+  if (mprotect(interruption.pool, interruption.bytes, PROT_READ | PROT_WRITE) ||
+      atmi_pool_take(interruption.pool, &first) || atmi_pool_take(interruption.pool, &interruption.kept))
+    abort();
+  atmi_pool_put(interruption.pool, first);
+}
+
+static void an_object_that_went_and_came_back_is_another_head(void **state) {
+  (void)state;
+  enum { OBJECTS = 4 };
+  shop_t shop = {.most = OBJECTS};
+  void *objects[OBJECTS], *first, *second;
+  struct sigaction before;
+  interruption.bytes = (sizeof(atmi_pool_t) / (size_t)getpagesize() + 1) * (size_t)getpagesize();
+  interruption.pool =
+      mmap(NULL, interruption.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_ptr_not_equal(interruption.pool, MAP_FAILED);
+  atmi_pool_init(interruption.pool, sizeof(object_t), make, destroy, &shop);
+  for (int i = 0; i < OBJECTS; i++)
+    assert_int_equal(atmi_pool_take(interruption.pool, &objects[i]), ATMI_OK);
+  for (int i = 0; i < OBJECTS; i++)
+    atmi_pool_put(interruption.pool, objects[i]);
+  assert_int_equal(sigaction(SIGSEGV, &(struct sigaction){.sa_handler = interrupt}, &before), 0);
+  assert_int_equal(mprotect(interruption.pool, interruption.bytes, PROT_READ), 0);
+  assert_int_equal(atmi_pool_take(interruption.pool, &first), ATMI_OK);
+  assert_int_equal(sigaction(SIGSEGV, &before, NULL), 0);
+  assert_int_equal(atmi_pool_take(interruption.pool, &second), ATMI_OK);
+  assert_ptr_equal(first, objects[OBJECTS - 1]);
+  assert_ptr_equal(interruption.kept, objects[OBJECTS - 2]);
+  assert_ptr_equal(second, objects[OBJECTS - 3]);
+  atmi_pool_fini(interruption.pool);
+  munmap(interruption.pool, interruption.bytes);
+}
+#endif
+
 /* In place of the C library's, for the pool's segments. */
 static bool is_exhausted;
 
@@ -222,6 +271,9 @@ int main(void) {
       cmocka_unit_test(says_what_there_is_no_memory_for),
       cmocka_unit_test(gives_an_object_to_one_thread_at_a_time),
       cmocka_unit_test(hands_an_object_over),
+#ifndef __SANITIZE_THREAD__ /* which holds a lock of its own over each change of an atomic */
+      cmocka_unit_test(an_object_that_went_and_came_back_is_another_head),
+#endif
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
