@@ -155,7 +155,7 @@ bool atmi_device_is_shared(atmi_device_t *device) {
 void atmi_device_stop(atmi_device_t *device) {
   uint32_t count = atomic_exchange_explicit(&device->queue_count, 0, memory_order_acq_rel);
   for (uint32_t i = 0; i < count; i++) {
-    atmi_queue_t *queue = atomic_load_explicit(&device->queues[i], memory_order_acquire);
+    atmi_queue_t *queue = atomic_load_explicit(&device->queues[i], memory_order_relaxed);
     atmi_queue_fini(queue);
     free(queue);
   }
@@ -201,8 +201,8 @@ static atmi_status_t add_queue(atmi_device_t *device, uint32_t index) {
     free(queue);
     return status;
   }
-  atomic_store_explicit(&device->queues[index], queue, memory_order_release);
-  /* Release: who sees the count sees the queue. */
+  atomic_store_explicit(&device->queues[index], queue, memory_order_relaxed);
+  /* Release: who sees the count sees the queue, and what is in it. */
   atomic_store_explicit(&device->queue_count, index + 1, memory_order_release);
   return ATMI_OK;
 }
@@ -211,7 +211,7 @@ static atmi_queue_t *least_used(atmi_device_t *device, uint32_t count, uint32_t 
   atmi_queue_t *best = NULL;
   *users = UINT32_MAX;
   for (uint32_t i = 0; i < count && *users; i++) {
-    atmi_queue_t *queue = atomic_load_explicit(&device->queues[i], memory_order_acquire);
+    atmi_queue_t *queue = atomic_load_explicit(&device->queues[i], memory_order_relaxed);
     uint32_t here = atomic_load_explicit(&queue->users, memory_order_relaxed);
     if (here >= *users)
       continue;
@@ -236,7 +236,7 @@ static atmi_status_t create_queue(atmi_device_t *device, atmi_queue_t **best) {
   else if (users && count < atomic_load_explicit(&device->queue_limit, memory_order_relaxed)) {
     status = add_queue(device, count);
     if (!status)
-      *best = atomic_load_explicit(&device->queues[count], memory_order_acquire);
+      *best = atomic_load_explicit(&device->queues[count], memory_order_relaxed);
     else if (*best)
       atomic_store_explicit(&device->queue_limit, count, memory_order_relaxed);
   }
@@ -268,7 +268,7 @@ atmi_status_t atmi_device_acquire_first_queue(atmi_device_t *device, atmi_queue_
     if (status)
       return status;
   }
-  *queue = atomic_load_explicit(&device->queues[0], memory_order_acquire);
+  *queue = atomic_load_explicit(&device->queues[0], memory_order_relaxed);
   atomic_fetch_add_explicit(&(*queue)->users, 1, memory_order_relaxed);
   return ATMI_OK;
 }

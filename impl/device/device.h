@@ -57,7 +57,7 @@ struct atmi_device {
 
   atmi_queue_owner_t queue_owner; /* what its queues know of it */
   pthread_mutex_t queue_creation;
-  _Atomic uint32_t queue_count;
+  _Atomic uint32_t queue_count; /* released by who has made a queue; to be acquired before any is looked at */
   _Atomic(atmi_queue_t *) queues[ATMI_DEVICE_QUEUES];
   _Atomic uint32_t queue_limit; /* as many as the user allows, or as HSA gave */
 

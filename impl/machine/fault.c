@@ -72,7 +72,7 @@ static void drop_innocent(suspects_t *suspects) {
 static void add_suspects(atmi_device_t *device, suspects_t *suspects) {
   uint32_t count = atomic_load_explicit(&device->queue_count, memory_order_acquire);
   for (uint32_t i = 0; i < count; i++)
-    add_suspect(suspects, atomic_load_explicit(&device->queues[i], memory_order_acquire));
+    add_suspect(suspects, atomic_load_explicit(&device->queues[i], memory_order_relaxed));
 }
 
 /* A memory fault does not say in which queue it happened. */
