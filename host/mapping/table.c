@@ -474,7 +474,8 @@ bool map_table_find(map_table_t *table, const void *host, uint64_t bytes, void *
   atmi_spin_lock(&table->lock);
   bool found = map_table_look_up(table, address, bytes ? bytes : 1, &entry) == MAP_CONTAINED &&
                map_entry_word(entry) & MAP_COUNTS;
-  bool ready = found && atomic_load_explicit(&entry->device, memory_order_relaxed);
+  /* Acquire: the memory is there, though what will be in it may not be yet. */
+  bool ready = found && atomic_load_explicit(&entry->device, memory_order_acquire);
   if (ready)
     *device = (void *)map_entry_device(entry, address);
   else if (found)

@@ -1,7 +1,8 @@
 /* Threads that map the same data without asking each other, on a device with random delays. Each kernel adds
  * 1 to what its region maps, so in the end the host must have the sum, whoever copied what in between; and
  * nothing may be left. Under ThreadSanitizer a copy that is not ordered with another thread's is a failure as
- * well. Of one array, which others map and unmap meanwhile, each thread updates a word of its own. */
+ * well. Of one array, which others map and unmap meanwhile, each thread updates a word of its own. And who
+ * finds the address of what another thread is mapping may use the memory there. */
 #include "map_device.h"
 
 #include <sched.h>
@@ -68,9 +69,7 @@ static void add_one(void *argument) {
       __atomic_fetch_add(&launch->data[i][j], 1, __ATOMIC_RELAXED);
 }
 
-/* Some of the elements, each once, in any order. */
-static void choose(thread_t *thread, construct_t *construct) {
-  uint32_t count = 1 + any(thread, MOST), first = any(thread, ELEMENTS), step = 1 + 2 * any(thread, 2);
+static void set_arguments(construct_t *construct, uint32_t count, uint32_t first, uint32_t step) {
   for (uint32_t i = 0; i < count; i++) {
     uint32_t element = (first + i * step) % ELEMENTS;
     construct->chosen[i] = element;
@@ -80,6 +79,12 @@ static void choose(thread_t *thread, construct_t *construct) {
   }
   construct->arguments = (map_arguments_t){
       count, construct->bases, construct->begins, construct->sizes, construct->types, NULL, NULL};
+}
+
+/* Some of the elements, each once, in any order. */
+static void choose(thread_t *thread, construct_t *construct) {
+  uint32_t count = 1 + any(thread, MOST), first = any(thread, ELEMENTS), step = 1 + 2 * any(thread, 2);
+  set_arguments(construct, count, first, step);
 }
 
 static void finish_work(fake_stream_t *stream, map_work_t *work) {
@@ -218,6 +223,65 @@ static void *run(void *argument) {
   return NULL;
 }
 
+/* Copies to the device that wait until another thread has found where they go. The way there is relaxed: only
+ * the table orders the two. */
+static struct {
+  const map_device_functions_t *functions;
+  atomic_bool is_under_way, is_found;
+} meeting;
+
+static void meet(void) {
+  atomic_store_explicit(&meeting.is_under_way, true, memory_order_relaxed);
+  while (!atomic_load_explicit(&meeting.is_found, memory_order_acquire))
+    sched_yield();
+}
+
+static bool submit_late(void *context, void *stream, void *memory, const void *host, uint64_t bytes) {
+  meet();
+  return meeting.functions->submit(context, stream, memory, host, bytes);
+}
+
+static bool submit_staged_late(void *context, void *stream, void *memory, const void *staged,
+                               uint64_t bytes) {
+  meet();
+  return meeting.functions->submit_staged(context, stream, memory, staged, bytes);
+}
+
+static void *find_early(void *found) {
+  void *memory = NULL;
+  while (!atomic_load_explicit(&meeting.is_under_way, memory_order_relaxed))
+    sched_yield();
+  if (map_table_find(table, elements[0], sizeof elements[0], &memory))
+    *(uint8_t *)found = *(const uint8_t *)memory;
+  atomic_store_explicit(&meeting.is_found, true, memory_order_release);
+  return NULL;
+}
+
+/* Fresh memory of the device has 0xdd in it. */
+static void find_while_mapped(const map_device_functions_t *functions) {
+  map_device_functions_t late = *functions;
+  map_configuration_t configuration = {.functions = &late, .device = &device, .listener = {.fail = complain}};
+  pthread_t finder;
+  construct_t construct;
+  uint8_t found = 0;
+  late.submit = submit_late;
+  if (functions->submit_staged)
+    late.submit_staged = submit_staged_late;
+  meeting.functions = functions;
+  atomic_store(&meeting.is_under_way, false);
+  atomic_store(&meeting.is_found, false);
+  device = (fake_device_t){.calls_left = -1};
+  table = map_table_new(&configuration);
+  set_arguments(&construct, 2, 0, 1); /* one alone is not packed */
+  pthread_create(&finder, NULL, find_early, &found);
+  begin_region(fake_stream(&device, 0), &construct);
+  pthread_join(finder, NULL);
+  require(found == 0xdd, "memory is found as it was allocated");
+  finish(device.streams[0], &construct);
+  map_table_free(table);
+  fake_fini(&device);
+}
+
 static void run_all(const map_device_functions_t *functions) {
   thread_t threads[THREADS] = {{0}};
   map_configuration_t configuration = {
@@ -252,5 +316,7 @@ int main(int count, char **arguments) {
     rounds = atol(arguments[1]);
   run_all(&fake_functions);
   run_all(&fake_packing_functions);
+  find_while_mapped(&fake_functions);
+  find_while_mapped(&fake_packing_functions);
   return atomic_load(&failures) != 0;
 }
