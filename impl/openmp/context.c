@@ -6,7 +6,9 @@ atmi_context_t atmi_the_context = {.waking = PTHREAD_MUTEX_INITIALIZER, .lock = 
 void atmi_context_count_devices(atmi_context_t *context) {
   uint32_t count = context->state == ATMI_CONTEXT_RUNNING ? context->device_count : 0;
   if (count != atomic_load_explicit(&context->usable_count, memory_order_relaxed)) {
-    /* Devices whose use begins or ends have no operation that a fault could end in between. */
+    /* A device may have been lost before, or be lost in between, so that is looked at afterwards. Until then
+     * the number may tell who asks of a device that is lost, but nobody does: devices whose use begins or
+     * ends have no operation that the fault could have ended. */
     atomic_store(&context->machine.sound_count, count);
     if (atomic_load(&context->machine.has_lost))
       atomic_store(&context->machine.sound_count, 0);

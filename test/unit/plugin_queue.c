@@ -5,6 +5,7 @@
 #include "plugin_test.h"
 
 #include "device/queue.h"
+#include "openmp/context.h"
 #include "stream/stream.h"
 
 #include <hsa/amd_hsa_queue.h>
@@ -431,6 +432,26 @@ static void a_lost_device_wakes_who_waits(void **state) {
   atomic_store(&the.lost, false);
 }
 
+/* What counts the devices that may be used knows of a fault that came before. */
+static void a_device_lost_before_its_first_use_is_not_sound(void **state) {
+  (void)state;
+  for (int lost = 0; lost < 2; lost++) {
+    static atmi_context_t context;
+    static atmi_device_t device;
+    context = (atmi_context_t){.state = ATMI_CONTEXT_RUNNING, .device_count = 1};
+    device = (atmi_device_t){.machine = &context.machine};
+    atmi_signal_pool_init(&device.signals, "the device", &device.lost);
+    if (lost)
+      atmi_device_abandon(&device);
+    assert_false(atmi_context_is_usable(&context, 0));
+    assert_false(atmi_context_is_sound(&context, 0));
+    atmi_context_count_devices(&context);
+    assert_true(atmi_context_is_usable(&context, 0));
+    assert_int_equal(atmi_context_is_sound(&context, 0), !lost);
+    atmi_signal_pool_fini(&device.signals);
+  }
+}
+
 /* ---- marks ---- */
 
 enum { OWNERS = 2, LOOKS = 20000 };
@@ -578,6 +599,7 @@ int main(void) {
       cmocka_unit_test(a_full_ring_is_waited_for),
       cmocka_unit_test(who_asked_hands_slots_on),
       cmocka_unit_test(a_lost_device_wakes_who_waits),
+      cmocka_unit_test(a_device_lost_before_its_first_use_is_not_sound),
       cmocka_unit_test(marks_lead_to_one_use),
       cmocka_unit_test(the_last_one_hands_a_signal_over),
   };
