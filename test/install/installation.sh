@@ -69,6 +69,10 @@ case $part in
     same "name" "$(readelf -d "$plugin" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')" "libomptarget.rtl.amdgpu.so"
     same "exports other than __tgt_rtl_*@@VERS1.0" \
       "$(nm -D --defined-only "$plugin" | awk '{ print $3 }' | grep -v -e '^__tgt_rtl_[a-z_]*@@VERS1.0$' -e '^VERS1.0$' || true)" ""
+    # Threads of theirs, and of ROCr's in their code, may outlive a dlclose.
+    for library in "$plugin" "$folder/$libdir/omptarget-amdgpu/host/libomptarget.so"; do
+      readelf -d "$library" | grep -q 'FLAGS_1.*NODELETE' || fail "$library goes with a dlclose"
+    done
     size=$(stat -c %s "$plugin")
     echo "stripped: $size bytes"
     # Not a limit of anything, but a reason to look what has grown.
