@@ -212,7 +212,7 @@ static void the_faulting_one_of_several_kernels_is_named(void **state) {
  * not taken for complete, and nothing begins behind it. */
 static void other_queues(void **state) {
   (void)state;
-  enum { N = 1 << 24 };
+  enum { N = 100, TEAMS = 1 << 16 }; /* much work, within the image's data */
   int number = 1;
   void *event;
   __tgt_async_info copied = {NULL}, busy = {NULL};
@@ -221,7 +221,7 @@ static void other_queues(void **state) {
   assert_non_null(values);
   assert_int_equal(rtl.create_event(0, &event), OFFLOAD_SUCCESS);
   assert_int_equal(rtl.data_submit_async(0, memory, &number, sizeof number, &copied), OFFLOAD_SUCCESS);
-  assert_int_equal(launch_spmd(N, (void *)(uintptr_t)values, 0, &busy), OFFLOAD_SUCCESS);
+  assert_int_equal(launch_spmd(N, (void *)(uintptr_t)values, TEAMS, &busy), OFFLOAD_SUCCESS);
   store_fails(0x4000);
   test_capture_begin();
   rtl.record_event(0, event, &busy);
