@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 #include <ucontext.h>
 
 #include "base/log.h"
@@ -17,7 +18,7 @@
 
 _Thread_local gs_guard_t *volatile gs_guard_current;
 
-static struct sigaction previous[2]; /* SIGSEGV, SIGBUS: what was there before us; written once */
+static struct sigaction previous[2]; /* SIGSEGV, SIGBUS: what was there before us */
 
 /* The watched pages, for the handler: published by `stored`, which is NULL when there are none, and `count`.
  */
@@ -29,6 +30,16 @@ static struct {
   _Atomic unsigned count;
   _Atomic(bool (*)(void)) stored;
 } watch;
+
+/* The bytes that move, or moved last, for the handler. The generation is odd while they do, and changes with
+ * each move. */
+static struct {
+  _Atomic uintptr_t start, end;
+  _Atomic unsigned generation;
+} held;
+
+/* The move after which this thread has last repeated a store: one that faults again is at fault. */
+static _Thread_local volatile unsigned repeated_after;
 
 /* Bytes of a ModRM byte with its SIB byte and displacement, or 0 when it names a register. */
 static size_t modrm_length(const uint8_t *modrm) {
@@ -104,11 +115,43 @@ static bool is_watched_store(const siginfo_t *info, void *context) {
          skip_store(context);
 }
 
+/* Whether a store is to be repeated, because its bytes moved: then waits until they have. */
+static bool is_held_store(const siginfo_t *info) {
+  const struct timespec pause = {.tv_nsec = 50000};
+  const uintptr_t address = (uintptr_t)info->si_addr;
+  if (info->si_code != SEGV_ACCERR || address < atomic_load(&held.start) || address >= atomic_load(&held.end))
+    return false;
+  const int error = errno;
+  unsigned generation = atomic_load(&held.generation);
+  for (; generation & 1; generation = atomic_load(&held.generation))
+    nanosleep(&pause, NULL);
+  errno = error;
+  /* The fault may have been before the move ended and this call after it: that cannot be told from another
+   * fault. */
+  const bool is_first = repeated_after != generation;
+  repeated_after = generation;
+  return is_first;
+}
+
+/* Whether a handler that we passed a signal on to has called ours in its turn: one that the program installed
+ * after ours, and that was put behind it. Handlers may leave by a jump, so nothing says when one has ended;
+ * but its frames are above. */
+static __attribute__((noinline)) bool is_passed_back(const siginfo_t *info) {
+  static _Thread_local volatile uintptr_t last_info, last_frame;
+  const uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+  if (last_info == (uintptr_t)info && frame < last_frame)
+    return true;
+  last_info = (uintptr_t)info;
+  last_frame = frame;
+  return false;
+}
+
 static void pass_on(int number, siginfo_t *info, void *context) {
   const struct sigaction *old = &previous[number == SIGBUS];
-  if (old->sa_flags & SA_SIGINFO) {
+  const bool again = is_passed_back(info);
+  if (!again && old->sa_flags & SA_SIGINFO) {
     old->sa_sigaction(number, info, context);
-  } else if (old->sa_handler != SIG_DFL && old->sa_handler != SIG_IGN) {
+  } else if (!again && old->sa_handler != SIG_DFL && old->sa_handler != SIG_IGN) {
     old->sa_handler(number);
   } else {
     /* The default action, on the instruction that faulted: it faults again when this handler returns. */
@@ -119,6 +162,8 @@ static void pass_on(int number, siginfo_t *info, void *context) {
 
 static void on_fault(int number, siginfo_t *info, void *context) {
   gs_guard_t *guard = gs_guard_current;
+  if (number == SIGSEGV && is_held_store(info))
+    return;
   if (!guard || info->si_code <= 0) {
     if (number == SIGSEGV && is_watched_store(info, context))
       return;
@@ -132,13 +177,18 @@ static void on_fault(int number, siginfo_t *info, void *context) {
   siglongjmp(guard->resume, 1);
 }
 
+static struct sigaction action_of_ours(void) {
+  struct sigaction action = {.sa_sigaction = on_fault};
+  /* NODEFER: what a watched store calls may run kernels, which may fault in their turn. */
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  sigemptyset(&action.sa_mask);
+  return action;
+}
+
 static void install(void) {
   static const int numbers[2] = {SIGSEGV, SIGBUS};
   for (size_t i = 0; i < 2; i++) {
-    struct sigaction action = {.sa_sigaction = on_fault};
-    /* NODEFER: what a watched store calls may run kernels, which may fault in their turn. */
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-    sigemptyset(&action.sa_mask);
+    const struct sigaction action = action_of_ours();
     if (sigaction(numbers[i], &action, &previous[i]))
       gs_log("can't catch %s (%s): a kernel that touches memory which the program unmapped ends the program",
              strsignal(numbers[i]), strerror(errno));
@@ -148,6 +198,29 @@ static void install(void) {
 void gs_guard_install(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, install);
+}
+
+/* Puts our handler before one that the program has installed since. */
+static void come_first(void) {
+  struct sigaction action;
+  gs_guard_install();
+  if (sigaction(SIGSEGV, NULL, &action) || action.sa_sigaction == on_fault)
+    return;
+  previous[0] = action;
+  action = action_of_ours();
+  sigaction(SIGSEGV, &action, NULL);
+}
+
+void gs_guard_hold(const void *start, size_t size) {
+  come_first();
+  atomic_store(&held.end, 0); /* no mixture of two ranges */
+  atomic_store(&held.start, (uintptr_t)start);
+  atomic_fetch_add(&held.generation, 1);
+  atomic_store(&held.end, (uintptr_t)start + size);
+}
+
+void gs_guard_release(void) {
+  atomic_fetch_add(&held.generation, 1);
 }
 
 bool gs_guard_watch(const void *start, size_t size, bool (*stored)(void)) {

@@ -29,6 +29,13 @@ bool gs_guard_watch_also(const void *start, size_t size);
 /* Ends the watch of all pages. No thread may be storing. */
 void gs_guard_unwatch(void);
 
+/* From now on whoever stores into [start, start + size), device or program, waits until gs_guard_release: for
+ * bytes that move elsewhere behind their addresses. The caller takes away the right to write after this, and
+ * gives it back before the release. One caller at a time. Calls of the kernel that write there do not wait
+ * but fail with EFAULT. */
+void gs_guard_hold(const void *start, size_t size);
+void gs_guard_release(void);
+
 /* Length in bytes of the instruction at `code` if it only stores a register or a constant into memory (plain
  * moves and exchanges, whose result nobody needs), else 0. Of x86-64; 0 on other processors. */
 size_t gs_guard_store_length(const uint8_t *code);

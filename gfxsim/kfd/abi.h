@@ -54,6 +54,12 @@ typedef struct kfd_save_area {
   uint32_t event_id, reserved;
 } kfd_save_area_t;
 
+/* Behind it, of a queue that asks for an engine. */
+typedef struct kfd_create_queue_by_engine {
+  kfd_create_queue_t queue;
+  uint32_t engine, padding;
+} kfd_create_queue_by_engine_t;
+
 typedef struct kfd_destroy_queue {
   uint32_t queue_id, padding;
 } kfd_destroy_queue_t;
@@ -149,6 +155,34 @@ typedef struct kfd_allocate {
   uint32_t gpu_id, flags;
 } kfd_allocate_t;
 _Static_assert(sizeof(kfd_allocate_t) == 40, "of all callers");
+
+/* What a dma-buf is. */
+typedef struct kfd_dmabuf_info {
+  uint64_t size, metadata;
+  uint32_t metadata_size, gpu_id, flags, file; /* metadata_size: in, the room; out, how much there is */
+} kfd_dmabuf_info_t;
+
+typedef struct kfd_import_dmabuf {
+  uint64_t address, handle;
+  uint32_t gpu_id, file;
+} kfd_import_dmabuf_t;
+
+typedef struct kfd_export_dmabuf {
+  uint64_t handle;
+  uint32_t flags, file; /* flags as open takes them */
+} kfd_export_dmabuf_t;
+
+/* Buffers that another process finds by four words. */
+typedef struct kfd_ipc_export {
+  uint64_t handle;
+  uint32_t words[4], gpu_id, flags; /* flags: the caller's, for who imports it */
+} kfd_ipc_export_t;
+
+typedef struct kfd_ipc_import {
+  uint64_t handle, address, mmap_offset;
+  uint32_t words[4], gpu_id, flags;
+} kfd_ipc_import_t;
+_Static_assert(sizeof(kfd_ipc_import_t) == 48, "of all callers");
 
 typedef struct kfd_free {
   uint64_t handle;

@@ -1,4 +1,5 @@
-/* The version and the description of a device. Layouts: the kernel's drm.h and amdgpu_drm.h. */
+/* The version and the description of a device, and the table of calls. Layouts: the kernel's drm.h and
+ * amdgpu_drm.h. */
 #include "kfd/drm.h"
 
 #include <errno.h>
@@ -11,13 +12,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "exec/device.h"
+#include "kfd/gem.h"
 #include "kfd/kfd.h"
 #include "kfd/paths.h"
 
 enum {
-  CALL_VERSION = 0x00,
-  CALL_GET_CAP = 0x0C,
-  CALL_INFO = 0x45,
   QUERY_ACCEL_WORKING = 0x00,
   QUERY_ENGINES = 0x03,
   QUERY_TIMESTAMP = 0x05,
@@ -71,7 +70,9 @@ static void put_text(char *to, size_t *size, const char *text) {
     memcpy(to, text, *size < room ? *size : room);
 }
 
-static int get_version(drm_version_t *version) {
+static int get_version(gs_gpu_t *gpu, void *argument) {
+  drm_version_t *version = argument;
+  (void)gpu;
   version->major = 3;
   version->minor = 54;
   version->patch = 0;
@@ -150,15 +151,13 @@ static size_t query(gs_machine_t *machine, const gs_gpu_t *gpu, uint32_t what, d
   }
 }
 
-static int get_info(uint32_t ordinal, drm_info_t *info) {
+static int get_info(gs_gpu_t *gpu, void *argument) {
   static _Atomic uint64_t told; /* a bit per query */
-  gs_machine_t *machine = gs_kfd_machine();
+  const drm_info_t *info = argument;
   drm_result_t result;
-  if (!machine || ordinal >= machine->gpu_count)
-    return -ENODEV;
   if (!info->result || !info->size)
     return -EINVAL;
-  const size_t size = query(machine, &machine->gpu[ordinal], info->query, &result);
+  const size_t size = query(gpu->machine, gpu, info->query, &result);
   if (!size) {
     const uint64_t bit = UINT64_C(1) << (info->query % 64);
     if (!(atomic_fetch_or(&told, bit) & bit))
@@ -171,18 +170,38 @@ static int get_info(uint32_t ordinal, drm_info_t *info) {
   return 0;
 }
 
+/* Capabilities of the drawing half: none. */
+static int get_capability(gs_gpu_t *gpu, void *argument) {
+  (void)gpu;
+  (void)argument;
+  return -EINVAL;
+}
+
+static gs_gem_call_t *const call_table[_IOC_NRMASK + 1] = {
+    [0x00] = get_version,    /* VERSION */
+    [0x09] = gs_gem_close,   /* GEM_CLOSE */
+    [0x0C] = get_capability, /* GET_CAP */
+    [0x2D] = gs_gem_export,  /* PRIME_HANDLE_TO_FD */
+    [0x2E] = gs_gem_import,  /* PRIME_FD_TO_HANDLE */
+    [0x41] = gs_gem_offset,  /* AMDGPU_GEM_MMAP */
+    [0x45] = get_info,       /* AMDGPU_INFO */
+    [0x48] = gs_gem_va,      /* AMDGPU_GEM_VA */
+};
+
 int gs_drm_ioctl(uint32_t ordinal, unsigned long request, void *argument) {
   static _Atomic bool told[_IOC_NRMASK + 1];
   const unsigned number = _IOC_NR(request);
   const int old = errno;
+  gs_machine_t *machine = gs_kfd_machine();
+  gs_gem_call_t *call = call_table[number];
   int error = -EINVAL;
   if (!argument)
     error = -EFAULT;
-  else if (number == CALL_VERSION)
-    error = get_version(argument);
-  else if (number == CALL_INFO)
-    error = get_info(ordinal, argument);
-  else if (number != CALL_GET_CAP && !atomic_exchange(&told[number & _IOC_NRMASK], true))
+  else if (!machine || ordinal >= machine->gpu_count)
+    error = -ENODEV;
+  else if (call)
+    error = call(&machine->gpu[ordinal], argument);
+  else if (!atomic_exchange(&told[number], true))
     gs_log("ioctl 0x%02x of a render node is not simulated", number);
   errno = error ? -error : old;
   return error ? -1 : 0;

@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 
 #include "base/log.h"
+#include "kfd/gem.h"
 #include "kfd/objects.h"
 #include "kfd/paths.h"
 #include "machine/process.h"
@@ -28,6 +29,7 @@ static void after_fork_in_child(void) {
   gs_objects_forget();
   gs_kfd_memory_forget();
   gs_kfd_queues_forget();
+  gs_gem_forget();
 }
 
 static void watch_forks(void) {
@@ -173,17 +175,19 @@ static const call_row_t call_table[] = {
     [0x19] = {"UNMAP_MEMORY_FROM_GPU", gs_kfd_unmap},
     [0x1A] = {"SET_CU_MASK", gs_kfd_set_cu_mask},
     [0x1B] = {"GET_QUEUE_WAVE_STATE", NULL},
-    [0x1C] = {"GET_DMABUF_INFO", NULL},
-    [0x1D] = {"IMPORT_DMABUF", NULL},
+    [0x1C] = {"GET_DMABUF_INFO", gs_kfd_describe_file},
+    [0x1D] = {"IMPORT_DMABUF", gs_kfd_import_file},
     [0x1E] = {"ALLOC_QUEUE_GWS", NULL},
     [0x1F] = {"SMI_EVENTS", NULL},
     [0x20] = {"SVM", NULL},
     [0x21] = {"SET_XNACK_MODE", set_xnack},
     [0x22] = {"CRIU_OP", NULL},
     [0x23] = {"AVAILABLE_MEMORY", gs_kfd_available},
-    [0x24] = {"EXPORT_DMABUF", NULL},
+    [0x24] = {"EXPORT_DMABUF", gs_kfd_export_file},
     [0x25] = {"RUNTIME_ENABLE", gs_kfd_enable_runtime},
     [0x26] = {"DBG_TRAP", NULL},
+    [0x80] = {"IPC_IMPORT_HANDLE of AMD's drivers", gs_kfd_find_process},
+    [0x81] = {"IPC_EXPORT_HANDLE of AMD's drivers", gs_kfd_tell_process},
     [0x82] = {"DBG_TRAP of AMD's early drivers", NULL},
 };
 

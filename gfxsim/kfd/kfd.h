@@ -12,9 +12,9 @@
 #include "kfd/topology_text.h"
 #include "packet/engine.h"
 
-/* The interface version that we speak: events have ages and queues exceptions; memory is not yet managed
- * through libdrm (1.15). */
-enum { GS_KFD_VERSION_MAJOR = 1, GS_KFD_VERSION_MINOR = 14 };
+/* The interface version that we speak: events have ages and queues exceptions, memory is managed through
+ * libdrm, and queues may ask for an engine. */
+enum { GS_KFD_VERSION_MAJOR = 1, GS_KFD_VERSION_MINOR = 17 };
 
 /* The machine of this process, opened when it is first needed; NULL, after a message, when it cannot be made.
  */
@@ -31,6 +31,8 @@ void *gs_kfd_mmap(void *address, size_t size, int protection, int flags, off_t o
 /* What calls do. Each returns 0, or a negative error number. */
 typedef int gs_kfd_call_t(gs_machine_t *machine, void *argument);
 gs_kfd_call_t gs_kfd_allocate, gs_kfd_free, gs_kfd_map, gs_kfd_unmap, gs_kfd_available, gs_kfd_set_scratch;
+gs_kfd_call_t gs_kfd_describe_file, gs_kfd_import_file, gs_kfd_export_file, gs_kfd_tell_process,
+    gs_kfd_find_process;
 gs_kfd_call_t gs_kfd_create_queue, gs_kfd_update_queue, gs_kfd_destroy_queue, gs_kfd_set_cu_mask,
     gs_kfd_enable_runtime;
 gs_kfd_call_t gs_kfd_create_event, gs_kfd_destroy_event, gs_kfd_set_event, gs_kfd_reset_event,
@@ -45,7 +47,8 @@ typedef enum gs_offset_kind {
   GS_OFFSET_BUFFER = 1,
   GS_OFFSET_DOORBELLS,
   GS_OFFSET_REGISTERS,
-  GS_OFFSET_EVENTS
+  GS_OFFSET_EVENTS,
+  GS_OFFSET_GEM /* of a render node */
 } gs_offset_kind_t;
 enum { GS_DOORBELL_BYTES = 8192 };
 uint64_t gs_kfd_offset(gs_offset_kind_t kind, uint64_t number);

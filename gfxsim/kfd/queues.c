@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "kfd/kfd.h"
+#include "machine/topology.h"
 
 static _Atomic bool has_runtime; /* which takes errors as exceptions */
 
@@ -42,6 +43,16 @@ static bool type_of(uint32_t type, HSA_QUEUE_TYPE *result) {
   }
 }
 
+/* Whether the GPU has the engine that a queue asks for. All of them do the same here. */
+static bool has_engine(const gs_gpu_t *gpu, const void *argument) {
+  const kfd_create_queue_by_engine_t *wanted = argument;
+  HsaNodeProperties node;
+  if (wanted->queue.type != KFD_QUEUE_SDMA_BY_ENGINE)
+    return true;
+  gs_topology_node(gpu->machine, gpu->node, &node);
+  return wanted->engine < node.NumSdmaEngines + node.NumSdmaXgmiEngines;
+}
+
 int gs_kfd_create_queue(gs_machine_t *machine, void *argument) {
   kfd_create_queue_t *wanted = argument;
   gs_gpu_t *gpu = gs_kfd_gpu_of(machine, wanted->gpu_id);
@@ -53,8 +64,8 @@ int gs_kfd_create_queue(gs_machine_t *machine, void *argument) {
       .write = (void *)(uintptr_t)wanted->write_pointer,
   };
   uint32_t id = 0;
-  if (!gpu || !type_of(wanted->type, &request.type) || wanted->priority > KFD_MOST_PRIORITY ||
-      !request.read || !request.write)
+  if (!gpu || !has_engine(gpu, argument) || !type_of(wanted->type, &request.type) ||
+      wanted->priority > KFD_MOST_PRIORITY || !request.read || !request.write)
     return -EINVAL;
   if (request.type == HSA_QUEUE_COMPUTE_AQL)
     request.exceptions = exceptions_of(wanted);

@@ -182,6 +182,7 @@ static void write_link(FILE *to, gs_machine_t *machine, const gs_path_numbers_t 
   write_value(to, "min_bandwidth", 0);
   write_value(to, "max_bandwidth", 0);
   write_value(to, "recommended_transfer_size", 0);
+  write_value(to, "recommended_sdma_engine_id_mask", 0); /* one is as good as another */
   write_value(to, "flags", link->Flags.LinkProperty);
 }
 

@@ -10,7 +10,9 @@
 
 #include "base/log.h"
 #include "base/vm.h"
+#include "exec/guard.h"
 #include "machine/machine.h"
+#include "machine/share.h"
 
 /* Device memory of this size and more is aligned to it, as the driver's large pages are. */
 #define LARGE_PAGE_BYTES (UINT64_C(2) << 20)
@@ -151,7 +153,31 @@ static int place(gs_buffer_t *buffer, uint64_t wanted) {
   return 0;
 }
 
+/* As gs_buffer_reserve, with bytes that are in a file already. The program's own view of addresses that it
+ * reserved is its own affair. */
+static int reserve_shared(gs_buffer_t *buffer, uint64_t wanted) {
+  void *host =
+      mmap(NULL, buffer->size, PROT_READ | PROT_WRITE, MAP_SHARED, buffer->file - 1, (off_t)buffer->offset);
+  if (host == MAP_FAILED)
+    return -1;
+  void *view = host;
+  if (buffer->placed)
+    view = (void *)(uintptr_t)wanted;
+  else if (is_hidden(buffer))
+    view = map_aligned(buffer->size, alignment_of(buffer), PROT_NONE);
+  if (view == MAP_FAILED) {
+    munmap(host, buffer->size);
+    return -1;
+  }
+  buffer->address = (uintptr_t)view;
+  buffer->host = host;
+  advise(buffer);
+  return 0;
+}
+
 int gs_buffer_reserve(gs_buffer_t *buffer, uint64_t wanted) {
+  if (buffer->imported)
+    return reserve_shared(buffer, wanted);
   if (buffer->placed)
     return place(buffer, wanted);
   const bool hidden = is_hidden(buffer);
@@ -187,7 +213,46 @@ static void displace(gs_buffer_t *buffer) {
     (void)mmap(view, buffer->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
 
+/* Copies bytes into a file of zeros, which takes no room for those that are zero. */
+static bool copy_out(const gs_buffer_t *buffer, int file) {
+  enum { BLOCK = 16 * GS_PAGE_BYTES };
+  for (uint64_t at = 0; at < buffer->size; at += BLOCK) {
+    const uint8_t *from = buffer->host + at;
+    const uint64_t left = buffer->size - at;
+    const size_t size = left < BLOCK ? (size_t)left : BLOCK;
+    const bool is_zero = !*from && !memcmp(from, from + 1, size - 1);
+    if (!is_zero && pwrite(file, from, size, (off_t)at) != (ssize_t)size)
+      return false;
+  }
+  return true;
+}
+
+int gs_buffer_share(gs_buffer_t *buffer) {
+  const gs_share_label_t label = {.size = buffer->size, .node = buffer->node, .flags = buffer->flags.Value};
+  const int file = gs_share_make(&label);
+  if (file < 0)
+    return -1;
+  gs_guard_hold(buffer->host, buffer->size);
+  const bool moved =
+      !mprotect(buffer->host, buffer->size, PROT_READ) && copy_out(buffer, file) &&
+      mmap(buffer->host, buffer->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) != MAP_FAILED;
+  if (!moved) {
+    const int error = errno;
+    mprotect(buffer->host, buffer->size, PROT_READ | PROT_WRITE);
+    close(file);
+    errno = error;
+  }
+  gs_guard_release();
+  if (!moved)
+    return -1;
+  advise(buffer);
+  buffer->file = file + 1;
+  return 0;
+}
+
 void gs_buffer_release(gs_buffer_t *buffer) {
+  if (buffer->file)
+    close(buffer->file - 1);
   if (buffer->placed) {
     displace(buffer);
     return;

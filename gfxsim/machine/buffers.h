@@ -16,6 +16,10 @@ size_t gs_buffers_above(const gs_buffer_list_t *list, uint64_t address);
 int gs_buffer_reserve(gs_buffer_t *buffer, uint64_t wanted) __attribute__((warn_unused_result));
 void gs_buffer_release(gs_buffer_t *buffer);
 
+/* Moves the bytes of a buffer into a file that others can map, buffer->file; nobody else notices. Returns 0,
+ * or -1 with errno. One caller at a time. */
+int gs_buffer_share(gs_buffer_t *buffer) __attribute__((warn_unused_result));
+
 /* Whether all pages of [address, address + size) exist in the host program. */
 bool gs_host_memory_exists(uint64_t address, uint64_t size);
 /* Whether the program may write to the first and the last page of [address, address + size), which exists. */

@@ -1,6 +1,8 @@
 /* Allocations, registrations, and what of them each GPU may access. */
 #include "machine/memory.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +13,7 @@
 #include "machine/buffers.h"
 #include "machine/poison.h"
 #include "machine/machine.h"
+#include "machine/share.h"
 
 static uint64_t page_down(uint64_t address) {
   return address & ~(uint64_t)(GS_PAGE_BYTES - 1);
@@ -284,7 +287,7 @@ static gs_buffer_t *buffer_create(const gs_memory_t *memory, gs_buffer_kind_t ki
 
 /* A scratch reservation is address space only: what is mapped of it is charged. */
 static uint64_t allocation_charge(const gs_buffer_t *buffer) {
-  return buffer->flags.ui32.Scratch ? 0 : buffer->size;
+  return buffer->flags.ui32.Scratch || buffer->imported ? 0 : buffer->size;
 }
 
 /* ROCr itself takes memory, too, and gives no notes. */
@@ -313,7 +316,7 @@ static HSAKMT_STATUS add_allocation(gs_memory_t *memory, gs_buffer_t *buffer, ui
     goto no_room;
   if (gs_buffer_reserve(buffer, wanted))
     goto no_host_memory;
-  if (!buffer->lent)
+  if (!buffer->lent && !buffer->imported)
     gs_fresh_fill(memory->fresh, buffer);
   if (gs_buffers_insert(&memory->allocated, buffer))
     goto not_listed;
@@ -448,6 +451,8 @@ HSAKMT_STATUS gs_memory_deregister(gs_memory_t *memory, void *address) {
   HSAKMT_STATUS status = HSAKMT_STATUS_MEMORY_NOT_REGISTERED;
   count(memory, GS_COST_REGISTER, 1);
   pthread_mutex_lock(&memory->lock);
+  const gs_buffer_t *around = find_allocated(memory, (uintptr_t)address, 1);
+  const bool is_import = around && around->imported && around->address == (uintptr_t)address;
   /* Unlocking unmaps first: the one without mappings is meant. */
   gs_buffer_t *buffer = find_registered_at(memory, (uintptr_t)address, 0, false);
   if (buffer) {
@@ -458,7 +463,7 @@ HSAKMT_STATUS gs_memory_deregister(gs_memory_t *memory, void *address) {
     }
   }
   pthread_mutex_unlock(&memory->lock);
-  return status;
+  return !buffer && is_import ? gs_memory_free(memory, address) : status;
 }
 
 /* Mappings. */
@@ -596,7 +601,153 @@ HSAKMT_STATUS gs_memory_unmap(gs_memory_t *memory, void *address) {
   return status;
 }
 
+/* Sharing. */
+
+/* With the lock held: the allocation that starts at an address, with its bytes in a file; or NULL, and
+ * *status. */
+static gs_buffer_t *share(gs_memory_t *memory, const void *address, HSAKMT_STATUS *status) {
+  gs_buffer_t *buffer = find_allocated(memory, (uintptr_t)address, 1);
+  *status = HSAKMT_STATUS_INVALID_PARAMETER;
+  if (!buffer || buffer->address != (uintptr_t)address || buffer->lent || buffer->flags.ui32.Scratch)
+    return NULL;
+  *status = HSAKMT_STATUS_NO_MEMORY;
+  if (!buffer->file && gs_buffer_share(buffer)) {
+    gs_log("memory cannot be shared: no file for %llu KiB (%s)", (unsigned long long)(buffer->size >> 10),
+           strerror(errno));
+    return NULL;
+  }
+  *status = HSAKMT_STATUS_SUCCESS;
+  return buffer;
+}
+
+HSAKMT_STATUS gs_memory_export(gs_memory_t *memory, const void *address, int *file) {
+  HSAKMT_STATUS status;
+  pthread_mutex_lock(&memory->lock);
+  const gs_buffer_t *buffer = share(memory, address, &status);
+  *file = buffer ? fcntl(buffer->file - 1, F_DUPFD_CLOEXEC, 0) : -1;
+  pthread_mutex_unlock(&memory->lock);
+  return buffer && *file < 0 ? HSAKMT_STATUS_NO_MEMORY : status;
+}
+
+HSAKMT_STATUS gs_memory_tell(gs_memory_t *memory, const void *address, uint32_t *words) {
+  HSAKMT_STATUS status;
+  pthread_mutex_lock(&memory->lock);
+  const gs_buffer_t *buffer = share(memory, address, &status);
+  if (buffer)
+    gs_share_tell(buffer->file - 1, words);
+  pthread_mutex_unlock(&memory->lock);
+  return status;
+}
+
+HSAKMT_STATUS gs_memory_import(gs_memory_t *memory, const gs_import_t *wanted, void **address) {
+  gs_share_label_t label;
+  count(memory, GS_COST_ALLOCATE, 1);
+  if (!gs_share_read(wanted->file, &label) || label.node >= gs_machine_nodes(memory->machine) ||
+      !wanted->size || wanted->offset > label.size || wanted->size > label.size - wanted->offset)
+    return HSAKMT_STATUS_INVALID_PARAMETER;
+  gs_buffer_t *buffer = buffer_create(memory, GS_BUFFER_ALLOCATED, label.node, wanted->size, wanted->flags);
+  const int file = buffer ? gs_share_copy(wanted->file) : -1;
+  if (file < 0) {
+    if (buffer)
+      buffer_free(buffer);
+    return HSAKMT_STATUS_NO_MEMORY;
+  }
+  buffer->imported = true;
+  buffer->placed = wanted->address != 0;
+  buffer->file = file + 1;
+  buffer->offset = wanted->offset;
+  const HSAKMT_STATUS status = add_allocation(memory, buffer, wanted->address);
+  if (status != HSAKMT_STATUS_SUCCESS) {
+    close(file);
+    return status;
+  }
+  *address = (void *)(uintptr_t)buffer->address;
+  tell_checker(memory, *address, wanted->size);
+  return HSAKMT_STATUS_SUCCESS;
+}
+
+/* With the lock held: the buffer at exactly these addresses. */
+static gs_buffer_t *find_view(const gs_memory_t *memory, uint64_t address, uint64_t size) {
+  gs_buffer_t *buffer = find_allocated(memory, address, 1);
+  return buffer && buffer->imported && buffer->address == address && buffer->size == size ? buffer : NULL;
+}
+
+static gs_mapping_t **find_mapping_of(gs_buffer_t *buffer, uint32_t gpu) {
+  gs_mapping_t **link = &buffer->mappings;
+  while (*link && (*link)->gpus != gpu)
+    link = &(*link)->next;
+  return link;
+}
+
+/* With the lock held. Each GPU has a mapping of its own, since rights may differ. */
+static HSAKMT_STATUS map_view(gs_memory_t *memory, gs_buffer_t *buffer, uint32_t gpu, uint32_t access) {
+  if (*find_mapping_of(buffer, gpu))
+    return HSAKMT_STATUS_INVALID_PARAMETER;
+  gs_mapping_t *mapping = mapping_create(memory, buffer, buffer->address, buffer->address + buffer->size);
+  if (!mapping)
+    return HSAKMT_STATUS_NO_MEMORY;
+  mapping->gpus = gpu;
+  mapping->access = access;
+  if (refresh_all(memory, gpu, mapping->start, mapping->end)) {
+    buffer->mappings = mapping->next;
+    free(mapping);
+    return HSAKMT_STATUS_NO_MEMORY;
+  }
+  list_mapped_nodes(memory, buffer);
+  return HSAKMT_STATUS_SUCCESS;
+}
+
+HSAKMT_STATUS gs_memory_view(gs_memory_t *memory, const gs_import_t *wanted, uint32_t gpu, uint32_t access) {
+  HSAKMT_STATUS status = HSAKMT_STATUS_SUCCESS;
+  void *address;
+  pthread_mutex_lock(&memory->lock);
+  const bool is_new = !find_view(memory, wanted->address, wanted->size);
+  pthread_mutex_unlock(&memory->lock);
+  if (is_new)
+    status = gs_memory_import(memory, wanted, &address);
+  if (status != HSAKMT_STATUS_SUCCESS)
+    return status;
+  count(memory, GS_COST_MAP, 1);
+  pthread_mutex_lock(&memory->lock);
+  gs_buffer_t *buffer = find_view(memory, wanted->address, wanted->size);
+  status = HSAKMT_STATUS_INVALID_PARAMETER;
+  if (buffer && buffer->offset == wanted->offset && gs_share_is_same(buffer->file - 1, wanted->file))
+    status = map_view(memory, buffer, gpu, access);
+  pthread_mutex_unlock(&memory->lock);
+  return status;
+}
+
+HSAKMT_STATUS gs_memory_end_view(gs_memory_t *memory, uint64_t address, uint64_t size, uint32_t gpu) {
+  HSAKMT_STATUS status = HSAKMT_STATUS_INVALID_PARAMETER;
+  bool is_last = false;
+  count(memory, GS_COST_MAP, 1);
+  pthread_mutex_lock(&memory->lock);
+  gs_buffer_t *buffer = find_view(memory, address, size);
+  gs_mapping_t **link = buffer ? find_mapping_of(buffer, gpu) : NULL;
+  gs_mapping_t *mapping = link ? *link : NULL;
+  if (mapping) {
+    *link = mapping->next;
+    status = HSAKMT_STATUS_SUCCESS;
+    if (refresh_all(memory, gpu, mapping->start, mapping->end)) {
+      *link = mapping;
+      status = HSAKMT_STATUS_NO_MEMORY;
+    } else {
+      free(mapping);
+      list_mapped_nodes(memory, buffer);
+      is_last = !buffer->mappings;
+    }
+  }
+  pthread_mutex_unlock(&memory->lock);
+  return is_last ? gs_memory_free(memory, (void *)(uintptr_t)address) : status;
+}
+
 /* Queries. */
+
+static HSA_POINTER_TYPE type_of(const gs_buffer_t *buffer) {
+  if (buffer->imported)
+    return HSA_POINTER_REGISTERED_SHARED;
+  return is_pin(buffer) ? HSA_POINTER_REGISTERED_USER : HSA_POINTER_ALLOCATED;
+}
 
 HSAKMT_STATUS gs_memory_query(gs_memory_t *memory, const void *address, HsaPointerInfo *info) {
   memset(info, 0, sizeof *info);
@@ -605,7 +756,7 @@ HSAKMT_STATUS gs_memory_query(gs_memory_t *memory, const void *address, HsaPoint
   if (!buffer)
     buffer = find_registered(memory, (uintptr_t)address, 1);
   if (buffer) {
-    info->Type = is_pin(buffer) ? HSA_POINTER_REGISTERED_USER : HSA_POINTER_ALLOCATED;
+    info->Type = type_of(buffer);
     info->Node = buffer->node;
     info->MemFlags = buffer->flags;
     info->CPUAddress = (void *)(uintptr_t)buffer->address;

@@ -38,9 +38,12 @@ typedef struct gs_buffer {
   uint64_t gap;  /* bytes behind it that are reserved, too */
   uint8_t *host; /* where the bytes are: `address` itself, or elsewhere when the program must not see them */
   uint32_t node;
-  bool on_gpu; /* the node is one */
-  bool placed; /* the host chose and reserved the addresses: gs_memory_place */
-  bool lent;   /* the bytes are the program's own */
+  bool on_gpu;     /* the node is one */
+  bool placed;     /* the host chose and reserved the addresses: gs_memory_place */
+  bool lent;       /* the bytes are the program's own */
+  bool imported;   /* somebody else allocated the bytes, and pays for them */
+  int file;        /* descriptor + 1 of the file that the bytes are in (share.h); 0: they are nobody else's */
+  uint64_t offset; /* of the bytes in it */
   HsaMemFlags flags;
   void *user_data;
   gs_mapping_t *mappings;
@@ -97,6 +100,32 @@ HSAKMT_STATUS gs_memory_map_default(gs_memory_t *memory, void *address, uint64_t
 HSAKMT_STATUS gs_memory_grant(gs_memory_t *memory, void *address, uint32_t gpus, bool give);
 /* Ends the access that was granted with this start address. */
 HSAKMT_STATUS gs_memory_unmap(gs_memory_t *memory, void *address);
+
+/* Sharing. Bytes that are shared are in a file of their own (share.h), which their first export makes. */
+
+/* A new descriptor for the bytes of an allocation, closed on exec; in *file. HSAKMT_STATUS_INVALID_PARAMETER
+ * for addresses that are not the start of one, and for memory that is the program's own. */
+HSAKMT_STATUS gs_memory_export(gs_memory_t *memory, const void *address, int *file);
+
+/* Words by which another process finds an allocation as long as this process has it (gs_share_tell). */
+HSAKMT_STATUS gs_memory_tell(gs_memory_t *memory, const void *address, uint32_t *words);
+
+/* What of a file appears where. */
+typedef struct gs_import {
+  int file;         /* the caller's, who keeps it */
+  uint64_t address; /* reserved by the host, or 0: anywhere */
+  uint64_t offset, size;
+  HsaMemFlags flags; /* HostAccess: the program may see the bytes there, with address 0 */
+} gs_import_t;
+
+/* Makes a buffer of a file's bytes; *address is where it is. It is freed as an allocation is.
+ * INVALID_PARAMETER when this is no such file, or is shorter, or the addresses are in use. */
+HSAKMT_STATUS gs_memory_import(gs_memory_t *memory, const gs_import_t *wanted, void **address);
+/* Gives one GPU (a bit) access to a file's bytes at addresses where no other file's are; those of an address
+ * may be given to several GPUs, with rights (GS_VM_) for each. */
+HSAKMT_STATUS gs_memory_view(gs_memory_t *memory, const gs_import_t *wanted, uint32_t gpu, uint32_t access);
+/* Ends that. INVALID_PARAMETER if the GPU has no such access. */
+HSAKMT_STATUS gs_memory_end_view(gs_memory_t *memory, uint64_t address, uint64_t size, uint32_t gpu);
 
 /* What is known about the buffer that contains `address`. */
 HSAKMT_STATUS gs_memory_query(gs_memory_t *memory, const void *address, HsaPointerInfo *info);

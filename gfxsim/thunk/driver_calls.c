@@ -1,9 +1,10 @@
 /* The exported functions about the driver as a whole: opening and closing, version, clocks. */
 #include "thunk/thunk.h"
 
-/* The interface version that we speak: late enough for everything that ROCr 5.2 and 6.1 need, early enough
- * that they do not expect event ages (1.14) and memory management through libdrm (1.15). */
-enum { KFD_MAJOR = 1, KFD_MINOR = 11 };
+/* The interface version that we speak: late enough for everything that ROCr 5.2 and 6.1 need, and for
+ * dma-bufs, early enough that they do not expect event ages (1.14) and memory management through libdrm
+ * (1.15). */
+enum { KFD_MAJOR = 1, KFD_MINOR = 12 };
 
 GS_EXPORT HSAKMT_STATUS hsaKmtOpenKFD(void) {
   switch (gs_machine_open()) {

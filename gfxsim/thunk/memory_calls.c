@@ -1,4 +1,8 @@
 /* The exported functions about memory: checks of arguments, and translation of node lists. */
+#include <limits.h>
+#include <unistd.h>
+
+#include "machine/share.h"
 #include "thunk/thunk.h"
 
 static bool is_pages(uint64_t value) {
@@ -101,32 +105,49 @@ GS_EXPORT HSAKMT_STATUS hsaKmtSetMemoryPolicy(HSAuint32 node, HSAuint32 standard
   return gs_machine_gpu(machine, node) ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_INVALID_NODE_UNIT;
 }
 
-/* Sharing between processes, graphics interoperation and the shared-virtual-memory interface are not
- * simulated. ROCr asks before it relies on them, and reports to its caller that they are missing. */
+/* Sharing. ROCr uses bits of the words that are 0 in the size of memory that it cuts into pieces. */
+enum { WORD_OF_FLAGS = GS_SHARE_WORDS, WORD_OF_PAGES = 6 };
 
 GS_EXPORT HSAKMT_STATUS hsaKmtShareMemory(void *address, HSAuint64 size, HsaSharedMemoryHandle *handle) {
   GS_MACHINE_OR_RETURN(machine);
-  (void)machine;
-  (void)address;
-  (void)size;
-  (void)handle;
-  return HSAKMT_STATUS_NOT_SUPPORTED;
+  HsaPointerInfo info;
+  const uint64_t pages = size / GS_PAGE_BYTES;
+  if (!handle || pages > UINT32_MAX || gs_memory_query(&machine->memory, address, &info))
+    return HSAKMT_STATUS_INVALID_PARAMETER;
+  const HSAKMT_STATUS status = gs_memory_tell(&machine->memory, address, *handle);
+  (*handle)[WORD_OF_FLAGS] = info.MemFlags.Value;
+  (*handle)[WORD_OF_PAGES] = (uint32_t)pages;
+  return status;
+}
+
+/* A buffer of a file's bytes: of `size` of them, or all. */
+static HSAKMT_STATUS import(gs_machine_t *machine, int file, uint64_t size, void **address) {
+  gs_share_label_t label;
+  if (!gs_share_read(file, &label))
+    return HSAKMT_STATUS_INVALID_PARAMETER;
+  const gs_import_t wanted = {
+      .file = file, .size = size ? size : label.size, .flags = {.Value = label.flags}};
+  return gs_memory_import(&machine->memory, &wanted, address);
 }
 
 GS_EXPORT HSAKMT_STATUS hsaKmtRegisterSharedHandle(const HsaSharedMemoryHandle *handle, void **address,
                                                    HSAuint64 *size) {
   GS_MACHINE_OR_RETURN(machine);
-  (void)machine;
-  (void)handle;
-  (void)address;
-  (void)size;
-  return HSAKMT_STATUS_NOT_SUPPORTED;
+  if (!handle || !address || !size)
+    return HSAKMT_STATUS_INVALID_PARAMETER;
+  const int file = gs_share_find(*handle);
+  if (file < 0)
+    return HSAKMT_STATUS_INVALID_PARAMETER;
+  *size = (uint64_t)(*handle)[WORD_OF_PAGES] * GS_PAGE_BYTES;
+  const HSAKMT_STATUS status = import(machine, file, *size, address);
+  close(file);
+  return status;
 }
 
 GS_EXPORT HSAKMT_STATUS hsaKmtRegisterSharedHandleToNodes(const HsaSharedMemoryHandle *handle, void **address,
                                                           HSAuint64 *size, HSAuint64 count,
                                                           HSAuint32 *nodes) {
-  (void)count;
+  (void)count; /* what is mapped says which GPUs */
   (void)nodes;
   return hsaKmtRegisterSharedHandle(handle, address, size);
 }
@@ -134,12 +155,15 @@ GS_EXPORT HSAKMT_STATUS hsaKmtRegisterSharedHandleToNodes(const HsaSharedMemoryH
 GS_EXPORT HSAKMT_STATUS hsaKmtRegisterGraphicsHandleToNodes(HSAuint64 handle, HsaGraphicsResourceInfo *info,
                                                             HSAuint64 count, HSAuint32 *nodes) {
   GS_MACHINE_OR_RETURN(machine);
-  (void)machine;
-  (void)handle;
-  (void)info;
+  gs_share_label_t label;
+  void *address = NULL;
   (void)count;
   (void)nodes;
-  return HSAKMT_STATUS_NOT_SUPPORTED;
+  if (!info || handle > INT_MAX || !gs_share_read((int)handle, &label))
+    return HSAKMT_STATUS_INVALID_PARAMETER;
+  const HSAKMT_STATUS status = import(machine, (int)handle, 0, &address);
+  *info = (HsaGraphicsResourceInfo){.MemoryAddress = address, .SizeInBytes = label.size};
+  return status;
 }
 
 GS_EXPORT HSAKMT_STATUS hsaKmtSVMSetAttr(void *address, HSAuint64 size, unsigned int count,

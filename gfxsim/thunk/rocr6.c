@@ -34,22 +34,26 @@ GS_EXPORT HSAKMT_STATUS hsaKmtWaitOnMultipleEvents_Ext(HsaEvent *list[], HSAuint
   return hsaKmtWaitOnMultipleEvents(list, count, all, milliseconds);
 }
 
-/* What is not simulated: sharing with other processes and drivers, debuggers, streamed performance counters,
+/* The file holds a whole allocation. */
+GS_EXPORT HSAKMT_STATUS hsaKmtExportDMABufHandle(void *address, HSAuint64 size, int *file,
+                                                 HSAuint64 *offset) {
+  GS_MACHINE_OR_RETURN(machine);
+  HsaPointerInfo info;
+  if (!file || !offset || gs_memory_query(&machine->memory, address, &info))
+    return HSAKMT_STATUS_INVALID_PARAMETER;
+  *offset = (uintptr_t)address - info.GPUAddress;
+  if (size > info.SizeInBytes - *offset)
+    return HSAKMT_STATUS_INVALID_PARAMETER;
+  return gs_memory_export(&machine->memory, info.CPUAddress, file);
+}
+
+/* What is not simulated: debuggers, streamed performance counters,
  * device monitoring, address sanitizing of device memory. ROCr passes the status on to its caller. */
 
 static HSAKMT_STATUS not_simulated(void) {
   GS_MACHINE_OR_RETURN(machine);
   (void)machine;
   return HSAKMT_STATUS_NOT_SUPPORTED;
-}
-
-GS_EXPORT HSAKMT_STATUS hsaKmtExportDMABufHandle(void *address, HSAuint64 size, int *file,
-                                                 HSAuint64 *offset) {
-  (void)address;
-  (void)size;
-  (void)file;
-  (void)offset;
-  return not_simulated();
 }
 
 GS_EXPORT HSAKMT_STATUS hsaKmtDbgEnable(void **info, HSAuint32 *size) {

@@ -15,9 +15,11 @@ GS_EXPORT HSAKMT_STATUS hsaKmtGetRuntimeCapabilities(HSAuint32 *capabilities);
 GS_EXPORT HSAKMT_STATUS hsaKmtWaitOnEvent_Ext(HsaEvent *event, HSAuint32 milliseconds, uint64_t *age);
 GS_EXPORT HSAKMT_STATUS hsaKmtWaitOnMultipleEvents_Ext(HsaEvent *list[], HSAuint32 count, bool all,
                                                        HSAuint32 milliseconds, uint64_t *ages);
+/* A descriptor, which the caller closes, of the allocation that these bytes are part of, and where in it they
+ * are. */
+GS_EXPORT HSAKMT_STATUS hsaKmtExportDMABufHandle(void *address, HSAuint64 size, int *file, HSAuint64 *offset);
 
 /* Not simulated: they answer HSAKMT_STATUS_NOT_SUPPORTED. */
-GS_EXPORT HSAKMT_STATUS hsaKmtExportDMABufHandle(void *address, HSAuint64 size, int *file, HSAuint64 *offset);
 GS_EXPORT HSAKMT_STATUS hsaKmtDbgEnable(void **info, HSAuint32 *size);
 GS_EXPORT HSAKMT_STATUS hsaKmtDbgDisable(void);
 GS_EXPORT HSAKMT_STATUS hsaKmtDbgGetDeviceData(void **data, HSAuint32 *count, HSAuint32 *size);

@@ -43,8 +43,14 @@ enum {
   FREE = 0x17,
   MAP = 0x18,
   UNMAP = 0x19,
+  DESCRIBE_FILE = 0x1C,
+  IMPORT_FILE = 0x1D,
   AVAILABLE = 0x23,
+  EXPORT_FILE = 0x24,
+  FIND_PROCESS = 0x80,
+  TELL_PROCESS = 0x81,
   PAGE = 4096,
+  VERSION = 117, /* 1.17 */
   FIRST_GPU = 0x1001,
   SECOND_GPU,
 };
@@ -206,14 +212,17 @@ static void test_libdrm_knows_the_devices(void **state) {
 static void test_calls_that_are_wrong(void **state) {
   (void)state;
   uint64_t nothing[16] = {0};
-  assert_int_equal(version_of(kfd), 114);
+  assert_int_equal(version_of(kfd), VERSION);
   assert_fails(ioctl(kfd, CALL(GET_VERSION), NULL), EFAULT);
   assert_fails(ioctl(kfd, CALL(0x7F), nothing), ENOTTY);
-  assert_fails(ioctl(kfd, CALL(0x24), nothing), EINVAL); /* EXPORT_DMABUF */
   assert_fails(ioctl(kfd, TIOCGWINSZ, nothing), ENOTTY);
-  static const unsigned calls[] = {CREATE_QUEUE, 0x03,       0x07,     DESTROY_EVENT, SET_EVENT, RESET_EVENT,
-                                   WAIT_EVENTS,  ACQUIRE_VM, ALLOCATE, FREE,          MAP,       UNMAP,
-                                   AVAILABLE,    0x04,       0x12,     0x13};
+  kfd_create_queue_by_engine_t queue = {
+      .queue = {.gpu_id = FIRST_GPU, .type = KFD_QUEUE_SDMA_BY_ENGINE, .ring_size = PAGE}, .engine = 64};
+  assert_fails(ioctl(kfd, CALL(CREATE_QUEUE), &queue), EINVAL); /* so many engines no GPU has */
+  static const unsigned calls[] = {
+      CREATE_QUEUE, 0x03,     0x07,          DESTROY_EVENT, SET_EVENT,   RESET_EVENT,  WAIT_EVENTS,
+      ACQUIRE_VM,   ALLOCATE, FREE,          MAP,           UNMAP,       AVAILABLE,    0x04,
+      0x12,         0x13,     DESCRIBE_FILE, IMPORT_FILE,   EXPORT_FILE, FIND_PROCESS, TELL_PROCESS};
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
     memset(nothing, 0, sizeof nothing);
     assert_fails(ioctl(kfd, CALL(calls[i]), nothing), EINVAL);
@@ -274,8 +283,12 @@ static void test_visible_memory_is_mapped(void **state) {
   gpus[1] = 7;
   map.done = 0;
   assert_fails(ioctl(kfd, CALL(MAP), &map), EINVAL);
-  /* At another address it is not to be had. */
-  assert_true(mmap(NULL, size, PROT_READ, MAP_SHARED, kfd, (off_t)wanted.mmap_offset) == MAP_FAILED);
+  /* At another address are the same bytes. */
+  volatile uint8_t *other = mmap(NULL, size, PROT_READ, MAP_SHARED, kfd, (off_t)wanted.mmap_offset);
+  assert_true(other != MAP_FAILED && other[size - 1] == 1);
+  address[0] = 7;
+  assert_int_equal(other[0], 7);
+  assert_int_equal(munmap((void *)(uintptr_t)other, size), 0);
   kfd_allocate_t again = request(address + PAGE, PAGE, KFD_MEMORY_GTT);
   assert_fails(ioctl(kfd, CALL(ALLOCATE), &again), EINVAL); /* in use */
   release(wanted.handle, address, size);
@@ -330,7 +343,7 @@ static void test_allocations_that_are_wrong(void **state) {
       request(address + 1, PAGE, KFD_MEMORY_GTT),
       request(address, PAGE, KFD_MEMORY_GTT | KFD_MEMORY_VRAM),
       request(address, PAGE, 0),
-      request(NULL, PAGE, KFD_MEMORY_VRAM),
+      request(NULL, PAGE, KFD_MEMORY_USERPTR),
       request(address, PAGE, KFD_MEMORY_USERPTR),
   };
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -342,6 +355,41 @@ static void test_allocations_that_are_wrong(void **state) {
   kfd_allocate_t far = request(address, UINT64_MAX - PAGE + 1, KFD_MEMORY_GTT);
   assert_fails(ioctl(kfd, CALL(ALLOCATE), &far), ENOMEM);
   munmap(address, PAGE);
+}
+
+/* Memory without an address is a file for whoever wants to map it, and is limited as all memory is. */
+static void test_files_of_memory(void **state) {
+  (void)state;
+  const size_t size = 8 * PAGE;
+  kfd_available_memory_t before = {.gpu_id = FIRST_GPU}, after = before;
+  assert_int_equal(ioctl(kfd, CALL(AVAILABLE), &before), 0);
+  kfd_allocate_t wanted = request(NULL, size, KFD_MEMORY_VRAM);
+  assert_int_equal(ioctl(kfd, CALL(ALLOCATE), &wanted), 0);
+  uint32_t gpu = FIRST_GPU;
+  kfd_map_t map = {.handle = wanted.handle, .gpu_ids = (uintptr_t)&gpu, .count = 1};
+  assert_fails(ioctl(kfd, CALL(MAP), &map), EINVAL); /* nowhere */
+  kfd_export_dmabuf_t exported = {.handle = wanted.handle, .flags = O_CLOEXEC};
+  assert_int_equal(ioctl(kfd, CALL(EXPORT_FILE), &exported), 0);
+  assert_int_equal(fcntl((int)exported.file, F_GETFD), FD_CLOEXEC);
+  assert_int_equal(lseek((int)exported.file, 0, SEEK_END), size);
+  kfd_dmabuf_info_t info = {.file = exported.file, .metadata_size = 64};
+  assert_int_equal(ioctl(kfd, CALL(DESCRIBE_FILE), &info), 0);
+  assert_true(info.size == size && info.gpu_id == FIRST_GPU && info.flags & KFD_MEMORY_VRAM &&
+              !info.metadata_size);
+  uint8_t *address = reserve(size);
+  kfd_import_dmabuf_t imported = {.address = (uintptr_t)address, .gpu_id = FIRST_GPU, .file = exported.file};
+  assert_int_equal(ioctl(kfd, CALL(IMPORT_FILE), &imported), 0);
+  assert_fails(ioctl(kfd, CALL(IMPORT_FILE), &imported), EINVAL); /* in use */
+  assert_int_equal(ioctl(kfd, CALL(AVAILABLE), &after), 0);
+  assert_int_equal(before.bytes - after.bytes, size); /* once */
+  close((int)exported.file);
+  info.file = (uint32_t)kfd;
+  assert_fails(ioctl(kfd, CALL(DESCRIBE_FILE), &info), EINVAL);
+  release(imported.handle, address, size);
+  kfd_free_t last = {.handle = wanted.handle};
+  assert_int_equal(ioctl(kfd, CALL(FREE), &last), 0);
+  assert_int_equal(ioctl(kfd, CALL(AVAILABLE), &after), 0);
+  assert_int_equal(before.bytes, after.bytes);
 }
 
 /* ---- Events ---- */
@@ -418,8 +466,8 @@ static void test_ages_of_events(void **state) {
 static void test_copies_of_descriptors(void **state) {
   (void)state;
   const int copied = dup(kfd), other = open("/dev/kfd", O_RDWR);
-  assert_int_equal(version_of(copied), 114);
-  assert_int_equal(version_of(other), 114);
+  assert_int_equal(version_of(copied), VERSION);
+  assert_int_equal(version_of(other), VERSION);
   assert_int_equal(fcntl(other, F_GETFD), 0);
   assert_int_equal(fcntl(kfd, F_GETFD), FD_CLOEXEC);
   close(copied);
@@ -449,7 +497,7 @@ static void test_closing_all_descriptors(void **state) {
     kfd_waited_event_t wanted = {.event_id = event};
     const bool kept = wait_for(&wanted, 1, 0) == KFD_WAIT_COMPLETE;
     const int again = open("/dev/kfd", O_RDWR | O_CLOEXEC);
-    _exit(kept && version_of(again) == 114 ? 0 : 1);
+    _exit(kept && version_of(again) == VERSION ? 0 : 1);
   }
   assert_int_equal(wait_status(child), 0);
 }
@@ -463,12 +511,12 @@ static void test_fork(void **state) {
       _exit(1);
     kfd = open("/dev/kfd", O_RDWR | O_CLOEXEC);
     kfd_event_id_t parents = {.event_id = event};
-    if (version_of(kfd) != 114 || ioctl(kfd, CALL(SET_EVENT), &parents) != -1)
+    if (version_of(kfd) != VERSION || ioctl(kfd, CALL(SET_EVENT), &parents) != -1)
       _exit(2);
     _exit(count_entries(TOPOLOGY "/nodes") == 3 ? 0 : 3);
   }
   assert_int_equal(wait_status(child), 0);
-  assert_int_equal(version_of(kfd), 114);
+  assert_int_equal(version_of(kfd), VERSION);
   set_event(event, DESTROY_EVENT);
 }
 
@@ -487,7 +535,7 @@ static void *open_and_close(void *failed) {
     const int file = open("/dev/kfd", O_RDWR | O_CLOEXEC);
     FILE *text = fopen(TOPOLOGY "/nodes/1/gpu_id", "r");
     unsigned id = 0;
-    if (version_of(file) != 114 || !text || fscanf(text, "%u", &id) != 1 || id != FIRST_GPU)
+    if (version_of(file) != VERSION || !text || fscanf(text, "%u", &id) != 1 || id != FIRST_GPU)
       return failed;
     DIR *folder = opendir(TOPOLOGY "/nodes");
     if (!folder || !readdir(folder))
@@ -529,7 +577,7 @@ static void test_signals(void **state) {
 
 static int once(void) {
   kfd = open("/dev/kfd", O_RDWR);
-  return version_of(kfd) == 114 && count_entries(TOPOLOGY "/nodes") == 3 ? 0 : 1;
+  return version_of(kfd) == VERSION && count_entries(TOPOLOGY "/nodes") == 3 ? 0 : 1;
 }
 
 int main(int argc, char **argv) {
@@ -547,6 +595,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_private_memory_is_limited_and_hidden),
       cmocka_unit_test(test_memory_of_the_program),
       cmocka_unit_test(test_allocations_that_are_wrong),
+      cmocka_unit_test(test_files_of_memory),
       cmocka_unit_test(test_events),
       cmocka_unit_test(test_page_of_events),
       cmocka_unit_test(test_ages_of_events),

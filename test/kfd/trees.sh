@@ -89,6 +89,12 @@ for mode in 1,1 0,1 1,0; do
   try "kernels that fail, $text" env GFXSIM_CUS=4 "$run" --door=kfd "$build/test/fault/fault"
 done
 unset HSA_ENABLE_INTERRUPT HSA_ENABLE_SDMA
+# By words that AMD's drivers know, and by descriptors; with memory that the host sees, and that it does not.
+for mode in 1,1 1,0 0,1 0,0; do
+  try "sharing, HSA_ENABLE_IPC_MODE_LEGACY=${mode%,*} GFXSIM_HOST_VISIBLE=${mode#*,}" env GFXSIM_CUS=4 \
+    HSA_ENABLE_IPC_MODE_LEGACY="${mode%,*}" GFXSIM_HOST_VISIBLE="${mode#*,}" "$run" --door=kfd "$build/test/kfd/sharing"
+done
+try "memory by addresses" env GFXSIM_CUS=4 GFXSIM_DEVICES=gfx90a,gfx90a GFXSIM_HOST_VISIBLE=1 "$run" --door=kfd "$build/test/kfd/vmem"
 try "rocminfo" "$root/test/kfd/rocminfo.sh" "$build/bin/gfxsim-run"
 [ -z "$libraries" ] || export LD_LIBRARY_PATH="$libraries"
 for program in ${programs:+"$programs"/*}; do
