@@ -33,6 +33,10 @@ static const gs_option_t option_table[] = {
      "microseconds that a copy of the DMA engine takes at least, as if the link were slow"},
     {"GFXSIM_HOST_VISIBLE", "--host-visible", "1", GS_OPTION_FLAG, MEMBER(host_visible), "0", 0, 1,
      "the host can access device memory directly, as on a card with a large BAR"},
+    {"GFXSIM_SVM", "--svm", "1", GS_OPTION_FLAG, MEMBER(svm), "0", 0, 1,
+     "the driver has attributes of shared virtual memory: HIP's managed memory; for ROCr with its thunk "
+     "inside, "
+     "or --door=kfd"},
     {"GFXSIM_PCIE_ATOMICS", "--no-pcie-atomics", "0", GS_OPTION_FLAG, MEMBER(pcie_atomics), "1", 0, 1,
      "the links have no atomics: devices count signals down by a load and a later store, as firmware may"},
     {"GFXSIM_NUMA", "--numa", "1", GS_OPTION_FLAG, MEMBER(numa), "0", 0, 1,

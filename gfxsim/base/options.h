@@ -36,6 +36,7 @@ typedef struct gs_options {
   uint32_t kernel_us; /* GFXSIM_KERNEL_US: how long a kernel takes that is not executed, in microseconds */
   uint32_t copy_us;   /* GFXSIM_COPY_US: how long a copy of the DMA engine takes at least, in microseconds */
   bool host_visible;  /* GFXSIM_HOST_VISIBLE: the host can access device memory (large BAR) */
+  bool svm;           /* GFXSIM_SVM: attributes of the program's memory, as the driver has with HMM */
   bool pcie_atomics;  /* GFXSIM_PCIE_ATOMICS: devices count the host's signals down in one step */
   bool numa;          /* GFXSIM_NUMA: two CPU nodes, every other GPU near the second */
   bool stats;         /* GFXSIM_STATS: counters per kernel at exit, and costs */

@@ -156,6 +156,18 @@ typedef struct kfd_allocate {
 } kfd_allocate_t;
 _Static_assert(sizeof(kfd_allocate_t) == 40, "of all callers");
 
+/* Attributes of the program's memory: `count` of them follow. */
+enum { KFD_SVM_SET, KFD_SVM_GET };
+typedef struct kfd_svm_attribute {
+  uint32_t type, value; /* of places and accesses: GPUs by their ids, 0 the system's memory, all ones none */
+} kfd_svm_attribute_t;
+
+typedef struct kfd_svm {
+  uint64_t start, size;
+  uint32_t operation, count;
+  kfd_svm_attribute_t list[];
+} kfd_svm_t;
+
 /* What a dma-buf is. */
 typedef struct kfd_dmabuf_info {
   uint64_t size, metadata;

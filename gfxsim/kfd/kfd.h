@@ -31,7 +31,7 @@ void *gs_kfd_mmap(void *address, size_t size, int protection, int flags, off_t o
 /* What calls do. Each returns 0, or a negative error number. */
 typedef int gs_kfd_call_t(gs_machine_t *machine, void *argument);
 gs_kfd_call_t gs_kfd_allocate, gs_kfd_free, gs_kfd_map, gs_kfd_unmap, gs_kfd_available, gs_kfd_set_scratch;
-gs_kfd_call_t gs_kfd_describe_file, gs_kfd_import_file, gs_kfd_export_file, gs_kfd_tell_process,
+gs_kfd_call_t gs_kfd_svm, gs_kfd_describe_file, gs_kfd_import_file, gs_kfd_export_file, gs_kfd_tell_process,
     gs_kfd_find_process;
 gs_kfd_call_t gs_kfd_create_queue, gs_kfd_update_queue, gs_kfd_destroy_queue, gs_kfd_set_cu_mask,
     gs_kfd_enable_runtime;

@@ -22,6 +22,7 @@
 #include "kfd/objects.h"
 #include "kfd/paths.h"
 #include "kfd/real.h"
+#include "machine/process.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -359,3 +360,11 @@ EXPORT void *mmap(void *address, size_t size, int protection, int flags, int fil
   return gs_real_mmap(address, size, protection, flags, file, offset);
 }
 ALSO(mmap, mmap64);
+
+/* The driver is told of what a program gives up. */
+EXPORT int munmap(void *address, size_t size) {
+  gs_machine_t *machine = gs_machine_current();
+  if (machine)
+    gs_svm_forget(&machine->svm, (uintptr_t)address, size);
+  return gs_real_munmap(address, size);
+}

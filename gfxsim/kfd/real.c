@@ -104,3 +104,13 @@ void *gs_real_mmap(void *address, size_t size, int protection, int flags, int fi
   return (void *)syscall(SYS_mmap, address, size, protection, flags, file,
                          offset); /* NOLINT(performance-no-int-to-ptr) */
 }
+
+int gs_real_munmap(void *address, size_t size) {
+  return (int)syscall(SYS_munmap, address, size);
+}
+
+/* What this library calls as munmap (see the linker's option --wrap). */
+int __wrap_munmap(void *address, size_t size);
+int __wrap_munmap(void *address, size_t size) {
+  return gs_real_munmap(address, size);
+}

@@ -24,5 +24,6 @@ int gs_real_fstatat(int folder, const char *path, struct stat *status, int flags
 int gs_real_fstat(int file, struct stat *status);
 int gs_real_statx(int folder, const char *path, int flags, unsigned mask, struct statx *status);
 void *gs_real_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset);
+int gs_real_munmap(void *address, size_t size);
 
 #endif

@@ -8,6 +8,8 @@
 
 enum { FIRST_GPU_ID = 0x1000 };
 
+/* The driver has attributes of shared virtual memory. */
+#define SVM_API (UINT32_C(1) << 27)
 /* The driver tells debuggers' needs by this bit; ROCr initialises itself a second time only with it. */
 #define FIRMWARE_CAN_DEBUG (UINT32_C(1) << 29)
 
@@ -114,11 +116,12 @@ static void write_identity(FILE *to, const HsaNodeProperties *node) {
   write_value(to, "num_cp_queues", node->NumCpQueues);
 }
 
-static void write_of_gpu(FILE *to, const HsaNodeProperties *node) {
+static void write_of_gpu(FILE *to, const HsaNodeProperties *node, bool has_svm) {
+  const uint32_t svm = has_svm ? SVM_API : 0;
   write_value(to, "max_engine_clk_fcompute", node->MaxEngineClockMhzFCompute);
   write_value(to, "local_mem_size", 0);
   write_value(to, "fw_version", node->EngineId.ui32.uCode);
-  write_value(to, "capability", node->Capability.Value | FIRMWARE_CAN_DEBUG);
+  write_value(to, "capability", node->Capability.Value | FIRMWARE_CAN_DEBUG | svm);
   write_value(to, "debug_prop", 0);
   write_value(to, "sdma_fw_version", node->uCodeEngineVersions.uCodeSDMA);
   write_value(to, "unique_id", node->UniqueID);
@@ -136,7 +139,7 @@ void gs_write_node(FILE *to, gs_machine_t *machine, const gs_path_numbers_t *num
   write_value(to, "p2p_links_count", gs_kfd_count(machine, n, GS_PARTS_PEERS));
   write_identity(to, &node);
   if (gs_machine_gpu(machine, n))
-    write_of_gpu(to, &node);
+    write_of_gpu(to, &node, machine->options.svm);
   write_value(to, "max_engine_clk_ccompute", node.MaxEngineClockMhzCCompute);
 }
 

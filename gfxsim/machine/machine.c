@@ -259,6 +259,7 @@ gs_machine_t *gs_machine_create(void) {
   machine->costs = machine->options.stats ? calloc(1 + GS_MOST_GPUS, sizeof *machine->costs) : NULL;
   if (add_gpus(machine))
     goto failed;
+  gs_svm_init(&machine->svm, machine);
   machine->shared = shared_create();
   machine->poller = gs_poller_create();
   if (machine->shared)
@@ -287,6 +288,7 @@ void gs_machine_destroy(gs_machine_t *machine) {
   for (uint32_t i = 0; i < machine->gpu_count; i++)
     gs_device_destroy(machine->gpu[i].device);
   gs_machine_print_costs(machine);
+  gs_svm_fini(&machine->svm);
   gs_memory_fini(&machine->memory);
   gs_events_fini(&machine->events);
   if (machine->shared)

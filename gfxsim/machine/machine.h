@@ -19,6 +19,7 @@
 #include "machine/events.h"
 #include "machine/memory.h"
 #include "machine/queues.h"
+#include "machine/svm.h"
 
 enum {
   GS_MOST_GPUS = GS_MOST_PARTS,
@@ -79,6 +80,7 @@ struct gs_machine {
   gs_synchronous_t *synchronous;
   gs_events_t events;
   gs_memory_t memory;
+  gs_svm_t svm;
   gs_queues_t queues;
   _Atomic(uint64_t) last_clock; /* the highest GPU clock counter that was handed out */
   gs_costs_t *costs;            /* the process's, and behind it the GPUs'; NULL = nobody counts */

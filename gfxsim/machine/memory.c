@@ -601,6 +601,38 @@ HSAKMT_STATUS gs_memory_unmap(gs_memory_t *memory, void *address) {
   return status;
 }
 
+gs_buffer_t *gs_memory_pin(gs_memory_t *memory, uint64_t address, uint64_t size, HsaMemFlags flags,
+                           uint32_t gpus) {
+  count(memory, GS_COST_MAP, 1);
+  gs_buffer_t *pin = buffer_create(memory, GS_BUFFER_REGISTERED, GS_CPU_NODE, size, flags);
+  if (!pin)
+    return NULL;
+  pin->address = address;
+  pin->host = (uint8_t *)(uintptr_t)address; /* NOLINT(performance-no-int-to-ptr) */
+  pthread_mutex_lock(&memory->lock);
+  bool done = !gs_buffers_insert(&memory->registered, pin);
+  if (done && map_buffer(memory, pin, address, size, false, gpus) != HSAKMT_STATUS_SUCCESS) {
+    gs_buffers_remove(&memory->registered, pin);
+    done = false;
+  }
+  pthread_mutex_unlock(&memory->lock);
+  if (done)
+    return pin;
+  buffer_free(pin);
+  return NULL;
+}
+
+void gs_memory_unpin(gs_memory_t *memory, gs_buffer_t *pin) {
+  pthread_mutex_lock(&memory->lock);
+  /* Out of memory, it stays until the machine ends. */
+  const bool done = !drop_mappings(memory, pin);
+  if (done)
+    gs_buffers_remove(&memory->registered, pin);
+  pthread_mutex_unlock(&memory->lock);
+  if (done)
+    buffer_free(pin);
+}
+
 /* Sharing. */
 
 /* With the lock held: the allocation that starts at an address, with its bytes in a file; or NULL, and

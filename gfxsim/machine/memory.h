@@ -101,6 +101,12 @@ HSAKMT_STATUS gs_memory_grant(gs_memory_t *memory, void *address, uint32_t gpus,
 /* Ends the access that was granted with this start address. */
 HSAKMT_STATUS gs_memory_unmap(gs_memory_t *memory, void *address);
 
+/* Lets the GPUs of `gpus` access the program's memory in [address, address + size), whole pages that exist,
+ * until gs_memory_unpin. NULL when out of memory. */
+gs_buffer_t *gs_memory_pin(gs_memory_t *memory, uint64_t address, uint64_t size, HsaMemFlags flags,
+                           uint32_t gpus);
+void gs_memory_unpin(gs_memory_t *memory, gs_buffer_t *pin);
+
 /* Sharing. Bytes that are shared are in a file of their own (share.h), which their first export makes. */
 
 /* A new descriptor for the bytes of an allocation, closed on exec; in *file. HSAKMT_STATUS_INVALID_PARAMETER

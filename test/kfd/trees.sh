@@ -94,6 +94,7 @@ for mode in 1,1 1,0 0,1 0,0; do
   try "sharing, HSA_ENABLE_IPC_MODE_LEGACY=${mode%,*} GFXSIM_HOST_VISIBLE=${mode#*,}" env GFXSIM_CUS=4 \
     HSA_ENABLE_IPC_MODE_LEGACY="${mode%,*}" GFXSIM_HOST_VISIBLE="${mode#*,}" "$run" --door=kfd "$build/test/kfd/sharing"
 done
+try "attributes of memory" env GFXSIM_CUS=4 GFXSIM_DEVICES=gfx90a,gfx90a GFXSIM_SVM=1 "$run" --door=kfd "$build/test/kfd/svm"
 try "memory by addresses" env GFXSIM_CUS=4 GFXSIM_DEVICES=gfx90a,gfx90a GFXSIM_HOST_VISIBLE=1 "$run" --door=kfd "$build/test/kfd/vmem"
 try "rocminfo" "$root/test/kfd/rocminfo.sh" "$build/bin/gfxsim-run"
 [ -z "$libraries" ] || export LD_LIBRARY_PATH="$libraries"

@@ -9,7 +9,7 @@ set(GFXSIM_ON_STUB
     packet/aql.c packet/bus.c packet/flight.c packet/gate.c packet/late.c packet/pm4.c packet/poller.c packet/queue.c
     packet/sdma.c packet/signal.c packet/synchronous.c
     machine/buffers.c machine/events.c machine/machine.c machine/memory.c machine/notes.c machine/poison.c machine/process.c
-    machine/queues.c machine/share.c machine/topology.c
+    machine/queues.c machine/share.c machine/svm.c machine/topology.c
     thunk/driver_calls.c thunk/event_calls.c thunk/libdrm.c thunk/memory_calls.c thunk/queue_calls.c thunk/rocr6.c
     thunk/topology_calls.c)
 list(APPEND GFXSIM_ON_STUB check/atomic.c check/cache.c check/cache_second.c check/cache_text.c check/order.c check/race.c check/race_text.c check/shadow.c check/site.c isa/decode.c isa/opcodes.c isa/unified.c)
