@@ -1,0 +1,252 @@
+"""Runs the test suites of AMD's libraries, as Debian packages them, on gfxsim; started by script/rocm-tests.
+
+Here is what lists, runs and counts their cases. What a case tests, and whether it passed, is the suite's affair: all of them
+are programs of GoogleTest, which print a line when a case begins and one when it ends."""
+
+import argparse
+import collections
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+
+OWN = os.path.dirname(os.path.realpath(__file__))
+ROOT = os.path.dirname(os.path.dirname(OWN))
+WORK = os.path.join(ROOT, "build", "rocm-tests")
+TABLE = os.path.join(ROOT, "doc", "generated", "rocm-tests.md")
+REASONS = os.path.join(OWN, "rocm_exceptions.txt")
+
+USAGE = """\
+Runs cases of the named suites in the tree of Debian 13 that script/trixie makes, below gfxsim, and prints those that do not pass.
+What was run is kept in build/rocm-tests: a second run takes up where the first ended, with --again from the beginning. The exit
+status is 1 when a case fails for which test/rocm/rocm_exceptions.txt has no reason."""
+
+# Packages of Debian 13. Their programs are in /usr/libexec/rocm, in a folder of the package's name.
+SUITES = {
+    "rocRAND": "librocrand1-tests",
+    "hipRAND": "libhiprand1-tests",
+    "rocPRIM": "librocprim-tests",
+    "hipCUB": "libhipcub-tests",
+    "rocThrust": "librocthrust-tests",
+    "rocBLAS": "librocblas0-tests",
+    "rocFFT": "librocfft0-tests",
+    "rocSPARSE": "librocsparse0-tests",
+    "rocSOLVER": "librocsolver0-tests",
+    "RCCL": "librccl1-tests",
+}
+# The machine: small, so that what a library sizes by the device takes little time. RCCL wants peers.
+MACHINE = {"GFXSIM_CUS": "8", "GFXSIM_DEVICES": "gfx90a", "GFXSIM_HOST_VISIBLE": "1"}
+OWN_MACHINE = {"RCCL": {"GFXSIM_DEVICES": "gfx90a,gfx90a"}}
+RESULTS = {"OK": "pass", "FAILED": "FAIL", "SKIPPED": "skipped"}
+CHUNK = 200  # cases of one process: the filter is an argument
+
+
+def in_tree(options, words, **more):
+    command = [os.path.join(ROOT, "script", "trixie"), "--root=" + options.root, "--bind=" + options.build]
+    return subprocess.Popen(command + words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                            start_new_session=True, **more)
+
+
+def output_of(options, words):
+    done = in_tree(options, words)
+    text = done.communicate()[0].decode(errors="replace")
+    return text if done.returncode == 0 else None
+
+
+def below_gfxsim(options, suite, words):
+    machine = dict(MACHINE, **OWN_MACHINE.get(suite, {}))
+    return ["env"] + [f"{name}={value}" for name, value in machine.items()] + [
+        os.path.join(options.build, "bin", "gfxsim-run"), "--door=" + options.door] + words
+
+
+def find_programs(options, suite):
+    folder = "/usr/libexec/rocm/" + SUITES[suite]
+    text = output_of(options, ["find", folder, "-maxdepth", "1", "-type", "f", "-perm", "-u+x"])
+    if not text:
+        sys.exit(f"rocm-tests: {SUITES[suite]} has no programs in {folder} of {options.root}")
+    return sorted(path for path in text.split("\n") if path.startswith(folder))
+
+
+def list_cases(options, suite, program):
+    """Full names, in the program's order; disabled ones left out as it does."""
+    text = output_of(options, below_gfxsim(options, suite, [program, "--gtest_list_tests"]))
+    if text is None:
+        sys.exit(f"rocm-tests: {program} does not list its cases")
+    cases, group = [], None
+    for line in text.split("\n"):
+        name = line.split("#")[0].rstrip()
+        if re.fullmatch(r"[\w/]+\.", name):
+            group = name
+        elif group and re.fullmatch(r"  [\w/]+", name) and "DISABLED_" not in group + name:
+            cases.append(group + name.strip())
+    return cases
+
+
+def stop(process):
+    """Ends what is left of it, also when this script is ended."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+def lines_of(process, limit):
+    """Lines of its output; None when there was none for so long."""
+    rest = b""
+    while True:
+        if not select.select([process.stdout], [], [], limit)[0]:
+            yield None
+            return
+        block = os.read(process.stdout.fileno(), 65536)
+        if not block:
+            return
+        rest += block
+        *lines, rest = rest.split(b"\n")
+        for line in lines:
+            yield line.decode(errors="replace")
+
+
+def run_cases(options, suite, program, cases):
+    """Yields case, result and seconds, for as many as one process gets to: all, or up to one that ends it."""
+    process = in_tree(options, below_gfxsim(options, suite, [program, "--gtest_filter=" + ":".join(cases)]))
+    running, begun = None, time.monotonic()
+    try:
+        for line in lines_of(process, options.limit):
+            match = re.match(r"\[ +(RUN|OK|FAILED|SKIPPED) +\] ([\w/.]+)", line or "")
+            if line is None:
+                break
+            if not match or match[2] not in cases:
+                continue
+            if match[1] == "RUN":
+                running, begun = match[2], time.monotonic()
+            elif running:
+                yield running, RESULTS[match[1]], time.monotonic() - begun
+                running = None
+        late = time.monotonic() - begun >= options.limit
+        if running:
+            yield running, "late" if late else "crash", time.monotonic() - begun
+    finally:
+        stop(process)
+
+
+def run_program(options, suite, program, done, log):
+    cases = list_cases(options, suite, program)[options.first::options.every]
+    name = os.path.basename(program)
+    left = [case for case in cases if f"{name}:{case}" not in done]
+    while left:
+        before = len(done)
+        for case, result, seconds in run_cases(options, suite, program, left[:CHUNK]):
+            done[f"{name}:{case}"] = result
+            log.write(json.dumps([f"{name}:{case}", result, round(seconds, 1)]) + "\n")
+            log.flush()
+            if result not in ("pass", "skipped"):
+                print(f"{suite}: {name}:{case}: {result}", flush=True)
+        if len(done) == before:
+            sys.exit(f"rocm-tests: {program} ends before its first case, {left[0]}")
+        left = [case for case in left if f"{name}:{case}" not in done]
+
+
+def read_log(path):
+    done = {}
+    if os.path.exists(path):
+        with open(path) as log:
+            for line in log:
+                case, result, _ = json.loads(line)
+                done[case] = result
+    return done
+
+
+def read_reasons():
+    """[(suite, pattern, reason)]"""
+    reasons = []
+    with open(REASONS) as text:
+        for line in text:
+            if line.strip() and not line.startswith("#"):
+                suite, pattern, reason = line.rstrip("\n").split(None, 2)
+                reasons.append((suite, pattern, reason))
+    return reasons
+
+
+def reason_for(suite, case):
+    for wanted, pattern, reason in read_reasons():
+        if wanted == suite and re.fullmatch(pattern, case):
+            return reason
+    return None
+
+
+def run_suite(options, suite):
+    log_path = os.path.join(WORK, suite + ".jsonl")
+    if options.again and os.path.exists(log_path):
+        os.remove(log_path)
+    done = read_log(log_path)
+    with open(log_path, "a") as log:
+        for program in find_programs(options, suite):
+            if not options.programs or any(word in os.path.basename(program) for word in options.programs):
+                run_program(options, suite, program, done, log)
+    count = collections.Counter(done.values())
+    print(f"{suite}: {len(done)} cases: " + ", ".join(f"{number} {result}" for result, number in count.most_common()))
+    failed = [case for case, result in done.items() if result not in ("pass", "skipped")]
+    return [case for case in failed if not reason_for(suite, case)]
+
+
+def write_table(options):
+    columns = ("pass", "skipped", "FAIL", "crash", "late")
+    lines = ["# AMD's libraries on gfxsim", "",
+             "Written by `script/rocm-tests --write`; do not edit. Cases of the test suites that Debian 13 packages, run on",
+             "gfxsim's gfx90a with 8 compute units. They were written for hardware, by the authors of the libraries. Samples: of",
+             "each program every n-th case. `skipped`: by the suite itself. `late`: nothing for " + str(options.limit) + " s.", "",
+             "| suite | package | cases run | " + " | ".join(columns) + " |", "|---|---|" + "---|" * (1 + len(columns))]
+    failures = []
+    for suite, package in SUITES.items():
+        done = read_log(os.path.join(WORK, suite + ".jsonl"))
+        if not done:
+            continue
+        version = (output_of(options, ["dpkg-query", "-W", "-f", "${Version}", package]) or "?").strip()
+        count = collections.Counter(done.values())
+        lines.append(f"| {suite} | {package} {version} | {len(done)} | " + " | ".join(str(count[c]) for c in columns) + " |")
+        failures += [(suite, case, result) for case, result in sorted(done.items()) if result not in ("pass", "skipped")]
+    lines += ["", "## What does not pass", ""] + (["| suite | case | result | reason |", "|---|---|---|---|"] if failures else ["Nothing."])
+    for suite, case, result in failures:
+        lines.append(f"| {suite} | `{case}` | {result} | {reason_for(suite, case) or 'not known'} |")
+    with open(TABLE, "w") as table:
+        table.write("\n".join(lines) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="script/rocm-tests", description=USAGE,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"), metavar="DIR", help="of gfxsim (default: %(default)s)")
+    parser.add_argument("--root", default=os.path.join(ROOT, "build", "trixie"), metavar="DIR", help="the tree (default: %(default)s)")
+    parser.add_argument("--door", default="thunk", choices=("thunk", "kfd"), help="which of gfxsim's (default: %(default)s)")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="only each n-th case of a program")
+    parser.add_argument("--first", type=int, default=0, metavar="N", help="beginning with this one (default: %(default)s)")
+    parser.add_argument("--programs", nargs="*", metavar="WORD", help="only programs with one of these in their names")
+    parser.add_argument("--limit", type=float, default=300, metavar="SECONDS", help="without a line of output (default: %(default)s)")
+    parser.add_argument("--again", action="store_true", help="forget what was run")
+    parser.add_argument("--write", action="store_true", help="write doc/generated/rocm-tests.md of all that was run")
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help="of " + ", ".join(SUITES))
+    options = parser.parse_args()
+    unknown = [suite for suite in options.suites if suite not in SUITES]
+    if unknown or not (options.suites or options.write):
+        parser.error(f"no such suite: {', '.join(unknown)}" if unknown else "name a suite, or --write")
+    options.build, options.root = os.path.abspath(options.build), os.path.abspath(options.root)
+    os.makedirs(WORK, exist_ok=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    if options.suites and subprocess.run([os.path.join(ROOT, "script", "trixie"), "--root=" + options.root, "--packages=" +
+                                          " ".join(SUITES[suite] for suite in options.suites)]).returncode:
+        sys.exit("rocm-tests: the tree cannot be made")
+    unexplained = [f"{suite}: {case}" for suite in options.suites for case in run_suite(options, suite)]
+    if options.write:
+        write_table(options)
+    for case in unexplained:
+        print(f"rocm-tests: no reason is known for {case}", file=sys.stderr)
+    sys.exit(1 if unexplained else 0)
+
+
+if __name__ == "__main__":
+    main()
