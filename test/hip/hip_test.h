@@ -1,4 +1,5 @@
-// What the HIP programs of this folder share: checks that end the program and say where. Not here: anything about HIP itself.
+// What the HIP programs of this folder share: checks that end the program and say where. Not here: anything
+// about HIP itself.
 #ifndef TEST_HIP_HIP_TEST_H
 #define TEST_HIP_HIP_TEST_H
 
