@@ -270,6 +270,7 @@ void gs_group_start(gs_group_t *group, const gs_run_t *run, uint64_t index) {
       .send_interrupt = device->ops.send_interrupt,
       .context = device->ops.context,
       .watch = run->watch,
+      .gws = &run->device->gws,
   };
   if (GS_UNLIKELY(run->watched != NULL))
     group->env.watched = run->watch->group_begins(run->watch->context, run->watched, index, group->wave_count,

@@ -118,6 +118,7 @@ struct gs_device {
   uint32_t ordinal;
   uint32_t cus;
   gs_vm_t *vm;
+  gs_gws_t gws;
   gs_op_fn_t *const *handlers[GS_WIDTHS];
   gs_op_fn_t **own_handlers[GS_WIDTHS]; /* with a watcher: what `handlers` are */
   bool observed;                        /* statistics or a trace are wanted, or each instruction is watched */

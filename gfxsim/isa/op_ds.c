@@ -510,6 +510,32 @@ GS_OP(ds_nop) {
   (void)in;
 }
 
+/* ---- Barriers of the whole grid: one wave of each workgroup comes ---- */
+
+static uint32_t gws_resource(const gs_wave_t *w, const gs_inst_t *in) {
+  return (w->s.u32[GS_S_M0] >> 16) + (uint32_t)in->imm;
+}
+/* The value is that of the first lane which is on. */
+static uint32_t gws_value(const gs_wave_t *w, const gs_inst_t *in) {
+  const uint64_t exec = gs_exec(w);
+  return w->v[in->src[0].reg].u32[exec ? (unsigned)__builtin_ctzll(exec) : 0];
+}
+
+GS_OP(ds_gws_init) {
+  if (w->env->gws)
+    gs_gws_set(w, gws_resource(w, in), gws_value(w, in));
+  else
+    illegal(w, in);
+}
+GS_OP(ds_gws_barrier) {
+  if (!w->env->gws) {
+    illegal(w, in);
+  } else if (!gs_gws_pass(w, gws_resource(w, in), gws_value(w, in))) {
+    w->pc -= in->size; /* it comes again */
+    w->state = GS_WAVE_YIELDED;
+  }
+}
+
 /* ---- Without the hardware ---- */
 
 #define ABSENT(name)                                                                                         \
@@ -517,9 +543,7 @@ GS_OP(ds_nop) {
     illegal(w, in);                                                                                          \
   }
 ABSENT(ds_gws_sema_release_all)
-ABSENT(ds_gws_init)
 ABSENT(ds_gws_sema_v)
 ABSENT(ds_gws_sema_br)
 ABSENT(ds_gws_sema_p)
-ABSENT(ds_gws_barrier)
 ABSENT(ds_ordered_count)

@@ -231,3 +231,30 @@ void gs_wave_code_changed(gs_wave_t *w, const gs_inst_t *in) {
    * turn. */
   w->state = GS_WAVE_YIELDED;
 }
+
+/* ---- Barriers of the whole grid ---- */
+
+void gs_gws_set(gs_wave_t *w, uint32_t resource, uint32_t others) {
+  _Atomic uint64_t *barrier = &w->env->gws->barrier[resource % GS_GWS_COUNT];
+  uint64_t now = atomic_load(barrier);
+  while (!atomic_compare_exchange_weak(barrier, &now, now >> 32 << 32 | others)) {
+  }
+}
+
+bool gs_gws_pass(gs_wave_t *w, uint32_t resource, uint32_t others) {
+  _Atomic uint64_t *barrier = &w->env->gws->barrier[resource % GS_GWS_COUNT];
+  uint64_t now = atomic_load(barrier);
+  if (w->gws_turn) {
+    const bool opened = (uint32_t)(now >> 32) != (uint32_t)(w->gws_turn - 1);
+    w->gws_turn = opened ? 0 : w->gws_turn;
+    return opened;
+  }
+  for (;;) {
+    const bool is_last = (uint32_t)now == 0;
+    const uint64_t next = is_last ? ((now >> 32) + 1) << 32 | others : now - 1;
+    if (!atomic_compare_exchange_weak(barrier, &now, next))
+      continue;
+    w->gws_turn = is_last ? 0 : (now >> 32) + 1;
+    return is_last;
+  }
+}

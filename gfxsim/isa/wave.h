@@ -4,6 +4,7 @@
 #define GFXSIM_ISA_WAVE_H
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -83,6 +84,13 @@ enum {
   GS_MODE_FP_DEFAULT = 0xf0,
 };
 
+/* Barriers of whole grids (global wave sync): resources of the device. The low half of each is how many waves
+ * are still to come besides the one that lets all go on, the high half counts how often that was. */
+enum { GS_GWS_COUNT = 64 };
+typedef struct gs_gws {
+  _Atomic uint64_t barrier[GS_GWS_COUNT];
+} gs_gws_t;
+
 /* What a wave belongs to and may use. Shared by the waves of a workgroup; filled by exec/. */
 typedef struct gs_wave_env {
   gs_target_t target;
@@ -98,6 +106,7 @@ typedef struct gs_wave_env {
   gs_vm_reader_t *vm;           /* the executing thread's reader; moves with the wave between threads */
   const struct gs_watch *watch; /* who looks at accesses, see watch.h; NULL = nobody */
   void *watched;                /* what that one knows of the workgroup, or NULL */
+  gs_gws_t *gws;                /* the device's; NULL = it has none */
   struct gs_toll *toll;         /* the executing thread's, see toll.h; NULL = nobody counts */
 } gs_wave_env_t;
 
@@ -115,6 +124,8 @@ typedef struct gs_wave {
   uint8_t state;   /* gs_wave_state_t */
   uint8_t pending; /* accesses of the host's memory that it has not waited for, and how often it has */
   uint32_t trips;
+  uint64_t gws_turn; /* how often the barrier that it waits at had opened when it came, plus one; 0 = it waits
+                        at none */
 
   /* EXEC as one all-ones or all-zeroes word per lane, valid for the EXEC value beside it. */
   uint64_t lane_mask_exec;
@@ -169,6 +180,12 @@ static inline uint64_t gs_vcc(const gs_wave_t *w) {
 
 /* Stops the wave with a fault; the first one counts. `lane` is GS_MAX_LANES for scalar accesses. */
 void gs_wave_fault(gs_wave_t *w, gs_wave_fault_kind_t kind, uint64_t address, uint32_t access, unsigned lane);
+
+/* Sets how many waves a barrier of the whole grid waits for, besides the last. */
+void gs_gws_set(gs_wave_t *w, uint32_t resource, uint32_t others);
+/* Comes to such a barrier. False as long as the wave waits there: it asks again when it has its next turn.
+ * The last one to come sets the number for the next time. */
+bool gs_gws_pass(gs_wave_t *w, uint32_t resource, uint32_t others);
 
 /* Sets MODE and what is derived from it. */
 void gs_wave_set_mode(gs_wave_t *w, uint32_t mode);

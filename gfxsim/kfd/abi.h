@@ -74,6 +74,10 @@ typedef struct kfd_set_cu_mask {
   uint64_t mask;
 } kfd_set_cu_mask_t;
 
+typedef struct kfd_alloc_gws {
+  uint32_t queue_id, count, first, padding;
+} kfd_alloc_gws_t;
+
 typedef struct kfd_available_memory {
   uint64_t bytes;
   uint32_t gpu_id, padding;

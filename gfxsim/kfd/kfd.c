@@ -18,6 +18,7 @@ int gs_kfd_errno(HSAKMT_STATUS status) {
   case HSAKMT_STATUS_SUCCESS: return 0;
   case HSAKMT_STATUS_NO_MEMORY: return -ENOMEM;
   case HSAKMT_STATUS_NOT_SUPPORTED: return -ENOTSUP;
+  case HSAKMT_STATUS_OUT_OF_RESOURCES: return -EBUSY;
   case HSAKMT_STATUS_ERROR: return -EFAULT;
   default: return -EINVAL;
   }
@@ -177,7 +178,7 @@ static const call_row_t call_table[] = {
     [0x1B] = {"GET_QUEUE_WAVE_STATE", NULL},
     [0x1C] = {"GET_DMABUF_INFO", gs_kfd_describe_file},
     [0x1D] = {"IMPORT_DMABUF", gs_kfd_import_file},
-    [0x1E] = {"ALLOC_QUEUE_GWS", NULL},
+    [0x1E] = {"ALLOC_QUEUE_GWS", gs_kfd_give_gws},
     [0x1F] = {"SMI_EVENTS", NULL},
     [0x20] = {"SVM", gs_kfd_svm},
     [0x21] = {"SET_XNACK_MODE", set_xnack},

@@ -34,7 +34,7 @@ gs_kfd_call_t gs_kfd_allocate, gs_kfd_free, gs_kfd_map, gs_kfd_unmap, gs_kfd_ava
 gs_kfd_call_t gs_kfd_svm, gs_kfd_describe_file, gs_kfd_import_file, gs_kfd_export_file, gs_kfd_tell_process,
     gs_kfd_find_process;
 gs_kfd_call_t gs_kfd_create_queue, gs_kfd_update_queue, gs_kfd_destroy_queue, gs_kfd_set_cu_mask,
-    gs_kfd_enable_runtime;
+    gs_kfd_give_gws, gs_kfd_enable_runtime;
 gs_kfd_call_t gs_kfd_create_event, gs_kfd_destroy_event, gs_kfd_set_event, gs_kfd_reset_event,
     gs_kfd_wait_events;
 

@@ -96,3 +96,9 @@ int gs_kfd_set_cu_mask(gs_machine_t *machine, void *argument) {
   return gs_kfd_errno(gs_queues_set_cu_mask(&machine->queues, wanted->queue_id, wanted->bits,
                                             (const uint32_t *)(uintptr_t)wanted->mask));
 }
+
+int gs_kfd_give_gws(gs_machine_t *machine, void *argument) {
+  kfd_alloc_gws_t *wanted = argument;
+  wanted->first = 0;
+  return gs_kfd_errno(gs_queues_give_gws(&machine->queues, wanted->queue_id, wanted->count));
+}

@@ -91,7 +91,7 @@ static void write_units(FILE *to, const HsaNodeProperties *node) {
   write_value(to, "max_waves_per_simd", node->MaxWavesPerSIMD);
   write_value(to, "lds_size_in_kb", node->LDSSizeInKB);
   write_value(to, "gds_size_in_kb", 0);
-  write_value(to, "num_gws", 0);
+  write_value(to, "num_gws", node->NumGws);
   write_value(to, "wave_front_size", node->WaveFrontSize);
   write_value(to, "array_count", (uint64_t)node->NumShaderBanks * node->NumArrays);
   write_value(to, "simd_arrays_per_engine", node->NumArrays);

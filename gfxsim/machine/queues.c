@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "packet/queue.h"
+#include "isa/wave.h"
 #include "machine/machine.h"
 
 /* What the driver lets one engine of these parts serve. */
@@ -187,6 +188,7 @@ HSAKMT_STATUS gs_queues_destroy(gs_queues_t *queues, uint32_t id) {
   pthread_mutex_lock(&queues->lock);
   slot->queue = NULL;
   slot->ending = false;
+  slot->has_gws = false;
   pthread_mutex_unlock(&queues->lock);
   return HSAKMT_STATUS_SUCCESS;
 }
@@ -204,4 +206,20 @@ HSAKMT_STATUS gs_queues_set_cu_mask(gs_queues_t *queues, uint32_t id, uint32_t c
   const bool done = slot && gs_queue_set_cu_mask(slot->queue, &limit);
   pthread_mutex_unlock(&queues->lock);
   return done ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_INVALID_PARAMETER;
+}
+
+HSAKMT_STATUS gs_queues_give_gws(gs_queues_t *queues, uint32_t id, uint32_t count) {
+  HSAKMT_STATUS status = HSAKMT_STATUS_INVALID_PARAMETER;
+  pthread_mutex_lock(&queues->lock);
+  gs_queue_slot_t *slot = slot_of(queues, id);
+  if (slot && slot->type == HSA_QUEUE_COMPUTE_AQL && count <= GS_GWS_COUNT) {
+    status = HSAKMT_STATUS_SUCCESS;
+    for (uint32_t i = 0; count && i < queues->capacity; i++)
+      if (queues->slot[i].has_gws && queues->slot[i].gpu == slot->gpu && &queues->slot[i] != slot)
+        status = HSAKMT_STATUS_OUT_OF_RESOURCES;
+    if (status == HSAKMT_STATUS_SUCCESS)
+      slot->has_gws = count > 0;
+  }
+  pthread_mutex_unlock(&queues->lock);
+  return status;
 }

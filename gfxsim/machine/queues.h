@@ -17,6 +17,7 @@ struct gs_gpu;
 typedef struct gs_queue_slot {
   struct gs_queue *queue; /* NULL = free */
   bool ending;            /* its thread is being joined */
+  bool has_gws;           /* its kernels may meet at barriers of the whole grid */
   struct gs_gpu *gpu;
   HSA_QUEUE_TYPE type;
 } gs_queue_slot_t;
@@ -55,6 +56,9 @@ HSAKMT_STATUS gs_queues_update(gs_queues_t *queues, uint32_t id, uint32_t percen
 HSAKMT_STATUS gs_queues_destroy(gs_queues_t *queues, uint32_t id);
 /* Limits a queue's kernels to compute units; `count` bits, a multiple of 32. */
 HSAKMT_STATUS gs_queues_set_cu_mask(gs_queues_t *queues, uint32_t id, uint32_t count, const uint32_t *mask);
+/* Gives an AQL queue its GPU's barriers of whole grids, or takes them (0). HSAKMT_STATUS_OUT_OF_RESOURCES
+ * while another queue of the GPU has them. */
+HSAKMT_STATUS gs_queues_give_gws(gs_queues_t *queues, uint32_t id, uint32_t count);
 /* Destroys all queues. Accepts a zeroed object. */
 void gs_queues_fini(gs_queues_t *queues);
 

@@ -11,6 +11,8 @@
 
 #include "machine/topology.h"
 
+#include "isa/wave.h"
+
 enum {
   VENDOR_AMD = 0x1002,
   DOORBELLS_OF_64_BITS = 2,
@@ -184,6 +186,7 @@ static void describe_gpu(const gs_gpu_t *gpu, HsaNodeProperties *properties) {
   describe_shader_array(gpu, properties);
   describe_hive(gpu, properties);
   properties->Capability.ui32.DoorbellType = DOORBELLS_OF_64_BITS;
+  properties->NumGws = GS_GWS_COUNT;
   properties->Capability.ui32.WatchPointsSupported = 1;
   properties->Capability.ui32.WatchPointsTotalBits = WATCH_POINTS_LOG2;
   properties->Capability.ui32.QueueSizePowerOfTwo = 1;

@@ -59,12 +59,11 @@ GS_EXPORT HSAKMT_STATUS hsaKmtSetQueueCUMask(HSA_QUEUEID id, HSAuint32 count, HS
 
 GS_EXPORT HSAKMT_STATUS hsaKmtAllocQueueGWS(HSA_QUEUEID id, HSAuint32 count, HSAuint32 *first) {
   GS_MACHINE_OR_RETURN(machine);
-  (void)machine;
-  (void)id;
-  (void)count;
-  (void)first;
-  /* The topology says that there are none. */
-  return HSAKMT_STATUS_NOT_SUPPORTED;
+  if (id > UINT32_MAX)
+    return HSAKMT_STATUS_INVALID_PARAMETER;
+  if (first)
+    *first = 0;
+  return gs_queues_give_gws(&machine->queues, (uint32_t)id, count);
 }
 
 GS_EXPORT HSAKMT_STATUS hsaKmtSetTrapHandler(HSAuint32 node, void *handler, HSAuint64 handler_bytes,
