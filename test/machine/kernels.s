@@ -53,3 +53,47 @@ kernel k_spin
 spin:
   s_nop 0
   s_branch spin
+
+// Sets the barrier of the whole grid: word 1 is the number of workgroups, less one.
+kernel k_grid_init
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  s_mov_b32 m0, 0
+  s_waitcnt lgkmcnt(0)
+  s_load_dword s6, s[4:5], 0x4
+  s_waitcnt lgkmcnt(0)
+  v_mov_b32 v2, s6
+  ds_gws_init v2 gds
+  s_waitcnt lgkmcnt(0)
+  s_endpgm
+
+// One wave of each workgroup adds 1 to word 0 three times, and meets all others after each time: what word 0 is then goes to
+// words 4 and up, three for each workgroup. They meet once more before it changes again.
+kernel k_grid
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  s_mov_b32 m0, 0
+  s_mul_i32 s2, s2, 12
+  s_waitcnt lgkmcnt(0)
+  s_load_dword s6, s[4:5], 0x4
+  v_mov_b32 v1, 0
+  v_mov_b32 v2, 1
+  v_mov_b32 v4, s2
+  s_mov_b32 s7, 3
+  s_waitcnt lgkmcnt(0)
+  v_mov_b32 v6, s6
+  s_mov_b64 exec, 1
+grid:
+  global_atomic_add v1, v2, s[4:5]
+  s_waitcnt vmcnt(0)
+  ds_gws_barrier v6 gds
+  s_waitcnt lgkmcnt(0)
+  global_load_dword v5, v1, s[4:5] glc
+  s_waitcnt vmcnt(0)
+  global_store_dword v4, v5, s[4:5] offset:16
+  s_waitcnt vmcnt(0)
+  ds_gws_barrier v6 gds
+  s_waitcnt lgkmcnt(0)
+  v_add_u32 v4, 4, v4
+  s_sub_u32 s7, s7, 1
+  s_cmp_lg_u32 s7, 0
+  s_cbranch_scc1 grid
+  s_endpgm

@@ -102,6 +102,20 @@ static int scenario_cu_mask_limits_residency(const machine_t *machine) {
   return signal_reached_zero(done) && s->shared[0] == 3 && hsa_shut_down() == HSA_STATUS_SUCCESS ? 0 : 5;
 }
 
+/* All workgroups of a grid meet, six times; also when a chance decides which runs when. */
+static int scenario_grid_barrier(const machine_t *machine) {
+  enum { MEETING = 40, TIMES = 3, RESULTS = 4 };
+  setting_t *s = setting_make(machine);
+  s->shared[1] = MEETING - 1;
+  if (!setting_runs(s, setting_dispatch(s, "k_grid_init", 1, 64)) ||
+      !setting_runs(s, setting_dispatch(s, "k_grid", MEETING, 64)))
+    return 1;
+  for (uint32_t i = 0; i < MEETING * TIMES; i++)
+    if (s->shared[RESULTS + i] != (i % TIMES + 1) * MEETING)
+      return 2;
+  return hsa_shut_down() == HSA_STATUS_SUCCESS ? 0 : 3;
+}
+
 /* Copies: only with access. */
 
 static _Atomic uint64_t fault_address;
@@ -634,6 +648,9 @@ static const char two_gpus[] = "GFXSIM_DEVICES=gfx90a,gfx906 HSA_ENABLE_INTERRUP
 static const char with_xnack[] = "HSA_XNACK=1 HSA_ENABLE_INTERRUPT=1";
 
 static const scenario_t scenario_table[] = {
+    {"grid_barrier", scenario_grid_barrier, NULL, 0},
+    {"grid_barrier", scenario_grid_barrier, "GFXSIM_DETERMINISTIC=1", 0},
+    {"grid_barrier", scenario_grid_barrier, "GFXSIM_STRICT=schedule", 0},
     {"cu_mask", scenario_cu_mask, NULL, 0},
     {"cu_mask_of_the_environment", scenario_cu_mask_of_the_environment, "HSA_CU_MASK=0:1-4,103", 0},
     {"cu_mask_limits_residency", scenario_cu_mask_limits_residency, NULL, 0},

@@ -778,7 +778,15 @@ static void test_queue_arguments(void **state) {
   assert_int_equal(hsaKmtSetQueueCUMask(id, 33, mask), HSAKMT_STATUS_INVALID_PARAMETER);
   assert_int_equal(hsaKmtSetQueueCUMask(id, 64, (uint32_t[]){0, 0}), HSAKMT_STATUS_INVALID_PARAMETER);
   assert_int_equal(hsaKmtSetQueueCUMask(id + 1, 64, mask), HSAKMT_STATUS_INVALID_PARAMETER);
-  assert_int_equal(hsaKmtAllocQueueGWS(id, 1, NULL), HSAKMT_STATUS_NOT_SUPPORTED);
+  host_queue_t other = create_aql(1);
+  uint32_t first = 7;
+  assert_ok(hsaKmtAllocQueueGWS(id, 1, &first));
+  assert_int_equal(first, 0);
+  assert_int_equal(hsaKmtAllocQueueGWS(other.resource.QueueId, 1, NULL), HSAKMT_STATUS_OUT_OF_RESOURCES);
+  assert_int_equal(hsaKmtAllocQueueGWS(id, 65, NULL), HSAKMT_STATUS_INVALID_PARAMETER);
+  assert_ok(hsaKmtAllocQueueGWS(id, 0, NULL));
+  assert_ok(hsaKmtAllocQueueGWS(other.resource.QueueId, 64, NULL));
+  destroy_aql(&other);
   destroy_aql(&host);
   assert_int_equal(hsaKmtDestroyQueue(id), HSAKMT_STATUS_INVALID_PARAMETER);
 }
