@@ -66,9 +66,16 @@ plugin_image_test(caller_abi/libomptargets plugin_caller_abi ${all_libomptargets
 # The entry points need a device; gfxsim takes the thunk's place. ROCr in between is not instrumented.
 set(device_environment LD_LIBRARY_PATH=$<TARGET_FILE_DIR:hsakmt> TSAN_OPTIONS=${below_rocr_tsan}
     LSAN_OPTIONS=suppressions=${here}/lsan.supp:print_suppressions=0)
-plugin_image_test(abi/libomptarget18 plugin_abi18 $<TARGET_FILE:omptarget.rtl.amdgpu> ${images}/runtime18)
+plugin_image_test(abi/libomptarget18 plugin_abi18 $<TARGET_FILE:omptarget.rtl.amdgpu> ${images}/runtime18 64)
 set_tests_properties(unit/plugin/abi/libomptarget18 PROPERTIES
                      ENVIRONMENT "${device_environment};GFXSIM_DEVICES=gfx90a,gfx90a")
+# Where kernels decide how wide their waves are.
+foreach(wave 32 64)
+  plugin_image_test(abi/libomptarget18/wave${wave} plugin_abi18 $<TARGET_FILE:omptarget.rtl.amdgpu>
+                    ${images}/runtime18-wave${wave} ${wave})
+  set_tests_properties(unit/plugin/abi/libomptarget18/wave${wave} PROPERTIES
+                       ENVIRONMENT "${device_environment};GFXSIM_DEVICES=gfx1030,gfx1030")
+endforeach()
 foreach(mode calls older fault trap threads timeline)
   plugin_image_test(abi/${mode} plugin_abi ${mode} $<TARGET_FILE:omptarget.rtl.amdgpu> ${images}/program-16-gfx90a
                     ${images}/program-16-O2)

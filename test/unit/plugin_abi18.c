@@ -1,6 +1,6 @@
 /* Drives the plugin as libomptarget 18 does, with an image like clang 18's. Run as "plugin_abi18 PLUGIN
- * IMAGE"; the machine needs a device: a real one, or gfxsim through LD_LIBRARY_PATH. Not here: what is the
- * same in other versions (plugin_abi). */
+ * IMAGE WAVE", with the lanes of the image's waves; the machine needs a device: a real one, or gfxsim through
+ * LD_LIBRARY_PATH. Not here: what is the same in other versions (plugin_abi). */
 #include "plugin_test.h"
 
 #include "omptarget_amdgpu_plugin.h"
@@ -12,6 +12,7 @@
 
 static struct {
   const char *path, *image_path;
+  uint32_t wave; /* lanes */
   void *file;
   __tgt_device_image image;
   __tgt_device_binary binary;
@@ -64,6 +65,8 @@ static uint64_t constructed, destroyed_at;
 static __tgt_offload_entry entries[] = {
     {.addr = &entries, .name = "reduces"},
     {.addr = &given, .name = "plain"},
+    {.addr = &given.binary, .name = "with_workers"},
+    {.addr = &given.image_path, .name = "alike"},
     {.addr = &constructed, .name = "constructed", .size = 8},
     {.addr = &destroyed_at, .name = "destroyed_at", .size = 8},
     {.addr = &second_host, .name = "indirect_second", .size = 8, .flags = OMP_DECLARE_TARGET_INDIRECT},
@@ -245,6 +248,32 @@ static void launches_have_three_dimensions(void **state) {
   assert_non_null(strstr(text, "teams of 64 x 8 x 4 threads are asked for"));
 }
 
+/* By the width of the kernel's waves, which need not be what the device has by default. */
+static void teams_are_made_of_the_kernel_s_waves(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    KernelArgsTy asked;
+    uint32_t threads, waves; /* in a team */
+  } rows[] = {
+      {"with_workers", {.NumTeams = {1}, .ThreadLimit = {64}}, 64, 1}, /* the main thread's wave */
+      {"with_workers", {.NumTeams = {1}, .ThreadLimit = {1}}, 1, 1},
+      {"alike", {.Tripcount = 20}, 0, 1}, /* few iterations are a wave's work */
+      {"alike", {.NumTeams = {1}, .ThreadLimit = {96}}, 96, 0},
+  };
+  uint64_t out[3];
+  void *memory = allocate(sizeof out);
+  void *args[] = {memory};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    assert_int_equal(launch(rows[i].name, args, 1, rows[i].asked), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.data_retrieve(0, out, memory, sizeof out), OFFLOAD_SUCCESS);
+    assert_int_equal(out[1], given.wave);
+    assert_int_equal(out[0], rows[i].threads + rows[i].waves * out[1]);
+    assert_int_equal(out[2], out[0] < out[1] ? out[0] : out[1]);
+  }
+  assert_int_equal(rtl.data_delete(0, memory, TARGET_ALLOC_DEVICE_NON_BLOCKING), OFFLOAD_SUCCESS);
+}
+
 static void look_ups_find_what_is_there(void **state) {
   (void)state;
   void *address = NULL;
@@ -319,19 +348,21 @@ static void a_bad_image_fails_to_load(void **state) {
 }
 
 int main(int count, char **arguments) {
-  if (count != 3) {
-    fprintf(stderr, "usage: %s PLUGIN IMAGE\n", arguments[0]);
+  if (count != 4) {
+    fprintf(stderr, "usage: %s PLUGIN IMAGE WAVE\n", arguments[0]);
     return 2;
   }
   setenv("LIBOMPTARGET_AMDGPU_HOST_ABI", "18", 1);
   setenv("LIBOMPTARGET_HEAP_SIZE", "1048576", 1);
   given.path = arguments[1];
   given.image_path = arguments[2];
+  given.wave = (uint32_t)strtoul(arguments[3], NULL, 10);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(kernels_reduce_over_teams),
       cmocka_unit_test(kernels_of_23_take_their_environment_last),
       cmocka_unit_test(the_runtime_is_told_about_its_device),
       cmocka_unit_test(launches_have_three_dimensions),
+      cmocka_unit_test(teams_are_made_of_the_kernel_s_waves),
       cmocka_unit_test(look_ups_find_what_is_there),
       cmocka_unit_test(interop_takes_openmp_s_number),
       cmocka_unit_test(recording_is_refused),

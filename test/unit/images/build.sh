@@ -34,5 +34,13 @@ for version in 15 16; do
 done
 
 # What clang 18 would make of a program, for the plugin's side of it.
-clang-16 -x cl -cl-std=CL2.0 -Xclang -finclude-default-header -target amdgcn-amd-amdhsa -mcpu=gfx90a \
-  -mcode-object-version=4 -nogpulib -O2 "$here/runtime18.cl" -o "$1/runtime18"
+# runtime18 NAME FLAGS...
+runtime18() {
+  output=$1/runtime18$2
+  shift 2
+  clang-16 -x cl -cl-std=CL2.0 -Xclang -finclude-default-header -target amdgcn-amd-amdhsa "$@" \
+    -mcode-object-version=4 -nogpulib -O2 "$here/runtime18.cl" -o "$output"
+}
+runtime18 "$1" "" -mcpu=gfx90a
+runtime18 "$1" -wave32 -mcpu=gfx1030
+runtime18 "$1" -wave64 -mcpu=gfx1030 -mwavefrontsize64

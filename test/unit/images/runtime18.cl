@@ -16,6 +16,9 @@ typedef struct {
 
 // SPMD; at most 128 threads and 5 teams without clauses.
 PROTECTED __constant kernel_environment reduces_kernel_environment = {0, 0, 2, 1, 128, 1, 5, 8, 1024, 0, 0};
+// Generic, and SPMD without bounds.
+PROTECTED __constant kernel_environment with_workers_kernel_environment = {1, 0, 1, 1, 1024, 0, 0, 0, 0, 0, 0};
+PROTECTED __constant kernel_environment alike_kernel_environment = {0, 0, 2, 1, 1024, 0, 0, 0, 0, 0, 0};
 PROTECTED __constant kernel_environment plain_kernel_environment = {0, 0, 2, 1, 256, 0, 0, 0, 0, 0, 0};
 
 typedef struct {
@@ -102,6 +105,17 @@ __kernel void plain(ulong environment, __global ulong *out) {
     out[10 + i] = calls[i];
   ((__global uchar *)__omp_rtl_device_memory_pool[0])[__omp_rtl_device_memory_pool[1] - 1] = 1; // all of it is there
 }
+
+// How large the team is, how wide the wave, and how many lanes of the team's first wave are on.
+static void tell_shape(__global ulong *out) {
+  if (__builtin_amdgcn_workgroup_id_x() + __builtin_amdgcn_workitem_id_x() / __AMDGCN_WAVEFRONT_SIZE != 0)
+    return;
+  out[0] = __builtin_amdgcn_workgroup_size_x();
+  out[1] = __AMDGCN_WAVEFRONT_SIZE;
+  out[2] = __builtin_popcountl(__builtin_amdgcn_read_exec());
+}
+__kernel void with_workers(ulong environment, __global ulong *out) { tell_shape(out); }
+__kernel void alike(ulong environment, __global ulong *out) { tell_shape(out); }
 
 // No environment of its own: three dimensions.
 __kernel void bare(ulong environment, __global uint *out) {
