@@ -31,6 +31,15 @@ static atmi_status_t read_image(atmi_device_t *device, const void *image, size_t
   return status;
 }
 
+/* What helps when ROCr does not load an image that is in order. */
+static const char *remedy(const void *image, size_t bytes) {
+  atmi_elf_identity_t identity;
+  return atmi_elf_identify(image, bytes, &identity) && identity.abi_version >= ATMI_ELF_CODE_OBJECT_V6
+             ? "; the image is of code object version 6, which ROCr loads from 6.3 on: use a newer ROCr, or "
+               "build with -mcode-object-version=5 and the processor of the device"
+             : "";
+}
+
 static atmi_status_t load(atmi_code_object_t *object, const void *image, size_t bytes) {
   atmi_device_t *device = object->device;
   const char *step = "create its reader", *wrong = atmi_elf_check(image, bytes);
@@ -55,8 +64,8 @@ static atmi_status_t load(atmi_code_object_t *object, const void *image, size_t 
   if (status == HSA_STATUS_SUCCESS)
     return ATMI_OK;
   return atmi_fail(atmi_status_from_hsa(status), device->label,
-                   "cannot load the device image of %zu bytes: could not %s: %s", bytes, step,
-                   atmi_hsa_reason(status));
+                   "cannot load the device image of %zu bytes: could not %s: %s%s", bytes, step,
+                   atmi_hsa_reason(status), remedy(image, bytes));
 }
 
 atmi_status_t atmi_code_object_init(atmi_device_t *device, const void *image, size_t bytes,

@@ -10,11 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { ATMI_ELF_CODE_OBJECT_V3 = 1, ATMI_ELF_CODE_OBJECT_V6 = 4 }; /* of abi_version */
+
 /* The fields of an ELF header that say whether the image is ours. */
 typedef struct atmi_elf_identity {
   uint16_t machine;    /* EM_AMDGPU is 224 */
   uint8_t os_abi;      /* ELFOSABI_AMDGPU_HSA is 64 */
-  uint8_t abi_version; /* 0, 1, 2, 3: code object v2, v3, v4, v5 */
+  uint8_t abi_version; /* 0 to 4: code object v2 to v6 */
   uint32_t flags;      /* e_flags: processor and features, decoded by atmi_target_id_from_elf */
 } atmi_elf_identity_t;
 

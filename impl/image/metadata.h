@@ -56,7 +56,7 @@ typedef struct atmi_kernel_metadata {
 } atmi_kernel_metadata_t;
 
 typedef struct atmi_metadata {
-  uint32_t version_major, version_minor; /* 1.0 is code object v3, 1.1 v4, 1.2 v5 */
+  uint32_t version_major, version_minor; /* 1.0 is code object v3, 1.1 v4, 1.2 v5 and v6 */
   uint32_t kernel_count;
   atmi_kernel_metadata_t *kernels; /* sorted by name */
 } atmi_metadata_t;

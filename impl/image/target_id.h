@@ -1,5 +1,6 @@
 /* Target ids: which processor, with xnack and sramecc in which state, an image was built for and a device is.
- * The rules are those of LLVM's "User Guide for AMDGPU Backend" (target id, ELF e_flags). Pure functions. */
+ * The rules are those of LLVM's "User Guide for AMDGPU Backend" (target id, generic processors, ELF e_flags).
+ * Pure functions. */
 #ifndef ATMI_IMAGE_TARGET_ID_H
 #define ATMI_IMAGE_TARGET_ID_H
 
@@ -14,7 +15,7 @@ typedef enum atmi_feature {
 } atmi_feature_t;
 
 typedef struct atmi_target_id {
-  char processor[16]; /* "gfx90a" */
+  char processor[16]; /* "gfx90a", "gfx10-3-generic" */
   atmi_feature_t sramecc, xnack;
 } atmi_target_id_t;
 
@@ -33,13 +34,14 @@ typedef enum atmi_mismatch {
  * atmi_target_id_match. */
 ATMI_MUST_CHECK atmi_status_t atmi_target_id_parse(const char *text, atmi_target_id_t *id);
 
-/* Reads the identity of an image. ATMI_UNSUPPORTED if it is no AMDGPU HSA image of code object v3, v4 or v5,
- * or is for a processor that we do not know. Prints nothing. */
+/* Reads the identity of an image. ATMI_UNSUPPORTED if it is no AMDGPU HSA image of code object v3 to v6, or
+ * is for a processor that we do not know. Prints nothing. */
 ATMI_MUST_CHECK atmi_status_t atmi_target_id_from_elf(const atmi_elf_identity_t *identity,
                                                       atmi_target_id_t *id);
 
-/* Whether an image runs on a device: the same processor, and each feature that the image was built for on or
- * off is in that state on the device. An image built without regard to a feature runs either way. */
+/* Whether an image runs on a device: the same processor or a generic one that the device is of, and each
+ * feature that the image was built for on or off is in that state on the device. An image built without
+ * regard to a feature runs either way. */
 atmi_mismatch_t atmi_target_id_match(const atmi_target_id_t *image, const atmi_target_id_t *device);
 
 /* Whether the driver lets each process switch xnack (HSA_XNACK), if all GPUs of the machine can do that; the

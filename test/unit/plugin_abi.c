@@ -668,6 +668,21 @@ static void damaged_images_are_refused(void **state) {
   free(copy);
 }
 
+/* This machine's ROCr does not know them; the plugin says which one does. */
+static void newer_images_want_a_newer_rocr(void **state) {
+  (void)state;
+  enum { ABI_VERSION = 8, V6 = 4 }; /* where the ELF header has it */
+  size_t bytes = (size_t)((char *)given.image.ImageEnd - (char *)given.image.ImageStart);
+  char *copy = malloc(bytes);
+  assert_non_null(copy);
+  memcpy(copy, given.image.ImageStart, bytes);
+  copy[ABI_VERSION] = V6;
+  __tgt_device_image image = {copy, copy + bytes, given.entries, given.entries + ENTRY_COUNT};
+  assert_true(rtl.is_valid_binary(&image));
+  REFUSED(!load_table(0, &image), "device 0", "code object version 6", "from 6.3 on");
+  free(copy);
+}
+
 static void a_library_s_images_are_judged_together(void **state) {
   (void)state;
   __tgt_device_image images[2] = {given.other, given.image};
@@ -1040,6 +1055,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(impossible_launches_are_refused),
       cmocka_unit_test(wrong_images_are_refused),
       cmocka_unit_test(damaged_images_are_refused),
+      cmocka_unit_test(newer_images_want_a_newer_rocr),
       cmocka_unit_test(a_library_s_images_are_judged_together),
       cmocka_unit_test(deinit_leaves_the_rest_working),
   };

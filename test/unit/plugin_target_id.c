@@ -68,6 +68,17 @@ static void reads_elf_flags(void **state) {
       {2, 0x12c, "gfx900"},
       {2, 0x32c, "gfx900:xnack+"},
       {2, 0x036, "gfx1030"},
+      {4, 0x54f, "gfx950"}, /* v6 has v5's, and the version of a generic processor on top */
+      {4, 0x055, "gfx1152"},
+      {4, 0x058, "gfx1153"},
+      {4, 0xb4f, "gfx950:sramecc-:xnack+"},
+      {4, 0x1000151, "gfx9-generic"},
+      {4, 0x1000351, "gfx9-generic:xnack+"},
+      {4, 0x100055f, "gfx9-4-generic"},
+      {4, 0x2000052, "gfx10-1-generic"},
+      {4, 0x1000053, "gfx10-3-generic"},
+      {4, 0xff000054, "gfx11-generic"},
+      {4, 0x1000059, "gfx12-generic"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     const atmi_elf_identity_t identity = {
@@ -83,12 +94,14 @@ static void reads_elf_flags(void **state) {
 static void refuses_other_images(void **state) {
   (void)state;
   static const atmi_elf_identity_t others[] = {
-      {.machine = 62, .os_abi = 0, .abi_version = 0, .flags = 0},       /* x86-64 */
-      {.machine = 190, .os_abi = 51, .abi_version = 7, .flags = 0x460}, /* CUDA */
-      {.machine = 224, .os_abi = 65, .abi_version = 2, .flags = 0x53f}, /* AMDPAL, not HSA */
-      {.machine = 224, .os_abi = 64, .abi_version = 0, .flags = 0x3f},  /* v2 */
-      {.machine = 224, .os_abi = 64, .abi_version = 4, .flags = 0x53f}, /* v6 */
-      {.machine = 224, .os_abi = 64, .abi_version = 2, .flags = 0x5ff}, /* no such processor */
+      {.machine = 62, .os_abi = 0, .abi_version = 0, .flags = 0},           /* x86-64 */
+      {.machine = 190, .os_abi = 51, .abi_version = 7, .flags = 0x460},     /* CUDA */
+      {.machine = 224, .os_abi = 65, .abi_version = 2, .flags = 0x53f},     /* AMDPAL, not HSA */
+      {.machine = 224, .os_abi = 64, .abi_version = 0, .flags = 0x3f},      /* v2 */
+      {.machine = 224, .os_abi = 64, .abi_version = 5, .flags = 0x53f},     /* after v6 */
+      {.machine = 224, .os_abi = 64, .abi_version = 3, .flags = 0x1000053}, /* generic before v6 */
+      {.machine = 224, .os_abi = 64, .abi_version = 4, .flags = 0x53},      /* generic without a version */
+      {.machine = 224, .os_abi = 64, .abi_version = 2, .flags = 0x5ff},     /* no such processor */
       {.machine = 224, .os_abi = 64, .abi_version = 2, .flags = 0x500},
   };
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
@@ -122,6 +135,25 @@ static void matches_images_with_devices(void **state) {
        ATMI_MISMATCH_XNACK}, /* a device that does not name it lacks it */
       {{"gfx900", UNSUPPORTED, OFF}, "gfx900", ATMI_MATCH},
       {{"gfx1030", UNSUPPORTED, UNSUPPORTED}, "gfx1030", ATMI_MATCH},
+      {{"gfx10-3-generic", UNSUPPORTED, UNSUPPORTED}, "gfx1030", ATMI_MATCH},
+      {{"gfx10-3-generic", UNSUPPORTED, UNSUPPORTED}, "gfx1036", ATMI_MATCH},
+      {{"gfx10-3-generic", UNSUPPORTED, UNSUPPORTED}, "gfx1013", ATMI_MISMATCH_PROCESSOR},
+      {{"gfx10-1-generic", UNSUPPORTED, ANY}, "gfx1013:xnack-", ATMI_MATCH},
+      {{"gfx11-generic", UNSUPPORTED, UNSUPPORTED}, "gfx1153", ATMI_MATCH},
+      {{"gfx12-generic", UNSUPPORTED, UNSUPPORTED}, "gfx1201", ATMI_MATCH},
+      {{"gfx12-generic", UNSUPPORTED, UNSUPPORTED}, "gfx1151", ATMI_MISMATCH_PROCESSOR},
+      {{"gfx9-generic", UNSUPPORTED, ANY}, "gfx906:sramecc+:xnack-", ATMI_MATCH},
+      {{"gfx9-generic", UNSUPPORTED, ON}, "gfx906:sramecc+:xnack-", ATMI_MISMATCH_XNACK},
+      {{"gfx9-generic", UNSUPPORTED, ANY}, "gfx908:sramecc+:xnack-", ATMI_MISMATCH_PROCESSOR},
+      {{"gfx9-generic", UNSUPPORTED, ANY}, "gfx90a:sramecc+:xnack-", ATMI_MISMATCH_PROCESSOR},
+      {{"gfx9-4-generic", ANY, ANY}, "gfx942:sramecc+:xnack-", ATMI_MATCH},
+      {{"gfx9-4-generic", OFF, ANY}, "gfx950:sramecc+:xnack-", ATMI_MISMATCH_SRAMECC},
+      {{"gfx9-4-generic", ANY, ANY}, "gfx90a:sramecc+:xnack-", ATMI_MISMATCH_PROCESSOR},
+      {{"gfx942", ANY, ANY},
+       "gfx941:sramecc+:xnack-",
+       ATMI_MISMATCH_PROCESSOR}, /* only generic ones are wide */
+      {{"gfx800", ANY, ANY}, "gfx804", ATMI_MISMATCH_PROCESSOR},
+      {{"gfx99-generic", ANY, ANY}, "gfx803", ATMI_MISMATCH_PROCESSOR}, /* unknown ones fit nothing */
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     atmi_target_id_t device;
