@@ -27,6 +27,7 @@ typedef struct gs_profile {
   uint32_t waves_per_simd; /* maximum */
   uint32_t shader_engines;
   uint32_t arrays_per_engine;
+  uint32_t xccs; /* parts that share the compute units and engines, and take workgroups in turn; 0 = one */
   uint32_t scratch_slots_per_cu;
   uint32_t engine_clock_mhz;
   uint32_t memory_clock_mhz;
@@ -38,6 +39,8 @@ typedef struct gs_profile {
   gs_link_t link;           /* to the host */
   bool sramecc;             /* error correction of on-chip memory: "sramecc+" in the ISA name */
   bool xnack;               /* can retry faults, as each process chooses: "xnack+" in the ISA name */
+  bool ready_scratch;       /* waves begin with their address in FLAT_SCRATCH, and need no other */
+  bool kernarg_preload;     /* arguments come in scalar registers, if the kernel wants that */
   bool packed_work_item_id; /* v0 holds x, y, z in 10 bits each, instead of v0..v2 */
   bool acc_vgprs;           /* as many accumulation registers as others, in a file of their own */
   bool unified_vgprs;       /* accumulation registers share the file, split at the kernel's accum_offset */

@@ -125,7 +125,7 @@ static void write_of_gpu(FILE *to, const HsaNodeProperties *node, bool has_svm) 
   write_value(to, "debug_prop", 0);
   write_value(to, "sdma_fw_version", node->uCodeEngineVersions.uCodeSDMA);
   write_value(to, "unique_id", node->UniqueID);
-  write_value(to, "num_xcc", 1);
+  write_value(to, "num_xcc", gs_topology_xccs(node));
 }
 
 void gs_write_node(FILE *to, gs_machine_t *machine, const gs_path_numbers_t *numbers) {

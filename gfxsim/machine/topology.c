@@ -39,6 +39,12 @@ typedef struct later_fields {
 _Static_assert(sizeof(later_fields_t) == sizeof((HsaNodeProperties *)NULL)->Reserved,
                "layout of later thunks");
 
+uint32_t gs_topology_xccs(const HsaNodeProperties *properties) {
+  later_fields_t later;
+  memcpy(&later, properties->Reserved, sizeof later);
+  return later.xcc_count;
+}
+
 static void set_marketing_name(HsaNodeProperties *properties, const char *name) {
   for (size_t i = 0; name[i] && i < HSA_PUBLIC_NAME_SIZE - 1; i++)
     properties->MarketingName[i] = (unsigned char)name[i];
@@ -122,11 +128,12 @@ static void describe_shader_array(const gs_gpu_t *gpu, HsaNodeProperties *proper
   const gs_profile_t *profile = gpu->profile;
   const uint32_t cus = gs_device_cus(gpu->device);
   const uint32_t arrays = profile->shader_engines * profile->arrays_per_engine;
-  /* ROCr divides compute units among engines: a few units cannot have many of them. */
-  const bool divides = cus % arrays == 0;
-  properties->NumShaderBanks = divides ? profile->shader_engines : 1;
+  /* ROCr divides compute units among engines: a few units cannot have many of them. Each XCC has its own. */
+  const bool divides = cus == profile->cus || cus % arrays == 0;
+  const uint32_t least = profile->xccs ? profile->xccs : 1;
+  properties->NumShaderBanks = divides ? profile->shader_engines : least;
   properties->NumArrays = divides ? profile->arrays_per_engine : 1;
-  properties->NumCUPerArray = divides ? cus / arrays : cus;
+  properties->NumCUPerArray = divides ? (cus + arrays - 1) / arrays : cus / least;
   properties->NumSIMDPerCU = profile->simds_per_cu;
   properties->NumFComputeCores = cus * profile->simds_per_cu;
   properties->MaxWavesPerSIMD = profile->waves_per_simd;
@@ -151,8 +158,9 @@ static void describe_identity(const gs_gpu_t *gpu, HsaNodeProperties *properties
   properties->UniqueID = UINT64_C(0x67667873696d0000) + gpu->node; /* "gfxsim" */
   set_marketing_name(properties, profile->marketing_name);
   snprintf((char *)properties->AMDName, sizeof properties->AMDName, "%s", profile->family_name);
-  const later_fields_t later = {
-      .xcc_count = 1, .gpu_id = 0x1000 + gpu->node, .family_id = profile->family_id};
+  const later_fields_t later = {.xcc_count = profile->xccs ? profile->xccs : 1,
+                                .gpu_id = 0x1000 + gpu->node,
+                                .family_id = profile->family_id};
   memcpy(properties->Reserved, &later, sizeof later);
 }
 

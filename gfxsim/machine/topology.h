@@ -10,6 +10,8 @@ enum { GS_MOST_BANKS = 4, GS_MOST_CACHES = 3, GS_MOST_LINKS = GS_MOST_GPUS + 1 }
 /* Describes a node below gs_machine_nodes(). The arrays are zeroed first; the number of elements filled is
  * returned. */
 void gs_topology_node(gs_machine_t *machine, uint32_t node, HsaNodeProperties *properties);
+/* How many parts with a scheduler of their own (XCCs) the described node has. */
+uint32_t gs_topology_xccs(const HsaNodeProperties *properties);
 uint32_t gs_topology_banks(gs_machine_t *machine, uint32_t node, HsaMemoryProperties banks[GS_MOST_BANKS]);
 uint32_t gs_topology_caches(gs_machine_t *machine, uint32_t node, HsaCacheProperties caches[GS_MOST_CACHES]);
 uint32_t gs_topology_links(gs_machine_t *machine, uint32_t node, HsaIoLinkProperties links[GS_MOST_LINKS]);
