@@ -32,14 +32,14 @@ static int create_race(gs_check_t *check, const gs_options_t *options) {
   return 0;
 }
 
-/* The name of the machine's first GPU that is not of the gfx9 family, or NULL. */
+/* The name of the machine's first GPU that is not of the gfx9 family up to gfx90a, or NULL. */
 static const char *other_family(const gs_options_t *options) {
   gs_part_t parts[GS_MOST_PARTS];
   char reason[GS_PARTS_REASON_BYTES];
   const int count =
       gs_parts_parse(options->devices, parts, reason); /* the machine says what is wrong there */
   for (int i = 0; i < count; i++)
-    if (!(parts[i].profile->target & GS_GFX9))
+    if (!(parts[i].profile->target & GS_TO_90A))
       return parts[i].profile->name;
   return NULL;
 }
@@ -57,10 +57,10 @@ static uint32_t tools_for(const gs_options_t *options) {
       const size_t used = strlen(names);
       snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", tool->name);
     }
-  gs_log(
-      "GFXSIM_CHECK: %s is not of the gfx9 family, and no other is known to: %s. This machine's kernels are "
-      "not looked at for that; take a machine without %s",
-      other, names, other);
+  gs_log("GFXSIM_CHECK: %s is none of gfx900 to gfx90a, and no other part is known to: %s. This machine's "
+         "kernels are "
+         "not looked at for that; take a machine without %s",
+         other, names, other);
   return options->check & ~of_gfx9;
 }
 

@@ -215,7 +215,7 @@ static void begin(gs_wave_t *w, const gs_begin_t *begin) {
   if (!group)
     begin->keep[GS_KEEP_WAITS] = group = malloc(sizeof *group);
   w->waits = NULL;
-  if (!group || !(w->env->target & GS_GFX9)) /* without memory for it the wave is not followed */
+  if (!group || !(w->env->target & GS_TO_90A)) /* without memory for it the wave is not followed */
     return;
   gs_wave_waits_t *waits = &group->wave[begin->wave];
   if (begin->wave == 0) {

@@ -101,11 +101,14 @@ static void fill_user_sgprs(filler_t *f, const gs_kernel_t *kernel) {
     push64(f, dispatch->dispatch_id);
   if (kernel->properties & GS_KERNEL_FLAT_SCRATCH_INIT)
     push64(f, dispatch->scratch_base);
+  for (uint32_t i = 0; i < kernel->preload_count; i++)
+    push32(f, kernel->preloaded[i]);
   if (kernel->properties & GS_KERNEL_PRIVATE_SEGMENT_SIZE)
     push32(f, kernel->private_bytes);
 }
 
-static filler_t fill_sgprs(gs_group_t *group, unsigned index, const gs_kernel_t *kernel) {
+static filler_t fill_sgprs(gs_group_t *group, unsigned index, const gs_kernel_t *kernel,
+                           const gs_profile_t *profile) {
   gs_wave_t *w = &group->wave[index];
   filler_t f = {w, 0, {0, 0}};
   fill_user_sgprs(&f, kernel);
@@ -117,8 +120,12 @@ static filler_t fill_sgprs(gs_group_t *group, unsigned index, const gs_kernel_t 
       push32(&f, group->id[i]);
   if (kernel->rsrc2 >> 10 & 1)
     push32(&f, (index == 0 ? UINT32_C(1) << 31 : 0) | group->wave_count);
-  if (kernel->rsrc2 & 1)
-    push32(&f, group->scratch_slot[index] * kernel->dispatch.scratch_wave_bytes);
+  const uint32_t offset =
+      kernel->rsrc2 & 1 ? group->scratch_slot[index] * kernel->dispatch.scratch_wave_bytes : 0;
+  if (profile->ready_scratch)
+    w->s.u64[GS_S_FLAT_SCRATCH / 2] = kernel->dispatch.scratch_base + offset;
+  else if (kernel->rsrc2 & 1)
+    push32(&f, offset);
   return f;
 }
 
@@ -189,7 +196,7 @@ static void start_wave(gs_group_t *group, unsigned index, const uint32_t size[3]
   w->pc = kernel->entry;
   w->state = GS_WAVE_RUNNING;
   gs_wave_set_mode(w, gs_kernel_mode(kernel));
-  const filler_t filled = fill_sgprs(group, index, kernel);
+  const filler_t filled = fill_sgprs(group, index, kernel, run->device->profile);
   fill_vgprs(w, index, size, run->device->profile->packed_work_item_id, extra_ids(run));
   tell_watcher(group, index, run, &filled);
 }
@@ -211,11 +218,16 @@ static uint32_t nth_cu(const gs_kernel_t *kernel, uint32_t n) {
   return n; /* there is no mask */
 }
 
+/* Parts of the device that take groups in turn: at least one. */
+static uint32_t xccs_of(const gs_device_t *device) {
+  return device->profile->xccs ? device->profile->xccs : 1;
+}
+
 /* Where the dispatcher says that the workgroup runs (HW_ID of gfx9): groups are dealt to compute units in
  * turn. */
 static uint32_t hw_id(const gs_device_t *device, const gs_kernel_t *kernel, uint64_t index) {
-  const uint32_t cu = nth_cu(kernel, (uint32_t)(index % kernel->cus));
-  const uint32_t engines = device->profile->shader_engines;
+  const uint32_t xccs = xccs_of(device), engines = device->profile->shader_engines / xccs;
+  const uint32_t cu = nth_cu(kernel, (uint32_t)(index % kernel->cus)) / xccs;
   if (!(kernel->target &
         GS_GFX9)) /* HW_ID1: two units are a work-group processor, and arrays halve an engine */
     return (cu / engines / 4 & 0xf) << 10 | (cu / engines & 1) << 16 | (cu % engines & 3) << 18;
@@ -264,6 +276,7 @@ void gs_group_start(gs_group_t *group, const gs_run_t *run, uint64_t index) {
       .lds = group->lds,
       .lds_bytes = kernel->lds_bytes,
       .hw_id = hw_id(device, kernel, index),
+      .xcc_id = (uint32_t)(index % xccs_of(device)),
       .status = status_register(group, kernel),
       .gpr_alloc = ((kernel->vgprs + kernel->acc_vgprs) / 4 - 1) << 8 | (kernel->rsrc1 >> 6 & 0xf) << 24,
       .clock = gs_clock_ticks,

@@ -7,7 +7,14 @@
 #include "base/log.h"
 #include "exec/internal.h"
 
-enum { GROUP_ITEMS_MAX = 1024, DESCRIPTOR_BYTES = 64, PROPERTIES_OFFSET = 56, DIMENSIONS = 3 };
+enum {
+  GROUP_ITEMS_MAX = 1024,
+  DESCRIPTOR_BYTES = 64,
+  PROPERTIES_OFFSET = 56,
+  PRELOAD_OFFSET = 58,
+  PRELOAD_ENTRY_BYTES = 256,
+  DIMENSIONS = 3
+};
 
 /* Field of `bits` bits at `shift`. */
 static uint32_t field(uint32_t word, unsigned shift, unsigned bits) {
@@ -108,6 +115,27 @@ static uint32_t residency(const gs_kernel_t *kernel, const gs_device_t *device) 
   return total > UINT32_MAX ? UINT32_MAX : (uint32_t)total;
 }
 
+/* Arguments that the command processor loads: how many dwords, from which on. A kernel that wants that begins
+ * with code that loads them itself, for processors that do not. */
+static gs_outcome_t unpack_preload(gs_kernel_t *kernel, const gs_device_t *device, const gs_vm_map_t *map,
+                                   const uint8_t *descriptor) {
+  uint16_t wanted;
+  memcpy(&wanted, descriptor + PRELOAD_OFFSET, sizeof wanted);
+  const uint32_t count = field(wanted, 0, 7), first = field(wanted, 7, 9);
+  if (!count || !device->profile->kernarg_preload)
+    return GS_DONE;
+  const uint8_t *arguments = count <= GS_PRELOAD_MOST
+                                 ? gs_vm_translate(map, kernel->kernarg + 4 * first, 4 * count, GS_VM_READ)
+                                 : NULL;
+  if (!arguments)
+    return reject(device, &kernel->dispatch, GS_INVALID_CODE,
+                  "the arguments that it wants in registers are too many, or not readable by the GPU");
+  memcpy(kernel->preloaded, arguments, 4 * count);
+  kernel->preload_count = count;
+  kernel->entry += PRELOAD_ENTRY_BYTES;
+  return GS_DONE;
+}
+
 static gs_outcome_t unpack_descriptor(gs_kernel_t *kernel, const gs_device_t *device,
                                       const gs_vm_map_t *map) {
   const uint8_t *descriptor =
@@ -121,6 +149,9 @@ static gs_outcome_t unpack_descriptor(gs_kernel_t *kernel, const gs_device_t *de
   memcpy(&kernel->rsrc2, descriptor + 52, 4);
   memcpy(&kernel->properties, descriptor + PROPERTIES_OFFSET, 2);
   kernel->entry = kernel->object + (uint64_t)entry_offset;
+  const gs_outcome_t outcome = unpack_preload(kernel, device, map, descriptor);
+  if (outcome)
+    return outcome;
   if (!gs_vm_translate(map, kernel->entry, 4, GS_VM_EXECUTE))
     return reject(device, &kernel->dispatch, GS_INVALID_CODE,
                   "the kernel's code is not executable by the GPU");

@@ -19,6 +19,8 @@ enum {
   GS_KERNEL_WAVE32 = 1 << 10, /* waves of 32 lanes, on parts that have them */
 };
 
+enum { GS_PRELOAD_MOST = 16 }; /* as many as there are user registers */
+
 /* One kernel dispatch, unpacked. Immutable while it runs. */
 typedef struct gs_kernel {
   gs_dispatch_t dispatch;
@@ -32,8 +34,10 @@ typedef struct gs_kernel {
   uint32_t private_bytes; /* per lane */
   uint32_t lds_bytes;     /* per workgroup */
   uint32_t rsrc1, rsrc2, rsrc3;
-  uint16_t properties; /* GS_KERNEL_* */
-  uint32_t vgprs;      /* vector registers per lane that a wave owns, without accumulation registers */
+  uint16_t properties;                 /* GS_KERNEL_* */
+  uint32_t preloaded[GS_PRELOAD_MOST]; /* arguments that waves begin with in scalar registers */
+  uint32_t preload_count;              /* dwords */
+  uint32_t vgprs; /* vector registers per lane that a wave owns, without accumulation registers */
   uint32_t acc_vgprs;
   gs_target_t target;       /* of its waves */
   uint32_t lanes;           /* of a wave */

@@ -13,6 +13,21 @@
 /* clang-format off */
 static const gs_profile_t profiles[] = {
     {
+        .name = "gfx942",
+        .marketing_name = "AMD Instinct MI300X",
+        .family_name = "aqua_vanjaram",
+        .target = GS_GFX942,
+        .gfx_major = 9, .gfx_minor = 4, .gfx_stepping = 2,
+        .device_id = 0x74a1, .revision = 1, .family_id = 141,
+        .cus = 304, .simds_per_cu = 4, .waves_per_simd = 8,
+        .shader_engines = 32, .arrays_per_engine = 1, .xccs = 8, .scratch_slots_per_cu = 32,
+        .engine_clock_mhz = 2100, .memory_clock_mhz = 1300, .memory_bus_bits = 8192,
+        .memory_bytes = VRAM(192), .l1_kib = 32, .l2_kib = 4096, .lds_bytes = 65536,
+        .sdma_engines = 2,
+        .sramecc = true, .xnack = true, .packed_work_item_id = true, .unified_vgprs = true, .vgpr_granule = 8,
+        .ready_scratch = true, .kernarg_preload = true,
+    },
+    {
         .name = "gfx90a",
         .marketing_name = "AMD Instinct MI210",
         .family_name = "aldebaran",
@@ -25,6 +40,7 @@ static const gs_profile_t profiles[] = {
         .memory_bytes = VRAM(64), .l1_kib = 16, .l2_kib = 8192, .lds_bytes = 65536,
         .sdma_engines = 2,
         .sramecc = true, .xnack = true, .packed_work_item_id = true, .unified_vgprs = true, .vgpr_granule = 8,
+        .kernarg_preload = true,
     },
     {
         .name = "gfx908",

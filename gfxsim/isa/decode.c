@@ -447,7 +447,7 @@ static bool float_mods(decoder_t *d, unsigned i, bool neg, bool abs) {
     return true;
   }
   if (has(d, GS_OPF_LOOSE_MODS))
-    return d->op->src[i] != GS_T_NONE || (!neg && !abs);
+    return d->op->src[i] != GS_T_NONE || (has(d, GS_OPF_OP_SEL) && has(d, GS_OPF_ACC_DST)) || (!neg && !abs);
   if (is_float(d->op->src[0]) && d->op->encoding != GS_ENC_VOPC && d->op->src[i] != GS_T_NONE &&
       d->op->src[i] != GS_T_MASK) {
     d->in->neg_lo |= (uint8_t)(neg << i);
@@ -500,11 +500,13 @@ static bool sdwa_dst(decoder_t *d) {
     return mask_dst(d, bit(d->w1, 15) ? bits(d->w1, 14, 8) : OPERAND_VCC);
   }
   in->sdwa.dst_sel = (uint8_t)bits(d->w1, 10, 8);
-  in->sdwa.dst_unused = (uint8_t)bits(d->w1, 12, 11);
+  in->sdwa.dst_unused = has(d, GS_OPF_SRC_SEL) ? GS_UNUSED_PAD : (uint8_t)bits(d->w1, 12, 11);
+  if (has(d, GS_OPF_SRC_SEL) && in->sdwa.dst_sel != GS_SEL_DWORD)
+    return false;
   in->clamp = bit(d->w1, 13);
   in->omod = (uint8_t)bits(d->w1, 15, 14);
   return in->sdwa.dst_sel <= GS_SEL_DWORD && in->sdwa.dst_unused <= GS_UNUSED_PRESERVE &&
-         (in->omod == 0 || is_float(d->op->dst));
+         (in->omod == 0 || is_float(d->op->dst) || has(d, GS_OPF_SRC_SEL));
 }
 
 static bool decode_sdwa(decoder_t *d) {
@@ -520,13 +522,13 @@ static bool decode_sdwa(decoder_t *d) {
   return sdwa_src(d, 1, bits(d->w0, 16, 9), bit(d->w1, 31), bits(d->w1, 29, 24));
 }
 
-/* Lane permutations that exist. Doubles only know row_newbcast, which only gfx90a knows. */
+/* Lane permutations that exist. Doubles only know row_newbcast, which only gfx90a and later know. */
 static bool dpp_control_exists(const decoder_t *d, unsigned control) {
   if (d->family->has_dpp8) /* shifts and the like in rows, row_share, row_xmask */
     return control <= 0xff || (control > 0x100 && control <= 0x12f && (control & 15) != 0) ||
            control == 0x140 || control == 0x141 || (control >= 0x150 && control <= 0x16f);
   if (control >= 0x150 && control <= 0x15f)
-    return d->target == GS_GFX90A;
+    return d->target & GS_CDNA2_3;
   if (is_wide(d->op->src[0]))
     return false;
   if (control <= 0xff || control == 0x130 || control == 0x134 || control == 0x138 || control == 0x13c)
@@ -536,7 +538,7 @@ static bool dpp_control_exists(const decoder_t *d, unsigned control) {
 }
 
 static bool decode_dpp(decoder_t *d) {
-  if (has(d, GS_OPF_NO_DPP) || (has_wide_operand(d->op) && d->target != GS_GFX90A) || d->count < 2)
+  if (has(d, GS_OPF_NO_DPP) || (has_wide_operand(d->op) && !(d->target & GS_CDNA2_3)) || d->count < 2)
     return false;
   d->w1 = d->words[1];
   gs_inst_t *in = d->in;
@@ -666,7 +668,7 @@ static bool vop3_op_sel(decoder_t *d, unsigned op_sel) {
   gs_inst_t *in = d->in;
   if (!has(d, GS_OPF_OP_SEL))
     return true;
-  if (d->op->src[2] == GS_T_NONE && (op_sel & 4))
+  if (d->op->src[2] == GS_T_NONE && (op_sel & 4) && !has(d, GS_OPF_ACC_DST))
     return false;
   in->op_sel = (uint8_t)op_sel;
   for (unsigned i = 0; i < 3; i++) {
@@ -747,8 +749,8 @@ static bool decode_accvgpr(decoder_t *d) {
   return vector_dst(d, vdst, false) && code >= OPERAND_VGPR && vector_src(d, 0, code - OPERAND_VGPR, true);
 }
 
-/* Matrices: two bits choose the register file of the factors. The accumulators are AGPRs on gfx908; on gfx90a
- * a bit says whether they are. */
+/* Matrices: two bits choose the register file of the factors. The accumulators are AGPRs on gfx908; later a
+ * bit says whether they are. What adds to a product of sparse matrices has an index in place of C. */
 static bool decode_mfma(decoder_t *d) {
   gs_inst_t *in = d->in;
   const bool acc_cd = d->target == GS_GFX908 || bit(d->w0, 15);
@@ -756,7 +758,7 @@ static bool decode_mfma(decoder_t *d) {
   in->cbsz = (uint8_t)bits(d->w0, 10, 8);
   in->abid = (uint8_t)bits(d->w0, 14, 11);
   in->blgp = (uint8_t)bits(d->w1, 31, 29);
-  if (!vector_dst(d, bits(d->w0, 7, 0), acc_cd))
+  if (!vector_dst(d, bits(d->w0, 7, 0), acc_cd) || (in->blgp && has(d, GS_OPF_SPARSE)))
     return false;
   for (unsigned i = 0; i < 2; i++) {
     const unsigned code = bits(d->w1, 9 * i + 8, 9 * i);
@@ -764,8 +766,9 @@ static bool decode_mfma(decoder_t *d) {
       return false;
   }
   if (c >= OPERAND_VGPR)
-    return vector_src(d, 2, c - OPERAND_VGPR, acc_cd);
-  return c >= OPERAND_INT && scalar_value(d, 2, c, false) && in->src[2].kind == GS_SRC_CONST;
+    return vector_src(d, 2, c - OPERAND_VGPR, acc_cd && !has(d, GS_OPF_SPARSE));
+  return !has(d, GS_OPF_SPARSE) && c >= OPERAND_INT && scalar_value(d, 2, c, false) &&
+         in->src[2].kind == GS_SRC_CONST;
 }
 
 /* The neg bits of packed integers have no meaning, but the first source's may be set. */
@@ -810,7 +813,7 @@ static bool decode_vop3p(decoder_t *d) {
 
 /* Whether the accumulation register bit of a memory instruction is set. */
 static bool acc_bit(const decoder_t *d, bool set) {
-  return set && d->target == GS_GFX90A;
+  return set && d->target & GS_CDNA2_3;
 }
 
 static bool decode_ds(decoder_t *d) {
@@ -844,14 +847,23 @@ static bool decode_ds(decoder_t *d) {
   return true;
 }
 
+enum { GFX942_HAS_VECTOR = 13 }; /* bit of the first word: scratch memory's address has a vector register */
+
 /* Address registers of FLAT, GLOBAL and SCRATCH: a 64-bit address, a 32-bit offset to a scalar base, or for
  * SCRATCH one of the two offsets. */
 static bool flat_address(decoder_t *d) {
   enum { OFF = 0x7f };
   const unsigned vaddr = bits(d->w1, 7, 0), saddr = bits(d->w1, 22, 16);
+  const bool global = d->op->encoding == GS_ENC_GLOBAL;
+  if (d->target == GS_GFX942 && d->op->encoding != GS_ENC_SCRATCH && bit(d->w0, GFX942_HAS_VECTOR))
+    return false;
   if (d->op->encoding == GS_ENC_FLAT)
     return saddr == 0 && vector_src_of(d, 0, vaddr, 2, false);
-  const bool global = d->op->encoding == GS_ENC_GLOBAL;
+  if (d->target == GS_GFX942 && !global) {
+    const bool has_vector = bit(d->w0, GFX942_HAS_VECTOR); /* each of the two may be there */
+    return (!has_vector || vector_src_of(d, 0, vaddr, 1, false)) &&
+           (saddr == OFF || scalar_reg_src(d, 2, saddr, 1));
+  }
   if (saddr == OFF)
     return vector_src_of(d, 0, vaddr, global ? 2 : 1, false);
   if (global && !vector_src_of(d, 0, vaddr, 1, false))
@@ -906,7 +918,7 @@ static bool decode_flat_gfx10(decoder_t *d) {
 
 /* Float atomics have no scc bit, and those of gfx908 return nothing. */
 static bool atomic_bits(const decoder_t *d, bool scc_bit) {
-  if (!has(d, GS_OPF_ATOMIC) || !is_float(d->op->dst))
+  if (!has(d, GS_OPF_ATOMIC) || !is_float(d->op->dst) || d->target == GS_GFX942)
     return true;
   return !scc_bit && !(has(d, GS_OPF_NO_RTN) && d->in->glc);
 }
@@ -920,11 +932,11 @@ static bool decode_flat(decoder_t *d) {
   const bool acc = acc_bit(d, bit(d->w1, 23));
   in->glc = bit(d->w0, 16);
   in->slc = bit(d->w0, 17);
-  in->scc = bit(d->w0, 25) && d->target == GS_GFX90A;
-  in->nv = bit(d->w1, 23) && d->target != GS_GFX90A;
-  in->lds = bit(d->w0, 13);
+  in->scc = bit(d->w0, 25) && d->target & GS_CDNA2_3;
+  in->nv = bit(d->w1, 23) && !(d->target & GS_CDNA2_3);
+  in->lds = d->target == GS_GFX942 ? has(d, GS_OPF_TO_LDS) : bit(d->w0, 13);
   in->imm = segment == 0 ? (int32_t)bits(d->w0, 12, 0) : sign_extend(bits(d->w0, 12, 0), 13);
-  if ((in->lds && (!has(d, GS_OPF_LDS) || bit(d->w1, 23))) || !flat_address(d))
+  if ((in->lds && (!has(d, GS_OPF_LDS | GS_OPF_TO_LDS) || bit(d->w1, 23))) || !flat_address(d))
     return false;
   if (!atomic_bits(d, bit(d->w0, 25)))
     return false;
@@ -956,6 +968,11 @@ static bool buffer_data(decoder_t *d, bool acc) {
 static bool cache_control_bits(const decoder_t *d) {
   enum { BUFFER_WBL2 = 40, BUFFER_INVL2 = 41 };
   const unsigned n = d->op->number;
+  if (d->target == GS_GFX942 && (n == BUFFER_WBL2 || n == BUFFER_INVL2)) { /* of which scope */
+    d->in->glc = bit(d->w0, 14);
+    d->in->scc = bit(d->w0, 15);
+    return bits(d->w0, 13, 12) == 0 && !bit(d->w0, 16) && !bit(d->w1, 23);
+  }
   if (bits(d->w0, 13, 12) != 0 || bit(d->w0, 16) || (n != BUFFER_WBL2 && bits(d->w0, 15, 14) != 0))
     return false;
   return (n != BUFFER_WBL2 && n != BUFFER_INVL2) || !bit(d->w1, 23);
@@ -970,14 +987,14 @@ static bool decode_mubuf(decoder_t *d) {
   const bool acc = acc_bit(d, bit(d->w1, 23));
   in->glc = bit(d->w0, 14);
   in->slc = bit(d->w0, 17);
-  in->scc = bit(d->w0, 15) && d->target == GS_GFX90A;
+  in->scc = bit(d->w0, 15) && d->target & GS_CDNA2_3;
   in->lds = bit(d->w0, 16);
-  in->tfe = bit(d->w1, 23) && d->target != GS_GFX90A && !has(d, GS_OPF_ATOMIC) && !in->lds;
+  in->tfe = bit(d->w1, 23) && !(d->target & GS_CDNA2_3) && !has(d, GS_OPF_ATOMIC) && !in->lds;
   if (!buffer_address(d) || !atomic_bits(d, in->scc) ||
       (d->op->src[0] == GS_T_NONE && (in->offen || in->idxen)))
     return false;
   if (in->lds)
-    return has(d, GS_OPF_LDS) && !(bit(d->w1, 23) && (d->op->dst != GS_T_NONE || d->target == GS_GFX90A));
+    return has(d, GS_OPF_LDS) && !(bit(d->w1, 23) && (d->op->dst != GS_T_NONE || d->target & GS_CDNA2_3));
   return d->op->dst != GS_T_NONE && buffer_data(d, acc);
 }
 
@@ -1018,7 +1035,7 @@ static bool decode_mtbuf(decoder_t *d) {
   const bool acc = acc_bit(d, bit(d->w1, 23));
   in->glc = bit(d->w0, 14);
   in->slc = bit(d->w1, 22);
-  in->scc = bit(d->w1, 21) && d->target == GS_GFX90A;
+  in->scc = bit(d->w1, 21) && d->target & GS_CDNA2_3;
   in->imm1 = bits(d->w0, 22, 19) | bits(d->w0, 25, 23) << 4;
   return buffer_address(d) && buffer_data(d, acc);
 }

@@ -207,9 +207,19 @@ static void put_hwreg(text_t *t, uint32_t imm) {
       [20] = "HW_REG_FLAT_SCR_LO", [21] = "HW_REG_FLAT_SCR_HI", [23] = "HW_REG_HW_ID1",
       [24] = "HW_REG_HW_ID2",      [25] = "HW_REG_POPS_PACKER", [29] = "HW_REG_SHADER_CYCLES",
   };
+  static const char *const only_gfx942[64] = {
+      [4] = "HW_REG_HW_ID",
+      [20] = "HW_REG_XCC_ID",
+      [21] = "HW_REG_SQ_PERF_SNAPSHOT_DATA",
+      [22] = "HW_REG_SQ_PERF_SNAPSHOT_DATA1",
+      [23] = "HW_REG_SQ_PERF_SNAPSHOT_PC_LO",
+      [24] = "HW_REG_SQ_PERF_SNAPSHOT_PC_HI",
+  };
   const unsigned id = imm & 63, offset = imm >> 6 & 31, width = (imm >> 11 & 31) + 1;
-  const char *const own = t->target & GS_GFX9 ? only_gfx9[id] : only_gfx10[id], *const name =
-                                                                                    own ? own : both[id];
+  const char *const *const names = t->target == GS_GFX942 ? only_gfx942
+                                   : t->target & GS_GFX9  ? only_gfx9
+                                                          : only_gfx10;
+  const char *const name = names[id] ? names[id] : both[id];
   if (name)
     put(t, "hwreg(%s", name);
   else
@@ -456,7 +466,7 @@ static void put_clamp_omod(text_t *t, const gs_inst_t *in) {
 static void put_sdwa(text_t *t, const gs_inst_t *in) {
   static const char *const sels[] = {"BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3", "WORD_0", "WORD_1", "DWORD"};
   static const char *const unused[] = {"UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE"};
-  if (in->op->encoding != GS_ENC_VOPC)
+  if (in->op->encoding != GS_ENC_VOPC && !(in->op->flags & GS_OPF_SRC_SEL))
     put(t, " dst_sel:%s dst_unused:%s", sels[in->sdwa.dst_sel], unused[in->sdwa.dst_unused]);
   put(t, " src0_sel:%s", sels[in->sdwa.src_sel[0]]);
   if (in->op->encoding != GS_ENC_VOP1)
@@ -526,6 +536,8 @@ static void put_vop(text_t *t, const gs_inst_t *in) {
     const unsigned count = source_count(in->op), sources = (1u << count) - 1;
     if (in->op->src[2] == GS_T_LANE) /* v_permlane16 has two bits for something else */
       put_bits(t, "op_sel", in->op_sel & 3u, 2, 0);
+    else if (in->op->flags & GS_OPF_ACC_DST) /* v_cvt_sr_fp8_f32: two bits for the byte of the destination */
+      put_bits(t, "op_sel", in->op_sel, 4, 0);
     else
       put_bits(t, "op_sel", (in->op_sel & sources) | (in->op_sel >> 3 & 1u) << count, count + 1, 0);
   }
@@ -536,12 +548,15 @@ static void put_vop(text_t *t, const gs_inst_t *in) {
     put_dpp(t, in);
 }
 
+/* Of doubles blgp negates operands from gfx942 on. */
 static void put_mfma_fields(text_t *t, const gs_inst_t *in) {
   if (in->cbsz)
     put(t, " cbsz:%u", in->cbsz);
   if (in->abid)
     put(t, " abid:%u", in->abid);
-  if (in->blgp)
+  if (in->blgp && in->op->src[0] == GS_T_F64 && t->target == GS_GFX942)
+    put_bits(t, "neg", in->blgp, 3, 0);
+  else if (in->blgp)
     put(t, " blgp:%u", in->blgp);
 }
 
@@ -630,6 +645,10 @@ static void put_ds(text_t *t, const gs_inst_t *in) {
 }
 
 static void put_cache_bits(text_t *t, const gs_inst_t *in) {
+  if (t->target == GS_GFX942) {
+    put(t, "%s%s%s", in->glc ? " sc0" : "", in->slc ? " nt" : "", in->scc ? " sc1" : "");
+    return;
+  }
   put(t, "%s%s%s%s", in->glc ? " glc" : "", in->slc ? " slc" : "", in->dlc ? " dlc" : "",
       in->scc ? " scc" : "");
 }
@@ -656,7 +675,7 @@ static void put_flat(text_t *t, const gs_inst_t *in) {
     put(next(&l), "off");
   put_offset(t, "offset", in->imm);
   put_cache_bits(t, in);
-  if (in->lds)
+  if (in->lds && !(in->op->flags & GS_OPF_TO_LDS))
     put(t, " lds");
 }
 
@@ -692,8 +711,10 @@ static void put_buffer_format(text_t *t, uint32_t format) {
 static void put_buffer(text_t *t, const gs_inst_t *in) {
   list_t l = {t, 0};
   put(t, "%s", in->op->name);
-  if (in->op->src[1] == GS_T_NONE)
+  if (in->op->src[1] == GS_T_NONE) {
+    put_cache_bits(t, in);
     return;
+  }
   if (in->op->dst != GS_T_NONE && !in->lds)
     put_vector(next(&l), in->dst, gs_type_dwords((gs_type_t)in->op->dst) + in->tfe);
   if (in->src[0].kind != GS_SRC_NONE)

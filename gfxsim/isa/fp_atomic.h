@@ -95,4 +95,15 @@ static inline uint32_t gs_fp_pk_add16(uint32_t memory, uint32_t data) {
          (uint32_t)gs_fp_add16((uint16_t)(memory >> 16), (uint16_t)(data >> 16)) << 16;
 }
 
+/* bf16: the upper half of a binary32. */
+static inline uint32_t gs_fp_add_bf16(uint32_t memory, uint32_t data) {
+  const uint32_t sum = gs_fp_add32(memory << 16, data << 16, GS_FP_KEEP_DENORMALS);
+  if (gs_fp_is_nan32(sum))
+    return sum >> 16;
+  return (sum + 0x7fff + (sum >> 16 & 1)) >> 16;
+}
+static inline uint32_t gs_fp_pk_add_bf16(uint32_t memory, uint32_t data) {
+  return gs_fp_add_bf16(memory & 0xffff, data & 0xffff) | gs_fp_add_bf16(memory >> 16, data >> 16) << 16;
+}
+
 #endif

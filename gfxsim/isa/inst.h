@@ -101,6 +101,9 @@ enum {
   GS_OPF_ACC_FILE = 1 << 25,   /* the destination is an accumulation register */
   GS_OPF_REG_SRC = 1 << 26,    /* the source cannot be a constant */
   GS_OPF_NO_RTN = 1 << 27,     /* memory atomic that cannot return the old value */
+  GS_OPF_TO_LDS = 1 << 28,     /* memory: loads to LDS, and has no destination */
+  GS_OPF_SPARSE = 1 << 29,     /* matrix instruction that adds to D, and whose third source is an index */
+  GS_OPF_SRC_SEL = 1 << 30,    /* the SDWA form selects a part of the source, and nothing else */
 };
 
 /* One row of ops.def. Immutable. */

@@ -37,13 +37,13 @@ static bool scratch_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, uns
                           uint32_t rights) {
   gs_access_init(a, gs_exec(w), bytes, rights);
   a->step = GS_PRIVATE_STEP;
-  if (in->src[2].kind == GS_SRC_NONE && in->src[0].kind == GS_SRC_VGPR) {
+  const uint32_t base = (in->src[2].kind == GS_SRC_NONE ? 0 : w->s.u32[in->src[2].reg]) + (uint32_t)in->imm;
+  if (in->src[0].kind == GS_SRC_VGPR) {
     const gs_row_t *address = &w->v[in->src[0].reg];
     GS_LANES_DO(l)
-      a->at[l] = gs_private_address(w, address->u32[l] + (uint32_t)in->imm) + 4 * l;
+      a->at[l] = gs_private_address(w, address->u32[l] + base) + 4 * l;
   } else {
-    const uint32_t base = in->src[2].kind == GS_SRC_NONE ? 0 : w->s.u32[in->src[2].reg];
-    const uint64_t address = gs_private_address(w, base + (uint32_t)in->imm);
+    const uint64_t address = gs_private_address(w, base);
     GS_LANES_DO(l)
       a->at[l] = address + 4 * l;
   }
@@ -83,10 +83,11 @@ static bool scratch_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *b, unsi
   uint32_t offset = (uint32_t)in->imm;
   if (in->src[2].kind != GS_SRC_NONE)
     offset += w->s.u32[in->src[2].reg];
-  else if (in->src[0].kind != GS_SRC_VGPR || gs_row_shape(w, &w->v[in->src[0].reg], 0) == GS_SHAPE_OTHER)
-    return false;
-  else
+  if (in->src[0].kind == GS_SRC_VGPR) {
+    if (gs_row_shape(w, &w->v[in->src[0].reg], 0) == GS_SHAPE_OTHER)
+      return false;
     offset += gs_first_lane(w, &w->v[in->src[0].reg]);
+  }
   return gs_exec(w) && gs_block_private(w, b, gs_flat_scratch(w), offset, bytes, rights);
 }
 
@@ -267,6 +268,13 @@ ATOMICS(flat)
 ATOMICS(global)
 ATOMIC(global, add_f32, add_f, 32)
 ATOMIC(global, pk_add_f16, pk_add_f16_, 32)
+
+/* Of gfx942. */
+ATOMIC(flat, add_f32, add_kept_f, 32)
+ATOMIC(flat, pk_add_f16, pk_add_f16_, 32)
+ATOMIC(flat, pk_add_bf16, pk_add_bf16_, 32)
+ATOMIC(global, add_kept_f32, add_kept_f, 32)
+ATOMIC(global, pk_add_bf16, pk_add_bf16_, 32)
 
 /* Of later families than gfx9. */
 #define FLOAT_ATOMICS(segment)                                                                               \

@@ -1,4 +1,5 @@
-/* Matrix instructions of gfx908 and gfx90a, D = A * B + C, and moves to and from accumulation registers.
+/* Matrix instructions of gfx908, gfx90a and gfx942, D = A * B + C, and moves to and from accumulation
+ * registers.
  *
  * All shapes follow one scheme. An M x M result has 64 / M groups of lanes in A and B; lane l holds row (A)
  * or column (B) l % M, and its group is the block of the result if there are several blocks, else the part of
@@ -8,15 +9,26 @@
  * its register pairs r hold row 4 * r + l / 16 (16x16), or row l / 16 of block l / 4 % 4 (4x4). cbsz and abid
  * let 2^cbsz blocks share the A of one, number abid among them; blgp rearranges the lanes of B. EXEC and MODE
  * do not matter. Sums go from low k to high, fused; halves and bf16 have exact products, except for bf16 near
- * the ends of its range. On gfx90a operands and results of f16 and bf16 instructions know no denormals. Not
- * here: other dot products (op_vpk_float.c, op_vpk_int.c). */
+ * the ends of its range. On gfx90a operands and results of f16 and bf16 instructions know no denormals. xf32
+ * are floats rounded to eleven significant bits. Products of sparse matrices: see below. Not here: other dot
+ * products (op_vpk_float.c, op_vpk_int.c). */
+#include "isa/fp8.h"
+
 #include "isa/float.h"
 
 /* ---- Operands ---- */
 
-enum { GS_MFMA_ELEMENTS = 4 }; /* most elements of A or B that a lane holds */
+enum { GS_MFMA_ELEMENTS = 16 }; /* most elements of A or B that a lane holds */
 
-typedef enum gs_mfma_type { GS_MFMA_F32, GS_MFMA_F16, GS_MFMA_BF16, GS_MFMA_I8 } gs_mfma_type_t;
+typedef enum gs_mfma_type {
+  GS_MFMA_F32,
+  GS_MFMA_XF32,
+  GS_MFMA_F16,
+  GS_MFMA_BF16,
+  GS_MFMA_I8,
+  GS_MFMA_FP8,
+  GS_MFMA_BF8,
+} gs_mfma_type_t;
 
 /* A or B, one row of 64 lanes for each element, as floats or as integers. */
 typedef struct gs_matrix {
@@ -48,6 +60,13 @@ static inline void gs_mfma_permute(unsigned blgp, gs_row_t *row) {
     row->u32[l] = old.u32[gs_mfma_lane(blgp, l)];
 }
 
+/* To nearest, ties to even; NaNs and infinities stay. */
+static inline uint32_t gs_xf32(uint32_t bits) {
+  if ((bits & 0x7f800000) == 0x7f800000)
+    return bits;
+  return (bits + 0xfff + (bits >> 13 & 1)) & ~UINT32_C(0x1fff);
+}
+
 /* Element e of a row's type, as float or integer bits. */
 static inline uint32_t gs_mfma_element(gs_mfma_type_t type, uint32_t bits, unsigned e, bool flush) {
   const uint32_t half = bits >> (16 * (e & 1)) & 0xffff;
@@ -55,21 +74,29 @@ static inline uint32_t gs_mfma_element(gs_mfma_type_t type, uint32_t bits, unsig
   case GS_MFMA_F16: return gs_bits_of_float(gs_f32_of_f16(flush ? gs_flush16(half) : half));
   case GS_MFMA_BF16: return flush && (half & 0x7f80) == 0 ? half << 16 & 0x80000000 : half << 16;
   case GS_MFMA_I8: return (uint32_t)(int32_t)(int8_t)(bits >> (8 * e));
+  case GS_MFMA_FP8: return gs_bits_of_float(gs_f32_of_fp8(gs_fp8, bits >> (8 * e)));
+  case GS_MFMA_BF8: return gs_bits_of_float(gs_f32_of_fp8(gs_bf8, bits >> (8 * e)));
+  case GS_MFMA_XF32: return gs_xf32(bits);
   default: return bits;
   }
 }
 
-/* Reads operand `i`: a copy, as D may overlap it. */
+static inline unsigned gs_mfma_per_register(gs_mfma_type_t type) {
+  switch (type) {
+  case GS_MFMA_F32:
+  case GS_MFMA_XF32: return 1;
+  case GS_MFMA_F16:
+  case GS_MFMA_BF16: return 2;
+  default: return 4;
+  }
+}
+
+/* Reads operand `i`, which is in vector registers: a copy, as D may overlap it. */
 static inline void gs_mfma_read(gs_wave_t *w, const gs_inst_t *in, unsigned i, gs_mfma_type_t type,
                                 unsigned elements, bool flush, gs_matrix_t *m) {
-  const unsigned per_register = type == GS_MFMA_I8 ? 4 : type == GS_MFMA_F32 ? 1 : 2;
+  const unsigned per_register = gs_mfma_per_register(type);
   for (unsigned e = 0; e < elements; e++) {
-    gs_row_t tmp[2];
-    const gs_row64_t pair =
-        elements > per_register ? gs_src64(w, in, i, false, tmp) : (gs_row64_t){NULL, NULL};
-    const gs_row_t *const r = elements <= per_register ? gs_src32(w, in, i, tmp)
-                              : e / per_register       ? pair.hi
-                                                       : pair.lo;
+    const gs_row_t *const r = &w->v[in->src[i].reg + e / per_register];
     GS_LANES_DO(l)
       m->element[e].u32[l] = gs_mfma_element(type, r->u32[l], e % per_register, flush);
     if (i == 1 && in->blgp)
@@ -148,13 +175,14 @@ static inline void gs_flush_row(gs_row_t *row) {
     row->f32[l] = gs_flush32(row->f32[l]);
 }
 
-static inline void gs_mfma(gs_wave_t *w, const gs_inst_t *in, gs_mfma_shape_t s, gs_mfma_type_t type) {
+static inline void gs_mfma(gs_wave_t *w, const gs_inst_t *in, gs_mfma_shape_t s, gs_mfma_type_t type,
+                           gs_mfma_type_t type_b) {
   const bool integer = type == GS_MFMA_I8;
   const bool flush = w->env->target == GS_GFX90A && (type == GS_MFMA_F16 || type == GS_MFMA_BF16);
   const unsigned registers = s.size * s.size * s.blocks / GS_LANES;
   gs_matrix_t a, b;
   gs_mfma_read(w, in, 0, type, s.elements, flush, &a);
-  gs_mfma_read(w, in, 1, type, s.elements, flush, &b);
+  gs_mfma_read(w, in, 1, type_b, s.elements, flush, &b);
   gs_mfma_start(w, in, registers);
   for (unsigned r = 0; r < registers; r++) {
     gs_row_t *const d = &w->v[in->dst + r];
@@ -170,10 +198,12 @@ static inline void gs_mfma(gs_wave_t *w, const gs_inst_t *in, gs_mfma_shape_t s,
   }
 }
 
-#define GS_MFMA(name, size, blocks, depth, elements, type)                                                   \
+#define GS_MFMA2(name, size, blocks, depth, elements, type, type_b)                                          \
   GS_OP(name) {                                                                                              \
-    gs_mfma(w, in, (gs_mfma_shape_t){size, blocks, depth, elements}, type);                                  \
+    gs_mfma(w, in, (gs_mfma_shape_t){size, blocks, depth, elements}, type, type_b);                          \
   }
+#define GS_MFMA(name, size, blocks, depth, elements, type)                                                   \
+  GS_MFMA2(name, size, blocks, depth, elements, type, type)
 
 GS_MFMA(v_mfma_f32_32x32x1f32, 32, 2, 1, 1, GS_MFMA_F32)
 GS_MFMA(v_mfma_f32_16x16x1f32, 16, 4, 1, 1, GS_MFMA_F32)
@@ -205,18 +235,97 @@ GS_MFMA(v_mfma_i32_4x4x4i8, 4, 16, 4, 4, GS_MFMA_I8)
 GS_MFMA(v_mfma_i32_32x32x8i8, 32, 1, 8, 4, GS_MFMA_I8)
 GS_MFMA(v_mfma_i32_16x16x16i8, 16, 1, 16, 4, GS_MFMA_I8)
 
-/* ---- 64 bits ---- */
+GS_MFMA(v_mfma_i32_32x32x16_i8, 32, 1, 16, 8, GS_MFMA_I8)
+GS_MFMA(v_mfma_i32_16x16x32_i8, 16, 1, 32, 8, GS_MFMA_I8)
+
+GS_MFMA(v_mfma_f32_32x32x4_xf32, 32, 1, 4, 2, GS_MFMA_XF32)
+GS_MFMA(v_mfma_f32_16x16x8_xf32, 16, 1, 8, 2, GS_MFMA_XF32)
+
+#define GS_MFMA_EIGHT(suffix, type, type_b)                                                                  \
+  GS_MFMA2(v_mfma_f32_32x32x16_##suffix, 32, 1, 16, 8, type, type_b)                                         \
+  GS_MFMA2(v_mfma_f32_16x16x32_##suffix, 16, 1, 32, 8, type, type_b)
+GS_MFMA_EIGHT(bf8_bf8, GS_MFMA_BF8, GS_MFMA_BF8)
+GS_MFMA_EIGHT(bf8_fp8, GS_MFMA_BF8, GS_MFMA_FP8)
+GS_MFMA_EIGHT(fp8_bf8, GS_MFMA_FP8, GS_MFMA_BF8)
+GS_MFMA_EIGHT(fp8_fp8, GS_MFMA_FP8, GS_MFMA_FP8)
+
+/* ---- Sparse: of each four elements of A in the order of k, two are there, and the others are 0. Two bits
+ * for each that is there, in the lane's index register, say which of the four it is; the other factor is
+ * whole. D is what is added to. For halves abid chooses one of four bytes of the register, for bytes one of
+ * two halves, unless cbsz is set, and then it is the first. ---- */
+
+static inline uint32_t gs_smfmac_index(const gs_inst_t *in, unsigned elements, uint32_t index) {
+  const unsigned bits = 2 * elements;
+  return in->cbsz ? index : index >> (bits * in->abid % 32);
+}
+
+/* Sixteen lanes of D, as gs_mfma_sixteen. Of the shape, elements are A's, and B has twice as many. */
+static inline void gs_smfmac_sixteen(const gs_inst_t *in, gs_mfma_shape_t s, bool integer,
+                                     const gs_matrix_t *a, const gs_matrix_t *b, const gs_row_t *index,
+                                     unsigned r, unsigned first, gs_row_t *d) {
+  const unsigned row = s.size == 32 ? 8 * (r / 4) + 4 * (first / 32) + r % 4 : 4 * (first / 16) + r % 4;
+  for (unsigned group = 0; group < GS_LANES / s.size; group++) {
+    const unsigned lane_a = group * s.size + row, lane_b = group * s.size + first % s.size;
+    const uint32_t places = gs_smfmac_index(in, s.elements, index->u32[lane_a]);
+    for (unsigned e = 0; e < s.elements; e++) {
+      const gs_row_t *const column = &b->element[e / 2 * 4 + (places >> (2 * e) & 3)];
+      if (integer)
+        gs_mfma_multiply_i32(&d->u32[first], a->element[e].u32[lane_a], &column->u32[lane_b]);
+      else
+        gs_mfma_multiply_f32(&d->f32[first], a->element[e].f32[lane_a], &column->f32[lane_b]);
+    }
+  }
+}
+
+static inline void gs_smfmac(gs_wave_t *w, const gs_inst_t *in, gs_mfma_shape_t s, gs_mfma_type_t type,
+                             gs_mfma_type_t type_b) {
+  gs_matrix_t a, b;
+  gs_mfma_read(w, in, 0, type, s.elements, false, &a);
+  gs_mfma_read(w, in, 1, type_b, 2 * s.elements, false, &b);
+  const gs_row_t index = w->v[in->src[2].reg]; /* which D may overlap, too */
+  for (unsigned r = 0; r < s.size * s.size / GS_LANES; r++)
+    for (unsigned first = 0; first < GS_LANES; first += 16)
+      gs_smfmac_sixteen(in, s, type == GS_MFMA_I8, &a, &b, &index, r, first, &w->v[in->dst + r]);
+}
+
+#define GS_SMFMAC(name, size, elements, type, type_b)                                                        \
+  GS_OP(name) {                                                                                              \
+    gs_smfmac(w, in, (gs_mfma_shape_t){size, 1, 0, elements}, type, type_b);                                 \
+  }
+GS_SMFMAC(v_smfmac_f32_16x16x32_f16, 16, 4, GS_MFMA_F16, GS_MFMA_F16)
+GS_SMFMAC(v_smfmac_f32_32x32x16_f16, 32, 4, GS_MFMA_F16, GS_MFMA_F16)
+GS_SMFMAC(v_smfmac_f32_16x16x32_bf16, 16, 4, GS_MFMA_BF16, GS_MFMA_BF16)
+GS_SMFMAC(v_smfmac_f32_32x32x16_bf16, 32, 4, GS_MFMA_BF16, GS_MFMA_BF16)
+GS_SMFMAC(v_smfmac_i32_16x16x64_i8, 16, 8, GS_MFMA_I8, GS_MFMA_I8)
+GS_SMFMAC(v_smfmac_i32_32x32x32_i8, 32, 8, GS_MFMA_I8, GS_MFMA_I8)
+
+#define GS_SMFMAC_EIGHT(suffix, type, type_b)                                                                \
+  GS_SMFMAC(v_smfmac_f32_16x16x64_##suffix, 16, 8, type, type_b)                                             \
+  GS_SMFMAC(v_smfmac_f32_32x32x32_##suffix, 32, 8, type, type_b)
+GS_SMFMAC_EIGHT(bf8_bf8, GS_MFMA_BF8, GS_MFMA_BF8)
+GS_SMFMAC_EIGHT(bf8_fp8, GS_MFMA_BF8, GS_MFMA_FP8)
+GS_SMFMAC_EIGHT(fp8_bf8, GS_MFMA_FP8, GS_MFMA_BF8)
+GS_SMFMAC_EIGHT(fp8_fp8, GS_MFMA_FP8, GS_MFMA_FP8)
+
+/* ---- 64 bits; from gfx942 on blgp does not rearrange lanes but negates operands ---- */
 
 typedef struct gs_doubles {
   _Alignas(64) double f64[GS_LANES];
 } gs_doubles_t;
 
+static inline bool gs_mfma_negates(const gs_wave_t *w, const gs_inst_t *in, unsigned i) {
+  return w->env->target == GS_GFX942 && (in->blgp >> i & 1);
+}
+
 static inline void gs_mfma_read_f64(gs_wave_t *w, const gs_inst_t *in, unsigned i, gs_doubles_t *m) {
   gs_row_t tmp[2];
   const gs_row64_t r = gs_src64(w, in, i, true, tmp);
-  const unsigned blgp = i == 1 ? in->blgp : 0;
-  for (unsigned l = 0; l < GS_LANES; l++)
-    m->f64[l] = gs_get_f64(r, gs_mfma_lane(blgp, l));
+  const unsigned blgp = i == 1 && w->env->target != GS_GFX942 ? in->blgp : 0;
+  const bool negate = gs_mfma_negates(w, in, i);
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    const double x = gs_get_f64(r, gs_mfma_lane(blgp, l));
+    m->f64[l] = negate ? -x : x;
+  }
 }
 
 /* Register pair `pair` of C. */
@@ -226,8 +335,9 @@ static inline void gs_mfma_read_c64(gs_wave_t *w, const gs_inst_t *in, unsigned 
   if (one.src[2].kind == GS_SRC_VGPR)
     one.src[2].reg = (uint16_t)(one.src[2].reg + 2 * pair);
   const gs_row64_t r = gs_src64(w, &one, 2, true, tmp);
+  const bool negate = gs_mfma_negates(w, in, 2);
   GS_LANES_DO(l)
-    m->f64[l] = gs_get_f64(r, l);
+    m->f64[l] = negate ? -gs_get_f64(r, l) : gs_get_f64(r, l);
 }
 
 static inline void gs_mfma_write_d64(gs_wave_t *w, const gs_inst_t *in, unsigned pair,

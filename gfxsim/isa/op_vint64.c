@@ -56,6 +56,17 @@ GS_VSHIFT64(v_lshlrev_b64, uint64_t, b << a)
 GS_VSHIFT64(v_lshrrev_b64, uint64_t, b >> a)
 GS_VSHIFT64(v_ashrrev_i64, int64_t, b >> a)
 
+/* Three bits of the count count. */
+GS_OP(v_lshl_add_u64) {
+  gs_row_t ta[2], tb, tc[2], td[2];
+  const gs_row64_t ra = gs_src64(w, in, 0, false, ta), rc = gs_src64(w, in, 2, false, tc);
+  const gs_row_t *const rb = gs_src32(w, in, 1, &tb);
+  const gs_dst64_t d = gs_dst64(w, in, td);
+  GS_LANES_DO(l)
+    gs_put_u64(d, l, (gs_get_u64(ra, l) << (rb->u32[l] & 7)) + gs_get_u64(rc, l));
+  gs_commit64(w, in, d);
+}
+
 /* 32 x 32 + 64 bits. The scalar destination gets bit 64 of the exact sum: the carry of unsigned operands,
  * the sign of signed ones. */
 GS_OP(v_mad_u64_u32) {

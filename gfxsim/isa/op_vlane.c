@@ -13,6 +13,15 @@ GS_OP(v_mov_b32) {
   gs_commit32(w, in, d);
 }
 
+GS_OP(v_mov_b64) {
+  gs_row_t ta[2], td[2];
+  const gs_row64_t ra = gs_src64(w, in, 0, false, ta);
+  const gs_dst64_t d = gs_dst64(w, in, td);
+  GS_LANES_DO(l)
+    gs_put_u64(d, l, gs_get_u64(ra, l));
+  gs_commit64(w, in, d);
+}
+
 /* No effect here: there are no VALU exceptions to clear. */
 GS_OP(v_nop) {
   (void)w;

@@ -111,8 +111,9 @@ static uint32_t read_sh_mem_bases(const gs_wave_t *w) {
   return (uint32_t)GS_SHARED_APERTURE_HI | (uint32_t)GS_PRIVATE_APERTURE_HI >> 16;
 }
 
+/* The same number is XCC_ID on gfx942. */
 static uint32_t read_flat_scr_lo(const gs_wave_t *w) {
-  return w->s.u32[GS_S_SCRATCH_BASE];
+  return w->env->target == GS_GFX942 ? w->env->xcc_id : w->s.u32[GS_S_SCRATCH_BASE];
 }
 static uint32_t read_flat_scr_hi(const gs_wave_t *w) {
   return w->s.u32[GS_S_SCRATCH_BASE + 1];
@@ -139,7 +140,7 @@ static const struct {
     [HWREG_TBA_HI] = {read_zero, 0, 0},
     [HWREG_TMA_LO] = {read_zero, 0, 0},
     [HWREG_TMA_HI] = {read_zero, 0, 0},
-    [HWREG_FLAT_SCR_LO] = {read_flat_scr_lo, UINT32_MAX, GS_GFX10},
+    [HWREG_FLAT_SCR_LO] = {read_flat_scr_lo, UINT32_MAX, GS_GFX10 | GS_GFX942},
     [HWREG_FLAT_SCR_HI] = {read_flat_scr_hi, UINT32_MAX, GS_GFX10},
     [HWREG_HW_ID1] = {read_hw_id, 0, GS_GFX10},
     [HWREG_HW_ID2] = {read_zero, 0, GS_GFX10},
@@ -165,7 +166,7 @@ bool gs_hwreg_write(gs_wave_t *w, unsigned id, uint32_t value, uint32_t mask) {
   value = (old & ~mask) | (value & mask);
   if (id == HWREG_TRAPSTS)
     w->trapsts = value;
-  if (id == HWREG_FLAT_SCR_LO || id == HWREG_FLAT_SCR_HI)
+  if ((id == HWREG_FLAT_SCR_LO && w->env->target != GS_GFX942) || id == HWREG_FLAT_SCR_HI)
     w->s.u32[GS_S_SCRATCH_BASE + id - HWREG_FLAT_SCR_LO] = value;
   if (id != HWREG_MODE)
     return true;

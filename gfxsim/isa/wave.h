@@ -97,6 +97,7 @@ typedef struct gs_wave_env {
   uint8_t *lds;            /* local data share of the workgroup */
   uint32_t lds_bytes;      /* accesses beyond it read 0 and are dropped */
   uint32_t hw_id;          /* HW_ID register */
+  uint32_t xcc_id;         /* XCC_ID register, on parts that have several */
   uint32_t status;         /* bits of STATUS that never change: IN_TG (1 << 11), SCRATCH_EN (1 << 28) */
   uint32_t gpr_alloc;      /* GPR_ALLOC register: (VGPRs / 4 - 1) << 8 | (SGPRs / 16 - 1) << 24 */
   uint32_t doorbell_id;    /* what s_sendmsg(MSG_GET_DOORBELL) returns */

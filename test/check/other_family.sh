@@ -22,7 +22,7 @@ try() {
     complain "$what: not $3 findings"
   told=$(cat "$folder/out" "$folder/log" | grep -c 'GFXSIM_CHECK: ' || true)
   [ "$told" = "${5:+1}" ] || [ "$told${5:+1}" = 0 ] || complain "$what: $told messages"
-  [ -z "$5" ] || grep -q "gfx1030 is not of the gfx9 family, and no other is known to: $5\." "$folder/out" ||
+  [ -z "$5" ] || grep -q "gfx1030 is none of gfx900 to gfx90a, and no other part is known to: $5\." "$folder/out" ||
     complain "$what: does not say that it does not know $5"
 }
 

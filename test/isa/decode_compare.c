@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "isa/inst.h"
+#include "llvm.h"
 
 #ifndef ISA_LLVM_OBJDUMP
 #define ISA_LLVM_OBJDUMP "llvm-objdump-16"
@@ -33,11 +34,9 @@ enum { TEXT_BYTES = 256, LINE_BYTES = 4096, MISMATCHES_SHOWN = 20, MOST_WORDS = 
 static const struct {
   uint32_t mach;
   gs_target_t target;
-} machs[] = {{0x2c, GS_GFX900},
-             {0x2f, GS_GFX906},
-             {0x30, GS_GFX908},
-             {0x3f, GS_GFX90A},
-             {0x36, GS_GFX1030_W32}}; /* what compilers make unless they are told otherwise */
+} machs[] = {
+    {0x2c, GS_GFX900}, {0x2f, GS_GFX906},     {0x30, GS_GFX908}, {0x3f, GS_GFX90A},
+    {0x4c, GS_GFX942}, {0x36, GS_GFX1030_W32}}; /* what compilers make unless they are told otherwise */
 _Static_assert(sizeof machs / sizeof *machs == GS_TARGET_COUNT - 1, "a row for each target");
 
 typedef struct result {
@@ -91,8 +90,7 @@ static void compare_line(gs_target_t target, const shown_t *shown, const char *l
 
 static bool compare_image(const char *path, gs_target_t target, result_t *result) {
   char command[LINE_BYTES], line[LINE_BYTES];
-  (void)snprintf(command, sizeof command, ISA_LLVM_OBJDUMP " -d --mcpu=%s '%s'", gs_target_name(target),
-                 path);
+  (void)snprintf(command, sizeof command, ISA_LLVM_OBJDUMP " -d --mcpu=%s '%s'", isa_llvm_cpu(target), path);
   FILE *dump = popen(command, "r");
   if (!dump) {
     perror("popen");

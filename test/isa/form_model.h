@@ -125,7 +125,7 @@ static inline bool move_lanes(unsigned control, int from[GS_LANES]) {
 /* gfx90a has broadcasts within rows. */
 static inline bool has_control(void *const *state, unsigned control) {
   int from[GS_LANES];
-  return move_lanes(control, from) && (control < 0x150 || isa_part(state) == GS_GFX90A);
+  return move_lanes(control, from) && (control < 0x150 || (isa_part(state) & GS_CDNA2_3));
 }
 
 typedef struct dpp {

@@ -4,6 +4,7 @@
 
 #include "coverage.h"
 #include "isa/lanes.h"
+#include "llvm.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -264,11 +265,22 @@ static const char *width_option(gs_target_t target) {
   return (target & GS_GFX9) || (target & GS_WAVE32) ? "" : " -mattr=+wavefrontsize64";
 }
 
+/* Cache bits have other names on gfx942. */
+static void rename_cache_bits(char *source) {
+  static const struct {
+    const char *old, *new; /* of one length */
+  } names[] = {{" glc", " sc0"}, {" slc", " nt "}, {" scc", " sc1"}};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (char *at = source; (at = strstr(at, names[i].old)); at++)
+      if (at[4] == '\n' || at[4] == ' ')
+        memcpy(at, names[i].new, 4);
+}
+
 /* Runs the assembler on source text; the object goes to the file `object`. */
 static bool run_assembler(gs_target_t target, const char *source, const char *object) {
   char command[COMMAND_BYTES];
   (void)snprintf(command, sizeof command, ISA_LLVM_MC " -arch=amdgcn -mcpu=%s%s -filetype=obj -o %s -",
-                 gs_target_name(target), width_option(target), object);
+                 isa_llvm_cpu(target), width_option(target), object);
   FILE *const pipe = popen(command, "w");
   if (!pipe)
     return false;
@@ -328,6 +340,9 @@ static void assemble(isa_context_t *context, gs_target_t target, const char *con
   size_t at = 0;
   for (size_t i = 0; i < count; i++)
     at += (size_t)snprintf(source + at, length - at, ".section isa%zu,\"ax\",@progbits\n%s\n", i, texts[i]);
+
+  if (target == GS_GFX942)
+    rename_cache_bits(source);
 
   char path[] = "/tmp/isa-test-XXXXXX";
   const int fd = mkstemp(path);

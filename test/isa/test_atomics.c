@@ -168,6 +168,9 @@ static uint64_t add_floats(uint64_t old, uint64_t a, unsigned bits, unsigned kee
 MODEL(m_fadd) { /* memory: f32 flushes, f64 does not */
   return add_floats(old, a, bits, bits == 32 ? 0 : 3);
 }
+MODEL(m_fadd_kept) { /* of gfx942 */
+  return add_floats(old, a, bits, 3);
+}
 MODEL(m_lds_fadd) {
   return add_floats(old, a, bits, kept(bits, mode));
 }
@@ -237,6 +240,19 @@ MODEL(m_pk_fadd) {
   return half_add(old & 0xffff, a & 0xffff) | (uint64_t)half_add(old >> 16 & 0xffff, a >> 16 & 0xffff) << 16;
 }
 
+/* bf16, the upper half of a float: to nearest, ties to even. */
+static uint32_t bf16_add(uint32_t a, uint32_t b) {
+  const uint32_t sum = (uint32_t)add_floats((uint64_t)a << 16, (uint64_t)b << 16, 32, 3);
+  uint32_t result = sum >> 16;
+  const uint32_t rest = sum & 0xffff;
+  if ((sum & 0x7fffffff) <= 0x7f800000 && (rest > 0x8000 || (rest == 0x8000 && (result & 1))))
+    result++;
+  return result;
+}
+MODEL(m_pk_bf16_add) {
+  return bf16_add(old & 0xffff, a & 0xffff) | (uint64_t)bf16_add(old >> 16 & 0xffff, a >> 16 & 0xffff) << 16;
+}
+
 /* ---- Instructions ---- */
 
 typedef struct row {
@@ -266,11 +282,14 @@ static const row_t vmem_rows[] = {
     BOTH("xor", m_xor),
     BOTH("inc", m_inc),
     BOTH("dec", m_dec),
-    {"add_f32", 32, m_fadd, true, GS_GFX908_UP, false},
-    {"pk_add_f16", 32, m_pk_fadd, false, GS_GFX908_UP, false},
-    {"add_f64", 64, m_fadd, true, GS_GFX90A, true},
-    {"min_f64", 64, m_fmin, true, GS_GFX90A, true},
-    {"max_f64", 64, m_fmax, true, GS_GFX90A, true},
+    {"add_f32", 32, m_fadd, true, GS_CDNA1_2, false},
+    {"pk_add_f16", 32, m_pk_fadd, false, GS_CDNA1_2, false},
+    {"add_f32", 32, m_fadd_kept, true, GS_GFX942, true},
+    {"pk_add_f16", 32, m_pk_fadd, false, GS_GFX942, true},
+    {"pk_add_bf16", 32, m_pk_bf16_add, false, GS_GFX942, true},
+    {"add_f64", 64, m_fadd, true, GS_CDNA2_3, true},
+    {"min_f64", 64, m_fmin, true, GS_CDNA2_3, true},
+    {"max_f64", 64, m_fmax, true, GS_CDNA2_3, true},
 };
 enum { VMEM_ROWS = sizeof vmem_rows / sizeof *vmem_rows };
 
@@ -321,7 +340,9 @@ static const ds_row_t ds_rows[] = {
     {"cmpst", "f64", 64, m_lds_fcmpst, SECOND, true, GS_GFX9},
     {"min", "f64", 64, m_lds_fmin, 0, true, GS_GFX9},
     {"max", "f64", 64, m_lds_fmax, 0, true, GS_GFX9},
-    {"add", "f64", 64, m_lds_fadd, 0, true, GS_GFX90A},
+    {"add", "f64", 64, m_lds_fadd, 0, true, GS_CDNA2_3},
+    {"pk_add", "f16", 32, m_pk_fadd, 0, false, GS_GFX942},
+    {"pk_add", "bf16", 32, m_pk_bf16_add, 0, false, GS_GFX942},
     {"wrxchg", "b64", 64, m_swap, RTN_ONLY, false, GS_GFX9},
     {"condxchg32", "b64", 64, m_condxchg, RTN_ONLY, false, GS_GFX9},
 };
@@ -448,6 +469,8 @@ static operation_t vmem_operation(const row_t *row, form_t form, bool glc, bool 
 static bool exists(const row_t *row, gs_target_t target, form_t form, bool glc) {
   if (form == FORM_FLAT && !row->flat)
     return false;
+  if (form == FORM_BUFFER && row->model == m_pk_bf16_add)
+    return false;
   /* gfx908 has its two without return only. */
   return (row->targets & target) && !(glc && target == GS_GFX908 && row->targets != GS_GFX9);
 }
@@ -517,7 +540,7 @@ static void test_vmem(void **state) {
   vmem_rows_on(state, isa_part(state), false);
 }
 static void test_vmem_accumulation_registers(void **state) {
-  vmem_rows_on(state, GS_GFX90A, true);
+  vmem_rows_on(state, isa_part(state), true);
 }
 
 /* Halves need halves that matter. */
@@ -616,7 +639,7 @@ static void test_ds(void **state) {
   ds_rows_on(state, isa_part(state), false);
 }
 static void test_ds_accumulation_registers(void **state) {
-  ds_rows_on(state, GS_GFX90A, true);
+  ds_rows_on(state, isa_part(state), true);
 }
 
 /* Two exchanges in one instruction: both read before both write. */
@@ -815,11 +838,11 @@ static void test_concurrent(void **state) {
 int main(void) {
   static const struct CMUnitTest tests[] = {
       isa_wide_part_test(test_vmem),
-      cmocka_unit_test(test_vmem_accumulation_registers),
+      isa_part_test_on(test_vmem_accumulation_registers, GS_CDNA2_3),
       isa_wide_part_test(test_packed_halves),
       isa_part_test(test_buffer_bounds),
       isa_wide_part_test(test_ds),
-      cmocka_unit_test(test_ds_accumulation_registers),
+      isa_part_test_on(test_ds_accumulation_registers, GS_CDNA2_3),
       isa_wide_part_test(test_ds_wrxchg2),
       isa_wide_part_test(test_ds_src2),
       isa_wide_part_test(test_faults),

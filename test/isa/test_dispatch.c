@@ -100,7 +100,7 @@ static void load(bench_t *b, const char *text) {
   size_t count;
   const uint32_t *words = isa_assemble(b->state, ISA_PART, text, &count);
   const int64_t entry = CODE_OFFSET;
-  const bool unified = isa_part(b->state) == GS_GFX90A;
+  const bool unified = isa_part(b->state) & GS_CDNA2_3;
   const uint32_t granules = unified ? 4 : 8;                              /* of 8 or 4 registers */
   const uint32_t rsrc1 = (granules - 1) | 0xf0 << 12 | 1 << 21 | 1 << 23; /* MODE as compilers have it */
   const uint32_t rsrc2 = 2 << 1 | 7 << 7 | 2 << 11; /* 2 user SGPRs, workgroup x y z, work-item x y z */
@@ -140,7 +140,7 @@ static uint32_t least(uint32_t a, uint32_t b) {
 
 /* gfx90a packs work-item IDs into v0; other parts have them in v0, v1 and v2. */
 static const char *pack_ids(void *const *state) {
-  return isa_part(state) == GS_GFX90A ? "" : "v_lshl_or_b32 v0, v1, 10, v0\nv_lshl_or_b32 v0, v2, 20, v0\n";
+  return (isa_part(state) & GS_CDNA2_3) ? "" : "v_lshl_or_b32 v0, v1, 10, v0\nv_lshl_or_b32 v0, v2, 20, v0\n";
 }
 
 /* Every work-item stores its packed ID at [workgroup number][order of arrival]; the count per workgroup is at
@@ -511,6 +511,56 @@ static void test_vanished_memory(void **state) {
   bench_fini(&b);
 }
 
+/* Arguments that the command processor puts into scalar registers behind the others; the kernel begins behind
+ * code that would load them. */
+static void test_preloaded_arguments(void **state) {
+  enum { COUNT = 3, FIRST = 2, BEHIND = 256, CODE_BYTES = 512, ENDPGM = (int)0xbf810000 };
+  const uint16_t preload = COUNT | FIRST << 7;
+  const uint32_t rsrc2 = (2 + COUNT) << 1 | 1 << 7, first_word = (uint32_t)ENDPGM;
+  bench_t b;
+  bench_init(&b, state, 1);
+  load(&b, "v_mov_b32 v1, 0\nv_mov_b32 v2, s2\nv_mov_b32 v3, s3\nv_mov_b32 v4, s4\nv_mov_b32 v5, s5\n"
+           "v_lshlrev_b32 v1, 4, v5\nglobal_store_dwordx4 v1, v[2:5], s[0:1] offset:64\ns_endpgm\n");
+  memmove(b.code + CODE_OFFSET + BEHIND, b.code + CODE_OFFSET, CODE_BYTES);
+  memcpy(b.code + CODE_OFFSET, &first_word, 4);
+  memcpy(b.code + 52, &rsrc2, 4);
+  memcpy(b.code + 58, &preload, 2);
+  for (unsigned i = 0; i < COUNT; i++)
+    b.out[FIRST + i] = 1000 + i;
+  assert_int_equal(run_line(&b, 3, 1), GS_DONE);
+  for (unsigned group = 0; group < 3; group++) {
+    for (unsigned i = 0; i < COUNT; i++)
+      assert_int_equal(b.out[16 + 4 * group + i], 1000 + i);
+    assert_int_equal(b.out[16 + 4 * group + COUNT], group); /* registers of the system follow */
+  }
+  bench_fini(&b);
+}
+
+/* Workgroups go to XCCs in turn, and waves begin with the address of their private memory. */
+static void test_xccs(void **state) {
+  enum { GROUPS = 20, XCCS = 8, PRIVATE_BYTES = 16 };
+  bench_t b;
+  bench_init(&b, state, 1);
+  load(&b, "s_getreg_b32 s6, hwreg(HW_REG_XCC_ID)\nv_mov_b32 v2, s6\nv_mov_b32 v3, flat_scratch_lo\n"
+           "v_mov_b32 v4, flat_scratch_hi\ns_lshl_b32 s2, s2, 4\nv_mov_b32 v1, s2\n"
+           "global_store_dwordx3 v1, v[2:4], s[0:1]\ns_endpgm\n");
+  const uint32_t rsrc2 = 2 << 1 | 7 << 7 | 1;
+  memcpy(b.code + 52, &rsrc2, 4);
+  b.packet.private_segment_size = PRIVATE_BYTES;
+  b.dispatch.scratch_base = OUT + OUT_BYTES / 2;
+  b.dispatch.scratch_wave_bytes = PRIVATE_BYTES * GS_MAX_LANES;
+  b.dispatch.scratch_waves = 4;
+  assert_int_equal(run_line(&b, GROUPS, 1), GS_DONE);
+  for (uint32_t i = 0; i < GROUPS; i++) {
+    const uint64_t scratch = b.out[4 * i + 1] | (uint64_t)b.out[4 * i + 2] << 32;
+    assert_int_equal(b.out[4 * i], i % XCCS);
+    assert_in_range(scratch, b.dispatch.scratch_base,
+                    b.dispatch.scratch_base + 3 * b.dispatch.scratch_wave_bytes);
+    assert_int_equal((scratch - b.dispatch.scratch_base) % b.dispatch.scratch_wave_bytes, 0);
+  }
+  bench_fini(&b);
+}
+
 int main(void) {
   gs_guard_install();
   sigaction(SIGSEGV, NULL, &guard);
@@ -524,6 +574,8 @@ int main(void) {
       isa_part_test(test_checks),
       isa_part_test_on(test_scratch_slots, GS_GFX90A),
       isa_part_test(test_faults),
+      isa_part_test_on(test_preloaded_arguments, GS_CDNA2_3),
+      isa_part_test_on(test_xccs, GS_GFX942),
       isa_part_test_on(test_stop, GS_GFX90A),
       isa_part_test_on(test_no_host_memory, GS_GFX90A),
       isa_part_test_on(test_stop_between_groups, GS_GFX90A),

@@ -164,8 +164,8 @@ static void test_loads_and_stores(void **state) {
 }
 
 static void test_accumulation_registers(void **state) {
-  prepare(state, GS_GFX90A, true);
-  model_bench_t b = bench_new(state, GS_GFX90A);
+  prepare(state, ISA_PART, true);
+  model_bench_t b = bench_new(state, ISA_PART);
   for (unsigned r = 0; r < MODEL_ROWS; r++)
     for (unsigned f = 0; f < FORMS; f++)
       run_cases(&b, &model_rows[r], (form_t)f, true);
@@ -282,6 +282,36 @@ static void test_address_wrap(void **state) {
   }
 }
 
+/* Scratch addresses of gfx942: two registers, one, or none. */
+static void test_scratch_addresses(void **state) {
+  static const struct {
+    const char *operands;
+    bool vector, scalar;
+  } cases[] = {
+      {"v2, s4", true, true}, {"v2, off", true, false}, {"off, s4", false, true}, {"off, off", false, false}};
+  model_bench_t b = bench_new(state, ISA_PART);
+  isa_wave_t *t = b.t;
+  for (unsigned c = 0; c < sizeof cases / sizeof *cases; c++)
+    for (unsigned same = 0; same < 2; same++) { /* lanes may agree about the address */
+      char text[64];
+      isa_reset(t, c);
+      isa_set_s64(t, GS_S_FLAT_SCRATCH, ISA_MEMORY + MODEL_PRIVATE);
+      t->w.s.u32[4] = 64;
+      for (unsigned l = 0; l < GS_LANES; l++)
+        t->v[2].u32[l] = same ? 40 : l * 12 % 96;
+      snprintf(text, sizeof text, "scratch_load_dword v10, %s offset:8", cases[c].operands);
+      bench_sync(&b);
+      assert_int_equal(isa_run(t, text), GS_WAVE_RUNNING);
+      for (unsigned l = 0; l < GS_LANES; l++) {
+        const uint32_t start = 8 + (cases[c].vector ? t->v[2].u32[l] : 0) + (cases[c].scalar ? 64u : 0u);
+        const model_lane_t from = {SPACE_PRIVATE, start};
+        assert_int_equal(t->v[10].u32[l], model_get(b.model, from, l, 4, 0, 4));
+      }
+      isa_assert_only_changed(t, "v10");
+    }
+  bench_free(&b);
+}
+
 /* ---- Loads to LDS ---- */
 
 static void check_lds_load(void **state, const char *text, unsigned bytes, bool is_signed, bool scratch) {
@@ -313,6 +343,19 @@ static void check_lds_load(void **state, const char *text, unsigned bytes, bool 
 }
 
 static void test_loads_to_lds(void **state) {
+  if (isa_part(state) == GS_GFX942) { /* by instructions of their own */
+    check_lds_load(state, "global_load_lds_dword v[2:3], off offset:16", 4, false, false);
+    check_lds_load(state, "global_load_lds_ubyte v[2:3], off offset:16", 1, false, false);
+    check_lds_load(state, "global_load_lds_sbyte v[2:3], off offset:16", 1, true, false);
+    check_lds_load(state, "global_load_lds_ushort v[2:3], off offset:16", 2, false, false);
+    check_lds_load(state, "global_load_lds_sshort v[2:3], off offset:16", 2, true, false);
+    check_lds_load(state, "scratch_load_lds_dword v2, off offset:16", 4, false, true);
+    check_lds_load(state, "scratch_load_lds_ubyte v2, off offset:16", 1, false, true);
+    check_lds_load(state, "scratch_load_lds_sbyte v2, off offset:16", 1, true, true);
+    check_lds_load(state, "scratch_load_lds_ushort v2, off offset:16", 2, false, true);
+    check_lds_load(state, "scratch_load_lds_sshort v2, off offset:16", 2, true, true);
+    return;
+  }
   check_lds_load(state, "global_load_dword v[2:3], off offset:16 lds", 4, false, false);
   check_lds_load(state, "global_load_ubyte v[2:3], off offset:16 lds", 1, false, false);
   check_lds_load(state, "global_load_sbyte v[2:3], off offset:16 lds", 1, true, false);
@@ -542,17 +585,12 @@ static void test_races(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      isa_part_test(test_loads_and_stores),
-      cmocka_unit_test(test_accumulation_registers),
-      isa_part_test(test_overlap),
-      isa_part_test(test_offset_limits),
-      isa_part_test(test_address_wrap),
-      isa_part_test(test_last_lane_wins),
-      isa_part_test(test_loads_to_lds),
-      isa_part_test(test_faults),
-      isa_part_test(test_scratch_faults),
-      isa_part_test(test_map_changes),
-      isa_part_test(test_gaps),
+      isa_part_test(test_loads_and_stores), isa_part_test_on(test_accumulation_registers, GS_CDNA2_3),
+      isa_part_test(test_overlap),          isa_part_test(test_offset_limits),
+      isa_part_test(test_address_wrap),     isa_part_test(test_last_lane_wins),
+      isa_part_test(test_loads_to_lds),     isa_part_test_on(test_scratch_addresses, GS_GFX942),
+      isa_part_test(test_faults),           isa_part_test(test_scratch_faults),
+      isa_part_test(test_map_changes),      isa_part_test(test_gaps),
       cmocka_unit_test(test_races),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);

@@ -289,10 +289,10 @@ static void list_variants(void **state, const gs_opcode_t *op, unsigned number, 
   }
   add_uniforms(all, op, number);
   add_modifiers(all, op);
-  if (is_short(op) && !is_wide(op) && !(op->flags & GS_OPF_NO_SDWA))
+  if (is_short(op) && !is_wide(op) && !(op->flags & (GS_OPF_NO_SDWA | GS_OPF_SRC_SEL)))
     add_sdwa(all, op, number);
   if (is_short(op) && op->encoding != GS_ENC_VOPC && !(op->flags & GS_OPF_NO_DPP) &&
-      (!is_wide(op) || isa_part(state) == GS_GFX90A))
+      (!is_wide(op) || (isa_part(state) & GS_CDNA2_3)))
     add_dpp(all, op, number);
   if (op->flags & GS_OPF_OP_SEL)
     add_op_sel(all, op);

@@ -86,7 +86,7 @@ static void test_other_parts(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      isa_part_test(test_graphics),
+      isa_part_test_on(test_graphics, GS_TO_90A),
       isa_part_test(test_no_instruction),
       isa_part_test(test_other_parts),
   };

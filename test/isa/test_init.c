@@ -81,7 +81,6 @@ static const row_t rows[] = {
     {"v_cvt_f64_f32 v[0:1], v3", false},
     {"v_add_f32 v0, v1, -v3", false},
     {"v_fma_f32 v0, v1, v3, v5", false},
-    {"v_mac_f32 v0, v1, v3", false},
     {"v_add_f64 v[0:1], v[2:3], v[4:5]", false},
     {"v_fma_f64 v[0:1], v[2:3], v[4:5], s[4:5]", false},
     {"v_div_fmas_f32 v0, v1, v3, v5", false},
@@ -125,6 +124,7 @@ static const row_t rows[] = {
 
 /* Which not all parts have. */
 static const row_t rows_of_some[] = {
+    {"v_mac_f32 v0, v1, v3", false},
     {"v_pk_fma_f32 v[0:1], v[2:3], v[4:5], v[6:7]", false},
     {"v_pk_fma_f32 v[0:1], v[2:3], v[4:5], v[6:7] op_sel_hi:[0,1,0]", false},
     {"v_pk_mul_f32 v[0:1], v[2:3], s[4:5] op_sel:[1,0]", false},

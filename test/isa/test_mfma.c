@@ -6,7 +6,12 @@
 
 #include <math.h>
 
-typedef enum element { F32, F16, BF16, I8, F64 } element_t;
+typedef enum element { F32, F16, BF16, I8, F64, XF32, FP8, BF8 } element_t;
+
+static unsigned width(element_t type) {
+  static const unsigned widths[] = {32, 16, 16, 8, 64, 32, 8, 8};
+  return widths[type];
+}
 
 typedef struct shape {
   const char *name;
@@ -14,21 +19,58 @@ typedef struct shape {
   element_t type;
 } shape_t;
 
+/* A's type and B's may differ; B's is at the end of the name then. */
+static element_t type_of_b(const shape_t *s) {
+  const char *const end = s->name + strlen(s->name) - 4;
+  return strcmp(end, "_fp8") == 0 ? FP8 : strcmp(end, "_bf8") == 0 ? BF8 : s->type;
+}
+
 static const shape_t shapes[] = {
-    {"v_mfma_f32_32x32x1f32", 32, 2, 1, 1, F32},      {"v_mfma_f32_16x16x1f32", 16, 4, 1, 1, F32},
-    {"v_mfma_f32_4x4x1f32", 4, 16, 1, 1, F32},        {"v_mfma_f32_32x32x2f32", 32, 1, 2, 1, F32},
-    {"v_mfma_f32_16x16x4f32", 16, 1, 4, 1, F32},      {"v_mfma_f32_32x32x4f16", 32, 2, 4, 4, F16},
-    {"v_mfma_f32_16x16x4f16", 16, 4, 4, 4, F16},      {"v_mfma_f32_4x4x4f16", 4, 16, 4, 4, F16},
-    {"v_mfma_f32_32x32x8f16", 32, 1, 8, 4, F16},      {"v_mfma_f32_16x16x16f16", 16, 1, 16, 4, F16},
-    {"v_mfma_f32_32x32x2bf16", 32, 2, 2, 2, BF16},    {"v_mfma_f32_16x16x2bf16", 16, 4, 2, 2, BF16},
-    {"v_mfma_f32_4x4x2bf16", 4, 16, 2, 2, BF16},      {"v_mfma_f32_32x32x4bf16", 32, 1, 4, 2, BF16},
-    {"v_mfma_f32_16x16x8bf16", 16, 1, 8, 2, BF16},    {"v_mfma_f32_32x32x4bf16_1k", 32, 2, 4, 4, BF16},
-    {"v_mfma_f32_16x16x4bf16_1k", 16, 4, 4, 4, BF16}, {"v_mfma_f32_4x4x4bf16_1k", 4, 16, 4, 4, BF16},
-    {"v_mfma_f32_32x32x8bf16_1k", 32, 1, 8, 4, BF16}, {"v_mfma_f32_16x16x16bf16_1k", 16, 1, 16, 4, BF16},
-    {"v_mfma_i32_32x32x4i8", 32, 2, 4, 4, I8},        {"v_mfma_i32_16x16x4i8", 16, 4, 4, 4, I8},
-    {"v_mfma_i32_4x4x4i8", 4, 16, 4, 4, I8},          {"v_mfma_i32_32x32x8i8", 32, 1, 8, 4, I8},
-    {"v_mfma_i32_16x16x16i8", 16, 1, 16, 4, I8},      {"v_mfma_f64_16x16x4f64", 16, 1, 4, 1, F64},
+    {"v_mfma_f32_32x32x1f32", 32, 2, 1, 1, F32},
+    {"v_mfma_f32_16x16x1f32", 16, 4, 1, 1, F32},
+    {"v_mfma_f32_4x4x1f32", 4, 16, 1, 1, F32},
+    {"v_mfma_f32_32x32x2f32", 32, 1, 2, 1, F32},
+    {"v_mfma_f32_16x16x4f32", 16, 1, 4, 1, F32},
+    {"v_mfma_f32_32x32x4f16", 32, 2, 4, 4, F16},
+    {"v_mfma_f32_16x16x4f16", 16, 4, 4, 4, F16},
+    {"v_mfma_f32_4x4x4f16", 4, 16, 4, 4, F16},
+    {"v_mfma_f32_32x32x8f16", 32, 1, 8, 4, F16},
+    {"v_mfma_f32_16x16x16f16", 16, 1, 16, 4, F16},
+    {"v_mfma_f32_32x32x2bf16", 32, 2, 2, 2, BF16},
+    {"v_mfma_f32_16x16x2bf16", 16, 4, 2, 2, BF16},
+    {"v_mfma_f32_4x4x2bf16", 4, 16, 2, 2, BF16},
+    {"v_mfma_f32_32x32x4bf16", 32, 1, 4, 2, BF16},
+    {"v_mfma_f32_16x16x8bf16", 16, 1, 8, 2, BF16},
+    {"v_mfma_f32_32x32x4bf16_1k", 32, 2, 4, 4, BF16},
+    {"v_mfma_f32_16x16x4bf16_1k", 16, 4, 4, 4, BF16},
+    {"v_mfma_f32_4x4x4bf16_1k", 4, 16, 4, 4, BF16},
+    {"v_mfma_f32_32x32x8bf16_1k", 32, 1, 8, 4, BF16},
+    {"v_mfma_f32_16x16x16bf16_1k", 16, 1, 16, 4, BF16},
+    {"v_mfma_i32_32x32x4i8", 32, 2, 4, 4, I8},
+    {"v_mfma_i32_16x16x4i8", 16, 4, 4, 4, I8},
+    {"v_mfma_i32_4x4x4i8", 4, 16, 4, 4, I8},
+    {"v_mfma_i32_32x32x8i8", 32, 1, 8, 4, I8},
+    {"v_mfma_i32_16x16x16i8", 16, 1, 16, 4, I8},
+    {"v_mfma_f64_16x16x4f64", 16, 1, 4, 1, F64},
     {"v_mfma_f64_4x4x4f64", 4, 4, 4, 1, F64},
+    /* gfx942 knows those that it shares with others by the old names, too. */
+    {"v_mfma_f32_32x32x4_2b_bf16", 32, 2, 4, 4, BF16},
+    {"v_mfma_f32_16x16x4_4b_bf16", 16, 4, 4, 4, BF16},
+    {"v_mfma_f32_4x4x4_16b_bf16", 4, 16, 4, 4, BF16},
+    {"v_mfma_f32_32x32x8_bf16", 32, 1, 8, 4, BF16},
+    {"v_mfma_f32_16x16x16_bf16", 16, 1, 16, 4, BF16},
+    {"v_mfma_f32_32x32x4_xf32", 32, 1, 4, 2, XF32},
+    {"v_mfma_f32_16x16x8_xf32", 16, 1, 8, 2, XF32},
+    {"v_mfma_i32_32x32x16_i8", 32, 1, 16, 8, I8},
+    {"v_mfma_i32_16x16x32_i8", 16, 1, 32, 8, I8},
+    {"v_mfma_f32_32x32x16_bf8_bf8", 32, 1, 16, 8, BF8},
+    {"v_mfma_f32_32x32x16_bf8_fp8", 32, 1, 16, 8, BF8},
+    {"v_mfma_f32_32x32x16_fp8_bf8", 32, 1, 16, 8, FP8},
+    {"v_mfma_f32_32x32x16_fp8_fp8", 32, 1, 16, 8, FP8},
+    {"v_mfma_f32_16x16x32_bf8_bf8", 16, 1, 32, 8, BF8},
+    {"v_mfma_f32_16x16x32_bf8_fp8", 16, 1, 32, 8, BF8},
+    {"v_mfma_f32_16x16x32_fp8_bf8", 16, 1, 32, 8, FP8},
+    {"v_mfma_f32_16x16x32_fp8_fp8", 16, 1, 32, 8, FP8},
 };
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
@@ -40,8 +82,7 @@ typedef struct place {
 
 /* Element (index, k) of A (index = row) or B (index = column) of a block. */
 static place_t input_place(const shape_t *s, unsigned block, unsigned index, unsigned k) {
-  static const unsigned widths[] = {32, 16, 16, 8, 64};
-  const unsigned bits = widths[s->type];
+  const unsigned bits = width(s->type);
   if (s->type == F64 && s->m == 4)
     return (place_t){16 * k + 4 * block + index, 0, 64, 0};
   const unsigned group = s->blocks > 1 ? block : k / s->per_lane, e = k % s->per_lane;
@@ -77,9 +118,22 @@ static unsigned permuted(unsigned blgp, unsigned lane) {
   return 16 * sources[blgp][lane / 16] + lane % 16;
 }
 
+/* As the formats are described: sign, exponent, fraction. */
+static double value_of_byte(element_t type, unsigned bits) {
+  const unsigned fraction = type == FP8 ? 3 : 2;
+  const int bias = type == FP8 ? 8 : 16, exponent = (int)(bits >> fraction & 0x7fu >> fraction);
+  const double f = ldexp(bits & ((1u << fraction) - 1), -(int)fraction);
+  if (bits == 0x80)
+    return NAN;
+  const double magnitude = exponent ? ldexp(1 + f, exponent - bias) : ldexp(f, 1 - bias);
+  return bits & 0x80 ? -magnitude : magnitude;
+}
+
 static double element_value(element_t type, uint64_t bits) {
   if (type == I8)
     return (double)(int8_t)bits;
+  if (type == FP8 || type == BF8)
+    return value_of_byte(type, (unsigned)bits);
   mpfr_t x;
   mpfr_init2(x, 100);
   ref_set(type == F64 ? &ref_f64 : type == F16 ? &ref_f16 : &ref_f32, x, type == BF16 ? bits << 16 : bits);
@@ -90,6 +144,12 @@ static double element_value(element_t type, uint64_t bits) {
 
 /* Small integers, so that all sums are exact, in the element's type; `i` of those in a register. */
 static uint32_t element_bits(element_t type, int value) {
+  if (type == FP8 || type == BF8) {
+    unsigned bits = 0;
+    while (value_of_byte(type, bits) != (type == FP8 ? value : value % 9))
+      bits++;
+    return bits;
+  }
   mpfr_t x;
   mpfr_init2(x, 100);
   mpfr_set_si(x, value, MPFR_RNDN);
@@ -105,7 +165,7 @@ static void fill_input(gs_row_t rows[2], element_t type, uint64_t *seed) {
   for (unsigned l = 0; l < GS_LANES; l++)
     for (unsigned r = 0; r < 2; r++) {
       uint32_t word = 0;
-      const unsigned count = type == I8 ? 4 : type == F16 || type == BF16 ? 2 : 1;
+      const unsigned count = type == F64 ? 1 : 32 / width(type);
       for (unsigned e = 0; e < count; e++)
         word |= element_bits(type, (int)(isa_random(seed) % 31) - 15) << (32 / count * e);
       rows[r].u32[l] = word;
@@ -167,7 +227,7 @@ static void check_product(const isa_wave_t *t, const shape_t *s, const operands_
                   pb = input_place(s, block, column, k);
           pb.lane = permuted(o->blgp, pb.lane);
           const double a = element_value(s->type, get_bits(&before[o->a], pa));
-          const double b = element_value(s->type, get_bits(&before[o->b], pb));
+          const double b = element_value(type_of_b(s), get_bits(&before[o->b], pb));
           sum += a * b;
           integer += (uint32_t)(int32_t)a * (uint32_t)(int32_t)b;
         }
@@ -204,15 +264,15 @@ typedef struct products {
 
 static void add_product(products_t *all, const shape_t *s, operands_t o) {
   const unsigned out = output_registers(s);
-  const unsigned in = s->type == F64 || s->per_lane * (s->type == I8 ? 8 : 16) > 32 ? 2 : 1;
+  const unsigned in = s->per_lane * width(s->type) / 32;
   char d[16], a[16], b[16], c[16];
   assert_true(all->count < MOST_CASES);
   product_t *p = &all->list[all->count++];
   p->shape = s;
   p->o = o;
   register_text(d, sizeof d, o.d, out);
-  register_text(a, sizeof a, o.a, s->type == F32 ? 1 : in);
-  register_text(b, sizeof b, o.b, s->type == F32 ? 1 : in);
+  register_text(a, sizeof a, o.a, in);
+  register_text(b, sizeof b, o.b, in);
   if (o.constant)
     snprintf(c, sizeof c, "%s", o.constant);
   else
@@ -238,7 +298,7 @@ static void run_products(void **state, const products_t *all) {
     char d[16];
     isa_reset(t, i);
     fill_input(&t->v[p->o.a], p->shape->type, &seed);
-    fill_input(&t->v[p->o.b], p->shape->type, &seed);
+    fill_input(&t->v[p->o.b], type_of_b(p->shape), &seed);
     if (!p->o.constant)
       fill_output(&t->v[p->o.c], p->shape, &seed);
     isa_set_s64(t, GS_S_EXEC, i % 3 == 0 ? UINT64_MAX : i % 3 == 1 ? 0 : UINT64_C(0x123456789abcdef0));
@@ -250,10 +310,10 @@ static void run_products(void **state, const products_t *all) {
   isa_free(t);
 }
 
-/* Registers and constants. gfx908: C and D are accumulation registers, and not constant; gfx90a: both in
+/* Registers and constants. gfx908: C and D are accumulation registers, and not constant; later both in
  * either file. */
 static void test_registers(void **state) {
-  const bool both_files = isa_part(state) == GS_GFX90A;
+  const bool both_files = isa_part(state) & GS_CDNA2_3;
   products_t *all = calloc(1, sizeof *all);
   assert_non_null(all);
   for (unsigned i = 0; i < SHAPES; i++) {
@@ -278,7 +338,7 @@ static void test_registers(void **state) {
 
 /* Broadcasts of A's blocks, permutations of B. */
 static void test_broadcast(void **state) {
-  const unsigned file = isa_part(state) == GS_GFX90A ? 0 : 256; /* of C and D */
+  const unsigned file = isa_part(state) & GS_CDNA2_3 ? 0 : 256; /* of C and D */
   products_t *all = calloc(1, sizeof *all);
   assert_non_null(all);
   for (unsigned i = 0; i < SHAPES; i++) {
@@ -296,8 +356,8 @@ static void test_broadcast(void **state) {
   free(all);
 }
 
-/* gfx90a's f16 and bf16 flush denormal operands and results, gfx908's do not; f32 never does. MODE does not
- * matter. */
+/* gfx90a's f16 and bf16 flush denormal operands and results, those of gfx908 and gfx942 do not; f32 never
+ * does. MODE does not matter. */
 static void test_denormals(void **state) {
   const bool flush = isa_part(state) == GS_GFX90A;
   isa_wave_t *t = isa_new(state, ISA_PART);
@@ -316,9 +376,15 @@ static void test_denormals(void **state) {
       t->v[264 + r].u32[l] = 0x00000100;
     }
   }
+  const bool pairs =
+      isa_part(state) == GS_GFX942; /* of bf16 two in the first register are 0 there, of four */
+  for (unsigned l = 0; pairs && l < GS_LANES; l++)
+    t->v[23].u32[l] = 0, t->v[22].u32[l] = 0x00010001;
   assert_int_equal(isa_run(t, "v_mfma_f32_4x4x4f16 a[0:3], v[10:11], v[12:13], a[0:3]\n"
-                              "v_mfma_f32_4x4x2bf16 a[4:7], v10, v14, a[4:7]\n"
                               "v_mfma_f32_4x4x1f32 a[8:11], v16, v18, a[8:11]\n"),
+                   GS_WAVE_RUNNING);
+  assert_int_equal(isa_run(t, pairs ? "v_mfma_f32_4x4x4_16b_bf16 a[4:7], v[22:23], v[14:15], a[4:7]"
+                                    : "v_mfma_f32_4x4x2bf16 a[4:7], v10, v14, a[4:7]"),
                    GS_WAVE_RUNNING);
   for (unsigned l = 0; l < GS_LANES; l++)
     for (unsigned r = 0; r < 4; r++) {
@@ -326,6 +392,151 @@ static void test_denormals(void **state) {
       assert_int_equal(t->v[260 + r].u32[l], flush ? 0 : 0x00020100);
       assert_int_equal(t->v[264 + r].u32[l], 0x00000101);
     }
+  isa_free(t);
+}
+
+/* Of doubles blgp negates operands. */
+static void test_negation(void **state) {
+  isa_wave_t *t = isa_new(state, ISA_PART);
+  const shape_t *const wide = &shapes[25], *const narrow = &shapes[26];
+  for (unsigned neg = 0; neg < 8; neg++)
+    for (unsigned which = 0; which < 2; which++) {
+      const shape_t *const s = which ? narrow : wide;
+      uint64_t seed = 7 + neg;
+      char text[TEXT];
+      isa_reset(t, neg);
+      fill_input(&t->v[10], F64, &seed);
+      fill_input(&t->v[20], F64, &seed);
+      fill_output(&t->v[40], s, &seed);
+      snprintf(text, sizeof text, "%s v[%u:%u], v[10:11], v[20:21], v[40:%u] neg:[%u,%u,%u]", s->name, 60u,
+               59 + output_registers(s), 39 + output_registers(s), neg & 1, neg >> 1 & 1, neg >> 2);
+      assert_int_equal(isa_run(t, text), GS_WAVE_RUNNING);
+      for (unsigned block = 0; block < s->blocks; block++)
+        for (unsigned i = 0; i < s->m * s->m; i++) {
+          const place_t place = output_place(s, block, i / s->m, i % s->m);
+          double sum = element_value(F64, get_bits(&t->v[40], place)) * (neg & 4 ? -1 : 1);
+          for (unsigned k = 0; k < s->k; k++)
+            sum += element_value(F64, get_bits(&t->v[10], input_place(s, block, i / s->m, k))) *
+                   element_value(F64, get_bits(&t->v[20], input_place(s, block, i % s->m, k))) *
+                   ((neg & 1) != (neg >> 1 & 1) ? -1 : 1);
+          assert_true(element_value(F64, get_bits(&t->v[60], place)) == sum);
+        }
+    }
+  isa_free(t);
+}
+
+/* xf32: what a float has below ten bits of fraction is rounded to nearest, ties to even. */
+static void test_xf32(void **state) {
+  static const struct {
+    uint32_t x;
+    double as;
+  } rows[] = {{0x3f800fff, 1},
+              {0x3f801000, 1},
+              {0x3f801001, 1 + 0x1p-10},
+              {0x3f803000, 1 + 0x1p-9},
+              {0xbf802fff, -1 - 0x1p-10},
+              {0x3fffffff, 2},
+              {0x00001fff, 0x1p-136},
+              {0x3f802000, 1 + 0x1p-10}};
+  isa_wave_t *t = isa_new(state, ISA_PART);
+  for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (unsigned l = 0; l < GS_LANES; l++) {
+      t->v[10].u32[l] = l < 16 ? rows[i].x : 0;
+      t->v[11].u32[l] = 0;
+      t->v[12].f32[l] = 1.0f;
+      t->v[13].f32[l] = 1.0f;
+    }
+    assert_int_equal(isa_run(t, "v_mfma_f32_16x16x8_xf32 v[20:23], v[10:11], v[12:13], 0"), GS_WAVE_RUNNING);
+    for (unsigned l = 0; l < GS_LANES; l++)
+      assert_true(t->v[20].f32[l] == rows[i].as);
+    assert_int_equal(isa_run(t, "v_mfma_f32_16x16x8_xf32 v[20:23], v[12:13], v[10:11], 0"), GS_WAVE_RUNNING);
+    for (unsigned l = 0; l < GS_LANES; l++)
+      assert_true(t->v[23].f32[l] == rows[i].as);
+  }
+  isa_free(t);
+}
+
+/* ---- Sparse ---- */
+
+typedef struct sparse {
+  const char *name;
+  unsigned m, k, kept; /* kept: elements of A that a lane holds, of twice as many */
+  element_t type, type_b;
+} sparse_t;
+
+/* A in full: its places in the index register, from the choice of cbsz and abid. */
+static void expand(const isa_wave_t *t, const sparse_t *s, unsigned row, unsigned cbsz, unsigned abid,
+                   double *a) {
+  const unsigned bits = 2 * s->kept, parts = 32 / bits, part = cbsz ? 0 : abid % parts;
+  memset(a, 0, 64 * sizeof *a);
+  for (unsigned group = 0; group < GS_LANES / s->m; group++)
+    for (unsigned e = 0; e < s->kept; e++) {
+      const unsigned lane = group * s->m + row, at = e * width(s->type);
+      const unsigned place = t->before.v[30].u32[lane] >> (bits * part + 2 * e) & 3;
+      const uint64_t x = t->before.v[10 + at / 32].u32[lane] >> at % 32 & ((1u << width(s->type)) - 1);
+      a[group * 2 * s->kept + e / 2 * 4 + place] += element_value(s->type, x);
+    }
+}
+
+static void check_sparse(const isa_wave_t *t, const sparse_t *s, unsigned cbsz, unsigned abid, unsigned d) {
+  const shape_t out = {s->name, s->m, 1, s->k, 0, F32};
+  double a[64];
+  for (unsigned row = 0; row < s->m; row++) {
+    expand(t, s, row, cbsz, abid, a);
+    for (unsigned column = 0; column < s->m; column++) {
+      const place_t place = output_place(&out, 0, row, column);
+      const uint64_t old = get_bits(&t->before.v[d], place), got = get_bits(&t->v[d], place);
+      double sum = s->type == I8 ? 0 : element_value(F32, old);
+      for (unsigned k = 0; k < s->k; k++) {
+        const unsigned lane = k / (2 * s->kept) * s->m + column, at = k % (2 * s->kept) * width(s->type_b);
+        const uint64_t x = t->before.v[20 + at / 32].u32[lane] >> at % 32 & ((1u << width(s->type_b)) - 1);
+        sum += a[k] * element_value(s->type_b, x);
+      }
+      if (s->type == I8)
+        assert_int_equal(got, (uint32_t)old + (uint32_t)(int32_t)sum);
+      else if (element_value(F32, got) != sum)
+        fail_msg("%s cbsz %u abid %u, row %u, column %u: %a, want %a", s->name, cbsz, abid, row, column,
+                 element_value(F32, got), sum);
+    }
+  }
+}
+
+static void test_sparse(void **state) {
+  static const sparse_t rows[] = {
+      {"v_smfmac_f32_16x16x32_f16", 16, 32, 4, F16, F16},
+      {"v_smfmac_f32_32x32x16_f16", 32, 16, 4, F16, F16},
+      {"v_smfmac_f32_16x16x32_bf16", 16, 32, 4, BF16, BF16},
+      {"v_smfmac_f32_32x32x16_bf16", 32, 16, 4, BF16, BF16},
+      {"v_smfmac_i32_16x16x64_i8", 16, 64, 8, I8, I8},
+      {"v_smfmac_i32_32x32x32_i8", 32, 32, 8, I8, I8},
+      {"v_smfmac_f32_16x16x64_bf8_bf8", 16, 64, 8, BF8, BF8},
+      {"v_smfmac_f32_32x32x32_bf8_bf8", 32, 32, 8, BF8, BF8},
+      {"v_smfmac_f32_16x16x64_bf8_fp8", 16, 64, 8, BF8, FP8},
+      {"v_smfmac_f32_32x32x32_bf8_fp8", 32, 32, 8, BF8, FP8},
+      {"v_smfmac_f32_16x16x64_fp8_bf8", 16, 64, 8, FP8, BF8},
+      {"v_smfmac_f32_32x32x32_fp8_bf8", 32, 32, 8, FP8, BF8},
+      {"v_smfmac_f32_16x16x64_fp8_fp8", 16, 64, 8, FP8, FP8},
+      {"v_smfmac_f32_32x32x32_fp8_fp8", 32, 32, 8, FP8, FP8},
+  };
+  isa_wave_t *t = isa_new(state, ISA_PART);
+  for (unsigned i = 0; i < 10 * sizeof rows / sizeof *rows; i++) {
+    const sparse_t *const s = &rows[i / 10];
+    const unsigned cbsz = i % 10 > 5, abid = i % 10 % 5, d = i & 1 ? 256 + 64 : 64,
+                   count = s->m * s->m / GS_LANES;
+    const shape_t out = {s->name, s->m, 1, s->k, 0, s->type == I8 ? I8 : F32};
+    uint64_t seed = 1 + i;
+    char text[TEXT];
+    isa_reset(t, i);
+    fill_input(&t->v[10], s->type, &seed);
+    fill_input(&t->v[20], s->type_b, &seed);
+    fill_input(&t->v[22], s->type_b, &seed);
+    fill_output(&t->v[d], &out, &seed);
+    isa_set_s64(t, GS_S_EXEC, i % 3 ? UINT64_C(0xf0f) : 0);
+    snprintf(text, sizeof text, "%s %c[64:%u], v[10:11], v[20:23], v30 cbsz:%u abid:%u", s->name,
+             d == 64 ? 'v' : 'a', 63 + count, cbsz, abid);
+    assert_int_equal(isa_run(t, text), GS_WAVE_RUNNING);
+    check_sparse(t, s, cbsz, abid, d);
+  }
   isa_free(t);
 }
 
@@ -445,7 +656,7 @@ static void test_specials(void **state) {
   products_t *all = calloc(1, sizeof *all);
   assert_non_null(all);
   for (unsigned i = 0; i < SHAPES; i++)
-    if (shapes[i].type != I8 && isa_has(state, ISA_PART, shapes[i].name))
+    if ((shapes[i].type < I8 || shapes[i].type == F64) && isa_has(state, ISA_PART, shapes[i].name))
       add_product(all, &shapes[i], (operands_t){0, 0, 0, 256 + 64, 256 + 64, 10, 20, NULL, 0});
   isa_wave_t *t = isa_new(state, ISA_PART);
   uint64_t seed = 41;
@@ -492,6 +703,8 @@ int main(void) {
       isa_part_test_on(test_registers, GS_GFX908_UP), isa_part_test_on(test_broadcast, GS_GFX908_UP),
       isa_part_test_on(test_denormals, GS_GFX908_UP), isa_part_test_on(test_rounding, GS_GFX908_UP),
       isa_part_test_on(test_moves, GS_GFX908_UP),     isa_part_test_on(test_specials, GS_GFX908_UP),
+      isa_part_test_on(test_negation, GS_GFX942),     isa_part_test_on(test_xf32, GS_GFX942),
+      isa_part_test_on(test_sparse, GS_GFX942),
   };
   return isa_main(tests, sizeof tests / sizeof tests[0]);
 }

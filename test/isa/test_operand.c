@@ -114,7 +114,7 @@ static void test_sdwa(void **state) {
       {"v_add_u16_sdwa v0, v2, v4 src0_sel:BYTE_1", 16, false, 0},
   };
   const unsigned step =
-      isa_part(state) == GS_GFX90A ? 1 : 5; /* which meets all values of each field all the same */
+      (isa_part(state) & GS_CDNA2_3) ? 1 : 5; /* which meets all values of each field all the same */
   for (unsigned r = 0; r < sizeof rows / sizeof rows[0]; r++) {
     isa_wave_t *t = isa_new(state, ISA_PART);
     uint32_t words[2];
@@ -250,7 +250,7 @@ static void test_dpp_controls(void **state) {
     isa_assert_only_changed(t, "v0");
     isa_reset(t, control);
   }
-  assert_int_equal(existing, 256 + 3 * 15 + 4 + 4 + (isa_part(state) == GS_GFX90A ? 16 : 0));
+  assert_int_equal(existing, 256 + 3 * 15 + 4 + 4 + ((isa_part(state) & GS_CDNA2_3) ? 16 : 0));
   isa_free(t);
 }
 
@@ -492,7 +492,7 @@ static void test_special_operands(void **state) {
 /* Many masks in a row, for results of 32 and 64 bits, also where destination and source overlap; gfx90a has
  * pairs at even numbers only. */
 static void test_exec(void **state) {
-  const bool aligned = isa_part(state) == GS_GFX90A;
+  const bool aligned = (isa_part(state) & GS_CDNA2_3);
   isa_wave_t *t = isa_new(state, ISA_PART);
   uint64_t seed = 1;
   for (unsigned i = 0; i < 300; i++) {

@@ -380,7 +380,7 @@ static void test_hwreg_faults(void **state) {
       "s_getreg_b32 s10, hwreg(0)",
       "s_getreg_b32 s10, hwreg(8)",
       "s_getreg_b32 s10, hwreg(14)",
-      "s_getreg_b32 s10, hwreg(20)",
+      "s_getreg_b32 s10, hwreg(25)",
       "s_getreg_b32 s10, hwreg(63)",
       "s_setreg_b32 hwreg(21), s2",
       "s_setreg_imm32_b32 hwreg(0), 1",

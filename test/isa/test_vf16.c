@@ -67,7 +67,7 @@ static void test_halves(void **state) {
   isa_free(t);
 }
 
-/* Constants of v_madmk and v_madak, of both sizes. */
+/* Constants of v_madmk and v_madak, of both sizes; those of floats are fused on gfx942. */
 static void test_literals(void **state) {
   isa_wave_t *t = isa_new(state, ISA_PART);
   for (unsigned l = 0; l < GS_LANES; l++) {
@@ -76,16 +76,21 @@ static void test_literals(void **state) {
     t->v[12].u32[l] = isa_f32_edges[l % isa_f32_edge_count];
     t->v[13].u32[l] = isa_f32_edges[(l * 11 + 5) % isa_f32_edge_count];
   }
-  assert_int_equal(isa_run(t, "v_madmk_f16 v2, v10, 0x4a00, v11\nv_madak_f16 v3, v10, v11, 0xc234\n"
-                              "v_madmk_f32 v4, v12, 0x41200001, v13\nv_madak_f32 v5, v12, v13, 0xc1200003"),
+  const bool fused = isa_part(state) == GS_GFX942;
+  assert_int_equal(isa_run(t, "v_madmk_f16 v2, v10, 0x4a00, v11\nv_madak_f16 v3, v10, v11, 0xc234\n"),
                    GS_WAVE_RUNNING);
+  assert_int_equal(
+      isa_run(t, fused ? "v_fmamk_f32 v4, v12, 0x41200001, v13\nv_fmaak_f32 v5, v12, v13, 0xc1200003"
+                       : "v_madmk_f32 v4, v12, 0x41200001, v13\nv_madak_f32 v5, v12, v13, 0xc1200003"),
+      GS_WAVE_RUNNING);
   for (unsigned l = 0; l < GS_LANES; l++) {
     const uint32_t a = t->v[10].u32[l] & 0xffff, b = t->v[11].u32[l] & 0xffff, x = t->v[12].u32[l],
                    y = t->v[13].u32[l];
     const uint64_t s[4][3] = {{a, 0x4a00, b}, {a, b, 0xc234}, {x, 0x41200001, y}, {x, y, 0xc1200003}};
     for (unsigned i = 0; i < 4; i++) {
       const ref_format_t *f = i < 2 ? &ref_f16 : &ref_f32;
-      const uint64_t want = ref_mad(f, s[i], false, 0), got = t->v[2 + i].u32[l];
+      const uint64_t want = fused && i > 1 ? ref_exact(f, REF_FMA, s[i], 0) : ref_mad(f, s[i], false, 0),
+                     got = t->v[2 + i].u32[l];
       if (ref_is_nan(f, want))
         assert_true(ref_is_nan(f, got) && !ref_is_signaling(f, got));
       else

@@ -68,6 +68,7 @@ static wide_t by_table(unsigned table, wide_t a, wide_t b, wide_t c) {
   }
 
 MEANING(same, a)
+MEANING(shift_add_64, a * power((unsigned)b & 7) + c)
 MEANING(not, -1 - a)
 MEANING(and, by_table(0xc0, a, b, c))
 MEANING(or, by_table(0xfc, a, b, c))
@@ -299,6 +300,7 @@ static const row_t rows[] = {
     {"v_mbcnt_lo_u32_b32", 3, U32, {U32, U32}, count_lanes_low, 0},
     {"v_mbcnt_hi_u32_b32", 3, U32, {U32, U32}, count_lanes_high, 0},
     {"v_lshlrev_b64", 3, U64, {U32, U64}, shift_left_64, 0},
+    {"v_lshl_add_u64", 3, U64, {U64, U32, U64}, shift_add_64, 0},
     {"v_lshrrev_b64", 3, U64, {U32, U64}, shift_right_64, 0},
     {"v_ashrrev_i64", 3, I64, {U32, I64}, shift_right_64, 0},
 

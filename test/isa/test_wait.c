@@ -12,7 +12,7 @@
 enum { TEXT = 512 };
 
 /* Parts without matrix instructions, with those of gfx908, and all. */
-enum { ALL = GS_GFX9, M908 = GS_GFX908, M90A = GS_GFX90A, MATRIX = GS_GFX908 | GS_GFX90A };
+enum { ALL = GS_TO_90A, M908 = GS_GFX908, M90A = GS_GFX90A, MATRIX = GS_GFX908 | GS_GFX90A };
 
 /* `first`, `mend`, `second` are good; `first`, `less`, `second` are not, nor are those two alone. Without
  * `mend` the two are good as they are. */
@@ -339,7 +339,8 @@ static void test_index(void **state) {
 }
 
 int main(void) {
-  static const struct CMUnitTest tests[] = {isa_part_test(test_sequences), isa_part_test(test_lanes),
-                                            isa_part_test(test_index)};
+  static const struct CMUnitTest tests[] = {isa_part_test_on(test_sequences, GS_TO_90A),
+                                            isa_part_test_on(test_lanes, GS_TO_90A),
+                                            isa_part_test_on(test_index, GS_TO_90A)};
   return isa_main(tests, sizeof tests / sizeof *tests);
 }

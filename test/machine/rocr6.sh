@@ -72,6 +72,6 @@ done
 unset HSA_ENABLE_INTERRUPT HSA_ENABLE_SDMA
 try "text of faults" env GFXSIM_CUS=4 "$root/test/fault/fault_messages.sh" "$build/test/fault/fault"
 unset LD_LIBRARY_PATH
-try "gfxsim-run rocminfo" "$root/test/machine/rocminfo.sh" "$build/bin/gfxsim-run"
+try "gfxsim-run rocminfo" "$root/test/machine/rocminfo.sh" "$build/bin/gfxsim-run" rocr6
 try "what gfxsim prints at the end" "$root/test/machine/exit_output.sh" "$build/bin/gfxsim-run" "$build/test/machine/machine"
 exit $failed

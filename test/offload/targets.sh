@@ -119,8 +119,12 @@ fi
 
 # ---- all of them ----
 
-# has_runtime VERSION PART: LLVM 13 has no device runtime for gfx90a and gfx1030.
-has_runtime() { [ "$1-$2" != 13-gfx90a ] && [ "$1-$2" != 13-gfx1030 ]; }
+# has_runtime VERSION PART: LLVM 13 has no device runtime for gfx90a and gfx1030, and none before 17 has one for gfx942.
+has_runtime() {
+  case $1-$2 in
+    13-gfx90a | 13-gfx1030 | 1[3-6]-gfx942) return 1 ;;
+  esac
+}
 
 combinations() {
   for version in $versions; do
