@@ -35,6 +35,7 @@ static atmi_status_t query_properties(atmi_device_t *device) {
       {HSA_AGENT_INFO_WORKGROUP_MAX_DIM, group_dim, "workgroup dimensions"},
       {HSA_AGENT_INFO_GRID_MAX_DIM, &grid_dim, "grid dimensions"},
       {HSA_AGENT_INFO_QUEUE_MAX_SIZE, &p->max_queue_packets, "queue size"},
+      {HSA_AMD_AGENT_INFO_CHIP_ID, &p->chip_id, "chip"},
   };
   for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
     hsa_status_t status =
@@ -53,6 +54,7 @@ static atmi_status_t query_properties(atmi_device_t *device) {
   if (status != HSA_STATUS_SUCCESS || atmi_target_id_parse(p->isa_name, &p->target))
     return atmi_fail(ATMI_UNSUPPORTED, device->label,
                      "cannot use the device: its instruction set \"%s\" is unknown", p->isa_name);
+  p->is_apu = atmi_target_id_is_apu(&p->target, p->chip_id);
   return ATMI_OK;
 }
 

@@ -34,6 +34,8 @@ typedef struct atmi_device_properties {
   uint32_t max_grid_x; /* work-items of a grid in its first dimension */
   uint32_t max_queue_packets;
   uint32_t lds_bytes;    /* per workgroup */
+  uint32_t chip_id;      /* PCI device */
+  bool is_apu;           /* its memory is the host's */
   uint64_t memory_bytes; /* of the device's own memory */
   uint32_t max_waves_per_cu;
   uint64_t timestamp_frequency; /* ticks per second of the clock that kernels read; 0 if HSA does not tell */

@@ -125,6 +125,10 @@ bool atmi_target_id_can_switch_xnack(const atmi_target_id_t *device) {
   return false;
 }
 
+bool atmi_target_id_is_apu(const atmi_target_id_t *device, uint32_t chip_id) {
+  return !strcmp(device->processor, "gfx940") || (!strcmp(device->processor, "gfx942") && !(chip_id & 1));
+}
+
 atmi_status_t atmi_target_id_parse(const char *text, atmi_target_id_t *id) {
   const char *triple = "amdgcn-amd-amdhsa--";
   if (!strncmp(text, triple, strlen(triple)))

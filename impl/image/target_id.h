@@ -48,6 +48,11 @@ atmi_mismatch_t atmi_target_id_match(const atmi_target_id_t *image, const atmi_t
  * state of others was decided when the driver was loaded. From amdkfd (kfd_process_xnack_mode). */
 bool atmi_target_id_can_switch_xnack(const atmi_target_id_t *device);
 
+/* Whether GPU and host share one memory, of those that are made for computing: MI300A, which has the
+ * processor of MI300X; the numbers of its chips are even, and those of MI300X odd. From LLVM's plugin of
+ * version 18. */
+bool atmi_target_id_is_apu(const atmi_target_id_t *device, uint32_t chip_id);
+
 /* "gfx90a:sramecc+:xnack-": what -march takes. */
 void atmi_target_id_format(const atmi_target_id_t *id, char text[ATMI_TARGET_ID_TEXT]);
 

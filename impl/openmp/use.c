@@ -46,9 +46,11 @@ void atmi_context_begin_use(atmi_context_t *context) {
 }
 
 bool atmi_context_ask_zero_copy(const atmi_context_t *context, atmi_omp_device_t *device) {
-  /* Without xnack a GPU cannot reach memory that nobody mapped for it. None of the GPUs with xnack that we
-   * know shares its memory with the host, so copying is faster unless the user knows better. */
-  bool zero_copy = context->env.apu_maps && device->properties.target.xnack == ATMI_FEATURE_ON;
+  /* Without xnack a GPU cannot reach memory that nobody mapped for it. Where it is not the host's, copying is
+   * faster unless the user knows better. */
+  const atmi_device_properties_t *properties = &device->properties;
+  bool zero_copy =
+      (context->env.apu_maps || properties->is_apu) && properties->target.xnack == ATMI_FEATURE_ON;
   atomic_store(&device->zero_copy, zero_copy);
   return zero_copy;
 }

@@ -29,6 +29,25 @@ static hsa_amd_system_event_callback_t handler;
 static void *handler_data;
 static hsa_agent_t gpu;
 
+static uint32_t chip; /* of a device that is said to be a gfx942 with xnack; 0: nothing is changed */
+
+EXPORT hsa_status_t hsa_agent_get_info(hsa_agent_t agent, hsa_agent_info_t attribute, void *value) {
+  REAL(hsa_agent_get_info);
+  hsa_status_t status = next(agent, attribute, value);
+  if (chip && attribute == (hsa_agent_info_t)HSA_AMD_AGENT_INFO_CHIP_ID)
+    memcpy(value, &chip, sizeof chip);
+  return status;
+}
+
+EXPORT hsa_status_t hsa_isa_get_info_alt(hsa_isa_t isa, hsa_isa_info_t attribute, void *value) {
+  REAL(hsa_isa_get_info_alt);
+  const char *name = "amdgcn-amd-amdhsa--gfx942:sramecc+:xnack+";
+  hsa_status_t status = next(isa, attribute, value);
+  if (chip && attribute == HSA_ISA_INFO_NAME)
+    memcpy(value, name, strlen(name) + 1);
+  return status;
+}
+
 EXPORT hsa_signal_value_t hsa_signal_load_relaxed(hsa_signal_t signal) {
   REAL(hsa_signal_load_relaxed);
   return next(signal) + signals_lie;
@@ -104,6 +123,26 @@ static void lying_signals(void) {
 static void signals_with_values_elsewhere_are_refused(void **state) {
   (void)state;
   in_fresh_child(lying_signals);
+}
+
+static void as_mi300a(void) {
+  chip = 0x74a0;
+  open_plugin();
+  if (rtl.init_plugin() || rtl.number_of_devices() < 1 || rtl.init_device(0) || !rtl.use_auto_zero_copy(0))
+    exit(1);
+}
+
+static void as_mi300x(void) {
+  chip = 0x74a1;
+  open_plugin();
+  if (rtl.init_plugin() || rtl.number_of_devices() < 1 || rtl.init_device(0) || rtl.use_auto_zero_copy(0))
+    exit(1);
+}
+
+static void apus_use_the_host_s_memory(void **state) {
+  (void)state;
+  in_fresh_child(as_mi300a);
+  in_fresh_child(as_mi300x);
 }
 
 /* More launches than the plugin asked packets for, each with a result. */
@@ -229,6 +268,7 @@ int main(int count, char **arguments) {
     return 2;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(signals_with_values_elsewhere_are_refused),
+      cmocka_unit_test(apus_use_the_host_s_memory),
       cmocka_unit_test(queues_are_as_long_as_they_are),
       cmocka_unit_test(packets_in_device_memory_are_refused),
       cmocka_unit_test(a_reset_is_called_that),

@@ -15,6 +15,7 @@
   X(number_of_devices)                                                                                       \
   X(init_requires)                                                                                           \
   X(init_device)                                                                                             \
+  X(use_auto_zero_copy)                                                                                      \
   X(set_info_flag)                                                                                           \
   X(print_device_info)                                                                                       \
   X(register_lib)                                                                                            \

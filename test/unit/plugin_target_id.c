@@ -183,6 +183,21 @@ static void explains_a_mismatch_with_both_names(void **state) {
                       "the image and off on the device; build with -march=gfx908");
 }
 
+static void knows_apus(void **state) {
+  (void)state;
+  static const struct {
+    const char *processor;
+    uint32_t chip_id;
+    bool is_apu;
+  } rows[] = {{"gfx942", 0x74a0, true},  {"gfx942", 0x74a1, false}, {"gfx940", 0x7401, true},
+              {"gfx90a", 0x740f, false}, {"gfx90a", 0x7408, false}, {"gfx950", 0x75a0, false}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    atmi_target_id_t device;
+    assert_int_equal(atmi_target_id_parse(rows[i].processor, &device), ATMI_OK);
+    assert_int_equal(atmi_target_id_is_apu(&device, rows[i].chip_id), rows[i].is_apu);
+  }
+}
+
 /* Two images, one device that neither runs on for different reasons. */
 static void describes_a_program_that_fits_nowhere(void **state) {
   (void)state;
@@ -221,6 +236,7 @@ int main(void) {
       cmocka_unit_test(reads_elf_flags),
       cmocka_unit_test(refuses_other_images),
       cmocka_unit_test(matches_images_with_devices),
+      cmocka_unit_test(knows_apus),
       cmocka_unit_test(explains_a_mismatch_with_both_names),
       cmocka_unit_test(describes_a_program_that_fits_nowhere),
   };
