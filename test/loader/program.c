@@ -155,8 +155,8 @@ static void measure_clock(void) {
   char line[64];
   append(append_number(line, __llvm_libc_clock_freq), " Hz\n");
   say(line);
-  uint64_t end = __builtin_readcyclecounter() + 2 * __llvm_libc_clock_freq;
-  while (__builtin_readcyclecounter() < end)
+  uint64_t end = __builtin_amdgcn_s_memrealtime() + 2 * __llvm_libc_clock_freq;
+  while (__builtin_amdgcn_s_memrealtime() < end)
     __builtin_amdgcn_s_sleep(1);
   say("end\n");
 }
