@@ -12,7 +12,7 @@
 
 /* A model of GPU. Immutable data; numbers are those that the Linux driver reports for the part. */
 typedef struct gs_profile {
-  const char *name;           /* processor name, e.g. "gfx90a" */
+  const char *name; /* of the processor, e.g. "gfx90a"; of the product, if there is another with that one */
   const char *marketing_name; /* e.g. "AMD Instinct MI210" */
   const char *family_name;    /* the driver's chip name, e.g. "aldebaran" */
   gs_target_t target;         /* instruction set of waves of 64 lanes */

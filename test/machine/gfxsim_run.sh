@@ -75,7 +75,7 @@ refuses '--devices=gfx90a,gfx906:8X: "gfx906:8X" is not a device' --devices=gfx9
 refuses '--devices=,: names no device' --devices=,
 refuses '--devices=gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a: more than 16' \
   --devices=gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a
-refuses '--xnack has no effect with a gfx906, which cannot retry faults; those that can: gfx942, gfx90a' --xnack --devices=gfx90a,gfx906
+refuses '--xnack has no effect with a gfx906, which cannot retry faults; those that can: gfx942, mi300a, gfx90a' --xnack --devices=gfx90a,gfx906
 refuses '--usm has no effect with a gfx906, which cannot retry faults' --devices=gfx906 --usm
 refuses '--trace=/no/such/trace: cannot be written: No such file or directory' --trace=/no/such/trace
 refuses "--trace=$scratch/: cannot be written: Is a directory" "--trace=$scratch/"

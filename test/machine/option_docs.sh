@@ -23,11 +23,11 @@ table=$(grep -E '^\| `GFXSIM_' "$3" | variables)
 [ "$("$1" --help | variables)" = "$table" ] || { echo "--help and $3 have different variables" >&2; failed=1; }
 [ "$(variables <"$2")" = "$table" ] || { echo "$2 and $3 have different variables" >&2; failed=1; }
 rows=$("$1" --list-devices |
-  sed -nE 's/^(gfx[0-9a-f]+) +AMD (Radeon |Instinct )*(.*), ([0-9]+) compute units, ([0-9]+) GiB$/| `\1` | \3 | \4 | \5 GiB |/p')
+  sed -nE 's/^((gfx|mi)[0-9a-f]+) +AMD (Radeon |Instinct )*(.*), ([0-9]+) compute units, ([0-9]+) GiB$/| `\1` | \4 | \5 | \6 GiB |/p')
 [ -n "$rows" ] || { echo "--list-devices lists none" >&2; exit 1; }
-[ "$(grep -E '^\| `gfx' "$3")" = "$rows" ] || { printf '%s lacks this table of devices:\n%s\n' "$3" "$rows" >&2; failed=1; }
+[ "$(grep -E '^\| `(gfx|mi)[0-9]' "$3")" = "$rows" ] || { printf '%s lacks this table of devices:\n%s\n' "$3" "$rows" >&2; failed=1; }
 devices=$("$1" --list-devices | sed 's/ .*//' | sort)
-[ "$(sed -n '/devices= LIST/,/^\.BI :/p' "$2" | grep -oE 'gfx[0-9a-f]+' | sort)" = "$devices" ] ||
+[ "$(sed -n '/devices= LIST/,/^\.BI :/p' "$2" | grep -oE '(gfx|mi)[0-9a-f]+' | sort)" = "$devices" ] ||
   { echo "$2 does not name the devices" >&2; failed=1; }
 if command -v man >/dev/null 2>&1; then
   warnings=$(LC_ALL=C.UTF-8 MANWIDTH=100 man --warnings -E UTF-8 -l "$2" 2>&1 >/dev/null)

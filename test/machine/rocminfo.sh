@@ -27,7 +27,7 @@ nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
 if [ "$(id -u)" -eq 0 ] && $nobody test -x "$gfxsim_run" 2>/dev/null; then as_user=$nobody; fi
 
 devices=gfx90a,gfx908,gfx906:8G,gfx900,gfx1030 # each has its facts below
-[ "gfx942,$(echo "$devices" | sed 's/:8G//')" = "$("$gfxsim_run" --list-devices | sed 's/ .*//' | paste -sd ,)" ] ||
+[ "gfx942,mi300a,$(echo "$devices" | sed 's/:8G//')" = "$("$gfxsim_run" --list-devices | sed 's/ .*//' | paste -sd ,)" ] ||
   { echo "$devices are not all the devices that there are" >&2; failed=1; }
 $as_user "$gfxsim_run" --devices="$devices" rocminfo >"$scratch/out" 2>"$scratch/err" || {
   cat "$scratch/out" "$scratch/err" >&2
@@ -66,14 +66,16 @@ wants 6 "Name: gfx1030" "Marketing Name: AMD Radeon RX 6900 XT" "Wavefront Size:
   "Chip ID: 29631(0x73bf)" "Max Clock Freq. (MHz): 2660" "Compute Unit: 80" "SIMDs per CU: 2" "Shader Engines: 4" \
   "Shader Arrs. per Eng.: 2" "Max Waves Per CU: 32(0x20)" "Name: amdgcn-amd-amdhsa--gfx1030"
 
-# ROCr 5 does not know gfx942, and leaves it out without a word; 6 does.
+# ROCr 5 does not know gfx942, and leaves such GPUs out without a word; 6 does.
 if [ "${2-}" = rocr6 ]; then
-  "$gfxsim_run" --devices=gfx942 rocminfo >"$scratch/out" 2>&1
+  "$gfxsim_run" --devices=gfx942,mi300a rocminfo >"$scratch/out" 2>&1
   wants 2 "Name: gfx942" "Marketing Name: AMD Instinct MI300X" "Chip ID: 29857(0x74a1)" "Compute Unit: 304" \
     "SIMDs per CU: 4" "Shader Engines: 32" "Max Waves Per CU: 32(0x20)" "Max Clock Freq. (MHz): 2100" \
     "Wavefront Size: 64(0x40)" "Name: amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-"
+  wants 3 "Name: gfx942" "Marketing Name: AMD Instinct MI300A" "Chip ID: 29856(0x74a0)" "Compute Unit: 228" \
+    "Shader Engines: 24"
 else
-  "$gfxsim_run" --devices=gfx942,gfx90a rocminfo >"$scratch/out" 2>&1
+  "$gfxsim_run" --devices=gfx942,mi300a,gfx90a rocminfo >"$scratch/out" 2>&1
   [ "$(grep -c 'Device Type: *GPU' "$scratch/out")" = 1 ] || { echo "ROCr 5 knows a gfx942" >&2; failed=1; }
 fi
 

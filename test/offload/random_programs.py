@@ -563,7 +563,7 @@ def all_parts(build):
     lines = subprocess.run([os.path.join(build, "bin", "gfxsim-run"), "--list-devices"], check=True, text=True,
                            stdout=subprocess.PIPE).stdout.splitlines()
     parts = [line.split()[0] for line in lines]
-    return " ".join(part for part in parts if part != "gfx942")  # which clang 14 to 16 do not know
+    return " ".join(part for part in parts if part not in ("gfx942", "mi300a"))  # which clang 14 to 16 do not know
 
 
 def parse_options():

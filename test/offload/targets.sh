@@ -122,7 +122,7 @@ fi
 # has_runtime VERSION PART: LLVM 13 has no device runtime for gfx90a and gfx1030, and none before 17 has one for gfx942.
 has_runtime() {
   case $1-$2 in
-    13-gfx90a | 13-gfx1030 | 1[3-6]-gfx942) return 1 ;;
+    13-gfx90a | 13-gfx1030 | 1[3-6]-gfx942 | 1[3-6]-mi300a) return 1 ;;
   esac
 }
 

@@ -46,7 +46,7 @@ static const own_option_t own_options[] = {
     {"--xnack",
      NULL,
      {{"HSA_XNACK", "1"}},
-     "kernels reach all memory of the program; every device must be able to, as gfx90a is"},
+     "kernels reach all memory of the program; every device must be able to, as gfx90a and gfx942 are"},
     {"--usm",
      NULL,
      {{"HSA_XNACK", "1"}, {"GFXSIM_HOST_VISIBLE", "1"}},
