@@ -45,29 +45,27 @@ static inline uint32_t gs_fp8_limit(uint32_t sign, uint32_t magnitude, bool satu
   return magnitude ? sign | magnitude : 0;
 }
 
-/* To nearest, ties to even. */
-static inline uint32_t gs_fp8_of_f32(gs_fp8_format_t format, float x, bool saturate) {
+/* Adds to the significand of x what decides about rounding, and cuts off: by chance the upper bits of
+ * `random`, else half of a last place, less a little where the result would be odd. */
+static inline uint32_t gs_fp8_round(gs_fp8_format_t format, float x, bool by_chance, uint32_t random,
+                                    bool saturate) {
   const uint32_t bits = gs_bits_of_float(x), exponent = bits >> 23 & 0xff;
   if (exponent == 0xff)
     return GS_FP8_NAN;
   uint32_t shift;
   const uint32_t base = gs_fp8_place(format, exponent, &shift);
   const uint32_t significand = exponent ? (bits & 0x7fffff) | 0x800000 : 0;
-  const uint32_t odd = significand >> shift & 1;
-  const uint32_t rounded = (significand + (1u << (shift - 1)) - 1 + odd) >> shift;
-  return gs_fp8_limit(bits >> 24 & 0x80, base + rounded, saturate);
+  const uint32_t half = (1u << (shift - 1)) - 1 + (significand >> shift & 1);
+  const uint32_t sum = significand + (by_chance ? random >> (9 + format.fraction) : half);
+  return gs_fp8_limit(bits >> 24 & 0x80, base + (sum >> shift), saturate);
 }
 
-/* By chance: the upper bits of `random` are added to those that are then cut off. */
+/* To nearest, ties to even. */
+static inline uint32_t gs_fp8_of_f32(gs_fp8_format_t format, float x, bool saturate) {
+  return gs_fp8_round(format, x, false, 0, saturate);
+}
 static inline uint32_t gs_fp8_by_chance(gs_fp8_format_t format, float x, uint32_t random, bool saturate) {
-  const uint32_t bits = gs_bits_of_float(x), exponent = bits >> 23 & 0xff;
-  if (exponent == 0xff)
-    return GS_FP8_NAN;
-  uint32_t shift;
-  const uint32_t base = gs_fp8_place(format, exponent, &shift);
-  const uint32_t significand = exponent ? (bits & 0x7fffff) | 0x800000 : 0;
-  const uint32_t sum = significand + (random >> (9 + format.fraction));
-  return gs_fp8_limit(bits >> 24 & 0x80, base + (sum >> shift), saturate);
+  return gs_fp8_round(format, x, true, random, saturate);
 }
 
 #endif
