@@ -47,7 +47,7 @@ static const gs_option_t option_table[] = {
      "file that receives a trace of all instructions; further GPUs write to file.1, file.2, ..."},
     {"GFXSIM_STRICT", "--strict", "LIST", GS_OPTION_MODES, MEMBER(strict), "", 0, 0,
      "be as unlucky as a card may be, in all ways or in those of the list: poison, order, schedule, links, "
-     "driver"},
+     "driver, wait"},
     {"GFXSIM_STRICT_SEED", "--strict-seed", "N", GS_OPTION_NUMBER, MEMBER(strict_seed), "1", 0, UINT32_MAX,
      "what chance decides there: the same number, the same decisions"},
     {"GFXSIM_CHECK", "--check", "LIST", GS_OPTION_TOOLS, MEMBER(check), "", 0, 0,

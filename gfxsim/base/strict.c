@@ -16,6 +16,7 @@ static const struct {
     [GS_STRICT_SCHEDULE] = {"schedule", {"waves", "groups", "starve", "preempt"}},
     [GS_STRICT_LINKS] = {"links", {"atomics", "numa", "hive", "memory", "queues"}},
     [GS_STRICT_DRIVER] = {"driver", {"evict", "faults"}},
+    [GS_STRICT_WAIT] = {"wait", {"old", "poison"}},
 };
 
 static uint32_t all_kinds(unsigned mode) {
@@ -71,7 +72,7 @@ static bool take_item(const char *item, size_t length, gs_strict_t *strict, char
   }
   if (all)
     return true;
-  snprintf(reason, reason_bytes, "%.*s: not all, poison, order, schedule, links or driver",
+  snprintf(reason, reason_bytes, "%.*s: not all, poison, order, schedule, links, driver or wait",
            length > 40 ? 40 : (int)length, item);
   return false;
 }
@@ -103,6 +104,8 @@ void gs_strict_choose(gs_strict_t *strict, uint32_t seed) {
   uint32_t *kinds = strict->kinds;
   if (kinds[GS_STRICT_POISON])
     kinds[GS_STRICT_POISON] = nth_bit(kinds[GS_STRICT_POISON], seed);
+  if (kinds[GS_STRICT_WAIT])
+    kinds[GS_STRICT_WAIT] = nth_bit(kinds[GS_STRICT_WAIT], seed);
   if ((strict->whole >> GS_STRICT_LINKS & 1) && (seed & kinds[GS_STRICT_LINKS]))
     kinds[GS_STRICT_LINKS] &= seed;
 }

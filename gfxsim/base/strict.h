@@ -14,6 +14,7 @@ typedef enum gs_strict_mode {
   GS_STRICT_SCHEDULE,
   GS_STRICT_LINKS,
   GS_STRICT_DRIVER,
+  GS_STRICT_WAIT,
   GS_STRICT_MODES
 } gs_strict_mode_t;
 
@@ -58,6 +59,12 @@ enum {
   GS_DRIVER_FAULTS = 1 << 1, /* memory faults are told late, by page, and only the first */
 };
 
+/* What is in a register that a load is outstanding into. Of these a run has one. */
+enum {
+  GS_LATE_OLD = 1 << 0,    /* what was there before */
+  GS_LATE_POISON = 1 << 1, /* 0xd0bed0be */
+};
+
 /* For each mode its kinds that are wanted; none: the mode is off. Plain data. */
 typedef struct gs_strict {
   uint32_t kinds[GS_STRICT_MODES];
@@ -70,8 +77,8 @@ enum { GS_STRICT_REASON_BYTES = 160 };
  * `reason`, when a word is none. */
 bool gs_strict_parse(const char *text, gs_strict_t *strict, char *reason, size_t reason_bytes);
 
-/* Decides by the seed where there is a choice: one kind of poison among those wanted, and, with `links`
- * alone, which of its kinds the machine has. */
+/* Decides by the seed where there is a choice: one kind of poison among those wanted, one of
+ * what registers hold that are not there yet, and, with `links` alone, which of its kinds the machine has. */
 void gs_strict_choose(gs_strict_t *strict, uint32_t seed);
 
 /* A sequence of numbers that look random. Plain data, of one thread. */

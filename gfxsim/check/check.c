@@ -99,7 +99,9 @@ static int create(const gs_options_t *options, gs_check_t **made) {
     gs_check_destroy(check);
     return -1;
   }
-  if (options->check & GS_CHECK_WAIT && gs_wait_create(check)) {
+  const uint32_t late = options->strict.kinds[GS_STRICT_WAIT];
+  if ((options->check & GS_CHECK_WAIT || late) &&
+      gs_wait_create(check, options->check & GS_CHECK_WAIT, late)) {
     gs_log("GFXSIM_CHECK: out of host memory");
     gs_check_destroy(check);
     return -1;
@@ -110,8 +112,11 @@ static int create(const gs_options_t *options, gs_check_t **made) {
 
 int gs_check_create(const gs_options_t *options, gs_check_t **made) {
   *made = NULL;
-  if (!options->check)
+  if (!options->check && !options->strict.kinds[GS_STRICT_WAIT])
     return 0;
+  const char *other = other_family(options);
+  if (other && options->strict.kinds[GS_STRICT_WAIT])
+    gs_log("GFXSIM_STRICT: %s is not of the gfx9 family, and \"wait\" changes nothing there", other);
   gs_options_t known = *options;
   known.check = tools_for(options); /* maybe none is left: then nobody watches */
   return create(&known, made);
@@ -141,6 +146,8 @@ void gs_check_forget(gs_check_t *check, uint64_t start, uint64_t end) {
 }
 
 int gs_check_finish(gs_check_t *check) {
+  if (!check->findings.tools)
+    return 0;
   const char *tools = getenv("HSA_TOOLS_LIB");
   if (!check->blocks.made && (!tools || !strstr(tools, "libgfxsim-check.so")))
     gs_log("GFXSIM_CHECK: nobody said which memory the program has, so only what is mapped was compared; "

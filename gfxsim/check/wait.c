@@ -1,7 +1,7 @@
 /* The tool "wait": what each wave has asked memory for, and what it has waited for. An operation is over when
  * s_waitcnt leaves no room for it: when the counter may stand for fewer than it and those behind it that
  * cannot come to their end before it. Not here: what instructions read and write (wait_operands.c), wait
- * states (wait_states.c), and what is said (wait_report.c). */
+ * states (wait_states.c), what is said (wait_report.c), and results that are kept back (wait_late.c). */
 #include "check/wait.h"
 
 #include <stdlib.h>
@@ -39,8 +39,17 @@ static void mark_all(gs_wave_waits_t *waits) {
     mark(waits, &waits->pending[i]);
 }
 
+/* Nobody waits for it any more. */
+static void finish(gs_wave_t *w, const gs_pending_t *p) {
+  if (p->local)
+    gs_local_over(gs_wave_waits(w), p->local - 1u);
+  if (p->late)
+    gs_late_arrive(w, p->late - 1u);
+}
+
 /* Takes out of the list what is over now that `counter` is at most `most`. */
-static void wait_for(gs_wave_waits_t *waits, unsigned counter, unsigned most) {
+static void wait_for(gs_wave_t *w, unsigned counter, unsigned most) {
+  gs_wave_waits_t *waits = gs_wave_waits(w);
   unsigned behind[GS_LINE_MESSAGE + 1] = {0}, kept = waits->count;
   for (unsigned i = waits->count; i-- > 0;) {
     gs_pending_t *p = &waits->pending[i];
@@ -52,22 +61,22 @@ static void wait_for(gs_wave_waits_t *waits, unsigned counter, unsigned most) {
   for (unsigned i = 0; i < waits->count; i++)
     if (waits->pending[i].counters)
       waits->pending[kept++] = waits->pending[i];
-    else if (waits->pending[i].local)
-      gs_local_over(waits, waits->pending[i].local - 1u);
+    else
+      finish(w, &waits->pending[i]);
   if (kept == waits->count)
     return;
   waits->count = kept;
   mark_all(waits);
 }
 
-static void obey_waitcnt(gs_wave_waits_t *waits, uint32_t imm) {
+static void obey_waitcnt(gs_wave_t *w, uint32_t imm) {
   const unsigned vm = (imm & 0xf) | (imm >> 10 & 0x30), lgkm = imm >> 8 & 0xf;
-  if (!waits->count)
+  if (!gs_wave_waits(w)->count)
     return;
   if (vm < MOST_VM)
-    wait_for(waits, GS_COUNTER_VM, vm);
+    wait_for(w, GS_COUNTER_VM, vm);
   if (lgkm < MOST_LGKM)
-    wait_for(waits, GS_COUNTER_LGKM, lgkm);
+    wait_for(w, GS_COUNTER_LGKM, lgkm);
 }
 
 /* The instruction that was executed counts. */
@@ -75,19 +84,21 @@ static void begin_operation(gs_wave_t *w, const gs_inst_t *in, uint64_t pc, cons
                             const gs_uses_t *uses) {
   gs_wave_waits_t *waits = gs_wave_waits(w);
   if (rule->counters & GS_COUNTER_VM && waits->count >= MOST_VM)
-    wait_for(waits, GS_COUNTER_VM, MOST_VM - 1);
+    wait_for(w, GS_COUNTER_VM, MOST_VM - 1);
   if (rule->counters & GS_COUNTER_LGKM && waits->count >= MOST_LGKM)
-    wait_for(waits, GS_COUNTER_LGKM, MOST_LGKM - 1);
+    wait_for(w, GS_COUNTER_LGKM, MOST_LGKM - 1);
   if (waits->count == GS_MOST_PENDING) { /* it is not known of which there are so many */
-    if (waits->pending[0].local)
-      gs_local_over(waits, waits->pending[0].local - 1u);
+    finish(w, &waits->pending[0]);
     memmove(waits->pending, waits->pending + 1, (GS_MOST_PENDING - 1) * sizeof *waits->pending);
     waits->count--;
     mark_all(waits);
   }
   gs_pending_t *p = &waits->pending[waits->count++];
-  *p = (gs_pending_t){
-      .pc = pc, .counters = rule->counters, .line = rule->line, .local = (uint8_t)gs_local_end(w, in)};
+  *p = (gs_pending_t){.pc = pc,
+                      .counters = rule->counters,
+                      .line = rule->line,
+                      .local = (uint8_t)gs_local_end(w, in),
+                      .late = (uint8_t)gs_late_end(w, gs_wait_of(w)->late)};
   for (unsigned i = 0; i < uses->count; i++) {
     const gs_operand_t *use = &uses->use[i];
     if (!use->writes || (use->vector && !use->lanes))
@@ -124,7 +135,33 @@ static bool meets(const gs_pending_t *p, const gs_operand_t *use, const gs_wait_
   return !use->writes || !in_order(p, rule);
 }
 
-/* Looks whether the instruction uses registers too early. What was told of counts as waited for. */
+/* What is wrong with a use is told once. A register that gets another value while a load is on its way gets
+ * what was loaded behind that. */
+static void meet(gs_wave_t *w, const gs_inst_t *in, const gs_operand_t *use, unsigned pending) {
+  const gs_wait_t *wait = gs_wait_of(w);
+  gs_wave_waits_t *waits = gs_wave_waits(w);
+  if (use->writes && waits->pending[pending].late && pending >= waits->overwritten)
+    waits->overwritten = pending + 1;
+  if (!wait->tell_use)
+    return;
+  wait->tell_use(w, in, use, pending);
+  waits->pending[pending].count = 0;
+  mark_all(waits);
+}
+
+/* What has been kept back of the list up to what was written over, and comes no later, comes now. */
+static void bring_overwritten(gs_wave_t *w) {
+  gs_wave_waits_t *waits = gs_wave_waits(w);
+  const unsigned last = waits->overwritten - 1u, line = waits->pending[last].line;
+  waits->overwritten = 0;
+  for (unsigned i = is_ordered(line) ? 0 : last; i <= last; i++)
+    if (waits->pending[i].late && waits->pending[i].line == line) {
+      gs_late_arrive(w, waits->pending[i].late - 1u);
+      waits->pending[i].late = 0;
+    }
+}
+
+/* Looks whether the instruction uses registers too early. */
 static void look(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, const gs_uses_t *uses) {
   gs_wave_waits_t *waits = gs_wave_waits(w);
   for (unsigned i = 0; i < uses->count; i++) {
@@ -132,11 +169,8 @@ static void look(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, 
     if (!any_marked(use->vector ? waits->vectors : waits->scalars, use->first, use->count))
       continue;
     for (unsigned k = waits->count; k-- > 0;)
-      if (meets(&waits->pending[k], use, rule)) {
-        gs_wait_of(w)->tell_use(w, in, use, k);
-        waits->pending[k].count = 0;
-        mark_all(waits);
-      }
+      if (meets(&waits->pending[k], use, rule))
+        meet(w, in, use, k);
   }
 }
 
@@ -175,13 +209,22 @@ static void obey(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, 
   if (rule->counters)
     begin_operation(w, in, pc, rule, uses);
   else if (rule->step == GS_STEP_WAIT)
-    obey_waitcnt(waits, (uint32_t)in->imm);
+    obey_waitcnt(w, (uint32_t)in->imm);
   else if (rule->step == GS_STEP_BARRIER)
     gs_local_barrier(waits);
   else if (rule->step == GS_STEP_END)
     gs_local_finish(waits);
   if (rule->from)
     gs_states_note(w, in, rule, pc);
+}
+
+/* What must be known of an instruction of memory in front of it. */
+static void prepare(const gs_wait_t *wait, gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule,
+                    const gs_uses_t *uses) {
+  if (wait->tell_use)
+    gs_local_begin(gs_wave_waits(w), in, w->pc - in->size);
+  if (wait->late)
+    gs_late_begin(w, rule, uses);
 }
 
 static void execute(gs_wave_t *w, const gs_inst_t *in) {
@@ -192,19 +235,24 @@ static void execute(gs_wave_t *w, const gs_inst_t *in) {
     return;
   }
   const gs_wait_rule_t *rule = &wait->rules[in->op - gs_opcodes];
-  const uint64_t rows = rule->to & recent_rows(waits), pc = w->pc - in->size;
+  const uint64_t rows = wait->tell_states ? rule->to & recent_rows(waits) : 0, pc = w->pc - in->size;
   gs_uses_t uses;
+  uses.count = 0;
   if (waits->marked || rows || rule->counters)
     gs_wait_uses(w, in, rule, &uses);
+  waits->overwritten = 0;
   if (waits->marked)
     look(w, in, rule, &uses);
   if (rows)
     gs_states_look(w, in, rule, rows, &uses);
   if (rule->counters)
-    gs_local_begin(waits, in, pc);
+    prepare(wait, w, in, rule, &uses);
   run(wait, w, in);
-  if (w->state != GS_WAVE_FAULTED) /* and may be repeated */
-    obey(w, in, rule, &uses, pc);
+  if (w->state == GS_WAVE_FAULTED) /* and may be repeated */
+    return;
+  if (GS_UNLIKELY(waits->overwritten))
+    bring_overwritten(w);
+  obey(w, in, rule, &uses, pc);
 }
 
 static void begin(gs_wave_t *w, const gs_begin_t *begin) {
@@ -213,7 +261,9 @@ static void begin(gs_wave_t *w, const gs_begin_t *begin) {
   if (wait->begin)
     wait->begin(w, begin);
   if (!group)
-    begin->keep[GS_KEEP_WAITS] = group = malloc(sizeof *group);
+    begin->keep[GS_KEEP_WAITS] = group =
+        aligned_alloc(_Alignof(gs_group_waits_t),
+                      sizeof *group + (wait->late ? GS_GROUP_WAVES_MAX * sizeof *group->late : 0));
   w->waits = NULL;
   if (!group || !(w->env->target & GS_TO_90A)) /* without memory for it the wave is not followed */
     return;
@@ -226,6 +276,9 @@ static void begin(gs_wave_t *w, const gs_begin_t *begin) {
   memset(waits, 0, offsetof(gs_wave_waits_t, done));
   waits->group = group;
   waits->index = begin->wave;
+  waits->late = wait->late ? group->late[begin->wave] : NULL;
+  for (unsigned i = 0; i < GS_MOST_PENDING && waits->late; i++)
+    waits->late[i].taken = false;
   for (unsigned i = 0; i < GS_LOCAL_WRITES; i++) {
     group->write[begin->wave][i].count = 0;
     group->write[begin->wave][i].marked = false;
@@ -259,13 +312,14 @@ static const gs_watch_t watch = {.lanes = ignore_lanes,
                                  .execute = execute,
                                  .begin = begin};
 
-int gs_wait_create(gs_check_t *check) {
+int gs_wait_create(gs_check_t *check, bool tells, uint32_t late) {
   gs_wait_t *wait = calloc(1, sizeof *wait);
   if (!wait)
     return -1;
   check->wait = wait;
-  wait->tell_use = gs_wait_report_use;
-  wait->tell_states = gs_wait_report_states;
+  wait->tell_use = tells ? gs_wait_report_use : NULL;
+  wait->tell_states = tells ? gs_wait_report_states : NULL;
+  wait->late = late;
   wait->execute = check->watch.execute;
   wait->begin = check->watch.begin;
   wait->rules = calloc(gs_opcode_count, sizeof *wait->rules);

@@ -1,7 +1,9 @@
 /* The tool "wait": registers that are used before what was asked for is in them, and wait states that the
  * hardware leaves to the program. Shared by the tool's files: wait.c (what is outstanding), wait_operands.c
  * (what an instruction reads and writes), wait_states.c (the table of wait states), wait_report.c (what is
- * said). Not here: what instructions do; results are what they are without the tool. */
+ * said), wait_late.c (strictness of this name: registers that get what was loaded when that was waited for,
+ * and not before). Not here: what instructions do; without strictness results are what they are without the
+ * tool. */
 #ifndef GFXSIM_CHECK_WAIT_H
 #define GFXSIM_CHECK_WAIT_H
 
@@ -97,6 +99,7 @@ typedef struct gs_wait_rule {
   uint8_t line;
   uint8_t dst, src[3]; /* dwords of the operands in registers */
   uint8_t step;        /* gs_step_t */
+  uint32_t last_bits;  /* of the last register that a load writes: those that it does */
   uint8_t by_m0;       /* 1: M0 is added to the number of the source, 2: of the destination */
   bool reads_vcc, swaps;
   uint64_t from, to; /* rows of the table of wait states that may begin, and end, with it */
@@ -122,6 +125,7 @@ typedef struct gs_pending {
   bool vector;
   uint8_t counters; /* those by which it is not known to be over */
   uint8_t local;    /* slot of gs_group_waits_t.write, and 1 */
+  uint8_t late;     /* slot of the wave's results that are kept back, and 1 */
   uint8_t line;
 } gs_pending_t;
 
@@ -150,6 +154,18 @@ typedef struct gs_local_write {
 
 enum { GS_MOST_PENDING = 80, GS_DONE_KEPT = 32, GS_MOST_STATES = 19 };
 
+/* What an operation has written to registers that do not show it yet. */
+enum { GS_LATE_ROWS = 5, GS_LATE_SCALARS = 16 };
+typedef struct gs_late {
+  gs_operand_t at;
+  uint32_t last_bits; /* of the last register */
+  bool taken;
+  union {
+    gs_row_t row[GS_LATE_ROWS];
+    uint32_t scalar[GS_LATE_SCALARS];
+  };
+} gs_late_t;
+
 typedef struct gs_wave_waits {
   uint64_t vectors[GS_VGPRS / 64], scalars[GS_SGPRS / 64]; /* registers that somebody will write */
   unsigned count;
@@ -163,6 +179,9 @@ typedef struct gs_wave_waits {
   uint32_t barriers;            /* that it has come to */
   unsigned slot;                /* of the last write to local memory */
   gs_local_write_t *recording;  /* of the instruction in hand, or NULL */
+  gs_late_t *late;              /* GS_MOST_PENDING of them, or NULL: results come at once */
+  gs_late_t *keeping;           /* of the instruction in hand, or NULL */
+  unsigned overwritten;         /* of the results kept, the last that it writes over, and 1; or 0 */
   gs_done_t done[GS_DONE_KEPT]; /* the last ones, by their number */
   gs_pending_t pending[GS_MOST_PENDING];
 } gs_wave_waits_t;
@@ -173,6 +192,7 @@ typedef struct gs_group_waits {
   gs_wave_waits_t wave[GS_GROUP_WAVES_MAX];
   uint16_t owner[(64 << 10) / 4]; /* of each dword: the write that is due there, see wait_local.c */
   gs_local_write_t write[GS_GROUP_WAVES_MAX][GS_LOCAL_WRITES];
+  gs_late_t late[][GS_MOST_PENDING]; /* by wave; none without that strictness */
 } gs_group_waits_t;
 
 /* wait.c: what s_waitcnt may leave of `counter` for `pending` to be over. */
@@ -192,6 +212,15 @@ void gs_local_finish(gs_wave_waits_t *waits);
 void gs_local_lanes(gs_wave_t *w, const gs_access_t *a);
 void gs_local_mixed(gs_wave_t *w, const gs_access_t *a);
 void gs_local_block(gs_wave_t *w, uint32_t offset, uint32_t size, uint32_t stride, uint32_t rights);
+
+/* ---- Results that come late: wait_late.c ---- */
+
+/* In front of an instruction of memory, and behind it: its result is kept back, and the registers hold what
+ * `kind` (GS_LATE_*) says. Returns what gs_pending_t.late is. */
+void gs_late_begin(gs_wave_t *w, const gs_wait_rule_t *rule, const gs_uses_t *uses);
+unsigned gs_late_end(gs_wave_t *w, uint32_t kind);
+/* It has been waited for. */
+void gs_late_arrive(gs_wave_t *w, unsigned slot);
 
 /* ---- Wait states ---- */
 
@@ -246,13 +275,15 @@ typedef void gs_tell_states_t(gs_wave_t *w, const gs_inst_t *in, const gs_hazard
 typedef struct gs_wait {
   void (*execute)(gs_wave_t *w, const gs_inst_t *in); /* of the tool that does it, or NULL */
   void (*begin)(gs_wave_t *w, const gs_begin_t *begin);
-  gs_tell_use_t *tell_use;
+  gs_tell_use_t *tell_use; /* NULL: nothing is told, and registers are late alone */
   gs_tell_states_t *tell_states;
+  uint32_t late;         /* GS_LATE_*, or 0: results are there at once */
   gs_wait_rule_t *rules; /* in the order of gs_opcodes */
 } gs_wait_t;
 
-/* wait.c: makes the tool, after all others. Returns 0, or -1 when out of memory. */
-int gs_wait_create(gs_check_t *check) __attribute__((warn_unused_result));
+/* wait.c: makes the tool, after all others; with `late` (GS_LATE_* or 0) registers get their values late, and
+ * unless it `tells` that is all. Returns 0, or -1 when out of memory. */
+int gs_wait_create(gs_check_t *check, bool tells, uint32_t late) __attribute__((warn_unused_result));
 /* Accepts a checker without it. */
 void gs_wait_destroy(gs_check_t *check);
 

@@ -83,6 +83,15 @@ static uint32_t kinds_of(const gs_opcode_t *op) {
   return kinds;
 }
 
+/* Loads of 16 bits, and the last of an odd number of them, write half of a register. */
+static uint32_t last_bits_of(const char *name) {
+  const size_t length = strlen(name);
+  if (strstr(name, "_d16_hi"))
+    return 0xffff0000;
+  const bool pairs = strcmp(name + length - 3, "_xy") == 0 || strcmp(name + length - 5, "_xyzw") == 0;
+  return strstr(name, "_d16") && !pairs ? 0xffff : UINT32_MAX;
+}
+
 static gs_wait_rule_t rule_of(const gs_opcode_t *op) {
   gs_wait_rule_t rule = {.kinds = kinds_of(op), .dst = (uint8_t)gs_type_dwords((gs_type_t)op->dst)};
   for (unsigned i = 0; i < 3; i++)
@@ -102,6 +111,7 @@ static gs_wait_rule_t rule_of(const gs_opcode_t *op) {
       rule.step = (uint8_t)steps[i].step;
   rule.reads_vcc = begins(op->name, "v_div_fmas") || begins(op->name, "s_cbranch_vcc");
   rule.swaps = begins(op->name, "v_swap");
+  rule.last_bits = rule.counters ? last_bits_of(op->name) : UINT32_MAX;
   rule.by_m0 = begins(op->name, "s_movrels") ? 1 : begins(op->name, "s_movreld") ? 2 : 0;
   return rule;
 }

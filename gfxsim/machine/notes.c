@@ -20,7 +20,7 @@ EXPORT gfxsim_notes_are_wanted_t gfxsim_notes_are_wanted;
 
 int gfxsim_notes_are_wanted(void) {
   const gs_machine_t *machine = gs_machine_current();
-  return machine && machine->check;
+  return machine && machine->check && machine->check->findings.tools;
 }
 
 static uint64_t page_up(uint64_t address) {

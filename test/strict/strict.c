@@ -586,6 +586,31 @@ static int scenario_faults(const machine_t *machine) {
   return page == (uintptr_t)other || page == (uintptr_t)own ? 0 : 2;
 }
 
+/* ---- wait ---- */
+
+/* What a kernel leaves in words 1 to 3 of the shared memory, of which words 0 and 3 hold these. */
+static bool leaves(const setting_t *s, const char *kernel, const uint32_t *wanted, unsigned words) {
+  s->shared[0] = 0x33334444;
+  s->shared[3] = 0x55556666;
+  const bool right = setting_runs(s, setting_dispatch(s, kernel, 1, 1)) &&
+                     memcmp(&s->shared[1], wanted, words * sizeof *wanted) == 0;
+  for (unsigned i = 0; !right && i < words; i++)
+    fprintf(stderr, "%s: word %u is 0x%08x, expected 0x%08x\n", kernel, i + 1, s->shared[i + 1], wanted[i]);
+  return right;
+}
+
+/* Registers get what was loaded when that was waited for, half by half; or behind what else is written. */
+static int scenario_wait(const machine_t *machine) {
+  const setting_t *s = setting_make(machine);
+  const char *list = getenv("GFXSIM_STRICT");
+  static const uint32_t now[] = {0x33334444, 0x33334444, 0x33334444};
+  static const uint32_t old[] = {0x11112222, 0x11114444, 0x33334444};
+  static const uint32_t poison[] = {0xd0bed0be, 0xd0be4444, 0x33334444};
+  static const uint32_t write_last[] = {7, 7}, load_last[] = {0x33334444, 0x33334444};
+  const bool halves = leaves(s, "k_halves", !list ? now : strstr(list, "old") ? old : poison, 3);
+  return finish(s, !halves || !leaves(s, "k_overwritten", list ? load_last : write_last, 2));
+}
+
 static const scenario_t scenarios[] = {
     {"kind", scenario_pattern, NULL, 0},
     {"d0bed0be", scenario_pattern, "GFXSIM_STRICT=poison:d0bed0be", 0},
@@ -637,6 +662,9 @@ static const scenario_t scenarios[] = {
      "GFXSIM_STRICT=schedule:waves,schedule:groups,schedule:starve,schedule:preempt",
      0},
     {"events", scenario_events, "GFXSIM_STRICT=order:events", 0},
+    {"waited", scenario_wait, NULL, 0},
+    {"wait_old", scenario_wait, "GFXSIM_STRICT=wait:old", 0},
+    {"wait_poison", scenario_wait, "GFXSIM_STRICT=wait:poison", 0},
 };
 
 enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };

@@ -13,8 +13,8 @@ int main(void) {
     uint64_t x = 0;
     ASM("s_memtime %0" : "=s"(x) : : "memory");
     MEND("s_waitcnt lgkmcnt(0)" : "+s"(x));
-    ASM("s_lshr_b64 %0, %0, 1" : "+s"(x) : : "scc"); /* BUG */
+    ASM("s_lshr_b64 %0, %0, 63" : "+s"(x) : : "scc"); /* BUG */
     b[i] = x;
   }
-  return b[2] == 0;
+  return b[2] != 0;
 }
