@@ -132,7 +132,8 @@ static void tell(gs_wave_t *w, const wrong_t *wrong, gs_found_t *found) {
   gs_side_of_wave(side, w, wrong->lane);
   side->more = wrong->lanes - 1;
   snprintf(finding.title, sizeof finding.title, "Invalid %s %" PRIu32 " bytes",
-           action_of(side->place.rights ? side->place.rights : wrong->rights), wrong->bytes);
+           action_of(wrong->kind != KIND_LDS && side->place.rights ? side->place.rights : wrong->rights),
+           wrong->bytes);
   finding.about_block = wrong->kind != KIND_PRIVATE && wrong->kind != KIND_LDS;
   if (!finding.about_block)
     describe_offset(wrong, finding.detail[0], sizeof finding.detail[0]);

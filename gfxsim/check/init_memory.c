@@ -401,12 +401,10 @@ static unsigned first_dword(const gs_wave_flow_t *f, unsigned touch, const gs_fl
 }
 
 /* Into LDS instead of a register. */
-static void drop_into_local(gs_wave_t *w, const brought_t *b) {
-  gs_local_t *local = gs_wave_flow(w)->local;
-  const uint32_t base = (w->s.u32[GS_S_M0] & 0xffff) + (uint32_t)gs_wave_flow(w)->in->imm;
-  for (uint64_t left = gs_exec(w); left; left &= left - 1) {
+static void drop_into_local(gs_wave_t *w, const gs_touch_t *t, const brought_t *b) {
+  for (uint64_t left = t->lanes; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctzll(left);
-    put_local(local, base + 4 * l, 4, b->bits[0].u32[l], b->origin.u32[l]);
+    put(w, t, l, 0, b->bits[0].u32[l], b->origin.u32[l]);
   }
 }
 
@@ -440,11 +438,13 @@ static void load(gs_wave_t *w, const gs_inst_t *in, const gs_flow_rule_t *rule) 
   brought_t b = {.any = false};
   for (unsigned i = in->op->flags & GS_OPF_TWO_ADDR && f->touches > 2 ? f->touches - 2 : 0; i < f->touches;
        i++)
-    bring(w, &f->touch[i], first_dword(f, i, rule), &b);
-  if (in->lds) {
-    drop_into_local(w, &b);
+    if (!in->lds || !f->touch[i].local)
+      bring(w, &f->touch[i], first_dword(f, i, rule), &b);
+  for (unsigned i = 0; i < f->touches && in->lds; i++)
+    if (f->touch[i].local)
+      drop_into_local(w, &f->touch[i], &b);
+  if (in->lds)
     return;
-  }
   if (rule->formatted && b.any)
     for (unsigned i = 0; i < 4; i++)
       GS_LANES_DO(l)

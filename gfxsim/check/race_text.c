@@ -45,7 +45,7 @@ static void describe_other(const gs_clash_t *clash, const gs_job_t *job, uint64_
   const bool same = clash->w && !strcmp(side->place.kernel, finding->side[0].place.kernel);
   snprintf(side->what, sizeof side->what, "Conflicts with an earlier %s%s",
            side->place.rights == (GS_VM_READ | GS_VM_WRITE) ? "atomic access"
-           : side->place.rights & GS_VM_WRITE               ? "write"
+           : clash->other_writes                            ? "write"
                                                             : "read",
            same ? "" : " in another kernel");
 }

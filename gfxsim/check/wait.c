@@ -80,8 +80,7 @@ static void obey_waitcnt(gs_wave_t *w, uint32_t imm) {
 }
 
 /* The instruction that was executed counts. */
-static void begin_operation(gs_wave_t *w, const gs_inst_t *in, uint64_t pc, const gs_wait_rule_t *rule,
-                            const gs_uses_t *uses) {
+static void begin_operation(gs_wave_t *w, uint64_t pc, const gs_wait_rule_t *rule, const gs_uses_t *uses) {
   gs_wave_waits_t *waits = gs_wave_waits(w);
   if (rule->counters & GS_COUNTER_VM && waits->count >= MOST_VM)
     wait_for(w, GS_COUNTER_VM, MOST_VM - 1);
@@ -97,7 +96,7 @@ static void begin_operation(gs_wave_t *w, const gs_inst_t *in, uint64_t pc, cons
   *p = (gs_pending_t){.pc = pc,
                       .counters = rule->counters,
                       .line = rule->line,
-                      .local = (uint8_t)gs_local_end(w, in),
+                      .local = (uint8_t)gs_local_end(waits),
                       .late = (uint8_t)gs_late_end(w, gs_wait_of(w)->late)};
   for (unsigned i = 0; i < uses->count; i++) {
     const gs_operand_t *use = &uses->use[i];
@@ -207,7 +206,7 @@ static void obey(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, 
   gs_wave_waits_t *waits = gs_wave_waits(w);
   waits->clock += states_of(in, rule);
   if (rule->counters)
-    begin_operation(w, in, pc, rule, uses);
+    begin_operation(w, pc, rule, uses);
   else if (rule->step == GS_STEP_WAIT)
     obey_waitcnt(w, (uint32_t)in->imm);
   else if (rule->step == GS_STEP_BARRIER)

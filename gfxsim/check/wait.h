@@ -202,7 +202,7 @@ unsigned gs_wait_allowed(const gs_wave_waits_t *waits, unsigned pending, unsigne
 
 /* In front of an instruction of memory, and behind it: returns what gs_pending_t.local is. */
 void gs_local_begin(gs_wave_waits_t *waits, const gs_inst_t *in, uint64_t pc);
-unsigned gs_local_end(gs_wave_t *w, const gs_inst_t *in);
+unsigned gs_local_end(gs_wave_waits_t *waits);
 /* The write is over. */
 void gs_local_over(gs_wave_waits_t *waits, unsigned slot);
 /* The wave has come to a barrier, or to its end. */

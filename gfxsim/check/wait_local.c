@@ -55,23 +55,9 @@ void gs_local_begin(gs_wave_waits_t *waits, const gs_inst_t *in, uint64_t pc) {
   waits->recording->epoch = waits->recording->over = UINT32_MAX;
 }
 
-/* LDS-DMA puts the lanes' dwords side by side, from M0 and the instruction's offset on; the watcher is not
- * told of it. */
-static void record_dma(const gs_wave_t *w, const gs_inst_t *in, gs_local_write_t *write) {
-  const uint32_t first = (w->s.u32[GS_S_M0] & UINT16_MAX) + (uint32_t)in->imm;
-  for (uint64_t left = gs_exec(w); left; left &= left - 1) {
-    const uint32_t at = first + 4 * (uint32_t)__builtin_ctzll(left);
-    if (at + 4 <= w->env->lds_bytes && at % 4 == 0)
-      write->at[write->count++] = (uint16_t)(at / 4);
-  }
-}
-
-unsigned gs_local_end(gs_wave_t *w, const gs_inst_t *in) {
-  gs_wave_waits_t *waits = gs_wave_waits(w);
+unsigned gs_local_end(gs_wave_waits_t *waits) {
   gs_local_write_t *write = waits->recording;
   waits->recording = NULL;
-  if (write && write->by_dma)
-    record_dma(w, in, write);
   if (!write || !write->count)
     return 0;
   if (write->by_dma)
@@ -111,10 +97,11 @@ void gs_local_barrier(gs_wave_waits_t *waits) {
 
 /* ---- Accesses ---- */
 
-/* Whether the wave comes to a dword too early. */
+/* Whether the wave comes to a dword too early. What its LDS-DMA writes twice it writes in that order. */
 static bool is_early(const gs_wave_waits_t *waits, unsigned wave, const gs_local_write_t *write) {
+  const bool again = waits->recording && waits->recording->by_dma;
   if (wave == waits->index)
-    return write->by_dma && write->over == UINT32_MAX;
+    return write->by_dma && write->over == UINT32_MAX && !again;
   return waits->barriers >= write->epoch && waits->barriers < write->over;
 }
 

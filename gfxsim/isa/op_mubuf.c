@@ -193,6 +193,7 @@ GS_OP(buffer_store_lds_dword) {
   gs_access_t a;
   if (!begin(w, in, &a, 4, GS_VM_WRITE))
     return;
+  gs_watch_lds_lanes(w, a.lanes, (uint32_t)in->imm, GS_VM_READ);
   for (uint64_t left = a.lanes; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctzll(left);
     const uint8_t *from = gs_lds_lane(w, (uint32_t)in->imm, l);

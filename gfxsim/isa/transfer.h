@@ -114,9 +114,26 @@ static inline uint8_t *gs_lds_lane(const gs_wave_t *w, uint32_t offset, unsigned
   return at < w->env->lds_bytes && w->env->lds_bytes - at >= 4 ? w->env->lds + at : NULL;
 }
 
+/* Tells who watches of LDS that is accessed so. */
+GS_SHARED void gs_watch_lds_lanes(gs_wave_t *w, uint64_t lanes, uint32_t offset, uint32_t rights) {
+  gs_access_t a;
+  if (!GS_IS_WATCHED || !w->env->watch || !lanes)
+    return;
+  gs_access_init(&a, lanes, 4, rights);
+  uint64_t beyond = 0;
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    a.at[l] = (uint64_t)(w->s.u32[GS_S_M0] & 0xffff) + offset + 4 * l;
+    beyond |= (uint64_t)!gs_lds_lane(w, offset, l) << l;
+  }
+  if (beyond & lanes)
+    gs_watch_lds(w, &a);
+  gs_watch_local(w, &a);
+}
+
 GS_SHARED void gs_row_to_lds(gs_wave_t *w, const gs_access_t *a, gs_row_t *row, uint32_t offset) {
   for (uint64_t left = a->zero; left; left &= left - 1)
     row->u32[__builtin_ctzll(left)] = 0;
+  gs_watch_lds_lanes(w, a->lanes | a->zero, offset, GS_VM_WRITE);
   for (uint64_t left = a->lanes | a->zero; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctzll(left);
     uint8_t *to = gs_lds_lane(w, offset, l);

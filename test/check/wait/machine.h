@@ -13,6 +13,20 @@ enum { N = 64 };
 #define ASM(...) ((void)0)
 #endif
 
+/* Brings the dword `from[i]` of each lane to local memory: to offset `to` of the wave's first lane and those
+ * behind it. The low half of a flat address is that offset. The host's compiler sees `from` used, too. */
+#define LDS_DMA(to, from, i)                                                                                 \
+  do {                                                                                                       \
+    const uint32_t low = (uint32_t)(uintptr_t)(from), high = (uint32_t)((uintptr_t)(from) >> 32);            \
+    ASM("s_mov_b32 s42, -1\ns_mov_b32 s43, 0x27000\nv_readfirstlane_b32 s40, %0\n"                           \
+        "v_readfirstlane_b32 s41, %1\nv_readfirstlane_b32 s44, %2\ns_mov_b32 m0, s44\ns_nop 4\n"             \
+        "buffer_load_dword %3, s[40:43], 0 offen lds"                                                        \
+        :                                                                                                    \
+        : "v"(low), "v"(high), "v"(to), "v"((uint32_t)(4 * (i)))                                             \
+        : "s40", "s41", "s42", "s43", "s44", "memory");                                                      \
+    (void)low, (void)high;                                                                                   \
+  } while (0)
+
 /* What mends the error. */
 #if BUG
 #define MEND(...) ((void)0)
