@@ -255,6 +255,8 @@ void gs_order_barrier(gs_order_t *order, gs_crew_t *crew) {
   uint32_t seen[GS_ORDER_WAVES] = {0}, latest = 0;
   for (unsigned i = 0; i < crew->waves; i++) {
     gs_order_wave_t *wave = &crew->wave[i];
+    if (wave->behind)
+      gs_order_catch_up(order, crew, i);
     seen[i] = done_by(wave);
     learn_all(&all, &wave->learned);
     learn_all(&pending, &wave->pending);
@@ -435,6 +437,21 @@ static void learn_of_writer(gs_crew_t *crew, unsigned w, gs_stamp_t written, gs_
     wave->seen[mate] = gs_stamp_clock(written) + 1;
 }
 
+/* Lock held. */
+static void catch_up(gs_order_t *order, gs_order_wave_t *wave) {
+  gs_sync_t *word = &order->sync[wave->behind - 1];
+  word->read = word->count;
+  if (word->count)
+    learn(wave->behind_pending ? &wave->pending : &wave->learned, false, wave->behind - 1, word->count);
+  wave->behind = 0;
+}
+
+void gs_order_catch_up(gs_order_t *order, gs_crew_t *crew, unsigned w) {
+  pthread_mutex_lock(&order->lock);
+  catch_up(order, &crew->wave[w]);
+  pthread_mutex_unlock(&order->lock);
+}
+
 void gs_order_learn(gs_order_t *order, gs_crew_t *crew, unsigned w, uint64_t address, gs_stamp_t written) {
   gs_order_wave_t *wave = &crew->wave[w];
   pthread_mutex_lock(&order->lock);
@@ -443,6 +460,8 @@ void gs_order_learn(gs_order_t *order, gs_crew_t *crew, unsigned w, uint64_t add
     word->read = word->count;
     learn(&wave->pending, false, (uint32_t)(word - order->sync), word->count);
     learn_of_mates(word, crew, wave);
+    wave->behind = (uint32_t)(word - order->sync) + 1;
+    wave->behind_pending = true;
   }
   pthread_mutex_unlock(&order->lock);
   learn_of_writer(crew, w, written, &wave->pending);
@@ -458,6 +477,8 @@ void gs_order_atomic(gs_order_t *order, gs_crew_t *crew, unsigned w, uint64_t ad
     word->read = word->count;
     if (word->count)
       learn(&wave->learned, false, (uint32_t)(word - order->sync), word->count);
+    wave->behind = (uint32_t)(word - order->sync) + 1;
+    wave->behind_pending = false;
   }
   tell(order, word, crew, w);
   pthread_mutex_unlock(&order->lock);

@@ -68,6 +68,8 @@ typedef struct gs_order_wave {
   uint32_t published; /* what it did at clocks below has reached the memory that all groups share */
   bool dirty;         /* it has accessed memory since the clock moved */
   uint32_t seen[GS_ORDER_WAVES]; /* of each wave of its group: what that did at clocks below comes before */
+  uint32_t behind;               /* 1 + the word that it may have learned more of than it knows, or 0 */
+  bool behind_pending;           /* of a load, see `pending` */
   gs_lessons_t pending;          /* read, but the cache may still hold older values */
   gs_lessons_t learned;
 } gs_order_wave_t;
@@ -158,6 +160,9 @@ void gs_order_let_go(gs_order_t *order);
  * stored there otherwise, or 0. */
 void gs_order_atomic(gs_order_t *order, gs_crew_t *crew, unsigned w, uint64_t address, gs_stamp_t written,
                      bool returns);
+/* Who looks is told of an access before it happens: what others told at the word meanwhile the wave may have
+ * learned, too. To be called in front of what wave `w` does next, if its `behind` is set. */
+void gs_order_catch_up(gs_order_t *order, gs_crew_t *crew, unsigned w);
 /* Wave `w` reads what `written` wrote, by a load that is made for that. */
 void gs_order_learn(gs_order_t *order, gs_crew_t *crew, unsigned w, uint64_t address, gs_stamp_t written);
 /* The same for a dword of LDS. */

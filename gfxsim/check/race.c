@@ -60,6 +60,8 @@ static bool begin(touch_t *t, gs_wave_t *w, uint32_t rights, uint32_t bytes, boo
                  .rights = rights,
                  .bytes = bytes,
                  .local = local};
+  if (GS_UNLIKELY(t->me->behind))
+    gs_order_catch_up(&t->race->order, crew, wave);
   t->me->dirty = true;
   t->base = (gs_stamp_t)crew->id << GS_STAMP_CREW | (gs_stamp_t)wave << GS_STAMP_WAVE |
             (gs_stamp_t)t->me->clock << GS_STAMP_CLOCK;
@@ -506,6 +508,8 @@ static void watch_order(gs_wave_t *w, const gs_inst_t *in) {
   if (!crew)
     return;
   gs_order_wave_t *wave = &crew->wave[gs_place_wave(w)];
+  if (wave->behind)
+    gs_order_catch_up(&gs_check_of(w)->race->order, crew, gs_place_wave(w));
   if (in->op->encoding == GS_ENC_SOPP) {
     if (!((uint32_t)in->imm & 0xf) && !((uint32_t)in->imm >> 10 & 0x30)) /* vmcnt(0) */
       gs_order_waited(wave);

@@ -166,6 +166,34 @@ static void test_pages_are_each_address_s_own(void **state) {
   gs_shadow_fini(&shadow);
 }
 
+/* Between the moment when an access is looked at and the access itself others tell something, which it may
+ * have learned: the last team of a reduction is found so. */
+static void test_what_is_told_meanwhile_may_be_learned(void **state) {
+  fixture_t *f = *state;
+  gs_order_atomic(&f->order, f->crew[1], 0, WORD, 0, true); /* looked at before the other's, done behind it */
+  gs_order_learn(&f->order, f->crew[2], 0, WORD, 0);
+  const gs_stamp_t told = act(f->crew[0], 0);
+  gs_order_waited(&f->crew[0]->wave[0]);
+  gs_order_atomic(&f->order, f->crew[0], 0, WORD, 0, false);
+  assert_false(before(f, told, 1, 0));
+  assert_true(f->crew[1]->wave[0].behind);
+  gs_order_catch_up(&f->order, f->crew[1], 0);
+  assert_true(before(f, told, 1, 0));
+  assert_false(f->crew[1]->wave[0].behind);
+  /* What a load learns counts when the cache was invalidated. */
+  gs_order_catch_up(&f->order, f->crew[2], 0);
+  assert_false(before(f, told, 2, 0));
+  gs_order_invalidated(&f->crew[2]->wave[0]);
+  assert_true(before(f, told, 2, 0));
+  /* A barrier counts as the wave's next step. */
+  gs_order_atomic(&f->order, f->crew[1], 1, WORD, 0, true);
+  const gs_stamp_t again = act(f->crew[0], 1);
+  gs_order_waited(&f->crew[0]->wave[1]);
+  gs_order_atomic(&f->order, f->crew[0], 1, WORD, 0, false);
+  gs_order_barrier(&f->order, f->crew[1]);
+  assert_true(before(f, again, 1, 0));
+}
+
 #define WITH_KERNEL(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void) {
@@ -174,6 +202,7 @@ int main(void) {
       WITH_KERNEL(test_atomics_order_groups),
       WITH_KERNEL(test_loads_learn_when_the_cache_is_empty),
       WITH_KERNEL(test_what_is_told_later),
+      WITH_KERNEL(test_what_is_told_meanwhile_may_be_learned),
       WITH_KERNEL(test_local_atomics_order_waves),
       WITH_KERNEL(test_kernels_that_are_over_come_before),
       cmocka_unit_test(test_pages_are_each_address_s_own),
