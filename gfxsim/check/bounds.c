@@ -60,8 +60,8 @@ static bool is_inside(const memory_t *memory, uint64_t address, uint64_t size) {
 }
 
 /* The dword of scratch memory at `address` as the work-item's own offset into its private memory. */
-static uint64_t private_offset(uint64_t address, const gs_extent_t *own) {
-  return (address - own->start) / GS_PRIVATE_STEP * 4 + address % 4;
+static uint64_t private_offset(const gs_wave_t *w, uint64_t address, const gs_extent_t *own) {
+  return (address - own->start) / gs_private_step(w) * 4 + address % 4;
 }
 
 /* Whether the bytes are in scratch memory; if they are, `wrong` says whether they are the wave's. */
@@ -72,7 +72,7 @@ static bool is_scratch(const gs_wave_t *w, uint64_t address, uint64_t size, wron
     return false;
   *good = address >= own.start && address < own.end && own.end - address >= size;
   wrong->kind = KIND_PRIVATE;
-  wrong->address = private_offset(address, &own);
+  wrong->address = private_offset(w, address, &own);
   wrong->limit = (own.end - own.start) / gs_wave_lanes(w);
   return true;
 }

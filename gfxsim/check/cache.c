@@ -20,6 +20,7 @@ unsigned gs_cache_effects(const gs_inst_t *in) {
       {"buffer_wbinvl1", GS_EFFECT_VECTOR}, {"buffer_wbinvl1_vol", GS_EFFECT_VECTOR},
       {"buffer_invl2", GS_EFFECT_SECOND},   {"buffer_wbl2", GS_EFFECT_BACK},
       {"s_dcache_inv", GS_EFFECT_SCALAR},   {"s_dcache_inv_vol", GS_EFFECT_SCALAR},
+      {"buffer_gl0_inv", GS_EFFECT_VECTOR},
   };
   for (size_t i = 0; i < sizeof table / sizeof *table; i++)
     if (strcmp(in->op->name, table[i].name) == 0)

@@ -47,7 +47,7 @@ static const char *other_family(const gs_options_t *options) {
 /* The tools that are asked for and know all of the machine's GPUs. What one GPU does, tools must have seen to
  * be right about the others, so those of gfx9 alone look at none if there is another. */
 static uint32_t tools_for(const gs_options_t *options) {
-  const uint32_t of_gfx9 = GS_CHECK_RACE | GS_CHECK_CACHE | GS_CHECK_INIT | GS_CHECK_WAIT;
+  const uint32_t of_gfx9 = GS_CHECK_CACHE | GS_CHECK_WAIT;
   const char *other = other_family(options);
   char names[64] = "";
   if (!other || !(options->check & of_gfx9))

@@ -30,8 +30,10 @@ static void begin_registers(gs_wave_t *w, gs_wave_flow_t *f, const gs_begin_t *b
   memset(f->s_origin, 0, sizeof f->s_origin);
   f->scc = 1;
   f->scc_origin = 0;
+  f->all = UINT64_MAX >> (64 - gs_wave_lanes(w));
   f->scalars[0] = ~begin->sgprs[0];
   f->scalars[1] = ~begin->sgprs[1];
+  f->scalars[2] = 0; /* the command processor sets up what is no operand */
   for (unsigned reg = 0; reg < GS_SGPRS; reg++)
     gs_flow_set_scalar(f, reg, f->scalars[reg / 64] >> reg % 64 & 1 ? UINT32_MAX : 0, 0);
   gs_flow_define_scalars(f, GS_S_EXEC, 2);

@@ -60,6 +60,7 @@ typedef enum gs_special {
   GS_SPECIAL_SWAP,
   GS_SPECIAL_JUMP,     /* to its operand */
   GS_SPECIAL_INDEXED,  /* by M0: any scalar register may be meant */
+  GS_SPECIAL_RELATIVE, /* by M0: another vector register is meant */
   GS_SPECIAL_INDEX,    /* its operand indexes registers from now on */
   GS_SPECIAL_BRANCH,   /* on `condition` */
   GS_SPECIAL_EXCHANGE, /* between lanes, by LDS's network */
@@ -113,7 +114,7 @@ typedef struct gs_touch {
   _Alignas(64) uint64_t at[64]; /* not filled of `whole`, but for the first */
 } gs_touch_t;
 
-enum { GS_MOST_TOUCHES = 6, GS_FLOW_WORDS = GS_VGPRS / 64 };
+enum { GS_MOST_TOUCHES = 6, GS_FLOW_WORDS = GS_VGPRS / 64, GS_SCALAR_WORDS = (GS_SGPRS + 63) / 64 };
 
 /* LDS of a workgroup. */
 typedef struct gs_local {
@@ -127,7 +128,8 @@ typedef struct gs_wave_flow {
   gs_local_t *local;
   uint64_t rows[GS_FLOW_WORDS];  /* vector registers with undefined bits; what `bits` has of others is old */
   uint64_t fresh[GS_FLOW_WORDS]; /* of those, the ones of which all bits are, and `bits` does not say so */
-  uint64_t scalars[2];           /* scalar registers with undefined bits */
+  uint64_t scalars[GS_SCALAR_WORDS]; /* scalar registers with undefined bits */
+  uint64_t all;                      /* lanes of the wave: the bits of others are never looked at */
   uint32_t s[GS_SGPRS], s_origin[GS_SGPRS];
   uint32_t scc, scc_origin;
   const gs_inst_t *in; /* that touches memory */
@@ -140,6 +142,10 @@ typedef struct gs_wave_flow {
 
 static inline gs_wave_flow_t *gs_wave_flow(const gs_wave_t *w) {
   return w->flow;
+}
+/* Registers that hold a mask of lanes. */
+static inline unsigned gs_mask_dwords(const gs_wave_t *w) {
+  return gs_wave_lanes(w) / 32;
 }
 static inline gs_init_t *gs_init_of(const gs_wave_t *w) {
   return gs_check_of(w)->init;

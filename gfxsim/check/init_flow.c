@@ -49,11 +49,11 @@ static uint64_t lanes_of(const gs_row_t *row) {
 uint64_t gs_flow_lanes(const gs_wave_flow_t *f, unsigned reg, uint64_t lanes) {
   if (!is_marked(f->rows, reg))
     return 0;
-  return is_marked(f->fresh, reg) ? lanes : lanes_of(&f->bits[reg]) & lanes;
+  return (is_marked(f->fresh, reg) ? lanes : lanes_of(&f->bits[reg]) & lanes) & f->all;
 }
 
 void gs_flow_settle(gs_wave_flow_t *f, unsigned reg) {
-  set_mark(f->rows, reg, lanes_of(&f->bits[reg]) != 0);
+  set_mark(f->rows, reg, lanes_of(&f->bits[reg]) & f->all);
 }
 
 static void write_lanes(gs_row_t *to, const gs_row_t *from, uint64_t lanes) {
@@ -64,7 +64,7 @@ void gs_flow_define(gs_wave_flow_t *f, unsigned reg, uint64_t lanes) {
   static const gs_row_t none;
   if (!is_marked(f->rows, reg))
     return;
-  if (lanes == UINT64_MAX) {
+  if ((lanes & f->all) == f->all) {
     set_mark(f->rows, reg, false);
     set_mark(f->fresh, reg, false);
     return;
@@ -155,10 +155,15 @@ static void add_result(trial_t *t, unsigned reg) {
     t->result[t->results++] = (uint16_t)reg;
 }
 
+/* The dwords of an operand in registers. */
+static unsigned dwords_of(const gs_wave_t *w, const gs_inst_t *in, const gs_flow_rule_t *rule, unsigned i) {
+  return in->op->src[i] == GS_T_MASK ? gs_mask_dwords(w) : rule->dwords[i];
+}
+
 static void add_sources(trial_t *t) {
   for (unsigned i = 0; i < 3; i++) {
     const gs_src_t *s = &t->in->src[i];
-    const unsigned n = t->rule->dwords[i];
+    const unsigned n = dwords_of(t->w, t->in, t->rule, i);
     for (unsigned k = 0; k < n; k++) {
       if (s->kind == GS_SRC_VGPR)
         add_row(t, s->reg + k, i, k, n);
@@ -166,7 +171,7 @@ static void add_sources(trial_t *t) {
         add_scalar(t, s->reg + k, i, k, n);
     }
   }
-  for (unsigned k = 0; k < 2 && t->rule->reads_vcc; k++)
+  for (unsigned k = 0; k < gs_mask_dwords(t->w) && t->rule->reads_vcc; k++)
     add_scalar(t, GS_S_VCC + k, 2, k, 2);
 }
 
@@ -381,7 +386,7 @@ static void finish_scalar(trial_t *t, uint32_t origin) {
     if (t->scalar[i].role != ROLE_OLD || in->op->flags & GS_OPF_ACC_DST)
       either |= f->s[t->scalar[i].reg];
   }
-  const uint64_t exec = t->differ_s.u64[GS_S_EXEC / 2];
+  const uint64_t exec = t->differ_s.u64[GS_S_EXEC / 2] & f->all;
   for (unsigned reg = 0; reg < GS_S_EXEC; reg++) {
     const bool is_dst = reg >= in->dst && reg < in->dst + (unsigned)t->rule->dst;
     const uint32_t differ = t->differ_s.u32[reg];
@@ -428,14 +433,14 @@ static void check_branch(gs_wave_t *w, const gs_inst_t *in, const gs_flow_rule_t
     f->scc = 0;
     return;
   }
-  if (!gs_flow_any_scalar(f, GS_S_VCC, 2))
+  if (!gs_flow_any_scalar(f, GS_S_VCC, gs_mask_dwords(w)))
     return;
-  const uint64_t undefined = f->s[GS_S_VCC] | (uint64_t)f->s[GS_S_VCC + 1] << 32;
+  const uint64_t undefined = (f->s[GS_S_VCC] | (uint64_t)f->s[GS_S_VCC + 1] << 32) & f->all;
   if (gs_vcc(w) & ~undefined) /* is not zero, whatever the others are */
     return;
   gs_init_report(w, in, GS_USE_CONDITION, undefined,
                  gs_flow_scalar_origin(w, f->s[GS_S_VCC] ? GS_S_VCC : GS_S_VCC + 1));
-  gs_flow_define_scalars(f, GS_S_VCC, 2);
+  gs_flow_define_scalars(f, GS_S_VCC, gs_mask_dwords(w));
 }
 
 void gs_flow_scalar(gs_wave_t *w, const gs_inst_t *in, const gs_flow_rule_t *rule) {
@@ -484,7 +489,7 @@ static bool has_row_result(const gs_inst_t *in) {
 static void define_results(gs_wave_t *w, const gs_inst_t *in, const gs_flow_rule_t *rule, uint64_t lanes) {
   gs_wave_flow_t *f = gs_wave_flow(w);
   if (in->op->encoding == GS_ENC_VOPC || in->op->flags & GS_OPF_SDST)
-    gs_flow_define_scalars(f, in->sdst, 2);
+    gs_flow_define_scalars(f, in->sdst, gs_mask_dwords(w));
   if (in->op->flags & GS_OPF_SCALAR_DST)
     gs_flow_define_scalars(f, in->dst, rule->dst);
   if (!has_row_result(in))
@@ -499,7 +504,8 @@ static void define_results(gs_wave_t *w, const gs_inst_t *in, const gs_flow_rule
 static void set_mask(gs_wave_t *w, const gs_inst_t *in, uint64_t lanes, uint32_t origin) {
   gs_wave_flow_t *f = gs_wave_flow(w);
   gs_flow_set_scalar(f, in->sdst, (uint32_t)lanes, origin);
-  gs_flow_set_scalar(f, in->sdst + 1u, (uint32_t)(lanes >> 32), origin);
+  if (gs_mask_dwords(w) == 2)
+    gs_flow_set_scalar(f, in->sdst + 1u, (uint32_t)(lanes >> 32), origin);
   if (in->cmpx || in->sdst == GS_S_EXEC)
     check_exec(w, in, lanes, origin);
   if (in->sdst == GS_S_EXEC)
@@ -536,7 +542,7 @@ static void fetch_bits(gs_wave_t *shadow, const gs_inst_t *in, const gs_flow_rul
   const unsigned type = in->op->src[i];
   const bool half = type == GS_T_B16 || type == GS_T_I16 || type == GS_T_U16 || type == GS_T_F16;
   gs_row_t tmp;
-  for (unsigned k = 0; k < rule->dwords[i]; k++) {
+  for (unsigned k = 0; k < dwords_of(shadow, in, rule, i); k++) {
     if (s->kind == GS_SRC_SGPR ? !f->s[s->reg + k] : s->kind != GS_SRC_VGPR)
       continue;
     const gs_row_t *row = rule->dwords[i] == 1 ? gs_fetch_slow(shadow, in, i, half ? 16 : 32, &tmp)
@@ -578,7 +584,7 @@ static void fetch_either(const trial_t *t, const gs_wave_t *w, gs_row_t *either)
     for (unsigned k = 0; k < t->rule->dst; k++)
       GS_LANES_DO(l)
         either->u32[l] |= shadow.v[t->in->dst + k].u32[l];
-  const uint64_t vcc = shadow.s.u64[GS_S_VCC / 2];
+  const uint64_t vcc = gs_vcc(&shadow);
   for (uint64_t left = t->rule->reads_vcc ? vcc : 0; left; left &= left - 1)
     either->u32[__builtin_ctzll(left)] = UINT32_MAX;
 }
@@ -697,7 +703,8 @@ static void follow_finely(trial_t *t) {
   uint32_t origin = any_origin(t, lanes);
   gs_wave_flow_t *f = gs_wave_flow(w);
   if (in->op->encoding == GS_ENC_VOPC || in->op->flags & GS_OPF_SDST)
-    set_mask(w, in, t->differ_s.u32[in->sdst] | (uint64_t)t->differ_s.u32[in->sdst + 1] << 32, origin);
+    set_mask(w, in, (t->differ_s.u32[in->sdst] | (uint64_t)t->differ_s.u32[in->sdst + 1] << 32) & f->all,
+             origin);
   if (in->op->flags & GS_OPF_SCALAR_DST)
     gs_flow_set_scalar(f, in->dst, t->differ_s.u32[in->dst], origin);
   for (unsigned i = 0; i < t->results; i++)
@@ -747,7 +754,7 @@ static void follow_vector(gs_wave_t *w, const gs_inst_t *in, const gs_flow_rule_
 /* One lane, whether it is active or not. */
 static void follow_lane(gs_wave_t *w, const gs_inst_t *in, const gs_flow_rule_t *rule) {
   gs_wave_flow_t *f = gs_wave_flow(w);
-  const unsigned lane = gs_ssrc32(w, in, 1) % GS_LANES;
+  const unsigned lane = gs_ssrc32(w, in, 1) % gs_wave_lanes(w);
   const uint64_t bit = UINT64_C(1) << lane;
   if (rule->special == GS_SPECIAL_READLANE) {
     const bool some = in->src[0].kind == GS_SRC_VGPR && gs_flow_lanes(f, in->src[0].reg, bit);
@@ -768,14 +775,39 @@ static void follow_lane(gs_wave_t *w, const gs_inst_t *in, const gs_flow_rule_t 
   gs_flow_settle(f, in->dst);
 }
 
+/* A move between registers of which M0 says how far they are from those that are named. */
+static void follow_relative(gs_wave_t *w, const gs_inst_t *in) {
+  gs_wave_flow_t *f = gs_wave_flow(w);
+  const uint32_t m0 = w->s.u32[GS_S_M0], far = m0 < GS_ARCH_VGPRS ? m0 : GS_ARCH_VGPRS;
+  const char *name = in->op->name;
+  const bool both = strstr(name, "_2_");
+  const uint32_t meant = in->src[0].reg + (both ? m0 & 0x3ff : strstr(name, "rels") ? far : 0);
+  const uint32_t from = meant < GS_ARCH_VGPRS ? meant : 0;
+  const uint32_t to = in->dst + (both ? m0 >> 16 & 0x3ff : strstr(name, "d_") ? far : 0);
+  if (gs_flow_any_scalar(f, GS_S_M0, 1))
+    gs_init_report(w, in, GS_USE_INDEX, gs_exec(w), gs_flow_scalar_origin(w, GS_S_M0));
+  gs_flow_define_scalars(f, GS_S_M0, 1);
+  if (to >= GS_ARCH_VGPRS)
+    return;
+  if (in->src[0].kind != GS_SRC_VGPR || !gs_flow_any_row(f, from, 1)) {
+    gs_flow_define(f, to, gs_exec(w));
+    return;
+  }
+  gs_flow_fill(f, from);
+  gs_flow_fill(f, to);
+  write_lanes(&f->bits[to], &f->bits[from], gs_exec(w));
+  write_lanes(&f->origin[to], &f->origin[from], gs_exec(w));
+  gs_flow_settle(f, to);
+}
+
 /* Whether following takes more than to mark the results as defined: an operand has undefined bits in active
  * lanes, or what is overwritten has and is not overwritten as a whole. */
 static bool is_affected(const gs_wave_t *w, const gs_inst_t *in, const gs_flow_rule_t *rule) {
   const gs_wave_flow_t *f = gs_wave_flow(w);
   for (unsigned i = 0; i < 3; i++)
-    if (in->src[i].kind == GS_SRC_SGPR && gs_flow_any_scalar(f, in->src[i].reg, rule->dwords[i]))
+    if (in->src[i].kind == GS_SRC_SGPR && gs_flow_any_scalar(f, in->src[i].reg, dwords_of(w, in, rule, i)))
       return true;
-  if (rule->reads_vcc && gs_flow_any_scalar(f, GS_S_VCC, 2))
+  if (rule->reads_vcc && gs_flow_any_scalar(f, GS_S_VCC, gs_mask_dwords(w)))
     return true;
   if (!in->plain_dst && has_row_result(in) && gs_flow_any_row(f, in->dst, rule->dst))
     return true;
@@ -785,6 +817,11 @@ static bool is_affected(const gs_wave_t *w, const gs_inst_t *in, const gs_flow_r
 void gs_flow_vector(gs_wave_t *w, const gs_inst_t *in, const gs_flow_rule_t *rule) {
   if (rule->special == GS_SPECIAL_READLANE || rule->special == GS_SPECIAL_WRITELANE) {
     follow_lane(w, in, rule);
+    in->fn(w, in);
+    return;
+  }
+  if (rule->special == GS_SPECIAL_RELATIVE) {
+    follow_relative(w, in);
     in->fn(w, in);
     return;
   }

@@ -84,8 +84,8 @@ void gs_touch_block(gs_wave_t *w, uint64_t address, uint64_t size, uint32_t stri
   const gs_inst_t *in = gs_wave_flow(w)->in;
   const uint64_t each = 4 * (uint64_t)data_dwords(in, rule_of(w, in));
   (void)rights;
-  if (!scalar && !stride && size == GS_LANES * each) /* private memory: a row for each dword */
-    touch_whole(w, false, address, size, 4, GS_PRIVATE_STEP, (uint32_t)each);
+  if (!scalar && !stride && size == gs_wave_lanes(w) * each) /* private memory: a row for each dword */
+    touch_whole(w, false, address, size, 4, gs_private_step(w), (uint32_t)each);
   else
     touch_whole(w, false, address, size, stride, GS_LINEAR_STEP, stride ? stride : (uint32_t)size);
 }
@@ -93,7 +93,7 @@ void gs_touch_block(gs_wave_t *w, uint64_t address, uint64_t size, uint32_t stri
 /* Flat addresses of all kinds: as many accesses. */
 void gs_touch_mixed(gs_wave_t *w, const gs_access_t *a) {
   gs_touch_t *local = new_touch(w, true, 0, a->bytes, GS_LINEAR_STEP);
-  gs_touch_t *private = new_touch(w, false, 0, a->bytes, GS_PRIVATE_STEP);
+  gs_touch_t *private = new_touch(w, false, 0, a->bytes, gs_private_step(w));
   gs_touch_t *global = new_touch(w, false, 0, a->bytes, GS_LINEAR_STEP);
   for (uint64_t left = a->lanes; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctzll(left);
@@ -159,7 +159,7 @@ static bool is_defined(gs_wave_t *w, const gs_touch_t *t) {
 
 /* All of it becomes defined, if the access fills what it was described as. */
 static bool define_whole(gs_wave_t *w, const gs_touch_t *t) {
-  if (!t->whole || (t->stride && t->lanes != UINT64_MAX))
+  if (!t->whole || (t->stride && t->lanes != gs_wave_flow(w)->all))
     return false;
   if (t->local)
     memset(gs_wave_flow(w)->local->bits + t->at[0], 0, t->size);
@@ -173,7 +173,7 @@ static bool define_whole(gs_wave_t *w, const gs_touch_t *t) {
 static bool is_private(const gs_wave_t *w, uint64_t address, uint64_t *offset) {
   gs_extent_t all, own;
   gs_place_scratch(w, &all, &own);
-  *offset = (address - own.start) / GS_PRIVATE_STEP * 4 + address % 4;
+  *offset = (address - own.start) / gs_private_step(w) * 4 + address % 4;
   return address >= all.start && address < all.end;
 }
 

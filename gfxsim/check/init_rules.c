@@ -17,12 +17,13 @@ enum { FIRST = 1, SECOND = 2, THIRD = 4 };
 
 /* Whatever the types of their operands are called. */
 static const row_t any_type[] = {
-    {"v_cndmask", GS_FLOW_BITS, 0},       {"v_mov_b", GS_FLOW_BITS, 0},
-    {"v_accvgpr", GS_FLOW_BITS, 0},       {"v_pk_mov", GS_FLOW_BITS, 0},
-    {"v_pack_b32", GS_FLOW_BITS, 0},      {"v_cvt_f32_ubyte", GS_FLOW_ALL, 0},
-    {"v_mfma", GS_FLOW_MATRIX, 0},        {"v_readfirst", GS_FLOW_BITS, 0},
-    {"v_swap", GS_FLOW_BITS, 0},          {"ds_swizzle", GS_FLOW_BITS, 0},
-    {"ds_bpermute", GS_FLOW_BITS, FIRST}, {"ds_permute", GS_FLOW_BITS, FIRST},
+    {"v_cndmask", GS_FLOW_BITS, 0},      {"v_mov_b", GS_FLOW_BITS, 0},
+    {"v_accvgpr", GS_FLOW_BITS, 0},      {"v_pk_mov", GS_FLOW_BITS, 0},
+    {"v_pack_b32", GS_FLOW_BITS, 0},     {"v_cvt_f32_ubyte", GS_FLOW_ALL, 0},
+    {"v_mfma", GS_FLOW_MATRIX, 0},       {"v_readfirst", GS_FLOW_BITS, 0},
+    {"v_swap", GS_FLOW_BITS, 0},         {"v_permlane", GS_FLOW_BITS, 0},
+    {"ds_swizzle", GS_FLOW_BITS, 0},     {"ds_bpermute", GS_FLOW_BITS, FIRST},
+    {"ds_permute", GS_FLOW_BITS, FIRST},
 };
 
 /* Integers. */
@@ -71,6 +72,8 @@ static const struct {
     {"s_swappc", GS_SPECIAL_JUMP},
     {"s_rfe", GS_SPECIAL_JUMP},
     {"s_movrel", GS_SPECIAL_INDEXED},
+    {"v_movrel", GS_SPECIAL_RELATIVE},
+    {"v_swaprel", GS_SPECIAL_NOTHING},
     {"s_set_gpr_idx_idx", GS_SPECIAL_INDEX},
     {"s_set_gpr_idx_on", GS_SPECIAL_INDEX},
     {"s_cbranch_scc", GS_SPECIAL_BRANCH},

@@ -15,17 +15,17 @@
 #include "isa/watch.h"
 
 /* A stamp says which wave did something, when by the wave's own clock, where, and for which lane:
- * crew (28 bits), wave (4), clock (12), site (14), lane (6). A crew is one workgroup that runs, or a copy;
+ * crew (27 bits), wave (5), clock (12), site (14), lane (6). A crew is one workgroup that runs, or a copy;
  * they are numbered in the order in which they begin. 0: nobody did anything. */
 typedef uint64_t gs_stamp_t;
-enum { GS_STAMP_CREW = 36, GS_STAMP_WAVE = 32, GS_STAMP_CLOCK = 20, GS_STAMP_SITE = 6 };
-enum { GS_CREWS = 1 << 28, GS_CLOCK_MAX = 4095, GS_SITES = 1 << 14, GS_ORDER_WAVES = 16 };
+enum { GS_STAMP_CREW = 37, GS_STAMP_WAVE = 32, GS_STAMP_CLOCK = 20, GS_STAMP_SITE = 6 };
+enum { GS_CREWS = 1 << 27, GS_CLOCK_MAX = 4095, GS_SITES = 1 << 14, GS_ORDER_WAVES = 32 };
 
 static inline uint32_t gs_stamp_crew(gs_stamp_t s) {
   return (uint32_t)(s >> GS_STAMP_CREW);
 }
 static inline unsigned gs_stamp_wave(gs_stamp_t s) {
-  return s >> GS_STAMP_WAVE & 15;
+  return s >> GS_STAMP_WAVE & 31;
 }
 static inline unsigned gs_stamp_clock(gs_stamp_t s) {
   return s >> GS_STAMP_CLOCK & 0xfff;

@@ -483,7 +483,7 @@ static void touch_block(touch_t *t, uint64_t address, uint64_t size, uint32_t st
   else if (address % 4 == 0 && stride % 4 == 0)
     touch_words(t, address, size / 4, 0, stride / 4);
   else
-    for (unsigned l = 0; l < GS_LANES; l++)
+    for (unsigned l = 0; l < gs_wave_lanes(t->w); l++)
       touch_bytes(t, address + (uint64_t)l * stride, stride, l);
   finish(t);
 }
@@ -503,6 +503,13 @@ static void watch_local_block(gs_wave_t *w, uint32_t offset, uint32_t size, uint
     touch_block(&t, offset, size, stride, false);
 }
 
+/* Whether the instruction waits for all stores of the wave: gfx10 counts them by themselves. */
+static bool waits_for_stores(const gs_wave_t *w, const gs_inst_t *in) {
+  if (w->env->target & GS_GFX10)
+    return in->op->encoding == GS_ENC_SOPK && !(uint16_t)in->imm;         /* s_waitcnt_vscnt */
+  return !((uint32_t)in->imm & 0xf) && !((uint32_t)in->imm >> 10 & 0x30); /* vmcnt(0) */
+}
+
 static void watch_order(gs_wave_t *w, const gs_inst_t *in) {
   gs_crew_t *crew = w->env->watched;
   if (!crew)
@@ -510,8 +517,8 @@ static void watch_order(gs_wave_t *w, const gs_inst_t *in) {
   gs_order_wave_t *wave = &crew->wave[gs_place_wave(w)];
   if (wave->behind)
     gs_order_catch_up(&gs_check_of(w)->race->order, crew, gs_place_wave(w));
-  if (in->op->encoding == GS_ENC_SOPP) {
-    if (!((uint32_t)in->imm & 0xf) && !((uint32_t)in->imm >> 10 & 0x30)) /* vmcnt(0) */
+  if (in->op->encoding == GS_ENC_SOPP || in->op->encoding == GS_ENC_SOPK) {
+    if (waits_for_stores(w, in))
       gs_order_waited(wave);
     return;
   }

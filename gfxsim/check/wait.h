@@ -167,7 +167,7 @@ typedef struct gs_late {
 } gs_late_t;
 
 typedef struct gs_wave_waits {
-  uint64_t vectors[GS_VGPRS / 64], scalars[GS_SGPRS / 64]; /* registers that somebody will write */
+  uint64_t vectors[GS_VGPRS / 64], scalars[(GS_SGPRS + 63) / 64]; /* registers that somebody will write */
   unsigned count;
   bool marked;          /* any of these is */
   uint32_t clock;       /* wait states since the wave began */

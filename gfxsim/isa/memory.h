@@ -22,6 +22,16 @@ enum {
   GS_ACCESS_BYTES = 16,           /* most that one lane accesses at once */
 };
 
+/* The same where the wave's width is not known when this is compiled. */
+static inline uint32_t gs_private_step(const gs_wave_t *w) {
+#if defined(GS_WIDTH)
+  (void)w;
+  return GS_PRIVATE_STEP;
+#else
+  return 4 * gs_wave_lanes(w);
+#endif
+}
+
 /* The accesses of one vector memory instruction, at most GS_ACCESS_BYTES per lane. */
 typedef struct gs_access {
   /* Before resolving: each lane's address as the device sees it. Afterwards: its address in this process, and
@@ -243,7 +253,7 @@ bool gs_resolve_mixed(gs_wave_t *w, gs_access_t *a);
 
 /* Where byte `offset` of lane 0's private memory is; lanes are 4 bytes apart. */
 static inline uint64_t gs_private_address(const gs_wave_t *w, uint32_t offset) {
-  return gs_flat_scratch(w) + (uint64_t)(offset / 4) * GS_PRIVATE_STEP + offset % 4;
+  return gs_flat_scratch(w) + (uint64_t)(offset / 4) * gs_private_step(w) + offset % 4;
 }
 
 /* Faults the wave unless the addresses are multiples of `size`. For atomics, before resolving. */

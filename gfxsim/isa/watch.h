@@ -67,8 +67,8 @@ typedef struct gs_watch {
    * 0: all active lanes at one place. */
   void (*local)(struct gs_wave *w, const struct gs_access *a);
   void (*local_block)(struct gs_wave *w, uint32_t offset, uint32_t size, uint32_t stride, uint32_t rights);
-  /* Instructions that order accesses: s_waitcnt, and those that invalidate or write back caches, vector and
-   * scalar. */
+  /* Instructions that order accesses: s_waitcnt, s_waitcnt_vscnt, and those that invalidate or write back
+   * caches, vector and scalar. */
   void (*order)(struct gs_wave *w, const struct gs_inst *in);
   /* A kernel of the program begins, and ends: `kernel` is what its beginning returned. */
   void *(*kernel_begins)(void *context, const gs_launch_t *launch);

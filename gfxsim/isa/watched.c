@@ -37,7 +37,7 @@ static gs_op_fn_t *const handlers[] = {
 };
 #undef GS_ROW
 
-/* The only instruction that is no access to memory, and is watched. */
+/* The only instructions that are no accesses to memory, and are watched. */
 static void watched_waitcnt(gs_wave_t *w, const gs_inst_t *in) {
   GS_SCALAR_SYMBOL(s_waitcnt)(w, in);
   if (w->env->toll)
@@ -45,6 +45,13 @@ static void watched_waitcnt(gs_wave_t *w, const gs_inst_t *in) {
   gs_watch_order(w, in);
 }
 
+static void watched_waitcnt_stores(gs_wave_t *w, const gs_inst_t *in) {
+  GS_SCALAR_SYMBOL(s_waitcnt_vscnt)(w, in);
+  gs_watch_order(w, in);
+}
+
 gs_op_fn_t *gs_watched_handler(size_t i) {
+  if (strcmp(gs_opcodes[i].name, "s_waitcnt_vscnt") == 0)
+    return watched_waitcnt_stores;
   return strcmp(gs_opcodes[i].name, "s_waitcnt") == 0 ? watched_waitcnt : handlers[i];
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Compiles a program with its error (-DBUG=1) and without (-DBUG=0), and compares what gfxsim-run --check says with what the
-# source expects. Called: check.sh GFXSIM_RUN SOURCE FOLDER STOCK_PLUGINS LEVEL...   ($OMP_CC compiles, $TOOL checks: bounds)
+# source expects. Called: check.sh GFXSIM_RUN SOURCE FOLDER STOCK_PLUGINS LEVEL...   ($OMP_CC compiles, $TOOL checks: bounds;
+# $PART: another one than gfx90a; $OPTIONS: more of the compiler's)
 #
 # Comments in the source:
 #   expect: REGEX   lines of the findings, in this order; @BUG@ is the number of the line that has BUG in a comment. There
@@ -16,12 +17,13 @@ shift 4
 name=$(basename "${source%.*}")
 mkdir -p "$folder"
 tool=${TOOL:-bounds}
+OPTIONS=${OPTIONS:-}
 wrong=0
 complain() { echo "$name: $*" >&2; wrong=1; }
 
 note() { sed -n "s,^[ /*]*$1: \(.*\),\1,p" "$source" | sed 's, \*/$,,'; }
 bug=$(grep -n 'BUG \*/$\|// BUG$' "$source" | cut -d: -f1)
-note expect | sed "s,@BUG@,$bug,g" >"$folder/$name.expected"
+note expect | sed "s,@BUG@,$bug,g; s,gfx90a,${PART:-gfx90a}," >"$folder/$name.expected"
 # A formatter may have joined lines of the comment, of which the second would be lost.
 [ "$(grep -oE '(expect|named|more|ends|levels|library): ' "$source" | wc -l)" = "$(grep -cE '^[ /*]*(expect|named|more|ends|levels|library): ' "$source")" ] ||
   complain "lines of its comment are joined"
@@ -68,12 +70,13 @@ try() { # LEVEL RUNTIME OPTION...
 }
 
 compile() {
-  $OMP_CC "-$level" -g -w "$source" "$@"
+  # shellcheck disable=SC2086
+  $OMP_CC ${PART:+-g "$PART"} $OPTIONS "-$level" -g -w "$source" "$@"
 }
 
 # What waits for itself waits for ever.
 check() {
-  timeout 100 "$run" "--check=$tool" --check-log="$log" --check-fail "$@" >"$folder/$name.out" 2>&1
+  timeout 100 "$run" ${PART:+"--devices=$PART"} "--check=$tool" --check-log="$log" --check-fail "$@" >"$folder/$name.out" 2>&1
 }
 
 export OMP_TARGET_OFFLOAD=MANDATORY GFXSIM_WORKERS=1

@@ -178,11 +178,17 @@ static void end(bench_t *b) {
   gs_check_destroy(b->check);
 }
 
+/* Nothing is undefined. */
+static void clear(bench_t *b) {
+  memset(b->f, 0, sizeof *b->f);
+  b->f->all = UINT64_MAX >> (64 - gs_wave_lanes(&b->t->w));
+  b->t->w.flow = b->f;
+}
+
 /* Values of any kind, small ones among them, and which bits of them are undefined. */
 static void set_up(bench_t *b) {
   gs_wave_t *w = &b->t->w;
-  memset(b->f, 0, sizeof *b->f);
-  w->flow = b->f;
+  clear(b);
   for (unsigned r = 0; r < 8; r++) {
     const bool some = next(b) % 2;
     for (unsigned l = 0; l < GS_LANES; l++) {
@@ -331,8 +337,7 @@ static void test_parts_that_are_not_used(void **state) {
     const uint32_t *words = isa_assemble(state, ISA_PART, row->text, &count);
     assert_true(gs_decode(b.t->w.env->target, words, count, &b.in));
     b.in.fn = isa_handlers(state)[b.in.op - gs_opcodes];
-    memset(b.f, 0, sizeof *b.f);
-    b.t->w.flow = b.f;
+    clear(&b);
     for (unsigned l = 0; l < GS_LANES; l++)
       b.f->bits[row->reg].u32[l] = row->bits;
     gs_flow_settle(b.f, row->reg);
