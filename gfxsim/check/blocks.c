@@ -146,6 +146,7 @@ void gs_blocks_share(gs_blocks_t *blocks, uint64_t address, const gfxsim_stack_t
   gs_block_note_t *block = find_live(blocks, address, false);
   if (block)
     block->shared = *stack;
+  changed(blocks);
   pthread_rwlock_unlock(&blocks->lock);
 }
 
@@ -215,10 +216,15 @@ void gs_blocks_ask(gs_blocks_t *blocks, const gs_vm_map_t *map, uint64_t address
   pthread_rwlock_rdlock(&blocks->lock);
   const gs_block_note_t *block = find_live(blocks, address, false);
   const gs_vm_range_t *range = NULL;
-  if (block) {
+  answer->id = 0;
+  if (block && block->shared.depth && !gs_vm_find_mapped(map, address)) {
+    answer->verdict = GS_VERDICT_TAKEN;
+    answer->block = *block;
+  } else if (block) {
     answer->verdict = GS_VERDICT_GOOD;
     answer->start = block->start;
     answer->end = block->end;
+    answer->id = block->id;
   } else if ((block = find_pages(blocks, address))) {
     answer->verdict = block->freed ? GS_VERDICT_FREED : GS_VERDICT_OUTSIDE;
     answer->block = *block;

@@ -34,11 +34,13 @@ typedef enum gs_verdict {
   GS_VERDICT_OUTSIDE, /* in a block's pages, and not in the block */
   GS_VERDICT_FREED,   /* in a block that was freed, or in its pages */
   GS_VERDICT_NOTHING, /* nothing is mapped; `block` is the nearest block, if any (id 0: none) */
+  GS_VERDICT_TAKEN,   /* in a live block, which was given to others, and that GPU does not have any more */
 } gs_verdict_t;
 
 typedef struct gs_answer {
   gs_verdict_t verdict;
   uint64_t start, end;   /* of GOOD: all of this is */
+  uint64_t id;           /* of GOOD: the block's; 0 = it is nobody's */
   gs_block_note_t block; /* of the others */
 } gs_answer_t;
 

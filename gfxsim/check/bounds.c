@@ -12,6 +12,7 @@ typedef enum kind {
   KIND_OUTSIDE, /* of a block's bytes */
   KIND_FREED,
   KIND_NOTHING, /* is mapped; the kernel will fault */
+  KIND_TAKEN,   /* from this GPU; likewise */
   KIND_PRIVATE, /* beyond the work-item's private memory */
   KIND_LDS,     /* beyond the workgroup's local memory */
 } kind_t;
@@ -20,6 +21,8 @@ static const gs_rule_t rules[] = {
     [KIND_OUTSIDE] = {"bounds", "outside", GS_SEVERITY_ERROR, "An access outside of the program's memory"},
     [KIND_FREED] = {"bounds", "freed", GS_SEVERITY_ERROR, "An access to memory that was freed"},
     [KIND_NOTHING] = {"bounds", "unmapped", GS_SEVERITY_ERROR, "An access where nothing is mapped"},
+    [KIND_TAKEN] = {"bounds", "access-taken", GS_SEVERITY_ERROR,
+                    "An access to memory that was taken from the GPU"},
     [KIND_PRIVATE] = {"bounds", "private", GS_SEVERITY_ERROR,
                       "An access beyond the private memory of a work-item"},
     [KIND_LDS] = {"bounds", "local", GS_SEVERITY_ERROR, "An access beyond the local memory of a workgroup"},
@@ -41,17 +44,22 @@ typedef struct wrong {
  * 10 million times a second. */
 enum { MEMORIES = 256 };
 typedef struct memory {
-  uint64_t version, start, end;
+  uint64_t version, kernel, start, end;
+  const void *map; /* as the GPU saw it */
 } memory_t;
 static _Thread_local memory_t remembered[MEMORIES];
 
-/* What the thread remembers for the instruction in hand; empty when that is no longer true. */
+/* What the thread remembers for the instruction in hand; empty when that is no longer true, or of another
+ * kernel: it shall be known which blocks each has accessed. */
 static memory_t *recall(const gs_wave_t *w) {
   gs_check_t *check = gs_check_of(w);
   memory_t *memory = &remembered[w->pc / 8 % MEMORIES];
   const uint64_t version = atomic_load_explicit(&check->blocks.version, memory_order_acquire);
-  if (memory->version != version)
-    *memory = (memory_t){version, 0, 0};
+  const gs_running_kernel_t *kernel = gs_place_kernel(w);
+  const uint64_t number = kernel ? kernel->number : 0;
+  const void *map = atomic_load_explicit(&w->env->vm->seen, memory_order_relaxed);
+  if (memory->version != version || memory->kernel != number || memory->map != map)
+    *memory = (memory_t){.version = version, .kernel = number, .map = map};
   return memory;
 }
 
@@ -92,6 +100,8 @@ static bool is_good(const gs_wave_t *w, memory_t *memory, uint64_t address, uint
     gs_blocks_ask(blocks, map, at, &answer);
     if (answer.verdict != GS_VERDICT_GOOD)
       break;
+    if (answer.id)
+      gs_kernel_used(gs_check_of(w), gs_place_kernel(w), answer.id);
     memory->start = answer.start;
     memory->end = answer.end;
     at = answer.end;
@@ -99,11 +109,13 @@ static bool is_good(const gs_wave_t *w, memory_t *memory, uint64_t address, uint
   if (at >= address + size)
     return true;
   /* A range that this snapshot lacks may be in the next, with which the instruction is repeated. */
-  if (answer.verdict == GS_VERDICT_NOTHING && gs_vm_reader_is_behind(w->env->vm))
+  if ((answer.verdict == GS_VERDICT_NOTHING || answer.verdict == GS_VERDICT_TAKEN) &&
+      gs_vm_reader_is_behind(w->env->vm))
     return true;
   static const kind_t kinds[] = {[GS_VERDICT_OUTSIDE] = KIND_OUTSIDE,
                                  [GS_VERDICT_FREED] = KIND_FREED,
-                                 [GS_VERDICT_NOTHING] = KIND_NOTHING};
+                                 [GS_VERDICT_NOTHING] = KIND_NOTHING,
+                                 [GS_VERDICT_TAKEN] = KIND_TAKEN};
   wrong->kind = kinds[answer.verdict];
   wrong->address = address;
   wrong->block = answer.block;
@@ -138,6 +150,13 @@ static void tell(gs_wave_t *w, const wrong_t *wrong, gs_found_t *found) {
   if (!finding.about_block)
     describe_offset(wrong, finding.detail[0], sizeof finding.detail[0]);
   finding.where = wrong->kind == KIND_NOTHING ? ", where nothing is mapped" : NULL;
+  if (wrong->kind == KIND_TAKEN) {
+    finding.side[1] = (gs_side_t){.actor = GS_ACTOR_HOST,
+                                  .call = "hsa_amd_agents_allow_access",
+                                  .what = "Only other GPUs may access it since",
+                                  .stack = wrong->block.shared};
+    finding.hint = gs_kernels_hint;
+  }
   gs_findings_tell(&gs_check_of(w)->findings, found, &finding);
 }
 

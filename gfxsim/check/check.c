@@ -78,6 +78,7 @@ static int create(const gs_options_t *options, gs_check_t **made) {
   }
   check->watch.context = check;
   pthread_mutex_init(&check->copies.lock, NULL);
+  pthread_mutex_init(&check->kernels.lock, NULL);
   if (options->check & GS_CHECK_BOUNDS)
     gs_check_share(check, &gs_bounds_watch);
   if (options->check & GS_CHECK_TRANSFER) {
@@ -106,6 +107,8 @@ static int create(const gs_options_t *options, gs_check_t **made) {
     gs_check_destroy(check);
     return -1;
   }
+  if (options->check & GS_CHECK_BOUNDS)
+    gs_kernels_watch(check);
   *made = check;
   return 0;
 }
@@ -134,6 +137,7 @@ void gs_check_destroy(gs_check_t *check) {
   gs_wait_destroy(check);
   gs_init_destroy(check);
   pthread_mutex_destroy(&check->copies.lock);
+  pthread_mutex_destroy(&check->kernels.lock);
   gs_findings_fini(&check->findings);
   gs_blocks_fini(&check->blocks);
   free(check);

@@ -19,6 +19,24 @@ typedef struct gs_copies {
   struct gs_running_copy *first;
 } gs_copies_t;
 
+/* A kernel that runs, see kernels.c. */
+enum { GS_KERNEL_BLOCKS = 64 };
+typedef struct gs_running_kernel {
+  struct gs_running_kernel *next;
+  uint64_t number; /* of kernels, from 1 */
+  gs_launch_t launch;
+  void *told; /* what the tool that asks for kernels wants to be told again, or NULL */
+  uint32_t used_count;
+  uint64_t used[GS_KERNEL_BLOCKS]; /* blocks that it has accessed, the last ones */
+} gs_running_kernel_t;
+
+typedef struct gs_kernels {
+  pthread_mutex_t lock; /* of all but `asks` */
+  gs_running_kernel_t *first;
+  uint64_t made;
+  gs_watch_t asks; /* the tool that asks for kernels: its functions are NULL if none does */
+} gs_kernels_t;
+
 typedef struct gs_check {
   gs_blocks_t blocks;
   gs_findings_t findings;
@@ -31,6 +49,7 @@ typedef struct gs_check {
   const gs_watch_t *tool[GS_CHECK_MOST_TOOLS]; /* who shares it, in this order */
   unsigned tools;
   gs_copies_t copies;   /* that run */
+  gs_kernels_t kernels; /* likewise, for the tool "bounds" */
   gs_watch_t internal;  /* for ROCr's own kernels, if a tool wants to see them */
   struct gs_init *init; /* what the tool of this name keeps, or NULL */
   struct gs_wait *wait; /* likewise */
@@ -72,5 +91,15 @@ void gs_copies_freed(gs_check_t *check, uint64_t address, const gfxsim_stack_t *
 void gs_copies_share(gs_check_t *check, uint64_t address, uint32_t gpus, const gfxsim_stack_t *stack);
 void gs_copies_look(gs_check_t *check, const gfxsim_copy_t *copy, const char *call,
                     const gfxsim_stack_t *stack);
+
+/* kernels.c: keeps a list of the kernels that run; when all tools are there. */
+void gs_kernels_watch(gs_check_t *check);
+/* The kernel (NULL: not known) has accessed the block. On any thread. */
+void gs_kernel_used(gs_check_t *check, gs_running_kernel_t *kernel, uint64_t block);
+/* From now on only the GPUs with their bits in `gpus` may access the block: kernels of others that have, and
+ * still run, are told of. */
+void gs_kernels_share(gs_check_t *check, const gs_block_note_t *block, uint32_t gpus,
+                      const gfxsim_stack_t *stack);
+extern const char gs_kernels_hint[];
 
 #endif

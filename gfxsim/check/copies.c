@@ -215,7 +215,10 @@ void gs_copies_share(gs_check_t *check, uint64_t address, uint32_t gpus, const g
   if (!(check->findings.tools & GS_CHECK_BOUNDS))
     return;
   gs_blocks_share(&check->blocks, address, stack);
-  if (!gs_blocks_find(&check->blocks, address, &block) || !find_running(check, &block, gpus, &copy))
+  if (!gs_blocks_find(&check->blocks, address, &block))
+    return;
+  gs_kernels_share(check, &block, gpus, stack);
+  if (!find_running(check, &block, gpus, &copy))
     return;
   const gs_key_t key = {.rule = &share_rule, .object = {block.id}};
   gs_found_t *found = gs_findings_meet(&check->findings, &key, 1);

@@ -79,6 +79,10 @@ unsigned gs_place_wave(const gs_wave_t *w) {
   return (unsigned)(w - group_of(w)->wave);
 }
 
+void *gs_place_kernel(const gs_wave_t *w) {
+  return group_of(w)->run->watched;
+}
+
 void gs_place_scratch(const gs_wave_t *w, gs_extent_t *all, gs_extent_t *own) {
   const gs_group_t *group = group_of(w);
   const gs_kernel_t *kernel = &group->run->kernel;

@@ -37,6 +37,9 @@ void gs_place_of_other(const gs_vm_map_t *map, const gs_launch_t *launch, uint64
 /* The index of the wave in its workgroup. */
 unsigned gs_place_wave(const gs_wave_t *w);
 
+/* What the watcher's kernel_begins returned for the wave's kernel, or NULL. */
+void *gs_place_kernel(const gs_wave_t *w);
+
 /* [start, end) in device memory. */
 typedef struct gs_extent {
   uint64_t start, end;

@@ -129,6 +129,11 @@ unsigned gs_place_wave(const gs_wave_t *w) {
   return 0;
 }
 
+void *gs_place_kernel(const gs_wave_t *w) {
+  (void)w;
+  return NULL;
+}
+
 void gs_place_scratch(const gs_wave_t *w, gs_extent_t *all, gs_extent_t *own) {
   (void)w;
   *all = *own = (gs_extent_t){0, 0};

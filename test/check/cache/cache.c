@@ -113,17 +113,34 @@ static void fine(const char *name) {
   copy_back(words);
 }
 
-/* The host changes coarse-grained memory while a kernel waits for that. */
-static void host(const char *name) {
-  uint32_t *words = get_words(test.machine.fine), *data = get_words(test.machine.coarse);
-  packet_t packet =
-      dispatch_of(&test.machine, test.kernels, test.bug ? "host_bug" : "host_good", (uintptr_t)words);
-  (void)name;
+/* Starts a kernel that reads `data`, and reads it again when the host has done something. */
+static packet_t start_reader(const char *kernel, uint32_t *words, uint32_t *data) {
+  packet_t packet = dispatch_of(&test.machine, test.kernels, kernel, (uintptr_t)words);
   *(uint32_t **)(void *)(words + ADDRESS) = data;
   packet.dispatch.completion_signal = signal_create(1);
   submit(test.queue, &packet);
   assert_true(word_becomes(words + FIRST, 1));
+  return packet;
+}
+
+/* The host changes coarse-grained memory while a kernel waits for that. */
+static void host(const char *name) {
+  uint32_t *words = get_words(test.machine.fine), *data = get_words(test.machine.coarse);
+  const packet_t packet = start_reader(test.bug ? "host_bug" : "host_good", words, data);
+  (void)name;
   __atomic_store_n(data, 42, __ATOMIC_RELEASE);
+  __atomic_store_n(words + SECOND, 1, __ATOMIC_RELEASE);
+  assert_true(signal_reached_zero(packet.dispatch.completion_signal));
+}
+
+/* The memory is given to others while the kernel runs: no error of caches, but of bounds (taken.sh). */
+static void taken(const char *name) {
+  const machine_t *m = &test.machine;
+  const hsa_agent_t agents[] = {m->cpu, m->gpu[0]};
+  uint32_t *words = get_words(m->fine), *data = get_words(m->coarse);
+  const packet_t packet = start_reader("host_good", words, data);
+  (void)name;
+  assert_hsa(hsa_amd_agents_allow_access(test.bug ? 1 : 2, agents, NULL, data));
   __atomic_store_n(words + SECOND, 1, __ATOMIC_RELEASE);
   assert_true(signal_reached_zero(packet.dispatch.completion_signal));
 }
@@ -183,6 +200,7 @@ static const struct {
     {"host_between", host_between},
     {"copy_acquire", copy_acquire},
     {"other_gpu", other_gpu},
+    {"taken", taken},
 };
 
 int main(int count, char **words) {
