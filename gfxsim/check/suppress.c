@@ -47,6 +47,13 @@ static bool fits_source(const char *pattern, const gs_finding_t *finding) {
   return false;
 }
 
+static bool fits_part(const char *pattern, const gs_finding_t *finding) {
+  for (unsigned i = 0; i < 2; i++)
+    if (finding->side[i].actor == GS_ACTOR_WAVE && fits(pattern, finding->side[i].place.profile))
+      return true;
+  return false;
+}
+
 static bool fits_host(const char *pattern, const gs_finding_t *finding) {
   char place[512];
   for (unsigned i = 0; i < 2; i++)
@@ -78,8 +85,9 @@ static bool fits_text(const char *pattern, const gs_finding_t *finding) {
 static const struct {
   const char *name;
   bool (*fits)(const char *pattern, const gs_finding_t *finding);
-} subjects[] = {{"kernel:", fits_kernel}, {"source:", fits_source},     {"host:", fits_host},
-                {"call:", fits_call},     {"variable:", fits_variable}, {"text:", fits_text}};
+} subjects[] = {{"kernel:", fits_kernel}, {"source:", fits_source}, {"part:", fits_part},
+                {"host:", fits_host},     {"call:", fits_call},     {"variable:", fits_variable},
+                {"text:", fits_text}};
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };
 
 const char *gs_suppressions_match(const gs_suppression_t *list, const gs_rule_t *rule,
@@ -144,10 +152,10 @@ static bool read_one(reader_t *reader, gs_suppression_t *suppression) {
     } else if (lines == 1) {
       snprintf(suppression->rule, PATTERN_BYTES, "%s", text);
     } else if (good && !add_condition(suppression, text)) {
-      gs_log(
-          "%s:%u: \"%s\" is nothing that a finding has: kernel:, source:, host:, call:, variable: or text:, "
-          "followed by a pattern, at most %d; the suppression is left out",
-          reader->path, reader->line, text, MOST_CONDITIONS);
+      gs_log("%s:%u: \"%s\" is nothing that a finding has: kernel:, source:, part:, host:, call:, variable: "
+             "or text:, "
+             "followed by a pattern, at most %d; the suppression is left out",
+             reader->path, reader->line, text, MOST_CONDITIONS);
       good = false;
     }
     lines++;
