@@ -16,7 +16,7 @@ static const struct {
     [GS_STRICT_SCHEDULE] = {"schedule", {"waves", "groups", "starve", "preempt"}},
     [GS_STRICT_LINKS] = {"links", {"atomics", "numa", "hive", "memory", "queues"}},
     [GS_STRICT_DRIVER] = {"driver", {"evict", "faults"}},
-    [GS_STRICT_WAIT] = {"wait", {"old", "poison"}},
+    [GS_STRICT_WAIT] = {"wait", {"old", "poison", "states"}},
 };
 
 static uint32_t all_kinds(unsigned mode) {
@@ -104,8 +104,9 @@ void gs_strict_choose(gs_strict_t *strict, uint32_t seed) {
   uint32_t *kinds = strict->kinds;
   if (kinds[GS_STRICT_POISON])
     kinds[GS_STRICT_POISON] = nth_bit(kinds[GS_STRICT_POISON], seed);
-  if (kinds[GS_STRICT_WAIT])
-    kinds[GS_STRICT_WAIT] = nth_bit(kinds[GS_STRICT_WAIT], seed);
+  const uint32_t loads = kinds[GS_STRICT_WAIT] & GS_LATE_LOADS;
+  if (loads)
+    kinds[GS_STRICT_WAIT] = nth_bit(loads, seed) | (kinds[GS_STRICT_WAIT] & GS_LATE_STATES);
   if ((strict->whole >> GS_STRICT_LINKS & 1) && (seed & kinds[GS_STRICT_LINKS]))
     kinds[GS_STRICT_LINKS] &= seed;
 }

@@ -59,10 +59,12 @@ enum {
   GS_DRIVER_FAULTS = 1 << 1, /* memory faults are told late, by page, and only the first */
 };
 
-/* What is in a register that a load is outstanding into. Of these a run has one. */
+/* What is in a register that is not there yet. Of the first two a run has one. */
 enum {
-  GS_LATE_OLD = 1 << 0,    /* what was there before */
-  GS_LATE_POISON = 1 << 1, /* 0xd0bed0be */
+  GS_LATE_OLD = 1 << 0,    /* that a load is outstanding into: what was there before */
+  GS_LATE_POISON = 1 << 1, /* likewise: 0xd0bed0be */
+  GS_LATE_STATES = 1 << 2, /* read with too few wait states: 0xd0bed0be */
+  GS_LATE_LOADS = GS_LATE_OLD | GS_LATE_POISON,
 };
 
 /* For each mode its kinds that are wanted; none: the mode is off. Plain data. */

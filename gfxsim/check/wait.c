@@ -213,6 +213,9 @@ static void obey(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, 
     gs_local_barrier(waits);
   else if (rule->step == GS_STEP_END)
     gs_local_finish(waits);
+  if (rule->kinds & GS_KIND_SALU && !(rule->kinds & GS_KIND_SETREG) && rule->dst &&
+      waits->recent | waits->old)
+    gs_states_overwrite(waits, in->dst, rule->dst);
   if (rule->from)
     gs_states_note(w, in, rule, pc);
 }
@@ -222,7 +225,7 @@ static void prepare(const gs_wait_t *wait, gs_wave_t *w, const gs_inst_t *in, co
                     const gs_uses_t *uses) {
   if (wait->tell_use)
     gs_local_begin(gs_wave_waits(w), in, w->pc - in->size);
-  if (wait->late)
+  if (wait->late & GS_LATE_LOADS)
     gs_late_begin(w, rule, uses);
 }
 
@@ -234,7 +237,8 @@ static void execute(gs_wave_t *w, const gs_inst_t *in) {
     return;
   }
   const gs_wait_rule_t *rule = &wait->rules[in->op - gs_opcodes];
-  const uint64_t rows = wait->tell_states ? rule->to & recent_rows(waits) : 0, pc = w->pc - in->size;
+  const bool states = wait->tell_states || wait->late & GS_LATE_STATES;
+  const uint64_t rows = states ? rule->to & recent_rows(waits) : 0, pc = w->pc - in->size;
   gs_uses_t uses;
   uses.count = 0;
   if (waits->marked || rows || rule->counters)
@@ -247,6 +251,8 @@ static void execute(gs_wave_t *w, const gs_inst_t *in) {
   if (rule->counters)
     prepare(wait, w, in, rule, &uses);
   run(wait, w, in);
+  if (GS_UNLIKELY(waits->late && waits->late[GS_LATE_SPOILED].taken))
+    gs_late_mend(w);
   if (w->state == GS_WAVE_FAULTED) /* and may be repeated */
     return;
   if (GS_UNLIKELY(waits->overwritten))
@@ -276,7 +282,7 @@ static void begin(gs_wave_t *w, const gs_begin_t *begin) {
   waits->group = group;
   waits->index = begin->wave;
   waits->late = wait->late ? group->late[begin->wave] : NULL;
-  for (unsigned i = 0; i < GS_MOST_PENDING && waits->late; i++)
+  for (unsigned i = 0; i < GS_LATE_SLOTS && waits->late; i++)
     waits->late[i].taken = false;
   for (unsigned i = 0; i < GS_LOCAL_WRITES; i++) {
     group->write[begin->wave][i].count = 0;

@@ -155,7 +155,7 @@ typedef struct gs_local_write {
 enum { GS_MOST_PENDING = 80, GS_DONE_KEPT = 32, GS_MOST_STATES = 19 };
 
 /* What an operation has written to registers that do not show it yet. */
-enum { GS_LATE_ROWS = 5, GS_LATE_SCALARS = 16 };
+enum { GS_LATE_ROWS = 5, GS_LATE_SCALARS = 16, GS_LATE_SPOILED = GS_MOST_PENDING, GS_LATE_SLOTS };
 typedef struct gs_late {
   gs_operand_t at;
   uint32_t last_bits; /* of the last register */
@@ -179,7 +179,7 @@ typedef struct gs_wave_waits {
   uint32_t barriers;            /* that it has come to */
   unsigned slot;                /* of the last write to local memory */
   gs_local_write_t *recording;  /* of the instruction in hand, or NULL */
-  gs_late_t *late;              /* GS_MOST_PENDING of them, or NULL: results come at once */
+  gs_late_t *late;              /* GS_LATE_SLOTS of them, or NULL: results come at once */
   gs_late_t *keeping;           /* of the instruction in hand, or NULL */
   unsigned overwritten;         /* of the results kept, the last that it writes over, and 1; or 0 */
   gs_done_t done[GS_DONE_KEPT]; /* the last ones, by their number */
@@ -192,7 +192,7 @@ typedef struct gs_group_waits {
   gs_wave_waits_t wave[GS_GROUP_WAVES_MAX];
   uint16_t owner[(64 << 10) / 4]; /* of each dword: the write that is due there, see wait_local.c */
   gs_local_write_t write[GS_GROUP_WAVES_MAX][GS_LOCAL_WRITES];
-  gs_late_t late[][GS_MOST_PENDING]; /* by wave; none without that strictness */
+  gs_late_t late[][GS_LATE_SLOTS]; /* by wave; none without that strictness */
 } gs_group_waits_t;
 
 /* wait.c: what s_waitcnt may leave of `counter` for `pending` to be over. */
@@ -219,6 +219,10 @@ void gs_local_block(gs_wave_t *w, uint32_t offset, uint32_t size, uint32_t strid
  * `kind` (GS_LATE_*) says. Returns what gs_pending_t.late is. */
 void gs_late_begin(gs_wave_t *w, const gs_wait_rule_t *rule, const gs_uses_t *uses);
 unsigned gs_late_end(gs_wave_t *w, uint32_t kind);
+/* Poison for the instruction in hand, in registers that it reads too early; and what was there again, but
+ * for what it has written itself. */
+void gs_late_spoil(gs_wave_t *w, const gs_operand_t *at);
+void gs_late_mend(gs_wave_t *w);
 /* It has been waited for. */
 void gs_late_arrive(gs_wave_t *w, unsigned slot);
 
@@ -260,6 +264,8 @@ void gs_states_fill_rules(gs_wait_rule_t *rules);
 /* Looks whether the instruction comes too early behind one of the last. */
 void gs_states_look(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, uint64_t rows,
                     const gs_uses_t *uses);
+/* A scalar instruction has written these registers, which waits for what VALU instructions wrote to them. */
+void gs_states_overwrite(gs_wave_waits_t *waits, unsigned first, unsigned count);
 /* Remembers the instruction at `pc`, which has been executed. */
 void gs_states_note(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, uint64_t pc);
 

@@ -17,6 +17,18 @@ static void mix_row(gs_row_t *to, const gs_row_t *from, uint64_t lanes, uint32_t
   }
 }
 
+static uint32_t poison(void) {
+  return gs_poison_word(GS_POISON_FREED, NULL, 0);
+}
+
+static void save(const gs_wave_t *w, const gs_operand_t *at, gs_late_t *late) {
+  late->at = *at;
+  if (at->vector)
+    memcpy(late->row, &w->v[at->first], at->count * sizeof *late->row);
+  else
+    memcpy(late->scalar, &w->s.u32[at->first], at->count * sizeof *late->scalar);
+}
+
 void gs_late_begin(gs_wave_t *w, const gs_wait_rule_t *rule, const gs_uses_t *uses) {
   gs_wave_waits_t *waits = gs_wave_waits(w);
   const gs_operand_t *at = NULL;
@@ -29,13 +41,16 @@ void gs_late_begin(gs_wave_t *w, const gs_wait_rule_t *rule, const gs_uses_t *us
   gs_late_t *late = waits->late;
   while (late->taken) /* there are as many as operations that may be outstanding */
     late++;
-  late->at = *at;
   late->last_bits = rule->last_bits;
-  if (at->vector)
-    memcpy(late->row, &w->v[at->first], at->count * sizeof *late->row);
-  else
-    memcpy(late->scalar, &w->s.u32[at->first], at->count * sizeof *late->scalar);
+  save(w, at, late);
   waits->keeping = late;
+}
+
+static void poison_row(gs_row_t *row, uint64_t lanes, uint32_t bits) {
+  gs_row_t other;
+  for (unsigned l = 0; l < GS_MAX_LANES; l++)
+    other.u32[l] = poison();
+  mix_row(row, &other, lanes, bits);
 }
 
 /* Exchanges what is in the registers and what is kept, and puts poison there if that is wanted. */
@@ -43,18 +58,14 @@ static void hide_row(gs_row_t *reg, gs_row_t *kept, const gs_late_t *late, uint3
   const gs_row_t old = *kept;
   *kept = *reg;
   *reg = old;
-  gs_row_t poison;
-  if (kind != GS_LATE_POISON)
-    return;
-  for (unsigned l = 0; l < GS_MAX_LANES; l++)
-    poison.u32[l] = gs_poison_word(GS_POISON_FREED, NULL, 0);
-  mix_row(reg, &poison, late->at.lanes, bits);
+  if (kind & GS_LATE_POISON)
+    poison_row(reg, late->at.lanes, bits);
 }
 
 static void hide_scalar(uint32_t *reg, uint32_t *kept, uint32_t kind) {
   const uint32_t old = *kept;
   *kept = *reg;
-  *reg = kind == GS_LATE_POISON ? gs_poison_word(GS_POISON_FREED, NULL, 0) : old;
+  *reg = kind & GS_LATE_POISON ? poison() : old;
 }
 
 unsigned gs_late_end(gs_wave_t *w, uint32_t kind) {
@@ -80,4 +91,34 @@ void gs_late_arrive(gs_wave_t *w, unsigned slot) {
       mix_row(&w->v[late->at.first + i], &late->row[i], late->at.lanes, bits_of(late, i));
     else
       w->s.u32[late->at.first + i] = late->scalar[i];
+}
+
+void gs_late_spoil(gs_wave_t *w, const gs_operand_t *at) {
+  gs_late_t *late = &gs_wave_waits(w)->late[GS_LATE_SPOILED];
+  gs_operand_t part = *at;
+  const uint16_t most = at->vector ? GS_LATE_ROWS : GS_LATE_SCALARS;
+  if (part.count > most) /* the first are enough */
+    part.count = most;
+  save(w, &part, late);
+  late->taken = true;
+  for (unsigned i = 0; i < part.count; i++)
+    if (part.vector)
+      poison_row(&w->v[part.first + i], part.lanes, UINT32_MAX);
+    else
+      w->s.u32[part.first + i] = poison();
+}
+
+void gs_late_mend(gs_wave_t *w) {
+  gs_late_t *late = &gs_wave_waits(w)->late[GS_LATE_SPOILED];
+  late->taken = false;
+  for (unsigned i = 0; i < late->at.count; i++) {
+    uint32_t *scalar = &w->s.u32[late->at.first + i];
+    if (!late->at.vector && *scalar == poison())
+      *scalar = late->scalar[i];
+    for (uint64_t left = late->at.vector ? late->at.lanes : 0; left; left &= left - 1) {
+      uint32_t *value = &w->v[late->at.first + i].u32[__builtin_ctzll(left)];
+      if (*value == poison())
+        *value = late->row[i].u32[__builtin_ctzll(left)];
+    }
+  }
 }

@@ -155,7 +155,7 @@ void gs_states_fill_rules(gs_wait_rule_t *rules) {
 /* ---- What was done ---- */
 
 static bool overlaps(unsigned first, unsigned count, unsigned other, unsigned other_count) {
-  return first < other + other_count && other < first + count;
+  return count && other_count && first < other + other_count && other < first + count;
 }
 
 /* What a VALU instruction writes. */
@@ -219,6 +219,20 @@ void gs_states_note(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rul
   }
   waits->recent |= rows_begun(done, rule);
   waits->done_count++;
+}
+
+void gs_states_overwrite(gs_wave_waits_t *waits, unsigned first, unsigned count) {
+  for (unsigned back = 1; back <= GS_DONE_KEPT && back <= waits->done_count; back++) {
+    gs_done_t *done = &waits->done[(waits->done_count - back) % GS_DONE_KEPT];
+    if (waits->clock - done->clock > GS_MOST_STATES)
+      return;
+    if (!(done->kinds & GS_KIND_VALU) || !overlaps(done->s, done->s_count, first, count))
+      continue;
+    const unsigned end = done->s + done->s_count; /* of a pair one may be left */
+    if (first + count < end)
+      done->s = (uint16_t)(first + count);
+    done->s_count = (uint16_t)(first + count < end ? end - done->s : first > done->s ? first - done->s : 0);
+  }
 }
 
 /* ---- What comes too early ---- */
@@ -304,6 +318,25 @@ static void look_back(const gs_wave_waits_t *waits, const gs_inst_t *in, const g
   }
 }
 
+/* What of the operand the first instruction has written is not there yet, for the second. */
+static void spoil(gs_wave_t *w, const close_t *close) {
+  const gs_done_t *first = close->first;
+  gs_operand_t at = {.first = GS_S_VCC, .count = 2};
+  if (close->use && !close->use->writes)
+    at = *close->use;
+  else if (close->hazard->resource != GS_RESOURCE_VCC)
+    return;
+  const unsigned from = at.vector ? first->v : first->s;
+  const unsigned to = from + (at.vector ? first->v_count : first->s_count);
+  const unsigned begin = at.first > from ? at.first : from;
+  const unsigned end = at.first + at.count < to ? at.first + at.count : to;
+  if (begin >= end)
+    return;
+  at.first = (uint16_t)begin;
+  at.count = (uint16_t)(end - begin);
+  gs_late_spoil(w, &at);
+}
+
 void gs_states_look(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, uint64_t rows,
                     const gs_uses_t *uses) {
   const uint32_t kinds = gs_wait_kinds(in, rule);
@@ -313,6 +346,9 @@ void gs_states_look(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rul
     if (h->to & kinds && h->targets & w->env->target)
       look_back(gs_wave_waits(w), in, h, uses, &worst);
   }
-  if (worst.missing)
-    gs_wait_of(w)->tell_states(w, in, worst.hazard, worst.first, worst.use, worst.states);
+  const gs_wait_t *wait = gs_wait_of(w);
+  if (worst.missing && wait->tell_states)
+    wait->tell_states(w, in, worst.hazard, worst.first, worst.use, worst.states);
+  if (worst.missing && wait->late & GS_LATE_STATES)
+    spoil(w, &worst);
 }

@@ -404,6 +404,9 @@ static void test_strict_seed_chooses(void **state) {
     }
     assert_int_equal(strict.kinds[GS_STRICT_LINKS], i ? i : 31);
     assert_int_equal(strict_with("links:numa", seed).kinds[GS_STRICT_LINKS], GS_LINKS_NUMA);
+    const uint32_t late = strict_with("wait", seed).kinds[GS_STRICT_WAIT];
+    assert_int_equal(late, (i % 2 ? GS_LATE_POISON : GS_LATE_OLD) | GS_LATE_STATES);
+    assert_int_equal(strict_with("wait:states", seed).kinds[GS_STRICT_WAIT], GS_LATE_STATES);
     const uint32_t one = strict_with("poison:nan,poison:ones", seed).kinds[GS_STRICT_POISON];
     assert_int_equal(one, i % 2 ? GS_POISON_NAN : GS_POISON_ONES);
   }
