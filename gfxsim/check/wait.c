@@ -251,7 +251,7 @@ static void execute(gs_wave_t *w, const gs_inst_t *in) {
   if (rule->counters)
     prepare(wait, w, in, rule, &uses);
   run(wait, w, in);
-  if (GS_UNLIKELY(waits->late && waits->late[GS_LATE_SPOILED].taken))
+  if (GS_UNLIKELY(gs_late_is_taken(waits, GS_LATE_SPOILED)))
     gs_late_mend(w);
   if (w->state == GS_WAVE_FAULTED) /* and may be repeated */
     return;
@@ -282,8 +282,6 @@ static void begin(gs_wave_t *w, const gs_begin_t *begin) {
   waits->group = group;
   waits->index = begin->wave;
   waits->late = wait->late ? group->late[begin->wave] : NULL;
-  for (unsigned i = 0; i < GS_LATE_SLOTS && waits->late; i++)
-    waits->late[i].taken = false;
   for (unsigned i = 0; i < GS_LOCAL_WRITES; i++) {
     group->write[begin->wave][i].count = 0;
     group->write[begin->wave][i].marked = false;

@@ -159,7 +159,6 @@ enum { GS_LATE_ROWS = 5, GS_LATE_SCALARS = 16, GS_LATE_SPOILED = GS_MOST_PENDING
 typedef struct gs_late {
   gs_operand_t at;
   uint32_t last_bits; /* of the last register */
-  bool taken;
   union {
     gs_row_t row[GS_LATE_ROWS];
     uint32_t scalar[GS_LATE_SCALARS];
@@ -175,12 +174,13 @@ typedef struct gs_wave_waits {
   uint64_t recent, old; /* rows of the table that began since, and in the window before */
   uint32_t done_count;
   struct gs_group_waits *group;
-  unsigned index;               /* in the group */
-  uint32_t barriers;            /* that it has come to */
-  unsigned slot;                /* of the last write to local memory */
-  gs_local_write_t *recording;  /* of the instruction in hand, or NULL */
-  gs_late_t *late;              /* GS_LATE_SLOTS of them, or NULL: results come at once */
-  gs_late_t *keeping;           /* of the instruction in hand, or NULL */
+  unsigned index;                            /* in the group */
+  uint32_t barriers;                         /* that it has come to */
+  unsigned slot;                             /* of the last write to local memory */
+  gs_local_write_t *recording;               /* of the instruction in hand, or NULL */
+  gs_late_t *late;                           /* GS_LATE_SLOTS of them, or NULL: results come at once */
+  uint64_t taken[(GS_LATE_SLOTS + 63) / 64]; /* of these; memory of others is not touched */
+  gs_late_t *keeping;                        /* of the instruction in hand, or NULL */
   unsigned overwritten;         /* of the results kept, the last that it writes over, and 1; or 0 */
   gs_done_t done[GS_DONE_KEPT]; /* the last ones, by their number */
   gs_pending_t pending[GS_MOST_PENDING];
@@ -223,6 +223,9 @@ unsigned gs_late_end(gs_wave_t *w, uint32_t kind);
  * for what it has written itself. */
 void gs_late_spoil(gs_wave_t *w, const gs_operand_t *at);
 void gs_late_mend(gs_wave_t *w);
+static inline bool gs_late_is_taken(const gs_wave_waits_t *waits, unsigned slot) {
+  return waits->taken[slot / 64] >> slot % 64 & 1;
+}
 /* It has been waited for. */
 void gs_late_arrive(gs_wave_t *w, unsigned slot);
 

@@ -17,6 +17,12 @@ static void mix_row(gs_row_t *to, const gs_row_t *from, uint64_t lanes, uint32_t
   }
 }
 
+static void take(gs_wave_waits_t *waits, const gs_late_t *late, bool taken) {
+  const unsigned slot = (unsigned)(late - waits->late);
+  const uint64_t bit = UINT64_C(1) << slot % 64;
+  waits->taken[slot / 64] = taken ? waits->taken[slot / 64] | bit : waits->taken[slot / 64] & ~bit;
+}
+
 static uint32_t poison(void) {
   return gs_poison_word(GS_POISON_FREED, NULL, 0);
 }
@@ -38,9 +44,10 @@ void gs_late_begin(gs_wave_t *w, const gs_wait_rule_t *rule, const gs_uses_t *us
       at = &uses->use[i];
   if (!at || at->count > (at->vector ? (unsigned)GS_LATE_ROWS : (unsigned)GS_LATE_SCALARS))
     return;
-  gs_late_t *late = waits->late;
-  while (late->taken) /* there are as many as operations that may be outstanding */
-    late++;
+  unsigned slot = 0;
+  while (gs_late_is_taken(waits, slot)) /* there are as many as operations that may be outstanding */
+    slot++;
+  gs_late_t *late = &waits->late[slot];
   late->last_bits = rule->last_bits;
   save(w, at, late);
   waits->keeping = late;
@@ -74,7 +81,7 @@ unsigned gs_late_end(gs_wave_t *w, uint32_t kind) {
   waits->keeping = NULL;
   if (!late)
     return 0;
-  late->taken = true;
+  take(waits, late, true);
   for (unsigned i = 0; i < late->at.count; i++)
     if (late->at.vector)
       hide_row(&w->v[late->at.first + i], &late->row[i], late, bits_of(late, i), kind);
@@ -85,7 +92,7 @@ unsigned gs_late_end(gs_wave_t *w, uint32_t kind) {
 
 void gs_late_arrive(gs_wave_t *w, unsigned slot) {
   gs_late_t *late = &gs_wave_waits(w)->late[slot];
-  late->taken = false;
+  take(gs_wave_waits(w), late, false);
   for (unsigned i = 0; i < late->at.count; i++)
     if (late->at.vector)
       mix_row(&w->v[late->at.first + i], &late->row[i], late->at.lanes, bits_of(late, i));
@@ -100,7 +107,7 @@ void gs_late_spoil(gs_wave_t *w, const gs_operand_t *at) {
   if (part.count > most) /* the first are enough */
     part.count = most;
   save(w, &part, late);
-  late->taken = true;
+  take(gs_wave_waits(w), late, true);
   for (unsigned i = 0; i < part.count; i++)
     if (part.vector)
       poison_row(&w->v[part.first + i], part.lanes, UINT32_MAX);
@@ -110,7 +117,7 @@ void gs_late_spoil(gs_wave_t *w, const gs_operand_t *at) {
 
 void gs_late_mend(gs_wave_t *w) {
   gs_late_t *late = &gs_wave_waits(w)->late[GS_LATE_SPOILED];
-  late->taken = false;
+  take(gs_wave_waits(w), late, false);
   for (unsigned i = 0; i < late->at.count; i++) {
     uint32_t *scalar = &w->s.u32[late->at.first + i];
     if (!late->at.vector && *scalar == poison())
