@@ -3,6 +3,7 @@
 #include "machine/poison.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -24,9 +25,20 @@ void gs_fresh_fini(gs_fresh_t *fresh) {
   *fresh = (gs_fresh_t){0};
 }
 
+/* A file whose descriptor is none of the standard streams': a program may have closed those, and would write
+ * to the memory of a GPU. */
+static int open_file(void) {
+  const int file = memfd_create("gfxsim-poison", MFD_CLOEXEC);
+  if (file < 0 || file > STDERR_FILENO)
+    return file;
+  const int higher = fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  close(file);
+  return higher;
+}
+
 /* Makes the file. False, with errno, if the host has no room for it. */
 static bool make_file(gs_fresh_t *fresh) {
-  const int file = memfd_create("gfxsim-poison", MFD_CLOEXEC);
+  const int file = open_file();
   if (file < 0)
     return false;
   void *bytes = MAP_FAILED;
