@@ -42,7 +42,10 @@ static inline gs_buffer_t gs_buffer_of(const gs_wave_t *w, const gs_inst_t *in) 
       .bounds = GS_BOUNDS_GFX9,
   };
   if (GS_LANES == 32 || !(w->env->target & GS_GFX9)) {
-    const unsigned format = gs_format_of_unified(v[3] >> 12 & 0x7f);
+    const bool gfx11 = w->env->target & GS_GFX11; /* whose swizzling has two bits */
+    const unsigned format = gs_format_of_unified(w->env->target, v[3] >> 12 & (gfx11 ? 0x3f : 0x7f));
+    if (gfx11)
+      b.swizzle = v[1] >> 30;
     b.dfmt = format & 15;
     b.nfmt = (uint8_t)(format >> 4);
     b.bounds = v[3] >> 28 & 3;

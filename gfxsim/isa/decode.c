@@ -3,116 +3,9 @@
  * operand must name a register or constant that exists; else the words are no instruction.
  *
  * Not here: which opcodes exist (ops.def), and names and texts (disasm.c). */
-#include "isa/inst.h"
+#include "isa/decode.h"
 
 #include <string.h>
-
-#include "isa/wave.h"
-
-/* Operand numbers of the 8-bit and 9-bit source fields. */
-enum {
-  OPERAND_SGPR_LAST = 101,
-  OPERAND_FLAT_SCRATCH = 102,
-  OPERAND_XNACK_MASK = 104,
-  OPERAND_VCC = 106,
-  OPERAND_TTMP = 108,
-  OPERAND_TTMP_LAST = 123,
-  OPERAND_M0 = 124,
-  OPERAND_NULL = 125, /* a register of families after gfx9 */
-  OPERAND_EXEC = 126,
-  OPERAND_SCALAR_LAST = 127,
-  OPERAND_INT = 128, /* 0; then 1 to 64 and -1 to -16 */
-  OPERAND_INT_64 = 192,
-  OPERAND_INT_LAST = 208,
-  OPERAND_SHARED_BASE = 235,
-  OPERAND_POPS = 239,
-  OPERAND_FLOAT = 240,
-  OPERAND_FLOAT_LAST = 248,
-  OPERAND_DPP8 = 233,
-  OPERAND_DPP8_FI = 234,
-  OPERAND_SDWA = 249,
-  OPERAND_DPP = 250,
-  OPERAND_VCCZ = 251,
-  OPERAND_SCC = 253,
-  OPERAND_LDS_DIRECT = 254,
-  OPERAND_LITERAL = 255,
-  OPERAND_VGPR = 256,
-};
-
-enum { VGPR_COUNT = 256, TTMP_COUNT = 16 };
-
-/* Where a family has the fields of its memory instructions: numbers of bits, in the second word from 32 on.
- */
-typedef struct places {
-  uint8_t none; /* operand number of no scalar register */
-  struct {
-    uint8_t glc, dlc;
-  } smem;
-  struct {
-    uint8_t op, gds;
-  } ds;
-  struct {
-    uint8_t offset_bits, dlc;
-  } flat;
-  struct {
-    uint8_t dlc, slc, tfe;
-  } buffer;
-} places_t;
-
-enum { NOWHERE = 0xff };
-
-struct decoder;
-/* An encoding of a family. */
-typedef struct format {
-  uint32_t mask, value; /* of the first word */
-  uint8_t size;         /* bytes without literal */
-  bool (*decode)(struct decoder *d);
-} format_t;
-
-/* VOP3 numbers from `start` up to `end`: those of an encoding from 0 on, or of VOP3 itself. */
-typedef struct vop3_range {
-  uint16_t end, start;
-  uint8_t encoding;
-} vop3_range_t;
-
-/* What differs between families of parts. */
-typedef struct family {
-  uint8_t sgpr_last, tuple_end; /* scalar registers with a number; end of their tuples */
-  bool has_null; /* operand 125 is no register but null, FLAT_SCRATCH and XNACK_MASK are none */
-  bool has_dpp8; /* and DPP that fetches from inactive lanes */
-  bool vop3_literals;
-  bool cmpx_only_exec; /* v_cmpx writes no mask beside EXEC */
-  places_t at;
-  const vop3_range_t *vop3_ranges;
-  const format_t *formats;
-  size_t format_count;
-} family_t;
-
-typedef struct decoder {
-  gs_target_t target;
-  const family_t *family;
-  uint8_t base_words; /* of the encoding: a literal follows them */
-  const uint32_t *words;
-  size_t count;
-  uint32_t w0, w1; /* w1 is 0 where there is no second word */
-  const gs_opcode_t *op;
-  gs_inst_t *in;
-} decoder_t;
-
-static inline uint32_t bits(uint32_t word, unsigned high, unsigned low) {
-  return (word >> low) & (UINT32_MAX >> (31 - (high - low)));
-}
-static inline bool bit(uint32_t word, unsigned number) {
-  return (word >> number) & 1u;
-}
-/* A bit by its number, in the second word from 32 on. */
-static inline bool bit_at(uint32_t w0, uint32_t w1, unsigned number) {
-  return number != NOWHERE && bit(number < 32 ? w0 : w1, number % 32);
-}
-static inline int32_t sign_extend(uint32_t value, unsigned width) {
-  const uint32_t sign = 1u << (width - 1);
-  return (int32_t)((value ^ sign) - sign);
-}
 
 /* ---- Opcodes ---- */
 
@@ -139,7 +32,7 @@ static size_t lower_bound(uint32_t key) {
 }
 
 /* Finds the row; parts that gave a number different meanings have a row each. */
-static bool find(decoder_t *d, gs_encoding_t encoding, unsigned number) {
+bool gs_decode_find(decoder_t *d, gs_encoding_t encoding, unsigned number) {
   const uint32_t key = KEY(encoding, number);
   for (size_t i = lower_bound(key); i < KEY_COUNT && keys[i] == key; i++)
     if (gs_opcodes[i].targets & d->target) {
@@ -147,180 +40,6 @@ static bool find(decoder_t *d, gs_encoding_t encoding, unsigned number) {
       return true;
     }
   return false;
-}
-
-static inline bool has(const decoder_t *d, uint32_t flag) {
-  return d->op->flags & flag;
-}
-static inline bool is_float(unsigned type) {
-  return type == GS_T_F16 || type == GS_T_F32 || type == GS_T_F64 || type == GS_T_V2F16;
-}
-
-/* ---- Registers ---- */
-
-/* Registers that a scalar operand of this type takes. */
-static unsigned scalar_dwords(const decoder_t *d, unsigned type) {
-  return type == GS_T_MASK ? gs_target_lanes(d->target) / 32 : gs_type_dwords((gs_type_t)type);
-}
-
-static bool is_named_pair(const decoder_t *d, unsigned code) {
-  return code == OPERAND_VCC || code == OPERAND_EXEC ||
-         (!d->family->has_null && (code == OPERAND_FLAT_SCRATCH || code == OPERAND_XNACK_MASK));
-}
-
-/* Scalar register or tuple; a tuple's number is taken at its alignment, as the hardware does. */
-static bool scalar_register(const decoder_t *d, unsigned code, unsigned dwords, uint16_t *reg) {
-  if (code > OPERAND_SCALAR_LAST || dwords == 0)
-    return false;
-  const unsigned align = dwords >= 4 ? 4 : dwords;
-  unsigned first = code;
-  if (code == OPERAND_NULL) {
-    first = GS_S_NULL;
-    if (!d->family->has_null || dwords > 2)
-      return false;
-  } else if (code <= d->family->sgpr_last) {
-    first = code & ~(align - 1);
-    if (first + dwords > d->family->tuple_end)
-      return false;
-  } else if (code >= OPERAND_TTMP && code <= OPERAND_TTMP_LAST) {
-    const unsigned offset = (code - OPERAND_TTMP) & ~(align - 1);
-    if (offset + dwords > TTMP_COUNT)
-      return false;
-    first = OPERAND_TTMP + offset;
-  } else if (dwords > 2 || (dwords == 2 && !is_named_pair(d, code))) {
-    return false;
-  }
-  *reg = (uint16_t)first;
-  return true;
-}
-
-static bool scalar_dst(decoder_t *d, unsigned code) {
-  return scalar_register(d, code, scalar_dwords(d, d->op->dst), &d->in->dst);
-}
-
-/* Scalar register as source `i`; null reads 0. */
-static bool scalar_reg_src(decoder_t *d, unsigned i, unsigned code, unsigned dwords) {
-  gs_src_t *s = &d->in->src[i];
-  s->kind = GS_SRC_SGPR;
-  if (!scalar_register(d, code, dwords, &s->reg))
-    return false;
-  if (s->reg == GS_S_NULL) {
-    s->kind = GS_SRC_CONST;
-    s->reg = OPERAND_NULL;
-  }
-  return true;
-}
-
-static bool vector_register(unsigned number, unsigned dwords, bool acc, uint16_t *reg) {
-  *reg = (uint16_t)(number + (acc ? VGPR_COUNT : 0));
-  return number + dwords <= VGPR_COUNT;
-}
-
-static bool vector_dst(decoder_t *d, unsigned number, bool acc) {
-  return vector_register(number, gs_type_dwords(d->op->dst), acc, &d->in->dst);
-}
-
-static bool vector_src_of(decoder_t *d, unsigned i, unsigned number, unsigned dwords, bool acc) {
-  gs_src_t *s = &d->in->src[i];
-  s->kind = GS_SRC_VGPR;
-  return vector_register(number, dwords, acc, &s->reg);
-}
-
-static bool vector_src(decoder_t *d, unsigned i, unsigned number, bool acc) {
-  return vector_src_of(d, i, number, gs_type_dwords(d->op->src[i]), acc);
-}
-
-/* ---- Constants ---- */
-
-/* The nine float constants 0.5, -0.5, 1, -1, 2, -2, 4, -4, 1/(2 pi). */
-static const uint16_t constants_f16[] = {0x3800, 0xb800, 0x3c00, 0xbc00, 0x4000,
-                                         0xc000, 0x4400, 0xc400, 0x3118};
-static const uint32_t constants_f32[] = {0x3f000000, 0xbf000000, 0x3f800000, 0xbf800000, 0x40000000,
-                                         0xc0000000, 0x40800000, 0xc0800000, 0x3e22f983};
-static const uint64_t constants_f64[] = {
-    UINT64_C(0x3fe0000000000000), UINT64_C(0xbfe0000000000000), UINT64_C(0x3ff0000000000000),
-    UINT64_C(0xbff0000000000000), UINT64_C(0x4000000000000000), UINT64_C(0xc000000000000000),
-    UINT64_C(0x4010000000000000), UINT64_C(0xc010000000000000), UINT64_C(0x3fc45f306dc9c882)};
-
-static bool is_wide(unsigned type) {
-  return type == GS_T_B64 || type == GS_T_I64 || type == GS_T_U64 || type == GS_T_F64 || type == GS_T_F64X4 ||
-         type == GS_T_MASK;
-}
-
-/* Float constants are halves for operands that are halves; for 16-bit integers the hardware makes the 32-bit
- * float. */
-static uint64_t float_constant(unsigned type, bool half, unsigned index) {
-  if (is_wide(type))
-    return constants_f64[index];
-  if (half || type == GS_T_F16 || type == GS_T_V2F16)
-    return constants_f16[index];
-  return constants_f32[index];
-}
-
-static uint64_t int_constant(unsigned type, unsigned code) {
-  const int64_t value =
-      code <= OPERAND_INT_64 ? (int64_t)code - OPERAND_INT : (int64_t)OPERAND_INT_64 - (int64_t)code;
-  return is_wide(type) || type == GS_T_V2B32 ? (uint64_t)value : (uint32_t)value;
-}
-
-/* A literal fills the high half of a double, and is extended for other 64-bit operands. */
-static uint64_t extend_literal(unsigned type, uint32_t literal) {
-  if (type == GS_T_F64)
-    return (uint64_t)literal << 32;
-  return type == GS_T_I64 ? (uint64_t)(int64_t)(int32_t)literal : literal;
-}
-
-static bool literal_src(decoder_t *d, unsigned i) {
-  if (d->count <= d->base_words)
-    return false;
-  d->in->size = (uint8_t)(4 * d->base_words + 4);
-  gs_src_t *s = &d->in->src[i];
-  s->kind = GS_SRC_CONST;
-  s->reg = OPERAND_LITERAL;
-  s->value = extend_literal(d->op->src[i], d->words[d->base_words]);
-  return true;
-}
-
-/* A scalar operand that is no literal: register, constant or computed value. `half` is for mixed-precision
- * operands. */
-static bool scalar_value(decoder_t *d, unsigned i, unsigned code, bool half) {
-  gs_src_t *s = &d->in->src[i];
-  const unsigned type = d->op->src[i];
-  if (code <= OPERAND_SCALAR_LAST)
-    return scalar_reg_src(d, i, code, scalar_dwords(d, type));
-  s->reg = (uint16_t)code;
-  if (code <= OPERAND_INT_LAST) {
-    s->kind = GS_SRC_CONST;
-    s->value = int_constant(type, code);
-  } else if (code >= OPERAND_FLOAT && code <= OPERAND_FLOAT_LAST) {
-    s->kind = GS_SRC_CONST;
-    s->value = float_constant(type, half, code - OPERAND_FLOAT);
-  } else if ((code >= OPERAND_SHARED_BASE && code <= OPERAND_POPS) ||
-             (code >= OPERAND_VCCZ && code <= OPERAND_SCC)) {
-    s->kind = GS_SRC_SPECIAL;
-  } else {
-    return false;
-  }
-  return true;
-}
-
-/* 8-bit operand of a scalar instruction. */
-static bool scalar_src(decoder_t *d, unsigned i, unsigned code) {
-  return code == OPERAND_LITERAL ? literal_src(d, i) : scalar_value(d, i, code, false);
-}
-
-/* 9-bit operand of a vector instruction; literals only in encodings of 8 bytes of later families. */
-static bool vector_operand(decoder_t *d, unsigned i, unsigned code, bool half) {
-  if (code >= OPERAND_VGPR)
-    return vector_src(d, i, code - OPERAND_VGPR, false);
-  if (code == OPERAND_LDS_DIRECT) {
-    d->in->src[i].kind = GS_SRC_SPECIAL;
-    d->in->src[i].reg = OPERAND_LDS_DIRECT;
-    return gs_type_dwords(d->op->src[i]) == 1;
-  }
-  if (code == OPERAND_LITERAL)
-    return d->base_words == 2 && d->family->vop3_literals && literal_src(d, i);
-  return scalar_value(d, i, code, half);
 }
 
 /* ---- Scalar instructions ---- */
@@ -339,6 +58,10 @@ static bool decode_sop1(decoder_t *d) {
     return false;
   if (d->op->dst != GS_T_NONE && !scalar_dst(d, bits(d->w0, 22, 16)))
     return false;
+  if (d->op->src[0] == GS_T_SIMM16) { /* s_sendmsg_rtn */
+    d->in->imm = (int32_t)bits(d->w0, 7, 0);
+    return true;
+  }
   if (d->op->src[0] != GS_T_NONE && !scalar_src(d, 0, bits(d->w0, 7, 0)))
     return false;
   return !has(d, GS_OPF_REG_SRC) || d->in->src[0].kind != GS_SRC_CONST;
@@ -387,17 +110,6 @@ static bool decode_sopp(decoder_t *d) {
   return d->op->src[0] != GS_T_NONE || d->in->imm == 0;
 }
 
-/* Scalar memory reads and writes any scalar register but M0 and EXEC. */
-static bool smem_data(decoder_t *d, unsigned sdata) {
-  if (d->op->dst == GS_T_PROBE)
-    d->in->dst = (uint16_t)sdata;
-  else if (sdata == OPERAND_NULL && d->family->has_null && gs_type_dwords(d->op->dst) <= 4)
-    d->in->dst = GS_S_NULL; /* four dwords, too */
-  else if (d->op->dst != GS_T_NONE)
-    return sdata < OPERAND_M0 && scalar_dst(d, sdata);
-  return true;
-}
-
 static bool decode_smem(decoder_t *d) {
   if (!find(d, GS_ENC_SMEM, bits(d->w0, 25, 18)) || !smem_data(d, bits(d->w0, 12, 6)))
     return false;
@@ -415,24 +127,6 @@ static bool decode_smem(decoder_t *d) {
   return scalar_reg_src(d, 0, bits(d->w0, 5, 0) << 1, gs_type_dwords(d->op->src[0]));
 }
 
-/* As the later families have it: the offset is always there, and null says that no register is added. */
-static bool decode_smem_gfx10(decoder_t *d) {
-  if (!find(d, GS_ENC_SMEM, bits(d->w0, 25, 18)) || !smem_data(d, bits(d->w0, 12, 6)))
-    return false;
-  gs_inst_t *in = d->in;
-  if (d->op->src[0] == GS_T_NONE)
-    return true;
-  const bool is_probe = d->op->dst == GS_T_PROBE;
-  in->glc = !is_probe && bit_at(d->w0, d->w1, d->family->at.smem.glc);
-  in->dlc = !is_probe && bit_at(d->w0, d->w1, d->family->at.smem.dlc);
-  in->imm = sign_extend(bits(d->w1, 20, 0), 21);
-  const unsigned soffset = bits(d->w1, 31, 25);
-  in->has_imm = in->imm != 0 || soffset == d->family->at.none;
-  if (soffset != d->family->at.none && !scalar_reg_src(d, 1, soffset, 1))
-    return false;
-  return scalar_reg_src(d, 0, bits(d->w0, 5, 0) << 1, gs_type_dwords(d->op->src[0]));
-}
-
 /* ---- Vector arithmetic ---- */
 
 static bool has_wide_operand(const gs_opcode_t *op) {
@@ -446,6 +140,8 @@ static bool float_mods(decoder_t *d, unsigned i, bool neg, bool abs) {
     d->in->src[i].mods |= (uint8_t)((neg ? GS_MOD_NEG : 0) | (abs ? GS_MOD_ABS : 0));
     return true;
   }
+  if (has(d, GS_OPF_LOOSE_MODS) && d->in->form == GS_FORM_DPP && d->in->size == 12)
+    d->in->neg_lo |= (uint8_t)(neg << i);
   if (has(d, GS_OPF_LOOSE_MODS))
     return d->op->src[i] != GS_T_NONE || (has(d, GS_OPF_OP_SEL) && has(d, GS_OPF_ACC_DST)) || (!neg && !abs);
   if (is_float(d->op->src[0]) && d->op->encoding != GS_ENC_VOPC && d->op->src[i] != GS_T_NONE &&
@@ -537,54 +233,71 @@ static bool dpp_control_exists(const decoder_t *d, unsigned control) {
          (control >= 0x140 && control <= 0x143);
 }
 
+/* What a DPP dword says of lanes, and the first source. */
+static bool dpp_source(decoder_t *d, uint32_t word) {
+  gs_inst_t *in = d->in;
+  in->form = GS_FORM_DPP;
+  in->dpp.ctrl = (uint16_t)bits(word, 16, 8);
+  in->dpp.bound_ctrl = bit(word, 19);
+  in->dpp.fetch_inactive = d->family->has_dpp8 && bit(word, 18);
+  in->dpp.bank_mask = (uint8_t)bits(word, 27, 24);
+  in->dpp.row_mask = (uint8_t)bits(word, 31, 28);
+  if (!dpp_control_exists(d, in->dpp.ctrl) || !vector_src(d, 0, bits(word, 7, 0), false))
+    return false;
+  in->src[0].mods |= GS_MOD_DPP;
+  return true;
+}
+
 static bool decode_dpp(decoder_t *d) {
   if (has(d, GS_OPF_NO_DPP) || (has_wide_operand(d->op) && !(d->target & GS_CDNA2_3)) || d->count < 2)
     return false;
   d->w1 = d->words[1];
-  gs_inst_t *in = d->in;
-  in->size = 8;
-  in->form = GS_FORM_DPP;
-  in->dpp.ctrl = (uint16_t)bits(d->w1, 16, 8);
-  in->dpp.bound_ctrl = bit(d->w1, 19);
-  in->dpp.fetch_inactive = d->family->has_dpp8 && bit(d->w1, 18);
-  in->dpp.bank_mask = (uint8_t)bits(d->w1, 27, 24);
-  in->dpp.row_mask = (uint8_t)bits(d->w1, 31, 28);
-  if (!dpp_control_exists(d, in->dpp.ctrl) || !vector_src(d, 0, bits(d->w1, 7, 0), false) ||
-      !float_mods(d, 0, bit(d->w1, 20), bit(d->w1, 21)))
+  d->in->size = 8;
+  if (!dpp_source(d, d->w1) || !float_mods(d, 0, bit(d->w1, 20), bit(d->w1, 21)))
     return false;
-  in->src[0].mods |= GS_MOD_DPP;
   if (d->op->encoding == GS_ENC_VOP1)
     return bits(d->w1, 23, 22) == 0;
   return vector_src(d, 1, bits(d->w0, 16, 9), false) && float_mods(d, 1, bit(d->w1, 22), bit(d->w1, 23));
 }
 
 /* Eight lane numbers of three bits; nothing is switched off. */
-static bool decode_dpp8(decoder_t *d, bool fetch_inactive) {
-  if (has(d, GS_OPF_NO_DPP) || has_wide_operand(d->op) || d->count < 2)
-    return false;
-  d->w1 = d->words[1];
+static bool dpp8_source(decoder_t *d, uint32_t word, bool fetch_inactive) {
   gs_inst_t *in = d->in;
-  in->size = 8;
   in->form = GS_FORM_DPP;
   in->dpp.ctrl = GS_DPP_EIGHT;
   in->dpp.bound_ctrl = true;
   in->dpp.fetch_inactive = fetch_inactive;
   in->dpp.bank_mask = in->dpp.row_mask = 0xf;
-  if (!vector_src(d, 0, bits(d->w1, 7, 0), false))
+  in->imm1 = word >> 8;
+  if (!vector_src(d, 0, bits(word, 7, 0), false))
     return false;
   in->src[0].mods |= GS_MOD_DPP;
-  return d->op->encoding == GS_ENC_VOP1 || vector_src(d, 1, bits(d->w0, 16, 9), false);
+  return true;
+}
+
+static bool decode_dpp8(decoder_t *d, bool fetch_inactive) {
+  if (has(d, GS_OPF_NO_DPP) || has_wide_operand(d->op) || d->count < 2)
+    return false;
+  d->w1 = d->words[1];
+  d->in->size = 8;
+  return dpp8_source(d, d->w1, fetch_inactive) &&
+         (d->op->encoding == GS_ENC_VOP1 || vector_src(d, 1, bits(d->w0, 16, 9), false));
+}
+
+static bool is_dpp(unsigned code) {
+  return code == OPERAND_DPP || code == OPERAND_DPP8 || code == OPERAND_DPP8_FI;
 }
 
 /* The first source of VOP1, VOP2 and VOPC, which also says that the instruction is of another form. */
 static bool short_form_sources(decoder_t *d) {
   const unsigned code = bits(d->w0, 8, 0);
+  const bool may_dpp = d->op->encoding != GS_ENC_VOPC || d->family->gfx11;
   if (code == OPERAND_SDWA)
-    return decode_sdwa(d);
+    return !d->family->gfx11 && decode_sdwa(d);
   if (code == OPERAND_DPP)
-    return d->op->encoding != GS_ENC_VOPC && decode_dpp(d);
-  if (d->family->has_dpp8 && (code == OPERAND_DPP8 || code == OPERAND_DPP8_FI))
-    return d->op->encoding != GS_ENC_VOPC && decode_dpp8(d, code == OPERAND_DPP8_FI);
+    return may_dpp && decode_dpp(d);
+  if (d->family->has_dpp8 && is_dpp(code))
+    return may_dpp && decode_dpp8(d, code == OPERAND_DPP8_FI);
   if (!(code == OPERAND_LITERAL ? literal_src(d, 0) : vector_operand(d, 0, code, false)))
     return false;
   return d->op->encoding == GS_ENC_VOP1 || vector_src(d, 1, bits(d->w0, 16, 9), false);
@@ -599,6 +312,7 @@ static bool vector_only_source(decoder_t *d, bool acc) {
 }
 
 static bool decode_vop1(decoder_t *d) {
+  d->halves = d->family->gfx11;
   if (!find(d, GS_ENC_VOP1, bits(d->w0, 16, 9)))
     return false;
   const unsigned vdst = bits(d->w0, 24, 17);
@@ -607,9 +321,8 @@ static bool decode_vop1(decoder_t *d) {
     return vdst == 0;
   if (!(has(d, GS_OPF_SCALAR_DST) ? scalar_dst(d, vdst) : vector_dst(d, vdst, acc)))
     return false;
-  if (has(d, GS_OPF_REG_SRC) && bits(d->w0, 8, 0) < OPERAND_VGPR && bits(d->w0, 8, 0) != OPERAND_DPP &&
-      bits(d->w0, 8, 0) != OPERAND_SDWA && bits(d->w0, 8, 0) != OPERAND_DPP8 &&
-      bits(d->w0, 8, 0) != OPERAND_DPP8_FI)
+  const unsigned code = bits(d->w0, 8, 0);
+  if (has(d, GS_OPF_REG_SRC) && code < OPERAND_VGPR && !is_dpp(code) && code != OPERAND_SDWA)
     return false;
   return has(d, GS_OPF_NO_VOP3) ? vector_only_source(d, acc) : short_form_sources(d);
 }
@@ -624,6 +337,7 @@ static bool decode_madk(decoder_t *d) {
 }
 
 static bool decode_vop2(decoder_t *d) {
+  d->halves = d->family->gfx11;
   if (!find(d, GS_ENC_VOP2, bits(d->w0, 30, 25)) || !vector_dst(d, bits(d->w0, 24, 17), false))
     return false;
   if (d->op->src[1] == GS_T_K32 || d->op->src[2] == GS_T_K32)
@@ -636,6 +350,7 @@ static bool decode_vop2(decoder_t *d) {
 }
 
 static bool decode_vopc(decoder_t *d) {
+  d->halves = d->family->gfx11;
   if (!find(d, GS_ENC_VOPC, bits(d->w0, 24, 17)))
     return false;
   return mask_dst(d, OPERAND_VCC) && short_form_sources(d);
@@ -663,21 +378,27 @@ static bool find_vop3(decoder_t *d, unsigned number) {
   return find(d, (gs_encoding_t)ranges[i].encoding, number - ranges[i].start) && !has(d, GS_OPF_NO_VOP3);
 }
 
+/* Operands that are halves of registers. */
+static bool is_half(const decoder_t *d, unsigned type) {
+  return type == GS_T_F16 || type == GS_T_I16 || type == GS_T_U16 || (type == GS_T_B16 && d->family->gfx11);
+}
+
 /* op_sel: a bit for each source and, above them, one for the destination. */
 static bool vop3_op_sel(decoder_t *d, unsigned op_sel) {
   gs_inst_t *in = d->in;
-  if (!has(d, GS_OPF_OP_SEL))
+  if (!has(d, GS_OPF_OP_SEL) && !d->family->gfx11)
     return true;
   if (d->op->src[2] == GS_T_NONE && (op_sel & 4) && !has(d, GS_OPF_ACC_DST))
-    return false;
-  in->op_sel = (uint8_t)op_sel;
+    return !has(d, GS_OPF_OP_SEL);
+  in->op_sel = has(d, GS_OPF_OP_SEL) ? (uint8_t)op_sel : 0;
+  if (d->op->src[0] == GS_T_V2F16) /* dot products have both halves */
+    in->op_sel &= 0xc;
   for (unsigned i = 0; i < 3; i++) {
     const unsigned type = d->op->src[i];
-    if ((op_sel >> i & 1) && (type == GS_T_F16 || type == GS_T_I16 || type == GS_T_U16))
+    if ((op_sel >> i & 1) && is_half(d, type))
       in->src[i].mods |= GS_MOD_HI;
   }
-  const unsigned type = d->op->dst;
-  in->dst_hi = (op_sel & 8) && (type == GS_T_F16 || type == GS_T_I16 || type == GS_T_U16);
+  in->dst_hi = (op_sel & 8) && is_half(d, d->op->dst);
   return true;
 }
 
@@ -704,6 +425,20 @@ static bool vop3_src(decoder_t *d, unsigned i, unsigned code) {
   return vector_operand(d, i, code, false);
 }
 
+/* The first source of VOP3 and VOP3P where it says that a DPP dword follows. The second one is a vector
+ * register then, and there is no room for a literal. */
+static bool vop3_dpp(decoder_t *d, unsigned code) {
+  if (has(d, GS_OPF_NO_DPP) || has_wide_operand(d->op) || d->count < 3)
+    return false;
+  if (d->op->src[1] != GS_T_NONE && bits(d->w1, 17, 9) < OPERAND_VGPR)
+    return false;
+  if (d->op->src[2] != GS_T_NONE && bits(d->w1, 26, 18) == OPERAND_LITERAL)
+    return false;
+  d->in->size = 12;
+  return code == OPERAND_DPP ? dpp_source(d, d->words[2])
+                             : dpp8_source(d, d->words[2], code == OPERAND_DPP8_FI);
+}
+
 static bool vop3_dst(decoder_t *d) {
   const unsigned vdst = bits(d->w0, 7, 0);
   if (d->op->encoding == GS_ENC_VOPC)
@@ -722,7 +457,10 @@ static bool decode_vop3(decoder_t *d) {
   in->form = d->op->encoding == GS_ENC_VOP3 ? GS_FORM_NATIVE : GS_FORM_VOP3;
   if (!vop3_dst(d))
     return false;
-  for (unsigned i = 0; i < 3; i++)
+  const bool dpp = d->family->gfx11 && is_dpp(bits(d->w1, 8, 0));
+  if (dpp && !vop3_dpp(d, bits(d->w1, 8, 0)))
+    return false;
+  for (unsigned i = dpp; i < 3; i++)
     if (!vop3_src(d, i, bits(d->w1, 9 * i + 8, 9 * i)))
       return false;
   const unsigned abs = has(d, GS_OPF_SDST) ? 0 : bits(d->w0, 10, 8), neg = bits(d->w1, 31, 29);
@@ -739,6 +477,8 @@ static bool decode_vop3(decoder_t *d) {
 }
 
 /* ---- VOP3P ---- */
+
+enum { WMMA_F16 = 66, WMMA_BF16 = 67 }; /* the last of those on floats */
 
 static bool decode_accvgpr(decoder_t *d) {
   const unsigned vdst = bits(d->w0, 7, 0), code = bits(d->w1, 8, 0);
@@ -774,9 +514,22 @@ static bool decode_mfma(decoder_t *d) {
 /* The neg bits of packed integers have no meaning, but the first source's may be set. */
 static bool packed_mods(decoder_t *d, unsigned i, unsigned mods) {
   const unsigned type = d->op->src[i];
-  if (type == GS_T_NONE || (type == GS_T_V2B16 && i > 0))
+  if (type == GS_T_NONE || (type == GS_T_V2B16 && i > 0 && d->op->dst != GS_T_F32))
     return mods == 0;
   return true;
+}
+
+/* Matrices of gfx11: a sum may be a constant. op_sel chooses halves of sums that are halves, and means
+ * nothing to others. */
+static bool wmma_fields(const decoder_t *d) {
+  gs_inst_t *in = d->in;
+  const unsigned number = d->op->number;
+  if (number != WMMA_F16 && number != WMMA_BF16) {
+    if (in->op_sel)
+      return false;
+    in->op_sel_hi = 7;
+  }
+  return !(in->clamp && number <= WMMA_BF16) && in->src[2].kind != GS_SRC_SGPR;
 }
 
 static bool decode_vop3p(decoder_t *d) {
@@ -799,14 +552,20 @@ static bool decode_vop3p(decoder_t *d) {
   }
   if (!vector_dst(d, bits(d->w0, 7, 0), false))
     return false;
-  for (unsigned i = 0; i < 3; i++) {
+  const bool dpp = d->family->gfx11 && is_dpp(bits(d->w1, 8, 0));
+  if (dpp && !vop3_dpp(d, bits(d->w1, 8, 0)))
+    return false;
+  for (unsigned i = dpp; i < 3; i++) {
     const unsigned code = bits(d->w1, 9 * i + 8, 9 * i);
-    const bool half = d->op->src[i] == GS_T_MIX && (in->op_sel_hi >> i & 1);
+    const bool half = (d->op->src[i] == GS_T_MIX && (in->op_sel_hi >> i & 1)) ||
+                      (has(d, GS_OPF_WMMA) && (d->op->number == WMMA_F16 || d->op->number == WMMA_BF16));
     if (!packed_mods(d, i, (in->neg_lo | in->neg_hi) >> i & 1) ||
         !(d->op->src[i] == GS_T_NONE ? code == 0 : vector_operand(d, i, code, half)))
       return false;
+    if (has(d, GS_OPF_WMMA) && i < 2 && code < OPERAND_VGPR)
+      return false;
   }
-  return true;
+  return !has(d, GS_OPF_WMMA) || wmma_fields(d);
 }
 
 /* ---- Memory ---- */
@@ -871,51 +630,6 @@ static bool flat_address(decoder_t *d) {
   return scalar_reg_src(d, 2, saddr, global ? 2 : 1);
 }
 
-/* The same of later families: null says that there is no scalar register. Only scratch memory has the last
- * kind, in which the vector register is not there either. */
-static bool flat_address_gfx10(decoder_t *d) {
-  enum { NEITHER = 0x7f };
-  const unsigned vaddr = bits(d->w1, 7, 0), saddr = bits(d->w1, 22, 16);
-  const bool none = saddr == d->family->at.none;
-  if (d->op->encoding == GS_ENC_FLAT)
-    return none && vector_src_of(d, 0, vaddr, 2, false);
-  const bool global = d->op->encoding == GS_ENC_GLOBAL;
-  if (global && d->op->src[0] == GS_T_NONE) /* *_addtid */
-    return none || scalar_reg_src(d, 2, saddr, 2);
-  if (none)
-    return vector_src_of(d, 0, vaddr, global ? 2 : 1, false);
-  if (saddr == NEITHER)
-    return !global;
-  if (global && !vector_src_of(d, 0, vaddr, 1, false))
-    return false;
-  return scalar_reg_src(d, 2, saddr, global ? 2 : 1);
-}
-
-/* A conditional subtraction without return is none. */
-static bool returns_if_it_must(const decoder_t *d) {
-  return d->in->glc || !has(d, GS_OPF_RTN);
-}
-
-static bool decode_flat_gfx10(decoder_t *d) {
-  static const gs_encoding_t segments[] = {GS_ENC_FLAT, GS_ENC_SCRATCH, GS_ENC_GLOBAL};
-  gs_inst_t *in = d->in;
-  const unsigned segment = bits(d->w0, 15, 14), width = d->family->at.flat.offset_bits;
-  if (segment > 2 || !find(d, segments[segment], bits(d->w0, 24, 18)))
-    return false;
-  in->glc = bit(d->w0, 16);
-  in->slc = bit(d->w0, 17);
-  in->dlc = bit_at(d->w0, d->w1, d->family->at.flat.dlc);
-  const uint32_t offset = bits(d->w0, width - 1, 0);
-  in->imm = segment == 0 ? (int32_t)(offset & ~(1u << (width - 1))) : sign_extend(offset, width);
-  in->lds = bit(d->w0, 13);
-  if ((in->lds && !has(d, GS_OPF_LDS)) || bit(d->w1, 23) || !flat_address_gfx10(d) || !returns_if_it_must(d))
-    return false;
-  const bool returns = d->op->dst != GS_T_NONE && !in->lds && (!has(d, GS_OPF_ATOMIC) || in->glc);
-  if (returns && !vector_dst(d, bits(d->w1, 31, 24), false))
-    return false;
-  return d->op->src[1] == GS_T_NONE || vector_src(d, 1, bits(d->w1, 15, 8), false);
-}
-
 /* Float atomics have no scc bit, and those of gfx908 return nothing. */
 static bool atomic_bits(const decoder_t *d, bool scc_bit) {
   if (!has(d, GS_OPF_ATOMIC) || !is_float(d->op->dst) || d->target == GS_GFX942)
@@ -958,12 +672,6 @@ static bool buffer_address(decoder_t *d) {
   return scalar_reg_src(d, 1, bits(d->w1, 20, 16) << 2, 4) && scalar_value(d, 2, bits(d->w1, 31, 24), false);
 }
 
-/* The data register; with tfe one more for the fault code. */
-static bool buffer_data(decoder_t *d, bool acc) {
-  const unsigned dwords = gs_type_dwords(d->op->dst) + d->in->tfe;
-  return vector_register(bits(d->w1, 15, 8), dwords, acc, &d->in->dst);
-}
-
 /* Bits that must be clear in cache control instructions, which have no operands. */
 static bool cache_control_bits(const decoder_t *d) {
   enum { BUFFER_WBL2 = 40, BUFFER_INVL2 = 41 };
@@ -996,36 +704,6 @@ static bool decode_mubuf(decoder_t *d) {
   if (in->lds)
     return has(d, GS_OPF_LDS) && !(bit(d->w1, 23) && (d->op->dst != GS_T_NONE || d->target & GS_CDNA2_3));
   return d->op->dst != GS_T_NONE && buffer_data(d, acc);
-}
-
-static bool decode_mubuf_gfx10(decoder_t *d) {
-  gs_inst_t *in = d->in;
-  if (!find(d, GS_ENC_MUBUF, bits(d->w0, 24, 18) | (uint32_t)bit(d->w0, 25) << 7))
-    return false;
-  if (d->op->src[1] == GS_T_NONE)
-    return bits(d->w0, 16, 12) == 0;
-  in->glc = bit(d->w0, 14);
-  in->dlc = bit_at(d->w0, d->w1, d->family->at.buffer.dlc);
-  in->slc = bit_at(d->w0, d->w1, d->family->at.buffer.slc);
-  in->lds = bit(d->w0, 16);
-  in->tfe = bit_at(d->w0, d->w1, d->family->at.buffer.tfe) && !has(d, GS_OPF_ATOMIC) && !in->lds;
-  if (!buffer_address(d) || !returns_if_it_must(d) || (in->dlc && has(d, GS_OPF_ATOMIC)))
-    return false;
-  if (in->lds)
-    return has(d, GS_OPF_LDS) && !bit_at(d->w0, d->w1, d->family->at.buffer.tfe);
-  return d->op->dst != GS_T_NONE && buffer_data(d, false);
-}
-
-static bool decode_mtbuf_gfx10(decoder_t *d) {
-  gs_inst_t *in = d->in;
-  if (!find(d, GS_ENC_MTBUF, bits(d->w0, 18, 16) | (uint32_t)bit(d->w1, 21) << 3))
-    return false;
-  in->glc = bit(d->w0, 14);
-  in->dlc = bit_at(d->w0, d->w1, d->family->at.buffer.dlc);
-  in->slc = bit_at(d->w0, d->w1, d->family->at.buffer.slc);
-  const unsigned unified = bits(d->w0, 25, 19);
-  in->imm1 = gs_format_of_unified(unified) | unified << 8;
-  return buffer_address(d) && buffer_data(d, false);
 }
 
 static bool decode_mtbuf(decoder_t *d) {
@@ -1069,14 +747,33 @@ static const format_t formats_gfx9[] = {
 
 /* Images, exports and interpolation of later families are for graphics only, and not even known by name. */
 static const format_t formats_gfx10[] = {
-    {0xfe000000, 0x7e000000, 4, decode_vop1},        {0xfe000000, 0x7c000000, 4, decode_vopc},
-    {0x80000000, 0x00000000, 4, decode_vop2},        {0xff800000, 0xbe800000, 4, decode_sop1},
-    {0xff800000, 0xbf000000, 4, decode_sopc},        {0xff800000, 0xbf800000, 4, decode_sopp},
-    {0xf0000000, 0xb0000000, 4, decode_sopk},        {0xc0000000, 0x80000000, 4, decode_sop2},
-    {0xff800000, 0xcc000000, 8, decode_vop3p},       {0xfc000000, 0xd4000000, 8, decode_vop3},
-    {0xfc000000, 0xdc000000, 8, decode_flat_gfx10},  {0xfc000000, 0xd8000000, 8, decode_ds},
-    {0xfc000000, 0xe0000000, 8, decode_mubuf_gfx10}, {0xfc000000, 0xf4000000, 8, decode_smem_gfx10},
-    {0xfc000000, 0xe8000000, 8, decode_mtbuf_gfx10},
+    {0xfe000000, 0x7e000000, 4, decode_vop1},           {0xfe000000, 0x7c000000, 4, decode_vopc},
+    {0x80000000, 0x00000000, 4, decode_vop2},           {0xff800000, 0xbe800000, 4, decode_sop1},
+    {0xff800000, 0xbf000000, 4, decode_sopc},           {0xff800000, 0xbf800000, 4, decode_sopp},
+    {0xf0000000, 0xb0000000, 4, decode_sopk},           {0xc0000000, 0x80000000, 4, decode_sop2},
+    {0xff800000, 0xcc000000, 8, decode_vop3p},          {0xfc000000, 0xd4000000, 8, decode_vop3},
+    {0xfc000000, 0xdc000000, 8, gs_decode_flat_gfx10},  {0xfc000000, 0xd8000000, 8, decode_ds},
+    {0xfc000000, 0xe0000000, 8, gs_decode_mubuf_gfx10}, {0xfc000000, 0xf4000000, 8, gs_decode_smem_gfx10},
+    {0xfc000000, 0xe8000000, 8, gs_decode_mtbuf_gfx10},
+};
+
+static const format_t formats_gfx11[] = {
+    {0xfe000000, 0x7e000000, 4, decode_vop1},
+    {0xfe000000, 0x7c000000, 4, decode_vopc},
+    {0x80000000, 0x00000000, 4, decode_vop2},
+    {0xff800000, 0xbe800000, 4, decode_sop1},
+    {0xff800000, 0xbf000000, 4, decode_sopc},
+    {0xff800000, 0xbf800000, 4, decode_sopp},
+    {0xf0000000, 0xb0000000, 4, decode_sopk},
+    {0xc0000000, 0x80000000, 4, decode_sop2},
+    {0xff800000, 0xcc000000, 8, decode_vop3p},
+    {0xfc000000, 0xc8000000, 8, gs_decode_vopd},
+    {0xfc000000, 0xd4000000, 8, decode_vop3},
+    {0xfc000000, 0xdc000000, 8, gs_decode_flat_gfx10},
+    {0xfc000000, 0xd8000000, 8, decode_ds},
+    {0xfc000000, 0xe0000000, 8, gs_decode_mubuf_gfx10},
+    {0xfc000000, 0xf4000000, 8, gs_decode_smem_gfx10},
+    {0xfc000000, 0xe8000000, 8, gs_decode_mtbuf_gfx10},
 };
 
 #define FORMATS(list) .formats = (list), .format_count = sizeof(list) / sizeof *(list)
@@ -1097,10 +794,49 @@ static const family_t gfx10 = {
     .at = {.none = OPERAND_NULL,
            .smem = {.glc = 16, .dlc = 14},
            .ds = {18, 17},
-           .flat = {.offset_bits = 12, .dlc = 12},
-           .buffer = {.dlc = 15, .slc = 32 + 22, .tfe = 32 + 23}},
+           .flat =
+               {.segment = 14, .offset_bits = 12, .glc = 16, .slc = 17, .dlc = 12, .lds = 13, .sve = NOWHERE},
+           .buffer = {.offen = 12,
+                      .idxen = 13,
+                      .glc = 14,
+                      .dlc = 15,
+                      .slc = 32 + 22,
+                      .tfe = 32 + 23,
+                      .lds = 16,
+                      .typed_op = 16,
+                      .typed_op3 = 32 + 21}},
     .vop3_ranges = vop3_ranges_gfx10,
     FORMATS(formats_gfx10),
+};
+static const family_t gfx11 = {
+    .sgpr_last = OPERAND_VCC - 1,
+    .tuple_end = OPERAND_VCC,
+    .has_null = true,
+    .has_dpp8 = true,
+    .vop3_literals = true,
+    .cmpx_only_exec = true,
+    .gfx11 = true,
+    .at = {.none = OPERAND_M0,
+           .smem = {.glc = 14, .dlc = 13},
+           .ds = {18, 17},
+           .flat = {.segment = 16,
+                    .offset_bits = 13,
+                    .glc = 14,
+                    .slc = 15,
+                    .dlc = 13,
+                    .lds = NOWHERE,
+                    .sve = 32 + 23},
+           .buffer = {.offen = 32 + 22,
+                      .idxen = 32 + 23,
+                      .glc = 14,
+                      .dlc = 13,
+                      .slc = 12,
+                      .tfe = 32 + 21,
+                      .lds = NOWHERE,
+                      .typed_op = 15,
+                      .typed_op3 = 18}},
+    .vop3_ranges = vop3_ranges_gfx10,
+    FORMATS(formats_gfx11),
 };
 
 static const format_t *find_format(const family_t *family, uint32_t word) {
@@ -1125,7 +861,9 @@ static bool decode_words(decoder_t *d) {
 
 bool gs_decode(gs_target_t target, const uint32_t *words, size_t count, gs_inst_t *inst) {
   decoder_t d = {.target = target,
-                 .family = target & GS_GFX9 ? &gfx9 : &gfx10,
+                 .family = target & GS_GFX9    ? &gfx9
+                           : target & GS_GFX10 ? &gfx10
+                                               : &gfx11,
                  .words = words,
                  .count = count,
                  .in = inst};
@@ -1143,4 +881,24 @@ bool gs_decode(gs_target_t target, const uint32_t *words, size_t count, gs_inst_
   inst->word[1] = found[1];
   inst->size = 4;
   return false;
+}
+
+/* ---- Waits ---- */
+
+gs_wait_counts_t gs_wait_counts_none(gs_target_t target) {
+  return (gs_wait_counts_t){.vm = 63, .exp = 7, .lgkm = target & GS_GFX9 ? 15 : 63, .vs = 63};
+}
+
+gs_wait_counts_t gs_wait_counts_of(gs_target_t target, uint32_t imm) {
+  gs_wait_counts_t wait = gs_wait_counts_none(target);
+  if (target & GS_GFX11) {
+    wait.vm = (uint8_t)bits(imm, 15, 10);
+    wait.exp = (uint8_t)bits(imm, 2, 0);
+    wait.lgkm &= (uint8_t)bits(imm, 9, 4);
+  } else {
+    wait.vm = (uint8_t)(bits(imm, 3, 0) | bits(imm, 15, 14) << 4);
+    wait.exp = (uint8_t)bits(imm, 6, 4);
+    wait.lgkm &= (uint8_t)bits(imm, 13, 8);
+  }
+  return wait;
 }

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Text under construction; `length` goes on counting when the buffer is full. */
 typedef struct text {
@@ -64,8 +65,8 @@ static void put_scalar(text_t *t, unsigned reg, unsigned dwords) {
     const char *name;
   } pairs[] = {{GS_S_FLAT_SCRATCH, (gs_target_t)GS_GFX9, "flat_scratch"},
                {GS_S_XNACK_MASK, (gs_target_t)GS_GFX9, "xnack_mask"},
-               {GS_S_VCC, (gs_target_t)GS_GFX9_10, "vcc"},
-               {GS_S_EXEC, (gs_target_t)GS_GFX9_10, "exec"}};
+               {GS_S_VCC, (gs_target_t)GS_GFX9_11, "vcc"},
+               {GS_S_EXEC, (gs_target_t)GS_GFX9_11, "exec"}};
   if (reg == GS_S_M0 || reg == GS_S_NULL) {
     put(t, reg == GS_S_M0 ? "m0" : "null");
     return;
@@ -153,13 +154,21 @@ static uint32_t literal_of(const gs_src_t *s, unsigned type) {
   return (uint32_t)(type == GS_T_F64 ? s->value >> 32 : s->value);
 }
 
+/* Whether the number of a register says which half of it is meant, and not op_sel. */
+static bool is_short(const gs_inst_t *in) {
+  return in->form == GS_FORM_NATIVE ? in->op->encoding != GS_ENC_VOP3
+                                    : in->form == GS_FORM_DPP && in->size <= 8;
+}
+
 /* Source `i` without modifiers, `dwords` wide where it is a register. */
 static void put_source(text_t *t, const gs_inst_t *in, unsigned i, unsigned dwords) {
   const gs_src_t *s = &in->src[i];
   const unsigned type = in->op->src[i];
-  if (s->kind == GS_SRC_VGPR)
+  if (s->kind == GS_SRC_VGPR) {
     put_vector(t, s->reg, dwords);
-  else if (s->kind == GS_SRC_SGPR)
+    if ((s->mods & GS_MOD_HI) && is_short(in))
+      put(t, ".h");
+  } else if (s->kind == GS_SRC_SGPR)
     put_scalar(t, s->reg, dwords);
   else if (s->kind == GS_SRC_SPECIAL)
     put_special(t, s->reg);
@@ -170,7 +179,7 @@ static void put_source(text_t *t, const gs_inst_t *in, unsigned i, unsigned dwor
   else if (s->kind == GS_SRC_CONST && s->reg <= OPERAND_INT_LAST)
     put(t, "%" PRId32, (int32_t)s->value);
   else if (s->kind == GS_SRC_CONST)
-    put_float(t, type, s->reg - OPERAND_FLOAT);
+    put_float(t, type == GS_T_B256 ? GS_T_F64X4 : type, s->reg - OPERAND_FLOAT);
 }
 
 static void put_typed_source(text_t *t, const gs_inst_t *in, unsigned i) {
@@ -191,35 +200,51 @@ static void put_modified(text_t *t, const gs_inst_t *in, unsigned i, bool neg, b
 
 /* ---- Immediates ---- */
 
+static void put_plain(text_t *t, uint32_t value) {
+  put(t, "%" PRIu32, value);
+}
+static void put_hex(text_t *t, uint32_t value) {
+  put(t, "0x%" PRIx32, value);
+}
 static void put_number(text_t *t, uint32_t value) {
   put(t, value <= INT_MAX_INLINE ? "%" PRIu32 : "0x%" PRIx32, value);
 }
 
 static void put_hwreg(text_t *t, uint32_t imm) {
-  static const char *const both[64] = {
-      [1] = "HW_REG_MODE",          [2] = "HW_REG_STATUS",    [3] = "HW_REG_TRAPSTS",
-      [5] = "HW_REG_GPR_ALLOC",     [6] = "HW_REG_LDS_ALLOC", [7] = "HW_REG_IB_STS",
-      [15] = "HW_REG_SH_MEM_BASES", [16] = "HW_REG_TBA_LO",   [17] = "HW_REG_TBA_HI",
-      [18] = "HW_REG_TMA_LO",       [19] = "HW_REG_TMA_HI",
-  };
-  static const char *const only_gfx9[64] = {[4] = "HW_REG_HW_ID"};
-  static const char *const only_gfx10[64] = {
-      [20] = "HW_REG_FLAT_SCR_LO", [21] = "HW_REG_FLAT_SCR_HI", [23] = "HW_REG_HW_ID1",
-      [24] = "HW_REG_HW_ID2",      [25] = "HW_REG_POPS_PACKER", [29] = "HW_REG_SHADER_CYCLES",
-  };
-  static const char *const only_gfx942[64] = {
-      [4] = "HW_REG_HW_ID",
-      [20] = "HW_REG_XCC_ID",
-      [21] = "HW_REG_SQ_PERF_SNAPSHOT_DATA",
-      [22] = "HW_REG_SQ_PERF_SNAPSHOT_DATA1",
-      [23] = "HW_REG_SQ_PERF_SNAPSHOT_PC_LO",
-      [24] = "HW_REG_SQ_PERF_SNAPSHOT_PC_HI",
+  static const struct {
+    gs_target_t targets;
+    uint8_t id;
+    const char *name;
+  } names[] = {
+      {(gs_target_t)GS_GFX9_11, 1, "HW_REG_MODE"},
+      {(gs_target_t)GS_GFX9_11, 2, "HW_REG_STATUS"},
+      {(gs_target_t)GS_GFX9_11, 3, "HW_REG_TRAPSTS"},
+      {(gs_target_t)GS_GFX9, 4, "HW_REG_HW_ID"},
+      {(gs_target_t)GS_GFX9_11, 5, "HW_REG_GPR_ALLOC"},
+      {(gs_target_t)GS_GFX9_11, 6, "HW_REG_LDS_ALLOC"},
+      {(gs_target_t)GS_GFX9_11, 7, "HW_REG_IB_STS"},
+      {(gs_target_t)GS_GFX9_11, 15, "HW_REG_SH_MEM_BASES"},
+      {(gs_target_t)GS_GFX9_10, 16, "HW_REG_TBA_LO"},
+      {(gs_target_t)GS_GFX9_10, 17, "HW_REG_TBA_HI"},
+      {(gs_target_t)GS_GFX9_10, 18, "HW_REG_TMA_LO"},
+      {(gs_target_t)GS_GFX9_10, 19, "HW_REG_TMA_HI"},
+      {GS_GFX942, 20, "HW_REG_XCC_ID"},
+      {GS_GFX942, 21, "HW_REG_SQ_PERF_SNAPSHOT_DATA"},
+      {GS_GFX942, 22, "HW_REG_SQ_PERF_SNAPSHOT_DATA1"},
+      {GS_GFX942, 23, "HW_REG_SQ_PERF_SNAPSHOT_PC_LO"},
+      {GS_GFX942, 24, "HW_REG_SQ_PERF_SNAPSHOT_PC_HI"},
+      {(gs_target_t)GS_GFX10_UP, 20, "HW_REG_FLAT_SCR_LO"},
+      {(gs_target_t)GS_GFX10_UP, 21, "HW_REG_FLAT_SCR_HI"},
+      {(gs_target_t)GS_GFX10_UP, 23, "HW_REG_HW_ID1"},
+      {(gs_target_t)GS_GFX10_UP, 24, "HW_REG_HW_ID2"},
+      {(gs_target_t)GS_GFX10, 25, "HW_REG_POPS_PACKER"},
+      {(gs_target_t)GS_GFX10_UP, 29, "HW_REG_SHADER_CYCLES"},
   };
   const unsigned id = imm & 63, offset = imm >> 6 & 31, width = (imm >> 11 & 31) + 1;
-  const char *const *const names = t->target == GS_GFX942 ? only_gfx942
-                                   : t->target & GS_GFX9  ? only_gfx9
-                                                          : only_gfx10;
-  const char *const name = names[id] ? names[id] : both[id];
+  const char *name = NULL;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (names[i].id == id && (names[i].targets & t->target))
+      name = names[i].name;
   if (name)
     put(t, "hwreg(%s", name);
   else
@@ -230,20 +255,19 @@ static void put_hwreg(text_t *t, uint32_t imm) {
 }
 
 static void put_waitcnt(text_t *t, uint32_t imm) {
-  const unsigned most = t->target & GS_GFX9 ? 15 : 63;
-  const unsigned vm = (imm & 15) | (imm >> 14 & 3) << 4, exp = imm >> 4 & 7, lgkm = imm >> 8 & most;
-  const bool all = vm == 63 && exp == 7 && lgkm == most;
+  const gs_wait_counts_t none = gs_wait_counts_none(t->target), wait = gs_wait_counts_of(t->target, imm);
+  const bool all = wait.vm == none.vm && wait.exp == none.exp && wait.lgkm == none.lgkm;
   const char *space = "";
-  if (vm != 63 || all) {
-    put(t, "vmcnt(%u)", vm);
+  if (wait.vm != none.vm || all) {
+    put(t, "vmcnt(%u)", wait.vm);
     space = " ";
   }
-  if (exp != 7 || all) {
-    put(t, "%sexpcnt(%u)", space, exp);
+  if (wait.exp != none.exp || all) {
+    put(t, "%sexpcnt(%u)", space, wait.exp);
     space = " ";
   }
-  if (lgkm != most || all)
-    put(t, "%slgkmcnt(%u)", space, lgkm);
+  if (wait.lgkm != none.lgkm || all)
+    put(t, "%slgkmcnt(%u)", space, wait.lgkm);
 }
 
 static const char *message_operation(unsigned id, unsigned operation) {
@@ -255,7 +279,30 @@ static const char *message_operation(unsigned id, unsigned operation) {
   return operation < 4 && (operation || id == 3) ? gs[operation] : NULL;
 }
 
+/* Of gfx11, whose numbers are whole bytes; those from 128 on are of s_sendmsg_rtn. */
+static void put_message_gfx11(text_t *t, uint32_t imm) {
+  static const struct {
+    uint8_t id;
+    const char *name;
+  } names[] = {
+      {1, "INTERRUPT"},      {2, "HS_TESSFACTOR"},   {3, "DEALLOC_VGPRS"},      {5, "STALL_WAVE_GEN"},
+      {6, "HALT_WAVES"},     {7, "ORDERED_PS_DONE"}, {9, "GS_ALLOC_REQ"},       {128, "RTN_GET_DOORBELL"},
+      {129, "RTN_GET_DDID"}, {130, "RTN_GET_TMA"},   {131, "RTN_GET_REALTIME"}, {132, "RTN_SAVE_WAVE"},
+      {133, "RTN_GET_TBA"},
+  };
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (names[i].id == (imm & 0xff)) {
+      put(t, "sendmsg(MSG_%s)", names[i].name);
+      return;
+    }
+  put(t, imm <= 255 ? "sendmsg(%" PRIu32 ", 0, 0)" : "%" PRIu32, imm);
+}
+
 static void put_message(text_t *t, uint32_t imm) {
+  if (t->target & GS_GFX11) {
+    put_message_gfx11(t, imm);
+    return;
+  }
   static const char *const names[16] = {
       NULL,
       "MSG_INTERRUPT",
@@ -333,6 +380,30 @@ static void put_depctr(text_t *t, uint32_t imm) {
   }
 }
 
+/* Up to two waits for results, and how many instructions lie between those that they belong to. */
+static void put_delay(text_t *t, uint32_t imm) {
+  static const char *const ids[] = {
+      "NO_DEP",        "VALU_DEP_1",    "VALU_DEP_2",        "VALU_DEP_3",   "VALU_DEP_4",   "TRANS32_DEP_1",
+      "TRANS32_DEP_2", "TRANS32_DEP_3", "FMA_ACCUM_CYCLE_1", "SALU_CYCLE_1", "SALU_CYCLE_2", "SALU_CYCLE_3"};
+  static const char *const skips[] = {"SAME", "NEXT", "SKIP_1", "SKIP_2", "SKIP_3", "SKIP_4"};
+  enum { IDS = sizeof ids / sizeof *ids, SKIPS = sizeof skips / sizeof *skips };
+  const unsigned id0 = imm & 15, skip = imm >> 4 & 7, id1 = imm >> 7 & 15;
+  if (imm == 0) {
+    put(t, "0");
+    return;
+  }
+  if (id0 >= IDS || skip >= SKIPS || id1 >= IDS || imm >> 11) {
+    put_hex(t, imm);
+    return;
+  }
+  if (id0)
+    put(t, "instid0(%s)", ids[id0]);
+  if (skip)
+    put(t, "%sinstskip(%s)", id0 ? " | " : "", skips[skip]);
+  if (id1)
+    put(t, "%sinstid1(%s)", id0 || skip ? " | " : "", ids[id1]);
+}
+
 /* ---- Scalar instructions ---- */
 
 static void put_sop(text_t *t, const gs_inst_t *in) {
@@ -341,7 +412,9 @@ static void put_sop(text_t *t, const gs_inst_t *in) {
   if (in->op->dst != GS_T_NONE)
     put_scalar(next(&l), in->dst, scalar_dwords(t, in->op->dst));
   for (unsigned i = 0; i < 3; i++)
-    if (in->op->src[i] == GS_T_SIMM16)
+    if (in->op->src[i] == GS_T_SIMM16 && in->op->encoding == GS_ENC_SOP1)
+      put_message(next(&l), (uint32_t)in->imm);
+    else if (in->op->src[i] == GS_T_SIMM16)
       put_gpr_idx(next(&l), (uint32_t)in->imm); /* s_set_gpr_idx_on */
     else if (in->op->src[i] != GS_T_NONE)
       put_typed_source(next(&l), in, i);
@@ -369,35 +442,39 @@ static void put_sopk(text_t *t, const gs_inst_t *in) {
     }
 }
 
-enum {
-  SOPP_ENDPGM = 1,
-  SOPP_WAITCNT = 12,
-  SOPP_SENDMSG = 16,
-  SOPP_SENDMSGHALT = 17,
-  SOPP_SET_GPR_IDX_MODE = 29,
-  SOPP_LATER = 31, /* from here on of later families, which are written otherwise */
-  SOPP_WAITCNT_DEPCTR = 35,
-  SOPP_DENORM_MODE = 37
+/* How the immediates of SOPP are spelled that are no number as usual. */
+static const struct {
+  const char *name;
+  void (*put)(text_t *t, uint32_t imm);
+} immediates[] = {
+    {"s_endpgm", put_plain},
+    {"s_waitcnt", put_waitcnt},
+    {"s_sendmsg", put_message},
+    {"s_sendmsghalt", put_message},
+    {"s_set_gpr_idx_mode", put_gpr_idx},
+    {"s_waitcnt_depctr", put_depctr},
+    {"s_delay_alu", put_delay},
+    {"s_inst_prefetch", put_hex},
+    {"s_set_inst_prefetch_distance", put_hex},
+    {"s_clause", put_hex},
+    {"s_round_mode", put_hex},
+    {"s_ttracedata_imm", put_hex},
+    {"s_wait_event", put_hex},
 };
 
 static void put_sopp(text_t *t, const gs_inst_t *in) {
   const uint32_t imm = (uint32_t)in->imm & 0xffffu;
   put(t, "%s", in->op->name);
-  if (in->op->src[0] == GS_T_NONE || (in->op->number == SOPP_ENDPGM && imm == 0))
+  if (in->op->src[0] == GS_T_NONE || (imm == 0 && strcmp(in->op->name, "s_endpgm") == 0))
     return;
   put(t, " ");
-  switch (in->op->number) {
-  case SOPP_WAITCNT: put_waitcnt(t, imm); return;
-  case SOPP_SENDMSG:
-  case SOPP_SENDMSGHALT: put_message(t, imm); return;
-  case SOPP_SET_GPR_IDX_MODE: put_gpr_idx(t, imm); return;
-  case SOPP_WAITCNT_DEPCTR: put_depctr(t, imm); return;
-  default: break;
-  }
-  if (in->op->src[0] == GS_T_BRANCH || in->op->number == SOPP_ENDPGM)
-    put(t, "%" PRIu32, imm);
-  else if (in->op->number >= SOPP_LATER && in->op->number != SOPP_DENORM_MODE)
-    put(t, "0x%" PRIx32, imm);
+  for (size_t i = 0; i < sizeof immediates / sizeof *immediates; i++)
+    if (strcmp(in->op->name, immediates[i].name) == 0) {
+      immediates[i].put(t, imm);
+      return;
+    }
+  if (in->op->src[0] == GS_T_BRANCH)
+    put_plain(t, imm);
   else
     put_number(t, imm);
 }
@@ -432,13 +509,25 @@ static void put_smem(text_t *t, const gs_inst_t *in) {
 
 /* ---- Vector arithmetic ---- */
 
+enum { LONG_DPP = 12 }; /* size of VOP3 with a DPP dword */
+
+/* Vector instructions that have DPP beside their short form, and nothing else. */
+static bool has_one_form(const gs_inst_t *in) {
+  return in->op->encoding == GS_ENC_VOP2 && (in->op->flags & GS_OPF_NO_VOP3);
+}
+
 static const char *form_suffix(gs_target_t target, const gs_inst_t *in) {
   if (in->op->flags & GS_OPF_NO_VOP3 && in->op->flags & GS_OPF_NO_DPP &&
       (in->op->dst != GS_T_V2F16 || !(target & GS_GFX9)))
     return "";
+  static const char *const suffixes[] = {"_e32", "_e64", "_sdwa", "_dpp"};
+  if (in->form == GS_FORM_DPP && in->size == LONG_DPP)
+    return "_e64_dpp";
+  if (target & GS_GFX11 && (in->op->encoding == GS_ENC_VOPC ? in->form == GS_FORM_DPP
+                                                            : has_one_form(in) && in->form == GS_FORM_NATIVE))
+    return "";
   if (in->op->encoding == GS_ENC_VOP3 || in->op->encoding == GS_ENC_VOP3P || in->op->dst == GS_T_NONE)
     return "";
-  static const char *const suffixes[] = {"_e32", "_e64", "_sdwa", "_dpp"};
   return suffixes[in->form];
 }
 
@@ -499,7 +588,7 @@ static void put_dpp(text_t *t, const gs_inst_t *in) {
   if (in->dpp.ctrl == GS_DPP_EIGHT) {
     put(t, " dpp8:[");
     for (unsigned i = 0; i < 8; i++)
-      put(t, "%s%u", i ? "," : "", in->word[1] >> (8 + 3 * i) & 7);
+      put(t, "%s%u", i ? "," : "", in->imm1 >> 3 * i & 7);
     put(t, "]%s", fi);
     return;
   }
@@ -517,6 +606,8 @@ static void put_vop_dst(list_t *l, const gs_inst_t *in) {
     put_scalar(next(l), in->dst, scalar_dwords(t, in->op->dst));
   else
     put_vector(next(l), in->dst, dwords);
+  if (in->dst_hi && is_short(in))
+    put(l->t, ".h");
   if (in->op->flags & GS_OPF_SDST)
     put_scalar(next(l), in->sdst, scalar_dwords(t, GS_T_MASK));
 }
@@ -564,7 +655,7 @@ static void put_vop3p(text_t *t, const gs_inst_t *in) {
   const bool mix = in->op->src[0] == GS_T_MIX;
   const unsigned count = source_count(in->op), all = (1u << count) - 1;
   list_t l = {t, 0};
-  put(t, "%s", in->op->name);
+  put(t, "%s%s", in->op->name, form_suffix(t->target, in));
   put_vector(next(&l), in->dst, gs_type_dwords((gs_type_t)in->op->dst));
   for (unsigned i = 0; i < count; i++)
     put_modified(next(&l), in, i, mix && (in->neg_lo >> i & 1), mix && (in->neg_hi >> i & 1), false);
@@ -575,12 +666,35 @@ static void put_vop3p(text_t *t, const gs_inst_t *in) {
   if (count == 1)
     return;
   put_bits(t, "op_sel", in->op_sel & all, count, 0);
-  put_bits(t, "op_sel_hi", in->op_sel_hi & all, count, mix ? 0 : all);
+  put_bits(t, "op_sel_hi", in->op_sel_hi & all, count, mix || in->form == GS_FORM_DPP ? 0 : all);
   if (!mix) {
     put_bits(t, "neg_lo", in->neg_lo & all, count, 0);
     put_bits(t, "neg_hi", in->neg_hi & all, count, 0);
   }
   put_clamp_omod(t, in);
+  if (in->form == GS_FORM_DPP)
+    put_dpp(t, in);
+}
+
+/* One part of a pair: its operands as its own encoding has them. */
+static void put_dual_part(text_t *t, const gs_inst_t *in, unsigned half) {
+  const gs_opcode_t *const op = half ? gs_dual_opcode(in) : in->op;
+  gs_inst_t part = {.op = op, .src = {in->src[half]}};
+  list_t l = {t, 0};
+  put(t, "%s", op->name);
+  put_vector(next(&l), half ? in->sdst : in->dst, 1);
+  put_source(next(&l), &part, 0, 1);
+  for (unsigned i = 1; i < 3; i++)
+    if (op->src[i] == GS_T_K32)
+      put(next(&l), "0x%" PRIx32, (uint32_t)in->src[2].value);
+    else if (op->src[i] != GS_T_NONE && op->src[i] != GS_T_MASK)
+      put_vector(next(&l), half ? in->imm1 & 0xff : (unsigned)in->imm, 1);
+}
+
+static void put_vopd(text_t *t, const gs_inst_t *in) {
+  put_dual_part(t, in, 0);
+  put(t, " :: ");
+  put_dual_part(t, in, 1);
 }
 
 /* ---- Memory ---- */
@@ -727,10 +841,12 @@ static void put_buffer(text_t *t, const gs_inst_t *in) {
     put_buffer_format(t, in->imm1);
   put(t, "%s%s", in->idxen ? " idxen" : "", in->offen ? " offen" : "");
   put_offset(t, "offset", in->imm);
-  const bool only_lds = in->op->dst == GS_T_NONE; /* buffer_store_lds_dword: part of the name, as it were */
+  /* buffer_store_lds_dword: part of the name, as it were, and of gfx11's loads in fact. */
+  const bool only_lds = in->op->dst == GS_T_NONE && (in->op->flags & GS_OPF_STORE);
   put(t, "%s", only_lds ? " lds" : "");
   put_cache_bits(t, in);
-  put(t, "%s%s", in->tfe ? " tfe" : "", in->lds && !only_lds ? " lds" : "");
+  const bool in_name = in->op->dst == GS_T_NONE;
+  put(t, "%s%s", in->tfe ? " tfe" : "", in->lds && !in_name ? " lds" : "");
 }
 
 static void put_name(text_t *t, const gs_inst_t *in) {
@@ -743,10 +859,10 @@ static void (*const printers[GS_ENC_COUNT])(text_t *, const gs_inst_t *) = {
     [GS_ENC_SOP1] = put_sop,     [GS_ENC_SOP2] = put_sop,     [GS_ENC_SOPK] = put_sopk,
     [GS_ENC_SOPC] = put_sop,     [GS_ENC_SOPP] = put_sopp,    [GS_ENC_SMEM] = put_smem,
     [GS_ENC_VOP1] = put_vop,     [GS_ENC_VOP2] = put_vop,     [GS_ENC_VOPC] = put_vop,
-    [GS_ENC_VOP3] = put_vop,     [GS_ENC_VOP3P] = put_vop3p,  [GS_ENC_DS] = put_ds,
-    [GS_ENC_FLAT] = put_flat,    [GS_ENC_GLOBAL] = put_flat,  [GS_ENC_SCRATCH] = put_flat,
-    [GS_ENC_MUBUF] = put_buffer, [GS_ENC_MTBUF] = put_buffer, [GS_ENC_VINTRP] = put_name,
-    [GS_ENC_MIMG] = put_name,    [GS_ENC_EXP] = put_name,
+    [GS_ENC_VOP3] = put_vop,     [GS_ENC_VOP3P] = put_vop3p,  [GS_ENC_VOPD] = put_vopd,
+    [GS_ENC_DS] = put_ds,        [GS_ENC_FLAT] = put_flat,    [GS_ENC_GLOBAL] = put_flat,
+    [GS_ENC_SCRATCH] = put_flat, [GS_ENC_MUBUF] = put_buffer, [GS_ENC_MTBUF] = put_buffer,
+    [GS_ENC_VINTRP] = put_name,  [GS_ENC_MIMG] = put_name,    [GS_ENC_EXP] = put_name,
 };
 
 size_t gs_disassemble(gs_target_t target, const gs_inst_t *inst, char *text, size_t size) {

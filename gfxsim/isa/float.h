@@ -73,7 +73,12 @@ static inline const gs_row_t *gs_acc_f32(const gs_wave_t *w, const gs_inst_t *in
   return GS_LIKELY(!w->fp_custom) ? r : gs_flush_input32(w, r, tmp);
 }
 static inline const gs_row_t *gs_acc_f16(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *tmp) {
-  const gs_row_t *const r = &w->v[in->dst];
+  const gs_row_t *r = &w->v[in->dst];
+  if (GS_UNLIKELY(in->dst_hi)) {
+    GS_LANES_DO(l)
+      tmp->u32[l] = r->u32[l] >> 16;
+    r = tmp;
+  }
   return GS_LIKELY(!w->fp_custom) ? r : gs_flush_input16(w, r, tmp);
 }
 static inline gs_row64_t gs_acc_f64(const gs_wave_t *w, const gs_inst_t *in, gs_row_t tmp[2]) {

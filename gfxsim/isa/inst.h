@@ -29,6 +29,7 @@ typedef enum gs_encoding {
   GS_ENC_VOPC,
   GS_ENC_VOP3,
   GS_ENC_VOP3P,
+  GS_ENC_VOPD, /* pairs of gfx11: one row for each part, by its number */
   GS_ENC_DS,
   GS_ENC_FLAT,
   GS_ENC_GLOBAL,
@@ -104,6 +105,9 @@ enum {
   GS_OPF_TO_LDS = 1 << 28,     /* memory: loads to LDS, and has no destination */
   GS_OPF_SPARSE = 1 << 29,     /* matrix instruction that adds to D, and whose third source is an index */
   GS_OPF_SRC_SEL = 1 << 30,    /* the SDWA form selects a part of the source, and nothing else */
+  /* Of VOP3P, so that it can have the bit of GS_OPF_TO_LDS: matrix instruction of gfx11, whose neg says what is
+   * signed, or what changes signs. */
+  GS_OPF_WMMA = 1 << 28,
 };
 
 /* One row of ops.def. Immutable. */
@@ -148,7 +152,7 @@ typedef struct gs_src {
   uint8_t mods;   /* GS_MOD_* */
 } gs_src_t;
 
-/* dpp.ctrl of DPP8, whose lane numbers are in word[1], from bit 8 on. */
+/* dpp.ctrl of DPP8, whose lane numbers are in imm1. */
 enum { GS_DPP_EIGHT = 0x200 };
 
 /* SDWA selectors. */
@@ -163,7 +167,10 @@ enum { GS_UNUSED_PAD, GS_UNUSED_SEXT, GS_UNUSED_PRESERVE };
  * (or NONE), imm = byte offset DS             dst = vdst, src[0] = addr, src[1] = data0, src[2] = data1, imm
  * = offset (TWO_ADDR: offset0, imm1) FLAT & co.     dst = vdst, src[0] = vaddr, src[1] = data, src[2] = saddr
  * (or NONE), imm = offset MUBUF, MTBUF   dst = vdata (source of stores and atomics too), src[0] = vaddr (or
- * NONE), src[1] = srsrc, src[2] = soffset, imm = offset */
+ * NONE), src[1] = srsrc, src[2] = soffset, imm = offset
+ *   VOPD           op, dst = first part's; sdst = second part's dst, gs_dual_opcode its row; src[0], src[1] =
+ * first sources of the parts, imm, imm1 (low byte) = numbers of the vector registers that are their second
+ * ones; src[2] = literal of either */
 typedef struct gs_inst {
   /* What most handlers look at, in one cache line. */
   _Alignas(64) gs_op_fn_t *fn;
@@ -178,7 +185,8 @@ typedef struct gs_inst {
 
   const gs_opcode_t *op; /* NULL for words that are no instruction */
   int32_t imm;           /* immediate or offset, sign- or zero-extended as the opcode wants it */
-  uint32_t imm1;    /* DS: second offset; MTBUF: format (dfmt | nfmt << 4 | number in later families << 8) */
+  uint32_t imm1;    /* DS: second offset; MTBUF: format (dfmt | nfmt << 4 | number in later families << 8);
+                       DPP8: lane numbers of three bits; VOPD: see there */
   uint32_t word[2]; /* the first two dwords, as found */
   uint8_t omod;     /* 0 none, 1 *2, 2 *4, 3 /2 */
   bool clamp;
@@ -214,10 +222,24 @@ size_t gs_disassemble(gs_target_t target, const gs_inst_t *inst, char *text, siz
 
 /* Later families than gfx9 have one number for data format and number format of buffers: both, as
  * dfmt | nfmt << 4, or 0 for numbers without format. Pure; thread-safe. */
-unsigned gs_format_of_unified(unsigned number);
+unsigned gs_format_of_unified(gs_target_t target, unsigned number);
+
+/* How many accesses of each kind an instruction lets be outstanding. gfx9 counts stores as vm. */
+typedef struct gs_wait_counts {
+  uint8_t vm, exp, lgkm, vs; /* as the ISA text has them: vector memory, exports, scalars and LDS, stores */
+} gs_wait_counts_t;
+/* The greatest numbers of the target, with which nothing is waited for. Pure; thread-safe. */
+gs_wait_counts_t gs_wait_counts_none(gs_target_t target);
+/* What s_waitcnt with this immediate waits for. Pure; thread-safe. */
+gs_wait_counts_t gs_wait_counts_of(gs_target_t target, uint32_t imm);
 
 /* All rows of ops.def, in order. */
 extern const gs_opcode_t gs_opcodes[];
 extern const size_t gs_opcode_count;
+
+/* The second part of a VOPD instruction. */
+static inline const gs_opcode_t *gs_dual_opcode(const gs_inst_t *inst) {
+  return &gs_opcodes[inst->imm1 >> 8];
+}
 
 #endif

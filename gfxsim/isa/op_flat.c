@@ -2,6 +2,7 @@
  * Not here: buffers (op_mubuf.c), and how an address becomes one of this process (memory.h). */
 #include "isa/atomic.h"
 #include "isa/block.h"
+#include "isa/scalar.h"
 
 /* ---- Addresses ---- */
 
@@ -33,11 +34,16 @@ static bool global_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, unsi
   return (align == 1 || gs_access_check_alignment(w, a, align)) && gs_resolve(w, a);
 }
 
+/* What all lanes of an access of scratch memory have in common: a scalar register and the constant. */
+static inline uint32_t scratch_base(const gs_wave_t *w, const gs_inst_t *in) {
+  return (in->src[2].kind == GS_SRC_NONE ? 0 : gs_ssrc32(w, in, 2)) + (uint32_t)in->imm;
+}
+
 static bool scratch_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, unsigned bytes,
                           uint32_t rights) {
   gs_access_init(a, gs_exec(w), bytes, rights);
   a->step = GS_PRIVATE_STEP;
-  const uint32_t base = (in->src[2].kind == GS_SRC_NONE ? 0 : w->s.u32[in->src[2].reg]) + (uint32_t)in->imm;
+  const uint32_t base = scratch_base(w, in);
   if (in->src[0].kind == GS_SRC_VGPR) {
     const gs_row_t *address = &w->v[in->src[0].reg];
     GS_LANES_DO(l)
@@ -80,13 +86,12 @@ static bool global_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *b, unsig
 }
 
 static bool scratch_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *b, unsigned bytes, uint32_t rights) {
-  uint32_t offset = (uint32_t)in->imm;
-  if (in->src[2].kind != GS_SRC_NONE)
-    offset += w->s.u32[in->src[2].reg];
+  uint32_t offset = scratch_base(w, in);
   if (in->src[0].kind == GS_SRC_VGPR) {
-    if (gs_row_shape(w, &w->v[in->src[0].reg], 0) == GS_SHAPE_OTHER)
+    const gs_row_t *const row = &w->v[in->src[0].reg];
+    if (gs_row_shape(w, row, 0) == GS_SHAPE_OTHER)
       return false;
-    offset += gs_first_lane(w, &w->v[in->src[0].reg]);
+    offset += gs_first_lane(w, row);
   }
   return gs_exec(w) && gs_block_private(w, b, gs_flat_scratch(w), offset, bytes, rights);
 }
@@ -287,6 +292,7 @@ ATOMIC(global, pk_add_bf16, pk_add_bf16_, 32)
 FLOAT_ATOMICS(flat)
 FLOAT_ATOMICS(global)
 ATOMIC(global, csub, csub, 32)
+ATOMIC(flat, add_f32, add_f, 32)
 
 /* A dword for each lane, side by side. */
 static bool addtid_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, uint32_t rights) {

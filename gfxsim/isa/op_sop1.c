@@ -243,3 +243,16 @@ GS_OP(s_rfe_b64) {
 GS_OP(s_set_gpr_idx_idx) {
   w->s.u32[GS_S_M0] = (w->s.u32[GS_S_M0] & ~UINT32_C(0xff)) | (gs_ssrc32(w, in, 0) & 0xff);
 }
+
+/* ---- Of gfx11 ---- */
+
+GS_OP(s_sendmsg_rtn_b32) {
+  uint64_t answer;
+  if (gs_wave_answer(w, in, &answer))
+    gs_sdst32(w, in, (uint32_t)answer);
+}
+GS_OP(s_sendmsg_rtn_b64) {
+  uint64_t answer;
+  if (gs_wave_answer(w, in, &answer))
+    gs_sdst64(w, in, answer);
+}

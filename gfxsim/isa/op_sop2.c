@@ -126,6 +126,7 @@ GS_SOP2_64_32(s_bfe_i64, d != 0, gs_low_bits_signed((uint64_t)((int64_t)a >> (b 
 
 GS_SOP2_32(s_pack_ll_b32_b16, GS_KEEP_SCC, (a & 0xffff) | b << 16)
 GS_SOP2_32(s_pack_lh_b32_b16, GS_KEEP_SCC, (a & 0xffff) | (b & 0xffff0000))
+GS_SOP2_32(s_pack_hl_b32_b16, GS_KEEP_SCC, a >> 16 | b << 16)
 GS_SOP2_32(s_pack_hh_b32_b16, GS_KEEP_SCC, a >> 16 | (b & 0xffff0000))
 
 /* ---- Control flow ---- */

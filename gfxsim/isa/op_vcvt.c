@@ -177,6 +177,8 @@ static inline uint32_t gs_snorm16(float x) {
 }
 GS_PACK_32(v_cvt_pknorm_u16_f32, float, gs_src_f32, f32, gs_unorm16(x))
 GS_PACK_32(v_cvt_pknorm_i16_f32, float, gs_src_f32, f32, gs_snorm16(x))
+GS_PACK_32(v_cvt_pk_u16_f32, float, gs_src_f32, f32, gs_u16_of_f32(x))
+GS_PACK_32(v_cvt_pk_i16_f32, float, gs_src_f32, f32, gs_i16_of_f32(x) & 0xffff)
 GS_PACK_32(v_cvt_pknorm_u16_f16, uint32_t, gs_src_f16, u32, gs_unorm16(gs_f32_of_f16(x)))
 GS_PACK_32(v_cvt_pknorm_i16_f16, uint32_t, gs_src_f16, u32, gs_snorm16(gs_f32_of_f16(x)))
 GS_INT_OF_F16(v_cvt_norm_u16_f16, gs_unorm16(a))

@@ -64,3 +64,27 @@ GS_VDOT(v_dot8_u32_u4, gs_src32, gs_dot8_u4, u32)
 GS_VDOTC(v_dot2c_i32_i16, gs_dot2_i16, i32)
 GS_VDOTC(v_dot4c_i32_i8, gs_dot4_i8, i32)
 GS_VDOTC(v_dot8c_i32_i4, gs_dot8_i4, i32)
+
+/* gfx11 says with the neg bits of each operand whether it is signed; the sum is. */
+#define GS_SIGNED_PART(x, bits, i, is_signed)                                                                \
+  ((is_signed) ? (int32_t)((x) << (32 - (bits) * ((i) + 1))) >> (32 - (bits))                                \
+               : (int32_t)((x) << (32 - (bits) * ((i) + 1)) >> (32 - (bits))))
+#define GS_VDOT_MIXED(name, bits)                                                                            \
+  GS_OP(name) {                                                                                              \
+    gs_row_t ta, tb, tc, td;                                                                                 \
+    GS_VOP_SRC(0, a);                                                                                        \
+    GS_VOP_SRC(1, b);                                                                                        \
+    GS_VOP_SRC(2, c);                                                                                        \
+    gs_row_t *const d = gs_dst32(w, in, &td);                                                                \
+    const bool signed_a = in->neg_lo & 1, signed_b = in->neg_lo & 2, clamp = in->clamp;                      \
+    GS_LANES_DO(l) {                                                                                         \
+      int64_t sum = rc->i32[l];                                                                              \
+      for (unsigned i = 0; i < 32 / (bits); i++)                                                             \
+        sum +=                                                                                               \
+            GS_SIGNED_PART(ra->u32[l], bits, i, signed_a) * GS_SIGNED_PART(rb->u32[l], bits, i, signed_b);   \
+      d->u32[l] = clamp ? gs_sat_i32(sum) : (uint32_t)sum;                                                   \
+    }                                                                                                        \
+    gs_commit32(w, in, d);                                                                                   \
+  }
+GS_VDOT_MIXED(v_dot4_i32_iu8, 8)
+GS_VDOT_MIXED(v_dot8_i32_iu4, 4)

@@ -53,6 +53,9 @@ GS_F16_BITS_3(v_min3_f16, GS_SETUP_IEEE, (void)0, gs_f16_bits(gs_min32(gs_min32(
 GS_F16_BITS_3(v_max3_f16, GS_SETUP_IEEE, (void)0, gs_f16_bits(gs_max32(gs_max32(a, b, ieee), c, ieee)))
 GS_F16_BITS_3(v_med3_f16, GS_SETUP_IEEE, (void)0, gs_f16_bits(gs_med32(a, b, c, ieee)))
 
+GS_F16_BITS_3(v_maxmin_f16, GS_SETUP_IEEE, (void)0, gs_f16_bits(gs_min32(gs_max32(a, b, ieee), c, ieee)))
+GS_F16_BITS_3(v_minmax_f16, GS_SETUP_IEEE, (void)0, gs_f16_bits(gs_max32(gs_min32(a, b, ieee), c, ieee)))
+
 /* ---- To integers that stay floats ---- */
 
 GS_F16_1_EXACT(v_trunc_f16, truncf(a))

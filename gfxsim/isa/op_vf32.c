@@ -51,6 +51,9 @@ GS_F32_SHAPE_3(v_min3_f32, GS_SETUP_IEEE, (void)0, gs_min32(gs_min32(a, b, ieee)
 GS_F32_SHAPE_3(v_max3_f32, GS_SETUP_IEEE, (void)0, gs_max32(gs_max32(a, b, ieee), c, ieee))
 GS_F32_SHAPE_3(v_med3_f32, GS_SETUP_IEEE, (void)0, gs_med32(a, b, c, ieee))
 
+GS_F32_SHAPE_3(v_maxmin_f32, GS_SETUP_IEEE, (void)0, gs_min32(gs_max32(a, b, ieee), c, ieee))
+GS_F32_SHAPE_3(v_minmax_f32, GS_SETUP_IEEE, (void)0, gs_max32(gs_min32(a, b, ieee), c, ieee))
+
 /* ---- To integers that stay floats ---- */
 
 GS_F32_1_EXACT(v_trunc_f32, truncf(gs_quiet32(a)))

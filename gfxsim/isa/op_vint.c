@@ -131,3 +131,10 @@ GS_V32_1(v_ffbl_b32, u32, gs_find_low(a))
 GS_V32_2(v_bcnt_u32_b32, u32, gs_count_bits(a) + b)
 GS_V32_2(v_mbcnt_lo_u32_b32, u32, gs_count_bits(a & gs_lanes_below(l, 0)) + b)
 GS_V32_2(v_mbcnt_hi_u32_b32, u32, gs_count_bits(a & gs_lanes_below(l, 32)) + b)
+
+/* ---- Of gfx11 ---- */
+
+GS_V32_3(v_maxmin_u32, u32, gs_min_u32(gs_max_u32(a, b), c))
+GS_V32_3(v_minmax_u32, u32, gs_max_u32(gs_min_u32(a, b), c))
+GS_V32_3(v_maxmin_i32, i32, gs_min_i32(gs_max_i32(a, b), c))
+GS_V32_3(v_minmax_i32, i32, gs_max_i32(gs_min_i32(a, b), c))

@@ -159,3 +159,13 @@ GS_OP(v_readlane_b32) {
 GS_OP(v_writelane_b32) {
   w->v[in->dst].u32[gs_ssrc32(w, in, 1) % GS_LANES] = gs_ssrc32(w, in, 0);
 }
+
+/* The two halves of a wave change places; inactive lanes are sources, too. */
+GS_OP(v_permlane64_b32) {
+  gs_row_t result;
+  if (GS_LANES == 32)
+    return;
+  for (unsigned l = 0; l < GS_LANES; l++)
+    result.u32[l] = w->v[in->src[0].reg].u32[l ^ 32];
+  gs_write_row(w, in->dst, &result, gs_exec(w));
+}

@@ -267,6 +267,60 @@ GS_OP(v_dot2c_f32_f16) {
   GS_F32_LOOP(gs_round32(w), const float c = rc->f32[l], gs_dot2(&a, &b, c, l, keep));
 }
 
+/* ---- Dot products of gfx11 ---- */
+
+/* bf16 is the upper half of a float; neg bits change signs, op_sel chooses halves. */
+static inline float gs_bf16_get(const gs_inst_t *in, const gs_row_t *row, unsigned i, unsigned l,
+                                unsigned which) {
+  const unsigned sel = which ? in->op_sel_hi : in->op_sel, neg = which ? in->neg_hi : in->neg_lo;
+  const uint32_t half = row->u32[l] >> (16 * (sel >> i & 1)) & 0xffff;
+  return gs_float_of_bits((half << 16) ^ (neg >> i & 1) << 31);
+}
+/* Products of bf16 are exact in float; the sum knows no denormals. */
+GS_OP(v_dot2_f32_bf16) {
+  gs_row_t ta, tb;
+  GS_VOP_SRC(0, a);
+  GS_VOP_SRC(1, b);
+  const uint32_t flip = in->neg_lo & 4 ? 0x80000000 : 0;
+  GS_F32_SRC(2, c);
+  GS_F32_LOOP(gs_round32(w), float sum = gs_flush32(gs_float_of_bits(rc->u32[l] ^ flip));
+              for (unsigned i = 0; i < 2; i++) sum +=
+              gs_bf16_get(in, ra, 0, l, i) * gs_bf16_get(in, rb, 1, l, i),
+              gs_flush32(sum));
+}
+
+/* VOP3: both halves of two operands, and a half, to which op_sel's third bit leads. */
+GS_OP(v_dot2_f16_f16) {
+  gs_row_t ta, tb;
+  const gs_row_t *const pa = gs_src32(w, in, 0, &ta), *const pb = gs_src32(w, in, 1, &tb);
+  const gs_pair16_t a = gs_plain_pair16(w, pa, &ta), b = gs_plain_pair16(w, pb, &tb);
+  GS_F16_SRC(2, c);
+  GS_F16_LOOP(gs_round64(w), GS_F16_LOAD(c);
+              const float low =
+                  gs_f32_of_f16(gs_fma16(gs_pair16_get(&a, l, 0), gs_pair16_get(&b, l, 0), c, limit)),
+              gs_fma16(gs_pair16_get(&a, l, 1), gs_pair16_get(&b, l, 1), low, limit));
+}
+
+/* To nearest, ties to even. */
+static inline uint32_t gs_bf16_of_f32(float x) {
+  const uint32_t bits = gs_bits_of_float(x);
+  return x != x ? (bits >> 16) | 0x40 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+GS_OP(v_dot2_bf16_bf16) {
+  gs_row_t ta, tb, tc, td;
+  GS_VOP_SRC(0, a);
+  GS_VOP_SRC(1, b);
+  const gs_row_t *const rc = gs_src16(w, in, 2, &tc);
+  gs_row_t *const d = gs_dst32(w, in, &td);
+  GS_LANES_DO(l) {
+    float sum = gs_float_of_bits(rc->u32[l] << 16);
+    for (unsigned i = 0; i < 2; i++)
+      sum += gs_float_of_bits(ra->u32[l] >> (16 * i) << 16) * gs_float_of_bits(rb->u32[l] >> (16 * i) << 16);
+    d->u32[l] = gs_bf16_of_f32(sum);
+  }
+  gs_commit32(w, in, d);
+}
+
 /* ---- Packing ---- */
 
 GS_OP(v_pack_b32_f16) {

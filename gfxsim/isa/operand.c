@@ -78,7 +78,7 @@ static uint64_t gs_dpp_sources(const gs_wave_t *w, const gs_inst_t *in, uint8_t 
   }
   if (control == GS_DPP_EIGHT)
     for (unsigned l = 0; l < GS_LANES; l++)
-      source[l] = (uint8_t)((l & ~7u) | (in->word[1] >> (8 + 3 * (l & 7)) & 7));
+      source[l] = (uint8_t)((l & ~7u) | (in->imm1 >> 3 * (l & 7) & 7));
   const uint64_t exec = in->dpp.fetch_inactive ? GS_ALL_LANES : gs_exec(w);
   uint64_t found = 0;
   for (unsigned l = 0; l < GS_LANES; l++)

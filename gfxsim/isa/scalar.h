@@ -67,6 +67,9 @@ void gs_wave_fork(gs_wave_t *w, uint64_t mask, uint64_t target);
 void gs_wave_join(gs_wave_t *w, uint32_t depth);
 /* Does what s_sendmsg does; an unknown message is illegal. */
 void gs_wave_send_message(gs_wave_t *w, const gs_inst_t *in);
+/* What s_sendmsg_rtn is told. Returns false, and the wave faults, for messages that only trap handlers may
+ * send. */
+bool gs_wave_answer(gs_wave_t *w, const gs_inst_t *in, uint64_t *answer);
 /* Makes this wave, and in time every other one, decode instructions anew. */
 void gs_wave_code_changed(gs_wave_t *w, const gs_inst_t *in);
 

@@ -12,7 +12,9 @@
   ROW(GS_GFX90A, "gfx90a", 8)                                                                                \
   ROW(GS_GFX942, "gfx942", 256)                                                                              \
   ROW(GS_GFX1030_W32, "gfx1030", 16)                                                                         \
-  ROW(GS_GFX1030, "gfx1030", 32)
+  ROW(GS_GFX1030, "gfx1030", 32)                                                                             \
+  ROW(GS_GFX1100_W32, "gfx1100", 256)                                                                        \
+  ROW(GS_GFX1100, "gfx1100", 512)
 
 #define GS_TARGET_VALUE(value, name, bit) value = bit,
 typedef enum gs_target { GS_TARGETS(GS_TARGET_VALUE) } gs_target_t;
@@ -34,7 +36,12 @@ enum {
   GS_BEFORE_90A = GS_GFX900 | GS_GFX906 | GS_GFX908,
   GS_GFX10 = GS_GFX1030_W32 | GS_GFX1030,
   GS_GFX9_10 = GS_GFX9 | GS_GFX10,
-  GS_WAVE32 = GS_GFX1030_W32, /* whose waves have 32 lanes */
+  GS_GFX11_W32 = GS_GFX1100_W32,
+  GS_GFX11_W64 = GS_GFX1100,
+  GS_GFX11 = GS_GFX11_W32 | GS_GFX11_W64,
+  GS_GFX10_UP = GS_GFX10 | GS_GFX11,
+  GS_GFX9_11 = GS_GFX9 | GS_GFX10 | GS_GFX11,
+  GS_WAVE32 = GS_GFX1030_W32 | GS_GFX11_W32, /* whose waves have 32 lanes */
 };
 
 /* How many lanes a wave of the target has. */

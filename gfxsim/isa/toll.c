@@ -55,13 +55,12 @@ void gs_toll_scalar(gs_wave_t *w, uint64_t address, uint64_t size) {
     note(w, lines_of(address, size), PENDING_SCALAR);
 }
 
-void gs_toll_wait(gs_wave_t *w, const gs_inst_t *in) {
-  enum { VM_LOW = 0xf, VM_HIGH = 0xc000, LGKM = 0xf00 };
-  const uint32_t counts = in->word[0] & 0xffff;
+void gs_toll_wait(gs_wave_t *w, gs_wait_counts_t wait) {
+  const gs_wait_counts_t none = gs_wait_counts_none(w->env->target);
   uint8_t waited = 0;
-  if ((counts & (VM_LOW | VM_HIGH)) != (VM_LOW | VM_HIGH))
+  if (wait.vm != none.vm || wait.vs != none.vs)
     waited |= PENDING_VECTOR;
-  if ((counts & LGKM) != LGKM)
+  if (wait.lgkm != none.lgkm)
     waited |= PENDING_SCALAR;
   if (!(w->pending & waited))
     return;

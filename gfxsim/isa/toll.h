@@ -7,8 +7,9 @@
 
 #include <stdint.h>
 
+#include "isa/inst.h"
+
 struct gs_access;
-struct gs_inst;
 struct gs_wave;
 
 /* Sums of the thread that executes, and `longest` of the kernel in hand. */
@@ -22,7 +23,7 @@ typedef struct gs_toll {
 void gs_toll_lanes(struct gs_wave *w, const struct gs_access *a);
 void gs_toll_block(struct gs_wave *w, uint64_t address, uint64_t size);
 void gs_toll_scalar(struct gs_wave *w, uint64_t address, uint64_t size);
-/* An s_waitcnt was executed. */
-void gs_toll_wait(struct gs_wave *w, const struct gs_inst *in);
+/* An instruction that waits was executed. */
+void gs_toll_wait(struct gs_wave *w, gs_wait_counts_t wait);
 
 #endif

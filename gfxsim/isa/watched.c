@@ -20,6 +20,7 @@ GS_OP(illegal) {
 #define GS_WATCHED_VOPC(name)    NULL
 #define GS_WATCHED_VOP3(name)    NULL
 #define GS_WATCHED_VOP3P(name)   NULL
+#define GS_WATCHED_VOPD(name)    NULL
 #define GS_WATCHED_VINTRP(name)  NULL
 #define GS_WATCHED_MIMG(name)    NULL
 #define GS_WATCHED_EXP(name)     NULL
@@ -37,21 +38,41 @@ static gs_op_fn_t *const handlers[] = {
 };
 #undef GS_ROW
 
-/* The only instructions that are no accesses to memory, and are watched. */
+/* The only instructions that are no access to memory, and are watched. */
 static void watched_waitcnt(gs_wave_t *w, const gs_inst_t *in) {
   GS_SCALAR_SYMBOL(s_waitcnt)(w, in);
   if (w->env->toll)
-    gs_toll_wait(w, in);
+    gs_toll_wait(w, gs_wait_counts_of(w->env->target, (uint32_t)in->imm));
   gs_watch_order(w, in);
 }
+/* One counter of later families; GS_WATCHED_WAIT(instruction, field of gs_wait_counts_t). */
+#define GS_WATCHED_WAIT(name, counter)                                                                       \
+  static void watched_##name(gs_wave_t *w, const gs_inst_t *in) {                                            \
+    gs_wait_counts_t wait = gs_wait_counts_none(w->env->target);                                             \
+    GS_SCALAR_SYMBOL(name)(w, in);                                                                           \
+    wait.counter = in->imm < wait.counter ? (uint8_t)in->imm : wait.counter;                                 \
+    if (w->env->toll)                                                                                        \
+      gs_toll_wait(w, wait);                                                                                 \
+  }
+GS_WATCHED_WAIT(s_waitcnt_vscnt, vs)
+GS_WATCHED_WAIT(s_waitcnt_vmcnt, vm)
+GS_WATCHED_WAIT(s_waitcnt_lgkmcnt, lgkm)
 
 static void watched_waitcnt_stores(gs_wave_t *w, const gs_inst_t *in) {
-  GS_SCALAR_SYMBOL(s_waitcnt_vscnt)(w, in);
+  watched_s_waitcnt_vscnt(w, in);
   gs_watch_order(w, in);
 }
 
 gs_op_fn_t *gs_watched_handler(size_t i) {
-  if (strcmp(gs_opcodes[i].name, "s_waitcnt_vscnt") == 0)
-    return watched_waitcnt_stores;
-  return strcmp(gs_opcodes[i].name, "s_waitcnt") == 0 ? watched_waitcnt : handlers[i];
+  static const struct {
+    const char *name;
+    gs_op_fn_t *fn;
+  } waits[] = {{"s_waitcnt", watched_waitcnt},
+               {"s_waitcnt_vscnt", watched_waitcnt_stores},
+               {"s_waitcnt_vmcnt", watched_s_waitcnt_vmcnt},
+               {"s_waitcnt_lgkmcnt", watched_s_waitcnt_lgkmcnt}};
+  for (size_t k = 0; k < sizeof waits / sizeof *waits; k++)
+    if (strcmp(gs_opcodes[i].name, waits[k].name) == 0)
+      return waits[k].fn;
+  return handlers[i];
 }

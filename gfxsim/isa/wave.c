@@ -136,16 +136,16 @@ static const struct {
     [HWREG_LDS_ALLOC] = {read_lds_alloc, 0, 0},
     [HWREG_IB_STS] = {read_zero, 0, 0},
     [HWREG_SH_MEM_BASES] = {read_sh_mem_bases, 0, 0},
-    [HWREG_TBA_LO] = {read_zero, 0, 0},
-    [HWREG_TBA_HI] = {read_zero, 0, 0},
-    [HWREG_TMA_LO] = {read_zero, 0, 0},
-    [HWREG_TMA_HI] = {read_zero, 0, 0},
-    [HWREG_FLAT_SCR_LO] = {read_flat_scr_lo, UINT32_MAX, GS_GFX10 | GS_GFX942},
-    [HWREG_FLAT_SCR_HI] = {read_flat_scr_hi, UINT32_MAX, GS_GFX10},
-    [HWREG_HW_ID1] = {read_hw_id, 0, GS_GFX10},
-    [HWREG_HW_ID2] = {read_zero, 0, GS_GFX10},
+    [HWREG_TBA_LO] = {read_zero, 0, GS_GFX9_10},
+    [HWREG_TBA_HI] = {read_zero, 0, GS_GFX9_10},
+    [HWREG_TMA_LO] = {read_zero, 0, GS_GFX9_10},
+    [HWREG_TMA_HI] = {read_zero, 0, GS_GFX9_10},
+    [HWREG_FLAT_SCR_LO] = {read_flat_scr_lo, UINT32_MAX, GS_GFX10_UP | GS_GFX942},
+    [HWREG_FLAT_SCR_HI] = {read_flat_scr_hi, UINT32_MAX, GS_GFX10_UP},
+    [HWREG_HW_ID1] = {read_hw_id, 0, GS_GFX10_UP},
+    [HWREG_HW_ID2] = {read_zero, 0, GS_GFX10_UP},
     [HWREG_POPS_PACKER] = {read_zero, 0, GS_GFX10},
-    [HWREG_SHADER_CYCLES] = {read_shader_cycles, 0, GS_GFX10},
+    [HWREG_SHADER_CYCLES] = {read_shader_cycles, 0, GS_GFX10_UP},
 };
 
 bool gs_hwreg_read(const gs_wave_t *w, unsigned id, uint32_t *value) {
@@ -160,6 +160,8 @@ bool gs_hwreg_write(gs_wave_t *w, unsigned id, uint32_t value, uint32_t mask) {
   if (!gs_hwreg_read(w, id, &old))
     return false;
   mask &= hwregs[id].writable;
+  if ((id == HWREG_FLAT_SCR_LO || id == HWREG_FLAT_SCR_HI) && !(w->env->target & GS_GFX10))
+    mask = 0; /* which hardware sets */
   if (id == HWREG_MODE && !(w->env->target & GS_GFX9))
     mask &= ~((uint32_t)GS_MODE_CHANGES | (uint32_t)CSP_MASK
                                               << GS_MODE_CSP_SHIFT); /* which are not there any more */
@@ -215,11 +217,30 @@ void gs_wave_join(gs_wave_t *w, uint32_t depth) {
 /* ---- Messages, code ---- */
 
 void gs_wave_send_message(gs_wave_t *w, const gs_inst_t *in) {
-  enum { MSG_INTERRUPT = 1, MSG_GET_DOORBELL = 10 };
-  switch (in->imm & 0xf) {
+  enum { MSG_INTERRUPT = 1, MSG_DEALLOC_VGPRS = 3, MSG_GET_DOORBELL = 10 };
+  const unsigned message = in->imm & 0xf;
+  if (w->env->target & GS_GFX11 && message == MSG_DEALLOC_VGPRS)
+    return; /* a hint shortly before the end */
+  if (w->env->target & GS_GFX11 && message == MSG_GET_DOORBELL) {
+    gs_wave_illegal(w, in); /* see gs_wave_answer */
+    return;
+  }
+  switch (message) {
   case MSG_INTERRUPT: w->env->send_interrupt(w->env->context, w->s.u32[GS_S_M0] & 0xff); return;
   case MSG_GET_DOORBELL: gs_set_exec(w, w->env->doorbell_id); return; /* the answer comes in EXEC */
   default: gs_wave_illegal(w, in); return; /* graphics, and what only trap handlers may send */
+  }
+}
+
+bool gs_wave_answer(gs_wave_t *w, const gs_inst_t *in, uint64_t *answer) {
+  enum { RTN_GET_DOORBELL = 128, RTN_GET_DDID, RTN_GET_TMA, RTN_GET_REALTIME, RTN_SAVE_WAVE, RTN_GET_TBA };
+  switch (in->imm) {
+  case RTN_GET_DOORBELL: *answer = w->env->doorbell_id; return true;
+  case RTN_GET_REALTIME: *answer = w->env->clock(); return true;
+  case RTN_GET_DDID: /* of draws */
+  case RTN_GET_TMA:  /* of a trap handler */
+  case RTN_GET_TBA: *answer = 0; return true;
+  default: gs_wave_illegal(w, in); return false;
   }
 }
 

@@ -193,8 +193,12 @@ static bool try_faults(isa_coverage_t *c, isa_wave_t *t, const gs_inst_t *in, ta
   return true;
 }
 
+/* Its place in gs_targets. */
 static unsigned part_of(gs_target_t target) {
-  return (unsigned)__builtin_ctz((unsigned)target);
+  unsigned part = 0;
+  while (gs_targets[part] != target)
+    part++;
+  return part;
 }
 
 static bool complete(const tally_t *tally) {
@@ -227,8 +231,9 @@ bool isa_coverage_write(const isa_coverage_t *c, const char *test) {
   for (size_t i = 0; i < gs_opcode_count; i++) {
     unsigned executed = 0, tested = 0;
     for (unsigned part = 0; part < PARTS; part++) {
-      executed |= (unsigned)(c->rows[i][part].executions > 0) << part;
-      tested |= (unsigned)(c->faults ? complete(&c->rows[i][part]) : c->rows[i][part].executions > 0) << part;
+      const tally_t *const tally = &c->rows[i][part];
+      executed |= tally->executions > 0 ? (unsigned)gs_targets[part] : 0;
+      tested |= (c->faults ? complete(tally) : tally->executions > 0) ? (unsigned)gs_targets[part] : 0;
     }
     if (executed)
       (void)fprintf(f, "%zu %s %u %u %s\n", i, gs_opcodes[i].name, executed, tested, test);

@@ -73,7 +73,7 @@ static void context_fini(isa_context_t *context) {
   free(context);
 }
 
-char isa_part_sets[GS_GFX9_10 + 1];
+char isa_part_sets[GS_GFX9_11 + 1];
 
 gs_target_t isa_part(void *const *state) {
   const isa_context_t *const context = *state;
@@ -101,7 +101,7 @@ static int end_test(void **state) {
 
 /* The set of gs_target_t that a test is listed with; ISA_PART if it chooses itself. */
 static unsigned parts_of(const struct CMUnitTest *test) {
-  unsigned set = GS_GFX9_10;
+  unsigned set = GS_GFX9_11;
   while (set && test->initial_state != isa_part_sets + set)
     set--;
   return set;
@@ -262,7 +262,7 @@ static void memo_add(isa_context_t *context, gs_target_t target, const char *tex
 
 /* Later families have waves of two widths. */
 static const char *width_option(gs_target_t target) {
-  return (target & GS_GFX9) || (target & GS_WAVE32) ? "" : " -mattr=+wavefrontsize64";
+  return (target & GS_GFX9) || (target & GS_WAVE32) ? "" : " -mattr=-wavefrontsize32,+wavefrontsize64";
 }
 
 /* Cache bits have other names on gfx942. */

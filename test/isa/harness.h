@@ -178,10 +178,10 @@ gs_op_fn_t *const *isa_handlers(void *const *state);
  * with cmocka_unit_test choose their targets themselves and run once per level. */
 #define isa_part_test(function) isa_part_test_on(function, GS_GFX9)
 /* Also in waves of 64 lanes of later families. */
-#define isa_wide_part_test(function) isa_part_test_on(function, GS_GFX9 | GS_GFX1030)
+#define isa_wide_part_test(function) isa_part_test_on(function, GS_GFX9 | GS_GFX1030 | GS_GFX1100)
 #define isa_part_test_on(function, set)                                                                      \
   { #function, function, NULL, NULL, isa_part_sets + (set) }
-extern char isa_part_sets[GS_GFX9_10 + 1]; /* places that stand for the sets */
+extern char isa_part_sets[GS_GFX9_11 + 1]; /* places that stand for the sets */
 
 /* Runs the tests with each host level of this processor: on all their parts with the best, on the last one
  * with the others. Returns the number of failures. */

@@ -472,7 +472,7 @@ int main(void) {
       isa_wide_part_test(test_no_lds),           isa_wide_part_test(test_addtid),
       isa_wide_part_test(test_append_consume),   isa_wide_part_test(test_counter_bounds),
       isa_wide_part_test(test_swizzle_offsets),  isa_part_test(test_permute),
-      isa_wide_part_test(test_swizzle),          isa_wide_part_test(test_lds_direct),
+      isa_wide_part_test(test_swizzle),          isa_part_test_on(test_lds_direct, GS_GFX9 | GS_GFX1030),
       isa_wide_part_test(test_absent),           isa_wide_part_test(test_nop),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);

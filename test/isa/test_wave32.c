@@ -1,6 +1,6 @@
-/* Waves of 32 lanes against waves of 64: each instruction of gfx1030 that random words of an encoding make
- * does in a narrow wave what it does in the lower half of a wide one whose upper half is switched off. What
- * the wide ones do is compared with arithmetic elsewhere.
+/* Waves of 32 lanes against waves of 64: each instruction of gfx1030 and gfx1100 that random words of an
+ * encoding make does in a narrow wave what it does in the lower half of a wide one whose upper half is
+ * switched off. What the wide ones do is compared with arithmetic elsewhere.
  *
  * Not here: lane numbers, which count modulo the width (test_lane_numbers), private memory, whose layout
  * depends on the width (test_private_layout) and how masks of the two widths differ (test_masks).
@@ -26,15 +26,21 @@ static const struct {
     {0xe8000000, 0x03ffffff}, {0xf4000000, 0x03ffffff},
 };
 
+/* The part in waves of 64 lanes. */
+static gs_target_t wide_part(gs_target_t narrow) {
+  return narrow == GS_GFX1030_W32 ? GS_GFX1030 : GS_GFX1100;
+}
+
 /* What depends on the width by its meaning. */
 static bool is_left_out(const gs_inst_t *in) {
   static const char *const names[] = {"v_readlane_b32", "v_writelane_b32", "s_subvector", "s_endpgm",
                                       "s_branch",       "s_cbranch",       "s_setpc",     "s_swappc",
-                                      "s_call",         "s_sleep",         "s_barrier",   "s_icache_inv"};
+                                      "s_call",         "s_sleep",         "s_barrier",   "s_icache_inv",
+                                      "v_permlane64"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (strncmp(in->op->name, names[i], strlen(names[i])) == 0)
       return true;
-  return in->op->encoding == GS_ENC_SCRATCH || (in->op->flags & GS_OPF_ILLEGAL);
+  return in->op->encoding == GS_ENC_SCRATCH || (in->op->flags & (GS_OPF_ILLEGAL | GS_OPF_WMMA));
 }
 
 typedef struct pair {
@@ -150,13 +156,13 @@ static bool same_registers(const gs_inst_t *a, const gs_inst_t *b) {
 }
 
 /* Words of the encoding that both widths know; false when there are none to be found. */
-static bool find_words(size_t e, uint64_t *seed, uint32_t words[3], gs_inst_t *in) {
+static bool find_words(gs_target_t part, size_t e, uint64_t *seed, uint32_t words[3], gs_inst_t *in) {
   for (unsigned i = 0; i < MOST_TRIES; i++) {
     gs_inst_t wide;
     words[0] = encodings[e].value | ((uint32_t)isa_random(seed) & encodings[e].any);
     words[1] = (uint32_t)(isa_random(seed) >> (isa_random(seed) % 32));
     words[2] = (uint32_t)isa_random(seed);
-    if (gs_decode(GS_GFX1030_W32, words, 3, in) && gs_decode(GS_GFX1030, words, 3, &wide) &&
+    if (gs_decode(part, words, 3, in) && gs_decode(wide_part(part), words, 3, &wide) &&
         same_registers(in, &wide) && !is_left_out(in))
       return true;
   }
@@ -166,8 +172,9 @@ static bool find_words(size_t e, uint64_t *seed, uint32_t words[3], gs_inst_t *i
 static void test_both_widths(void **state) {
   const char *const wanted = getenv("WAVE32_STEPS");
   const unsigned long steps = wanted ? strtoul(wanted, NULL, 10) : DEFAULT_STEPS;
-  pair_t p = {.narrow = isa_new(state, GS_GFX1030_W32),
-              .wide = isa_new(state, GS_GFX1030),
+  const gs_target_t part = isa_part(state);
+  pair_t p = {.narrow = isa_new(state, part),
+              .wide = isa_new(state, wide_part(part)),
               .steps_of = calloc(gs_opcode_count, sizeof(unsigned long))};
   uint64_t seed = 1030;
   assert_non_null(p.steps_of);
@@ -177,12 +184,12 @@ static void test_both_widths(void **state) {
       uint32_t words[3];
       gs_inst_t in;
       set_registers(&p, &seed);
-      if (find_words(e, &seed, words, &in))
+      if (find_words(part, e, &seed, words, &in))
         run_both(&p, words, &in);
     }
   unsigned seen = 0, all = 0;
   for (size_t i = 0; i < gs_opcode_count; i++) {
-    all += (gs_opcodes[i].targets & GS_GFX1030_W32) != 0;
+    all += (gs_opcodes[i].targets & part) != 0;
     seen += p.steps_of[i] != 0;
   }
   print_message("%u of %u opcodes\n", seen, all);
@@ -242,7 +249,7 @@ static void test_flat_scratch(void **state) {
 /* Masks, branches and EXEC look at as many bits as there are lanes; what is beside is a register like others.
  */
 static void test_masks(void **state) {
-  isa_wave_t *const t = isa_new(state, GS_GFX1030_W32);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
   t->w.s.u32[GS_S_EXEC] = 0x00ff00ff;
   t->w.s.u32[GS_S_EXEC + 1] = 0x12345678;
   t->w.s.u32[9] = 0xdeadbeef;
@@ -274,9 +281,12 @@ static void test_null(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      isa_part_test_on(test_both_widths, GS_GFX1030_W32), isa_part_test_on(test_lane_numbers, GS_GFX10),
-      isa_part_test_on(test_private_layout, GS_GFX10),    isa_part_test_on(test_flat_scratch, GS_GFX10),
-      isa_part_test_on(test_masks, GS_GFX1030_W32),       isa_part_test_on(test_null, GS_GFX10),
+      isa_part_test_on(test_both_widths, GS_WAVE32),
+      isa_part_test_on(test_lane_numbers, GS_GFX10_UP),
+      isa_part_test_on(test_private_layout, GS_GFX10_UP),
+      isa_part_test_on(test_flat_scratch, GS_GFX10),
+      isa_part_test_on(test_masks, GS_WAVE32),
+      isa_part_test_on(test_null, GS_GFX10_UP),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);
 }
