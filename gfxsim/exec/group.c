@@ -120,12 +120,15 @@ static filler_t fill_sgprs(gs_group_t *group, unsigned index, const gs_kernel_t 
       push32(&f, group->id[i]);
   if (kernel->rsrc2 >> 10 & 1)
     push32(&f, (index == 0 ? UINT32_C(1) << 31 : 0) | group->wave_count);
-  const uint32_t offset =
-      kernel->rsrc2 & 1 ? group->scratch_slot[index] * kernel->dispatch.scratch_wave_bytes : 0;
+  const bool has_scratch = kernel->rsrc2 & 1;
+  const uint64_t offset =
+      has_scratch ? (uint64_t)group->scratch_slot[index] * kernel->dispatch.scratch_wave_bytes : 0;
   if (profile->ready_scratch)
     w->s.u64[GS_S_FLAT_SCRATCH / 2] = kernel->dispatch.scratch_base + offset;
-  else if (kernel->rsrc2 & 1)
-    push32(&f, offset);
+  else if (has_scratch && profile->architected_scratch)
+    w->s.u64[GS_S_SCRATCH_BASE / 2] = kernel->dispatch.scratch_base + offset;
+  else if (has_scratch)
+    push32(&f, (uint32_t)offset);
   return f;
 }
 
@@ -230,7 +233,7 @@ static uint32_t hw_id(const gs_device_t *device, const gs_kernel_t *kernel, uint
   const uint32_t cu = nth_cu(kernel, (uint32_t)(index % kernel->cus)) / xccs;
   if (!(kernel->target &
         GS_GFX9)) /* HW_ID1: two units are a work-group processor, and arrays halve an engine */
-    return (cu / engines / 4 & 0xf) << 10 | (cu / engines & 1) << 16 | (cu % engines & 3) << 18;
+    return (cu / engines / 4 & 0xf) << 10 | (cu / engines & 1) << 16 | (cu % engines & 7) << 18;
   return (cu / engines & 0xf) << 8 | (cu % engines & 0x7) << 13;
 }
 

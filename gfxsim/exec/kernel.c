@@ -103,7 +103,9 @@ static uint32_t residency(const gs_kernel_t *kernel, const gs_device_t *device) 
   const uint32_t gfx9_file = profile->unified_vgprs ? 512 : 256;
   const uint32_t file = (profile->vgpr_file ? profile->vgpr_file : gfx9_file) * GS_MAX_LANES / kernel->lanes;
   const uint32_t registers = profile->unified_vgprs ? kernel->vgprs + kernel->acc_vgprs : kernel->vgprs;
-  uint32_t waves = file / registers;
+  const uint32_t granule = profile->vgpr_block ? profile->vgpr_block : profile->vgpr_granule;
+  const uint32_t block = granule * GS_MAX_LANES / kernel->lanes;
+  uint32_t waves = file / (divide_up(registers, block) * block);
   if (waves > profile->waves_per_simd)
     waves = profile->waves_per_simd;
   uint32_t groups = waves * profile->simds_per_cu / kernel->waves_per_group;

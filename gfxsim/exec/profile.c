@@ -111,7 +111,22 @@ static const gs_profile_t profiles[] = {
         .engine_clock_mhz = 2660, .memory_clock_mhz = 1000, .memory_bus_bits = 256,
         .memory_bytes = VRAM(16), .l1_kib = 16, .l2_kib = 4096, .lds_bytes = 65536,
         .sdma_engines = 2,
-        .vgpr_granule = 4, .vgpr_file = 512,
+        .vgpr_granule = 4, .vgpr_file = 512, .vgpr_block = 8,
+    },
+    {
+        .name = "gfx1100",
+        .marketing_name = "AMD Radeon RX 7900 XTX",
+        .family_name = "ip discovery",
+        .target = GS_GFX1100, .narrow_target = GS_GFX1100_W32,
+        .gfx_major = 11, .gfx_minor = 0, .gfx_stepping = 0,
+        .device_id = 0x744c, .revision = 1, .pci_revision = 0xc8, .family_id = 145,
+        .cus = 96, .simds_per_cu = 2, .waves_per_simd = 16,
+        .shader_engines = 6, .arrays_per_engine = 2, .scratch_slots_per_cu = 32,
+        .engine_clock_mhz = 2482, .memory_clock_mhz = 1249, .memory_bus_bits = 384,
+        .memory_bytes = VRAM(24), .l1_kib = 32, .l2_kib = 6144, .lds_bytes = 65536,
+        .sdma_engines = 2,
+        .packed_work_item_id = true, .architected_scratch = true,
+        .vgpr_granule = 4, .vgpr_file = 768, .vgpr_block = 12,
     },
 };
 /* clang-format on */
@@ -125,6 +140,28 @@ const gs_profile_t *gs_profile_find(const char *name) {
     if (strcmp(profiles[i].name, name) == 0)
       return &profiles[i];
   return NULL;
+}
+
+uint32_t gs_profile_engines(const gs_profile_t *profile, uint32_t cus) {
+  const uint32_t arrays = profile->shader_engines * profile->arrays_per_engine;
+  const uint32_t least = profile->xccs ? profile->xccs : 1;
+  return cus == profile->cus || cus % arrays == 0 ? profile->shader_engines : least;
+}
+
+void gs_profile_scratch(const gs_profile_t *profile, uint32_t cus, uint32_t tmpring, uint32_t *waves,
+                        uint32_t *wave_bytes) {
+  enum {
+    WAVES = 0xfff,
+    SIZE_SHIFT = 12,
+    SIZE = 0x1fff,
+    SIZE_BYTES = 1024,
+    LONG_SIZE = 0x7fff,
+    LONG_SIZE_BYTES = 256
+  };
+  const uint32_t size = tmpring >> SIZE_SHIFT;
+  const bool newer = profile->architected_scratch;
+  *waves = (tmpring & WAVES) * (newer ? gs_profile_engines(profile, cus) : 1);
+  *wave_bytes = newer ? (size & LONG_SIZE) * LONG_SIZE_BYTES : (size & SIZE) * SIZE_BYTES;
 }
 
 /* Parses the memory size of "gfx906:8G". Returns false when it is none. */

@@ -46,12 +46,24 @@ typedef struct gs_profile {
   bool unified_vgprs;       /* accumulation registers share the file, split at the kernel's accum_offset */
   uint32_t vgpr_granule; /* vector registers are counted in multiples of this; twice that in narrow waves */
   uint32_t vgpr_file;    /* vector registers of a SIMD for waves of 64 lanes; 0 = as gfx9 has them */
+  uint32_t
+      vgpr_block; /* registers are given in multiples of this, twice that in narrow waves; 0 = vgpr_granule */
+  bool architected_scratch; /* hardware knows where a wave's scratch memory is, and registers need not say so;
+                               COMPUTE_TMPRING_SIZE counts blocks of 256 bytes, and waves of an engine */
 } gs_profile_t;
 
 /* The profile called `name`, or NULL. */
 const gs_profile_t *gs_profile_find(const char *name);
 /* The i-th profile, or NULL past the end: for listing. */
 const gs_profile_t *gs_profile_at(size_t i);
+
+/* How many shader engines a part with so many compute units has: one, if they cannot be divided among its
+ * own. */
+uint32_t gs_profile_engines(const gs_profile_t *profile, uint32_t cus);
+/* What COMPUTE_TMPRING_SIZE says of scratch memory: how many waves may have some at once, and bytes for each.
+ */
+void gs_profile_scratch(const gs_profile_t *profile, uint32_t cus, uint32_t tmpring, uint32_t *waves,
+                        uint32_t *wave_bytes);
 
 /* One GPU of a machine. */
 typedef struct gs_part {

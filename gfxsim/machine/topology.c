@@ -131,7 +131,7 @@ static void describe_shader_array(const gs_gpu_t *gpu, HsaNodeProperties *proper
   /* ROCr divides compute units among engines: a few units cannot have many of them. Each XCC has its own. */
   const bool divides = cus == profile->cus || cus % arrays == 0;
   const uint32_t least = profile->xccs ? profile->xccs : 1;
-  properties->NumShaderBanks = divides ? profile->shader_engines : least;
+  properties->NumShaderBanks = gs_profile_engines(profile, cus);
   properties->NumArrays = divides ? profile->arrays_per_engine : 1;
   properties->NumCUPerArray = divides ? (cus + arrays - 1) / arrays : cus / least;
   properties->NumSIMDPerCU = profile->simds_per_cu;
@@ -140,7 +140,9 @@ static void describe_shader_array(const gs_gpu_t *gpu, HsaNodeProperties *proper
   properties->MaxSlotsScratchCU = profile->scratch_slots_per_cu;
   properties->WaveFrontSize = profile->narrow_target ? 32 : 64;
   properties->LDSSizeInKB = profile->lds_bytes / 1024;
-  properties->VGPRSizePerCU = profile->unified_vgprs ? 0x80000 : 0x40000;
+  enum { LANE_BYTES = 64 * sizeof(uint32_t) }; /* of a register for waves of 64 lanes */
+  const uint32_t file = profile->vgpr_file ? profile->vgpr_file : profile->unified_vgprs ? 512 : 256;
+  properties->VGPRSizePerCU = file * LANE_BYTES * profile->simds_per_cu;
   properties->SGPRSizePerCU = SGPR_BYTES_PER_CU;
 }
 

@@ -333,14 +333,6 @@ static gs_step_t run_vendor(gs_aql_t *aql, const packet_t *packet) {
   }
 }
 
-/* COMPUTE_TMPRING_SIZE: waves that may hold scratch at once, and KiB per wave. */
-static uint32_t tmpring_waves(uint32_t tmpring) {
-  return tmpring & 0xFFF;
-}
-static uint32_t tmpring_wave_bytes(uint32_t tmpring) {
-  return (tmpring >> 12 & 0x1FFF) * 1024;
-}
-
 static gs_dispatch_t dispatch_of(const gs_aql_t *aql, uint64_t index, const packet_t *packet) {
   const amd_queue_t *queue = aql->queue;
   const uint32_t tmpring = __atomic_load_n(&queue->compute_tmpring_size, __ATOMIC_RELAXED);
@@ -349,10 +341,11 @@ static gs_dispatch_t dispatch_of(const gs_aql_t *aql, uint64_t index, const pack
       .queue = (uintptr_t)queue,
       .dispatch_id = index,
       .scratch_base = __atomic_load_n(&queue->scratch_backing_memory_location, __ATOMIC_RELAXED),
-      .scratch_wave_bytes = tmpring_wave_bytes(tmpring),
-      .scratch_waves = tmpring_waves(tmpring),
       .stop = aql->config.stop,
   };
+  const gs_device_t *device = aql->config.device;
+  gs_profile_scratch(gs_device_profile(device), gs_device_cus(device), tmpring, &dispatch.scratch_waves,
+                     &dispatch.scratch_wave_bytes);
   for (int i = 0; i < 4; i++)
     dispatch.scratch_srd[i] = __atomic_load_n(&queue->scratch_resource_descriptor[i], __ATOMIC_RELAXED);
   gs_cu_limit_t *cus = aql->config.cus;

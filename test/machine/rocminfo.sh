@@ -27,7 +27,15 @@ nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
 if [ "$(id -u)" -eq 0 ] && $nobody test -x "$gfxsim_run" 2>/dev/null; then as_user=$nobody; fi
 
 devices=gfx90a,gfx908,gfx906:8G,gfx900,gfx1030 # each has its facts below
-[ "gfx942,mi300a,$(echo "$devices" | sed 's/:8G//')" = "$("$gfxsim_run" --list-devices | sed 's/ .*//' | paste -sd ,)" ] ||
+# ROCr before 6.1 does not know these, and ends where one is in the machine.
+later=,gfx1100
+count=5
+! grep -qaF amdgcn-amd-amdhsa--gfx1100 "$(ldconfig -p | awk '/libhsa-runtime64\.so\.1 / { print $NF; exit }')" || {
+  devices=$devices$later
+  later=
+  count=6
+}
+[ "gfx942,mi300a,$(echo "$devices$later" | sed 's/:8G//')" = "$("$gfxsim_run" --list-devices | sed 's/ .*//' | paste -sd ,)" ] ||
   { echo "$devices are not all the devices that there are" >&2; failed=1; }
 $as_user "$gfxsim_run" --devices="$devices" rocminfo >"$scratch/out" 2>"$scratch/err" || {
   cat "$scratch/out" "$scratch/err" >&2
@@ -36,7 +44,7 @@ $as_user "$gfxsim_run" --devices="$devices" rocminfo >"$scratch/out" 2>"$scratch
 }
 [ ! -s "$scratch/err" ] || { cat "$scratch/err" >&2; echo "rocminfo wrote to stderr" >&2; failed=1; }
 grep -q 'ROCk module is loaded' "$scratch/out" || { echo "the module is not loaded" >&2; failed=1; }
-[ "$(grep -c 'Device Type: *GPU' "$scratch/out")" = 5 ] || { echo "not five GPUs" >&2; failed=1; }
+[ "$(grep -c 'Device Type: *GPU' "$scratch/out")" = $count ] || { echo "not $count GPUs" >&2; failed=1; }
 
 wants 1 "Vendor Name: CPU" "Device Type: CPU" "Compute Unit: $(getconf _NPROCESSORS_ONLN)" \
   "Segment: GLOBAL; FLAGS: FINE GRAINED" "Segment: GLOBAL; FLAGS: COARSE GRAINED"
@@ -65,6 +73,11 @@ wants 5 $common "Name: gfx900" "Compute Unit: 64" "Name: amdgcn-amd-amdhsa--gfx9
 wants 6 "Name: gfx1030" "Marketing Name: AMD Radeon RX 6900 XT" "Wavefront Size: 32(0x20)" "L2: 4096(0x1000) KB" \
   "Chip ID: 29631(0x73bf)" "Max Clock Freq. (MHz): 2660" "Compute Unit: 80" "SIMDs per CU: 2" "Shader Engines: 4" \
   "Shader Arrs. per Eng.: 2" "Max Waves Per CU: 32(0x20)" "Name: amdgcn-amd-amdhsa--gfx1030"
+[ -n "$later" ] ||
+  wants 7 "Name: gfx1100" "Marketing Name: AMD Radeon RX 7900 XTX" "Wavefront Size: 32(0x20)" "L1: 32(0x20) KB" \
+    "L2: 6144(0x1800) KB" "Chip ID: 29772(0x744c)" "Max Clock Freq. (MHz): 2482" "Compute Unit: 96" "SIMDs per CU: 2" \
+    "Shader Engines: 6" "Shader Arrs. per Eng.: 2" "Max Waves Per CU: 32(0x20)" "Size: 25149440(0x17fc000) KB" \
+    "Name: amdgcn-amd-amdhsa--gfx1100"
 
 # ROCr 5 does not know gfx942, and leaves such GPUs out without a word; 6 does.
 if [ "${2-}" = rocr6 ]; then

@@ -11,7 +11,7 @@ usage: test/offload/targets.sh [--versions="N ..."] [--parts="GFX ..."] [--level
                                [--build=DIR] [--results=FILE] [--jobs=N] [--document] [--report]
 
   --versions   of clang, libomptarget and the stock plugins (default: 13 14 15 16)
-  --parts      default: all that gfxsim has, oldest first (gfxsim-run --list-devices)
+  --parts      default: all that gfxsim has (gfxsim-run --list-devices) and this system's ROCr knows, oldest first
   --levels     default: O0 O1 O2 O3 Ofast
   --programs   by the names in test/offload/CMakeLists.txt
                (default: vecadd stencil dgemm int_arith_32 stack real_mix omp_mix)
@@ -57,7 +57,13 @@ done
 
 list=$build/offload-programs.list
 known=$root/test/offload/targets.known
-[ -n "$parts" ] || parts=$("$build/bin/gfxsim-run" --list-devices | sed 's/ .*//' | tac | paste -sd ' ')
+# rocr_knows PART: older versions of ROCr do not know all parts, and end where one is in the machine.
+rocr=$(ldconfig -p | awk '/libhsa-runtime64\.so\.1 / { print $NF; exit }')
+rocr_knows() { grep -qaF "amdgcn-amd-amdhsa--$1" "$rocr"; }
+for part in $([ -n "$parts" ] || "$build/bin/gfxsim-run" --list-devices | sed 's/ .*//' | tac); do
+  ! rocr_knows "$part" || known_parts="${known_parts:+$known_parts }$part"
+done
+parts=${parts:-${known_parts-}}
 [ -e "$list" ] || { echo "targets.sh: no $list; configure that build with tests" >&2; exit 2; }
 llvm=${OMPTARGET_AMDGPU_LLVM_DIR:-$root/build/llvm}
 

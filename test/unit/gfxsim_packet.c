@@ -272,6 +272,24 @@ static gs_step_t run(const gs_engine_ops_t *ops, void *engine) {
   return GS_STEP_DONE;
 }
 
+/* The register that says how much scratch memory there is has two layouts. */
+static void test_scratch_of_parts(void **state) {
+  static const struct {
+    const char *part;
+    uint32_t cus, tmpring, waves, wave_bytes;
+  } rows[] = {{"gfx90a", 104, 5 | 63 << 12, 5, 63 * 1024},
+              {"gfx1030", 80, 4095 | 8191 << 12, 4095, 8191 * 1024},
+              {"gfx1100", 96, 5 | 0x4001 << 12, 5 * 6, 0x4001 * 256},
+              {"gfx1100", 95, 5 | 1 << 12, 5, 256}}; /* units that no engines can share are in one */
+  (void)state;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    uint32_t waves, bytes;
+    gs_profile_scratch(gs_profile_find(rows[i].part), rows[i].cus, rows[i].tmpring, &waves, &bytes);
+    assert_int_equal(waves, rows[i].waves);
+    assert_int_equal(bytes, rows[i].wave_bytes);
+  }
+}
+
 static void test_aql_runs_dispatches_in_order(void **state) {
   fixture_t *f = *state;
   gs_aql_t *aql = aql_create(f);
@@ -1255,6 +1273,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_aql_errors_of_dispatches, setup, teardown),
       cmocka_unit_test_setup_teardown(test_aql_errors_of_packets, setup, teardown),
       cmocka_unit_test_setup_teardown(test_aql_memory_faults, setup, teardown),
+      cmocka_unit_test(test_scratch_of_parts),
       cmocka_unit_test_setup_teardown(test_aql_asks_for_scratch, setup, teardown),
       cmocka_unit_test_setup_teardown(test_aql_scratch_and_the_end_of_the_queue, setup, teardown),
       cmocka_unit_test_setup_teardown(test_aql_leaves_bad_dimensions_to_the_device, setup, teardown),
