@@ -12,7 +12,7 @@ void gs_counters_add(gs_counters_t *sum, const gs_counters_t *more) {
   for (size_t i = 0; i < GS_FAMILY_COUNT; i++)
     sum->instructions[i] += more->instructions[i];
   sum->lanes += more->lanes;
-  sum->vector_instructions += more->vector_instructions;
+  sum->all_lanes += more->all_lanes;
   sum->read_bytes += more->read_bytes;
   sum->written_bytes += more->written_bytes;
   sum->nanoseconds += more->nanoseconds;
@@ -66,8 +66,8 @@ void gs_counters_see(gs_counters_t *counters, const gs_wave_t *w, const gs_inst_
     return;
   }
   const uint64_t lanes = (uint64_t)__builtin_popcountll(gs_exec(w));
-  counters->vector_instructions++;
   counters->lanes += lanes;
+  counters->all_lanes += gs_wave_lanes(w);
   if (family != GS_FAMILY_VECTOR_MEMORY)
     return;
   const uint64_t bytes = lanes * bytes_of(in, family);
@@ -110,8 +110,7 @@ static int longer_first(const void *a, const void *b) {
 static void print_kernel(const gs_kernel_stats_t *kernel, gs_link_t link, FILE *out) {
   const gs_counters_t *c = &kernel->counters;
   const double ms = (double)c->nanoseconds * 1e-6;
-  const double utilisation =
-      c->vector_instructions ? 100.0 * (double)c->lanes / (double)(c->vector_instructions * GS_LANES) : 0;
+  const double utilisation = c->all_lanes ? 100.0 * (double)c->lanes / (double)c->all_lanes : 0;
   fprintf(out, "%10.3f %9" PRIu64 " %9" PRIu64, ms, c->dispatches, c->waves);
   for (size_t i = 0; i < GS_FAMILY_COUNT; i++)
     fprintf(out, " %11" PRIu64, c->instructions[i]);

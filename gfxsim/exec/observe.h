@@ -27,8 +27,8 @@ typedef struct gs_counters {
   uint64_t groups;
   uint64_t waves;
   uint64_t instructions[GS_FAMILY_COUNT];
-  uint64_t lanes; /* active lanes, summed over vector instructions */
-  uint64_t vector_instructions;
+  uint64_t lanes;                     /* active lanes, summed over vector instructions */
+  uint64_t all_lanes;                 /* that their waves have */
   uint64_t read_bytes, written_bytes; /* that lanes asked for, LDS not included */
   uint64_t nanoseconds;
   gs_toll_t toll;
