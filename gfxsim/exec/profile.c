@@ -128,6 +128,21 @@ static const gs_profile_t profiles[] = {
         .packed_work_item_id = true, .architected_scratch = true,
         .vgpr_granule = 4, .vgpr_file = 768, .vgpr_block = 12,
     },
+    {
+        .name = "gfx1101",
+        .marketing_name = "AMD Radeon RX 7800 XT",
+        .family_name = "ip discovery",
+        .target = GS_GFX1100, .narrow_target = GS_GFX1100_W32,
+        .gfx_major = 11, .gfx_minor = 0, .gfx_stepping = 1,
+        .device_id = 0x747e, .revision = 1, .pci_revision = 0xc8, .family_id = 145,
+        .cus = 60, .simds_per_cu = 2, .waves_per_simd = 16,
+        .shader_engines = 3, .arrays_per_engine = 2, .scratch_slots_per_cu = 32,
+        .engine_clock_mhz = 2430, .memory_clock_mhz = 1219, .memory_bus_bits = 256,
+        .memory_bytes = VRAM(16), .l1_kib = 32, .l2_kib = 4096, .lds_bytes = 65536,
+        .sdma_engines = 2,
+        .packed_work_item_id = true, .architected_scratch = true,
+        .vgpr_granule = 4, .vgpr_file = 768, .vgpr_block = 12,
+    },
 };
 /* clang-format on */
 

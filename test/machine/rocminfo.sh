@@ -28,12 +28,12 @@ if [ "$(id -u)" -eq 0 ] && $nobody test -x "$gfxsim_run" 2>/dev/null; then as_us
 
 devices=gfx90a,gfx908,gfx906:8G,gfx900,gfx1030 # each has its facts below
 # ROCr before 6.1 does not know these, and ends where one is in the machine.
-later=,gfx1100
+later=,gfx1100,gfx1101
 count=5
 ! grep -qaF amdgcn-amd-amdhsa--gfx1100 "$(ldconfig -p | awk '/libhsa-runtime64\.so\.1 / { print $NF; exit }')" || {
   devices=$devices$later
   later=
-  count=6
+  count=7
 }
 [ "gfx942,mi300a,$(echo "$devices$later" | sed 's/:8G//')" = "$("$gfxsim_run" --list-devices | sed 's/ .*//' | paste -sd ,)" ] ||
   { echo "$devices are not all the devices that there are" >&2; failed=1; }
@@ -78,6 +78,10 @@ wants 6 "Name: gfx1030" "Marketing Name: AMD Radeon RX 6900 XT" "Wavefront Size:
     "L2: 6144(0x1800) KB" "Chip ID: 29772(0x744c)" "Max Clock Freq. (MHz): 2482" "Compute Unit: 96" "SIMDs per CU: 2" \
     "Shader Engines: 6" "Shader Arrs. per Eng.: 2" "Max Waves Per CU: 32(0x20)" "Size: 25149440(0x17fc000) KB" \
     "Name: amdgcn-amd-amdhsa--gfx1100"
+[ -n "$later" ] ||
+  wants 8 "Name: gfx1101" "Marketing Name: AMD Radeon RX 7800 XT" "Wavefront Size: 32(0x20)" "L2: 4096(0x1000) KB" \
+    "Chip ID: 29822(0x747e)" "Compute Unit: 60" "Shader Engines: 3" "Shader Arrs. per Eng.: 2" \
+    "Size: 16760832(0xffc000) KB" "Name: amdgcn-amd-amdhsa--gfx1101"
 
 # ROCr 5 does not know gfx942, and leaves such GPUs out without a word; 6 does.
 if [ "${2-}" = rocr6 ]; then
