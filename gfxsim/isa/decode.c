@@ -107,6 +107,8 @@ static bool decode_sopp(decoder_t *d) {
   if (!find(d, GS_ENC_SOPP, bits(d->w0, 22, 16)))
     return false;
   immediate(d, d->op->src[0], false);
+  if (d->op->number == d->family->waitcnt)
+    d->in->imm1 = gs_wait_counts_of(d->target, bits(d->w0, 15, 0)).vm;
   return d->op->src[0] != GS_T_NONE || d->in->imm == 0;
 }
 
@@ -780,6 +782,7 @@ static const format_t formats_gfx11[] = {
 static const family_t gfx9 = {
     .sgpr_last = OPERAND_SGPR_LAST,
     .tuple_end = OPERAND_SGPR_LAST + 3,
+    .waitcnt = 12,
     .at = {.none = 0x7f, .ds = {17, 16}},
     .vop3_ranges = vop3_ranges_gfx9,
     FORMATS(formats_gfx9),
@@ -791,6 +794,7 @@ static const family_t gfx10 = {
     .has_dpp8 = true,
     .vop3_literals = true,
     .cmpx_only_exec = true,
+    .waitcnt = 12,
     .at = {.none = OPERAND_NULL,
            .smem = {.glc = 16, .dlc = 14},
            .ds = {18, 17},
@@ -816,6 +820,7 @@ static const family_t gfx11 = {
     .vop3_literals = true,
     .cmpx_only_exec = true,
     .gfx11 = true,
+    .waitcnt = 9,
     .at = {.none = OPERAND_M0,
            .smem = {.glc = 14, .dlc = 13},
            .ds = {18, 17},

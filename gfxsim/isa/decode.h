@@ -83,6 +83,7 @@ typedef struct family {
   bool cmpx_only_exec; /* v_cmpx writes no mask beside EXEC */
   bool gfx11;          /* M0 and null have changed places; halves of vector registers are operands of 16-bit
                           instructions; no SDWA, DPP in all vector encodings */
+  uint8_t waitcnt;     /* number of s_waitcnt */
   places_t at;
   const vop3_range_t *vop3_ranges;
   const format_t *formats;

@@ -186,7 +186,7 @@ typedef struct gs_inst {
   const gs_opcode_t *op; /* NULL for words that are no instruction */
   int32_t imm;           /* immediate or offset, sign- or zero-extended as the opcode wants it */
   uint32_t imm1;    /* DS: second offset; MTBUF: format (dfmt | nfmt << 4 | number in later families << 8);
-                       DPP8: lane numbers of three bits; VOPD: see there */
+                       DPP8: lane numbers of three bits; SOPP: s_waitcnt's vm; VOPD: see there */
   uint32_t word[2]; /* the first two dwords, as found */
   uint8_t omod;     /* 0 none, 1 *2, 2 *4, 3 /2 */
   bool clamp;

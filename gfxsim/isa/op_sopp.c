@@ -60,7 +60,8 @@ GS_OP(s_denorm_mode) {
  * order. A wait for all stores (vmcnt 0) is what keeps a store before a later load, which even x86 needs a
  * fence for; a wait for some of them only keeps loads in order. */
 GS_OP(s_waitcnt) {
-  if (gs_wait_counts_of(w->env->target, (uint32_t)in->imm).vm == 0)
+  (void)w;
+  if (in->imm1 == 0)
     atomic_thread_fence(memory_order_seq_cst);
   else
     atomic_thread_fence(memory_order_acq_rel);
