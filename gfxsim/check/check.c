@@ -32,36 +32,54 @@ static int create_race(gs_check_t *check, const gs_options_t *options) {
   return 0;
 }
 
-/* The name of the machine's first GPU that is not of the gfx9 family up to gfx90a, or NULL. */
-static const char *other_family(const gs_options_t *options) {
+/* The name of the machine's first GPU that is none of these targets, or NULL. */
+static const char *other_than(const gs_options_t *options, unsigned targets) {
   gs_part_t parts[GS_MOST_PARTS];
   char reason[GS_PARTS_REASON_BYTES];
   const int count =
       gs_parts_parse(options->devices, parts, reason); /* the machine says what is wrong there */
   for (int i = 0; i < count; i++)
-    if (!(parts[i].profile->target & GS_TO_90A))
+    if (!(parts[i].profile->target & targets))
       return parts[i].profile->name;
   return NULL;
 }
 
+/* What the tools know that do not know all. */
+static const struct {
+  uint32_t tool;
+  unsigned targets;
+} limited[] = {{GS_CHECK_CACHE, GS_TO_90A},
+               {GS_CHECK_WAIT, GS_TO_90A},
+               {GS_CHECK_INIT, GS_TO_90A | GS_GFX10},
+               {GS_CHECK_RACE, GS_TO_90A | GS_GFX10}};
+
+static const char *name_of(uint32_t bit) {
+  const gs_check_tool_t *tool = gs_check_tools;
+  while (tool->bit != bit)
+    tool++;
+  return tool->name;
+}
+
 /* The tools that are asked for and know all of the machine's GPUs. What one GPU does, tools must have seen to
- * be right about the others, so those of gfx9 alone look at none if there is another. */
+ * be right about the others, so they look at none if there is another. */
 static uint32_t tools_for(const gs_options_t *options) {
-  const uint32_t of_gfx9 = GS_CHECK_CACHE | GS_CHECK_WAIT;
-  const char *other = other_family(options);
+  uint32_t check = options->check;
+  const char *other = NULL;
   char names[64] = "";
-  if (!other || !(options->check & of_gfx9))
-    return options->check;
-  for (const gs_check_tool_t *tool = gs_check_tools; tool->name; tool++)
-    if (options->check & of_gfx9 & tool->bit) {
-      const size_t used = strlen(names);
-      snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", tool->name);
-    }
-  gs_log("GFXSIM_CHECK: %s is none of gfx900 to gfx90a, and no other part is known to: %s. This machine's "
-         "kernels are "
-         "not looked at for that; take a machine without %s",
-         other, names, other);
-  return options->check & ~of_gfx9;
+  for (size_t i = 0; i < sizeof limited / sizeof *limited; i++) {
+    const char *unknown = other_than(options, limited[i].targets);
+    if (!unknown || !(check & limited[i].tool))
+      continue;
+    const size_t used = strlen(names);
+    snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", name_of(limited[i].tool));
+    check &= ~limited[i].tool;
+    other = unknown;
+  }
+  if (other)
+    gs_log("GFXSIM_CHECK: %s is not known to: %s. This machine's kernels are not looked at for that; take a "
+           "machine without %s",
+           other, names, other);
+  return check;
 }
 
 static int create(const gs_options_t *options, gs_check_t **made) {
@@ -117,9 +135,9 @@ int gs_check_create(const gs_options_t *options, gs_check_t **made) {
   *made = NULL;
   if (!options->check && !options->strict.kinds[GS_STRICT_WAIT])
     return 0;
-  const char *other = other_family(options);
+  const char *other = other_than(options, GS_TO_90A);
   if (other && options->strict.kinds[GS_STRICT_WAIT])
-    gs_log("GFXSIM_STRICT: %s is not of the gfx9 family, and \"wait\" changes nothing there", other);
+    gs_log("GFXSIM_STRICT: %s is none of gfx900 to gfx90a, and \"wait\" changes nothing there", other);
   gs_options_t known = *options;
   known.check = tools_for(options); /* maybe none is left: then nobody watches */
   return create(&known, made);

@@ -105,8 +105,8 @@ enum {
   GS_OPF_TO_LDS = 1 << 28,     /* memory: loads to LDS, and has no destination */
   GS_OPF_SPARSE = 1 << 29,     /* matrix instruction that adds to D, and whose third source is an index */
   GS_OPF_SRC_SEL = 1 << 30,    /* the SDWA form selects a part of the source, and nothing else */
-  /* Of VOP3P, so that it can have the bit of GS_OPF_TO_LDS: matrix instruction of gfx11, whose neg says what is
-   * signed, or what changes signs. */
+  /* Of VOP3P, so that it can have the bit of GS_OPF_TO_LDS: matrix instruction of gfx11, whose neg says what
+   * is signed, or what changes signs. */
   GS_OPF_WMMA = 1 << 28,
 };
 

@@ -275,7 +275,7 @@ ATOMIC(global, add_f32, add_f, 32)
 ATOMIC(global, pk_add_f16, pk_add_f16_, 32)
 
 /* Of gfx942. */
-ATOMIC(flat, add_f32, add_kept_f, 32)
+ATOMIC(flat, add_kept_f32, add_kept_f, 32)
 ATOMIC(flat, pk_add_f16, pk_add_f16_, 32)
 ATOMIC(flat, pk_add_bf16, pk_add_bf16_, 32)
 ATOMIC(global, add_kept_f32, add_kept_f, 32)

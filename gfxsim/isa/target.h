@@ -10,7 +10,7 @@
   ROW(GS_GFX906, "gfx906", 2)                                                                                \
   ROW(GS_GFX908, "gfx908", 4)                                                                                \
   ROW(GS_GFX90A, "gfx90a", 8)                                                                                \
-  ROW(GS_GFX942, "gfx942", 256)                                                                              \
+  ROW(GS_GFX942, "gfx942", 64)                                                                               \
   ROW(GS_GFX1030_W32, "gfx1030", 16)                                                                         \
   ROW(GS_GFX1030, "gfx1030", 32)                                                                             \
   ROW(GS_GFX1100_W32, "gfx1100", 256)                                                                        \

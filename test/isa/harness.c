@@ -265,14 +265,22 @@ static const char *width_option(gs_target_t target) {
   return (target & GS_GFX9) || (target & GS_WAVE32) ? "" : " -mattr=-wavefrontsize32,+wavefrontsize64";
 }
 
-/* Cache bits have other names on gfx942. */
+/* Whether the place lies in a scalar instruction's line. */
+static bool is_in_scalar(const char *source, const char *at) {
+  while (at > source && at[-1] != '\n')
+    at--;
+  at += strspn(at, " ");
+  return strncmp(at, "s_", 2) == 0;
+}
+
+/* Cache bits have other names on gfx942, but in scalar instructions. */
 static void rename_cache_bits(char *source) {
   static const struct {
     const char *old, *new; /* of one length */
   } names[] = {{" glc", " sc0"}, {" slc", " nt "}, {" scc", " sc1"}};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     for (char *at = source; (at = strstr(at, names[i].old)); at++)
-      if (at[4] == '\n' || at[4] == ' ')
+      if ((at[4] == '\n' || at[4] == ' ') && !is_in_scalar(source, at))
         memcpy(at, names[i].new, 4);
 }
 
