@@ -198,8 +198,8 @@ def write_table(options):
     columns = ("pass", "skipped", "FAIL", "crash", "late")
     lines = ["# AMD's libraries on gfxsim", "",
              "Written by `script/rocm-tests --write`; do not edit. Cases of the test suites that Debian 13 packages, run on",
-             "gfxsim's gfx90a with 8 compute units. They were written for hardware, by the authors of the libraries. Samples: of",
-             "each program every n-th case. `skipped`: by the suite itself. `late`: nothing for " + str(options.limit) + " s.", "",
+             "gfxsim's gfx90a with 8 compute units. They were written for hardware, by the authors of the libraries. Samples: every",
+             "n-th case, and not of all programs. `skipped`: by the suite itself. `late`: nothing for " + str(options.limit) + " s.", "",
              "| suite | package | cases run | " + " | ".join(columns) + " |", "|---|---|" + "---|" * (1 + len(columns))]
     failures = []
     for suite, package in SUITES.items():
