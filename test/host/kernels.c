@@ -14,7 +14,7 @@ static char regions[MANY], handles[MANY];
 
 static void finds_what_was_added(void **state) {
   (void)state;
-  tgt_kernels_t kernels = {NULL};
+  tgt_kernels_t kernels = {.table = NULL};
   assert_int_equal(tgt_kernels_init(&kernels), ATMI_OK);
   for (int i = 0; i < MANY; i++) {
     assert_null(tgt_kernels_find(&kernels, &regions[i]));
@@ -30,7 +30,7 @@ static void finds_what_was_added(void **state) {
 
 static void keeps_the_first(void **state) {
   (void)state;
-  tgt_kernels_t kernels = {NULL};
+  tgt_kernels_t kernels = {.table = NULL};
   assert_int_equal(tgt_kernels_init(&kernels), ATMI_OK);
   assert_int_equal(tgt_kernels_add(&kernels, regions, &handles[1]), ATMI_OK);
   assert_int_equal(tgt_kernels_add(&kernels, regions, &handles[2]), ATMI_OK);
@@ -46,7 +46,7 @@ static void keeps_the_first(void **state) {
 /* Libraries that come and go use the same places again. */
 static void does_not_grow_by_replacing(void **state) {
   (void)state;
-  tgt_kernels_t kernels = {NULL};
+  tgt_kernels_t kernels = {.table = NULL};
   assert_int_equal(tgt_kernels_init(&kernels), ATMI_OK);
   const tgt_kernel_table_t *table = atomic_load(&kernels.table);
   for (int i = 0; i < MANY; i++) {
@@ -83,7 +83,7 @@ static void *look_for_the_new(void *argument) {
 
 static void is_read_while_it_grows(void **state) {
   (void)state;
-  tgt_kernels_t kernels = {NULL};
+  tgt_kernels_t kernels = {.table = NULL};
   pthread_t thread, other;
   void *result, *other_result;
   assert_int_equal(tgt_kernels_init(&kernels), ATMI_OK);
