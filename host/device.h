@@ -167,11 +167,6 @@ ATMI_MUST_CHECK atmi_status_t tgt_launch_any(tgt_device_t *device, atmi_stream_t
                                              const atmi_omp_kernel_t *kernel, atmi_omp_words_t words,
                                              const atmi_plan_key_t *key, void *const *arguments);
 
-/* Whether launches may take the short way: nobody looks on, and devices may be used. */
-static inline bool tgt_is_plain(uint32_t number) {
-  return atmi_context_is_plain(atmi_context(), (int32_t)number);
-}
-
 /* Whether the first way of a copy may be tried. What is given for the host's memory may be a device's, or the
  * device lost: the general ways know what to do. */
 static inline __attribute__((always_inline)) bool tgt_device_copies_simply(const tgt_device_t *device,

@@ -294,33 +294,17 @@ static __attribute__((noinline)) int run_with_work(tgt_device_t *device, atmi_st
   return fail(region->where);
 }
 
-/* Not all can be held: what is held is given back, and all begins anew. Nothing has been launched. */
-static __attribute__((noinline, cold)) int run_unheld(tgt_device_t *device, atmi_stream_t *stream,
-                                                      const region_t *region, const atmi_plan_t *plan,
-                                                      const map_held_t *held) {
-  const map_arguments_t arguments = arguments_of(region->args, atmi_omp_kernel_of(plan->kernel));
-  uint32_t gone = map_drop_held(held->entries, held->count);
-  map_work_t work;
-  map_status_t ended;
-  if (gone == held->count)
-    return run_with_work(device, stream, region, plan);
-  map_work_begin(&work, device->maps, stream, tgt_runtime_map_options(tgt_runtime()));
-  map_work_take_held(&work, &arguments, held, gone, false);
-  while ((ended = map_work_end(&work)) == MAP_AGAIN && !tgt_stream_wait(stream)) {
-  }
-  return run_with_work(device, stream, region, plan);
-}
-
 /* Others use the queue. */
 static __attribute__((noinline, cold)) atmi_status_t
 launch_held(tgt_device_t *device, atmi_stream_t *stream, const region_t *region, const atmi_plan_t *plan) {
   const tgt_launch_t launch = launch_of(device, region);
   const atmi_plan_key_t key = tgt_launch_key(&launch, TAG_HELD);
-  uint32_t threads = (uint32_t)(region->clauses >> 32);
+  uint32_t threads = (uint32_t)(region->clauses >> 32), count = plan->argument_count;
+  void *words[MAP_ITEMS_INLINE]; /* the plan's own are made anew if it is another queue's then */
+  memcpy(words, plan->words, count * sizeof *words);
   atmi_status_t status =
       tgt_launch_any(device, stream, atmi_omp_kernel_of(plan->kernel),
-                     tgt_launch_words(region->args, plan->argument_count, teams_of(region), threads), &key,
-                     (void *const *)(void *)plan->words);
+                     tgt_launch_words(region->args, count, teams_of(region), threads), &key, words);
   atmi_status_t ended = tgt_stream_wait(stream);
   return status ? status : ended;
 }
@@ -336,15 +320,28 @@ static __attribute__((noinline, cold)) int end_held(tgt_device_t *device, atmi_s
   return tgt_operation_end(&operation, done) ? RAN_ON_DEVICE : fail(region->where);
 }
 
+/* Not all can be held: what is held is given back, and all begins anew. If others have given it back
+ * meanwhile, it is as if a region had been there that did nothing, and brings back what it says. */
+static __attribute__((noinline, cold)) int run_unheld(tgt_device_t *device, atmi_stream_t *stream,
+                                                      const region_t *region, const atmi_plan_t *plan,
+                                                      const map_held_t *held, const void *code) {
+  uint32_t gone = map_drop_held(held->entries, held->count);
+  if (gone == held->count)
+    return run_with_work(device, stream, region, plan);
+  int ended = end_held(device, stream, region, plan, held, gone, true);
+  return ended == RAN_ON_DEVICE ? run_region(region, code) : ended;
+}
+
 /* A region whose arguments were all mapped when it was first launched. */
 static __attribute__((noinline)) int run_held(tgt_device_t *device, atmi_stream_t *stream,
-                                              const region_t *region, const atmi_plan_t *plan) {
+                                              const region_t *region, const atmi_plan_t *plan,
+                                              const void *code) {
   map_held_t held;
   const map_arguments_t arguments = arguments_of(region->args, atmi_omp_kernel_of(plan->kernel));
   if (arguments.count != plan->argument_count || !map_held_may(&arguments))
     return run_with_work(device, stream, region, plan);
   if (__builtin_expect(map_held_begin(device->maps, &arguments, plan->words, &held) != arguments.count, 0))
-    return run_unheld(device, stream, region, plan, &held);
+    return run_unheld(device, stream, region, plan, &held, code);
   atmi_status_t status = atmi_plan_run(stream, plan);
   if (__builtin_expect(status == ATMI_PENDING, 0))
     status = launch_held(device, stream, region, plan);
@@ -360,7 +357,7 @@ static __attribute__((noinline)) int run_mapped(tgt_device_t *device, atmi_strea
                                                 const void *code) {
   if (!tgt_runtime_is_loaded(tgt_runtime(), device))
     return run_without(stream, region, code);
-  return plan->tag == TAG_HELD ? run_held(device, stream, region, plan)
+  return plan->tag == TAG_HELD ? run_held(device, stream, region, plan, code)
                                : run_with_work(device, stream, region, plan);
 }
 

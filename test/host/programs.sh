@@ -92,6 +92,10 @@ number=1
 on_device 134 "$failing" require
 says "fatal error $number: '#pragma omp requires reverse_offload' not used consistently!"
 
+compile "$here/shared_queue.c" -o "$scratch/shared_queue"
+on_device 0 env LIBOMPTARGET_AMDGPU_NUM_HSA_QUEUES=1 "$scratch/shared_queue"
+says '^0 wrong$'
+
 # Libraries that come and go. The dynamic linker puts the second one where the first one was.
 for library in first second; do
   compile -fPIC -shared "$here/loaded_library.c" -o "$scratch/$library.so"

@@ -261,7 +261,7 @@ static void give_back(map_work_t *like, const map_arguments_t *arguments, const 
   if (gone == held->count)
     return;
   map_work_begin(&work, like->table, like->stream, like->options);
-  map_work_take_held(&work, arguments, held, gone, false);
+  map_work_take_held(&work, arguments, held, gone, true);
   if (fake_finish(&work))
     abort();
 }
