@@ -198,7 +198,7 @@ static atmi_status_t copy_block(atmi_stream_t *stream, const atmi_kernel_t *kern
 }
 
 /* The stream was settled, before any memory was taken for the launch. The block of a plan that is remembered
- * is only used by the first operation of the list. */
+ * is used by one operation of the list at most. */
 static atmi_status_t follow(atmi_stream_t *stream, const atmi_plan_t *plan, void *const *arguments,
                             const ptrdiff_t *offsets) {
   hsa_kernel_dispatch_packet_t packet = plan->packet;
@@ -240,6 +240,34 @@ atmi_status_t atmi_plan_launch(atmi_stream_t *stream, const atmi_plan_t *plan, v
                                const ptrdiff_t *offsets) {
   atmi_stream_settle(stream);
   return follow(stream, plan, arguments, offsets);
+}
+
+atmi_status_t atmi_plan_launch_behind(atmi_stream_t *stream, const atmi_plan_t *plan,
+                                      void *const *arguments) {
+  hsa_kernel_dispatch_packet_t behind;
+  const hsa_kernel_dispatch_packet_t *packet = &plan->packet;
+  bool barrier = false;
+  if (!atmi_plan_hold_queue(stream))
+    return ATMI_PENDING;
+  atmi_status_t status = atmi_stream_order_kernel(stream, &barrier);
+  if (status)
+    return status;
+  if (!atmi_stream_next(stream))
+    return ATMI_NO_MEMORY;
+  if (barrier) {
+    behind = *packet;
+    behind.header |= (uint16_t)(1 << HSA_PACKET_HEADER_BARRIER);
+    packet = &behind;
+  }
+  stream->planned = plan;
+  status = atmi_plan_publish(stream, plan, packet, plan->words, stream->count, arguments, NULL);
+  if (status)
+    return status;
+  stream->count++;
+  stream->moved = false;
+  if (stream->timeline)
+    atmi_stream_note_kernel(stream, plan->kernel, packet);
+  return ATMI_OK;
 }
 
 static atmi_status_t begin_service(atmi_stream_t *stream, const atmi_kernel_t *kernel) {

@@ -106,6 +106,11 @@ atmi_status_t atmi_plan_wait(atmi_stream_t *stream, atmi_status_t begun);
 ATMI_MUST_CHECK atmi_status_t atmi_plan_launch(atmi_stream_t *stream, const atmi_plan_t *plan,
                                                void *const *arguments, const ptrdiff_t *offsets);
 
+/* The same on a stream that was idle when its caller took it, behind what he has begun on it since, which was
+ * no launch. ATMI_PENDING: nothing has happened, others use the queue. */
+ATMI_MUST_CHECK atmi_status_t atmi_plan_launch_behind(atmi_stream_t *stream, const atmi_plan_t *plan,
+                                                      void *const *arguments);
+
 /* The same on an idle stream whose first place is ready and that has no timeline. */
 ATMI_MUST_CHECK static inline __attribute__((always_inline)) atmi_status_t
 atmi_plan_launch_first(atmi_stream_t *stream, const atmi_plan_t *plan, void *const *arguments,

@@ -128,7 +128,7 @@ static void end_copy(atmi_stream_t *stream, const atmi_operation_t *operation, a
     atmi_pool_put(&stream->device->large_staging_blocks, after->block);
 }
 
-static void end_operation(atmi_stream_t *stream, atmi_operation_t *operation, atmi_status_t status) {
+static inline void end_operation(atmi_stream_t *stream, atmi_operation_t *operation, atmi_status_t status) {
   if (operation->kind == ATMI_OPERATION_WAIT) {
     atmi_signal_unref(operation->signal);
     operation->signal = operation->own;
@@ -139,7 +139,7 @@ static void end_operation(atmi_stream_t *stream, atmi_operation_t *operation, at
                   status != ATMI_OK);
     operation->note = NULL;
   }
-  if (operation->kind == ATMI_OPERATION_COPY)
+  if (operation->kind == ATMI_OPERATION_COPY && operation->owes)
     end_copy(stream, operation, status);
 }
 
@@ -251,9 +251,9 @@ static atmi_status_t depend_on(dependencies_t *dependencies, atmi_signal_t *sign
 
 /* The waits at the end of the list, and the last operation before them, unless `in_order` says that the next
  * one is behind it anyway. */
-static atmi_status_t collect(const atmi_stream_t *stream, bool in_order, dependencies_t *dependencies) {
+static __attribute__((noinline)) atmi_status_t collect_all(const atmi_stream_t *stream, bool in_order,
+                                                           dependencies_t *dependencies) {
   atmi_status_t status = ATMI_OK;
-  dependencies->count = 0;
   for (uint32_t i = stream->count; !status && i-- > 0;) {
     atmi_operation_t *operation = &stream->operations[i];
     bool is_wait = operation->kind == ATMI_OPERATION_WAIT;
@@ -263,6 +263,20 @@ static atmi_status_t collect(const atmi_stream_t *stream, bool in_order, depende
       break;
   }
   return status;
+}
+
+/* Mostly there are no waits, and what came before is complete: then there is nothing to wait for. */
+static inline bool is_over(const atmi_stream_t *stream) {
+  if (!stream->count)
+    return true;
+  const atmi_operation_t *last = &stream->operations[stream->count - 1];
+  return last->kind != ATMI_OPERATION_WAIT && atmi_signal_is_complete(last->signal);
+}
+
+static inline atmi_status_t collect(const atmi_stream_t *stream, bool in_order,
+                                    dependencies_t *dependencies) {
+  dependencies->count = 0;
+  return is_over(stream) ? ATMI_OK : collect_all(stream, in_order, dependencies);
 }
 
 /* The last operation that is not a wait, or NULL. */
@@ -285,6 +299,9 @@ static atmi_status_t refuse(const atmi_stream_t *stream, atmi_status_t status, c
 
 atmi_status_t atmi_stream_order_kernel(atmi_stream_t *stream, bool *barrier) {
   dependencies_t dependencies;
+  *barrier = false;
+  if (is_over(stream))
+    return ATMI_OK;
   const atmi_operation_t *last = last_own(stream);
   bool follows = !stream->moved && last && last->kind == ATMI_OPERATION_KERNEL;
   atmi_status_t status = collect(stream, follows, &dependencies);
@@ -423,8 +440,9 @@ static void abandon(atmi_stream_t *stream) {
 static void end_list(atmi_stream_t *stream, atmi_status_t status) {
   if (status == ATMI_LOST && !atmi_device_is_lost(stream->device))
     status = ATMI_HSA_FAILED;
-  for (uint32_t i = 0; i < stream->count; i++)
-    end_operation(stream, &stream->operations[i], status);
+  atmi_operation_t *end = stream->operations + stream->count;
+  for (atmi_operation_t *operation = stream->operations; operation < end; operation++)
+    end_operation(stream, operation, status);
   if (status == ATMI_LOST)
     abandon(stream);
   if (stream->count > KEPT_PLACES)
@@ -434,7 +452,7 @@ static void end_list(atmi_stream_t *stream, atmi_status_t status) {
   stream->served_count = 0;
 }
 
-static void forget_list(atmi_stream_t *stream) {
+static inline void forget_list(atmi_stream_t *stream) {
   if (stream->owes & ATMI_OWES_ARENAS) {
     atmi_arena_reset(&stream->kernargs);
     atmi_arena_reset(&stream->staging);
@@ -454,10 +472,19 @@ atmi_status_t atmi_stream_judge(const atmi_stream_t *stream) {
   return failure;
 }
 
+/* From the end, as there. */
+static inline bool are_complete(const atmi_stream_t *stream) {
+  const atmi_operation_t *operation = stream->operations + stream->count;
+  while (operation > stream->operations)
+    if (!atmi_signal_is_complete((--operation)->signal))
+      return false;
+  return true;
+}
+
 bool atmi_stream_settle_list(atmi_stream_t *stream) {
   if (atmi_stream_settle_copy(stream))
     return true;
-  if (atmi_stream_judge(stream))
+  if (!are_complete(stream))
     return false;
   end_list(stream, ATMI_OK);
   forget_list(stream);
@@ -526,8 +553,6 @@ atmi_status_t atmi_stream_query(atmi_stream_t *stream) {
 
 atmi_status_t atmi_stream_mark(atmi_stream_t *stream, atmi_signal_mark_t *mark) {
   *mark = 0;
-  if (atmi_stream_settle(stream))
-    return ATMI_OK;
   /* No signal tells when the host has moved bytes that the device retrieved: another stream that waits for
    * one could put newer bytes there first, and see them replaced by these. */
   if (stream->owes & ATMI_OWES_BYTES)
@@ -535,6 +560,8 @@ atmi_status_t atmi_stream_mark(atmi_stream_t *stream, atmi_signal_mark_t *mark) 
   for (uint32_t i = stream->count; i-- > 0;) {
     atmi_operation_t *operation = &stream->operations[i];
     if (operation->kind != ATMI_OPERATION_WAIT) {
+      if (atmi_signal_is_complete(operation->signal))
+        return ATMI_OK;
       *mark = atmi_signal_mark(operation->signal);
       limit_prepared(stream, i);
       return ATMI_OK;

@@ -73,7 +73,7 @@ struct atmi_stream {
   /* Launches that repeat, see stream/plan.h; NULL: none yet. `ready_plans` is the same while the first place
    * need not be looked at, else NULL. */
   struct atmi_plans *plans, *ready_plans;
-  const struct atmi_plan *planned; /* the one whose own block the first operation has, or had */
+  const struct atmi_plan *planned; /* the one whose own block an operation has, or had */
   atmi_arena_t kernargs, staging;  /* memory that operations use */
   /* Staging memory of the first place, for copies of an idle stream that are no larger than `slot_bytes`. 0:
    * none yet, or that place has to be looked at first, or there is a timeline. */

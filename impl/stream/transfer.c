@@ -140,14 +140,17 @@ atmi_status_t atmi_transfer_submit_staged(atmi_stream_t *stream, void *device_me
 
 atmi_status_t atmi_transfer_retrieve_pieces(atmi_stream_t *stream, const void *device_memory, size_t bytes,
                                             const atmi_piece_t *pieces, uint32_t count) {
-  atmi_operation_t *operation;
   void *list;
   size_t list_bytes = count * sizeof *pieces;
   if (atmi_device_is_lost(stream->device))
     return atmi_device_refuse(stream->device, atmi_transfer_retrieves);
-  atmi_status_t status = take_staging(stream, list_bytes + bytes, &operation, &list);
+  /* Nothing is settled: this is the last that a region does, which is going to be waited for. */
+  atmi_status_t status = atmi_stream_allocate(stream, &stream->staging, list_bytes + bytes, &list);
   if (status)
     return status;
+  atmi_operation_t *operation = atmi_stream_next(stream);
+  if (!operation)
+    return ATMI_NO_MEMORY;
   memcpy(list, pieces, list_bytes);
   operation->owes = ATMI_OWES_RESULT | ATMI_OWES_BYTES | ATMI_OWES_PIECES;
   operation->after.pieces = list;

@@ -571,6 +571,44 @@ static void an_ended_kernel_is_not_taken_for_running(void **state) {
   release(word);
 }
 
+/* As a region does it whose data goes to the device and comes back: none of the three waits on the host, and
+ * the kernel has its plan's own block, though it is not the first. */
+static void planned_launch_follows_what_its_region_began(void **state) {
+  (void)state;
+  static const uint32_t first = 100;
+  uint32_t result = 0, *word = allocate(sizeof *word);
+  void *bases[] = {word, (void *)(uintptr_t)5};
+  const atmi_plan_key_t key = {.id = the.add.id, .words = {[4] = 2}};
+  atmi_stream_t *stream = take_stream();
+  add(stream, word, 1);
+  assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
+  const atmi_plan_t *plan = atmi_plan_find(stream->plans, key);
+  for (int pending = 0; pending < 2; pending++) {
+    atmi_signal_t *gate = close_gate();
+    if (pending)
+      assert_int_equal(atmi_stream_wait_for(stream, gate), ATMI_OK);
+    else
+      open_gate(gate);
+    assert_int_equal(atmi_transfer_submit(stream, word, &first, sizeof first), ATMI_OK);
+    while (!pending && !atmi_signal_is_complete(stream->operations[stream->count - 1].signal))
+      sched_yield();
+    stream->planned = NULL;
+    assert_int_equal(atmi_plan_launch_behind(stream, plan, bases), ATMI_OK);
+    assert_ptr_equal(stream->planned, plan);
+    assert_int_equal(last_header(stream) >> HSA_PACKET_HEADER_BARRIER & 1, pending);
+    assert_int_equal(atmi_transfer_retrieve(stream, &result, word, sizeof result), ATMI_OK);
+    if (pending) {
+      assert_int_equal(atmi_stream_query(stream), ATMI_PENDING);
+      open_gate(gate);
+    }
+    assert_int_equal(atmi_stream_synchronize(stream), ATMI_OK);
+    assert_int_equal(result, 105);
+    atmi_signal_unref(gate);
+  }
+  atmi_stream_put(stream);
+  release(word);
+}
+
 /* Of two launches of one kernel that differ in more than their arguments, the second takes the place of the
  * first among the plans, but not its arguments while the device may still read them. */
 static void leave_plan_alone(bool is_new) {
@@ -831,6 +869,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(a_kernel_on_another_queue_is_waited_for_after_a_failed_launch),
       cmocka_unit_test(an_ended_kernel_is_not_taken_for_running),
       cmocka_unit_test(the_doorbell_of_host_calls_raises_no_interrupt),
+      cmocka_unit_test(planned_launch_follows_what_its_region_began),
       cmocka_unit_test(plans_in_use_are_left_alone),
       cmocka_unit_test(every_operation_is_waited_for),
       cmocka_unit_test(gathering_comes_after_what_was_retrieved),
