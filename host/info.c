@@ -75,6 +75,8 @@ static const char *type_of(int64_t type, int64_t bytes) {
     return "private";
   if (bits & MAP_LITERAL)
     return "firstprivate";
+  if (bits & MAP_ATTACH) /* which clang 22 is the first to pass */
+    return "attach";
   return bytes ? "alloc" : "use_address";
 }
 

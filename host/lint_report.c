@@ -201,7 +201,10 @@ static int compare_ranks(const void *a, const void *b) {
     return one->finding.copied > other->finding.copied ? -1 : 1;
   if (one->times != other->times)
     return one->times > other->times ? -1 : 1;
-  return strcmp(one->finding.place, other->finding.place);
+  int order = strcmp(one->finding.place, other->finding.place);
+  if (order || !one->finding.name || !other->finding.name)
+    return order;
+  return strcmp(one->finding.name, other->finding.name);
 }
 
 static double percent(double part, double all) {
