@@ -23,7 +23,7 @@ static inline bool map_entry_join_quickly(map_entry_t *entry, uint64_t units) {
   /* Acquire pairs with map_entry_filled: who does not see it being filled sees the mark. */
   uint64_t word = atomic_load_explicit(&entry->word, memory_order_acquire), now = word + units;
   if ((int32_t)now <= 1 || now >> MAP_UNUSUAL_SHIFT ||
-      atomic_load_explicit(&entry->mark, memory_order_relaxed))
+      atomic_load_explicit(&entry->mark, memory_order_acquire))
     return false;
   return atomic_compare_exchange_strong_explicit(&entry->word, &word, now, memory_order_acq_rel,
                                                  memory_order_relaxed);

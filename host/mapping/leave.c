@@ -202,7 +202,7 @@ static bool prepare_copy(map_work_t *work, map_item_t *item) {
     leader->units = MAP_PIN_ONE;
     work->todo |= MAP_TODO_DROP;
   }
-  if (atomic_load_explicit(&item->entry->mark, memory_order_relaxed)) {
+  if (atomic_load_explicit(&item->entry->mark, memory_order_acquire)) {
     leader->flags |= MAP_ITEM_WAIT;
     work->todo |= MAP_ITEM_WAIT;
   }

@@ -34,7 +34,7 @@ static inline __attribute__((always_inline)) map_entry_t *map_one_begin(map_tabl
   if (entry && map_entry_contains(entry, host, one->bytes) && !entry->shadow_count) {
     uint64_t word = map_entry_word(entry), pinned = word + MAP_PIN_ONE;
     if (word & MAP_COUNTS && !(pinned & (MAP_FILLING | MAP_OVERFLOWS)) &&
-        !atomic_load_explicit(&entry->mark, memory_order_relaxed) &&
+        !atomic_load_explicit(&entry->mark, memory_order_acquire) &&
         atomic_compare_exchange_strong_explicit(&entry->word, &word, pinned, memory_order_acq_rel,
                                                 memory_order_relaxed))
       found = entry;

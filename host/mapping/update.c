@@ -108,7 +108,7 @@ static bool update_range(map_pass_t *pass, const map_component_t *component, map
     if (!map_entry_take(entry, MAP_PIN_ONE, &before))
       return false;
     item->units = MAP_PIN_ONE;
-    if (before & MAP_FILLING || atomic_load_explicit(&entry->mark, memory_order_relaxed)) {
+    if (before & MAP_FILLING || atomic_load_explicit(&entry->mark, memory_order_acquire)) {
       item->flags |= MAP_ITEM_WAIT;
       work->todo |= MAP_ITEM_WAIT;
     }

@@ -127,15 +127,15 @@ static map_status_t await_one(map_work_t *work, const map_item_t *item) {
   if (!(item->flags & MAP_ITEM_ZEROED) && !map_entry_await(work->table, entry)) {
     return map_work_fail(work, item, "another thread that maps the same data has failed");
   }
-  map_mark_t mark = atomic_load_explicit(&entry->mark, memory_order_relaxed), reached = mark;
+  map_mark_t mark = atomic_load_explicit(&entry->mark, memory_order_acquire), reached = mark;
   if (!mark)
     return MAP_OK;
   if (!configuration->functions->wait(configuration->device, work->stream, &reached))
     return MAP_DEVICE;
   if (reached)
     work->busy = true;
-  else /* relaxed: whoever reads the old one asks the device again */
-    atomic_compare_exchange_strong_explicit(&entry->mark, &mark, 0, memory_order_relaxed,
+  else /* release: who finds no mark finds what was copied */
+    atomic_compare_exchange_strong_explicit(&entry->mark, &mark, 0, memory_order_release,
                                             memory_order_relaxed);
   return MAP_OK;
 }
