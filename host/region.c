@@ -5,6 +5,7 @@
 #include "info.h"
 #include "libomp.h"
 #include "mapping/held.h"
+#include "mapping/plan.h"
 #include "message.h"
 #include "operation.h"
 
@@ -77,7 +78,12 @@ static tgt_kernel_args_t complete(const tgt_kernel_args_t *oldest) {
 /* ---- launches ---- */
 
 /* What plans are remembered with: of which kind the arguments were. */
-enum { TAG_VALUES, TAG_HELD, TAG_MAPPED }; /* the second: mapped already, all of them */
+enum {
+  TAG_VALUES,
+  TAG_HELD,  /* mapped already, all of them */
+  TAG_SLEPT, /* or all of them in a plan of the mapping engine's */
+  TAG_MAPPED
+};
 
 static inline tgt_launch_t launch_of(const tgt_device_t *device, const region_t *region) {
   return (tgt_launch_t){device, region->id, region->args, region->clauses};
@@ -101,6 +107,7 @@ launch_any(const tgt_operation_t *operation, const region_t *region, const atmi_
   const tgt_launch_t launch = launch_of(operation->device, region);
   uint32_t tag = are_values(args, count_of(args, kernel)) ? TAG_VALUES
                  : map_work_only_holds(work)              ? TAG_HELD
+                 : work->plan                             ? TAG_SLEPT
                                                           : TAG_MAPPED;
   const atmi_plan_key_t key = tgt_launch_key(&launch, tag);
   return tgt_launch_any(operation->device, operation->stream, kernel,
@@ -108,16 +115,21 @@ launch_any(const tgt_operation_t *operation, const region_t *region, const atmi_
                         work->words);
 }
 
-/* The same by a plan, if there is one and the stream has nothing to do, as is mostly so. */
+/* The same by a plan, if there is one: also behind the copies of the region's data. */
 static inline __attribute__((always_inline)) atmi_status_t launch(const tgt_operation_t *operation,
                                                                   const region_t *region,
                                                                   const atmi_omp_kernel_t *kernel,
                                                                   const atmi_plan_t *plan) {
   const map_work_t *work = &operation->work;
   atmi_stream_t *stream = operation->stream;
-  atmi_status_t status;
-  if (plan && plan->argument_count == work->word_count && stream->ready_plans &&
-      atmi_omp_launch_by(plan, stream, work->words, NULL, &status))
+  atmi_status_t status = ATMI_PENDING;
+  if (!plan || plan->argument_count != work->word_count)
+    return launch_any(operation, region, kernel);
+  if (stream->count)
+    status = atmi_plan_launch_behind(stream, plan, work->words);
+  else if (stream->ready_plans)
+    (void)atmi_omp_launch_by(plan, stream, work->words, NULL, &status);
+  if (__builtin_expect(status != ATMI_PENDING, 1))
     return status;
   return launch_any(operation, region, kernel);
 }
@@ -282,6 +294,10 @@ static inline bool write_values(const tgt_kernel_args_t *args, const atmi_plan_t
   return true;
 }
 
+static int end(tgt_operation_t *operation, bool done) {
+  return tgt_operation_end(operation, done) ? RAN_ON_DEVICE : fail(operation->where);
+}
+
 /* With a stream that the caller has taken. */
 static __attribute__((noinline)) int run_with_work(tgt_device_t *device, atmi_stream_t *stream,
                                                    const region_t *region, const atmi_plan_t *plan) {
@@ -289,9 +305,41 @@ static __attribute__((noinline)) int run_with_work(tgt_device_t *device, atmi_st
   const atmi_omp_kernel_t *kernel = atmi_omp_kernel_of(plan->kernel);
   const map_arguments_t arguments = arguments_of(region->args, kernel);
   tgt_operation_begin_on(&operation, device, stream, region->where);
-  if (tgt_operation_end(&operation, run(&operation, region, kernel, plan, &arguments)))
+  return end(&operation, run(&operation, region, kernel, plan, &arguments));
+}
+
+/* The rest of a region that was entered by a plan of the mapping engine, and launched. */
+static inline __attribute__((always_inline)) int end_asleep(tgt_operation_t *operation) {
+  map_work_t *work = &operation->work;
+  map_status_t left;
+  bool done = map_plan_leave(work, &left) ? !left : !map_leave(work);
+  done &= !tgt_stream_wait(operation->stream);
+  if (__builtin_expect(done && work->plan && map_plan_end(work) && map_work_is_clean(work), 1)) {
+    atmi_stream_put_idle(operation->stream);
     return RAN_ON_DEVICE;
-  return fail(region->where);
+  }
+  return end(operation, done);
+}
+
+/* A region whose data slept when it ran last, and sleeps again now, as is mostly so: it is entered and left
+ * without a look at each list item. */
+static __attribute__((noinline)) int run_asleep(tgt_device_t *device, atmi_stream_t *stream,
+                                                const region_t *region, const atmi_plan_t *plan) {
+  tgt_operation_t operation;
+  map_work_t *work = &operation.work;
+  const atmi_omp_kernel_t *kernel = atmi_omp_kernel_of(plan->kernel);
+  const map_arguments_t arguments = arguments_of(region->args, kernel);
+  map_status_t entered;
+  tgt_operation_begin_on(&operation, device, stream, region->where);
+  if (__builtin_expect(!map_plan_enter(work, &arguments, &entered), 0))
+    return end(&operation, run(&operation, region, kernel, plan, &arguments));
+  if (__builtin_expect(entered, 0)) {
+    tgt_error_of_begin(entered, true);
+    return end(&operation, false);
+  }
+  if (__builtin_expect(launch(&operation, region, kernel, plan), 0))
+    return end(&operation, false);
+  return end_asleep(&operation);
 }
 
 /* Others use the queue. */
@@ -317,7 +365,7 @@ static __attribute__((noinline, cold)) int end_held(tgt_device_t *device, atmi_s
   const map_arguments_t arguments = arguments_of(region->args, atmi_omp_kernel_of(plan->kernel));
   tgt_operation_begin_on(&operation, device, stream, region->where);
   map_work_take_held(&operation.work, &arguments, held, gone, done);
-  return tgt_operation_end(&operation, done) ? RAN_ON_DEVICE : fail(region->where);
+  return end(&operation, done);
 }
 
 /* Not all can be held: what is held is given back, and all begins anew. If others have given it back
@@ -357,8 +405,11 @@ static __attribute__((noinline)) int run_mapped(tgt_device_t *device, atmi_strea
                                                 const void *code) {
   if (!tgt_runtime_is_loaded(tgt_runtime(), device))
     return run_without(stream, region, code);
-  return plan->tag == TAG_HELD ? run_held(device, stream, region, plan, code)
-                               : run_with_work(device, stream, region, plan);
+  switch (plan->tag) {
+  case TAG_HELD: return run_held(device, stream, region, plan, code);
+  case TAG_SLEPT: return run_asleep(device, stream, region, plan);
+  default: return run_with_work(device, stream, region, plan);
+  }
 }
 
 /* Where the program called. */

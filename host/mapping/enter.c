@@ -46,7 +46,7 @@ static inline bool take(map_pass_t *pass, map_item_t *item, map_item_t *leader, 
   leader->units += units;
   item->value = before + units;
   if (leader == item && !(leader->flags & MAP_ITEM_FRESH) &&
-      (before & MAP_FILLING || atomic_load_explicit(&item->entry->mark, memory_order_relaxed))) {
+      (before & MAP_FILLING || atomic_load_explicit(&item->entry->mark, memory_order_acquire))) {
     leader->flags |= MAP_ITEM_WAIT;
     pass->work->todo |= MAP_ITEM_WAIT;
   }
@@ -125,6 +125,7 @@ static bool make(map_pass_t *pass, const map_component_t *component, uint32_t ar
   }
   entry->base = component->base;
   entry->name = component->name;
+  map_table_note_base(pass->table, entry);
   item = map_work_add(work, entry, component);
   item->argument = argument;
   item->flags = MAP_ITEM_FRESH | (component->type & MAP_TO ? MAP_ITEM_SUBMIT : 0) | ways_of(component->type);
@@ -619,6 +620,7 @@ static inline void wake(map_pass_t *pass, map_entry_t *entry, uint32_t i, map_it
   const map_arguments_t *arguments = pass->arguments;
   map_table_wake(pass->table, entry);
   entry->base = (uintptr_t)arguments->bases[i];
+  map_table_note_base(pass->table, entry);
   entry->name = item->name = arguments->names ? arguments->names[i] : NULL;
   entry->visit = pass->visit;
   entry->visitor = map_index(pass->work, item);

@@ -56,7 +56,8 @@ typedef struct map_entry {
   uintptr_t begin, end;     /* on the host; the same of one that is not in the table, or dormant */
   uint64_t dormant_bytes;   /* what its size was, as long as it is dormant; else 0 */
   _Atomic uintptr_t device; /* where `begin` is; 0: not yet */
-  _Atomic map_mark_t mark;  /* of the copies that the entry was last filled by, or left with */
+  _Atomic map_mark_t mark;  /* of the copies that the entry was last filled by, or left with; to find none is
+                               an  acquire, as after a wait for it */
   uint64_t visit;           /* the last pass that met it, and as which of its items */
   uint32_t visitor;
   uint32_t dormant_at; /* its place among the dormant ones */
@@ -128,7 +129,8 @@ struct map_table {
   map_entry_t **hints;
   uint32_t hint_shift; /* 64 - log2 of their number */
   size_t count;        /* entries, without dormant ones */
-  uint64_t visit;      /* passes so far */
+  uint64_t news;  /* how often something could become mapped of which plans know that it is not; never 0 */
+  uint64_t visit; /* passes so far */
   map_index_t index;
   map_place_t vacant; /* what the last search that has found nothing has found */
   map_entry_t *free_entries;
@@ -182,13 +184,30 @@ static inline map_relation_t map_table_look_up(map_table_t *table, uintptr_t hos
   return map_table_search(table, host, bytes, entry);
 }
 
-/* A plan ends (plan.c): all its entries are dormant as others are, its memory goes with the next work. */
+/* A plan that sleeps ends (plan.c): all its entries are dormant as others are, its memory goes with the next
+ * work. */
 void map_plan_break(map_table_t *table, struct map_plan *plan);
+/* A region runs by the plan, whose entries nobody has asked for so far; and they are woken, if it does. */
+bool map_plan_runs(const struct map_plan *plan);
+bool map_plan_expose(struct map_plan *plan);
+
+/* Whether an entry is there for who asks: others see those of a region that runs by its plan only when they
+ * look. */
+static inline bool map_entry_is_awake(const map_entry_t *entry) {
+  return !entry->dormant_bytes || (entry->plan && map_plan_expose(entry->plan));
+}
+
+/* An entry that is awake, new or not, has its base: a zero-length section in front of it may be found there.
+ */
+static inline void map_table_note_base(map_table_t *table, const map_entry_t *entry) {
+  table->news += entry->base < entry->begin;
+}
 
 /* Whether exactly this range is that of a dormant entry, which may be NULL; and wakes it: then it is as
  * map_table_add makes them. */
 static inline bool map_entry_is_dormant(const map_entry_t *entry, uintptr_t host, uint64_t bytes) {
-  return entry && bytes && entry->dormant_bytes == bytes && entry->begin == host;
+  return entry && bytes && entry->dormant_bytes == bytes && entry->begin == host &&
+         !(entry->plan && map_plan_runs(entry->plan));
 }
 
 static inline void map_table_wake(map_table_t *table, map_entry_t *entry) {

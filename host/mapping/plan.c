@@ -26,10 +26,27 @@ typedef struct planned_entry {
   uint64_t word, bytes; /* once it is awake */
 } planned_entry_t;
 
+/* What a plan does. A region may run by it without waking its entries: they stay dormant, and whoever else
+ * wants one of them wakes them all (map_plan_expose), being filled, as if the region had just woken them
+ * itself. So it finds out only where it goes on: before it leaves, or at its end. Until then others wait for
+ * it, which is not long: only a region that copies something back goes this way, and others have to wait for
+ * that anyway. */
+typedef enum state {
+  PLAN_ASLEEP, /* is the table's */
+  PLAN_AWAKE,  /* a work has it, and its entries are as all are */
+  PLAN_RUNS,   /* a region runs by it */
+  PLAN_LEAVES, /* and has left: others do not find its counts any more */
+  PLAN_EXPOSED /* one of these two has been woken by others */
+} state_t;
+
 typedef struct map_plan {
   struct map_plan *next; /* of broken ones */
+  _Atomic state_t state; /* changes under the lock; only from PLAN_RUNS to PLAN_LEAVES without */
   uint64_t used;         /* the pass that woke it last */
+  uint64_t
+      clear_since; /* table.news when all that is absent was clear of everything; 0: is to be looked for */
   bool was_woken;
+  bool is_news;   /* to wake it is, see map_table_note_base */
   uint32_t place; /* in the table, while it sleeps */
   bool left;      /* the work that has it has taken all its counts */
   uint32_t options, todo;
@@ -94,13 +111,21 @@ static inline bool is_attachment(uint64_t type) {
   return !is_literal(type) && type & (MAP_ATTACH | MAP_PTR_AND_OBJ);
 }
 
+static inline state_t state_of(const map_plan_t *plan) {
+  return atomic_load_explicit(&plan->state, memory_order_acquire);
+}
+
+static inline void set_state(map_plan_t *plan, state_t state) {
+  atomic_store_explicit(&plan->state, state, memory_order_relaxed);
+}
+
 /* Whether still nothing is there, under the lock. */
 static bool is_unmapped(map_table_t *table, const absent_t *absent) {
   map_entry_t *entry;
   if (absent->is_section)
     return map_table_look_up(table, absent->host, 0, &entry) == MAP_NOTHING;
   entry = map_index_before(&table->index, map_index_find(&table->index, absent->host));
-  return !entry || absent->host >= entry->end;
+  return !entry || !map_entry_is_awake(entry) || absent->host >= entry->end;
 }
 
 static bool is_attached(const map_work_t *work, uintptr_t pointer) {
@@ -196,11 +221,15 @@ static atmi_piece_t piece_of(const map_item_t *item, uintptr_t from) {
 
 static void put_entries(map_plan_t *plan) {
   planned_entry_t *planned = plan->entries;
-  for (const map_item_t *item = plan->items; item < plan->items + plan->item_count; item++)
-    if (item->flags & MAP_ITEM_FRESH)
-      *planned++ = (planned_entry_t){item->entry,
-                                     item->units | MAP_FILLING | (item->entry->auxiliary ? MAP_SPECIAL : 0),
-                                     item->entry->end - item->entry->begin};
+  for (const map_item_t *item = plan->items; item < plan->items + plan->item_count; item++) {
+    const map_entry_t *entry = item->entry;
+    if (!(item->flags & MAP_ITEM_FRESH))
+      continue;
+    *planned++ =
+        (planned_entry_t){item->entry, item->units | MAP_FILLING | (entry->auxiliary ? MAP_SPECIAL : 0),
+                          entry->end - entry->begin};
+    plan->is_news |= entry->base < entry->begin;
+  }
 }
 
 static inline bool comes_back(const map_item_t *item) {
@@ -251,6 +280,7 @@ static map_plan_t *make(const map_work_t *work, const map_arguments_t *arguments
   map_plan_t made = {.options = work->options,
                      .todo = work->todo,
                      .names = arguments->names,
+                     .state = PLAN_AWAKE,
                      .argument_count = arguments->count,
                      .component_count = map_stack_all(work, &components),
                      .entry_count = census->entries,
@@ -299,26 +329,27 @@ __attribute__((cold)) void map_plan_record(map_work_t *work, const map_arguments
 /* ---- waking one ---- */
 
 /* Arguments as they were; but literals have the values of this time. */
-static bool has_same_arguments(const map_plan_t *plan, const map_arguments_t *arguments, void **words) {
-  uint32_t word = 0;
-  if (arguments->count != plan->argument_count || arguments->names != plan->names)
+static inline bool has_same_arguments(const map_plan_t *plan, const map_arguments_t *arguments,
+                                      void **words) {
+  const size_t count = plan->argument_count;
+  const map_component_t *was = plan->arguments;
+  void *const *bases = arguments->bases, *const *begins = arguments->begins, *const *planned = plan->words;
+  const int64_t *types = arguments->types, *sizes = arguments->sizes;
+  if (arguments->count != count || arguments->names != plan->names)
     return false;
-  for (uint32_t i = 0; i < arguments->count; i++) {
-    const map_component_t *was = &plan->arguments[i];
-    uint64_t type = (uint64_t)arguments->types[i];
+  for (size_t i = 0; i < count; i++, was++) {
+    uint64_t type = (uint64_t)types[i];
     if (type != was->type)
       return false;
     if (is_literal(type)) {
-      words[word++] = arguments->bases[i];
+      *words++ = bases[i];
+      planned++;
       continue;
     }
-    if ((uintptr_t)arguments->begins[i] != was->begin || arguments->sizes[i] != was->size ||
-        (uintptr_t)arguments->bases[i] != was->base)
+    if ((uintptr_t)begins[i] != was->begin || sizes[i] != was->size || (uintptr_t)bases[i] != was->base)
       return false;
-    if (type & MAP_TARGET_PARAM) {
-      words[word] = plan->words[word];
-      word++;
-    }
+    if (type & MAP_TARGET_PARAM)
+      *words++ = *planned++;
   }
   return true;
 }
@@ -332,8 +363,9 @@ static bool has_same_components(const map_plan_t *plan, const map_work_t *work) 
 
 /* What the program's pointers point to. */
 static bool has_same_pointers(const map_plan_t *plan) {
-  for (uint32_t i = 0; i < plan->pointer_count; i++) {
-    const map_shadow_t *shadow = plan->pointers[i].shadow;
+  const pointer_t *end = plan->pointers + plan->pointer_count;
+  for (const pointer_t *pointer = plan->pointers; pointer < end; pointer++) {
+    const map_shadow_t *shadow = pointer->shadow;
     const char *host = (const char *)shadow->host;
     uintptr_t value;
     memcpy(&value, host, sizeof value);
@@ -350,26 +382,92 @@ static inline void leave_place(map_table_t *table, const map_plan_t *plan) {
   table->plan_count--;
 }
 
-static bool are_still_absent(map_table_t *table, const map_plan_t *plan) {
-  for (uint32_t i = 0; i < plan->absent_count; i++)
+/* Whether what is absent stays so until the next news: the address is in no entry, and in none that is
+ * dormant; and no entry behind it is the rest of an array that it could be in. Of these only the next ones
+ * are looked at. */
+static bool is_clear(const map_table_t *table, const absent_t *absent) {
+  const uintptr_t host = absent->host;
+  map_place_t place = map_index_find(&table->index, host);
+  const map_entry_t *entry = map_index_before(&table->index, place);
+  if (entry && host - entry->begin < entry->end - entry->begin + entry->dormant_bytes)
+    return false;
+  for (uint32_t i = 0; absent->is_section && i < MAP_DORMANT_MOST; i++) {
+    if (!(entry = map_index_at(&table->index, place)))
+      return true;
+    if (!entry->dormant_bytes && entry->base <= host)
+      return false;
+    place = map_index_next(&table->index, place);
+  }
+  return !absent->is_section;
+}
+
+static __attribute__((noinline)) bool are_unmapped(map_table_t *table, map_plan_t *plan) {
+  bool clear = true;
+  for (uint32_t i = 0; i < plan->absent_count; i++) {
     if (!is_unmapped(table, &plan->absent[i]))
       return false;
+    clear = clear && is_clear(table, &plan->absent[i]);
+  }
+  plan->clear_since = clear ? table->news : 0;
   return true;
 }
 
-static void wake(map_table_t *table, map_plan_t *plan) {
-  for (uint32_t i = 0; i < plan->entry_count; i++) {
-    const planned_entry_t *planned = &plan->entries[i];
+static inline bool are_still_absent(map_table_t *table, map_plan_t *plan) {
+  return !plan->absent_count || plan->clear_since == table->news || are_unmapped(table, plan);
+}
+
+/* Loops over what a plan has keep its end in a register: what they write could be the plan for all that the
+ * compiler knows. */
+static inline void set_words(const map_plan_t *plan, bool left) {
+  const planned_entry_t *end = plan->entries + plan->entry_count;
+  for (const planned_entry_t *planned = plan->entries; planned < end; planned++)
+    atomic_store_explicit(&planned->entry->word, left ? planned->word & ~MAP_COUNTS : planned->word,
+                          memory_order_relaxed);
+}
+
+static inline void wake_entries(const map_plan_t *plan) {
+  const planned_entry_t *end = plan->entries + plan->entry_count;
+  for (const planned_entry_t *planned = plan->entries; planned < end; planned++) {
     map_entry_t *entry = planned->entry;
     entry->end = entry->begin + planned->bytes;
     entry->dormant_bytes = 0;
     entry->plan = NULL;
-    atomic_store_explicit(&entry->word, planned->word, memory_order_relaxed);
   }
+}
+
+static inline void take_from(map_table_t *table, map_plan_t *plan, state_t state) {
+  set_state(plan, state);
+  /* News for others; what this plan knows of them is without its own entries. */
+  plan->clear_since += plan->is_news && plan->clear_since == table->news;
+  table->news += plan->is_news;
   table->count += plan->entry_count;
   leave_place(table, plan);
   table->plan_doubt = 0;
   plan->was_woken = true;
+}
+
+static void wake(map_table_t *table, map_plan_t *plan) {
+  take_from(table, plan, PLAN_AWAKE);
+  set_words(plan, false);
+  wake_entries(plan);
+}
+
+bool map_plan_runs(const map_plan_t *plan) {
+  state_t state = state_of(plan);
+  return state == PLAN_RUNS || state == PLAN_LEAVES;
+}
+
+/* Release: the region that finds itself exposed finds the words, too. */
+bool map_plan_expose(map_plan_t *plan) {
+  state_t state = state_of(plan);
+  do {
+    if (state != PLAN_RUNS && state != PLAN_LEAVES)
+      return false;
+    set_words(plan, state == PLAN_LEAVES);
+  } while (!atomic_compare_exchange_strong_explicit(&plan->state, &state, PLAN_EXPOSED, memory_order_acq_rel,
+                                                    memory_order_acquire));
+  wake_entries(plan);
+  return true;
 }
 
 /* The plan that the first argument with data begins an entry of. Its hint may be another entry's. */
@@ -389,19 +487,27 @@ static map_plan_t *find(const map_table_t *table, const map_arguments_t *argumen
   return entry->plan;
 }
 
-bool map_plan_wake(map_work_t *work, const map_arguments_t *arguments, uint32_t first) {
+/* A sleeping plan for this region, which is the work's then, with its words. */
+static map_plan_t *take_plan(map_work_t *work, const map_arguments_t *arguments, uint32_t first) {
   map_table_t *table = work->table;
   const map_configuration_t *configuration = &table->configuration;
   map_plan_t *plan = find(table, arguments, first);
-  if (!plan || plan->options != work->options || configuration->unified || configuration->zero_copy ||
-      !configuration->functions->packs || !has_same_arguments(plan, arguments, work->words) ||
-      !has_same_components(plan, work) || !has_same_pointers(plan) || !are_still_absent(table, plan) ||
-      !map_work_reserve(work, plan->item_count))
-    return false;
-  wake(table, plan);
+  if (!plan || state_of(plan) != PLAN_ASLEEP || plan->options != work->options || configuration->unified ||
+      configuration->zero_copy || !configuration->functions->packs ||
+      !has_same_arguments(plan, arguments, work->words) || !has_same_components(plan, work) ||
+      !has_same_pointers(plan) || !are_still_absent(table, plan) || !map_work_reserve(work, plan->item_count))
+    return NULL;
   work->word_count = plan->word_count;
   work->todo = plan->todo;
   work->plan = plan;
+  return plan;
+}
+
+bool map_plan_wake(map_work_t *work, const map_arguments_t *arguments, uint32_t first) {
+  map_plan_t *plan = take_plan(work, arguments, first);
+  if (!plan)
+    return false;
+  wake(work->table, plan);
   return true;
 }
 
@@ -427,10 +533,9 @@ static inline void put(const map_plan_t *plan, char *staged) {
   const atmi_piece_t *end = plan->into + plan->into_count;
   for (const atmi_piece_t *piece = plan->into; piece < end; piece++)
     memcpy(staged + piece->offset, piece->host, piece->bytes);
-  for (uint32_t i = 0; i < plan->pointer_count; i++) {
-    const pointer_t *pointer = &plan->pointers[i];
+  const pointer_t *last = plan->pointers + plan->pointer_count;
+  for (const pointer_t *pointer = plan->pointers; pointer < last; pointer++)
     map_shadow_write(pointer->shadow, pointer->device, staged + pointer->offset);
-  }
 }
 
 static inline map_status_t submit(map_work_t *work) {
@@ -457,8 +562,10 @@ static inline bool mark_copies(const map_work_t *work, bool copies, map_mark_t *
 /* Lets others have all entries, behind the mark. */
 static inline void publish(map_work_t *work, map_mark_t mark) {
   const map_plan_t *plan = work->plan;
-  for (uint32_t i = 0; i < plan->entry_count; i++)
-    map_entry_filled(work->table, plan->entries[i].entry, mark);
+  map_table_t *table = work->table;
+  const planned_entry_t *end = plan->entries + plan->entry_count;
+  for (const planned_entry_t *planned = plan->entries; planned < end; planned++)
+    map_entry_filled(table, planned->entry, mark);
 }
 
 map_status_t map_plan_fill(map_work_t *work) {
@@ -471,7 +578,67 @@ map_status_t map_plan_fill(map_work_t *work) {
   return MAP_OK;
 }
 
+/* ---- running by one ---- */
+
+/* Others see the entries from now on, being filled, if they do not already. */
+static __attribute__((noinline, cold)) void wake_up(map_work_t *work) {
+  atmi_spin_lock(&work->table->lock);
+  (void)map_plan_expose(work->plan);
+  atmi_spin_unlock(&work->table->lock);
+  set_state(work->plan, PLAN_AWAKE);
+}
+
+/* And filled. Describes; the work is given up after a failure. */
+static __attribute__((noinline, cold)) map_status_t wake_up_filled(map_work_t *work) {
+  wake_up(work);
+  if (!mark_copies(work, work->plan->filled, &work->mark))
+    return map_work_publish(work, MAP_DEVICE);
+  publish(work, work->mark);
+  return MAP_OK;
+}
+
+/* As map_plan_fill, but others need not see it. */
+static inline map_status_t fill_unseen(map_work_t *work) {
+  map_status_t status = work->plan->filled ? submit(work) : MAP_OK;
+  if (__builtin_expect(!status, 1))
+    return MAP_OK;
+  wake_up(work);
+  return map_work_publish(work, status);
+}
+
+bool map_plan_enter(map_work_t *work, const map_arguments_t *arguments, map_status_t *status) {
+  map_table_t *table = work->table;
+  uint32_t first = 0;
+  if (!map_held_may(arguments) || map_listens(table))
+    return false;
+  while (first + 1 < arguments->count && is_literal((uint64_t)arguments->types[first]))
+    first++;
+  atmi_spin_lock(&table->lock);
+  map_plan_t *plan = take_plan(work, arguments, first);
+  bool unseen = plan && plan->out_count;
+  if (unseen)
+    take_from(table, plan, PLAN_RUNS);
+  else if (plan)
+    wake(table, plan);
+  table->visit += plan != NULL;
+  atmi_spin_unlock(&table->lock);
+  if (!plan)
+    return false;
+  work->operation = MAP_ENTER;
+  work->todo |= MAP_TODO_LEAVE;
+  *status = unseen ? fill_unseen(work) : map_plan_fill(work);
+  return true;
+}
+
 /* ---- leaving ---- */
+
+static inline map_status_t copy_back(map_work_t *work) {
+  map_plan_t *plan = work->plan;
+  plan->left = true;
+  return plan->out_count ? map_pieces_retrieve(work, plan->items, plan->out_begin, plan->out_bytes, plan->out,
+                                               plan->out_count)
+                         : MAP_OK;
+}
 
 static inline bool take_counts(const planned_entry_t *planned) {
   uint64_t held = planned->word & ~MAP_FILLING;
@@ -490,19 +657,17 @@ static void return_counts(const map_work_t *work, uint32_t taken) {
   }
 }
 
-bool map_plan_leave(map_work_t *work, map_status_t *status) {
+static __attribute__((noinline)) bool leave_seen(map_work_t *work, map_status_t *status) {
   map_plan_t *plan = work->plan;
   map_mark_t mark;
-  for (uint32_t i = 0; i < plan->entry_count; i++)
-    if (!take_counts(&plan->entries[i])) {
-      return_counts(work, i);
+  const planned_entry_t *end = plan->entries + plan->entry_count;
+  for (const planned_entry_t *planned = plan->entries; planned < end; planned++)
+    if (!take_counts(planned)) {
+      return_counts(work, (uint32_t)(planned - plan->entries));
       map_plan_drop(work);
       return false;
     }
-  plan->left = true;
-  *status = plan->out_count ? map_pieces_retrieve(work, plan->items, plan->out_begin, plan->out_bytes,
-                                                  plan->out, plan->out_count)
-                            : MAP_OK;
+  *status = copy_back(work);
   if (!mark_copies(work, plan->out_count && !*status, &mark))
     *status = MAP_DEVICE;
   /* Without a copy back the one to the device may still be under way: who comes next waits for that. */
@@ -510,11 +675,26 @@ bool map_plan_leave(map_work_t *work, map_status_t *status) {
   return true;
 }
 
+bool map_plan_leave(map_work_t *work, map_status_t *status) {
+  state_t state = PLAN_RUNS;
+  /* Acquire pairs with map_plan_expose. */
+  if (__builtin_expect(atomic_compare_exchange_strong_explicit(&work->plan->state, &state, PLAN_LEAVES,
+                                                               memory_order_acq_rel, memory_order_acquire),
+                       1)) {
+    *status = copy_back(work);
+    return true;
+  }
+  if (state == PLAN_EXPOSED && (*status = wake_up_filled(work)) != MAP_OK)
+    return true;
+  return leave_seen(work, status);
+}
+
 /* ---- sleeping ---- */
 
 static inline bool is_alone(const map_plan_t *plan) {
-  for (uint32_t i = 0; i < plan->entry_count; i++)
-    if ((map_entry_word(plan->entries[i].entry) & ~MAP_NATURE) != MAP_PIN_ONE)
+  const planned_entry_t *end = plan->entries + plan->entry_count;
+  for (const planned_entry_t *planned = plan->entries; planned < end; planned++)
+    if ((map_entry_word(planned->entry) & ~MAP_NATURE) != MAP_PIN_ONE)
       return false;
   return true;
 }
@@ -537,11 +717,10 @@ static uint32_t find_room(map_table_t *table) {
 
 /* The host's own pointers, over what came from the device. */
 static inline void restore(const map_plan_t *plan) {
-  for (uint32_t i = 0; i < plan->pointer_count; i++) {
-    const map_shadow_t *shadow = plan->pointers[i].shadow;
-    if (plan->pointers[i].comes_back)
-      map_shadow_write(shadow, shadow->value, (char *)shadow->host);
-  }
+  const pointer_t *end = plan->pointers + plan->pointer_count;
+  for (const pointer_t *pointer = plan->pointers; pointer < end; pointer++)
+    if (pointer->comes_back)
+      map_shadow_write(pointer->shadow, pointer->shadow->value, (char *)pointer->shadow->host);
 }
 
 static inline void put_to_sleep(map_table_t *table, map_plan_t *plan) {
@@ -551,32 +730,72 @@ static inline void put_to_sleep(map_table_t *table, map_plan_t *plan) {
   table->plans[plan->place] = plan;
   table->plan_count++;
   table->count -= plan->entry_count;
-  for (uint32_t i = 0; i < plan->entry_count; i++) {
-    map_entry_t *entry = plan->entries[i].entry;
+  set_state(plan, PLAN_ASLEEP);
+}
+
+static inline void put_entries_to_sleep(map_plan_t *plan) {
+  const planned_entry_t *end = plan->entries + plan->entry_count;
+  for (const planned_entry_t *planned = plan->entries; planned < end; planned++) {
+    map_entry_t *entry = planned->entry;
     atomic_store_explicit(&entry->word, 0, memory_order_relaxed);
-    entry->dormant_bytes = plan->entries[i].bytes;
+    entry->dormant_bytes = planned->bytes;
     entry->end = entry->begin;
     entry->plan = plan;
   }
+}
+
+/* The end of a region that ran by it, and that nobody has seen. */
+static inline bool end_unseen(map_table_t *table, map_plan_t *plan) {
+  atmi_spin_lock(&table->lock);
+  bool sleeps = state_of(plan) == PLAN_LEAVES;
+  if (__builtin_expect(sleeps, 1)) {
+    restore(plan);
+    put_to_sleep(table, plan);
+  }
+  atmi_spin_unlock(&table->lock);
+  return sleeps;
+}
+
+static __attribute__((noinline)) bool end_seen(map_table_t *table, map_plan_t *plan) {
+  atmi_spin_lock(&table->lock);
+  bool sleeps = is_alone(plan);
+  if (sleeps) {
+    restore(plan);
+    put_to_sleep(table, plan);
+    put_entries_to_sleep(plan);
+  }
+  atmi_spin_unlock(&table->lock);
+  return sleeps;
+}
+
+/* A region that ran by it did not come to its leaving. */
+static __attribute__((noinline, cold)) void end_early(map_work_t *work) {
+  if (state_of(work->plan) == PLAN_AWAKE || !wake_up_filled(work))
+    map_plan_drop(work);
 }
 
 bool map_plan_end(map_work_t *work) {
   map_table_t *table = work->table;
   map_plan_t *plan = work->plan;
   bool sleeps = false;
-  if (plan->left) {
-    atmi_spin_lock(&table->lock);
-    if ((sleeps = is_alone(plan))) {
-      restore(plan);
-      put_to_sleep(table, plan);
-    }
-    atmi_spin_unlock(&table->lock);
+  if (!plan->left) {
+    end_early(work);
+    return false;
   }
-  if (sleeps)
-    work->plan = NULL;
-  else
+  if (state_of(plan) != PLAN_AWAKE)
+    sleeps = end_unseen(table, plan);
+  if (!sleeps && state_of(plan) == PLAN_EXPOSED) {
+    set_state(plan, PLAN_AWAKE);
+    publish(work, 0); /* the stream was waited for */
+  }
+  if (!sleeps)
+    sleeps = end_seen(table, plan);
+  if (__builtin_expect(!sleeps, 0)) {
     map_plan_drop(work);
-  return sleeps;
+    return false;
+  }
+  work->plan = NULL;
+  return true;
 }
 
 /* ---- breaking ---- */

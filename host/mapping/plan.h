@@ -28,6 +28,10 @@ bool map_plan_wake(map_work_t *work, const map_arguments_t *arguments, uint32_t 
 /* Behind that, without the lock. Describes; as map_work_fill. */
 map_status_t map_plan_fill(map_work_t *work);
 
+/* Enters a region whose data may sleep by a plan, as map_enter does, if it does; without mappers, and when
+ * nobody listens. False: nothing has happened. */
+bool map_plan_enter(map_work_t *work, const map_arguments_t *arguments, map_status_t *status);
+
 /* Leaves the region: takes all its counts and begins its copies back; describes. False: somebody else has
  * counted an entry, and the work goes on without its plan, as one that has entered. */
 bool map_plan_leave(map_work_t *work, map_status_t *status);

@@ -19,6 +19,7 @@ map_table_t *map_table_new(const map_configuration_t *configuration) {
   table->configuration = *configuration;
   table->hints = table->first_hints;
   table->hint_shift = 64 - MAP_HINTS_FEWEST_LOG2;
+  table->news = 1;
   if (pthread_mutex_init(&table->filled_lock, NULL))
     goto no_lock;
   if (pthread_cond_init(&table->filled, NULL))
@@ -151,6 +152,7 @@ map_entry_t *map_table_add(map_table_t *table, uintptr_t begin, uintptr_t end) {
     return NULL;
   }
   entry->linked = true;
+  table->news++;
   if (++table->count > (size_t)1 << (64 - table->hint_shift) >> 2)
     grow_hints(table);
   *map_table_hint(table, begin) = entry;
@@ -253,24 +255,27 @@ map_status_t map_unpin(map_table_t *table, map_entry_t *entry) {
   return release(table, memory) ? MAP_OK : MAP_DEVICE;
 }
 
-/* Where the range would be; the dormant ones that have a part of it go. */
+/* Where the range would be; the dormant ones that have a part of it go, or wake if they are in use. */
 static map_place_t find_place(map_table_t *table, uintptr_t host, uint64_t bytes) {
   for (;;) {
     map_place_t place = map_index_find(&table->index, host);
     map_entry_t *before = map_index_before(&table->index, place), *at = map_index_at(&table->index, place);
+    map_entry_t *met = NULL;
     if (before && before->dormant_bytes > host - before->begin)
-      forget(table, before);
+      met = before;
     else if (at && at->dormant_bytes && at->begin - host < bytes)
-      forget(table, at);
+      met = at;
     else
       return place;
+    if (!map_entry_is_awake(met))
+      forget(table, met);
   }
 }
 
 /* The first one from a place on that is not dormant, or NULL. */
 static map_entry_t *next_awake(const map_table_t *table, map_place_t place) {
   map_entry_t *entry;
-  while ((entry = map_index_at(&table->index, place)) && entry->dormant_bytes)
+  while ((entry = map_index_at(&table->index, place)) && !map_entry_is_awake(entry))
     place = map_index_next(&table->index, place);
   return entry;
 }
@@ -512,7 +517,7 @@ bool map_table_visit(map_table_t *table, void (*visit)(void *context, const map_
   map_place_t place = {0, 0};
   map_entry_t *entry;
   while (count < room && (entry = map_index_each(&table->index, &place)))
-    if (!entry->dormant_bytes)
+    if (map_entry_is_awake(entry))
       views[count++] = view_of(entry);
   atmi_spin_unlock(&table->lock);
   for (size_t i = 0; i < count; i++)
@@ -523,7 +528,7 @@ bool map_table_visit(map_table_t *table, void (*visit)(void *context, const map_
 
 /* Of those that sleep by a plan it is nobody's. */
 static bool has_memory(const map_entry_t *entry) {
-  return !entry->dormant_bytes && atomic_load_explicit(&entry->device, memory_order_relaxed);
+  return map_entry_is_awake(entry) && atomic_load_explicit(&entry->device, memory_order_relaxed);
 }
 
 bool map_table_nearest(map_table_t *table, const void *host, map_entry_view_t *view) {
@@ -531,7 +536,7 @@ bool map_table_nearest(map_table_t *table, const void *host, map_entry_view_t *v
   atmi_spin_lock(&table->lock);
   const map_index_t *index = &table->index;
   map_place_t place = map_index_find(index, address);
-  const map_entry_t *before = map_index_before(index, place), *nearest = map_index_at(index, place);
+  map_entry_t *before = map_index_before(index, place), *nearest = map_index_at(index, place);
   while (before && !has_memory(before))
     before = map_index_before(index, map_index_find(index, before->begin - 1));
   while (nearest && !has_memory(nearest))
@@ -548,8 +553,8 @@ bool map_table_first_in(map_table_t *table, const void *host, uint64_t bytes, ma
   uintptr_t address = (uintptr_t)host;
   atmi_spin_lock(&table->lock);
   map_place_t place = map_index_find(&table->index, address);
-  const map_entry_t *entry = map_index_before(&table->index, place);
-  if (!entry || address >= entry->end) /* dormant ones end where they begin */
+  map_entry_t *entry = map_index_before(&table->index, place);
+  if (!entry || !map_entry_is_awake(entry) || address >= entry->end)
     entry = next_awake(table, place);
   bool found = entry && (address >= entry->begin || entry->begin - address < bytes);
   if (found)

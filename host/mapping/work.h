@@ -295,6 +295,12 @@ bool map_pass_keep_shadows(map_pass_t *pass, const map_item_t *item);
 /* Begins the copies back of what was left for good, or is ALWAYS; then lets others have it. Describes. */
 map_status_t map_work_copy_back(map_work_t *work);
 
+/* Whether a work that has ended has nothing to give back, and leaves nothing for others to do. */
+static inline bool map_work_is_clean(const map_work_t *work) {
+  return !work->room && !work->stack && !work->privates &&
+         !atomic_load_explicit(&work->table->broken, memory_order_relaxed);
+}
+
 /* Gives back what the work has for itself. */
 void map_work_give_back(map_work_t *work);
 

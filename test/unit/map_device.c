@@ -3,6 +3,7 @@
 
 #include "held.h"
 #include "one.h"
+#include "plan.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -266,6 +267,11 @@ static void give_back(map_work_t *like, const map_arguments_t *arguments, const 
     abort();
 }
 
+map_status_t fake_enter(map_work_t *work, const map_arguments_t *arguments) {
+  map_status_t status;
+  return map_plan_enter(work, arguments, &status) ? status : map_enter(work, arguments);
+}
+
 map_status_t fake_region(map_work_t *work, const map_arguments_t *arguments,
                          void (*launch)(void *context, const uint64_t *words, uint32_t count),
                          void *context) {
@@ -281,7 +287,7 @@ map_status_t fake_region(map_work_t *work, const map_arguments_t *arguments,
     }
     give_back(work, arguments, &held);
   }
-  map_status_t status = map_enter(work, arguments);
+  map_status_t status = fake_enter(work, arguments);
   if (status)
     return status;
   for (uint32_t i = 0; i < work->word_count && i < MAP_WORDS_INLINE; i++)

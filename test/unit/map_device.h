@@ -72,6 +72,9 @@ void fake_synchronize(fake_stream_t *stream);
 /* An update and a region as the host runtime does them: the short way if that will do, else by the work,
  * which has begun and is to be ended. `launch` gets the kernel's words, and waits for it. */
 map_status_t fake_update(map_work_t *work, const map_arguments_t *arguments);
+/* Enters a region that its thread is going to leave and end before it does anything else: by its plan, if it
+ * can be, with entries that others see only when they ask. */
+map_status_t fake_enter(map_work_t *work, const map_arguments_t *arguments);
 map_status_t fake_region(map_work_t *work, const map_arguments_t *arguments,
                          void (*launch)(void *context, const uint64_t *words, uint32_t count), void *context);
 

@@ -100,10 +100,12 @@ static void finish(fake_stream_t *stream, construct_t *construct) {
   construct->running = false;
 }
 
-static void begin_region(fake_stream_t *stream, construct_t *construct) {
+typedef map_status_t operation_t(map_work_t *work, const map_arguments_t *arguments);
+
+static void begin_region(fake_stream_t *stream, construct_t *construct, operation_t *enter) {
   map_work_t *work = &construct->work;
   map_work_begin(work, table, stream, 0);
-  require(map_enter(work, &construct->arguments) == MAP_OK, "a region is entered");
+  require(enter(work, &construct->arguments) == MAP_OK, "a region is entered");
   construct->launch.count = work->word_count;
   for (uint32_t i = 0; i < work->word_count; i++) {
     construct->launch.data[i] = work->words[i];
@@ -206,14 +208,14 @@ static void *run(void *argument) {
       if (late->running)
         finish(own, late);
       choose(thread, late);
-      begin_region(own, late);
+      begin_region(own, late, map_enter);
       break;
     case 1: data_region(thread, stream); break;
     case 2: look(thread); break;
     case 3: update(thread, stream); break;
     default:
       choose(thread, &now);
-      begin_region(stream, &now);
+      begin_region(stream, &now, any(thread, 4) ? fake_enter : map_enter);
       finish(stream, &now);
     }
   }
@@ -274,7 +276,7 @@ static void find_while_mapped(const map_device_functions_t *functions) {
   table = map_table_new(&configuration);
   set_arguments(&construct, 2, 0, 1); /* one alone is not packed */
   pthread_create(&finder, NULL, find_early, &found);
-  begin_region(fake_stream(&device, 0), &construct);
+  begin_region(fake_stream(&device, 0), &construct, map_enter);
   pthread_join(finder, NULL);
   require(found == 0xdd, "memory is found as it was allocated");
   finish(device.streams[0], &construct);
