@@ -60,7 +60,7 @@ static bool fits(const atmi_stream_t *stream, const atmi_kernel_t *kernel, const
          (uint64_t)kernel->group_bytes + launch->dynamic_lds_bytes <= stream->device->properties.lds_bytes;
 }
 
-static __attribute__((noinline)) atmi_status_t
+static __attribute__((noinline, cold)) atmi_status_t
 describe_misfit(const atmi_stream_t *stream, const atmi_kernel_t *kernel, const atmi_launch_t *launch) {
   const atmi_device_t *device = stream->device;
   atmi_name_t name = atmi_kernel_label(kernel);
@@ -111,7 +111,7 @@ static void fill_block(const atmi_stream_t *stream, const atmi_kernel_t *kernel,
            sizeof stream->device->allocator);
 }
 
-static __attribute__((noinline)) atmi_status_t describe_long_arguments(const atmi_stream_t *stream,
+static __attribute__((noinline, cold)) atmi_status_t describe_long_arguments(const atmi_stream_t *stream,
                                                                        const atmi_kernel_t *kernel) {
   return atmi_fail(ATMI_UNSUPPORTED, stream->device->label,
                    "cannot launch %s: it takes %u bytes of arguments, more than %zu",

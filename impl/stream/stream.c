@@ -173,7 +173,7 @@ static uint32_t count_over(const atmi_stream_t *stream) {
 }
 
 /* Ends these, so that their places serve again. */
-static void end_head(atmi_stream_t *stream) {
+static __attribute__((noinline, cold)) void end_head(atmi_stream_t *stream) {
   uint32_t count = count_over(stream);
   for (uint32_t i = 0; i < count; i++)
     end_operation(stream, &stream->operations[i], ATMI_OK);
@@ -186,7 +186,7 @@ static void end_head(atmi_stream_t *stream) {
   limit_prepared(stream, 0);
 }
 
-static bool grow(atmi_stream_t *stream) {
+static __attribute__((noinline, cold)) bool grow(atmi_stream_t *stream) {
   enum { FIRST = 32 };
   uint32_t capacity = stream->capacity ? 2 * stream->capacity : FIRST;
   atmi_operation_t *longer = realloc(stream->operations, capacity * sizeof *longer);
@@ -412,7 +412,7 @@ atmi_status_t atmi_stream_workspace(atmi_stream_t *stream, uint64_t bytes, void 
 enum { KEPT_PLACES = 32 };
 
 /* Signals of places that only a long list used go back to their pool. */
-static void shorten(atmi_stream_t *stream) {
+static __attribute__((noinline, cold)) void shorten(atmi_stream_t *stream) {
   for (uint32_t i = KEPT_PLACES; i < stream->count; i++) {
     atmi_signal_unref(stream->operations[i].signal);
     stream->operations[i].signal = NULL;
@@ -422,7 +422,7 @@ static void shorten(atmi_stream_t *stream) {
 
 /* A signal that a fault has let go of keeps its reference, so that marks of it still lead to the loss; the
  * device may count it down yet. */
-static void abandon(atmi_stream_t *stream) {
+static __attribute__((noinline, cold)) void abandon(atmi_stream_t *stream) {
   for (uint32_t i = 0; i < stream->count; i++) {
     atmi_operation_t *operation = &stream->operations[i];
     if (operation->kind == ATMI_OPERATION_WAIT || atmi_signal_is_complete(operation->signal))
@@ -503,7 +503,7 @@ static atmi_status_t wait_for(const atmi_operation_t *operation) {
 }
 
 /* Releases what waits for a copy that failed; ATMI_HSA_FAILED if there is one. */
-static atmi_status_t release_failed(const atmi_stream_t *stream) {
+static __attribute__((noinline, cold)) atmi_status_t release_failed(const atmi_stream_t *stream) {
   atmi_status_t result = ATMI_OK;
   for (uint32_t i = 0; i < stream->count; i++)
     if (atmi_signal_query(stream->operations[i].signal) == ATMI_HSA_FAILED)
@@ -553,6 +553,8 @@ atmi_status_t atmi_stream_query(atmi_stream_t *stream) {
 
 atmi_status_t atmi_stream_mark(atmi_stream_t *stream, atmi_signal_mark_t *mark) {
   *mark = 0;
+  if (atmi_stream_settle_plain(stream))
+    return ATMI_OK;
   /* No signal tells when the host has moved bytes that the device retrieved: another stream that waits for
    * one could put newer bytes there first, and see them replaced by these. */
   if (stream->owes & ATMI_OWES_BYTES)

@@ -32,7 +32,7 @@ static inline bool is_worth_asking(const atmi_stream_t *stream, size_t bytes) {
   return __builtin_expect(bytes > stream->staging.block_bytes, 0);
 }
 
-static atmi_status_t check_there(const atmi_stream_t *stream, const void *host, size_t bytes,
+static __attribute__((noinline, cold)) atmi_status_t check_there(const atmi_stream_t *stream, const void *host, size_t bytes,
                                  const char *what) {
   if (atmi_process_memory_is_there(host, bytes))
     return ATMI_OK;
@@ -216,7 +216,7 @@ static size_t largest_staged(const atmi_stream_t *stream) {
   return most > stream->staging.block_bytes ? most : stream->staging.block_bytes;
 }
 
-static __attribute__((noinline)) atmi_status_t submit_large(atmi_stream_t *stream, void *device_memory,
+static __attribute__((noinline, cold)) atmi_status_t submit_large(atmi_stream_t *stream, void *device_memory,
                                                             const void *host, size_t bytes) {
   struct atmi_host_range *range;
   void *address;
@@ -263,7 +263,7 @@ atmi_status_t atmi_transfer_submit_value(atmi_stream_t *stream, void *device_mem
   return status ? status : submit_staged(stream, device_memory, value, bytes);
 }
 
-static __attribute__((noinline)) atmi_status_t retrieve_large(atmi_stream_t *stream, void *host,
+static __attribute__((noinline, cold)) atmi_status_t retrieve_large(atmi_stream_t *stream, void *host,
                                                               const void *device_memory, size_t bytes) {
   struct atmi_host_range *range;
   void *address;
