@@ -505,8 +505,8 @@ static uint32_t clause(int32_t value) {
   return value > 0 ? (uint32_t)value : 0;
 }
 
-TGT_EXPORT int __tgt_target_teams_mapper(const tgt_ident_t *where, int64_t device, const void *id, TGT_MAPS,
-                                         int32_t teams, int32_t threads) {
+static __attribute__((noinline)) int run_old(const tgt_ident_t *where, int64_t device, const void *id,
+                                             TGT_MAPS, int32_t teams, int32_t threads) {
   const tgt_kernel_args_t args = {.version = TGT_ARGS_WITH_FLAGS,
                                   .count = clause(count),
                                   .bases = bases,
@@ -521,10 +521,64 @@ TGT_EXPORT int __tgt_target_teams_mapper(const tgt_ident_t *where, int64_t devic
   return run_region_quickly(&region);
 }
 
-TGT_EXPORT int __tgt_target_mapper(const tgt_ident_t *where, int64_t device, const void *id, TGT_MAPS) {
+/* What these need of their arguments to be found and launched with values alone, and to go another way. */
+typedef struct old {
+  const tgt_ident_t *where;
+  const void *id;
+  int32_t count;
+  void **bases, **begins;
+} old_t;
+
+/* If the region takes only values and was launched before: whether it ran, or failed, on its device. Nothing
+ * has happened otherwise. Of its arguments only those are made that are looked at, and none in memory. */
+static inline __attribute__((always_inline)) bool
+run_old_values(const old_t *old, int64_t number, int64_t *types, uint64_t clauses, int *ended) {
+  tgt_device_t *device;
+  atmi_stream_t *stream;
+  const tgt_kernel_args_t args = {.version = TGT_ARGS_WITH_FLAGS,
+                                  .count = clause(old->count),
+                                  .bases = old->bases,
+                                  .types = types,
+                                  .tripcount = next_tripcount};
+  if (!tgt_info_use_unseen(tgt_runtime(), number, &device) || !(stream = tgt_stream_take_own(device)))
+    return false;
+  const tgt_launch_t launch = {device, old->id, &args, clauses};
+  const atmi_plan_t *plan = tgt_launch_find(stream, &launch);
+  if (!plan || (tgt_word_at(&plan->tag) && (plan->tag != TAG_VALUES || !write_values(&args, plan)))) {
+    atmi_stream_put_bare(stream);
+    return false;
+  }
+  atmi_status_t status = run_planned(stream, plan);
+  if (__builtin_expect(status == ATMI_PENDING, 0))
+    return false;
+  next_tripcount = 0;
+  *ended = __builtin_expect(!status, 1) ? RAN_ON_DEVICE : fail(old->where);
+  return true;
+}
+
+TGT_EXPORT int __tgt_target_teams_mapper(const tgt_ident_t *where, int64_t device, const void *id, TGT_MAPS,
+                                         int32_t teams, int32_t threads) {
+  old_t old = {where, id, count, bases, begins};
+  int ended;
+  TGT_KEEP_IN_MEMORY(old);
+  int64_t number = tgt_runtime_number(device);
+  if (run_old_values(&old, number, types, clauses_of(clause(teams), clause(threads)), &ended))
+    return ended;
   tgt_ompt_is_called(false);
-  return __tgt_target_teams_mapper(where, device, id, count, bases, begins, sizes, types, names, mappers, 1,
-                                   0);
+  return run_old(old.where, number, old.id, old.count, old.bases, old.begins, sizes, types, names, mappers,
+                 teams, threads);
+}
+
+TGT_EXPORT int __tgt_target_mapper(const tgt_ident_t *where, int64_t device, const void *id, TGT_MAPS) {
+  old_t old = {where, id, count, bases, begins};
+  int ended;
+  TGT_KEEP_IN_MEMORY(old);
+  int64_t number = tgt_runtime_number(device);
+  if (run_old_values(&old, number, types, clauses_of(1, 0), &ended))
+    return ended;
+  tgt_ompt_is_called(false);
+  return run_old(old.where, number, old.id, old.count, old.bases, old.begins, sizes, types, names, mappers, 1,
+                 0);
 }
 
 TGT_EXPORT int __tgt_target_teams_nowait_mapper(const tgt_ident_t *where, int64_t device, const void *id,

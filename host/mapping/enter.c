@@ -21,7 +21,8 @@ typedef struct found {
 
 /* ---- failures ---- */
 
-static __attribute__((noinline, cold)) bool wrong(map_pass_t *pass, const map_component_t *component, const char *what) {
+static __attribute__((noinline, cold)) bool wrong(map_pass_t *pass, const map_component_t *component,
+                                                  const char *what) {
   pass->wrong = what;
   pass->wants_present = component->type & MAP_PRESENT;
   pass->range = (map_range_t){component->begin, (uint64_t)component->size, component->name};
@@ -149,7 +150,8 @@ static bool submit_again(map_pass_t *pass, uint32_t index, bool fresh) {
 }
 
 /* Of a list item that reaches beyond an entry only that part can be copied. */
-static __attribute__((noinline, cold)) map_component_t clipped(const map_component_t *component, const map_entry_t *entry) {
+static __attribute__((noinline, cold)) map_component_t clipped(const map_component_t *component,
+                                                               const map_entry_t *entry) {
   map_component_t part = *component;
   uintptr_t end = component->begin + (uint64_t)component->size;
   if (end > entry->end)
@@ -194,8 +196,8 @@ static inline bool join(map_pass_t *pass, map_entry_t *entry, const map_componen
 }
 
 /* For the listener. */
-static __attribute__((cold)) bool tell_missing(map_pass_t *pass, const map_component_t *component, uint32_t argument,
-                         uint32_t flag) {
+static __attribute__((cold)) bool tell_missing(map_pass_t *pass, const map_component_t *component,
+                                               uint32_t argument, uint32_t flag) {
   if (!pass->notes)
     return true;
   map_item_t *item = map_work_add(pass->work, NULL, component);
@@ -496,7 +498,8 @@ static inline bool enter_one(map_pass_t *pass, const map_component_t *component,
 /* ---- all of them ---- */
 
 /* The components of an argument's mapper; then the argument itself is where they are. */
-static __attribute__((noinline, cold)) bool enter_mapped(map_pass_t *pass, const map_component_t *component, uint32_t argument) {
+static __attribute__((noinline, cold)) bool enter_mapped(map_pass_t *pass, const map_component_t *component,
+                                                         uint32_t argument) {
   pass->component_count = map_stack_of(pass->work, argument, &pass->components);
   bool done = true;
   for (uint32_t i = 0; done && i < pass->component_count; i++)

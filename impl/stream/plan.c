@@ -112,7 +112,7 @@ static void fill_block(const atmi_stream_t *stream, const atmi_kernel_t *kernel,
 }
 
 static __attribute__((noinline, cold)) atmi_status_t describe_long_arguments(const atmi_stream_t *stream,
-                                                                       const atmi_kernel_t *kernel) {
+                                                                             const atmi_kernel_t *kernel) {
   return atmi_fail(ATMI_UNSUPPORTED, stream->device->label,
                    "cannot launch %s: it takes %u bytes of arguments, more than %zu",
                    atmi_kernel_label(kernel).text, kernel->metadata->kernarg_bytes,

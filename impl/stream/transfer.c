@@ -32,8 +32,8 @@ static inline bool is_worth_asking(const atmi_stream_t *stream, size_t bytes) {
   return __builtin_expect(bytes > stream->staging.block_bytes, 0);
 }
 
-static __attribute__((noinline, cold)) atmi_status_t check_there(const atmi_stream_t *stream, const void *host, size_t bytes,
-                                 const char *what) {
+static __attribute__((noinline, cold)) atmi_status_t
+check_there(const atmi_stream_t *stream, const void *host, size_t bytes, const char *what) {
   if (atmi_process_memory_is_there(host, bytes))
     return ATMI_OK;
   return atmi_fail(
@@ -217,7 +217,7 @@ static size_t largest_staged(const atmi_stream_t *stream) {
 }
 
 static __attribute__((noinline, cold)) atmi_status_t submit_large(atmi_stream_t *stream, void *device_memory,
-                                                            const void *host, size_t bytes) {
+                                                                  const void *host, size_t bytes) {
   struct atmi_host_range *range;
   void *address;
   atmi_status_t status = check_there(stream, host, bytes, atmi_transfer_submits);
@@ -264,7 +264,7 @@ atmi_status_t atmi_transfer_submit_value(atmi_stream_t *stream, void *device_mem
 }
 
 static __attribute__((noinline, cold)) atmi_status_t retrieve_large(atmi_stream_t *stream, void *host,
-                                                              const void *device_memory, size_t bytes) {
+                                                                    const void *device_memory, size_t bytes) {
   struct atmi_host_range *range;
   void *address;
   atmi_status_t status = check_there(stream, host, bytes, atmi_transfer_retrieves);
