@@ -505,8 +505,16 @@ static uint32_t clause(int32_t value) {
   return value > 0 ? (uint32_t)value : 0;
 }
 
+/* What was found of a region that has other arguments, too. */
+typedef struct met {
+  tgt_device_t *device;
+  atmi_stream_t *stream;
+  const atmi_plan_t *plan; /* NULL: nothing */
+} met_t;
+
 static __attribute__((noinline)) int run_old(const tgt_ident_t *where, int64_t device, const void *id,
-                                             TGT_MAPS, int32_t teams, int32_t threads) {
+                                             TGT_MAPS, int32_t teams, int32_t threads, met_t met,
+                                             const void *code) {
   const tgt_kernel_args_t args = {.version = TGT_ARGS_WITH_FLAGS,
                                   .count = clause(count),
                                   .bases = bases,
@@ -518,7 +526,9 @@ static __attribute__((noinline)) int run_old(const tgt_ident_t *where, int64_t d
                                   .tripcount = take_tripcount()};
   region_t region = {where, tgt_runtime_number(device), clauses_of(clause(teams), clause(threads)), id,
                      &args};
-  return run_region_quickly(&region);
+  if (met.plan)
+    return run_mapped(met.device, met.stream, &region, met.plan, code);
+  return run_region(&region, code);
 }
 
 /* What these need of their arguments to be found and launched with values alone, and to go another way. */
@@ -532,7 +542,7 @@ typedef struct old {
 /* If the region takes only values and was launched before: whether it ran, or failed, on its device. Nothing
  * has happened otherwise. Of its arguments only those are made that are looked at, and none in memory. */
 static inline __attribute__((always_inline)) bool
-run_old_values(const old_t *old, int64_t number, int64_t *types, uint64_t clauses, int *ended) {
+run_old_values(const old_t *old, int64_t number, int64_t *types, uint64_t clauses, int *ended, met_t *met) {
   tgt_device_t *device;
   atmi_stream_t *stream;
   const tgt_kernel_args_t args = {.version = TGT_ARGS_WITH_FLAGS,
@@ -544,7 +554,11 @@ run_old_values(const old_t *old, int64_t number, int64_t *types, uint64_t clause
     return false;
   const tgt_launch_t launch = {device, old->id, &args, clauses};
   const atmi_plan_t *plan = tgt_launch_find(stream, &launch);
-  if (!plan || (tgt_word_at(&plan->tag) && (plan->tag != TAG_VALUES || !write_values(&args, plan)))) {
+  if (plan && tgt_word_at(&plan->tag) && plan->tag != TAG_VALUES) {
+    *met = (met_t){device, stream, plan};
+    return false;
+  }
+  if (!plan || (tgt_word_at(&plan->tag) && !write_values(&args, plan))) {
     atmi_stream_put_bare(stream);
     return false;
   }
@@ -562,11 +576,12 @@ TGT_EXPORT int __tgt_target_teams_mapper(const tgt_ident_t *where, int64_t devic
   int ended;
   TGT_KEEP_IN_MEMORY(old);
   int64_t number = tgt_runtime_number(device);
-  if (run_old_values(&old, number, types, clauses_of(clause(teams), clause(threads)), &ended))
+  met_t met;
+  met.plan = NULL;
+  if (run_old_values(&old, number, types, clauses_of(clause(teams), clause(threads)), &ended, &met))
     return ended;
-  tgt_ompt_is_called(false);
   return run_old(old.where, number, old.id, old.count, old.bases, old.begins, sizes, types, names, mappers,
-                 teams, threads);
+                 teams, threads, met, CODE);
 }
 
 TGT_EXPORT int __tgt_target_mapper(const tgt_ident_t *where, int64_t device, const void *id, TGT_MAPS) {
@@ -574,11 +589,12 @@ TGT_EXPORT int __tgt_target_mapper(const tgt_ident_t *where, int64_t device, con
   int ended;
   TGT_KEEP_IN_MEMORY(old);
   int64_t number = tgt_runtime_number(device);
-  if (run_old_values(&old, number, types, clauses_of(1, 0), &ended))
+  met_t met;
+  met.plan = NULL;
+  if (run_old_values(&old, number, types, clauses_of(1, 0), &ended, &met))
     return ended;
-  tgt_ompt_is_called(false);
   return run_old(old.where, number, old.id, old.count, old.bases, old.begins, sizes, types, names, mappers, 1,
-                 0);
+                 0, met, CODE);
 }
 
 TGT_EXPORT int __tgt_target_teams_nowait_mapper(const tgt_ident_t *where, int64_t device, const void *id,

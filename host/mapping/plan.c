@@ -356,6 +356,8 @@ static inline bool has_same_arguments(const map_plan_t *plan, const map_argument
 
 static bool has_same_components(const map_plan_t *plan, const map_work_t *work) {
   const map_component_t *components;
+  if (!work->stack)
+    return !plan->component_count;
   uint32_t count = map_stack_all(work, &components);
   return count == plan->component_count &&
          (!count || !memcmp(components, plan->components, count * sizeof *components));
@@ -495,7 +497,8 @@ static map_plan_t *take_plan(map_work_t *work, const map_arguments_t *arguments,
   if (!plan || state_of(plan) != PLAN_ASLEEP || plan->options != work->options || configuration->unified ||
       configuration->zero_copy || !configuration->functions->packs ||
       !has_same_arguments(plan, arguments, work->words) || !has_same_components(plan, work) ||
-      !has_same_pointers(plan) || !are_still_absent(table, plan) || !map_work_reserve(work, plan->item_count))
+      !has_same_pointers(plan) || !are_still_absent(table, plan) ||
+      (plan->item_count > work->item_capacity && !map_work_reserve(work, plan->item_count)))
     return NULL;
   work->word_count = plan->word_count;
   work->todo = plan->todo;
