@@ -46,11 +46,22 @@ typedef struct gs_cu_mask {
   uint32_t bits[GS_CU_MASK_WORDS]; /* bit i % 32 of word i / 32: unit i may be used */
 } gs_cu_mask_t;
 
+enum { GS_USER_REGISTERS = 16 };
+
+/* A kernel that was set up register by register (PM4), instead of by a descriptor in memory. */
+typedef struct gs_shader {
+  uint64_t entry; /* address of the first instruction */
+  uint32_t rsrc1, rsrc2, rsrc3;
+  uint32_t user[GS_USER_REGISTERS]; /* the first scalar registers; rsrc2 says how many */
+  bool narrow;                      /* waves of 32 lanes, on parts that have them */
+} gs_shader_t;
+
 /* What the command processor knows when it starts a kernel. Everything is borrowed for the duration of the
  * call. */
 typedef struct gs_dispatch {
   uint64_t packet; /* address of the hsa_kernel_dispatch_packet_t as the kernel sees it, readable here too */
-  uint64_t queue;  /* address of the amd_queue_t, likewise */
+  const gs_shader_t *shader;   /* NULL: the packet names a descriptor; else only its sizes count */
+  uint64_t queue;              /* address of the amd_queue_t, likewise */
   uint64_t dispatch_id;        /* index of the packet in its queue */
   uint64_t scratch_base;       /* address of the queue's scratch memory; 0 = none */
   uint32_t scratch_wave_bytes; /* scratch of one wave */

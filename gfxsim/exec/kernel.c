@@ -138,6 +138,17 @@ static gs_outcome_t unpack_preload(gs_kernel_t *kernel, const gs_device_t *devic
   return GS_DONE;
 }
 
+static void unpack_shader(gs_kernel_t *kernel, const gs_shader_t *shader) {
+  const uint32_t users = field(shader->rsrc2, 1, 5);
+  kernel->object = kernel->entry = shader->entry;
+  kernel->rsrc1 = shader->rsrc1;
+  kernel->rsrc2 = shader->rsrc2;
+  kernel->rsrc3 = shader->rsrc3;
+  kernel->properties = shader->narrow ? GS_KERNEL_WAVE32 : 0;
+  kernel->preload_count = users < GS_USER_REGISTERS ? users : GS_USER_REGISTERS;
+  memcpy(kernel->preloaded, shader->user, sizeof kernel->preloaded);
+}
+
 static gs_outcome_t unpack_descriptor(gs_kernel_t *kernel, const gs_device_t *device,
                                       const gs_vm_map_t *map) {
   const uint8_t *descriptor =
@@ -151,9 +162,17 @@ static gs_outcome_t unpack_descriptor(gs_kernel_t *kernel, const gs_device_t *de
   memcpy(&kernel->rsrc2, descriptor + 52, 4);
   memcpy(&kernel->properties, descriptor + PROPERTIES_OFFSET, 2);
   kernel->entry = kernel->object + (uint64_t)entry_offset;
-  const gs_outcome_t outcome = unpack_preload(kernel, device, map, descriptor);
-  if (outcome)
-    return outcome;
+  return unpack_preload(kernel, device, map, descriptor);
+}
+
+static gs_outcome_t unpack_code(gs_kernel_t *kernel, const gs_device_t *device, const gs_vm_map_t *map) {
+  if (kernel->dispatch.shader) {
+    unpack_shader(kernel, kernel->dispatch.shader);
+  } else {
+    const gs_outcome_t outcome = unpack_descriptor(kernel, device, map);
+    if (outcome)
+      return outcome;
+  }
   if (!gs_vm_translate(map, kernel->entry, 4, GS_VM_EXECUTE))
     return reject(device, &kernel->dispatch, GS_INVALID_CODE,
                   "the kernel's code is not executable by the GPU");
@@ -198,7 +217,7 @@ gs_outcome_t gs_kernel_init(gs_kernel_t *kernel, const gs_device_t *device, cons
     return outcome;
   if (kernel->lds_bytes > device->profile->lds_bytes)
     return reject(device, dispatch, GS_INVALID_GROUP_SEGMENT, "more group memory than a workgroup can have");
-  outcome = unpack_descriptor(kernel, device, map);
+  outcome = unpack_code(kernel, device, map);
   if (outcome)
     return outcome;
   kernel->cus = gs_device_masked_cus(device, &dispatch->cu_mask);

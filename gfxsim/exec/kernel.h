@@ -19,7 +19,7 @@ enum {
   GS_KERNEL_WAVE32 = 1 << 10, /* waves of 32 lanes, on parts that have them */
 };
 
-enum { GS_PRELOAD_MOST = 16 }; /* as many as there are user registers */
+enum { GS_PRELOAD_MOST = GS_USER_REGISTERS };
 
 /* One kernel dispatch, unpacked. Immutable while it runs. */
 typedef struct gs_kernel {

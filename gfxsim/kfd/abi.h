@@ -8,6 +8,7 @@
 
 /* Of a queue. */
 enum {
+  KFD_QUEUE_COMPUTE = 0, /* of PM4 commands */
   KFD_QUEUE_SDMA = 1,
   KFD_QUEUE_AQL = 2,
   KFD_QUEUE_SDMA_XGMI = 3,

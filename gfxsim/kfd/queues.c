@@ -35,6 +35,7 @@ static gs_exceptions_t exceptions_of(const kfd_create_queue_t *wanted) {
 
 static bool type_of(uint32_t type, HSA_QUEUE_TYPE *result) {
   switch (type) {
+  case KFD_QUEUE_COMPUTE: *result = HSA_QUEUE_COMPUTE; return true;
   case KFD_QUEUE_AQL: *result = HSA_QUEUE_COMPUTE_AQL; return true;
   case KFD_QUEUE_SDMA_XGMI: *result = HSA_QUEUE_SDMA_XGMI; return true;
   case KFD_QUEUE_SDMA:
@@ -80,10 +81,12 @@ _Static_assert(GS_MOST_QUEUES * sizeof(uint64_t) == GS_DOORBELL_BYTES,
                "a queue's place in any GPU's doorbells");
 
 int gs_kfd_update_queue(gs_machine_t *machine, void *argument) {
-  const kfd_update_queue_t *wanted = argument; /* the ring is the one that the queue has */
+  const kfd_update_queue_t *wanted =
+      argument; /* the ring is the one that the queue has, or none: it pauses */
   if (wanted->priority > KFD_MOST_PRIORITY)
     return -EINVAL;
-  return gs_kfd_errno(gs_queues_update(&machine->queues, wanted->queue_id, wanted->percentage));
+  return gs_kfd_errno(
+      gs_queues_update(&machine->queues, wanted->queue_id, wanted->ring ? wanted->percentage : 0));
 }
 
 int gs_kfd_destroy_queue(gs_machine_t *machine, void *argument) {

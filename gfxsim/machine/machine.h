@@ -52,8 +52,8 @@ typedef struct gs_shared_pages {
   uint64_t doorbell[GS_MOST_QUEUES];
   uint64_t mailbox[GS_MOST_EVENTS]; /* HsaEvent.HWData2 points here */
   struct {
-    uint64_t read, write; /* in bytes */
-  } dma_index[GS_MOST_QUEUES];
+    uint64_t read, write; /* in bytes, or dwords of PM4 */
+  } stream_index[GS_MOST_QUEUES];
   uint8_t hdp_flush[GS_MOST_GPUS][4096]; /* the registers that flush the host data path; nobody reads them */
 } gs_shared_pages_t;
 

@@ -53,6 +53,10 @@ static bool is_dma(HSA_QUEUE_TYPE type) {
   return type == HSA_QUEUE_SDMA || type == HSA_QUEUE_SDMA_XGMI;
 }
 
+static bool is_compute(HSA_QUEUE_TYPE type) {
+  return type == HSA_QUEUE_COMPUTE_AQL || type == HSA_QUEUE_COMPUTE;
+}
+
 /* A free slot that the limits of the GPU allow, or NULL. With the lock held. */
 static gs_queue_slot_t *find_slot(gs_queues_t *queues, const gs_gpu_t *gpu, HSA_QUEUE_TYPE type) {
   gs_queue_slot_t *found = NULL;
@@ -81,15 +85,17 @@ static gs_queue_t *create_aql(const gs_queue_config_t *config, const gs_queue_re
   return gs_queue_create_aql(config, amd_queue);
 }
 
-static gs_queue_t *create_sdma(const gs_queue_config_t *config, gs_queue_request_t *request,
-                               gs_shared_pages_t *shared, uint32_t i) {
+/* Of commands that are bytes or dwords of a stream. */
+static gs_queue_t *create_stream(const gs_queue_config_t *config, gs_queue_request_t *request,
+                                 gs_shared_pages_t *shared, uint32_t i) {
   if (!request->read) {
-    request->read = &shared->dma_index[i].read;
-    request->write = &shared->dma_index[i].write;
+    request->read = &shared->stream_index[i].read;
+    request->write = &shared->stream_index[i].write;
   }
   *request->read = 0;
   *request->write = 0;
-  return gs_queue_create_sdma(config, request->read, request->write);
+  return request->type == HSA_QUEUE_COMPUTE ? gs_queue_create_pm4(config, request->read, request->write)
+                                            : gs_queue_create_sdma(config, request->read, request->write);
 }
 
 /* Makes the queue of `slot`. With the lock held. */
@@ -118,8 +124,8 @@ static HSAKMT_STATUS create_in(gs_queues_t *queues, gs_queue_slot_t *slot, gs_gp
       .ring_bytes = request->ring_bytes,
       .exceptions = request->exceptions,
   };
-  slot->queue = is_dma(request->type) ? create_sdma(&config, request, machine->shared, i)
-                                      : create_aql(&config, request);
+  slot->queue = request->type == HSA_QUEUE_COMPUTE_AQL ? create_aql(&config, request)
+                                                       : create_stream(&config, request, machine->shared, i);
   if (!slot->queue)
     return HSAKMT_STATUS_NO_MEMORY;
   gs_cost_add(machine->costs, GS_COST_QUEUE, 1);
@@ -144,7 +150,7 @@ static bool is_ring(const gs_gpu_t *gpu, const void *ring, uint64_t bytes) {
 
 HSAKMT_STATUS gs_queues_create(gs_queues_t *queues, gs_gpu_t *gpu, gs_queue_request_t *request,
                                uint32_t *id) {
-  if (request->type != HSA_QUEUE_COMPUTE_AQL && !is_dma(request->type))
+  if (!is_compute(request->type) && !is_dma(request->type))
     return HSAKMT_STATUS_NOT_SUPPORTED;
   if (request->percentage > PERCENT || !is_ring(gpu, request->ring, request->ring_bytes) ||
       (request->type == HSA_QUEUE_COMPUTE_AQL && !request->read))
@@ -212,7 +218,7 @@ HSAKMT_STATUS gs_queues_give_gws(gs_queues_t *queues, uint32_t id, uint32_t coun
   HSAKMT_STATUS status = HSAKMT_STATUS_INVALID_PARAMETER;
   pthread_mutex_lock(&queues->lock);
   gs_queue_slot_t *slot = slot_of(queues, id);
-  if (slot && slot->type == HSA_QUEUE_COMPUTE_AQL && count <= GS_GWS_COUNT) {
+  if (slot && is_compute(slot->type) && count <= GS_GWS_COUNT) {
     status = HSAKMT_STATUS_SUCCESS;
     for (uint32_t i = 0; count && i < queues->capacity; i++)
       if (queues->slot[i].has_gws && queues->slot[i].gpu == slot->gpu && &queues->slot[i] != slot)

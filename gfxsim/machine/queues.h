@@ -24,12 +24,12 @@ typedef struct gs_queue_slot {
 
 /* What a door asks a queue to be. */
 typedef struct gs_queue_request {
-  HSA_QUEUE_TYPE type; /* AQL, or one of DMA engines */
+  HSA_QUEUE_TYPE type; /* AQL, PM4, or one of DMA engines */
   uint32_t percentage; /* 0: does not run until it is updated */
   void *ring;          /* mapped for the GPU at the same address */
   uint64_t ring_bytes; /* a power of two */
-  /* AQL: into the host's amd_queue_t. DMA: where the indices are, in bytes; NULL: the machine's own, whose
-   * addresses are then left here. */
+  /* AQL: into the host's amd_queue_t. Else: where the indices are, in bytes (DMA) or dwords (PM4); NULL: the
+   * machine's own, whose addresses are then left here. */
   uint64_t *read, *write;
   gs_exceptions_t exceptions; /* of AQL queues */
 } gs_queue_request_t;
@@ -56,8 +56,8 @@ HSAKMT_STATUS gs_queues_update(gs_queues_t *queues, uint32_t id, uint32_t percen
 HSAKMT_STATUS gs_queues_destroy(gs_queues_t *queues, uint32_t id);
 /* Limits a queue's kernels to compute units; `count` bits, a multiple of 32. */
 HSAKMT_STATUS gs_queues_set_cu_mask(gs_queues_t *queues, uint32_t id, uint32_t count, const uint32_t *mask);
-/* Gives an AQL queue its GPU's barriers of whole grids, or takes them (0). HSAKMT_STATUS_OUT_OF_RESOURCES
- * while another queue of the GPU has them. */
+/* Gives a queue of kernels its GPU's barriers of whole grids, or takes them (0).
+ * HSAKMT_STATUS_OUT_OF_RESOURCES while another queue of the GPU has them. */
 HSAKMT_STATUS gs_queues_give_gws(gs_queues_t *queues, uint32_t id, uint32_t count);
 /* Destroys all queues. Accepts a zeroed object. */
 void gs_queues_fini(gs_queues_t *queues);

@@ -348,12 +348,7 @@ static gs_dispatch_t dispatch_of(const gs_aql_t *aql, uint64_t index, const pack
                      &dispatch.scratch_wave_bytes);
   for (int i = 0; i < 4; i++)
     dispatch.scratch_srd[i] = __atomic_load_n(&queue->scratch_resource_descriptor[i], __ATOMIC_RELAXED);
-  gs_cu_limit_t *cus = aql->config.cus;
-  if (cus) {
-    pthread_mutex_lock(&cus->lock);
-    dispatch.cu_mask = cus->mask;
-    pthread_mutex_unlock(&cus->lock);
-  }
+  dispatch.cu_mask = gs_engine_cus(&aql->config);
   return dispatch;
 }
 

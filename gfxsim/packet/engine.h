@@ -55,6 +55,30 @@ typedef struct gs_engine_config {
   gs_cu_limit_t *cus; /* NULL = all of the device's */
 } gs_engine_config_t;
 
+/* The compute units that a kernel which begins now may use. */
+static inline gs_cu_mask_t gs_engine_cus(const gs_engine_config_t *config) {
+  gs_cu_mask_t mask = {0};
+  if (config->cus) {
+    pthread_mutex_lock(&config->cus->lock);
+    mask = config->cus->mask;
+    pthread_mutex_unlock(&config->cus->lock);
+  }
+  return mask;
+}
+
+/* What a command that polls memory compares with, by the number that all engines have for it. */
+static inline bool gs_poll_holds(uint32_t value, unsigned function, uint32_t reference) {
+  switch (function) {
+  case 1: return value < reference;
+  case 2: return value <= reference;
+  case 3: return value == reference;
+  case 4: return value != reference;
+  case 5: return value >= reference;
+  case 6: return value > reference;
+  default: return true;
+  }
+}
+
 /* What a queue's thread knows of its engine. */
 typedef struct gs_engine_ops {
   gs_step_t (*step)(void *engine);

@@ -22,6 +22,14 @@ static size_t header_dwords(uint32_t header) {
   return count == 0x3FFF && header_opcode(header) == OP_NOP ? 1 : (size_t)count + 2;
 }
 
+uint32_t gs_pm4_dwords(uint32_t header) {
+  switch (header_type(header)) {
+  case 2: return 1;
+  case 3: return (uint32_t)header_dwords(header);
+  default: return 0;
+  }
+}
+
 bool gs_pm4_indirect_buffer(const uint32_t command[4], uint64_t *address, uint32_t *dwords) {
   const uint32_t header = command[0];
   if (header_type(header) != 3 || header_opcode(header) != OP_INDIRECT_BUFFER || header_dwords(header) != 4)

@@ -10,6 +10,7 @@
 
 #include "base/thread.h"
 #include "packet/aql.h"
+#include "packet/pm4_engine.h"
 #include "packet/sdma.h"
 
 enum {
@@ -272,18 +273,35 @@ no_engine:
   return NULL;
 }
 
-gs_queue_t *gs_queue_create_aql(const gs_queue_config_t *config, amd_queue_t *amd_queue) {
+/* A queue whose thread can run kernels, or NULL. */
+static gs_queue_t *queue_allocate_for_kernels(const gs_queue_config_t *config) {
   gs_queue_t *queue = queue_allocate(config);
   if (!queue)
     return NULL;
   queue->reserved = gs_device_reserve(config->device) == 0;
-  if (!queue->reserved) {
-    queue_free(queue);
+  if (queue->reserved)
+    return queue;
+  queue_free(queue);
+  return NULL;
+}
+
+gs_queue_t *gs_queue_create_aql(const gs_queue_config_t *config, amd_queue_t *amd_queue) {
+  gs_queue_t *queue = queue_allocate_for_kernels(config);
+  if (!queue)
     return NULL;
-  }
   const gs_engine_config_t engine = engine_config(queue);
   const uint64_t packets = config->ring_bytes / sizeof(hsa_kernel_dispatch_packet_t);
   return queue_start(queue, gs_aql_create(&engine, amd_queue, config->ring, packets), &gs_aql_ops);
+}
+
+gs_queue_t *gs_queue_create_pm4(const gs_queue_config_t *config, uint64_t *read_index,
+                                uint64_t *write_index) {
+  gs_queue_t *queue = queue_allocate_for_kernels(config);
+  if (!queue)
+    return NULL;
+  const gs_engine_config_t engine = engine_config(queue);
+  return queue_start(queue, gs_pm4_create(&engine, config->ring, config->ring_bytes, read_index, write_index),
+                     &gs_pm4_ops);
 }
 
 gs_queue_t *gs_queue_create_sdma(const gs_queue_config_t *config, uint64_t *read_index,

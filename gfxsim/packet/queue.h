@@ -41,6 +41,9 @@ typedef struct gs_queue gs_queue_t;
 /* Starts the processing of AQL packets of `queue`. NULL when out of memory or threads. */
 gs_queue_t *gs_queue_create_aql(const gs_queue_config_t *config, amd_queue_t *queue);
 
+/* Starts the processing of PM4 commands; the indices count dwords. NULL when out of memory or threads. */
+gs_queue_t *gs_queue_create_pm4(const gs_queue_config_t *config, uint64_t *read_index, uint64_t *write_index);
+
 /* Starts the processing of SDMA commands; the indices count bytes. NULL when out of memory or threads. */
 gs_queue_t *gs_queue_create_sdma(const gs_queue_config_t *config, uint64_t *read_index,
                                  uint64_t *write_index);

@@ -262,7 +262,37 @@ static void take_time(gs_sdma_t *sdma) {
   gs_bus_enter(&sdma->bus);
 }
 
+static gs_step_t halt_with_misfit(gs_sdma_t *sdma, uint32_t header) {
+  sdma_log(sdma, "0x%08x is not a command that fits into the %" PRIu64 " submitted dwords", header,
+           sdma->available);
+  return halt_with_hang(sdma);
+}
+
+/* A copy to two places: the second stands behind the first. */
+static gs_step_t run_broadcast(gs_sdma_t *sdma, const uint32_t *command) {
+  enum { SECOND_DWORDS = 2 };
+  linear_t linear = decode_linear(command);
+  uint32_t second[SECOND_DWORDS];
+  if (sdma->available < LINEAR_DWORDS + SECOND_DWORDS)
+    return halt_with_misfit(sdma, command[0]);
+  read_command(sdma, sdma_read_index(sdma) + 4 * sdma->taken, SECOND_DWORDS, second);
+  sdma->taken += SECOND_DWORDS;
+  count(sdma, 1);
+  for (int i = 0; i < 2; i++) {
+    void *told = tell_of_copy(sdma, linear.from, linear.to, linear.bytes);
+    const gs_step_t step = copy(sdma, linear.from, linear.to, linear.bytes);
+    tell_of_end(sdma, told);
+    if (step != GS_STEP_DONE)
+      return step;
+    linear.to = address_at(second);
+  }
+  return GS_STEP_DONE;
+}
+
 static gs_step_t run_copy_linear(gs_sdma_t *sdma, const uint32_t *command) {
+  enum { BROADCAST = 1 << 27 };
+  if (command[0] & BROADCAST)
+    return run_broadcast(sdma, command);
   const linear_t all = join_linear(sdma, command);
   count(sdma, sdma->taken / LINEAR_DWORDS);
   void *told = tell_of_copy(sdma, all.from, all.to, all.bytes);
@@ -327,18 +357,21 @@ static gs_step_t run_copy_rect(gs_sdma_t *sdma, const uint32_t *command) {
 }
 
 static gs_step_t run_fill(gs_sdma_t *sdma, const uint32_t *command) {
-  enum { FILL_DWORDS = 2, PATTERN_DWORDS = 1024 };
-  if (command[0] >> 30 != FILL_DWORDS) {
-    sdma_log(sdma, "a fill with elements of size code %u is not supported", command[0] >> 30);
+  enum { FILL_BYTES = 0, FILL_DWORDS = 2, PATTERN_DWORDS = 1024, BYTE = 0xFF, REPEAT = 0x01010101 };
+  const unsigned kind = command[0] >> 30;
+  if (kind != FILL_DWORDS && kind != FILL_BYTES) {
+    sdma_log(sdma, "a fill with elements of size code %u is not supported", kind);
     return halt_with_hang(sdma);
   }
   uint32_t pattern[PATTERN_DWORDS];
   for (unsigned i = 0; i < PATTERN_DWORDS; i++)
-    pattern[i] = command[3];
+    pattern[i] = kind == FILL_DWORDS ? command[3] : (command[3] & BYTE) * REPEAT;
   uint64_t to = address_at(command + 1);
+  uint64_t bytes =
+      kind == FILL_DWORDS ? (uint64_t)(command[4] & 0x3FFFFFFC) + 4 : (uint64_t)(command[4] & 0x3FFFFFFF) + 1;
   count(sdma, 1);
-  tell_of_end(sdma, tell_of_copy(sdma, 0, to, (uint64_t)(command[4] & 0x3FFFFFFC) + 4));
-  for (uint64_t bytes = (uint64_t)(command[4] & 0x3FFFFFFC) + 4; bytes;) {
+  tell_of_end(sdma, tell_of_copy(sdma, 0, to, bytes));
+  while (bytes) {
     if (stopped(sdma))
       return halt(sdma);
     uint64_t size = smaller(bytes, sizeof pattern);
@@ -351,6 +384,24 @@ static gs_step_t run_fill(gs_sdma_t *sdma, const uint32_t *command) {
       return halt_with_lost_memory(sdma, failed, (side_t){0, NULL}, (side_t){to, target}, size);
     to += size;
     bytes -= size;
+  }
+  return GS_STEP_DONE;
+}
+
+/* Data that stand in the ring, behind the command. */
+static gs_step_t run_write(gs_sdma_t *sdma, const uint32_t *command) {
+  const uint32_t dwords = (command[3] & 0xFFFFF) + 1;
+  uint64_t from = sdma_read_index(sdma) + 4 * sdma->taken, to = address_at(command + 1);
+  if (dwords > sdma->available - sdma->taken)
+    return halt_with_misfit(sdma, command[0]);
+  sdma->taken += dwords;
+  for (uint32_t i = 0; i < dwords; i++, from += 4, to += 4) {
+    uint32_t *target = gs_bus_word_at(&sdma->bus, to, sizeof *target, GS_VM_WRITE);
+    if (!target)
+      return halt_with_fault(sdma, "the destination of a write,");
+    uint32_t word;
+    read_command(sdma, from, 1, &word);
+    __atomic_store_n(target, word, __ATOMIC_RELEASE);
   }
   return GS_STEP_DONE;
 }
@@ -372,18 +423,6 @@ static gs_step_t run_trap(gs_sdma_t *sdma, const uint32_t *command) {
   return GS_STEP_DONE;
 }
 
-static bool poll_holds(uint32_t value, unsigned function, uint32_t reference) {
-  switch (function) {
-  case 1: return value < reference;
-  case 2: return value <= reference;
-  case 3: return value == reference;
-  case 4: return value != reference;
-  case 5: return value >= reference;
-  case 6: return value > reference;
-  default: return true;
-  }
-}
-
 static gs_step_t run_poll(gs_sdma_t *sdma, const uint32_t *command) {
   const bool of_memory = command[0] >> 31;
   /* The other form polls a register after it flushed the host data path: nothing to wait for here. */
@@ -394,7 +433,7 @@ static gs_step_t run_poll(gs_sdma_t *sdma, const uint32_t *command) {
     return halt_with_fault(sdma, "the address of a poll,");
   /* Acquires what the writer of the value did before: the commands that follow depend on it. */
   const uint32_t value = __atomic_load_n(target, __ATOMIC_ACQUIRE) & command[4];
-  return poll_holds(value, command[0] >> 28 & 7, command[3]) ? GS_STEP_DONE : GS_STEP_WAIT;
+  return gs_poll_holds(value, command[0] >> 28 & 7, command[3]) ? GS_STEP_DONE : GS_STEP_WAIT;
 }
 
 static gs_step_t run_atomic(gs_sdma_t *sdma, const uint32_t *command) {
@@ -431,10 +470,11 @@ typedef struct command_row {
 
 static const command_row_t command_table[] = {
     {0, 0, 1, run_nop},        {1, 0, LINEAR_DWORDS, run_copy_linear},
-    {1, 4, 13, run_copy_rect}, {5, 0, 4, run_fence},
-    {6, 0, 2, run_trap},       {8, 0, 6, run_poll},
-    {10, 0, 8, run_atomic},    {11, 0, 5, run_fill},
-    {13, 2, 3, run_timestamp}, {17, 1, 5, run_nop}, /* cache control of gfx10 and later */
+    {1, 4, 13, run_copy_rect}, {2, 0, 4, run_write},
+    {5, 0, 4, run_fence},      {6, 0, 2, run_trap},
+    {8, 0, 6, run_poll},       {10, 0, 8, run_atomic},
+    {11, 0, 5, run_fill},      {13, 2, 3, run_timestamp},
+    {17, 1, 5, run_nop}, /* cache control of gfx10 and later */
 };
 
 static const command_row_t *find_row(uint32_t header) {
@@ -470,11 +510,8 @@ static gs_step_t sdma_step(void *engine) {
   read_command(sdma, index, 1, command);
   const command_row_t *row = find_row(command[0]);
   const size_t length = gs_sdma_length(command[0]);
-  if (!row || length > sdma->available) {
-    sdma_log(sdma, "0x%08x is not a command that fits into the %" PRIu64 " submitted dwords", command[0],
-             sdma->available);
-    return halt_with_hang(sdma);
-  }
+  if (!row || length > sdma->available)
+    return halt_with_misfit(sdma, command[0]);
   sdma->taken = length;
   read_command(sdma, index, row->dwords, command);
   gs_late_perhaps(&sdma->bus.late, GS_ORDER_LATE);

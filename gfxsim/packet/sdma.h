@@ -1,5 +1,5 @@
 /* The DMA engine: the commands of one SDMA ring, in order. Layouts: the SDMA 4 and 5 packets of Linux amdgpu
- * (vega10_sdma_pkt_open.h) and ROCR-Runtime's sdma_registers.h; only those that ROCr emits.
+ * (vega10_sdma_pkt_open.h) and ROCR-Runtime's sdma_registers.h; those that ROCr and its thunk's tests emit.
  * Not here: when to look for commands (queue.h). */
 #ifndef GFXSIM_PACKET_SDMA_H
 #define GFXSIM_PACKET_SDMA_H
@@ -26,7 +26,8 @@ typedef struct gs_sdma_rect {
 /* Takes the 13 dwords of such a command apart. */
 gs_sdma_rect_t gs_sdma_decode_rect(const uint32_t *command);
 
-/* Length in dwords of the command that starts with `header`, or 0 when the engine does not know it. */
+/* Length in dwords of the command that starts with `header`, without what is of no fixed length (the data of
+ * a write, the second place of a copy to two), or 0 when the engine does not know it. */
 size_t gs_sdma_length(uint32_t header);
 
 typedef struct gs_sdma gs_sdma_t;

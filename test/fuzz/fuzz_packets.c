@@ -13,6 +13,7 @@
 #include "gfxsim_stub.h"
 #include "packet/aql.h"
 #include "packet/pm4.h"
+#include "packet/pm4_engine.h"
 #include "packet/sdma.h"
 
 enum { PAGE = 4096, SLOTS = 16, RING_DWORDS = 1024, DATA_BYTES = 64 * 1024, MOST_STEPS = 64 };
@@ -126,7 +127,7 @@ static void run_sdma(machine_t *m, const uint32_t *dwords, size_t count) {
                                     &m->arena->write_index));
 }
 
-static void run_pm4(const uint32_t *dwords, size_t count) {
+static void run_pm4(machine_t *m, const uint32_t *dwords, size_t count) {
   gs_pm4_effects_t effects = {0};
   uint64_t address;
   uint32_t length;
@@ -134,6 +135,11 @@ static void run_pm4(const uint32_t *dwords, size_t count) {
     (void)gs_pm4_indirect_buffer(dwords, &address, &length);
   (void)gs_pm4_run(dwords, count, &effects);
   FUZZ_CHECK(effects.skipped <= count);
+  const size_t fits = count < RING_DWORDS ? count : RING_DWORDS - 1;
+  memcpy(m->arena->sdma_ring, dwords, fits * 4);
+  m->arena->write_index = fits;
+  step(&gs_pm4_ops, gs_pm4_create(&m->config, m->arena->sdma_ring, RING_DWORDS * 4, &m->arena->read_index,
+                                  &m->arena->write_index));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -149,7 +155,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   place_addresses(m->arena, dwords, count);
   switch (data[0] % PROCESSORS) {
   case PROCESSOR_AQL: run_aql(m, dwords, count); break;
-  case PROCESSOR_PM4: run_pm4(dwords, count); break;
+  case PROCESSOR_PM4: run_pm4(m, dwords, count); break;
   default: run_sdma(m, dwords, count); break;
   }
   free(dwords);

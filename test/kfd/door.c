@@ -32,6 +32,8 @@
 enum {
   GET_VERSION = 0x01,
   CREATE_QUEUE = 0x02,
+  DESTROY_QUEUE = 0x03,
+  UPDATE_QUEUE = 0x07,
   CREATE_EVENT = 0x08,
   DESTROY_EVENT = 0x09,
   SET_EVENT = 0x0A,
@@ -461,6 +463,89 @@ static void test_ages_of_events(void **state) {
   set_event(mine.event_id, DESTROY_EVENT);
 }
 
+/* A queue whose commands are PM4: a kernel that is described by registers stores a word, and the release
+ * behind it raises an event. */
+static void test_queue_of_pm4(void **state) {
+  (void)state;
+  enum {
+    CODE = 1024,
+    PLACE = 2048,
+    INDEX = 3072,
+    SIZE = 4 * PAGE,
+    WORD = 0x12345678
+  }; /* offsets: in bytes */
+  static const uint32_t code[] = {0xBE8400FF, WORD, 0xC0420100, 0,
+                                  0xBF810000}; /* s[0:1]: where to store s4 */
+  kfd_waited_event_t event = {.event_id = create_event()};
+  uint32_t *ring = (uint32_t *)(void *)reserve(SIZE);
+  const uint64_t base = (uintptr_t)ring, entry = base + PAGE + CODE, place = base + PAGE + PLACE;
+  kfd_allocate_t wanted = request(ring, SIZE, KFD_MEMORY_GTT | KFD_MEMORY_WRITABLE | KFD_MEMORY_EXECUTABLE);
+  assert_int_equal(ioctl(kfd, CALL(ALLOCATE), &wanted), 0);
+  assert_ptr_equal(
+      mmap(ring, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, kfd, (off_t)wanted.mmap_offset), ring);
+  uint32_t gpu = FIRST_GPU;
+  kfd_map_t map = {.handle = wanted.handle, .gpu_ids = (uintptr_t)&gpu, .count = 1};
+  assert_int_equal(ioctl(kfd, CALL(MAP), &map), 0);
+  memcpy(ring + (PAGE + CODE) / 4, code, sizeof code);
+  uint64_t *write = (uint64_t *)(void *)(ring + (PAGE + INDEX) / 4);
+  volatile uint32_t *stored = ring + (PAGE + PLACE) / 4;
+  kfd_create_queue_t queue = {.ring = base,
+                              .ring_size = PAGE,
+                              .write_pointer = (uintptr_t)write,
+                              .read_pointer = (uintptr_t)(write + 1),
+                              .gpu_id = FIRST_GPU,
+                              .type = KFD_QUEUE_COMPUTE,
+                              .percentage = 100};
+  assert_int_equal(ioctl(kfd, CALL(CREATE_QUEUE), &queue), 0);
+  const uint32_t commands[] = {0xC0017600,
+                               0x20C,
+                               (uint32_t)(entry >> 8),
+                               0xC0017600,
+                               0x20D,
+                               (uint32_t)(entry >> 40),
+                               0xC0037600,
+                               0x207,
+                               1,
+                               1,
+                               1,
+                               0xC0027600,
+                               0x212,
+                               0,
+                               2 << 1,
+                               0xC0027600,
+                               0x240,
+                               (uint32_t)place,
+                               (uint32_t)(place >> 32),
+                               0xC0031500,
+                               1,
+                               1,
+                               1,
+                               1,
+                               0xC0064900,
+                               0,
+                               1 << 24,
+                               0,
+                               0,
+                               0,
+                               0,
+                               event.event_id};
+  memcpy(ring, commands, sizeof commands);
+  kfd_update_queue_t stop = {.queue_id = queue.queue_id, .ring_size = PAGE, .percentage = 100};
+  kfd_update_queue_t go = {.ring = base, .queue_id = queue.queue_id, .ring_size = PAGE, .percentage = 100};
+  assert_int_equal(ioctl(kfd, CALL(UPDATE_QUEUE), &stop), 0); /* without a ring it does nothing */
+  __atomic_store_n(write, sizeof commands / sizeof *commands, __ATOMIC_RELEASE);
+  assert_int_equal(wait_for(&event, 1, 100), KFD_WAIT_TIMEOUT);
+  assert_int_equal(*stored, 0);
+  assert_int_equal(ioctl(kfd, CALL(UPDATE_QUEUE), &go), 0);
+  assert_int_equal(wait_for(&event, 1, 10000), KFD_WAIT_COMPLETE);
+  assert_int_equal(*stored, WORD);
+  kfd_destroy_queue_t end = {.queue_id = queue.queue_id};
+  assert_int_equal(ioctl(kfd, CALL(DESTROY_QUEUE), &end), 0);
+  assert_int_equal(write[1], sizeof commands / sizeof *commands);
+  set_event(event.event_id, DESTROY_EVENT);
+  release(wanted.handle, ring, SIZE);
+}
+
 /* ---- Descriptors, processes, threads ---- */
 
 static void test_copies_of_descriptors(void **state) {
@@ -599,6 +684,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_events),
       cmocka_unit_test(test_page_of_events),
       cmocka_unit_test(test_ages_of_events),
+      cmocka_unit_test(test_queue_of_pm4),
       cmocka_unit_test(test_copies_of_descriptors),
       cmocka_unit_test(test_closing_all_descriptors),
       cmocka_unit_test(test_fork),

@@ -20,6 +20,7 @@
 #include "gfxsim_stub.h"
 #include "packet/aql.h"
 #include "packet/pm4.h"
+#include "packet/pm4_engine.h"
 #include "packet/queue.h"
 #include "packet/sdma.h"
 #include "packet/signal.h"
@@ -1107,7 +1108,7 @@ static void test_sdma_unknown_commands_hang(void **state) {
       {0x000000FF},                   /* no such command */
       {0x00000201},                   /* no such kind of copy */
       {0x1E00000A, 0, 0, 0, 0, 0, 0}, /* another atomic operation */
-      {0x0000000B, 0, 0, 0, 0},       /* a fill of bytes */
+      {0x4000000B, 0, 0, 0, 0},       /* a fill of elements of 16 bits */
       {0x00000001},                   /* only the first dword was submitted */
   };
   for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -1124,6 +1125,36 @@ static void test_sdma_unknown_commands_hang(void **state) {
   }
 }
 
+/* Data in the ring, two destinations, bytes; and commands of which the last dword was not submitted. */
+static void test_sdma_writes(void **state) {
+  fixture_t *f = *state;
+  gs_sdma_t *sdma = sdma_create(f);
+  uint32_t *word = (uint32_t *)(void *)f->arena->data;
+  uint8_t *bytes = f->arena->data + 1024;
+  sdma_command(f, 2, LOW(word + 1), HIGH(word + 1), 3 - 1, 0x11, 0x22, 0x33);
+  sdma_command(f, 1 | 1 << 27, 12 - 1, 0, LOW(word + 1), HIGH(word + 1), LOW(word + 8), HIGH(word + 8),
+               LOW(word + 16), HIGH(word + 16));
+  sdma_command(f, 0xB, LOW(bytes + 1), HIGH(bytes + 1), 0xFFFFFFAB, 7 - 1);
+  assert_int_equal(run(&gs_sdma_ops, sdma), GS_STEP_IDLE);
+  const uint32_t expected[] = {0, 0x11, 0x22, 0x33, 0};
+  assert_memory_equal(word, expected, sizeof expected);
+  assert_memory_equal(word + 8, expected + 1, 4 * sizeof *expected);
+  assert_memory_equal(word + 16, expected + 1, 4 * sizeof *expected);
+  assert_memory_equal(bytes, "\0\xAB\xAB\xAB\xAB\xAB\xAB\xAB\0", 9);
+  sdma_command(f, 2, LOW(word + 1), HIGH(word + 1), 3 - 1, 0x44, 0x55);
+  assert_int_equal(run(&gs_sdma_ops, sdma), GS_STEP_HALT);
+  gs_sdma_ops.destroy(sdma);
+  f->arena->read_index = f->arena->write_index = 0;
+  sdma = sdma_create(f);
+  sdma_command(f, 1 | 1 << 27, 12 - 1, 0, LOW(word + 1), HIGH(word + 1), LOW(word + 8), HIGH(word + 8),
+               LOW(word + 24));
+  assert_int_equal(run(&gs_sdma_ops, sdma), GS_STEP_HALT);
+  assert_int_equal(f->told.hangs, 2);
+  assert_int_equal(word[1], 0x11);
+  assert_int_equal(word[24], 0);
+  gs_sdma_ops.destroy(sdma);
+}
+
 static void test_sdma_ring_wraps(void **state) {
   fixture_t *f = *state;
   gs_sdma_t *sdma = sdma_create(f);
@@ -1136,6 +1167,212 @@ static void test_sdma_ring_wraps(void **state) {
   }
   assert_int_equal(f->arena->read_index, 3 * RING_DWORDS * 7 * 4);
   gs_sdma_ops.destroy(sdma);
+}
+
+/* Queues of PM4. Headers: type 3, the number of dwords that follow less one, the operation. */
+#define PM4(operation, dwords) (UINT32_C(3) << 30 | ((dwords)-2) << 16 | (operation) << 8)
+
+/* What pm4_command puts behind the last command of the ring, whose indices count dwords and whose writer's
+ * does not wrap. */
+static void pm4_submit(fixture_t *f, const uint32_t *dwords, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    f->arena->sdma_ring[f->arena->write_index++ % RING_DWORDS] = dwords[i];
+}
+#define pm4_command(f, ...)                                                                                  \
+  pm4_submit(f, (const uint32_t[]){__VA_ARGS__}, sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
+
+static gs_pm4_t *pm4_create(fixture_t *f) {
+  gs_bus_leave(&f->bus);
+  f->arena->read_index = f->arena->write_index = 0;
+  f->told = (told_t){0};
+  gs_pm4_t *pm4 = gs_pm4_create(&f->config, f->arena->sdma_ring, sizeof f->arena->sdma_ring,
+                                &f->arena->read_index, &f->arena->write_index);
+  assert_non_null(pm4);
+  return pm4;
+}
+
+static void test_pm4_writes_waits_and_releases(void **state) {
+  fixture_t *f = *state;
+  gs_pm4_t *pm4 = pm4_create(f);
+  uint32_t *word = (uint32_t *)(void *)f->arena->data;
+  assert_int_equal(gs_pm4_ops.step(pm4), GS_STEP_IDLE);
+  pm4_command(f, PM4(0x37, 6), 5 << 8, LOW(word + 1), HIGH(word + 1), 0x11, 0x22);
+  pm4_command(f, 0x80000000, PM4(0x10, 3), 0xFFFF, 0xFFFF, 0xFFFF1000);
+  pm4_command(f, PM4(0x37, 6), 5 << 8 | 1 << 16, LOW(word + 4), HIGH(word + 4), 0x33, 0x44);
+  pm4_command(f, PM4(0x3C, 7), 3 | 1 << 4, LOW(word + 8), HIGH(word + 8), 0x50, 0xF0, 4);
+  pm4_command(f, PM4(0x49, 8), 0, 2 << 24 | 1 << 29, LOW(word + 9), HIGH(word + 9), 3, 0xAA, 3);
+  pm4_command(f, PM4(0x49, 8), 0, 3 << 24 | 2 << 29, LOW(word + 10), HIGH(word + 10), 0x66, 0x77, 4);
+  pm4_command(f, PM4(0x49, 8), 0, 1 << 24, 0, 0, 0, 0, 5);
+  assert_true(gs_pm4_ops.pending(pm4));
+  assert_int_equal(run(&gs_pm4_ops, pm4), GS_STEP_WAIT);
+  const uint32_t first[] = {0, 0x11, 0x22, 0, 0x44, 0};
+  assert_memory_equal(word, first, sizeof first);
+  assert_int_equal(word[9], 0);
+  word[8] = 0xA50A;
+  assert_int_equal(run(&gs_pm4_ops, pm4), GS_STEP_WAIT);
+  word[8] = 0xA05A;
+  assert_int_equal(run(&gs_pm4_ops, pm4), GS_STEP_IDLE);
+  const uint32_t second[] = {3, 0x66, 0x77, 0};
+  assert_memory_equal(word + 9, second, sizeof second);
+  assert_int_equal(f->told.events[3], 1);
+  assert_int_equal(f->told.events[4], 0); /* its kind of interrupt is none */
+  assert_int_equal(f->told.events[5], 1);
+  assert_false(gs_pm4_ops.pending(pm4));
+  gs_pm4_ops.destroy(pm4);
+}
+
+static void expect_grid(const uint32_t grid[3]) {
+  const hsa_kernel_dispatch_packet_t *packet = &gs_stub.packet;
+  assert_int_equal(packet->setup, 3);
+  assert_int_equal(packet->workgroup_size_x, 32);
+  assert_int_equal(packet->workgroup_size_y, 2);
+  assert_int_equal(packet->workgroup_size_z, 1);
+  assert_int_equal(packet->grid_size_x, grid[0]);
+  assert_int_equal(packet->grid_size_y, grid[1]);
+  assert_int_equal(packet->grid_size_z, grid[2]);
+}
+
+static void test_pm4_dispatches(void **state) {
+  fixture_t *f = *state;
+  gs_pm4_t *pm4 = pm4_create(f);
+  uint32_t *buffer = (uint32_t *)(void *)f->arena->data;
+  const uint32_t commands[] = {
+      PM4(0x58, 7),
+      0,
+      0,
+      0,
+      0,
+      0,
+      0, /* acquire */
+      PM4(0x76, 8),
+      0x204,
+      0,
+      0,
+      0,
+      32,
+      2,
+      1, /* start and size of workgroups */
+      PM4(0x76, 8),
+      0x20C,
+      0x00345678,
+      0x01,
+      0,
+      0,
+      0x00700000,
+      0, /* code, scratch memory */
+      PM4(0x76, 4),
+      0x212,
+      0x12,
+      0x1 | 6 << 1 | 3 << 15, /* registers, LDS */
+      PM4(0x76, 3),
+      0x22D,
+      9,
+      PM4(0x76, 3),
+      0x218,
+      5 | 63 << 12, /* registers, scratch memory */
+      PM4(0x76, 4),
+      0x240,
+      0xA0,
+      0xA1,
+      PM4(0x76, 3),
+      0x24F,
+      0xAF, /* first and last of the user's */
+      PM4(0x76, 3),
+      0x300,
+      7, /* no register that matters */
+      PM4(0x15, 5),
+      100,
+      6,
+      1,
+      1 | 1 << 5,
+      PM4(0x15, 5),
+      4,
+      3,
+      2,
+      1, /* work-items, and workgroups */
+      PM4(0x15, 5),
+      4,
+      3,
+      2,
+      0,
+      PM4(0x46, 2),
+      0, /* no shader; an event */
+  };
+  memcpy(buffer, commands, sizeof commands);
+  const uint64_t epoch = code_epoch(f);
+  pm4_command(f, PM4(0x3F, 4), LOW(buffer), HIGH(buffer), sizeof commands / sizeof *commands | 1 << 23);
+  pm4_command(f, PM4(0x10, 2), 0);
+  for (unsigned i = 0; i < 4; i++) /* the ring is not free while its buffer is at work */
+    assert_int_equal(gs_pm4_ops.step(pm4), GS_STEP_DONE);
+  assert_int_equal(f->arena->read_index, 0);
+  while (!gs_stub.runs)
+    assert_int_equal(gs_pm4_ops.step(pm4), GS_STEP_DONE);
+  expect_grid((const uint32_t[]){100, 6, 1});
+  assert_int_equal(run(&gs_pm4_ops, pm4), GS_STEP_IDLE);
+  assert_int_equal(f->arena->read_index, 6);
+  expect_grid((const uint32_t[]){4 * 32, 3 * 2, 2 * 1});
+  const gs_shader_t *shader = &gs_stub.shader;
+  assert_int_equal(shader->entry, 0x0100345678 << 8);
+  assert_int_equal(shader->rsrc1, 0x12);
+  assert_int_equal(shader->rsrc2, 1 | 6 << 1 | 3 << 15);
+  assert_int_equal(shader->rsrc3, 9);
+  assert_int_equal(shader->user[0], 0xA0);
+  assert_int_equal(shader->user[1], 0xA1);
+  assert_int_equal(shader->user[15], 0xAF);
+  assert_false(shader->narrow);
+  assert_int_equal(gs_stub.packet.group_segment_size, 3 * 512);
+  assert_int_equal(gs_stub.packet.private_segment_size, 63 * 1024 / 64);
+  assert_true(code_epoch(f) > epoch);
+  assert_int_equal(gs_stub.runs, 2);
+  assert_int_equal(gs_stub.last.dispatch_id, 1);
+  assert_int_equal(gs_stub.last.scratch_base, 0x70000000);
+  assert_int_equal(gs_stub.last.scratch_waves, 5);
+  assert_int_equal(gs_stub.last.scratch_wave_bytes, 63 * 1024);
+  gs_pm4_ops.destroy(pm4);
+}
+
+static void test_pm4_goes_round(void **state) {
+  fixture_t *f = *state;
+  gs_pm4_t *pm4 = pm4_create(f);
+  uint32_t *word = (uint32_t *)(void *)f->arena->data;
+  for (uint32_t i = 1; i <= 3 * RING_DWORDS; i++) {
+    pm4_command(f, PM4(0x37, 5), 5 << 8, LOW(word), HIGH(word), i);
+    assert_int_equal(run(&gs_pm4_ops, pm4), GS_STEP_IDLE);
+    assert_int_equal(*word, i);
+    assert_int_equal(f->arena->read_index, 5 * i % RING_DWORDS);
+  }
+  gs_pm4_ops.destroy(pm4);
+}
+
+static void test_pm4_errors(void **state) {
+  fixture_t *f = *state;
+  const uint64_t read_only = at(f->arena->read_only), nowhere = at(f->arena + 1);
+  const uint32_t low = (uint32_t)read_only, high = (uint32_t)(read_only >> 32);
+  const struct {
+    uint32_t command[8];
+    uint32_t count;
+    bool faults;
+  } row[] = {
+      {{PM4(0xEE, 2), 0}, 2, false},                             /* no such command */
+      {{PM4(0x3C, 2), 0}, 2, false},                             /* too short for what it is */
+      {{PM4(0x37, 6), 5 << 8, low, high, 1}, 5, false},          /* not all of it */
+      {{1, 0}, 2, false},                                        /* not of type 3 */
+      {{PM4(0x15, 5), 1, 1, 1, 1}, 5, false},                    /* an empty workgroup: exec's */
+      {{PM4(0x37, 5), 5 << 8, low, high, 1}, 5, true},           /* a write */
+      {{PM4(0x49, 8), 0, 1 << 29, low, high, 1, 0, 0}, 8, true}, /* a release */
+      {{PM4(0x3C, 7), 3 | 1 << 4, (uint32_t)nowhere, (uint32_t)(nowhere >> 32), 0, 0, 0}, 7, true},
+      {{PM4(0x3F, 4), (uint32_t)nowhere, (uint32_t)(nowhere >> 32), 4}, 4, true},
+  };
+  for (unsigned i = 0; i < sizeof row / sizeof *row; i++) {
+    gs_pm4_t *pm4 = pm4_create(f);
+    gs_stub.outcome = GS_INVALID_GROUP_SIZE;
+    pm4_submit(f, row[i].command, row[i].count);
+    assert_int_equal(run(&gs_pm4_ops, pm4), GS_STEP_HALT);
+    assert_int_equal(gs_pm4_ops.step(pm4), GS_STEP_HALT);
+    assert_int_equal(f->told.hangs, !row[i].faults);
+    assert_int_equal(f->told.faults, row[i].faults);
+    gs_pm4_ops.destroy(pm4);
+  }
 }
 
 /* Queue threads. */
@@ -1281,6 +1518,11 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_aql_without_execution_takes_time, setup, teardown),
       cmocka_unit_test_setup_teardown(test_aql_limits_the_compute_units, setup, teardown),
       cmocka_unit_test_setup_teardown(test_sdma_copies_and_fills, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_pm4_writes_waits_and_releases, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_pm4_dispatches, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_pm4_goes_round, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_pm4_errors, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_sdma_writes, setup, teardown),
       cmocka_unit_test_setup_teardown(test_sdma_copies_take_time, setup, teardown),
       cmocka_unit_test_setup_teardown(test_sdma_joins_pieces, setup, teardown),
       cmocka_unit_test_setup_teardown(test_sdma_counts_what_costs, setup, teardown),

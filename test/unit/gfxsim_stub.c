@@ -6,6 +6,7 @@
 
 #include <hsa/hsa.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 gs_stub_t gs_stub;
@@ -100,6 +101,10 @@ void gs_device_unreserve(gs_device_t *device) {
 gs_outcome_t gs_device_run(gs_device_t *device, const gs_dispatch_t *dispatch, gs_fault_t *fault) {
   (void)device;
   gs_stub.last = *dispatch;
+  if (dispatch->shader) {
+    gs_stub.shader = *dispatch->shader;
+    memcpy(&gs_stub.packet, (const void *)(uintptr_t)dispatch->packet, sizeof gs_stub.packet);
+  }
   gs_stub.running++;
   while (gs_stub.until_stopped && !atomic_load(dispatch->stop)) {
     const struct timespec pause = {.tv_nsec = 100000};

@@ -3,6 +3,8 @@
 #ifndef TEST_UNIT_GFXSIM_STUB_H
 #define TEST_UNIT_GFXSIM_STUB_H
 
+#include <hsa/hsa.h>
+
 #include "exec/device.h"
 
 /* What the stub does and saw. Set and read by one test at a time, while no dispatch runs. */
@@ -14,7 +16,9 @@ typedef struct gs_stub {
   int reserved;
   _Atomic int running;
   _Atomic int runs;
-  gs_dispatch_t last; /* the latest dispatch */
+  gs_dispatch_t last; /* the latest dispatch; of one without a descriptor also what it points to */
+  gs_shader_t shader;
+  hsa_kernel_dispatch_packet_t packet;
 } gs_stub_t;
 
 /* The state of all stub devices of the test program. */

@@ -758,7 +758,7 @@ static void test_queue_arguments(void **state) {
   void *ring = host.ring;
   assert_int_equal(hsaKmtCreateQueue(0, HSA_QUEUE_COMPUTE_AQL, 100, 0, ring, PAGE, NULL, &resource),
                    HSAKMT_STATUS_INVALID_NODE_UNIT);
-  assert_int_equal(hsaKmtCreateQueue(1, HSA_QUEUE_COMPUTE, 100, 0, ring, PAGE, NULL, &resource),
+  assert_int_equal(hsaKmtCreateQueue(1, HSA_QUEUE_MULTIMEDIA_DECODE, 100, 0, ring, PAGE, NULL, &resource),
                    HSAKMT_STATUS_NOT_SUPPORTED);
   assert_int_equal(hsaKmtCreateQueue(1, HSA_QUEUE_COMPUTE_AQL, 100, 0, ring, PAGE + 64, NULL, &resource),
                    HSAKMT_STATUS_INVALID_PARAMETER);
