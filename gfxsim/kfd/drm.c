@@ -106,7 +106,7 @@ static void describe(const gs_gpu_t *gpu, drm_device_t *device) {
   };
 }
 
-static uint64_t used_by(gs_machine_t *machine, const gs_gpu_t *gpu) {
+uint64_t gs_drm_used(gs_machine_t *machine, const gs_gpu_t *gpu) {
   return gpu->memory_bytes - gs_memory_available(&machine->memory, gpu->node);
 }
 
@@ -119,7 +119,7 @@ typedef union drm_result {
 } drm_result_t;
 
 static size_t query_heaps(gs_machine_t *machine, const gs_gpu_t *gpu, drm_result_t *result) {
-  const uint64_t total = gpu->memory_bytes, used = used_by(machine, gpu),
+  const uint64_t total = gpu->memory_bytes, used = gs_drm_used(machine, gpu),
                  system = machine->memory.system_bytes;
   const drm_heap_t vram = {total, total, used, total};
   result->heap[0] = vram;
@@ -134,9 +134,9 @@ static size_t query(gs_machine_t *machine, const gs_gpu_t *gpu, uint32_t what, d
   case QUERY_ACCEL_WORKING: result->half = 1; return sizeof result->half;
   case QUERY_ENGINES: return sizeof result->half; /* of the drawing half: none */
   case QUERY_TIMESTAMP: result->word[0] = gs_clock_ticks(); return sizeof *result->word;
-  case QUERY_VRAM_USAGE: result->word[0] = used_by(machine, gpu); return sizeof *result->word;
+  case QUERY_VRAM_USAGE: result->word[0] = gs_drm_used(machine, gpu); return sizeof *result->word;
   case QUERY_VISIBLE_USAGE:
-    result->word[0] = gpu->host_visible ? used_by(machine, gpu) : 0;
+    result->word[0] = gpu->host_visible ? gs_drm_used(machine, gpu) : 0;
     return sizeof *result->word;
   case QUERY_GTT_USAGE: return sizeof *result->word;
   case QUERY_VRAM_GTT:

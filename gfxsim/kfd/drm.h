@@ -5,7 +5,12 @@
 
 #include <stdint.h>
 
+#include "machine/machine.h"
+
 /* A call of the render node of GPU `ordinal`. Returns 0, or -1 with errno, as ioctl does. Thread-safe. */
 int gs_drm_ioctl(uint32_t ordinal, unsigned long request, void *argument);
+
+/* Memory of a GPU that this process holds, in bytes. */
+uint64_t gs_drm_used(gs_machine_t *machine, const gs_gpu_t *gpu);
 
 #endif

@@ -318,13 +318,7 @@ EXPORT ssize_t readlinkat(int folder, const char *restrict path, char *restrict 
   gs_answer_t answer;
   if (!gs_path_answer(path, &answer))
     return gs_real_readlinkat(folder, path, text, size);
-  if (answer.kind != GS_ANSWER_LINK) {
-    errno = EINVAL;
-    return -1;
-  }
-  const size_t length = strlen(answer.target);
-  memcpy(text, answer.target, length < size ? length : size);
-  return (ssize_t)(length < size ? length : size);
+  return gs_answer_link(&answer, text, size);
 }
 
 EXPORT ssize_t readlink(const char *restrict path, char *restrict text, size_t size) {

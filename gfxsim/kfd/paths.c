@@ -3,14 +3,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/preload.h"
+#include "kfd/drm.h"
 #include "kfd/kfd.h"
 #include "kfd/objects.h"
 #include "kfd/real.h"
 #include "machine/process.h"
+#include "machine/topology.h"
 
 #define KFD      "/sys/devices/virtual/kfd"
 #define TOPOLOGY KFD "/kfd/topology"
@@ -56,6 +59,39 @@ static void write_uevent(FILE *to, gs_machine_t *machine, const gs_path_numbers_
   const gs_gpu_t *gpu = gpu_of_minor(machine, numbers->of[0]);
   fprintf(to, "DRIVER=amdgpu\nPCI_ID=1002:%04X\nPCI_SLOT_NAME=0000:%02x:00.0\n", gpu->profile->device_id,
           gpu->ordinal + 1);
+}
+
+static void write_zero(FILE *to, gs_machine_t *machine, const gs_path_numbers_t *numbers) {
+  (void)machine;
+  (void)numbers;
+  fputs("0\n", to);
+}
+
+static void write_revision(FILE *to, gs_machine_t *machine, const gs_path_numbers_t *numbers) {
+  fprintf(to, "0x%02x\n", gpu_of_minor(machine, numbers->of[0])->profile->pci_revision);
+}
+
+static void write_unique_id(FILE *to, gs_machine_t *machine, const gs_path_numbers_t *numbers) {
+  HsaNodeProperties node;
+  gs_topology_node(machine, gpu_of_minor(machine, numbers->of[0])->node, &node);
+  fprintf(to, "%016" PRIx64 "\n", (uint64_t)node.UniqueID);
+}
+
+/* Of the memory of a GPU: all of it, and what this process holds. */
+
+static void write_memory(FILE *to, gs_machine_t *machine, const gs_path_numbers_t *numbers) {
+  fprintf(to, "%" PRIu64 "\n", gpu_of_minor(machine, numbers->of[0])->memory_bytes);
+}
+
+static void write_memory_used(FILE *to, gs_machine_t *machine, const gs_path_numbers_t *numbers) {
+  fprintf(to, "%" PRIu64 "\n", gs_drm_used(machine, gpu_of_minor(machine, numbers->of[0])));
+}
+
+/* Where a device's folder really is: below its slot. */
+static void write_place(FILE *to, gs_machine_t *machine, const gs_path_numbers_t *numbers) {
+  const uint32_t minor = numbers->of[0];
+  fprintf(to, "../../devices/pci0000:00/0000:%02x:00.0/drm/%s%u", gpu_of_minor(machine, minor)->ordinal + 1,
+          minor < GS_FIRST_RENDER_MINOR ? "card" : "renderD", minor);
 }
 
 /* Names in folders. */
@@ -209,7 +245,8 @@ static const path_row_t path_table[] = {
     {NODE "/p2p_links", is_node, GS_ANSWER_FOLDER, NULL, names_peers, NULL},
     {NODE "/p2p_links/#", is_peer, GS_ANSWER_FOLDER, NULL, names_properties, NULL},
     {NODE "/p2p_links/#/properties", is_peer, GS_ANSWER_TEXT, gs_write_peer, NULL, NULL},
-    {DRM, is_drm, GS_ANSWER_FOLDER, NULL, names_none, NULL},
+    {"/sys/class/drm", is_any, GS_ANSWER_FOLDER, NULL, names_dri, NULL},
+    {DRM, is_drm, GS_ANSWER_FOLDER, write_place, names_none, NULL},
     {DRM "/device", is_drm, GS_ANSWER_FOLDER, NULL, names_none, NULL},
     {DRM "/device/drm", is_drm, GS_ANSWER_FOLDER, NULL, names_drm, NULL},
     {DRM "/device/subsystem", is_drm, GS_ANSWER_LINK, NULL, NULL, "../../../../bus/pci"},
@@ -219,6 +256,11 @@ static const path_row_t path_table[] = {
     {DRM "/device/device", is_drm, GS_ANSWER_TEXT, write_device, NULL, NULL},
     {DRM "/device/subsystem_device", is_drm, GS_ANSWER_TEXT, write_device, NULL, NULL},
     {DRM "/device/uevent", is_drm, GS_ANSWER_TEXT, write_uevent, NULL, NULL},
+    {DRM "/device/numa_node", is_drm, GS_ANSWER_TEXT, write_zero, NULL, NULL},
+    {DRM "/device/revision", is_drm, GS_ANSWER_TEXT, write_revision, NULL, NULL},
+    {DRM "/device/unique_id", is_drm, GS_ANSWER_TEXT, write_unique_id, NULL, NULL},
+    {DRM "/device/mem_info_vram_total", is_drm, GS_ANSWER_TEXT, write_memory, NULL, NULL},
+    {DRM "/device/mem_info_vram_used", is_drm, GS_ANSWER_TEXT, write_memory_used, NULL, NULL},
 };
 
 /* Whether a path has a pattern's form; then its numbers. Slashes may be several, and stand at the end. */
@@ -241,13 +283,24 @@ static bool matches(const char *pattern, const char *path, gs_path_numbers_t *nu
   return !path[strspn(path, "/")];
 }
 
-/* Where else the driver's folders are known. */
+/* Where else the driver's folders are known. A device there is named by its kind and number. */
+static const struct {
+  const char *alias, *folder;
+} alias_table[] = {
+    {"/sys/class/kfd/", KFD "/"},
+    {"/sys/class/drm/card", "/sys/dev/char/226:"},
+    {"/sys/class/drm/renderD", "/sys/dev/char/226:"},
+};
+
 static const char *resolve(const char *path, char resolved[256]) {
-  static const char alias[] = "/sys/class/kfd/";
-  if (strncmp(path, alias, sizeof alias - 1))
-    return path;
-  snprintf(resolved, 256, KFD "/%s", path + sizeof alias - 1);
-  return resolved;
+  for (size_t i = 0; i < sizeof alias_table / sizeof *alias_table; i++) {
+    const size_t length = strlen(alias_table[i].alias);
+    if (strncmp(path, alias_table[i].alias, length))
+      continue;
+    snprintf(resolved, 256, "%s%s", alias_table[i].folder, path + length);
+    return resolved;
+  }
+  return path;
 }
 
 static bool may_be_ours(const char *path) {
@@ -290,17 +343,40 @@ bool gs_path_answer(const char *path, gs_answer_t *answer) {
   return true;
 }
 
+/* What an answer's writer writes: to be freed, or NULL with errno. */
+static char *text_of(const gs_answer_t *answer, size_t *size) {
+  char *text = NULL;
+  FILE *stream = open_memstream(&text, size);
+  if (!stream)
+    return NULL;
+  answer->write(stream, gs_machine_current(), &answer->numbers);
+  if (!fclose(stream))
+    return text;
+  free(text);
+  return NULL;
+}
+
+ssize_t gs_answer_link(const gs_answer_t *answer, char *target, size_t size) {
+  const bool written = answer->kind == GS_ANSWER_FOLDER && answer->write;
+  if (answer->kind != GS_ANSWER_LINK && !written) {
+    errno = EINVAL;
+    return -1;
+  }
+  size_t length = written ? 0 : strlen(answer->target);
+  char *text = written ? text_of(answer, &length) : NULL;
+  if (written && !text)
+    return -1;
+  memcpy(target, written ? text : answer->target, length < size ? length : size);
+  free(text);
+  return (ssize_t)(length < size ? length : size);
+}
+
 /* Opening. */
 
 static int open_text(const gs_answer_t *answer, int flags) {
-  char *text = NULL;
   size_t size = 0;
-  FILE *stream = open_memstream(&text, &size);
-  if (!stream)
-    return -1;
-  answer->write(stream, gs_machine_current(), &answer->numbers);
-  const int failed = fclose(stream);
-  const int file = failed ? -1 : gs_preload_text(gs_real_openat, answer->real, text, size, flags);
+  char *text = text_of(answer, &size);
+  const int file = text ? gs_preload_text(gs_real_openat, answer->real, text, size, flags) : -1;
   const int error = errno;
   free(text);
   errno = error;

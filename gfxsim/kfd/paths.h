@@ -5,13 +5,15 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "kfd/topology_text.h"
 
 typedef enum gs_answer_kind {
   GS_ANSWER_OBJECT, /* a device: `object` */
   GS_ANSWER_TEXT,   /* a file that holds what `write` writes, after what the real one has */
-  GS_ANSWER_FOLDER, /* a folder that holds `name_at` */
+  GS_ANSWER_FOLDER, /* a folder that holds `name_at`; if `write` is there, a link leads there, to what it
+                       writes */
   GS_ANSWER_LINK,   /* a symbolic link to `target` */
 } gs_answer_kind_t;
 
@@ -31,6 +33,11 @@ typedef struct gs_answer {
 /* Whether a path is the driver's, and then the answer. The process's machine is made if the answer needs it.
  */
 bool gs_path_answer(const char *path, gs_answer_t *answer);
+
+/* What readlink says: as many bytes of the target of a link as `size`, in `target`. Their number, or -1 with
+ * errno.
+ */
+ssize_t gs_answer_link(const gs_answer_t *answer, char *target, size_t size);
 
 /* A new descriptor of an answer's file; `flags` as open takes them. -1 with errno. */
 int gs_answer_open(const gs_answer_t *answer, int flags);

@@ -188,6 +188,37 @@ static void test_links_are_read(void **state) {
   assert_fails((int)readlink("/dev/kfd", target, sizeof target), EINVAL);
 }
 
+/* As libraries of system management look for devices. */
+static void test_management_finds_the_devices(void **state) {
+  (void)state;
+  struct stat status;
+  char target[64] = "", line[64] = "";
+  assert_int_equal(count_entries("/sys/class/drm"), 4);
+  assert_int_equal(stat("/sys/class/drm/card1", &status), 0);
+  assert_true(S_ISDIR(status.st_mode));
+  assert_fails(stat("/sys/class/drm/card2", &status), ENOENT);
+  assert_true(readlink("/sys/class/drm/card1", target, sizeof target - 1) > 0);
+  assert_string_equal(target, "../../devices/pci0000:00/0000:02:00.0/drm/card1");
+  assert_int_equal(readlink("/sys/class/drm/renderD128", target, 5), 5);
+  static const struct {
+    const char *name, *text;
+  } rows[] = {{"vendor", "0x1002\n"},
+              {"device", "0x66a1\n"},
+              {"revision", "0x02\n"},
+              {"unique_id", "67667873696d0002\n"},
+              {"mem_info_vram_total", "1073741824\n"},
+              {"mem_info_vram_used", "0\n"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char path[64];
+    snprintf(path, sizeof path, "/sys/class/drm/card1/device/%s", rows[i].name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof line, file));
+    assert_string_equal(line, rows[i].text);
+    fclose(file);
+  }
+}
+
 /* libdrm opens render nodes, and tells devices apart by their names. */
 static void test_libdrm_knows_the_devices(void **state) {
   (void)state;
@@ -673,6 +704,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_paths_that_are_not_there),
       cmocka_unit_test(test_devices_look_like_devices),
       cmocka_unit_test(test_links_are_read),
+      cmocka_unit_test(test_management_finds_the_devices),
       cmocka_unit_test(test_libdrm_knows_the_devices),
       cmocka_unit_test(test_calls_that_are_wrong),
       cmocka_unit_test(test_render_nodes_belong_to_their_gpus),
