@@ -41,6 +41,8 @@ static const gs_option_t option_table[] = {
      "the links have no atomics: devices count signals down by a load and a later store, as firmware may"},
     {"GFXSIM_NUMA", "--numa", "1", GS_OPTION_FLAG, MEMBER(numa), "0", 0, 1,
      "two CPU nodes with half the memory each; GPUs 1, 3, ... are near the second"},
+    {"GFXSIM_SHARED", "--shared", "FILE", GS_OPTION_FILE, MEMBER(shared), "", 0, 0,
+     "file by which processes are on one machine: what one holds of a card's memory, the others lack"},
     {"GFXSIM_STATS", "--stats", "1", GS_OPTION_FLAG, MEMBER(stats), "0", 0, 1,
      "print counters of each kernel at exit, and what the run would cost on a card"},
     {"GFXSIM_TRACE", "--trace", "FILE", GS_OPTION_FILE, MEMBER(trace), "", 0, 0,

@@ -39,13 +39,15 @@ typedef struct gs_options {
   bool svm;           /* GFXSIM_SVM: attributes of the program's memory, as the driver has with HMM */
   bool pcie_atomics;  /* GFXSIM_PCIE_ATOMICS: devices count the host's signals down in one step */
   bool numa;          /* GFXSIM_NUMA: two CPU nodes, every other GPU near the second */
-  bool stats;         /* GFXSIM_STATS: counters per kernel at exit, and costs */
-  char trace[256];    /* GFXSIM_TRACE: file for an instruction trace, empty = none */
-  gs_strict_t strict; /* GFXSIM_STRICT: where to be as unlucky as a card may be, as the seed chose */
-  uint32_t strict_seed;         /* GFXSIM_STRICT_SEED: what chance decides there */
-  uint32_t check;               /* GFXSIM_CHECK: GS_CHECK_*, what is checked */
-  char check_log[256];          /* GFXSIM_CHECK_LOG: file for findings, empty = stderr */
-  char check_sarif[256];        /* GFXSIM_CHECK_SARIF: another, as SARIF; empty = none */
+  char shared[256]; /* GFXSIM_SHARED: file by which processes share the machine's memory, empty = they do not
+                     */
+  bool stats;       /* GFXSIM_STATS: counters per kernel at exit, and costs */
+  char trace[256];  /* GFXSIM_TRACE: file for an instruction trace, empty = none */
+  gs_strict_t strict;    /* GFXSIM_STRICT: where to be as unlucky as a card may be, as the seed chose */
+  uint32_t strict_seed;  /* GFXSIM_STRICT_SEED: what chance decides there */
+  uint32_t check;        /* GFXSIM_CHECK: GS_CHECK_*, what is checked */
+  char check_log[256];   /* GFXSIM_CHECK_LOG: file for findings, empty = stderr */
+  char check_sarif[256]; /* GFXSIM_CHECK_SARIF: another, as SARIF; empty = none */
   char check_suppressions[256]; /* GFXSIM_CHECK_SUPPRESSIONS: file with those that are not told, or empty */
   bool check_generate;          /* GFXSIM_CHECK_GEN_SUPPRESSIONS: one is printed behind each finding */
   uint32_t check_most;          /* GFXSIM_CHECK_MOST: so many findings are printed in full */

@@ -11,6 +11,7 @@
 #include "base/vm.h"
 #include "check/check.h"
 #include "machine/buffers.h"
+#include "machine/ledger.h"
 #include "machine/poison.h"
 #include "machine/machine.h"
 #include "machine/share.h"
@@ -51,6 +52,11 @@ int gs_memory_init(gs_memory_t *memory, gs_machine_t *machine) {
   }
   gs_fresh_init(memory->fresh, &machine->options);
   memory->machine = machine;
+  uint64_t bytes[GS_MOST_GPUS];
+  for (uint32_t i = 0; i < machine->gpu_count; i++)
+    bytes[i] = machine->gpu[i].memory_bytes;
+  if (gs_ledger_open(&memory->ledger, machine->options.shared, bytes, machine->gpu_count))
+    memory->ledger = (gs_ledger_t){0}; /* it was said why; the process is alone then */
   memory->system_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
   if (machine->options.numa)
     memory->system_bytes = page_down(memory->system_bytes / 2);
@@ -84,6 +90,7 @@ void gs_memory_fini(gs_memory_t *memory) {
   free(memory->used);
   gs_fresh_fini(memory->fresh);
   free(memory->fresh);
+  gs_ledger_close(&memory->ledger);
   pthread_mutex_destroy(&memory->lock);
   memory->initialized = false;
 }
@@ -251,16 +258,29 @@ static uint64_t limit_of(const gs_memory_t *memory, uint32_t node) {
   return gpu ? gpu->memory_bytes : memory->system_bytes;
 }
 
+static bool is_gpu(const gs_memory_t *memory, uint32_t node) {
+  return gs_machine_gpu(memory->machine, node) != NULL;
+}
+
+/* Of a GPU's memory other processes may hold a part. */
 static bool charge(gs_memory_t *memory, uint32_t node, uint64_t bytes) {
-  if (bytes > limit_of(memory, node) - memory->used[node])
+  if (bytes > limit_of(memory, node) - memory->used[node] ||
+      (is_gpu(memory, node) && !gs_ledger_take(&memory->ledger, node - 1, bytes)))
     return false;
   memory->used[node] += bytes;
   return true;
 }
 
+static void discharge(gs_memory_t *memory, uint32_t node, uint64_t bytes) {
+  memory->used[node] -= bytes;
+  if (is_gpu(memory, node))
+    gs_ledger_give(&memory->ledger, node - 1, bytes);
+}
+
 uint64_t gs_memory_available(gs_memory_t *memory, uint32_t node) {
   pthread_mutex_lock(&memory->lock);
-  const uint64_t bytes = limit_of(memory, node) - memory->used[node];
+  const uint64_t others = is_gpu(memory, node) ? gs_ledger_of_others(&memory->ledger, node - 1) : 0;
+  const uint64_t bytes = limit_of(memory, node) - memory->used[node] - others;
   pthread_mutex_unlock(&memory->lock);
   return bytes;
 }
@@ -325,7 +345,7 @@ static HSAKMT_STATUS add_allocation(gs_memory_t *memory, gs_buffer_t *buffer, ui
 not_listed:
   gs_buffer_release(buffer);
 no_host_memory:
-  memory->used[buffer->node] -= charged;
+  discharge(memory, buffer->node, charged);
 no_room:
   pthread_mutex_unlock(&memory->lock);
   buffer_free(buffer);
@@ -379,7 +399,7 @@ static int drop_mappings(gs_memory_t *memory, gs_buffer_t *buffer) {
       buffer->mappings = mapping;
       return -1;
     }
-    memory->used[buffer->node] -= mapping->charged;
+    discharge(memory, buffer->node, mapping->charged);
     free(mapping);
   }
   list_mapped_nodes(memory, buffer);
@@ -409,7 +429,7 @@ HSAKMT_STATUS gs_memory_free(gs_memory_t *memory, void *address) {
   if (drop_mappings(memory, buffer) || drop_registrations_in(memory, buffer))
     goto out;
   gs_buffers_remove(&memory->allocated, buffer);
-  memory->used[buffer->node] -= allocation_charge(buffer);
+  discharge(memory, buffer->node, allocation_charge(buffer));
   gs_buffer_release(buffer);
   buffer_free(buffer);
   status = HSAKMT_STATUS_SUCCESS;
@@ -518,7 +538,7 @@ static HSAKMT_STATUS map_buffer(gs_memory_t *memory, gs_buffer_t *buffer, uint64
   mapping->access = before.access;
   gs_log("out of host memory while mapping 0x%llx for a GPU", (unsigned long long)address);
   if (is_new) {
-    memory->used[buffer->node] -= mapping->charged;
+    discharge(memory, buffer->node, mapping->charged);
     buffer->mappings = mapping->next;
     free(mapping);
   }
@@ -591,7 +611,7 @@ HSAKMT_STATUS gs_memory_unmap(gs_memory_t *memory, void *address) {
         *link = mapping;
         status = HSAKMT_STATUS_NO_MEMORY;
       } else {
-        memory->used[buffer->node] -= mapping->charged;
+        discharge(memory, buffer->node, mapping->charged);
         free(mapping);
         list_mapped_nodes(memory, buffer);
       }

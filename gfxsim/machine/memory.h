@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "machine/ledger.h"
+
 enum { GS_PAGE_BYTES = 4096 };
 
 struct gs_machine;
@@ -65,6 +67,7 @@ typedef struct gs_memory {
   gs_buffer_list_t registered;
   uint64_t system_bytes; /* size of a CPU node's heap */
   uint64_t *used;        /* [node] bytes allocated */
+  gs_ledger_t ledger;    /* with whom the GPUs' memory is shared */
   bool initialized;
   struct gs_fresh *fresh; /* what device memory holds that nobody wrote */
 } gs_memory_t;

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -636,6 +637,60 @@ static void test_fork(void **state) {
   set_event(event, DESTROY_EVENT);
 }
 
+/* A process of the machine that `file` stands for: says how much of a GPU is free, takes 600 MiB of it, and
+ * says whether it could; then it lives until it is killed. */
+static pid_t start_on_machine(const char *file, const char *devices, int64_t answer[2]) {
+  int ends[2];
+  assert_int_equal(pipe(ends), 0);
+  const pid_t child = fork();
+  if (!child) {
+    const size_t size = (size_t)600 << 20;
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves nobody behind */
+    kfd_available_memory_t room = {.gpu_id = FIRST_GPU};
+    setenv("GFXSIM_SHARED", file, 1);
+    setenv("GFXSIM_DEVICES", devices, 1);
+    kfd = open("/dev/kfd", O_RDWR);
+    kfd_allocate_t wanted = request(reserve(size), size, KFD_MEMORY_VRAM);
+    answer[0] = ioctl(kfd, CALL(AVAILABLE), &room) ? -1 : (int64_t)room.bytes;
+    answer[1] = ioctl(kfd, CALL(ALLOCATE), &wanted) ? errno : 0;
+    if (write(ends[1], answer, 2 * sizeof *answer) > 0)
+      pause();
+    _exit(1);
+  }
+  close(ends[1]);
+  assert_int_equal(read(ends[0], answer, 2 * sizeof *answer), 2 * sizeof *answer);
+  close(ends[0]);
+  return child;
+}
+
+static void end(pid_t child) {
+  assert_int_equal(kill(child, SIGKILL), 0);
+  assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+static void test_processes_share_memory(void **state) {
+  (void)state;
+  static const char devices[] = "gfx90a:1G,gfx906:1G", others[] = "gfx90a:1G";
+  char file[] = "/tmp/gfxsim-door-XXXXXX";
+  const int made = mkstemp(file);
+  assert_true(made >= 0);
+  int64_t first[2], second[2], stranger[2], late[2];
+  const pid_t holder = start_on_machine(file, devices, first);
+  assert_int_equal(first[0], INT64_C(1) << 30);
+  assert_int_equal(first[1], 0);
+  end(start_on_machine(file, devices, second));
+  assert_int_equal(second[0], (INT64_C(1) << 30) - (INT64_C(600) << 20));
+  assert_int_equal(second[1], ENOMEM);
+  end(start_on_machine(file, others, stranger)); /* another machine, which says so */
+  assert_int_equal(stranger[1], 0);
+  end(holder); /* who cannot give anything back */
+  end(start_on_machine(file, devices, late));
+  assert_int_equal(late[0], INT64_C(1) << 30);
+  assert_int_equal(late[1], 0);
+  close(made);
+  unlink(file);
+}
+
 static void test_exec(void **state) {
   (void)state;
   const pid_t child = fork();
@@ -720,6 +775,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_copies_of_descriptors),
       cmocka_unit_test(test_closing_all_descriptors),
       cmocka_unit_test(test_fork),
+      cmocka_unit_test(test_processes_share_memory),
       cmocka_unit_test(test_exec),
       cmocka_unit_test(test_threads),
       cmocka_unit_test(test_signals),

@@ -8,7 +8,7 @@ set(GFXSIM_ON_STUB
     isa/memory.c isa/operand.c isa/toll.c isa/wave.c
     packet/aql.c packet/bus.c packet/flight.c packet/gate.c packet/late.c packet/pm4.c packet/pm4_engine.c packet/poller.c packet/queue.c
     packet/sdma.c packet/signal.c packet/synchronous.c
-    machine/buffers.c machine/events.c machine/machine.c machine/memory.c machine/notes.c machine/poison.c machine/process.c
+    machine/buffers.c machine/events.c machine/ledger.c machine/machine.c machine/memory.c machine/notes.c machine/poison.c machine/process.c
     machine/queues.c machine/share.c machine/svm.c machine/topology.c
     thunk/driver_calls.c thunk/event_calls.c thunk/libdrm.c thunk/memory_calls.c thunk/queue_calls.c thunk/rocr6.c
     thunk/topology_calls.c)
