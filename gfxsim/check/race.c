@@ -510,6 +510,21 @@ static bool waits_for_stores(const gs_wave_t *w, const gs_inst_t *in) {
   return !((uint32_t)in->imm & 0xf) && !((uint32_t)in->imm >> 10 & 0x30); /* vmcnt(0) */
 }
 
+/* A resource of global wave sync is as good as a word that all who meet there change, at an address that no
+ * memory has. Who takes a semaphore tells nothing, and who gives it learns nothing. */
+static void meet_by_gws(gs_wave_t *w, const gs_inst_t *in) {
+  const uint64_t nowhere = UINT64_C(1) << 63;
+  gs_crew_t *crew = w->env->watched;
+  gs_order_t *order = &gs_check_of(w)->race->order;
+  const uint32_t resource = ((w->s.u32[GS_S_M0] >> 16) + (uint32_t)in->imm) % GS_GWS_COUNT;
+  const uint64_t address = nowhere | (uint64_t)crew->job->launch.gpu << 32 | resource;
+  const unsigned wave = gs_place_wave(w);
+  if (!strcmp(in->op->name, "ds_gws_sema_p"))
+    gs_order_learn(order, crew, wave, address, 0);
+  else
+    gs_order_atomic(order, crew, wave, address, 0, !strcmp(in->op->name, "ds_gws_barrier"));
+}
+
 static void watch_order(gs_wave_t *w, const gs_inst_t *in) {
   gs_crew_t *crew = w->env->watched;
   if (!crew)
@@ -517,6 +532,10 @@ static void watch_order(gs_wave_t *w, const gs_inst_t *in) {
   gs_order_wave_t *wave = &crew->wave[gs_place_wave(w)];
   if (wave->behind)
     gs_order_catch_up(&gs_check_of(w)->race->order, crew, gs_place_wave(w));
+  if (in->op->encoding == GS_ENC_DS) {
+    meet_by_gws(w, in);
+    return;
+  }
   if (in->op->encoding == GS_ENC_SOPP || in->op->encoding == GS_ENC_SOPK) {
     if (waits_for_stores(w, in))
       gs_order_waited(wave);

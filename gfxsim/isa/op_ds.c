@@ -521,7 +521,8 @@ GS_OP(ds_nop) {
   (void)in;
 }
 
-/* ---- Barriers of the whole grid: one wave of each workgroup comes ---- */
+/* ---- Global wave sync: barriers of the whole grid, to which one wave of each workgroup comes, and
+ * semaphores ---- */
 
 static uint32_t gws_resource(const gs_wave_t *w, const gs_inst_t *in) {
   return (w->s.u32[GS_S_M0] >> 16) + (uint32_t)in->imm;
@@ -538,13 +539,62 @@ GS_OP(ds_gws_init) {
   else
     illegal(w, in);
 }
+/* The wave comes again. */
+static void gws_wait(gs_wave_t *w, const gs_inst_t *in) {
+  w->pc -= in->size;
+  w->state = GS_WAVE_YIELDED;
+}
+
+/* Who watches hears of it before others can go on by it, and after this wave can. */
+static void gws_tell(gs_wave_t *w, const gs_inst_t *in) {
+  if (GS_UNLIKELY(w->env->watch && w->env->watch->order))
+    w->env->watch->order(w, in);
+}
+
 GS_OP(ds_gws_barrier) {
   if (!w->env->gws) {
     illegal(w, in);
-  } else if (!gs_gws_pass(w, gws_resource(w, in), gws_value(w, in))) {
-    w->pc -= in->size; /* it comes again */
-    w->state = GS_WAVE_YIELDED;
+    return;
   }
+  if (!w->gws_turn)
+    gws_tell(w, in);
+  if (gs_gws_pass(w, gws_resource(w, in), gws_value(w, in)))
+    gws_tell(w, in);
+  else
+    gws_wait(w, in);
+}
+
+/* Adds to the count of a semaphore, which is the lower half of its resource. */
+static void gws_release(gs_wave_t *w, const gs_inst_t *in, uint32_t count) {
+  if (!w->env->gws) {
+    illegal(w, in);
+    return;
+  }
+  _Atomic uint64_t *semaphore = &w->env->gws->barrier[gws_resource(w, in) % GS_GWS_COUNT];
+  uint64_t now = atomic_load(semaphore);
+  gws_tell(w, in);
+  while (!atomic_compare_exchange_weak(semaphore, &now, now >> 32 << 32 | (uint32_t)(now + count))) {
+  }
+}
+GS_OP(ds_gws_sema_v) {
+  gws_release(w, in, 1);
+}
+GS_OP(ds_gws_sema_br) {
+  gws_release(w, in, gws_value(w, in));
+}
+GS_OP(ds_gws_sema_p) {
+  if (!w->env->gws) {
+    illegal(w, in);
+    return;
+  }
+  _Atomic uint64_t *semaphore = &w->env->gws->barrier[gws_resource(w, in) % GS_GWS_COUNT];
+  uint64_t now = atomic_load(semaphore);
+  while ((uint32_t)now && !atomic_compare_exchange_weak(semaphore, &now, now - 1)) {
+  }
+  if ((uint32_t)now)
+    gws_tell(w, in);
+  else
+    gws_wait(w, in);
 }
 
 /* ---- Without the hardware ---- */
@@ -554,7 +604,4 @@ GS_OP(ds_gws_barrier) {
     illegal(w, in);                                                                                          \
   }
 ABSENT(ds_gws_sema_release_all)
-ABSENT(ds_gws_sema_v)
-ABSENT(ds_gws_sema_br)
-ABSENT(ds_gws_sema_p)
 ABSENT(ds_ordered_count)

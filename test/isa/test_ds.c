@@ -425,6 +425,31 @@ static void test_lds_direct(void **state) {
   isa_free(t);
 }
 
+/* ---- Global wave sync ---- */
+
+/* A wave that finds nothing in a semaphore stays at the instruction, and has its turn again. */
+static void test_gws_semaphores(void **state) {
+  gs_gws_t gws = {0};
+  if (!isa_has(state, ISA_PART, "ds_gws_sema_p gds"))
+    return;
+  isa_wave_t *t = isa_new(state, ISA_PART);
+  t->env.gws = &gws;
+  t->w.s.u32[GS_S_M0] = 3 << 16;
+  t->v[0].u32[0] = 1;
+  t->v[2].u32[0] = 2; /* some parts take even registers only */
+  assert_int_equal(isa_run(t, "ds_gws_init v0 offset:2 gds"), GS_WAVE_RUNNING);
+  assert_int_equal(gws.barrier[5], 1);
+  assert_int_equal(isa_run(t, "ds_gws_sema_p offset:2 gds"), GS_WAVE_RUNNING);
+  assert_int_equal(isa_run(t, "ds_gws_sema_p offset:2 gds"), GS_WAVE_YIELDED);
+  assert_true(t->w.pc == ISA_CODE);
+  assert_int_equal(isa_run(t, "ds_gws_sema_v offset:2 gds"), GS_WAVE_RUNNING);
+  assert_int_equal(isa_run(t, "ds_gws_sema_br v2 offset:2 gds"), GS_WAVE_RUNNING);
+  for (int i = 0; i < 3; i++)
+    assert_int_equal(isa_run(t, "ds_gws_sema_p offset:2 gds"), GS_WAVE_RUNNING);
+  assert_int_equal(isa_run(t, "ds_gws_sema_p offset:2 gds"), GS_WAVE_YIELDED);
+  isa_free(t);
+}
+
 /* ---- What these devices do not have ---- */
 
 static void test_absent(void **state) {
@@ -468,12 +493,19 @@ static void test_nop(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      isa_wide_part_test(test_loads_and_stores), cmocka_unit_test(test_accumulation_registers),
-      isa_wide_part_test(test_no_lds),           isa_wide_part_test(test_addtid),
-      isa_wide_part_test(test_append_consume),   isa_wide_part_test(test_counter_bounds),
-      isa_wide_part_test(test_swizzle_offsets),  isa_part_test(test_permute),
-      isa_wide_part_test(test_swizzle),          isa_part_test_on(test_lds_direct, GS_GFX9 | GS_GFX1030),
-      isa_wide_part_test(test_absent),           isa_wide_part_test(test_nop),
+      isa_wide_part_test(test_loads_and_stores),
+      cmocka_unit_test(test_accumulation_registers),
+      isa_wide_part_test(test_no_lds),
+      isa_wide_part_test(test_addtid),
+      isa_wide_part_test(test_append_consume),
+      isa_wide_part_test(test_counter_bounds),
+      isa_wide_part_test(test_swizzle_offsets),
+      isa_part_test(test_permute),
+      isa_wide_part_test(test_swizzle),
+      isa_part_test_on(test_lds_direct, GS_GFX9 | GS_GFX1030),
+      isa_wide_part_test(test_gws_semaphores),
+      isa_wide_part_test(test_absent),
+      isa_wide_part_test(test_nop),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);
 }

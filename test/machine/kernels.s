@@ -97,3 +97,29 @@ grid:
   s_cmp_lg_u32 s7, 0
   s_cbranch_scc1 grid
   s_endpgm
+
+// What each workgroup stores the next one loads, behind the barrier; the last the first's. It goes to words 68 and up.
+kernel k_grid_pass
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  s_mov_b32 m0, 0
+  s_mov_b64 exec, 1
+  s_waitcnt lgkmcnt(0)
+  s_load_dword s6, s[4:5], 0x4
+  s_lshl_b32 s7, s2, 2
+  v_mov_b32 v1, s7
+  v_mov_b32 v2, s2
+  global_store_dword v1, v2, s[4:5] offset:16
+  s_waitcnt vmcnt(0) lgkmcnt(0)
+  v_mov_b32 v6, s6
+  ds_gws_barrier v6 gds
+  s_waitcnt lgkmcnt(0)
+  buffer_wbinvl1_vol
+  s_add_u32 s8, s2, 1
+  s_cmp_gt_u32 s8, s6
+  s_cselect_b32 s8, 0, s8
+  s_lshl_b32 s8, s8, 2
+  v_mov_b32 v3, s8
+  global_load_dword v4, v3, s[4:5] offset:16
+  s_waitcnt vmcnt(0)
+  global_store_dword v1, v4, s[4:5] offset:272
+  s_endpgm

@@ -116,6 +116,20 @@ static int scenario_grid_barrier(const machine_t *machine) {
   return hsa_shut_down() == HSA_STATUS_SUCCESS ? 0 : 3;
 }
 
+/* What the barrier orders is no race; nor would the kernel find what it loads without it. */
+static int scenario_grid_pass(const machine_t *machine) {
+  enum { MEETING = 40, RESULTS = 68 };
+  setting_t *s = setting_make(machine);
+  s->shared[1] = MEETING - 1;
+  if (!setting_runs(s, setting_dispatch(s, "k_grid_init", 1, 64)) ||
+      !setting_runs(s, setting_dispatch(s, "k_grid_pass", MEETING, 64)))
+    return 1;
+  for (uint32_t i = 0; i < MEETING; i++)
+    if (s->shared[RESULTS + i] != (i + 1) % MEETING)
+      return 2;
+  return hsa_shut_down() == HSA_STATUS_SUCCESS ? 0 : 3;
+}
+
 /* Copies: only with access. */
 
 static _Atomic uint64_t fault_address;
@@ -651,6 +665,7 @@ static const scenario_t scenario_table[] = {
     {"grid_barrier", scenario_grid_barrier, NULL, 0},
     {"grid_barrier", scenario_grid_barrier, "GFXSIM_DETERMINISTIC=1", 0},
     {"grid_barrier", scenario_grid_barrier, "GFXSIM_STRICT=schedule", 0},
+    {"grid_pass", scenario_grid_pass, "GFXSIM_CHECK=race GFXSIM_CHECK_FAIL=1", 0},
     {"cu_mask", scenario_cu_mask, NULL, 0},
     {"cu_mask_of_the_environment", scenario_cu_mask_of_the_environment, "HSA_CU_MASK=0:1-4,103", 0},
     {"cu_mask_limits_residency", scenario_cu_mask_limits_residency, NULL, 0},
