@@ -145,6 +145,13 @@ static int set_xnack(gs_machine_t *machine, void *argument) {
   return 0;
 }
 
+/* What the driver says where a GPU cannot. */
+static int sample(gs_machine_t *machine, void *argument) {
+  (void)machine;
+  (void)argument;
+  return -EOPNOTSUPP;
+}
+
 /* The calls by their numbers. Sizes are not looked at: structures grow at their ends, and callers have older
  * ones. */
 typedef struct call_row {
@@ -190,6 +197,7 @@ static const call_row_t call_table[] = {
     [0x80] = {"IPC_IMPORT_HANDLE of AMD's drivers", gs_kfd_find_process},
     [0x81] = {"IPC_EXPORT_HANDLE of AMD's drivers", gs_kfd_tell_process},
     [0x82] = {"DBG_TRAP of AMD's early drivers", NULL},
+    [0x85] = {"PC_SAMPLE of AMD's drivers", sample},
 };
 
 /* Says so once per number, but of what runtimes try in any case: SVM after a fault, and whether there is a

@@ -52,6 +52,7 @@ enum {
   EXPORT_FILE = 0x24,
   FIND_PROCESS = 0x80,
   TELL_PROCESS = 0x81,
+  SAMPLE = 0x85,
   PAGE = 4096,
   VERSION = 117, /* 1.17 */
   FIRST_GPU = 0x1001,
@@ -261,6 +262,13 @@ static void test_calls_that_are_wrong(void **state) {
     memset(nothing, 0, sizeof nothing);
     assert_fails(ioctl(kfd, CALL(calls[i]), nothing), EINVAL);
   }
+}
+
+/* Nobody samples program counters, and callers are told so in the driver's own words. */
+static void test_no_sampling(void **state) {
+  (void)state;
+  uint64_t argument[8] = {0};
+  assert_fails(ioctl(kfd, CALL(SAMPLE), argument), EOPNOTSUPP);
 }
 
 static void test_render_nodes_belong_to_their_gpus(void **state) {
@@ -762,6 +770,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_management_finds_the_devices),
       cmocka_unit_test(test_libdrm_knows_the_devices),
       cmocka_unit_test(test_calls_that_are_wrong),
+      cmocka_unit_test(test_no_sampling),
       cmocka_unit_test(test_render_nodes_belong_to_their_gpus),
       cmocka_unit_test(test_visible_memory_is_mapped),
       cmocka_unit_test(test_private_memory_is_limited_and_hidden),
