@@ -327,6 +327,8 @@ void gs_machine_counters(gs_machine_t *machine, uint64_t *gpu, uint64_t *system)
 }
 
 HSAKMT_STATUS gs_machine_set_xnack(gs_machine_t *machine, bool on) {
+  if (gs_queues_any(&machine->queues))
+    return HSAKMT_STATUS_OUT_OF_RESOURCES;
   /* One mode for the whole process, so all GPUs must have it (kfd_process.c, kfd_process_xnack_mode). */
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
     if (!on || machine->gpu[i].profile->xnack)

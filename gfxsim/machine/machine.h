@@ -115,8 +115,8 @@ void gs_machine_print_costs(gs_machine_t *machine);
 /* Counters of now: of a GPU, in GS_CLOCK_HZ, which never repeats; and of the system, in nanoseconds. */
 void gs_machine_counters(gs_machine_t *machine, uint64_t *gpu, uint64_t *system);
 
-/* Whether GPUs reach all of the program's memory. HSAKMT_STATUS_NOT_SUPPORTED, after a message, if a GPU
- * cannot. */
+/* Whether GPUs reach all of the program's memory. HSAKMT_STATUS_OUT_OF_RESOURCES while the process has
+ * queues, as the driver wants it; HSAKMT_STATUS_NOT_SUPPORTED, after a message, if a GPU cannot. */
 HSAKMT_STATUS gs_machine_set_xnack(gs_machine_t *machine, bool on);
 
 #endif

@@ -229,3 +229,12 @@ HSAKMT_STATUS gs_queues_give_gws(gs_queues_t *queues, uint32_t id, uint32_t coun
   pthread_mutex_unlock(&queues->lock);
   return status;
 }
+
+bool gs_queues_any(gs_queues_t *queues) {
+  bool any = false;
+  pthread_mutex_lock(&queues->lock);
+  for (uint32_t i = 0; i < queues->capacity; i++)
+    any |= queues->slot[i].queue != NULL;
+  pthread_mutex_unlock(&queues->lock);
+  return any;
+}

@@ -59,6 +59,8 @@ HSAKMT_STATUS gs_queues_set_cu_mask(gs_queues_t *queues, uint32_t id, uint32_t c
 /* Gives a queue of kernels its GPU's barriers of whole grids, or takes them (0).
  * HSAKMT_STATUS_OUT_OF_RESOURCES while another queue of the GPU has them. */
 HSAKMT_STATUS gs_queues_give_gws(gs_queues_t *queues, uint32_t id, uint32_t count);
+/* Whether there is any queue of the process. */
+bool gs_queues_any(gs_queues_t *queues);
 /* Destroys all queues. Accepts a zeroed object. */
 void gs_queues_fini(gs_queues_t *queues);
 

@@ -70,5 +70,6 @@ GS_EXPORT HSAKMT_STATUS hsaKmtGetXNACKMode(HSAint32 *enable) {
 
 GS_EXPORT HSAKMT_STATUS hsaKmtSetXNACKMode(HSAint32 enable) {
   GS_MACHINE_OR_RETURN(machine);
-  return gs_machine_set_xnack(machine, enable != 0);
+  const HSAKMT_STATUS status = gs_machine_set_xnack(machine, enable != 0);
+  return status == HSAKMT_STATUS_OUT_OF_RESOURCES ? HSAKMT_STATUS_ERROR : status;
 }

@@ -880,6 +880,11 @@ static void test_xnack(void **state) {
   assert_int_equal(access_at(1, &variable), 0);
   assert_int_equal(access_at(1, mapped), 0);
   assert_ok(hsaKmtFreeMemory(mapped, LARGE));
+  host_queue_t queue = create_aql(1);
+  assert_int_equal(hsaKmtSetXNACKMode(1), HSAKMT_STATUS_ERROR); /* it is too late */
+  assert_int_equal(access_at(1, &variable), 0);
+  destroy_aql(&queue);
+  assert_ok(hsaKmtSetXNACKMode(0));
 }
 
 static void test_xnack_needs_all_gpus(void **state) {
