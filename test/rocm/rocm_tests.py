@@ -1,10 +1,11 @@
-"""Runs the test suites of AMD's libraries, as Debian packages them, on gfxsim; started by script/rocm-tests.
+"""Runs the test suites of AMD's libraries, as Debian packages them, and of ROCr itself on gfxsim; started by script/rocm-tests.
 
 Here is what lists, runs and counts their cases. What a case tests, and whether it passed, is the suite's affair: all of them
 are programs of GoogleTest, which print a line when a case begins and one when it ends."""
 
 import argparse
 import collections
+import fnmatch
 import json
 import os
 import re
@@ -21,59 +22,79 @@ TABLE = os.path.join(ROOT, "doc", "generated", "rocm-tests.md")
 REASONS = os.path.join(OWN, "rocm_exceptions.txt")
 
 USAGE = """\
-Runs cases of the named suites in the tree of Debian 13 that script/trixie makes, below gfxsim, and prints those that do not pass.
+Runs cases of the named suites in the trees that script/trixie makes, below gfxsim, and prints those that do not pass. Those of
+libraries are Debian 13's; rocrtst and kfdtest are compiled by script/rocr-tests in a tree of Debian forky.
 What was run is kept in build/rocm-tests: a second run takes up where the first ended, with --again from the beginning. The exit
 status is 1 when a case fails for which test/rocm/rocm_exceptions.txt has no reason."""
 
-# Packages of Debian 13. Their programs are in /usr/libexec/rocm, in a folder of the package's name.
+# A suite: the package of Debian 13 that it is in, or None if script/rocr-tests compiles it; the folder of its programs, or their
+# names in ROCR; what differs from MACHINE.
+Suite = collections.namedtuple("Suite", "package programs machine", defaults=({},))
+LIBEXEC = "/usr/libexec/rocm/"
+ROCR = "/opt/rocr-tests"  # in the tree of forky, whose ROCr has its thunk inside
+PEERS = {"GFXSIM_DEVICES": "gfx90a,gfx90a"}
 SUITES = {
-    "rocRAND": "librocrand1-tests",
-    "hipRAND": "libhiprand1-tests",
-    "rocPRIM": "librocprim-tests",
-    "hipCUB": "libhipcub-tests",
-    "rocThrust": "librocthrust-tests",
-    "rocBLAS": "librocblas0-tests",
-    "rocFFT": "librocfft0-tests",
-    "rocSPARSE": "librocsparse0-tests",
-    "rocSOLVER": "librocsolver0-tests",
-    "RCCL": "librccl1-tests",
+    "kfdtest": Suite(None, "kfdtest", {"GFXSIM_SVM": "1", **PEERS}),
+    "rocrtst": Suite(None, "rocrtst64"),
+    "rocRAND": Suite("librocrand1-tests", LIBEXEC),
+    "hipRAND": Suite("libhiprand1-tests", LIBEXEC),
+    "rocPRIM": Suite("librocprim-tests", LIBEXEC),
+    "hipCUB": Suite("libhipcub-tests", LIBEXEC),
+    "rocThrust": Suite("librocthrust-tests", LIBEXEC),
+    "rocBLAS": Suite("librocblas0-tests", LIBEXEC),
+    "rocFFT": Suite("librocfft0-tests", LIBEXEC),
+    "rocSPARSE": Suite("librocsparse0-tests", LIBEXEC),
+    "rocSOLVER": Suite("librocsolver0-tests", LIBEXEC),
+    "RCCL": Suite("librccl1-tests", LIBEXEC, PEERS),
 }
 # The machine: small, so that what a library sizes by the device takes little time. RCCL wants peers.
 MACHINE = {"GFXSIM_CUS": "8", "GFXSIM_DEVICES": "gfx90a", "GFXSIM_HOST_VISIBLE": "1"}
-OWN_MACHINE = {"RCCL": {"GFXSIM_DEVICES": "gfx90a,gfx90a"}}
 RESULTS = {"OK": "pass", "FAILED": "FAIL", "SKIPPED": "skipped"}
+# kfdtest says so in words, and counts the case as passed.
+SKIPS = re.compile(r"\[ +\] .*(Skip(ping|ped)? test|skipping the test|Test is skipped)")
+NOT_RUN = "Not run: "  # how the reason begins for cases that would harm or hang the machine
 CHUNK = 200  # cases of one process: the filter is an argument
 
 
-def in_tree(options, words, **more):
-    command = [os.path.join(ROOT, "script", "trixie"), "--root=" + options.root, "--bind=" + options.build]
+def tree_of(options, suite):
+    """What script/trixie needs to find it."""
+    release = "trixie" if SUITES[suite].package else "forky"
+    return ["--release=" + release, "--root=" + (options.root or os.path.join(ROOT, "build", release))]
+
+
+def in_tree(options, suite, words, **more):
+    command = [os.path.join(ROOT, "script", "trixie")] + tree_of(options, suite) + ["--bind=" + options.build]
     return subprocess.Popen(command + words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                             start_new_session=True, **more)
 
 
-def output_of(options, words):
-    done = in_tree(options, words)
+def output_of(options, suite, words):
+    done = in_tree(options, suite, words)
     text = done.communicate()[0].decode(errors="replace")
     return text if done.returncode == 0 else None
 
 
 def below_gfxsim(options, suite, words):
-    machine = dict(MACHINE, **OWN_MACHINE.get(suite, {}))
-    return ["env"] + [f"{name}={value}" for name, value in machine.items()] + [
-        os.path.join(options.build, "bin", "gfxsim-run"), "--door=" + options.door] + words
+    machine = dict(MACHINE, **SUITES[suite].machine)
+    folder = [] if SUITES[suite].package else ["-C", ROCR]  # where rocrtst looks for its kernels
+    door = options.door if SUITES[suite].package else "kfd"
+    return ["env"] + folder + [f"{name}={value}" for name, value in machine.items()] + [
+        os.path.join(options.build, "bin", "gfxsim-run"), "--door=" + door] + words
 
 
 def find_programs(options, suite):
-    folder = "/usr/libexec/rocm/" + SUITES[suite]
-    text = output_of(options, ["find", folder, "-maxdepth", "1", "-type", "f", "-perm", "-u+x"])
+    if not SUITES[suite].package:
+        return [os.path.join(ROCR, SUITES[suite].programs)]
+    folder = SUITES[suite].programs + SUITES[suite].package
+    text = output_of(options, suite, ["find", folder, "-maxdepth", "1", "-type", "f", "-perm", "-u+x"])
     if not text:
-        sys.exit(f"rocm-tests: {SUITES[suite]} has no programs in {folder} of {options.root}")
+        sys.exit(f"rocm-tests: {SUITES[suite].package} has no programs in {folder} of the tree")
     return sorted(path for path in text.split("\n") if path.startswith(folder))
 
 
 def list_cases(options, suite, program):
     """Full names, in the program's order; disabled ones left out as it does."""
-    text = output_of(options, below_gfxsim(options, suite, [program, "--gtest_list_tests"]))
+    text = output_of(options, suite, below_gfxsim(options, suite, [program, "--gtest_list_tests"]))
     if text is None:
         sys.exit(f"rocm-tests: {program} does not list its cases")
     cases, group = [], None
@@ -113,19 +134,21 @@ def lines_of(process, limit):
 
 def run_cases(options, suite, program, cases):
     """Yields case, result and seconds, for as many as one process gets to: all, or up to one that ends it."""
-    process = in_tree(options, below_gfxsim(options, suite, [program, "--gtest_filter=" + ":".join(cases)]))
-    running, begun = None, time.monotonic()
+    process = in_tree(options, suite, below_gfxsim(options, suite, [program, "--gtest_filter=" + ":".join(cases)]))
+    running, begun, skips = None, time.monotonic(), False
     try:
         for line in lines_of(process, options.limit):
             match = re.match(r"\[ +(RUN|OK|FAILED|SKIPPED) +\] ([\w/.]+)", line or "")
-            if line is None:
+            if line is None or (running and time.monotonic() - begun >= options.limit):
                 break
+            skips = skips or bool(SKIPS.match(line))
             if not match or match[2] not in cases:
                 continue
             if match[1] == "RUN":
-                running, begun = match[2], time.monotonic()
+                running, begun, skips = match[2], time.monotonic(), False
             elif running:
-                yield running, RESULTS[match[1]], time.monotonic() - begun
+                result = "skipped" if skips and match[1] == "OK" else RESULTS[match[1]]
+                yield running, result, time.monotonic() - begun
                 running = None
         late = time.monotonic() - begun >= options.limit
         if running:
@@ -135,8 +158,10 @@ def run_cases(options, suite, program, cases):
 
 
 def run_program(options, suite, program, done, log):
-    cases = list_cases(options, suite, program)[options.first::options.every]
     name = os.path.basename(program)
+    cases = [case for case in list_cases(options, suite, program) if fnmatch.fnmatch(case, options.filter)]
+    cases = [case for case in cases if not (reason_for(suite, f"{name}:{case}") or "").startswith(NOT_RUN)]
+    cases = cases[options.first::options.every]
     left = [case for case in cases if f"{name}:{case}" not in done]
     while left:
         before = len(done)
@@ -194,39 +219,68 @@ def run_suite(options, suite):
     return [case for case in failed if not reason_for(suite, case)]
 
 
+def read_rows(suite):
+    """What the table says of a suite that was run elsewhere: the row of its counts, and those of what did not pass."""
+    with open(TABLE) as table:
+        rows = [line.rstrip("\n") for line in table if line.startswith(f"| {suite} |")]
+    return rows[:1], rows[1:]
+
+
 def write_table(options):
     columns = ("pass", "skipped", "FAIL", "crash", "late")
     lines = ["# AMD's libraries on gfxsim", "",
-             "Written by `script/rocm-tests --write`; do not edit. Cases of the test suites that Debian 13 packages, run on",
-             "gfxsim's gfx90a with 8 compute units. They were written for hardware, by the authors of the libraries. Samples: every",
-             "n-th case, and not of all programs. `skipped`: by the suite itself. `late`: nothing for " + str(options.limit) + " s.", "",
+             "Written by `script/rocm-tests --write`; do not edit. Cases of the test suites that Debian 13 packages, and of ROCr's own",
+             "programs on the ROCr of Debian forky, run on gfxsim's gfx90a with 8 compute units. They were written for hardware, by the",
+             "authors of the libraries. Of libraries samples: every n-th case, and not of all programs. `skipped`: by the suite itself.",
+             "`late`: more than " + str(options.limit) + " s, or what was given when it was run.", "",
              "| suite | package | cases run | " + " | ".join(columns) + " |", "|---|---|" + "---|" * (1 + len(columns))]
-    failures = []
-    for suite, package in SUITES.items():
+    failures, kept = [], []
+    for suite, row in SUITES.items():
+        package = row.package or "libhsa-runtime64-1"
         done = read_log(os.path.join(WORK, suite + ".jsonl"))
         if not done:
+            counts, rows = read_rows(suite)
+            lines += counts
+            kept += rows
             continue
-        version = (output_of(options, ["dpkg-query", "-W", "-f", "${Version}", package]) or "?").strip()
+        version = (output_of(options, suite, ["dpkg-query", "-W", "-f", "${Version}", package]) or "?").strip()
         count = collections.Counter(done.values())
         lines.append(f"| {suite} | {package} {version} | {len(done)} | " + " | ".join(str(count[c]) for c in columns) + " |")
         failures += [(suite, case, result) for case, result in sorted(done.items()) if result not in ("pass", "skipped")]
-    lines += ["", "## What does not pass", ""] + (["| suite | case | result | reason |", "|---|---|---|---|"] if failures else ["Nothing."])
+    lines += ["", "## What does not pass", ""] + (["| suite | case | result | reason |", "|---|---|---|---|"] if failures or kept else ["Nothing."])
     for suite, case, result in failures:
         lines.append(f"| {suite} | `{case}` | {result} | {reason_for(suite, case) or 'not known'} |")
+    for suite, pattern, reason in read_reasons():
+        if reason.startswith(NOT_RUN) and os.path.exists(os.path.join(WORK, suite + ".jsonl")):
+            cell = pattern.replace("|", "\\|")
+            lines.append(f"| {suite} | `{cell}` | not run | {reason[len(NOT_RUN):]} |")
+    lines += kept
     with open(TABLE, "w") as table:
         table.write("\n".join(lines) + "\n")
+
+
+def prepare(options, suite):
+    script = os.path.join(ROOT, "script")
+    tree = tree_of(options, suite)
+    if SUITES[suite].package:
+        command = [os.path.join(script, "trixie")] + tree + ["--packages=" + SUITES[suite].package]
+    else:
+        command = [os.path.join(script, "rocr-tests"), tree[1]]
+    if subprocess.run(command).returncode:
+        sys.exit("rocm-tests: the tree cannot be made")
 
 
 def main():
     parser = argparse.ArgumentParser(prog="script/rocm-tests", description=USAGE,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"), metavar="DIR", help="of gfxsim (default: %(default)s)")
-    parser.add_argument("--root", default=os.path.join(ROOT, "build", "trixie"), metavar="DIR", help="the tree (default: %(default)s)")
-    parser.add_argument("--door", default="thunk", choices=("thunk", "kfd"), help="which of gfxsim's (default: %(default)s)")
+    parser.add_argument("--root", metavar="DIR", help="the tree (default: build/trixie, or build/forky for ROCr's own)")
+    parser.add_argument("--door", default="thunk", choices=("thunk", "kfd"), help="which of gfxsim's, for libraries (default: %(default)s)")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="only each n-th case of a program")
     parser.add_argument("--first", type=int, default=0, metavar="N", help="beginning with this one (default: %(default)s)")
     parser.add_argument("--programs", nargs="*", metavar="WORD", help="only programs with one of these in their names")
-    parser.add_argument("--limit", type=float, default=300, metavar="SECONDS", help="without a line of output (default: %(default)s)")
+    parser.add_argument("--filter", default="*", metavar="PATTERN", help="only cases whose group.name is like this")
+    parser.add_argument("--limit", type=float, default=300, metavar="SECONDS", help="for one case (default: %(default)s)")
     parser.add_argument("--again", action="store_true", help="forget what was run")
     parser.add_argument("--write", action="store_true", help="write doc/generated/rocm-tests.md of all that was run")
     parser.add_argument("suites", nargs="*", metavar="SUITE", help="of " + ", ".join(SUITES))
@@ -234,12 +288,11 @@ def main():
     unknown = [suite for suite in options.suites if suite not in SUITES]
     if unknown or not (options.suites or options.write):
         parser.error(f"no such suite: {', '.join(unknown)}" if unknown else "name a suite, or --write")
-    options.build, options.root = os.path.abspath(options.build), os.path.abspath(options.root)
+    options.build, options.root = os.path.abspath(options.build), options.root and os.path.abspath(options.root)
     os.makedirs(WORK, exist_ok=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    if options.suites and subprocess.run([os.path.join(ROOT, "script", "trixie"), "--root=" + options.root, "--packages=" +
-                                          " ".join(SUITES[suite] for suite in options.suites)]).returncode:
-        sys.exit("rocm-tests: the tree cannot be made")
+    for suite in options.suites:
+        prepare(options, suite)
     unexplained = [f"{suite}: {case}" for suite in options.suites for case in run_suite(options, suite)]
     if options.write:
         write_table(options)
