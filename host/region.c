@@ -546,7 +546,7 @@ run_old_values(const old_t *old, int64_t number, int64_t *types, uint64_t clause
   tgt_device_t *device;
   atmi_stream_t *stream;
   const tgt_kernel_args_t args = {.version = TGT_ARGS_WITH_FLAGS,
-                                  .count = clause(old->count),
+                                  .count = (uint32_t)old->count, /* no plan has a negative one */
                                   .bases = old->bases,
                                   .types = types,
                                   .tripcount = next_tripcount};
