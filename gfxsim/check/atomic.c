@@ -25,9 +25,11 @@ typedef struct kind {
   bool link, fine; /* the link to the host has it; fine-grained memory has it */
 } kind_t;
 static const kind_t kinds[] = {
-    {"add", true, true},       {"add_x2", true, true},    {"swap", true, true},
-    {"swap_x2", true, true},   {"cmpswap", true, true},   {"cmpswap_x2", true, true},
-    {"add_f32", false, false}, {"add_f64", false, false}, {"pk_add_f16", false, false},
+    {"add", true, true},       {"add_x2", true, true},      {"swap", true, true},
+    {"swap_x2", true, true},   {"cmpswap", true, true},     {"cmpswap_x2", true, true},
+    {"add_u32", true, true},   {"add_u64", true, true},     {"swap_b32", true, true},
+    {"swap_b64", true, true},  {"cmpswap_b32", true, true}, {"cmpswap_b64", true, true},
+    {"add_f32", false, false}, {"add_f64", false, false},   {"pk_add_f16", false, false},
     {"min_f64", false, false}, {"max_f64", false, false},
 };
 
@@ -35,8 +37,10 @@ static const kind_t kinds[] = {
 enum { ANSWERS = 64 };
 static _Thread_local struct { uint64_t pc, start, end, version; } good[ANSWERS];
 
-/* The rule that the instruction breaks on such memory, or RULE_COUNT. */
-static unsigned rule_of(const gs_race_t *race, const char *instruction, gs_vm_kind_t memory) {
+/* The rule that the instruction breaks on such memory, or RULE_COUNT. gfx942 has all of them everywhere, but
+ * for those of system scope, which leave the GPU. */
+static unsigned rule_of(const gs_race_t *race, gs_target_t target, const char *instruction,
+                        gs_vm_kind_t memory) {
   const char *name = strstr(instruction, "atomic_");
   kind_t kind = {"", false, true}; /* of integers, and none of PCIe's */
   for (size_t i = 0; name && i < sizeof kinds / sizeof *kinds; i++) {
@@ -44,11 +48,11 @@ static unsigned rule_of(const gs_race_t *race, const char *instruction, gs_vm_ki
     if (memcmp(name + 7, kinds[i].name, length) == 0 && (name[7 + length] == ' ' || !name[7 + length]))
       kind = kinds[i];
   }
-  if (!name || memory == GS_VM_COARSE)
+  if (!name || memory == GS_VM_COARSE || (target == GS_GFX942 && !strstr(name, " sc1")))
     return RULE_COUNT;
   if (memory == GS_VM_HOST && (!kind.link || !race->link_has_atomics))
     return kind.fine ? RULE_LINK : RULE_FLOAT;
-  return kind.fine ? RULE_COUNT : RULE_FLOAT;
+  return kind.fine || target == GS_GFX942 ? RULE_COUNT : RULE_FLOAT;
 }
 
 static void tell(gs_race_t *race, unsigned rule, uint64_t address, uint32_t bytes, bool on_host,
@@ -75,7 +79,7 @@ void gs_atomic_look(gs_race_t *race, const gs_wave_t *w, uint64_t address, uint3
   unsigned rule = RULE_COUNT;
   if (range->kind != GS_VM_COARSE) {
     gs_side_of_wave(&side, w, lane);
-    rule = rule_of(race, side.place.instruction, range->kind);
+    rule = rule_of(race, w->env->target, side.place.instruction, range->kind);
   }
   good[at].pc = w->pc;
   good[at].version = version;

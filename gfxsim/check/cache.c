@@ -22,6 +22,8 @@ unsigned gs_cache_effects(const gs_inst_t *in) {
       {"s_dcache_inv", GS_EFFECT_SCALAR},   {"s_dcache_inv_vol", GS_EFFECT_SCALAR},
       {"buffer_gl0_inv", GS_EFFECT_VECTOR},
   };
+  if (strcmp(in->op->name, "buffer_inv") == 0) /* its bits are the scope: agent's, system's */
+    return in->scc ? GS_EFFECT_VECTOR | (in->glc ? (unsigned)GS_EFFECT_SECOND : 0) : 0;
   for (size_t i = 0; i < sizeof table / sizeof *table; i++)
     if (strcmp(in->op->name, table[i].name) == 0)
       return table[i].effects;

@@ -60,6 +60,11 @@ static inline gs_check_t *gs_check_of(const gs_wave_t *w) {
   return w->env->watch->context;
 }
 
+/* Registers that hold a mask of lanes. */
+static inline unsigned gs_mask_dwords(const gs_wave_t *w) {
+  return gs_wave_lanes(w) / 32;
+}
+
 /* Makes the checker that the options ask for; *check is NULL when they ask for none. Returns 0, or -1 after a
  * message when out of memory. */
 int gs_check_create(const gs_options_t *options, gs_check_t **check) __attribute__((warn_unused_result));

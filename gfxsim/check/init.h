@@ -86,8 +86,11 @@ typedef struct gs_flow_rule {
   uint8_t mix;
   uint8_t dwords[3], dst; /* of the operands in registers */
   bool reads_vcc, half, formatted;
+  bool crosses;   /* a lane reads what another has, active or not */
   uint8_t narrow; /* bytes of a load or store of less than a dword, or 0 */
   bool is_signed;
+  uint16_t part;       /* of VOPD: the row of the part as an instruction by itself, */
+  gs_op_fn_t *part_fn; /* and its handler */
 } gs_flow_rule_t;
 
 typedef struct gs_init {
@@ -143,10 +146,6 @@ typedef struct gs_wave_flow {
 static inline gs_wave_flow_t *gs_wave_flow(const gs_wave_t *w) {
   return w->flow;
 }
-/* Registers that hold a mask of lanes. */
-static inline unsigned gs_mask_dwords(const gs_wave_t *w) {
-  return gs_wave_lanes(w) / 32;
-}
 static inline gs_init_t *gs_init_of(const gs_wave_t *w) {
   return gs_check_of(w)->init;
 }
@@ -171,6 +170,7 @@ uint32_t gs_flow_scalar_origin(gs_wave_t *w, unsigned reg);
 /* Executes an instruction that touches registers only, and follows it. */
 void gs_flow_scalar(gs_wave_t *w, const gs_inst_t *in, const gs_flow_rule_t *rule);
 void gs_flow_vector(gs_wave_t *w, const gs_inst_t *in, const gs_flow_rule_t *rule);
+void gs_flow_dual(gs_wave_t *w, const gs_inst_t *in);
 
 /* init_memory.c: executes an instruction that touches memory, and follows it; and what it needs of the
  * watcher. */

@@ -3,6 +3,7 @@
  * differ are undefined; where that says too little, a rule (init_rules.c) adds some. Most instructions touch
  * no undefined bits, and only clear marks. Not here: memory (init_memory.c). */
 #include "check/init.h"
+#include "isa/dual.h"
 #include "isa/scalar.h"
 
 /* ---- Marks of rows and scalars ---- */
@@ -811,7 +812,8 @@ static bool is_affected(const gs_wave_t *w, const gs_inst_t *in, const gs_flow_r
     return true;
   if (!in->plain_dst && has_row_result(in) && gs_flow_any_row(f, in->dst, rule->dst))
     return true;
-  return undefined_rows(f, in, rule, rule->flow == GS_FLOW_MATRIX ? UINT64_MAX : gs_exec(w)) != 0;
+  const bool all = rule->crosses || (in->form == GS_FORM_DPP && in->dpp.fetch_inactive);
+  return undefined_rows(f, in, rule, all ? UINT64_MAX : gs_exec(w)) != 0;
 }
 
 void gs_flow_vector(gs_wave_t *w, const gs_inst_t *in, const gs_flow_rule_t *rule) {
@@ -833,4 +835,28 @@ void gs_flow_vector(gs_wave_t *w, const gs_inst_t *in, const gs_flow_rule_t *rul
   else
     follow_vector(w, in, rule);
   in->fn(w, in);
+}
+
+/* A pair is followed, and executed, as two instructions, of which the second finds what was there before. */
+void gs_flow_dual(gs_wave_t *w, const gs_inst_t *in) {
+  gs_wave_flow_t *f = gs_wave_flow(w);
+  const gs_flow_rule_t *rule[2];
+  gs_inst_t part[2];
+  for (unsigned i = 0; i < 2; i++) {
+    part[i] = gs_dual_part(in, i);
+    const gs_flow_rule_t *dual = &gs_init_of(w)->rules[part[i].op - gs_opcodes];
+    part[i].op = &gs_opcodes[dual->part];
+    part[i].fn = dual->part_fn;
+    rule[i] = &gs_init_of(w)->rules[dual->part];
+  }
+  if (gs_dual_replace(&part[1], part[0].dst)) {
+    gs_flow_fill(f, part[0].dst);
+    gs_copy_row(&w->v[part[0].dst], &w->v[GS_DUAL_ROW]);
+    gs_copy_row(&f->bits[part[0].dst], &f->bits[GS_DUAL_ROW]);
+    gs_copy_row(&f->origin[part[0].dst], &f->origin[GS_DUAL_ROW]);
+    set_mark(f->rows, GS_DUAL_ROW, is_marked(f->rows, part[0].dst));
+    set_mark(f->fresh, GS_DUAL_ROW, false);
+  }
+  for (unsigned i = 0; i < 2; i++)
+    gs_flow_vector(w, &part[i], rule[i]);
 }

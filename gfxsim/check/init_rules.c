@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "check/init.h"
+#include "isa/ops.h"
 
 /* A row is for names that begin so, the first that fits. */
 typedef struct row {
@@ -20,7 +21,8 @@ static const row_t any_type[] = {
     {"v_cndmask", GS_FLOW_BITS, 0},      {"v_mov_b", GS_FLOW_BITS, 0},
     {"v_accvgpr", GS_FLOW_BITS, 0},      {"v_pk_mov", GS_FLOW_BITS, 0},
     {"v_pack_b32", GS_FLOW_BITS, 0},     {"v_cvt_f32_ubyte", GS_FLOW_ALL, 0},
-    {"v_mfma", GS_FLOW_MATRIX, 0},       {"v_readfirst", GS_FLOW_BITS, 0},
+    {"v_mfma", GS_FLOW_MATRIX, 0},       {"v_smfmac", GS_FLOW_MATRIX, 0},
+    {"v_wmma", GS_FLOW_MATRIX, 0},       {"v_readfirst", GS_FLOW_BITS, 0},
     {"v_swap", GS_FLOW_BITS, 0},         {"v_permlane", GS_FLOW_BITS, 0},
     {"ds_swizzle", GS_FLOW_BITS, 0},     {"ds_bpermute", GS_FLOW_BITS, FIRST},
     {"ds_permute", GS_FLOW_BITS, FIRST},
@@ -96,6 +98,7 @@ static const struct {
     {"ds_nop", GS_SPECIAL_NOTHING},
     {"ds_condxchg", GS_SPECIAL_NOTHING},
     {"ds_wrxchg2", GS_SPECIAL_NOTHING},
+    {"ds_storexchg_2addr", GS_SPECIAL_NOTHING},
 };
 
 static bool begins(const char *name, const char *prefix) {
@@ -132,12 +135,12 @@ static uint32_t amount_bits_of(const char *name) {
 static gs_mix_t mix_of(const char *name) {
   if (strstr(name, "cmpswap") || strstr(name, "cmpst"))
     return GS_MIX_ANY;
-  if (strstr(name, "swap") || strstr(name, "wrxchg"))
+  if (strstr(name, "swap") || strstr(name, "xchg"))
     return GS_MIX_SWAP;
   if (strstr(name, "_and") || strstr(name, "_or") || strstr(name, "_xor"))
     return GS_MIX_BITS;
   const bool sum = strstr(name, "add") || strstr(name, "sub");
-  return sum && !strstr(name, "_f") ? GS_MIX_UP : GS_MIX_ANY;
+  return sum && !strstr(name, "_f") && !strstr(name, "_bf") ? GS_MIX_UP : GS_MIX_ANY;
 }
 
 /* What loads and stores of less than a dword are called. */
@@ -146,11 +149,13 @@ static void find_narrow(const char *name, gs_flow_rule_t *rule) {
     const char *part;
     uint8_t bytes;
     bool is_signed;
-  } parts[] = {{"load_ubyte", 1, false},  {"load_sbyte", 1, true},  {"load_ushort", 2, false},
-               {"load_sshort", 2, true},  {"load_short", 2, false}, {"store_byte", 1, false},
-               {"store_short", 2, false}, {"ds_read_u8", 1, false}, {"ds_read_i8", 1, true},
-               {"ds_read_u16", 2, false}, {"ds_read_i16", 2, true}, {"ds_write_b8", 1, false},
-               {"ds_write_b16", 2, false}};
+  } parts[] = {{"load_ubyte", 1, false},    {"load_sbyte", 1, true},  {"load_ushort", 2, false},
+               {"load_sshort", 2, true},    {"load_short", 2, false}, {"store_byte", 1, false},
+               {"store_short", 2, false},   {"ds_read_u8", 1, false}, {"ds_read_i8", 1, true},
+               {"ds_read_u16", 2, false},   {"ds_read_i16", 2, true}, {"ds_write_b8", 1, false},
+               {"ds_write_b16", 2, false},  {"load_u8", 1, false},    {"load_i8", 1, true},
+               {"load_u16", 2, false},      {"load_i16", 2, true},    {"load_d16_i8", 1, true},
+               {"load_d16_hi_i8", 1, true}, {"store_b8", 1, false},   {"store_b16", 2, false}};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
     if (strstr(name, parts[i].part)) {
       rule->narrow = parts[i].bytes;
@@ -176,6 +181,7 @@ static gs_flow_rule_t rule_of(const gs_opcode_t *op) {
   if (strstr(op->name, "_src2_"))
     rule.special = GS_SPECIAL_NOTHING;
   rule.reads_vcc = begins(op->name, "v_div_fmas");
+  rule.crosses = rule.flow == GS_FLOW_MATRIX || begins(op->name, "v_permlane");
   rule.formatted = op->encoding == GS_ENC_MTBUF || strstr(op->name, "_format_");
   rule.amount_bits = amount_bits_of(op->name);
   rule.mix = (uint8_t)mix_of(op->name);
@@ -183,9 +189,23 @@ static gs_flow_rule_t rule_of(const gs_opcode_t *op) {
   return rule;
 }
 
+/* Parts of VOPD are called like the instructions that they are, but for "dual_". */
+static void find_part(const gs_opcode_t *op, gs_flow_rule_t *rule) {
+  const size_t prefix = strlen("v_dual_");
+  for (size_t i = 0; i < gs_opcode_count; i++)
+    if (gs_opcodes[i].encoding <= GS_ENC_VOP2 && gs_opcodes[i].targets & op->targets &&
+        strcmp(gs_opcodes[i].name + strlen("v_"), op->name + prefix) == 0) {
+      rule->part = (uint16_t)i;
+      rule->part_fn = gs_level_for_processor()->wave32_handlers[i];
+    }
+}
+
 gs_flow_rule_t *gs_flow_make_rules(void) {
   gs_flow_rule_t *rules = calloc(gs_opcode_count, sizeof *rules);
-  for (size_t i = 0; rules && i < gs_opcode_count; i++)
+  for (size_t i = 0; rules && i < gs_opcode_count; i++) {
     rules[i] = rule_of(&gs_opcodes[i]);
+    if (gs_opcodes[i].encoding == GS_ENC_VOPD)
+      find_part(&gs_opcodes[i], &rules[i]);
+  }
   return rules;
 }

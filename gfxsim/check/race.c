@@ -94,7 +94,7 @@ static bool find_data(const touch_t *t, const gs_inst_t *in, unsigned lane, unsi
   *reg = op->encoding == GS_ENC_MUBUF || op->encoding == GS_ENC_MTBUF ? in->dst : in->src[1].reg;
   if (op->encoding == GS_ENC_MTBUF || !(op->flags & GS_OPF_TWO_ADDR))
     return op->encoding != GS_ENC_MTBUF;
-  const uint32_t scale = t->bytes * (strstr(op->name, "st64") ? 64 : 1);
+  const uint32_t scale = t->bytes * (strstr(op->name, "st64") || strstr(op->name, "stride64") ? 64 : 1);
   const uint32_t address = t->w->v[in->src[0].reg].u32[lane];
   if (address + (uint32_t)in->imm * scale != (uint32_t)t->lane_address)
     *reg = in->src[2].reg;
@@ -503,9 +503,9 @@ static void watch_local_block(gs_wave_t *w, uint32_t offset, uint32_t size, uint
     touch_block(&t, offset, size, stride, false);
 }
 
-/* Whether the instruction waits for all stores of the wave: gfx10 counts them by themselves. */
+/* Whether the instruction waits for all stores of the wave: from gfx10 on they are counted by themselves. */
 static bool waits_for_stores(const gs_wave_t *w, const gs_inst_t *in) {
-  if (w->env->target & GS_GFX10)
+  if (w->env->target & GS_GFX10_UP)
     return in->op->encoding == GS_ENC_SOPK && !(uint16_t)in->imm;         /* s_waitcnt_vscnt */
   return !((uint32_t)in->imm & 0xf) && !((uint32_t)in->imm >> 10 & 0x30); /* vmcnt(0) */
 }

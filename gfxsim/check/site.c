@@ -129,6 +129,12 @@ static bool is_compared(const gs_wave_t *w, uint64_t pc, const gs_inst_t *load) 
   return false;
 }
 
+/* Whether a load looks past the caches that other compute units do not see: gfx942 has the scope in two bits.
+ */
+static bool is_past(const gs_wave_t *w, const gs_inst_t *load) {
+  return w->env->target == GS_GFX942 ? load->scc : load->glc;
+}
+
 static unsigned flags_of(const gs_wave_t *w, uint64_t pc) {
   gs_inst_t in;
   if (!decode(w, pc, &in))
@@ -138,8 +144,8 @@ static unsigned flags_of(const gs_wave_t *w, uint64_t pc) {
            (in.glc || in.op->flags & GS_OPF_RTN ? GS_SITE_RETURNS : 0u);
   if (writes_memory(&in))
     return 0;
-  unsigned flags = in.glc ? GS_SITE_PAST : 0;
-  if (in.glc || (is_memory(&in) && is_polling(w, pc, &in)))
+  unsigned flags = is_past(w, &in) ? GS_SITE_PAST : 0;
+  if (flags || (is_memory(&in) && is_polling(w, pc, &in)))
     flags |= GS_SITE_WAITS;
   return flags | (is_memory(&in) && is_compared(w, pc, &in) ? GS_SITE_COMPARED : 0);
 }

@@ -1,0 +1,39 @@
+/* The two parts of a VOPD instruction, each as an instruction by itself. Not here: what they do (op_vopd.c),
+ * and how a pair is laid out in a gs_inst_t (inst.h). */
+#ifndef GFXSIM_ISA_DUAL_H
+#define GFXSIM_ISA_DUAL_H
+
+#include "isa/wave.h"
+
+/* First source, then a register, the literal, or VCC. `op` is the part's row, `fn` is not set. Pure. */
+static inline gs_inst_t gs_dual_part(const gs_inst_t *in, unsigned half) {
+  const gs_opcode_t *const op = half ? gs_dual_opcode(in) : in->op;
+  const gs_src_t reg = {.kind = GS_SRC_VGPR, .reg = (uint16_t)(half ? in->imm1 & 0xff : (uint32_t)in->imm)};
+  const gs_src_t vcc = {.kind = GS_SRC_SGPR, .reg = GS_S_VCC};
+  gs_inst_t part = {.src = {in->src[half]}, .dst = half ? in->sdst : in->dst, .plain_dst = true, .op = op};
+  for (unsigned i = 1; i < 3; i++)
+    switch (op->src[i]) {
+    case GS_T_NONE: break;
+    case GS_T_K32: part.src[i] = in->src[2]; break;
+    case GS_T_MASK: part.src[i] = vcc; break;
+    default: part.src[i] = reg; break;
+    }
+  return part;
+}
+
+/* Both parts read before either writes: the second finds what the first one overwrites in a row that no
+ * instruction of this family names. */
+enum { GS_DUAL_ROW = GS_ARCH_VGPRS };
+
+/* Has the part read that row where it reads register `reg`. Returns whether it does. */
+static inline bool gs_dual_replace(gs_inst_t *part, unsigned reg) {
+  bool found = false;
+  for (unsigned i = 0; i < 3; i++)
+    if (part->src[i].kind == GS_SRC_VGPR && part->src[i].reg == reg) {
+      part->src[i].reg = GS_DUAL_ROW;
+      found = true;
+    }
+  return found;
+}
+
+#endif
