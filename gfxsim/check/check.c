@@ -49,9 +49,9 @@ static const struct {
   uint32_t tool;
   unsigned targets;
 } limited[] = {{GS_CHECK_CACHE, GS_TO_90A},
-               {GS_CHECK_WAIT, GS_TO_90A},
-               {GS_CHECK_INIT, GS_TO_90A | GS_GFX10},
-               {GS_CHECK_RACE, GS_TO_90A | GS_GFX10}};
+               {GS_CHECK_WAIT, GS_WAIT_TARGETS},
+               {GS_CHECK_INIT, GS_GFX9_11},
+               {GS_CHECK_RACE, GS_GFX9_11}};
 
 static const char *name_of(uint32_t bit) {
   const gs_check_tool_t *tool = gs_check_tools;
@@ -135,9 +135,9 @@ int gs_check_create(const gs_options_t *options, gs_check_t **made) {
   *made = NULL;
   if (!options->check && !options->strict.kinds[GS_STRICT_WAIT])
     return 0;
-  const char *other = other_than(options, GS_TO_90A);
+  const char *other = other_than(options, GS_WAIT_TARGETS);
   if (other && options->strict.kinds[GS_STRICT_WAIT])
-    gs_log("GFXSIM_STRICT: %s is none of gfx900 to gfx90a, and \"wait\" changes nothing there", other);
+    gs_log("GFXSIM_STRICT: %s is not known to \"wait\", which changes nothing there", other);
   gs_options_t known = *options;
   known.check = tools_for(options); /* maybe none is left: then nobody watches */
   return create(&known, made);

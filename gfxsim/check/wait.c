@@ -7,20 +7,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The most that a counter counts to: an instruction that would count on waits. */
-enum { MOST_VM = 63, MOST_LGKM = 15 };
-
 /* ---- What is outstanding ---- */
 
 static bool is_ordered(unsigned line) {
-  return line != GS_LINE_NONE && line != GS_LINE_FLAT;
+  return line > GS_LINE_FLAT_IN_ORDER;
+}
+
+/* The line that the operation has its place in, as the counter sees it. */
+static unsigned line_in(const gs_pending_t *p, unsigned counter) {
+  if (p->line != GS_LINE_FLAT_IN_ORDER)
+    return p->line;
+  return counter == GS_COUNTER_LGKM ? GS_LINE_LOCAL : GS_LINE_VECTOR;
+}
+
+/* The field of a counter. */
+static uint8_t *count_of(gs_wait_counts_t *counts, unsigned counter) {
+  return counter == GS_COUNTER_VM ? &counts->vm : counter == GS_COUNTER_VS ? &counts->vs : &counts->lgkm;
 }
 
 unsigned gs_wait_allowed(const gs_wave_waits_t *waits, unsigned pending, unsigned counter) {
   const gs_pending_t *p = &waits->pending[pending];
+  const unsigned line = line_in(p, counter);
   unsigned behind = 0;
-  for (unsigned i = pending + 1; i < waits->count && is_ordered(p->line); i++)
-    behind += waits->pending[i].line == p->line && waits->pending[i].counters & counter;
+  for (unsigned i = pending + 1; i < waits->count && is_ordered(line); i++)
+    behind += waits->pending[i].counters & counter && line_in(&waits->pending[i], counter) == line;
   return behind;
 }
 
@@ -53,9 +63,10 @@ static void wait_for(gs_wave_t *w, unsigned counter, unsigned most) {
   unsigned behind[GS_LINE_MESSAGE + 1] = {0}, kept = waits->count;
   for (unsigned i = waits->count; i-- > 0;) {
     gs_pending_t *p = &waits->pending[i];
-    if (p->counters & counter && behind[p->line] + 1 > most)
+    const unsigned line = line_in(p, counter);
+    if (p->counters & counter && behind[line] + 1 > most)
       p->counters &= (uint8_t)~counter;
-    behind[p->line] += p->counters & counter && is_ordered(p->line);
+    behind[line] += p->counters & counter && is_ordered(line);
   }
   kept = 0;
   for (unsigned i = 0; i < waits->count; i++)
@@ -69,23 +80,40 @@ static void wait_for(gs_wave_t *w, unsigned counter, unsigned most) {
   mark_all(waits);
 }
 
-static void obey_waitcnt(gs_wave_t *w, uint32_t imm) {
-  const unsigned vm = (imm & 0xf) | (imm >> 10 & 0x30), lgkm = imm >> 8 & 0xf;
-  if (!gs_wave_waits(w)->count)
-    return;
-  if (vm < MOST_VM)
-    wait_for(w, GS_COUNTER_VM, vm);
-  if (lgkm < MOST_LGKM)
-    wait_for(w, GS_COUNTER_LGKM, lgkm);
+/* `counts`: what may be left of each kind. */
+static void obey_counts(gs_wave_t *w, gs_wait_counts_t counts) {
+  gs_wait_counts_t none = gs_wait_counts_none(w->env->target);
+  for (unsigned counter = 1; counter < GS_COUNTER_END && gs_wave_waits(w)->count; counter *= 2)
+    if (*count_of(&counts, counter) < *count_of(&none, counter))
+      wait_for(w, counter, *count_of(&counts, counter));
+}
+
+static void obey_wait(gs_wave_t *w, gs_step_t step, uint32_t imm) {
+  gs_wait_counts_t counts = gs_wait_counts_none(w->env->target);
+  const uint8_t most = imm < UINT8_MAX ? (uint8_t)imm : UINT8_MAX;
+  switch (step) {
+  case GS_STEP_WAIT: counts = gs_wait_counts_of(w->env->target, imm); break;
+  case GS_STEP_WAIT_VS: counts.vs = most; break;
+  case GS_STEP_WAIT_VM: counts.vm = most; break;
+  case GS_STEP_WAIT_LGKM: counts.lgkm = most; break;
+  default: counts = (gs_wait_counts_t){0}; break;
+  }
+  obey_counts(w, counts);
 }
 
 /* The instruction that was executed counts. */
-static void begin_operation(gs_wave_t *w, uint64_t pc, const gs_wait_rule_t *rule, const gs_uses_t *uses) {
+static void begin_operation(gs_wave_t *w, uint64_t pc, const gs_inst_t *in, const gs_wait_rule_t *rule,
+                            const gs_uses_t *uses) {
   gs_wave_waits_t *waits = gs_wave_waits(w);
-  if (rule->counters & GS_COUNTER_VM && waits->count >= MOST_VM)
-    wait_for(w, GS_COUNTER_VM, MOST_VM - 1);
-  if (rule->counters & GS_COUNTER_LGKM && waits->count >= MOST_LGKM)
-    wait_for(w, GS_COUNTER_LGKM, MOST_LGKM - 1);
+  gs_wait_counts_t full = gs_wait_counts_none(w->env->target);
+  unsigned counters;
+  gs_line_t line;
+  gs_wait_counts_in(w, in, rule, &counters, &line);
+  for (unsigned counter = 1; counter < GS_COUNTER_END; counter *= 2) { /* who would count on waits */
+    const unsigned most = *count_of(&full, counter);
+    if (counters & counter && waits->count >= most)
+      wait_for(w, counter, most - 1);
+  }
   if (waits->count == GS_MOST_PENDING) { /* it is not known of which there are so many */
     finish(w, &waits->pending[0]);
     memmove(waits->pending, waits->pending + 1, (GS_MOST_PENDING - 1) * sizeof *waits->pending);
@@ -94,8 +122,8 @@ static void begin_operation(gs_wave_t *w, uint64_t pc, const gs_wait_rule_t *rul
   }
   gs_pending_t *p = &waits->pending[waits->count++];
   *p = (gs_pending_t){.pc = pc,
-                      .counters = rule->counters,
-                      .line = rule->line,
+                      .counters = (uint8_t)counters,
+                      .line = (uint8_t)line,
                       .local = (uint8_t)gs_local_end(waits),
                       .late = (uint8_t)gs_late_end(w, gs_wait_of(w)->late)};
   for (unsigned i = 0; i < uses->count; i++) {
@@ -121,7 +149,8 @@ static bool any_marked(const uint64_t *marks, unsigned first, unsigned count) {
 
 /* Whether results of the two come in the order in which they were asked for. */
 static bool in_order(const gs_pending_t *first, const gs_wait_rule_t *second) {
-  if (first->line == GS_LINE_FLAT) /* no local memory was meant, if that counter is down already */
+  if (first->line == GS_LINE_FLAT ||
+      first->line == GS_LINE_FLAT_IN_ORDER) /* no local memory was meant, if that counter is down already */
     return second->line == GS_LINE_VECTOR && !(first->counters & GS_COUNTER_LGKM);
   return first->line == second->line && is_ordered(second->line);
 }
@@ -206,9 +235,9 @@ static void obey(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, 
   gs_wave_waits_t *waits = gs_wave_waits(w);
   waits->clock += states_of(in, rule);
   if (rule->counters)
-    begin_operation(w, pc, rule, uses);
-  else if (rule->step == GS_STEP_WAIT)
-    obey_waitcnt(w, (uint32_t)in->imm);
+    begin_operation(w, pc, in, rule, uses);
+  else if (rule->step >= GS_STEP_WAIT && rule->step <= GS_STEP_WAIT_ALL)
+    obey_wait(w, (gs_step_t)rule->step, (uint32_t)in->imm);
   else if (rule->step == GS_STEP_BARRIER)
     gs_local_barrier(waits);
   else if (rule->step == GS_STEP_END)
@@ -270,7 +299,7 @@ static void begin(gs_wave_t *w, const gs_begin_t *begin) {
         aligned_alloc(_Alignof(gs_group_waits_t),
                       sizeof *group + (wait->late ? GS_GROUP_WAVES_MAX * sizeof *group->late : 0));
   w->waits = NULL;
-  if (!group || !(w->env->target & GS_TO_90A)) /* without memory for it the wave is not followed */
+  if (!group || !(w->env->target & GS_WAIT_TARGETS)) /* without memory for it the wave is not followed */
     return;
   gs_wave_waits_t *waits = &group->wave[begin->wave];
   if (begin->wave == 0) {

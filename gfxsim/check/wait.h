@@ -70,23 +70,32 @@ enum {
   GS_KIND_MFMA = GS_KIND_SMFMA | GS_KIND_DMFMA,
 };
 
-/* Counters that s_waitcnt waits for, a bit each. vmcnt and lgkmcnt; expcnt counts what no kernel can execute
- * here: on gfx9 stores need it no more, and only exports and global data share are left. */
-enum { GS_COUNTER_VM = 1, GS_COUNTER_LGKM = 2 };
+/* The parts that the tool knows. */
+enum { GS_WAIT_TARGETS = GS_TO_90A | GS_GFX10 };
+
+/* Counters that s_waitcnt waits for, a bit each: vmcnt, lgkmcnt, and vscnt, with which gfx10 counts what
+ * returns nothing. expcnt counts what no kernel can execute here: stores need it no more, and only exports
+ * and global data share are left. */
+enum { GS_COUNTER_VM = 1, GS_COUNTER_LGKM = 2, GS_COUNTER_VS = 4, GS_COUNTER_END = 8 };
 
 /* Operations of one of these come to their end in the order in which they began, of others not. */
 typedef enum gs_line {
-  GS_LINE_NONE,   /* in no order at all: scalar memory */
-  GS_LINE_FLAT,   /* likewise: it may be either's, and both counters go down when they like */
-  GS_LINE_VECTOR, /* vector memory: loads, stores and atomics */
-  GS_LINE_LOCAL,  /* LDS */
+  GS_LINE_NONE,          /* in no order at all: scalar memory */
+  GS_LINE_FLAT,          /* likewise: it may be either's, and both counters go down when they like */
+  GS_LINE_FLAT_IN_ORDER, /* likewise, but in each counter in the order of what it may be: gfx10 */
+  GS_LINE_VECTOR,        /* vector memory: loads, stores and atomics */
+  GS_LINE_LOCAL,         /* LDS */
   GS_LINE_MESSAGE,
 } gs_line_t;
 
 typedef enum gs_step {
   GS_STEP_ONE,
-  GS_STEP_IDLE, /* s_nop */
-  GS_STEP_WAIT, /* s_waitcnt */
+  GS_STEP_IDLE,    /* s_nop */
+  GS_STEP_WAIT,    /* s_waitcnt */
+  GS_STEP_WAIT_VS, /* s_waitcnt_vscnt: one counter */
+  GS_STEP_WAIT_VM,
+  GS_STEP_WAIT_LGKM,
+  GS_STEP_WAIT_ALL, /* s_wait_idle */
   GS_STEP_BARRIER,
   GS_STEP_END,  /* s_endpgm */
   GS_STEP_JUMP, /* to another function */
@@ -114,6 +123,10 @@ uint32_t gs_wait_kinds(const gs_inst_t *in, const gs_wait_rule_t *rule);
 /* What the instruction reads and writes. Registers that it need not wait for are not among them: EXEC, and
  * those that the hardware looks after. */
 void gs_wait_uses(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, gs_uses_t *uses);
+
+/* In which counters it counts, and in which line. */
+void gs_wait_counts_in(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule,
+                       unsigned *counters, gs_line_t *line);
 
 /* ---- Waves ---- */
 

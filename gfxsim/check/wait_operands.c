@@ -6,12 +6,21 @@
 
 enum { SRC_VCCZ = 251, SRC_EXECZ = 252, SRC_LDS_DIRECT = 254 };
 
-/* Instructions that the tool obeys. */
+/* Instructions that the tool obeys: the last that fits. */
 static const struct {
   const char *prefix;
   gs_step_t step;
-} steps[] = {{"s_waitcnt", GS_STEP_WAIT}, {"s_nop", GS_STEP_IDLE},   {"s_barrier", GS_STEP_BARRIER},
-             {"s_endpgm", GS_STEP_END},   {"s_setpc", GS_STEP_JUMP}, {"s_swappc", GS_STEP_JUMP},
+} steps[] = {{"s_waitcnt", GS_STEP_WAIT},
+             {"s_waitcnt_", GS_STEP_ONE},
+             {"s_waitcnt_vscnt", GS_STEP_WAIT_VS},
+             {"s_waitcnt_vmcnt", GS_STEP_WAIT_VM},
+             {"s_waitcnt_lgkmcnt", GS_STEP_WAIT_LGKM},
+             {"s_wait_idle", GS_STEP_WAIT_ALL},
+             {"s_nop", GS_STEP_IDLE},
+             {"s_barrier", GS_STEP_BARRIER},
+             {"s_endpgm", GS_STEP_END},
+             {"s_setpc", GS_STEP_JUMP},
+             {"s_swappc", GS_STEP_JUMP},
              {"s_call", GS_STEP_JUMP}};
 
 static bool begins(const char *name, const char *prefix) {
@@ -179,7 +188,7 @@ static uint64_t lanes_of(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_
   if (rule->kinds & GS_KIND_LANE) {
     const gs_src_t *lane = &in->src[1];
     const uint64_t number = lane->kind == GS_SRC_SGPR ? w->s.u32[lane->reg] : lane->value;
-    return UINT64_C(1) << (number & 63);
+    return UINT64_C(1) << number % gs_wave_lanes(w);
   }
   if (in->op->flags & GS_OPF_SCALAR_DST) /* v_readfirstlane */
     return exec ? exec & -exec : 1;
@@ -208,7 +217,7 @@ static void scalar_uses(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_r
   if (rule->by_m0 == 1 && uses->count)
     uses->use[0].first = (uint16_t)((uses->use[0].first + index) % GS_SGPRS);
   if (rule->reads_vcc)
-    add_scalars(uses, GS_S_VCC, 2, false);
+    add_scalars(uses, GS_S_VCC, gs_mask_dwords(w), false);
   add_scalars(uses, (in->dst + (rule->by_m0 == 2 ? index : 0)) % GS_SGPRS, rule->dst, true);
 }
 
@@ -216,9 +225,9 @@ static void vector_uses(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_r
                         gs_uses_t *uses) {
   const uint32_t flags = in->op->flags;
   for (unsigned i = 0; i < 3; i++)
-    add_source(w, in, rule, i, rule->src[i], uses);
+    add_source(w, in, rule, i, in->op->src[i] == GS_T_MASK ? gs_mask_dwords(w) : rule->src[i], uses);
   if (rule->reads_vcc || flags & GS_OPF_SDST || in->op->encoding == GS_ENC_VOPC)
-    add_scalars(uses, rule->reads_vcc ? GS_S_VCC : in->sdst, 2, !rule->reads_vcc);
+    add_scalars(uses, rule->reads_vcc ? GS_S_VCC : in->sdst, gs_mask_dwords(w), !rule->reads_vcc);
   if (in->op->encoding == GS_ENC_VOPC)
     return;
   if (flags & GS_OPF_SCALAR_DST) {
@@ -271,6 +280,19 @@ static void memory_uses(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_r
   if (data_in_dst && (is_store(in) || is_atomic(in)))
     add(uses, (gs_operand_t){in->dst, rule->dst, vector, false, GS_ROLE_DATA, lanes});
   add(uses, (gs_operand_t){in->dst, (uint16_t)returned(in, rule), vector, true, GS_ROLE_OTHER, lanes});
+}
+
+/* From gfx10 on, what returns nothing has a counter of its own, and flat memory comes in an order. */
+void gs_wait_counts_in(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule,
+                       unsigned *counters, gs_line_t *line) {
+  *counters = rule->counters;
+  *line = (gs_line_t)rule->line;
+  if (w->env->target & GS_TO_90A)
+    return;
+  if (rule->line == GS_LINE_FLAT)
+    *line = GS_LINE_FLAT_IN_ORDER;
+  if (rule->counters & GS_COUNTER_VM && (is_store(in) || (is_atomic(in) && !in->glc)))
+    *counters ^= GS_COUNTER_VM | GS_COUNTER_VS;
 }
 
 void gs_wait_uses(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, gs_uses_t *uses) {

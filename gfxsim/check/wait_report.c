@@ -21,21 +21,18 @@ static const gs_rule_t dma_early = {"wait", "dma", GS_SEVERITY_ERROR,
 
 enum { REGISTER_TEXT = 32, HINT_TEXT = 160 };
 
-/* Scalar registers that have names, by their numbers. */
+/* Scalar registers that have names, by their numbers; two are common ones from gfx10 on. */
 static const struct {
-  unsigned first;
+  unsigned first, targets;
   const char *name;
-} scalars[] = {{GS_S_EXEC, "exec"},
-               {GS_S_M0, "m0"},
-               {GS_S_TTMP0, "ttmp"},
-               {GS_S_VCC, "vcc"},
-               {GS_S_XNACK_MASK, "xnack_mask"},
-               {GS_S_FLAT_SCRATCH, "flat_scratch"}};
+} scalars[] = {{GS_S_EXEC, GS_GFX9_11, "exec"},          {GS_S_M0, GS_GFX9_11, "m0"},
+               {GS_S_TTMP0, GS_GFX9_11, "ttmp"},         {GS_S_VCC, GS_GFX9_11, "vcc"},
+               {GS_S_XNACK_MASK, GS_GFX9, "xnack_mask"}, {GS_S_FLAT_SCRATCH, GS_GFX9, "flat_scratch"}};
 
 /* Registers as the assembler spells them. */
-static void spell(bool vector, unsigned first, unsigned count, char text[REGISTER_TEXT]) {
+static void spell(const gs_wave_t *w, bool vector, unsigned first, unsigned count, char text[REGISTER_TEXT]) {
   for (size_t i = 0; !vector && i < sizeof scalars / sizeof *scalars; i++)
-    if (first >= scalars[i].first) {
+    if (first >= scalars[i].first && scalars[i].targets & w->env->target) {
       snprintf(text, REGISTER_TEXT, "%s", scalars[i].name);
       return;
     }
@@ -73,7 +70,7 @@ void gs_wait_report_use(gs_wave_t *w, const gs_inst_t *in, const gs_operand_t *u
     return;
   gs_finding_t finding = {.hint = NULL};
   char registers[REGISTER_TEXT], counts[HINT_TEXT / 2] = "", hint[HINT_TEXT];
-  spell(p->vector, p->first, p->count, registers);
+  spell(w, p->vector, p->first, p->count, registers);
   snprintf(finding.title, sizeof finding.title, "Missing wait: %s %s %s, into which a load is outstanding",
            use->writes ? "write to" : "read of", p->count == 1 ? "register" : "registers", registers);
   const unsigned lane = lane_of(w, use->vector ? use->lanes & p->lanes : 0);
@@ -108,7 +105,7 @@ void gs_wait_report_states(gs_wave_t *w, const gs_inst_t *in, const gs_hazard_t 
   snprintf(finding.side[1].what, sizeof finding.side[1].what,
            "The instruction that it comes too early behind");
   if (use) {
-    spell(use->vector, use->first, use->count, registers);
+    spell(w, use->vector, use->first, use->count, registers);
     snprintf(finding.detail[0], sizeof finding.detail[0], "They are needed between %s: %s", hazard->what,
              registers);
   } else {

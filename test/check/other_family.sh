@@ -1,5 +1,5 @@
 #!/bin/sh
-# On a gfx1030 the checker says once which tools do not know such a part; those say nothing of it, and the others find what they should.
+# The checker says once which tools do not know a part; those say nothing of it, and the others find what they should.
 # Called: other_family.sh GFXSIM_RUN SOURCES FOLDER   ($OMP_CC compiles)
 set -eu
 run=$1 sources=$2 folder=$3
@@ -35,16 +35,16 @@ compile bounds write_behind.c 1
 compile good write_behind.c 0
 compile race race/histogram.c 1
 compile init init/branch.c 1
-try bounds 99 1 all 'cache, wait'
+try bounds 99 1 all cache
 try bounds 99 1 bounds ''
-try good 0 0 all 'cache, wait'
+try good 0 0 all cache
 try good 0 0 bounds,transfer ''
-try good 0 0 wait wait
 try race 99 '[1-9]' race ''
 try race 0 0 cache cache
 try init 99 1 init ''
 machine=gfx1030,gfx90a
-try race 99 '[1-9]' race,wait wait
+try race 99 '[1-9]' race,cache cache
 machine=gfx1030,gfx942 unknown=gfx942 # which this ROCr leaves out
-try race 0 0 race race
+try race 99 '[1-9]' race,wait wait
+try good 0 0 wait wait
 [ "$wrong" = 0 ]

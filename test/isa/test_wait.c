@@ -11,8 +11,17 @@
 
 enum { TEXT = 512 };
 
-/* Parts without matrix instructions, with those of gfx908, and all. */
-enum { ALL = GS_TO_90A, M908 = GS_GFX908, M90A = GS_GFX90A, MATRIX = GS_GFX908 | GS_GFX90A };
+/* gfx9's parts: all, with the matrix instructions of gfx908, and of gfx90a; and of gfx10, also by the width
+ * of waves. */
+enum {
+  N = GS_GFX10,
+  N32 = GS_GFX1030_W32,
+  N64 = GS_GFX1030,
+  ALL = GS_TO_90A,
+  M908 = GS_GFX908,
+  M90A = GS_GFX90A,
+  MATRIX = GS_GFX908 | GS_GFX90A
+};
 
 /* `first`, `mend`, `second` are good; `first`, `less`, `second` are not, nor are those two alone. Without
  * `mend` the two are good as they are. */
@@ -99,6 +108,53 @@ static const row_t rows[] = {
     /* A counter that is full keeps the next one waiting: the first is over then. */
     {ALL, "ds_read_b32 v1, v2\n.rept 14\nds_read_b32 v3, v2\n.endr", "s_nop 0", "ds_read_b32 v3, v2",
      "v_mov_b32 v0, v1"},
+
+    /* gfx10 counts what returns nothing apart. */
+    {N, "global_load_dword v1, v[2:3], off", "s_waitcnt vmcnt(1)", "s_waitcnt vmcnt(0)", "v_mov_b32 v0, v1"},
+    {N, "global_load_dword v1, v[2:3], off", "s_waitcnt_vscnt null, 0x0", "s_waitcnt vmcnt(0)",
+     "v_mov_b32 v0, v1"},
+    {N, "global_load_dword v1, v[2:3], off", "s_waitcnt_depctr 0x0", "s_waitcnt_vmcnt null, 0x0",
+     "v_mov_b32 v0, v1"},
+    {N, "global_load_dword v1, v[2:3], off", "s_waitcnt_lgkmcnt null, 0x0", "s_wait_idle",
+     "v_mov_b32 v0, v1"},
+    {N, "global_load_dword v1, v[2:3], off\nglobal_store_dword v[2:3], v9, off", "s_waitcnt vmcnt(1)",
+     "s_waitcnt vmcnt(0)", "v_mov_b32 v0, v1"},
+    {N, "global_load_dword v1, v[2:3], off\nglobal_atomic_add v[2:3], v9, off", "s_waitcnt vmcnt(1)",
+     "s_waitcnt vmcnt(0)", "v_mov_b32 v0, v1"},
+    {N, "global_load_dword v1, v[2:3], off\nglobal_atomic_add v4, v[2:3], v9, off glc", "s_waitcnt vmcnt(2)",
+     "s_waitcnt vmcnt(1)", "v_mov_b32 v0, v1"},
+    {N, "buffer_load_dword v1, v2, s[4:7], 0 offen\nbuffer_store_dword v9, v2, s[8:11], 0 offen", NULL, NULL,
+     "v_mov_b32 v0, v5"},
+    {N, "ds_read_b32 v1, v2", "s_waitcnt vmcnt(0)", "s_waitcnt_lgkmcnt null, 0x0", "v_mov_b32 v0, v1"},
+    {N, "ds_read_b32 v1, v2\n.rept 20\nds_read_b32 v3, v2\n.endr", "s_waitcnt lgkmcnt(21)",
+     "s_waitcnt lgkmcnt(20)", "v_mov_b32 v0, v1"},
+    {N, "s_load_dword s8, s[2:3], 0x0\ns_load_dword s9, s[2:3], 0x4", "s_waitcnt lgkmcnt(1)",
+     "s_waitcnt lgkmcnt(0)", "s_mov_b32 s0, s8"},
+    {N, "s_load_dword s104, s[2:3], 0x0", "s_nop 0", "s_waitcnt lgkmcnt(0)", "s_mov_b32 s0, s104"},
+    /* Flat memory comes in order there, in each of its counters. */
+    {N, "flat_load_dword v1, v[2:3]", "s_waitcnt vmcnt(0)", "s_waitcnt vmcnt(0) lgkmcnt(0)",
+     "v_mov_b32 v0, v1"},
+    {N, "flat_load_dword v1, v[2:3]\nglobal_load_dword v4, v[2:3], off", "s_waitcnt vmcnt(2) lgkmcnt(0)",
+     "s_waitcnt vmcnt(1) lgkmcnt(0)", "v_mov_b32 v0, v1"},
+    {N, "flat_load_dword v1, v[2:3]\nds_read_b32 v4, v2", "s_waitcnt vmcnt(0) lgkmcnt(2)",
+     "s_waitcnt vmcnt(0) lgkmcnt(1)", "v_mov_b32 v0, v1"},
+    {N, "flat_load_dword v1, v[2:3]\nflat_load_dword v4, v[2:3]", "s_waitcnt vmcnt(1) lgkmcnt(2)",
+     "s_waitcnt vmcnt(1) lgkmcnt(1)", "v_mov_b32 v0, v1"},
+    {N, "ds_read_b32 v4, v2\nflat_store_dword v[2:3], v9", "s_waitcnt lgkmcnt(2)", "s_waitcnt lgkmcnt(1)",
+     "v_mov_b32 v0, v4"},
+    {N, "flat_load_dword v1, v[2:3]\nflat_store_dword v[2:3], v9", "s_waitcnt vmcnt(1) lgkmcnt(0)",
+     "s_waitcnt vmcnt(0) lgkmcnt(1)", "v_mov_b32 v0, v1"},
+    /* Masks are as wide as waves. */
+    {N32, "s_load_dword s9, s[2:3], 0x0", NULL, NULL, "v_cndmask_b32 v0, v1, v2, s8"},
+    {N32, "s_load_dword s9, s[2:3], 0x0", NULL, NULL, "v_cmp_eq_u32 s8, v1, v2"},
+    {N32, "s_load_dword s8, s[2:3], 0x0", "s_nop 0", "s_waitcnt lgkmcnt(0)", "v_cndmask_b32 v0, v1, v2, s8"},
+    {N32, "s_load_dword vcc_hi, s[2:3], 0x0", NULL, NULL, "s_cbranch_vccz 1"},
+    {N64, "s_load_dword s9, s[2:3], 0x0", "s_nop 0", "s_waitcnt lgkmcnt(0)",
+     "v_cndmask_b32 v0, v1, v2, s[8:9]"},
+    {N64, "s_load_dword vcc_hi, s[2:3], 0x0", "s_nop 0", "s_waitcnt lgkmcnt(0)", "s_cbranch_vccz 1"},
+    /* ... and the hardware looks after the rest. */
+    {N, "v_readfirstlane_b32 s4, v1", NULL, NULL, "global_load_dword v2, v3, s[4:5]"},
+    {N, "s_mov_b32 m0, s1", NULL, NULL, "s_sendmsg sendmsg(MSG_INTERRUPT)"},
 
     /* Nothing is wrong with these. */
     {ALL, "global_load_dword v1, v[2:3], off", NULL, NULL, "global_load_dword v1, v[4:5], off"},
@@ -348,8 +404,8 @@ static void test_index(void **state) {
 }
 
 int main(void) {
-  static const struct CMUnitTest tests[] = {isa_part_test_on(test_sequences, GS_TO_90A),
-                                            isa_part_test_on(test_lanes, GS_TO_90A),
-                                            isa_part_test_on(test_index, GS_TO_90A)};
+  static const struct CMUnitTest tests[] = {isa_part_test_on(test_sequences, GS_WAIT_TARGETS),
+                                            isa_part_test_on(test_lanes, GS_WAIT_TARGETS),
+                                            isa_part_test_on(test_index, GS_WAIT_TARGETS)};
   return isa_main(tests, sizeof tests / sizeof *tests);
 }

@@ -1,6 +1,6 @@
 /* What was in memory before an atomic operation comes as late as what is loaded.
  * expect: Missing wait: read of register v[0-9]+, into which a load is outstanding
- * expect: /atomic.c:@BUG@: v_add_u32
+ * expect: /atomic.c:@BUG@: v_add_(nc_)?u32
  * expect: c:[0-9]+: global_atomic_add
  * expect: Hint: `s_waitcnt vmcnt\(0\)`
  * levels: O2 */
@@ -14,7 +14,7 @@ int main(void) {
     uint32_t x = 0;
     ASM("global_atomic_add %0, %1, %2, off glc" : "=&v"(x) : "v"(p), "v"(i) : "memory");
     MEND("s_waitcnt vmcnt(0)" : "+v"(x));
-    ASM("v_add_u32 %0, %0, 1" : "+v"(x)); /* BUG */
+    ASM(ADD " %0, %0, 1" : "+v"(x)); /* BUG */
     b[i] = x;
   }
   return b[3] != 6;

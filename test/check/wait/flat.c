@@ -1,6 +1,6 @@
 /* A flat address may be local memory's: both counters have to be waited for.
  * expect: Missing wait: read of register v[0-9]+, into which a load is outstanding
- * expect: /flat.c:@BUG@: v_add_u32
+ * expect: /flat.c:@BUG@: v_add_(nc_)?u32
  * expect: c:[0-9]+: flat_load_dword
  * expect: Hint: `s_waitcnt lgkmcnt\(0\)`
  * levels: O2 */
@@ -16,7 +16,7 @@ int main(void) {
     ASM("flat_load_dword %0, %1" : "=&v"(x) : "v"(p) : "memory");
     ASM("s_waitcnt vmcnt(0)" : "+v"(x));
     MEND("s_waitcnt lgkmcnt(0)" : "+v"(x));
-    ASM("v_add_u32 %0, %0, 1" : "+v"(x)); /* BUG */
+    ASM(ADD " %0, %0, 1" : "+v"(x)); /* BUG */
     b[i] = x;
   }
   return b[2] != 8;

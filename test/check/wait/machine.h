@@ -13,6 +13,13 @@ enum { N = 64 };
 #define ASM(...) ((void)0)
 #endif
 
+/* What a sum of 32 bits without carry is called. */
+#ifdef __gfx1030__
+#define ADD "v_add_nc_u32"
+#else
+#define ADD "v_add_u32"
+#endif
+
 /* Brings the dword `from[i]` of each lane to local memory: to offset `to` of the wave's first lane and those
  * behind it. The low half of a flat address is that offset. The host's compiler sees `from` used, too. */
 #define LDS_DMA(to, from, i)                                                                                 \

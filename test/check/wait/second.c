@@ -1,6 +1,6 @@
 /* Two loads, and a wait for the first of them.
  * expect: Missing wait: read of register v[0-9]+, into which a load is outstanding
- * expect: /second.c:@BUG@: v_add_u32
+ * expect: /second.c:@BUG@: v_add_(nc_)?u32
  * expect: c:[0-9]+: global_load_dword .* offset:64
  * expect: Hint: `s_waitcnt vmcnt\(0\)`
  * levels: O2 */
@@ -16,9 +16,9 @@ int main(void) {
     ASM("global_load_dword %0, %1, off" : "=&v"(x) : "v"(p) : "memory");
     ASM("global_load_dword %0, %1, off offset:64" : "=&v"(y) : "v"(p) : "memory");
     ASM("s_waitcnt vmcnt(1)" : "+v"(x), "+v"(y));
-    ASM("v_add_u32 %0, 1, %0" : "+v"(x));
+    ASM(ADD " %0, 1, %0" : "+v"(x));
     MEND("s_waitcnt vmcnt(0)" : "+v"(y));
-    ASM("v_add_u32 %0, %0, %1" : "+v"(x) : "v"(y)); /* BUG */
+    ASM(ADD " %0, %0, %1" : "+v"(x) : "v"(y)); /* BUG */
     b[i] = x;
   }
   return b[0] != 8;

@@ -1,6 +1,6 @@
 /* A load into a vector register, of which the compiler knows nothing.
  * expect: Missing wait: read of register v[0-9]+, .* in target region in main at
- * expect: /vector.c:@BUG@: v_add_u32
+ * expect: /vector.c:@BUG@: v_add_(nc_)?u32
  * expect: by work-item
  * expect: The load is$
  * expect: c:[0-9]+: global_load_dword
@@ -18,7 +18,7 @@ int main(void) {
     uint32_t x = 0;
     ASM("global_load_dword %0, %1, off" : "=v"(x) : "v"(p) : "memory");
     MEND("s_waitcnt vmcnt(0)" : "+v"(x));
-    ASM("v_add_u32 %0, %0, 1" : "+v"(x)); /* BUG */
+    ASM(ADD " %0, %0, 1" : "+v"(x)); /* BUG */
     b[i] = x;
   }
   return b[5] != 6;
