@@ -20,7 +20,8 @@ unsigned gs_cache_effects(const gs_inst_t *in) {
       {"buffer_wbinvl1", GS_EFFECT_VECTOR}, {"buffer_wbinvl1_vol", GS_EFFECT_VECTOR},
       {"buffer_invl2", GS_EFFECT_SECOND},   {"buffer_wbl2", GS_EFFECT_BACK},
       {"s_dcache_inv", GS_EFFECT_SCALAR},   {"s_dcache_inv_vol", GS_EFFECT_SCALAR},
-      {"buffer_gl0_inv", GS_EFFECT_VECTOR},
+      {"buffer_gl0_inv", GS_EFFECT_VECTOR}, {"buffer_gl1_inv", GS_EFFECT_ARRAY},
+      {"s_gl1_inv", GS_EFFECT_ARRAY},
   };
   if (strcmp(in->op->name, "buffer_inv") == 0) /* its bits are the scope: agent's, system's */
     return in->scc ? GS_EFFECT_VECTOR | (in->glc ? (unsigned)GS_EFFECT_SECOND : 0) : 0;
@@ -149,6 +150,8 @@ void gs_cache_order(gs_cache_t *cache, gs_crew_t *crew, unsigned effects) {
     cu->epoch[GS_BY_VECTOR]++;
   if (effects & GS_EFFECT_SCALAR)
     cu->epoch[GS_BY_SCALAR]++;
+  if (effects & GS_EFFECT_ARRAY)
+    cu->epoch[GS_BY_ARRAY]++;
   if (!(effects & GS_EFFECT_SECOND))
     return;
   const uint64_t now = gs_order_tick(&cache->race->order);
@@ -200,8 +203,8 @@ static bool begin(look_t *k, gs_wave_t *w, uint32_t rights, uint32_t bytes, gs_c
   const uint64_t epoch = atomic_load_explicit(&cache->gpu[k->cu->gpu].epoch, memory_order_relaxed);
   if (k->cu->gpu_epoch != epoch) {
     k->cu->gpu_epoch = epoch;
-    k->cu->epoch[GS_BY_VECTOR]++;
-    k->cu->epoch[GS_BY_SCALAR]++;
+    for (unsigned i = 0; i < GS_BY_COUNT; i++)
+      k->cu->epoch[i]++;
   }
   return true;
 }
@@ -313,13 +316,14 @@ static bool is_stale(look_t *k, const gs_line_t *line, const gs_vm_range_t *rang
   if (mine & GS_SITE_COMPARED && sites[gs_stamp_site(found->writer)].flags & GS_SITE_ATOMIC)
     return false; /* behind it is a compare-and-swap, which looks again */
   const bool own = other->number == k->crew->job->number && found->group == k->crew->group;
-  if (own && k->level == GS_BY_VECTOR)
+  if (own && k->level != GS_BY_SCALAR)
     return false; /* its own stores are in its own cache */
   if (other->end && other->end < k->crew->job->begin) {
     found->rule = GS_STALE_ACQUIRE;
     return true;
   }
-  found->rule = k->level == GS_BY_SCALAR ? GS_STALE_SCALAR : GS_STALE_VECTOR;
+  static const gs_stale_rule_t by_level[GS_BY_COUNT] = {GS_STALE_VECTOR, GS_STALE_SCALAR, GS_STALE_ARRAY};
+  found->rule = by_level[k->level];
   return found->polls || gs_order_surely(order, k->crew, w, found->writer);
 }
 
@@ -414,12 +418,20 @@ static void bring(look_t *k, gs_line_t *line, const gs_vm_range_t *range, uint64
     look_second(k, range, number, host, mask, lane);
 }
 
+/* Whether vector memory has another cache behind that of the compute unit. */
+static bool has_array(const look_t *k) {
+  return k->crew->job->launch.target & GS_GFX10_UP;
+}
+
 /* Stores go through to memory; what the unit's cache has of them is not followed byte by byte, so it is
  * unknown then. */
 static void store(look_t *k, uint64_t number, uint64_t mask) {
-  gs_line_t *line = place_of(k->cu->line[k->level], number);
-  if (holds(line, number, k->cu->epoch[k->level]))
-    line->known &= ~mask;
+  const bool both = k->level == GS_BY_VECTOR && has_array(k);
+  for (unsigned level = k->level; level < GS_BY_COUNT; level += both ? GS_BY_ARRAY : GS_BY_COUNT) {
+    gs_line_t *line = place_of(k->cu->line[level], number);
+    if (holds(line, number, k->cu->epoch[level]))
+      line->known &= ~mask;
+  }
   gs_cached_gpu_t *gpu = &k->cache->gpu[k->cu->gpu];
   if (GS_LIKELY(!atomic_load_explicit(&gpu->second, memory_order_acquire)))
     return;
@@ -427,6 +439,35 @@ static void store(look_t *k, uint64_t number, uint64_t mask) {
   if (holds(place_of(gpu->second, number), number, gpu->second_epoch))
     place_of(gpu->second, number)->known &= ~mask;
   pthread_mutex_unlock(&k->cache->lock);
+}
+
+/* The cache says what the bytes were when it got them, or gets them now. */
+static void look_held(look_t *k, gs_line_t *line, const gs_vm_range_t *range, uint64_t number, uint64_t mask,
+                      unsigned lane) {
+  if (!holds(line, number, k->cu->epoch[k->level])) {
+    bring(k, line, range, number, mask, lane);
+    return;
+  }
+  const uint64_t host = (uint64_t)(uintptr_t)range->host + (number * GS_CACHE_LINE - range->start);
+  const uint64_t differ = compare(line, host, mask);
+  if (GS_UNLIKELY(differ))
+    judge(k, line, range, differ, lane);
+}
+
+/* What the compute unit's cache does not have comes from the shader array's, as old as it is there. Returns
+ * its line, or NULL when that is not asked. */
+static const gs_line_t *look_array(look_t *k, const gs_vm_range_t *range, uint64_t number, uint64_t mask,
+                                   unsigned lane) {
+  gs_line_t *line = place_of(k->cu->line[GS_BY_ARRAY], number);
+  if (flags_of(k) & GS_SITE_PAST_ARRAY) {
+    if (holds(line, number, k->cu->epoch[GS_BY_ARRAY]))
+      line->tag = 0;
+    return NULL;
+  }
+  k->level = GS_BY_ARRAY;
+  look_held(k, line, range, number, mask, lane);
+  k->level = GS_BY_VECTOR;
+  return line;
 }
 
 /* Some bytes of one line. */
@@ -440,19 +481,19 @@ static void look_line(look_t *k, uint64_t number, uint64_t mask, unsigned lane) 
     return;
   gs_line_t *line = place_of(k->cu->line[k->level], number);
   const bool here = holds(line, number, k->cu->epoch[k->level]);
-  if (flags_of(k) & GS_SITE_PAST) {
-    if (here)
-      line->tag = 0; /* a load past the cache throws the line out */
-    return;
+  const bool past = flags_of(k) & GS_SITE_PAST, array = k->level == GS_BY_VECTOR && has_array(k);
+  if (past && here)
+    line->tag = 0; /* a load past the cache throws the line out */
+  if (array && (past || !here)) {
+    const gs_line_t *behind = look_array(k, range, number, mask, lane);
+    if (behind && !past) {
+      *line = *behind;
+      line->epoch = k->cu->epoch[k->level];
+      return;
+    }
   }
-  if (!here) {
-    bring(k, line, range, number, mask, lane);
-    return;
-  }
-  const uint64_t host = (uint64_t)(uintptr_t)range->host + (number * GS_CACHE_LINE - range->start);
-  const uint64_t differ = compare(line, host, mask);
-  if (GS_UNLIKELY(differ))
-    judge(k, line, range, differ, lane);
+  if (!past)
+    look_held(k, line, range, number, mask, lane);
 }
 
 /* [address, address + size), of which each lane from `lane` on has `stride` bytes; 0: all are one lane's. */

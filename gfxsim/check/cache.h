@@ -18,6 +18,7 @@ enum {
   GS_EFFECT_SCALAR = 2, /* and its scalar cache */
   GS_EFFECT_SECOND = 4, /* and what the GPU's second cache has of others' memory */
   GS_EFFECT_BACK = 8,   /* writes the second cache's changes back to memory */
+  GS_EFFECT_ARRAY = 16, /* invalidates the shader array's cache, which gfx10 has between */
 };
 unsigned gs_cache_effects(const struct gs_inst *in);
 

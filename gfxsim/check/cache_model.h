@@ -7,9 +7,10 @@
 #include "check/race.h"
 
 /* gfx9: 16 KiB of 64-byte lines each. Only where a line is differs from a card: one place for each address.
- */
+ * gfx10 has lines of 128 bytes, of which the halves are looked at by themselves, and a cache that the compute
+ * units of a shader array share: here each has one, as if it were alone there. */
 enum { GS_CACHE_LINE = 64, GS_CACHE_LINES = 256, GS_CACHE_GPUS = 16 };
-typedef enum gs_cached_by { GS_BY_VECTOR, GS_BY_SCALAR, GS_BY_COUNT } gs_cached_by_t;
+typedef enum gs_cached_by { GS_BY_VECTOR, GS_BY_SCALAR, GS_BY_ARRAY, GS_BY_COUNT } gs_cached_by_t;
 
 typedef struct gs_line {
   uint64_t tag;    /* address / 64 + 1; 0: empty */
@@ -49,6 +50,7 @@ struct gs_cache {
 typedef enum gs_stale_rule {
   GS_STALE_VECTOR,  /* the wave did not invalidate its vector cache */
   GS_STALE_SCALAR,  /* its scalar cache */
+  GS_STALE_ARRAY,   /* its shader array's cache */
   GS_STALE_ACQUIRE, /* its packet's acquire fence does not reach as far */
   GS_STALE_RELEASE, /* the writer's packet's release fence does not */
   GS_STALE_HOST,    /* the host wrote while the kernel ran */

@@ -17,6 +17,12 @@ static bool local_is_probed(gs_target_t target) {
   return true;
 }
 
+/* Copy engines of later families write their GPU's changes back in front of what they do, and invalidate what
+ * it has of others' behind that: ROCr tells them to. */
+static bool copies_fence(const gs_job_t *kernel, uint32_t engine) {
+  return kernel->launch.target & GS_GFX10_UP && kernel->launch.gpu == engine;
+}
+
 bool gs_cache_wants_reads(gs_target_t target) {
   return !local_is_probed(target);
 }
@@ -69,6 +75,8 @@ bool gs_second_is_stale(gs_cache_t *cache, const gs_job_t *job, const gs_vm_rang
   if (is_others && is_dirty(cache, writer))
     return true;
   stale->rule = GS_STALE_ACQUIRE;
+  if (job && writer->is_copy && copies_fence(job, writer->launch.gpu))
+    return false;
   return job && is_others && job->launch.acquire < GS_SCOPE_SYSTEM && writer->end &&
          writer->end < job->begin && !(range->kind == GS_VM_COARSE && local_is_probed(job->launch.target)) &&
          was_read_before(cache, job, writer, address);
@@ -91,7 +99,7 @@ void gs_cache_copy(gs_cache_t *cache, const gs_copy_t *copy) {
     if (!found.writer || crew == last)
       continue;
     last = crew;
-    if (!gs_second_is_stale(cache, NULL, range, at, &found))
+    if (!gs_second_is_stale(cache, NULL, range, at, &found) || copies_fence(&found.other, copy->gpu))
       continue;
     gs_stale_report(cache, NULL, copy, &found);
     return;

@@ -14,13 +14,21 @@ static const struct {
          "The compute unit has read this line before the write, and has not invalidated its vector cache "
          "since",
          "an acquire fence behind the read that learns of the write (`omp flush acquire`, "
-         "__builtin_amdgcn_fence(__ATOMIC_ACQUIRE, \"agent\"): buffer_wbinvl1), or read it by an atomic "
-         "load"},
+         "__builtin_amdgcn_fence(__ATOMIC_ACQUIRE, \"agent\"): buffer_wbinvl1, buffer_gl0_inv), or read it "
+         "by "
+         "an atomic load"},
     [GS_STALE_SCALAR] =
         {{"cache", "scalar", GS_SEVERITY_ERROR,
           "A read for which the scalar cache may still have an old value"},
          "The scalar cache has this line since before the write, and no store of vectors changes it",
          "s_dcache_inv in front of the read, or read it by a vector load"},
+    [GS_STALE_ARRAY] =
+        {{"cache", "array", GS_SEVERITY_ERROR,
+          "A read for which the shader array's cache may still have an old value"},
+         "The shader array's cache (L1) has this line since before the write, and has not been invalidated "
+         "since",
+         "an acquire fence of agent scope behind the read that learns of the write, which is buffer_gl1_inv "
+         "beside buffer_gl0_inv; or read it by an atomic load of that scope (glc and dlc)"},
     [GS_STALE_ACQUIRE] =
         {{"cache", "acquire", GS_SEVERITY_ERROR,
           "A read that may miss an earlier write, as the kernel's packet does not acquire it"},

@@ -144,8 +144,8 @@ static unsigned flags_of(const gs_wave_t *w, uint64_t pc) {
            (in.glc || in.op->flags & GS_OPF_RTN ? GS_SITE_RETURNS : 0u);
   if (writes_memory(&in))
     return 0;
-  unsigned flags = is_past(w, &in) ? GS_SITE_PAST : 0;
-  if (flags || (is_memory(&in) && is_polling(w, pc, &in)))
+  unsigned flags = (is_past(w, &in) ? GS_SITE_PAST : 0u) | (in.dlc ? GS_SITE_PAST_ARRAY : 0u);
+  if (flags & GS_SITE_PAST || (is_memory(&in) && is_polling(w, pc, &in)))
     flags |= GS_SITE_WAITS;
   return flags | (is_memory(&in) && is_compared(w, pc, &in) ? GS_SITE_COMPARED : 0);
 }

@@ -17,9 +17,10 @@ enum {
       4, /* a load that is told to look past the cache, or that is repeated until another value comes */
   GS_SITE_COMPARED =
       8, /* a load, and behind it a compare-and-swap, which looks whether the value is still there */
-  GS_SITE_RETURNS = 32, /* a read-modify-write that returns what was there */
-  GS_SITE_COPY = 16,    /* no instruction: a copy engine */
-  GS_SITE_PAST = 64,    /* a load that is told to look past the compute unit's cache */
+  GS_SITE_RETURNS = 32,     /* a read-modify-write that returns what was there */
+  GS_SITE_COPY = 16,        /* no instruction: a copy engine */
+  GS_SITE_PAST = 64,        /* a load that is told to look past the compute unit's cache */
+  GS_SITE_PAST_ARRAY = 128, /* ... past that of its shader array */
 };
 
 typedef struct gs_site {

@@ -35,16 +35,17 @@ compile bounds write_behind.c 1
 compile good write_behind.c 0
 compile race race/histogram.c 1
 compile init init/branch.c 1
-try bounds 99 1 all cache
+try bounds 99 1 all ''
 try bounds 99 1 bounds ''
-try good 0 0 all cache
+try good 0 0 all ''
 try good 0 0 bounds,transfer ''
 try race 99 '[1-9]' race ''
-try race 0 0 cache cache
+try race 0 0 cache ''
 try init 99 1 init ''
 machine=gfx1030,gfx90a
-try race 99 '[1-9]' race,cache cache
+try race 99 '[1-9]' race,wait ''
 machine=gfx1030,gfx942 unknown=gfx942 # which this ROCr leaves out
 try race 99 '[1-9]' race,wait wait
+try bounds 99 1 all 'cache, wait'
 try good 0 0 wait wait
 [ "$wrong" = 0 ]

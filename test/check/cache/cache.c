@@ -184,6 +184,7 @@ static const struct {
   void (*run)(const char *name);
 } table[] = {
     {"vector", within},
+    {"array", within},
     {"neighbour", within},
     {"counter", within},
     {"lanes", within},

@@ -1,16 +1,17 @@
 #!/bin/sh
 # What gfxsim-run --check=cache says of one program of cache.c with its error, and that it says nothing without.
-# Called: cache.sh GFXSIM_RUN PROGRAM FOLDER NAME   ($CACHE_KERNELS: the code objects, without .PART.co)
+# Called: cache.sh GFXSIM_RUN PROGRAM FOLDER NAME [PART]   ($CACHE_KERNELS: the code objects, without .PART.co)
 set -eu
 run=$1 program=$2 folder=$3 name=$4
 mkdir -p "$folder"
 log=$folder/$name.log
 complain() { echo "$name: $*" >&2; cat "$log" "$folder/$name.out" >&2; exit 1; }
 
-devices=gfx90a
+devices=${5:-gfx90a}
 writer='May miss an earlier write'
 case $name in
   vector | neighbour | lanes) hint='an acquire fence behind the read' ;;
+  array) hint='buffer_gl1_inv beside' ;;
   counter) hint='or read it by an atomic load' ;;
   polls) hint='an acquire fence' writer='The read is repeated until the value changes' ;;
   scalar_store | scalar_read) hint='s_dcache_inv in front of the read' ;;
@@ -19,7 +20,7 @@ case $name in
   copy_acquire) devices=gfx906 hint='of system scope' writer='May miss an earlier copy of 4096 bytes' ;;
   copy_release | barrier_release | write_back | fine) hint='a release fence of system scope' ;;
   host) hint='fine-grained memory, and atomic loads' writer='May miss a write by the host' ;;
-  other_gpu) devices=gfx90a,gfx90a hint='a release fence' writer='May miss an earlier write in another kernel' ;;
+  other_gpu) devices=$devices,$devices hint='a release fence' writer='May miss an earlier write in another kernel' ;;
 esac
 export CACHE_KERNELS="$CACHE_KERNELS.${devices%%,*}.co" GFXSIM_WORKERS=1
 

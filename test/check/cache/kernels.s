@@ -3,7 +3,11 @@
 .ifdef GFX90A
 .amdgcn_target "amdgcn-amd-amdhsa--gfx90a"
 .else
+.ifdef GFX1030 // in waves of 64 lanes
+.amdgcn_target "amdgcn-amd-amdhsa--gfx1030"
+.else
 .amdgcn_target "amdgcn-amd-amdhsa--gfx906"
+.endif
 .endif
 
 .macro kernel name
@@ -38,15 +42,32 @@
 .set SECOND, 192 // the writer has written
 .set RESULT, 256
 
-.macro tell offset
+// Until what was stored has come to where others read it.
+.macro wait_for_stores
   s_waitcnt vmcnt(0)
+.ifdef GFX1030
+  s_waitcnt_vscnt null, 0x0
+.endif
+.endm
+
+// Loads past the caches.
+.macro load_past address:vararg
+.ifdef GFX1030
+  global_load_dword v4, v1, \address glc dlc
+.else
+  global_load_dword v4, v1, \address glc
+.endif
+.endm
+
+.macro tell offset
+  wait_for_stores
   v_mov_b32 v3, 1
   global_atomic_add v1, v3, s[4:5] offset:\offset
 .endm
 
 .macro await offset
 again\@:
-  global_load_dword v4, v1, s[4:5] offset:\offset glc
+  load_past s[4:5] offset:\offset
   s_waitcnt vmcnt(0)
   v_readfirstlane_b32 s6, v4
   s_cmp_lg_u32 s6, 0
@@ -67,7 +88,12 @@ again\@:
 .macro nothing
 .endm
 .macro invalidate
+.ifdef GFX1030
+  buffer_gl0_inv
+  buffer_gl1_inv
+.else
   buffer_wbinvl1_vol
+.endif
 .endm
 .macro invalidate_scalar
   s_dcache_inv
@@ -134,8 +160,17 @@ writer\@:
 all_lanes lanes_bug, nothing
 all_lanes lanes_good, invalidate
 
+// Another cache between that of the compute unit and the GPU's.
+.ifdef GFX1030
+.macro invalidate_first
+  buffer_gl0_inv
+.endm
+two_groups array_bug, 0, await, invalidate_first
+two_groups array_good, 0, await, invalidate
+.endif
+
 // Waits for a word that another workgroup writes.
-.macro waits name, glc
+.macro waits name, past
 kernel \name
   s_mov_b64 exec, 1
   s_cmp_eq_u32 s2, 0
@@ -143,7 +178,11 @@ kernel \name
   global_load_dword v5, v1, s[4:5]
   tell FIRST
 again\@:
-  global_load_dword v4, v1, s[4:5] \glc
+.ifc "\past", "past"
+  load_past s[4:5]
+.else
+  global_load_dword v4, v1, s[4:5]
+.endif
   s_waitcnt vmcnt(0)
   v_readfirstlane_b32 s6, v4
   s_cmp_lg_u32 s6, 0
@@ -153,7 +192,7 @@ writer\@:
   write
 .endm
 waits polls_bug
-waits polls_good, glc
+waits polls_good, past
 
 // A wave stores, and reads that through the scalar cache.
 .macro own_store name, mend
@@ -163,7 +202,7 @@ kernel \name
   v_mov_b32 v2, 42
   s_waitcnt lgkmcnt(0)
   global_store_dword v1, v2, s[4:5]
-  s_waitcnt vmcnt(0)
+  wait_for_stores
   \mend
   s_load_dword s9, s[4:5], 0x0
   s_waitcnt lgkmcnt(0)
