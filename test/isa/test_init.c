@@ -130,6 +130,7 @@ static const row_t rows_of_some[] = {
     {"v_sub_nc_u32 v0, s4, v3", false},
     {"v_xnor_b32 v0, v1, v3", true},
     {"v_permlanex16_b32 v0, v1, 0, 0", true},
+    {"v_permlane16_b32 v0, v1, 0, 0 op_sel:[1,0]", true},
     {"v_minmax_u32 v0, v1, v3, v5", false},
     {"v_dot2_f32_f16 v0, v1, v3, v5", false},
     {"v_fmaak_f32 v0, v1, v3, 0x40490fdb", false},
@@ -226,9 +227,10 @@ static void set_up(bench_t *b) {
   clear(b);
   for (unsigned r = 0; r < 8; r++) {
     const bool some = next(b) % 2;
+    const unsigned every = next(b) % 3 ? 1 : 8; /* lanes, so that the active ones may be without */
     for (unsigned l = 0; l < GS_LANES; l++) {
       w->v[r].u32[l] = next(b) % 3 ? next(b) : next(b) % 8;
-      b->f->bits[r].u32[l] = some && l < gs_wave_lanes(w) ? any_bits(b) : 0;
+      b->f->bits[r].u32[l] = some && l < gs_wave_lanes(w) && l % every == 0 ? any_bits(b) : 0;
       b->f->origin[r].u32[l] = 1;
     }
     gs_flow_settle(b->f, r);
@@ -243,7 +245,8 @@ static void set_up(bench_t *b) {
   w->scc = next(b) % 2;
   b->f->scc = next(b) % 4 == 0;
   b->f->scc_origin = 1;
-  gs_set_exec(w, next(b) % 2 ? UINT64_MAX : next(b) | (uint64_t)next(b) << 32);
+  const uint64_t exec[] = {UINT64_MAX, next(b) | (uint64_t)next(b) << 32, UINT64_C(1) << next(b) % 32};
+  gs_set_exec(w, exec[next(b) % 3]);
 }
 
 static void save(const gs_wave_t *w, state_t *state) {
