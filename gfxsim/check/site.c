@@ -72,6 +72,8 @@ static bool writes_register(const gs_inst_t *in, bool vector, unsigned reg, unsi
   const bool scalar = encoding <= GS_ENC_SMEM || encoding == GS_ENC_VOPC || in->op->flags & GS_OPF_SCALAR_DST;
   if (!dwords || (is_memory(in) && in->op->flags & GS_OPF_STORE))
     return false;
+  if (encoding == GS_ENC_VOPD && vector && in->sdst >= reg && in->sdst < reg + count)
+    return true; /* the second of the pair */
   return scalar != vector && in->dst < reg + count && reg < in->dst + dwords;
 }
 
