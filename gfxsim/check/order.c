@@ -592,6 +592,23 @@ bool gs_order_is_before(gs_order_t *order, gs_crew_t *crew, unsigned w, gs_stamp
   return gs_stamp_wave(stamp) == w || gs_stamp_clock(stamp) < crew->wave[w].seen[gs_stamp_wave(stamp)];
 }
 
+bool gs_order_read_at(gs_order_t *order, const gs_crew_t *crew, unsigned w, uint64_t address,
+                      gs_stamp_t stamp) {
+  const gs_lessons_t *lessons = &crew->wave[w].learned;
+  bool found = false;
+  pthread_mutex_lock(&order->lock);
+  const gs_sync_t *word = find_word(order, address, false);
+  for (uint32_t i = 0; word && i < lessons->count && !found; i++) {
+    const bool here = !lessons->lesson[i].is_crew && &order->sync[lessons->lesson[i].source] == word;
+    uint32_t at = here ? index_of(word, gs_stamp_crew(stamp)) : 0;
+    while (at > lessons->lesson[i].length)
+      at = word->told[at - 1].before;
+    found = at;
+  }
+  pthread_mutex_unlock(&order->lock);
+  return found;
+}
+
 bool gs_order_surely(gs_order_t *order, const gs_crew_t *crew, unsigned w, gs_stamp_t stamp) {
   if (gs_stamp_crew(stamp) == crew->id)
     return gs_stamp_wave(stamp) == w || gs_stamp_clock(stamp) < crew->wave[w].seen[gs_stamp_wave(stamp)];

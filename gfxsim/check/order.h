@@ -165,6 +165,11 @@ void gs_order_atomic(gs_order_t *order, gs_crew_t *crew, unsigned w, uint64_t ad
 void gs_order_catch_up(gs_order_t *order, gs_crew_t *crew, unsigned w);
 /* Wave `w` reads what `written` wrote, by a load that is made for that. */
 void gs_order_learn(gs_order_t *order, gs_crew_t *crew, unsigned w, uint64_t address, gs_stamp_t written);
+/* Whether wave `w` has read at the word of global memory at `address` what the crew of `stamp` told there.
+ * Who looks is told of read-modify-writes in another order than that in which they happen: the last of many
+ * may be told of first, and knows by what it read that the others are over. */
+bool gs_order_read_at(gs_order_t *order, const gs_crew_t *crew, unsigned w, uint64_t address,
+                      gs_stamp_t stamp);
 /* The same for a dword of LDS. */
 void gs_order_local_atomic(gs_crew_t *crew, unsigned w, size_t word);
 void gs_order_local_learn(gs_crew_t *crew, unsigned w, size_t word, gs_stamp_t written);

@@ -236,10 +236,17 @@ static bool are_atomic(const touch_t *t, gs_stamp_t other) {
   return t->flags & t->race->sites.site[gs_stamp_site(other)].flags & GS_SITE_ATOMIC;
 }
 
+/* Whether it is a read-modify-write of another workgroup that this wave's own, of the same word, came behind.
+ */
+static bool is_passed(const touch_t *t, gs_stamp_t stamp, uint64_t address) {
+  return !t->local && t->race->sites.site[gs_stamp_site(stamp)].flags & GS_SITE_ATOMIC &&
+         gs_order_read_at(&t->race->order, t->crew, t->wave, address, stamp);
+}
+
 static GS_GUEST void touch_word(touch_t *t, const cells_t *cells, uint64_t address, unsigned lane) {
   const gs_stamp_t mine = t->stamp | lane, written = *cells->written, read = *cells->read;
   const gs_stamp_t read_before = *cells->read_before;
-  if (written && !are_atomic(t, written) && !is_before(t, written))
+  if (written && !are_atomic(t, written) && !is_before(t, written) && !is_passed(t, written, address))
     meet(t, written, true, address, lane);
   else if (t->rights == GS_VM_WRITE && written != mine && (written ^ mine) >> GS_STAMP_SITE == 0)
     meet_own(t, written, address, lane);

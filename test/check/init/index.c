@@ -1,6 +1,6 @@
 /* Memory of omp_target_alloc that nobody filled has indices into an array.
  * expect: Uninitialised value used as an address in target region in main at line [0-9]+ \(.*:@BUG@\)
- * expect: at .*:@BUG@: (flat|global)_load_dword
+ * expect: at .*:@BUG@: (flat|global)_load_(dword|b32)
  * expect: a block of 256 bytes$
  * expect: The value was read at .*:@BUG@, from device memory that nothing was written to$ */
 #include <omp.h>
