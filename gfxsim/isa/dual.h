@@ -18,6 +18,10 @@ static inline gs_inst_t gs_dual_part(const gs_inst_t *in, unsigned half) {
     case GS_T_MASK: part.src[i] = vcc; break;
     default: part.src[i] = reg; break;
     }
+  if (op->src[0] == GS_T_V2B16) { /* has no handler that adds to its destination */
+    part.src[2] = (gs_src_t){.kind = GS_SRC_VGPR, .reg = part.dst};
+    part.op_sel_hi = 3;
+  }
   return part;
 }
 

@@ -521,6 +521,87 @@ GS_OP(ds_nop) {
   (void)in;
 }
 
+/* ---- Stacks of nodes that rays have yet to visit ----
+ * As AMD's ray tracing library says for processors without the instruction; the printed ISA text has it in
+ * part, and the other way round. */
+
+enum { BVH_STRIDE = 128, BVH_MOST = 0x3ffff };
+#define BVH_TERMINAL UINT32_C(0xfffffffe)
+#define BVH_INVALID  UINT32_C(0xffffffff)
+
+/* Addresses of the entries that index[l] names: the base of a lane's stack is in the upper bits of `packed`,
+ * and entries come round, as there are 8 << size of them. */
+static bool bvh_begin(gs_wave_t *w, gs_access_t *a, uint64_t lanes, const gs_row_t *packed,
+                      const gs_row_t *index, unsigned size, uint32_t rights) {
+  const uint32_t mask = (8u << size) - 1;
+  gs_access_init(a, lanes, 4, rights);
+  GS_LANES_DO(l)
+    a->at[l] = (packed->u32[l] >> 18) * 4 + (index->u32[l] & mask) * BVH_STRIDE;
+  return lanes && gs_resolve_lds(w, a);
+}
+
+/* The lanes of `lanes` where the row has this value, or that of another row. */
+static uint64_t lanes_with(uint64_t lanes, const gs_row_t *row, const gs_row_t *other, uint32_t value) {
+  uint64_t found = 0;
+  for (unsigned l = 0; l < GS_LANES; l++)
+    found |= (uint64_t)(row->u32[l] == (other ? other->u32[l] : value)) << l;
+  return found & lanes;
+}
+
+/* Pops a node for each of `lanes` into `node`, and leaves an invalid one behind. An empty stack ends the
+ * search. */
+static void bvh_pop(gs_wave_t *w, uint64_t lanes, const gs_row_t *packed, gs_row_t *index, unsigned size,
+                    gs_row_t *node) {
+  gs_row_t *const spare = &w->v[GS_ARCH_VGPRS]; /* no instruction of this family names it */
+  const uint64_t empty = lanes_with(lanes, index, NULL, 0), full = lanes & ~empty;
+  gs_access_t a;
+  GS_LANES_DO(l) {
+    node->u32[l] = empty >> l & 1 ? BVH_TERMINAL : node->u32[l];
+    index->u32[l] -= full >> l & 1;
+  }
+  if (bvh_begin(w, &a, full, packed, index, size, GS_VM_READ)) {
+    gs_load_dwords(w, &a, GS_ARCH_VGPRS, 1);
+    GS_LANES_DO(l)
+      node->u32[l] = full >> l & 1 ? spare->u32[l] : node->u32[l];
+  }
+  GS_LANES_DO(l)
+    spare->u32[l] = BVH_INVALID;
+  if (bvh_begin(w, &a, full, packed, index, size, GS_VM_WRITE))
+    gs_store_dwords(w, &a, GS_ARCH_VGPRS, 1);
+}
+
+/* Of four nodes, nearest first, the nearest is visited next, and the others are pushed. Those up to the one
+ * that was visited last have been dealt with. */
+GS_OP(ds_bvh_stack_rtn_b32) {
+  const uint64_t exec = gs_exec(w);
+  const unsigned size = (uint32_t)in->imm >> 12 & 3, data = in->src[2].reg;
+  const gs_row_t packed = w->v[in->src[0].reg], last = w->v[in->src[1].reg];
+  const uint64_t any = lanes_with(exec, &last, NULL, BVH_INVALID);
+  uint64_t live = any, next = 0;
+  gs_row_t index, node;
+  for (unsigned i = 0; i < 4; i++)
+    live |= lanes_with(exec, &w->v[data + i], &last, 0);
+  GS_LANES_DO(l)
+    index.u32[l] = packed.u32[l] & BVH_MOST;
+  for (unsigned i = 4; i-- > 0;) {
+    gs_access_t a;
+    live &= any | ~lanes_with(exec, &w->v[data + i], &last, 0);
+    next = live & ~lanes_with(exec, &w->v[data + i], NULL, BVH_INVALID);
+    if (i == 0)
+      break;
+    if (bvh_begin(w, &a, next, &packed, &index, size, GS_VM_WRITE))
+      gs_store_dwords(w, &a, data + i, 1);
+    GS_LANES_DO(l)
+      index.u32[l] += (next >> l & 1) && index.u32[l] != BVH_MOST;
+  }
+  node = w->v[data];
+  bvh_pop(w, exec & ~next, &packed, &index, size, &node);
+  GS_LANES_DO(l)
+    index.u32[l] |= packed.u32[l] & ~(uint32_t)BVH_MOST;
+  gs_write_row(w, in->src[0].reg, &index, exec);
+  gs_write_row(w, in->dst, &node, exec);
+}
+
 /* ---- Global wave sync: barriers of the whole grid, to which one wave of each workgroup comes, and
  * semaphores ---- */
 

@@ -18,7 +18,7 @@ static gs_op_fn_t *const parts[] = {
     GS_OP_SYMBOL(v_max_f32),
     GS_OP_SYMBOL(v_min_f32),
     GS_OP_SYMBOL(v_dot2c_f32_f16),
-    NULL,
+    GS_OP_SYMBOL(v_dot2_f32_bf16), /* gs_dual_part names what it adds to */
     NULL,
     NULL,
     GS_OP_SYMBOL(v_add_u32),

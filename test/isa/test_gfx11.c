@@ -516,6 +516,131 @@ static void test_halves(void **state) {
   isa_free(t);
 }
 
+/* What only versions after LLVM 16 assemble: halves from scalars and constants, and by op_sel in the long
+ * form. */
+static void test_half_operands(void **state) {
+  static const uint32_t mov_s3 = 0x7e003803, mov_literal = 0x7e0038ff, mov_dpp8 = 0x7e0038e9,
+                        mov_e64 = 0xd59c0000, cmp_gt_u16 = 0xd43c0000, alignbit = 0xd6160000;
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  const uint32_t moves[] = {mov_s3 | (5u + HIGH) << 17,
+                            mov_literal | 6u << 17,
+                            0x12345678,
+                            mov_dpp8 | (7u + HIGH) << 17,
+                            (1 + HIGH) | 0xfac688u << 8, /* from lane l ^ 3... */
+                            mov_e64 | 8 | 9u << 11,
+                            256 | 2};
+  (void)isa_run_words(t, moves, sizeof moves / sizeof *moves);
+  for (unsigned l = 0; l < lanes_of(t); l++) {
+    const unsigned from = (l & ~7u) | (0xfac688u >> (3 * (l & 7)) & 7);
+    assert_int_equal(t->v[5].u32[l], t->w.s.u32[3] << 16 | (t->before.v[5].u32[l] & 0xffff));
+    assert_int_equal(t->v[6].u32[l], 0x5678 | (t->before.v[6].u32[l] & 0xffff0000));
+    assert_int_equal(t->v[7].u32[l], (t->v[1].u32[from] & 0xffff0000) | (t->before.v[7].u32[l] & 0xffff));
+    assert_int_equal(t->v[8].u32[l], (t->v[2].u32[l] & 0xffff0000) | (t->before.v[8].u32[l] & 0xffff));
+  }
+  isa_assert_only_changed(t, "v5 v6 v7 v8");
+  /* s10 = v1.h > v2.l; v9 = v3:v4 >> v1.h */
+  const uint32_t others[] = {cmp_gt_u16 | 10 | 1u << 11, (256 | 1) | (256u | 2) << 9, alignbit | 9 | 4u << 11,
+                             (256 | 3) | (256u | 4) << 9 | (256u | 1) << 18};
+  (void)isa_run_words(t, others, 4);
+  for (unsigned l = 0; l < lanes_of(t); l++) {
+    const uint64_t both = (uint64_t)t->v[3].u32[l] << 32 | t->v[4].u32[l];
+    assert_int_equal(t->w.s.u32[10 + l / 32] >> l % 32 & 1, t->v[1].u32[l] >> 16 > (t->v[2].u32[l] & 0xffff));
+    assert_int_equal(t->v[9].u32[l], (uint32_t)(both >> (t->v[1].u32[l] >> 16 & 31)));
+  }
+  isa_assert_only_changed(t, "v9 s[10:11]");
+  isa_free(t);
+}
+
+/* Dot products of bf16 as half of a pair, and with DPP, against the plain one. */
+static void test_bf16_forms(void **state) {
+  static const uint32_t mov_and_dot = 0xc8000000u | 8u << 22 | 13u << 17, dot_dpp8 = 0xcc1a4000u;
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  float_rows(t);
+  if (lanes_of(t) == 32) {
+    const uint32_t pair[] = {mov_and_dot | 256 | 3, 20u << 24 | (21u >> 1) << 17 | 2u << 9 | 256 | 1};
+    (void)isa_run_words(t, pair, 2);
+    const gs_row_t sum = t->v[21], old = t->before.v[21];
+    t->v[21] = old;
+    (void)isa_run(t, "v_dot2_f32_bf16 v21, v1, v2, v21");
+    assert_memory_equal(&sum, &t->v[21], 32 * sizeof *sum.u32);
+    assert_memory_not_equal(&sum, &old, 32 * sizeof *sum.u32);
+  }
+  const uint32_t dpp[] = {dot_dpp8 | 10, 233 | (256u | 2) << 9 | (256u | 3) << 18 | 3u << 27,
+                          1 | 0xfac688u << 8};
+  (void)isa_run_words(t, dpp, 3);
+  const gs_row_t sum = t->v[10];
+  for (unsigned l = 0; l < lanes_of(t); l++)
+    t->v[11].u32[l] = t->v[1].u32[(l & ~7u) | (0xfac688u >> (3 * (l & 7)) & 7)];
+  (void)isa_run(t, "v_dot2_f32_bf16 v10, v11, v2, v3");
+  assert_memory_equal(&sum, &t->v[10], lanes_of(t) * sizeof *sum.u32);
+  isa_free(t);
+}
+
+/* ---- Stacks of nodes for ray tracing ---- */
+
+enum { INVALID = -1, TERMINAL = -2, STACK_STRIDE = 128 };
+
+/* What a lane should do: of children c[0..3], those behind the one visited last are pushed from the farthest
+ * on, and if none was visited before, the nearest is the result. */
+static uint32_t visit(uint8_t *lds, uint32_t *packed, uint32_t last, const uint32_t c[4], unsigned entries) {
+  uint32_t index = *packed & 0x3ffff, node = (uint32_t)INVALID;
+  uint8_t *const base = lds + (*packed >> 18) * 4;
+  int after = last == (uint32_t)INVALID ? -1 : 4;
+  for (int i = 0; i < 4 && after >= 0; i++)
+    after = c[i] == last ? i : after;
+  for (int i = 3; i > 0 && i > after; i--)
+    if (c[i] != (uint32_t)INVALID)
+      memcpy(base + index++ % entries * STACK_STRIDE, &c[i], 4);
+  if (after < 0 && c[0] != (uint32_t)INVALID)
+    node = c[0];
+  else if (index == 0)
+    node = (uint32_t)TERMINAL;
+  else {
+    uint8_t *const top = base + --index % entries * STACK_STRIDE;
+    memcpy(&node, top, 4);
+    memset(top, 0xff, 4);
+  }
+  *packed = (*packed & ~0x3ffffu) | index;
+  return node;
+}
+
+static void test_bvh_stack(void **state) {
+  static const char *const texts[] = {"ds_bvh_stack_rtn_b32 v0, v1, v2, v[4:7]",
+                                      "ds_bvh_stack_rtn_b32 v0, v1, v2, v[4:7] offset:4096"};
+  static uint8_t lds[ISA_LDS_BYTES];
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  uint64_t seed = 5;
+  isa_prepare(state, ISA_PART, texts, sizeof *texts, 2);
+  for (unsigned l = 0; l < GS_LANES; l++)
+    t->v[1].u32[l] = (l / 32 * 1024 + l % 32) << 18;
+  for (unsigned round = 0; round < 200; round++) {
+    for (unsigned l = 0; l < GS_LANES; l++) {
+      for (unsigned i = 0; i < 4; i++)
+        t->v[4 + i].u32[l] = isa_random(&seed) % 4 ? (uint32_t)isa_random(&seed) : (uint32_t)INVALID;
+      const uint64_t r = isa_random(&seed);
+      t->v[2].u32[l] = r % 3 == 0 ? (uint32_t)INVALID : r % 3 == 1 ? 7 : t->v[4 + (r >> 8 & 3)].u32[l];
+      if (round % 3 == 2) /* nothing but what is on the stack */
+        t->v[4].u32[l] = t->v[5].u32[l] = t->v[6].u32[l] = t->v[7].u32[l] = (uint32_t)INVALID;
+    }
+    isa_set_s64(t, GS_S_EXEC, round % 5 ? UINT64_MAX >> (64 - lanes_of(t)) : 0x0ff0ff01);
+    const uint64_t exec = gs_exec(&t->w);
+    memcpy(lds, t->lds, sizeof lds);
+    (void)isa_run(t, texts[round / 100]);
+    for (unsigned l = 0; l < lanes_of(t); l++) {
+      uint32_t packed = t->before.v[1].u32[l], node = t->before.v[0].u32[l];
+      const uint32_t c[4] = {t->v[4].u32[l], t->v[5].u32[l], t->v[6].u32[l], t->v[7].u32[l]};
+      if (exec >> l & 1)
+        node = visit(lds, &packed, t->v[2].u32[l], c, round / 100 ? 16 : 8);
+      if (t->v[0].u32[l] != node || t->v[1].u32[l] != packed)
+        fail_msg("round %u, lane %u: node 0x%x, not 0x%x; stack 0x%x, not 0x%x", round, l, t->v[0].u32[l],
+                 node, t->v[1].u32[l], packed);
+    }
+    assert_memory_equal(t->lds, lds, sizeof lds);
+    isa_assert_only_changed(t, "v0 v1 lds a0"); /* a row that no instruction of this family names */
+  }
+  isa_free(t);
+}
+
 /* ---- DPP behind VOP3 ---- */
 
 static void test_long_dpp(void **state) {
@@ -657,21 +782,15 @@ static void test_scalars(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      isa_part_test_on(test_pairs, GS_GFX11_W32),
-      isa_part_test_on(test_pairs_exchange, GS_GFX11_W32),
-      isa_part_test_on(test_matrices, GS_GFX11),
-      isa_part_test_on(test_matrices_clamp, GS_GFX11),
-      isa_part_test_on(test_dots, GS_GFX11),
-      isa_part_test_on(test_float_dots, GS_GFX11),
-      isa_part_test_on(test_simple, GS_GFX11),
-      isa_part_test_on(test_float_minmax, GS_GFX11),
-      isa_part_test_on(test_cndmask_b16, GS_GFX11),
-      isa_part_test_on(test_halves, GS_GFX11),
-      isa_part_test_on(test_long_dpp, GS_GFX11),
-      isa_part_test_on(test_permlane64, GS_GFX11),
-      isa_part_test_on(test_cmpstore, GS_GFX11),
-      isa_part_test_on(test_scratch_both, GS_GFX11),
-      isa_part_test_on(test_flat_atomic_add_f32, GS_GFX11),
+      isa_part_test_on(test_pairs, GS_GFX11_W32),     isa_part_test_on(test_pairs_exchange, GS_GFX11_W32),
+      isa_part_test_on(test_matrices, GS_GFX11),      isa_part_test_on(test_matrices_clamp, GS_GFX11),
+      isa_part_test_on(test_dots, GS_GFX11),          isa_part_test_on(test_float_dots, GS_GFX11),
+      isa_part_test_on(test_simple, GS_GFX11),        isa_part_test_on(test_float_minmax, GS_GFX11),
+      isa_part_test_on(test_cndmask_b16, GS_GFX11),   isa_part_test_on(test_halves, GS_GFX11),
+      isa_part_test_on(test_half_operands, GS_GFX11), isa_part_test_on(test_bf16_forms, GS_GFX11),
+      isa_part_test_on(test_bvh_stack, GS_GFX11),     isa_part_test_on(test_long_dpp, GS_GFX11),
+      isa_part_test_on(test_permlane64, GS_GFX11),    isa_part_test_on(test_cmpstore, GS_GFX11),
+      isa_part_test_on(test_scratch_both, GS_GFX11),  isa_part_test_on(test_flat_atomic_add_f32, GS_GFX11),
       isa_part_test_on(test_scalars, GS_GFX11),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);
