@@ -113,6 +113,12 @@ static unsigned last_part(unsigned set) {
   return of ? 1u << (31 - __builtin_clz(of)) : 0;
 }
 
+/* ISA_PARTS names the parts that are of interest, as in "gfx942,gfx1100"; else all are. */
+static bool is_wanted(gs_target_t part) {
+  const char *const names = getenv("ISA_PARTS");
+  return !names || (part != ISA_PART && strstr(names, gs_target_name(part)));
+}
+
 /* Lists the tests with their parts; only the last part unless `all_parts`. Returns how many there are. */
 static size_t list_tests(isa_context_t *context, const struct CMUnitTest *tests, size_t count, bool all_parts,
                          struct CMUnitTest *list) {
@@ -122,10 +128,13 @@ static size_t list_tests(isa_context_t *context, const struct CMUnitTest *tests,
       part_test_t *const test = &context->tests[n];
       test->function = tests[i].test_func;
       test->part = (gs_target_t)(all_parts ? set & -set : last_part(set));
-      (void)snprintf(test->name, sizeof test->name, "%s%s%s", tests[i].name, set ? " " : "",
-                     set ? gs_target_name(test->part) : "");
-      list[n++] = (struct CMUnitTest){test->name, run_and_tell, NULL, end_test, context};
       set = all_parts ? set & ~(unsigned)test->part : 0;
+      if (!is_wanted(test->part))
+        continue;
+      const bool has_part = test->part != ISA_PART;
+      (void)snprintf(test->name, sizeof test->name, "%s%s%s", tests[i].name, has_part ? " " : "",
+                     has_part ? gs_target_name(test->part) : "");
+      list[n++] = (struct CMUnitTest){test->name, run_and_tell, NULL, end_test, context};
     }
   return n;
 }
