@@ -14,6 +14,33 @@ typedef enum gs_shape {
   GS_SHAPE_DENSE,   /* all lanes are active, and each value is the one before plus a stride */
 } gs_shape_t;
 
+#if defined(__AVX512F__)
+/* Compilers join the lanes of a vector to say whether any is not zero; comparing gives that at once. */
+static inline bool gs_is_sequence(const gs_row_t *row, uint32_t stride) {
+  const __m512i number = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  const __m512i step = _mm512_set1_epi32((int32_t)(16 * stride));
+  __m512i expected = _mm512_add_epi32(_mm512_set1_epi32(row->i32[0]),
+                                      _mm512_mullo_epi32(number, _mm512_set1_epi32((int32_t)stride)));
+  unsigned differ = 0;
+  for (unsigned l = 0; l < GS_LANES; l += 16, expected = _mm512_add_epi32(expected, step))
+    differ |= _mm512_cmpneq_epu32_mask(_mm512_load_si512(&row->u32[l]), expected);
+  return !differ;
+}
+static inline bool gs_is_uniform(const gs_row_t *row, uint64_t lanes) {
+  const __m512i first = _mm512_set1_epi32(row->i32[__builtin_ctzll(lanes)]);
+  unsigned differ = 0;
+  for (unsigned l = 0; l < GS_LANES; l += 16)
+    differ |= _mm512_mask_cmpneq_epu32_mask((__mmask16)(lanes >> l), _mm512_load_si512(&row->u32[l]), first);
+  return !differ;
+}
+GS_SHARED gs_shape_t gs_row_shape(gs_wave_t *w, const gs_row_t *row, uint32_t stride) {
+  const uint64_t exec = gs_exec(w);
+  const uint32_t first = row->u32[0];
+  if (exec == GS_ALL_LANES && first + (GS_LANES - 1) * stride >= first && gs_is_sequence(row, stride))
+    return GS_SHAPE_DENSE;
+  return exec && gs_is_uniform(row, exec) ? GS_SHAPE_UNIFORM : GS_SHAPE_OTHER;
+}
+#else
 GS_SHARED gs_shape_t gs_row_shape(gs_wave_t *w, const gs_row_t *row, uint32_t stride) {
   const uint64_t exec = gs_exec(w);
   uint32_t apart = 0, uneven = 0;
@@ -38,6 +65,7 @@ GS_SHARED gs_shape_t gs_row_shape(gs_wave_t *w, const gs_row_t *row, uint32_t st
     apart |= (row->u32[l] ^ first) & w->lane_mask.u32[l];
   return apart ? GS_SHAPE_OTHER : GS_SHAPE_UNIFORM;
 }
+#endif
 
 /* The value of the first active lane. */
 static inline uint32_t gs_first_lane(const gs_wave_t *w, const gs_row_t *row) {
@@ -114,7 +142,7 @@ static inline bool gs_block_lds(gs_wave_t *w, gs_block_t *b, gs_shape_t shape, u
 /* Loads `n` dwords per lane into registers from `reg` on. */
 GS_SHARED void gs_block_load(gs_wave_t *w, const gs_block_t *b, unsigned reg, unsigned n) {
   const uint64_t exec = gs_exec(w);
-  gs_row_t tmp[4], *const row = exec == GS_ALL_LANES ? &w->v[reg] : tmp;
+  gs_row_t tmp[4], *const row = exec == GS_ALL_LANES ? gs_row(w, reg) : tmp;
   if (b->shape == GS_SHAPE_UNIFORM)
     gs_broadcast_dwords(row, b->at, n);
   else if (n == 1 || b->step == GS_LINEAR_STEP)
@@ -125,6 +153,20 @@ GS_SHARED void gs_block_load(gs_wave_t *w, const gs_block_t *b, unsigned reg, un
   if (GS_UNLIKELY(row == tmp))
     for (unsigned i = 0; i < n; i++)
       gs_write_row(w, reg + i, &tmp[i], exec);
+}
+
+/* Loads a byte or a word that all lanes have in common. */
+GS_SHARED void gs_block_load_narrow(gs_wave_t *w, const gs_block_t *b, unsigned reg, gs_narrow_t narrow) {
+  uint32_t value = 0;
+  gs_row_t row;
+  switch (narrow) {
+  case GS_NARROW_U8: value = gs_guest_get8(b->at); break;
+  case GS_NARROW_I8: value = (uint32_t)(int8_t)gs_guest_get8(b->at); break;
+  case GS_NARROW_U16: value = gs_guest_get16(b->at); break;
+  case GS_NARROW_I16: value = (uint32_t)(int16_t)gs_guest_get16(b->at); break;
+  }
+  gs_broadcast(value, &row);
+  gs_write_row(w, reg, &row, gs_exec(w));
 }
 
 /* Stores the active lanes of a register to dwords that lie side by side and belong to this wave alone. */
@@ -141,7 +183,7 @@ GS_SHARED void gs_put_active(gs_wave_t *w, const gs_row_t *row, uint64_t at) {
 
 /* Stores `n` dwords per lane from registers from `reg` on. */
 GS_SHARED void gs_block_store(gs_wave_t *w, const gs_block_t *b, unsigned reg, unsigned n) {
-  const gs_row_t *const row = &w->v[reg];
+  const gs_row_t *const row = gs_row(w, reg);
   if (b->shape == GS_SHAPE_UNIFORM) /* the last lane wins */
     gs_put_lane(row, 63u - (unsigned)__builtin_clzll(gs_exec(w)), b->at, n);
   else if (gs_exec(w) != GS_ALL_LANES)

@@ -57,54 +57,54 @@ void gs_finish_slow64(const gs_wave_t *w, const gs_inst_t *in, gs_dst64_t d);
 
 static inline const gs_row_t *gs_src_f32(gs_wave_t *w, const gs_inst_t *in, unsigned i, gs_row_t *tmp) {
   const gs_row_t *const r = gs_src32_float(w, in, i, tmp);
-  return GS_LIKELY(!w->fp_custom) ? r : gs_flush_input32(w, r, tmp);
+  return GS_LIKELY(!gs_fp_custom(w)) ? r : gs_flush_input32(w, r, tmp);
 }
 static inline const gs_row_t *gs_src_f16(gs_wave_t *w, const gs_inst_t *in, unsigned i, gs_row_t *tmp) {
   const gs_row_t *const r = gs_src16(w, in, i, tmp);
-  return GS_LIKELY(!w->fp_custom) ? r : gs_flush_input16(w, r, tmp);
+  return GS_LIKELY(!gs_fp_custom(w)) ? r : gs_flush_input16(w, r, tmp);
 }
 static inline gs_row64_t gs_src_f64(gs_wave_t *w, const gs_inst_t *in, unsigned i, gs_row_t tmp[2]) {
   const gs_row64_t r = gs_src64(w, in, i, true, tmp);
-  return GS_LIKELY(!w->fp_custom) ? r : gs_flush_input64(w, r, tmp);
+  return GS_LIKELY(!gs_fp_custom(w)) ? r : gs_flush_input64(w, r, tmp);
 }
 /* The destination as an operand (mac, fmac). */
 static inline const gs_row_t *gs_acc_f32(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *tmp) {
-  const gs_row_t *const r = &w->v[in->dst];
-  return GS_LIKELY(!w->fp_custom) ? r : gs_flush_input32(w, r, tmp);
+  const gs_row_t *const r = gs_row(w, in->dst);
+  return GS_LIKELY(!gs_fp_custom(w)) ? r : gs_flush_input32(w, r, tmp);
 }
 static inline const gs_row_t *gs_acc_f16(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *tmp) {
-  const gs_row_t *r = &w->v[in->dst];
+  const gs_row_t *r = gs_row(w, in->dst);
   if (GS_UNLIKELY(in->dst_hi)) {
     GS_LANES_DO(l)
       tmp->u32[l] = r->u32[l] >> 16;
     r = tmp;
   }
-  return GS_LIKELY(!w->fp_custom) ? r : gs_flush_input16(w, r, tmp);
+  return GS_LIKELY(!gs_fp_custom(w)) ? r : gs_flush_input16(w, r, tmp);
 }
 static inline gs_row64_t gs_acc_f64(const gs_wave_t *w, const gs_inst_t *in, gs_row_t tmp[2]) {
-  const gs_row64_t r = {&w->v[in->dst], &w->v[in->dst + 1]};
-  return GS_LIKELY(!w->fp_custom) ? r : gs_flush_input64(w, r, tmp);
+  const gs_row64_t r = {gs_row(w, in->dst), gs_row(w, in->dst + 1u)};
+  return GS_LIKELY(!gs_fp_custom(w)) ? r : gs_flush_input64(w, r, tmp);
 }
 
 /* ---- Around the loop ---- */
 
 /* Before a loop whose results are rounded as f32, or as f64 and f16. */
 static inline void gs_round32(const gs_wave_t *w) {
-  if (GS_UNLIKELY(w->fp_custom))
+  if (GS_UNLIKELY(gs_fp_custom(w)))
     gs_round_custom(w, GS_MODE_ROUND32_SHIFT);
 }
 static inline void gs_round64(const gs_wave_t *w) {
-  if (GS_UNLIKELY(w->fp_custom))
+  if (GS_UNLIKELY(gs_fp_custom(w)))
     gs_round_custom(w, GS_MODE_ROUND64_SHIFT);
 }
 /* After a loop that rounded but whose result is no float. */
 static inline void gs_round_end(const gs_wave_t *w) {
-  if (GS_UNLIKELY(w->fp_custom))
+  if (GS_UNLIKELY(gs_fp_custom(w)))
     gs_round_default();
 }
 /* After a loop whose result is float. */
 static inline bool gs_finish_needed(const gs_wave_t *w, const gs_inst_t *in) {
-  return GS_UNLIKELY(w->fp_custom || (!in->plain_dst && (in->omod || in->clamp)));
+  return GS_UNLIKELY(gs_fp_custom(w) || (!in->plain_dst && (in->omod || in->clamp)));
 }
 static inline void gs_finish16(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *d) {
   if (gs_finish_needed(w, in))
@@ -208,6 +208,36 @@ static inline float gs_quiet32(float x) {
 }
 static inline double gs_quiet64(double x) {
   return gs_double_of_bits(gs_bits_of_double(x) | (x != x ? UINT64_C(0x0008000000000000) : 0));
+}
+
+/* ---- Arithmetic on NaNs ----
+ *
+ * The first operand that is a NaN gives the result, made quiet. Hosts do the same, but compilers give them
+ * the operands of sums and products in any order. */
+
+static inline float gs_first_nan32(float a, float unless) {
+  return a != a ? gs_quiet32(a) : unless;
+}
+static inline double gs_first_nan64(double a, double unless) {
+  return a != a ? gs_quiet64(a) : unless;
+}
+static inline float gs_add32(float a, float b) {
+  return gs_first_nan32(a, a + b);
+}
+static inline double gs_add64(double a, double b) {
+  return gs_first_nan64(a, a + b);
+}
+static inline float gs_mul32(float a, float b) {
+  return gs_first_nan32(a, a * b);
+}
+static inline double gs_mul64(double a, double b) {
+  return gs_first_nan64(a, a * b);
+}
+static inline float gs_fma32(float a, float b, float c) {
+  return gs_first_nan32(a, gs_first_nan32(b, fmaf(a, b, c)));
+}
+static inline double gs_fma64(double a, double b, double c) {
+  return gs_first_nan64(a, gs_first_nan64(b, fma(a, b, c)));
 }
 
 /* ---- Minimum and maximum ----

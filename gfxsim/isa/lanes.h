@@ -95,9 +95,9 @@ static inline bool gs_src_signed(const gs_src_t *s) {
 static inline const gs_row_t *gs_src32(gs_wave_t *w, const gs_inst_t *in, unsigned i, gs_row_t *tmp) {
   const gs_src_t *s = &in->src[i];
   if (GS_LIKELY(s->kind == GS_SRC_VGPR && s->mods == 0))
-    return &w->v[s->reg];
+    return gs_row(w, s->reg);
   if (s->mods == 0 && (s->kind == GS_SRC_SGPR || s->kind == GS_SRC_CONST)) {
-    gs_broadcast(s->kind == GS_SRC_SGPR ? w->s.u32[s->reg] : (uint32_t)s->value, tmp);
+    gs_broadcast(s->kind == GS_SRC_SGPR ? gs_read_sgpr32(w, s->reg) : (uint32_t)gs_constant(in, i), tmp);
     return tmp;
   }
   return gs_fetch_slow(w, in, i, 32, tmp);
@@ -108,7 +108,7 @@ static inline const gs_row_t *gs_src32_float(gs_wave_t *w, const gs_inst_t *in, 
   const gs_src_t *s = &in->src[i];
   if (!gs_src_signed(s))
     return gs_src32(w, in, i, tmp);
-  gs_apply_sign(&w->v[s->reg], s->mods, 1u << 31, tmp);
+  gs_apply_sign(gs_row(w, s->reg), s->mods, 1u << 31, tmp);
   return tmp;
 }
 
@@ -126,16 +126,16 @@ static inline gs_row64_t gs_src64(gs_wave_t *w, const gs_inst_t *in, unsigned i,
                                   gs_row_t tmp[2]) {
   const gs_src_t *s = &in->src[i];
   if (GS_LIKELY(s->kind == GS_SRC_VGPR && s->mods == 0))
-    return (gs_row64_t){&w->v[s->reg], &w->v[s->reg + 1]};
+    return (gs_row64_t){gs_row(w, s->reg), gs_row(w, s->reg + 1u)};
   if (s->mods == 0 && (s->kind == GS_SRC_SGPR || s->kind == GS_SRC_CONST)) {
     const bool scalar = s->kind == GS_SRC_SGPR;
-    gs_broadcast(scalar ? w->s.u32[s->reg] : (uint32_t)s->value, &tmp[0]);
-    gs_broadcast(scalar ? w->s.u32[s->reg + 1] : (uint32_t)(s->value >> 32), &tmp[1]);
+    gs_broadcast(scalar ? gs_read_sgpr32(w, s->reg) : (uint32_t)gs_constant(in, i), &tmp[0]);
+    gs_broadcast(scalar ? gs_read_sgpr32(w, s->reg + 1u) : (uint32_t)(gs_constant(in, i) >> 32), &tmp[1]);
     return (gs_row64_t){&tmp[0], &tmp[1]};
   }
   if (is_float && gs_src_signed(s)) {
-    gs_apply_sign(&w->v[s->reg + 1], s->mods, 1u << 31, &tmp[1]);
-    return (gs_row64_t){&w->v[s->reg], &tmp[1]};
+    gs_apply_sign(gs_row(w, s->reg + 1u), s->mods, 1u << 31, &tmp[1]);
+    return (gs_row64_t){gs_row(w, s->reg), &tmp[1]};
   }
   return (gs_row64_t){gs_fetch_slow64(w, in, i, 0, is_float, &tmp[0]),
                       gs_fetch_slow64(w, in, i, 1, is_float, &tmp[1])};
@@ -151,21 +151,10 @@ static inline double gs_get_f64(gs_row64_t r, unsigned l) {
   return value;
 }
 
-/* Scalar pairs by operand number (VCC, SGPRs; not necessarily even). Each is one access of the host: a wider
- * one after two narrow ones, or the other way round, would have to wait for memory. */
-static inline uint64_t gs_read_sgpr64(const gs_wave_t *w, unsigned reg) {
-  uint64_t value;
-  memcpy(&value, (const char *)&w->s + 4 * (size_t)reg, sizeof value);
-  return value;
-}
-static inline void gs_write_sgpr64(gs_wave_t *w, unsigned reg, uint64_t value) {
-  memcpy((char *)&w->s + 4 * (size_t)reg, &value, sizeof value);
-}
-
 /* A mask of lanes goes to as many registers as it needs. */
 static inline void gs_write_mask(gs_wave_t *w, unsigned reg, uint64_t mask) {
   if (GS_LANES == 32)
-    w->s.u32[reg] = (uint32_t)mask;
+    gs_write_sgpr32(w, reg, (uint32_t)mask);
   else
     gs_write_sgpr64(w, reg, mask);
 }
@@ -174,7 +163,7 @@ static inline void gs_write_mask(gs_wave_t *w, unsigned reg, uint64_t mask) {
 static inline uint64_t gs_src_mask(const gs_wave_t *w, const gs_inst_t *in, unsigned i) {
   const gs_src_t *s = &in->src[i];
   if (GS_LIKELY(s->kind == GS_SRC_SGPR))
-    return GS_LANES == 32 ? w->s.u32[s->reg] : gs_read_sgpr64(w, s->reg);
+    return GS_LANES == 32 ? gs_read_sgpr32(w, s->reg) : gs_read_sgpr64(w, s->reg);
   return gs_special_value(w, in, i);
 }
 
@@ -185,7 +174,12 @@ static inline uint64_t gs_vexec(const gs_wave_t *w, const gs_inst_t *in) {
   return GS_LIKELY(in->form != GS_FORM_DPP) ? gs_exec(w) : gs_dpp_exec(w, in);
 }
 
+/* Whether results go to their register at once. In stencils for some lanes they never do, which is right for
+ * all lanes, too. */
 static inline bool gs_direct(const gs_wave_t *w, const gs_inst_t *in) {
+#ifdef GS_STENCIL_PART
+  return false;
+#endif
   return in->plain_dst && gs_exec(w) == GS_ALL_LANES;
 }
 
@@ -193,14 +187,16 @@ static inline bool gs_direct(const gs_wave_t *w, const gs_inst_t *in) {
  * `tmp`. Call gs_commit32 with it afterwards. Each lane's sources must be read before its result is
  * stored. */
 static inline gs_row_t *gs_dst32(gs_wave_t *w, const gs_inst_t *in, gs_row_t *tmp) {
-  return GS_LIKELY(gs_direct(w, in)) ? &w->v[in->dst] : tmp;
+  return GS_LIKELY(gs_direct(w, in)) ? gs_row(w, in->dst) : tmp;
 }
 
 /* Copies the lanes of `exec` from `result` to register `reg`. */
 static inline void gs_write_row(gs_wave_t *w, unsigned reg, const gs_row_t *result, uint64_t exec) {
-  gs_row_t *d = &w->v[reg];
+  gs_row_t *d = gs_row(w, reg);
+#ifndef GS_STENCIL /* there it never is */
   if (d == result)
     return;
+#endif
 #if defined(__AVX512F__)
   for (unsigned l = 0; l < GS_LANES; l += 16)
     _mm512_mask_store_epi32(&d->u32[l], (__mmask16)(exec >> l), _mm512_load_si512(&result->u32[l]));
@@ -214,9 +210,19 @@ static inline void gs_write_row(gs_wave_t *w, unsigned reg, const gs_row_t *resu
 #endif
 }
 
+/* Whether the row that gs_dst32 or gs_dst64 chose was the register. Stencils need not compare. */
+static inline bool gs_is_committed(const gs_wave_t *w, const gs_inst_t *in, const gs_row_t *row) {
+#ifdef GS_STENCIL
+  (void)row;
+  return gs_direct(w, in);
+#else
+  return row == gs_row(w, in->dst);
+#endif
+}
+
 /* Ends an integer instruction with a 32-bit (or 16-bit) result. */
 static inline void gs_commit32(gs_wave_t *w, const gs_inst_t *in, gs_row_t *result) {
-  if (GS_LIKELY(result == &w->v[in->dst]))
+  if (GS_LIKELY(gs_is_committed(w, in, result)))
     return;
   if (GS_LIKELY(in->plain_dst))
     gs_write_row(w, in->dst, result, gs_exec(w));
@@ -231,7 +237,7 @@ typedef struct gs_dst64 {
 
 static inline gs_dst64_t gs_dst64(gs_wave_t *w, const gs_inst_t *in, gs_row_t tmp[2]) {
   if (GS_LIKELY(gs_direct(w, in)))
-    return (gs_dst64_t){&w->v[in->dst], &w->v[in->dst + 1]};
+    return (gs_dst64_t){gs_row(w, in->dst), gs_row(w, in->dst + 1u)};
   return (gs_dst64_t){&tmp[0], &tmp[1]};
 }
 static inline void gs_put_u64(gs_dst64_t d, unsigned l, uint64_t value) {
@@ -305,7 +311,7 @@ static inline void gs_split64(const gs_wide_t *wide, unsigned first, gs_dst64_t 
 /* Ends an instruction with a 64-bit result; DPP and partial EXEC are honoured, output modifiers were
  * applied before. */
 static inline void gs_commit64(gs_wave_t *w, const gs_inst_t *in, gs_dst64_t d) {
-  if (GS_LIKELY(d.lo == &w->v[in->dst]))
+  if (GS_LIKELY(gs_is_committed(w, in, d.lo)))
     return;
   const uint64_t exec = gs_vexec(w, in);
   gs_write_row(w, in->dst, d.lo, exec);

@@ -11,7 +11,11 @@
 #include "isa/width.h"
 
 /* For shared helpers of which a file needs only some. */
+#ifdef GS_STENCIL
+#define GS_SHARED static inline
+#else
 #define GS_SHARED static __attribute__((unused))
+#endif
 
 /* Where the 4 GiB apertures of LDS and private memory are in the flat address space (high dwords). */
 enum { GS_SHARED_APERTURE_HI = 0x00010000, GS_PRIVATE_APERTURE_HI = 0x00020000 };

@@ -46,16 +46,16 @@ static bool lds_begin_addtid(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, 
     return false;
   }
   gs_access_init(a, gs_exec(w), 4, rights);
-  const uint32_t base = (w->s.u32[GS_S_M0] & 0xffff) + (uint32_t)in->imm;
+  const uint32_t base = (w->s.u32[GS_S_M0] & 0xffff) + (uint32_t)gs_immediate(in);
   GS_LANES_DO(l)
     a->at[l] = base + 4 * l;
   return gs_resolve_lds(w, a);
 }
 
 /* The short way (block.h). */
-static bool lds_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *b, unsigned bytes, uint32_t offset,
-                      uint32_t rights) {
-  const gs_row_t *const address = &w->v[in->src[0].reg];
+static inline bool lds_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *b, unsigned bytes,
+                             uint32_t offset, uint32_t rights) {
+  const gs_row_t *const address = gs_row(w, in->src[0].reg);
   if (GS_UNLIKELY(in->gds))
     return false;
   const gs_shape_t shape = gs_row_shape(w, address, bytes);
@@ -65,66 +65,81 @@ static bool lds_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *b, unsigned
 
 /* ---- Loads and stores ---- */
 
-/* `n` dwords per lane to registers from `reg` on, and from there. */
-static void lds_read(gs_wave_t *w, const gs_inst_t *in, unsigned reg, unsigned n, uint32_t offset) {
-  gs_access_t a;
+/* `n` dwords per lane to registers from `reg` on, and from there. The short ways give up without having done
+ * anything; stencils consist of them. */
+static inline bool lds_read_short(gs_wave_t *w, const gs_inst_t *in, unsigned n, uint32_t offset) {
   gs_block_t b;
-  if (lds_block(w, in, &b, 4 * n, offset, GS_VM_READ))
-    gs_block_load(w, &b, reg, n);
-  else if (lds_begin(w, in, &a, 4 * n, offset, GS_VM_READ))
-    gs_load_dwords(w, &a, reg, n);
+  if (!lds_block(w, in, &b, 4 * n, offset, GS_VM_READ))
+    return false;
+  gs_block_load(w, &b, in->dst, n);
+  return true;
+}
+static void lds_read(gs_wave_t *w, const gs_inst_t *in, unsigned n, uint32_t offset) {
+  gs_access_t a;
+  if (!lds_read_short(w, in, n, offset) && lds_begin(w, in, &a, 4 * n, offset, GS_VM_READ))
+    gs_load_dwords(w, &a, in->dst, n);
 }
 /* Two reads of `n` dwords per lane. Both addresses come from a register that the first may overwrite. */
-static void lds_read2(gs_wave_t *w, const gs_inst_t *in, unsigned n, uint32_t offset0, uint32_t offset1) {
+static inline bool lds_read2_short(gs_wave_t *w, const gs_inst_t *in, unsigned n, uint32_t offset0,
+                                   uint32_t offset1) {
   gs_block_t block[2];
+  if (!lds_block(w, in, &block[0], 4 * n, offset0, GS_VM_READ) ||
+      !lds_block(w, in, &block[1], 4 * n, offset1, GS_VM_READ))
+    return false;
+  gs_block_load(w, &block[0], in->dst, n);
+  gs_block_load(w, &block[1], in->dst + n, n);
+  return true;
+}
+static void lds_read2(gs_wave_t *w, const gs_inst_t *in, unsigned n, uint32_t offset0, uint32_t offset1) {
   gs_access_t a[2];
-  if (lds_block(w, in, &block[0], 4 * n, offset0, GS_VM_READ) &&
-      lds_block(w, in, &block[1], 4 * n, offset1, GS_VM_READ)) {
-    gs_block_load(w, &block[0], in->dst, n);
-    gs_block_load(w, &block[1], in->dst + n, n);
-  } else if (lds_begin(w, in, &a[0], 4 * n, offset0, GS_VM_READ) &&
-             lds_begin(w, in, &a[1], 4 * n, offset1, GS_VM_READ)) {
+  if (!lds_read2_short(w, in, n, offset0, offset1) && lds_begin(w, in, &a[0], 4 * n, offset0, GS_VM_READ) &&
+      lds_begin(w, in, &a[1], 4 * n, offset1, GS_VM_READ)) {
     gs_load_dwords(w, &a[0], in->dst, n);
     gs_load_dwords(w, &a[1], in->dst + n, n);
   }
 }
+static inline bool lds_write_short(gs_wave_t *w, const gs_inst_t *in, unsigned reg, unsigned n,
+                                   uint32_t offset) {
+  gs_block_t b;
+  if (!lds_block(w, in, &b, 4 * n, offset, GS_VM_WRITE))
+    return false;
+  gs_block_store(w, &b, reg, n);
+  return true;
+}
 static void lds_write(gs_wave_t *w, const gs_inst_t *in, unsigned reg, unsigned n, uint32_t offset) {
   gs_access_t a;
-  gs_block_t b;
-  if (lds_block(w, in, &b, 4 * n, offset, GS_VM_WRITE))
-    gs_block_store(w, &b, reg, n);
-  else if (lds_begin(w, in, &a, 4 * n, offset, GS_VM_WRITE))
+  if (!lds_write_short(w, in, reg, n, offset) && lds_begin(w, in, &a, 4 * n, offset, GS_VM_WRITE))
     gs_store_dwords(w, &a, reg, n);
 }
 
 #define READ(name, n)                                                                                        \
   GS_OP(name) {                                                                                              \
-    lds_read(w, in, in->dst, n, (uint32_t)in->imm);                                                          \
+    lds_read(w, in, n, (uint32_t)gs_immediate(in));                                                          \
   }
 #define READ_NARROW(name, narrow, half)                                                                      \
   GS_OP(name) {                                                                                              \
     gs_access_t a;                                                                                           \
-    if (lds_begin(w, in, &a, narrow >= GS_NARROW_U16 ? 2 : 1, (uint32_t)in->imm, GS_VM_READ))                \
+    if (lds_begin(w, in, &a, narrow >= GS_NARROW_U16 ? 2 : 1, (uint32_t)gs_immediate(in), GS_VM_READ))       \
       gs_load_narrow(w, &a, in->dst, narrow, half);                                                          \
   }
 #define WRITE(name, n)                                                                                       \
   GS_OP(name) {                                                                                              \
-    lds_write(w, in, in->src[1].reg, n, (uint32_t)in->imm);                                                  \
+    lds_write(w, in, in->src[1].reg, n, (uint32_t)gs_immediate(in));                                         \
   }
 #define WRITE_NARROW(name, bytes, shift)                                                                     \
   GS_OP(name) {                                                                                              \
     gs_access_t a;                                                                                           \
-    if (lds_begin(w, in, &a, bytes, (uint32_t)in->imm, GS_VM_WRITE))                                         \
+    if (lds_begin(w, in, &a, bytes, (uint32_t)gs_immediate(in), GS_VM_WRITE))                                \
       gs_store_narrow(w, &a, in->src[1].reg, bytes, shift);                                                  \
   }
 /* Two accesses of `n` dwords each, their offsets in units of `scale` bytes. */
 #define READ2(name, n, scale)                                                                                \
   GS_OP(name) {                                                                                              \
-    lds_read2(w, in, n, (uint32_t)in->imm *scale, in->imm1 *scale);                                          \
+    lds_read2(w, in, n, (uint32_t)gs_immediate(in) * scale, in->imm1 * scale);                               \
   }
 #define WRITE2(name, n, scale)                                                                               \
   GS_OP(name) {                                                                                              \
-    lds_write(w, in, in->src[1].reg, n, (uint32_t)in->imm *scale);                                           \
+    lds_write(w, in, in->src[1].reg, n, (uint32_t)gs_immediate(in) * scale);                                 \
     if (GS_LIKELY(!in->gds))                                                                                 \
       lds_write(w, in, in->src[2].reg, n, in->imm1 *scale);                                                  \
   }
@@ -229,7 +244,7 @@ RMW(cmpstore_f, 64, gs_fp_equal64(old, second, denormals64(mode)) ? data : old)
 #define ATOMIC(name, op, bits, second, ret)                                                                  \
   GS_OP(name) {                                                                                              \
     gs_access_t a;                                                                                           \
-    if (lds_begin_atomic(w, in, &a, bits / 8, (uint32_t)in->imm))                                            \
+    if (lds_begin_atomic(w, in, &a, bits / 8, (uint32_t)gs_immediate(in)))                                   \
       gs_atomic##bits(w, &a, lds_##op##bits, in->src[1].reg, in->src[second].reg, ret);                      \
   }
 /* With and without return; one operand or two. */
@@ -289,7 +304,7 @@ ATOMIC(ds_wrxchg_rtn_b64, xchg, 64, 1, in->dst)
 /* Exchanges two items of `n` dwords; both are read before either is written. */
 static void exchange2(gs_wave_t *w, const gs_inst_t *in, unsigned n, uint32_t scale) {
   gs_access_t a, b;
-  if (!lds_begin_atomic(w, in, &a, 4 * n, (uint32_t)in->imm * scale) ||
+  if (!lds_begin_atomic(w, in, &a, 4 * n, (uint32_t)gs_immediate(in) * scale) ||
       !lds_begin_atomic(w, in, &b, 4 * n, in->imm1 * scale))
     return;
   gs_row_t old[4] = {0};
@@ -341,7 +356,7 @@ GS_OP(ds_condxchg32_rtn_b64) {
     return;
   }
   gs_access_init(&a, gs_exec(w), 8, GS_VM_READ | GS_VM_WRITE);
-  lane_offsets(w, in, &a, (uint32_t)in->imm);
+  lane_offsets(w, in, &a, (uint32_t)gs_immediate(in));
   GS_LANES_DO(l)
     a.at[l] &= 0xfff8;
   if (gs_resolve_lds(w, &a))
@@ -357,7 +372,7 @@ static bool src2_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, gs_acc
     illegal(w, in);
     return false;
   }
-  const uint32_t offset = (uint32_t)in->imm;
+  const uint32_t offset = (uint32_t)gs_immediate(in);
   const bool by_address = offset >> 15 & 1;
   const int32_t fixed = (int32_t)(offset << 17) >> 17;
   const gs_row_t *address = &w->v[in->src[0].reg];
@@ -428,7 +443,7 @@ static void count_lanes(gs_wave_t *w, const gs_inst_t *in, bool subtract) {
   }
   if (!exec)
     return;
-  const uint32_t at = ((w->s.u32[GS_S_M0] & 0xffff) + (uint32_t)in->imm) & ~3u;
+  const uint32_t at = ((w->s.u32[GS_S_M0] & 0xffff) + (uint32_t)gs_immediate(in)) & ~3u;
   uint32_t old = 0;
   if (at < w->env->lds_bytes && w->env->lds_bytes - at >= 4) {
     const uint32_t count = (uint32_t)__builtin_popcountll(exec);
@@ -478,7 +493,7 @@ GS_OP(ds_bpermute_b32) {
   gs_row_t from;
   const gs_row_t *address = &w->v[in->src[0].reg];
   GS_LANES_DO(l)
-    from.u32[l] = own_half(w, l) | ((address->u32[l] + (uint32_t)in->imm) / 4 & lane_mask(w));
+    from.u32[l] = own_half(w, l) | ((address->u32[l] + (uint32_t)gs_immediate(in)) / 4 & lane_mask(w));
   take_from(w, in, &w->v[in->src[1].reg], &from);
 }
 
@@ -487,7 +502,8 @@ GS_OP(ds_permute_b32) {
   const gs_row_t *address = &w->v[in->src[0].reg], *data = &w->v[in->src[1].reg];
   for (uint64_t left = gs_exec(w); left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctzll(left);
-    result.u32[own_half(w, l) | ((address->u32[l] + (uint32_t)in->imm) / 4 & lane_mask(w))] = data->u32[l];
+    result.u32[own_half(w, l) | ((address->u32[l] + (uint32_t)gs_immediate(in)) / 4 & lane_mask(w))] =
+        data->u32[l];
   }
   gs_write_row(w, in->dst, &result, gs_exec(w));
 }
@@ -512,7 +528,7 @@ static uint32_t swizzle_source(uint32_t offset, uint32_t i) {
 GS_OP(ds_swizzle_b32) {
   gs_row_t from;
   for (unsigned l = 0; l < GS_LANES; l++)
-    from.u32[l] = (l & 32) | swizzle_source((uint32_t)in->imm & 0xffff, l & 31);
+    from.u32[l] = (l & 32) | swizzle_source((uint32_t)gs_immediate(in) & 0xffff, l & 31);
   take_from(w, in, &w->v[in->src[0].reg], &from);
 }
 
@@ -606,7 +622,7 @@ GS_OP(ds_bvh_stack_rtn_b32) {
  * semaphores ---- */
 
 static uint32_t gws_resource(const gs_wave_t *w, const gs_inst_t *in) {
-  return (w->s.u32[GS_S_M0] >> 16) + (uint32_t)in->imm;
+  return (w->s.u32[GS_S_M0] >> 16) + (uint32_t)gs_immediate(in);
 }
 /* The value is that of the first lane which is on. */
 static uint32_t gws_value(const gs_wave_t *w, const gs_inst_t *in) {

@@ -8,16 +8,16 @@
 
 /* 64-bit addresses from a register pair. */
 static inline void vector_addresses(const gs_wave_t *w, const gs_inst_t *in, gs_access_t *a) {
-  const gs_row64_t address = {&w->v[in->src[0].reg], &w->v[in->src[0].reg + 1]};
-  const uint64_t offset = (uint64_t)(int64_t)in->imm;
+  const gs_row64_t address = {gs_row(w, in->src[0].reg), gs_row(w, in->src[0].reg + 1u)};
+  const uint64_t offset = (uint64_t)(int64_t)gs_immediate(in);
   GS_LANES_DO(l)
     a->at[l] = gs_get_u64(address, l) + offset;
 }
 
 /* A scalar base and 32-bit offsets. */
 static inline void scalar_addresses(const gs_wave_t *w, const gs_inst_t *in, gs_access_t *a) {
-  const uint64_t base = gs_read_sgpr64(w, in->src[2].reg) + (uint64_t)(int64_t)in->imm;
-  const gs_row_t *offset = &w->v[in->src[0].reg];
+  const uint64_t base = gs_read_sgpr64(w, in->src[2].reg) + (uint64_t)(int64_t)gs_immediate(in);
+  const gs_row_t *offset = gs_row(w, in->src[0].reg);
   GS_LANES_DO(l)
     a->at[l] = base + offset->u32[l];
 }
@@ -36,7 +36,7 @@ static bool global_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, unsi
 
 /* What all lanes of an access of scratch memory have in common: a scalar register and the constant. */
 static inline uint32_t scratch_base(const gs_wave_t *w, const gs_inst_t *in) {
-  return (in->src[2].kind == GS_SRC_NONE ? 0 : gs_ssrc32(w, in, 2)) + (uint32_t)in->imm;
+  return (in->src[2].kind == GS_SRC_NONE ? 0 : gs_ssrc32(w, in, 2)) + (uint32_t)gs_immediate(in);
 }
 
 static bool scratch_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, unsigned bytes,
@@ -45,7 +45,7 @@ static bool scratch_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, uns
   a->step = GS_PRIVATE_STEP;
   const uint32_t base = scratch_base(w, in);
   if (in->src[0].kind == GS_SRC_VGPR) {
-    const gs_row_t *address = &w->v[in->src[0].reg];
+    const gs_row_t *address = gs_row(w, in->src[0].reg);
     GS_LANES_DO(l)
       a->at[l] = gs_private_address(w, address->u32[l] + base) + 4 * l;
   } else {
@@ -60,15 +60,17 @@ static bool scratch_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, uns
 
 /* The address of the first lane, if the lanes' addresses are related. */
 static inline gs_shape_t vector_shape(gs_wave_t *w, const gs_inst_t *in, unsigned bytes, uint64_t *address) {
-  const gs_row_t *const low = &w->v[in->src[0].reg];
+  const gs_row_t *const low = gs_row(w, in->src[0].reg);
   const gs_shape_t shape = gs_row_shape(w, low, bytes);
   if (shape == GS_SHAPE_OTHER || gs_row_shape(w, low + 1, 0) == GS_SHAPE_OTHER)
     return GS_SHAPE_OTHER;
-  *address = ((uint64_t)gs_first_lane(w, low + 1) << 32 | gs_first_lane(w, low)) + (uint64_t)(int64_t)in->imm;
+  *address = ((uint64_t)gs_first_lane(w, low + 1) << 32 | gs_first_lane(w, low)) +
+             (uint64_t)(int64_t)gs_immediate(in);
   return shape;
 }
 
-static bool global_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *b, unsigned bytes, uint32_t rights) {
+static inline bool global_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *b, unsigned bytes,
+                                uint32_t rights) {
   uint64_t address;
   gs_shape_t shape;
   if (in->src[2].kind == GS_SRC_NONE) {
@@ -76,19 +78,21 @@ static bool global_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *b, unsig
     if (shape == GS_SHAPE_OTHER)
       return false;
   } else {
-    const gs_row_t *const offset = &w->v[in->src[0].reg];
+    const gs_row_t *const offset = gs_row(w, in->src[0].reg);
     shape = gs_row_shape(w, offset, bytes);
     if (shape == GS_SHAPE_OTHER)
       return false;
-    address = gs_read_sgpr64(w, in->src[2].reg) + (uint64_t)(int64_t)in->imm + gs_first_lane(w, offset);
+    address =
+        gs_read_sgpr64(w, in->src[2].reg) + (uint64_t)(int64_t)gs_immediate(in) + gs_first_lane(w, offset);
   }
   return gs_block_linear(w, b, shape, address, bytes, rights);
 }
 
-static bool scratch_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *b, unsigned bytes, uint32_t rights) {
+static inline bool scratch_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *b, unsigned bytes,
+                                 uint32_t rights) {
   uint32_t offset = scratch_base(w, in);
   if (in->src[0].kind == GS_SRC_VGPR) {
-    const gs_row_t *const row = &w->v[in->src[0].reg];
+    const gs_row_t *const row = gs_row(w, in->src[0].reg);
     if (gs_row_shape(w, row, 0) == GS_SHAPE_OTHER)
       return false;
     offset += gs_first_lane(w, row);
@@ -97,7 +101,8 @@ static bool scratch_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *b, unsi
 }
 
 /* A block does not leave an aperture, which it would do at 4 GiB, where nothing is mapped. */
-static bool flat_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *b, unsigned bytes, uint32_t rights) {
+static inline bool flat_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *b, unsigned bytes,
+                              uint32_t rights) {
   uint64_t address;
   const gs_shape_t shape = vector_shape(w, in, bytes, &address);
   if (shape == GS_SHAPE_OTHER)
@@ -169,38 +174,54 @@ static bool flat_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, unsign
 #define GLOBAL_BEGIN(bytes, rights)  global_begin(w, in, &a, bytes, rights, 1)
 #define SCRATCH_BEGIN(bytes, rights) scratch_begin(w, in, &a, bytes, rights)
 
+/* The short ways give up without having done anything; stencils consist of them. */
 #define LOAD_DWORDS(segment, begin, suffix, n)                                                               \
+  static inline bool segment##_load_##suffix##_short(gs_wave_t *w, const gs_inst_t *in) {                    \
+    gs_block_t b;                                                                                            \
+    if (GS_UNLIKELY(in->lds) || !segment##_block(w, in, &b, 4 * n, GS_VM_READ))                              \
+      return false;                                                                                          \
+    gs_block_load(w, &b, in->dst, n);                                                                        \
+    return true;                                                                                             \
+  }                                                                                                          \
   GS_OP(segment##_load_##suffix) {                                                                           \
     gs_access_t a;                                                                                           \
-    gs_block_t b;                                                                                            \
-    if (GS_LIKELY(!in->lds) && segment##_block(w, in, &b, 4 * n, GS_VM_READ)) {                              \
-      gs_block_load(w, &b, in->dst, n);                                                                      \
-      return;                                                                                                \
-    }                                                                                                        \
-    if (!begin(4 * n, GS_VM_READ))                                                                           \
+    if (segment##_load_##suffix##_short(w, in) || !begin(4 * n, GS_VM_READ))                                 \
       return;                                                                                                \
     if (n == 1 && GS_UNLIKELY(in->lds))                                                                      \
-      gs_load_dword_to_lds(w, &a, (uint32_t)in->imm);                                                        \
+      gs_load_dword_to_lds(w, &a, (uint32_t)gs_immediate(in));                                               \
     else                                                                                                     \
       gs_load_dwords(w, &a, in->dst, n);                                                                     \
   }
 #define LOAD_NARROW(segment, begin, suffix, narrow, half)                                                    \
+  static inline bool segment##_load_##suffix##_short(gs_wave_t *w, const gs_inst_t *in) {                    \
+    const unsigned bytes = narrow >= GS_NARROW_U16 ? 2 : 1;                                                  \
+    gs_block_t b;                                                                                            \
+    if (GS_IS_WATCHED || half != GS_HALF_NONE || GS_UNLIKELY(in->lds) ||                                     \
+        !segment##_block(w, in, &b, bytes, GS_VM_READ) || b.shape != GS_SHAPE_UNIFORM)                       \
+      return false;                                                                                          \
+    gs_block_load_narrow(w, &b, in->dst, narrow);                                                            \
+    return true;                                                                                             \
+  }                                                                                                          \
   GS_OP(segment##_load_##suffix) {                                                                           \
     gs_access_t a;                                                                                           \
-    if (!begin(narrow >= GS_NARROW_U16 ? 2 : 1, GS_VM_READ))                                                 \
+    if (segment##_load_##suffix##_short(w, in) || !begin(narrow >= GS_NARROW_U16 ? 2 : 1, GS_VM_READ))       \
       return;                                                                                                \
     if (half == GS_HALF_NONE && GS_UNLIKELY(in->lds))                                                        \
-      gs_load_narrow_to_lds(w, &a, narrow, (uint32_t)in->imm);                                               \
+      gs_load_narrow_to_lds(w, &a, narrow, (uint32_t)gs_immediate(in));                                      \
     else                                                                                                     \
       gs_load_narrow(w, &a, in->dst, narrow, half);                                                          \
   }
 #define STORE_DWORDS(segment, begin, suffix, n)                                                              \
+  static inline bool segment##_store_##suffix##_short(gs_wave_t *w, const gs_inst_t *in) {                   \
+    gs_block_t b;                                                                                            \
+    if (!segment##_block(w, in, &b, 4 * n, GS_VM_WRITE))                                                     \
+      return false;                                                                                          \
+    gs_block_store(w, &b, in->src[1].reg, n);                                                                \
+    return true;                                                                                             \
+  }                                                                                                          \
   GS_OP(segment##_store_##suffix) {                                                                          \
     gs_access_t a;                                                                                           \
-    gs_block_t b;                                                                                            \
-    if (segment##_block(w, in, &b, 4 * n, GS_VM_WRITE))                                                      \
-      gs_block_store(w, &b, in->src[1].reg, n);                                                              \
-    else if (begin(4 * n, GS_VM_WRITE))                                                                      \
+    if (!segment##_store_##suffix##_short(w, in) && begin(4 * n, GS_VM_WRITE))                               \
       gs_store_dwords(w, &a, in->src[1].reg, n);                                                             \
   }
 #define STORE_NARROW(segment, begin, suffix, bytes, shift)                                                   \
@@ -299,7 +320,7 @@ static bool addtid_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, uint
   gs_access_init(a, gs_exec(w), 4, rights);
   const uint64_t base = in->src[2].kind == GS_SRC_NONE ? 0 : gs_read_sgpr64(w, in->src[2].reg);
   GS_LANES_DO(l)
-    a->at[l] = base + (uint64_t)(int64_t)in->imm + 4 * l;
+    a->at[l] = base + (uint64_t)(int64_t)gs_immediate(in) + 4 * l;
   return gs_resolve(w, a);
 }
 GS_OP(global_load_dword_addtid) {

@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 
 #include "isa/atomic.h"
-#include "isa/memory.h"
+#include "isa/block.h"
 #include "isa/scalar.h"
 
 /* Data may only be in SGPRs and VCC; an instruction with data elsewhere is not executed. */
@@ -21,7 +21,7 @@ static inline uint32_t gs_smem_soffset(const gs_wave_t *w, const gs_inst_t *in) 
 static inline uint64_t gs_smem_address(const gs_wave_t *w, const gs_inst_t *in, uint64_t base,
                                        unsigned scale) {
   const uint64_t offset = (uint64_t)(gs_smem_soffset(w, in) & ~UINT32_C(3)) * scale;
-  return (base & ~UINT64_C(3)) + (uint64_t)(int64_t)(in->imm & ~3) + offset;
+  return (base & ~UINT64_C(3)) + (uint64_t)(int64_t)(gs_immediate(in) & ~3) + offset;
 }
 
 /* ---- Buffers ---- */
@@ -44,7 +44,7 @@ static inline gs_smem_buffer_t gs_smem_buffer(const gs_wave_t *w, const gs_inst_
 /* An offset before the buffer counts as one far beyond its end: no dword behind it comes round to the buffer.
  */
 static inline uint64_t gs_smem_buffer_offset(const gs_wave_t *w, const gs_inst_t *in) {
-  const uint64_t offset = (uint64_t)(int64_t)in->imm + gs_smem_soffset(w, in);
+  const uint64_t offset = (uint64_t)(int64_t)gs_immediate(in) + gs_smem_soffset(w, in);
   return (offset >> 63 ? UINT64_C(1) << 62 : offset) & ~UINT64_C(3);
 }
 
@@ -62,8 +62,16 @@ static inline unsigned gs_smem_pair(uint64_t address, unsigned left) {
   return left >= 2 && address % 8 == 0 ? 2 : 1;
 }
 
+/* The usual case: all is in one mapping. Gives up without having done anything; stencils consist of it. */
+static inline bool gs_smem_load_short(gs_wave_t *w, const gs_inst_t *in, uint64_t address, unsigned dwords) {
+  gs_block_t b;
+  if (GS_IS_WATCHED || !gs_block_place(w, &b, address, dwords * 4, GS_VM_READ))
+    return false;
+  gs_smem_get(gs_sgprs(w, in->dst), b.at, dwords);
+  return true;
+}
 static inline void gs_smem_load(gs_wave_t *w, const gs_inst_t *in, uint64_t address, unsigned dwords) {
-  if (!gs_smem_has_data(in, dwords))
+  if (!gs_smem_has_data(in, dwords) || gs_smem_load_short(w, in, address, dwords))
     return;
   const uint64_t at = (uint64_t)(uintptr_t)gs_reach_scalar(w, address, dwords * 4, GS_VM_READ);
   if (at)
@@ -119,6 +127,9 @@ static inline void gs_smem_buffer_store(gs_wave_t *w, const gs_inst_t *in, unsig
 }
 
 #define GS_SMEM_LOAD(suffix, dwords)                                                                         \
+  static inline bool s_load_##suffix##_short(gs_wave_t *w, const gs_inst_t *in) {                            \
+    return gs_smem_load_short(w, in, gs_smem_address(w, in, gs_ssrc64(w, in, 0), 1), dwords);                \
+  }                                                                                                          \
   GS_OP(s_load_##suffix) {                                                                                   \
     gs_smem_load(w, in, gs_smem_address(w, in, gs_ssrc64(w, in, 0), 1), dwords);                             \
   }                                                                                                          \

@@ -116,10 +116,10 @@ static inline uint64_t gs_old64(const gs_wave_t *w, const gs_inst_t *in) {
   return gs_read_sgpr64(w, in->dst);
 }
 GS_OP(s_bitset0_b32) {
-  gs_sdst32(w, in, w->s.u32[in->dst] & ~(uint32_t)gs_one_bit(w, in, 32));
+  gs_sdst32(w, in, gs_read_sgpr32(w, in->dst) & ~(uint32_t)gs_one_bit(w, in, 32));
 }
 GS_OP(s_bitset1_b32) {
-  gs_sdst32(w, in, w->s.u32[in->dst] | (uint32_t)gs_one_bit(w, in, 32));
+  gs_sdst32(w, in, gs_read_sgpr32(w, in->dst) | (uint32_t)gs_one_bit(w, in, 32));
 }
 GS_OP(s_bitset0_b64) {
   gs_sdst64(w, in, gs_old64(w, in) & ~gs_one_bit(w, in, 64));

@@ -5,10 +5,10 @@
 #include "isa/scalar.h"
 
 static inline int32_t gs_simm16(const gs_inst_t *in) {
-  return (int16_t)in->imm;
+  return (int16_t)gs_immediate(in);
 }
 static inline uint32_t gs_uimm16(const gs_inst_t *in) {
-  return (uint16_t)in->imm;
+  return (uint16_t)gs_immediate(in);
 }
 
 GS_OP(s_movk_i32) {
@@ -34,12 +34,12 @@ GS_SCMPK_ALL(i32, int32_t, gs_simm16)
 GS_SCMPK_ALL(u32, uint32_t, gs_uimm16)
 
 GS_OP(s_addk_i32) {
-  const uint32_t a = w->s.u32[in->dst], b = (uint32_t)gs_simm16(in), d = a + b;
+  const uint32_t a = gs_read_sgpr32(w, in->dst), b = (uint32_t)gs_simm16(in), d = a + b;
   w->scc = (~(a ^ b) & (a ^ d)) >> 31;
   gs_sdst32(w, in, d);
 }
 GS_OP(s_mulk_i32) {
-  gs_sdst32(w, in, w->s.u32[in->dst] * (uint32_t)gs_simm16(in));
+  gs_sdst32(w, in, gs_read_sgpr32(w, in->dst) * (uint32_t)gs_simm16(in));
 }
 
 /* ---- Control flow ---- */

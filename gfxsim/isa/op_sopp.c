@@ -7,8 +7,12 @@
 /* ---- Branches ---- */
 
 #define GS_CBRANCH(name, taken)                                                                              \
+  static inline bool name##_taken(const gs_wave_t *w) {                                                      \
+    (void)w;                                                                                                 \
+    return taken;                                                                                            \
+  }                                                                                                          \
   GS_OP(name) {                                                                                              \
-    if (taken)                                                                                               \
+    if (name##_taken(w))                                                                                     \
       gs_branch(w, in);                                                                                      \
   }
 GS_CBRANCH(s_branch, true)

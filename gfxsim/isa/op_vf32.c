@@ -5,14 +5,12 @@
 
 #include <float.h>
 
-GS_F32_2(v_add_f32, a + b)
+GS_F32_2(v_add_f32, gs_add32(a, b))
 GS_F32_2(v_sub_f32, a - b)
 GS_F32_2(v_subrev_f32, b - a)
-/* clang-format off: it takes products of macro arguments for pointers. */
-GS_F32_2(v_mul_f32, a *b)
-/* clang-format on */
-GS_F32_3(v_fma_f32, fmaf(a, b, c))
-GS_F32_ACC_3(v_fmac_f32, fmaf(a, b, c))
+GS_F32_2(v_mul_f32, gs_mul32(a, b))
+GS_F32_3(v_fma_f32, gs_fma32(a, b, c))
+GS_F32_ACC_3(v_fmac_f32, gs_fma32(a, b, c))
 
 /* Zero times anything is +0, as DirectX 9 had it. */
 static inline float gs_mul_legacy(float a, float b) {
@@ -33,7 +31,7 @@ GS_F32_3(v_mullit_f32, gs_mullit(a, b, c))
 
 /* The unfused multiply-add rounds the product, and knows no denormals whatever MODE says. */
 static inline float gs_mad(float a, float b, float c) {
-  return gs_flush32(gs_flush32(gs_flush32(a) * gs_flush32(b)) + gs_flush32(c));
+  return gs_flush32(gs_add32(gs_flush32(gs_mul32(gs_flush32(a), gs_flush32(b))), gs_flush32(c)));
 }
 static inline float gs_mad_legacy(float a, float b, float c) {
   return gs_flush32(gs_flush32(gs_mul_legacy(gs_flush32(a), gs_flush32(b))) + gs_flush32(c));

@@ -3,12 +3,10 @@
  * (op_vtrans.c), division (op_vdiv.c), conversions (op_vcvt.c). */
 #include "isa/float.h"
 
-GS_F64_2(v_add_f64, a + b)
-/* clang-format off: it takes products of macro arguments for pointers. */
-GS_F64_2(v_mul_f64, a *b)
-/* clang-format on */
-GS_F64_3(v_fma_f64, fma(a, b, c))
-GS_F64_ACC_3(v_fmac_f64, fma(a, b, c))
+GS_F64_2(v_add_f64, gs_add64(a, b))
+GS_F64_2(v_mul_f64, gs_mul64(a, b))
+GS_F64_3(v_fma_f64, gs_fma64(a, b, c))
+GS_F64_ACC_3(v_fmac_f64, gs_fma64(a, b, c))
 
 #define GS_SETUP_IEEE const uint64_t ieee = gs_quiet_bit64(w)
 GS_F64_SHAPE_2(v_min_f64, GS_SETUP_IEEE, (void)0, gs_min64(a, b, ieee))

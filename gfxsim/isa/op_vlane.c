@@ -147,17 +147,17 @@ GS_OP(v_readfirstlane_b32) {
   gs_row_t ta;
   GS_VOP_SRC(0, a);
   const uint64_t exec = gs_exec(w);
-  w->s.u32[in->dst] = ra->u32[exec ? (unsigned)__builtin_ctzll(exec) : 0];
+  gs_write_sgpr32(w, in->dst, ra->u32[exec ? (unsigned)__builtin_ctzll(exec) : 0]);
 }
 
 /* EXEC plays no part in these two. */
 GS_OP(v_readlane_b32) {
   gs_row_t ta;
   GS_VOP_SRC(0, a);
-  w->s.u32[in->dst] = ra->u32[gs_ssrc32(w, in, 1) % GS_LANES];
+  gs_write_sgpr32(w, in->dst, ra->u32[gs_ssrc32(w, in, 1) % GS_LANES]);
 }
 GS_OP(v_writelane_b32) {
-  w->v[in->dst].u32[gs_ssrc32(w, in, 1) % GS_LANES] = gs_ssrc32(w, in, 0);
+  gs_row(w, in->dst)->u32[gs_ssrc32(w, in, 1) % GS_LANES] = gs_ssrc32(w, in, 0);
 }
 
 /* The two halves of a wave change places; inactive lanes are sources, too. */

@@ -21,8 +21,12 @@
 #define GS_OP_SYMBOL2(level, name) GS_OP_SYMBOL3(level, name)
 #define GS_OP_SYMBOL(name)         GS_OP_SYMBOL2(GS_LEVEL, name)
 
-/* Head of a handler: GS_OP(v_add_u32) { ... uses w and in ... } */
+/* Head of a handler: GS_OP(v_add_u32) { ... uses w and in ... }. In stencils it is inlined. */
+#ifdef GS_STENCIL
+#define GS_OP(name) static inline void GS_OP_SYMBOL(name)(gs_wave_t * w, const gs_inst_t *in)
+#else
 #define GS_OP(name) void GS_OP_SYMBOL(name)(gs_wave_t * w, const gs_inst_t *in)
+#endif
 
 /* The handler of a row as seen from this level: scalar encodings have theirs at the baseline only. */
 #define GS_SCALAR_SYMBOL(name) GS_OP_SYMBOL2(base, name)
@@ -53,11 +57,13 @@
 #define GS_SYMBOL_EXP(name)           GS_OP_SYMBOL(name)
 #define GS_ROW_SYMBOL(encoding, name) GS_SYMBOL_##encoding(name)
 
+#ifndef GS_STENCIL
 /* Prototypes of all handlers at this level. Rows that share a handler name it in their last column. */
 #define GS_ROW(name, encoding, number, targets, dst, s0, s1, s2, flags, fn)                                  \
   void GS_ROW_SYMBOL(encoding, fn)(gs_wave_t * w, const gs_inst_t *in);
 #include "isa/ops.def"
 #undef GS_ROW
+#endif
 
 /* A level of host instruction set that the build has handlers for. */
 typedef struct gs_level {

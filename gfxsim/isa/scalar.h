@@ -9,9 +9,9 @@
 static inline uint32_t gs_ssrc32(const gs_wave_t *w, const gs_inst_t *in, unsigned i) {
   const gs_src_t *s = &in->src[i];
   if (GS_LIKELY(s->kind == GS_SRC_SGPR))
-    return w->s.u32[s->reg];
+    return gs_read_sgpr32(w, s->reg);
   if (GS_LIKELY(s->kind == GS_SRC_CONST))
-    return (uint32_t)s->value;
+    return (uint32_t)gs_constant(in, i);
   return (uint32_t)gs_special_value(w, in, i);
 }
 static inline uint64_t gs_ssrc64(const gs_wave_t *w, const gs_inst_t *in, unsigned i) {
@@ -19,9 +19,16 @@ static inline uint64_t gs_ssrc64(const gs_wave_t *w, const gs_inst_t *in, unsign
   if (GS_LIKELY(s->kind == GS_SRC_SGPR))
     return gs_read_sgpr64(w, s->reg);
   if (GS_LIKELY(s->kind == GS_SRC_CONST))
-    return s->value;
+    return gs_constant(in, i);
   return gs_special_value(w, in, i);
 }
+
+#ifndef GS_STENCIL /* where it is in translate/hole.h */
+/* Where scalar registers from `reg` on are. */
+static inline uint32_t *gs_sgprs(gs_wave_t *w, unsigned reg) {
+  return &w->s.u32[reg];
+}
+#endif
 
 /* Only a trap handler writes its temporaries; for others they read 0 and keep it. */
 static inline bool gs_is_ttmp(unsigned reg) {
@@ -32,7 +39,7 @@ static inline bool gs_is_ttmp(unsigned reg) {
  * others. */
 static inline void gs_sdst32(gs_wave_t *w, const gs_inst_t *in, uint32_t value) {
   if (GS_LIKELY(!gs_is_ttmp(in->dst)))
-    w->s.u32[in->dst] = value;
+    gs_write_sgpr32(w, in->dst, value);
 }
 static inline void gs_sdst64(gs_wave_t *w, const gs_inst_t *in, uint64_t value) {
   if (GS_LIKELY(!gs_is_ttmp(in->dst)))
@@ -41,7 +48,7 @@ static inline void gs_sdst64(gs_wave_t *w, const gs_inst_t *in, uint64_t value) 
 
 /* Byte offset of a branch from the next instruction. */
 static inline uint64_t gs_branch_offset(const gs_inst_t *in) {
-  return (uint64_t)(int64_t)(int16_t)in->imm * 4;
+  return (uint64_t)(int64_t)(int16_t)gs_immediate(in) * 4;
 }
 static inline void gs_branch(gs_wave_t *w, const gs_inst_t *in) {
   w->pc += gs_branch_offset(in);

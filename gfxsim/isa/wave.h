@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/vm.h"
 #include "isa/inst.h"
@@ -122,9 +123,11 @@ typedef struct gs_wave {
   void *flow;      /* what the watcher knows of the wave, see gs_begin_t */
   void *waits;     /* likewise */
   bool fp_custom;  /* MODE's rounding and denormal fields differ from GS_MODE_FP_DEFAULT */
+  bool unfenced;   /* translated code: perhaps it has stored since its last fence */
   uint8_t state;   /* gs_wave_state_t */
   uint8_t pending; /* accesses of the host's memory that it has not waited for, and how often it has */
   uint32_t trips;
+  uint32_t left;     /* translated code: instructions until others get a turn */
   uint64_t gws_turn; /* how often the barrier that it waits at had opened when it came, plus one; 0 = it waits
                         at none */
 
@@ -144,6 +147,37 @@ typedef struct gs_wave {
 } gs_wave_t;
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "scalar register pairs are read as one 64-bit word");
+
+/* The constant that operand `i` is, the immediate, and registers by number; pairs of scalar ones are not
+ * necessarily even. Each is one access of the host: a wider one after two narrow ones, or the other way
+ * round, would have to wait for memory. */
+#ifdef GS_STENCIL
+#include "translate/hole.h"
+#else
+static inline uint64_t gs_constant(const gs_inst_t *in, unsigned i) {
+  return in->src[i].value;
+}
+static inline int32_t gs_immediate(const gs_inst_t *in) {
+  return in->imm;
+}
+static inline gs_row_t *gs_row(const gs_wave_t *w, unsigned reg) {
+  return &w->v[reg];
+}
+static inline uint32_t gs_read_sgpr32(const gs_wave_t *w, unsigned reg) {
+  return w->s.u32[reg];
+}
+static inline uint64_t gs_read_sgpr64(const gs_wave_t *w, unsigned reg) {
+  uint64_t value;
+  memcpy(&value, (const char *)&w->s + 4 * (size_t)reg, sizeof value);
+  return value;
+}
+static inline void gs_write_sgpr32(gs_wave_t *w, unsigned reg, uint32_t value) {
+  w->s.u32[reg] = value;
+}
+static inline void gs_write_sgpr64(gs_wave_t *w, unsigned reg, uint64_t value) {
+  memcpy((char *)&w->s + 4 * (size_t)reg, &value, sizeof value);
+}
+#endif
 
 /* How many lanes the wave has. */
 static inline unsigned gs_wave_lanes(const gs_wave_t *w) {
@@ -166,7 +200,12 @@ static inline uint64_t gs_lane_bits(const gs_wave_t *w, unsigned reg) {
 #endif
 }
 static inline uint64_t gs_exec(const gs_wave_t *w) {
+#ifdef GS_STENCIL_FULL
+  (void)w;
+  return GS_ALL_LANES;
+#else
   return gs_lane_bits(w, GS_S_EXEC);
+#endif
 }
 static inline void gs_set_exec(gs_wave_t *w, uint64_t mask) {
 #if defined(GS_WIDTH) && GS_WIDTH == 32
@@ -187,6 +226,16 @@ void gs_gws_set(gs_wave_t *w, uint32_t resource, uint32_t others);
 /* Comes to such a barrier. False as long as the wave waits there: it asks again when it has its next turn.
  * The last one to come sets the number for the next time. */
 bool gs_gws_pass(gs_wave_t *w, uint32_t resource, uint32_t others);
+
+/* Whether floats are not as they mostly are. Such waves do not run translated code. */
+static inline bool gs_fp_custom(const gs_wave_t *w) {
+#ifdef GS_STENCIL
+  (void)w;
+  return false;
+#else
+  return w->fp_custom;
+#endif
+}
 
 /* Sets MODE and what is derived from it. */
 void gs_wave_set_mode(gs_wave_t *w, uint32_t mode);
