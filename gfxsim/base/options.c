@@ -43,6 +43,8 @@ static const gs_option_t option_table[] = {
      "two CPU nodes with half the memory each; GPUs 1, 3, ... are near the second"},
     {"GFXSIM_SHARED", "--shared", "FILE", GS_OPTION_FILE, MEMBER(shared), "", 0, 0,
      "file by which processes are on one machine: what one holds of a card's memory, the others lack"},
+    {"GFXSIM_TRANSLATE", "--translate", "WHEN", GS_OPTION_TRANSLATE, MEMBER(translate), "auto", 0, 0,
+     "which code is translated to host code, on x86-64 with AVX2: auto = what runs often, always, or never"},
     {"GFXSIM_STATS", "--stats", "1", GS_OPTION_FLAG, MEMBER(stats), "0", 0, 1,
      "print counters of each kernel at exit, and what the run would cost on a card"},
     {"GFXSIM_TRACE", "--trace", "FILE", GS_OPTION_FILE, MEMBER(trace), "", 0, 0,
@@ -141,6 +143,18 @@ static bool parse_tools(const char *value, uint32_t *tools, char *reason, size_t
   return true;
 }
 
+static bool parse_translate(const char *value, uint32_t *when, char *reason, size_t reason_bytes) {
+  static const char *const words[] = {
+      [GS_TRANSLATE_AUTO] = "auto", [GS_TRANSLATE_ALWAYS] = "always", [GS_TRANSLATE_NEVER] = "never"};
+  for (uint32_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (strcmp(words[i], value) == 0) {
+      *when = i;
+      return true;
+    }
+  snprintf(reason, reason_bytes, "not auto, always or never");
+  return false;
+}
+
 bool gs_option_parse(const gs_option_t *option, const char *value, gs_options_t *options, char *reason,
                      size_t reason_bytes) {
   void *member = (char *)options + option->offset;
@@ -150,6 +164,8 @@ bool gs_option_parse(const gs_option_t *option, const char *value, gs_options_t 
     return gs_strict_parse(value, member, reason, reason_bytes);
   if (option->type == GS_OPTION_TOOLS)
     return parse_tools(value, member, reason, reason_bytes);
+  if (option->type == GS_OPTION_TRANSLATE)
+    return parse_translate(value, member, reason, reason_bytes);
   /* strtoul alone would take "-1", " 5" and the empty text. */
   char *end = NULL;
   errno = 0;

@@ -20,6 +20,9 @@ enum {
   GS_CHECK_TRANSFER = 1 << 5,
 };
 
+/* Values of GFXSIM_TRANSLATE. */
+enum { GS_TRANSLATE_AUTO, GS_TRANSLATE_ALWAYS, GS_TRANSLATE_NEVER };
+
 typedef struct gs_check_tool {
   const char *name; /* of the last, NULL */
   uint32_t bit;     /* GS_CHECK_* */
@@ -41,8 +44,9 @@ typedef struct gs_options {
   bool numa;          /* GFXSIM_NUMA: two CPU nodes, every other GPU near the second */
   char shared[256]; /* GFXSIM_SHARED: file by which processes share the machine's memory, empty = they do not
                      */
-  bool stats;       /* GFXSIM_STATS: counters per kernel at exit, and costs */
-  char trace[256];  /* GFXSIM_TRACE: file for an instruction trace, empty = none */
+  uint32_t translate;    /* GFXSIM_TRANSLATE: GS_TRANSLATE_*, which kernels run as host code */
+  bool stats;            /* GFXSIM_STATS: counters per kernel at exit, and costs */
+  char trace[256];       /* GFXSIM_TRACE: file for an instruction trace, empty = none */
   gs_strict_t strict;    /* GFXSIM_STRICT: where to be as unlucky as a card may be, as the seed chose */
   uint32_t strict_seed;  /* GFXSIM_STRICT_SEED: what chance decides there */
   uint32_t check;        /* GFXSIM_CHECK: GS_CHECK_*, what is checked */
@@ -58,9 +62,10 @@ typedef enum gs_option_type {
   GS_OPTION_TEXT,
   GS_OPTION_FILE, /* a text: the name of a file to write */
   GS_OPTION_NUMBER,
-  GS_OPTION_FLAG,  /* 0 or 1 */
-  GS_OPTION_MODES, /* see gs_strict_parse; gfxsim-run's option alone means "all" */
-  GS_OPTION_TOOLS, /* names of the checker's tools, or "all"; gfxsim-run's option alone means that */
+  GS_OPTION_FLAG,      /* 0 or 1 */
+  GS_OPTION_TRANSLATE, /* auto, always or never */
+  GS_OPTION_MODES,     /* see gs_strict_parse; gfxsim-run's option alone means "all" */
+  GS_OPTION_TOOLS,     /* names of the checker's tools, or "all"; gfxsim-run's option alone means that */
 } gs_option_type_t;
 
 /* One option. Immutable. */

@@ -15,11 +15,12 @@ struct gs_code {
   gs_op_fn_t *const *handlers;
   uint64_t epoch;
   atomic_uint references;
-  pthread_mutex_t adding;
+  pthread_mutex_t adding, translating; /* the second is taken first */
+  gs_translator_t *translator;         /* or NULL */
   _Atomic(gs_code_line_t *) bucket[BUCKETS];
 };
 
-gs_code_t *gs_code_create(gs_target_t target, gs_op_fn_t *const *handlers, uint64_t epoch) {
+gs_code_t *gs_code_create(gs_target_t target, gs_op_fn_t *const *handlers, uint64_t epoch, bool translates) {
   gs_code_t *code = calloc(1, sizeof *code);
   if (!code)
     return NULL;
@@ -28,12 +29,20 @@ gs_code_t *gs_code_create(gs_target_t target, gs_op_fn_t *const *handlers, uint6
   code->epoch = epoch;
   atomic_init(&code->references, 1);
   pthread_mutex_init(&code->adding, NULL);
+  pthread_mutex_init(&code->translating, NULL);
+  code->translator = translates ? gs_translator_create(handlers) : NULL;
   return code;
 }
 
 gs_code_t *gs_code_acquire(gs_code_t *code) {
   atomic_fetch_add_explicit(&code->references, 1, memory_order_relaxed);
   return code;
+}
+
+static void free_line(gs_code_line_t *line) {
+  if (line)
+    free(line->cells);
+  free(line);
 }
 
 void gs_code_release(gs_code_t *code) {
@@ -45,10 +54,12 @@ void gs_code_release(gs_code_t *code) {
     gs_code_line_t *line = atomic_load_explicit(&code->bucket[i], memory_order_relaxed);
     while (line) {
       gs_code_line_t *next = line->next;
-      free(line);
+      free_line(line);
       line = next;
     }
   }
+  gs_translator_destroy(code->translator);
+  pthread_mutex_destroy(&code->translating);
   pthread_mutex_destroy(&code->adding);
   free(code);
 }
@@ -90,6 +101,7 @@ bool gs_code_decode(gs_target_t target, gs_op_fn_t *const *handlers, const gs_vm
   if (count == 0)
     return false;
   line->base = base_of(address);
+  line->cells = NULL;
   for (size_t i = 0; i < GS_LINE_SLOTS; i++) {
     gs_inst_t *inst = &line->inst[i];
     gs_op_fn_t *fn = NULL;
@@ -100,10 +112,20 @@ bool gs_code_decode(gs_target_t target, gs_op_fn_t *const *handlers, const gs_vm
   return true;
 }
 
+/* Without memory for them the line is interpreted. */
+static gs_code_cells_t *new_cells(void) {
+  gs_code_cells_t *cells = calloc(1, sizeof *cells);
+  for (size_t i = 0; cells && i < GS_LINE_SLOTS; i++)
+    atomic_init(&cells->block[i], gs_block_missing);
+  return cells;
+}
+
 static gs_code_line_t *new_line(const gs_code_t *code, const gs_vm_map_t *map, uint64_t base) {
   gs_code_line_t *line = aligned_alloc(_Alignof(gs_code_line_t), sizeof *line);
-  if (line && gs_code_decode(code->target, code->handlers, map, base, line))
+  if (line && gs_code_decode(code->target, code->handlers, map, base, line)) {
+    line->cells = code->translator ? new_cells() : NULL;
     return line;
+  }
   free(line);
   return NULL;
 }
@@ -130,4 +152,41 @@ const gs_code_line_t *gs_code_line(gs_code_t *code, const gs_vm_map_t *map, uint
   }
   pthread_mutex_unlock(&code->adding);
   return line;
+}
+
+/* ---- Translated blocks ---- */
+
+/* For gs_translate: the code, and the map to find lines in. */
+typedef struct finder {
+  gs_code_t *code;
+  const gs_vm_map_t *map;
+} finder_t;
+
+static bool find_place(void *context, uint64_t address, gs_code_place_t *place) {
+  const finder_t *finder = context;
+  const gs_code_line_t *line = gs_code_line(finder->code, finder->map, address);
+  if (!line || !line->cells)
+    return false;
+  const size_t slot = (address - line->base) / 4;
+  *place = (gs_code_place_t){&line->inst[slot], &line->cells->block[slot]};
+  return true;
+}
+
+gs_block_fn_t *gs_code_block(gs_code_t *code, const gs_vm_map_t *map, const gs_code_line_t *line,
+                             size_t slot) {
+  gs_code_cells_t *cells = line->cells;
+  finder_t finder = {code, map};
+  pthread_mutex_lock(&code->translating);
+  gs_block_fn_t *block = atomic_load_explicit(&cells->block[slot], memory_order_relaxed);
+  if (block == gs_block_missing) {
+    unsigned count = 0;
+    block = gs_translate(code->translator, line->base + 4 * slot, find_place, &finder, &count);
+    cells->count[slot] = (uint16_t)count;
+    if (block) /* release: who finds the block finds its length, too */
+      atomic_store_explicit(&cells->block[slot], block, memory_order_release);
+    else
+      atomic_store_explicit(&cells->heat[slot], GS_HEAT_NEVER, memory_order_relaxed);
+  }
+  pthread_mutex_unlock(&code->translating);
+  return block;
 }

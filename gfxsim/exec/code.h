@@ -8,14 +8,25 @@
 
 #include "base/vm.h"
 #include "isa/inst.h"
+#include "translate/block.h"
 
 enum { GS_LINE_BYTES = 512, GS_LINE_SLOTS = GS_LINE_BYTES / 4 };
+
+/* Translated blocks that begin in a line. */
+typedef struct gs_code_cells {
+  gs_cell_t block[GS_LINE_SLOTS];      /* what the others are is only known once there is a block */
+  uint16_t count[GS_LINE_SLOTS];       /* of the block's instructions */
+  _Atomic uint8_t heat[GS_LINE_SLOTS]; /* how often the interpreter came here, at most GS_HEAT_NEVER - 1 */
+} gs_code_cells_t;
+
+enum { GS_HEAT_NEVER = 255 }; /* cannot be translated */
 
 /* One decoded line. Every dword has a slot, whether or not an instruction starts there. Immutable once
  * published. */
 typedef struct gs_code_line {
   uint64_t base; /* address of slot 0, a multiple of GS_LINE_BYTES */
   struct gs_code_line *next;
+  gs_code_cells_t *cells; /* NULL where code is not translated */
   /* The last instruction may end beyond the line, but no step leads out of here. */
   gs_inst_t inst[GS_LINE_SLOTS + 2];
 } gs_code_line_t;
@@ -24,9 +35,9 @@ typedef struct gs_code_line {
  * threads look up in it without locks while others add lines. */
 typedef struct gs_code gs_code_t;
 
-/* Makes an empty cache with one reference. `handlers` is the table that binds opcodes to their execution.
- * NULL when out of memory. */
-gs_code_t *gs_code_create(gs_target_t target, gs_op_fn_t *const *handlers, uint64_t epoch);
+/* Makes an empty cache with one reference. `handlers` is the table that binds opcodes to their execution;
+ * those of translated code must be the usual ones. NULL when out of memory. */
+gs_code_t *gs_code_create(gs_target_t target, gs_op_fn_t *const *handlers, uint64_t epoch, bool translates);
 gs_code_t *gs_code_acquire(gs_code_t *code);
 /* Drops a reference; the last one frees every line. Accepts NULL. */
 void gs_code_release(gs_code_t *code);
@@ -35,6 +46,10 @@ uint64_t gs_code_epoch(const gs_code_t *code);
 /* The line that contains `address`, decoding it if it is new. NULL when the GPU may not execute there, or out
  * of memory: gs_code_decode tells which. The line lives as long as the cache. */
 const gs_code_line_t *gs_code_line(gs_code_t *code, const gs_vm_map_t *map, uint64_t address);
+/* The block at slot `slot` of a line with cells, which is translated if it was not. NULL if it can't be.
+ * Lives as long as the cache. */
+gs_block_fn_t *gs_code_block(gs_code_t *code, const gs_vm_map_t *map, const gs_code_line_t *line,
+                             size_t slot);
 /* Decodes the line that contains `address` into `line`, which is the caller's. Returns false when the GPU may
  * not execute there. */
 bool gs_code_decode(gs_target_t target, gs_op_fn_t *const *handlers, const gs_vm_map_t *map, uint64_t address,

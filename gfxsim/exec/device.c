@@ -592,6 +592,21 @@ static int watch_accesses(gs_device_t *device) {
   return 0;
 }
 
+/* Whoever watches wants to see each instruction or access: it is interpreted. */
+static uint32_t heat_of(const gs_device_t *device) {
+  static _Atomic int said;
+  enum { OFTEN = 32 };
+  const uint32_t wanted = device->options.translate;
+  if (wanted == GS_TRANSLATE_NEVER || device->observed || device->ops.watch)
+    return 0;
+  if (gs_translator_is_available(device->handlers[GS_WIDE]))
+    return wanted == GS_TRANSLATE_ALWAYS ? 1 : OFTEN;
+  if (wanted == GS_TRANSLATE_ALWAYS)
+    gs_log_once(&said, "GFXSIM_TRANSLATE=always: this build, or this processor, has no translator: kernels "
+                       "are interpreted");
+  return 0;
+}
+
 gs_device_t *gs_device_create(const gs_profile_t *profile, uint32_t ordinal, const gs_options_t *options,
                               const gs_device_ops_t *ops) {
   gs_device_t *device = calloc(1, sizeof *device);
@@ -621,6 +636,7 @@ gs_device_t *gs_device_create(const gs_profile_t *profile, uint32_t ordinal, con
   if (options->trace[0])
     device->trace = open_trace(device);
   device->observed = device->trace || options->stats || (ops->watch && ops->watch->execute);
+  device->hot = heat_of(device);
   device->poison = options->strict.kinds[GS_STRICT_POISON];
   device->schedule = options->strict.kinds[GS_STRICT_SCHEDULE];
   if (options->strict.kinds[GS_STRICT_DRIVER] & GS_DRIVER_EVICT)

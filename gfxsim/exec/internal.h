@@ -122,11 +122,12 @@ struct gs_device {
   gs_op_fn_t *const *handlers[GS_WIDTHS];
   gs_op_fn_t **own_handlers[GS_WIDTHS]; /* with a watcher: what `handlers` are */
   bool observed;                        /* statistics or a trace are wanted, or each instruction is watched */
-  uint32_t poison;                      /* kind of what nobody wrote, or 0 for zeros */
-  uint32_t schedule;                    /* GS_SCHEDULE_*: what of it chance decides; or GS_EVICTS */
-  FILE *trace;                          /* NULL = none */
-  _Atomic int trace_failed;             /* the person knows that it is incomplete */
-  _Atomic int short_of_memory;          /* the person knows */
+  uint32_t hot;                /* that often code is interpreted before it is translated; 0: always */
+  uint32_t poison;             /* kind of what nobody wrote, or 0 for zeros */
+  uint32_t schedule;           /* GS_SCHEDULE_*: what of it chance decides; or GS_EVICTS */
+  FILE *trace;                 /* NULL = none */
+  _Atomic int trace_failed;    /* the person knows that it is incomplete */
+  _Atomic int short_of_memory; /* the person knows */
 
   pthread_mutex_t pool_lock; /* guards the two lists of recycled things; taken last of all locks */
   gs_executor_t *idle_executors;

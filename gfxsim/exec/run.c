@@ -37,7 +37,7 @@ static void refresh(gs_executor_t *ex) {
   pthread_mutex_lock(&device->lock);
   if (!*shared || gs_code_epoch(*shared) != map->code_epoch) {
     gs_code_release(*shared);
-    *shared = gs_code_create(ex->target, device->handlers[width], map->code_epoch);
+    *shared = gs_code_create(ex->target, device->handlers[width], map->code_epoch, device->hot != 0);
   }
   *code = *shared ? gs_code_acquire(*shared) : NULL;
   pthread_mutex_unlock(&device->lock);
@@ -82,15 +82,15 @@ static void observe(gs_executor_t *ex, gs_wave_t *w, const gs_inst_t *in) {
     in->fn(w, in);
 }
 
-/* Executes up to `slice` instructions of one wave, until it does anything but run on. The next instruction is
- * known by its place in the line before this one executes; the program counter is only looked at to see
- * whether it went elsewhere. */
-static inline __attribute__((always_inline)) void run_slice(gs_executor_t *ex, gs_wave_t *w, bool observed,
-                                                            unsigned slice) {
-  const gs_inst_t *in = locate(ex, w);
-  const gs_inst_t *end = in ? ex->line->inst + GS_LINE_SLOTS : NULL;
+/* Executes instructions from `in` on, which is at the program counter, at most `left`, until the wave does
+ * anything but run straight on in its line. Returns how many are left then, 0 when the wave has stopped. The
+ * next instruction is known by its place in the line before this one executes; the program counter is only
+ * looked at to see whether it went elsewhere. */
+static inline __attribute__((always_inline)) unsigned
+run_straight(gs_executor_t *ex, gs_wave_t *w, const gs_inst_t *in, bool observed, unsigned left) {
+  const gs_inst_t *const end = ex->line->inst + GS_LINE_SLOTS;
   uint64_t pc = w->pc;
-  for (unsigned left = slice; in && left; left--) {
+  do {
     const gs_inst_t *const next = in + in->size / 4;
     const gs_inst_t *doing = in;
     gs_inst_t changed;
@@ -105,13 +105,59 @@ static inline __attribute__((always_inline)) void run_slice(gs_executor_t *ex, g
     if (GS_UNLIKELY(w->state != GS_WAVE_RUNNING)) {
       if (w->state == GS_WAVE_FAULTED)
         w->pc -= in->size; /* reports want the address of the instruction that failed */
-      return;
+      return 0;
     }
     in = next;
-    if (GS_UNLIKELY(w->pc != pc || next >= end)) {
-      in = locate(ex, w);
-      end = ex->line->inst + GS_LINE_SLOTS;
-      pc = w->pc;
+    left--;
+  } while (left && GS_LIKELY(w->pc == pc && in < end));
+  return left;
+}
+
+/* Executes up to `slice` instructions of one wave, until it stops. */
+static inline __attribute__((always_inline)) void run_slice(gs_executor_t *ex, gs_wave_t *w, bool observed,
+                                                            unsigned slice) {
+  const gs_inst_t *in;
+  while (slice && (in = locate(ex, w)))
+    slice = run_straight(ex, w, in, observed, slice);
+}
+
+/* ---- Translated code ---- */
+
+/* The block at the program counter, if it has been met often enough; NULL where the interpreter is to go on.
+ */
+static gs_block_fn_t *block_at(gs_executor_t *ex, const gs_wave_t *w) {
+  const gs_code_line_t *line = ex->line;
+  gs_code_cells_t *cells = line->cells;
+  if (!cells || !gs_block_can_run(w))
+    return NULL;
+  const size_t slot = (w->pc - line->base) / 4;
+  gs_block_fn_t *block = atomic_load_explicit(&cells->block[slot], memory_order_acquire);
+  if (block == gs_block_missing) {
+    const uint8_t heat = atomic_load_explicit(&cells->heat[slot], memory_order_relaxed);
+    if (heat == GS_HEAT_NEVER)
+      return NULL;
+    if (heat + 1u < ex->device->hot) {
+      atomic_store_explicit(&cells->heat[slot], (uint8_t)(heat + 1), memory_order_relaxed);
+      return NULL;
+    }
+    block = gs_code_block(ex->code[gs_width_of(ex->target)], ex->map, line, slot);
+  }
+  return block && cells->count[slot] <= w->left ? block : NULL;
+}
+
+/* As run_slice, with blocks where there are some: the same instructions in the same turns. */
+static void run_hot_slice(gs_executor_t *ex, gs_wave_t *w, unsigned slice) {
+  const gs_inst_t *in;
+  w->left = slice;
+  w->unfenced = true;
+  while (w->left && w->state == GS_WAVE_RUNNING && (in = locate(ex, w))) {
+    gs_block_fn_t *const block = block_at(ex, w);
+    if (GS_LIKELY(block != NULL)) {
+      block(w);
+      gs_block_left();
+    } else {
+      w->left = run_straight(ex, w, in, false, w->left);
+      w->unfenced = true;
     }
   }
 }
@@ -165,7 +211,9 @@ static bool missed_mapping(gs_executor_t *ex, gs_wave_t *w) {
 static void run_wave(gs_executor_t *ex, gs_wave_t *w) {
   ex->wave = w;
   do {
-    if (GS_LIKELY(!ex->device->observed))
+    if (ex->device->hot)
+      run_hot_slice(ex, w, SLICE);
+    else if (GS_LIKELY(!ex->device->observed))
       run_slice(ex, w, false, SLICE);
     else
       run_slice(ex, w, true, SLICE);
@@ -176,7 +224,10 @@ static void run_wave(gs_executor_t *ex, gs_wave_t *w) {
 static __attribute__((noinline)) void run_wave_for(gs_executor_t *ex, gs_wave_t *w, unsigned slice) {
   ex->wave = w;
   do
-    run_slice(ex, w, ex->device->observed, slice);
+    if (ex->device->hot)
+      run_hot_slice(ex, w, slice);
+    else
+      run_slice(ex, w, ex->device->observed, slice);
   while (missed_mapping(ex, w));
 }
 

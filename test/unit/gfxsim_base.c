@@ -445,6 +445,9 @@ static void test_options_take_good_values_only(void **state) {
   assert_int_equal(load_with("GFXSIM_COPY_US", "300").copy_us, 300);
   assert_false(load_with("GFXSIM_EXECUTE", "0").execute);
   assert_true(load_with("GFXSIM_STATS", "1").stats);
+  assert_int_equal(load_with("GFXSIM_TRANSLATE", "always").translate, GS_TRANSLATE_ALWAYS);
+  assert_int_equal(load_with("GFXSIM_TRANSLATE", "never").translate, GS_TRANSLATE_NEVER);
+  assert_int_equal(load_with("GFXSIM_TRANSLATE", "nev").translate, GS_TRANSLATE_AUTO);
   static const char *const bad[] = {"",    " 4", "4 ", "-1", "4x", "0x4", "1025", "99999999999999999999",
                                     "four"};
   for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++)

@@ -1,0 +1,385 @@
+/* See block.h. Code that needs to know whether every lane is active is there twice: a guard asks once, and
+ * goes to a copy of the rest of the block that makes do with any lanes. Behind an instruction that writes
+ * EXEC the copy joins the main run again. */
+#include "translate/block.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "translate/choose.h"
+#include "translate/level.h"
+#include "translate/memory.h"
+
+enum {
+  MOST_STEPS = 64,
+  MOST_FIXUPS = 32 * MOST_STEPS,
+  MOST_DETOURS = 2 * MOST_STEPS, /* each step is in the main run, and in one copy at most */
+  /* Labels: the main run before each step and at its end, the beginnings of copies, where branches go,
+     detours, and where they come back. */
+  MAIN = 0,
+  COPY = MAIN + MOST_STEPS + 1,
+  TAKEN = COPY + MOST_STEPS,
+  DETOUR = TAKEN + MOST_STEPS,
+  BACK = DETOUR + MOST_DETOURS,
+  LABELS = BACK + MOST_DETOURS,
+};
+
+/* Stencils that every block needs. */
+enum { ENTER, GO, GO_LAST, LEAVE, GUARD, JOIN, CALL, CALL_STORE, CALL_LAST, FENCE, CONTROLS };
+static const char *const control_names[CONTROLS] = {"enter", "go",   "go_last",    "leave",     "guard",
+                                                    "join",  "call", "call_store", "call_last", "fence"};
+
+struct gs_translator {
+  const gs_stencil_table_t *table;
+  const gs_stencil_t *control[CONTROLS];
+  gs_arena_t *arenas; /* the newest first */
+  bool has_failed;
+};
+
+/* One instruction of a block. */
+typedef struct step {
+  const gs_inst_t *in;
+  uint64_t next; /* address behind it */
+  gs_choice_t choice;
+} step_t;
+
+typedef struct fixup {
+  size_t at;
+  int32_t addend;
+  unsigned label;
+} fixup_t;
+
+/* A block in the making. */
+typedef struct block {
+  const gs_translator_t *translator;
+  gs_arena_t *arena;
+  gs_code_find_t *find;
+  void *context;
+  step_t step[MOST_STEPS];
+  unsigned count;
+  size_t start, end; /* of its code in the arena */
+  bool is_full;      /* there is no room in the arena */
+  size_t label[LABELS];
+  bool wants_copy[MOST_STEPS];
+  fixup_t fixup[MOST_FIXUPS];
+  unsigned fixup_count;
+  unsigned detour[MOST_DETOURS]; /* steps whose stencil may leave them to the handler */
+  unsigned detour_count;
+} block_t;
+
+/* What is known of EXEC at a place of a run. */
+typedef enum lanes { LANES_UNKNOWN, LANES_FULL, LANES_PART } lanes_t;
+
+void gs_block_missing(gs_wave_t *w) {
+  (void)w;
+}
+
+const gs_stencil_t *gs_stencil_find(const gs_stencil_table_t *table, const char *name) {
+  size_t low = 0, high = table->stencil_count;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    const int order = strcmp(name, table->stencils[middle].name);
+    if (order == 0)
+      return &table->stencils[middle];
+    if (order < 0)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return NULL;
+}
+
+bool gs_translator_is_available(gs_op_fn_t *const *handlers) {
+  return gs_stencils_like(handlers) != NULL;
+}
+
+gs_translator_t *gs_translator_create(gs_op_fn_t *const *handlers) {
+  const gs_stencil_table_t *table = gs_stencils_like(handlers);
+  gs_translator_t *t = table ? calloc(1, sizeof *t) : NULL;
+  if (!t)
+    return NULL;
+  t->table = table;
+  for (unsigned i = 0; i < CONTROLS; i++) {
+    t->control[i] = gs_stencil_find(table, control_names[i]);
+    if (!t->control[i])
+      t->has_failed = true;
+  }
+  return t;
+}
+
+void gs_translator_destroy(gs_translator_t *translator) {
+  if (!translator)
+    return;
+  while (translator->arenas) {
+    gs_arena_t *arena = translator->arenas;
+    translator->arenas = arena->next;
+    gs_arena_destroy(arena);
+  }
+  free(translator);
+}
+
+/* ---- Copying stencils ---- */
+
+static uint64_t row_of(unsigned reg) {
+  return (uint64_t)reg * sizeof(gs_row_t);
+}
+static uint64_t scalar_of(unsigned reg) {
+  return offsetof(gs_wave_t, s) + 4 * (uint64_t)reg;
+}
+
+/* What holes get that say where the instruction is. */
+static void place_values(const block_t *b, unsigned index, uint64_t *values) {
+  const bool is_step = index < b->count;
+  const step_t *step = &b->step[is_step ? index : b->count - 1];
+  values[GS_HOLE_PC] = step->next;
+  values[GS_HOLE_COUNT] = b->count;
+  values[GS_HOLE_REST] = is_step ? b->count - 1 - index : 0;
+  values[GS_HOLE_IN] = (uint64_t)(uintptr_t)step->in;
+  values[GS_HOLE_FN] = (uint64_t)(uintptr_t)step->in->fn;
+}
+
+static void operand_values(const gs_inst_t *in, uint64_t *values) {
+  for (unsigned i = 0; i < 3; i++) {
+    values[GS_HOLE_ROW_SRC0 + i] = row_of(in->src[i].reg);
+    values[GS_HOLE_SGPR_SRC0 + i] = scalar_of(in->src[i].reg);
+    values[GS_HOLE_VALUE_SRC0 + i] = in->src[i].value;
+  }
+  values[GS_HOLE_ROW_DST] = row_of(in->dst);
+  values[GS_HOLE_ROW_SDST] = row_of(in->sdst);
+  values[GS_HOLE_SGPR_DST] = scalar_of(in->dst);
+  values[GS_HOLE_SGPR_SDST] = scalar_of(in->sdst);
+  values[GS_HOLE_IMM] = (uint32_t)in->imm;
+  values[GS_HOLE_IMM1] = in->imm1;
+}
+
+static void write_distance(block_t *b, size_t at, size_t target, int32_t addend) {
+  const int32_t distance = (int32_t)((int64_t)target - (int64_t)at) + addend;
+  memcpy(b->arena->base + at, &distance, sizeof distance);
+}
+
+static void patch_distance(block_t *b, size_t at, const gs_patch_t *p, unsigned label) {
+  switch (p->hole) {
+  case GS_HOLE_NEXT: write_distance(b, at, b->end, p->addend); break;
+  case GS_HOLE_POOL: write_distance(b, at, 0, p->addend); break;
+  case GS_HOLE_EXTERN:
+    write_distance(b, at, b->arena->jumps + GS_ARENA_JUMP_BYTES * (size_t)p->addend, -4);
+    break;
+  default:
+    if (b->fixup_count < MOST_FIXUPS)
+      b->fixup[b->fixup_count] = (fixup_t){at, p->addend, label};
+    b->fixup_count++;
+  }
+}
+
+/* Copies a stencil to the end of the block and fills its holes; its branch goes to `label`. */
+static void put(block_t *b, const gs_stencil_t *s, const uint64_t values[GS_HOLE_VALUES], unsigned label) {
+  const gs_stencil_table_t *table = b->translator->table;
+  const size_t start = b->end;
+  if (s->size > b->arena->size - start)
+    b->is_full = true;
+  if (b->is_full)
+    return;
+  memcpy(b->arena->base + start, table->code + s->code, s->size);
+  b->end = start + s->size;
+  for (unsigned i = 0; i < s->patch_count; i++) {
+    const gs_patch_t *p = &table->patches[s->first_patch + i];
+    if (p->form == GS_PATCH_DISTANCE) {
+      patch_distance(b, start + p->at, p, label);
+      continue;
+    }
+    const uint64_t value = values[p->hole] + (uint64_t)(int64_t)p->addend;
+    memcpy(b->arena->base + start + p->at, &value, p->form == GS_PATCH_64 ? 8 : 4);
+  }
+}
+
+static void put_control(block_t *b, unsigned control, unsigned index, unsigned label) {
+  uint64_t values[GS_HOLE_VALUES] = {0};
+  place_values(b, index, values);
+  put(b, b->translator->control[control], values, label);
+}
+
+/* Goes on at `target`, behind step `index`. */
+static void put_go(block_t *b, uint64_t target, unsigned index) {
+  uint64_t values[GS_HOLE_VALUES] = {0};
+  gs_code_place_t place;
+  place_values(b, index, values);
+  values[GS_HOLE_TARGET] = target;
+  const bool is_place = b->find(b->context, target, &place);
+  if (is_place)
+    values[GS_HOLE_CELL] = (uint64_t)(uintptr_t)place.cell;
+  const unsigned go = values[GS_HOLE_REST] ? GO : GO_LAST;
+  put(b, b->translator->control[is_place ? go : LEAVE], values, 0);
+}
+
+/* ---- Runs ---- */
+
+static uint64_t target_of(const step_t *step) {
+  return step->next + (uint64_t)(int64_t)(int16_t)step->in->imm * 4;
+}
+
+/* An instruction's stencil. Where it is a short way, the handler is called in a detour. */
+static void put_stencil(block_t *b, unsigned i, const gs_stencil_t *stencil) {
+  const step_t *step = &b->step[i];
+  uint64_t values[GS_HOLE_VALUES] = {0};
+  place_values(b, i, values);
+  operand_values(step->in, values);
+  if (step->choice.kind == GS_STEP_BRANCH) {
+    put(b, stencil, values, TAKEN + i);
+    return;
+  }
+  const unsigned detour = b->detour_count;
+  put(b, stencil, values, DETOUR + detour);
+  if (step->choice.kind == GS_STEP_STENCIL)
+    return;
+  b->detour[detour] = i;
+  b->label[BACK + detour] = b->end;
+  b->detour_count++;
+}
+
+static void put_detours(block_t *b) {
+  for (unsigned i = 0; i < b->detour_count; i++) {
+    const unsigned step = b->detour[i];
+    b->label[DETOUR + i] = b->end;
+    put_control(b, b->step[step].choice.kind == GS_STEP_SHORT_STORE ? CALL_STORE : CALL, step, 0);
+    put_control(b, JOIN, step, BACK + i);
+  }
+}
+
+static void put_step(block_t *b, unsigned i, lanes_t lanes) {
+  const step_t *step = &b->step[i];
+  const gs_choice_t *choice = &step->choice;
+  switch (choice->kind) {
+  case GS_STEP_NOTHING: break;
+  case GS_STEP_FENCE: put_control(b, FENCE, i, 0); break;
+  case GS_STEP_BRANCH:
+  case GS_STEP_STENCIL:
+  case GS_STEP_SHORT:
+  case GS_STEP_SHORT_STORE:
+    put_stencil(b, i, choice->any ? choice->any : lanes == LANES_FULL ? choice->full : choice->part);
+    break;
+  case GS_STEP_CALL: put_control(b, CALL, i, 0); break;
+  case GS_STEP_CALL_STORE: put_control(b, CALL_STORE, i, 0); break;
+  case GS_STEP_LAST: put_control(b, CALL_LAST, i, 0); break;
+  case GS_STEP_GO: put_go(b, target_of(step), i); break;
+  }
+}
+
+static bool is_end(const step_t *step) {
+  return step->choice.kind == GS_STEP_GO || step->choice.kind == GS_STEP_LAST;
+}
+
+/* The steps from `i` on. The main run begins with unknown lanes, a copy with part of them. */
+static void put_run(block_t *b, unsigned i, lanes_t lanes) {
+  const bool is_main = lanes == LANES_UNKNOWN;
+  for (; i < b->count; i++) {
+    const gs_choice_t *choice = &b->step[i].choice;
+    if (is_main)
+      b->label[MAIN + i] = b->end;
+    if (lanes == LANES_UNKNOWN && choice->full && !choice->any) {
+      put_control(b, GUARD, i, COPY + i);
+      b->wants_copy[i] = true;
+      lanes = LANES_FULL;
+    }
+    put_step(b, i, lanes);
+    if (!choice->writes_exec)
+      continue;
+    if (!is_main) {
+      put_control(b, JOIN, i, MAIN + i + 1);
+      return;
+    }
+    lanes = LANES_UNKNOWN;
+  }
+  if (is_main)
+    b->label[MAIN + i] = b->end;
+  if (!is_end(&b->step[b->count - 1]))
+    put_go(b, b->step[b->count - 1].next, b->count);
+}
+
+static void put_block(block_t *b) {
+  put_control(b, ENTER, b->count, 0);
+  put_run(b, 0, LANES_UNKNOWN);
+  for (unsigned i = 0; i < b->count; i++)
+    if (b->wants_copy[i]) {
+      b->label[COPY + i] = b->end;
+      put_run(b, i, LANES_PART);
+    }
+  put_detours(b);
+  for (unsigned i = 0; i < b->count; i++)
+    if (b->step[i].choice.kind == GS_STEP_BRANCH) {
+      b->label[TAKEN + i] = b->end;
+      put_go(b, target_of(&b->step[i]), i);
+    }
+  for (unsigned i = 0; i < b->fixup_count && b->fixup_count <= MOST_FIXUPS && !b->is_full; i++)
+    write_distance(b, b->fixup[i].at, b->label[b->fixup[i].label], b->fixup[i].addend);
+}
+
+/* ---- Blocks ---- */
+
+/* Finds out what the block consists of. Returns false when there is no instruction. */
+static bool collect(block_t *b, uint64_t address) {
+  gs_code_place_t place;
+  while (b->count < MOST_STEPS && b->find(b->context, address, &place)) {
+    step_t *step = &b->step[b->count++];
+    address += place.in->size;
+    *step = (step_t){place.in, address, gs_choose(b->translator->table, place.in)};
+    if (is_end(step))
+      break;
+  }
+  return b->count != 0;
+}
+
+static void fail(gs_translator_t *t) {
+  static _Atomic int said;
+  gs_log_once(&said,
+              "no executable memory for translated code (%s): kernels are interpreted, which is slower",
+              strerror(errno));
+  t->has_failed = true;
+}
+
+static bool add_arena(gs_translator_t *t) {
+  gs_arena_t *arena = gs_arena_create(t->table);
+  if (!arena) {
+    fail(t);
+    return false;
+  }
+  arena->next = t->arenas;
+  t->arenas = arena;
+  return true;
+}
+
+/* Writes the block to the newest arena. Returns false when that has no room for it. */
+static bool write_block(gs_translator_t *t, block_t *b) {
+  b->arena = t->arenas;
+  b->start = b->end = gs_arena_next(b->arena);
+  b->fixup_count = 0;
+  b->detour_count = 0;
+  b->is_full = b->end > b->arena->size;
+  memset(b->wants_copy, 0, sizeof b->wants_copy);
+  if (!b->is_full)
+    put_block(b);
+  return !b->is_full;
+}
+
+gs_block_fn_t *gs_translate(gs_translator_t *translator, uint64_t address, gs_code_find_t *find,
+                            void *context, unsigned *count) {
+  block_t *b = translator->has_failed ? NULL : calloc(1, sizeof *b);
+  gs_block_fn_t *fn = NULL;
+  if (!b)
+    return NULL;
+  b->translator = translator;
+  b->find = find;
+  b->context = context;
+  if (collect(b, address) && (translator->arenas || add_arena(translator)) &&
+      (write_block(translator, b) || (add_arena(translator) && write_block(translator, b))) &&
+      b->fixup_count <= MOST_FIXUPS) {
+    if (gs_arena_add(b->arena, b->end))
+      fn = (gs_block_fn_t *)(uintptr_t)(b->arena->base + b->start);
+    else
+      fail(translator);
+    *count = b->count;
+  }
+  free(b);
+  return fn;
+}

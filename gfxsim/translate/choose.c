@@ -1,0 +1,167 @@
+/* See choose.h. Names of stencils are made from the handler's name and the kinds of operands. */
+#include "translate/choose.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "isa/wave.h"
+
+enum { NAME_BYTES = 80 };
+
+/* The handlers' names, in the order of gs_opcodes. */
+static const char *const handler_names[] = {
+#define GS_ROW(mnemonic, encoding, number, targets, dst, s0, s1, s2, flags, fn) #fn,
+#include "isa/ops.def"
+#undef GS_ROW
+};
+
+/* Instructions of programs' flow that need no handler. */
+static const struct {
+  const char *name;
+  gs_step_kind_t kind;
+} flow[] = {
+    {"s_branch", GS_STEP_GO},
+    {"s_cbranch_scc0", GS_STEP_BRANCH},
+    {"s_cbranch_scc1", GS_STEP_BRANCH},
+    {"s_cbranch_vccz", GS_STEP_BRANCH},
+    {"s_cbranch_vccnz", GS_STEP_BRANCH},
+    {"s_cbranch_execz", GS_STEP_BRANCH},
+    {"s_cbranch_execnz", GS_STEP_BRANCH},
+    {"s_waitcnt", GS_STEP_FENCE},
+    {"s_waitcnt_vscnt", GS_STEP_FENCE},
+    {"s_waitcnt_vmcnt", GS_STEP_NOTHING}, /* loads are in order on x86-64 */
+    {"s_waitcnt_expcnt", GS_STEP_NOTHING},
+    {"s_waitcnt_lgkmcnt", GS_STEP_NOTHING},
+    {"s_nop", GS_STEP_NOTHING},
+    {"s_setprio", GS_STEP_NOTHING},
+    {"s_wakeup", GS_STEP_NOTHING},
+    {"s_inst_prefetch", GS_STEP_NOTHING},
+    {"s_clause", GS_STEP_NOTHING},
+    {"s_wait_idle", GS_STEP_NOTHING},
+    {"s_waitcnt_depctr", GS_STEP_NOTHING},
+};
+
+static bool is_scalar(const gs_inst_t *in) {
+  switch (in->op->encoding) {
+  case GS_ENC_SOP1:
+  case GS_ENC_SOP2:
+  case GS_ENC_SOPK:
+  case GS_ENC_SOPC:
+  case GS_ENC_SOPP: return true;
+  default: return false;
+  }
+}
+
+/* Whether nothing but the kinds and numbers of operands, and the immediate, tells the instruction from others
+ * of its name. */
+static bool is_plain(const gs_inst_t *in) {
+  for (unsigned i = 0; i < 3; i++)
+    if (in->src[i].mods)
+      return false;
+  if (in->lds || in->gds || in->tfe)
+    return false;
+  switch (in->op->encoding) {
+  case GS_ENC_SOP1:
+  case GS_ENC_SOP2:
+  case GS_ENC_SOPK: return in->dst < GS_S_TTMP0 || in->dst >= GS_S_M0; /* others cannot be written */
+  case GS_ENC_SMEM: return in->dst + gs_type_dwords(in->op->dst) <= GS_S_VCC + 2;
+  case GS_ENC_VOP1:
+  case GS_ENC_VOP2:
+  case GS_ENC_VOPC:
+  case GS_ENC_VOP3:
+    return in->plain_dst && (in->form == GS_FORM_NATIVE || in->form == GS_FORM_VOP3) && !in->op_sel;
+  case GS_ENC_VOP3P:
+  case GS_ENC_VOPD: return false;
+  default: return true;
+  }
+}
+
+/* The letters of stencil.h. Returns false for operands that stencils do not have. */
+static bool name_kinds(const gs_inst_t *in, char kinds[4]) {
+  static const char letters[] = {
+      [GS_SRC_NONE] = 'N', [GS_SRC_VGPR] = 'V', [GS_SRC_SGPR] = 'S', [GS_SRC_CONST] = 'C'};
+  unsigned count = 0;
+  for (unsigned i = 0; i < 3; i++) {
+    if (in->src[i].kind == GS_SRC_SPECIAL)
+      return false;
+    kinds[i] = letters[in->src[i].kind];
+    if (kinds[i] != 'N')
+      count = i + 1;
+  }
+  kinds[count ? count : 1] = 0;
+  return true;
+}
+
+static const gs_stencil_t *find(const gs_stencil_table_t *table, const char *handler, const char *kinds,
+                                const char *lanes) {
+  char name[NAME_BYTES];
+  snprintf(name, sizeof name, "%s__%s_%s", handler, kinds, lanes);
+  return gs_stencil_find(table, name);
+}
+
+static bool find_stencils(const gs_stencil_table_t *table, const gs_inst_t *in, const char *handler,
+                          gs_choice_t *choice) {
+  char kinds[4];
+  if (!is_plain(in) || !name_kinds(in, kinds))
+    return false;
+  choice->any = find(table, handler, kinds, "any");
+  choice->full = find(table, handler, kinds, "full");
+  choice->part = find(table, handler, kinds, "part");
+  return choice->any || (choice->full && choice->part);
+}
+
+/* Whether EXEC may be another one behind the instruction. Its registers are the last of the operands, so a
+ * range of registers reaches it by its end. */
+static bool writes_exec(const gs_inst_t *in, const char *handler) {
+  const gs_opcode_t *op = in->op;
+  const bool to_scalar = is_scalar(in) || (op->flags & GS_OPF_SCALAR_DST);
+  const bool has_sdst = op->encoding == GS_ENC_VOPC || (op->flags & GS_OPF_SDST) || in->sdst;
+  return in->cmpx || (to_scalar && in->dst + gs_type_dwords(op->dst) > GS_S_EXEC) ||
+         (has_sdst && in->sdst + 2 > GS_S_EXEC) || strstr(handler, "exec") != NULL;
+}
+
+static bool may_store(const gs_inst_t *in) {
+  return in->op->flags & (GS_OPF_STORE | GS_OPF_ATOMIC);
+}
+
+static gs_step_kind_t kind_of_call(const gs_inst_t *in) {
+  switch (in->op->encoding) {
+  case GS_ENC_SMEM:
+  case GS_ENC_FLAT:
+  case GS_ENC_GLOBAL:
+  case GS_ENC_SCRATCH:
+  case GS_ENC_MUBUF:
+  case GS_ENC_MTBUF: return may_store(in) ? GS_STEP_CALL_STORE : GS_STEP_CALL;
+  default: return is_scalar(in) ? GS_STEP_LAST : GS_STEP_CALL;
+  }
+}
+
+static gs_step_kind_t kind_of_stencil(const gs_inst_t *in) {
+  switch (in->op->encoding) {
+  case GS_ENC_SMEM:
+  case GS_ENC_FLAT:
+  case GS_ENC_GLOBAL:
+  case GS_ENC_DS: return may_store(in) ? GS_STEP_SHORT_STORE : GS_STEP_SHORT;
+  default: return GS_STEP_STENCIL;
+  }
+}
+
+gs_choice_t gs_choose(const gs_stencil_table_t *table, const gs_inst_t *in) {
+  gs_choice_t choice = {.kind = GS_STEP_LAST, .writes_exec = true};
+  if (!in->op || (in->op->flags & GS_OPF_ILLEGAL))
+    return choice;
+  const char *const handler = handler_names[in->op - gs_opcodes];
+  choice.writes_exec = writes_exec(in, handler);
+  for (size_t i = 0; i < sizeof flow / sizeof *flow; i++)
+    if (strcmp(flow[i].name, handler) == 0)
+      choice.kind = flow[i].kind;
+  if (choice.kind == GS_STEP_FENCE && strcmp(handler, "s_waitcnt") == 0 && in->imm1 != 0)
+    choice.kind = GS_STEP_NOTHING; /* a wait for some accesses keeps loads in order, which they are */
+  if (choice.kind != GS_STEP_LAST && choice.kind != GS_STEP_BRANCH)
+    return choice;
+  if (!find_stencils(table, in, handler, &choice))
+    choice.kind = kind_of_call(in);
+  else if (choice.kind != GS_STEP_BRANCH)
+    choice.kind = kind_of_stencil(in);
+  return choice;
+}

@@ -1,0 +1,33 @@
+/* What becomes of an instruction in translated code: a stencil, a call of its handler, or nothing.
+ * Not here: the order of these in a block (block.c), and the stencils (rows_*.c). */
+#ifndef GFXSIM_TRANSLATE_CHOOSE_H
+#define GFXSIM_TRANSLATE_CHOOSE_H
+
+#include <stdbool.h>
+
+#include "isa/inst.h"
+#include "translate/table.h"
+
+typedef enum gs_step_kind {
+  GS_STEP_NOTHING, /* a hint */
+  GS_STEP_FENCE,   /* a wait for stores */
+  GS_STEP_STENCIL, /* any, or full and part */
+  GS_STEP_BRANCH,  /* likewise, and goes on at the target or behind it */
+  GS_STEP_SHORT,   /* a stencil that leaves to the handler what does not go the short way */
+  GS_STEP_SHORT_STORE,
+  GS_STEP_CALL,       /* its handler, which may stop the wave */
+  GS_STEP_CALL_STORE, /* the same, and it may store */
+  GS_STEP_GO,         /* goes on at the target; ends a block, as does the next */
+  GS_STEP_LAST,       /* its handler, which may change modes or the program counter */
+} gs_step_kind_t;
+
+typedef struct gs_choice {
+  gs_step_kind_t kind;
+  /* Of a stencil: one for every EXEC, or one for all lanes and one for any. */
+  const gs_stencil_t *any, *full, *part;
+  bool writes_exec;
+} gs_choice_t;
+
+gs_choice_t gs_choose(const gs_stencil_table_t *table, const gs_inst_t *in);
+
+#endif

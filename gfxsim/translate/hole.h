@@ -1,0 +1,108 @@
+/* What stencils have in place of the registers and constants of an instruction: holes, which are filled when
+ * code is translated. Each is the address of a symbol that nobody defines, and whose name says what belongs
+ * there; the compiler leaves a relocation for it, which mkstencils turns into a patch. A register number in a
+ * stencil says which operand it is (GS_HOLE_SRC0 and so on, plus the register of a pair), and the accessors
+ * here put a hole where those of isa/wave.h have a number. Not here: making stencils (stencil.h). */
+#ifndef GFXSIM_TRANSLATE_HOLE_H
+#define GFXSIM_TRANSLATE_HOLE_H
+
+enum { GS_HOLE_SRC0 = 0x1000, GS_HOLE_SRC1 = 0x2000, GS_HOLE_SRC2 = 0x3000, GS_HOLE_DST = 0x4000 };
+enum { GS_HOLE_SDST = 0x5000, GS_HOLE_SHIFT = 12, GS_HOLE_NEXT = 0xfff };
+
+#define GS_IN_STENCIL static inline __attribute__((always_inline, unused))
+
+/* Called where a stencil would need what is no hole: mkstencils refuses it by this name. */
+void gs_stencil_cannot(void);
+
+/* One statement for each operand; `do_one` takes the operand's name in holes. */
+#define GS_HOLE_SWITCH(reg, do_one)                                                                          \
+  switch ((reg) >> GS_HOLE_SHIFT) {                                                                          \
+  case 1: do_one("src0"); break;                                                                             \
+  case 2: do_one("src1"); break;                                                                             \
+  case 3: do_one("src2"); break;                                                                             \
+  case 4: do_one("dst"); break;                                                                              \
+  case 5: do_one("sdst"); break;                                                                             \
+  default: gs_stencil_cannot(); __builtin_unreachable();                                                     \
+  }
+
+/* Numbers that are known when code is translated. */
+#define GS_HOLE_64(name)                                                                                     \
+  __extension__({                                                                                            \
+    uint64_t gs_number;                                                                                      \
+    __asm__("movabsq $gs_hole_" #name ", %0" : "=r"(gs_number));                                             \
+    gs_number;                                                                                               \
+  })
+#define GS_HOLE_32(name)                                                                                     \
+  __extension__({                                                                                            \
+    uint32_t gs_number;                                                                                      \
+    __asm__("movl $gs_hole_" #name ", %0" : "=r"(gs_number));                                                \
+    gs_number;                                                                                               \
+  })
+
+/* The constant that operand `i` is, and the instruction's immediate. */
+GS_IN_STENCIL uint64_t gs_constant(const gs_inst_t *in, unsigned i) {
+  (void)in;
+  switch (i) {
+  case 0: return GS_HOLE_64(value_src0);
+  case 1: return GS_HOLE_64(value_src1);
+  default: return GS_HOLE_64(value_src2);
+  }
+}
+GS_IN_STENCIL int32_t gs_immediate(const gs_inst_t *in) {
+  (void)in;
+  return (int32_t)GS_HOLE_32(imm);
+}
+
+/* The row of a vector register. Where the rows are does not change: no store makes the compiler look again.
+ */
+GS_IN_STENCIL gs_row_t *gs_row(const gs_wave_t *w, unsigned reg) {
+  gs_row_t *row, *rows;
+  __asm__("movq %c1(%2), %0" : "=r"(rows) : "i"(offsetof(gs_wave_t, v)), "r"(w));
+#define GS_HOLE_ROW(operand) __asm__("lea gs_hole_row_" operand "(%1), %0" : "=r"(row) : "r"(rows))
+  GS_HOLE_SWITCH(reg, GS_HOLE_ROW)
+#undef GS_HOLE_ROW
+  return row + (reg & GS_HOLE_NEXT);
+}
+
+/* Where scalar registers are, for whoever writes several of them and reads none. */
+GS_IN_STENCIL uint32_t *gs_sgprs(gs_wave_t *w, unsigned reg) {
+  uint32_t *first;
+#define GS_HOLE_SGPRS(operand) __asm__("lea gs_hole_sgpr_" operand "(%1), %0" : "=r"(first) : "r"(w))
+  GS_HOLE_SWITCH(reg, GS_HOLE_SGPRS)
+#undef GS_HOLE_SGPRS
+  return first;
+}
+
+/* Scalar registers. The statements say that they read or change any of them. */
+GS_IN_STENCIL uint32_t gs_read_sgpr32(const gs_wave_t *w, unsigned reg) {
+  uint32_t value;
+#define GS_HOLE_READ(operand)                                                                                \
+  __asm__("movl gs_hole_sgpr_" operand "(%1), %0" : "=r"(value) : "r"(w), "m"(w->s))
+#define GS_HOLE_READ_NEXT(operand)                                                                           \
+  __asm__("movl gs_hole_sgpr_" operand "+4(%1), %0" : "=r"(value) : "r"(w), "m"(w->s))
+  if (reg & GS_HOLE_NEXT) {
+    GS_HOLE_SWITCH(reg, GS_HOLE_READ_NEXT)
+  } else {
+    GS_HOLE_SWITCH(reg, GS_HOLE_READ)
+  }
+#undef GS_HOLE_READ
+#undef GS_HOLE_READ_NEXT
+  return value;
+}
+/* By halves: they may have been written one by one, just before. */
+GS_IN_STENCIL uint64_t gs_read_sgpr64(const gs_wave_t *w, unsigned reg) {
+  return gs_read_sgpr32(w, reg) | (uint64_t)gs_read_sgpr32(w, reg + 1) << 32;
+}
+GS_IN_STENCIL void gs_write_sgpr32(gs_wave_t *w, unsigned reg, uint32_t value){
+#define GS_HOLE_WRITE(operand)                                                                               \
+  __asm__("movl %1, gs_hole_sgpr_" operand "(%2)" : "+m"(w->s) : "r"(value), "r"(w))
+    GS_HOLE_SWITCH(reg, GS_HOLE_WRITE)
+#undef GS_HOLE_WRITE
+} GS_IN_STENCIL void gs_write_sgpr64(gs_wave_t *w, unsigned reg, uint64_t value) {
+#define GS_HOLE_WRITE(operand)                                                                               \
+  __asm__("movq %1, gs_hole_sgpr_" operand "(%2)" : "+m"(w->s) : "r"(value), "r"(w))
+  GS_HOLE_SWITCH(reg, GS_HOLE_WRITE)
+#undef GS_HOLE_WRITE
+}
+
+#endif

@@ -1,0 +1,90 @@
+/* Stencils that are no instructions: the beginning and the ends of blocks, questions about EXEC, calls of
+ * handlers, fences. Not here: in what order they are joined (block.c). */
+#include "translate/stencil.h"
+
+#define GS_CONTROL(name)                                                                                     \
+  void gs_stencil_##name(gs_wave_t *w);                                                                      \
+  void gs_stencil_##name(gs_wave_t *w)
+
+typedef void gs_code_fn_t(gs_wave_t *w);
+
+/* Begins a block. One that is longer than what is left of the turn is left to the interpreter. */
+GS_CONTROL(enter) {
+  const uint32_t count = GS_HOLE_32(count);
+  if (w->left < count)
+    return;
+  w->left -= count;
+  gs_stencil_next(w);
+}
+
+/* Goes on elsewhere, where there may be a block or not, before the rest of the block. */
+GS_CONTROL(go) {
+  w->left += GS_HOLE_32(rest);
+  w->pc = GS_HOLE_64(target);
+  (*(gs_code_fn_t **)GS_HOLE_64(cell))(w);
+}
+/* The same at the block's end. */
+GS_CONTROL(go_last) {
+  w->pc = GS_HOLE_64(target);
+  (*(gs_code_fn_t **)GS_HOLE_64(cell))(w);
+}
+/* The same where there is no cell. */
+GS_CONTROL(leave) {
+  w->left += GS_HOLE_32(rest);
+  w->pc = GS_HOLE_64(target);
+}
+
+/* Is every lane active? */
+GS_CONTROL(guard) {
+  if (gs_exec(w) != GS_ALL_LANES)
+    gs_stencil_taken(w);
+  else
+    gs_stencil_next(w);
+}
+GS_CONTROL(join) {
+  gs_stencil_taken(w);
+}
+
+static inline void gs_call(gs_wave_t *w) {
+  gs_op_fn_t *const fn = (gs_op_fn_t *)GS_HOLE_64(fn);
+  w->pc = GS_HOLE_64(pc);
+  _mm256_zeroupper();
+  fn(w, (const gs_inst_t *)GS_HOLE_64(in));
+}
+/* Reports want the address of the instruction that failed. */
+static inline void gs_call_ends(gs_wave_t *w) {
+  if (w->state == GS_WAVE_FAULTED)
+    w->pc -= ((const gs_inst_t *)GS_HOLE_64(in))->size;
+}
+/* An instruction behind which the block goes on, unless the wave stopped there. */
+static inline bool gs_call_goes_on(gs_wave_t *w) {
+  gs_call(w);
+  if (GS_LIKELY(w->state == GS_WAVE_RUNNING))
+    return true;
+  w->left += GS_HOLE_32(rest);
+  gs_call_ends(w);
+  return false;
+}
+GS_CONTROL(call) {
+  if (gs_call_goes_on(w))
+    gs_stencil_next(w);
+}
+GS_CONTROL(call_store) {
+  w->unfenced = true;
+  if (gs_call_goes_on(w))
+    gs_stencil_next(w);
+}
+/* One that goes where it likes, or changes the wave's modes. */
+GS_CONTROL(call_last) {
+  gs_call(w);
+  gs_call_ends(w);
+}
+
+/* Before a load that must not be older than the wave's stores. */
+GS_CONTROL(fence) {
+  if (w->unfenced) {
+    w->unfenced = false;
+    atomic_thread_fence(memory_order_seq_cst);
+  }
+  gs_stencil_next(w);
+}

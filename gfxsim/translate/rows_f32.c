@@ -1,0 +1,16 @@
+/* Stencils of vector instructions on single floats. Not here: what they do (isa/op_v*.c). */
+#include "translate/stencil.h"
+
+#include "isa/op_vf32.c"
+
+GS_STENCILS_V2(v_add_f32)
+GS_STENCILS_V2(v_sub_f32)
+GS_STENCILS_V2(v_subrev_f32)
+GS_STENCILS_V2(v_mul_f32)
+GS_STENCILS_V2(v_fmac_f32)
+GS_STENCILS_V2(v_mac_f32)
+GS_STENCILS_V2(v_min_f32)
+GS_STENCILS_V2(v_max_f32)
+GS_STENCILS_V2(v_ldexp_f32)
+GS_STENCILS_V3(v_fma_f32)
+GS_STENCILS_V3(v_mad_f32)

@@ -1,0 +1,33 @@
+/* Stencils of vector instructions on floats that compare them. Not here: what they do (isa/op_v*.c). */
+#include "translate/stencil.h"
+
+#include "isa/op_vcmp_float.c"
+
+GS_STENCILS_V2(v_cmp_lt_f32)
+GS_STENCILS_V2(v_cmp_eq_f32)
+GS_STENCILS_V2(v_cmp_le_f32)
+GS_STENCILS_V2(v_cmp_gt_f32)
+GS_STENCILS_V2(v_cmp_lg_f32)
+GS_STENCILS_V2(v_cmp_ge_f32)
+GS_STENCILS_V2(v_cmp_nge_f32)
+GS_STENCILS_V2(v_cmp_nlg_f32)
+GS_STENCILS_V2(v_cmp_ngt_f32)
+GS_STENCILS_V2(v_cmp_nle_f32)
+GS_STENCILS_V2(v_cmp_neq_f32)
+GS_STENCILS_V2(v_cmp_nlt_f32)
+GS_STENCILS_V2(v_cmp_o_f32)
+GS_STENCILS_V2(v_cmp_u_f32)
+GS_STENCILS_V2(v_cmp_lt_f64)
+GS_STENCILS_V2(v_cmp_eq_f64)
+GS_STENCILS_V2(v_cmp_le_f64)
+GS_STENCILS_V2(v_cmp_gt_f64)
+GS_STENCILS_V2(v_cmp_lg_f64)
+GS_STENCILS_V2(v_cmp_ge_f64)
+GS_STENCILS_V2(v_cmp_nge_f64)
+GS_STENCILS_V2(v_cmp_nlg_f64)
+GS_STENCILS_V2(v_cmp_ngt_f64)
+GS_STENCILS_V2(v_cmp_nle_f64)
+GS_STENCILS_V2(v_cmp_neq_f64)
+GS_STENCILS_V2(v_cmp_nlt_f64)
+GS_STENCILS_V2(v_cmp_o_f64)
+GS_STENCILS_V2(v_cmp_u_f64)

@@ -1,0 +1,79 @@
+/* Stencils as data: what mkstencils makes of the object files at build time, one table for each level of host
+ * instruction set and width of a wave. Not here: how they are joined (block.h). */
+#ifndef GFXSIM_TRANSLATE_TABLE_H
+#define GFXSIM_TRANSLATE_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What belongs into a hole: gs_hole_row_src0 in a stencil is GS_HOLE_ROW_SRC0 here, and so on. */
+typedef enum gs_hole {
+  GS_HOLE_ROW_SRC0, /* bytes from the first vector register to this one */
+  GS_HOLE_ROW_SRC1,
+  GS_HOLE_ROW_SRC2,
+  GS_HOLE_ROW_DST,
+  GS_HOLE_ROW_SDST,
+  GS_HOLE_SGPR_SRC0, /* bytes from the wave's state to this scalar register */
+  GS_HOLE_SGPR_SRC1,
+  GS_HOLE_SGPR_SRC2,
+  GS_HOLE_SGPR_DST,
+  GS_HOLE_SGPR_SDST,
+  GS_HOLE_VALUE_SRC0, /* the constant */
+  GS_HOLE_VALUE_SRC1,
+  GS_HOLE_VALUE_SRC2,
+  GS_HOLE_IMM,
+  GS_HOLE_IMM1,
+  GS_HOLE_IN,     /* address of the decoded instruction */
+  GS_HOLE_FN,     /* of its handler */
+  GS_HOLE_PC,     /* of the next instruction, as the device sees it */
+  GS_HOLE_TARGET, /* where a branch goes, likewise */
+  GS_HOLE_CELL,   /* address of that place's cell */
+  GS_HOLE_COUNT,  /* instructions of the block */
+  GS_HOLE_REST,   /* of them that are left behind this one */
+  GS_HOLE_VALUES,
+  /* Addresses in code. */
+  GS_HOLE_NEXT = GS_HOLE_VALUES, /* behind the stencil */
+  GS_HOLE_TAKEN,                 /* where its branch goes */
+  GS_HOLE_POOL,                  /* constants of the compiler */
+  GS_HOLE_EXTERN,                /* a function of the program, whose number is the addend */
+  GS_HOLES
+} gs_hole_t;
+
+/* How it is written: all 32 bits, 32 that are sign-extended, 64, or 32 as a distance from the patch. */
+typedef enum gs_patch_form { GS_PATCH_32, GS_PATCH_32S, GS_PATCH_64, GS_PATCH_DISTANCE } gs_patch_form_t;
+
+typedef struct gs_patch {
+  uint16_t at;  /* bytes from the stencil's begin */
+  uint8_t form; /* gs_patch_form_t */
+  uint8_t hole; /* gs_hole_t */
+  int32_t addend;
+} gs_patch_t;
+
+typedef struct gs_stencil {
+  const char *name; /* v_add_u32__VV_full: the handler, kinds of operands, lanes */
+  uint32_t code;    /* where its code begins in the table's */
+  uint16_t size;    /* bytes */
+  uint16_t patch_count;
+  uint32_t first_patch;
+} gs_stencil_t;
+
+typedef void gs_extern_t(void);
+
+/* Immutable data. */
+typedef struct gs_stencil_table {
+  const gs_stencil_t *stencils; /* by name, as strcmp orders them */
+  size_t stencil_count;
+  const uint8_t *code;
+  const gs_patch_t *patches;
+  const uint8_t *pool; /* to be copied to a multiple of GS_POOL_ALIGNMENT near the code */
+  size_t pool_bytes;
+  gs_extern_t *const *externs;
+  size_t extern_count;
+} gs_stencil_table_t;
+
+enum { GS_POOL_ALIGNMENT = 64 };
+
+/* The stencil of this name, or NULL. */
+const gs_stencil_t *gs_stencil_find(const gs_stencil_table_t *table, const char *name);
+
+#endif

@@ -1,0 +1,246 @@
+/* The translator: what it makes of instructions, how blocks count them, and what there is without memory for
+ * code. Not here: that results are the same as the interpreter's. */
+#include "harness.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "translate/block.h"
+#include "translate/choose.h"
+#include "translate/level.h"
+
+typedef struct choice_row {
+  const char *text;
+  gs_step_kind_t kind;
+  bool writes_exec;
+} choice_row_t;
+
+static const choice_row_t choices[] = {
+    {"v_add_u32_e32 v0, v1, v2", GS_STEP_STENCIL, false},
+    {"v_add_u32_e64 v0, s1, v2", GS_STEP_STENCIL, false},
+    {"v_add_u32_e64 v0, v1, s2 clamp", GS_STEP_CALL, false},
+    {"v_add_u32_sdwa v0, v1, v2 dst_sel:BYTE_1 dst_unused:UNUSED_PAD src0_sel:DWORD src1_sel:DWORD",
+     GS_STEP_CALL, false},
+    {"v_add_u32_dpp v0, v1, v2 row_shl:1 row_mask:0xf bank_mask:0xf", GS_STEP_CALL, false},
+    {"v_fma_f32 v0, v1, v2, 1.0", GS_STEP_STENCIL, false},
+    {"v_fma_f32 v0, -v1, v2, v3", GS_STEP_CALL, false},
+    {"v_add_f32_e64 v0, v1, v2 mul:2", GS_STEP_CALL, false},
+    {"v_mov_b32_e32 v0, src_shared_base", GS_STEP_CALL, false},
+    {"v_cmp_lt_u32_e32 vcc, v1, v2", GS_STEP_STENCIL, false},
+    {"v_cmp_lt_u32_e64 exec, v1, v2", GS_STEP_STENCIL, true},
+    {"v_cmpx_lt_u32_e32 vcc, v1, v2", GS_STEP_STENCIL, true},
+    {"v_cmpx_class_f32_e32 vcc, v1, v2", GS_STEP_CALL, true},
+    {"v_addc_co_u32_e64 v0, exec, v1, v2, vcc", GS_STEP_STENCIL, true},
+    {"v_readlane_b32 exec_hi, v0, 1", GS_STEP_STENCIL, true},
+    {"v_readfirstlane_b32 s0, v0", GS_STEP_STENCIL, false},
+    {"s_add_u32 s0, s1, 5", GS_STEP_STENCIL, false},
+    {"s_add_u32 exec_lo, s1, 5", GS_STEP_STENCIL, true},
+    {"s_mov_b64 exec, s[2:3]", GS_STEP_STENCIL, true},
+    {"s_and_saveexec_b64 s[0:1], vcc", GS_STEP_STENCIL, true},
+    {"s_mov_b32 ttmp0, s1", GS_STEP_LAST, false},
+    {"s_movreld_b32 s0, s1", GS_STEP_LAST, false},
+    {"s_setpc_b64 s[0:1]", GS_STEP_LAST, false},
+    {"s_getpc_b64 s[0:1]", GS_STEP_LAST, false},
+    {"s_setreg_b32 hwreg(HW_REG_MODE), s0", GS_STEP_LAST, false},
+    {"s_set_gpr_idx_on s0, gpr_idx(SRC0)", GS_STEP_LAST, false},
+    {"s_branch 5", GS_STEP_GO, false},
+    {"s_cbranch_vccnz 5", GS_STEP_BRANCH, false},
+    {"s_barrier", GS_STEP_LAST, false},
+    {"s_endpgm", GS_STEP_LAST, false},
+    {"s_icache_inv", GS_STEP_LAST, false},
+    {"s_nop 3", GS_STEP_NOTHING, false},
+    {"s_waitcnt vmcnt(0)", GS_STEP_FENCE, false},
+    {"s_waitcnt vmcnt(3)", GS_STEP_NOTHING, false},
+    {"s_load_dwordx4 s[0:3], s[4:5], 0x10", GS_STEP_SHORT, false},
+    {"s_store_dword s0, s[4:5], 0x10", GS_STEP_CALL_STORE, false},
+    {"global_load_dword v0, v1, s[2:3]", GS_STEP_SHORT, false},
+    {"global_load_dword v1, s[2:3] lds", GS_STEP_CALL, false},
+    {"global_store_dwordx2 v[0:1], v[2:3], off", GS_STEP_SHORT_STORE, false},
+    {"global_atomic_add v0, v1, s[2:3]", GS_STEP_CALL_STORE, false},
+    {"flat_load_dwordx3 v[0:2], v[4:5]", GS_STEP_SHORT, false},
+    {"ds_read_b64 v[0:1], v2 offset:8", GS_STEP_SHORT, false},
+    {"ds_add_u32 v0, v1", GS_STEP_CALL, false},
+};
+
+static void test_choices(void **state) {
+  const gs_stencil_table_t *const table = gs_stencils_like(isa_handlers(state));
+  if (!table)
+    skip();
+  for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+    size_t count;
+    const uint32_t *const words = isa_assemble(state, GS_GFX908, choices[i].text, &count);
+    gs_inst_t in;
+    assert_true(gs_decode(GS_GFX908, words, count, &in));
+    const gs_choice_t choice = gs_choose(table, &in);
+    if (choice.kind != choices[i].kind || choice.writes_exec != choices[i].writes_exec)
+      fail_msg("%s: kind %d, %s EXEC", choices[i].text, (int)choice.kind,
+               choice.writes_exec ? "writes" : "does not write");
+    const bool is_stencil = choice.any || (choice.full && choice.part);
+    const bool wants_one = choice.kind == GS_STEP_STENCIL || choice.kind == GS_STEP_BRANCH ||
+                           choice.kind == GS_STEP_SHORT || choice.kind == GS_STEP_SHORT_STORE;
+    assert_int_equal(is_stencil, wants_one);
+  }
+}
+
+/* A stencil whose name no instruction makes is never used. */
+static void test_every_stencil_has_an_instruction(void **state) {
+  static const char *const names[] = {
+#define GS_ROW(mnemonic, encoding, number, targets, dst, s0, s1, s2, flags, fn) #fn,
+#include "isa/ops.def"
+#undef GS_ROW
+  };
+  const gs_stencil_table_t *const table = gs_stencils_like(isa_handlers(state));
+  if (!table)
+    skip();
+  for (size_t i = 0; i < table->stencil_count; i++) {
+    const char *const name = table->stencils[i].name, *const kinds = strstr(name, "__");
+    bool found = !kinds;
+    for (size_t n = 0; n < sizeof names / sizeof *names && !found; n++)
+      found = strlen(names[n]) == (size_t)(kinds - name) && strncmp(names[n], name, strlen(names[n])) == 0;
+    if (!found)
+      fail_msg("%s: no instruction has this handler", name);
+  }
+}
+
+/* A program at ISA_CODE, decoded. */
+enum { MOST_WORDS = 64 };
+typedef struct program {
+  gs_inst_t inst[MOST_WORDS];
+  gs_cell_t cell[MOST_WORDS];
+  size_t words;
+} program_t;
+
+static bool find(void *context, uint64_t address, gs_code_place_t *place) {
+  program_t *const p = context;
+  const uint64_t slot = (address - ISA_CODE) / 4;
+  if (slot >= p->words)
+    return false;
+  *place = (gs_code_place_t){&p->inst[slot], &p->cell[slot]};
+  return true;
+}
+
+static void load(void *const *state, program_t *p, const char *text) {
+  const uint32_t *const words = isa_assemble(state, GS_GFX90A, text, &p->words);
+  assert_in_range(p->words, 1, MOST_WORDS);
+  for (size_t i = 0; i < p->words; i++) {
+    atomic_init(&p->cell[i], gs_block_missing);
+    if (gs_decode(GS_GFX90A, words + i, p->words - i, &p->inst[i]))
+      p->inst[i].fn = isa_handlers(state)[p->inst[i].op - gs_opcodes];
+  }
+}
+
+/* Runs a block from its beginning, with so many instructions left. */
+static void run(gs_block_fn_t *block, gs_wave_t *w, uint32_t left) {
+  w->pc = ISA_CODE;
+  w->left = left;
+  block(w);
+  gs_block_left();
+}
+
+/* A block counts the instructions that it executed, wherever it is left. */
+static void test_blocks_count(void **state) {
+  static program_t program;
+  gs_translator_t *const t = gs_translator_create(isa_handlers(state));
+  if (!t)
+    skip();
+  isa_wave_t *const wave = isa_new(state, GS_GFX90A);
+  gs_wave_t *const w = &wave->w;
+  load(state, &program,
+       "s_add_u32 s0, s0, 1\n s_cmp_eq_u32 s0, 1\n s_cbranch_scc1 2\n v_mov_b32_e32 v0, s0\n"
+       "s_store_dword s0, s[2:3], 0x0\n s_barrier");
+  unsigned count = 0;
+  gs_block_fn_t *const block = gs_translate(t, ISA_CODE, find, &program, &count);
+  assert_non_null(block);
+  assert_int_equal(count, 6);
+  w->s.u32[0] = 0; /* the branch is taken */
+  run(block, w, 10);
+  assert_int_equal(w->left, 7);
+  assert_int_equal(w->pc, ISA_CODE + 20);
+  run(block, w, 5); /* too few are left */
+  assert_int_equal(w->left, 5);
+  assert_int_equal(w->pc, ISA_CODE);
+  assert_int_equal(w->s.u32[0], 1);
+  isa_set_s64(wave, 2, ISA_MEMORY);
+  run(block, w, 10);
+  assert_int_equal(w->left, 4);
+  assert_int_equal(w->state, GS_WAVE_BARRIER);
+  assert_int_equal(w->pc, ISA_CODE + 28);
+  w->state = GS_WAVE_RUNNING;
+  isa_set_s64(wave, 2, ISA_READONLY); /* the store faults */
+  run(block, w, 6);
+  assert_int_equal(w->left, 1);
+  assert_int_equal(w->state, GS_WAVE_FAULTED);
+  assert_int_equal(w->pc, ISA_CODE + 16);
+  isa_free(wave);
+  gs_translator_destroy(t);
+}
+
+/* One copy of the code is for all lanes and one for some; which runs is seen by what the other would do. */
+static void test_lanes(void **state) {
+  static program_t program;
+  gs_translator_t *const t = gs_translator_create(isa_handlers(state));
+  if (!t)
+    skip();
+  isa_wave_t *const wave = isa_new(state, GS_GFX90A);
+  gs_wave_t *const w = &wave->w;
+  load(state, &program,
+       "v_mov_b32_e32 v0, 1\n s_mov_b64 exec, s[0:1]\n v_mov_b32_e32 v1, 2\n s_mov_b64 exec, s[2:3]\n"
+       "v_mov_b32_e32 v2, 3\n s_endpgm");
+  unsigned count = 0;
+  gs_block_fn_t *const block = gs_translate(t, ISA_CODE, find, &program, &count);
+  assert_non_null(block);
+  for (unsigned masks = 0; masks < 8; masks++) {
+    memset(wave->v, 0, 3 * sizeof *wave->v);
+    uint64_t mask[3];
+    for (unsigned i = 0; i < 3; i++)
+      mask[i] = masks >> i & 1 ? UINT64_MAX : UINT64_C(0x8000000100000002) << i;
+    gs_set_exec(w, mask[0]);
+    isa_set_s64(wave, 0, mask[1]);
+    isa_set_s64(wave, 2, mask[2]);
+    w->state = GS_WAVE_RUNNING;
+    run(block, w, 100);
+    assert_int_equal(w->state, GS_WAVE_ENDED);
+    for (unsigned i = 0; i < 3; i++)
+      for (unsigned l = 0; l < GS_LANES; l++)
+        assert_int_equal(wave->v[i].u32[l], mask[i] >> l & 1 ? i + 1 : 0);
+  }
+  isa_free(wave);
+  gs_translator_destroy(t);
+}
+
+static bool refuses_code; /* the system */
+int __real_mprotect(void *address, size_t size, int rights);
+int __wrap_mprotect(void *address, size_t size, int rights);
+int __wrap_mprotect(void *address, size_t size, int rights) {
+  if (!refuses_code || !(rights & PROT_EXEC))
+    return __real_mprotect(address, size, rights);
+  errno = EACCES;
+  return -1;
+}
+
+/* Then there are no blocks, now and later. */
+static void test_no_executable_memory(void **state) {
+  static program_t program;
+  gs_translator_t *const t = gs_translator_create(isa_handlers(state));
+  if (!t)
+    skip();
+  load(state, &program, "s_add_u32 s0, s0, 1\n s_endpgm");
+  unsigned count = 0;
+  refuses_code = true;
+  assert_null(gs_translate(t, ISA_CODE, find, &program, &count));
+  refuses_code = false;
+  assert_null(gs_translate(t, ISA_CODE, find, &program, &count));
+  gs_translator_destroy(t);
+}
+
+int main(void) {
+  static const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_choices),
+      cmocka_unit_test(test_every_stencil_has_an_instruction),
+      cmocka_unit_test(test_blocks_count),
+      cmocka_unit_test(test_lanes),
+      cmocka_unit_test(test_no_executable_memory),
+  };
+  return isa_main(tests, sizeof tests / sizeof *tests);
+}
