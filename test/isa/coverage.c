@@ -94,12 +94,15 @@ static bool find_changes(isa_wave_t *t, const isa_registers_t *before, uint8_t *
   return *first != NULL;
 }
 
-/* Executes the instruction, wrongly. Exits if it has no effect, or one where none is wanted. */
-static void execute_wrongly(isa_wave_t *t, const gs_inst_t *in, fault_t fault) {
+/* Executes the instruction, wrongly. Returns false, and falsifies nothing, if it has no effect, or one where
+ * none is wanted. */
+static bool execute_wrongly(isa_wave_t *t, const gs_inst_t *in, fault_t fault) {
   isa_registers_t *before = aligned_alloc(_Alignof(isa_registers_t), sizeof *before);
   uint8_t *first = NULL, *last = NULL;
-  if (!before)
+  if (!before) {
+    (void)fprintf(stderr, "coverage: out of memory\n");
     _exit(EXIT_UNNOTICED);
+  }
   before->w = t->w;
   memcpy(before->v, t->v, sizeof t->v);
   memcpy(before->lds, t->lds, sizeof t->lds);
@@ -109,7 +112,7 @@ static void execute_wrongly(isa_wave_t *t, const gs_inst_t *in, fault_t fault) {
   const bool effect = find_changes(t, before, &first, &last);
   free(before);
   if (effect != (fault != FAULT_NOTHING))
-    _exit(EXIT_NO_EFFECT);
+    return false;
   uint8_t *at = fault == FAULT_FIRST  ? first
                 : fault == FAULT_LAST ? last
                                       : (uint8_t *)&t->v[GS_ARCH_VGPRS - 1];
@@ -119,6 +122,11 @@ static void execute_wrongly(isa_wave_t *t, const gs_inst_t *in, fault_t fault) {
     t->w.pc ^= 4;
   else
     *at ^= 1;
+  return true;
+}
+
+bool isa_coverage_execute_wrongly(isa_wave_t *t, const gs_inst_t *in) {
+  return execute_wrongly(t, in, FAULT_FIRST);
 }
 
 static void become_copy(isa_coverage_t *c) {
@@ -162,7 +170,8 @@ static int try_fault(isa_coverage_t *c, isa_wave_t *t, const gs_inst_t *in, faul
   const pid_t pid = fork();
   if (pid == 0) {
     become_copy(c);
-    execute_wrongly(t, in, fault);
+    if (!execute_wrongly(t, in, fault))
+      _exit(EXIT_NO_EFFECT);
     return EXIT_UNNOTICED;
   }
   int status = 0;

@@ -15,6 +15,8 @@ isa_coverage_t *isa_coverage_create(void);
 void isa_coverage_destroy(isa_coverage_t *c);
 /* Executes `in`, whose handler is set; may try faults of it in a copy of the process. */
 void isa_coverage_execute(isa_coverage_t *c, isa_wave_t *t, const gs_inst_t *in);
+/* Executes `in` and falsifies one bit of what it changed. Returns false if it changed nothing. */
+bool isa_coverage_execute_wrongly(isa_wave_t *t, const gs_inst_t *in);
 /* A program is about to run; the running test has passed, or ends in whatever way. A copy of the process does
  * not return from the last. */
 void isa_coverage_program_starts(isa_coverage_t *c);

@@ -3,6 +3,7 @@
 #include "harness.h"
 
 #include "coverage.h"
+#include "device.h"
 #include "isa/lanes.h"
 #include "llvm.h"
 
@@ -167,6 +168,11 @@ done:
   return failures;
 }
 
+/* The value of the environment that isa_new and isa_main go by. */
+static const char *way_of_all(void) {
+  return getenv("GFXSIM_TRANSLATE");
+}
+
 int isa_main_named(const char *name, const struct CMUnitTest *tests, size_t count) {
   const char *const slash = strrchr(name, '/'), *const file = slash ? slash + 1 : name;
   const gs_level_t *const best = gs_level_for_processor();
@@ -177,7 +183,9 @@ int isa_main_named(const char *name, const struct CMUnitTest *tests, size_t coun
     return 1;
   }
   for (size_t i = 0; i < gs_level_count; i++)
-    if (gs_levels[i].runs_here())
+    if (way_of_all() && &gs_levels[i] != best)
+      continue; /* devices have the best */
+    else if (gs_levels[i].runs_here())
       failures += run_level(context, &gs_levels[i], file, tests, count, &gs_levels[i] == best);
     else
       (void)fprintf(stderr, "%s: this processor has no level %s: not tested\n", file, gs_levels[i].name);
@@ -466,6 +474,10 @@ static bool map(isa_wave_t *t, uint64_t start, uint8_t *host, uint64_t size, uin
 }
 
 isa_wave_t *isa_new(void *const *state, gs_target_t target) {
+  return isa_new_on(state, target, way_of_all());
+}
+
+isa_wave_t *isa_new_on(void *const *state, gs_target_t target, const char *way) {
   isa_wave_t *t = NULL;
   if (posix_memalign((void **)&t, _Alignof(isa_wave_t), sizeof *t) != 0)
     fail_msg("out of memory");
@@ -482,7 +494,8 @@ isa_wave_t *isa_new(void *const *state, gs_target_t target) {
       .context = t,
       .vm = &t->reader,
   };
-  t->vm = gs_vm_create();
+  t->device = way ? isa_device_create(t->env.target, t->context->level, way) : NULL;
+  t->vm = t->device ? isa_device_vm(t->device) : way ? NULL : gs_vm_create();
   if (!t->vm || !map(t, ISA_CODE, t->code, ISA_CODE_BYTES, GS_VM_READ | GS_VM_EXECUTE) ||
       !map(t, ISA_MEMORY, t->memory, ISA_MEMORY_BYTES, GS_VM_READ | GS_VM_WRITE) ||
       !map(t, ISA_READONLY, t->readonly, ISA_READONLY_BYTES, GS_VM_READ))
@@ -496,7 +509,10 @@ isa_wave_t *isa_new(void *const *state, gs_target_t target) {
 void isa_free(isa_wave_t *t) {
   gs_vm_reader_leave(&t->reader);
   gs_vm_reader_unregister(&t->reader);
-  gs_vm_destroy(t->vm);
+  if (t->device)
+    isa_device_destroy(t->device);
+  else
+    gs_vm_destroy(t->vm);
   free(t);
 }
 
@@ -517,16 +533,73 @@ void isa_step(isa_wave_t *t) {
   const gs_inst_t *in = &t->inst;
   if (t->w.mode & GS_MODE_CHANGES)
     in = gs_mode_apply(&t->w, in, &changed);
-  if (in->fn)
+  if (in->fn && t->executed)
+    t->executed[in->op - gs_opcodes]++;
+  if (in->fn && in->op == t->falsified)
+    t->falsifications += isa_coverage_execute_wrongly(t, in);
+  else if (in->fn)
     isa_coverage_execute(t->context->coverage, t, in);
   else
     gs_wave_fault(&t->w, GS_WAVE_FAULT_ILLEGAL, pc, 0, GS_LANES);
 }
 
+static bool is_in_program(const isa_wave_t *t) {
+  return t->w.pc >= ISA_CODE && t->w.pc < ISA_CODE + t->code_bytes;
+}
+
+/* The program's last instruction, or its first words that are none. */
+static void find_last(isa_wave_t *t) {
+  size_t at = 0;
+  do {
+    uint32_t words[3] = {0};
+    const size_t left = t->code_bytes - at, bytes = left < sizeof words ? left : sizeof words;
+    memcpy(words, t->code + at, bytes);
+    (void)gs_decode(t->env.target, words, bytes / 4, &t->inst);
+    at += t->inst.size;
+  } while (t->inst.op && at < t->code_bytes);
+}
+
+/* A device knows nothing of the program's end: there are instructions behind it that end the wave. Nor has it
+ * a fault when control goes where nothing is mapped, but here. */
+static void leave_program(isa_wave_t *t) {
+  gs_wave_t *const w = &t->w;
+  const bool ran_off = w->state == GS_WAVE_ENDED && w->pc > ISA_CODE + t->code_bytes;
+  const bool went_off = w->state == GS_WAVE_FAULTED && w->fault.access == GS_VM_EXECUTE && !is_in_program(t);
+  if (ran_off)
+    w->pc -= 4;
+  if (went_off)
+    memset(&w->fault, 0, sizeof w->fault);
+  if (ran_off || went_off)
+    w->state = GS_WAVE_RUNNING;
+}
+
+static gs_wave_state_t resume_on_device(isa_wave_t *t) {
+  enum { TURNS = 500 };
+  gs_vm_reader_leave(&t->reader);
+  t->w.state = GS_WAVE_RUNNING;
+  for (unsigned turn = 0; t->w.state == GS_WAVE_RUNNING && is_in_program(t); turn++) {
+    if (turn == TURNS)
+      fail_msg("the program does not end");
+    isa_device_run(t->device, &t->w, &t->env);
+    leave_program(t);
+  }
+  (void)gs_vm_reader_enter(&t->reader);
+  find_last(t);
+  if (t->w.state == GS_WAVE_FAULTED) { /* as isa_step leaves it */
+    uint32_t words[3];
+    memcpy(words, t->code + (t->w.pc - ISA_CODE), sizeof words);
+    (void)gs_decode(t->env.target, words, 3, &t->inst);
+    t->w.pc += t->inst.size;
+  }
+  return t->w.state;
+}
+
 gs_wave_state_t isa_resume(isa_wave_t *t) {
+  if (t->device)
+    return resume_on_device(t);
   t->w.state = GS_WAVE_RUNNING;
   t->steps = 0;
-  while (t->w.state == GS_WAVE_RUNNING && t->w.pc >= ISA_CODE && t->w.pc < ISA_CODE + t->code_bytes) {
+  while (t->w.state == GS_WAVE_RUNNING && is_in_program(t)) {
     if (t->steps++ == ISA_MAX_STEPS)
       fail_msg("the program does not end");
     isa_step(t);
@@ -534,20 +607,36 @@ gs_wave_state_t isa_resume(isa_wave_t *t) {
   return t->w.state;
 }
 
-gs_wave_state_t isa_run_words(isa_wave_t *t, const uint32_t *words, size_t count) {
-  if (count * 4 > ISA_CODE_BYTES)
+/* Behind the program only what ends a wave. */
+static void fill_up(isa_wave_t *t) {
+  const uint32_t end = t->env.target & GS_GFX11 ? 0xbfb00000 : 0xbf810000;
+  for (size_t at = t->code_bytes; at < ISA_CODE_BYTES; at += sizeof end)
+    memcpy(t->code + at, &end, sizeof end);
+}
+
+void isa_load(isa_wave_t *t, const uint32_t *words, size_t count) {
+  if (count * 4 >= ISA_CODE_BYTES)
     fail_msg("the program is too long");
-  isa_coverage_program_starts(t->context->coverage);
   if (count)
     memcpy(t->code, words, count * 4);
   t->code_bytes = count * 4;
+  t->w.pc = ISA_CODE;
+  memset(&t->w.fault, 0, sizeof t->w.fault);
+  if (!t->device)
+    return;
+  fill_up(t);
+  if (gs_vm_invalidate_code(t->vm))
+    fail_msg("out of memory");
+}
+
+gs_wave_state_t isa_run_words(isa_wave_t *t, const uint32_t *words, size_t count) {
+  isa_coverage_program_starts(t->context->coverage);
+  isa_load(t, words, count);
   t->before.w = t->w;
   memcpy(t->before.v, t->v, sizeof t->v);
   memcpy(t->before.lds, t->lds, sizeof t->lds);
   memcpy(t->before.memory, t->memory, sizeof t->memory);
   t->before.interrupts = t->interrupts;
-  t->w.pc = ISA_CODE;
-  memset(&t->w.fault, 0, sizeof t->w.fault);
   return isa_resume(t);
 }
 

@@ -57,6 +57,7 @@ typedef struct isa_registers {
 } isa_registers_t;
 
 typedef struct isa_context isa_context_t;
+struct isa_device;
 
 /* One wave alone on a GPU. Tests read and write its parts directly. The parts up to `before` start as a fixed
  * pattern, EXEC with all lanes, MODE as kernels have it (round to even, denormals, DX10_CLAMP, IEEE). */
@@ -70,13 +71,17 @@ typedef struct isa_wave {
   isa_registers_t before; /* as isa_run found them */
   gs_wave_env_t env;
   size_t code_bytes;     /* of the program that runs */
-  size_t steps;          /* instructions executed by the last isa_run or isa_resume */
+  size_t steps;          /* instructions executed by the last isa_run or isa_resume; not known on a device */
   gs_inst_t inst;        /* the last one */
   unsigned interrupts;   /* calls of send_interrupt */
   uint32_t interrupt_id; /* the last one's argument */
   isa_context_t *context;
   gs_vm_t *vm;
   gs_vm_reader_t reader;
+  const gs_opcode_t *falsified; /* executed wrongly in steps, unless NULL: who compares must notice */
+  unsigned long falsifications; /* how often that made a difference */
+  unsigned long *executed;      /* steps of each opcode are counted there, unless NULL */
+  struct isa_device *device;    /* that runs it; NULL: each instruction's handler is called from here */
 } isa_wave_t;
 
 /* In place of a target, for all functions below: the part that this run of the test is about. Only tests that
@@ -86,6 +91,9 @@ typedef struct isa_wave {
 /* Makes a wave for `target` with the handlers of the level that this run of the tests is about. `state` is
  * the test's own argument. Fails the test when it cannot. Free with isa_free. */
 isa_wave_t *isa_new(void *const *state, gs_target_t target);
+/* The same on a device that translates code in this way, see device.h; on none if NULL. That of isa_new is
+ * what GFXSIM_TRANSLATE says; without it there is none. */
+isa_wave_t *isa_new_on(void *const *state, gs_target_t target, const char *way);
 void isa_free(isa_wave_t *t);
 /* Patterned registers, LDS and memory again, another pattern for each `seed`; 0 is that of isa_new. */
 void isa_reset(isa_wave_t *t, unsigned seed);
@@ -98,9 +106,12 @@ void isa_reset(isa_wave_t *t, unsigned seed);
 gs_wave_state_t isa_run(isa_wave_t *t, const char *text);
 /* The same for encoded words. Words that do not decode fault as GS_WAVE_FAULT_ILLEGAL. */
 gs_wave_state_t isa_run_words(isa_wave_t *t, const uint32_t *words, size_t count);
+/* Only loads them: isa_resume runs them. */
+void isa_load(isa_wave_t *t, const uint32_t *words, size_t count);
 /* Goes on after s_sleep, s_barrier and the like, from w.pc. */
 gs_wave_state_t isa_resume(isa_wave_t *t);
-/* Executes the instruction at w.pc, which is in the loaded program; the state is RUNNING at the start. */
+/* Executes the instruction at w.pc, which is in the loaded program, on no device; the state is RUNNING at the
+ * start. */
 void isa_step(isa_wave_t *t);
 
 /* Assembles many texts in one run of the assembler, which takes as long as a single one; isa_run then finds

@@ -3,6 +3,8 @@
  * single instructions do (the other tests), and queues (test/unit). */
 #include "harness.h"
 
+#include "device.h"
+
 #include <hsa/hsa.h>
 #include <pthread.h>
 #include <signal.h>
@@ -77,6 +79,7 @@ static void *pages(size_t bytes) {
 static void bench_init(bench_t *b, void **state, uint32_t workers) {
   gs_options_t options = {.workers = workers, .cus = 4, .execute = true};
   const gs_device_ops_t ops = {0};
+  assert_true(isa_device_choose(&options, getenv("GFXSIM_TRANSLATE")));
   memset(b, 0, sizeof *b);
   b->state = state;
   b->device = gs_device_create(gs_profile_find(gs_target_name(isa_part(state))), 0, &options, &ops);

@@ -15,9 +15,10 @@ static uint32_t graphics_word(const gs_opcode_t *op) {
 
 static void expect_illegal(isa_wave_t *t, const uint32_t words[2], const char *name) {
   (void)isa_run_words(t, words, 2);
-  if (t->w.state != GS_WAVE_FAULTED || t->w.fault.kind != GS_WAVE_FAULT_ILLEGAL || t->steps != 1)
-    fail_msg("%s of %s: state %u, fault %u after %zu steps", name, gs_target_name(t->env.target), t->w.state,
-             t->w.fault.kind, t->steps);
+  if (t->w.state != GS_WAVE_FAULTED || t->w.fault.kind != GS_WAVE_FAULT_ILLEGAL ||
+      t->w.pc != ISA_CODE + t->inst.size)
+    fail_msg("%s of %s: state %u, fault %u, PC 0x%llx", name, gs_target_name(t->env.target), t->w.state,
+             t->w.fault.kind, (unsigned long long)t->w.pc);
   assert_true(t->w.fault.address == ISA_CODE);
   isa_assert_only_changed(t, "");
 }

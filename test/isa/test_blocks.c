@@ -1,0 +1,550 @@
+/* Two ways to execute the same code: blocks of random instructions with loops and branches, from random
+ * registers, run instruction by instruction, each handler called from here, and on a device, as
+ * GFXSIM_TRANSLATE says that it shall execute. Registers, memory, LDS, faults and the program counter must be
+ * the same, bit by bit. And: whatever opcode goes wrong on one side, the comparison notices.
+ *
+ * test_blocks [--blocks=N] [--seed=N] [--part=NAME] [--falsify=OPCODE]
+ *   blocks of each part (default 5000), seed of the first block (1; the next has the next), one part only,
+ * and an opcode that one side executes wrongly. A block that differs is printed with what repeats it, and
+ * once more without the instructions that don't matter.
+ *
+ * Not here: what instructions should do (the other tests), and the random words (random_code.c). */
+#include "harness.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device.h"
+#include "random_code.h"
+
+enum {
+  DEFAULT_BLOCKS = 5000,
+  MOST_INSTRUCTIONS = 24,
+  MOST_WORDS = 160,
+  MOST_TRIES = 200,
+  MOST_SKIPPED = 6,   /* words that a branch jumps over */
+  MOST_STEPS = 20000, /* of a block; one that takes more jumped into a literal and is not compared */
+  NAMED = 32,         /* scalar registers, and half as many vector registers, that random code mostly names */
+  COUNTER = 99,
+  LINK = 96, /* where calls keep the address to return to */
+};
+
+static struct {
+  unsigned long blocks;
+  uint64_t seed;
+  const char *part, *falsify;
+} arguments = {.blocks = DEFAULT_BLOCKS, .seed = 1};
+
+/* A block, as words. `start` is where each instruction begins. */
+typedef struct block {
+  uint32_t words[MOST_WORDS];
+  size_t count;
+  size_t start[MOST_WORDS];
+  size_t instructions;
+  bool loops; /* and counts the turns in a scalar register */
+} block_t;
+
+/* The two sides. */
+typedef struct sides {
+  isa_wave_t *steps, *device;
+  gs_target_t target;
+  const gs_opcode_t **plain, **memory; /* opcodes to choose from */
+  size_t plain_count, memory_count;
+  uint64_t steps_waited, device_waited; /* where the waves waited, as sums */
+} sides_t;
+
+/* ---- Random blocks ---- */
+
+/* Control flow is made below, so that every block ends. */
+static bool is_left_out(const char *name) {
+  static const char *const names[] = {"s_branch", "s_cbranch",   "s_setpc", "s_swappc",
+                                      "s_call",   "s_subvector", "s_rfe",   "s_endpgm"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strncmp(name, names[i], strlen(names[i])) == 0)
+      return true;
+  return false;
+}
+
+static bool may_write(const gs_inst_t *in, unsigned reg) {
+  const unsigned widest = 16;
+  const uint8_t e = in->op->encoding;
+  const bool scalar = e <= GS_ENC_SMEM || e == GS_ENC_VOPC || (in->op->flags & GS_OPF_SCALAR_DST);
+  return (scalar && in->dst <= reg && reg < in->dst + widest) || (in->sdst <= reg && reg < in->sdst + 2U) ||
+         strstr(in->op->name, "movrel");
+}
+
+static const gs_opcode_t *find_opcode(gs_target_t target, const char *name) {
+  for (size_t i = 0; i < gs_opcode_count; i++)
+    if ((gs_opcodes[i].targets & target) && strcmp(gs_opcodes[i].name, name) == 0)
+      return &gs_opcodes[i];
+  return NULL;
+}
+
+static void append(block_t *b, const uint32_t *words, size_t count) {
+  b->start[b->instructions++] = b->count;
+  memcpy(b->words + b->count, words, count * sizeof *words);
+  b->count += count;
+}
+
+static void append_scalar(block_t *b, gs_target_t target, const char *name, uint32_t rest) {
+  const gs_opcode_t *const op = find_opcode(target, name);
+  if (!op)
+    fail_msg("no %s on %s", name, gs_target_name(target));
+  const uint32_t n = op->number;
+  const uint32_t word = op->encoding == GS_ENC_SOP1   ? 0xbe800000 | n << 8
+                        : op->encoding == GS_ENC_SOP2 ? 0x80000000 | n << 23
+                        : op->encoding == GS_ENC_SOPK ? 0xb0000000 | n << 23
+                        : op->encoding == GS_ENC_SOPC ? 0xbf000000 | n << 16
+                                                      : 0xbf800000 | n << 16;
+  append(b, (const uint32_t[]){word | rest}, 1);
+}
+
+/* One of `op`, or of any if NULL; nothing when chance finds none. */
+static void append_random(const sides_t *s, random_t *r, const gs_opcode_t *op, block_t *b) {
+  gs_inst_t in;
+  uint32_t words[3];
+  for (unsigned i = 0; i < MOST_TRIES; i++) {
+    const bool memory = random_one_in(r, 6);
+    const gs_opcode_t *const any = memory ? s->memory[random_below(r, (uint32_t)s->memory_count)]
+                                          : s->plain[random_below(r, (uint32_t)s->plain_count)];
+    random_encoding(r, s->target, op ? op : any, words);
+    if (!gs_decode(s->target, words, 3, &in) || is_left_out(in.op->name) ||
+        (b->loops && may_write(&in, COUNTER)) || (op && in.op != op) ||
+        ((in.op->flags & GS_OPF_ILLEGAL) && !random_one_in(r, 32)))
+      continue;
+    append(b, words, in.size / 4);
+    return;
+  }
+}
+
+/* A branch over the next few words, to whatever they are. */
+static void append_branch(const sides_t *s, random_t *r, block_t *b) {
+  static const char *const names[] = {"s_branch",        "s_cbranch_scc0",  "s_cbranch_scc1",
+                                      "s_cbranch_vccz",  "s_cbranch_vccnz", "s_cbranch_execz",
+                                      "s_cbranch_execnz"};
+  append_scalar(b, s->target, names[random_below(r, sizeof names / sizeof *names)],
+                1 + random_below(r, MOST_SKIPPED));
+}
+
+/* Calls a function of one instruction, the return. */
+static void append_call(const sides_t *s, block_t *b) {
+  append_scalar(b, s->target, "s_call_b64", LINK << 16 | 1);
+  append_scalar(b, s->target, "s_branch", 1);
+  append_scalar(b, s->target, "s_setpc_b64", LINK);
+}
+
+static void append_run(const sides_t *s, random_t *r, unsigned count, block_t *b) {
+  while (count--)
+    switch (random_below(r, 20)) {
+    case 0: append_branch(s, r, b); break;
+    case 1:
+      if (find_opcode(s->target, "s_call_b64"))
+        append_call(s, b);
+      break;
+    default: append_random(s, r, NULL, b); break;
+    }
+}
+
+static void append_nops(const sides_t *s, block_t *b, unsigned count) {
+  while (count--)
+    append_scalar(b, s->target, "s_nop", 0);
+}
+
+/* What is in a loop may branch to its end and no further, where it counts. */
+static void append_loop(const sides_t *s, random_t *r, const gs_opcode_t *first, block_t *b) {
+  const uint32_t turns = random_one_in(r, 8) ? 64 : 1 + random_below(r, 4);
+  b->loops = true;
+  append_scalar(b, s->target, "s_movk_i32", COUNTER << 16 | turns);
+  const size_t back = b->count;
+  if (first)
+    append_random(s, r, first, b);
+  append_run(s, r, random_below(r, first ? 4 : MOST_INSTRUCTIONS), b);
+  append_nops(s, b, MOST_SKIPPED);
+  append_scalar(b, s->target, "s_sub_u32", COUNTER << 16 | (128 + 1) << 8 | COUNTER);
+  append_scalar(b, s->target, "s_cmp_lg_u32", 128 << 8 | COUNTER);
+  append_scalar(b, s->target, "s_cbranch_scc1", (uint32_t)(back - b->count - 1) & 0xffff);
+  b->loops = false;
+}
+
+/* Its first random instruction is of `first`, unless that is NULL. The last words are those that an
+ * instruction would have which begins in the middle of the last one. */
+static void make_block(const sides_t *s, random_t *r, const gs_opcode_t *first, block_t *b) {
+  *b = (block_t){.loops = false};
+  if (random_one_in(r, 3))
+    append_loop(s, r, first, b);
+  else if (first)
+    append_random(s, r, first, b);
+  append_run(s, r, random_below(r, first ? 4 : MOST_INSTRUCTIONS / 2), b);
+  append_nops(s, b, 3);
+}
+
+/* ---- Registers to begin with ---- */
+
+/* A row of one kind of values. */
+static void fill_row(isa_wave_t *t, random_t *r, unsigned v) {
+  const size_t at = random_bits(r) % 64;
+  switch (random_below(r, 6)) {
+  case 0: isa_fill32(&t->v[v], isa_u32_edges, isa_u32_edge_count, 1, at); break;
+  case 1: isa_fill32(&t->v[v], isa_f32_edges, isa_f32_edge_count, 1, at); break;
+  case 2: isa_fill32(&t->v[v], isa_f16_edges, isa_f16_edge_count, 1, at); break;
+  case 3: isa_fill64(&t->v[v & ~1U], isa_f64_edges, isa_f64_edge_count, 1, at); break;
+  case 4:
+    for (unsigned l = 0; l < GS_LANES; l++)
+      t->v[v].u32[l] = random_below(r, 1U << (4 + at % 12)); /* offsets */
+    break;
+  default: break; /* as isa_reset has it */
+  }
+}
+
+/* Addresses in reach, mostly, one after the other or anywhere. */
+static void fill_addresses(isa_wave_t *t, random_t *r, unsigned v) {
+  const uint64_t base = ISA_MEMORY + random_below(r, ISA_MEMORY_BYTES - 4096);
+  const uint32_t stride = random_one_in(r, 3) ? random_below(r, 64) : 4U << random_below(r, 3);
+  for (unsigned l = 0; l < GS_LANES; l++)
+    isa_set_u64(&t->v[v], l, (base & (random_one_in(r, 64) ? UINT64_MAX : ~UINT64_C(3))) + l * stride);
+}
+
+static void fill_scalars(isa_wave_t *t, random_t *r) {
+  for (unsigned s = 0; s < NAMED; s += 2)
+    if (random_one_in(r, 2))
+      isa_set_s64(t, s, ISA_MEMORY + 4 * random_below(r, ISA_MEMORY_BYTES / 8));
+    else if (random_one_in(r, 2))
+      isa_set_s64(t, s, isa_u64_edges[random_below(r, (uint32_t)isa_u64_edge_count)]);
+  const unsigned buffer = 4 * random_below(r, NAMED / 4);
+  isa_set_s64(t, buffer, ISA_MEMORY | (uint64_t)random_below(r, 32) << 48);
+  t->w.s.u32[buffer + 2] = ISA_MEMORY_BYTES / 2;
+  isa_set_s64(t, GS_S_FLAT_SCRATCH, ISA_MEMORY + ISA_MEMORY_BYTES / 2);
+  isa_set_s64(t, GS_S_SCRATCH_BASE, ISA_MEMORY + ISA_MEMORY_BYTES / 2);
+  t->w.s.u32[GS_S_M0] = random_one_in(r, 2) ? random_below(r, 8) : random_bits(r);
+  t->w.scc = random_below(r, 2);
+}
+
+static uint64_t random_mask(random_t *r) {
+  const uint64_t any = (uint64_t)random_bits(r) << 32 | random_bits(r);
+  switch (random_below(r, 8)) {
+  case 0: return any;
+  case 1: return any & UINT32_MAX;
+  case 2: return UINT64_C(1) << any % 64;
+  case 3: return random_one_in(r, 4) ? 0 : any | any << 1;
+  default: return UINT64_MAX;
+  }
+}
+
+/* The same for both sides. */
+static void fill(const sides_t *s, random_t *r) {
+  isa_wave_t *const a = s->steps, *const b = s->device;
+  isa_reset(a, random_bits(r) % 4096);
+  for (unsigned v = 0; v < NAMED / 2; v++)
+    fill_row(a, r, v);
+  for (unsigned i = 0; i < 4; i++)
+    fill_addresses(a, r, 2 * random_below(r, NAMED / 4));
+  fill_scalars(a, r);
+  gs_set_exec(&a->w, random_mask(r));
+  if (gs_target_lanes(s->target) < GS_LANES)
+    a->w.s.u32[GS_S_EXEC + 1] = 0;
+  if (random_one_in(r, 3))
+    gs_wave_set_mode(&a->w, random_bits(r) & (GS_MODE_FP_MASK | GS_MODE_DX10_CLAMP | GS_MODE_IEEE));
+  a->env.lds_bytes = b->env.lds_bytes = random_one_in(r, 4) ? random_below(r, ISA_LDS_BYTES) : ISA_LDS_BYTES;
+  b->w = a->w;
+  b->w.v = b->v;
+  b->w.env = &b->env;
+  b->interrupts = a->interrupts;
+  b->interrupt_id = a->interrupt_id;
+  memcpy(b->v, a->v, sizeof a->v);
+  memcpy(b->lds, a->lds, sizeof a->lds);
+  memcpy(b->memory, a->memory, sizeof a->memory);
+  memcpy(b->readonly, a->readonly, sizeof a->readonly);
+}
+
+/* ---- Running and comparing ---- */
+
+static bool may_go_on(const isa_wave_t *t) {
+  return t->w.state != GS_WAVE_ENDED && t->w.state != GS_WAVE_FAULTED && t->w.pc >= ISA_CODE &&
+         t->w.pc < ISA_CODE + t->code_bytes;
+}
+
+/* Where it waits, and for what, joins the sum. Alone it goes on. */
+static void add_wait(uint64_t *sum, const isa_wave_t *t) {
+  if (t->w.state == GS_WAVE_YIELDED || t->w.state == GS_WAVE_BARRIER)
+    *sum = *sum * 31 + t->w.pc * 4 + t->w.state;
+}
+
+/* Returns false when the block takes too long; the other side has not run it then. */
+static bool run_both(sides_t *s, const block_t *b) {
+  s->steps_waited = s->device_waited = 0;
+  isa_load(s->steps, b->words, b->count);
+  isa_load(s->device, b->words, b->count);
+  memcpy(s->steps->code, s->device->code, sizeof s->steps->code); /* what is behind can be read */
+  for (unsigned steps = 0; may_go_on(s->steps); steps++) {
+    if (steps == MOST_STEPS)
+      return false;
+    (void)gs_vm_reader_enter(&s->steps->reader); /* s_icache_inv makes a new snapshot */
+    isa_step(s->steps);
+    add_wait(&s->steps_waited, s->steps);
+  }
+  while (may_go_on(s->device)) {
+    (void)isa_resume(s->device);
+    add_wait(&s->device_waited, s->device);
+  }
+  return true;
+}
+
+typedef struct difference {
+  char text[128];
+} difference_t;
+
+static bool word_differs(difference_t *d, const char *name, uint64_t a, uint64_t b) {
+  if (a != b && !d->text[0])
+    (void)snprintf(d->text, sizeof d->text, "%s: 0x%" PRIx64 " by steps, 0x%" PRIx64 " on the device", name,
+                   a, b);
+  return a != b;
+}
+
+static bool bytes_differ(difference_t *d, const char *name, const uint8_t *a, const uint8_t *b, size_t size) {
+  if (d->text[0] || memcmp(a, b, size) == 0)
+    return false;
+  size_t at = 0;
+  while (a[at] == b[at])
+    at++;
+  char what[64];
+  (void)snprintf(what, sizeof what, "%s byte 0x%zx", name, at);
+  return word_differs(d, what, a[at], b[at]);
+}
+
+static void compare_registers(const sides_t *s, difference_t *d) {
+  const isa_wave_t *const a = s->steps, *const b = s->device;
+  char name[64];
+  for (unsigned r = 0; r < GS_S_NULL && !d->text[0]; r++) {
+    (void)snprintf(name, sizeof name, "scalar register %u", r);
+    (void)word_differs(d, name, a->w.s.u32[r], b->w.s.u32[r]);
+  }
+  for (unsigned r = 0; r < GS_VGPRS && !d->text[0]; r++) {
+    unsigned l = 0;
+    if (memcmp(&a->v[r], &b->v[r], sizeof a->v[r]) == 0)
+      continue;
+    while (a->v[r].u32[l] == b->v[r].u32[l])
+      l++;
+    (void)snprintf(name, sizeof name, "%c%u lane %u", r < GS_ARCH_VGPRS ? 'v' : 'a', r % GS_ARCH_VGPRS, l);
+    (void)word_differs(d, name, a->v[r].u32[l], b->v[r].u32[l]);
+  }
+}
+
+/* Empty if nothing differs. */
+static difference_t compare(const sides_t *s) {
+  const isa_wave_t *const a = s->steps, *const b = s->device;
+  difference_t d = {""};
+  (void)word_differs(&d, "PC", a->w.pc, b->w.pc);
+  (void)word_differs(&d, "state", a->w.state, b->w.state);
+  (void)word_differs(&d, "kind of fault", a->w.fault.kind, b->w.fault.kind);
+  (void)word_differs(&d, "address of fault", a->w.fault.address, b->w.fault.address);
+  (void)word_differs(&d, "access of fault", a->w.fault.access, b->w.fault.access);
+  (void)word_differs(&d, "lane of fault", a->w.fault.lane, b->w.fault.lane);
+  (void)word_differs(&d, "SCC", a->w.scc, b->w.scc);
+  (void)word_differs(&d, "MODE", a->w.mode, b->w.mode);
+  (void)word_differs(&d, "TRAPSTS", a->w.trapsts, b->w.trapsts);
+  (void)word_differs(&d, "interrupts", a->interrupts, b->interrupts);
+  (void)word_differs(&d, "waits", s->steps_waited, s->device_waited);
+  compare_registers(s, &d);
+  (void)bytes_differ(&d, "LDS", a->lds, b->lds, sizeof a->lds);
+  (void)bytes_differ(&d, "memory", a->memory, b->memory, sizeof a->memory);
+  return d;
+}
+
+/* ---- Blocks that differ ---- */
+
+typedef struct trial {
+  difference_t difference;
+  bool too_long;
+} trial_t;
+
+/* Both sides from the beginning; chance is where it was when the block had been made. */
+static trial_t try_block(sides_t *s, const block_t *b, random_t r) {
+  trial_t trial = {.too_long = false};
+  fill(s, &r);
+  trial.too_long = !run_both(s, b);
+  if (!trial.too_long)
+    trial.difference = compare(s);
+  return trial;
+}
+
+static void print_block(const sides_t *s, const block_t *b) {
+  for (size_t i = 0; i < b->instructions; i++) {
+    gs_inst_t in;
+    char text[256];
+    const size_t at = b->start[i];
+    (void)gs_decode(s->target, b->words + at, b->count - at, &in);
+    (void)gs_disassemble(s->target, &in, text, sizeof text);
+    print_error("  %3zx:", 4 * at);
+    for (unsigned word = 0; word < in.size / 4U; word++)
+      print_error(" %08" PRIx32, b->words[at + word]);
+    print_error("%*s%s\n", 30 - 9 * in.size / 4, "", text);
+  }
+}
+
+/* Makes s_nop of the instructions that the difference does not need. */
+static void reduce(sides_t *s, block_t *b, random_t r) {
+  for (size_t i = 0; i < b->instructions; i++) {
+    block_t fewer = *b;
+    const size_t end = i + 1 < b->instructions ? b->start[i + 1] : b->count;
+    for (size_t at = b->start[i]; at < end; at++)
+      fewer.words[at] = 0xbf800000;
+    if (try_block(s, &fewer, r).difference.text[0])
+      *b = fewer;
+  }
+}
+
+static void report(sides_t *s, block_t *b, random_t r, uint64_t seed) {
+  print_error("--part=%s --seed=%" PRIu64 " --blocks=1 (%u lanes)\n", gs_target_name(s->target), seed,
+              gs_target_lanes(s->target));
+  print_block(s, b);
+  print_error("%s\n", try_block(s, b, r).difference.text);
+  reduce(s, b, r);
+  const trial_t reduced = try_block(s, b, r);
+  print_error("Reduced, with EXEC 0x%" PRIx64 " and MODE 0x%x at the end:\n", gs_exec(&s->steps->w),
+              s->steps->w.mode);
+  print_block(s, b);
+  print_error("%s\n", reduced.difference.text);
+}
+
+/* ---- The tests ---- */
+
+static void list_opcodes(sides_t *s) {
+  s->plain = calloc(gs_opcode_count, sizeof *s->plain);
+  s->memory = calloc(gs_opcode_count, sizeof *s->memory);
+  assert_non_null(s->plain);
+  assert_non_null(s->memory);
+  for (size_t i = 0; i < gs_opcode_count; i++) {
+    const gs_opcode_t *const op = &gs_opcodes[i];
+    const bool memory = op->encoding == GS_ENC_SMEM || op->encoding >= GS_ENC_DS;
+    if (!(op->targets & s->target) || op->encoding >= GS_ENC_VINTRP || is_left_out(op->name))
+      continue;
+    if (memory)
+      s->memory[s->memory_count++] = op;
+    else
+      s->plain[s->plain_count++] = op;
+  }
+}
+
+static void sides_init(sides_t *s, void *const *state) {
+  *s = (sides_t){.target = isa_part(state)};
+  if (arguments.part && strcmp(arguments.part, gs_target_name(s->target)) != 0)
+    skip();
+  list_opcodes(s);
+  s->steps = isa_new_on(state, ISA_PART, NULL);
+  s->device = isa_new(state, ISA_PART);
+  s->steps->executed = calloc(gs_opcode_count, sizeof *s->steps->executed);
+  assert_non_null(s->steps->executed);
+}
+
+static void sides_fini(sides_t *s) {
+  free(s->steps->executed);
+  isa_free(s->steps);
+  isa_free(s->device);
+  free(s->plain);
+  free(s->memory);
+}
+
+static random_t chance_of(uint64_t seed) {
+  return (random_t){.state = isa_random(&seed), .few = true};
+}
+
+static unsigned count_executed(const sides_t *s) {
+  unsigned seen = 0;
+  for (size_t i = 0; i < gs_opcode_count; i++)
+    seen += s->steps->executed[i] != 0;
+  return seen;
+}
+
+static void test_random_blocks(void **state) {
+  enum { MOST_REPORTED = 10 };
+  sides_t s;
+  unsigned long too_long = 0;
+  unsigned differ = 0;
+  sides_init(&s, state);
+  if (arguments.falsify)
+    s.steps->falsified = find_opcode(s.target, arguments.falsify);
+  for (unsigned long i = 0; i < arguments.blocks && differ < MOST_REPORTED; i++) {
+    random_t r = chance_of(arguments.seed + i);
+    block_t b;
+    make_block(&s, &r, NULL, &b);
+    const trial_t trial = try_block(&s, &b, r);
+    too_long += trial.too_long;
+    if (trial.difference.text[0]) {
+      report(&s, &b, r, arguments.seed + i);
+      differ++;
+    }
+  }
+  const unsigned seen = count_executed(&s);
+  const size_t all = s.plain_count + s.memory_count;
+  print_message("%lu blocks, %lu too long, %u of %zu opcodes\n", arguments.blocks, too_long, seen, all);
+  sides_fini(&s);
+  assert_int_equal(differ, 0);
+  assert_in_range(too_long, 0, arguments.blocks / 100);
+  if (arguments.blocks >= DEFAULT_BLOCKS)
+    assert_in_range(seen, all * 8 / 10, gs_opcode_count);
+}
+
+/* Blocks that begin with the opcode: false if its errors make a difference that the comparison does not see.
+ */
+static bool is_noticed(sides_t *s, const gs_opcode_t *op, unsigned long *noticed) {
+  enum { BLOCKS = 100 };
+  s->steps->falsified = op;
+  s->steps->falsifications = 0;
+  for (uint64_t i = 0; i < BLOCKS; i++) {
+    random_t r = chance_of(arguments.seed + i);
+    block_t b;
+    make_block(s, &r, op, &b);
+    if (try_block(s, &b, r).difference.text[0]) {
+      ++*noticed;
+      return s->steps->falsifications != 0;
+    }
+  }
+  return s->steps->falsifications == 0;
+}
+
+static void test_notices(void **state) {
+  sides_t s;
+  unsigned long noticed = 0;
+  unsigned missed = 0;
+  sides_init(&s, state);
+  const size_t all = s.plain_count + s.memory_count;
+  for (size_t i = 0; i < all; i++) {
+    const gs_opcode_t *const op = i < s.plain_count ? s.plain[i] : s.memory[i - s.plain_count];
+    if (!is_noticed(&s, op, &noticed)) {
+      print_error("%s goes wrong, and nobody notices\n", op->name);
+      missed++;
+    }
+  }
+  print_message("%lu of %zu opcodes went wrong and were noticed\n", noticed, all);
+  sides_fini(&s);
+  assert_int_equal(missed, 0);
+  assert_in_range(noticed, all * 8 / 10, all);
+}
+
+static int usage(void) {
+  (void)fprintf(stderr, "usage: test_blocks [--blocks=N] [--seed=N] [--part=NAME] [--falsify=OPCODE]\n");
+  return EXIT_FAILURE;
+}
+
+int main(int argc, char **argv) {
+  static const struct CMUnitTest all[] = {isa_part_test_on(test_random_blocks, GS_GFX9_11),
+                                          isa_part_test_on(test_notices, GS_GFX9_11)};
+  for (int i = 1; i < argc; i++)
+    if (strncmp(argv[i], "--blocks=", 9) == 0)
+      arguments.blocks = strtoul(argv[i] + 9, NULL, 0);
+    else if (strncmp(argv[i], "--seed=", 7) == 0)
+      arguments.seed = strtoull(argv[i] + 7, NULL, 0);
+    else if (strncmp(argv[i], "--part=", 7) == 0)
+      arguments.part = argv[i] + 7;
+    else if (strncmp(argv[i], "--falsify=", 10) == 0)
+      arguments.falsify = argv[i] + 10;
+    else
+      return usage();
+  if (setenv("GFXSIM_TRANSLATE", "always", 0))
+    return EXIT_FAILURE;
+  if (!isa_device_translates())
+    (void)fprintf(stderr, "test_blocks: gfxsim has no translator: its interpreter is compared\n");
+  return isa_main(all, argc > 1 ? 1 : 2);
+}
