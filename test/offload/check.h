@@ -150,6 +150,25 @@ static inline int check_done(const char *name) {
   return 0;
 }
 
+/* Of whole programs, which run small unless they are given a size to be timed with: the argument, from 1 to `most`. Ends
+ * the program when it is none. */
+static inline int check_size(int argc, char **argv, int small, int most) {
+  char *end = NULL;
+  const long size = argc == 2 ? strtol(argv[1], &end, 10) : small;
+  if (argc <= 2 && (argc < 2 || *end == '\0') && size >= 1 && size <= most)
+    return (int)size;
+  fprintf(stderr, "usage: %s [SIZE from 1 to %d]\n", argv[0], most);
+  exit(2);
+}
+
+/* Doubles that differ by rounding: by `tolerance` times `scale`, which is as large as what they were made of. */
+static inline void check_near(const char *what, long index, double got, double want, double tolerance, double scale) {
+  if (fabs(got - want) <= tolerance * scale)
+    return;
+  if (check_wrong(what))
+    fprintf(stderr, "%s[%ld]: got %.17g, expected %.17g within %g\n", what, index, got, want, tolerance * scale);
+}
+
 /* A small generator with reproducible output (xorshift64*), for inputs. */
 static inline uint64_t check_random(uint64_t *state) {
   uint64_t x = *state;
