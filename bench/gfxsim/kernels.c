@@ -176,6 +176,71 @@ static void histogram(void) {
     __atomic_fetch_add(&c[a[i] % BINS], 1, __ATOMIC_RELAXED); /* unlike a pragma, atomic on the host too */
 }
 
+/* ---- Serial code: one lane of a generic region ---- */
+
+enum { NODES = 1 << 16, STEPS = 1 << 18, ROWS = 1 << 13, ROW = 8, TEXT = 1 << 18, STATES = 16 };
+
+/* A list that goes through all of the nodes, and round again. */
+static void list_walk(void) {
+  const uint32_t *next = in;
+  uint32_t *c = out;
+#pragma omp target map(to : next [0:NODES]) map(from : c [0:1])
+  {
+    uint32_t at = 0, sum = 0;
+    for (int i = 0; i < STEPS; i++) {
+      at = next[at];
+      sum = sum * 3 + (at ^ (uint32_t)i);
+    }
+    c[0] = sum;
+  }
+}
+
+/* A sparse matrix times a vector, row by row. */
+static void sparse(void) {
+  const uint32_t *column = in;
+  const double *x = other;
+  double *c = out;
+#pragma omp target map(to : column [0:ROWS * ROW], x [0:ROWS]) map(from : c [0:ROWS])
+  for (int i = 0; i < ROWS; i++) {
+    double sum = 0;
+    for (int k = 0; k < ROW; k++)
+      sum += x[column[i * ROW + k] % ROWS] * (k + 1);
+    c[i] = sum;
+  }
+}
+
+/* A machine that reads a text: the next state is in a table, and some states count. */
+static void automaton(void) {
+  const uint8_t *text = in, *table = other;
+  uint32_t *c = out;
+#pragma omp target map(to : text [0:TEXT], table [0:STATES * 256]) map(from : c [0:2])
+  {
+    uint32_t state = 0, found = 0;
+    for (int i = 0; i < TEXT; i++) {
+      state = table[state * 256 + text[i]];
+      if (state == 3)
+        found++;
+      else if (state > 11)
+        found ^= state;
+    }
+    c[0] = found;
+    c[1] = state;
+  }
+}
+
+/* ---- Many launches of one small workgroup ---- */
+
+enum { LAUNCHES = 70000, GROUP = 64 };
+
+static void launches(void) {
+  uint32_t *c = out;
+  for (uint32_t n = 0; n < LAUNCHES; n++) {
+#pragma omp target teams distribute parallel for num_teams(1) thread_limit(GROUP) map(tofrom : c [0:GROUP])
+    for (int i = 0; i < GROUP; i++)
+      c[i] += n;
+  }
+}
+
 /* ---- Data ---- */
 
 static void fill_words(void) {
@@ -193,6 +258,22 @@ static void fill_doubles(void) {
     ((double *)in)[i] = (double)(mix(i) % 1024) / 1024.0;
     ((double *)other)[i] = (double)(mix(i + 7) % 1024) / 1024.0;
   }
+}
+/* One cycle through all nodes, whose order looks like chance. */
+static void fill_list(void) {
+  uint32_t *next = in;
+  for (uint32_t i = 0; i < NODES; i++)
+    next[i] = (i * 5 + 12345) % NODES;
+}
+static void fill_sparse(void) {
+  fill_words();
+  for (uint32_t i = 0; i < ROWS; i++)
+    ((double *)other)[i] = (double)(mix(i) % 1024) / 1024.0;
+}
+static void fill_automaton(void) {
+  fill_words();
+  for (uint32_t i = 0; i < STATES * 256; i++)
+    ((uint8_t *)other)[i] = (uint8_t)(mix(i) % STATES);
 }
 static void fill_copy(void) {
   for (uint32_t i = 0; i < COPY_WORDS; i++)
@@ -237,6 +318,10 @@ static const struct benchmark {
     {"histogram", fill_words, histogram, sum_words, BINS, 16, 1, 4},
     {"copy", fill_copy, copy, sum_words, 2 * COPY_WORDS, 64, 1, 64},
     {"clear", fill_words, clear, sum_words, 2 * CLEAR_WORDS, 16, 1, 192},
+    {"list", fill_list, list_walk, sum_words, 1, 1, 1, 1},
+    {"sparse", fill_sparse, sparse, sum_doubles, ROWS, 16, 1, 1},
+    {"automaton", fill_automaton, automaton, sum_words, 2, 16, 1, 1},
+    {"launches", fill_words, launches, sum_words, GROUP, 16, 1, 1},
 };
 
 static double seconds(clockid_t clock) {
