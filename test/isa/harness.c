@@ -582,6 +582,8 @@ static gs_wave_state_t resume_on_device(isa_wave_t *t) {
       fail_msg("the program does not end");
     isa_device_run(t->device, &t->w, &t->env);
     leave_program(t);
+    if (t->w.state == GS_WAVE_RUNNING && is_in_program(t))
+      isa_add_place(&t->turns, &t->w);
   }
   (void)gs_vm_reader_enter(&t->reader);
   find_last(t);

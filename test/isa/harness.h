@@ -81,6 +81,7 @@ typedef struct isa_wave {
   const gs_opcode_t *falsified; /* executed wrongly in steps, unless NULL: who compares must notice */
   unsigned long falsifications; /* how often that made a difference */
   unsigned long *executed;      /* steps of each opcode are counted there, unless NULL */
+  uint64_t turns;               /* where turns on a device expired, as a sum; see isa_add_place */
   struct isa_device *device;    /* that runs it; NULL: each instruction's handler is called from here */
 } isa_wave_t;
 
@@ -110,6 +111,10 @@ gs_wave_state_t isa_run_words(isa_wave_t *t, const uint32_t *words, size_t count
 void isa_load(isa_wave_t *t, const uint32_t *words, size_t count);
 /* Goes on after s_sleep, s_barrier and the like, from w.pc. */
 gs_wave_state_t isa_resume(isa_wave_t *t);
+/* Adds to the sum where the wave is, and in which state. */
+static inline void isa_add_place(uint64_t *sum, const gs_wave_t *w) {
+  *sum = *sum * 31 + w->pc * 4 + w->state;
+}
 /* Executes the instruction at w.pc, which is in the loaded program, on no device; the state is RUNNING at the
  * start. */
 void isa_step(isa_wave_t *t);

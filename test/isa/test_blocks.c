@@ -24,9 +24,10 @@ enum {
   MOST_INSTRUCTIONS = 24,
   MOST_WORDS = 160,
   MOST_TRIES = 200,
-  MOST_SKIPPED = 6,   /* words that a branch jumps over */
-  MOST_STEPS = 20000, /* of a block; one that takes more jumped into a literal and is not compared */
-  NAMED = 32,         /* scalar registers, and half as many vector registers, that random code mostly names */
+  TURN = 2048, /* instructions, as exec/run.c has it: turns end at the same ones, however they are executed */
+  MOST_SKIPPED = 6,    /* words that a branch jumps over */
+  MOST_STEPS = 200000, /* of a block; one that takes more jumped into a literal and is not compared */
+  NAMED = 32, /* scalar registers, and half as many vector registers, that random code mostly names */
   COUNTER = 99,
   LINK = 96, /* where calls keep the address to return to */
 };
@@ -154,7 +155,7 @@ static void append_nops(const sides_t *s, block_t *b, unsigned count) {
 
 /* What is in a loop may branch to its end and no further, where it counts. */
 static void append_loop(const sides_t *s, random_t *r, const gs_opcode_t *first, block_t *b) {
-  const uint32_t turns = random_one_in(r, 8) ? 64 : 1 + random_below(r, 4);
+  const uint32_t turns = random_one_in(r, 128) ? 1000 : random_one_in(r, 8) ? 64 : 1 + random_below(r, 4);
   b->loops = true;
   append_scalar(b, s->target, "s_movk_i32", COUNTER << 16 | turns);
   const size_t back = b->count;
@@ -265,28 +266,33 @@ static bool may_go_on(const isa_wave_t *t) {
          t->w.pc < ISA_CODE + t->code_bytes;
 }
 
-/* Where it waits, and for what, joins the sum. Alone it goes on. */
-static void add_wait(uint64_t *sum, const isa_wave_t *t) {
-  if (t->w.state == GS_WAVE_YIELDED || t->w.state == GS_WAVE_BARRIER)
-    *sum = *sum * 31 + t->w.pc * 4 + t->w.state;
+/* Where it waits joins the sum. Alone it goes on. */
+static bool add_wait(uint64_t *sum, const isa_wave_t *t) {
+  const bool waits = t->w.state == GS_WAVE_YIELDED || t->w.state == GS_WAVE_BARRIER;
+  if (waits)
+    isa_add_place(sum, &t->w);
+  return waits;
 }
 
 /* Returns false when the block takes too long; the other side has not run it then. */
 static bool run_both(sides_t *s, const block_t *b) {
   s->steps_waited = s->device_waited = 0;
+  s->steps->turns = s->device->turns = 0;
   isa_load(s->steps, b->words, b->count);
   isa_load(s->device, b->words, b->count);
   memcpy(s->steps->code, s->device->code, sizeof s->steps->code); /* what is behind can be read */
-  for (unsigned steps = 0; may_go_on(s->steps); steps++) {
+  for (unsigned steps = 0, turn = 0; may_go_on(s->steps); steps++) {
     if (steps == MOST_STEPS)
       return false;
     (void)gs_vm_reader_enter(&s->steps->reader); /* s_icache_inv makes a new snapshot */
     isa_step(s->steps);
-    add_wait(&s->steps_waited, s->steps);
+    turn = add_wait(&s->steps_waited, s->steps) ? 0 : turn + 1;
+    if (turn % TURN == 0 && s->steps->w.state == GS_WAVE_RUNNING && may_go_on(s->steps))
+      isa_add_place(&s->steps->turns, &s->steps->w);
   }
   while (may_go_on(s->device)) {
     (void)isa_resume(s->device);
-    add_wait(&s->device_waited, s->device);
+    (void)add_wait(&s->device_waited, s->device);
   }
   return true;
 }
@@ -345,6 +351,7 @@ static difference_t compare(const sides_t *s) {
   (void)word_differs(&d, "MODE", a->w.mode, b->w.mode);
   (void)word_differs(&d, "TRAPSTS", a->w.trapsts, b->w.trapsts);
   (void)word_differs(&d, "interrupts", a->interrupts, b->interrupts);
+  (void)word_differs(&d, "ends of turns", a->turns, b->turns);
   (void)word_differs(&d, "waits", s->steps_waited, s->device_waited);
   compare_registers(s, &d);
   (void)bytes_differ(&d, "LDS", a->lds, b->lds, sizeof a->lds);
