@@ -23,7 +23,7 @@ static inline uint64_t gs_ssrc64(const gs_wave_t *w, const gs_inst_t *in, unsign
   return gs_special_value(w, in, i);
 }
 
-#ifndef GS_STENCIL /* where it is in translate/hole.h */
+#ifndef GS_STENCIL /* where it is in isa/hole.h */
 /* Where scalar registers from `reg` on are. */
 static inline uint32_t *gs_sgprs(gs_wave_t *w, unsigned reg) {
   return &w->s.u32[reg];

@@ -152,7 +152,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "scalar register pairs 
  * necessarily even. Each is one access of the host: a wider one after two narrow ones, or the other way
  * round, would have to wait for memory. */
 #ifdef GS_STENCIL
-#include "translate/hole.h"
+#include "isa/hole.h"
 #else
 static inline uint64_t gs_constant(const gs_inst_t *in, unsigned i) {
   return in->src[i].value;

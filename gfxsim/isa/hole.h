@@ -3,8 +3,8 @@
  * there; the compiler leaves a relocation for it, which mkstencils turns into a patch. A register number in a
  * stencil says which operand it is (GS_HOLE_SRC0 and so on, plus the register of a pair), and the accessors
  * here put a hole where those of isa/wave.h have a number. Not here: making stencils (stencil.h). */
-#ifndef GFXSIM_TRANSLATE_HOLE_H
-#define GFXSIM_TRANSLATE_HOLE_H
+#ifndef GFXSIM_ISA_HOLE_H
+#define GFXSIM_ISA_HOLE_H
 
 enum { GS_HOLE_SRC0 = 0x1000, GS_HOLE_SRC1 = 0x2000, GS_HOLE_SRC2 = 0x3000, GS_HOLE_DST = 0x4000 };
 enum { GS_HOLE_SDST = 0x5000, GS_HOLE_SHIFT = 12, GS_HOLE_NEXT = 0xfff };
