@@ -54,6 +54,7 @@ TESTS = {
     "stress": ("release", "map_stress", ["2000"], {}),
     "stress-tsan": ("tsan", "map_stress", ["8000"], {}),
     "model": ("release", "map_model", [], {}),
+    "map-plan": ("release", "map_plan", [], {}),
     "rules": ("release", "map_rules", [], {}),
     "kernels-tsan": ("tsan", "host_kernels", [], {}),
 }
