@@ -150,9 +150,7 @@ static bool llvm_knows(gs_target_t target, const gs_opcode_t *op) {
   for (size_t i = 0; i < sizeof later / sizeof *later; i++)
     if ((target & GS_GFX11) && llvm_version() <= 16 && strcmp(op->name, later[i]) == 0)
       return false;
-  if (llvm_version() > 16 && (((target & GS_GFX11) && strncmp(op->name, "buffer_load_lds_", 16) == 0) ||
-                              ((target & GS_GFX942) && (strcmp(op->name, "buffer_store_lds_dword") == 0 ||
-                                                        strncmp(op->name, "buffer_wbinvl1", 14) == 0))))
+  if (llvm_version() > 16 && (target & GS_GFX11) && strncmp(op->name, "buffer_load_lds_", 16) == 0)
     return false;
   return !(target & GS_GFX10) || !strstr(op->name, "_format_d16_hi_x");
 }
@@ -208,9 +206,12 @@ static bool lax_gfx11(gs_target_t target, const uint32_t *w) {
 }
 
 /* Where LLVM 16 takes any operand number for the vector register in its low bits: v_swap, v_accvgpr_mov and
- * v_accvgpr_read; and number 113 of MUBUF, which is buffer_wbinvl1 in older families. */
+ * v_accvgpr_read; number 113 of MUBUF, which is buffer_wbinvl1 in older families; and buffer_store_lds_dword,
+ * buffer_wbinvl1 and buffer_wbinvl1_vol, of which gfx942 has none. */
 static bool llvm_is_lax(gs_target_t target, const uint32_t *w) {
   if ((target & GS_GFX11) && lax_gfx11(target, w))
+    return true;
+  if (target == GS_GFX942 && w[0] >> 26 == 0x38 && (w[0] >> 18 & 0x7f) >= 61 && (w[0] >> 18 & 0x7f) <= 63)
     return true;
   if ((target & GS_GFX9) && (w[0] & 0xfdfc0000u) == 0xe1c40000u)
     return true;
