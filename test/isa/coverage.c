@@ -215,14 +215,22 @@ static bool complete(const tally_t *tally) {
   return tally->effect ? (tally->noticed & both) == both : tally->noticed >> FAULT_NOTHING & 1;
 }
 
+/* Counts an execution of the opcode. Returns false in the copy, which has executed the instruction. */
+static bool count(isa_coverage_t *c, isa_wave_t *t, const gs_inst_t *in, const gs_opcode_t *op) {
+  tally_t *tally = &c->rows[op - gs_opcodes][part_of(t->env.target)];
+  /* Each test gets its chance: others may execute the opcode often without a look at what it does. */
+  const uint32_t n = tally->executions = tally->test == c->test ? tally->executions + 1 : 1;
+  tally->test = c->test;
+  const bool wanted = c->faults && (n <= TRIES_IN_A_ROW || (n & (n - 1)) == 0);
+  return !wanted || (tally->effect && complete(tally)) || try_faults(c, t, in, tally);
+}
+
+/* A pair counts for both its halves: the one's result changes first, and the other's last. */
 void isa_coverage_execute(isa_coverage_t *c, isa_wave_t *t, const gs_inst_t *in) {
   if (c && !c->copy && !c->paused) {
-    tally_t *tally = &c->rows[in->op - gs_opcodes][part_of(t->env.target)];
-    /* Each test gets its chance: others may execute the opcode often without a look at what it does. */
-    const uint32_t n = tally->executions = tally->test == c->test ? tally->executions + 1 : 1;
-    tally->test = c->test;
-    const bool wanted = c->faults && (n <= TRIES_IN_A_ROW || (n & (n - 1)) == 0);
-    if (wanted && !(tally->effect && complete(tally)) && !try_faults(c, t, in, tally))
+    if (!count(c, t, in, in->op))
+      return;
+    if (in->op->encoding == GS_ENC_VOPD && !count(c, t, in, gs_dual_opcode(in)))
       return;
   }
   in->fn(&t->w, in);

@@ -115,6 +115,11 @@ static inline void model_map(isa_wave_t *t, uint64_t address, uint8_t *host, uin
   (void)gs_vm_reader_enter(&t->reader);
 }
 
+/* Where private memory of a lane begins: gfx9 has a pair of scalar registers for that, others their own. */
+MODEL_UNUSED static void model_set_private(isa_wave_t *t) {
+  isa_set_s64(t, t->env.target & GS_GFX9 ? GS_S_FLAT_SCRATCH : GS_S_SCRATCH_BASE, ISA_MEMORY + MODEL_PRIVATE);
+}
+
 /* What a test of memory has: a wave, its pieces of memory, and the model. */
 typedef struct model_bench {
   isa_wave_t *t;
@@ -134,7 +139,7 @@ MODEL_UNUSED static model_bench_t bench_new(void *const *state, gs_target_t targ
     model_map(b.t, MODEL_PIECES + i * MODEL_PAGE, b.pieces[i] + (i == 0 ? MODEL_PAGE : 0),
               GS_VM_READ | GS_VM_WRITE);
   }
-  isa_set_s64(b.t, GS_S_FLAT_SCRATCH, ISA_MEMORY + MODEL_PRIVATE);
+  model_set_private(b.t);
   return b;
 }
 MODEL_UNUSED static void bench_free(model_bench_t *b) {

@@ -94,6 +94,9 @@ MODEL(m_cmpst) { /* what is compared with, then data */
 MODEL(m_wrap) {
   return cut(old >= a ? (int128)old - (int128)a : (int128)old + (int128)c, bits);
 }
+MODEL(m_csub) {
+  return old < a ? 0 : old - a;
+}
 MODEL(m_condxchg) { /* each half by itself */
   uint64_t result = old;
   for (unsigned i = 0; i < 64; i += 32)
@@ -193,6 +196,9 @@ MODEL(m_fmin) {
 MODEL(m_fmax) {
   return pick(old, a, bits, 3, true);
 }
+MODEL(m_fcmpswap) { /* data, then what is compared with */
+  return !is_nan(old, bits) && !is_nan(c, bits) && value_of(old, bits) == value_of(c, bits) ? a : old;
+}
 MODEL(m_lds_fmin) {
   return pick(old, a, bits, kept(bits, mode), false);
 }
@@ -290,6 +296,17 @@ static const row_t vmem_rows[] = {
     {"add_f64", 64, m_fadd, true, GS_CDNA2_3, true},
     {"min_f64", 64, m_fmin, true, GS_CDNA2_3, true},
     {"max_f64", 64, m_fmax, true, GS_CDNA2_3, true},
+    {"fmin", 32, m_fmin, true, GS_GFX10, true},
+    {"fmax", 32, m_fmax, true, GS_GFX10, true},
+    {"fcmpswap", 32, m_fcmpswap, true, GS_GFX10, true},
+    {"fmin_x2", 64, m_fmin, true, GS_GFX10, true},
+    {"fmax_x2", 64, m_fmax, true, GS_GFX10, true},
+    {"fcmpswap_x2", 64, m_fcmpswap, true, GS_GFX10, true},
+    {"csub", 32, m_csub, false, GS_GFX10, false},
+    {"min_f32", 32, m_fmin, true, GS_GFX11, true},
+    {"max_f32", 32, m_fmax, true, GS_GFX11, true},
+    {"cmpswap_f32", 32, m_fcmpswap, true, GS_GFX11, true},
+    {"csub_u32", 32, m_csub, false, GS_GFX11, false},
 };
 enum { VMEM_ROWS = sizeof vmem_rows / sizeof *vmem_rows };
 
@@ -440,7 +457,7 @@ static const char *registers(char name[16], unsigned first, unsigned count, bool
 static operation_t vmem_operation(const row_t *row, form_t form, bool glc, bool acc) {
   operation_t op = {.bits = row->bits, .model = row->model, .is_float = row->is_float};
   const unsigned n = row->bits / 32, base = acc ? 256 : 0;
-  const bool cmpswap = row->model == m_cmpswap;
+  const bool cmpswap = row->model == m_cmpswap || row->model == m_fcmpswap;
   char data[16], ret[24];
   registers(data, 10, cmpswap ? 2 * n : n, acc);
   registers(ret, 20, n, acc);
@@ -469,7 +486,7 @@ static operation_t vmem_operation(const row_t *row, form_t form, bool glc, bool 
 static bool exists(const row_t *row, gs_target_t target, form_t form, bool glc) {
   if (form == FORM_FLAT && !row->flat)
     return false;
-  if (form == FORM_BUFFER && row->model == m_pk_bf16_add)
+  if ((form == FORM_BUFFER && row->model == m_pk_bf16_add) || (!glc && row->model == m_csub))
     return false;
   /* gfx908 has its two without return only. */
   return (row->targets & target) && !(glc && target == GS_GFX908 && row->targets != GS_GFX9);
@@ -485,7 +502,8 @@ static void vmem_addresses(isa_wave_t *t, form_t form, const model_lane_t lane[G
   }
   isa_set_s64(t, 4, ISA_MEMORY);
   t->w.s.u32[6] = ISA_MEMORY_BYTES;
-  t->w.s.u32[7] = 4 << 15;
+  /* Of bytes, as the family says it. */
+  t->w.s.u32[7] = t->env.target & GS_GFX9 ? 4u << 15 : 22u << 12 | 3u << 28;
 }
 
 /* MODE: denormals kept and flushed, and roundings, which atomics do not care for. */
@@ -498,7 +516,7 @@ static void vmem_case(model_bench_t *b, const operation_t *op, form_t form, int 
   model_lane_t lane[GS_LANES];
   isa_reset(b->t, 2);
   b->t->env.lds_bytes = 4096;
-  isa_set_s64(b->t, GS_S_FLAT_SCRATCH, ISA_MEMORY + MODEL_PRIVATE);
+  model_set_private(b->t);
   for (unsigned l = 0; l < GS_LANES; l++) {
     lane[l].space = (model_space_t)(space < 0 ? isa_random(&b->seed) % 4 : (unsigned)space);
     lane[l].start = 64 + (uint32_t)(isa_random(&b->seed) % SLOTS) * 8;

@@ -414,6 +414,8 @@ static void test_without_effect(void **state) {
       "s_version 1",
       "s_wait_idle",
       "v_pipeflush",
+      "s_atc_probe 1, s[2:3], 0x40",
+      "s_atc_probe_buffer 1, s[4:7], 0x40",
   };
   isa_wave_t *const t = isa_new(state, ISA_PART);
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)

@@ -557,9 +557,13 @@ static void test_bf16_forms(void **state) {
   isa_wave_t *const t = isa_new(state, ISA_PART);
   float_rows(t);
   if (lanes_of(t) == 32) {
+    (void)isa_assemble(state, ISA_PART, "v_dot2_f32_bf16 v21, v1, v2, v21",
+                       &(size_t){0}); /* see coverage.h */
     const uint32_t pair[] = {mov_and_dot | 256 | 3, 20u << 24 | (21u >> 1) << 17 | 2u << 9 | 256 | 1};
     (void)isa_run_words(t, pair, 2);
     const gs_row_t sum = t->v[21], old = t->before.v[21];
+    assert_memory_equal(&t->v[20], &t->v[3], 32 * sizeof *sum.u32);
+    isa_assert_only_changed(t, "v[20:21] a0"); /* there is no a0 */
     t->v[21] = old;
     (void)isa_run(t, "v_dot2_f32_bf16 v21, v1, v2, v21");
     assert_memory_equal(&sum, &t->v[21], 32 * sizeof *sum.u32);
@@ -755,6 +759,50 @@ static void test_flat_atomic_add_f32(void **state) {
   isa_free(t);
 }
 
+/* Loads whose data goes to LDS, at M0 plus the offset plus 4 per lane, as a dword. */
+static void test_buffer_to_lds(void **state) {
+  static const struct {
+    const char *type;
+    unsigned bytes;
+    bool is_signed;
+  } rows[] = {{"b32", 4, false}, {"format_x", 4, false}, {"u16", 2, false},
+              {"i16", 2, true},  {"u8", 1, false},       {"i8", 1, true}};
+  enum { STRIDE = 12, OFFSET = 8, TO = 552, ROOM = 800 }; /* lane 60 and more do not fit */
+  const uint64_t exec = UINT64_C(0xfffffffff00fffff);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char text[96];
+    (void)snprintf(text, sizeof text, "buffer_load_lds_%s v2, s[4:7], 0 offen offset:%d", rows[i].type,
+                   OFFSET);
+    isa_reset(t, (unsigned)i);
+    isa_set_s64(t, 4, ISA_MEMORY);
+    t->w.s.u32[6] = ISA_MEMORY_BYTES;
+    t->w.s.u32[7] = 0xfac | 22 << 12 | 3 << 28; /* floats */
+    t->w.s.u32[GS_S_M0] = 0xffff0000 | TO;
+    t->env.lds_bytes = ROOM;
+    gs_set_exec(&t->w, exec);
+    for (unsigned l = 0; l < lanes_of(t); l++)
+      t->v[2].u32[l] = STRIDE * l;
+    (void)isa_run(t, text);
+    isa_assert_only_changed(t, "lds");
+    for (unsigned at = 0; at < ISA_LDS_BYTES; at += 4) {
+      const unsigned l = at >= TO + OFFSET ? (at - TO - OFFSET) / 4 : 64;
+      uint32_t is, expected;
+      memcpy(&is, t->lds + at, 4);
+      memcpy(&expected, t->before.lds + at, 4);
+      if (l < lanes_of(t) && at < ROOM && gs_bit(exec, l)) {
+        const unsigned unused = 32 - 8 * rows[i].bytes;
+        memcpy(&expected, t->memory + STRIDE * l + OFFSET, 4);
+        expected = rows[i].is_signed ? (uint32_t)((int32_t)(expected << unused) >> unused)
+                                     : expected << unused >> unused;
+      }
+      if (is != expected)
+        fail_msg("%s: lds[%u] is 0x%x, not 0x%x", text, at, is, expected);
+    }
+  }
+  isa_free(t);
+}
+
 /* ---- Scalar instructions ---- */
 
 static void test_scalars(void **state) {
@@ -791,7 +839,7 @@ int main(void) {
       isa_part_test_on(test_bvh_stack, GS_GFX11),     isa_part_test_on(test_long_dpp, GS_GFX11),
       isa_part_test_on(test_permlane64, GS_GFX11),    isa_part_test_on(test_cmpstore, GS_GFX11),
       isa_part_test_on(test_scratch_both, GS_GFX11),  isa_part_test_on(test_flat_atomic_add_f32, GS_GFX11),
-      isa_part_test_on(test_scalars, GS_GFX11),
+      isa_part_test_on(test_scalars, GS_GFX11),       isa_part_test_on(test_buffer_to_lds, GS_GFX11),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);
 }

@@ -833,9 +833,37 @@ static void test_read_write_lane(void **state) {
   isa_free(t);
 }
 
+/* Of gfx942: a pair at once. */
+static void test_mov_b64(void **state) {
+  static const struct {
+    const char *text;
+    unsigned vector, scalar; /* the source, if not 0 */
+    uint64_t constant;
+  } moves[] = {{"v_mov_b64 v[2:3], v[4:5]", 4, 0, 0},
+               {"v_mov_b64 v[2:3], s[6:7]", 0, 6, 0},
+               {"v_mov_b64 v[2:3], -3", 0, 0, UINT64_C(0xfffffffffffffffd)},
+               {"v_mov_b64 v[2:3], 64", 0, 0, 64}};
+  const uint64_t exec = UINT64_C(0x8421f00f12345678);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
+    isa_reset(t, (unsigned)i);
+    gs_set_exec(&t->w, exec);
+    (void)isa_run(t, moves[i].text);
+    isa_assert_only_changed(t, "v[2:3]");
+    isa_assert_lanes_kept(t, 2, 2, exec);
+    for (unsigned l = 0; l < GS_LANES; l++)
+      if (exec >> l & 1)
+        assert_true(isa_u64(&t->v[2], l) == (moves[i].vector   ? isa_u64(&t->v[moves[i].vector], l)
+                                             : moves[i].scalar ? isa_s64(t, moves[i].scalar)
+                                                               : moves[i].constant));
+  }
+  isa_free(t);
+}
+
 int main(void) {
   static const struct CMUnitTest tests[] = {
       isa_part_test(test_rows),
+      isa_part_test_on(test_mov_b64, GS_GFX942),
       isa_part_test(test_carries),
       isa_wide_part_test(test_wide_mad),
       isa_wide_part_test(test_quad_sads),
