@@ -54,6 +54,15 @@ static bool has_engine(const gs_gpu_t *gpu, const void *argument) {
   return wanted->engine < node.NumSdmaEngines + node.NumSdmaXgmiEngines;
 }
 
+/* Whether a queue of waves has the memory that the driver would save them to, and for the ends of kernels, if
+ * any. Newer drivers look. */
+static bool has_memory(const gs_gpu_t *gpu, const kfd_create_queue_t *wanted) {
+  enum { END_OF_PIPE = 4096 };
+  const gs_save_sizes_t save = gs_kfd_save_sizes(gpu);
+  return (!wanted->eop_address || wanted->eop_size == END_OF_PIPE) &&
+         wanted->control_stack_size == save.control_stack && wanted->save_area_size >= save.area;
+}
+
 int gs_kfd_create_queue(gs_machine_t *machine, void *argument) {
   kfd_create_queue_t *wanted = argument;
   gs_gpu_t *gpu = gs_kfd_gpu_of(machine, wanted->gpu_id);
@@ -67,6 +76,9 @@ int gs_kfd_create_queue(gs_machine_t *machine, void *argument) {
   uint32_t id = 0;
   if (!gpu || !has_engine(gpu, argument) || !type_of(wanted->type, &request.type) ||
       wanted->priority > KFD_MOST_PRIORITY || !request.read || !request.write)
+    return -EINVAL;
+  const bool waves = request.type == HSA_QUEUE_COMPUTE || request.type == HSA_QUEUE_COMPUTE_AQL;
+  if (waves && !has_memory(gpu, wanted))
     return -EINVAL;
   if (request.type == HSA_QUEUE_COMPUTE_AQL)
     request.exceptions = exceptions_of(wanted);

@@ -21,6 +21,26 @@ gs_gpu_t *gs_kfd_gpu_of(gs_machine_t *machine, uint32_t id) {
   return id > FIRST_GPU_ID ? gs_machine_gpu(machine, id - FIRST_GPU_ID) : NULL;
 }
 
+static uint32_t whole_pages(uint32_t bytes) {
+  enum { PAGE = 4096 };
+  return (bytes + PAGE - 1) / PAGE * PAGE;
+}
+
+gs_save_sizes_t gs_kfd_save_sizes(const gs_gpu_t *gpu) {
+  enum { HEADER = 40, HARDWARE_REGISTERS = 0x1000, LDS = 0x10000, MOST_OF_GFX10 = 0x7000 };
+  HsaNodeProperties node;
+  gs_topology_node(gpu->machine, gpu->node, &node);
+  const uint32_t cus = node.NumFComputeCores / node.NumSIMDPerCU / gs_topology_xccs(&node);
+  const bool gfx9 = gpu->profile->gfx_major < 10;
+  const uint32_t most = node.NumShaderBanks * 512;
+  const uint32_t waves = !gfx9 ? cus * 32 : cus * 40 < most ? cus * 40 : most;
+  uint32_t stack = whole_pages(HEADER + waves * (gfx9 ? 8 : 12) + 8);
+  if (gpu->profile->gfx_major == 10 && stack > MOST_OF_GFX10)
+    stack = MOST_OF_GFX10;
+  const uint32_t unit = node.VGPRSizePerCU + node.SGPRSizePerCU + LDS + HARDWARE_REGISTERS;
+  return (gs_save_sizes_t){.control_stack = stack, .area = stack + whole_pages(cus * unit)};
+}
+
 static void write_value(FILE *to, const char *name, uint64_t value) {
   fprintf(to, "%s %" PRIu64 "\n", name, value);
 }
@@ -116,8 +136,11 @@ static void write_identity(FILE *to, const HsaNodeProperties *node) {
   write_value(to, "num_cp_queues", node->NumCpQueues);
 }
 
-static void write_of_gpu(FILE *to, const HsaNodeProperties *node, bool has_svm) {
-  const uint32_t svm = has_svm ? SVM_API : 0;
+static void write_of_gpu(FILE *to, const gs_gpu_t *gpu, const HsaNodeProperties *node) {
+  const uint32_t svm = gpu->machine->options.svm ? SVM_API : 0;
+  const gs_save_sizes_t save = gs_kfd_save_sizes(gpu);
+  write_value(to, "cwsr_size", save.area);
+  write_value(to, "ctl_stack_size", save.control_stack);
   write_value(to, "max_engine_clk_fcompute", node->MaxEngineClockMhzFCompute);
   write_value(to, "local_mem_size", 0);
   write_value(to, "fw_version", node->EngineId.ui32.uCode);
@@ -130,6 +153,7 @@ static void write_of_gpu(FILE *to, const HsaNodeProperties *node, bool has_svm) 
 
 void gs_write_node(FILE *to, gs_machine_t *machine, const gs_path_numbers_t *numbers) {
   const uint32_t n = numbers->of[0];
+  const gs_gpu_t *gpu = gs_machine_gpu(machine, n);
   HsaNodeProperties node;
   gs_topology_node(machine, n, &node);
   write_units(to, &node);
@@ -138,8 +162,8 @@ void gs_write_node(FILE *to, gs_machine_t *machine, const gs_path_numbers_t *num
   write_value(to, "io_links_count", gs_kfd_count(machine, n, GS_PARTS_LINKS));
   write_value(to, "p2p_links_count", gs_kfd_count(machine, n, GS_PARTS_PEERS));
   write_identity(to, &node);
-  if (gs_machine_gpu(machine, n))
-    write_of_gpu(to, &node, machine->options.svm);
+  if (gpu)
+    write_of_gpu(to, gpu, &node);
   write_value(to, "max_engine_clk_ccompute", node.MaxEngineClockMhzCCompute);
 }
 

@@ -12,6 +12,13 @@
 uint32_t gs_kfd_gpu_id(const gs_gpu_t *gpu);
 gs_gpu_t *gs_kfd_gpu_of(gs_machine_t *machine, uint32_t id);
 
+/* What the driver asks of the memory to which a queue's waves are saved, in bytes and for one XCC. Newer ones
+ * tell it (drivers/gpu/drm/amd/amdkfd, kfd_queue_ctx_save_restore_size); libhsakmt works out the same. */
+typedef struct gs_save_sizes {
+  uint32_t control_stack, area; /* with the former */
+} gs_save_sizes_t;
+gs_save_sizes_t gs_kfd_save_sizes(const gs_gpu_t *gpu);
+
 /* Which numbers a path had, in its order: a node's, then that of something in it. */
 typedef struct gs_path_numbers {
   uint32_t of[2];

@@ -141,7 +141,9 @@ static void describe_shader_array(const gs_gpu_t *gpu, HsaNodeProperties *proper
   properties->WaveFrontSize = profile->narrow_target ? 32 : 64;
   properties->LDSSizeInKB = profile->lds_bytes / 1024;
   enum { LANE_BYTES = 64 * sizeof(uint32_t) }; /* of a register for waves of 64 lanes */
-  const uint32_t file = profile->vgpr_file ? profile->vgpr_file : profile->unified_vgprs ? 512 : 256;
+  const uint32_t file = profile->vgpr_file                             ? profile->vgpr_file
+                        : profile->unified_vgprs || profile->acc_vgprs ? 512
+                                                                       : 256;
   properties->VGPRSizePerCU = file * LANE_BYTES * profile->simds_per_cu;
   properties->SGPRSizePerCU = SGPR_BYTES_PER_CU;
 }

@@ -503,6 +503,34 @@ static void test_ages_of_events(void **state) {
   set_event(mine.event_id, DESTROY_EVENT);
 }
 
+/* The driver says how large the memory is to which a queue's waves are saved, and takes no other control
+ * stack and nothing smaller; nor another buffer for the ends of kernels. Leaves sizes that it takes. */
+static void expect_save_area(kfd_create_queue_t *queue) {
+  const uint32_t stack = (uint32_t)value_in(TOPOLOGY "/nodes/1/properties", "ctl_stack_size");
+  const uint32_t area = (uint32_t)value_in(TOPOLOGY "/nodes/1/properties", "cwsr_size");
+  const struct {
+    uint32_t stack, area;
+    uint64_t end_of_pipe, end_bytes;
+  } bad[] = {{0, area, 0, 0},
+             {stack - PAGE, area, 0, 0},
+             {stack + PAGE, area, 0, 0},
+             {stack, area - 1, 0, 0},
+             {stack, area, queue->ring, 2 * PAGE}};
+  /* Four compute units, of 40 waves each with 8 bytes; registers, LDS and the state of the hardware. */
+  assert_int_equal(stack, PAGE);
+  assert_int_equal(area, PAGE + 4 * (0x80000 + 0x4000 + 0x10000 + 0x1000));
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    queue->control_stack_size = bad[i].stack;
+    queue->save_area_size = bad[i].area;
+    queue->eop_address = bad[i].end_of_pipe;
+    queue->eop_size = bad[i].end_bytes;
+    assert_fails(ioctl(kfd, CALL(CREATE_QUEUE), queue), EINVAL);
+  }
+  queue->control_stack_size = stack;
+  queue->save_area_size = area;
+  queue->eop_size = PAGE;
+}
+
 /* A queue whose commands are PM4: a kernel that is described by registers stores a word, and the release
  * behind it raises an event. */
 static void test_queue_of_pm4(void **state) {
@@ -536,6 +564,7 @@ static void test_queue_of_pm4(void **state) {
                               .gpu_id = FIRST_GPU,
                               .type = KFD_QUEUE_COMPUTE,
                               .percentage = 100};
+  expect_save_area(&queue);
   assert_int_equal(ioctl(kfd, CALL(CREATE_QUEUE), &queue), 0);
   const uint32_t commands[] = {0xC0017600,
                                0x20C,
