@@ -143,6 +143,20 @@ static const gs_profile_t profiles[] = {
         .packed_work_item_id = true, .architected_scratch = true,
         .vgpr_granule = 4, .vgpr_file = 768, .vgpr_block = 12,
     },
+    { /* in processors, with a part of the host's memory that firmware keeps for it */
+        .name = "gfx1036",
+        .marketing_name = "AMD Radeon Graphics",
+        .family_name = "ip discovery",
+        .target = GS_GFX1030, .narrow_target = GS_GFX1030_W32,
+        .gfx_major = 10, .gfx_minor = 3, .gfx_stepping = 6,
+        .device_id = 0x164e, .revision = 1, .family_id = 149,
+        .cus = 2, .simds_per_cu = 2, .waves_per_simd = 16,
+        .shader_engines = 1, .arrays_per_engine = 1, .scratch_slots_per_cu = 32,
+        .engine_clock_mhz = 2200, .memory_clock_mhz = 2400, .memory_bus_bits = 128,
+        .memory_bytes = VRAM(1), .l1_kib = 16, .l2_kib = 256, .lds_bytes = 65536,
+        .sdma_engines = 1,
+        .vgpr_granule = 4, .vgpr_file = 512, .vgpr_block = 8,
+    },
 };
 /* clang-format on */
 

@@ -28,12 +28,12 @@ if [ "$(id -u)" -eq 0 ] && $nobody test -x "$gfxsim_run" 2>/dev/null; then as_us
 
 devices=gfx90a,gfx908,gfx906:8G,gfx900,gfx1030 # each has its facts below
 # ROCr before 6.1 does not know these, and ends where one is in the machine.
-later=,gfx1100,gfx1101
+later=,gfx1100,gfx1101,gfx1036
 count=5
 ! grep -qaF amdgcn-amd-amdhsa--gfx1100 "$(ldconfig -p | awk '/libhsa-runtime64\.so\.1 / { print $NF; exit }')" || {
   devices=$devices$later
   later=
-  count=7
+  count=8
 }
 [ "gfx942,mi300a,$(echo "$devices$later" | sed 's/:8G//')" = "$("$gfxsim_run" --list-devices | sed 's/ .*//' | paste -sd ,)" ] ||
   { echo "$devices are not all the devices that there are" >&2; failed=1; }
@@ -82,6 +82,11 @@ wants 6 "Name: gfx1030" "Marketing Name: AMD Radeon RX 6900 XT" "Wavefront Size:
   wants 8 "Name: gfx1101" "Marketing Name: AMD Radeon RX 7800 XT" "Wavefront Size: 32(0x20)" "L2: 4096(0x1000) KB" \
     "Chip ID: 29822(0x747e)" "Compute Unit: 60" "Shader Engines: 3" "Shader Arrs. per Eng.: 2" \
     "Size: 16760832(0xffc000) KB" "Name: amdgcn-amd-amdhsa--gfx1101"
+[ -n "$later" ] || # as owners of Ryzen 7000 and 9000 print it
+  wants 9 "Name: gfx1036" "Marketing Name: AMD Radeon Graphics" "L1: 16(0x10) KB" "L2: 256(0x100) KB" "Chip ID: 5710(0x164e)" \
+    "ASIC Revision: 1(0x1)" "Cacheline Size: 64(0x40)" "Max Clock Freq. (MHz): 2200" "Compute Unit: 2" "SIMDs per CU: 2" \
+    "Shader Engines: 1" "Shader Arrs. per Eng.: 1" "Wavefront Size: 32(0x20)" "Max Waves Per CU: 32(0x20)" \
+    "Name: amdgcn-amd-amdhsa--gfx1036"
 
 # ROCr 5 does not know gfx942, and leaves such GPUs out without a word; 6 does.
 if [ "${2-}" = rocr6 ]; then
