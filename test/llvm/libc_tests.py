@@ -356,7 +356,7 @@ def main():
         options.runner = os.path.join(ROOT, "build/release/bin/gfxsim-run")
         command(os.path.join(ROOT, "script/bootstrap"))
         command("cmake", "--preset", "release", cwd=ROOT)
-        command("cmake", "--build", "--preset", "release", "--target", "hsakmt", "amdhsa-loader", cwd=ROOT)
+        command("cmake", "--build", "--preset", "release", "--target", "gfxsim-run", "amdhsa-loader", cwd=ROOT)
     exceptions = read_exceptions()
     results = {}
     for version in options.versions:

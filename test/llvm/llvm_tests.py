@@ -566,7 +566,7 @@ def main():
         options.runner = os.path.join(ROOT, "build/release/bin/gfxsim-run")
         command(os.path.join(ROOT, "script/bootstrap"))
         command("cmake", "--preset", "release", cwd=ROOT)
-        command("cmake", "--build", "--preset", "release", "--target", "hsakmt", "omptarget.rtl.amdgpu", cwd=ROOT)
+        command("cmake", "--build", "--preset", "release", "--target", "gfxsim-run", cwd=ROOT)
     if options.inside:
         for version in options.versions:
             run_here(version, options)
