@@ -1,6 +1,7 @@
 /* Entry points called with what no compiler passes: null arrays, counts that lie, versions and regions that
  * nobody knows, devices that are not there, memory that is gone. A message and a failure, never a crash, and
- * the runtime is as good as before. Run as "host_bad_calls IMAGE", with two devices. */
+ * the runtime is as good as before. And those that compilers called long ago, which work. Run as
+ * "host_bad_calls IMAGE", with two devices. */
 #include "driver.h"
 
 #include "api.h"
@@ -515,6 +516,71 @@ static void copy_others(void) {
   DRIVER_CHECK(driver_runs());
 }
 
+static void call_for_other_machines(void) {
+  DRIVER_CHECK(__tgt_activate_record_replay(0) == TGT_FAILED);
+  DRIVER_CHECK(__tgt_target_kernel_replay(NULL) == TGT_FAILED);
+  DRIVER_CHECK(__llvmPushCallConfiguration() && __llvmPopCallConfiguration() && llvmLaunchKernel());
+  __tgt_register_rpc_callback(NULL);
+  DRIVER_CHECK(omp_get_gprivate_limit(0, 0) == 0);
+  DRIVER_CHECK(driver_runs());
+}
+
+/* ---- what clang 11 and older called ---- */
+
+enum { OLD_REGIONS = 4, OLD_ITEMS = 10 };
+
+static int run_oldest(int which, void **items, int64_t *sizes, int64_t *types) {
+  switch (which) {
+  case 0: return __tgt_target(0, spmd, 2, items, items, sizes, types);
+  case 1: return __tgt_target_nowait(0, spmd, 2, items, items, sizes, types, 0, NULL, 0, NULL);
+  case 2: return __tgt_target_teams(0, spmd, 2, items, items, sizes, types, 0, 0);
+  default: return __tgt_target_teams_nowait(0, spmd, 2, items, items, sizes, types, 0, 0, 0, NULL, 0, NULL);
+  }
+}
+
+static void run_oldest_regions(void) {
+  args();
+  for (int which = 0; which < OLD_REGIONS; which++) {
+    double out[OLD_ITEMS] = {0};
+    void *items[] = {(void *)OLD_ITEMS, out};
+    int64_t sizes[] = {sizeof(int64_t), sizeof out}, types[] = {good.types[0], good.types[1]};
+    __kmpc_push_target_tripcount(0, OLD_ITEMS);
+    DRIVER_CHECK(!run_oldest(which, items, sizes, types));
+    for (int i = 0; i < OLD_ITEMS; i++)
+      DRIVER_CHECK(out[i] == i * 3 + 5 + (double)array[i]);
+  }
+}
+
+/* What the second value was when the device got it comes back. */
+static void run_oldest_data(bool waits) {
+  void *items[] = {data};
+  int64_t sizes[] = {sizeof data}, both[] = {TGT_MAP_TO | TGT_MAP_FROM}, to[] = {TGT_MAP_TO};
+  data[0] = 1;
+  if (waits)
+    __tgt_target_data_begin(0, 1, items, items, sizes, both);
+  else
+    __tgt_target_data_begin_nowait(0, 1, items, items, sizes, both, 0, NULL, 0, NULL);
+  DRIVER_CHECK(omp_target_is_present(data, 0));
+  ompx_dump_mapping_tables();
+  data[0] = 2;
+  if (waits)
+    __tgt_target_data_update(0, 1, items, items, sizes, to);
+  else
+    __tgt_target_data_update_nowait(0, 1, items, items, sizes, to, 0, NULL, 0, NULL);
+  data[0] = 3;
+  if (waits)
+    __tgt_target_data_end(0, 1, items, items, sizes, both);
+  else
+    __tgt_target_data_end_nowait(0, 1, items, items, sizes, both, 0, NULL, 0, NULL);
+  DRIVER_CHECK(data[0] == 2 && !omp_target_is_present(data, 0));
+}
+
+static void call_as_long_ago(void) {
+  run_oldest_regions();
+  run_oldest_data(true);
+  run_oldest_data(false);
+}
+
 /* With some of the words that are said. */
 static const struct {
   void (*run)(void);
@@ -529,6 +595,11 @@ static const struct {
      {"more than there are addresses", "reaches beyond the end of all memory",
       "cannot copy to the device: the host has no memory, or only some, in the 262144 bytes at",
       "cannot copy from the device: the host has no memory, or only some, in the 4194304 bytes at"}},
+    {call_for_other_machines,
+     {"cannot record or replay kernels",
+      "cannot configure a launch: the program was built for CUDA's launches",
+      "cannot call the program for device code"}},
+    {call_as_long_ago, {"OpenMP Host-Device pointer mappings"}},
 };
 
 static void nothing_bad_stays(void **state) {
