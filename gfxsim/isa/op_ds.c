@@ -573,7 +573,7 @@ static void bvh_pop(gs_wave_t *w, uint64_t lanes, const gs_row_t *packed, gs_row
   gs_access_t a;
   GS_LANES_DO(l) {
     node->u32[l] = empty >> l & 1 ? BVH_TERMINAL : node->u32[l];
-    index->u32[l] -= full >> l & 1;
+    index->u32[l] -= (uint32_t)(full >> l & 1);
   }
   if (bvh_begin(w, &a, full, packed, index, size, GS_VM_READ)) {
     gs_load_dwords(w, &a, GS_ARCH_VGPRS, 1);
