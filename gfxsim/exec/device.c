@@ -447,7 +447,8 @@ static void run_to_end(gs_executor_t *ex, gs_run_t *run) {
 static void keep_statistics(gs_executor_t *ex, gs_run_t *run, uint64_t nanoseconds) {
   gs_device_t *device = run->device;
   char name[256];
-  gs_kernel_name(gs_vm_reader_enter(&ex->vm), run->kernel.object, name, sizeof name);
+  gs_kernel_name(gs_vm_reader_enter(&ex->vm), run->kernel.object, run->kernel.dispatch.shader != NULL, name,
+                 sizeof name);
   run->counters.dispatches = 1;
   run->counters.groups = run->next_group;
   run->counters.waves = run->next_group * run->kernel.waves_per_group;
@@ -505,7 +506,8 @@ static void watch_run(gs_run_t *run, const gs_vm_map_t *map) {
   gs_device_t *device = run->device;
   const gs_kernel_t *kernel = &run->kernel;
   const gs_dispatch_t *dispatch = &kernel->dispatch;
-  const bool own = !gs_symbol_in_code_object(map, kernel->object); /* ROCr's */
+  /* ROCr's: which sends no PM4 commands that start one. */
+  const bool own = !dispatch->shader && !gs_symbol_in_code_object(map, kernel->object);
   const gs_scope_t acquire = scope_of(dispatch, ACQUIRE_SHIFT), release = scope_of(dispatch, RELEASE_SHIFT);
   run->watch = own ? device->ops.watch->internal : device->ops.watch;
   if (own && device->ops.watch->fence)

@@ -182,8 +182,9 @@ void gs_poison_scratch(const gs_executor_t *executor, const gs_run_t *run, gs_gr
 gs_outcome_t gs_report_fault(const gs_executor_t *executor, const gs_run_t *run, const gs_group_t *group,
                              const gs_wave_t *wave, gs_fault_t *fault);
 
-/* report.c: name of the kernel whose descriptor is at `object`, "?" if unknown. */
-void gs_kernel_name(const gs_vm_map_t *map, uint64_t object, char *name, size_t size);
+/* report.c: name of the kernel whose descriptor is at `object`, "?" if unknown; or, `by_registers`, of which
+ * that is the first instruction. */
+void gs_kernel_name(const gs_vm_map_t *map, uint64_t object, bool by_registers, char *name, size_t size);
 
 /* guard.c: host faults inside guest accesses. */
 /* Installs the handler (once per process, thread-safe), or explains on stderr why faults can't be caught. */

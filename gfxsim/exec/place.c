@@ -39,8 +39,9 @@ static void number_item(uint32_t item, const uint32_t size[3], gs_place_t *place
 }
 
 /* What is known by the address of the instruction. */
-static void describe_code(gs_target_t target, const gs_vm_map_t *map, uint64_t object, gs_place_t *place) {
-  gs_kernel_name(map, object, place->kernel, sizeof place->kernel);
+static void describe_code(gs_target_t target, const gs_vm_map_t *map, uint64_t object, bool by_registers,
+                          gs_place_t *place) {
+  gs_kernel_name(map, object, by_registers, place->kernel, sizeof place->kernel);
   describe_instruction(target, map, place);
   place->function = gs_symbol_find(map, place->pc, place->function_name, sizeof place->function_name);
   gs_source_line_find(place->pc, place->source, sizeof place->source);
@@ -53,7 +54,7 @@ void gs_place_of(const gs_wave_t *w, unsigned lane, gs_place_t *place) {
   *place = (gs_place_t){.gpu = run->device->ordinal,
                         .profile = run->device->profile->name,
                         .pc = w->pc - GS_PLACE_INSTRUCTION_BYTES};
-  describe_code(w->env->target, map, run->kernel.object, place);
+  describe_code(w->env->target, map, run->kernel.object, run->kernel.dispatch.shader != NULL, place);
   uint32_t size[3];
   gs_group_size(group, &run->kernel, size);
   number_item((uint32_t)(w - group->wave) * gs_wave_lanes(w) + lane, size, place);
@@ -64,7 +65,8 @@ void gs_place_of_other(const gs_vm_map_t *map, const gs_launch_t *launch, uint64
                        unsigned lane, uint64_t pc, gs_place_t *place) {
   uint32_t size[3];
   *place = (gs_place_t){.gpu = launch->gpu, .profile = launch->profile, .pc = pc};
-  describe_code(launch->target, map, launch->object, place);
+  /* Nobody is told of ROCr's own kernels, so bare code is that of a PM4 command. */
+  describe_code(launch->target, map, launch->object, true, place);
   place->group[0] = (uint32_t)(group % launch->groups[0]);
   place->group[1] = (uint32_t)(group / launch->groups[0] % launch->groups[1]);
   place->group[2] = (uint32_t)(group / launch->groups[0] / launch->groups[1]);

@@ -13,9 +13,12 @@
 enum { TEXT_BYTES = 512 };
 
 /* Kernel symbols are those of descriptors, "name.kd". */
-void gs_kernel_name(const gs_vm_map_t *map, uint64_t object, char *name, size_t size) {
+void gs_kernel_name(const gs_vm_map_t *map, uint64_t object, bool by_registers, char *name, size_t size) {
   if (gs_vm_find_mapped(map, object) && !gs_symbol_in_code_object(map, object)) {
-    snprintf(name, size, "(ROCr's copy or fill)");
+    if (by_registers)
+      snprintf(name, size, "(PM4 command's, at 0x%" PRIx64 ")", object);
+    else
+      snprintf(name, size, "(ROCr's copy or fill)");
     return;
   }
   gs_symbol_find(map, object, name, size);
@@ -138,7 +141,7 @@ gs_outcome_t gs_report_fault(const gs_executor_t *ex, const gs_run_t *run, const
   const gs_device_t *device = run->device;
   char kernel[TEXT_BYTES / 2], place[TEXT_BYTES * 2], cause[TEXT_BYTES * 2], lane[32] = "";
   const bool present = w->fault.access && gs_vm_find_mapped(ex->map, w->fault.address);
-  gs_kernel_name(ex->map, run->kernel.object, kernel, sizeof kernel);
+  gs_kernel_name(ex->map, run->kernel.object, run->kernel.dispatch.shader != NULL, kernel, sizeof kernel);
   describe_place(ex, w, place, sizeof place);
   describe_cause(ex, w, present, cause, sizeof cause);
   if (w->fault.lane < GS_MAX_LANES)

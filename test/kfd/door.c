@@ -533,8 +533,7 @@ static void expect_save_area(kfd_create_queue_t *queue) {
 
 /* A queue whose commands are PM4: a kernel that is described by registers stores a word, and the release
  * behind it raises an event. */
-static void test_queue_of_pm4(void **state) {
-  (void)state;
+static void run_pm4_kernel(uint32_t groups) {
   enum {
     CODE = 1024,
     PLACE = 2048,
@@ -542,8 +541,10 @@ static void test_queue_of_pm4(void **state) {
     SIZE = 4 * PAGE,
     WORD = 0x12345678
   }; /* offsets: in bytes */
-  static const uint32_t code[] = {0xBE8400FF, WORD, 0xC0420100, 0,
-                                  0xBF810000}; /* s[0:1]: where to store s4 */
+  /* v_mov_b32 v0, 0; v_mov_b32 v1, WORD; v_add_u32 v1, s2, v1; global_store_dword v0, v1, s[0:1]; s_endpgm:
+   * s2 is the group's number */
+  static const uint32_t code[] = {0x7E000280, 0x7E0202FF, WORD,      0x68020202,
+                                  0xDC708000, 0x00000100, 0xBF810000};
   kfd_waited_event_t event = {.event_id = create_event()};
   uint32_t *ring = (uint32_t *)(void *)reserve(SIZE);
   const uint64_t base = (uintptr_t)ring, entry = base + PAGE + CODE, place = base + PAGE + PLACE;
@@ -580,13 +581,13 @@ static void test_queue_of_pm4(void **state) {
                                0xC0027600,
                                0x212,
                                0,
-                               2 << 1,
+                               2 << 1 | 1 << 7,
                                0xC0027600,
                                0x240,
                                (uint32_t)place,
                                (uint32_t)(place >> 32),
                                0xC0031500,
-                               1,
+                               groups,
                                1,
                                1,
                                1,
@@ -607,12 +608,23 @@ static void test_queue_of_pm4(void **state) {
   assert_int_equal(*stored, 0);
   assert_int_equal(ioctl(kfd, CALL(UPDATE_QUEUE), &go), 0);
   assert_int_equal(wait_for(&event, 1, 10000), KFD_WAIT_COMPLETE);
-  assert_int_equal(*stored, WORD);
+  assert_in_range(*stored, WORD, WORD + groups - 1);
   kfd_destroy_queue_t end = {.queue_id = queue.queue_id};
   assert_int_equal(ioctl(kfd, CALL(DESTROY_QUEUE), &end), 0);
   assert_int_equal(write[1], sizeof commands / sizeof *commands);
   set_event(event.event_id, DESTROY_EVENT);
   release(wanted.handle, ring, SIZE);
+}
+
+static void test_queue_of_pm4(void **state) {
+  (void)state;
+  run_pm4_kernel(1);
+}
+
+/* For pm4_check.sh: two workgroups, of which nothing says who stores first. */
+static void race_of_pm4(void **state) {
+  (void)state;
+  run_pm4_kernel(2);
 }
 
 /* ---- Descriptors, processes, threads ---- */
@@ -789,6 +801,9 @@ static int once(void) {
 }
 
 int main(int argc, char **argv) {
+  const struct CMUnitTest race[] = {cmocka_unit_test(race_of_pm4)};
+  if (argc > 1 && strcmp(argv[1], "--race-of-pm4") == 0)
+    return cmocka_run_group_tests(race, open_kfd, NULL);
   if (argc > 1)
     return strcmp(argv[1], "--once") ? 2 : once();
   const struct CMUnitTest tests[] = {
