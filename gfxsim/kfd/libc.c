@@ -196,11 +196,17 @@ static int status_of(const gs_answer_t *answer, struct stat *status, bool follow
   return 0;
 }
 
-EXPORT int fstat(int file, struct stat *status) {
+/* Of a descriptor. Not by one exported name for the other: a library in front of this one may have the first
+ * and make the second of it, as ThreadSanitizer does. */
+static int fstat_any(int file, struct stat *status) {
   const int failed = gs_real_fstat(file, status);
   if (!failed)
     gs_object_dress(status);
   return failed;
+}
+
+EXPORT int fstat(int file, struct stat *status) {
+  return fstat_any(file, status);
 }
 
 static int stat_any(int folder, const char *path, struct stat *status, int flags) {
@@ -233,7 +239,7 @@ static struct stat *plain(struct stat64 *status) {
 }
 
 EXPORT int fstat64(int file, struct stat64 *status) {
-  return fstat(file, plain(status));
+  return fstat_any(file, plain(status));
 }
 
 EXPORT int fstatat64(int folder, const char *path, struct stat64 *status, int flags) {
@@ -241,32 +247,32 @@ EXPORT int fstatat64(int folder, const char *path, struct stat64 *status, int fl
 }
 
 EXPORT int stat64(const char *path, struct stat64 *status) {
-  return stat(path, plain(status));
+  return stat_any(AT_FDCWD, path, plain(status), 0);
 }
 
 EXPORT int lstat64(const char *path, struct stat64 *status) {
-  return lstat(path, plain(status));
+  return stat_any(AT_FDCWD, path, plain(status), AT_SYMLINK_NOFOLLOW);
 }
 
 /* What programs call that were linked to a C library before 2.33. */
 EXPORT int __fxstat(int version, int file, struct stat *status);
 EXPORT int __fxstat(int version, int file, struct stat *status) {
   (void)version; /* there is one on 64-bit machines */
-  return fstat(file, status);
+  return fstat_any(file, status);
 }
 ALSO(__fxstat, __fxstat64);
 
 EXPORT int __xstat(int version, const char *path, struct stat *status);
 EXPORT int __xstat(int version, const char *path, struct stat *status) {
   (void)version;
-  return stat(path, status);
+  return stat_any(AT_FDCWD, path, status, 0);
 }
 ALSO(__xstat, __xstat64);
 
 EXPORT int __lxstat(int version, const char *path, struct stat *status);
 EXPORT int __lxstat(int version, const char *path, struct stat *status) {
   (void)version;
-  return lstat(path, status);
+  return stat_any(AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW);
 }
 ALSO(__lxstat, __lxstat64);
 
