@@ -274,6 +274,7 @@ void gs_group_start(gs_group_t *group, const gs_run_t *run, uint64_t index) {
   group->run = run;
   group->wave_count = (items + kernel->lanes - 1) / kernel->lanes;
   group->live_waves = group->wave_count;
+  group->released = false;
   group->env = (gs_wave_env_t){
       .target = kernel->target,
       .lds = group->lds,

@@ -45,6 +45,7 @@ typedef struct gs_group {
   uint32_t id[3];
   uint32_t wave_count;
   uint32_t live_waves;
+  bool released; /* its waves were at a barrier, and have not run since */
   gs_wave_env_t env;
   gs_wave_t wave[GS_GROUP_WAVES_MAX];
   uint32_t scratch_slot[GS_GROUP_WAVES_MAX];

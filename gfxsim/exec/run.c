@@ -11,6 +11,9 @@ enum {
   /* Instructions that a wave executes before others get a turn and the address space is looked at anew:
    * gs_vm_unmap waits that long at most. */
   SLICE = 2048,
+  /* As many behind a barrier, where a card's waves go on at the same time. Programs rely on it that others
+   * have read what is behind a barrier before they write it again a memory access later. */
+  SLICE_BEHIND_BARRIER = 8,
   /* Passes over all waves before the group gives way to others: some 0.1 to 1 s of work. */
   PASSES_PER_TURN = 4096,
   /* Passes in which every wave only yielded or waited, after which the group is taken to wait for somebody
@@ -175,6 +178,7 @@ static uint64_t device_address(const gs_vm_map_t *map, uint64_t host) {
 }
 
 static void release_barrier(gs_group_t *group) {
+  group->released = group->live_waves > 1;
   if (GS_UNLIKELY(group->env.watched != NULL) && group->live_waves)
     group->env.watch->barrier(group->env.watch->context, group->env.watched);
   for (unsigned i = 0; i < group->wave_count; i++)
@@ -254,8 +258,10 @@ run_turn_of(gs_executor_t *ex, gs_run_t *run, gs_group_t *group, unsigned i, uns
 static pass_t run_pass(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {
   pass_t pass = {0};
   unsigned waiting = 0;
+  const unsigned slice = group->released ? SLICE_BEHIND_BARRIER : 0;
+  group->released = false;
   for (unsigned i = 0; i < group->wave_count && !pass.failed; i++) {
-    run_turn_of(ex, run, group, i, 0, &pass);
+    run_turn_of(ex, run, group, i, slice, &pass);
     waiting += group->wave[i].state == GS_WAVE_BARRIER;
   }
   if (waiting == group->live_waves)

@@ -206,6 +206,37 @@ static void test_barrier(void **state) {
   bench_fini(&b);
 }
 
+/* Behind a barrier all four waves read a word that the first one overwrites soon: it needs another barrier,
+ * but on a card, where waves go on together, all have read it by then. */
+static void test_reuse_behind_barrier(void **state) {
+  bench_t b;
+  bench_init(&b, state, 1);
+  load(&b, "v_lshlrev_b32 v1, 2, v0\n"
+           "v_mov_b32 v2, 0\n"
+           "v_mov_b32 v3, 5\n"
+           "v_readfirstlane_b32 s5, v0\n"
+           "ds_write_b32 v2, v3\n"
+           "s_waitcnt lgkmcnt(0)\n"
+           "s_barrier\n"
+           "ds_read_b32 v4, v2\n"
+           "s_cmp_eq_u32 s5, 0\n"
+           "s_cbranch_scc0 store\n"
+           "global_load_dword v3, v2, s[0:1]\n"
+           "v_add_u32 v5, 1, v1\n"
+           "v_add_u32 v5, 1, v1\n"
+           "v_add_u32 v5, 1, v1\n"
+           "s_waitcnt vmcnt(0)\n"
+           "ds_write_b32 v2, v3\n"
+           "store: s_waitcnt lgkmcnt(0)\n"
+           "global_store_dword v1, v4, s[0:1]\n"
+           "s_endpgm\n");
+  b.packet.group_segment_size = 1024;
+  assert_int_equal(run_line(&b, 256, 256), GS_DONE);
+  for (uint32_t i = 0; i < 256; i++)
+    assert_int_equal(b.out[i], 5);
+  bench_fini(&b);
+}
+
 /* The first wave spins, without any sleep, until the second one has stored: waves make progress beside a
  * spinning one. */
 static void test_spinning_wave(void **state) {
@@ -570,6 +601,7 @@ int main(void) {
   static const struct CMUnitTest tests[] = {
       isa_part_test(test_ids),
       isa_part_test(test_barrier),
+      isa_part_test_on(test_reuse_behind_barrier, GS_GFX90A),
       isa_part_test_on(test_spinning_wave, GS_GFX90A),
       isa_part_test_on(test_waiting_groups_sleeping, GS_GFX90A),
       isa_part_test_on(test_waiting_groups_spinning, GS_GFX90A),
