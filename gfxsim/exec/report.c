@@ -103,6 +103,14 @@ static const char *access_name(uint32_t access) {
   return "read";
 }
 
+/* Whether the part has the instruction that failed, and gfxsim has no such instructions. */
+static bool is_of_images(const gs_executor_t *ex, const gs_wave_t *w) {
+  enum { ENCODING_SHIFT = 26, IMAGES = 0x3C, NO_IMAGES = GS_GFX942 };
+  const gs_code_line_t *line = gs_executor_line(ex, w->pc);
+  return line && !(w->env->target & NO_IMAGES) &&
+         line->inst[(w->pc - line->base) / 4].word[0] >> ENCODING_SHIFT == IMAGES;
+}
+
 static void describe_cause(const gs_executor_t *ex, const gs_wave_t *w, bool present, char *text,
                            size_t size) {
   char memory[TEXT_BYTES];
@@ -127,7 +135,10 @@ static void describe_cause(const gs_executor_t *ex, const gs_wave_t *w, bool pre
   case GS_WAVE_FAULT_TRAP:
     snprintf(text, size, "abort trap (failed assertion, unreachable code, or abort in device code)");
     break;
-  default: snprintf(text, size, "illegal instruction"); break;
+  default:
+    snprintf(text, size, "illegal instruction%s",
+             is_of_images(ex, w) ? " of images, which are not simulated" : "");
+    break;
   }
 }
 

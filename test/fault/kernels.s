@@ -78,6 +78,10 @@ kernel k_illegal
   .long 0xbfff0000 // SOPP with an opcode that no part has
   s_endpgm
 
+kernel k_image
+  image_store v0, v[2:3], s[0:7] dmask:0x1 unorm
+  s_endpgm
+
 kernel k_abort
   s_trap 2
   s_endpgm
