@@ -17,6 +17,61 @@
 #include "isa/lanes.h"
 #include "isa/ops.h"
 
+enum { LINE_BYTES = 64 };
+
+/* ---- Workgroups: their memory is recycled, through the executor's hands as long as that has work, so that
+ * nobody waits for a lock; and through the device ---- */
+
+static void give_group(gs_device_t *device, gs_group_t *group) {
+  group->next = device->free_groups;
+  device->free_groups = group;
+}
+
+/* NULL when there is none. Pool lock held. */
+static gs_group_t *free_group(gs_device_t *device) {
+  gs_group_t *group = device->free_groups;
+  if (group)
+    device->free_groups = group->next;
+  return group;
+}
+
+static gs_group_t *take_group(gs_executor_t *ex) {
+  gs_device_t *device = ex->device;
+  gs_group_t *group = ex->spare;
+  ex->spare = NULL;
+  if (group)
+    return group;
+  pthread_mutex_lock(&device->pool_lock);
+  group = free_group(device);
+  pthread_mutex_unlock(&device->pool_lock);
+  return group ? group : gs_group_create();
+}
+
+static void return_group(gs_executor_t *ex, gs_group_t *group) {
+  gs_device_t *device = ex->device;
+  if (GS_UNLIKELY(group->env.watched != NULL))
+    group->env.watch->group_ends(group->env.watch->context, group->env.watched);
+  group->env.watched = NULL;
+  if (group->home) {
+    *group->home = group;
+    return;
+  }
+  if (!ex->spare) {
+    ex->spare = group;
+    return;
+  }
+  pthread_mutex_lock(&device->pool_lock);
+  give_group(device, group);
+  pthread_mutex_unlock(&device->pool_lock);
+}
+
+/* Pool lock held. */
+static void give_spare(gs_executor_t *ex) {
+  if (ex->spare)
+    give_group(ex->device, ex->spare);
+  ex->spare = NULL;
+}
+
 /* ---- Executors: a thread's means to run waves, recycled ---- */
 
 static void destroy_executor(gs_executor_t *ex) {
@@ -26,15 +81,18 @@ static void destroy_executor(gs_executor_t *ex) {
     gs_code_release(ex->code[width]);
   gs_vm_reader_unregister(&ex->vm);
   gs_group_destroy(ex->own_group);
+  gs_group_destroy(ex->spare);
   free(ex->own_line);
   free(ex);
 }
 
 /* With a workgroup of its own, it can run every kernel without any more host memory. */
 static gs_executor_t *create_executor(gs_device_t *device, bool with_group) {
-  gs_executor_t *ex = calloc(1, sizeof *ex);
+  /* On lines of its own: its thread writes it all the time. */
+  gs_executor_t *ex = aligned_alloc(LINE_BYTES, (sizeof *ex + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES);
   if (!ex)
     return NULL;
+  memset(ex, 0, sizeof *ex);
   ex->device = device;
   gs_vm_reader_register(device->vm, &ex->vm);
   ex->own_line = aligned_alloc(_Alignof(gs_code_line_t), sizeof *ex->own_line);
@@ -65,8 +123,10 @@ static gs_executor_t *add_executor(gs_device_t *device) {
 static gs_executor_t *take_executor(gs_device_t *device) {
   pthread_mutex_lock(&device->pool_lock);
   gs_executor_t *ex = device->idle_executors;
-  if (ex)
+  if (ex) {
     device->idle_executors = ex->next;
+    ex->spare = free_group(device);
+  }
   pthread_mutex_unlock(&device->pool_lock);
   return ex ? ex : add_executor(device);
 }
@@ -81,6 +141,7 @@ static void return_executor(gs_executor_t *ex) {
   gs_device_t *device = ex->device;
   rest_executor(ex);
   pthread_mutex_lock(&device->pool_lock);
+  give_spare(ex);
   ex->next = device->idle_executors;
   device->idle_executors = ex;
   pthread_mutex_unlock(&device->pool_lock);
@@ -110,31 +171,6 @@ int gs_device_reserve(gs_device_t *device) {
 void gs_device_unreserve(gs_device_t *device) {
   pthread_mutex_lock(&device->pool_lock);
   device->reserved--;
-  pthread_mutex_unlock(&device->pool_lock);
-}
-
-/* ---- Workgroups: their memory is recycled through the device ---- */
-
-static gs_group_t *take_group(gs_device_t *device) {
-  pthread_mutex_lock(&device->pool_lock);
-  gs_group_t *group = device->free_groups;
-  if (group)
-    device->free_groups = group->next;
-  pthread_mutex_unlock(&device->pool_lock);
-  return group ? group : gs_group_create();
-}
-
-static void return_group(gs_device_t *device, gs_group_t *group) {
-  if (GS_UNLIKELY(group->env.watched != NULL))
-    group->env.watch->group_ends(group->env.watch->context, group->env.watched);
-  group->env.watched = NULL;
-  if (group->home) {
-    *group->home = group;
-    return;
-  }
-  pthread_mutex_lock(&device->pool_lock);
-  group->next = device->free_groups;
-  device->free_groups = group;
   pthread_mutex_unlock(&device->pool_lock);
 }
 
@@ -203,12 +239,12 @@ static void suspend(gs_run_t *run, gs_group_t *group) {
 
 /* Memory for the next workgroup. Without host memory for more there is one at a time, in the executor's own;
  * NULL while that runs. Lock held. */
-static gs_group_t *find_group(gs_run_t *run) {
-  gs_group_t *group = take_group(run->device);
+static gs_group_t *find_group(gs_executor_t *ex, gs_run_t *run) {
+  gs_group_t *group = take_group(ex);
   if (group && gs_group_reserve_lds(group, run->kernel.lds_bytes) == 0)
     return group;
   if (group)
-    return_group(run->device, group);
+    return_group(ex, group);
   if (run->resident) {
     run->most_resident = run->resident;
     gs_log_once(&run->device->short_of_memory,
@@ -238,31 +274,31 @@ static uint64_t nth_group(const gs_run_t *run, uint64_t n) {
   return first + ((n - first) * factor + gs_random_next(&random) % size) % size;
 }
 
-/* Starts the next workgroup; NULL without host memory for it. Called and returns with the lock held; lets go
- * of it for what takes time. */
-static gs_group_t *start_group(gs_run_t *run) {
-  gs_group_t *group = find_group(run);
+/* Memory and a number for the next workgroup, which is to be started without the lock: it takes time. NULL
+ * without host memory for it. Lock held. */
+static gs_group_t *begin_group(gs_executor_t *ex, gs_run_t *run, uint64_t *index) {
+  gs_group_t *group = find_group(ex, run);
   if (!group)
     return NULL;
-  const uint64_t index = nth_group(run, run->next_group++);
+  *index = nth_group(run, run->next_group++);
   run->resident++;
   if (needs_scratch(run))
     take_slots(run, group);
-  pthread_mutex_unlock(&run->lock);
-  gs_group_start(group, run, index);
-  pthread_mutex_lock(&run->lock);
   return group;
 }
 
-/* The next workgroup to run: new ones first, as long as the GPU could hold them, then those that had their
- * turn. */
-static gs_group_t *next_group(gs_run_t *run) {
+static const uint64_t was_suspended = UINT64_MAX; /* no workgroup has this number */
+
+/* The next workgroup to run: new ones first, as long as the GPU could hold them, with their number, then
+ * those that had their turn, with was_suspended. Lock held. */
+static gs_group_t *next_group(gs_executor_t *ex, gs_run_t *run, uint64_t *index) {
   if (!has_work(run))
     return NULL;
   const bool wait = by_chance(run) && run->suspended && gs_random_once_in(&run->random, 2);
-  gs_group_t *group = can_start(run) && !wait ? start_group(run) : NULL;
+  gs_group_t *group = can_start(run) && !wait ? begin_group(ex, run, index) : NULL;
   if (group)
     return group;
+  *index = was_suspended;
   return run->suspended ? take_suspended(run) : NULL;
 }
 
@@ -286,7 +322,7 @@ static void after_turn(gs_executor_t *ex, gs_run_t *run, gs_group_t *group, gs_t
   if (needs_scratch(run))
     release_slots(run, group);
   run->resident--;
-  return_group(run->device, group);
+  return_group(ex, group);
 }
 
 static void wake_workers(gs_device_t *device);
@@ -295,12 +331,15 @@ static void wake_workers(gs_device_t *device);
 static void work_on(gs_executor_t *ex, gs_run_t *run) {
   run->executors++;
   gs_group_t *group;
-  while ((group = next_group(run))) {
+  uint64_t index;
+  while ((group = next_group(ex, run, &index))) {
     const bool call_help = !run->called_help && has_work(run);
     run->called_help |= call_help;
     pthread_mutex_unlock(&run->lock);
     if (call_help)
       wake_workers(run->device);
+    if (index != was_suspended)
+      gs_group_start(group, run, index);
     const gs_turn_t turn = gs_group_run(ex, run, group);
     if (turn == GS_TURN_EXPIRED)
       sched_yield(); /* perhaps it waits for the host, which needs the processor to answer */
@@ -330,6 +369,14 @@ static gs_run_t *find_work(gs_device_t *device) {
   return NULL;
 }
 
+/* What it does not use others may have. Device lock held. */
+static void rest_worker(gs_executor_t *ex) {
+  rest_executor(ex);
+  pthread_mutex_lock(&ex->device->pool_lock);
+  give_spare(ex);
+  pthread_mutex_unlock(&ex->device->pool_lock);
+}
+
 static void *worker_main(void *argument) {
   gs_device_t *device = argument;
   gs_executor_t *ex = create_executor(device, false); /* without it there is a worker less */
@@ -337,7 +384,7 @@ static void *worker_main(void *argument) {
   while (ex && !device->quit) {
     gs_run_t *run = find_work(device);
     if (!run) {
-      rest_executor(ex);
+      rest_worker(ex);
       pthread_cond_wait(&device->work, &device->lock);
       continue;
     }
@@ -396,9 +443,9 @@ static void run_init(gs_run_t *run, gs_device_t *device) {
   pthread_cond_init(&run->idle, NULL);
 }
 
-static void run_fini(gs_run_t *run) {
+static void run_fini(gs_executor_t *ex, gs_run_t *run) {
   while (run->suspended)
-    return_group(run->device, take_suspended(run));
+    return_group(ex, take_suspended(run));
   pthread_cond_destroy(&run->idle);
   pthread_mutex_destroy(&run->lock);
 }
@@ -421,16 +468,8 @@ static void withdraw_run(gs_run_t *run) {
   pthread_mutex_unlock(&device->lock);
 }
 
-/* Works until every workgroup has ended, or all executors have let go of an abandoned run. */
-static void run_to_end(gs_executor_t *ex, gs_run_t *run) {
-  publish_run(run);
-  pthread_mutex_lock(&run->lock);
-  do {
-    work_on(ex, run);
-    rest_executor(ex); /* waiting for others must not delay gs_vm_unmap */
-    while (run->executors && !has_work(run))
-      pthread_cond_wait(&run->idle, &run->lock);
-  } while (has_work(run));
+/* Makes sure that no worker has the run in hand. Run lock held on entry and exit. */
+static void part_from_workers(gs_run_t *run) {
   pthread_mutex_unlock(&run->lock);
   withdraw_run(run);
   /* A worker may have locked the run between the two lines above; it found nothing and will touch it no more
@@ -438,6 +477,23 @@ static void run_to_end(gs_executor_t *ex, gs_run_t *run) {
   pthread_mutex_lock(&run->lock);
   while (run->executors)
     pthread_cond_wait(&run->idle, &run->lock);
+}
+
+/* Works until every workgroup has ended, or all executors have let go of an abandoned run. With a single
+ * workgroup nobody can help, and nobody hears of it. */
+static void run_to_end(gs_executor_t *ex, gs_run_t *run) {
+  const bool shared = run->kernel.group_count > 1;
+  if (shared)
+    publish_run(run);
+  pthread_mutex_lock(&run->lock);
+  do {
+    work_on(ex, run);
+    rest_executor(ex); /* waiting for others must not delay gs_vm_unmap */
+    while (run->executors && !has_work(run))
+      pthread_cond_wait(&run->idle, &run->lock);
+  } while (has_work(run));
+  if (shared)
+    part_from_workers(run);
   /* The host may stop the run between two workgroups, of which none then says so. */
   if (!run->outcome && (run->suspended || run->next_group < run->kernel.group_count))
     run->outcome = GS_STOPPED;
@@ -555,7 +611,7 @@ gs_outcome_t gs_device_run(gs_device_t *device, const gs_dispatch_t *dispatch, g
     keep_statistics(ex, &run, gs_clock_nanoseconds() - start);
   *fault = run.fault;
   const gs_outcome_t outcome = run.outcome;
-  run_fini(&run);
+  run_fini(ex, &run);
   if (GS_UNLIKELY(run.watched != NULL))
     run.watch->kernel_ends(run.watch->context, run.watched);
   return_executor(ex);

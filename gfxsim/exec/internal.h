@@ -107,6 +107,7 @@ typedef struct gs_executor {
   /* What it goes on with when there is no host memory for more. */
   gs_code_line_t *own_line;
   gs_group_t *own_group;  /* NULL while in use, and for workers */
+  gs_group_t *spare;      /* for its next workgroup, or NULL; returned to the device when it rests */
   gs_wave_t *wave;        /* the wave in hand */
   gs_counters_t counters; /* of the run in hand, when statistics are on */
   char place[64];         /* names the wave in hand, when there is a trace */
