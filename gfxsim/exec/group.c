@@ -132,25 +132,33 @@ static filler_t fill_sgprs(gs_group_t *group, unsigned index, const gs_kernel_t 
   return f;
 }
 
+/* Work-item IDs of the `count` lanes from `first` on, which are neighbours in x. */
+static void fill_line(gs_wave_t *w, uint32_t first, uint32_t count, const uint32_t id[3], bool packed,
+                      unsigned ids) {
+  const uint32_t x = packed ? id[0] | id[1] << 10 | id[2] << 20 : id[0];
+  for (uint32_t l = 0; l < count; l++)
+    w->v[0].u32[first + l] = x + l;
+  if (packed)
+    return;
+  for (unsigned i = 1; i <= ids; i++)
+    for (uint32_t l = 0; l < count; l++)
+      w->v[i].u32[first + l] = id[i];
+}
+
 /* Work-item IDs of one wave; `size` is the size of this workgroup, which may be cut off by the grid's edge.
  */
 static void fill_vgprs(gs_wave_t *w, unsigned index, const uint32_t size[3], bool packed, unsigned ids) {
   const uint32_t all = gs_wave_lanes(w), first = index * all, left = size[0] * size[1] * size[2] - first;
   const uint32_t lanes = left < all ? left : all;
-  uint32_t x = first % size[0], y = first / size[0] % size[1], z = first / size[0] / size[1];
-  for (uint32_t l = 0; l < lanes; l++) {
-    w->v[0].u32[l] = packed ? x | y << 10 | z << 20 : x;
-    if (!packed && ids > 0)
-      w->v[1].u32[l] = y;
-    if (!packed && ids > 1)
-      w->v[2].u32[l] = z;
-    if (++x < size[0])
+  uint32_t id[3] = {first % size[0], first / size[0] % size[1], first / size[0] / size[1]};
+  for (uint32_t l = 0, count; l < lanes; l += count) {
+    count = size[0] - id[0] < lanes - l ? size[0] - id[0] : lanes - l;
+    fill_line(w, l, count, id, packed, ids);
+    id[0] = 0;
+    if (++id[1] < size[1])
       continue;
-    x = 0;
-    if (++y < size[1])
-      continue;
-    y = 0;
-    z++;
+    id[1] = 0;
+    id[2]++;
   }
   gs_set_exec(w, lanes == GS_MAX_LANES ? UINT64_MAX : (UINT64_C(1) << lanes) - 1);
 }
@@ -167,7 +175,11 @@ static void clear_registers(gs_group_t *group, unsigned index, const gs_run_t *r
   memset(&w->s, 0, sizeof w->s);
   w->v = group->rows[index];
   memset(w->v, 0, kernel->vgprs * sizeof *w->v);
-  memset(w->v + GS_ARCH_VGPRS, 0, kernel->acc_vgprs * sizeof *w->v);
+  /* Not even no bytes of pages that were never touched: hosts take long for a store whose mask is empty
+   * there.
+   */
+  if (kernel->acc_vgprs)
+    memset(w->v + GS_ARCH_VGPRS, 0, kernel->acc_vgprs * sizeof *w->v);
 }
 
 /* How many work-item IDs behind the first the kernel gets in registers. Who forgot to ask finds 0 here, and

@@ -317,6 +317,37 @@ static void test_register_index(void **state) {
   bench_fini(&b);
 }
 
+/* Registers and LDS begin as 0, whatever the workgroup before has left in them. */
+static void test_fresh_state(void **state) {
+  const bool accumulates = isa_part(state) & GS_GFX908_UP;
+  bench_t b;
+  bench_init(&b, state, 1);
+  char text[512];
+  snprintf(text, sizeof text,
+           "v_lshlrev_b32 v1, 2, v0\n"
+           "ds_read_b32 v2, v1\n"
+           "s_waitcnt lgkmcnt(0)\n"
+           "v_or_b32 v2, v2, v9\n"
+           "v_or_b32 v2, s20, v2\n%s"
+           "global_store_dword v1, v2, s[0:1]\n"
+           "v_mov_b32 v9, -1\n"
+           "s_mov_b32 s20, -1\n"
+           "ds_write_b32 v1, v9\n%s"
+           "s_endpgm\n",
+           accumulates ? "v_accvgpr_read_b32 v3, a9\nv_or_b32 v2, v2, v3\n" : "",
+           accumulates ? "v_accvgpr_write_b32 a9, v9\n" : "");
+  load(&b, text);
+  b.code[48] |= 7; /* with 32 registers of each kind where they are in one file */
+  b.packet.group_segment_size = 256;
+  for (unsigned launch = 0; launch < 3; launch++) {
+    memset(b.out, 0xff, 256);
+    assert_int_equal(run_line(&b, 64, 64), GS_DONE);
+    for (unsigned i = 0; i < 64; i++)
+      assert_int_equal(b.out[i], 0);
+  }
+  bench_fini(&b);
+}
+
 static void test_checks(void **state) {
   bench_t b;
   bench_init(&b, state, 1);
@@ -606,6 +637,7 @@ int main(void) {
       isa_part_test_on(test_waiting_groups_sleeping, GS_GFX90A),
       isa_part_test_on(test_waiting_groups_spinning, GS_GFX90A),
       isa_part_test(test_register_index),
+      isa_part_test(test_fresh_state),
       isa_part_test(test_checks),
       isa_part_test_on(test_scratch_slots, GS_GFX90A),
       isa_part_test(test_faults),
