@@ -23,8 +23,9 @@ void gs_bus_leave(gs_bus_t *bus) {
   gs_vm_reader_leave(&bus->reader);
 }
 
-void *gs_bus_span(gs_bus_t *bus, uint64_t address, uint64_t wanted, uint32_t access, uint64_t *size) {
-  const gs_vm_range_t *range = gs_vm_find(bus->map, address);
+/* What of `wanted` bytes at `address` is in that range, which may be NULL; or NULL and a fault. */
+static void *span_in(gs_bus_t *bus, const gs_vm_range_t *range, uint64_t address, uint64_t wanted,
+                     uint32_t access, uint64_t *size) {
   if (!range || (range->access & access) != access) {
     bus->fault = (gs_fault_t){
         .address = address,
@@ -38,14 +39,14 @@ void *gs_bus_span(gs_bus_t *bus, uint64_t address, uint64_t wanted, uint32_t acc
   return range->host + (address - range->start);
 }
 
+void *gs_bus_span(gs_bus_t *bus, uint64_t address, uint64_t wanted, uint32_t access, uint64_t *size) {
+  return span_in(bus, gs_vm_find(bus->map, address), address, wanted, access, size);
+}
+
 void *gs_bus_at(gs_bus_t *bus, uint64_t address, size_t size, uint32_t access) {
   uint64_t present = 0;
-  const gs_vm_range_t *range = gs_vm_find(bus->map, address);
-  if (range && range->is_gap) { /* would need a guard, as gs_bus_move has */
-    bus->fault = (gs_fault_t){.address = address, .access = access, .not_present = true};
-    return NULL;
-  }
-  void *host = gs_bus_span(bus, address, size, access, &present);
+  /* An access in a gap would need a guard, as gs_bus_move has. */
+  void *host = span_in(bus, gs_vm_find_mapped(bus->map, address), address, size, access, &present);
   if (host && present < size) {
     bus->fault = (gs_fault_t){.address = address + present, .access = access, .not_present = true};
     return NULL;
