@@ -127,10 +127,37 @@ static inline unsigned gs_mfma_block_a(const gs_inst_t *in, unsigned block) {
   return (block & ~share) | (in->abid & share);
 }
 
-static inline void gs_mfma_multiply_f32(float *restrict d, float a, const float *restrict b) {
-  for (unsigned j = 0; j < 16; j++)
-    d[j] = fmaf(a, b[j], d[j]);
+/* Sixteen lanes of D, in the host's registers while k goes on. */
+#if defined(__AVX512F__)
+typedef __m512 gs_sums_t;
+static inline gs_sums_t gs_sums_of(const float *d) {
+  return _mm512_load_ps(d);
 }
+static inline gs_sums_t gs_sums_add(gs_sums_t sums, float a, const float *b) {
+  return _mm512_fmadd_ps(_mm512_set1_ps(a), _mm512_load_ps(b), sums);
+}
+static inline void gs_sums_put(float *d, gs_sums_t sums) {
+  _mm512_store_ps(d, sums);
+}
+#else
+typedef struct gs_sums {
+  float f32[16];
+} gs_sums_t;
+static inline gs_sums_t gs_sums_of(const float *d) {
+  gs_sums_t sums;
+  memcpy(&sums, d, sizeof sums);
+  return sums;
+}
+static inline gs_sums_t gs_sums_add(gs_sums_t sums, float a, const float *b) {
+  for (unsigned j = 0; j < 16; j++)
+    sums.f32[j] = fmaf(a, b[j], sums.f32[j]);
+  return sums;
+}
+static inline void gs_sums_put(float *d, gs_sums_t sums) {
+  memcpy(d, &sums, sizeof sums);
+}
+#endif
+
 static inline void gs_mfma_multiply_i32(uint32_t *restrict d, uint32_t a, const uint32_t *restrict b) {
   for (unsigned j = 0; j < 16; j++)
     d[j] += a * b[j];
@@ -142,6 +169,7 @@ static inline void gs_mfma_sixteen(const gs_inst_t *in, gs_mfma_shape_t s, bool 
   const unsigned per_block = s.size * s.size / GS_LANES, block = r / per_block, in_block = r % per_block;
   const unsigned row =
       s.size == 32 ? 8 * (in_block / 4) + 4 * (first / 32) + in_block % 4 : 4 * (first / 16) + r % 4;
+  gs_sums_t sums = gs_sums_of(&d->f32[first]);
   for (unsigned k = 0; k < s.depth; k++) {
     const unsigned e = k % s.elements, group = k / s.elements;
     const unsigned lane_a = (s.blocks > 1 ? gs_mfma_block_a(in, block) : group) * s.size + row;
@@ -149,8 +177,10 @@ static inline void gs_mfma_sixteen(const gs_inst_t *in, gs_mfma_shape_t s, bool 
     if (integer)
       gs_mfma_multiply_i32(&d->u32[first], a->element[e].u32[lane_a % GS_LANES], &b->element[e].u32[lane_b]);
     else
-      gs_mfma_multiply_f32(&d->f32[first], a->element[e].f32[lane_a % GS_LANES], &b->element[e].f32[lane_b]);
+      sums = gs_sums_add(sums, a->element[e].f32[lane_a % GS_LANES], &b->element[e].f32[lane_b]);
   }
+  if (!integer)
+    gs_sums_put(&d->f32[first], sums);
 }
 
 /* 4x4 blocks: each group of four lanes is one, with its own A and B. */
@@ -175,8 +205,9 @@ static inline void gs_flush_row(gs_row_t *row) {
     row->f32[l] = gs_flush32(row->f32[l]);
 }
 
-static inline void gs_mfma(gs_wave_t *w, const gs_inst_t *in, gs_mfma_shape_t s, gs_mfma_type_t type,
-                           gs_mfma_type_t type_b) {
+/* Inlined, so that shape and types are constants everywhere in it: they decide on each of its loops. */
+static inline __attribute__((always_inline)) void
+gs_mfma(gs_wave_t *w, const gs_inst_t *in, gs_mfma_shape_t s, gs_mfma_type_t type, gs_mfma_type_t type_b) {
   const bool integer = type == GS_MFMA_I8;
   const bool flush = w->env->target == GS_GFX90A && (type == GS_MFMA_F16 || type == GS_MFMA_BF16);
   const unsigned registers = s.size * s.size * s.blocks / GS_LANES;
@@ -264,6 +295,7 @@ static inline void gs_smfmac_sixteen(const gs_inst_t *in, gs_mfma_shape_t s, boo
                                      const gs_matrix_t *a, const gs_matrix_t *b, const gs_row_t *index,
                                      unsigned r, unsigned first, gs_row_t *d) {
   const unsigned row = s.size == 32 ? 8 * (r / 4) + 4 * (first / 32) + r % 4 : 4 * (first / 16) + r % 4;
+  gs_sums_t sums = gs_sums_of(&d->f32[first]);
   for (unsigned group = 0; group < GS_LANES / s.size; group++) {
     const unsigned lane_a = group * s.size + row, lane_b = group * s.size + first % s.size;
     const uint32_t places = gs_smfmac_index(in, s.elements, index->u32[lane_a]);
@@ -272,9 +304,11 @@ static inline void gs_smfmac_sixteen(const gs_inst_t *in, gs_mfma_shape_t s, boo
       if (integer)
         gs_mfma_multiply_i32(&d->u32[first], a->element[e].u32[lane_a], &column->u32[lane_b]);
       else
-        gs_mfma_multiply_f32(&d->f32[first], a->element[e].f32[lane_a], &column->f32[lane_b]);
+        sums = gs_sums_add(sums, a->element[e].f32[lane_a], &column->f32[lane_b]);
     }
   }
+  if (!integer)
+    gs_sums_put(&d->f32[first], sums);
 }
 
 static inline void gs_smfmac(gs_wave_t *w, const gs_inst_t *in, gs_mfma_shape_t s, gs_mfma_type_t type,
