@@ -103,12 +103,15 @@ k_scratch:
   global_store_dword v1, v2, s[8:9]
   s_endpgm
 
-// Waits until the word at the address is not 0, and stores 42 behind it.
+// Counts itself in word 2, waits until the word at the address is not 0, and stores 42 behind it.
 kernel k_wait
   s_load_dwordx2 s[4:5], s[0:1], 0x0
   v_mov_b32 v1, 0
   v_mov_b32 v2, 42
   s_waitcnt lgkmcnt(0)
+  s_mov_b64 exec, 1
+  v_mov_b32 v3, 1
+  global_atomic_add v1, v3, s[4:5] offset:8
 wait:
   s_sleep 1
   global_load_dword v3, v1, s[4:5] glc
