@@ -102,16 +102,12 @@ static void obey_wait(gs_wave_t *w, gs_step_t step, uint32_t imm) {
 }
 
 /* The instruction that was executed counts. */
-static void begin_operation(gs_wave_t *w, uint64_t pc, const gs_inst_t *in, const gs_wait_rule_t *rule,
-                            const gs_uses_t *uses) {
+static void begin_operation(gs_wave_t *w, uint64_t pc, const gs_uses_t *uses) {
   gs_wave_waits_t *waits = gs_wave_waits(w);
   gs_wait_counts_t full = gs_wait_counts_none(w->env->target);
-  unsigned counters;
-  gs_line_t line;
-  gs_wait_counts_in(w, in, rule, &counters, &line);
   for (unsigned counter = 1; counter < GS_COUNTER_END; counter *= 2) { /* who would count on waits */
     const unsigned most = *count_of(&full, counter);
-    if (counters & counter && waits->count >= most)
+    if (uses->counters & counter && waits->count >= most)
       wait_for(w, counter, most - 1);
   }
   if (waits->count == GS_MOST_PENDING) { /* it is not known of which there are so many */
@@ -122,8 +118,8 @@ static void begin_operation(gs_wave_t *w, uint64_t pc, const gs_inst_t *in, cons
   }
   gs_pending_t *p = &waits->pending[waits->count++];
   *p = (gs_pending_t){.pc = pc,
-                      .counters = (uint8_t)counters,
-                      .line = (uint8_t)line,
+                      .counters = uses->counters,
+                      .line = uses->line,
                       .local = (uint8_t)gs_local_end(waits),
                       .late = (uint8_t)gs_late_end(w, gs_wait_of(w)->late)};
   for (unsigned i = 0; i < uses->count; i++) {
@@ -148,19 +144,19 @@ static bool any_marked(const uint64_t *marks, unsigned first, unsigned count) {
 }
 
 /* Whether results of the two come in the order in which they were asked for. */
-static bool in_order(const gs_pending_t *first, const gs_wait_rule_t *second) {
+static bool in_order(const gs_pending_t *first, const gs_uses_t *second) {
   if (first->line == GS_LINE_FLAT ||
       first->line == GS_LINE_FLAT_IN_ORDER) /* no local memory was meant, if that counter is down already */
     return second->line == GS_LINE_VECTOR && !(first->counters & GS_COUNTER_LGKM);
   return first->line == second->line && is_ordered(second->line);
 }
 
-static bool meets(const gs_pending_t *p, const gs_operand_t *use, const gs_wait_rule_t *rule) {
+static bool meets(const gs_pending_t *p, const gs_operand_t *use, const gs_uses_t *uses) {
   if (p->vector != use->vector || use->first >= p->first + p->count || p->first >= use->first + use->count)
     return false;
   if (use->vector && !(use->lanes & p->lanes))
     return false;
-  return !use->writes || !in_order(p, rule);
+  return !use->writes || !in_order(p, uses);
 }
 
 /* What is wrong with a use is told once. A register that gets another value while a load is on its way gets
@@ -190,14 +186,14 @@ static void bring_overwritten(gs_wave_t *w) {
 }
 
 /* Looks whether the instruction uses registers too early. */
-static void look(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, const gs_uses_t *uses) {
+static void look(gs_wave_t *w, const gs_inst_t *in, const gs_uses_t *uses) {
   gs_wave_waits_t *waits = gs_wave_waits(w);
   for (unsigned i = 0; i < uses->count; i++) {
     const gs_operand_t *use = &uses->use[i];
     if (!any_marked(use->vector ? waits->vectors : waits->scalars, use->first, use->count))
       continue;
     for (unsigned k = waits->count; k-- > 0;)
-      if (meets(&waits->pending[k], use, rule))
+      if (meets(&waits->pending[k], use, uses))
         meet(w, in, use, k);
   }
 }
@@ -235,7 +231,7 @@ static void obey(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, 
   gs_wave_waits_t *waits = gs_wave_waits(w);
   waits->clock += states_of(in, rule);
   if (rule->counters)
-    begin_operation(w, pc, in, rule, uses);
+    begin_operation(w, pc, uses);
   else if (rule->step >= GS_STEP_WAIT && rule->step <= GS_STEP_WAIT_ALL)
     obey_wait(w, (gs_step_t)rule->step, (uint32_t)in->imm);
   else if (rule->step == GS_STEP_BARRIER)
@@ -272,9 +268,11 @@ static void execute(gs_wave_t *w, const gs_inst_t *in) {
   uses.count = 0;
   if (waits->marked || rows || rule->counters)
     gs_wait_uses(w, in, rule, &uses);
+  if (rule->counters)
+    gs_wait_counts_in(w, in, rule, wait->tell_use != NULL, &uses);
   waits->overwritten = 0;
   if (waits->marked)
-    look(w, in, rule, &uses);
+    look(w, in, &uses);
   if (rows)
     gs_states_look(w, in, rule, rows, &uses);
   if (rule->counters)

@@ -36,6 +36,7 @@ enum { GS_MOST_USES = 8 };
 
 typedef struct gs_uses {
   unsigned count;
+  uint8_t counters, line; /* of an operation of memory: in which it counts, and in which it has its place */
   gs_operand_t use[GS_MOST_USES];
 } gs_uses_t;
 
@@ -124,9 +125,11 @@ uint32_t gs_wait_kinds(const gs_inst_t *in, const gs_wait_rule_t *rule);
  * those that the hardware looks after. */
 void gs_wait_uses(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, gs_uses_t *uses);
 
-/* In which counters it counts, and in which line. */
-void gs_wait_counts_in(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule,
-                       unsigned *counters, gs_line_t *line);
+/* Sets uses->counters and uses->line of an operation of memory that is not executed yet: it may write over
+ * its addresses. A flat access by which no lane comes to LDS is vector memory to compilers of LLVM, which
+ * wait for no more where they know of it; AMD's manuals want both waits. `manual`: go by these. */
+void gs_wait_counts_in(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, bool manual,
+                       gs_uses_t *uses);
 
 /* ---- Waves ---- */
 

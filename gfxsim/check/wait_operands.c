@@ -282,21 +282,35 @@ static void memory_uses(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_r
   add(uses, (gs_operand_t){in->dst, (uint16_t)returned(in, rule), vector, true, GS_ROLE_OTHER, lanes});
 }
 
+/* Whether the flat address of some active lane is one of LDS. */
+static bool comes_to_lds(const gs_wave_t *w, const gs_inst_t *in) {
+  const uint32_t *high = w->v[in->src[0].reg + 1u].u32;
+  for (uint64_t left = gs_exec(w); left; left &= left - 1)
+    if (high[__builtin_ctzll(left)] == GS_SHARED_APERTURE_HI)
+      return true;
+  return false;
+}
+
 /* From gfx10 on, what returns nothing has a counter of its own, and flat memory comes in an order. */
-void gs_wait_counts_in(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule,
-                       unsigned *counters, gs_line_t *line) {
-  *counters = rule->counters;
-  *line = (gs_line_t)rule->line;
+void gs_wait_counts_in(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, bool manual,
+                       gs_uses_t *uses) {
+  uses->counters = rule->counters;
+  uses->line = rule->line;
+  if (rule->line == GS_LINE_FLAT && !manual && !comes_to_lds(w, in)) {
+    uses->counters = GS_COUNTER_VM;
+    uses->line = GS_LINE_VECTOR;
+  }
   if (w->env->target & GS_TO_90A)
     return;
-  if (rule->line == GS_LINE_FLAT)
-    *line = GS_LINE_FLAT_IN_ORDER;
-  if (rule->counters & GS_COUNTER_VM && (is_store(in) || (is_atomic(in) && !in->glc)))
-    *counters ^= GS_COUNTER_VM | GS_COUNTER_VS;
+  if (uses->line == GS_LINE_FLAT)
+    uses->line = GS_LINE_FLAT_IN_ORDER;
+  if (uses->counters & GS_COUNTER_VM && (is_store(in) || (is_atomic(in) && !in->glc)))
+    uses->counters ^= GS_COUNTER_VM | GS_COUNTER_VS;
 }
 
 void gs_wait_uses(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, gs_uses_t *uses) {
   uses->count = 0;
+  uses->counters = uses->line = 0;
   if (rule->kinds & GS_KIND_VALU)
     vector_uses(w, in, rule, uses);
   else if (rule->kinds & GS_KIND_SALU)

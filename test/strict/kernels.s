@@ -175,6 +175,19 @@ times:
   s_cbranch_scc1 times
   s_endpgm
 
+// Stores what comes by a flat address, which is not one of local memory, behind the wait for vector memory alone: word 1.
+kernel k_flat
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  v_mov_b32 v1, 0
+  s_waitcnt lgkmcnt(0)
+  v_mov_b32 v2, s4
+  v_mov_b32 v3, s5
+  flat_load_dword v2, v[2:3]
+  s_waitcnt vmcnt(0)
+  v_mov_b32 v4, v2
+  global_store_dword v1, v4, s[4:5] offset:4
+  s_endpgm
+
 // Stores what a register holds in front of, between and behind two waits for the halves that are loaded into it: words 1 to
 // 3. Word 0 is loaded from.
 kernel k_halves

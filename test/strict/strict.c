@@ -635,7 +635,8 @@ static int scenario_wait(const machine_t *machine) {
   static const uint32_t poison[] = {0xd0bed0be, 0xd0be4444, 0x33334444};
   static const uint32_t write_last[] = {7, 7}, load_last[] = {0x33334444, 0x33334444};
   const bool halves = leaves(s, "k_halves", !list ? now : strstr(list, "old") ? old : poison, 3);
-  return finish(s, !halves || !leaves(s, "k_overwritten", list ? load_last : write_last, 2));
+  return finish(s, !halves || !leaves(s, "k_overwritten", list ? load_last : write_last, 2) ||
+                       !leaves(s, "k_flat", now, 1));
 }
 
 static const scenario_t scenarios[] = {
