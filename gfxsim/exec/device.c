@@ -294,7 +294,7 @@ static const uint64_t was_suspended = UINT64_MAX; /* no workgroup has this numbe
 static gs_group_t *next_group(gs_executor_t *ex, gs_run_t *run, uint64_t *index) {
   if (!has_work(run))
     return NULL;
-  const bool wait = by_chance(run) && run->suspended && gs_random_once_in(&run->random, 2);
+  const bool wait = by_chance(run) && run->suspended && gs_random_once_in(&run->random, 8);
   gs_group_t *group = can_start(run) && !wait ? begin_group(ex, run, index) : NULL;
   if (group)
     return group;
@@ -329,6 +329,8 @@ static void wake_workers(gs_device_t *device);
 
 /* Runs workgroups until there is none left to take. Run lock held on entry and exit. */
 static void work_on(gs_executor_t *ex, gs_run_t *run) {
+  enum { YIELD_ONCE_IN = 256 }; /* short turns: on a busy machine it takes long */
+  unsigned short_turns = 0;
   run->executors++;
   gs_group_t *group;
   uint64_t index;
@@ -341,7 +343,8 @@ static void work_on(gs_executor_t *ex, gs_run_t *run) {
     if (index != was_suspended)
       gs_group_start(group, run, index);
     const gs_turn_t turn = gs_group_run(ex, run, group);
-    if (turn == GS_TURN_EXPIRED)
+    if (turn == GS_TURN_EXPIRED &&
+        (!(run->device->schedule & GS_SHORT_TURNS) || ++short_turns % YIELD_ONCE_IN == 0))
       sched_yield(); /* perhaps it waits for the host, which needs the processor to answer */
     pthread_mutex_lock(&run->lock);
     after_turn(ex, run, group, turn);

@@ -31,6 +31,9 @@ typedef struct gs_poisoned {
 /* Beside GS_SCHEDULE_*: the driver stops waves now and then. */
 enum { GS_EVICTS = 1 << 16 };
 
+/* With which groups have short turns: by hundreds they may spin, waiting for one that had no turn yet. */
+enum { GS_SHORT_TURNS = GS_SCHEDULE_GROUPS | GS_SCHEDULE_PREEMPT };
+
 /* Of a group that is scheduled by chance: see run.c. */
 typedef struct gs_luck {
   gs_random_t random;

@@ -16,6 +16,7 @@ enum {
   SLICE_BEHIND_BARRIER = 8,
   /* Passes over all waves before the group gives way to others: some 0.1 to 1 s of work. */
   PASSES_PER_TURN = 4096,
+  PASSES_PER_SHORT_TURN = 16,
   /* Passes in which every wave only yielded or waited, after which the group is taken to wait for somebody
      else. */
   IDLE_PASSES = 32,
@@ -356,13 +357,17 @@ static bool wants_break(gs_executor_t *ex, gs_group_t *group) {
   return is_preempted(ex, group);
 }
 
+static unsigned passes_of(const gs_executor_t *ex) {
+  return GS_UNLIKELY(ex->device->schedule & GS_SHORT_TURNS) ? PASSES_PER_SHORT_TURN : PASSES_PER_TURN;
+}
+
 static __attribute__((noinline)) gs_turn_t run_turn(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {
   unsigned idle = 0;
   if (GS_UNLIKELY(group->poisoned.scratch_is_due)) {
     refresh(ex);
     gs_poison_scratch(ex, run, group);
   }
-  for (unsigned passes = PASSES_PER_TURN; passes; passes--) {
+  for (unsigned passes = passes_of(ex); passes; passes--) {
     const pass_t pass =
         GS_LIKELY(!ex->device->schedule) ? run_pass(ex, run, group) : run_pass_by_chance(ex, run, group);
     if (pass.failed)
