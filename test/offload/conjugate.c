@@ -98,11 +98,8 @@ int main(int argc, char **argv) {
   const double start = omp_get_wtime();
   int turns = 0;
 #pragma omp target data map(to : begin[0 : rows + 1], column[0 : rows * POINTS], value[0 : rows * POINTS])                 \
-    map(to : r[0 : rows]) map(tofrom : x[0 : rows]) map(alloc : p[0 : rows], q[0 : rows])
-  {
-    combine(rows, 0, r, 0, p);
-    turns = solve(&m, x, r, p, q);
-  }
+    map(to : r[0 : rows], p[0 : rows]) map(tofrom : x[0 : rows]) map(alloc : q[0 : rows])
+  turns = solve(&m, x, r, p, q);
   if (argc > 1)
     printf("conjugate: %.6f s\n", omp_get_wtime() - start);
   for (int i = 0; i < rows; i++)
