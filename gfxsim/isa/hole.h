@@ -48,11 +48,79 @@ GS_IN_STENCIL uint64_t gs_constant(const gs_inst_t *in, unsigned i) {
   default: return GS_HOLE_64(value_src2);
   }
 }
+GS_IN_STENCIL uint32_t gs_constant32(const gs_inst_t *in, unsigned i) {
+  (void)in;
+  switch (i) {
+  case 0: return GS_HOLE_32(value_src0);
+  case 1: return GS_HOLE_32(value_src1);
+  default: return GS_HOLE_32(value_src2);
+  }
+}
+/* How operand `i` is changed by its modifiers: which bits it keeps, which it flips, and how far it is shifted
+ * down before. */
+typedef struct gs_change {
+  uint32_t keep, flip, shift;
+} gs_change_t;
+GS_IN_STENCIL gs_change_t gs_change(unsigned i) {
+  switch (i) {
+  case 0: return (gs_change_t){GS_HOLE_32(keep_src0), GS_HOLE_32(flip_src0), GS_HOLE_32(shift_src0)};
+  case 1: return (gs_change_t){GS_HOLE_32(keep_src1), GS_HOLE_32(flip_src1), GS_HOLE_32(shift_src1)};
+  default: return (gs_change_t){GS_HOLE_32(keep_src2), GS_HOLE_32(flip_src2), GS_HOLE_32(shift_src2)};
+  }
+}
 GS_IN_STENCIL int32_t gs_immediate(const gs_inst_t *in) {
   (void)in;
   return (int32_t)GS_HOLE_32(imm);
 }
+GS_IN_STENCIL uint32_t gs_immediate1(const gs_inst_t *in) {
+  (void)in;
+  return GS_HOLE_32(imm1);
+}
 
+/* Sixteen lanes at a time: stencils of strips (translate/strip.h). The rows of these lanes, and the scalar
+ * registers' bits of them, are at addresses that two registers of the host hold. Registers of the wave are
+ * symbols' addresses, so that each access has its register's place as displacement. */
+#if !defined(__clang__) && (defined(GS_STENCIL_STRIP) || defined(GS_STENCIL_ANY))
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+register char *gs_strip_rows __asm__("r14");
+register char *gs_strip_masks __asm__("r15");
+#pragma GCC diagnostic pop
+#endif
+
+#ifdef GS_STENCIL_STRIP
+
+#define GS_STRIP_HOLES(kind)                                                                                 \
+  extern const char gs_hole_##kind##_src0[], gs_hole_##kind##_src1[], gs_hole_##kind##_src2[],               \
+      gs_hole_##kind##_dst[], gs_hole_##kind##_sdst[];                                                       \
+  GS_IN_STENCIL uintptr_t gs_strip_##kind(unsigned reg) {                                                    \
+    switch (reg >> GS_HOLE_SHIFT) {                                                                          \
+    case 1: return (uintptr_t)gs_hole_##kind##_src0;                                                         \
+    case 2: return (uintptr_t)gs_hole_##kind##_src1;                                                         \
+    case 3: return (uintptr_t)gs_hole_##kind##_src2;                                                         \
+    case 4: return (uintptr_t)gs_hole_##kind##_dst;                                                          \
+    case 5: return (uintptr_t)gs_hole_##kind##_sdst;                                                         \
+    default: gs_stencil_cannot(); __builtin_unreachable();                                                   \
+    }                                                                                                        \
+  }
+GS_STRIP_HOLES(row)
+GS_STRIP_HOLES(sgpr)
+#undef GS_STRIP_HOLES
+
+GS_IN_STENCIL gs_row_t *gs_row(const gs_wave_t *w, unsigned reg) {
+  (void)w;
+  return (gs_row_t *)(void *)(gs_strip_rows + gs_strip_row(reg)) + (reg & GS_HOLE_NEXT);
+}
+/* The lanes' bits of a mask. Halves of registers are written, and read as such right behind it. */
+GS_IN_STENCIL uint64_t gs_read_mask(const gs_wave_t *w, unsigned reg) {
+  (void)w;
+  return *(const volatile uint16_t *)(gs_strip_masks + gs_strip_sgpr(reg));
+}
+GS_IN_STENCIL void gs_write_mask(gs_wave_t *w, unsigned reg, uint64_t mask) {
+  (void)w;
+  *(volatile uint16_t *)(gs_strip_masks + gs_strip_sgpr(reg)) = (uint16_t)mask;
+}
+#else
 /* The row of a vector register. Where the rows are does not change: no store makes the compiler look again.
  */
 GS_IN_STENCIL gs_row_t *gs_row(const gs_wave_t *w, unsigned reg) {
@@ -63,6 +131,7 @@ GS_IN_STENCIL gs_row_t *gs_row(const gs_wave_t *w, unsigned reg) {
 #undef GS_HOLE_ROW
   return row + (reg & GS_HOLE_NEXT);
 }
+#endif
 
 /* Where scalar registers are, for whoever writes several of them and reads none. */
 GS_IN_STENCIL uint32_t *gs_sgprs(gs_wave_t *w, unsigned reg) {

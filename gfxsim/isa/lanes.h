@@ -69,13 +69,16 @@ static inline void gs_broadcast(uint32_t value, gs_row_t *row) {
 
 /* In pieces that are copied in vector registers: for a whole row, compilers call the C library. */
 static inline void gs_copy_row(const gs_row_t *from, gs_row_t *to) {
-  enum { PIECE = 16, PIECE_BYTES = PIECE * sizeof(uint32_t) };
-  memcpy(&to->u32[0], &from->u32[0], PIECE_BYTES);
-  memcpy(&to->u32[PIECE], &from->u32[PIECE], PIECE_BYTES);
+  enum { PIECE = 16 };
+  const size_t piece_bytes = PIECE * sizeof(uint32_t);
+  memcpy(&to->u32[0], &from->u32[0], piece_bytes);
+  if (GS_ROW_BYTES == piece_bytes)
+    return;
+  memcpy(&to->u32[PIECE], &from->u32[PIECE], piece_bytes);
   if (GS_LANES == 32)
     return;
-  memcpy(&to->u32[2 * PIECE], &from->u32[2 * PIECE], PIECE_BYTES);
-  memcpy(&to->u32[3 * PIECE], &from->u32[3 * PIECE], PIECE_BYTES);
+  memcpy(&to->u32[2 * PIECE], &from->u32[2 * PIECE], piece_bytes);
+  memcpy(&to->u32[3 * PIECE], &from->u32[3 * PIECE], piece_bytes);
 }
 
 /* Sign modifiers clear and flip the bit `sign`, whatever the value is: abs first. Rows may be the same. */
@@ -91,15 +94,45 @@ static inline bool gs_src_signed(const gs_src_t *s) {
   return s->kind == GS_SRC_VGPR && s->mods && !(s->mods & ~(unsigned)(GS_MOD_NEG | GS_MOD_ABS));
 }
 
+/* Sign modifiers of an operand with these and no others, whose row is `from`. */
+static inline void gs_apply_sign_of(const gs_inst_t *in, unsigned i, const gs_row_t *from, gs_row_t *to) {
+#ifdef GS_STENCIL
+  (void)in;
+  const gs_change_t change = gs_change(i);
+  GS_LANES_DO(l) {
+    to->u32[l] = (from->u32[l] & change.keep) ^ change.flip;
+  }
+#else
+  gs_apply_sign(from, in->src[i].mods, 1u << 31, to);
+#endif
+}
+
+#ifdef GS_STENCIL
+/* A part of a vector register that SDWA selects, with zeroes above. */
+static inline const gs_row_t *gs_select_part(const gs_wave_t *w, const gs_inst_t *in, unsigned i,
+                                             gs_row_t *tmp) {
+  const gs_row_t *const from = gs_row(w, in->src[i].reg);
+  const gs_change_t change = gs_change(i);
+  GS_LANES_DO(l) {
+    tmp->u32[l] = from->u32[l] >> (change.shift & 31) & change.keep;
+  }
+  return tmp;
+}
+#endif
+
 /* Operand `i` as 32-bit lanes. */
 static inline const gs_row_t *gs_src32(gs_wave_t *w, const gs_inst_t *in, unsigned i, gs_row_t *tmp) {
   const gs_src_t *s = &in->src[i];
   if (GS_LIKELY(s->kind == GS_SRC_VGPR && s->mods == 0))
     return gs_row(w, s->reg);
   if (s->mods == 0 && (s->kind == GS_SRC_SGPR || s->kind == GS_SRC_CONST)) {
-    gs_broadcast(s->kind == GS_SRC_SGPR ? gs_read_sgpr32(w, s->reg) : (uint32_t)gs_constant(in, i), tmp);
+    gs_broadcast(s->kind == GS_SRC_SGPR ? gs_read_sgpr32(w, s->reg) : gs_constant32(in, i), tmp);
     return tmp;
   }
+#ifdef GS_STENCIL
+  if (s->mods & GS_MOD_SDWA)
+    return gs_select_part(w, in, i, tmp);
+#endif
   return gs_fetch_slow(w, in, i, 32, tmp);
 }
 
@@ -108,7 +141,7 @@ static inline const gs_row_t *gs_src32_float(gs_wave_t *w, const gs_inst_t *in, 
   const gs_src_t *s = &in->src[i];
   if (!gs_src_signed(s))
     return gs_src32(w, in, i, tmp);
-  gs_apply_sign(gs_row(w, s->reg), s->mods, 1u << 31, tmp);
+  gs_apply_sign_of(in, i, gs_row(w, s->reg), tmp);
   return tmp;
 }
 
@@ -129,12 +162,12 @@ static inline gs_row64_t gs_src64(gs_wave_t *w, const gs_inst_t *in, unsigned i,
     return (gs_row64_t){gs_row(w, s->reg), gs_row(w, s->reg + 1u)};
   if (s->mods == 0 && (s->kind == GS_SRC_SGPR || s->kind == GS_SRC_CONST)) {
     const bool scalar = s->kind == GS_SRC_SGPR;
-    gs_broadcast(scalar ? gs_read_sgpr32(w, s->reg) : (uint32_t)gs_constant(in, i), &tmp[0]);
+    gs_broadcast(scalar ? gs_read_sgpr32(w, s->reg) : gs_constant32(in, i), &tmp[0]);
     gs_broadcast(scalar ? gs_read_sgpr32(w, s->reg + 1u) : (uint32_t)(gs_constant(in, i) >> 32), &tmp[1]);
     return (gs_row64_t){&tmp[0], &tmp[1]};
   }
   if (is_float && gs_src_signed(s)) {
-    gs_apply_sign(gs_row(w, s->reg + 1u), s->mods, 1u << 31, &tmp[1]);
+    gs_apply_sign_of(in, i, gs_row(w, s->reg + 1u), &tmp[1]);
     return (gs_row64_t){gs_row(w, s->reg), &tmp[1]};
   }
   return (gs_row64_t){gs_fetch_slow64(w, in, i, 0, is_float, &tmp[0]),
@@ -151,19 +184,24 @@ static inline double gs_get_f64(gs_row64_t r, unsigned l) {
   return value;
 }
 
-/* A mask of lanes goes to as many registers as it needs. */
+#ifndef GS_STENCIL_STRIP /* where they are in isa/hole.h */
+/* A mask of lanes goes to as many registers as it needs, and comes from them. */
 static inline void gs_write_mask(gs_wave_t *w, unsigned reg, uint64_t mask) {
   if (GS_LANES == 32)
     gs_write_sgpr32(w, reg, (uint32_t)mask);
   else
     gs_write_sgpr64(w, reg, mask);
 }
+static inline uint64_t gs_read_mask(const gs_wave_t *w, unsigned reg) {
+  return GS_LANES == 32 ? gs_read_sgpr32(w, reg) : gs_read_sgpr64(w, reg);
+}
+#endif
 
 /* A lane mask operand (v_cndmask, carry in). */
 static inline uint64_t gs_src_mask(const gs_wave_t *w, const gs_inst_t *in, unsigned i) {
   const gs_src_t *s = &in->src[i];
   if (GS_LIKELY(s->kind == GS_SRC_SGPR))
-    return GS_LANES == 32 ? gs_read_sgpr32(w, s->reg) : gs_read_sgpr64(w, s->reg);
+    return gs_read_mask(w, s->reg);
   return gs_special_value(w, in, i);
 }
 
@@ -433,6 +471,21 @@ static inline uint64_t gs_add_carry(const gs_row_t *a, const gs_row_t *b, uint64
     carry.i32[l] = -(sum < x) | -(all < sum);
   }
   return gs_mask_from_row(&carry);
+#endif
+}
+
+/* d = a + b; returns the carries out. d may be a or b. */
+static inline uint64_t gs_add_out(const gs_row_t *a, const gs_row_t *b, gs_row_t *d) {
+#if defined(__AVX512F__)
+  uint64_t out = 0;
+  for (unsigned l = 0; l < GS_LANES; l += 16) {
+    const __m512i x = _mm512_load_si512(&a->u32[l]), sum = _mm512_add_epi32(x, _mm512_load_si512(&b->u32[l]));
+    _mm512_store_si512(&d->u32[l], sum);
+    out |= (uint64_t)_mm512_cmplt_epu32_mask(sum, x) << l;
+  }
+  return out;
+#else
+  return gs_add_carry(a, b, 0, d);
 #endif
 }
 

@@ -135,7 +135,7 @@ static void lds_write(gs_wave_t *w, const gs_inst_t *in, unsigned reg, unsigned 
 /* Two accesses of `n` dwords each, their offsets in units of `scale` bytes. */
 #define READ2(name, n, scale)                                                                                \
   GS_OP(name) {                                                                                              \
-    lds_read2(w, in, n, (uint32_t)gs_immediate(in) * scale, in->imm1 * scale);                               \
+    lds_read2(w, in, n, (uint32_t)gs_immediate(in) * scale, gs_immediate1(in) * scale);                      \
   }
 #define WRITE2(name, n, scale)                                                                               \
   GS_OP(name) {                                                                                              \

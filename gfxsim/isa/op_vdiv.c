@@ -84,18 +84,28 @@ static inline float gs_div_fmas32(float a, float b, float c, uint32_t scale_back
   const double exact = gs_double_of_bits(nearest ? odd : bits);
   const double factor = fabsf(c) >= 2.0f ? 0x1p64 : 0x1p-64;
   const float scaled = (float)(exact * factor);
-  return scale_back ? scaled : fmaf(a, b, c);
+  const float number = scale_back ? scaled : fmaf(a, b, c);
+  return gs_first_nan32(a, gs_first_nan32(b, gs_first_nan32(c, number)));
 }
 
 GS_OP(v_div_fmas_f32) {
   GS_F32_SRC(0, a);
   GS_F32_SRC(1, b);
   GS_F32_SRC(2, c);
-  const uint64_t nearest = (w->mode >> GS_MODE_ROUND32_SHIFT & 3) == 0;
-  gs_row_t back;
-  gs_row_from_mask(gs_vcc(w), &back);
-  GS_F32_LOOP(gs_round32(w), const float a = ra->f32[l]; const float b = rb->f32[l];
-              const float c = rc->f32[l], gs_div_fmas32(a, b, c, back.u32[l], nearest));
+  const uint64_t nearest = (w->mode >> GS_MODE_ROUND32_SHIFT & 3) == 0, scaled = gs_vcc(w);
+  gs_row_t back, td;
+  gs_row_t *const d = gs_dst32(w, in, &td);
+  gs_round32(w);
+  if (GS_LIKELY(scaled == 0)) {
+    GS_LANES_DO(l)
+      d->f32[l] = gs_fma32(ra->f32[l], rb->f32[l], rc->f32[l]);
+  } else {
+    gs_row_from_mask(scaled, &back);
+    GS_LANES_DO(l)
+      d->f32[l] = gs_div_fmas32(ra->f32[l], rb->f32[l], rc->f32[l], back.u32[l], nearest);
+  }
+  gs_finish32(w, in, d);
+  gs_commit32(w, in, d);
 }
 
 /* What results too small and too large for any rounding but MODE's become: magnitudes, for positive and

@@ -30,7 +30,8 @@ static inline void gs_commit_carry(gs_wave_t *w, const gs_inst_t *in, gs_row_t *
     gs_row_t *const d = gs_dst32(w, in, &td);                                                                \
     gs_commit_carry(w, in, d, op(x, y, mask, d), limit);                                                     \
   }
-GS_VCARRY(v_add_co_u32, gs_add_carry, ra, rb, 0, UINT32_MAX)
+#define GS_ADD_OUT(x, y, none, d) gs_add_out(x, y, d)
+GS_VCARRY(v_add_co_u32, GS_ADD_OUT, ra, rb, 0, UINT32_MAX)
 GS_VCARRY(v_sub_co_u32, gs_sub_borrow, ra, rb, 0, 0)
 GS_VCARRY(v_subrev_co_u32, gs_sub_borrow, rb, ra, 0, 0)
 GS_VCARRY(v_addc_co_u32, gs_add_carry, ra, rb, gs_src_mask(w, in, 2), UINT32_MAX)
@@ -40,14 +41,22 @@ GS_VCARRY(v_subbrev_co_u32, gs_sub_borrow, rb, ra, gs_src_mask(w, in, 2), 0)
 /* 64-bit shifts, count first; six bits of it count. */
 #define GS_VSHIFT64(name, type, expr)                                                                        \
   GS_OP(name) {                                                                                              \
-    gs_row_t ta, tb[2], td[2];                                                                               \
+    gs_row_t ta, tb[2], td[2], zero;                                                                         \
     GS_VOP_SRC(0, a);                                                                                        \
     const gs_row64_t rb = gs_src64(w, in, 1, false, tb);                                                     \
     const gs_dst64_t d = gs_dst64(w, in, td);                                                                \
-    GS_LANES_DO(l) {                                                                                         \
-      const uint32_t a = ra->u32[l] & 63;                                                                    \
-      const type b = (type)gs_get_u64(rb, l);                                                                \
-      gs_put_u64(d, l, (uint64_t)(expr));                                                                    \
+    gs_broadcast(0, &zero);                                                                                  \
+    for (unsigned first = 0; first < GS_LANES; first += GS_WIDE_LANES) {                                     \
+      gs_wide_t count, value;                                                                                \
+      gs_join64((gs_row64_t){ra, &zero}, first, &count);                                                     \
+      gs_join64(rb, first, &value);                                                                          \
+      GS_IVDEP                                                                                               \
+      for (unsigned i = 0; i < GS_WIDE_LANES; i++) {                                                         \
+        const uint64_t a = count.u64[i] & 63;                                                                \
+        const type b = (type)value.u64[i];                                                                   \
+        value.u64[i] = (uint64_t)(expr);                                                                     \
+      }                                                                                                      \
+      gs_split64(&value, first, d);                                                                          \
     }                                                                                                        \
     gs_commit64(w, in, d);                                                                                   \
   }

@@ -157,8 +157,14 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "scalar register pairs 
 static inline uint64_t gs_constant(const gs_inst_t *in, unsigned i) {
   return in->src[i].value;
 }
+static inline uint32_t gs_constant32(const gs_inst_t *in, unsigned i) {
+  return (uint32_t)in->src[i].value;
+}
 static inline int32_t gs_immediate(const gs_inst_t *in) {
   return in->imm;
+}
+static inline uint32_t gs_immediate1(const gs_inst_t *in) {
+  return in->imm1;
 }
 static inline gs_row_t *gs_row(const gs_wave_t *w, unsigned reg) {
   return &w->v[reg];
@@ -191,7 +197,10 @@ static inline uint64_t gs_flat_scratch(const gs_wave_t *w) {
 
 /* A mask of lanes in scalar registers `reg` and up, which in narrow waves is one register. */
 static inline uint64_t gs_lane_bits(const gs_wave_t *w, unsigned reg) {
-#if defined(GS_WIDTH) && GS_WIDTH == 32
+#if defined(GS_STENCIL_STRIP)
+  (void)w;
+  return *(const volatile uint16_t *)(gs_strip_masks + offsetof(gs_wave_t, s) + 4 * (size_t)reg);
+#elif defined(GS_WIDTH) && GS_WIDTH == 32
   return w->s.u32[reg];
 #elif defined(GS_WIDTH)
   return w->s.u64[reg / 2];

@@ -9,12 +9,13 @@
 
 #include "base/log.h"
 #include "translate/choose.h"
+#include "translate/emit.h"
 #include "translate/level.h"
 #include "translate/memory.h"
+#include "translate/strip.h"
 
 enum {
   MOST_STEPS = 64,
-  MOST_FIXUPS = 32 * MOST_STEPS,
   MOST_DETOURS = 2 * MOST_STEPS, /* each step is in the main run, and in one copy at most */
   /* Labels: the main run before each step and at its end, the beginnings of copies, where branches go,
      detours, and where they come back. */
@@ -23,17 +24,39 @@ enum {
   TAKEN = COPY + MOST_STEPS,
   DETOUR = TAKEN + MOST_STEPS,
   BACK = DETOUR + MOST_DETOURS,
-  LABELS = BACK + MOST_DETOURS,
+  STRIP =
+      BACK + MOST_DETOURS, /* where strips' loops begin, and end, and what they do where no lane is active */
+  STRIP_TAIL = STRIP + MOST_DETOURS,
+  IDLE = STRIP_TAIL + MOST_DETOURS,
+  LABELS = IDLE + MOST_DETOURS,
 };
+static_assert((int)LABELS <= (int)GS_EMIT_LABELS, "labels have room");
 
 /* Stencils that every block needs. */
-enum { ENTER, GO, GO_LAST, LEAVE, GUARD, JOIN, CALL, CALL_STORE, CALL_LAST, FENCE, CONTROLS };
-static const char *const control_names[CONTROLS] = {"enter", "go",   "go_last",    "leave",     "guard",
-                                                    "join",  "call", "call_store", "call_last", "fence"};
+enum {
+  ENTER,
+  GO,
+  GO_LAST,
+  LEAVE,
+  GUARD,
+  JOIN,
+  CALL,
+  CALL_STORE,
+  CALL_LAST,
+  FENCE,
+  STRIP_FIRST,
+  STRIP_IDLE,
+  STRIP_NEXT,
+  CONTROLS
+};
+static const char *const control_names[CONTROLS] = {
+    "enter",      "go",        "go_last", "leave",       "guard",      "join",      "call",
+    "call_store", "call_last", "fence",   "strip_first", "strip_idle", "strip_next"};
 
 struct gs_translator {
   const gs_stencil_table_t *table;
   const gs_stencil_t *control[CONTROLS];
+  unsigned lanes;     /* of the waves */
   gs_arena_t *arenas; /* the newest first */
   bool has_failed;
 };
@@ -45,28 +68,20 @@ typedef struct step {
   gs_choice_t choice;
 } step_t;
 
-typedef struct fixup {
-  size_t at;
-  int32_t addend;
-  unsigned label;
-} fixup_t;
-
 /* A block in the making. */
 typedef struct block {
   const gs_translator_t *translator;
-  gs_arena_t *arena;
   gs_code_find_t *find;
   void *context;
   step_t step[MOST_STEPS];
   unsigned count;
-  size_t start, end; /* of its code in the arena */
-  bool is_full;      /* there is no room in the arena */
-  size_t label[LABELS];
+  gs_emitter_t e;
+  gs_strip_t strip;
   bool wants_copy[MOST_STEPS];
-  fixup_t fixup[MOST_FIXUPS];
-  unsigned fixup_count;
   unsigned detour[MOST_DETOURS]; /* steps whose stencil may leave them to the handler */
   unsigned detour_count;
+  gs_strip_scalars_t idle[MOST_DETOURS + 1]; /* what strips do with scalar registers */
+  unsigned strip_count;
 } block_t;
 
 /* What is known of EXEC at a place of a run. */
@@ -101,9 +116,10 @@ gs_translator_t *gs_translator_create(gs_op_fn_t *const *handlers) {
   if (!t)
     return NULL;
   t->table = table;
+  t->lanes = table->lanes;
   for (unsigned i = 0; i < CONTROLS; i++) {
     t->control[i] = gs_stencil_find(table, control_names[i]);
-    if (!t->control[i])
+    if (!t->control[i] && i < STRIP_FIRST) /* not every build has strips */
       t->has_failed = true;
   }
   return t;
@@ -140,11 +156,31 @@ static void place_values(const block_t *b, unsigned index, uint64_t *values) {
   values[GS_HOLE_FN] = (uint64_t)(uintptr_t)step->in->fn;
 }
 
+/* What modifiers do to an operand: see gs_change_t. */
+static void change_values(const gs_inst_t *in, unsigned i, uint64_t *values) {
+  static const struct {
+    uint8_t shift, bits;
+  } parts[] = {
+      [GS_SEL_BYTE0] = {0, 8},  [GS_SEL_BYTE1] = {8, 8},   [GS_SEL_BYTE2] = {16, 8}, [GS_SEL_BYTE3] = {24, 8},
+      [GS_SEL_WORD0] = {0, 16}, [GS_SEL_WORD1] = {16, 16}, [GS_SEL_DWORD] = {0, 32},
+  };
+  const uint32_t sign = 1u << 31;
+  const unsigned mods = in->src[i].mods;
+  values[GS_HOLE_KEEP_SRC0 + i] = mods & GS_MOD_ABS ? ~sign : UINT32_MAX;
+  values[GS_HOLE_FLIP_SRC0 + i] = mods & GS_MOD_NEG ? sign : 0;
+  if (!(mods & GS_MOD_SDWA))
+    return;
+  const unsigned part = in->sdwa.src_sel[i & 1];
+  values[GS_HOLE_KEEP_SRC0 + i] = UINT32_MAX >> (32 - parts[part].bits);
+  values[GS_HOLE_SHIFT_SRC0 + i] = parts[part].shift;
+}
+
 static void operand_values(const gs_inst_t *in, uint64_t *values) {
   for (unsigned i = 0; i < 3; i++) {
     values[GS_HOLE_ROW_SRC0 + i] = row_of(in->src[i].reg);
     values[GS_HOLE_SGPR_SRC0 + i] = scalar_of(in->src[i].reg);
     values[GS_HOLE_VALUE_SRC0 + i] = in->src[i].value;
+    change_values(in, i, values);
   }
   values[GS_HOLE_ROW_DST] = row_of(in->dst);
   values[GS_HOLE_ROW_SDST] = row_of(in->sdst);
@@ -154,50 +190,10 @@ static void operand_values(const gs_inst_t *in, uint64_t *values) {
   values[GS_HOLE_IMM1] = in->imm1;
 }
 
-static void write_distance(block_t *b, size_t at, size_t target, int32_t addend) {
-  const int32_t distance = (int32_t)((int64_t)target - (int64_t)at) + addend;
-  memcpy(b->arena->base + at, &distance, sizeof distance);
-}
-
-static void patch_distance(block_t *b, size_t at, const gs_patch_t *p, unsigned label) {
-  switch (p->hole) {
-  case GS_HOLE_NEXT: write_distance(b, at, b->end, p->addend); break;
-  case GS_HOLE_POOL: write_distance(b, at, 0, p->addend); break;
-  case GS_HOLE_EXTERN:
-    write_distance(b, at, b->arena->jumps + GS_ARENA_JUMP_BYTES * (size_t)p->addend, -4);
-    break;
-  default:
-    if (b->fixup_count < MOST_FIXUPS)
-      b->fixup[b->fixup_count] = (fixup_t){at, p->addend, label};
-    b->fixup_count++;
-  }
-}
-
-/* Copies a stencil to the end of the block and fills its holes; its branch goes to `label`. */
-static void put(block_t *b, const gs_stencil_t *s, const uint64_t values[GS_HOLE_VALUES], unsigned label) {
-  const gs_stencil_table_t *table = b->translator->table;
-  const size_t start = b->end;
-  if (s->size > b->arena->size - start)
-    b->is_full = true;
-  if (b->is_full)
-    return;
-  memcpy(b->arena->base + start, table->code + s->code, s->size);
-  b->end = start + s->size;
-  for (unsigned i = 0; i < s->patch_count; i++) {
-    const gs_patch_t *p = &table->patches[s->first_patch + i];
-    if (p->form == GS_PATCH_DISTANCE) {
-      patch_distance(b, start + p->at, p, label);
-      continue;
-    }
-    const uint64_t value = values[p->hole] + (uint64_t)(int64_t)p->addend;
-    memcpy(b->arena->base + start + p->at, &value, p->form == GS_PATCH_64 ? 8 : 4);
-  }
-}
-
 static void put_control(block_t *b, unsigned control, unsigned index, unsigned label) {
   uint64_t values[GS_HOLE_VALUES] = {0};
   place_values(b, index, values);
-  put(b, b->translator->control[control], values, label);
+  gs_emit_stencil(&b->e, b->translator->control[control], values, label);
 }
 
 /* Goes on at `target`, behind step `index`. */
@@ -210,7 +206,7 @@ static void put_go(block_t *b, uint64_t target, unsigned index) {
   if (is_place)
     values[GS_HOLE_CELL] = (uint64_t)(uintptr_t)place.cell;
   const unsigned go = values[GS_HOLE_REST] ? GO : GO_LAST;
-  put(b, b->translator->control[is_place ? go : LEAVE], values, 0);
+  gs_emit_stencil(&b->e, b->translator->control[is_place ? go : LEAVE], values, 0);
 }
 
 /* ---- Runs ---- */
@@ -226,24 +222,78 @@ static void put_stencil(block_t *b, unsigned i, const gs_stencil_t *stencil) {
   place_values(b, i, values);
   operand_values(step->in, values);
   if (step->choice.kind == GS_STEP_BRANCH) {
-    put(b, stencil, values, TAKEN + i);
+    gs_emit_stencil(&b->e, stencil, values, TAKEN + i);
     return;
   }
   const unsigned detour = b->detour_count;
-  put(b, stencil, values, DETOUR + detour);
+  gs_emit_stencil(&b->e, stencil, values, DETOUR + detour);
   if (step->choice.kind == GS_STEP_STENCIL)
     return;
   b->detour[detour] = i;
-  b->label[BACK + detour] = b->end;
+  b->e.label[BACK + detour] = b->e.end;
   b->detour_count++;
 }
 
 static void put_detours(block_t *b) {
   for (unsigned i = 0; i < b->detour_count; i++) {
     const unsigned step = b->detour[i];
-    b->label[DETOUR + i] = b->end;
+    b->e.label[DETOUR + i] = b->e.end;
     put_control(b, b->step[step].choice.kind == GS_STEP_SHORT_STORE ? CALL_STORE : CALL, step, 0);
     put_control(b, JOIN, step, BACK + i);
+  }
+}
+
+/* ---- Strips ---- */
+
+static const gs_stencil_t *strip_stencil(const step_t *step, lanes_t lanes) {
+  return lanes == LANES_FULL ? step->choice.strip_full : step->choice.strip_part;
+}
+
+/* The end of the steps from `first` on that can be done strip by strip, or `first` if these are too few. */
+static unsigned strip_end(const block_t *b, unsigned first, lanes_t lanes, gs_strip_scalars_t *scalars) {
+  const unsigned fewest = lanes == LANES_FULL ? 2 : 1; /* a strip without active lanes costs nothing */
+  unsigned count = 0, end = first;
+  memset(scalars, 0, sizeof *scalars);
+  for (unsigned i = first; i < b->count; i++) {
+    const step_t *step = &b->step[i];
+    if (step->choice.kind == GS_STEP_NOTHING)
+      continue;
+    const gs_strip_scalars_t before = *scalars;
+    if (step->choice.writes_exec || !strip_stencil(step, lanes) ||
+        !gs_strip_scalars_add(scalars, step->in, b->translator->lanes)) {
+      *scalars = before;
+      break;
+    }
+    count++;
+    end = i + 1;
+  }
+  return count < fewest ? first : end;
+}
+
+static void put_strip(block_t *b, unsigned first, unsigned end, lanes_t lanes) {
+  const unsigned strip = b->strip_count++;
+  put_control(b, STRIP_FIRST, first, 0);
+  b->e.label[STRIP + strip] = b->e.end;
+  if (lanes != LANES_FULL)
+    put_control(b, STRIP_IDLE, first, IDLE + strip);
+  gs_strip_begin(&b->strip);
+  for (unsigned i = first; i < end; i++) {
+    uint64_t values[GS_HOLE_VALUES] = {0};
+    if (b->step[i].choice.kind == GS_STEP_NOTHING)
+      continue;
+    operand_values(b->step[i].in, values);
+    gs_strip_stencil(&b->strip, &b->e, strip_stencil(&b->step[i], lanes), b->step[i].in, values);
+  }
+  gs_strip_end(&b->strip, &b->e);
+  b->e.label[STRIP_TAIL + strip] = b->e.end;
+  put_control(b, STRIP_NEXT, end - 1, STRIP + strip);
+}
+
+static void put_idle_strips(block_t *b) {
+  for (unsigned i = 0; i < b->strip_count; i++) {
+    b->e.label[IDLE + i] = b->e.end;
+    gs_strip_idle(&b->idle[i], &b->e);
+    put_control(b, JOIN, 0, STRIP_TAIL + i);
   }
 }
 
@@ -276,11 +326,17 @@ static void put_run(block_t *b, unsigned i, lanes_t lanes) {
   for (; i < b->count; i++) {
     const gs_choice_t *choice = &b->step[i].choice;
     if (is_main)
-      b->label[MAIN + i] = b->end;
+      b->e.label[MAIN + i] = b->e.end;
     if (lanes == LANES_UNKNOWN && choice->full && !choice->any) {
       put_control(b, GUARD, i, COPY + i);
       b->wants_copy[i] = true;
       lanes = LANES_FULL;
+    }
+    const unsigned end = strip_end(b, i, lanes, &b->idle[b->strip_count]);
+    if (end != i) {
+      put_strip(b, i, end, lanes);
+      i = end - 1;
+      continue;
     }
     put_step(b, i, lanes);
     if (!choice->writes_exec)
@@ -292,7 +348,7 @@ static void put_run(block_t *b, unsigned i, lanes_t lanes) {
     lanes = LANES_UNKNOWN;
   }
   if (is_main)
-    b->label[MAIN + i] = b->end;
+    b->e.label[MAIN + i] = b->e.end;
   if (!is_end(&b->step[b->count - 1]))
     put_go(b, b->step[b->count - 1].next, b->count);
 }
@@ -302,17 +358,16 @@ static void put_block(block_t *b) {
   put_run(b, 0, LANES_UNKNOWN);
   for (unsigned i = 0; i < b->count; i++)
     if (b->wants_copy[i]) {
-      b->label[COPY + i] = b->end;
+      b->e.label[COPY + i] = b->e.end;
       put_run(b, i, LANES_PART);
     }
   put_detours(b);
+  put_idle_strips(b);
   for (unsigned i = 0; i < b->count; i++)
     if (b->step[i].choice.kind == GS_STEP_BRANCH) {
-      b->label[TAKEN + i] = b->end;
+      b->e.label[TAKEN + i] = b->e.end;
       put_go(b, target_of(&b->step[i]), i);
     }
-  for (unsigned i = 0; i < b->fixup_count && b->fixup_count <= MOST_FIXUPS && !b->is_full; i++)
-    write_distance(b, b->fixup[i].at, b->label[b->fixup[i].label], b->fixup[i].addend);
 }
 
 /* ---- Blocks ---- */
@@ -351,15 +406,12 @@ static bool add_arena(gs_translator_t *t) {
 
 /* Writes the block to the newest arena. Returns false when that has no room for it. */
 static bool write_block(gs_translator_t *t, block_t *b) {
-  b->arena = t->arenas;
-  b->start = b->end = gs_arena_next(b->arena);
-  b->fixup_count = 0;
+  gs_emit_begin(&b->e, t->table, t->arenas);
   b->detour_count = 0;
-  b->is_full = b->end > b->arena->size;
+  b->strip_count = 0;
   memset(b->wants_copy, 0, sizeof b->wants_copy);
-  if (!b->is_full)
-    put_block(b);
-  return !b->is_full;
+  put_block(b);
+  return gs_emit_end(&b->e);
 }
 
 gs_block_fn_t *gs_translate(gs_translator_t *translator, uint64_t address, gs_code_find_t *find,
@@ -372,10 +424,9 @@ gs_block_fn_t *gs_translate(gs_translator_t *translator, uint64_t address, gs_co
   b->find = find;
   b->context = context;
   if (collect(b, address) && (translator->arenas || add_arena(translator)) &&
-      (write_block(translator, b) || (add_arena(translator) && write_block(translator, b))) &&
-      b->fixup_count <= MOST_FIXUPS) {
-    if (gs_arena_add(b->arena, b->end))
-      fn = (gs_block_fn_t *)(uintptr_t)(b->arena->base + b->start);
+      (write_block(translator, b) || (add_arena(translator) && write_block(translator, b)))) {
+    if (gs_arena_add(b->e.arena, b->e.end))
+      fn = (gs_block_fn_t *)(uintptr_t)(b->e.arena->base + b->e.start);
     else
       fail(translator);
     *count = b->count;

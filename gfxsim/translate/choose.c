@@ -52,12 +52,9 @@ static bool is_scalar(const gs_inst_t *in) {
   }
 }
 
-/* Whether nothing but the kinds and numbers of operands, and the immediate, tells the instruction from others
- * of its name. */
+/* Whether nothing but the kinds and numbers of operands, their modifiers, and the immediate, tells the
+ * instruction from others of its name. */
 static bool is_plain(const gs_inst_t *in) {
-  for (unsigned i = 0; i < 3; i++)
-    if (in->src[i].mods)
-      return false;
   if (in->lds || in->gds || in->tfe)
     return false;
   switch (in->op->encoding) {
@@ -68,23 +65,51 @@ static bool is_plain(const gs_inst_t *in) {
   case GS_ENC_VOP1:
   case GS_ENC_VOP2:
   case GS_ENC_VOPC:
-  case GS_ENC_VOP3:
-    return in->plain_dst && (in->form == GS_FORM_NATIVE || in->form == GS_FORM_VOP3) && !in->op_sel;
+  case GS_ENC_VOP3: return in->plain_dst && in->form != GS_FORM_DPP && !in->op_sel;
   case GS_ENC_VOP3P:
   case GS_ENC_VOPD: return false;
   default: return true;
   }
 }
 
-/* The letters of stencil.h. Returns false for operands that stencils do not have. */
-static bool name_kinds(const gs_inst_t *in, char kinds[4]) {
-  static const char letters[] = {
-      [GS_SRC_NONE] = 'N', [GS_SRC_VGPR] = 'V', [GS_SRC_SGPR] = 'S', [GS_SRC_CONST] = 'C'};
+/* The letter of stencil.h for vector registers, which is the same for all operands of an instruction; 0 for
+ * modifiers that no stencil has. */
+static char letter_of_registers(const gs_inst_t *in) {
+  unsigned mods = 0;
+  bool is_part = true;
+  for (unsigned i = 0; i < 3; i++) {
+    mods |= in->src[i].mods;
+    is_part &= in->src[i].mods == 0 || in->src[i].mods == GS_MOD_SDWA;
+  }
+  if (!mods)
+    return 'V';
+  if (!(mods & ~(unsigned)(GS_MOD_NEG | GS_MOD_ABS)))
+    return 'M';
+  return is_part ? 'X' : 0;
+}
+
+/* The letter of an operand; 0 for one that stencils do not have. In strips, scalar registers and constants
+ * are rows. */
+static char letter_of(const gs_inst_t *in, unsigned i, char registers, bool is_strip) {
+  const gs_src_t *s = &in->src[i];
+  const bool is_mask = in->op->src[i] == GS_T_MASK;
+  switch (s->kind) {
+  case GS_SRC_NONE: return 'N';
+  case GS_SRC_VGPR: return registers;
+  case GS_SRC_SGPR: return is_strip && !is_mask ? registers : s->mods ? 0 : 'S';
+  case GS_SRC_CONST: return is_strip && !is_mask ? registers : s->mods ? 0 : 'C';
+  default: return 0;
+  }
+}
+
+/* Returns false for operands that stencils do not have. */
+static bool name_kinds(const gs_inst_t *in, bool is_strip, char kinds[4]) {
+  const char registers = letter_of_registers(in);
   unsigned count = 0;
   for (unsigned i = 0; i < 3; i++) {
-    if (in->src[i].kind == GS_SRC_SPECIAL)
+    kinds[i] = letter_of(in, i, registers, is_strip);
+    if (!kinds[i])
       return false;
-    kinds[i] = letters[in->src[i].kind];
     if (kinds[i] != 'N')
       count = i + 1;
   }
@@ -102,12 +127,21 @@ static const gs_stencil_t *find(const gs_stencil_table_t *table, const char *han
 static bool find_stencils(const gs_stencil_table_t *table, const gs_inst_t *in, const char *handler,
                           gs_choice_t *choice) {
   char kinds[4];
-  if (!is_plain(in) || !name_kinds(in, kinds))
+  if (!is_plain(in) || !name_kinds(in, false, kinds))
     return false;
   choice->any = find(table, handler, kinds, "any");
   choice->full = find(table, handler, kinds, "full");
   choice->part = find(table, handler, kinds, "part");
   return choice->any || (choice->full && choice->part);
+}
+
+static void find_strips(const gs_stencil_table_t *table, const gs_inst_t *in, const char *handler,
+                        gs_choice_t *choice) {
+  char kinds[4];
+  if (!is_plain(in) || is_scalar(in) || !name_kinds(in, true, kinds))
+    return;
+  choice->strip_full = find(table, handler, kinds, "stripfull");
+  choice->strip_part = find(table, handler, kinds, "strippart");
 }
 
 /* Whether EXEC may be another one behind the instruction. Its registers are the last of the operands, so a
@@ -159,6 +193,7 @@ gs_choice_t gs_choose(const gs_stencil_table_t *table, const gs_inst_t *in) {
     choice.kind = GS_STEP_NOTHING; /* a wait for some accesses keeps loads in order, which they are */
   if (choice.kind != GS_STEP_LAST && choice.kind != GS_STEP_BRANCH)
     return choice;
+  find_strips(table, in, handler, &choice);
   if (!find_stencils(table, in, handler, &choice))
     choice.kind = kind_of_call(in);
   else if (choice.kind != GS_STEP_BRANCH)

@@ -1,7 +1,7 @@
-/* Makes a table of stencils (table.h) from object files: mkstencils TABLE OBJECT... writes C to stdout. Runs
- * when gfxsim is built. A stencil is a global function gs_stencil_<name>; one that is not self-contained, as
- * a compiler may leave it, is left out, which is said on stderr: what has no stencil is called instead.
- * Not here: what stencils are (stencil.h). */
+/* Makes a table of stencils (table.h) from object files: mkstencils TABLE LANES OBJECT... writes C to stdout.
+ * Runs when gfxsim is built. A stencil is a global function gs_stencil_<name>; one that is not
+ * self-contained, as a compiler may leave it, is left out, which is said on stderr: what has no stencil is
+ * called instead. Not here: what stencils are (stencil.h). */
 #include <ctype.h>
 #include <elf.h>
 #include <stdbool.h>
@@ -10,8 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef GS_HAVE_STRIPS
+#include "translate/mkstrip.h"
+#endif
+
 enum { MOST_STENCILS = 20000, MOST_PATCHES = 200000, MOST_EXTERNS = 64, POOL_ALIGNMENT = 64 };
-enum { NAME_BYTES = 128, JUMP_BYTES = 5, JUMP = 0xe9, PER_LINE = 24 };
+enum { NAME_BYTES = 128, JUMP_BYTES = 5, JUMP = 0xe9, PER_LINE = 24, MOST_ACCESSES = 64, ROW_BYTES = 256 };
 
 static const char prefix[] = "gs_stencil_", hole_prefix[] = "gs_hole_";
 
@@ -195,6 +199,58 @@ static void drop_last_jump(stencil_t *s) {
   patch_count--;
 }
 
+static int by_place(const void *a, const void *b) {
+  const patch_t *x = a, *y = b;
+  return x->at < y->at ? -1 : x->at > y->at;
+}
+
+#ifdef GS_HAVE_STRIPS
+static patch_t *patch_at(const stencil_t *s, size_t at) {
+  for (size_t i = s->first_patch; i < patch_count; i++)
+    if (patches[i].at == at)
+      return &patches[i];
+  return NULL;
+}
+
+static int is_row(void *context, size_t at) {
+  const patch_t *p = patch_at(context, at);
+  return p && strncmp(p->hole, "gs_hole_row_", 12) == 0;
+}
+
+/* Makes patches of the accesses to rows. Returns why the stencil can't be in a strip, or NULL. */
+static const char *read_strip(stencil_t *s) {
+  mkstrip_access_t accesses[MOST_ACCESSES];
+  size_t count, rows = 0;
+  const char *reason = mkstrip_read(s->code, s->size, is_row, s, accesses, MOST_ACCESSES, &count);
+  for (size_t i = s->first_patch; i < patch_count; i++)
+    rows += is_row(s, patches[i].at) != 0;
+  if (!reason && rows != count)
+    reason = "a row's hole that is no displacement";
+  for (size_t i = 0; !reason && i < count; i++) {
+    patch_t *p = patch_at(s, accesses[i].displacement);
+    if (p->addend % ROW_BYTES)
+      reason = "an access to a part of a row";
+    p->form = accesses[i].form;
+    p->at = accesses[i].instruction;
+  }
+  return reason;
+}
+#endif
+
+static bool is_for_strips(const char *name) {
+  const char *lanes = strrchr(name, '_');
+  return lanes && strncmp(lanes, "_strip", 6) == 0;
+}
+
+/* What is to be known of the stencil besides its patches. Returns why it can't be one, or NULL. */
+static const char *read_code(stencil_t *s) {
+#ifdef GS_HAVE_STRIPS
+  if (is_for_strips(s->name))
+    return read_strip(s);
+#endif
+  return is_for_strips(s->name) ? "this build has no strips" : NULL;
+}
+
 static void add_stencil(const object_t *o, const Elf64_Sym *symbol) {
   const char *name = o->strings + symbol->st_name + sizeof prefix - 1;
   if (stencil_count == MOST_STENCILS)
@@ -207,12 +263,16 @@ static void add_stencil(const object_t *o, const Elf64_Sym *symbol) {
   const char *reason = s->size > UINT16_MAX ? "too long"
                                             : add_patches(o, symbol->st_shndx, symbol->st_value,
                                                           symbol->st_value + symbol->st_size);
+  if (!reason) {
+    drop_last_jump(s);
+    reason = read_code(s);
+  }
   if (reason) {
     fprintf(stderr, "mkstencils: %s: %s is left out: %s\n", o->path, name, reason);
     patch_count = s->first_patch;
     return;
   }
-  drop_last_jump(s);
+  qsort(&patches[s->first_patch], patch_count - s->first_patch, sizeof *patches, by_place);
   s->patch_count = patch_count - s->first_patch;
   stencil_count++;
 }
@@ -264,7 +324,7 @@ static void print_parts(void) {
   puts("0};");
 }
 
-static void print_table(const char *name) {
+static void print_table(const char *name, const char *lanes) {
   puts("/* Made by mkstencils. */\n#include \"translate/table.h\"\n");
   for (size_t i = 0; i < extern_count; i++)
     printf("extern gs_extern_t %s;\n", externs[i]);
@@ -273,16 +333,16 @@ static void print_table(const char *name) {
   for (size_t i = 0; i < extern_count; i++)
     printf("%s,\n", externs[i]);
   printf("0};\nextern const gs_stencil_table_t %s;\nconst gs_stencil_table_t %s = {\n", name, name);
-  printf("stencils, %zu, code, patches, pool, %zu, externs, %zu};\n", stencil_count, pool_bytes,
-         extern_count);
+  printf("stencils, %zu, code, patches, pool, %zu, externs, %zu, %s};\n", stencil_count, pool_bytes,
+         extern_count, lanes);
 }
 
 int main(int argc, char **argv) {
-  if (argc < 3) {
-    fputs("usage: mkstencils TABLE OBJECT...\n", stderr);
+  if (argc < 4) {
+    fputs("usage: mkstencils TABLE LANES OBJECT...\n", stderr);
     return 2;
   }
-  for (int i = 2; i < argc; i++) {
+  for (int i = 3; i < argc; i++) {
     object_t *o = calloc(1, sizeof *o); /* names and code are used until the end */
     if (!o)
       fail(argv[i], "no memory");
@@ -290,6 +350,6 @@ int main(int argc, char **argv) {
     add_stencils(o);
   }
   qsort(stencils, stencil_count, sizeof *stencils, by_name);
-  print_table(argv[1]);
+  print_table(argv[1], argv[2]);
   return fflush(stdout) || ferror(stdout);
 }

@@ -45,6 +45,32 @@ GS_CONTROL(join) {
   gs_stencil_taken(w);
 }
 
+/* Strips: where the rows and the bits of masks of the first sixteen lanes are, and of the next until there
+ * are none. Clang has no variables in registers, and makes no stencils for strips. */
+#ifndef __clang__
+GS_CONTROL(strip_first) {
+  gs_strip_rows = (char *)w->v;
+  gs_strip_masks = (char *)w;
+  gs_stencil_next(w);
+}
+/* Some lanes are active somewhere, but here? */
+GS_CONTROL(strip_idle) {
+  if (*(const uint16_t *)(gs_strip_masks + offsetof(gs_wave_t, s) + sizeof(uint32_t) * GS_S_EXEC) == 0)
+    gs_stencil_taken(w);
+  else
+    gs_stencil_next(w);
+}
+GS_CONTROL(strip_next) {
+  enum { STRIP_LANES = 16 };
+  gs_strip_rows += STRIP_LANES * sizeof(uint32_t);
+  gs_strip_masks += STRIP_LANES / 8;
+  if (gs_strip_rows != (char *)w->v + GS_LANES * sizeof(uint32_t))
+    gs_stencil_taken(w);
+  else
+    gs_stencil_next(w);
+}
+#endif
+
 static inline void gs_call(gs_wave_t *w) {
   gs_op_fn_t *const fn = (gs_op_fn_t *)GS_HOLE_64(fn);
   w->pc = GS_HOLE_64(pc);

@@ -9,6 +9,11 @@
     return lds_read_short(w, in, n, (uint32_t)gs_immediate(in));                                             \
   }                                                                                                          \
   GS_STENCIL_SHORT(name, V, V, N, N, false)
+#define GS_LDS_READ2(name, n, scale)                                                                         \
+  static inline bool name##_short(gs_wave_t *w, const gs_inst_t *in) {                                       \
+    return lds_read2_short(w, in, n, (uint32_t)gs_immediate(in) * scale, gs_immediate1(in) * scale);         \
+  }                                                                                                          \
+  GS_STENCIL_SHORT(name, V, V, N, N, false)
 #define GS_LDS_WRITE(name, n)                                                                                \
   static inline bool name##_short(gs_wave_t *w, const gs_inst_t *in) {                                       \
     return lds_write_short(w, in, in->src[1].reg, n, (uint32_t)gs_immediate(in));                            \
@@ -17,6 +22,8 @@
 GS_LDS_READ(ds_read_b32, 1)
 GS_LDS_READ(ds_read_b64, 2)
 GS_LDS_READ(ds_read_b128, 4)
+GS_LDS_READ2(ds_read2_b32, 1, 4)
+GS_LDS_READ2(ds_read2_b64, 2, 8)
 GS_LDS_WRITE(ds_write_b32, 1)
 GS_LDS_WRITE(ds_write_b64, 2)
 GS_LDS_WRITE(ds_write_b128, 4)

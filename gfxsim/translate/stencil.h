@@ -20,7 +20,11 @@
 #include "isa/lanes.h"
 #include "isa/scalar.h"
 
-#if defined(GS_STENCIL_FULL)
+#if defined(GS_STENCIL_FULL) && defined(GS_STENCIL_STRIP)
+#define GS_STENCIL_LANES stripfull
+#elif defined(GS_STENCIL_PART) && defined(GS_STENCIL_STRIP)
+#define GS_STENCIL_LANES strippart
+#elif defined(GS_STENCIL_FULL)
 #define GS_STENCIL_LANES full
 #elif defined(GS_STENCIL_PART)
 #define GS_STENCIL_LANES part
@@ -36,9 +40,14 @@ void gs_stencil_taken(gs_wave_t *w) __attribute__((visibility("hidden")));
 #define GS_STENCIL_SYMBOL2(name, kinds, lanes) GS_STENCIL_SYMBOL3(name, kinds, lanes)
 #define GS_STENCIL_SYMBOL(name, kinds)         GS_STENCIL_SYMBOL2(name, kinds, GS_STENCIL_LANES)
 
-/* Kinds of operands, as they are in names: vector register, scalar register, constant, none. */
+/* Kinds of operands, as they are in names: vector register, scalar register, constant, none; vector register
+ * with sign modifiers, or of which SDWA selects a part. */
 #define GS_OPERAND_V(n)                                                                                      \
   { .kind = GS_SRC_VGPR, .reg = GS_HOLE_SRC##n }
+#define GS_OPERAND_M(n)                                                                                      \
+  { .kind = GS_SRC_VGPR, .reg = GS_HOLE_SRC##n, .mods = GS_MOD_NEG | GS_MOD_ABS }
+#define GS_OPERAND_X(n)                                                                                      \
+  { .kind = GS_SRC_VGPR, .reg = GS_HOLE_SRC##n, .mods = GS_MOD_SDWA }
 #define GS_OPERAND_S(n)                                                                                      \
   { .kind = GS_SRC_SGPR, .reg = GS_HOLE_SRC##n }
 #define GS_OPERAND_C(n)                                                                                      \
@@ -89,6 +98,18 @@ void gs_stencil_taken(gs_wave_t *w) __attribute__((visibility("hidden")));
 /* clang-format off */
 #define GS_STENCILS_SOP1(name) GS_STENCIL_1(name, S) GS_STENCIL_1(name, C)
 #define GS_STENCILS_SOP2(name) GS_STENCIL_2(name, S, S) GS_STENCIL_2(name, S, C) GS_STENCIL_2(name, C, S)
+#ifdef GS_STENCIL_STRIP /* where scalar registers and constants are rows, too (translate/strip.h) */
+#define GS_STENCILS_V1(name)     GS_STENCIL_1(name, V)
+#define GS_STENCILS_V2(name)     GS_STENCIL_2(name, V, V)
+#define GS_STENCILS_V3(name)     GS_STENCIL_3(name, V, V, V)
+#define GS_STENCILS_MASKED(name) GS_STENCIL_3(name, V, V, S)
+#define GS_STENCILS_M1(name)     GS_STENCIL_1(name, M)
+#define GS_STENCILS_M2(name)     GS_STENCIL_2(name, M, M)
+#define GS_STENCILS_M3(name)     GS_STENCIL_3(name, M, M, M)
+#define GS_STENCILS_X1(name)     GS_STENCIL_1(name, X)
+#define GS_STENCILS_X2(name)     GS_STENCIL_2(name, X, X)
+#define GS_STENCILS_CMPX(name)
+#else
 #define GS_STENCILS_V1(name)   GS_STENCIL_1(name, V) GS_STENCIL_1(name, S) GS_STENCIL_1(name, C)
 #define GS_STENCILS_V2(name)                                                                                 \
   GS_STENCIL_2(name, V, V) GS_STENCIL_2(name, S, V) GS_STENCIL_2(name, C, V)                                 \
@@ -102,9 +123,26 @@ void gs_stencil_taken(gs_wave_t *w) __attribute__((visibility("hidden")));
 #define GS_STENCILS_MASKED(name)                                                                             \
   GS_STENCIL_3(name, V, V, S) GS_STENCIL_3(name, S, V, S) GS_STENCIL_3(name, C, V, S)                        \
   GS_STENCIL_3(name, V, S, S) GS_STENCIL_3(name, V, C, S) GS_STENCIL_3(name, C, C, S)
+/* With sign modifiers: all vector registers have them then. */
+#define GS_STENCILS_M1(name)   GS_STENCIL_1(name, M)
+#define GS_STENCILS_M2(name)                                                                                 \
+  GS_STENCIL_2(name, M, M) GS_STENCIL_2(name, S, M) GS_STENCIL_2(name, M, S)                                 \
+  GS_STENCIL_2(name, C, M) GS_STENCIL_2(name, M, C)
+#define GS_STENCILS_M3(name)                                                                                 \
+  GS_STENCIL_3(name, M, M, M) GS_STENCIL_3(name, S, M, M) GS_STENCIL_3(name, M, S, M)                        \
+  GS_STENCIL_3(name, M, M, S) GS_STENCIL_3(name, M, M, C)
+/* With SDWA. */
+#define GS_STENCILS_X1(name)   GS_STENCIL_1(name, X)
+#define GS_STENCILS_X2(name)   GS_STENCIL_2(name, X, X) GS_STENCIL_2(name, S, X) GS_STENCIL_2(name, X, S)
 #define GS_STENCILS_CMPX(name)                                                                               \
   GS_STENCIL_CMPX(name, V, V) GS_STENCIL_CMPX(name, S, V) GS_STENCIL_CMPX(name, C, V)                        \
   GS_STENCIL_CMPX(name, V, S) GS_STENCIL_CMPX(name, V, C)
+#endif
+#define GS_STENCILS_F1(name) GS_STENCILS_V1(name) GS_STENCILS_M1(name)
+#define GS_STENCILS_F2(name) GS_STENCILS_V2(name) GS_STENCILS_M2(name)
+#define GS_STENCILS_F3(name) GS_STENCILS_V3(name) GS_STENCILS_M3(name)
+#define GS_STENCILS_I1(name) GS_STENCILS_V1(name) GS_STENCILS_X1(name)
+#define GS_STENCILS_I2(name) GS_STENCILS_V2(name) GS_STENCILS_X2(name)
 /* clang-format on */
 
 #endif

@@ -21,6 +21,15 @@ typedef enum gs_hole {
   GS_HOLE_VALUE_SRC0, /* the constant */
   GS_HOLE_VALUE_SRC1,
   GS_HOLE_VALUE_SRC2,
+  GS_HOLE_KEEP_SRC0, /* modifiers, see gs_change_t in isa/hole.h */
+  GS_HOLE_KEEP_SRC1,
+  GS_HOLE_KEEP_SRC2,
+  GS_HOLE_FLIP_SRC0,
+  GS_HOLE_FLIP_SRC1,
+  GS_HOLE_FLIP_SRC2,
+  GS_HOLE_SHIFT_SRC0,
+  GS_HOLE_SHIFT_SRC1,
+  GS_HOLE_SHIFT_SRC2,
   GS_HOLE_IMM,
   GS_HOLE_IMM1,
   GS_HOLE_IN,     /* address of the decoded instruction */
@@ -39,8 +48,18 @@ typedef enum gs_hole {
   GS_HOLES
 } gs_hole_t;
 
-/* How it is written: all 32 bits, 32 that are sign-extended, 64, or 32 as a distance from the patch. */
-typedef enum gs_patch_form { GS_PATCH_32, GS_PATCH_32S, GS_PATCH_64, GS_PATCH_DISTANCE } gs_patch_form_t;
+/* How it is written: all 32 bits, 32 that are sign-extended, 64, or 32 as a distance from the patch. In
+ * stencils of runs accesses to rows are instructions at the patch that read, write, or write some lanes of a
+ * row in memory; their displacement is the hole. */
+typedef enum gs_patch_form {
+  GS_PATCH_32,
+  GS_PATCH_32S,
+  GS_PATCH_64,
+  GS_PATCH_DISTANCE,
+  GS_PATCH_ROW_READ,
+  GS_PATCH_ROW_WRITE,
+  GS_PATCH_ROW_MERGE,
+} gs_patch_form_t;
 
 typedef struct gs_patch {
   uint16_t at;  /* bytes from the stencil's begin */
@@ -69,6 +88,7 @@ typedef struct gs_stencil_table {
   size_t pool_bytes;
   gs_extern_t *const *externs;
   size_t extern_count;
+  unsigned lanes; /* of the waves that they are for */
 } gs_stencil_table_t;
 
 enum { GS_POOL_ALIGNMENT = 64 };

@@ -6,7 +6,8 @@
  * test_blocks [--blocks=N] [--seed=N] [--part=NAME] [--falsify=OPCODE]
  *   blocks of each part (default 5000), seed of the first block (1; the next has the next), one part only,
  * and an opcode that one side executes wrongly. A block that differs is printed with what repeats it, and
- * once more without the instructions that don't matter.
+ * once more without the instructions that don't matter. A fourth as many blocks are for strips
+ * (translate/strip.h).
  *
  * Not here: what instructions should do (the other tests), and the random words (random_code.c). */
 #include "harness.h"
@@ -178,6 +179,57 @@ static void make_block(const sides_t *s, random_t *r, const gs_opcode_t *first, 
   else if (first)
     append_random(s, r, first, b);
   append_run(s, r, random_below(r, first ? 4 : MOST_INSTRUCTIONS / 2), b);
+  append_nops(s, b, 3);
+}
+
+/* ---- Blocks for strips ----
+ *
+ * Many vector instructions in a row that share few scalar registers, as values and as masks, and more vector
+ * registers than a strip has room for. */
+
+static const char *const strip_ops[] = {"v_add_co_u32",  "v_addc_co_u32", "v_add_co_ci_u32", "v_subb_co_u32",
+                                        "v_cmp_lt_u32",  "v_cmp_gt_f32",  "v_cmp_ne_u64",    "v_cndmask_b32",
+                                        "v_xor_b32",     "v_lshlrev_b64", "v_fma_f32",       "v_fma_f64",
+                                        "v_mad_u64_u32", "v_lshl_add_u32"};
+
+/* Registers of masks; EXEC seldom, as code behind it looks at it anew. */
+static uint32_t strip_mask(random_t *r, bool is_written) {
+  static const uint8_t masks[] = {0, 1, 2, 4, GS_S_VCC};
+  return is_written && random_one_in(r, 16) ? GS_S_EXEC : masks[random_below(r, sizeof masks)];
+}
+
+static uint32_t strip_operand(random_t *r, bool may_be_scalar) {
+  enum { ROWS = 60, FIRST_ROW = 256, INLINE = 128 };
+  if (may_be_scalar && random_one_in(r, 3))
+    return random_one_in(r, 2) ? random_below(r, 6) : INLINE + random_below(r, 80);
+  return FIRST_ROW + random_below(r, random_one_in(r, 2) ? 8 : ROWS);
+}
+
+/* In its VOP3 form. */
+static void append_strip_op(const sides_t *s, random_t *r, block_t *b) {
+  const gs_opcode_t *op =
+      find_opcode(s->target, strip_ops[random_below(r, sizeof strip_ops / sizeof *strip_ops)]);
+  gs_inst_t in;
+  if (!op)
+    return;
+  const bool is_compare = op->encoding == GS_ENC_VOPC, has_mask = op->flags & GS_OPF_VCC_IN;
+  const uint32_t number = op->number + (op->encoding == GS_ENC_VOP2 ? 256U : 0U);
+  uint32_t dst = strip_operand(r, false) & 255, sdst = 0;
+  if (is_compare)
+    dst = strip_mask(r, true);
+  if (op->flags & GS_OPF_SDST)
+    sdst = strip_mask(r, true) << 8;
+  const uint32_t third = has_mask ? strip_mask(r, false) : op->src[2] ? strip_operand(r, false) : 0;
+  const uint32_t words[3] = {(s->target & GS_GFX9 ? 0xd0000000 : 0xd4000000) | number << 16 | sdst | dst,
+                             strip_operand(r, true) | strip_operand(r, false) << 9 | third << 18, 0};
+  if (gs_decode(s->target, words, 3, &in))
+    append(b, words, 2);
+}
+
+static void make_strips(const sides_t *s, random_t *r, block_t *b) {
+  *b = (block_t){.loops = false};
+  for (unsigned count = 8 + random_below(r, 48); count; count--)
+    append_strip_op(s, r, b);
   append_nops(s, b, 3);
 }
 
@@ -464,25 +516,43 @@ static unsigned count_executed(const sides_t *s) {
   return seen;
 }
 
-static void test_random_blocks(void **state) {
+/* Runs blocks and returns how many differ; reports the first of them. */
+static unsigned try_blocks(sides_t *s, unsigned long blocks, bool are_strips, unsigned long *too_long) {
   enum { MOST_REPORTED = 10 };
-  sides_t s;
-  unsigned long too_long = 0;
   unsigned differ = 0;
-  sides_init(&s, state);
-  if (arguments.falsify)
-    s.steps->falsified = find_opcode(s.target, arguments.falsify);
-  for (unsigned long i = 0; i < arguments.blocks && differ < MOST_REPORTED; i++) {
+  for (unsigned long i = 0; i < blocks && differ < MOST_REPORTED; i++) {
     random_t r = chance_of(arguments.seed + i);
     block_t b;
-    make_block(&s, &r, NULL, &b);
-    const trial_t trial = try_block(&s, &b, r);
-    too_long += trial.too_long;
+    if (are_strips)
+      make_strips(s, &r, &b);
+    else
+      make_block(s, &r, NULL, &b);
+    const trial_t trial = try_block(s, &b, r);
+    *too_long += trial.too_long;
     if (trial.difference.text[0]) {
-      report(&s, &b, r, arguments.seed + i);
+      report(s, &b, r, arguments.seed + i);
       differ++;
     }
   }
+  return differ;
+}
+
+static void test_strips(void **state) {
+  sides_t s;
+  unsigned long too_long = 0;
+  sides_init(&s, state);
+  const unsigned differ = try_blocks(&s, arguments.blocks / 4, true, &too_long);
+  sides_fini(&s);
+  assert_int_equal(differ, 0);
+}
+
+static void test_random_blocks(void **state) {
+  sides_t s;
+  unsigned long too_long = 0;
+  sides_init(&s, state);
+  if (arguments.falsify)
+    s.steps->falsified = find_opcode(s.target, arguments.falsify);
+  const unsigned differ = try_blocks(&s, arguments.blocks, false, &too_long);
   const unsigned seen = count_executed(&s);
   const size_t all = s.plain_count + s.memory_count;
   print_message("%lu blocks, %lu too long, %u of %zu opcodes\n", arguments.blocks, too_long, seen, all);
@@ -537,6 +607,7 @@ static int usage(void) {
 
 int main(int argc, char **argv) {
   static const struct CMUnitTest all[] = {isa_part_test_on(test_random_blocks, GS_GFX9_11),
+                                          isa_part_test_on(test_strips, GS_GFX9_11),
                                           isa_part_test_on(test_notices, GS_GFX9_11)};
   for (int i = 1; i < argc; i++)
     if (strncmp(argv[i], "--blocks=", 9) == 0)
@@ -553,5 +624,5 @@ int main(int argc, char **argv) {
     return EXIT_FAILURE;
   if (!isa_device_translates())
     (void)fprintf(stderr, "test_blocks: gfxsim has no translator: its interpreter is compared\n");
-  return isa_main(all, argc > 1 ? 1 : 2);
+  return isa_main(all, argc > 1 ? 2 : 3);
 }

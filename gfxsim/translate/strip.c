@@ -1,0 +1,222 @@
+/* See strip.h. What is known of the host's instructions here: the EVEX prefix, and moves of whole vector
+ * registers. An access to memory is 62 P0 P1 P2 opcode ModRM displacement, with r14 as base. As an access to
+ * a register, it has that register's number in ModRM and P0 instead, and no displacement. */
+#include "translate/strip.h"
+
+#include <string.h>
+
+enum { PREFIX_BYTES = 6, DISPLACEMENT_BYTES = 4, P0 = 1, MODRM = 5 };
+/* Bits of P0 that extend the number in ModRM.rm; they are inverted. */
+enum { P0_RM4 = 0x40, P0_RM3 = 0x20 };
+
+/* ---- Scalar registers ---- */
+
+/* A mask that is written: `width` registers from `reg` on. */
+static bool add_mask(gs_strip_scalars_t *s, unsigned reg, unsigned width) {
+  bool is_good = reg + width <= GS_SGPRS;
+  for (unsigned i = reg; is_good && i < reg + width; i++) {
+    is_good = !s->is_value[i];
+    s->is_written[i] = true;
+  }
+  s->is_mask[reg] = true;
+  return is_good;
+}
+
+static bool add_value(gs_strip_scalars_t *s, unsigned reg, unsigned width) {
+  bool is_good = reg + width <= GS_SGPRS;
+  for (unsigned i = reg; is_good && i < reg + width; i++) {
+    is_good = !s->is_written[i];
+    s->is_value[i] = true;
+  }
+  return is_good;
+}
+
+bool gs_strip_scalars_add(gs_strip_scalars_t *s, const gs_inst_t *in, unsigned lanes) {
+  const gs_opcode_t *op = in->op;
+  bool is_good = true;
+  for (unsigned i = 0; i < 3; i++)
+    if (in->src[i].kind == GS_SRC_SGPR && op->src[i] != GS_T_MASK)
+      is_good = add_value(s, in->src[i].reg, gs_type_dwords(op->src[i])) && is_good;
+  if (op->encoding == GS_ENC_VOPC || (op->flags & GS_OPF_SDST))
+    is_good = add_mask(s, in->sdst, lanes / 32) && is_good;
+  return is_good;
+}
+
+/* ---- Rows ---- */
+
+/* The row of a constant. */
+static int constant_row(gs_strip_t *s, uint32_t value) {
+  unsigned i = 0;
+  while (i < s->constant_count && s->constant[i] != value)
+    i++;
+  if (i == s->constant_count)
+    s->constant[s->constant_count++] = value;
+  return GS_STRIP_CONSTANT + (int)i;
+}
+
+/* The row that an access has. Operands that are no vector registers have one for each dword. */
+static int row_of(gs_strip_t *s, const gs_patch_t *p, const gs_inst_t *in,
+                  const uint64_t values[GS_HOLE_VALUES]) {
+  const unsigned dword = (unsigned)p->addend / (unsigned)sizeof(gs_row_t);
+  const unsigned i = p->hole - (unsigned)GS_HOLE_ROW_SRC0;
+  if (i < 3 && in->src[i].kind == GS_SRC_SGPR)
+    return GS_STRIP_SCALAR + in->src[i].reg + (int)dword;
+  if (i < 3 && in->src[i].kind == GS_SRC_CONST)
+    return constant_row(s, (uint32_t)(in->src[i].value >> 32 * dword));
+  return (int)(values[p->hole] / sizeof(gs_row_t) + dword);
+}
+
+/* vmovdqa64 between a register and its row. */
+static void emit_move(gs_emitter_t *e, unsigned reg, int row, bool is_store) {
+  enum { P0_REG3 = 0x80, P0_REG4 = 0x10, P0_MAP = 0x41, P1_MOVE = 0xfd, P2_WHOLE = 0x48, MODRM_R14 = 0x86 };
+  enum { LOAD = 0x6f, STORE = 0x7f };
+  const uint32_t displacement = (uint32_t)row * (uint32_t)sizeof(gs_row_t);
+  uint8_t code[PREFIX_BYTES + DISPLACEMENT_BYTES] = {
+      0x62,
+      (uint8_t)(P0_MAP | (reg & 8 ? 0 : P0_REG3) | (reg & 16 ? 0 : P0_REG4)),
+      P1_MOVE,
+      P2_WHOLE,
+      is_store ? STORE : LOAD,
+      (uint8_t)(MODRM_R14 | (reg & 7) << 3)};
+  memcpy(code + PREFIX_BYTES, &displacement, sizeof displacement);
+  gs_emit_bytes(e, code, sizeof code);
+}
+
+/* vpbroadcastd from a scalar register. */
+static void emit_scalar(gs_emitter_t *e, unsigned reg, unsigned scalar) {
+  enum {
+    P0_REG3 = 0x80,
+    P0_REG4 = 0x10,
+    P0_MAP = 0x62,
+    P1_BROADCAST = 0x7d,
+    P2_WHOLE = 0x48,
+    OPCODE = 0x58,
+    MODRM_RDI = 0x87
+  };
+  const uint32_t displacement = (uint32_t)(offsetof(gs_wave_t, s) + 4 * (size_t)scalar);
+  uint8_t code[PREFIX_BYTES + DISPLACEMENT_BYTES] = {
+      0x62,         (uint8_t)(P0_MAP | (reg & 8 ? 0 : P0_REG3) | (reg & 16 ? 0 : P0_REG4)),
+      P1_BROADCAST, P2_WHOLE,
+      OPCODE,       (uint8_t)(MODRM_RDI | (reg & 7) << 3)};
+  memcpy(code + PREFIX_BYTES, &displacement, sizeof displacement);
+  gs_emit_bytes(e, code, sizeof code);
+}
+
+/* mov to r11d, which stencils do not use, and vpbroadcastd from there. */
+static void emit_constant(gs_emitter_t *e, unsigned reg, uint32_t value) {
+  enum { P0_REG3 = 0x80, P0_REG4 = 0x10, P0_MAP = 0x42, P1_BROADCAST = 0x7d, P2_WHOLE = 0x48 };
+  enum { OPCODE = 0x7c, MODRM_R11 = 0xc3, MOVE_BYTES = 6 };
+  uint8_t code[MOVE_BYTES + PREFIX_BYTES] = {0x41, 0xbb};
+  memcpy(code + 2, &value, sizeof value);
+  code[MOVE_BYTES] = 0x62;
+  code[MOVE_BYTES + P0] = (uint8_t)(P0_MAP | (reg & 8 ? 0 : P0_REG3) | (reg & 16 ? 0 : P0_REG4));
+  code[MOVE_BYTES + 2] = P1_BROADCAST;
+  code[MOVE_BYTES + 3] = P2_WHOLE;
+  code[MOVE_BYTES + 4] = OPCODE;
+  code[MOVE_BYTES + MODRM] = (uint8_t)(MODRM_R11 | (reg & 7) << 3);
+  gs_emit_bytes(e, code, sizeof code);
+}
+
+static void emit_load(const gs_strip_t *s, gs_emitter_t *e, unsigned reg, int row) {
+  if (row < GS_STRIP_SCALAR)
+    emit_move(e, reg, row, false);
+  else if (row < GS_STRIP_CONSTANT)
+    emit_scalar(e, reg, (unsigned)row - GS_STRIP_SCALAR);
+  else
+    emit_constant(e, reg, s->constant[row - GS_STRIP_CONSTANT]);
+}
+
+void gs_strip_begin(gs_strip_t *s) {
+  s->constant_count = 0;
+  memset(s->register_of, -1, sizeof s->register_of);
+  for (unsigned i = 0; i < GS_STRIP_REGISTERS; i++)
+    s->held[i].row = -1;
+  s->clock = 0;
+}
+
+static void write_back(gs_strip_t *s, gs_emitter_t *e, unsigned i) {
+  if (s->held[i].row >= 0 && s->held[i].is_new)
+    emit_move(e, GS_STRIP_FIRST + i, s->held[i].row, true);
+  s->held[i].is_new = false;
+}
+
+/* A register for a row that has none: a free one, or the one that was not used for longest. */
+static unsigned take_register(gs_strip_t *s, gs_emitter_t *e, int row) {
+  unsigned best = 0;
+  for (unsigned i = 0; i < GS_STRIP_REGISTERS && s->held[best].row >= 0; i++)
+    if (s->held[i].row < 0 || s->held[i].used < s->held[best].used)
+      best = i;
+  write_back(s, e, best);
+  if (s->held[best].row >= 0)
+    s->register_of[s->held[best].row] = -1;
+  s->held[best].row = (int16_t)row;
+  s->register_of[row] = (int8_t)best;
+  return best;
+}
+
+/* The register that a row is in when an access of this form has it. */
+static unsigned register_for(gs_strip_t *s, gs_emitter_t *e, int row, unsigned form) {
+  int i = s->register_of[row];
+  if (i < 0) {
+    i = (int)take_register(s, e, row);
+    if (form != GS_PATCH_ROW_WRITE)
+      emit_load(s, e, GS_STRIP_FIRST + (unsigned)i, row);
+  }
+  s->held[i].used = ++s->clock;
+  if (form != GS_PATCH_ROW_READ)
+    s->held[i].is_new = true;
+  return GS_STRIP_FIRST + (unsigned)i;
+}
+
+/* An access as one to a register. Returns how much of the stencil's code that was. */
+static size_t emit_access(gs_strip_t *s, gs_emitter_t *e, const uint8_t *code, const gs_patch_t *p, int row) {
+  enum { MODRM_REGISTER = 0xc0, MODRM_REG = 0x38 };
+  const unsigned reg = register_for(s, e, row, p->form);
+  uint8_t changed[PREFIX_BYTES];
+  memcpy(changed, code, sizeof changed);
+  changed[P0] =
+      (uint8_t)((changed[P0] & ~(P0_RM4 | P0_RM3)) | (reg & 16 ? 0 : P0_RM4) | (reg & 8 ? 0 : P0_RM3));
+  changed[MODRM] = (uint8_t)(MODRM_REGISTER | (changed[MODRM] & MODRM_REG) | (reg & 7));
+  gs_emit_bytes(e, changed, sizeof changed);
+  return PREFIX_BYTES + DISPLACEMENT_BYTES;
+}
+
+/* Other holes are filled as they are copied: patches are in the order of the code, and nothing in it is a
+ * distance to another place in it. */
+void gs_strip_stencil(gs_strip_t *s, gs_emitter_t *e, const gs_stencil_t *stencil, const gs_inst_t *in,
+                      const uint64_t values[GS_HOLE_VALUES]) {
+  const uint8_t *const code = e->table->code + stencil->code;
+  size_t at = 0;
+  for (unsigned i = 0; i < stencil->patch_count && !e->is_full; i++) {
+    const gs_patch_t *p = &e->table->patches[stencil->first_patch + i];
+    gs_emit_bytes(e, code + at, p->at - at);
+    at = p->at;
+    if (p->form >= GS_PATCH_ROW_READ) {
+      at += emit_access(s, e, code + at, p, row_of(s, p, in, values));
+      continue;
+    }
+    const size_t hole = e->end, bytes = p->form == GS_PATCH_64 ? 8 : 4;
+    gs_emit_bytes(e, code + at, bytes);
+    at += bytes;
+    if (!e->is_full)
+      gs_emit_patch(e, hole, p, values, 0);
+  }
+  gs_emit_bytes(e, code + at, stencil->size - at);
+}
+
+void gs_strip_end(gs_strip_t *s, gs_emitter_t *e) {
+  for (unsigned i = 0; i < GS_STRIP_REGISTERS; i++)
+    write_back(s, e, i);
+}
+
+/* movw $0, displacement(%r15) for each mask. */
+void gs_strip_idle(const gs_strip_scalars_t *s, gs_emitter_t *e) {
+  for (unsigned reg = 0; reg < GS_SGPRS; reg++) {
+    if (!s->is_mask[reg])
+      continue;
+    const uint32_t displacement = (uint32_t)(offsetof(gs_wave_t, s) + sizeof(uint32_t) * reg);
+    uint8_t code[] = {0x66, 0x41, 0xc7, 0x87, 0, 0, 0, 0, 0, 0};
+    memcpy(code + 4, &displacement, sizeof displacement);
+    gs_emit_bytes(e, code, sizeof code);
+  }
+}
