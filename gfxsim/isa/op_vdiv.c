@@ -55,20 +55,37 @@ static inline uint32_t gs_div_scaled32(float den, float num) {
   return gs_when32((ratio <= -126) & (ed != 0)) | gs_when32((ratio >= 96) | (num == 0) | (den == 0));
 }
 
+/* Whether no lane has a denominator or numerator that is scaled, as is nearly always so. */
+static inline bool gs_div_ordinary32(const gs_row_t *den, const gs_row_t *num) {
+  uint32_t odd = 0;
+  GS_LANES_DO(l) {
+    const uint32_t ed = den->u32[l] >> 23 & 255, en = num->u32[l] >> 23 & 255;
+    odd |= gs_when32(ed - 1 > 251) | gs_when32(en - 24 > 230) | gs_when32(en - ed + 125 > 220);
+  }
+  return odd == 0;
+}
+
 GS_OP(v_div_scale_f32) {
   GS_F32_SRC(0, a);
   GS_F32_SRC(1, b);
   GS_F32_SRC(2, c);
   gs_row_t td, back;
   gs_row_t *const d = gs_dst32(w, in, &td);
-  GS_LANES_DO(l) {
-    const float a = ra->f32[l], b = rb->f32[l], c = rc->f32[l];
-    d->f32[l] = gs_div_scale32(a, b, c);
-    back.u32[l] = gs_div_scaled32(b, c);
+  uint64_t scaled = 0;
+  if (GS_LIKELY(gs_div_ordinary32(rb, rc))) {
+    GS_LANES_DO(l)
+      d->f32[l] = gs_quiet32(ra->f32[l]);
+  } else {
+    GS_LANES_DO(l) {
+      const float a = ra->f32[l], b = rb->f32[l], c = rc->f32[l];
+      d->f32[l] = gs_div_scale32(a, b, c);
+      back.u32[l] = gs_div_scaled32(b, c);
+    }
+    scaled = gs_mask_from_row(&back) & gs_exec(w);
   }
   gs_finish32(w, in, d);
   gs_commit32(w, in, d);
-  gs_write_mask(w, in->sdst, gs_mask_from_row(&back) & gs_exec(w));
+  gs_write_mask(w, in->sdst, scaled);
 }
 
 /* a * b + c, times 2^64 or 2^-64, rounded once: the product is exact in double, the sum is rounded to odd

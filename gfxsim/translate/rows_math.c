@@ -6,12 +6,12 @@
 #include "isa/op_vdiv.c"
 #include "isa/op_vtrans.c"
 
+#ifndef GS_STENCIL_STRIP /* so many constants that strips, which load them each time, are slower */
 GS_STENCILS_V3(v_div_scale_f32)
 GS_STENCILS_V3(v_div_scale_f64)
 GS_STENCILS_F3(v_div_fixup_f32)
 GS_STENCILS_F3(v_div_fixup_f64)
-#ifndef GS_STENCIL_STRIP /* they read VCC, which is no operand */
-GS_STENCILS_F3(v_div_fmas_f32)
+GS_STENCILS_F3(v_div_fmas_f32) /* reads VCC, which is no operand */
 #endif
 GS_STENCILS_F1(v_rcp_f32)
 GS_STENCILS_F1(v_rcp_iflag_f32)
