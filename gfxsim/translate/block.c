@@ -95,7 +95,7 @@ const gs_stencil_t *gs_stencil_find(const gs_stencil_table_t *table, const char 
   size_t low = 0, high = table->stencil_count;
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
-    const int order = strcmp(name, table->stencils[middle].name);
+    const int order = strcmp(name, table->names + table->stencils[middle].name);
     if (order == 0)
       return &table->stencils[middle];
     if (order < 0)

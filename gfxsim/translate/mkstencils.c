@@ -302,7 +302,7 @@ static void print_upper(const char *text) {
 }
 
 static void print_parts(void) {
-  size_t offset = 0;
+  size_t offset = 0, name = 0;
   puts("static const uint8_t code[] = {");
   for (size_t i = 0; i < stencil_count; i++) {
     print_bytes(stencils[i].code, stencils[i].size);
@@ -316,9 +316,14 @@ static void print_parts(void) {
     printf(", %d},\n", (int)patches[i].addend);
   }
   puts("};\nstatic const gs_stencil_t stencils[] = {");
-  for (size_t i = 0; i < stencil_count; i++)
-    printf("{\"%s\", %zu, %zu, %zu, %zu},\n", stencils[i].name, stencils[i].offset, stencils[i].size,
+  for (size_t i = 0; i < stencil_count; i++) {
+    printf("{%zu, %zu, %zu, %zu, %zu},\n", name, stencils[i].offset, stencils[i].size,
            stencils[i].patch_count, stencils[i].first_patch);
+    name += strlen(stencils[i].name) + 1;
+  }
+  puts("};\nstatic const char names[] = {");
+  for (size_t i = 0; i < stencil_count; i++)
+    print_bytes((const uint8_t *)stencils[i].name, strlen(stencils[i].name) + 1);
   puts("};\nstatic const uint8_t pool[] = {");
   print_bytes(pool, pool_bytes);
   puts("0};");
@@ -333,7 +338,7 @@ static void print_table(const char *name, const char *lanes) {
   for (size_t i = 0; i < extern_count; i++)
     printf("%s,\n", externs[i]);
   printf("0};\nextern const gs_stencil_table_t %s;\nconst gs_stencil_table_t %s = {\n", name, name);
-  printf("stencils, %zu, code, patches, pool, %zu, externs, %zu, %s};\n", stencil_count, pool_bytes,
+  printf("stencils, %zu, names, code, patches, pool, %zu, externs, %zu, %s};\n", stencil_count, pool_bytes,
          extern_count, lanes);
 }
 

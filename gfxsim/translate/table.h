@@ -69,19 +69,21 @@ typedef struct gs_patch {
 } gs_patch_t;
 
 typedef struct gs_stencil {
-  const char *name; /* v_add_u32__VV_full: the handler, kinds of operands, lanes */
-  uint32_t code;    /* where its code begins in the table's */
-  uint16_t size;    /* bytes */
+  uint32_t
+      name; /* where it begins in the table's: v_add_u32__VV_full: the handler, kinds of operands, lanes */
+  uint32_t code; /* where its code begins in the table's */
+  uint16_t size; /* bytes */
   uint16_t patch_count;
   uint32_t first_patch;
 } gs_stencil_t;
 
 typedef void gs_extern_t(void);
 
-/* Immutable data. */
+/* Immutable data, without addresses that the dynamic linker would have to fill in at every start. */
 typedef struct gs_stencil_table {
   const gs_stencil_t *stencils; /* by name, as strcmp orders them */
   size_t stencil_count;
+  const char *names;
   const uint8_t *code;
   const gs_patch_t *patches;
   const uint8_t *pool; /* to be copied to a multiple of GS_POOL_ALIGNMENT near the code */

@@ -98,7 +98,7 @@ static void test_every_stencil_has_an_instruction(void **state) {
   if (!table)
     skip();
   for (size_t i = 0; i < table->stencil_count; i++) {
-    const char *const name = table->stencils[i].name, *const kinds = strstr(name, "__");
+    const char *const name = table->names + table->stencils[i].name, *const kinds = strstr(name, "__");
     bool found = !kinds;
     for (size_t n = 0; n < sizeof names / sizeof *names && !found; n++)
       found = strlen(names[n]) == (size_t)(kinds - name) && strncmp(names[n], name, strlen(names[n])) == 0;
