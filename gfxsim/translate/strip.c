@@ -11,22 +11,30 @@ enum { P0_RM4 = 0x40, P0_RM3 = 0x20 };
 
 /* ---- Scalar registers ---- */
 
+static bool has_scalar(const gs_scalar_set_t *set, unsigned reg) {
+  return set->bits[reg / 64] >> reg % 64 & 1;
+}
+static void add_scalar(gs_scalar_set_t *set, unsigned reg) {
+  set->bits[reg / 64] |= UINT64_C(1) << reg % 64;
+}
+
 /* A mask that is written: `width` registers from `reg` on. */
 static bool add_mask(gs_strip_scalars_t *s, unsigned reg, unsigned width) {
   bool is_good = reg + width <= GS_SGPRS;
   for (unsigned i = reg; is_good && i < reg + width; i++) {
-    is_good = !s->is_value[i];
-    s->is_written[i] = true;
+    is_good = !has_scalar(&s->values, i);
+    add_scalar(&s->written, i);
   }
-  s->is_mask[reg] = true;
+  if (is_good)
+    add_scalar(&s->masks, reg);
   return is_good;
 }
 
 static bool add_value(gs_strip_scalars_t *s, unsigned reg, unsigned width) {
   bool is_good = reg + width <= GS_SGPRS;
   for (unsigned i = reg; is_good && i < reg + width; i++) {
-    is_good = !s->is_written[i];
-    s->is_value[i] = true;
+    is_good = !has_scalar(&s->written, i);
+    add_scalar(&s->values, i);
   }
   return is_good;
 }
@@ -212,7 +220,7 @@ void gs_strip_end(gs_strip_t *s, gs_emitter_t *e) {
 /* movw $0, displacement(%r15) for each mask. */
 void gs_strip_idle(const gs_strip_scalars_t *s, gs_emitter_t *e) {
   for (unsigned reg = 0; reg < GS_SGPRS; reg++) {
-    if (!s->is_mask[reg])
+    if (!has_scalar(&s->masks, reg))
       continue;
     const uint32_t displacement = (uint32_t)(offsetof(gs_wave_t, s) + sizeof(uint32_t) * reg);
     uint8_t code[] = {0x66, 0x41, 0xc7, 0x87, 0, 0, 0, 0, 0, 0};

@@ -11,12 +11,17 @@
 /* The host's registers from GS_STRIP_FIRST on are for rows; stencils use those below. */
 enum { GS_STRIP_FIRST = 8, GS_STRIP_REGISTERS = 24 };
 
+/* Scalar registers, a bit for each. */
+typedef struct gs_scalar_set {
+  uint64_t bits[(GS_SGPRS + 63) / 64];
+} gs_scalar_set_t;
+
 /* What a strip's instructions have to do with scalar registers. Each sees the bits of its lanes in masks, so
  * masks may be made and used in a strip; but what is read as a whole must not change there. (Masks are the
  * same or apart: decoding gives pairs even numbers.) */
 typedef struct gs_strip_scalars {
-  bool is_value[GS_SGPRS], is_written[GS_SGPRS];
-  bool is_mask[GS_SGPRS]; /* the first register of one that is written */
+  gs_scalar_set_t values, written;
+  gs_scalar_set_t masks; /* the first register of each that is written */
 } gs_strip_scalars_t;
 
 /* Adds an instruction for waves of `lanes` lanes, or returns false: it cannot be in a strip with those before
