@@ -7,6 +7,7 @@ Not here: programs that somebody thought about (the others in this folder)."""
 import argparse
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -559,11 +560,20 @@ def run_one(options, scratch, number):
     return what, None
 
 
+def rocr_text():
+    """The bytes of this system's ROCr, which has the names of the parts that it knows."""
+    listed = subprocess.run(["/sbin/ldconfig", "-p"], check=True, text=True, stdout=subprocess.PIPE).stdout
+    with open(re.search(r"libhsa-runtime64\.so\.1 .*=> (.*)", listed).group(1), "rb") as file:
+        return file.read()
+
+
 def all_parts(build):
     lines = subprocess.run([os.path.join(build, "bin", "gfxsim-run"), "--list-devices"], check=True, text=True,
                            stdout=subprocess.PIPE).stdout.splitlines()
+    known = rocr_text()
     parts = [line.split()[0] for line in lines]
-    return " ".join(part for part in parts if part not in ("gfx942", "mi300a"))  # which clang 14 to 16 do not know
+    return " ".join(part for part in parts if part not in ("gfx942", "mi300a")  # which clang 14 to 16 do not know
+                    and f"amdgcn-amd-amdhsa--{part}".encode() in known)
 
 
 def parse_options():
@@ -572,7 +582,7 @@ def parse_options():
     parser.add_argument("--count", type=int, default=1, help="programs (default 1)")
     parser.add_argument("--versions", default="14 15 16", help="of clang and libomptarget (default: 14 15 16)")
     parser.add_argument("--levels", default="O0 O1 O2 O3", help="default: O0 O1 O2 O3")
-    parser.add_argument("--parts", help="default: all that gfxsim and clang 14 to 16 have (gfxsim-run --list-devices)")
+    parser.add_argument("--parts", help="default: all that gfxsim, ROCr and clang 14 to 16 have")
     parser.add_argument("--plugin", default="ours", help="as gfxsim-run's (default: ours)")
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"), help="default: build/release")
     parser.add_argument("--keep", metavar="DIR", help="where the programs that fail go (default: nowhere)")
