@@ -43,6 +43,12 @@ void atmi_context_begin_use(atmi_context_t *context) {
     begin_if_idle(context);
     pthread_mutex_unlock(&context->lock);
   }
+  /* Who begins says so before it counts the devices, under the lock: a thread that comes in between waits. */
+  if (state == ATMI_CONTEXT_RUNNING &&
+      atomic_load_explicit(&context->usable_count, memory_order_acquire) == 0) {
+    pthread_mutex_lock(&context->lock);
+    pthread_mutex_unlock(&context->lock);
+  }
 }
 
 bool atmi_context_ask_zero_copy(const atmi_context_t *context, atmi_omp_device_t *device) {
