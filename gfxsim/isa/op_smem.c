@@ -127,7 +127,7 @@ static inline void gs_smem_buffer_store(gs_wave_t *w, const gs_inst_t *in, unsig
 }
 
 #define GS_SMEM_LOAD(suffix, dwords)                                                                         \
-  static inline bool s_load_##suffix##_short(gs_wave_t *w, const gs_inst_t *in) {                            \
+  static inline __attribute__((unused)) bool s_load_##suffix##_short(gs_wave_t *w, const gs_inst_t *in) {    \
     return gs_smem_load_short(w, in, gs_smem_address(w, in, gs_ssrc64(w, in, 0), 1), dwords);                \
   }                                                                                                          \
   GS_OP(s_load_##suffix) {                                                                                   \

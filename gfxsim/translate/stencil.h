@@ -16,6 +16,9 @@
 #include <string.h>
 
 /* The helpers of instructions must not stay functions. */
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wkeyword-macro"
+#endif
 #define inline inline __attribute__((always_inline, unused))
 #include "isa/lanes.h"
 #include "isa/scalar.h"
