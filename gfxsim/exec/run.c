@@ -146,15 +146,6 @@ static gs_block_fn_t *block_at(gs_executor_t *ex, const gs_wave_t *w) {
   return block && cells->count[slot] <= w->left ? block : NULL;
 }
 
-/* Blocks use two more registers than functions may. */
-static __attribute__((noinline)) void run_block(gs_block_fn_t *block, gs_wave_t *w) {
-  block(w);
-#if defined(__x86_64__)
-  __asm__ volatile("" ::: "r14", "r15");
-#endif
-  gs_block_left();
-}
-
 /* As run_slice, with blocks where there are some: the same instructions in the same turns. */
 static void run_hot_slice(gs_executor_t *ex, gs_wave_t *w, unsigned slice) {
   const gs_inst_t *in;
@@ -163,7 +154,7 @@ static void run_hot_slice(gs_executor_t *ex, gs_wave_t *w, unsigned slice) {
   while (w->left && w->state == GS_WAVE_RUNNING && (in = locate(ex, w))) {
     gs_block_fn_t *const block = block_at(ex, w);
     if (GS_LIKELY(block != NULL)) {
-      run_block(block, w);
+      gs_block_run(block, w);
     } else {
       w->left = run_straight(ex, w, in, false, w->left);
       w->unfenced = true;

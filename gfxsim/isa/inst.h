@@ -159,6 +159,19 @@ enum { GS_DPP_EIGHT = 0x200 };
 enum { GS_SEL_BYTE0, GS_SEL_BYTE1, GS_SEL_BYTE2, GS_SEL_BYTE3, GS_SEL_WORD0, GS_SEL_WORD1, GS_SEL_DWORD };
 enum { GS_UNUSED_PAD, GS_UNUSED_SEXT, GS_UNUSED_PRESERVE };
 
+/* First bit and number of bits of a selection. */
+typedef struct gs_field {
+  uint8_t shift, bits;
+} gs_field_t;
+
+static inline gs_field_t gs_sdwa_field(unsigned sel) {
+  static const gs_field_t fields[] = {
+      [GS_SEL_BYTE0] = {0, 8},  [GS_SEL_BYTE1] = {8, 8},   [GS_SEL_BYTE2] = {16, 8}, [GS_SEL_BYTE3] = {24, 8},
+      [GS_SEL_WORD0] = {0, 16}, [GS_SEL_WORD1] = {16, 16}, [GS_SEL_DWORD] = {0, 32},
+  };
+  return fields[sel < sizeof fields / sizeof fields[0] ? sel : GS_SEL_DWORD];
+}
+
 /* A decoded instruction. Which operands mean what, by encoding:
  *   SOP*, VOP*     dst, src[0..2] as in the ISA text; sdst = carry or mask output (comparisons have it in dst
  * as well) SOPK           comparisons and s_setreg have no dst; their register is src[0]. imm = immediate;

@@ -108,19 +108,6 @@ static void gs_dpp_permute(const gs_wave_t *w, const gs_inst_t *in, const gs_row
 
 /* ---- SDWA ---- */
 
-/* First bit and number of bits of a selection. */
-typedef struct gs_field {
-  uint8_t shift, bits;
-} gs_field_t;
-
-static gs_field_t gs_sdwa_field(unsigned sel) {
-  static const gs_field_t fields[] = {
-      [GS_SEL_BYTE0] = {0, 8},  [GS_SEL_BYTE1] = {8, 8},   [GS_SEL_BYTE2] = {16, 8}, [GS_SEL_BYTE3] = {24, 8},
-      [GS_SEL_WORD0] = {0, 16}, [GS_SEL_WORD1] = {16, 16}, [GS_SEL_DWORD] = {0, 32},
-  };
-  return fields[sel < sizeof fields / sizeof fields[0] ? sel : GS_SEL_DWORD];
-}
-
 static void gs_sdwa_select(gs_field_t field, bool sign, gs_row_t *row) {
   const unsigned up = 32u - field.shift - field.bits, down = 32u - field.bits;
   GS_LANES_DO(l) {

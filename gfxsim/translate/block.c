@@ -17,20 +17,22 @@
 enum {
   MOST_STEPS = 64,
   MOST_DETOURS = 2 * MOST_STEPS, /* each step is in the main run, and in one copy at most */
+  MOST_STRIPS = 2 * MOST_STEPS,  /* likewise */
   /* Labels: the main run before each step and at its end, the beginnings of copies, where branches go,
-     detours, and where they come back. */
+     detours, and where they come back; of strips, where their loops begin, where they go on to the next
+     strip, and what they do where no lane is active. */
   MAIN = 0,
   COPY = MAIN + MOST_STEPS + 1,
   TAKEN = COPY + MOST_STEPS,
   DETOUR = TAKEN + MOST_STEPS,
   BACK = DETOUR + MOST_DETOURS,
-  STRIP =
-      BACK + MOST_DETOURS, /* where strips' loops begin, and end, and what they do where no lane is active */
-  STRIP_TAIL = STRIP + MOST_DETOURS,
-  IDLE = STRIP_TAIL + MOST_DETOURS,
-  LABELS = IDLE + MOST_DETOURS,
+  STRIP = BACK + MOST_DETOURS,
+  STRIP_TAIL = STRIP + MOST_STRIPS,
+  IDLE = STRIP_TAIL + MOST_STRIPS,
+  LABELS = IDLE + MOST_STRIPS,
 };
 static_assert((int)LABELS <= (int)GS_EMIT_LABELS, "labels have room");
+static_assert((int)GS_STRIP_CONSTANTS >= 3 * 2 * (int)MOST_STEPS, "so have two dwords of three operands");
 
 /* Stencils that every block needs. */
 enum {
@@ -56,7 +58,6 @@ static const char *const control_names[CONTROLS] = {
 struct gs_translator {
   const gs_stencil_table_t *table;
   const gs_stencil_t *control[CONTROLS];
-  unsigned lanes;     /* of the waves */
   gs_arena_t *arenas; /* the newest first */
   bool has_failed;
 };
@@ -80,7 +81,10 @@ typedef struct block {
   bool wants_copy[MOST_STEPS];
   unsigned detour[MOST_DETOURS]; /* steps whose stencil may leave them to the handler */
   unsigned detour_count;
-  gs_strip_scalars_t idle[MOST_DETOURS + 1]; /* what strips do with scalar registers */
+  struct {
+    gs_strip_scalars_t scalars;
+    bool may_idle; /* perhaps no lane is active in one */
+  } strips[MOST_STRIPS];
   unsigned strip_count;
 } block_t;
 
@@ -89,6 +93,15 @@ typedef enum lanes { LANES_UNKNOWN, LANES_FULL, LANES_PART } lanes_t;
 
 void gs_block_missing(gs_wave_t *w) {
   (void)w;
+}
+
+/* Strips have registers that functions must not change; to a caller of this, it is the function that changes
+ * them. And other code of the host wants the upper halves of vector registers to be clear. */
+__attribute__((noinline)) void gs_block_run(gs_block_fn_t *block, gs_wave_t *w) {
+  block(w);
+#if defined(__x86_64__)
+  __asm__ volatile("vzeroupper" ::: "r14", "r15");
+#endif
 }
 
 const gs_stencil_t *gs_stencil_find(const gs_stencil_table_t *table, const char *name) {
@@ -116,7 +129,6 @@ gs_translator_t *gs_translator_create(gs_op_fn_t *const *handlers) {
   if (!t)
     return NULL;
   t->table = table;
-  t->lanes = table->lanes;
   for (unsigned i = 0; i < CONTROLS; i++) {
     t->control[i] = gs_stencil_find(table, control_names[i]);
     if (!t->control[i] && i < STRIP_FIRST) /* not every build has strips */
@@ -158,21 +170,15 @@ static void place_values(const block_t *b, unsigned index, uint64_t *values) {
 
 /* What modifiers do to an operand: see gs_change_t. */
 static void change_values(const gs_inst_t *in, unsigned i, uint64_t *values) {
-  static const struct {
-    uint8_t shift, bits;
-  } parts[] = {
-      [GS_SEL_BYTE0] = {0, 8},  [GS_SEL_BYTE1] = {8, 8},   [GS_SEL_BYTE2] = {16, 8}, [GS_SEL_BYTE3] = {24, 8},
-      [GS_SEL_WORD0] = {0, 16}, [GS_SEL_WORD1] = {16, 16}, [GS_SEL_DWORD] = {0, 32},
-  };
   const uint32_t sign = 1u << 31;
   const unsigned mods = in->src[i].mods;
   values[GS_HOLE_KEEP_SRC0 + i] = mods & GS_MOD_ABS ? ~sign : UINT32_MAX;
   values[GS_HOLE_FLIP_SRC0 + i] = mods & GS_MOD_NEG ? sign : 0;
   if (!(mods & GS_MOD_SDWA))
     return;
-  const unsigned part = in->sdwa.src_sel[i & 1];
-  values[GS_HOLE_KEEP_SRC0 + i] = UINT32_MAX >> (32 - parts[part].bits);
-  values[GS_HOLE_SHIFT_SRC0 + i] = parts[part].shift;
+  const gs_field_t part = gs_sdwa_field(in->sdwa.src_sel[i & 1]);
+  values[GS_HOLE_KEEP_SRC0 + i] = UINT32_MAX >> (32 - part.bits);
+  values[GS_HOLE_SHIFT_SRC0 + i] = part.shift;
 }
 
 static void operand_values(const gs_inst_t *in, uint64_t *values) {
@@ -260,7 +266,7 @@ static unsigned strip_end(const block_t *b, unsigned first, lanes_t lanes, gs_st
       continue;
     const gs_strip_scalars_t before = *scalars;
     if (step->choice.writes_exec || !strip_stencil(step, lanes) ||
-        !gs_strip_scalars_add(scalars, step->in, b->translator->lanes)) {
+        !gs_strip_scalars_add(scalars, step->in, b->translator->table->lanes)) {
       *scalars = before;
       break;
     }
@@ -270,11 +276,14 @@ static unsigned strip_end(const block_t *b, unsigned first, lanes_t lanes, gs_st
   return count < fewest ? first : end;
 }
 
-static void put_strip(block_t *b, unsigned first, unsigned end, lanes_t lanes) {
+static void put_strip(block_t *b, unsigned first, unsigned end, lanes_t lanes,
+                      const gs_strip_scalars_t *scalars) {
   const unsigned strip = b->strip_count++;
+  b->strips[strip].scalars = *scalars;
+  b->strips[strip].may_idle = lanes != LANES_FULL;
   put_control(b, STRIP_FIRST, first, 0);
   b->e.label[STRIP + strip] = b->e.end;
-  if (lanes != LANES_FULL)
+  if (b->strips[strip].may_idle)
     put_control(b, STRIP_IDLE, first, IDLE + strip);
   gs_strip_begin(&b->strip);
   for (unsigned i = first; i < end; i++) {
@@ -291,8 +300,10 @@ static void put_strip(block_t *b, unsigned first, unsigned end, lanes_t lanes) {
 
 static void put_idle_strips(block_t *b) {
   for (unsigned i = 0; i < b->strip_count; i++) {
+    if (!b->strips[i].may_idle)
+      continue;
     b->e.label[IDLE + i] = b->e.end;
-    gs_strip_idle(&b->idle[i], &b->e);
+    gs_strip_idle(&b->strips[i].scalars, &b->e);
     put_control(b, JOIN, 0, STRIP_TAIL + i);
   }
 }
@@ -332,9 +343,10 @@ static void put_run(block_t *b, unsigned i, lanes_t lanes) {
       b->wants_copy[i] = true;
       lanes = LANES_FULL;
     }
-    const unsigned end = strip_end(b, i, lanes, &b->idle[b->strip_count]);
+    gs_strip_scalars_t scalars;
+    const unsigned end = strip_end(b, i, lanes, &scalars);
     if (end != i) {
-      put_strip(b, i, end, lanes);
+      put_strip(b, i, end, lanes, &scalars);
       i = end - 1;
       continue;
     }

@@ -12,22 +12,17 @@
 
 #include "isa/wave.h"
 
-/* Runs a wave from a block's first instruction, which is at its program counter, until it has stopped, used
- * up its turn (gs_wave_t.left), or come to an address without a block or to a block that is longer than what
- * is left of its turn. MODE is as gs_block_can_run wants it. */
+/* The code of a block, which is no function of the host's: gs_block_run calls it. */
 typedef void gs_block_fn_t(gs_wave_t *w);
 typedef _Atomic(gs_block_fn_t *) gs_cell_t;
 
 /* What cells hold where there is no block. */
 void gs_block_missing(gs_wave_t *w);
 
-/* To be called behind a block: other code of the host wants the upper halves of vector registers to be clear.
- */
-static inline void gs_block_left(void) {
-#if defined(__x86_64__)
-  __asm__ volatile("vzeroupper");
-#endif
-}
+/* Runs a wave from a block's first instruction, which is at its program counter, until it has stopped, used
+ * up its turn (gs_wave_t.left), or come to an address without a block or to a block that is longer than what
+ * is left of its turn. MODE is as gs_block_can_run wants it. */
+void gs_block_run(gs_block_fn_t *block, gs_wave_t *w);
 
 /* Whether the wave's modes are those that translated code is made for. */
 static inline bool gs_block_can_run(const gs_wave_t *w) {

@@ -92,12 +92,15 @@ static char letter_of_registers(const gs_inst_t *in) {
  * are rows. */
 static char letter_of(const gs_inst_t *in, unsigned i, char registers, bool is_strip) {
   const gs_src_t *s = &in->src[i];
-  const bool is_mask = in->op->src[i] == GS_T_MASK;
+  const bool is_number = s->kind == GS_SRC_SGPR || s->kind == GS_SRC_CONST;
+  if (s->kind == GS_SRC_VGPR || (is_strip && is_number && in->op->src[i] != GS_T_MASK))
+    return registers;
+  if (s->mods)
+    return 0;
   switch (s->kind) {
   case GS_SRC_NONE: return 'N';
-  case GS_SRC_VGPR: return registers;
-  case GS_SRC_SGPR: return is_strip && !is_mask ? registers : s->mods ? 0 : 'S';
-  case GS_SRC_CONST: return is_strip && !is_mask ? registers : s->mods ? 0 : 'C';
+  case GS_SRC_SGPR: return 'S';
+  case GS_SRC_CONST: return 'C';
   default: return 0;
   }
 }
@@ -127,7 +130,7 @@ static const gs_stencil_t *find(const gs_stencil_table_t *table, const char *han
 static bool find_stencils(const gs_stencil_table_t *table, const gs_inst_t *in, const char *handler,
                           gs_choice_t *choice) {
   char kinds[4];
-  if (!is_plain(in) || !name_kinds(in, false, kinds))
+  if (!name_kinds(in, false, kinds))
     return false;
   choice->any = find(table, handler, kinds, "any");
   choice->full = find(table, handler, kinds, "full");
@@ -138,7 +141,7 @@ static bool find_stencils(const gs_stencil_table_t *table, const gs_inst_t *in, 
 static void find_strips(const gs_stencil_table_t *table, const gs_inst_t *in, const char *handler,
                         gs_choice_t *choice) {
   char kinds[4];
-  if (!is_plain(in) || is_scalar(in) || !name_kinds(in, true, kinds))
+  if (is_scalar(in) || !name_kinds(in, true, kinds))
     return;
   choice->strip_full = find(table, handler, kinds, "stripfull");
   choice->strip_part = find(table, handler, kinds, "strippart");
@@ -193,8 +196,10 @@ gs_choice_t gs_choose(const gs_stencil_table_t *table, const gs_inst_t *in) {
     choice.kind = GS_STEP_NOTHING; /* a wait for some accesses keeps loads in order, which they are */
   if (choice.kind != GS_STEP_LAST && choice.kind != GS_STEP_BRANCH)
     return choice;
-  find_strips(table, in, handler, &choice);
-  if (!find_stencils(table, in, handler, &choice))
+  const bool plain = is_plain(in);
+  if (plain)
+    find_strips(table, in, handler, &choice);
+  if (!plain || !find_stencils(table, in, handler, &choice))
     choice.kind = kind_of_call(in);
   else if (choice.kind != GS_STEP_BRANCH)
     choice.kind = kind_of_stencil(in);

@@ -4,29 +4,31 @@
 #include <Zydis/Zydis.h>
 #include <stdbool.h>
 
-/* The host's vector registers that stencils may use for themselves; those above are a strip's. And the fields
- * of a row's access: prefix, opcode, ModRM, displacement. */
-enum { OWN_REGISTERS = 8, DISPLACEMENT_AT = 6, DISPLACEMENT_BITS = 32, ROW_BITS = 512 };
+#include "translate/strip.h"
+
+/* The fields of a row's access: prefix, opcode, ModRM, displacement. */
+enum { DISPLACEMENT_AT = 6, DISPLACEMENT_BITS = 32, ROW_BITS = 512 };
 
 typedef struct reading {
   ZydisDecodedInstruction instruction;
   ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
 } reading_t;
 
-static bool is_strip_register(ZydisRegister reg) {
+/* Whether the register is one that strips have for themselves: rows in vector registers, where rows are, and
+ * what constants go through. */
+static bool is_strips(ZydisRegister reg) {
   switch (ZydisRegisterGetClass(reg)) {
   case ZYDIS_REGCLASS_XMM:
   case ZYDIS_REGCLASS_YMM:
-  case ZYDIS_REGCLASS_ZMM: return ZydisRegisterGetId(reg) >= OWN_REGISTERS;
-  default: return false;
+  case ZYDIS_REGCLASS_ZMM: return ZydisRegisterGetId(reg) >= GS_STRIP_FIRST;
+  default: break;
   }
+  const ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
+  return whole == ZYDIS_REGISTER_R14 || whole == ZYDIS_REGISTER_R11;
 }
 
-static bool is_rows(ZydisRegister reg) {
-  return ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg) == ZYDIS_REGISTER_R14;
-}
-static bool is_constants(ZydisRegister reg) {
-  return ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg) == ZYDIS_REGISTER_R11;
+static bool names_strips(const ZydisDecodedOperand *o) {
+  return o->type == ZYDIS_OPERAND_TYPE_REGISTER && is_strips(o->reg.value);
 }
 
 /* Instructions that have no form for registers, or touch registers that they do not name. */
@@ -56,10 +58,9 @@ static const char *check(const reading_t *r) {
     return "an instruction that cannot be in a strip";
   for (unsigned i = 0; i < in->operand_count; i++) {
     const ZydisDecodedOperand *o = &r->operand[i];
-    if (o->type == ZYDIS_OPERAND_TYPE_REGISTER &&
-        (is_strip_register(o->reg.value) || is_rows(o->reg.value) || is_constants(o->reg.value)))
+    if (names_strips(o))
       return "a register that belongs to strips";
-    if (o->type == ZYDIS_OPERAND_TYPE_MEMORY && (is_rows(o->mem.base) || is_rows(o->mem.index)))
+    if (o->type == ZYDIS_OPERAND_TYPE_MEMORY && (is_strips(o->mem.base) || is_strips(o->mem.index)))
       return "an access to rows beside their holes";
   }
   return NULL;
@@ -73,7 +74,7 @@ static const char *check_row(const reading_t *r, const char **form) {
     const ZydisDecodedOperand *o = &r->operand[i];
     if (o->type == ZYDIS_OPERAND_TYPE_MEMORY)
       row = o;
-    else if (o->type == ZYDIS_OPERAND_TYPE_REGISTER && is_strip_register(o->reg.value))
+    else if (names_strips(o))
       return "a register that belongs to strips";
   }
   if (in->encoding != ZYDIS_INSTRUCTION_ENCODING_EVEX || !row || row->mem.base != ZYDIS_REGISTER_R14 ||

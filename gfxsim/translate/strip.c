@@ -8,6 +8,7 @@
 enum { PREFIX_BYTES = 6, DISPLACEMENT_BYTES = 4, P0 = 1, MODRM = 5 };
 /* Bits of P0 that extend the number in ModRM.rm; they are inverted. */
 enum { P0_RM4 = 0x40, P0_RM3 = 0x20 };
+enum { R11 = 11, RDI = 7, R14 = 14 };
 
 /* ---- Scalar registers ---- */
 
@@ -74,60 +75,54 @@ static int row_of(gs_strip_t *s, const gs_patch_t *p, const gs_inst_t *in,
   return (int)(values[p->hole] / sizeof(gs_row_t) + dword);
 }
 
-/* vmovdqa64 between a register and its row. */
-static void emit_move(gs_emitter_t *e, unsigned reg, int row, bool is_store) {
-  enum { P0_REG3 = 0x80, P0_REG4 = 0x10, P0_MAP = 0x41, P1_MOVE = 0xfd, P2_WHOLE = 0x48, MODRM_R14 = 0x86 };
-  enum { LOAD = 0x6f, STORE = 0x7f };
-  const uint32_t displacement = (uint32_t)row * (uint32_t)sizeof(gs_row_t);
-  uint8_t code[PREFIX_BYTES + DISPLACEMENT_BYTES] = {
-      0x62,
-      (uint8_t)(P0_MAP | (reg & 8 ? 0 : P0_REG3) | (reg & 16 ? 0 : P0_REG4)),
-      P1_MOVE,
-      P2_WHOLE,
-      is_store ? STORE : LOAD,
-      (uint8_t)(MODRM_R14 | (reg & 7) << 3)};
-  memcpy(code + PREFIX_BYTES, &displacement, sizeof displacement);
+/* An opcode's place: 66 0F or 66 0F38, and W. */
+typedef struct opcode {
+  uint8_t map, p1, number;
+} opcode_t;
+static const opcode_t load_row = {1, 0xfd, 0x6f}, store_row = {1, 0xfd, 0x7f}; /* vmovdqa64 */
+static const opcode_t broadcast = {2, 0x7d, 0x58};                             /* vpbroadcastd from memory */
+static const opcode_t broadcast_general = {2, 0x7d, 0x7c}; /* and from a general register */
+
+/* Prefix, opcode and ModRM of an instruction on the whole vector register `reg` and a general register, or,
+ * with `mode` for displacements of 32 bits, memory behind it. */
+static void emit_vector(gs_emitter_t *e, opcode_t opcode, unsigned reg, unsigned general, uint8_t mode) {
+  enum { P0_REG3 = 0x80, P0_REG4 = 0x10, P2_WHOLE = 0x48 };
+  const unsigned p0 = opcode.map | P0_RM4 | (reg & 8 ? 0 : P0_REG3) | (reg & 16 ? 0 : P0_REG4);
+  const uint8_t code[PREFIX_BYTES] = {0x62,          (uint8_t)(p0 | (general & 8 ? 0 : P0_RM3)),
+                                      opcode.p1,     P2_WHOLE,
+                                      opcode.number, (uint8_t)(mode | (reg & 7) << 3 | (general & 7))};
+  gs_emit_bytes(e, code, sizeof code);
+}
+enum { MODE_MEMORY = 0x80, MODE_REGISTER = 0xc0 };
+
+static void emit_32(gs_emitter_t *e, size_t value) {
+  const uint32_t bits = (uint32_t)value;
+  uint8_t code[DISPLACEMENT_BYTES];
+  memcpy(code, &bits, sizeof code);
   gs_emit_bytes(e, code, sizeof code);
 }
 
-/* vpbroadcastd from a scalar register. */
+static void emit_move(gs_emitter_t *e, opcode_t opcode, unsigned reg, int row) {
+  emit_vector(e, opcode, reg, R14, MODE_MEMORY);
+  emit_32(e, (size_t)row * sizeof(gs_row_t));
+}
+
 static void emit_scalar(gs_emitter_t *e, unsigned reg, unsigned scalar) {
-  enum {
-    P0_REG3 = 0x80,
-    P0_REG4 = 0x10,
-    P0_MAP = 0x62,
-    P1_BROADCAST = 0x7d,
-    P2_WHOLE = 0x48,
-    OPCODE = 0x58,
-    MODRM_RDI = 0x87
-  };
-  const uint32_t displacement = (uint32_t)(offsetof(gs_wave_t, s) + 4 * (size_t)scalar);
-  uint8_t code[PREFIX_BYTES + DISPLACEMENT_BYTES] = {
-      0x62,         (uint8_t)(P0_MAP | (reg & 8 ? 0 : P0_REG3) | (reg & 16 ? 0 : P0_REG4)),
-      P1_BROADCAST, P2_WHOLE,
-      OPCODE,       (uint8_t)(MODRM_RDI | (reg & 7) << 3)};
-  memcpy(code + PREFIX_BYTES, &displacement, sizeof displacement);
-  gs_emit_bytes(e, code, sizeof code);
+  emit_vector(e, broadcast, reg, RDI, MODE_MEMORY);
+  emit_32(e, offsetof(gs_wave_t, s) + sizeof(uint32_t) * scalar);
 }
 
-/* mov to r11d, which stencils do not use, and vpbroadcastd from there. */
+/* By way of r11d, which stencils do not use: mov $value, %r11d. */
 static void emit_constant(gs_emitter_t *e, unsigned reg, uint32_t value) {
-  enum { P0_REG3 = 0x80, P0_REG4 = 0x10, P0_MAP = 0x42, P1_BROADCAST = 0x7d, P2_WHOLE = 0x48 };
-  enum { OPCODE = 0x7c, MODRM_R11 = 0xc3, MOVE_BYTES = 6 };
-  uint8_t code[MOVE_BYTES + PREFIX_BYTES] = {0x41, 0xbb};
-  memcpy(code + 2, &value, sizeof value);
-  code[MOVE_BYTES] = 0x62;
-  code[MOVE_BYTES + P0] = (uint8_t)(P0_MAP | (reg & 8 ? 0 : P0_REG3) | (reg & 16 ? 0 : P0_REG4));
-  code[MOVE_BYTES + 2] = P1_BROADCAST;
-  code[MOVE_BYTES + 3] = P2_WHOLE;
-  code[MOVE_BYTES + 4] = OPCODE;
-  code[MOVE_BYTES + MODRM] = (uint8_t)(MODRM_R11 | (reg & 7) << 3);
-  gs_emit_bytes(e, code, sizeof code);
+  static const uint8_t mov[] = {0x41, 0xbb};
+  gs_emit_bytes(e, mov, sizeof mov);
+  emit_32(e, value);
+  emit_vector(e, broadcast_general, reg, R11, MODE_REGISTER);
 }
 
 static void emit_load(const gs_strip_t *s, gs_emitter_t *e, unsigned reg, int row) {
   if (row < GS_STRIP_SCALAR)
-    emit_move(e, reg, row, false);
+    emit_move(e, load_row, reg, row);
   else if (row < GS_STRIP_CONSTANT)
     emit_scalar(e, reg, (unsigned)row - GS_STRIP_SCALAR);
   else
@@ -144,7 +139,7 @@ void gs_strip_begin(gs_strip_t *s) {
 
 static void write_back(gs_strip_t *s, gs_emitter_t *e, unsigned i) {
   if (s->held[i].row >= 0 && s->held[i].is_new)
-    emit_move(e, GS_STRIP_FIRST + i, s->held[i].row, true);
+    emit_move(e, store_row, GS_STRIP_FIRST + i, s->held[i].row);
   s->held[i].is_new = false;
 }
 
@@ -178,13 +173,13 @@ static unsigned register_for(gs_strip_t *s, gs_emitter_t *e, int row, unsigned f
 
 /* An access as one to a register. Returns how much of the stencil's code that was. */
 static size_t emit_access(gs_strip_t *s, gs_emitter_t *e, const uint8_t *code, const gs_patch_t *p, int row) {
-  enum { MODRM_REGISTER = 0xc0, MODRM_REG = 0x38 };
+  enum { MODRM_REG = 0x38 };
   const unsigned reg = register_for(s, e, row, p->form);
   uint8_t changed[PREFIX_BYTES];
   memcpy(changed, code, sizeof changed);
   changed[P0] =
       (uint8_t)((changed[P0] & ~(P0_RM4 | P0_RM3)) | (reg & 16 ? 0 : P0_RM4) | (reg & 8 ? 0 : P0_RM3));
-  changed[MODRM] = (uint8_t)(MODRM_REGISTER | (changed[MODRM] & MODRM_REG) | (reg & 7));
+  changed[MODRM] = (uint8_t)(MODE_REGISTER | (changed[MODRM] & MODRM_REG) | (reg & 7));
   gs_emit_bytes(e, changed, sizeof changed);
   return PREFIX_BYTES + DISPLACEMENT_BYTES;
 }
@@ -222,9 +217,9 @@ void gs_strip_idle(const gs_strip_scalars_t *s, gs_emitter_t *e) {
   for (unsigned reg = 0; reg < GS_SGPRS; reg++) {
     if (!has_scalar(&s->masks, reg))
       continue;
-    const uint32_t displacement = (uint32_t)(offsetof(gs_wave_t, s) + sizeof(uint32_t) * reg);
-    uint8_t code[] = {0x66, 0x41, 0xc7, 0x87, 0, 0, 0, 0, 0, 0};
-    memcpy(code + 4, &displacement, sizeof displacement);
-    gs_emit_bytes(e, code, sizeof code);
+    static const uint8_t movw[] = {0x66, 0x41, 0xc7, 0x87}, zero[2] = {0};
+    gs_emit_bytes(e, movw, sizeof movw);
+    emit_32(e, offsetof(gs_wave_t, s) + sizeof(uint32_t) * reg);
+    gs_emit_bytes(e, zero, sizeof zero);
   }
 }

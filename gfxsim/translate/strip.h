@@ -29,7 +29,7 @@ typedef struct gs_strip_scalars {
 bool gs_strip_scalars_add(gs_strip_scalars_t *scalars, const gs_inst_t *in, unsigned lanes);
 
 /* Rows by number: those of the wave, then scalar registers and constants, the same in all lanes. */
-enum { GS_STRIP_SCALAR = GS_VGPRS, GS_STRIP_CONSTANT = GS_STRIP_SCALAR + GS_SGPRS, GS_STRIP_CONSTANTS = 256 };
+enum { GS_STRIP_SCALAR = GS_VGPRS, GS_STRIP_CONSTANT = GS_STRIP_SCALAR + GS_SGPRS, GS_STRIP_CONSTANTS = 384 };
 enum { GS_STRIP_ROWS = GS_STRIP_CONSTANT + GS_STRIP_CONSTANTS };
 
 /* Which rows are in registers at a place of a strip's code. */

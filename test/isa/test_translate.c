@@ -138,8 +138,7 @@ static void load(void *const *state, program_t *p, const char *text) {
 static void run(gs_block_fn_t *block, gs_wave_t *w, uint32_t left) {
   w->pc = ISA_CODE;
   w->left = left;
-  block(w);
-  gs_block_left();
+  gs_block_run(block, w);
 }
 
 /* A block counts the instructions that it executed, wherever it is left. */
