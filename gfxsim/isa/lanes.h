@@ -456,7 +456,7 @@ static inline uint64_t gs_add_carry(const gs_row_t *a, const gs_row_t *b, uint64
     const __m512i x = _mm512_load_si512(&a->u32[l]), ones = _mm512_set1_epi32(-1);
     const __m512i sum = _mm512_add_epi32(x, _mm512_load_si512(&b->u32[l]));
     const __m512i all = _mm512_mask_sub_epi32(sum, (__mmask16)(in >> l), sum, ones);
-    const __mmask16 carry = _mm512_cmplt_epu32_mask(sum, x) | _mm512_cmplt_epu32_mask(all, sum);
+    const __mmask16 carry = _kor_mask16(_mm512_cmplt_epu32_mask(sum, x), _mm512_cmplt_epu32_mask(all, sum));
     _mm512_store_si512(&d->u32[l], all);
     out |= (uint64_t)carry << l;
   }
@@ -498,7 +498,8 @@ static inline uint64_t gs_sub_borrow(const gs_row_t *a, const gs_row_t *b, uint6
     const __m512i difference = _mm512_sub_epi32(x, y);
     const __m512i all =
         _mm512_mask_add_epi32(difference, (__mmask16)(in >> l), difference, _mm512_set1_epi32(-1));
-    const __mmask16 borrow = _mm512_cmplt_epu32_mask(x, y) | _mm512_cmplt_epu32_mask(difference, all);
+    const __mmask16 borrow =
+        _kor_mask16(_mm512_cmplt_epu32_mask(x, y), _mm512_cmplt_epu32_mask(difference, all));
     _mm512_store_si512(&d->u32[l], all);
     out |= (uint64_t)borrow << l;
   }

@@ -38,8 +38,29 @@ GS_VCARRY(v_addc_co_u32, gs_add_carry, ra, rb, gs_src_mask(w, in, 2), UINT32_MAX
 GS_VCARRY(v_subb_co_u32, gs_sub_borrow, ra, rb, gs_src_mask(w, in, 2), 0)
 GS_VCARRY(v_subbrev_co_u32, gs_sub_borrow, rb, ra, gs_src_mask(w, in, 2), 0)
 
-/* 64-bit shifts, count first; six bits of it count. */
-#define GS_VSHIFT64(name, type, expr)                                                                        \
+/* 64-bit shifts, count first; six bits of it count. Compilers take counts for 32 bits wide, and narrow and
+ * widen all of them for that. */
+#if defined(__AVX512F__)
+#define GS_SHIFT64(name, type, operator, vector)                                                             \
+  static inline void name(gs_wide_t *value, const gs_wide_t *count) {                                        \
+    for (unsigned i = 0; i < GS_WIDE_LANES; i += 8) {                                                        \
+      const __m512i by = _mm512_and_si512(_mm512_load_si512(&count->u64[i]), _mm512_set1_epi64(63));         \
+      _mm512_store_si512(&value->u64[i], vector(_mm512_load_si512(&value->u64[i]), by));                     \
+    }                                                                                                        \
+  }
+#else
+#define GS_SHIFT64(name, type, operator, vector)                                                             \
+  static inline void name(gs_wide_t *value, const gs_wide_t *count) {                                        \
+    GS_IVDEP                                                                                                 \
+    for (unsigned i = 0; i < GS_WIDE_LANES; i++)                                                             \
+      value->u64[i] = (uint64_t)((type)value->u64[i] operator(count->u64[i] & 63));                          \
+  }
+#endif
+GS_SHIFT64(gs_lshl64, uint64_t, <<, _mm512_sllv_epi64)
+GS_SHIFT64(gs_lshr64, uint64_t, >>, _mm512_srlv_epi64)
+GS_SHIFT64(gs_ashr64, int64_t, >>, _mm512_srav_epi64)
+
+#define GS_VSHIFT64(name, shift)                                                                             \
   GS_OP(name) {                                                                                              \
     gs_row_t ta, tb[2], td[2], zero;                                                                         \
     GS_VOP_SRC(0, a);                                                                                        \
@@ -50,20 +71,14 @@ GS_VCARRY(v_subbrev_co_u32, gs_sub_borrow, rb, ra, gs_src_mask(w, in, 2), 0)
       gs_wide_t count, value;                                                                                \
       gs_join64((gs_row64_t){ra, &zero}, first, &count);                                                     \
       gs_join64(rb, first, &value);                                                                          \
-      GS_IVDEP                                                                                               \
-      for (unsigned i = 0; i < GS_WIDE_LANES; i++) {                                                         \
-        const uint64_t a = count.u64[i] & 63;                                                                \
-        const type b = (type)value.u64[i];                                                                   \
-        value.u64[i] = (uint64_t)(expr);                                                                     \
-      }                                                                                                      \
+      shift(&value, &count);                                                                                 \
       gs_split64(&value, first, d);                                                                          \
     }                                                                                                        \
     gs_commit64(w, in, d);                                                                                   \
   }
-
-GS_VSHIFT64(v_lshlrev_b64, uint64_t, b << a)
-GS_VSHIFT64(v_lshrrev_b64, uint64_t, b >> a)
-GS_VSHIFT64(v_ashrrev_i64, int64_t, b >> a)
+GS_VSHIFT64(v_lshlrev_b64, gs_lshl64)
+GS_VSHIFT64(v_lshrrev_b64, gs_lshr64)
+GS_VSHIFT64(v_ashrrev_i64, gs_ashr64)
 
 /* Three bits of the count count. */
 GS_OP(v_lshl_add_u64) {
