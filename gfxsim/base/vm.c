@@ -327,11 +327,18 @@ int gs_vm_invalidate_code(gs_vm_t *vm) {
   return map ? 0 : -1;
 }
 
+/* What it found in another snapshot. */
+static void forget_ranges(gs_vm_reader_t *reader) {
+  static const gs_vm_range_t nowhere;
+  for (unsigned i = 0; i < GS_VM_HINTS; i++)
+    reader->found[i] = &nowhere;
+}
+
 void gs_vm_reader_register(gs_vm_t *vm, gs_vm_reader_t *reader) {
   /* The lock publishes the reader to writers; until it enters for the first time there is nothing to order.
    */
   atomic_init(&reader->seen, NULL);
-  memset(reader->hint, 0, sizeof reader->hint);
+  forget_ranges(reader);
   reader->vm = vm;
   pthread_mutex_lock(&vm->readers_lock);
   reader->next = vm->readers;
@@ -366,9 +373,11 @@ const gs_vm_map_t *gs_vm_reader_enter(gs_vm_reader_t *reader) {
     atomic_store_explicit(&reader->seen, map, memory_order_seq_cst);
     const gs_vm_map_t *again = atomic_load_explicit(&vm->current, memory_order_seq_cst);
     if (again == map)
-      return map;
+      break;
     map = again;
   }
+  forget_ranges(reader);
+  return map;
 }
 
 void gs_vm_reader_leave(gs_vm_reader_t *reader) {

@@ -54,9 +54,8 @@ typedef struct gs_vm_reader {
   _Atomic(const gs_vm_map_t *) seen; /* the snapshot in use; NULL = none (quiescent) */
   gs_vm_t *vm;
   struct gs_vm_reader *next;
-  /* For the thread's own use: indices of ranges that it found useful, which may be beyond the end of a newer
-   * map. */
-  uint32_t hint[GS_VM_HINTS];
+  /* For the thread's own use: ranges of the snapshot in use that it found useful, at first an empty one. */
+  const gs_vm_range_t *found[GS_VM_HINTS];
 } gs_vm_reader_t;
 
 /* Makes an empty address space. NULL when out of memory. */

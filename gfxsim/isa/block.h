@@ -15,18 +15,20 @@ typedef enum gs_shape {
 } gs_shape_t;
 
 #if defined(__AVX512F__)
-/* Compilers join the lanes of a vector to say whether any is not zero; comparing gives that at once. */
+/* Compilers join the lanes of a vector to say whether any is not zero; a test gives that at once. */
 static inline bool gs_is_sequence(const gs_row_t *row, uint32_t stride) {
+  enum { OR_DIFFERENCE = 0xf6 }; /* a | (b ^ c) */
   const __m512i number = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  const __m512i step = _mm512_set1_epi32((int32_t)(16 * stride));
-  __m512i expected = _mm512_add_epi32(_mm512_set1_epi32(row->i32[0]),
-                                      _mm512_mullo_epi32(number, _mm512_set1_epi32((int32_t)stride)));
-  unsigned differ = 0;
-  for (unsigned l = 0; l < GS_LANES; l += 16, expected = _mm512_add_epi32(expected, step))
-    differ |= _mm512_cmpneq_epu32_mask(_mm512_load_si512(&row->u32[l]), expected);
-  return !differ;
+  const __m512i offset = _mm512_mullo_epi32(number, _mm512_set1_epi32((int32_t)stride));
+  __m512i differ = _mm512_setzero_si512();
+  for (unsigned l = 0; l < GS_LANES; l += 16) {
+    const __m512i first = _mm512_set1_epi32((int32_t)(row->u32[0] + l * stride));
+    const __m512i expected = stride ? _mm512_add_epi32(first, offset) : first;
+    differ = _mm512_ternarylogic_epi32(differ, _mm512_load_si512(&row->u32[l]), expected, OR_DIFFERENCE);
+  }
+  return !_mm512_test_epi32_mask(differ, differ);
 }
-static inline bool gs_is_uniform(const gs_row_t *row, uint64_t lanes) {
+static inline bool gs_is_uniform_in(const gs_row_t *row, uint64_t lanes) {
   const __m512i first = _mm512_set1_epi32(row->i32[__builtin_ctzll(lanes)]);
   unsigned differ = 0;
   for (unsigned l = 0; l < GS_LANES; l += 16)
@@ -35,10 +37,14 @@ static inline bool gs_is_uniform(const gs_row_t *row, uint64_t lanes) {
 }
 GS_SHARED gs_shape_t gs_row_shape(gs_wave_t *w, const gs_row_t *row, uint32_t stride) {
   const uint64_t exec = gs_exec(w);
+  if (exec != GS_ALL_LANES)
+    return exec && gs_is_uniform_in(row, exec) ? GS_SHAPE_UNIFORM : GS_SHAPE_OTHER;
   const uint32_t first = row->u32[0];
-  if (exec == GS_ALL_LANES && first + (GS_LANES - 1) * stride >= first && gs_is_sequence(row, stride))
-    return GS_SHAPE_DENSE;
-  return exec && gs_is_uniform(row, exec) ? GS_SHAPE_UNIFORM : GS_SHAPE_OTHER;
+  if (!stride || row->u32[1] == first)
+    return gs_is_sequence(row, 0) ? GS_SHAPE_UNIFORM : GS_SHAPE_OTHER;
+  /* A row that passes 2^32 is not dense once it is extended to 64 bits. */
+  const bool is_dense = first + (GS_LANES - 1) * stride >= first && gs_is_sequence(row, stride);
+  return is_dense ? GS_SHAPE_DENSE : GS_SHAPE_OTHER;
 }
 #else
 GS_SHARED gs_shape_t gs_row_shape(gs_wave_t *w, const gs_row_t *row, uint32_t stride) {
@@ -82,20 +88,38 @@ typedef struct gs_block {
 /* Each of these finds out whether the access of `bytes` per lane (1, 2, or a multiple of 4) can go the short
  * way, and then fills `b`. They never fault: what they refuse must go the long way, bad addresses too. */
 
+/* Stencils call nobody: they would have to keep registers for that, also where nobody is called. They leave
+ * it to the handler, and find what it found the next time. */
+#ifdef GS_STENCIL
+static inline const gs_vm_range_t *gs_find_elsewhere(const gs_wave_t *w, uint64_t address) {
+  (void)w, (void)address;
+  return NULL;
+}
+static inline bool gs_may_be_old(const gs_wave_t *w, const gs_vm_range_t *range) {
+  (void)w;
+  return range->is_gap;
+}
+#else
+static inline const gs_vm_range_t *gs_find_elsewhere(const gs_wave_t *w, uint64_t address) {
+  return gs_vm_find(atomic_load_explicit(&w->env->vm->seen, memory_order_relaxed), address);
+}
+static inline bool gs_may_be_old(const gs_wave_t *w, const gs_vm_range_t *range) {
+  return gs_range_is_old(w, range);
+}
+#endif
+
 /* `size` bytes at one place of the GPU's address space. */
 static inline bool gs_block_place(const gs_wave_t *w, gs_block_t *b, uint64_t address, uint64_t size,
                                   uint32_t rights) {
-  const gs_vm_map_t *map = atomic_load_explicit(&w->env->vm->seen, memory_order_relaxed);
-  uint32_t *const hint = gs_range_hint(w);
-  const gs_vm_range_t *range = &map->range[*hint];
-  if (GS_UNLIKELY(*hint >= map->count || address - range->start >= range->end - range->start)) {
-    range = gs_vm_find(map, address);
+  const gs_vm_range_t **const found = gs_range_found(w), *range = *found;
+  if (GS_UNLIKELY(address - range->start >= range->end - range->start)) {
+    range = gs_find_elsewhere(w, address);
     if (!range)
       return false;
-    *hint = (uint32_t)(range - map->range);
+    *found = range;
   }
   b->at = (uint64_t)(uintptr_t)range->host + (address - range->start);
-  return range->end - address >= size && (range->access & rights) == rights && !gs_range_is_old(w, range);
+  return range->end - address >= size && (range->access & rights) == rights && !gs_may_be_old(w, range);
 }
 
 /* Addresses of ordinary memory. */

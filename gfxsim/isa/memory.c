@@ -135,7 +135,7 @@ static bool place_straight(gs_wave_t *w, gs_access_t *a) {
       return false;
     host[l] = range_host(range, a->at[l]);
   }
-  *gs_range_hint(w) = (uint32_t)(range - map->range);
+  *gs_range_found(w) = range;
   for (uint64_t left = a->lanes; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctzll(left);
     a->at[l] = host[l];
@@ -252,12 +252,11 @@ void gs_access_write_back(gs_wave_t *w, gs_access_t *a) {
 
 void *gs_resolve_scalar(gs_wave_t *w, uint64_t address, unsigned size, uint32_t access) {
   const gs_vm_map_t *map = wave_map(w);
-  uint32_t *const hint = gs_range_hint(w);
-  const gs_vm_range_t *range = *hint < map->count ? &map->range[*hint] : NULL;
+  const gs_vm_range_t **const found = gs_range_found(w), *range = *found;
   if (GS_UNLIKELY(!range_has(range, address, size, access)))
     range = gs_vm_find(map, address);
   if (GS_LIKELY(range_has(range, address, size, access)) && !gs_range_is_old(w, range)) {
-    *hint = (uint32_t)(range - map->range);
+    *found = range;
     return (void *)(uintptr_t)range_host(range, address);
   }
   if (!is_up_to_date(w, address, access, GS_LANES))

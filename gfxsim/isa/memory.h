@@ -166,10 +166,17 @@ static inline uint32_t gs_access_dense_stride(const gs_access_t *a) {
   return a->step == GS_LINEAR_STEP || a->bytes < 4 ? a->bytes : 4;
 }
 
-/* Where the executing thread notes in which range the instruction in hand found its addresses last.
- * Instructions share notes, and waves do: a note must be checked against the snapshot in use. */
-static inline uint32_t *gs_range_hint(const gs_wave_t *w) {
-  return &w->env->vm->hint[w->pc / 8 % GS_VM_HINTS];
+/* Where the executing thread notes in which range the instruction in hand, the one before `pc`, found its
+ * addresses last. Instructions share notes, and waves do. */
+static inline unsigned gs_range_note(uint64_t pc) {
+  return (unsigned)(pc / 8 % GS_VM_HINTS);
+}
+static inline const gs_vm_range_t **gs_range_found(const gs_wave_t *w) {
+#ifdef GS_STENCIL
+  return &w->env->vm->found[GS_HOLE_32(note)];
+#else
+  return &w->env->vm->found[gs_range_note(w->pc)];
+#endif
 }
 
 /* Whether an address in this range may be taken for the program's own memory by mistake: it lies in a gap of
@@ -197,14 +204,12 @@ GS_SHARED bool gs_access_inside(const gs_access_t *a, const gs_vm_range_t *range
 /* gs_resolve's fast path: all lanes in one mapping, and each lane's dwords `step` apart. Addresses of lanes
  * that take no part must be filled. Does nothing if it returns false. */
 GS_SHARED bool gs_resolve_near(gs_wave_t *w, gs_access_t *a) {
-  const gs_vm_map_t *map = atomic_load_explicit(&w->env->vm->seen, memory_order_relaxed);
-  uint32_t *const hint = gs_range_hint(w);
-  const gs_vm_range_t *range = &map->range[*hint];
-  if (GS_UNLIKELY(*hint >= map->count || !gs_access_inside(a, range))) {
-    range = gs_vm_find(map, a->at[0]);
+  const gs_vm_range_t **const found = gs_range_found(w), *range = *found;
+  if (GS_UNLIKELY(!gs_access_inside(a, range))) {
+    range = gs_vm_find(atomic_load_explicit(&w->env->vm->seen, memory_order_relaxed), a->at[0]);
     if (!range || !gs_access_inside(a, range))
       return false;
-    *hint = (uint32_t)(range - map->range);
+    *found = range;
   }
   if (gs_range_is_old(w, range))
     return false;

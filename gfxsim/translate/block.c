@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "isa/memory.h"
 #include "translate/choose.h"
 #include "translate/emit.h"
 #include "translate/level.h"
@@ -162,6 +163,7 @@ static void place_values(const block_t *b, unsigned index, uint64_t *values) {
   const bool is_step = index < b->count;
   const step_t *step = &b->step[is_step ? index : b->count - 1];
   values[GS_HOLE_PC] = step->next;
+  values[GS_HOLE_NOTE] = gs_range_note(step->next);
   values[GS_HOLE_COUNT] = b->count;
   values[GS_HOLE_REST] = is_step ? b->count - 1 - index : 0;
   values[GS_HOLE_IN] = (uint64_t)(uintptr_t)step->in;

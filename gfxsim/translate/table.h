@@ -35,6 +35,7 @@ typedef enum gs_hole {
   GS_HOLE_IN,     /* address of the decoded instruction */
   GS_HOLE_FN,     /* of its handler */
   GS_HOLE_PC,     /* of the next instruction, as the device sees it */
+  GS_HOLE_NOTE,   /* number of its note of ranges (isa/memory.h) */
   GS_HOLE_TARGET, /* where a branch goes, likewise */
   GS_HOLE_CELL,   /* address of that place's cell */
   GS_HOLE_COUNT,  /* instructions of the block */
