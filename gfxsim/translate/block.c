@@ -298,6 +298,7 @@ static void put_strip(block_t *b, unsigned first, unsigned end, lanes_t lanes,
   gs_strip_end(&b->strip, &b->e);
   b->e.label[STRIP_TAIL + strip] = b->e.end;
   put_control(b, STRIP_NEXT, end - 1, STRIP + strip);
+  gs_strip_join_masks(scalars, &b->e, b->translator->table->lanes);
 }
 
 static void put_idle_strips(block_t *b) {

@@ -212,6 +212,30 @@ void gs_strip_end(gs_strip_t *s, gs_emitter_t *e) {
     write_back(s, e, i);
 }
 
+/* vpxor %xmm0, %xmm0, %xmm0; vpinsrw $part, displacement(%rdi), %xmm0, %xmm0 for each; and vmovd or vmovq
+ * %xmm0, displacement(%rdi). */
+static void emit_join(gs_emitter_t *e, unsigned reg, unsigned parts) {
+  enum { PART_BYTES = 2 };
+  static const uint8_t clear[] = {0xc5, 0xf9, 0xef, 0xc0}, insert[] = {0xc5, 0xf9, 0xc4, 0x87};
+  const uint8_t move[] = {0xc5, 0xf9, parts > 2 ? 0xd6 : 0x7e, 0x87};
+  const size_t at = offsetof(gs_wave_t, s) + sizeof(uint32_t) * reg;
+  gs_emit_bytes(e, clear, sizeof clear);
+  for (uint8_t part = 0; part < parts; part++) {
+    gs_emit_bytes(e, insert, sizeof insert);
+    emit_32(e, at + (size_t)part * PART_BYTES);
+    gs_emit_bytes(e, &part, 1);
+  }
+  gs_emit_bytes(e, move, sizeof move);
+  emit_32(e, at);
+}
+
+void gs_strip_join_masks(const gs_strip_scalars_t *s, gs_emitter_t *e, unsigned lanes) {
+  enum { STRIP_LANES = 16 };
+  for (unsigned reg = 0; reg < GS_SGPRS; reg++)
+    if (has_scalar(&s->masks, reg))
+      emit_join(e, reg, lanes / STRIP_LANES);
+}
+
 /* movw $0, displacement(%r15) for each mask. */
 void gs_strip_idle(const gs_strip_scalars_t *s, gs_emitter_t *e) {
   for (unsigned reg = 0; reg < GS_SGPRS; reg++) {

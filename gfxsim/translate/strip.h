@@ -54,5 +54,8 @@ void gs_strip_stencil(gs_strip_t *strip, gs_emitter_t *e, const gs_stencil_t *st
 void gs_strip_end(gs_strip_t *strip, gs_emitter_t *e);
 /* What is left to do where no lane is active: masks that are written have no bits there. */
 void gs_strip_idle(const gs_strip_scalars_t *scalars, gs_emitter_t *e);
+/* Adds what comes behind the last strip of a wave: masks that were written in parts are written as a whole.
+ * Processors keep who reads them as such waiting for everything that was stored before, otherwise. */
+void gs_strip_join_masks(const gs_strip_scalars_t *scalars, gs_emitter_t *e, unsigned lanes);
 
 #endif
