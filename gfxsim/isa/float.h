@@ -239,6 +239,11 @@ static inline float gs_fma32(float a, float b, float c) {
 static inline double gs_fma64(double a, double b, double c) {
   return gs_first_nan64(a, gs_first_nan64(b, fma(a, b, c)));
 }
+/* Of halves: their product is exact in double. */
+static inline uint32_t gs_fma16(float a, float b, float c, gs_f16_limit_t limit) {
+  const double sum = (double)a * (double)b + (double)c;
+  return gs_f16_of_f64(gs_first_nan64(a, gs_first_nan64(b, sum)), limit);
+}
 
 /* ---- Minimum and maximum ----
  *

@@ -3,17 +3,11 @@
  * (op_vtrans.c), division (op_vdiv.c), conversions (op_vcvt.c). */
 #include "isa/float.h"
 
-GS_F16_2(v_add_f16, a + b)
+GS_F16_2(v_add_f16, gs_add32(a, b))
 GS_F16_2(v_sub_f16, a - b)
 GS_F16_2(v_subrev_f16, b - a)
-/* clang-format takes products of macro arguments for pointers. */
-/* clang-format off */
-GS_F16_2(v_mul_f16, a *b)
-/* clang-format on */
+GS_F16_2(v_mul_f16, gs_mul32(a, b))
 
-static inline uint32_t gs_fma16(float a, float b, float c, gs_f16_limit_t limit) {
-  return gs_f16_of_f64((double)a * (double)b + (double)c, limit);
-}
 /* The two differ in what happens to the other half of the destination, which the commit knows. */
 GS_F16_BITS_3(v_fma_f16, (void)0, gs_round64(w), gs_fma16(a, b, c, limit))
 GS_F16_BITS_ACC(v_fmac_f16, (void)0, gs_round64(w), gs_fma16(a, b, c, limit))
@@ -23,8 +17,8 @@ GS_F16_BITS_3(v_fma_legacy_f16, (void)0, gs_round64(w), gs_fma16(a, b, c, limit)
 static inline uint32_t gs_mad16(uint32_t a, uint32_t b, uint32_t c, gs_f16_limit_t limit) {
   const float x = gs_f32_of_f16(gs_flush16(a)), y = gs_f32_of_f16(gs_flush16(b)),
               z = gs_f32_of_f16(gs_flush16(c));
-  const uint32_t product = gs_flush16(gs_f16_of_f32(x * y, limit));
-  return gs_flush16(gs_f16_of_f32(gs_f32_of_f16(product) + z, limit));
+  const uint32_t product = gs_flush16(gs_f16_of_f32(gs_mul32(x, y), limit));
+  return gs_flush16(gs_f16_of_f32(gs_add32(gs_f32_of_f16(product), z), limit));
 }
 #define GS_MAD16(name, source_c)                                                                             \
   GS_OP(name) {                                                                                              \

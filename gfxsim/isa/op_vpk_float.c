@@ -14,7 +14,7 @@ typedef struct gs_pair16 {
 
 static inline gs_pair16_t gs_src_pair16(gs_wave_t *w, const gs_inst_t *in, unsigned i, gs_row_t *tmp) {
   const gs_row_t *const r = gs_src32(w, in, i, tmp);
-  return (gs_pair16_t){.row = GS_LIKELY(!w->fp_custom) ? r : gs_flush_input_pk16(w, r, tmp),
+  return (gs_pair16_t){.row = GS_LIKELY(!gs_fp_custom(w)) ? r : gs_flush_input_pk16(w, r, tmp),
                        .shift = {(in->op_sel >> i & 1u) * 16, (in->op_sel_hi >> i & 1u) * 16},
                        .negate = {(in->neg_lo >> i & 1u) << 15, (in->neg_hi >> i & 1u) << 15}};
 }
@@ -25,9 +25,6 @@ static inline float gs_pair16_get(const gs_pair16_t *p, unsigned l, unsigned whi
   return gs_f32_of_f16(gs_pair16_bits(p, l, which));
 }
 
-static inline uint32_t gs_fma16(float a, float b, float c, gs_f16_limit_t limit) {
-  return gs_f16_of_f64((double)a * (double)b + (double)c, limit);
-}
 /* The bits of a float that is a half; keeps signaling NaNs. */
 static inline uint32_t gs_f16_bits(float x) {
   const uint32_t bits = gs_bits_of_float(x), magnitude = bits & 0x7fffffff;
@@ -58,8 +55,8 @@ static inline uint32_t gs_f16_bits(float x) {
     gs_commit32(w, in, d);                                                                                   \
   }
 
-GS_PK16_2(v_pk_add_f16, gs_round64(w), gs_f16_of_f32(a + b, limit))
-GS_PK16_2(v_pk_mul_f16, gs_round64(w), gs_f16_of_f32(a *b, limit))
+GS_PK16_2(v_pk_add_f16, gs_round64(w), gs_f16_of_f32(gs_add32(a, b), limit))
+GS_PK16_2(v_pk_mul_f16, gs_round64(w), gs_f16_of_f32(gs_mul32(a, b), limit))
 GS_PK16_2(v_pk_min_f16, (void)0, gs_f16_bits(gs_min32(a, b, ieee)))
 GS_PK16_2(v_pk_max_f16, (void)0, gs_f16_bits(gs_max32(a, b, ieee)))
 
@@ -86,7 +83,7 @@ GS_OP(v_pk_fma_f16) {
 
 /* An operand of an instruction that has no op_sel. */
 static inline gs_pair16_t gs_plain_pair16(const gs_wave_t *w, const gs_row_t *row, gs_row_t *tmp) {
-  return (gs_pair16_t){.row = GS_LIKELY(!w->fp_custom) ? row : gs_flush_input_pk16(w, row, tmp),
+  return (gs_pair16_t){.row = GS_LIKELY(!gs_fp_custom(w)) ? row : gs_flush_input_pk16(w, row, tmp),
                        .shift = {0, 16}};
 }
 GS_OP(v_pk_fmac_f16) {
@@ -108,7 +105,7 @@ typedef struct gs_pair32 {
 /* Operand `i`, taken apart by op_sel and op_sel_hi. */
 static inline gs_pair32_t gs_src_pair32(gs_wave_t *w, const gs_inst_t *in, unsigned i, gs_row_t tmp[2]) {
   gs_row64_t r = gs_src64(w, in, i, false, tmp);
-  if (GS_UNLIKELY(w->fp_custom))
+  if (GS_UNLIKELY(gs_fp_custom(w)))
     r = (gs_row64_t){gs_flush_input32(w, r.lo, &tmp[0]), gs_flush_input32(w, r.hi, &tmp[1])};
   return (gs_pair32_t){.row = {in->op_sel >> i & 1 ? r.hi : r.lo, in->op_sel_hi >> i & 1 ? r.hi : r.lo},
                        .negate = {(in->neg_lo >> i & 1u) << 31, (in->neg_hi >> i & 1u) << 31}};
@@ -135,20 +132,20 @@ GS_OP(v_pk_fma_f32) {
   gs_row_t ta[2], tb[2], tc[2];
   const gs_pair32_t a = gs_src_pair32(w, in, 0, ta), b = gs_src_pair32(w, in, 1, tb),
                     c = gs_src_pair32(w, in, 2, tc);
-  GS_PK32_LOOP(fmaf(gs_pair32_get(&a, l, 0), gs_pair32_get(&b, l, 0), gs_pair32_get(&c, l, 0)),
-               fmaf(gs_pair32_get(&a, l, 1), gs_pair32_get(&b, l, 1), gs_pair32_get(&c, l, 1)));
+  GS_PK32_LOOP(gs_fma32(gs_pair32_get(&a, l, 0), gs_pair32_get(&b, l, 0), gs_pair32_get(&c, l, 0)),
+               gs_fma32(gs_pair32_get(&a, l, 1), gs_pair32_get(&b, l, 1), gs_pair32_get(&c, l, 1)));
 }
 GS_OP(v_pk_mul_f32) {
   gs_row_t ta[2], tb[2];
   const gs_pair32_t a = gs_src_pair32(w, in, 0, ta), b = gs_src_pair32(w, in, 1, tb);
-  GS_PK32_LOOP(gs_pair32_get(&a, l, 0) * gs_pair32_get(&b, l, 0),
-               gs_pair32_get(&a, l, 1) * gs_pair32_get(&b, l, 1));
+  GS_PK32_LOOP(gs_mul32(gs_pair32_get(&a, l, 0), gs_pair32_get(&b, l, 0)),
+               gs_mul32(gs_pair32_get(&a, l, 1), gs_pair32_get(&b, l, 1)));
 }
 GS_OP(v_pk_add_f32) {
   gs_row_t ta[2], tb[2];
   const gs_pair32_t a = gs_src_pair32(w, in, 0, ta), b = gs_src_pair32(w, in, 1, tb);
-  GS_PK32_LOOP(gs_pair32_get(&a, l, 0) + gs_pair32_get(&b, l, 0),
-               gs_pair32_get(&a, l, 1) + gs_pair32_get(&b, l, 1));
+  GS_PK32_LOOP(gs_add32(gs_pair32_get(&a, l, 0), gs_pair32_get(&b, l, 0)),
+               gs_add32(gs_pair32_get(&a, l, 1), gs_pair32_get(&b, l, 1)));
 }
 
 /* Low result from the first operand, high result from the second, each from the register that its bit of
