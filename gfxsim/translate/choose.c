@@ -52,6 +52,12 @@ static bool is_scalar(const gs_inst_t *in) {
   }
 }
 
+/* Whether low results come from low halves and high ones from high halves, with their signs. */
+static bool has_plain_halves(const gs_inst_t *in) {
+  const unsigned operands = in->op->src[2] == GS_T_NONE ? 3 : 7; /* a bit for each */
+  return !in->op_sel && in->op_sel_hi == operands && !in->neg_lo && !in->neg_hi;
+}
+
 /* Whether nothing but the kinds and numbers of operands, their modifiers, and the immediate, tells the
  * instruction from others of its name. */
 static bool is_plain(const gs_inst_t *in) {
@@ -66,7 +72,7 @@ static bool is_plain(const gs_inst_t *in) {
   case GS_ENC_VOP2:
   case GS_ENC_VOPC:
   case GS_ENC_VOP3: return in->plain_dst && in->form != GS_FORM_DPP && !in->op_sel;
-  case GS_ENC_VOP3P:
+  case GS_ENC_VOP3P: return in->plain_dst && in->form != GS_FORM_DPP && has_plain_halves(in);
   case GS_ENC_VOPD: return false;
   default: return true;
   }

@@ -67,6 +67,7 @@ void gs_stencil_taken(gs_wave_t *w) __attribute__((visibility("hidden")));
         .dst = GS_HOLE_DST,                                                                                  \
         .sdst = GS_HOLE_SDST,                                                                                \
         .plain_dst = true,                                                                                   \
+        .op_sel_hi = 7,                                                                                      \
         .cmpx = is_cmpx,                                                                                     \
     };                                                                                                       \
     const gs_inst_t *const in = &instruction;                                                                \
