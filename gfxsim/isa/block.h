@@ -14,6 +14,11 @@ typedef enum gs_shape {
   GS_SHAPE_DENSE,   /* all lanes are active, and each value is the one before plus a stride */
 } gs_shape_t;
 
+/* Whether just one lane is active: serial code has nothing but that. */
+static inline bool gs_is_single(uint64_t exec) {
+  return exec && !(exec & (exec - 1));
+}
+
 #if defined(__AVX512F__)
 /* Compilers join the lanes of a vector to say whether any is not zero; a test gives that at once. */
 static inline bool gs_is_sequence(const gs_row_t *row, uint32_t stride) {
@@ -37,6 +42,8 @@ static inline bool gs_is_uniform_in(const gs_row_t *row, uint64_t lanes) {
 }
 GS_SHARED gs_shape_t gs_row_shape(gs_wave_t *w, const gs_row_t *row, uint32_t stride) {
   const uint64_t exec = gs_exec(w);
+  if (gs_is_single(exec))
+    return GS_SHAPE_UNIFORM;
   if (exec != GS_ALL_LANES)
     return exec && gs_is_uniform_in(row, exec) ? GS_SHAPE_UNIFORM : GS_SHAPE_OTHER;
   const uint32_t first = row->u32[0];
@@ -64,6 +71,8 @@ GS_SHARED gs_shape_t gs_row_shape(gs_wave_t *w, const gs_row_t *row, uint32_t st
   }
   if (!exec)
     return GS_SHAPE_OTHER;
+  if (gs_is_single(exec))
+    return GS_SHAPE_UNIFORM;
   if (exec != w->lane_mask_exec)
     gs_lane_mask_update(w, exec);
   const uint32_t first = row->u32[__builtin_ctzll(exec)];
@@ -163,9 +172,21 @@ static inline bool gs_block_lds(gs_wave_t *w, gs_block_t *b, gs_shape_t shape, u
   return good;
 }
 
+static inline void gs_load_single(gs_wave_t *w, uint64_t at, unsigned reg, unsigned n) {
+  const unsigned lane = (unsigned)__builtin_ctzll(gs_exec(w));
+  uint32_t value[4];
+  gs_guest_get_dwords(at, n, value);
+  for (unsigned i = 0; i < n; i++)
+    gs_row(w, reg + i)->u32[lane] = value[i];
+}
+
 /* Loads `n` dwords per lane into registers from `reg` on. */
 GS_SHARED void gs_block_load(gs_wave_t *w, const gs_block_t *b, unsigned reg, unsigned n) {
   const uint64_t exec = gs_exec(w);
+  if (b->shape == GS_SHAPE_UNIFORM && gs_is_single(exec)) {
+    gs_load_single(w, b->at, reg, n);
+    return;
+  }
   gs_row_t tmp[4], *const row = exec == GS_ALL_LANES ? gs_row(w, reg) : tmp;
   if (b->shape == GS_SHAPE_UNIFORM)
     gs_broadcast_dwords(row, b->at, n);

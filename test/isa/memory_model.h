@@ -238,7 +238,8 @@ MODEL_UNUSED static uint32_t model_start(model_layout_t layout, unsigned l, unsi
 
 /* Execution masks that tests go through. */
 MODEL_UNUSED static const uint64_t model_masks[] = {
-    UINT64_MAX, UINT64_C(0xffffffff), UINT64_C(0x8000000000000001), UINT64_C(0x0123456789abcdee), 0};
-enum { MODEL_MASKS = 5 };
+    UINT64_MAX, UINT64_C(0xffffffff), UINT64_C(0x8000000000000001), UINT64_C(0x0123456789abcdee), 0x200000,
+    0};
+enum { MODEL_MASKS = 6 };
 
 #endif
