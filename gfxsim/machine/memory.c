@@ -83,9 +83,12 @@ void gs_memory_fini(gs_memory_t *memory) {
       gs_buffer_release(buffer);
     buffer_free(buffer);
   }
+  for (size_t i = 0; i < memory->covered.count; i++)
+    buffer_free(memory->covered.at[i]);
   for (size_t i = 0; i < memory->registered.count; i++)
     buffer_free(memory->registered.at[i]);
   free(memory->allocated.at);
+  free(memory->covered.at);
   free(memory->registered.at);
   free(memory->used);
   gs_fresh_fini(memory->fresh);
@@ -102,10 +105,23 @@ static bool contains(const gs_buffer_t *buffer, uint64_t address, uint64_t size)
          size <= buffer->size - (address - buffer->address);
 }
 
-static gs_buffer_t *find_allocated(const gs_memory_t *memory, uint64_t address, uint64_t size) {
-  const size_t above = gs_buffers_above(&memory->allocated, address);
-  gs_buffer_t *buffer = above ? memory->allocated.at[above - 1] : NULL;
+/* Of a list of buffers that do not overlap. */
+static gs_buffer_t *find_in(const gs_buffer_list_t *list, uint64_t address, uint64_t size) {
+  const size_t above = gs_buffers_above(list, address);
+  gs_buffer_t *buffer = above ? list->at[above - 1] : NULL;
   return buffer && contains(buffer, address, size) ? buffer : NULL;
+}
+
+static gs_buffer_t *find_allocated(const gs_memory_t *memory, uint64_t address, uint64_t size) {
+  return find_in(&memory->allocated, address, size);
+}
+
+/* The allocation that starts at an address, also when it made way. */
+static gs_buffer_t *find_start(const gs_memory_t *memory, uint64_t address) {
+  gs_buffer_t *buffer = find_in(&memory->covered, address, 1);
+  if (!buffer || buffer->address != address)
+    buffer = find_allocated(memory, address, 1);
+  return buffer && buffer->address == address ? buffer : NULL;
 }
 
 /* The newest registration that starts at `address` and has at least `size` bytes; one with (or without)
@@ -316,11 +332,44 @@ static void tell_checker(const gs_memory_t *memory, const void *address, uint64_
     gs_check_forget(memory->machine->check, (uintptr_t)address, (uintptr_t)address + size);
 }
 
-/* Whether any of these addresses are those of an allocation. With the lock held. */
-static bool overlaps(const gs_memory_t *memory, uint64_t address, uint64_t size) {
-  const size_t above = gs_buffers_above(&memory->allocated, address + size - 1);
-  const gs_buffer_t *last = above ? memory->allocated.at[above - 1] : NULL;
-  return last && last->address + last->size > address;
+/* The last buffer of a list that has any of these addresses. With the lock held. */
+static gs_buffer_t *last_within(const gs_buffer_list_t *list, uint64_t address, uint64_t size) {
+  const size_t above = gs_buffers_above(list, address + size - 1);
+  gs_buffer_t *last = above ? list->at[above - 1] : NULL;
+  return last && last->address + last->size > address ? last : NULL;
+}
+
+/* Returns 0, or -1 when out of memory: then nothing has moved. */
+static int move(gs_buffer_t *buffer, gs_buffer_list_t *from, gs_buffer_list_t *to) {
+  if (gs_buffers_insert(to, buffer))
+    return -1;
+  gs_buffers_remove(from, buffer);
+  return 0;
+}
+
+/* With the lock held: whether nobody else uses the addresses that the host chose for a buffer. To the driver,
+ * addresses are in use where a GPU has them mapped. ROCr 6.1 with a thunk of its own reserves addresses for
+ * memory that it maps later by an allocation of the program's pages that no GPU ever maps, so these make way.
+ */
+static bool make_way(gs_memory_t *memory, const gs_buffer_t *buffer, uint64_t address) {
+  if (!buffer->is_view)
+    return !last_within(&memory->allocated, address, buffer->size) &&
+           !last_within(&memory->covered, address, buffer->size);
+  gs_buffer_t *other;
+  while ((other = last_within(&memory->allocated, address, buffer->size)))
+    if (!other->lent || other->mappings || move(other, &memory->allocated, &memory->covered))
+      return false;
+  return true;
+}
+
+/* Lists those that made way again when nothing is left in their addresses. Out of memory, they stay where
+ * they are until the next time. With the lock held. */
+static void uncover(gs_memory_t *memory) {
+  for (size_t i = memory->covered.count; i-- > 0;) {
+    gs_buffer_t *buffer = memory->covered.at[i];
+    if (!last_within(&memory->allocated, buffer->address, buffer->size))
+      (void)move(buffer, &memory->covered, &memory->allocated);
+  }
 }
 
 /* Finds room for a new buffer and lists it; frees it if that fails. */
@@ -328,7 +377,7 @@ static HSAKMT_STATUS add_allocation(gs_memory_t *memory, gs_buffer_t *buffer, ui
   HSAKMT_STATUS status = HSAKMT_STATUS_NO_MEMORY;
   const uint64_t charged = allocation_charge(buffer);
   pthread_mutex_lock(&memory->lock);
-  if (buffer->placed && overlaps(memory, wanted, buffer->size)) {
+  if (buffer->placed && !make_way(memory, buffer, wanted)) {
     status = HSAKMT_STATUS_INVALID_PARAMETER;
     goto no_room;
   }
@@ -347,6 +396,7 @@ not_listed:
 no_host_memory:
   discharge(memory, buffer->node, charged);
 no_room:
+  uncover(memory);
   pthread_mutex_unlock(&memory->lock);
   buffer_free(buffer);
   return status;
@@ -418,22 +468,24 @@ static int drop_registrations_in(gs_memory_t *memory, const gs_buffer_t *allocat
   return 0;
 }
 
-HSAKMT_STATUS gs_memory_free(gs_memory_t *memory, void *address) {
-  HSAKMT_STATUS status = HSAKMT_STATUS_INVALID_PARAMETER;
-  pthread_mutex_lock(&memory->lock);
-  gs_buffer_t *buffer = find_allocated(memory, (uintptr_t)address, 1);
-  count(memory, buffer && is_pin(buffer) ? GS_COST_REGISTER : GS_COST_FREE, 1);
-  if (!buffer || buffer->address != (uintptr_t)address)
-    goto out;
-  status = HSAKMT_STATUS_NO_MEMORY;
+/* With the lock held. */
+static HSAKMT_STATUS free_allocation(gs_memory_t *memory, gs_buffer_t *buffer) {
   if (drop_mappings(memory, buffer) || drop_registrations_in(memory, buffer))
-    goto out;
-  gs_buffers_remove(&memory->allocated, buffer);
+    return HSAKMT_STATUS_NO_MEMORY;
+  gs_buffers_remove(
+      find_allocated(memory, buffer->address, 1) == buffer ? &memory->allocated : &memory->covered, buffer);
+  uncover(memory);
   discharge(memory, buffer->node, allocation_charge(buffer));
   gs_buffer_release(buffer);
   buffer_free(buffer);
-  status = HSAKMT_STATUS_SUCCESS;
-out:
+  return HSAKMT_STATUS_SUCCESS;
+}
+
+HSAKMT_STATUS gs_memory_free(gs_memory_t *memory, void *address) {
+  pthread_mutex_lock(&memory->lock);
+  gs_buffer_t *buffer = find_start(memory, (uintptr_t)address);
+  count(memory, buffer && is_pin(buffer) ? GS_COST_REGISTER : GS_COST_FREE, 1);
+  const HSAKMT_STATUS status = buffer ? free_allocation(memory, buffer) : HSAKMT_STATUS_INVALID_PARAMETER;
   pthread_mutex_unlock(&memory->lock);
   return status;
 }
@@ -587,8 +639,9 @@ HSAKMT_STATUS gs_memory_grant(gs_memory_t *memory, void *address, uint32_t gpus,
   HSAKMT_STATUS status = HSAKMT_STATUS_INVALID_PARAMETER;
   count(memory, GS_COST_MAP, 1);
   pthread_mutex_lock(&memory->lock);
-  gs_buffer_t *buffer = find_allocated(memory, (uintptr_t)address, 1);
-  if (buffer && buffer->address == (uintptr_t)address)
+  gs_buffer_t *buffer = find_start(memory, (uintptr_t)address);
+  const bool is_covered = buffer && find_allocated(memory, (uintptr_t)address, 1) != buffer;
+  if (buffer && !(is_covered && give))
     status = grant(memory, buffer, gpus, give);
   pthread_mutex_unlock(&memory->lock);
   return status;
@@ -691,7 +744,7 @@ HSAKMT_STATUS gs_memory_tell(gs_memory_t *memory, const void *address, uint32_t 
   return status;
 }
 
-HSAKMT_STATUS gs_memory_import(gs_memory_t *memory, const gs_import_t *wanted, void **address) {
+static HSAKMT_STATUS import(gs_memory_t *memory, const gs_import_t *wanted, bool is_view, void **address) {
   gs_share_label_t label;
   count(memory, GS_COST_ALLOCATE, 1);
   if (!gs_share_read(wanted->file, &label) || label.node >= gs_machine_nodes(memory->machine) ||
@@ -705,6 +758,7 @@ HSAKMT_STATUS gs_memory_import(gs_memory_t *memory, const gs_import_t *wanted, v
     return HSAKMT_STATUS_NO_MEMORY;
   }
   buffer->imported = true;
+  buffer->is_view = is_view;
   buffer->placed = wanted->address != 0;
   buffer->file = file + 1;
   buffer->offset = wanted->offset;
@@ -718,10 +772,14 @@ HSAKMT_STATUS gs_memory_import(gs_memory_t *memory, const gs_import_t *wanted, v
   return HSAKMT_STATUS_SUCCESS;
 }
 
+HSAKMT_STATUS gs_memory_import(gs_memory_t *memory, const gs_import_t *wanted, void **address) {
+  return import(memory, wanted, false, address);
+}
+
 /* With the lock held: the buffer at exactly these addresses. */
 static gs_buffer_t *find_view(const gs_memory_t *memory, uint64_t address, uint64_t size) {
   gs_buffer_t *buffer = find_allocated(memory, address, 1);
-  return buffer && buffer->imported && buffer->address == address && buffer->size == size ? buffer : NULL;
+  return buffer && buffer->is_view && buffer->address == address && buffer->size == size ? buffer : NULL;
 }
 
 static gs_mapping_t **find_mapping_of(gs_buffer_t *buffer, uint32_t gpu) {
@@ -756,7 +814,7 @@ HSAKMT_STATUS gs_memory_view(gs_memory_t *memory, const gs_import_t *wanted, uin
   const bool is_new = !find_view(memory, wanted->address, wanted->size);
   pthread_mutex_unlock(&memory->lock);
   if (is_new)
-    status = gs_memory_import(memory, wanted, &address);
+    status = import(memory, wanted, true, &address);
   if (status != HSAKMT_STATUS_SUCCESS)
     return status;
   count(memory, GS_COST_MAP, 1);
@@ -771,7 +829,6 @@ HSAKMT_STATUS gs_memory_view(gs_memory_t *memory, const gs_import_t *wanted, uin
 
 HSAKMT_STATUS gs_memory_end_view(gs_memory_t *memory, uint64_t address, uint64_t size, uint32_t gpu) {
   HSAKMT_STATUS status = HSAKMT_STATUS_INVALID_PARAMETER;
-  bool is_last = false;
   count(memory, GS_COST_MAP, 1);
   pthread_mutex_lock(&memory->lock);
   gs_buffer_t *buffer = find_view(memory, address, size);
@@ -786,11 +843,14 @@ HSAKMT_STATUS gs_memory_end_view(gs_memory_t *memory, uint64_t address, uint64_t
     } else {
       free(mapping);
       list_mapped_nodes(memory, buffer);
-      is_last = !buffer->mappings;
+      if (!buffer->mappings) {
+        count(memory, GS_COST_FREE, 1);
+        status = free_allocation(memory, buffer);
+      }
     }
   }
   pthread_mutex_unlock(&memory->lock);
-  return is_last ? gs_memory_free(memory, (void *)(uintptr_t)address) : status;
+  return status;
 }
 
 /* Queries. */

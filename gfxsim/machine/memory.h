@@ -44,6 +44,7 @@ typedef struct gs_buffer {
   bool placed;     /* the host chose and reserved the addresses: gs_memory_place */
   bool lent;       /* the bytes are the program's own */
   bool imported;   /* somebody else allocated the bytes, and pays for them */
+  bool is_view;    /* GPUs were given access one by one: gs_memory_view */
   int file;        /* descriptor + 1 of the file that the bytes are in (share.h); 0: they are nobody else's */
   uint64_t offset; /* of the bytes in it */
   HsaMemFlags flags;
@@ -62,8 +63,10 @@ typedef struct gs_buffer_list {
 
 typedef struct gs_memory {
   struct gs_machine *machine;
-  pthread_mutex_t lock; /* of everything below */
-  gs_buffer_list_t allocated;
+  pthread_mutex_t lock;       /* of everything below */
+  gs_buffer_list_t allocated; /* they do not overlap */
+  gs_buffer_list_t
+      covered; /* nor do these: allocations that no GPU has mapped, with views in their addresses */
   gs_buffer_list_t registered;
   uint64_t system_bytes; /* size of a CPU node's heap */
   uint64_t *used;        /* [node] bytes allocated */
@@ -130,8 +133,8 @@ typedef struct gs_import {
 /* Makes a buffer of a file's bytes; *address is where it is. It is freed as an allocation is.
  * INVALID_PARAMETER when this is no such file, or is shorter, or the addresses are in use. */
 HSAKMT_STATUS gs_memory_import(gs_memory_t *memory, const gs_import_t *wanted, void **address);
-/* Gives one GPU (a bit) access to a file's bytes at addresses where no other file's are; those of an address
- * may be given to several GPUs, with rights (GS_VM_) for each. */
+/* Gives one GPU (a bit) access to a file's bytes at addresses that no GPU has mapped, or where these bytes
+ * are; those of an address may be given to several GPUs, with rights (GS_VM_) for each. */
 HSAKMT_STATUS gs_memory_view(gs_memory_t *memory, const gs_import_t *wanted, uint32_t gpu, uint32_t access);
 /* Ends that. INVALID_PARAMETER if the GPU has no such access. */
 HSAKMT_STATUS gs_memory_end_view(gs_memory_t *memory, uint64_t address, uint64_t size, uint32_t gpu);

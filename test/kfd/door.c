@@ -434,6 +434,78 @@ static void test_files_of_memory(void **state) {
   assert_int_equal(before.bytes, after.bytes);
 }
 
+/* As the kernel's drm.h and amdgpu_drm.h have it. */
+typedef struct gem_va {
+  uint32_t handle, padding, operation, flags;
+  uint64_t address, offset, size;
+} gem_va_t;
+enum { GEM_MAP = 1, GEM_UNMAP = 2, GEM_ALL_RIGHTS = 7 << 1 };
+
+static int render_call(int render, unsigned number, void *argument) {
+  return ioctl(render, _IOC(_IOC_READ | _IOC_WRITE, 'd', number, 8), argument);
+}
+
+/* A handle of the render node for memory without an address. */
+static uint32_t import_memory(int render, const kfd_allocate_t *memory) {
+  kfd_export_dmabuf_t exported = {.handle = memory->handle, .flags = O_CLOEXEC};
+  assert_int_equal(ioctl(kfd, CALL(EXPORT_FILE), &exported), 0);
+  uint32_t prime[3] = {0, 0, exported.file};
+  assert_int_equal(render_call(render, 0x2E, prime), 0);
+  close((int)exported.file);
+  return prime[0];
+}
+
+/* To the driver, addresses are in use where a GPU has them mapped, so a program may reserve them by an
+ * allocation that no GPU maps: ROCr 6.1 does, and then maps files there. */
+static void test_files_at_reserved_addresses(void **state) {
+  (void)state;
+  const size_t size = 8 * PAGE;
+  uint8_t *address = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  kfd_allocate_t reserved = request(address, size, KFD_MEMORY_USERPTR);
+  kfd_allocate_t memory = request(NULL, 2 * PAGE, KFD_MEMORY_VRAM),
+                 over = request(address + 2 * PAGE, PAGE, KFD_MEMORY_GTT);
+  reserved.mmap_offset = (uintptr_t)address;
+  assert_int_equal(ioctl(kfd, CALL(ALLOCATE), &reserved), 0);
+  assert_int_equal(ioctl(kfd, CALL(ALLOCATE), &memory), 0);
+  const int render = open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
+  uint32_t handle = import_memory(render, &memory), gpu = FIRST_GPU;
+  gem_va_t view = {.handle = handle, .operation = GEM_MAP, .flags = GEM_ALL_RIGHTS, .size = 2 * PAGE}, other,
+           end;
+  view.address = (uintptr_t)address;
+  other = end = view;
+  other.address += 4 * PAGE;
+  end.operation = GEM_UNMAP;
+  kfd_map_t map = {.handle = reserved.handle, .gpu_ids = (uintptr_t)&gpu, .count = 1}, unmap = map;
+
+  assert_int_equal(ioctl(kfd, CALL(MAP), &map), 0);
+  assert_fails(render_call(render, 0x48, &view), EINVAL); /* a GPU has them mapped */
+  assert_int_equal(ioctl(kfd, CALL(UNMAP), &unmap), 0);
+  assert_int_equal(render_call(render, 0x48, &view), 0);
+  assert_int_equal(render_call(render, 0x48, &other), 0);
+  assert_fails(ioctl(kfd, CALL(MAP), &map), EINVAL); /* and now, too */
+  assert_fails(ioctl(kfd, CALL(ALLOCATE), &over), EINVAL);
+  assert_int_equal(render_call(render, 0x48, &end), 0);
+  assert_fails(render_call(render, 0x48, &end), EINVAL);
+  assert_fails(ioctl(kfd, CALL(MAP), &map), EINVAL); /* the other file is still there */
+  end.address = other.address;
+  assert_int_equal(render_call(render, 0x48, &end), 0);
+  map.done = 0;
+  assert_int_equal(ioctl(kfd, CALL(MAP), &map), 0); /* nothing is left in its addresses */
+  unmap.done = 0;
+  assert_int_equal(ioctl(kfd, CALL(UNMAP), &unmap), 0);
+
+  /* Whoever frees the reservation first frees no file with it. */
+  assert_int_equal(render_call(render, 0x48, &view), 0);
+  kfd_free_t first = {.handle = reserved.handle}, last = {.handle = memory.handle};
+  assert_int_equal(ioctl(kfd, CALL(FREE), &first), 0);
+  end.address = view.address;
+  assert_int_equal(render_call(render, 0x48, &end), 0);
+  assert_int_equal(ioctl(kfd, CALL(FREE), &last), 0);
+  assert_int_equal(render_call(render, 0x09, &(uint64_t){handle}), 0);
+  close(render);
+  munmap(address, size);
+}
+
 /* ---- Events ---- */
 
 static uint32_t create_event(void) {
@@ -821,6 +893,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_memory_of_the_program),
       cmocka_unit_test(test_allocations_that_are_wrong),
       cmocka_unit_test(test_files_of_memory),
+      cmocka_unit_test(test_files_at_reserved_addresses),
       cmocka_unit_test(test_events),
       cmocka_unit_test(test_page_of_events),
       cmocka_unit_test(test_ages_of_events),
