@@ -120,7 +120,7 @@ EXPORT DIR *opendir(const char *path) {
   if (!gs_path_answer(path, &answer))
     return gs_real_opendir(path);
   if (answer.kind != GS_ANSWER_FOLDER) {
-    errno = ENOTDIR;
+    errno = answer.kind == GS_ANSWER_NOTHING ? ENOENT : ENOTDIR;
     return NULL;
   }
   const int folder = gs_answer_open(&answer, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -186,7 +186,7 @@ static mode_t mode_of(const gs_answer_t *answer) {
 
 /* Links lead to folders of other drivers, where nothing is answered. */
 static int status_of(const gs_answer_t *answer, struct stat *status, bool follows) {
-  if (answer->kind == GS_ANSWER_LINK && follows) {
+  if (answer->kind == GS_ANSWER_NOTHING || (answer->kind == GS_ANSWER_LINK && follows)) {
     errno = ENOENT;
     return -1;
   }
@@ -298,6 +298,10 @@ EXPORT int statx(int folder, const char *restrict path, int flags, unsigned mask
 
 /* Everybody may do with devices what he likes, and read everything else. */
 static int may(const gs_answer_t *answer, int mode) {
+  if (answer->kind == GS_ANSWER_NOTHING) {
+    errno = ENOENT;
+    return -1;
+  }
   const mode_t bits = mode_of(answer);
   const bool denied = (mode & W_OK && answer->kind != GS_ANSWER_OBJECT) || (mode & X_OK && !(bits & S_IXOTH));
   if (!denied)

@@ -303,6 +303,19 @@ static const char *resolve(const char *path, char resolved[256]) {
   return path;
 }
 
+/* Where all that there is, is the driver's. */
+static const char *const root_table[] = {"/dev/dri", KFD, "/sys/class/kfd", "/sys/class/drm",
+                                         "/sys/module/amdgpu"};
+
+static bool is_below_root(const char *path) {
+  for (size_t i = 0; i < sizeof root_table / sizeof *root_table; i++) {
+    const size_t length = strlen(root_table[i]);
+    if (!strncmp(path, root_table[i], length) && (!path[length] || path[length] == '/'))
+      return true;
+  }
+  return !strncmp(path, DRM, sizeof DRM - 2); /* up to the number */
+}
+
 static bool may_be_ours(const char *path) {
   return path && path[0] == '/' &&
          (!strncmp(path, "/sys/", 5) || !strncmp(path, "/dev/", 5) || !strcmp(path, "/proc/modules"));
@@ -324,12 +337,10 @@ bool gs_path_answer(const char *path, gs_answer_t *answer) {
   for (size_t i = 0; i < sizeof path_table / sizeof *path_table && !row; i++)
     if (matches(path_table[i].pattern, where, &numbers))
       row = &path_table[i];
-  if (!row)
-    return false;
-  if (row->exists) {
-    gs_machine_t *machine = gs_kfd_machine();
-    if (!machine || !row->exists(machine, &numbers))
-      return false;
+  gs_machine_t *machine = row && row->exists ? gs_kfd_machine() : NULL;
+  if (!row || (row->exists && !(machine && row->exists(machine, &numbers)))) {
+    *answer = (gs_answer_t){.kind = GS_ANSWER_NOTHING};
+    return is_below_root(where);
   }
   *answer = (gs_answer_t){
       .kind = row->kind,
@@ -359,7 +370,7 @@ static char *text_of(const gs_answer_t *answer, size_t *size) {
 ssize_t gs_answer_link(const gs_answer_t *answer, char *target, size_t size) {
   const bool written = answer->kind == GS_ANSWER_FOLDER && answer->write;
   if (answer->kind != GS_ANSWER_LINK && !written) {
-    errno = EINVAL;
+    errno = answer->kind == GS_ANSWER_NOTHING ? ENOENT : EINVAL;
     return -1;
   }
   size_t length = written ? 0 : strlen(answer->target);
@@ -386,6 +397,10 @@ static int open_text(const gs_answer_t *answer, int flags) {
 int gs_answer_open(const gs_answer_t *answer, int flags) {
   if (answer->kind == GS_ANSWER_OBJECT)
     return gs_object_open(answer->object, flags);
+  if (answer->kind == GS_ANSWER_NOTHING) {
+    errno = ENOENT;
+    return -1;
+  }
   if ((flags & O_ACCMODE) != O_RDONLY) {
     errno = EACCES;
     return -1;

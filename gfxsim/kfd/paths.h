@@ -10,11 +10,13 @@
 #include "kfd/topology_text.h"
 
 typedef enum gs_answer_kind {
-  GS_ANSWER_OBJECT, /* a device: `object` */
-  GS_ANSWER_TEXT,   /* a file that holds what `write` writes, after what the real one has */
-  GS_ANSWER_FOLDER, /* a folder that holds `name_at`; if `write` is there, a link leads there, to what it
-                       writes */
-  GS_ANSWER_LINK,   /* a symbolic link to `target` */
+  GS_ANSWER_OBJECT,  /* a device: `object` */
+  GS_ANSWER_TEXT,    /* a file that holds what `write` writes, after what the real one has */
+  GS_ANSWER_FOLDER,  /* a folder that holds `name_at`; if `write` is there, a link leads there, to what it
+                        writes */
+  GS_ANSWER_LINK,    /* a symbolic link to `target` */
+  GS_ANSWER_NOTHING, /* no such file, though there may be one of a real driver: what a program sees is one
+                        machine */
 } gs_answer_kind_t;
 
 /* The name of the i-th entry of a folder; false past the last. */
