@@ -1,11 +1,12 @@
 """Runs the test suites of AMD's libraries, as Debian packages them, and of ROCr itself on gfxsim; started by script/rocm-tests.
 
-Here is what lists, runs and counts their cases. What a case tests, and whether it passed, is the suite's affair: all of them
-are programs of GoogleTest, which print a line when a case begins and one when it ends."""
+Here is what lists, runs and counts their cases. What a case tests, and whether it passed, is the suite's affair: their programs,
+of GoogleTest or of Thrust's own frame, print something when a case begins and when it ends."""
 
 import argparse
 import collections
 import fnmatch
+import glob
 import json
 import os
 import re
@@ -27,9 +28,18 @@ libraries are Debian 13's; rocrtst and kfdtest are compiled by script/rocr-tests
 What was run is kept in build/rocm-tests: a second run takes up where the first ended, with --again from the beginning. The exit
 status is 1 when a case fails for which test/rocm/rocm_exceptions.txt has no reason."""
 
+# What programs of a frame want to hear, and say: the option that lists cases; words that run some; what begins a case, by its name,
+# and what ends it, by its result and name.
+Frame = collections.namedtuple("Frame", "listing selection begin end")
+GOOGLE = Frame("--gtest_list_tests", lambda cases: ["--gtest_filter=" + ":".join(cases)],
+               re.compile(r"\[ +RUN +\] ([\w/.]+)"), re.compile(r"\[ +(OK|FAILED|SKIPPED) +\] ([\w/.]+)"))
+# Sizes up to 256: the default, 65,536, is for devices.
+THRUST = Frame("--list", lambda cases: ["--verbose", "--sizes=small"] + cases,
+               re.compile(r"Running (\w+)\.\.\."), re.compile(r".*\[(PASS|KNOWN FAILURE|FAILURE|ERROR|UNKNOWN EXCEPTION)\] +(?:\S+ ms )?(\w+)$"))
+
 # A suite: the package of Debian 13 that it is in, or None if script/rocr-tests compiles it; the folder of its programs, or their
-# names in ROCR; what differs from MACHINE.
-Suite = collections.namedtuple("Suite", "package programs machine", defaults=({},))
+# names in ROCR; what differs from MACHINE; the frame of its programs.
+Suite = collections.namedtuple("Suite", "package programs machine frame", defaults=({}, GOOGLE))
 LIBEXEC = "/usr/libexec/rocm/"
 ROCR = "/opt/rocr-tests"  # in the tree of forky, whose ROCr has its thunk inside
 PEERS = {"GFXSIM_DEVICES": "gfx90a,gfx90a"}
@@ -40,7 +50,7 @@ SUITES = {
     "hipRAND": Suite("libhiprand1-tests", LIBEXEC),
     "rocPRIM": Suite("librocprim-tests", LIBEXEC),
     "hipCUB": Suite("libhipcub-tests", LIBEXEC),
-    "rocThrust": Suite("librocthrust-tests", LIBEXEC),
+    "rocThrust": Suite("librocthrust-tests", LIBEXEC, frame=THRUST),
     "rocBLAS": Suite("librocblas0-tests", LIBEXEC),
     "rocFFT": Suite("librocfft0-tests", LIBEXEC),
     "rocSPARSE": Suite("librocsparse0-tests", LIBEXEC),
@@ -49,7 +59,8 @@ SUITES = {
 }
 # The machine: small, so that what a library sizes by the device takes little time. RCCL wants peers.
 MACHINE = {"GFXSIM_CUS": "8", "GFXSIM_DEVICES": "gfx90a", "GFXSIM_HOST_VISIBLE": "1"}
-RESULTS = {"OK": "pass", "FAILED": "FAIL", "SKIPPED": "skipped"}
+RESULTS = {"OK": "pass", "FAILED": "FAIL", "SKIPPED": "skipped",
+           "PASS": "pass", "KNOWN FAILURE": "skipped", "FAILURE": "FAIL", "ERROR": "FAIL", "UNKNOWN EXCEPTION": "FAIL"}
 # kfdtest says so in words, and counts the case as passed.
 SKIPS = re.compile(r"\[ +\] .*(Skip(ping|ped)? test|skipping the test|Test is skipped)")
 NOT_RUN = "Not run: "  # how the reason begins for cases that would harm or hang the machine
@@ -75,7 +86,7 @@ def output_of(options, suite, words):
 
 
 def below_gfxsim(options, suite, words):
-    machine = dict(MACHINE, **SUITES[suite].machine)
+    machine = {**MACHINE, **SUITES[suite].machine, **({"GFXSIM_DEVICES": options.device} if options.device else {})}
     folder = [] if SUITES[suite].package else ["-C", ROCR]  # where rocrtst looks for its kernels
     door = options.door if SUITES[suite].package else "kfd"
     return ["env"] + folder + [f"{name}={value}" for name, value in machine.items()] + [
@@ -94,9 +105,12 @@ def find_programs(options, suite):
 
 def list_cases(options, suite, program):
     """Full names, in the program's order; disabled ones left out as it does."""
-    text = output_of(options, suite, below_gfxsim(options, suite, [program, "--gtest_list_tests"]))
+    frame = SUITES[suite].frame
+    text = output_of(options, suite, below_gfxsim(options, suite, [program, frame.listing]))
     if text is None:
         sys.exit(f"rocm-tests: {program} does not list its cases")
+    if frame is THRUST:
+        return re.findall(r"^Test\w+$", text, re.MULTILINE)
     cases, group = [], None
     for line in text.split("\n"):
         name = line.split("#")[0].rstrip()
@@ -117,14 +131,15 @@ def stop(process):
 
 
 def lines_of(process, limit):
-    """Lines of its output; None when there was none for so long."""
+    """Lines of its output, the last of which may have no end; None when there was nothing for so long."""
     rest = b""
     while True:
-        if not select.select([process.stdout], [], [], limit)[0]:
-            yield None
-            return
-        block = os.read(process.stdout.fileno(), 65536)
+        is_late = not select.select([process.stdout], [], [], limit)[0]
+        block = b"" if is_late else os.read(process.stdout.fileno(), 65536)
         if not block:
+            yield rest.decode(errors="replace")
+            if is_late:
+                yield None
             return
         rest += block
         *lines, rest = rest.split(b"\n")
@@ -134,23 +149,23 @@ def lines_of(process, limit):
 
 def run_cases(options, suite, program, cases):
     """Yields case, result and seconds, for as many as one process gets to: all, or up to one that ends it."""
-    process = in_tree(options, suite, below_gfxsim(options, suite, [program, "--gtest_filter=" + ":".join(cases)]))
+    frame = SUITES[suite].frame
+    process = in_tree(options, suite, below_gfxsim(options, suite, [program] + frame.selection(cases)))
     running, begun, skips = None, time.monotonic(), False
     try:
         for line in lines_of(process, options.limit):
-            match = re.match(r"\[ +(RUN|OK|FAILED|SKIPPED) +\] ([\w/.]+)", line or "")
             if line is None or (running and time.monotonic() - begun >= options.limit):
                 break
+            begin, end = frame.begin.match(line), frame.end.match(line)
             skips = skips or bool(SKIPS.match(line))
-            if not match or match[2] not in cases:
-                continue
-            if match[1] == "RUN":
-                running, begun, skips = match[2], time.monotonic(), False
-            elif running:
-                result = "skipped" if skips and match[1] == "OK" else RESULTS[match[1]]
+            if begin and begin[1] in cases:
+                running, skips = begin[1], False
+                begun = begun if end else time.monotonic()
+            if end and running == end[2]:
+                result = "skipped" if skips and end[1] == "OK" else RESULTS[end[1]]
                 yield running, result, time.monotonic() - begun
-                running = None
-        late = time.monotonic() - begun >= options.limit
+                running, begun = None, time.monotonic()
+        late = line is None or time.monotonic() - begun >= options.limit
         if running:
             yield running, "late" if late else "crash", time.monotonic() - begun
     finally:
@@ -174,6 +189,23 @@ def run_program(options, suite, program, done, log):
         if len(done) == before:
             sys.exit(f"rocm-tests: {program} ends before its first case, {left[0]}")
         left = [case for case in left if f"{name}:{case}" not in done]
+
+
+def label_of(options, suite):
+    """What its results are listed as."""
+    return f"{suite} on {options.device}" if options.device else suite
+
+
+def path_of(label):
+    return os.path.join(WORK, label + ".jsonl")
+
+
+def labels_of(suite):
+    """Those under which there are results, of this machine or in the table."""
+    labels = {os.path.basename(path)[:-len(".jsonl")] for path in glob.glob(path_of(suite + " on *"))}
+    with open(TABLE) as table:
+        labels |= set(re.findall(rf"^\| ({suite} on \w+) \|", table.read(), re.MULTILINE))
+    return [suite] + sorted(labels)
 
 
 def read_log(path):
@@ -205,7 +237,7 @@ def reason_for(suite, case):
 
 
 def run_suite(options, suite):
-    log_path = os.path.join(WORK, suite + ".jsonl")
+    log_path = path_of(label_of(options, suite))
     if options.again and os.path.exists(log_path):
         os.remove(log_path)
     done = read_log(log_path)
@@ -214,15 +246,15 @@ def run_suite(options, suite):
             if not options.programs or any(word in os.path.basename(program) for word in options.programs):
                 run_program(options, suite, program, done, log)
     count = collections.Counter(done.values())
-    print(f"{suite}: {len(done)} cases: " + ", ".join(f"{number} {result}" for result, number in count.most_common()))
+    print(f"{label_of(options, suite)}: {len(done)} cases: " + ", ".join(f"{number} {result}" for result, number in count.most_common()))
     failed = [case for case, result in done.items() if result not in ("pass", "skipped")]
     return [case for case in failed if not reason_for(suite, case)]
 
 
-def read_rows(suite):
+def read_rows(label):
     """What the table says of a suite that was run elsewhere: the row of its counts, and those of what did not pass."""
     with open(TABLE) as table:
-        rows = [line.rstrip("\n") for line in table if line.startswith(f"| {suite} |")]
+        rows = [line.rstrip("\n") for line in table if line.startswith(f"| {label} |")]
     return rows[:1], rows[1:]
 
 
@@ -230,28 +262,29 @@ def write_table(options):
     columns = ("pass", "skipped", "FAIL", "crash", "late")
     lines = ["# AMD's libraries on gfxsim", "",
              "Written by `script/rocm-tests --write`; do not edit. Cases of the test suites that Debian 13 packages, and of ROCr's own",
-             "programs on the ROCr of Debian forky, run on gfxsim's gfx90a with 8 compute units. They were written for hardware, by the",
-             "authors of the libraries. Of libraries samples: every n-th case, and not of all programs. `skipped`: by the suite itself.",
+             "programs on the ROCr of Debian forky, run on gfxsim's gfx90a with 8 compute units, or on the part that is named. They were",
+             "written for hardware, by the authors of the libraries. Of libraries samples: every n-th case, and not of all programs; of",
+             "rocThrust sizes up to 256. `skipped`: by the suite itself.",
              "`late`: more than " + str(options.limit) + " s, or what was given when it was run.", "",
              "| suite | package | cases run | " + " | ".join(columns) + " |", "|---|---|" + "---|" * (1 + len(columns))]
     failures, kept = [], []
-    for suite, row in SUITES.items():
-        package = row.package or "libhsa-runtime64-1"
-        done = read_log(os.path.join(WORK, suite + ".jsonl"))
+    for suite, label in ((suite, label) for suite in SUITES for label in labels_of(suite)):
+        package = SUITES[suite].package or "libhsa-runtime64-1"
+        done = read_log(path_of(label))
         if not done:
-            counts, rows = read_rows(suite)
+            counts, rows = read_rows(label)
             lines += counts
             kept += rows
             continue
         version = (output_of(options, suite, ["dpkg-query", "-W", "-f", "${Version}", package]) or "?").strip()
         count = collections.Counter(done.values())
-        lines.append(f"| {suite} | {package} {version} | {len(done)} | " + " | ".join(str(count[c]) for c in columns) + " |")
-        failures += [(suite, case, result) for case, result in sorted(done.items()) if result not in ("pass", "skipped")]
+        lines.append(f"| {label} | {package} {version} | {len(done)} | " + " | ".join(str(count[c]) for c in columns) + " |")
+        failures += [(suite, label, case, result) for case, result in sorted(done.items()) if result not in ("pass", "skipped")]
     lines += ["", "## What does not pass", ""] + (["| suite | case | result | reason |", "|---|---|---|---|"] if failures or kept else ["Nothing."])
-    for suite, case, result in failures:
-        lines.append(f"| {suite} | `{case}` | {result} | {reason_for(suite, case) or 'not known'} |")
+    for suite, label, case, result in failures:
+        lines.append(f"| {label} | `{case}` | {result} | {reason_for(suite, case) or 'not known'} |")
     for suite, pattern, reason in read_reasons():
-        if reason.startswith(NOT_RUN) and os.path.exists(os.path.join(WORK, suite + ".jsonl")):
+        if reason.startswith(NOT_RUN) and os.path.exists(path_of(suite)):
             cell = pattern.replace("|", "\\|")
             lines.append(f"| {suite} | `{cell}` | not run | {reason[len(NOT_RUN):]} |")
     lines += kept
@@ -276,6 +309,7 @@ def main():
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"), metavar="DIR", help="of gfxsim (default: %(default)s)")
     parser.add_argument("--root", metavar="DIR", help="the tree (default: build/trixie, or build/forky for ROCr's own)")
     parser.add_argument("--door", default="thunk", choices=("thunk", "kfd"), help="which of gfxsim's, for libraries (default: %(default)s)")
+    parser.add_argument("--device", metavar="PART", help="the GPU (default: the suite's own choice, of gfx90a); its results are listed apart")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="only each n-th case of a program")
     parser.add_argument("--first", type=int, default=0, metavar="N", help="beginning with this one (default: %(default)s)")
     parser.add_argument("--programs", nargs="*", metavar="WORD", help="only programs with one of these in their names")
