@@ -81,8 +81,11 @@ def in_tree(options, suite, words, **more):
 
 def output_of(options, suite, words):
     done = in_tree(options, suite, words)
-    text = done.communicate()[0].decode(errors="replace")
-    return text if done.returncode == 0 else None
+    try:
+        text = done.communicate()[0].decode(errors="replace")
+        return text if done.returncode == 0 else None
+    finally:
+        stop(done)  # what this script's end leaves
 
 
 def below_gfxsim(options, suite, words):
@@ -106,9 +109,15 @@ def find_programs(options, suite):
 def list_cases(options, suite, program):
     """Full names, in the program's order; disabled ones left out as it does."""
     frame = SUITES[suite].frame
-    text = output_of(options, suite, below_gfxsim(options, suite, [program, frame.listing]))
-    if text is None:
-        sys.exit(f"rocm-tests: {program} does not list its cases")
+    kept = os.path.join(WORK, f"{suite}.{os.path.basename(program)}.list")  # some take minutes
+    if options.again or not os.path.exists(kept):
+        text = output_of(options, suite, below_gfxsim(options, suite, [program, frame.listing]))
+        if text is None:
+            sys.exit(f"rocm-tests: {program} does not list its cases")
+        with open(kept, "w") as file:
+            file.write(text)
+    with open(kept) as file:
+        text = file.read()
     if frame is THRUST:
         return re.findall(r"^Test\w+$", text, re.MULTILINE)
     cases, group = [], None
