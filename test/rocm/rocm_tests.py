@@ -196,7 +196,8 @@ def run_program(options, suite, program, done, log):
             if result not in ("pass", "skipped"):
                 print(f"{suite}: {name}:{case}: {result}", flush=True)
         if len(done) == before:
-            sys.exit(f"rocm-tests: {program} ends before its first case, {left[0]}")
+            sys.exit(f"rocm-tests: {program} ends, or says nothing for {options.limit} s, before its first case, {left[0]}: "
+                     "--limit gives it longer")
         left = [case for case in left if f"{name}:{case}" not in done]
 
 
