@@ -86,6 +86,11 @@ static void say(const char *text) {
   write_to(WRITE_STDOUT, 0, text);
 }
 
+/* What is printed before comes when the program ends; this comes at once. */
+static void say_running(void) {
+  write_to(WRITE_STDERR, 0, "running\n");
+}
+
 static uint64_t open_file(const char *path, const char *mode) {
   rpc_port_t port = rpc_open(OPEN);
   send_string(&port, path, length_of(path) + 1);
@@ -212,6 +217,7 @@ static int run(int argc, char **argv, char **envp) {
 #if VERSION == 18
   if (equal(what, "read")) {
     say("before\n");
+    say_running();
     rpc_port_t port = rpc_open(READ_STREAM);
     uint64_t *words = rpc_send_begin(&port);
     words[0] = 1;
@@ -228,7 +234,7 @@ static int run(int argc, char **argv, char **envp) {
   if (equal(what, "fault"))
     *(volatile int *)(uintptr_t)0x123450000 = 1;
   if (equal(what, "hang"))
-    for (say("before\n");;)
+    for (say("before\n"), say_running();;)
       __builtin_amdgcn_s_sleep(10);
   if (equal(what, "unknown"))
     return (int)rpc_ask(UNKNOWN, 5);
