@@ -23,7 +23,7 @@ enum {
   GS_POISON_FREED = 1 << 0,     /* 0xd0bed0be, as the driver fills memory that a process gave back */
   GS_POISON_ONES = 1 << 1,      /* all bits set */
   GS_POISON_NAN = 1 << 2,       /* signalling NaN: even words as float, pairs of words as double */
-  GS_POISON_RANDOM = 1 << 3,    /* other bits in each word */
+  GS_POISON_RANDOM = 1 << 3,    /* other bits in each of 1021 words, and so on */
   GS_POISON_LEFTOVERS = 1 << 4, /* of the wave and the group before */
 };
 

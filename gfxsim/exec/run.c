@@ -187,6 +187,8 @@ static void release_barrier(gs_group_t *group) {
 typedef struct pass {
   bool progress; /* a wave did something else than wait */
   bool failed;
+  bool ran; /* a wave had a turn */
+  bool starved;
 } pass_t;
 
 /* Says in traces which wave the following lines are about. */
@@ -240,6 +242,7 @@ run_turn_of(gs_executor_t *ex, gs_run_t *run, gs_group_t *group, unsigned i, uns
     w->state = GS_WAVE_RUNNING;
   if (w->state != GS_WAVE_RUNNING || atomic_load_explicit(&run->abandon, memory_order_relaxed))
     return;
+  pass->ran = true;
   refresh(ex);
   if (GS_UNLIKELY(ex->device->trace != NULL))
     name_place(ex, group, i);
@@ -312,7 +315,7 @@ static pass_t run_pass_by_chance(gs_executor_t *ex, gs_run_t *run, gs_group_t *g
     if (i >= group->wave_count)
       continue;
     if (is_starved(luck, i, schedule))
-      pass.progress = true;
+      pass.progress = pass.starved = true;
     else
       run_turn_of(ex, run, group, i, waves ? any_slice(&luck->random) : SLICE, &pass);
   }
@@ -368,7 +371,7 @@ static __attribute__((noinline)) gs_turn_t run_turn(gs_executor_t *ex, gs_run_t 
     refresh(ex);
     gs_poison_scratch(ex, run, group);
   }
-  for (unsigned passes = passes_of(ex); passes; passes--) {
+  for (unsigned passes = passes_of(ex); passes;) {
     const pass_t pass =
         GS_LIKELY(!ex->device->schedule) ? run_pass(ex, run, group) : run_pass_by_chance(ex, run, group);
     if (pass.failed)
@@ -377,6 +380,10 @@ static __attribute__((noinline)) gs_turn_t run_turn(gs_executor_t *ex, gs_run_t 
       return GS_TURN_ENDED;
     if (gs_run_is_over(run))
       return GS_TURN_ABANDONED;
+    if (GS_UNLIKELY(pass.starved) && !pass.ran)
+      continue; /* nobody goes ahead of whom is starved: other groups would only wait for this one for longer
+                 */
+    passes--;
     idle = pass.progress ? 0 : idle + 1;
     if (idle == IDLE_PASSES || wants_break(ex, group))
       break;
