@@ -269,7 +269,7 @@ static void execute(gs_wave_t *w, const gs_inst_t *in) {
   if (waits->marked || rows || rule->counters)
     gs_wait_uses(w, in, rule, &uses);
   if (rule->counters)
-    gs_wait_counts_in(w, in, rule, wait->tell_use != NULL, &uses);
+    gs_wait_counts_in(w, in, rule, &uses);
   waits->overwritten = 0;
   if (waits->marked)
     look(w, in, &uses);

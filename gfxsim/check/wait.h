@@ -126,10 +126,9 @@ uint32_t gs_wait_kinds(const gs_inst_t *in, const gs_wait_rule_t *rule);
 void gs_wait_uses(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, gs_uses_t *uses);
 
 /* Sets uses->counters and uses->line of an operation of memory that is not executed yet: it may write over
- * its addresses. A flat access by which no lane comes to LDS is vector memory to compilers of LLVM, which
- * wait for no more where they know of it; AMD's manuals want both waits. `manual`: go by these. */
-void gs_wait_counts_in(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, bool manual,
-                       gs_uses_t *uses);
+ * its addresses. A flat access by which no lane comes to LDS is vector memory: its result comes with vmcnt,
+ * and compilers of LLVM wait for no more where they know of it. */
+void gs_wait_counts_in(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, gs_uses_t *uses);
 
 /* ---- Waves ---- */
 

@@ -292,11 +292,10 @@ static bool comes_to_lds(const gs_wave_t *w, const gs_inst_t *in) {
 }
 
 /* From gfx10 on, what returns nothing has a counter of its own, and flat memory comes in an order. */
-void gs_wait_counts_in(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, bool manual,
-                       gs_uses_t *uses) {
+void gs_wait_counts_in(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, gs_uses_t *uses) {
   uses->counters = rule->counters;
   uses->line = rule->line;
-  if (rule->line == GS_LINE_FLAT && !manual && !comes_to_lds(w, in)) {
+  if (rule->line == GS_LINE_FLAT && !comes_to_lds(w, in)) {
     uses->counters = GS_COUNTER_VM;
     uses->line = GS_LINE_VECTOR;
   }

@@ -94,7 +94,7 @@ static const row_t rows[] = {
      "s_mov_b32 s0, s8"},
     {ALL, "ds_read_b32 v1, v2\ns_sendmsg sendmsg(MSG_INTERRUPT)", "s_waitcnt lgkmcnt(1)",
      "s_waitcnt lgkmcnt(0)", "v_mov_b32 v0, v1"},
-    /* Flat addresses may be either's. */
+    /* A flat address of LDS, as in v[2:3]: it counts in both. */
     {ALL, "flat_load_dword v1, v[2:3]", "s_waitcnt vmcnt(0)", "s_waitcnt vmcnt(0) lgkmcnt(0)",
      "v_mov_b32 v0, v1"},
     {ALL, "flat_load_dword v1, v[2:3]", "s_waitcnt lgkmcnt(0)", "s_waitcnt vmcnt(0) lgkmcnt(0)",
@@ -105,6 +105,14 @@ static const row_t rows[] = {
      "s_waitcnt vmcnt(0)", "v_mov_b32 v0, v4"},
     {ALL, "flat_load_dword v1, v[2:3]\nflat_load_dword v4, v[2:3]", "s_waitcnt vmcnt(1) lgkmcnt(1)",
      "s_waitcnt vmcnt(0) lgkmcnt(0)", "v_mov_b32 v0, v1"},
+    /* One of no LDS is vector memory, and counts as that. */
+    {ALL | N, "flat_load_dword v1, v[20:21]", "s_waitcnt lgkmcnt(0)", "s_waitcnt vmcnt(0)",
+     "v_mov_b32 v0, v1"},
+    {ALL | N, "flat_load_dword v1, v[20:21]\nglobal_load_dword v4, v[2:3], off",
+     "s_waitcnt vmcnt(2) lgkmcnt(0)", "s_waitcnt vmcnt(1)", "v_mov_b32 v0, v1"},
+    {ALL | N, "flat_atomic_add v1, v[20:21], v4 glc\nds_read_b32 v5, v6", "s_waitcnt lgkmcnt(0)",
+     "s_waitcnt vmcnt(0)", "v_mov_b32 v0, v1"},
+    {ALL | N, "flat_load_dword v1, v[20:21]", NULL, NULL, "global_load_dword v1, v[4:5], off"},
     /* A counter that is full keeps the next one waiting: the first is over then. */
     {ALL, "ds_read_b32 v1, v2\n.rept 14\nds_read_b32 v3, v2\n.endr", "s_nop 0", "ds_read_b32 v3, v2",
      "v_mov_b32 v0, v1"},
@@ -292,6 +300,8 @@ static void begin_wave(bench_t *b) {
   const gs_begin_t begin = {.keep = b->keep};
   b->check->watch.begin(&b->t->w, &begin);
   assert_non_null(b->t->w.waits);
+  for (unsigned lane = 0; lane < GS_MAX_LANES; lane++)
+    b->t->w.v[3].u32[lane] = GS_SHARED_APERTURE_HI;
   b->t->w.pc = ISA_CODE;
   found_uses = found_states = 0;
 }
@@ -389,6 +399,20 @@ static void test_lanes(void **state) {
   tear_down(&b);
 }
 
+/* One lane that comes to LDS is enough for a flat load to count as LDS, too; if it is active. */
+static void test_flat(void **state) {
+  bench_t b;
+  set_up(&b, state);
+  for (unsigned active = 0; active < 2; active++) {
+    begin_wave(&b);
+    b.t->w.v[5].u32[7] = GS_SHARED_APERTURE_HI;
+    gs_set_exec(&b.t->w, active ? 0x80 : 0x7f);
+    look_at(&b, state, "flat_load_dword v1, v[4:5]\ns_waitcnt vmcnt(0)\nv_mov_b32 v0, v1");
+    assert_int_equal(found_uses, active);
+  }
+  tear_down(&b);
+}
+
 /* The index of s_movrels is in M0. */
 static void test_index(void **state) {
   bench_t b;
@@ -404,8 +428,8 @@ static void test_index(void **state) {
 }
 
 int main(void) {
-  static const struct CMUnitTest tests[] = {isa_part_test_on(test_sequences, GS_WAIT_TARGETS),
-                                            isa_part_test_on(test_lanes, GS_WAIT_TARGETS),
-                                            isa_part_test_on(test_index, GS_WAIT_TARGETS)};
+  static const struct CMUnitTest tests[] = {
+      isa_part_test_on(test_sequences, GS_WAIT_TARGETS), isa_part_test_on(test_lanes, GS_WAIT_TARGETS),
+      isa_part_test_on(test_flat, GS_WAIT_TARGETS), isa_part_test_on(test_index, GS_WAIT_TARGETS)};
   return isa_main(tests, sizeof tests / sizeof *tests);
 }

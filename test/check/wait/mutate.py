@@ -8,8 +8,9 @@ another. Each s_nop is one with no wait states but its own, and one that changes
 there for XNACK, and nothing else. Only
 what the program comes to is changed. A trace of the program as it is tells which of them matter: this script follows what
 is outstanding a second time, by the text of instructions, and looks whether a register is used before the weakened program
-would have waited for it. Where only stores or atomics without a result are outstanding the tool race is asked, too. Of wait
-states it only says what was reported.
+would have waited for it. The text does not tell which flat addresses are of local memory: it follows once as if none were, which
+tells what has to be reported, and once as if all were, which tells what may be. Where only stores or atomics without a result are
+outstanding the tool race is asked, too. Of wait states it only says what was reported.
 --most=N takes N mutants, evenly from all. Prints a line for each mutant, and a sum; status 1 if the program as it is has a
 finding of another kind than barriers without a wait, or a mutant that matters is not reported, or one that does not is.
 """
@@ -22,6 +23,7 @@ import sys
 VM, LGKM = "vmcnt", "lgkmcnt"
 FULL = {VM: 63, LGKM: 15}
 MEMORY = "orders memory only"
+FLAT = "redundant: flat addresses are not of local memory"
 LOCAL = "Missing wait: access to local memory"  # of barriers that device runtimes have as they are
 MFMA_LANES = re.compile(r"v_mfma|_dpp|v_readlane|v_writelane|row_|quad_perm|wave_")
 
@@ -96,7 +98,7 @@ def registers_of(text):
     return found
 
 
-def operation_of(text):
+def operation_of(text, flat_is_local):
     """What a memory instruction counts in, in which line it stands, and which registers it returns to."""
     name = text.split(" ", 1)[0]
     operands = text[len(name):].split(",")
@@ -109,7 +111,7 @@ def operation_of(text):
         line, counters = "lds", (LGKM,)
         returns = re.match(r"ds_(read|swizzle|permute|bpermute|append|consume|.*_rtn)", name)
     elif name.startswith("flat_"):
-        line, counters = None, (VM, LGKM)
+        line, counters = (None, (VM, LGKM)) if flat_is_local else ("vm", (VM,))
         returns = "load" in name or " glc" in text
     elif name.startswith(("global_", "scratch_", "buffer_", "tbuffer_")):
         line, counters = "vm", (VM,)
@@ -125,10 +127,10 @@ def waits_of(text):
 
 
 class Instruction:
-    def __init__(self, text):
+    def __init__(self, text, flat_is_local):
         self.text = text
         self.name = text.split(" ", 1)[0]
-        self.operation = operation_of(text)
+        self.operation = operation_of(text, flat_is_local)
         self.waits = waits_of(text) if self.name == "s_waitcnt" else None
         self.registers = registers_of(text)
         self.all_lanes = bool(MFMA_LANES.search(text))
@@ -215,14 +217,14 @@ class Wave:
         self.ghosts = kept
 
 
-def follow(trace, mutants):
+def follow(trace, mutants, flat_is_local):
     """What is known of each mutant: a set of "register", "memory" (what it lets be outstanding), "used"."""
     seen, waves, known = collections.defaultdict(set), {}, {}
     for line in open(trace):
         place, group, wave, address, mask, text = line.rstrip("\n").split(" ", 5)
         instruction = known.get(text)
         if not instruction:
-            instruction = known[text] = Instruction(text)
+            instruction = known[text] = Instruction(text, flat_is_local)
         key = (place, group, wave)
         state = waves.get(key)
         if state is None:
@@ -230,6 +232,16 @@ def follow(trace, mutants):
         state.step(int(address, 16), int(mask[5:], 16), instruction, mutants, seen)
         if instruction.name == "s_endpgm":
             del waves[key]
+    return seen
+
+
+def follow_both(trace, mutants):
+    """As follow; and of what is so only if flat addresses are of local memory, "flat", and "maybe" if that could be told of."""
+    seen, local = follow(trace, mutants, False), follow(trace, mutants, True)
+    for mutant, known in local.items():
+        more = known - seen[mutant]
+        if more:
+            seen[mutant] |= {"flat", "maybe"} if more & {"used", "memory"} else {"flat"}
     return seen
 
 
@@ -303,6 +315,8 @@ def verdict_of(mutant, seen, found):
         return "local memory, reported" if "memory" in known else "REPORTED, and not used"
     if "used" in known:
         return "NOT REPORTED"
+    if "flat" in known and ("maybe" in known or not known & {"register", "memory"}):
+        return FLAT
     if "register" in known:
         return "redundant: registers not used before another wait"
     return MEMORY if "memory" in known else "redundant: nothing outstanding"
@@ -336,7 +350,7 @@ def main():
             at = pc - base - address + offset
             if offset <= at < offset + length and is_sopp(data, at, 0x80):
                 work += [(mutant, at, changed) for mutant, changed in mutants_of_nop(pc, data, at)]
-    seen = follow(trace, by_wait)
+    seen = follow_both(trace, by_wait)
     os.remove(trace)
     print(f"{name}: as it is: status {status}, {len(known)} findings; {len(places)} s_waitcnt, {len(work)} mutants")
     if most and len(work) > most:
