@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "exec/source_line.h"
 #include "exec/symbol.h"
+#include "isa/align.h"
 
 enum { TEXT_BYTES = 512 };
 
@@ -103,12 +104,18 @@ static const char *access_name(uint32_t access) {
   return "read";
 }
 
-/* Whether the part has the instruction that failed, and gfxsim has no such instructions. */
-static bool is_of_images(const gs_executor_t *ex, const gs_wave_t *w) {
+/* What is to be said of the instruction that failed: whether only gfxsim lacks it, or nearly is one. */
+static const char *why_illegal(const gs_executor_t *ex, const gs_wave_t *w) {
   enum { ENCODING_SHIFT = 26, IMAGES = 0x3C, NO_IMAGES = GS_GFX942 };
   const gs_code_line_t *line = gs_executor_line(ex, w->pc);
-  return line && !(w->env->target & NO_IMAGES) &&
-         line->inst[(w->pc - line->base) / 4].word[0] >> ENCODING_SHIFT == IMAGES;
+  if (!line)
+    return "";
+  const gs_inst_t *const in = &line->inst[(w->pc - line->base) / 4];
+  if (!(w->env->target & NO_IMAGES) && in->word[0] >> ENCODING_SHIFT == IMAGES)
+    return " of images, which are not simulated";
+  if (gs_is_misaligned(w->env->target, in->word, 2))
+    return ": vector registers of 64 bits and more, and of GWS, want even numbers on this part";
+  return "";
 }
 
 static void describe_cause(const gs_executor_t *ex, const gs_wave_t *w, bool present, char *text,
@@ -135,10 +142,7 @@ static void describe_cause(const gs_executor_t *ex, const gs_wave_t *w, bool pre
   case GS_WAVE_FAULT_TRAP:
     snprintf(text, size, "abort trap (failed assertion, unreachable code, or abort in device code)");
     break;
-  default:
-    snprintf(text, size, "illegal instruction%s",
-             is_of_images(ex, w) ? " of images, which are not simulated" : "");
-    break;
+  default: snprintf(text, size, "illegal instruction%s", why_illegal(ex, w)); break;
   }
 }
 

@@ -5,6 +5,8 @@
  * Not here: which opcodes exist (ops.def), and names and texts (disasm.c). */
 #include "isa/decode.h"
 
+#include "isa/align.h"
+
 #include <string.h>
 
 /* ---- Opcodes ---- */
@@ -604,6 +606,7 @@ static bool decode_ds(decoder_t *d) {
     const bool is_data = i > 0 || has(d, GS_OPF_GDS);
     if (d->op->src[i] == GS_T_NONE ? number != 0 : !vector_src(d, i, number, acc && is_data))
       return false;
+    note_alignment(d, number, has(d, GS_OPF_GDS)); /* of GWS single registers, too */
   }
   return true;
 }
@@ -864,7 +867,7 @@ static bool decode_words(decoder_t *d) {
   return true;
 }
 
-bool gs_decode(gs_target_t target, const uint32_t *words, size_t count, gs_inst_t *inst) {
+static decoder_t decoder_of(gs_target_t target, const uint32_t *words, size_t count, gs_inst_t *inst) {
   decoder_t d = {.target = target,
                  .family = target & GS_GFX9    ? &gfx9
                            : target & GS_GFX10 ? &gfx10
@@ -875,7 +878,18 @@ bool gs_decode(gs_target_t target, const uint32_t *words, size_t count, gs_inst_
   memset(inst, 0, sizeof *inst);
   d.w0 = inst->word[0] = count > 0 ? words[0] : 0;
   inst->word[1] = count > 1 ? words[1] : 0;
-  if (decode_words(&d)) {
+  return d;
+}
+
+bool gs_is_misaligned(gs_target_t target, const uint32_t *words, size_t count) {
+  gs_inst_t inst;
+  decoder_t d = decoder_of(target, words, count, &inst);
+  return decode_words(&d) && d.misaligned;
+}
+
+bool gs_decode(gs_target_t target, const uint32_t *words, size_t count, gs_inst_t *inst) {
+  decoder_t d = decoder_of(target, words, count, inst);
+  if (decode_words(&d) && !d.misaligned) {
     inst->op = d.op;
     return true;
   }

@@ -94,6 +94,7 @@ typedef struct decoder {
   gs_target_t target;
   const family_t *family;
   uint8_t base_words; /* of the encoding: a literal follows them */
+  bool misaligned;    /* a vector register has an odd number where only even ones will do */
   bool halves;        /* the upper half of the vector registers' numbers are upper halves of registers */
   const uint32_t *words;
   size_t count;
@@ -193,7 +194,13 @@ static inline bool scalar_reg_src(decoder_t *d, unsigned i, unsigned code, unsig
   return true;
 }
 
-static inline bool vector_register(unsigned number, unsigned dwords, bool acc, uint16_t *reg) {
+/* `even`: only even numbers will do where tuples are aligned. */
+static inline void note_alignment(decoder_t *d, unsigned number, bool even) {
+  d->misaligned |= even && number % 2 != 0 && (d->target & GS_CDNA2_3);
+}
+
+static inline bool vector_register(decoder_t *d, unsigned number, unsigned dwords, bool acc, uint16_t *reg) {
+  note_alignment(d, number, dwords > 1);
   *reg = (uint16_t)(number + (acc ? VGPR_COUNT : 0));
   return number + dwords <= VGPR_COUNT;
 }
@@ -209,13 +216,13 @@ static inline bool vector_dst(decoder_t *d, unsigned number, bool acc) {
     d->in->dst_hi = number >= HALF_COUNT;
     number %= HALF_COUNT;
   }
-  return vector_register(number, gs_type_dwords(d->op->dst), acc, &d->in->dst);
+  return vector_register(d, number, gs_type_dwords(d->op->dst), acc, &d->in->dst);
 }
 
 static inline bool vector_src_of(decoder_t *d, unsigned i, unsigned number, unsigned dwords, bool acc) {
   gs_src_t *s = &d->in->src[i];
   s->kind = GS_SRC_VGPR;
-  return vector_register(number, dwords, acc, &s->reg);
+  return vector_register(d, number, dwords, acc, &s->reg);
 }
 
 static inline bool vector_src(decoder_t *d, unsigned i, unsigned number, bool acc) {
@@ -334,7 +341,7 @@ static inline bool smem_data(decoder_t *d, unsigned sdata) {
 /* The data register; with tfe one more for the fault code. */
 static inline bool buffer_data(decoder_t *d, bool acc) {
   const unsigned dwords = gs_type_dwords(d->op->dst) + d->in->tfe;
-  return vector_register(bits(d->w1, 15, 8), dwords, acc, &d->in->dst);
+  return vector_register(d, bits(d->w1, 15, 8), dwords, acc, &d->in->dst);
 }
 
 #endif

@@ -266,16 +266,25 @@ static int scenario_one_lane(const machine_t *machine) {
   return expect_fault_of(machine, packet, "k_store_once", address, HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
 }
 
-/* The part has images, and gfxsim has none. */
-static int scenario_image(const machine_t *machine) {
+static int expect_illegal_instruction(const machine_t *machine, const char *kernel) {
   queue_error_t error = {0};
   hsa_queue_t *queue = queue_create(machine, 64, &error);
-  const packet_t packet = dispatch_of(machine, load_kernels(machine), "k_image", 0);
+  const packet_t packet = dispatch_of(machine, load_kernels(machine), kernel, 0);
   submit(queue, &packet);
   for (int waited = 0; waited < 5000 && !error.calls; waited++)
     sleep_ms(1);
   const bool told = error.calls == 1 && error.status == HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION;
   return hsa_queue_destroy(queue) != HSA_STATUS_SUCCESS || !told;
+}
+
+/* The part has images, and gfxsim has none. */
+static int scenario_image(const machine_t *machine) {
+  return expect_illegal_instruction(machine, "k_image");
+}
+
+/* gfx90a wants pairs of vector registers to begin at even numbers. */
+static int scenario_misaligned(const machine_t *machine) {
+  return expect_illegal_instruction(machine, "k_misaligned");
 }
 
 /* The pages behind a code object, whose last variable is k_table. */
@@ -590,6 +599,7 @@ static const scenario_t scenario_table[] = {
     {"fault_ends_all_queues", scenario_fault_ends_all_queues, TWO_GPUS, 0},
     {"one_lane", scenario_one_lane, INTERRUPTS, 0},
     {"image", scenario_image, INTERRUPTS, 0},
+    {"misaligned", scenario_misaligned, INTERRUPTS, 0},
     {"execute_data", scenario_execute_data, INTERRUPTS, 0},
     {"execute_nothing", scenario_execute_nothing, INTERRUPTS, 0},
     {"scratch_in_short_memory", scenario_scratch_in_short_memory, "GFXSIM_DEVICES=gfx90a:96M", 0},

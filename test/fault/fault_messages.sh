@@ -34,6 +34,7 @@ says one_lane ', kernel k_store_once: memory fault: write at ' '; workgroup \(3,
 says store_to_read_only 'write at 0x[0-9a-f]+ is not allowed: offset 0x0 of the allocation 0x[0-9a-f]+ of 4096 bytes'
 says execute_data 'execution at 0x[0-9a-f]+ is not allowed: offset 0x0 of the allocation '
 says image ', kernel k_image: illegal instruction of images, which are not simulated; ' 'image_store'
+says misaligned ', kernel k_misaligned: illegal instruction: vector registers of 64 bits and more, and of GWS, want even numbers on this part; '
 says execute_nothing 'execution at 0x123456789000 where nothing is mapped'
 export HSA_XNACK=1
 says xnack_load_without_rights ', kernel k_load: memory fault: access at 0x[0-9a-f]+, ' \

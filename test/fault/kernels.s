@@ -82,6 +82,10 @@ kernel k_image
   image_store v0, v[2:3], s[0:7] dmask:0x1 unorm
   s_endpgm
 
+kernel k_misaligned
+  .long 0xd2800001, 0x00020704 // v_add_f64 v[1:2], v[4:5], v[3:4], which no assembler takes
+  s_endpgm
+
 kernel k_abort
   s_trap 2
   s_endpgm

@@ -99,10 +99,45 @@ static void test_other_parts(void **state) {
   isa_free(t);
 }
 
+/* Tuples of vector registers, and data of GWS, that begin at odd numbers. gfx908 takes the same words. */
+static void test_misaligned(void **state) {
+  static const struct {
+    const char *odd, *even;
+    gs_target_t assembler; /* whose assembler takes the odd numbers, and has these words */
+  } pairs[] = {
+      {"v_add_f64 v[1:2], v[4:5], v[6:7]", "v_add_f64 v[2:3], v[4:5], v[6:7]", GS_GFX908},
+      {"v_add_f64 v[2:3], v[5:6], v[8:9]", "v_add_f64 v[2:3], v[6:7], v[8:9]", GS_GFX908},
+      {"v_fma_f64 v[2:3], v[4:5], v[6:7], v[9:10]", "v_fma_f64 v[2:3], v[4:5], v[6:7], v[10:11]", GS_GFX908},
+      {"v_mad_u64_u32 v[2:3], vcc, v5, v7, v[9:10]", "v_mad_u64_u32 v[2:3], vcc, v5, v7, v[10:11]",
+       GS_GFX908},
+      {"v_cvt_f64_i32_e32 v[3:4], v5", "v_cvt_f64_i32_e32 v[4:5], v5", GS_GFX908},
+      {"v_cmp_lt_u64_e32 vcc, v[2:3], v[5:6]", "v_cmp_lt_u64_e32 vcc, v[2:3], v[6:7]", GS_GFX908},
+      {"ds_write_b96 v1, v[3:5]", "ds_write_b96 v1, v[4:6]", GS_GFX908},
+      {"ds_read2_b32 v[5:6], v1 offset1:1", "ds_read2_b32 v[6:7], v1 offset1:1", GS_GFX908},
+      {"ds_gws_init v1 gds", "ds_gws_init v2 gds", GS_GFX908},
+      {"buffer_load_dwordx2 v[3:4], v1, s[4:7], 0 offen", "buffer_load_dwordx2 v[4:5], v1, s[4:7], 0 offen",
+       GS_GFX908},
+      {"buffer_load_dword v4, v[1:2], s[4:7], 0 idxen offen",
+       "buffer_load_dword v4, v[2:3], s[4:7], 0 idxen offen", GS_GFX908},
+  };
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+    size_t count;
+    const uint32_t *const odd = isa_assemble(state, pairs[i].assembler, pairs[i].odd, &count);
+    const uint32_t *const even = isa_assemble(state, pairs[i].assembler, pairs[i].even, &count);
+    gs_inst_t in;
+    assert_true(gs_decode(isa_part(state), even, count, &in));
+    assert_false(gs_decode(isa_part(state), odd, count, &in));
+    expect_illegal(t, odd, pairs[i].odd);
+  }
+  isa_free(t);
+}
+
 int main(void) {
   static const struct CMUnitTest tests[] = {
       isa_part_test_on(test_graphics, GS_TO_90A | GS_GFX1100),
       isa_part_test_on(test_removed, GS_GFX942),
+      isa_part_test_on(test_misaligned, GS_CDNA2_3),
       isa_part_test(test_no_instruction),
       isa_part_test(test_other_parts),
   };
