@@ -31,6 +31,18 @@ static const row_t rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof *rows, OFFSETS = 3, TEXT = 96 };
 
+/* Narrow waves have the lower half of a mask, and the upper one is none of their business: it stays set. */
+static uint64_t lanes_mask(const isa_wave_t *t) {
+  return UINT64_MAX >> (GS_LANES - gs_target_lanes(t->env.target));
+}
+static uint64_t set_exec(isa_wave_t *t, uint64_t mask) {
+  gs_set_exec(&t->w, mask | ~lanes_mask(t));
+  return mask & lanes_mask(t);
+}
+static uint64_t exec_of(const isa_wave_t *t) {
+  return gs_exec(&t->w) & lanes_mask(t);
+}
+
 static const unsigned offsets[OFFSETS][2] = {{0, 1}, {40, 2}, {255, 0}};
 
 /* Data in v[10:13] and, the second item's, v[14:15]. */
@@ -72,7 +84,7 @@ static uint32_t loaded(model_t *m, const row_t *row, model_lane_t lane, unsigned
 
 static void check(model_bench_t *b, const row_t *row, unsigned offset, const char *text, bool acc) {
   isa_wave_t *t = b->t;
-  const uint64_t exec = gs_exec(&t->w);
+  const uint64_t exec = exec_of(t);
   const unsigned items = row->scale ? 2 : 1, dwords = (row->bytes + 3) / 4, data = acc ? 266 : 10;
   const unsigned part = row->bytes < 4 ? row->bytes : 4;
   bench_sync(b);
@@ -117,7 +129,7 @@ static void run_rows(void **state, gs_target_t target, bool acc) {
                                  ? -(uint32_t)(isa_random(&b.seed) % 64)
                                  : model_start((model_layout_t)(layout < LAYOUTS ? layout : LAYOUT_ANY), l,
                                                row->bytes, 2048 + 8, &b.seed);
-        gs_set_exec(&b.t->w, model_masks[mask]);
+        (void)set_exec(b.t, model_masks[mask]);
         check(&b, row, i % OFFSETS, texts[i], acc);
       }
   bench_free(&b);
@@ -137,7 +149,7 @@ static void test_no_lds(void **state) {
   for (unsigned l = 0; l < GS_LANES; l++)
     b.t->v[2].u32[l] = 0;
   isa_run(b.t, "ds_read_b64 v[10:11], v2");
-  for (unsigned l = 0; l < GS_LANES; l++)
+  for (unsigned l = 0; l < gs_target_lanes(b.t->env.target); l++)
     assert_true(isa_u64(&b.t->v[10], l) == 0);
   isa_run(b.t, "ds_write_b128 v2, v[4:7]\nds_add_u32 v2, v3\nds_append v12");
   isa_assert_only_changed(b.t, "v12");
@@ -148,14 +160,14 @@ static void test_no_lds(void **state) {
 static void test_addtid(void **state) {
   model_bench_t b = bench_new(state, ISA_PART);
   isa_wave_t *t = b.t;
-  const uint64_t exec = UINT64_C(0xfffffffffffffff5);
-  t->env.lds_bytes = 1000; /* lanes from 62 on are beyond */
+  const uint64_t exec = set_exec(t, UINT64_C(0xfffffffffffffff5));
+  const unsigned inside = gs_target_lanes(t->env.target) - 2; /* lanes from there on are beyond */
+  t->env.lds_bytes = 752 + 4 * inside;
   t->w.s.u32[GS_S_M0] = 0x12340000 | 740;
-  gs_set_exec(&t->w, exec);
   assert_int_equal(isa_run(t, "ds_read_addtid_b32 v3 offset:12"), GS_WAVE_RUNNING);
   for (unsigned l = 0; l < GS_LANES; l++) {
     uint32_t expected = 0;
-    if (l < 62)
+    if (l < inside)
       memcpy(&expected, t->lds + 752 + 4 * l, 4);
     if (gs_bit(exec, l))
       assert_int_equal(t->v[3].u32[l], expected);
@@ -163,7 +175,7 @@ static void test_addtid(void **state) {
   isa_assert_lanes_kept(t, 3, 1, exec);
   isa_assert_only_changed(t, "v3");
   bench_sync(&b);
-  for (unsigned l = 0; l < 62; l++)
+  for (unsigned l = 0; l < inside; l++)
     if (gs_bit(exec, l))
       memcpy(b.model->lds + 752 + 4 * l, &t->v[5].u32[l], 4);
   assert_int_equal(isa_run(t, "ds_write_addtid_b32 v5 offset:12"), GS_WAVE_RUNNING);
@@ -178,12 +190,11 @@ static void test_append_consume(void **state) {
   for (unsigned i = 0; i < 8; i++) {
     model_bench_t b = bench_new(state, ISA_PART);
     isa_wave_t *t = b.t;
-    const uint64_t exec = masks[i / 2];
+    const uint64_t exec = set_exec(t, masks[i / 2]);
     const bool append = i % 2 == 0;
     uint32_t old, next;
     memcpy(&old, t->lds + 0x208, 4);
     t->w.s.u32[GS_S_M0] = 0x55550200;
-    gs_set_exec(&t->w, exec);
     isa_run(t, append ? "ds_append v3 offset:8" : "ds_consume v3 offset:8");
     memcpy(&next, t->lds + 0x208, 4);
     uint32_t lanes = 0;
@@ -209,6 +220,7 @@ static void test_counter_bounds(void **state) {
     model_bench_t b = bench_new(state, ISA_PART);
     isa_wave_t *t = b.t;
     const bool append = i % 2 == 0, inside = cases[i / 2].at < 512;
+    const unsigned lanes = gs_target_lanes(t->env.target);
     char text[TEXT];
     t->env.lds_bytes = 512;
     t->w.s.u32[GS_S_M0] = cases[i / 2].m0;
@@ -218,11 +230,11 @@ static void test_counter_bounds(void **state) {
     if (inside) {
       const model_lane_t counter = {SPACE_SHARED, cases[i / 2].at};
       old = (uint32_t)model_get(b.model, counter, 0, 4, 0, 4);
-      model_put(b.model, counter, 0, 4, 0, 4, append ? old + GS_LANES : old - GS_LANES);
+      model_put(b.model, counter, 0, 4, 0, 4, append ? old + lanes : old - lanes);
     }
     assert_int_equal(isa_run(t, text), GS_WAVE_RUNNING);
     bench_compare(&b, text);
-    for (unsigned l = 0; l < GS_LANES; l++)
+    for (unsigned l = 0; l < lanes; l++)
       assert_int_equal(t->v[3].u32[l], old);
     isa_assert_only_changed(t, "v3 lds");
     bench_free(&b);
@@ -231,39 +243,48 @@ static void test_counter_bounds(void **state) {
 
 /* ---- Between lanes ---- */
 
+/* The lane that lane `l` names. gfx9 goes through all 64; later families through each 32 by themselves. */
+static unsigned permuted(const isa_wave_t *t, unsigned l, uint32_t address) {
+  const unsigned group = t->env.target & GS_GFX9 ? 64 : 32;
+  return l / group * group + (address >> 2) % group;
+}
+
+static void check_bpermute(const isa_wave_t *t, unsigned dst, uint32_t offset, uint64_t exec) {
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    const unsigned from = permuted(t, l, t->v[2].u32[l] + offset);
+    const uint32_t value = exec >> from & 1 ? t->before.v[5].u32[from] : 0;
+    assert_int_equal(t->v[dst].u32[l], exec >> l & 1 ? value : t->before.v[dst].u32[l]);
+  }
+}
+
+static void check_permute(const isa_wave_t *t, unsigned dst, uint32_t offset, uint64_t exec) {
+  for (unsigned to = 0; to < GS_LANES; to++) {
+    uint32_t value = 0;
+    for (unsigned l = 0; l < GS_LANES; l++) /* the last writer wins */
+      if (exec >> l & 1 && permuted(t, l, t->v[2].u32[l] + offset) == to)
+        value = t->v[5].u32[l];
+    assert_int_equal(t->v[dst].u32[to], exec >> to & 1 ? value : t->before.v[dst].u32[to]);
+  }
+}
+
 static void test_permute(void **state) {
+  isa_wave_t *t = isa_new(state, ISA_PART);
+  uint64_t seed = 1;
   for (unsigned mask = 0; mask < MODEL_MASKS; mask++) {
-    model_bench_t b = bench_new(state, ISA_PART);
-    isa_wave_t *t = b.t;
-    const uint64_t exec = model_masks[mask];
+    const uint64_t exec = set_exec(t, model_masks[mask]);
     for (unsigned l = 0; l < GS_LANES; l++)
-      t->v[2].u32[l] = (uint32_t)isa_random(&b.seed); /* high bits and bits 1:0 must not matter */
-    gs_set_exec(&t->w, exec);
+      t->v[2].u32[l] = (uint32_t)isa_random(&seed); /* high bits and bits 1:0 must not matter */
     assert_int_equal(isa_run(t, "ds_bpermute_b32 v10, v2, v5 offset:20"), GS_WAVE_RUNNING);
-    for (unsigned l = 0; l < GS_LANES; l++) {
-      const unsigned from = ((t->v[2].u32[l] + 20) >> 2) % 64;
-      const uint32_t value = exec >> from & 1 ? t->v[5].u32[from] : 0;
-      assert_int_equal(t->v[10].u32[l], exec >> l & 1 ? value : t->before.v[10].u32[l]);
-    }
+    check_bpermute(t, 10, 20, exec);
     isa_assert_only_changed(t, "v10");
     assert_int_equal(isa_run(t, "ds_permute_b32 v11, v2, v5 offset:8"), GS_WAVE_RUNNING);
-    for (unsigned to = 0; to < GS_LANES; to++) {
-      uint32_t value = 0;
-      for (unsigned l = 0; l < GS_LANES; l++) /* the last writer wins */
-        if (exec >> l & 1 && ((t->v[2].u32[l] + 8) >> 2) % 64 == to)
-          value = t->v[5].u32[l];
-      assert_int_equal(t->v[11].u32[to], exec >> to & 1 ? value : t->before.v[11].u32[to]);
-    }
+    check_permute(t, 11, 8, exec);
     isa_assert_only_changed(t, "v11");
     /* In place. */
     assert_int_equal(isa_run(t, "ds_bpermute_b32 v5, v2, v5"), GS_WAVE_RUNNING);
-    for (unsigned l = 0; l < GS_LANES; l++) {
-      const unsigned from = t->v[2].u32[l] / 4 % 64;
-      const uint32_t value = exec >> from & 1 ? t->before.v[5].u32[from] : 0;
-      assert_int_equal(t->v[5].u32[l], exec >> l & 1 ? value : t->before.v[5].u32[l]);
-    }
-    bench_free(&b);
+    check_bpermute(t, 5, 0, exec);
   }
+  isa_free(t);
 }
 
 /* Swizzles as the assembler names them, with the lane that lane `l` should read. */
@@ -327,13 +348,12 @@ static void test_swizzle(void **state) {
       {"0xe01f", same},
       {"0x1f", same},
   };
+  isa_wave_t *t = isa_new(state, ISA_PART);
   for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++)
     for (unsigned mask = 0; mask < MODEL_MASKS; mask++) {
-      isa_wave_t *t = isa_new(state, ISA_PART);
       char text[TEXT];
-      const uint64_t exec = model_masks[mask];
+      const uint64_t exec = set_exec(t, model_masks[mask]);
       snprintf(text, sizeof text, "ds_swizzle_b32 v10, v5 offset:%s", cases[i].offset);
-      gs_set_exec(&t->w, exec);
       assert_int_equal(isa_run(t, text), GS_WAVE_RUNNING);
       for (unsigned l = 0; l < GS_LANES; l++) {
         const unsigned from = cases[i].from(l);
@@ -342,8 +362,8 @@ static void test_swizzle(void **state) {
           fail_msg("%s: lane %u should read lane %u", text, l, from);
       }
       isa_assert_only_changed(t, "v10");
-      isa_free(t);
     }
+  isa_free(t);
 }
 
 /* The lane of a group of 32 that an offset names for lane `l`, bit by bit for masks and step by step for
@@ -381,9 +401,8 @@ static void test_swizzle_offsets(void **state) {
   const uint32_t *const good = isa_assemble(state, ISA_PART, "ds_swizzle_b32 v10, v5", &count);
   assert_int_equal(count, 2);
   for (unsigned offset = 0; offset < 0xe000; offset += 67) {
-    const uint64_t exec = model_masks[offset % (MODEL_MASKS - 1)];
+    const uint64_t exec = set_exec(t, model_masks[offset % (MODEL_MASKS - 1)]);
     const uint32_t words[2] = {good[0] | offset, good[1]};
-    gs_set_exec(&t->w, exec);
     assert_int_equal(isa_run_words(t, words, 2), GS_WAVE_RUNNING);
     for (unsigned l = 0; l < GS_LANES; l++) {
       const unsigned from = l / 32 * 32 + named_lane(offset, l % 32);
@@ -415,13 +434,13 @@ static void test_lds_direct(void **state) {
         value += (int64_t)t->lds[offset + k] << 8 * k;
       if (types[i].is_signed && t->lds[offset + types[i].bytes - 1] >= 128)
         value -= INT64_C(1) << 8 * types[i].bytes;
-      for (unsigned l = 0; l < GS_LANES; l++)
+      for (unsigned l = 0; l < gs_target_lanes(t->env.target); l++)
         assert_int_equal(t->v[7].u32[l], (uint32_t)value);
     }
   t->env.lds_bytes = 30;
   t->w.s.u32[GS_S_M0] = 2 << 16 | 28;
   assert_int_equal(isa_run(t, "v_mov_b32 v7, src_lds_direct"), GS_WAVE_RUNNING);
-  assert_int_equal(t->v[7].u32[63], 0);
+  assert_int_equal(t->v[7].u32[gs_target_lanes(t->env.target) - 1], 0);
   isa_free(t);
 }
 
@@ -493,19 +512,19 @@ static void test_nop(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      isa_wide_part_test(test_loads_and_stores),
+      isa_part_test_on(test_loads_and_stores, GS_GFX9_11),
       cmocka_unit_test(test_accumulation_registers),
-      isa_wide_part_test(test_no_lds),
-      isa_wide_part_test(test_addtid),
-      isa_wide_part_test(test_append_consume),
-      isa_wide_part_test(test_counter_bounds),
-      isa_wide_part_test(test_swizzle_offsets),
-      isa_part_test(test_permute),
-      isa_wide_part_test(test_swizzle),
-      isa_part_test_on(test_lds_direct, GS_GFX9 | GS_GFX1030),
-      isa_wide_part_test(test_gws_semaphores),
-      isa_wide_part_test(test_absent),
-      isa_wide_part_test(test_nop),
+      isa_part_test_on(test_no_lds, GS_GFX9_11),
+      isa_part_test_on(test_addtid, GS_GFX9_11),
+      isa_part_test_on(test_append_consume, GS_GFX9_11),
+      isa_part_test_on(test_counter_bounds, GS_GFX9_11),
+      isa_part_test_on(test_swizzle_offsets, GS_GFX9_11),
+      isa_part_test_on(test_permute, GS_GFX9_11),
+      isa_part_test_on(test_swizzle, GS_GFX9_11),
+      isa_part_test_on(test_lds_direct, GS_GFX9_10),
+      isa_part_test_on(test_gws_semaphores, GS_GFX9_11),
+      isa_part_test_on(test_absent, GS_GFX9_11),
+      isa_part_test_on(test_nop, GS_GFX9_11),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);
 }
