@@ -252,8 +252,10 @@ gs_machine_t *gs_machine_create(void) {
   report_foreign_options();
   if (gs_process_check(&machine->options, &machine->check))
     goto failed;
-  /* For the report of a fault, in which nobody may ask the dynamic linker any more. */
-  gs_source_line_prepare();
+  /* For the report of a fault, in which nobody may ask the dynamic linker any more. Code that is not executed
+   * has none. */
+  if (machine->options.execute || machine->check)
+    gs_source_line_prepare();
   if (machine->check)
     gs_check_prepare();
   machine->costs = machine->options.stats ? calloc(1 + GS_MOST_GPUS, sizeof *machine->costs) : NULL;

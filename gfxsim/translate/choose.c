@@ -6,10 +6,10 @@
 
 #include "isa/wave.h"
 
-enum { NAME_BYTES = 80 };
+enum { NAME_BYTES = 80, HANDLER_BYTES = 40 };
 
-/* The handlers' names, in the order of gs_opcodes. */
-static const char *const handler_names[] = {
+/* The handlers' names, in the order of gs_opcodes: no addresses, which would be filled in at every start. */
+static const char handler_names[][HANDLER_BYTES] = {
 #define GS_ROW(mnemonic, encoding, number, targets, dst, s0, s1, s2, flags, fn) #fn,
 #include "isa/ops.def"
 #undef GS_ROW
