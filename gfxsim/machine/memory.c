@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -488,6 +489,32 @@ HSAKMT_STATUS gs_memory_free(gs_memory_t *memory, void *address) {
   const HSAKMT_STATUS status = buffer ? free_allocation(memory, buffer) : HSAKMT_STATUS_INVALID_PARAMETER;
   pthread_mutex_unlock(&memory->lock);
   return status;
+}
+
+static bool is_zero(const uint8_t *page) {
+  return page[0] == 0 && memcmp(page, page + 1, GS_PAGE_BYTES - 1) == 0;
+}
+
+static void forget_zeros(uint8_t *bytes, uint64_t size) {
+  uint64_t start = 0;
+  for (uint64_t at = 0; at < size; at += GS_PAGE_BYTES)
+    if (!is_zero(bytes + at)) {
+      if (start < at)
+        madvise(bytes + start, at - start, MADV_DONTNEED);
+      start = at + GS_PAGE_BYTES;
+    }
+  if (start < size)
+    madvise(bytes + start, size - start, MADV_DONTNEED);
+}
+
+void gs_memory_forget_zeros(gs_memory_t *memory, void *address, uint64_t size) {
+  pthread_mutex_lock(&memory->lock);
+  const gs_buffer_t *buffer = find_allocated(memory, (uintptr_t)address, size);
+  /* Private anonymous pages: of others the host may find something else than zeros. */
+  const bool is_private = buffer && !buffer->on_gpu && !buffer->lent && !buffer->imported && !buffer->file;
+  if (is_private && (uintptr_t)address % GS_PAGE_BYTES == 0)
+    forget_zeros(address, size & ~(uint64_t)(GS_PAGE_BYTES - 1));
+  pthread_mutex_unlock(&memory->lock);
 }
 
 /* Registrations. */

@@ -91,6 +91,10 @@ HSAKMT_STATUS gs_memory_place(gs_memory_t *memory, uint32_t node, uint64_t addre
                               HsaMemFlags flags, void *lent);
 /* Frees an allocation: unmaps it from all GPUs, and returns when none can still access it. */
 HSAKMT_STATUS gs_memory_free(gs_memory_t *memory, void *address);
+/* Gives pages of [address, address + size) that hold nothing but zeros back to the host, which has zeros
+ * there again when they are touched. Nobody may write there meanwhile. For host memory of one allocation, of
+ * which nothing else has the bytes; other memory stays as it is. */
+void gs_memory_forget_zeros(gs_memory_t *memory, void *address, uint64_t size);
 
 /* Makes known memory of the program that GPUs will access in place. Any alignment; may overlap other
  * registrations. */

@@ -155,6 +155,8 @@ HSAKMT_STATUS gs_queues_create(gs_queues_t *queues, gs_gpu_t *gpu, gs_queue_requ
   if (request->percentage > PERCENT || !is_ring(gpu, request->ring, request->ring_bytes) ||
       (request->type == HSA_QUEUE_COMPUTE_AQL && !request->read))
     return HSAKMT_STATUS_INVALID_PARAMETER;
+  /* ROCr clears a whole MiB for a DMA engine, of which most programs never use more than a page. */
+  gs_memory_forget_zeros(&queues->machine->memory, request->ring, request->ring_bytes);
   HSAKMT_STATUS status = HSAKMT_STATUS_NO_MEMORY;
   pthread_mutex_lock(&queues->lock);
   gs_queue_slot_t *slot = find_slot(queues, gpu, request->type);

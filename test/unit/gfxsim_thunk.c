@@ -841,6 +841,27 @@ static void test_sdma_queues_are_limited(void **state) {
   assert_ok(hsaKmtFreeMemory(ring, PAGE));
 }
 
+/* What ROCr has cleared for a DMA engine takes no memory until somebody writes there; the rest is kept. */
+static void test_empty_pages_of_rings_take_no_memory(void **state) {
+  (void)state;
+  enum { PAGES = 16, FIRST = 3, LAST = PAGES - 1 };
+  unsigned char there[PAGES];
+  uint8_t *ring = allocate(0, PAGES * PAGE, executable_flags);
+  map_to(ring, PAGES * PAGE, 1, 1, 0);
+  memset(ring, 0, PAGES * PAGE);
+  ring[FIRST * PAGE] = 1;
+  ring[LAST * PAGE + PAGE - 1] = 2;
+  HsaQueueResource resource = {0};
+  assert_ok(hsaKmtCreateQueue(1, HSA_QUEUE_SDMA, 100, 0, ring, PAGES * PAGE, NULL, &resource));
+  assert_int_equal(mincore(ring, PAGES * PAGE, there), 0);
+  for (unsigned i = 0; i < PAGES; i++)
+    assert_int_equal(there[i] & 1, i == FIRST || i == LAST);
+  for (unsigned i = 0; i < PAGES * PAGE; i++)
+    assert_int_equal(ring[i], i == FIRST * PAGE ? 1 : i == LAST * PAGE + PAGE - 1 ? 2 : 0);
+  assert_ok(hsaKmtDestroyQueue(resource.QueueId));
+  assert_ok(hsaKmtFreeMemory(ring, PAGES * PAGE));
+}
+
 /* Closing with everything still in use: what a program does that never shuts down. */
 static void test_closing_ends_queues(void **state) {
   (void)state;
@@ -983,6 +1004,7 @@ int main(void) {
       with_one(test_memory_fault_event),
       with_one(test_queue_raises_the_event_of_a_signal),
       with_two(test_queue_arguments),
+      with_two(test_empty_pages_of_rings_take_no_memory),
       with_one(test_sdma_queue_copies),
       with_two(test_sdma_queues_are_limited),
       with_one(test_closing_ends_queues),
