@@ -16,9 +16,12 @@
 /* What an idle mailbox holds: the driver's value for "no event here". */
 #define MAILBOX_IDLE UINT64_MAX
 
+enum { MOMENT_NS = 1000 * 1000 };
+
 /* A sleeping thread. */
 typedef struct waiter {
   _Atomic(uint32_t) wakes; /* counts; the thread sleeps while it has not changed */
+  bool serves;             /* it waits for one of several events, as ROCr's own thread does */
 } waiter_t;
 
 /* One thread's interest in one event. */
@@ -38,6 +41,8 @@ struct gs_event {
   uint64_t age;               /* how often it was set, and one: see gs_events_wait */
   HsaMemoryAccessFault fault; /* of a memory event, the last that was reported */
   link_t *links;
+  _Atomic(uint32_t) left; /* counts threads that have ended waiting; who set the event sleeps on it */
+  uint32_t setters;       /* that do */
 };
 
 int gs_events_init(gs_events_t *events, uint64_t *mailbox, uint32_t capacity) {
@@ -94,6 +99,26 @@ static void activate(gs_event_t *event) {
     atomic_store_explicit(&link->activated, true, memory_order_release);
     wake(link->waiter);
   }
+}
+
+static bool has_servant(const gs_event_t *event) {
+  const link_t *link = event->links;
+  while (link && !link->waiter->serves)
+    link = link->next;
+  return link != NULL;
+}
+
+/* Sleeps until a thread that waited for the event, which was set, has come away, or a moment. ROCr sets
+ * events of its own thread and then spins until that has answered, which has to get a processor first: this
+ * one's, if there is no other. With the event's lock held. */
+static void let_servant_go(gs_event_t *event) {
+  const struct timespec moment = {.tv_nsec = MOMENT_NS};
+  const uint32_t left = atomic_load_explicit(&event->left, memory_order_relaxed);
+  event->setters++;
+  pthread_mutex_unlock(&event->lock);
+  syscall(SYS_futex, &event->left, FUTEX_WAIT_PRIVATE, left, &moment, NULL, 0);
+  pthread_mutex_lock(&event->lock);
+  event->setters--;
 }
 
 /* An auto-reset event that somebody waits for is taken by the waiters at once. With the event's lock held. */
@@ -201,9 +226,11 @@ HSAKMT_STATUS gs_events_set(gs_events_t *events, uint32_t id, bool to) {
   pthread_mutex_lock(&event->lock);
   if (event->used)
     status = is_of_the_system(event->type) ? HSAKMT_STATUS_ERROR : HSAKMT_STATUS_SUCCESS;
-  if (status == HSAKMT_STATUS_SUCCESS && to)
+  if (status == HSAKMT_STATUS_SUCCESS && to) {
     set(event);
-  else if (status == HSAKMT_STATUS_SUCCESS)
+    if (has_servant(event))
+      let_servant_go(event);
+  } else if (status == HSAKMT_STATUS_SUCCESS)
     event->signaled = false;
   pthread_mutex_unlock(&event->lock);
   return status;
@@ -295,6 +322,9 @@ static uint64_t unlink_from(link_t *link) {
   while (*place != link)
     place = &(*place)->next;
   *place = link->next;
+  atomic_fetch_add_explicit(&event->left, 1, memory_order_relaxed);
+  if (event->setters)
+    syscall(SYS_futex, &event->left, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
   const uint64_t age = event->age;
   pthread_mutex_unlock(&event->lock);
   return age;
@@ -346,7 +376,7 @@ HSAKMT_STATUS gs_events_wait(gs_events_t *events, const uint32_t *list, uint32_t
   link_t *links = count <= FEW ? few : calloc(count, sizeof *links);
   if (!links)
     return HSAKMT_STATUS_NO_MEMORY;
-  waiter_t waiter = {0};
+  waiter_t waiter = {.serves = count > 1 && !all};
   uint32_t linked = 0;
   while (linked < count && link_to(&links[linked], &waiter, events, list[linked], ages ? ages[linked] : 0))
     linked++;

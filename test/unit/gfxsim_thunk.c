@@ -572,6 +572,44 @@ static bool is_asleep(const waiting_t *waiting) {
   return known && state == 'S';
 }
 
+static void *wait_on_two_events(void *data) {
+  waiting_t *waiting = data;
+  HsaEvent *other = create_event(HSA_EVENTTYPE_SIGNAL, false), *both[] = {waiting->event, other};
+  waiting->id = (pid_t)syscall(SYS_gettid);
+  waiting->status = hsaKmtWaitOnMultipleEvents(both, 2, false, 10000);
+  assert_ok(hsaKmtDestroyEvent(other));
+  return NULL;
+}
+
+static bool is_past(const struct timespec *begin, long ns) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (now.tv_sec - begin->tv_sec) * 1000000000L + now.tv_nsec - begin->tv_nsec >= ns;
+}
+
+/* Who sets the event of a thread that serves several goes on when that has come away, or after a moment. An
+ * event that is set again is there to be taken if nobody waits for it any more. */
+static void test_who_wakes_a_servant_lets_it_go(void **state) {
+  (void)state;
+  enum { ROUNDS = 20, MOMENT_NS = 1000 * 1000 };
+  for (int round = 0; round < ROUNDS; round++) {
+    HsaEvent *event = create_event(HSA_EVENTTYPE_SIGNAL, false);
+    waiting_t waiting = {.event = event};
+    assert_int_equal(pthread_create(&waiting.thread, NULL, wait_on_two_events, &waiting), 0);
+    while (!is_asleep(&waiting))
+      usleep(100);
+    struct timespec begin;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    assert_ok(hsaKmtSetEvent(event));
+    const bool waited = is_past(&begin, MOMENT_NS);
+    assert_ok(hsaKmtSetEvent(event));
+    assert_true(waited || hsaKmtWaitOnEvent(event, 0) == HSAKMT_STATUS_SUCCESS);
+    pthread_join(waiting.thread, NULL);
+    assert_ok(waiting.status);
+    assert_ok(hsaKmtDestroyEvent(event));
+  }
+}
+
 /* Signals share events: whoever sleeps on one must wake when it is set. */
 static void test_events_wake_every_waiter(void **state) {
   (void)state;
@@ -997,6 +1035,7 @@ int main(void) {
       with_two(test_pointer_info),
       with_one(test_events_are_sticky),
       with_one(test_events_wait_for_any_or_all),
+      with_one(test_who_wakes_a_servant_lets_it_go),
       with_one(test_events_wake_every_waiter),
       with_one(test_events_lose_no_wake_up),
       with_one(test_events_raised_by_mailbox),
