@@ -157,8 +157,25 @@ static void launches_take_nothing(void **state) {
   takes_nothing_more(launch_often, launches);
 }
 
+/* ROCr gives each DMA engine a ring of a MiB, of which gfxsim holds what was used since it was made. */
+static void go_around_rings(void) {
+  enum { TIMES = 300, COPIES = 40 }; /* of each engine, of more than 90 bytes in its ring */
+  void *memory = rtl.data_alloc(0, sizeof array, array, TARGET_ALLOC_DEFAULT);
+  assert_non_null(memory);
+  for (int i = 0; i < TIMES; i++) {
+    __tgt_async_info queue = {NULL};
+    for (int k = 0; k < COPIES; k++) {
+      assert_int_equal(rtl.data_submit_async(0, memory, array, sizeof array, &queue), OFFLOAD_SUCCESS);
+      assert_int_equal(rtl.data_retrieve_async(0, array, memory, sizeof array, &queue), OFFLOAD_SUCCESS);
+    }
+    assert_int_equal(rtl.synchronize(0, &queue), OFFLOAD_SUCCESS);
+  }
+  assert_int_equal(rtl.data_delete(0, memory, TARGET_ALLOC_DEFAULT), OFFLOAD_SUCCESS);
+}
+
 static void cycles_take_nothing(void **state) {
   (void)state;
+  go_around_rings();
   takes_nothing_more(map_often, cycles);
 }
 
