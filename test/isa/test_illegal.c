@@ -128,7 +128,8 @@ static void test_misaligned(void **state) {
     gs_inst_t in;
     assert_true(gs_decode(isa_part(state), even, count, &in));
     assert_false(gs_decode(isa_part(state), odd, count, &in));
-    expect_illegal(t, odd, pairs[i].odd);
+    const uint32_t words[2] = {odd[0], count > 1 ? odd[1] : 0};
+    expect_illegal(t, words, pairs[i].odd);
   }
   isa_free(t);
 }
