@@ -1,7 +1,7 @@
 #!/bin/sh
 # The HSA tests below other ROCrs through the kernel driver's interface: 6.1.2 of Debian 13 with Debian's own thunk, and 6.4 of
-# forky, which has its thunk inside; there also rocminfo and OpenMP programs. Not part of ctest: needs root (or sudo),
-# debootstrap and a network the first time. Run it after the build.
+# forky, which has its thunk inside; there also rocminfo and OpenMP programs. Not part of ctest: needs root (or sudo)
+# and a network the first time. Run it after the build.
 set -eu
 root=$(CDPATH="" cd -- "$(dirname -- "$0")/../.." && pwd)
 

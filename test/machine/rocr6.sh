@@ -1,6 +1,6 @@
 #!/bin/sh
 # The tests of gfxsim below ROCr once more, with the ROCr 6.1.2 of Debian 13 and in every mode of it. Not part of ctest:
-# needs root (or sudo), debootstrap and a network the first time. Run it after the build.
+# needs root (or sudo) and a network the first time. Run it after the build.
 set -eu
 root=$(CDPATH="" cd -- "$(dirname -- "$0")/../.." && pwd)
 
