@@ -6,6 +6,12 @@
 #ifndef GFXSIM_ISA_HOLE_H
 #define GFXSIM_ISA_HOLE_H
 
+/* Scalar instructions and what goes with them may have scalar registers in the host's, which takes a compiler
+ * that leaves those alone. */
+#if !defined(__clang__) && defined(GS_STENCIL_ANY)
+#define GS_STENCIL_CACHED
+#endif
+
 enum { GS_HOLE_SRC0 = 0x1000, GS_HOLE_SRC1 = 0x2000, GS_HOLE_SRC2 = 0x3000, GS_HOLE_DST = 0x4000 };
 enum { GS_HOLE_SDST = 0x5000, GS_HOLE_SHIFT = 12, GS_HOLE_NEXT = 0xfff };
 
@@ -142,13 +148,23 @@ GS_IN_STENCIL uint32_t *gs_sgprs(gs_wave_t *w, unsigned reg) {
   return first;
 }
 
-/* Scalar registers. The statements say that they read or change any of them. */
+/* Scalar registers and SCC. The statements say that they read or change any of them. Where the host's
+ * registers may stand in for them (translate/cache.h), each is a move that has the same size with a register
+ * in place of memory: a prefix that is not needed otherwise, opcode, ModRM, and the displacement from %rdi.
+ */
+#ifdef GS_STENCIL_CACHED
+#define GS_SCALAR_MOVE "{rex} movl "
+#define GS_SCALAR_BASE "D"
+#else
+#define GS_SCALAR_MOVE "movl "
+#define GS_SCALAR_BASE "r"
+#endif
 GS_IN_STENCIL uint32_t gs_read_sgpr32(const gs_wave_t *w, unsigned reg) {
   uint32_t value;
 #define GS_HOLE_READ(operand)                                                                                \
-  __asm__("movl gs_hole_sgpr_" operand "(%1), %0" : "=r"(value) : "r"(w), "m"(w->s))
+  __asm__(GS_SCALAR_MOVE "gs_hole_sgpr_" operand "(%1), %0" : "=r"(value) : GS_SCALAR_BASE(w), "m"(w->s))
 #define GS_HOLE_READ_NEXT(operand)                                                                           \
-  __asm__("movl gs_hole_sgpr_" operand "+4(%1), %0" : "=r"(value) : "r"(w), "m"(w->s))
+  __asm__(GS_SCALAR_MOVE "gs_hole_sgpr_" operand "+4(%1), %0" : "=r"(value) : GS_SCALAR_BASE(w), "m"(w->s))
   if (reg & GS_HOLE_NEXT) {
     GS_HOLE_SWITCH(reg, GS_HOLE_READ_NEXT)
   } else {
@@ -162,16 +178,51 @@ GS_IN_STENCIL uint32_t gs_read_sgpr32(const gs_wave_t *w, unsigned reg) {
 GS_IN_STENCIL uint64_t gs_read_sgpr64(const gs_wave_t *w, unsigned reg) {
   return gs_read_sgpr32(w, reg) | (uint64_t)gs_read_sgpr32(w, reg + 1) << 32;
 }
-GS_IN_STENCIL void gs_write_sgpr32(gs_wave_t *w, unsigned reg, uint32_t value){
+GS_IN_STENCIL void gs_write_sgpr32(gs_wave_t *w, unsigned reg, uint32_t value) {
 #define GS_HOLE_WRITE(operand)                                                                               \
-  __asm__("movl %1, gs_hole_sgpr_" operand "(%2)" : "+m"(w->s) : "r"(value), "r"(w))
+  __asm__(GS_SCALAR_MOVE "%1, gs_hole_sgpr_" operand "(%2)" : "+m"(w->s) : "r"(value), GS_SCALAR_BASE(w))
+#define GS_HOLE_WRITE_NEXT(operand)                                                                          \
+  __asm__(GS_SCALAR_MOVE "%1, gs_hole_sgpr_" operand "+4(%2)" : "+m"(w->s) : "r"(value), GS_SCALAR_BASE(w))
+  if (reg & GS_HOLE_NEXT) {
+    GS_HOLE_SWITCH(reg, GS_HOLE_WRITE_NEXT)
+  } else {
     GS_HOLE_SWITCH(reg, GS_HOLE_WRITE)
+  }
 #undef GS_HOLE_WRITE
-} GS_IN_STENCIL void gs_write_sgpr64(gs_wave_t *w, unsigned reg, uint64_t value) {
+#undef GS_HOLE_WRITE_NEXT
+}
+#ifdef GS_STENCIL_CACHED
+GS_IN_STENCIL void gs_write_sgpr64(gs_wave_t *w, unsigned reg, uint64_t value) {
+  gs_write_sgpr32(w, reg, (uint32_t)value);
+  gs_write_sgpr32(w, reg + 1, (uint32_t)(value >> 32));
+}
+GS_IN_STENCIL uint32_t gs_read_scc(const gs_wave_t *w) {
+  uint32_t value;
+  __asm__(GS_SCALAR_MOVE "gs_hole_scc(%1), %0" : "=r"(value) : GS_SCALAR_BASE(w), "m"(w->scc));
+  return value;
+}
+GS_IN_STENCIL void gs_write_scc(gs_wave_t *w, uint32_t scc) {
+  __asm__(GS_SCALAR_MOVE "%1, gs_hole_scc(%2)" : "+m"(w->scc) : "r"(scc), GS_SCALAR_BASE(w));
+}
+#else
+GS_IN_STENCIL void gs_write_sgpr64(gs_wave_t *w, unsigned reg, uint64_t value){
 #define GS_HOLE_WRITE(operand)                                                                               \
   __asm__("movq %1, gs_hole_sgpr_" operand "(%2)" : "+m"(w->s) : "r"(value), "r"(w))
-  GS_HOLE_SWITCH(reg, GS_HOLE_WRITE)
+    GS_HOLE_SWITCH(reg, GS_HOLE_WRITE)
 #undef GS_HOLE_WRITE
+} GS_IN_STENCIL uint32_t gs_read_scc(const gs_wave_t *w) {
+  return w->scc;
+}
+GS_IN_STENCIL void gs_write_scc(gs_wave_t *w, uint32_t scc) {
+  w->scc = scc;
+}
+#endif
+
+/* A pair with a fixed place, by halves, too. */
+GS_IN_STENCIL uint64_t gs_read_pair(const gs_wave_t *w, unsigned reg) {
+  const volatile uint32_t *const half = &w->s.u32[reg];
+  const uint32_t low = half[0], high = half[1];
+  return low | (uint64_t)high << 32;
 }
 
 #endif

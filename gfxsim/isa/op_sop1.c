@@ -2,13 +2,12 @@
  * Not here: branches with an immediate offset (op_sopp.c). */
 #include "isa/scalar.h"
 
-#define GS_KEEP_SCC w->scc
 /* `in_bits` and `out_bits` are 32 or 64; `scc_expr` is the new SCC as an expression of a and the result d. */
 #define GS_SOP1(name, in_bits, out_bits, scc_expr, expr)                                                     \
   GS_OP(name) {                                                                                              \
     const uint##in_bits##_t a = gs_ssrc##in_bits(w, in, 0);                                                  \
     const uint##out_bits##_t d = (uint##out_bits##_t)(expr);                                                 \
-    w->scc = (scc_expr);                                                                                     \
+    gs_end_scc(w, (scc_expr));                                                                               \
     gs_sdst##out_bits(w, in, d);                                                                             \
   }
 
@@ -21,12 +20,10 @@ GS_OP(s_mov_b64) {
   gs_sdst64(w, in, gs_ssrc64(w, in, 0));
 }
 GS_OP(s_cmov_b32) {
-  if (w->scc)
-    gs_sdst32(w, in, gs_ssrc32(w, in, 0));
+  gs_sdst32(w, in, gs_read_scc(w) ? gs_ssrc32(w, in, 0) : gs_read_sgpr32(w, in->dst));
 }
 GS_OP(s_cmov_b64) {
-  if (w->scc)
-    gs_sdst64(w, in, gs_ssrc64(w, in, 0));
+  gs_sdst64(w, in, gs_read_scc(w) ? gs_ssrc64(w, in, 0) : gs_read_sgpr64(w, in->dst));
 }
 GS_SOP1(s_sext_i32_i8, 32, 32, GS_KEEP_SCC, (int32_t)(int8_t)a)
 GS_SOP1(s_sext_i32_i16, 32, 32, GS_KEEP_SCC, (int32_t)(int16_t)a)
@@ -161,10 +158,10 @@ GS_SOP1(s_bitreplicate_b64_b32, 32, 64, GS_KEEP_SCC, gs_spread_bits(a) * 3)
 /* The destination gets the old EXEC, EXEC the result; both come after the source was read. */
 #define GS_SAVEEXEC(name, expr)                                                                              \
   GS_OP(name) {                                                                                              \
-    const uint64_t a = gs_ssrc64(w, in, 0), e = w->s.u64[GS_S_EXEC / 2], d = (expr);                         \
+    const uint64_t a = gs_ssrc64(w, in, 0), e = gs_read_pair(w, GS_S_EXEC), d = (expr);                      \
     gs_sdst64(w, in, e);                                                                                     \
     w->s.u64[GS_S_EXEC / 2] = d;                                                                             \
-    w->scc = d != 0;                                                                                         \
+    gs_write_scc(w, d != 0);                                                                                 \
   }
 /* The low half alone, which is all that narrow waves have. */
 #define GS_SAVEEXEC32(name, expr)                                                                            \
@@ -172,7 +169,7 @@ GS_SOP1(s_bitreplicate_b64_b32, 32, 64, GS_KEEP_SCC, gs_spread_bits(a) * 3)
     const uint32_t a = gs_ssrc32(w, in, 0), e = w->s.u32[GS_S_EXEC], d = (expr);                             \
     gs_sdst32(w, in, e);                                                                                     \
     w->s.u32[GS_S_EXEC] = d;                                                                                 \
-    w->scc = d != 0;                                                                                         \
+    gs_write_scc(w, d != 0);                                                                                 \
   }
 /* The formatter takes these operators for pointers. */
 /* clang-format off */
@@ -201,17 +198,17 @@ GS_SAVEEXEC32(s_xnor_saveexec_b32, ~(a ^ e))
 /* The destination gets the new EXEC too. */
 #define GS_WREXEC(name, expr)                                                                                \
   GS_OP(name) {                                                                                              \
-    const uint64_t a = gs_ssrc64(w, in, 0), e = w->s.u64[GS_S_EXEC / 2], d = (expr);                         \
+    const uint64_t a = gs_ssrc64(w, in, 0), e = gs_read_pair(w, GS_S_EXEC), d = (expr);                      \
     w->s.u64[GS_S_EXEC / 2] = d;                                                                             \
     gs_sdst64(w, in, d);                                                                                     \
-    w->scc = d != 0;                                                                                         \
+    gs_write_scc(w, d != 0);                                                                                 \
   }
 #define GS_WREXEC32(name, expr)                                                                              \
   GS_OP(name) {                                                                                              \
     const uint32_t a = gs_ssrc32(w, in, 0), e = w->s.u32[GS_S_EXEC], d = (expr);                             \
     w->s.u32[GS_S_EXEC] = d;                                                                                 \
     gs_sdst32(w, in, d);                                                                                     \
-    w->scc = d != 0;                                                                                         \
+    gs_write_scc(w, d != 0);                                                                                 \
   }
 /* clang-format off */
 GS_WREXEC(s_andn1_wrexec_b64, ~a & e)

@@ -3,12 +3,11 @@
 #include "isa/scalar.h"
 
 /* Results of 32 bits; `scc` is the new SCC as an expression of a, b and the result d, or GS_KEEP_SCC. */
-#define GS_KEEP_SCC w->scc
 #define GS_SOP2_32(name, scc_expr, expr)                                                                     \
   GS_OP(name) {                                                                                              \
     const uint32_t a = gs_ssrc32(w, in, 0), b = gs_ssrc32(w, in, 1);                                         \
     const uint32_t d = (uint32_t)(expr);                                                                     \
-    w->scc = (scc_expr);                                                                                     \
+    gs_end_scc(w, (scc_expr));                                                                               \
     gs_sdst32(w, in, d);                                                                                     \
   }
 /* 64-bit sources and result. */
@@ -16,7 +15,7 @@
   GS_OP(name) {                                                                                              \
     const uint64_t a = gs_ssrc64(w, in, 0), b = gs_ssrc64(w, in, 1);                                         \
     const uint64_t d = (expr);                                                                               \
-    w->scc = (scc_expr);                                                                                     \
+    gs_end_scc(w, (scc_expr));                                                                               \
     gs_sdst64(w, in, d);                                                                                     \
   }
 /* 64-bit result of a 64-bit and a 32-bit source. */
@@ -25,7 +24,7 @@
     const uint64_t a = gs_ssrc64(w, in, 0);                                                                  \
     const uint32_t b = gs_ssrc32(w, in, 1);                                                                  \
     const uint64_t d = (expr);                                                                               \
-    w->scc = (scc_expr);                                                                                     \
+    gs_end_scc(w, (scc_expr));                                                                               \
     gs_sdst64(w, in, d);                                                                                     \
   }
 
@@ -37,14 +36,14 @@ GS_SOP2_32(s_add_i32, (~(a ^ b) & (a ^ d)) >> 31, a + b)
 GS_SOP2_32(s_sub_i32, ((a ^ b) & (a ^ d)) >> 31, a - b)
 
 GS_OP(s_addc_u32) {
-  const uint64_t sum = (uint64_t)gs_ssrc32(w, in, 0) + gs_ssrc32(w, in, 1) + w->scc;
-  w->scc = (uint32_t)(sum >> 32);
+  const uint64_t sum = (uint64_t)gs_ssrc32(w, in, 0) + gs_ssrc32(w, in, 1) + gs_read_scc(w);
+  gs_write_scc(w, (uint32_t)(sum >> 32));
   gs_sdst32(w, in, (uint32_t)sum);
 }
 
 GS_OP(s_subb_u32) {
-  const uint64_t difference = (uint64_t)gs_ssrc32(w, in, 0) - gs_ssrc32(w, in, 1) - w->scc;
-  w->scc = (uint32_t)(difference >> 63);
+  const uint64_t difference = (uint64_t)gs_ssrc32(w, in, 0) - gs_ssrc32(w, in, 1) - gs_read_scc(w);
+  gs_write_scc(w, (uint32_t)(difference >> 63));
   gs_sdst32(w, in, (uint32_t)difference);
 }
 
@@ -69,8 +68,8 @@ GS_SOP2_32(s_min_i32, (int32_t)a < (int32_t)b, (int32_t)a < (int32_t)b ? a : b)
 GS_SOP2_32(s_min_u32, a < b, a < b ? a : b)
 GS_SOP2_32(s_max_i32, (int32_t)a >= (int32_t)b, (int32_t)a >= (int32_t)b ? a : b)
 GS_SOP2_32(s_max_u32, a >= b, a >= b ? a : b)
-GS_SOP2_32(s_cselect_b32, GS_KEEP_SCC, w->scc ? a : b)
-GS_SOP2_64(s_cselect_b64, GS_KEEP_SCC, w->scc ? a : b)
+GS_SOP2_32(s_cselect_b32, GS_KEEP_SCC, gs_read_scc(w) ? a : b)
+GS_SOP2_64(s_cselect_b64, GS_KEEP_SCC, gs_read_scc(w) ? a : b)
 
 /* ---- Bit logic ---- */
 

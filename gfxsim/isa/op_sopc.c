@@ -5,7 +5,7 @@
 #define GS_SCMP(name, type, read, expr)                                                                      \
   GS_OP(name) {                                                                                              \
     const type a = (type)read(w, in, 0), b = (type)read(w, in, 1);                                           \
-    w->scc = (expr);                                                                                         \
+    gs_write_scc(w, (expr));                                                                                 \
   }
 #define GS_SCMP_ALL(suffix, type)                                                                            \
   GS_SCMP(s_cmp_eq_##suffix, type, gs_ssrc32, a == b)                                                        \
@@ -23,10 +23,10 @@ GS_SCMP(s_bitcmp0_b32, uint32_t, gs_ssrc32, (~a >> (b & 31)) & 1)
 GS_SCMP(s_bitcmp1_b32, uint32_t, gs_ssrc32, (a >> (b & 31)) & 1)
 
 GS_OP(s_bitcmp0_b64) {
-  w->scc = (uint32_t)(~gs_ssrc64(w, in, 0) >> (gs_ssrc32(w, in, 1) & 63)) & 1;
+  gs_write_scc(w, (uint32_t)(~gs_ssrc64(w, in, 0) >> (gs_ssrc32(w, in, 1) & 63)) & 1);
 }
 GS_OP(s_bitcmp1_b64) {
-  w->scc = (uint32_t)(gs_ssrc64(w, in, 0) >> (gs_ssrc32(w, in, 1) & 63)) & 1;
+  gs_write_scc(w, (uint32_t)(gs_ssrc64(w, in, 0) >> (gs_ssrc32(w, in, 1) & 63)) & 1);
 }
 
 /* Vector instructions are skipped while the mode is on; see gs_mode_apply. */

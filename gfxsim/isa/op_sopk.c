@@ -15,13 +15,12 @@ GS_OP(s_movk_i32) {
   gs_sdst32(w, in, (uint32_t)gs_simm16(in));
 }
 GS_OP(s_cmovk_i32) {
-  if (w->scc)
-    gs_sdst32(w, in, (uint32_t)gs_simm16(in));
+  gs_sdst32(w, in, gs_read_scc(w) ? (uint32_t)gs_simm16(in) : gs_read_sgpr32(w, in->dst));
 }
 
 #define GS_SCMPK(name, type, read, op)                                                                       \
   GS_OP(name) {                                                                                              \
-    w->scc = (type)gs_ssrc32(w, in, 0) op read(in);                                                          \
+    gs_write_scc(w, (type)gs_ssrc32(w, in, 0) op read(in));                                                  \
   }
 #define GS_SCMPK_ALL(suffix, type, read)                                                                     \
   GS_SCMPK(s_cmpk_eq_##suffix, type, read, ==)                                                               \
@@ -35,7 +34,7 @@ GS_SCMPK_ALL(u32, uint32_t, gs_uimm16)
 
 GS_OP(s_addk_i32) {
   const uint32_t a = gs_read_sgpr32(w, in->dst), b = (uint32_t)gs_simm16(in), d = a + b;
-  w->scc = (~(a ^ b) & (a ^ d)) >> 31;
+  gs_write_scc(w, (~(a ^ b) & (a ^ d)) >> 31);
   gs_sdst32(w, in, d);
 }
 GS_OP(s_mulk_i32) {

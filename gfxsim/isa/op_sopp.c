@@ -16,8 +16,8 @@
       gs_branch(w, in);                                                                                      \
   }
 GS_CBRANCH(s_branch, true)
-GS_CBRANCH(s_cbranch_scc0, !w->scc)
-GS_CBRANCH(s_cbranch_scc1, w->scc)
+GS_CBRANCH(s_cbranch_scc0, !gs_read_scc(w))
+GS_CBRANCH(s_cbranch_scc1, gs_read_scc(w))
 GS_CBRANCH(s_cbranch_vccz, gs_vcc(w) == 0)
 GS_CBRANCH(s_cbranch_vccnz, gs_vcc(w) != 0)
 GS_CBRANCH(s_cbranch_execz, gs_exec(w) == 0)

@@ -30,6 +30,13 @@ static inline uint32_t *gs_sgprs(gs_wave_t *w, unsigned reg) {
 }
 #endif
 
+/* What an instruction gives for SCC that leaves it alone. */
+enum { GS_KEEP_SCC = 2 };
+static inline void gs_end_scc(gs_wave_t *w, uint32_t scc) {
+  if (scc != GS_KEEP_SCC)
+    gs_write_scc(w, scc);
+}
+
 /* Only a trap handler writes its temporaries; for others they read 0 and keep it. */
 static inline bool gs_is_ttmp(unsigned reg) {
   return reg - GS_S_TTMP0 < GS_S_M0 - GS_S_TTMP0;

@@ -183,6 +183,15 @@ static inline void gs_write_sgpr32(gs_wave_t *w, unsigned reg, uint32_t value) {
 static inline void gs_write_sgpr64(gs_wave_t *w, unsigned reg, uint64_t value) {
   memcpy((char *)&w->s + 4 * (size_t)reg, &value, sizeof value);
 }
+static inline uint64_t gs_read_pair(const gs_wave_t *w, unsigned reg) {
+  return w->s.u64[reg / 2];
+}
+static inline uint32_t gs_read_scc(const gs_wave_t *w) {
+  return w->scc;
+}
+static inline void gs_write_scc(gs_wave_t *w, uint32_t scc) {
+  w->scc = scc;
+}
 #endif
 
 /* How many lanes the wave has. */
@@ -203,7 +212,7 @@ static inline uint64_t gs_lane_bits(const gs_wave_t *w, unsigned reg) {
 #elif defined(GS_WIDTH) && GS_WIDTH == 32
   return w->s.u32[reg];
 #elif defined(GS_WIDTH)
-  return w->s.u64[reg / 2];
+  return gs_read_pair(w, reg & ~1u);
 #else
   return w->s.u64[reg / 2] & UINT64_MAX >> (64 - gs_wave_lanes(w));
 #endif

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "isa/memory.h"
+#include "translate/cache.h"
 #include "translate/choose.h"
 #include "translate/emit.h"
 #include "translate/level.h"
@@ -79,8 +80,12 @@ typedef struct block {
   unsigned count;
   gs_emitter_t e;
   gs_strip_t strip;
+  gs_cache_t cache;
   bool wants_copy[MOST_STEPS];
-  unsigned detour[MOST_DETOURS]; /* steps whose stencil may leave them to the handler */
+  struct {
+    unsigned step;    /* whose stencil may leave it to the handler */
+    gs_cache_t cache; /* behind it */
+  } detour[MOST_DETOURS];
   unsigned detour_count;
   struct {
     gs_strip_scalars_t scalars;
@@ -96,12 +101,12 @@ void gs_block_missing(gs_wave_t *w) {
   (void)w;
 }
 
-/* Strips have registers that functions must not change; to a caller of this, it is the function that changes
+/* Blocks have registers that functions must not change; to a caller of this, it is the function that changes
  * them. And other code of the host wants the upper halves of vector registers to be clear. */
 __attribute__((noinline)) void gs_block_run(gs_block_fn_t *block, gs_wave_t *w) {
   block(w);
 #if defined(__x86_64__)
-  __asm__ volatile("vzeroupper" ::: "r14", "r15");
+  __asm__ volatile("vzeroupper" ::: "rbx", "r12", "r13", "r14", "r15");
 #endif
 }
 
@@ -194,6 +199,7 @@ static void operand_values(const gs_inst_t *in, uint64_t *values) {
   values[GS_HOLE_ROW_SDST] = row_of(in->sdst);
   values[GS_HOLE_SGPR_DST] = scalar_of(in->dst);
   values[GS_HOLE_SGPR_SDST] = scalar_of(in->sdst);
+  values[GS_HOLE_SCC] = offsetof(gs_wave_t, scc);
   values[GS_HOLE_IMM] = (uint32_t)in->imm;
   values[GS_HOLE_IMM1] = in->imm1;
 }
@@ -223,30 +229,51 @@ static uint64_t target_of(const step_t *step) {
   return step->next + (uint64_t)(int64_t)(int16_t)step->in->imm * 4;
 }
 
-/* An instruction's stencil. Where it is a short way, the handler is called in a detour. */
-static void put_stencil(block_t *b, unsigned i, const gs_stencil_t *stencil) {
+/* An instruction's stencil, by way of the cache if that is not flushed. */
+static void put_code(block_t *b, const gs_stencil_t *stencil, bool is_cached, const uint64_t *values,
+                     unsigned label) {
+  if (is_cached)
+    gs_cache_stencil(&b->cache, &b->e, stencil, values, label);
+  else
+    gs_emit_stencil(&b->e, stencil, values, label);
+}
+
+/* Scalar registers that a load of many fills in memory. */
+static void forget_loaded(block_t *b, const gs_inst_t *in) {
+  if (in->op->encoding == GS_ENC_SMEM)
+    gs_cache_forget(&b->cache, in->dst, gs_type_dwords(in->op->dst));
+}
+
+/* An instruction's stencil. Where it is a short way, the handler is called in a detour, and finds everything
+ * in memory, as whoever gets to see a fault does. */
+static void put_stencil(block_t *b, unsigned i, const gs_stencil_t *stencil, bool is_cached) {
   const step_t *step = &b->step[i];
+  const gs_step_kind_t kind = step->choice.kind;
   uint64_t values[GS_HOLE_VALUES] = {0};
   place_values(b, i, values);
   operand_values(step->in, values);
-  if (step->choice.kind == GS_STEP_BRANCH) {
-    gs_emit_stencil(&b->e, stencil, values, TAKEN + i);
-    return;
-  }
+  if (!is_cached)
+    gs_cache_flush(&b->cache, &b->e);
+  else if (kind != GS_STEP_STENCIL)
+    gs_cache_clean(&b->cache, &b->e);
   const unsigned detour = b->detour_count;
-  gs_emit_stencil(&b->e, stencil, values, DETOUR + detour);
-  if (step->choice.kind == GS_STEP_STENCIL)
+  put_code(b, stencil, is_cached, values, kind == GS_STEP_BRANCH ? TAKEN + i : DETOUR + detour);
+  if (kind != GS_STEP_SHORT && kind != GS_STEP_SHORT_STORE)
     return;
-  b->detour[detour] = i;
+  if (!gs_cache_writes(stencil, b->translator->table))
+    forget_loaded(b, step->in);
+  b->detour[detour].step = i;
+  b->detour[detour].cache = b->cache;
   b->e.label[BACK + detour] = b->e.end;
   b->detour_count++;
 }
 
 static void put_detours(block_t *b) {
   for (unsigned i = 0; i < b->detour_count; i++) {
-    const unsigned step = b->detour[i];
+    const unsigned step = b->detour[i].step;
     b->e.label[DETOUR + i] = b->e.end;
     put_control(b, b->step[step].choice.kind == GS_STEP_SHORT_STORE ? CALL_STORE : CALL, step, 0);
+    gs_cache_reload(&b->detour[i].cache, &b->e);
     put_control(b, JOIN, step, BACK + i);
   }
 }
@@ -283,6 +310,7 @@ static void put_strip(block_t *b, unsigned first, unsigned end, lanes_t lanes,
   const unsigned strip = b->strip_count++;
   b->strips[strip].scalars = *scalars;
   b->strips[strip].may_idle = lanes != LANES_FULL;
+  gs_cache_flush(&b->cache, &b->e);
   put_control(b, STRIP_FIRST, first, 0);
   b->e.label[STRIP + strip] = b->e.end;
   if (b->strips[strip].may_idle)
@@ -314,6 +342,8 @@ static void put_idle_strips(block_t *b) {
 static void put_step(block_t *b, unsigned i, lanes_t lanes) {
   const step_t *step = &b->step[i];
   const gs_choice_t *choice = &step->choice;
+  if (choice->kind >= GS_STEP_CALL)
+    gs_cache_flush(&b->cache, &b->e);
   switch (choice->kind) {
   case GS_STEP_NOTHING: break;
   case GS_STEP_FENCE: put_control(b, FENCE, i, 0); break;
@@ -321,7 +351,11 @@ static void put_step(block_t *b, unsigned i, lanes_t lanes) {
   case GS_STEP_STENCIL:
   case GS_STEP_SHORT:
   case GS_STEP_SHORT_STORE:
-    put_stencil(b, i, choice->any ? choice->any : lanes == LANES_FULL ? choice->full : choice->part);
+    put_stencil(b, i,
+                choice->any           ? choice->any
+                : lanes == LANES_FULL ? choice->full
+                                      : choice->part,
+                choice->any != NULL);
     break;
   case GS_STEP_CALL: put_control(b, CALL, i, 0); break;
   case GS_STEP_CALL_STORE: put_control(b, CALL_STORE, i, 0); break;
@@ -342,6 +376,7 @@ static void put_run(block_t *b, unsigned i, lanes_t lanes) {
     if (is_main)
       b->e.label[MAIN + i] = b->e.end;
     if (lanes == LANES_UNKNOWN && choice->full && !choice->any) {
+      gs_cache_flush(&b->cache, &b->e);
       put_control(b, GUARD, i, COPY + i);
       b->wants_copy[i] = true;
       lanes = LANES_FULL;
@@ -356,6 +391,7 @@ static void put_run(block_t *b, unsigned i, lanes_t lanes) {
     put_step(b, i, lanes);
     if (!choice->writes_exec)
       continue;
+    gs_cache_flush(&b->cache, &b->e);
     if (!is_main) {
       put_control(b, JOIN, i, MAIN + i + 1);
       return;
@@ -364,6 +400,7 @@ static void put_run(block_t *b, unsigned i, lanes_t lanes) {
   }
   if (is_main)
     b->e.label[MAIN + i] = b->e.end;
+  gs_cache_flush(&b->cache, &b->e);
   if (!is_end(&b->step[b->count - 1]))
     put_go(b, b->step[b->count - 1].next, b->count);
 }
@@ -422,6 +459,7 @@ static bool add_arena(gs_translator_t *t) {
 /* Writes the block to the newest arena. Returns false when that has no room for it. */
 static bool write_block(gs_translator_t *t, block_t *b) {
   gs_emit_begin(&b->e, t->table, t->arenas);
+  gs_cache_begin(&b->cache);
   b->detour_count = 0;
   b->strip_count = 0;
   memset(b->wants_copy, 0, sizeof b->wants_copy);

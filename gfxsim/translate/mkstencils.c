@@ -189,6 +189,23 @@ static const char *add_patches(const object_t *o, size_t section, uint64_t start
   return NULL;
 }
 
+/* Moves of scalar registers, where the host's may stand in for them (isa/hole.h). Others stay accesses of
+ * memory, and whoever joins stencils sees that. */
+static void name_moves(const stencil_t *s) {
+  enum { PREFIX = 3, OPCODE = 2, MODRM = 1, RM = 0xc7, RDI_AND_DISPLACEMENT = 0x87 };
+  for (size_t i = s->first_patch; i < patch_count; i++) {
+    patch_t *p = &patches[i];
+    const bool is_scalar = strncmp(p->hole, "gs_hole_sgpr_", 13) == 0 || strcmp(p->hole, "gs_hole_scc") == 0;
+    const uint8_t *at = s->code + p->at;
+    if (!is_scalar || p->at < PREFIX || (at[-MODRM] & RM) != RDI_AND_DISPLACEMENT)
+      continue;
+    if ((at[-PREFIX] | 4) == 0x44 && at[-OPCODE] == 0x8b)
+      p->form = "GS_PATCH_SCALAR_READ";
+    if ((at[-PREFIX] | 4) == 0x44 && at[-OPCODE] == 0x89)
+      p->form = "GS_PATCH_SCALAR_WRITE";
+  }
+}
+
 /* The jump to what comes next is not needed at the end, where that comes next. */
 static void drop_last_jump(stencil_t *s) {
   patch_t *last = patch_count > s->first_patch ? &patches[patch_count - 1] : NULL;
@@ -237,9 +254,13 @@ static const char *read_strip(stencil_t *s) {
 }
 #endif
 
-static bool is_for_strips(const char *name) {
+/* Whether the name ends so, or, of strips, begins its end so. */
+static bool is_for_lanes(const char *name, const char *kind) {
   const char *lanes = strrchr(name, '_');
-  return lanes && strncmp(lanes, "_strip", 6) == 0;
+  return lanes && strncmp(lanes + 1, kind, strlen(kind)) == 0;
+}
+static bool is_for_strips(const char *name) {
+  return is_for_lanes(name, "strip");
 }
 
 /* What is to be known of the stencil besides its patches. Returns why it can't be one, or NULL. */
@@ -247,6 +268,10 @@ static const char *read_code(stencil_t *s) {
 #ifdef GS_HAVE_STRIPS
   if (is_for_strips(s->name))
     return read_strip(s);
+#endif
+#ifdef GS_HAVE_CACHE
+  if (is_for_lanes(s->name, "any") || is_for_lanes(s->name, "one"))
+    name_moves(s);
 #endif
   return is_for_strips(s->name) ? "this build has no strips" : NULL;
 }

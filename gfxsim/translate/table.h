@@ -18,6 +18,7 @@ typedef enum gs_hole {
   GS_HOLE_SGPR_SRC2,
   GS_HOLE_SGPR_DST,
   GS_HOLE_SGPR_SDST,
+  GS_HOLE_SCC,        /* likewise to SCC */
   GS_HOLE_VALUE_SRC0, /* the constant */
   GS_HOLE_VALUE_SRC1,
   GS_HOLE_VALUE_SRC2,
@@ -57,6 +58,8 @@ typedef enum gs_patch_form {
   GS_PATCH_32S,
   GS_PATCH_64,
   GS_PATCH_DISTANCE,
+  GS_PATCH_SCALAR_READ, /* the displacement of a move that can be one between the host's registers: cache.h */
+  GS_PATCH_SCALAR_WRITE,
   GS_PATCH_ROW_READ,
   GS_PATCH_ROW_WRITE,
   GS_PATCH_ROW_MERGE,
