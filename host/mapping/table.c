@@ -391,6 +391,10 @@ map_shadow_t *map_entry_shadow(map_table_t *table, map_entry_t *entry, uintptr_t
 
 /* ---- outside of constructs ---- */
 
+static bool is_range_of(const map_entry_t *entry, const map_range_t *range) {
+  return entry->begin == range->host && entry->end == range->host + range->bytes;
+}
+
 static map_status_t add_infinite(map_table_t *table, const map_range_t *range, void *device, bool associated,
                                  const char *what) {
   map_entry_t *entry;
@@ -405,7 +409,7 @@ static map_status_t add_infinite(map_table_t *table, const map_range_t *range, v
     entry->name = range->name;
     atomic_store_explicit(&entry->device, (uintptr_t)device, memory_order_relaxed);
     atomic_store_explicit(&entry->word, MAP_DYNAMIC_ONE | MAP_SPECIAL, memory_order_release);
-  } else if (relation == MAP_EXTENDED || !entry->infinite ||
+  } else if (relation == MAP_EXTENDED || !entry->infinite || (associated && !is_range_of(entry, range)) ||
              map_entry_device(entry, range->host) != (uintptr_t)device) {
     status = MAP_INVALID;
   }
@@ -457,7 +461,7 @@ map_status_t map_table_disassociate(map_table_t *table, const void *host) {
   bool found = map_table_search(table, range.host, 1, &entry) == MAP_CONTAINED;
   if (found && map_word_hold(map_entry_word(entry)))
     status = MAP_HELD;
-  else if (!found || !entry->associated)
+  else if (!found || !entry->associated || entry->begin != range.host)
     status = MAP_INVALID;
   else {
     void *none; /* its memory is the program's */
