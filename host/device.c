@@ -345,6 +345,9 @@ __attribute__((cold)) atmi_status_t tgt_device_load(tgt_device_t *device, tgt_li
   const atmi_image_request_t request = {library, bytes_of(loadable->fitting), library->entries,
                                         library->entry_count};
   atmi_status_t status = atmi_image_load(atmi_context(), device->omp, &request, &loaded);
+  if (status && tgt_machine_is_ending())
+    atmi_warn(device->core->label,
+              "the program is ending, and ROCr has ended before it: use the device earlier");
   if (status)
     return status;
   loadable->loaded[device->number] = loaded;

@@ -25,6 +25,7 @@ typedef struct tgt_library {
       entries; /* in one form whatever the layout; without statements, and without those of other languages */
   tgt_requires_t requires;
   bool is_new;                   /* entries are of the newer layout */
+  bool stays;                    /* it was unregistered, but is there until the process has ended */
   struct tgt_loadable *loadable; /* what the device layer made of it, or NULL */
 } tgt_library_t;
 

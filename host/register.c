@@ -24,6 +24,7 @@ TGT_EXPORT void __tgt_rtl_deinit(void) {}
 
 /* After the program's own destructors; what others still call finds no device. */
 __attribute__((destructor)) static void stop(void) {
+  tgt_runtime_stop(tgt_runtime());
   tgt_lint_stop();
   tgt_ompt_stop();
   tgt_machine_stop();

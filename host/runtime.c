@@ -172,21 +172,66 @@ void tgt_runtime_register(tgt_runtime_t *runtime, const tgt_descriptor_t *descri
   tgt_lint_look_at_libraries();
 }
 
+/* The caller holds the lock. */
+static void take_out(tgt_runtime_t *runtime, tgt_library_t **at) {
+  tgt_library_t *library = *at;
+  *at = library->next;
+  for (uint32_t i = 0; i < atomic_load(&runtime->device_count); i++) {
+    tgt_device_unload(&runtime->devices[i], library);
+    if (!runtime->libraries && tgt_ompt_is_on())
+      tgt_ompt_finalize(&runtime->devices[i]);
+  }
+  tgt_device_forget_library(library);
+  tgt_library_destroy(library);
+}
+
+/* ---- the end ---- */
+
+/* Clang up to 18 has its libraries unregistered by a destructor. From here on it is an exit handler, and
+ * these run before all functions with the attribute destructor. */
+enum { CLANG_WITH_EXIT_HANDLERS = 19 };
+
+static void note_exit(void) {
+  atomic_store(&tgt_runtime()->is_exiting, true);
+}
+
+/* The last exit handler runs first, so one that comes behind the libraries' own runs before them. Without a
+ * device in use there is none: ROCr cannot begin in destructors. What a handler costs is not given back,
+ * hence the limit for programs that open libraries again and again. The caller holds the lock. */
+static void watch_exit(tgt_runtime_t *runtime, uint64_t registrations) {
+  enum { MOST = 256 };
+  if (atomic_load(&runtime->newest_version) < CLANG_WITH_EXIT_HANDLERS || registrations > MOST ||
+      runtime->exit_watched == registrations)
+    return;
+  runtime->exit_watched = registrations;
+  (void)atexit(note_exit); /* without it, destructors are too late, as with LLVM's library */
+}
+
+/* Whether a library is unregistered too early for its destructors. A tool is told of the end at once, since
+ * libomp may be gone later. */
+static bool stays_until_stop(tgt_runtime_t *runtime) {
+  return atomic_load(&runtime->is_exiting) && !tgt_machine_is_ending() && !tgt_ompt_is_on();
+}
+
 void tgt_runtime_unregister(tgt_runtime_t *runtime, const tgt_descriptor_t *descriptor) {
   if (tgt_machine_is_forked()) /* whoever held the lock is not in this process */
     return;
   pthread_mutex_lock(&runtime->lock);
-  tgt_library_t **at = find(runtime, descriptor), *library = *at;
-  if (library) {
-    *at = library->next;
-    for (uint32_t i = 0; i < atomic_load(&runtime->device_count); i++) {
-      tgt_device_unload(&runtime->devices[i], library);
-      if (!runtime->libraries && tgt_ompt_is_on())
-        tgt_ompt_finalize(&runtime->devices[i]);
-    }
-    tgt_device_forget_library(library);
-    tgt_library_destroy(library);
-  }
+  tgt_library_t **at = find(runtime, descriptor);
+  if (*at && !((*at)->stays = stays_until_stop(runtime)))
+    take_out(runtime, at);
+  pthread_mutex_unlock(&runtime->lock);
+}
+
+void tgt_runtime_stop(tgt_runtime_t *runtime) {
+  if (tgt_machine_is_forked())
+    return;
+  pthread_mutex_lock(&runtime->lock);
+  for (tgt_library_t **at = &runtime->libraries; *at;)
+    if ((*at)->stays)
+      take_out(runtime, at);
+    else
+      at = &(*at)->next;
   pthread_mutex_unlock(&runtime->lock);
 }
 
@@ -212,6 +257,7 @@ static bool load(tgt_runtime_t *runtime, tgt_device_t *device) {
   if (usable) { /* release: who sees these sees what was loaded */
     atomic_store_explicit(&device->core_in_use, device->core, memory_order_release);
     atomic_store_explicit(&device->loaded, registrations, memory_order_release);
+    watch_exit(runtime, registrations);
   }
   pthread_mutex_unlock(&runtime->lock);
   return usable;

@@ -28,6 +28,10 @@ typedef struct tgt_runtime {
   _Atomic int64_t requires;        /* TGT_REQUIRES_ bits; 0: nothing was said yet */
   _Atomic uint32_t map_options;    /* see tgt_runtime_map_options */
   _Atomic uint32_t newest_version; /* of clang, among those that built the registered images; 0: unknown */
+  /* The program's exit handlers run. Which registrations the last handler that notices it came behind;
+   * guarded by lock. */
+  atomic_bool is_exiting;
+  uint64_t exit_watched;
   /* Interop objects, of which there are few, newest first. */
   pthread_mutex_t interops_lock;
   struct tgt_interop *interops;
@@ -48,8 +52,11 @@ static inline tgt_runtime_t *tgt_runtime(void) {
 /* Adds what a program registers, and finds the devices if it is the first with images for them. Failures are
  * described; regions of the program then run as without a device. Thread-safe. */
 void tgt_runtime_register(tgt_runtime_t *runtime, const tgt_descriptor_t *descriptor);
-/* Runs destructors, unmaps variables and unloads. Thread-safe. */
+/* Runs destructors, unmaps variables and unloads; what is unregistered by an exit handler stays until
+ * tgt_runtime_stop, for target regions that come later. Thread-safe. */
 void tgt_runtime_unregister(tgt_runtime_t *runtime, const tgt_descriptor_t *descriptor);
+/* Unregisters what has stayed. */
+void tgt_runtime_stop(tgt_runtime_t *runtime);
 /* Adds what a program requires; ends the process if another part of it says otherwise. `error`: LLVM's number
  * of that failure, 1 where programs call a function to say it (clang 13 to 18), 2 where entries say it. */
 void tgt_runtime_require(tgt_runtime_t *runtime, int64_t flags, int error);

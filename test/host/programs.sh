@@ -104,6 +104,14 @@ compile "$here/loaded_main.c" -o "$scratch/loaded" -ldl
 on_device 0 "$scratch/loaded" "$scratch/first.so" "$scratch/second.so"
 says '^right$'
 
+# A region behind all exit handlers, among which clang 19 and later have the one that unregisters the program.
+compile "$here/../versions/ending.c" -o "$scratch/ending"
+on_device 0 "$scratch/ending" used
+says '^ending: 4$'
+on_device 134 "$scratch/ending" # where ROCr has ended before it begins
+says_not '^ending'
+[ "$version" -ge 19 ] || says 'the program is ending, and ROCr has ended before it: use the device earlier$'
+
 # Regions in the constructor of a library that another thread opens: nobody asks the dynamic linker for something under a
 # lock that the constructor needs, not for the places that lint tells of either, nor for names of C++ in the timeline.
 compile -fPIC -shared "$here/constructor_library.c" -o "$scratch/constructor.so"
