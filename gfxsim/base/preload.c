@@ -2,6 +2,7 @@
 #include "base/preload.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,9 +32,12 @@ static bool append_real(gs_preload_openat_t *real_openat, int to, const char *pa
   return whole;
 }
 
-int gs_preload_text(gs_preload_openat_t *real_openat, const char *real, const char *text, size_t size,
-                    int flags) {
-  const int file = memfd_create("gfxsim-text", flags & O_CLOEXEC ? MFD_CLOEXEC : 0);
+int gs_preload_text(gs_preload_openat_t *real_openat, const char *path, const char *real, const char *text,
+                    size_t size, int flags) {
+  enum { MOST_OF_NAME = 250 };
+  char name[MOST_OF_NAME];
+  snprintf(name, sizeof name, "gfxsim:%s", path);
+  const int file = memfd_create(name, flags & O_CLOEXEC ? MFD_CLOEXEC : 0);
   if (file < 0)
     return -1;
   if (append_real(real_openat, file, real) && write_all(file, text, size) && lseek(file, 0, SEEK_SET) == 0)
@@ -43,13 +47,17 @@ int gs_preload_text(gs_preload_openat_t *real_openat, const char *real, const ch
 }
 
 /* It is removed at once: it stays readable, and empty, until it is closed. */
-int gs_preload_folder(gs_preload_openat_t *real_openat, int flags) {
-  char path[] = P_tmpdir "/gfxsim.XXXXXX";
-  if (!mkdtemp(path))
+int gs_preload_folder(gs_preload_openat_t *real_openat, const char *path, int flags) {
+  char made[PATH_MAX];
+  const size_t stands_for = strlen(GS_PRELOAD_FOLDER);
+  snprintf(made, sizeof made, "%s%s%s", GS_PRELOAD_FOLDER, path, GS_PRELOAD_FOLDER_END);
+  for (char *at = made + stands_for; (at = strchr(at, '/')) != NULL;)
+    *at = GS_PRELOAD_SLASH;
+  if (!mkdtemp(made))
     return -1;
-  const int folder = real_openat(AT_FDCWD, path, flags, 0);
+  const int folder = real_openat(AT_FDCWD, made, flags, 0);
   const int error = errno;
-  rmdir(path);
+  rmdir(made);
   errno = error;
   return folder;
 }

@@ -41,13 +41,20 @@ typedef int gs_preload_openat_t(int folder, const char *path, int flags, mode_t 
 
 /* All of these are thread-safe, and fail with errno. */
 
-/* A descriptor to read `size` bytes of `text` from, after what the file `real` holds (NULL, or a file that is
- * not there: nothing). `flags` are open's. -1: failed. */
-int gs_preload_text(gs_preload_openat_t *real_openat, const char *real, const char *text, size_t size,
-                    int flags);
+/* What Linux calls such descriptors' files begins and ends so, with what they stand for between: of a text
+ * its path, of a folder its path with another sign for slashes. " (deleted)" follows. */
+#define GS_PRELOAD_TEXT_LINK  "/memfd:gfxsim:"
+#define GS_PRELOAD_FOLDER     P_tmpdir "/gfxsim"
+#define GS_PRELOAD_FOLDER_END ".XXXXXX"
+#define GS_PRELOAD_SLASH      '!'
 
-/* A descriptor of a folder without files, opened with `flags`. -1: failed. */
-int gs_preload_folder(gs_preload_openat_t *real_openat, int flags);
+/* A descriptor to read `size` bytes of `text` from, after what the file `real` holds (NULL, or a file that is
+ * not there: nothing). `path` is what it stands for, and `flags` are open's. -1: failed. */
+int gs_preload_text(gs_preload_openat_t *real_openat, const char *path, const char *real, const char *text,
+                    size_t size, int flags);
+
+/* A descriptor of a folder without files that stands for `path`, opened with `flags`. -1: failed. */
+int gs_preload_folder(gs_preload_openat_t *real_openat, const char *path, int flags);
 
 /* The flags of open that belong to a mode of fopen, as far as reading and writing goes and O_CLOEXEC. */
 int gs_preload_flags(const char *mode);

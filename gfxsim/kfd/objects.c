@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -43,7 +44,26 @@ static const known_file_t *find_known(const struct stat *status) {
 dev_t gs_object_device(int object) {
   if (object == GS_OBJECT_KFD)
     return makedev(GS_KFD_MAJOR, 0);
-  return makedev(GS_DRM_MAJOR, (unsigned)(GS_FIRST_RENDER_MINOR + object - GS_OBJECT_RENDER));
+  const int first = object >= GS_OBJECT_CARD ? 0 : GS_FIRST_RENDER_MINOR;
+  return makedev(GS_DRM_MAJOR, (unsigned)(first + gs_object_gpu(object)));
+}
+
+void gs_object_path(int object, char path[GS_OBJECT_PATH_BYTES]) {
+  if (object == GS_OBJECT_KFD)
+    snprintf(path, GS_OBJECT_PATH_BYTES, "/dev/kfd");
+  else
+    snprintf(path, GS_OBJECT_PATH_BYTES, "/dev/dri/%s%u", object >= GS_OBJECT_CARD ? "card" : "renderD",
+             minor(gs_object_device(object)));
+}
+
+int gs_object_gpu(int object) {
+  if (object < GS_OBJECT_RENDER)
+    return -1;
+  return object - (object >= GS_OBJECT_CARD ? (int)GS_OBJECT_CARD : (int)GS_OBJECT_RENDER);
+}
+
+bool gs_object_may_be(int file) {
+  return file >= 0 && file < MOST_NUMBERS && atomic_load_explicit(&files.handed[file], memory_order_relaxed);
 }
 
 void gs_object_dress(struct stat *status) {
@@ -91,11 +111,13 @@ static int move_up(int file) {
 /* With the lock held. */
 static int make_master(int object) {
   struct stat status;
-  int file = memfd_create("gfxsim-device", MFD_CLOEXEC);
+  int file = memfd_create("gfxsim-device", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (file < 0)
     return -1;
   file = move_up(file);
-  if (gs_real_fstat(file, &status)) {
+  /* A device has no bytes. */
+  if (fcntl(file, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) ||
+      gs_real_fstat(file, &status)) {
     close(file);
     return -1;
   }

@@ -17,6 +17,16 @@ typedef DIR *(*opendir_fn_t)(const char *path);
 typedef struct dirent *(*readdir_fn_t)(DIR *stream);
 typedef void (*rewinddir_fn_t)(DIR *stream);
 typedef int (*closedir_fn_t)(DIR *stream);
+typedef DIR *(*fdopendir_fn_t)(int file);
+typedef long (*telldir_fn_t)(DIR *stream);
+typedef void (*seekdir_fn_t)(DIR *stream, long position);
+typedef char *(*realpath_fn_t)(const char *path, char *resolved);
+typedef int (*chdir_fn_t)(const char *path);
+typedef char *(*getcwd_fn_t)(char *path, size_t size);
+typedef int (*scandir_fn_t)(const char *path, struct dirent ***names, gs_scan_filter_t *filter,
+                            gs_scan_order_t *order);
+typedef int (*glob_fn_t)(const char *pattern, int flags, int (*on_error)(const char *path, int error),
+                         glob_t *found_paths);
 typedef int (*ioctl_fn_t)(int file, unsigned long request, ...);
 
 static struct {
@@ -27,6 +37,14 @@ static struct {
   _Atomic(readdir_fn_t) readdir;
   _Atomic(rewinddir_fn_t) rewinddir;
   _Atomic(closedir_fn_t) closedir;
+  _Atomic(fdopendir_fn_t) fdopendir;
+  _Atomic(telldir_fn_t) telldir;
+  _Atomic(seekdir_fn_t) seekdir;
+  _Atomic(realpath_fn_t) realpath;
+  _Atomic(chdir_fn_t) chdir;
+  _Atomic(getcwd_fn_t) getcwd;
+  _Atomic(scandir_fn_t) scandir;
+  _Atomic(glob_fn_t) glob;
   _Atomic(ioctl_fn_t) ioctl;
 } found;
 
@@ -37,6 +55,14 @@ GS_PRELOAD_FIND(opendir, "opendir")
 GS_PRELOAD_FIND(readdir, "readdir64")
 GS_PRELOAD_FIND(rewinddir, "rewinddir")
 GS_PRELOAD_FIND(closedir, "closedir")
+GS_PRELOAD_FIND(fdopendir, "fdopendir")
+GS_PRELOAD_FIND(telldir, "telldir")
+GS_PRELOAD_FIND(seekdir, "seekdir")
+GS_PRELOAD_FIND(realpath, "realpath")
+GS_PRELOAD_FIND(chdir, "chdir")
+GS_PRELOAD_FIND(getcwd, "getcwd")
+GS_PRELOAD_FIND(scandir, "scandir64")
+GS_PRELOAD_FIND(glob, "glob64")
 GS_PRELOAD_FIND(ioctl, "ioctl")
 
 int gs_real_openat(int folder, const char *path, int flags, mode_t mode) {
@@ -67,12 +93,54 @@ int gs_real_closedir(DIR *stream) {
   return find_closedir()(stream);
 }
 
+DIR *gs_real_fdopendir(int file) {
+  return find_fdopendir()(file);
+}
+
+long gs_real_telldir(DIR *stream) {
+  return find_telldir()(stream);
+}
+
+void gs_real_seekdir(DIR *stream, long position) {
+  find_seekdir()(stream, position);
+}
+
+char *gs_real_realpath(const char *path, char *resolved) {
+  return find_realpath()(path, resolved);
+}
+
+int gs_real_chdir(const char *path) {
+  return find_chdir()(path);
+}
+
+char *gs_real_getcwd(char *path, size_t size) {
+  return find_getcwd()(path, size);
+}
+
+int gs_real_scandir(const char *path, struct dirent ***names, gs_scan_filter_t *filter,
+                    gs_scan_order_t *order) {
+  return find_scandir()(path, names, filter, order);
+}
+
+int gs_real_glob(const char *pattern, int flags, int (*on_error)(const char *path, int error),
+                 glob_t *found_paths) {
+  return find_glob()(pattern, flags, on_error, found_paths);
+}
+
 int gs_real_ioctl(int file, unsigned long request, void *argument) {
   return find_ioctl()(file, request, argument);
 }
 
 ssize_t gs_real_readlinkat(int folder, const char *path, char *text, size_t size) {
   return syscall(SYS_readlinkat, folder, path, text, size);
+}
+
+ssize_t gs_real_attribute(const char *path, bool follows, const char *name, void *value, size_t size) {
+  return syscall(follows ? SYS_getxattr : SYS_lgetxattr, path, name, value, size);
+}
+
+ssize_t gs_real_attributes(const char *path, bool follows, char *list, size_t size) {
+  return syscall(follows ? SYS_listxattr : SYS_llistxattr, path, list, size);
 }
 
 /* The system call knows no flags. */

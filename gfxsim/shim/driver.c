@@ -69,9 +69,9 @@ static int open_answer(const answer_t *answer, int flags) {
     errno = EACCES;
     return -1;
   }
-  return answer->kind == ANSWER_TEXT
-             ? gs_preload_text(real_openat, answer->path, answer->text, strlen(answer->text), flags)
-             : gs_preload_folder(real_openat, flags);
+  return answer->kind == ANSWER_TEXT ? gs_preload_text(real_openat, answer->path, answer->path, answer->text,
+                                                       strlen(answer->text), flags)
+                                     : gs_preload_folder(real_openat, answer->path, flags);
 }
 
 static int open_any(int folder, const char *path, int flags, mode_t mode) {
