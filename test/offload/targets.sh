@@ -8,13 +8,17 @@ root=$(CDPATH="" cd -- "$(dirname -- "$0")/../.." && pwd)
 usage() {
   cat <<'USAGE'
 usage: test/offload/targets.sh [--versions="N ..."] [--parts="GFX ..."] [--levels="O2 ..."] [--programs="NAME ..."]
-                               [--build=DIR] [--results=FILE] [--jobs=N] [--document] [--report]
+                               [--build=DIR] [--results=FILE] [--jobs=N] [--newer] [--document] [--report]
 
-  --versions   of clang, libomptarget and the stock plugins (default: 13 14 15 16)
+  --versions   of clang, libomptarget and the stock plugins, 13 to 19 (default: 13 14 15 16). With 19, whose libomptarget opens
+               no plugin, this project's libomptarget takes the place of the plugin
   --parts      default: all that gfxsim has (gfxsim-run --list-devices) and this system's ROCr knows, oldest first
   --levels     default: O0 O1 O2 O3 Ofast
   --programs   by the names in test/offload/CMakeLists.txt
                (default: vecadd stencil dgemm int_arith_32 stack real_mix omp_mix)
+  --newer      other defaults: --versions="15 16 17 18 19" --parts="gfx1030 gfx1100 gfx942" --levels="O0 O2 O3", and its own
+               table. What this system's ROCr does not know, and what clang 17 to 19 make, runs in the Debian 13 tree
+               (script/trixie), whose clang compiles for 17 and 18
   --build      the build to test, configured with tests (default: build/release)
   --results    keeps the results in FILE, one a line, and runs only what is not there yet
   --jobs       how many at a time (default 1)
@@ -33,6 +37,7 @@ programs="vecadd stencil dgemm int_arith_32 stack real_mix omp_mix"
 build=$root/build/release
 results=
 jobs=1
+mark=test/offload/targets.sh
 document=
 report=
 one=
@@ -47,6 +52,12 @@ while [ $# -gt 0 ]; do
     --jobs=?*) jobs=${1#*=} ;;
     --document) document=yes ;;
     --report) report=yes ;;
+    --newer)
+      versions="15 16 17 18 19"
+      parts="gfx1030 gfx1100 gfx942"
+      levels="O0 O2 O3"
+      mark="$mark --newer"
+      ;;
     --one=?*) one=${1#*=} ;; # called by itself: "VERSION PART LEVEL NAME"
     -h | --help) usage; exit 0 ;;
     *) usage >&2; exit 2 ;;
@@ -67,6 +78,24 @@ parts=${parts:-${known_parts-}}
 [ -e "$list" ] || { echo "targets.sh: no $list; configure that build with tests" >&2; exit 2; }
 llvm=${OMPTARGET_AMDGPU_LLVM_DIR:-$root/build/llvm}
 
+# ---- where: this system, or the Debian 13 tree ----
+
+in_tree() { "$root/script/trixie" "--bind=$llvm" env "OMPTARGET_AMDGPU_LLVM_DIR=$llvm" "$@"; }
+
+# where_clang VERSION COMMAND..., where_rocr VERSION PART COMMAND...: run it where that clang is, where ROCr knows the part.
+where_clang() {
+  version=$1
+  shift
+  case $version in 17 | 18) in_tree "$@" ;; *) "$@" ;; esac
+}
+# ROCr 5.2.3 does not tell LLVM's plugin which kernels of 19 call functions of unknown depth, whose stacks are too small then.
+where_rocr() {
+  version=$1
+  part=$2
+  shift 2
+  case $version in 17 | 18 | 19) in_tree "$@" ;; *) "$root/script/with-rocr" "$part" "$@" ;; esac
+}
+
 # ---- one program: called with --one, prints "VERSION PART LEVEL NAME: result" ----
 
 # compile VERSION PART LEVEL NAME: into $scratch/NAME
@@ -75,7 +104,7 @@ compile() {
   options=$(echo "$line" | cut -d '|' -f 2)
   sources=$(echo "$line" | cut -d '|' -f 3)
   # shellcheck disable=SC2086
-  (cd "$root/test/offload" && timeout 600 "$root/script/omp-cc" -v "$1" -g "$2" "-$3" $options $sources -o "$scratch/$4") \
+  (cd "$root/test/offload" && where_clang "$1" timeout 600 "$root/script/omp-cc" -v "$1" -g "$2" "-$3" $options $sources -o "$scratch/$4") \
     >"$scratch/log" 2>&1
 }
 
@@ -85,14 +114,25 @@ compile() {
 # to give it back when the thunk is closed already, and aborts: there the program's verdict counts.
 run() {
   lib=$llvm/$1/usr/lib/llvm-$1/lib
+  how=--plugin=$4
+  host=
   case $1-$4 in
+    19-ours)
+      how=--runtime=ours
+      file=
+      host=$build/host/libomptarget.so
+      ;;
+    19-stock)
+      how=--runtime=stock
+      file=
+      ;;
     *-ours) file=$build/src/libomptarget.rtl.amdgpu.so ;;
     16-stock) file=$lib/libomptarget.rtl.amdgpu.nextgen.so ;;
     *) file=$lib/libomptarget.rtl.amdgpu.so ;;
   esac
   thunk=$(readlink -f "$build/lib/gfxsim/libhsakmt.so.1")
-  OMP_TARGET_OFFLOAD=MANDATORY KMP_WARNINGS=0 CHECK_PLUGIN=$file CHECK_THUNK=$thunk timeout 300 stdbuf -oL \
-    "$build/bin/gfxsim-run" "--devices=$2" "--plugin=$4" "$scratch/$3" >"$scratch/log" 2>&1 </dev/null && return
+  OMP_TARGET_OFFLOAD=MANDATORY KMP_WARNINGS=0 CHECK_PLUGIN=$file CHECK_HOST=$host CHECK_THUNK=$thunk \
+    where_rocr "$1" "$2" timeout 300 stdbuf -oL "$build/bin/gfxsim-run" "--devices=$2" "$how" "$scratch/$3" >"$scratch/log" 2>&1 </dev/null && return
   case $1-$4 in
     15-stock) ;;
     13-stock) grep -q 'ScratchCache not empty at shutdown\|Unmap scratch subrange failed' "$scratch/log" || return ;;
@@ -114,7 +154,7 @@ try() {
 }
 
 if [ -n "$one" ]; then
-  scratch=$(mktemp -d "${TMPDIR:-/tmp}/targets.XXXXXX")
+  scratch=$(mktemp -d "$build/targets.XXXXXX") # where the tree sees it, too
   trap 'rm -rf "$scratch"' EXIT
   trap 'exit 1' HUP INT TERM
   # shellcheck disable=SC2086
@@ -125,10 +165,11 @@ fi
 
 # ---- all of them ----
 
-# has_runtime VERSION PART: LLVM 13 has no device runtime for gfx90a and gfx1030, and none before 17 has one for gfx942.
+# has_runtime VERSION PART: LLVM 13 has no device runtime for gfx90a and gfx1030, 13 and 14 none for gfx1100, and those before 17
+# none for gfx942. script/omp-cc makes those that 15 (gfx1100) and 17 (gfx942) lack.
 has_runtime() {
   case $1-$2 in
-    13-gfx90a | 13-gfx1030 | 1[3-6]-gfx942 | 1[3-6]-mi300a) return 1 ;;
+    13-gfx90a | 13-gfx1030 | 1[34]-gfx110? | 1[3-6]-gfx942 | 1[3-6]-mi300a) return 1 ;;
   esac
 }
 
@@ -200,9 +241,9 @@ table() {
 write_table() {
   page=$root/doc/targets.md
   {
-    sed -e '/^<!-- test\/offload\/targets\.sh begins -->$/q' "$page"
+    sed -e "\\,^<!-- $mark begins -->\$,q" "$page"
     table
-    sed -n -e '/^<!-- test\/offload\/targets\.sh ends -->$/,$p' "$page"
+    sed -n -e "\\,^<!-- $mark ends -->\$,,\$p" "$page"
   } >"$results.page"
   mv "$results.page" "$page"
   echo "targets.sh: the table is in doc/targets.md"
@@ -211,6 +252,12 @@ write_table() {
 [ -n "$report" ] || for version in $versions; do
   "$root/script/llvm" "$version"
 done
+[ -n "$report" ] || case $versions in
+  *1[78]*)
+    "$root/script/trixie" --packages="clang-17 lld-17 llvm-17 clang-tools-17 clang-18 lld-18 llvm-18 clang-tools-18 \
+libhsa-runtime-dev rocm-device-libs-17"
+    ;;
+esac
 if [ -z "$results" ]; then
   results=$(mktemp "${TMPDIR:-/tmp}/targets.XXXXXX")
   trap 'rm -f "$results"' EXIT
