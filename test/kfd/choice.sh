@@ -1,5 +1,5 @@
 #!/bin/sh
-# Which door gfxsim-run takes: choice.sh GFXSIM-RUN
+# Which door gfxsim-run takes, and what it says of the ROCr that it finds: choice.sh GFXSIM-RUN
 set -eu
 run=$1
 scratch=$(mktemp -d)
@@ -33,6 +33,15 @@ LD_LIBRARY_PATH=$scratch/old explains "kfd: $scratch/new/libhsa-runtime64.so.1 h
 # A file that is no library is passed over.
 echo text >"$scratch/none/libhsa-runtime64.so.1"
 LD_LIBRARY_PATH=$scratch/none:$scratch/old explains "thunk: $old loads" true
+
+# ROCr that does not know a part is named; one that says nothing of parts is not suspected.
+mkdir "$scratch/isas"
+echo 'const char *isas[] = {"amdgcn-amd-amdhsa--gfx900", "amdgcn-amd-amdhsa--gfx942"};' |
+  cc -shared -fPIC -x c - -o "$scratch/isas/libhsa-runtime64.so.1"
+LD_LIBRARY_PATH=$scratch/isas "$run" --devices=gfx1100,gfx900,gfx1100,mi300a true 2>"$scratch/err"
+LD_LIBRARY_PATH=$scratch/old "$run" --devices=gfx1100 true 2>>"$scratch/err"
+echo "gfxsim-run: $scratch/isas/libhsa-runtime64.so.1 does not know gfx1100: programs will not find the AMD Radeon RX 7900 XTX;\
+ it takes a newer ROCr" | diff - "$scratch/err" >&2 || failed=1
 
 "$run" --door=kfd --print-environment >"$scratch/out"
 grep -q '^LD_PRELOAD=.*/kfd/libgfxsim-kfd\.so' "$scratch/out" || { echo "kfd is not preloaded" >&2; failed=1; }

@@ -216,18 +216,36 @@ static bool find_rocr(char *const *words, char path[PATH_MAX]) {
 }
 
 void run_choose_door(const char *wanted, char *const *words, run_door_t *door) {
-  char path[PATH_MAX];
+  const bool found = find_rocr(words, door->rocr);
+  if (!found)
+    door->rocr[0] = '\0';
   if (wanted) {
     door->kfd = !strcmp(wanted, "kfd");
     snprintf(door->why, sizeof door->why, "--door=%s says so", wanted);
     return;
   }
-  if (!find_rocr(words, path)) {
+  if (!found) {
     door->kfd = false;
     snprintf(door->why, sizeof door->why, "no %s was found, which would decide", rocr);
     return;
   }
-  door->kfd = !needs_thunk(path);
-  snprintf(door->why, sizeof door->why, "%s %s", path,
+  door->kfd = !needs_thunk(door->rocr);
+  snprintf(door->why, sizeof door->why, "%s %s", door->rocr,
            door->kfd ? "has its thunk inside" : "loads the thunk from a library");
+}
+
+static bool contains(const image_t *image, const char *text) {
+  return memmem(image->bytes, image->size, text, strlen(text)) != NULL;
+}
+
+bool run_rocr_knows(const char *path, const char *processor) {
+  static const char prefix[] = "amdgcn-amd-amdhsa--", oldest[] = "gfx900";
+  char name[64];
+  image_t image = read_image(path);
+  snprintf(name, sizeof name, "%s%s", prefix, oldest);
+  bool knows = !image.bytes || !contains(&image, name);
+  snprintf(name, sizeof name, "%s%s", prefix, processor);
+  knows = knows || contains(&image, name);
+  free_image(&image);
+  return knows;
 }

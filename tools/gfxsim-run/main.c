@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "door.h"
+#include "exec/profile.h"
 #include "options.h"
 #include "plugin.h"
 
@@ -201,6 +202,24 @@ static int become(char **words) {
   return RUN_CANNOT_EXECUTE;
 }
 
+/* ROCr leaves out what it does not know, with a word that does not say so or with none. */
+static void warn_of_parts(const char *rocr) {
+  char reason[GS_PARTS_REASON_BYTES], name[16];
+  gs_part_t parts[GS_MOST_PARTS];
+  const char *list = getenv("GFXSIM_DEVICES");
+  const int count = *rocr && list ? gs_parts_parse(list, parts, reason) : 0;
+  for (int i = 0; i < count; i++) {
+    const gs_profile_t *part = parts[i].profile;
+    bool again = false;
+    for (int j = 0; j < i; j++)
+      again = again || parts[j].profile == part;
+    snprintf(name, sizeof name, "gfx%u%u%x", part->gfx_major, part->gfx_minor, part->gfx_stepping);
+    if (!again && !run_rocr_knows(rocr, name))
+      run_complain("%s does not know %s: programs will not find the %s; it takes a newer ROCr", rocr, name,
+                   part->marketing_name);
+  }
+}
+
 int main(int argc, char **argv) {
   static folders_t folders;
   static run_door_t door;
@@ -224,6 +243,7 @@ int main(int argc, char **argv) {
     run_choose_door(options.door, words, &door);
     if (options.explain)
       run_complain("door %s: %s", door.kfd ? "kfd" : "thunk", door.why);
+    warn_of_parts(door.rocr);
     status = set_environment(&options, &folders, door.kfd);
   }
   if (status || !options.print_environment)
