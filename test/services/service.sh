@@ -97,9 +97,9 @@ case $what in
     start 0
     [ "$(cat "$scratch/out")" = "a string of more than fifty-six bytes, which takes several packets|7|odd|1.500" ] ||
       fail "wrong output"
-    bytes=$(grep -Ec '(flat|global)_store_byte' "$scratch/trace") || true
+    bytes=$(grep -Ec '(flat|global)_store_(byte|b8)' "$scratch/trace") || true
     [ "$bytes" -lt 8 ] || fail "$bytes bytes were stored one by one"
-    grep -Eq '(flat|global)_store_dword' "$scratch/trace" || fail "there is nothing in the trace"
+    grep -Eq '(flat|global)_store_(dword|b32)' "$scratch/trace" || fail "there is nothing in the trace"
     ;;
   idle)
     start 0
