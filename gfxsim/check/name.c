@@ -73,7 +73,7 @@ void gs_name_kernel(const char *kernel, char *text, size_t size) {
 static bool is_between(const char *file) {
   static const char *const names[] = {
       "libhsa-runtime64.so", "libgfxsim-check.so", "libhsakmt.so", "libgfxsim-kfd.so", "libc.so",
-      "libomptarget"};
+      "libomptarget",        "libomp.so",          "libiomp5.so"};
   const char *name = strrchr(file, '/');
   name = name ? name + 1 : file;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -86,7 +86,7 @@ bool gs_name_host_place(uint64_t address, char *text, size_t size) {
   gs_host_place_t place;
   char line[256];
   /* A return address is that of the next line's code, perhaps. */
-  if (!gs_host_find(address - 1, &place) || is_between(place.path))
+  if (!gs_host_find(address - 1, &place) || is_between(place.path) || !strcmp(place.function, "_start"))
     return false;
   char *plain = demangle(place.function);
   const char *function = plain ? plain : place.function;
