@@ -101,7 +101,7 @@ static bool is_good(const gs_wave_t *w, memory_t *memory, uint64_t address, uint
     if (answer.verdict != GS_VERDICT_GOOD)
       break;
     if (answer.id)
-      gs_kernel_used(gs_check_of(w), gs_place_kernel(w), answer.id);
+      gs_kernel_used(w, answer.id);
     memory->start = answer.start;
     memory->end = answer.end;
     at = answer.end;

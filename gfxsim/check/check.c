@@ -97,6 +97,8 @@ static int create(const gs_options_t *options, gs_check_t **made) {
   check->watch.context = check;
   pthread_mutex_init(&check->copies.lock, NULL);
   pthread_mutex_init(&check->kernels.lock, NULL);
+  /* Not where nothing is to depend on the time. */
+  gs_hold_init(&check->hold, options->check & (GS_CHECK_BOUNDS | GS_CHECK_RACE) && !options->deterministic);
   if (options->check & GS_CHECK_BOUNDS)
     gs_check_share(check, &gs_bounds_watch);
   if (options->check & GS_CHECK_TRANSFER) {
@@ -125,7 +127,7 @@ static int create(const gs_options_t *options, gs_check_t **made) {
     gs_check_destroy(check);
     return -1;
   }
-  if (options->check & GS_CHECK_BOUNDS)
+  if (options->check & (GS_CHECK_BOUNDS | GS_CHECK_RACE))
     gs_kernels_watch(check);
   *made = check;
   return 0;
@@ -156,6 +158,7 @@ void gs_check_destroy(gs_check_t *check) {
   gs_init_destroy(check);
   pthread_mutex_destroy(&check->copies.lock);
   pthread_mutex_destroy(&check->kernels.lock);
+  gs_hold_fini(&check->hold);
   gs_findings_fini(&check->findings);
   gs_blocks_fini(&check->blocks);
   free(check);

@@ -6,6 +6,7 @@
 #include "base/options.h"
 #include "check/blocks.h"
 #include "check/findings.h"
+#include "check/hold.h"
 #include "check/notes.h"
 #include "check/transfer.h"
 #include "check/race.h"
@@ -21,13 +22,17 @@ typedef struct gs_copies {
 
 /* A kernel that runs, see kernels.c. */
 enum { GS_KERNEL_BLOCKS = 64 };
+typedef struct gs_block_use {
+  uint64_t block, pc, group; /* the block's id, who has accessed it first */
+  unsigned wave, lane;
+} gs_block_use_t;
 typedef struct gs_running_kernel {
   struct gs_running_kernel *next;
   uint64_t number; /* of kernels, from 1 */
   gs_launch_t launch;
   void *told; /* what the tool that asks for kernels wants to be told again, or NULL */
   uint32_t used_count;
-  uint64_t used[GS_KERNEL_BLOCKS]; /* blocks that it has accessed, the last ones */
+  gs_block_use_t used[GS_KERNEL_BLOCKS]; /* of blocks, the last ones */
 } gs_running_kernel_t;
 
 typedef struct gs_kernels {
@@ -49,7 +54,8 @@ typedef struct gs_check {
   const gs_watch_t *tool[GS_CHECK_MOST_TOOLS]; /* who shares it, in this order */
   unsigned tools;
   gs_copies_t copies;   /* that run */
-  gs_kernels_t kernels; /* likewise, for the tool "bounds" */
+  gs_kernels_t kernels; /* likewise, for the tools "bounds" and "race" */
+  gs_hold_t hold;       /* of kernels that are over */
   gs_watch_t internal;  /* for ROCr's own kernels, if a tool wants to see them */
   struct gs_init *init; /* what the tool of this name keeps, or NULL */
   struct gs_wait *wait; /* likewise */
@@ -99,11 +105,17 @@ void gs_copies_look(gs_check_t *check, const gfxsim_copy_t *copy, const char *ca
 
 /* kernels.c: keeps a list of the kernels that run; when all tools are there. */
 void gs_kernels_watch(gs_check_t *check);
-/* The kernel (NULL: not known) has accessed the block. On any thread. */
-void gs_kernel_used(gs_check_t *check, gs_running_kernel_t *kernel, uint64_t block);
+/* The wave's kernel, if that is known, accesses the block. On the thread that runs the wave. */
+void gs_kernel_used(const gs_wave_t *w, uint64_t block);
 /* From now on only the GPUs with their bits in `gpus` may access the block: kernels of others that have, and
  * still run, are told of. */
 void gs_kernels_share(gs_check_t *check, const gs_block_note_t *block, uint32_t gpus,
+                      const gfxsim_stack_t *stack);
+/* Whether a kernel of that GPU runs. */
+bool gs_kernels_run(gs_check_t *check, uint32_t gpu);
+/* The block at `address` is about to be freed: a kernel of the GPU, whose memory is `map`, that has accessed
+ * it and still runs, is told of. */
+void gs_kernels_freed(gs_check_t *check, uint32_t gpu, const gs_vm_map_t *map, uint64_t address,
                       const gfxsim_stack_t *stack);
 extern const char gs_kernels_hint[];
 

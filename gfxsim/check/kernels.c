@@ -4,10 +4,17 @@
 #include <stdlib.h>
 
 #include "check/check.h"
+#include "check/name.h"
+#include "exec/place.h"
 
 /* A warning, as the kernel may be done with the block; if it is not, that is an error of its own. */
 static const gs_rule_t rule = {"bounds", "access-under-kernel", GS_SEVERITY_WARNING,
                                "Memory that was taken from a GPU while a kernel runs that has accessed it"};
+
+/* What it has loaded it may have used already, but nobody waited for it. */
+static const gs_rule_t free_rule = {"bounds", "free-under-kernel", GS_SEVERITY_ERROR,
+                                    "Memory that was freed while a kernel runs that has accessed it"};
+static const char free_hint[] = "wait for the kernel before that: a taskwait, a depend clause, or its signal";
 
 const char gs_kernels_hint[] = "hsa_amd_agents_allow_access replaces the list of GPUs: name those again that "
                                "go on using the block, or wait for their kernels";
@@ -18,6 +25,7 @@ static void *kernel_begins(void *context, const gs_launch_t *launch) {
   gs_running_kernel_t *kernel = calloc(1, sizeof *kernel);
   if (!kernel) /* nor is it looked at by others */
     return NULL;
+  gs_hold_begins(&check->hold);
   kernel->launch = *launch;
   if (kernels->asks.kernel_begins)
     kernel->told = kernels->asks.kernel_begins(context, launch);
@@ -32,6 +40,7 @@ static void *kernel_begins(void *context, const gs_launch_t *launch) {
 static void kernel_ends(void *context, void *ended) {
   gs_check_t *check = context;
   gs_running_kernel_t *kernel = ended;
+  gs_hold_back(&check->hold);
   pthread_mutex_lock(&check->kernels.lock);
   gs_running_kernel_t **link = &check->kernels.first;
   while (*link != kernel)
@@ -58,20 +67,73 @@ void gs_kernels_watch(gs_check_t *check) {
   watch->group_begins = group_begins;
 }
 
-static bool has_used(const gs_running_kernel_t *kernel, uint64_t block) {
+static const gs_block_use_t *find_use(const gs_running_kernel_t *kernel, uint64_t block) {
   for (uint32_t i = 0; i < kernel->used_count && i < GS_KERNEL_BLOCKS; i++)
-    if (kernel->used[i] == block)
-      return true;
-  return false;
+    if (kernel->used[i].block == block)
+      return &kernel->used[i];
+  return NULL;
 }
 
-void gs_kernel_used(gs_check_t *check, gs_running_kernel_t *kernel, uint64_t block) {
+void gs_kernel_used(const gs_wave_t *w, uint64_t block) {
+  gs_check_t *check = gs_check_of(w);
+  gs_running_kernel_t *kernel = gs_place_kernel(w);
   if (!kernel)
     return;
   pthread_mutex_lock(&check->kernels.lock);
-  if (!has_used(kernel, block))
-    kernel->used[kernel->used_count++ % GS_KERNEL_BLOCKS] = block;
+  if (!find_use(kernel, block))
+    kernel->used[kernel->used_count++ % GS_KERNEL_BLOCKS] =
+        (gs_block_use_t){block, w->pc - GS_PLACE_INSTRUCTION_BYTES, gs_place_group(w), gs_place_wave(w),
+                         gs_exec(w) ? (unsigned)__builtin_ctzll(gs_exec(w)) : 0};
   pthread_mutex_unlock(&check->kernels.lock);
+}
+
+bool gs_kernels_run(gs_check_t *check, uint32_t gpu) {
+  bool any = false;
+  pthread_mutex_lock(&check->kernels.lock);
+  for (const gs_running_kernel_t *kernel = check->kernels.first; kernel && !any; kernel = kernel->next)
+    any = kernel->launch.gpu == gpu;
+  pthread_mutex_unlock(&check->kernels.lock);
+  return any;
+}
+
+/* A kernel of the GPU that runs and has accessed the block. */
+static bool find_user(gs_check_t *check, uint32_t gpu, uint64_t block, gs_launch_t *launch,
+                      gs_block_use_t *use) {
+  const gs_block_use_t *found = NULL;
+  pthread_mutex_lock(&check->kernels.lock);
+  for (const gs_running_kernel_t *kernel = check->kernels.first; kernel && !found; kernel = kernel->next) {
+    found = kernel->launch.gpu == gpu ? find_use(kernel, block) : NULL;
+    if (found) {
+      *use = *found;
+      *launch = kernel->launch;
+    }
+  }
+  pthread_mutex_unlock(&check->kernels.lock);
+  return found;
+}
+
+void gs_kernels_freed(gs_check_t *check, uint32_t gpu, const gs_vm_map_t *map, uint64_t address,
+                      const gfxsim_stack_t *stack) {
+  gs_block_note_t block;
+  gs_launch_t launch;
+  gs_block_use_t use;
+  /* What was locked may be so a second time. */
+  if (!(check->findings.tools & GS_CHECK_BOUNDS) || !gs_blocks_find(&check->blocks, address, &block) ||
+      block.start != address || block.locked || !find_user(check, gpu, block.id, &launch, &use))
+    return;
+  const gs_key_t key = {.rule = &free_rule, .pc = {use.pc}};
+  gs_found_t *found = gs_findings_meet(&check->findings, &key, 1);
+  if (!found)
+    return;
+  gs_finding_t finding = {.about_block = true, .address = address, .block = block, .hint = free_hint};
+  finding.side[0] = (gs_side_t){.actor = GS_ACTOR_HOST, .stack = *stack};
+  finding.side[1].actor = GS_ACTOR_WAVE;
+  gs_place_of_other(map, &launch, use.group, use.wave, use.lane, use.pc, &finding.side[1].place);
+  char kernel[GS_PLACE_TEXT];
+  gs_name_kernel(finding.side[1].place.kernel, kernel, sizeof kernel);
+  snprintf(finding.side[1].what, sizeof finding.side[1].what, "The kernel has accessed it, and is not over");
+  snprintf(finding.title, sizeof finding.title, "Invalid free of memory under %s", kernel);
+  gs_findings_tell(&check->findings, found, &finding);
 }
 
 void gs_kernels_share(gs_check_t *check, const gs_block_note_t *block, uint32_t gpus,
@@ -79,7 +141,7 @@ void gs_kernels_share(gs_check_t *check, const gs_block_note_t *block, uint32_t 
   uint32_t count = 0, gpu = 0;
   pthread_mutex_lock(&check->kernels.lock);
   for (const gs_running_kernel_t *kernel = check->kernels.first; kernel; kernel = kernel->next)
-    if (!(gpus >> kernel->launch.gpu & 1) && has_used(kernel, block->id)) {
+    if (!(gpus >> kernel->launch.gpu & 1) && find_use(kernel, block->id)) {
       gpu = kernel->launch.gpu;
       count++;
     }

@@ -628,6 +628,7 @@ static void touch_copy(gs_race_t *race, gs_crew_t *crew, const gs_vm_map_t *map,
 
 static void *watch_copy_begins(void *context, const gs_copy_t *what) {
   gs_race_t *race = race_of(context);
+  gs_hold_begins(&((gs_check_t *)context)->hold);
   if (race->cache)
     gs_cache_copy(race->cache, what);
   const gs_job_t copy = {

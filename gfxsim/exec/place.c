@@ -77,6 +77,12 @@ void gs_place_of_other(const gs_vm_map_t *map, const gs_launch_t *launch, uint64
   number_item(wave * gs_target_lanes(launch->target) + lane, size, place);
 }
 
+uint64_t gs_place_group(const gs_wave_t *w) {
+  const gs_group_t *group = group_of(w);
+  const uint32_t *groups = group->run->kernel.groups;
+  return group->id[0] + groups[0] * (group->id[1] + (uint64_t)groups[1] * group->id[2]);
+}
+
 unsigned gs_place_wave(const gs_wave_t *w) {
   return (unsigned)(w - group_of(w)->wave);
 }

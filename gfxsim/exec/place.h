@@ -34,6 +34,9 @@ void gs_place_of(const gs_wave_t *w, unsigned lane, gs_place_t *place);
 void gs_place_of_other(const gs_vm_map_t *map, const gs_launch_t *launch, uint64_t group, unsigned wave,
                        unsigned lane, uint64_t pc, gs_place_t *place);
 
+/* The number of the wave's workgroup in the grid, as gs_place_of_other counts. */
+uint64_t gs_place_group(const gs_wave_t *w);
+
 /* The index of the wave in its workgroup. */
 unsigned gs_place_wave(const gs_wave_t *w);
 

@@ -72,12 +72,27 @@ void gfxsim_note_allocate(uint64_t address, uint64_t bytes, const char *call, co
     gs_init_came(check, address, address + bytes);
 }
 
+/* Kernels that run may need what is freed. */
+static void tell_kernels(gs_machine_t *machine, gs_check_t *check, uint64_t address,
+                         const gfxsim_stack_t *stack) {
+  for (uint32_t i = 0; i < machine->gpu_count; i++) {
+    gs_vm_reader_t reader;
+    if (!gs_kernels_run(check, i))
+      continue;
+    gs_vm_reader_register(gs_device_vm(machine->gpu[i].device), &reader);
+    gs_kernels_freed(check, i, gs_vm_reader_enter(&reader), address, stack);
+    gs_vm_reader_leave(&reader);
+    gs_vm_reader_unregister(&reader);
+  }
+}
+
 void gfxsim_note_free(uint64_t address, const gfxsim_stack_t *stack) {
   gs_machine_t *machine;
   gs_check_t *check = open_check(&machine);
   if (!check)
     return;
   gs_copies_freed(check, address, stack);
+  tell_kernels(machine, check, address, stack);
   gs_blocks_free(&check->blocks, address, stack);
 }
 

@@ -129,6 +129,11 @@ void gs_place_of_other(const gs_vm_map_t *map, const gs_launch_t *launch, uint64
   *place = (gs_place_t){.profile = "stub"};
 }
 
+uint64_t gs_place_group(const gs_wave_t *w) {
+  (void)w;
+  return 0;
+}
+
 unsigned gs_place_wave(const gs_wave_t *w) {
   (void)w;
   return 0;
