@@ -39,15 +39,16 @@ static inline unsigned gs_stamp_lane(gs_stamp_t s) {
 
 /* A kernel or a copy. */
 typedef struct gs_job {
-  uint32_t number;          /* of jobs, from 1 */
-  uint32_t floor;           /* crews below it were over before this job began */
-  uint32_t first;           /* its first crew */
-  uint64_t begin;           /* by the clock of jobs */
-  uint64_t end;             /* 0: it runs */
-  bool is_copy, wrote_back; /* wrote_back: a wave did, of the second cache's changes */
-  gs_launch_t launch;       /* of a kernel; `gpu` of a copy */
-  uint64_t from, to, bytes; /* of a copy; `from` is 0 for a fill */
-  struct gs_job *next;      /* of those that run */
+  uint32_t number;            /* of jobs, from 1 */
+  uint32_t floor;             /* crews below it were over before this job began */
+  uint32_t first;             /* its first crew */
+  uint64_t begin;             /* by the clock of jobs */
+  uint64_t end;               /* 0: it runs */
+  bool is_copy, wrote_back;   /* wrote_back: a wave did, of the second cache's changes */
+  gs_launch_t launch;         /* of a kernel; `gpu` of a copy */
+  uint64_t from, to, bytes;   /* of a copy; `from` is 0 for a fill */
+  struct gs_host_words *host; /* of a kernel that has accessed the host's memory; race_host.c owns it */
+  struct gs_job *next;        /* of those that run */
 } gs_job_t;
 
 /* What a wave, or who passes it on, has learned of other workgroups by words of global memory. */

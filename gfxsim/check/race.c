@@ -392,6 +392,43 @@ static void touch_bytes(touch_t *t, uint64_t address, uint64_t bytes, unsigned l
   }
 }
 
+/* ---- The host's memory ---- */
+
+/* What the lane accesses, of whole dwords. */
+static void note_host_lane(touch_t *t, uint64_t address, unsigned lane) {
+  const gs_vm_map_t *map = atomic_load_explicit(&t->w->env->vm->seen, memory_order_relaxed);
+  const gs_vm_range_t *range = gs_vm_find(map, address);
+  uint32_t stored[GS_ACCESS_BYTES / 4];
+  cells_t cells;
+  size_t here;
+  if (!range || address % 4 || t->bytes % 4 || t->bytes > GS_ACCESS_BYTES || range->end - address < t->bytes)
+    return;
+  t->lane_address = address;
+  const bool known = t->rights == GS_VM_WRITE && stored_bytes(t, lane, (uint8_t *)stored);
+  for (unsigned i = 0; i < t->bytes / 4 && find_cells(t, address + 4 * i, &cells, &here); i++) {
+    const gs_host_word_t word = {.address = address + 4 * i,
+                                 .host = range->host + (address + 4 * i - range->start),
+                                 .writes = t->rights == GS_VM_WRITE,
+                                 .group = t->crew->group,
+                                 .accessed = t->stamp | lane,
+                                 .written = *cells.written};
+    gs_host_note(t->race, t->crew->job, t->w, &word, known ? &stored[i] : NULL);
+  }
+}
+
+/* The lanes' accesses, at a->at[] or from `address` on, `stride` bytes apart. */
+static __attribute__((noinline)) void note_host(touch_t *t, uint64_t lanes, uint64_t address,
+                                                uint32_t stride) {
+  if (t->rights == (GS_VM_READ | GS_VM_WRITE) || t->flags & GS_SITE_WAITS) {
+    gs_host_agrees(t->race, t->crew->job);
+    return;
+  }
+  for (uint64_t left = lanes; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctzll(left);
+    note_host_lane(t, t->access ? t->access->at[l] : address + (uint64_t)l * stride, l);
+  }
+}
+
 /* ---- Callbacks ---- */
 
 /* Without the tool "race", for "cache" alone: reads matter where they learn something, or if the part's
@@ -412,6 +449,7 @@ static void watch_lanes(gs_wave_t *w, const gs_access_t *a) {
     return;
   t.access = a;
   const bool both = a->rights == (GS_VM_READ | GS_VM_WRITE);
+  const uint64_t first = a->lanes ? a->at[__builtin_ctzll(a->lanes)] : 0;
   uint64_t last = UINT64_MAX;
   if (both)
     gs_order_hold(&t.race->order);
@@ -430,6 +468,8 @@ static void watch_lanes(gs_wave_t *w, const gs_access_t *a) {
     if (!is_private(&t, a->at[l]))
       gs_atomic_look(t.race, w, a->at[l], a->bytes, l);
   }
+  if (GS_UNLIKELY(gs_host_is(t.race, w, first)) && t.race->tells)
+    note_host(&t, a->lanes, 0, 0);
   finish(&t);
 }
 
@@ -492,6 +532,10 @@ static void touch_block(touch_t *t, uint64_t address, uint64_t size, uint32_t st
   else
     for (unsigned l = 0; l < gs_wave_lanes(t->w); l++)
       touch_bytes(t, address + (uint64_t)l * stride, stride, l);
+  if (!scalar && !t->local && t->race->tells && GS_UNLIKELY(gs_host_is(t->race, t->w, address))) {
+    const uint64_t exec = gs_exec(t->w);
+    note_host(t, stride ? exec : exec & -exec, address, stride);
+  }
   finish(t);
 }
 
@@ -573,6 +617,7 @@ static void *watch_kernel_begins(void *context, const gs_launch_t *launch) {
 
 static void watch_kernel_ends(void *context, void *kernel) {
   gs_race_t *race = race_of(context);
+  gs_host_kernel_ends(race, kernel);
   const gs_job_t job = *(const gs_job_t *)kernel;
   gs_order_end(&race->order, kernel);
   if (race->cache)
@@ -656,12 +701,15 @@ gs_race_t *gs_race_create(gs_blocks_t *blocks, gs_findings_t *findings) {
     return NULL;
   race->blocks = blocks;
   race->findings = findings;
+  pthread_mutex_init(&race->host_lock, NULL);
   if (gs_order_init(&race->order)) {
+    gs_host_fini(race);
     free(race);
     return NULL;
   }
   if (gs_sites_init(&race->sites)) {
     gs_order_fini(&race->order);
+    gs_host_fini(race);
     free(race);
     return NULL;
   }
@@ -675,6 +723,7 @@ void gs_race_destroy(gs_race_t *race) {
   gs_shadow_fini(&race->shadow);
   gs_sites_fini(&race->sites);
   gs_order_fini(&race->order);
+  gs_host_fini(race);
   free(race);
 }
 

@@ -14,9 +14,11 @@ typedef struct gs_race {
   gs_shadow_t shadow;
   gs_blocks_t *blocks; /* for names */
   gs_findings_t *findings;
-  bool link_has_atomics;  /* the one to the host */
-  bool tells;             /* of races; else it only looks, for who else wants to know */
-  struct gs_cache *cache; /* that is the tool "cache", or NULL */
+  bool link_has_atomics;     /* the one to the host */
+  bool tells;                /* of races; else it only looks, for who else wants to know */
+  struct gs_cache *cache;    /* that is the tool "cache", or NULL */
+  pthread_mutex_t host_lock; /* of what follows, and of what kernels have accessed of the host's memory */
+  struct gs_host_site *host_sites;
 } gs_race_t;
 
 /* NULL when out of memory. What is pointed to must outlive it. */
@@ -46,6 +48,29 @@ typedef struct gs_clash {
 /* atomic.c: looks whether memory of the kind at `address` can do the read-modify-write in hand, of one lane.
  * On the thread that runs the wave. */
 void gs_atomic_look(gs_race_t *race, const gs_wave_t *w, uint64_t address, uint32_t bytes, unsigned lane);
+
+/* race_host.c: a dword of the host's memory that a kernel accesses. */
+typedef struct gs_host_word {
+  uint64_t address;
+  const void *host; /* where it is in this process */
+  uint32_t value;
+  bool writes;
+  uint64_t group; /* who accesses it, with `accessed` */
+  gs_stamp_t accessed;
+  gs_stamp_t written; /* by whom it was written last, as the shadow has it behind the access */
+} gs_host_word_t;
+
+/* Whether the host can write at `address`. On the thread that runs the wave. */
+bool gs_host_is(const gs_race_t *race, const gs_wave_t *w, uint64_t address);
+/* The wave, of the kernel, loads the word, or stores *stored there (NULL: what is not known). On its thread.
+ */
+void gs_host_note(gs_race_t *race, gs_job_t *job, const gs_wave_t *w, const gs_host_word_t *what,
+                  const uint32_t *stored);
+/* The kernel has accessed memory of the host in a way that orders other accesses. */
+void gs_host_agrees(gs_race_t *race, gs_job_t *job);
+/* The kernel is over: compares its words, and forgets them. Before its signal is sent. */
+void gs_host_kernel_ends(gs_race_t *race, gs_job_t *job);
+void gs_host_fini(gs_race_t *race);
 
 /* race_text.c: counts it, and tells of it if it is the first between its two instructions. */
 void gs_clash_report(const gs_clash_t *clash);
