@@ -29,10 +29,17 @@ void tgt_checker_find(void) {
   memcpy(&tgt_runtime()->note_map, &symbol, sizeof symbol);
   symbol = find(library, "gfxsim_note_mapping");
   memcpy(&tgt_runtime()->note_mapping, &symbol, sizeof symbol);
+  symbol = find(library, "gfxsim_note_caller");
+  memcpy(&tgt_runtime()->note_caller, &symbol, sizeof symbol);
 }
 
 bool tgt_checker_is_there(void) {
   return tgt_runtime()->note_map != NULL;
+}
+
+void tgt_checker_caller(const void *code) {
+  if (tgt_runtime()->note_caller)
+    tgt_runtime()->note_caller((uint64_t)(uintptr_t)code);
 }
 
 static void tell_new(const map_note_t *note) {

@@ -11,6 +11,10 @@
 void tgt_checker_find(void);
 bool tgt_checker_is_there(void);
 
+/* Tells it that this thread now works for code that returns to `code`, NULL: no longer. Nothing if there is
+ * none. */
+void tgt_checker_caller(const void *code);
+
 /* Tells it of new entries, their copies and ends, and of regions that use them. Thread-safe. */
 void tgt_checker_hear(const map_note_t *note);
 

@@ -1,6 +1,7 @@
 /* OpenMP's functions for device memory: allocation, presence, association, locking. Not here: copies (copy).
  */
 #include "api.h"
+#include "checker.h"
 #include "libomp.h"
 #include "message.h"
 #include "ompt.h"
@@ -90,7 +91,10 @@ static void *allocate(size_t bytes, int number, atmi_memory_kind_t kind, const v
   tgt_device_t *device = tgt_api_device(number, "allocate memory");
   if (!device)
     return NULL;
-  return tgt_ompt_is_on() ? take_and_tell(device, bytes, kind, code) : take(device, bytes, kind);
+  tgt_checker_caller(code);
+  void *memory = tgt_ompt_is_on() ? take_and_tell(device, bytes, kind, code) : take(device, bytes, kind);
+  tgt_checker_caller(NULL);
+  return memory;
 }
 
 static inline void put(tgt_device_t *device, void *memory) {
@@ -119,10 +123,14 @@ static void release(void *memory, int number, const void *code) {
     return;
   }
   tgt_device_t *device = tgt_api_device(number, "free memory");
-  if (device && tgt_ompt_is_on())
+  if (!device)
+    return;
+  tgt_checker_caller(code);
+  if (tgt_ompt_is_on())
     put_and_tell(device, memory, code);
-  else if (device)
+  else
     put(device, memory);
+  tgt_checker_caller(NULL);
 }
 
 TGT_EXPORT void *omp_target_alloc(size_t bytes, int device) {

@@ -36,9 +36,10 @@ typedef struct tgt_runtime {
   pthread_mutex_t interops_lock;
   struct tgt_interop *interops;
   /* Of a checker below (checker.h), with address, bytes, name, file, line and host address; and with what
-   * happens to such memory, address, bytes; NULL: none. */
+   * happens to such memory, address, bytes, and for which code this thread works; NULL: none. */
   void (*note_map)(uint64_t, uint64_t, const char *, const char *, uint32_t, uint64_t);
   void (*note_mapping)(uint32_t, uint64_t, uint64_t);
+  void (*note_caller)(uint64_t);
 } tgt_runtime_t;
 
 extern tgt_runtime_t tgt_the_runtime;

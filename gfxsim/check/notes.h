@@ -58,6 +58,11 @@ typedef void gfxsim_note_copy_t(const gfxsim_copy_t *copy, const char *call, con
 #define GFXSIM_NOTE_ACCESS "gfxsim_note_access"
 typedef void gfxsim_note_access_t(uint64_t address, uint64_t nodes, const gfxsim_stack_t *stack);
 
+/* What the calling thread allocates and frees from now on is asked for by code that returns to `address`; 0:
+ * that is over. For runtimes without unwind tables, behind which nobody finds who called. */
+#define GFXSIM_NOTE_CALLER "gfxsim_note_caller"
+typedef void gfxsim_note_caller_t(uint64_t address);
+
 /* Whether anything is checked, so that notes are read. */
 #define GFXSIM_NOTES_ARE_WANTED "gfxsim_notes_are_wanted"
 typedef int gfxsim_notes_are_wanted_t(void);

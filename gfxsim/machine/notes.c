@@ -16,7 +16,26 @@ EXPORT gfxsim_note_map_t gfxsim_note_map;
 EXPORT gfxsim_note_mapping_t gfxsim_note_mapping;
 EXPORT gfxsim_note_copy_t gfxsim_note_copy;
 EXPORT gfxsim_note_access_t gfxsim_note_access;
+EXPORT gfxsim_note_caller_t gfxsim_note_caller;
 EXPORT gfxsim_notes_are_wanted_t gfxsim_notes_are_wanted;
+
+/* What gfxsim_note_caller has said on this thread. */
+static _Thread_local uint64_t caller;
+
+void gfxsim_note_caller(uint64_t address) {
+  caller = address;
+}
+
+/* The stack, and who called, if that is not in it. */
+static gfxsim_stack_t with_caller(const gfxsim_stack_t *stack) {
+  gfxsim_stack_t whole = *stack;
+  bool found = !caller || whole.depth == GFXSIM_STACK_DEPTH;
+  for (uint32_t i = 0; i < whole.depth; i++)
+    found |= whole.frame[i] == caller;
+  if (!found)
+    whole.frame[whole.depth++] = caller;
+  return whole;
+}
 
 int gfxsim_notes_are_wanted(void) {
   const gs_machine_t *machine = gs_machine_current();
@@ -65,7 +84,7 @@ void gfxsim_note_allocate(uint64_t address, uint64_t bytes, const char *call, co
   if (!check || (locks && atomic_load(&machine->xnack)))
     return;
   gs_block_note_t block = {
-      .start = address, .end = address + bytes, .call = call, .made = *stack, .locked = locks};
+      .start = address, .end = address + bytes, .call = call, .made = with_caller(stack), .locked = locks};
   find_pages(machine, &block);
   gs_blocks_add(&check->blocks, &block);
   if (is_hidden(machine, address))
@@ -91,9 +110,10 @@ void gfxsim_note_free(uint64_t address, const gfxsim_stack_t *stack) {
   gs_check_t *check = open_check(&machine);
   if (!check)
     return;
-  gs_copies_freed(check, address, stack);
-  tell_kernels(machine, check, address, stack);
-  gs_blocks_free(&check->blocks, address, stack);
+  const gfxsim_stack_t whole = with_caller(stack);
+  gs_copies_freed(check, address, &whole);
+  tell_kernels(machine, check, address, &whole);
+  gs_blocks_free(&check->blocks, address, &whole);
 }
 
 void gfxsim_note_access(uint64_t address, uint64_t nodes, const gfxsim_stack_t *stack) {

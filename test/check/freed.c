@@ -1,6 +1,8 @@
 /* Memory is used after omp_target_free, when somebody else has been given some.
  * expect: Invalid write of 4 bytes in target region in main at line [0-9]+ \(.*:@BUG@\)
- * expect: Address 0x[0-9a-f]+ is 12 bytes into .*a block of 400 bytes that was freed$ */
+ * expect: Address 0x[0-9a-f]+ is 12 bytes into .*a block of 400 bytes that was freed$
+ * named: freed by .*freed.c:[0-9]+ \(main\)$
+ * named: made by .*freed.c:[0-9]+ \(main\)$ */
 #include <omp.h>
 
 int main(void) {
