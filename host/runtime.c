@@ -122,7 +122,8 @@ static tgt_library_t **find(tgt_runtime_t *runtime, const tgt_descriptor_t *desc
 /* What became different with which clang. */
 static const struct {
   uint32_t version, option;
-} map_options[] = {{16, MAP_KEEP_POINTER_ARGUMENTS}, {22, MAP_KEEP_HOST_POINTERS}};
+} map_options[] = {
+    {16, MAP_KEEP_POINTER_ARGUMENTS}, {22, MAP_KEEP_HOST_POINTERS}, {23, MAP_OFFSETS_IN_BYTES}};
 
 static void note_version(tgt_runtime_t *runtime, const tgt_library_t *library) {
   uint32_t version = tgt_device_library_version(library), options = 0;

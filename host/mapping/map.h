@@ -69,6 +69,8 @@ enum {
   /* So does a pointer that a region uses, when nothing is mapped where it points (16 on, as OpenMP 5.1 has
      it). */
   MAP_KEEP_POINTER_ARGUMENTS = 2,
+  /* Sections that are not contiguous have offsets in bytes (23 on), else in strides of their dimension. */
+  MAP_OFFSETS_IN_BYTES = 4,
 };
 
 enum { MAP_WORDS_INLINE = 64, MAP_ITEMS_INLINE = 24 };

@@ -17,6 +17,7 @@ static const char not_present[] = "device mapping required by 'present' motion m
 typedef struct shape {
   const map_dimension_t *dimensions;
   uint32_t count;
+  bool in_bytes;       /* offsets are, as since clang 23; else multiples of the dimension's stride */
   uint64_t piece;      /* bytes of one */
   uint64_t pieces;     /* how many */
   uint64_t first, end; /* of all, behind the base */
@@ -25,9 +26,10 @@ typedef struct shape {
 /* Bytes from the base to the first element of a dimension, and to the last. False if they cannot be. */
 static bool add_dimension(const map_dimension_t *dimension, shape_t *shape) {
   uint64_t first, last;
-  return dimension->count && dimension->stride && dimension->count - 1 <= UINT64_MAX - dimension->offset &&
-         !__builtin_mul_overflow(dimension->offset, dimension->stride, &first) &&
-         !__builtin_mul_overflow(dimension->offset + dimension->count - 1, dimension->stride, &last) &&
+  return dimension->count && dimension->stride &&
+         !__builtin_mul_overflow(dimension->offset, shape->in_bytes ? 1 : dimension->stride, &first) &&
+         !__builtin_mul_overflow(dimension->count - 1, dimension->stride, &last) &&
+         !__builtin_add_overflow(first, last, &last) &&
          !__builtin_add_overflow(shape->first, first, &shape->first) &&
          !__builtin_add_overflow(shape->end, last, &shape->end);
 }
@@ -49,11 +51,12 @@ static bool merge(shape_t *shape) {
   return true;
 }
 
-/* Reads the descriptor of a section. False if it is damaged. */
-static bool read_shape(const map_dimension_t *dimensions, int64_t count, shape_t *shape) {
+/* Reads the descriptor of a section, for a work with these options. False if it is damaged. */
+static bool read_shape(const map_dimension_t *dimensions, int64_t count, uint32_t options, shape_t *shape) {
   if (!dimensions || count <= 0 || count > DIMENSIONS_MOST)
     return false;
-  *shape = (shape_t){.dimensions = dimensions, .count = (uint32_t)count};
+  *shape = (shape_t){
+      .dimensions = dimensions, .count = (uint32_t)count, .in_bytes = options & MAP_OFFSETS_IN_BYTES};
   for (uint32_t i = 0; i < shape->count; i++)
     if (!add_dimension(&dimensions[i], shape))
       return false;
@@ -65,9 +68,9 @@ static bool each_piece(const shape_t *shape, uintptr_t base, bool (*call)(void *
                        void *context) {
   uint64_t at[DIMENSIONS_MOST] = {0};
   for (;;) {
-    uintptr_t host = base;
+    uintptr_t host = base + shape->first;
     for (uint32_t i = 0; i < shape->count; i++)
-      host += (shape->dimensions[i].offset + at[i]) * shape->dimensions[i].stride;
+      host += at[i] * shape->dimensions[i].stride;
     if (!call(context, host))
       return false;
     uint32_t i = shape->count - 1;
@@ -159,7 +162,7 @@ static bool damaged(map_pass_t *pass, const map_component_t *component) {
 static bool update_section(map_pass_t *pass, const map_component_t *component) {
   shape_t shape;
   map_entry_t *entry;
-  if (!read_shape((const map_dimension_t *)component->begin, component->size, &shape) ||
+  if (!read_shape((const map_dimension_t *)component->begin, component->size, pass->work->options, &shape) ||
       shape.end > UINT64_MAX - component->base)
     return damaged(pass, component);
   map_component_t whole = *component;
@@ -236,7 +239,8 @@ static map_status_t copy_item(map_work_t *work, map_item_t *item) {
     return map_work_write_shadow(work, item);
   if (__builtin_expect(!(item->flags & MAP_ITEM_PIECES), 1)) {
     (void)copy_piece(&copying, item->host);
-  } else if (read_shape((const map_dimension_t *)(uintptr_t)item->value, item->argument, &shape)) {
+  } else if (read_shape((const map_dimension_t *)(uintptr_t)item->value, item->argument, work->options,
+                        &shape)) {
     copying.bytes = shape.piece;
     (void)each_piece(&shape, item->host - shape.first, copy_piece, &copying);
   }

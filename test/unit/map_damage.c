@@ -65,14 +65,18 @@ static map_status_t region(map_work_t *work, const map_arguments_t *arguments) {
   return status ? status : map_leave(work);
 }
 
-static map_status_t run_raw(operation_t *operation, const map_arguments_t *arguments) {
+static map_status_t run_with(uint32_t options, operation_t *operation, const map_arguments_t *arguments) {
   map_work_t work;
-  map_work_begin(&work, table, fake_stream(&device, 0), 0);
+  map_work_begin(&work, table, fake_stream(&device, 0), options);
   map_status_t status = operation(&work, arguments), end;
   do
     fake_synchronize(fake_stream(&device, 0));
   while ((end = map_work_end(&work)) == MAP_AGAIN);
   return status ? status : end;
+}
+
+static map_status_t run_raw(operation_t *operation, const map_arguments_t *arguments) {
+  return run_with(0, operation, arguments);
 }
 
 static map_status_t run(operation_t *operation, arrays_t *arrays) {
@@ -288,6 +292,28 @@ static void sections_that_begin_later(void **state) {
   assert_int_equal(run(map_update, &update), MAP_OK);
   for (int i = 0; i < 20; i++)
     assert_int_equal(large[i], (i >= 1 && i < 16) ? 0 : i + 1);
+  assert_int_equal(run(map_end, &arrays), MAP_OK);
+  memset(large, 0, sizeof large);
+}
+
+/* As clang 23 has them: offsets of any dimension in bytes, and a last dimension for the bytes of an element.
+ */
+static void sections_with_offsets_in_bytes(void **state) {
+  (void)state;
+  arrays_t arrays = {0};
+  add(&arrays, large, large, 80, MAP_TO);
+  assert_int_equal(run(map_begin, &arrays), MAP_OK);
+  map_dimension_t dimensions[] = {{16, 3, 16}, {4, 2, 4}, {0, 4, 1}};
+  void *base = large, *begin = dimensions;
+  int64_t count = 3, type = (int64_t)(MAP_FROM | MAP_NON_CONTIGUOUS);
+  const map_arguments_t update = {1, &base, &begin, &count, &type, NULL, NULL};
+  for (int i = 0; i < 20; i++)
+    large[i] = i + 1;
+  assert_int_equal(run_with(MAP_OFFSETS_IN_BYTES, map_update, &update), MAP_OK);
+  for (int i = 0; i < 20; i++) {
+    bool copied = i >= 4 && i < 16 && (i % 4 == 1 || i % 4 == 2);
+    assert_int_equal(large[i], copied ? 0 : i + 1);
+  }
   assert_int_equal(run(map_end, &arrays), MAP_OK);
   memset(large, 0, sizeof large);
 }
@@ -648,6 +674,7 @@ int main(void) {
                                      cmocka_unit_test(descriptors_of_sections_are_not_there),
                                      cmocka_unit_test(sections_in_pieces),
                                      cmocka_unit_test(sections_that_begin_later),
+                                     cmocka_unit_test(sections_with_offsets_in_bytes),
                                      cmocka_unit_test(messages_say_where),
                                      cmocka_unit_test(extensions_are_not_present),
                                      cmocka_unit_test(mappers_of_programs_push_to_vectors),
