@@ -314,14 +314,16 @@ static atmi_status_t add_entry(tgt_device_t *device, const atmi_entry_t *host, c
     return host->flags & (TGT_ENTRY_CTOR | TGT_ENTRY_DTOR)
                ? ATMI_OK
                : tgt_kernels_add(&device->kernels, host->address, entry->address);
-  /* Several weak definitions of a variable: the first one wins. */
-  if (map_table_find(device->maps, host->address, host->size, &known))
+  /* Several weak definitions of a variable: the first one wins. Of a function only the address is mapped:
+   * others may begin a few bytes behind it. */
+  uint64_t bytes = host->flags & TGT_ENTRY_INDIRECT ? 1 : host->size;
+  if (map_table_find(device->maps, host->address, bytes, &known))
     return ATMI_OK;
   atmi_status_t status = find_target(device, entry, &target);
   if (status)
     return status;
-  return map_table_add_global(device->maps, host->address, target, host->size, host->name) ? ATMI_NO_MEMORY
-                                                                                           : ATMI_OK;
+  return map_table_add_global(device->maps, host->address, target, bytes, host->name) ? ATMI_NO_MEMORY
+                                                                                      : ATMI_OK;
 }
 
 static void remove_entries(tgt_device_t *device, const tgt_library_t *library,
@@ -346,8 +348,7 @@ __attribute__((cold)) atmi_status_t tgt_device_load(tgt_device_t *device, tgt_li
                                         library->entry_count};
   atmi_status_t status = atmi_image_load(atmi_context(), device->omp, &request, &loaded);
   if (status && tgt_machine_is_ending())
-    atmi_warn(device->core->label,
-              "the program is ending, and ROCr has ended before it: use the device earlier");
+    atmi_warn(device->core->label, "the program is ending, and ROCr has ended before it");
   if (status)
     return status;
   loadable->loaded[device->number] = loaded;

@@ -66,6 +66,29 @@ static int tables(void) {
   return sum == 111;
 }
 
+/* ---- small functions ---- */
+
+#pragma omp begin declare target indirect
+__attribute__((minsize, noinline)) int small(int x) {
+  return x + 1;
+}
+__attribute__((minsize, noinline)) int smaller(int x) {
+  return x + 2;
+}
+#pragma omp end declare target
+
+/* One begins less than a pointer's size behind the other. */
+static int near_functions(void) {
+  function_t *functions[] = {small, smaller};
+  int sum = 0;
+  for (int i = 0; i < 2; i++) {
+    void *function = (void *)functions[i];
+#pragma omp target map(tofrom : sum) firstprivate(function)
+    sum = ((function_t *)__llvm_omp_indirect_call_lookup(function))(sum);
+  }
+  return sum == 3 && (uintptr_t)smaller - (uintptr_t)small < sizeof(void *);
+}
+
 /* ---- calls of the host ---- */
 
 typedef struct question {
@@ -113,7 +136,7 @@ static int reductions(void) {
 }
 
 int main(void) {
-  int right = tables() && calls() && reductions();
+  int right = tables() && near_functions() && calls() && reductions();
   puts(right ? "right" : "wrong");
   return !right;
 }

@@ -110,7 +110,7 @@ on_device 0 "$scratch/ending" used
 says '^ending: 4$'
 on_device 134 "$scratch/ending" # where ROCr has ended before it begins
 says_not '^ending'
-[ "$version" -ge 19 ] || says 'the program is ending, and ROCr has ended before it: use the device earlier$'
+[ "$version" -ge 19 ] || says 'the program is ending, and ROCr has ended before it$'
 
 # Regions in the constructor of a library that another thread opens: nobody asks the dynamic linker for something under a
 # lock that the constructor needs, not for the places that lint tells of either, nor for names of C++ in the timeline.
