@@ -55,7 +55,7 @@ struct gs_transfer {
   mapping_t **at;        /* by start; they do not overlap */
   size_t count, capacity;
   gs_variable_t *variables;
-  bool any;                       /* somebody said what is mapped */
+  bool any;                       /* somebody says what is mapped */
   _Atomic uint64_t copies, bytes; /* of all copy engines */
   pthread_mutex_t writers_lock;   /* of what follows */
   writer_t writer[WRITERS];
@@ -170,12 +170,19 @@ static bool make_room(gs_transfer_t *transfer) {
   return true;
 }
 
+void gs_transfer_listen(gs_transfer_t *transfer) {
+  if (!transfer)
+    return;
+  pthread_rwlock_wrlock(&transfer->lock);
+  transfer->any = true;
+  pthread_rwlock_unlock(&transfer->lock);
+}
+
 void gs_transfer_map(gs_transfer_t *transfer, uint64_t device, uint64_t bytes, const char *name,
                      const char *file, uint32_t line, uint64_t host) {
   if (!transfer || !bytes || device == host) /* zero copy: there is one of it */
     return;
   pthread_rwlock_wrlock(&transfer->lock);
-  transfer->any = true;
   if (transfer->count)
     remove_range(transfer, device, device + bytes);
   mapping_t *mapping =

@@ -17,6 +17,8 @@ gs_transfer_t *gs_transfer_create(gs_findings_t *findings);
 /* Accepts NULL, as do the others. */
 void gs_transfer_destroy(gs_transfer_t *transfer);
 
+/* Somebody will say what is mapped, if anything is. */
+void gs_transfer_listen(gs_transfer_t *transfer);
 /* [device, device + bytes) is the device's copy of what lies at `host`. Ends what was mapped there. Without
  * memory for it nothing is followed. All that follow are thread-safe. */
 void gs_transfer_map(gs_transfer_t *transfer, uint64_t device, uint64_t bytes, const char *name,

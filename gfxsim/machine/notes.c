@@ -39,7 +39,10 @@ static gfxsim_stack_t with_caller(const gfxsim_stack_t *stack) {
 
 int gfxsim_notes_are_wanted(void) {
   const gs_machine_t *machine = gs_machine_current();
-  return machine && machine->check && machine->check->findings.tools;
+  if (!machine || !machine->check || !machine->check->findings.tools)
+    return 0;
+  gs_transfer_listen(machine->check->transfer);
+  return 1;
 }
 
 static uint64_t page_up(uint64_t address) {

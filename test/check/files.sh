@@ -98,5 +98,11 @@ grep -q "can't read the suppressions in $folder/none" "$folder/out" || complain 
 try 99 --check-fail --check-most=1 "$program"
 [ "$(grep -c '^==[0-9]*== Invalid' "$folder/log")" = 1 ] || complain "more is told than was asked for"
 says "from $findings places"
+# A runtime that would say what is mapped, and a program that maps nothing.
+printf '%s\n' 'int a[4]; _Pragma("omp declare target to(a)")' 'int main(void) { _Pragma("omp target") a[1] = 2;' 'return 0; }' >"$folder/nothing.c"
+$OMP_CC -O2 "$folder/nothing.c" -o "$folder/nothing"
+timeout 100 "$run" --runtime=ours --check=transfer --check-log="$folder/log" "$folder/nothing" >"$folder/out" 2>&1 || complain "a program that maps nothing fails"
+! grep -q 'does not say what is mapped' "$folder/log" || complain "our runtime is said to tell nothing"
+
 [ "$wrong" = 0 ] || exit 1
 echo "files: SARIF, suppressions and limits of $findings findings"

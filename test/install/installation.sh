@@ -34,6 +34,7 @@ case $part in
     same "gfxsim's folder" "$(cd "$libdir/gfxsim" && echo *.so.1 libgfxsim* kfd/*)" "libhsakmt.so.1 libgfxsim-check.so libgfxsim-driver.so kfd/libgfxsim-kfd.so"
     same "libraries that a system's linker finds" "$(echo "$libdir"/*.so*)" "$libdir/*.so*"
     ! grep -rl -e "$folder" -e "$root" . || fail "these files name folders of the build"
+    [ -s share/gfxsim/openmp.supp ] || fail "the suppressions of what device runtimes do are not there"
     # All that have a version have the same.
     version=$(sed -n 's/^project(.* VERSION \([0-9.]*\) .*/\1/p' "$root/CMakeLists.txt")
     same "version of gfxsim-run" "$(bin/gfxsim-run --version)" "gfxsim-run $version"
