@@ -406,12 +406,18 @@ static bool vop3_op_sel(decoder_t *d, unsigned op_sel) {
   return true;
 }
 
+/* What stands in the field of a source that an instruction does not have: nothing, or, from gfx10 on, where
+ * LLVM 23 puts it, the constant 0. */
+static bool is_unused(const decoder_t *d, unsigned code) {
+  return code == 0 || (code == OPERAND_INT && d->family->has_dpp8);
+}
+
 /* Lane numbers and masks come from scalar registers or constants, the value of v_writelane too; v_readlane's
  * from a vector register. */
 static bool vop3_src(decoder_t *d, unsigned i, unsigned code) {
   const unsigned type = d->op->src[i];
   if (type == GS_T_NONE)
-    return code == 0;
+    return is_unused(d, code);
   if (type == GS_T_MASK)
     return (code < OPERAND_EXEC || code >= OPERAND_SHARED_BASE) && code < OPERAND_VGPR &&
            scalar_value(d, i, code, false) && d->in->src[i].kind != GS_SRC_CONST;
@@ -564,7 +570,7 @@ static bool decode_vop3p(decoder_t *d) {
     const bool half = (d->op->src[i] == GS_T_MIX && (in->op_sel_hi >> i & 1)) ||
                       (has(d, GS_OPF_WMMA) && (d->op->number == WMMA_F16 || d->op->number == WMMA_BF16));
     if (!packed_mods(d, i, (in->neg_lo | in->neg_hi) >> i & 1) ||
-        !(d->op->src[i] == GS_T_NONE ? code == 0 : vector_operand(d, i, code, half)))
+        !(d->op->src[i] == GS_T_NONE ? is_unused(d, code) : vector_operand(d, i, code, half)))
       return false;
     if (has(d, GS_OPF_WMMA) && i < 2 && code < OPERAND_VGPR)
       return false;

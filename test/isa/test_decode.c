@@ -472,6 +472,18 @@ static void ask_assembler(comparison_t *c, const question_t *questions, size_t c
   files_close(&files);
 }
 
+/* Whether the field of a source that a VOP3 or VOP3P instruction does not have holds 128, which LLVM 23 puts
+ * there. */
+static bool has_spare_zero(const gs_inst_t *inst, const uint32_t words[2]) {
+  enum { VOP3 = 0x35, VOP3P = 0xcc, FIELD = 0x1ff, ZERO = 128 };
+  if (words[0] >> 26 != VOP3 && words[0] >> 24 != VOP3P)
+    return false;
+  for (unsigned i = 0; i < 3; i++)
+    if (inst->op->src[i] == GS_T_NONE && (words[1] >> 9 * i & FIELD) == ZERO)
+      return true;
+  return false;
+}
+
 /* Compares what both make of the sample. Returns whether there is something to ask the assembler. */
 static bool compare_one(comparison_t *c, const sample_t *s, char *theirs, bool same_size, question_t *q) {
   gs_inst_t inst;
@@ -483,7 +495,9 @@ static bool compare_one(comparison_t *c, const sample_t *s, char *theirs, bool s
     theirs[0] = '\0';
   if (llvm_version() > 16 && !known && (llvm_22_is_lax(theirs) || llvm_22_is_strict(theirs)))
     theirs[0] = '\0';
-  if (llvm_version() > 16 && known && !*theirs && llvm_22_is_strict(ours)) {
+  if (known && !*theirs &&
+      ((llvm_version() > 16 && llvm_22_is_strict(ours)) ||
+       (llvm_version() < 23 && has_spare_zero(&inst, s->words)))) {
     c->lax++;
     return false;
   }
@@ -744,6 +758,37 @@ static void check_anything(gs_target_t target, const uint32_t *words, size_t cou
   assert_int_equal(strncmp(small, text, sizeof small - 1), 0);
 }
 
+/* As LLVM 23 encodes what has fewer than three sources. Older ones, of which one is the oracle above, know 0
+ * only. */
+static void test_spare_sources(void **state) {
+  static const struct {
+    gs_target_t target;
+    uint32_t words[2];
+    const char *text; /* NULL: no instruction */
+  } rows[] = {
+      {GS_GFX1030, {0xd6ff0004, 0x02020682}, "v_lshlrev_b64 v[4:5], 2, v[3:4]"},
+      {GS_GFX1030_W32, {0xd5690001, 0x02020702}, "v_mul_lo_u32 v1, v2, v3"},
+      {GS_GFX1030, {0xd7600001, 0x02010702}, "v_readlane_b32 s1, v2, 3"},
+      {GS_GFX1100, {0xd73c0004, 0x02020682}, "v_lshlrev_b64 v[4:5], 2, v[3:4]"},
+      {GS_GFX1100_W32, {0xd5850001, 0x02010102}, "v_cvt_f32_i32_e64 v1, v2"},
+      {GS_GFX1100, {0xd5800000, 0x02010080}, "v_nop"},
+      {GS_GFX1100_W32, {0xcc0a4001, 0x1a020702}, "v_pk_add_u16 v1, v2, v3"},
+      {GS_GFX1100, {0xd73c0004, 0x02060682}, NULL}, /* the constant 1 */
+      {GS_GFX942, {0xd2850001, 0x02020702}, NULL},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char text[TEXT_BYTES];
+    gs_inst_t inst;
+    const bool known = gs_decode(rows[i].target, rows[i].words, 2, &inst);
+    assert_int_equal(known, rows[i].text != NULL);
+    if (!known)
+      continue;
+    (void)gs_disassemble(rows[i].target, &inst, text, sizeof text);
+    assert_true(llvm_text_same(text, rows[i].text));
+  }
+}
+
 static void test_anything(void **state) {
   (void)state;
   random_t r = {.state = 4711};
@@ -756,7 +801,8 @@ static void test_anything(void **state) {
 int main(void) {
 #define ROW(target, name, bit) cmocka_unit_test(test_##target),
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_order), cmocka_unit_test(test_numbers),
-                                     cmocka_unit_test(test_anything), GS_TARGETS(ROW)};
+                                     cmocka_unit_test(test_spare_sources), cmocka_unit_test(test_anything),
+                                     GS_TARGETS(ROW)};
 #undef ROW
   if (getenv("DECODE_PART"))
     cmocka_set_test_filter(getenv("DECODE_PART"));
