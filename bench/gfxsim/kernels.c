@@ -44,7 +44,7 @@ static void dgemm(void) {
     }
 }
 
-#if defined(__AMDGCN__)
+#if defined(__gfx908__) || defined(__gfx90a__) || defined(__gfx942__)
 typedef float sums_t __attribute__((ext_vector_type(16)));
 
 /* One wave makes a tile of 32 x 32 with the GPU's matrix instructions: each takes two columns of A and two
