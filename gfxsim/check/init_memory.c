@@ -408,17 +408,18 @@ static void drop_into_local(gs_wave_t *w, const gs_touch_t *t, const brought_t *
   }
 }
 
-/* Half of a register stays what it was; formats mix all bits. */
-static void adapt(const gs_wave_flow_t *f, unsigned i, gs_row_t *bits, bool formatted) {
+/* Half of a register stays what it was, or is 0, which is a value, too; formats mix all bits. */
+static void adapt(const gs_wave_t *w, unsigned i, gs_row_t *bits, bool formatted) {
+  const gs_wave_flow_t *f = gs_wave_flow(w);
   const gs_row_t *old = &f->bits[f->in->dst + i];
   const uint32_t flags = f->in->op->flags;
   for (unsigned l = 0; l < GS_LANES; l++) {
     if (formatted && bits->u32[l])
       bits->u32[l] = UINT32_MAX;
     if (flags & GS_OPF_D16_LO)
-      bits->u32[l] = (old->u32[l] & 0xffff0000) | (bits->u32[l] & 0xffff);
+      bits->u32[l] = (old->u32[l] & gs_d16_kept(w, GS_HALF_LO)) | (bits->u32[l] & 0xffff);
     if (flags & GS_OPF_D16_HI)
-      bits->u32[l] = (old->u32[l] & 0xffff) | bits->u32[l] << 16;
+      bits->u32[l] = (old->u32[l] & gs_d16_kept(w, GS_HALF_HI)) | bits->u32[l] << 16;
   }
 }
 
@@ -457,7 +458,7 @@ static void load(gs_wave_t *w, const gs_inst_t *in, const gs_flow_rule_t *rule) 
     if (half && !b.any && !gs_flow_any_row(f, in->dst + i, 1))
       continue;
     gs_flow_fill(f, in->dst + i);
-    adapt(f, i, &b.bits[i], rule->formatted);
+    adapt(w, i, &b.bits[i], rule->formatted);
     set_row(w, in->dst + i, &b.bits[i], &b.origin, exec);
   }
 }

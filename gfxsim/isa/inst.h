@@ -82,7 +82,7 @@ enum {
   GS_OPF_STORE = 1 << 5,      /* memory: no destination unless returned */
   GS_OPF_ATOMIC = 1 << 6,     /* memory: returns the old value when glc is set (DS: GS_OPF_RTN) */
   GS_OPF_RTN = 1 << 7,        /* DS atomic with return */
-  GS_OPF_D16_LO = 1 << 8,     /* loads the low half, keeps the high one */
+  GS_OPF_D16_LO = 1 << 8,     /* loads the low half; the high one stays, or is 0 */
   GS_OPF_D16_HI = 1 << 9,     /* loads or stores the high half */
   GS_OPF_PRESERVE_HI = 1 << 10, /* 16-bit result that keeps bits 31:16 of the destination */
   GS_OPF_ILLEGAL = 1 << 11,     /* known by name, not executable in a compute shader: decodes, then faults */

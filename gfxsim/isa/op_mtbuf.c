@@ -115,11 +115,12 @@ static void load_d16(gs_wave_t *w, const gs_inst_t *in, unsigned n) {
   if (!begin(w, in, &t, GS_VM_READ))
     return;
   load_components(&t, n, true, row);
+  const uint32_t kept = gs_d16_kept(w, GS_HALF_LO);
   for (unsigned i = 0; i < n; i += 2) {
     const gs_row_t *high = i + 1 < n ? &row[i + 1] : NULL;
     const gs_row_t *old = &w->v[in->dst + i / 2];
     for (unsigned l = 0; l < GS_LANES; l++)
-      row[i].u32[l] = row[i].u32[l] | (high ? high->u32[l] << 16 : old->u32[l] & 0xffff0000);
+      row[i].u32[l] = row[i].u32[l] | (high ? high->u32[l] << 16 : old->u32[l] & kept);
     gs_write_row(w, in->dst + i / 2, &row[i], gs_exec(w));
   }
   put_status(w, in, (n + 1) / 2);
@@ -214,9 +215,10 @@ GS_OP(buffer_load_format_d16_hi_x) {
   if (!begin(w, in, &t, GS_VM_READ))
     return;
   load_components(&t, 1, true, row);
+  const uint32_t kept = gs_d16_kept(w, GS_HALF_HI);
   GS_LANES_DO(l)
     /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): what is not loaded is not written */
-    row[0].u32[l] = row[0].u32[l] << 16 | (w->v[in->dst].u32[l] & 0xffff);
+    row[0].u32[l] = row[0].u32[l] << 16 | (w->v[in->dst].u32[l] & kept);
   gs_write_row(w, in->dst, &row[0], gs_exec(w));
   put_status(w, in, 1);
 }

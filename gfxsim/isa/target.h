@@ -41,6 +41,10 @@ enum {
   GS_GFX11 = GS_GFX11_W32 | GS_GFX11_W64,
   GS_GFX10_UP = GS_GFX10 | GS_GFX11,
   GS_GFX9_11 = GS_GFX9 | GS_GFX10 | GS_GFX11,
+  /* Whose registers have error correction, so that a load of 16 bits writes all of one: the other half
+   * becomes 0. LLVM keeps nothing there (GCNSubtarget::d16PreservesUnusedBits), and AMD's Tensile relies on
+   * the zeros (HasEccHalf): it joins two such loads by v_or_b32. */
+  GS_D16_CLEARS = GS_GFX906_UP,
   GS_WAVE32 = GS_GFX1030_W32 | GS_GFX11_W32, /* whose waves have 32 lanes */
 };
 

@@ -77,18 +77,26 @@ static GS_GUEST void gs_gather_narrow(gs_row_t *row, const gs_access_t *a, gs_na
   }
 }
 
-/* Ends a 16-bit load into one half of a register, keeping the other. */
+/* What is in the other half of the registers that a load of 16 bits writes: a mask of what stays. */
+static inline uint32_t gs_d16_kept(const gs_wave_t *w, gs_half_t half) {
+  if (w->env->target & GS_D16_CLEARS)
+    return 0;
+  return half == GS_HALF_LO ? 0xffff0000 : 0xffff;
+}
+
+/* Ends a 16-bit load into one half of a register. */
 GS_SHARED void gs_load_commit_half(gs_wave_t *w, const gs_access_t *a, unsigned reg, gs_row_t *value,
                                    gs_half_t half) {
   for (uint64_t left = a->zero; left; left &= left - 1)
     value->u32[__builtin_ctzll(left)] = 0;
   const gs_row_t *old = &w->v[reg];
+  const uint32_t kept = gs_d16_kept(w, half);
   if (half == GS_HALF_LO)
     GS_LANES_DO(l)
-      value->u32[l] = (old->u32[l] & 0xffff0000) | (value->u32[l] & 0xffff);
+      value->u32[l] = (old->u32[l] & kept) | (value->u32[l] & 0xffff);
   else
     GS_LANES_DO(l)
-      value->u32[l] = (old->u32[l] & 0xffff) | value->u32[l] << 16;
+      value->u32[l] = (old->u32[l] & kept) | value->u32[l] << 16;
   gs_write_row(w, reg, value, a->lanes | a->zero);
 }
 

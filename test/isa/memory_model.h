@@ -94,6 +94,14 @@ MODEL_UNUSED static void model_put(model_t *m, model_lane_t lane, unsigned l, un
   }
 }
 
+/* A register that held `old`, after a load of 16 bits into a half of it. From gfx906 to gfx942 the other
+ * becomes 0. */
+MODEL_UNUSED static uint32_t model_half(const isa_wave_t *t, int half, uint32_t value, uint32_t old) {
+  const bool keeps = t->env.target & (GS_GFX900 | GS_GFX10 | GS_GFX11);
+  const uint32_t kept = keeps ? old : 0;
+  return half == 0 ? (kept & 0xffff0000) | (value & 0xffff) : (kept & 0xffff) | value << 16;
+}
+
 /* The address as flat and global instructions take it. */
 MODEL_UNUSED static uint64_t model_address(model_lane_t lane) {
   switch (lane.space) {

@@ -70,16 +70,13 @@ static model_lane_t item(const row_t *row, uint32_t address, unsigned offset, un
   return (model_lane_t){SPACE_SHARED, address + distance};
 }
 
-static uint32_t loaded(model_t *m, const row_t *row, model_lane_t lane, unsigned i, uint32_t old) {
+static uint32_t loaded(const isa_wave_t *t, model_t *m, const row_t *row, model_lane_t lane, unsigned i,
+                       uint32_t old) {
   const unsigned count = row->bytes < 4 ? row->bytes : 4;
   uint32_t value = (uint32_t)model_get(m, lane, 0, row->bytes, 4 * i, count);
   if (row->is_signed && value >> (8 * count - 1))
     value |= count == 1 ? 0xffffff00 : 0xffff0000;
-  if (row->half == 0)
-    return (old & 0xffff0000) | (value & 0xffff);
-  if (row->half == 1)
-    return (old & 0xffff) | value << 16;
-  return value;
+  return row->half < 0 ? value : model_half(t, row->half, value, old);
 }
 
 static void check(model_bench_t *b, const row_t *row, unsigned offset, const char *text, bool acc) {
@@ -100,7 +97,7 @@ static void check(model_bench_t *b, const row_t *row, unsigned offset, const cha
     for (unsigned l = 0; l < GS_LANES; l++) {
       const uint32_t old = t->before.v[data + r].u32[l];
       const model_lane_t lane = item(row, t->before.v[2].u32[l], offset, r / dwords);
-      const uint32_t expected = gs_bit(exec, l) ? loaded(b->model, row, lane, r % dwords, old) : old;
+      const uint32_t expected = gs_bit(exec, l) ? loaded(t, b->model, row, lane, r % dwords, old) : old;
       if (t->v[data + r].u32[l] != expected)
         fail_msg("%s: register %u lane %u of exec %#llx (at %#x) is %#x and should be %#x", text, r, l,
                  (unsigned long long)exec, lane.start, t->v[data + r].u32[l], expected);

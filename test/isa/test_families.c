@@ -184,7 +184,8 @@ static bool same_shape(const gs_opcode_t *a, const gs_opcode_t *b) {
 
 /* An opcode of gfx9 with the same handler, which stands for what it means. */
 static bool find_old(gs_op_fn_t *const *handlers, twins_t *t) {
-  static const gs_target_t old[OLD_PARTS] = {GS_GFX908, GS_GFX906, GS_GFX900, GS_GFX90A, GS_GFX942};
+  /* gfx900 first: later ones clear half a register where it, gfx10 and gfx11 keep it. */
+  static const gs_target_t old[OLD_PARTS] = {GS_GFX900, GS_GFX908, GS_GFX906, GS_GFX90A, GS_GFX942};
   for (unsigned i = 0; i < OLD_PARTS; i++)
     for (size_t row = 0; row < gs_opcode_count; row++)
       if ((gs_opcodes[row].targets & old[i]) && handlers[row] == handlers[t->row] &&

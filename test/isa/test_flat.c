@@ -76,17 +76,13 @@ static void set_addresses(isa_wave_t *t, form_t form, const model_lane_t lane[GS
 }
 
 /* What register `i` of the data is after a load. */
-static uint32_t loaded(model_t *m, const model_row_t *row, model_lane_t lane, unsigned l, unsigned i,
-                       uint32_t old) {
+static uint32_t loaded(const isa_wave_t *t, model_t *m, const model_row_t *row, model_lane_t lane, unsigned l,
+                       unsigned i, uint32_t old) {
   const unsigned count = row->bytes < 4 ? row->bytes : 4;
   uint32_t value = (uint32_t)model_get(m, lane, l, row->bytes, 4 * i, count);
   if (row->is_signed && value >> (8 * count - 1))
     value |= count == 1 ? 0xffffff00 : 0xffff0000;
-  if (row->half == 0)
-    return (old & 0xffff0000) | (value & 0xffff);
-  if (row->half == 1)
-    return (old & 0xffff) | value << 16;
-  return value;
+  return row->half < 0 ? value : model_half(t, row->half, value, old);
 }
 
 static void check(model_bench_t *b, const model_row_t *row, const char *text,
@@ -106,7 +102,7 @@ static void check(model_bench_t *b, const model_row_t *row, const char *text,
   for (unsigned i = 0; !row->store && i < registers; i++)
     for (unsigned l = 0; l < GS_LANES; l++) {
       const uint32_t old = t->before.v[data + i].u32[l];
-      const uint32_t expected = gs_bit(exec, l) ? loaded(b->model, row, lane[l], l, i, old) : old;
+      const uint32_t expected = gs_bit(exec, l) ? loaded(t, b->model, row, lane[l], l, i, old) : old;
       if (t->v[data + i].u32[l] != expected)
         fail_msg("%s: register %u lane %u of exec %#llx (at %#x of space %d) is %#x and should be %#x", text,
                  i, l, (unsigned long long)exec, lane[l].start, lane[l].space, t->v[data + i].u32[l],

@@ -94,11 +94,7 @@ static uint32_t loaded(model_t *m, const model_row_t *row, const isa_wave_t *t, 
   uint32_t value = (uint32_t)lane_get(m, t, r, form, l, 4 * i, count);
   if (row->is_signed && value >> (8 * count - 1))
     value |= count == 1 ? 0xffffff00 : 0xffff0000;
-  if (row->half == 0)
-    return (old & 0xffff0000) | (value & 0xffff);
-  if (row->half == 1)
-    return (old & 0xffff) | value << 16;
-  return value;
+  return row->half < 0 ? value : model_half(t, row->half, value, old);
 }
 
 static void check(model_bench_t *b, const model_row_t *row, const resource_t *r, unsigned form,
