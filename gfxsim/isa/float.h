@@ -248,57 +248,69 @@ static inline uint32_t gs_fma16(float a, float b, float c, gs_f16_limit_t limit)
 /* ---- Minimum and maximum ----
  *
  * A NaN loses against a number, except that with the IEEE bit a signaling NaN wins and becomes quiet; -0 is
- * below +0. `ieee` is the quiet bit or 0, see gs_quiet_bit32. */
+ * below +0. Of two other NaNs the second is taken, on gfx11 the first, as the ISA texts have it. */
 
-static inline uint32_t gs_quiet_bit32(const gs_wave_t *w) {
-  return w->mode & GS_MODE_IEEE ? 0x00400000 : 0;
+/* `quiet` is the quiet bit if signaling NaNs matter, or 0; `first` is all ones if the first of two NaNs is
+ * taken, or 0. */
+typedef struct gs_nan_rule32 {
+  uint32_t quiet, first;
+} gs_nan_rule32_t;
+typedef struct gs_nan_rule64 {
+  uint64_t quiet, first;
+} gs_nan_rule64_t;
+
+static inline gs_nan_rule32_t gs_nan_rule32(const gs_wave_t *w) {
+  return (gs_nan_rule32_t){w->mode & GS_MODE_IEEE ? 0x00400000 : 0, gs_when32(w->env->target & GS_GFX11)};
 }
-static inline uint64_t gs_quiet_bit64(const gs_wave_t *w) {
-  return w->mode & GS_MODE_IEEE ? UINT64_C(0x0008000000000000) : 0;
+static inline gs_nan_rule64_t gs_nan_rule64(const gs_wave_t *w) {
+  return (gs_nan_rule64_t){w->mode & GS_MODE_IEEE ? UINT64_C(0x0008000000000000) : 0,
+                           gs_when64(w->env->target & GS_GFX11)};
 }
 
-/* Completes the choice between a and b, given the bits to take if neither is a NaN. `~bits & ieee` is not
- * zero for a NaN that is signaling and matters. Conditions are kept apart and simple: that is what compilers
- * turn into vector code. */
-static inline float gs_choose32(float a, float b, uint32_t numbers, uint32_t ieee) {
+/* Completes the choice between a and b, given the bits to take if neither is a NaN. `~bits & rule.quiet` is
+ * not zero for a NaN that is signaling and matters. Conditions are kept apart and simple: that is what
+ * compilers turn into vector code. */
+static inline float gs_choose32(float a, float b, uint32_t numbers, gs_nan_rule32_t rule) {
   const uint32_t ua = gs_bits_of_float(a), ub = gs_bits_of_float(b);
-  const uint32_t signaling_a = a != a ? ~ua & ieee : 0, signaling_b = b != b ? ~ub & ieee : 0;
-  const uint32_t unless_b = b != b ? ua : numbers, unless_a = a != a ? ub : unless_b;
-  const uint32_t r = signaling_b ? ub | ieee : unless_a;
-  return gs_float_of_bits(signaling_a ? ua | ieee : r);
+  const uint32_t signaling_a = a != a ? ~ua & rule.quiet : 0, signaling_b = b != b ? ~ub & rule.quiet : 0;
+  const uint32_t unless_b = b != b ? ua : numbers, keeps_a = b != b ? rule.first : 0;
+  const uint32_t takes_b = a != a ? ~keeps_a : 0, unless_a = takes_b ? ub : unless_b;
+  const uint32_t r = signaling_b ? ub | rule.quiet : unless_a;
+  return gs_float_of_bits(signaling_a ? ua | rule.quiet : r);
 }
-static inline float gs_min32(float a, float b, uint32_t ieee) {
+static inline float gs_min32(float a, float b, gs_nan_rule32_t rule) {
   const uint32_t ua = gs_bits_of_float(a), ub = gs_bits_of_float(b);
   const uint32_t second = b < a ? ub : ua | ub, numbers = a < b ? ua : second;
-  return gs_choose32(a, b, numbers, ieee);
+  return gs_choose32(a, b, numbers, rule);
 }
-static inline float gs_max32(float a, float b, uint32_t ieee) {
+static inline float gs_max32(float a, float b, gs_nan_rule32_t rule) {
   const uint32_t ua = gs_bits_of_float(a), ub = gs_bits_of_float(b);
   const uint32_t second = b > a ? ub : ua & ub, numbers = a > b ? ua : second;
-  return gs_choose32(a, b, numbers, ieee);
+  return gs_choose32(a, b, numbers, rule);
 }
-static inline double gs_choose64(double a, double b, uint64_t numbers, uint64_t ieee) {
+static inline double gs_choose64(double a, double b, uint64_t numbers, gs_nan_rule64_t rule) {
   const uint64_t ua = gs_bits_of_double(a), ub = gs_bits_of_double(b);
-  const uint64_t signaling_a = a != a ? ~ua & ieee : 0, signaling_b = b != b ? ~ub & ieee : 0;
-  const uint64_t unless_b = b != b ? ua : numbers, unless_a = a != a ? ub : unless_b;
-  const uint64_t r = signaling_b ? ub | ieee : unless_a;
-  return gs_double_of_bits(signaling_a ? ua | ieee : r);
+  const uint64_t signaling_a = a != a ? ~ua & rule.quiet : 0, signaling_b = b != b ? ~ub & rule.quiet : 0;
+  const uint64_t unless_b = b != b ? ua : numbers, keeps_a = b != b ? rule.first : 0;
+  const uint64_t takes_b = a != a ? ~keeps_a : 0, unless_a = takes_b ? ub : unless_b;
+  const uint64_t r = signaling_b ? ub | rule.quiet : unless_a;
+  return gs_double_of_bits(signaling_a ? ua | rule.quiet : r);
 }
-static inline double gs_min64(double a, double b, uint64_t ieee) {
+static inline double gs_min64(double a, double b, gs_nan_rule64_t rule) {
   const uint64_t ua = gs_bits_of_double(a), ub = gs_bits_of_double(b);
   const uint64_t second = b < a ? ub : ua | ub, numbers = a < b ? ua : second;
-  return gs_choose64(a, b, numbers, ieee);
+  return gs_choose64(a, b, numbers, rule);
 }
-static inline double gs_max64(double a, double b, uint64_t ieee) {
+static inline double gs_max64(double a, double b, gs_nan_rule64_t rule) {
   const uint64_t ua = gs_bits_of_double(a), ub = gs_bits_of_double(b);
   const uint64_t second = b > a ? ub : ua & ub, numbers = a > b ? ua : second;
-  return gs_choose64(a, b, numbers, ieee);
+  return gs_choose64(a, b, numbers, rule);
 }
 /* The middle one of three; the least if one is a NaN. */
-static inline float gs_med32(float a, float b, float c, uint32_t ieee) {
-  const float ab = gs_max32(a, b, ieee), most = gs_max32(ab, c, ieee);
-  const float least = gs_min32(gs_min32(a, b, ieee), c, ieee);
-  const float bc = gs_max32(b, c, ieee), ac = gs_max32(a, c, ieee);
+static inline float gs_med32(float a, float b, float c, gs_nan_rule32_t rule) {
+  const float ab = gs_max32(a, b, rule), most = gs_max32(ab, c, rule);
+  const float least = gs_min32(gs_min32(a, b, rule), c, rule);
+  const float bc = gs_max32(b, c, rule), ac = gs_max32(a, c, rule);
   const float unless_a = most == b ? ac : ab, middle = most == a ? bc : unless_a;
   const float unless_c = c != c ? least : middle, unless_b = b != b ? least : unless_c;
   return a != a ? least : unless_b;

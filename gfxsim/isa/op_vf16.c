@@ -33,7 +33,7 @@ GS_MAD16(v_mac_f16, GS_F16_ACC(c))
 
 /* ---- Minimum, maximum: as floats, whose signaling NaNs have the half's quiet bit in the right place ---- */
 
-#define GS_SETUP_IEEE const uint32_t ieee = gs_quiet_bit32(w)
+#define GS_SETUP_RULE const gs_nan_rule32_t rule = gs_nan_rule32(w)
 /* The bits of a float that is a half; keeps signaling NaNs. */
 static inline uint32_t gs_f16_bits(float x) {
   const uint32_t bits = gs_bits_of_float(x), magnitude = bits & 0x7fffffff;
@@ -41,14 +41,14 @@ static inline uint32_t gs_f16_bits(float x) {
   const uint32_t special = 0x7c00 | (magnitude >> 13 & 0x3ff);
   return (bits >> 16 & 0x8000) | (magnitude >= 0x7f800000 ? special : number);
 }
-GS_F16_BITS_2(v_min_f16, GS_SETUP_IEEE, (void)0, gs_f16_bits(gs_min32(a, b, ieee)))
-GS_F16_BITS_2(v_max_f16, GS_SETUP_IEEE, (void)0, gs_f16_bits(gs_max32(a, b, ieee)))
-GS_F16_BITS_3(v_min3_f16, GS_SETUP_IEEE, (void)0, gs_f16_bits(gs_min32(gs_min32(a, b, ieee), c, ieee)))
-GS_F16_BITS_3(v_max3_f16, GS_SETUP_IEEE, (void)0, gs_f16_bits(gs_max32(gs_max32(a, b, ieee), c, ieee)))
-GS_F16_BITS_3(v_med3_f16, GS_SETUP_IEEE, (void)0, gs_f16_bits(gs_med32(a, b, c, ieee)))
+GS_F16_BITS_2(v_min_f16, GS_SETUP_RULE, (void)0, gs_f16_bits(gs_min32(a, b, rule)))
+GS_F16_BITS_2(v_max_f16, GS_SETUP_RULE, (void)0, gs_f16_bits(gs_max32(a, b, rule)))
+GS_F16_BITS_3(v_min3_f16, GS_SETUP_RULE, (void)0, gs_f16_bits(gs_min32(gs_min32(a, b, rule), c, rule)))
+GS_F16_BITS_3(v_max3_f16, GS_SETUP_RULE, (void)0, gs_f16_bits(gs_max32(gs_max32(a, b, rule), c, rule)))
+GS_F16_BITS_3(v_med3_f16, GS_SETUP_RULE, (void)0, gs_f16_bits(gs_med32(a, b, c, rule)))
 
-GS_F16_BITS_3(v_maxmin_f16, GS_SETUP_IEEE, (void)0, gs_f16_bits(gs_min32(gs_max32(a, b, ieee), c, ieee)))
-GS_F16_BITS_3(v_minmax_f16, GS_SETUP_IEEE, (void)0, gs_f16_bits(gs_max32(gs_min32(a, b, ieee), c, ieee)))
+GS_F16_BITS_3(v_maxmin_f16, GS_SETUP_RULE, (void)0, gs_f16_bits(gs_min32(gs_max32(a, b, rule), c, rule)))
+GS_F16_BITS_3(v_minmax_f16, GS_SETUP_RULE, (void)0, gs_f16_bits(gs_max32(gs_min32(a, b, rule), c, rule)))
 
 /* ---- To integers that stay floats ---- */
 

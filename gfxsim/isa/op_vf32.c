@@ -42,15 +42,15 @@ GS_F32_ACC_3(v_mac_f32, gs_mad(a, b, c))
 
 /* ---- Minimum, maximum ---- */
 
-#define GS_SETUP_IEEE const uint32_t ieee = gs_quiet_bit32(w)
-GS_F32_SHAPE_2(v_min_f32, GS_SETUP_IEEE, (void)0, gs_min32(a, b, ieee))
-GS_F32_SHAPE_2(v_max_f32, GS_SETUP_IEEE, (void)0, gs_max32(a, b, ieee))
-GS_F32_SHAPE_3(v_min3_f32, GS_SETUP_IEEE, (void)0, gs_min32(gs_min32(a, b, ieee), c, ieee))
-GS_F32_SHAPE_3(v_max3_f32, GS_SETUP_IEEE, (void)0, gs_max32(gs_max32(a, b, ieee), c, ieee))
-GS_F32_SHAPE_3(v_med3_f32, GS_SETUP_IEEE, (void)0, gs_med32(a, b, c, ieee))
+#define GS_SETUP_RULE const gs_nan_rule32_t rule = gs_nan_rule32(w)
+GS_F32_SHAPE_2(v_min_f32, GS_SETUP_RULE, (void)0, gs_min32(a, b, rule))
+GS_F32_SHAPE_2(v_max_f32, GS_SETUP_RULE, (void)0, gs_max32(a, b, rule))
+GS_F32_SHAPE_3(v_min3_f32, GS_SETUP_RULE, (void)0, gs_min32(gs_min32(a, b, rule), c, rule))
+GS_F32_SHAPE_3(v_max3_f32, GS_SETUP_RULE, (void)0, gs_max32(gs_max32(a, b, rule), c, rule))
+GS_F32_SHAPE_3(v_med3_f32, GS_SETUP_RULE, (void)0, gs_med32(a, b, c, rule))
 
-GS_F32_SHAPE_3(v_maxmin_f32, GS_SETUP_IEEE, (void)0, gs_min32(gs_max32(a, b, ieee), c, ieee))
-GS_F32_SHAPE_3(v_minmax_f32, GS_SETUP_IEEE, (void)0, gs_max32(gs_min32(a, b, ieee), c, ieee))
+GS_F32_SHAPE_3(v_maxmin_f32, GS_SETUP_RULE, (void)0, gs_min32(gs_max32(a, b, rule), c, rule))
+GS_F32_SHAPE_3(v_minmax_f32, GS_SETUP_RULE, (void)0, gs_max32(gs_min32(a, b, rule), c, rule))
 
 /* ---- To integers that stay floats ---- */
 

@@ -8,9 +8,9 @@ GS_F64_2(v_mul_f64, gs_mul64(a, b))
 GS_F64_3(v_fma_f64, gs_fma64(a, b, c))
 GS_F64_ACC_3(v_fmac_f64, gs_fma64(a, b, c))
 
-#define GS_SETUP_IEEE const uint64_t ieee = gs_quiet_bit64(w)
-GS_F64_SHAPE_2(v_min_f64, GS_SETUP_IEEE, (void)0, gs_min64(a, b, ieee))
-GS_F64_SHAPE_2(v_max_f64, GS_SETUP_IEEE, (void)0, gs_max64(a, b, ieee))
+#define GS_SETUP_RULE const gs_nan_rule64_t rule = gs_nan_rule64(w)
+GS_F64_SHAPE_2(v_min_f64, GS_SETUP_RULE, (void)0, gs_min64(a, b, rule))
+GS_F64_SHAPE_2(v_max_f64, GS_SETUP_RULE, (void)0, gs_max64(a, b, rule))
 
 /* ---- To integers that stay floats ---- */
 

@@ -38,27 +38,27 @@ static inline uint32_t gs_f16_bits(float x) {
   const gs_pair16_t pa = gs_src_pair16(w, in, 0, &ta), pb = gs_src_pair16(w, in, 1, &tb);                    \
   gs_row_t *const d = gs_dst32(w, in, &td);                                                                  \
   const gs_f16_limit_t limit = gs_f16_limit(w);                                                              \
-  const uint32_t ieee = gs_quiet_bit32(w);                                                                   \
-  (void)limit, (void)ieee
+  const gs_nan_rule32_t rule = gs_nan_rule32(w);                                                             \
+  (void)limit, (void)rule
 #define GS_PK16_2(name, round, expr)                                                                         \
-  static inline uint32_t gs_lane_##name(float a, float b, gs_f16_limit_t limit, uint32_t ieee) {             \
-    (void)limit, (void)ieee;                                                                                 \
+  static inline uint32_t gs_lane_##name(float a, float b, gs_f16_limit_t limit, gs_nan_rule32_t rule) {      \
+    (void)limit, (void)rule;                                                                                 \
     return expr;                                                                                             \
   }                                                                                                          \
   GS_OP(name) {                                                                                              \
     GS_PK16_BEGIN;                                                                                           \
     round;                                                                                                   \
     GS_LANES_DO(l)                                                                                           \
-      d->u32[l] = gs_lane_##name(gs_pair16_get(&pa, l, 0), gs_pair16_get(&pb, l, 0), limit, ieee) |          \
-                  gs_lane_##name(gs_pair16_get(&pa, l, 1), gs_pair16_get(&pb, l, 1), limit, ieee) << 16;     \
+      d->u32[l] = gs_lane_##name(gs_pair16_get(&pa, l, 0), gs_pair16_get(&pb, l, 0), limit, rule) |          \
+                  gs_lane_##name(gs_pair16_get(&pa, l, 1), gs_pair16_get(&pb, l, 1), limit, rule) << 16;     \
     gs_finish_pk16(w, in, d);                                                                                \
     gs_commit32(w, in, d);                                                                                   \
   }
 
 GS_PK16_2(v_pk_add_f16, gs_round64(w), gs_f16_of_f32(gs_add32(a, b), limit))
 GS_PK16_2(v_pk_mul_f16, gs_round64(w), gs_f16_of_f32(gs_mul32(a, b), limit))
-GS_PK16_2(v_pk_min_f16, (void)0, gs_f16_bits(gs_min32(a, b, ieee)))
-GS_PK16_2(v_pk_max_f16, (void)0, gs_f16_bits(gs_max32(a, b, ieee)))
+GS_PK16_2(v_pk_min_f16, (void)0, gs_f16_bits(gs_min32(a, b, rule)))
+GS_PK16_2(v_pk_max_f16, (void)0, gs_f16_bits(gs_max32(a, b, rule)))
 
 static inline void gs_pk_fma_f16(gs_wave_t *w, const gs_inst_t *in, const gs_pair16_t *pa,
                                  const gs_pair16_t *pb, const gs_pair16_t *pc) {

@@ -139,12 +139,19 @@ static inline int64_t ref_key(const ref_format_t *f, uint64_t x) {
   return x & ref_sign(f) ? -(int64_t)ref_magnitude(f, x) - 1 : (int64_t)ref_magnitude(f, x);
 }
 
-static inline uint64_t ref_min_max(const ref_format_t *f, bool max, uint64_t a, uint64_t b, bool ieee) {
+/* Beside the bits of MODE: of two NaNs the first is taken, not the second. */
+enum { REF_FIRST_NAN = 1 << 30 };
+static inline uint32_t ref_mode(const isa_wave_t *t, uint32_t mode) {
+  return mode | (t->env.target & GS_GFX11 ? REF_FIRST_NAN : 0);
+}
+
+static inline uint64_t ref_min_max(const ref_format_t *f, bool max, uint64_t a, uint64_t b, uint32_t mode) {
+  const bool ieee = mode & GS_MODE_IEEE;
   if (ieee && ref_is_signaling(f, a))
     return a | ref_quiet(f);
   if (ieee && ref_is_signaling(f, b))
     return b | ref_quiet(f);
-  if (ref_is_nan(f, a))
+  if (ref_is_nan(f, a) && !(ref_is_nan(f, b) && mode & REF_FIRST_NAN))
     return b;
   if (ref_is_nan(f, b))
     return a;
@@ -158,9 +165,9 @@ static inline bool ref_equal(const ref_format_t *f, uint64_t a, uint64_t b) {
 
 /* The median is the greater of the two that are left without the maximum; which zero that takes away is as
  * the ISA text has it. */
-static inline uint64_t ref_min_max_3(const ref_format_t *f, ref_op_t op, const uint64_t s[3], bool ieee) {
-  const uint64_t least = ref_min_max(f, false, ref_min_max(f, false, s[0], s[1], ieee), s[2], ieee);
-  const uint64_t most = ref_min_max(f, true, ref_min_max(f, true, s[0], s[1], ieee), s[2], ieee);
+static inline uint64_t ref_min_max_3(const ref_format_t *f, ref_op_t op, const uint64_t s[3], uint32_t mode) {
+  const uint64_t least = ref_min_max(f, false, ref_min_max(f, false, s[0], s[1], mode), s[2], mode);
+  const uint64_t most = ref_min_max(f, true, ref_min_max(f, true, s[0], s[1], mode), s[2], mode);
   if (op == REF_MIN3 ||
       (op == REF_MED3 && (ref_is_nan(f, s[0]) || ref_is_nan(f, s[1]) || ref_is_nan(f, s[2]))))
     return least;
@@ -289,9 +296,9 @@ static inline uint64_t ref_instruction(const ref_format_t *f, ref_op_t op, const
     s[i] = denorm & 1 || (op == REF_LDEXP && i == 1) ? sources[i] : ref_flush(f, sources[i]);
   uint64_t r;
   if (op == REF_MIN || op == REF_MAX)
-    r = ref_min_max(f, op == REF_MAX, s[0], s[1], mode & GS_MODE_IEEE);
+    r = ref_min_max(f, op == REF_MAX, s[0], s[1], mode);
   else if (op == REF_MIN3 || op == REF_MAX3 || op == REF_MED3)
-    r = ref_min_max_3(f, op, s, mode & GS_MODE_IEEE);
+    r = ref_min_max_3(f, op, s, mode);
   else if (op == REF_MAD || op == REF_MAD_LEGACY)
     r = ref_mad(f, s, op == REF_MAD_LEGACY, mode);
   else
@@ -481,7 +488,8 @@ static inline void check_run(const isa_wave_t *t, const ref_format_t *f, const f
                                      : get_value(f, &t->before.v[source_register(f, i)], l);
       s[i] = with_mods(f, form->mods[i], s[i]);
     }
-    const uint64_t want = ref_instruction(f, row->op, s, form->out, mode), got = get_value(f, &t->v[2], l);
+    const uint64_t want = ref_instruction(f, row->op, s, form->out, ref_mode(t, mode)),
+                   got = get_value(f, &t->v[2], l);
     const bool choice = row->op >= REF_MIN && row->op <= REF_MED3;
     const bool same =
         ref_is_nan(f, want) && !choice ? ref_is_nan(f, got) && !ref_is_signaling(f, got) : got == want;

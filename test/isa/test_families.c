@@ -173,6 +173,16 @@ static bool is_left_out(const char *name) {
   return false;
 }
 
+/* Of two NaNs gfx11 takes another one than gfx9. */
+static bool is_choice_of_floats(const char *name) {
+  static const char *const names[] = {"v_min_f",  "v_max_f",    "v_min3_f",  "v_max3_f",
+                                      "v_med3_f", "v_pk_min_f", "v_pk_max_f"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (!strncmp(name, names[i], strlen(names[i])))
+      return true;
+  return false;
+}
+
 /* Whether they have operands of the same widths in the same places. */
 static bool same_shape(const gs_opcode_t *a, const gs_opcode_t *b) {
   bool same = dwords_of(a->dst) == dwords_of(b->dst) && !((a->flags ^ b->flags) & GS_OPF_NO_RTN);
@@ -251,9 +261,19 @@ static void set_addresses(isa_wave_t *t, const gs_opcode_t *op) {
   t->w.s.u32[GS_S_M0] = op->encoding == GS_ENC_DS ? 64 : 2;
 }
 
+/* Leaves NaNs of any width to the first operand. */
+static void keep_first_nans(isa_wave_t *t) {
+  const uint32_t below_greatest = 0xbfffbfff; /* exponents, of any width */
+  for (unsigned r = V_FIRST + 8; r < V_FIRST + 24; r++)
+    for (unsigned l = 0; l < GS_LANES; l++)
+      t->v[r].u32[l] &= below_greatest;
+}
+
 static void prepare(isa_wave_t *t, const gs_opcode_t *op, unsigned round) {
   isa_reset(t, round);
   set_vectors(t, round);
+  if (is_choice_of_floats(op->name))
+    keep_first_nans(t);
   set_addresses(t, op);
   t->w.s.u32[13] = round * 13; /* a lane number */
   if (round == MANY_LANES_OFF)

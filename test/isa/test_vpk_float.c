@@ -93,7 +93,7 @@ static void check_pairs(const isa_wave_t *t, const ref_format_t *f, const row_t 
                              : t->before.v[10 + 2 * i + which].u32[l];
         s[i] ^= (half ? p->neg_hi : p->neg_lo) >> i & 1 ? ref_sign(f) : 0;
       }
-      const uint64_t want = ref_instruction(f, row->op, s, (ref_modifiers_t){0, p->clamp}, mode);
+      const uint64_t want = ref_instruction(f, row->op, s, (ref_modifiers_t){0, p->clamp}, ref_mode(t, mode));
       const uint64_t got = f->bits == 16 ? t->v[2].u32[l] >> 16 * half & 0xffff : t->v[2 + half].u32[l];
       assert_float(f, got, want, row->op == REF_MIN || row->op == REF_MAX, text, mode);
     }
@@ -270,7 +270,7 @@ static void check_mix(const isa_wave_t *t, bool fused, unsigned form, const pack
         fused ? ref_exact(&ref_f32, REF_FMA, s, mode & 3) : ref_mad(&ref_f32, s, false, mode);
     if (form == 0) {
       const uint64_t r = ref_modify(&ref_f32, mode & 0x20 ? sum : ref_flush(&ref_f32, sum),
-                                    (ref_modifiers_t){0, p->clamp}, mode);
+                                    (ref_modifiers_t){0, p->clamp}, ref_mode(t, mode));
       assert_float(&ref_f32, t->v[2].u32[l], r, false, text, mode);
       continue;
     }
@@ -281,7 +281,8 @@ static void check_mix(const isa_wave_t *t, bool fused, unsigned form, const pack
     mpfr_clear(v);
     if (ref_magnitude(&ref_f32, sum) < ref_infinity(&ref_f32))
       r = ref_saturate(&ref_f16, r, NULL, 0, mode);
-    r = ref_modify(&ref_f16, mode & 0x80 ? r : ref_flush(&ref_f16, r), (ref_modifiers_t){0, p->clamp}, mode);
+    r = ref_modify(&ref_f16, mode & 0x80 ? r : ref_flush(&ref_f16, r), (ref_modifiers_t){0, p->clamp},
+                   ref_mode(t, mode));
     const unsigned shift = form == 2 ? 16 : 0;
     assert_float(&ref_f16, t->v[2].u32[l] >> shift & 0xffff, r, false, text, mode);
     assert_int_equal(t->v[2].u32[l] >> (16 - shift) & 0xffff, t->before.v[2].u32[l] >> (16 - shift) & 0xffff);
