@@ -189,6 +189,7 @@ static const char *add_patches(const object_t *o, size_t section, uint64_t start
   return NULL;
 }
 
+#ifdef GS_HAVE_CACHE
 /* Moves of scalar registers, where the host's may stand in for them (isa/hole.h). Others stay accesses of
  * memory, and whoever joins stencils sees that. */
 static void name_moves(const stencil_t *s) {
@@ -205,6 +206,7 @@ static void name_moves(const stencil_t *s) {
       p->form = "GS_PATCH_SCALAR_WRITE";
   }
 }
+#endif
 
 /* The jump to what comes next is not needed at the end, where that comes next. */
 static void drop_last_jump(stencil_t *s) {
