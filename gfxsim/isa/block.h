@@ -19,7 +19,12 @@ static inline bool gs_is_single(uint64_t exec) {
   return exec && !(exec & (exec - 1));
 }
 
-#if defined(__AVX512F__)
+#if defined(GS_STENCIL_ONE)
+static inline gs_shape_t gs_row_shape(gs_wave_t *w, const gs_row_t *row, uint32_t stride) {
+  (void)w, (void)row, (void)stride;
+  return GS_SHAPE_UNIFORM;
+}
+#elif defined(__AVX512F__)
 /* Compilers join the lanes of a vector to say whether any is not zero; a test gives that at once. */
 static inline bool gs_is_sequence(const gs_row_t *row, uint32_t stride) {
   enum { OR_DIFFERENCE = 0xf6 }; /* a | (b ^ c) */
@@ -127,7 +132,8 @@ static inline bool gs_block_place(const gs_wave_t *w, gs_block_t *b, uint64_t ad
       return false;
     *found = range;
   }
-  b->at = (uint64_t)(uintptr_t)range->host + (address - range->start);
+  b->at =
+      address + ((uint64_t)(uintptr_t)range->host - range->start); /* the sum that waits for nothing first */
   return range->end - address >= size && (range->access & rights) == rights && !gs_may_be_old(w, range);
 }
 
@@ -154,6 +160,10 @@ static inline bool gs_block_private(gs_wave_t *w, gs_block_t *b, uint64_t base, 
   const uint64_t address = base + (uint64_t)(offset / 4) * GS_PRIVATE_STEP;
   const uint64_t size = bytes / 4 * GS_PRIVATE_STEP;
   const bool good = gs_block_place(w, b, address, size, rights);
+#ifdef GS_STENCIL_ONE
+  b->at += (uint64_t)(gs_strip_rows - (const char *)w->v);
+  b->shape = GS_SHAPE_UNIFORM;
+#endif
   if (good)
     gs_watch_block(w, address, size, 0, rights);
   return good;
@@ -183,6 +193,13 @@ static inline void gs_load_single(gs_wave_t *w, uint64_t at, unsigned reg, unsig
 /* Loads `n` dwords per lane into registers from `reg` on. */
 GS_SHARED void gs_block_load(gs_wave_t *w, const gs_block_t *b, unsigned reg, unsigned n) {
   const uint64_t exec = gs_exec(w);
+#ifdef GS_STENCIL_ONE
+  if (b->step == GS_PRIVATE_STEP) {
+    for (unsigned i = 0; i < n; i++)
+      gs_load_single(w, b->at + (uint64_t)i * b->step, reg + i, 1);
+    return;
+  }
+#endif
   if (b->shape == GS_SHAPE_UNIFORM && gs_is_single(exec)) {
     gs_load_single(w, b->at, reg, n);
     return;
@@ -229,6 +246,13 @@ GS_SHARED void gs_put_active(gs_wave_t *w, const gs_row_t *row, uint64_t at) {
 /* Stores `n` dwords per lane from registers from `reg` on. */
 GS_SHARED void gs_block_store(gs_wave_t *w, const gs_block_t *b, unsigned reg, unsigned n) {
   const gs_row_t *const row = gs_row(w, reg);
+#ifdef GS_STENCIL_ONE
+  if (b->step == GS_PRIVATE_STEP) {
+    for (unsigned i = 0; i < n; i++)
+      gs_guest_put32(b->at + (uint64_t)i * b->step, row[i].u32[0]);
+    return;
+  }
+#endif
   if (b->shape == GS_SHAPE_UNIFORM) /* the last lane wins */
     gs_put_lane(row, 63u - (unsigned)__builtin_clzll(gs_exec(w)), b->at, n);
   else if (gs_exec(w) != GS_ALL_LANES)

@@ -8,7 +8,7 @@
 
 /* Scalar instructions and what goes with them may have scalar registers in the host's, which takes a compiler
  * that leaves those alone. */
-#if !defined(__clang__) && defined(GS_STENCIL_ANY)
+#if !defined(__clang__) && (defined(GS_STENCIL_ANY) || defined(GS_STENCIL_ONE))
 #define GS_STENCIL_CACHED
 #endif
 
@@ -86,15 +86,18 @@ GS_IN_STENCIL uint32_t gs_immediate1(const gs_inst_t *in) {
 /* Sixteen lanes at a time: stencils of strips (translate/strip.h). The rows of these lanes, and the scalar
  * registers' bits of them, are at addresses that two registers of the host hold. Registers of the wave are
  * symbols' addresses, so that each access has its register's place as displacement. */
-#if !defined(__clang__) && (defined(GS_STENCIL_STRIP) || defined(GS_STENCIL_ANY))
+#if !defined(__clang__) && (defined(GS_STENCIL_STRIP) || defined(GS_STENCIL_CACHED))
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
 register char *gs_strip_rows __asm__("r14");
 register char *gs_strip_masks __asm__("r15");
+/* One lane: its place in the first row is where strips have their rows, and EXEC, which is its bit, is where
+ * they have masks. */
+#define gs_one_bit_of_exec ((uint64_t)(uintptr_t)gs_strip_masks)
 #pragma GCC diagnostic pop
 #endif
 
-#ifdef GS_STENCIL_STRIP
+#if defined(GS_STENCIL_STRIP) || defined(GS_STENCIL_ONE)
 
 #define GS_STRIP_HOLES(kind)                                                                                 \
   extern const char gs_hole_##kind##_src0[], gs_hole_##kind##_src1[], gs_hole_##kind##_src2[],               \
@@ -110,13 +113,16 @@ register char *gs_strip_masks __asm__("r15");
     }                                                                                                        \
   }
 GS_STRIP_HOLES(row)
+#ifdef GS_STENCIL_STRIP
 GS_STRIP_HOLES(sgpr)
+#endif
 #undef GS_STRIP_HOLES
 
 GS_IN_STENCIL gs_row_t *gs_row(const gs_wave_t *w, unsigned reg) {
   (void)w;
   return (gs_row_t *)(void *)(gs_strip_rows + gs_strip_row(reg)) + (reg & GS_HOLE_NEXT);
 }
+#ifdef GS_STENCIL_STRIP
 /* The lanes' bits of a mask. Halves of registers are written, and read as such right behind it. */
 GS_IN_STENCIL uint64_t gs_read_mask(const gs_wave_t *w, unsigned reg) {
   (void)w;
@@ -126,6 +132,7 @@ GS_IN_STENCIL void gs_write_mask(gs_wave_t *w, unsigned reg, uint64_t mask) {
   (void)w;
   *(volatile uint16_t *)(gs_strip_masks + gs_strip_sgpr(reg)) = (uint16_t)mask;
 }
+#endif
 #else
 /* The row of a vector register. Where the rows are does not change: no store makes the compiler look again.
  */

@@ -70,6 +70,10 @@ static inline void gs_broadcast(uint32_t value, gs_row_t *row) {
 /* In pieces that are copied in vector registers: for a whole row, compilers call the C library. */
 static inline void gs_copy_row(const gs_row_t *from, gs_row_t *to) {
   enum { PIECE = 16 };
+  if (GS_LANES == 1) {
+    to->u32[0] = from->u32[0];
+    return;
+  }
   const size_t piece_bytes = PIECE * sizeof(uint32_t);
   memcpy(&to->u32[0], &from->u32[0], piece_bytes);
   if (GS_ROW_BYTES == piece_bytes)
@@ -184,7 +188,19 @@ static inline double gs_get_f64(gs_row64_t r, unsigned l) {
   return value;
 }
 
-#ifndef GS_STENCIL_STRIP /* where they are in isa/hole.h */
+#if defined(GS_STENCIL_ONE) /* the mask of one lane becomes that of the wave */
+static inline void gs_write_mask(gs_wave_t *w, unsigned reg, uint64_t mask) {
+  const uint64_t bit = mask & 1 ? gs_one_bit_of_exec : 0;
+  if (GS_WAVE_LANES == 32)
+    gs_write_sgpr32(w, reg, (uint32_t)bit);
+  else
+    gs_write_sgpr64(w, reg, bit);
+}
+static inline uint64_t gs_read_mask(const gs_wave_t *w, unsigned reg) {
+  const uint64_t mask = GS_WAVE_LANES == 32 ? gs_read_sgpr32(w, reg) : gs_read_sgpr64(w, reg);
+  return (mask & gs_one_bit_of_exec) != 0;
+}
+#elif !defined(GS_STENCIL_STRIP) /* where they are in isa/hole.h */
 /* A mask of lanes goes to as many registers as it needs, and comes from them. */
 static inline void gs_write_mask(gs_wave_t *w, unsigned reg, uint64_t mask) {
   if (GS_LANES == 32)
@@ -235,7 +251,10 @@ static inline void gs_write_row(gs_wave_t *w, unsigned reg, const gs_row_t *resu
   if (d == result)
     return;
 #endif
-#if defined(__AVX512F__)
+#if defined(GS_STENCIL_ONE)
+  (void)exec;
+  d->u32[0] = result->u32[0];
+#elif defined(__AVX512F__)
   for (unsigned l = 0; l < GS_LANES; l += 16)
     _mm512_mask_store_epi32(&d->u32[l], (__mmask16)(exec >> l), _mm512_load_si512(&result->u32[l]));
 #else
@@ -289,7 +308,7 @@ static inline void gs_put_f64(gs_dst64_t d, unsigned l, double value) {
 }
 /* Sixteen lanes of a 64-bit operand as whole values, in the order that joining the halves of vector registers
  * gives fastest: only for results that are split again. */
-enum { GS_WIDE_LANES = 16 };
+enum { GS_WIDE_LANES = GS_LANES < 16 ? GS_LANES : 16 };
 typedef union gs_wide {
   _Alignas(64) uint64_t u64[GS_WIDE_LANES];
   double f64[GS_WIDE_LANES];
@@ -394,7 +413,7 @@ static inline void gs_row_from_mask(uint64_t mask, gs_row_t *row) {
   for (unsigned first = 0; first < GS_LANES; first += 32) {
     const uint32_t half = (uint32_t)(mask >> first);
     GS_IVDEP
-    for (unsigned l = 0; l < 32; l++)
+    for (unsigned l = 0; l < 32 && l < GS_LANES; l++)
       row->i32[first + l] = -(int32_t)((half & bit[l]) == bit[l]);
   }
 #endif
@@ -528,6 +547,8 @@ static inline uint64_t gs_pack_mask(const uint8_t bytes[GS_LANES]) {
     /* Bit 0 of each byte moves to its bit 7, whatever the shift brings in from the neighbour below. */
     mask |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_slli_epi16(some, 7)) << l;
   }
+#elif defined(GS_STENCIL_ONE)
+  mask = bytes[0];
 #else
   for (unsigned i = 0; i < GS_LANES / 8; i++) {
     uint64_t eight;

@@ -21,9 +21,10 @@
 enum { GS_SHARED_APERTURE_HI = 0x00010000, GS_PRIVATE_APERTURE_HI = 0x00020000 };
 
 enum {
-  GS_LINEAR_STEP = 4,             /* from one dword of a lane to its next in ordinary memory */
-  GS_PRIVATE_STEP = 4 * GS_LANES, /* the same in private memory: the dwords of all lanes lie side by side */
-  GS_ACCESS_BYTES = 16,           /* most that one lane accesses at once */
+  GS_LINEAR_STEP = 4, /* from one dword of a lane to its next in ordinary memory */
+  GS_PRIVATE_STEP =
+      4 * GS_WAVE_LANES, /* the same in private memory: the dwords of all lanes lie side by side */
+  GS_ACCESS_BYTES = 16,  /* most that one lane accesses at once */
 };
 
 /* The same where the wave's width is not known when this is compiled. */

@@ -23,6 +23,13 @@ enum { GS_LANES = GS_WIDTH };
 enum { GS_LANES = GS_MAX_LANES };
 #endif
 enum { GS_ROW_BYTES = 4 * GS_LANES }; /* that the lanes have in a row */
+/* Stencils for one active lane see a wave that has no other: their rows begin at that lane. What still counts
+ * is how many there are in truth. */
+#if defined(GS_STENCIL_ONE)
+enum { GS_WAVE_LANES = GS_STENCIL_ONE };
+#else
+enum { GS_WAVE_LANES = GS_LANES };
+#endif
 #define GS_ALL_LANES (UINT64_MAX >> (64 - GS_LANES))
 
 /* Operand numbers of scalar registers with a name. */
@@ -209,6 +216,8 @@ static inline uint64_t gs_lane_bits(const gs_wave_t *w, unsigned reg) {
 #if defined(GS_STENCIL_STRIP)
   (void)w;
   return *(const volatile uint16_t *)(gs_strip_masks + offsetof(gs_wave_t, s) + 4 * (size_t)reg);
+#elif defined(GS_STENCIL_ONE)
+  return ((GS_WAVE_LANES == 32 ? w->s.u32[reg] : gs_read_pair(w, reg)) & gs_one_bit_of_exec) != 0;
 #elif defined(GS_WIDTH) && GS_WIDTH == 32
   return w->s.u32[reg];
 #elif defined(GS_WIDTH)
@@ -226,7 +235,9 @@ static inline uint64_t gs_exec(const gs_wave_t *w) {
 #endif
 }
 static inline void gs_set_exec(gs_wave_t *w, uint64_t mask) {
-#if defined(GS_WIDTH) && GS_WIDTH == 32
+#if defined(GS_STENCIL_ONE)
+  w->s.u64[GS_S_EXEC / 2] = mask ? gs_one_bit_of_exec : 0;
+#elif defined(GS_WIDTH) && GS_WIDTH == 32
   w->s.u32[GS_S_EXEC] = (uint32_t)mask;
 #else
   w->s.u64[GS_S_EXEC / 2] = mask;

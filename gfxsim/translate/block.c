@@ -1,6 +1,6 @@
-/* See block.h. Code that needs to know whether every lane is active is there twice: a guard asks once, and
- * goes to a copy of the rest of the block that makes do with any lanes. Behind an instruction that writes
- * EXEC the copy joins the main run again. */
+/* See block.h. Code that needs to know whether every lane is active is there several times: a guard asks
+ * once, and goes to a copy of the rest of the block for just one lane, or to one that makes do with any
+ * lanes. Behind an instruction that writes EXEC copies join the main run again. */
 #include "translate/block.h"
 
 #include <errno.h>
@@ -18,14 +18,15 @@
 
 enum {
   MOST_STEPS = 64,
-  MOST_DETOURS = 2 * MOST_STEPS, /* each step is in the main run, and in one copy at most */
-  MOST_STRIPS = 2 * MOST_STEPS,  /* likewise */
+  MOST_DETOURS = 3 * MOST_STEPS, /* each step is in the main run, and in one copy of each kind at most */
+  MOST_STRIPS = 2 * MOST_STEPS,  /* likewise, but not for one lane */
   /* Labels: the main run before each step and at its end, the beginnings of copies, where branches go,
      detours, and where they come back; of strips, where their loops begin, where they go on to the next
      strip, and what they do where no lane is active. */
   MAIN = 0,
   COPY = MAIN + MOST_STEPS + 1,
-  TAKEN = COPY + MOST_STEPS,
+  COPY_PART = COPY + MOST_STEPS, /* of those that do not begin with one lane, or of all */
+  TAKEN = COPY_PART + MOST_STEPS,
   DETOUR = TAKEN + MOST_STEPS,
   BACK = DETOUR + MOST_DETOURS,
   STRIP = BACK + MOST_DETOURS,
@@ -48,14 +49,15 @@ enum {
   CALL_STORE,
   CALL_LAST,
   FENCE,
+  ONE_FIRST,
   STRIP_FIRST,
   STRIP_IDLE,
   STRIP_NEXT,
   CONTROLS
 };
 static const char *const control_names[CONTROLS] = {
-    "enter",      "go",        "go_last", "leave",       "guard",      "join",      "call",
-    "call_store", "call_last", "fence",   "strip_first", "strip_idle", "strip_next"};
+    "enter",      "go",        "go_last", "leave",     "guard",       "join",       "call",
+    "call_store", "call_last", "fence",   "one_first", "strip_first", "strip_idle", "strip_next"};
 
 struct gs_translator {
   const gs_stencil_table_t *table;
@@ -95,7 +97,7 @@ typedef struct block {
 } block_t;
 
 /* What is known of EXEC at a place of a run. */
-typedef enum lanes { LANES_UNKNOWN, LANES_FULL, LANES_PART } lanes_t;
+typedef enum lanes { LANES_UNKNOWN, LANES_FULL, LANES_PART, LANES_ONE } lanes_t;
 
 void gs_block_missing(gs_wave_t *w) {
   (void)w;
@@ -137,7 +139,7 @@ gs_translator_t *gs_translator_create(gs_op_fn_t *const *handlers) {
   t->table = table;
   for (unsigned i = 0; i < CONTROLS; i++) {
     t->control[i] = gs_stencil_find(table, control_names[i]);
-    if (!t->control[i] && i < STRIP_FIRST) /* not every build has strips */
+    if (!t->control[i] && i < ONE_FIRST) /* not every build has these */
       t->has_failed = true;
   }
   return t;
@@ -286,6 +288,8 @@ static const gs_stencil_t *strip_stencil(const step_t *step, lanes_t lanes) {
 
 /* The end of the steps from `first` on that can be done strip by strip, or `first` if these are too few. */
 static unsigned strip_end(const block_t *b, unsigned first, lanes_t lanes, gs_strip_scalars_t *scalars) {
+  if (lanes == LANES_ONE)
+    return first;
   const unsigned fewest = lanes == LANES_FULL ? 2 : 1; /* a strip without active lanes costs nothing */
   unsigned count = 0, end = first;
   memset(scalars, 0, sizeof *scalars);
@@ -351,11 +355,12 @@ static void put_step(block_t *b, unsigned i, lanes_t lanes) {
   case GS_STEP_STENCIL:
   case GS_STEP_SHORT:
   case GS_STEP_SHORT_STORE:
-    put_stencil(b, i,
-                choice->any           ? choice->any
-                : lanes == LANES_FULL ? choice->full
-                                      : choice->part,
-                choice->any != NULL);
+    if (choice->any)
+      put_stencil(b, i, choice->any, true);
+    else if (lanes == LANES_ONE && choice->one)
+      put_stencil(b, i, choice->one, true);
+    else
+      put_stencil(b, i, lanes == LANES_FULL ? choice->full : choice->part, false);
     break;
   case GS_STEP_CALL: put_control(b, CALL, i, 0); break;
   case GS_STEP_CALL_STORE: put_control(b, CALL_STORE, i, 0); break;
@@ -368,9 +373,10 @@ static bool is_end(const step_t *step) {
   return step->choice.kind == GS_STEP_GO || step->choice.kind == GS_STEP_LAST;
 }
 
-/* The steps from `i` on. The main run begins with unknown lanes, a copy with part of them. */
+/* The steps from `i` on. The main run begins with unknown lanes, a copy with part of them, or one. */
 static void put_run(block_t *b, unsigned i, lanes_t lanes) {
   const bool is_main = lanes == LANES_UNKNOWN;
+  gs_cache_begin(&b->cache);
   for (; i < b->count; i++) {
     const gs_choice_t *choice = &b->step[i].choice;
     if (is_main)
@@ -405,14 +411,23 @@ static void put_run(block_t *b, unsigned i, lanes_t lanes) {
     put_go(b, b->step[b->count - 1].next, b->count);
 }
 
+/* What the guard before step `i` goes to. */
+static void put_copies(block_t *b, unsigned i) {
+  b->e.label[COPY + i] = b->e.end;
+  if (b->translator->control[ONE_FIRST]) {
+    put_control(b, ONE_FIRST, i, COPY_PART + i);
+    put_run(b, i, LANES_ONE);
+    b->e.label[COPY_PART + i] = b->e.end;
+  }
+  put_run(b, i, LANES_PART);
+}
+
 static void put_block(block_t *b) {
   put_control(b, ENTER, b->count, 0);
   put_run(b, 0, LANES_UNKNOWN);
   for (unsigned i = 0; i < b->count; i++)
-    if (b->wants_copy[i]) {
-      b->e.label[COPY + i] = b->e.end;
-      put_run(b, i, LANES_PART);
-    }
+    if (b->wants_copy[i])
+      put_copies(b, i);
   put_detours(b);
   put_idle_strips(b);
   for (unsigned i = 0; i < b->count; i++)

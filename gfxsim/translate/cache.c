@@ -9,8 +9,8 @@ enum { REX = 0x40, REX_R = 4, REX_B = 1, LOAD = 0x8b, STORE = 0x89, RDI = 7 };
 enum { MODE_MEMORY = 0x80, MODE_REGISTER = 0xc0, MODRM_REG = 0x38, IGNORED = 0x2e };
 enum { MOVE_BYTES = 7, DISPLACEMENT_AT = 3 };
 
-/* rbx, r8 to r13: those that GFXSIM_CACHE_REGISTERS has. */
-static const uint8_t host_register[GS_CACHE_REGISTERS] = {3, 8, 9, 10, 11, 12, 13};
+/* rbx, r8 to r10, r12 and r13: those that GFXSIM_CACHE_REGISTERS has. */
+static const uint8_t host_register[GS_CACHE_REGISTERS] = {3, 8, 9, 10, 12, 13};
 
 void gs_cache_begin(gs_cache_t *c) {
   for (unsigned i = 0; i < GS_CACHE_REGISTERS; i++) {

@@ -10,7 +10,7 @@
 #include "translate/emit.h"
 
 /* The host's registers that stencils leave alone: see GFXSIM_CACHE_REGISTERS in gfxsim's CMakeLists.txt. */
-enum { GS_CACHE_REGISTERS = 7 };
+enum { GS_CACHE_REGISTERS = 6 };
 /* SCC's number among scalar registers. */
 enum { GS_CACHE_SCC = GS_SGPRS };
 

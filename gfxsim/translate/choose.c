@@ -141,6 +141,7 @@ static bool find_stencils(const gs_stencil_table_t *table, const gs_inst_t *in, 
   choice->any = find(table, handler, kinds, "any");
   choice->full = find(table, handler, kinds, "full");
   choice->part = find(table, handler, kinds, "part");
+  choice->one = find(table, handler, kinds, "one");
   return choice->any || (choice->full && choice->part);
 }
 

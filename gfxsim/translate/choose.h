@@ -25,6 +25,7 @@ typedef struct gs_choice {
   gs_step_kind_t kind;
   /* Of a stencil: one for every EXEC, or one for all lanes and one for any. */
   const gs_stencil_t *any, *full, *part;
+  const gs_stencil_t *one;                     /* where one lane is active; NULL = it can't be done so */
   const gs_stencil_t *strip_full, *strip_part; /* the same in strips; NULL = it can't be in one */
   bool writes_exec;
 } gs_choice_t;

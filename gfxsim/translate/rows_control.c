@@ -53,6 +53,17 @@ GS_CONTROL(strip_first) {
   gs_strip_masks = (char *)w;
   gs_stencil_next(w);
 }
+/* Is one lane active? Then its place in rows and its bit are where code for one lane has them. */
+GS_CONTROL(one_first) {
+  const uint64_t exec = gs_exec(w);
+  if (!exec || (exec & (exec - 1))) {
+    gs_stencil_taken(w);
+    return;
+  }
+  gs_strip_rows = (char *)w->v + sizeof(uint32_t) * (unsigned)__builtin_ctzll(exec);
+  gs_strip_masks = (char *)(uintptr_t)exec;
+  gs_stencil_next(w);
+}
 /* Some lanes are active somewhere, but here? */
 GS_CONTROL(strip_idle) {
   if (*(const uint16_t *)(gs_strip_masks + offsetof(gs_wave_t, s) + sizeof(uint32_t) * GS_S_EXEC) == 0)

@@ -15,6 +15,14 @@
 #include <stdint.h>
 #include <string.h>
 
+/* One lane is no vector. */
+#ifdef GS_STENCIL_ONE
+#undef __SSE2__
+#undef __AVX__
+#undef __AVX2__
+#undef __F16C__
+#endif
+
 /* The helpers of instructions must not stay functions. */
 #if defined(__clang__)
 #pragma clang diagnostic ignored "-Wkeyword-macro"
@@ -23,7 +31,9 @@
 #include "isa/lanes.h"
 #include "isa/scalar.h"
 
-#if defined(GS_STENCIL_FULL) && defined(GS_STENCIL_STRIP)
+#if defined(GS_STENCIL_ONE)
+#define GS_STENCIL_LANES one
+#elif defined(GS_STENCIL_FULL) && defined(GS_STENCIL_STRIP)
 #define GS_STENCIL_LANES stripfull
 #elif defined(GS_STENCIL_PART) && defined(GS_STENCIL_STRIP)
 #define GS_STENCIL_LANES strippart

@@ -186,7 +186,8 @@ static void test_blocks_count(void **state) {
   gs_translator_destroy(t);
 }
 
-/* One copy of the code is for all lanes and one for some; which runs is seen by what the other would do. */
+/* One copy of the code is for all lanes, one for some, and one for a single lane; which runs is seen by what
+ * the others would do. */
 static void test_lanes(void **state) {
   static program_t program;
   gs_translator_t *const t = gs_translator_create(isa_handlers(state));
@@ -200,11 +201,13 @@ static void test_lanes(void **state) {
   unsigned count = 0;
   gs_block_fn_t *const block = gs_translate(t, ISA_CODE, find, &program, &count);
   assert_non_null(block);
-  for (unsigned masks = 0; masks < 8; masks++) {
+  for (unsigned masks = 0; masks < 27; masks++) {
+    static const uint64_t kinds[] = {UINT64_MAX, UINT64_C(0x8000000100000002), UINT64_C(0x0000400000000000)};
+    const unsigned kind[3] = {masks % 3, masks / 3 % 3, masks / 9};
     memset(wave->v, 0, 3 * sizeof *wave->v);
     uint64_t mask[3];
     for (unsigned i = 0; i < 3; i++)
-      mask[i] = masks >> i & 1 ? UINT64_MAX : UINT64_C(0x8000000100000002) << i;
+      mask[i] = kind[i] ? kinds[kind[i]] << i : UINT64_MAX;
     gs_set_exec(w, mask[0]);
     isa_set_s64(wave, 0, mask[1]);
     isa_set_s64(wave, 2, mask[2]);
@@ -214,6 +217,44 @@ static void test_lanes(void **state) {
     for (unsigned i = 0; i < 3; i++)
       for (unsigned l = 0; l < GS_LANES; l++)
         assert_int_equal(wave->v[i].u32[l], mask[i] >> l & 1 ? i + 1 : 0);
+  }
+  isa_free(wave);
+  gs_translator_destroy(t);
+}
+
+/* More scalar registers than the host has, of which each holds what the last write to it was, and those that
+ * an access needs which faults then. */
+static void test_scalars(void **state) {
+  enum { FIRST = 8, COUNT = 16 };
+  static program_t program;
+  gs_translator_t *const t = gs_translator_create(isa_handlers(state));
+  if (!t)
+    skip();
+  isa_wave_t *const wave = isa_new(state, GS_GFX90A);
+  gs_wave_t *const w = &wave->w;
+  load(state, &program,
+       "s_add_u32 s8, s0, 1\n s_add_u32 s9, s8, 1\n s_add_u32 s10, s9, 1\n s_add_u32 s11, s10, 1\n"
+       "s_add_u32 s12, s11, 1\n s_add_u32 s13, s12, 1\n s_lshl_b64 s[14:15], s[12:13], 4\n"
+       "s_add_u32 s16, s8, s14\n s_addc_u32 s17, s9, s15\n s_load_dwordx2 s[18:19], s[2:3], 0x0\n"
+       "s_add_u32 s20, s18, s10\n s_load_dwordx4 s[4:7], s[2:3], 0x0\n s_add_u32 s21, s4, s7\n"
+       "s_cmp_lt_u32 s20, s21\n s_cselect_b32 s22, s20, s21\n s_add_u32 s23, s22, s17\n"
+       "s_load_dword s8, s[24:25], 0x0\n s_endpgm");
+  static const uint32_t words[] = {7, 107, 207, 307};
+  memcpy(wave->memory, words, sizeof words);
+  unsigned count = 0;
+  gs_block_fn_t *const block = gs_translate(t, ISA_CODE, find, &program, &count);
+  assert_non_null(block);
+  static const uint32_t expected[COUNT] = {6, 7, 8, 9, 10, 11, 160, 176, 166, 183, 7, 107, 15, 314, 15, 198};
+  for (unsigned time = 0; time < 3; time++) { /* the second finds the notes of ranges */
+    w->s.u32[0] = 5;
+    isa_set_s64(wave, 2, ISA_MEMORY);
+    isa_set_s64(wave, 24, time == 2 ? 16 : ISA_MEMORY);
+    w->state = GS_WAVE_RUNNING;
+    run(block, w, 100);
+    assert_int_equal(w->state, time == 2 ? GS_WAVE_FAULTED : GS_WAVE_ENDED);
+    for (unsigned i = 0; i < COUNT; i++)
+      assert_int_equal(w->s.u32[FIRST + i], i == 0 && time != 2 ? 7 : expected[i]);
+    assert_int_equal(w->scc, 0);
   }
   isa_free(wave);
   gs_translator_destroy(t);
@@ -285,9 +326,13 @@ static void test_no_executable_memory(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_choices),      cmocka_unit_test(test_every_stencil_has_an_instruction),
-      cmocka_unit_test(test_blocks_count), cmocka_unit_test(test_lanes),
-      cmocka_unit_test(test_old_gaps),     cmocka_unit_test(test_no_executable_memory),
+      cmocka_unit_test(test_choices),
+      cmocka_unit_test(test_every_stencil_has_an_instruction),
+      cmocka_unit_test(test_blocks_count),
+      cmocka_unit_test(test_lanes),
+      cmocka_unit_test(test_scalars),
+      cmocka_unit_test(test_old_gaps),
+      cmocka_unit_test(test_no_executable_memory),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);
 }
