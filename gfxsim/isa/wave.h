@@ -22,6 +22,7 @@ enum { GS_LANES = GS_WIDTH };
 #else
 enum { GS_LANES = GS_MAX_LANES };
 #endif
+enum { GS_STRIP_SLOTS = 64 };         /* for values of sixteen lanes */
 enum { GS_ROW_BYTES = 4 * GS_LANES }; /* that the lanes have in a row */
 /* Stencils for one active lane see a wave that has no other: their rows begin at that lane. What still counts
  * is how many there are in truth. */
@@ -141,6 +142,9 @@ typedef struct gs_wave {
   /* EXEC as one all-ones or all-zeroes word per lane, valid for the EXEC value beside it. */
   uint64_t lane_mask_exec;
   gs_row_t lane_mask;
+
+  /* Translated code: values of strips that the host has no registers for. */
+  _Alignas(64) uint8_t strip_values[GS_STRIP_SLOTS][64];
 
   /* What gs_resolve_scalar read from memory that is in several pieces in this process. */
   uint32_t scalar_copy[16];

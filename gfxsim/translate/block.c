@@ -35,7 +35,6 @@ enum {
   LABELS = IDLE + MOST_STRIPS,
 };
 static_assert((int)LABELS <= (int)GS_EMIT_LABELS, "labels have room");
-static_assert((int)GS_STRIP_CONSTANTS >= 3 * 2 * (int)MOST_STEPS, "so have two dwords of three operands");
 
 /* Stencils that every block needs. */
 enum {
@@ -286,14 +285,16 @@ static const gs_stencil_t *strip_stencil(const step_t *step, lanes_t lanes) {
   return lanes == LANES_FULL ? step->choice.strip_full : step->choice.strip_part;
 }
 
-/* The end of the steps from `first` on that can be done strip by strip, or `first` if these are too few. */
-static unsigned strip_end(const block_t *b, unsigned first, lanes_t lanes, gs_strip_scalars_t *scalars) {
+/* The end of the steps from `first` to `last` that can be done strip by strip, or `first` if these are too
+ * few. */
+static unsigned strip_end(const block_t *b, unsigned first, unsigned last, lanes_t lanes,
+                          gs_strip_scalars_t *scalars) {
   if (lanes == LANES_ONE)
     return first;
   const unsigned fewest = lanes == LANES_FULL ? 2 : 1; /* a strip without active lanes costs nothing */
   unsigned count = 0, end = first;
   memset(scalars, 0, sizeof *scalars);
-  for (unsigned i = first; i < b->count; i++) {
+  for (unsigned i = first; i < last; i++) {
     const step_t *step = &b->step[i];
     if (step->choice.kind == GS_STEP_NOTHING)
       continue;
@@ -309,7 +310,8 @@ static unsigned strip_end(const block_t *b, unsigned first, lanes_t lanes, gs_st
   return count < fewest ? first : end;
 }
 
-static void put_strip(block_t *b, unsigned first, unsigned end, lanes_t lanes,
+/* Returns false when there was no room for all of its values. */
+static bool put_strip(block_t *b, unsigned first, unsigned end, lanes_t lanes,
                       const gs_strip_scalars_t *scalars) {
   const unsigned strip = b->strip_count++;
   b->strips[strip].scalars = *scalars;
@@ -327,10 +329,30 @@ static void put_strip(block_t *b, unsigned first, unsigned end, lanes_t lanes,
     operand_values(b->step[i].in, values);
     gs_strip_stencil(&b->strip, &b->e, strip_stencil(&b->step[i], lanes), b->step[i].in, values);
   }
-  gs_strip_end(&b->strip, &b->e);
+  if (!gs_strip_end(&b->strip, &b->e))
+    return false;
   b->e.label[STRIP_TAIL + strip] = b->e.end;
   put_control(b, STRIP_NEXT, end - 1, STRIP + strip);
   gs_strip_join_masks(scalars, &b->e, b->translator->table->lanes);
+  return true;
+}
+
+/* As many steps from `first` on as can be done strip by strip. Returns where they end. */
+static unsigned put_strips(block_t *b, unsigned first, lanes_t lanes) {
+  const size_t start = b->e.end;
+  const unsigned fixups = b->e.fixup_count, strips = b->strip_count;
+  const gs_cache_t cache = b->cache;
+  gs_strip_scalars_t scalars;
+  for (unsigned last = b->count; last > first; last = first + (last - first) / 2) {
+    const unsigned end = strip_end(b, first, last, lanes, &scalars);
+    if (end == first || put_strip(b, first, end, lanes, &scalars))
+      return end;
+    b->e.end = start;
+    b->e.fixup_count = fixups;
+    b->strip_count = strips;
+    b->cache = cache;
+  }
+  return first;
 }
 
 static void put_idle_strips(block_t *b) {
@@ -387,10 +409,8 @@ static void put_run(block_t *b, unsigned i, lanes_t lanes) {
       b->wants_copy[i] = true;
       lanes = LANES_FULL;
     }
-    gs_strip_scalars_t scalars;
-    const unsigned end = strip_end(b, i, lanes, &scalars);
+    const unsigned end = put_strips(b, i, lanes);
     if (end != i) {
-      put_strip(b, i, end, lanes, &scalars);
       i = end - 1;
       continue;
     }

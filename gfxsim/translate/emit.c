@@ -20,6 +20,13 @@ void gs_emit_bytes(gs_emitter_t *e, const uint8_t *bytes, size_t count) {
   e->end += count;
 }
 
+void gs_emit_32(gs_emitter_t *e, uint64_t value) {
+  const uint32_t bits = (uint32_t)value;
+  uint8_t code[sizeof bits];
+  memcpy(code, &bits, sizeof code);
+  gs_emit_bytes(e, code, sizeof code);
+}
+
 static void write_distance(gs_emitter_t *e, size_t at, size_t target, int32_t addend) {
   const int32_t distance = (int32_t)((int64_t)target - (int64_t)at) + addend;
   memcpy(e->arena->base + at, &distance, sizeof distance);

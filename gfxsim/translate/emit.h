@@ -34,6 +34,8 @@ typedef struct gs_emitter {
 void gs_emit_begin(gs_emitter_t *e, const gs_stencil_table_t *table, gs_arena_t *arena);
 /* Adds bytes. */
 void gs_emit_bytes(gs_emitter_t *e, const uint8_t *bytes, size_t count);
+/* Adds the low 32 bits of a number. */
+void gs_emit_32(gs_emitter_t *e, uint64_t value);
 /* Fills a hole whose place in the code is `at`; branches go to `label`. */
 void gs_emit_patch(gs_emitter_t *e, size_t at, const gs_patch_t *patch, const uint64_t values[GS_HOLE_VALUES],
                    unsigned label);

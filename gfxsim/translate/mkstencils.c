@@ -10,12 +10,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "translate/table.h"
+
 #ifdef GS_HAVE_STRIPS
 #include "translate/mkstrip.h"
 #endif
 
 enum { MOST_STENCILS = 20000, MOST_PATCHES = 200000, MOST_EXTERNS = 64, POOL_ALIGNMENT = 64 };
-enum { NAME_BYTES = 128, JUMP_BYTES = 5, JUMP = 0xe9, PER_LINE = 24, MOST_ACCESSES = 64, ROW_BYTES = 256 };
+enum {
+  NAME_BYTES = 128,
+  JUMP_BYTES = 5,
+  JUMP = 0xe9,
+  PER_LINE = 24,
+  MOST_OPS = 200000,
+  MOST_IN_ONE = 250,
+  ROW_BYTES = 256
+};
 
 static const char prefix[] = "gs_stencil_", hole_prefix[] = "gs_hole_";
 
@@ -29,7 +39,7 @@ typedef struct patch {
 typedef struct stencil {
   const char *name;
   const uint8_t *code;
-  size_t size, offset, first_patch, patch_count;
+  size_t size, offset, first_patch, patch_count, first_op, op_count;
 } stencil_t;
 
 typedef struct object {
@@ -47,6 +57,8 @@ static stencil_t stencils[MOST_STENCILS];
 static size_t stencil_count;
 static patch_t patches[MOST_PATCHES];
 static size_t patch_count;
+static gs_op_t ops[MOST_OPS];
+static size_t op_count;
 static const char *externs[MOST_EXTERNS];
 static size_t extern_count;
 static uint8_t *pool;
@@ -224,34 +236,28 @@ static int by_place(const void *a, const void *b) {
 }
 
 #ifdef GS_HAVE_STRIPS
-static patch_t *patch_at(const stencil_t *s, size_t at) {
+static mkstrip_hole_t find_hole(void *context, size_t at) {
+  const stencil_t *s = context;
   for (size_t i = s->first_patch; i < patch_count; i++)
     if (patches[i].at == at)
-      return &patches[i];
-  return NULL;
+      return (mkstrip_hole_t){(uint8_t)(i - s->first_patch),
+                              strncmp(patches[i].hole, "gs_hole_row_", 12) == 0};
+  return (mkstrip_hole_t){GS_NO_PATCH, false};
 }
 
-static int is_row(void *context, size_t at) {
-  const patch_t *p = patch_at(context, at);
-  return p && strncmp(p->hole, "gs_hole_row_", 12) == 0;
-}
-
-/* Makes patches of the accesses to rows. Returns why the stencil can't be in a strip, or NULL. */
+/* Returns why the stencil can't be in a strip, or NULL. */
 static const char *read_strip(stencil_t *s) {
-  mkstrip_access_t accesses[MOST_ACCESSES];
-  size_t count, rows = 0;
-  const char *reason = mkstrip_read(s->code, s->size, is_row, s, accesses, MOST_ACCESSES, &count);
+  if (patch_count - s->first_patch >= GS_NO_PATCH)
+    return "too many holes";
   for (size_t i = s->first_patch; i < patch_count; i++)
-    rows += is_row(s, patches[i].at) != 0;
-  if (!reason && rows != count)
-    reason = "a row's hole that is no displacement";
-  for (size_t i = 0; !reason && i < count; i++) {
-    patch_t *p = patch_at(s, accesses[i].displacement);
-    if (p->addend % ROW_BYTES)
-      reason = "an access to a part of a row";
-    p->form = accesses[i].form;
-    p->at = accesses[i].instruction;
-  }
+    if (strncmp(patches[i].hole, "gs_hole_row_", 12) == 0 && patches[i].addend % ROW_BYTES)
+      return "an access to a part of a row";
+  if (op_count + MOST_IN_ONE > MOST_OPS)
+    fail(s->name, "one instruction too many");
+  const char *reason =
+      mkstrip_read(s->code, s->size, find_hole, s, &ops[op_count], MOST_IN_ONE, &s->op_count);
+  s->first_op = op_count;
+  op_count += reason ? 0 : s->op_count;
   return reason;
 }
 #endif
@@ -292,6 +298,7 @@ static void add_stencil(const object_t *o, const Elf64_Sym *symbol) {
                                                           symbol->st_value + symbol->st_size);
   if (!reason) {
     drop_last_jump(s);
+    qsort(&patches[s->first_patch], patch_count - s->first_patch, sizeof *patches, by_place);
     reason = read_code(s);
   }
   if (reason) {
@@ -299,7 +306,6 @@ static void add_stencil(const object_t *o, const Elf64_Sym *symbol) {
     patch_count = s->first_patch;
     return;
   }
-  qsort(&patches[s->first_patch], patch_count - s->first_patch, sizeof *patches, by_place);
   s->patch_count = patch_count - s->first_patch;
   stencil_count++;
 }
@@ -328,6 +334,17 @@ static void print_upper(const char *text) {
     putchar(toupper((unsigned char)*text));
 }
 
+static void print_op(const gs_op_t *op) {
+  printf("{%u, %u, %u, %u, %u, %u, {", op->size, op->kind, op->memory, op->patch, op->displacement,
+         op->is_vex);
+  for (unsigned i = 0; i < GS_FIELDS; i++)
+    printf("%u,", op->role[i]);
+  printf("}, {");
+  for (unsigned i = 0; i < GS_FIELDS; i++)
+    printf("%u,", op->number[i]);
+  printf("}, %u, %u},\n", op->reads, op->writes);
+}
+
 static void print_parts(void) {
   size_t offset = 0, name = 0;
   puts("static const uint8_t code[] = {");
@@ -342,10 +359,13 @@ static void print_parts(void) {
     print_upper(patches[i].hole);
     printf(", %d},\n", (int)patches[i].addend);
   }
-  puts("};\nstatic const gs_stencil_t stencils[] = {");
+  puts("};\nstatic const gs_op_t ops[] = {");
+  for (size_t i = 0; i < op_count; i++)
+    print_op(&ops[i]);
+  puts("{0}};\nstatic const gs_stencil_t stencils[] = {");
   for (size_t i = 0; i < stencil_count; i++) {
-    printf("{%zu, %zu, %zu, %zu, %zu},\n", name, stencils[i].offset, stencils[i].size,
-           stencils[i].patch_count, stencils[i].first_patch);
+    printf("{%zu, %zu, %zu, %zu, %zu, %zu, %zu},\n", name, stencils[i].offset, stencils[i].size,
+           stencils[i].patch_count, stencils[i].first_patch, stencils[i].first_op, stencils[i].op_count);
     name += strlen(stencils[i].name) + 1;
   }
   puts("};\nstatic const char names[] = {");
@@ -365,8 +385,8 @@ static void print_table(const char *name, const char *lanes) {
   for (size_t i = 0; i < extern_count; i++)
     printf("%s,\n", externs[i]);
   printf("0};\nextern const gs_stencil_table_t %s;\nconst gs_stencil_table_t %s = {\n", name, name);
-  printf("stencils, %zu, names, code, patches, pool, %zu, externs, %zu, %s};\n", stencil_count, pool_bytes,
-         extern_count, lanes);
+  printf("stencils, %zu, names, code, patches, ops, pool, %zu, externs, %zu, %s};\n", stencil_count,
+         pool_bytes, extern_count, lanes);
 }
 
 int main(int argc, char **argv) {

@@ -2,94 +2,207 @@
 #include "translate/mkstrip.h"
 
 #include <Zydis/Zydis.h>
-#include <stdbool.h>
 
-#include "translate/strip.h"
-
-/* The fields of a row's access: prefix, opcode, ModRM, displacement. */
-enum { DISPLACEMENT_AT = 6, DISPLACEMENT_BITS = 32, ROW_BITS = 512 };
+enum { DISPLACEMENT_BITS = 32, ROW_BITS = 512, PICK_LOW = 0x88, PICK_HIGH = 0xdd, ALL_ONES = 0xff };
 
 typedef struct reading {
   ZydisDecodedInstruction instruction;
   ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
 } reading_t;
 
-/* Whether the register is one that strips have for themselves: rows in vector registers, where rows are, and
- * what constants go through. */
-static bool is_strips(ZydisRegister reg) {
+static const char unfit[] = "an instruction that cannot be in a strip";
+
+/* Which role a register has, without what is done with it; 0 for general registers. */
+static unsigned class_of(ZydisRegister reg) {
   switch (ZydisRegisterGetClass(reg)) {
   case ZYDIS_REGCLASS_XMM:
   case ZYDIS_REGCLASS_YMM:
-  case ZYDIS_REGCLASS_ZMM: return ZydisRegisterGetId(reg) >= GS_STRIP_FIRST;
-  default: break;
+  case ZYDIS_REGCLASS_ZMM: return GS_ROLE_VECTOR;
+  case ZYDIS_REGCLASS_MASK: return GS_ROLE_MASK;
+  default: return 0;
   }
-  const ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
-  return whole == ZYDIS_REGISTER_R14 || whole == ZYDIS_REGISTER_R11;
 }
 
-static bool names_strips(const ZydisDecodedOperand *o) {
-  return o->type == ZYDIS_OPERAND_TYPE_REGISTER && is_strips(o->reg.value);
+static ZydisRegister whole(ZydisRegister reg) {
+  return ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
 }
 
-/* Instructions that have no form for registers, or touch registers that they do not name. */
-static bool is_unfit(ZydisMnemonic mnemonic) {
-  switch (mnemonic) {
-  case ZYDIS_MNEMONIC_VBROADCASTF32X2:
-  case ZYDIS_MNEMONIC_VBROADCASTF32X4:
-  case ZYDIS_MNEMONIC_VBROADCASTF32X8:
-  case ZYDIS_MNEMONIC_VBROADCASTF64X2:
-  case ZYDIS_MNEMONIC_VBROADCASTF64X4:
-  case ZYDIS_MNEMONIC_VBROADCASTI32X4:
-  case ZYDIS_MNEMONIC_VBROADCASTI32X8:
-  case ZYDIS_MNEMONIC_VBROADCASTI64X2:
-  case ZYDIS_MNEMONIC_VBROADCASTI64X4:
-  case ZYDIS_MNEMONIC_VZEROUPPER:
-  case ZYDIS_MNEMONIC_VZEROALL:
-  case ZYDIS_MNEMONIC_CALL:
-  case ZYDIS_MNEMONIC_RET: return true;
+/* The place of an operand, or GS_FIELDS. */
+static unsigned field_of(const ZydisDecodedOperand *o) {
+  switch (o->encoding) {
+  case ZYDIS_OPERAND_ENCODING_MODRM_REG: return GS_FIELD_REG;
+  case ZYDIS_OPERAND_ENCODING_NDSNDD: return GS_FIELD_V;
+  case ZYDIS_OPERAND_ENCODING_MODRM_RM: return GS_FIELD_RM;
+  case ZYDIS_OPERAND_ENCODING_MASK: return GS_FIELD_MASK;
+  default: return GS_FIELDS;
+  }
+}
+
+static unsigned actions_of(const ZydisDecodedOperand *o) {
+  return (o->actions & ZYDIS_OPERAND_ACTION_MASK_READ ? GS_ROLE_READ : 0) |
+         (o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE ? GS_ROLE_WRITE : 0);
+}
+
+static const char *read_general(const ZydisDecodedOperand *o, gs_op_t *op) {
+  const ZydisRegister reg = whole(o->reg.value);
+  if (ZydisRegisterGetClass(o->reg.value) == ZYDIS_REGCLASS_FLAGS || o->reg.value == ZYDIS_REGISTER_MXCSR)
+    return NULL;
+  if (ZydisRegisterGetClass(reg) != ZYDIS_REGCLASS_GPR64)
+    return unfit;
+  /* Those of the caller, the stack's, and what strips have for themselves: the wave, rows, masks, constants.
+   */
+  const unsigned number = (unsigned)ZydisRegisterGetId(reg);
+  const bool is_free = number < 3 || number == 6 || (number >= 8 && number <= 10);
+  const unsigned actions = actions_of(o);
+  if (!is_free && (actions & GS_ROLE_WRITE))
+    return "a register that belongs to strips";
+  if (actions & GS_ROLE_WRITE)
+    op->writes = (uint16_t)(op->writes | 1u << number);
+  if (is_free && ((actions & GS_ROLE_READ) || o->size < 32)) /* less than that leaves the rest as it was */
+    op->reads = (uint16_t)(op->reads | 1u << number);
+  return NULL;
+}
+
+static const char *read_register(const reading_t *r, const ZydisDecodedOperand *o, gs_op_t *op) {
+  const unsigned class = class_of(o->reg.value), field = field_of(o);
+  if (!class)
+    return read_general(o, op);
+  if (field == GS_FIELD_MASK && o->reg.value == ZYDIS_REGISTER_K0)
+    return NULL;
+  if (field == GS_FIELDS)
+    return unfit;
+  unsigned actions = actions_of(o);
+  /* Some lanes keep their old values. */
+  if (class == GS_ROLE_VECTOR && (actions & GS_ROLE_WRITE) &&
+      r->instruction.avx.mask.mode == ZYDIS_MASK_MODE_MERGING)
+    actions |= GS_ROLE_READ;
+  op->role[field] = (uint8_t)(class | actions);
+  op->number[field] = (uint8_t)ZydisRegisterGetId(o->reg.value);
+  return NULL;
+}
+
+static bool is_mask_move(const reading_t *r) {
+  const ZydisMnemonic m = r->instruction.mnemonic;
+  return m == ZYDIS_MNEMONIC_MOVZX || m == ZYDIS_MNEMONIC_KMOVW || m == ZYDIS_MNEMONIC_MOV;
+}
+
+static const char *read_row(const reading_t *r, const ZydisDecodedOperand *o, gs_op_t *op) {
+  const unsigned actions = actions_of(o);
+  if (r->instruction.encoding != ZYDIS_INSTRUCTION_ENCODING_EVEX || r->instruction.raw.evex.b ||
+      o->mem.base != ZYDIS_REGISTER_R14 || field_of(o) != GS_FIELD_RM)
+    return "an access to a row that has no form for registers";
+  if ((actions & GS_ROLE_WRITE) && o->size != ROW_BITS)
+    return "a store of less than a row";
+  op->memory = GS_MEMORY_ROW;
+  const bool merges = (actions & GS_ROLE_WRITE) && r->instruction.avx.mask.mode == ZYDIS_MASK_MODE_MERGING;
+  op->role[GS_FIELD_RM] = (uint8_t)(GS_ROLE_VECTOR | actions | (merges ? GS_ROLE_READ : 0));
+  return NULL;
+}
+
+static const char *read_memory(const reading_t *r, const ZydisDecodedOperand *o, bool is_row, gs_op_t *op) {
+  op->displacement = r->instruction.raw.disp.offset;
+  if (o->mem.index != ZYDIS_REGISTER_NONE || r->instruction.raw.disp.size != DISPLACEMENT_BITS)
+    return "an access to memory that strips do not have";
+  if (is_row)
+    return read_row(r, o, op);
+  switch (o->mem.base) {
+  case ZYDIS_REGISTER_R15:
+    op->memory = GS_MEMORY_MASK;
+    return is_mask_move(r) && o->size == 16 ? NULL : "an access to a mask that is no move";
+  case ZYDIS_REGISTER_RDI:
+  case ZYDIS_REGISTER_RIP:
+    op->memory = GS_MEMORY_SAME;
+    return actions_of(o) == GS_ROLE_READ ? NULL : "a store to what does not change";
+  default: return "an access to memory that strips do not have";
+  }
+}
+
+/* What values of the operands do not matter for. */
+static bool is_constant(const reading_t *r, const gs_op_t *op) {
+  switch (r->instruction.mnemonic) {
+  case ZYDIS_MNEMONIC_VPXORD:
+  case ZYDIS_MNEMONIC_VPXORQ:
+    return op->role[GS_FIELD_RM] && op->number[GS_FIELD_V] == op->number[GS_FIELD_RM] &&
+           op->memory == GS_MEMORY_NONE && !op->role[GS_FIELD_MASK];
+  case ZYDIS_MNEMONIC_VPTERNLOGD:
+  case ZYDIS_MNEMONIC_VPTERNLOGQ:
+    return r->instruction.raw.imm[0].value.u == ALL_ONES && op->memory == GS_MEMORY_NONE &&
+           !op->role[GS_FIELD_MASK];
   default: return false;
   }
 }
 
-/* What is wrong with the instruction as part of a strip, or NULL. */
-static const char *check(const reading_t *r) {
-  const ZydisDecodedInstruction *in = &r->instruction;
-  if (is_unfit(in->mnemonic) || in->meta.branch_type != ZYDIS_BRANCH_TYPE_NONE)
-    return "an instruction that cannot be in a strip";
-  for (unsigned i = 0; i < in->operand_count; i++) {
+static unsigned kind_of_pick(const reading_t *r) {
+  switch (r->instruction.raw.imm[0].value.u) {
+  case PICK_LOW: return GS_OP_PICK_LOW;
+  case PICK_HIGH: return GS_OP_PICK_HIGH;
+  default: return GS_OP_PLAIN;
+  }
+}
+
+static unsigned kind_of(const reading_t *r, const gs_op_t *op) {
+  if (op->role[GS_FIELD_MASK] || r->instruction.avx.vector_length != ROW_BITS)
+    return GS_OP_PLAIN;
+  switch (r->instruction.mnemonic) {
+  case ZYDIS_MNEMONIC_VMOVDQA32:
+  case ZYDIS_MNEMONIC_VMOVDQA64:
+  case ZYDIS_MNEMONIC_VMOVDQU32:
+  case ZYDIS_MNEMONIC_VMOVDQU64:
+  case ZYDIS_MNEMONIC_VMOVAPS:
+  case ZYDIS_MNEMONIC_VMOVAPD:
+  case ZYDIS_MNEMONIC_VMOVUPS:
+  case ZYDIS_MNEMONIC_VMOVUPD: return op->memory == GS_MEMORY_SAME ? GS_OP_PLAIN : GS_OP_COPY;
+  case ZYDIS_MNEMONIC_VUNPCKLPS:
+  case ZYDIS_MNEMONIC_VPUNPCKLDQ: return GS_OP_UNPACK_LOW;
+  case ZYDIS_MNEMONIC_VUNPCKHPS:
+  case ZYDIS_MNEMONIC_VPUNPCKHDQ: return GS_OP_UNPACK_HIGH;
+  case ZYDIS_MNEMONIC_VSHUFPS: return kind_of_pick(r);
+  case ZYDIS_MNEMONIC_VPMOVM2D: return GS_OP_ROW_OF_MASK;
+  case ZYDIS_MNEMONIC_VPMOVD2M: return GS_OP_MASK_OF_ROW;
+  default: return GS_OP_PLAIN;
+  }
+}
+
+static const char *read_operands(const reading_t *r, bool is_row, gs_op_t *op) {
+  const char *reason = NULL;
+  for (unsigned i = 0; i < r->instruction.operand_count && !reason; i++) {
     const ZydisDecodedOperand *o = &r->operand[i];
-    if (names_strips(o))
-      return "a register that belongs to strips";
-    if (o->type == ZYDIS_OPERAND_TYPE_MEMORY && (is_strips(o->mem.base) || is_strips(o->mem.index)))
-      return "an access to rows beside their holes";
+    if (o->type == ZYDIS_OPERAND_TYPE_REGISTER)
+      reason = read_register(r, o, op);
+    else if (o->type == ZYDIS_OPERAND_TYPE_MEMORY)
+      reason = read_memory(r, o, is_row, op);
+  }
+  return reason;
+}
+
+static const char *read_instruction(const reading_t *r, bool is_row, gs_op_t *op) {
+  const ZydisDecodedInstruction *in = &r->instruction;
+  if (in->meta.branch_type != ZYDIS_BRANCH_TYPE_NONE || (in->cpu_flags && in->cpu_flags->tested))
+    return unfit;
+  const char *reason = read_operands(r, is_row, op);
+  if (reason)
+    return reason;
+  unsigned classes = 0, writes = op->writes != 0;
+  for (unsigned i = 0; i < GS_FIELDS; i++) {
+    classes |= op->role[i] & (GS_ROLE_VECTOR | GS_ROLE_MASK);
+    writes += (op->role[i] & GS_ROLE_WRITE) != 0;
+  }
+  op->is_vex = in->encoding == ZYDIS_INSTRUCTION_ENCODING_VEX;
+  if ((op->is_vex && (classes & GS_ROLE_VECTOR)) ||
+      (classes && !op->is_vex && in->encoding != ZYDIS_INSTRUCTION_ENCODING_EVEX))
+    return "an instruction that cannot have all registers";
+  if (writes > 1 || (!writes && op->memory != GS_MEMORY_MASK) || (op->is_vex && op->number[GS_FIELD_RM] > 7))
+    return unfit;
+  op->kind = (uint8_t)kind_of(r, op);
+  if (is_constant(r, op)) {
+    op->role[GS_FIELD_REG] = GS_ROLE_VECTOR | GS_ROLE_WRITE;
+    op->role[GS_FIELD_V] = op->role[GS_FIELD_RM] = GS_ROLE_VECTOR;
   }
   return NULL;
 }
 
-/* As check, for an access to a row. */
-static const char *check_row(const reading_t *r, const char **form) {
-  const ZydisDecodedInstruction *in = &r->instruction;
-  const ZydisDecodedOperand *row = NULL;
-  for (unsigned i = 0; i < in->operand_count; i++) {
-    const ZydisDecodedOperand *o = &r->operand[i];
-    if (o->type == ZYDIS_OPERAND_TYPE_MEMORY)
-      row = o;
-    else if (names_strips(o))
-      return "a register that belongs to strips";
-  }
-  if (in->encoding != ZYDIS_INSTRUCTION_ENCODING_EVEX || !row || row->mem.base != ZYDIS_REGISTER_R14 ||
-      row->mem.index != ZYDIS_REGISTER_NONE || in->raw.disp.offset != DISPLACEMENT_AT ||
-      in->raw.disp.size != DISPLACEMENT_BITS || in->raw.evex.b || is_unfit(in->mnemonic))
-    return "an access to a row that has no form for registers";
-  const bool writes = row->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
-  if (writes && row->size != ROW_BITS)
-    return "a store of less than a row";
-  *form = !writes ? "GS_PATCH_ROW_READ" : in->raw.evex.aaa ? "GS_PATCH_ROW_MERGE" : "GS_PATCH_ROW_WRITE";
-  return NULL;
-}
-
-const char *mkstrip_read(const uint8_t *code, size_t size, mkstrip_is_row_t *is_row, void *context,
-                         mkstrip_access_t *accesses, size_t most, size_t *count) {
+const char *mkstrip_read(const uint8_t *code, size_t size, mkstrip_find_t *find, void *context, gs_op_t *ops,
+                         size_t most, size_t *count) {
   ZydisDecoder decoder;
   ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
   *count = 0;
@@ -97,22 +210,28 @@ const char *mkstrip_read(const uint8_t *code, size_t size, mkstrip_is_row_t *is_
     reading_t r;
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code + at, size - at, &r.instruction, r.operand)))
       return "an instruction that Zydis does not know";
-    const size_t displacement = at + r.instruction.raw.disp.offset;
-    const char *reason = NULL;
-    if (r.instruction.raw.disp.size && is_row(context, displacement)) {
-      if (*count == most)
-        return "too many accesses to rows";
-      mkstrip_access_t *a = &accesses[*count];
-      a->instruction = at;
-      a->displacement = displacement;
-      reason = check_row(&r, &a->form);
-      ++*count;
-    } else {
-      reason = check(&r);
+    const size_t end = at + r.instruction.length;
+    if (*count == most)
+      return "too many instructions";
+    gs_op_t *op = &ops[*count];
+    *op = (gs_op_t){.size = r.instruction.length, .patch = GS_NO_PATCH};
+    bool is_row = false;
+    for (size_t i = at; i < end; i++) {
+      const mkstrip_hole_t hole = find(context, i);
+      if (hole.patch == GS_NO_PATCH)
+        continue;
+      if (op->patch != GS_NO_PATCH)
+        return "an instruction with two holes";
+      op->patch = hole.patch;
+      is_row = hole.is_row;
+      if (is_row && i != at + r.instruction.raw.disp.offset)
+        return "a row's hole that is no displacement";
     }
+    const char *reason = read_instruction(&r, is_row, op);
     if (reason)
       return reason;
-    at += r.instruction.length;
+    ++*count;
+    at = end;
   }
   return NULL;
 }

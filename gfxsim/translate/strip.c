@@ -1,14 +1,12 @@
-/* See strip.h. What is known of the host's instructions here: the EVEX prefix, and moves of whole vector
- * registers. An access to memory is 62 P0 P1 P2 opcode ModRM displacement, with r14 as base. As an access to
- * a register, it has that register's number in ModRM and P0 instead, and no displacement. */
+/* See strip.h. The instructions of all stencils of a strip become values, each made by one instruction from
+ * others: what is moved from register to register is the same value, what is calculated twice is one, and
+ * what no register of the wave gets in the end is left out. Not here: registers of the host (strip_emit.c).
+ */
 #include "translate/strip.h"
 
 #include <string.h>
 
-enum { PREFIX_BYTES = 6, DISPLACEMENT_BYTES = 4, P0 = 1, MODRM = 5 };
-/* Bits of P0 that extend the number in ModRM.rm; they are inverted. */
-enum { P0_RM4 = 0x40, P0_RM3 = 0x20 };
-enum { R11 = 11, RDI = 7, R14 = 14 };
+#include "translate/strip_emit.h"
 
 /* ---- Scalar registers ---- */
 
@@ -51,165 +49,283 @@ bool gs_strip_scalars_add(gs_strip_scalars_t *s, const gs_inst_t *in, unsigned l
   return is_good;
 }
 
-/* ---- Rows ---- */
+/* ---- Values ---- */
 
-/* The row of a constant. */
-static int constant_row(gs_strip_t *s, uint32_t value) {
-  unsigned i = 0;
-  while (i < s->constant_count && s->constant[i] != value)
-    i++;
-  if (i == s->constant_count)
-    s->constant[s->constant_count++] = value;
-  return GS_STRIP_CONSTANT + (int)i;
+static bool may_share(const gs_strip_value_t *v) {
+  return v->kind != GS_VALUE_STORE && !(v->op && v->op->memory == GS_MEMORY_MASK);
 }
 
-/* The row that an access has. Operands that are no vector registers have one for each dword. */
-static int row_of(gs_strip_t *s, const gs_patch_t *p, const gs_inst_t *in,
-                  const uint64_t values[GS_HOLE_VALUES]) {
+static bool is_same(const gs_strip_t *s, const gs_strip_value_t *a, const gs_strip_value_t *b) {
+  if (a->kind != b->kind || a->size != b->size || a->number != b->number || a->pool != b->pool ||
+      a->general_count != b->general_count || memcmp(a->code, b->code, a->size) != 0 ||
+      memcmp(a->src, b->src, sizeof a->src) != 0)
+    return false;
+  for (unsigned i = 0; i < a->general_count; i++)
+    if (s->value[a->general[i]].same != s->value[b->general[i]].same)
+      return false;
+  return true;
+}
+
+static unsigned hash_of(const gs_strip_value_t *v) {
+  unsigned hash = v->kind + v->number * 31u;
+  for (unsigned i = 0; i < v->size; i++)
+    hash = hash * 31u + v->code[i];
+  for (unsigned i = 0; i < GS_FIELDS; i++)
+    hash = hash * 31u + (uint16_t)v->src[i];
+  return hash % GS_STRIP_HASHES;
+}
+
+/* Adds a value, or finds the one that is the same. Values in general registers are made again each time, as
+ * these registers are not chosen here. */
+static int add_value_of(gs_strip_t *s, const gs_strip_value_t *v) {
+  const unsigned hash = may_share(v) ? hash_of(v) : 0;
+  int found = may_share(v) ? s->hash[hash] : -1;
+  while (found >= 0 && !is_same(s, &s->value[found], v))
+    found = s->value[found].next;
+  if (found >= 0 && v->role)
+    return found;
+  if (s->count == GS_STRIP_VALUES) {
+    s->is_full = true;
+    return 0;
+  }
+  const int number = (int)s->count++;
+  s->value[number] = *v;
+  s->value[number].same = (int16_t)(found >= 0 ? found : number);
+  if (may_share(v) && found < 0) {
+    s->value[number].next = s->hash[hash];
+    s->hash[hash] = (int16_t)number;
+  }
+  return number;
+}
+
+static gs_strip_value_t no_value(unsigned kind) {
+  gs_strip_value_t v = {.kind = (uint8_t)kind};
+  memset(v.src, -1, sizeof v.src);
+  return v;
+}
+
+/* ---- Rows ---- */
+
+static int row_value(gs_strip_t *s, int row) {
+  if (s->row[row] < 0) {
+    gs_strip_value_t v = no_value(GS_VALUE_ROW);
+    v.number = (uint32_t)row;
+    v.role = GS_ROLE_VECTOR;
+    s->row[row] = (int16_t)add_value_of(s, &v);
+  }
+  return s->row[row];
+}
+
+/* An older value of the row, which nothing but the row had a use for, is not stored. */
+static void set_row(gs_strip_t *s, int row, int value) {
+  if (s->row_store[row] >= 0)
+    s->value[s->row_store[row]].kind = GS_VALUE_NOTHING;
+  gs_strip_value_t v = no_value(GS_VALUE_STORE);
+  v.number = (uint32_t)row;
+  v.src[GS_FIELD_RM] = (int16_t)value;
+  s->row[row] = (int16_t)value;
+  s->row_store[row] = (int16_t)add_value_of(s, &v);
+}
+
+static int number_value(gs_strip_t *s, unsigned kind, uint32_t number) {
+  gs_strip_value_t v = no_value(kind);
+  v.number = number;
+  v.role = GS_ROLE_VECTOR;
+  return add_value_of(s, &v);
+}
+
+/* The value of an operand; `row` is where results go. Scalar registers and constants have one for each dword.
+ */
+static int operand_value(gs_strip_t *s, const gs_patch_t *p, const gs_inst_t *in, int row) {
   const unsigned dword = (unsigned)p->addend / (unsigned)sizeof(gs_row_t);
   const unsigned i = p->hole - (unsigned)GS_HOLE_ROW_SRC0;
   if (i < 3 && in->src[i].kind == GS_SRC_SGPR)
-    return GS_STRIP_SCALAR + in->src[i].reg + (int)dword;
+    return number_value(s, GS_VALUE_SCALAR, in->src[i].reg + dword);
   if (i < 3 && in->src[i].kind == GS_SRC_CONST)
-    return constant_row(s, (uint32_t)(in->src[i].value >> 32 * dword));
-  return (int)(values[p->hole] / sizeof(gs_row_t) + dword);
+    return number_value(s, GS_VALUE_CONSTANT, (uint32_t)(in->src[i].value >> 32 * dword));
+  return row_value(s, row);
 }
 
-/* An opcode's place: 66 0F or 66 0F38, and W. */
-typedef struct opcode {
-  uint8_t map, p1, number;
-} opcode_t;
-static const opcode_t load_row = {1, 0xfd, 0x6f}, store_row = {1, 0xfd, 0x7f}; /* vmovdqa64 */
-static const opcode_t broadcast = {2, 0x7d, 0x58};                             /* vpbroadcastd from memory */
-static const opcode_t broadcast_general = {2, 0x7d, 0x7c}; /* and from a general register */
+/* ---- Masks ---- */
 
-/* Prefix, opcode and ModRM of an instruction on the whole vector register `reg` and a general register, or,
- * with `mode` for displacements of 32 bits, memory behind it. */
-static void emit_vector(gs_emitter_t *e, opcode_t opcode, unsigned reg, unsigned general, uint8_t mode) {
-  enum { P0_REG3 = 0x80, P0_REG4 = 0x10, P2_WHOLE = 0x48 };
-  const unsigned p0 = opcode.map | P0_RM4 | (reg & 8 ? 0 : P0_REG3) | (reg & 16 ? 0 : P0_REG4);
-  const uint8_t code[PREFIX_BYTES] = {0x62,          (uint8_t)(p0 | (general & 8 ? 0 : P0_RM3)),
-                                      opcode.p1,     P2_WHOLE,
-                                      opcode.number, (uint8_t)(mode | (reg & 7) << 3 | (general & 7))};
-  gs_emit_bytes(e, code, sizeof code);
-}
-enum { MODE_MEMORY = 0x80, MODE_REGISTER = 0xc0 };
-
-static void emit_32(gs_emitter_t *e, size_t value) {
-  const uint32_t bits = (uint32_t)value;
-  uint8_t code[DISPLACEMENT_BYTES];
-  memcpy(code, &bits, sizeof code);
-  gs_emit_bytes(e, code, sizeof code);
+/* The bits of scalar registers that are `at` behind the wave's begin. */
+static gs_strip_mask_t *mask_at(gs_strip_t *s, uint32_t at) {
+  for (unsigned i = 0; i < s->mask_count; i++)
+    if (s->mask[i].at == at)
+      return &s->mask[i];
+  if (s->mask_count == GS_STRIP_MASKS) {
+    s->is_full = true;
+    return &s->mask[0];
+  }
+  s->mask[s->mask_count] = (gs_strip_mask_t){.at = at, .value = -1, .store = -1};
+  return &s->mask[s->mask_count++];
 }
 
-static void emit_move(gs_emitter_t *e, opcode_t opcode, unsigned reg, int row) {
-  emit_vector(e, opcode, reg, R14, MODE_MEMORY);
-  emit_32(e, (size_t)row * sizeof(gs_row_t));
+static uint32_t displacement_of(const gs_strip_value_t *v) {
+  uint32_t at;
+  memcpy(&at, v->code + v->op->displacement, sizeof at);
+  return at;
 }
 
-static void emit_scalar(gs_emitter_t *e, unsigned reg, unsigned scalar) {
-  emit_vector(e, broadcast, reg, RDI, MODE_MEMORY);
-  emit_32(e, offsetof(gs_wave_t, s) + sizeof(uint32_t) * scalar);
+/* A load of a mask to a mask register is the value that is there; one to a general register is made of it. */
+static int load_mask(gs_strip_t *s, gs_strip_value_t *v) {
+  gs_strip_mask_t *mask = mask_at(s, displacement_of(v));
+  if (v->role) {
+    if (mask->value < 0)
+      mask->value = (int16_t)add_value_of(s, v);
+    return mask->value;
+  }
+  if (mask->value >= 0) {
+    const gs_op_t *op = v->op;
+    *v = no_value(GS_VALUE_MASK_BITS);
+    v->op = op;
+    v->number = (uint32_t)__builtin_ctz(op->writes);
+    v->src[GS_FIELD_RM] = mask->value;
+  }
+  return add_value_of(s, v);
 }
 
-/* By way of r11d, which stencils do not use: mov $value, %r11d. */
-static void emit_constant(gs_emitter_t *e, unsigned reg, uint32_t value) {
-  static const uint8_t mov[] = {0x41, 0xbb};
-  gs_emit_bytes(e, mov, sizeof mov);
-  emit_32(e, value);
-  emit_vector(e, broadcast_general, reg, R11, MODE_REGISTER);
+static void store_mask(gs_strip_t *s, gs_strip_value_t *v) {
+  gs_strip_mask_t *mask = mask_at(s, displacement_of(v));
+  if (mask->store >= 0)
+    s->value[mask->store].kind = GS_VALUE_NOTHING;
+  mask->value = v->src[GS_FIELD_REG]; /* -1 if it comes from a general register */
+  v->kind = GS_VALUE_STORE_MASK;
+  mask->store = (int16_t)add_value_of(s, v);
+  if (mask->value < 0)
+    mask->store = -1; /* who loads it finds it in memory */
 }
 
-static void emit_load(const gs_strip_t *s, gs_emitter_t *e, unsigned reg, int row) {
-  if (row < GS_STRIP_SCALAR)
-    emit_move(e, load_row, reg, row);
-  else if (row < GS_STRIP_CONSTANT)
-    emit_scalar(e, reg, (unsigned)row - GS_STRIP_SCALAR);
-  else
-    emit_constant(e, reg, s->constant[row - GS_STRIP_CONSTANT]);
+/* ---- Stencils ---- */
+
+/* What is in the host's registers at a place of a stencil: values, or -1. */
+typedef struct registers {
+  int16_t vector[32], mask[8], general[16];
+} registers_t;
+
+static int16_t *register_of(registers_t *r, const gs_op_t *op, unsigned field) {
+  return op->role[field] & GS_ROLE_MASK ? &r->mask[op->number[field] & 7]
+                                        : &r->vector[op->number[field] & 31];
+}
+
+/* Halves that are joined after they were parted, and the other way round, and likewise masks. Returns the
+ * value, or -1. */
+static int simplify(const gs_strip_t *s, const gs_strip_value_t *v) {
+  const int a = v->src[GS_FIELD_V], b = v->src[GS_FIELD_RM];
+  const gs_strip_value_t *const x = a < 0 ? NULL : &s->value[a], *const y = b < 0 ? NULL : &s->value[b];
+  const unsigned first = x && x->op ? x->op->kind : GS_OP_PLAIN,
+                 second = y && y->op ? y->op->kind : GS_OP_PLAIN;
+  const bool are_alike =
+      x && y && x->src[GS_FIELD_V] == y->src[GS_FIELD_V] && x->src[GS_FIELD_RM] == y->src[GS_FIELD_RM];
+  switch (v->op->kind) {
+  case GS_OP_UNPACK_LOW:
+  case GS_OP_UNPACK_HIGH:
+    if (!are_alike || first != GS_OP_PICK_LOW || second != GS_OP_PICK_HIGH)
+      return -1;
+    return v->op->kind == GS_OP_UNPACK_LOW ? x->src[GS_FIELD_V] : x->src[GS_FIELD_RM];
+  case GS_OP_PICK_LOW:
+  case GS_OP_PICK_HIGH:
+    if (!are_alike || first != GS_OP_UNPACK_LOW || second != GS_OP_UNPACK_HIGH)
+      return -1;
+    return v->op->kind == GS_OP_PICK_LOW ? x->src[GS_FIELD_V] : x->src[GS_FIELD_RM];
+  case GS_OP_MASK_OF_ROW: return second == GS_OP_ROW_OF_MASK ? y->src[GS_FIELD_RM] : -1;
+  default: return -1;
+  }
+}
+
+/* The instruction's bytes, with holes filled, but for those that are filled where it is. */
+static void fill_code(gs_strip_t *s, gs_strip_value_t *v, const gs_emitter_t *e, const gs_stencil_t *stencil,
+                      size_t at, const uint64_t values[GS_HOLE_VALUES]) {
+  const gs_op_t *op = v->op;
+  memcpy(v->code, e->table->code + stencil->code + at, op->size);
+  v->size = op->size;
+  if (op->patch != GS_NO_PATCH && op->memory != GS_MEMORY_ROW) {
+    const gs_patch_t *p = &e->table->patches[stencil->first_patch + op->patch];
+    const uint64_t value = values[p->hole] + (uint64_t)(int64_t)p->addend;
+    if (p->form == GS_PATCH_DISTANCE)
+      v->pool = p;
+    else
+      memcpy(v->code + (p->at - at), &value, p->form == GS_PATCH_64 ? 8 : 4);
+    v->pool_at = (uint8_t)(p->at - at);
+    s->is_full |= p->form == GS_PATCH_DISTANCE && p->hole != GS_HOLE_POOL;
+  }
+  if (op->memory == GS_MEMORY_ROW)
+    gs_strip_row_to_register(v);
+  for (unsigned f = 0; f < GS_FIELDS; f++)
+    if (op->role[f])
+      gs_strip_set_register(v, f, 0);
+}
+
+static void read_registers(gs_strip_value_t *v, registers_t *r, int row) {
+  const gs_op_t *op = v->op;
+  for (unsigned f = 0; f < GS_FIELDS; f++)
+    if (op->role[f] & GS_ROLE_READ)
+      v->src[f] = f == GS_FIELD_RM && op->memory == GS_MEMORY_ROW ? (int16_t)row : *register_of(r, op, f);
+  for (unsigned g = 0; g < 16; g++)
+    if ((op->reads >> g & 1) && r->general[g] >= 0 && v->general_count < GS_STRIP_GENERALS)
+      v->general[v->general_count++] = r->general[g];
+  for (unsigned f = 0; f < GS_FIELDS; f++)
+    if (op->role[f] & GS_ROLE_WRITE)
+      v->role = op->role[f] & (GS_ROLE_VECTOR | GS_ROLE_MASK);
+}
+
+/* The value that an instruction makes. */
+static int value_of(gs_strip_t *s, gs_strip_value_t *v) {
+  if (v->op->memory == GS_MEMORY_MASK)
+    return load_mask(s, v);
+  if (v->op->kind == GS_OP_COPY)
+    return v->src[v->op->role[GS_FIELD_RM] & GS_ROLE_READ ? GS_FIELD_RM : GS_FIELD_REG];
+  const int simple = simplify(s, v);
+  return simple >= 0 ? simple : add_value_of(s, v);
+}
+
+static void add_op(gs_strip_t *s, gs_strip_value_t *v, registers_t *r, int row, int operand) {
+  const gs_op_t *op = v->op;
+  read_registers(v, r, operand);
+  if (op->memory == GS_MEMORY_MASK && !v->role && !op->writes) {
+    store_mask(s, v);
+    return;
+  }
+  const int value = value_of(s, v);
+  for (unsigned f = 0; f < GS_FIELDS; f++)
+    if ((op->role[f] & GS_ROLE_WRITE) && f == GS_FIELD_RM && op->memory == GS_MEMORY_ROW)
+      set_row(s, row, value);
+    else if (op->role[f] & GS_ROLE_WRITE)
+      *register_of(r, op, f) = (int16_t)value;
+  for (unsigned g = 0; g < 16; g++)
+    if (op->writes >> g & 1)
+      r->general[g] = (int16_t)value;
+}
+
+void gs_strip_stencil(gs_strip_t *s, const gs_emitter_t *e, const gs_stencil_t *stencil, const gs_inst_t *in,
+                      const uint64_t values[GS_HOLE_VALUES]) {
+  registers_t r;
+  memset(&r, -1, sizeof r);
+  size_t at = 0;
+  for (unsigned i = 0; i < stencil->op_count && !s->is_full; i++) {
+    const gs_op_t *op = &e->table->ops[stencil->first_op + i];
+    gs_strip_value_t v = no_value(GS_VALUE_OP);
+    int row = -1, operand = -1;
+    v.op = op;
+    fill_code(s, &v, e, stencil, at, values);
+    if (op->memory == GS_MEMORY_ROW) {
+      const gs_patch_t *p = &e->table->patches[stencil->first_patch + op->patch];
+      row = (int)((values[p->hole] + (uint64_t)(int64_t)p->addend) / sizeof(gs_row_t));
+      if (op->role[GS_FIELD_RM] & GS_ROLE_READ)
+        operand = operand_value(s, p, in, row);
+    }
+    add_op(s, &v, &r, row, operand);
+    at += op->size;
+  }
 }
 
 void gs_strip_begin(gs_strip_t *s) {
-  s->constant_count = 0;
-  memset(s->register_of, -1, sizeof s->register_of);
-  for (unsigned i = 0; i < GS_STRIP_REGISTERS; i++)
-    s->held[i].row = -1;
-  s->clock = 0;
-}
-
-static void write_back(gs_strip_t *s, gs_emitter_t *e, unsigned i) {
-  if (s->held[i].row >= 0 && s->held[i].is_new)
-    emit_move(e, store_row, GS_STRIP_FIRST + i, s->held[i].row);
-  s->held[i].is_new = false;
-}
-
-/* A register for a row that has none: a free one, or the one that was not used for longest. */
-static unsigned take_register(gs_strip_t *s, gs_emitter_t *e, int row) {
-  unsigned best = 0;
-  for (unsigned i = 0; i < GS_STRIP_REGISTERS && s->held[best].row >= 0; i++)
-    if (s->held[i].row < 0 || s->held[i].used < s->held[best].used)
-      best = i;
-  write_back(s, e, best);
-  if (s->held[best].row >= 0)
-    s->register_of[s->held[best].row] = -1;
-  s->held[best].row = (int16_t)row;
-  s->register_of[row] = (int8_t)best;
-  return best;
-}
-
-/* The register that a row is in when an access of this form has it. */
-static unsigned register_for(gs_strip_t *s, gs_emitter_t *e, int row, unsigned form) {
-  int i = s->register_of[row];
-  if (i < 0) {
-    i = (int)take_register(s, e, row);
-    if (form != GS_PATCH_ROW_WRITE)
-      emit_load(s, e, GS_STRIP_FIRST + (unsigned)i, row);
-  }
-  s->held[i].used = ++s->clock;
-  if (form != GS_PATCH_ROW_READ)
-    s->held[i].is_new = true;
-  return GS_STRIP_FIRST + (unsigned)i;
-}
-
-/* An access as one to a register. Returns how much of the stencil's code that was. */
-static size_t emit_access(gs_strip_t *s, gs_emitter_t *e, const uint8_t *code, const gs_patch_t *p, int row) {
-  enum { MODRM_REG = 0x38 };
-  const unsigned reg = register_for(s, e, row, p->form);
-  uint8_t changed[PREFIX_BYTES];
-  memcpy(changed, code, sizeof changed);
-  changed[P0] =
-      (uint8_t)((changed[P0] & ~(P0_RM4 | P0_RM3)) | (reg & 16 ? 0 : P0_RM4) | (reg & 8 ? 0 : P0_RM3));
-  changed[MODRM] = (uint8_t)(MODE_REGISTER | (changed[MODRM] & MODRM_REG) | (reg & 7));
-  gs_emit_bytes(e, changed, sizeof changed);
-  return PREFIX_BYTES + DISPLACEMENT_BYTES;
-}
-
-/* Other holes are filled as they are copied: patches are in the order of the code, and nothing in it is a
- * distance to another place in it. */
-void gs_strip_stencil(gs_strip_t *s, gs_emitter_t *e, const gs_stencil_t *stencil, const gs_inst_t *in,
-                      const uint64_t values[GS_HOLE_VALUES]) {
-  const uint8_t *const code = e->table->code + stencil->code;
-  size_t at = 0;
-  for (unsigned i = 0; i < stencil->patch_count && !e->is_full; i++) {
-    const gs_patch_t *p = &e->table->patches[stencil->first_patch + i];
-    gs_emit_bytes(e, code + at, p->at - at);
-    at = p->at;
-    if (p->form >= GS_PATCH_ROW_READ) {
-      at += emit_access(s, e, code + at, p, row_of(s, p, in, values));
-      continue;
-    }
-    const size_t hole = e->end, bytes = p->form == GS_PATCH_64 ? 8 : 4;
-    gs_emit_bytes(e, code + at, bytes);
-    at += bytes;
-    if (!e->is_full)
-      gs_emit_patch(e, hole, p, values, 0);
-  }
-  gs_emit_bytes(e, code + at, stencil->size - at);
-}
-
-void gs_strip_end(gs_strip_t *s, gs_emitter_t *e) {
-  for (unsigned i = 0; i < GS_STRIP_REGISTERS; i++)
-    write_back(s, e, i);
+  memset(s->row, -1, sizeof s->row);
+  memset(s->row_store, -1, sizeof s->row_store);
+  memset(s->hash, -1, sizeof s->hash);
+  s->count = 0;
+  s->mask_count = 0;
+  s->is_full = false;
 }
 
 /* vpxor %xmm0, %xmm0, %xmm0; vpinsrw $part, displacement(%rdi), %xmm0, %xmm0 for each; and vmovd or vmovq
@@ -222,11 +338,11 @@ static void emit_join(gs_emitter_t *e, unsigned reg, unsigned parts) {
   gs_emit_bytes(e, clear, sizeof clear);
   for (uint8_t part = 0; part < parts; part++) {
     gs_emit_bytes(e, insert, sizeof insert);
-    emit_32(e, at + (size_t)part * PART_BYTES);
+    gs_emit_32(e, at + (size_t)part * PART_BYTES);
     gs_emit_bytes(e, &part, 1);
   }
   gs_emit_bytes(e, move, sizeof move);
-  emit_32(e, at);
+  gs_emit_32(e, at);
 }
 
 void gs_strip_join_masks(const gs_strip_scalars_t *s, gs_emitter_t *e, unsigned lanes) {
@@ -243,7 +359,7 @@ void gs_strip_idle(const gs_strip_scalars_t *s, gs_emitter_t *e) {
       continue;
     static const uint8_t movw[] = {0x66, 0x41, 0xc7, 0x87}, zero[2] = {0};
     gs_emit_bytes(e, movw, sizeof movw);
-    emit_32(e, offsetof(gs_wave_t, s) + sizeof(uint32_t) * reg);
+    gs_emit_32(e, offsetof(gs_wave_t, s) + sizeof(uint32_t) * reg);
     gs_emit_bytes(e, zero, sizeof zero);
   }
 }

@@ -1,15 +1,12 @@
 /* Consecutive vector instructions, done strip by strip: all of them for sixteen lanes, then for the next
  * sixteen. So the rows of the wave that they use stay in the host's vector registers from one instruction to
- * the next. Stencils for strips have accesses to rows as single instructions in memory form (mkstrip.h),
- * which become accesses to registers here. Not here: which instructions can be together (block.c). */
+ * the next. Of stencils for strips it is known what each instruction of the host reads and writes
+ * (mkstrip.h). Not here: which instructions can be together (block.c). */
 #ifndef GFXSIM_TRANSLATE_STRIP_H
 #define GFXSIM_TRANSLATE_STRIP_H
 
 #include "isa/wave.h"
 #include "translate/emit.h"
-
-/* The host's registers from GS_STRIP_FIRST on are for rows; stencils use those below. */
-enum { GS_STRIP_FIRST = 8, GS_STRIP_REGISTERS = 24 };
 
 /* Scalar registers, a bit for each. */
 typedef struct gs_scalar_set {
@@ -28,30 +25,58 @@ typedef struct gs_strip_scalars {
  * it. */
 bool gs_strip_scalars_add(gs_strip_scalars_t *scalars, const gs_inst_t *in, unsigned lanes);
 
-/* Rows by number: those of the wave, then scalar registers and constants, the same in all lanes. */
-enum { GS_STRIP_SCALAR = GS_VGPRS, GS_STRIP_CONSTANT = GS_STRIP_SCALAR + GS_SGPRS, GS_STRIP_CONSTANTS = 384 };
-enum { GS_STRIP_ROWS = GS_STRIP_CONSTANT + GS_STRIP_CONSTANTS };
+/* ---- Values of sixteen lanes ---- */
 
-/* Which rows are in registers at a place of a strip's code. */
+enum { GS_STRIP_VALUES = 1536, GS_STRIP_HASHES = 512, GS_STRIP_MASKS = 32, GS_STRIP_GENERALS = 3 };
+
+typedef enum gs_strip_kind {
+  GS_VALUE_NOTHING,
+  GS_VALUE_OP,         /* what an instruction of a stencil makes */
+  GS_VALUE_ROW,        /* what the row `number` has when the strip begins */
+  GS_VALUE_SCALAR,     /* the scalar register `number` in all lanes */
+  GS_VALUE_CONSTANT,   /* `number` in all lanes */
+  GS_VALUE_MASK_BITS,  /* a mask in the general register `number` */
+  GS_VALUE_STORE,      /* no value: what RM is becomes the row `number` */
+  GS_VALUE_STORE_MASK, /* no value: what REG is, or a general register, becomes a mask */
+} gs_strip_kind_t;
+
+typedef struct gs_strip_value {
+  const gs_op_t *op;
+  const gs_patch_t *pool;             /* a distance to a constant of the compiler, at `pool_at` in the code */
+  int16_t src[GS_FIELDS];             /* values that are read, by their places; -1 = none */
+  int16_t general[GS_STRIP_GENERALS]; /* values in general registers that are read */
+  int16_t same;                       /* the first value that is the same */
+  int16_t next;                       /* of the same hash */
+  uint32_t number;
+  uint8_t general_count, kind, size, pool_at;
+  uint8_t role;     /* the class of its register; 0 = a general one, or none */
+  uint8_t code[16]; /* with registers 0 */
+} gs_strip_value_t;
+
+typedef struct gs_strip_mask {
+  uint32_t at;          /* bytes from the wave's begin to the scalar register */
+  int16_t value, store; /* the value, and who stores it if nobody loads it from memory; -1 = none */
+} gs_strip_mask_t;
+
+/* A strip in the making. */
 typedef struct gs_strip {
-  int8_t register_of[GS_STRIP_ROWS]; /* -1 = none */
-  uint32_t constant[GS_STRIP_CONSTANTS];
-  unsigned constant_count;
-  struct {
-    int16_t row; /* -1 = none */
-    bool is_new; /* memory has an older value */
-    unsigned used;
-  } held[GS_STRIP_REGISTERS];
-  unsigned clock;
+  gs_strip_value_t value[GS_STRIP_VALUES]; /* in the order in which they can be made */
+  unsigned count;
+  int16_t hash[GS_STRIP_HASHES];
+  int16_t row[GS_VGPRS],
+      row_store[GS_VGPRS]; /* values of rows, and who stores them; -1 = not known, nobody */
+  gs_strip_mask_t mask[GS_STRIP_MASKS];
+  unsigned mask_count;
+  bool is_full;
 } gs_strip_t;
 
-/* Begins the code of a strip, of which the first and the last rows of registers are in memory. */
 void gs_strip_begin(gs_strip_t *strip);
 /* Adds an instruction. */
-void gs_strip_stencil(gs_strip_t *strip, gs_emitter_t *e, const gs_stencil_t *stencil, const gs_inst_t *in,
-                      const uint64_t values[GS_HOLE_VALUES]);
-/* Writes back what is new. */
-void gs_strip_end(gs_strip_t *strip, gs_emitter_t *e);
+void gs_strip_stencil(gs_strip_t *strip, const gs_emitter_t *e, const gs_stencil_t *stencil,
+                      const gs_inst_t *in, const uint64_t values[GS_HOLE_VALUES]);
+/* Writes the strip's code, at whose begin and end all rows are in memory. Returns false if there was no room
+ * for all values: the strip has too many instructions. */
+bool gs_strip_end(gs_strip_t *strip, gs_emitter_t *e);
 /* What is left to do where no lane is active: masks that are written have no bits there. */
 void gs_strip_idle(const gs_strip_scalars_t *scalars, gs_emitter_t *e);
 /* Adds what comes behind the last strip of a wave: masks that were written in parts are written as a whole.

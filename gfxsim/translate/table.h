@@ -50,9 +50,7 @@ typedef enum gs_hole {
   GS_HOLES
 } gs_hole_t;
 
-/* How it is written: all 32 bits, 32 that are sign-extended, 64, or 32 as a distance from the patch. In
- * stencils of runs accesses to rows are instructions at the patch that read, write, or write some lanes of a
- * row in memory; their displacement is the hole. */
+/* How it is written: all 32 bits, 32 that are sign-extended, 64, or 32 as a distance from the patch. */
 typedef enum gs_patch_form {
   GS_PATCH_32,
   GS_PATCH_32S,
@@ -60,9 +58,6 @@ typedef enum gs_patch_form {
   GS_PATCH_DISTANCE,
   GS_PATCH_SCALAR_READ, /* the displacement of a move that can be one between the host's registers: cache.h */
   GS_PATCH_SCALAR_WRITE,
-  GS_PATCH_ROW_READ,
-  GS_PATCH_ROW_WRITE,
-  GS_PATCH_ROW_MERGE,
 } gs_patch_form_t;
 
 typedef struct gs_patch {
@@ -72,6 +67,42 @@ typedef struct gs_patch {
   int32_t addend;
 } gs_patch_t;
 
+/* What is known of an instruction of the host in a stencil for strips (strip.h). */
+typedef enum gs_op_kind {
+  GS_OP_PLAIN,
+  GS_OP_COPY,       /* of a whole vector register */
+  GS_OP_UNPACK_LOW, /* joins halves of 64-bit values, half of the lanes each */
+  GS_OP_UNPACK_HIGH,
+  GS_OP_PICK_LOW, /* undoes that: all low halves, or all high ones */
+  GS_OP_PICK_HIGH,
+  GS_OP_ROW_OF_MASK, /* all bits of a lane are its bit in a mask */
+  GS_OP_MASK_OF_ROW, /* back */
+} gs_op_kind_t;
+
+typedef enum gs_op_memory {
+  GS_MEMORY_NONE,
+  GS_MEMORY_ROW,  /* a row of a vector register, or a part that begins there */
+  GS_MEMORY_MASK, /* a strip's bits of a mask in scalar registers, which are loaded or stored */
+  GS_MEMORY_SAME, /* what does not change in a strip */
+} gs_op_memory_t;
+
+/* Where an instruction has registers. */
+typedef enum gs_op_field { GS_FIELD_REG, GS_FIELD_V, GS_FIELD_RM, GS_FIELD_MASK, GS_FIELDS } gs_op_field_t;
+/* What is there: a vector register or a mask register, which strips give another number, and whether it is
+ * read and written. One that is neither may be any. */
+enum { GS_ROLE_VECTOR = 1, GS_ROLE_MASK = 2, GS_ROLE_READ = 4, GS_ROLE_WRITE = 8 };
+enum { GS_NO_PATCH = 0xff };
+
+typedef struct gs_op {
+  uint8_t size; /* bytes */
+  uint8_t kind, memory;
+  uint8_t patch;        /* the stencil's patch that is in it, or GS_NO_PATCH */
+  uint8_t displacement; /* where the memory's is */
+  uint8_t is_vex;       /* else it is EVEX, or has no registers that get other numbers */
+  uint8_t role[GS_FIELDS], number[GS_FIELDS];
+  uint16_t reads, writes; /* general registers, a bit for each */
+} gs_op_t;
+
 typedef struct gs_stencil {
   uint32_t
       name; /* where it begins in the table's: v_add_u32__VV_full: the handler, kinds of operands, lanes */
@@ -79,6 +110,8 @@ typedef struct gs_stencil {
   uint16_t size; /* bytes */
   uint16_t patch_count;
   uint32_t first_patch;
+  uint32_t first_op; /* of a stencil for strips */
+  uint16_t op_count;
 } gs_stencil_t;
 
 typedef void gs_extern_t(void);
@@ -90,6 +123,7 @@ typedef struct gs_stencil_table {
   const char *names;
   const uint8_t *code;
   const gs_patch_t *patches;
+  const gs_op_t *ops;
   const uint8_t *pool; /* to be copied to a multiple of GS_POOL_ALIGNMENT near the code */
   size_t pool_bytes;
   gs_extern_t *const *externs;
