@@ -240,12 +240,15 @@ static inline uint64_t gs_exec(const gs_wave_t *w) {
 }
 static inline void gs_set_exec(gs_wave_t *w, uint64_t mask) {
 #if defined(GS_STENCIL_ONE)
-  w->s.u64[GS_S_EXEC / 2] = mask ? gs_one_bit_of_exec : 0;
-#elif defined(GS_WIDTH) && GS_WIDTH == 32
-  w->s.u32[GS_S_EXEC] = (uint32_t)mask;
-#else
-  w->s.u64[GS_S_EXEC / 2] = mask;
+  mask = mask ? gs_one_bit_of_exec : 0;
 #endif
+#if defined(GS_WIDTH)
+  if (GS_WAVE_LANES == 32) {
+    w->s.u32[GS_S_EXEC] = (uint32_t)mask;
+    return;
+  }
+#endif
+  w->s.u64[GS_S_EXEC / 2] = mask;
 }
 static inline uint64_t gs_vcc(const gs_wave_t *w) {
   return gs_lane_bits(w, GS_S_VCC);

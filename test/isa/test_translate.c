@@ -131,14 +131,17 @@ static bool find(void *context, uint64_t address, gs_code_place_t *place) {
   return true;
 }
 
-static void load(void *const *state, program_t *p, const char *text) {
-  const uint32_t *const words = isa_assemble(state, GS_GFX90A, text, &p->words);
+static void load_for(void *const *state, gs_target_t target, program_t *p, const char *text) {
+  const uint32_t *const words = isa_assemble(state, target, text, &p->words);
   assert_in_range(p->words, 1, MOST_WORDS);
   for (size_t i = 0; i < p->words; i++) {
     atomic_init(&p->cell[i], gs_block_missing);
-    if (gs_decode(GS_GFX90A, words + i, p->words - i, &p->inst[i]))
+    if (gs_decode(target, words + i, p->words - i, &p->inst[i]))
       p->inst[i].fn = isa_handlers(state)[p->inst[i].op - gs_opcodes];
   }
+}
+static void load(void *const *state, program_t *p, const char *text) {
+  load_for(state, GS_GFX90A, p, text);
 }
 
 /* Runs a block from its beginning, with so many instructions left. */
@@ -217,6 +220,32 @@ static void test_lanes(void **state) {
     for (unsigned i = 0; i < 3; i++)
       for (unsigned l = 0; l < GS_LANES; l++)
         assert_int_equal(wave->v[i].u32[l], mask[i] >> l & 1 ? i + 1 : 0);
+  }
+  isa_free(wave);
+  gs_translator_destroy(t);
+}
+
+/* Narrow waves have a register behind EXEC that comparisons leave alone, also where one lane is active. */
+static void test_narrow_exec(void **state) {
+  static program_t program;
+  gs_translator_t *const t = gs_translator_create(isa_handlers(state));
+  if (!t)
+    skip();
+  isa_wave_t *const wave = isa_new(state, ISA_PART);
+  gs_wave_t *const w = &wave->w;
+  load_for(state, isa_part(state), &program, "v_cmpx_eq_u32_e32 v0, v0\n s_endpgm");
+  unsigned count = 0;
+  gs_block_fn_t *const block = gs_translate(t, ISA_CODE, find, &program, &count);
+  assert_non_null(block);
+  static const uint32_t masks[] = {UINT32_MAX, 0x80000004, 0x00400000, 0};
+  for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
+    w->s.u32[GS_S_EXEC] = masks[i];
+    w->s.u32[GS_S_EXEC + 1] = 0x1234;
+    w->state = GS_WAVE_RUNNING;
+    run(block, w, 10);
+    assert_int_equal(w->state, GS_WAVE_ENDED);
+    assert_int_equal(w->s.u32[GS_S_EXEC], masks[i]);
+    assert_int_equal(w->s.u32[GS_S_EXEC + 1], 0x1234);
   }
   isa_free(wave);
   gs_translator_destroy(t);
@@ -326,13 +355,10 @@ static void test_no_executable_memory(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_choices),
-      cmocka_unit_test(test_every_stencil_has_an_instruction),
-      cmocka_unit_test(test_blocks_count),
-      cmocka_unit_test(test_lanes),
-      cmocka_unit_test(test_scalars),
-      cmocka_unit_test(test_old_gaps),
-      cmocka_unit_test(test_no_executable_memory),
+      cmocka_unit_test(test_choices),      cmocka_unit_test(test_every_stencil_has_an_instruction),
+      cmocka_unit_test(test_blocks_count), cmocka_unit_test(test_lanes),
+      cmocka_unit_test(test_scalars),      isa_part_test_on(test_narrow_exec, GS_WAVE32),
+      cmocka_unit_test(test_old_gaps),     cmocka_unit_test(test_no_executable_memory),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);
 }
