@@ -23,7 +23,7 @@ typedef struct atmi_geometry_limits {
   uint32_t team_limit;       /* without num_teams: upper bound by the user; UINT32_MAX if none */
   uint32_t thread_limit;     /* without thread_limit: upper bound by the user; UINT32_MAX if none */
   bool reuses_teams;         /* without num_teams: a loop gets no more than default_teams */
-  uint32_t low_trip_threads; /* fewest threads to which a loop with few iterations is cut; 0: one wavefront */
+  uint32_t low_trip_threads; /* fewest threads to which a loop with few iterations is cut; 0: 64 */
 } atmi_geometry_limits_t;
 
 typedef struct atmi_geometry_request {
