@@ -72,6 +72,8 @@ static bool begin(touch_t *t, gs_wave_t *w, uint32_t rights, uint32_t bytes, boo
 static void finish(touch_t *t) {
   if (!t->clash.lanes || !t->race->tells)
     return;
+  if (!t->local) /* whose value stays is up to chance: that another one is there says nothing of the host */
+    gs_host_agrees(t->race, t->crew->job);
   t->clash.race = t->race;
   t->clash.w = t->w;
   t->clash.job = t->crew->job;
