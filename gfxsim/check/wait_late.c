@@ -48,7 +48,8 @@ void gs_late_begin(gs_wave_t *w, const gs_wait_rule_t *rule, const gs_uses_t *us
   while (gs_late_is_taken(waits, slot)) /* there are as many as operations that may be outstanding */
     slot++;
   gs_late_t *late = &waits->late[slot];
-  late->last_bits = rule->last_bits;
+  /* Where halves of registers are not kept, a load of one brings both. */
+  late->last_bits = w->env->target & GS_D16_CLEARS ? UINT32_MAX : rule->last_bits;
   save(w, at, late);
   waits->keeping = late;
 }

@@ -175,47 +175,4 @@ times:
   s_cbranch_scc1 times
   s_endpgm
 
-// Stores what comes by a flat address, which is not one of local memory, behind the wait for vector memory alone: word 1.
-kernel k_flat
-  s_load_dwordx2 s[4:5], s[0:1], 0x0
-  v_mov_b32 v1, 0
-  s_waitcnt lgkmcnt(0)
-  v_mov_b32 v2, s4
-  v_mov_b32 v3, s5
-  flat_load_dword v2, v[2:3]
-  s_waitcnt vmcnt(0)
-  v_mov_b32 v4, v2
-  global_store_dword v1, v4, s[4:5] offset:4
-  s_endpgm
-
-// Stores what a register holds in front of, between and behind two waits for the halves that are loaded into it: words 1 to
-// 3. Word 0 is loaded from.
-kernel k_halves
-  s_load_dwordx2 s[4:5], s[0:1], 0x0
-  v_mov_b32 v1, 0
-  v_mov_b32 v2, 0x11112222
-  s_waitcnt lgkmcnt(0)
-  global_load_short_d16 v2, v1, s[4:5]
-  global_load_short_d16_hi v2, v1, s[4:5] offset:2
-  v_mov_b32 v4, v2
-  s_waitcnt vmcnt(1)
-  v_mov_b32 v5, v2
-  s_waitcnt vmcnt(0)
-  v_mov_b32 v6, v2
-  global_store_dwordx3 v1, v[4:6], s[4:5] offset:4
-  s_endpgm
-
-// Stores a register that two loads go to, and that another value is written to behind them, before and after a wait: words 1
-// and 2. Words 0 and 3 are loaded from.
-kernel k_overwritten
-  s_load_dwordx2 s[4:5], s[0:1], 0x0
-  v_mov_b32 v1, 0
-  s_waitcnt lgkmcnt(0)
-  global_load_dword v2, v1, s[4:5] offset:12
-  global_load_dword v2, v1, s[4:5]
-  v_mov_b32 v2, 7
-  v_mov_b32 v4, v2
-  s_waitcnt vmcnt(0)
-  v_mov_b32 v5, v2
-  global_store_dwordx2 v1, v[4:5], s[4:5] offset:4
-  s_endpgm
+.include "loads.inc"

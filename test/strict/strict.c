@@ -17,8 +17,11 @@ enum { GROUPS = 8, ITEMS = 64, WORDS = GROUPS * ITEMS, MEMORY_BYTES = 1 << 16 };
 static setting_t *setting_make(const machine_t *machine) {
   const char *part = getenv("GFXSIM_DEVICES");
   char path[4096];
+  const bool is_906 = part && strncmp(part, "gfx906", 6) == 0, is_900 = part && strcmp(part, "gfx900") == 0;
   snprintf(path, sizeof path, "%s/%s.co", getenv("STRICT_KERNELS"),
-           part && strncmp(part, "gfx906", 6) == 0 ? "numbers" : "kernels");
+           is_906   ? "numbers"
+           : is_900 ? "halves"
+                    : "kernels");
   return setting_open(machine, path, MEMORY_BYTES);
 }
 
@@ -626,7 +629,8 @@ static bool leaves(const setting_t *s, const char *kernel, const uint32_t *wante
   return right;
 }
 
-/* Registers get what was loaded when that was waited for, half by half; or behind what else is written. */
+/* Registers get what was loaded when that was waited for, half by half, or whole where a load of one half
+ * clears the other; or behind what else is written. */
 static int scenario_wait(const machine_t *machine) {
   const setting_t *s = setting_make(machine);
   const char *list = getenv("GFXSIM_STRICT");
@@ -634,7 +638,16 @@ static int scenario_wait(const machine_t *machine) {
   static const uint32_t old[] = {0x11112222, 0x11114444, 0x33334444};
   static const uint32_t poison[] = {0xd0bed0be, 0xd0be4444, 0x33334444};
   static const uint32_t write_last[] = {7, 7}, load_last[] = {0x33334444, 0x33334444};
-  const bool halves = leaves(s, "k_halves", !list ? now : strstr(list, "old") ? old : poison, 3);
+  static const uint32_t now_cleared[] = {0x33330000, 0x33330000, 0x33330000};
+  static const uint32_t old_cleared[] = {0x11112222, 0x00004444, 0x33330000};
+  static const uint32_t poison_cleared[] = {0xd0bed0be, 0x00004444, 0x33330000};
+  const bool clears = !strstr(getenv("GFXSIM_DEVICES"), "gfx900");
+  const bool halves = leaves(s, "k_halves",
+                             !list                 ? clears ? now_cleared : now
+                             : strstr(list, "old") ? clears ? old_cleared : old
+                             : clears              ? poison_cleared
+                                                   : poison,
+                             3);
   return finish(s, !halves || !leaves(s, "k_overwritten", list ? load_last : write_last, 2) ||
                        !leaves(s, "k_flat", now, 1));
 }
@@ -690,9 +703,12 @@ static const scenario_t scenarios[] = {
      "GFXSIM_STRICT=schedule:waves,schedule:groups,schedule:starve,schedule:preempt",
      0},
     {"events", scenario_events, "GFXSIM_STRICT=order:events", 0},
-    {"waited", scenario_wait, NULL, 0},
-    {"wait_old", scenario_wait, "GFXSIM_STRICT=wait:old", 0},
-    {"wait_poison", scenario_wait, "GFXSIM_STRICT=wait:poison", 0},
+    {"waited", scenario_wait, "GFXSIM_DEVICES=gfx900", 0},
+    {"wait_old", scenario_wait, "GFXSIM_DEVICES=gfx900 GFXSIM_STRICT=wait:old", 0},
+    {"wait_poison", scenario_wait, "GFXSIM_DEVICES=gfx900 GFXSIM_STRICT=wait:poison", 0},
+    {"waited_cleared", scenario_wait, "GFXSIM_DEVICES=gfx90a", 0},
+    {"wait_old_cleared", scenario_wait, "GFXSIM_DEVICES=gfx90a GFXSIM_STRICT=wait:old", 0},
+    {"wait_poison_cleared", scenario_wait, "GFXSIM_DEVICES=gfx90a GFXSIM_STRICT=wait:poison", 0},
 };
 
 enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
