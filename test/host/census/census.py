@@ -29,8 +29,8 @@ KERNEL_ARGUMENTS = (1, 2, 3, 5)
 
 HEADER = """\
 # What clang makes of the constructs in constructs.cpp, written by `census.py --update`; do not edit, but read every change.
-#   construct | clangs | calls; versions of the kernel arguments; map types of each list; those that mappers add; offload
-#   entries; what is registered as required
+#   construct | clangs | calls; versions of the kernel arguments; map types of each list; offset:count:stride of the
+#   dimensions of sections; map types that mappers add; offload entries; what is registered as required
 """
 
 
@@ -88,6 +88,17 @@ def maps_of(ir, complaints):
     return lists
 
 
+def sections_of(ir):
+    """Offset:count:stride of each dimension of non-contiguous updates; the last one is the element."""
+    field = r"getelementptr inbounds (?:nuw )?%struct\.descriptor_dim[.\d]*, [^\n]*, i32 0, i32 (\d)\n *store i64 (\S+),"
+    dimensions = []
+    for number, value in re.findall(field, ir):
+        if number == "0":
+            dimensions.append([])
+        dimensions[-1].append(value if re.match(r"-?\d", value) else "n")
+    return [":".join(fields) for fields in dimensions]
+
+
 def mapper_types(ir, complaints):
     """What a mapper adds its components' numbers to."""
     types = []
@@ -124,11 +135,12 @@ def facts_of(ir, known):
         "calls": calls_of(ir, known, complaints),
         "kernel arguments": [str(version) for version in arguments_of(ir, complaints)],
         "maps": maps_of(ir, complaints),
+        "sections": sections_of(ir),
         "mapper": mapper_types(ir, complaints),
         "entries": entries_of(ir, complaints),
         "requires": re.findall(r"call void @__tgt_register_requires\(i64 (\d+)\)", ir),
     }
-    separators = {"calls": " ", "maps": " "}
+    separators = {"calls": " ", "maps": " ", "sections": " "}
     line = "; ".join(f"{key}: {separators.get(key, ', ').join(values)}" for key, values in facts.items() if values)
     return line, complaints
 

@@ -330,6 +330,18 @@ void construct() {
 #pragma omp target update to(a[0 : n : 2])
 }
 
+//: update_strided_of_known_length 14
+extern double known[100];
+void construct() {
+#pragma omp target update to(known[3 : 5 : 2])
+}
+
+//: update_strided_rows 14
+extern int grid[10][20];
+void construct() {
+#pragma omp target update from(grid[1 : 3 : 2][4 : 5])
+}
+
 //: update_two_dimensions
 extern int grid[10][20];
 void construct() {
