@@ -40,8 +40,23 @@ while [ $# -gt 0 ]; do
   shift
 done
 
+# Generic processors, which code object version 6 brought and ROCr since 6.3 takes, and parts that each stands for.
+generic="gfx9-generic:gfx900 gfx9-generic:gfx906 gfx9-4-generic:gfx942 gfx10-3-generic:gfx1030 gfx11-generic:gfx1100"
+
+# make_generic: programs for them, where clang 22 is ready.
+make_generic() {
+  command -v clang-22 >/dev/null || { echo "no programs for generic processors: script/toolchain 22 makes them possible" >&2; return; }
+  mkdir -p "$build/test/kfd/generic"
+  for processor in $(printf '%s\n' $generic | cut -d: -f1 | sort -u); do
+    for program in mapping omp_mix; do
+      "$root/script/omp-cc" -v 22 -g "$processor" -w "$root/test/offload/$program.c" -o "$build/test/kfd/generic/$program-$processor"
+    done
+  done
+}
+
 if [ -z "$inside" ]; then
   status=0
+  case "${trees:-forky}" in *forky*) make_generic ;; esac
   for tree in ${trees:-trixie forky}; do
     folder=$trixie
     more=
@@ -98,6 +113,14 @@ try "attributes of memory" env GFXSIM_CUS=4 GFXSIM_DEVICES=gfx90a,gfx90a GFXSIM_
 try "memory by addresses" env GFXSIM_CUS=4 GFXSIM_DEVICES=gfx90a,gfx90a GFXSIM_HOST_VISIBLE=1 "$run" --door=kfd "$build/test/kfd/vmem"
 try "rocminfo" "$root/test/kfd/rocminfo.sh" "$build/bin/gfxsim-run"
 [ -z "$libraries" ] || export LD_LIBRARY_PATH="$libraries"
+[ ! -e /usr/lib/x86_64-linux-gnu/libLLVM.so.22.1 ] || for pair in $generic; do
+  for program in "$build"/test/kfd/generic/*-"${pair%:*}"; do
+    for runtime in ours stock; do
+      try "$(basename -- "$program") on ${pair#*:}, $runtime" env GFXSIM_DEVICES="${pair#*:}" OMP_TARGET_OFFLOAD=MANDATORY \
+        "$run" --door=kfd "--runtime=$runtime" "$program"
+    done
+  done
+done
 for program in ${programs:+"$programs"/*}; do
   name=$(basename -- "$program")
   export GFXSIM_CUS=8 OMP_TARGET_OFFLOAD=MANDATORY
