@@ -168,15 +168,28 @@ static void take_count(map_work_t *work, map_item_t *item, uint64_t type, uint64
   work->todo |= MAP_ITEM_ZEROED | MAP_TODO_DROP;
 }
 
+/* A member that is deleted takes the whole with it, which counts for its members and says nothing of
+ * deleting: the last count is left for it. */
+static void leave_one_count(map_entry_t *entry, uint64_t one, uint64_t mask) {
+  uint64_t word = atomic_load_explicit(&entry->word, memory_order_relaxed);
+  while ((word & mask) > one &&
+         !atomic_compare_exchange_weak_explicit(&entry->word, &word, (word & ~mask) | one,
+                                                memory_order_acq_rel, memory_order_relaxed))
+    ;
+}
+
 /* Takes away what an item has counted. True: something may have to be copied by that. */
 static bool leave_item(map_work_t *work, map_item_t *item) {
   bool hold = item->type & MAP_HOLD;
+  uint64_t one = hold ? MAP_HOLD_ONE : MAP_DYNAMIC_ONE, mask = hold ? MAP_HOLD_MASK : MAP_DYNAMIC_MASK;
   if (!item->entry)
     return false;
+  bool counts = !item->entry->infinite || hold;
+  if (counts && item->type & MAP_DELETE && !(item->flags & MAP_ITEM_COUNTED))
+    leave_one_count(item->entry, one, mask);
   item->value = map_entry_word(item->entry);
-  if (item->flags & MAP_ITEM_COUNTED && !(item->entry->infinite && !hold))
-    take_count(work, item, item->type, hold ? MAP_HOLD_ONE : MAP_DYNAMIC_ONE,
-               hold ? MAP_HOLD_MASK : MAP_DYNAMIC_MASK);
+  if (counts && item->flags & MAP_ITEM_COUNTED)
+    take_count(work, item, item->type, one, mask);
   return true;
 }
 

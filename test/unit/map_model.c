@@ -129,8 +129,14 @@ static model_entry_t *model_mapped(model_t *model, const item_t *item, const int
   return NULL;
 }
 
+/* A member counts nothing, but leaves no more than one count when it is deleted. */
 static void model_uncount(model_entry_t *entry, const item_t *item) {
   int *count = item->type & MAP_HOLD ? &entry->hold : &entry->dynamic;
+  if (is_member(item)) {
+    if (item->type & MAP_DELETE && *count)
+      *count = 1;
+    return;
+  }
   if (*count)
     *count = item->type & MAP_DELETE ? 0 : *count - 1;
   entry->last = !entry->dynamic && !entry->hold;
@@ -141,9 +147,9 @@ static bool model_end(model_t *model, const item_t *items, int count, bool regio
   bool failed = false;
   for (int i = 0; i < model->count; i++)
     model->entries[i].last = false;
-  for (int i = 0; i < count; i++) {
+  for (int i = count; i--;) {
     model_entry_t *entry = model_mapped(model, &items[i], region ? &model->joined[i] : NULL, &failed);
-    if (entry && !is_member(&items[i]))
+    if (entry)
       model_uncount(entry, &items[i]);
   }
   for (int i = 0; i < model->count && region; i++) /* a member's own */
@@ -290,9 +296,8 @@ static int make_items(operation_t operation, item_t *items) {
     /* A struct and a member of it. */
     if (item->size == OBJECT && i + 1 < count && !any(4)) {
       item->type &= ~(MAP_TO | MAP_FROM);
-      items[i + 1] =
-          (item_t){item->begin + 8, 8,
-                   (any_type(operation) & ~MAP_HOLD & ~MAP_DELETE) | (uint64_t)(i + 1) << MAP_MEMBER_SHIFT};
+      items[i + 1] = (item_t){item->begin + 8, 8,
+                              (any_type(operation) & ~MAP_HOLD) | (uint64_t)(i + 1) << MAP_MEMBER_SHIFT};
       i++;
     }
   }
