@@ -97,6 +97,7 @@ static bool read_configuration(const atmi_device_abi_t *abi, const atmi_elf_symb
     configuration.reduction_records = 1;
   if (configuration.reduction_bytes < 0 || configuration.reduction_records < 0)
     return false;
+  kernel->narrow_teams = true;
   kernel->min_threads = stated(configuration.min_threads);
   kernel->max_threads = stated(configuration.max_threads);
   kernel->max_teams = stated(configuration.max_teams);

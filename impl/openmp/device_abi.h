@@ -24,6 +24,7 @@ typedef struct atmi_device_abi_kernel {
   bool is_bare;                      /* nothing is said: ompx_bare, and what is no target region */
   uint32_t min_threads, max_threads; /* per team; 18 */
   uint32_t max_teams;                /* 18 */
+  bool narrow_teams;                 /* see geometry.h */
   /* A generic region's main thread must have no other thread in its wave [13]: __kmpc_target_init sends all
    * threads but the main one to wait for work, also those of its wave. Barriers count waves, so these would
    * arrive in the main thread's stead, before there is any work, and the workers would go home. */

@@ -1,9 +1,9 @@
 /* Launch geometry. A clause is a promise and is kept up to what device and kernel can do; what no clause says
- * follows LLVM 18's rule, except that a team is not made smaller than a wavefront, or than 64 threads where
- * that is narrow, unless the user asks for it: the lanes would idle, and in teams of up to 32 threads code of
- * clang 14 to 16 gets lastprivate variables wrong, because each thread then really has the copy of its own
- * that the compiler overlooked. Settings of the environment bound and replace defaults, never clauses, as
- * OpenMP 5.2 has it for OMP_NUM_TEAMS and OMP_TEAMS_THREAD_LIMIT. */
+ * follows LLVM 18's rule, except that a team is not made smaller than a wavefront unless the user asks for
+ * it: the lanes would idle. In teams of up to 32 threads code of clang 14 to 16 gets lastprivate variables
+ * wrong, because each thread then really has the copy of its own that the compiler overlooked; with clang 19
+ * and later it is those of more than one wavefront that get them wrong. Settings of the environment bound and
+ * replace defaults, never clauses, as OpenMP 5.2 has it for OMP_NUM_TEAMS and OMP_TEAMS_THREAD_LIMIT. */
 #include "openmp/geometry.h"
 
 enum { PREFERRED_THREADS = 256, TEAMS_PER_COMPUTE_UNIT = 4 };
@@ -92,11 +92,11 @@ static uint64_t power_of_two_from(uint64_t least_value) {
   return power;
 }
 
-/* A wavefront; of a narrow one two, see above. */
+/* A wavefront; of a narrow one two for code of older compilers, see above. */
 static uint32_t smallest_team(const atmi_geometry_limits_t *limits, const atmi_geometry_request_t *request) {
   enum { FEWEST_THREADS = 64 };
   const uint32_t wavefront = wavefront_of(limits, request);
-  return wavefront < FEWEST_THREADS ? FEWEST_THREADS : wavefront;
+  return wavefront < FEWEST_THREADS && !request->narrow_teams ? FEWEST_THREADS : wavefront;
 }
 
 /* Teams for a loop whose iterations all threads of all teams share. With too few iterations for all default

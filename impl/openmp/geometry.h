@@ -23,7 +23,7 @@ typedef struct atmi_geometry_limits {
   uint32_t team_limit;       /* without num_teams: upper bound by the user; UINT32_MAX if none */
   uint32_t thread_limit;     /* without thread_limit: upper bound by the user; UINT32_MAX if none */
   bool reuses_teams;         /* without num_teams: a loop gets no more than default_teams */
-  uint32_t low_trip_threads; /* fewest threads to which a loop with few iterations is cut; 0: 64 */
+  uint32_t low_trip_threads; /* fewest threads to which a loop with few iterations is cut; 0: a wavefront */
 } atmi_geometry_limits_t;
 
 typedef struct atmi_geometry_request {
@@ -35,6 +35,7 @@ typedef struct atmi_geometry_request {
   uint32_t kernel_min_threads, kernel_max_threads;
   uint32_t kernel_max_teams;
   uint32_t kernel_wavefront; /* lanes: some devices run kernels of 32 and of 64 */
+  bool narrow_teams;         /* one narrow wavefront is a team that the compiler thinks of [18] */
   bool lone_main;            /* in generic mode the main thread must be the only one in its wave */
 } atmi_geometry_request_t;
 

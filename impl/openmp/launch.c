@@ -101,6 +101,7 @@ static atmi_status_t launch_new(const atmi_context_t *context, const atmi_omp_de
                                           .kernel_max_threads = kernel->compiled.max_threads,
                                           .kernel_max_teams = kernel->compiled.max_teams,
                                           .kernel_wavefront = kernel->core.metadata->wavefront,
+                                          .narrow_teams = kernel->compiled.narrow_teams,
                                           .lone_main = kernel->compiled.lone_main};
   atmi_geometry_t geometry = atmi_geometry_compute(&device->limits, &wanted);
   atmi_launch_t launch = {

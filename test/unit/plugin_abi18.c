@@ -258,7 +258,7 @@ static void teams_are_made_of_the_kernel_s_waves(void **state) {
   } rows[] = {
       {"with_workers", {.NumTeams = {1}, .ThreadLimit = {64}}, 64, 1}, /* the main thread's wave */
       {"with_workers", {.NumTeams = {1}, .ThreadLimit = {1}}, 1, 1},
-      {"alike", {.Tripcount = 20}, 64, 0}, /* few iterations: no less than that, in either width */
+      {"alike", {.Tripcount = 20}, 0, 1}, /* few iterations: no less than a wave */
       {"alike", {.NumTeams = {1}, .ThreadLimit = {96}}, 96, 0},
   };
   uint64_t out[3];

@@ -20,7 +20,7 @@ typedef struct {
   int32_t num_teams, thread_limit;
   uint64_t tripcount;
   uint32_t teams, threads; /* expected */
-  bool wave32, lone_main;
+  bool wave32, lone_main, narrow_teams;
   settings_t set;
 } row_t;
 
@@ -88,6 +88,8 @@ static const row_t rows[] = {
     ROW(SPMD, 0, 0, 0, 100, 2, 64, DEFAULTS),
     /* A wavefront of 32 is too small for code of clang 14 to 16. */
     ROW(SPMD, 0, 0, 0, 100, 2, 64, .wave32 = true),
+    ROW(SPMD, 0, 0, 0, 100, 4, 32, .wave32 = true, .narrow_teams = true),
+    ROW(SPMD, 0, 0, 0, 100, 2, 64, .narrow_teams = true),
     ROW(SPMD, 0, 0, 0, 13313, 209, 64, DEFAULTS),
     ROW(SPMD, 0, 0, 0, 26623, 416, 64, DEFAULTS),
     ROW(SPMD, 0, 0, 0, 26624, 416, 64, DEFAULTS),
@@ -205,6 +207,7 @@ static void follows_the_table(void **state) {
                                              .thread_limit = row->thread_limit,
                                              .tripcount = row->tripcount,
                                              .kernel_max_threads = row->kernel_max_threads,
+                                             .narrow_teams = row->narrow_teams,
                                              .lone_main = row->lone_main};
     atmi_geometry_t geometry = atmi_geometry_compute(&limits, &request);
     /* A kernel says itself how wide its waves are, whatever the device prefers. */
