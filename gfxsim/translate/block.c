@@ -62,6 +62,7 @@ struct gs_translator {
   const gs_stencil_table_t *table;
   const gs_stencil_t *control[CONTROLS];
   gs_arena_t *arenas; /* the newest first */
+  bool is_ready;      /* `control` is filled */
   bool has_failed;
 };
 
@@ -136,12 +137,20 @@ gs_translator_t *gs_translator_create(gs_op_fn_t *const *handlers) {
   if (!t)
     return NULL;
   t->table = table;
+  return t;
+}
+
+/* Not before there is something to translate: programs whose kernels are short never look at the table, and it
+ * takes no memory of theirs. */
+static void prepare(gs_translator_t *t) {
+  if (t->is_ready)
+    return;
+  t->is_ready = true;
   for (unsigned i = 0; i < CONTROLS; i++) {
-    t->control[i] = gs_stencil_find(table, control_names[i]);
+    t->control[i] = gs_stencil_find(t->table, control_names[i]);
     if (!t->control[i] && i < ONE_FIRST) /* not every build has these */
       t->has_failed = true;
   }
-  return t;
 }
 
 void gs_translator_destroy(gs_translator_t *translator) {
@@ -504,6 +513,7 @@ static bool write_block(gs_translator_t *t, block_t *b) {
 
 gs_block_fn_t *gs_translate(gs_translator_t *translator, uint64_t address, gs_code_find_t *find,
                             void *context, unsigned *count) {
+  prepare(translator);
   block_t *b = translator->has_failed ? NULL : calloc(1, sizeof *b);
   gs_block_fn_t *fn = NULL;
   if (!b)
