@@ -196,7 +196,7 @@ static void find_part(const gs_opcode_t *op, gs_flow_rule_t *rule) {
     if (gs_opcodes[i].encoding <= GS_ENC_VOP2 && gs_opcodes[i].targets & op->targets &&
         strcmp(gs_opcodes[i].name + strlen("v_"), op->name + prefix) == 0) {
       rule->part = (uint16_t)i;
-      rule->part_fn = gs_level_for_processor()->wave32_handlers[i];
+      rule->part_fn = gs_handler_fn(&gs_level_for_processor()->wave32_handlers[i]);
     }
 }
 

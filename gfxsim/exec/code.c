@@ -12,7 +12,7 @@ enum { BUCKETS = 4096 };
 
 struct gs_code {
   gs_target_t target;
-  gs_op_fn_t *const *handlers;
+  gs_handlers_t handlers;
   uint64_t epoch;
   atomic_uint references;
   pthread_mutex_t adding, translating; /* the second is taken first */
@@ -20,17 +20,18 @@ struct gs_code {
   _Atomic(gs_code_line_t *) bucket[BUCKETS];
 };
 
-gs_code_t *gs_code_create(gs_target_t target, gs_op_fn_t *const *handlers, uint64_t epoch, bool translates) {
+gs_code_t *gs_code_create(gs_target_t target, const gs_handlers_t *handlers, uint64_t epoch,
+                          bool translates) {
   gs_code_t *code = calloc(1, sizeof *code);
   if (!code)
     return NULL;
   code->target = target;
-  code->handlers = handlers;
+  code->handlers = *handlers;
   code->epoch = epoch;
   atomic_init(&code->references, 1);
   pthread_mutex_init(&code->adding, NULL);
   pthread_mutex_init(&code->translating, NULL);
-  code->translator = translates ? gs_translator_create(handlers) : NULL;
+  code->translator = translates ? gs_translator_create(handlers->usual) : NULL;
   return code;
 }
 
@@ -94,8 +95,13 @@ static uint64_t base_of(uint64_t address) {
   return address & ~(uint64_t)(GS_LINE_BYTES - 1);
 }
 
-bool gs_code_decode(gs_target_t target, gs_op_fn_t *const *handlers, const gs_vm_map_t *map, uint64_t address,
-                    gs_code_line_t *line) {
+static gs_op_fn_t *handler_of(const gs_handlers_t *handlers, size_t row) {
+  gs_op_fn_t *const watched = handlers->watched ? handlers->watched(row) : NULL;
+  return watched ? watched : gs_handler_fn(&handlers->usual[row]);
+}
+
+bool gs_code_decode(gs_target_t target, const gs_handlers_t *handlers, const gs_vm_map_t *map,
+                    uint64_t address, gs_code_line_t *line) {
   uint32_t words[GS_LINE_SLOTS + 2];
   const size_t count = read_words(map, base_of(address), words);
   if (count == 0)
@@ -106,7 +112,7 @@ bool gs_code_decode(gs_target_t target, gs_op_fn_t *const *handlers, const gs_vm
     gs_inst_t *inst = &line->inst[i];
     gs_op_fn_t *fn = NULL;
     if (gs_decode(target, words + i, count - i, inst) && !(inst->op->flags & GS_OPF_ILLEGAL))
-      fn = handlers[inst->op - gs_opcodes];
+      fn = handler_of(handlers, (size_t)(inst->op - gs_opcodes));
     inst->fn = fn ? fn : illegal_instruction;
   }
   return true;
@@ -122,7 +128,7 @@ static gs_code_cells_t *new_cells(void) {
 
 static gs_code_line_t *new_line(const gs_code_t *code, const gs_vm_map_t *map, uint64_t base) {
   gs_code_line_t *line = aligned_alloc(_Alignof(gs_code_line_t), sizeof *line);
-  if (line && gs_code_decode(code->target, code->handlers, map, base, line)) {
+  if (line && gs_code_decode(code->target, &code->handlers, map, base, line)) {
     line->cells = code->translator ? new_cells() : NULL;
     return line;
   }

@@ -12,6 +12,12 @@
 
 enum { GS_LINE_BYTES = 512, GS_LINE_SLOTS = GS_LINE_BYTES / 4 };
 
+/* Which handlers execute instructions. */
+typedef struct gs_handlers {
+  const gs_handler_t *usual;        /* in the order of gs_opcodes */
+  gs_op_fn_t *(*watched)(size_t i); /* what executes row `i` instead, or NULL for the usual one; or NULL */
+} gs_handlers_t;
+
 /* Translated blocks that begin in a line. */
 typedef struct gs_code_cells {
   gs_cell_t block[GS_LINE_SLOTS];      /* what the others are is only known once there is a block */
@@ -37,7 +43,7 @@ typedef struct gs_code gs_code_t;
 
 /* Makes an empty cache with one reference. `handlers` is the table that binds opcodes to their execution;
  * those of translated code must be the usual ones. NULL when out of memory. */
-gs_code_t *gs_code_create(gs_target_t target, gs_op_fn_t *const *handlers, uint64_t epoch, bool translates);
+gs_code_t *gs_code_create(gs_target_t target, const gs_handlers_t *handlers, uint64_t epoch, bool translates);
 gs_code_t *gs_code_acquire(gs_code_t *code);
 /* Drops a reference; the last one frees every line. Accepts NULL. */
 void gs_code_release(gs_code_t *code);
@@ -52,7 +58,7 @@ gs_block_fn_t *gs_code_block(gs_code_t *code, const gs_vm_map_t *map, const gs_c
                              size_t slot);
 /* Decodes the line that contains `address` into `line`, which is the caller's. Returns false when the GPU may
  * not execute there. */
-bool gs_code_decode(gs_target_t target, gs_op_fn_t *const *handlers, const gs_vm_map_t *map, uint64_t address,
-                    gs_code_line_t *line);
+bool gs_code_decode(gs_target_t target, const gs_handlers_t *handlers, const gs_vm_map_t *map,
+                    uint64_t address, gs_code_line_t *line);
 
 #endif

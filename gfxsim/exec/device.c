@@ -639,18 +639,14 @@ static FILE *open_trace(const gs_device_t *device) {
   return stream;
 }
 
-/* Handlers with calls of the watcher, and of who counts, where there are some, and else the usual ones. */
-static int watch_accesses(gs_device_t *device) {
+/* Who executes instructions: where there are some, handlers with calls of the watcher, and of who counts. */
+static void choose_handlers(gs_device_t *device) {
   static gs_op_fn_t *(*const watched[GS_WIDTHS])(size_t) = {gs_watched_handler, gs_watched_handler_wave32};
-  for (unsigned width = 0; width < GS_WIDTHS; width++) {
-    gs_op_fn_t **const own = calloc(gs_opcode_count, sizeof *own);
-    if (!own)
-      return -1;
-    for (size_t i = 0; i < gs_opcode_count; i++)
-      own[i] = watched[width](i) ? watched[width](i) : device->handlers[width][i];
-    device->handlers[width] = device->own_handlers[width] = own;
-  }
-  return 0;
+  const gs_level_t *const level = gs_level_for_processor();
+  const gs_handler_t *const usual[GS_WIDTHS] = {level->handlers, level->wave32_handlers};
+  const bool are_watched = device->ops.watch || device->options.stats;
+  for (unsigned width = 0; width < GS_WIDTHS; width++)
+    device->handlers[width] = (gs_handlers_t){usual[width], are_watched ? watched[width] : NULL};
 }
 
 /* Whoever watches wants to see each instruction or access: it is interpreted. */
@@ -660,7 +656,7 @@ static uint32_t heat_of(const gs_device_t *device) {
   const uint32_t wanted = device->options.translate;
   if (wanted == GS_TRANSLATE_NEVER || device->observed || device->ops.watch)
     return 0;
-  if (gs_translator_is_available(device->handlers[GS_WIDE]))
+  if (gs_translator_is_available(device->handlers[GS_WIDE].usual))
     return wanted == GS_TRANSLATE_ALWAYS ? 1 : OFTEN;
   if (wanted == GS_TRANSLATE_ALWAYS)
     gs_log_once(&said, "GFXSIM_TRANSLATE=always: this build, or this processor, has no translator: kernels "
@@ -683,14 +679,7 @@ gs_device_t *gs_device_create(const gs_profile_t *profile, uint32_t ordinal, con
   device->options = *options;
   device->ops = *ops;
   device->cus = options->cus ? options->cus : profile->cus;
-  device->handlers[GS_WIDE] = gs_level_for_processor()->handlers;
-  device->handlers[GS_NARROW] = gs_level_for_processor()->wave32_handlers;
-  if ((ops->watch || options->stats) && watch_accesses(device)) {
-    free(device->own_handlers[GS_WIDE]);
-    gs_vm_destroy(device->vm);
-    free(device);
-    return NULL;
-  }
+  choose_handlers(device);
   pthread_mutex_init(&device->lock, NULL);
   pthread_mutex_init(&device->pool_lock, NULL);
   pthread_cond_init(&device->work, NULL);
@@ -720,10 +709,8 @@ void gs_device_destroy(gs_device_t *device) {
     device->free_groups = group->next;
     gs_group_destroy(group);
   }
-  for (unsigned width = 0; width < GS_WIDTHS; width++) {
+  for (unsigned width = 0; width < GS_WIDTHS; width++)
     gs_code_release(device->code[width]);
-    free(device->own_handlers[width]);
-  }
   gs_vm_destroy(device->vm);
   pthread_cond_destroy(&device->work);
   pthread_mutex_destroy(&device->pool_lock);

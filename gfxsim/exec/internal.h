@@ -124,8 +124,7 @@ struct gs_device {
   uint32_t cus;
   gs_vm_t *vm;
   gs_gws_t gws;
-  gs_op_fn_t *const *handlers[GS_WIDTHS];
-  gs_op_fn_t **own_handlers[GS_WIDTHS]; /* with a watcher: what `handlers` are */
+  gs_handlers_t handlers[GS_WIDTHS];
   bool observed;                        /* statistics or a trace are wanted, or each instruction is watched */
   uint32_t hot;                /* that often code is interpreted before it is translated; 0: always */
   uint32_t poison;             /* kind of what nobody wrote, or 0 for zeros */

@@ -38,7 +38,7 @@ static void refresh(gs_executor_t *ex) {
   pthread_mutex_lock(&device->lock);
   if (!*shared || gs_code_epoch(*shared) != map->code_epoch) {
     gs_code_release(*shared);
-    *shared = gs_code_create(ex->target, device->handlers[width], map->code_epoch, device->hot != 0);
+    *shared = gs_code_create(ex->target, &device->handlers[width], map->code_epoch, device->hot != 0);
   }
   *code = *shared ? gs_code_acquire(*shared) : NULL;
   pthread_mutex_unlock(&device->lock);
@@ -52,8 +52,8 @@ const gs_code_line_t *gs_executor_line(const gs_executor_t *ex, uint64_t address
   if (GS_LIKELY(line))
     return line;
   /* Nothing executable, or no host memory to keep it: then every line is decoded whenever it is entered. */
-  return gs_code_decode(ex->target, device->handlers[width], ex->map, address, ex->own_line) ? ex->own_line
-                                                                                             : NULL;
+  return gs_code_decode(ex->target, &device->handlers[width], ex->map, address, ex->own_line) ? ex->own_line
+                                                                                              : NULL;
 }
 
 /* Finds the wave's next instruction, or faults the wave. */

@@ -11,14 +11,16 @@ GS_OP(illegal) {
 
 /* Rows of parts that have no waves of this width need no handler. */
 #if GS_WIDTH == 32
-#define GS_HANDLER(targets, symbol) (GS_##targets & GS_WAVE32) ? symbol : GS_OP_SYMBOL(illegal),
+#define GS_IS_THERE(targets) (GS_##targets & GS_WAVE32)
 #else
-#define GS_HANDLER(targets, symbol) symbol,
+#define GS_IS_THERE(targets) 1
 #endif
 #define GS_ROW(mnemonic, encoding, number, targets, dst, s0, s1, s2, flags, fn)                              \
-  GS_HANDLER(targets, GS_ROW_SYMBOL(encoding, fn))
-extern gs_op_fn_t *const GS_OP_SYMBOL(handlers)[];
-gs_op_fn_t *const GS_OP_SYMBOL(handlers)[] = {
+  GS_HANDLER_ROW(GS_IS_THERE(targets), GS_ROW_SYMBOL(encoding, fn),                                          \
+                 GS_HANDLER_TEXT(GS_OP_SYMBOL(illegal)) " - .")
+void GS_OP_SYMBOL(make_handlers)(void);
+void GS_OP_SYMBOL(make_handlers)(void) {
+  GS_HANDLERS_BEGIN(GS_OP_SYMBOL(handlers));
 #include "isa/ops.def"
-};
+}
 #undef GS_ROW

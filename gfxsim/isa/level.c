@@ -4,7 +4,7 @@
 
 /* The build defines GS_HAVE_V3 and GS_HAVE_V4 when it has these levels. */
 
-extern gs_op_fn_t *const gs_base_handlers[], *const gs_base_wave32_handlers[];
+extern const gs_handler_t gs_base_handlers[], gs_base_wave32_handlers[];
 
 static bool always(void) {
   return true;
@@ -13,7 +13,7 @@ static bool always(void) {
 #if defined(GS_HAVE_V3) || defined(GS_HAVE_V4) /* v4 asks for what v3 has */
 #include <cpuid.h>
 
-extern gs_op_fn_t *const gs_v3_handlers[], *const gs_v3_wave32_handlers[];
+extern const gs_handler_t gs_v3_handlers[], gs_v3_wave32_handlers[];
 
 /* The features of x86-64-v3 and v4. __builtin_cpu_supports also asks whether the operating system saves the
  * registers; the last three of v3 are instructions on general registers and halves, which it does not know
@@ -29,7 +29,7 @@ static bool has_v3(void) {
 #endif
 
 #if defined(GS_HAVE_V4)
-extern gs_op_fn_t *const gs_v4_handlers[], *const gs_v4_wave32_handlers[];
+extern const gs_handler_t gs_v4_handlers[], gs_v4_wave32_handlers[];
 
 static bool has_v4(void) {
   return has_v3() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

@@ -65,11 +65,37 @@
 #undef GS_ROW
 #endif
 
+/* A handler, as the distance to it in bytes: no address, which the dynamic linker would have to fill in at
+ * every start, for each instruction, level and width. 0: there is none. */
+typedef struct gs_handler {
+  int32_t distance;
+} gs_handler_t;
+
+static inline gs_op_fn_t *gs_handler_fn(const gs_handler_t *handler) {
+  return handler->distance ? (gs_op_fn_t *)((uintptr_t)handler + (uintptr_t)(intptr_t)handler->distance)
+                           : NULL;
+}
+
+/* Tables of them, in the order of gs_opcodes. C has no constants that are distances, but the assembler has:
+ * each row of a table is a statement of its own, in a function that is never called. */
+#define GS_HANDLER_TEXT2(symbol)  #symbol
+#define GS_HANDLER_TEXT(symbol)   GS_HANDLER_TEXT2(symbol)
+#define GS_HANDLER_IN_TABLE(code) ".pushsection .rodata.gs_handlers\n\t" code "\n\t.popsection"
+#define GS_HANDLERS_BEGIN(table)                                                                             \
+  __asm__ volatile(GS_HANDLER_IN_TABLE(".balign 4\n\t.hidden " GS_HANDLER_TEXT(                              \
+      table) "\n\t.globl " GS_HANDLER_TEXT(table) "\n" GS_HANDLER_TEXT(table) ":"))
+/* A row: the handler `symbol` if the constant `is_there` is not 0, or else `other`. */
+#define GS_HANDLER_ROW(is_there, symbol, other)                                                              \
+  __asm__ volatile(GS_HANDLER_IN_TABLE(".if %c0\n\t.long " GS_HANDLER_TEXT(                                  \
+      symbol) " - .\n\t.else\n\t.long " other "\n\t.endif")                                                  \
+                   :                                                                                         \
+                   : "i"(is_there));
+
 /* A level of host instruction set that the build has handlers for. */
 typedef struct gs_level {
   const char *name;
-  gs_op_fn_t *const *handlers;        /* in the order of gs_opcodes, none NULL */
-  gs_op_fn_t *const *wave32_handlers; /* the same for waves of 32 lanes */
+  const gs_handler_t *handlers;        /* in the order of gs_opcodes, none without */
+  const gs_handler_t *wave32_handlers; /* the same for waves of 32 lanes */
   bool (*runs_here)(void);
 } gs_level_t;
 
@@ -78,7 +104,7 @@ extern const gs_level_t gs_levels[];
 extern const size_t gs_level_count;
 
 /* Its handlers for waves of the target. */
-static inline gs_op_fn_t *const *gs_level_handlers(const gs_level_t *level, gs_target_t target) {
+static inline const gs_handler_t *gs_level_handlers(const gs_level_t *level, gs_target_t target) {
   return gs_target_lanes(target) == 32 ? level->wave32_handlers : level->handlers;
 }
 

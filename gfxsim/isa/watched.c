@@ -10,32 +10,37 @@ GS_OP(illegal) {
   gs_wave_fault(w, GS_WAVE_FAULT_ILLEGAL, w->pc - in->size, 0, GS_MAX_LANES);
 }
 
-#define GS_WATCHED_SOP1(name)    NULL
-#define GS_WATCHED_SOP2(name)    NULL
-#define GS_WATCHED_SOPK(name)    NULL
-#define GS_WATCHED_SOPC(name)    NULL
-#define GS_WATCHED_SOPP(name)    NULL
-#define GS_WATCHED_VOP1(name)    NULL
-#define GS_WATCHED_VOP2(name)    NULL
-#define GS_WATCHED_VOPC(name)    NULL
-#define GS_WATCHED_VOP3(name)    NULL
-#define GS_WATCHED_VOP3P(name)   NULL
-#define GS_WATCHED_VOPD(name)    NULL
-#define GS_WATCHED_VINTRP(name)  NULL
-#define GS_WATCHED_MIMG(name)    NULL
-#define GS_WATCHED_EXP(name)     NULL
-#define GS_WATCHED_SMEM(name)    GS_OP_SYMBOL(name)
-#define GS_WATCHED_DS(name)      GS_OP_SYMBOL(name)
-#define GS_WATCHED_FLAT(name)    GS_OP_SYMBOL(name)
-#define GS_WATCHED_GLOBAL(name)  GS_OP_SYMBOL(name)
-#define GS_WATCHED_SCRATCH(name) GS_OP_SYMBOL(name)
-#define GS_WATCHED_MUBUF(name)   GS_OP_SYMBOL(name)
-#define GS_WATCHED_MTBUF(name)   GS_OP_SYMBOL(name)
+/* Which encodings access memory. */
+#define GS_WATCHED_SOP1    0
+#define GS_WATCHED_SOP2    0
+#define GS_WATCHED_SOPK    0
+#define GS_WATCHED_SOPC    0
+#define GS_WATCHED_SOPP    0
+#define GS_WATCHED_VOP1    0
+#define GS_WATCHED_VOP2    0
+#define GS_WATCHED_VOPC    0
+#define GS_WATCHED_VOP3    0
+#define GS_WATCHED_VOP3P   0
+#define GS_WATCHED_VOPD    0
+#define GS_WATCHED_VINTRP  0
+#define GS_WATCHED_MIMG    0
+#define GS_WATCHED_EXP     0
+#define GS_WATCHED_SMEM    1
+#define GS_WATCHED_DS      1
+#define GS_WATCHED_FLAT    1
+#define GS_WATCHED_GLOBAL  1
+#define GS_WATCHED_SCRATCH 1
+#define GS_WATCHED_MUBUF   1
+#define GS_WATCHED_MTBUF   1
 
-#define GS_ROW(mnemonic, encoding, number, targets, dst, s0, s1, s2, flags, fn) GS_WATCHED_##encoding(fn),
-static gs_op_fn_t *const handlers[] = {
+#define GS_ROW(mnemonic, encoding, number, targets, dst, s0, s1, s2, flags, fn)                              \
+  GS_HANDLER_ROW(GS_WATCHED_##encoding, GS_OP_SYMBOL(fn), "0")
+extern const gs_handler_t GS_OP_SYMBOL(handlers)[];
+void GS_OP_SYMBOL(make_handlers)(void);
+void GS_OP_SYMBOL(make_handlers)(void) {
+  GS_HANDLERS_BEGIN(GS_OP_SYMBOL(handlers));
 #include "isa/ops.def"
-};
+}
 #undef GS_ROW
 
 /* The only instructions that are no access to memory, and are watched. */
@@ -74,5 +79,5 @@ gs_op_fn_t *gs_watched_handler(size_t i) {
   for (size_t k = 0; k < sizeof waits / sizeof *waits; k++)
     if (strcmp(gs_opcodes[i].name, waits[k].name) == 0)
       return waits[k].fn;
-  return handlers[i];
+  return gs_handler_fn(&GS_OP_SYMBOL(handlers)[i]);
 }

@@ -127,11 +127,11 @@ const gs_stencil_t *gs_stencil_find(const gs_stencil_table_t *table, const char 
   return NULL;
 }
 
-bool gs_translator_is_available(gs_op_fn_t *const *handlers) {
+bool gs_translator_is_available(const gs_handler_t *handlers) {
   return gs_stencils_like(handlers) != NULL;
 }
 
-gs_translator_t *gs_translator_create(gs_op_fn_t *const *handlers) {
+gs_translator_t *gs_translator_create(const gs_handler_t *handlers) {
   const gs_stencil_table_t *table = gs_stencils_like(handlers);
   gs_translator_t *t = table ? calloc(1, sizeof *t) : NULL;
   if (!t)

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "isa/ops.h"
 #include "isa/wave.h"
 
 /* The code of a block, which is no function of the host's: gs_block_run calls it. */
@@ -42,9 +43,9 @@ typedef bool gs_code_find_t(void *context, uint64_t address, gs_code_place_t *pl
 typedef struct gs_translator gs_translator_t;
 
 /* Whether instructions that have these handlers can be translated: the build has stencils like them. */
-bool gs_translator_is_available(gs_op_fn_t *const *handlers);
+bool gs_translator_is_available(const gs_handler_t *handlers);
 /* Makes one for them. NULL without memory, or if it is not available. */
-gs_translator_t *gs_translator_create(gs_op_fn_t *const *handlers);
+gs_translator_t *gs_translator_create(const gs_handler_t *handlers);
 /* Frees all blocks, which nobody may run any more. Accepts NULL. */
 void gs_translator_destroy(gs_translator_t *translator);
 

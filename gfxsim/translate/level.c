@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "isa/ops.h"
-
 #if defined(GS_STENCILS_V3)
 extern const gs_stencil_table_t gs_stencils_v3_64, gs_stencils_v3_32;
 #endif
@@ -32,7 +30,7 @@ static const gs_stencil_table_t *find(const char *level, bool is_narrow) {
   return NULL;
 }
 
-const gs_stencil_table_t *gs_stencils_like(gs_op_fn_t *const *handlers) {
+const gs_stencil_table_t *gs_stencils_like(const gs_handler_t *handlers) {
   for (size_t i = 0; i < gs_level_count; i++)
     if (handlers == gs_levels[i].handlers || handlers == gs_levels[i].wave32_handlers)
       return find(gs_levels[i].name, handlers == gs_levels[i].wave32_handlers);

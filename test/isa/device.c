@@ -51,8 +51,8 @@ isa_device_t *isa_device_create(gs_target_t target, const gs_level_t *level, con
     isa_device_destroy(d);
     return NULL;
   }
-  d->device->handlers[GS_WIDE] = level->handlers;
-  d->device->handlers[GS_NARROW] = level->wave32_handlers;
+  d->device->handlers[GS_WIDE].usual = level->handlers;
+  d->device->handlers[GS_NARROW].usual = level->wave32_handlers;
   d->executor = d->device->idle_executors;
   d->run.device = d->device;
   d->run.kernel.target = target;

@@ -57,7 +57,7 @@ const char *isa_level_name(void *const *state) {
   return ((const isa_context_t *)*state)->level->name;
 }
 
-gs_op_fn_t *const *isa_handlers(void *const *state) {
+const gs_handler_t *isa_handlers(void *const *state) {
   const isa_context_t *const context = *state;
   return gs_level_handlers(context->level, context->part);
 }
@@ -526,7 +526,7 @@ void isa_step(isa_wave_t *t) {
   const uint64_t pc = t->w.pc;
   t->w.pc += t->inst.size;
   if (known)
-    t->inst.fn = gs_level_handlers(t->context->level, t->env.target)[t->inst.op - gs_opcodes];
+    t->inst.fn = gs_handler_fn(&gs_level_handlers(t->context->level, t->env.target)[t->inst.op - gs_opcodes]);
   gs_inst_t changed;
   const gs_inst_t *in = &t->inst;
   if (t->w.mode & GS_MODE_CHANGES)

@@ -188,7 +188,7 @@ void isa_compares_nothing(void *const *state);
 /* Name of the level that the running test is about: "base", "v3", "v4". */
 const char *isa_level_name(void *const *state);
 /* Its handlers, in the order of gs_opcodes. */
-gs_op_fn_t *const *isa_handlers(void *const *state);
+const gs_handler_t *isa_handlers(void *const *state);
 
 /* Entries in the list of tests: one that runs on every part, or on each of a set of gs_target_t. Those listed
  * with cmocka_unit_test choose their targets themselves and run once per level. */

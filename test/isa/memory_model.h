@@ -197,12 +197,12 @@ MODEL_UNUSED static model_program_t model_decode(void **state, isa_wave_t *t, co
   model_program_t program = {.rounds = rounds, .t = t};
   size_t count;
   const uint32_t *words = isa_assemble(state, t->env.target, text, &count);
-  gs_op_fn_t *const *const handlers = isa_handlers(state);
+  const gs_handler_t *const handlers = isa_handlers(state);
   while (count) {
     gs_inst_t *inst = &program.inst[program.count++];
     assert_true(program.count <= sizeof program.inst / sizeof *program.inst);
     assert_true(gs_decode(t->env.target, words, count, inst));
-    inst->fn = handlers[inst->op - gs_opcodes];
+    inst->fn = gs_handler_fn(&handlers[inst->op - gs_opcodes]);
     words += inst->size / 4;
     count -= inst->size / 4;
   }

@@ -193,12 +193,13 @@ static bool same_shape(const gs_opcode_t *a, const gs_opcode_t *b) {
 }
 
 /* An opcode of gfx9 with the same handler, which stands for what it means. */
-static bool find_old(gs_op_fn_t *const *handlers, twins_t *t) {
+static bool find_old(const gs_handler_t *handlers, twins_t *t) {
   /* gfx900 first: later ones clear half a register where it, gfx10 and gfx11 keep it. */
   static const gs_target_t old[OLD_PARTS] = {GS_GFX900, GS_GFX908, GS_GFX906, GS_GFX90A, GS_GFX942};
   for (unsigned i = 0; i < OLD_PARTS; i++)
     for (size_t row = 0; row < gs_opcode_count; row++)
-      if ((gs_opcodes[row].targets & old[i]) && handlers[row] == handlers[t->row] &&
+      if ((gs_opcodes[row].targets & old[i]) &&
+          gs_handler_fn(&handlers[row]) == gs_handler_fn(&handlers[t->row]) &&
           same_shape(&gs_opcodes[row], &gs_opcodes[t->row])) {
         t->old_row = row;
         t->old = old[i];
@@ -209,7 +210,7 @@ static bool find_old(gs_op_fn_t *const *handlers, twins_t *t) {
 
 /* All pairs of the part; returns how many. */
 static size_t find_twins(void **state, twins_t *twins) {
-  gs_op_fn_t *const *const handlers = isa_handlers(state);
+  const gs_handler_t *const handlers = isa_handlers(state);
   const gs_target_t part = isa_part(state);
   size_t count = 0;
   for (size_t row = 0; row < gs_opcode_count; row++) {

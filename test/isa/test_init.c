@@ -314,7 +314,7 @@ static void run_row(bench_t *b, void **state, const row_t *row) {
   const uint32_t *words = isa_assemble(state, ISA_PART, row->text, &count);
   state_t values, undefined, changes, said;
   assert_true(gs_decode(w->env->target, words, count, &b->in));
-  b->in.fn = isa_handlers(state)[b->in.op - gs_opcodes];
+  b->in.fn = gs_handler_fn(&isa_handlers(state)[b->in.op - gs_opcodes]);
   for (unsigned round = 0; round < ROUNDS; round++) {
     set_up(b);
     save(w, &values);
@@ -378,7 +378,7 @@ static void test_parts_that_are_not_used(void **state) {
       continue;
     const uint32_t *words = isa_assemble(state, ISA_PART, row->text, &count);
     assert_true(gs_decode(b.t->w.env->target, words, count, &b.in));
-    b.in.fn = isa_handlers(state)[b.in.op - gs_opcodes];
+    b.in.fn = gs_handler_fn(&isa_handlers(state)[b.in.op - gs_opcodes]);
     clear(&b);
     for (unsigned l = 0; l < GS_LANES; l++)
       b.f->bits[row->reg].u32[l] = row->bits;

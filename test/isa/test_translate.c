@@ -137,7 +137,7 @@ static void load_for(void *const *state, gs_target_t target, program_t *p, const
   for (size_t i = 0; i < p->words; i++) {
     atomic_init(&p->cell[i], gs_block_missing);
     if (gs_decode(target, words + i, p->words - i, &p->inst[i]))
-      p->inst[i].fn = isa_handlers(state)[p->inst[i].op - gs_opcodes];
+      p->inst[i].fn = gs_handler_fn(&isa_handlers(state)[p->inst[i].op - gs_opcodes]);
   }
 }
 static void load(void *const *state, program_t *p, const char *text) {
