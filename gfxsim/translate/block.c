@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "isa/dual.h"
 #include "isa/memory.h"
 #include "translate/cache.h"
 #include "translate/choose.h"
@@ -66,10 +67,11 @@ struct gs_translator {
   bool has_failed;
 };
 
-/* One instruction of a block. */
+/* One instruction of a block, or a part of a pair. */
 typedef struct step {
   const gs_inst_t *in;
   uint64_t next; /* address behind it */
+  unsigned done; /* instructions of the block that are done then */
   gs_choice_t choice;
 } step_t;
 
@@ -80,6 +82,8 @@ typedef struct block {
   void *context;
   step_t step[MOST_STEPS];
   unsigned count;
+  gs_inst_t part[MOST_STEPS]; /* of pairs */
+  unsigned part_count;
   gs_emitter_t e;
   gs_strip_t strip;
   gs_cache_t cache;
@@ -140,8 +144,8 @@ gs_translator_t *gs_translator_create(const gs_handler_t *handlers) {
   return t;
 }
 
-/* Not before there is something to translate: programs whose kernels are short never look at the table, and it
- * takes no memory of theirs. */
+/* Not before there is something to translate: programs whose kernels are short never look at the table, and
+ * it takes no memory of theirs. */
 static void prepare(gs_translator_t *t) {
   if (t->is_ready)
     return;
@@ -179,8 +183,8 @@ static void place_values(const block_t *b, unsigned index, uint64_t *values) {
   const step_t *step = &b->step[is_step ? index : b->count - 1];
   values[GS_HOLE_PC] = step->next;
   values[GS_HOLE_NOTE] = gs_range_note(step->next);
-  values[GS_HOLE_COUNT] = b->count;
-  values[GS_HOLE_REST] = is_step ? b->count - 1 - index : 0;
+  values[GS_HOLE_COUNT] = b->step[b->count - 1].done;
+  values[GS_HOLE_REST] = is_step ? b->step[b->count - 1].done - step->done : 0;
   values[GS_HOLE_IN] = (uint64_t)(uintptr_t)step->in;
   values[GS_HOLE_FN] = (uint64_t)(uintptr_t)step->in->fn;
 }
@@ -468,14 +472,39 @@ static void put_block(block_t *b) {
 
 /* ---- Blocks ---- */
 
+/* A pair as two instructions. Both of its parts read before either writes; so the one comes first that the
+ * other one does not overwrite anything for. Returns false where both do, or one has no stencil: then the
+ * pair's handler is called. */
+static bool add_pair(block_t *b, const gs_inst_t *in, uint64_t next, unsigned done) {
+  const gs_stencil_table_t *const table = b->translator->table;
+  gs_inst_t *const part = &b->part[b->part_count];
+  part[0] = gs_dual_part(in, 0);
+  part[1] = gs_dual_part(in, 1);
+  const unsigned first = gs_dual_reads(&part[1], part[0].dst);
+  if (first && gs_dual_reads(&part[0], part[1].dst))
+    return false;
+  const gs_choice_t choice[2] = {gs_choose_part(table, &part[0]), gs_choose_part(table, &part[1])};
+  if (choice[0].kind != GS_STEP_STENCIL || choice[1].kind != GS_STEP_STENCIL)
+    return false;
+  b->part_count += 2;
+  b->step[b->count++] = (step_t){&part[first], next, done, choice[first]};
+  b->step[b->count++] = (step_t){&part[!first], next, done, choice[!first]};
+  return true;
+}
+
 /* Finds out what the block consists of. Returns false when there is no instruction. */
 static bool collect(block_t *b, uint64_t address) {
   gs_code_place_t place;
-  while (b->count < MOST_STEPS && b->find(b->context, address, &place)) {
-    step_t *step = &b->step[b->count++];
-    address += place.in->size;
-    *step = (step_t){place.in, address, gs_choose(b->translator->table, place.in)};
-    if (is_end(step))
+  for (unsigned done = 1; b->count < MOST_STEPS && b->find(b->context, address, &place); done++) {
+    const gs_inst_t *const in = place.in;
+    const bool is_pair = in->op && in->op->encoding == GS_ENC_VOPD;
+    if (is_pair && b->count + 2 > MOST_STEPS)
+      break;
+    address += in->size;
+    if (is_pair && add_pair(b, in, address, done))
+      continue;
+    b->step[b->count] = (step_t){in, address, done, gs_choose(b->translator->table, in)};
+    if (is_end(&b->step[b->count++]))
       break;
   }
   return b->count != 0;
@@ -527,7 +556,7 @@ gs_block_fn_t *gs_translate(gs_translator_t *translator, uint64_t address, gs_co
       fn = (gs_block_fn_t *)(uintptr_t)(b->e.arena->base + b->e.start);
     else
       fail(translator);
-    *count = b->count;
+    *count = b->step[b->count - 1].done;
   }
   free(b);
   return fn;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "isa/dual.h"
 #include "isa/wave.h"
 
 enum { NAME_BYTES = 80, HANDLER_BYTES = 40 };
@@ -14,6 +15,11 @@ static const char handler_names[][HANDLER_BYTES] = {
 #include "isa/ops.def"
 #undef GS_ROW
 };
+
+/* Likewise of the parts of pairs, by their numbers. */
+#define PART_NAME(name) #name,
+#define NO_PART         "",
+static const char part_names[][HANDLER_BYTES] = {GS_DUAL_PARTS(PART_NAME, NO_PART)};
 
 /* Instructions of programs' flow that need no handler. */
 static const struct {
@@ -210,5 +216,14 @@ gs_choice_t gs_choose(const gs_stencil_table_t *table, const gs_inst_t *in) {
     choice.kind = kind_of_call(in);
   else if (choice.kind != GS_STEP_BRANCH)
     choice.kind = kind_of_stencil(in);
+  return choice;
+}
+
+gs_choice_t gs_choose_part(const gs_stencil_table_t *table, const gs_inst_t *part) {
+  gs_choice_t choice = {.kind = GS_STEP_CALL};
+  const char *const handler = part_names[part->op->number];
+  find_strips(table, part, handler, &choice);
+  if (find_stencils(table, part, handler, &choice))
+    choice.kind = GS_STEP_STENCIL;
   return choice;
 }

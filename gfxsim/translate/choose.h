@@ -31,5 +31,7 @@ typedef struct gs_choice {
 } gs_choice_t;
 
 gs_choice_t gs_choose(const gs_stencil_table_t *table, const gs_inst_t *in);
+/* For a part of a pair (isa/dual.h): a stencil, or a call, which the part has no handler for. */
+gs_choice_t gs_choose_part(const gs_stencil_table_t *table, const gs_inst_t *part);
 
 #endif

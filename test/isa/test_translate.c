@@ -251,6 +251,61 @@ static void test_narrow_exec(void **state) {
   gs_translator_destroy(t);
 }
 
+static const struct {
+  const char *text;
+  bool is_parted; /* two stencils do it */
+  uint32_t v0, v1;
+} pairs[] = {
+    {"v_dual_mov_b32 v0, v2 :: v_dual_add_nc_u32 v1, v3, v2\n s_endpgm", true, 20, 50},
+    {"v_dual_mov_b32 v0, v2 :: v_dual_add_nc_u32 v1, v0, v3\n s_endpgm", true, 20, 35},
+    {"v_dual_mov_b32 v0, v2 :: v_dual_lshlrev_b32 v1, 1, v0\n s_endpgm", true, 20, 10},
+    {"v_dual_mov_b32 v0, v1 :: v_dual_add_nc_u32 v1, v2, v3\n s_endpgm", true, 6, 50},
+    {"v_dual_mov_b32 v1, v2 :: v_dual_add_nc_u32 v0, v1, v3\n s_endpgm", true, 36, 20},
+    {"v_dual_mov_b32 v0, v1 :: v_dual_add_nc_u32 v1, v0, v3\n s_endpgm", false, 6, 35},
+    {"v_dual_mov_b32 v0, v1 :: v_dual_mov_b32 v1, v0\n s_endpgm", false, 6, 5},
+};
+
+static void check_pair(isa_wave_t *wave, gs_block_fn_t *block, uint32_t mask, uint32_t v0, uint32_t v1) {
+  static const uint32_t before[] = {5, 6, 20, 30};
+  gs_wave_t *const w = &wave->w;
+  for (unsigned v = 0; v < 4; v++)
+    for (unsigned l = 0; l < 32; l++)
+      wave->v[v].u32[l] = before[v];
+  gs_set_exec(w, mask);
+  w->state = GS_WAVE_RUNNING;
+  run(block, w, 10);
+  assert_int_equal(w->state, GS_WAVE_ENDED);
+  assert_int_equal(w->left, 8);
+  for (unsigned l = 0; l < 32; l++) {
+    assert_int_equal(wave->v[0].u32[l], mask >> l & 1 ? v0 : before[0]);
+    assert_int_equal(wave->v[1].u32[l], mask >> l & 1 ? v1 : before[1]);
+  }
+}
+
+/* Both parts of a pair read before either writes, whichever is done first; and a pair is one instruction. */
+static void test_pairs(void **state) {
+  static const uint32_t masks[] = {UINT32_MAX, 0x00ff0002, 0x00400000};
+  static program_t program;
+  gs_translator_t *const t = gs_translator_create(isa_handlers(state));
+  if (!t)
+    skip();
+  isa_wave_t *const wave = isa_new(state, ISA_PART);
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+    unsigned count = 0;
+    load_for(state, isa_part(state), &program, pairs[i].text);
+    assert_int_equal(program.inst[0].op->encoding, GS_ENC_VOPD);
+    if (pairs[i].is_parted)
+      program.inst[0].fn = NULL; /* who calls the whole dies */
+    gs_block_fn_t *const block = gs_translate(t, ISA_CODE, find, &program, &count);
+    assert_non_null(block);
+    assert_int_equal(count, 2);
+    for (size_t m = 0; m < sizeof masks / sizeof *masks; m++)
+      check_pair(wave, block, masks[m], pairs[i].v0, pairs[i].v1);
+  }
+  isa_free(wave);
+  gs_translator_destroy(t);
+}
+
 /* More scalar registers than the host has, of which each holds what the last write to it was, and those that
  * an access needs which faults then. */
 static void test_scalars(void **state) {
@@ -355,10 +410,15 @@ static void test_no_executable_memory(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_choices),      cmocka_unit_test(test_every_stencil_has_an_instruction),
-      cmocka_unit_test(test_blocks_count), cmocka_unit_test(test_lanes),
-      cmocka_unit_test(test_scalars),      isa_part_test_on(test_narrow_exec, GS_WAVE32),
-      cmocka_unit_test(test_old_gaps),     cmocka_unit_test(test_no_executable_memory),
+      cmocka_unit_test(test_choices),
+      cmocka_unit_test(test_every_stencil_has_an_instruction),
+      cmocka_unit_test(test_blocks_count),
+      cmocka_unit_test(test_lanes),
+      cmocka_unit_test(test_scalars),
+      isa_part_test_on(test_narrow_exec, GS_WAVE32),
+      isa_part_test_on(test_pairs, GS_GFX11_W32),
+      cmocka_unit_test(test_old_gaps),
+      cmocka_unit_test(test_no_executable_memory),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);
 }
