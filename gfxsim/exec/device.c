@@ -325,6 +325,16 @@ static void after_turn(gs_executor_t *ex, gs_run_t *run, gs_group_t *group, gs_t
   return_group(ex, group);
 }
 
+/* A run that nobody hears of needs no lock. */
+static void lock_run(gs_run_t *run) {
+  if (run->is_shared)
+    pthread_mutex_lock(&run->lock);
+}
+static void unlock_run(gs_run_t *run) {
+  if (run->is_shared)
+    pthread_mutex_unlock(&run->lock);
+}
+
 static void wake_workers(gs_device_t *device);
 
 /* Runs workgroups until there is none left to take. Run lock held on entry and exit. */
@@ -337,7 +347,7 @@ static void work_on(gs_executor_t *ex, gs_run_t *run) {
   while ((group = next_group(ex, run, &index))) {
     const bool call_help = !run->called_help && has_work(run);
     run->called_help |= call_help;
-    pthread_mutex_unlock(&run->lock);
+    unlock_run(run);
     if (call_help)
       wake_workers(run->device);
     if (index != was_suspended)
@@ -346,7 +356,7 @@ static void work_on(gs_executor_t *ex, gs_run_t *run) {
     if (turn == GS_TURN_EXPIRED &&
         (!(run->device->schedule & GS_SHORT_TURNS) || ++short_turns % YIELD_ONCE_IN == 0))
       sched_yield(); /* perhaps it waits for the host, which needs the processor to answer */
-    pthread_mutex_lock(&run->lock);
+    lock_run(run);
     after_turn(ex, run, group, turn);
   }
   if (run->device->options.stats) {
@@ -354,7 +364,7 @@ static void work_on(gs_executor_t *ex, gs_run_t *run) {
     ex->counters = (gs_counters_t){0};
   }
   run->executors--;
-  if (run->executors == 0)
+  if (run->executors == 0 && run->is_shared)
     pthread_cond_signal(&run->idle);
 }
 
@@ -485,22 +495,22 @@ static void part_from_workers(gs_run_t *run) {
 /* Works until every workgroup has ended, or all executors have let go of an abandoned run. With a single
  * workgroup nobody can help, and nobody hears of it. */
 static void run_to_end(gs_executor_t *ex, gs_run_t *run) {
-  const bool shared = run->kernel.group_count > 1;
-  if (shared)
+  run->is_shared = run->kernel.group_count > 1;
+  if (run->is_shared)
     publish_run(run);
-  pthread_mutex_lock(&run->lock);
+  lock_run(run);
   do {
     work_on(ex, run);
     rest_executor(ex); /* waiting for others must not delay gs_vm_unmap */
     while (run->executors && !has_work(run))
       pthread_cond_wait(&run->idle, &run->lock);
   } while (has_work(run));
-  if (shared)
+  if (run->is_shared)
     part_from_workers(run);
   /* The host may stop the run between two workgroups, of which none then says so. */
   if (!run->outcome && (run->suspended || run->next_group < run->kernel.group_count))
     run->outcome = GS_STOPPED;
-  pthread_mutex_unlock(&run->lock);
+  unlock_run(run);
 }
 
 static void keep_statistics(gs_executor_t *ex, gs_run_t *run, uint64_t nanoseconds) {

@@ -132,28 +132,44 @@ static filler_t fill_sgprs(gs_group_t *group, unsigned index, const gs_kernel_t 
   return f;
 }
 
+/* How many work-item IDs behind the first the kernel gets in registers. Who forgot to ask finds 0 here, and
+ * on a card anything. */
+static unsigned extra_ids(const gs_run_t *run) {
+  return run->device->poison ? run->kernel.rsrc2 >> 11 & 3 : 2;
+}
+
+/* Groups of one dimension are mostly full: numbers of a loop that the compiler knows. */
+static void fill_whole_row(gs_row_t *row, uint32_t first) {
+  for (uint32_t l = 0; l < GS_MAX_LANES; l++)
+    row->u32[l] = first + l;
+}
+
 /* Work-item IDs of the `count` lanes from `first` on, which are neighbours in x. */
-static void fill_line(gs_wave_t *w, uint32_t first, uint32_t count, const uint32_t id[3], bool packed,
-                      unsigned ids) {
+static void fill_line(gs_wave_t *w, uint32_t first, uint32_t count, const uint32_t id[3],
+                      const gs_run_t *run) {
+  const bool packed = run->device->profile->packed_work_item_id;
   const uint32_t x = packed ? id[0] | id[1] << 10 | id[2] << 20 : id[0];
-  for (uint32_t l = 0; l < count; l++)
-    w->v[0].u32[first + l] = x + l;
+  if (count == GS_MAX_LANES)
+    fill_whole_row(&w->v[0], x);
+  else
+    for (uint32_t l = 0; l < count; l++)
+      w->v[0].u32[first + l] = x + l;
   if (packed)
     return;
-  for (unsigned i = 1; i <= ids; i++)
-    for (uint32_t l = 0; l < count; l++)
+  for (unsigned i = 1; i <= extra_ids(run); i++)
+    for (uint32_t l = 0; l < count && (id[i] || run->device->poison); l++) /* else it is there already */
       w->v[i].u32[first + l] = id[i];
 }
 
 /* Work-item IDs of one wave; `size` is the size of this workgroup, which may be cut off by the grid's edge.
  */
-static void fill_vgprs(gs_wave_t *w, unsigned index, const uint32_t size[3], bool packed, unsigned ids) {
+static void fill_vgprs(gs_wave_t *w, unsigned index, const uint32_t size[3], const gs_run_t *run) {
   const uint32_t all = gs_wave_lanes(w), first = index * all, left = size[0] * size[1] * size[2] - first;
   const uint32_t lanes = left < all ? left : all;
   uint32_t id[3] = {first % size[0], first / size[0] % size[1], first / size[0] / size[1]};
   for (uint32_t l = 0, count; l < lanes; l += count) {
     count = size[0] - id[0] < lanes - l ? size[0] - id[0] : lanes - l;
-    fill_line(w, l, count, id, packed, ids);
+    fill_line(w, l, count, id, run);
     id[0] = 0;
     if (++id[1] < size[1])
       continue;
@@ -182,12 +198,6 @@ static void clear_registers(gs_group_t *group, unsigned index, const gs_run_t *r
     memset(w->v + GS_ARCH_VGPRS, 0, kernel->acc_vgprs * sizeof *w->v);
 }
 
-/* How many work-item IDs behind the first the kernel gets in registers. Who forgot to ask finds 0 here, and
- * on a card anything. */
-static unsigned extra_ids(const gs_run_t *run) {
-  return run->device->poison ? run->kernel.rsrc2 >> 11 & 3 : 2;
-}
-
 static void tell_watcher(gs_group_t *group, unsigned index, const gs_run_t *run, const filler_t *filled) {
   const bool packed = run->device->profile->packed_work_item_id;
   const gs_begin_t begin = {
@@ -205,14 +215,16 @@ static void start_wave(gs_group_t *group, unsigned index, const uint32_t size[3]
   gs_wave_t *w = &group->wave[index];
   clear_registers(group, index, run);
   gs_row_t *rows = w->v;
-  memset(&w->pc, 0, sizeof *w - offsetof(gs_wave_t, pc));
+  /* What strips leave behind is read by nobody before it is written. */
+  memset(&w->pc, 0, offsetof(gs_wave_t, strip_values) - offsetof(gs_wave_t, pc));
+  memset(&w->scalar_copy, 0, sizeof *w - offsetof(gs_wave_t, scalar_copy));
   w->v = rows;
   w->env = &group->env;
   w->pc = kernel->entry;
   w->state = GS_WAVE_RUNNING;
   gs_wave_set_mode(w, gs_kernel_mode(kernel));
   const filler_t filled = fill_sgprs(group, index, kernel, run->device->profile);
-  fill_vgprs(w, index, size, run->device->profile->packed_work_item_id, extra_ids(run));
+  fill_vgprs(w, index, size, run);
   tell_watcher(group, index, run, &filled);
 }
 

@@ -68,6 +68,7 @@ typedef struct gs_run {
   gs_kernel_t kernel;
   const gs_watch_t *watch; /* who looks at accesses, or NULL */
   void *watched;           /* what that one knows of the kernel, or NULL */
+  bool is_shared;          /* workers may know of it */
   pthread_mutex_t lock;    /* guards all below but `abandon` */
   uint64_t next_group;
   uint32_t resident; /* groups started and not ended */
@@ -125,7 +126,7 @@ struct gs_device {
   gs_vm_t *vm;
   gs_gws_t gws;
   gs_handlers_t handlers[GS_WIDTHS];
-  bool observed;                        /* statistics or a trace are wanted, or each instruction is watched */
+  bool observed;               /* statistics or a trace are wanted, or each instruction is watched */
   uint32_t hot;                /* that often code is interpreted before it is translated; 0: always */
   uint32_t poison;             /* kind of what nobody wrote, or 0 for zeros */
   uint32_t schedule;           /* GS_SCHEDULE_*: what of it chance decides; or GS_EVICTS */

@@ -84,9 +84,12 @@ GS_OP(s_sleep) {
   (void)in;
   w->state = GS_WAVE_YIELDED;
 }
+/* A wave that is a group waits for nobody. Who watches hears of its barriers all the same. */
 GS_OP(s_barrier) {
+  enum { IN_TG = 1 << 11 };
   (void)in;
-  w->state = GS_WAVE_BARRIER;
+  if ((w->env->status & IN_TG) || w->env->watched)
+    w->state = GS_WAVE_BARRIER;
 }
 
 #define GS_ENDPGM(name)                                                                                      \

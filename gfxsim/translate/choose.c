@@ -38,6 +38,7 @@ static const struct {
     {"s_waitcnt_vmcnt", GS_STEP_NOTHING}, /* loads are in order on x86-64 */
     {"s_waitcnt_expcnt", GS_STEP_NOTHING},
     {"s_waitcnt_lgkmcnt", GS_STEP_NOTHING},
+    {"s_barrier", GS_STEP_CALL}, /* after which a wave may go on */
     {"s_nop", GS_STEP_NOTHING},
     {"s_setprio", GS_STEP_NOTHING},
     {"s_wakeup", GS_STEP_NOTHING},

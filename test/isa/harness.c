@@ -486,6 +486,7 @@ isa_wave_t *isa_new_on(void *const *state, gs_target_t target, const char *way) 
       .lds = t->lds,
       .lds_bytes = ISA_LDS_BYTES,
       .hw_id = UINT32_C(0x89abcdef),
+      .status = 1 << 11, /* IN_TG: it is one of several waves */
       .doorbell_id = UINT32_C(0x123),
       .clock = read_clock,
       .send_interrupt = count_interrupt,

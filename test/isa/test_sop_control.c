@@ -572,6 +572,16 @@ static void test_resume(void **state) {
   isa_free(t);
 }
 
+/* A wave without others in its group does not wait for them. */
+static void test_lone_barrier(void **state) {
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  t->env.status = 0;
+  t->w.s.u32[0] = 0;
+  assert_int_equal(isa_run(t, "s_add_u32 s0, s0, 1\ns_barrier\ns_add_u32 s0, s0, 2"), GS_WAVE_RUNNING);
+  assert_int_equal(t->w.s.u32[0], 3);
+  isa_free(t);
+}
+
 static void test_abort_trap(void **state) {
   isa_wave_t *const t = isa_new(state, ISA_PART);
   (void)isa_run(t, "s_nop 0\ns_trap 2\ns_mov_b32 s0, 0");
@@ -639,8 +649,8 @@ int main(void) {
       isa_part_test(test_nested_forks),  isa_part_test(test_getreg),       isa_part_test(test_setreg_mode),
       isa_part_test(test_setreg_others), isa_part_test(test_hwreg_faults), isa_part_test(test_gpr_idx),
       isa_part_test(test_movrel),        isa_part_test(test_messages),     isa_part_test(test_states),
-      isa_part_test(test_resume),        isa_part_test(test_abort_trap),   isa_part_test(test_icache_inv),
-      isa_part_test(test_vskip),         isa_part_test(test_random_words),
+      isa_part_test(test_resume),        isa_part_test(test_lone_barrier), isa_part_test(test_abort_trap),
+      isa_part_test(test_icache_inv),    isa_part_test(test_vskip),        isa_part_test(test_random_words),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);
 }

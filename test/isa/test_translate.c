@@ -57,7 +57,7 @@ static const choice_row_t choices[] = {
     {"s_set_gpr_idx_on s0, gpr_idx(SRC0)", GS_STEP_LAST, false},
     {"s_branch 5", GS_STEP_GO, false},
     {"s_cbranch_vccnz 5", GS_STEP_BRANCH, false},
-    {"s_barrier", GS_STEP_LAST, false},
+    {"s_barrier", GS_STEP_CALL, false},
     {"s_endpgm", GS_STEP_LAST, false},
     {"s_icache_inv", GS_STEP_LAST, false},
     {"s_nop 3", GS_STEP_NOTHING, false},
@@ -185,6 +185,13 @@ static void test_blocks_count(void **state) {
   assert_int_equal(w->left, 1);
   assert_int_equal(w->state, GS_WAVE_FAULTED);
   assert_int_equal(w->pc, ISA_CODE + 16);
+  w->state = GS_WAVE_RUNNING;
+  isa_set_s64(wave, 2, ISA_MEMORY);
+  wave->env.status = 0; /* nobody else is at the barrier */
+  run(block, w, 10);
+  assert_int_equal(w->left, 4);
+  assert_int_equal(w->state, GS_WAVE_RUNNING);
+  assert_int_equal(w->pc, ISA_CODE + 28);
   isa_free(wave);
   gs_translator_destroy(t);
 }
