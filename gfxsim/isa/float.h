@@ -239,6 +239,32 @@ static inline float gs_fma32(float a, float b, float c) {
 static inline double gs_fma64(double a, double b, double c) {
   return gs_first_nan64(a, gs_first_nan64(b, fma(a, b, c)));
 }
+/* In strips the host's instructions are written down, with their operands in that order, and need no help:
+ * theirs is the first NaN, too, of a product's factors before what is added. */
+#ifdef GS_STENCIL_STRIP
+typedef float gs_strip32_t __attribute__((vector_size(64), may_alias));
+typedef double gs_strip64_t __attribute__((vector_size(64), may_alias));
+#define GS_STRIP_2(name, instruction, type)                                                                  \
+  static inline type name(type a, type b) {                                                                  \
+    type result;                                                                                             \
+    __asm__(instruction " %2, %1, %0" : "=v"(result) : "v"(a), "v"(b));                                      \
+    return result;                                                                                           \
+  }
+#define GS_STRIP_3(name, instruction, type)                                                                  \
+  static inline type name(type a, type b, type c) {                                                          \
+    __asm__(instruction " %2, %1, %0" : "+v"(c) : "v"(a), "v"(b));                                           \
+    return c;                                                                                                \
+  }
+GS_STRIP_2(gs_strip_add32, "vaddps", gs_strip32_t)
+GS_STRIP_2(gs_strip_mul32, "vmulps", gs_strip32_t)
+GS_STRIP_3(gs_strip_fma32, "vfmadd231ps", gs_strip32_t)
+GS_STRIP_2(gs_strip_add64, "vaddpd", gs_strip64_t)
+GS_STRIP_2(gs_strip_mul64, "vmulpd", gs_strip64_t)
+GS_STRIP_3(gs_strip_fma64, "vfmadd231pd", gs_strip64_t)
+#undef GS_STRIP_2
+#undef GS_STRIP_3
+#endif
+
 /* Of halves: their product is exact in double. */
 static inline uint32_t gs_fma16(float a, float b, float c, gs_f16_limit_t limit) {
   const double sum = (double)a * (double)b + (double)c;
@@ -377,6 +403,34 @@ static inline float gs_med32(float a, float b, float c, gs_nan_rule32_t rule) {
 #define GS_F32_ACC_3(name, expr)   GS_F32_SHAPE_ACC(name, (void)0, gs_round32(w), expr)
 #define GS_F32_1_EXACT(name, expr) GS_F32_SHAPE_1(name, (void)0, (void)0, expr)
 
+/* Sums and products: `expr` for each lane, or `fn` for a strip. */
+#ifdef GS_STENCIL_STRIP
+#define GS_F32_STRIP(row) (*(const gs_strip32_t *)(row))
+#define GS_F32_SUM(sources, value)                                                                           \
+  {                                                                                                          \
+    sources;                                                                                                 \
+    gs_row_t td;                                                                                             \
+    gs_row_t *const d = gs_dst32(w, in, &td);                                                                \
+    *(gs_strip32_t *)d = (value);                                                                            \
+    gs_finish32(w, in, d);                                                                                   \
+    gs_commit32(w, in, d);                                                                                   \
+  }
+#define GS_F32_SUM_2(name, fn, expr)                                                                         \
+  GS_OP(name) GS_F32_SUM(GS_F32_SRC(0, a); GS_F32_SRC(1, b), fn(GS_F32_STRIP(ra), GS_F32_STRIP(rb)))
+#define GS_F32_SUM_3(name, fn, expr)                                                                         \
+  GS_OP(name)                                                                                                \
+  GS_F32_SUM(GS_F32_SRC(0, a); GS_F32_SRC(1, b);                                                             \
+             GS_F32_SRC(2, c), fn(GS_F32_STRIP(ra), GS_F32_STRIP(rb), GS_F32_STRIP(rc)))
+#define GS_F32_SUM_ACC_3(name, fn, expr)                                                                     \
+  GS_OP(name)                                                                                                \
+  GS_F32_SUM(GS_F32_SRC(0, a); GS_F32_SRC(1, b);                                                             \
+             GS_F32_ACC(c), fn(GS_F32_STRIP(ra), GS_F32_STRIP(rb), GS_F32_STRIP(rc)))
+#else
+#define GS_F32_SUM_2(name, fn, expr)     GS_F32_2(name, expr)
+#define GS_F32_SUM_3(name, fn, expr)     GS_F32_3(name, expr)
+#define GS_F32_SUM_ACC_3(name, fn, expr) GS_F32_ACC_3(name, expr)
+#endif
+
 /* f64: operands are pairs of rows. */
 #define GS_F64_SRC(i, n)                                                                                     \
   gs_row_t t##n[2];                                                                                          \
@@ -458,6 +512,40 @@ static inline float gs_med32(float a, float b, float c, gs_nan_rule32_t rule) {
 #define GS_F64_3(name, expr)       GS_F64_SHAPE_3(name, (void)0, gs_round64(w), expr)
 #define GS_F64_ACC_3(name, expr)   GS_F64_SHAPE_ACC(name, (void)0, gs_round64(w), expr)
 #define GS_F64_1_EXACT(name, expr) GS_F64_SHAPE_1(name, (void)0, (void)0, expr)
+
+#ifdef GS_STENCIL_STRIP
+#define GS_F64_STRIP(wide) (*(const gs_strip64_t *)&(wide).f64[i])
+#define GS_F64_SUM(sources, join, value)                                                                     \
+  {                                                                                                          \
+    sources;                                                                                                 \
+    gs_row_t td[2];                                                                                          \
+    const gs_dst64_t d = gs_dst64(w, in, td);                                                                \
+    const unsigned first = 0;                                                                                \
+    gs_wide_t xd;                                                                                            \
+    join;                                                                                                    \
+    for (unsigned i = 0; i < GS_WIDE_LANES; i += GS_WIDE_LANES / 2)                                          \
+      *(gs_strip64_t *)&xd.f64[i] = (value);                                                                 \
+    gs_split64(&xd, first, d);                                                                               \
+    gs_finish64(w, in, d);                                                                                   \
+    gs_commit64(w, in, d);                                                                                   \
+  }
+#define GS_F64_SUM_2(name, fn, expr)                                                                         \
+  GS_OP(name)                                                                                                \
+  GS_F64_SUM(GS_F64_SRC(0, a); GS_F64_SRC(1, b), GS_F64_JOIN(a);                                             \
+             GS_F64_JOIN(b), fn(GS_F64_STRIP(xa), GS_F64_STRIP(xb)))
+#define GS_F64_SUM_3(name, fn, expr)                                                                         \
+  GS_OP(name)                                                                                                \
+  GS_F64_SUM(GS_F64_SRC(0, a); GS_F64_SRC(1, b);                                                             \
+             GS_F64_SRC(2, c), GS_F64_JOIN_3, fn(GS_F64_STRIP(xa), GS_F64_STRIP(xb), GS_F64_STRIP(xc)))
+#define GS_F64_SUM_ACC_3(name, fn, expr)                                                                     \
+  GS_OP(name)                                                                                                \
+  GS_F64_SUM(GS_F64_SRC(0, a); GS_F64_SRC(1, b);                                                             \
+             GS_F64_ACC(c), GS_F64_JOIN_3, fn(GS_F64_STRIP(xa), GS_F64_STRIP(xb), GS_F64_STRIP(xc)))
+#else
+#define GS_F64_SUM_2(name, fn, expr)     GS_F64_2(name, expr)
+#define GS_F64_SUM_3(name, fn, expr)     GS_F64_3(name, expr)
+#define GS_F64_SUM_ACC_3(name, fn, expr) GS_F64_ACC_3(name, expr)
+#endif
 
 /* f16: a, b, c come as floats, and `limit` is there for what rounds; GS_F16_* rounds a float result, the
  * shapes with BITS take an expression that gives the half's bits. */

@@ -5,12 +5,12 @@
 
 #include <float.h>
 
-GS_F32_2(v_add_f32, gs_add32(a, b))
+GS_F32_SUM_2(v_add_f32, gs_strip_add32, gs_add32(a, b))
 GS_F32_2(v_sub_f32, a - b)
 GS_F32_2(v_subrev_f32, b - a)
-GS_F32_2(v_mul_f32, gs_mul32(a, b))
-GS_F32_3(v_fma_f32, gs_fma32(a, b, c))
-GS_F32_ACC_3(v_fmac_f32, gs_fma32(a, b, c))
+GS_F32_SUM_2(v_mul_f32, gs_strip_mul32, gs_mul32(a, b))
+GS_F32_SUM_3(v_fma_f32, gs_strip_fma32, gs_fma32(a, b, c))
+GS_F32_SUM_ACC_3(v_fmac_f32, gs_strip_fma32, gs_fma32(a, b, c))
 
 /* Zero times anything is +0, as DirectX 9 had it. */
 static inline float gs_mul_legacy(float a, float b) {

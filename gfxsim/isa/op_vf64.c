@@ -3,10 +3,10 @@
  * (op_vtrans.c), division (op_vdiv.c), conversions (op_vcvt.c). */
 #include "isa/float.h"
 
-GS_F64_2(v_add_f64, gs_add64(a, b))
-GS_F64_2(v_mul_f64, gs_mul64(a, b))
-GS_F64_3(v_fma_f64, gs_fma64(a, b, c))
-GS_F64_ACC_3(v_fmac_f64, gs_fma64(a, b, c))
+GS_F64_SUM_2(v_add_f64, gs_strip_add64, gs_add64(a, b))
+GS_F64_SUM_2(v_mul_f64, gs_strip_mul64, gs_mul64(a, b))
+GS_F64_SUM_3(v_fma_f64, gs_strip_fma64, gs_fma64(a, b, c))
+GS_F64_SUM_ACC_3(v_fmac_f64, gs_strip_fma64, gs_fma64(a, b, c))
 
 #define GS_SETUP_RULE const gs_nan_rule64_t rule = gs_nan_rule64(w)
 GS_F64_SHAPE_2(v_min_f64, GS_SETUP_RULE, (void)0, gs_min64(a, b, rule))
