@@ -323,6 +323,20 @@ static unsigned strip_end(const block_t *b, unsigned first, unsigned last, lanes
   return count < fewest ? first : end;
 }
 
+/* Adds a step to the strip in hand. */
+static void add_strip_step(block_t *b, const step_t *step, lanes_t lanes) {
+  uint64_t values[GS_HOLE_VALUES] = {0};
+  const gs_choice_t *choice = &step->choice;
+  for (unsigned i = 0; i < (choice->has_halves ? 2 : 1); i++) {
+    gs_inst_t half;
+    if (choice->has_halves)
+      gs_choose_half(step->in, choice->first_half ^ i, &half);
+    const gs_inst_t *in = choice->has_halves ? &half : step->in;
+    operand_values(in, values);
+    gs_strip_stencil(&b->strip, &b->e, strip_stencil(step, lanes), in, values);
+  }
+}
+
 /* Returns false when there was no room for all of its values. */
 static bool put_strip(block_t *b, unsigned first, unsigned end, lanes_t lanes,
                       const gs_strip_scalars_t *scalars) {
@@ -336,11 +350,8 @@ static bool put_strip(block_t *b, unsigned first, unsigned end, lanes_t lanes,
     put_control(b, STRIP_IDLE, first, IDLE + strip);
   gs_strip_begin(&b->strip);
   for (unsigned i = first; i < end; i++) {
-    uint64_t values[GS_HOLE_VALUES] = {0};
-    if (b->step[i].choice.kind == GS_STEP_NOTHING)
-      continue;
-    operand_values(b->step[i].in, values);
-    gs_strip_stencil(&b->strip, &b->e, strip_stencil(&b->step[i], lanes), b->step[i].in, values);
+    if (b->step[i].choice.kind != GS_STEP_NOTHING)
+      add_strip_step(b, &b->step[i], lanes);
   }
   if (!gs_strip_end(&b->strip, &b->e))
     return false;

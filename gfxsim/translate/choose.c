@@ -161,6 +161,72 @@ static void find_strips(const gs_stencil_table_t *table, const gs_inst_t *in, co
   choice->strip_part = find(table, handler, kinds, "strippart");
 }
 
+/* ---- Instructions on pairs of registers, whose halves are instructions of their own in strips ---- */
+
+static const struct {
+  const char *pair, *half;
+} pairs[] = {
+    {"v_pk_fma_f32", "v_fma_f32"},
+    {"v_pk_mul_f32", "v_mul_f32"},
+    {"v_pk_add_f32", "v_add_f32"},
+    {"v_pk_mov_b32", "v_mov_b32"},
+};
+
+/* Operand `i` of a pair as a half has it: one of its registers, and its sign. */
+static gs_src_t half_of_source(const gs_inst_t *in, unsigned i, unsigned part, unsigned negate) {
+  gs_src_t s = in->src[i];
+  if (s.kind == GS_SRC_CONST)
+    s.value = (uint32_t)(s.value >> 32 * (part >> i & 1));
+  else if (s.kind != GS_SRC_NONE)
+    s.reg = (uint16_t)(s.reg + (part >> i & 1));
+  if (negate >> i & 1)
+    s.mods = GS_MOD_NEG;
+  return s;
+}
+
+void gs_choose_half(const gs_inst_t *in, unsigned which, gs_inst_t *half) {
+  *half = *in;
+  half->dst = (uint16_t)(in->dst + which);
+  if (strcmp(in->op->name, "v_pk_mov_b32") == 0) { /* each has an operand of its own */
+    half->src[0] = half_of_source(in, which, in->op_sel, 0);
+    half->src[1].kind = GS_SRC_NONE;
+    return;
+  }
+  for (unsigned i = 0; i < 3; i++)
+    half->src[i] = half_of_source(in, i, which ? in->op_sel_hi : in->op_sel, which ? in->neg_hi : in->neg_lo);
+}
+
+static bool half_reads(const gs_inst_t *half, unsigned row) {
+  bool does = false;
+  for (unsigned i = 0; i < 3; i++)
+    does |= half->src[i].kind == GS_SRC_VGPR && half->src[i].reg == row;
+  return does;
+}
+
+/* Halves are done one after the other, so what the first writes the second must not read. */
+static void find_halves(const gs_stencil_table_t *table, const gs_inst_t *in, const char *handler,
+                        gs_choice_t *choice) {
+  size_t pair = 0;
+  while (pair < sizeof pairs / sizeof *pairs && strcmp(pairs[pair].pair, handler) != 0)
+    pair++;
+  if (pair == sizeof pairs / sizeof *pairs || !in->plain_dst || in->form == GS_FORM_DPP ||
+      in->src[0].mods | in->src[1].mods | in->src[2].mods)
+    return;
+  gs_inst_t half[2];
+  char kinds[4], other[4];
+  for (unsigned i = 0; i < 2; i++)
+    gs_choose_half(in, i, &half[i]);
+  choice->first_half = half_reads(&half[1], half[0].dst);
+  if (half_reads(&half[!choice->first_half], half[choice->first_half].dst) ||
+      !name_kinds(&half[0], true, kinds) || !name_kinds(&half[1], true, other))
+    return;
+  if (other[0] == 'M') /* which does for operands without signs, too */
+    memcpy(kinds, other, sizeof kinds);
+  choice->strip_full = find(table, pairs[pair].half, kinds, "stripfull");
+  choice->strip_part = find(table, pairs[pair].half, kinds, "strippart");
+  choice->has_halves = true;
+}
+
 /* Whether EXEC may be another one behind the instruction. Its registers are the last of the operands, so a
  * range of registers reaches it by its end. */
 static bool writes_exec(const gs_inst_t *in, const char *handler) {
@@ -213,6 +279,8 @@ gs_choice_t gs_choose(const gs_stencil_table_t *table, const gs_inst_t *in) {
   const bool plain = is_plain(in);
   if (plain)
     find_strips(table, in, handler, &choice);
+  if (in->op->encoding == GS_ENC_VOP3P && !choice.strip_full)
+    find_halves(table, in, handler, &choice);
   if (!plain || !find_stencils(table, in, handler, &choice))
     choice.kind = kind_of_call(in);
   else if (choice.kind != GS_STEP_BRANCH)

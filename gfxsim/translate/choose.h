@@ -28,10 +28,14 @@ typedef struct gs_choice {
   const gs_stencil_t *one;                     /* where one lane is active; NULL = it can't be done so */
   const gs_stencil_t *strip_full, *strip_part; /* the same in strips; NULL = it can't be in one */
   bool writes_exec;
+  bool has_halves;    /* those for strips are for one half, and then for the other (gs_choose_half) */
+  uint8_t first_half; /* the one that is done first */
 } gs_choice_t;
 
 gs_choice_t gs_choose(const gs_stencil_table_t *table, const gs_inst_t *in);
 /* For a part of a pair (isa/dual.h): a stencil, or a call, which the part has no handler for. */
 gs_choice_t gs_choose_part(const gs_stencil_table_t *table, const gs_inst_t *part);
+/* The instruction on one register that does a half of `in`, 0 or 1, of a choice that has halves. */
+void gs_choose_half(const gs_inst_t *in, unsigned which, gs_inst_t *half);
 
 #endif

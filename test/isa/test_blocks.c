@@ -188,10 +188,11 @@ static void make_block(const sides_t *s, random_t *r, const gs_opcode_t *first, 
  * Many vector instructions in a row that share few scalar registers, as values and as masks, and more vector
  * registers than a strip has room for. */
 
-static const char *const strip_ops[] = {"v_add_co_u32",  "v_addc_co_u32", "v_add_co_ci_u32", "v_subb_co_u32",
-                                        "v_cmp_lt_u32",  "v_cmp_gt_f32",  "v_cmp_ne_u64",    "v_cndmask_b32",
-                                        "v_xor_b32",     "v_lshlrev_b64", "v_fma_f32",       "v_fma_f64",
-                                        "v_mad_u64_u32", "v_lshl_add_u32"};
+static const char *const strip_ops[] = {"v_add_co_u32",  "v_addc_co_u32",  "v_add_co_ci_u32", "v_subb_co_u32",
+                                        "v_cmp_lt_u32",  "v_cmp_gt_f32",   "v_cmp_ne_u64",    "v_cndmask_b32",
+                                        "v_xor_b32",     "v_lshlrev_b64",  "v_fma_f32",       "v_fma_f64",
+                                        "v_mad_u64_u32", "v_lshl_add_u32", "v_add_f32",       "v_mul_f64",
+                                        "v_fmac_f32",    "v_pk_fma_f32",   "v_pk_add_f32",    "v_pk_mov_b32"};
 
 /* Registers of masks; EXEC seldom, as code behind it looks at it anew. */
 static uint32_t strip_mask(random_t *r, bool is_written) {
@@ -221,8 +222,12 @@ static void append_strip_op(const sides_t *s, random_t *r, block_t *b) {
   if (op->flags & GS_OPF_SDST)
     sdst = strip_mask(r, true) << 8;
   const uint32_t third = has_mask ? strip_mask(r, false) : op->src[2] ? strip_operand(r, false) : 0;
-  const uint32_t words[3] = {(s->target & GS_GFX9 ? 0xd0000000 : 0xd4000000) | number << 16 | sdst | dst,
-                             strip_operand(r, true) | strip_operand(r, false) << 9 | third << 18, 0};
+  uint32_t words[3] = {(s->target & GS_GFX9 ? 0xd0000000 : 0xd4000000) | number << 16 | sdst | dst,
+                       strip_operand(r, true) | strip_operand(r, false) << 9 | third << 18, 0};
+  if (op->encoding == GS_ENC_VOP3P) { /* with any halves and signs */
+    words[0] = 0xd3800000 | number << 16 | random_below(r, 128) << 8 | dst;
+    words[1] |= random_below(r, 32) << 27;
+  }
   if (gs_decode(s->target, words, 3, &in))
     append(b, words, 2);
 }
