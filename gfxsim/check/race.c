@@ -14,7 +14,15 @@
 /* Where the stamps of some dwords are that follow each other. */
 typedef struct cells {
   gs_stamp_t *written, *read, *read_before;
+  uint32_t *value;        /* NULL: of local memory, which one thread at a time works with, */
+  gs_shadow_page_t *page; /* and so needs no lock, either */
 } cells_t;
+
+/* What was there when an access put its stamps. */
+typedef struct found {
+  gs_stamp_t written, read, read_before;
+  uint32_t value; /* by `written` */
+} found_t;
 
 /* An instruction's accesses, while they are looked at. */
 typedef struct touch {
@@ -27,6 +35,7 @@ typedef struct touch {
   gs_stamp_t stamp; /* the same with the site */
   unsigned mask;    /* bytes of a dword that the site stands for */
   unsigned flags;   /* of the site */
+  unsigned data;    /* likewise */
   uint32_t rights, bytes;
   bool local;
   uint64_t lane_address;  /* of the lane in hand */
@@ -43,6 +52,7 @@ static void choose_site(touch_t *t, unsigned mask) {
   const uint32_t site = gs_site_of(sites, t->w, mask);
   t->mask = mask;
   t->flags = sites->site[site].flags;
+  t->data = sites->site[site].data;
   t->stamp = t->base | (gs_stamp_t)site << GS_STAMP_SITE;
 }
 
@@ -124,6 +134,35 @@ static bool stored_bytes(const touch_t *t, unsigned lane, uint8_t bytes[GS_ACCES
   return true;
 }
 
+/* What the instruction stores at the bytes of the dword at `address` that are the lane's; the others of
+ * *value stay. */
+static void put_value(const touch_t *t, uint64_t address, unsigned lane, uint32_t *value) {
+  uint8_t bytes[4];
+  memcpy(bytes, value, sizeof bytes);
+  for (unsigned i = 0; i < 4; i++) {
+    const uint64_t at = address + i - t->lane_address; /* beyond any item's if it is in front of it */
+    if (at < t->bytes && at < GS_ACCESS_BYTES) {
+      const uint32_t word = t->w->v[t->data + at / 4].u32[lane] >> (t->flags & GS_SITE_HIGH ? 16 : 0);
+      bytes[i] = (uint8_t)(word >> 8 * (at % 4));
+    }
+  }
+  memcpy(value, bytes, sizeof bytes);
+}
+
+/* Whether the lane stores what `theirs`, the other store, puts into the bytes of the dword that both have. By
+ * what that stores and not by what is there, as its worker may not have come to it. */
+static bool is_same_store(const touch_t *t, const gs_site_t *site, uint32_t theirs, uint64_t address,
+                          unsigned lane) {
+  uint32_t mine = theirs, differ, bits = 0;
+  if (t->data == GS_SITE_NO_DATA)
+    return false;
+  put_value(t, address, lane, &mine);
+  differ = mine ^ theirs;
+  for (unsigned i = 0; i < 4; i++)
+    bits |= (site->bytes & t->mask) >> i & 1 ? 0xffu << 8 * i : 0;
+  return !(differ & bits);
+}
+
 /* Whether the store of the lane leaves the dword at `address` as it is. */
 static bool is_silent(const touch_t *t, uint64_t address, unsigned lane) {
   uint8_t bytes[GS_ACCESS_BYTES] = {0};
@@ -192,8 +231,9 @@ static void learn(const touch_t *t, gs_stamp_t written, uint64_t address) {
     gs_order_learn(&t->race->order, t->crew, t->wave, address, written);
 }
 
-/* An earlier access that nothing is known to order. */
-static void meet(touch_t *t, gs_stamp_t other, bool other_writes, uint64_t address, unsigned lane) {
+/* An earlier access that nothing is known to order: a write of *theirs, or a read (NULL). */
+static void meet(touch_t *t, gs_stamp_t other, const uint32_t *theirs, uint64_t address, unsigned lane) {
+  const bool other_writes = theirs;
   const gs_site_t *site = &t->race->sites.site[gs_stamp_site(other)];
   if (!(site->bytes & t->mask))
     return;
@@ -202,7 +242,9 @@ static void meet(touch_t *t, gs_stamp_t other, bool other_writes, uint64_t addre
       learn(t, other, address);
     return;
   }
-  if (t->rights & GS_VM_WRITE && is_silent(t, address, lane))
+  const bool is_known = theirs && !t->local && t->w && site->data != GS_SITE_NO_DATA;
+  if (is_known && t->rights == GS_VM_WRITE ? is_same_store(t, site, *theirs, address, lane)
+                                           : t->rights & GS_VM_WRITE && is_silent(t, address, lane))
     return;
   note_clash(t, other, other_writes, address, lane);
 }
@@ -245,29 +287,40 @@ static bool is_passed(const touch_t *t, gs_stamp_t stamp, uint64_t address) {
          gs_order_read_at(&t->race->order, t->crew, t->wave, address, stamp);
 }
 
+/* Puts the access's stamps, and returns what was there. */
+static GS_GUEST found_t exchange(const touch_t *t, const cells_t *cells, uint64_t address, unsigned lane) {
+  const gs_stamp_t mine = t->stamp | lane;
+  gs_shadow_lock(cells->page);
+  const found_t was = {*cells->written, *cells->read, *cells->read_before, cells->value ? *cells->value : 0};
+  if (t->rights & GS_VM_WRITE) {
+    *cells->written = mine;
+    if (cells->value && t->w && t->data != GS_SITE_NO_DATA)
+      put_value(t, address, lane, cells->value);
+  } else if (was.read != mine) {
+    if ((was.read ^ mine) >> GS_STAMP_WAVE)
+      *cells->read_before = was.read;
+    *cells->read = mine;
+  }
+  gs_shadow_unlock(cells->page);
+  return was;
+}
+
 static GS_GUEST void touch_word(touch_t *t, const cells_t *cells, uint64_t address, unsigned lane) {
-  const gs_stamp_t mine = t->stamp | lane, written = *cells->written, read = *cells->read;
-  const gs_stamp_t read_before = *cells->read_before;
+  const found_t was = exchange(t, cells, address, lane);
+  const gs_stamp_t mine = t->stamp | lane, written = was.written;
   if (written && !are_atomic(t, written) && !is_before(t, written) && !is_passed(t, written, address))
-    meet(t, written, true, address, lane);
+    meet(t, written, &was.value, address, lane);
   else if (t->rights == GS_VM_WRITE && written != mine && (written ^ mine) >> GS_STAMP_SITE == 0)
     meet_own(t, written, address, lane);
   if (t->rights ==
       (GS_VM_READ | GS_VM_WRITE)) /* what it learns may order the reads, and not what it learns from */
     pass_on(t, written, address);
-  if (t->rights & GS_VM_WRITE) {
-    if (read && !is_before(t, read))
-      meet(t, read, false, address, lane);
-    else if (read_before && !is_before(t, read_before))
-      meet(t, read_before, false, address, lane);
-    *cells->written = mine;
+  if (!(t->rights & GS_VM_WRITE))
     return;
-  }
-  if (read == mine)
-    return;
-  if ((read ^ mine) >> GS_STAMP_WAVE)
-    *cells->read_before = read;
-  *cells->read = mine;
+  if (was.read && !is_before(t, was.read))
+    meet(t, was.read, NULL, address, lane);
+  else if (was.read_before && !is_before(t, was.read_before))
+    meet(t, was.read_before, NULL, address, lane);
 }
 
 /* ---- Dwords side by side ---- */
@@ -298,31 +351,52 @@ static GS_GUEST void put_read(gs_stamp_t *read, gs_stamp_t *before, size_t count
   }
 }
 
+/* As put_value, of whole dwords. */
+static GS_GUEST void put_values(const touch_t *t, uint32_t *value, size_t count, unsigned lane,
+                                unsigned per_lane) {
+  const unsigned most = GS_ACCESS_BYTES / 4;
+  for (size_t i = 0; i < count; i++)
+    if (i % per_lane < most)
+      value[i] = t->w->v[t->data + i % per_lane].u32[lane + i / per_lane];
+}
+
+/* Puts the stamps of `count` dwords, of which each lane from `lane` on has `width`, if they meet nobody:
+ * false if they may. */
+static bool put_row(const touch_t *t, const cells_t *cells, size_t count, unsigned lane, unsigned width) {
+  const gs_stamp_t floor = t->local ? 1 : (gs_stamp_t)t->crew->job->floor << GS_STAMP_CREW;
+  const gs_stamp_t mine = t->stamp | lane;
+  const bool writes = t->rights & GS_VM_WRITE;
+  gs_shadow_lock(cells->page);
+  const bool alone = !any_near(cells->written, count, floor, mine) &&
+                     (!writes || (!any_near(cells->read, count, floor, mine) &&
+                                  !any_near(cells->read_before, count, floor, mine)));
+  if (alone && writes) {
+    put_written(cells->written, count, mine, width);
+    if (cells->value && t->w && t->data != GS_SITE_NO_DATA)
+      put_values(t, cells->value, count, lane, width);
+  } else if (alone) {
+    put_read(cells->read, cells->read_before, count, mine, (unsigned)__builtin_ctz(width));
+  }
+  gs_shadow_unlock(cells->page);
+  return alone;
+}
+
 /* `count` dwords from `address` on, of which each lane from `lane` on has `per_lane` (0: all are one lane's).
  */
 static void touch_row(touch_t *t, const cells_t *cells, size_t count, uint64_t address, unsigned lane,
                       unsigned per_lane) {
-  const gs_stamp_t floor = t->local ? 1 : (gs_stamp_t)t->crew->job->floor << GS_STAMP_CREW;
-  const gs_stamp_t mine = t->stamp | lane;
-  const bool writes = t->rights & GS_VM_WRITE;
   const unsigned width = per_lane ? per_lane : 1024;
-  const bool simple = t->rights != (GS_VM_READ | GS_VM_WRITE) && (width & (width - 1)) == 0 &&
-                      !any_near(cells->written, count, floor, mine) &&
-                      (!writes || (!any_near(cells->read, count, floor, mine) &&
-                                   !any_near(cells->read_before, count, floor, mine)));
-  if (simple && writes) {
-    put_written(cells->written, count, mine, width);
-  } else if (simple) {
-    put_read(cells->read, cells->read_before, count, mine, (unsigned)__builtin_ctz(width));
-  } else {
-    const uint64_t first = t->lane_address;
-    for (size_t i = 0; i < count; i++) {
-      t->lane_address = first + i / width * t->bytes;
-      touch_word(t, &(cells_t){cells->written + i, cells->read + i, cells->read_before + i}, address + 4 * i,
-                 lane + (unsigned)(i / width));
-    }
-    t->lane_address = first;
+  const uint64_t first = t->lane_address;
+  if (t->rights != (GS_VM_READ | GS_VM_WRITE) && (width & (width - 1)) == 0 &&
+      put_row(t, cells, count, lane, width))
+    return;
+  for (size_t i = 0; i < count; i++) {
+    t->lane_address = first + i / width * t->bytes;
+    const cells_t each = {cells->written + i, cells->read + i, cells->read_before + i,
+                          cells->value ? cells->value + i : NULL, cells->page};
+    touch_word(t, &each, address + 4 * i, lane + (unsigned)(i / width));
   }
+  t->lane_address = first;
 }
 
 /* The stamps of the dword at `address`, and how many follow it in one piece. False when there are none. */
@@ -332,7 +406,7 @@ static bool find_cells(touch_t *t, uint64_t address, cells_t *cells, size_t *cou
     if (word >= t->crew->local_words)
       return false;
     *cells = (cells_t){t->crew->local + word, t->crew->local + capacity + word,
-                       t->crew->local + 2 * capacity + word};
+                       t->crew->local + 2 * capacity + word, NULL, NULL};
     *count = t->crew->local_words - word;
     return true;
   }
@@ -343,7 +417,8 @@ static bool find_cells(touch_t *t, uint64_t address, cells_t *cells, size_t *cou
   if (!page)
     return false;
   const size_t word = address % GS_SHADOW_PAGE / 4;
-  *cells = (cells_t){page->written + word, page->read + word, page->read_before + word};
+  *cells =
+      (cells_t){page->written + word, page->read + word, page->read_before + word, page->value + word, page};
   *count = GS_SHADOW_WORDS - word;
   return true;
 }

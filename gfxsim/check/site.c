@@ -17,7 +17,8 @@ int gs_sites_init(gs_sites_t *sites) {
   sites->site = calloc(GS_SITES, sizeof *sites->site);
   sites->by_hash = calloc(HASHES, sizeof *sites->by_hash);
   if (sites->site && sites->by_hash && !pthread_mutex_init(&sites->lock, NULL)) {
-    sites->site[GS_SITE_OF_COPIES] = (gs_site_t){.bytes = 15, .flags = GS_SITE_COPY};
+    sites->site[GS_SITE_OF_COPIES] = (gs_site_t){.bytes = 15, .flags = GS_SITE_COPY, .data = GS_SITE_NO_DATA};
+    sites->site[GS_SITE_UNKNOWN].data = GS_SITE_NO_DATA;
     return 0;
   }
   free(sites->site);
@@ -145,11 +146,25 @@ static unsigned flags_of(const gs_wave_t *w, uint64_t pc) {
     return GS_SITE_ATOMIC | (is_exchange(&in) ? GS_SITE_EXCHANGE : 0u) |
            (in.glc || in.op->flags & GS_OPF_RTN ? GS_SITE_RETURNS : 0u);
   if (writes_memory(&in))
-    return 0;
+    return in.op->flags & GS_OPF_D16_HI ? GS_SITE_HIGH : 0u;
   unsigned flags = (is_past(w, &in) ? GS_SITE_PAST : 0u) | (in.dlc ? GS_SITE_PAST_ARRAY : 0u);
   if (flags & GS_SITE_PAST || (is_memory(&in) && is_polling(w, pc, &in)))
     flags |= GS_SITE_WAITS;
   return flags | (is_memory(&in) && is_compared(w, pc, &in) ? GS_SITE_COMPARED : 0);
+}
+
+/* The register with what the instruction stores, in global memory and by one address. */
+static unsigned data_of(const gs_wave_t *w, uint64_t pc) {
+  gs_inst_t in;
+  if (!decode(w, pc, &in) || !(in.op->flags & GS_OPF_STORE) || in.op->flags & GS_OPF_TWO_ADDR)
+    return GS_SITE_NO_DATA;
+  switch ((gs_encoding_t)in.op->encoding) {
+  case GS_ENC_MUBUF: return in.dst;
+  case GS_ENC_FLAT:
+  case GS_ENC_GLOBAL:
+  case GS_ENC_SCRATCH: return in.src[1].reg;
+  default: return GS_SITE_NO_DATA;
+  }
 }
 
 /* A number for the code that the purpose is read from, as far as it goes. */
@@ -181,8 +196,11 @@ static uint32_t find_site(gs_sites_t *sites, const gs_wave_t *w, const gs_vm_map
   }
   if (!found && sites->count < GS_SITES) {
     found = sites->count++;
-    sites->site[found] =
-        (gs_site_t){.pc = pc, .code = code, .bytes = (uint8_t)bytes, .flags = (uint8_t)flags_of(w, pc)};
+    sites->site[found] = (gs_site_t){.pc = pc,
+                                     .code = code,
+                                     .bytes = (uint8_t)bytes,
+                                     .flags = (uint16_t)flags_of(w, pc),
+                                     .data = (uint16_t)data_of(w, pc)};
     sites->by_hash[at] = (uint16_t)found;
   }
   pthread_mutex_unlock(&sites->lock);

@@ -21,15 +21,18 @@ enum {
   GS_SITE_COPY = 16,        /* no instruction: a copy engine */
   GS_SITE_PAST = 64,        /* a load that is told to look past the compute unit's cache */
   GS_SITE_PAST_ARRAY = 128, /* ... past that of its shader array */
+  GS_SITE_HIGH = 256,       /* a store of the upper half of its register */
 };
 
 typedef struct gs_site {
-  uint64_t pc;   /* of the instruction */
-  uint64_t code; /* what the code around it is: other code may come to its place */
-  uint8_t bytes; /* which of a dword it accesses, a bit each */
-  uint8_t flags; /* GS_SITE_* */
+  uint64_t pc;    /* of the instruction */
+  uint64_t code;  /* what the code around it is: other code may come to its place */
+  uint8_t bytes;  /* which of a dword it accesses, a bit each */
+  uint16_t flags; /* GS_SITE_* */
+  uint16_t data;  /* of a store: the first vector register that it stores; GS_SITE_NO_DATA: not known */
 } gs_site_t;
 
+enum { GS_SITE_NO_DATA = 0xffff };
 enum { GS_SITE_UNKNOWN, GS_SITE_OF_COPIES, GS_SITE_FIRST };
 
 typedef struct gs_sites {
