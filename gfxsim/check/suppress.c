@@ -40,10 +40,29 @@ static bool fits_kernel(const char *pattern, const gs_finding_t *finding) {
   return false;
 }
 
+/* The pattern with the number of the line of the target region in place of the first "%line". */
+static void put_line(const char *pattern, const gs_place_t *place, char *text, size_t size) {
+  static const char mark[] = "%line", before[] = " at line ";
+  char kernel[GS_PLACE_TEXT];
+  const char *at = strstr(pattern, mark);
+  gs_name_kernel(place->kernel, kernel, sizeof kernel);
+  const char *line = strstr(kernel, before);
+  if (at && line)
+    snprintf(text, size, "%.*s%s%s", (int)(at - pattern), pattern, line + strlen(before), at + strlen(mark));
+  else
+    snprintf(text, size, "%s", pattern);
+}
+
 static bool fits_source(const char *pattern, const gs_finding_t *finding) {
-  for (unsigned i = 0; i < 2; i++)
-    if (finding->side[i].actor == GS_ACTOR_WAVE && fits(pattern, finding->side[i].place.source))
+  char text[PATTERN_BYTES + 16];
+  for (unsigned i = 0; i < 2; i++) {
+    const gs_place_t *place = &finding->side[i].place;
+    if (finding->side[i].actor != GS_ACTOR_WAVE)
+      continue;
+    put_line(pattern, place, text, sizeof text);
+    if (fits(text, place->source))
       return true;
+  }
   return false;
 }
 
