@@ -31,6 +31,10 @@ void tgt_checker_find(void) {
   memcpy(&tgt_runtime()->note_mapping, &symbol, sizeof symbol);
   symbol = find(library, "gfxsim_note_caller");
   memcpy(&tgt_runtime()->note_caller, &symbol, sizeof symbol);
+  symbol = find(library, "gfxsim_note_brought");
+  memcpy(&tgt_runtime()->note_brought, &symbol, sizeof symbol);
+  symbol = find(library, "gfxsim_note_returns");
+  memcpy(&tgt_runtime()->note_returns, &symbol, sizeof symbol);
 }
 
 bool tgt_checker_is_there(void) {
@@ -56,7 +60,7 @@ static void tell_new(const map_note_t *note) {
 }
 
 /* As the checker counts what happens. */
-enum { WAS_SENT, IS_WANTED, IS_USED, ENDS };
+enum { WAS_SENT, IS_WANTED, IS_USED, ENDS, IS_LOADED, STARTS };
 
 static void tell_of_mapping(uint32_t what, const map_note_t *note) {
   if (tgt_runtime()->note_mapping)
@@ -73,7 +77,29 @@ void tgt_checker_hear(const map_note_t *note) {
     if (note->operation == MAP_ENTER)
       tell_of_mapping(IS_USED, note);
     break;
+  case MAP_NOTE_RETRIEVED:
+    if (tgt_runtime()->note_brought)
+      tgt_runtime()->note_brought(note->device, note->host, note->bytes);
+    break;
   case MAP_NOTE_REMOVED: tell_of_mapping(ENDS, note); break;
   default: break;
   }
+}
+
+void tgt_checker_loaded(const void *host, void *device, uint64_t bytes, const char *name) {
+  if (!tgt_checker_is_there())
+    return;
+  tgt_runtime()->note_map((uintptr_t)device, bytes, name, NULL, 0, (uintptr_t)host);
+  if (tgt_runtime()->note_mapping)
+    tgt_runtime()->note_mapping(IS_LOADED, (uintptr_t)device, bytes);
+}
+
+void tgt_checker_region(void) {
+  if (tgt_runtime()->note_mapping)
+    tgt_runtime()->note_mapping(STARTS, 0, 0);
+}
+
+void tgt_checker_returns(void) {
+  if (tgt_runtime()->note_returns)
+    tgt_runtime()->note_returns((uintptr_t)tgt_checker_returns);
 }

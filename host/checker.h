@@ -18,4 +18,11 @@ void tgt_checker_caller(const void *code);
 /* Tells it of new entries, their copies and ends, and of regions that use them. Thread-safe. */
 void tgt_checker_hear(const map_note_t *note);
 
+/* A variable of an image that was loaded: any region may access it. */
+void tgt_checker_loaded(const void *host, void *device, uint64_t bytes, const char *name);
+
+/* A region is about to start; and this thread is about to return to the program. */
+void tgt_checker_region(void);
+void tgt_checker_returns(void);
+
 #endif

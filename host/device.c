@@ -1,6 +1,7 @@
 /* Devices: the one place that calls the core. */
 #include "device.h"
 
+#include "checker.h"
 #include "message.h"
 #include "ompt.h"
 
@@ -322,8 +323,11 @@ static atmi_status_t add_entry(tgt_device_t *device, const atmi_entry_t *host, c
   atmi_status_t status = find_target(device, entry, &target);
   if (status)
     return status;
-  return map_table_add_global(device->maps, host->address, target, bytes, host->name) ? ATMI_NO_MEMORY
-                                                                                      : ATMI_OK;
+  if (map_table_add_global(device->maps, host->address, target, bytes, host->name))
+    return ATMI_NO_MEMORY;
+  if (!(host->flags & (TGT_ENTRY_LINK | TGT_ENTRY_INDIRECT)))
+    tgt_checker_loaded(host->address, target, bytes, host->name);
+  return ATMI_OK;
 }
 
 static void remove_entries(tgt_device_t *device, const tgt_library_t *library,

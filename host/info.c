@@ -94,6 +94,8 @@ void tgt_info_begin(const tgt_device_t *device, const tgt_ident_t *where, tgt_co
                     const map_arguments_t *arguments) {
   tgt_place_t place;
   char file[NAME_BYTES];
+  if (construct == TGT_CONSTRUCT_REGION)
+    tgt_checker_region();
   if (!(tgt_info() & TGT_INFO_ARGUMENTS))
     return;
   uint32_t version = atomic_load_explicit(&tgt_runtime()->newest_version, memory_order_relaxed);
@@ -109,6 +111,7 @@ void tgt_info_begin(const tgt_device_t *device, const tgt_ident_t *where, tgt_co
 void tgt_info_end(const tgt_device_t *device, const tgt_ident_t *where) {
   if (tgt_info() & TGT_INFO_TABLE)
     tgt_info_dump(device, where);
+  tgt_checker_returns();
 }
 
 /* ---- entries ---- */

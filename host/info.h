@@ -30,9 +30,9 @@ static inline uint32_t tgt_info(void) {
   return atomic_load_explicit(&atmi_context()->info, memory_order_relaxed);
 }
 
-/* Whether somebody wants to see constructs. */
+/* Whether somebody may want to see constructs: tgt_info_begin and _end know who. */
 static inline bool tgt_info_wants_constructs(void) {
-  return tgt_info() & TGT_INFO_OF_CONSTRUCTS;
+  return atomic_load_explicit(&atmi_context()->watched, memory_order_relaxed);
 }
 
 /* Tells the context whether somebody looks on, at constructs or what is mapped: to be called after each

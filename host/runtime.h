@@ -40,6 +40,8 @@ typedef struct tgt_runtime {
   void (*note_map)(uint64_t, uint64_t, const char *, const char *, uint32_t, uint64_t);
   void (*note_mapping)(uint32_t, uint64_t, uint64_t);
   void (*note_caller)(uint64_t);
+  void (*note_brought)(uint64_t, uint64_t, uint64_t);
+  void (*note_returns)(uint64_t);
 } tgt_runtime_t;
 
 extern tgt_runtime_t tgt_the_runtime;

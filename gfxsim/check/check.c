@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "check/cache.h"
+#include "check/host_read.h"
 #include "check/init.h"
 #include "check/name.h"
 #include "check/wait.h"
@@ -82,6 +83,30 @@ static uint32_t tools_for(const gs_options_t *options) {
   return check;
 }
 
+/* The tools, in the order in which they see accesses. -1 when out of memory. */
+static int create_tools(gs_check_t *check, const gs_options_t *options) {
+  if (options->check & GS_CHECK_BOUNDS)
+    gs_check_share(check, &gs_bounds_watch);
+  if (options->check & GS_CHECK_TRANSFER) {
+    if (!(check->transfer = gs_transfer_create(&check->findings)))
+      return -1;
+    gs_check_share(check, &gs_transfer_watch);
+  }
+  if (options->check & (GS_CHECK_RACE | GS_CHECK_CACHE) && create_race(check, options))
+    return -1;
+  if (options->check & GS_CHECK_INIT && gs_init_create(check))
+    return -1;
+  if (options->check & (GS_CHECK_INIT | GS_CHECK_TRANSFER) &&
+      !(check->host_read = gs_host_read_create(check)))
+    return -1;
+  const uint32_t late = options->strict.kinds[GS_STRICT_WAIT];
+  if ((options->check & GS_CHECK_WAIT || late) && gs_wait_create(check, options->check & GS_CHECK_WAIT, late))
+    return -1;
+  if (options->check & (GS_CHECK_BOUNDS | GS_CHECK_RACE))
+    gs_kernels_watch(check);
+  return 0;
+}
+
 static int create(const gs_options_t *options, gs_check_t **made) {
   gs_check_t *check = calloc(1, sizeof *check);
   if (!check || gs_blocks_init(&check->blocks)) {
@@ -99,36 +124,11 @@ static int create(const gs_options_t *options, gs_check_t **made) {
   pthread_mutex_init(&check->kernels.lock, NULL);
   /* Not where nothing is to depend on the time. */
   gs_hold_init(&check->hold, options->check & (GS_CHECK_BOUNDS | GS_CHECK_RACE) && !options->deterministic);
-  if (options->check & GS_CHECK_BOUNDS)
-    gs_check_share(check, &gs_bounds_watch);
-  if (options->check & GS_CHECK_TRANSFER) {
-    check->transfer = gs_transfer_create(&check->findings);
-    if (!check->transfer) {
-      gs_log("GFXSIM_CHECK: out of host memory");
-      gs_check_destroy(check);
-      return -1;
-    }
-    gs_check_share(check, &gs_transfer_watch);
-  }
-  if (options->check & (GS_CHECK_RACE | GS_CHECK_CACHE) && create_race(check, options)) {
+  if (create_tools(check, options)) {
     gs_log("GFXSIM_CHECK: out of host memory");
     gs_check_destroy(check);
     return -1;
   }
-  if (options->check & GS_CHECK_INIT && gs_init_create(check)) {
-    gs_log("GFXSIM_CHECK: out of host memory");
-    gs_check_destroy(check);
-    return -1;
-  }
-  const uint32_t late = options->strict.kinds[GS_STRICT_WAIT];
-  if ((options->check & GS_CHECK_WAIT || late) &&
-      gs_wait_create(check, options->check & GS_CHECK_WAIT, late)) {
-    gs_log("GFXSIM_CHECK: out of host memory");
-    gs_check_destroy(check);
-    return -1;
-  }
-  if (options->check & (GS_CHECK_BOUNDS | GS_CHECK_RACE))
-    gs_kernels_watch(check);
   *made = check;
   return 0;
 }
@@ -152,6 +152,7 @@ void gs_check_prepare(void) {
 void gs_check_destroy(gs_check_t *check) {
   if (!check)
     return;
+  gs_host_read_destroy(check->host_read);
   gs_transfer_destroy(check->transfer);
   gs_race_destroy(check->race);
   gs_wait_destroy(check);
@@ -177,6 +178,7 @@ int gs_check_finish(gs_check_t *check) {
   if (!check->blocks.made && (!tools || !strstr(tools, "libgfxsim-check.so")))
     gs_log("GFXSIM_CHECK: nobody said which memory the program has, so only what is mapped was compared; "
            "gfxsim-run --check=bounds sets what is needed");
+  gs_host_read_tell(check->host_read, NULL, NULL);
   gs_transfer_summary(check->transfer);
   const uint64_t wrong = gs_findings_summary(&check->findings);
   return wrong && check->findings.fail ? FAILED_STATUS : 0;

@@ -42,6 +42,8 @@ typedef struct gs_kernels {
   gs_watch_t asks; /* the tool that asks for kernels: its functions are NULL if none does */
 } gs_kernels_t;
 
+typedef struct gs_host_read gs_host_read_t; /* host_read.h */
+
 typedef struct gs_check {
   gs_blocks_t blocks;
   gs_findings_t findings;
@@ -53,12 +55,13 @@ typedef struct gs_check {
   _Atomic unsigned next_told;
   const gs_watch_t *tool[GS_CHECK_MOST_TOOLS]; /* who shares it, in this order */
   unsigned tools;
-  gs_copies_t copies;   /* that run */
-  gs_kernels_t kernels; /* likewise, for the tools "bounds" and "race" */
-  gs_hold_t hold;       /* of kernels that are over */
-  gs_watch_t internal;  /* for ROCr's own kernels, if a tool wants to see them */
-  struct gs_init *init; /* what the tool of this name keeps, or NULL */
-  struct gs_wait *wait; /* likewise */
+  gs_copies_t copies;        /* that run */
+  gs_kernels_t kernels;      /* likewise, for the tools "bounds" and "race" */
+  gs_hold_t hold;            /* of kernels that are over */
+  gs_watch_t internal;       /* for ROCr's own kernels, if a tool wants to see them */
+  struct gs_init *init;      /* what the tool of this name keeps, or NULL */
+  struct gs_wait *wait;      /* likewise */
+  gs_host_read_t *host_read; /* with "init" or "transfer", or NULL */
 } gs_check_t;
 
 /* The checker whose tools watch the wave. */

@@ -37,9 +37,20 @@ typedef enum gfxsim_mapping {
   GFXSIM_MAPPING_WANTED, /* a copy to the host's variable was begun */
   GFXSIM_MAPPING_USED,   /* a region that may access it is about to start; `bytes` does not matter */
   GFXSIM_MAPPING_ENDS,   /* all of it: copies are over, its memory is about to be given back */
+  GFXSIM_MAPPING_LOADED, /* it is a variable of an image that was loaded: on the device it is as the image has
+                            it, and any region may access it */
+  GFXSIM_MAPPING_REGION, /* of no address: a region is about to start */
 } gfxsim_mapping_t;
 #define GFXSIM_NOTE_MAPPING "gfxsim_note_mapping"
 typedef void gfxsim_note_mapping_t(uint32_t what, uint64_t address, uint64_t bytes); /* GFXSIM_MAPPING_ */
+
+/* The bytes of mapped data at `address` have come to the host's variable at `host`. */
+#define GFXSIM_NOTE_BROUGHT "gfxsim_note_brought"
+typedef void gfxsim_note_brought_t(uint64_t address, uint64_t host, uint64_t bytes);
+/* The calling thread is about to return to the program, from the library that has its code around `code`. To
+ * be called last. What the program then does with its copies of mapped data is looked at for a while. */
+#define GFXSIM_NOTE_RETURNS "gfxsim_note_returns"
+typedef void gfxsim_note_returns_t(uint64_t code);
 
 /* A copy, or a fill where there is nothing to copy from, that is about to begin: rows of `width` bytes, so
  * many in a slice and so many slices, with the bytes from one to the next. Addresses as the device sees them,

@@ -35,6 +35,8 @@ typedef struct mapping {
   gs_variable_t *variable;
   bool is_copied;          /* by the runtime, from the variable */
   bool came_ever;          /* by a copy engine, from anywhere */
+  bool is_loaded;          /* a variable of an image: any region may access it */
+  _Atomic bool is_written; /* some of it, since all was copied */
   uint64_t stale;          /* bytes, when it was used last */
   uint64_t first_stale;    /* offset */
   _Atomic uint64_t writer; /* program counter of who wrote it first, since it was copied */
@@ -251,6 +253,17 @@ static void note_used(mapping_t *mapping) {
   free(now);
 }
 
+/* What the host has changed before the image was loaded, the device has not seen. */
+static void note_loaded(mapping_t *mapping, gs_read_device_t *read_device, void *context) {
+  const uint64_t bytes = mapping->end - mapping->start;
+  mapping->is_loaded = mapping->is_copied = true;
+  if (!read_device(context, mapping->start, mapping->device_had, bytes))
+    return;
+  memcpy(mapping->host_had, mapping->device_had, bytes);
+  for (uint64_t i = 0; i < bytes; i++)
+    mapping->flags[i] |= KNOWN;
+}
+
 static void count_unread(mapping_t *mapping, uint64_t first, uint64_t bytes) {
   uint64_t unread = 0;
   for (uint64_t i = first; i < first + bytes; i++)
@@ -286,6 +299,15 @@ static void write_declaration(const gs_variable_t *variable, char *text, size_t 
     snprintf(text, size, "The variable is at %s:%" PRIu32, variable->file, variable->line);
 }
 
+/* The side of the instruction at `pc` that wrote, if it was kept. */
+static void find_writer(gs_transfer_t *transfer, uint64_t pc, gs_side_t *side) {
+  pthread_mutex_lock(&transfer->writers_lock);
+  for (unsigned i = 0; i < transfer->writers; i++)
+    if (transfer->writer[i].pc == pc)
+      *side = transfer->writer[i].side;
+  pthread_mutex_unlock(&transfer->writers_lock);
+}
+
 static void tell_lost(gs_transfer_t *transfer, const gs_variable_t *variable, uint64_t pc, uint64_t lost) {
   const gs_key_t key = {.rule = &lost_rule, .pc = {pc}, .object = {(uintptr_t)variable}};
   gs_found_t *found = gs_findings_meet(transfer->findings, &key, 1);
@@ -295,11 +317,7 @@ static void tell_lost(gs_transfer_t *transfer, const gs_variable_t *variable, ui
   gs_finding_t finding = {
       .hint = "if the host reads it, map(tofrom:) or map(from:), or `target update from` before the end; if "
               "not, map(alloc:) says so, unless kernels read what the host had"};
-  pthread_mutex_lock(&transfer->writers_lock);
-  for (unsigned i = 0; i < transfer->writers; i++)
-    if (transfer->writer[i].pc == pc)
-      finding.side[0] = transfer->writer[i].side;
-  pthread_mutex_unlock(&transfer->writers_lock);
+  find_writer(transfer, pc, &finding.side[0]);
   write_name(variable, name, sizeof name);
   snprintf(finding.title, sizeof finding.title, "Never brought back: %" PRIu64 " bytes of %s, written", lost,
            name);
@@ -351,6 +369,8 @@ void gs_transfer_note(gs_transfer_t *transfer, gfxsim_mapping_t what, uint64_t d
     case GFXSIM_MAPPING_SENT: note_sent(mapping, first, bytes); break;
     case GFXSIM_MAPPING_WANTED: note_wanted(mapping, first, bytes); break;
     case GFXSIM_MAPPING_USED: note_used(mapping); break;
+    case GFXSIM_MAPPING_LOADED: note_loaded(mapping, read_device, context); break;
+    case GFXSIM_MAPPING_REGION: break;
     case GFXSIM_MAPPING_ENDS:
       lost = end_mapping(mapping, read_device, context);
       variable = mapping->variable;
@@ -393,8 +413,10 @@ static void come(mapping_t *mapping, uint64_t first, const uint8_t *data, uint64
   }
   if (repeated || had)
     add_waste(mapping, GS_WASTE_REPEATED, bytes);
-  if (bytes == mapping->end - mapping->start)
+  if (bytes == mapping->end - mapping->start) {
     atomic_store(&mapping->writer, 0);
+    atomic_store(&mapping->is_written, false);
+  }
 }
 
 /* `data` goes to the host, or anywhere else. */
@@ -410,8 +432,10 @@ static void go(mapping_t *mapping, uint64_t first, const uint8_t *data, uint64_t
   }
   if (unchanged)
     add_waste(mapping, GS_WASTE_UNCHANGED, bytes);
-  if (bytes == mapping->end - mapping->start)
+  if (bytes == mapping->end - mapping->start) {
     atomic_store(&mapping->writer, 0);
+    atomic_store(&mapping->is_written, false);
+  }
 }
 
 /* One side of a copy, mapping by mapping. */
@@ -543,6 +567,8 @@ static void touch(gs_transfer_t *transfer, const gs_wave_t *w, uint64_t address,
   uint64_t zero = 0;
   const uint64_t there = mapping->end - address;
   const bool stale = set_flags(mapping, address - mapping->start, bytes < there ? bytes : there, rights);
+  if (rights & GS_VM_WRITE && !atomic_load_explicit(&mapping->is_written, memory_order_relaxed))
+    atomic_store(&mapping->is_written, true);
   if (rights & GS_VM_WRITE && mapping->is_copied && !atomic_load(&mapping->writer) &&
       atomic_compare_exchange_strong(&mapping->writer, &zero, w->pc))
     keep_writer(transfer, w, lane);
@@ -626,6 +652,87 @@ static void watch_block(gs_wave_t *w, uint64_t address, uint64_t size, uint32_t 
 
 const gs_watch_t gs_transfer_watch = {
     .lanes = watch_lanes, .mixed = watch_mixed, .block = watch_block, .copy_begins = watch_copy};
+
+/* ---- What the host reads ---- */
+
+void gs_transfer_region(gs_transfer_t *transfer) {
+  if (!transfer)
+    return;
+  pthread_rwlock_wrlock(&transfer->lock);
+  for (size_t i = 0; i < transfer->count; i++)
+    if (transfer->at[i]->is_loaded)
+      note_used(transfer->at[i]);
+  pthread_rwlock_unlock(&transfer->lock);
+}
+
+bool gs_transfer_has_old(gs_transfer_t *transfer) {
+  bool any = false;
+  if (!transfer)
+    return false;
+  pthread_rwlock_rdlock(&transfer->lock);
+  for (size_t i = 0; i < transfer->count && !any; i++)
+    any = atomic_load(&transfer->at[i]->is_written);
+  pthread_rwlock_unlock(&transfer->lock);
+  return any;
+}
+
+/* Of the mapping's bytes from `first` on. */
+static bool find_old(const mapping_t *mapping, uint64_t first, uint64_t bytes, gs_old_t *old) {
+  const uint8_t *now = (const uint8_t *)(uintptr_t)mapping->host; /* the program reads it, so it is there */
+  uint64_t end = first + bytes;
+  if (end > mapping->end - mapping->start)
+    end = mapping->end - mapping->start;
+  *old = (gs_old_t){.variable = mapping->variable, .writer = atomic_load(&mapping->writer)};
+  for (uint64_t i = first; i < end; i++) {
+    const uint16_t flags = __atomic_load_n(&mapping->flags[i], __ATOMIC_RELAXED);
+    const bool is_old = flags & WRITTEN && (!(flags & KNOWN) || now[i] == mapping->host_had[i]);
+    if (!is_old && old->bytes)
+      return true;
+    if (is_old && !old->bytes++) {
+      old->device = mapping->start + i;
+      old->offset = i;
+      old->first = (uint32_t)(i - first);
+    } else if (is_old) {
+      old->bytes = (uint32_t)(i - first) - old->first + 1;
+    }
+  }
+  return old->bytes;
+}
+
+bool gs_transfer_is_old(gs_transfer_t *transfer, uint64_t host, uint64_t bytes, gs_old_t *old) {
+  bool found = false;
+  if (!transfer || pthread_rwlock_tryrdlock(&transfer->lock))
+    return false;
+  for (size_t i = 0; i < transfer->count && !found; i++) {
+    const mapping_t *mapping = transfer->at[i];
+    if (atomic_load_explicit(&mapping->is_written, memory_order_relaxed) && host >= mapping->host &&
+        host - mapping->host < mapping->end - mapping->start)
+      found = find_old(mapping, host - mapping->host, bytes, old);
+  }
+  pthread_rwlock_unlock(&transfer->lock);
+  return found;
+}
+
+void gs_transfer_tell_old(gs_transfer_t *transfer, const gs_rule_t *rule, const gs_old_t *old, uint64_t pc) {
+  const gs_variable_t *variable = old->variable;
+  const gs_key_t key = {.rule = rule, .pc = {pc}, .object = {(uintptr_t)variable}};
+  gs_found_t *found = gs_findings_meet(transfer->findings, &key, 1);
+  char name[GS_BLOCK_NAME + 8];
+  if (!found)
+    return;
+  gs_finding_t finding = {.hint = "`target update from` behind the region, or the end of the mapping if that "
+                                  "copies back, in front of it"};
+  finding.side[0].actor = GS_ACTOR_HOST;
+  finding.side[0].stack = (gfxsim_stack_t){1, {pc + 1}};
+  find_writer(transfer, old->writer, &finding.side[1]);
+  snprintf(finding.side[1].what, sizeof finding.side[1].what,
+           "Not yet brought back is the device's copy, written");
+  write_name(variable, name, sizeof name);
+  snprintf(finding.title, sizeof finding.title, "Stale read of %s by the host, at offset %" PRIu64, name,
+           old->offset);
+  write_declaration(variable, finding.detail[0], sizeof finding.detail[0]);
+  gs_findings_tell(transfer->findings, found, &finding);
+}
 
 /* ---- The end ---- */
 

@@ -28,6 +28,22 @@ void gs_transfer_map(gs_transfer_t *transfer, uint64_t device, uint64_t bytes, c
 typedef bool gs_read_device_t(void *context, uint64_t address, void *to, uint64_t bytes);
 void gs_transfer_note(gs_transfer_t *transfer, gfxsim_mapping_t what, uint64_t device, uint64_t bytes,
                       gs_read_device_t *read_device, void *context);
+/* What the host has, where a kernel has written the device's copy, and nobody brought that back. */
+typedef struct gs_old {
+  const void *variable;    /* of the tool */
+  uint64_t device, offset; /* of the first such byte: on the device, and in what is mapped */
+  uint32_t first, bytes;   /* which of those that were asked for, and how many follow */
+  uint64_t writer;         /* program counter of the kernel that wrote there first, or 0 */
+} gs_old_t;
+/* Whether there is any. */
+bool gs_transfer_has_old(gs_transfer_t *transfer);
+/* Whether any of `bytes` at `host` is so, and the host has not written it since. In a signal handler, too: it
+ * says no while others change what is mapped. */
+bool gs_transfer_is_old(gs_transfer_t *transfer, uint64_t host, uint64_t bytes, gs_old_t *old);
+/* Tells that the host's instruction at `pc` has read it. */
+void gs_transfer_tell_old(gs_transfer_t *transfer, const gs_rule_t *rule, const gs_old_t *old, uint64_t pc);
+/* A region is about to start, which may access any variable of `declare target`. */
+void gs_transfer_region(gs_transfer_t *transfer);
 /* Prints which copies nobody needed, most bytes first. Once, at the end. */
 void gs_transfer_summary(gs_transfer_t *transfer);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "check/check.h"
+#include "check/host_read.h"
 #include "check/init.h"
 #include "machine/process.h"
 
@@ -15,6 +16,8 @@ EXPORT gfxsim_note_free_t gfxsim_note_free;
 EXPORT gfxsim_note_map_t gfxsim_note_map;
 EXPORT gfxsim_note_mapping_t gfxsim_note_mapping;
 EXPORT gfxsim_note_copy_t gfxsim_note_copy;
+EXPORT gfxsim_note_brought_t gfxsim_note_brought;
+EXPORT gfxsim_note_returns_t gfxsim_note_returns;
 EXPORT gfxsim_note_access_t gfxsim_note_access;
 EXPORT gfxsim_note_caller_t gfxsim_note_caller;
 EXPORT gfxsim_notes_are_wanted_t gfxsim_notes_are_wanted;
@@ -134,17 +137,6 @@ void gfxsim_note_access(uint64_t address, uint64_t nodes, const gfxsim_stack_t *
   gs_copies_share(check, address, gpus, stack);
 }
 
-void gfxsim_note_map(uint64_t address, uint64_t bytes, const char *name, const char *file, uint32_t line,
-                     uint64_t host) {
-  gs_machine_t *machine;
-  gs_check_t *check = open_check(&machine);
-  if (!check)
-    return;
-  if (name)
-    gs_blocks_name(&check->blocks, address, name, file, line);
-  gs_transfer_map(check->transfer, address, bytes, name, file, line, host);
-}
-
 /* Copies from the memory of whichever GPU has it. */
 static bool read_device(void *context, uint64_t address, void *to, uint64_t bytes) {
   const gs_machine_t *machine = context;
@@ -164,11 +156,42 @@ static bool read_device(void *context, uint64_t address, void *to, uint64_t byte
   return found;
 }
 
+void gfxsim_note_map(uint64_t address, uint64_t bytes, const char *name, const char *file, uint32_t line,
+                     uint64_t host) {
+  gs_machine_t *machine;
+  gs_check_t *check = open_check(&machine);
+  if (!check)
+    return;
+  gs_host_read_tell(check->host_read, read_device, machine);
+  if (name)
+    gs_blocks_name(&check->blocks, address, name, file, line);
+  gs_transfer_map(check->transfer, address, bytes, name, file, line, host);
+}
+
 void gfxsim_note_mapping(uint32_t what, uint64_t address, uint64_t bytes) {
   gs_machine_t *machine;
   gs_check_t *check = open_check(&machine);
-  if (check)
+  if (!check)
+    return;
+  gs_host_read_tell(check->host_read, read_device, machine);
+  if (what == GFXSIM_MAPPING_REGION)
+    gs_transfer_region(check->transfer);
+  else
     gs_transfer_note(check->transfer, (gfxsim_mapping_t)what, address, bytes, read_device, machine);
+}
+
+void gfxsim_note_brought(uint64_t address, uint64_t host, uint64_t bytes) {
+  gs_machine_t *machine;
+  gs_check_t *check = open_check(&machine);
+  if (check)
+    gs_host_read_brought(check->host_read, address, host, bytes);
+}
+
+void gfxsim_note_returns(uint64_t code) {
+  gs_machine_t *machine;
+  gs_check_t *check = open_check(&machine);
+  if (check)
+    gs_host_read_returns(check->host_read, code);
 }
 
 void gfxsim_note_copy(const gfxsim_copy_t *copy, const char *call, const gfxsim_stack_t *stack) {

@@ -608,8 +608,6 @@ static inline map_status_t release_all(map_work_t *work) {
   const map_configuration_t *configuration = &work->table->configuration;
   map_status_t status = MAP_OK;
   bool listens = map_listens(work->table);
-  if (listens)
-    note_retrieved(work);
   for (const map_item_t *item = work->items + work->item_count; item-- > work->items;) {
     if (listens && item->flags & MAP_ITEM_GONE)
       map_work_note(work, MAP_NOTE_REMOVED, item);
@@ -620,6 +618,8 @@ static inline map_status_t release_all(map_work_t *work) {
 }
 
 static inline map_status_t remove_all(map_work_t *work) {
+  if (map_listens(work->table)) /* while they still say what came, and where it was on the device */
+    note_retrieved(work);
   atmi_spin_lock(&work->table->lock);
   restore_and_remove(work);
   atmi_spin_unlock(&work->table->lock);

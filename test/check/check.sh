@@ -10,6 +10,7 @@
 #   more: yes       ... at least as many
 #   ends: STATUS    the faulty program's, else 99 (--check-fail)
 #   levels: LEVEL   only that one
+#   runtime: ours   found only below our host runtime, which says what it maps
 #   library: yes    compiled a second time with -DLIBRARY, as PROGRAM.so
 set -eu
 run=$1 source=$2 folder=$3 stock=$4
@@ -25,7 +26,7 @@ note() { sed -n "s,^[ /*]*$1: \(.*\),\1,p" "$source" | sed 's, \*/$,,'; }
 bug=$(grep -n 'BUG \*/$\|// BUG$' "$source" | cut -d: -f1)
 note expect | sed "s,@BUG@,$bug,g; s,gfx90a,${PART:-gfx90a}," >"$folder/$name.expected"
 # A formatter may have joined lines of the comment, of which the second would be lost.
-[ "$(grep -oE '(expect|named|more|ends|levels|library): ' "$source" | wc -l)" = "$(grep -cE '^[ /*]*(expect|named|more|ends|levels|library): ' "$source")" ] ||
+[ "$(grep -oE '(expect|named|more|ends|levels|library|runtime): ' "$source" | wc -l)" = "$(grep -cE '^[ /*]*(expect|named|more|ends|levels|library|runtime): ' "$source")" ] ||
   complain "lines of its comment are joined"
 case $tool in
   init | init,*) begin='(Branch depends|Uninitialised value|Jump to)' ;;
@@ -92,8 +93,9 @@ for level; do
     [ -z "$(note library)" ] || [ "$program.so" -nt "$source" ] ||
       compile "-DBUG=$with" -DLIBRARY -fPIC -shared -o "$program.so"
   done
-  try "$level" plugin --plugin=ours
   try "$level" runtime --runtime=ours
+  [ -z "$(note runtime)" ] || continue
+  try "$level" plugin --plugin=ours
   try "$level" stock "--plugin=$stock"
 done
 [ "$wrong" = 0 ] || exit 1

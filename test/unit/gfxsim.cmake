@@ -2,7 +2,7 @@
 # what the checker refers to where nothing is optimised away.)
 set(GFXSIM_ON_STUB
     base/clock.c base/cost.c base/log.c base/options.c base/strict.c base/thread.c base/vm.c
-    check/blocks.c check/bounds.c check/check.c check/copies.c check/findings.c check/hold.c check/host.c check/init_shadow.c check/kernels.c check/name.c check/sarif.c check/share.c check/suppress.c check/text.c check/traffic.c
+    check/blocks.c check/bounds.c check/check.c check/copies.c check/findings.c check/hold.c check/host.c check/host_read.c check/step.c check/x86.c check/init_shadow.c check/kernels.c check/name.c check/sarif.c check/share.c check/suppress.c check/text.c check/traffic.c
     check/transfer.c
     exec/guard.c exec/profile.c exec/source_line.c exec/symbol.c
     isa/memory.c isa/operand.c isa/toll.c isa/wave.c
@@ -27,6 +27,14 @@ foreach(test base check order packet thunk)
   set_tests_properties(unit/gfxsim/${test} PROPERTIES LABELS unit TIMEOUT 120)
   quick(unit/gfxsim/${test})
 endforeach()
+
+# What code of the host accesses, by Zydis.
+find_library(ZYDIS_LIBRARY Zydis REQUIRED)
+add_executable(gfxsim_x86 gfxsim_x86.c)
+target_link_libraries(gfxsim_x86 PRIVATE gfxsim_on_stub ${ZYDIS_LIBRARY})
+add_test(NAME unit/gfxsim/x86 COMMAND gfxsim_x86)
+set_tests_properties(unit/gfxsim/x86 PROPERTIES LABELS unit TIMEOUT 120)
+quick(unit/gfxsim/x86)
 
 target_compile_definitions(gfxsim_base PRIVATE GFXSIM_DOC="${PROJECT_SOURCE_DIR}/doc")
 

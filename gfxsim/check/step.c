@@ -1,0 +1,195 @@
+/* See step.h. The processor traps behind each instruction, so what the one before did is worked out by its
+ * registers as they were, and by where the next one is. */
+#include "check/step.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Steps of a place that the runtime returns to, of all places, and on the way there. */
+enum { SHARE = 4096, ALL = 1 << 17, RETURNING = 4096, PLACES = 256, TRAP_FLAG = 0x100, LONGEST = 15 };
+
+typedef struct code {
+  uint64_t start, end;
+} code_t;
+
+static struct {
+  pthread_once_t once;
+  bool works;
+  struct sigaction previous;
+  code_t library; /* the C library */
+  _Atomic uint64_t steps;
+  _Atomic uint64_t place[PLACES];
+  _Atomic uint32_t used[PLACES]; /* of each place's share */
+} common = {.once = PTHREAD_ONCE_INIT};
+
+/* A thread that is seen. */
+typedef struct stepper {
+  bool on, returned, has_before;
+  code_t runtime;
+  gs_step_see_t *see;
+  void *context;
+  unsigned steps; /* on the way to the program */
+  uint64_t program_pc;
+  _Atomic uint32_t *used;
+  gregset_t before;
+} stepper_t;
+static _Thread_local stepper_t self;
+
+#ifdef __x86_64__
+
+static code_t find_code(uint64_t address) {
+  char line[512];
+  code_t code = {0, 0};
+  FILE *maps = fopen("/proc/self/maps", "re");
+  while (maps && fgets(line, sizeof line, maps)) {
+    uint64_t start, end;
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &end) == 2 && address >= start && address < end)
+      code = (code_t){start, end};
+  }
+  if (maps)
+    fclose(maps);
+  return code;
+}
+
+static bool is_in(const code_t *code, uint64_t pc) {
+  return pc >= code->start && pc < code->end;
+}
+
+/* The steps of the place, or NULL when there are too many. */
+static _Atomic uint32_t *find_place(uint64_t pc) {
+  unsigned at = (unsigned)(pc * UINT64_C(0x9E3779B97F4A7C15) >> 40) % PLACES;
+  for (unsigned i = 0; i < PLACES; i++, at = (at + 1) % PLACES) {
+    uint64_t none = 0;
+    if (atomic_load(&common.place[at]) == pc ||
+        atomic_compare_exchange_strong(&common.place[at], &none, pc) || none == pc)
+      return &common.used[at];
+  }
+  return NULL;
+}
+
+/* Whether the instruction at `pc` is a system call behind which a trap might find signals blocked, which
+ * ends the process, or another thread. */
+static bool is_dangerous(uint64_t pc, const greg_t *regs) {
+  const uint8_t *code = (const uint8_t *)(uintptr_t)pc;
+  if (code[0] != 0x0f || code[1] != 0x05)
+    return false;
+  switch (regs[REG_RAX]) {
+  case SYS_rt_sigprocmask:
+  case SYS_rt_sigaction:
+  case SYS_rt_sigreturn:
+  case SYS_clone:
+  case SYS_clone3:
+  case SYS_fork:
+  case SYS_vfork:
+  case SYS_execve:
+  case SYS_exit:
+  case SYS_exit_group: return true;
+  default: return false;
+  }
+}
+
+/* Whether a return was executed at `pc`. */
+static bool is_return(uint64_t pc) {
+  const uint8_t *code = (const uint8_t *)(uintptr_t)pc;
+  return code[0] == 0xc3 || (code[0] == 0xf3 && code[1] == 0xc3) || (code[0] == 0xf2 && code[1] == 0xc3);
+}
+
+/* The instruction that was executed last, from `before` to `pc`. */
+static void look_back(stepper_t *s, uint64_t pc) {
+  gs_host_access_t access[GS_HOST_ACCESSES];
+  const uint64_t was = (uint64_t)s->before[REG_RIP];
+  const uint64_t length = pc == was ? LONGEST : pc - was; /* one of many times, of a string */
+  const bool by_library = is_in(&common.library, was);
+  if (!by_library)
+    s->program_pc = was;
+  if (length > LONGEST) /* a jump, whose operand is an address of code */
+    return;
+  const unsigned count =
+      gs_x86_accesses((const uint8_t *)(uintptr_t)was, (unsigned)length, was, s->before, access);
+  for (unsigned i = 0; i < count; i++)
+    s->see(s->context, &access[i], s->program_pc, by_library);
+}
+
+/* Whether the thread is to go on, from `pc`, in steps. */
+static bool step(stepper_t *s, uint64_t pc, const greg_t *regs) {
+  const bool in_runtime = is_in(&s->runtime, pc);
+  if (!s->returned) {
+    const bool leaves = s->has_before && !in_runtime && is_in(&s->runtime, (uint64_t)s->before[REG_RIP]);
+    if (!leaves || !is_return((uint64_t)s->before[REG_RIP]))
+      return ++s->steps < RETURNING && !is_dangerous(pc, regs);
+    s->returned = true;
+    s->program_pc = pc;
+    s->used = find_place(pc);
+    return s->used && atomic_load(s->used) < SHARE && !is_dangerous(pc, regs);
+  }
+  look_back(s, pc);
+  return !in_runtime && !is_dangerous(pc, regs) && atomic_fetch_add(s->used, 1) < SHARE &&
+         atomic_fetch_add(&common.steps, 1) < ALL;
+}
+
+static void on_trap(int number, siginfo_t *info, void *context) {
+  greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+  stepper_t *s = &self;
+  if (!s->on && info->si_code != TRAP_TRACE && common.previous.sa_sigaction &&
+      common.previous.sa_handler != SIG_IGN) { /* not ours */
+    if (common.previous.sa_flags & SA_SIGINFO)
+      common.previous.sa_sigaction(number, info, context);
+    else
+      common.previous.sa_handler(number);
+    return;
+  }
+  if (s->on && step(s, (uint64_t)regs[REG_RIP], regs)) {
+    memcpy(s->before, regs, sizeof s->before);
+    s->has_before = true;
+    return;
+  }
+  s->on = false;
+  regs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+}
+
+static void prepare(void) {
+  struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+  if (sigaction(SIGTRAP, NULL, &common.previous))
+    return;
+  /* Who has a handler of its own is not disturbed: it may be a debugger's. */
+  if (common.previous.sa_handler != SIG_DFL)
+    return;
+  common.library = find_code((uint64_t)(uintptr_t)getpid);
+  common.works = !sigaction(SIGTRAP, &action, NULL);
+}
+
+void gs_step_begin(uint64_t runtime, gs_step_see_t *see, void *context) {
+  sigset_t blocked;
+  pthread_once(&common.once, prepare);
+  if (!common.works || atomic_load(&common.steps) >= ALL || pthread_sigmask(SIG_BLOCK, NULL, &blocked) ||
+      sigismember(&blocked, SIGTRAP))
+    return;
+  self = (stepper_t){.see = see, .context = context, .runtime = find_code(runtime)};
+  if (!self.runtime.start)
+    return;
+  self.on = true;
+  __asm__ volatile("leaq -128(%%rsp), %%rsp\n\tpushfq\n\torq %0, (%%rsp)\n\tpopfq\n\tleaq 128(%%rsp), %%rsp"
+                   :
+                   : "i"(TRAP_FLAG)
+                   : "memory", "cc");
+}
+
+#else
+
+void gs_step_begin(uint64_t runtime, gs_step_see_t *see, void *context) {
+  (void)runtime;
+  (void)see;
+  (void)context;
+}
+
+#endif
+
+void gs_step_end(void) {
+  self.on = false;
+}

@@ -1,0 +1,26 @@
+/* What the host program does with its memory, seen for a while: a thread that comes back from the runtime
+ * executes its next instructions one by one (the processor's trap flag, SIGTRAP), and each of their accesses
+ * is told of. Slow, so each place to which a runtime returns has a share of steps and no more. On x86-64; on
+ * others nothing is seen. Not here: what instructions access (x86.h), and what is made of it (host_read.h).
+ */
+#ifndef GFXSIM_CHECK_STEP_H
+#define GFXSIM_CHECK_STEP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "check/x86.h"
+
+/* Of the program's thread. `pc` is the instruction of the program's own code, or that which called the C
+ * library if `by_library`. In a signal handler, anywhere: takes no lock that anybody waits with, allocates
+ * nothing. */
+typedef void gs_step_see_t(void *context, const gs_host_access_t *access, uint64_t pc, bool by_library);
+
+/* The calling thread begins; `runtime` is any address in the code of the runtime that is about to return. It
+ * ends when the thread comes to the runtime again, or to a system call that changes signals or threads, or
+ * when the place's share is used up. `see` is called with `context` until then, or until gs_step_end. */
+void gs_step_begin(uint64_t runtime, gs_step_see_t *see, void *context);
+/* The thread is seen no longer. */
+void gs_step_end(void);
+
+#endif
