@@ -18,7 +18,7 @@ typedef struct gs_race {
   bool tells;                /* of races; else it only looks, for who else wants to know */
   struct gs_cache *cache;    /* that is the tool "cache", or NULL */
   pthread_mutex_t host_lock; /* of what follows, and of what kernels have accessed of the host's memory */
-  struct gs_host_site *host_sites;
+  gs_place_t **host_places;  /* of instructions, by number of their site; made with the first */
 } gs_race_t;
 
 /* NULL when out of memory. What is pointed to must outlive it. */

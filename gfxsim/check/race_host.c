@@ -30,13 +30,6 @@ struct gs_host_words {
   word_t slot[SLOTS];
 };
 
-/* Where an instruction is, which takes a while to find out, for all kernels that have it. */
-struct gs_host_site {
-  struct gs_host_site *next;
-  uint32_t site;
-  gs_place_t place;
-};
-
 /* The last range that this thread asked for. */
 static _Thread_local struct {
   uint64_t start, end, version;
@@ -82,17 +75,16 @@ static struct gs_host_words *words_of(gs_job_t *job) {
   return job->host;
 }
 
-/* Finds out where the instruction is, once. Lock held. */
+/* Finds out where the instruction is, which takes a while, once for all kernels that have it. Lock held. */
 static void find_site(gs_race_t *race, const gs_wave_t *w, uint32_t site, unsigned lane) {
-  struct gs_host_site *known = race->host_sites;
-  while (known && known->site != site)
-    known = known->next;
-  if (known || !(known = malloc(sizeof *known)))
+  if (!race->host_places)
+    race->host_places = calloc(GS_SITES, sizeof(gs_place_t *));
+  if (!race->host_places || race->host_places[site])
     return;
-  known->site = site;
-  known->next = race->host_sites;
-  gs_place_of(w, lane, &known->place);
-  race->host_sites = known;
+  gs_place_t *place = malloc(sizeof *place);
+  if (place)
+    gs_place_of(w, lane, place);
+  race->host_places[site] = place;
 }
 
 void gs_host_note(gs_race_t *race, gs_job_t *job, const gs_wave_t *w, const gs_host_word_t *what,
@@ -125,13 +117,11 @@ void gs_host_agrees(gs_race_t *race, gs_job_t *job) {
 static void find_place(const gs_race_t *race, const gs_job_t *job, const gs_host_word_t *word,
                        gs_place_t *place) {
   static const gs_vm_map_t nothing = {0};
-  const struct gs_host_site *site = race->host_sites;
+  const gs_place_t *known = race->host_places ? race->host_places[gs_stamp_site(word->accessed)] : NULL;
   gs_place_t item;
-  while (site && site->site != gs_stamp_site(word->accessed))
-    site = site->next;
   gs_place_of_other(&nothing, &job->launch, word->group, gs_stamp_wave(word->accessed),
                     gs_stamp_lane(word->accessed), 0, &item);
-  *place = site ? site->place : item;
+  *place = known ? *known : item;
   memcpy(place->group, item.group, sizeof place->group);
   memcpy(place->item, item.item, sizeof place->item);
 }
@@ -188,10 +178,8 @@ void gs_host_kernel_ends(gs_race_t *race, gs_job_t *job) {
 }
 
 void gs_host_fini(gs_race_t *race) {
-  while (race->host_sites) {
-    struct gs_host_site *next = race->host_sites->next;
-    free(race->host_sites);
-    race->host_sites = next;
-  }
+  for (uint32_t i = 0; race->host_places && i < GS_SITES; i++)
+    free(race->host_places[i]);
+  free(race->host_places);
   pthread_mutex_destroy(&race->host_lock);
 }
