@@ -33,6 +33,7 @@ typedef struct gs_origin {
   uint64_t pc;            /* behind the instruction that did */
   uint64_t key;           /* what makes it another one at the same instruction */
   uint64_t detail;        /* of the first time */
+  int64_t in_frame;       /* PRIVATE: `detail` behind the base of the function's frame */
   gs_block_note_t *block; /* DEVICE: that `detail` is in; NULL = none */
 } gs_origin_t;
 

@@ -24,6 +24,14 @@ static uint32_t find_place(const gs_init_t *init, gs_source_t source, uint64_t p
   return 0;
 }
 
+/* Where the work-item's stack frame begins, by the register that LLVM has for that: of the whole wave's
+ * memory where private memory is found by a resource, of each work-item's where by an address. */
+static uint64_t frame_of(const gs_wave_t *w) {
+  enum { FRAME = 33 };
+  const bool by_address = w->env->target & (GS_GFX942 | GS_GFX11);
+  return w->s.u32[FRAME] / (by_address ? 1 : gs_wave_lanes(w));
+}
+
 uint32_t gs_origin_meet(gs_wave_t *w, gs_source_t source, uint64_t key, uint64_t detail) {
   gs_init_t *init = gs_init_of(w);
   gs_block_note_t block, *found = NULL;
@@ -36,6 +44,8 @@ uint32_t gs_origin_meet(gs_wave_t *w, gs_source_t source, uint64_t key, uint64_t
   gs_origin_t *origin = &init->origin[place];
   if (place && !origin->pc) {
     *origin = (gs_origin_t){.source = source, .pc = w->pc, .key = key, .detail = detail};
+    if (source == GS_SOURCE_PRIVATE)
+      origin->in_frame = (int64_t)(detail - frame_of(w));
     if (found && (origin->block = malloc(sizeof *found)))
       *origin->block = *found;
   }
@@ -78,7 +88,7 @@ static void write_line(uint64_t pc, char *text, size_t size) {
 }
 
 static void write_origin(const gs_origin_t *origin, gs_finding_t *finding, char *text, size_t size) {
-  char line[GS_PLACE_TEXT];
+  char line[GS_PLACE_TEXT], variable[160];
   write_line(origin->pc, line, sizeof line);
   switch (origin->source) {
   case GS_SOURCE_VECTOR:
@@ -93,10 +103,13 @@ static void write_origin(const gs_origin_t *origin, gs_finding_t *finding, char 
              line, origin->detail);
     return;
   case GS_SOURCE_PRIVATE:
-    snprintf(text, size,
-             "The value was read at %s, from offset %" PRIu64
-             " of the work-item's private memory (stack), which nothing was written to",
-             line, origin->detail);
+    if (gs_source_variable_find(origin->pc - 4, origin->in_frame, variable, sizeof variable))
+      snprintf(text, size, "The value was read at %s, from %s, which nothing was written to", line, variable);
+    else
+      snprintf(text, size,
+               "The value was read at %s, from offset %" PRIu64
+               " of the work-item's private memory (stack), which nothing was written to",
+               line, origin->detail);
     return;
   default:
     snprintf(text, size, "The value was read at %s, from device memory that nothing was written to", line);

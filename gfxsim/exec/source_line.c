@@ -32,6 +32,16 @@ enum { IMAGE_BYTES_MAX = 1 << 30 };
   X(dwarf_offdie)                                                                                            \
   X(dwarf_haspc)                                                                                             \
   X(dwarf_getsrc_die)                                                                                        \
+  X(dwarf_child)                                                                                             \
+  X(dwarf_siblingof)                                                                                         \
+  X(dwarf_tag)                                                                                               \
+  X(dwarf_attr)                                                                                              \
+  X(dwarf_getlocation_addr)                                                                                  \
+  X(dwarf_aggregate_size)                                                                                    \
+  X(dwarf_formref_die)                                                                                       \
+  X(dwarf_diename)                                                                                           \
+  X(dwarf_attr_integrate)                                                                                    \
+  X(dwarf_decl_line)                                                                                         \
   X(dwarf_linesrc)                                                                                           \
   X(dwarf_lineno)
 typedef struct dw {
@@ -213,7 +223,84 @@ static bool find_line(const dw_t *dw, Dwarf *debug, uint64_t address, char *text
   return false;
 }
 
-static bool find_in_image(image_t *image, uint64_t address, char *text, size_t size) {
+/* ---- Variables ---- */
+
+/* What is looked for: the variable with the byte at `offset` of the frame of the code at `address`. */
+typedef struct wanted {
+  const dw_t *dw;
+  uint64_t address;
+  int64_t offset;
+  char *text;
+  size_t size;
+} wanted_t;
+
+enum { DEEPEST = 64 }; /* of blocks in each other: files may have anything */
+
+/* How many bytes a variable has; 0: that is not known. */
+static uint64_t size_of(const dw_t *dw, Dwarf_Die *variable) {
+  Dwarf_Attribute attribute;
+  Dwarf_Die type;
+  Dwarf_Word bytes = 0;
+  if (!dw->dwarf_attr_integrate(variable, DW_AT_type, &attribute) ||
+      !dw->dwarf_formref_die(&attribute, &type) || dw->dwarf_aggregate_size(&type, &bytes))
+    return 0;
+  return bytes;
+}
+
+static bool is_wanted(const wanted_t *wanted, Dwarf_Die *die) {
+  const dw_t *dw = wanted->dw;
+  Dwarf_Attribute attribute;
+  Dwarf_Op *operations;
+  size_t count;
+  if (!dw->dwarf_attr(die, DW_AT_location, &attribute) ||
+      dw->dwarf_getlocation_addr(&attribute, wanted->address, &operations, &count, 1) != 1 || !count ||
+      operations[0].atom != DW_OP_fbreg)
+    return false;
+  const int64_t from = (int64_t)operations[0].number;
+  return wanted->offset >= from && (uint64_t)(wanted->offset - from) < size_of(dw, die);
+}
+
+/* In the block or function, and those in it that have the code; inner ones hide outer ones. */
+static bool find_variable(const wanted_t *wanted, Dwarf_Die *block, unsigned depth) {
+  const dw_t *dw = wanted->dw;
+  Dwarf_Die die;
+  bool found = false;
+  if (depth > DEEPEST || dw->dwarf_child(block, &die))
+    return false;
+  do {
+    const int tag = dw->dwarf_tag(&die);
+    const char *name = dw->dwarf_diename(&die);
+    int line = 0;
+    if ((tag == DW_TAG_variable || tag == DW_TAG_formal_parameter) && name && !found &&
+        is_wanted(wanted, &die)) {
+      (void)dw->dwarf_decl_line(&die, &line);
+      found = true;
+      if (line)
+        snprintf(wanted->text, wanted->size, "`%s`, declared in line %d", name, line);
+      else
+        snprintf(wanted->text, wanted->size, "`%s`", name);
+    }
+    if (dw->dwarf_haspc(&die, wanted->address) == 1 && find_variable(wanted, &die, depth + 1))
+      return true;
+  } while (dw->dwarf_siblingof(&die, &die) == 0);
+  return found;
+}
+
+static bool find_variable_in(const dw_t *dw, Dwarf *debug, const wanted_t *wanted) {
+  Dwarf_Off offset = 0, next;
+  size_t header;
+  for (; dw->dwarf_nextcu(debug, offset, &next, &header, NULL, NULL, NULL) == 0; offset = next) {
+    Dwarf_Die unit;
+    if (dw->dwarf_offdie(debug, offset + header, &unit) && dw->dwarf_haspc(&unit, wanted->address) == 1)
+      return find_variable(wanted, &unit, 0);
+  }
+  return false;
+}
+
+/* ---- Images ---- */
+
+/* The line of the address, or, with `offset`, the variable there in its frame. */
+static bool find_in_image(image_t *image, uint64_t address, const int64_t *offset, char *text, size_t size) {
   bool found = false;
   dw_t dw;
   char *copy = get_dw(&dw) ? copy_image(image) : NULL;
@@ -222,25 +309,35 @@ static bool find_in_image(image_t *image, uint64_t address, char *text, size_t s
   dw.elf_version(EV_CURRENT);
   Elf *elf = dw.elf_memory(copy, image->bytes);
   Dwarf *debug = elf ? dw.dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
-  if (debug) {
+  if (debug && offset) {
+    const wanted_t wanted = {&dw, address, *offset, text, size};
+    found = find_variable_in(&dw, debug, &wanted);
+  } else if (debug) {
     found = find_line(&dw, debug, address, text, size);
-    dw.dwarf_end(debug);
   }
+  if (debug)
+    dw.dwarf_end(debug);
   if (elf)
     dw.elf_end(elf);
   free(copy);
   return found;
 }
 
+bool gs_source_variable_find(uint64_t pc, int64_t offset, char *text, size_t size) {
+  image_t image;
+  text[0] = '\0';
+  return find_image(pc, &image) && find_in_image(&image, pc - image.base, &offset, text, size);
+}
+
 bool gs_source_line_find(uint64_t pc, char *text, size_t size) {
   image_t image;
   text[0] = '\0';
-  return find_image(pc, &image) && find_in_image(&image, pc - image.base, text, size);
+  return find_image(pc, &image) && find_in_image(&image, pc - image.base, NULL, text, size);
 }
 
 bool gs_source_line_in_file(const char *path, uint64_t address, char *text, size_t size) {
   image_t image = {0};
   text[0] = '\0';
   return (size_t)snprintf(image.path, sizeof image.path, "%s", path) < sizeof image.path &&
-         find_in_image(&image, address, text, size);
+         find_in_image(&image, address, NULL, text, size);
 }

@@ -22,4 +22,9 @@ bool gs_source_line_find(uint64_t pc, char *text, size_t size);
 /* The same for code of the host program: `address` counts from where the file `path` was loaded. */
 bool gs_source_line_in_file(const char *path, uint64_t address, char *text, size_t size);
 
+/* Writes "`name`, declared in line 12" of the variable that has the byte `offset` bytes behind the frame's
+ * base of the code at device address `pc`. Returns false, and an empty text, when none is known to be there:
+ * compilers say so of variables in memory, that is, without optimisation. */
+bool gs_source_variable_find(uint64_t pc, int64_t offset, char *text, size_t size);
+
 #endif

@@ -1,6 +1,6 @@
 /* A private copy of a variable has not the value of the variable. 0 times anything is 0.
  * expect: Uninitialised values copied to the host: 396 of 400 bytes
- * expect: The value was read at .*:@BUG@, from offset [0-9]+ of the work-item's private memory
+ * expect: The value was read at .*:@BUG@, from `scale`(, declared in line [0-9]+)?, which nothing
  * levels: O0 */
 #include <stdio.h>
 

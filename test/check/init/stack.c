@@ -1,7 +1,7 @@
 /* A thread's array is filled in part, and all of it is summed up.
  * expect: Uninitialised values copied to the host: 256 of 256 bytes
  * expect: The value was stored at .*stack.c:[0-9]+
- * expect: The value was read at .*:@BUG@, from offset [0-9]+ of the work-item's private memory */
+ * expect: The value was read at .*:@BUG@, from `t`, declared in line 13, which nothing */
 #include <stdio.h>
 
 enum { N = 64 };
