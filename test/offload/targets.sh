@@ -253,9 +253,9 @@ write_table() {
   "$root/script/llvm" "$version"
 done
 [ -n "$report" ] || case $versions in
-  *1[78]*)
+  *1[789]*) # the last is for LLVM's libomptarget of 19
     "$root/script/trixie" --packages="clang-17 lld-17 llvm-17 clang-tools-17 clang-18 lld-18 llvm-18 clang-tools-18 \
-libhsa-runtime-dev rocm-device-libs-17"
+libhsa-runtime-dev rocm-device-libs-17 libllvm19"
     ;;
 esac
 if [ -z "$results" ]; then
