@@ -83,7 +83,8 @@ static void execute(gs_wave_t *w, const gs_inst_t *in) {
   case GS_ENC_VOP2:
   case GS_ENC_VOPC:
   case GS_ENC_VOP3:
-  case GS_ENC_VOP3P: gs_flow_vector(w, in, rule); break;
+  case GS_ENC_VOP3P:
+  case GS_ENC_VINTERP: gs_flow_vector(w, in, rule); break;
   case GS_ENC_VOPD: gs_flow_dual(w, in); break;
   default:
     if (rule->special == GS_SPECIAL_EXCHANGE || rule->special == GS_SPECIAL_NOTHING)

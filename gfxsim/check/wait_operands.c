@@ -85,7 +85,7 @@ static uint32_t named_kinds(const gs_opcode_t *op) {
 static uint32_t kinds_of(const gs_opcode_t *op) {
   uint32_t kinds =
       op->flags & GS_OPF_MFMA && !begins(op->name, "v_mfma_f64") ? passes_of(op->name) : named_kinds(op);
-  if (op->encoding >= GS_ENC_VOP1 && op->encoding <= GS_ENC_VOP3P)
+  if (op->encoding >= GS_ENC_VOP1 && op->encoding <= GS_ENC_VINTERP)
     kinds |= GS_KIND_VALU;
   else if (op->encoding < GS_ENC_SMEM)
     kinds |= GS_KIND_SALU;

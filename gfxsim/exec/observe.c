@@ -32,6 +32,7 @@ static gs_family_t family_of(const gs_opcode_t *op) {
   case GS_ENC_VOP2:
   case GS_ENC_VOPC:
   case GS_ENC_VOP3:
+  case GS_ENC_VINTERP:
   case GS_ENC_VOPD: return GS_FAMILY_VECTOR;
   case GS_ENC_VOP3P: return op->flags & (GS_OPF_MFMA | GS_OPF_WMMA) ? GS_FAMILY_MATRIX : GS_FAMILY_VECTOR;
   case GS_ENC_DS: return GS_FAMILY_LDS;

@@ -578,6 +578,27 @@ static bool decode_vop3p(decoder_t *d) {
   return !has(d, GS_OPF_WMMA) || wmma_fields(d);
 }
 
+/* ---- VINTERP ---- */
+
+/* Laid out as VOP3, but for the count of exports to wait for where abs would be. Corners are in vector
+ * registers. LLVM has the factor there, too; hardware was seen to take it from a scalar one. */
+static bool decode_vinterp(decoder_t *d) {
+  gs_inst_t *in = d->in;
+  if (!find(d, GS_ENC_VINTERP, bits(d->w0, 22, 16)) || !vector_dst(d, bits(d->w0, 7, 0), false))
+    return false;
+  in->imm = (int32_t)bits(d->w0, 10, 8);
+  in->clamp = bit(d->w0, 15);
+  for (unsigned i = 0; i < 3; i++) {
+    const unsigned code = bits(d->w1, 9 * i + 8, 9 * i);
+    if (!vector_operand(d, i, code, false) || !float_mods(d, i, bit(d->w1, 29 + i), false))
+      return false;
+    if (in->src[i].kind != GS_SRC_VGPR && !(i == 1 && in->src[i].kind == GS_SRC_SGPR))
+      return false;
+  }
+  const unsigned op_sel = bits(d->w0, 14, 11);
+  return bits(d->w1, 28, 27) == 0 && (has(d, GS_OPF_OP_SEL) ? vop3_op_sel(d, op_sel) : op_sel == 0);
+}
+
 /* ---- Memory ---- */
 
 /* Whether the accumulation register bit of a memory instruction is set. */
@@ -769,21 +790,14 @@ static const format_t formats_gfx10[] = {
 };
 
 static const format_t formats_gfx11[] = {
-    {0xfe000000, 0x7e000000, 4, decode_vop1},
-    {0xfe000000, 0x7c000000, 4, decode_vopc},
-    {0x80000000, 0x00000000, 4, decode_vop2},
-    {0xff800000, 0xbe800000, 4, decode_sop1},
-    {0xff800000, 0xbf000000, 4, decode_sopc},
-    {0xff800000, 0xbf800000, 4, decode_sopp},
-    {0xf0000000, 0xb0000000, 4, decode_sopk},
-    {0xc0000000, 0x80000000, 4, decode_sop2},
-    {0xff800000, 0xcc000000, 8, decode_vop3p},
-    {0xfc000000, 0xc8000000, 8, gs_decode_vopd},
-    {0xfc000000, 0xd4000000, 8, decode_vop3},
-    {0xfc000000, 0xdc000000, 8, gs_decode_flat_gfx10},
-    {0xfc000000, 0xd8000000, 8, decode_ds},
-    {0xfc000000, 0xe0000000, 8, gs_decode_mubuf_gfx10},
-    {0xfc000000, 0xf4000000, 8, gs_decode_smem_gfx10},
+    {0xfe000000, 0x7e000000, 4, decode_vop1},           {0xfe000000, 0x7c000000, 4, decode_vopc},
+    {0x80000000, 0x00000000, 4, decode_vop2},           {0xff800000, 0xbe800000, 4, decode_sop1},
+    {0xff800000, 0xbf000000, 4, decode_sopc},           {0xff800000, 0xbf800000, 4, decode_sopp},
+    {0xf0000000, 0xb0000000, 4, decode_sopk},           {0xc0000000, 0x80000000, 4, decode_sop2},
+    {0xff800000, 0xcc000000, 8, decode_vop3p},          {0xff800000, 0xcd000000, 8, decode_vinterp},
+    {0xfc000000, 0xc8000000, 8, gs_decode_vopd},        {0xfc000000, 0xd4000000, 8, decode_vop3},
+    {0xfc000000, 0xdc000000, 8, gs_decode_flat_gfx10},  {0xfc000000, 0xd8000000, 8, decode_ds},
+    {0xfc000000, 0xe0000000, 8, gs_decode_mubuf_gfx10}, {0xfc000000, 0xf4000000, 8, gs_decode_smem_gfx10},
     {0xfc000000, 0xe8000000, 8, gs_decode_mtbuf_gfx10},
 };
 

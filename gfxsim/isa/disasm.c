@@ -676,6 +676,18 @@ static void put_vop3p(text_t *t, const gs_inst_t *in) {
     put_dpp(t, in);
 }
 
+static void put_vinterp(text_t *t, const gs_inst_t *in) {
+  list_t l = {t, 0};
+  put(t, "%s", in->op->name);
+  put_vector(next(&l), in->dst, 1);
+  for (unsigned i = 0; i < 3; i++)
+    put_modified(next(&l), in, i, in->src[i].mods & GS_MOD_NEG, false, false);
+  put_clamp_omod(t, in);
+  put_bits(t, "op_sel", in->op_sel, 4, 0);
+  if (in->imm)
+    put(t, " wait_exp:%u", (unsigned)in->imm);
+}
+
 /* One part of a pair: its operands as its own encoding has them. */
 static void put_dual_part(text_t *t, const gs_inst_t *in, unsigned half) {
   const gs_opcode_t *const op = half ? gs_dual_opcode(in) : in->op;
@@ -859,10 +871,11 @@ static void (*const printers[GS_ENC_COUNT])(text_t *, const gs_inst_t *) = {
     [GS_ENC_SOP1] = put_sop,     [GS_ENC_SOP2] = put_sop,     [GS_ENC_SOPK] = put_sopk,
     [GS_ENC_SOPC] = put_sop,     [GS_ENC_SOPP] = put_sopp,    [GS_ENC_SMEM] = put_smem,
     [GS_ENC_VOP1] = put_vop,     [GS_ENC_VOP2] = put_vop,     [GS_ENC_VOPC] = put_vop,
-    [GS_ENC_VOP3] = put_vop,     [GS_ENC_VOP3P] = put_vop3p,  [GS_ENC_VOPD] = put_vopd,
-    [GS_ENC_DS] = put_ds,        [GS_ENC_FLAT] = put_flat,    [GS_ENC_GLOBAL] = put_flat,
-    [GS_ENC_SCRATCH] = put_flat, [GS_ENC_MUBUF] = put_buffer, [GS_ENC_MTBUF] = put_buffer,
-    [GS_ENC_VINTRP] = put_name,  [GS_ENC_MIMG] = put_name,    [GS_ENC_EXP] = put_name,
+    [GS_ENC_VOP3] = put_vop,     [GS_ENC_VOP3P] = put_vop3p,  [GS_ENC_VINTERP] = put_vinterp,
+    [GS_ENC_VOPD] = put_vopd,    [GS_ENC_DS] = put_ds,        [GS_ENC_FLAT] = put_flat,
+    [GS_ENC_GLOBAL] = put_flat,  [GS_ENC_SCRATCH] = put_flat, [GS_ENC_MUBUF] = put_buffer,
+    [GS_ENC_MTBUF] = put_buffer, [GS_ENC_VINTRP] = put_name,  [GS_ENC_MIMG] = put_name,
+    [GS_ENC_EXP] = put_name,
 };
 
 size_t gs_disassemble(gs_target_t target, const gs_inst_t *inst, char *text, size_t size) {

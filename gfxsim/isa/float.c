@@ -72,6 +72,10 @@ void gs_round_custom(const gs_wave_t *w, unsigned shift) {
   (void)fesetround(modes[w->mode >> shift & 3]);
 }
 
+void gs_round_to_zero(void) {
+  (void)fesetround(FE_TOWARDZERO);
+}
+
 void gs_round_default(void) {
   (void)fesetround(FE_TONEAREST);
 }

@@ -45,6 +45,7 @@ gs_row64_t gs_flush_input64(const gs_wave_t *w, gs_row64_t rows, gs_row_t tmp[2]
 /* Switches the host to MODE's rounding for f32, or for f64 and f16. gs_finish* (or gs_round_default) switches
  * back. */
 void gs_round_custom(const gs_wave_t *w, unsigned shift);
+void gs_round_to_zero(void); /* whatever MODE says */
 void gs_round_default(void);
 /* What is left to do with a result when MODE is custom or there are output modifiers: rounding back to
  * default, flushing denormals, omod, clamp. */

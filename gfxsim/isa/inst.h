@@ -29,6 +29,7 @@ typedef enum gs_encoding {
   GS_ENC_VOPC,
   GS_ENC_VOP3,
   GS_ENC_VOP3P,
+  GS_ENC_VINTERP, /* interpolation of gfx11: arithmetic on registers */
   GS_ENC_VOPD, /* pairs of gfx11: one row for each part, by its number */
   GS_ENC_DS,
   GS_ENC_FLAT,
@@ -36,7 +37,7 @@ typedef enum gs_encoding {
   GS_ENC_SCRATCH,
   GS_ENC_MUBUF,
   GS_ENC_MTBUF,
-  GS_ENC_VINTRP, /* from here on graphics only: never executable */
+  GS_ENC_VINTRP, /* interpolation before gfx11; from here on graphics only: never executable */
   GS_ENC_MIMG,
   GS_ENC_EXP,
   GS_ENC_COUNT
@@ -181,6 +182,7 @@ static inline gs_field_t gs_sdwa_field(unsigned sel) {
  * = offset (TWO_ADDR: offset0, imm1) FLAT & co.     dst = vdst, src[0] = vaddr, src[1] = data, src[2] = saddr
  * (or NONE), imm = offset MUBUF, MTBUF   dst = vdata (source of stores and atomics too), src[0] = vaddr (or
  * NONE), src[1] = srsrc, src[2] = soffset, imm = offset
+ *   VINTERP        as VOP3; imm = exports that may be outstanding
  *   VOPD           op, dst = first part's; sdst = second part's dst, gs_dual_opcode its row; src[0], src[1] =
  * first sources of the parts, imm, imm1 (low byte) = numbers of the vector registers that are their second
  * ones; src[2] = literal of either */

@@ -45,6 +45,7 @@
 #define GS_SYMBOL_VOPC(name)          GS_OP_SYMBOL(name)
 #define GS_SYMBOL_VOP3(name)          GS_OP_SYMBOL(name)
 #define GS_SYMBOL_VOP3P(name)         GS_OP_SYMBOL(name)
+#define GS_SYMBOL_VINTERP(name)       GS_OP_SYMBOL(name)
 #define GS_SYMBOL_VOPD(name)          GS_OP_SYMBOL(name)
 #define GS_SYMBOL_DS(name)            GS_OP_SYMBOL(name)
 #define GS_SYMBOL_FLAT(name)          GS_OP_SYMBOL(name)

@@ -21,6 +21,7 @@ GS_OP(illegal) {
 #define GS_WATCHED_VOPC    0
 #define GS_WATCHED_VOP3    0
 #define GS_WATCHED_VOP3P   0
+#define GS_WATCHED_VINTERP 0
 #define GS_WATCHED_VOPD    0
 #define GS_WATCHED_VINTRP  0
 #define GS_WATCHED_MIMG    0

@@ -80,6 +80,7 @@ static bool is_plain(const gs_inst_t *in) {
   case GS_ENC_VOPC:
   case GS_ENC_VOP3: return in->plain_dst && in->form != GS_FORM_DPP && !in->op_sel;
   case GS_ENC_VOP3P: return in->plain_dst && in->form != GS_FORM_DPP && has_plain_halves(in);
+  case GS_ENC_VINTERP:
   case GS_ENC_VOPD: return false;
   default: return true;
   }

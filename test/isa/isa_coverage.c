@@ -30,13 +30,14 @@ typedef struct row {
 } row_t;
 
 static const char *const encodings[GS_ENC_COUNT] = {
-    [GS_ENC_SOP1] = "SOP1",       [GS_ENC_SOP2] = "SOP2",   [GS_ENC_SOPK] = "SOPK",
-    [GS_ENC_SOPC] = "SOPC",       [GS_ENC_SOPP] = "SOPP",   [GS_ENC_SMEM] = "SMEM",
-    [GS_ENC_VOP1] = "VOP1",       [GS_ENC_VOP2] = "VOP2",   [GS_ENC_VOPC] = "VOPC",
-    [GS_ENC_VOP3] = "VOP3",       [GS_ENC_VOP3P] = "VOP3P", [GS_ENC_VOPD] = "VOPD",
-    [GS_ENC_DS] = "DS",           [GS_ENC_FLAT] = "FLAT",   [GS_ENC_GLOBAL] = "GLOBAL",
-    [GS_ENC_SCRATCH] = "SCRATCH", [GS_ENC_MUBUF] = "MUBUF", [GS_ENC_MTBUF] = "MTBUF",
-    [GS_ENC_VINTRP] = "VINTRP",   [GS_ENC_MIMG] = "MIMG",   [GS_ENC_EXP] = "EXP",
+    [GS_ENC_SOP1] = "SOP1",     [GS_ENC_SOP2] = "SOP2",       [GS_ENC_SOPK] = "SOPK",
+    [GS_ENC_SOPC] = "SOPC",     [GS_ENC_SOPP] = "SOPP",       [GS_ENC_SMEM] = "SMEM",
+    [GS_ENC_VOP1] = "VOP1",     [GS_ENC_VOP2] = "VOP2",       [GS_ENC_VOPC] = "VOPC",
+    [GS_ENC_VOP3] = "VOP3",     [GS_ENC_VOP3P] = "VOP3P",     [GS_ENC_VINTERP] = "VINTERP",
+    [GS_ENC_VOPD] = "VOPD",     [GS_ENC_DS] = "DS",           [GS_ENC_FLAT] = "FLAT",
+    [GS_ENC_GLOBAL] = "GLOBAL", [GS_ENC_SCRATCH] = "SCRATCH", [GS_ENC_MUBUF] = "MUBUF",
+    [GS_ENC_MTBUF] = "MTBUF",   [GS_ENC_VINTRP] = "VINTRP",   [GS_ENC_MIMG] = "MIMG",
+    [GS_ENC_EXP] = "EXP",
 };
 
 /* Names of tests that notice a fault of the opcode on some part. */

@@ -80,6 +80,9 @@ static inline void llvm_text_age(char *text) {
   };
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     llvm_text_replace(text, names[i].newer, names[i].older);
+  char *const wait = strstr(text, " wait_exp:0"); /* which 16 leaves away */
+  if (wait)
+    *wait = '\0';
 }
 
 /* Leaves only what both spell: 16 writes neither which halves of registers are meant nor op_sel where it does

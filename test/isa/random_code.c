@@ -324,6 +324,16 @@ static void random_vop3_dpp(random_t *r, uint32_t w[3]) {
   }
 }
 
+/* Sources are vector registers; the second one may be scalar. */
+static void random_vinterp(random_t *r, const gs_opcode_t *op, uint32_t w[3]) {
+  w[0] = 0xcd000000u | (uint32_t)op->number << 16 | random_below(r, 8) << 8 | vector_register(r) |
+         (uint32_t)random_one_in(r, 4) << 15;
+  if (op->flags & GS_OPF_OP_SEL)
+    w[0] |= random_below(r, 16) << 11;
+  w[1] = (256 + vector_register(r)) | (256 + vector_register(r)) << 18 | rare_bits(r, 3) << 29 |
+         (random_one_in(r, 4) ? vector_operand(r) : 256 + vector_register(r)) << 9;
+}
+
 static void random_any_gfx11(random_t *r, const gs_opcode_t *op, uint32_t w[3]) {
   switch (op->encoding) {
   case GS_ENC_SMEM: random_smem_gfx11(r, op, w); break;
@@ -332,6 +342,7 @@ static void random_any_gfx11(random_t *r, const gs_opcode_t *op, uint32_t w[3]) 
   case GS_ENC_VOPC: random_vop(r, op, false, w); break;
   case GS_ENC_VOP3: random_vop3(r, op, w, 0xd4000000u, op->number); break;
   case GS_ENC_VOP3P: random_vop3(r, op, w, 0xcc000000u, op->number); break;
+  case GS_ENC_VINTERP: random_vinterp(r, op, w); break;
   case GS_ENC_VOPD: random_vopd(r, op, w); return;
   case GS_ENC_DS: random_ds_gfx10(r, op, w); break;
   case GS_ENC_FLAT:

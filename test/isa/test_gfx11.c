@@ -682,6 +682,106 @@ static void test_permlane64(void **state) {
   isa_free(t);
 }
 
+/* ---- Interpolation ---- */
+
+typedef struct interpolation {
+  const char *text;     /* behind the mnemonic: v0 of v1, v2 and v3 */
+  unsigned first, last; /* lanes of four that sources 0 and 2 come from; 4 is each its own */
+  bool halves[2];       /* whether those are halves */
+  bool to_half, to_zero;
+} interpolation_t;
+
+static float corner_of(const gs_row_t *row, unsigned l, unsigned which, bool half) {
+  const uint32_t bits = row->u32[which < 4 ? (l & ~3u) + which : l];
+  return half ? gs_float_of_half((uint16_t)bits) : as_float(bits);
+}
+
+/* What lies between two neighbours goes to the one nearer to zero; the others are exact in these widths. */
+static uint32_t rounded(const interpolation_t *i, double exact) {
+  float value = (float)exact;
+  if (i->to_zero && fabs((double)value) > fabs(exact))
+    value = nextafterf(value, 0);
+  if (!i->to_half)
+    return as_bits(value);
+  uint16_t half = gs_half_of_float(value);
+  if (i->to_zero && fabsf(gs_float_of_half(half)) > fabsf(value))
+    half--;
+  return half;
+}
+
+/* Factors of few bits, so that the sum is exact in double. */
+static void check_interpolation(isa_wave_t *t, const interpolation_t *row, uint64_t exec) {
+  for (unsigned l = 0; l < lanes_of(t); l++)
+    for (unsigned i = 1; i < 4; i++) {
+      const float value =
+          (float)(1 + 2 * ((int)(l * (7 + 2 * i)) % 257) - 257) * (i == 2 ? 0x1.2p-9f : 0x1p-4f);
+      const bool half = i != 2 && row->halves[i / 2];
+      t->v[i].u32[l] = half ? gs_half_of_float(value) | 0x7e000000 : as_bits(value * (i == 3 ? 0x1p14f : 1));
+    }
+  gs_set_exec(&t->w, exec);
+  (void)isa_run(t, row->text);
+  for (unsigned l = 0; l < lanes_of(t); l++) {
+    const double sum =
+        (double)corner_of(&t->v[1], l, row->first, row->halves[0]) * (double)as_float(t->v[2].u32[l]) +
+        (double)corner_of(&t->v[3], l, row->last, row->halves[1]);
+    const uint32_t result = rounded(row, sum), old = t->before.v[0].u32[l];
+    const uint32_t kept = row->to_half ? (old & 0xffff0000) | result : result;
+    assert_int_equal(t->v[0].u32[l], exec >> l & 1 ? kept : old);
+  }
+  isa_assert_only_changed(t, "v0");
+}
+
+static void test_interpolation(void **state) {
+  static const interpolation_t rows[] = {
+      {"v_interp_p10_f32 v0, v1, v2, v3", 1, 0, {false, false}, false, false},
+      {"v_interp_p2_f32 v0, v1, v2, v3 wait_exp:3", 2, 4, {false, false}, false, false},
+      {"v_interp_p10_f16_f32 v0, v1, v2, v3", 1, 0, {true, true}, false, false},
+      {"v_interp_p2_f16_f32 v0, v1, v2, v3", 2, 4, {true, false}, true, false},
+      {"v_interp_p10_rtz_f16_f32 v0, v1, v2, v3", 1, 0, {true, true}, false, true},
+      {"v_interp_p2_rtz_f16_f32 v0, v1, v2, v3 wait_exp:7", 2, 4, {true, false}, true, true},
+  };
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    check_interpolation(t, &rows[i], UINT64_MAX);
+    check_interpolation(t, &rows[i], UINT64_C(0x8421123456789001)); /* other lanes are sources, too */
+  }
+  isa_free(t);
+}
+
+/* Signs, halves, clamp, and the factor in a scalar register. */
+static void test_interpolation_fields(void **state) {
+  static const uint32_t scalar[] = {0xcd000000, 0x040c0501}; /* v_interp_p10_f32 v0, v1, s2, v3 */
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  for (unsigned l = 0; l < lanes_of(t); l++) {
+    t->v[1].u32[l] = 0x40003c00; /* 2 and 1 */
+    t->v[2].u32[l] = as_bits(3);
+    t->v[3].u32[l] = 0x44004200; /* 4 and 3 */
+    t->v[4].u32[l] = as_bits(0.5f);
+  }
+  (void)isa_run(t, "v_interp_p10_f16_f32 v0, v1, v2, v3 op_sel:[1,0,0,0]\n"
+                   "v_interp_p10_f16_f32 v5, -v1, v2, v3 op_sel:[0,0,1,0]\n"
+                   "v_interp_p10_f16_f32 v6, v1, -v2, -v3 op_sel:[1,0,1,0]\n"
+                   "v_interp_p10_f16_f32 v7, v1, v2, v3 clamp\n"
+                   "v_interp_p2_f16_f32 v8, v1, v2, v4 op_sel:[1,0,0,1]");
+  for (unsigned l = 0; l < lanes_of(t); l++) {
+    assert_int_equal(t->v[0].u32[l], as_bits(9));
+    assert_int_equal(t->v[5].u32[l], as_bits(1));
+    assert_int_equal(t->v[6].u32[l], as_bits(-10));
+    assert_int_equal(t->v[7].u32[l], as_bits(1));
+    assert_int_equal(t->v[8].u32[l], (t->before.v[8].u32[l] & 0xffff) | 0x46800000); /* 6.5 */
+  }
+  isa_assert_only_changed(t, "v0 v[5:8]");
+  t->w.s.u32[2] = as_bits(2);
+  for (unsigned l = 0; l < lanes_of(t); l++) {
+    t->v[1].u32[l] = as_bits((float)(100 + l));
+    t->v[3].u32[l] = as_bits((float)(10 + l));
+  }
+  (void)isa_run_words(t, scalar, 2);
+  for (unsigned l = 0; l < lanes_of(t); l++)
+    assert_int_equal(t->v[0].u32[l], as_bits((float)(212 + 3 * (l & ~3u))));
+  isa_free(t);
+}
+
 /* ---- Memory ---- */
 
 /* The new value comes first, and what it is compared with second. */
@@ -839,6 +939,7 @@ int main(void) {
       isa_part_test_on(test_bvh_stack, GS_GFX11),     isa_part_test_on(test_long_dpp, GS_GFX11),
       isa_part_test_on(test_permlane64, GS_GFX11),    isa_part_test_on(test_cmpstore, GS_GFX11),
       isa_part_test_on(test_scratch_both, GS_GFX11),  isa_part_test_on(test_flat_atomic_add_f32, GS_GFX11),
+      isa_part_test_on(test_interpolation, GS_GFX11), isa_part_test_on(test_interpolation_fields, GS_GFX11),
       isa_part_test_on(test_scalars, GS_GFX11),       isa_part_test_on(test_buffer_to_lds, GS_GFX11),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);
