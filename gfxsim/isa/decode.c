@@ -812,7 +812,7 @@ static const family_t gfx9 = {
 };
 static const family_t gfx10 = {
     .sgpr_last = OPERAND_VCC - 1,
-    .tuple_end = OPERAND_VCC,
+    .tuple_end = OPERAND_VCC + 2, /* which follows the last SGPR */
     .has_null = true,
     .has_dpp8 = true,
     .vop3_literals = true,
@@ -837,7 +837,7 @@ static const family_t gfx10 = {
 };
 static const family_t gfx11 = {
     .sgpr_last = OPERAND_VCC - 1,
-    .tuple_end = OPERAND_VCC,
+    .tuple_end = OPERAND_VCC + 2, /* which follows the last SGPR */
     .has_null = true,
     .has_dpp8 = true,
     .vop3_literals = true,

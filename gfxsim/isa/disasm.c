@@ -58,6 +58,14 @@ static void put_vector(text_t *t, unsigned reg, unsigned dwords) {
   put_tuple(t, reg < GS_ARCH_VGPRS ? "v" : "a", reg % GS_ARCH_VGPRS, dwords);
 }
 
+/* SGPRs and, behind the last, VCC, as LLVM 23 spells them. */
+static void put_tuple_with_vcc(text_t *t, unsigned reg, unsigned dwords) {
+  put(t, "[");
+  for (unsigned i = reg; i < GS_S_VCC; i++)
+    put(t, "s%u,", i);
+  put(t, "vcc_lo%s", reg + dwords > GS_S_VCC + 1 ? ",vcc_hi]" : "]");
+}
+
 static void put_scalar(text_t *t, unsigned reg, unsigned dwords) {
   static const struct {
     uint8_t first;
@@ -76,7 +84,9 @@ static void put_scalar(text_t *t, unsigned reg, unsigned dwords) {
       put(t, "%s%s", pairs[i].name, dwords == 2 ? "" : reg == pairs[i].first ? "_lo" : "_hi");
       return;
     }
-  if (reg >= GS_S_TTMP0 && reg < GS_S_M0)
+  if (reg < GS_S_VCC && reg + dwords > GS_S_VCC && !(t->target & GS_GFX9))
+    put_tuple_with_vcc(t, reg, dwords);
+  else if (reg >= GS_S_TTMP0 && reg < GS_S_M0)
     put_tuple(t, "ttmp", reg - GS_S_TTMP0, dwords);
   else
     put_tuple(t, "s", reg, dwords);

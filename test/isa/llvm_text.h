@@ -74,9 +74,10 @@ static inline void llvm_text_age(char *text) {
   static const struct {
     const char *newer, *older;
   } names[] = {
-      {"v_cvt_pk_norm_", "v_cvt_pknorm_"},  {"c_f32_f16_e32 ", "c_f32_f16 "},
-      {"c_i32_i8_e32 ", "c_i32_i8 "},       {"HW_REG_PERF_SNAPSHOT_DATA", "27"},
-      {"HW_REG_PERF_SNAPSHOT_PC_LO", "18"}, {"HW_REG_PERF_SNAPSHOT_PC_HI", "19"},
+      {"v_cvt_pk_norm_", "v_cvt_pknorm_"},      {"c_f32_f16_e32 ", "c_f32_f16 "},
+      {"c_i32_i8_e32 ", "c_i32_i8 "},           {"HW_REG_PERF_SNAPSHOT_DATA", "27"},
+      {"{ dont_wait_export_ready: 0 }", "0x0"}, {"{ dont_wait_export_ready: 1 }", "0x1"},
+      {"HW_REG_PERF_SNAPSHOT_PC_LO", "18"},     {"HW_REG_PERF_SNAPSHOT_PC_HI", "19"},
   };
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     llvm_text_replace(text, names[i].newer, names[i].older);

@@ -500,7 +500,7 @@ static bool compare_one(comparison_t *c, const sample_t *s, char *theirs, bool s
     theirs[0] = '\0';
   if (known && !*theirs &&
       ((llvm_version() > 16 && llvm_22_is_strict(ours)) ||
-       (llvm_version() < 23 && has_spare_zero(&inst, s->words)))) {
+       (llvm_version() < 23 && (has_spare_zero(&inst, s->words) || strstr(ours, ",vcc_lo"))))) {
     c->lax++;
     return false;
   }
@@ -761,8 +761,8 @@ static void check_anything(gs_target_t target, const uint32_t *words, size_t cou
   assert_int_equal(strncmp(small, text, sizeof small - 1), 0);
 }
 
-/* As LLVM 23 encodes what has fewer than three sources. Older ones, of which one is the oracle above, know 0
- * only. */
+/* As LLVM 23 encodes what has fewer than three sources; and tuples of scalar registers that end in VCC, which
+ * it was the first to have. Older ones, of which one is the oracle above, know 0 only, and no such tuples. */
 static void test_spare_sources(void **state) {
   static const struct {
     gs_target_t target;
@@ -778,6 +778,9 @@ static void test_spare_sources(void **state) {
       {GS_GFX1100_W32, {0xcc0a4001, 0x1a020702}, "v_pk_add_u16 v1, v2, v3"},
       {GS_GFX1100, {0xd73c0004, 0x02060682}, NULL}, /* the constant 1 */
       {GS_GFX942, {0xd2850001, 0x02020702}, NULL},
+      {GS_GFX1030, {0xf4081a02, 0xfa000010}, "s_load_dwordx4 [s104,s105,vcc_lo,vcc_hi], s[4:5], 0x10"},
+      {GS_GFX1100_W32, {0xf4081a02, 0xf8000010}, "s_load_b128 [s104,s105,vcc_lo,vcc_hi], s[4:5], 0x10"},
+      {GS_GFX942, {0xc00a1a02, 0x00000010}, NULL},
   };
   (void)state;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -329,6 +329,19 @@ static void test_upper_halves(void **state) {
   isa_free(t);
 }
 
+/* VCC is what follows the last SGPR, in resources and in what is loaded, too. */
+static void test_tuple_with_vcc(void **state) {
+  enum { S_LOAD_X4 = 2u << 18, TO_S104 = 104 << 6, AT_S4 = 2 };
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  const uint32_t load[] = {0xf4000000u | S_LOAD_X4 | TO_S104 | AT_S4,
+                           (t->env.target & GS_GFX11 ? 0xf8000000u : 0xfa000000u) | 16};
+  isa_set_s64(t, 4, ISA_MEMORY);
+  (void)isa_run_words(t, load, 2);
+  isa_assert_only_changed(t, "s[104:105] vcc");
+  assert_memory_equal(&t->w.s.u32[104], t->memory + 16, 16);
+  isa_free(t);
+}
+
 #define TEST(function) isa_part_test_on(function, GS_GFX1030 | GS_GFX1100)
 int main(void) {
   static const struct CMUnitTest tests[] = {
@@ -341,6 +354,7 @@ int main(void) {
       TEST(test_subvector_loop),
       TEST(test_mode),
       TEST(test_refused),
+      TEST(test_tuple_with_vcc),
       isa_part_test_on(test_clocks, GS_GFX1030),
       isa_part_test_on(test_upper_halves, GS_GFX1030),
   };
