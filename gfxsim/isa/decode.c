@@ -1,6 +1,7 @@
 /* From encoded words to decoded instructions: the only place that knows bit positions.
- * Every field that an instruction does not have must be zero where the assembler leaves no freedom, every
- * operand must name a register or constant that exists; else the words are no instruction.
+ * Every field that an instruction does not have must be zero where the assembler leaves no freedom, unless
+ * hardware was seen to ignore it; every operand must name a register or constant that exists; else the words
+ * are no instruction.
  *
  * Not here: which opcodes exist (ops.def), and names and texts (disasm.c). */
 #include "isa/decode.h"
@@ -626,7 +627,8 @@ static bool decode_ds(decoder_t *d) {
   if (!has_data && !has(d, GS_OPF_GDS) && d->op->src[0] == GS_T_NONE && in->imm != 0) /* ds_nop */
     return false;
   const unsigned vdst = bits(d->w1, 31, 24);
-  if (d->op->dst == GS_T_NONE ? vdst != 0 : !vector_dst(d, vdst, acc))
+  /* Hardware of gfx11 was seen not to look at the destination of what has none. */
+  if (d->op->dst == GS_T_NONE ? vdst != 0 && !d->family->gfx11 : !vector_dst(d, vdst, acc))
     return false;
   for (unsigned i = 0; i < 3; i++) {
     const unsigned number = bits(d->w1, 8 * i + 7, 8 * i);

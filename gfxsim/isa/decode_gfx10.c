@@ -139,7 +139,7 @@ static bool dual_source(decoder_t *d, unsigned half, const gs_opcode_t *op, unsi
 }
 
 /* Two instructions that share a literal. The second writes the register that the first's number leaves: one
- * is odd, the other even. */
+ * is odd, the other even. Hardware was seen not to look at the second source of a part that has one only. */
 bool gs_decode_vopd(decoder_t *d) {
   gs_inst_t *in = d->in;
   if (!find(d, GS_ENC_VOPD, bits(d->w0, 21, 17)))
@@ -158,8 +158,10 @@ bool gs_decode_vopd(decoder_t *d) {
   for (unsigned i = 0; i < 2; i++) {
     const gs_opcode_t *const op = i ? second : first;
     d->op = op;
-    if (op->src[1] == GS_T_NONE && (i ? in->imm1 & 0xff : (uint32_t)in->imm) != 0)
-      return false;
+    if (op->src[1] == GS_T_NONE && i)
+      in->imm1 &= ~0xffu;
+    else if (op->src[1] == GS_T_NONE)
+      in->imm = 0;
     if ((op->src[1] == GS_T_K32 || op->src[2] == GS_T_K32) && !literal_src(d, 2))
       return false;
   }
