@@ -355,8 +355,8 @@ static oracle_t files_run(const files_t *f, gs_target_t target, const char *opti
                  llvm_version() > 16 ? gs_target_name(target) : isa_llvm_cpu(target), width_option(target),
                  f->in, f->out, f->err);
   const int status = system(command);
-  enum { SEGMENTATION_FAULT = (128 + 11) << 8, NO_INSTRUCTION = 1 << 8 };
-  if (status == SEGMENTATION_FAULT && llvm_version() > 16)
+  enum { SEGMENTATION_FAULT = (128 + 11) << 8, TRAP = (128 + 5) << 8, NO_INSTRUCTION = 1 << 8 };
+  if ((status == SEGMENTATION_FAULT || status == TRAP) && llvm_version() > 16)
     return (oracle_t){.out = NULL};
   if (status != 0 && status != NO_INSTRUCTION)
     fail_msg("%s: status %d", command, status);
