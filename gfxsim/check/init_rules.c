@@ -181,8 +181,8 @@ static gs_flow_rule_t rule_of(const gs_opcode_t *op) {
   if (strstr(op->name, "_src2_"))
     rule.special = GS_SPECIAL_NOTHING;
   rule.reads_vcc = begins(op->name, "v_div_fmas");
-  rule.crosses = rule.flow == GS_FLOW_MATRIX || begins(op->name, "v_permlane") ||
-                 op->encoding == GS_ENC_VINTERP;
+  rule.crosses =
+      rule.flow == GS_FLOW_MATRIX || begins(op->name, "v_permlane") || op->encoding == GS_ENC_VINTERP;
   rule.formatted = op->encoding == GS_ENC_MTBUF || strstr(op->name, "_format_");
   rule.amount_bits = amount_bits_of(op->name);
   rule.mix = (uint8_t)mix_of(op->name);

@@ -30,7 +30,7 @@ typedef enum gs_encoding {
   GS_ENC_VOP3,
   GS_ENC_VOP3P,
   GS_ENC_VINTERP, /* interpolation of gfx11: arithmetic on registers */
-  GS_ENC_VOPD, /* pairs of gfx11: one row for each part, by its number */
+  GS_ENC_VOPD,    /* pairs of gfx11: one row for each part, by its number */
   GS_ENC_DS,
   GS_ENC_FLAT,
   GS_ENC_GLOBAL,
