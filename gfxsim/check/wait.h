@@ -72,7 +72,7 @@ enum {
 };
 
 /* The parts that the tool knows. */
-enum { GS_WAIT_TARGETS = GS_TO_90A | GS_GFX10 };
+enum { GS_WAIT_TARGETS = GS_GFX9_11 };
 
 /* Counters that s_waitcnt waits for, a bit each: vmcnt, lgkmcnt, and vscnt, with which gfx10 counts what
  * returns nothing. expcnt counts what no kernel can execute here: stores need it no more, and only exports

@@ -299,7 +299,7 @@ void gs_wait_counts_in(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_ru
     uses->counters = GS_COUNTER_VM;
     uses->line = GS_LINE_VECTOR;
   }
-  if (w->env->target & GS_TO_90A)
+  if (w->env->target & GS_GFX9)
     return;
   if (uses->line == GS_LINE_FLAT)
     uses->line = GS_LINE_FLAT_IN_ORDER;

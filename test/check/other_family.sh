@@ -45,7 +45,8 @@ try init 99 1 init ''
 machine=gfx1030,gfx90a
 try race 99 '[1-9]' race,wait ''
 machine=gfx1030,gfx942 unknown=gfx942 # which this ROCr leaves out
-try race 99 '[1-9]' race,wait wait
-try bounds 99 1 all 'cache, wait'
-try good 0 0 wait wait
+try race 99 '[1-9]' race,cache cache
+try race 99 '[1-9]' race,wait ''
+try bounds 99 1 all cache
+try good 0 0 cache cache
 [ "$wrong" = 0 ]

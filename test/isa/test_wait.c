@@ -11,13 +11,13 @@
 
 enum { TEXT = 512 };
 
-/* gfx9's parts: all, with the matrix instructions of gfx908, and of gfx90a; and of gfx10, also by the width
- * of waves. */
+/* gfx9's parts: all, with the matrix instructions of gfx908, and of gfx90a; and of gfx10 and gfx11, also by
+ * the width of waves. */
 enum {
-  N = GS_GFX10,
-  N32 = GS_GFX1030_W32,
-  N64 = GS_GFX1030,
-  ALL = GS_TO_90A,
+  N = GS_GFX10_UP,
+  N32 = GS_GFX1030_W32 | GS_GFX1100_W32,
+  N64 = GS_GFX1030 | GS_GFX1100,
+  ALL = GS_GFX9,
   M908 = GS_GFX908,
   M90A = GS_GFX90A,
   MATRIX = GS_GFX908 | GS_GFX90A
