@@ -671,7 +671,7 @@ bool gs_transfer_has_old(gs_transfer_t *transfer) {
     return false;
   pthread_rwlock_rdlock(&transfer->lock);
   for (size_t i = 0; i < transfer->count && !any; i++)
-    any = atomic_load(&transfer->at[i]->is_written);
+    any = transfer->at[i]->is_copied && atomic_load(&transfer->at[i]->is_written);
   pthread_rwlock_unlock(&transfer->lock);
   return any;
 }
@@ -705,8 +705,9 @@ bool gs_transfer_is_old(gs_transfer_t *transfer, uint64_t host, uint64_t bytes, 
     return false;
   for (size_t i = 0; i < transfer->count && !found; i++) {
     const mapping_t *mapping = transfer->at[i];
-    if (atomic_load_explicit(&mapping->is_written, memory_order_relaxed) && host >= mapping->host &&
-        host - mapping->host < mapping->end - mapping->start)
+    /* What was only allocated has a life of its own on the device, as pointers that were made there. */
+    if (mapping->is_copied && atomic_load_explicit(&mapping->is_written, memory_order_relaxed) &&
+        host >= mapping->host && host - mapping->host < mapping->end - mapping->start)
       found = find_old(mapping, host - mapping->host, bytes, old);
   }
   pthread_rwlock_unlock(&transfer->lock);
