@@ -30,7 +30,8 @@ unsigned gs_wait_allowed(const gs_wave_waits_t *waits, unsigned pending, unsigne
   const unsigned line = line_in(p, counter);
   unsigned behind = 0;
   for (unsigned i = pending + 1; i < waits->count && is_ordered(line); i++)
-    behind += waits->pending[i].counters & counter && line_in(&waits->pending[i], counter) == line;
+    behind += (waits->pending[i].counters & counter && line_in(&waits->pending[i], counter) == line) ||
+              (waits->pending[i].passes_local && counter == GS_COUNTER_LGKM && line == GS_LINE_LOCAL);
   return behind;
 }
 
@@ -50,34 +51,50 @@ static void mark_all(gs_wave_waits_t *waits) {
 }
 
 /* Nobody waits for it any more. */
-static void finish(gs_wave_t *w, const gs_pending_t *p) {
+static void finish(gs_wave_t *w, gs_pending_t *p) {
   if (p->local)
     gs_local_over(gs_wave_waits(w), p->local - 1u);
   if (p->late)
     gs_late_arrive(w, p->late - 1u);
+  p->local = p->late = 0;
+  p->first = p->count = 0;
 }
 
-/* Takes out of the list what is over now that `counter` is at most `most`. */
+/* Takes out of the list what is over. */
+static void drop_over(gs_wave_t *w) {
+  gs_wave_waits_t *waits = gs_wave_waits(w);
+  unsigned kept = 0;
+  bool any = false;
+  for (unsigned i = 0; i < waits->count; i++) {
+    gs_pending_t *p = &waits->pending[i];
+    if (!p->counters) {
+      finish(w, p);
+      any = true;
+    }
+    if (p->counters || p->passes_local)
+      waits->pending[kept++] = *p;
+  }
+  waits->count = kept;
+  if (any)
+    mark_all(waits);
+}
+
+/* `counter` is at most `most` now. */
 static void wait_for(gs_wave_t *w, unsigned counter, unsigned most) {
   gs_wave_waits_t *waits = gs_wave_waits(w);
-  unsigned behind[GS_LINE_MESSAGE + 1] = {0}, kept = waits->count;
+  unsigned behind[GS_LINE_MESSAGE + 1] = {0};
   for (unsigned i = waits->count; i-- > 0;) {
     gs_pending_t *p = &waits->pending[i];
     const unsigned line = line_in(p, counter);
     if (p->counters & counter && behind[line] + 1 > most)
       p->counters &= (uint8_t)~counter;
     behind[line] += p->counters & counter && is_ordered(line);
+    if (counter == GS_COUNTER_LGKM && p->passes_local) {
+      p->passes_local = behind[GS_LINE_LOCAL] < most;
+      behind[GS_LINE_LOCAL] += p->passes_local;
+    }
   }
-  kept = 0;
-  for (unsigned i = 0; i < waits->count; i++)
-    if (waits->pending[i].counters)
-      waits->pending[kept++] = waits->pending[i];
-    else
-      finish(w, &waits->pending[i]);
-  if (kept == waits->count)
-    return;
-  waits->count = kept;
-  mark_all(waits);
+  drop_over(w);
 }
 
 /* `counts`: what may be left of each kind. */
@@ -120,6 +137,7 @@ static void begin_operation(gs_wave_t *w, uint64_t pc, const gs_uses_t *uses) {
   *p = (gs_pending_t){.pc = pc,
                       .counters = uses->counters,
                       .line = uses->line,
+                      .passes_local = uses->passes_local,
                       .local = (uint8_t)gs_local_end(waits),
                       .late = (uint8_t)gs_late_end(w, gs_wait_of(w)->late)};
   for (unsigned i = 0; i < uses->count; i++) {
@@ -169,7 +187,7 @@ static void meet(gs_wave_t *w, const gs_inst_t *in, const gs_operand_t *use, uns
   if (!wait->tell_use)
     return;
   wait->tell_use(w, in, use, pending);
-  waits->pending[pending].count = 0;
+  waits->pending[pending].first = waits->pending[pending].count = 0;
   mark_all(waits);
 }
 

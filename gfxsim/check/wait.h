@@ -37,6 +37,8 @@ enum { GS_MOST_USES = 8 };
 typedef struct gs_uses {
   unsigned count;
   uint8_t counters, line; /* of an operation of memory: in which it counts, and in which it has its place */
+  bool
+      passes_local; /* a flat one that comes to no LDS, where they come in order: it has a place there, too */
   gs_operand_t use[GS_MOST_USES];
 } gs_uses_t;
 
@@ -142,6 +144,7 @@ typedef struct gs_pending {
   uint8_t local;    /* slot of gs_group_waits_t.write, and 1 */
   uint8_t late;     /* slot of the wave's results that are kept back, and 1 */
   uint8_t line;
+  bool passes_local; /* as in gs_uses_t: it counts in `lgkm` until that says otherwise, though nobody waits */
 } gs_pending_t;
 
 /* What a wave did in the last wait states. */

@@ -295,9 +295,11 @@ static bool comes_to_lds(const gs_wave_t *w, const gs_inst_t *in) {
 void gs_wait_counts_in(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, gs_uses_t *uses) {
   uses->counters = rule->counters;
   uses->line = rule->line;
+  uses->passes_local = false;
   if (rule->line == GS_LINE_FLAT && !comes_to_lds(w, in)) {
     uses->counters = GS_COUNTER_VM;
     uses->line = GS_LINE_VECTOR;
+    uses->passes_local = !(w->env->target & GS_GFX9);
   }
   if (w->env->target & GS_GFX9)
     return;
@@ -310,6 +312,7 @@ void gs_wait_counts_in(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_ru
 void gs_wait_uses(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, gs_uses_t *uses) {
   uses->count = 0;
   uses->counters = uses->line = 0;
+  uses->passes_local = false;
   if (rule->kinds & GS_KIND_VALU)
     vector_uses(w, in, rule, uses);
   else if (rule->kinds & GS_KIND_SALU)

@@ -139,7 +139,13 @@ static const row_t rows[] = {
     {N, "s_load_dword s8, s[2:3], 0x0\ns_load_dword s9, s[2:3], 0x4", "s_waitcnt lgkmcnt(1)",
      "s_waitcnt lgkmcnt(0)", "s_mov_b32 s0, s8"},
     {N, "s_load_dword s104, s[2:3], 0x0", "s_nop 0", "s_waitcnt lgkmcnt(0)", "s_mov_b32 s0, s104"},
-    /* Flat memory comes in order there, in each of its counters. */
+    /* Flat memory comes in order there, in each of its counters, also where it is no local memory. */
+    {N, "flat_load_dword v1, v[2:3]\nflat_load_dword v4, v[20:21]", "s_waitcnt vmcnt(1) lgkmcnt(2)",
+     "s_waitcnt vmcnt(1) lgkmcnt(1)", "v_mov_b32 v0, v1"},
+    {N, "flat_load_dword v1, v[2:3]\nflat_load_dword v4, v[20:21]\ns_waitcnt vmcnt(0)",
+     "s_waitcnt lgkmcnt(2)", "s_waitcnt lgkmcnt(1)", "v_mov_b32 v0, v1"},
+    {N, "ds_read_b32 v1, v2\nflat_load_dword v4, v[20:21]", "s_waitcnt vmcnt(0)", "s_waitcnt lgkmcnt(1)",
+     "v_mov_b32 v0, v1"},
     {N, "flat_load_dword v1, v[2:3]", "s_waitcnt vmcnt(0)", "s_waitcnt vmcnt(0) lgkmcnt(0)",
      "v_mov_b32 v0, v1"},
     {N, "flat_load_dword v1, v[2:3]\nglobal_load_dword v4, v[2:3], off", "s_waitcnt vmcnt(2) lgkmcnt(0)",
