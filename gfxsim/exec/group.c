@@ -10,11 +10,12 @@
 
 #include "base/clock.h"
 #include "isa/lanes.h"
+#include "isa/strip_rows.h"
 
 enum {
   /* Distance between the registers of two waves: all rows and a little, so that the same register of
    * different waves does not compete for the same cache sets. */
-  ROWS_PER_WAVE = GS_VGPRS + 5,
+  ROWS_PER_WAVE = GS_ROWS + 5,
   LDS_ALIGNMENT = 64,
 };
 

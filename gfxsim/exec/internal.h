@@ -54,9 +54,8 @@ typedef struct gs_group {
   uint32_t scratch_slot[GS_GROUP_WAVES_MAX];
   uint8_t *lds;
   size_t lds_capacity;
-  gs_row_t
-      *rows[GS_GROUP_WAVES_MAX]; /* GS_VGPRS rows each; mapped lazily, so unused registers cost nothing */
-  void *kept[GS_KEEPS];          /* gs_begin_t.keep */
+  gs_row_t *rows[GS_GROUP_WAVES_MAX]; /* GS_ROWS rows each; mapped lazily, so unused registers cost nothing */
+  void *kept[GS_KEEPS];               /* gs_begin_t.keep */
   gs_poisoned_t poisoned;
   gs_luck_t luck;
 } gs_group_t;

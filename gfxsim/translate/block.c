@@ -15,15 +15,18 @@
 #include "translate/emit.h"
 #include "translate/level.h"
 #include "translate/memory.h"
+#include "translate/plan.h"
 #include "translate/strip.h"
 
 enum {
-  MOST_STEPS = 64,
+  MOST_STEPS = 128,
   MOST_DETOURS = 3 * MOST_STEPS, /* each step is in the main run, and in one copy of each kind at most */
-  MOST_STRIPS = 2 * MOST_STEPS,  /* likewise, but not for one lane */
+  /* Likewise, but not for one lane; and where there are loads, two of the main run and some without them. */
+  MOST_STRIPS = 4 * MOST_STEPS,
   /* Labels: the main run before each step and at its end, the beginnings of copies, where branches go,
      detours, and where they come back; of strips, where their loops begin, where they go on to the next
-     strip, and what they do where no lane is active. */
+     strip, and what they do where no lane is active; of plans, what is done without one, and where that comes
+     back. */
   MAIN = 0,
   COPY = MAIN + MOST_STEPS + 1,
   COPY_PART = COPY + MOST_STEPS, /* of those that do not begin with one lane, or of all */
@@ -33,8 +36,11 @@ enum {
   STRIP = BACK + MOST_DETOURS,
   STRIP_TAIL = STRIP + MOST_STRIPS,
   IDLE = STRIP_TAIL + MOST_STRIPS,
-  LABELS = IDLE + MOST_STRIPS,
+  PLAIN = IDLE + MOST_STRIPS,
+  BEHIND = PLAIN + MOST_STEPS,
+  LABELS = BEHIND + MOST_STEPS,
 };
+static_assert((int)MOST_STEPS <= (int)GS_PLAN_STEPS, "plans have room for all steps");
 static_assert((int)LABELS <= (int)GS_EMIT_LABELS, "labels have room");
 
 /* Stencils that every block needs. */
@@ -98,6 +104,11 @@ typedef struct block {
     bool may_idle; /* perhaps no lane is active in one */
   } strips[MOST_STRIPS];
   unsigned strip_count;
+  struct {
+    unsigned first, end; /* steps */
+  } plans[MOST_STEPS];
+  unsigned plan_count;
+  unsigned strip_limit; /* where strips end at the latest */
 } block_t;
 
 /* What is known of EXEC at a place of a run. */
@@ -367,7 +378,7 @@ static unsigned put_strips(block_t *b, unsigned first, lanes_t lanes) {
   const unsigned fixups = b->e.fixup_count, strips = b->strip_count;
   const gs_cache_t cache = b->cache;
   gs_strip_scalars_t scalars;
-  for (unsigned last = b->count; last > first; last = first + (last - first) / 2) {
+  for (unsigned last = b->strip_limit; last > first; last = first + (last - first) / 2) {
     const unsigned end = strip_end(b, first, last, lanes, &scalars);
     if (end == first || put_strip(b, first, end, lanes, &scalars))
       return end;
@@ -419,6 +430,136 @@ static bool is_end(const step_t *step) {
   return step->choice.kind == GS_STEP_GO || step->choice.kind == GS_STEP_LAST;
 }
 
+/* ---- Strips with loads (plan.h) ---- */
+
+/* Makes the addresses that the plan's own instructions make, in rows behind the wave's, and changes nothing
+ * else. */
+static bool put_addresses(block_t *b, unsigned first, const gs_plan_t *plan) {
+  const unsigned strip = b->strip_count++, steps = gs_plan_address_steps(plan);
+  unsigned load = 0;
+  put_control(b, STRIP_FIRST, first, 0);
+  b->e.label[STRIP + strip] = b->e.end;
+  gs_strip_begin(&b->strip);
+  for (unsigned i = 0; i < steps; i++) {
+    if (plan->role[i] == GS_PLAN_VECTOR)
+      add_strip_step(b, &b->step[first + i], LANES_FULL);
+    if (plan->role[i] != GS_PLAN_LOAD)
+      continue;
+    const gs_inst_t *in = plan->load[load].in;
+    for (unsigned half = 0; half < 2 && plan->load[load].is_computed; half++)
+      gs_strip_copy_row(&b->strip, in->src[0].reg + half, GS_STRIP_ADDRESSES + 2 * load + half);
+    load++;
+  }
+  gs_strip_copies_only(&b->strip);
+  if (!gs_strip_end(&b->strip, &b->e))
+    return false;
+  put_control(b, STRIP_NEXT, first, STRIP + strip);
+  return true;
+}
+
+/* Checks a load for all lanes, and finds out where it is. */
+static void put_check(block_t *b, unsigned step, const gs_plan_load_t *load, unsigned number,
+                      unsigned label) {
+  uint64_t values[GS_HOLE_VALUES] = {0};
+  place_values(b, step, values);
+  operand_values(load->in, values);
+  if (load->is_computed)
+    values[GS_HOLE_ROW_SRC0] = row_of(GS_STRIP_ADDRESSES + 2 * number);
+  values[GS_HOLE_ROW_DST] = row_of(GS_STRIP_COPIES + GS_STRIP_COPY_ROWS * number);
+  values[GS_HOLE_SGPR_DST] = gs_strip_place(number);
+  gs_emit_stencil(&b->e, b->step[step].choice.check, values, label);
+}
+
+static bool put_planned_strip(block_t *b, unsigned first, const gs_plan_t *plan) {
+  const unsigned strip = b->strip_count++;
+  unsigned load = 0;
+  put_control(b, STRIP_FIRST, first, 0);
+  b->e.label[STRIP + strip] = b->e.end;
+  gs_strip_begin(&b->strip);
+  for (unsigned i = 0; i < plan->steps; i++) {
+    const step_t *step = &b->step[first + i];
+    uint64_t values[GS_HOLE_VALUES] = {0};
+    if (plan->role[i] == GS_PLAN_VECTOR)
+      add_strip_step(b, step, LANES_FULL);
+    if (plan->role[i] != GS_PLAN_LOAD)
+      continue;
+    operand_values(step->in, values);
+    gs_strip_load(&b->strip, &b->e, step->choice.strip_load, step->in, values, load++);
+  }
+  if (!gs_strip_end(&b->strip, &b->e))
+    return false;
+  gs_strip_next_loads(&b->e, plan->load_count);
+  put_control(b, STRIP_NEXT, first, STRIP + strip);
+  gs_strip_join_masks(&plan->scalars, &b->e, b->translator->table->lanes);
+  return true;
+}
+
+/* Returns false when there was no room for all values. */
+static bool put_plan(block_t *b, unsigned first, const gs_plan_t *plan) {
+  const unsigned number = b->plan_count++;
+  unsigned load = 0;
+  b->plans[number].first = first;
+  b->plans[number].end = first + plan->steps;
+  gs_cache_flush(&b->cache, &b->e);
+  if (gs_plan_address_steps(plan) && !put_addresses(b, first, plan))
+    return false;
+  for (unsigned i = 0; i < plan->steps; i++)
+    if (plan->role[i] == GS_PLAN_LOAD) {
+      put_check(b, first + i, &plan->load[load], load, PLAIN + number);
+      load++;
+    }
+  if (!put_planned_strip(b, first, plan))
+    return false;
+  for (unsigned i = 0; i < plan->steps; i++)
+    if (plan->role[i] == GS_PLAN_BEHIND)
+      put_step(b, first + i, LANES_FULL);
+  gs_cache_flush(&b->cache, &b->e);
+  b->e.label[BEHIND + number] = b->e.end;
+  return true;
+}
+
+/* As many steps from `first` on as can be done strip by strip with loads among them. Returns where they end.
+ */
+static unsigned put_plans(block_t *b, unsigned first, lanes_t lanes) {
+  const size_t start = b->e.end;
+  const unsigned fixups = b->e.fixup_count, strips = b->strip_count, plans = b->plan_count;
+  const gs_cache_t cache = b->cache;
+  for (unsigned most = lanes == LANES_FULL ? b->count - first : 0; most; most /= 2) {
+    gs_plan_t plan;
+    gs_plan_begin(&plan);
+    while (plan.steps < most && gs_plan_add(&plan, b->step[first + plan.steps].in,
+                                            &b->step[first + plan.steps].choice, b->translator->table->lanes))
+      continue;
+    if (!gs_plan_end(&plan))
+      return first;
+    if (put_plan(b, first, &plan))
+      return first + plan.steps;
+    b->e.end = start;
+    b->e.fixup_count = fixups;
+    b->strip_count = strips;
+    b->plan_count = plans;
+    b->cache = cache;
+  }
+  return first;
+}
+
+/* What plans go to where a load does not go the short way. */
+static void put_plain_steps(block_t *b) {
+  for (unsigned i = 0; i < b->plan_count; i++) {
+    b->e.label[PLAIN + i] = b->e.end;
+    b->strip_limit = b->plans[i].end;
+    gs_cache_begin(&b->cache);
+    for (unsigned step = b->plans[i].first; step < b->plans[i].end;) {
+      const unsigned end = put_strips(b, step, LANES_FULL);
+      if (end == step)
+        put_step(b, step, LANES_FULL);
+      step = end == step ? step + 1 : end;
+    }
+    gs_cache_flush(&b->cache, &b->e);
+    put_control(b, JOIN, b->plans[i].end - 1, BEHIND + i);
+  }
+}
+
 /* The steps from `i` on. The main run begins with unknown lanes, a copy with part of them, or one. */
 static void put_run(block_t *b, unsigned i, lanes_t lanes) {
   const bool is_main = lanes == LANES_UNKNOWN;
@@ -433,7 +574,9 @@ static void put_run(block_t *b, unsigned i, lanes_t lanes) {
       b->wants_copy[i] = true;
       lanes = LANES_FULL;
     }
-    const unsigned end = put_strips(b, i, lanes);
+    unsigned end = put_plans(b, i, lanes);
+    if (end == i)
+      end = put_strips(b, i, lanes);
     if (end != i) {
       i = end - 1;
       continue;
@@ -472,6 +615,7 @@ static void put_block(block_t *b) {
   for (unsigned i = 0; i < b->count; i++)
     if (b->wants_copy[i])
       put_copies(b, i);
+  put_plain_steps(b);
   put_detours(b);
   put_idle_strips(b);
   for (unsigned i = 0; i < b->count; i++)
@@ -546,6 +690,8 @@ static bool write_block(gs_translator_t *t, block_t *b) {
   gs_cache_begin(&b->cache);
   b->detour_count = 0;
   b->strip_count = 0;
+  b->plan_count = 0;
+  b->strip_limit = b->count;
   memset(b->wants_copy, 0, sizeof b->wants_copy);
   put_block(b);
   return gs_emit_end(&b->e);

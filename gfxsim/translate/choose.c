@@ -162,6 +162,16 @@ static void find_strips(const gs_stencil_table_t *table, const gs_inst_t *in, co
   choice->strip_part = find(table, handler, kinds, "strippart");
 }
 
+static void find_loads(const gs_stencil_table_t *table, const gs_inst_t *in, const char *handler,
+                       gs_choice_t *choice) {
+  char kinds[4], load[HANDLER_BYTES];
+  if ((in->op->encoding != GS_ENC_FLAT && in->op->encoding != GS_ENC_GLOBAL) || !name_kinds(in, false, kinds))
+    return;
+  snprintf(load, sizeof load, "load_%u_stripfull", gs_type_dwords((gs_type_t)in->op->dst));
+  choice->check = find(table, handler, kinds, "check");
+  choice->strip_load = choice->check ? gs_stencil_find(table, load) : NULL;
+}
+
 /* ---- Instructions on pairs of registers, whose halves are instructions of their own in strips ---- */
 
 static const struct {
@@ -278,8 +288,10 @@ gs_choice_t gs_choose(const gs_stencil_table_t *table, const gs_inst_t *in) {
   if (choice.kind != GS_STEP_LAST && choice.kind != GS_STEP_BRANCH)
     return choice;
   const bool plain = is_plain(in);
-  if (plain)
+  if (plain) {
     find_strips(table, in, handler, &choice);
+    find_loads(table, in, handler, &choice);
+  }
   if (in->op->encoding == GS_ENC_VOP3P && !choice.strip_full)
     find_halves(table, in, handler, &choice);
   if (!plain || !find_stencils(table, in, handler, &choice))

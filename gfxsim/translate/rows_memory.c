@@ -3,6 +3,7 @@
 #include "translate/stencil.h"
 
 #include "isa/op_flat.c"
+#include "isa/strip_rows.h"
 
 #define GS_ACCESSES(segment, suffix)                                                                         \
   GS_STENCIL_SHORT(segment##_load_##suffix, V, V, N, N, false)                                               \
@@ -19,6 +20,115 @@ GS_ACCESSES(flat, dword)
 GS_ACCESSES(flat, dwordx2)
 GS_ACCESSES(flat, dwordx3)
 GS_ACCESSES(flat, dwordx4)
+
+/* What a strip's loads need to know before the first strip (plan.h): that the access goes the short way, to
+ * ordinary memory or LDS, and where the first strip's lanes are. What all lanes have in common is loaded
+ * here. */
+#if defined(GS_STENCIL_FULL) && defined(__AVX512F__) && !defined(GS_STENCIL_ONE)
+enum { STRIP_LANES = 16 };
+
+/* Sixteen times the dwords of one lane. */
+static inline void spread(gs_row_t *row, uint64_t at, unsigned n) {
+  const __m512i value = n == 1   ? _mm512_set1_epi32((int32_t)gs_guest_get32(at))
+                        : n == 2 ? _mm512_set1_epi64((int64_t)gs_guest_get64(at))
+                                 : _mm512_broadcast_i32x4((__m128i)gs_guest_get128(at));
+  for (unsigned i = 0; i < n; i++)
+    _mm512_store_si512(&row->u32[16 * i], value);
+}
+/* How addresses are related, as gs_row_shape says it of each of their halves, asked once for both. */
+static inline gs_shape_t shape_of(const gs_row_t *low, const gs_row_t *high, uint32_t stride) {
+  enum { OR_DIFFERENCE = 0xf6 }; /* a | (b ^ c) */
+  const uint32_t first = low->u32[0], step = low->u32[1] == first ? 0 : stride;
+  const __m512i number = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  const __m512i all = _mm512_set1_epi32((int32_t)first),
+                next = _mm512_set1_epi32((int32_t)(STRIP_LANES * step));
+  const __m512i offset = _mm512_mullo_epi32(number, _mm512_set1_epi32((int32_t)stride));
+  __m512i expected = _mm512_mask_add_epi32(all, step ? 0xffff : 0, all, offset),
+          differ = _mm512_setzero_si512();
+  for (unsigned l = 0; l < GS_LANES; l += STRIP_LANES) {
+    differ = _mm512_ternarylogic_epi32(differ, expected, _mm512_load_si512(&low->u32[l]), OR_DIFFERENCE);
+    expected = _mm512_add_epi32(expected, next);
+  }
+  const __m512i above = _mm512_set1_epi32(high->i32[0]);
+  for (unsigned l = 0; l < GS_LANES && high != low; l += STRIP_LANES)
+    differ = _mm512_ternarylogic_epi32(differ, above, _mm512_load_si512(&high->u32[l]), OR_DIFFERENCE);
+  if (first + (GS_LANES - 1) * step < first || _mm512_test_epi32_mask(differ, differ))
+    return GS_SHAPE_OTHER;
+  return step ? GS_SHAPE_DENSE : GS_SHAPE_UNIFORM;
+}
+
+/* Lanes anywhere in the range that the note has: copied now, all of them, one after the other. */
+static inline bool gather(gs_wave_t *w, const gs_inst_t *in, bool has_base, gs_row_t *to, unsigned n) {
+  gs_access_t a;
+  gs_access_init(&a, GS_ALL_LANES, 4 * n, GS_VM_READ);
+  if (has_base)
+    scalar_addresses(w, in, &a);
+  else
+    vector_addresses(w, in, &a);
+  const gs_vm_range_t *const range = *gs_range_found(w);
+  if (!gs_access_inside(&a, range) || range->is_gap)
+    return false;
+  const uint64_t delta = (uint64_t)(uintptr_t)range->host - range->start;
+  uint32_t *lane = to->u32;
+  for (unsigned l = 0; l < GS_LANES; l++, lane += n) {
+    if (n == 1)
+      *lane = gs_guest_get32(a.at[l] + delta);
+    else if (n == 2)
+      _mm_storel_epi64((__m128i *)(void *)lane, _mm_cvtsi64_si128((int64_t)gs_guest_get64(a.at[l] + delta)));
+    else
+      _mm_store_si128((__m128i *)(void *)lane, (__m128i)gs_guest_get128(a.at[l] + delta));
+  }
+  return true;
+}
+
+/* Finds out where a load's lanes are, and brings them together if they are not. */
+static inline bool find_place(gs_wave_t *w, const gs_inst_t *in, bool is_flat, unsigned n,
+                              gs_strip_place_t *place) {
+  gs_row_t *const row = gs_row(w, GS_HOLE_DST);
+  const bool has_base = in->src[2].kind != GS_SRC_NONE;
+  const gs_row_t *const low = gs_row(w, in->src[0].reg), *const high = has_base ? low : low + 1;
+  const gs_shape_t shape = shape_of(low, high, 4 * n);
+  const uint64_t base = has_base ? gs_read_sgpr64(w, in->src[2].reg) : (uint64_t)high->u32[0] << 32;
+  const uint64_t address = base + low->u32[0] + (uint64_t)(int64_t)gs_immediate(in);
+  gs_block_t b;
+  place->step = (uint64_t)STRIP_LANES * 4 * n;
+  place->at = (uint64_t)(uintptr_t)row;
+  if (shape == GS_SHAPE_OTHER)
+    return gather(w, in, has_base, row, n);
+  if (is_flat && address >> 32 == GS_SHARED_APERTURE_HI) {
+    if (!gs_block_lds(w, &b, shape, (uint32_t)address, 4 * n, GS_VM_READ))
+      return false;
+  } else if (!gs_block_linear(w, &b, shape, address, 4 * n, GS_VM_READ)) {
+    return false;
+  }
+  if (shape == GS_SHAPE_DENSE) {
+    place->at = b.at;
+    return true;
+  }
+  place->step = 0;
+  spread(row, b.at, n);
+  return true;
+}
+#define GS_CHECK(segment, suffix, n, kinds, c, is_flat)                                                      \
+  void gs_stencil_##segment##_load_##suffix##__##kinds##_check(gs_wave_t *w);                                \
+  void gs_stencil_##segment##_load_##suffix##__##kinds##_check(gs_wave_t *w) {                               \
+    static const gs_inst_t instruction = {.src = {GS_OPERAND_V(0), GS_OPERAND_N(1), GS_OPERAND_##c(2)}};     \
+    gs_strip_place_t place;                                                                                  \
+    if (GS_UNLIKELY(!find_place(w, &instruction, is_flat, n, &place))) {                                     \
+      gs_stencil_taken(w);                                                                                   \
+      return;                                                                                                \
+    }                                                                                                        \
+    memcpy(gs_sgprs(w, GS_HOLE_DST), &place, sizeof place);                                                  \
+    gs_stencil_next(w);                                                                                      \
+  }
+#define GS_CHECKS(suffix, n)                                                                                 \
+  GS_CHECK(flat, suffix, n, V, N, true)                                                                      \
+  GS_CHECK(global, suffix, n, V, N, false)                                                                   \
+  GS_CHECK(global, suffix, n, VNS, S, false)
+GS_CHECKS(dword, 1)
+GS_CHECKS(dwordx2, 2)
+GS_CHECKS(dwordx4, 4)
+#endif
 
 #define GS_NARROW_LOADS(suffix)                                                                              \
   GS_STENCIL_SHORT(global_load_##suffix, V, V, N, N, false)                                                  \

@@ -139,6 +139,8 @@ static int number_value(gs_strip_t *s, unsigned kind, uint32_t number) {
 static int operand_value(gs_strip_t *s, const gs_patch_t *p, const gs_inst_t *in, int row) {
   const unsigned dword = (unsigned)p->addend / (unsigned)sizeof(gs_row_t);
   const unsigned i = p->hole - (unsigned)GS_HOLE_ROW_SRC0;
+  if (i == 0 && s->load >= 0)
+    return number_value(s, GS_VALUE_LOAD, (uint32_t)s->load << 8 | dword);
   if (i < 3 && in->src[i].kind == GS_SRC_SGPR)
     return number_value(s, GS_VALUE_SCALAR, in->src[i].reg + dword);
   if (i < 3 && in->src[i].kind == GS_SRC_CONST)
@@ -319,7 +321,33 @@ void gs_strip_stencil(gs_strip_t *s, const gs_emitter_t *e, const gs_stencil_t *
   }
 }
 
+void gs_strip_load(gs_strip_t *s, const gs_emitter_t *e, const gs_stencil_t *stencil, const gs_inst_t *in,
+                   const uint64_t values[GS_HOLE_VALUES], unsigned load) {
+  s->load = (int)load;
+  gs_strip_stencil(s, e, stencil, in, values);
+  s->load = -1;
+}
+
+void gs_strip_copy_row(gs_strip_t *s, unsigned row, unsigned to) {
+  gs_strip_value_t v = no_value(GS_VALUE_STORE);
+  v.number = to;
+  v.src[GS_FIELD_RM] = (int16_t)row_value(s, (int)row);
+  add_value_of(s, &v);
+}
+
+/* A mask that was stored from a general register would be looked for in memory. */
+void gs_strip_copies_only(gs_strip_t *s) {
+  for (unsigned i = 0; i < s->count; i++) {
+    gs_strip_value_t *const v = &s->value[i];
+    if (v->kind == GS_VALUE_STORE_MASK && v->src[GS_FIELD_REG] < 0)
+      s->is_full = true;
+    if (v->kind == GS_VALUE_STORE_MASK || (v->kind == GS_VALUE_STORE && v->number < GS_VGPRS))
+      v->kind = GS_VALUE_NOTHING;
+  }
+}
+
 void gs_strip_begin(gs_strip_t *s) {
+  s->load = -1;
   memset(s->row, -1, sizeof s->row);
   memset(s->row_store, -1, sizeof s->row_store);
   memset(s->hash, -1, sizeof s->hash);

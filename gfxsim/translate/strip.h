@@ -35,6 +35,7 @@ typedef enum gs_strip_kind {
   GS_VALUE_ROW,        /* what the row `number` has when the strip begins */
   GS_VALUE_SCALAR,     /* the scalar register `number` in all lanes */
   GS_VALUE_CONSTANT,   /* `number` in all lanes */
+  GS_VALUE_LOAD,       /* what load `number` / 256 has in its vector `number` % 256 of memory */
   GS_VALUE_MASK_BITS,  /* a mask in the general register `number` */
   GS_VALUE_STORE,      /* no value: what RM is becomes the row `number` */
   GS_VALUE_STORE_MASK, /* no value: what REG is, or a general register, becomes a mask */
@@ -67,6 +68,7 @@ typedef struct gs_strip {
       row_store[GS_VGPRS]; /* values of rows, and who stores them; -1 = not known, nobody */
   gs_strip_mask_t mask[GS_STRIP_MASKS];
   unsigned mask_count;
+  int load; /* the instruction in hand is this load; -1 = none */
   bool is_full;
 } gs_strip_t;
 
@@ -74,9 +76,18 @@ void gs_strip_begin(gs_strip_t *strip);
 /* Adds an instruction. */
 void gs_strip_stencil(gs_strip_t *strip, const gs_emitter_t *e, const gs_stencil_t *stencil,
                       const gs_inst_t *in, const uint64_t values[GS_HOLE_VALUES]);
+/* Adds the load number `load`, by a stencil whose first operand is the memory. */
+void gs_strip_load(gs_strip_t *strip, const gs_emitter_t *e, const gs_stencil_t *stencil, const gs_inst_t *in,
+                   const uint64_t values[GS_HOLE_VALUES], unsigned load);
+/* Stores a row's value to another one, too. */
+void gs_strip_copy_row(gs_strip_t *strip, unsigned row, unsigned to);
+/* Leaves all registers of the wave as they are: copies are all that is stored. */
+void gs_strip_copies_only(gs_strip_t *strip);
 /* Writes the strip's code, at whose begin and end all rows are in memory. Returns false if there was no room
  * for all values: the strip has too many instructions. */
 bool gs_strip_end(gs_strip_t *strip, gs_emitter_t *e);
+/* Goes on to what the next strip loads. */
+void gs_strip_next_loads(gs_emitter_t *e, unsigned loads);
 /* What is left to do where no lane is active: masks that are written have no bits there. */
 void gs_strip_idle(const gs_strip_scalars_t *scalars, gs_emitter_t *e);
 /* Adds what comes behind the last strip of a wave: masks that were written in parts are written as a whole.

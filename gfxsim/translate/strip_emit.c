@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "isa/strip_rows.h"
+
 enum { DISPLACEMENT_BYTES = 4, P0 = 1, P1 = 2, P2 = 3, EVEX_BYTES = 4, EVEX_MODRM = 5 };
 enum { R11 = 11, RDI = 7, R14 = 14, R15 = 15 };
 enum { VECTORS = 32, MASKS = 8, NEVER = GS_STRIP_VALUES };
@@ -65,6 +67,7 @@ typedef struct opcode {
   uint8_t map, p1, number;
 } opcode_t;
 static const opcode_t load = {1, 0xfd, 0x6f}, store = {1, 0xfd, 0x7f}; /* vmovdqa64 */
+static const opcode_t load_any = {1, 0xfe, 0x6f};                      /* vmovdqu64 */
 static const opcode_t broadcast = {2, 0x7d, 0x58};                     /* vpbroadcastd from memory */
 static const opcode_t broadcast_general = {2, 0x7d, 0x7c};             /* and from a general register */
 enum { MODE_MEMORY = 0x80, MODE_REGISTER = 0xc0 };
@@ -105,6 +108,21 @@ static void emit_constant(gs_emitter_t *e, unsigned reg, uint32_t value) {
   emit_vector(e, broadcast_general, reg, R11, MODE_REGISTER);
 }
 
+/* mov or add between r11 and memory behind rdi. */
+static void emit_r11(gs_emitter_t *e, uint8_t opcode, size_t at) {
+  const uint8_t code[] = {0x4c, opcode, (uint8_t)(MODE_MEMORY | (R11 & 7) << 3 | RDI)};
+  gs_emit_bytes(e, code, sizeof code);
+  gs_emit_32(e, at);
+}
+enum { MOV_FROM_MEMORY = 0x8b, ADD_TO_MEMORY = 0x01 };
+
+void gs_strip_next_loads(gs_emitter_t *e, unsigned loads) {
+  for (unsigned i = 0; i < loads; i++) {
+    emit_r11(e, MOV_FROM_MEMORY, gs_strip_place(i) + offsetof(gs_strip_place_t, step));
+    emit_r11(e, ADD_TO_MEMORY, gs_strip_place(i));
+  }
+}
+
 /* ---- Registers ---- */
 
 /* Where values are while code is written. */
@@ -118,8 +136,8 @@ typedef struct allocator {
   int16_t home[GS_STRIP_VALUES];         /* a row that has been stored from it, or -1 */
   int16_t vector[VECTORS], mask[MASKS];  /* values that registers have, or -1 */
   uint32_t locked_vectors, locked_masks; /* what the instruction in hand needs */
-  int16_t slot[GS_STRIP_SLOTS];
-  bool is_stored[GS_VGPRS];               /* the row has no longer what it had when the strip began */
+  int16_t slot[GS_STRIP_VALUE_SLOTS];
+  bool is_stored[GS_ROWS];                /* the row has no longer what it had when the strip began */
   int16_t next_use_from[GS_STRIP_VALUES]; /* no value is needed between the last question and this */
 } allocator_t;
 
@@ -163,9 +181,9 @@ static size_t slot_at(const allocator_t *a, int value) {
 
 static void keep_in_slot(allocator_t *a, int value, unsigned reg) {
   unsigned slot = 0;
-  while (slot < GS_STRIP_SLOTS && a->slot[slot] >= 0)
+  while (slot < GS_STRIP_VALUE_SLOTS && a->slot[slot] >= 0)
     slot++;
-  if (slot == GS_STRIP_SLOTS) {
+  if (slot == GS_STRIP_VALUE_SLOTS) {
     a->s->is_full = true;
     return;
   }
@@ -331,6 +349,14 @@ static void store_row(allocator_t *a, const gs_strip_value_t *v) {
   forget_sources(a, v);
 }
 
+/* Once, and when it is its turn: others may store there. */
+static void make_load(allocator_t *a, const gs_strip_value_t *v) {
+  enum { VECTOR_BYTES = 64 };
+  const unsigned reg = take_register(a, false, a->at);
+  emit_r11(a->e, MOV_FROM_MEMORY, gs_strip_place(v->number >> 8));
+  emit_memory(a->e, load_any, reg, R11, (v->number & 255) * (size_t)VECTOR_BYTES);
+}
+
 /* ---- Strips ---- */
 
 /* Finds out who is needed, from the last to the first. */
@@ -361,6 +387,7 @@ static void emit_value(allocator_t *a) {
     emit_mask_bits(a->e, v->number, need(a, v->src[GS_FIELD_RM]));
     forget_sources(a, v);
     break;
+  case GS_VALUE_LOAD: make_load(a, v); break;
   case GS_VALUE_STORE: store_row(a, v); break;
   default: make(a);
   }

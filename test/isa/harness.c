@@ -634,7 +634,7 @@ gs_wave_state_t isa_run_words(isa_wave_t *t, const uint32_t *words, size_t count
   isa_coverage_program_starts(t->context->coverage);
   isa_load(t, words, count);
   t->before.w = t->w;
-  memcpy(t->before.v, t->v, sizeof t->v);
+  memcpy(t->before.v, t->v, sizeof t->before.v);
   memcpy(t->before.lds, t->lds, sizeof t->lds);
   memcpy(t->before.memory, t->memory, sizeof t->memory);
   t->before.interrupts = t->interrupts;

@@ -31,6 +31,7 @@
 #include "base/vm.h"
 #include "isa/inst.h"
 #include "isa/ops.h"
+#include "isa/strip_rows.h"
 #include "isa/wave.h"
 
 /* GPU addresses of what a test wave can reach. Nothing is mapped between or beyond them. */
@@ -63,7 +64,7 @@ struct isa_device;
  * pattern, EXEC with all lanes, MODE as kernels have it (round to even, denormals, DX10_CLAMP, IEEE). */
 typedef struct isa_wave {
   gs_wave_t w;
-  gs_row_t v[GS_VGPRS]; /* accumulation registers from 256 */
+  gs_row_t v[GS_ROWS]; /* accumulation registers from 256 */
   uint8_t lds[ISA_LDS_BYTES];
   uint8_t memory[ISA_MEMORY_BYTES];
   uint8_t readonly[ISA_READONLY_BYTES];

@@ -155,6 +155,13 @@ static void append_nops(const sides_t *s, block_t *b, unsigned count) {
     append_scalar(b, s->target, "s_nop", 0);
 }
 
+/* The end of a loop that begins with the word `back`. */
+static void append_turn(const sides_t *s, block_t *b, size_t back) {
+  append_scalar(b, s->target, "s_sub_u32", COUNTER << 16 | (128 + 1) << 8 | COUNTER);
+  append_scalar(b, s->target, "s_cmp_lg_u32", 128 << 8 | COUNTER);
+  append_scalar(b, s->target, "s_cbranch_scc1", (uint32_t)(back - b->count - 1) & 0xffff);
+}
+
 /* What is in a loop may branch to its end and no further, where it counts. */
 static void append_loop(const sides_t *s, random_t *r, const gs_opcode_t *first, block_t *b) {
   const uint32_t turns = random_one_in(r, 128) ? 1000 : random_one_in(r, 8) ? 64 : 1 + random_below(r, 4);
@@ -165,9 +172,7 @@ static void append_loop(const sides_t *s, random_t *r, const gs_opcode_t *first,
     append_random(s, r, first, b);
   append_run(s, r, random_below(r, first ? 4 : MOST_INSTRUCTIONS), b);
   append_nops(s, b, MOST_SKIPPED);
-  append_scalar(b, s->target, "s_sub_u32", COUNTER << 16 | (128 + 1) << 8 | COUNTER);
-  append_scalar(b, s->target, "s_cmp_lg_u32", 128 << 8 | COUNTER);
-  append_scalar(b, s->target, "s_cbranch_scc1", (uint32_t)(back - b->count - 1) & 0xffff);
+  append_turn(s, b, back);
   b->loops = false;
 }
 
@@ -232,10 +237,109 @@ static void append_strip_op(const sides_t *s, random_t *r, block_t *b) {
     append(b, words, 2);
 }
 
+/* Pairs of registers that have addresses at first, and that strips' instructions seldom write; and one that
+ * has offsets. */
+enum { FIRST_ADDRESS = 8, ADDRESSES = 4, OFFSETS = 7 };
+
+/* The address may be made by instructions right before: v_add_co_u32 and v_addc_co_u32, with names that
+ * differ. */
+static void append_address(const sides_t *s, random_t *r, unsigned pair, block_t *b) {
+  const bool is_gfx9 = s->target & GS_GFX9;
+  const gs_opcode_t *const low = find_opcode(s->target, "v_add_co_u32"), *const high = find_opcode(
+                                                                             s->target,
+                                                                             is_gfx9 ? "v_addc_co_u32"
+                                                                                     : "v_add_co_ci_u32");
+  enum { ROW = 256, INLINE = 128, VCC = GS_S_VCC };
+  if (!low || !high)
+    return;
+  const uint32_t base = is_gfx9 ? 0xd0000000 : 0xd4000000;
+  const uint32_t first = low->number + (low->encoding == GS_ENC_VOP2 ? 256U : 0U);
+  append(b,
+         (const uint32_t[]){base | first << 16 | VCC << 8 | pair,
+                            (INLINE + 4 * random_below(r, 16)) | (ROW + pair) << 9},
+         2);
+  append(b,
+         (const uint32_t[]){base | (high->number + 256U) << 16 | VCC << 8 | (pair + 1),
+                            INLINE | (ROW + pair + 1) << 9 | (uint32_t)VCC << 18},
+         2);
+}
+
+static const char *const strip_accesses[][2] = {
+    {"flat_load_dword", "flat_load_b32"},       {"flat_load_dwordx2", "flat_load_b64"},
+    {"flat_load_dwordx4", "flat_load_b128"},    {"global_load_dword", "global_load_b32"},
+    {"global_load_dwordx2", "global_load_b64"}, {"global_load_dwordx4", "global_load_b128"},
+    {"global_store_dword", "global_store_b32"}, {"flat_store_dwordx2", "flat_store_b64"}};
+enum { LOAD_PAIR = 1, STRIP_LOADS = 6, STORE_PAIR = 7, STRIP_ACCESSES = 8 };
+
+/* An access at the address in `pair`, to or from `row`. */
+static void append_access(const sides_t *s, random_t *r, unsigned n, unsigned pair, unsigned row,
+                          block_t *b) {
+  const gs_opcode_t *const op = find_opcode(s->target, strip_accesses[n][(s->target & GS_GFX11) != 0]);
+  gs_inst_t in;
+  uint32_t words[3];
+  if (!op)
+    return;
+  random_encoding(r, s->target, op, words);
+  if (!random_one_in(r, 4))
+    words[0] &= ~0x1fffU; /* no offset */
+  words[1] = (words[1] & 0x00ff0000) | pair | row << 8 | row << 24;
+  if (op->encoding == GS_ENC_GLOBAL && random_one_in(r, 2)) /* a base and offsets */
+    words[1] = 2 * random_below(r, 8) << 16 | OFFSETS | row << 8 | row << 24;
+  if (gs_decode(s->target, words, 3, &in) && in.op == op)
+    append(b, words, in.size / 4);
+}
+
+static unsigned random_pair(random_t *r) {
+  return FIRST_ADDRESS + 2 * random_below(r, ADDRESSES);
+}
+
+/* Loads, and now and then a store to where others load, or an address that is stored, loaded, and loaded
+ * from. */
+static void append_strip_access(const sides_t *s, random_t *r, block_t *b) {
+  enum { ROWS = 40, FIRST_ROW = 16 };
+  const unsigned pair = random_pair(r), row = random_one_in(r, 16)
+                                                  ? random_below(r, FIRST_ROW)
+                                                  : FIRST_ROW + 2 * random_below(r, ROWS / 2);
+  if (random_one_in(r, 2))
+    append_address(s, r, pair, b);
+  if (random_one_in(r, 4)) {
+    const unsigned to = random_pair(r);
+    append_access(s, r, STORE_PAIR, pair, random_pair(r), b);
+    append_access(s, r, LOAD_PAIR, pair, to, b);
+    if (random_one_in(r, 2))
+      append_address(s, r, to, b);
+    append_access(s, r, random_below(r, STRIP_LOADS), to, row, b);
+  } else {
+    append_access(s, r, random_below(r, random_one_in(r, 4) ? STRIP_ACCESSES : STRIP_LOADS), pair, row, b);
+  }
+}
+
+/* What may be moved behind a strip, or not: scalar registers that are masks there, too, and waits. */
+static void append_strip_scalar(const sides_t *s, random_t *r, block_t *b) {
+  static const char *const names[] = {"s_add_u32", "s_or_b64", "s_and_b32", "s_xor_b64"};
+  const unsigned n = random_below(r, sizeof names / sizeof *names + 1);
+  if (n == sizeof names / sizeof *names)
+    append_scalar(b, s->target, "s_waitcnt", random_one_in(r, 2) ? 0 : random_below(r, 0x10000));
+  else
+    append_scalar(b, s->target, names[n],
+                  strip_mask(r, false) << 16 | strip_mask(r, false) << 8 | strip_mask(r, false));
+}
+
+/* In a loop, as ranges of memory are known to translated code from the second time on. */
 static void make_strips(const sides_t *s, random_t *r, block_t *b) {
+  enum { MOST = 48, WORDS = 16 };
+  const bool has_loads = !random_one_in(r, 4);
   *b = (block_t){.loops = false};
-  for (unsigned count = 8 + random_below(r, 48); count; count--)
-    append_strip_op(s, r, b);
+  append_scalar(b, s->target, "s_movk_i32", COUNTER << 16 | (1 + random_below(r, 4)));
+  const size_t back = b->count;
+  for (unsigned count = 8 + random_below(r, MOST); count && b->count + WORDS < MOST_WORDS - 6; count--)
+    if (has_loads && random_one_in(r, 6))
+      append_strip_access(s, r, b);
+    else if (has_loads && random_one_in(r, 8))
+      append_strip_scalar(s, r, b);
+    else
+      append_strip_op(s, r, b);
+  append_turn(s, b, back);
   append_nops(s, b, 3);
 }
 
@@ -257,10 +361,14 @@ static void fill_row(isa_wave_t *t, random_t *r, unsigned v) {
   }
 }
 
-/* Addresses in reach, mostly, one after the other or anywhere. */
+/* Addresses in reach, mostly, one after the other or anywhere, or the same; now and then at the memory's end.
+ */
 static void fill_addresses(isa_wave_t *t, random_t *r, unsigned v) {
-  const uint64_t base = ISA_MEMORY + random_below(r, ISA_MEMORY_BYTES - 4096);
-  const uint32_t stride = random_one_in(r, 3) ? random_below(r, 64) : 4U << random_below(r, 3);
+  const uint64_t base = ISA_MEMORY + (random_one_in(r, 12) ? ISA_MEMORY_BYTES - random_below(r, 2048)
+                                                           : random_below(r, ISA_MEMORY_BYTES - 4096));
+  const uint32_t stride = random_one_in(r, 4)   ? random_below(r, 64)
+                          : random_one_in(r, 4) ? 0
+                                                : 4U << random_below(r, 3);
   for (unsigned l = 0; l < GS_LANES; l++)
     isa_set_u64(&t->v[v], l, (base & (random_one_in(r, 64) ? UINT64_MAX : ~UINT64_C(3))) + l * stride);
 }
@@ -299,6 +407,12 @@ static void fill(const sides_t *s, random_t *r) {
     fill_row(a, r, v);
   for (unsigned i = 0; i < 4; i++)
     fill_addresses(a, r, 2 * random_below(r, NAMED / 4));
+  const uint32_t stride = random_one_in(r, 2) ? 0 : 4U << random_below(r, 3);
+  for (unsigned l = 0; l < GS_LANES && stride; l++)
+    a->v[OFFSETS].u32[l] = l * stride;
+  for (unsigned i = 0; i < ADDRESSES; i++)
+    if (!random_one_in(r, 8))
+      fill_addresses(a, r, FIRST_ADDRESS + 2 * i);
   fill_scalars(a, r);
   gs_set_exec(&a->w, random_mask(r));
   if (gs_target_lanes(s->target) < GS_LANES)

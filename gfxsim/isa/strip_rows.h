@@ -1,0 +1,32 @@
+/* Room that a wave has for strips of translated code with loads (translate/plan.h), besides what wave.h says:
+ * rows behind its registers. Not here: what strips are. */
+#ifndef GFXSIM_ISA_STRIP_ROWS_H
+#define GFXSIM_ISA_STRIP_ROWS_H
+
+#include "isa/wave.h"
+
+enum {
+  GS_STRIP_LOADS = 16,
+  GS_STRIP_COPY_ROWS = 4,
+  /* Of the first load, likewise of the next: two rows for its addresses, and those for a copy of what it
+   * loads. */
+  GS_STRIP_ADDRESSES = GS_VGPRS,
+  GS_STRIP_COPIES = GS_STRIP_ADDRESSES + 2 * GS_STRIP_LOADS,
+  GS_ROWS = GS_STRIP_COPIES + GS_STRIP_COPY_ROWS * GS_STRIP_LOADS,
+};
+
+/* Where the strip in hand finds what it loads, and how far the next strip's is from there. */
+typedef struct gs_strip_place {
+  uint64_t at, step;
+} gs_strip_place_t;
+
+/* The last of gs_wave_t's strip_values are these. */
+enum { GS_STRIP_VALUE_SLOTS = GS_STRIP_SLOTS - (int)(GS_STRIP_LOADS * sizeof(gs_strip_place_t) / 64) };
+
+/* Bytes from the wave's begin to the place of a load. */
+static inline size_t gs_strip_place(unsigned load) {
+  return offsetof(gs_wave_t, strip_values) + (size_t)64 * GS_STRIP_VALUE_SLOTS +
+         load * sizeof(gs_strip_place_t);
+}
+
+#endif

@@ -1,0 +1,171 @@
+/* See plan.h. */
+#include "translate/plan.h"
+
+#include <string.h>
+
+/* ---- Sets ---- */
+
+static bool has_rows(const gs_row_set_t *set, unsigned first, unsigned count) {
+  bool has = false;
+  for (unsigned i = first; i < first + count && i < GS_VGPRS; i++)
+    has |= set->bits[i / 64] >> i % 64 & 1;
+  return has;
+}
+static void put_rows(gs_row_set_t *set, unsigned first, unsigned count, bool on) {
+  for (unsigned i = first; i < first + count && i < GS_VGPRS; i++)
+    set->bits[i / 64] = (set->bits[i / 64] & ~(UINT64_C(1) << i % 64)) | (uint64_t)on << i % 64;
+}
+
+static bool has_scalars(const gs_scalar_set_t *set, unsigned first, unsigned count) {
+  bool has = false;
+  for (unsigned i = first; i < first + count && i < GS_SGPRS; i++)
+    has |= set->bits[i / 64] >> i % 64 & 1;
+  return has;
+}
+static void put_scalars(gs_scalar_set_t *set, unsigned first, unsigned count, bool on) {
+  for (unsigned i = first; i < first + count && i < GS_SGPRS; i++)
+    set->bits[i / 64] = (set->bits[i / 64] & ~(UINT64_C(1) << i % 64)) | (uint64_t)on << i % 64;
+}
+
+/* ---- Vector instructions ---- */
+
+/* Registers that an operand has. */
+static unsigned width_of(const gs_inst_t *in, unsigned i, unsigned lanes) {
+  const gs_type_t type = (gs_type_t)in->op->src[i];
+  const unsigned dwords = type == GS_T_MASK ? lanes / 32 : gs_type_dwords(type);
+  return dwords ? dwords : 1;
+}
+
+static bool writes_mask(const gs_inst_t *in) {
+  return in->op->encoding == GS_ENC_VOPC || (in->op->flags & GS_OPF_SDST);
+}
+
+static bool add_vector(gs_plan_t *p, const gs_inst_t *in, unsigned lanes) {
+  const unsigned results = gs_type_dwords((gs_type_t)in->op->dst), mask = lanes / 32;
+  const bool has_row = in->op->encoding != GS_ENC_VOPC;
+  bool is_loaded = (in->op->flags & GS_OPF_ACC_DST) && has_rows(&p->loaded, in->dst, results),
+       is_late = false;
+  bool is_uniform = !(in->op->flags & (GS_OPF_ACC_DST | GS_OPF_VCC_IN));
+  for (unsigned i = 0; i < 3; i++) {
+    const gs_src_t *s = &in->src[i];
+    const unsigned width = width_of(in, i, lanes);
+    if (s->kind == GS_SRC_VGPR) {
+      is_loaded |= has_rows(&p->loaded, s->reg, width);
+      is_uniform = false;
+    }
+    if (s->kind == GS_SRC_SGPR) {
+      is_loaded |= has_scalars(&p->loaded_masks, s->reg, width);
+      is_late |= has_scalars(&p->behind_writes, s->reg, width);
+    }
+  }
+  if (writes_mask(in))
+    is_late |=
+        has_scalars(&p->behind_reads, in->sdst, mask) || has_scalars(&p->behind_writes, in->sdst, mask);
+  if (is_late || !gs_strip_scalars_add(&p->scalars, in, lanes))
+    return false;
+  if (writes_mask(in))
+    put_scalars(&p->loaded_masks, in->sdst, mask, is_loaded);
+  if (has_row) {
+    put_rows(&p->uniform, in->dst, results, is_uniform);
+    put_rows(&p->written, in->dst, results, true);
+    put_rows(&p->loaded, in->dst, results, is_loaded);
+  }
+  p->vector_count++;
+  return true;
+}
+
+/* ---- Loads ---- */
+
+/* What is the same for all lanes beyond doubt is loaded faster as whole rows than by strips. */
+static bool add_load(gs_plan_t *p, const gs_inst_t *in) {
+  const unsigned results = gs_type_dwords((gs_type_t)in->op->dst), row = in->src[0].reg;
+  const bool has_base = in->src[2].kind == GS_SRC_SGPR;
+  const unsigned rows = has_base ? 1 : 2;
+  if (p->has_waited || p->load_count == GS_STRIP_LOADS || has_rows(&p->loaded, row, rows) ||
+      has_rows(&p->uniform, row, rows) ||
+      (has_base && (has_scalars(&p->scalars.written, in->src[2].reg, 2) ||
+                    has_scalars(&p->behind_writes, in->src[2].reg, 2))))
+    return false;
+  p->load[p->load_count++] = (gs_plan_load_t){in, has_rows(&p->written, row, rows)};
+  put_rows(&p->written, in->dst, results, true);
+  put_rows(&p->loaded, in->dst, results, true);
+  put_rows(&p->uniform, in->dst, results, false);
+  return true;
+}
+
+/* ---- What is done behind the strips ---- */
+
+static bool is_wait(const gs_inst_t *in) {
+  return strncmp(in->op->name, "s_wait", 6) == 0;
+}
+
+/* A scalar instruction, if it has nothing to do with EXEC. It may read what it writes. */
+static bool is_scalar(const gs_inst_t *in) {
+  const unsigned encoding = in->op->encoding;
+  return encoding == GS_ENC_SOP1 || encoding == GS_ENC_SOP2 || encoding == GS_ENC_SOPK ||
+         encoding == GS_ENC_SOPC;
+}
+static bool add_behind(gs_plan_t *p, const gs_inst_t *in, const gs_choice_t *choice) {
+  if (choice->kind != GS_STEP_STENCIL || !choice->any || choice->writes_exec || !is_scalar(in))
+    return false;
+  for (unsigned i = 0; i < 3; i++)
+    if (in->src[i].kind == GS_SRC_SGPR)
+      put_scalars(&p->behind_reads, in->src[i].reg, width_of(in, i, GS_MAX_LANES), true);
+  if (in->op->dst != GS_T_NONE)
+    put_scalars(&p->behind_writes, in->dst, gs_type_dwords((gs_type_t)in->op->dst), true);
+  return true;
+}
+
+/* ---- Plans ---- */
+
+void gs_plan_begin(gs_plan_t *plan) {
+  memset(plan, 0, sizeof *plan);
+}
+
+static bool add(gs_plan_t *p, const gs_inst_t *in, const gs_choice_t *choice, unsigned lanes, uint8_t *role) {
+  *role = GS_PLAN_NOTHING;
+  if (choice->kind == GS_STEP_NOTHING) {
+    p->has_waited |= is_wait(in) && p->load_count;
+    return true;
+  }
+  *role = GS_PLAN_BEHIND;
+  if (choice->kind == GS_STEP_FENCE) {
+    p->has_waited = true;
+    return true;
+  }
+  if (choice->strip_load) {
+    *role = GS_PLAN_LOAD;
+    return add_load(p, in);
+  }
+  if (!choice->strip_full)
+    return add_behind(p, in, choice);
+  if (in->op->encoding == GS_ENC_VOPD) /* whose parts do not say what they read */
+    return false;
+  *role = GS_PLAN_VECTOR;
+  return !choice->writes_exec && add_vector(p, in, lanes);
+}
+
+bool gs_plan_add(gs_plan_t *p, const gs_inst_t *in, const gs_choice_t *choice, unsigned lanes) {
+  gs_plan_t before = *p;
+  uint8_t role;
+  if (p->steps < GS_PLAN_STEPS && add(p, in, choice, lanes, &role)) {
+    p->role[p->steps++] = role;
+    return true;
+  }
+  *p = before;
+  return false;
+}
+
+bool gs_plan_end(gs_plan_t *p) {
+  while (p->steps && p->role[p->steps - 1] != GS_PLAN_VECTOR && p->role[p->steps - 1] != GS_PLAN_LOAD)
+    p->steps--;
+  return p->load_count && p->load_count + p->vector_count > 1 && p->role[0] != GS_PLAN_BEHIND;
+}
+
+unsigned gs_plan_address_steps(const gs_plan_t *p) {
+  unsigned steps = 0, load = 0;
+  for (unsigned i = 0; i < p->steps; i++)
+    if (p->role[i] == GS_PLAN_LOAD && p->load[load++].is_computed)
+      steps = i + 1;
+  return steps;
+}

@@ -1,0 +1,60 @@
+/* Which instructions can be done strip by strip together with loads among them. A plan's loads are checked
+ * for all lanes before its first strip: where one of them would not go the short way, nothing has happened
+ * yet, and the instructions are done one by one. Loads may find their addresses in registers that the plan's
+ * own instructions write, if these need nothing that is loaded: the addresses are made first, aside.
+ *
+ * What order others could see, waits make, and so a load behind a wait ends a plan if that has loads before
+ * it or the wait is a fence. Stores are never in one: a later strip's load must not see what an earlier strip
+ * stored.
+ *
+ * Scalar instructions and fences that do not mind are done behind the strips. Not here: code (block.c). */
+#ifndef GFXSIM_TRANSLATE_PLAN_H
+#define GFXSIM_TRANSLATE_PLAN_H
+
+#include "isa/strip_rows.h"
+#include "translate/choose.h"
+#include "translate/strip.h"
+
+enum { GS_PLAN_STEPS = 128 };
+
+typedef enum gs_plan_role {
+  GS_PLAN_NOTHING, /* a hint */
+  GS_PLAN_VECTOR,
+  GS_PLAN_LOAD,
+  GS_PLAN_BEHIND, /* done behind the strips */
+} gs_plan_role_t;
+
+typedef struct gs_plan_load {
+  const gs_inst_t *in;
+  bool is_computed; /* its address is made by instructions of the plan */
+} gs_plan_load_t;
+
+/* Of vector registers, a bit for each. */
+typedef struct gs_row_set {
+  uint64_t bits[GS_VGPRS / 64];
+} gs_row_set_t;
+
+typedef struct gs_plan {
+  uint8_t role[GS_PLAN_STEPS]; /* gs_plan_role_t */
+  unsigned steps;
+  gs_plan_load_t load[GS_STRIP_LOADS];
+  unsigned load_count, vector_count;
+  gs_strip_scalars_t scalars;
+  gs_row_set_t written;         /* by the plan */
+  gs_row_set_t loaded;          /* of those: what depends on loads */
+  gs_scalar_set_t loaded_masks; /* likewise */
+  gs_row_set_t uniform;         /* of those written: what comes from scalar registers and constants alone */
+  gs_scalar_set_t behind_reads, behind_writes;
+  bool has_waited; /* no more loads */
+} gs_plan_t;
+
+/* Begins a plan for waves of all their lanes. */
+void gs_plan_begin(gs_plan_t *plan);
+/* Adds the next instruction, or returns false: the plan ends before it. */
+bool gs_plan_add(gs_plan_t *plan, const gs_inst_t *in, const gs_choice_t *choice, unsigned lanes);
+/* Leaves out what is behind the last vector instruction. Returns whether there is something worth it. */
+bool gs_plan_end(gs_plan_t *plan);
+/* How many steps there are up to the last whose address is computed. */
+unsigned gs_plan_address_steps(const gs_plan_t *plan);
+
+#endif

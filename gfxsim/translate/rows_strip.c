@@ -1,0 +1,47 @@
+/* Stencils that are no instructions, for strips: what loads make of the dwords of sixteen lanes, which are in
+ * memory one lane after the other. These are the first operand, as many registers as each lane has dwords.
+ * Pairs of results are halves of 64-bit values in the order that strips have those in (gs_join64), so that
+ * they need not be parted. Not here: where the memory is (rows_memory.c). */
+#include "translate/stencil.h"
+
+#ifdef GS_STENCIL_FULL
+
+/* Parts of 128 bits: the even ones of both, or the odd ones. */
+#define EVEN(a, b) _mm512_shuffle_i64x2(a, b, 0x88)
+#define ODD(a, b)  _mm512_shuffle_i64x2(a, b, 0xdd)
+
+#define GS_STRIP_LOAD(n)                                                                                     \
+  void gs_stencil_load_##n##_stripfull(gs_wave_t *w);                                                        \
+  void gs_stencil_load_##n##_stripfull(gs_wave_t *w)
+
+static inline __m512i from_memory(const gs_wave_t *w, unsigned i) {
+  return _mm512_load_si512(gs_row(w, GS_HOLE_SRC0 + i));
+}
+/* Two registers from the values of sixteen lanes. */
+static inline void put_pair(const gs_wave_t *w, unsigned i, __m512i first, __m512i second) {
+  const __m512 x = _mm512_castsi512_ps(first), y = _mm512_castsi512_ps(second);
+  _mm512_store_ps(gs_row(w, GS_HOLE_DST + i), _mm512_shuffle_ps(x, y, 0x88));
+  _mm512_store_ps(gs_row(w, GS_HOLE_DST + i + 1), _mm512_shuffle_ps(x, y, 0xdd));
+}
+
+GS_STRIP_LOAD(1) {
+  _mm512_store_si512(gs_row(w, GS_HOLE_DST), from_memory(w, 0));
+  gs_stencil_next(w);
+}
+GS_STRIP_LOAD(2) {
+  const __m512i a = from_memory(w, 0), b = from_memory(w, 1);
+  put_pair(w, 0, EVEN(a, b), ODD(a, b));
+  gs_stencil_next(w);
+}
+GS_STRIP_LOAD(4) {
+  const __m512i a = from_memory(w, 0), b = from_memory(w, 1), c = from_memory(w, 2), d = from_memory(w, 3);
+  const __m512i lane0 = EVEN(EVEN(a, b), EVEN(c, d)), lane1 = EVEN(ODD(a, b), ODD(c, d));
+  const __m512i lane2 = ODD(EVEN(a, b), EVEN(c, d)), lane3 = ODD(ODD(a, b), ODD(c, d));
+  put_pair(w, 0, _mm512_unpacklo_epi64(lane0, lane1), _mm512_unpacklo_epi64(lane2, lane3));
+  put_pair(w, 2, _mm512_unpackhi_epi64(lane0, lane1), _mm512_unpackhi_epi64(lane2, lane3));
+  gs_stencil_next(w);
+}
+#else
+/* Strips with part of their lanes have no loads. */
+void gs_stencil_cannot(void);
+#endif
