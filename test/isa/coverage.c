@@ -81,7 +81,7 @@ static void look_at(uint8_t *now, const uint8_t *before, size_t size, uint8_t **
 /* Everything that an instruction can change, as bytes. Returns whether it did. */
 static bool find_changes(isa_wave_t *t, const isa_registers_t *before, uint8_t **first, uint8_t **last) {
   gs_wave_t *w = &t->w;
-  look_at((uint8_t *)t->v, (const uint8_t *)before->v, sizeof t->v, first, last);
+  look_at((uint8_t *)t->v, (const uint8_t *)before->v, sizeof before->v, first, last);
   look_at(t->lds, before->lds, sizeof t->lds, first, last);
   look_at(t->memory, before->memory, sizeof t->memory, first, last);
   look_at((uint8_t *)&w->s, (const uint8_t *)&before->w.s, sizeof w->s, first, last);
@@ -104,7 +104,7 @@ static bool execute_wrongly(isa_wave_t *t, const gs_inst_t *in, fault_t fault) {
     _exit(EXIT_UNNOTICED);
   }
   before->w = t->w;
-  memcpy(before->v, t->v, sizeof t->v);
+  memcpy(before->v, t->v, sizeof before->v);
   memcpy(before->lds, t->lds, sizeof t->lds);
   memcpy(before->memory, t->memory, sizeof t->memory);
   before->interrupts = t->interrupts;
