@@ -253,6 +253,23 @@ static void note_used(mapping_t *mapping) {
   free(now);
 }
 
+/* Whether the words are addresses, one of each side's memory. */
+static bool are_pointers(uint64_t host, uint64_t device, gs_read_device_t *read_device, void *context) {
+  uint8_t byte;
+  return host != device && read_host(host, &byte, 1) && read_device(context, device, &byte, 1);
+}
+
+/* A pointer in an image is the device's own, which the host never had. */
+static void leave_out_pointers(mapping_t *mapping, gs_read_device_t *read_device, void *context) {
+  enum { WORD = sizeof(uint64_t) };
+  uint64_t host, device;
+  for (uint64_t i = -mapping->host % WORD; i + WORD <= mapping->end - mapping->start; i += WORD) {
+    memcpy(&device, mapping->device_had + i, WORD);
+    if (read_host(mapping->host + i, &host, WORD) && are_pointers(host, device, read_device, context))
+      memcpy(mapping->host_had + i, &host, WORD);
+  }
+}
+
 /* What the host has changed before the image was loaded, the device has not seen. */
 static void note_loaded(mapping_t *mapping, gs_read_device_t *read_device, void *context) {
   const uint64_t bytes = mapping->end - mapping->start;
@@ -260,6 +277,7 @@ static void note_loaded(mapping_t *mapping, gs_read_device_t *read_device, void 
   if (!read_device(context, mapping->start, mapping->device_had, bytes))
     return;
   memcpy(mapping->host_had, mapping->device_had, bytes);
+  leave_out_pointers(mapping, read_device, context);
   for (uint64_t i = 0; i < bytes; i++)
     mapping->flags[i] |= KNOWN;
 }
