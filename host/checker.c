@@ -6,14 +6,11 @@
 #include "runtime.h"
 
 #include <dlfcn.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { NAME_BYTES = 256 };
-
-static void *find(void *library, const char *name) {
-  return library ? dlsym(library, name) : NULL;
-}
 
 void tgt_checker_find(void) {
   /* The reference stays: the library does, too. */
@@ -21,20 +18,21 @@ void tgt_checker_find(void) {
   if (!library)
     library = dlopen("libhsakmt.so.1", RTLD_LAZY | RTLD_NOLOAD);
   int (*wanted)(void);
-  void *symbol = find(library, "gfxsim_notes_are_wanted");
+  void *symbol = library ? dlsym(library, "gfxsim_notes_are_wanted") : NULL;
   memcpy(&wanted, &symbol, sizeof wanted);
   if (!symbol || !wanted())
     return;
-  symbol = find(library, "gfxsim_note_map");
-  memcpy(&tgt_runtime()->note_map, &symbol, sizeof symbol);
-  symbol = find(library, "gfxsim_note_mapping");
-  memcpy(&tgt_runtime()->note_mapping, &symbol, sizeof symbol);
-  symbol = find(library, "gfxsim_note_caller");
-  memcpy(&tgt_runtime()->note_caller, &symbol, sizeof symbol);
-  symbol = find(library, "gfxsim_note_brought");
-  memcpy(&tgt_runtime()->note_brought, &symbol, sizeof symbol);
-  symbol = find(library, "gfxsim_note_returns");
-  memcpy(&tgt_runtime()->note_returns, &symbol, sizeof symbol);
+  /* In the order of the runtime's members. */
+  static const char names[][sizeof "gfxsim_note_mapping"] = {"gfxsim_note_map", "gfxsim_note_mapping",
+                                                             "gfxsim_note_caller", "gfxsim_note_brought",
+                                                             "gfxsim_note_returns"};
+  enum { NOTES = sizeof names / sizeof *names, FIRST = offsetof(tgt_runtime_t, note_map) };
+  _Static_assert(offsetof(tgt_runtime_t, note_returns) == FIRST + (NOTES - 1) * sizeof(void *),
+                 "a name for each");
+  for (size_t i = 0; i < NOTES; i++) {
+    symbol = dlsym(library, names[i]);
+    memcpy((char *)tgt_runtime() + FIRST + i * sizeof symbol, &symbol, sizeof symbol);
+  }
 }
 
 bool tgt_checker_is_there(void) {

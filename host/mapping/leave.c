@@ -146,14 +146,15 @@ map_status_t map_leave(map_work_t *work) {
 
 /* ---- data constructs ---- */
 
-/* Takes a count away under the lock. The last one is taken in one step with a pin of the work's. */
-static void take_count(map_work_t *work, map_item_t *item, uint64_t type, uint64_t one, uint64_t mask) {
+/* Takes a count away under the lock, or all that are more than `left`. The last one is taken in one step with
+ * a pin of the work's. */
+static void take_count(map_work_t *work, map_item_t *item, uint64_t one, uint64_t mask, uint64_t left) {
   map_item_t *leader = map_leader(item);
   map_entry_t *entry = item->entry;
   uint64_t word = atomic_load_explicit(&entry->word, memory_order_relaxed), after;
   bool last;
   do {
-    after = !(word & mask) ? word : type & MAP_DELETE ? word & ~mask : word - one;
+    after = (word & mask) <= left ? word : item->type & MAP_DELETE ? (word & ~mask) | left : word - one;
     last = word & MAP_COUNTS && !(after & MAP_COUNTS);
     if (last)
       after = (after | MAP_FILLING) + (leader->units ? 0 : MAP_PIN_ONE);
@@ -168,28 +169,17 @@ static void take_count(map_work_t *work, map_item_t *item, uint64_t type, uint64
   work->todo |= MAP_ITEM_ZEROED | MAP_TODO_DROP;
 }
 
-/* A member that is deleted takes the whole with it, which counts for its members and says nothing of
- * deleting: the last count is left for it. */
-static void leave_one_count(map_entry_t *entry, uint64_t one, uint64_t mask) {
-  uint64_t word = atomic_load_explicit(&entry->word, memory_order_relaxed);
-  while ((word & mask) > one &&
-         !atomic_compare_exchange_weak_explicit(&entry->word, &word, (word & ~mask) | one,
-                                                memory_order_acq_rel, memory_order_relaxed))
-    ;
-}
-
-/* Takes away what an item has counted. True: something may have to be copied by that. */
+/* Takes away what an item has counted. A member that is deleted takes the whole with it, which counts for its
+ * members and says nothing of deleting: one count is left for it. True: something may have to be copied by
+ * that. */
 static bool leave_item(map_work_t *work, map_item_t *item) {
-  bool hold = item->type & MAP_HOLD;
-  uint64_t one = hold ? MAP_HOLD_ONE : MAP_DYNAMIC_ONE, mask = hold ? MAP_HOLD_MASK : MAP_DYNAMIC_MASK;
+  bool hold = item->type & MAP_HOLD, counted = item->flags & MAP_ITEM_COUNTED;
+  uint64_t one = hold ? MAP_HOLD_ONE : MAP_DYNAMIC_ONE;
   if (!item->entry)
     return false;
-  bool counts = !item->entry->infinite || hold;
-  if (counts && item->type & MAP_DELETE && !(item->flags & MAP_ITEM_COUNTED))
-    leave_one_count(item->entry, one, mask);
   item->value = map_entry_word(item->entry);
-  if (counts && item->flags & MAP_ITEM_COUNTED)
-    take_count(work, item, item->type, one, mask);
+  if ((counted || item->type & MAP_DELETE) && !(item->entry->infinite && !hold))
+    take_count(work, item, one, hold ? MAP_HOLD_MASK : MAP_DYNAMIC_MASK, counted ? 0 : one);
   return true;
 }
 
