@@ -207,13 +207,6 @@ void gs_choose_half(const gs_inst_t *in, unsigned which, gs_inst_t *half) {
     half->src[i] = half_of_source(in, i, which ? in->op_sel_hi : in->op_sel, which ? in->neg_hi : in->neg_lo);
 }
 
-static bool half_reads(const gs_inst_t *half, unsigned row) {
-  bool does = false;
-  for (unsigned i = 0; i < 3; i++)
-    does |= half->src[i].kind == GS_SRC_VGPR && half->src[i].reg == row;
-  return does;
-}
-
 /* Halves are done one after the other, so what the first writes the second must not read. */
 static void find_halves(const gs_stencil_table_t *table, const gs_inst_t *in, const char *handler,
                         gs_choice_t *choice) {
@@ -227,8 +220,8 @@ static void find_halves(const gs_stencil_table_t *table, const gs_inst_t *in, co
   char kinds[4], other[4];
   for (unsigned i = 0; i < 2; i++)
     gs_choose_half(in, i, &half[i]);
-  choice->first_half = half_reads(&half[1], half[0].dst);
-  if (half_reads(&half[!choice->first_half], half[choice->first_half].dst) ||
+  choice->first_half = gs_dual_reads(&half[1], half[0].dst);
+  if (gs_dual_reads(&half[!choice->first_half], half[choice->first_half].dst) ||
       !name_kinds(&half[0], true, kinds) || !name_kinds(&half[1], true, other))
     return;
   if (other[0] == 'M') /* which does for operands without signs, too */
