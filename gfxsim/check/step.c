@@ -21,7 +21,6 @@ typedef struct code {
 static struct {
   pthread_once_t once;
   bool works;
-  struct sigaction previous;
   code_t library; /* the C library */
   _Atomic uint64_t steps;
   _Atomic uint64_t place[PLACES];
@@ -136,12 +135,9 @@ static bool step(stepper_t *s, uint64_t pc, const greg_t *regs) {
 static void on_trap(int number, siginfo_t *info, void *context) {
   greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
   stepper_t *s = &self;
-  if (!s->on && info->si_code != TRAP_TRACE && common.previous.sa_sigaction &&
-      common.previous.sa_handler != SIG_IGN) { /* not ours */
-    if (common.previous.sa_flags & SA_SIGINFO)
-      common.previous.sa_sigaction(number, info, context);
-    else
-      common.previous.sa_handler(number);
+  if (!s->on && info->si_code != TRAP_TRACE) { /* not ours: it ends the process, as without us */
+    (void)signal(number, SIG_DFL);
+    (void)raise(number);
     return;
   }
   if (s->on && step(s, (uint64_t)regs[REG_RIP], regs)) {
@@ -155,10 +151,9 @@ static void on_trap(int number, siginfo_t *info, void *context) {
 
 static void prepare(void) {
   struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-  if (sigaction(SIGTRAP, NULL, &common.previous))
-    return;
+  struct sigaction previous;
   /* Who has a handler of its own is not disturbed: it may be a debugger's. */
-  if (common.previous.sa_handler != SIG_DFL)
+  if (sigaction(SIGTRAP, NULL, &previous) || previous.sa_handler != SIG_DFL)
     return;
   common.library = find_code((uint64_t)(uintptr_t)getpid);
   common.works = !sigaction(SIGTRAP, &action, NULL);
