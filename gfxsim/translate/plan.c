@@ -5,26 +5,28 @@
 
 /* ---- Sets ---- */
 
-static bool has_rows(const gs_row_set_t *set, unsigned first, unsigned count) {
-  bool has = false;
-  for (unsigned i = first; i < first + count && i < GS_VGPRS; i++)
-    has |= set->bits[i / 64] >> i % 64 & 1;
-  return has;
+static bool has(const uint64_t *bits, unsigned size, unsigned first, unsigned count) {
+  bool found = false;
+  for (unsigned i = first; i < first + count && i < size; i++)
+    found |= bits[i / 64] >> i % 64 & 1;
+  return found;
 }
-static void put_rows(gs_row_set_t *set, unsigned first, unsigned count, bool on) {
-  for (unsigned i = first; i < first + count && i < GS_VGPRS; i++)
-    set->bits[i / 64] = (set->bits[i / 64] & ~(UINT64_C(1) << i % 64)) | (uint64_t)on << i % 64;
+static void put(uint64_t *bits, unsigned size, unsigned first, unsigned count, bool on) {
+  for (unsigned i = first; i < first + count && i < size; i++)
+    bits[i / 64] = (bits[i / 64] & ~(UINT64_C(1) << i % 64)) | (uint64_t)on << i % 64;
 }
 
+static bool has_rows(const gs_row_set_t *set, unsigned first, unsigned count) {
+  return has(set->bits, GS_VGPRS, first, count);
+}
+static void put_rows(gs_row_set_t *set, unsigned first, unsigned count, bool on) {
+  put(set->bits, GS_VGPRS, first, count, on);
+}
 static bool has_scalars(const gs_scalar_set_t *set, unsigned first, unsigned count) {
-  bool has = false;
-  for (unsigned i = first; i < first + count && i < GS_SGPRS; i++)
-    has |= set->bits[i / 64] >> i % 64 & 1;
-  return has;
+  return has(set->bits, GS_SGPRS, first, count);
 }
 static void put_scalars(gs_scalar_set_t *set, unsigned first, unsigned count, bool on) {
-  for (unsigned i = first; i < first + count && i < GS_SGPRS; i++)
-    set->bits[i / 64] = (set->bits[i / 64] & ~(UINT64_C(1) << i % 64)) | (uint64_t)on << i % 64;
+  put(set->bits, GS_SGPRS, first, count, on);
 }
 
 /* ---- Vector instructions ---- */
