@@ -989,6 +989,7 @@ static void timeline_of(void (*what)(void **), int ended, void (*check)(const ch
   assert_true(child >= 0);
   if (!child) {
     setenv("LIBOMPTARGET_AMDGPU_TIMELINE", path, 1);
+    setenv("GFXSIM_COPY_US", "50000", 1); /* so that the host has to wait, however late it gets to it */
     const struct CMUnitTest tests[] = {cmocka_unit_test(what)};
     exit(cmocka_run_group_tests(tests, set_up, tear_down));
   }
