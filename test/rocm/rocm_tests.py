@@ -24,7 +24,8 @@ REASONS = os.path.join(OWN, "rocm_exceptions.txt")
 
 USAGE = """\
 Runs cases of the named suites in the trees that script/trixie makes, below gfxsim, and prints those that do not pass. Those of
-libraries are Debian 13's; rocrtst and kfdtest are compiled by script/rocr-tests in a tree of Debian forky.
+libraries are Debian 13's, or those of another release; rocrtst and kfdtest are compiled by script/rocr-tests in a tree of Debian
+forky.
 What was run is kept in build/rocm-tests: a second run takes up where the first ended, with --again from the beginning. The exit
 status is 1 when a case fails for which test/rocm/rocm_exceptions.txt has no reason."""
 
@@ -37,26 +38,21 @@ GOOGLE = Frame("--gtest_list_tests", lambda cases: ["--gtest_filter=" + ":".join
 THRUST = Frame("--list", lambda cases: ["--verbose", "--sizes=small"] + cases,
                re.compile(r"Running (\w+)\.\.\."), re.compile(r".*\[(PASS|KNOWN FAILURE|FAILURE|ERROR|UNKNOWN EXCEPTION)\] +(?:\S+ ms )?(\w+)$"))
 
-# A suite: the package of Debian 13 that it is in, or None if script/rocr-tests compiles it; the folder of its programs, or their
-# names in ROCR; what differs from MACHINE; the frame of its programs.
-Suite = collections.namedtuple("Suite", "package programs machine frame", defaults=({}, GOOGLE))
-LIBEXEC = "/usr/libexec/rocm/"
+# A suite: the library whose package of tests it is in, or None if script/rocr-tests compiles it; what differs from MACHINE; the
+# frame of its programs.
+Suite = collections.namedtuple("Suite", "library machine frame", defaults=({}, GOOGLE))
+LIBEXEC = "/usr/libexec/rocm/"  # packages have a folder of their programs here
 ROCR = "/opt/rocr-tests"  # in the tree of forky, whose ROCr has its thunk inside
 PEERS = {"GFXSIM_DEVICES": "gfx90a,gfx90a"}
 SUITES = {
-    "kfdtest": Suite(None, "kfdtest", {"GFXSIM_SVM": "1", **PEERS}),
-    "rocrtst": Suite(None, "rocrtst64"),
-    "rocRAND": Suite("librocrand1-tests", LIBEXEC),
-    "hipRAND": Suite("libhiprand1-tests", LIBEXEC),
-    "rocPRIM": Suite("librocprim-tests", LIBEXEC),
-    "hipCUB": Suite("libhipcub-tests", LIBEXEC),
-    "rocThrust": Suite("librocthrust-tests", LIBEXEC, frame=THRUST),
-    "rocBLAS": Suite("librocblas0-tests", LIBEXEC),
-    "rocFFT": Suite("librocfft0-tests", LIBEXEC),
-    "rocSPARSE": Suite("librocsparse0-tests", LIBEXEC),
-    "rocSOLVER": Suite("librocsolver0-tests", LIBEXEC),
-    "RCCL": Suite("librccl1-tests", LIBEXEC, PEERS),
+    "kfdtest": Suite(None, {"GFXSIM_SVM": "1", **PEERS}),
+    "rocrtst": Suite(None),
+    **{name: Suite("lib" + name.lower()) for name in ("rocRAND", "hipRAND", "rocPRIM", "hipCUB")},
+    "rocThrust": Suite("librocthrust", frame=THRUST),
+    **{name: Suite("lib" + name.lower()) for name in ("rocBLAS", "rocFFT", "rocSPARSE", "rocSOLVER", "rocALUTION")},
+    "RCCL": Suite("librccl", PEERS),
 }
+ROCR_PROGRAMS = {"kfdtest": "kfdtest", "rocrtst": "rocrtst64"}
 # The machine: small, so that what a library sizes by the device takes little time. RCCL wants peers.
 MACHINE = {"GFXSIM_CUS": "8", "GFXSIM_DEVICES": "gfx90a", "GFXSIM_HOST_VISIBLE": "1"}
 RESULTS = {"OK": "pass", "FAILED": "FAIL", "SKIPPED": "skipped",
@@ -67,9 +63,13 @@ NOT_RUN = "Not run: "  # how the reason begins for cases that would harm or hang
 CHUNK = 200  # cases of one process: the filter is an argument
 
 
+def release_of(options, suite):
+    return options.release if SUITES[suite].library else "forky"
+
+
 def tree_of(options, suite):
     """What script/trixie needs to find it."""
-    release = "trixie" if SUITES[suite].package else "forky"
+    release = release_of(options, suite)
     return ["--release=" + release, "--root=" + (options.root or os.path.join(ROOT, "build", release))]
 
 
@@ -90,26 +90,40 @@ def output_of(options, suite, words):
 
 def below_gfxsim(options, suite, words):
     machine = {**MACHINE, **SUITES[suite].machine, **({"GFXSIM_DEVICES": options.device} if options.device else {})}
-    folder = [] if SUITES[suite].package else ["-C", ROCR]  # where rocrtst looks for its kernels
-    door = options.door if SUITES[suite].package else "kfd"
+    folder = [] if SUITES[suite].library else ["-C", ROCR]  # where rocrtst looks for its kernels
+    door = options.door if release_of(options, suite) == "trixie" else "kfd"
     return ["env"] + folder + [f"{name}={value}" for name, value in machine.items()] + [
         os.path.join(options.build, "bin", "gfxsim-run"), "--door=" + door] + words
 
 
+def package_of(options, suite):
+    """Its name in the release, with the number of the library's interface that it has there."""
+    library = SUITES[suite].library
+    if not library:
+        return "libhsa-runtime64-1"
+    names = output_of(options, suite, ["apt-cache", "pkgnames", library]) or ""
+    found = [name for name in names.split("\n") if re.fullmatch(re.escape(library) + r"\d*-tests", name)]
+    if not found:
+        sys.exit(f"rocm-tests: {release_of(options, suite)} has no package of {suite}'s tests")
+    return max(found)
+
+
 def find_programs(options, suite):
-    if not SUITES[suite].package:
-        return [os.path.join(ROCR, SUITES[suite].programs)]
-    folder = SUITES[suite].programs + SUITES[suite].package
+    if not SUITES[suite].library:
+        return [os.path.join(ROCR, ROCR_PROGRAMS[suite])]
+    folder = LIBEXEC + package_of(options, suite)
     text = output_of(options, suite, ["find", folder, "-maxdepth", "1", "-type", "f", "-perm", "-u+x"])
     if not text:
-        sys.exit(f"rocm-tests: {SUITES[suite].package} has no programs in {folder} of the tree")
-    return sorted(path for path in text.split("\n") if path.startswith(folder))
+        sys.exit(f"rocm-tests: there are no programs in {folder} of the tree")
+    programs = (path for path in text.split("\n") if path.startswith(folder))
+    return sorted(path for path in programs if os.path.basename(path) != "run-tests")  # which runs all the others
 
 
 def list_cases(options, suite, program):
     """Full names, in the program's order; disabled ones left out as it does."""
     frame = SUITES[suite].frame
-    kept = os.path.join(WORK, f"{suite}.{os.path.basename(program)}.list")  # some take minutes
+    of_release = "" if options.release == "trixie" else options.release + "."
+    kept = os.path.join(WORK, f"{suite}.{of_release}{os.path.basename(program)}.list")  # some take minutes
     if options.again or not os.path.exists(kept):
         text = output_of(options, suite, below_gfxsim(options, suite, [program, frame.listing]))
         if text is None:
@@ -203,7 +217,8 @@ def run_program(options, suite, program, done, log):
 
 def label_of(options, suite):
     """What its results are listed as."""
-    return f"{suite} on {options.device}" if options.device else suite
+    of_release = f" of {options.release}" if SUITES[suite].library and options.release != "trixie" else ""
+    return suite + of_release + (f" on {options.device}" if options.device else "")
 
 
 def path_of(label):
@@ -212,9 +227,9 @@ def path_of(label):
 
 def labels_of(suite):
     """Those under which there are results, of this machine or in the table."""
-    labels = {os.path.basename(path)[:-len(".jsonl")] for path in glob.glob(path_of(suite + " on *"))}
+    labels = {os.path.basename(path)[:-len(".jsonl")] for path in glob.glob(path_of(suite + " o[fn] *"))}
     with open(TABLE) as table:
-        labels |= set(re.findall(rf"^\| ({suite} on \w+) \|", table.read(), re.MULTILINE))
+        labels |= set(re.findall(rf"^\| ({suite} o[fn] [\w ]+) \|", table.read(), re.MULTILINE))
     return [suite] + sorted(labels)
 
 
@@ -269,59 +284,86 @@ def read_rows(label):
     return rows[:1], int(counts[1]) if counts else 0, rows[1:]
 
 
+def package_path_of(label):
+    return os.path.join(WORK, label + ".package")
+
+
+def version_of(options, suite):
+    """The package that was run, and its version."""
+    package = package_of(options, suite)
+    version = output_of(options, suite, ["dpkg-query", "-W", "-f", "${Version}", package])
+    return f"{package} {(version or '?').strip()}"
+
+
+def rows_of_failures(suite, label, done):
+    rows = [f"| {label} | `{case}` | {result} | {reason_for(suite, case) or 'not known'} |"
+            for case, result in sorted(done.items()) if result not in ("pass", "skipped")]
+    if label == suite:
+        cells = [(pattern.replace("|", "\\|"), reason[len(NOT_RUN):]) for wanted, pattern, reason in read_reasons()
+                 if wanted == suite and reason.startswith(NOT_RUN)]
+        rows += [f"| {suite} | `{cell}` | not run | {reason} |" for cell, reason in cells]
+    return rows
+
+
+COLUMNS = ("pass", "skipped", "FAIL", "crash", "late")
+
+
+def row_of_counts(label, done):
+    count = collections.Counter(done.values())
+    with open(package_path_of(label)) as file:
+        package = file.read()
+    return f"| {label} | {package} | {len(done)} | " + " | ".join(str(count[c]) for c in COLUMNS) + " |"
+
+
 def write_table(options):
-    columns = ("pass", "skipped", "FAIL", "crash", "late")
-    lines = ["# AMD's libraries on gfxsim", "",
-             "Written by `script/rocm-tests --write`; do not edit. Cases of the test suites that Debian 13 packages, and of ROCr's own",
-             "programs on the ROCr of Debian forky, run on gfxsim's gfx90a with 8 compute units, or on the part that is named. They were",
-             "written for hardware, by the authors of the libraries. Of libraries samples: every n-th case, and not of all programs; of",
-             "rocThrust sizes up to 256. `skipped`: by the suite itself.",
-             "`late`: more than " + str(options.limit) + " s, or what was given when it was run.", "",
-             "| suite | package | cases run | " + " | ".join(columns) + " |", "|---|---|" + "---|" * (1 + len(columns))]
-    failures, kept = [], []
+    counts, failures = [], []
     for suite, label in ((suite, label) for suite in SUITES for label in labels_of(suite)):
-        package = SUITES[suite].package or "libhsa-runtime64-1"
         done = read_log(path_of(label))
-        counts, cases, rows = read_rows(label)
-        if len(done) < cases:  # another machine ran more
-            lines += counts
-            kept += rows
-            continue
-        if not done:
-            continue
-        version = (output_of(options, suite, ["dpkg-query", "-W", "-f", "${Version}", package]) or "?").strip()
-        count = collections.Counter(done.values())
-        lines.append(f"| {label} | {package} {version} | {len(done)} | " + " | ".join(str(count[c]) for c in columns) + " |")
-        failures += [(suite, label, case, result) for case, result in sorted(done.items()) if result not in ("pass", "skipped")]
-    lines += ["", "## What does not pass", ""] + (["| suite | case | result | reason |", "|---|---|---|---|"] if failures or kept else ["Nothing."])
-    for suite, label, case, result in failures:
-        lines.append(f"| {label} | `{case}` | {result} | {reason_for(suite, case) or 'not known'} |")
-    for suite, pattern, reason in read_reasons():
-        if reason.startswith(NOT_RUN) and os.path.exists(path_of(suite)):
-            cell = pattern.replace("|", "\\|")
-            lines.append(f"| {suite} | `{cell}` | not run | {reason[len(NOT_RUN):]} |")
-    lines += kept
+        old_count, cases, old_failures = read_rows(label)
+        if not done or len(done) < cases:  # another machine ran more
+            counts += old_count
+            failures += old_failures
+        else:
+            counts.append(row_of_counts(label, done))
+            failures += rows_of_failures(suite, label, done)
+    text = f"""\
+# AMD's libraries on gfxsim
+
+Written by `script/rocm-tests --write`; do not edit. Cases of the test suites that Debian 13 packages, or another release where
+one is named, and of ROCr's own programs on the ROCr of Debian forky, run on gfxsim's gfx90a with 8 compute units, or on the part
+that is named. They were written for hardware, by the authors of the libraries. Of libraries samples: every n-th case, and not of
+all programs; of rocThrust sizes up to 256. `skipped`: by the suite itself. `late`: more than {options.limit} s, or what was given
+when it was run.
+
+| suite | package | cases run | {" | ".join(COLUMNS)} |
+|---|---|{"---|" * (1 + len(COLUMNS))}
+"""
+    text += "\n".join(counts) + "\n\n## What does not pass\n\n"
+    text += "\n".join(["| suite | case | result | reason |", "|---|---|---|---|"] + failures if failures else ["Nothing."]) + "\n"
     with open(TABLE, "w") as table:
-        table.write("\n".join(lines) + "\n")
+        table.write(text)
 
 
 def prepare(options, suite):
     script = os.path.join(ROOT, "script")
     tree = tree_of(options, suite)
-    if SUITES[suite].package:
-        command = [os.path.join(script, "trixie")] + tree + ["--packages=" + SUITES[suite].package]
+    if SUITES[suite].library:
+        command = [os.path.join(script, "trixie")] + tree + ["--packages=" + package_of(options, suite)]
     else:
         command = [os.path.join(script, "rocr-tests"), tree[1]]
     if subprocess.run(command).returncode:
         sys.exit("rocm-tests: the tree cannot be made")
+    with open(package_path_of(label_of(options, suite)), "w") as file:
+        file.write(version_of(options, suite))
 
 
 def main():
     parser = argparse.ArgumentParser(prog="script/rocm-tests", description=USAGE,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"), metavar="DIR", help="of gfxsim (default: %(default)s)")
+    parser.add_argument("--release", default="trixie", choices=("trixie", "forky", "unstable"), help="of Debian, for libraries (default: %(default)s)")
     parser.add_argument("--root", metavar="DIR", help="the tree (default: build/trixie, or build/forky for ROCr's own)")
-    parser.add_argument("--door", default="thunk", choices=("thunk", "kfd"), help="which of gfxsim's, for libraries (default: %(default)s)")
+    parser.add_argument("--door", default="thunk", choices=("thunk", "kfd"), help="which of gfxsim's, for libraries of trixie (default: %(default)s)")
     parser.add_argument("--device", metavar="PART", help="the GPU (default: the suite's own choice, of gfx90a); its results are listed apart")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="only each n-th case of a program")
     parser.add_argument("--first", type=int, default=0, metavar="N", help="beginning with this one (default: %(default)s)")
