@@ -196,9 +196,9 @@ def run_cases(options, suite, program, cases):
 
 
 def run_program(options, suite, program, done, log):
-    name = os.path.basename(program)
+    name, label = os.path.basename(program), label_of(options, suite)
     cases = [case for case in list_cases(options, suite, program) if fnmatch.fnmatch(case, options.filter)]
-    cases = [case for case in cases if not (reason_for(suite, f"{name}:{case}") or "").startswith(NOT_RUN)]
+    cases = [case for case in cases if not (reason_for(suite, label, f"{name}:{case}") or "").startswith(NOT_RUN)]
     cases = cases[options.first::options.every]
     left = [case for case in cases if f"{name}:{case}" not in done]
     while left:
@@ -244,7 +244,7 @@ def read_log(path):
 
 
 def read_reasons():
-    """[(suite, pattern, reason)]"""
+    """[(suite or label with _ for each space, pattern, reason)]"""
     reasons = []
     with open(REASONS) as text:
         for line in text:
@@ -254,9 +254,9 @@ def read_reasons():
     return reasons
 
 
-def reason_for(suite, case):
+def reason_for(suite, label, case):
     for wanted, pattern, reason in read_reasons():
-        if wanted == suite and re.fullmatch(pattern, case):
+        if wanted in (suite, label.replace(" ", "_")) and re.fullmatch(pattern, case):
             return reason
     return None
 
@@ -273,7 +273,7 @@ def run_suite(options, suite):
     count = collections.Counter(done.values())
     print(f"{label_of(options, suite)}: {len(done)} cases: " + ", ".join(f"{number} {result}" for result, number in count.most_common()))
     failed = [case for case, result in done.items() if result not in ("pass", "skipped")]
-    return [case for case in failed if not reason_for(suite, case)]
+    return [case for case in failed if not reason_for(suite, label_of(options, suite), case)]
 
 
 def read_rows(label):
@@ -296,7 +296,7 @@ def version_of(options, suite):
 
 
 def rows_of_failures(suite, label, done):
-    rows = [f"| {label} | `{case}` | {result} | {reason_for(suite, case) or 'not known'} |"
+    rows = [f"| {label} | `{case}` | {result} | {reason_for(suite, label, case) or 'not known'} |"
             for case, result in sorted(done.items()) if result not in ("pass", "skipped")]
     if label == suite:
         cells = [(pattern.replace("|", "\\|"), reason[len(NOT_RUN):]) for wanted, pattern, reason in read_reasons()
