@@ -7,7 +7,6 @@ writes down the results."""
 import argparse
 import collections
 import fnmatch
-import glob
 import json
 import os
 import pwd
@@ -22,7 +21,6 @@ ROOT = os.path.dirname(os.path.dirname(OWN))
 EXCEPTIONS = os.path.join(OWN, "llvm_exceptions.txt")
 TABLE = os.path.join(ROOT, "doc/generated/llvm-tests.md")
 # The libm for the GPU, where Debian's releases have it.
-BITCODE = ["/usr/lib/x86_64-linux-gnu/amdgcn/bitcode", "/usr/lib/llvm-*/lib/clang/*/amdgcn/bitcode"]
 
 USAGE = """\
 Downloads the sources of libomptarget's tests (Debian's source packages, with apt-get) and LLVM's test tools, compiles
@@ -171,9 +169,7 @@ class Suite:
         return os.path.join(folder, f"usr/lib/llvm-{version}")
 
     def flags(self):
-        bitcode = [folder for pattern in BITCODE for folder in glob.glob(pattern)]
-        if not bitcode:
-            fail("no device libm (amdgcn/bitcode); script/bootstrap installs rocm-device-libs")
+        bitcode = command(os.path.join(ROOT, "script/omp-cc"), "-v", str(self.version), "-g", self.gfx, "--print-bitcode").strip()
         runtime = {13: f"--libomptarget-amdgcn-bc-path={self.lib}/libomptarget-amdgcn-{self.gfx}.bc",
                    14: f"--libomptarget-amdgcn-bc-path={self.lib}"}
         if self.version >= 20:  # as script/omp-cc
@@ -181,7 +177,7 @@ class Suite:
         tools = [f"-B{ROOT}/script/clang-13"] if self.version == 13 else []  # see there
         return " ".join(tools + ["-Xopenmp-target=amdgcn-amd-amdhsa", "-march=" + self.gfx,
                                  runtime.get(self.version, f"--libomptarget-amdgpu-bc-path={self.lib}"),
-                                 "--rocm-device-lib-path=" + bitcode[0], "-Wno-unused-command-line-argument"])
+                                 "--rocm-device-lib-path=" + bitcode, "-Wno-unused-command-line-argument"])
 
     def compiler(self, name):
         return f"{OWN}/cached_compile.sh {self.folder}/compiled {name}-{self.version}"
@@ -190,6 +186,8 @@ class Suite:
         """The words before a program that run it with a plugin."""
         which = self.lib if plugin.startswith("stock") and self.version < 19 else "ours"
         words = [self.options.runner, f"--devices={self.gfx}", f"--plugin={which}", "--"]
+        if self.options.gfx:
+            words = [os.path.join(ROOT, "script/with-rocr"), self.gfx] + words
         folders = [self.options.library] if plugin == "runtime" else []
         if self.version in OMPT:  # it opens libomp.so, from libLLVM, which is not where our runtimes are
             folders.append(self.lib)
@@ -562,6 +560,7 @@ def run_elsewhere(version, options):
 
 def main():
     options = parse()
+    os.environ.setdefault("IS_APU", "0")  # asked by LLVM's tests of gfx942: it is MI300X
     if not options.runner and not options.report:
         options.runner = os.path.join(ROOT, "build/release/bin/gfxsim-run")
         command(os.path.join(ROOT, "script/bootstrap"))
