@@ -42,7 +42,7 @@ typedef struct gs_code_line {
 typedef struct gs_code gs_code_t;
 
 /* Makes an empty cache with one reference. `handlers` is the table that binds opcodes to their execution;
- * those of translated code must be the usual ones. NULL when out of memory. */
+ * translated code calls those that are not the usual ones. NULL when out of memory. */
 gs_code_t *gs_code_create(gs_target_t target, const gs_handlers_t *handlers, uint64_t epoch, bool translates);
 gs_code_t *gs_code_acquire(gs_code_t *code);
 /* Drops a reference; the last one frees every line. Accepts NULL. */

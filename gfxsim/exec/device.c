@@ -659,12 +659,13 @@ static void choose_handlers(gs_device_t *device) {
     device->handlers[width] = (gs_handlers_t){usual[width], are_watched ? watched[width] : NULL};
 }
 
-/* Whoever watches wants to see each instruction or access: it is interpreted. */
+/* Whoever wants to see each instruction has it interpreted. Who wants to see accesses alone is called by
+ * their handlers, which translated code calls. */
 static uint32_t heat_of(const gs_device_t *device) {
   static _Atomic int said;
   enum { OFTEN = 32 };
   const uint32_t wanted = device->options.translate;
-  if (wanted == GS_TRANSLATE_NEVER || device->observed || device->ops.watch)
+  if (wanted == GS_TRANSLATE_NEVER || device->observed)
     return 0;
   if (gs_translator_is_available(device->handlers[GS_WIDE].usual))
     return wanted == GS_TRANSLATE_ALWAYS ? 1 : OFTEN;

@@ -67,6 +67,7 @@ static const char *const control_names[CONTROLS] = {
 
 struct gs_translator {
   const gs_stencil_table_t *table;
+  const gs_handler_t *handlers; /* that the stencils are made from */
   const gs_stencil_t *control[CONTROLS];
   gs_arena_t *arenas; /* the newest first */
   bool is_ready;      /* `control` is filled */
@@ -152,6 +153,7 @@ gs_translator_t *gs_translator_create(const gs_handler_t *handlers) {
   if (!t)
     return NULL;
   t->table = table;
+  t->handlers = handlers;
   return t;
 }
 
@@ -647,6 +649,13 @@ static bool add_pair(block_t *b, const gs_inst_t *in, uint64_t next, unsigned do
   return true;
 }
 
+/* A watched access is one that its handler tells of, and no stencil. */
+static gs_choice_t choose(const gs_translator_t *t, const gs_inst_t *in) {
+  const bool is_watched = in->op && !(in->op->flags & GS_OPF_ILLEGAL) &&
+                          in->fn != gs_handler_fn(&t->handlers[in->op - gs_opcodes]);
+  return is_watched ? gs_choose_call(in) : gs_choose(t->table, in);
+}
+
 /* Finds out what the block consists of. Returns false when there is no instruction. */
 static bool collect(block_t *b, uint64_t address) {
   gs_code_place_t place;
@@ -658,7 +667,7 @@ static bool collect(block_t *b, uint64_t address) {
     address += in->size;
     if (is_pair && add_pair(b, in, address, done))
       continue;
-    b->step[b->count] = (step_t){in, address, done, gs_choose(b->translator->table, in)};
+    b->step[b->count] = (step_t){in, address, done, choose(b->translator, in)};
     if (is_end(&b->step[b->count++]))
       break;
   }

@@ -294,6 +294,12 @@ gs_choice_t gs_choose(const gs_stencil_table_t *table, const gs_inst_t *in) {
   return choice;
 }
 
+/* No such handler changes modes or the program counter. */
+gs_choice_t gs_choose_call(const gs_inst_t *in) {
+  const gs_step_kind_t kind = is_scalar(in) ? GS_STEP_CALL : kind_of_call(in);
+  return (gs_choice_t){.kind = kind, .writes_exec = writes_exec(in, handler_names[in->op - gs_opcodes])};
+}
+
 gs_choice_t gs_choose_part(const gs_stencil_table_t *table, const gs_inst_t *part) {
   gs_choice_t choice = {.kind = GS_STEP_CALL};
   const char *const handler = part_names[part->op->number];

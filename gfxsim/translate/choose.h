@@ -34,6 +34,8 @@ typedef struct gs_choice {
 } gs_choice_t;
 
 gs_choice_t gs_choose(const gs_stencil_table_t *table, const gs_inst_t *in);
+/* The same of an instruction that has another handler than stencils are made from: that is called. */
+gs_choice_t gs_choose_call(const gs_inst_t *in);
 /* For a part of a pair (isa/dual.h): a stencil, or a call, which the part has no handler for. */
 gs_choice_t gs_choose_part(const gs_stencil_table_t *table, const gs_inst_t *part);
 /* The instruction on one register that does a half of `in`, 0 or 1, of a choice that has halves. */
