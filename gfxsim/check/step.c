@@ -135,12 +135,12 @@ static bool step(stepper_t *s, uint64_t pc, const greg_t *regs) {
 static void on_trap(int number, siginfo_t *info, void *context) {
   greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
   stepper_t *s = &self;
-  if (!s->on && info->si_code != TRAP_TRACE) { /* not ours: it ends the process, as without us */
+  const bool ours = info->si_code == TRAP_TRACE;
+  if (!ours) { /* it ends the process, as without us: when this handler returns */
     (void)signal(number, SIG_DFL);
     (void)raise(number);
-    return;
   }
-  if (s->on && step(s, (uint64_t)regs[REG_RIP], regs)) {
+  if (ours && s->on && step(s, (uint64_t)regs[REG_RIP], regs)) {
     memcpy(s->before, regs, sizeof s->before);
     s->has_before = true;
     return;
