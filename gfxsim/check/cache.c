@@ -249,10 +249,24 @@ static GS_GUEST void fill(gs_line_t *line, uint64_t number, uint64_t host) {
   }
 }
 
+/* Whether memory has all that the line has. */
+static GS_GUEST bool is_same(const gs_line_t *line, uint64_t host) {
+  uint64_t differ = 0, there;
+  for (unsigned i = 0; i < GS_CACHE_LINE; i += 8) {
+    memcpy(&there, line->bytes + i, sizeof there);
+    differ |= there ^ gs_guest_get64(host + i);
+  }
+  return !differ;
+}
+
 /* Bytes of `mask` that the line has and that memory has no more. Those it did not know it gets. */
 static GS_GUEST uint64_t compare(gs_line_t *line, uint64_t host, uint64_t mask) {
   uint64_t differ = 0;
   const uint64_t unknown = mask & ~line->known;
+  if (GS_LIKELY(is_same(line, host))) {
+    line->known |= mask;
+    return 0;
+  }
   for (unsigned i = 0; i < GS_CACHE_LINE; i += 8) {
     uint64_t there;
     if (!(mask >> i & 0xff))
@@ -539,16 +553,47 @@ static void add(look_t *k, run_t *run, uint64_t address, unsigned lane) {
   run->mask |= ((UINT64_C(1) << k->bytes) - 1) << from; /* at most 16 bytes */
 }
 
+/* The same of lanes side by side from `lane` on, none of which is in two lines. */
+static void add_lanes(look_t *k, run_t *run, uint64_t address, unsigned count, unsigned lane) {
+  const uint64_t start = address, end = address + (uint64_t)count * k->bytes;
+  while (address < end) {
+    const uint64_t number = address / GS_CACHE_LINE, next = (number + 1) * GS_CACHE_LINE;
+    const unsigned from = (unsigned)(address % GS_CACHE_LINE);
+    const unsigned size = (unsigned)((next < end ? next : end) - address);
+    if (run->mask && run->number != number) {
+      look_line(k, run->number, run->mask, run->lane);
+      run->mask = 0;
+    }
+    if (!run->mask)
+      run->lane = lane + (unsigned)((address - start) / k->bytes);
+    run->number = number;
+    run->mask |= (size == GS_CACHE_LINE ? UINT64_MAX : (UINT64_C(1) << size) - 1) << from;
+    address = next;
+  }
+}
+
+static bool is_looked_at(const look_t *k, uint64_t address) {
+  const uint64_t high = address >> 32;
+  return high != GS_SHARED_APERTURE_HI && high != GS_PRIVATE_APERTURE_HI && !is_private(k, address);
+}
+
 static void look_lanes(gs_wave_t *w, const gs_access_t *a) {
   look_t k;
   run_t run = {.mask = 0};
   if (a->step != GS_LINEAR_STEP || !begin(&k, w, a->rights, a->bytes, GS_BY_VECTOR))
     return;
-  for (uint64_t left = a->lanes; left; left &= left - 1) {
+  const bool even = (a->bytes & (a->bytes - 1)) == 0;
+  const uint64_t next = even ? k.cache->race->sweep->next(a->at, a->bytes) : 0;
+  for (uint64_t left = a->lanes; left;) {
     const unsigned l = (unsigned)__builtin_ctzll(left);
-    const uint64_t high = a->at[l] >> 32;
-    if (high != GS_SHARED_APERTURE_HI && high != GS_PRIVATE_APERTURE_HI && !is_private(&k, a->at[l]))
+    unsigned count = a->at[l] % a->bytes ? 1 : gs_count_neighbours(left, next);
+    if (count > 1 && (!is_looked_at(&k, a->at[l]) || !is_looked_at(&k, a->at[l + count - 1])))
+      count = 1;
+    if (count > 1)
+      add_lanes(&k, &run, a->at[l], count, l);
+    else if (is_looked_at(&k, a->at[l]))
       add(&k, &run, a->at[l], l);
+    left = gs_without_lanes(left, count);
   }
   if (run.mask)
     look_line(&k, run.number, run.mask, run.lane);

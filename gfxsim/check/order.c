@@ -390,6 +390,13 @@ static void tell_anew(gs_order_t *order, gs_sync_t *word, const gs_crew_t *crew,
   order->told++;
 }
 
+static bool is_more(const uint16_t *clocks, const uint16_t *known, unsigned waves) {
+  bool more = false;
+  for (unsigned i = 0; i < waves; i++)
+    more |= clocks[i] > known[i];
+  return more;
+}
+
 /* Adds what wave `w` can tell, if that is more than its group told last. Lock held. */
 static void tell(gs_order_t *order, gs_sync_t *word, const gs_crew_t *crew, unsigned w) {
   const gs_order_wave_t *wave = &crew->wave[w];
@@ -403,6 +410,8 @@ static void tell(gs_order_t *order, gs_sync_t *word, const gs_crew_t *crew, unsi
     tell_anew(order, word, crew, clocks, last);
     return;
   }
+  if (!is_more(clocks, clocks_of(word, last), crew->waves))
+    return;
   uint16_t *mine = change(word, last);
   for (unsigned i = 0; i < crew->waves; i++)
     if (mine[i] < clocks[i])

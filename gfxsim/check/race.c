@@ -325,58 +325,38 @@ static GS_GUEST void touch_word(touch_t *t, const cells_t *cells, uint64_t addre
 
 /* ---- Dwords side by side ---- */
 
-/* Whether any stamp is of another wave, and not long over. */
-static GS_GUEST bool any_near(const gs_stamp_t *stamps, size_t count, gs_stamp_t floor, gs_stamp_t mine) {
-  gs_stamp_t near = 0;
-  for (size_t i = 0; i < count; i++)
-    near |= (stamps[i] >= floor) & ((stamps[i] ^ mine) >> GS_STAMP_WAVE != 0);
-  return near;
-}
-
-static GS_GUEST void put_written(gs_stamp_t *written, size_t count, gs_stamp_t stamp, unsigned per_lane) {
-  if (per_lane == 1)
-    for (size_t i = 0; i < count; i++)
-      written[i] = stamp + i;
-  else
-    for (size_t i = 0; i < count; i++)
-      written[i] = stamp + i / per_lane;
-}
-
-static GS_GUEST void put_read(gs_stamp_t *read, gs_stamp_t *before, size_t count, gs_stamp_t stamp,
-                              unsigned shift) {
-  for (size_t i = 0; i < count; i++) {
-    const gs_stamp_t last = read[i];
-    before[i] = (last ^ stamp) >> GS_STAMP_WAVE ? last : before[i];
-    read[i] = stamp + (i >> shift);
-  }
-}
-
-/* As put_value, of whole dwords. */
-static GS_GUEST void put_values(const touch_t *t, uint32_t *value, size_t count, unsigned lane,
-                                unsigned per_lane) {
+/* As put_value, of whole dwords, each lane's from its dword `skip` on. */
+static void put_values(const touch_t *t, uint32_t *value, size_t count, unsigned lane, unsigned width,
+                       unsigned skip) {
   const unsigned most = GS_ACCESS_BYTES / 4;
-  for (size_t i = 0; i < count; i++)
-    if (i % per_lane < most)
-      value[i] = t->w->v[t->data + i % per_lane].u32[lane + i / per_lane];
+  const gs_row_t *rows = &t->w->v[t->data + skip];
+  if (width <= most && !skip)
+    t->race->sweep->gather(value, count, rows, lane, width);
+  else
+    for (size_t i = 0; i < count && skip + i < most; i++)
+      value[i] = rows[i].u32[lane];
 }
 
-/* Puts the stamps of `count` dwords, of which each lane from `lane` on has `width`, if they meet nobody:
- * false if they may. */
-static bool put_row(const touch_t *t, const cells_t *cells, size_t count, unsigned lane, unsigned width) {
-  const gs_stamp_t floor = t->local ? 1 : (gs_stamp_t)t->crew->job->floor << GS_STAMP_CREW;
-  const gs_stamp_t mine = t->stamp | lane;
+static gs_stamp_t floor_of(const touch_t *t) {
+  return t->local ? 1 : (gs_stamp_t)t->crew->job->floor << GS_STAMP_CREW;
+}
+
+/* Puts the stamps of `count` dwords from `address` on, of which each lane from `lane` on has `width`, if they
+ * meet nobody: false if they may. */
+static bool put_row(const touch_t *t, const cells_t *cells, size_t count, uint64_t address, unsigned lane,
+                    unsigned width) {
+  const gs_sweep_stamps_t stamps = {.written = cells->written,
+                                    .read = cells->read,
+                                    .read_before = cells->read_before,
+                                    .count = count,
+                                    .floor = floor_of(t),
+                                    .mine = t->stamp | lane,
+                                    .width = width};
   const bool writes = t->rights & GS_VM_WRITE;
   gs_shadow_lock(cells->page);
-  const bool alone = !any_near(cells->written, count, floor, mine) &&
-                     (!writes || (!any_near(cells->read, count, floor, mine) &&
-                                  !any_near(cells->read_before, count, floor, mine)));
-  if (alone && writes) {
-    put_written(cells->written, count, mine, width);
-    if (cells->value && t->w && t->data != GS_SITE_NO_DATA)
-      put_values(t, cells->value, count, lane, width);
-  } else if (alone) {
-    put_read(cells->read, cells->read_before, count, mine, (unsigned)__builtin_ctz(width));
-  }
+  const bool alone = writes ? t->race->sweep->write(&stamps) : t->race->sweep->read(&stamps);
+  if (alone && writes && cells->value && t->w && t->data != GS_SITE_NO_DATA)
+    put_values(t, cells->value, count, lane, width, (unsigned)(address - t->lane_address) / 4);
   gs_shadow_unlock(cells->page);
   return alone;
 }
@@ -387,8 +367,7 @@ static void touch_row(touch_t *t, const cells_t *cells, size_t count, uint64_t a
                       unsigned per_lane) {
   const unsigned width = per_lane ? per_lane : 1024;
   const uint64_t first = t->lane_address;
-  if (t->rights != (GS_VM_READ | GS_VM_WRITE) && (width & (width - 1)) == 0 &&
-      put_row(t, cells, count, lane, width))
+  if (t->rights != (GS_VM_READ | GS_VM_WRITE) && put_row(t, cells, count, address, lane, width))
     return;
   for (size_t i = 0; i < count; i++) {
     t->lane_address = first + i / width * t->bytes;
@@ -469,6 +448,91 @@ static void touch_bytes(touch_t *t, uint64_t address, uint64_t bytes, unsigned l
   }
 }
 
+/* ---- Lanes anywhere ---- */
+
+/* Puts the stamps of one lane's dwords, if they meet nobody, or else none of them. The page's lock is held.
+ */
+static GS_GUEST bool put_lane(const touch_t *t, const cells_t *cells, unsigned count, unsigned lane) {
+  const gs_stamp_t mine = t->stamp | lane, floor = floor_of(t);
+  const bool writes = t->rights & GS_VM_WRITE;
+  gs_stamp_t near = 0;
+  bool own = false;
+  for (unsigned i = 0; i < count; i++) {
+    const gs_stamp_t written = cells->written[i], read = cells->read[i], before = cells->read_before[i];
+    near |= written >= floor ? written ^ mine : 0;
+    near |= writes && read >= floor ? read ^ mine : 0;
+    near |= writes && before >= floor ? before ^ mine : 0;
+    own |= writes && written != mine && (written ^ mine) >> GS_STAMP_SITE == 0; /* of another lane, perhaps */
+  }
+  if (near >> GS_STAMP_WAVE || own)
+    return false;
+  for (unsigned i = 0; i < count; i++) {
+    const gs_stamp_t read = cells->read[i];
+    if (writes) {
+      cells->written[i] = mine;
+    } else if (read != mine) {
+      if ((read ^ mine) >> GS_STAMP_WAVE)
+        cells->read_before[i] = read;
+      cells->read[i] = mine;
+    }
+  }
+  if (writes && cells->value && t->data != GS_SITE_NO_DATA)
+    put_values(t, cells->value, count, lane, 1, 0);
+  return true;
+}
+
+/* The same of whole dwords at `address`. `held`: the page of which the lock is held, which may change. */
+static bool touch_lane(touch_t *t, uint64_t address, unsigned lane, gs_shadow_page_t **held) {
+  cells_t cells;
+  size_t here;
+  choose_site(t, 15);
+  t->lane_address = address;
+  if (!find_cells(t, address, &cells, &here) || here < t->bytes / 4)
+    return false;
+  if (cells.page != *held) {
+    gs_shadow_unlock(*held);
+    gs_shadow_lock(cells.page);
+    *held = cells.page;
+  }
+  return put_lane(t, &cells, t->bytes / 4, lane);
+}
+
+static bool is_private(const touch_t *t, uint64_t address) {
+  const gs_launch_t *launch = &t->crew->job->launch;
+  return !t->local && address >= launch->scratch_start && address < launch->scratch_end;
+}
+
+/* Lanes with addresses of their own, from first to last. */
+static void touch_lanes(touch_t *t, uint64_t lanes) {
+  enum { FEWEST = 4 };
+  const gs_access_t *a = t->access;
+  const bool plain = a->bytes % 4 == 0 && a->rights != (GS_VM_READ | GS_VM_WRITE);
+  const uint64_t next = plain ? t->race->sweep->next(a->at, a->bytes) : 0;
+  gs_shadow_page_t *held = NULL;
+  uint64_t last = UINT64_MAX;
+  for (uint64_t left = lanes; left;) {
+    const unsigned l = (unsigned)__builtin_ctzll(left);
+    const uint64_t at = a->at[l];
+    const bool again = !t->local && at == last && a->rights != GS_VM_WRITE, whole = plain && at % 4 == 0;
+    unsigned count = whole && !again ? gs_count_neighbours(left, next) : 1;
+    /* Stores of several rows may overlap, and must look at each other. */
+    if (count < FEWEST || (a->rights == GS_VM_WRITE && count != (unsigned)__builtin_popcountll(lanes)) ||
+        is_private(t, at) || is_private(t, a->at[l + count - 1]))
+      count = 1;
+    last = a->at[l + count - 1];
+    left = gs_without_lanes(left, count);
+    if (again || (count == 1 && (is_private(t, at) || (whole && touch_lane(t, at, l, &held)))))
+      continue;
+    gs_shadow_unlock(held);
+    held = NULL;
+    if (count == 1)
+      touch_bytes(t, at, a->bytes, l);
+    else
+      touch_words(t, at, (uint64_t)count * a->bytes / 4, l, a->bytes / 4);
+  }
+  gs_shadow_unlock(held);
+}
+
 /* ---- The host's memory ---- */
 
 /* What the lane accesses, of whole dwords. */
@@ -515,11 +579,6 @@ static bool is_dull(const touch_t *t) {
          !gs_cache_wants_reads(t->crew->job->launch.target);
 }
 
-static bool is_private(const touch_t *t, uint64_t address) {
-  const gs_launch_t *launch = &t->crew->job->launch;
-  return address >= launch->scratch_start && address < launch->scratch_end;
-}
-
 static void watch_lanes(gs_wave_t *w, const gs_access_t *a) {
   touch_t t;
   if (!begin(&t, w, a->rights, a->bytes, false) || a->step != GS_LINEAR_STEP || is_dull(&t))
@@ -527,17 +586,9 @@ static void watch_lanes(gs_wave_t *w, const gs_access_t *a) {
   t.access = a;
   const bool both = a->rights == (GS_VM_READ | GS_VM_WRITE);
   const uint64_t first = a->lanes ? a->at[__builtin_ctzll(a->lanes)] : 0;
-  uint64_t last = UINT64_MAX;
   if (both)
     gs_order_hold(&t.race->order);
-  for (uint64_t left = a->lanes; left; left &= left - 1) {
-    const unsigned l = (unsigned)__builtin_ctzll(left);
-    const bool again = a->at[l] == last && a->rights != GS_VM_WRITE;
-    last = a->at[l];
-    if (again || is_private(&t, last))
-      continue;
-    touch_bytes(&t, last, a->bytes, l);
-  }
+  touch_lanes(&t, a->lanes);
   if (both)
     gs_order_let_go(&t.race->order);
   for (uint64_t left = both && t.race->tells ? a->lanes : 0; left; left &= left - 1) {
@@ -555,11 +606,12 @@ static void watch_local(gs_wave_t *w, const gs_access_t *a) {
   if (!begin(&t, w, a->rights, a->bytes, true) || !t.race->tells)
     return;
   t.access = a;
+  uint64_t inside = 0;
   for (uint64_t left = a->lanes; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctzll(left);
-    if (a->at[l] + a->bytes <= w->env->lds_bytes)
-      touch_bytes(&t, a->at[l], a->bytes, l);
+    inside |= (uint64_t)(a->at[l] + a->bytes <= w->env->lds_bytes) << l;
   }
+  touch_lanes(&t, inside);
   finish(&t);
 }
 
@@ -776,6 +828,7 @@ gs_race_t *gs_race_create(gs_blocks_t *blocks, gs_findings_t *findings) {
   gs_race_t *race = calloc(1, sizeof *race);
   if (!race)
     return NULL;
+  race->sweep = gs_sweep_for_processor();
   race->blocks = blocks;
   race->findings = findings;
   pthread_mutex_init(&race->host_lock, NULL);

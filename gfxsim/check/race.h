@@ -7,11 +7,13 @@
 #include "check/order.h"
 #include "check/shadow.h"
 #include "check/site.h"
+#include "check/sweep.h"
 
 typedef struct gs_race {
   gs_order_t order;
   gs_sites_t sites;
   gs_shadow_t shadow;
+  const gs_sweep_t *sweep;
   gs_blocks_t *blocks; /* for names */
   gs_findings_t *findings;
   bool link_has_atomics;     /* the one to the host */

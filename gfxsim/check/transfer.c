@@ -1,5 +1,6 @@
 /* See transfer.h. Of each mapped byte there is what was copied to the device last, what the host had then,
- * and flags. Kernels set flags without excluding each other; whoever copies or compares excludes all. */
+ * and flags. Kernels that set flags of the same part of a mapping exclude each other; whoever copies or
+ * compares excludes all. */
 #include "check/transfer.h"
 
 #include <inttypes.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "check/check.h"
+#include "check/sweep.h"
 #include "check/traffic.h"
 #include "isa/memory.h"
 
@@ -19,16 +21,19 @@ static const gs_rule_t stale_rule = {"transfer", "stale", GS_SEVERITY_WARNING,
 
 /* Of a byte. */
 enum {
-  WRITTEN = 1,  /* by a kernel, since it was copied in either direction */
-  STALE = 2,    /* the host has changed it since */
-  READ = 4,     /* by a kernel, as it was copied to the device */
-  KNOWN = 8,    /* `host_had` is true */
-  WANTED = 16,  /* a copy to the variable on the host was asked for */
-  CAME = 32,    /* a copy from the device has begun */
-  SAME = 64,    /* what came was not the runtime's own, as pointers are */
-  SENT = 128,   /* to the device, and not counted as read or unread yet */
-  SERVED = 256, /* what a kernel wrote, a kernel read: nothing of it is lost */
+  WRITTEN = GS_MAPPED_WRITTEN,
+  STALE = GS_MAPPED_STALE,
+  READ = GS_MAPPED_READ,
+  KNOWN = 8,   /* `host_had` is true */
+  WANTED = 16, /* a copy to the variable on the host was asked for */
+  CAME = 32,   /* a copy from the device has begun */
+  SAME = 64,   /* what came was not the runtime's own, as pointers are */
+  SENT = 128,  /* to the device, and not counted as read or unread yet */
+  SERVED = GS_MAPPED_SERVED,
 };
+
+/* Bytes of a mapping whose flags one kernel at a time sets. */
+enum { PART = 4096 };
 
 typedef struct mapping {
   uint64_t start, end, host;
@@ -42,6 +47,7 @@ typedef struct mapping {
   _Atomic uint64_t writer; /* program counter of who wrote it first, since it was copied */
   uint16_t *flags;
   uint8_t *host_had, *device_had;
+  atomic_flag *setting; /* of each part's flags, by kernels; clear: nobody does */
 } mapping_t;
 
 /* Who wrote: names are looked up once for each instruction. */
@@ -53,6 +59,7 @@ typedef struct writer {
 
 struct gs_transfer {
   gs_findings_t *findings;
+  const gs_sweep_t *sweep;
   pthread_rwlock_t lock; /* of all but what kernels set in mappings */
   mapping_t **at;        /* by start; they do not overlap */
   size_t count, capacity;
@@ -69,6 +76,7 @@ gs_transfer_t *gs_transfer_create(gs_findings_t *findings) {
   if (!transfer)
     return NULL;
   transfer->findings = findings;
+  transfer->sweep = gs_sweep_for_processor();
   pthread_rwlock_init(&transfer->lock, NULL);
   pthread_mutex_init(&transfer->writers_lock, NULL);
   return transfer;
@@ -76,6 +84,7 @@ gs_transfer_t *gs_transfer_create(gs_findings_t *findings) {
 
 static void free_mapping(mapping_t *mapping) {
   free(mapping->flags);
+  free(mapping->setting);
   free(mapping);
 }
 
@@ -136,15 +145,20 @@ static gs_variable_t *find_variable(gs_transfer_t *transfer, const char *name, c
 static mapping_t *make_mapping(uint64_t device, uint64_t bytes, uint64_t host, gs_variable_t *variable) {
   mapping_t *mapping = variable ? calloc(1, sizeof *mapping) : NULL;
   uint16_t *shadow = mapping && bytes <= SIZE_MAX / 4 ? calloc(2 * sizeof *shadow, bytes) : NULL;
-  if (!shadow) {
+  atomic_flag *setting = shadow ? malloc((bytes + PART - 1) / PART * sizeof *setting) : NULL;
+  if (!setting) {
+    free(shadow);
     free(mapping);
     return NULL;
   }
+  for (uint64_t i = 0; i < (bytes + PART - 1) / PART; i++)
+    atomic_flag_clear(&setting[i]);
   mapping->start = device;
   mapping->end = device + bytes;
   mapping->host = host;
   mapping->variable = variable;
   mapping->flags = shadow;
+  mapping->setting = setting;
   mapping->host_had = (uint8_t *)(shadow + bytes);
   mapping->device_had = mapping->host_had + bytes;
   return mapping;
@@ -237,18 +251,42 @@ static void note_wanted(mapping_t *mapping, uint64_t first, uint64_t bytes) {
   }
 }
 
+/* The host's variable is read in pieces that the processor's caches hold. */
+enum { PIECE = 1 << 16 };
+
+/* Whether it is other than it was; false if it cannot be read. */
+static bool has_changed(const mapping_t *mapping, uint8_t now[PIECE]) {
+  const uint64_t bytes = mapping->end - mapping->start;
+  bool changed = false;
+  for (uint64_t i = 0; i < bytes; i += PIECE) {
+    const uint64_t count = bytes - i < PIECE ? bytes - i : PIECE;
+    if (!read_host(mapping->host + i, now, count))
+      return false;
+    changed = changed || memcmp(now, mapping->host_had + i, count) != 0;
+  }
+  return changed;
+}
+
+static void mark_stale(mapping_t *mapping, uint64_t first, const uint8_t *now, uint64_t count) {
+  for (uint64_t i = first; i < first + count; i++) {
+    const bool stale = mapping->flags[i] & KNOWN && now[i - first] != mapping->host_had[i] &&
+                       mapping->device_had[i] == mapping->host_had[i];
+    mapping->flags[i] = (uint16_t)((mapping->flags[i] & ~STALE) | (stale ? STALE : 0));
+    if (stale && !mapping->stale++)
+      mapping->first_stale = i;
+  }
+}
+
 /* A region is about to use it: which bytes has the host changed, of those of which the device has a copy? */
 static void note_used(mapping_t *mapping) {
   const uint64_t bytes = mapping->end - mapping->start;
-  uint8_t *now = mapping->is_copied ? malloc(bytes) : NULL;
+  uint8_t *now = mapping->is_copied ? malloc(PIECE) : NULL;
   mapping->stale = 0;
-  if (now && read_host(mapping->host, now, bytes) && memcmp(now, mapping->host_had, bytes) != 0)
-    for (uint64_t i = 0; i < bytes; i++) {
-      const bool stale = mapping->flags[i] & KNOWN && now[i] != mapping->host_had[i] &&
-                         mapping->device_had[i] == mapping->host_had[i];
-      mapping->flags[i] = (uint16_t)((mapping->flags[i] & ~STALE) | (stale ? STALE : 0));
-      if (stale && !mapping->stale++)
-        mapping->first_stale = i;
+  if (now && has_changed(mapping, now))
+    for (uint64_t i = 0; i < bytes; i += PIECE) {
+      const uint64_t count = bytes - i < PIECE ? bytes - i : PIECE;
+      if (read_host(mapping->host + i, now, count))
+        mark_stale(mapping, i, now, count);
     }
   free(now);
 }
@@ -517,60 +555,21 @@ static void keep_writer(gs_transfer_t *transfer, const gs_wave_t *w, unsigned la
   pthread_mutex_unlock(&transfer->writers_lock);
 }
 
-/* Sets a flag where it is not: most are, and nobody else's memory is touched then. */
-static void set_flag(uint16_t *flags, uint16_t flag) {
-  if (!(__atomic_load_n(flags, __ATOMIC_RELAXED) & flag))
-    __atomic_fetch_or(flags, flag, __ATOMIC_RELAXED);
-}
-
-/* Four bytes at once: whether none of their flags changes by such an access, nor is one of them stale. Most
- * are so, since kernels do the same again and again. */
-static bool is_settled(const uint16_t *flags, uint32_t rights) {
-  const uint64_t each = UINT64_C(0x0001000100010001);
-  const uint64_t now = __atomic_load_n((const uint64_t *)(const void *)flags, __ATOMIC_RELAXED);
-  if (rights == GS_VM_WRITE)
-    return (now & (WRITTEN | SERVED) * each) == WRITTEN * each;
-  return rights == GS_VM_READ && ((now & (STALE | WRITTEN | READ) * each) == READ * each ||
-                                  (now & (WRITTEN | SERVED) * each) == (WRITTEN | SERVED) * each);
-}
-
-/* Sets the flags of four bytes at once. Whether one was read that is stale. */
-static bool set_four(uint16_t *flags, uint32_t rights) {
-  const uint64_t each = UINT64_C(0x0001000100010001);
-  uint64_t *four = (uint64_t *)(void *)flags, now = __atomic_load_n(four, __ATOMIC_RELAXED);
+/* Sets the flags of an access. Whether it read something stale. Most flags are as they should be, since
+ * kernels do the same again and again, and nobody else's memory is touched then. */
+static bool set_flags(const gs_sweep_t *sweep, mapping_t *mapping, uint64_t first, uint64_t bytes,
+                      uint32_t rights) {
   bool stale = false;
-  if (rights & GS_VM_READ) {
-    const uint64_t written = now & WRITTEN * each, others = (each ^ written);
-    stale = now & STALE * others;
-    now = __atomic_or_fetch(four, SERVED * written | READ * others, __ATOMIC_RELAXED);
-  }
-  if (rights & GS_VM_WRITE && (now & WRITTEN * each) != WRITTEN * each)
-    now = __atomic_or_fetch(four, WRITTEN * each, __ATOMIC_RELAXED);
-  if (rights & GS_VM_WRITE && now & SERVED * each)
-    __atomic_fetch_and(four, ~(SERVED * each), __ATOMIC_RELAXED);
-  return stale;
-}
-
-/* Sets the flags of an access. Whether it read something stale. */
-static bool set_flags(mapping_t *mapping, uint64_t first, uint64_t bytes, uint32_t rights) {
-  bool stale = false;
-  for (uint64_t i = first; i < first + bytes; i++) {
-    uint16_t *flags = &mapping->flags[i];
-    if (i % 4 == 0 && i + 4 <= first + bytes) {
-      stale |= !is_settled(flags, rights) && set_four(flags, rights);
-      i += 3;
+  for (uint64_t end = first + bytes, next; first < end; first = next) {
+    atomic_flag *setting = &mapping->setting[first / PART];
+    uint16_t *flags = &mapping->flags[first];
+    next = (first / PART + 1) * PART < end ? (first / PART + 1) * PART : end;
+    if (sweep->is_settled(flags, next - first, rights))
       continue;
-    }
-    const uint16_t now = __atomic_load_n(flags, __ATOMIC_RELAXED);
-    if (rights & GS_VM_READ) {
-      stale |= (now & (STALE | WRITTEN)) == STALE;
-      set_flag(flags, now & WRITTEN ? SERVED : READ);
-    }
-    if (rights & GS_VM_WRITE) {
-      set_flag(flags, WRITTEN);
-      if (__atomic_load_n(flags, __ATOMIC_RELAXED) & SERVED)
-        __atomic_fetch_and(flags, (uint16_t)~SERVED, __ATOMIC_RELAXED);
-    }
+    while (atomic_flag_test_and_set_explicit(setting, memory_order_acquire))
+      ;
+    stale |= sweep->set_flags(flags, next - first, rights);
+    atomic_flag_clear_explicit(setting, memory_order_release);
   }
   return stale;
 }
@@ -584,7 +583,8 @@ static void touch(gs_transfer_t *transfer, const gs_wave_t *w, uint64_t address,
     return;
   uint64_t zero = 0;
   const uint64_t there = mapping->end - address;
-  const bool stale = set_flags(mapping, address - mapping->start, bytes < there ? bytes : there, rights);
+  const bool stale =
+      set_flags(transfer->sweep, mapping, address - mapping->start, bytes < there ? bytes : there, rights);
   if (rights & GS_VM_WRITE && !atomic_load_explicit(&mapping->is_written, memory_order_relaxed))
     atomic_store(&mapping->is_written, true);
   if (rights & GS_VM_WRITE && mapping->is_copied && !atomic_load(&mapping->writer) &&
@@ -621,14 +621,30 @@ static void tell_stale(gs_transfer_t *transfer, const gs_wave_t *w, const seen_t
   gs_findings_tell(transfer->findings, found, &finding);
 }
 
+/* How many lanes from lane `l` on are side by side and can be looked at as one: which lane it is only matters
+ * where something is stale. */
+static unsigned count_as_one(gs_transfer_t *transfer, const gs_access_t *a, uint64_t left, uint64_t next,
+                             seen_t *seen) {
+  const unsigned count = gs_count_neighbours(left, next);
+  const uint64_t at = a->at[__builtin_ctzll(left)];
+  if (count == 1)
+    return 1;
+  mapping_t *mapping = seen->mapping;
+  if (!mapping || at < mapping->start || at >= mapping->end)
+    mapping = seen->mapping = find(transfer, at);
+  return mapping && !mapping->stale && count * (uint64_t)a->bytes <= mapping->end - at ? count : 1;
+}
+
 static void watch_lanes(gs_wave_t *w, const gs_access_t *a) {
   gs_transfer_t *transfer = gs_check_of(w)->transfer;
   seen_t seen = {.lanes = 0};
-  const uint64_t span = gs_access_span(a);
+  const bool linear = a->step == GS_LINEAR_STEP;
+  const uint64_t span = gs_access_span(a), next = linear ? transfer->sweep->next(a->at, a->bytes) : 0;
   pthread_rwlock_rdlock(&transfer->lock);
-  for (uint64_t left = transfer->count ? a->lanes : 0; left; left &= left - 1) {
-    const unsigned l = (unsigned)__builtin_ctzll(left);
-    touch(transfer, w, a->at[l], span, a->rights, l, &seen);
+  for (uint64_t left = transfer->count ? a->lanes : 0; left;) {
+    const unsigned l = (unsigned)__builtin_ctzll(left), count = count_as_one(transfer, a, left, next, &seen);
+    touch(transfer, w, a->at[l], count == 1 ? span : count * span, a->rights, l, &seen);
+    left = gs_without_lanes(left, count);
   }
   pthread_rwlock_unlock(&transfer->lock);
   tell_stale(transfer, w, &seen);

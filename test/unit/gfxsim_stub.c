@@ -2,6 +2,7 @@
 #include "gfxsim_stub.h"
 
 #include "check/init.h"
+#include "check/sweep.h"
 #include "exec/place.h"
 
 #include <hsa/hsa.h>
@@ -147,6 +148,12 @@ void *gs_place_kernel(const gs_wave_t *w) {
 void gs_place_scratch(const gs_wave_t *w, gs_extent_t *all, gs_extent_t *own) {
   (void)w;
   *all = *own = (gs_extent_t){0, 0};
+}
+
+/* check/sweep.h: every processor has the first level. */
+extern const gs_sweep_t gs_base_sweep;
+const gs_sweep_t *gs_sweep_for_processor(void) {
+  return &gs_base_sweep;
 }
 
 /* check/init.h: nor does what follows instructions. */

@@ -1,0 +1,187 @@
+/* The checker's loops over many bytes and dwords (check/sweep.h), at each level of host instructions that
+ * runs here: against the same by one at a time. */
+#include "check/sweep.h"
+
+#include "harness.h"
+
+#include "base/vm.h"
+#include "isa/ops.h"
+
+enum { MOST = 256, ROUNDS = 4000 };
+
+static unsigned below(uint64_t *seed, unsigned limit) {
+  return (unsigned)(isa_random(seed) % limit);
+}
+
+/* ---- Stamps ---- */
+
+typedef struct cells {
+  gs_stamp_t written[MOST], read[MOST], before[MOST];
+} cells_t;
+
+static bool is_near(gs_stamp_t stamp, gs_stamp_t floor, gs_stamp_t mine) {
+  return stamp >= floor && stamp >> GS_STAMP_WAVE != mine >> GS_STAMP_WAVE;
+}
+
+/* What the access leaves there; false: it meets somebody. */
+static bool access_plainly(cells_t *c, const gs_sweep_stamps_t *s, bool writes) {
+  bool near = false;
+  for (size_t i = 0; i < s->count; i++)
+    near |= is_near(c->written[i], s->floor, s->mine) ||
+            (writes && (is_near(c->read[i], s->floor, s->mine) || is_near(c->before[i], s->floor, s->mine)));
+  for (size_t i = 0; i < s->count && !near; i++) {
+    const gs_stamp_t stamp = s->mine + i / s->width;
+    if (writes) {
+      c->written[i] = stamp;
+      continue;
+    }
+    if (c->read[i] >> GS_STAMP_WAVE != stamp >> GS_STAMP_WAVE)
+      c->before[i] = c->read[i];
+    c->read[i] = stamp;
+  }
+  return !near;
+}
+
+/* Mostly of the wave itself or old: else none would be put. */
+static gs_stamp_t any_stamp(uint64_t *seed, gs_stamp_t floor, gs_stamp_t mine) {
+  const unsigned kind = below(seed, 600);
+  const gs_stamp_t old = floor - 1 - below(seed, 1000), own = mine ^ below(seed, 1 << 20);
+  return kind == 0 ? floor + ((gs_stamp_t)below(seed, 1000) << GS_STAMP_WAVE) : kind < 300 ? old : own;
+}
+
+static void test_stamps(void **state) {
+  uint64_t seed = 1;
+  (void)state;
+  for (unsigned round = 0; round < ROUNDS; round++) {
+    static const unsigned widths[] = {1, 2, 3, 4, 1024};
+    const gs_stamp_t floor = (gs_stamp_t)1000 << GS_STAMP_CREW,
+                     mine = floor + ((gs_stamp_t)77 << GS_STAMP_WAVE);
+    const unsigned width = widths[below(&seed, 5)];
+    gs_sweep_stamps_t s = {
+        .count = below(&seed, width < 1024 ? 64 * width : MOST), .floor = floor, .mine = mine};
+    cells_t first, plain;
+    const bool writes = below(&seed, 2);
+    s.width = width;
+    for (unsigned i = 0; i < MOST; i++) {
+      first.written[i] = any_stamp(&seed, floor, mine);
+      first.read[i] = any_stamp(&seed, floor, mine);
+      first.before[i] = any_stamp(&seed, floor, mine);
+    }
+    plain = first;
+    const bool put = access_plainly(&plain, &s, writes);
+    for (size_t level = 0; level < gs_level_count && gs_levels[level].runs_here(); level++) {
+      const gs_sweep_t *sweep = gs_sweep_of_level(level);
+      cells_t c = first;
+      s.written = c.written;
+      s.read = c.read;
+      s.read_before = c.before;
+      assert_int_equal(writes ? sweep->write(&s) : sweep->read(&s), put);
+      assert_memory_equal(&c, &plain, sizeof c);
+    }
+  }
+}
+
+static void test_values(void **state) {
+  uint64_t seed = 2;
+  static gs_row_t rows[4];
+  (void)state;
+  for (unsigned i = 0; i < 4; i++)
+    for (unsigned l = 0; l < GS_MAX_LANES; l++)
+      rows[i].u32[l] = (uint32_t)isa_random(&seed);
+  for (unsigned round = 0; round < ROUNDS; round++) {
+    const unsigned width = 1 + below(&seed, 4), lane = below(&seed, 64),
+                   count = below(&seed, (64 - lane) * width + 1);
+    for (size_t level = 0; level < gs_level_count && gs_levels[level].runs_here(); level++) {
+      uint32_t values[MOST + 1] = {0};
+      gs_sweep_of_level(level)->gather(values, count, rows, lane, width);
+      for (unsigned i = 0; i < count; i++)
+        assert_int_equal(values[i], rows[i % width].u32[lane + i / width]);
+      assert_int_equal(values[count], 0);
+    }
+  }
+}
+
+/* ---- Flags ---- */
+
+/* One byte's; whether it was stale. */
+static bool set_plainly(uint16_t *flags, uint32_t rights) {
+  bool stale = false;
+  if (rights & GS_VM_READ) {
+    stale = (*flags & (GS_MAPPED_STALE | GS_MAPPED_WRITTEN)) == GS_MAPPED_STALE;
+    *flags |= *flags & GS_MAPPED_WRITTEN ? GS_MAPPED_SERVED : GS_MAPPED_READ;
+  }
+  if (rights & GS_VM_WRITE)
+    *flags = (uint16_t)((*flags | GS_MAPPED_WRITTEN) & ~GS_MAPPED_SERVED);
+  return stale;
+}
+
+static void test_flags(void **state) {
+  static const uint16_t some[] = {GS_MAPPED_READ | 8, GS_MAPPED_WRITTEN | GS_MAPPED_SERVED, GS_MAPPED_WRITTEN,
+                                  8, GS_MAPPED_STALE};
+  uint64_t seed = 3;
+  unsigned settled = 0;
+  (void)state;
+  for (unsigned round = 0; round < ROUNDS; round++) {
+    uint16_t first[MOST], plain[MOST];
+    const unsigned count = below(&seed, MOST + 1), kind = below(&seed, 3), odd = below(&seed, 2 * MOST);
+    const uint32_t rights = (uint32_t[]){GS_VM_READ, GS_VM_WRITE, GS_VM_READ | GS_VM_WRITE}[below(&seed, 3)];
+    bool stale = false;
+    for (unsigned i = 0; i < MOST; i++)
+      first[i] = round % 2 ? (uint16_t)(isa_random(&seed) & 0x1ff) : some[i == odd ? below(&seed, 5) : kind];
+    memcpy(plain, first, sizeof plain);
+    for (unsigned i = 0; i < count; i++)
+      stale |= set_plainly(&plain[i], rights);
+    for (size_t level = 0; level < gs_level_count && gs_levels[level].runs_here(); level++) {
+      const gs_sweep_t *sweep = gs_sweep_of_level(level);
+      uint16_t flags[MOST];
+      memcpy(flags, first, sizeof flags);
+      if (sweep->is_settled(flags, count, rights)) {
+        settled++;
+        assert_memory_equal(first, plain, sizeof plain);
+        assert_false(stale);
+      }
+      assert_int_equal(sweep->set_flags(flags, count, rights), stale);
+      assert_memory_equal(flags, plain, sizeof plain);
+    }
+  }
+  assert_true(settled > ROUNDS / 16);
+}
+
+/* ---- Lanes ---- */
+
+static void test_lanes(void **state) {
+  uint64_t seed = 4;
+  (void)state;
+  for (unsigned round = 0; round < ROUNDS; round++) {
+    uint64_t at[GS_MAX_LANES], next = 0, lanes = isa_random(&seed) | isa_random(&seed);
+    gs_row_t row;
+    bool has = false;
+    at[0] = isa_random(&seed) >> 16;
+    for (unsigned l = 0; l < GS_MAX_LANES; l++) {
+      row.u32[l] = below(&seed, 200);
+      has |= row.u32[l] == 7 && lanes >> l & 1;
+    }
+    for (unsigned l = 1; l < GS_MAX_LANES; l++) {
+      at[l] = at[l - 1] + (below(&seed, 4) ? 8 : below(&seed, 32));
+      next |= (uint64_t)(at[l] == at[l - 1] + 8) << l;
+    }
+    for (size_t level = 0; level < gs_level_count && gs_levels[level].runs_here(); level++) {
+      assert_true(gs_sweep_of_level(level)->next(at, 8) == next);
+      assert_int_equal(gs_sweep_of_level(level)->has(&row, 7, lanes), has);
+    }
+    while (lanes) { /* in runs */
+      const unsigned first = (unsigned)__builtin_ctzll(lanes), count = gs_count_neighbours(lanes, next);
+      for (unsigned l = first + 1; l < first + count; l++)
+        assert_true(lanes >> l & 1 && at[l] == at[l - 1] + 8);
+      if (first + count < GS_MAX_LANES)
+        assert_false(lanes >> (first + count) & 1 && next >> (first + count) & 1);
+      lanes = gs_without_lanes(lanes, count);
+    }
+  }
+}
+
+int main(void) {
+  static const struct CMUnitTest tests[] = {cmocka_unit_test(test_stamps), cmocka_unit_test(test_values),
+                                            cmocka_unit_test(test_flags), cmocka_unit_test(test_lanes)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
