@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "check/cache.h"
+#include "check/digest.h"
 #include "check/host_read.h"
 #include "check/init.h"
 #include "check/name.h"
@@ -104,6 +105,7 @@ static int create_tools(gs_check_t *check, const gs_options_t *options) {
     return -1;
   if (options->check & (GS_CHECK_BOUNDS | GS_CHECK_RACE))
     gs_kernels_watch(check);
+  gs_digest_watch(check);
   return 0;
 }
 

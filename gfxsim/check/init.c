@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/digest.h"
 #include "exec/internal.h"
 #include "exec/place.h"
 
@@ -66,8 +67,18 @@ static void begin(gs_wave_t *w, const gs_begin_t *begin) {
 
 /* ---- Instructions ---- */
 
-static void execute(gs_wave_t *w, const gs_inst_t *in) {
-  if (!w->flow || !in->op) {
+void gs_digest_flow(const gs_init_t *init, const gs_inst_t *in, gs_digest_t *digest) {
+  const unsigned special = init->rules[in->op - gs_opcodes].special;
+  digest->is_plain_flow = special != GS_SPECIAL_INDEXED && special != GS_SPECIAL_RELATIVE;
+}
+
+/* Whether the instruction has nothing to do with what is undefined. */
+static bool is_plain(const gs_wave_flow_t *f, const gs_digest_t *digest) {
+  return digest && digest->is_plain_flow && !f->scc && !gs_digest_meets(digest, f->rows, f->scalars);
+}
+
+static void execute(gs_wave_t *w, const gs_inst_t *in, const void *digest) {
+  if (!w->flow || !in->op || is_plain(gs_wave_flow(w), digest)) {
     in->fn(w, in);
     return;
   }

@@ -207,6 +207,9 @@ void gs_init_report(gs_wave_t *w, const gs_inst_t *in, gs_use_t use, uint64_t la
 /* init.c. */
 /* Makes the tool, and lets it watch. Returns 0, or -1 when out of memory. */
 int gs_init_create(gs_check_t *check) __attribute__((warn_unused_result));
+/* Fills what the tool wants of an instruction's digest (digest.h), behind the registers. */
+struct gs_digest;
+void gs_digest_flow(const gs_init_t *init, const gs_inst_t *in, struct gs_digest *digest);
 /* Accepts a checker without it. */
 void gs_init_destroy(gs_check_t *check);
 /* Memory of the program [start, end), to which only devices write, has come and holds nothing, or went.

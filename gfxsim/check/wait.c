@@ -2,7 +2,7 @@
  * s_waitcnt leaves no room for it: when the counter may stand for fewer than it and those behind it that
  * cannot come to their end before it. Not here: what instructions read and write (wait_operands.c), wait
  * states (wait_states.c), what is said (wait_report.c), and results that are kept back (wait_late.c). */
-#include "check/wait.h"
+#include "check/digest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,11 +35,22 @@ unsigned gs_wait_allowed(const gs_wave_waits_t *waits, unsigned pending, unsigne
   return behind;
 }
 
+/* Registers `first` to below `end` of one word of a set; and where the next word of a range begins. */
+static uint64_t bits_of(unsigned first, unsigned end) {
+  return UINT64_MAX >> (64 - (end - first)) << first % 64;
+}
+static unsigned next_word(unsigned first, unsigned end) {
+  const unsigned next = (first / 64 + 1) * 64;
+  return next < end ? next : end;
+}
+
 static void mark(gs_wave_waits_t *waits, const gs_pending_t *p) {
   uint64_t *marks = p->vector ? waits->vectors : waits->scalars;
   waits->marked |= p->count != 0;
-  for (unsigned reg = p->first; reg < p->first + p->count; reg++)
-    marks[reg / 64] |= UINT64_C(1) << reg % 64;
+  for (unsigned reg = p->first, end = reg + p->count, next; reg < end; reg = next) {
+    next = next_word(reg, end);
+    marks[reg / 64] |= bits_of(reg, next);
+  }
 }
 
 static void mark_all(gs_wave_waits_t *waits) {
@@ -60,19 +71,40 @@ static void finish(gs_wave_t *w, gs_pending_t *p) {
   p->first = p->count = 0;
 }
 
+/* An operation of vector memory, and nothing else: of a list of those the first is over first. */
+static bool is_plain(const gs_pending_t *p) {
+  return p->counters == GS_COUNTER_VM && p->line == GS_LINE_VECTOR && !p->passes_local;
+}
+
+/* Takes the first one out of the list. */
+static void drop_first(gs_wave_t *w) {
+  gs_wave_waits_t *waits = gs_wave_waits(w);
+  const bool writes = waits->pending[0].count;
+  waits->plain -= is_plain(&waits->pending[0]);
+  finish(w, &waits->pending[0]);
+  memmove(waits->pending, waits->pending + 1, --waits->count * sizeof *waits->pending);
+  if (writes)
+    mark_all(waits);
+}
+
 /* Takes out of the list what is over. */
 static void drop_over(gs_wave_t *w) {
   gs_wave_waits_t *waits = gs_wave_waits(w);
   unsigned kept = 0;
   bool any = false;
+  waits->plain = 0;
   for (unsigned i = 0; i < waits->count; i++) {
     gs_pending_t *p = &waits->pending[i];
     if (!p->counters) {
       finish(w, p);
       any = true;
     }
-    if (p->counters || p->passes_local)
-      waits->pending[kept++] = *p;
+    if (!p->counters && !p->passes_local)
+      continue;
+    waits->plain += is_plain(p);
+    if (&waits->pending[kept] != p)
+      waits->pending[kept] = *p;
+    kept++;
   }
   waits->count = kept;
   if (any)
@@ -124,15 +156,15 @@ static void begin_operation(gs_wave_t *w, uint64_t pc, const gs_uses_t *uses) {
   gs_wait_counts_t full = gs_wait_counts_none(w->env->target);
   for (unsigned counter = 1; counter < GS_COUNTER_END; counter *= 2) { /* who would count on waits */
     const unsigned most = *count_of(&full, counter);
-    if (uses->counters & counter && waits->count >= most)
+    if (!(uses->counters & counter) || waits->count < most)
+      continue;
+    if (counter == GS_COUNTER_VM && waits->plain == waits->count && waits->count == most)
+      drop_first(w);
+    else
       wait_for(w, counter, most - 1);
   }
-  if (waits->count == GS_MOST_PENDING) { /* it is not known of which there are so many */
-    finish(w, &waits->pending[0]);
-    memmove(waits->pending, waits->pending + 1, (GS_MOST_PENDING - 1) * sizeof *waits->pending);
-    waits->count--;
-    mark_all(waits);
-  }
+  if (waits->count == GS_MOST_PENDING) /* it is not known of which there are so many */
+    drop_first(w);
   gs_pending_t *p = &waits->pending[waits->count++];
   *p = (gs_pending_t){.pc = pc,
                       .counters = uses->counters,
@@ -140,6 +172,7 @@ static void begin_operation(gs_wave_t *w, uint64_t pc, const gs_uses_t *uses) {
                       .passes_local = uses->passes_local,
                       .local = (uint8_t)gs_local_end(waits),
                       .late = (uint8_t)gs_late_end(w, gs_wait_of(w)->late)};
+  waits->plain += is_plain(p);
   for (unsigned i = 0; i < uses->count; i++) {
     const gs_operand_t *use = &uses->use[i];
     if (!use->writes || (use->vector && !use->lanes))
@@ -155,10 +188,12 @@ static void begin_operation(gs_wave_t *w, uint64_t pc, const gs_uses_t *uses) {
 /* ---- Registers that are used ---- */
 
 static bool any_marked(const uint64_t *marks, unsigned first, unsigned count) {
-  for (unsigned reg = first; reg < first + count; reg++)
-    if (marks[reg / 64] >> reg % 64 & 1)
-      return true;
-  return false;
+  uint64_t any = 0;
+  for (unsigned reg = first, end = first + count, next; reg < end; reg = next) {
+    next = next_word(reg, end);
+    any |= marks[reg / 64] & bits_of(reg, next);
+  }
+  return any;
 }
 
 /* Whether results of the two come in the order in which they were asked for. */
@@ -218,9 +253,9 @@ static void look(gs_wave_t *w, const gs_inst_t *in, const gs_uses_t *uses) {
 
 /* ---- Instructions ---- */
 
-static void run(const gs_wait_t *wait, gs_wave_t *w, const gs_inst_t *in) {
+static void run(const gs_wait_t *wait, gs_wave_t *w, const gs_inst_t *in, const gs_digest_t *digest) {
   if (wait->execute)
-    wait->execute(w, in);
+    wait->execute(w, in, digest);
   else
     in->fn(w, in);
 }
@@ -228,8 +263,13 @@ static void run(const gs_wait_t *wait, gs_wave_t *w, const gs_inst_t *in) {
 /* Rows of the table that began not long ago. */
 static uint64_t recent_rows(gs_wave_waits_t *waits) {
   if (waits->clock - waits->window > GS_MOST_STATES) {
-    waits->old = waits->clock - waits->window > 2 * GS_MOST_STATES ? 0 : waits->recent;
+    const bool is_long = waits->clock - waits->window > 2 * GS_MOST_STATES;
+    waits->old = is_long ? 0 : waits->recent;
     waits->recent = 0;
+    for (unsigned i = 0; i < sizeof waits->old_scalars / sizeof *waits->old_scalars; i++) {
+      waits->old_scalars[i] = is_long ? 0 : waits->recent_scalars[i];
+      waits->recent_scalars[i] = 0;
+    }
     waits->window = waits->clock;
   }
   return waits->recent | waits->old;
@@ -272,11 +312,48 @@ static void prepare(const gs_wait_t *wait, gs_wave_t *w, const gs_inst_t *in, co
     gs_late_begin(w, rule, uses);
 }
 
-static void execute(gs_wave_t *w, const gs_inst_t *in) {
+void gs_digest_wait(const gs_wait_t *wait, gs_target_t target, const gs_inst_t *in, gs_digest_t *digest) {
+  const gs_wait_rule_t *rule = &wait->rules[in->op - gs_opcodes];
+  const bool is_step = rule->step == GS_STEP_ONE || rule->step == GS_STEP_IDLE || rule->step == GS_STEP_JUMP;
+  digest->is_plain_wait = is_step && !rule->counters && !rule->by_m0;
+  digest->states = (uint8_t)states_of(in, rule);
+  if (rule->kinds & GS_KIND_SALU && !(rule->kinds & GS_KIND_SETREG)) {
+    digest->overwritten = rule->dst;
+    digest->first_overwritten = in->dst;
+  }
+  digest->is_kept = gs_states_digest(target, in, rule, &digest->done, &digest->from, &digest->to);
+}
+
+/* Whether the instruction comes behind nothing that it has to wait for. */
+static bool is_free(gs_wave_waits_t *waits, const gs_digest_t *digest) {
+  return digest && digest->is_plain_wait && !waits->late &&
+         !gs_digest_meets(digest, waits->vectors, waits->scalars) && !(digest->to & recent_rows(waits));
+}
+
+/* Executes such an instruction. */
+static void go_on(const gs_wait_t *wait, gs_wave_t *w, const gs_inst_t *in, const gs_digest_t *digest) {
+  gs_wave_waits_t *waits = gs_wave_waits(w);
+  const uint64_t pc = w->pc - in->size;
+  run(wait, w, in, digest);
+  if (w->state == GS_WAVE_FAULTED)
+    return;
+  waits->clock += digest->states;
+  if (digest->overwritten && waits->recent | waits->old)
+    gs_states_overwrite(waits, digest->first_overwritten, digest->overwritten);
+  if (digest->is_kept)
+    gs_states_keep(waits, &digest->done, digest->from, pc);
+}
+
+static void execute(gs_wave_t *w, const gs_inst_t *in, const void *made) {
   const gs_wait_t *wait = gs_wait_of(w);
+  const gs_digest_t *digest = made;
   gs_wave_waits_t *waits = gs_wave_waits(w);
   if (!waits || !in->op) {
-    run(wait, w, in);
+    run(wait, w, in, digest);
+    return;
+  }
+  if (GS_LIKELY(is_free(waits, digest))) {
+    go_on(wait, w, in, digest);
     return;
   }
   const gs_wait_rule_t *rule = &wait->rules[in->op - gs_opcodes];
@@ -295,7 +372,7 @@ static void execute(gs_wave_t *w, const gs_inst_t *in) {
     gs_states_look(w, in, rule, rows, &uses);
   if (rule->counters)
     prepare(wait, w, in, rule, &uses);
-  run(wait, w, in);
+  run(wait, w, in, digest);
   if (GS_UNLIKELY(gs_late_is_taken(waits, GS_LATE_SPOILED)))
     gs_late_mend(w);
   if (w->state == GS_WAVE_FAULTED) /* and may be repeated */
@@ -368,6 +445,7 @@ int gs_wait_create(gs_check_t *check, bool tells, uint32_t late) {
   wait->tell_use = tells ? gs_wait_report_use : NULL;
   wait->tell_states = tells ? gs_wait_report_states : NULL;
   wait->late = late;
+  wait->sweep = gs_sweep_for_processor();
   wait->execute = check->watch.execute;
   wait->begin = check->watch.begin;
   wait->rules = calloc(gs_opcode_count, sizeof *wait->rules);

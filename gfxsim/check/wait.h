@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "check/check.h"
+#include "check/sweep.h"
 #include "exec/internal.h"
 #include "isa/memory.h"
 
@@ -185,11 +186,13 @@ typedef struct gs_late {
 
 typedef struct gs_wave_waits {
   uint64_t vectors[GS_VGPRS / 64], scalars[(GS_SGPRS + 63) / 64]; /* registers that somebody will write */
-  unsigned count;
-  bool marked;          /* any of these is */
-  uint32_t clock;       /* wait states since the wave began */
-  uint32_t window;      /* of `recent`: began then */
-  uint64_t recent, old; /* rows of the table that began since, and in the window before */
+  unsigned count, plain; /* of `pending`; those that are vector memory alone */
+  bool marked;           /* any of these is */
+  uint32_t clock;        /* wait states since the wave began */
+  uint32_t window;       /* of `recent`: began then */
+  uint64_t recent, old;  /* rows of the table that began since, and in the window before */
+  /* Scalar registers that VALU instructions have written, likewise. */
+  uint64_t recent_scalars[2], old_scalars[2];
   uint32_t done_count;
   struct gs_group_waits *group;
   unsigned index;                            /* in the group */
@@ -282,6 +285,11 @@ typedef struct gs_hazard {
 
 /* Fills in the rules which rows begin and end with an opcode. */
 void gs_states_fill_rules(gs_wait_rule_t *rules);
+/* The same of one instruction on registers, and what is kept of it; false: nothing is. */
+bool gs_states_digest(gs_target_t target, const gs_inst_t *in, const gs_wait_rule_t *rule, gs_done_t *done,
+                      uint64_t *from, uint64_t *to);
+/* Keeps that, of the instruction at `pc` that has been executed. */
+void gs_states_keep(gs_wave_waits_t *waits, const gs_done_t *done, uint64_t from, uint64_t pc);
 /* Looks whether the instruction comes too early behind one of the last. */
 void gs_states_look(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, uint64_t rows,
                     const gs_uses_t *uses);
@@ -300,12 +308,14 @@ typedef void gs_tell_states_t(gs_wave_t *w, const gs_inst_t *in, const gs_hazard
                               const gs_done_t *first, const gs_operand_t *use, unsigned states);
 
 typedef struct gs_wait {
-  void (*execute)(gs_wave_t *w, const gs_inst_t *in); /* of the tool that does it, or NULL */
+  /* Of the tool that does it, or NULL. */
+  void (*execute)(gs_wave_t *w, const gs_inst_t *in, const void *digest);
   void (*begin)(gs_wave_t *w, const gs_begin_t *begin);
   gs_tell_use_t *tell_use; /* NULL: nothing is told, and registers are late alone */
   gs_tell_states_t *tell_states;
   uint32_t late;         /* GS_LATE_*, or 0: results are there at once */
   gs_wait_rule_t *rules; /* in the order of gs_opcodes */
+  const gs_sweep_t *sweep;
 } gs_wait_t;
 
 /* wait.c: makes the tool, after all others; with `late` (GS_LATE_* or 0) registers get their values late, and
@@ -313,6 +323,10 @@ typedef struct gs_wait {
 int gs_wait_create(gs_check_t *check, bool tells, uint32_t late) __attribute__((warn_unused_result));
 /* Accepts a checker without it. */
 void gs_wait_destroy(gs_check_t *check);
+
+/* Fills what the tool wants of an instruction's digest (digest.h), behind the registers. */
+struct gs_digest;
+void gs_digest_wait(const gs_wait_t *wait, gs_target_t target, const gs_inst_t *in, struct gs_digest *digest);
 
 /* wait_report.c: gs_tell_use_t and gs_tell_states_t for everybody but tests. */
 void gs_wait_report_use(gs_wave_t *w, const gs_inst_t *in, const gs_operand_t *use, unsigned pending);

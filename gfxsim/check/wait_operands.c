@@ -284,11 +284,7 @@ static void memory_uses(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_r
 
 /* Whether the flat address of some active lane is one of LDS. */
 static bool comes_to_lds(const gs_wave_t *w, const gs_inst_t *in) {
-  const uint32_t *high = w->v[in->src[0].reg + 1u].u32;
-  for (uint64_t left = gs_exec(w); left; left &= left - 1)
-    if (high[__builtin_ctzll(left)] == GS_SHARED_APERTURE_HI)
-      return true;
-  return false;
+  return gs_wait_of(w)->sweep->has(&w->v[in->src[0].reg + 1u], GS_SHARED_APERTURE_HI, gs_exec(w));
 }
 
 /* From gfx10 on, what returns nothing has a counter of its own, and flat memory comes in an order. */

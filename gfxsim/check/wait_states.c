@@ -198,15 +198,14 @@ static uint64_t rows_begun(const gs_done_t *done, const gs_wait_rule_t *rule) {
   return begun | (done->exec ? rule->from_exec : 0);
 }
 
-void gs_states_note(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, uint64_t pc) {
-  gs_wave_waits_t *waits = gs_wave_waits(w);
-  gs_done_t *done = &waits->done[waits->done_count % GS_DONE_KEPT];
+/* What is kept of an instruction but when and where it was executed; false: nothing is. */
+static bool describe(gs_done_t *done, const gs_inst_t *in, const gs_wait_rule_t *rule) {
   uint32_t kinds = rule->kinds;
   if (kinds & GS_KIND_SALU && !(kinds & GS_KIND_SETREG) && !overlaps(in->dst, rule->dst, GS_S_M0, 1))
-    return;
+    return false;
   if (kinds & GS_KIND_VMEM && !((kinds = gs_wait_kinds(in, rule)) & GS_KIND_WIDE_STORE))
-    return;
-  *done = (gs_done_t){.pc = pc, .clock = waits->clock, .kinds = kinds, .op = (uint16_t)(in->op - gs_opcodes)};
+    return false;
+  *done = (gs_done_t){.kinds = kinds, .op = (uint16_t)(in->op - gs_opcodes)};
   if (kinds & GS_KIND_VALU) {
     note_vector(done, in, rule);
   } else if (kinds & GS_KIND_VMEM) {
@@ -216,11 +215,61 @@ void gs_states_note(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rul
     done->s_count = rule->dst;
     done->hwreg = (uint16_t)(in->imm & 63);
   }
-  waits->recent |= rows_begun(done, rule);
-  waits->done_count++;
+  return true;
+}
+
+/* Rows that end with this very instruction on registers. */
+static uint64_t rows_ended(gs_target_t target, const gs_inst_t *in, const gs_wait_rule_t *rule) {
+  const uint32_t kinds = gs_wait_kinds(in, rule);
+  uint64_t ended = 0;
+  for (uint64_t rows = rule->to; rows; rows &= rows - 1) {
+    const gs_hazard_t *h = &hazards[__builtin_ctzll(rows)];
+    if (h->to & kinds && h->targets & target)
+      ended |= rows & -rows;
+  }
+  return ended;
+}
+
+bool gs_states_digest(gs_target_t target, const gs_inst_t *in, const gs_wait_rule_t *rule, gs_done_t *done,
+                      uint64_t *from, uint64_t *to) {
+  *to = rows_ended(target, in, rule);
+  if (!rule->from || !describe(done, in, rule))
+    return false;
+  *from = rows_begun(done, rule);
+  return true;
+}
+
+static void mark_scalars(uint64_t *marks, const gs_done_t *done) {
+  for (unsigned reg = done->s; reg < done->s + done->s_count && reg < GS_S_OPERANDS; reg++)
+    marks[reg / 64] |= UINT64_C(1) << reg % 64;
+}
+
+void gs_states_keep(gs_wave_waits_t *waits, const gs_done_t *done, uint64_t from, uint64_t pc) {
+  gs_done_t *kept = &waits->done[waits->done_count++ % GS_DONE_KEPT];
+  *kept = *done;
+  kept->pc = pc;
+  kept->clock = waits->clock;
+  waits->recent |= from;
+  if (done->s_count && done->kinds & GS_KIND_VALU)
+    mark_scalars(waits->recent_scalars, done);
+}
+
+void gs_states_note(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, uint64_t pc) {
+  gs_done_t done;
+  if (describe(&done, in, rule))
+    gs_states_keep(gs_wave_waits(w), &done, rows_begun(&done, rule), pc);
+}
+
+static bool any_written(const gs_wave_waits_t *waits, unsigned first, unsigned count) {
+  uint64_t any = 0;
+  for (unsigned reg = first; reg < first + count && reg < GS_S_OPERANDS; reg++)
+    any |= (waits->recent_scalars[reg / 64] | waits->old_scalars[reg / 64]) >> reg % 64;
+  return any & 1;
 }
 
 void gs_states_overwrite(gs_wave_waits_t *waits, unsigned first, unsigned count) {
+  if (!any_written(waits, first, count))
+    return;
   for (unsigned back = 1; back <= GS_DONE_KEPT && back <= waits->done_count; back++) {
     gs_done_t *done = &waits->done[(waits->done_count - back) % GS_DONE_KEPT];
     if (waits->clock - done->clock > GS_MOST_STATES)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "isa/watch.h"
 #include "isa/wave.h"
 
 enum { BUCKETS = 4096 };
@@ -41,8 +42,10 @@ gs_code_t *gs_code_acquire(gs_code_t *code) {
 }
 
 static void free_line(gs_code_line_t *line) {
-  if (line)
+  if (line) {
     free(line->cells);
+    free(line->digests);
+  }
   free(line);
 }
 
@@ -108,6 +111,7 @@ bool gs_code_decode(gs_target_t target, const gs_handlers_t *handlers, const gs_
     return false;
   line->base = base_of(address);
   line->cells = NULL;
+  line->digests = NULL;
   for (size_t i = 0; i < GS_LINE_SLOTS; i++) {
     gs_inst_t *inst = &line->inst[i];
     gs_op_fn_t *fn = NULL;
@@ -126,10 +130,22 @@ static gs_code_cells_t *new_cells(void) {
   return cells;
 }
 
+/* Without memory for them who watches does without. */
+static char *new_digests(const gs_code_t *code, const gs_code_line_t *line) {
+  enum { ALIGNMENT = 64 };
+  const gs_watch_t *watch = code->handlers.digests;
+  const size_t bytes = watch ? watch->digest_bytes : 0;
+  char *digests = bytes ? aligned_alloc(ALIGNMENT, GS_LINE_SLOTS * bytes) : NULL;
+  for (size_t i = 0; digests && i < GS_LINE_SLOTS; i++)
+    watch->digest(watch->context, code->target, &line->inst[i], digests + i * bytes);
+  return digests;
+}
+
 static gs_code_line_t *new_line(const gs_code_t *code, const gs_vm_map_t *map, uint64_t base) {
   gs_code_line_t *line = aligned_alloc(_Alignof(gs_code_line_t), sizeof *line);
   if (line && gs_code_decode(code->target, &code->handlers, map, base, line)) {
     line->cells = code->translator ? new_cells() : NULL;
+    line->digests = new_digests(code, line);
     return line;
   }
   free(line);

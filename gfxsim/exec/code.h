@@ -16,6 +16,7 @@ enum { GS_LINE_BYTES = 512, GS_LINE_SLOTS = GS_LINE_BYTES / 4 };
 typedef struct gs_handlers {
   const gs_handler_t *usual;        /* in the order of gs_opcodes */
   gs_op_fn_t *(*watched)(size_t i); /* what executes row `i` instead, or NULL for the usual one; or NULL */
+  const struct gs_watch *digests;   /* who wants a digest of each instruction, or NULL */
 } gs_handlers_t;
 
 /* Translated blocks that begin in a line. */
@@ -33,6 +34,7 @@ typedef struct gs_code_line {
   uint64_t base; /* address of slot 0, a multiple of GS_LINE_BYTES */
   struct gs_code_line *next;
   gs_code_cells_t *cells; /* NULL where code is not translated */
+  char *digests;          /* of `inst`, by whom the handlers name; NULL = there are none */
   /* The last instruction may end beyond the line, but no step leads out of here. */
   gs_inst_t inst[GS_LINE_SLOTS + 2];
 } gs_code_line_t;

@@ -651,12 +651,15 @@ static FILE *open_trace(const gs_device_t *device) {
 
 /* Who executes instructions: where there are some, handlers with calls of the watcher, and of who counts. */
 static void choose_handlers(gs_device_t *device) {
-  static gs_op_fn_t *(*const watched[GS_WIDTHS])(size_t) = {gs_watched_handler, gs_watched_handler_wave32};
+  static const unsigned lanes[GS_WIDTHS] = {[GS_WIDE] = 64, [GS_NARROW] = 32};
   const gs_level_t *const level = gs_level_for_processor();
   const gs_handler_t *const usual[GS_WIDTHS] = {level->handlers, level->wave32_handlers};
   const bool are_watched = device->ops.watch || device->options.stats;
   for (unsigned width = 0; width < GS_WIDTHS; width++)
-    device->handlers[width] = (gs_handlers_t){usual[width], are_watched ? watched[width] : NULL};
+    device->handlers[width] = (gs_handlers_t){
+        .usual = usual[width],
+        .watched = are_watched ? gs_level_watched((size_t)(level - gs_levels), lanes[width]) : NULL,
+        .digests = device->ops.watch && device->ops.watch->digest ? device->ops.watch : NULL};
 }
 
 /* Whoever wants to see each instruction has it interpreted. Who wants to see accesses alone is called by

@@ -70,15 +70,23 @@ static const gs_inst_t *locate(gs_executor_t *ex, gs_wave_t *w) {
   return &line->inst[(w->pc - line->base) / 4];
 }
 
-/* Executes an instruction under the eyes of those who want to see it. */
-static void observe(gs_executor_t *ex, gs_wave_t *w, const gs_inst_t *in) {
+/* What who watches has made of an instruction of the line in hand when it was decoded, or NULL. */
+static const void *digest_of(const gs_executor_t *ex, const gs_inst_t *in) {
+  const gs_code_line_t *line = ex->line;
+  return line->digests ? line->digests + (size_t)(in - line->inst) * ex->device->ops.watch->digest_bytes
+                       : NULL;
+}
+
+/* Executes an instruction under the eyes of those who want to see it. `in` is what `decoded` is with the
+ * wave's modes. */
+static void observe(gs_executor_t *ex, gs_wave_t *w, const gs_inst_t *in, const gs_inst_t *decoded) {
   const gs_watch_t *watch = w->env->watch;
   if (ex->device->options.stats)
     gs_counters_see(&ex->counters, w, in);
   if (ex->device->trace)
     gs_trace_line(ex->device->trace, ex->place, w, in);
   if (watch && watch->execute)
-    watch->execute(w, in);
+    watch->execute(w, in, in == decoded ? digest_of(ex, in) : NULL);
   else
     in->fn(w, in);
 }
@@ -100,7 +108,7 @@ run_straight(gs_executor_t *ex, gs_wave_t *w, const gs_inst_t *in, bool observed
     if (GS_UNLIKELY(w->mode & GS_MODE_CHANGES))
       doing = gs_mode_apply(w, in, &changed);
     if (observed)
-      observe(ex, w, doing);
+      observe(ex, w, doing, in);
     else
       doing->fn(w, doing);
     if (GS_UNLIKELY(w->state != GS_WAVE_RUNNING)) {

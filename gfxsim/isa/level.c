@@ -1,6 +1,7 @@
 /* Chooses the handlers that this processor runs fastest.
  * Not here: the tables (handlers.c). */
 #include "isa/ops.h"
+#include "isa/watch.h"
 
 /* The build defines GS_HAVE_V3 and GS_HAVE_V4 when it has these levels. */
 
@@ -48,6 +49,29 @@ const gs_level_t gs_levels[] = {
 #endif
 };
 const size_t gs_level_count = sizeof gs_levels / sizeof *gs_levels;
+
+#define GS_WATCHED_LEVEL(level)                                                                              \
+  { gs_watched_##level##_handler, gs_watched_##level##_wave32_handler }
+gs_watched_fn_t gs_watched_base_handler, gs_watched_base_wave32_handler;
+#if defined(GS_HAVE_V3)
+gs_watched_fn_t gs_watched_v3_handler, gs_watched_v3_wave32_handler;
+#endif
+#if defined(GS_HAVE_V4)
+gs_watched_fn_t gs_watched_v4_handler, gs_watched_v4_wave32_handler;
+#endif
+
+gs_watched_fn_t *gs_level_watched(size_t level, unsigned lanes) {
+  static gs_watched_fn_t *const watched[][2] = {
+    GS_WATCHED_LEVEL(base),
+#if defined(GS_HAVE_V3)
+    GS_WATCHED_LEVEL(v3),
+#endif
+#if defined(GS_HAVE_V4)
+    GS_WATCHED_LEVEL(v4),
+#endif
+  };
+  return watched[level][lanes == 32];
+}
 
 const gs_level_t *gs_level_for_processor(void) {
   size_t best = gs_level_count - 1;

@@ -83,8 +83,13 @@ typedef struct gs_watch {
   /* A copy engine is about to copy; what this returns is told at the end of the copy. */
   void *(*copy_begins)(void *context, const gs_copy_t *copy);
   void (*copy_ends)(void *context, void *copy);
-  /* Executes an instruction, by calling its handler. The program counter is behind the instruction. */
-  void (*execute)(struct gs_wave *w, const struct gs_inst *in);
+  /* Executes an instruction, by calling its handler. The program counter is behind the instruction. `digest`
+   * is what the next function made of it, or NULL: nothing is kept of it. */
+  void (*execute)(struct gs_wave *w, const struct gs_inst *in, const void *digest);
+  /* Fills `digest`, so many bytes, with what `execute` wants to know of an instruction: once, when it is
+   * decoded, for waves of that target. */
+  size_t digest_bytes;
+  void (*digest)(void *context, gs_target_t target, const struct gs_inst *in, void *digest);
   /* A wave's registers are set for its first instruction. Sets w->flow and w->waits if it wants that. */
   void (*begin)(struct gs_wave *w, const gs_begin_t *begin);
   /* Who watches ROCr's own kernels, which copy and fill; NULL = nobody. */
@@ -93,7 +98,8 @@ typedef struct gs_watch {
 
 /* The handler that calls the watcher, for row `i` of gs_opcodes; NULL where nothing but the usual handler is
  * needed. */
-gs_op_fn_t *gs_watched_handler(size_t i);
-gs_op_fn_t *gs_watched_handler_wave32(size_t i); /* for waves of 32 lanes */
+typedef gs_op_fn_t *gs_watched_fn_t(size_t i);
+/* That of a level of host instruction set (an index of gs_levels), for waves of 64 or 32 lanes. */
+gs_watched_fn_t *gs_level_watched(size_t level, unsigned lanes);
 
 #endif

@@ -69,7 +69,8 @@ static void watched_waitcnt_stores(gs_wave_t *w, const gs_inst_t *in) {
   gs_watch_order(w, in);
 }
 
-gs_op_fn_t *gs_watched_handler(size_t i) {
+gs_watched_fn_t GS_OP_SYMBOL(handler);
+gs_op_fn_t *GS_OP_SYMBOL(handler)(size_t i) {
   static const struct {
     const char *name;
     gs_op_fn_t *fn;

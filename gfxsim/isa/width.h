@@ -17,7 +17,6 @@
 #define gs_access_write_back      gs_access_write_back_wave32
 #define gs_resolve_scalar         gs_resolve_scalar_wave32
 #define gs_lds_direct             gs_lds_direct_wave32
-#define gs_watched_handler        gs_watched_handler_wave32
 #endif
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/digest.h"
 #include "check/init.h"
 
 enum { ROUNDS = 24, CHOICES = 160, RESULTS = 4 };
@@ -313,15 +314,17 @@ static void run_row(bench_t *b, void **state, const row_t *row) {
   size_t count;
   const uint32_t *words = isa_assemble(state, ISA_PART, row->text, &count);
   state_t values, undefined, changes, said;
+  gs_digest_t digest;
   assert_true(gs_decode(w->env->target, words, count, &b->in));
   b->in.fn = gs_handler_fn(&isa_handlers(state)[b->in.op - gs_opcodes]);
+  b->check->watch.digest(b->check, w->env->target, &b->in, &digest);
   for (unsigned round = 0; round < ROUNDS; round++) {
     set_up(b);
     save(w, &values);
     save_bits(b->f, &undefined);
     w->state = GS_WAVE_RUNNING;
     w->pc = ISA_CODE + b->in.size;
-    b->check->watch.execute(w, &b->in);
+    b->check->watch.execute(w, &b->in, round % 2 ? &digest : NULL);
     save_bits(b->f, &said);
     find_changes(b, &values, &undefined, &changes);
     for (unsigned r = 0; r < 8; r++)
@@ -385,7 +388,7 @@ static void test_parts_that_are_not_used(void **state) {
     gs_flow_settle(b.f, row->reg);
     gs_set_exec(&b.t->w, UINT64_MAX);
     b.t->w.pc = ISA_CODE + b.in.size;
-    b.check->watch.execute(&b.t->w, &b.in);
+    b.check->watch.execute(&b.t->w, &b.in, NULL);
     save_bits(b.f, &said);
     for (unsigned k = 0; k < 2; k++)
       if (said.v[k].u32[7] != row->result[k])
