@@ -76,11 +76,19 @@ static bool is_plain(const gs_pending_t *p) {
   return p->counters == GS_COUNTER_VM && p->line == GS_LINE_VECTOR && !p->passes_local;
 }
 
+/* Counts an operation of the list. */
+static void count(gs_wave_waits_t *waits, const gs_pending_t *p, int by) {
+  waits->plain += (unsigned)(is_plain(p) ? by : 0);
+  waits->passing += (unsigned)(p->passes_local ? by : 0);
+  for (unsigned counter = 1; counter < GS_COUNTER_END; counter *= 2)
+    waits->counted[counter] = (uint8_t)(waits->counted[counter] + (p->counters & counter ? by : 0));
+}
+
 /* Takes the first one out of the list. */
 static void drop_first(gs_wave_t *w) {
   gs_wave_waits_t *waits = gs_wave_waits(w);
   const bool writes = waits->pending[0].count;
-  waits->plain -= is_plain(&waits->pending[0]);
+  count(waits, &waits->pending[0], -1);
   finish(w, &waits->pending[0]);
   memmove(waits->pending, waits->pending + 1, --waits->count * sizeof *waits->pending);
   if (writes)
@@ -92,7 +100,8 @@ static void drop_over(gs_wave_t *w) {
   gs_wave_waits_t *waits = gs_wave_waits(w);
   unsigned kept = 0;
   bool any = false;
-  waits->plain = 0;
+  waits->plain = waits->passing = 0;
+  memset(waits->counted, 0, sizeof waits->counted);
   for (unsigned i = 0; i < waits->count; i++) {
     gs_pending_t *p = &waits->pending[i];
     if (!p->counters) {
@@ -101,7 +110,7 @@ static void drop_over(gs_wave_t *w) {
     }
     if (!p->counters && !p->passes_local)
       continue;
-    waits->plain += is_plain(p);
+    count(waits, p, 1);
     if (&waits->pending[kept] != p)
       waits->pending[kept] = *p;
     kept++;
@@ -115,6 +124,8 @@ static void drop_over(gs_wave_t *w) {
 static void wait_for(gs_wave_t *w, unsigned counter, unsigned most) {
   gs_wave_waits_t *waits = gs_wave_waits(w);
   unsigned behind[GS_LINE_MESSAGE + 1] = {0};
+  if (waits->counted[counter] <= most && (counter != GS_COUNTER_LGKM || !waits->passing))
+    return; /* there is room for all of them */
   for (unsigned i = waits->count; i-- > 0;) {
     gs_pending_t *p = &waits->pending[i];
     const unsigned line = line_in(p, counter);
@@ -172,7 +183,7 @@ static void begin_operation(gs_wave_t *w, uint64_t pc, const gs_uses_t *uses) {
                       .passes_local = uses->passes_local,
                       .local = (uint8_t)gs_local_end(waits),
                       .late = (uint8_t)gs_late_end(w, gs_wait_of(w)->late)};
-  waits->plain += is_plain(p);
+  count(waits, p, 1);
   for (unsigned i = 0; i < uses->count; i++) {
     const gs_operand_t *use = &uses->use[i];
     if (!use->writes || (use->vector && !use->lanes))

@@ -186,11 +186,13 @@ typedef struct gs_late {
 
 typedef struct gs_wave_waits {
   uint64_t vectors[GS_VGPRS / 64], scalars[(GS_SGPRS + 63) / 64]; /* registers that somebody will write */
-  unsigned count, plain; /* of `pending`; those that are vector memory alone */
-  bool marked;           /* any of these is */
-  uint32_t clock;        /* wait states since the wave began */
-  uint32_t window;       /* of `recent`: began then */
-  uint64_t recent, old;  /* rows of the table that began since, and in the window before */
+  unsigned count, plain,
+      passing; /* of `pending`; those that are vector memory alone, and pass local memory */
+  uint8_t counted[GS_COUNTER_END]; /* by each counter */
+  bool marked;                     /* any of these is */
+  uint32_t clock;                  /* wait states since the wave began */
+  uint32_t window;                 /* of `recent`: began then */
+  uint64_t recent, old;            /* rows of the table that began since, and in the window before */
   /* Scalar registers that VALU instructions have written, likewise. */
   uint64_t recent_scalars[2], old_scalars[2];
   uint32_t done_count;
