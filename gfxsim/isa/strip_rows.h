@@ -15,7 +15,12 @@ enum {
   GS_ROWS = GS_STRIP_COPIES + GS_STRIP_COPY_ROWS * GS_STRIP_LOADS,
 };
 
-/* Where the strip in hand finds what it loads, and how far the next strip's is from there. */
+enum {
+  GS_STRIP_OVERLAP_STEP = 16 * 8, /* the step of loads of four dwords by lanes that are two dwords apart */
+};
+
+/* Where the strip in hand finds what it loads, and how far the next strip's is from there. Four dwords that
+ * all lanes have in common are there once, and the step is 0. */
 typedef struct gs_strip_place {
   uint64_t at, step;
 } gs_strip_place_t;

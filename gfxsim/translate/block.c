@@ -358,14 +358,15 @@ static bool put_strip(block_t *b, unsigned first, unsigned end, lanes_t lanes,
   b->strips[strip].may_idle = lanes != LANES_FULL;
   gs_cache_flush(&b->cache, &b->e);
   put_control(b, STRIP_FIRST, first, 0);
-  b->e.label[STRIP + strip] = b->e.end;
-  if (b->strips[strip].may_idle)
-    put_control(b, STRIP_IDLE, first, IDLE + strip);
   gs_strip_begin(&b->strip);
   for (unsigned i = first; i < end; i++) {
     if (b->step[i].choice.kind != GS_STEP_NOTHING)
       add_strip_step(b, &b->step[i], lanes);
   }
+  gs_strip_hoist(&b->strip, &b->e);
+  b->e.label[STRIP + strip] = b->e.end;
+  if (b->strips[strip].may_idle)
+    put_control(b, STRIP_IDLE, first, IDLE + strip);
   if (!gs_strip_end(&b->strip, &b->e))
     return false;
   b->e.label[STRIP_TAIL + strip] = b->e.end;
@@ -440,7 +441,6 @@ static bool put_addresses(block_t *b, unsigned first, const gs_plan_t *plan) {
   const unsigned strip = b->strip_count++, steps = gs_plan_address_steps(plan);
   unsigned load = 0;
   put_control(b, STRIP_FIRST, first, 0);
-  b->e.label[STRIP + strip] = b->e.end;
   gs_strip_begin(&b->strip);
   for (unsigned i = 0; i < steps; i++) {
     if (plan->role[i] == GS_PLAN_VECTOR)
@@ -453,6 +453,8 @@ static bool put_addresses(block_t *b, unsigned first, const gs_plan_t *plan) {
     load++;
   }
   gs_strip_copies_only(&b->strip);
+  gs_strip_hoist(&b->strip, &b->e);
+  b->e.label[STRIP + strip] = b->e.end;
   if (!gs_strip_end(&b->strip, &b->e))
     return false;
   put_control(b, STRIP_NEXT, first, STRIP + strip);
@@ -476,7 +478,6 @@ static bool put_planned_strip(block_t *b, unsigned first, const gs_plan_t *plan)
   const unsigned strip = b->strip_count++;
   unsigned load = 0;
   put_control(b, STRIP_FIRST, first, 0);
-  b->e.label[STRIP + strip] = b->e.end;
   gs_strip_begin(&b->strip);
   for (unsigned i = 0; i < plan->steps; i++) {
     const step_t *step = &b->step[first + i];
@@ -488,6 +489,8 @@ static bool put_planned_strip(block_t *b, unsigned first, const gs_plan_t *plan)
     operand_values(step->in, values);
     gs_strip_load(&b->strip, &b->e, step->choice.strip_load, step->in, values, load++);
   }
+  gs_strip_hoist(&b->strip, &b->e);
+  b->e.label[STRIP + strip] = b->e.end;
   if (!gs_strip_end(&b->strip, &b->e))
     return false;
   gs_strip_next_loads(&b->e, plan->load_count);

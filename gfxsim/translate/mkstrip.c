@@ -126,8 +126,8 @@ static bool is_constant(const reading_t *r, const gs_op_t *op) {
            op->memory == GS_MEMORY_NONE && !op->role[GS_FIELD_MASK];
   case ZYDIS_MNEMONIC_VPTERNLOGD:
   case ZYDIS_MNEMONIC_VPTERNLOGQ:
-    return r->instruction.raw.imm[0].value.u == ALL_ONES && op->memory == GS_MEMORY_NONE &&
-           !op->role[GS_FIELD_MASK];
+    return r->instruction.raw.imm[0].value.u == ALL_ONES && r->instruction.avx.vector_length == ROW_BITS &&
+           op->memory == GS_MEMORY_NONE && !op->role[GS_FIELD_MASK];
   default: return false;
   }
 }
@@ -140,8 +140,29 @@ static unsigned kind_of_pick(const reading_t *r) {
   }
 }
 
+/* Of instructions that are not for whole vector registers. */
+static unsigned kind_of_others(const reading_t *r, const gs_op_t *op) {
+  const ZydisDecodedOperand *const o = r->operand;
+  switch (r->instruction.mnemonic) {
+  case ZYDIS_MNEMONIC_VPXORD:
+  case ZYDIS_MNEMONIC_VPXORQ: return is_constant(r, op) ? GS_OP_ZERO : GS_OP_PLAIN;
+  case ZYDIS_MNEMONIC_KMOVW:
+    return op->role[GS_FIELD_REG] && o[1].type == ZYDIS_OPERAND_TYPE_REGISTER && op->reads
+               ? GS_OP_MASK_OF_GENERAL
+               : GS_OP_PLAIN;
+  case ZYDIS_MNEMONIC_MOV:
+    return o[0].size == 32 && o[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                   o[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE
+               ? GS_OP_SET_GENERAL
+               : GS_OP_PLAIN;
+  default: return GS_OP_PLAIN;
+  }
+}
+
 static unsigned kind_of(const reading_t *r, const gs_op_t *op) {
-  if (op->role[GS_FIELD_MASK] || r->instruction.avx.vector_length != ROW_BITS)
+  if (r->instruction.avx.vector_length != ROW_BITS)
+    return kind_of_others(r, op);
+  if (op->role[GS_FIELD_MASK])
     return GS_OP_PLAIN;
   switch (r->instruction.mnemonic) {
   case ZYDIS_MNEMONIC_VMOVDQA32:
@@ -159,6 +180,19 @@ static unsigned kind_of(const reading_t *r, const gs_op_t *op) {
   case ZYDIS_MNEMONIC_VSHUFPS: return kind_of_pick(r);
   case ZYDIS_MNEMONIC_VPMOVM2D: return GS_OP_ROW_OF_MASK;
   case ZYDIS_MNEMONIC_VPMOVD2M: return GS_OP_MASK_OF_ROW;
+  case ZYDIS_MNEMONIC_VPBROADCASTD: return op->reads ? GS_OP_BROADCAST : GS_OP_PLAIN;
+  case ZYDIS_MNEMONIC_VPTERNLOGD:
+  case ZYDIS_MNEMONIC_VPTERNLOGQ: return is_constant(r, op) ? GS_OP_ONES : GS_OP_LOGIC;
+  case ZYDIS_MNEMONIC_VPANDD:
+  case ZYDIS_MNEMONIC_VPANDQ: return GS_OP_AND;
+  case ZYDIS_MNEMONIC_VPXORD:
+  case ZYDIS_MNEMONIC_VPXORQ: return is_constant(r, op) ? GS_OP_ZERO : GS_OP_SUM;
+  case ZYDIS_MNEMONIC_VPORD:
+  case ZYDIS_MNEMONIC_VPORQ:
+  case ZYDIS_MNEMONIC_VPADDD:
+  case ZYDIS_MNEMONIC_VPADDQ:
+  case ZYDIS_MNEMONIC_VPSUBD:
+  case ZYDIS_MNEMONIC_VPSUBQ: return GS_OP_SUM;
   default: return GS_OP_PLAIN;
   }
 }

@@ -25,13 +25,16 @@ GS_ACCESSES(flat, dwordx4)
  * ordinary memory or LDS, and where the first strip's lanes are. What all lanes have in common is loaded
  * here. */
 #if defined(GS_STENCIL_FULL) && defined(__AVX512F__) && !defined(GS_STENCIL_ONE)
-enum { STRIP_LANES = 16 };
+enum { STRIP_LANES = 16, PAIR_BYTES = 8 };
 
-/* Sixteen times the dwords of one lane. */
+/* Sixteen times the dwords of one lane. Four are spread by the strips. */
 static inline void spread(gs_row_t *row, uint64_t at, unsigned n) {
-  const __m512i value = n == 1   ? _mm512_set1_epi32((int32_t)gs_guest_get32(at))
-                        : n == 2 ? _mm512_set1_epi64((int64_t)gs_guest_get64(at))
-                                 : _mm512_broadcast_i32x4((__m128i)gs_guest_get128(at));
+  if (n == 4) {
+    _mm_store_si128((__m128i *)(void *)row, (__m128i)gs_guest_get128(at));
+    return;
+  }
+  const __m512i value = n == 1 ? _mm512_set1_epi32((int32_t)gs_guest_get32(at))
+                               : _mm512_set1_epi64((int64_t)gs_guest_get64(at));
   for (unsigned i = 0; i < n; i++)
     _mm512_store_si512(&row->u32[16 * i], value);
 }
@@ -81,13 +84,26 @@ static inline bool gather(gs_wave_t *w, const gs_inst_t *in, bool has_base, gs_r
   return true;
 }
 
+/* Lanes that are two dwords apart and load four, as programs do that read a pair and the next one: they are
+ * where the first lane is, up to the last lane's next pair. */
+static inline bool find_overlapping(gs_wave_t *w, uint64_t address, bool is_flat, gs_strip_place_t *place) {
+  gs_block_t b;
+  if ((is_flat && address >> 32 == GS_SHARED_APERTURE_HI) ||
+      !gs_block_place(w, &b, address, (GS_LANES + 1) * PAIR_BYTES, GS_VM_READ))
+    return false;
+  place->at = b.at;
+  place->step = GS_STRIP_OVERLAP_STEP;
+  return true;
+}
+
 /* Finds out where a load's lanes are, and brings them together if they are not. */
 static inline bool find_place(gs_wave_t *w, const gs_inst_t *in, bool is_flat, unsigned n,
                               gs_strip_place_t *place) {
   gs_row_t *const row = gs_row(w, GS_HOLE_DST);
   const bool has_base = in->src[2].kind != GS_SRC_NONE;
   const gs_row_t *const low = gs_row(w, in->src[0].reg), *const high = has_base ? low : low + 1;
-  const gs_shape_t shape = shape_of(low, high, 4 * n);
+  const uint32_t stride = n == 4 && low->u32[1] - low->u32[0] == PAIR_BYTES ? PAIR_BYTES : 4 * n;
+  const gs_shape_t shape = shape_of(low, high, stride);
   const uint64_t base = has_base ? gs_read_sgpr64(w, in->src[2].reg) : (uint64_t)high->u32[0] << 32;
   const uint64_t address = base + low->u32[0] + (uint64_t)(int64_t)gs_immediate(in);
   gs_block_t b;
@@ -95,6 +111,8 @@ static inline bool find_place(gs_wave_t *w, const gs_inst_t *in, bool is_flat, u
   place->at = (uint64_t)(uintptr_t)row;
   if (shape == GS_SHAPE_OTHER)
     return gather(w, in, has_base, row, n);
+  if (shape == GS_SHAPE_DENSE && stride != 4 * n)
+    return find_overlapping(w, address, is_flat, place);
   if (is_flat && address >> 32 == GS_SHARED_APERTURE_HI) {
     if (!gs_block_lds(w, &b, shape, (uint32_t)address, 4 * n, GS_VM_READ))
       return false;

@@ -52,7 +52,7 @@ bool gs_strip_scalars_add(gs_strip_scalars_t *s, const gs_inst_t *in, unsigned l
 /* ---- Values ---- */
 
 static bool may_share(const gs_strip_value_t *v) {
-  return v->kind != GS_VALUE_STORE && !(v->op && v->op->memory == GS_MEMORY_MASK);
+  return v->kind != GS_VALUE_STORE && v->kind != GS_VALUE_MASK && !(v->op && v->op->memory == GS_MEMORY_MASK);
 }
 
 static bool is_same(const gs_strip_t *s, const gs_strip_value_t *a, const gs_strip_value_t *b) {
@@ -140,7 +140,8 @@ static int operand_value(gs_strip_t *s, const gs_patch_t *p, const gs_inst_t *in
   const unsigned dword = (unsigned)p->addend / (unsigned)sizeof(gs_row_t);
   const unsigned i = p->hole - (unsigned)GS_HOLE_ROW_SRC0;
   if (i == 0 && s->load >= 0)
-    return number_value(s, GS_VALUE_LOAD, (uint32_t)s->load << 8 | dword);
+    return number_value(s, GS_VALUE_LOAD,
+                        (uint32_t)s->load << 8 | dword | (s->loads_fours ? GS_STRIP_FOURS : 0));
   if (i < 3 && in->src[i].kind == GS_SRC_SGPR)
     return number_value(s, GS_VALUE_SCALAR, in->src[i].reg + dword);
   if (i < 3 && in->src[i].kind == GS_SRC_CONST)
@@ -169,21 +170,23 @@ static uint32_t displacement_of(const gs_strip_value_t *v) {
   return at;
 }
 
-/* A load of a mask to a mask register is the value that is there; one to a general register is made of it. */
+/* A load of a mask to a mask register is the value that is there, and one to a general register is made of
+ * it. What was stored from a general register is loaded again. */
 static int load_mask(gs_strip_t *s, gs_strip_value_t *v) {
   gs_strip_mask_t *mask = mask_at(s, displacement_of(v));
-  if (v->role) {
-    if (mask->value < 0)
-      mask->value = (int16_t)add_value_of(s, v);
+  const gs_op_t *op = v->op;
+  if (mask->value < 0) {
+    gs_strip_value_t loaded = no_value(GS_VALUE_MASK);
+    loaded.number = mask->at;
+    loaded.role = GS_ROLE_MASK;
+    mask->value = (int16_t)add_value_of(s, &loaded);
+  }
+  if (v->role)
     return mask->value;
-  }
-  if (mask->value >= 0) {
-    const gs_op_t *op = v->op;
-    *v = no_value(GS_VALUE_MASK_BITS);
-    v->op = op;
-    v->number = (uint32_t)__builtin_ctz(op->writes);
-    v->src[GS_FIELD_RM] = mask->value;
-  }
+  *v = no_value(GS_VALUE_MASK_BITS);
+  v->op = op;
+  v->number = (uint32_t)__builtin_ctz(op->writes);
+  v->src[GS_FIELD_RM] = mask->value;
   return add_value_of(s, v);
 }
 
@@ -208,6 +211,78 @@ typedef struct registers {
 static int16_t *register_of(registers_t *r, const gs_op_t *op, unsigned field) {
   return op->role[field] & GS_ROLE_MASK ? &r->mask[op->number[field] & 7]
                                         : &r->vector[op->number[field] & 31];
+}
+
+/* ---- What need not be calculated ---- */
+
+/* Whether the value is the constant. */
+static bool is_number(const gs_strip_t *s, int value, uint32_t number) {
+  return value >= 0 && s->value[value].kind == GS_VALUE_CONSTANT && s->value[value].number == number;
+}
+
+/* What a general register that an instruction of its own sets has, for the only one that reads one here. */
+static const gs_strip_value_t *general_of(const gs_strip_t *s, const gs_strip_value_t *v) {
+  return v->general_count == 1 ? &s->value[v->general[0]] : NULL;
+}
+
+/* The operand that a row of the table is about has this bit there. */
+static unsigned bit_of(unsigned row, unsigned operand) {
+  return row >> (2 - operand) & 1;
+}
+
+/* A function of the bits of three operands, some of which are known to be all zeroes or all ones: takes those
+ * out of its table, and their places get one that is not known. Returns the value if it is one of the
+ * operands or a constant, or -1. */
+static int simplify_logic(gs_strip_t *s, gs_strip_value_t *v) {
+  uint8_t *const table = &v->code[v->size - 1];
+  unsigned known = 0, bits = 0, copied = 0, rows = 0, other = GS_FIELDS;
+  for (unsigned f = 0; f < 3; f++) {
+    const bool is_zero = is_number(s, v->src[f], 0), is_ones = is_number(s, v->src[f], UINT32_MAX);
+    known |= (unsigned)(is_zero || is_ones) << (2 - f);
+    bits |= (unsigned)is_ones << (2 - f);
+    if (!is_zero && !is_ones && v->src[f] >= 0)
+      other = f;
+  }
+  for (unsigned row = 0; row < 8; row++)
+    copied |= (*table >> ((row & ~known) | bits) & 1u) << row;
+  for (unsigned f = 0; f < 3; f++) {
+    for (unsigned row = rows = 0; row < 8; row++)
+      rows |= bit_of(row, f) << row;
+    if (copied == rows && v->src[f] >= 0)
+      return v->src[f];
+  }
+  if (copied == 0 || copied == UINT8_MAX)
+    return number_value(s, GS_VALUE_CONSTANT, copied ? UINT32_MAX : 0);
+  for (unsigned f = 0; f < 3 && known && other < GS_FIELDS; f++)
+    if (known >> (2 - f) & 1)
+      v->src[f] = v->src[other];
+  *table = (uint8_t)copied;
+  return -1;
+}
+
+/* Constants, and masks that come back from general registers. Returns the value, or -1. */
+static int simplify_number(gs_strip_t *s, gs_strip_value_t *v) {
+  const gs_strip_value_t *const general = general_of(s, v);
+  const int a = v->src[GS_FIELD_V], b = v->src[GS_FIELD_RM];
+  switch (v->op->kind) {
+  case GS_OP_MASK_OF_GENERAL:
+    return general && general->kind == GS_VALUE_MASK_BITS ? general->src[GS_FIELD_RM] : -1;
+  case GS_OP_BROADCAST:
+    if (!general || !general->op || general->op->kind != GS_OP_SET_GENERAL)
+      return -1;
+    uint32_t number;
+    memcpy(&number, &general->code[general->size - sizeof number], sizeof number);
+    return number_value(s, GS_VALUE_CONSTANT, number);
+  case GS_OP_ZERO: return number_value(s, GS_VALUE_CONSTANT, 0);
+  case GS_OP_ONES: return number_value(s, GS_VALUE_CONSTANT, UINT32_MAX);
+  case GS_OP_LOGIC: return simplify_logic(s, v);
+  case GS_OP_AND:
+    if (is_number(s, a, UINT32_MAX) || is_number(s, b, 0))
+      return b;
+    return is_number(s, b, UINT32_MAX) || is_number(s, a, 0) ? a : -1;
+  case GS_OP_SUM: return is_number(s, b, 0) ? a : -1;
+  default: return -1;
+  }
 }
 
 /* Halves that are joined after they were parted, and the other way round, and likewise masks. Returns the
@@ -277,7 +352,9 @@ static int value_of(gs_strip_t *s, gs_strip_value_t *v) {
     return load_mask(s, v);
   if (v->op->kind == GS_OP_COPY)
     return v->src[v->op->role[GS_FIELD_RM] & GS_ROLE_READ ? GS_FIELD_RM : GS_FIELD_REG];
-  const int simple = simplify(s, v);
+  int simple = simplify(s, v);
+  if (simple < 0)
+    simple = simplify_number(s, v);
   return simple >= 0 ? simple : add_value_of(s, v);
 }
 
@@ -324,6 +401,7 @@ void gs_strip_stencil(gs_strip_t *s, const gs_emitter_t *e, const gs_stencil_t *
 void gs_strip_load(gs_strip_t *s, const gs_emitter_t *e, const gs_stencil_t *stencil, const gs_inst_t *in,
                    const uint64_t values[GS_HOLE_VALUES], unsigned load) {
   s->load = (int)load;
+  s->loads_fours = gs_type_dwords((gs_type_t)in->op->dst) == 4;
   gs_strip_stencil(s, e, stencil, in, values);
   s->load = -1;
 }
@@ -351,6 +429,7 @@ void gs_strip_begin(gs_strip_t *s) {
   memset(s->row, -1, sizeof s->row);
   memset(s->row_store, -1, sizeof s->row_store);
   memset(s->hash, -1, sizeof s->hash);
+  memset(s->pinned, -1, sizeof s->pinned);
   s->count = 0;
   s->mask_count = 0;
   s->is_full = false;

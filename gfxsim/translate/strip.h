@@ -28,14 +28,18 @@ bool gs_strip_scalars_add(gs_strip_scalars_t *scalars, const gs_inst_t *in, unsi
 /* ---- Values of sixteen lanes ---- */
 
 enum { GS_STRIP_VALUES = 1536, GS_STRIP_HASHES = 512, GS_STRIP_MASKS = 32, GS_STRIP_GENERALS = 3 };
+enum { GS_STRIP_FOURS = 128 };
 
 typedef enum gs_strip_kind {
   GS_VALUE_NOTHING,
-  GS_VALUE_OP,         /* what an instruction of a stencil makes */
-  GS_VALUE_ROW,        /* what the row `number` has when the strip begins */
-  GS_VALUE_SCALAR,     /* the scalar register `number` in all lanes */
-  GS_VALUE_CONSTANT,   /* `number` in all lanes */
-  GS_VALUE_LOAD,       /* what load `number` / 256 has in its vector `number` % 256 of memory */
+  GS_VALUE_OP,       /* what an instruction of a stencil makes */
+  GS_VALUE_ROW,      /* what the row `number` has when the strip begins */
+  GS_VALUE_SCALAR,   /* the scalar register `number` in all lanes */
+  GS_VALUE_CONSTANT, /* `number` in all lanes */
+  /* What load `number` / 256 has in its vector `number` % 128 of memory. GS_STRIP_FOURS are loads of four
+     dwords: the first pairs of lanes and their second ones, in the order of halves that are joined. */
+  GS_VALUE_LOAD,
+  GS_VALUE_MASK,       /* the mask `number` behind the wave's begin, as it is when the strip begins */
   GS_VALUE_MASK_BITS,  /* a mask in the general register `number` */
   GS_VALUE_STORE,      /* no value: what RM is becomes the row `number` */
   GS_VALUE_STORE_MASK, /* no value: what REG is, or a general register, becomes a mask */
@@ -68,7 +72,9 @@ typedef struct gs_strip {
       row_store[GS_VGPRS]; /* values of rows, and who stores them; -1 = not known, nobody */
   gs_strip_mask_t mask[GS_STRIP_MASKS];
   unsigned mask_count;
-  int load; /* the instruction in hand is this load; -1 = none */
+  int8_t pinned[GS_STRIP_VALUES]; /* the register that has a value all the time; -1 = none */
+  int load;                       /* the instruction in hand is this load; -1 = none */
+  bool loads_fours;
   bool is_full;
 } gs_strip_t;
 
@@ -83,6 +89,9 @@ void gs_strip_load(gs_strip_t *strip, const gs_emitter_t *e, const gs_stencil_t 
 void gs_strip_copy_row(gs_strip_t *strip, unsigned row, unsigned to);
 /* Leaves all registers of the wave as they are: copies are all that is stored. */
 void gs_strip_copies_only(gs_strip_t *strip);
+/* Writes code before the first strip, which makes values that are the same in all of them. To be called when
+ * all instructions are there. */
+void gs_strip_hoist(gs_strip_t *strip, gs_emitter_t *e);
 /* Writes the strip's code, at whose begin and end all rows are in memory. Returns false if there was no room
  * for all values: the strip has too many instructions. */
 bool gs_strip_end(gs_strip_t *strip, gs_emitter_t *e);

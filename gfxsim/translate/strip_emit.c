@@ -70,15 +70,28 @@ static const opcode_t load = {1, 0xfd, 0x6f}, store = {1, 0xfd, 0x7f}; /* vmovdq
 static const opcode_t load_any = {1, 0xfe, 0x6f};                      /* vmovdqu64 */
 static const opcode_t broadcast = {2, 0x7d, 0x58};                     /* vpbroadcastd from memory */
 static const opcode_t broadcast_general = {2, 0x7d, 0x7c};             /* and from a general register */
+static const opcode_t broadcast_pair = {2, 0xfd, 0x59};                /* vpbroadcastq from memory */
+static const opcode_t exclusive_or = {1, 0x7d, 0xef};                  /* vpxord */
+static const opcode_t logic = {3, 0x7d, 0x25};                         /* vpternlogd, and a table */
+static const opcode_t quarters = {3, 0xfd, 0x43};                      /* vshufi64x2, and which */
+static const opcode_t unpack_low = {1, 0xfd, 0x6c}, unpack_high = {1, 0xfd, 0x6d}; /* vpunpck.qdq */
 enum { MODE_MEMORY = 0x80, MODE_REGISTER = 0xc0 };
 
-/* An instruction on the whole vector register `reg` and another register, or memory behind a general one. */
-static void emit_vector(gs_emitter_t *e, opcode_t opcode, unsigned reg, unsigned other, uint8_t mode) {
+/* An instruction on the whole vector registers `reg` and `first`, and another one, or memory behind a general
+ * one. */
+static void emit_three(gs_emitter_t *e, opcode_t opcode, unsigned reg, unsigned first, unsigned other,
+                       uint8_t mode) {
   const unsigned p0 = opcode.map | (reg & 8 ? 0 : 0x80) | (reg & 16 ? 0 : 0x10) | (other & 8 ? 0 : 0x20) |
                       (other & 16 ? 0 : 0x40);
-  const uint8_t code[] = {0x62, (uint8_t)p0,   opcode.p1,
-                          0x48, opcode.number, (uint8_t)(mode | (reg & 7) << 3 | (other & 7))};
+  const unsigned p1 = (opcode.p1 & ~0x78u) | (~first & 15) << 3, p2 = 0x40 | (first & 16 ? 0 : 8);
+  const uint8_t code[] = {0x62,        (uint8_t)p0,   (uint8_t)p1,
+                          (uint8_t)p2, opcode.number, (uint8_t)(mode | (reg & 7) << 3 | (other & 7))};
   gs_emit_bytes(e, code, sizeof code);
+}
+
+/* The same with one operand. */
+static void emit_vector(gs_emitter_t *e, opcode_t opcode, unsigned reg, unsigned other, uint8_t mode) {
+  emit_three(e, opcode, reg, 0, other, mode);
 }
 
 static void emit_memory(gs_emitter_t *e, opcode_t opcode, unsigned reg, unsigned base, size_t at) {
@@ -93,6 +106,13 @@ static void emit_mask(gs_emitter_t *e, bool is_store, unsigned mask, size_t at) 
   gs_emit_32(e, at);
 }
 
+/* kmovw from memory behind r15. */
+static void emit_mask_of_lanes(gs_emitter_t *e, unsigned mask, size_t at) {
+  const uint8_t code[] = {0xc4, 0xc1, 0x78, 0x90, (uint8_t)(MODE_MEMORY | mask << 3 | (R15 & 7))};
+  gs_emit_bytes(e, code, sizeof code);
+  gs_emit_32(e, at);
+}
+
 /* kmovw from a mask register to a general one. */
 static void emit_mask_bits(gs_emitter_t *e, unsigned general, unsigned mask) {
   const uint8_t code[] = {0xc5, (uint8_t)(general & 8 ? 0x78 : 0xf8), 0x93,
@@ -102,7 +122,16 @@ static void emit_mask_bits(gs_emitter_t *e, unsigned general, unsigned mask) {
 
 /* By way of r11d, which stencils do not use: mov $value, %r11d. */
 static void emit_constant(gs_emitter_t *e, unsigned reg, uint32_t value) {
-  static const uint8_t mov[] = {0x41, 0xbb};
+  static const uint8_t mov[] = {0x41, 0xbb}, all_ones = 0xff;
+  if (value == 0) {
+    emit_three(e, exclusive_or, reg, reg, reg, MODE_REGISTER);
+    return;
+  }
+  if (value == UINT32_MAX) {
+    emit_three(e, logic, reg, reg, reg, MODE_REGISTER);
+    gs_emit_bytes(e, &all_ones, 1);
+    return;
+  }
   gs_emit_bytes(e, mov, sizeof mov);
   gs_emit_32(e, value);
   emit_vector(e, broadcast_general, reg, R11, MODE_REGISTER);
@@ -136,6 +165,8 @@ typedef struct allocator {
   int16_t home[GS_STRIP_VALUES];         /* a row that has been stored from it, or -1 */
   int16_t vector[VECTORS], mask[MASKS];  /* values that registers have, or -1 */
   uint32_t locked_vectors, locked_masks; /* what the instruction in hand needs */
+  uint32_t pinned;                       /* vector registers that have a value all the time */
+  uint32_t loaded;                       /* loads of four dwords that were made, a bit for each */
   int16_t slot[GS_STRIP_VALUE_SLOTS];
   bool is_stored[GS_ROWS];                /* the row has no longer what it had when the strip began */
   int16_t next_use_from[GS_STRIP_VALUES]; /* no value is needed between the last question and this */
@@ -195,15 +226,17 @@ static void keep_in_slot(allocator_t *a, int value, unsigned reg) {
     emit_memory(a->e, store, reg, RDI, slot_at(a, value));
 }
 
-/* A register of the class: a free one, or the one whose value is needed again last. */
-static unsigned take_register(allocator_t *a, bool of_masks, int value) {
+/* A register of the class, which is free now: one that was so, or the one whose value is needed again last.
+ */
+static unsigned free_register(allocator_t *a, bool of_masks) {
   int16_t *const file = of_masks ? a->mask : a->vector;
   uint32_t *const locked = of_masks ? &a->locked_masks : &a->locked_vectors;
+  const uint32_t others = *locked | (of_masks ? 0 : a->pinned);
   const unsigned first = of_masks ? 1 : 0, end = of_masks ? MASKS : VECTORS; /* k0 is no mask of lanes */
   unsigned best = end;
   int farthest = -1;
   for (unsigned i = first; i < end && farthest < NEVER + 1; i++) {
-    const int use = *locked >> i & 1 ? -1 : file[i] < 0 ? NEVER + 1 : next_use(a, file[i]);
+    const int use = others >> i & 1 ? -1 : file[i] < 0 ? NEVER + 1 : next_use(a, file[i]);
     if (use > farthest) {
       best = i;
       farthest = use;
@@ -218,10 +251,17 @@ static unsigned take_register(allocator_t *a, bool of_masks, int value) {
       keep_in_slot(a, file[best], best);
     a->register_of[file[best]] = -1;
   }
-  file[best] = (int16_t)value;
+  file[best] = -1;
   *locked |= 1u << best;
-  a->register_of[value] = (int8_t)best;
   return best;
+}
+
+/* A register for the value. */
+static unsigned take_register(allocator_t *a, bool of_masks, int value) {
+  const unsigned reg = free_register(a, of_masks);
+  (of_masks ? a->mask : a->vector)[reg] = (int16_t)value;
+  a->register_of[value] = (int8_t)reg;
+  return reg;
 }
 
 static void fill_pool(allocator_t *a, const gs_strip_value_t *v, size_t start) {
@@ -306,11 +346,33 @@ static unsigned take_over(allocator_t *a, int old) {
   return to;
 }
 
+/* The result of a function of three operands takes the place of one. That had better be one that nobody needs
+ * any more. */
+static void choose_result(const allocator_t *a, gs_strip_value_t *v) {
+  const int old = v->src[GS_FIELD_REG];
+  unsigned f = GS_FIELD_V;
+  if (v->op->kind != GS_OP_LOGIC || old < 0 || is_last_use(a, old))
+    return;
+  while (f <= GS_FIELD_RM && (v->src[f] < 0 || !is_last_use(a, v->src[f])))
+    f++;
+  if (f > GS_FIELD_RM)
+    return;
+  uint8_t *const table = &v->code[v->size - 1], before = *table;
+  const unsigned high = 2, low = GS_FIELD_RM - f; /* bits of a row of the table */
+  for (unsigned row = *table = 0; row < 8; row++) {
+    const unsigned differ = (row >> high ^ row >> low) & 1;
+    *table = (uint8_t)(*table | (before >> (row ^ (differ << high | differ << low)) & 1) << row);
+  }
+  v->src[GS_FIELD_REG] = v->src[f];
+  v->src[f] = (int16_t)old;
+}
+
 /* Makes a value of an instruction. */
 static void make(allocator_t *a) {
   gs_strip_value_t v = a->s->value[a->at];
   const gs_op_t *const op = v.op;
   unsigned result = GS_FIELDS, reg = 0;
+  choose_result(a, &v);
   for (unsigned f = 0; f < GS_FIELDS; f++) {
     if (op->role[f] & GS_ROLE_WRITE)
       result = f;
@@ -349,9 +411,111 @@ static void store_row(allocator_t *a, const gs_strip_value_t *v) {
   forget_sources(a, v);
 }
 
+/* ---- Loads ---- */
+
+/* A jump whose distance is filled in later: returns where that is. */
+static size_t emit_jump(gs_emitter_t *e, const uint8_t *code, size_t size) {
+  gs_emit_bytes(e, code, size);
+  gs_emit_32(e, 0);
+  return e->end - DISPLACEMENT_BYTES;
+}
+/* Makes the jump come here. */
+static void land(gs_emitter_t *e, size_t at) {
+  const uint32_t distance = (uint32_t)(e->end - at - DISPLACEMENT_BYTES);
+  if (!e->is_full)
+    memcpy(e->arena->base + at, &distance, sizeof distance);
+}
+
+/* Even or odd quarters of `first` and of another one, or of memory behind r11. */
+enum { EVEN = 0x88, ODD = 0xdd };
+static void emit_quarters(gs_emitter_t *e, uint8_t which, unsigned reg, unsigned first, unsigned other) {
+  emit_three(e, quarters, reg, first, other, MODE_REGISTER);
+  gs_emit_bytes(e, &which, 1);
+}
+static void emit_quarters_at(gs_emitter_t *e, uint8_t which, unsigned reg, unsigned first, size_t at) {
+  emit_three(e, quarters, reg, first, R11, MODE_MEMORY);
+  gs_emit_32(e, at);
+  gs_emit_bytes(e, &which, 1);
+}
+
+enum { VECTOR_BYTES = 64, PAIR_BYTES = 8 };
+
+/* Lanes that lie side by side, with sixteen bytes each: first the lanes with numbers 0, 1, 2 and 3 above a
+ * multiple of 4, then pairs of dwords. */
+static void emit_apart(gs_emitter_t *e, const unsigned to[4], const unsigned scratch[2]) {
+  emit_memory(e, load_any, to[2], R11, 0);
+  emit_quarters_at(e, EVEN, to[0], to[2], VECTOR_BYTES);
+  emit_quarters_at(e, ODD, to[1], to[2], VECTOR_BYTES);
+  emit_memory(e, load_any, to[2], R11, 2 * (size_t)VECTOR_BYTES);
+  emit_quarters_at(e, EVEN, scratch[1], to[2], 3 * (size_t)VECTOR_BYTES);
+  emit_quarters_at(e, ODD, to[2], to[2], 3 * (size_t)VECTOR_BYTES);
+  emit_quarters(e, ODD, scratch[0], to[0], scratch[1]);
+  emit_quarters(e, EVEN, to[0], to[0], scratch[1]);
+  emit_quarters(e, ODD, to[3], to[1], to[2]);
+  emit_quarters(e, EVEN, to[1], to[1], to[2]);
+  emit_three(e, unpack_high, to[2], to[0], to[1], MODE_REGISTER);
+  emit_three(e, unpack_low, to[0], to[0], to[1], MODE_REGISTER);
+  emit_three(e, unpack_low, to[1], scratch[0], to[3], MODE_REGISTER);
+  emit_three(e, unpack_high, to[3], scratch[0], to[3], MODE_REGISTER);
+}
+
+/* Lanes that begin eight bytes apart, so that each has its next lane's first pair as its second. */
+static void emit_overlapping(gs_emitter_t *e, const unsigned to[4], unsigned scratch) {
+  for (unsigned i = 0; i < 2; i++) {
+    emit_memory(e, load_any, scratch, R11, i * (size_t)PAIR_BYTES);
+    emit_quarters_at(e, EVEN, to[2 * i], scratch, i * (size_t)PAIR_BYTES + VECTOR_BYTES);
+    emit_quarters_at(e, ODD, to[2 * i + 1], scratch, i * (size_t)PAIR_BYTES + VECTOR_BYTES);
+  }
+}
+
+/* Pairs of dwords of a load of four, in the order that strips have halves of 64-bit values in. The steps
+ * from strip to strip tell how the lanes lie. */
+static void emit_fours(gs_emitter_t *e, unsigned number, const unsigned to[4], const unsigned scratch[2]) {
+  static const uint8_t compare[] = {0x81, 0xbf}, if_below[] = {0x0f, 0x82}, if_equal[] = {0x0f, 0x84},
+                       always[] = {0xe9};
+  emit_r11(e, MOV_FROM_MEMORY, gs_strip_place(number));
+  gs_emit_bytes(e, compare, sizeof compare);
+  gs_emit_32(e, gs_strip_place(number) + offsetof(gs_strip_place_t, step));
+  gs_emit_32(e, GS_STRIP_OVERLAP_STEP);
+  const size_t same = emit_jump(e, if_below, sizeof if_below),
+               overlapping = emit_jump(e, if_equal, sizeof if_equal);
+  emit_apart(e, to, scratch);
+  const size_t end = emit_jump(e, always, sizeof always);
+  land(e, overlapping);
+  emit_overlapping(e, to, scratch[0]);
+  const size_t other_end = emit_jump(e, always, sizeof always);
+  land(e, same);
+  for (unsigned i = 0; i < 4; i++)
+    emit_memory(e, broadcast_pair, to[i], R11, i / 2 * (size_t)PAIR_BYTES);
+  land(e, end);
+  land(e, other_end);
+}
+
+/* All parts of a load of four dwords. */
+static void make_fours(allocator_t *a, unsigned number) {
+  unsigned to[4], scratch[2];
+  if (a->loaded >> number & 1)
+    return;
+  a->loaded |= 1u << number;
+  for (unsigned part = 0; part < 4; part++) {
+    int value = a->at;
+    while (value < (int)a->s->count &&
+           !(a->s->value[value].kind == GS_VALUE_LOAD &&
+             a->s->value[value].number == (number << 8 | GS_STRIP_FOURS | part) && a->last_use[value] >= 0))
+      value++;
+    to[part] = value == (int)a->s->count ? free_register(a, false) : take_register(a, false, value);
+  }
+  for (unsigned i = 0; i < 2; i++)
+    scratch[i] = free_register(a, false);
+  emit_fours(a->e, number, to, scratch);
+}
+
 /* Once, and when it is its turn: others may store there. */
 static void make_load(allocator_t *a, const gs_strip_value_t *v) {
-  enum { VECTOR_BYTES = 64 };
+  if (v->number & GS_STRIP_FOURS) {
+    make_fours(a, v->number >> 8);
+    return;
+  }
   const unsigned reg = take_register(a, false, a->at);
   emit_r11(a->e, MOV_FROM_MEMORY, gs_strip_place(v->number >> 8));
   emit_memory(a->e, load_any, reg, R11, (v->number & 255) * (size_t)VECTOR_BYTES);
@@ -359,13 +523,33 @@ static void make_load(allocator_t *a, const gs_strip_value_t *v) {
 
 /* ---- Strips ---- */
 
-/* Finds out who is needed, from the last to the first. */
+static void begin(allocator_t *a, gs_strip_t *s, gs_emitter_t *e) {
+  memset(a, 0, sizeof *a);
+  a->s = s;
+  a->e = e;
+  memset(a->last_use, -1, sizeof a->last_use);
+  memset(a->register_of, -1, sizeof a->register_of);
+  memset(a->slot_of, -1, sizeof a->slot_of);
+  memset(a->home, -1, sizeof a->home);
+  memset(a->vector, -1, sizeof a->vector);
+  memset(a->mask, -1, sizeof a->mask);
+  memset(a->slot, -1, sizeof a->slot);
+}
+
+static void pin(allocator_t *a, int value, unsigned reg) {
+  a->vector[reg] = (int16_t)value;
+  a->register_of[value] = (int8_t)reg;
+  a->last_use[value] = NEVER;
+  a->pinned |= 1u << reg;
+}
+
+/* Finds out who is needed, from the last to the first. Who is pinned needs nobody any more. */
 static void find_uses(allocator_t *a) {
   for (int i = (int)a->s->count - 1; i >= 0; i--) {
     const gs_strip_value_t *v = &a->s->value[i];
     if (v->kind == GS_VALUE_STORE || v->kind == GS_VALUE_STORE_MASK)
       a->last_use[i] = (int16_t)i;
-    if (a->last_use[i] < 0)
+    if (a->last_use[i] < 0 || a->s->pinned[i] >= 0)
       continue;
     for (unsigned f = 0; f < GS_FIELDS; f++)
       if (v->src[f] >= 0 && a->last_use[v->src[f]] < 0)
@@ -383,6 +567,7 @@ static void emit_value(allocator_t *a) {
   case GS_VALUE_ROW:
   case GS_VALUE_SCALAR:
   case GS_VALUE_CONSTANT: break; /* when they are needed */
+  case GS_VALUE_MASK: emit_mask_of_lanes(a->e, take_register(a, true, a->at), v->number); break;
   case GS_VALUE_MASK_BITS:
     emit_mask_bits(a->e, v->number, need(a, v->src[GS_FIELD_RM]));
     forget_sources(a, v);
@@ -394,17 +579,124 @@ static void emit_value(allocator_t *a) {
 }
 
 bool gs_strip_end(gs_strip_t *s, gs_emitter_t *e) {
-  allocator_t a = {.s = s, .e = e};
-  memset(a.last_use, -1, sizeof a.last_use);
-  memset(a.register_of, -1, sizeof a.register_of);
-  memset(a.slot_of, -1, sizeof a.slot_of);
-  memset(a.home, -1, sizeof a.home);
-  memset(a.vector, -1, sizeof a.vector);
-  memset(a.mask, -1, sizeof a.mask);
-  memset(a.slot, -1, sizeof a.slot);
+  allocator_t a;
+  begin(&a, s, e);
+  for (int i = 0; i < (int)s->count; i++)
+    if (s->pinned[i] >= 0)
+      pin(&a, i, (unsigned)s->pinned[i]);
   find_uses(&a);
   for (a.at = 0; a.at < (int)s->count && !s->is_full; a.at++)
-    if (a.last_use[a.at] >= 0 && s->value[a.at].kind != GS_VALUE_NOTHING)
+    if (a.last_use[a.at] >= 0 && s->pinned[a.at] < 0 && s->value[a.at].kind != GS_VALUE_NOTHING)
       emit_value(&a);
   return !s->is_full;
+}
+
+/* ---- What is the same in all strips ---- */
+
+typedef struct hoist {
+  bool is_same[GS_STRIP_VALUES];   /* made of scalar registers and constants alone */
+  uint8_t cost[GS_STRIP_VALUES];   /* instructions that make it */
+  uint16_t score[GS_STRIP_VALUES]; /* of those that something else is made of; what it is worth to keep it */
+  bool is_before[GS_STRIP_VALUES]; /* to be made before the first strip */
+} hoist_t;
+
+static bool is_same_in_all(const hoist_t *h, const gs_strip_value_t *v) {
+  if (v->kind == GS_VALUE_SCALAR || v->kind == GS_VALUE_CONSTANT)
+    return true;
+  if (v->kind != GS_VALUE_OP || v->role != GS_ROLE_VECTOR || v->general_count ||
+      v->op->memory == GS_MEMORY_ROW || v->op->memory == GS_MEMORY_MASK)
+    return false;
+  bool is_same = !v->op->role[GS_FIELD_MASK];
+  for (unsigned f = 0; f < GS_FIELDS; f++)
+    is_same &= v->src[f] < 0 || h->is_same[v->src[f]];
+  return is_same;
+}
+
+/* Finds out what is the same, and who needs it. */
+static void judge(const allocator_t *a, hoist_t *h) {
+  enum { MOST_COST = 60, PER_COST = 4 };
+  for (unsigned i = 0; i < a->s->count; i++) {
+    const gs_strip_value_t *v = &a->s->value[i];
+    unsigned cost = v->kind == GS_VALUE_CONSTANT ? 2 : 1;
+    h->is_same[i] = is_same_in_all(h, v);
+    for (unsigned f = 0; f < GS_FIELDS; f++)
+      if (v->src[f] >= 0 && h->is_same[i])
+        cost += h->cost[v->src[f]];
+      else if (v->src[f] >= 0 && a->last_use[i] >= 0 && h->is_same[v->src[f]])
+        h->score[v->src[f]]++;
+    h->cost[i] = (uint8_t)(cost < MOST_COST ? cost : MOST_COST);
+  }
+  for (unsigned i = 0; i < a->s->count; i++)
+    if (h->score[i])
+      h->score[i] = (uint16_t)(h->score[i] + PER_COST * h->cost[i]);
+}
+
+/* How many values at most wait for somebody who needs them. */
+static unsigned pressure(const allocator_t *a, const hoist_t *h) {
+  unsigned live = 0, most = 0, ends[GS_STRIP_VALUES] = {0};
+  for (unsigned i = 0; i < a->s->count; i++) {
+    const gs_strip_value_t *v = &a->s->value[i];
+    live -= ends[i];
+    if (a->last_use[i] < (int)i || v->role != GS_ROLE_VECTOR || h->is_same[i] ||
+        (v->kind != GS_VALUE_OP && v->kind != GS_VALUE_LOAD))
+      continue;
+    ends[a->last_use[i]]++;
+    live++;
+    most = live > most ? live : most;
+  }
+  return most;
+}
+
+/* The value that it is worth most to keep, and -1 when there is none left. */
+static int best_of(const gs_strip_t *s, const hoist_t *h) {
+  int best = -1;
+  for (int i = 0; i < (int)s->count; i++)
+    if (h->score[i] && !h->is_before[i] && (best < 0 || h->score[i] > h->score[best]))
+      best = i;
+  return best;
+}
+
+/* Makes the chosen values, and what they are made of. */
+static void make_before(allocator_t *a, hoist_t *h) {
+  gs_strip_t *const s = a->s;
+  bool is_kept[GS_STRIP_VALUES];
+  memcpy(is_kept, h->is_before, sizeof is_kept);
+  memset(a->last_use, -1, sizeof a->last_use);
+  for (int i = (int)s->count - 1; i >= 0; i--)
+    for (unsigned f = 0; f < GS_FIELDS && h->is_before[i]; f++) {
+      const int value = s->value[i].src[f];
+      a->last_use[i] = is_kept[i] ? NEVER : a->last_use[i];
+      if (value < 0)
+        continue;
+      h->is_before[value] = true;
+      if (a->last_use[value] < i)
+        a->last_use[value] = (int16_t)i;
+    }
+  for (a->at = 0; a->at < (int)s->count && !s->is_full; a->at++) {
+    if (!h->is_before[a->at])
+      continue;
+    emit_value(a);
+    if (!is_kept[a->at])
+      continue;
+    const unsigned reg = need(a, a->at);
+    pin(a, a->at, reg);
+    s->pinned[a->at] = (int8_t)reg;
+  }
+}
+
+void gs_strip_hoist(gs_strip_t *s, gs_emitter_t *e) {
+  enum { FEWEST = 4, SPARE = 4, MOST = 22 };
+  allocator_t a;
+  hoist_t h;
+  memset(&h, 0, sizeof h);
+  begin(&a, s, e);
+  find_uses(&a);
+  judge(&a, &h);
+  const unsigned busy = pressure(&a, &h) + SPARE;
+  unsigned room = busy + FEWEST > VECTORS ? FEWEST : VECTORS - busy;
+  if (room > MOST)
+    room = MOST;
+  for (int best = best_of(s, &h); room && best >= 0; best = best_of(s, &h), room--)
+    h.is_before[best] = true;
+  make_before(&a, &h);
 }

@@ -75,8 +75,16 @@ typedef enum gs_op_kind {
   GS_OP_UNPACK_HIGH,
   GS_OP_PICK_LOW, /* undoes that: all low halves, or all high ones */
   GS_OP_PICK_HIGH,
-  GS_OP_ROW_OF_MASK, /* all bits of a lane are its bit in a mask */
-  GS_OP_MASK_OF_ROW, /* back */
+  GS_OP_ROW_OF_MASK,     /* all bits of a lane are its bit in a mask */
+  GS_OP_MASK_OF_ROW,     /* back */
+  GS_OP_MASK_OF_GENERAL, /* the low bits of a general register */
+  GS_OP_SET_GENERAL,     /* a constant */
+  GS_OP_BROADCAST,       /* a general register in all lanes */
+  GS_OP_ZERO,
+  GS_OP_ONES,
+  GS_OP_LOGIC, /* any function of the bits of three operands, whose table the last byte is */
+  GS_OP_AND,
+  GS_OP_SUM, /* or difference, or disjunction: the first operand if the second one is zero */
 } gs_op_kind_t;
 
 typedef enum gs_op_memory {

@@ -361,14 +361,21 @@ static void fill_row(isa_wave_t *t, random_t *r, unsigned v) {
   }
 }
 
+/* How far from the memory's end addresses begin: anywhere near, or so that the last of 32 or 64 lanes has its
+ * first bytes there, or comes there in a loop that goes on from address to address. */
+static uint64_t from_end(random_t *r, uint32_t stride) {
+  return random_one_in(r, 2) ? random_below(r, 2048)
+                             : (random_one_in(r, 2) ? 63 : 31) * stride + 4 * random_below(r, 24);
+}
+
 /* Addresses in reach, mostly, one after the other or anywhere, or the same; now and then at the memory's end.
  */
 static void fill_addresses(isa_wave_t *t, random_t *r, unsigned v) {
-  const uint64_t base = ISA_MEMORY + (random_one_in(r, 12) ? ISA_MEMORY_BYTES - random_below(r, 2048)
-                                                           : random_below(r, ISA_MEMORY_BYTES - 4096));
   const uint32_t stride = random_one_in(r, 4)   ? random_below(r, 64)
                           : random_one_in(r, 4) ? 0
                                                 : 4U << random_below(r, 3);
+  const uint64_t base = ISA_MEMORY + (random_one_in(r, 8) ? ISA_MEMORY_BYTES - from_end(r, stride)
+                                                          : random_below(r, ISA_MEMORY_BYTES - 4096));
   for (unsigned l = 0; l < GS_LANES; l++)
     isa_set_u64(&t->v[v], l, (base & (random_one_in(r, 64) ? UINT64_MAX : ~UINT64_C(3))) + l * stride);
 }
