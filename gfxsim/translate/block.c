@@ -69,8 +69,10 @@ struct gs_translator {
   const gs_stencil_table_t *table;
   const gs_handler_t *handlers; /* that the stencils are made from */
   const gs_stencil_t *control[CONTROLS];
-  gs_arena_t *arenas; /* the newest first */
-  bool is_ready;      /* `control` is filled */
+  gs_finder_t finder;
+  struct block *block; /* the one in the making, and room for the next; it is large */
+  gs_arena_t *arenas;  /* the newest first */
+  bool is_ready;       /* `control` is filled */
   bool has_failed;
 };
 
@@ -84,7 +86,7 @@ typedef struct step {
 
 /* A block in the making. */
 typedef struct block {
-  const gs_translator_t *translator;
+  gs_translator_t *translator;
   gs_code_find_t *find;
   void *context;
   step_t step[MOST_STEPS];
@@ -152,7 +154,7 @@ gs_translator_t *gs_translator_create(const gs_handler_t *handlers) {
   gs_translator_t *t = table ? calloc(1, sizeof *t) : NULL;
   if (!t)
     return NULL;
-  t->table = table;
+  t->table = t->finder.table = table;
   t->handlers = handlers;
   return t;
 }
@@ -178,6 +180,7 @@ void gs_translator_destroy(gs_translator_t *translator) {
     translator->arenas = arena->next;
     gs_arena_destroy(arena);
   }
+  free(translator->block);
   free(translator);
 }
 
@@ -523,13 +526,24 @@ static bool put_plan(block_t *b, unsigned first, const gs_plan_t *plan) {
   return true;
 }
 
+/* Whether a plan is worth looking for. */
+static bool may_begin_plan(const block_t *b, unsigned first) {
+  const gs_choice_t *choice = &b->step[first].choice;
+  unsigned load = first;
+  while (load < b->count && !b->step[load].choice.strip_load)
+    load++;
+  return load < b->count && (choice->strip_full || choice->strip_load || choice->kind == GS_STEP_NOTHING);
+}
+
 /* As many steps from `first` on as can be done strip by strip with loads among them. Returns where they end.
  */
 static unsigned put_plans(block_t *b, unsigned first, lanes_t lanes) {
+  if (lanes != LANES_FULL || !may_begin_plan(b, first))
+    return first;
   const size_t start = b->e.end;
   const unsigned fixups = b->e.fixup_count, strips = b->strip_count, plans = b->plan_count;
   const gs_cache_t cache = b->cache;
-  for (unsigned most = lanes == LANES_FULL ? b->count - first : 0; most; most /= 2) {
+  for (unsigned most = b->count - first; most; most /= 2) {
     gs_plan_t plan;
     gs_plan_begin(&plan);
     while (plan.steps < most && gs_plan_add(&plan, b->step[first + plan.steps].in,
@@ -636,14 +650,14 @@ static void put_block(block_t *b) {
  * other one does not overwrite anything for. Returns false where both do, or one has no stencil: then the
  * pair's handler is called. */
 static bool add_pair(block_t *b, const gs_inst_t *in, uint64_t next, unsigned done) {
-  const gs_stencil_table_t *const table = b->translator->table;
+  gs_finder_t *const finder = &b->translator->finder;
   gs_inst_t *const part = &b->part[b->part_count];
   part[0] = gs_dual_part(in, 0);
   part[1] = gs_dual_part(in, 1);
   const unsigned first = gs_dual_reads(&part[1], part[0].dst);
   if (first && gs_dual_reads(&part[0], part[1].dst))
     return false;
-  const gs_choice_t choice[2] = {gs_choose_part(table, &part[0]), gs_choose_part(table, &part[1])};
+  const gs_choice_t choice[2] = {gs_choose_part(finder, &part[0]), gs_choose_part(finder, &part[1])};
   if (choice[0].kind != GS_STEP_STENCIL || choice[1].kind != GS_STEP_STENCIL)
     return false;
   b->part_count += 2;
@@ -653,10 +667,10 @@ static bool add_pair(block_t *b, const gs_inst_t *in, uint64_t next, unsigned do
 }
 
 /* A watched access is one that its handler tells of, and no stencil. */
-static gs_choice_t choose(const gs_translator_t *t, const gs_inst_t *in) {
+static gs_choice_t choose(gs_translator_t *t, const gs_inst_t *in) {
   const bool is_watched = in->op && !(in->op->flags & GS_OPF_ILLEGAL) &&
                           in->fn != gs_handler_fn(&t->handlers[in->op - gs_opcodes]);
-  return is_watched ? gs_choose_call(in) : gs_choose(t->table, in);
+  return is_watched ? gs_choose_call(in) : gs_choose(&t->finder, in);
 }
 
 /* Finds out what the block consists of. Returns false when there is no instruction. */
@@ -712,13 +726,17 @@ static bool write_block(gs_translator_t *t, block_t *b) {
 gs_block_fn_t *gs_translate(gs_translator_t *translator, uint64_t address, gs_code_find_t *find,
                             void *context, unsigned *count) {
   prepare(translator);
-  block_t *b = translator->has_failed ? NULL : calloc(1, sizeof *b);
+  if (!translator->block)
+    translator->block = malloc(sizeof *translator->block);
+  block_t *const b = translator->has_failed ? NULL : translator->block;
   gs_block_fn_t *fn = NULL;
   if (!b)
     return NULL;
   b->translator = translator;
   b->find = find;
   b->context = context;
+  b->count = 0;
+  b->part_count = 0;
   if (collect(b, address) && (translator->arenas || add_arena(translator)) &&
       (write_block(translator, b) || (add_arena(translator) && write_block(translator, b)))) {
     if (gs_arena_add(b->e.arena, b->e.end))
@@ -727,6 +745,5 @@ gs_block_fn_t *gs_translate(gs_translator_t *translator, uint64_t address, gs_co
       fail(translator);
     *count = b->step[b->count - 1].done;
   }
-  free(b);
   return fn;
 }

@@ -130,46 +130,61 @@ static bool name_kinds(const gs_inst_t *in, bool is_strip, char kinds[4]) {
     if (kinds[i] != 'N')
       count = i + 1;
   }
-  kinds[count ? count : 1] = 0;
+  memset(kinds + (count ? count : 1), 0, 4 - (count ? count : 1));
   return true;
 }
 
-static const gs_stencil_t *find(const gs_stencil_table_t *table, const char *handler, const char *kinds,
-                                const char *lanes) {
+static const gs_stencil_t *find_by_name(const gs_stencil_table_t *table, const char *handler,
+                                        const char *kinds, const char *lanes) {
   char name[NAME_BYTES];
   snprintf(name, sizeof name, "%s__%s_%s", handler, kinds, lanes);
   return gs_stencil_find(table, name);
 }
 
-static bool find_stencils(const gs_stencil_table_t *table, const gs_inst_t *in, const char *handler,
+/* `handler` and `lanes` do not change as long as there is this process. */
+static const gs_stencil_t *find(gs_finder_t *finder, const char *handler, const char kinds[4],
+                                const char *lanes) {
+  uint32_t key;
+  memcpy(&key, kinds, sizeof key);
+  const uint64_t hash = ((uintptr_t)handler * 31 + (uintptr_t)lanes) * 31 + key;
+  const size_t place = (size_t)(hash * UINT64_C(0x9e3779b97f4a7c15) >> 32) % GS_FINDER_PLACES;
+  if (finder->found[place].handler != handler || finder->found[place].lanes != lanes ||
+      memcmp(finder->found[place].kinds, kinds, sizeof key) != 0) {
+    finder->found[place].handler = handler;
+    finder->found[place].lanes = lanes;
+    memcpy(finder->found[place].kinds, kinds, sizeof key);
+    finder->found[place].stencil = find_by_name(finder->table, handler, kinds, lanes);
+  }
+  return finder->found[place].stencil;
+}
+
+static bool find_stencils(gs_finder_t *finder, const gs_inst_t *in, const char *handler,
                           gs_choice_t *choice) {
   char kinds[4];
   if (!name_kinds(in, false, kinds))
     return false;
-  choice->any = find(table, handler, kinds, "any");
-  choice->full = find(table, handler, kinds, "full");
-  choice->part = find(table, handler, kinds, "part");
-  choice->one = find(table, handler, kinds, "one");
+  choice->any = find(finder, handler, kinds, "any");
+  choice->full = find(finder, handler, kinds, "full");
+  choice->part = find(finder, handler, kinds, "part");
+  choice->one = find(finder, handler, kinds, "one");
   return choice->any || (choice->full && choice->part);
 }
 
-static void find_strips(const gs_stencil_table_t *table, const gs_inst_t *in, const char *handler,
-                        gs_choice_t *choice) {
+static void find_strips(gs_finder_t *finder, const gs_inst_t *in, const char *handler, gs_choice_t *choice) {
   char kinds[4];
   if (is_scalar(in) || !name_kinds(in, true, kinds))
     return;
-  choice->strip_full = find(table, handler, kinds, "stripfull");
-  choice->strip_part = find(table, handler, kinds, "strippart");
+  choice->strip_full = find(finder, handler, kinds, "stripfull");
+  choice->strip_part = find(finder, handler, kinds, "strippart");
 }
 
-static void find_loads(const gs_stencil_table_t *table, const gs_inst_t *in, const char *handler,
-                       gs_choice_t *choice) {
+static void find_loads(gs_finder_t *finder, const gs_inst_t *in, const char *handler, gs_choice_t *choice) {
   char kinds[4], load[HANDLER_BYTES];
   if ((in->op->encoding != GS_ENC_FLAT && in->op->encoding != GS_ENC_GLOBAL) || !name_kinds(in, false, kinds))
     return;
   snprintf(load, sizeof load, "load_%u_stripfull", gs_type_dwords((gs_type_t)in->op->dst));
-  choice->check = find(table, handler, kinds, "check");
-  choice->strip_load = choice->check ? gs_stencil_find(table, load) : NULL;
+  choice->check = find(finder, handler, kinds, "check");
+  choice->strip_load = choice->check ? gs_stencil_find(finder->table, load) : NULL;
 }
 
 /* ---- Instructions on pairs of registers, whose halves are instructions of their own in strips ---- */
@@ -208,8 +223,7 @@ void gs_choose_half(const gs_inst_t *in, unsigned which, gs_inst_t *half) {
 }
 
 /* Halves are done one after the other, so what the first writes the second must not read. */
-static void find_halves(const gs_stencil_table_t *table, const gs_inst_t *in, const char *handler,
-                        gs_choice_t *choice) {
+static void find_halves(gs_finder_t *finder, const gs_inst_t *in, const char *handler, gs_choice_t *choice) {
   size_t pair = 0;
   while (pair < sizeof pairs / sizeof *pairs && strcmp(pairs[pair].pair, handler) != 0)
     pair++;
@@ -226,8 +240,8 @@ static void find_halves(const gs_stencil_table_t *table, const gs_inst_t *in, co
     return;
   if (other[0] == 'M') /* which does for operands without signs, too */
     memcpy(kinds, other, sizeof kinds);
-  choice->strip_full = find(table, pairs[pair].half, kinds, "stripfull");
-  choice->strip_part = find(table, pairs[pair].half, kinds, "strippart");
+  choice->strip_full = find(finder, pairs[pair].half, kinds, "stripfull");
+  choice->strip_part = find(finder, pairs[pair].half, kinds, "strippart");
   choice->has_halves = true;
 }
 
@@ -267,7 +281,7 @@ static gs_step_kind_t kind_of_stencil(const gs_inst_t *in) {
   }
 }
 
-gs_choice_t gs_choose(const gs_stencil_table_t *table, const gs_inst_t *in) {
+gs_choice_t gs_choose(gs_finder_t *finder, const gs_inst_t *in) {
   gs_choice_t choice = {.kind = GS_STEP_LAST, .writes_exec = true};
   if (!in->op || (in->op->flags & GS_OPF_ILLEGAL))
     return choice;
@@ -282,12 +296,12 @@ gs_choice_t gs_choose(const gs_stencil_table_t *table, const gs_inst_t *in) {
     return choice;
   const bool plain = is_plain(in);
   if (plain) {
-    find_strips(table, in, handler, &choice);
-    find_loads(table, in, handler, &choice);
+    find_strips(finder, in, handler, &choice);
+    find_loads(finder, in, handler, &choice);
   }
   if (in->op->encoding == GS_ENC_VOP3P && !choice.strip_full)
-    find_halves(table, in, handler, &choice);
-  if (!plain || !find_stencils(table, in, handler, &choice))
+    find_halves(finder, in, handler, &choice);
+  if (!plain || !find_stencils(finder, in, handler, &choice))
     choice.kind = kind_of_call(in);
   else if (choice.kind != GS_STEP_BRANCH)
     choice.kind = kind_of_stencil(in);
@@ -300,11 +314,11 @@ gs_choice_t gs_choose_call(const gs_inst_t *in) {
   return (gs_choice_t){.kind = kind, .writes_exec = writes_exec(in, handler_names[in->op - gs_opcodes])};
 }
 
-gs_choice_t gs_choose_part(const gs_stencil_table_t *table, const gs_inst_t *part) {
+gs_choice_t gs_choose_part(gs_finder_t *finder, const gs_inst_t *part) {
   gs_choice_t choice = {.kind = GS_STEP_CALL};
   const char *const handler = part_names[part->op->number];
-  find_strips(table, part, handler, &choice);
-  if (find_stencils(table, part, handler, &choice))
+  find_strips(finder, part, handler, &choice);
+  if (find_stencils(finder, part, handler, &choice))
     choice.kind = GS_STEP_STENCIL;
   return choice;
 }

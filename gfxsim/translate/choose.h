@@ -8,6 +8,8 @@
 #include "isa/inst.h"
 #include "translate/table.h"
 
+enum { GS_FINDER_PLACES = 1024 };
+
 typedef enum gs_step_kind {
   GS_STEP_NOTHING, /* a hint */
   GS_STEP_FENCE,   /* a wait for stores */
@@ -33,11 +35,22 @@ typedef struct gs_choice {
   uint8_t first_half; /* the one that is done first */
 } gs_choice_t;
 
-gs_choice_t gs_choose(const gs_stencil_table_t *table, const gs_inst_t *in);
+/* Stencils that were found in a table by their names' parts, or not: code has the same ones all the time. All
+ * zeroes but for the table at first. */
+typedef struct gs_finder {
+  const gs_stencil_table_t *table;
+  struct {
+    const char *handler, *lanes; /* by their addresses */
+    char kinds[4];
+    const gs_stencil_t *stencil;
+  } found[GS_FINDER_PLACES];
+} gs_finder_t;
+
+gs_choice_t gs_choose(gs_finder_t *finder, const gs_inst_t *in);
 /* The same of an instruction that has another handler than stencils are made from: that is called. */
 gs_choice_t gs_choose_call(const gs_inst_t *in);
 /* For a part of a pair (isa/dual.h): a stencil, or a call, which the part has no handler for. */
-gs_choice_t gs_choose_part(const gs_stencil_table_t *table, const gs_inst_t *part);
+gs_choice_t gs_choose_part(gs_finder_t *finder, const gs_inst_t *part);
 /* The instruction on one register that does a half of `in`, 0 or 1, of a choice that has halves. */
 void gs_choose_half(const gs_inst_t *in, unsigned which, gs_inst_t *half);
 

@@ -148,13 +148,14 @@ static bool add(gs_plan_t *p, const gs_inst_t *in, const gs_choice_t *choice, un
 }
 
 bool gs_plan_add(gs_plan_t *p, const gs_inst_t *in, const gs_choice_t *choice, unsigned lanes) {
-  gs_plan_t before = *p;
+  const gs_strip_scalars_t before =
+      p->scalars; /* all else is as it was where an instruction can't be added */
   uint8_t role;
   if (p->steps < GS_PLAN_STEPS && add(p, in, choice, lanes, &role)) {
     p->role[p->steps++] = role;
     return true;
   }
-  *p = before;
+  p->scalars = before;
   return false;
 }
 

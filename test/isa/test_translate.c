@@ -78,12 +78,13 @@ static void test_choices(void **state) {
   const gs_stencil_table_t *const table = gs_stencils_like(isa_handlers(state));
   if (!table)
     skip();
+  gs_finder_t finder = {.table = table};
   for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
     size_t count;
     const uint32_t *const words = isa_assemble(state, GS_GFX908, choices[i].text, &count);
     gs_inst_t in;
     assert_true(gs_decode(GS_GFX908, words, count, &in));
-    const gs_choice_t choice = gs_choose(table, &in);
+    const gs_choice_t choice = gs_choose(&finder, &in);
     if (choice.kind != choices[i].kind || choice.writes_exec != choices[i].writes_exec)
       fail_msg("%s: kind %d, %s EXEC", choices[i].text, (int)choice.kind,
                choice.writes_exec ? "writes" : "does not write");
