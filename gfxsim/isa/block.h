@@ -243,6 +243,15 @@ GS_SHARED void gs_put_active(gs_wave_t *w, const gs_row_t *row, uint64_t at) {
   gs_put_blocks(&memory, at, 1);
 }
 
+/* A store that misses the caches holds up all stores behind it, also those to the wave's own registers. What
+ * lies behind the lanes of this wave mostly belongs to the next wave, which so finds it at hand. */
+static inline void gs_block_expect(const gs_block_t *b, unsigned n) {
+  enum { CACHE_LINE = 64 };
+  const uint64_t size = (uint64_t)GS_ROW_BYTES * n;
+  for (uint64_t i = 0; i < size && b->shape == GS_SHAPE_DENSE; i += CACHE_LINE)
+    __builtin_prefetch((const void *)(uintptr_t)(b->at + size + i), 1);
+}
+
 /* Stores `n` dwords per lane from registers from `reg` on. */
 GS_SHARED void gs_block_store(gs_wave_t *w, const gs_block_t *b, unsigned reg, unsigned n) {
   const gs_row_t *const row = gs_row(w, reg);

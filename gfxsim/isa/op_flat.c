@@ -216,6 +216,7 @@ static bool flat_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, unsign
     gs_block_t b;                                                                                            \
     if (!segment##_block(w, in, &b, 4 * n, GS_VM_WRITE))                                                     \
       return false;                                                                                          \
+    gs_block_expect(&b, n);                                                                                  \
     gs_block_store(w, &b, in->src[1].reg, n);                                                                \
     return true;                                                                                             \
   }                                                                                                          \
