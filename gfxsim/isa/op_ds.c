@@ -52,15 +52,26 @@ static bool lds_begin_addtid(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, 
   return gs_resolve_lds(w, a);
 }
 
-/* The short way (block.h). */
-static inline bool lds_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *b, unsigned bytes,
-                             uint32_t offset, uint32_t rights) {
+/* The short way (block.h), for lanes whose addresses have this shape. */
+static inline bool lds_block_of(gs_wave_t *w, const gs_inst_t *in, gs_block_t *b, gs_shape_t shape,
+                                unsigned bytes, uint32_t offset, uint32_t rights) {
   const gs_row_t *const address = gs_row(w, in->src[0].reg);
-  if (GS_UNLIKELY(in->gds))
-    return false;
-  const gs_shape_t shape = gs_row_shape(w, address, bytes);
   const uint64_t first = shape == GS_SHAPE_OTHER ? UINT64_MAX : (uint64_t)gs_first_lane(w, address) + offset;
   return first <= UINT32_MAX && gs_block_lds(w, b, shape, (uint32_t)first, bytes, rights);
+}
+static inline bool lds_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *b, unsigned bytes,
+                             uint32_t offset, uint32_t rights) {
+  return GS_LIKELY(!in->gds) &&
+         lds_block_of(w, in, b, gs_row_shape(w, gs_row(w, in->src[0].reg), bytes), bytes, offset, rights);
+}
+/* The same at two offsets. */
+static inline bool lds_blocks(gs_wave_t *w, const gs_inst_t *in, gs_block_t b[2], unsigned bytes,
+                              uint32_t offset0, uint32_t offset1, uint32_t rights) {
+  if (GS_UNLIKELY(in->gds))
+    return false;
+  const gs_shape_t shape = gs_row_shape(w, gs_row(w, in->src[0].reg), bytes);
+  return lds_block_of(w, in, &b[0], shape, bytes, offset0, rights) &&
+         lds_block_of(w, in, &b[1], shape, bytes, offset1, rights);
 }
 
 /* ---- Loads and stores ---- */
@@ -83,8 +94,7 @@ static void lds_read(gs_wave_t *w, const gs_inst_t *in, unsigned n, uint32_t off
 static inline bool lds_read2_short(gs_wave_t *w, const gs_inst_t *in, unsigned n, uint32_t offset0,
                                    uint32_t offset1) {
   gs_block_t block[2];
-  if (!lds_block(w, in, &block[0], 4 * n, offset0, GS_VM_READ) ||
-      !lds_block(w, in, &block[1], 4 * n, offset1, GS_VM_READ))
+  if (!lds_blocks(w, in, block, 4 * n, offset0, offset1, GS_VM_READ))
     return false;
   gs_block_load(w, &block[0], in->dst, n);
   gs_block_load(w, &block[1], in->dst + n, n);
@@ -110,6 +120,16 @@ static void lds_write(gs_wave_t *w, const gs_inst_t *in, unsigned reg, unsigned 
   gs_access_t a;
   if (!lds_write_short(w, in, reg, n, offset) && lds_begin(w, in, &a, 4 * n, offset, GS_VM_WRITE))
     gs_store_dwords(w, &a, reg, n);
+}
+
+static inline bool lds_write2_short(gs_wave_t *w, const gs_inst_t *in, unsigned n, uint32_t offset0,
+                                    uint32_t offset1) {
+  gs_block_t block[2];
+  if (!lds_blocks(w, in, block, 4 * n, offset0, offset1, GS_VM_WRITE))
+    return false;
+  gs_block_store(w, &block[0], in->src[1].reg, n);
+  gs_block_store(w, &block[1], in->src[2].reg, n);
+  return true;
 }
 
 #define READ(name, n)                                                                                        \
@@ -139,6 +159,8 @@ static void lds_write(gs_wave_t *w, const gs_inst_t *in, unsigned reg, unsigned 
   }
 #define WRITE2(name, n, scale)                                                                               \
   GS_OP(name) {                                                                                              \
+    if (lds_write2_short(w, in, n, (uint32_t)gs_immediate(in) * scale, in->imm1 * scale))                    \
+      return;                                                                                                \
     lds_write(w, in, in->src[1].reg, n, (uint32_t)gs_immediate(in) * scale);                                 \
     if (GS_LIKELY(!in->gds))                                                                                 \
       lds_write(w, in, in->src[2].reg, n, in->imm1 *scale);                                                  \
@@ -466,13 +488,18 @@ GS_OP(ds_consume) {
 /* ---- Between lanes ---- */
 
 /* Lanes get the value of lane `from[l]`, or 0 from an inactive one. */
-static void take_from(gs_wave_t *w, const gs_inst_t *in, const gs_row_t *data, const gs_row_t *from) {
+GS_SHARED void take_from(gs_wave_t *w, const gs_inst_t *in, const gs_row_t *data, const gs_row_t *from) {
   const uint64_t exec = gs_exec(w);
   gs_row_t active, result;
+#if defined(__AVX512F__)
+  for (unsigned l = 0; l < GS_LANES; l += 16)
+    _mm512_store_si512(&active.u32[l], _mm512_maskz_load_epi32((__mmask16)(exec >> l), &data->u32[l]));
+#else
   if (exec != w->lane_mask_exec)
     gs_lane_mask_update(w, exec);
   GS_LANES_DO(l)
     active.u32[l] = data->u32[l] & w->lane_mask.u32[l];
+#endif
   gs_permute_row(&active, from, &result);
   gs_write_row(w, in->dst, &result, exec);
 }
@@ -491,10 +518,11 @@ static inline uint32_t lane_mask(const gs_wave_t *w) {
 
 GS_OP(ds_bpermute_b32) {
   gs_row_t from;
-  const gs_row_t *address = &w->v[in->src[0].reg];
+  const gs_row_t *address = gs_row(w, in->src[0].reg);
+  const uint32_t offset = (uint32_t)gs_immediate(in), mask = lane_mask(w), half = in_halves(w) ? 32 : 0;
   GS_LANES_DO(l)
-    from.u32[l] = own_half(w, l) | ((address->u32[l] + (uint32_t)gs_immediate(in)) / 4 & lane_mask(w));
-  take_from(w, in, &w->v[in->src[1].reg], &from);
+    from.u32[l] = (l & half) | ((address->u32[l] + offset) / 4 & mask);
+  take_from(w, in, gs_row(w, in->src[1].reg), &from);
 }
 
 GS_OP(ds_permute_b32) {
