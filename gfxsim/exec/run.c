@@ -9,11 +9,12 @@
 
 enum {
   /* Instructions that a wave executes before others get a turn and the address space is looked at anew:
-   * gs_vm_unmap waits that long at most. */
-  SLICE = 2048,
+   * gs_vm_unmap waits that long at most. What is left of one behind the last whole block is interpreted,
+   * which costs as much as some hundred instructions in blocks. */
+  SLICE = 4096,
   /* Passes over all waves before the group gives way to others: some 0.1 to 1 s of work. */
-  PASSES_PER_TURN = 4096,
-  PASSES_PER_SHORT_TURN = 16,
+  PASSES_PER_TURN = 2048,
+  PASSES_PER_SHORT_TURN = 8,
   /* Passes in which every wave only yielded or waited, after which the group is taken to wait for somebody
      else. */
   IDLE_PASSES = 32,
@@ -21,12 +22,9 @@ enum {
   MEMORY_INSTRUCTION_BYTES = 8,
 };
 
-/* Moves on to the newest snapshot of the address space and the decoded code that belongs to it, of which
- * there is none without host memory. */
-static void refresh(gs_executor_t *ex) {
-  const gs_vm_map_t *map = gs_vm_reader_enter(&ex->vm);
-  if (map == ex->map)
-    return;
+/* Moves on to this snapshot of the address space and the decoded code that belongs to it, of which there is
+ * none without host memory. */
+static __attribute__((noinline)) void move_on(gs_executor_t *ex, const gs_vm_map_t *map) {
   ex->map = map;
   const unsigned width = gs_width_of(ex->target);
   gs_code_t **const code = &ex->code[width];
@@ -45,6 +43,13 @@ static void refresh(gs_executor_t *ex) {
   ex->line = NULL;
 }
 
+/* Moves on to the newest snapshot, which it mostly is. */
+static inline void refresh(gs_executor_t *ex) {
+  const gs_vm_map_t *map = gs_vm_reader_enter(&ex->vm);
+  if (GS_UNLIKELY(map != ex->map))
+    move_on(ex, map);
+}
+
 const gs_code_line_t *gs_executor_line(const gs_executor_t *ex, uint64_t address) {
   const gs_device_t *device = ex->device;
   const unsigned width = gs_width_of(ex->target);
@@ -56,18 +61,23 @@ const gs_code_line_t *gs_executor_line(const gs_executor_t *ex, uint64_t address
                                                                                               : NULL;
 }
 
-/* Finds the wave's next instruction, or faults the wave. */
-static const gs_inst_t *locate(gs_executor_t *ex, gs_wave_t *w) {
-  const gs_code_line_t *line = ex->line;
-  if (!line || w->pc - line->base >= GS_LINE_BYTES) {
-    line = gs_executor_line(ex, w->pc);
-    if (GS_UNLIKELY(!line)) {
-      gs_wave_fault(w, GS_WAVE_FAULT_MEMORY, w->pc, GS_VM_EXECUTE, GS_MAX_LANES);
-      return NULL;
-    }
+/* The line of the wave's next instruction, where the line in hand is another one; NULL after faulting the
+ * wave. */
+static __attribute__((noinline)) const gs_code_line_t *change_line(gs_executor_t *ex, gs_wave_t *w) {
+  const gs_code_line_t *line = gs_executor_line(ex, w->pc);
+  if (GS_LIKELY(line != NULL))
     ex->line = line;
-  }
-  return &line->inst[(w->pc - line->base) / 4];
+  else
+    gs_wave_fault(w, GS_WAVE_FAULT_MEMORY, w->pc, GS_VM_EXECUTE, GS_MAX_LANES);
+  return line;
+}
+
+/* Finds the wave's next instruction, or faults the wave. */
+static inline const gs_inst_t *locate(gs_executor_t *ex, gs_wave_t *w) {
+  const gs_code_line_t *line = ex->line;
+  if (!line || w->pc - line->base >= GS_LINE_BYTES)
+    line = change_line(ex, w);
+  return line ? &line->inst[(w->pc - line->base) / 4] : NULL;
 }
 
 /* What who watches has made of an instruction of the line in hand when it was decoded, or NULL. */

@@ -26,7 +26,7 @@ enum {
   MOST_INSTRUCTIONS = 24,
   MOST_WORDS = 160,
   MOST_TRIES = 200,
-  TURN = 2048, /* instructions, as exec/run.c has it: turns end at the same ones, however they are executed */
+  TURN = 4096, /* instructions, as exec/run.c has it: turns end at the same ones, however they are executed */
   MOST_SKIPPED = 6,    /* words that a branch jumps over */
   MOST_STEPS = 200000, /* of a block; one that takes more jumped into a literal and is not compared */
   NAMED = 32, /* scalar registers, and half as many vector registers, that random code mostly names */
