@@ -46,7 +46,8 @@ typedef struct block {
   size_t count;
   size_t start[MOST_WORDS];
   size_t instructions;
-  bool loops; /* and counts the turns in a scalar register */
+  bool loops;   /* and counts the turns in a scalar register */
+  bool at_edge; /* all lanes are active, and the first pair of addresses is near the memory's end */
 } block_t;
 
 /* The two sides. */
@@ -343,6 +344,18 @@ static void make_strips(const sides_t *s, random_t *r, block_t *b) {
   append_nops(s, b, 3);
 }
 
+/* A load that comes to the memory's end in a loop, when ranges are known. */
+static void make_edge(const sides_t *s, random_t *r, block_t *b) {
+  enum { TURNS = 4, ROW = 16 };
+  *b = (block_t){.at_edge = true};
+  append_scalar(b, s->target, "s_movk_i32", COUNTER << 16 | TURNS);
+  const size_t back = b->count;
+  append_access(s, r, random_below(r, STRIP_LOADS), FIRST_ADDRESS, ROW, b);
+  append_address(s, r, FIRST_ADDRESS, b);
+  append_turn(s, b, back);
+  append_nops(s, b, 3);
+}
+
 /* ---- Registers to begin with ---- */
 
 /* A row of one kind of values. */
@@ -551,9 +564,21 @@ typedef struct trial {
 } trial_t;
 
 /* Both sides from the beginning; chance is where it was when the block had been made. */
+static void fill_edge(const sides_t *s, random_t *r) {
+  const uint32_t stride = 4U << random_below(r, 3), lanes = gs_target_lanes(s->target);
+  const uint64_t base = ISA_MEMORY + ISA_MEMORY_BYTES - (lanes - 1) * stride - 4 * random_below(r, 24);
+  for (unsigned l = 0; l < lanes; l++)
+    isa_set_u64(&s->steps->v[FIRST_ADDRESS], l, base + l * stride);
+  memcpy(s->device->v, s->steps->v, sizeof s->steps->v);
+  gs_set_exec(&s->steps->w, lanes == GS_LANES ? UINT64_MAX : UINT32_MAX);
+  gs_set_exec(&s->device->w, gs_exec(&s->steps->w));
+}
+
 static trial_t try_block(sides_t *s, const block_t *b, random_t r) {
   trial_t trial = {.too_long = false};
   fill(s, &r);
+  if (b->at_edge)
+    fill_edge(s, &r);
   trial.too_long = !run_both(s, b);
   if (!trial.too_long)
     trial.difference = compare(s);
@@ -648,17 +673,20 @@ static unsigned count_executed(const sides_t *s) {
   return seen;
 }
 
+typedef void make_t(const sides_t *s, random_t *r, block_t *b);
+
+static void make_any_block(const sides_t *s, random_t *r, block_t *b) {
+  make_block(s, r, NULL, b);
+}
+
 /* Runs blocks and returns how many differ; reports the first of them. */
-static unsigned try_blocks(sides_t *s, unsigned long blocks, bool are_strips, unsigned long *too_long) {
+static unsigned try_blocks(sides_t *s, unsigned long blocks, make_t *make, unsigned long *too_long) {
   enum { MOST_REPORTED = 10 };
   unsigned differ = 0;
   for (unsigned long i = 0; i < blocks && differ < MOST_REPORTED; i++) {
     random_t r = chance_of(arguments.seed + i);
     block_t b;
-    if (are_strips)
-      make_strips(s, &r, &b);
-    else
-      make_block(s, &r, NULL, &b);
+    make(s, &r, &b);
     const trial_t trial = try_block(s, &b, r);
     *too_long += trial.too_long;
     if (trial.difference.text[0]) {
@@ -673,9 +701,11 @@ static void test_strips(void **state) {
   sides_t s;
   unsigned long too_long = 0;
   sides_init(&s, state);
-  const unsigned differ = try_blocks(&s, arguments.blocks / 4, true, &too_long);
+  const unsigned differ = try_blocks(&s, arguments.blocks / 4, make_strips, &too_long);
+  const unsigned at_edge = try_blocks(&s, arguments.blocks / 8, make_edge, &too_long);
   sides_fini(&s);
   assert_int_equal(differ, 0);
+  assert_int_equal(at_edge, 0);
 }
 
 static void test_random_blocks(void **state) {
@@ -684,7 +714,7 @@ static void test_random_blocks(void **state) {
   sides_init(&s, state);
   if (arguments.falsify)
     s.steps->falsified = find_opcode(s.target, arguments.falsify);
-  const unsigned differ = try_blocks(&s, arguments.blocks, false, &too_long);
+  const unsigned differ = try_blocks(&s, arguments.blocks, make_any_block, &too_long);
   const unsigned seen = count_executed(&s);
   const size_t all = s.plain_count + s.memory_count;
   print_message("%lu blocks, %lu too long, %u of %zu opcodes\n", arguments.blocks, too_long, seen, all);
