@@ -5,6 +5,11 @@
 __attribute__((address_space(1))) void *__ockl_dm_alloc(uint64_t bytes);
 void __ockl_dm_dealloc(uint64_t address);
 
+#ifdef ISA_VERSION /* the library has no constant of that part */
+extern __attribute__((address_space(4))) const int __oclc_ISA_version;
+__attribute__((address_space(4))) const int __oclc_ISA_version = ISA_VERSION;
+#endif
+
 static int use_allocator(uint32_t thread) {
   static const uint32_t sizes[] = {16, 48, 300, 5000};
   volatile uint32_t *blocks[4];

@@ -12,12 +12,22 @@ fail() {
   exit 1
 }
 
-for source in "$here/program.c" "$here/../../device/rpc_client.c"; do
-  clang-16 -x c -std=c11 -target amdgcn-amd-amdhsa "-mcpu=$gfx" "-mcode-object-version=$object" -nogpulib -ffreestanding \
-    -fno-builtin -O2 -g -Wall -Wextra -Werror "-DVERSION=$version" "-I$here/../../impl" "-I$here/../../device" \
-    -c "$source" -o "$scratch/$(basename "$source" .c).o" || fail "cannot compile $source"
-done
-ld.lld-16 -shared --no-undefined "$scratch/program.o" "$scratch/rpc_client.o" -o "$image" || fail "cannot link the program"
+# Clang 16 compiles for all parts but gfx942. It does so here; what follows runs where ROCr knows the part, and may know no clang.
+build() {
+  local clang=16 source
+  [ "$gfx" != gfx942 ] || clang=19
+  for source in "$here/program.c" "$here/../../device/rpc_client.c"; do
+    "clang-$clang" -x c -std=c11 -target amdgcn-amd-amdhsa "-mcpu=$gfx" "-mcode-object-version=$object" -nogpulib -ffreestanding \
+      -fno-builtin -O2 -g -Wall -Wextra -Werror "-DVERSION=$version" "-I$here/../../impl" "-I$here/../../device" \
+      -c "$source" -o "$scratch/$(basename "$source" .c).o" || fail "cannot compile $source"
+  done
+  "ld.lld-$clang" -shared --no-undefined "$scratch/program.o" "$scratch/rpc_client.o" -o "$image" || fail "cannot link the program"
+  "ld.lld-$clang" -shared "$scratch/rpc_client.o" -o "$scratch/empty"
+}
+if [ -z "${LOADER_BUILT-}" ]; then
+  build
+  LOADER_BUILT=yes exec "$here/../../script/with-rocr" "$gfx" "$0" "$@"
+fi
 
 # start STATUS WORD...: runs the loader with these words, its output in the scratch folder.
 start() {
@@ -214,7 +224,6 @@ for other in "$here/loader.sh" "$loader" /dev/null; do # a host's program, too
   start 1 "$other"
   says 'no ELF file'
 done
-ld.lld-16 -shared "$scratch/rpc_client.o" -o "$scratch/empty"
 start 1 "$scratch/empty" # as an image of OpenMP
 says 'has no kernel _begin; was it linked with LLVM libc'
 start 1 --device 9 "$image"

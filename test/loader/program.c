@@ -111,10 +111,10 @@ static void end_with(uint16_t opcode, uint64_t word) {
   __asm__ volatile("s_endpgm");
 }
 
-/* A string that is larger in each lane goes to the host and comes back. */
+/* A string that is larger in each lane of the widest wave goes to the host and comes back. */
 static int echo(void) {
   char text[200];
-  uint32_t bytes = 3 * __builtin_amdgcn_workitem_id_x();
+  uint32_t bytes = 3 * (__builtin_amdgcn_workitem_id_x() % 64);
   for (uint32_t i = 0; i < bytes; i++)
     text[i] = (char)(i * 5 + bytes);
   rpc_port_t port = rpc_open(STREAM);
@@ -155,13 +155,21 @@ static int use_memory_and_files(const char *path) {
 /* What LLVM libc's clock divides by. */
 __attribute__((visibility("protected"))) volatile uint64_t __llvm_libc_clock_freq;
 
+/* gfx11 asks for the time by a message, and has no instruction of its own. */
+#if defined(__gfx1100__)
+enum { GET_REALTIME = 0x83 };
+#define REAL_TIME() __builtin_amdgcn_s_sendmsg_rtnl(GET_REALTIME)
+#else
+#define REAL_TIME() __builtin_amdgcn_s_memrealtime()
+#endif
+
 /* The frequency, and a line before and after two seconds of it. */
 static void measure_clock(void) {
   char line[64];
   append(append_number(line, __llvm_libc_clock_freq), " Hz\n");
   say(line);
-  uint64_t end = __builtin_amdgcn_s_memrealtime() + 2 * __llvm_libc_clock_freq;
-  while (__builtin_amdgcn_s_memrealtime() < end)
+  uint64_t end = REAL_TIME() + 2 * __llvm_libc_clock_freq;
+  while (REAL_TIME() < end)
     __builtin_amdgcn_s_sleep(1);
   say("end\n");
 }
