@@ -23,7 +23,7 @@ build() {
 # start STATUS [MEMORY-SIZE]
 start() {
   local status=0
-  timeout 120 "$gfxsim_run" --devices="$gfx${2:+:$2}" --cus=8 "$program" >"$scratch/out" 2>"$scratch/err" || status=$?
+  timeout 120 "$here/../../script/with-rocr" "$gfx" "$gfxsim_run" --devices="$gfx${2:+:$2}" --cus=8 "$program" >"$scratch/out" 2>"$scratch/err" || status=$?
   [ "$status" = "$1" ] || fail "$name: exit status $status instead of $1"
 }
 

@@ -21,7 +21,7 @@ fail() {
 start() {
   local expected=$1 status=0
   shift
-  "$gfxsim_run" --devices="$gfx,$gfx" --cus=8 "$program" "$@" >"$scratch/out" 2>"$scratch/err" || status=$?
+  "$here/../../script/with-rocr" "$gfx" "$gfxsim_run" --devices="$gfx,$gfx" --cus=8 "$program" "$@" >"$scratch/out" 2>"$scratch/err" || status=$?
   [ "$status" = "$expected" ] || fail "$what $*: exit status $status instead of $expected"
 }
 
