@@ -89,6 +89,7 @@ static inline f32 f32_of_f64(f64 x) { return (f32)x; }
 static inline f64 f64_of_f32(f32 x) { return (f64)x; }
 static inline f32 f32_of_f32(f32 x) { return x; }
 static inline f64 f64_of_f64(f64 x) { return x; }
+static inline u64 product(u64 a, u64 b) { return OPAQUE(a) * b; }
 static inline u64 mulhi(u64 a, u64 b) { return (u64)((unsigned __int128)OPAQUE(a) * OPAQUE(b) >> 64); }
 static inline i64 mulhi_signed(i64 a, i64 b) { return (i64)((__int128)OPAQUE(a) * OPAQUE(b) >> 64); }
 """
@@ -316,6 +317,8 @@ class Function:
         wide = "u64" if bits == 64 else "u32"
         a = self.expression(kind, depth - 1)
         operation = self.rng.choice(INTEGER_OPERATIONS)
+        if operation == "*" and bits == 64:
+            return f"(({kind})product(({wide}){a}, ({wide}){self.expression(kind, depth - 1)}))"
         if operation in "+-*&|^" and len(operation) == 1:
             return f"(({kind})(({wide}){a} {operation} ({wide}){self.expression(kind, depth - 1)}))"
         if operation in ("<<", ">>"):
