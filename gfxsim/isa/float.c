@@ -5,12 +5,6 @@
 
 #include <fenv.h>
 
-enum { GS_KEEP_INPUTS = 1, GS_KEEP_OUTPUTS = 2 };
-
-static bool gs_keeps(const gs_wave_t *w, unsigned shift, unsigned which) {
-  return w->mode >> shift & which;
-}
-
 /* ---- Inputs ---- */
 
 static void gs_flush_row16(const gs_row_t *from, gs_row_t *to) {

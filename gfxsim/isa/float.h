@@ -34,6 +34,13 @@ static inline uint32_t gs_pick32(uint32_t mask, uint32_t a, uint32_t b) {
   return (a & mask) | (b & ~mask);
 }
 
+/* ---- Denormals that MODE keeps, of the floats whose bits of MODE begin at `shift` ---- */
+
+enum { GS_KEEP_INPUTS = 1, GS_KEEP_OUTPUTS = 2 };
+static inline bool gs_keeps(const gs_wave_t *w, unsigned shift, unsigned which) {
+  return w->mode >> shift & which;
+}
+
 /* ---- Slow paths, in float.c ---- */
 
 /* A source row with denormals flushed (sign kept) where MODE does not allow them as inputs; `tmp` if anything

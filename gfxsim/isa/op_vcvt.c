@@ -1,21 +1,11 @@
 /* Conversions between integers and floats of all widths, and their packed forms.
  * Not here: the halves' own arithmetic (op_vf16.c), mixed precision multiply-add (op_vpk_float.c). */
+#include "isa/convert.h"
 #include "isa/float.h"
 
 /* ---- Floats to integers: towards zero, out-of-range values saturate, NaN gives 0. Values are brought into
  * range first, as the C conversion has no meaning outside it. ---- */
 
-static inline int32_t gs_i32_of_f32(float x) {
-  const float low = x > -0x1p31f ? x : -0x1p31f, both = low < 0x1.fffffep30f ? low : 0x1.fffffep30f;
-  const int32_t inside = (int32_t)both, r = x >= 0x1p31f ? INT32_MAX : inside;
-  return x == x ? r : 0;
-}
-static inline uint32_t gs_u32_of_f32(float x) {
-  const float low = x > 0.0f ? x : 0.0f, both = low < 0x1.fffffep31f ? low : 0x1.fffffep31f;
-  const bool upper = both >= 0x1p31f;
-  const uint32_t inside = (uint32_t)(int32_t)(upper ? both - 0x1p31f : both) + ((uint32_t)upper << 31);
-  return x >= 0x1p32f ? UINT32_MAX : inside;
-}
 static inline int32_t gs_i32_of_f64(double x) {
   const double low = x > -0x1p31 ? x : -0x1p31, both = low < 2147483647.0 ? low : 2147483647.0;
   const int32_t r = (int32_t)both;
@@ -101,12 +91,6 @@ GS_INT_OF_F16(v_cvt_i16_f16, gs_i16_of_f32(a))
     GS_F16_LOOP(gs_round64(w), (void)0, gs_f16_of_f32((float)(type)ra->u32[l], limit));                      \
   }
 
-/* Rounds once, in the sum. Spelt out since vector code that compilers have for it gives -0 for 0 when
- * rounding down. */
-static inline float gs_f32_of_u32(uint32_t x) {
-  return (float)(int32_t)(x >> 16) * 0x1p16f + (float)(int32_t)(x & 0xffff);
-}
-
 GS_F32_OF_INT(v_cvt_f32_i32, i32, (float)a)
 GS_F32_OF_INT(v_cvt_f32_u32, u32, gs_f32_of_u32(a))
 GS_F32_OF_INT(v_cvt_f32_ubyte0, u32, (float)(int32_t)(a & 0xff))
@@ -184,17 +168,6 @@ GS_PACK_32(v_cvt_pknorm_i16_f16, uint32_t, gs_src_f16, u32, gs_snorm16(gs_f32_of
 GS_INT_OF_F16(v_cvt_norm_u16_f16, gs_unorm16(a))
 GS_INT_OF_F16(v_cvt_norm_i16_f16, gs_snorm16(a))
 
-/* To a half by dropping bits. Beyond the range of halves that gives the largest half; only infinity stays
- * infinite. */
-static inline uint32_t gs_f16_of_f32_rtz(float x) {
-  const uint32_t bits = gs_bits_of_float(x), magnitude = bits & 0x7fffffff, sign = bits >> 16 & 0x8000;
-  const uint32_t is_small = gs_when32(magnitude < (113u << 23));
-  const uint32_t denormal = (uint32_t)(int32_t)(gs_float_of_bits(magnitude & is_small) * 0x1p24f);
-  const uint32_t inside = gs_pick32(is_small, denormal, (magnitude - (112u << 23)) >> 13);
-  const uint32_t finite = gs_pick32(gs_when32(magnitude >= (143u << 23)), 0x7bff, inside);
-  const uint32_t number = gs_pick32(gs_when32(magnitude >= 0x7f800000), 0x7c00, finite);
-  return sign | gs_pick32(gs_when32(magnitude > 0x7f800000), 0x7e00 | (magnitude >> 13 & 0x3ff), number);
-}
 GS_OP(v_cvt_pkrtz_f16_f32) {
   GS_F32_SRC(0, a);
   GS_F32_SRC(1, b);

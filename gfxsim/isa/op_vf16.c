@@ -1,6 +1,7 @@
 /* Half-precision arithmetic, one number per register. How results are rounded correctly: float.h.
  * Not here: packed halves and mixed precision (op_vpk_float.c), reciprocals, roots and the like
  * (op_vtrans.c), division (op_vdiv.c), conversions (op_vcvt.c). */
+#include "isa/convert.h"
 #include "isa/float.h"
 
 GS_F16_2(v_add_f16, gs_add32(a, b))
@@ -34,13 +35,6 @@ GS_MAD16(v_mac_f16, GS_F16_ACC(c))
 /* ---- Minimum, maximum: as floats, whose signaling NaNs have the half's quiet bit in the right place ---- */
 
 #define GS_SETUP_RULE const gs_nan_rule32_t rule = gs_nan_rule32(w)
-/* The bits of a float that is a half; keeps signaling NaNs. */
-static inline uint32_t gs_f16_bits(float x) {
-  const uint32_t bits = gs_bits_of_float(x), magnitude = bits & 0x7fffffff;
-  const uint32_t number = gs_bits_of_float(gs_float_of_bits(magnitude) * 0x1p-112f) >> 13;
-  const uint32_t special = 0x7c00 | (magnitude >> 13 & 0x3ff);
-  return (bits >> 16 & 0x8000) | (magnitude >= 0x7f800000 ? special : number);
-}
 GS_F16_BITS_2(v_min_f16, GS_SETUP_RULE, (void)0, gs_f16_bits(gs_min32(a, b, rule)))
 GS_F16_BITS_2(v_max_f16, GS_SETUP_RULE, (void)0, gs_f16_bits(gs_max32(a, b, rule)))
 GS_F16_BITS_3(v_min3_f16, GS_SETUP_RULE, (void)0, gs_f16_bits(gs_min32(gs_min32(a, b, rule), c, rule)))

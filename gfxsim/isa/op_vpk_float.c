@@ -1,6 +1,7 @@
 /* Packed floats: pairs of halves in a register, pairs of floats in two (gfx90a), and what mixes the two
  * precisions: multiply-add with operands of either, and dot products of halves with a float sum. Not here:
  * packed integers (op_vpk_int.c), matrix instructions (op_mfma.c). */
+#include "isa/convert.h"
 #include "isa/float.h"
 
 /* ---- Pairs of halves ---- */
@@ -23,14 +24,6 @@ static inline uint32_t gs_pair16_bits(const gs_pair16_t *p, unsigned l, unsigned
 }
 static inline float gs_pair16_get(const gs_pair16_t *p, unsigned l, unsigned which) {
   return gs_f32_of_f16(gs_pair16_bits(p, l, which));
-}
-
-/* The bits of a float that is a half; keeps signaling NaNs. */
-static inline uint32_t gs_f16_bits(float x) {
-  const uint32_t bits = gs_bits_of_float(x), magnitude = bits & 0x7fffffff;
-  const uint32_t number = gs_bits_of_float(gs_float_of_bits(magnitude) * 0x1p-112f) >> 13;
-  const uint32_t special = 0x7c00 | (magnitude >> 13 & 0x3ff);
-  return (bits >> 16 & 0x8000) | (magnitude >= 0x7f800000 ? special : number);
 }
 
 #define GS_PK16_BEGIN                                                                                        \
