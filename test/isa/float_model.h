@@ -373,6 +373,9 @@ static const uint32_t float_modes[] = {
     0x10f, /* without IEEE (omod works where denormals are flushed), without DX10_CLAMP */
     0x800000 | 0x3f0,
     0x800000 | 0x100, /* FP16_OVFL */
+    0x3f9,
+    0x3c6,
+    0x330, /* f32 in another way than f64 and f16 */
 };
 enum { FLOAT_MODES = sizeof float_modes / sizeof float_modes[0] };
 
