@@ -157,6 +157,21 @@ static const gs_profile_t profiles[] = {
         .sdma_engines = 1,
         .vgpr_granule = 4, .vgpr_file = 512, .vgpr_block = 8,
     },
+    { /* in processors, as gfx1036 is, of which firmware may keep more */
+        .name = "gfx1151",
+        .marketing_name = "AMD Radeon 8060S Graphics",
+        .family_name = "ip discovery",
+        .target = GS_GFX1151, .narrow_target = GS_GFX1151_W32,
+        .gfx_major = 11, .gfx_minor = 5, .gfx_stepping = 1,
+        .device_id = 0x1586, .pci_revision = 0xc1, .family_id = 150,
+        .cus = 40, .simds_per_cu = 2, .waves_per_simd = 16,
+        .shader_engines = 2, .arrays_per_engine = 2, .scratch_slots_per_cu = 32,
+        .engine_clock_mhz = 2900, .memory_clock_mhz = 1000, .memory_bus_bits = 256,
+        .memory_bytes = VRAM(4), .l1_kib = 32, .l2_kib = 2048, .lds_bytes = 65536,
+        .sdma_engines = 1,
+        .packed_work_item_id = true, .architected_scratch = true,
+        .vgpr_granule = 4, .vgpr_file = 768, .vgpr_block = 12,
+    },
 };
 /* clang-format on */
 

@@ -75,7 +75,12 @@ static bool decode_sop2(decoder_t *d) {
     return false;
   if (d->op->dst != GS_T_NONE && !scalar_dst(d, bits(d->w0, 22, 16)))
     return false;
-  return scalar_src(d, 0, bits(d->w0, 7, 0)) && scalar_src(d, 1, bits(d->w0, 15, 8));
+  /* s_fmaak and s_fmamk have a literal for their third or second source, and the field is that of the other.
+   */
+  const bool fmamk = d->op->src[1] == GS_T_K32, fmaak = d->op->src[2] == GS_T_K32;
+  if ((fmamk && !literal_src(d, 1)) || (fmaak && !literal_src(d, 2)))
+    return false;
+  return scalar_src(d, 0, bits(d->w0, 7, 0)) && scalar_src(d, fmamk ? 2 : 1, bits(d->w0, 15, 8));
 }
 
 static bool decode_sopk(decoder_t *d) {
@@ -437,11 +442,13 @@ static bool vop3_src(decoder_t *d, unsigned i, unsigned code) {
 }
 
 /* The first source of VOP3 and VOP3P where it says that a DPP dword follows. The second one is a vector
- * register then, and there is no room for a literal. */
+ * register then, but on gfx11.5, and there is no room for a literal. */
 static bool vop3_dpp(decoder_t *d, unsigned code) {
   if (has(d, GS_OPF_NO_DPP) || has_wide_operand(d->op) || d->count < 3)
     return false;
-  if (d->op->src[1] != GS_T_NONE && bits(d->w1, 17, 9) < OPERAND_VGPR)
+  const unsigned second = bits(d->w1, 17, 9);
+  if (d->op->src[1] != GS_T_NONE && second < OPERAND_VGPR &&
+      (!(d->target & GS_GFX11_5) || second == OPERAND_LITERAL))
     return false;
   if (d->op->src[2] != GS_T_NONE && bits(d->w1, 26, 18) == OPERAND_LITERAL)
     return false;

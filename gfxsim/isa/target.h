@@ -14,7 +14,9 @@
   ROW(GS_GFX1030_W32, "gfx1030", 16)                                                                         \
   ROW(GS_GFX1030, "gfx1030", 32)                                                                             \
   ROW(GS_GFX1100_W32, "gfx1100", 256)                                                                        \
-  ROW(GS_GFX1100, "gfx1100", 512)
+  ROW(GS_GFX1100, "gfx1100", 512)                                                                            \
+  ROW(GS_GFX1151_W32, "gfx1151", 1024)                                                                       \
+  ROW(GS_GFX1151, "gfx1151", 2048)
 
 #define GS_TARGET_VALUE(value, name, bit) value = bit,
 typedef enum gs_target { GS_TARGETS(GS_TARGET_VALUE) } gs_target_t;
@@ -36,8 +38,9 @@ enum {
   GS_BEFORE_90A = GS_GFX900 | GS_GFX906 | GS_GFX908,
   GS_GFX10 = GS_GFX1030_W32 | GS_GFX1030,
   GS_GFX9_10 = GS_GFX9 | GS_GFX10,
-  GS_GFX11_W32 = GS_GFX1100_W32,
-  GS_GFX11_W64 = GS_GFX1100,
+  GS_GFX11_W32 = GS_GFX1100_W32 | GS_GFX1151_W32,
+  GS_GFX11_W64 = GS_GFX1100 | GS_GFX1151,
+  GS_GFX11_5 = GS_GFX1151_W32 | GS_GFX1151, /* gfx11 with scalar floats */
   GS_GFX11 = GS_GFX11_W32 | GS_GFX11_W64,
   GS_GFX10_UP = GS_GFX10 | GS_GFX11,
   GS_GFX9_11 = GS_GFX9 | GS_GFX10 | GS_GFX11,

@@ -299,11 +299,16 @@ static void rename_cache_bits(char *source) {
         memcpy(at, names[i].new, 4);
 }
 
+/* What the assembler, LLVM 16, is told: it does not know gfx1151, whose texts here gfx1100 has, too. */
+static const char *assembler_cpu(gs_target_t target) {
+  return target & GS_GFX11_5 ? gs_target_name(GS_GFX1100) : isa_llvm_cpu(target);
+}
+
 /* Runs the assembler on source text; the object goes to the file `object`. */
 static bool run_assembler(gs_target_t target, const char *source, const char *object) {
   char command[COMMAND_BYTES];
   (void)snprintf(command, sizeof command, ISA_LLVM_MC " -arch=amdgcn -mcpu=%s%s -filetype=obj -o %s -",
-                 isa_llvm_cpu(target), width_option(target), object);
+                 assembler_cpu(target), width_option(target), object);
   FILE *const pipe = popen(command, "w");
   if (!pipe)
     return false;

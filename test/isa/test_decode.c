@@ -713,10 +713,16 @@ static void compare_opcodes(gs_target_t target) {
   assert_true((c.misaligned > 0) == ((target & GS_CDNA2_3) != 0));
 }
 
+/* Whether the oracle knows the part at all: gfx1151 came with LLVM 17. */
+static bool llvm_knows_part(gs_target_t target) {
+  return !(target & GS_GFX11_5) || llvm_version() > 16;
+}
+
 #define TEST(target, name, bit)                                                                              \
   static void test_##target(void **state) {                                                                  \
     (void)state;                                                                                             \
-    compare_opcodes(target);                                                                                 \
+    if (llvm_knows_part(target))                                                                             \
+      compare_opcodes(target);                                                                               \
   }
 GS_TARGETS(TEST)
 #undef TEST

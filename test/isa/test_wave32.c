@@ -28,7 +28,7 @@ static const struct {
 
 /* The part in waves of 64 lanes. */
 static gs_target_t wide_part(gs_target_t narrow) {
-  return narrow == GS_GFX1030_W32 ? GS_GFX1030 : GS_GFX1100;
+  return narrow == GS_GFX1030_W32 ? GS_GFX1030 : narrow == GS_GFX1100_W32 ? GS_GFX1100 : GS_GFX1151;
 }
 
 /* What depends on the width by its meaning. */

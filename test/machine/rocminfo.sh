@@ -28,12 +28,12 @@ if [ "$(id -u)" -eq 0 ] && $nobody test -x "$gfxsim_run" 2>/dev/null; then as_us
 
 devices=gfx90a,gfx908,gfx906:8G,gfx900,gfx1030 # each has its facts below
 # ROCr before 6.1 does not know these, and ends where one is in the machine.
-later=,gfx1100,gfx1101,gfx1036
+later=,gfx1100,gfx1101,gfx1036,gfx1151
 count=5
 ! grep -qaF amdgcn-amd-amdhsa--gfx1100 "$(ldconfig -p | awk '/libhsa-runtime64\.so\.1 / { print $NF; exit }')" || {
   devices=$devices$later
   later=
-  count=8
+  count=9
 }
 [ "gfx942,mi300a,$(echo "$devices$later" | sed 's/:8G//')" = "$("$gfxsim_run" --list-devices | sed 's/ .*//' | paste -sd ,)" ] ||
   { echo "$devices are not all the devices that there are" >&2; failed=1; }
@@ -87,6 +87,10 @@ wants 6 "Name: gfx1030" "Marketing Name: AMD Radeon RX 6900 XT" "Wavefront Size:
     "ASIC Revision: 1(0x1)" "Cacheline Size: 64(0x40)" "Max Clock Freq. (MHz): 2200" "Compute Unit: 2" "SIMDs per CU: 2" \
     "Shader Engines: 1" "Shader Arrs. per Eng.: 1" "Wavefront Size: 32(0x20)" "Max Waves Per CU: 32(0x20)" \
     "Name: amdgcn-amd-amdhsa--gfx1036"
+[ -n "$later" ] ||
+  wants 10 "Name: gfx1151" "Marketing Name: AMD Radeon 8060S Graphics" "Wavefront Size: 32(0x20)" "L2: 2048(0x800) KB" \
+    "Chip ID: 5510(0x1586)" "Max Clock Freq. (MHz): 2900" "Compute Unit: 40" "SIMDs per CU: 2" "Shader Engines: 2" \
+    "Shader Arrs. per Eng.: 2" "Max Waves Per CU: 32(0x20)" "Name: amdgcn-amd-amdhsa--gfx1151"
 
 # ROCr 5 does not know gfx942, and leaves such GPUs out without a word; 6 does.
 if [ "${2-}" = rocr6 ]; then
