@@ -244,7 +244,7 @@ static int simplify_logic(gs_strip_t *s, gs_strip_value_t *v) {
       other = f;
   }
   for (unsigned row = 0; row < 8; row++)
-    copied |= (*table >> ((row & ~known) | bits) & 1u) << row;
+    copied |= ((unsigned)*table >> ((row & ~known) | bits) & 1u) << row;
   for (unsigned f = 0; f < 3; f++) {
     for (unsigned row = rows = 0; row < 8; row++)
       rows |= bit_of(row, f) << row;
