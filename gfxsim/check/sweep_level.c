@@ -1,4 +1,5 @@
-/* Chooses the loops of sweep.h by the level of instructions that this processor has. */
+/* Chooses the loops of sweep.h by the level of instructions that this processor has. Not here: the loops
+ * (sweep.c), and which level that is (isa/level.c). */
 #include "check/sweep.h"
 #include "isa/ops.h"
 
