@@ -112,7 +112,8 @@ HSAKMT_STATUS gs_machine_wait(gs_machine_t *machine, const uint32_t *list, uint3
 /* Prints to standard error what was counted since it was printed last, if anything is counted. */
 void gs_machine_print_costs(gs_machine_t *machine);
 
-/* Counters of now: of a GPU, in GS_CLOCK_HZ, which never repeats; and of the system, in nanoseconds. */
+/* Counters of one moment: of a GPU, in GS_CLOCK_HZ, which never repeats; and of the system, in nanoseconds.
+ */
 void gs_machine_counters(gs_machine_t *machine, uint64_t *gpu, uint64_t *system);
 
 /* Whether GPUs reach all of the program's memory. HSAKMT_STATUS_OUT_OF_RESOURCES while the process has

@@ -226,6 +226,8 @@ static void test_topology_banks_and_caches(void **state) {
   assert_true(cache[0].CacheType.ui32.HSACU && !cache[0].CacheType.ui32.Instruction && cache[0].CacheSize);
 }
 
+/* Both are of one moment: each reading ahead of its predecessor for want of time makes the GPU's at most one
+ * later. */
 static void test_clocks_never_repeat(void **state) {
   (void)state;
   HsaClockCounters before = {0};
@@ -235,6 +237,8 @@ static void test_clocks_never_repeat(void **state) {
     assert_true(now.GPUClockCounter > before.GPUClockCounter);
     assert_true(now.SystemClockCounter >= before.SystemClockCounter);
     assert_int_equal(now.SystemClockFrequencyHz, 1000000000);
+    assert_true(now.GPUClockCounter >= now.SystemClockCounter / 10);
+    assert_true(now.GPUClockCounter <= now.SystemClockCounter / 10 + (uint64_t)i + 1);
     before = now;
   }
   assert_int_equal(hsaKmtGetClockCounters(2, &before), HSAKMT_STATUS_INVALID_NODE_UNIT);
