@@ -6,7 +6,7 @@
  * more: yes */
 #include <stdio.h>
 
-enum { N = 64, ROUNDS = 100000, PATIENCE = 1000000 };
+enum { N = 64, ROUNDS = 100000, PATIENCE = 50000000 };
 
 int main(void) {
   static int a[N], begun;
