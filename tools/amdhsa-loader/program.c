@@ -97,11 +97,13 @@ static uint64_t clock_frequency(const atmi_device_t *device) {
   uint64_t begin, end;
   if (device->properties.timestamp_frequency)
     return device->properties.timestamp_frequency;
-  /* Asked for a time to come, ROCr measures again: until then it may have done so only once. */
+  /* Asked for a time to come, ROCr measures again: until then it may have done so only once. Times of the
+   * clock's first ticks are the host's beginning but for the error, so they may be before it, and wrap; spans
+   * do not. */
   if (hsa_amd_profiling_convert_tick_to_system_domain(device->agent, future, &end) != HSA_STATUS_SUCCESS ||
       hsa_amd_profiling_convert_tick_to_system_domain(device->agent, 1, &begin) != HSA_STATUS_SUCCESS ||
       hsa_amd_profiling_convert_tick_to_system_domain(device->agent, 1 + ticks, &end) != HSA_STATUS_SUCCESS ||
-      end <= begin)
+      (int64_t)(end - begin) <= 0)
     return 0;
   double rate = (double)ticks / (double)(end - begin) * (double)device->machine->timestamp_frequency;
   return (uint64_t)(rate / (double)mhz + 0.5) * mhz;
