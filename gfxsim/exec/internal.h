@@ -68,7 +68,7 @@ typedef struct gs_run {
   const gs_watch_t *watch; /* who looks at accesses, or NULL */
   void *watched;           /* what that one knows of the kernel, or NULL */
   bool is_shared;          /* workers may know of it */
-  pthread_mutex_t lock;    /* guards all below but `abandon` */
+  pthread_mutex_t lock;    /* guards all below but what is atomic */
   uint64_t next_group;
   uint32_t resident; /* groups started and not ended */
   uint32_t most_resident;
@@ -82,7 +82,8 @@ typedef struct gs_run {
   gs_counters_t counters;
   gs_outcome_t outcome;
   gs_fault_t fault;
-  atomic_bool abandon; /* a wave failed or the host stopped the run: end soon */
+  atomic_bool abandon;          /* a wave failed or the host stopped the run: end soon */
+  _Atomic uint32_t short_turns; /* turns to come that are short: a workgroup waits for another one */
 } gs_run_t;
 
 /* Whether the run is to end before its workgroups have: one failed, or the host gave it up. */

@@ -379,8 +379,18 @@ static bool wants_break(gs_executor_t *ex, gs_group_t *group) {
   return is_preempted(ex, group);
 }
 
-static unsigned passes_of(const gs_executor_t *ex) {
-  return GS_UNLIKELY(ex->device->schedule & GS_SHORT_TURNS) ? PASSES_PER_SHORT_TURN : PASSES_PER_TURN;
+/* Who sleeps waits for another workgroup, which may be next, or behind some that spin in the meantime: those
+ * would take whole turns for nothing. So each has some short turns then. That others count, too, does no
+ * harm. */
+static void expect_waiting(gs_run_t *run) {
+  atomic_store_explicit(&run->short_turns, 2 * run->kernel.resident_groups, memory_order_relaxed);
+}
+static unsigned passes_of(const gs_executor_t *ex, gs_run_t *run) {
+  const uint32_t turns = atomic_load_explicit(&run->short_turns, memory_order_relaxed);
+  if (turns)
+    atomic_store_explicit(&run->short_turns, turns - 1, memory_order_relaxed);
+  return GS_UNLIKELY(turns || ex->device->schedule & GS_SHORT_TURNS) ? PASSES_PER_SHORT_TURN
+                                                                     : PASSES_PER_TURN;
 }
 
 static __attribute__((noinline)) gs_turn_t run_turn(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {
@@ -389,7 +399,7 @@ static __attribute__((noinline)) gs_turn_t run_turn(gs_executor_t *ex, gs_run_t 
     refresh(ex);
     gs_poison_scratch(ex, run, group);
   }
-  for (unsigned passes = passes_of(ex); passes;) {
+  for (unsigned passes = passes_of(ex, run); passes;) {
     const pass_t pass =
         GS_LIKELY(!ex->device->schedule) ? run_pass(ex, run, group) : run_pass_by_chance(ex, run, group);
     if (pass.failed)
@@ -403,6 +413,8 @@ static __attribute__((noinline)) gs_turn_t run_turn(gs_executor_t *ex, gs_run_t 
                  */
     passes--;
     idle = pass.progress ? 0 : idle + 1;
+    if (idle == IDLE_PASSES)
+      expect_waiting(run);
     if (idle == IDLE_PASSES || wants_break(ex, group))
       break;
   }

@@ -292,6 +292,36 @@ static void waiting_groups(void **state, uint32_t workers, const char *pause) {
 static void test_waiting_groups_sleeping(void **state) {
   waiting_groups(state, 1, "s_sleep 1");
 }
+/* A workgroup that spins does not take long turns from one that sleeps again and again: it counts how often
+ * it looks. */
+static void test_spinning_beside_sleeping(void **state) {
+  bench_t b;
+  bench_init(&b, state, 1);
+  load(&b, "v_mov_b32 v1, 0\n"
+           "v_mov_b32 v3, 1\n"
+           "s_mov_b32 s7, 0\n"
+           "s_cmp_eq_u32 s2, 0\n"
+           "s_cbranch_scc0 spin\n"
+           "sleep: s_sleep 1\n"
+           "s_add_u32 s7, s7, 1\n"
+           "s_cmp_eq_u32 s7, 640\n"
+           "s_cbranch_scc0 sleep\n"
+           "global_store_dword v1, v3, s[0:1]\n"
+           "s_endpgm\n"
+           "spin: s_add_u32 s7, s7, 1\n"
+           "global_load_dword v2, v1, s[0:1] glc\n"
+           "s_waitcnt vmcnt(0)\n"
+           "v_readfirstlane_b32 s6, v2\n"
+           "s_cmp_eq_u32 s6, 0\n"
+           "s_cbranch_scc1 spin\n"
+           "v_mov_b32 v3, s7\n"
+           "global_store_dword v1, v3, s[0:1] offset:4\n"
+           "s_endpgm\n");
+  assert_int_equal(run_line(&b, 2 * 64, 64), GS_DONE);
+  assert_int_equal(b.out[0], 1);
+  assert_true(b.out[1] < 1000000);
+  bench_fini(&b);
+}
 static void test_waiting_groups_spinning(void **state) {
   waiting_groups(state, 2, "s_nop 0");
 }
@@ -635,6 +665,7 @@ int main(void) {
       isa_part_test_on(test_reuse_behind_barrier, GS_GFX90A),
       isa_part_test_on(test_spinning_wave, GS_GFX90A),
       isa_part_test_on(test_waiting_groups_sleeping, GS_GFX90A),
+      isa_part_test_on(test_spinning_beside_sleeping, GS_GFX90A),
       isa_part_test_on(test_waiting_groups_spinning, GS_GFX90A),
       isa_part_test(test_register_index),
       isa_part_test(test_fresh_state),
