@@ -15,6 +15,7 @@ enum {
   /* Passes over all waves before the group gives way to others: some 0.1 to 1 s of work. */
   PASSES_PER_TURN = 2048,
   PASSES_PER_SHORT_TURN = 8,
+  PASSES_BESIDE_SLEEPER = 1,
   /* Passes in which every wave only yielded or waited, after which the group is taken to wait for somebody
      else. */
   IDLE_PASSES = 32,
@@ -389,8 +390,9 @@ static unsigned passes_of(const gs_executor_t *ex, gs_run_t *run) {
   const uint32_t turns = atomic_load_explicit(&run->short_turns, memory_order_relaxed);
   if (turns)
     atomic_store_explicit(&run->short_turns, turns - 1, memory_order_relaxed);
-  return GS_UNLIKELY(turns || ex->device->schedule & GS_SHORT_TURNS) ? PASSES_PER_SHORT_TURN
-                                                                     : PASSES_PER_TURN;
+  if (GS_UNLIKELY(turns))
+    return PASSES_BESIDE_SLEEPER;
+  return GS_UNLIKELY(ex->device->schedule & GS_SHORT_TURNS) ? PASSES_PER_SHORT_TURN : PASSES_PER_TURN;
 }
 
 static __attribute__((noinline)) gs_turn_t run_turn(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {
@@ -411,13 +413,13 @@ static __attribute__((noinline)) gs_turn_t run_turn(gs_executor_t *ex, gs_run_t 
     if (GS_UNLIKELY(pass.starved) && !pass.ran)
       continue; /* nobody goes ahead of whom is starved: other groups would only wait for this one for longer
                  */
-    passes--;
+    passes -= pass.progress; /* of the others, IDLE_PASSES in a row are enough */
     idle = pass.progress ? 0 : idle + 1;
-    if (idle == IDLE_PASSES)
-      expect_waiting(run);
     if (idle == IDLE_PASSES || wants_break(ex, group))
       break;
   }
+  if (idle)
+    expect_waiting(run);
   return GS_TURN_EXPIRED;
 }
 
