@@ -30,8 +30,9 @@ unsigned gs_wait_allowed(const gs_wave_waits_t *waits, unsigned pending, unsigne
   const unsigned line = line_in(p, counter);
   unsigned behind = 0;
   for (unsigned i = pending + 1; i < waits->count && is_ordered(line); i++)
-    behind += (waits->pending[i].counters & counter && line_in(&waits->pending[i], counter) == line) ||
-              (waits->pending[i].passes_local && counter == GS_COUNTER_LGKM && line == GS_LINE_LOCAL);
+    if ((waits->pending[i].counters & counter && line_in(&waits->pending[i], counter) == line) ||
+        (waits->pending[i].passes_local && counter == GS_COUNTER_LGKM && line == GS_LINE_LOCAL))
+      behind += waits->pending[i].number;
   return behind;
 }
 
@@ -76,21 +77,40 @@ static bool is_plain(const gs_pending_t *p) {
   return p->counters == GS_COUNTER_VM && p->line == GS_LINE_VECTOR && !p->passes_local;
 }
 
-/* Counts an operation of the list. */
+/* Whether nothing matters of it but that it counts, in one counter, which those in front of it leave first.
+ */
+static bool only_counts(const gs_pending_t *p) {
+  return !p->count && !p->local && !p->late && !p->passes_local && is_ordered(p->line);
+}
+
+/* Makes one of the operation and the one in front of it if that can be. */
+static bool join(gs_pending_t *before, const gs_pending_t *p) {
+  if (!only_counts(before) || !only_counts(p) || before->counters != p->counters || before->line != p->line)
+    return false;
+  before->number = (uint8_t)(before->number + p->number);
+  return true;
+}
+
+/* Counts `by` operations of that entry of the list, which may be less than none. */
 static void count(gs_wave_waits_t *waits, const gs_pending_t *p, int by) {
   waits->plain += (unsigned)(is_plain(p) ? by : 0);
   waits->passing += (unsigned)(p->passes_local ? by : 0);
-  for (unsigned counter = 1; counter < GS_COUNTER_END; counter *= 2)
-    waits->counted[counter] = (uint8_t)(waits->counted[counter] + (p->counters & counter ? by : 0));
+  for (unsigned left = p->counters; left; left &= left - 1) {
+    uint8_t *counted = &waits->counted[left & -left];
+    *counted = (uint8_t)(*counted + by);
+  }
 }
 
-/* Takes the first one out of the list. */
+/* Takes the first operation out of the list. */
 static void drop_first(gs_wave_t *w) {
   gs_wave_waits_t *waits = gs_wave_waits(w);
-  const bool writes = waits->pending[0].count;
-  count(waits, &waits->pending[0], -1);
-  finish(w, &waits->pending[0]);
-  memmove(waits->pending, waits->pending + 1, --waits->count * sizeof *waits->pending);
+  gs_pending_t *first = &waits->pending[0];
+  const bool writes = first->count;
+  count(waits, first, -1);
+  if (--first->number)
+    return;
+  finish(w, first);
+  memmove(first, first + 1, --waits->count * sizeof *first);
   if (writes)
     mark_all(waits);
 }
@@ -105,12 +125,14 @@ static void drop_over(gs_wave_t *w) {
   for (unsigned i = 0; i < waits->count; i++) {
     gs_pending_t *p = &waits->pending[i];
     if (!p->counters) {
+      any |= p->count != 0;
       finish(w, p);
-      any = true;
     }
     if (!p->counters && !p->passes_local)
       continue;
-    count(waits, p, 1);
+    count(waits, p, p->number);
+    if (kept && join(&waits->pending[kept - 1], p))
+      continue;
     if (&waits->pending[kept] != p)
       waits->pending[kept] = *p;
     kept++;
@@ -118,6 +140,13 @@ static void drop_over(gs_wave_t *w) {
   waits->count = kept;
   if (any)
     mark_all(waits);
+}
+
+/* How many operations of the entry may be left where that many of its line are behind it, and `most` of all.
+ */
+static unsigned left_of(const gs_pending_t *p, unsigned behind, unsigned most) {
+  const unsigned room = behind < most ? most - behind : 0;
+  return room < p->number ? room : p->number;
 }
 
 /* `counter` is at most `most` now. */
@@ -129,9 +158,14 @@ static void wait_for(gs_wave_t *w, unsigned counter, unsigned most) {
   for (unsigned i = waits->count; i-- > 0;) {
     gs_pending_t *p = &waits->pending[i];
     const unsigned line = line_in(p, counter);
-    if (p->counters & counter && behind[line] + 1 > most)
-      p->counters &= (uint8_t)~counter;
-    behind[line] += p->counters & counter && is_ordered(line);
+    if (p->counters & counter) {
+      const unsigned left = left_of(p, behind[line], most);
+      if (left)
+        p->number = (uint8_t)left;
+      else
+        p->counters &= (uint8_t)~counter;
+      behind[line] += is_ordered(line) ? left : 0;
+    }
     if (counter == GS_COUNTER_LGKM && p->passes_local) {
       p->passes_local = behind[GS_LINE_LOCAL] < most;
       behind[GS_LINE_LOCAL] += p->passes_local;
@@ -167,19 +201,20 @@ static void begin_operation(gs_wave_t *w, uint64_t pc, const gs_uses_t *uses) {
   gs_wait_counts_t full = gs_wait_counts_none(w->env->target);
   for (unsigned counter = 1; counter < GS_COUNTER_END; counter *= 2) { /* who would count on waits */
     const unsigned most = *count_of(&full, counter);
-    if (!(uses->counters & counter) || waits->count < most)
+    if (!(uses->counters & counter) || waits->counted[counter] < most)
       continue;
-    if (counter == GS_COUNTER_VM && waits->plain == waits->count && waits->count == most)
+    if (counter == GS_COUNTER_VM && is_plain(&waits->pending[0]) && waits->plain == waits->counted[counter])
       drop_first(w);
     else
       wait_for(w, counter, most - 1);
   }
-  if (waits->count == GS_MOST_PENDING) /* it is not known of which there are so many */
+  while (waits->count == GS_MOST_PENDING) /* it is not known of which there are so many */
     drop_first(w);
-  gs_pending_t *p = &waits->pending[waits->count++];
+  gs_pending_t *p = &waits->pending[waits->count];
   *p = (gs_pending_t){.pc = pc,
                       .counters = uses->counters,
                       .line = uses->line,
+                      .number = 1,
                       .passes_local = uses->passes_local,
                       .local = (uint8_t)gs_local_end(waits),
                       .late = (uint8_t)gs_late_end(w, gs_wait_of(w)->late)};
@@ -194,6 +229,8 @@ static void begin_operation(gs_wave_t *w, uint64_t pc, const gs_uses_t *uses) {
     p->lanes = use->lanes;
     mark(waits, p);
   }
+  if (!waits->count || !join(p - 1, p))
+    waits->count++;
 }
 
 /* ---- Registers that are used ---- */

@@ -135,7 +135,8 @@ void gs_wait_counts_in(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_ru
 
 /* ---- Waves ---- */
 
-/* An operation of memory that the wave has asked for and not waited for. */
+/* An operation of memory that the wave has asked for and not waited for; or several, one behind the other, of
+ * which nothing matters but how many they are: stores, mostly. */
 typedef struct gs_pending {
   uint64_t pc; /* of the instruction */
   uint64_t lanes;
@@ -145,6 +146,7 @@ typedef struct gs_pending {
   uint8_t local;    /* slot of gs_group_waits_t.write, and 1 */
   uint8_t late;     /* slot of the wave's results that are kept back, and 1 */
   uint8_t line;
+  uint8_t number;    /* of operations */
   bool passes_local; /* as in gs_uses_t: it counts in `lgkm` until that says otherwise, though nobody waits */
 } gs_pending_t;
 
@@ -186,8 +188,7 @@ typedef struct gs_late {
 
 typedef struct gs_wave_waits {
   uint64_t vectors[GS_VGPRS / 64], scalars[(GS_SGPRS + 63) / 64]; /* registers that somebody will write */
-  unsigned count, plain,
-      passing; /* of `pending`; those that are vector memory alone, and pass local memory */
+  unsigned count, plain, passing;  /* of `pending`; operations of vector memory alone, and that pass LDS */
   uint8_t counted[GS_COUNTER_END]; /* by each counter */
   bool marked;                     /* any of these is */
   uint32_t clock;                  /* wait states since the wave began */

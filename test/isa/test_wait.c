@@ -38,6 +38,16 @@ static const row_t rows[] = {
      "s_waitcnt vmcnt(1)", "v_add_u32 v0, v1, v5"},
     {ALL, "global_load_dword v1, v[2:3], off\nglobal_store_dword v[2:3], v9, off", "s_waitcnt vmcnt(2)",
      "s_waitcnt vmcnt(1)", "v_add_u32 v0, v1, v5"},
+    {ALL, "global_load_dword v1, v[2:3], off\n.rept 3\nglobal_store_dword v[2:3], v9, off\n.endr",
+     "s_waitcnt vmcnt(4)", "s_waitcnt vmcnt(3)", "v_mov_b32 v0, v1"},
+    {ALL,
+     "global_load_dword v1, v[2:3], off\n.rept 3\nglobal_store_dword v[2:3], v9, off\n"
+     "ds_read_b32 v4, v5\n.endr\ns_waitcnt lgkmcnt(0)\nglobal_store_dword v[2:3], v9, off",
+     "s_waitcnt vmcnt(5)", "s_waitcnt vmcnt(4)", "v_mov_b32 v0, v1"},
+    {ALL,
+     ".rept 9\nglobal_store_dword v[2:3], v9, off\n.endr\ns_waitcnt vmcnt(2)\n"
+     "global_load_dword v1, v[2:3], off\n.rept 70\nglobal_store_dword v[2:3], v9, off\n.endr",
+     NULL, NULL, "v_mov_b32 v0, v1"},
     {ALL, "global_load_dwordx4 v[8:11], v[2:3], off", "s_waitcnt lgkmcnt(0)", "s_waitcnt vmcnt(0)",
      "v_mov_b32 v0, v11"},
     {ALL, "buffer_load_dword v1, v2, s[4:7], 0 offen", "s_waitcnt vmcnt(1)", "s_waitcnt vmcnt(0)",
