@@ -82,5 +82,9 @@ void gs_digest_watch(gs_check_t *check) {
   if (!check->init && !check->wait)
     return;
   check->watch.digest = make;
+  if (!check->init && !check->wait->late) {
+    check->watch.sum = gs_wait_sum;
+    check->watch.pass = gs_wait_pass;
+  }
   check->watch.digest_bytes = sizeof(gs_digest_t);
 }

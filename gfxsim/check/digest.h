@@ -10,6 +10,7 @@
 enum { GS_DIGEST_WORDS = 4, GS_DIGEST_SCALARS = 2 };
 
 typedef struct gs_digest {
+  uint8_t passing; /* gs_passing_t, which has to come first */
   /* Of an instruction on registers: those that it reads or writes, as words of a set of vector registers,
    * each with its number, and as a set of the scalar registers that are operands. */
   uint64_t rows[GS_DIGEST_WORDS], scalars[GS_DIGEST_SCALARS];

@@ -308,21 +308,6 @@ static void run(const gs_wait_t *wait, gs_wave_t *w, const gs_inst_t *in, const 
     in->fn(w, in);
 }
 
-/* Rows of the table that began not long ago. */
-static uint64_t recent_rows(gs_wave_waits_t *waits) {
-  if (waits->clock - waits->window > GS_MOST_STATES) {
-    const bool is_long = waits->clock - waits->window > 2 * GS_MOST_STATES;
-    waits->old = is_long ? 0 : waits->recent;
-    waits->recent = 0;
-    for (unsigned i = 0; i < sizeof waits->old_scalars / sizeof *waits->old_scalars; i++) {
-      waits->old_scalars[i] = is_long ? 0 : waits->recent_scalars[i];
-      waits->recent_scalars[i] = 0;
-    }
-    waits->window = waits->clock;
-  }
-  return waits->recent | waits->old;
-}
-
 /* How many wait states it is. Compilers look at functions one by one, and count on it that a call or a return
  * takes long enough, for which instructions have to be fetched from elsewhere. */
 static uint32_t states_of(const gs_inst_t *in, const gs_wait_rule_t *rule) {
@@ -360,6 +345,15 @@ static void prepare(const gs_wait_t *wait, gs_wave_t *w, const gs_inst_t *in, co
     gs_late_begin(w, rule, uses);
 }
 
+/* Modes, and what is a jump to who knows where, end a block by themselves. */
+static gs_passing_t passing_of(const gs_inst_t *in, const gs_wait_rule_t *rule, const gs_digest_t *digest) {
+  if (!digest->is_plain_wait)
+    return GS_PASSES_NOT;
+  if (in->op->encoding == GS_ENC_SOPP && rule->step != GS_STEP_IDLE)
+    return in->op->src[0] == GS_T_BRANCH ? GS_PASSES_LAST : GS_PASSES_NOT;
+  return rule->step == GS_STEP_JUMP || rule->kinds & GS_KIND_SETREG ? GS_PASSES_LAST : GS_PASSES;
+}
+
 void gs_digest_wait(const gs_wait_t *wait, gs_target_t target, const gs_inst_t *in, gs_digest_t *digest) {
   const gs_wait_rule_t *rule = &wait->rules[in->op - gs_opcodes];
   const bool is_step = rule->step == GS_STEP_ONE || rule->step == GS_STEP_IDLE || rule->step == GS_STEP_JUMP;
@@ -370,12 +364,13 @@ void gs_digest_wait(const gs_wait_t *wait, gs_target_t target, const gs_inst_t *
     digest->first_overwritten = in->dst;
   }
   digest->is_kept = gs_states_digest(target, in, rule, &digest->done, &digest->from, &digest->to);
+  digest->passing = (uint8_t)passing_of(in, rule, digest);
 }
 
 /* Whether the instruction comes behind nothing that it has to wait for. */
 static bool is_free(gs_wave_waits_t *waits, const gs_digest_t *digest) {
   return digest && digest->is_plain_wait && !waits->late &&
-         !gs_digest_meets(digest, waits->vectors, waits->scalars) && !(digest->to & recent_rows(waits));
+         !gs_digest_meets(digest, waits->vectors, waits->scalars) && !(digest->to & gs_states_recent(waits));
 }
 
 /* Executes such an instruction. */
@@ -406,7 +401,7 @@ static void execute(gs_wave_t *w, const gs_inst_t *in, const void *made) {
   }
   const gs_wait_rule_t *rule = &wait->rules[in->op - gs_opcodes];
   const bool states = wait->tell_states || wait->late & GS_LATE_STATES;
-  const uint64_t rows = states ? rule->to & recent_rows(waits) : 0, pc = w->pc - in->size;
+  const uint64_t rows = states ? rule->to & gs_states_recent(waits) : 0, pc = w->pc - in->size;
   gs_uses_t uses;
   uses.count = 0;
   if (waits->marked || rows || rule->counters)

@@ -1,9 +1,9 @@
 /* The tool "wait": registers that are used before what was asked for is in them, and wait states that the
  * hardware leaves to the program. Shared by the tool's files: wait.c (what is outstanding), wait_operands.c
  * (what an instruction reads and writes), wait_states.c (the table of wait states), wait_report.c (what is
- * said), wait_late.c (strictness of this name: registers that get what was loaded when that was waited for,
- * and not before). Not here: what instructions do; without strictness results are what they are without the
- * tool. */
+ * said), wait_pass.c (blocks that nobody has to see), wait_late.c (strictness of this name: registers that
+ * get what was loaded when that was waited for, and not before). Not here: what instructions do; without
+ * strictness results are what they are without the tool. */
 #ifndef GFXSIM_CHECK_WAIT_H
 #define GFXSIM_CHECK_WAIT_H
 
@@ -291,8 +291,27 @@ void gs_states_fill_rules(gs_wait_rule_t *rules);
 /* The same of one instruction on registers, and what is kept of it; false: nothing is. */
 bool gs_states_digest(gs_target_t target, const gs_inst_t *in, const gs_wait_rule_t *rule, gs_done_t *done,
                       uint64_t *from, uint64_t *to);
+/* Those of the rows that want more wait states than that. */
+uint64_t gs_states_beyond(uint64_t rows, unsigned states);
+/* Adds the scalar registers that it wrote to a set. */
+void gs_states_mark(uint64_t *scalars, const gs_done_t *done);
 /* Keeps that, of the instruction at `pc` that has been executed. */
 void gs_states_keep(gs_wave_waits_t *waits, const gs_done_t *done, uint64_t from, uint64_t pc);
+/* Rows of the table that began not long ago. */
+static inline uint64_t gs_states_recent(gs_wave_waits_t *waits) {
+  if (waits->clock - waits->window > GS_MOST_STATES) {
+    const bool is_long = waits->clock - waits->window > 2 * GS_MOST_STATES;
+    waits->old = is_long ? 0 : waits->recent;
+    waits->recent = 0;
+    for (unsigned i = 0; i < sizeof waits->old_scalars / sizeof *waits->old_scalars; i++) {
+      waits->old_scalars[i] = is_long ? 0 : waits->recent_scalars[i];
+      waits->recent_scalars[i] = 0;
+    }
+    waits->window = waits->clock;
+  }
+  return waits->recent | waits->old;
+}
+
 /* Looks whether the instruction comes too early behind one of the last. */
 void gs_states_look(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, uint64_t rows,
                     const gs_uses_t *uses);
@@ -330,6 +349,10 @@ void gs_wait_destroy(gs_check_t *check);
 /* Fills what the tool wants of an instruction's digest (digest.h), behind the registers. */
 struct gs_digest;
 void gs_digest_wait(const gs_wait_t *wait, gs_target_t target, const gs_inst_t *in, struct gs_digest *digest);
+
+/* wait_pass.c: gs_watch_t.sum and .pass, where nobody else wants to see each instruction. */
+void *gs_wait_sum(void *context, const gs_passage_t *block, unsigned count);
+bool gs_wait_pass(gs_wave_t *w, const void *sum);
 
 /* wait_report.c: gs_tell_use_t and gs_tell_states_t for everybody but tests. */
 void gs_wait_report_use(gs_wave_t *w, const gs_inst_t *in, const gs_operand_t *use, unsigned pending);

@@ -239,7 +239,14 @@ bool gs_states_digest(gs_target_t target, const gs_inst_t *in, const gs_wait_rul
   return true;
 }
 
-static void mark_scalars(uint64_t *marks, const gs_done_t *done) {
+uint64_t gs_states_beyond(uint64_t rows, unsigned states) {
+  uint64_t beyond = 0;
+  for (; rows; rows &= rows - 1)
+    beyond |= hazards[__builtin_ctzll(rows)].states > states ? rows & -rows : 0;
+  return beyond;
+}
+
+void gs_states_mark(uint64_t *marks, const gs_done_t *done) {
   for (unsigned reg = done->s; reg < done->s + done->s_count && reg < GS_S_OPERANDS; reg++)
     marks[reg / 64] |= UINT64_C(1) << reg % 64;
 }
@@ -251,7 +258,7 @@ void gs_states_keep(gs_wave_waits_t *waits, const gs_done_t *done, uint64_t from
   kept->clock = waits->clock;
   waits->recent |= from;
   if (done->s_count && done->kinds & GS_KIND_VALU)
-    mark_scalars(waits->recent_scalars, done);
+    gs_states_mark(waits->recent_scalars, done);
 }
 
 void gs_states_note(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, uint64_t pc) {

@@ -43,6 +43,10 @@ gs_code_t *gs_code_acquire(gs_code_t *code) {
 
 static void free_line(gs_code_line_t *line) {
   if (line) {
+    for (size_t i = 0; line->cells && line->cells->sums && i < GS_LINE_SLOTS; i++)
+      free(line->cells->sums[i]);
+    if (line->cells)
+      free(line->cells->sums);
     free(line->cells);
     free(line->digests);
   }
@@ -122,9 +126,18 @@ bool gs_code_decode(gs_target_t target, const gs_handlers_t *handlers, const gs_
   return true;
 }
 
+/* Whether each block is summed up for who watches. */
+static bool has_sums(const gs_code_t *code) {
+  return code->handlers.digests && code->handlers.digests->sum;
+}
+
 /* Without memory for them the line is interpreted. */
-static gs_code_cells_t *new_cells(void) {
+static gs_code_cells_t *new_cells(const gs_code_t *code) {
   gs_code_cells_t *cells = calloc(1, sizeof *cells);
+  if (cells && has_sums(code) && !(cells->sums = calloc(GS_LINE_SLOTS, sizeof *cells->sums))) {
+    free(cells);
+    return NULL;
+  }
   for (size_t i = 0; cells && i < GS_LINE_SLOTS; i++)
     atomic_init(&cells->block[i], gs_block_missing);
   return cells;
@@ -144,7 +157,7 @@ static char *new_digests(const gs_code_t *code, const gs_code_line_t *line) {
 static gs_code_line_t *new_line(const gs_code_t *code, const gs_vm_map_t *map, uint64_t base) {
   gs_code_line_t *line = aligned_alloc(_Alignof(gs_code_line_t), sizeof *line);
   if (line && gs_code_decode(code->target, &code->handlers, map, base, line)) {
-    line->cells = code->translator ? new_cells() : NULL;
+    line->cells = code->translator ? new_cells(code) : NULL;
     line->digests = new_digests(code, line);
     return line;
   }
@@ -182,29 +195,60 @@ const gs_code_line_t *gs_code_line(gs_code_t *code, const gs_vm_map_t *map, uint
 typedef struct finder {
   gs_code_t *code;
   const gs_vm_map_t *map;
+  gs_passage_t block[GS_BLOCK_MOST]; /* what was found, where blocks are summed up */
+  unsigned count;
+  bool is_over; /* nothing more passes with those */
 } finder_t;
 
+/* No block goes on to another one that nobody was asked about. */
+static gs_cell_t no_cell = gs_block_missing;
+
+/* Whether the instruction passes with those that were found before it. */
+static bool may_pass(finder_t *finder, const gs_code_line_t *line, size_t slot, uint64_t address) {
+  const size_t bytes = finder->code->handlers.digests->digest_bytes;
+  const char *digest = line->digests ? line->digests + slot * bytes : NULL;
+  if (!digest || *digest == GS_PASSES_NOT || finder->is_over || finder->count == GS_BLOCK_MOST)
+    return false;
+  finder->is_over = *digest == GS_PASSES_LAST;
+  finder->block[finder->count++] = (gs_passage_t){address, digest};
+  return true;
+}
+
 static bool find_place(void *context, uint64_t address, gs_code_place_t *place) {
-  const finder_t *finder = context;
+  finder_t *finder = context;
   const gs_code_line_t *line = gs_code_line(finder->code, finder->map, address);
   if (!line || !line->cells)
     return false;
   const size_t slot = (address - line->base) / 4;
-  *place = (gs_code_place_t){&line->inst[slot], &line->cells->block[slot]};
+  const bool is_summed = has_sums(finder->code);
+  if (is_summed && !may_pass(finder, line, slot, address))
+    return false;
+  *place = (gs_code_place_t){&line->inst[slot], is_summed ? &no_cell : &line->cells->block[slot]};
   return true;
+}
+
+/* The block, or NULL where there can't be one, or none that who watches lets pass. */
+static gs_block_fn_t *translate(finder_t *finder, const gs_code_line_t *line, size_t slot) {
+  gs_code_t *code = finder->code;
+  unsigned count = 0;
+  gs_block_fn_t *block = gs_translate(code->translator, line->base + 4 * slot, find_place, finder, &count);
+  line->cells->count[slot] = (uint16_t)count;
+  if (!block || !has_sums(code))
+    return block;
+  const gs_watch_t *watch = code->handlers.digests;
+  line->cells->sums[slot] = watch->sum(watch->context, finder->block, count);
+  return line->cells->sums[slot] ? block : NULL;
 }
 
 gs_block_fn_t *gs_code_block(gs_code_t *code, const gs_vm_map_t *map, const gs_code_line_t *line,
                              size_t slot) {
   gs_code_cells_t *cells = line->cells;
-  finder_t finder = {code, map};
+  finder_t finder = {.code = code, .map = map};
   pthread_mutex_lock(&code->translating);
   gs_block_fn_t *block = atomic_load_explicit(&cells->block[slot], memory_order_relaxed);
   if (block == gs_block_missing) {
-    unsigned count = 0;
-    block = gs_translate(code->translator, line->base + 4 * slot, find_place, &finder, &count);
-    cells->count[slot] = (uint16_t)count;
-    if (block) /* release: who finds the block finds its length, too */
+    block = translate(&finder, line, slot);
+    if (block) /* release: who finds the block finds its length and its sum, too */
       atomic_store_explicit(&cells->block[slot], block, memory_order_release);
     else
       atomic_store_explicit(&cells->heat[slot], GS_HEAT_NEVER, memory_order_relaxed);

@@ -23,6 +23,7 @@ typedef struct gs_handlers {
 typedef struct gs_code_cells {
   gs_cell_t block[GS_LINE_SLOTS];      /* what the others are is only known once there is a block */
   uint16_t count[GS_LINE_SLOTS];       /* of the block's instructions */
+  void **sums;                         /* what who watches has made of each; NULL = nobody has, of any */
   _Atomic uint8_t heat[GS_LINE_SLOTS]; /* how often the interpreter came here, at most GS_HEAT_NEVER - 1 */
 } gs_code_cells_t;
 

@@ -662,13 +662,15 @@ static void choose_handlers(gs_device_t *device) {
         .digests = device->ops.watch && device->ops.watch->digest ? device->ops.watch : NULL};
 }
 
-/* Whoever wants to see each instruction has it interpreted. Who wants to see accesses alone is called by
- * their handlers, which translated code calls. */
+/* Whoever wants to see each instruction has it interpreted, but for blocks that may pass. Who wants to see
+ * accesses alone is called by their handlers, which translated code calls. */
 static uint32_t heat_of(const gs_device_t *device) {
   static _Atomic int said;
   enum { OFTEN = 32 };
   const uint32_t wanted = device->options.translate;
-  if (wanted == GS_TRANSLATE_NEVER || device->observed)
+  const gs_watch_t *watch = device->ops.watch;
+  if (wanted == GS_TRANSLATE_NEVER || device->trace || device->options.stats ||
+      (watch && watch->execute && !watch->sum))
     return 0;
   if (gs_translator_is_available(device->handlers[GS_WIDE].usual))
     return wanted == GS_TRANSLATE_ALWAYS ? 1 : OFTEN;

@@ -23,6 +23,13 @@ enum {
   MEMORY_INSTRUCTION_BYTES = 8,
 };
 
+/* Who sees the instructions that are interpreted. */
+typedef enum seen {
+  SEEN_BY_NOBODY,
+  SEEN,              /* by those who want to see each */
+  SEEN_UP_TO_BLOCKS, /* likewise; behind one that is to be seen there may be a block that is not */
+} seen_t;
+
 /* Moves on to this snapshot of the address space and the decoded code that belongs to it, of which there is
  * none without host memory. */
 static __attribute__((noinline)) void move_on(gs_executor_t *ex, const gs_vm_map_t *map) {
@@ -102,12 +109,18 @@ static void observe(gs_executor_t *ex, gs_wave_t *w, const gs_inst_t *in, const 
     in->fn(w, in);
 }
 
+/* Whether a block may begin behind the instruction, and not have begun before it. */
+static bool ends_run(const gs_executor_t *ex, const gs_inst_t *in) {
+  const char *digest = digest_of(ex, in);
+  return !digest || *digest == GS_PASSES_NOT;
+}
+
 /* Executes instructions from `in` on, which is at the program counter, at most `left`, until the wave does
- * anything but run straight on in its line. Returns how many are left then, 0 when the wave has stopped. The
- * next instruction is known by its place in the line before this one executes; the program counter is only
- * looked at to see whether it went elsewhere. */
+ * anything but run straight on in its line, or to where a block may begin. Returns how many are left then, 0
+ * when the wave has stopped. The next instruction is known by its place in the line before this one executes;
+ * the program counter is only looked at to see whether it went elsewhere. */
 static inline __attribute__((always_inline)) unsigned
-run_straight(gs_executor_t *ex, gs_wave_t *w, const gs_inst_t *in, bool observed, unsigned left) {
+run_straight(gs_executor_t *ex, gs_wave_t *w, const gs_inst_t *in, seen_t seen, unsigned left) {
   const gs_inst_t *const end = ex->line->inst + GS_LINE_SLOTS;
   uint64_t pc = w->pc;
   do {
@@ -118,7 +131,7 @@ run_straight(gs_executor_t *ex, gs_wave_t *w, const gs_inst_t *in, bool observed
     w->pc = pc;
     if (GS_UNLIKELY(w->mode & GS_MODE_CHANGES))
       doing = gs_mode_apply(w, in, &changed);
-    if (observed)
+    if (seen)
       observe(ex, w, doing, in);
     else
       doing->fn(w, doing);
@@ -127,18 +140,20 @@ run_straight(gs_executor_t *ex, gs_wave_t *w, const gs_inst_t *in, bool observed
         w->pc -= in->size; /* reports want the address of the instruction that failed */
       return 0;
     }
-    in = next;
     left--;
+    if (seen == SEEN_UP_TO_BLOCKS && ends_run(ex, in))
+      break;
+    in = next;
   } while (left && GS_LIKELY(w->pc == pc && in < end));
   return left;
 }
 
 /* Executes up to `slice` instructions of one wave, until it stops. */
-static inline __attribute__((always_inline)) void run_slice(gs_executor_t *ex, gs_wave_t *w, bool observed,
+static inline __attribute__((always_inline)) void run_slice(gs_executor_t *ex, gs_wave_t *w, seen_t seen,
                                                             unsigned slice) {
   const gs_inst_t *in;
   while (slice && (in = locate(ex, w)))
-    slice = run_straight(ex, w, in, observed, slice);
+    slice = run_straight(ex, w, in, seen, slice);
 }
 
 /* ---- Translated code ---- */
@@ -175,7 +190,30 @@ static void run_hot_slice(gs_executor_t *ex, gs_wave_t *w, unsigned slice) {
     if (GS_LIKELY(block != NULL)) {
       gs_block_run(block, w);
     } else {
-      w->left = run_straight(ex, w, in, false, w->left);
+      w->left = run_straight(ex, w, in, SEEN_BY_NOBODY, w->left);
+      w->unfenced = true;
+    }
+  }
+}
+
+/* Whether nobody wants to see the instructions of the block at the program counter. */
+static bool passes(const gs_executor_t *ex, gs_wave_t *w) {
+  const gs_watch_t *watch = w->env->watch;
+  const gs_code_line_t *line = ex->line;
+  return !watch || watch->pass(w, line->cells->sums[(w->pc - line->base) / 4]);
+}
+
+/* As run_hot_slice, where blocks have to pass who watches. */
+static void run_watched_slice(gs_executor_t *ex, gs_wave_t *w, unsigned slice) {
+  const gs_inst_t *in;
+  w->left = slice;
+  w->unfenced = true;
+  while (w->left && w->state == GS_WAVE_RUNNING && (in = locate(ex, w))) {
+    gs_block_fn_t *const block = block_at(ex, w);
+    if (block && passes(ex, w)) {
+      gs_block_run(block, w);
+    } else {
+      w->left = run_straight(ex, w, in, SEEN_UP_TO_BLOCKS, w->left);
       w->unfenced = true;
     }
   }
@@ -230,15 +268,23 @@ static bool missed_mapping(gs_executor_t *ex, gs_wave_t *w) {
   return true;
 }
 
+/* Where somebody wants to see instructions. */
+static __attribute__((noinline)) void run_seen(gs_executor_t *ex, gs_wave_t *w, unsigned slice) {
+  if (ex->device->hot)
+    run_watched_slice(ex, w, slice);
+  else
+    run_slice(ex, w, SEEN, slice);
+}
+
 static void run_wave(gs_executor_t *ex, gs_wave_t *w) {
   ex->wave = w;
   do {
-    if (ex->device->hot)
+    if (GS_UNLIKELY(ex->device->observed))
+      run_seen(ex, w, SLICE);
+    else if (ex->device->hot)
       run_hot_slice(ex, w, SLICE);
-    else if (GS_LIKELY(!ex->device->observed))
-      run_slice(ex, w, false, SLICE);
     else
-      run_slice(ex, w, true, SLICE);
+      run_slice(ex, w, SEEN_BY_NOBODY, SLICE);
   } while (GS_UNLIKELY(missed_mapping(ex, w)));
 }
 
@@ -246,10 +292,12 @@ static void run_wave(gs_executor_t *ex, gs_wave_t *w) {
 static __attribute__((noinline)) void run_wave_for(gs_executor_t *ex, gs_wave_t *w, unsigned slice) {
   ex->wave = w;
   do
-    if (ex->device->hot)
+    if (ex->device->observed)
+      run_seen(ex, w, slice);
+    else if (ex->device->hot)
       run_hot_slice(ex, w, slice);
     else
-      run_slice(ex, w, ex->device->observed, slice);
+      run_slice(ex, w, SEEN_BY_NOBODY, slice);
   while (missed_mapping(ex, w));
 }
 

@@ -5,6 +5,8 @@
 #ifndef GFXSIM_ISA_WATCH_H
 #define GFXSIM_ISA_WATCH_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "isa/inst.h"
@@ -44,6 +46,19 @@ typedef struct gs_begin {
   uint64_t sgprs[2]; /* scalar registers 0 to 127 that hold something, a bit each */
   unsigned vgprs;    /* as many vector registers do, in the active lanes */
 } gs_begin_t;
+
+/* What the first byte of a digest says of its instruction, where somebody sums up (gs_watch_t.sum). */
+typedef enum gs_passing {
+  GS_PASSES_NOT,  /* it is to be seen */
+  GS_PASSES,      /* it may pass with those around it */
+  GS_PASSES_LAST, /* likewise, but not with those behind it: it branches */
+} gs_passing_t;
+
+/* An instruction of a block. */
+typedef struct gs_passage {
+  uint64_t pc;
+  const void *digest;
+} gs_passage_t;
 
 /* What is called on the thread of the wave, which holds no lock and a snapshot of the address space. The
  * program counter is behind the instruction. An instruction that is repeated, as its snapshot was too old, is
@@ -90,6 +105,11 @@ typedef struct gs_watch {
    * decoded, for waves of that target. */
   size_t digest_bytes;
   void (*digest)(void *context, gs_target_t target, const struct gs_inst *in, void *digest);
+  /* NULL, both, where each instruction is to be seen. `sum` makes of a block's instructions, which may pass,
+   * what `pass` wants to know of them, in memory that free() frees; or NULL: they are to be seen. `pass`
+   * returns whether they need not be, as the wave is, which executes all of them then. */
+  void *(*sum)(void *context, const gs_passage_t *block, unsigned count);
+  bool (*pass)(struct gs_wave *w, const void *sum);
   /* A wave's registers are set for its first instruction. Sets w->flow and w->waits if it wants that. */
   void (*begin)(struct gs_wave *w, const gs_begin_t *begin);
   /* Who watches ROCr's own kernels, which copy and fill; NULL = nobody. */

@@ -19,7 +19,7 @@
 #include "translate/strip.h"
 
 enum {
-  MOST_STEPS = 128,
+  MOST_STEPS = GS_BLOCK_MOST,
   MOST_DETOURS = 3 * MOST_STEPS, /* each step is in the main run, and in one copy of each kind at most */
   /* Likewise, but not for one lane; and where there are loads, two of the main run and some without them. */
   MOST_STRIPS = 4 * MOST_STEPS,

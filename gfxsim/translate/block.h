@@ -13,6 +13,9 @@
 #include "isa/ops.h"
 #include "isa/wave.h"
 
+/* A block has no more instructions than this. */
+enum { GS_BLOCK_MOST = 128 };
+
 /* The code of a block, which is no function of the host's: gs_block_run calls it. */
 typedef void gs_block_fn_t(gs_wave_t *w);
 typedef _Atomic(gs_block_fn_t *) gs_cell_t;

@@ -232,6 +232,17 @@ static const row_t rows[] = {
     {ALL, "s_setreg_b32 hwreg(HW_REG_MODE), s0", NULL, NULL, "s_getreg_b32 s1, hwreg(HW_REG_TRAPSTS)"},
     {ALL, "v_mov_b32 v3, v1", NULL, NULL, "v_mov_b32_dpp v0, v4 row_shr:1"},
     {ALL, "v_readfirstlane_b32 s4, v1\ns_setpc_b64 s[30:31]", NULL, NULL, "global_load_dword v2, v3, s[4:5]"},
+    /* ... also where a block ends between the two, and where one is long. */
+    {ALL, "v_cmp_eq_u32 s[4:5], v1, v2\ns_waitcnt vmcnt(0)\ns_mov_b64 s[4:5], s[8:9]", NULL, NULL,
+     "global_store_dword v3, v2, s[4:5]"},
+    {ALL, "v_cmp_eq_u32 vcc, v1, v2\ns_waitcnt vmcnt(0)", "s_nop 1", "s_nop 2",
+     "v_div_fmas_f32 v0, v1, v2, v3"},
+    {ALL, ".rept 9\ns_waitcnt vmcnt(0)\n.endr\nv_readfirstlane_b32 s4, v1", "s_nop 3", "s_nop 4",
+     "global_load_dword v2, v3, s[4:5]"},
+    {ALL, ".rept 50\nv_mov_b32 v9, v8\n.endr\nv_readfirstlane_b32 s4, v1", "s_nop 3", "s_nop 4",
+     "global_load_dword v2, v3, s[4:5]"},
+    {ALL, "s_waitcnt vmcnt(0)\nv_readfirstlane_b32 s4, v1\n.rept 30\nv_mov_b32 v9, v8\n.endr", NULL, NULL,
+     "global_load_dword v2, v3, s[4:5]"},
 
     /* Matrices. */
     {MATRIX, "v_cmpx_eq_u32 vcc, v1, v2", "s_nop 2", "s_nop 3", "v_mfma_f32_4x4x1f32 a[0:3], v4, v5, a[0:3]"},
@@ -310,7 +321,7 @@ typedef struct bench {
   isa_wave_t *t;
   gs_check_t *check;
   void *keep[GS_KEEPS];
-  bool has_digests; /* of what it looks at; without, the tool finds out for itself */
+  enum { BARE, DIGESTED, IN_BLOCKS, WAYS } way; /* without digests the tool finds out for itself */
 } bench_t;
 
 static void begin_wave(bench_t *b) {
@@ -325,7 +336,7 @@ static void begin_wave(bench_t *b) {
 
 static void set_up(bench_t *b, void *const *state) {
   const gs_options_t options = {.check = GS_CHECK_WAIT, .check_log = "/dev/null"};
-  *b = (bench_t){.t = isa_new(state, ISA_PART), .has_digests = true};
+  *b = (bench_t){.t = isa_new(state, ISA_PART), .way = DIGESTED};
   assert_int_equal(gs_check_create(&options, &b->check), 0);
   b->check->wait->tell_use = tell_use;
   b->check->wait->tell_states = tell_states;
@@ -340,19 +351,55 @@ static void tear_down(bench_t *b) {
   isa_free(b->t);
 }
 
+/* A program's instructions, for the tool to look at. */
+enum { MOST = 256 };
+typedef struct program {
+  gs_inst_t in[MOST];
+  gs_digest_t digest[MOST];
+  gs_passage_t passage[MOST];
+  unsigned count;
+} program_t;
+
+static void decode(bench_t *b, void *const *state, const char *text, program_t *p) {
+  size_t count;
+  const uint32_t *words = isa_assemble(state, ISA_PART, text, &count);
+  p->count = 0;
+  for (size_t at = 0; at < count; at += p->in[p->count++].size / 4) {
+    assert_true(p->count < MOST);
+    gs_inst_t *in = &p->in[p->count];
+    if (!gs_decode(b->t->env.target, words + at, count - at, in))
+      fail_msg("%s: dword %zu is no instruction", text, at);
+    in->fn = nothing;
+    b->check->watch.digest(b->check, b->t->env.target, in, &p->digest[p->count]);
+    p->passage[p->count] = (gs_passage_t){ISA_CODE + 4 * at, &p->digest[p->count]};
+  }
+}
+
+/* Has a block pass that begins with instruction `first`. Returns how many instructions it has; none where the
+ * tool wants to see them. */
+static unsigned pass(bench_t *b, const program_t *p, unsigned first) {
+  const gs_watch_t *watch = &b->check->watch;
+  unsigned count = 0;
+  while (first + count < p->count && p->digest[first + count].passing != GS_PASSES_NOT)
+    if (p->digest[first + count++].passing == GS_PASSES_LAST)
+      break;
+  void *sum = count ? watch->sum(watch->context, p->passage + first, count) : NULL;
+  const bool passes = sum && watch->pass(&b->t->w, sum);
+  free(sum);
+  return passes ? count : 0;
+}
+
 /* Has the tool look at a program. */
 static void look_at(bench_t *b, void *const *state, const char *text) {
-  size_t count;
-  gs_digest_t digest;
-  const uint32_t *words = isa_assemble(state, ISA_PART, text, &count);
-  gs_inst_t in;
-  for (size_t at = 0; at < count; at += in.size / 4) {
-    if (!gs_decode(b->t->env.target, words + at, count - at, &in))
-      fail_msg("%s: dword %zu is no instruction", text, at);
-    in.fn = nothing;
-    b->t->w.pc += in.size;
-    b->check->watch.digest(b->check, b->t->env.target, &in, &digest);
-    b->check->watch.execute(&b->t->w, &in, b->has_digests ? &digest : NULL);
+  static program_t p;
+  gs_wave_t *w = &b->t->w;
+  decode(b, state, text, &p);
+  const uint64_t start = w->pc;
+  for (unsigned i = 0, passed; i < p.count; i += passed ? passed : 1) {
+    passed = b->way == IN_BLOCKS ? pass(b, &p, i) : 0;
+    w->pc = start + (p.passage[i].pc - ISA_CODE) + p.in[i].size;
+    if (!passed)
+      b->check->watch.execute(w, &p.in[i], b->way == BARE ? NULL : &p.digest[i]);
   }
 }
 
@@ -361,13 +408,13 @@ static void expect(bench_t *b, void *const *state, const row_t *row, const char 
   snprintf(text, sizeof text, "%s\n%s%s%s", row->first, between ? between : "",
            between && *between ? "\n" : "", row->second);
   const bool states = row->mend && (strncmp(row->mend, "s_nop", 5) == 0);
-  for (unsigned round = 0; round < 2; round++) {
-    b->has_digests = round;
+  static const char *const ways[WAYS] = {"without digests", "with digests", "in blocks"};
+  for (b->way = BARE; b->way < WAYS; b->way++) {
     begin_wave(b);
     look_at(b, state, text);
     if (found_states != (error && states) || found_uses != (error && !states))
-      fail_msg("%u uses and %u states found, expected %d, with%s digests, in:\n%s", found_uses, found_states,
-               error, round ? "" : "out", text);
+      fail_msg("%u uses and %u states found, expected %d, %s, in:\n%s", found_uses, found_states, error,
+               ways[b->way], text);
   }
 }
 

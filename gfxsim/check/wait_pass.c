@@ -1,0 +1,139 @@
+/* Blocks that the tool "wait" need not see: what their instructions on registers have to do with is known
+ * when they are translated, and where the wave waits for none of it they are executed as without the tool.
+ * Not here: what is outstanding (wait.c), and the rows of wait states (wait_states.c). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/digest.h"
+
+/* What a block does, as seen from before it. */
+typedef struct sum {
+  uint64_t rows[GS_VGPRS / 64], scalars[GS_DIGEST_SCALARS]; /* registers that it reads or writes */
+  uint64_t overwritten[GS_DIGEST_SCALARS];                  /* those that scalar instructions write */
+  uint64_t to;   /* rows of wait states that may end in it, however they began before it */
+  uint64_t from; /* those that matter behind it */
+  uint64_t kept_scalars[GS_DIGEST_SCALARS]; /* of `done`: those that VALU instructions wrote */
+  unsigned states, done_count;
+  gs_done_t done[GS_MOST_STATES]; /* `clock` counts from the beginning */
+} sum_t;
+
+/* A sum in the making. */
+typedef struct summary {
+  sum_t sum;
+  gs_wave_waits_t waits;       /* of a wave that executes nothing but this; up to `pending` */
+  uint64_t from[GS_DONE_KEPT]; /* of each that is kept, in the same places */
+} summary_t;
+
+static void add_registers(sum_t *sum, const gs_digest_t *digest) {
+  for (unsigned i = 0; i < digest->words; i++)
+    sum->rows[digest->word[i]] |= digest->rows[i];
+  for (unsigned i = 0; i < GS_DIGEST_SCALARS; i++)
+    sum->scalars[i] |= digest->scalars[i];
+  const unsigned end = digest->first_overwritten + digest->overwritten;
+  for (unsigned reg = digest->first_overwritten; reg < end && reg < GS_S_OPERANDS; reg++)
+    sum->overwritten[reg / 64] |= UINT64_C(1) << reg % 64;
+}
+
+/* Whether a row that ends with the instruction began in the block, and not long enough ago. Who shares which
+ * registers is left to who sees the instructions. */
+static bool comes_early(const summary_t *s, const gs_digest_t *digest) {
+  const gs_wave_waits_t *waits = &s->waits;
+  for (unsigned back = 1; back <= GS_DONE_KEPT && back <= waits->done_count && digest->to; back++) {
+    const unsigned at = (waits->done_count - back) % GS_DONE_KEPT;
+    if (gs_states_beyond(digest->to & s->from[at], waits->clock - waits->done[at].clock))
+      return true;
+  }
+  return false;
+}
+
+/* The same steps as if it were executed. Returns false when it has to be seen. */
+static bool add(summary_t *s, const gs_passage_t *passage) {
+  const gs_digest_t *digest = passage->digest;
+  gs_wave_waits_t *waits = &s->waits;
+  if (comes_early(s, digest))
+    return false;
+  add_registers(&s->sum, digest);
+  s->sum.to |= gs_states_beyond(digest->to, waits->clock);
+  waits->clock += digest->states;
+  if (digest->overwritten)
+    gs_states_overwrite(waits, digest->first_overwritten, digest->overwritten);
+  if (digest->is_kept) {
+    s->from[waits->done_count % GS_DONE_KEPT] = digest->from;
+    gs_states_keep(waits, &digest->done, digest->from, passage->pc);
+  }
+  return true;
+}
+
+/* Keeps what may matter behind the block. */
+static sum_t *finish(summary_t *s) {
+  const gs_wave_waits_t *waits = &s->waits;
+  const unsigned most = waits->done_count < GS_MOST_STATES ? waits->done_count : GS_MOST_STATES;
+  sum_t *sum = malloc(sizeof *sum);
+  if (!sum)
+    return NULL;
+  *sum = s->sum;
+  sum->states = waits->clock;
+  for (unsigned back = most; back; back--) {
+    const unsigned at = (waits->done_count - back) % GS_DONE_KEPT;
+    const gs_done_t *done = &waits->done[at];
+    const uint64_t from = gs_states_beyond(s->from[at], waits->clock - done->clock);
+    if (!from)
+      continue;
+    sum->done[sum->done_count++] = *done;
+    sum->from |= from;
+    if (done->kinds & GS_KIND_VALU)
+      gs_states_mark(sum->kept_scalars, done);
+  }
+  return sum;
+}
+
+void *gs_wait_sum(void *context, const gs_passage_t *block, unsigned count) {
+  (void)context;
+  summary_t *s = calloc(1, sizeof *s);
+  bool passes = s;
+  for (unsigned i = 0; passes && i < count; i++)
+    passes = add(s, &block[i]);
+  sum_t *sum = passes ? finish(s) : NULL;
+  free(s);
+  return sum;
+}
+
+/* Whether the block has to do with registers that somebody will write. */
+static bool meets(const sum_t *sum, const gs_wave_waits_t *waits) {
+  uint64_t met = 0;
+  for (unsigned i = 0; i < GS_VGPRS / 64; i++)
+    met |= sum->rows[i] & waits->vectors[i];
+  for (unsigned i = 0; i < GS_DIGEST_SCALARS; i++)
+    met |= sum->scalars[i] & waits->scalars[i];
+  return met;
+}
+
+/* Whether it writes over scalar registers whose results VALU instructions before it may still hold back. */
+static bool overwrites(const sum_t *sum, const gs_wave_waits_t *waits) {
+  uint64_t met = 0;
+  for (unsigned i = 0; i < GS_DIGEST_SCALARS; i++)
+    met |= sum->overwritten[i] & (waits->recent_scalars[i] | waits->old_scalars[i]);
+  return met;
+}
+
+bool gs_wait_pass(gs_wave_t *w, const void *made) {
+  gs_wave_waits_t *waits = gs_wave_waits(w);
+  const sum_t *sum = made;
+  if (!waits)
+    return true;
+  const uint64_t recent = gs_states_recent(waits);
+  if ((waits->marked && meets(sum, waits)) || sum->to & recent || (recent && overwrites(sum, waits)))
+    return false;
+  const uint32_t clock = waits->clock;
+  waits->clock += sum->states;
+  gs_states_recent(waits); /* forgets what is long over now, and not what the block adds */
+  waits->recent |= sum->from;
+  for (unsigned i = 0; i < GS_DIGEST_SCALARS; i++)
+    waits->recent_scalars[i] |= sum->kept_scalars[i];
+  for (unsigned i = 0; i < sum->done_count; i++) {
+    gs_done_t *kept = &waits->done[waits->done_count++ % GS_DONE_KEPT];
+    *kept = sum->done[i];
+    kept->clock += clock;
+  }
+  return true;
+}
