@@ -370,7 +370,8 @@ void gs_digest_wait(const gs_wait_t *wait, gs_target_t target, const gs_inst_t *
 /* Whether the instruction comes behind nothing that it has to wait for. */
 static bool is_free(gs_wave_waits_t *waits, const gs_digest_t *digest) {
   return digest && digest->is_plain_wait && !waits->late &&
-         !gs_digest_meets(digest, waits->vectors, waits->scalars) && !(digest->to & gs_states_recent(waits));
+         !gs_digest_meets(digest, waits->vectors, waits->scalars) &&
+         !(digest->to & gs_states_recent(waits) && gs_states_matter(waits, digest->to, digest->scalars));
 }
 
 /* Executes such an instruction. */

@@ -23,6 +23,7 @@ typedef enum gs_role {
   GS_ROLE_C,    /* third operand of a matrix or dot instruction: the sum so far */
   GS_ROLE_LANE, /* number of a lane */
   GS_ROLE_DATA, /* what is stored */
+  GS_ROLE_MASK, /* a carry, or what v_cndmask and v_div_fmas choose by */
 } gs_role_t;
 
 /* Registers of one operand. */
@@ -51,7 +52,7 @@ enum {
   GS_KIND_DS = 1 << 3,
   GS_KIND_DPP = 1 << 4,
   GS_KIND_DIV_FMAS = 1 << 5,
-  GS_KIND_LANE = 1 << 6, /* v_readlane, v_writelane */
+  GS_KIND_LANE = 1 << 6, /* v_readlane, v_writelane; the other two apart */
   GS_KIND_GETREG = 1 << 7,
   GS_KIND_SETREG = 1 << 8,
   GS_KIND_USES_M0 = 1 << 9, /* s_sendmsg and others of those that the hardware does not keep from an old M0 */
@@ -61,15 +62,18 @@ enum {
   GS_KIND_DOT = 1 << 13,
   GS_KIND_ACC_READ = 1 << 14, /* v_accvgpr_read */
   GS_KIND_ACC_WRITE = 1 << 15,
-  /* Matrix instructions by how many passes they take, doubles apart. */
-  GS_KIND_MFMA_2 = 1 << 16,
-  GS_KIND_MFMA_8 = 1 << 17,
-  GS_KIND_MFMA_16 = 1 << 18,
-  GS_KIND_DMFMA_4 = 1 << 19,
+  GS_KIND_XDL = 1 << 16,     /* matrix instructions but those of doubles and, on gfx942, of floats */
+  GS_KIND_XDL_2 = 1 << 17,   /* of those, the ones of two passes */
+  GS_KIND_SGEMM = 1 << 18,   /* of floats, on gfx942 */
+  GS_KIND_DMFMA_4 = 1 << 19, /* of doubles, by their passes */
   GS_KIND_DMFMA_16 = 1 << 20,
-  GS_KIND_LEGACY = 1 << 21, /* other VALU instructions */
-  GS_KIND_EXECZ = 1 << 22,  /* VALU with EXECZ as an operand */
-  GS_KIND_SMFMA = GS_KIND_MFMA_2 | GS_KIND_MFMA_8 | GS_KIND_MFMA_16,
+  GS_KIND_LEGACY = 1 << 21,  /* other VALU instructions */
+  GS_KIND_EXECZ = 1 << 22,   /* VALU with EXECZ as an operand */
+  GS_KIND_TRANS = 1 << 23,   /* exponentials, roots and the like */
+  GS_KIND_SHIFTED = 1 << 24, /* VALU whose result goes to a part of the register (SDWA, op_sel) */
+  GS_KIND_FIRSTLANE = 1 << 25,
+  GS_KIND_READLANE = 1 << 26,
+  GS_KIND_SMFMA = GS_KIND_XDL | GS_KIND_SGEMM,
   GS_KIND_DMFMA = GS_KIND_DMFMA_4 | GS_KIND_DMFMA_16,
   GS_KIND_MFMA = GS_KIND_SMFMA | GS_KIND_DMFMA,
 };
@@ -112,6 +116,7 @@ typedef struct gs_wait_rule {
   uint8_t line;
   uint8_t dst, src[3]; /* dwords of the operands in registers */
   uint8_t step;        /* gs_step_t */
+  uint8_t passes;      /* of a matrix instruction */
   uint32_t last_bits;  /* of the last register that a load writes: those that it does */
   uint8_t by_m0;       /* 1: M0 is added to the number of the source, 2: of the destination */
   bool reads_vcc, swaps;
@@ -153,13 +158,15 @@ typedef struct gs_pending {
 /* What a wave did in the last wait states. */
 typedef struct gs_done {
   uint64_t pc;
+  uint64_t from; /* rows of the table that it begins */
   uint32_t clock, kinds;
   uint16_t v, v_count; /* vector registers that it wrote */
   uint16_t s, s_count; /* scalar registers */
   uint16_t c, c_count; /* vector registers that it goes on reading */
   uint16_t op;         /* row of gs_opcodes */
   uint16_t hwreg;
-  bool exec; /* it wrote EXEC beside */
+  uint8_t passes; /* of a matrix instruction */
+  bool exec;      /* it wrote EXEC beside */
 } gs_done_t;
 
 /* A write to local memory, dword by dword. */
@@ -256,14 +263,15 @@ void gs_late_arrive(gs_wave_t *w, unsigned slot);
 /* ---- Wait states ---- */
 
 typedef enum gs_resource {
-  GS_RESOURCE_NONE,    /* it is enough that both are there */
-  GS_RESOURCE_READ,    /* a vector register that the first wrote, and the second reads */
-  GS_RESOURCE_READ_C,  /* as the sum */
-  GS_RESOURCE_READ_AB, /* as any other operand */
-  GS_RESOURCE_WRITE,   /* ... and the second writes, too */
-  GS_RESOURCE_WRITE_C, /* the first still reads, and the second writes */
-  GS_RESOURCE_SCALAR,  /* a scalar register that the first wrote, and the second reads */
-  GS_RESOURCE_LANE,    /* likewise, as the number of a lane */
+  GS_RESOURCE_NONE,     /* it is enough that both are there */
+  GS_RESOURCE_READ,     /* a vector register that the first wrote, and the second reads */
+  GS_RESOURCE_READ_C,   /* as the sum */
+  GS_RESOURCE_READ_AB,  /* as any other operand */
+  GS_RESOURCE_WRITE,    /* ... and the second writes, too */
+  GS_RESOURCE_WRITE_C,  /* the first still reads, and the second writes */
+  GS_RESOURCE_SCALAR,   /* a scalar register that the first wrote, and the second reads */
+  GS_RESOURCE_CONSTANT, /* likewise, as neither a mask nor the number of a lane; EXEC is one, too */
+  GS_RESOURCE_LANE,     /* as the number of a lane */
   GS_RESOURCE_VCC,
   GS_RESOURCE_EXEC,
   GS_RESOURCE_M0,
@@ -278,8 +286,9 @@ typedef enum gs_same {
 
 /* Two instructions that need wait states between them. */
 typedef struct gs_hazard {
-  uint8_t targets;
-  uint8_t states;
+  uint16_t targets;
+  int8_t states;
+  bool by_passes; /* so many more (or fewer) than the first one has passes */
   uint8_t resource, same;
   uint8_t opcode;    /* 1: only of the same opcode, 2: only of different ones */
   uint32_t from, to; /* GS_KIND_* of the first and the second */
@@ -291,8 +300,11 @@ void gs_states_fill_rules(gs_wait_rule_t *rules);
 /* The same of one instruction on registers, and what is kept of it; false: nothing is. */
 bool gs_states_digest(gs_target_t target, const gs_inst_t *in, const gs_wait_rule_t *rule, gs_done_t *done,
                       uint64_t *from, uint64_t *to);
-/* Those of the rows that want more wait states than that. */
-uint64_t gs_states_beyond(uint64_t rows, unsigned states);
+/* Those of the rows that want more wait states than that behind an instruction of so many passes. */
+uint64_t gs_states_beyond(uint64_t rows, unsigned passes, unsigned states);
+/* Whether one of the rows, which end with an instruction that has to do with these scalar registers, began in
+ * the last wait states, so that it has to be looked at. */
+bool gs_states_matter(const gs_wave_waits_t *waits, uint64_t to, const uint64_t *scalars);
 /* Adds the scalar registers that it wrote to a set. */
 void gs_states_mark(uint64_t *scalars, const gs_done_t *done);
 /* Keeps that, of the instruction at `pc` that has been executed. */
@@ -328,6 +340,11 @@ void gs_states_note(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rul
 typedef void gs_tell_use_t(gs_wave_t *w, const gs_inst_t *in, const gs_operand_t *use, unsigned pending);
 typedef void gs_tell_states_t(gs_wave_t *w, const gs_inst_t *in, const gs_hazard_t *hazard,
                               const gs_done_t *first, const gs_operand_t *use, unsigned states);
+/* How many wait states the row wants behind `first`. */
+static inline unsigned gs_states_of(const gs_hazard_t *h, unsigned passes) {
+  const int states = h->states + (int)(h->by_passes ? passes : 0);
+  return states > 0 ? (unsigned)states : 0;
+}
 
 typedef struct gs_wait {
   /* Of the tool that does it, or NULL. */

@@ -1,5 +1,6 @@
 /* What instructions read and write, and in which counters they count, for the tool "wait". Not here: what is
  * made of it (wait.c, wait_states.c). */
+#include <stdio.h>
 #include <string.h>
 
 #include "check/wait.h"
@@ -55,10 +56,18 @@ static const struct {
     {"v_accvgpr_read", GS_KIND_ACC_READ | GS_KIND_LEGACY},
     {"v_dot", GS_KIND_DOT},
     {"v_div_fmas", GS_KIND_DIV_FMAS | GS_KIND_LEGACY},
-    {"v_readlane", GS_KIND_LANE | GS_KIND_LEGACY},
+    {"v_readfirstlane", GS_KIND_FIRSTLANE | GS_KIND_LEGACY},
+    {"v_readlane", GS_KIND_LANE | GS_KIND_READLANE | GS_KIND_LEGACY},
     {"v_writelane", GS_KIND_LANE | GS_KIND_LEGACY},
     {"v_fma_f64", GS_KIND_FMA64 | GS_KIND_LEGACY},
     {"v_fmac_f64", GS_KIND_FMA64 | GS_KIND_LEGACY},
+    {"v_exp_", GS_KIND_TRANS},
+    {"v_log_", GS_KIND_TRANS},
+    {"v_rcp_", GS_KIND_TRANS},
+    {"v_rsq_", GS_KIND_TRANS},
+    {"v_sqrt_", GS_KIND_TRANS},
+    {"v_sin_", GS_KIND_TRANS},
+    {"v_cos_", GS_KIND_TRANS},
     {"v_", GS_KIND_LEGACY},
     {"s_getreg", GS_KIND_GETREG},
     {"s_setreg", GS_KIND_SETREG},
@@ -69,10 +78,35 @@ static const struct {
     {"ds_write_addtid", GS_KIND_USES_M0},
 };
 
-static uint32_t passes_of(const char *name) {
-  if (strstr(name, "_4x4x"))
-    return GS_KIND_MFMA_2;
-  return strstr(name, "_16x16x") ? GS_KIND_MFMA_8 : GS_KIND_MFMA_16;
+static bool ends(const char *name, const char *suffix) {
+  const size_t length = strlen(name), end = strlen(suffix);
+  return length >= end && strcmp(name + length - end, suffix) == 0;
+}
+
+/* How many passes a matrix instruction takes, by its rows and what it multiplies at once: LLVM's
+ * SISchedule.td, and the sections on dependencies of matrix instructions in AMD's manuals. */
+static unsigned passes_of(const gs_opcode_t *op) {
+  unsigned rows, columns, depth;
+  const char *shape = strchr(op->name, 'x');
+  while (shape && shape > op->name && shape[-1] != '_')
+    shape--;
+  if (!shape || sscanf(shape, "%ux%ux%u", &rows, &columns, &depth) != 3)
+    return 0;
+  if (rows == 4)
+    return 2;
+  const unsigned most = rows == 32 ? 16 : 8;
+  const bool is_quick = op->targets == GS_GFX942 && (depth > 4 || ends(op->name, "_xf32"));
+  return is_quick ? most / 2 : most;
+}
+
+static bool is_of_doubles(const gs_opcode_t *op) {
+  return begins(op->name, "v_mfma_f64");
+}
+
+static uint32_t matrix_kinds(const gs_opcode_t *op) {
+  if (op->targets == GS_GFX942 && ends(op->name, "_f32"))
+    return GS_KIND_SGEMM;
+  return passes_of(op) == 2 ? GS_KIND_XDL | GS_KIND_XDL_2 : GS_KIND_XDL;
 }
 
 static uint32_t named_kinds(const gs_opcode_t *op) {
@@ -83,8 +117,7 @@ static uint32_t named_kinds(const gs_opcode_t *op) {
 }
 
 static uint32_t kinds_of(const gs_opcode_t *op) {
-  uint32_t kinds =
-      op->flags & GS_OPF_MFMA && !begins(op->name, "v_mfma_f64") ? passes_of(op->name) : named_kinds(op);
+  uint32_t kinds = op->flags & GS_OPF_MFMA && !is_of_doubles(op) ? matrix_kinds(op) : named_kinds(op);
   if (op->encoding >= GS_ENC_VOP1 && op->encoding <= GS_ENC_VINTERP)
     kinds |= GS_KIND_VALU;
   else if (op->encoding < GS_ENC_SMEM)
@@ -120,6 +153,7 @@ static gs_wait_rule_t rule_of(const gs_opcode_t *op) {
       rule.step = (uint8_t)steps[i].step;
   rule.reads_vcc = begins(op->name, "v_div_fmas") || begins(op->name, "s_cbranch_vcc");
   rule.swaps = begins(op->name, "v_swap");
+  rule.passes = (uint8_t)(op->flags & GS_OPF_MFMA ? passes_of(op) : 0);
   rule.last_bits = rule.counters ? last_bits_of(op->name) : UINT32_MAX;
   rule.by_m0 = begins(op->name, "s_movrels") ? 1 : begins(op->name, "s_movreld") ? 2 : 0;
   return rule;
@@ -154,6 +188,9 @@ uint32_t gs_wait_kinds(const gs_inst_t *in, const gs_wait_rule_t *rule) {
   uint32_t kinds = rule->kinds;
   if (in->form == GS_FORM_DPP)
     kinds |= GS_KIND_DPP;
+  if (kinds & GS_KIND_VALU && (in->dst_hi || (in->form == GS_FORM_SDWA && in->op->encoding != GS_ENC_VOPC &&
+                                              in->sdwa.dst_sel != GS_SEL_DWORD)))
+    kinds |= GS_KIND_SHIFTED;
   if (in->lds && kinds & GS_KIND_VMEM)
     kinds |= GS_KIND_USES_M0;
   for (unsigned i = 0; i < 3; i++)
@@ -198,8 +235,9 @@ static uint64_t lanes_of(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_
 static void add_source(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, unsigned i,
                        unsigned count, gs_uses_t *uses) {
   const gs_src_t *s = &in->src[i];
-  const bool sum = i == 2 && rule->kinds & (GS_KIND_MFMA | GS_KIND_DOT);
+  const bool sum = i == 2 && rule->kinds & (GS_KIND_MFMA | GS_KIND_DOT) && !(in->op->flags & GS_OPF_SPARSE);
   const uint8_t role = sum                                 ? GS_ROLE_C
+                       : in->op->src[i] == GS_T_MASK       ? GS_ROLE_MASK
                        : in->op->src[i] == GS_T_LANE       ? GS_ROLE_LANE
                        : i == 1 && rule->line && count > 2 ? GS_ROLE_DATA
                                                            : GS_ROLE_OTHER;
@@ -226,8 +264,10 @@ static void vector_uses(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_r
   const uint32_t flags = in->op->flags;
   for (unsigned i = 0; i < 3; i++)
     add_source(w, in, rule, i, in->op->src[i] == GS_T_MASK ? gs_mask_dwords(w) : rule->src[i], uses);
-  if (rule->reads_vcc || flags & GS_OPF_SDST || in->op->encoding == GS_ENC_VOPC)
-    add_scalars(uses, rule->reads_vcc ? GS_S_VCC : in->sdst, gs_mask_dwords(w), !rule->reads_vcc);
+  if (rule->reads_vcc)
+    add(uses, (gs_operand_t){GS_S_VCC, (uint16_t)gs_mask_dwords(w), false, false, GS_ROLE_MASK, 0});
+  else if (flags & GS_OPF_SDST || in->op->encoding == GS_ENC_VOPC)
+    add_scalars(uses, in->sdst, gs_mask_dwords(w), true);
   if (in->op->encoding == GS_ENC_VOPC)
     return;
   if (flags & GS_OPF_SCALAR_DST) {
@@ -235,9 +275,10 @@ static void vector_uses(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_r
     return;
   }
   const uint64_t lanes = rule->kinds & (GS_KIND_MFMA | GS_KIND_LANE) ? lanes_of(w, in, rule, 0) : gs_exec(w);
-  if (flags & GS_OPF_ACC_DST)
+  const bool adds_to_dst = flags & GS_OPF_SPARSE && rule->kinds & GS_KIND_MFMA;
+  if (flags & GS_OPF_ACC_DST || adds_to_dst)
     add(uses, (gs_operand_t){in->dst, rule->dst, true, false,
-                             rule->kinds & GS_KIND_DOT ? GS_ROLE_C : GS_ROLE_OTHER, lanes});
+                             adds_to_dst || rule->kinds & GS_KIND_DOT ? GS_ROLE_C : GS_ROLE_OTHER, lanes});
   add_vectors(uses, in->dst, rule->dst, lanes, true);
   if (rule->swaps && in->src[0].kind == GS_SRC_VGPR)
     add_vectors(uses, in->src[0].reg, 1, lanes, true);

@@ -6,6 +6,8 @@
 
 #include "check/digest.h"
 
+enum { MOST_PASSES = 16 };
+
 /* What a block does, as seen from before it. */
 typedef struct sum {
   uint64_t rows[GS_VGPRS / 64], scalars[GS_DIGEST_SCALARS]; /* registers that it reads or writes */
@@ -20,8 +22,7 @@ typedef struct sum {
 /* A sum in the making. */
 typedef struct summary {
   sum_t sum;
-  gs_wave_waits_t waits;       /* of a wave that executes nothing but this; up to `pending` */
-  uint64_t from[GS_DONE_KEPT]; /* of each that is kept, in the same places */
+  gs_wave_waits_t waits; /* of a wave that executes nothing but this; up to `pending` */
 } summary_t;
 
 static void add_registers(sum_t *sum, const gs_digest_t *digest) {
@@ -34,33 +35,19 @@ static void add_registers(sum_t *sum, const gs_digest_t *digest) {
     sum->overwritten[reg / 64] |= UINT64_C(1) << reg % 64;
 }
 
-/* Whether a row that ends with the instruction began in the block, and not long enough ago. Who shares which
- * registers is left to who sees the instructions. */
-static bool comes_early(const summary_t *s, const gs_digest_t *digest) {
-  const gs_wave_waits_t *waits = &s->waits;
-  for (unsigned back = 1; back <= GS_DONE_KEPT && back <= waits->done_count && digest->to; back++) {
-    const unsigned at = (waits->done_count - back) % GS_DONE_KEPT;
-    if (gs_states_beyond(digest->to & s->from[at], waits->clock - waits->done[at].clock))
-      return true;
-  }
-  return false;
-}
-
 /* The same steps as if it were executed. Returns false when it has to be seen. */
 static bool add(summary_t *s, const gs_passage_t *passage) {
   const gs_digest_t *digest = passage->digest;
   gs_wave_waits_t *waits = &s->waits;
-  if (comes_early(s, digest))
+  if (digest->to && gs_states_matter(waits, digest->to, digest->scalars))
     return false;
   add_registers(&s->sum, digest);
-  s->sum.to |= gs_states_beyond(digest->to, waits->clock);
+  s->sum.to |= gs_states_beyond(digest->to, MOST_PASSES, waits->clock);
   waits->clock += digest->states;
   if (digest->overwritten)
     gs_states_overwrite(waits, digest->first_overwritten, digest->overwritten);
-  if (digest->is_kept) {
-    s->from[waits->done_count % GS_DONE_KEPT] = digest->from;
+  if (digest->is_kept)
     gs_states_keep(waits, &digest->done, digest->from, passage->pc);
-  }
   return true;
 }
 
@@ -74,9 +61,8 @@ static sum_t *finish(summary_t *s) {
   *sum = s->sum;
   sum->states = waits->clock;
   for (unsigned back = most; back; back--) {
-    const unsigned at = (waits->done_count - back) % GS_DONE_KEPT;
-    const gs_done_t *done = &waits->done[at];
-    const uint64_t from = gs_states_beyond(s->from[at], waits->clock - done->clock);
+    const gs_done_t *done = &waits->done[(waits->done_count - back) % GS_DONE_KEPT];
+    const uint64_t from = gs_states_beyond(done->from, done->passes, waits->clock - done->clock);
     if (!from)
       continue;
     sum->done[sum->done_count++] = *done;
@@ -122,7 +108,9 @@ bool gs_wait_pass(gs_wave_t *w, const void *made) {
   if (!waits)
     return true;
   const uint64_t recent = gs_states_recent(waits);
-  if ((waits->marked && meets(sum, waits)) || sum->to & recent || (recent && overwrites(sum, waits)))
+  if ((waits->marked && meets(sum, waits)) ||
+      (sum->to & recent && gs_states_matter(waits, sum->to, sum->scalars)) ||
+      (recent && overwrites(sum, waits)))
     return false;
   const uint32_t clock = waits->clock;
   waits->clock += sum->states;

@@ -99,7 +99,7 @@ void gs_wait_report_states(gs_wave_t *w, const gs_inst_t *in, const gs_hazard_t 
   gs_finding_t finding = {.hint = NULL};
   char registers[REGISTER_TEXT], hint[HINT_TEXT];
   snprintf(finding.title, sizeof finding.title, "Missing wait states: %u where %u are needed", states,
-           hazard->states);
+           gs_states_of(hazard, first->passes));
   place(w, pc, lane_of(w, 0), &finding.side[0]);
   place(w, first->pc, lane_of(w, 0), &finding.side[1]);
   snprintf(finding.side[1].what, sizeof finding.side[1].what,
@@ -111,7 +111,7 @@ void gs_wait_report_states(gs_wave_t *w, const gs_inst_t *in, const gs_hazard_t 
   } else {
     snprintf(finding.detail[0], sizeof finding.detail[0], "They are needed between %s", hazard->what);
   }
-  const unsigned more = hazard->states - states;
+  const unsigned more = gs_states_of(hazard, first->passes) - states;
   if (more > 8)
     snprintf(hint, sizeof hint, "`s_nop 7` and `s_nop %u`%s, or as many other instructions, between the two",
              (more - 8 > 8 ? 8 : more - 8) - 1, more > 16 ? " and more" : "");

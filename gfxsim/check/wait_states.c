@@ -3,33 +3,51 @@
  * in memory (wait.c). */
 #include "check/wait.h"
 
-/* Sources: the tables "required user-inserted NOPs" of AMD's ISA manuals (Vega, Vega 7 nm, MI100, MI200), and
- * what LLVM inserts. Where the two differ the smaller number stands here, so that nobody is blamed for what
+/* Sources: the tables "required user-inserted NOPs" of AMD's ISA manuals (Vega, Vega 7 nm, MI100, MI200; of
+ * MI300 the tables 11 and 37), and what LLVM inserts (GCNHazardRecognizer.cpp of version 19, with the passes
+ * of SISchedule.td). Where the two differ the smaller number stands here, so that nobody is blamed for what
  * one of them allows. */
 enum {
-  BOTH = GS_GFX908 | GS_GFX90A,
+  BEFORE_942 = GS_TO_90A,
+  M908 = GS_GFX908,
+  M90A = GS_GFX90A,
+  M942 = GS_GFX942,
+  UNIFIED = GS_CDNA2_3,
   MEM = GS_KIND_VMEM | GS_KIND_DS,
   ACC = GS_KIND_ACC_READ | GS_KIND_ACC_WRITE,
-  OTHER = GS_KIND_LEGACY | GS_KIND_DOT | ACC, /* VALU that is no matrix instruction */
-  S2 = GS_KIND_MFMA_2,
-  S8 = GS_KIND_MFMA_8,
-  S16 = GS_KIND_MFMA_16,
+  PLAIN = GS_KIND_LEGACY | GS_KIND_TRANS,
+  OTHER = PLAIN | GS_KIND_DOT | ACC, /* VALU that is no matrix instruction */
+  XDL = GS_KIND_XDL,
+  SGEMM = GS_KIND_SGEMM,
+  SMFMA = GS_KIND_SMFMA,
+  DMFMA = GS_KIND_DMFMA,
+  MFMA = GS_KIND_MFMA,
   D4 = GS_KIND_DMFMA_4,
   D16 = GS_KIND_DMFMA_16,
   DIFFERENT = 2,
   EQUAL = 1,
 };
 
-#define PAIR_IF(parts, number, first, second, why, which, condition)                                         \
+#define PAIR_IF(parts, number, first, second, why, which, ...)                                               \
   {                                                                                                          \
     .targets = (parts), .states = (number), .resource = GS_RESOURCE_##which, .from = (first),                \
-    .to = (second), .what = (why), condition                                                                 \
+    .to = (second), .what = (why), __VA_ARGS__                                                               \
   }
 #define PAIR(parts, number, first, second, why, which)                                                       \
   PAIR_IF(parts, number, first, second, why, which, .opcode = 0)
 
+/* So many more than the first one has passes. */
+#define PASSES_IF(parts, more, first, second, why, which, condition)                                         \
+  PAIR_IF(parts, more, first, second, why, which, .by_passes = true, condition)
+#define PASSES(parts, more, first, second, why, which)                                                       \
+  PAIR_IF(parts, more, first, second, why, which, .by_passes = true)
+
 static const char by_valu[] = "a VALU instruction that writes a scalar register and memory that reads it";
+static const char lane_of_valu[] = "a VALU instruction and v_readlane of its result";
+static const char wide_store[] = "a store of more than 64 bits and a VALU instruction that overwrites them";
 static const char sum_of_matrix[] = "a matrix instruction and the next one that adds to some of its results";
+static const char sum_of_all[] =
+    "a matrix instruction of two passes and the next one that adds to its results";
 static const char factor_of_matrix[] = "a matrix instruction and one that multiplies its results";
 static const char read_of_matrix[] = "a matrix instruction and one that reads its result";
 static const char write_of_matrix[] = "a matrix instruction and one that overwrites its result";
@@ -55,61 +73,69 @@ static const gs_hazard_t hazards[] = {
     PAIR(GS_GFX9, 2, GS_KIND_SETREG, GS_KIND_GETREG, "s_setreg and s_getreg of the same register", HWREG),
     PAIR(GS_GFX9, 2, GS_KIND_SETREG, GS_KIND_SETREG, "s_setreg and s_setreg of the same register", HWREG),
     PAIR(GS_GFX9, 1, GS_KIND_SALU, GS_KIND_USES_M0, "a scalar instruction that writes M0 and its use", M0),
-    PAIR(GS_GFX9, 1, GS_KIND_WIDE_STORE, GS_KIND_VALU,
-         "a store of more than 64 bits and a VALU instruction that overwrites them", WRITE_C),
+    PAIR(BEFORE_942, 1, GS_KIND_WIDE_STORE, GS_KIND_VALU, wide_store, WRITE_C),
+
+    /* What gfx942 adds to that. The manual has v_readlane alone where LLVM has v_readfirstlane, too. */
+    PAIR(M942, 2, GS_KIND_WIDE_STORE, GS_KIND_VALU, wide_store, WRITE_C),
+    PAIR(M942, 2, GS_KIND_VALU, GS_KIND_VALU,
+         "a VALU instruction that writes a scalar register and one that reads it", CONSTANT),
+    PAIR(M942, 4, GS_KIND_VALU, GS_KIND_LANE | GS_KIND_FIRSTLANE,
+         "a VALU instruction that writes EXEC and one that reads or writes a lane", EXEC),
+    PAIR(M942, 1, GS_KIND_VALU, GS_KIND_READLANE, lane_of_valu, READ),
+    PAIR(M942, 1, GS_KIND_SHIFTED, GS_KIND_VALU,
+         "a VALU instruction that writes a part of a register and one that reads it", READ),
+    PAIR(M942, 1, GS_KIND_TRANS, GS_KIND_LEGACY | GS_KIND_DOT | ACC | MFMA,
+         "a transcendental instruction and another one that reads its result", READ),
 
     /* Matrix instructions, whose numbers follow from their passes. */
-    PAIR(BOTH, 4, OTHER, GS_KIND_MFMA, mask_of_matrix, EXEC),
-    PAIR(GS_GFX908, 4, OTHER, GS_KIND_ACC_WRITE, mask_of_matrix, EXEC),
-    PAIR(GS_GFX908, 2, GS_KIND_LEGACY | GS_KIND_DOT, GS_KIND_MFMA | GS_KIND_ACC_WRITE, value_for_matrix,
-         READ),
-    PAIR_IF(GS_GFX908, 2, GS_KIND_SMFMA, GS_KIND_MFMA, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
-    PAIR(GS_GFX908, 4, GS_KIND_SMFMA, GS_KIND_MFMA, factor_of_matrix, READ_AB),
-    PAIR(GS_GFX908, 4, S2, GS_KIND_ACC_READ, read_of_matrix, READ),
-    PAIR(GS_GFX908, 10, S8, GS_KIND_ACC_READ, read_of_matrix, READ),
-    PAIR(GS_GFX908, 18, S16, GS_KIND_ACC_READ, read_of_matrix, READ),
-    PAIR(GS_GFX908, 1, S2, GS_KIND_ACC_WRITE, write_of_matrix, WRITE),
-    PAIR(GS_GFX908, 7, S8, GS_KIND_ACC_WRITE, write_of_matrix, WRITE),
-    PAIR(GS_GFX908, 15, S16, GS_KIND_ACC_WRITE, write_of_matrix, WRITE),
-    PAIR(GS_GFX908, 5, S8, GS_KIND_ACC_WRITE, write_of_sum, WRITE_C),
-    PAIR(GS_GFX908, 13, S16, GS_KIND_ACC_WRITE, write_of_sum, WRITE_C),
-    PAIR(GS_GFX908, 1, GS_KIND_ACC_WRITE, GS_KIND_MFMA, "v_accvgpr_write and a matrix instruction", READ_C),
-    PAIR(GS_GFX908, 3, GS_KIND_ACC_WRITE, GS_KIND_MFMA, "v_accvgpr_write and a matrix instruction", READ_AB),
-    PAIR(GS_GFX908, 3, GS_KIND_ACC_WRITE, GS_KIND_ACC_READ, "v_accvgpr_write and v_accvgpr_read", READ),
-    PAIR(GS_GFX908, 2, GS_KIND_ACC_READ, MEM, "v_accvgpr_read and memory that uses its result", READ),
+    PAIR(GS_GFX908_UP, 4, OTHER, MFMA, mask_of_matrix, EXEC),
+    PAIR(M908, 4, OTHER, GS_KIND_ACC_WRITE, mask_of_matrix, EXEC),
+    PAIR(M908, 2, PLAIN | GS_KIND_DOT, MFMA | GS_KIND_ACC_WRITE, value_for_matrix, READ),
+    PAIR_IF(M908, 2, SMFMA, MFMA, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
+    PAIR(M908, 4, SMFMA, MFMA, factor_of_matrix, READ_AB),
+    PASSES(M908, 2, SMFMA, GS_KIND_ACC_READ, read_of_matrix, READ),
+    PASSES(M908, -1, SMFMA, GS_KIND_ACC_WRITE, write_of_matrix, WRITE),
+    PASSES(M908, -3, SMFMA, GS_KIND_ACC_WRITE, write_of_sum, WRITE_C),
+    PAIR(M908, 1, GS_KIND_ACC_WRITE, MFMA, "v_accvgpr_write and a matrix instruction", READ_C),
+    PAIR(M908, 3, GS_KIND_ACC_WRITE, MFMA, "v_accvgpr_write and a matrix instruction", READ_AB),
+    PAIR(M908, 3, GS_KIND_ACC_WRITE, GS_KIND_ACC_READ, "v_accvgpr_write and v_accvgpr_read", READ),
+    PAIR(M908, 2, GS_KIND_ACC_READ, MEM, "v_accvgpr_read and memory that uses its result", READ),
 
-    PAIR(GS_GFX90A, 2, GS_KIND_LEGACY | ACC, GS_KIND_MFMA, value_for_matrix, READ),
-    PAIR_IF(GS_GFX90A, 2, S2, GS_KIND_SMFMA, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
-    PAIR_IF(GS_GFX90A, 8, S8, GS_KIND_SMFMA, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
-    PAIR_IF(GS_GFX90A, 16, S16, GS_KIND_SMFMA, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
-    PAIR_IF(GS_GFX90A, 3, S2, GS_KIND_DMFMA, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
-    PAIR_IF(GS_GFX90A, 9, S8, GS_KIND_DMFMA, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
-    PAIR_IF(GS_GFX90A, 17, S16, GS_KIND_DMFMA, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
-    PAIR_IF(GS_GFX90A, 4, D4, GS_KIND_DMFMA, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
-    PAIR_IF(GS_GFX90A, 4, D4, D4, sum_of_matrix, READ_C, .same = GS_SAME_ONLY),
-    PAIR_IF(GS_GFX90A, 9, D16, GS_KIND_DMFMA, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
-    PAIR(GS_GFX90A, 5, S2, GS_KIND_MFMA, factor_of_matrix, READ_AB),
-    PAIR(GS_GFX90A, 11, S8 | D16, GS_KIND_MFMA, factor_of_matrix, READ_AB),
-    PAIR(GS_GFX90A, 19, S16, GS_KIND_MFMA, factor_of_matrix, READ_AB),
-    PAIR(GS_GFX90A, 6, D4, GS_KIND_MFMA, factor_of_matrix, READ_AB),
-    PAIR(GS_GFX90A, 5, S2, OTHER | MEM, read_of_matrix, READ),
-    PAIR(GS_GFX90A, 11, S8, OTHER | MEM, read_of_matrix, READ),
-    PAIR(GS_GFX90A, 19, S16, OTHER | MEM, read_of_matrix, READ),
-    PAIR(GS_GFX90A, 6, D4, OTHER, read_of_matrix, READ),
-    PAIR(GS_GFX90A, 9, D4, MEM, read_of_matrix, READ),
-    PAIR(GS_GFX90A, 11, D16, OTHER, read_of_matrix, READ),
-    PAIR(GS_GFX90A, 18, D16, MEM, read_of_matrix, READ),
-    PAIR(GS_GFX90A, 5, S2, OTHER | MEM, write_of_matrix, WRITE),
-    PAIR(GS_GFX90A, 11, S8 | D16, OTHER | MEM, write_of_matrix, WRITE),
-    PAIR(GS_GFX90A, 19, S16, OTHER | MEM, write_of_matrix, WRITE),
-    PAIR(GS_GFX90A, 6, D4, OTHER | MEM, write_of_matrix, WRITE),
-    PAIR(GS_GFX90A, 1, S2, OTHER | MEM, write_of_sum, WRITE_C),
-    PAIR(GS_GFX90A, 7, S8, OTHER | MEM, write_of_sum, WRITE_C),
-    PAIR(GS_GFX90A, 15, S16, OTHER | MEM, write_of_sum, WRITE_C),
-    PAIR(GS_GFX90A, 2, GS_KIND_DMFMA, GS_KIND_FMA64, "a matrix instruction of doubles and v_fma_f64", NONE),
-    PAIR_IF(GS_GFX90A, 3, GS_KIND_DOT, GS_KIND_DOT, read_of_dot, READ_AB, .opcode = EQUAL),
-    PAIR_IF(GS_GFX90A, 3, GS_KIND_DOT, OTHER | MEM, read_of_dot, READ, .opcode = DIFFERENT),
-    PAIR_IF(GS_GFX90A, 3, GS_KIND_DOT, OTHER | MEM, "a dot product and one that overwrites its result", WRITE,
+    PAIR(UNIFIED, 2, PLAIN | ACC, MFMA, value_for_matrix, READ),
+    PASSES_IF(M90A, 0, SMFMA, SMFMA, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
+    PASSES_IF(M90A, 1, SMFMA, DMFMA, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
+    PAIR_IF(M942, 2, GS_KIND_XDL_2, SMFMA, sum_of_all, READ_C, .same = GS_SAME_ONLY),
+    PASSES_IF(M942, 1, XDL, MFMA, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
+    PASSES_IF(M942, 0, SGEMM, SGEMM | DMFMA, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
+    PAIR_IF(UNIFIED, 4, D4, DMFMA, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
+    PAIR_IF(UNIFIED, 4, D4, D4, sum_of_matrix, READ_C, .same = GS_SAME_ONLY),
+    PAIR_IF(UNIFIED, 9, D16, DMFMA, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
+    PAIR_IF(M942, 4, D4, SGEMM, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
+    PAIR_IF(M942, 9, D16, SGEMM, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
+    PASSES(UNIFIED, 3, XDL, MFMA, factor_of_matrix, READ_AB),
+    PASSES(M942, 2, SGEMM, MFMA, factor_of_matrix, READ_AB),
+    PAIR(UNIFIED, 6, D4, MFMA, factor_of_matrix, READ_AB),
+    PAIR(UNIFIED, 11, D16, MFMA, factor_of_matrix, READ_AB),
+    PASSES(UNIFIED, 3, XDL, OTHER | MEM, read_of_matrix, READ),
+    PASSES(M942, 2, SGEMM, OTHER | MEM, read_of_matrix, READ),
+    PAIR(UNIFIED, 6, D4, OTHER, read_of_matrix, READ),
+    PAIR(UNIFIED, 9, D4, MEM, read_of_matrix, READ),
+    PAIR(UNIFIED, 11, D16, OTHER, read_of_matrix, READ),
+    PAIR(UNIFIED, 18, D16, MEM, read_of_matrix, READ),
+    /* On gfx942 the manual does not have memory that overwrites. */
+    PASSES(M90A, 3, XDL, OTHER | MEM, write_of_matrix, WRITE),
+    PASSES(M942, 3, XDL, OTHER, write_of_matrix, WRITE),
+    PASSES(M942, 2, SGEMM, OTHER, write_of_matrix, WRITE),
+    PAIR(M90A, 6, D4, OTHER | MEM, write_of_matrix, WRITE),
+    PAIR(M90A, 11, D16, OTHER | MEM, write_of_matrix, WRITE),
+    PAIR(M942, 6, D4, OTHER, write_of_matrix, WRITE),
+    PAIR(M942, 11, D16, OTHER, write_of_matrix, WRITE),
+    PASSES(M90A, -1, XDL, OTHER | MEM, write_of_sum, WRITE_C),
+    PASSES(M942, -1, XDL, OTHER, write_of_sum, WRITE_C),
+    PAIR(UNIFIED, 2, DMFMA, GS_KIND_FMA64, "a matrix instruction of doubles and v_fma_f64", NONE),
+    PAIR_IF(UNIFIED, 3, GS_KIND_DOT, GS_KIND_DOT, read_of_dot, READ_AB, .opcode = EQUAL),
+    PAIR_IF(UNIFIED, 3, GS_KIND_DOT, OTHER | MEM, read_of_dot, READ, .opcode = DIFFERENT),
+    PAIR_IF(UNIFIED, 3, GS_KIND_DOT, OTHER | MEM, "a dot product and one that overwrites its result", WRITE,
             .opcode = DIFFERENT),
 };
 enum { ROWS = sizeof hazards / sizeof *hazards };
@@ -119,7 +145,7 @@ _Static_assert(ROWS <= 64, "a bit for each row");
 static uint32_t possible_kinds(const gs_wait_rule_t *rule) {
   uint32_t kinds = rule->kinds;
   if (kinds & GS_KIND_VALU)
-    kinds |= GS_KIND_DPP | GS_KIND_VCCZ | GS_KIND_EXECZ | GS_KIND_USES_M0;
+    kinds |= GS_KIND_DPP | GS_KIND_VCCZ | GS_KIND_EXECZ | GS_KIND_USES_M0 | GS_KIND_SHIFTED;
   if (kinds & GS_KIND_VMEM)
     kinds |= GS_KIND_WIDE_STORE | GS_KIND_USES_M0;
   return kinds;
@@ -129,6 +155,7 @@ static uint32_t possible_kinds(const gs_wait_rule_t *rule) {
 static uint64_t *rows_about(gs_wait_rule_t *rule, unsigned resource) {
   switch (resource) {
   case GS_RESOURCE_SCALAR:
+  case GS_RESOURCE_CONSTANT:
   case GS_RESOURCE_LANE: return &rule->from_scalar;
   case GS_RESOURCE_VCC: return &rule->from_vcc;
   case GS_RESOURCE_EXEC: return &rule->from_exec;
@@ -172,7 +199,10 @@ static void note_vector(gs_done_t *done, const gs_inst_t *in, const gs_wait_rule
     done->v = in->dst;
     done->v_count = rule->dst;
   }
-  if (rule->kinds & GS_KIND_MFMA && in->src[2].kind == GS_SRC_VGPR) {
+  if (rule->kinds & GS_KIND_MFMA && flags & GS_OPF_SPARSE) {
+    done->c = in->dst;
+    done->c_count = rule->dst;
+  } else if (rule->kinds & GS_KIND_MFMA && in->src[2].kind == GS_SRC_VGPR) {
     done->c = in->src[2].reg;
     done->c_count = rule->src[2];
   }
@@ -203,9 +233,11 @@ static bool describe(gs_done_t *done, const gs_inst_t *in, const gs_wait_rule_t 
   uint32_t kinds = rule->kinds;
   if (kinds & GS_KIND_SALU && !(kinds & GS_KIND_SETREG) && !overlaps(in->dst, rule->dst, GS_S_M0, 1))
     return false;
-  if (kinds & GS_KIND_VMEM && !((kinds = gs_wait_kinds(in, rule)) & GS_KIND_WIDE_STORE))
+  if (kinds & (GS_KIND_VMEM | GS_KIND_VALU))
+    kinds = gs_wait_kinds(in, rule);
+  if (kinds & GS_KIND_VMEM && !(kinds & GS_KIND_WIDE_STORE))
     return false;
-  *done = (gs_done_t){.kinds = kinds, .op = (uint16_t)(in->op - gs_opcodes)};
+  *done = (gs_done_t){.kinds = kinds, .op = (uint16_t)(in->op - gs_opcodes), .passes = rule->passes};
   if (kinds & GS_KIND_VALU) {
     note_vector(done, in, rule);
   } else if (kinds & GS_KIND_VMEM) {
@@ -218,32 +250,60 @@ static bool describe(gs_done_t *done, const gs_inst_t *in, const gs_wait_rule_t 
   return true;
 }
 
-/* Rows that end with this very instruction on registers. */
-static uint64_t rows_ended(gs_target_t target, const gs_inst_t *in, const gs_wait_rule_t *rule) {
-  const uint32_t kinds = gs_wait_kinds(in, rule);
-  uint64_t ended = 0;
-  for (uint64_t rows = rule->to; rows; rows &= rows - 1) {
+/* Of those, the ones of the target, and of the kinds of this very instruction, as the first or the second. */
+static uint64_t rows_for(gs_target_t target, uint32_t kinds, bool begins, uint64_t rows) {
+  uint64_t kept = 0;
+  for (; rows; rows &= rows - 1) {
     const gs_hazard_t *h = &hazards[__builtin_ctzll(rows)];
-    if (h->to & kinds && h->targets & target)
-      ended |= rows & -rows;
+    if ((begins ? h->from : h->to) & kinds && h->targets & target)
+      kept |= rows & -rows;
   }
-  return ended;
+  return kept;
 }
 
 bool gs_states_digest(gs_target_t target, const gs_inst_t *in, const gs_wait_rule_t *rule, gs_done_t *done,
                       uint64_t *from, uint64_t *to) {
-  *to = rows_ended(target, in, rule);
+  *to = rows_for(target, gs_wait_kinds(in, rule), false, rule->to);
   if (!rule->from || !describe(done, in, rule))
     return false;
-  *from = rows_begun(done, rule);
-  return true;
+  *from = rows_for(target, done->kinds, true, rows_begun(done, rule));
+  return *from;
 }
 
-uint64_t gs_states_beyond(uint64_t rows, unsigned states) {
+uint64_t gs_states_beyond(uint64_t rows, unsigned passes, unsigned states) {
   uint64_t beyond = 0;
   for (; rows; rows &= rows - 1)
-    beyond |= hazards[__builtin_ctzll(rows)].states > states ? rows & -rows : 0;
+    beyond |= gs_states_of(&hazards[__builtin_ctzll(rows)], passes) > states ? rows & -rows : 0;
   return beyond;
+}
+
+/* Whether what the row is about may be among the scalar registers, if it is one. */
+static bool may_share(const gs_hazard_t *h, const gs_done_t *first, const uint64_t *scalars) {
+  uint64_t wrote[(GS_S_OPERANDS + 63) / 64] = {0};
+  switch ((gs_resource_t)h->resource) {
+  case GS_RESOURCE_SCALAR:
+  case GS_RESOURCE_CONSTANT:
+  case GS_RESOURCE_LANE: break;
+  default: return true;
+  }
+  gs_states_mark(wrote, first);
+  return (wrote[0] & scalars[0]) | (wrote[1] & scalars[1]) ||
+         (first->exec && scalars[GS_S_EXEC / 64] >> GS_S_EXEC % 64);
+}
+
+bool gs_states_matter(const gs_wave_waits_t *waits, uint64_t to, const uint64_t *scalars) {
+  for (unsigned back = 1; back <= GS_DONE_KEPT && back <= waits->done_count; back++) {
+    const gs_done_t *first = &waits->done[(waits->done_count - back) % GS_DONE_KEPT];
+    const unsigned states = waits->clock - first->clock;
+    if (states >= GS_MOST_STATES)
+      return false;
+    for (uint64_t rows = to & first->from; rows; rows &= rows - 1) {
+      const gs_hazard_t *h = &hazards[__builtin_ctzll(rows)];
+      if (gs_states_of(h, first->passes) > states && may_share(h, first, scalars))
+        return true;
+    }
+  }
+  return false;
 }
 
 void gs_states_mark(uint64_t *marks, const gs_done_t *done) {
@@ -255,6 +315,7 @@ void gs_states_keep(gs_wave_waits_t *waits, const gs_done_t *done, uint64_t from
   gs_done_t *kept = &waits->done[waits->done_count++ % GS_DONE_KEPT];
   *kept = *done;
   kept->pc = pc;
+  kept->from = from;
   kept->clock = waits->clock;
   waits->recent |= from;
   if (done->s_count && done->kinds & GS_KIND_VALU)
@@ -309,6 +370,11 @@ static bool concerns(const gs_hazard_t *h, const gs_done_t *first, const gs_oper
     return use->vector && use->writes && overlaps(use->first, use->count, first->v, first->v_count);
   case GS_RESOURCE_WRITE_C:
     return use->vector && use->writes && overlaps(use->first, use->count, first->c, first->c_count);
+  case GS_RESOURCE_CONSTANT:
+    if (use->role != GS_ROLE_OTHER || use->vector || use->writes)
+      return false;
+    return overlaps(use->first, use->count, first->s, first->s_count) ||
+           (first->exec && overlaps(use->first, use->count, GS_S_EXEC, 2));
   case GS_RESOURCE_LANE:
     if (use->role != GS_ROLE_LANE)
       return false;
@@ -362,13 +428,13 @@ static void look_back(const gs_wave_waits_t *waits, const gs_inst_t *in, const g
   const gs_operand_t *use;
   for (unsigned back = 1; back <= GS_DONE_KEPT && back <= waits->done_count; back++) {
     const gs_done_t *first = &waits->done[(waits->done_count - back) % GS_DONE_KEPT];
-    const unsigned states = waits->clock - first->clock;
-    if (states >= h->states)
+    const unsigned states = waits->clock - first->clock, needed = gs_states_of(h, first->passes);
+    if (states >= GS_MOST_STATES)
       return;
-    if (!is_close(h, first, in, uses, &use))
+    if (states >= needed || !is_close(h, first, in, uses, &use))
       continue;
-    if (h->states - states > worst->missing)
-      *worst = (close_t){h, first, use, states, h->states - states};
+    if (needed - states > worst->missing)
+      *worst = (close_t){h, first, use, states, needed - states};
     return;
   }
 }
