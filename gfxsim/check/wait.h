@@ -180,7 +180,7 @@ typedef struct gs_local_write {
   uint16_t at[GS_LOCAL_DWORDS];
 } gs_local_write_t;
 
-enum { GS_MOST_PENDING = 80, GS_DONE_KEPT = 32, GS_MOST_STATES = 19 };
+enum { GS_MOST_PENDING = 80, GS_DONE_KEPT = 32, GS_MOST_STATES = 19, GS_MOST_PASSES = 16 };
 
 /* What an operation has written to registers that do not show it yet. */
 enum { GS_LATE_ROWS = 5, GS_LATE_SCALARS = 16, GS_LATE_SPOILED = GS_MOST_PENDING, GS_LATE_SLOTS };

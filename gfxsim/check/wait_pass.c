@@ -6,8 +6,6 @@
 
 #include "check/digest.h"
 
-enum { MOST_PASSES = 16 };
-
 /* What a block does, as seen from before it. */
 typedef struct sum {
   uint64_t rows[GS_VGPRS / 64], scalars[GS_DIGEST_SCALARS]; /* registers that it reads or writes */
@@ -42,7 +40,7 @@ static bool add(summary_t *s, const gs_passage_t *passage) {
   if (digest->to && gs_states_matter(waits, digest->to, digest->scalars))
     return false;
   add_registers(&s->sum, digest);
-  s->sum.to |= gs_states_beyond(digest->to, MOST_PASSES, waits->clock);
+  s->sum.to |= gs_states_beyond(digest->to, GS_MOST_PASSES, waits->clock);
   waits->clock += digest->states;
   if (digest->overwritten)
     gs_states_overwrite(waits, digest->first_overwritten, digest->overwritten);

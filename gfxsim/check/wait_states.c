@@ -429,7 +429,7 @@ static void look_back(const gs_wave_waits_t *waits, const gs_inst_t *in, const g
   for (unsigned back = 1; back <= GS_DONE_KEPT && back <= waits->done_count; back++) {
     const gs_done_t *first = &waits->done[(waits->done_count - back) % GS_DONE_KEPT];
     const unsigned states = waits->clock - first->clock, needed = gs_states_of(h, first->passes);
-    if (states >= GS_MOST_STATES)
+    if (states >= gs_states_of(h, GS_MOST_PASSES))
       return;
     if (states >= needed || !is_close(h, first, in, uses, &use))
       continue;
