@@ -19,7 +19,7 @@ typedef struct gs_digest {
   /* Where nothing is known of any of these, "init" need only execute it, */
   bool is_plain_flow;
   /* and "wait" count it, so many wait states, and keep `done` if it is to be kept. */
-  bool is_plain_wait, is_kept;
+  bool is_plain_wait, is_kept, is_valu;
   uint8_t states;
   uint8_t overwritten; /* scalar registers from `first_overwritten` on that a scalar instruction writes */
   uint16_t first_overwritten;

@@ -321,6 +321,7 @@ static void obey(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, 
                  uint64_t pc) {
   gs_wave_waits_t *waits = gs_wave_waits(w);
   waits->clock += states_of(in, rule);
+  waits->valus += rule->is_valu;
   if (rule->counters)
     begin_operation(w, pc, uses);
   else if (rule->step >= GS_STEP_WAIT && rule->step <= GS_STEP_WAIT_ALL)
@@ -359,6 +360,7 @@ void gs_digest_wait(const gs_wait_t *wait, gs_target_t target, const gs_inst_t *
   const bool is_step = rule->step == GS_STEP_ONE || rule->step == GS_STEP_IDLE || rule->step == GS_STEP_JUMP;
   digest->is_plain_wait = is_step && !rule->counters && !rule->by_m0;
   digest->states = (uint8_t)states_of(in, rule);
+  digest->is_valu = rule->is_valu;
   if (rule->kinds & GS_KIND_SALU && !(rule->kinds & GS_KIND_SETREG)) {
     digest->overwritten = rule->dst;
     digest->first_overwritten = in->dst;
@@ -382,6 +384,7 @@ static void go_on(const gs_wait_t *wait, gs_wave_t *w, const gs_inst_t *in, cons
   if (w->state == GS_WAVE_FAULTED)
     return;
   waits->clock += digest->states;
+  waits->valus += digest->is_valu;
   if (digest->overwritten && waits->recent | waits->old)
     gs_states_overwrite(waits, digest->first_overwritten, digest->overwritten);
   if (digest->is_kept)

@@ -55,6 +55,7 @@ static const struct {
     {"v_accvgpr_mov", GS_KIND_ACC_WRITE},
     {"v_accvgpr_read", GS_KIND_ACC_READ | GS_KIND_LEGACY},
     {"v_dot", GS_KIND_DOT},
+    {"v_wmma", GS_KIND_WMMA | GS_KIND_LEGACY},
     {"v_div_fmas", GS_KIND_DIV_FMAS | GS_KIND_LEGACY},
     {"v_readfirstlane", GS_KIND_FIRSTLANE | GS_KIND_LEGACY},
     {"v_readlane", GS_KIND_LANE | GS_KIND_READLANE | GS_KIND_LEGACY},
@@ -153,6 +154,7 @@ static gs_wait_rule_t rule_of(const gs_opcode_t *op) {
       rule.step = (uint8_t)steps[i].step;
   rule.reads_vcc = begins(op->name, "v_div_fmas") || begins(op->name, "s_cbranch_vcc");
   rule.swaps = begins(op->name, "v_swap");
+  rule.is_valu = rule.kinds & GS_KIND_VALU || op->encoding == GS_ENC_VOPD;
   rule.passes = (uint8_t)(op->flags & GS_OPF_MFMA ? passes_of(op) : 0);
   rule.last_bits = rule.counters ? last_bits_of(op->name) : UINT32_MAX;
   rule.by_m0 = begins(op->name, "s_movrels") ? 1 : begins(op->name, "s_movreld") ? 2 : 0;
@@ -235,7 +237,8 @@ static uint64_t lanes_of(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_
 static void add_source(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, unsigned i,
                        unsigned count, gs_uses_t *uses) {
   const gs_src_t *s = &in->src[i];
-  const bool sum = i == 2 && rule->kinds & (GS_KIND_MFMA | GS_KIND_DOT) && !(in->op->flags & GS_OPF_SPARSE);
+  const bool sum =
+      i == 2 && rule->kinds & (GS_KIND_MFMA | GS_KIND_DOT | GS_KIND_WMMA) && !(in->op->flags & GS_OPF_SPARSE);
   const uint8_t role = sum                                 ? GS_ROLE_C
                        : in->op->src[i] == GS_T_MASK       ? GS_ROLE_MASK
                        : in->op->src[i] == GS_T_LANE       ? GS_ROLE_LANE

@@ -13,8 +13,8 @@ typedef struct sum {
   uint64_t to;   /* rows of wait states that may end in it, however they began before it */
   uint64_t from; /* those that matter behind it */
   uint64_t kept_scalars[GS_DIGEST_SCALARS]; /* of `done`: those that VALU instructions wrote */
-  unsigned states, done_count;
-  gs_done_t done[GS_MOST_STATES]; /* `clock` counts from the beginning */
+  unsigned states, valus, done_count;
+  gs_done_t done[GS_MOST_STATES]; /* `clock` and `valus` count from the beginning */
 } sum_t;
 
 /* A sum in the making. */
@@ -42,6 +42,7 @@ static bool add(summary_t *s, const gs_passage_t *passage) {
   add_registers(&s->sum, digest);
   s->sum.to |= gs_states_beyond(digest->to, GS_MOST_PASSES, waits->clock);
   waits->clock += digest->states;
+  waits->valus += digest->is_valu;
   if (digest->overwritten)
     gs_states_overwrite(waits, digest->first_overwritten, digest->overwritten);
   if (digest->is_kept)
@@ -58,6 +59,7 @@ static sum_t *finish(summary_t *s) {
     return NULL;
   *sum = s->sum;
   sum->states = waits->clock;
+  sum->valus = waits->valus;
   for (unsigned back = most; back; back--) {
     const gs_done_t *done = &waits->done[(waits->done_count - back) % GS_DONE_KEPT];
     const uint64_t from = gs_states_beyond(done->from, done->passes, waits->clock - done->clock);
@@ -110,8 +112,9 @@ bool gs_wait_pass(gs_wave_t *w, const void *made) {
       (sum->to & recent && gs_states_matter(waits, sum->to, sum->scalars)) ||
       (recent && overwrites(sum, waits)))
     return false;
-  const uint32_t clock = waits->clock;
+  const uint32_t clock = waits->clock, valus = waits->valus;
   waits->clock += sum->states;
+  waits->valus += sum->valus;
   gs_states_recent(waits); /* forgets what is long over now, and not what the block adds */
   waits->recent |= sum->from;
   for (unsigned i = 0; i < GS_DIGEST_SCALARS; i++)
@@ -120,6 +123,7 @@ bool gs_wait_pass(gs_wave_t *w, const void *made) {
     gs_done_t *kept = &waits->done[waits->done_count++ % GS_DONE_KEPT];
     *kept = sum->done[i];
     kept->clock += clock;
+    kept->valus += valus;
   }
   return true;
 }

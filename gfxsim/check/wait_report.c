@@ -97,22 +97,29 @@ void gs_wait_report_states(gs_wave_t *w, const gs_inst_t *in, const gs_hazard_t 
   if (!found)
     return;
   gs_finding_t finding = {.hint = NULL};
+  const char *needs = hazard->adjacent ? "It is" : "They are";
   char registers[REGISTER_TEXT], hint[HINT_TEXT];
-  snprintf(finding.title, sizeof finding.title, "Missing wait states: %u where %u are needed", states,
-           gs_states_of(hazard, first->passes));
+  const unsigned needed = gs_states_of(hazard, first->passes);
+  if (hazard->adjacent)
+    snprintf(finding.title, sizeof finding.title, "Missing VALU instruction between two that need one");
+  else
+    snprintf(finding.title, sizeof finding.title, "Missing wait states: %u where %u are needed", states,
+             needed);
   place(w, pc, lane_of(w, 0), &finding.side[0]);
   place(w, first->pc, lane_of(w, 0), &finding.side[1]);
   snprintf(finding.side[1].what, sizeof finding.side[1].what,
            "The instruction that it comes too early behind");
   if (use) {
     spell(w, use->vector, use->first, use->count, registers);
-    snprintf(finding.detail[0], sizeof finding.detail[0], "They are needed between %s: %s", hazard->what,
+    snprintf(finding.detail[0], sizeof finding.detail[0], "%s needed between %s: %s", needs, hazard->what,
              registers);
   } else {
-    snprintf(finding.detail[0], sizeof finding.detail[0], "They are needed between %s", hazard->what);
+    snprintf(finding.detail[0], sizeof finding.detail[0], "%s needed between %s", needs, hazard->what);
   }
-  const unsigned more = gs_states_of(hazard, first->passes) - states;
-  if (more > 8)
+  const unsigned more = needed - states;
+  if (hazard->adjacent)
+    snprintf(hint, sizeof hint, "`v_nop`, or another VALU instruction, between the two");
+  else if (more > 8)
     snprintf(hint, sizeof hint, "`s_nop 7` and `s_nop %u`%s, or as many other instructions, between the two",
              (more - 8 > 8 ? 8 : more - 8) - 1, more > 16 ? " and more" : "");
   else

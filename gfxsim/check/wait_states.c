@@ -137,6 +137,9 @@ static const gs_hazard_t hazards[] = {
     PAIR_IF(UNIFIED, 3, GS_KIND_DOT, OTHER | MEM, read_of_dot, READ, .opcode = DIFFERENT),
     PAIR_IF(UNIFIED, 3, GS_KIND_DOT, OTHER | MEM, "a dot product and one that overwrites its result", WRITE,
             .opcode = DIFFERENT),
+
+    /* gfx11: RDNA3's manual on WMMA, and LLVM. */
+    PAIR_IF(GS_GFX11, 0, GS_KIND_WMMA, GS_KIND_WMMA, factor_of_matrix, READ_AB, .adjacent = true),
 };
 enum { ROWS = sizeof hazards / sizeof *hazards };
 _Static_assert(ROWS <= 64, "a bit for each row");
@@ -291,15 +294,20 @@ static bool may_share(const gs_hazard_t *h, const gs_done_t *first, const uint64
          (first->exec && scalars[GS_S_EXEC / 64] >> GS_S_EXEC % 64);
 }
 
+/* Whether enough has been executed behind the first instruction. */
+static bool is_over(const gs_wave_waits_t *waits, const gs_hazard_t *h, const gs_done_t *first) {
+  return waits->clock - first->clock >= gs_states_of(h, first->passes) ||
+         (h->adjacent && waits->valus != first->valus);
+}
+
 bool gs_states_matter(const gs_wave_waits_t *waits, uint64_t to, const uint64_t *scalars) {
   for (unsigned back = 1; back <= GS_DONE_KEPT && back <= waits->done_count; back++) {
     const gs_done_t *first = &waits->done[(waits->done_count - back) % GS_DONE_KEPT];
-    const unsigned states = waits->clock - first->clock;
-    if (states >= GS_MOST_STATES)
+    if (waits->clock - first->clock >= GS_MOST_STATES)
       return false;
     for (uint64_t rows = to & first->from; rows; rows &= rows - 1) {
       const gs_hazard_t *h = &hazards[__builtin_ctzll(rows)];
-      if (gs_states_of(h, first->passes) > states && may_share(h, first, scalars))
+      if (!is_over(waits, h, first) && may_share(h, first, scalars))
         return true;
     }
   }
@@ -317,6 +325,7 @@ void gs_states_keep(gs_wave_waits_t *waits, const gs_done_t *done, uint64_t from
   kept->pc = pc;
   kept->from = from;
   kept->clock = waits->clock;
+  kept->valus = waits->valus;
   waits->recent |= from;
   if (done->s_count && done->kinds & GS_KIND_VALU)
     gs_states_mark(waits->recent_scalars, done);
@@ -431,7 +440,7 @@ static void look_back(const gs_wave_waits_t *waits, const gs_inst_t *in, const g
     const unsigned states = waits->clock - first->clock, needed = gs_states_of(h, first->passes);
     if (states >= gs_states_of(h, GS_MOST_PASSES))
       return;
-    if (states >= needed || !is_close(h, first, in, uses, &use))
+    if (is_over(waits, h, first) || !is_close(h, first, in, uses, &use))
       continue;
     if (needed - states > worst->missing)
       *worst = (close_t){h, first, use, states, needed - states};

@@ -22,6 +22,8 @@ enum {
   M90A = GS_GFX90A,
   M942 = GS_GFX942,
   U = GS_CDNA2_3,
+  W32 = GS_GFX11_W32,
+  W64 = GS_GFX11_W64,
   TO_90A = GS_TO_90A,
   MATRIX = GS_GFX908 | GS_GFX90A
 };
@@ -403,6 +405,22 @@ static const row_t rows[] = {
      "v_fma_f64 v[20:21], v[22:23], v[24:25], v[26:27]"},
     {M942, "v_dot2_f32_f16 v8, v1, v2, v3", "s_nop 1", "s_nop 2", "v_add_f32 v0, v8, v8"},
     {M942, "v_dot2_f32_f16 v8, v1, v2, v3", NULL, NULL, "v_dot2_f32_f16 v9, v1, v2, v8"},
+
+    /* Those of gfx11, and any VALU instruction between. */
+    {W32, "v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7]", "s_nop 7", "v_nop",
+     "v_wmma_f32_16x16x16_f16 v[24:31], v[0:7], v[16:23], v[24:31]"},
+    {W32, "v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7]", "s_mov_b32 s0, s1",
+     "v_dual_mov_b32 v40, v41 :: v_dual_mov_b32 v43, v44",
+     "v_wmma_f32_16x16x16_f16 v[24:31], v[16:23], v[4:11], v[24:31]"},
+    {W32,
+     "v_nop\ns_waitcnt vmcnt(0)\nv_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7]\n"
+     "s_waitcnt vmcnt(0)",
+     "s_nop 7", "v_mov_b32 v40, v41", "v_wmma_i32_16x16x16_iu4 v[24:31], v[0:1], v[16:17], v[24:31]"},
+    {W32, "v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7]", NULL, NULL,
+     "v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7]"},
+    {W32, "v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7]", NULL, NULL, "v_mov_b32 v40, v0"},
+    {W64, "v_wmma_f32_16x16x16_f16 v[0:3], v[8:15], v[16:23], v[0:3]", "s_nop 7", "v_nop",
+     "v_wmma_f32_16x16x16_f16 v[24:27], v[0:7], v[16:23], v[24:27]"},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -522,7 +540,7 @@ static void expect(bench_t *b, void *const *state, const row_t *row, const char 
   char text[TEXT];
   snprintf(text, sizeof text, "%s\n%s%s%s", row->first, between ? between : "",
            between && *between ? "\n" : "", row->second);
-  const bool states = row->mend && (strncmp(row->mend, "s_nop", 5) == 0);
+  const bool states = row->mend && (strncmp(row->mend, "s_nop", 5) == 0 || strncmp(row->mend, "v_", 2) == 0);
   static const char *const ways[WAYS] = {"without digests", "with digests", "in blocks"};
   for (b->way = BARE; b->way < WAYS; b->way++) {
     begin_wave(b);
