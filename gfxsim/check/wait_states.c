@@ -1,4 +1,5 @@
-/* Wait states: pairs of instructions between which the hardware of gfx9 does not wait by itself, as a table.
+/* Wait states: pairs of instructions between which the hardware does not wait by itself, as a table: gfx9's,
+ * and one of gfx11.
  * Counted as compilers do: each instruction is one, s_nop as many as it says. Not here: what is outstanding
  * in memory (wait.c). */
 #include "check/wait.h"
