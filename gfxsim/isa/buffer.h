@@ -8,10 +8,12 @@
 
 /* When an access is out of bounds. Later families than gfx9 say so in the resource. */
 typedef enum gs_bounds {
-  GS_BOUNDS_STRUCTURED, /* index beyond the records, or access beyond its record */
+  GS_BOUNDS_STRUCTURED, /* index beyond the records, or access beyond its record: gfx10 asks where it begins
+                         */
   GS_BOUNDS_INDEX,      /* index beyond the records */
   GS_BOUNDS_NONE,       /* never, unless there are no records at all */
-  GS_BOUNDS_BYTES,      /* end of the access beyond num_records, which counts bytes */
+  GS_BOUNDS_BYTES,      /* end of the access beyond num_records, which counts bytes; gfx11 does as
+                         * STRUCTURED if swizzling records of some size */
   GS_BOUNDS_GFX9,       /* by index if there are one and a stride, else by bytes */
 } gs_bounds_t;
 
@@ -24,7 +26,8 @@ typedef struct gs_buffer {
   bool swizzle, add_tid;
   uint8_t dst_sel[4];
   uint8_t nfmt, dfmt;
-  uint8_t bounds; /* gs_bounds_t */
+  uint8_t bounds;    /* gs_bounds_t */
+  bool first_counts; /* GS_BOUNDS_STRUCTURED: an access that begins in its record may leave it */
 } gs_buffer_t;
 
 static inline gs_buffer_t gs_buffer_of(const gs_wave_t *w, const gs_inst_t *in) {
@@ -49,6 +52,9 @@ static inline gs_buffer_t gs_buffer_of(const gs_wave_t *w, const gs_inst_t *in) 
     b.dfmt = format & 15;
     b.nfmt = (uint8_t)(format >> 4);
     b.bounds = v[3] >> 28 & 3;
+    if (gfx11 && b.bounds == GS_BOUNDS_BYTES && b.swizzle && b.stride)
+      b.bounds = GS_BOUNDS_STRUCTURED;
+    b.first_counts = !gfx11;
     return b;
   }
   /* With the lane's number in the index there are no formats, and their field holds more bits of the stride.
@@ -138,10 +144,11 @@ GS_SHARED void gs_buffer_addresses(const gs_wave_t *w, const gs_inst_t *in, cons
     return;
   }
   uint8_t outside[GS_LANES];
+  const unsigned counted = b->first_counts ? 1 : a->bytes;
   GS_LANES_DO(l)
     outside[l] =
         (uint64_t)o.index->u32[l] + l * tid >= b->num_records ||
-        (b->bounds == GS_BOUNDS_STRUCTURED && (uint64_t)o.offset->u32[l] + imm + skip + a->bytes > stride);
+        (b->bounds == GS_BOUNDS_STRUCTURED && (uint64_t)o.offset->u32[l] + imm + skip + counted > stride);
   a->zero = gs_pack_mask(outside) & a->lanes;
   a->lanes &= ~a->zero;
 }

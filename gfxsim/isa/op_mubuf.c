@@ -78,7 +78,8 @@ static void store_parts(gs_wave_t *w, dwords_t *d, unsigned reg, unsigned n) {
  * buffer's only swizzled block. */
 static bool scratch_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *block, unsigned n, uint32_t rights) {
   const gs_buffer_t b = gs_buffer_of(w, in);
-  if (!b.swizzle || 1u << b.index_shift != GS_LANES || !b.add_tid || in->idxen || in->lds || !gs_exec(w))
+  if (!b.swizzle || 1u << b.index_shift != GS_LANES || !b.add_tid || in->idxen || in->lds || !gs_exec(w) ||
+      gs_buffer_counts_records(in, &b))
     return false;
   uint32_t offset = (uint32_t)in->imm;
   if (in->offen) {

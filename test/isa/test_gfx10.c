@@ -329,6 +329,59 @@ static void test_upper_halves(void **state) {
   isa_free(t);
 }
 
+/* OOB_SELECT of resources, as Mesa's programmers wrote it down. gfx10 asks in which record an access begins,
+ * gfx11 where it ends, and counts records of swizzled buffers whatever the resource says. */
+typedef struct bounds {
+  unsigned select, stride, records, index, offset, dwords;
+  bool swizzled, inside10, inside11;
+} bounds_t;
+
+static void check_bounds(isa_wave_t *t, const bounds_t *b) {
+  char text[96];
+  const bool gfx11 = t->env.target & GS_GFX11;
+  memset(t->memory, 0x11, sizeof t->memory);
+  isa_set_s64(t, 4, ISA_MEMORY);
+  t->w.s.u32[5] |= b->stride << 16 | (uint32_t)b->swizzled << (gfx11 ? 30 : 31);
+  t->w.s.u32[6] = b->records;
+  t->w.s.u32[7] = 0xfac | 22 << 12 | (gfx11 ? 0 : 1 << 24) | b->select << 28;
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    t->v[2].u32[l] = b->index;
+    t->v[3].u32[l] = b->offset;
+    t->v[8].u32[l] = t->v[9].u32[l] = 0x77777777;
+  }
+  (void)snprintf(text, sizeof text, "%s v%s, v[2:3], s[4:7], 0 idxen offen",
+                 b->dwords == 2 ? "buffer_load_dwordx2" : "buffer_load_dword",
+                 b->dwords == 2 ? "[8:9]" : "8");
+  (void)isa_run(t, text);
+  const uint32_t expected = (gfx11 ? b->inside11 : b->inside10) ? 0x11111111 : 0;
+  for (unsigned r = 8; r < 8 + b->dwords; r++)
+    if (t->v[r].u32[5] != expected)
+      fail_msg("select %u%s, stride %u, %u records: index %u, offset %u: v%u is 0x%x, not 0x%x", b->select,
+               b->swizzled ? " swizzled" : "", b->stride, b->records, b->index, b->offset, r, t->v[r].u32[5],
+               expected);
+}
+
+static void test_bounds_select(void **state) {
+  static const bounds_t rows[] = {
+      {0, 16, 4, 3, 8, 2, false, true, true},     {0, 16, 4, 3, 12, 2, false, true, false},
+      {0, 16, 4, 3, 12, 1, false, true, true},    {0, 16, 4, 3, 32, 1, false, false, false},
+      {0, 16, 4, 3, 16, 1, false, false, false},  {0, 16, 4, 4, 0, 1, false, false, false},
+      {0, 0, 4, 3, 0, 1, false, false, false},    {1, 16, 4, 3, 200, 2, false, true, true},
+      {1, 16, 4, 4, 0, 1, false, false, false},   {2, 16, 1, 9, 100, 2, false, true, true},
+      {2, 16, 0, 0, 0, 1, false, false, false},   {3, 16, 64, 3, 8, 2, false, true, true},
+      {3, 16, 64, 3, 16, 1, false, false, false}, {3, 16, 64, 4, 0, 1, false, false, false},
+      {3, 16, 2, 1, 8, 2, true, false, true},     {3, 16, 2, 1, 12, 2, true, false, false},
+      {3, 16, 2, 2, 0, 1, true, false, false},    {3, 0, 64, 0, 0, 1, true, true, true},
+      {3, 0, 4, 0, 4, 1, true, false, false},
+  };
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    isa_reset(t, (unsigned)i);
+    check_bounds(t, &rows[i]);
+  }
+  isa_free(t);
+}
+
 /* VCC is what follows the last SGPR, in resources and in what is loaded, too. */
 static void test_tuple_with_vcc(void **state) {
   enum { S_LOAD_X4 = 2u << 18, TO_S104 = 104 << 6, AT_S4 = 2 };
@@ -355,6 +408,7 @@ int main(void) {
       TEST(test_mode),
       TEST(test_refused),
       TEST(test_tuple_with_vcc),
+      TEST(test_bounds_select),
       isa_part_test_on(test_clocks, GS_GFX1030),
       isa_part_test_on(test_upper_halves, GS_GFX1030),
   };
