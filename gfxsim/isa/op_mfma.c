@@ -10,7 +10,7 @@
  * let 2^cbsz blocks share the A of one, number abid among them; blgp rearranges the lanes of B. EXEC and MODE
  * do not matter. Sums go from low k to high, fused; halves and bf16 have exact products, except for bf16 near
  * the ends of its range. On gfx90a operands and results of f16 and bf16 instructions know no denormals. xf32
- * are floats rounded to eleven significant bits. Products of sparse matrices: see below. Not here: other dot
+ * are floats cut off to eleven significant bits. Products of sparse matrices: see below. Not here: other dot
  * products (op_vpk_float.c, op_vpk_int.c). */
 #include "isa/fp8.h"
 
@@ -60,11 +60,11 @@ static inline void gs_mfma_permute(unsigned blgp, gs_row_t *row) {
     row->u32[l] = old.u32[gs_mfma_lane(blgp, l)];
 }
 
-/* To nearest, ties to even; NaNs and infinities stay. */
+/* The hardware cuts off; who wants to round adds half a unit before (AMD's hipBLASLt). NaNs and infinities
+ * stay.
+ */
 static inline uint32_t gs_xf32(uint32_t bits) {
-  if ((bits & 0x7f800000) == 0x7f800000)
-    return bits;
-  return (bits + 0xfff + (bits >> 13 & 1)) & ~UINT32_C(0x1fff);
+  return (bits & 0x7f800000) == 0x7f800000 ? bits : bits & ~UINT32_C(0x1fff);
 }
 
 /* Element e of a row's type, as float or integer bits. */
