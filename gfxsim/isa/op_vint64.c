@@ -2,10 +2,20 @@
  * Not here: 64-bit comparisons (op_vcmp_int.c). */
 #include "isa/vint.h"
 
-/* Gives a bit per lane to the scalar destination: lanes that are not written give 0. Comes after the commit
- * of the result, as the destination may be EXEC. */
+/* DPP's row and bank masks say where the vector goes, not the bits; those of lanes that bound_ctrl keeps from
+ * having a result stay (rocm-systems, emulation/rocjitsu, whose authors compared DPP with cards). */
+static uint64_t gs_dpp_carry(const gs_wave_t *w, const gs_inst_t *in, uint64_t carry) {
+  gs_inst_t unmasked = *in;
+  unmasked.dpp.row_mask = unmasked.dpp.bank_mask = 0xf;
+  const uint64_t found = gs_dpp_exec(w, &unmasked);
+  return (carry & found) | (gs_read_mask(w, in->sdst) & gs_exec(w) & ~found);
+}
+
+/* Gives a bit per lane to the scalar destination: inactive lanes give 0. Comes after the commit of the
+ * result, as the destination may be EXEC. */
 static inline void gs_write_carry(gs_wave_t *w, const gs_inst_t *in, uint64_t carry) {
-  gs_write_mask(w, in->sdst, carry & gs_vexec(w, in));
+  const bool dpp = GS_UNLIKELY(in->form == GS_FORM_DPP);
+  gs_write_mask(w, in->sdst, dpp ? gs_dpp_carry(w, in, carry) : carry & gs_exec(w));
 }
 
 /* Ends a sum or difference. The carries tell overflow of the exact result also when clamp saturates the
