@@ -89,12 +89,13 @@ GS_OP(v_frexp_exp_i32_f64) {
 
 /* ---- 2/pi ---- */
 
-/* The fraction of 2/pi in binary, most significant word first: 1201 bits, then zeroes. */
+/* The fraction of 2/pi in binary, most significant word first: 1184 bits, then zeroes. The ISA text has 17
+ * more, but gfx1100 and gfx1201 were found to read zeroes there (rocm-systems, emulation/rocjitsu). */
 static const uint64_t gs_two_over_pi[21] = {
     0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561, 0xb7246e3a424dd2e0,
     0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484, 0xe99c7026b45f7e41, 0x3991d639835339f4,
     0x9c845f8bbdf9283b, 0x1ff897ffde05980f, 0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d,
-    0x7527bac7ebe5f17b, 0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b0000, 0x0000000000000000,
+    0x7527bac7ebe5f17b, 0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x5603304600000000, 0x0000000000000000,
     0x0000000000000000};
 
 /* 53 bits of 2/pi from bit `shift` on, as an integer. Nothing follows the table. */
