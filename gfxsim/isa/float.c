@@ -4,6 +4,9 @@
 #include "isa/float.h"
 
 #include <fenv.h>
+#ifdef __SSE__
+#include <xmmintrin.h>
+#endif
 
 /* ---- Inputs ---- */
 
@@ -61,9 +64,20 @@ gs_row64_t gs_flush_input64(const gs_wave_t *w, gs_row64_t rows, gs_row_t tmp[2]
 
 /* ---- Rounding ---- */
 
+/* Whether the host makes zeroes of results that, rounded as if they were normal, are too small for that: also
+ * of those that would round up to the least normal number as denormals. */
+static void gs_flush_results(bool flush) {
+#ifdef __SSE__
+  _MM_SET_FLUSH_ZERO_MODE(flush ? _MM_FLUSH_ZERO_ON : _MM_FLUSH_ZERO_OFF);
+#else
+  (void)flush;
+#endif
+}
+
 void gs_round_custom(const gs_wave_t *w, unsigned shift) {
   static const int modes[4] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
   (void)fesetround(modes[w->mode >> shift & 3]);
+  gs_flush_results(shift == GS_MODE_ROUND32_SHIFT && !gs_keeps(w, GS_MODE_DENORM32_SHIFT, GS_KEEP_OUTPUTS));
 }
 
 void gs_round_to_zero(void) {
@@ -72,17 +86,18 @@ void gs_round_to_zero(void) {
 
 void gs_round_default(void) {
   (void)fesetround(FE_TONEAREST);
+  gs_flush_results(false);
 }
 
 /* ---- Outputs ---- */
 
 /* The factor of omod, or 0 for none. The hardware ignores omod when the IEEE bit is set or denormal results
- * are kept; where it works, zeroes, also those that denormals were, come out positive. */
-static float gs_omod(const gs_wave_t *w, const gs_inst_t *in, unsigned shift) {
+ * are kept. It scales the rounded result: zeroes, also those that denormals were, come out positive,
+ * infinities and NaNs as they are; what becomes too small for a normal number is a zero with its sign. So
+ * measured on gfx1010, gfx1030 and gfx1100 (rocm-systems, emulation/rocjitsu). */
+static float gs_omod(const gs_wave_t *w, const gs_inst_t *in, bool keeps_denormals) {
   static const float factors[4] = {0.0f, 2.0f, 4.0f, 0.5f};
-  if (w->mode & GS_MODE_IEEE || gs_keeps(w, shift, GS_KEEP_OUTPUTS))
-    return 0.0f;
-  return factors[in->omod & 3];
+  return w->mode & GS_MODE_IEEE || keeps_denormals ? 0.0f : factors[in->omod & 3];
 }
 
 /* A result between 0 and 1; -0 becomes +0. A NaN becomes 0, or without DX10_CLAMP stays. */
@@ -93,10 +108,8 @@ static float gs_clamp32(float x, bool nan_to_zero) {
 
 /* One half with output modifiers; multiplying by a power of two is exact here, as denormals are flushed. */
 static uint32_t gs_modify16(uint32_t half, float omod, bool clamp, bool nan_to_zero, gs_f16_limit_t limit) {
-  if (omod != 0.0f) {
-    half = gs_flush16(gs_f16_of_f32(gs_f32_of_f16(half) * omod, limit));
-    half = half == 0x8000 ? 0 : half;
-  }
+  if (omod != 0.0f && (half & 0x7c00) != 0x7c00)
+    half = half & 0x7c00 ? gs_flush16(gs_f16_of_f32(gs_f32_of_f16(half) * omod, limit)) : 0;
   if (clamp && (nan_to_zero || (half & 0x7fff) <= 0x7c00))
     half = gs_f16_of_f32(gs_clamp32(gs_f32_of_f16(half), true), limit);
   return half;
@@ -104,7 +117,7 @@ static uint32_t gs_modify16(uint32_t half, float omod, bool clamp, bool nan_to_z
 
 void gs_finish_slow16(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *d) {
   const bool nan_to_zero = w->mode & GS_MODE_DX10_CLAMP;
-  const float omod = gs_omod(w, in, GS_MODE_DENORM64_SHIFT);
+  const float omod = gs_omod(w, in, gs_keeps(w, GS_MODE_DENORM64_SHIFT, GS_KEEP_OUTPUTS));
   const gs_f16_limit_t limit = gs_f16_limit(w); /* all that rounding has to do with omod */
   gs_round_default();
   if (!gs_keeps(w, GS_MODE_DENORM64_SHIFT, GS_KEEP_OUTPUTS))
@@ -126,39 +139,49 @@ void gs_finish_slow_pk16(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *d) {
                   gs_modify16(d->u32[l] >> 16, 0.0f, true, nan_to_zero, limit) << 16;
 }
 
-void gs_finish_slow32(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *d) {
+/* omod, under the host's rounding mode, and clamp. */
+static void gs_modify32(const gs_wave_t *w, const gs_inst_t *in, float omod, gs_row_t *d) {
   const bool nan_to_zero = w->mode & GS_MODE_DX10_CLAMP;
-  const float omod = gs_omod(w, in, GS_MODE_DENORM32_SHIFT);
-  if (!gs_keeps(w, GS_MODE_DENORM32_SHIFT, GS_KEEP_OUTPUTS))
-    gs_flush_row32(d, d);
-  if (omod != 0.0f) {
-    gs_round_custom(w, GS_MODE_ROUND32_SHIFT);
+  if (omod != 0.0f)
     GS_LANES_DO(l) {
-      const float x = gs_flush32(d->f32[l] * omod);
-      d->f32[l] = x == 0.0f ? 0.0f : x;
+      const uint32_t exponent = d->u32[l] & 0x7f800000;
+      const float scaled = exponent ? gs_flush32(d->f32[l] * omod) : 0.0f;
+      d->f32[l] = exponent == 0x7f800000 ? d->f32[l] : scaled;
     }
-  }
   gs_round_default();
   if (in->clamp)
     GS_LANES_DO(l)
       d->f32[l] = gs_clamp32(d->f32[l], nan_to_zero);
 }
 
+void gs_finish_slow32(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *d) {
+  const bool keeps = gs_keeps(w, GS_MODE_DENORM32_SHIFT, GS_KEEP_OUTPUTS);
+  const float omod = gs_omod(w, in, keeps);
+  if (!keeps)
+    gs_flush_row32(d, d);
+  if (omod != 0.0f)
+    gs_round_custom(w, GS_MODE_ROUND32_SHIFT);
+  gs_modify32(w, in, omod, d);
+}
+
+void gs_finish_flushed32(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *d) {
+  gs_modify32(w, in, gs_omod(w, in, false), d);
+}
+
 void gs_finish_slow64(const gs_wave_t *w, const gs_inst_t *in, gs_dst64_t d) {
   const gs_row64_t rows = {d.lo, d.hi};
   const bool nan_to_zero = w->mode & GS_MODE_DX10_CLAMP;
-  const double omod = (double)gs_omod(w, in, GS_MODE_DENORM64_SHIFT);
+  const double omod = (double)gs_omod(w, in, gs_keeps(w, GS_MODE_DENORM64_SHIFT, GS_KEEP_OUTPUTS));
   if (!gs_keeps(w, GS_MODE_DENORM64_SHIFT, GS_KEEP_OUTPUTS))
     gs_flush_row64(rows, d.lo, d.hi);
   if (omod != 0.0) {
     gs_round_custom(w, GS_MODE_ROUND64_SHIFT);
-    GS_LANES_DO(l)
-      gs_put_f64(d, l, gs_get_f64(rows, l) * omod);
-    gs_flush_row64(rows, d.lo, d.hi);
     GS_LANES_DO(l) {
-      const double x = gs_get_f64(rows, l);
-      gs_put_f64(d, l, x == 0.0 ? 0.0 : x);
+      const uint32_t exponent = d.hi->u32[l] & 0x7ff00000;
+      if (exponent != 0x7ff00000)
+        gs_put_f64(d, l, exponent ? gs_get_f64(rows, l) * omod : 0.0);
     }
+    gs_flush_row64(rows, d.lo, d.hi);
   }
   gs_round_default();
   if (in->clamp)

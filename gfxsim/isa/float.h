@@ -60,6 +60,8 @@ void gs_finish_slow16(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *d);
 void gs_finish_slow_pk16(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *d);
 void gs_finish_slow32(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *d);
 void gs_finish_slow64(const gs_wave_t *w, const gs_inst_t *in, gs_dst64_t d);
+/* The same for results that have no denormals whatever MODE says, and are not rounded as it says. */
+void gs_finish_flushed32(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *d);
 
 /* ---- Sources ---- */
 
@@ -241,14 +243,18 @@ static inline float gs_mul32(float a, float b) {
 static inline double gs_mul64(double a, double b) {
   return gs_first_nan64(a, a * b);
 }
+/* The product comes first: that of zero and infinity is a new NaN also if a NaN is added, where hosts give
+ * the latter. */
 static inline float gs_fma32(float a, float b, float c) {
-  return gs_first_nan32(a, gs_first_nan32(b, fmaf(a, b, c)));
+  const float product = gs_mul32(a, b);
+  return product != product ? product : fmaf(a, b, c);
 }
 static inline double gs_fma64(double a, double b, double c) {
-  return gs_first_nan64(a, gs_first_nan64(b, fma(a, b, c)));
+  const double product = gs_mul64(a, b);
+  return product != product ? product : fma(a, b, c);
 }
-/* In strips the host's instructions are written down, with their operands in that order, and need no help:
- * theirs is the first NaN, too, of a product's factors before what is added. */
+/* In strips the host's instructions are written down, with their operands in that order: theirs is the first
+ * NaN, too. */
 #ifdef GS_STENCIL_STRIP
 typedef float gs_strip32_t __attribute__((vector_size(64), may_alias));
 typedef double gs_strip64_t __attribute__((vector_size(64), may_alias));
@@ -258,25 +264,30 @@ typedef double gs_strip64_t __attribute__((vector_size(64), may_alias));
     __asm__(instruction " %2, %1, %0" : "=v"(result) : "v"(a), "v"(b));                                      \
     return result;                                                                                           \
   }
-#define GS_STRIP_3(name, instruction, type)                                                                  \
+#define GS_STRIP_3(name, p, type)                                                                            \
   static inline type name(type a, type b, type c) {                                                          \
-    __asm__(instruction " %2, %1, %0" : "+v"(c) : "v"(a), "v"(b));                                           \
+    type product;                                                                                            \
+    __asm__("vmul" p " %3, %2, %1\n\tvcmpunord" p " %1, %1, %%k1\n\t"                                        \
+            "vfmadd231" p " %3, %2, %0\n\tvmova" p " %1, %0%{%%k1%}"                                         \
+            : "+v"(c), "=&v"(product)                                                                        \
+            : "v"(a), "v"(b)                                                                                 \
+            : "k1");                                                                                         \
     return c;                                                                                                \
   }
 GS_STRIP_2(gs_strip_add32, "vaddps", gs_strip32_t)
 GS_STRIP_2(gs_strip_mul32, "vmulps", gs_strip32_t)
-GS_STRIP_3(gs_strip_fma32, "vfmadd231ps", gs_strip32_t)
+GS_STRIP_3(gs_strip_fma32, "ps", gs_strip32_t)
 GS_STRIP_2(gs_strip_add64, "vaddpd", gs_strip64_t)
 GS_STRIP_2(gs_strip_mul64, "vmulpd", gs_strip64_t)
-GS_STRIP_3(gs_strip_fma64, "vfmadd231pd", gs_strip64_t)
+GS_STRIP_3(gs_strip_fma64, "pd", gs_strip64_t)
 #undef GS_STRIP_2
 #undef GS_STRIP_3
 #endif
 
-/* Of halves: their product is exact in double. */
+/* Of halves: their product is exact in double. That of 0 and infinity is a NaN before what is added is one.
+ */
 static inline uint32_t gs_fma16(float a, float b, float c, gs_f16_limit_t limit) {
-  const double sum = (double)a * (double)b + (double)c;
-  return gs_f16_of_f64(gs_first_nan64(a, gs_first_nan64(b, sum)), limit);
+  return gs_f16_of_f64(gs_add64(gs_mul64(a, b), c), limit);
 }
 
 /* ---- Minimum and maximum ----

@@ -177,9 +177,6 @@ static const gs_row_t *gs_src_mix(gs_wave_t *w, const gs_inst_t *in, unsigned i,
 
 typedef float gs_mix_fn_t(float a, float b, float c);
 
-static inline float gs_mix_fma(float a, float b, float c) {
-  return fmaf(a, b, c);
-}
 /* Unfused, and without denormals whatever MODE says. */
 static inline float gs_mix_mad(float a, float b, float c) {
   return gs_flush32(gs_flush32(gs_flush32(a) * gs_flush32(b)) + gs_flush32(c));
@@ -195,15 +192,43 @@ static inline void gs_mix(gs_wave_t *w, const gs_inst_t *in, gs_mix_fn_t *fn, gs
     d->f32[l] = fn(ra->f32[l], rb->f32[l], rc->f32[l]);
 }
 
+/* a * b + c, rounded to a half as if exact. The product is exact in double; when rounding to nearest a sum
+ * that is not gets its last bit set, so that it cannot be taken for one between two halves. */
+static inline uint32_t gs_mix_fma16(float a, float b, float c, uint64_t nearest, gs_f16_limit_t limit) {
+  const double product = gs_mul64(a, b), addend = (double)c, sum = gs_add64(product, addend);
+  const double part = sum - product, lost = (product - (sum - part)) + (addend - part);
+  const uint64_t bits = gs_bits_of_double(sum), toward = gs_bits_of_double(lost) ^ bits;
+  const uint64_t inexact = gs_when64(lost < 0.0 || lost > 0.0) & nearest & ~bits & 1;
+  const uint64_t odd = bits + (toward >> 63 ? 0 - inexact : inexact);
+  /* Beyond floats, too, numbers are no infinities. */
+  const uint64_t sign = odd & UINT64_C(0x8000000000000000), most = gs_bits_of_double(0x1p20);
+  const uint64_t far = gs_when64((odd ^ sign) >= most && (odd ^ sign) < UINT64_C(0x7ff0000000000000));
+  return gs_f16_of_f64(gs_double_of_bits((odd & ~far) | ((sign | most) & far)), limit);
+}
+/* gfx10 and later round only once. */
+static inline void gs_mix_once(gs_wave_t *w, const gs_inst_t *in, gs_f16_limit_t limit, gs_row_t *d) {
+  gs_row_t ta, tb, tc;
+  const gs_row_t *const ra = gs_src_mix(w, in, 0, &ta), *const rb = gs_src_mix(w, in, 1, &tb);
+  const gs_row_t *const rc = gs_src_mix(w, in, 2, &tc);
+  const uint64_t nearest = gs_when64((w->mode >> GS_MODE_ROUND64_SHIFT & 3) == 0);
+  gs_round64(w);
+  GS_LANES_DO(l)
+    d->u32[l] = gs_mix_fma16(ra->f32[l], rb->f32[l], rc->f32[l], nearest, limit);
+}
+
 /* The result rounded once more, to a half, in one half of the destination. */
 static inline void gs_mix16(gs_wave_t *w, const gs_inst_t *in, gs_mix_fn_t *fn, unsigned shift) {
   gs_row_t d;
   const gs_f16_limit_t limit = gs_f16_limit(w);
   const gs_row_t *const old = &w->v[in->dst];
-  gs_mix(w, in, fn, &d);
-  gs_round64(w);
-  GS_LANES_DO(l)
-    d.u32[l] = gs_f16_of_f32(d.f32[l], limit);
+  if (GS_LANES == 32 || !(w->env->target & GS_GFX9)) {
+    gs_mix_once(w, in, limit, &d);
+  } else {
+    gs_mix(w, in, fn, &d);
+    gs_round64(w);
+    GS_LANES_DO(l)
+      d.u32[l] = gs_f16_of_f32(d.f32[l], limit);
+  }
   gs_finish16(w, in, &d);
   GS_LANES_DO(l)
     d.u32[l] = (old->u32[l] & 0xffff0000 >> shift) | d.u32[l] << shift;
@@ -225,7 +250,7 @@ static inline void gs_mix16(gs_wave_t *w, const gs_inst_t *in, gs_mix_fn_t *fn, 
     gs_mix16(w, in, fn, 16);                                                                                 \
   }
 GS_MIX(v_mad_mix, gs_mix_mad)
-GS_MIX(v_fma_mix, gs_mix_fma)
+GS_MIX(v_fma_mix, gs_fma32)
 
 /* ---- Dot products ---- */
 

@@ -77,8 +77,12 @@ static inline mpfr_rnd_t ref_rounding(unsigned round) {
   return modes[round & 3];
 }
 
+/* Beside a rounding: what is too small for a normal number after rounding to as many bits is zero. */
+enum { REF_FLUSH = 4 };
+
 /* The exact number x in format f. */
-static inline uint64_t ref_round(const ref_format_t *f, mpfr_t x, unsigned round) {
+static inline uint64_t ref_round(const ref_format_t *f, mpfr_t x, unsigned how) {
+  const unsigned round = how & 3;
   const uint64_t sign = mpfr_signbit(x) ? ref_sign(f) : 0;
   if (mpfr_nan_p(x))
     return ref_infinity(f) | ref_quiet(f);
@@ -88,7 +92,7 @@ static inline uint64_t ref_round(const ref_format_t *f, mpfr_t x, unsigned round
     return sign;
   const long least = 1 - f->bias - (long)f->fraction; /* exponent of the least denormal */
   long place = (long)mpfr_get_exp(x) - (long)f->fraction - 1;
-  place = place < least ? least : place;
+  place = place < least && !(how & REF_FLUSH) ? least : place;
   mpfr_t units;
   mpfr_init2(units, mpfr_get_prec(x));
   mpfr_mul_2si(units, x, -place, MPFR_RNDN);
@@ -99,6 +103,8 @@ static inline uint64_t ref_round(const ref_format_t *f, mpfr_t x, unsigned round
     n >>= 1;
     place++;
   }
+  if (place < least)
+    return sign;
   if (n >> f->fraction == 0)
     return sign | n;
   const uint64_t exponent = (uint64_t)(place - least + 1);
@@ -178,6 +184,12 @@ static inline uint64_t ref_min_max_3(const ref_format_t *f, ref_op_t op, const u
   return ref_key(f, x) < ref_key(f, y) ? y : x;
 }
 
+/* How MODE rounds. Where it flushes floats, what is too small is what was so after rounding to all bits;
+ * other formats are flushed as they come. */
+static inline unsigned ref_how(const ref_format_t *f, uint32_t mode) {
+  return (mode >> f->round_shift & 3) | (f->bits == 32 && !(mode >> f->denorm_shift & 2) ? REF_FLUSH : 0);
+}
+
 /* FP16_OVFL: a half that overflows from finite operands is the largest one. */
 static inline uint64_t ref_saturate(const ref_format_t *f, uint64_t r, const uint64_t *s, unsigned count,
                                     uint32_t mode) {
@@ -191,7 +203,7 @@ static inline uint64_t ref_saturate(const ref_format_t *f, uint64_t r, const uin
 
 /* a * b + c in two roundings without denormals. */
 static inline uint64_t ref_mad(const ref_format_t *f, const uint64_t s[3], bool legacy, uint32_t mode) {
-  const unsigned round = mode >> f->round_shift & 3;
+  const unsigned round = ref_how(f, mode);
   const uint64_t a = ref_flush(f, s[0]), b = ref_flush(f, s[1]), c = ref_flush(f, s[2]);
   uint64_t product = 0;
   mpfr_t x, y;
@@ -210,7 +222,7 @@ static inline uint64_t ref_mad(const ref_format_t *f, const uint64_t s[3], bool 
   return r;
 }
 
-/* Operations with one exact result; s[1] of LDEXP is an integer. */
+/* Operations with one exact result; s[1] of LDEXP is an integer; `round` may have REF_FLUSH. */
 static inline uint64_t ref_exact(const ref_format_t *f, ref_op_t op, const uint64_t s[3], unsigned round) {
   const mpfr_rnd_t rnd = ref_rounding(round); /* decides the sign of exact zeroes only */
   mpfr_t a, b, c;
@@ -260,24 +272,21 @@ typedef struct ref_modifiers {
 } ref_modifiers_t;
 
 /* omod and clamp. omod does nothing if the IEEE bit is set or denormal results are kept; else it loses the
- * sign of zeroes. */
+ * sign of zeroes, but not that of results that it makes too small, and leaves infinities and NaNs alone. */
 static inline uint64_t ref_modify(const ref_format_t *f, uint64_t r, ref_modifiers_t m, uint32_t mode) {
   static const int powers[4] = {0, 1, 2, -1};
   const bool omod = m.omod && !(mode & GS_MODE_IEEE) && !(mode >> f->denorm_shift & 2);
-  if (omod && ref_is_nan(f, r)) {
-    r |= ref_quiet(f);
-  } else if (omod) {
+  if (omod && ref_magnitude(f, ref_flush(f, r)) == 0) {
+    r = 0;
+  } else if (omod && ref_magnitude(f, r) < ref_infinity(f)) {
     mpfr_t x;
     mpfr_init2(x, f->exact);
     ref_set(f, x, r);
     mpfr_mul_2si(x, x, powers[m.omod], MPFR_RNDN);
     const uint64_t scaled = ref_flush(f, ref_round(f, x, mode >> f->round_shift & 3));
     mpfr_clear(x);
-    r = f->bits == 16 && mode & GS_MODE_FP16_OVFL && ref_magnitude(f, scaled) == ref_infinity(f) &&
-                ref_magnitude(f, r) != ref_infinity(f)
-            ? scaled - 1
-            : scaled;
-    r = ref_magnitude(f, r) == 0 ? 0 : r;
+    r = f->bits == 16 && mode & GS_MODE_FP16_OVFL && ref_magnitude(f, scaled) == ref_infinity(f) ? scaled - 1
+                                                                                                 : scaled;
   }
   if (!m.clamp)
     return r;
@@ -290,7 +299,7 @@ static inline uint64_t ref_modify(const ref_format_t *f, uint64_t r, ref_modifie
 /* The result of an instruction for operands that neg and abs were applied to. */
 static inline uint64_t ref_instruction(const ref_format_t *f, ref_op_t op, const uint64_t sources[3],
                                        ref_modifiers_t m, uint32_t mode) {
-  const unsigned round = mode >> f->round_shift & 3, denorm = mode >> f->denorm_shift & 3;
+  const unsigned denorm = mode >> f->denorm_shift & 3;
   uint64_t s[3];
   for (unsigned i = 0; i < 3; i++)
     s[i] = denorm & 1 || (op == REF_LDEXP && i == 1) ? sources[i] : ref_flush(f, sources[i]);
@@ -302,7 +311,7 @@ static inline uint64_t ref_instruction(const ref_format_t *f, ref_op_t op, const
   else if (op == REF_MAD || op == REF_MAD_LEGACY)
     r = ref_mad(f, s, op == REF_MAD_LEGACY, mode);
   else
-    r = ref_exact(f, op, s, round);
+    r = ref_exact(f, op, s, ref_how(f, mode));
   if (op < REF_MIN || op > REF_MED3)
     r = ref_saturate(f, r, s, op == REF_LDEXP ? 1 : 3, mode);
   return ref_modify(f, denorm & 2 ? r : ref_flush(f, r), m, mode);

@@ -161,12 +161,12 @@ static bool spell(char text[TEXT], const gs_opcode_t *op, gs_target_t part) {
 
 /* ---- Pairs ---- */
 
-/* What goes elsewhere, or asks for what families have in different places. */
+/* What goes elsewhere, asks for what families have in different places, or rounds differently. */
 static bool is_left_out(const char *name) {
-  static const char *const names[] = {"s_setpc",       "s_swappc",     "s_rfe",        "s_cbranch_join",
-                                      "s_call",        "s_cbranch_g",  "s_cbranch_i_", "s_memtime",
-                                      "s_memrealtime", "load_lds",     "_d16_hi_x",    "s_sendmsg",
-                                      "s_trap",        "s_set_gpr_idx"};
+  static const char *const names[] = {"s_setpc",       "s_swappc",      "s_rfe",        "s_cbranch_join",
+                                      "s_call",        "s_cbranch_g",   "s_cbranch_i_", "s_memtime",
+                                      "s_memrealtime", "load_lds",      "_d16_hi_x",    "s_sendmsg",
+                                      "s_trap",        "s_set_gpr_idx", "v_fma_mixlo",  "v_fma_mixhi"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (strstr(name, names[i]))
       return true;

@@ -101,7 +101,7 @@ static uint64_t expected(const row_t *row, uint64_t source, ref_modifiers_t out,
   if (!to)
     r = integer(row->to, row->how == ROUND_UP_HALF ? FLOOR : row->how, x);
   else {
-    r = ref_round(to, x, mode >> to->round_shift & 3);
+    r = ref_round(to, x, ref_how(to, mode));
     if (!from || ref_magnitude(from, source) < ref_infinity(from))
       r = ref_saturate(to, r, NULL, 0, mode);
     if (!(mode >> to->denorm_shift & 2))

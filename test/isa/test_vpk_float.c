@@ -260,27 +260,48 @@ static uint64_t mix_source(const isa_wave_t *t, unsigned i, const packing_t *p, 
   return p->neg_lo >> i & 1 ? x ^ 0x80000000 : x;
 }
 
+/* a * b + c as a half, rounded once, as from gfx10 on. */
+static uint64_t mix_once(const uint64_t s[3], uint32_t mode) {
+  mpfr_t x[3];
+  for (unsigned i = 0; i < 3; i++) {
+    mpfr_init2(x[i], ref_f32.exact);
+    ref_set(&ref_f32, x[i], s[i]);
+  }
+  const unsigned round = mode >> 2 & 3;
+  mpfr_fma(x[0], x[0], x[1], x[2], ref_rounding(round));
+  uint64_t r = ref_round(&ref_f16, x[0], round);
+  if (mpfr_number_p(x[0]))
+    r = ref_saturate(&ref_f16, r, NULL, 0, mode);
+  for (unsigned i = 0; i < 3; i++)
+    mpfr_clear(x[i]);
+  return r;
+}
+
+/* A float rounded once more, to a half. */
+static uint64_t mix_again(uint64_t sum, uint32_t mode) {
+  mpfr_t v;
+  mpfr_init2(v, 60);
+  ref_set(&ref_f32, v, sum);
+  const uint64_t r = ref_round(&ref_f16, v, mode >> 2 & 3);
+  mpfr_clear(v);
+  return ref_magnitude(&ref_f32, sum) < ref_infinity(&ref_f32) ? ref_saturate(&ref_f16, r, NULL, 0, mode) : r;
+}
+
 static void check_mix(const isa_wave_t *t, bool fused, unsigned form, const packing_t *p, const char *text,
                       uint32_t mode) {
   for (unsigned l = 0; l < GS_LANES; l++) {
     uint64_t s[3];
     for (unsigned i = 0; i < 3; i++)
       s[i] = mix_source(t, i, p, l, mode);
-    const uint64_t sum =
-        fused ? ref_exact(&ref_f32, REF_FMA, s, mode & 3) : ref_mad(&ref_f32, s, false, mode);
+    const uint64_t sum = fused ? ref_exact(&ref_f32, REF_FMA, s, (mode & 3) | (mode & 0x20 ? 0 : REF_FLUSH))
+                               : ref_mad(&ref_f32, s, false, mode);
     if (form == 0) {
       const uint64_t r = ref_modify(&ref_f32, mode & 0x20 ? sum : ref_flush(&ref_f32, sum),
                                     (ref_modifiers_t){0, p->clamp}, ref_mode(t, mode));
       assert_float(&ref_f32, t->v[2].u32[l], r, false, text, mode);
       continue;
     }
-    mpfr_t v;
-    mpfr_init2(v, 60);
-    ref_set(&ref_f32, v, sum);
-    uint64_t r = ref_round(&ref_f16, v, mode >> 2 & 3);
-    mpfr_clear(v);
-    if (ref_magnitude(&ref_f32, sum) < ref_infinity(&ref_f32))
-      r = ref_saturate(&ref_f16, r, NULL, 0, mode);
+    uint64_t r = t->env.target & GS_GFX9 ? mix_again(sum, mode) : mix_once(s, mode);
     r = ref_modify(&ref_f16, mode & 0x80 ? r : ref_flush(&ref_f16, r), (ref_modifiers_t){0, p->clamp},
                    ref_mode(t, mode));
     const unsigned shift = form == 2 ? 16 : 0;
