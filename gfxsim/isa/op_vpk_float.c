@@ -2,6 +2,7 @@
  * precisions: multiply-add with operands of either, and dot products of halves with a float sum. Not here:
  * packed integers (op_vpk_int.c), matrix instructions (op_mfma.c). */
 #include "isa/convert.h"
+#include "isa/dot2.h"
 #include "isa/float.h"
 
 /* ---- Pairs of halves ---- */
@@ -282,56 +283,81 @@ GS_OP(v_dot2c_f32_f16) {
   GS_F32_LOOP(gs_round32(w), const float c = rc->f32[l], gs_dot2(&a, &b, c, l, keep));
 }
 
-/* ---- Dot products of gfx11 ---- */
+/* ---- Dot products of gfx11 (dot2.h), which MODE does not change ---- */
 
-/* bf16 is the upper half of a float; neg bits change signs, op_sel chooses halves. */
-static inline float gs_bf16_get(const gs_inst_t *in, const gs_row_t *row, unsigned i, unsigned l,
-                                unsigned which) {
-  const unsigned sel = which ? in->op_sel_hi : in->op_sel, neg = which ? in->neg_hi : in->neg_lo;
-  const uint32_t half = row->u32[l] >> (16 * (sel >> i & 1)) & 0xffff;
-  return gs_float_of_bits((half << 16) ^ (neg >> i & 1) << 31);
+/* Both halves of a packed operand as op_sel, op_sel_hi and neg want them. Constants are halves; for bf16 both
+ * halves are the upper one of a float, or of an integer. */
+static inline gs_pair16_t gs_dot_pair(gs_wave_t *w, const gs_inst_t *in, unsigned i, bool bf16,
+                                      gs_row_t *tmp) {
+  enum { LITERAL = 255 };
+  const gs_src_t *const s = &in->src[i];
+  gs_pair16_t pair = {.row = gs_src32(w, in, i, tmp),
+                      .shift = {(in->op_sel >> i & 1u) * 16, (in->op_sel_hi >> i & 1u) * 16},
+                      .negate = {(in->neg_lo >> i & 1u) << 15, (in->neg_hi >> i & 1u) << 15}};
+  if (bf16 && s->kind == GS_SRC_CONST && s->reg != LITERAL)
+    pair.shift[0] = pair.shift[1] = 16;
+  return pair;
 }
-/* Products of bf16 are exact in float; the sum knows no denormals. */
-GS_OP(v_dot2_f32_bf16) {
+static inline uint32_t gs_dot_bits(const gs_pair16_t *p, unsigned l) {
+  return gs_pair16_bits(p, l, 0) | gs_pair16_bits(p, l, 1) << 16;
+}
+/* Operands of an instruction without op_sel. */
+static inline gs_pair16_t gs_whole_pair(const gs_row_t *row) {
+  return (gs_pair16_t){.row = row, .shift = {0, 16}};
+}
+
+static inline void gs_dot2_gfx11(gs_wave_t *w, const gs_inst_t *in, bool bf16, const gs_pair16_t *pa,
+                                 const gs_pair16_t *pb, const gs_row_t *rc, uint32_t flip) {
+  gs_row_t td;
+  gs_row_t *const d = gs_dst32(w, in, &td);
+  for (unsigned l = 0; l < GS_LANES; l++)
+    d->u32[l] =
+        gs_dot_to_f32(gs_dot2_of(bf16, false, gs_dot_bits(pa, l), gs_dot_bits(pb, l), rc->u32[l] ^ flip));
+  if (!in->plain_dst)
+    gs_finish_flushed32(w, in, d);
+  gs_commit32(w, in, d);
+}
+
+#define GS_DOT2_F32(name, bf16)                                                                              \
+  GS_OP(name) {                                                                                              \
+    gs_row_t ta, tb, tc;                                                                                     \
+    const gs_pair16_t a = gs_dot_pair(w, in, 0, bf16, &ta), b = gs_dot_pair(w, in, 1, bf16, &tb);            \
+    gs_dot2_gfx11(w, in, bf16, &a, &b, gs_src32(w, in, 2, &tc), in->neg_lo & 4 ? 0x80000000 : 0);            \
+  }
+GS_DOT2_F32(v_dot2_gfx11_f32_f16, false)
+GS_DOT2_F32(v_dot2_f32_bf16, true)
+GS_OP(v_dot2acc_f32_f16) {
   gs_row_t ta, tb;
-  GS_VOP_SRC(0, a);
-  GS_VOP_SRC(1, b);
-  const uint32_t flip = in->neg_lo & 4 ? 0x80000000 : 0;
-  GS_F32_SRC(2, c);
-  GS_F32_LOOP(gs_round32(w), float sum = gs_flush32(gs_float_of_bits(rc->u32[l] ^ flip));
-              for (unsigned i = 0; i < 2; i++) sum +=
-              gs_bf16_get(in, ra, 0, l, i) * gs_bf16_get(in, rb, 1, l, i),
-              gs_flush32(sum));
+  const gs_pair16_t a = gs_whole_pair(gs_src32(w, in, 0, &ta)), b = gs_whole_pair(gs_src32(w, in, 1, &tb));
+  gs_dot2_gfx11(w, in, false, &a, &b, &w->v[in->dst], 0);
 }
 
 /* VOP3: both halves of two operands, and a half, to which op_sel's third bit leads. */
 GS_OP(v_dot2_f16_f16) {
-  gs_row_t ta, tb;
-  const gs_row_t *const pa = gs_src32(w, in, 0, &ta), *const pb = gs_src32(w, in, 1, &tb);
-  const gs_pair16_t a = gs_plain_pair16(w, pa, &ta), b = gs_plain_pair16(w, pb, &tb);
-  GS_F16_SRC(2, c);
-  GS_F16_LOOP(gs_round64(w), GS_F16_LOAD(c);
-              const float low =
-                  gs_f32_of_f16(gs_fma16(gs_pair16_get(&a, l, 0), gs_pair16_get(&b, l, 0), c, limit)),
-              gs_fma16(gs_pair16_get(&a, l, 1), gs_pair16_get(&b, l, 1), low, limit));
+  gs_row_t ta, tb, tc, td;
+  const gs_row_t *const ra = gs_src32(w, in, 0, &ta), *const rb = gs_src32(w, in, 1, &tb);
+  const gs_row_t *const rc = gs_src16(w, in, 2, &tc);
+  gs_row_t *const d = gs_dst32(w, in, &td);
+  const uint32_t most = w->mode & GS_MODE_FP16_OVFL ? 0x7bff : 0x7c00;
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    const uint32_t c = gs_dot_addend(false, rc->u32[l] & 0xffff);
+    d->u32[l] = gs_dot_to_f16(gs_dot2_of(false, true, ra->u32[l], rb->u32[l], c), most);
+  }
+  gs_commit32(w, in, d);
 }
 
 /* To nearest, ties to even. */
-static inline uint32_t gs_bf16_of_f32(float x) {
-  const uint32_t bits = gs_bits_of_float(x);
-  return x != x ? (bits >> 16) | 0x40 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+static inline uint32_t gs_bf16_of_f32(uint32_t bits) {
+  return (bits & 0x7fffffff) > 0x7f800000 ? bits >> 16 | 0x40 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
 }
 GS_OP(v_dot2_bf16_bf16) {
   gs_row_t ta, tb, tc, td;
-  GS_VOP_SRC(0, a);
-  GS_VOP_SRC(1, b);
+  const gs_row_t *const ra = gs_src32(w, in, 0, &ta), *const rb = gs_src32(w, in, 1, &tb);
   const gs_row_t *const rc = gs_src16(w, in, 2, &tc);
   gs_row_t *const d = gs_dst32(w, in, &td);
-  GS_LANES_DO(l) {
-    float sum = gs_float_of_bits(rc->u32[l] << 16);
-    for (unsigned i = 0; i < 2; i++)
-      sum += gs_float_of_bits(ra->u32[l] >> (16 * i) << 16) * gs_float_of_bits(rb->u32[l] >> (16 * i) << 16);
-    d->u32[l] = gs_bf16_of_f32(sum);
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    const uint32_t c = gs_dot_addend(true, rc->u32[l] & 0xffff);
+    d->u32[l] = gs_bf16_of_f32(gs_dot_to_f32(gs_dot2_of(true, false, ra->u32[l], rb->u32[l], c)));
   }
   gs_commit32(w, in, d);
 }

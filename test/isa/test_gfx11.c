@@ -73,12 +73,13 @@ typedef char spelt_t[3][2 * TEXT + 8];
 enum { OPERANDS = 2, SPELT = PARTS * PARTS * OPERANDS };
 static spelt_t spelt[SPELT];
 
-/* Constants for pairs that read a scalar register besides: there can be two. */
+/* Constants for pairs that read a scalar register besides: there can be two. Those of dot2acc differ from
+ * what it has alone (test_measured.c). */
 static const char *operand_of(size_t x, size_t y, unsigned which) {
   if (which == 0)
     return "v2";
   const bool masked = strstr(parts[x].dual, "cndmask") || strstr(parts[y].dual, "cndmask");
-  return y % 2 && !masked ? "s2" : "1.0";
+  return (y % 2 && !masked) || strstr(parts[x].dual, "dot2acc") ? "s2" : "1.0";
 }
 
 static void spell_pair(spelt_t texts, size_t x, size_t y, const char *operand) {
@@ -205,15 +206,18 @@ static uint32_t encode_sum(const wmma_t *op, int64_t value) {
   return op->halves ? encode(op->element, (int32_t)value) : as_bits((float)value);
 }
 
-/* `signs`: which factor is signed (integers), or negated (floats). */
+/* `signs`: which factor is signed (integers), or negated (floats). Floats all have the same sign before: what
+ * the hardware does when they cancel is in test_measured.c. */
 static void check_wmma(isa_wave_t *t, const wmma_t *op, unsigned signs, bool high, uint64_t *seed) {
   int32_t a[SIZE][SIZE], b[SIZE][SIZE], c[SIZE][SIZE];
   const unsigned bits = op->element == E_IU4 ? 4 : op->is_integer ? 8 : op->halves ? 2 : 6;
+  const int32_t sign = !op->is_integer && (signs == 1 || signs == 2) ? -1 : 1;
   for (unsigned i = 0; i < SIZE; i++)
     for (unsigned j = 0; j < SIZE; j++) {
-      a[i][j] = small_number(seed, !op->is_integer || (signs & 1), bits);
-      b[i][j] = small_number(seed, !op->is_integer || (signs & 2), bits);
-      c[i][j] = small_number(seed, true, op->halves ? 4 : 12);
+      a[i][j] = small_number(seed, op->is_integer && (signs & 1), bits);
+      b[i][j] = small_number(seed, op->is_integer && (signs & 2), bits);
+      c[i][j] = op->is_integer ? small_number(seed, true, 12)
+                               : sign * (1 + small_number(seed, false, op->halves ? 4 : 12));
     }
   isa_reset(t, 0);
   t->w.s.u32[GS_S_EXEC] = 0xff; /* which does not matter */
@@ -233,7 +237,6 @@ static void check_wmma(isa_wave_t *t, const wmma_t *op, unsigned signs, bool hig
                  : signs == 3   ? " neg_hi:[1,1,0]"
                                 : "");
   run_wmma(t, op, modifiers);
-  const int32_t sign = !op->is_integer && (signs == 1 || signs == 2) ? -1 : 1;
   for (unsigned i = 0; i < SIZE; i++)
     for (unsigned j = 0; j < SIZE; j++) {
       int64_t sum = c[i][j];
@@ -318,16 +321,16 @@ static void test_dots(void **state) {
   isa_free(t);
 }
 
-/* Small integers, whose sums are exact in each format: `encoded` gives a number's bits. */
+/* Small integers above zero, whose sums are exact in each format; others are in test_measured.c. */
 static void check_float_dot(isa_wave_t *t, const char *text, element_t e, bool wide_sum) {
   uint64_t seed = 5;
   int32_t a[GS_MAX_LANES][2], b[GS_MAX_LANES][2], c[GS_MAX_LANES];
   for (unsigned l = 0; l < lanes_of(t); l++) {
     for (unsigned i = 0; i < 2; i++) {
-      a[l][i] = small_number(&seed, true, 4);
-      b[l][i] = small_number(&seed, true, 4);
+      a[l][i] = 1 + small_number(&seed, false, 3);
+      b[l][i] = 1 + small_number(&seed, false, 3);
     }
-    c[l] = small_number(&seed, true, 5);
+    c[l] = 1 + small_number(&seed, false, 5);
     t->v[1].u32[l] = encode(e, a[l][0]) | encode(e, a[l][1]) << 16;
     t->v[2].u32[l] = encode(e, b[l][0]) | encode(e, b[l][1]) << 16;
     t->v[3].u32[l] = wide_sum ? as_bits((float)c[l]) : encode(e, c[l]) | 0xabcd0000;
