@@ -2,8 +2,9 @@
  *
  * The hardware approximates these; here reciprocals and roots are rounded correctly, and the rest is computed
  * in double and rounded once, which is within the hardware's error bounds. MODE's rounding does not matter to
- * approximations. The f32 unit knows no denormals, whatever MODE says; those of f16 and f64 do. Not here:
- * full division (op_vdiv.c). */
+ * approximations. The f32 unit knows no denormals, whatever MODE says; those of f16 and f64 do. That is gfx9,
+ * and sine and cosine of gfx10. Not here: full division (op_vdiv.c), and what cards of later families give
+ * bit for bit (op_vapprox.c). */
 #include "isa/float.h"
 
 /* ---- In double, without branches or calls ---- */

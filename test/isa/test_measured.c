@@ -1,0 +1,520 @@
+/* What cards were measured to give, as AMD published it with its emulator (rocm-systems, emulation/rocjitsu,
+ * MIT licence): reciprocals, roots, exponentials, logarithms, sines and cosines, dot products and matrices of
+ * gfx11, output modifiers, and NaNs of products. Not here: what texts say. */
+#include "harness.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "isa/approx.h"
+#include "isa/half.h"
+#include "measured_dot2.h"
+
+enum { TEXT = 160 };
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+static unsigned lanes_of(const isa_wave_t *t) {
+  return gs_target_lanes(t->env.target);
+}
+
+/* ---- Functions ---- */
+
+typedef struct pair {
+  uint32_t x, y;
+} pair_t;
+
+static const pair_t rcp_pairs[] = {
+    {0x3f800000, 0x3f800000}, {0x3f800001, 0x3f7ffffe}, {0x3f81ffff, 0x3f7c0fc3}, {0x3f820000, 0x3f7c0fc1},
+    {0x3f83ffff, 0x3f783e12}, {0x3f840000, 0x3f783e10}, {0x3fc00000, 0x3f2aaaaa}, {0x3fffffff, 0x3f000001},
+    {0x3f802922, 0x3f7fadd6}, {0x3f932edd, 0x3f5ea262}, {0x3fb0333c, 0x3f39f868}, {0x3ffff486, 0x3f0005be},
+    {0x00800000, 0x7e800000}, {0x7f000000, 0x00000000}, {0x00000001, 0x7f800000}, {0x7fa12345, 0x7fe12345},
+    {0xbfc00000, 0xbf2aaaaa}, {0x80000001, 0xff800000}, {0xff000000, 0x80000000}, {0xffa12345, 0xffe12345},
+};
+static const pair_t rsq_pairs[] = {
+    {0x3f800000, 0x3f800000}, {0x3f800001, 0x3f7fffff}, {0x3f83ffff, 0x3f7c1765}, {0x3f840000, 0x3f7c1764},
+    {0x3f8040c4, 0x3f7fbf55}, {0x3f80cab3, 0x3f7f363d}, {0x3fbfffff, 0x3f5105ec}, {0x3fc00000, 0x3f5105ec},
+    {0x3fffffff, 0x3f3504f3}, {0x40000000, 0x3f3504f3}, {0x40000001, 0x3f3504f2}, {0x4003ffff, 0x3f32416a},
+    {0x40040000, 0x3f32416a}, {0x403fffff, 0x3f13cd3b}, {0x40400000, 0x3f13cd3a}, {0x407fffff, 0x3f000000},
+    {0x00000000, 0x7f800000}, {0x80000000, 0xff800000}, {0x00000001, 0x7f800000}, {0x80000001, 0xff800000},
+    {0xbf800000, 0xffc00000}, {0xff800000, 0xffc00000}, {0x7f800000, 0x00000000}, {0x7fa12345, 0x7fe12345},
+    {0xffa12345, 0xffe12345},
+};
+static const pair_t sqrt_pairs[] = {
+    {0x3f7a2707, 0x3f7d0f30}, {0x3f800001, 0x3f800000}, {0x3f800005, 0x3f800002}, {0x3f80005f, 0x3f800030},
+    {0x3f8015ee, 0x3f800af7}, {0x4005a8f7, 0x3fb8fa71}, {0x3f823902, 0x3f811b48}, {0x4006e699, 0x3fb9d5ba},
+    {0x3f8339a8, 0x3f819a42}, {0x400659f1, 0x3fb974bf}, {0x00800001, 0x20000000}, {0x00ffffff, 0x203504f3},
+    {0x01000001, 0x203504f4}, {0x3fffffff, 0x3fb504f3}, {0x407fffff, 0x3fffffff}, {0x7e800001, 0x5f000000},
+    {0x7f7fffff, 0x5f7fffff}, {0x00000000, 0x00000000}, {0x80000000, 0x80000000}, {0x00000001, 0x00000000},
+    {0x80000001, 0x80000000}, {0xbf800000, 0xffc00000}, {0xff800000, 0xffc00000}, {0x7f800000, 0x7f800000},
+    {0x7fa12345, 0x7fe12345}, {0xffa12345, 0xffe12345},
+};
+static const pair_t exp_pairs[] = {
+    {0x337fffff, 0x3f800000}, {0x33800000, 0x3f800000}, {0x33800001, 0x3f800000}, {0xb37fffff, 0x3f800000},
+    {0xb3800000, 0x3f7fffff}, {0xb3800001, 0x3f7fffff}, {0x42ffffff, 0x7f7fffa7}, {0x43000000, 0x7f800000},
+    {0xc2fc0000, 0x00800000}, {0xc2fc0001, 0x00000000}, {0x3f0567ec, 0x3fb7b03d}, {0xc114ed44, 0x3acecc1e},
+    {0x35500000, 0x3f800004}, {0x3e000090, 0x3f8b95d0}, {0x3e80001e, 0x3f9837f6}, {0x3ec0001a, 0x3fa5fedc},
+    {0x3f000013, 0x3fb504fc}, {0x3f20002a, 0x3fc56740}, {0x3f40006f, 0x3fd7453e}, {0x3f600022, 0x3feac0dc},
+    {0xff800000, 0x00000000}, {0x7f800000, 0x7f800000}, {0x80000001, 0x3f800000}, {0x7f812345, 0x7fc12345},
+};
+static const pair_t log_pairs[] = {
+    {0x3f000000, 0xbf800000}, {0x3f7bffff, 0xbcba1fa3}, {0x3f7c0000, 0xbcba1f74}, {0x3f7c0001, 0xbcba1f46},
+    {0x3f7dffec, 0xbc396b23}, {0x3f7dffff, 0xbc39643a}, {0x3f7e0000, 0xbc3963dd}, {0x3f7e0001, 0xbc396380},
+    {0x3f7ff5cb, 0xb96ba0e4}, {0x3f7ffffd, 0xb48a7fae}, {0x3f7ffffe, 0xb438aa3c}, {0x3f7fffff, 0xb3b8aa3c},
+    {0x3f800000, 0x00000000}, {0x3f800001, 0x3438aa3b}, {0x3f800005, 0x3566d4c6}, {0x3f800006, 0x358a7faa},
+    {0x3f800043, 0x37415204}, {0x3f800c30, 0x3a0ca2fa}, {0x3f80ffff, 0x3c37f1ce}, {0x3f810000, 0x3c37f286},
+    {0x3f810001, 0x3c37f33d}, {0x3f81ffff, 0x3cb73c5a}, {0x3f820000, 0x3cb73cb4}, {0x3f820001, 0x3cb73d0f},
+    {0x3f835d48, 0x3d19508b}, {0x3f83ffff, 0x3d35d66f}, {0x3f840000, 0x3d35d69c}, {0x3f85ffff, 0x3d8759af},
+    {0x3f860000, 0x3d8759c5}, {0x3f860001, 0x3d8759db}, {0x3fffffff, 0x3f7fffff}, {0x3f174424, 0xbf425164},
+    {0xbf800000, 0xffc00000}, {0xff800000, 0xffc00000}, {0x80000001, 0xff800000}, {0xff812345, 0xffc12345},
+};
+static const pair_t sin_pairs[] = {
+    {0x3aab9885, 0x3c06c500}, {0x3b8419b1, 0x3ccf7b0d}, {0x3bcf188b, 0x3d229c2d}, {0x3c98be2d, 0x3def6125},
+    {0x3d2001fb, 0x3e78d2d0}, {0x3d6002f3, 0x3eac7f01}, {0x3dc084ad, 0x3f0e9072}, {0x3df0010d, 0x3f2bebe5},
+    {0x3e7f2800, 0x3f7fff1f}, {0x3e7ff600, 0x3f7fffff}, {0x3e7fff08, 0x3f800000}, {0x3e7ffff1, 0x3f800000},
+    {0x3e7ffa50, 0x3f800000}, {0x3efffd28, 0x390ef149}, {0x3f3ffe94, 0xbf800000}, {0x3f7ffe94, 0xb90ef149},
+    {0x80000001, 0x80000006}, {0x007fffff, 0x01c90fd3}, {0x00800000, 0x01c90fd5}, {0x39bfffff, 0x3b16cbdf},
+    {0x39c00000, 0x3b16cbdf}, {0x39ffffff, 0x3b490fbe}, {0x3a000000, 0x3b490fcb}, {0x3e000000, 0x3f3504f4},
+    {0x3e7fffff, 0x3f800000}, {0x3e800000, 0x3f800000}, {0x3f000000, 0x00000000}, {0x3f800000, 0x00000000},
+    {0x7f7fffff, 0x00000000}, {0xff7fffff, 0x00000000}, {0x7f800000, 0xffc00000}, {0xff812345, 0xffc12345},
+};
+static const pair_t cos_pairs[] = {
+    {0x3aab9885, 0x3f7ffdc8}, {0x3b8419b1, 0x3f7feaf9}, {0x3bcf188b, 0x3f7fcc55}, {0x3c98be2d, 0x3f7e3ec8},
+    {0x3d2001fb, 0x3f7853c7}, {0x3d6002f3, 0x3f7108a3}, {0x3dc084ad, 0x3f54a13b}, {0x3df0010d, 0x3f3dae6b},
+    {0x3e7f2800, 0x3ba9a533}, {0x3e7ff600, 0x397b53d7}, {0x3e7fff08, 0x37c2c761}, {0x3e7ffff1, 0x35bc7ee2},
+    {0x3e7ffa50, 0x390ef149}, {0x3efffd28, 0xbf800000}, {0x3f3ffe94, 0xb90ef149}, {0x3f7ffe94, 0x3f800000},
+    {0x80000001, 0x3f800000}, {0x39bfffff, 0x3f7fffd3}, {0x39ffffff, 0x3f7fffb1}, {0x3e000000, 0x3f3504f3},
+    {0x3e7fffff, 0x33c90fd9}, {0x3e800000, 0x00000000}, {0x3f000000, 0xbf800000}, {0x3f800000, 0x3f800000},
+    {0x7f7fffff, 0x3f800000}, {0x7f800000, 0xffc00000}, {0xff812345, 0xffc12345},
+};
+
+typedef struct function {
+  const char *name;
+  const pair_t *pairs;
+  size_t count;
+} function_t;
+static const function_t functions[] = {
+    {"v_rcp_f32", rcp_pairs, COUNT(rcp_pairs)}, {"v_rcp_iflag_f32", rcp_pairs, COUNT(rcp_pairs)},
+    {"v_rsq_f32", rsq_pairs, COUNT(rsq_pairs)}, {"v_sqrt_f32", sqrt_pairs, COUNT(sqrt_pairs)},
+    {"v_exp_f32", exp_pairs, COUNT(exp_pairs)}, {"v_log_f32", log_pairs, COUNT(log_pairs)},
+    {"v_sin_f32", sin_pairs, COUNT(sin_pairs)}, {"v_cos_f32", cos_pairs, COUNT(cos_pairs)},
+};
+
+static void check_function(isa_wave_t *t, const function_t *f) {
+  char text[TEXT];
+  (void)snprintf(text, sizeof text, "%s_e32 v2, v1", f->name);
+  for (size_t first = 0; first < f->count; first += lanes_of(t)) {
+    for (unsigned l = 0; l < lanes_of(t); l++)
+      t->v[1].u32[l] = f->pairs[(first + l) % f->count].x;
+    (void)isa_run(t, text);
+    for (unsigned l = 0; l < lanes_of(t); l++) {
+      const pair_t p = f->pairs[(first + l) % f->count];
+      if (t->v[2].u32[l] != p.y)
+        fail_msg("%s 0x%08x: 0x%08x, a card gives 0x%08x", f->name, p.x, t->v[2].u32[l], p.y);
+    }
+  }
+  isa_assert_only_changed(t, "v2");
+}
+
+/* Whatever MODE's rounding; the quiet bit needs the IEEE bit. */
+static void test_functions(void **state) {
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  for (unsigned round = 0; round < 4; round++) {
+    gs_wave_set_mode(&t->w, 0x3f0 | round);
+    for (size_t i = 0; i < COUNT(functions); i++)
+      check_function(t, &functions[i]);
+  }
+  gs_wave_set_mode(&t->w, 0xf0);
+  for (unsigned l = 0; l < lanes_of(t); l++)
+    t->v[1].u32[l] = 0x7f812345;
+  (void)isa_run(t, "v_exp_f32_e32 v2, v1\nv_rcp_f32_e32 v3, v1\nv_cos_f32_e32 v4, v1");
+  for (unsigned r = 2; r < 5; r++)
+    assert_int_equal(t->v[r].u32[0], 0x7f812345);
+  isa_free(t);
+}
+
+/* Hashes of the results of all significands, and of all arguments that are multiples of 2^-24 below 1. */
+static uint64_t hashed(uint64_t hash, uint32_t word) {
+  return (hash ^ word) * UINT64_C(1099511628211);
+}
+static void test_all_results(void **state) {
+  (void)state;
+  const uint64_t start = UINT64_C(14695981039346656037);
+  uint64_t rcp = start, rsq = start, root = start, log = start, up = start, down = start;
+  for (uint32_t i = 0; i < 1u << 24; i++) {
+    const uint32_t turn = gs_bits_of_float((float)i * 0x1p-24f);
+    if (i < 1u << 23)
+      rcp = hashed(rcp, gs_rcp_f32_bits(0x3f800000 | i, true));
+    rsq = hashed(rsq, gs_rsq_f32_bits(0x3f800000 + i, true));
+    root = hashed(root, gs_sqrt_f32_bits(0x3f800000 + i, true));
+    log = hashed(log, gs_log_f32_bits(0x3f000000 + i, true));
+    up = hashed(up, gs_exp_f32_bits(turn, true));
+    down = hashed(down, gs_exp_f32_bits(turn | 0x80000000, true));
+  }
+  assert_int_equal(rcp, UINT64_C(0xd54ec24992572df9));
+  assert_int_equal(rsq, UINT64_C(0x010bc79eb6e48caf));
+  assert_int_equal(root, UINT64_C(0x514d49d31f12176b));
+  assert_int_equal(log, UINT64_C(0xc33a54efbae098be));
+  assert_int_equal(up, UINT64_C(0x68959bb684f42e5f));
+  assert_int_equal(down, UINT64_C(0x88b75684494db8d3));
+}
+
+/* ---- Dot products and matrices ---- */
+
+static void check_dot2(isa_wave_t *t, const char *text, unsigned dst, const measured_dot2_t *rows,
+                       size_t count) {
+  for (size_t first = 0; first < count; first += lanes_of(t)) {
+    for (unsigned l = 0; l < lanes_of(t); l++) {
+      const measured_dot2_t *const m = &rows[(first + l) % count];
+      t->v[1].u32[l] = m->a;
+      t->v[2].u32[l] = m->b;
+      t->v[3].u32[l] = t->v[dst].u32[l] = m->c;
+    }
+    (void)isa_run(t, text);
+    for (unsigned l = 0; l < lanes_of(t); l++) {
+      const measured_dot2_t *const m = &rows[(first + l) % count];
+      if (t->v[dst].u32[l] != m->sum)
+        fail_msg("%s of 0x%08x, 0x%08x, 0x%08x: 0x%08x, a card gives 0x%08x", text, m->a, m->b, m->c,
+                 t->v[dst].u32[l], m->sum);
+    }
+  }
+}
+
+static void test_dot2(void **state) {
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  for (unsigned round = 0; round < 4; round++) {
+    gs_wave_set_mode(&t->w, 0x300 | round * 0x35);
+    check_dot2(t, "v_dot2_f32_f16 v4, v1, v2, v3", 4, measured_f16, COUNT(measured_f16));
+    check_dot2(t, "v_dot2acc_f32_f16 v4, v1, v2", 4, measured_f16, COUNT(measured_f16));
+    check_dot2(t, "v_dot2_f32_bf16 v4, v1, v2, v3", 4, measured_bf16, COUNT(measured_bf16));
+  }
+  if (lanes_of(t) == 32)
+    check_dot2(t, "v_dual_dot2acc_f32_f16 v4, v1, v2 :: v_dual_mov_b32 v7, v10", 4, measured_f16,
+               COUNT(measured_f16));
+  isa_free(t);
+}
+
+/* Constants: f16 has them in the low half, bf16 and pairs in both. */
+static void test_dot2_constants(void **state) {
+  static const struct {
+    const char *text;
+    uint32_t b, sum;
+  } rows[] = {{"v_dot2_f32_f16 v4, 1.0, v2, 0", 0x40003c00, 0x3f800000},
+              {"v_dot2_f32_f16 v4, 1.0, v2, 0 op_sel_hi:[0,1,1]", 0x40003c00, 0x40400000},
+              {"v_dot2_f32_f16 v4, 1, v2, 0", 0x40003c00, 0x33800000},
+              {"v_dot2_f32_f16 v4, 0.15915494, v2, 0", 0x40003c00, 0x3e230000},
+              {"v_dot2_f32_bf16 v4, 1, v2, 0", 0x40003f80, 0}};
+  /* The assembler makes halves of these. */
+  static const struct { uint32_t constant, sum; } bf16[] = {{242, 0x40400000}, {248, 0x3ef30000}};
+  static const struct {
+    const char *text;
+    uint32_t sum;
+  } pairs[] = {{"v_dual_dot2acc_f32_f16 v4, 1.0, v2 :: v_dual_mov_b32 v7, v9", 0x40400000},
+               {"v_dual_dot2acc_f32_f16 v4, 1, v2 :: v_dual_mov_b32 v7, v9", 0x34400000},
+               {"v_dual_dot2acc_f32_f16 v4, 0.15915494, v2 :: v_dual_mov_b32 v7, v9", 0x3ef48000}};
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  for (size_t i = 0; i < COUNT(rows); i++) {
+    for (unsigned l = 0; l < lanes_of(t); l++)
+      t->v[2].u32[l] = rows[i].b;
+    (void)isa_run(t, rows[i].text);
+    if (t->v[4].u32[1] != rows[i].sum)
+      fail_msg("%s: 0x%08x, a card gives 0x%08x", rows[i].text, t->v[4].u32[1], rows[i].sum);
+  }
+  for (size_t i = 0; i < COUNT(bf16); i++) {
+    const uint32_t words[2] = {0xcc1a4004, 0x1a020400 | bf16[i].constant};
+    for (unsigned l = 0; l < lanes_of(t); l++)
+      t->v[2].u32[l] = 0x40003f80;
+    (void)isa_run_words(t, words, 2);
+    assert_int_equal(t->v[4].u32[1], bf16[i].sum);
+  }
+  for (size_t i = 0; i < COUNT(pairs) && lanes_of(t) == 32; i++) {
+    for (unsigned l = 0; l < 32; l++) {
+      t->v[2].u32[l] = 0x40003c00;
+      t->v[4].u32[l] = 0;
+    }
+    (void)isa_run(t, pairs[i].text);
+    if (t->v[4].u32[1] != pairs[i].sum)
+      fail_msg("%s: 0x%08x, a card gives 0x%08x", pairs[i].text, t->v[4].u32[1], pairs[i].sum);
+  }
+  isa_free(t);
+}
+
+/* Small integers in f16 or bf16. */
+static uint32_t half_of(int value, bool bf16) {
+  return bf16 ? gs_bits_of_float((float)value) >> 16 : gs_half_of_float((float)value);
+}
+
+static void check_matrix(isa_wave_t *t, bool bf16) {
+  enum { A = 8, B = 16, C = 24, SIZE = 16 };
+  const unsigned groups = lanes_of(t) / SIZE;
+  for (unsigned l = 0; l < lanes_of(t); l++) {
+    for (unsigned k = 0; k < SIZE; k += 2) {
+      const int i = (int)(l % SIZE), j = (int)k;
+      t->v[A + k / 2].u32[l] =
+          half_of((i * SIZE + j) * 7 % 17 - 8, bf16) | half_of((i * SIZE + j + 1) * 7 % 17 - 8, bf16) << 16;
+      t->v[B + k / 2].u32[l] = half_of((j * SIZE + i) * 11 % 17 - 8, bf16) |
+                               half_of(((j + 1) * SIZE + i) * 11 % 17 - 8, bf16) << 16;
+    }
+    for (unsigned r = 0; r < SIZE / groups; r++) {
+      const int row = (int)(groups * r + l / SIZE), column = (int)(l % SIZE);
+      t->v[C + r].u32[l] = gs_bits_of_float((float)((row * SIZE + column) * 13 % 129 - 64));
+    }
+  }
+  char text[TEXT];
+  const unsigned last = C + SIZE / groups - 1;
+  (void)snprintf(text, sizeof text, "v_wmma_f32_16x16x16_%s v[24:%u], v[8:15], v[16:23], v[24:%u]",
+                 bf16 ? "bf16" : "f16", last, last);
+  (void)isa_run(t, text);
+  for (unsigned i = 0; i < COUNT(measured_matrix); i++) {
+    const unsigned row = i / SIZE, column = i % SIZE;
+    assert_int_equal(t->v[C + row / groups].u32[row % groups * SIZE + column], measured_matrix[i]);
+  }
+}
+
+static void test_matrix(void **state) {
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  check_matrix(t, false);
+  check_matrix(t, true);
+  isa_free(t);
+}
+
+/* ---- Output modifiers, without the IEEE bit and with denormal results flushed ---- */
+
+typedef struct modified {
+  const char *text;
+  uint32_t mode, x, y, result;
+} modified_t;
+
+static void check_modified(isa_wave_t *t, const modified_t *r) {
+  for (unsigned l = 0; l < lanes_of(t); l++) {
+    t->v[1].u32[l] = r->x;
+    t->v[2].u32[l] = r->y;
+    t->v[4].u32[l] = 0;
+  }
+  gs_wave_set_mode(&t->w, r->mode);
+  (void)isa_run(t, r->text);
+  if (t->v[4].u32[3] != r->result)
+    fail_msg("%s (mode 0x%x) of 0x%x, 0x%x: 0x%x, cards give 0x%x", r->text, r->mode, r->x, r->y,
+             t->v[4].u32[3], r->result);
+}
+
+static void test_output_modifiers(void **state) {
+  static const modified_t rows[] = {
+      /* Halves of the least normal number keep its sign; other zeroes do not. */
+      {"v_add_f32_e64 v4, v1, v2 div:2", 0x100, 0x80800000, 0x00000000, 0x80000000},
+      {"v_add_f32_e64 v4, v1, v2 div:2", 0x100, 0x00800000, 0x00000000, 0x00000000},
+      {"v_add_f32_e64 v4, v1, v2 div:2", 0x100, 0x80000000, 0x80000000, 0x00000000},
+      {"v_mul_f32_e64 v4, v1, v2 mul:2", 0x100, 0x80800000, 0x3f000000, 0x00000000},
+      {"v_mul_f32_e64 v4, v1, v2 mul:4", 0x100, 0xbf800000, 0x3f800000, 0xc0800000},
+      {"v_mul_f32_e64 v4, v1, v2 mul:2", 0x100, 0x7f000000, 0x3f800000, 0x7f800000},
+      {"v_mul_f32_e64 v4, v1, v2 mul:2", 0x103, 0x7f000000, 0x3f800000, 0x7f7fffff},
+      {"v_mul_f32_e64 v4, v1, v2 mul:2", 0x102, 0x7f000000, 0x3f800000, 0x7f7fffff},
+      {"v_mul_f32_e64 v4, v1, v2 mul:2", 0x101, 0xff000000, 0x3f800000, 0xff7fffff},
+      {"v_mul_f32_e64 v4, v1, v2 mul:2", 0x100, 0xff800000, 0x3f800000, 0xff800000},
+      {"v_add_f32_e64 v4, v1, v2 clamp div:2", 0x100, 0x80800000, 0x00000000, 0x00000000},
+      {"v_add_f32_e64 v4, v1, v2 clamp mul:2", 0x100, 0x3f800000, 0x00000000, 0x3f800000},
+      /* The IEEE bit, or denormal results: none. */
+      {"v_add_f32_e64 v4, v1, v2 div:2", 0x300, 0x80800000, 0x00000000, 0x80800000},
+      {"v_add_f32_e64 v4, v1, v2 div:2", 0x120, 0x80800000, 0x00000000, 0x80800000},
+      {"v_add_f16_e64 v4, v1, v2 div:2", 0x100, 0x8400, 0x0000, 0x8000},
+      {"v_mul_f16_e64 v4, v1, v2 mul:2", 0x100, 0x8400, 0x3800, 0x0000},
+      {"v_add_f16_e64 v4, v1, v2 div:2", 0x100, 0x7bff, 0x7bff, 0x7c00},
+      {"v_add_f16_e64 v4, v1, v2 div:2", 0x100 | 1 << 23, 0x7bff, 0x7bff, 0x77ff},
+      {"v_add_f16_e64 v4, v1, v2 div:2", 0x300, 0x8400, 0x0000, 0x8400},
+  };
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  for (size_t i = 0; i < COUNT(rows); i++)
+    check_modified(t, &rows[i]);
+  isa_free(t);
+}
+
+/* Functions that know no denormals are scaled whatever MODE keeps. */
+static void test_modified_functions(void **state) {
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  for (unsigned ieee = 0; ieee < 2; ieee++)
+    for (unsigned denormals = 0; denormals < 4; denormals++) {
+      gs_wave_set_mode(&t->w, 0xc0 | denormals << 4 | ieee << 9);
+      for (unsigned l = 0; l < lanes_of(t); l++)
+        t->v[1].u32[l] = 0x40800000; /* 4 */
+      (void)isa_run(t, "v_log_f32_e64 v2, v1 mul:2\nv_log_f32_e64 v3, v1 mul:4\nv_log_f32_e64 v4, v1 div:2");
+      assert_int_equal(t->v[2].u32[0], ieee ? 0x40000000 : 0x40800000);
+      assert_int_equal(t->v[3].u32[0], ieee ? 0x40000000 : 0x41000000);
+      assert_int_equal(t->v[4].u32[0], ieee ? 0x40000000 : 0x3f800000);
+    }
+  isa_free(t);
+}
+
+/* ---- Halves: what their functions do with MODE, modifiers, zeroes and NaNs ---- */
+
+static void test_half_functions(void **state) {
+  static const modified_t rows[] = {
+      {"v_log_f16_e64 v4, v1", 0x0f0, 0x0001, 0, 0xce00},
+      {"v_log_f16_e64 v4, v1", 0x030, 0x0001, 0, 0xfc00},
+      {"v_log_f16_e64 v4, v1", 0x030 | 1 << 23, 0x0001, 0, 0xfbff},
+      {"v_log_f16_e64 v4, v1", 0x0f0 | 1 << 23, 0x0000, 0, 0xfbff},
+      {"v_log_f16_e64 v4, v1", 0x0f0 | 1 << 23, 0x7c00, 0, 0x7c00},
+      {"v_exp_f16_e64 v4, v1", 0x0f0 | 1 << 23, 0x4c00, 0, 0x7bff},
+      {"v_exp_f16_e64 v4, v1", 0x0f0 | 1 << 23, 0x7c00, 0, 0x7c00},
+      {"v_exp_f16_e64 v4, v1", 0x0f0, 0xcb80, 0, 0x0200},
+      {"v_exp_f16_e64 v4, v1", 0x070, 0xcb80, 0, 0x0000},
+      {"v_exp_f16_e64 v4, v1 mul:4", 0x0f0, 0xcb80, 0, 0x0200},
+      {"v_exp_f16_e64 v4, v1 div:2", 0x030 | 1 << 23, 0x4c00, 0, 0x77ff},
+      {"v_exp_f16_e64 v4, v1 div:2", 0x030, 0x4c00, 0, 0x7c00},
+      {"v_exp_f16_e64 v4, v1 div:2", 0x0f0 | 1 << 23, 0x4c00, 0, 0x7bff},
+      {"v_log_f16_e64 v4, v1 clamp", 0x030, 0xfc01, 0, 0xfc01},
+      {"v_exp_f16_e64 v4, v1 mul:2", 0x030, 0x7c01, 0, 0x7c01},
+      {"v_log_f16_e64 v4, v1 clamp", 0x030, 0xbc00, 0, 0xfe00},
+      {"v_exp_f16_e64 v4, v1", 0x0f0, 0x11c5, 0, 0x3c01},
+      {"v_rcp_f16_e64 v4, v1", 0x0c0 | 1 << 23, 0x0000, 0, 0x7bff},
+      {"v_rsq_f16_e64 v4, v1", 0x0c0 | 1 << 23, 0x8000, 0, 0xfbff},
+      {"v_rcp_f16_e64 v4, v1", 0x000, 0x03ff, 0, 0x7c00},
+      {"v_rcp_f16_e64 v4, v1", 0x0c0, 0x03ff, 0, 0x7401},
+      {"v_rcp_f16_e64 v4, v1", 0x000, 0x7bff, 0, 0x0000},
+      {"v_rcp_f16_e64 v4, v1", 0x0c0, 0x7bff, 0, 0x0100},
+      {"v_rcp_f16_e64 v4, v1", 0x000, 0x7c01, 0, 0x7c01},
+      {"v_rsq_f16_e64 v4, v1", 0x200, 0x7c01, 0, 0x7e01},
+      {"v_sqrt_f16_e64 v4, v1 mul:2", 0x000, 0x7c01, 0, 0x7c01},
+      {"v_sin_f16_e64 v4, v1", 0x000, 0x7c01, 0, 0x7c01},
+      {"v_cos_f16_e64 v4, v1", 0x000, 0x7c01, 0, 0x7c01},
+      {"v_sin_f16_e64 v4, v1", 0x000, 0x0001, 0, 0x0000},
+      {"v_sin_f16_e64 v4, v1", 0x0c0, 0x0001, 0, 0x0006},
+      {"v_rcp_f32_e64 v4, v1 mul:2", 0x0f0, 0x3f800000, 0, 0x40000000},
+      {"v_rsq_f32_e64 v4, v1 mul:2", 0x0f0, 0x3f800000, 0, 0x40000000},
+      {"v_cos_f32_e64 v4, v1 mul:2", 0x0f0, 0x00000000, 0, 0x40000000},
+      {"v_rcp_f32_e64 v4, v1 mul:4", 0x000, 0x00800000, 0, 0x7f800000},
+      /* One rounding of a product of floats to a half; NaNs of such products. */
+      {"v_fma_mixlo_f16 v4, v1, v2, 0", 0x0f0, 0x3b333333, 0x42b90000, 0x340c},
+      {"v_fma_mixlo_f16 v4, v1, v2, 0", 0x0f4, 0x3b333333, 0x42b90000, 0x340c},
+      {"v_fma_mixlo_f16 v4, v1, v2, 0", 0x0f8, 0x3b333333, 0x42b90000, 0x340b},
+      {"v_fma_mixlo_f16 v4, v1, v2, 0", 0x0fc, 0x3b333333, 0x42b90000, 0x340b},
+  };
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  for (size_t i = 0; i < COUNT(rows); i++)
+    check_modified(t, &rows[i]);
+  isa_free(t);
+}
+
+/* With the IEEE bit; sums and products, then minimum and maximum. */
+static void test_packed_nans(void **state) {
+  static const uint16_t rows[][4] = {{0x7fc1, 0xff80, 0x7fc1, 0x7fc1},
+                                     {0xff80, 0x7fc1, 0xff80, 0xff80},
+                                     {0x7c01, 0xff80, 0x7e01, 0x7e01},
+                                     {0x7fc1, 0xfc02, 0x7fc1, 0xfe02},
+                                     {0x3c00, 0x7c01, 0x7e01, 0x7e01}};
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  gs_wave_set_mode(&t->w, 0x2f0);
+  for (size_t i = 0; i < COUNT(rows); i++) {
+    for (unsigned l = 0; l < lanes_of(t); l++)
+      for (unsigned r = 0; r < 2; r++)
+        t->v[1 + r].u32[l] = rows[i][r] * 0x10001u;
+    (void)isa_run(t, "v_pk_add_f16 v4, v1, v2\nv_pk_mul_f16 v5, v1, v2\nv_pk_min_f16 v6, v1, v2\n"
+                     "v_pk_max_f16 v7, v1, v2");
+    for (unsigned r = 4; r < 8; r++)
+      assert_int_equal(t->v[r].u32[5], rows[i][r < 6 ? 2 : 3] * 0x10001u);
+  }
+  isa_free(t);
+}
+
+/* ---- NaNs: zero times infinity comes before a NaN that is added ---- */
+
+static void test_products_of_halves(void **state) {
+  static const uint16_t rows[][4] = {{0x7fc1, 0xff80, 0xff80, 0x7fc1}, {0x7c01, 0x3c00, 0x0000, 0x7e01},
+                                     {0x3c00, 0xfc12, 0x7e01, 0xfe12}, {0x3c00, 0x3c00, 0x7c01, 0x7e01},
+                                     {0x0000, 0x7c00, 0x7e01, 0xfe00}, {0x0000, 0x7c00, 0x3c00, 0xfe00},
+                                     {0x7c00, 0x3c00, 0xfc00, 0xfe00}};
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  for (size_t i = 0; i < COUNT(rows); i++) {
+    for (unsigned l = 0; l < lanes_of(t); l++)
+      for (unsigned r = 0; r < 3; r++)
+        t->v[1 + r].u32[l] = rows[i][r] * 0x10001u;
+    (void)isa_run(t, "v_fma_f16 v4, v1, v2, v3\nv_pk_fma_f16 v5, v1, v2, v3");
+    assert_int_equal(t->v[4].u32[5] & 0xffff, rows[i][3]);
+    assert_int_equal(t->v[5].u32[5], rows[i][3] * 0x10001u);
+  }
+  isa_free(t);
+}
+
+static void test_products_of_doubles(void **state) {
+  static const uint64_t rows[][4] = {
+      {0, UINT64_C(0x7ff0000000000000), UINT64_C(0x7ff4000000000001), UINT64_C(0xfff8000000000000)},
+      {UINT64_C(0xfff0000000000000), UINT64_C(0x8000000000000000), UINT64_C(0x7ff8000000000005),
+       UINT64_C(0xfff8000000000000)},
+      {UINT64_C(0x7ff0000000000000), 1, UINT64_C(0x7ff0000000000001), UINT64_C(0x7ff8000000000001)},
+      {UINT64_C(0x7ff4000000000007), UINT64_C(0x7ff8000000000009), UINT64_C(0x7ff800000000000b),
+       UINT64_C(0x7ffc000000000007)},
+      {UINT64_C(0x3ff0000000000000), UINT64_C(0x7ff4000000000007), UINT64_C(0x7ff800000000000b),
+       UINT64_C(0x7ffc000000000007)}};
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  for (size_t i = 0; i < COUNT(rows); i++) {
+    for (unsigned l = 0; l < lanes_of(t); l++)
+      for (unsigned r = 0; r < 3; r++)
+        isa_set_u64(&t->v[2 + 2 * r], l, rows[i][r]);
+    (void)isa_run(t, "v_fma_f64 v[8:9], v[2:3], v[4:5], v[6:7]");
+    assert_int_equal(isa_u64(&t->v[8], 5), rows[i][3]);
+  }
+  isa_free(t);
+}
+
+/* Those of floats are as those of doubles and halves; v_fma_mix was measured. */
+static void test_products_of_floats(void **state) {
+  static const uint32_t rows[][4] = {
+      {0x7fc12000, 0x7fd34000, 0x7fe9a000, 0x7fc12000}, {0x00000000, 0x7f800000, 0x7fe9a000, 0xffc00000},
+      {0x7f800000, 0x00000000, 0x7fe9a000, 0xffc00000}, {0x7fc12000, 0x3f800000, 0x7fe9a000, 0x7fc12000},
+      {0x3f800000, 0x7fc12000, 0x7fe9a000, 0x7fc12000}, {0x3f800000, 0x7f800000, 0x7fa9a000, 0x7fe9a000}};
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  for (size_t i = 0; i < COUNT(rows); i++) {
+    for (unsigned l = 0; l < lanes_of(t); l++)
+      for (unsigned r = 0; r < 4; r++)
+        t->v[1 + r].u32[l] = rows[i][r < 3 ? r : 2];
+    (void)isa_run(t,
+                  "v_fma_f32 v5, v1, v2, v3\nv_fma_mix_f32 v6, v1, v2, v3\nv_fma_mixlo_f16 v7, v1, v2, v3\n"
+                  "v_fmac_f32 v4, v1, v2");
+    for (unsigned r = 4; r < 7; r++)
+      assert_int_equal(t->v[r].u32[5], rows[i][3]);
+    assert_int_equal(t->v[7].u32[5] & 0xffff,
+                     (rows[i][3] >> 16 & 0x8000) | 0x7c00 | (rows[i][3] >> 13 & 0x3ff));
+  }
+  isa_free(t);
+}
+
+/* ---- Results below the normal numbers are those that stay there if rounded to as many bits ---- */
+
+static void test_flushed_results(void **state) {
+  static const modified_t rows[] = {
+      {"v_mul_f32_e64 v4, v1, v2", 0x0c0, 0x3f7fffff, 0x00800000, 0x00000000},
+      {"v_mul_f32_e64 v4, v1, v2", 0x030, 0x3f7fffff, 0x00800000, 0x00800000},
+      {"v_mul_f32_e64 v4, v1, v2", 0x0c0, 0x3f7fffff, 0x80800000, 0x80000000},
+      {"v_mul_f32_e64 v4, v1, v2", 0x0d0, 0x3fffffff, 0x00400000, 0x00000000},
+      {"v_mul_f32_e64 v4, v1, v2", 0x0c0, 0x3f7ffffe, 0x00800001, 0x00800000},
+      {"v_mul_f32_e64 v4, v1, v2 mul:2", 0x0c0, 0x3f7ffffe, 0x00800001, 0x01000000},
+      {"v_mul_f32_e64 v4, v1, v2 mul:2", 0x0c0, 0x3f7fffff, 0x00800000, 0x00000000},
+  };
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  for (size_t i = 0; i < COUNT(rows); i++)
+    check_modified(t, &rows[i]);
+  isa_free(t);
+}
+
+int main(void) {
+  static const struct CMUnitTest tests[] = {
+      isa_part_test_on(test_functions, GS_GFX11_W64),
+      isa_part_test_on(test_functions, GS_GFX11_W32),
+      isa_part_test_on(test_all_results, GS_GFX1100),
+      isa_part_test_on(test_dot2, GS_GFX11_W64),
+      isa_part_test_on(test_dot2, GS_GFX11_W32),
+      isa_part_test_on(test_dot2_constants, GS_GFX11_W64),
+      isa_part_test_on(test_dot2_constants, GS_GFX11_W32),
+      isa_part_test_on(test_matrix, GS_GFX11_W64),
+      isa_part_test_on(test_matrix, GS_GFX11_W32),
+      isa_wide_part_test(test_output_modifiers),
+      isa_part_test_on(test_modified_functions, GS_GFX11_W64),
+      isa_part_test_on(test_half_functions, GS_GFX11_W64),
+      isa_part_test_on(test_half_functions, GS_GFX11_W32),
+      isa_part_test_on(test_packed_nans, GS_GFX11_W64),
+      isa_wide_part_test(test_products_of_halves),
+      isa_wide_part_test(test_products_of_doubles),
+      isa_part_test_on(test_products_of_floats, GS_GFX11_W64),
+      isa_part_test_on(test_products_of_floats, GS_GFX11_W32),
+      isa_wide_part_test(test_flushed_results),
+  };
+  return isa_main(tests, COUNT(tests));
+}
