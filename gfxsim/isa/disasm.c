@@ -622,6 +622,15 @@ static void put_vop_dst(list_t *l, const gs_inst_t *in) {
     put_scalar(next(l), in->sdst, scalar_dwords(t, GS_T_MASK));
 }
 
+/* The halves that VOP3 of gfx11 chooses in instructions that have no op_sel elsewhere: a bit for each source
+ * and one for the destination. */
+static unsigned chosen_halves(const gs_inst_t *in, unsigned count) {
+  unsigned bits = (unsigned)in->dst_hi << count;
+  for (unsigned i = 0; i < count; i++)
+    bits |= (unsigned)(in->src[i].mods & GS_MOD_HI ? 1 : 0) << i;
+  return bits;
+}
+
 /* VOP1, VOP2, VOPC and VOP3. */
 static void put_vop(text_t *t, const gs_inst_t *in) {
   list_t l = {t, 0};
@@ -641,6 +650,9 @@ static void put_vop(text_t *t, const gs_inst_t *in) {
       put_bits(t, "op_sel", in->op_sel, 4, 0);
     else
       put_bits(t, "op_sel", (in->op_sel & sources) | (in->op_sel >> 3 & 1u) << count, count + 1, 0);
+  } else if (!is_short(in) && in->form != GS_FORM_SDWA) {
+    const unsigned count = source_count(in->op);
+    put_bits(t, "op_sel", chosen_halves(in, count), count + 1, 0);
   }
   put_clamp_omod(t, in);
   if (in->form == GS_FORM_SDWA)

@@ -906,6 +906,24 @@ static void test_buffer_to_lds(void **state) {
   isa_free(t);
 }
 
+/* Texts say which halves of registers are meant, of a short form in its names, of a long one by op_sel. */
+static void test_half_texts(void **state) {
+  static const struct {
+    uint32_t words[3];
+    const char *text;
+  } rows[] = {{{0xd73a4034, 0x0003650c, 0}, "v_ashrrev_i16 v52, v12, v178 op_sel:[0,0,1]"},
+              {{0xd7621005, 0x0000050b, 0}, "v_and_b16 v5, v11, s2 op_sel:[0,1,0]"},
+              {{0xd5320805, 0x00020501, 0}, "v_add_f16_e64 v5, v1, v2 op_sel:[1,0,0]"},
+              {{0xd5320005, 0x00020501, 0}, "v_add_f16_e64 v5, v1, v2"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    gs_inst_t inst;
+    char text[TEXT];
+    assert_true(gs_decode(isa_part(state), rows[i].words, 3, &inst));
+    (void)gs_disassemble(isa_part(state), &inst, text, sizeof text);
+    assert_string_equal(text, rows[i].text);
+  }
+}
+
 /* ---- Scalar instructions ---- */
 
 static void test_scalars(void **state) {
@@ -933,17 +951,29 @@ static void test_scalars(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      isa_part_test_on(test_pairs, GS_GFX11_W32),     isa_part_test_on(test_pairs_exchange, GS_GFX11_W32),
-      isa_part_test_on(test_matrices, GS_GFX11),      isa_part_test_on(test_matrices_clamp, GS_GFX11),
-      isa_part_test_on(test_dots, GS_GFX11),          isa_part_test_on(test_float_dots, GS_GFX11),
-      isa_part_test_on(test_simple, GS_GFX11),        isa_part_test_on(test_float_minmax, GS_GFX11),
-      isa_part_test_on(test_cndmask_b16, GS_GFX11),   isa_part_test_on(test_halves, GS_GFX11),
-      isa_part_test_on(test_half_operands, GS_GFX11), isa_part_test_on(test_bf16_forms, GS_GFX11),
-      isa_part_test_on(test_bvh_stack, GS_GFX11),     isa_part_test_on(test_long_dpp, GS_GFX11),
-      isa_part_test_on(test_permlane64, GS_GFX11),    isa_part_test_on(test_cmpstore, GS_GFX11),
-      isa_part_test_on(test_scratch_both, GS_GFX11),  isa_part_test_on(test_flat_atomic_add_f32, GS_GFX11),
-      isa_part_test_on(test_interpolation, GS_GFX11), isa_part_test_on(test_interpolation_fields, GS_GFX11),
-      isa_part_test_on(test_scalars, GS_GFX11),       isa_part_test_on(test_buffer_to_lds, GS_GFX11),
+      isa_part_test_on(test_pairs, GS_GFX11_W32),
+      isa_part_test_on(test_pairs_exchange, GS_GFX11_W32),
+      isa_part_test_on(test_matrices, GS_GFX11),
+      isa_part_test_on(test_matrices_clamp, GS_GFX11),
+      isa_part_test_on(test_dots, GS_GFX11),
+      isa_part_test_on(test_float_dots, GS_GFX11),
+      isa_part_test_on(test_simple, GS_GFX11),
+      isa_part_test_on(test_float_minmax, GS_GFX11),
+      isa_part_test_on(test_cndmask_b16, GS_GFX11),
+      isa_part_test_on(test_halves, GS_GFX11),
+      isa_part_test_on(test_half_operands, GS_GFX11),
+      isa_part_test_on(test_half_texts, GS_GFX11),
+      isa_part_test_on(test_bf16_forms, GS_GFX11),
+      isa_part_test_on(test_bvh_stack, GS_GFX11),
+      isa_part_test_on(test_long_dpp, GS_GFX11),
+      isa_part_test_on(test_permlane64, GS_GFX11),
+      isa_part_test_on(test_cmpstore, GS_GFX11),
+      isa_part_test_on(test_scratch_both, GS_GFX11),
+      isa_part_test_on(test_flat_atomic_add_f32, GS_GFX11),
+      isa_part_test_on(test_interpolation, GS_GFX11),
+      isa_part_test_on(test_interpolation_fields, GS_GFX11),
+      isa_part_test_on(test_scalars, GS_GFX11),
+      isa_part_test_on(test_buffer_to_lds, GS_GFX11),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);
 }
