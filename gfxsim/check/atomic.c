@@ -4,6 +4,7 @@
 
 #include "check/race.h"
 #include "exec/place.h"
+#include "isa/memory.h"
 
 static const gs_rule_t rules[] = {
     {"race", "link", GS_SEVERITY_ERROR, "An atomic operation on the host's memory that PCIe does not have"},
@@ -65,12 +66,9 @@ static void tell(gs_race_t *race, unsigned rule, uint64_t address, uint32_t byte
   gs_findings_tell(race->findings, found, &finding);
 }
 
-void gs_atomic_look(gs_race_t *race, const gs_wave_t *w, uint64_t address, uint32_t bytes, unsigned lane) {
-  const unsigned at = (unsigned)(w->pc / 4) % ANSWERS;
-  const uint64_t version = atomic_load_explicit(&race->blocks->version, memory_order_acquire);
-  if (good[at].pc == w->pc && good[at].version == version && address >= good[at].start &&
-      address < good[at].end)
-    return;
+/* One lane, of whose memory this thread knows nothing good; that it keeps at `at`. */
+static __attribute__((noinline)) void look(gs_race_t *race, const gs_wave_t *w, uint64_t address,
+                                           uint32_t bytes, unsigned lane, unsigned at) {
   const gs_vm_map_t *map = atomic_load_explicit(&w->env->vm->seen, memory_order_relaxed);
   const gs_vm_range_t *range = gs_vm_find(map, address);
   if (!range)
@@ -82,7 +80,6 @@ void gs_atomic_look(gs_race_t *race, const gs_wave_t *w, uint64_t address, uint3
     rule = rule_of(race, w->env->target, side.place.instruction, range->kind);
   }
   good[at].pc = w->pc;
-  good[at].version = version;
   good[at].start = range->start;
   good[at].end = range->end;
   if (rule == RULE_COUNT)
@@ -91,4 +88,21 @@ void gs_atomic_look(gs_race_t *race, const gs_wave_t *w, uint64_t address, uint3
   gs_found_t *found = gs_findings_meet(race->findings, &key, 1);
   if (found)
     tell(race, rule, address, bytes, range->kind == GS_VM_HOST, &side, found);
+}
+
+void gs_atomic_look(gs_race_t *race, const gs_wave_t *w, const gs_access_t *a, uint64_t lanes) {
+  const unsigned at = (unsigned)(w->pc / 4) % ANSWERS;
+  const uint64_t version = atomic_load_explicit(&race->blocks->version, memory_order_acquire);
+  if (good[at].pc != w->pc || good[at].version != version)
+    good[at].start = good[at].end = 0;
+  good[at].version = version;
+  uint64_t start = good[at].start, end = good[at].end;
+  for (uint64_t left = lanes; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctzll(left);
+    if (a->at[l] >= start && a->at[l] < end)
+      continue;
+    look(race, w, a->at[l], a->bytes, l, at);
+    start = good[at].start;
+    end = good[at].end;
+  }
 }

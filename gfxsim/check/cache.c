@@ -259,9 +259,21 @@ static GS_GUEST bool is_same(const gs_line_t *line, uint64_t host) {
   return !differ;
 }
 
+/* The same of bytes that are known, and of one aligned word: no, where they are not. */
+static GS_GUEST bool is_same_word(const gs_line_t *line, uint64_t host, uint64_t mask) {
+  const unsigned at = (unsigned)__builtin_ctzll(mask) & ~7u;
+  uint64_t there;
+  if (mask >> at >> 8 || mask & ~line->known)
+    return false;
+  memcpy(&there, line->bytes + at, sizeof there);
+  return there == gs_guest_get64(host + at);
+}
+
 /* Bytes of `mask` that the line has and that memory has no more. Those it did not know it gets. */
 static GS_GUEST uint64_t compare(gs_line_t *line, uint64_t host, uint64_t mask) {
   uint64_t differ = 0;
+  if (is_same_word(line, host, mask))
+    return 0;
   const uint64_t unknown = mask & ~line->known;
   if (GS_LIKELY(is_same(line, host))) {
     line->known |= mask;

@@ -7,18 +7,21 @@
 #include <string.h>
 
 enum {
-  SYNC_WORDS = 4096,     /* later ones share the last, which orders more than there is */
-  SYNC_TABLE = 4 * 4096, /* a power of two */
-  MOST_TOLD = 1 << 20,   /* entries of all lists; beyond, who learns anything learns all */
-  MOST_SEARCHED = 64,    /* lists that a question leads to; beyond, the answer is yes */
-  RENEW_CLOCK = 2048,    /* a crew whose clocks passed this gets another number at its next barrier */
+  SYNC_WORDS = 4096,      /* later ones share the last, which orders more than there is */
+  SYNC_TABLE = 4 * 4096,  /* a power of two */
+  MOST_TOLD = 1 << 20,    /* entries of all lists; beyond, who learns anything learns all, */
+  MOST_UNHEARD = 1 << 17, /* and who learns at a word where nobody has learned before */
+  MOST_SEARCHED = 64,     /* lists that a question leads to; beyond, the answer is yes */
+  RENEW_CLOCK = 2048,     /* a crew whose clocks passed this gets another number at its next barrier */
 };
+static_assert(SYNC_WORDS <= UINT16_MAX, "places are kept in 16 bits");
 
 /* What a wave told at a word. */
 typedef struct told {
   uint32_t crew;
-  uint32_t before;                /* 1 + index of the crew's entry before, or 0 */
-  uint16_t clock[GS_ORDER_WAVES]; /* what these waves did at clocks below */
+  uint32_t before;  /* 1 + index of the crew's entry before, or 0 */
+  uint16_t clock[]; /* what these waves did at clocks below: gs_sync_t.waves, as there are many entries; 0
+                       beyond those of the crew */
 } told_t;
 
 /* Who tells often tells on and on: the entry that was changed last has its clocks here, in the cache line
@@ -28,9 +31,10 @@ typedef struct gs_sync {
   uint32_t recent, recent_crew; /* 1 + index of that entry, or 0; and its crew */
   uint32_t read;                /* so many entries somebody has learned of: they do not change any more */
   uint32_t count;
+  bool full; /* there was no room for an entry: who learns here learns all, and nothing more is kept */
   uint16_t clock[GS_ORDER_WAVES];
-  told_t *told;
-  uint32_t capacity;
+  unsigned char *told; /* see entry_of */
+  uint32_t capacity, waves;
   uint32_t base, last_count; /* last[crew - base]: 1 + index of the crew's last entry, or 0 */
   uint32_t *last;
   gs_lessons_t passed; /* what those who told had learned elsewhere */
@@ -68,6 +72,7 @@ int gs_order_init(gs_order_t *order) {
     memset(order->sync, 0, SYNC_WORDS * sizeof *order->sync);
   order->sync_table = calloc(SYNC_TABLE, sizeof *order->sync_table);
   order->next_crew = 1;
+  order->strangers = true;
   if (order->jobs && order->notes && order->sync && order->sync_table)
     return 0;
   gs_order_fini(order);
@@ -86,6 +91,13 @@ static void forget_words(gs_order_t *order) {
   }
   order->sync_count = 0;
   order->told = 0;
+  atomic_store_explicit(&order->strangers, true, memory_order_relaxed);
+}
+
+/* Workgroups may know something of each other from now on, or one has two numbers. */
+static void end_strangers(gs_order_t *order) {
+  if (atomic_load_explicit(&order->strangers, memory_order_relaxed))
+    atomic_store_explicit(&order->strangers, false, memory_order_relaxed);
 }
 
 void gs_order_fini(gs_order_t *order) {
@@ -276,6 +288,7 @@ void gs_order_barrier(gs_order_t *order, gs_crew_t *crew) {
   }
   if (renew) {
     memset(crew->synced, 0, sizeof crew->synced);
+    end_strangers(order);
     number_crew(order, crew);
   }
 }
@@ -293,8 +306,13 @@ void gs_order_invalidated(gs_order_wave_t *wave) {
 
 /* ---- Words of global memory ---- */
 
+/* Words that lie beside each other do so in the table, too, a few at a time: one instruction has many of
+ * them. */
 static uint32_t hash_of(uint64_t address) {
-  return (uint32_t)(address * UINT64_C(0x9e3779b97f4a7c15) >> 40);
+  enum { TOGETHER = 8 };
+  const uint64_t word = address / 4;
+  return (uint32_t)(word / TOGETHER * UINT64_C(0x9e3779b97f4a7c15) >> 40) * TOGETHER +
+         (uint32_t)(word % TOGETHER);
 }
 
 /* The word's list; NULL if there is none, and none is to be made. Lock held. */
@@ -312,8 +330,29 @@ static gs_sync_t *find_word(gs_order_t *order, uint64_t address, bool make) {
   return &order->sync[order->sync_count - 1];
 }
 
+/* The same, made if there is none; *place, if it is given, is asked first. */
+static gs_sync_t *reach_word(gs_order_t *order, const gs_order_word_t *asked) {
+  const uint32_t place = asked->place ? *asked->place : 0;
+  if (place && order->sync[place - 1].address == asked->address && place <= order->sync_count)
+    return &order->sync[place - 1];
+  gs_sync_t *word = find_word(order, asked->address, true);
+  if (asked->place)
+    *asked->place = (uint16_t)(word - order->sync + 1);
+  return word;
+}
+
 static uint32_t *last_of(const gs_sync_t *word, uint32_t crew) {
   return crew >= word->base && crew - word->base < word->last_count ? &word->last[crew - word->base] : NULL;
+}
+
+static size_t entry_bytes(uint32_t waves) {
+  const size_t bytes = sizeof(told_t) + waves * sizeof(uint16_t);
+  return (bytes + _Alignof(told_t) - 1) / _Alignof(told_t) * _Alignof(told_t);
+}
+
+/* An entry of the word's list, by its index. */
+static told_t *entry_of(const gs_sync_t *word, uint32_t index) {
+  return (told_t *)(void *)(word->told + index * entry_bytes(word->waves));
 }
 
 /* 1 + index of the crew's last entry, or 0. */
@@ -324,38 +363,53 @@ static uint32_t index_of(const gs_sync_t *word, uint32_t crew) {
   return last ? *last : 0;
 }
 
-/* The clocks of an entry, by 1 + index. */
+/* The clocks of an entry, by 1 + index: those of as many waves as its crew has. */
 static const uint16_t *clocks_of(const gs_sync_t *word, uint32_t index) {
-  return index == word->recent ? word->clock : word->told[index - 1].clock;
+  return index == word->recent ? word->clock : entry_of(word, index - 1)->clock;
 }
 
 /* Makes an entry the one that is changed. */
 static uint16_t *change(gs_sync_t *word, uint32_t index) {
   if (index == word->recent)
     return word->clock;
+  const size_t bytes = word->waves * sizeof *word->clock;
   if (word->recent)
-    memcpy(word->told[word->recent - 1].clock, word->clock, sizeof word->clock);
+    memcpy(entry_of(word, word->recent - 1)->clock, word->clock, bytes);
+  const told_t *entry = entry_of(word, index - 1);
   word->recent = index;
-  word->recent_crew = word->told[index - 1].crew;
-  memcpy(word->clock, word->told[index - 1].clock, sizeof word->clock);
+  word->recent_crew = entry->crew;
+  memcpy(word->clock, entry->clock, bytes);
   return word->clock;
 }
 
-/* Makes room for one more entry, and for the crew's last. */
-static bool reserve_told(gs_sync_t *word, uint32_t crew, uint32_t first) {
-  if (word->count == word->capacity) {
-    const uint32_t capacity = word->capacity ? 2 * word->capacity : 4;
-    told_t *told = realloc(word->told, capacity * sizeof *told);
-    if (!told)
-      return false;
-    word->told = told;
-    word->capacity = capacity;
-  }
-  if (!word->last_count)
-    word->base = first;
-  if (crew < word->base)
+/* Makes room for so many entries of so many waves each. */
+static bool resize_told(gs_sync_t *word, uint32_t capacity, uint32_t waves) {
+  const size_t old_bytes = entry_bytes(word->waves), bytes = entry_bytes(waves);
+  unsigned char *told = realloc(word->told, capacity * bytes);
+  if (!told)
     return false;
-  const uint32_t wanted = crew - word->base + 1;
+  for (uint32_t i = word->count; bytes > old_bytes && i-- > 0;) { /* the last first: they move up */
+    memmove(told + i * bytes, told + i * old_bytes, old_bytes);
+    memset(told + i * bytes + old_bytes, 0, bytes - old_bytes);
+  }
+  word->told = told;
+  word->capacity = capacity;
+  word->waves = waves;
+  return true;
+}
+
+/* Makes room for one more entry, and for the crew's last. */
+static bool reserve_told(gs_sync_t *word, const gs_crew_t *crew) {
+  const uint32_t waves = crew->waves > word->waves ? crew->waves : word->waves;
+  if (word->count == word->capacity && !resize_told(word, word->capacity ? 2 * word->capacity : 4, waves))
+    return false;
+  if (word->waves < waves && !resize_told(word, word->capacity, waves))
+    return false;
+  if (!word->last_count)
+    word->base = crew->job->first;
+  if (crew->id < word->base)
+    return false;
+  const uint32_t wanted = crew->id - word->base + 1;
   if (wanted <= word->last_count)
     return true;
   const uint32_t count = wanted + wanted / 2 + 8;
@@ -368,28 +422,6 @@ static bool reserve_told(gs_sync_t *word, uint32_t crew, uint32_t first) {
   return true;
 }
 
-/* Puts what the wave can tell behind the crew's entry `last` (1 + index, or 0). Lock held. */
-static void tell_anew(gs_order_t *order, gs_sync_t *word, const gs_crew_t *crew, const uint16_t *clocks,
-                      uint32_t last) {
-  told_t entry = {.crew = crew->id, .before = last};
-  const uint16_t *before = last ? clocks_of(word, last) : entry.clock;
-  bool more = !last;
-  for (unsigned i = 0; i < crew->waves; i++) {
-    more |= clocks[i] > before[i];
-    entry.clock[i] = clocks[i] > before[i] ? clocks[i] : before[i];
-  }
-  if (!more)
-    return;
-  if (order->told >= MOST_TOLD || !reserve_told(word, crew->id, crew->job->first)) {
-    word->passed.all = true;
-    return;
-  }
-  word->told[word->count++] = entry;
-  *last_of(word, crew->id) = word->count;
-  change(word, word->count);
-  order->told++;
-}
-
 static bool is_more(const uint16_t *clocks, const uint16_t *known, unsigned waves) {
   bool more = false;
   for (unsigned i = 0; i < waves; i++)
@@ -397,25 +429,52 @@ static bool is_more(const uint16_t *clocks, const uint16_t *known, unsigned wave
   return more;
 }
 
-/* Adds what wave `w` can tell, if that is more than its group told last. Lock held. */
-static void tell(gs_order_t *order, gs_sync_t *word, const gs_crew_t *crew, unsigned w) {
+static void add_clocks(uint16_t *known, const uint16_t *clocks, unsigned waves) {
+  for (unsigned i = 0; i < waves; i++)
+    known[i] = known[i] < clocks[i] ? clocks[i] : known[i];
+}
+
+/* Puts what the wave can tell behind the crew's entry `last` (1 + index, or 0). Lock held. */
+static void tell_anew(gs_order_t *order, gs_sync_t *word, const gs_crew_t *crew, const uint16_t *clocks,
+                      uint32_t last) {
+  if (last && !is_more(clocks, clocks_of(word, last), crew->waves))
+    return;
+  if (order->told >= (word->read ? MOST_TOLD : MOST_UNHEARD) || !reserve_told(word, crew)) {
+    word->passed.all = true;
+    word->full = true;
+    return;
+  }
+  told_t *entry = entry_of(word, word->count++);
+  entry->crew = crew->id;
+  entry->before = last;
+  memset(entry->clock, 0, word->waves * sizeof *entry->clock);
+  if (last)
+    memcpy(entry->clock, clocks_of(word, last), crew->waves * sizeof *entry->clock);
+  add_clocks(entry->clock, clocks, crew->waves);
+  *last_of(word, crew->id) = word->count;
+  change(word, word->count);
+  order->told++;
+}
+
+/* What wave `w` can tell. */
+static void clocks_to_tell(const gs_crew_t *crew, unsigned w, uint16_t clocks[GS_ORDER_WAVES]) {
   const gs_order_wave_t *wave = &crew->wave[w];
-  uint16_t clocks[GS_ORDER_WAVES];
   for (unsigned i = 0; i < crew->waves; i++)
-    clocks[i] = (uint16_t)(i == w ? wave->published : wave->seen[i]);
+    clocks[i] = (uint16_t)wave->seen[i];
+  clocks[w] = (uint16_t)wave->published;
+}
+
+/* Adds that, if it is more than its group told last. Lock held. */
+static void tell(gs_order_t *order, gs_sync_t *word, const gs_crew_t *crew, unsigned w,
+                 const uint16_t clocks[GS_ORDER_WAVES]) {
+  const gs_order_wave_t *wave = &crew->wave[w];
   if (wave->learned.count || wave->learned.all)
     learn_all(&word->passed, &wave->learned);
   const uint32_t last = index_of(word, crew->id);
-  if (last <= word->read) {
+  if (last <= word->read)
     tell_anew(order, word, crew, clocks, last);
-    return;
-  }
-  if (!is_more(clocks, clocks_of(word, last), crew->waves))
-    return;
-  uint16_t *mine = change(word, last);
-  for (unsigned i = 0; i < crew->waves; i++)
-    if (mine[i] < clocks[i])
-      mine[i] = clocks[i];
+  else if (is_more(clocks, clocks_of(word, last), crew->waves))
+    add_clocks(change(word, last), clocks, crew->waves);
 }
 
 /* The wave learns of its own group at once: they share the first cache. */
@@ -464,6 +523,7 @@ void gs_order_catch_up(gs_order_t *order, gs_crew_t *crew, unsigned w) {
 void gs_order_learn(gs_order_t *order, gs_crew_t *crew, unsigned w, uint64_t address, gs_stamp_t written) {
   gs_order_wave_t *wave = &crew->wave[w];
   pthread_mutex_lock(&order->lock);
+  end_strangers(order);
   gs_sync_t *word = find_word(order, address, false);
   if (word) {
     word->read = word->count;
@@ -476,23 +536,40 @@ void gs_order_learn(gs_order_t *order, gs_crew_t *crew, unsigned w, uint64_t add
   learn_of_writer(crew, w, written, &wave->pending);
 }
 
-void gs_order_atomic(gs_order_t *order, gs_crew_t *crew, unsigned w, uint64_t address, gs_stamp_t written,
-                     bool returns) {
+/* Lock held. */
+static void learn_at(gs_order_t *order, gs_sync_t *word, gs_crew_t *crew, gs_order_wave_t *wave) {
+  const uint32_t number = (uint32_t)(word - order->sync);
+  learn_of_mates(word, crew, wave);
+  word->read = word->count;
+  if (word->count)
+    learn(&wave->learned, false, number, word->count);
+  wave->behind = number + 1;
+  wave->behind_pending = false;
+}
+
+void gs_order_atomic(gs_order_t *order, gs_crew_t *crew, unsigned w, const gs_order_word_t *words,
+                     unsigned count, bool returns) {
   gs_order_wave_t *wave = &crew->wave[w];
+  uint16_t clocks[GS_ORDER_WAVES] = {0};
   pthread_mutex_lock(&order->lock);
-  gs_sync_t *word = find_word(order, address, true);
-  if (returns) {
-    learn_of_mates(word, crew, wave);
-    word->read = word->count;
-    if (word->count)
-      learn(&wave->learned, false, (uint32_t)(word - order->sync), word->count);
-    wave->behind = (uint32_t)(word - order->sync) + 1;
-    wave->behind_pending = false;
+  end_strangers(order);
+  clocks_to_tell(crew, w, clocks);
+  for (unsigned i = 0; i < count; i++)
+    if (words[i].place && *words[i].place)
+      __builtin_prefetch(&order->sync[*words[i].place - 1]);
+  for (unsigned i = 0; i < count; i++) {
+    gs_sync_t *word = reach_word(order, &words[i]);
+    if (word->full && !returns)
+      continue;
+    if (returns) {
+      learn_at(order, word, crew, wave);
+      clocks_to_tell(crew, w, clocks);
+    }
+    tell(order, word, crew, w, clocks);
+    if (returns)
+      learn_of_writer(crew, w, words[i].written, &wave->learned);
   }
-  tell(order, word, crew, w);
   pthread_mutex_unlock(&order->lock);
-  if (returns)
-    learn_of_writer(crew, w, written, &wave->learned);
 }
 
 /* ---- LDS ---- */
@@ -535,7 +612,7 @@ typedef struct search {
 
 /* Whether the first `length` entries of the word's list have it. */
 static bool word_has(const gs_sync_t *word, uint32_t length, gs_stamp_t stamp) {
-  for (uint32_t at = index_of(word, gs_stamp_crew(stamp)); at; at = word->told[at - 1].before)
+  for (uint32_t at = index_of(word, gs_stamp_crew(stamp)); at; at = entry_of(word, at - 1)->before)
     if (at <= length && gs_stamp_clock(stamp) < clocks_of(word, at)[gs_stamp_wave(stamp)])
       return true;
   return false;
@@ -611,7 +688,7 @@ bool gs_order_read_at(gs_order_t *order, const gs_crew_t *crew, unsigned w, uint
     const bool here = !lessons->lesson[i].is_crew && &order->sync[lessons->lesson[i].source] == word;
     uint32_t at = here ? index_of(word, gs_stamp_crew(stamp)) : 0;
     while (at > lessons->lesson[i].length)
-      at = word->told[at - 1].before;
+      at = entry_of(word, at - 1)->before;
     found = at;
   }
   pthread_mutex_unlock(&order->lock);

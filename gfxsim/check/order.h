@@ -75,8 +75,14 @@ typedef struct gs_order_wave {
   gs_lessons_t learned;
 } gs_order_wave_t;
 
+/* Where the stamps of a page are, see shadow.h: as long as the checker is there. */
+typedef struct gs_crew_page {
+  uint64_t number;
+  struct gs_shadow_page *page;
+} gs_crew_page_t;
+
 /* A workgroup that runs. */
-enum { GS_LOCAL_WORDS = 64 };
+enum { GS_LOCAL_WORDS = 64, GS_CREW_PAGES = 32 };
 typedef struct gs_crew {
   struct gs_crew *next;
   uint32_t id;
@@ -92,6 +98,7 @@ typedef struct gs_crew {
   uint8_t *local_sync; /* of each dword: 1 + an index into `synced`, or 0 */
   uint32_t synced_count;
   uint32_t synced[GS_LOCAL_WORDS][GS_ORDER_WAVES];
+  gs_crew_page_t page[GS_CREW_PAGES]; /* that were asked for lately, by their number */
 } gs_crew_t;
 
 /* What a crew number stands for. */
@@ -113,7 +120,8 @@ typedef struct gs_order {
   gs_crew_t *free_crews;
   struct gs_sync *sync; /* words of global memory that are accessed atomically */
   uint32_t sync_count, told;
-  uint32_t *sync_table; /* by hash of the address: 1 + index, or 0 */
+  _Atomic bool strangers; /* workgroups know nothing of each other, but for what kernels they are of */
+  uint32_t *sync_table;   /* by hash of the address: 1 + index, or 0 */
 } gs_order_t;
 
 /* Returns 0, or -1 when out of memory. */
@@ -156,11 +164,16 @@ void gs_order_wrote_back(gs_order_t *order, gs_job_t *job);
 void gs_order_hold(gs_order_t *order);
 void gs_order_let_go(gs_order_t *order);
 
-/* Wave `w` accesses the word of global memory at `address` by a read-modify-write: it tells there what it has
- * done and, if the instruction returns a value, learns what others told, of whom `written` is the last that
- * stored there otherwise, or 0. */
-void gs_order_atomic(gs_order_t *order, gs_crew_t *crew, unsigned w, uint64_t address, gs_stamp_t written,
-                     bool returns);
+/* A word of global memory that a read-modify-write accesses. */
+typedef struct gs_order_word {
+  uint64_t address;
+  gs_stamp_t written; /* who stored there otherwise last, or 0 */
+  uint16_t *place;    /* where its place in a table is kept for the next time, 0 at first; or NULL */
+} gs_order_word_t;
+/* Wave `w` accesses the words by one read-modify-write: it tells there what it has done and, if the
+ * instruction returns values, learns what others told. */
+void gs_order_atomic(gs_order_t *order, gs_crew_t *crew, unsigned w, const gs_order_word_t *words,
+                     unsigned count, bool returns);
 /* Who looks is told of an access before it happens: what others told at the word meanwhile the wave may have
  * learned, too. To be called in front of what wave `w` does next, if its `behind` is set. */
 void gs_order_catch_up(gs_order_t *order, gs_crew_t *crew, unsigned w);

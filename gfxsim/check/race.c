@@ -261,6 +261,14 @@ static void meet_own(touch_t *t, gs_stamp_t other, uint64_t address, unsigned la
   note_clash(t, other, true, address, lane);
 }
 
+/* Whom a read-modify-write learns of where `written` was there: 0, or that. */
+static inline gs_stamp_t teacher_of(const touch_t *t, gs_stamp_t written) {
+  if (gs_stamp_crew(written) < t->crew->job->floor)
+    return 0;
+  const bool plain = !(t->race->sites.site[gs_stamp_site(written)].flags & GS_SITE_ATOMIC);
+  return plain || gs_stamp_crew(written) == t->crew->id ? written : 0;
+}
+
 /* A read-modify-write passes on what the wave knows. */
 static void pass_on(const touch_t *t, gs_stamp_t written, uint64_t address) {
   if (t->local) {
@@ -268,11 +276,8 @@ static void pass_on(const touch_t *t, gs_stamp_t written, uint64_t address) {
     gs_order_local_atomic(t->crew, t->wave, address / 4);
     return;
   }
-  const bool plain = written && !(t->race->sites.site[gs_stamp_site(written)].flags & GS_SITE_ATOMIC);
-  const bool mate = gs_stamp_crew(written) == t->crew->id;
-  const bool old = gs_stamp_crew(written) < t->crew->job->floor;
-  gs_order_atomic(&t->race->order, t->crew, t->wave, address, (plain || mate) && !old ? written : 0,
-                  t->flags & GS_SITE_RETURNS);
+  const gs_order_word_t word = {.address = address, .written = teacher_of(t, written)};
+  gs_order_atomic(&t->race->order, t->crew, t->wave, &word, 1, t->flags & GS_SITE_RETURNS);
 }
 
 /* Whether both are read-modify-writes, which need no order. */
@@ -287,11 +292,20 @@ static bool is_passed(const touch_t *t, gs_stamp_t stamp, uint64_t address) {
          gs_order_read_at(&t->race->order, t->crew, t->wave, address, stamp);
 }
 
+/* The page has stamps of this access from now on. Its lock is held. */
+static void note_newest(const touch_t *t, gs_shadow_page_t *page) {
+  uint32_t *newest = t->rights & GS_VM_WRITE ? &page->newest_write : &page->newest_read;
+  if (*newest < t->crew->id)
+    *newest = t->crew->id;
+}
+
 /* Puts the access's stamps, and returns what was there. */
 static GS_GUEST found_t exchange(const touch_t *t, const cells_t *cells, uint64_t address, unsigned lane) {
   const gs_stamp_t mine = t->stamp | lane;
   gs_shadow_lock(cells->page);
   const found_t was = {*cells->written, *cells->read, *cells->read_before, cells->value ? *cells->value : 0};
+  if (cells->page)
+    note_newest(t, cells->page);
   if (t->rights & GS_VM_WRITE) {
     *cells->written = mine;
     if (cells->value && t->w && t->data != GS_SITE_NO_DATA)
@@ -341,23 +355,71 @@ static gs_stamp_t floor_of(const touch_t *t) {
   return t->local ? 1 : (gs_stamp_t)t->crew->job->floor << GS_STAMP_CREW;
 }
 
+/* Most memory is read by many: a line whose dwords have all been read by two workgroups of a kernel, by one
+ * instruction, needs no stamps of others that read it so. Who writes there meets one of the two whoever it
+ * is, as long as nobody knows what any other workgroup has done. */
+static uint64_t common_key(const touch_t *t) {
+  return (uint64_t)t->crew->job->number << 16 | gs_stamp_site(t->stamp);
+}
+
+static bool can_be_common(const touch_t *t) {
+  return !t->local && t->w && t->rights == GS_VM_READ &&
+         atomic_load_explicit(&t->race->order.strangers, memory_order_relaxed);
+}
+
+/* The page's lock is held, as in the next one. */
+static bool is_common(const touch_t *t, const gs_shadow_page_t *page, uint64_t address, size_t count) {
+  const size_t word = address % GS_SHADOW_PAGE / 4, first = word / GS_SHADOW_LINE;
+  const uint64_t key = common_key(t);
+  uint64_t other = 0;
+  for (size_t i = first; i <= (word + count - 1) / GS_SHADOW_LINE; i++)
+    other |= page->common[i] ^ key;
+  return !other && page->newest_write < t->crew->job->floor;
+}
+
+static void find_common(const touch_t *t, gs_shadow_page_t *page, uint64_t address, size_t count) {
+  const size_t word = address % GS_SHADOW_PAGE / 4;
+  const gs_stamp_t first = (gs_stamp_t)t->crew->job->first << GS_STAMP_CREW;
+  if (page->read_before[word] < first || gs_stamp_crew(page->read_before[word]) == t->crew->id ||
+      page->newest_write >= t->crew->job->floor)
+    return; /* as for most memory */
+  for (size_t i = word / GS_SHADOW_LINE; i <= (word + count - 1) / GS_SHADOW_LINE; i++) {
+    const size_t at = i * GS_SHADOW_LINE;
+    const bool common =
+        t->race->sweep->are_common(page->read + at, page->read_before + at, GS_SHADOW_LINE, first, t->stamp);
+    page->common[i] = common ? common_key(t) : 0;
+  }
+}
+
 /* Puts the stamps of `count` dwords from `address` on, of which each lane from `lane` on has `width`, if they
  * meet nobody: false if they may. */
 static bool put_row(const touch_t *t, const cells_t *cells, size_t count, uint64_t address, unsigned lane,
                     unsigned width) {
-  const gs_sweep_stamps_t stamps = {.written = cells->written,
-                                    .read = cells->read,
-                                    .read_before = cells->read_before,
-                                    .count = count,
-                                    .floor = floor_of(t),
-                                    .mine = t->stamp | lane,
-                                    .width = width};
-  const bool writes = t->rights & GS_VM_WRITE;
-  gs_shadow_lock(cells->page);
+  gs_sweep_stamps_t stamps = {.written = cells->written,
+                              .read = cells->read,
+                              .read_before = cells->read_before,
+                              .count = count,
+                              .floor = floor_of(t),
+                              .mine = t->stamp | lane,
+                              .width = width};
+  const bool writes = t->rights & GS_VM_WRITE, many = can_be_common(t);
+  gs_shadow_page_t *page = cells->page;
+  gs_shadow_lock(page);
+  const bool again = many && *cells->read >= stamps.floor;
+  if (again && is_common(t, page, address, count)) {
+    gs_shadow_unlock(page);
+    return true;
+  }
+  stamps.no_writes = page && page->newest_write < t->crew->job->floor;
+  stamps.no_reads = page && page->newest_read < t->crew->job->floor;
   const bool alone = writes ? t->race->sweep->write(&stamps) : t->race->sweep->read(&stamps);
   if (alone && writes && cells->value && t->w && t->data != GS_SITE_NO_DATA)
     put_values(t, cells->value, count, lane, width, (unsigned)(address - t->lane_address) / 4);
-  gs_shadow_unlock(cells->page);
+  if (alone && page)
+    note_newest(t, page);
+  if (alone && again)
+    find_common(t, page, address, count);
+  gs_shadow_unlock(page);
   return alone;
 }
 
@@ -378,6 +440,21 @@ static void touch_row(touch_t *t, const cells_t *cells, size_t count, uint64_t a
   t->lane_address = first;
 }
 
+/* That of global memory. NULL when there is none. */
+static inline gs_shadow_page_t *find_page(touch_t *t, uint64_t address) {
+  const uint64_t number = address / GS_SHADOW_PAGE;
+  if (t->page && t->page_number == number)
+    return t->page;
+  gs_crew_page_t *known = &t->crew->page[number % GS_CREW_PAGES];
+  if (!known->page || known->number != number) {
+    known->page = address >> 48 ? NULL : gs_shadow_page(&t->race->shadow, address);
+    known->number = number;
+  }
+  t->page = known->page;
+  t->page_number = number;
+  return t->page;
+}
+
 /* The stamps of the dword at `address`, and how many follow it in one piece. False when there are none. */
 static bool find_cells(touch_t *t, uint64_t address, cells_t *cells, size_t *count) {
   if (t->local) {
@@ -389,10 +466,7 @@ static bool find_cells(touch_t *t, uint64_t address, cells_t *cells, size_t *cou
     *count = t->crew->local_words - word;
     return true;
   }
-  if (!t->page || t->page_number != address / GS_SHADOW_PAGE)
-    t->page = address >> 48 ? NULL : gs_shadow_page(&t->race->shadow, address);
-  t->page_number = address / GS_SHADOW_PAGE;
-  gs_shadow_page_t *page = t->page;
+  gs_shadow_page_t *page = find_page(t, address);
   if (!page)
     return false;
   const size_t word = address % GS_SHADOW_PAGE / 4;
@@ -478,7 +552,18 @@ static GS_GUEST bool put_lane(const touch_t *t, const cells_t *cells, unsigned c
   }
   if (writes && cells->value && t->data != GS_SITE_NO_DATA)
     put_values(t, cells->value, count, lane, 1, 0);
+  if (cells->page)
+    note_newest(t, cells->page);
   return true;
+}
+
+/* Moves the lock that is held, NULL for none, to another page. */
+static void hold_page(gs_shadow_page_t **held, gs_shadow_page_t *page) {
+  if (page == *held)
+    return;
+  gs_shadow_unlock(*held);
+  gs_shadow_lock(page);
+  *held = page;
 }
 
 /* The same of whole dwords at `address`. `held`: the page of which the lock is held, which may change. */
@@ -489,11 +574,7 @@ static bool touch_lane(touch_t *t, uint64_t address, unsigned lane, gs_shadow_pa
   t->lane_address = address;
   if (!find_cells(t, address, &cells, &here) || here < t->bytes / 4)
     return false;
-  if (cells.page != *held) {
-    gs_shadow_unlock(*held);
-    gs_shadow_lock(cells.page);
-    *held = cells.page;
-  }
+  hold_page(held, cells.page);
   return put_lane(t, &cells, t->bytes / 4, lane);
 }
 
@@ -531,6 +612,99 @@ static void touch_lanes(touch_t *t, uint64_t lanes) {
       touch_words(t, at, (uint64_t)count * a->bytes / 4, l, a->bytes / 4);
   }
   gs_shadow_unlock(held);
+}
+
+/* ---- Read-modify-writes of global memory ---- */
+
+/* Those of one instruction that met nobody but others of their kind, and have yet to pass on what the wave
+ * knows. */
+enum { MODIFIED_DWORDS = 2 }; /* of a lane, at most */
+typedef struct modified {
+  gs_shadow_page_t *held; /* the page of which the lock is held */
+  bool is_read;           /* it has stamps of reads that are not long over */
+  unsigned count;
+  gs_order_word_t word[GS_MAX_LANES * MODIFIED_DWORDS];
+} modified_t;
+
+static void pass_all_on(const touch_t *t, modified_t *m) {
+  gs_shadow_unlock(m->held);
+  m->held = NULL;
+  if (m->count)
+    gs_order_atomic(&t->race->order, t->crew, t->wave, m->word, m->count, t->flags & GS_SITE_RETURNS);
+  m->count = 0;
+}
+
+/* Whether the stamp is of nobody, long over, or of the wave itself. */
+static bool is_far(const touch_t *t, gs_stamp_t stamp, gs_stamp_t floor) {
+  return stamp < floor || !((stamp ^ t->stamp) >> GS_STAMP_WAVE);
+}
+
+/* Whether one that finds `written` there needs no closer look at who that is. */
+static inline bool is_harmless(const touch_t *t, gs_stamp_t written, gs_stamp_t floor) {
+  return is_far(t, written, floor) || are_atomic(t, written);
+}
+
+/* Puts the stamps of one lane's, if it is so; false: nothing is done. */
+static inline GS_GUEST bool modify_lane(touch_t *t, uint64_t address, unsigned lane, modified_t *m) {
+  const unsigned count = t->bytes / 4;
+  const size_t word = address % GS_SHADOW_PAGE / 4;
+  const gs_stamp_t floor = floor_of(t);
+  gs_shadow_page_t *page = find_page(t, address);
+  if (!page || word + count > GS_SHADOW_WORDS)
+    return false;
+  if (m->held != page) {
+    hold_page(&m->held, page);
+    m->is_read = page->newest_read >= t->crew->job->floor;
+    note_newest(t, page);
+  }
+  for (size_t i = word; i < word + count; i++)
+    if (!is_harmless(t, page->written[i], floor) ||
+        (m->is_read && !(is_far(t, page->read[i], floor) && is_far(t, page->read_before[i], floor))))
+      return false;
+  for (size_t i = word; i < word + count; i++) {
+    m->word[m->count++] =
+        (gs_order_word_t){address + 4 * (i - word), teacher_of(t, page->written[i]), &page->place[i]};
+    page->written[i] = t->stamp | lane;
+  }
+  return true;
+}
+
+/* Lanes with addresses of their own, from first to last. */
+static void modify_lanes(touch_t *t, uint64_t lanes) {
+  const gs_access_t *a = t->access;
+  const bool whole = a->bytes % 4 == 0 && a->bytes / 4 <= MODIFIED_DWORDS;
+  modified_t m; /* without its words, which are many, set to anything */
+  uint64_t last = UINT64_MAX;
+  m.held = NULL;
+  m.is_read = false;
+  m.count = 0;
+  for (uint64_t left = lanes; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctzll(left);
+    const uint64_t at = a->at[l];
+    if (at == last)
+      continue;
+    last = at;
+    choose_site(t, 15);
+    if (whole && at % 4 == 0 && modify_lane(t, at, l, &m))
+      continue;
+    pass_all_on(t, &m);
+    touch_bytes(t, at, a->bytes, l);
+  }
+  pass_all_on(t, &m);
+}
+
+/* All that the instruction accesses: the lock of what orders is taken once. */
+static void watch_modify(touch_t *t) {
+  uint64_t lanes = t->access->lanes;
+  for (uint64_t left = lanes; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctzll(left);
+    lanes &= ~((uint64_t)is_private(t, t->access->at[l]) << l);
+  }
+  gs_order_hold(&t->race->order);
+  modify_lanes(t, lanes);
+  gs_order_let_go(&t->race->order);
+  if (t->race->tells)
+    gs_atomic_look(t->race, t->w, t->access, lanes);
 }
 
 /* ---- The host's memory ---- */
@@ -584,18 +758,11 @@ static void watch_lanes(gs_wave_t *w, const gs_access_t *a) {
   if (!begin(&t, w, a->rights, a->bytes, false) || a->step != GS_LINEAR_STEP || is_dull(&t))
     return;
   t.access = a;
-  const bool both = a->rights == (GS_VM_READ | GS_VM_WRITE);
   const uint64_t first = a->lanes ? a->at[__builtin_ctzll(a->lanes)] : 0;
-  if (both)
-    gs_order_hold(&t.race->order);
-  touch_lanes(&t, a->lanes);
-  if (both)
-    gs_order_let_go(&t.race->order);
-  for (uint64_t left = both && t.race->tells ? a->lanes : 0; left; left &= left - 1) {
-    const unsigned l = (unsigned)__builtin_ctzll(left);
-    if (!is_private(&t, a->at[l]))
-      gs_atomic_look(t.race, w, a->at[l], a->bytes, l);
-  }
+  if (a->rights == (GS_VM_READ | GS_VM_WRITE))
+    watch_modify(&t);
+  else
+    touch_lanes(&t, a->lanes);
   if (GS_UNLIKELY(gs_host_is(t.race, w, first)) && t.race->tells)
     note_host(&t, a->lanes, 0, 0);
   finish(&t);
@@ -702,7 +869,8 @@ static void meet_by_gws(gs_wave_t *w, const gs_inst_t *in) {
   if (!strcmp(in->op->name, "ds_gws_sema_p"))
     gs_order_learn(order, crew, wave, address, 0);
   else
-    gs_order_atomic(order, crew, wave, address, 0, !strcmp(in->op->name, "ds_gws_barrier"));
+    gs_order_atomic(order, crew, wave, &(gs_order_word_t){.address = address}, 1,
+                    !strcmp(in->op->name, "ds_gws_barrier"));
 }
 
 static void watch_order(gs_wave_t *w, const gs_inst_t *in) {
@@ -829,16 +997,19 @@ gs_race_t *gs_race_create(gs_blocks_t *blocks, gs_findings_t *findings) {
   if (!race)
     return NULL;
   race->sweep = gs_sweep_for_processor();
+  gs_shadow_init(&race->shadow);
   race->blocks = blocks;
   race->findings = findings;
   pthread_mutex_init(&race->host_lock, NULL);
   if (gs_order_init(&race->order)) {
+    gs_shadow_fini(&race->shadow);
     gs_host_fini(race);
     free(race);
     return NULL;
   }
   if (gs_sites_init(&race->sites)) {
     gs_order_fini(&race->order);
+    gs_shadow_fini(&race->shadow);
     gs_host_fini(race);
     free(race);
     return NULL;

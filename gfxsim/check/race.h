@@ -47,9 +47,9 @@ typedef struct gs_clash {
   bool same_instruction;
 } gs_clash_t;
 
-/* atomic.c: looks whether memory of the kind at `address` can do the read-modify-write in hand, of one lane.
- * On the thread that runs the wave. */
-void gs_atomic_look(gs_race_t *race, const gs_wave_t *w, uint64_t address, uint32_t bytes, unsigned lane);
+/* atomic.c: looks whether the memory that these lanes access can do the read-modify-write in hand. On the
+ * thread that runs the wave. */
+void gs_atomic_look(gs_race_t *race, const gs_wave_t *w, const struct gs_access *a, uint64_t lanes);
 
 /* race_host.c: a dword of the host's memory that a kernel accesses. */
 typedef struct gs_host_word {

@@ -21,9 +21,16 @@ static GS_GUEST bool any_near(const gs_stamp_t *stamps, size_t count, gs_stamp_t
   return near >> GS_STAMP_WAVE;
 }
 
-static GS_GUEST void put_written(gs_stamp_t *written, size_t count, gs_stamp_t stamp, unsigned shift) {
+static GS_GUEST bool any_stamp(const gs_stamp_t *stamps, size_t count) {
+  gs_stamp_t any = 0;
   for (size_t i = 0; i < count; i++)
-    written[i] = stamp + (i >> shift);
+    any |= stamps[i];
+  return any;
+}
+
+static GS_GUEST void put_stamps(gs_stamp_t *stamps, size_t count, gs_stamp_t stamp, unsigned shift) {
+  for (size_t i = 0; i < count; i++)
+    stamps[i] = stamp + (i >> shift);
 }
 
 static GS_GUEST void put_read(gs_stamp_t *read, gs_stamp_t *before, size_t count, gs_stamp_t stamp,
@@ -36,9 +43,13 @@ static GS_GUEST void put_read(gs_stamp_t *read, gs_stamp_t *before, size_t count
 }
 
 static bool sweep_read(const gs_sweep_stamps_t *s) {
-  if (any_near(s->written, s->count, s->floor, s->mine))
+  if (!s->no_writes && any_near(s->written, s->count, s->floor, s->mine))
     return false;
   const unsigned shift = (unsigned)__builtin_ctz(s->width);
+  if (s->width >> shift == 1 && !any_stamp(s->read, s->count)) {
+    put_stamps(s->read, s->count, s->mine, shift);
+    return true;
+  }
   if (s->width >> shift == 1) {
     put_read(s->read, s->read_before, s->count, s->mine, shift);
     return true;
@@ -51,19 +62,32 @@ static bool sweep_read(const gs_sweep_stamps_t *s) {
 }
 
 static bool sweep_write(const gs_sweep_stamps_t *s) {
-  if (any_near(s->written, s->count, s->floor, s->mine) || any_near(s->read, s->count, s->floor, s->mine) ||
-      any_near(s->read_before, s->count, s->floor, s->mine))
+  if (!s->no_writes && any_near(s->written, s->count, s->floor, s->mine))
+    return false;
+  if (!s->no_reads && (any_near(s->read, s->count, s->floor, s->mine) ||
+                       any_near(s->read_before, s->count, s->floor, s->mine)))
     return false;
   const unsigned shift = (unsigned)__builtin_ctz(s->width);
   if (s->width >> shift == 1) {
-    put_written(s->written, s->count, s->mine, shift);
+    put_stamps(s->written, s->count, s->mine, shift);
     return true;
   }
   for (size_t i = 0, lane = 0; i < s->count; i += s->width, lane++) {
     const size_t count = s->count - i < s->width ? s->count - i : s->width;
-    put_written(s->written + i, count, s->mine + lane, 31);
+    put_stamps(s->written + i, count, s->mine + lane, 31);
   }
   return true;
+}
+
+static bool sweep_are_common(const gs_stamp_t *read, const gs_stamp_t *before, size_t count, gs_stamp_t floor,
+                             gs_stamp_t like) {
+  const gs_stamp_t sites = (gs_stamp_t)(GS_SITES - 1) << GS_STAMP_SITE;
+  gs_stamp_t other = 0, wrong = 0;
+  for (size_t i = 0; i < count; i++) {
+    other |= (read[i] ^ like) | (before[i] ^ like);
+    wrong |= (gs_stamp_t)(read[i] < floor) | (before[i] < floor) | !((read[i] ^ before[i]) >> GS_STAMP_CREW);
+  }
+  return !(other & sites) && !wrong;
 }
 
 static inline void gather_lanes(uint32_t *values, size_t lanes, const gs_row_t *rows, unsigned lane,
@@ -88,7 +112,7 @@ static GS_GUEST void sweep_gather(uint32_t *values, size_t count, const gs_row_t
 
 /* ---- Flags of mapped data ---- */
 
-static GS_GUEST bool sweep_is_settled(const uint16_t *flags, size_t count, uint32_t rights) {
+static bool sweep_is_settled(const uint16_t *flags, size_t count, uint32_t rights) {
   enum {
     WRITTEN = GS_MAPPED_WRITTEN,
     STALE = GS_MAPPED_STALE,
@@ -96,7 +120,7 @@ static GS_GUEST bool sweep_is_settled(const uint16_t *flags, size_t count, uint3
     SERVED = GS_MAPPED_SERVED
   };
   uint16_t first = 0, second = 0; /* what differs from one and from the other way of it */
-  if (rights == GS_VM_WRITE) {
+  if (rights & GS_VM_WRITE) {     /* also of what is read before that */
     for (size_t i = 0; i < count; i++)
       first |= (uint16_t)((flags[i] & (WRITTEN | SERVED)) ^ WRITTEN);
     return !first;
@@ -105,10 +129,10 @@ static GS_GUEST bool sweep_is_settled(const uint16_t *flags, size_t count, uint3
     first |= (uint16_t)((flags[i] & (STALE | WRITTEN | READ)) ^ READ);
     second |= (uint16_t)((flags[i] & (WRITTEN | SERVED)) ^ (WRITTEN | SERVED));
   }
-  return rights == GS_VM_READ && (!first || !second);
+  return !first || !second;
 }
 
-static GS_GUEST bool sweep_set_flags(uint16_t *flags, size_t count, uint32_t rights) {
+static bool sweep_set_flags(uint16_t *flags, size_t count, uint32_t rights) {
   const bool writes = rights & GS_VM_WRITE;
   const uint16_t set = writes ? GS_MAPPED_WRITTEN : 0, keep = writes ? (uint16_t)~GS_MAPPED_SERVED : 0xffff;
   uint16_t stale = 0;
@@ -159,6 +183,7 @@ static bool sweep_has(const gs_row_t *row, uint32_t value, uint64_t lanes) {
 extern const gs_sweep_t SYMBOL;
 const gs_sweep_t SYMBOL = {.read = sweep_read,
                            .write = sweep_write,
+                           .are_common = sweep_are_common,
                            .gather = sweep_gather,
                            .is_settled = sweep_is_settled,
                            .set_flags = sweep_set_flags,

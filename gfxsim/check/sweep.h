@@ -15,9 +15,10 @@
 typedef struct gs_sweep_stamps {
   gs_stamp_t *written, *read, *read_before;
   size_t count;
-  gs_stamp_t floor; /* what is below was over long ago */
-  gs_stamp_t mine;  /* of the first dword's lane, */
-  unsigned width;   /* of which each lane has so many */
+  bool no_writes, no_reads; /* all of the one kind, of the other, are below `floor` */
+  gs_stamp_t floor;         /* what is below was over long ago */
+  gs_stamp_t mine;          /* of the first dword's lane, */
+  unsigned width;           /* of which each lane has so many */
 } gs_sweep_stamps_t;
 
 /* Flags of a byte of mapped data that accesses look at. */
@@ -30,15 +31,20 @@ enum {
 
 typedef struct gs_sweep {
   /* Put the stamps of a read and of a write, if all that is there is old or of the wave itself. Return
-   * whether they have. */
+   * whether they have. Of what was never read they leave read_before alone, which costs nothing then. */
   bool (*read)(const gs_sweep_stamps_t *stamps);
   bool (*write)(const gs_sweep_stamps_t *stamps);
+  /* Whether the two last reads of each dword are by the instruction of `like`, not below `floor`, and of
+   * different crews. */
+  bool (*are_common)(const gs_stamp_t *read, const gs_stamp_t *read_before, size_t count, gs_stamp_t floor,
+                     gs_stamp_t like);
   /* Gets `count` dwords of lanes from `lane` on, side by side, of which each has `width` in as many rows. */
   void (*gather)(uint32_t *values, size_t count, const gs_row_t *rows, unsigned lane, unsigned width);
   /* Whether an access with these rights (GS_VM_*) changes no flags, and reads nothing stale. May say no where
    * it should be yes. */
   bool (*is_settled)(const uint16_t *flags, size_t count, uint32_t rights);
-  /* Sets the flags of such an access; returns whether something stale was read. Nobody else may set flags. */
+  /* Sets the flags of such an access; returns whether something stale was read. Of both: nobody else may set
+   * flags meanwhile. */
   bool (*set_flags)(uint16_t *flags, size_t count, uint32_t rights);
   /* Lanes of `at`, a bit each, that are `bytes` behind the lane before. */
   uint64_t (*next)(const uint64_t at[GS_MAX_LANES], uint64_t bytes);

@@ -32,8 +32,10 @@ enum {
   SERVED = GS_MAPPED_SERVED,
 };
 
-/* Bytes of a mapping whose flags one kernel at a time sets. */
-enum { PART = 4096 };
+/* Bytes of a mapping whose flags one kernel at a time sets; and of which it is kept, together, that an access
+ * changes no flags. */
+enum { PART = 4096, LINE = 64 };
+enum { SETTLED_READ = 1, SETTLED_WRITE = 2 };
 
 typedef struct mapping {
   uint64_t start, end, host;
@@ -48,6 +50,8 @@ typedef struct mapping {
   uint16_t *flags;
   uint8_t *host_had, *device_had;
   atomic_flag *setting; /* of each part's flags, by kernels; clear: nobody does */
+  /* Of each line: SETTLED_*. Set by who sets flags, while it excludes others, and asked by all. */
+  _Atomic uint8_t *settled;
 } mapping_t;
 
 /* Who wrote: names are looked up once for each instruction. */
@@ -85,6 +89,7 @@ gs_transfer_t *gs_transfer_create(gs_findings_t *findings) {
 static void free_mapping(mapping_t *mapping) {
   free(mapping->flags);
   free(mapping->setting);
+  free(mapping->settled);
   free(mapping);
 }
 
@@ -146,7 +151,9 @@ static mapping_t *make_mapping(uint64_t device, uint64_t bytes, uint64_t host, g
   mapping_t *mapping = variable ? calloc(1, sizeof *mapping) : NULL;
   uint16_t *shadow = mapping && bytes <= SIZE_MAX / 4 ? calloc(2 * sizeof *shadow, bytes) : NULL;
   atomic_flag *setting = shadow ? malloc((bytes + PART - 1) / PART * sizeof *setting) : NULL;
-  if (!setting) {
+  _Atomic uint8_t *settled = setting ? calloc((bytes + LINE - 1) / LINE, sizeof *settled) : NULL;
+  if (!settled) {
+    free(setting);
     free(shadow);
     free(mapping);
     return NULL;
@@ -159,6 +166,7 @@ static mapping_t *make_mapping(uint64_t device, uint64_t bytes, uint64_t host, g
   mapping->variable = variable;
   mapping->flags = shadow;
   mapping->setting = setting;
+  mapping->settled = settled;
   mapping->host_had = (uint8_t *)(shadow + bytes);
   mapping->device_had = mapping->host_had + bytes;
   return mapping;
@@ -223,6 +231,12 @@ static bool read_host(uint64_t address, void *to, uint64_t bytes) {
   return process_vm_readv(getpid(), &into, 1, &from, 1, 0) == (ssize_t)bytes;
 }
 
+/* Flags are about to be changed so that accesses may have to set some; by who excludes all kernels. */
+static void unsettle(mapping_t *mapping, uint64_t first, uint64_t bytes) {
+  for (uint64_t i = first / LINE; i * LINE < first + bytes; i++)
+    atomic_store_explicit(&mapping->settled[i], 0, memory_order_relaxed);
+}
+
 /* What was asked for and has come is what the host has; but for what the runtime puts right, as pointers. */
 static void arrive(mapping_t *mapping, uint64_t i) {
   uint16_t *flags = &mapping->flags[i];
@@ -268,6 +282,7 @@ static bool has_changed(const mapping_t *mapping, uint8_t now[PIECE]) {
 }
 
 static void mark_stale(mapping_t *mapping, uint64_t first, const uint8_t *now, uint64_t count) {
+  unsettle(mapping, first, count);
   for (uint64_t i = first; i < first + count; i++) {
     const bool stale = mapping->flags[i] & KNOWN && now[i - first] != mapping->host_had[i] &&
                        mapping->device_had[i] == mapping->host_had[i];
@@ -460,6 +475,7 @@ static void come(mapping_t *mapping, uint64_t first, const uint8_t *data, uint64
   if (repeated)
     count_unread(mapping, first, bytes);
   mapping->came_ever = true;
+  unsettle(mapping, first, bytes);
   for (uint64_t i = 0; i < bytes; i++) {
     uint16_t *flags = &mapping->flags[first + i];
     repeated = repeated && *flags & SENT && !(*flags & WRITTEN) && mapping->device_had[first + i] == data[i];
@@ -478,6 +494,7 @@ static void come(mapping_t *mapping, uint64_t first, const uint8_t *data, uint64
 /* `data` goes to the host, or anywhere else. */
 static void go(mapping_t *mapping, uint64_t first, const uint8_t *data, uint64_t bytes) {
   bool unchanged = true;
+  unsettle(mapping, first, bytes);
   for (uint64_t i = first; i < first + bytes; i++) {
     uint16_t *flags = &mapping->flags[i];
     unchanged = unchanged && *flags & SENT && !(*flags & WRITTEN);
@@ -555,20 +572,43 @@ static void keep_writer(gs_transfer_t *transfer, const gs_wave_t *w, unsigned la
   pthread_mutex_unlock(&transfer->writers_lock);
 }
 
+/* Whether an access with these rights changes no flags, as was found before. What another kernel changes at
+ * this moment comes before or behind: nothing orders the two. */
+static bool is_settled(const mapping_t *mapping, uint64_t first, uint64_t end, uint32_t rights) {
+  unsigned has = rights == GS_VM_READ ? SETTLED_READ : SETTLED_WRITE;
+  for (uint64_t i = first / LINE; i * LINE < end; i++)
+    has &= atomic_load_explicit(&mapping->settled[i], memory_order_acquire);
+  return has;
+}
+
+/* Finds that out of lines of which flags were set. What excludes others is held. */
+static void settle(const gs_sweep_t *sweep, mapping_t *mapping, uint64_t first, uint64_t end) {
+  const uint64_t bytes = mapping->end - mapping->start;
+  for (uint64_t at = first / LINE * LINE; at < end; at += LINE) {
+    const uint64_t count = bytes - at < LINE ? bytes - at : LINE;
+    const uint16_t *flags = &mapping->flags[at];
+    const unsigned reads = sweep->is_settled(flags, count, GS_VM_READ) ? SETTLED_READ : 0;
+    const unsigned writes = sweep->is_settled(flags, count, GS_VM_WRITE) ? SETTLED_WRITE : 0;
+    atomic_store_explicit(&mapping->settled[at / LINE], (uint8_t)(reads | writes), memory_order_release);
+  }
+}
+
 /* Sets the flags of an access. Whether it read something stale. Most flags are as they should be, since
  * kernels do the same again and again, and nobody else's memory is touched then. */
 static bool set_flags(const gs_sweep_t *sweep, mapping_t *mapping, uint64_t first, uint64_t bytes,
                       uint32_t rights) {
   bool stale = false;
+  if (is_settled(mapping, first, first + bytes, rights))
+    return false;
   for (uint64_t end = first + bytes, next; first < end; first = next) {
     atomic_flag *setting = &mapping->setting[first / PART];
-    uint16_t *flags = &mapping->flags[first];
     next = (first / PART + 1) * PART < end ? (first / PART + 1) * PART : end;
-    if (sweep->is_settled(flags, next - first, rights))
-      continue;
     while (atomic_flag_test_and_set_explicit(setting, memory_order_acquire))
       ;
-    stale |= sweep->set_flags(flags, next - first, rights);
+    if (!sweep->is_settled(&mapping->flags[first], next - first, rights)) {
+      stale |= sweep->set_flags(&mapping->flags[first], next - first, rights);
+      settle(sweep, mapping, first, next);
+    }
     atomic_flag_clear_explicit(setting, memory_order_release);
   }
   return stale;
@@ -710,15 +750,29 @@ bool gs_transfer_has_old(gs_transfer_t *transfer) {
   return any;
 }
 
-/* Of the mapping's bytes from `first` on. */
-static bool find_old(const mapping_t *mapping, uint64_t first, uint64_t bytes, gs_old_t *old) {
+/* Keeps kernels from setting flags of the bytes, if none does. In a signal handler, which may not wait. */
+static bool hold_parts(mapping_t *mapping, uint64_t first, uint64_t end) {
+  for (uint64_t i = first / PART; i * PART < end; i++) {
+    if (!atomic_flag_test_and_set_explicit(&mapping->setting[i], memory_order_acquire))
+      continue;
+    while (i-- > first / PART)
+      atomic_flag_clear_explicit(&mapping->setting[i], memory_order_release);
+    return false;
+  }
+  return true;
+}
+
+static void let_parts_go(mapping_t *mapping, uint64_t first, uint64_t end) {
+  for (uint64_t i = first / PART; i * PART < end; i++)
+    atomic_flag_clear_explicit(&mapping->setting[i], memory_order_release);
+}
+
+/* Of the mapping's bytes [first, end). */
+static bool find_old(const mapping_t *mapping, uint64_t first, uint64_t end, gs_old_t *old) {
   const uint8_t *now = (const uint8_t *)(uintptr_t)mapping->host; /* the program reads it, so it is there */
-  uint64_t end = first + bytes;
-  if (end > mapping->end - mapping->start)
-    end = mapping->end - mapping->start;
   *old = (gs_old_t){.variable = mapping->variable, .writer = atomic_load(&mapping->writer)};
   for (uint64_t i = first; i < end; i++) {
-    const uint16_t flags = __atomic_load_n(&mapping->flags[i], __ATOMIC_RELAXED);
+    const uint16_t flags = mapping->flags[i];
     const bool is_old = flags & WRITTEN && (!(flags & KNOWN) || now[i] == mapping->host_had[i]);
     if (!is_old && old->bytes)
       return true;
@@ -738,11 +792,17 @@ bool gs_transfer_is_old(gs_transfer_t *transfer, uint64_t host, uint64_t bytes, 
   if (!transfer || pthread_rwlock_tryrdlock(&transfer->lock))
     return false;
   for (size_t i = 0; i < transfer->count && !found; i++) {
-    const mapping_t *mapping = transfer->at[i];
+    mapping_t *mapping = transfer->at[i];
+    const uint64_t first = host - mapping->host, there = mapping->end - mapping->start;
     /* What was only allocated has a life of its own on the device, as pointers that were made there. */
     if (mapping->is_copied && atomic_load_explicit(&mapping->is_written, memory_order_relaxed) &&
-        host >= mapping->host && host - mapping->host < mapping->end - mapping->start)
-      found = find_old(mapping, host - mapping->host, bytes, old);
+        host >= mapping->host && first < there) {
+      const uint64_t end = bytes < there - first ? first + bytes : there;
+      if (!hold_parts(mapping, first, end))
+        continue;
+      found = find_old(mapping, first, end, old);
+      let_parts_go(mapping, first, end);
+    }
   }
   pthread_rwlock_unlock(&transfer->lock);
   return found;

@@ -147,6 +147,33 @@ static void test_flags(void **state) {
   assert_true(settled > ROUNDS / 16);
 }
 
+/* Reads that all have in common but for one dword, perhaps, in one thing. */
+static void test_common(void **state) {
+  const gs_stamp_t floor = (gs_stamp_t)1000 << GS_STAMP_CREW, like = (gs_stamp_t)5 << GS_STAMP_SITE;
+  uint64_t seed = 5;
+  (void)state;
+  for (unsigned round = 0; round < ROUNDS; round++) {
+    gs_stamp_t read[MOST], before[MOST];
+    const unsigned count = 1 + below(&seed, MOST), odd = below(&seed, count), what = below(&seed, 6);
+    for (unsigned i = 0; i < MOST; i++) {
+      const unsigned crew = below(&seed, 50);
+      read[i] = floor + ((gs_stamp_t)crew << GS_STAMP_CREW) + like + below(&seed, 64);
+      before[i] = read[i] + ((gs_stamp_t)(1 + below(&seed, 9)) << GS_STAMP_CREW) +
+                  ((gs_stamp_t)below(&seed, 9) << GS_STAMP_CLOCK);
+    }
+    switch (what) {
+    case 0: read[odd] = floor - 1; break;
+    case 1: before[odd] = 0; break;
+    case 2: before[odd] = read[odd] + ((gs_stamp_t)1 << GS_STAMP_WAVE); break; /* the same crew */
+    case 3: read[odd] ^= (gs_stamp_t)1 << (GS_STAMP_SITE + below(&seed, 14)); break;
+    case 4: before[odd] ^= (gs_stamp_t)1 << (GS_STAMP_SITE + below(&seed, 14)); break;
+    default: break;
+    }
+    for (size_t level = 0; level < gs_level_count && gs_levels[level].runs_here(); level++)
+      assert_int_equal(gs_sweep_of_level(level)->are_common(read, before, count, floor, like), what == 5);
+  }
+}
+
 /* ---- Lanes ---- */
 
 static void test_lanes(void **state) {
@@ -182,6 +209,7 @@ static void test_lanes(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {cmocka_unit_test(test_stamps), cmocka_unit_test(test_values),
-                                            cmocka_unit_test(test_flags), cmocka_unit_test(test_lanes)};
+                                            cmocka_unit_test(test_common), cmocka_unit_test(test_flags),
+                                            cmocka_unit_test(test_lanes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

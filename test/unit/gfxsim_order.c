@@ -52,6 +52,11 @@ static bool before(fixture_t *f, gs_stamp_t stamp, unsigned crew, unsigned w) {
   return gs_order_is_before(&f->order, f->crew[crew], w, stamp);
 }
 
+static void access_word(fixture_t *f, gs_crew_t *crew, unsigned w, uint64_t address, bool returns) {
+  const gs_order_word_t word = {.address = address};
+  gs_order_atomic(&f->order, crew, w, &word, 1, returns);
+}
+
 static void test_barriers_order_waves(void **state) {
   fixture_t *f = *state;
   const gs_stamp_t first = act(f->crew[0], 0);
@@ -78,12 +83,12 @@ static void test_atomics_order_groups(void **state) {
   const gs_stamp_t waited = act(f->crew[0], 0);
   gs_order_waited(&f->crew[0]->wave[0]);
   const gs_stamp_t late = act(f->crew[0], 0);
-  gs_order_atomic(&f->order, f->crew[0], 0, WORD, 0, false);
-  gs_order_atomic(&f->order, f->crew[1], 0, OTHER_WORD, 0, true);
+  access_word(f, f->crew[0], 0, WORD, false);
+  access_word(f, f->crew[1], 0, OTHER_WORD, true);
   assert_false(before(f, waited, 1, 0));
-  gs_order_atomic(&f->order, f->crew[1], 0, WORD, 0, false);
+  access_word(f, f->crew[1], 0, WORD, false);
   assert_false(before(f, waited, 1, 0));
-  gs_order_atomic(&f->order, f->crew[1], 0, WORD, 0, true);
+  access_word(f, f->crew[1], 0, WORD, true);
   assert_true(before(f, waited, 1, 0));
   assert_false(before(f, late, 1, 0));
   assert_false(before(f, waited, 1, 1)); /* its mate has not looked */
@@ -95,7 +100,7 @@ static void test_loads_learn_when_the_cache_is_empty(void **state) {
   fixture_t *f = *state;
   const gs_stamp_t stamp = act(f->crew[0], 0);
   gs_order_waited(&f->crew[0]->wave[0]);
-  gs_order_atomic(&f->order, f->crew[0], 0, WORD, 0, false);
+  access_word(f, f->crew[0], 0, WORD, false);
   gs_order_learn(&f->order, f->crew[1], 0, WORD, 0);
   assert_false(before(f, stamp, 1, 0));
   gs_order_invalidated(&f->crew[1]->wave[0]);
@@ -107,17 +112,17 @@ static void test_what_is_told_later(void **state) {
   fixture_t *f = *state;
   const gs_stamp_t first = act(f->crew[0], 0);
   gs_order_waited(&f->crew[0]->wave[0]);
-  gs_order_atomic(&f->order, f->crew[0], 0, WORD, 0, false);
-  gs_order_atomic(&f->order, f->crew[1], 0, WORD, 0, true);
+  access_word(f, f->crew[0], 0, WORD, false);
+  access_word(f, f->crew[1], 0, WORD, true);
   const gs_stamp_t second = act(f->crew[0], 0);
   gs_order_waited(&f->crew[0]->wave[0]);
-  gs_order_atomic(&f->order, f->crew[0], 0, WORD, 0, false);
+  access_word(f, f->crew[0], 0, WORD, false);
   assert_true(before(f, first, 1, 0));
   assert_false(before(f, second, 1, 0));
-  gs_order_atomic(&f->order, f->crew[1], 0, OTHER_WORD, 0, false);
-  gs_order_atomic(&f->order, f->crew[2], 1, OTHER_WORD, 0, true);
+  access_word(f, f->crew[1], 0, OTHER_WORD, false);
+  access_word(f, f->crew[2], 1, OTHER_WORD, true);
   assert_true(before(f, first, 2, 1));
-  gs_order_atomic(&f->order, f->crew[2], 1, WORD, 0, true);
+  access_word(f, f->crew[2], 1, WORD, true);
   assert_true(before(f, second, 2, 1));
 }
 
@@ -156,6 +161,7 @@ static void test_kernels_that_are_over_come_before(void **state) {
 static void test_pages_are_each_address_s_own(void **state) {
   (void)state;
   static gs_shadow_t shadow;
+  gs_shadow_init(&shadow);
   gs_shadow_page_t *page = gs_shadow_page(&shadow, 0x7f0012345678);
   assert_non_null(page);
   assert_ptr_equal(gs_shadow_page(&shadow, 0x7f0012345000), page);
@@ -170,11 +176,11 @@ static void test_pages_are_each_address_s_own(void **state) {
  * have learned: the last team of a reduction is found so. */
 static void test_what_is_told_meanwhile_may_be_learned(void **state) {
   fixture_t *f = *state;
-  gs_order_atomic(&f->order, f->crew[1], 0, WORD, 0, true); /* looked at before the other's, done behind it */
+  access_word(f, f->crew[1], 0, WORD, true); /* looked at before the other's, done behind it */
   gs_order_learn(&f->order, f->crew[2], 0, WORD, 0);
   const gs_stamp_t told = act(f->crew[0], 0);
   gs_order_waited(&f->crew[0]->wave[0]);
-  gs_order_atomic(&f->order, f->crew[0], 0, WORD, 0, false);
+  access_word(f, f->crew[0], 0, WORD, false);
   assert_false(before(f, told, 1, 0));
   assert_true(f->crew[1]->wave[0].behind);
   gs_order_catch_up(&f->order, f->crew[1], 0);
@@ -186,12 +192,49 @@ static void test_what_is_told_meanwhile_may_be_learned(void **state) {
   gs_order_invalidated(&f->crew[2]->wave[0]);
   assert_true(before(f, told, 2, 0));
   /* A barrier counts as the wave's next step. */
-  gs_order_atomic(&f->order, f->crew[1], 1, WORD, 0, true);
+  access_word(f, f->crew[1], 1, WORD, true);
   const gs_stamp_t again = act(f->crew[0], 1);
   gs_order_waited(&f->crew[0]->wave[1]);
-  gs_order_atomic(&f->order, f->crew[0], 1, WORD, 0, false);
+  access_word(f, f->crew[0], 1, WORD, false);
   gs_order_barrier(&f->order, f->crew[1]);
   assert_true(before(f, again, 1, 0));
+}
+
+/* Workgroups of another size tell at the same words, many of them at once, and are told apart. */
+static void test_groups_of_other_sizes_tell_at_many_words(void **state) {
+  enum { WORDS = 40, WAVES = 7 };
+  fixture_t *f = *state;
+  gs_crew_t *wide = gs_order_crew(&f->order, f->job, GROUPS, WAVES, 0);
+  gs_order_word_t words[WORDS];
+  uint16_t place[WORDS] = {0};
+  assert_non_null(wide);
+  for (unsigned i = 0; i < WORDS; i++)
+    words[i] = (gs_order_word_t){.address = WORD + 4 * i, .place = &place[i]};
+  assert_true(f->order.strangers);
+  const gs_stamp_t first = act(f->crew[0], 1), early = act(wide, WAVES - 1);
+  gs_order_waited(&f->crew[0]->wave[1]);
+  gs_order_waited(&wide->wave[WAVES - 1]);
+  const gs_stamp_t late = act(wide, WAVES - 1);
+  gs_order_atomic(&f->order, f->crew[0], 1, words, WORDS, false);
+  gs_order_atomic(&f->order, wide, WAVES - 1, words, WORDS, false);
+  assert_false(f->order.strangers);
+  for (unsigned i = 0; i < WORDS; i++)
+    assert_int_not_equal(place[i], 0);
+  access_word(f, f->crew[1], 0, WORD + 4 * (WORDS - 1), true);
+  assert_true(before(f, first, 1, 0));
+  assert_true(before(f, early, 1, 0));
+  assert_false(before(f, late, 1, 0));
+  assert_false(before(f, first, 2, 0));
+  /* A place that is wrong, as words were forgotten meanwhile, is found out. */
+  const gs_stamp_t more = act(f->crew[0], 0);
+  gs_order_waited(&f->crew[0]->wave[0]);
+  place[0] = place[1];
+  gs_order_atomic(&f->order, f->crew[0], 0, words, 1, false);
+  access_word(f, f->crew[2], 0, words[1].address, true);
+  assert_false(before(f, more, 2, 0));
+  access_word(f, f->crew[2], 0, words[0].address, true);
+  assert_true(before(f, more, 2, 0));
+  gs_order_dismiss(&f->order, wide);
 }
 
 #define WITH_KERNEL(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -204,6 +247,7 @@ int main(void) {
       WITH_KERNEL(test_what_is_told_later),
       WITH_KERNEL(test_what_is_told_meanwhile_may_be_learned),
       WITH_KERNEL(test_local_atomics_order_waves),
+      WITH_KERNEL(test_groups_of_other_sizes_tell_at_many_words),
       WITH_KERNEL(test_kernels_that_are_over_come_before),
       cmocka_unit_test(test_pages_are_each_address_s_own),
   };
