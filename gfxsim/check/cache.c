@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/cache_parts.h"
 #include "check/check.h"
 #include "exec/place.h"
+#include "exec/profile.h"
 #include "isa/guest.h"
 #include "isa/memory.h"
 
@@ -23,8 +25,11 @@ unsigned gs_cache_effects(const gs_inst_t *in) {
       {"buffer_gl0_inv", GS_EFFECT_VECTOR}, {"buffer_gl1_inv", GS_EFFECT_ARRAY},
       {"s_gl1_inv", GS_EFFECT_ARRAY},
   };
-  if (strcmp(in->op->name, "buffer_inv") == 0) /* its bits are the scope: agent's, system's */
-    return in->scc ? GS_EFFECT_VECTOR | (in->glc ? (unsigned)GS_EFFECT_SECOND : 0) : 0;
+  /* Those of gfx942, with the scope in their bits: sc0 workgroup, sc1 agent, both system. */
+  if (strcmp(in->op->name, "buffer_inv") == 0)
+    return (in->glc || in->scc ? GS_EFFECT_VECTOR : 0u) | (in->scc ? GS_EFFECT_SECOND : 0u);
+  if (strcmp(in->op->name, "buffer_wbl2") == 0 && (in->glc || in->scc))
+    return (in->scc ? GS_EFFECT_XCC : 0u) | (in->glc && in->scc ? GS_EFFECT_BACK : 0u);
   for (size_t i = 0; i < sizeof table / sizeof *table; i++)
     if (strcmp(in->op->name, table[i].name) == 0)
       return table[i].effects;
@@ -112,6 +117,8 @@ void gs_cache_kernel_begins(gs_cache_t *cache, const gs_job_t *job) {
     return;
   note_scope(cache, job->launch.acquire);
   note_scope(cache, job->launch.release);
+  const gs_profile_t *profile = gs_profile_find(job->launch.profile);
+  atomic_store_explicit(&cache->gpu[job->launch.gpu].xccs, profile ? profile->xccs : 0, memory_order_relaxed);
   pthread_mutex_lock(&cache->lock);
   acquire(&cache->gpu[job->launch.gpu], job->launch.acquire, job->begin);
   pthread_mutex_unlock(&cache->lock);
@@ -140,8 +147,10 @@ void gs_cache_fence(gs_cache_t *cache, uint32_t gpu, gs_scope_t acquires, gs_sco
   pthread_mutex_unlock(&cache->lock);
 }
 
-void gs_cache_order(gs_cache_t *cache, gs_crew_t *crew, unsigned effects) {
+void gs_cache_order(gs_cache_t *cache, gs_crew_t *crew, unsigned w, unsigned effects) {
   gs_cu_t *cu = crew->cu;
+  if (effects & GS_EFFECT_XCC)
+    gs_order_left_xcc(&cache->race->order, crew, w);
   if (effects & GS_EFFECT_BACK)
     gs_order_wrote_back(&cache->race->order, crew->job);
   if (!cu)
@@ -171,7 +180,7 @@ typedef struct look {
   gs_cu_t *cu;
   const gs_vm_map_t *map;
   gs_cached_by_t level;
-  uint32_t rights, bytes;
+  uint32_t rights, bytes, xccs;
   unsigned flags; /* of the instruction's site */
   bool has_flags;
   gs_stale_t stale;
@@ -199,7 +208,8 @@ static bool begin(look_t *k, gs_wave_t *w, uint32_t rights, uint32_t bytes, gs_c
                 .map = atomic_load_explicit(&w->env->vm->seen, memory_order_relaxed),
                 .level = level,
                 .rights = rights,
-                .bytes = bytes};
+                .bytes = bytes,
+                .xccs = atomic_load_explicit(&cache->gpu[crew->cu->gpu].xccs, memory_order_relaxed)};
   const uint64_t epoch = atomic_load_explicit(&cache->gpu[k->cu->gpu].epoch, memory_order_relaxed);
   if (k->cu->gpu_epoch != epoch) {
     k->cu->gpu_epoch = epoch;
@@ -446,7 +456,7 @@ static void bring(look_t *k, gs_line_t *line, const gs_vm_range_t *range, uint64
 
 /* Whether vector memory has another cache behind that of the compute unit. */
 static bool has_array(const look_t *k) {
-  return k->crew->job->launch.target & GS_GFX10_UP;
+  return gs_caches_of(k->crew->job->launch.target)->has_array;
 }
 
 /* Stores go through to memory; what the unit's cache has of them is not followed byte by byte, so it is
@@ -505,6 +515,9 @@ static void look_line(look_t *k, uint64_t number, uint64_t mask, unsigned lane) 
   const gs_vm_range_t *range = find_range(k, number * GS_CACHE_LINE);
   if (!range)
     return;
+  gs_stale_t found;
+  if (GS_UNLIKELY(k->xccs > 1) && gs_xcc_is_stale(k->cache, k->w, range, number, mask, k->xccs, &found))
+    note(k, &found, found.address, lane);
   gs_line_t *line = place_of(k->cu->line[k->level], number);
   const bool here = holds(line, number, k->cu->epoch[k->level]);
   const bool past = flags_of(k) & GS_SITE_PAST, array = k->level == GS_BY_VECTOR && has_array(k);

@@ -18,7 +18,9 @@ enum {
   GS_EFFECT_SCALAR = 2, /* and its scalar cache */
   GS_EFFECT_SECOND = 4, /* and what the GPU's second cache has of others' memory */
   GS_EFFECT_BACK = 8,   /* writes the second cache's changes back to memory */
-  GS_EFFECT_ARRAY = 16, /* invalidates the shader array's cache, which gfx10 has between */
+  GS_EFFECT_ARRAY = 16, /* invalidates the shader array's cache, which gfx10 and gfx11 have between */
+  GS_EFFECT_XCC =
+      32, /* writes the changes of its XCC's second cache back to where others of the GPU see them */
 };
 unsigned gs_cache_effects(const struct gs_inst *in);
 
@@ -36,8 +38,8 @@ void gs_cache_fence(gs_cache_t *cache, uint32_t gpu, gs_scope_t acquire, gs_scop
  * they have. */
 gs_cu_t *gs_cache_take(gs_cache_t *cache, uint32_t gpu);
 void gs_cache_give(gs_cache_t *cache, gs_cu_t *cu);
-/* A wave of the workgroup has executed an instruction with such effects. */
-void gs_cache_order(gs_cache_t *cache, gs_crew_t *crew, unsigned effects);
+/* Wave `w` of the workgroup has executed an instruction with such effects. */
+void gs_cache_order(gs_cache_t *cache, gs_crew_t *crew, unsigned w, unsigned effects);
 /* Whether it has to be known who read memory last, on such a part. */
 bool gs_cache_wants_reads(gs_target_t target);
 /* A copy engine is about to read [address, address + bytes), as `map` has it. */

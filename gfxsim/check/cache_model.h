@@ -7,8 +7,9 @@
 #include "check/race.h"
 
 /* gfx9: 16 KiB of 64-byte lines each. Only where a line is differs from a card: one place for each address.
- * gfx10 has lines of 128 bytes, of which the halves are looked at by themselves, and a cache that the compute
- * units of a shader array share: here each has one, as if it were alone there. */
+ * gfx942, gfx10 and gfx11 have lines of 128 bytes, of which the halves are looked at by themselves; and the
+ * latter a cache that the compute units of a shader array share: here each has one, as if it were alone
+ * there. */
 enum { GS_CACHE_LINE = 64, GS_CACHE_LINES = 256, GS_CACHE_GPUS = 16 };
 typedef enum gs_cached_by { GS_BY_VECTOR, GS_BY_SCALAR, GS_BY_ARRAY, GS_BY_COUNT } gs_cached_by_t;
 
@@ -31,6 +32,7 @@ struct gs_cu {
 /* A GPU: times are by the clock of jobs. */
 typedef struct gs_cached_gpu {
   _Atomic uint64_t epoch; /* changes whenever a packet invalidates all first caches */
+  _Atomic uint32_t xccs;  /* each with a second cache of its own; 0: one */
   uint64_t invalidated;   /* when the second cache dropped others' memory last */
   uint64_t written_back;  /* when it wrote its changes back last */
   gs_cu_t *idle;          /* compute units without a workgroup, and what they still have */
@@ -41,7 +43,7 @@ typedef struct gs_cached_gpu {
 
 struct gs_cache {
   gs_race_t *race;
-  pthread_mutex_t lock; /* of all GPUs but `epoch` */
+  pthread_mutex_t lock; /* of all GPUs but `epoch` and `xccs` */
   _Atomic bool narrow;  /* some packet's fence reached less far than the system */
   gs_cached_gpu_t gpu[GS_CACHE_GPUS];
 };
@@ -54,6 +56,7 @@ typedef enum gs_stale_rule {
   GS_STALE_ACQUIRE, /* its packet's acquire fence does not reach as far */
   GS_STALE_RELEASE, /* the writer's packet's release fence does not */
   GS_STALE_HOST,    /* the host wrote while the kernel ran */
+  GS_STALE_XCC,     /* the writer did not write its XCC's second cache back */
 } gs_stale_rule_t;
 
 /* A stale read. */
@@ -79,5 +82,10 @@ void gs_stale_report(gs_cache_t *cache, const gs_wave_t *w, const gs_copy_t *cop
  * and what `writer` wrote at `address`. Fills the rule and the other side. */
 bool gs_second_is_stale(gs_cache_t *cache, const gs_job_t *job, const gs_vm_range_t *range, uint64_t address,
                         gs_stale_t *stale);
+
+/* cache_xcc.c: whether what a workgroup on another of the GPU's XCCs wrote into these bytes of a line, before
+ * what the wave does now, may still be in the second cache there. Fills *stale but for lanes. */
+bool gs_xcc_is_stale(gs_cache_t *cache, const gs_wave_t *w, const gs_vm_range_t *range, uint64_t number,
+                     uint64_t mask, uint32_t xccs, gs_stale_t *stale);
 
 #endif

@@ -3,28 +3,15 @@
  * acquire of that scope, or buffer_invl2. Of lines it needs only who accessed what and when, which shadow.h
  * knows. Not here: the first caches (cache.c). */
 #include "check/cache_model.h"
+#include "check/cache_parts.h"
 
-/* What parts differ in. */
-static const struct {
-  gs_target_t target;
-  bool local_is_probed; /* others' writes to the GPU's own memory invalidate its lines */
-} parts[] = {{GS_GFX900, false}, {GS_GFX906, false}, {GS_GFX908, false}, {GS_GFX90A, true}};
-
-static bool local_is_probed(gs_target_t target) {
-  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-    if (parts[i].target == target)
-      return parts[i].local_is_probed;
-  return true;
-}
-
-/* Copy engines of later families write their GPU's changes back in front of what they do, and invalidate what
- * it has of others' behind that: ROCr tells them to. */
+/* As the part's copy engines do for a kernel of their own GPU. */
 static bool copies_fence(const gs_job_t *kernel, uint32_t engine) {
-  return kernel->launch.target & GS_GFX10_UP && kernel->launch.gpu == engine;
+  return gs_caches_of(kernel->launch.target)->copies_fence && kernel->launch.gpu == engine;
 }
 
 bool gs_cache_wants_reads(gs_target_t target) {
-  return !local_is_probed(target);
+  return !gs_caches_of(target)->local_is_probed;
 }
 
 /* Fine-grained memory is written through, or not cached at all. */
@@ -78,7 +65,8 @@ bool gs_second_is_stale(gs_cache_t *cache, const gs_job_t *job, const gs_vm_rang
   if (job && writer->is_copy && copies_fence(job, writer->launch.gpu))
     return false;
   return job && is_others && job->launch.acquire < GS_SCOPE_SYSTEM && writer->end &&
-         writer->end < job->begin && !(range->kind == GS_VM_COARSE && local_is_probed(job->launch.target)) &&
+         writer->end < job->begin &&
+         !(range->kind == GS_VM_COARSE && gs_caches_of(job->launch.target)->local_is_probed) &&
          was_read_before(cache, job, writer, address);
 }
 

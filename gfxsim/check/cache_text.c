@@ -47,6 +47,14 @@ static const struct {
          "The GPU has read this line before, and the host, or a kernel of ROCr, has changed it since",
          "fine-grained memory, and atomic loads (which look past the cache), or an acquire fence in the "
          "kernel"},
+    [GS_STALE_XCC] =
+        {{"cache", "xcc", GS_SEVERITY_ERROR,
+          "A read of what another part (XCC) of the GPU wrote and did not write back"},
+         "The two workgroups are on different XCCs, and the write may still be in the writer's second cache "
+         "(L2)",
+         "a release fence of agent scope between the write and what tells of it (`omp flush release`, "
+         "__builtin_amdgcn_fence(__ATOMIC_RELEASE, \"agent\"): buffer_wbl2 sc1), or write it by an atomic "
+         "store"},
 };
 
 static void describe_writer(const gs_cache_t *cache, const gs_wave_t *w, const gs_stale_t *stale,

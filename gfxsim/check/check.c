@@ -50,7 +50,7 @@ static const char *other_than(const gs_options_t *options, unsigned targets) {
 static const struct {
   uint32_t tool;
   unsigned targets;
-} limited[] = {{GS_CHECK_CACHE, GS_TO_90A | GS_GFX10},
+} limited[] = {{GS_CHECK_CACHE, GS_GFX9_11},
                {GS_CHECK_WAIT, GS_WAIT_TARGETS},
                {GS_CHECK_INIT, GS_GFX9_11},
                {GS_CHECK_RACE, GS_GFX9_11}};

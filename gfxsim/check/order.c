@@ -173,7 +173,8 @@ static const gs_job_t *find_job(const gs_order_t *order, uint32_t number) {
 static void number_crew(gs_order_t *order, gs_crew_t *crew) {
   pthread_mutex_lock(&order->lock);
   crew->id = order->next_crew++;
-  order->notes[crew->id % GS_CREW_NOTES] = (gs_crew_note_t){crew->id, crew->job->number, crew->group};
+  order->notes[crew->id % GS_CREW_NOTES] =
+      (gs_crew_note_t){.id = crew->id, .job = crew->job->number, .group = crew->group};
   pthread_mutex_unlock(&order->lock);
 }
 
@@ -717,6 +718,31 @@ void gs_order_wrote_back(gs_order_t *order, gs_job_t *job) {
   pthread_mutex_lock(&order->lock);
   job->wrote_back = true;
   pthread_mutex_unlock(&order->lock);
+}
+
+void gs_order_left_xcc(gs_order_t *order, gs_crew_t *crew, unsigned w) {
+  if (crew->wave[w].dirty)
+    tick(&crew->wave[w]);
+  pthread_mutex_lock(&order->lock);
+  uint16_t *left = order->notes[crew->id % GS_CREW_NOTES].left_xcc;
+  for (unsigned i = 0; i < crew->waves; i++) {
+    const gs_order_wave_t *wave = &crew->wave[i];
+    const uint32_t clock = i != w                        ? wave->published
+                           : wave->clock == GS_CLOCK_MAX ? done_by(wave)
+                                                         : wave->clock;
+    if (left[i % GS_NOTE_CLOCKS] < clock)
+      left[i % GS_NOTE_CLOCKS] = (uint16_t)clock;
+  }
+  pthread_mutex_unlock(&order->lock);
+}
+
+bool gs_order_has_left_xcc(gs_order_t *order, gs_stamp_t stamp) {
+  pthread_mutex_lock(&order->lock);
+  const gs_crew_note_t *note = &order->notes[gs_stamp_crew(stamp) % GS_CREW_NOTES];
+  const bool has = note->id != gs_stamp_crew(stamp) ||
+                   gs_stamp_clock(stamp) < note->left_xcc[gs_stamp_wave(stamp) % GS_NOTE_CLOCKS];
+  pthread_mutex_unlock(&order->lock);
+  return has;
 }
 
 bool gs_order_who(gs_order_t *order, gs_stamp_t stamp, gs_job_t *found, uint64_t *group) {

@@ -102,9 +102,13 @@ typedef struct gs_crew {
 } gs_crew_t;
 
 /* What a crew number stands for. */
+enum { GS_NOTE_CLOCKS = 4 };
 typedef struct gs_crew_note {
   uint32_t id, job;
   uint64_t group;
+  /* What its waves did at clocks below has left the second cache of their XCC: of wave `w` at w % 4, the
+   * highest. */
+  uint16_t left_xcc[GS_NOTE_CLOCKS];
 } gs_crew_note_t;
 
 enum { GS_CREW_NOTES = 1 << 20, GS_JOBS = 1 << 14 };
@@ -158,6 +162,12 @@ bool gs_order_job(gs_order_t *order, gs_stamp_t stamp, gs_job_t *job);
 uint64_t gs_order_tick(gs_order_t *order);
 /* A wave of the job has written all changes of the second cache back. */
 void gs_order_wrote_back(gs_order_t *order, gs_job_t *job);
+
+/* Wave `w` has written the changes of its XCC's second cache back: its own, and those of its group that have
+ * come there. */
+void gs_order_left_xcc(gs_order_t *order, gs_crew_t *crew, unsigned w);
+/* Whether what the stamp stands for has left that cache; also where that is not kept. */
+bool gs_order_has_left_xcc(gs_order_t *order, gs_stamp_t stamp);
 
 /* Between the two calls nobody else gets in: who asks or tells much at a time, as the work-items of one
  * instruction, pays for the lock once. */

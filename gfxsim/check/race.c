@@ -894,7 +894,7 @@ static void watch_order(gs_wave_t *w, const gs_inst_t *in) {
     gs_order_invalidated(wave);
   gs_cache_t *cache = gs_check_of(w)->race->cache;
   if (cache)
-    gs_cache_order(cache, crew, effects);
+    gs_cache_order(cache, crew, gs_place_wave(w), effects);
 }
 
 /* ---- Kernels, groups and copies ---- */

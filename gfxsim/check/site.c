@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/cache_parts.h"
 #include "exec/place.h"
 
 enum { HASHES = 4 * GS_SITES, CODE_BYTES = 1024, LOOP_BYTES = 256, COMPARE_WITHIN = 128 };
@@ -132,12 +133,6 @@ static bool is_compared(const gs_wave_t *w, uint64_t pc, const gs_inst_t *load) 
   return false;
 }
 
-/* Whether a load looks past the caches that other compute units do not see: gfx942 has the scope in two bits.
- */
-static bool is_past(const gs_wave_t *w, const gs_inst_t *load) {
-  return w->env->target == GS_GFX942 ? load->scc : load->glc;
-}
-
 static unsigned flags_of(const gs_wave_t *w, uint64_t pc) {
   gs_inst_t in;
   if (!decode(w, pc, &in))
@@ -145,9 +140,13 @@ static unsigned flags_of(const gs_wave_t *w, uint64_t pc) {
   if (in.op->flags & (GS_OPF_ATOMIC | GS_OPF_RTN))
     return GS_SITE_ATOMIC | (is_exchange(&in) ? GS_SITE_EXCHANGE : 0u) |
            (in.glc || in.op->flags & GS_OPF_RTN ? GS_SITE_RETURNS : 0u);
+  const gs_caches_t *caches = gs_caches_of(w->env->target);
+  const unsigned bits = gs_caches_bits(w->env->target, &in);
   if (writes_memory(&in))
-    return in.op->flags & GS_OPF_D16_HI ? GS_SITE_HIGH : 0u;
-  unsigned flags = (is_past(w, &in) ? GS_SITE_PAST : 0u) | (in.dlc ? GS_SITE_PAST_ARRAY : 0u);
+    return (in.op->flags & GS_OPF_D16_HI ? GS_SITE_HIGH : 0u) |
+           (bits & caches->through ? GS_SITE_THROUGH : 0u);
+  unsigned flags =
+      (bits & caches->past ? GS_SITE_PAST : 0u) | (bits & caches->past_array ? GS_SITE_PAST_ARRAY : 0u);
   if (flags & GS_SITE_PAST || (is_memory(&in) && is_polling(w, pc, &in)))
     flags |= GS_SITE_WAITS;
   return flags | (is_memory(&in) && is_compared(w, pc, &in) ? GS_SITE_COMPARED : 0);

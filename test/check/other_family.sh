@@ -1,5 +1,5 @@
 #!/bin/sh
-# The checker says once which tools do not know a part; those say nothing of it, and the others find what they should.
+# All tools know all parts, and find what they should on others than gfx90a, and in machines with several.
 # Called: other_family.sh GFXSIM_RUN SOURCES FOLDER   ($OMP_CC compiles)
 set -eu
 run=$1 sources=$2 folder=$3
@@ -11,7 +11,7 @@ compile() { # PROGRAM SOURCE BUG
   $OMP_CC -g gfx1030 -O2 -g -w "$sources/$2" "-DBUG=$3" -o "$folder/$1"
 }
 
-# try PROGRAM STATUS FINDINGS TOOLS UNKNOWN: so it ends, with so many findings (a pattern), and UNKNOWN is told not to be looked for.
+# try PROGRAM STATUS FINDINGS TOOLS: so it ends, with so many findings (a pattern), and nothing is told not to be looked for.
 try() {
   status=0
   timeout 100 "$run" --devices="${machine:-gfx1030}" --plugin=ours "--check=$4" --check-log="$folder/log" --check-fail \
@@ -23,10 +23,7 @@ try() {
     $3) ;;
     *) complain "$what: not $3 findings" ;;
   esac
-  told=$(cat "$folder/out" "$folder/log" | grep -c 'GFXSIM_CHECK: ' || true)
-  [ "$told" = "${5:+1}" ] || [ "$told${5:+1}" = 0 ] || complain "$what: $told messages"
-  [ -z "$5" ] || grep -q "${unknown:-gfx1030} is not known to: $5\." "$folder/out" ||
-    complain "$what: does not say that it does not know $5"
+  ! grep -q 'GFXSIM_CHECK: ' "$folder/out" "$folder/log" || complain "$what: some tool does not know a part"
 }
 
 export OMP_TARGET_OFFLOAD=MANDATORY
@@ -35,18 +32,18 @@ compile bounds write_behind.c 1
 compile good write_behind.c 0
 compile race race/histogram.c 1
 compile init init/branch.c 1
-try bounds 99 1 all ''
-try bounds 99 1 bounds ''
-try good 0 0 all ''
-try good 0 0 bounds,transfer ''
-try race 99 '[1-9]' race ''
-try race 0 0 cache ''
-try init 99 1 init ''
+try bounds 99 1 all
+try bounds 99 1 bounds
+try good 0 0 all
+try good 0 0 bounds,transfer
+try race 99 '[1-9]' race
+try race 0 0 cache
+try init 99 1 init
 machine=gfx1030,gfx90a
-try race 99 '[1-9]' race,wait ''
-machine=gfx1030,gfx942 unknown=gfx942 # which this ROCr leaves out
-try race 99 '[1-9]' race,cache cache
-try race 99 '[1-9]' race,wait ''
-try bounds 99 1 all cache
-try good 0 0 cache cache
+try race 99 '[1-9]' race,wait
+machine=gfx1030,gfx942 # which this ROCr leaves out
+try race 99 '[1-9]' race,cache
+try race 99 '[1-9]' race,wait
+try bounds 99 1 all
+try good 0 0 cache
 [ "$wrong" = 0 ]

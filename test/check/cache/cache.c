@@ -45,12 +45,20 @@ static void run(const char *kernel, uint32_t groups, const void *argument, int a
   run_on(test.queue, test.kernels, &test.machine, kernel, groups, argument, acquire, release);
 }
 
-/* Kernels that have it all in themselves. */
-static void within(const char *name) {
+static void run_groups(const char *name, uint32_t groups) {
   char kernel[64];
   uint32_t *words = get_words(test.machine.vram[0]);
   snprintf(kernel, sizeof kernel, "%s_%s", name, test.bug ? "bug" : "good");
-  run(kernel, 2, words, SYSTEM, SYSTEM);
+  run(kernel, groups, words, SYSTEM, SYSTEM);
+}
+
+/* Kernels that have it all in themselves. */
+static void within(const char *name) {
+  run_groups(name, 2);
+}
+
+static void within_many(const char *name) {
+  run_groups(name, 9);
 }
 
 /* A kernel that reads what another wrote, after an earlier one has read it. */
@@ -102,6 +110,14 @@ static void write_back(const char *name) {
   uint32_t *words = get_words(test.machine.vram[0]);
   (void)name;
   run(test.bug ? "store" : "store_and_write_back", 1, words, SYSTEM, NONE);
+  copy_back(words);
+}
+
+/* For the GPU's own compute units, and no further. */
+static void write_back_scope(const char *name) {
+  uint32_t *words = get_words(test.machine.vram[0]);
+  (void)name;
+  run(test.bug ? "store_and_write_back_agent" : "store_and_write_back", 1, words, SYSTEM, NONE);
   copy_back(words);
 }
 
@@ -189,6 +205,10 @@ static const struct {
     {"counter", within},
     {"lanes", within},
     {"polls", within},
+    {"scope", within},
+    {"xcc", within},
+    {"same_xcc", within_many},
+    {"through", within},
     {"scalar_store", within},
     {"scalar_read", within},
     {"kernels", kernels},
@@ -196,6 +216,7 @@ static const struct {
     {"copy_release", copy_release},
     {"barrier_release", barrier_release},
     {"write_back", write_back},
+    {"write_back_scope", write_back_scope},
     {"fine", fine},
     {"host", host},
     {"host_between", host_between},

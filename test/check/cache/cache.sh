@@ -13,26 +13,31 @@ case $name in
   vector | neighbour | lanes) hint='an acquire fence behind the read' ;;
   array) hint='buffer_gl1_inv beside' ;;
   counter) hint='or read it by an atomic load' ;;
-  polls) hint='an acquire fence' writer='The read is repeated until the value changes' ;;
+  polls | scope) hint='an acquire fence' writer='The read is repeated until the value changes' ;;
   scalar_store | scalar_read) hint='s_dcache_inv in front of the read' ;;
   kernels) hint='an acquire fence of agent scope' writer='May miss an earlier write in another kernel' ;;
   arguments | host_between) hint='of system scope' writer='May miss a write by the host' ;;
   copy_acquire) devices=gfx906 hint='of system scope' writer='May miss an earlier copy of 4096 bytes' ;;
-  copy_release | barrier_release | write_back | fine) hint='a release fence of system scope' ;;
+  xcc | same_xcc | through) hint='a release fence of agent scope between' ;;
+  copy_release | barrier_release | write_back | write_back_scope | fine) hint='a release fence of system scope' ;;
   host) hint='fine-grained memory, and atomic loads' writer='May miss a write by the host' ;;
   other_gpu) devices=$devices,$devices hint='a release fence' writer='May miss an earlier write in another kernel' ;;
 esac
+# Where ROCr knows the part.
+set -- "$(dirname "$0")/../../../script/with-rocr" "${devices%%,*}" "$run" "--devices=$devices"
 export CACHE_KERNELS="$CACHE_KERNELS.${devices%%,*}.co" GFXSIM_WORKERS=1
 
-check() { # bug|good
+check() { # bug|good COMMAND...
+  twin=$1
+  shift
   status=0
-  timeout 100 "$run" "--devices=$devices" --check=cache --check-log="$log" --check-sarif="$folder/$name.sarif" --check-fail "$program" "$name" "$1" >"$folder/$name.out" 2>&1 ||
+  timeout 100 "$@" --check=cache --check-log="$log" --check-sarif="$folder/$name.sarif" --check-fail "$program" "$name" "$twin" >"$folder/$name.out" 2>&1 ||
     status=$?
 }
 
-check good
+check good "$@"
 [ "$status" = 0 ] || complain "without its error: status $status"
-check bug
+check bug "$@"
 [ "$status" = 99 ] || complain "status $status"
 for regex in 'Possibly stale read (of (4|8|16) bytes in kernel |by a copy of 4096 bytes)' "$writer" "Hint: .*$hint" 'from 1 places \(cache\)'; do
   grep -qE -- "$regex" "$log" || complain "no line \"$regex\""

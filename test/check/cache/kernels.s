@@ -1,19 +1,22 @@
 // Kernels whose reads caches may answer with old values (NAME_bug), and twins that do what is needed (NAME_good). The argument
 // is the address of some words; only one work-item of each workgroup does anything.
-.ifdef GFX90A
-.amdgcn_target "amdgcn-amd-amdhsa--gfx90a"
-.else
-.ifdef GFX1030 // in waves of 64 lanes
-.amdgcn_target "amdgcn-amd-amdhsa--gfx1030"
-.else
-.amdgcn_target "amdgcn-amd-amdhsa--gfx906"
+.macro part symbol, name, of_90a, of_10
+.ifdef \symbol
+.amdgcn_target "amdgcn-amd-amdhsa--\name"
+.set OF_90A, \of_90a // accumulation registers are in one file with the others, and the second cache has instructions
+.set OF_10, \of_10   // shader arrays have caches; in waves of 64 lanes
 .endif
-.endif
+.endm
+part GFX906, gfx906, 0, 0
+part GFX90A, gfx90a, 1, 0
+part GFX942, gfx942, 1, 0
+part GFX1030, gfx1030, 0, 1
+part GFX1100, gfx1100, 0, 1
 
 .macro kernel name
 .rodata
 .p2align 6
-.ifdef GFX90A
+.if OF_90A
 .amdhsa_kernel \name
   .amdhsa_user_sgpr_kernarg_segment_ptr 1
   .amdhsa_next_free_vgpr 16
@@ -42,27 +45,80 @@
 .set SECOND, 192 // the writer has written
 .set RESULT, 256
 
-// Until what was stored has come to where others read it.
-.macro wait_for_stores
+// Until what was stored has come to the second cache.
+.macro wait_for_second
   s_waitcnt vmcnt(0)
-.ifdef GFX1030
+.if OF_10
   s_waitcnt_vscnt null, 0x0
 .endif
 .endm
 
-// Loads past the caches.
+// ... to where all others of the GPU read it.
+.macro wait_for_stores
+  wait_for_second
+.ifdef GFX942
+  buffer_wbl2 sc1
+  s_waitcnt vmcnt(0)
+.endif
+.endm
+
+// Loads past the caches, as agent scope wants it.
 .macro load_past address:vararg
 .ifdef GFX1030
   global_load_dword v4, v1, \address glc dlc
 .else
+.ifdef GFX942
+  global_load_dword v4, v1, \address sc1
+.else
   global_load_dword v4, v1, \address glc
+.endif
+.endif
+.endm
+
+// Loads with bits that do not reach as far.
+.macro load_near address:vararg
+.ifdef GFX942
+  global_load_dword v4, v1, \address sc0
+.endif
+.ifdef GFX1030
+  global_load_dword v4, v1, \address glc
+.endif
+.ifdef GFX1100
+  global_load_dword v4, v1, \address dlc
+.endif
+.endm
+
+.macro add_word returns, offset
+.ifdef GFX1100
+.if \returns
+  global_atomic_add_u32 v4, v1, v3, s[4:5] offset:\offset glc
+.else
+  global_atomic_add_u32 v1, v3, s[4:5] offset:\offset
+.endif
+.else
+.if !\returns
+  global_atomic_add v1, v3, s[4:5] offset:\offset
+.else
+.ifdef GFX942
+  global_atomic_add v4, v1, v3, s[4:5] offset:\offset sc0
+.else
+  global_atomic_add v4, v1, v3, s[4:5] offset:\offset glc
+.endif
+.endif
 .endif
 .endm
 
 .macro tell offset
   wait_for_stores
   v_mov_b32 v3, 1
-  global_atomic_add v1, v3, s[4:5] offset:\offset
+  add_word 0, \offset
+.endm
+
+// Without the second cache's part in it, where there are several.
+.macro tell_near offset
+  wait_for_second
+  v_mov_b32 v3, 1
+  add_word 0, \offset
 .endm
 
 .macro await offset
@@ -78,7 +134,7 @@ again\@:
 .macro count offset
 again\@:
   v_mov_b32 v3, 0
-  global_atomic_add v4, v1, v3, s[4:5] offset:\offset glc
+  add_word 1, \offset
   s_waitcnt vmcnt(0)
   v_readfirstlane_b32 s6, v4
   s_cmp_lg_u32 s6, 0
@@ -87,12 +143,25 @@ again\@:
 
 .macro nothing
 .endm
-.macro invalidate
-.ifdef GFX1030
+.macro invalidate_first
+.if OF_10
   buffer_gl0_inv
-  buffer_gl1_inv
+.else
+.ifdef GFX942
+  buffer_inv sc0
 .else
   buffer_wbinvl1_vol
+.endif
+.endif
+.endm
+.macro invalidate
+.ifdef GFX942
+  buffer_inv sc1
+.else
+  invalidate_first
+.endif
+.if OF_10
+  buffer_gl1_inv
 .endif
 .endm
 .macro invalidate_scalar
@@ -100,16 +169,16 @@ again\@:
   s_waitcnt lgkmcnt(0)
 .endm
 
-.macro write
+.macro write telling=tell, bits
   await FIRST
   v_mov_b32 v2, 42
-  global_store_dword v1, v2, s[4:5]
-  tell SECOND
+  global_store_dword v1, v2, s[4:5] \bits
+  \telling SECOND
   s_endpgm
 .endm
 
 // Workgroup 0 reads at `offset`, and later what workgroup 1 has written in between.
-.macro two_groups name, offset, learn, mend
+.macro two_groups name, offset, learn, mend, telling=tell, bits
 kernel \name
   s_mov_b64 exec, 1
   s_cmp_eq_u32 s2, 0
@@ -123,7 +192,7 @@ kernel \name
   global_store_dword v1, v6, s[4:5] offset:RESULT
   s_endpgm
 writer\@:
-  write
+  write \telling, \bits
 .endm
 two_groups vector_bug, 0, await, nothing
 two_groups vector_good, 0, await, invalidate
@@ -161,12 +230,42 @@ all_lanes lanes_bug, nothing
 all_lanes lanes_good, invalidate
 
 // Another cache between that of the compute unit and the GPU's.
-.ifdef GFX1030
-.macro invalidate_first
-  buffer_gl0_inv
-.endm
+.if OF_10
 two_groups array_bug, 0, await, invalidate_first
 two_groups array_good, 0, await, invalidate
+.endif
+
+// The two groups are on different XCCs, each with a second cache of its own.
+.ifdef GFX942
+two_groups xcc_bug, 512, await, invalidate, tell_near
+two_groups xcc_good, 512, await, invalidate
+
+// Of nine groups the last is on the reader's XCC.
+.macro many_groups name, writer
+kernel \name
+  s_mov_b64 exec, 1
+  s_cmp_eq_u32 s2, \writer
+  s_cbranch_scc1 writer\@
+  s_cmp_eq_u32 s2, 0
+  s_cbranch_scc0 end\@
+  global_load_dword v5, v1, s[4:5] offset:512
+  tell FIRST
+  await SECOND
+  invalidate
+  global_load_dword v6, v1, s[4:5]
+  s_waitcnt vmcnt(0)
+  global_store_dword v1, v6, s[4:5] offset:RESULT
+end\@:
+  s_endpgm
+writer\@:
+  write tell_near
+.endm
+many_groups same_xcc_bug, 7
+many_groups same_xcc_good, 8
+
+// Stores of a scope that is wide enough go through.
+two_groups through_bug, 512, await, invalidate, tell_near, sc0
+two_groups through_good, 512, await, invalidate, tell_near, sc1
 .endif
 
 // Waits for a word that another workgroup writes.
@@ -178,10 +277,10 @@ kernel \name
   global_load_dword v5, v1, s[4:5]
   tell FIRST
 again\@:
-.ifc "\past", "past"
-  load_past s[4:5]
-.else
+.ifb \past
   global_load_dword v4, v1, s[4:5]
+.else
+  \past s[4:5]
 .endif
   s_waitcnt vmcnt(0)
   v_readfirstlane_b32 s6, v4
@@ -192,7 +291,13 @@ writer\@:
   write
 .endm
 waits polls_bug
-waits polls_good, past
+waits polls_good, load_past
+.ifndef GFX906
+.ifndef GFX90A
+waits scope_bug, load_near
+waits scope_good, load_past
+.endif
+.endif
 
 // A wave stores, and reads that through the scalar cache.
 .macro own_store name, mend
@@ -249,15 +354,24 @@ kernel store
   s_waitcnt vmcnt(0)
   s_endpgm
 
-.ifdef GFX90A
-kernel store_and_write_back
+.if OF_90A
+.macro write_back bits:vararg
   s_mov_b64 exec, 1
   v_mov_b32 v2, 42
   global_store_dword v1, v2, s[4:5]
   s_waitcnt vmcnt(0)
-  buffer_wbl2
+  buffer_wbl2 \bits
   s_waitcnt vmcnt(0)
   s_endpgm
+.endm
+kernel store_and_write_back
+.ifdef GFX942
+  write_back sc0 sc1
+kernel store_and_write_back_agent
+  write_back sc1
+.else
+  write_back
+.endif
 
 // The host changes memory, whose address is behind the words, when it is told to.
 .macro host_changes name, mend
@@ -269,13 +383,17 @@ kernel \name
   tell FIRST
   await SECOND
   \mend
-  buffer_wbinvl1_vol
+  invalidate_first
   global_load_dword v6, v1, s[8:9]
   s_waitcnt vmcnt(0)
   s_endpgm
 .endm
 .macro invalidate_second
+.ifdef GFX942
+  buffer_inv sc0 sc1
+.else
   buffer_invl2
+.endif
 .endm
 host_changes host_bug, nothing
 host_changes host_good, invalidate_second
