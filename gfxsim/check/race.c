@@ -645,7 +645,7 @@ static inline bool is_harmless(const touch_t *t, gs_stamp_t written, gs_stamp_t 
 }
 
 /* Puts the stamps of one lane's, if it is so; false: nothing is done. */
-static inline GS_GUEST bool modify_lane(touch_t *t, uint64_t address, unsigned lane, modified_t *m) {
+static GS_GUEST bool modify_lane(touch_t *t, uint64_t address, unsigned lane, modified_t *m) {
   const unsigned count = t->bytes / 4;
   const size_t word = address % GS_SHADOW_PAGE / 4;
   const gs_stamp_t floor = floor_of(t);
