@@ -9,6 +9,7 @@
 #   named: REGEX    a line with names, which our host runtime tells; only below it
 #   more: yes       ... at least as many
 #   ends: STATUS    the faulty program's, else 99 (--check-fail)
+#   tries: N        the faulty program may be run so often until something is found in it
 #   levels: LEVEL   only that one
 #   runtime: ours   found only below our host runtime, which says what it maps
 #   library: yes    compiled a second time with -DLIBRARY, as PROGRAM.so
@@ -26,7 +27,7 @@ note() { sed -n "s,^[ /*]*$1: \(.*\),\1,p" "$source" | sed 's, \*/$,,'; }
 bug=$(grep -n 'BUG \*/$\|// BUG$' "$source" | cut -d: -f1)
 note expect | sed "s,@BUG@,$bug,g; s,gfx90a,${PART:-gfx90a}," >"$folder/$name.expected"
 # A formatter may have joined lines of the comment, of which the second would be lost.
-[ "$(grep -oE '(expect|named|more|ends|levels|library|runtime): ' "$source" | wc -l)" = "$(grep -cE '^[ /*]*(expect|named|more|ends|levels|library|runtime): ' "$source")" ] ||
+[ "$(grep -oE '(expect|named|more|ends|tries|levels|library|runtime): ' "$source" | wc -l)" = "$(grep -cE '^[ /*]*(expect|named|more|ends|tries|levels|library|runtime): ' "$source")" ] ||
   complain "lines of its comment are joined"
 case $tool in
   init | init,*) begin='(Branch depends|Uninitialised value|Jump to)' ;;
@@ -60,8 +61,12 @@ try() { # LEVEL RUNTIME OPTION...
   level=$1
   shift 2
   log=$folder/$name.$level.log
-  status=0
+  status=0 tries=$(note tries)
   check "$@" "$folder/$name.$level.1" || status=$?
+  while [ "$status" = 0 ] && [ "${tries:-1}" -gt 1 ]; do
+    status=0 tries=$((tries - 1))
+    check "$@" "$folder/$name.$level.1" || status=$?
+  done
   [ "$status" = "${ends:-99}" ] || { complain "$where: status $status"; cat "$folder/$name.out" >&2; }
   compare "$log" "$where"
   case $where in *runtime)

@@ -1,24 +1,30 @@
-/* Two kernels at the same time on the same array. The first waits for the second, however late that is.
+/* Two kernels at the same time on the same array. The first one's accesses wait for the second one's, and
+ * the second one's end waits for the first, however late the host is with either. Where the second is
+ * through with all of its rounds when the first one sees that it has begun, they count as learned of:
+ * clocks do not pass between a store and what comes behind it. So it takes some tries on a busy machine.
  * expect: Data race: (read|write) of 4 bytes in target region in main at line [0-9]+ \(.*:@BUG@\)
  * expect: Conflicts with an earlier (read|write) in another kernel
  * expect: Hint: the two were under way at the same time
  * levels: O2
+ * tries: 6
  * more: yes */
 #include <stdio.h>
 
 enum { N = 64, ROUNDS = 100000, PATIENCE = 50000000 };
 
 int main(void) {
-  static int a[N], begun;
-#pragma omp target data map(tofrom : a, begun)
+  static int a[N], begun, accessed;
+#pragma omp target data map(tofrom : a, begun, accessed)
   {
 #pragma omp target teams num_teams(1) thread_limit(64) nowait depend(out : a)
 #pragma omp parallel for
     for (int i = 0; i < N; i++) {
+#pragma omp atomic write
+      begun = 1;
 #if BUG
       for (int there = 0, k = 0; !there && k < PATIENCE; k++) {
 #pragma omp atomic read
-        there = begun;
+        there = accessed;
       }
 #endif
       for (int round = 0; round < ROUNDS; round++)
@@ -31,10 +37,17 @@ int main(void) {
 #endif
 #pragma omp parallel for
     for (int i = 0; i < N; i++) {
-#pragma omp atomic write
-      begun = 1;
-      for (int round = 0; round < ROUNDS; round++)
+      for (int round = 0; round < ROUNDS; round++) {
         *(volatile int *)&a[i] += 2;
+        if (round == 0) { /* what comes behind it is ordered by nothing */
+#pragma omp atomic write
+          accessed = 1;
+        }
+      }
+      for (int there = 0, k = 0; !there && k < PATIENCE; k++) {
+#pragma omp atomic read
+        there = begun;
+      }
     }
 #pragma omp taskwait
   }
