@@ -3,6 +3,7 @@
  * gfx11, output modifiers, and NaNs of products. Not here: what texts say. */
 #include "harness.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -115,20 +116,77 @@ static void check_function(isa_wave_t *t, const function_t *f) {
   isa_assert_only_changed(t, "v2");
 }
 
+/* Sine and cosine, which gfx10 was not seen to have like gfx11. */
+static bool is_angle(const char *name) {
+  return strstr(name, "v_sin") || strstr(name, "v_cos");
+}
+
 /* Whatever MODE's rounding; the quiet bit needs the IEEE bit. */
 static void test_functions(void **state) {
   isa_wave_t *const t = isa_new(state, ISA_PART);
   for (unsigned round = 0; round < 4; round++) {
     gs_wave_set_mode(&t->w, 0x3f0 | round);
     for (size_t i = 0; i < COUNT(functions); i++)
-      check_function(t, &functions[i]);
+      if (!(t->env.target & GS_GFX10) || !is_angle(functions[i].name))
+        check_function(t, &functions[i]);
   }
   gs_wave_set_mode(&t->w, 0xf0);
   for (unsigned l = 0; l < lanes_of(t); l++)
     t->v[1].u32[l] = 0x7f812345;
-  (void)isa_run(t, "v_exp_f32_e32 v2, v1\nv_rcp_f32_e32 v3, v1\nv_cos_f32_e32 v4, v1");
+  (void)isa_run(t, "v_exp_f32_e32 v2, v1\nv_rcp_f32_e32 v3, v1\nv_sqrt_f32_e32 v4, v1");
   for (unsigned r = 2; r < 5; r++)
     assert_int_equal(t->v[r].u32[0], 0x7f812345);
+  isa_free(t);
+}
+
+/* Doubles, of which nothing was published but that they have some 35 bits: all are good to 25 bits, where
+ * AMD's texts promise 23 (2^29 units), and the last 17 are 0. */
+typedef struct double_function {
+  const char *name;
+  double (*exact)(double);
+  double error; /* relative, at most */
+} double_function_t;
+static double reciprocal(double x) {
+  return 1 / x;
+}
+static double reciprocal_root(double x) {
+  return 1 / sqrt(x);
+}
+static void set_double(isa_wave_t *t, unsigned reg, unsigned lane, double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  t->v[reg].u32[lane] = (uint32_t)bits;
+  t->v[reg + 1].u32[lane] = (uint32_t)(bits >> 32);
+}
+static double double_of(const isa_wave_t *t, unsigned reg, unsigned lane) {
+  const uint64_t bits = t->v[reg].u32[lane] | (uint64_t)t->v[reg + 1].u32[lane] << 32;
+  double x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+static void check_double(isa_wave_t *t, const double_function_t *f) {
+  char text[TEXT];
+  double x[GS_MAX_LANES];
+  for (unsigned l = 0; l < lanes_of(t); l++) {
+    x[l] = ldexp(1 + l * 0x1.02030405p-6, (int)l % 9 - 4);
+    set_double(t, 2, l, x[l]);
+    t->v[4].u32[l] = t->v[5].u32[l] = UINT32_MAX;
+  }
+  (void)snprintf(text, sizeof text, "%s_e32 v[4:5], v[2:3]", f->name);
+  (void)isa_run(t, text);
+  for (unsigned l = 0; l < lanes_of(t); l++) {
+    const double exact = f->exact(x[l]);
+    assert_int_equal(t->v[4].u32[l] & 0x1ffff, 0);
+    assert_true(fabs(double_of(t, 4, l) - exact) <= exact * f->error);
+  }
+}
+static void test_doubles(void **state) {
+  static const double_function_t all[] = {{"v_rcp_f64", reciprocal, 0x1p-25},
+                                          {"v_rsq_f64", reciprocal_root, 0x1p-25},
+                                          {"v_sqrt_f64", sqrt, 0x1p-25}};
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  for (size_t i = 0; i < COUNT(all); i++)
+    check_double(t, &all[i]);
   isa_free(t);
 }
 
@@ -292,9 +350,10 @@ static void check_modified(isa_wave_t *t, const modified_t *r) {
   }
   gs_wave_set_mode(&t->w, r->mode);
   (void)isa_run(t, r->text);
-  if (t->v[4].u32[3] != r->result)
-    fail_msg("%s (mode 0x%x) of 0x%x, 0x%x: 0x%x, cards give 0x%x", r->text, r->mode, r->x, r->y,
-             t->v[4].u32[3], r->result);
+  for (unsigned l = 0; l < lanes_of(t); l++)
+    if (t->v[4].u32[l] != r->result)
+      fail_msg("%s (mode 0x%x) of 0x%x, 0x%x: 0x%x, cards give 0x%x", r->text, r->mode, r->x, r->y,
+               t->v[4].u32[l], r->result);
 }
 
 static void test_output_modifiers(void **state) {
@@ -389,7 +448,8 @@ static void test_half_functions(void **state) {
   };
   isa_wave_t *const t = isa_new(state, ISA_PART);
   for (size_t i = 0; i < COUNT(rows); i++)
-    check_modified(t, &rows[i]);
+    if (!(t->env.target & GS_GFX10) || !is_angle(rows[i].text))
+      check_modified(t, &rows[i]);
   isa_free(t);
 }
 
@@ -498,7 +558,13 @@ int main(void) {
   static const struct CMUnitTest tests[] = {
       isa_part_test_on(test_functions, GS_GFX11_W64),
       isa_part_test_on(test_functions, GS_GFX11_W32),
+      isa_part_test_on(test_functions, GS_GFX1030),
+      isa_part_test_on(test_functions, GS_GFX1030_W32),
       isa_part_test_on(test_all_results, GS_GFX1100),
+      isa_part_test_on(test_doubles, GS_GFX11_W64),
+      isa_part_test_on(test_doubles, GS_GFX11_W32),
+      isa_part_test_on(test_doubles, GS_GFX1030),
+      isa_part_test_on(test_doubles, GS_GFX1030_W32),
       isa_part_test_on(test_dot2, GS_GFX11_W64),
       isa_part_test_on(test_dot2, GS_GFX11_W32),
       isa_part_test_on(test_dot2_constants, GS_GFX11_W64),
@@ -509,6 +575,8 @@ int main(void) {
       isa_part_test_on(test_modified_functions, GS_GFX11_W64),
       isa_part_test_on(test_half_functions, GS_GFX11_W64),
       isa_part_test_on(test_half_functions, GS_GFX11_W32),
+      isa_part_test_on(test_half_functions, GS_GFX1030),
+      isa_part_test_on(test_half_functions, GS_GFX1030_W32),
       isa_part_test_on(test_packed_nans, GS_GFX11_W64),
       isa_wide_part_test(test_products_of_halves),
       isa_wide_part_test(test_products_of_doubles),
