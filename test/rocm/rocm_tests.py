@@ -210,7 +210,7 @@ def run_program(options, suite, program, done, log):
             if result not in ("pass", "skipped"):
                 print(f"{suite}: {name}:{case}: {result}", flush=True)
         if len(done) == before:
-            sys.exit(f"rocm-tests: {program} ends, or says nothing for {options.limit} s, before its first case, {left[0]}: "
+            sys.exit(f"rocm-tests: {program} ends, or says nothing for {options.limit:g} s, before its first case, {left[0]}: "
                      "--limit gives it longer")
         left = [case for case in left if f"{name}:{case}" not in done]
 
@@ -334,7 +334,7 @@ def write_table(options):
 Written by `script/rocm-tests --write`; do not edit. Cases of the test suites that Debian 13 packages, or another release where
 one is named, and of ROCr's own programs on the ROCr of Debian forky, run on gfxsim's gfx90a with 8 compute units, or on the part
 that is named. They were written for hardware, by the authors of the libraries. Of libraries samples: every n-th case, and not of
-all programs; of rocThrust sizes up to 256. `skipped`: by the suite itself. `late`: more than {options.limit} s, or what was given
+all programs; of rocThrust sizes up to 256. `skipped`: by the suite itself. `late`: more than {options.limit:g} s, or what was given
 when it was run.
 
 | suite | package | cases run | {" | ".join(COLUMNS)} |
