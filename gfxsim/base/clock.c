@@ -11,8 +11,12 @@ uint64_t gs_clock_nanoseconds(void) {
   return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
+uint64_t gs_clock_ticks_at(uint64_t nanoseconds) {
+  return nanoseconds / NANOSECONDS_PER_TICK;
+}
+
 uint64_t gs_clock_ticks(void) {
-  return gs_clock_nanoseconds() / NANOSECONDS_PER_TICK;
+  return gs_clock_ticks_at(gs_clock_nanoseconds());
 }
 
 /* Sleeps until shortly before, because sleeping takes longer than asked for; then spins. */

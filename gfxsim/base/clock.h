@@ -16,6 +16,8 @@ uint64_t gs_clock_nanoseconds(void);
 /* Ticks of the GPU's constant clock, derived from the same CLOCK_BOOTTIME. Never decreases, also between
  * threads; two samples within 10 ns may be equal. Thread-safe. */
 uint64_t gs_clock_ticks(void);
+/* The ticks at that time of gs_clock_nanoseconds. */
+uint64_t gs_clock_ticks_at(uint64_t nanoseconds);
 
 /* Sleeps until gs_clock_nanoseconds() is `end`, or `*stop` becomes true: that is noticed within 5 ms. */
 void gs_clock_wait_until(uint64_t end, const atomic_bool *stop);

@@ -326,7 +326,7 @@ void gs_machine_counters(gs_machine_t *machine, uint64_t *gpu, uint64_t *system)
   /* One reading for both: ROCr takes the clocks' ratio from two samples, and what goes by between two
    * readings of ours, a whole time slice now and then, would be an error of it. */
   *system = gs_clock_nanoseconds();
-  *gpu = next_clock(machine, *system / (1000000000 / GS_CLOCK_HZ));
+  *gpu = next_clock(machine, gs_clock_ticks_at(*system));
 }
 
 HSAKMT_STATUS gs_machine_set_xnack(gs_machine_t *machine, bool on) {
