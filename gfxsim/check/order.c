@@ -334,7 +334,7 @@ static gs_sync_t *find_word(gs_order_t *order, uint64_t address, bool make) {
 /* The same, made if there is none; *place, if it is given, is asked first. */
 static gs_sync_t *reach_word(gs_order_t *order, const gs_order_word_t *asked) {
   const uint32_t place = asked->place ? *asked->place : 0;
-  if (place && order->sync[place - 1].address == asked->address && place <= order->sync_count)
+  if (place && place <= order->sync_count && order->sync[place - 1].address == asked->address)
     return &order->sync[place - 1];
   gs_sync_t *word = find_word(order, asked->address, true);
   if (asked->place)

@@ -41,13 +41,17 @@ gs_code_t *gs_code_acquire(gs_code_t *code) {
   return code;
 }
 
+static void free_cells(gs_code_cells_t *cells) {
+  for (size_t i = 0; cells && cells->sums && i < GS_LINE_SLOTS; i++)
+    free(cells->sums[i]);
+  if (cells)
+    free(cells->sums);
+  free(cells);
+}
+
 static void free_line(gs_code_line_t *line) {
   if (line) {
-    for (size_t i = 0; line->cells && line->cells->sums && i < GS_LINE_SLOTS; i++)
-      free(line->cells->sums[i]);
-    if (line->cells)
-      free(line->cells->sums);
-    free(line->cells);
+    free_cells(line->cells);
     free(line->digests);
   }
   free(line);

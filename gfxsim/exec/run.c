@@ -434,12 +434,13 @@ static bool wants_break(gs_executor_t *ex, gs_group_t *group) {
 static void expect_waiting(gs_run_t *run) {
   atomic_store_explicit(&run->short_turns, 2 * run->kernel.resident_groups, memory_order_relaxed);
 }
-static unsigned passes_of(const gs_executor_t *ex, gs_run_t *run) {
+/* How many passes the turn that begins may have. */
+static unsigned begin_turn(const gs_executor_t *ex, gs_run_t *run) {
   const uint32_t turns = atomic_load_explicit(&run->short_turns, memory_order_relaxed);
-  if (turns)
+  if (GS_UNLIKELY(turns)) {
     atomic_store_explicit(&run->short_turns, turns - 1, memory_order_relaxed);
-  if (GS_UNLIKELY(turns))
     return PASSES_BESIDE_SLEEPER;
+  }
   return GS_UNLIKELY(ex->device->schedule & GS_SHORT_TURNS) ? PASSES_PER_SHORT_TURN : PASSES_PER_TURN;
 }
 
@@ -449,7 +450,7 @@ static __attribute__((noinline)) gs_turn_t run_turn(gs_executor_t *ex, gs_run_t 
     refresh(ex);
     gs_poison_scratch(ex, run, group);
   }
-  for (unsigned passes = passes_of(ex, run); passes;) {
+  for (unsigned passes = begin_turn(ex, run); passes;) {
     const pass_t pass =
         GS_LIKELY(!ex->device->schedule) ? run_pass(ex, run, group) : run_pass_by_chance(ex, run, group);
     if (pass.failed)
