@@ -34,4 +34,17 @@ static inline size_t gs_strip_place(unsigned load) {
          load * sizeof(gs_strip_place_t);
 }
 
+/* Bytes from the wave's begin to what is known of a vector register where addresses are worked out without
+ * its row (translate/rows_linear.c), 8 bytes for each: before the first strip, whose values lie there, too.
+ */
+static inline size_t gs_linear_row(unsigned reg) {
+  return offsetof(gs_wave_t, strip_values) + sizeof(uint64_t) * reg;
+}
+/* The same of a carry in scalar registers. */
+static inline size_t gs_linear_carry(unsigned reg) {
+  return gs_linear_row(GS_ARCH_VGPRS + reg);
+}
+static_assert(sizeof(uint64_t) * (GS_ARCH_VGPRS + GS_SGPRS) <= (size_t)64 * GS_STRIP_VALUE_SLOTS,
+              "they end before the places of loads");
+
 #endif

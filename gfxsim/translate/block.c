@@ -26,7 +26,7 @@ enum {
   /* Labels: the main run before each step and at its end, the beginnings of copies, where branches go,
      detours, and where they come back; of strips, where their loops begin, where they go on to the next
      strip, and what they do where no lane is active; of plans, what is done without one, and where that comes
-     back. */
+     back, and the same of their addresses. */
   MAIN = 0,
   COPY = MAIN + MOST_STEPS + 1,
   COPY_PART = COPY + MOST_STEPS, /* of those that do not begin with one lane, or of all */
@@ -38,7 +38,9 @@ enum {
   IDLE = STRIP_TAIL + MOST_STRIPS,
   PLAIN = IDLE + MOST_STRIPS,
   BEHIND = PLAIN + MOST_STEPS,
-  LABELS = BEHIND + MOST_STEPS,
+  ROWS = BEHIND + MOST_STEPS, /* addresses that are not linear */
+  PLACED = ROWS + MOST_STEPS, /* all loads are where they were found */
+  LABELS = PLACED + MOST_STEPS,
 };
 static_assert((int)MOST_STEPS <= (int)GS_PLAN_STEPS, "plans have room for all steps");
 static_assert((int)LABELS <= (int)GS_EMIT_LABELS, "labels have room");
@@ -56,14 +58,17 @@ enum {
   CALL_LAST,
   FENCE,
   ONE_FIRST,
+  LINEAR_ROW,
+  LINEAR_MASK,
   STRIP_FIRST,
   STRIP_IDLE,
   STRIP_NEXT,
   CONTROLS
 };
-static const char *const control_names[CONTROLS] = {
-    "enter",      "go",        "go_last", "leave",     "guard",       "join",       "call",
-    "call_store", "call_last", "fence",   "one_first", "strip_first", "strip_idle", "strip_next"};
+static const char *const control_names[CONTROLS] = {"enter",       "go",          "go_last",    "leave",
+                                                    "guard",       "join",        "call",       "call_store",
+                                                    "call_last",   "fence",       "one_first",  "linear_row",
+                                                    "linear_mask", "strip_first", "strip_idle", "strip_next"};
 
 struct gs_translator {
   const gs_stencil_table_t *table;
@@ -476,6 +481,91 @@ static void put_check(block_t *b, unsigned step, const gs_plan_load_t *load, uns
   values[GS_HOLE_SGPR_DST] = gs_strip_place(number);
   gs_emit_stencil(&b->e, b->step[step].choice.check, values, label);
 }
+static void put_checks(block_t *b, unsigned first, const gs_plan_t *plan, bool wants_computed,
+                       unsigned label) {
+  unsigned load = 0;
+  for (unsigned i = 0; i < plan->steps; i++)
+    if (plan->role[i] == GS_PLAN_LOAD) {
+      if (wants_computed || !plan->load[load].is_computed)
+        put_check(b, first + i, &plan->load[load], load, label);
+      load++;
+    }
+}
+
+/* One of the instructions that work out addresses. Of a load, `load` is the number. */
+static void put_linear_step(block_t *b, const step_t *step, const gs_inst_t *in, const gs_stencil_t *stencil,
+                            unsigned load, unsigned label) {
+  uint64_t values[GS_HOLE_VALUES] = {0};
+  place_values(b, (unsigned)(step - b->step), values);
+  operand_values(in, values);
+  for (unsigned i = 0; i < 3; i++)
+    if (in->src[i].kind == GS_SRC_VGPR)
+      values[GS_HOLE_SGPR_SRC0 + i] = gs_linear_row(in->src[i].reg);
+    else if (in->op->src[i] == GS_T_MASK)
+      values[GS_HOLE_SGPR_SRC0 + i] = gs_linear_carry(in->src[i].reg);
+  values[GS_HOLE_ROW_DST] = row_of(GS_STRIP_COPIES + GS_STRIP_COPY_ROWS * load);
+  values[GS_HOLE_SGPR_DST] = step->choice.strip_load ? gs_strip_place(load) : gs_linear_row(in->dst);
+  values[GS_HOLE_SGPR_SDST] = gs_linear_carry(in->sdst);
+  gs_emit_stencil(&b->e, stencil, values, label);
+}
+static void put_linear_steps(block_t *b, const step_t *step, const gs_stencil_t *stencil, unsigned load,
+                             unsigned label) {
+  const gs_choice_t *choice = &step->choice;
+  for (unsigned i = 0; i < 2 && choice->has_halves; i++) {
+    gs_inst_t half;
+    gs_choose_half(step->in, choice->first_half ^ i, &half);
+    put_linear_step(b, step, &half, stencil, load, label);
+  }
+  if (!choice->has_halves)
+    put_linear_step(b, step, step->in, stencil, load, label);
+}
+
+/* What addresses are made of that is there before the plan. */
+static void put_linear_inputs(block_t *b, const gs_plan_slice_t *slice, unsigned label) {
+  const unsigned dwords = b->translator->table->lanes / 32;
+  uint64_t values[GS_HOLE_VALUES] = {0};
+  for (unsigned i = 0; i < slice->row_count; i++) {
+    values[GS_HOLE_ROW_SRC0] = row_of(slice->row[i]);
+    values[GS_HOLE_SGPR_DST] = gs_linear_row(slice->row[i]);
+    gs_emit_stencil(&b->e, b->translator->control[LINEAR_ROW], values, label);
+  }
+  for (unsigned i = 0; i < GS_SGPRS; i += dwords) {
+    if (!(slice->masks.bits[i / 64] >> i % 64 & 1))
+      continue;
+    values[GS_HOLE_SGPR_SRC0] = scalar_of(i);
+    values[GS_HOLE_SGPR_DST] = gs_linear_carry(i);
+    gs_emit_stencil(&b->e, b->translator->control[LINEAR_MASK], values, label);
+  }
+}
+
+/* Finds the loads whose addresses are computed from linear rows; else goes on at `label`. */
+static void put_linear(block_t *b, unsigned first, const gs_plan_t *plan, const gs_plan_slice_t *slice,
+                       unsigned label) {
+  unsigned load = 0;
+  put_linear_inputs(b, slice, label);
+  for (unsigned i = 0; i < plan->steps; i++) {
+    if (slice->has[i])
+      put_linear_steps(b, &b->step[first + i], slice->stencil[i], load, label);
+    load += plan->role[i] == GS_PLAN_LOAD;
+  }
+}
+
+/* Finds out where all loads are. Returns false when there was no room for all values. */
+static bool put_places(block_t *b, unsigned first, const gs_plan_t *plan, unsigned number) {
+  gs_plan_slice_t slice;
+  const bool is_computed = gs_plan_address_steps(plan);
+  if (is_computed && gs_plan_slice(plan, b->translator->table->lanes, &slice)) {
+    put_checks(b, first, plan, false, PLAIN + number);
+    put_linear(b, first, plan, &slice, ROWS + number);
+    put_control(b, JOIN, first, PLACED + number);
+    b->e.label[ROWS + number] = b->e.end;
+  }
+  if (is_computed && !put_addresses(b, first, plan))
+    return false;
+  put_checks(b, first, plan, true, PLAIN + number);
+  b->e.label[PLACED + number] = b->e.end;
+  return true;
+}
 
 static bool put_planned_strip(block_t *b, unsigned first, const gs_plan_t *plan) {
   const unsigned strip = b->strip_count++;
@@ -505,18 +595,10 @@ static bool put_planned_strip(block_t *b, unsigned first, const gs_plan_t *plan)
 /* Returns false when there was no room for all values. */
 static bool put_plan(block_t *b, unsigned first, const gs_plan_t *plan) {
   const unsigned number = b->plan_count++;
-  unsigned load = 0;
   b->plans[number].first = first;
   b->plans[number].end = first + plan->steps;
   gs_cache_flush(&b->cache, &b->e);
-  if (gs_plan_address_steps(plan) && !put_addresses(b, first, plan))
-    return false;
-  for (unsigned i = 0; i < plan->steps; i++)
-    if (plan->role[i] == GS_PLAN_LOAD) {
-      put_check(b, first + i, &plan->load[load], load, PLAIN + number);
-      load++;
-    }
-  if (!put_planned_strip(b, first, plan))
+  if (!put_places(b, first, plan, number) || !put_planned_strip(b, first, plan))
     return false;
   for (unsigned i = 0; i < plan->steps; i++)
     if (plan->role[i] == GS_PLAN_BEHIND)

@@ -178,6 +178,15 @@ static void find_strips(gs_finder_t *finder, const gs_inst_t *in, const char *ha
   choice->strip_part = find(finder, handler, kinds, "strippart");
 }
 
+static void find_linear(gs_finder_t *finder, const gs_inst_t *in, const char *handler, gs_choice_t *choice) {
+  char kinds[4];
+  if (!choice->strip_full || !name_kinds(in, false, kinds))
+    return;
+  choice->linear = find(finder, handler, kinds, "linear");
+  choice->ragged = find(finder, handler, kinds, "ragged");
+  choice->flat = find(finder, handler, kinds, "flat");
+}
+
 static void find_loads(gs_finder_t *finder, const gs_inst_t *in, const char *handler, gs_choice_t *choice) {
   char kinds[4], load[HANDLER_BYTES];
   if ((in->op->encoding != GS_ENC_FLAT && in->op->encoding != GS_ENC_GLOBAL) || !name_kinds(in, false, kinds))
@@ -185,6 +194,7 @@ static void find_loads(gs_finder_t *finder, const gs_inst_t *in, const char *han
   snprintf(load, sizeof load, "load_%u_stripfull", gs_type_dwords((gs_type_t)in->op->dst));
   choice->check = find(finder, handler, kinds, "check");
   choice->strip_load = choice->check ? gs_stencil_find(finder->table, load) : NULL;
+  choice->linear = find(finder, handler, kinds, "checklinear");
 }
 
 /* ---- Instructions on pairs of registers, whose halves are instructions of their own in strips ---- */
@@ -243,6 +253,8 @@ static void find_halves(gs_finder_t *finder, const gs_inst_t *in, const char *ha
   choice->strip_full = find(finder, pairs[pair].half, kinds, "stripfull");
   choice->strip_part = find(finder, pairs[pair].half, kinds, "strippart");
   choice->has_halves = true;
+  if (name_kinds(&half[0], false, kinds) && name_kinds(&half[1], false, other) && strcmp(kinds, other) == 0)
+    choice->linear = find(finder, pairs[pair].half, kinds, "linear");
 }
 
 /* Whether EXEC may be another one behind the instruction. Its registers are the last of the operands, so a
@@ -297,6 +309,7 @@ gs_choice_t gs_choose(gs_finder_t *finder, const gs_inst_t *in) {
   const bool plain = is_plain(in);
   if (plain) {
     find_strips(finder, in, handler, &choice);
+    find_linear(finder, in, handler, &choice);
     find_loads(finder, in, handler, &choice);
   }
   if (in->op->encoding == GS_ENC_VOP3P && !choice.strip_full)

@@ -42,9 +42,13 @@ static bool writes_mask(const gs_inst_t *in) {
   return in->op->encoding == GS_ENC_VOPC || (in->op->flags & GS_OPF_SDST);
 }
 
+/* Vector registers that are written. */
+static unsigned results_of(const gs_inst_t *in) {
+  return in->op->encoding == GS_ENC_VOPC ? 0 : gs_type_dwords((gs_type_t)in->op->dst);
+}
+
 static bool add_vector(gs_plan_t *p, const gs_inst_t *in, unsigned lanes) {
-  const unsigned results = gs_type_dwords((gs_type_t)in->op->dst), mask = lanes / 32;
-  const bool has_row = in->op->encoding != GS_ENC_VOPC;
+  const unsigned results = results_of(in), mask = lanes / 32;
   bool is_loaded = (in->op->flags & GS_OPF_ACC_DST) && has_rows(&p->loaded, in->dst, results),
        is_late = false;
   bool is_uniform = !(in->op->flags & (GS_OPF_ACC_DST | GS_OPF_VCC_IN));
@@ -67,11 +71,9 @@ static bool add_vector(gs_plan_t *p, const gs_inst_t *in, unsigned lanes) {
     return false;
   if (writes_mask(in))
     put_scalars(&p->loaded_masks, in->sdst, mask, is_loaded);
-  if (has_row) {
-    put_rows(&p->uniform, in->dst, results, is_uniform);
-    put_rows(&p->written, in->dst, results, true);
-    put_rows(&p->loaded, in->dst, results, is_loaded);
-  }
+  put_rows(&p->uniform, in->dst, results, is_uniform);
+  put_rows(&p->written, in->dst, results, true);
+  put_rows(&p->loaded, in->dst, results, is_loaded);
   p->vector_count++;
   return true;
 }
@@ -152,6 +154,8 @@ bool gs_plan_add(gs_plan_t *p, const gs_inst_t *in, const gs_choice_t *choice, u
       p->scalars; /* all else is as it was where an instruction can't be added */
   uint8_t role;
   if (p->steps < GS_PLAN_STEPS && add(p, in, choice, lanes, &role)) {
+    p->in[p->steps] = in;
+    p->choice[p->steps] = choice;
     p->role[p->steps++] = role;
     return true;
   }
@@ -171,4 +175,89 @@ unsigned gs_plan_address_steps(const gs_plan_t *p) {
     if (p->role[i] == GS_PLAN_LOAD && p->load[load++].is_computed)
       steps = i + 1;
   return steps;
+}
+
+/* ---- What computes addresses ---- */
+
+/* What is still to be found, from the plan's end to its begin. */
+typedef struct wanted {
+  gs_row_set_t rows;
+  gs_scalar_set_t masks;
+} wanted_t;
+
+static void want_sources(wanted_t *wanted, const gs_inst_t *in, unsigned lanes) {
+  for (unsigned i = 0; i < 3; i++) {
+    if (in->src[i].kind == GS_SRC_VGPR)
+      put_rows(&wanted->rows, in->src[i].reg, width_of(in, i, lanes), true);
+    if (in->src[i].kind == GS_SRC_SGPR && in->op->src[i] == GS_T_MASK)
+      put_scalars(&wanted->masks, in->src[i].reg, lanes / 32, true);
+  }
+}
+
+/* Whether the vector instruction makes something that is wanted; its operands are, from now on. */
+static bool makes_wanted(wanted_t *wanted, const gs_inst_t *in, unsigned lanes) {
+  const unsigned results = results_of(in);
+  const unsigned mask = writes_mask(in) ? lanes / 32 : 0;
+  if (!has_rows(&wanted->rows, in->dst, results) && !has_scalars(&wanted->masks, in->sdst, mask))
+    return false;
+  put_rows(&wanted->rows, in->dst, results, false);
+  put_scalars(&wanted->masks, in->sdst, mask, false);
+  want_sources(wanted, in, lanes);
+  return true;
+}
+
+/* What is wanted from before the plan. */
+static bool list_wanted(const wanted_t *wanted, gs_plan_slice_t *slice) {
+  for (unsigned i = 0; i < GS_VGPRS; i++) {
+    if (!has_rows(&wanted->rows, i, 1))
+      continue;
+    if (slice->row_count == GS_PLAN_ROWS || i >= GS_ARCH_VGPRS)
+      return false;
+    slice->row[slice->row_count++] = (uint16_t)i;
+  }
+  slice->masks = wanted->masks;
+  return true;
+}
+
+/* Which stencil works out what the instruction makes, with so many operands that are ragged: that are known
+ * in their first and their last lane, and in between not all. NULL = none does. */
+static const gs_stencil_t *stencil_for(const gs_choice_t *choice, unsigned ragged) {
+  if (choice->flat)
+    return choice->flat;
+  if (!ragged)
+    return choice->linear ? choice->linear : choice->ragged;
+  return ragged == 1 && choice->linear ? choice->ragged : NULL;
+}
+
+static bool choose_stencils(const gs_plan_t *p, unsigned lanes, gs_plan_slice_t *slice) {
+  gs_row_set_t ragged = {{0}};
+  for (unsigned i = 0; i < p->steps; i++) {
+    const gs_inst_t *in = p->in[i];
+    unsigned count = 0;
+    if (!slice->has[i])
+      continue;
+    for (unsigned k = 0; k < 3; k++)
+      count += in->src[k].kind == GS_SRC_VGPR && has_rows(&ragged, in->src[k].reg, width_of(in, k, lanes));
+    slice->stencil[i] = stencil_for(p->choice[i], count);
+    if (!slice->stencil[i])
+      return false;
+    put_rows(&ragged, in->dst, results_of(in), slice->stencil[i] == p->choice[i]->ragged);
+  }
+  return true;
+}
+
+bool gs_plan_slice(const gs_plan_t *p, unsigned lanes, gs_plan_slice_t *slice) {
+  wanted_t wanted = {0};
+  unsigned load = p->load_count;
+  memset(slice, 0, sizeof *slice);
+  for (unsigned i = p->steps; i-- > 0;) {
+    const gs_inst_t *in = p->in[i];
+    if (p->role[i] == GS_PLAN_VECTOR) {
+      slice->has[i] = makes_wanted(&wanted, in, lanes);
+    } else if (p->role[i] == GS_PLAN_LOAD && p->load[--load].is_computed) {
+      slice->has[i] = true;
+      put_rows(&wanted.rows, in->src[0].reg, in->src[2].kind == GS_SRC_SGPR ? 1 : 2, true);
+    }
+  }
+  return list_wanted(&wanted, slice) && choose_stencils(p, lanes, slice);
 }

@@ -36,6 +36,8 @@ typedef struct gs_row_set {
 
 typedef struct gs_plan {
   uint8_t role[GS_PLAN_STEPS]; /* gs_plan_role_t */
+  const gs_inst_t *in[GS_PLAN_STEPS];
+  const gs_choice_t *choice[GS_PLAN_STEPS];
   unsigned steps;
   gs_plan_load_t load[GS_STRIP_LOADS];
   unsigned load_count, vector_count;
@@ -56,5 +58,19 @@ bool gs_plan_add(gs_plan_t *plan, const gs_inst_t *in, const gs_choice_t *choice
 bool gs_plan_end(gs_plan_t *plan);
 /* How many steps there are up to the last whose address is computed. */
 unsigned gs_plan_address_steps(const gs_plan_t *plan);
+
+enum { GS_PLAN_ROWS = 16 };
+
+/* What computes the addresses of a plan's loads, and nothing else. */
+typedef struct gs_plan_slice {
+  bool has[GS_PLAN_STEPS];                    /* vector instructions, and loads with computed addresses */
+  const gs_stencil_t *stencil[GS_PLAN_STEPS]; /* for those */
+  uint16_t row[GS_PLAN_ROWS];                 /* the registers that these read as they are before the plan */
+  unsigned row_count;
+  gs_scalar_set_t masks; /* likewise */
+} gs_plan_slice_t;
+
+/* Finds that. False where there is no stencil that works out what an instruction makes (rows_linear.c). */
+bool gs_plan_slice(const gs_plan_t *plan, unsigned lanes, gs_plan_slice_t *slice);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "isa/op_flat.c"
 #include "isa/strip_rows.h"
+#include "translate/linear_rows.h"
 
 #define GS_ACCESSES(segment, suffix)                                                                         \
   GS_STENCIL_SHORT(segment##_load_##suffix, V, V, N, N, false)                                               \
@@ -96,21 +97,11 @@ static inline bool find_overlapping(gs_wave_t *w, uint64_t address, bool is_flat
   return true;
 }
 
-/* Finds out where a load's lanes are, and brings them together if they are not. */
-static inline bool find_place(gs_wave_t *w, const gs_inst_t *in, bool is_flat, unsigned n,
-                              gs_strip_place_t *place) {
+/* Finds a load whose lanes are `stride` bytes apart, or at the same address. */
+static inline bool find_row(gs_wave_t *w, bool is_flat, unsigned n, gs_shape_t shape, uint32_t stride,
+                            uint64_t address, gs_strip_place_t *place) {
   gs_row_t *const row = gs_row(w, GS_HOLE_DST);
-  const bool has_base = in->src[2].kind != GS_SRC_NONE;
-  const gs_row_t *const low = gs_row(w, in->src[0].reg), *const high = has_base ? low : low + 1;
-  const uint32_t stride = n == 4 && low->u32[1] - low->u32[0] == PAIR_BYTES ? PAIR_BYTES : 4 * n;
-  const gs_shape_t shape = shape_of(low, high, stride);
-  const uint64_t base = has_base ? gs_read_sgpr64(w, in->src[2].reg) : (uint64_t)high->u32[0] << 32;
-  const uint64_t address = base + low->u32[0] + (uint64_t)(int64_t)gs_immediate(in);
   gs_block_t b;
-  place->step = (uint64_t)STRIP_LANES * 4 * n;
-  place->at = (uint64_t)(uintptr_t)row;
-  if (shape == GS_SHAPE_OTHER)
-    return gather(w, in, has_base, row, n);
   if (shape == GS_SHAPE_DENSE && stride != 4 * n)
     return find_overlapping(w, address, is_flat, place);
   if (is_flat && address >> 32 == GS_SHARED_APERTURE_HI) {
@@ -120,29 +111,66 @@ static inline bool find_place(gs_wave_t *w, const gs_inst_t *in, bool is_flat, u
     return false;
   }
   if (shape == GS_SHAPE_DENSE) {
-    place->at = b.at;
+    *place = (gs_strip_place_t){b.at, (uint64_t)STRIP_LANES * 4 * n};
     return true;
   }
-  place->step = 0;
+  *place = (gs_strip_place_t){(uint64_t)(uintptr_t)row, 0};
   spread(row, b.at, n);
   return true;
 }
-#define GS_CHECK(segment, suffix, n, kinds, c, is_flat)                                                      \
-  void gs_stencil_##segment##_load_##suffix##__##kinds##_check(gs_wave_t *w);                                \
-  void gs_stencil_##segment##_load_##suffix##__##kinds##_check(gs_wave_t *w) {                               \
+
+/* Finds out where a load's lanes are, and brings them together if they are not. */
+static inline bool find_place(gs_wave_t *w, const gs_inst_t *in, bool is_flat, unsigned n,
+                              gs_strip_place_t *place) {
+  gs_row_t *const row = gs_row(w, GS_HOLE_DST);
+  const bool has_base = in->src[2].kind != GS_SRC_NONE;
+  const gs_row_t *const low = gs_row(w, in->src[0].reg), *const high = has_base ? low : low + 1;
+  const uint32_t stride = n == 4 && low->u32[1] - low->u32[0] == PAIR_BYTES ? PAIR_BYTES : 4 * n;
+  const gs_shape_t shape = shape_of(low, high, stride);
+  const uint64_t base = has_base ? gs_read_sgpr64(w, in->src[2].reg) : (uint64_t)high->u32[0] << 32;
+  *place = (gs_strip_place_t){(uint64_t)(uintptr_t)row, (uint64_t)STRIP_LANES * 4 * n};
+  if (shape == GS_SHAPE_OTHER)
+    return gather(w, in, has_base, row, n);
+  return find_row(w, is_flat, n, shape, stride, base + low->u32[0] + (uint64_t)(int64_t)gs_immediate(in),
+                  place);
+}
+
+/* The same of an address that is linear (rows_linear.c), and else lies nowhere here. */
+static inline bool find_linear_place(gs_wave_t *w, const gs_inst_t *in, bool is_flat, unsigned n,
+                                     gs_strip_place_t *place) {
+  const bool has_base = in->src[2].kind != GS_SRC_NONE;
+  const linear_t low = get_linear(w, GS_HOLE_SRC0, 0);
+  const linear_t high = has_base ? (linear_t){0, 0} : get_linear(w, GS_HOLE_SRC0, 1);
+  const uint64_t base = has_base ? gs_read_sgpr64(w, in->src[2].reg) : high.first << 32;
+  const uint64_t address = base + low.first + (uint64_t)(int64_t)gs_immediate(in),
+                 span = low.last - low.first;
+  if (!is_uniform(high))
+    return false;
+  if (span == (uint64_t)LAST_LANE * 4 * n)
+    return find_row(w, is_flat, n, GS_SHAPE_DENSE, 4 * n, address, place);
+  if (n == 4 && span == LAST_LANE * PAIR_BYTES)
+    return find_row(w, is_flat, n, GS_SHAPE_DENSE, PAIR_BYTES, address, place);
+  return span == 0 && find_row(w, is_flat, n, GS_SHAPE_UNIFORM, 0, address, place);
+}
+#define GS_CHECK(segment, suffix, n, kinds, c, is_flat, find, kind)                                          \
+  void gs_stencil_##segment##_load_##suffix##__##kinds##_##kind(gs_wave_t *w);                               \
+  void gs_stencil_##segment##_load_##suffix##__##kinds##_##kind(gs_wave_t *w) {                              \
     static const gs_inst_t instruction = {.src = {GS_OPERAND_V(0), GS_OPERAND_N(1), GS_OPERAND_##c(2)}};     \
     gs_strip_place_t place;                                                                                  \
-    if (GS_UNLIKELY(!find_place(w, &instruction, is_flat, n, &place))) {                                     \
+    if (GS_UNLIKELY(!find(w, &instruction, is_flat, n, &place))) {                                           \
       gs_stencil_taken(w);                                                                                   \
       return;                                                                                                \
     }                                                                                                        \
     memcpy(gs_sgprs(w, GS_HOLE_DST), &place, sizeof place);                                                  \
     gs_stencil_next(w);                                                                                      \
   }
+#define GS_CHECK_BOTH(segment, suffix, n, kinds, c, is_flat)                                                 \
+  GS_CHECK(segment, suffix, n, kinds, c, is_flat, find_place, check)                                         \
+  GS_CHECK(segment, suffix, n, kinds, c, is_flat, find_linear_place, checklinear)
 #define GS_CHECKS(suffix, n)                                                                                 \
-  GS_CHECK(flat, suffix, n, V, N, true)                                                                      \
-  GS_CHECK(global, suffix, n, V, N, false)                                                                   \
-  GS_CHECK(global, suffix, n, VNS, S, false)
+  GS_CHECK_BOTH(flat, suffix, n, V, N, true)                                                                 \
+  GS_CHECK_BOTH(global, suffix, n, V, N, false)                                                              \
+  GS_CHECK_BOTH(global, suffix, n, VNS, S, false)
 GS_CHECKS(dword, 1)
 GS_CHECKS(dwordx2, 2)
 GS_CHECKS(dwordx4, 4)

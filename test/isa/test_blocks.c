@@ -46,8 +46,9 @@ typedef struct block {
   size_t count;
   size_t start[MOST_WORDS];
   size_t instructions;
-  bool loops;   /* and counts the turns in a scalar register */
-  bool at_edge; /* all lanes are active, and the first pair of addresses is near the memory's end */
+  bool loops;     /* and counts the turns in a scalar register */
+  bool at_edge;   /* all lanes are active, and the first pair of addresses is near the memory's end */
+  bool is_linear; /* all lanes are active, and rows have steps */
 } block_t;
 
 /* The two sides. */
@@ -213,29 +214,36 @@ static uint32_t strip_operand(random_t *r, bool may_be_scalar) {
   return FIRST_ROW + random_below(r, random_one_in(r, 2) ? 8 : ROWS);
 }
 
-/* In its VOP3 form. */
+/* In its VOP3 form, with the carry or mask that it writes, if any; nothing where the part has no such form.
+ */
+static void append_vop3(const sides_t *s, const gs_opcode_t *op, uint32_t dst, uint32_t sdst,
+                        const uint32_t src[3], uint32_t more, block_t *b) {
+  const uint32_t number = op->number + (op->encoding == GS_ENC_VOP2 ? 256U : 0U);
+  const uint32_t base = op->encoding == GS_ENC_VOP3P ? 0xd3800000
+                        : s->target & GS_GFX9        ? 0xd0000000
+                                                     : 0xd4000000;
+  const uint32_t words[3] = {base | number << 16 | (op->flags & GS_OPF_SDST ? sdst << 8 : 0) | dst,
+                             src[0] | src[1] << 9 | src[2] << 18 | more, 0};
+  gs_inst_t in;
+  if (gs_decode(s->target, words, 3, &in))
+    append(b, words, 2);
+}
+
 static void append_strip_op(const sides_t *s, random_t *r, block_t *b) {
   const gs_opcode_t *op =
       find_opcode(s->target, strip_ops[random_below(r, sizeof strip_ops / sizeof *strip_ops)]);
-  gs_inst_t in;
   if (!op)
     return;
-  const bool is_compare = op->encoding == GS_ENC_VOPC, has_mask = op->flags & GS_OPF_VCC_IN;
-  const uint32_t number = op->number + (op->encoding == GS_ENC_VOP2 ? 256U : 0U);
-  uint32_t dst = strip_operand(r, false) & 255, sdst = 0;
-  if (is_compare)
-    dst = strip_mask(r, true);
-  if (op->flags & GS_OPF_SDST)
-    sdst = strip_mask(r, true) << 8;
-  const uint32_t third = has_mask ? strip_mask(r, false) : op->src[2] ? strip_operand(r, false) : 0;
-  uint32_t words[3] = {(s->target & GS_GFX9 ? 0xd0000000 : 0xd4000000) | number << 16 | sdst | dst,
-                       strip_operand(r, true) | strip_operand(r, false) << 9 | third << 18, 0};
+  uint32_t dst = op->encoding == GS_ENC_VOPC ? strip_mask(r, true) : strip_operand(r, false) & 255, more = 0;
+  const uint32_t sdst = strip_mask(r, true), first = strip_operand(r, true), second = strip_operand(r, false);
+  const uint32_t third = op->flags & GS_OPF_VCC_IN ? strip_mask(r, false)
+                         : op->src[2]              ? strip_operand(r, false)
+                                                   : 0;
   if (op->encoding == GS_ENC_VOP3P) { /* with any halves and signs */
-    words[0] = 0xd3800000 | number << 16 | random_below(r, 128) << 8 | dst;
-    words[1] |= random_below(r, 32) << 27;
+    dst |= random_below(r, 128) << 8;
+    more = random_below(r, 32) << 27;
   }
-  if (gs_decode(s->target, words, 3, &in))
-    append(b, words, 2);
+  append_vop3(s, op, dst, sdst, (const uint32_t[]){first, second, third}, more, b);
 }
 
 /* Pairs of registers that have addresses at first, and that strips' instructions seldom write; and one that
@@ -352,6 +360,102 @@ static void make_edge(const sides_t *s, random_t *r, block_t *b) {
   const size_t back = b->count;
   append_access(s, r, random_below(r, STRIP_LOADS), FIRST_ADDRESS, ROW, b);
   append_address(s, r, FIRST_ADDRESS, b);
+  append_turn(s, b, back);
+  append_nops(s, b, 3);
+}
+
+/* ---- Addresses that are worked out ----
+ *
+ * Rows of which each lane has a step more than the one before, what compilers make addresses of, and a load
+ * from there (translate/rows_linear.c). */
+
+enum { FIRST_LINEAR = 16, LINEAR_ROWS = 8, LAST_LINEAR = FIRST_LINEAR + LINEAR_ROWS - 1, LOADED = 32 };
+/* Scalar registers: numbers, one of which brings the last lane back to the first; a mask, and the memory. */
+enum { FACTORS = 4, BACK = 9, MASK = 10, BASE = 12, INLINE = 128, ROW = 256 };
+
+static const char *const linear_ops[] = {
+    "v_add_u32",        "v_add_nc_u32",    "v_sub_u32",      "v_sub_nc_u32",  "v_add3_u32",
+    "v_mul_lo_u32",     "v_mul_u32_u24",   "v_mad_u32_u24",  "v_mad_u64_u32", "v_add_co_u32",
+    "v_addc_co_u32",    "v_add_co_ci_u32", "v_sub_co_u32",   "v_subb_co_u32", "v_sub_co_ci_u32",
+    "v_lshl_add_u64",   "v_lshlrev_b32",   "v_lshl_add_u32", "v_ashrrev_i32", "v_lshrrev_b32",
+    "v_lshlrev_b64",    "v_ashrrev_i64",   "v_add_lshl_u32", "v_and_b32",     "v_or_b32",
+    "v_lshl_or_b32",    "v_and_or_b32",    "v_cndmask_b32",  "v_min_u32",     "v_max_i32",
+    "v_cmp_lt_u32",     "v_cmp_ne_u32",    "v_cmp_eq_i32",   "v_cmp_gt_i32",  "v_cmp_ge_u32",
+    "v_cmp_le_i32",     "v_mul_hi_u32",    "v_mul_hi_i32",   "v_subrev_u32",  "v_subrev_co_u32",
+    "v_subbrev_co_u32", "v_min_i32"};
+
+static uint32_t linear_mask(random_t *r) {
+  return random_one_in(r, 2) ? GS_S_VCC : 2 * random_below(r, 2);
+}
+/* Rows, scalar registers that have anything, and small numbers, which shift by a little. */
+static uint32_t linear_operand(random_t *r, bool may_be_row) {
+  if (may_be_row && !random_one_in(r, 3))
+    return ROW + FIRST_LINEAR + random_below(r, LINEAR_ROWS);
+  return random_one_in(r, 4) ? 4 + random_below(r, 6)
+                             : INLINE + random_below(r, random_one_in(r, 3) ? 65 : 5);
+}
+
+static void append_linear_op(const sides_t *s, random_t *r, block_t *b) {
+  const gs_opcode_t *op =
+      find_opcode(s->target, linear_ops[random_below(r, sizeof linear_ops / sizeof *linear_ops)]);
+  if (!op)
+    return;
+  const bool is_masked = op->flags & GS_OPF_VCC_IN;
+  const uint32_t dst =
+      op->encoding == GS_ENC_VOPC ? linear_mask(r) : FIRST_LINEAR + random_below(r, LINEAR_ROWS);
+  const uint32_t first = linear_operand(r, true),
+                 second = linear_operand(r, first < ROW || random_one_in(r, 2));
+  const uint32_t third = is_masked ? linear_mask(r) : op->src[2] ? linear_operand(r, true) : 0;
+  append_vop3(s, op, dst, linear_mask(r), (const uint32_t[]){first, second, third}, 0, b);
+}
+
+/* The quotient of a row by a constant, as compilers have it, or nearly, in the last row. */
+static void append_quotient(const sides_t *s, random_t *r, block_t *b) {
+  static const char *const products[] = {"v_mul_hi_u32", "v_mul_hi_i32", "v_mul_lo_u32"};
+  const gs_opcode_t *product = find_opcode(s->target, products[random_below(r, 3)]);
+  const gs_opcode_t *sum = find_opcode(s->target, s->target & GS_GFX9 ? "v_add_u32" : "v_add_nc_u32");
+  const gs_opcode_t *shift = find_opcode(s->target, random_one_in(r, 2) ? "v_ashrrev_i32" : "v_lshrrev_b32");
+  const uint32_t from = ROW + FIRST_LINEAR + random_below(r, LINEAR_ROWS - 1), to = LAST_LINEAR;
+  const uint32_t factor = random_one_in(r, 3) ? BACK : FACTORS + random_below(r, 5);
+  if (!product || !sum || !shift)
+    return;
+  append_vop3(s, product, to, 0, (const uint32_t[]){from, factor, 0}, 0, b);
+  if (random_one_in(r, 2))
+    append_vop3(s, sum, to, 0, (const uint32_t[]){ROW + to, from, 0}, 0, b);
+  append_vop3(s, shift, to, 0, (const uint32_t[]){INLINE + random_below(r, 12), ROW + to, 0}, 0, b);
+}
+
+/* Loads from where a row says, behind the base in scalar registers. */
+static void append_linear_load(const sides_t *s, random_t *r, block_t *b) {
+  const bool is_gfx9 = s->target & GS_GFX9;
+  const unsigned row = random_one_in(r, 3) ? LAST_LINEAR : FIRST_LINEAR + random_below(r, LINEAR_ROWS);
+  const unsigned low = FIRST_ADDRESS, high = low + 1;
+  const gs_opcode_t *bits = find_opcode(s->target, "v_and_b32"),
+                    *shift = find_opcode(s->target, "v_lshlrev_b32"),
+                    *sum = find_opcode(s->target, "v_add_co_u32"),
+                    *carry = find_opcode(s->target, is_gfx9 ? "v_addc_co_u32" : "v_add_co_ci_u32");
+  if (!bits || !shift || !sum || !carry)
+    return;
+  append_vop3(s, bits, OFFSETS, 0, (const uint32_t[]){MASK, ROW + row, 0}, 0, b);
+  append_vop3(s, shift, OFFSETS, 0, (const uint32_t[]){INLINE + random_below(r, 5), ROW + OFFSETS, 0}, 0, b);
+  append_vop3(s, bits, high, 0, (const uint32_t[]){BASE + 1, BASE + 1, 0}, 0, b);
+  append_vop3(s, sum, low, GS_S_VCC, (const uint32_t[]){BASE, ROW + OFFSETS, 0}, 0, b);
+  append_vop3(s, carry, high, GS_S_VCC, (const uint32_t[]){INLINE, ROW + high, GS_S_VCC}, 0, b);
+  append_access(s, r, random_below(r, STRIP_LOADS), FIRST_ADDRESS, LOADED + 4 * random_below(r, 4), b);
+}
+
+static void make_linear(const sides_t *s, random_t *r, block_t *b) {
+  enum { TURNS = 3, MOST = 6 };
+  *b = (block_t){.is_linear = true};
+  append_scalar(b, s->target, "s_movk_i32", COUNTER << 16 | TURNS);
+  const size_t back = b->count;
+  for (unsigned loads = 1 + random_below(r, 3); loads; loads--) {
+    for (unsigned count = random_below(r, MOST); count; count--)
+      append_linear_op(s, r, b);
+    if (random_one_in(r, 3))
+      append_quotient(s, r, b);
+    append_linear_load(s, r, b);
+  }
   append_turn(s, b, back);
   append_nops(s, b, 3);
 }
@@ -574,11 +678,55 @@ static void fill_edge(const sides_t *s, random_t *r) {
   gs_set_exec(&s->device->w, gs_exec(&s->steps->w));
 }
 
+/* A step by which the last lane has 3 more than the first, though those between are anywhere. */
+static uint32_t step_back(unsigned lanes) {
+  const uint64_t turns = lanes == 32 ? 7 : 15;
+  return (uint32_t)(((turns << 32) + 3) / (lanes - 1));
+}
+
+/* Rows with steps, near 2^31 and 2^32, too. One in some is not quite what it seems to be. */
+static void fill_linear_rows(const sides_t *s, random_t *r) {
+  static const uint32_t near[] = {0, 0, 0, 1U << 31, UINT32_MAX - 200};
+  const unsigned lanes = gs_target_lanes(s->target);
+  for (unsigned v = FIRST_LINEAR; v <= LAST_LINEAR; v++) {
+    const uint32_t first = near[random_below(r, 5)] + random_below(r, random_one_in(r, 2) ? 256 : 1U << 20);
+    const uint32_t step = random_one_in(r, 3)    ? 0
+                          : random_one_in(r, 16) ? step_back(lanes)
+                          : random_one_in(r, 16) ? random_bits(r)
+                                                 : 1U << random_below(r, 4);
+    for (unsigned l = 0; l < lanes; l++)
+      s->steps->v[v].u32[l] = first + l * step;
+    if (random_one_in(r, 8))
+      s->steps->v[v].u32[random_below(r, lanes)] += 1 + random_below(r, 4);
+  }
+}
+
+static void fill_linear(const sides_t *s, random_t *r) {
+  isa_wave_t *const t = s->steps;
+  fill_linear_rows(s, r);
+  for (unsigned i = 0; i < FACTORS; i++)
+    isa_set_s64(t, i, random_one_in(r, 3) ? random_bits(r) : random_one_in(r, 2) ? 0 : UINT64_MAX);
+  for (unsigned i = FACTORS; i < BACK; i++)
+    t->w.s.u32[i] = random_one_in(r, 2) ? random_bits(r) : random_below(r, 2000);
+  t->w.s.u32[BACK] = step_back(gs_target_lanes(s->target));
+  t->w.s.u32[MASK] = UINT32_MAX >> (32 - 2 - random_below(r, 10));
+  isa_set_s64(t, BASE,
+              ISA_MEMORY + (random_one_in(r, 4) ? random_below(r, 4096) : 4 * random_below(r, 1024)));
+  gs_set_exec(&t->w, gs_target_lanes(s->target) == GS_LANES ? UINT64_MAX : UINT32_MAX);
+  gs_wave_set_mode(&t->w, GS_MODE_FP_DEFAULT);
+  memcpy(s->device->v, t->v, sizeof t->v);
+  s->device->w = t->w;
+  s->device->w.v = s->device->v;
+  s->device->w.env = &s->device->env;
+}
+
 static trial_t try_block(sides_t *s, const block_t *b, random_t r) {
   trial_t trial = {.too_long = false};
   fill(s, &r);
   if (b->at_edge)
     fill_edge(s, &r);
+  if (b->is_linear)
+    fill_linear(s, &r);
   trial.too_long = !run_both(s, b);
   if (!trial.too_long)
     trial.difference = compare(s);
@@ -703,9 +851,11 @@ static void test_strips(void **state) {
   sides_init(&s, state);
   const unsigned differ = try_blocks(&s, arguments.blocks / 4, make_strips, &too_long);
   const unsigned at_edge = try_blocks(&s, arguments.blocks / 8, make_edge, &too_long);
+  const unsigned linear = try_blocks(&s, arguments.blocks / 2, make_linear, &too_long);
   sides_fini(&s);
   assert_int_equal(differ, 0);
   assert_int_equal(at_edge, 0);
+  assert_int_equal(linear, 0);
 }
 
 static void test_random_blocks(void **state) {

@@ -3,9 +3,11 @@
 #include "harness.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "isa/strip_rows.h"
 #include "translate/block.h"
 #include "translate/choose.h"
 #include "translate/level.h"
@@ -352,6 +354,83 @@ static void test_scalars(void **state) {
   gs_translator_destroy(t);
 }
 
+/* Addresses that are worked out from their first and last lane, or as rows. v0 has the lanes' numbers, s4
+ * nearly half of 2^32, and s5 what the last lane has 3 of, times its number, after many turns by 2^32. */
+enum { HALF = 0x7fffffff, TURNS = 0x3cf3cf3d };
+static const struct {
+  const char *text; /* makes v1, an offset */
+  bool is_linear;
+} offsets[] = {
+    {"v_lshlrev_b32_e32 v1, 2, v0", true},
+    {"v_mul_u32_u24_e32 v1, 4, v0\n v_sub_u32_e32 v1, 0x200, v1\n v_sub_u32_e32 v1, 0x300, v1", true},
+    {"v_add_u32_e32 v1, 64, v0\n v_and_b32_e32 v1, 63, v1\n v_lshlrev_b32_e32 v1, 2, v1", true},
+    {"v_mul_hi_u32 v1, v0, s4\n v_lshrrev_b32_e32 v1, 6, v1", true}, /* the same for all */
+    {"v_cmp_gt_u32_e32 vcc, 64, v0\n v_cndmask_b32_e32 v1, 8, v0, vcc\n v_lshl_or_b32 v1, v1, 2, 2", true},
+    {"v_mul_hi_u32 v1, v0, s4", false}, /* nearly half of them */
+    {"v_mul_lo_u32 v1, v0, v0", false},
+    {"v_cmp_gt_u32_e32 vcc, 63, v0\n v_cndmask_b32_e32 v1, 8, v0, vcc", false},
+    {"v_add_u32_e32 v1, -8, v0\n v_lshrrev_b32_e32 v1, 31, v1", false}, /* some are below 0 */
+    {"v_xor_b32_e32 v1, 1, v0", false},
+    {"v_mul_lo_u32 v1, v0, s5\n v_lshrrev_b32_e32 v1, 2, v1\n v_and_b32_e32 v1, 0xff, v1", false},
+};
+
+static bool has_made_rows(const isa_wave_t *wave) {
+  return wave->v[GS_STRIP_ADDRESSES].u32[0] != UINT32_MAX;
+}
+
+static void check_offset(void **state, isa_wave_t *wave, gs_block_fn_t *block, const program_t *program) {
+  isa_wave_t *const steps = isa_new_on(state, GS_GFX90A, NULL);
+  for (unsigned time = 0; time < 2; time++) { /* the second finds the notes of ranges */
+    for (unsigned l = 0; l < GS_MAX_LANES; l++)
+      wave->v[0].u32[l] = l;
+    isa_set_s64(wave, 2, ISA_MEMORY + 4096);
+    wave->w.s.u32[4] = HALF;
+    wave->w.s.u32[5] = TURNS;
+    wave->v[GS_STRIP_ADDRESSES].u32[0] = UINT32_MAX;
+    wave->w.state = GS_WAVE_RUNNING;
+    run(block, &wave->w, 100);
+    assert_int_equal(wave->w.state, GS_WAVE_ENDED);
+  }
+  memcpy(steps->v, wave->v, sizeof wave->v[0]);
+  memcpy(steps->memory, wave->memory, sizeof wave->memory);
+  isa_set_s64(steps, 2, ISA_MEMORY + 4096);
+  steps->w.s.u32[4] = HALF;
+  steps->w.s.u32[5] = TURNS;
+  for (size_t i = 0; i + 1 < program->words; i += program->inst[i].size / 4)
+    program->inst[i].fn(&steps->w, &program->inst[i]);
+  for (unsigned row = 1; row <= 5; row++)
+    assert_memory_equal(&steps->v[row], &wave->v[row], sizeof wave->v[row]);
+  isa_free(steps);
+}
+
+static void test_linear_addresses(void **state) {
+  static program_t program;
+  gs_translator_t *const t = gs_translator_create(isa_handlers(state));
+  const gs_stencil_table_t *const table = gs_stencils_like(isa_handlers(state));
+  if (!t || !gs_stencil_find(table, "strip_first") || !gs_stencil_find(table, "load_1_stripfull"))
+    skip();
+  for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
+    char text[512];
+    unsigned count = 0;
+    (void)snprintf(text, sizeof text,
+                   "%s\n v_add_co_u32_e32 v2, vcc, s2, v1\n v_mov_b32_e32 v3, s3\n"
+                   "v_addc_co_u32_e32 v3, vcc, 0, v3, vcc\n flat_load_dword v4, v[2:3]\n"
+                   "v_add_u32_e32 v5, v4, v0\n s_endpgm",
+                   offsets[i].text);
+    isa_wave_t *const wave = isa_new(state, GS_GFX90A);
+    for (size_t at = 0; at < sizeof wave->memory; at++)
+      wave->memory[at] = (uint8_t)(at * 7 + at / 256);
+    load(state, &program, text);
+    gs_block_fn_t *const block = gs_translate(t, ISA_CODE, find, &program, &count);
+    assert_non_null(block);
+    check_offset(state, wave, block, &program);
+    if (has_made_rows(wave) == offsets[i].is_linear)
+      fail_msg("%s: rows were %s", offsets[i].text, offsets[i].is_linear ? "made" : "not made");
+    isa_free(wave);
+  }
+  gs_translator_destroy(t);
+}
+
 /* What was the program's own memory when the snapshot was taken may be the GPU's by now: also who has noted
  * the range leaves such an access to the handler, which has it repeated. */
 static void test_old_gaps(void **state) {
@@ -423,6 +502,7 @@ int main(void) {
       cmocka_unit_test(test_blocks_count),
       cmocka_unit_test(test_lanes),
       cmocka_unit_test(test_scalars),
+      cmocka_unit_test(test_linear_addresses),
       isa_part_test_on(test_narrow_exec, GS_WAVE32),
       isa_part_test_on(test_pairs, GS_GFX11_W32),
       cmocka_unit_test(test_old_gaps),
