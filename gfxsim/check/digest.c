@@ -1,6 +1,7 @@
 /* See digest.h. */
 #include "check/digest.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "check/init.h"
@@ -64,6 +65,13 @@ static bool has_registers_only(const gs_inst_t *in) {
          in->op->encoding != GS_ENC_SMEM;
 }
 
+/* What both of two tools accept: those that want to see fewest come last. */
+static gs_passing_t strictest(gs_passing_t one, gs_passing_t other) {
+  if (one == GS_PASSES_NOT || other == GS_PASSES_NOT)
+    return GS_PASSES_NOT;
+  return one == GS_PASSES ? other : one;
+}
+
 static void make(void *context, gs_target_t target, const gs_inst_t *in, void *made) {
   const gs_check_t *check = context;
   gs_digest_t *digest = made;
@@ -72,19 +80,65 @@ static void make(void *context, gs_target_t target, const gs_inst_t *in, void *m
     return;
   if (reads_vcc(in))
     add_scalars(digest, GS_S_VCC, 2);
+  gs_passing_t init = GS_PASSES, wait = GS_PASSES;
   if (check->init)
-    gs_digest_flow(check->init, in, digest);
+    init = gs_digest_flow(check->init, in, digest);
   if (check->wait)
-    gs_digest_wait(check->wait, target, in, digest);
+    wait = gs_digest_wait(check->wait, target, in, digest);
+  digest->passing = (uint8_t)strictest(init, wait);
+}
+
+/* ---- Blocks ---- */
+
+/* What each tool wants to know of a block. */
+typedef struct sums {
+  gs_init_sum_t init;
+  gs_wait_sum_t wait;
+} sums_t;
+
+static void *sum_up(void *context, gs_target_t target, const gs_passage_t *block, unsigned count) {
+  const gs_check_t *check = context;
+  sums_t *sums = calloc(1, sizeof *sums);
+  if (!sums)
+    return NULL;
+  if (check->init)
+    gs_init_sum(check->init, target, &sums->init, block, count);
+  if (!check->wait || gs_wait_sum(&sums->wait, block, count))
+    return sums;
+  free(sums);
+  return NULL;
+}
+
+/* Both tools have to let it pass before either counts it as done. */
+static bool pass(gs_wave_t *w, const void *made) {
+  const gs_check_t *check = gs_check_of(w);
+  const sums_t *sums = made;
+  if (check->init && !gs_init_may_pass(w, &sums->init))
+    return false;
+  if (check->wait && !gs_wait_pass(w, &sums->wait))
+    return false;
+  if (check->init)
+    gs_init_pass(w, &sums->init);
+  return true;
+}
+
+/* ROCr's own kernels, which "init" alone follows. */
+static bool pass_internal(gs_wave_t *w, const void *made) {
+  const sums_t *sums = made;
+  const bool passes = gs_init_may_pass(w, &sums->init);
+  if (passes)
+    gs_init_pass(w, &sums->init);
+  return passes;
 }
 
 void gs_digest_watch(gs_check_t *check) {
   if (!check->init && !check->wait)
     return;
   check->watch.digest = make;
-  if (!check->init && !check->wait->late) {
-    check->watch.sum = gs_wait_sum;
-    check->watch.pass = gs_wait_pass;
+  if (!check->wait || !check->wait->late) {
+    check->watch.sum = sum_up;
+    check->watch.pass = pass;
+    check->internal.pass = pass_internal;
   }
   check->watch.digest_bytes = sizeof(gs_digest_t);
 }

@@ -16,8 +16,9 @@ typedef struct gs_digest {
   uint64_t rows[GS_DIGEST_WORDS], scalars[GS_DIGEST_SCALARS];
   uint8_t word[GS_DIGEST_WORDS];
   uint8_t words;
-  /* Where nothing is known of any of these, "init" need only execute it, */
-  bool is_plain_flow;
+  /* Where nothing is known of any of these, nor of SCC if that may matter to it, "init" need only execute it,
+   */
+  bool is_plain_flow, minds_scc;
   /* and "wait" count it, so many wait states, and keep `done` if it is to be kept. */
   bool is_plain_wait, is_kept, is_valu;
   uint8_t states;
@@ -26,6 +27,17 @@ typedef struct gs_digest {
   uint64_t from, to; /* as in gs_wait_rule_t, but of this very instruction */
   gs_done_t done;
 } gs_digest_t;
+
+/* What a block has to do with waiting, as seen from before it. */
+typedef struct gs_wait_sum {
+  uint64_t rows[GS_VGPRS / 64], scalars[GS_DIGEST_SCALARS]; /* registers that it reads or writes */
+  uint64_t overwritten[GS_DIGEST_SCALARS];                  /* those that scalar instructions write */
+  uint64_t to;   /* rows of wait states that may end in it, however they began before it */
+  uint64_t from; /* those that matter behind it */
+  uint64_t kept_scalars[GS_DIGEST_SCALARS]; /* of `done`: those that VALU instructions wrote */
+  unsigned states, valus, done_count;
+  gs_done_t done[GS_MOST_STATES]; /* `clock` and `valus` count from the beginning */
+} gs_wait_sum_t;
 
 /* Whether the instruction has to do with any of these vector or scalar registers. */
 static inline bool gs_digest_meets(const gs_digest_t *digest, const uint64_t *rows, const uint64_t *scalars) {

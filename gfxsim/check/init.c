@@ -67,14 +67,35 @@ static void begin(gs_wave_t *w, const gs_begin_t *begin) {
 
 /* ---- Instructions ---- */
 
-void gs_digest_flow(const gs_init_t *init, const gs_inst_t *in, gs_digest_t *digest) {
-  const unsigned special = init->rules[in->op - gs_opcodes].special;
+static bool is_scalar(const gs_inst_t *in) {
+  return in->op->encoding < GS_ENC_SMEM;
+}
+
+/* Waits and hints are not followed. What changes modes or goes who knows where ends a block. */
+static gs_passing_t passing_of(const gs_inst_t *in, gs_special_t special) {
+  const bool waits = strncmp(in->op->name, "s_wait", 6) == 0 || strcmp(in->op->name, "s_nop") == 0;
+  if (in->op->src[0] == GS_T_BRANCH)
+    return GS_PASSES_LAST;
+  if (in->op->encoding == GS_ENC_SOPP)
+    return waits ? GS_PASSES : GS_PASSES_NOT;
+  if (special == GS_SPECIAL_INDEX)
+    return GS_PASSES_NOT;
+  if (special == GS_SPECIAL_JUMP || special == GS_SPECIAL_NOTHING)
+    return is_scalar(in) ? GS_PASSES_LAST : GS_PASSES_NOT;
+  return GS_PASSES;
+}
+
+gs_passing_t gs_digest_flow(const gs_init_t *init, const gs_inst_t *in, gs_digest_t *digest) {
+  const gs_special_t special = (gs_special_t)init->rules[in->op - gs_opcodes].special;
   digest->is_plain_flow = special != GS_SPECIAL_INDEXED && special != GS_SPECIAL_RELATIVE;
+  digest->minds_scc = is_scalar(in);
+  return digest->is_plain_flow ? passing_of(in, special) : GS_PASSES_NOT;
 }
 
 /* Whether the instruction has nothing to do with what is undefined. */
 static bool is_plain(const gs_wave_flow_t *f, const gs_digest_t *digest) {
-  return digest && digest->is_plain_flow && !f->scc && !gs_digest_meets(digest, f->rows, f->scalars);
+  return digest && digest->is_plain_flow && !(f->scc && digest->minds_scc) &&
+         !gs_digest_meets(digest, f->rows, f->scalars);
 }
 
 static void execute(gs_wave_t *w, const gs_inst_t *in, const void *digest) {

@@ -207,9 +207,29 @@ void gs_init_report(gs_wave_t *w, const gs_inst_t *in, gs_use_t use, uint64_t la
 /* init.c. */
 /* Makes the tool, and lets it watch. Returns 0, or -1 when out of memory. */
 int gs_init_create(gs_check_t *check) __attribute__((warn_unused_result));
-/* Fills what the tool wants of an instruction's digest (digest.h), behind the registers. */
+/* Fills what the tool wants of an instruction's digest (digest.h), behind the registers. Returns whether the
+ * instruction may pass. */
 struct gs_digest;
-void gs_digest_flow(const gs_init_t *init, const gs_inst_t *in, struct gs_digest *digest);
+gs_passing_t gs_digest_flow(const gs_init_t *init, const gs_inst_t *in, struct gs_digest *digest);
+
+/* init_pass.c. */
+/* What a block has to do with what is undefined, as seen from before it. */
+typedef struct gs_init_sum {
+  uint64_t rows[GS_FLOW_WORDS]; /* those that are in any of the sets below */
+  uint64_t read[GS_FLOW_WORDS]; /* has to be defined in the lanes that are active before the block, */
+  uint64_t all[GS_FLOW_WORDS];  /* in all lanes, */
+  uint64_t late[GS_FLOW_WORDS]; /* or in all if not all lanes are active, as the block itself defines it */
+  uint64_t made[GS_FLOW_WORDS]; /* becomes defined in the lanes that are active before the block */
+  uint64_t scalars[2], read_scalars[2], made_scalars[2];
+  bool reads_scc, makes_scc;
+} gs_init_sum_t;
+/* Sums up a block of instructions that may pass, for waves of that target. */
+void gs_init_sum(const gs_init_t *init, gs_target_t target, gs_init_sum_t *sum, const gs_passage_t *block,
+                 unsigned count);
+/* Whether the block reads nothing that is undefined in the wave. */
+bool gs_init_may_pass(const gs_wave_t *w, const gs_init_sum_t *sum);
+/* The block, which may pass, counts as done: what it writes is defined. */
+void gs_init_pass(gs_wave_t *w, const gs_init_sum_t *sum);
 /* Accepts a checker without it. */
 void gs_init_destroy(gs_check_t *check);
 /* Memory of the program [start, end), to which only devices write, has come and holds nothing, or went.

@@ -355,7 +355,8 @@ static gs_passing_t passing_of(const gs_inst_t *in, const gs_wait_rule_t *rule, 
   return rule->step == GS_STEP_JUMP || rule->kinds & GS_KIND_SETREG ? GS_PASSES_LAST : GS_PASSES;
 }
 
-void gs_digest_wait(const gs_wait_t *wait, gs_target_t target, const gs_inst_t *in, gs_digest_t *digest) {
+gs_passing_t gs_digest_wait(const gs_wait_t *wait, gs_target_t target, const gs_inst_t *in,
+                            gs_digest_t *digest) {
   const gs_wait_rule_t *rule = &wait->rules[in->op - gs_opcodes];
   const bool is_step = rule->step == GS_STEP_ONE || rule->step == GS_STEP_IDLE || rule->step == GS_STEP_JUMP;
   digest->is_plain_wait = is_step && !rule->counters && !rule->by_m0;
@@ -366,7 +367,7 @@ void gs_digest_wait(const gs_wait_t *wait, gs_target_t target, const gs_inst_t *
     digest->first_overwritten = in->dst;
   }
   digest->is_kept = gs_states_digest(target, in, rule, &digest->done, &digest->from, &digest->to);
-  digest->passing = (uint8_t)passing_of(in, rule, digest);
+  return passing_of(in, rule, digest);
 }
 
 /* Whether the instruction comes behind nothing that it has to wait for. */

@@ -366,13 +366,18 @@ int gs_wait_create(gs_check_t *check, bool tells, uint32_t late) __attribute__((
 /* Accepts a checker without it. */
 void gs_wait_destroy(gs_check_t *check);
 
-/* Fills what the tool wants of an instruction's digest (digest.h), behind the registers. */
+/* Fills what the tool wants of an instruction's digest (digest.h), behind the registers. Returns whether the
+ * instruction may pass. */
 struct gs_digest;
-void gs_digest_wait(const gs_wait_t *wait, gs_target_t target, const gs_inst_t *in, struct gs_digest *digest);
+gs_passing_t gs_digest_wait(const gs_wait_t *wait, gs_target_t target, const gs_inst_t *in,
+                            struct gs_digest *digest);
 
-/* wait_pass.c: gs_watch_t.sum and .pass, where nobody else wants to see each instruction. */
-void *gs_wait_sum(void *context, const gs_passage_t *block, unsigned count);
-bool gs_wait_pass(gs_wave_t *w, const void *sum);
+/* wait_pass.c. */
+struct gs_wait_sum; /* digest.h */
+/* Sums up a block of instructions that may pass. Returns false when they have to be seen. */
+bool gs_wait_sum(struct gs_wait_sum *sum, const gs_passage_t *block, unsigned count);
+/* Returns whether the wave waits for nothing that the block has to do with; then the block counts as done. */
+bool gs_wait_pass(gs_wave_t *w, const struct gs_wait_sum *sum);
 
 /* wait_report.c: gs_tell_use_t and gs_tell_states_t for everybody but tests. */
 void gs_wait_report_use(gs_wave_t *w, const gs_inst_t *in, const gs_operand_t *use, unsigned pending);

@@ -6,24 +6,13 @@
 
 #include "check/digest.h"
 
-/* What a block does, as seen from before it. */
-typedef struct sum {
-  uint64_t rows[GS_VGPRS / 64], scalars[GS_DIGEST_SCALARS]; /* registers that it reads or writes */
-  uint64_t overwritten[GS_DIGEST_SCALARS];                  /* those that scalar instructions write */
-  uint64_t to;   /* rows of wait states that may end in it, however they began before it */
-  uint64_t from; /* those that matter behind it */
-  uint64_t kept_scalars[GS_DIGEST_SCALARS]; /* of `done`: those that VALU instructions wrote */
-  unsigned states, valus, done_count;
-  gs_done_t done[GS_MOST_STATES]; /* `clock` and `valus` count from the beginning */
-} sum_t;
-
 /* A sum in the making. */
 typedef struct summary {
-  sum_t sum;
+  gs_wait_sum_t *sum;
   gs_wave_waits_t waits; /* of a wave that executes nothing but this; up to `pending` */
 } summary_t;
 
-static void add_registers(sum_t *sum, const gs_digest_t *digest) {
+static void add_registers(gs_wait_sum_t *sum, const gs_digest_t *digest) {
   for (unsigned i = 0; i < digest->words; i++)
     sum->rows[digest->word[i]] |= digest->rows[i];
   for (unsigned i = 0; i < GS_DIGEST_SCALARS; i++)
@@ -39,8 +28,8 @@ static bool add(summary_t *s, const gs_passage_t *passage) {
   gs_wave_waits_t *waits = &s->waits;
   if (digest->to && gs_states_matter(waits, digest->to, digest->scalars))
     return false;
-  add_registers(&s->sum, digest);
-  s->sum.to |= gs_states_beyond(digest->to, GS_MOST_PASSES, waits->clock);
+  add_registers(s->sum, digest);
+  s->sum->to |= gs_states_beyond(digest->to, GS_MOST_PASSES, waits->clock);
   waits->clock += digest->states;
   waits->valus += digest->is_valu;
   if (digest->overwritten)
@@ -51,13 +40,10 @@ static bool add(summary_t *s, const gs_passage_t *passage) {
 }
 
 /* Keeps what may matter behind the block. */
-static sum_t *finish(summary_t *s) {
+static void finish(summary_t *s) {
   const gs_wave_waits_t *waits = &s->waits;
   const unsigned most = waits->done_count < GS_MOST_STATES ? waits->done_count : GS_MOST_STATES;
-  sum_t *sum = malloc(sizeof *sum);
-  if (!sum)
-    return NULL;
-  *sum = s->sum;
+  gs_wait_sum_t *sum = s->sum;
   sum->states = waits->clock;
   sum->valus = waits->valus;
   for (unsigned back = most; back; back--) {
@@ -70,22 +56,24 @@ static sum_t *finish(summary_t *s) {
     if (done->kinds & GS_KIND_VALU)
       gs_states_mark(sum->kept_scalars, done);
   }
-  return sum;
 }
 
-void *gs_wait_sum(void *context, const gs_passage_t *block, unsigned count) {
-  (void)context;
+bool gs_wait_sum(gs_wait_sum_t *sum, const gs_passage_t *block, unsigned count) {
   summary_t *s = calloc(1, sizeof *s);
   bool passes = s;
+  memset(sum, 0, sizeof *sum);
+  if (s)
+    s->sum = sum;
   for (unsigned i = 0; passes && i < count; i++)
     passes = add(s, &block[i]);
-  sum_t *sum = passes ? finish(s) : NULL;
+  if (passes)
+    finish(s);
   free(s);
-  return sum;
+  return passes;
 }
 
 /* Whether the block has to do with registers that somebody will write. */
-static bool meets(const sum_t *sum, const gs_wave_waits_t *waits) {
+static bool meets(const gs_wait_sum_t *sum, const gs_wave_waits_t *waits) {
   uint64_t met = 0;
   for (unsigned i = 0; i < GS_VGPRS / 64; i++)
     met |= sum->rows[i] & waits->vectors[i];
@@ -95,16 +83,15 @@ static bool meets(const sum_t *sum, const gs_wave_waits_t *waits) {
 }
 
 /* Whether it writes over scalar registers whose results VALU instructions before it may still hold back. */
-static bool overwrites(const sum_t *sum, const gs_wave_waits_t *waits) {
+static bool overwrites(const gs_wait_sum_t *sum, const gs_wave_waits_t *waits) {
   uint64_t met = 0;
   for (unsigned i = 0; i < GS_DIGEST_SCALARS; i++)
     met |= sum->overwritten[i] & (waits->recent_scalars[i] | waits->old_scalars[i]);
   return met;
 }
 
-bool gs_wait_pass(gs_wave_t *w, const void *made) {
+bool gs_wait_pass(gs_wave_t *w, const gs_wait_sum_t *sum) {
   gs_wave_waits_t *waits = gs_wave_waits(w);
-  const sum_t *sum = made;
   if (!waits)
     return true;
   const uint64_t recent = gs_states_recent(waits);

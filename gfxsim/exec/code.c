@@ -214,7 +214,7 @@ static bool may_pass(finder_t *finder, const gs_code_line_t *line, size_t slot, 
   if (!digest || *digest == GS_PASSES_NOT || finder->is_over || finder->count == GS_BLOCK_MOST)
     return false;
   finder->is_over = *digest == GS_PASSES_LAST;
-  finder->block[finder->count++] = (gs_passage_t){address, digest};
+  finder->block[finder->count++] = (gs_passage_t){address, digest, &line->inst[slot]};
   return true;
 }
 
@@ -240,7 +240,7 @@ static gs_block_fn_t *translate(finder_t *finder, const gs_code_line_t *line, si
   if (!block || !has_sums(code))
     return block;
   const gs_watch_t *watch = code->handlers.digests;
-  line->cells->sums[slot] = watch->sum(watch->context, finder->block, count);
+  line->cells->sums[slot] = watch->sum(watch->context, code->target, finder->block, count);
   return line->cells->sums[slot] ? block : NULL;
 }
 

@@ -58,6 +58,7 @@ typedef enum gs_passing {
 typedef struct gs_passage {
   uint64_t pc;
   const void *digest;
+  const struct gs_inst *in;
 } gs_passage_t;
 
 /* What is called on the thread of the wave, which holds no lock and a snapshot of the address space. The
@@ -108,7 +109,7 @@ typedef struct gs_watch {
   /* NULL, both, where each instruction is to be seen. `sum` makes of a block's instructions, which may pass,
    * what `pass` wants to know of them, in memory that free() frees; or NULL: they are to be seen. `pass`
    * returns whether they need not be, as the wave is, which executes all of them then. */
-  void *(*sum)(void *context, const gs_passage_t *block, unsigned count);
+  void *(*sum)(void *context, gs_target_t target, const gs_passage_t *block, unsigned count);
   bool (*pass)(struct gs_wave *w, const void *sum);
   /* A wave's registers are set for its first instruction. Sets w->flow and w->waits if it wants that. */
   void (*begin)(struct gs_wave *w, const gs_begin_t *begin);

@@ -504,7 +504,7 @@ static void decode(bench_t *b, void *const *state, const char *text, program_t *
       fail_msg("%s: dword %zu is no instruction", text, at);
     in->fn = nothing;
     b->check->watch.digest(b->check, b->t->env.target, in, &p->digest[p->count]);
-    p->passage[p->count] = (gs_passage_t){ISA_CODE + 4 * at, &p->digest[p->count]};
+    p->passage[p->count] = (gs_passage_t){ISA_CODE + 4 * at, &p->digest[p->count], in};
   }
 }
 
@@ -516,7 +516,7 @@ static unsigned pass(bench_t *b, const program_t *p, unsigned first) {
   while (first + count < p->count && p->digest[first + count].passing != GS_PASSES_NOT)
     if (p->digest[first + count++].passing == GS_PASSES_LAST)
       break;
-  void *sum = count ? watch->sum(watch->context, p->passage + first, count) : NULL;
+  void *sum = count ? watch->sum(watch->context, b->t->env.target, p->passage + first, count) : NULL;
   const bool passes = sum && watch->pass(&b->t->w, sum);
   free(sum);
   return passes ? count : 0;
