@@ -146,15 +146,46 @@ static void put(gs_wave_t *w, const gs_touch_t *t, unsigned lane, unsigned dword
     gs_bits_put(&gs_init_of(w)->memory, at, bytes, bits, origin);
 }
 
-static bool is_defined(gs_wave_t *w, const gs_touch_t *t) {
-  if (!t->whole)
-    return false;
-  if (!t->local)
-    return gs_bits_is_defined(&gs_init_of(w)->memory, t->at[0], t->at[0] + t->size);
+static bool is_zero(const uint8_t *bits, uint64_t count) {
   uint8_t any = 0;
-  for (uint64_t i = t->at[0]; i < t->at[0] + t->size; i++)
-    any |= gs_wave_flow(w)->local->bits[i];
+  for (uint64_t i = 0; i < count; i++)
+    any |= bits[i];
   return !any;
+}
+
+/* Whether all of an item can be looked at at once. */
+static bool is_in_line(const gs_touch_t *t) {
+  return t->step == GS_LINEAR_STEP && t->bytes <= 16;
+}
+
+/* Of an access that is not described as a whole. */
+static bool are_local_defined(const gs_local_t *local, const gs_touch_t *t) {
+  for (uint64_t left = t->lanes; left; left &= left - 1) {
+    const uint64_t at = t->at[__builtin_ctzll(left)];
+    if (at < local->bytes &&
+        !is_zero(local->bits + at, t->bytes < local->bytes - at ? t->bytes : local->bytes - at))
+      return false;
+  }
+  return true;
+}
+static bool are_defined(const gs_bits_t *memory, const gs_touch_t *t) {
+  if (is_in_line(t))
+    return gs_bits_are_defined(memory, t->at, t->lanes, 0, t->bytes);
+  bool defined = true;
+  for (uint32_t i = 0; i < (t->bytes + 3) / 4 && defined; i++)
+    defined =
+        gs_bits_are_defined(memory, t->at, t->lanes, (uint64_t)i * t->step, t->bytes < 4 ? t->bytes : 4);
+  return defined;
+}
+
+static bool is_defined(gs_wave_t *w, const gs_touch_t *t) {
+  const gs_bits_t *memory = &gs_init_of(w)->memory;
+  const gs_local_t *local = gs_wave_flow(w)->local;
+  if (!t->whole)
+    return t->local ? are_local_defined(local, t) : are_defined(memory, t);
+  if (!t->local)
+    return gs_bits_is_defined(memory, t->at[0], t->at[0] + t->size);
+  return is_zero(local->bits + t->at[0], t->size);
 }
 
 /* All of it becomes defined, if the access fills what it was described as. */
@@ -271,9 +302,14 @@ static void store(gs_wave_t *w, gs_touch_t *t) {
   const unsigned part = t > f->touch && f->in->op->encoding == GS_ENC_MUBUF && t->bytes == 4
                             ? (unsigned)(t - f->touch) - (f->touch[0].bytes > 4)
                             : 0;
-  if (!gs_flow_any_row(f, reg, rule_of(w, f->in)->formatted ? 4 : dwords + part) && define_whole(w, t))
+  const bool defines = !gs_flow_any_row(f, reg, rule_of(w, f->in)->formatted ? 4 : dwords + part);
+  if (defines && define_whole(w, t))
     return;
   expand(t);
+  if (defines && !t->local && is_in_line(t)) {
+    gs_bits_define(&gs_init_of(w)->memory, t->at, t->lanes, 0, t->bytes);
+    return;
+  }
   for (uint64_t left = t->lanes; left; left &= left - 1)
     store_lane(w, t, reg + part, (unsigned)__builtin_ctzll(left));
 }
@@ -336,7 +372,20 @@ static void modify_lane(gs_wave_t *w, const gs_touch_t *t, unsigned lane) {
           t->local || !result[i] ? origin : gs_origin_meet(w, GS_SOURCE_STORED, 0, origin));
 }
 
+/* Whether all is defined that goes in: then so is all that comes out, and nothing changes. */
+static bool modifies_defined(gs_wave_t *w, const gs_touch_t *t) {
+  const gs_wave_flow_t *f = gs_wave_flow(w);
+  const gs_inst_t *in = f->in;
+  const gs_flow_rule_t *rule = rule_of(w, in);
+  const unsigned dwords = in->op->encoding == GS_ENC_MUBUF ? rule->dst : rule->dwords[1];
+  const bool two = in->op->encoding == GS_ENC_DS && rule->dwords[2];
+  return !gs_flow_any_row(f, data_register(in, f->touch, f), dwords) &&
+         !(two && gs_flow_any_row(f, in->src[2].reg, rule->dwords[2])) && is_defined(w, t);
+}
+
 static void modify(gs_wave_t *w, gs_touch_t *t) {
+  if (modifies_defined(w, t))
+    return;
   expand(t);
   for (uint64_t left = t->lanes; left; left &= left - 1)
     modify_lane(w, t, (unsigned)__builtin_ctzll(left));
@@ -384,8 +433,6 @@ static void bring_lane(gs_wave_t *w, const gs_touch_t *t, unsigned first, unsign
 
 static void bring(gs_wave_t *w, gs_touch_t *t, unsigned first, brought_t *b) {
   uint32_t unknown = 0;
-  if (is_defined(w, t))
-    return;
   expand(t);
   for (uint64_t left = t->lanes; left; left &= left - 1)
     bring_lane(w, t, first, (unsigned)__builtin_ctzll(left), &unknown, b);
@@ -432,14 +479,25 @@ static void set_row(gs_wave_t *w, unsigned reg, const gs_row_t *bits, const gs_r
   gs_flow_settle(f, reg);
 }
 
-static void load(gs_wave_t *w, const gs_inst_t *in, const gs_flow_rule_t *rule) {
+/* Touches of a load from this on count: one with two addresses may have been described twice. */
+static unsigned first_touch(const gs_wave_flow_t *f) {
+  return f->in->op->flags & GS_OPF_TWO_ADDR && f->touches > 2 ? f->touches - 2 : 0;
+}
+
+static bool loads_defined(gs_wave_t *w, const gs_inst_t *in) {
+  const gs_wave_flow_t *f = gs_wave_flow(w);
+  bool defined = true;
+  for (unsigned i = first_touch(f); i < f->touches && defined; i++)
+    defined = (in->lds && f->touch[i].local) || is_defined(w, &f->touch[i]);
+  return defined;
+}
+
+/* Of what is loaded something is undefined, or stays so. */
+static void load_parts(gs_wave_t *w, const gs_inst_t *in, const gs_flow_rule_t *rule, bool defined) {
   gs_wave_flow_t *f = gs_wave_flow(w);
-  const uint64_t exec = gs_exec(w);
-  const bool half = in->op->flags & (GS_OPF_D16_LO | GS_OPF_D16_HI);
   brought_t b = {.any = false};
-  for (unsigned i = in->op->flags & GS_OPF_TWO_ADDR && f->touches > 2 ? f->touches - 2 : 0; i < f->touches;
-       i++)
-    if (!in->lds || !f->touch[i].local)
+  for (unsigned i = first_touch(f); i < f->touches && !defined; i++)
+    if ((!in->lds || !f->touch[i].local) && !is_defined(w, &f->touch[i]))
       bring(w, &f->touch[i], first_dword(f, i, rule), &b);
   for (unsigned i = 0; i < f->touches && in->lds; i++)
     if (f->touch[i].local)
@@ -451,16 +509,23 @@ static void load(gs_wave_t *w, const gs_inst_t *in, const gs_flow_rule_t *rule) 
       GS_LANES_DO(l)
         b.bits[i].u32[l] = b.bits[0].u32[l] | b.bits[1].u32[l] | b.bits[2].u32[l] | b.bits[3].u32[l];
   for (unsigned i = 0; i < rule->dst && i < 4; i++) {
-    if (!b.any && !half) {
-      gs_flow_define(f, in->dst + i, exec);
-      continue;
-    }
-    if (half && !b.any && !gs_flow_any_row(f, in->dst + i, 1))
+    if (!b.any && !gs_flow_any_row(f, in->dst + i, 1))
       continue;
     gs_flow_fill(f, in->dst + i);
     adapt(w, i, &b.bits[i], rule->formatted);
-    set_row(w, in->dst + i, &b.bits[i], &b.origin, exec);
+    set_row(w, in->dst + i, &b.bits[i], &b.origin, gs_exec(w));
   }
+}
+
+static void load(gs_wave_t *w, const gs_inst_t *in, const gs_flow_rule_t *rule) {
+  gs_wave_flow_t *f = gs_wave_flow(w);
+  const bool half = in->op->flags & (GS_OPF_D16_LO | GS_OPF_D16_HI), defined = loads_defined(w, in);
+  if (!defined || half || in->lds) {
+    load_parts(w, in, rule, defined);
+    return;
+  }
+  for (unsigned i = 0; i < rule->dst && i < 4; i++)
+    gs_flow_define(f, in->dst + i, gs_exec(w));
 }
 
 /* ---- Addresses ---- */

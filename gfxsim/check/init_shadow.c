@@ -166,10 +166,7 @@ void gs_bits_set(gs_bits_t *shadow, uint64_t start, uint64_t end, bool undefined
 }
 
 static bool is_zero(const uint8_t *bytes, size_t count) {
-  uint8_t any = 0;
-  for (size_t i = 0; i < count; i++)
-    any |= bytes[i];
-  return !any;
+  return !bytes[0] && !memcmp(bytes, bytes + 1, count - 1);
 }
 
 bool gs_bits_is_defined(const gs_bits_t *shadow, uint64_t start, uint64_t end) {
@@ -180,6 +177,61 @@ bool gs_bits_is_defined(const gs_bits_t *shadow, uint64_t start, uint64_t end) {
       return false;
   }
   return true;
+}
+
+/* ---- Lanes' items, of which many are in one page ---- */
+
+static bool is_within(uint64_t address, unsigned bytes) {
+  return address % PAGE_BYTES <= PAGE_BYTES - bytes;
+}
+
+/* Some bit is set where one of so many bytes is not 0. */
+static uint32_t any_of(const uint8_t *bits, unsigned bytes) {
+  uint32_t any = 0, dword;
+  for (; bytes >= sizeof dword; bytes -= (unsigned)sizeof dword, bits += sizeof dword) {
+    memcpy(&dword, bits, sizeof dword);
+    any |= dword;
+  }
+  for (; bytes; bytes--)
+    any |= *bits++;
+  return any;
+}
+
+bool gs_bits_are_defined(const gs_bits_t *shadow, const uint64_t *at, uint64_t lanes, uint64_t offset,
+                         unsigned bytes) {
+  const page_t *page = NULL;
+  uint64_t number = UINT64_MAX; /* of the page */
+  uint32_t any = 0;
+  for (uint64_t left = lanes; left && !any; left &= left - 1) {
+    const uint64_t address = at[__builtin_ctzll(left)] + offset;
+    if (address >> PAGE_SHIFT != number) {
+      number = address >> PAGE_SHIFT;
+      page = page_at(shadow, address);
+    }
+    if (!is_within(address, bytes))
+      any |= !gs_bits_is_defined(shadow, address, address + bytes);
+    else if (page)
+      any |= page == UNDEFINED || any_of(page->bits + address % PAGE_BYTES, bytes);
+  }
+  return !any;
+}
+
+void gs_bits_define(gs_bits_t *shadow, const uint64_t *at, uint64_t lanes, uint64_t offset, unsigned bytes) {
+  page_t *page = NULL;
+  uint64_t number = UINT64_MAX;
+  for (uint64_t left = lanes; left; left &= left - 1) {
+    const uint64_t address = at[__builtin_ctzll(left)] + offset;
+    if (address >> PAGE_SHIFT != number) {
+      number = address >> PAGE_SHIFT;
+      page = page_at(shadow, address);
+      if (page == UNDEFINED)
+        page = make_page(shadow, address);
+    }
+    if (!is_within(address, bytes))
+      gs_bits_set(shadow, address, address + bytes, false);
+    else if (page)
+      memset(page->bits + address % PAGE_BYTES, 0, bytes);
+  }
 }
 
 void gs_bits_copy(gs_bits_t *shadow, uint64_t to, uint64_t from, uint64_t bytes) {

@@ -31,6 +31,12 @@ void gs_bits_fini(gs_bits_t *shadow);
 void gs_bits_set(gs_bits_t *shadow, uint64_t start, uint64_t end, bool undefined);
 /* Whether all of them are defined. */
 bool gs_bits_is_defined(const gs_bits_t *shadow, uint64_t start, uint64_t end);
+/* Whether `bytes` bytes, 16 at most, are defined at the address of each of `lanes`, and `offset` behind it.
+ */
+bool gs_bits_are_defined(const gs_bits_t *shadow, const uint64_t *at, uint64_t lanes, uint64_t offset,
+                         unsigned bytes);
+/* They become so. */
+void gs_bits_define(gs_bits_t *shadow, const uint64_t *at, uint64_t lanes, uint64_t offset, unsigned bytes);
 /* The undefined bits of 1 to 4 bytes, first byte lowest. If there are any, `origin` gets where they came
  * from. */
 uint32_t gs_bits_get(const gs_bits_t *shadow, uint64_t address, unsigned bytes, uint32_t *origin);

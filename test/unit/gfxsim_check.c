@@ -12,6 +12,7 @@
 
 #include "check/blocks.h"
 #include "check/findings.h"
+#include "check/init_shadow.h"
 #include "check/name.h"
 #include "check/site.h"
 
@@ -330,6 +331,53 @@ static void test_versions_are_never_the_same(void **state) {
   gs_blocks_fini(&blocks);
 }
 
+/* ---- Undefined bits of memory ---- */
+
+/* Items of lanes, looked at together and one by one: pages that are all defined, all undefined and neither,
+ * and items that end in another page. */
+static void test_lanes_find_what_is_undefined(void **state) {
+  (void)state;
+  enum { LANES = 64, ROUNDS = 4000, PAGES = 6 };
+  static const unsigned widths[] = {1, 2, 4, 8, 12, 16};
+  const uint64_t start = 0x7f0000200000 - 3 * PAGE; /* in two chunks */
+  gs_bits_t bits;
+  assert_int_equal(gs_bits_init(&bits), 0);
+  gs_bits_set(&bits, start + PAGE, start + 2 * PAGE, true);
+  gs_bits_set(&bits, start + 3 * PAGE, start + 4 * PAGE, true);
+  unsigned undefined = 0;
+  srandom(1);
+  for (unsigned round = 0; round < ROUNDS; round++) {
+    uint64_t at[LANES];
+    const uint64_t lanes = (uint64_t)random() << 33 | (uint64_t)random(), offset = (uint64_t)random() % 9;
+    const unsigned bytes = widths[(unsigned long)random() % 6];
+    const bool at_end = random() % 4 == 0; /* of a page, all of them */
+    const uint64_t stride = at_end ? 0 : (uint64_t)random() % 40;
+    const uint64_t from = start + (at_end ? (1 + (uint64_t)random() % 4) * PAGE - 1 - (uint64_t)random() % 16
+                                          : (uint64_t)random() % (5 * PAGE));
+    bool defined = true;
+    for (unsigned l = 0; l < LANES; l++) {
+      at[l] = from + stride * l;
+      if (lanes >> l & 1)
+        defined = defined && gs_bits_is_defined(&bits, at[l] + offset, at[l] + offset + bytes);
+    }
+    assert_int_equal(gs_bits_are_defined(&bits, at, lanes, offset, bytes), defined);
+    undefined += !defined;
+    if (round % 4 == 0) {
+      const uint64_t far = at[LANES - 1] + offset + 2 * (uint64_t)bytes;
+      const bool was = gs_bits_is_defined(&bits, far, far + 1);
+      gs_bits_define(&bits, at, lanes, offset, bytes);
+      assert_true(gs_bits_are_defined(&bits, at, lanes, offset, bytes));
+      assert_int_equal(gs_bits_is_defined(&bits, far, far + 1), was);
+    } else if (round % 4 == 1) {
+      gs_bits_put(&bits, from, 1, 0x10, 1);
+    } else if (round % 64 == 2) {
+      gs_bits_set(&bits, start + PAGE, start + 2 * PAGE, true);
+    }
+  }
+  assert_in_range(undefined, ROUNDS / 8, ROUNDS * 7 / 8);
+  gs_bits_fini(&bits);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_blocks_end_at_their_bytes),
@@ -341,6 +389,7 @@ int main(void) {
       cmocka_unit_test(test_findings_are_told_once),
       cmocka_unit_test(test_sites_are_of_their_code),
       cmocka_unit_test(test_versions_are_never_the_same),
+      cmocka_unit_test(test_lanes_find_what_is_undefined),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
