@@ -20,7 +20,8 @@ typedef struct gs_digest {
    */
   bool is_plain_flow, minds_scc;
   /* and "wait" count it, so many wait states, and keep `done` if it is to be kept. */
-  bool is_plain_wait, is_kept, is_valu;
+  bool is_plain_wait, is_kept;
+  gs_valus_t valus;
   uint8_t states;
   uint8_t overwritten; /* scalar registers from `first_overwritten` on that a scalar instruction writes */
   uint16_t first_overwritten;
@@ -35,7 +36,8 @@ typedef struct gs_wait_sum {
   uint64_t to;   /* rows of wait states that may end in it, however they began before it */
   uint64_t from; /* those that matter behind it */
   uint64_t kept_scalars[GS_DIGEST_SCALARS]; /* of `done`: those that VALU instructions wrote */
-  unsigned states, valus, done_count;
+  unsigned states, done_count;
+  gs_valus_t valus;
   gs_done_t done[GS_MOST_STATES]; /* `clock` and `valus` count from the beginning */
 } gs_wait_sum_t;
 

@@ -316,12 +316,22 @@ static uint32_t states_of(const gs_inst_t *in, const gs_wait_rule_t *rule) {
   return rule->step == GS_STEP_JUMP ? GS_MOST_STATES : 1;
 }
 
+/* What it adds to the count of VALU instructions. */
+static gs_valus_t valus_of(const gs_inst_t *in, const gs_wait_rule_t *rule) {
+  const bool waits = rule->step == GS_STEP_WAIT_RESULTS && !((uint32_t)in->imm >> 12 & 0xf); /* va_vdst(0) */
+  return (gs_valus_t){.all = rule->valus.all,
+                      .real = rule->valus.real,
+                      .trans = rule->valus.trans,
+                      .results = waits ? GS_MANY_VALUS : rule->valus.results};
+}
+
 /* What the instruction, which was executed, means for those behind it. */
 static void obey(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, const gs_uses_t *uses,
                  uint64_t pc) {
   gs_wave_waits_t *waits = gs_wave_waits(w);
   waits->clock += states_of(in, rule);
-  waits->valus += rule->is_valu;
+  const gs_valus_t valus = valus_of(in, rule);
+  gs_valus_add(&waits->valus, &valus);
   if (rule->counters)
     begin_operation(w, pc, uses);
   else if (rule->step >= GS_STEP_WAIT && rule->step <= GS_STEP_WAIT_ALL)
@@ -361,7 +371,7 @@ gs_passing_t gs_digest_wait(const gs_wait_t *wait, gs_target_t target, const gs_
   const bool is_step = rule->step == GS_STEP_ONE || rule->step == GS_STEP_IDLE || rule->step == GS_STEP_JUMP;
   digest->is_plain_wait = is_step && !rule->counters && !rule->by_m0;
   digest->states = (uint8_t)states_of(in, rule);
-  digest->is_valu = rule->is_valu;
+  digest->valus = valus_of(in, rule);
   if (rule->kinds & GS_KIND_SALU && !(rule->kinds & GS_KIND_SETREG)) {
     digest->overwritten = rule->dst;
     digest->first_overwritten = in->dst;
@@ -385,7 +395,7 @@ static void go_on(const gs_wait_t *wait, gs_wave_t *w, const gs_inst_t *in, cons
   if (w->state == GS_WAVE_FAULTED)
     return;
   waits->clock += digest->states;
-  waits->valus += digest->is_valu;
+  gs_valus_add(&waits->valus, &digest->valus);
   if (digest->overwritten && waits->recent | waits->old)
     gs_states_overwrite(waits, digest->first_overwritten, digest->overwritten);
   if (digest->is_kept)

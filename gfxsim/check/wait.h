@@ -73,7 +73,8 @@ enum {
   GS_KIND_SHIFTED = 1 << 24, /* VALU whose result goes to a part of the register (SDWA, op_sel) */
   GS_KIND_FIRSTLANE = 1 << 25,
   GS_KIND_READLANE = 1 << 26,
-  GS_KIND_WMMA = 1 << 27, /* matrix instructions of gfx11 */
+  GS_KIND_WMMA = 1 << 27,     /* matrix instructions of gfx11 */
+  GS_KIND_PERMLANE = 1 << 28, /* v_permlane16, v_permlanex16, v_permlane64 */
   GS_KIND_SMFMA = GS_KIND_XDL | GS_KIND_SGEMM,
   GS_KIND_DMFMA = GS_KIND_DMFMA_4 | GS_KIND_DMFMA_16,
   GS_KIND_MFMA = GS_KIND_SMFMA | GS_KIND_DMFMA,
@@ -104,7 +105,8 @@ typedef enum gs_step {
   GS_STEP_WAIT_VS, /* s_waitcnt_vscnt: one counter */
   GS_STEP_WAIT_VM,
   GS_STEP_WAIT_LGKM,
-  GS_STEP_WAIT_ALL, /* s_wait_idle */
+  GS_STEP_WAIT_ALL,     /* s_wait_idle */
+  GS_STEP_WAIT_RESULTS, /* s_waitcnt_depctr: of what is under way in the compute unit */
   GS_STEP_BARRIER,
   GS_STEP_END,  /* s_endpgm */
   GS_STEP_JUMP, /* to another function */
@@ -120,7 +122,10 @@ typedef struct gs_wait_rule {
   uint8_t passes;      /* of a matrix instruction */
   uint32_t last_bits;  /* of the last register that a load writes: those that it does */
   uint8_t by_m0;       /* 1: M0 is added to the number of the source, 2: of the destination */
-  bool reads_vcc, swaps, is_valu;
+  bool reads_vcc, swaps;
+  struct {
+    uint8_t all, real, trans, results; /* what gs_valus_t counts of it */
+  } valus;
   uint64_t from, to; /* rows of the table of wait states that may begin, and end, with it */
   /* Of `from`, those that begin only if it writes a scalar register, VCC, EXEC, M0. */
   uint64_t from_scalar, from_vcc, from_exec, from_m0;
@@ -156,15 +161,32 @@ typedef struct gs_pending {
   bool passes_local; /* as in gs_uses_t: it counts in `lgkm` until that says otherwise, though nobody waits */
 } gs_pending_t;
 
+/* VALU instructions that a wave has executed, in the ways in which rows of the table count them. */
+typedef struct gs_valus {
+  uint32_t all;
+  uint32_t real;    /* but v_nop */
+  uint32_t trans;   /* the transcendental ones */
+  uint32_t results; /* all, and GS_MANY_VALUS wherever all their results are waited for */
+} gs_valus_t;
+enum { GS_MANY_VALUS = 64 };
+
+static inline void gs_valus_add(gs_valus_t *valus, const gs_valus_t *more) {
+  valus->all += more->all;
+  valus->real += more->real;
+  valus->trans += more->trans;
+  valus->results += more->results;
+}
+
 /* What a wave did in the last wait states. */
 typedef struct gs_done {
   uint64_t pc;
-  uint64_t from;                /* rows of the table that it begins */
-  uint32_t clock, valus, kinds; /* the wave's when it was over */
-  uint16_t v, v_count;          /* vector registers that it wrote */
-  uint16_t s, s_count;          /* scalar registers */
-  uint16_t c, c_count;          /* vector registers that it goes on reading */
-  uint16_t op;                  /* row of gs_opcodes */
+  uint64_t from; /* rows of the table that it begins */
+  uint32_t clock, kinds;
+  gs_valus_t valus;    /* the wave's, as its clock, when it was over */
+  uint16_t v, v_count; /* vector registers that it wrote */
+  uint16_t s, s_count; /* scalar registers */
+  uint16_t c, c_count; /* vector registers that it goes on reading */
+  uint16_t op;         /* row of gs_opcodes */
   uint16_t hwreg;
   uint8_t passes; /* of a matrix instruction */
   bool exec;      /* it wrote EXEC beside */
@@ -200,7 +222,7 @@ typedef struct gs_wave_waits {
   uint8_t counted[GS_COUNTER_END]; /* by each counter */
   bool marked;                     /* any of these is */
   uint32_t clock;                  /* wait states since the wave began */
-  uint32_t valus;                  /* VALU instructions since then */
+  gs_valus_t valus;                /* since then */
   uint32_t window;                 /* of `recent`: began then */
   uint64_t recent, old;            /* rows of the table that began since, and in the window before */
   /* Scalar registers that VALU instructions have written, likewise. */
@@ -286,11 +308,19 @@ typedef enum gs_same {
   GS_SAME_ONLY,
 } gs_same_t;
 
+/* What ends a row's time. But for the first it is that however many wait states there are. */
+typedef enum gs_until {
+  GS_UNTIL_STATES,  /* so many wait states */
+  GS_UNTIL_VALU,    /* another VALU instruction */
+  GS_UNTIL_REAL,    /* another one that is no v_nop */
+  GS_UNTIL_RESULTS, /* a wait for results of VALU instructions, or six of these, or two transcendental ones */
+} gs_until_t;
+
 /* Two instructions that need wait states between them. */
 typedef struct gs_hazard {
   uint16_t targets;
   int8_t states;
-  bool adjacent;  /* however many states: only while no other VALU instruction was executed */
+  uint8_t until;  /* gs_until_t */
   bool by_passes; /* so many more (or fewer) than the first one has passes */
   uint8_t resource, same;
   uint8_t opcode;    /* 1: only of the same opcode, 2: only of different ones */
@@ -345,7 +375,7 @@ typedef void gs_tell_states_t(gs_wave_t *w, const gs_inst_t *in, const gs_hazard
                               const gs_done_t *first, const gs_operand_t *use, unsigned states);
 /* How many wait states the row wants behind `first`. */
 static inline unsigned gs_states_of(const gs_hazard_t *h, unsigned passes) {
-  const int states = h->adjacent ? GS_MOST_STATES : h->states + (int)(h->by_passes ? passes : 0);
+  const int states = h->until ? GS_MOST_STATES : h->states + (int)(h->by_passes ? passes : 0);
   return states > 0 ? (unsigned)states : 0;
 }
 

@@ -16,6 +16,7 @@ static const struct {
              {"s_waitcnt_vscnt", GS_STEP_WAIT_VS},
              {"s_waitcnt_vmcnt", GS_STEP_WAIT_VM},
              {"s_waitcnt_lgkmcnt", GS_STEP_WAIT_LGKM},
+             {"s_waitcnt_depctr", GS_STEP_WAIT_RESULTS},
              {"s_wait_idle", GS_STEP_WAIT_ALL},
              {"s_nop", GS_STEP_IDLE},
              {"s_barrier", GS_STEP_BARRIER},
@@ -69,6 +70,7 @@ static const struct {
     {"v_sqrt_", GS_KIND_TRANS},
     {"v_sin_", GS_KIND_TRANS},
     {"v_cos_", GS_KIND_TRANS},
+    {"v_permlane", GS_KIND_PERMLANE | GS_KIND_LEGACY},
     {"v_", GS_KIND_LEGACY},
     {"s_getreg", GS_KIND_GETREG},
     {"s_setreg", GS_KIND_SETREG},
@@ -135,6 +137,15 @@ static uint32_t last_bits_of(const char *name) {
   return strstr(name, "_d16") && !pairs ? 0xffff : UINT32_MAX;
 }
 
+/* Memory waits for all that VALU instructions have in hand. */
+static void count_valus(gs_wait_rule_t *rule, const gs_opcode_t *op) {
+  const bool is_valu = rule->kinds & GS_KIND_VALU || op->encoding == GS_ENC_VOPD;
+  rule->valus.all = is_valu;
+  rule->valus.real = is_valu && !begins(op->name, "v_nop");
+  rule->valus.trans = rule->kinds & GS_KIND_TRANS ? 1 : 0;
+  rule->valus.results = rule->kinds & (GS_KIND_VMEM | GS_KIND_DS) ? GS_MANY_VALUS : is_valu;
+}
+
 static gs_wait_rule_t rule_of(const gs_opcode_t *op) {
   gs_wait_rule_t rule = {.kinds = kinds_of(op), .dst = (uint8_t)gs_type_dwords((gs_type_t)op->dst)};
   for (unsigned i = 0; i < 3; i++)
@@ -154,7 +165,7 @@ static gs_wait_rule_t rule_of(const gs_opcode_t *op) {
       rule.step = (uint8_t)steps[i].step;
   rule.reads_vcc = begins(op->name, "v_div_fmas") || begins(op->name, "s_cbranch_vcc");
   rule.swaps = begins(op->name, "v_swap");
-  rule.is_valu = rule.kinds & GS_KIND_VALU || op->encoding == GS_ENC_VOPD;
+  count_valus(&rule, op);
   rule.passes = (uint8_t)(op->flags & GS_OPF_MFMA ? passes_of(op) : 0);
   rule.last_bits = rule.counters ? last_bits_of(op->name) : UINT32_MAX;
   rule.by_m0 = begins(op->name, "s_movrels") ? 1 : begins(op->name, "s_movreld") ? 2 : 0;

@@ -31,7 +31,7 @@ static bool add(summary_t *s, const gs_passage_t *passage) {
   add_registers(s->sum, digest);
   s->sum->to |= gs_states_beyond(digest->to, GS_MOST_PASSES, waits->clock);
   waits->clock += digest->states;
-  waits->valus += digest->is_valu;
+  gs_valus_add(&waits->valus, &digest->valus);
   if (digest->overwritten)
     gs_states_overwrite(waits, digest->first_overwritten, digest->overwritten);
   if (digest->is_kept)
@@ -99,9 +99,10 @@ bool gs_wait_pass(gs_wave_t *w, const gs_wait_sum_t *sum) {
       (sum->to & recent && gs_states_matter(waits, sum->to, sum->scalars)) ||
       (recent && overwrites(sum, waits)))
     return false;
-  const uint32_t clock = waits->clock, valus = waits->valus;
+  const uint32_t clock = waits->clock;
+  const gs_valus_t valus = waits->valus;
   waits->clock += sum->states;
-  waits->valus += sum->valus;
+  gs_valus_add(&waits->valus, &sum->valus);
   gs_states_recent(waits); /* forgets what is long over now, and not what the block adds */
   waits->recent |= sum->from;
   for (unsigned i = 0; i < GS_DIGEST_SCALARS; i++)
@@ -110,7 +111,7 @@ bool gs_wait_pass(gs_wave_t *w, const gs_wait_sum_t *sum) {
     gs_done_t *kept = &waits->done[waits->done_count++ % GS_DONE_KEPT];
     *kept = sum->done[i];
     kept->clock += clock;
-    kept->valus += valus;
+    gs_valus_add(&kept->valus, &valus);
   }
   return true;
 }

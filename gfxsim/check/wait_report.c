@@ -97,10 +97,12 @@ void gs_wait_report_states(gs_wave_t *w, const gs_inst_t *in, const gs_hazard_t 
   if (!found)
     return;
   gs_finding_t finding = {.hint = NULL};
-  const char *needs = hazard->adjacent ? "It is" : "They are";
+  const char *needs = hazard->until ? "It is" : "They are";
   char registers[REGISTER_TEXT], hint[HINT_TEXT];
   const unsigned needed = gs_states_of(hazard, first->passes);
-  if (hazard->adjacent)
+  if (hazard->until == GS_UNTIL_RESULTS)
+    snprintf(finding.title, sizeof finding.title, "Missing wait for the result of a VALU instruction");
+  else if (hazard->until)
     snprintf(finding.title, sizeof finding.title, "Missing VALU instruction between two that need one");
   else
     snprintf(finding.title, sizeof finding.title, "Missing wait states: %u where %u are needed", states,
@@ -117,8 +119,11 @@ void gs_wait_report_states(gs_wave_t *w, const gs_inst_t *in, const gs_hazard_t 
     snprintf(finding.detail[0], sizeof finding.detail[0], "%s needed between %s", needs, hazard->what);
   }
   const unsigned more = needed - states;
-  if (hazard->adjacent)
-    snprintf(hint, sizeof hint, "`v_nop`, or another VALU instruction, between the two");
+  if (hazard->until)
+    snprintf(hint, sizeof hint, "%s between the two",
+             hazard->until == GS_UNTIL_RESULTS ? "`s_waitcnt_depctr 0xfff` (va_vdst(0))"
+             : hazard->until == GS_UNTIL_REAL  ? "a VALU instruction other than `v_nop`"
+                                               : "`v_nop`, or another VALU instruction,");
   else if (more > 8)
     snprintf(hint, sizeof hint, "`s_nop 7` and `s_nop %u`%s, or as many other instructions, between the two",
              (more - 8 > 8 ? 8 : more - 8) - 1, more > 16 ? " and more" : "");

@@ -1,5 +1,5 @@
 /* Wait states: pairs of instructions between which the hardware does not wait by itself, as a table: gfx9's,
- * and one of gfx11.
+ * and some of gfx11.
  * Counted as compilers do: each instruction is one, s_nop as many as it says. Not here: what is outstanding
  * in memory (wait.c). */
 #include "check/wait.h"
@@ -103,16 +103,15 @@ static const gs_hazard_t hazards[] = {
     PAIR(M908, 2, GS_KIND_ACC_READ, MEM, "v_accvgpr_read and memory that uses its result", READ),
 
     PAIR(UNIFIED, 2, PLAIN | ACC, MFMA, value_for_matrix, READ),
+    /* gfx90a has none of SGEMM. */
     PASSES_IF(M90A, 0, SMFMA, SMFMA, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
     PASSES_IF(M90A, 1, SMFMA, DMFMA, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
     PAIR_IF(M942, 2, GS_KIND_XDL_2, SMFMA, sum_of_all, READ_C, .same = GS_SAME_ONLY),
     PASSES_IF(M942, 1, XDL, MFMA, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
     PASSES_IF(M942, 0, SGEMM, SGEMM | DMFMA, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
-    PAIR_IF(UNIFIED, 4, D4, DMFMA, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
+    PAIR_IF(UNIFIED, 4, D4, DMFMA | SGEMM, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
     PAIR_IF(UNIFIED, 4, D4, D4, sum_of_matrix, READ_C, .same = GS_SAME_ONLY),
-    PAIR_IF(UNIFIED, 9, D16, DMFMA, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
-    PAIR_IF(M942, 4, D4, SGEMM, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
-    PAIR_IF(M942, 9, D16, SGEMM, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
+    PAIR_IF(UNIFIED, 9, D16, DMFMA | SGEMM, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
     PASSES(UNIFIED, 3, XDL, MFMA, factor_of_matrix, READ_AB),
     PASSES(M942, 2, SGEMM, MFMA, factor_of_matrix, READ_AB),
     PAIR(UNIFIED, 6, D4, MFMA, factor_of_matrix, READ_AB),
@@ -139,8 +138,13 @@ static const gs_hazard_t hazards[] = {
     PAIR_IF(UNIFIED, 3, GS_KIND_DOT, OTHER | MEM, "a dot product and one that overwrites its result", WRITE,
             .opcode = DIFFERENT),
 
-    /* gfx11: RDNA3's manual on WMMA, and LLVM. */
-    PAIR_IF(GS_GFX11, 0, GS_KIND_WMMA, GS_KIND_WMMA, factor_of_matrix, READ_AB, .adjacent = true),
+    /* gfx11: RDNA3's manual on WMMA, and what LLVM goes round. */
+    PAIR_IF(GS_GFX1100_W32 | GS_GFX1100, 0, GS_KIND_TRANS, GS_KIND_VALU,
+            "a transcendental instruction and another one that reads its result", READ,
+            .until = GS_UNTIL_RESULTS),
+    PAIR_IF(GS_GFX11, 0, GS_KIND_VALU, GS_KIND_PERMLANE, "v_cmpx and v_permlane", EXEC,
+            .until = GS_UNTIL_REAL),
+    PAIR_IF(GS_GFX11, 0, GS_KIND_WMMA, GS_KIND_WMMA, factor_of_matrix, READ_AB, .until = GS_UNTIL_VALU),
 };
 enum { ROWS = sizeof hazards / sizeof *hazards };
 _Static_assert(ROWS <= 64, "a bit for each row");
@@ -297,8 +301,17 @@ static bool may_share(const gs_hazard_t *h, const gs_done_t *first, const uint64
 
 /* Whether enough has been executed behind the first instruction. */
 static bool is_over(const gs_wave_waits_t *waits, const gs_hazard_t *h, const gs_done_t *first) {
-  return waits->clock - first->clock >= gs_states_of(h, first->passes) ||
-         (h->adjacent && waits->valus != first->valus);
+  enum { MOST_BETWEEN = 5, MOST_TRANS_BETWEEN = 1 };
+  const gs_valus_t *now = &waits->valus, *then = &first->valus;
+  if (waits->clock - first->clock >= gs_states_of(h, first->passes))
+    return true;
+  switch ((gs_until_t)h->until) {
+  case GS_UNTIL_VALU: return now->all != then->all;
+  case GS_UNTIL_REAL: return now->real != then->real;
+  case GS_UNTIL_RESULTS:
+    return now->results - then->results > MOST_BETWEEN || now->trans - then->trans > MOST_TRANS_BETWEEN;
+  default: return false;
+  }
 }
 
 bool gs_states_matter(const gs_wave_waits_t *waits, uint64_t to, const uint64_t *scalars) {

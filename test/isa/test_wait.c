@@ -24,6 +24,9 @@ enum {
   U = GS_CDNA2_3,
   W32 = GS_GFX11_W32,
   W64 = GS_GFX11_W64,
+  P1030 = GS_GFX10,
+  P1100 = GS_GFX1100_W32 | GS_GFX1100,
+  P1151 = GS_GFX11_5,
   TO_90A = GS_TO_90A,
   MATRIX = GS_GFX908 | GS_GFX90A
 };
@@ -419,8 +422,35 @@ static const row_t rows[] = {
     {W32, "v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7]", NULL, NULL,
      "v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7]"},
     {W32, "v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7]", NULL, NULL, "v_mov_b32 v40, v0"},
+    {W32, "v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7]\nv_mov_b32 v40, v41\ns_waitcnt vmcnt(0)",
+     NULL, NULL, "v_wmma_f32_16x16x16_f16 v[24:31], v[0:7], v[16:23], v[24:31]"},
     {W64, "v_wmma_f32_16x16x16_f16 v[0:3], v[8:15], v[16:23], v[0:3]", "s_nop 7", "v_nop",
      "v_wmma_f32_16x16x16_f16 v[24:27], v[0:7], v[16:23], v[24:27]"},
+
+    /* Results of transcendental instructions, which gfx1151 waits for by itself. */
+    {P1100, "v_exp_f32 v0, v1", "s_nop 7", "s_nop 0\ns_waitcnt_depctr 0xfff", "v_mov_b32 v2, v0"},
+    {P1100, "v_exp_f32 v0, v1", "s_nop 0\ns_waitcnt_depctr 0xf0ff",
+     "s_nop 0\nglobal_load_b32 v8, v[10:11], off", "v_add_f32 v2, v3, v0"},
+    {P1100, "v_rcp_f32 v0, v1", "s_nop 0\ns_mov_b32 s0, s1", "s_nop 0\nds_store_b32 v8, v9",
+     "v_fmac_f32 v0, v3, v4"},
+    {P1100, "v_sqrt_f32 v0, v1\n.rept 4\nv_mov_b32 v8, v9\n.endr", "s_nop 0\nv_mov_b32 v8, v9",
+     "v_mov_b32 v8, v9\nv_mov_b32 v8, v9", "v_rcp_f32 v2, v0"},
+    {P1100, "v_exp_f32 v0, v1", "s_nop 0\nv_log_f32 v8, v9", "v_log_f32 v8, v9\nv_log_f32 v10, v9",
+     "v_mov_b32 v2, v0"},
+    {P1100, "v_exp_f32 v0, v1\ns_waitcnt vmcnt(0)\nv_mov_b32 v8, v9", "s_nop 0\ns_waitcnt vmcnt(0)",
+     "s_nop 0\ns_waitcnt_depctr 0xfff", "v_mov_b32 v2, v0"},
+    {P1100, "v_exp_f32 v0, v1", NULL, NULL, "v_mov_b32 v2, v1"},
+    {P1100, "v_mov_b32 v0, v1", NULL, NULL, "v_mov_b32 v2, v0"},
+    {P1151, "v_exp_f32 v0, v1", NULL, NULL, "v_mov_b32 v2, v0"},
+
+    /* A change of EXEC that v_permlane would not see, and that v_nop does not mend. */
+    {P1100 | P1151, "v_cmpx_eq_u32 v1, v2", "s_nop 7\nv_nop", "v_mov_b32 v8, v9",
+     "v_permlane16_b32 v0, v1, s0, s1"},
+    {P1100 | P1151, "v_cmpx_eq_u32 v1, v2\nv_nop", "s_nop 0", "v_mov_b32 v8, v9",
+     "v_permlanex16_b32 v0, v1, s0, s1"},
+    {W64, "v_cmp_eq_u32 vcc, v1, v2", NULL, NULL, "v_permlane16_b32 v0, v1, s0, s1"},
+    {P1100 | P1151, "v_mov_b32 v1, v2", NULL, NULL, "v_permlane16_b32 v0, v1, s0, s1"},
+    {P1030, "v_cmpx_eq_u32 v1, v2", NULL, NULL, "v_permlane16_b32 v0, v1, s0, s1"},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
