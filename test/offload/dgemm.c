@@ -26,12 +26,13 @@ static void plain(int n, const double *a, const double *b, double *c) {
 }
 
 /* n is a multiple of TILE. One team computes one tile of c; the tiles of a and b that it needs are staged in
- * memory that the team shares. */
+ * memory that the team shares. (c goes to the device so that it has nothing there of the plain product, which
+ * may lie in the same memory.) */
 static void tiled(int n, const double *a, const double *b, double *c) {
   int tiles = n / TILE;
 #pragma omp target teams distribute collapse(2) num_teams(tiles *tiles) thread_limit(TILE *TILE)             \
     map(to                                                                                                   \
-        : a [0:n * n], b [0:n * n]) map(from                                                                 \
+        : a [0:n * n], b [0:n * n]) map(tofrom                                                               \
                                         : c [0:n * n])
   for (int ti = 0; ti < tiles; ti++)
     for (int tj = 0; tj < tiles; tj++) {
