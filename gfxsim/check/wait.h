@@ -34,7 +34,7 @@ typedef struct gs_operand {
   uint64_t lanes; /* of vector registers */
 } gs_operand_t;
 
-enum { GS_MOST_USES = 8 };
+enum { GS_MOST_USES = 10 }; /* a pair that adds two products to each of its destinations */
 
 typedef struct gs_uses {
   unsigned count;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "check/wait.h"
+#include "isa/dual.h"
 
 enum { SRC_VCCZ = 251, SRC_EXECZ = 252, SRC_LDS_DIRECT = 254 };
 
@@ -360,11 +361,21 @@ void gs_wait_counts_in(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_ru
     uses->counters ^= GS_COUNTER_VM | GS_COUNTER_VS;
 }
 
+/* Both parts of a pair. */
+static void dual_uses(const gs_wave_t *w, const gs_inst_t *in, gs_uses_t *uses) {
+  for (unsigned half = 0; half < 2; half++) {
+    const gs_inst_t part = gs_dual_part(in, half);
+    vector_uses(w, &part, &gs_wait_of(w)->rules[part.op - gs_opcodes], uses);
+  }
+}
+
 void gs_wait_uses(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, gs_uses_t *uses) {
   uses->count = 0;
   uses->counters = uses->line = 0;
   uses->passes_local = false;
-  if (rule->kinds & GS_KIND_VALU)
+  if (in->op->encoding == GS_ENC_VOPD)
+    dual_uses(w, in, uses);
+  else if (rule->kinds & GS_KIND_VALU)
     vector_uses(w, in, rule, uses);
   else if (rule->kinds & GS_KIND_SALU)
     scalar_uses(w, in, rule, uses);

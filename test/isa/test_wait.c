@@ -409,6 +409,21 @@ static const row_t rows[] = {
     {M942, "v_dot2_f32_f16 v8, v1, v2, v3", "s_nop 1", "s_nop 2", "v_add_f32 v0, v8, v8"},
     {M942, "v_dot2_f32_f16 v8, v1, v2, v3", NULL, NULL, "v_dot2_f32_f16 v9, v1, v2, v8"},
 
+    /* Pairs of gfx11: either source of either part, what they add to, and what they overwrite. */
+    {W32, "global_load_b32 v1, v[2:3], off", "s_nop 0", "s_waitcnt vmcnt(0)",
+     "v_dual_mov_b32 v4, v1 :: v_dual_add_f32 v7, v6, v8"},
+    {W32, "global_load_b32 v1, v[2:3], off", "s_nop 0", "s_waitcnt vmcnt(0)",
+     "v_dual_mul_f32 v4, v6, v1 :: v_dual_mov_b32 v7, v5"},
+    {W32, "global_load_b32 v1, v[2:3], off", "s_nop 0", "s_waitcnt vmcnt(0)",
+     "v_dual_mov_b32 v4, v5 :: v_dual_add_f32 v7, v6, v1"},
+    {W32, "global_load_b32 v1, v[2:3], off", "s_nop 0", "s_waitcnt vmcnt(0)",
+     "v_dual_mov_b32 v4, v5 :: v_dual_fmac_f32 v1, v6, v7"},
+    {W32, "global_load_b32 v1, v[2:3], off", "s_nop 0", "s_waitcnt vmcnt(0)",
+     "v_dual_mov_b32 v4, v5 :: v_dual_mov_b32 v1, v6"},
+    {W32, "s_load_b32 vcc_lo, s[2:3], 0x0", "s_nop 0", "s_waitcnt lgkmcnt(0)",
+     "v_dual_mov_b32 v4, v5 :: v_dual_cndmask_b32 v7, v6, v9"},
+    {W32, "s_load_b32 s6, s[2:3], 0x0", "s_nop 0", "s_waitcnt lgkmcnt(0)",
+     "v_dual_mov_b32 v4, v5 :: v_dual_add_f32 v7, s6, v9"},
     /* Those of gfx11, and any VALU instruction between. */
     {W32, "v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7]", "s_nop 7", "v_nop",
      "v_wmma_f32_16x16x16_f16 v[24:31], v[0:7], v[16:23], v[24:31]"},
