@@ -55,8 +55,19 @@ GS_INT_OF_F32(v_cvt_i32_f32, i32, gs_i32_of_f32(a))
 GS_INT_OF_F32(v_cvt_u32_f32, u32, gs_u32_of_f32(a))
 GS_INT_OF_F64(v_cvt_i32_f64, i32, gs_i32_of_f64(a))
 GS_INT_OF_F64(v_cvt_u32_f64, u32, gs_u32_of_f64(a))
-GS_INT_OF_F32(v_cvt_flr_i32_f32, i32, gs_i32_of_f32(floorf(a)))
-GS_INT_OF_F32(v_cvt_rpi_i32_f32, i32, gs_i32_of_f32(floorf(a + 0.5f)))
+
+/* Down, and to nearest, ties up. NaNs are infinities here, as measured on gfx1201 (rocm-systems,
+ * emulation/rocjitsu). */
+static inline int32_t gs_floor_i32(float x, int32_t floored) {
+  const int32_t limit = gs_bits_of_float(x) >> 31 ? INT32_MIN : INT32_MAX;
+  return x == x ? floored : limit;
+}
+static inline float gs_nearest(float x) {
+  const float below = floorf(x);
+  return x - below >= 0.5f ? below + 1.0f : below;
+}
+GS_INT_OF_F32(v_cvt_flr_i32_f32, i32, gs_floor_i32(a, gs_i32_of_f32(floorf(a))))
+GS_INT_OF_F32(v_cvt_rpi_i32_f32, i32, gs_floor_i32(a, gs_i32_of_f32(gs_nearest(a))))
 
 static inline uint32_t gs_u16_of_f32(float x) {
   const float low = x > 0.0f ? x : 0.0f, both = low < 65535.0f ? low : 65535.0f;
@@ -88,7 +99,7 @@ GS_INT_OF_F16(v_cvt_i16_f16, gs_i16_of_f32(a))
   GS_OP(name) {                                                                                              \
     gs_row_t ta;                                                                                             \
     const gs_row_t *const ra = gs_src16(w, in, 0, &ta);                                                      \
-    GS_F16_LOOP(gs_round64(w), (void)0, gs_f16_of_f32((float)(type)ra->u32[l], limit));                      \
+    GS_F16_LOOP(gs_round16(w), (void)0, gs_f16_of_f32((float)(type)ra->u32[l], limit));                      \
   }
 
 GS_F32_OF_INT(v_cvt_f32_i32, i32, (float)a)
@@ -120,7 +131,7 @@ GS_OP(v_cvt_f64_f32) {
 }
 GS_OP(v_cvt_f16_f32) {
   GS_F32_SRC(0, a);
-  GS_F16_LOOP(gs_round64(w), const float a = ra->f32[l], gs_f16_of_f32(a, limit));
+  GS_F16_LOOP(gs_round16(w), const float a = ra->f32[l], gs_f16_of_f32(a, limit));
 }
 
 /* ---- Pairs ---- */

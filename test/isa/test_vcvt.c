@@ -65,11 +65,13 @@ static void number(kind_t kind, uint64_t bits, mpfr_t x) {
   }
 }
 
-/* A number as an integer of a kind, saturated; NaN is 0. */
+/* A number as an integer of a kind, saturated; NaN is 0, or for v_cvt_flr and v_cvt_rpi an infinity. */
 static uint64_t integer(kind_t kind, how_t how, mpfr_t x) {
   const bool wide = kind == K_I32 || kind == K_U32, is_signed = kind == K_I32 || kind == K_I16;
   const int64_t most = is_signed ? (wide ? INT32_MAX : INT16_MAX) : wide ? UINT32_MAX : UINT16_MAX;
   const int64_t least = !is_signed ? 0 : how == NORMALISE ? -most : -most - 1;
+  if (mpfr_nan_p(x) && how == FLOOR)
+    mpfr_set_inf(x, mpfr_signbit(x) ? -1 : 1);
   if (mpfr_nan_p(x))
     return 0;
   if (how == NORMALISE) {
@@ -92,11 +94,11 @@ static uint64_t expected(const row_t *row, uint64_t source, ref_modifiers_t out,
   mpfr_init2(x, 2300);
   if (from && !(mode >> from->denorm_shift & 1))
     source = ref_flush(from, source);
-  if (row->how == ROUND_UP_HALF) { /* adds in float, then floor */
-    const uint64_t s[3] = {source, 0x3f000000, 0};
-    source = ref_exact(&ref_f32, REF_ADD, s, 0);
-  }
   number(row->from, source, x);
+  if (from && ref_is_nan(from, source))
+    mpfr_setsign(x, x, source & ref_sign(from) ? 1 : 0, MPFR_RNDN);
+  if (row->how == ROUND_UP_HALF)
+    mpfr_add_d(x, x, 0.5, MPFR_RNDN);
   uint64_t r;
   if (!to)
     r = integer(row->to, row->how == ROUND_UP_HALF ? FLOOR : row->how, x);
