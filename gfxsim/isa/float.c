@@ -74,10 +74,10 @@ static void gs_flush_results(bool flush) {
 #endif
 }
 
-void gs_round_custom(const gs_wave_t *w, unsigned shift) {
+void gs_round_custom(const gs_wave_t *w, unsigned shift, bool flush) {
   static const int modes[4] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
   (void)fesetround(modes[w->mode >> shift & 3]);
-  gs_flush_results(shift == GS_MODE_ROUND32_SHIFT && !gs_keeps(w, GS_MODE_DENORM32_SHIFT, GS_KEEP_OUTPUTS));
+  gs_flush_results(flush);
 }
 
 void gs_round_to_zero(void) {
@@ -87,6 +87,59 @@ void gs_round_to_zero(void) {
 void gs_round_default(void) {
   (void)fesetround(FE_TONEAREST);
   gs_flush_results(false);
+}
+
+/* ---- Signaling NaNs ---- */
+
+/* Goes from the last operand to the first, whose NaN counts. */
+static void gs_find_signaling(const gs_row_t *const *rows, unsigned n, uint32_t mask, uint32_t infinity,
+                              gs_row_t *signaling) {
+  const uint32_t quiet = (infinity & (0 - infinity)) >> 1; /* below the exponent */
+  GS_LANES_DO(l)
+    signaling->u32[l] = 0;
+  for (unsigned i = n; i-- > 0;)
+    GS_LANES_DO(l) {
+      const uint32_t x = rows[i]->u32[l] & mask, nan = (x & mask >> 1) > infinity ? x : 0;
+      const uint32_t candidate = nan & quiet ? 0 : nan;
+      signaling->u32[l] = nan ? candidate : signaling->u32[l];
+    }
+}
+void gs_find_signaling16(const gs_row_t *const *rows, unsigned n, gs_row_t *signaling) {
+  gs_find_signaling(rows, n, 0xffff, 0x7c00, signaling);
+}
+void gs_find_signaling32(const gs_row_t *const *rows, unsigned n, gs_row_t *signaling) {
+  gs_find_signaling(rows, n, 0xffffffff, 0x7f800000, signaling);
+}
+void gs_find_signaling64(const gs_row64_t *rows, unsigned n, gs_row_t signaling[2]) {
+  const uint64_t infinity = UINT64_C(0x7ff0000000000000), quiet = UINT64_C(0x0008000000000000);
+  const gs_dst64_t d = {&signaling[0], &signaling[1]};
+  GS_LANES_DO(l)
+    gs_put_u64(d, l, 0);
+  for (unsigned i = n; i-- > 0;)
+    GS_LANES_DO(l) {
+      const uint64_t x = gs_get_u64(rows[i], l), nan = (x & UINT64_MAX >> 1) > infinity ? x : 0;
+      const uint64_t candidate = nan & quiet ? 0 : nan, later = gs_get_u64((gs_row64_t){d.lo, d.hi}, l);
+      gs_put_u64(d, l, nan ? candidate : later);
+    }
+}
+
+/* Results that are other NaNs, or none, stay. */
+void gs_put_signaling16(const gs_row_t *signaling, gs_row_t *d) {
+  GS_LANES_DO(l)
+    d->u32[l] =
+        signaling->u32[l] && d->u32[l] == (signaling->u32[l] | 0x0200) ? signaling->u32[l] : d->u32[l];
+}
+void gs_put_signaling32(const gs_row_t *signaling, gs_row_t *d) {
+  GS_LANES_DO(l)
+    d->u32[l] =
+        signaling->u32[l] && d->u32[l] == (signaling->u32[l] | 0x00400000) ? signaling->u32[l] : d->u32[l];
+}
+void gs_put_signaling64(const gs_row_t signaling[2], gs_dst64_t d) {
+  GS_LANES_DO(l) {
+    const uint32_t hi = signaling[1].u32[l];
+    d.hi->u32[l] =
+        hi && d.lo->u32[l] == signaling[0].u32[l] && d.hi->u32[l] == (hi | 0x00080000) ? hi : d.hi->u32[l];
+  }
 }
 
 /* ---- Outputs ---- */
@@ -116,12 +169,16 @@ static uint32_t gs_modify16(uint32_t half, float omod, bool clamp, bool nan_to_z
 }
 
 void gs_finish_slow16(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *d) {
+  if (!gs_keeps(w, GS_MODE_DENORM64_SHIFT, GS_KEEP_OUTPUTS))
+    gs_flush_row16(d, d);
+  gs_finish_kept16(w, in, d);
+}
+
+void gs_finish_kept16(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *d) {
   const bool nan_to_zero = w->mode & GS_MODE_DX10_CLAMP;
   const float omod = gs_omod(w, in, gs_keeps(w, GS_MODE_DENORM64_SHIFT, GS_KEEP_OUTPUTS));
   const gs_f16_limit_t limit = gs_f16_limit(w); /* all that rounding has to do with omod */
   gs_round_default();
-  if (!gs_keeps(w, GS_MODE_DENORM64_SHIFT, GS_KEEP_OUTPUTS))
-    gs_flush_row16(d, d);
   if (omod != 0.0f || in->clamp)
     GS_LANES_DO(l)
       d->u32[l] = gs_modify16(d->u32[l], omod, in->clamp, nan_to_zero, limit);
@@ -155,12 +212,15 @@ static void gs_modify32(const gs_wave_t *w, const gs_inst_t *in, float omod, gs_
 }
 
 void gs_finish_slow32(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *d) {
-  const bool keeps = gs_keeps(w, GS_MODE_DENORM32_SHIFT, GS_KEEP_OUTPUTS);
-  const float omod = gs_omod(w, in, keeps);
-  if (!keeps)
+  if (!gs_keeps(w, GS_MODE_DENORM32_SHIFT, GS_KEEP_OUTPUTS))
     gs_flush_row32(d, d);
+  gs_finish_kept32(w, in, d);
+}
+
+void gs_finish_kept32(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *d) {
+  const float omod = gs_omod(w, in, gs_keeps(w, GS_MODE_DENORM32_SHIFT, GS_KEEP_OUTPUTS));
   if (omod != 0.0f)
-    gs_round_custom(w, GS_MODE_ROUND32_SHIFT);
+    gs_round_custom(w, GS_MODE_ROUND32_SHIFT, true);
   gs_modify32(w, in, omod, d);
 }
 
@@ -169,13 +229,17 @@ void gs_finish_flushed32(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *d) {
 }
 
 void gs_finish_slow64(const gs_wave_t *w, const gs_inst_t *in, gs_dst64_t d) {
+  if (!gs_keeps(w, GS_MODE_DENORM64_SHIFT, GS_KEEP_OUTPUTS))
+    gs_flush_row64((gs_row64_t){d.lo, d.hi}, d.lo, d.hi);
+  gs_finish_kept64(w, in, d);
+}
+
+void gs_finish_kept64(const gs_wave_t *w, const gs_inst_t *in, gs_dst64_t d) {
   const gs_row64_t rows = {d.lo, d.hi};
   const bool nan_to_zero = w->mode & GS_MODE_DX10_CLAMP;
   const double omod = (double)gs_omod(w, in, gs_keeps(w, GS_MODE_DENORM64_SHIFT, GS_KEEP_OUTPUTS));
-  if (!gs_keeps(w, GS_MODE_DENORM64_SHIFT, GS_KEEP_OUTPUTS))
-    gs_flush_row64(rows, d.lo, d.hi);
   if (omod != 0.0) {
-    gs_round_custom(w, GS_MODE_ROUND64_SHIFT);
+    gs_round_custom(w, GS_MODE_ROUND64_SHIFT, true);
     GS_LANES_DO(l) {
       const uint32_t exponent = d.hi->u32[l] & 0x7ff00000;
       if (exponent != 0x7ff00000)

@@ -49,9 +49,9 @@ const gs_row_t *gs_flush_input16(const gs_wave_t *w, const gs_row_t *row, gs_row
 const gs_row_t *gs_flush_input_pk16(const gs_wave_t *w, const gs_row_t *row, gs_row_t *tmp);
 const gs_row_t *gs_flush_input32(const gs_wave_t *w, const gs_row_t *row, gs_row_t *tmp);
 gs_row64_t gs_flush_input64(const gs_wave_t *w, gs_row64_t rows, gs_row_t tmp[2]);
-/* Switches the host to MODE's rounding for f32, or for f64 and f16. gs_finish* (or gs_round_default) switches
- * back. */
-void gs_round_custom(const gs_wave_t *w, unsigned shift);
+/* Switches the host to MODE's rounding for f32, or for f64 and f16, and to flushing what is denormal if
+ * rounded as if it were not. gs_finish* (or gs_round_default) switches back. */
+void gs_round_custom(const gs_wave_t *w, unsigned shift, bool flush);
 void gs_round_to_zero(void); /* whatever MODE says */
 void gs_round_default(void);
 /* What is left to do with a result when MODE is custom or there are output modifiers: rounding back to
@@ -62,6 +62,18 @@ void gs_finish_slow32(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *d);
 void gs_finish_slow64(const gs_wave_t *w, const gs_inst_t *in, gs_dst64_t d);
 /* The same for results that have no denormals whatever MODE says, and are not rounded as it says. */
 void gs_finish_flushed32(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *d);
+/* The same for results that keep their denormals whatever MODE says, unless there is an omod. */
+void gs_finish_kept16(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *d);
+void gs_finish_kept32(const gs_wave_t *w, const gs_inst_t *in, gs_row_t *d);
+void gs_finish_kept64(const gs_wave_t *w, const gs_inst_t *in, gs_dst64_t d);
+/* For each lane the first of `n` operands that is a NaN, if that one is signaling, or 0; and what puts it in
+ * place of the NaN that was made quiet of it. */
+void gs_find_signaling16(const gs_row_t *const *rows, unsigned n, gs_row_t *signaling);
+void gs_find_signaling32(const gs_row_t *const *rows, unsigned n, gs_row_t *signaling);
+void gs_find_signaling64(const gs_row64_t *rows, unsigned n, gs_row_t signaling[2]);
+void gs_put_signaling16(const gs_row_t *signaling, gs_row_t *d);
+void gs_put_signaling32(const gs_row_t *signaling, gs_row_t *d);
+void gs_put_signaling64(const gs_row_t signaling[2], gs_dst64_t d);
 
 /* ---- Sources ---- */
 
@@ -98,14 +110,19 @@ static inline gs_row64_t gs_acc_f64(const gs_wave_t *w, const gs_inst_t *in, gs_
 
 /* ---- Around the loop ---- */
 
-/* Before a loop whose results are rounded as f32, or as f64 and f16. */
+/* Before a loop whose results are rounded as f32, f16 or f64. Halves are made of floats, which must not be
+ * flushed. */
 static inline void gs_round32(const gs_wave_t *w) {
   if (GS_UNLIKELY(gs_fp_custom(w)))
-    gs_round_custom(w, GS_MODE_ROUND32_SHIFT);
+    gs_round_custom(w, GS_MODE_ROUND32_SHIFT, !gs_keeps(w, GS_MODE_DENORM32_SHIFT, GS_KEEP_OUTPUTS));
+}
+static inline void gs_round16(const gs_wave_t *w) {
+  if (GS_UNLIKELY(gs_fp_custom(w)))
+    gs_round_custom(w, GS_MODE_ROUND64_SHIFT, false);
 }
 static inline void gs_round64(const gs_wave_t *w) {
   if (GS_UNLIKELY(gs_fp_custom(w)))
-    gs_round_custom(w, GS_MODE_ROUND64_SHIFT);
+    gs_round_custom(w, GS_MODE_ROUND64_SHIFT, !gs_keeps(w, GS_MODE_DENORM64_SHIFT, GS_KEEP_OUTPUTS));
 }
 /* After a loop that rounded but whose result is no float. */
 static inline void gs_round_end(const gs_wave_t *w) {
@@ -133,6 +150,28 @@ static inline void gs_finish64(const gs_wave_t *w, const gs_inst_t *in, gs_dst64
     gs_finish_slow64(w, in, d);
 }
 
+/* ---- Signaling NaNs ----
+ *
+ * They become quiet as results, but without the IEEE bit stay as they are, as was measured on gfx1100
+ * (rocm-systems, emulation/rocjitsu). The host makes all quiet. */
+
+static inline bool gs_keeps_signaling(const gs_wave_t *w) {
+  return GS_UNLIKELY(gs_fp_custom(w)) && !(w->mode & GS_MODE_IEEE);
+}
+
+/* Before a loop: remembers what its operands `...`, which are rows, have of them. */
+#define GS_SIGNALS_OF(bits, type, places, ...)                                                               \
+  gs_row_t signaling[places];                                                                                \
+  bool signals = gs_keeps_signaling(w);                                                                      \
+  if (signals) {                                                                                             \
+    const type operands[] = {__VA_ARGS__};                                                                   \
+    gs_find_signaling##bits(operands, sizeof operands / sizeof operands[0], signaling);                      \
+  }                                                                                                          \
+  (void)0
+#define GS_SIGNALS_16(...) GS_SIGNALS_OF(16, gs_row_t *const, 1, __VA_ARGS__)
+#define GS_SIGNALS_32(...) GS_SIGNALS_OF(32, gs_row_t *const, 1, __VA_ARGS__)
+#define GS_SIGNALS_64(...) GS_SIGNALS_OF(64, gs_row64_t, 2, __VA_ARGS__)
+
 /* ---- Halves ----
  *
  * Arithmetic on halves is done in float and rounded once more. For add, subtract and multiply this gives the
@@ -152,16 +191,36 @@ static inline float gs_f32_of_f16(uint32_t half) {
 }
 
 /* The bits that results beyond the range of a half get: infinity, or the largest half if MODE's rounding or
- * FP16_OVFL says so; for positive and negative results. True infinities stay infinite. */
+ * FP16_OVFL says so; for positive and negative results. True infinities stay infinite. Below `tiny` results
+ * are flushed, if MODE says so: those that would be denormal if rounded to eleven bits. */
 typedef struct gs_f16_limit {
   uint32_t positive, negative;
+  uint32_t tiny_positive, tiny_negative; /* bits of floats */
+  uint64_t tiny64_positive, tiny64_negative;
 } gs_f16_limit_t;
+
+/* Where what rounds up to the least normal number of 11 bits begins, in the direction of MODE's rounding. */
+static inline uint64_t gs_f16_tiny(uint32_t round, uint32_t away) {
+  const uint64_t least = UINT64_C(0x3f10000000000000), half_a_place = UINT64_C(1) << 41;
+  return round == 0 ? least - half_a_place : round == away ? least - 2 * half_a_place + 1 : least;
+}
+
+/* The same for floats, of whose exponents those of doubles are 896 away. */
+static inline uint32_t gs_f16_tiny32(uint64_t tiny) {
+  return (uint32_t)((tiny - (UINT64_C(896) << 52)) >> 29) + (uint32_t)(tiny & 1);
+}
 
 static inline gs_f16_limit_t gs_f16_limit(const gs_wave_t *w) {
   const uint32_t round = w->mode >> GS_MODE_ROUND64_SHIFT & 3;
   const bool saturate = w->mode & GS_MODE_FP16_OVFL;
-  return (gs_f16_limit_t){0x7c00u - (saturate || round >= 2),
-                          0x7c00u - (saturate || round == 1 || round == 3)};
+  const bool flush = gs_fp_custom(w) && !gs_keeps(w, GS_MODE_DENORM64_SHIFT, GS_KEEP_OUTPUTS);
+  const uint64_t positive = flush ? gs_f16_tiny(round, 1) : 0, negative = flush ? gs_f16_tiny(round, 2) : 0;
+  return (gs_f16_limit_t){.positive = 0x7c00u - (saturate || round >= 2),
+                          .negative = 0x7c00u - (saturate || round == 1 || round == 3),
+                          .tiny_positive = flush ? gs_f16_tiny32(positive) : 0,
+                          .tiny_negative = flush ? gs_f16_tiny32(negative) : 0,
+                          .tiny64_positive = positive,
+                          .tiny64_negative = negative};
 }
 
 /* Rounds in the host's rounding mode. Adding a number whose last place is the half's last place rounds there,
@@ -177,7 +236,9 @@ static inline uint32_t gs_f16_of_f32(float x, gs_f16_limit_t limit) {
   const uint32_t most = sign ? limit.negative : limit.positive;
   const uint32_t finite = fields >= 0x7c00 ? most : fields;
   const uint32_t special = magnitude > 0x7f800000 ? 0x7e00u | (magnitude >> 13 & 0x3ff) : 0x7c00u;
-  return sign >> 16 | (magnitude >= 0x7f800000 ? special : finite);
+  const uint32_t tiny = sign ? limit.tiny_negative : limit.tiny_positive;
+  const uint32_t kept = magnitude < tiny ? 0 : finite;
+  return sign >> 16 | (magnitude >= 0x7f800000 ? special : kept);
 }
 
 /* The same from a double below 2^128: rounds to the half's last place, after which the step through float is
@@ -188,7 +249,8 @@ static inline uint32_t gs_f16_of_f64(double x, gs_f16_limit_t limit) {
   exponent = exponent < (UINT64_C(1009) << 52) ? UINT64_C(1009) << 52 : exponent;
   exponent = exponent > (UINT64_C(1500) << 52) ? UINT64_C(1500) << 52 : exponent;
   const double magic = gs_double_of_bits(sign | (exponent + (UINT64_C(42) << 52)));
-  const float rounded = (float)((x + magic) - magic);
+  const uint64_t tiny = sign ? limit.tiny64_negative : limit.tiny64_positive;
+  const float rounded = (bits ^ sign) < tiny ? 0.0f : (float)((x + magic) - magic);
   /* A sum that rounds to zero loses its sign to the directed modes. */
   return gs_f16_of_f32(gs_float_of_bits((gs_bits_of_float(rounded) & 0x7fffffff) | (uint32_t)(sign >> 32)),
                        limit);
@@ -351,12 +413,10 @@ static inline double gs_max64(double a, double b, gs_nan_rule64_t rule) {
   const uint64_t second = b > a ? ub : ua & ub, numbers = a > b ? ua : second;
   return gs_choose64(a, b, numbers, rule);
 }
-/* The middle one of three; the least if one is a NaN. */
+/* The middle one of three, of zeroes, too; the least if one is a NaN. */
 static inline float gs_med32(float a, float b, float c, gs_nan_rule32_t rule) {
-  const float ab = gs_max32(a, b, rule), most = gs_max32(ab, c, rule);
-  const float least = gs_min32(gs_min32(a, b, rule), c, rule);
-  const float bc = gs_max32(b, c, rule), ac = gs_max32(a, c, rule);
-  const float unless_a = most == b ? ac : ab, middle = most == a ? bc : unless_a;
+  const float low = gs_min32(a, b, rule), high = gs_max32(a, b, rule);
+  const float least = gs_min32(low, c, rule), middle = gs_max32(low, gs_min32(high, c, rule), rule);
   const float unless_c = c != c ? least : middle, unless_b = b != b ? least : unless_c;
   return a != a ? least : unless_b;
 }
@@ -373,7 +433,11 @@ static inline float gs_med32(float a, float b, float c, gs_nan_rule32_t rule) {
 #define GS_F32_ACC(n)                                                                                        \
   gs_row_t t##n;                                                                                             \
   const gs_row_t *const r##n = gs_acc_f32(w, in, &t##n)
-#define GS_F32_LOOP(round, load, expr)                                                                       \
+#define GS_F32_LOOP(round, load, expr) GS_F32_LOOP_THEN(round, load, expr, (void)0)
+/* ... where the operands' signaling NaNs count, after GS_SIGNALS_32. */
+#define GS_F32_NAN_LOOP(round, load, expr)                                                                   \
+  GS_F32_LOOP_THEN(round, load, expr, if (signals) gs_put_signaling32(signaling, d))
+#define GS_F32_LOOP_THEN(round, load, expr, then)                                                            \
   gs_row_t td;                                                                                               \
   gs_row_t *const d = gs_dst32(w, in, &td);                                                                  \
   round;                                                                                                     \
@@ -381,30 +445,34 @@ static inline float gs_med32(float a, float b, float c, gs_nan_rule32_t rule) {
     load;                                                                                                    \
     d->f32[l] = (expr);                                                                                      \
   }                                                                                                          \
+  then;                                                                                                      \
   gs_finish32(w, in, d);                                                                                     \
   gs_commit32(w, in, d)
 
 #define GS_F32_SHAPE_1(name, setup, round, expr)                                                             \
   GS_OP(name) {                                                                                              \
     GS_F32_SRC(0, a);                                                                                        \
+    GS_SIGNALS_32(ra);                                                                                       \
     setup;                                                                                                   \
-    GS_F32_LOOP(round, const float a = ra->f32[l], expr);                                                    \
+    GS_F32_NAN_LOOP(round, const float a = ra->f32[l], expr);                                                \
   }
 #define GS_F32_SHAPE_2(name, setup, round, expr)                                                             \
   GS_OP(name) {                                                                                              \
     GS_F32_SRC(0, a);                                                                                        \
     GS_F32_SRC(1, b);                                                                                        \
+    GS_SIGNALS_32(ra, rb);                                                                                   \
     setup;                                                                                                   \
-    GS_F32_LOOP(round, const float a = ra->f32[l]; const float b = rb->f32[l], expr);                        \
+    GS_F32_NAN_LOOP(round, const float a = ra->f32[l]; const float b = rb->f32[l], expr);                    \
   }
 #define GS_F32_SHAPE_3(name, setup, round, expr)                                                             \
   GS_OP(name) {                                                                                              \
     GS_F32_SRC(0, a);                                                                                        \
     GS_F32_SRC(1, b);                                                                                        \
     GS_F32_SRC(2, c);                                                                                        \
+    GS_SIGNALS_32(ra, rb, rc);                                                                               \
     setup;                                                                                                   \
-    GS_F32_LOOP(round, const float a = ra->f32[l]; const float b = rb->f32[l];                               \
-                const float c = rc->f32[l], expr);                                                           \
+    GS_F32_NAN_LOOP(round, const float a = ra->f32[l]; const float b = rb->f32[l];                           \
+                    const float c = rc->f32[l], expr);                                                       \
   }
 /* c is the destination's old value. */
 #define GS_F32_SHAPE_ACC(name, setup, round, expr)                                                           \
@@ -412,9 +480,10 @@ static inline float gs_med32(float a, float b, float c, gs_nan_rule32_t rule) {
     GS_F32_SRC(0, a);                                                                                        \
     GS_F32_SRC(1, b);                                                                                        \
     GS_F32_ACC(c);                                                                                           \
+    GS_SIGNALS_32(ra, rb, rc);                                                                               \
     setup;                                                                                                   \
-    GS_F32_LOOP(round, const float a = ra->f32[l]; const float b = rb->f32[l];                               \
-                const float c = rc->f32[l], expr);                                                           \
+    GS_F32_NAN_LOOP(round, const float a = ra->f32[l]; const float b = rb->f32[l];                           \
+                    const float c = rc->f32[l], expr);                                                       \
   }
 #define GS_F32_1(name, expr)       GS_F32_SHAPE_1(name, (void)0, gs_round32(w), expr)
 #define GS_F32_2(name, expr)       GS_F32_SHAPE_2(name, (void)0, gs_round32(w), expr)
@@ -457,7 +526,10 @@ static inline float gs_med32(float a, float b, float c, gs_nan_rule32_t rule) {
 #define GS_F64_ACC(n)                                                                                        \
   gs_row_t t##n[2];                                                                                          \
   const gs_row64_t r##n = gs_acc_f64(w, in, t##n)
-#define GS_F64_LOOP(round, load, expr)                                                                       \
+#define GS_F64_LOOP(round, load, expr) GS_F64_LOOP_THEN(round, load, expr, (void)0)
+#define GS_F64_NAN_LOOP(round, load, expr)                                                                   \
+  GS_F64_LOOP_THEN(round, load, expr, if (signals) gs_put_signaling64(signaling, d))
+#define GS_F64_LOOP_THEN(round, load, expr, then)                                                            \
   gs_row_t td[2];                                                                                            \
   const gs_dst64_t d = gs_dst64(w, in, td);                                                                  \
   round;                                                                                                     \
@@ -465,6 +537,7 @@ static inline float gs_med32(float a, float b, float c, gs_nan_rule32_t rule) {
     load;                                                                                                    \
     gs_put_f64(d, l, (expr));                                                                                \
   }                                                                                                          \
+  then;                                                                                                      \
   gs_finish64(w, in, d);                                                                                     \
   gs_commit64(w, in, d)
 
@@ -485,12 +558,15 @@ static inline float gs_med32(float a, float b, float c, gs_nan_rule32_t rule) {
     }                                                                                                        \
     gs_split64(&xd, first, d);                                                                               \
   }                                                                                                          \
+  if (signals)                                                                                               \
+    gs_put_signaling64(signaling, d);                                                                        \
   gs_finish64(w, in, d);                                                                                     \
   gs_commit64(w, in, d)
 
 #define GS_F64_SHAPE_1(name, setup, round, expr)                                                             \
   GS_OP(name) {                                                                                              \
     GS_F64_SRC(0, a);                                                                                        \
+    GS_SIGNALS_64(ra);                                                                                       \
     setup;                                                                                                   \
     GS_F64_WIDE_LOOP(round, GS_F64_JOIN(a), const double a = xa.f64[i], expr);                               \
   }
@@ -498,6 +574,7 @@ static inline float gs_med32(float a, float b, float c, gs_nan_rule32_t rule) {
   GS_OP(name) {                                                                                              \
     GS_F64_SRC(0, a);                                                                                        \
     GS_F64_SRC(1, b);                                                                                        \
+    GS_SIGNALS_64(ra, rb);                                                                                   \
     setup;                                                                                                   \
     GS_F64_WIDE_LOOP(round, GS_F64_JOIN(a); GS_F64_JOIN(b), const double a = xa.f64[i];                      \
                      const double b = xb.f64[i], expr);                                                      \
@@ -515,6 +592,7 @@ static inline float gs_med32(float a, float b, float c, gs_nan_rule32_t rule) {
     GS_F64_SRC(0, a);                                                                                        \
     GS_F64_SRC(1, b);                                                                                        \
     GS_F64_SRC(2, c);                                                                                        \
+    GS_SIGNALS_64(ra, rb, rc);                                                                               \
     setup;                                                                                                   \
     GS_F64_WIDE_LOOP(round, GS_F64_JOIN_3, GS_F64_LOAD_3, expr);                                             \
   }
@@ -523,6 +601,7 @@ static inline float gs_med32(float a, float b, float c, gs_nan_rule32_t rule) {
     GS_F64_SRC(0, a);                                                                                        \
     GS_F64_SRC(1, b);                                                                                        \
     GS_F64_ACC(c);                                                                                           \
+    GS_SIGNALS_64(ra, rb, rc);                                                                               \
     setup;                                                                                                   \
     GS_F64_WIDE_LOOP(round, GS_F64_JOIN_3, GS_F64_LOAD_3, expr);                                             \
   }
@@ -574,7 +653,10 @@ static inline float gs_med32(float a, float b, float c, gs_nan_rule32_t rule) {
 #define GS_F16_ACC(n)                                                                                        \
   gs_row_t t##n;                                                                                             \
   const gs_row_t *const r##n = gs_acc_f16(w, in, &t##n)
-#define GS_F16_LOOP(round, load, bits)                                                                       \
+#define GS_F16_LOOP(round, load, bits) GS_F16_LOOP_THEN(round, load, bits, (void)0)
+#define GS_F16_NAN_LOOP(round, load, bits)                                                                   \
+  GS_F16_LOOP_THEN(round, load, bits, if (signals) gs_put_signaling16(signaling, d))
+#define GS_F16_LOOP_THEN(round, load, bits, then)                                                            \
   gs_row_t td;                                                                                               \
   gs_row_t *const d = gs_dst32(w, in, &td);                                                                  \
   const gs_f16_limit_t limit = gs_f16_limit(w);                                                              \
@@ -584,6 +666,7 @@ static inline float gs_med32(float a, float b, float c, gs_nan_rule32_t rule) {
     load;                                                                                                    \
     d->u32[l] = (bits);                                                                                      \
   }                                                                                                          \
+  then;                                                                                                      \
   gs_finish16(w, in, d);                                                                                     \
   gs_commit32(w, in, d)
 #define GS_F16_LOAD(n) const float n = gs_f32_of_f16(r##n->u32[l])
@@ -591,34 +674,38 @@ static inline float gs_med32(float a, float b, float c, gs_nan_rule32_t rule) {
 #define GS_F16_BITS_1(name, setup, round, bits)                                                              \
   GS_OP(name) {                                                                                              \
     GS_F16_SRC(0, a);                                                                                        \
+    GS_SIGNALS_16(ra);                                                                                       \
     setup;                                                                                                   \
-    GS_F16_LOOP(round, GS_F16_LOAD(a), bits);                                                                \
+    GS_F16_NAN_LOOP(round, GS_F16_LOAD(a), bits);                                                            \
   }
 #define GS_F16_BITS_2(name, setup, round, bits)                                                              \
   GS_OP(name) {                                                                                              \
     GS_F16_SRC(0, a);                                                                                        \
     GS_F16_SRC(1, b);                                                                                        \
+    GS_SIGNALS_16(ra, rb);                                                                                   \
     setup;                                                                                                   \
-    GS_F16_LOOP(round, GS_F16_LOAD(a); GS_F16_LOAD(b), bits);                                                \
+    GS_F16_NAN_LOOP(round, GS_F16_LOAD(a); GS_F16_LOAD(b), bits);                                            \
   }
 #define GS_F16_BITS_3(name, setup, round, bits)                                                              \
   GS_OP(name) {                                                                                              \
     GS_F16_SRC(0, a);                                                                                        \
     GS_F16_SRC(1, b);                                                                                        \
     GS_F16_SRC(2, c);                                                                                        \
+    GS_SIGNALS_16(ra, rb, rc);                                                                               \
     setup;                                                                                                   \
-    GS_F16_LOOP(round, GS_F16_LOAD(a); GS_F16_LOAD(b); GS_F16_LOAD(c), bits);                                \
+    GS_F16_NAN_LOOP(round, GS_F16_LOAD(a); GS_F16_LOAD(b); GS_F16_LOAD(c), bits);                            \
   }
 #define GS_F16_BITS_ACC(name, setup, round, bits)                                                            \
   GS_OP(name) {                                                                                              \
     GS_F16_SRC(0, a);                                                                                        \
     GS_F16_SRC(1, b);                                                                                        \
     GS_F16_ACC(c);                                                                                           \
+    GS_SIGNALS_16(ra, rb, rc);                                                                               \
     setup;                                                                                                   \
-    GS_F16_LOOP(round, GS_F16_LOAD(a); GS_F16_LOAD(b); GS_F16_LOAD(c), bits);                                \
+    GS_F16_NAN_LOOP(round, GS_F16_LOAD(a); GS_F16_LOAD(b); GS_F16_LOAD(c), bits);                            \
   }
-#define GS_F16_1(name, expr)       GS_F16_BITS_1(name, (void)0, gs_round64(w), gs_f16_of_f32(expr, limit))
-#define GS_F16_2(name, expr)       GS_F16_BITS_2(name, (void)0, gs_round64(w), gs_f16_of_f32(expr, limit))
+#define GS_F16_1(name, expr)       GS_F16_BITS_1(name, (void)0, gs_round16(w), gs_f16_of_f32(expr, limit))
+#define GS_F16_2(name, expr)       GS_F16_BITS_2(name, (void)0, gs_round16(w), gs_f16_of_f32(expr, limit))
 #define GS_F16_1_EXACT(name, expr) GS_F16_BITS_1(name, (void)0, (void)0, gs_f16_of_f32(expr, limit))
 
 #endif

@@ -2,14 +2,17 @@
  * between away from overflow and denormals, div_fmas undoes the scaling with the last correction, div_fixup
  * puts in the special cases.
  *
- * What scales, in terms of the exponents of numerator and denominator (f32: S = 64; f64: S = 128):
- *   quotient near overflow                      denominator * 2^S, div_fmas scales the result up
+ * What scales, in terms of the exponent fields of numerator and denominator (f32: S = 64, far = 96; f64:
+ * S = 128, far = 768), as measured on gfx1100 (rocm-systems, emulation/rocjitsu); AMD's texts ask instead
+ * whether quotients are denormal:
+ *   numerator's exponent far above              denominator * 2^S, div_fmas scales the result up
  *   denominator denormal                        both * 2^S
- *   1/denominator and quotient both denormal    denominator * 2^-S, div_fmas scales the result down
+ *   1/denominator denormal, quotient far below  denominator * 2^-S, div_fmas scales the result down
  *   1/denominator denormal                      both * 2^-S
- *   quotient denormal                           numerator * 2^S, div_fmas scales the result down
+ *   numerator's exponent far below              numerator * 2^S, div_fmas scales the result down
  *   numerator so small that remainders vanish   both * 2^S
- * div_fmas tells up from down by the size of the quotient it is given.
+ * div_fmas tells up from down by the size of the quotient it is given. A zero on either side gives a NaN, but
+ * the mask for div_fmas is as for a denormal there.
  * Not here: approximate reciprocals (op_vtrans.c). */
 #include "isa/float.h"
 
@@ -42,17 +45,18 @@ static inline int32_t gs_exponent32(float x) {
 }
 static inline float gs_div_scale32(float value, float den, float num) {
   const int32_t ed = gs_exponent32(den), en = gs_exponent32(num);
-  const int32_t nden = gs_div_scale_den(ed, en, 253, 96, -126, 23, 64);
-  const int32_t nnum = gs_div_scale_num(ed, en, 253, 96, -126, 23, 64);
+  const int32_t nden = gs_div_scale_den(ed, en, 253, 96, -96, 24, 64);
+  const int32_t nnum = gs_div_scale_num(ed, en, 253, 96, -96, 24, 64);
   const int32_t n = value == den ? nden : nnum;
-  const float scaled = value * gs_float_of_bits((uint32_t)(n + 127) << 23),
-              unless_num = num == 0 ? NAN : scaled;
-  return den == 0 ? NAN : unless_num;
+  const float invalid = gs_float_of_bits(0xffc00000),
+              scaled = value * gs_float_of_bits((uint32_t)(n + 127) << 23),
+              unless_num = num == 0 ? invalid : scaled;
+  return den == 0 ? invalid : unless_num;
 }
 /* Whether div_fmas has to scale back, as a row of a mask has it. */
 static inline uint32_t gs_div_scaled32(float den, float num) {
   const int32_t ed = gs_exponent32(den), ratio = gs_exponent32(num) - ed;
-  return gs_when32((ratio <= -126) & (ed != 0)) | gs_when32((ratio >= 96) | (num == 0) | (den == 0));
+  return gs_when32((ratio <= -96) & (ed != 0)) | gs_when32(ratio >= 96);
 }
 
 /* Whether no lane has a denominator or numerator that is scaled, as is nearly always so. */
@@ -60,7 +64,7 @@ static inline bool gs_div_ordinary32(const gs_row_t *den, const gs_row_t *num) {
   uint32_t odd = 0;
   GS_LANES_DO(l) {
     const uint32_t ed = den->u32[l] >> 23 & 255, en = num->u32[l] >> 23 & 255;
-    odd |= gs_when32(ed - 1 > 251) | gs_when32(en - 24 > 230) | gs_when32(en - ed + 125 > 220);
+    odd |= gs_when32(ed - 1 > 251) | gs_when32(en - 25 > 229) | gs_when32(en - ed + 95 > 190);
   }
   return odd == 0;
 }
@@ -69,6 +73,7 @@ GS_OP(v_div_scale_f32) {
   GS_F32_SRC(0, a);
   GS_F32_SRC(1, b);
   GS_F32_SRC(2, c);
+  GS_SIGNALS_32(ra);
   gs_row_t td, back;
   gs_row_t *const d = gs_dst32(w, in, &td);
   uint64_t scaled = 0;
@@ -83,6 +88,8 @@ GS_OP(v_div_scale_f32) {
     }
     scaled = gs_mask_from_row(&back) & gs_exec(w);
   }
+  if (signals)
+    gs_put_signaling32(signaling, d);
   gs_finish32(w, in, d);
   gs_commit32(w, in, d);
   gs_write_mask(w, in->sdst, scaled);
@@ -102,13 +109,25 @@ static inline float gs_div_fmas32(float a, float b, float c, uint32_t scale_back
   const double factor = fabsf(c) >= 2.0f ? 0x1p64 : 0x1p-64;
   const float scaled = (float)(exact * factor);
   const float number = scale_back ? scaled : fmaf(a, b, c);
-  return gs_first_nan32(a, gs_first_nan32(b, gs_first_nan32(c, number)));
+  return product != product ? gs_mul32(a, b) : gs_first_nan32(c, number);
 }
 
+/* Operands as they are: div_fmas flushes none, whatever MODE says, nor div_fixup the quotient. */
+#define GS_F32_AS_IS(i, n)                                                                                   \
+  gs_row_t t##n;                                                                                             \
+  const gs_row_t *const r##n = gs_src32_float(w, in, i, &t##n)
+#define GS_F64_AS_IS(i, n)                                                                                   \
+  gs_row_t t##n[2];                                                                                          \
+  const gs_row64_t r##n = gs_src64(w, in, i, true, t##n)
+#define GS_F16_AS_IS(i, n)                                                                                   \
+  gs_row_t t##n;                                                                                             \
+  const gs_row_t *const r##n = gs_src16(w, in, i, &t##n)
+
 GS_OP(v_div_fmas_f32) {
-  GS_F32_SRC(0, a);
-  GS_F32_SRC(1, b);
-  GS_F32_SRC(2, c);
+  GS_F32_AS_IS(0, a);
+  GS_F32_AS_IS(1, b);
+  GS_F32_AS_IS(2, c);
+  GS_SIGNALS_32(ra, rb, rc);
   const uint64_t nearest = (w->mode >> GS_MODE_ROUND32_SHIFT & 3) == 0, scaled = gs_vcc(w);
   gs_row_t back, td;
   gs_row_t *const d = gs_dst32(w, in, &td);
@@ -121,41 +140,62 @@ GS_OP(v_div_fmas_f32) {
     GS_LANES_DO(l)
       d->f32[l] = gs_div_fmas32(ra->f32[l], rb->f32[l], rc->f32[l], back.u32[l], nearest);
   }
+  if (signals)
+    gs_put_signaling32(signaling, d);
   gs_finish32(w, in, d);
   gs_commit32(w, in, d);
 }
 
-/* What results too small and too large for any rounding but MODE's become: magnitudes, for positive and
- * negative ones. */
+/* What results too small and too large for any rounding but MODE's become, for positive and negative ones:
+ * the least denormal or 0, and how far below infinity large ones stay. The last is whether signaling NaNs
+ * become quiet. */
 typedef struct gs_extremes {
-  bool round_up_positive, round_up_negative;
+  bool least_positive, least_negative, short_positive, short_negative, quiet;
 } gs_extremes_t;
 
-static inline gs_extremes_t gs_extremes(const gs_wave_t *w, unsigned shift) {
-  const uint32_t round = w->mode >> shift & 3;
-  return (gs_extremes_t){round == 1, round == 2};
+static inline gs_extremes_t gs_extremes(const gs_wave_t *w, unsigned round_shift, unsigned denormal_shift) {
+  const uint32_t round = w->mode >> round_shift & 3;
+  const bool keeps = gs_keeps(w, denormal_shift, GS_KEEP_OUTPUTS);
+  return (gs_extremes_t){.least_positive = round == 1 && keeps,
+                         .least_negative = round == 2 && keeps,
+                         .short_positive = round >= 2,
+                         .short_negative = round & 1,
+                         .quiet = !gs_keeps_signaling(w)};
 }
 
-/* The quotient `q` of num / den, or what it is where q cannot be right. A quotient that is no number although
- * its operands are is one that overflowed on the way. */
+/* The quotient `q` of num / den, or what it is where q cannot be right. A quotient that is infinite or no
+ * number although its operands are numbers is one that overflowed on the way. */
 static inline float gs_div_fixup32(float q, float den, float num, gs_extremes_t extremes) {
   const uint32_t uq = gs_bits_of_float(q), ud = gs_bits_of_float(den), un = gs_bits_of_float(num);
   const uint32_t sign = (ud ^ un) & 0x80000000, mq = uq & 0x7fffffff, md = ud & 0x7fffffff,
                  mn = un & 0x7fffffff;
-  const uint32_t infinity = 0x7f800000;
+  const uint32_t infinity = 0x7f800000, quiet = extremes.quiet ? 0x00400000 : 0;
   const int32_t ratio = (int32_t)(mn >> 23) - (int32_t)(md >> 23);
-  const uint32_t least = sign ? extremes.round_up_negative : extremes.round_up_positive;
-  uint32_t r = sign | (mq > infinity ? infinity : mq);
+  const uint32_t least = sign ? extremes.least_negative : extremes.least_positive;
+  const uint32_t most = infinity - (sign ? extremes.short_negative : extremes.short_positive);
+  uint32_t r = sign | (mq >= infinity ? most : mq);
   r = ratio < -150 ? sign | least : r;
   r = md == infinity || mn == 0 ? sign : r;
   r = md == 0 || mn == infinity ? sign | infinity : r;
   r = (md == 0 && mn == 0) || (md == infinity && mn == infinity) ? 0xffc00000 : r;
-  r = md > infinity ? ud | 0x00400000 : r;
-  return gs_float_of_bits(mn > infinity ? un | 0x00400000 : r);
+  r = md > infinity ? ud | quiet : r;
+  return gs_float_of_bits(mn > infinity ? un | quiet : r);
 }
 
-GS_F32_SHAPE_3(v_div_fixup_f32, const gs_extremes_t extremes = gs_extremes(w, GS_MODE_ROUND32_SHIFT), (void)0,
-               gs_div_fixup32(a, b, c, extremes))
+/* Nor is the result flushed. */
+GS_OP(v_div_fixup_f32) {
+  GS_F32_AS_IS(0, a);
+  GS_F32_SRC(1, b);
+  GS_F32_SRC(2, c);
+  const gs_extremes_t extremes = gs_extremes(w, GS_MODE_ROUND32_SHIFT, GS_MODE_DENORM32_SHIFT);
+  gs_row_t td;
+  gs_row_t *const d = gs_dst32(w, in, &td);
+  GS_LANES_DO(l)
+    d->f32[l] = gs_div_fixup32(ra->f32[l], rb->f32[l], rc->f32[l], extremes);
+  if (gs_finish_needed(w, in))
+    gs_finish_kept32(w, in, d);
+  gs_commit32(w, in, d);
+}
 
 /* ---- f64 ---- */
 
@@ -164,23 +204,25 @@ static inline int32_t gs_exponent64(double x) {
 }
 static inline double gs_div_scale64(double value, double den, double num) {
   const int32_t ed = gs_exponent64(den), en = gs_exponent64(num);
-  const int32_t nden = gs_div_scale_den(ed, en, 2045, 768, -1022, 53, 128);
-  const int32_t nnum = gs_div_scale_num(ed, en, 2045, 768, -1022, 53, 128);
+  const int32_t nden = gs_div_scale_den(ed, en, 2045, 768, -768, 53, 128);
+  const int32_t nnum = gs_div_scale_num(ed, en, 2045, 768, -768, 53, 128);
   const int32_t n = value == den ? nden : nnum;
-  const double scaled = value * gs_double_of_bits((uint64_t)(uint32_t)(n + 1023) << 52),
-               unless_num = num == 0 ? (double)NAN : scaled;
-  return den == 0 ? (double)NAN : unless_num;
+  const double invalid = gs_double_of_bits(UINT64_C(0xfff8000000000000)),
+               scaled = value * gs_double_of_bits((uint64_t)(uint32_t)(n + 1023) << 52),
+               unless_num = num == 0 ? invalid : scaled;
+  return den == 0 ? invalid : unless_num;
 }
 /* Whether div_fmas has to scale back, as a row of a mask has it. */
 static inline uint32_t gs_div_scaled64(double den, double num) {
   const int32_t ed = gs_exponent64(den), ratio = gs_exponent64(num) - ed;
-  return gs_when32((ratio <= -1022) & (ed != 0)) | gs_when32((ratio >= 768) | (num == 0) | (den == 0));
+  return gs_when32((ratio <= -768) & (ed != 0)) | gs_when32(ratio >= 768);
 }
 
 GS_OP(v_div_scale_f64) {
   GS_F64_SRC(0, a);
   GS_F64_SRC(1, b);
   GS_F64_SRC(2, c);
+  GS_SIGNALS_64(ra);
   gs_row_t td[2], back;
   const gs_dst64_t d = gs_dst64(w, in, td);
   GS_LANES_DO(l) {
@@ -188,6 +230,8 @@ GS_OP(v_div_scale_f64) {
     back.u32[l] = gs_div_scaled64(b, c);
     gs_put_f64(d, l, gs_div_scale64(a, b, c));
   }
+  if (signals)
+    gs_put_signaling64(signaling, d);
   gs_finish64(w, in, d);
   gs_commit64(w, in, d);
   gs_write_mask(w, in->sdst, gs_mask_from_row(&back) & gs_exec(w));
@@ -215,7 +259,7 @@ static double gs_scale_down64(double a, double b, double c) {
 }
 
 static inline double gs_div_fmas64(double a, double b, double c, uint32_t scale_back) {
-  const double r = fma(a, b, c);
+  const double r = gs_fma64(a, b, c);
   const double factor = fabs(c) >= 2.0 ? 0x1p128 : 0x1p-128;
   return scale_back ? r * factor : r;
 }
@@ -235,13 +279,15 @@ static void gs_div_fmas64_denormals(gs_row64_t ra, gs_row64_t rb, gs_row64_t rc,
 }
 
 GS_OP(v_div_fmas_f64) {
-  GS_F64_SRC(0, a);
-  GS_F64_SRC(1, b);
-  GS_F64_SRC(2, c);
+  GS_F64_AS_IS(0, a);
+  GS_F64_AS_IS(1, b);
+  GS_F64_AS_IS(2, c);
+  GS_SIGNALS_64(ra, rb, rc);
   gs_row_t td[2], back;
   const gs_dst64_t d = gs_dst64(w, in, td);
   gs_round64(w);
-  if (GS_UNLIKELY(gs_vcc(w) != 0) && (w->mode >> GS_MODE_ROUND64_SHIFT & 3) == 0) {
+  if (GS_UNLIKELY(gs_vcc(w) != 0) && (w->mode >> GS_MODE_ROUND64_SHIFT & 3) == 0 &&
+      gs_keeps(w, GS_MODE_DENORM64_SHIFT, GS_KEEP_OUTPUTS)) {
     uint64_t done[GS_LANES];
     gs_div_fmas64_denormals(ra, rb, rc, gs_vcc(w), d, done);
   } else {
@@ -249,18 +295,21 @@ GS_OP(v_div_fmas_f64) {
     GS_LANES_DO(l)
       gs_put_f64(d, l, gs_div_fmas64(gs_get_f64(ra, l), gs_get_f64(rb, l), gs_get_f64(rc, l), back.u32[l]));
   }
+  if (signals)
+    gs_put_signaling64(signaling, d);
   gs_finish64(w, in, d);
   gs_commit64(w, in, d);
 }
 
 static inline double gs_div_fixup64(double q, double den, double num, gs_extremes_t extremes) {
-  const uint64_t top = UINT64_C(1) << 63, quiet = UINT64_C(0x0008000000000000),
+  const uint64_t top = UINT64_C(1) << 63, quiet = extremes.quiet ? UINT64_C(0x0008000000000000) : 0,
                  infinity = UINT64_C(0x7ff0000000000000);
   const uint64_t uq = gs_bits_of_double(q), ud = gs_bits_of_double(den), un = gs_bits_of_double(num);
   const uint64_t sign = (ud ^ un) & top, mq = uq & ~top, md = ud & ~top, mn = un & ~top;
   const int32_t ratio = (int32_t)(uint32_t)(mn >> 52) - (int32_t)(uint32_t)(md >> 52);
-  const uint64_t least = sign ? extremes.round_up_negative : extremes.round_up_positive;
-  uint64_t r = sign | (mq > infinity ? infinity : mq);
+  const uint64_t least = sign ? extremes.least_negative : extremes.least_positive;
+  const uint64_t most = infinity - (sign ? extremes.short_negative : extremes.short_positive);
+  uint64_t r = sign | (mq >= infinity ? most : mq);
   r = ratio < -1075 ? sign | least : r;
   r = md == infinity || mn == 0 ? sign : r;
   r = md == 0 || mn == infinity ? sign | infinity : r;
@@ -269,28 +318,50 @@ static inline double gs_div_fixup64(double q, double den, double num, gs_extreme
   return gs_double_of_bits(mn > infinity ? un | quiet : r);
 }
 
-GS_F64_SHAPE_3(v_div_fixup_f64, const gs_extremes_t extremes = gs_extremes(w, GS_MODE_ROUND64_SHIFT), (void)0,
-               gs_div_fixup64(a, b, c, extremes))
+GS_OP(v_div_fixup_f64) {
+  GS_F64_AS_IS(0, a);
+  GS_F64_SRC(1, b);
+  GS_F64_SRC(2, c);
+  const gs_extremes_t extremes = gs_extremes(w, GS_MODE_ROUND64_SHIFT, GS_MODE_DENORM64_SHIFT);
+  gs_row_t td[2];
+  const gs_dst64_t d = gs_dst64(w, in, td);
+  GS_LANES_DO(l)
+    gs_put_f64(d, l, gs_div_fixup64(gs_get_f64(ra, l), gs_get_f64(rb, l), gs_get_f64(rc, l), extremes));
+  if (gs_finish_needed(w, in))
+    gs_finish_kept64(w, in, d);
+  gs_commit64(w, in, d);
+}
 
-/* ---- f16: division is done in f32, only the special cases are left ---- */
+/* ---- f16: division is done in f32, only the special cases are left. What overflowed is a large number, of
+ * which FP16_OVFL makes the largest. ---- */
 
-static inline uint32_t gs_div_fixup16(uint32_t q, uint32_t den, uint32_t num) {
+static inline uint32_t gs_div_fixup16(uint32_t q, uint32_t den, uint32_t num, gs_f16_limit_t limit,
+                                      uint32_t quiet) {
   const uint32_t sign = (den ^ num) & 0x8000, md = den & 0x7fff, mn = num & 0x7fff, infinity = 0x7c00;
-  uint32_t r = sign | (q & 0x7fff);
+  const uint32_t mq = q & 0x7fff, most = sign ? limit.negative : limit.positive;
+  uint32_t r = sign | (mq >= infinity ? most : mq);
   r = md == infinity || mn == 0 ? sign : r;
   r = md == 0 || mn == infinity ? sign | infinity : r;
   r = (md == 0 && mn == 0) || (md == infinity && mn == infinity) ? 0xfe00 : r;
-  r = md > infinity ? (den & 0xffff) | 0x0200 : r;
-  return mn > infinity ? (num & 0xffff) | 0x0200 : r;
+  r = md > infinity ? (den & 0xffff) | quiet : r;
+  return mn > infinity ? (num & 0xffff) | quiet : r;
 }
 
 /* The two differ in what happens to the other half of the destination, which the commit knows. */
 #define GS_DIV_FIXUP_F16(name)                                                                               \
   GS_OP(name) {                                                                                              \
-    GS_F16_SRC(0, a);                                                                                        \
+    GS_F16_AS_IS(0, a);                                                                                      \
     GS_F16_SRC(1, b);                                                                                        \
     GS_F16_SRC(2, c);                                                                                        \
-    GS_F16_LOOP((void)0, (void)0, gs_div_fixup16(ra->u32[l], rb->u32[l], rc->u32[l]));                       \
+    gs_row_t td;                                                                                             \
+    gs_row_t *const d = gs_dst32(w, in, &td);                                                                \
+    const gs_f16_limit_t limit = gs_f16_limit(w);                                                            \
+    const uint32_t quiet = gs_keeps_signaling(w) ? 0 : 0x0200;                                               \
+    GS_LANES_DO(l)                                                                                           \
+      d->u32[l] = gs_div_fixup16(ra->u32[l], rb->u32[l], rc->u32[l], limit, quiet);                          \
+    if (gs_finish_needed(w, in))                                                                             \
+      gs_finish_kept16(w, in, d);                                                                            \
+    gs_commit32(w, in, d);                                                                                   \
   }
 GS_DIV_FIXUP_F16(v_div_fixup_f16)
 GS_DIV_FIXUP_F16(v_div_fixup_legacy_f16)

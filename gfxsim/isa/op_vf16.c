@@ -6,13 +6,13 @@
 
 GS_F16_2(v_add_f16, gs_add32(a, b))
 GS_F16_2(v_sub_f16, a - b)
-GS_F16_2(v_subrev_f16, b - a)
+GS_F16_2(v_subrev_f16, gs_first_nan32(a, b - a))
 GS_F16_2(v_mul_f16, gs_mul32(a, b))
 
 /* The two differ in what happens to the other half of the destination, which the commit knows. */
-GS_F16_BITS_3(v_fma_f16, (void)0, gs_round64(w), gs_fma16(a, b, c, limit))
-GS_F16_BITS_ACC(v_fmac_f16, (void)0, gs_round64(w), gs_fma16(a, b, c, limit))
-GS_F16_BITS_3(v_fma_legacy_f16, (void)0, gs_round64(w), gs_fma16(a, b, c, limit))
+GS_F16_BITS_3(v_fma_f16, (void)0, gs_round16(w), gs_fma16(a, b, c, limit))
+GS_F16_BITS_ACC(v_fmac_f16, (void)0, gs_round16(w), gs_fma16(a, b, c, limit))
+GS_F16_BITS_3(v_fma_legacy_f16, (void)0, gs_round16(w), gs_fma16(a, b, c, limit))
 
 /* The unfused multiply-add rounds the product, and knows no denormals whatever MODE says. */
 static inline uint32_t gs_mad16(uint32_t a, uint32_t b, uint32_t c, gs_f16_limit_t limit) {
@@ -26,7 +26,8 @@ static inline uint32_t gs_mad16(uint32_t a, uint32_t b, uint32_t c, gs_f16_limit
     GS_F16_SRC(0, a);                                                                                        \
     GS_F16_SRC(1, b);                                                                                        \
     source_c;                                                                                                \
-    GS_F16_LOOP(gs_round64(w), (void)0, gs_mad16(ra->u32[l], rb->u32[l], rc->u32[l], limit));                \
+    GS_SIGNALS_16(ra, rb, rc);                                                                               \
+    GS_F16_NAN_LOOP(gs_round16(w), (void)0, gs_mad16(ra->u32[l], rb->u32[l], rc->u32[l], limit));            \
   }
 GS_MAD16(v_mad_f16, GS_F16_SRC(2, c))
 GS_MAD16(v_mad_legacy_f16, GS_F16_SRC(2, c))
@@ -34,7 +35,10 @@ GS_MAD16(v_mac_f16, GS_F16_ACC(c))
 
 /* ---- Minimum, maximum: as floats, whose signaling NaNs have the half's quiet bit in the right place ---- */
 
-#define GS_SETUP_RULE const gs_nan_rule32_t rule = gs_nan_rule32(w)
+/* The signaling NaNs of these are the rule's. */
+#define GS_SETUP_RULE                                                                                        \
+  const gs_nan_rule32_t rule = gs_nan_rule32(w);                                                             \
+  signals = false
 GS_F16_BITS_2(v_min_f16, GS_SETUP_RULE, (void)0, gs_f16_bits(gs_min32(a, b, rule)))
 GS_F16_BITS_2(v_max_f16, GS_SETUP_RULE, (void)0, gs_f16_bits(gs_max32(a, b, rule)))
 GS_F16_BITS_3(v_min3_f16, GS_SETUP_RULE, (void)0, gs_f16_bits(gs_min32(gs_min32(a, b, rule), c, rule)))
@@ -50,18 +54,19 @@ GS_F16_1_EXACT(v_trunc_f16, truncf(a))
 GS_F16_1_EXACT(v_ceil_f16, ceilf(a))
 GS_F16_1_EXACT(v_floor_f16, floorf(a))
 GS_F16_1_EXACT(v_rndne_f16, rintf(a))
-/* Stays below 1 even where the difference rounds up to it. The integer is found before MODE's rounding is
- * set, under which not every host's floor works. */
+/* Stays below 1 even where the difference rounds up to it, and +0 if rounded down. The integer is found
+ * before MODE's rounding is set, under which not every host's floor works. */
 static inline uint32_t gs_fract16(float x, float whole, gs_f16_limit_t limit) {
   const uint32_t f = gs_f16_of_f32(x - whole, limit);
-  return f == 0x3c00 ? 0x3bff : f;
+  return f == 0x3c00 ? 0x3bff : f == 0x8000 ? 0 : f;
 }
 GS_OP(v_fract_f16) {
   gs_row_t whole;
   GS_F16_SRC(0, a);
   GS_LANES_DO(l)
     whole.f32[l] = floorf(gs_f32_of_f16(ra->u32[l]));
-  GS_F16_LOOP(gs_round64(w), GS_F16_LOAD(a), gs_fract16(a, whole.f32[l], limit));
+  GS_SIGNALS_16(ra);
+  GS_F16_NAN_LOOP(gs_round16(w), GS_F16_LOAD(a), gs_fract16(a, whole.f32[l], limit));
 }
 
 /* ---- Exponents: every half is a normal float ---- */
@@ -74,8 +79,9 @@ GS_OP(v_ldexp_f16) {
   GS_F16_SRC(0, a);
   gs_row_t tb;
   const gs_row_t *const rb = gs_src16(w, in, 1, &tb);
-  GS_F16_LOOP(gs_round64(w), GS_F16_LOAD(a);
-              const int32_t n = (int16_t)rb->u32[l], gs_f16_of_f32(gs_ldexp16(a, n), limit));
+  GS_SIGNALS_16(ra);
+  GS_F16_NAN_LOOP(gs_round16(w), GS_F16_LOAD(a);
+                  const int32_t n = (int16_t)rb->u32[l], gs_f16_of_f32(gs_ldexp16(a, n), limit));
 }
 
 static inline bool gs_has_exponent16(uint32_t bits) {

@@ -8,7 +8,10 @@ GS_F64_SUM_2(v_mul_f64, gs_strip_mul64, gs_mul64(a, b))
 GS_F64_SUM_3(v_fma_f64, gs_strip_fma64, gs_fma64(a, b, c))
 GS_F64_SUM_ACC_3(v_fmac_f64, gs_strip_fma64, gs_fma64(a, b, c))
 
-#define GS_SETUP_RULE const gs_nan_rule64_t rule = gs_nan_rule64(w)
+/* The signaling NaNs of these are the rule's. */
+#define GS_SETUP_RULE                                                                                        \
+  const gs_nan_rule64_t rule = gs_nan_rule64(w);                                                             \
+  signals = false
 GS_F64_SHAPE_2(v_min_f64, GS_SETUP_RULE, (void)0, gs_min64(a, b, rule))
 GS_F64_SHAPE_2(v_max_f64, GS_SETUP_RULE, (void)0, gs_max64(a, b, rule))
 
@@ -19,18 +22,20 @@ GS_F64_1_EXACT(v_ceil_f64, ceil(gs_quiet64(a)))
 GS_F64_1_EXACT(v_floor_f64, floor(gs_quiet64(a)))
 GS_F64_1_EXACT(v_rndne_f64, rint(gs_quiet64(a)))
 
-/* The difference to the next lower integer, below 1 even where it rounds up to it. Infinities give NaN. The
- * integer is found before MODE's rounding is set, under which not every host's floor works. */
+/* The difference to the next lower integer, below 1 even where it rounds up to it, and +0 also if rounded
+ * down. Infinities give NaN. The integer is found before MODE's rounding is set, under which not every host's
+ * floor works. */
 static inline double gs_fract(double x, double whole) {
-  const double f = x - whole;
-  return f > 0x1.fffffffffffffp-1 ? 0x1.fffffffffffffp-1 : f;
+  const double f = x - whole, below = f > 0x1.fffffffffffffp-1 ? 0x1.fffffffffffffp-1 : f;
+  return below == 0.0 ? 0.0 : below;
 }
 GS_OP(v_fract_f64) {
   _Alignas(64) double whole[GS_LANES];
   GS_F64_SRC(0, a);
   GS_LANES_DO(l)
     whole[l] = floor(gs_get_f64(ra, l));
-  GS_F64_LOOP(gs_round64(w), (void)0, gs_fract(gs_get_f64(ra, l), whole[l]));
+  GS_SIGNALS_64(ra);
+  GS_F64_NAN_LOOP(gs_round64(w), (void)0, gs_fract(gs_get_f64(ra, l), whole[l]));
 }
 
 /* ---- Exponents ---- */
@@ -54,8 +59,9 @@ GS_OP(v_ldexp_f64) {
   GS_F64_SRC(0, a);
   gs_row_t tb;
   const gs_row_t *const rb = gs_src32(w, in, 1, &tb);
-  GS_F64_LOOP(gs_round64(w), const double a = gs_get_f64(ra, l);
-              const int32_t n = rb->i32[l], gs_ldexp(a, n));
+  GS_SIGNALS_64(ra);
+  GS_F64_NAN_LOOP(gs_round64(w), const double a = gs_get_f64(ra, l);
+                  const int32_t n = rb->i32[l], gs_ldexp(a, n));
 }
 
 /* Numbers that are not 0, infinite or NaN have a mantissa in [0.5, 1) and an exponent; the others are their

@@ -66,9 +66,9 @@ static inline void gs_interp_p2_f16(gs_wave_t *w, const gs_inst_t *in, bool to_z
   GS_LANES_DO(l)
     d->f32[l] = gs_fma32(ra->f32[l], rb->f32[l], rc->f32[l]);
   if (to_zero) /* what is finite stays so */
-    limit = (gs_f16_limit_t){0x7bff, 0x7bff};
+    limit = (gs_f16_limit_t){.positive = 0x7bff, .negative = 0x7bff};
   else
-    gs_round64(w);
+    gs_round16(w);
   GS_LANES_DO(l)
     d->u32[l] = gs_f16_of_f32(d->f32[l], limit);
   if (to_zero)

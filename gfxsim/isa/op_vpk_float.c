@@ -27,6 +27,28 @@ static inline float gs_pair16_get(const gs_pair16_t *p, unsigned l, unsigned whi
   return gs_f32_of_f16(gs_pair16_bits(p, l, which));
 }
 
+/* What gs_find_signaling16 finds, for both halves. */
+static void gs_find_signaling_pk16(const gs_pair16_t *const *pairs, unsigned n, gs_row_t *signaling) {
+  gs_row_t halves[3], found[2];
+  const gs_row_t *const rows[3] = {&halves[0], &halves[1], &halves[2]};
+  for (unsigned which = 0; which < 2; which++) {
+    for (unsigned i = 0; i < n; i++)
+      GS_LANES_DO(l)
+        halves[i].u32[l] = gs_pair16_bits(pairs[i], l, which);
+    gs_find_signaling16(rows, n, &found[which]);
+  }
+  GS_LANES_DO(l)
+    signaling->u32[l] = found[0].u32[l] | found[1].u32[l] << 16;
+}
+static void gs_put_signaling_pk16(const gs_row_t *signaling, gs_row_t *d) {
+  GS_LANES_DO(l) {
+    const uint32_t low = signaling->u32[l] & 0xffff, high = signaling->u32[l] & 0xffff0000;
+    const uint32_t is_low = gs_when32(low && (d->u32[l] & 0xffff) == (low | 0x0200)) & 0x0200,
+                   is_high = gs_when32(high && (d->u32[l] & 0xffff0000) == (high | 0x02000000)) & 0x02000000;
+    d->u32[l] &= ~(is_low | is_high);
+  }
+}
+
 #define GS_PK16_BEGIN                                                                                        \
   gs_row_t ta, tb, td;                                                                                       \
   const gs_pair16_t pa = gs_src_pair16(w, in, 0, &ta), pb = gs_src_pair16(w, in, 1, &tb);                    \
@@ -34,37 +56,49 @@ static inline float gs_pair16_get(const gs_pair16_t *p, unsigned l, unsigned whi
   const gs_f16_limit_t limit = gs_f16_limit(w);                                                              \
   const gs_nan_rule32_t rule = gs_nan_rule32(w);                                                             \
   (void)limit, (void)rule
-#define GS_PK16_2(name, round, expr)                                                                         \
+#define GS_PK16_2(name, round, expr) GS_PK16_2_OF(name, gs_keeps_signaling(w), round, expr)
+#define GS_PK16_2_OF(name, keeps, round, expr)                                                               \
   static inline uint32_t gs_lane_##name(float a, float b, gs_f16_limit_t limit, gs_nan_rule32_t rule) {      \
     (void)limit, (void)rule;                                                                                 \
     return expr;                                                                                             \
   }                                                                                                          \
   GS_OP(name) {                                                                                              \
     GS_PK16_BEGIN;                                                                                           \
+    gs_row_t signaling;                                                                                      \
+    const bool signals = (keeps);                                                                            \
+    if (signals)                                                                                             \
+      gs_find_signaling_pk16((const gs_pair16_t *const[]){&pa, &pb}, 2, &signaling);                         \
     round;                                                                                                   \
     GS_LANES_DO(l)                                                                                           \
       d->u32[l] = gs_lane_##name(gs_pair16_get(&pa, l, 0), gs_pair16_get(&pb, l, 0), limit, rule) |          \
                   gs_lane_##name(gs_pair16_get(&pa, l, 1), gs_pair16_get(&pb, l, 1), limit, rule) << 16;     \
+    if (signals)                                                                                             \
+      gs_put_signaling_pk16(&signaling, d);                                                                  \
     gs_finish_pk16(w, in, d);                                                                                \
     gs_commit32(w, in, d);                                                                                   \
   }
 
-GS_PK16_2(v_pk_add_f16, gs_round64(w), gs_f16_of_f32(gs_add32(a, b), limit))
-GS_PK16_2(v_pk_mul_f16, gs_round64(w), gs_f16_of_f32(gs_mul32(a, b), limit))
-GS_PK16_2(v_pk_min_f16, (void)0, gs_f16_bits(gs_min32(a, b, rule)))
-GS_PK16_2(v_pk_max_f16, (void)0, gs_f16_bits(gs_max32(a, b, rule)))
+GS_PK16_2(v_pk_add_f16, gs_round16(w), gs_f16_of_f32(gs_add32(a, b), limit))
+GS_PK16_2(v_pk_mul_f16, gs_round16(w), gs_f16_of_f32(gs_mul32(a, b), limit))
+GS_PK16_2_OF(v_pk_min_f16, false, (void)0, gs_f16_bits(gs_min32(a, b, rule)))
+GS_PK16_2_OF(v_pk_max_f16, false, (void)0, gs_f16_bits(gs_max32(a, b, rule)))
 
 static inline void gs_pk_fma_f16(gs_wave_t *w, const gs_inst_t *in, const gs_pair16_t *pa,
                                  const gs_pair16_t *pb, const gs_pair16_t *pc) {
-  gs_row_t td;
+  gs_row_t td, signaling;
   gs_row_t *const d = gs_dst32(w, in, &td);
   const gs_f16_limit_t limit = gs_f16_limit(w);
+  const bool signals = gs_keeps_signaling(w);
+  if (signals)
+    gs_find_signaling_pk16((const gs_pair16_t *const[]){pa, pb, pc}, 3, &signaling);
   const gs_pair16_t a = *pa, b = *pb, c = *pc;
-  gs_round64(w);
+  gs_round16(w);
   GS_LANES_DO(l)
     d->u32[l] = gs_fma16(gs_pair16_get(&a, l, 0), gs_pair16_get(&b, l, 0), gs_pair16_get(&c, l, 0), limit) |
                 gs_fma16(gs_pair16_get(&a, l, 1), gs_pair16_get(&b, l, 1), gs_pair16_get(&c, l, 1), limit)
                     << 16;
+  if (signals)
+    gs_put_signaling_pk16(&signaling, d);
   gs_finish_pk16(w, in, d);
   gs_commit32(w, in, d);
 }
@@ -108,15 +142,39 @@ static inline float gs_pair32_get(const gs_pair32_t *p, unsigned l, unsigned whi
   return gs_float_of_bits(p->row[which]->u32[l] ^ p->negate[which]);
 }
 
+/* An operand's part of a result, as a row. */
+static inline void gs_pair32_row(const gs_pair32_t *p, unsigned which, gs_row_t *row) {
+  GS_LANES_DO(l)
+    row->u32[l] = p->row[which]->u32[l] ^ p->negate[which];
+}
+static void gs_find_signaling_pk32(const gs_pair32_t *const *pairs, unsigned n, gs_row_t signaling[2]) {
+  gs_row_t parts[3];
+  const gs_row_t *const rows[3] = {&parts[0], &parts[1], &parts[2]};
+  for (unsigned which = 0; which < 2; which++) {
+    for (unsigned i = 0; i < n; i++)
+      gs_pair32_row(pairs[i], which, &parts[i]);
+    gs_find_signaling32(rows, n, &signaling[which]);
+  }
+}
+
 /* Both results are computed before either is stored, as the destination may be a source. */
-#define GS_PK32_LOOP(low, high)                                                                              \
+#define GS_PK32_LOOP(low, high, ...)                                                                         \
   gs_row_t td[2];                                                                                            \
   const gs_dst64_t d = gs_dst64(w, in, td);                                                                  \
+  gs_row_t signaling[2];                                                                                     \
+  const gs_pair32_t *const operands[] = {__VA_ARGS__};                                                       \
+  const bool signals = gs_keeps_signaling(w);                                                                \
+  if (signals)                                                                                               \
+    gs_find_signaling_pk32(operands, sizeof operands / sizeof operands[0], signaling);                       \
   gs_round32(w);                                                                                             \
   GS_LANES_DO(l) {                                                                                           \
     const float x = (low), y = (high);                                                                       \
     d.lo->f32[l] = x;                                                                                        \
     d.hi->f32[l] = y;                                                                                        \
+  }                                                                                                          \
+  if (signals) {                                                                                             \
+    gs_put_signaling32(&signaling[0], d.lo);                                                                 \
+    gs_put_signaling32(&signaling[1], d.hi);                                                                 \
   }                                                                                                          \
   gs_finish32(w, in, d.lo);                                                                                  \
   gs_finish32(w, in, d.hi);                                                                                  \
@@ -127,19 +185,20 @@ GS_OP(v_pk_fma_f32) {
   const gs_pair32_t a = gs_src_pair32(w, in, 0, ta), b = gs_src_pair32(w, in, 1, tb),
                     c = gs_src_pair32(w, in, 2, tc);
   GS_PK32_LOOP(gs_fma32(gs_pair32_get(&a, l, 0), gs_pair32_get(&b, l, 0), gs_pair32_get(&c, l, 0)),
-               gs_fma32(gs_pair32_get(&a, l, 1), gs_pair32_get(&b, l, 1), gs_pair32_get(&c, l, 1)));
+               gs_fma32(gs_pair32_get(&a, l, 1), gs_pair32_get(&b, l, 1), gs_pair32_get(&c, l, 1)), &a, &b,
+               &c);
 }
 GS_OP(v_pk_mul_f32) {
   gs_row_t ta[2], tb[2];
   const gs_pair32_t a = gs_src_pair32(w, in, 0, ta), b = gs_src_pair32(w, in, 1, tb);
   GS_PK32_LOOP(gs_mul32(gs_pair32_get(&a, l, 0), gs_pair32_get(&b, l, 0)),
-               gs_mul32(gs_pair32_get(&a, l, 1), gs_pair32_get(&b, l, 1)));
+               gs_mul32(gs_pair32_get(&a, l, 1), gs_pair32_get(&b, l, 1)), &a, &b);
 }
 GS_OP(v_pk_add_f32) {
   gs_row_t ta[2], tb[2];
   const gs_pair32_t a = gs_src_pair32(w, in, 0, ta), b = gs_src_pair32(w, in, 1, tb);
   GS_PK32_LOOP(gs_add32(gs_pair32_get(&a, l, 0), gs_pair32_get(&b, l, 0)),
-               gs_add32(gs_pair32_get(&a, l, 1), gs_pair32_get(&b, l, 1)));
+               gs_add32(gs_pair32_get(&a, l, 1), gs_pair32_get(&b, l, 1)), &a, &b);
 }
 
 /* Low result from the first operand, high result from the second, each from the register that its bit of
@@ -180,17 +239,22 @@ typedef float gs_mix_fn_t(float a, float b, float c);
 
 /* Unfused, and without denormals whatever MODE says. */
 static inline float gs_mix_mad(float a, float b, float c) {
-  return gs_flush32(gs_flush32(gs_flush32(a) * gs_flush32(b)) + gs_flush32(c));
+  return gs_flush32(gs_add32(gs_flush32(gs_mul32(gs_flush32(a), gs_flush32(b))), gs_flush32(c)));
 }
 
-/* The result in float. */
-static inline void gs_mix(gs_wave_t *w, const gs_inst_t *in, gs_mix_fn_t *fn, gs_row_t *d) {
+/* The result in float; `signals` if it can be a signaling NaN. */
+static inline void gs_mix(gs_wave_t *w, const gs_inst_t *in, gs_mix_fn_t *fn, bool signals, gs_row_t *d) {
   gs_row_t ta, tb, tc;
   const gs_row_t *const ra = gs_src_mix(w, in, 0, &ta), *const rb = gs_src_mix(w, in, 1, &tb);
   const gs_row_t *const rc = gs_src_mix(w, in, 2, &tc);
+  gs_row_t signaling;
+  if (signals)
+    gs_find_signaling32((const gs_row_t *const[]){ra, rb, rc}, 3, &signaling);
   gs_round32(w);
   GS_LANES_DO(l)
     d->f32[l] = fn(ra->f32[l], rb->f32[l], rc->f32[l]);
+  if (signals)
+    gs_put_signaling32(&signaling, d);
 }
 
 /* a * b + c, rounded to a half as if exact. The product is exact in double; when rounding to nearest a sum
@@ -212,7 +276,7 @@ static inline void gs_mix_once(gs_wave_t *w, const gs_inst_t *in, gs_f16_limit_t
   const gs_row_t *const ra = gs_src_mix(w, in, 0, &ta), *const rb = gs_src_mix(w, in, 1, &tb);
   const gs_row_t *const rc = gs_src_mix(w, in, 2, &tc);
   const uint64_t nearest = gs_when64((w->mode >> GS_MODE_ROUND64_SHIFT & 3) == 0);
-  gs_round64(w);
+  gs_round16(w);
   GS_LANES_DO(l)
     d->u32[l] = gs_mix_fma16(ra->f32[l], rb->f32[l], rc->f32[l], nearest, limit);
 }
@@ -225,8 +289,8 @@ static inline void gs_mix16(gs_wave_t *w, const gs_inst_t *in, gs_mix_fn_t *fn, 
   if (GS_LANES == 32 || !(w->env->target & GS_GFX9)) {
     gs_mix_once(w, in, limit, &d);
   } else {
-    gs_mix(w, in, fn, &d);
-    gs_round64(w);
+    gs_mix(w, in, fn, false, &d);
+    gs_round16(w);
     GS_LANES_DO(l)
       d.u32[l] = gs_f16_of_f32(d.f32[l], limit);
   }
@@ -240,7 +304,7 @@ static inline void gs_mix16(gs_wave_t *w, const gs_inst_t *in, gs_mix_fn_t *fn, 
   GS_OP(prefix##_f32) {                                                                                      \
     gs_row_t td;                                                                                             \
     gs_row_t *const d = gs_dst32(w, in, &td);                                                                \
-    gs_mix(w, in, fn, d);                                                                                    \
+    gs_mix(w, in, fn, gs_keeps_signaling(w), d);                                                             \
     gs_finish32(w, in, d);                                                                                   \
     gs_commit32(w, in, d);                                                                                   \
   }                                                                                                          \

@@ -16,7 +16,7 @@ void gs_wave_fault(gs_wave_t *w, gs_wave_fault_kind_t kind, uint64_t address, ui
 
 void gs_wave_set_mode(gs_wave_t *w, uint32_t mode) {
   w->mode = mode;
-  w->fp_custom = (mode & GS_MODE_FP_MASK) != GS_MODE_FP_DEFAULT;
+  w->fp_custom = (mode & (GS_MODE_FP_MASK | GS_MODE_IEEE)) != (GS_MODE_FP_DEFAULT | GS_MODE_IEEE);
 }
 
 /* ---- Operands with a computed value ---- */

@@ -130,7 +130,7 @@ typedef struct gs_wave {
   uint32_t trapsts;
   void *flow;      /* what the watcher knows of the wave, see gs_begin_t */
   void *waits;     /* likewise */
-  bool fp_custom;  /* MODE's rounding and denormal fields differ from GS_MODE_FP_DEFAULT */
+  bool fp_custom;  /* MODE's rounding and denormal fields differ from GS_MODE_FP_DEFAULT, or no IEEE bit */
   bool unfenced;   /* translated code: perhaps it has stored since its last fence */
   uint8_t state;   /* gs_wave_state_t */
   uint8_t pending; /* accesses of the host's memory that it has not waited for, and how often it has */

@@ -270,20 +270,46 @@ static const scale_row_t scale_rows[] = {
      true}, /* its reciprocal and the quotient denormal: the denominator, down */
     {DEN(0x3f800000, 0x7f000000), 0x5f000000, true},
     {NUM(0x7f000000, 0x7f000000), 0x5f000000, false}, /* only its reciprocal: both, down */
-    {NUM(0x00800000, 0x3f800000), 0x20800000, true},  /* denormal quotient: the numerator */
+    {NUM(0x3a800000, 0x7f000000), 0x3a800000, true},
+    {DEN(0x3a800000, 0x7f000000), 0x5f000000, true},
+    {NUM(0x3f800000, 0x7e800000), 0x3f800000, true},
+    {DEN(0x3f800000, 0x7e800000), 0x5e800000, true},
+    {NUM(0x4f000000, 0x7e800000), 0x2f000000, false},
+    {DEN(0x4f000000, 0x7e800000), 0x5e800000, false},
+    {NUM(0x30800000, 0x62800000), 0x50800000, true}, /* 100 binary places below: the numerator */
+    {DEN(0x30800000, 0x62800000), 0x62800000, true},
+    {NUM(0x33800000, 0x60000000), 0x33800000, false}, /* 89 */
+    {DEN(0x33800000, 0x60000000), 0x60000000, false},
+    {NUM(0x2f800000, 0x5f800000), 0x4f800000, true}, /* 96 */
+    {NUM(0x2f800000, 0x5f000000), 0x2f800000, false},
+    {NUM(0x71800000, 0x35800000), 0x71800000, true},
+    {DEN(0x71800000, 0x35800000), 0x55800000, true},
+    {NUM(0x25000000, 0x00000001), 0x45000000, false},
+    {DEN(0x25000000, 0x00000001), 0x15000000, false},
+    {NUM(0x00800000, 0x3f800000), 0x20800000, true}, /* denormal quotient: the numerator */
     {DEN(0x00800000, 0x3f800000), 0x3f800000, true},
-    {NUM(0x0b800000, 0x0b800000), 0x2b800000, false}, /* small numerator: both */
-    {DEN(0x0b800000, 0x3f800000), 0x5f800000, false},
-    {NUM(0x0c000000, 0x3f800000), 0x0c000000, false},
-    {NUM(0x3f800000, 0x00000000), 0x7fc00000, true}, /* zeroes: NaN */
-    {DEN(0x80000000, 0x3f800000), 0x7fc00000, true},
+    {NUM(0x00000200, 0x3f800000), 0x19800000, true},
+    {DEN(0x00000200, 0x3f800000), 0x3f800000, true},
+    {NUM(0x0c000000, 0x0b800000), 0x2c000000, false}, /* small numerator: both */
+    {DEN(0x0c000000, 0x00800000), 0x20800000, false},
+    {NUM(0x0c000000, 0x00800000), 0x2c000000, false},
+    {DEN(0x0c800000, 0x00800000), 0x00800000, false},
+    {NUM(0x0c800000, 0x00800000), 0x0c800000, false},
+    {NUM(0x3f800000, 0x00000000), 0xffc00000, true}, /* zeroes: NaN */
+    {DEN(0x80000000, 0x3f800000), 0xffc00000, true},
+    {NUM(0x2f800000, 0x00000000), 0xffc00000, false},
+    {DEN(0x80000000, 0x2f000000), 0xffc00000, false},
+    {NUM(0x7f800000, 0x3f800000), 0x7f800000, true}, /* no numbers: as they are, but quiet */
+    {NUM(0x7f800123, 0x3f800000), 0x7fc00123, true},
+    {NUM(0x7f800000, 0x00000000), 0xffc00000, true},
+    {DEN(0x00000000, 0x7f800000), 0xffc00000, true},
+    {DEN(0x3f800000, 0xff800123), 0xffc00123, true},
 };
 enum { SCALE_ROWS = sizeof scale_rows / sizeof scale_rows[0] };
 
-static void test_scale_f32(void **state) {
-  isa_wave_t *t = isa_new(state, ISA_PART);
+static void check_scale_f32(isa_wave_t *t, unsigned first) {
   for (unsigned l = 0; l < GS_LANES; l++) {
-    const scale_row_t *row = &scale_rows[l % SCALE_ROWS];
+    const scale_row_t *row = &scale_rows[(first + l) % SCALE_ROWS];
     t->v[10].u32[l] = row->value;
     t->v[11].u32[l] = row->den;
     t->v[12].u32[l] = row->num;
@@ -292,17 +318,52 @@ static void test_scale_f32(void **state) {
   isa_set_s64(t, GS_S_EXEC, exec);
   isa_run(t, "v_div_scale_f32 v2, s[20:21], v10, v11, v12");
   for (unsigned l = 0; l < GS_LANES; l++) {
-    const scale_row_t *row = &scale_rows[l % SCALE_ROWS];
+    const scale_row_t *row = &scale_rows[(first + l) % SCALE_ROWS];
     const bool active = exec >> l & 1, flag = isa_s64(t, 20) >> l & 1;
-    assert_int_equal(flag, active && row->flag);
-    if (!active)
-      assert_int_equal(t->v[2].u32[l], t->before.v[2].u32[l]);
-    else if (row->want == 0x7fc00000)
-      assert_int_equal(t->v[2].u32[l] & 0x7fc00000, 0x7fc00000);
-    else
-      assert_int_equal(t->v[2].u32[l], row->want);
+    const uint32_t want = active ? row->want : t->before.v[2].u32[l];
+    if (flag != (active && row->flag) || t->v[2].u32[l] != want)
+      fail_msg("%08x of %08x / %08x: %08x, want %08x, or the flag", row->value, row->num, row->den,
+               t->v[2].u32[l], want);
   }
   isa_assert_only_changed(t, "v2 s[20:21]");
+}
+static void test_scale_f32(void **state) {
+  isa_wave_t *t = isa_new(state, ISA_PART);
+  for (unsigned first = 0; first < SCALE_ROWS; first += GS_LANES / 2)
+    check_scale_f32(t, first);
+  isa_free(t);
+}
+
+/* Doubles have the same rules with other limits. */
+static void test_scale_f64(void **state) {
+  static const struct {
+    uint64_t value, den, num, want;
+    bool flag;
+  } rows[] = {
+      {NUM(0x0000000400000000, 0x3ff0000000000000), 0x06f0000000000000, true},
+      {DEN(0x3f50000000000000, 0x7fe0000000000000), 0x77e0000000000000, true},
+      {NUM(0x0350000000000000, 0x0010000000000000), 0x0b50000000000000, false},
+      {NUM(0x0360000000000000, 0x0010000000000000), 0x0360000000000000, false},
+      {NUM(0x1000000000000000, 0x4000000000000000), 0x1800000000000000, true},
+      {NUM(0x1010000000000000, 0x4000000000000000), 0x1010000000000000, false},
+      {NUM(0x7ff0000000000000, 0x3ff0000000000000), 0x7ff0000000000000, true},
+      {NUM(0x7ff0000000000123, 0x3ff0000000000000), 0x7ff8000000000123, true},
+      {NUM(0x7ff0000000000000, 0x0000000000000000), 0xfff8000000000000, true},
+      {DEN(0x0000000000000000, 0x7ff0000000000000), 0xfff8000000000000, true},
+      {DEN(0x0000000000000000, 0x2000000000000000), 0xfff8000000000000, false},
+  };
+  enum { ROWS = sizeof rows / sizeof rows[0] };
+  isa_wave_t *t = isa_new(state, ISA_PART);
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    isa_set_u64(&t->v[10], l, rows[l % ROWS].value);
+    isa_set_u64(&t->v[12], l, rows[l % ROWS].den);
+    isa_set_u64(&t->v[14], l, rows[l % ROWS].num);
+  }
+  isa_run(t, "v_div_scale_f64 v[2:3], s[20:21], v[10:11], v[12:13], v[14:15]");
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    assert_int_equal(isa_u64(&t->v[2], l), rows[l % ROWS].want);
+    assert_int_equal(isa_s64(t, 20) >> l & 1, rows[l % ROWS].flag);
+  }
   isa_free(t);
 }
 
@@ -386,9 +447,9 @@ static void test_fixup_others(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      isa_wide_part_test(test_f32),       isa_wide_part_test(test_f64),  isa_wide_part_test(test_f16),
-      isa_wide_part_test(test_scale_f32), isa_wide_part_test(test_fmas), isa_wide_part_test(test_fixup),
-      isa_part_test(test_fixup_others),
+      isa_wide_part_test(test_f32),       isa_wide_part_test(test_f64),       isa_wide_part_test(test_f16),
+      isa_wide_part_test(test_scale_f32), isa_wide_part_test(test_scale_f64), isa_wide_part_test(test_fmas),
+      isa_wide_part_test(test_fixup),     isa_part_test(test_fixup_others),
   };
   return isa_main(tests, sizeof tests / sizeof tests[0]);
 }

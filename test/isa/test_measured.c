@@ -536,6 +536,177 @@ static void test_products_of_floats(void **state) {
   isa_free(t);
 }
 
+/* ---- The fused multiply-add for DirectX 9: its zero, and no denormals whatever MODE says ---- */
+
+typedef struct dx9_row {
+  uint32_t a, b, c, want[4]; /* by MODE's rounding */
+} dx9_row_t;
+
+static void check_dx9(isa_wave_t *t, const dx9_row_t *row, uint32_t mode) {
+  const bool gfx11 = t->env.target & GS_GFX11;
+  for (unsigned l = 0; l < lanes_of(t); l++) {
+    t->v[1].u32[l] = row->a;
+    t->v[2].u32[l] = row->b;
+    t->v[3].u32[l] = t->v[4].u32[l] = row->c;
+  }
+  gs_wave_set_mode(&t->w, mode);
+  (void)isa_run(t, gfx11 ? "v_fma_dx9_zero_f32 v5, v1, v2, v3\nv_fmac_dx9_zero_f32_e32 v4, v1, v2"
+                         : "v_fma_legacy_f32 v5, v1, v2, v3\nv_fmac_legacy_f32_e32 v4, v1, v2");
+  for (unsigned r = 4; r < 6; r++)
+    if (t->v[r].u32[5] != row->want[mode & 3])
+      fail_msg("%08x * %08x + %08x (mode %x): %08x, want %08x", row->a, row->b, row->c, mode, t->v[r].u32[5],
+               row->want[mode & 3]);
+}
+
+#define DX9_ALWAYS(x)                                                                                        \
+  { x, x, x, x }
+#define DX9_ZERO                                                                                             \
+  { 0, 0, 0x80000000, 0 }
+static void test_dx9(void **state) {
+  static const dx9_row_t rows[] = {
+      {0x00000000, 0x7f800000, 0x3f800000, DX9_ALWAYS(0x3f800000)},
+      {0x7fc01234, 0x80000000, 0x3f800000, DX9_ALWAYS(0x3f800000)},
+      {0x00000001, 0x4b000000, 0x00000000, DX9_ALWAYS(0)},
+      {0x00800000, 0x3f000000, 0x00000000, DX9_ALWAYS(0)},
+      {0x00000000, 0x7f800000, 0x80000001, DX9_ZERO},
+      {0x00000000, 0x7f800000, 0x80000000, DX9_ZERO},
+      {0x80000000, 0x3f800000, 0x80000000, DX9_ZERO},
+      {0x3f800000, 0x3f800000, 0x3f800000, DX9_ALWAYS(0x40000000)},
+      {0x80800000, 0x33800000, 0x00800000, DX9_ALWAYS(0)},
+      {0x80800000, 0x33000000, 0x00800000, {0x00800000, 0x00800000, 0, 0}},
+      {0x7fc00111, 0x7fc00222, 0x7fc00333, DX9_ALWAYS(0x7fc00111)},
+  };
+  static const dx9_row_t signaling[] = {
+      {0x7f800012, 0x3f800000, 0x3f800000, {0}},
+      {0x3f800000, 0x7f800012, 0x3f800000, {0}},
+      {0x3f800000, 0x3f800000, 0x7f800012, {0}},
+      {0x00000000, 0x7f800000, 0x7f800012, {0}},
+  };
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  for (uint32_t how = 0; how < 32; how++) {
+    const uint32_t mode = (how & 3) | (how & 12) << 2 | (how & 16) << 5;
+    for (size_t i = 0; i < COUNT(rows); i++)
+      check_dx9(t, &rows[i], mode);
+    for (size_t i = 0; i < COUNT(signaling); i++) {
+      dx9_row_t row = signaling[i];
+      for (unsigned r = 0; r < 4; r++)
+        row.want[r] = how & 16 ? 0x7fc00012 : 0x7f800012;
+      check_dx9(t, &row, mode);
+    }
+  }
+  isa_free(t);
+}
+
+/* MODE that keeps denormals does not keep omod from its result, the IEEE bit does. */
+static void test_dx9_omod(void **state) {
+  static const char text[] =
+      "v_fma_dx9_zero_f32 v5, v1, v2, v3 mul:2\nv_fma_dx9_zero_f32 v6, v1, v2, v3 mul:4\n"
+      "v_fma_dx9_zero_f32 v7, v1, v2, v3 div:2";
+  static const struct {
+    uint32_t a, b, c, ieee, want[3];
+  } rows[] = {
+      {0x3f800000, 0x3f800000, 0x3f800000, 0x40000000, {0x40800000, 0x41000000, 0x3f800000}},
+      {0x00000000, 0x7f800000, 0x80000000, 0x00000000, {0, 0, 0}},
+      {0x80800000, 0x3f800000, 0x00000000, 0x80800000, {0x81000000, 0x81800000, 0x80000000}},
+  };
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  for (unsigned how = 0; how < 8; how++)
+    for (size_t i = 0; i < COUNT(rows); i++) {
+      for (unsigned l = 0; l < lanes_of(t); l++) {
+        t->v[1].u32[l] = rows[i].a;
+        t->v[2].u32[l] = rows[i].b;
+        t->v[3].u32[l] = rows[i].c;
+      }
+      gs_wave_set_mode(&t->w, (how & 3) << 4 | (how & 4) << 7);
+      (void)isa_run(t, text);
+      for (unsigned r = 0; r < 3; r++)
+        assert_int_equal(t->v[5 + r].u32[5], how & 4 ? rows[i].ieee : rows[i].want[r]);
+    }
+  isa_free(t);
+}
+
+/* ---- Signaling NaNs without the IEEE bit stay as they are ---- */
+
+static void test_signaling(void **state) {
+  static const modified_t rows[] = {
+      {"v_add_f32_e64 v4, v1, v2", 0x000, 0x7f801abc, 0xffc00222, 0x7f801abc},
+      {"v_add_f32_e64 v4, v1, v2", 0x200, 0x7f801abc, 0xffc00222, 0x7fc01abc},
+      {"v_mul_f32_e32 v4, v1, v2", 0x0f0, 0x3f800000, 0x7f801abc, 0x7f801abc},
+      {"v_mul_f32_e32 v4, v1, v2", 0x2f0, 0x3f800000, 0x7f801abc, 0x7fc01abc},
+      {"v_fma_mix_f32 v4, v1, v2, 1.0", 0x000, 0x7f800012, 0x3f800000, 0x7f800012},
+      {"v_fma_mix_f32 v4, v1, v2, 1.0", 0x200, 0x7f800012, 0x3f800000, 0x7fc00012},
+      {"v_fma_f16 v4, v1, v2, 0", 0x000, 0x7c01, 0x3c00, 0x7c01},
+      {"v_fma_f16 v4, v1, v2, 0", 0x0c0, 0x3c00, 0xfc12, 0xfc12},
+      {"v_fma_f16 v4, v1, v1, v2", 0x000, 0x3c00, 0x7c01, 0x7c01},
+      {"v_fma_f16 v4, v1, v1, v2 clamp", 0x000, 0x3c00, 0x7c01, 0x7c01},
+      {"v_fma_f16 v4, v1, v2, 0 clamp", 0x200, 0x7c01, 0x3c00, 0x7e01},
+      {"v_fma_f16 v4, v1, v2, v2", 0x000, 0x7fc1, 0xff80, 0x7fc1},
+      {"v_fma_f16 v4, v1, v2, 0", 0x000, 0x0000, 0x7c00, 0xfe00},
+  };
+  /* sums and products, minimum and maximum */
+  static const uint16_t packed[][4] = {{0x7fc1, 0xff80, 0x7fc1, 0x7fc1},
+                                       {0xff80, 0x7fc1, 0xff80, 0xff80},
+                                       {0x7c01, 0xff80, 0x7c01, 0x7c01},
+                                       {0x7fc1, 0xfc02, 0x7fc1, 0x7fc1},
+                                       {0x3c00, 0x7c01, 0x7c01, 0x3c00}};
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  for (size_t i = 0; i < COUNT(rows); i++)
+    check_modified(t, &rows[i]);
+  for (size_t i = 0; i < COUNT(packed); i++) {
+    for (unsigned l = 0; l < lanes_of(t); l++)
+      for (unsigned r = 0; r < 2; r++)
+        t->v[1 + r].u32[l] = packed[i][r] * 0x10001u;
+    gs_wave_set_mode(&t->w, 0x0f0);
+    (void)isa_run(t, "v_pk_add_f16 v4, v1, v2\nv_pk_mul_f16 v5, v1, v2\nv_pk_fma_f16 v6, v1, v2, 0\n"
+                     "v_pk_min_f16 v7, v1, v2\nv_pk_max_f16 v8, v1, v2");
+    for (unsigned r = 4; r < 9; r++)
+      assert_int_equal(t->v[r].u32[5], packed[i][r < 7 ? 2 : 3] * 0x10001u);
+  }
+  isa_free(t);
+}
+
+/* v_div_scale of a signaling denominator; div_fmas and div_fixup with MODEs that flush. */
+static void test_division_modes(void **state) {
+  static const modified_t rows[] = {
+      {"v_div_fmas_f32 v4, v1, v2, 0", 0x000, 0x00000001, 0x3f800000, 0x00000000},
+      {"v_div_fmas_f32 v4, v1, v2, 0", 0x020, 0x00000001, 0x3f800000, 0x00000001},
+      {"v_div_fmas_f32 v4, v1, v2, 0x7fc00000", 0x000, 0x00000000, 0x7f800000, 0xffc00000},
+      {"v_div_fixup_f32 v4, v1, v2, 1.0", 0x000, 0x00000001, 0x3f800000, 0x00000001},
+      {"v_div_fixup_f32 v4, v1, 1.0, v2", 0x000, 0x3f800000, 0x00000001, 0x00000000},
+      {"v_div_fixup_f32 v4, v1, 1.0, v2", 0x010, 0x3f800000, 0x00000001, 0x3f800000},
+      {"v_div_fixup_f32 v4, v1, v2, 0x7f800000", 0x000, 0x3f800000, 0x3f800000, 0x7f800000},
+      {"v_div_fixup_f32 v4, v1, v2, 1.0", 0x0f3, 0x7fc00000, 0x01000000, 0x7f7fffff},
+      {"v_div_fixup_f32 v4, v1, v2, 1.0", 0x0f1, 0x7f800000, 0x81000000, 0xff7fffff},
+      {"v_div_fixup_f32 v4, v1, v2, 1.0", 0x0f2, 0x7f800000, 0x81000000, 0xff800000},
+      {"v_div_fixup_f32 v4, v1, v2, 0x80800000", 0x0f2, 0x7fc00000, 0x7f000000, 0x80000001},
+      {"v_div_fixup_f32 v4, v1, v2, 0x80800000", 0x0d2, 0x7fc00000, 0x7f000000, 0x80000000},
+      {"v_div_fixup_f16 v4, v1, v2, 1.0", 0x0f0, 0x7e2a, 0x3c00, 0x7c00},
+      {"v_div_fixup_f16 v4, v1, v2, 1.0", 0x0fc, 0x7e2a, 0x3c00, 0x7bff},
+      {"v_div_fixup_f16 v4, v1, v2, 1.0", 0x0f4, 0x7c00, 0xbc00, 0xfbff},
+      {"v_div_fixup_f16 v4, v1, v2, 1.0", 0x0f8, 0x7c00, 0xbc00, 0xfc00},
+      {"v_div_fixup_f16 v4, v1, v2, 1.0", 0x0f0 | 1 << 23, 0x7c00, 0xbc00, 0xfbff},
+      {"v_div_fixup_f16 v4, v1, v2, 1.0", 0x000, 0x3c00, 0x0001, 0x7c00},
+      {"v_div_fixup_f16 v4, v1, v2, 1.0", 0x0f0, 0x3c00, 0x0001, 0x3c00},
+      {"v_div_fixup_f16 v4, v1, 1.0, v2", 0x000, 0x3c00, 0x8001, 0x8000},
+  };
+  const uint64_t den = UINT64_C(0x7ff19bde510b2fa8), num = UINT64_C(0x90fe0a8fc874d413);
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  isa_set_s64(t, GS_S_VCC, 0);
+  for (size_t i = 0; i < COUNT(rows); i++)
+    check_modified(t, &rows[i]);
+  for (uint32_t mode = 0; mode < 0x400; mode += 0x111) {
+    for (unsigned l = 0; l < lanes_of(t); l++) {
+      isa_set_u64(&t->v[8], l, den);
+      isa_set_u64(&t->v[10], l, num);
+    }
+    gs_wave_set_mode(&t->w, mode);
+    (void)isa_run(t, lanes_of(t) == 32 ? "v_div_scale_f64 v[4:5], vcc_lo, v[8:9], v[8:9], v[10:11]"
+                                       : "v_div_scale_f64 v[4:5], vcc, v[8:9], v[8:9], v[10:11]");
+    assert_int_equal(isa_u64(&t->v[4], 5), mode & 0x200 ? den | UINT64_C(0x0008000000000000) : den);
+  }
+  isa_free(t);
+}
+
 /* ---- Results below the normal numbers are those that stay there if rounded to as many bits ---- */
 
 static void test_flushed_results(void **state) {
@@ -547,10 +718,21 @@ static void test_flushed_results(void **state) {
       {"v_mul_f32_e64 v4, v1, v2", 0x0c0, 0x3f7ffffe, 0x00800001, 0x00800000},
       {"v_mul_f32_e64 v4, v1, v2 mul:2", 0x0c0, 0x3f7ffffe, 0x00800001, 0x01000000},
       {"v_mul_f32_e64 v4, v1, v2 mul:2", 0x0c0, 0x3f7fffff, 0x00800000, 0x00000000},
+      {"v_fma_f16 v4, v1, v2, v2", 0x040, 0x0001, 0x03ff, 0x0000},
+      {"v_fma_f16 v4, v1, v2, v2", 0x044, 0x0001, 0x03ff, 0x0000},
+      {"v_fma_f16 v4, v1, v2, v2", 0x048, 0x0001, 0x83ff, 0x8000},
+  };
+  static const modified_t literals[] = {
+      {"v_fma_f16 v4, v1, 0x3400, v2", 0x040, 0x0001, 0x8400, 0x8400},
+      {"v_fma_f16 v4, v1, 0x3400, v2", 0x044, 0x0001, 0x8400, 0x8000},
+      {"v_fma_f16 v4, v1, 0x3400, v2", 0x048, 0x0001, 0x8400, 0x8400},
+      {"v_fma_f16 v4, v1, 0x3400, v2", 0x04c, 0x0001, 0x8400, 0x8000},
   };
   isa_wave_t *const t = isa_new(state, ISA_PART);
   for (size_t i = 0; i < COUNT(rows); i++)
     check_modified(t, &rows[i]);
+  for (size_t i = 0; i < COUNT(literals) && !(t->env.target & GS_GFX9); i++)
+    check_modified(t, &literals[i]);
   isa_free(t);
 }
 
@@ -583,6 +765,14 @@ int main(void) {
       isa_part_test_on(test_products_of_floats, GS_GFX11_W64),
       isa_part_test_on(test_products_of_floats, GS_GFX11_W32),
       isa_wide_part_test(test_flushed_results),
+      isa_part_test_on(test_dx9, GS_GFX1030),
+      isa_part_test_on(test_dx9, GS_GFX11_W64),
+      isa_part_test_on(test_dx9, GS_GFX11_W32),
+      isa_part_test_on(test_dx9_omod, GS_GFX11_W64),
+      isa_part_test_on(test_signaling, GS_GFX11_W64),
+      isa_part_test_on(test_signaling, GS_GFX11_W32),
+      isa_part_test_on(test_division_modes, GS_GFX11_W64),
+      isa_part_test_on(test_division_modes, GS_GFX11_W32),
   };
   return isa_main(tests, COUNT(tests));
 }

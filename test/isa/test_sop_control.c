@@ -337,10 +337,13 @@ static void test_setreg_mode(void **state) {
   assert_true(t->w.fp_custom);
   (void)isa_run(t, "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 4), 15");
   assert_false(t->w.fp_custom);
-  /* Bits that do not concern rounding and denormals. */
-  (void)isa_run(t, "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 8, 2), 0");
-  assert_int_equal(t->w.mode, before & ~UINT32_C(0x300));
+  /* A bit that does not concern rounding, denormals or NaNs, and the IEEE bit. */
+  (void)isa_run(t, "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 8, 1), 0");
+  assert_int_equal(t->w.mode, before & ~UINT32_C(0x100));
   assert_false(t->w.fp_custom);
+  (void)isa_run(t, "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 9, 1), 0");
+  assert_int_equal(t->w.mode, before & ~UINT32_C(0x300));
+  assert_true(t->w.fp_custom);
   /* A field cut off at bit 31; all of MODE. */
   (void)isa_run(t, "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 29, 32), 0x3");
   assert_int_equal(t->w.mode >> GS_MODE_CSP_SHIFT, 3);

@@ -70,6 +70,41 @@ static void test_cube(void **state) {
   isa_free(t);
 }
 
+/* Denormals, zeroes and NaNs of cubes, whatever MODE says of them. */
+static void test_cube_edges(void **state) {
+  static const uint32_t points[][7] = {
+      /* x, y, z; face, s, t, twice the distance */
+      {0x00000001, 0x80000002, 0x00000003, 0x40800000, 0x00000001, 0x00000002, 0x00000000},
+      {0x80000005, 0x80000004, 0x80000000, 0x40800000, 0x80000005, 0x00000004, 0x00000000},
+      {0x00000001, 0x80800000, 0x80000003, 0x40400000, 0x00000001, 0x00000003, 0x81000000},
+      {0x80800000, 0x007fffff, 0x00000003, 0x3f800000, 0x00000003, 0x807fffff, 0x81000000},
+      {0x7fc00001, 0x3f800000, 0x40000000, 0x00000000, 0xc0000000, 0xbf800000, 0x7fc00001},
+      {0xff800001, 0x3f800000, 0x40000000, 0x00000000, 0xc0000000, 0xbf800000, 0xffc00001},
+      {0xbf800000, 0xff800002, 0x40000000, 0x3f800000, 0x40000000, 0x7fc00002, 0xc0000000},
+      {0x3f800000, 0xc0000000, 0x7f800003, 0x40400000, 0x3f800000, 0xffc00003, 0xc0800000},
+      {0x3f800000, 0x40000000, 0xff7fffff, 0x40a00000, 0xbf800000, 0xc0000000, 0xff800000},
+      {0x3f800000, 0x40000000, 0xff800000, 0x40a00000, 0xbf800000, 0xc0000000, 0xff800000},
+  };
+  enum { POINTS = sizeof points / sizeof points[0] };
+  static const uint32_t modes[] = {0x3f0, 0x3c0, 0x350};
+  isa_wave_t *t = isa_new(state, ISA_PART);
+  for (unsigned m = 0; m < 3; m++) {
+    for (unsigned l = 0; l < GS_LANES; l++)
+      for (unsigned i = 0; i < 3; i++)
+        t->v[10 + i].u32[l] = points[l % POINTS][i];
+    gs_wave_set_mode(&t->w, modes[m]);
+    assert_int_equal(isa_run(t, "v_cubeid_f32 v2, v10, v11, v12\nv_cubesc_f32 v3, v10, v11, v12\n"
+                                "v_cubetc_f32 v4, v10, v11, v12\nv_cubema_f32 v5, v10, v11, v12\n"),
+                     GS_WAVE_RUNNING);
+    for (unsigned l = 0; l < GS_LANES; l++)
+      for (unsigned i = 0; i < 4; i++)
+        if (t->v[2 + i].u32[l] != points[l % POINTS][3 + i])
+          fail_msg("mode %x, row %u, result %u: %08x, want %08x", modes[m], l % POINTS, i, t->v[2 + i].u32[l],
+                   points[l % POINTS][3 + i]);
+  }
+  isa_free(t);
+}
+
 /* Interpolation needs a graphics pipeline. */
 static void test_interpolation(void **state) {
   isa_wave_t *t = isa_new(state, ISA_PART);
@@ -82,6 +117,7 @@ int main(void) {
   static const struct CMUnitTest tests[] = {
       isa_wide_part_test(test_arithmetic),
       isa_wide_part_test(test_cube),
+      isa_wide_part_test(test_cube_edges),
       isa_part_test_on(test_interpolation, GS_BEFORE_90A),
   };
   return isa_main(tests, sizeof tests / sizeof tests[0]);
