@@ -95,6 +95,13 @@ static uint32_t scratch_slots(const gs_dispatch_t *dispatch) {
   return dispatch->scratch_waves < slots ? dispatch->scratch_waves : (uint32_t)slots;
 }
 
+/* The compute units that a workgroup spreads its waves over: on gfx10 and later the two of a work-group
+ * processor, with the registers and local memory of both, if the kernel wants that (WGP_MODE, as clang sets
+ * it without -mcumode). */
+static uint32_t units_of_group(const gs_kernel_t *kernel, const gs_profile_t *profile) {
+  return profile->narrow_target && field(kernel->rsrc1, 29, 1) ? 2 : 1;
+}
+
 /* How many workgroups fit at once into the compute units that the kernel may use: limits on how many gfxsim
  * keeps in progress, so that device code that relies on workgroups running together finds what it would find
  * on a card. 0 = not even one. */
@@ -108,10 +115,12 @@ static uint32_t residency(const gs_kernel_t *kernel, const gs_device_t *device) 
   uint32_t waves = file / (divide_up(registers, block) * block);
   if (waves > profile->waves_per_simd)
     waves = profile->waves_per_simd;
-  uint32_t groups = waves * profile->simds_per_cu / kernel->waves_per_group;
-  if (kernel->lds_bytes && profile->lds_bytes / kernel->lds_bytes < groups)
-    groups = profile->lds_bytes / kernel->lds_bytes;
-  uint64_t total = (uint64_t)groups * kernel->cus;
+  const uint32_t units = units_of_group(kernel, profile);
+  uint32_t groups = waves * profile->simds_per_cu * units / kernel->waves_per_group;
+  if (kernel->lds_bytes && profile->lds_bytes * units / kernel->lds_bytes < groups)
+    groups = profile->lds_bytes * units / kernel->lds_bytes;
+  const uint32_t lots = kernel->cus < units ? 1 : kernel->cus / units;
+  uint64_t total = (uint64_t)groups * lots;
   if (kernel->private_bytes && scratch_slots(&kernel->dispatch) / kernel->waves_per_group < total)
     total = scratch_slots(&kernel->dispatch) / kernel->waves_per_group;
   return total > UINT32_MAX ? UINT32_MAX : (uint32_t)total;

@@ -421,6 +421,36 @@ static void test_scratch_slots(void **state) {
   bench_fini(&b);
 }
 
+/* Workgroups that want both compute units of a work-group processor have the registers and local memory of
+ * both. */
+static void test_work_group_processors(void **state) {
+  enum { MANY_REGISTERS = 100, BOTH = 1 << 29 };
+  static const struct {
+    uint32_t mode, registers, lds, groups; /* 0 groups = not one fits */
+    uint16_t items;
+  } row[] = {{0, MANY_REGISTERS, 0, 0, 1024}, {BOTH, MANY_REGISTERS, 0, 2, 1024},
+             {0, 32, 40 << 10, 4, 64},        {BOTH, 32, 40 << 10, 6, 64},
+             {0, 32, 64 << 10, 4, 64},        {BOTH, 32, 64 << 10, 4, 64}};
+  bench_t b;
+  gs_vm_reader_t reader;
+  gs_kernel_t kernel;
+  bench_init(&b, state, 1);
+  load(&b, "s_endpgm\n");
+  gs_vm_reader_register(gs_device_vm(b.device), &reader);
+  for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+    const uint32_t rsrc1 = (row[i].registers / 4 - 1) | row[i].mode;
+    memcpy(b.code + 48, &rsrc1, 4);
+    b.packet.group_segment_size = row[i].lds;
+    const gs_outcome_t outcome = row[i].groups ? GS_DONE : GS_INVALID_REGISTERS;
+    assert_int_equal(run_line(&b, row[i].items, row[i].items), outcome);
+    assert_int_equal(gs_kernel_init(&kernel, b.device, gs_vm_reader_enter(&reader), &b.dispatch), outcome);
+    assert_int_equal(kernel.resident_groups, row[i].groups);
+    gs_vm_reader_leave(&reader);
+  }
+  gs_vm_reader_unregister(&reader);
+  bench_fini(&b);
+}
+
 static void test_faults(void **state) {
   static const struct {
     const char *text;
@@ -671,6 +701,7 @@ int main(void) {
       isa_part_test(test_fresh_state),
       isa_part_test(test_checks),
       isa_part_test_on(test_scratch_slots, GS_GFX90A),
+      isa_part_test_on(test_work_group_processors, GS_GFX1030 | GS_GFX1100),
       isa_part_test(test_faults),
       isa_part_test_on(test_preloaded_arguments, GS_CDNA2_3),
       isa_part_test_on(test_xccs, GS_GFX942),
