@@ -49,7 +49,8 @@ SUITES = {
     "rocrtst": Suite(None),
     **{name: Suite("lib" + name.lower()) for name in ("rocRAND", "hipRAND", "rocPRIM", "hipCUB")},
     "rocThrust": Suite("librocthrust", frame=THRUST),
-    **{name: Suite("lib" + name.lower()) for name in ("rocBLAS", "rocFFT", "rocSPARSE", "rocSOLVER", "rocALUTION")},
+    "rocBLAS": Suite("librocblas", {"GTEST_LISTENER": "PASS_LINE_IN_LOG"}),  # of 6.4 it prints only what fails otherwise
+    **{name: Suite("lib" + name.lower()) for name in ("hipBLAS", "rocFFT", "rocSPARSE", "rocSOLVER", "rocALUTION")},
     "RCCL": Suite("librccl", PEERS),
 }
 ROCR_PROGRAMS = {"kfdtest": "kfdtest", "rocrtst": "rocrtst64"}
@@ -89,7 +90,9 @@ def output_of(options, suite, words):
 
 
 def below_gfxsim(options, suite, words):
-    machine = {**MACHINE, **SUITES[suite].machine, **({"GFXSIM_DEVICES": options.device} if options.device else {})}
+    machine = {**MACHINE, **SUITES[suite].machine}
+    if options.device:
+        machine["GFXSIM_DEVICES"] = re.sub(r"\w+", options.device, machine["GFXSIM_DEVICES"])  # as many as the suite wants
     folder = [] if SUITES[suite].library else ["-C", ROCR]  # where rocrtst looks for its kernels
     door = options.door if release_of(options, suite) == "trixie" else "kfd"
     return ["env"] + folder + [f"{name}={value}" for name, value in machine.items()] + [
@@ -284,6 +287,13 @@ def read_rows(label):
     return rows[:1], int(counts[1]) if counts else 0, rows[1:]
 
 
+def with_reasons(suite, label, rows):
+    """Rows of the table, of failures on another machine, with the reasons that are known now."""
+    failure = re.compile(r"(\| [^|]* \| `(.*)` \| (?!not run)\w+ \| ).* \|")
+    found = [(row, failure.fullmatch(row)) for row in rows]
+    return [f"{match[1]}{reason_for(suite, label, match[2]) or 'not known'} |" if match else row for row, match in found]
+
+
 def package_path_of(label):
     return os.path.join(WORK, label + ".package")
 
@@ -324,7 +334,7 @@ def write_table(options):
         old_count, cases, old_failures = read_rows(label)
         if not done or len(done) < cases:  # another machine ran more
             counts += old_count
-            failures += old_failures
+            failures += with_reasons(suite, label, old_failures)
         else:
             counts.append(row_of_counts(label, done))
             failures += rows_of_failures(suite, label, done)
