@@ -7,7 +7,7 @@
  *   blocks of each part (default 5000), seed of the first block (1; the next has the next), one part only,
  * and an opcode that one side executes wrongly. A block that differs is printed with what repeats it, and
  * once more without the instructions that don't matter. A fourth as many blocks are for strips
- * (translate/strip.h).
+ * (translate/strip.h), and half as many for addresses that are worked out (translate/rows_linear.c).
  *
  * Not here: what instructions should do (the other tests), and the random words (random_code.c). */
 #include "harness.h"
