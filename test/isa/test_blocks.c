@@ -713,7 +713,7 @@ static void fill_linear(const sides_t *s, random_t *r) {
   isa_set_s64(t, BASE,
               ISA_MEMORY + (random_one_in(r, 4) ? random_below(r, 4096) : 4 * random_below(r, 1024)));
   gs_set_exec(&t->w, gs_target_lanes(s->target) == GS_LANES ? UINT64_MAX : UINT32_MAX);
-  gs_wave_set_mode(&t->w, GS_MODE_FP_DEFAULT);
+  gs_wave_set_mode(&t->w, GS_MODE_FP_DEFAULT | GS_MODE_IEEE); /* or nothing is translated */
   memcpy(s->device->v, t->v, sizeof t->v);
   s->device->w = t->w;
   s->device->w.v = s->device->v;
