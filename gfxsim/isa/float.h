@@ -33,6 +33,9 @@ static inline uint64_t gs_when64(bool condition) {
 static inline uint32_t gs_pick32(uint32_t mask, uint32_t a, uint32_t b) {
   return (a & mask) | (b & ~mask);
 }
+static inline uint64_t gs_pick64(uint64_t mask, uint64_t a, uint64_t b) {
+  return (a & mask) | (b & ~mask);
+}
 
 /* ---- Denormals that MODE keeps, of the floats whose bits of MODE begin at `shift` ---- */
 
@@ -366,24 +369,30 @@ typedef struct gs_nan_rule64 {
   uint64_t quiet, first;
 } gs_nan_rule64_t;
 
+/* Without the IEEE bit MODE is custom. */
+static inline bool gs_has_ieee(const gs_wave_t *w) {
+  return !gs_fp_custom(w) || (w->mode & GS_MODE_IEEE);
+}
 static inline gs_nan_rule32_t gs_nan_rule32(const gs_wave_t *w) {
-  return (gs_nan_rule32_t){w->mode & GS_MODE_IEEE ? 0x00400000 : 0, gs_when32(w->env->target & GS_GFX11)};
+  return (gs_nan_rule32_t){gs_has_ieee(w) ? 0x00400000 : 0, w->nan_first};
 }
 static inline gs_nan_rule64_t gs_nan_rule64(const gs_wave_t *w) {
-  return (gs_nan_rule64_t){w->mode & GS_MODE_IEEE ? UINT64_C(0x0008000000000000) : 0,
-                           gs_when64(w->env->target & GS_GFX11)};
+  return (gs_nan_rule64_t){gs_has_ieee(w) ? UINT64_C(0x0008000000000000) : 0,
+                           w->nan_first | (uint64_t)w->nan_first << 32};
 }
 
 /* Completes the choice between a and b, given the bits to take if neither is a NaN. `~bits & rule.quiet` is
- * not zero for a NaN that is signaling and matters. Conditions are kept apart and simple: that is what
- * compilers turn into vector code. */
+ * not zero for a NaN that is signaling and matters. Choices are made by masks: that is what compilers turn
+ * into vector code. */
 static inline float gs_choose32(float a, float b, uint32_t numbers, gs_nan_rule32_t rule) {
   const uint32_t ua = gs_bits_of_float(a), ub = gs_bits_of_float(b);
-  const uint32_t signaling_a = a != a ? ~ua & rule.quiet : 0, signaling_b = b != b ? ~ub & rule.quiet : 0;
-  const uint32_t unless_b = b != b ? ua : numbers, keeps_a = b != b ? rule.first : 0;
-  const uint32_t takes_b = a != a ? ~keeps_a : 0, unless_a = takes_b ? ub : unless_b;
-  const uint32_t r = signaling_b ? ub | rule.quiet : unless_a;
-  return gs_float_of_bits(signaling_a ? ua | rule.quiet : r);
+  const uint32_t nan_a = gs_when32(a != a), nan_b = gs_when32(b != b);
+  const uint32_t unless_b = gs_pick32(nan_b, ua, numbers), keeps_a = nan_b & rule.first;
+  const uint32_t unless_a = gs_pick32(nan_a & ~keeps_a, ub, unless_b);
+  const uint32_t signaling_a = gs_when32(nan_a & ~ua & rule.quiet),
+                 signaling_b = gs_when32(nan_b & ~ub & rule.quiet);
+  const uint32_t r = gs_pick32(signaling_b, ub | rule.quiet, unless_a);
+  return gs_float_of_bits(gs_pick32(signaling_a, ua | rule.quiet, r));
 }
 static inline float gs_min32(float a, float b, gs_nan_rule32_t rule) {
   const uint32_t ua = gs_bits_of_float(a), ub = gs_bits_of_float(b);
@@ -397,11 +406,13 @@ static inline float gs_max32(float a, float b, gs_nan_rule32_t rule) {
 }
 static inline double gs_choose64(double a, double b, uint64_t numbers, gs_nan_rule64_t rule) {
   const uint64_t ua = gs_bits_of_double(a), ub = gs_bits_of_double(b);
-  const uint64_t signaling_a = a != a ? ~ua & rule.quiet : 0, signaling_b = b != b ? ~ub & rule.quiet : 0;
-  const uint64_t unless_b = b != b ? ua : numbers, keeps_a = b != b ? rule.first : 0;
-  const uint64_t takes_b = a != a ? ~keeps_a : 0, unless_a = takes_b ? ub : unless_b;
-  const uint64_t r = signaling_b ? ub | rule.quiet : unless_a;
-  return gs_double_of_bits(signaling_a ? ua | rule.quiet : r);
+  const uint64_t nan_a = gs_when64(a != a), nan_b = gs_when64(b != b);
+  const uint64_t unless_b = gs_pick64(nan_b, ua, numbers), keeps_a = nan_b & rule.first;
+  const uint64_t unless_a = gs_pick64(nan_a & ~keeps_a, ub, unless_b);
+  const uint64_t signaling_a = gs_when64(nan_a & ~ua & rule.quiet),
+                 signaling_b = gs_when64(nan_b & ~ub & rule.quiet);
+  const uint64_t r = gs_pick64(signaling_b, ub | rule.quiet, unless_a);
+  return gs_double_of_bits(gs_pick64(signaling_a, ua | rule.quiet, r));
 }
 static inline double gs_min64(double a, double b, gs_nan_rule64_t rule) {
   const uint64_t ua = gs_bits_of_double(a), ub = gs_bits_of_double(b);

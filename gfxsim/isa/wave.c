@@ -16,6 +16,7 @@ void gs_wave_fault(gs_wave_t *w, gs_wave_fault_kind_t kind, uint64_t address, ui
 
 void gs_wave_set_mode(gs_wave_t *w, uint32_t mode) {
   w->mode = mode;
+  w->nan_first = w->env->target & GS_GFX11 ? UINT32_MAX : 0;
   w->fp_custom = (mode & (GS_MODE_FP_MASK | GS_MODE_IEEE)) != (GS_MODE_FP_DEFAULT | GS_MODE_IEEE);
 }
 

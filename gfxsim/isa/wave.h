@@ -128,12 +128,13 @@ typedef struct gs_wave {
   uint32_t scc;  /* 0 or 1 */
   uint32_t mode; /* MODE register */
   uint32_t trapsts;
-  void *flow;      /* what the watcher knows of the wave, see gs_begin_t */
-  void *waits;     /* likewise */
-  bool fp_custom;  /* MODE's rounding and denormal fields differ from GS_MODE_FP_DEFAULT, or no IEEE bit */
-  bool unfenced;   /* translated code: perhaps it has stored since its last fence */
-  uint8_t state;   /* gs_wave_state_t */
-  uint8_t pending; /* accesses of the host's memory that it has not waited for, and how often it has */
+  uint32_t nan_first; /* all bits where minima and maxima take the first of two NaNs, else none */
+  void *flow;         /* what the watcher knows of the wave, see gs_begin_t */
+  void *waits;        /* likewise */
+  bool fp_custom;     /* MODE's rounding and denormal fields differ from GS_MODE_FP_DEFAULT, or no IEEE bit */
+  bool unfenced;      /* translated code: perhaps it has stored since its last fence */
+  uint8_t state;      /* gs_wave_state_t */
+  uint8_t pending;    /* accesses of the host's memory that it has not waited for, and how often it has */
   uint32_t trips;
   uint32_t left;     /* translated code: instructions until others get a turn */
   uint64_t gws_turn; /* how often the barrier that it waits at had opened when it came, plus one; 0 = it waits
@@ -273,7 +274,7 @@ static inline bool gs_fp_custom(const gs_wave_t *w) {
 #endif
 }
 
-/* Sets MODE and what is derived from it. */
+/* Sets MODE, and what is derived from it and from the target. */
 void gs_wave_set_mode(gs_wave_t *w, uint32_t mode);
 
 #endif
