@@ -322,19 +322,17 @@ run_turn_of(gs_executor_t *ex, gs_run_t *run, gs_group_t *group, unsigned i, uns
   pass->failed = w->state == GS_WAVE_FAULTED;
 }
 
-/* Behind a barrier, the last wave comes first and the first one last. On a card all go on at the same time,
- * and programs rely on it, knowing or not: the first wave is mostly the one that prepares what comes next,
- * and writes it over what all have to read behind the barrier; and each wave may sum what those before it
- * stored, and then store in its own place. (Short turns for all would do, too, but they take a quarter of the
- * time.)
+/* Behind a barrier, the first wave comes last. On a card all go on at the same time, and programs rely on it,
+ * knowing or not: the first wave is mostly the one that prepares what comes next, and writes it over what all
+ * have to read behind the barrier. (Short turns for all would do, too, but they take a quarter of the time.)
  */
 static pass_t run_pass(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {
   pass_t pass = {0};
   unsigned waiting = 0;
-  const bool backwards = group->released;
+  const unsigned first = group->released;
   group->released = false;
   for (unsigned turn = 0; turn < group->wave_count && !pass.failed; turn++) {
-    const unsigned i = backwards ? group->wave_count - 1 - turn : turn;
+    const unsigned i = first + turn < group->wave_count ? first + turn : 0;
     run_turn_of(ex, run, group, i, 0, &pass);
     waiting += group->wave[i].state == GS_WAVE_BARRIER;
   }

@@ -237,31 +237,6 @@ static void test_reuse_behind_barrier(void **state) {
   bench_fini(&b);
 }
 
-/* Behind a barrier each wave reads what the one before it stored, and then stores in its own place, as sums
- * of what stands before do: the same barrier is missing, and on a card all have read by then, too. */
-static void test_reads_of_waves_before(void **state) {
-  bench_t b;
-  bench_init(&b, state, 1);
-  load(&b, "v_lshlrev_b32 v1, 2, v0\n"
-           "v_mov_b32 v3, 5\n"
-           "ds_write_b32 v1, v3\n"
-           "s_waitcnt lgkmcnt(0)\n"
-           "s_barrier\n"
-           "v_subrev_u32 v2, 0x100, v1\n"
-           "v_max_i32 v2, 0, v2\n"
-           "ds_read_b32 v4, v2\n"
-           "v_mov_b32 v3, 9\n"
-           "s_waitcnt lgkmcnt(0)\n"
-           "ds_write_b32 v1, v3\n"
-           "global_store_dword v1, v4, s[0:1]\n"
-           "s_endpgm\n");
-  b.packet.group_segment_size = 1024;
-  assert_int_equal(run_line(&b, 256, 256), GS_DONE);
-  for (uint32_t i = 0; i < 256; i++)
-    assert_int_equal(b.out[i], 5);
-  bench_fini(&b);
-}
-
 /* The first wave spins, without any sleep, until the second one has stored: waves make progress beside a
  * spinning one. */
 static void test_spinning_wave(void **state) {
@@ -718,7 +693,6 @@ int main(void) {
       isa_part_test(test_ids),
       isa_part_test(test_barrier),
       isa_part_test_on(test_reuse_behind_barrier, GS_GFX90A),
-      isa_part_test_on(test_reads_of_waves_before, GS_GFX90A),
       isa_part_test_on(test_spinning_wave, GS_GFX90A),
       isa_part_test_on(test_waiting_groups_sleeping, GS_GFX90A),
       isa_part_test_on(test_spinning_beside_sleeping, GS_GFX90A),
