@@ -202,14 +202,12 @@ static inline bool and_bits(linear_t a, linear_t b, linear_t *result) {
   }
   return is_uniform(a) ? keep_low(b, a.first, result) : is_uniform(b) && keep_low(a, b.first, result);
 }
-/* Bits of a row that changes, and others that do not, where one has none that the other one has: below the
- * lowest that changes, which is that of the step and of any odd multiple, or above the highest there is. */
+/* Bits of a row that changes, with others that are the same in all lanes: below the lowest that changes,
+ * which is that of the step and of any odd multiple, or above the highest there is. */
 static inline bool join_bits(linear_t a, uint64_t bits, linear_t *result) {
   const uint64_t difference = a.last - a.first, lowest = difference & -difference;
   *result = (linear_t){a.first | bits, a.last | bits};
-  if (bits < lowest)
-    return (a.first & bits) == 0;
-  return (uint32_t)(bits << __builtin_clz((uint32_t)(a.first | a.last))) == 0;
+  return bits < lowest || (uint32_t)(bits << __builtin_clz((uint32_t)(a.first | a.last))) == 0;
 }
 static inline bool or_bits(linear_t a, linear_t b, linear_t *result) {
   if (is_uniform(a) && is_uniform(b)) {
@@ -335,6 +333,7 @@ static inline bool flat_v_ashrrev_i32(gs_wave_t *w, const gs_inst_t *in) {
   put_linear(w, GS_HOLE_DST, 0, same((uint32_t)first));
   return is_uniform(shift) && first == last;
 }
+
 /* ---- Stencils ---- */
 
 #define LINEAR_STENCIL(name, kinds, a, b, c, kind)                                                           \

@@ -40,17 +40,18 @@ static bool is_often(const gs_opcode_t *op) {
   return found;
 }
 
-static void find_opcodes(bench_t *b, gs_target_t target) {
-  for (unsigned often = 1; often < 2; often--) {
-    for (size_t i = 0; i < gs_opcode_count; i++) {
-      const gs_opcode_t *op = &gs_opcodes[i];
-      if (op->targets & target && op->encoding <= GS_ENC_VINTERP && op->encoding != GS_ENC_SMEM &&
-          is_often(op) == often && b->opcodes < MOST_OPCODES)
-        b->opcode[b->opcodes++] = op;
-    }
-    if (often)
-      b->often = b->opcodes;
+static void list_opcodes(bench_t *b, gs_target_t target, bool often) {
+  for (size_t i = 0; i < gs_opcode_count; i++) {
+    const gs_opcode_t *op = &gs_opcodes[i];
+    if (op->targets & target && op->encoding <= GS_ENC_VINTERP && op->encoding != GS_ENC_SMEM &&
+        is_often(op) == often && b->opcodes < MOST_OPCODES)
+      b->opcode[b->opcodes++] = op;
   }
+}
+static void find_opcodes(bench_t *b, gs_target_t target) {
+  list_opcodes(b, target, true);
+  b->often = b->opcodes;
+  list_opcodes(b, target, false);
 }
 
 static void *new_lines(size_t bytes) {

@@ -354,9 +354,8 @@ static void test_scalars(void **state) {
   gs_translator_destroy(t);
 }
 
-/* Addresses that are worked out from their first and last lane, or as rows. v0 has the lanes' numbers, s4
- * nearly half of 2^32, and s5 what the last lane has 3 of, times its number, after many turns by 2^32. */
-enum { HALF = 0x7fffffff, TURNS = 0x3cf3cf3d };
+/* Addresses that are worked out from their first and last lane, or as rows. What the two lanes have looks
+ * linear in most that are not. Registers are those of set_registers. */
 static const struct {
   const char *text; /* makes v1, an offset */
   bool is_linear;
@@ -372,30 +371,77 @@ static const struct {
     {"v_add_u32_e32 v1, -8, v0\n v_lshrrev_b32_e32 v1, 31, v1", false}, /* some are below 0 */
     {"v_xor_b32_e32 v1, 1, v0", false},
     {"v_mul_lo_u32 v1, v0, s5\n v_lshrrev_b32_e32 v1, 2, v1\n v_and_b32_e32 v1, 0xff, v1", false},
+    {"v_lshrrev_b32_e32 v1, 2, v6\n v_and_b32_e32 v1, 0xff, v1", false},
+    {"v_sub_u32_e32 v1, 67, v0\n v_mul_lo_u32 v1, v0, v1", false},
+    {"v_mov_b32_e32 v1, 0x1000005\n v_mul_u32_u24_e32 v1, 1, v1\n v_lshrrev_b32_e32 v1, 20, v1", false},
+    {"v_mul_u32_u24_e32 v1, 61, v0\n v_and_b32_e32 v1, 0xff, v1\n v_lshrrev_b32_e32 v1, 2, v1", false},
+    {"v_or_b32_e32 v1, 21, v0\n v_mul_u32_u24_e32 v1, 6, v1", false},
+    {"v_lshlrev_b32_e32 v1, 2, v0\n v_or_b32_e32 v1, 3, v1", true},
+    {"v_lshlrev_b32_e32 v1, 2, v0\n v_cndmask_b32_e64 v1, 8, v1, s[8:9]", false},
+    {"v_lshlrev_b32_e32 v1, 2, v0\n v_cmp_gt_u32_e32 vcc, 63, v0\n v_cndmask_b32_e32 v1, 8, v1, vcc", false},
+    /* One lane in the middle is HALF. */
+    {"v_add_u32_e32 v1, 0x7fffffe0, v0\n v_cmp_gt_i32_e32 vcc, s4, v1\n v_lshlrev_b32_e32 v1, 2, v0\n"
+     "v_cndmask_b32_e32 v1, 8, v1, vcc",
+     false},
+    /* Signs change on the way, and a falling row hides it. */
+    {"v_add_u32_e32 v1, 0x7fffffe0, v0\n v_mul_hi_i32 v1, v1, 4\n v_mul_lo_u32 v7, v0, s6\n"
+     "v_sub_u32_e32 v7, s4, v7\n v_add_u32_e32 v1, v1, v7\n v_lshrrev_b32_e32 v1, 31, v1",
+     false},
+    {"v_sub_u32_e32 v7, 66, v0\n v_lshlrev_b32_e32 v1, v7, v0\n v_and_b32_e32 v1, 0xfff, v1", false},
+    {"v_mov_b32_e32 v8, 16\n v_mov_b32_e32 v9, v0\n v_lshlrev_b64 v[8:9], 2, v[8:9]\n v_mov_b32_e32 v1, v9",
+     false},
+    {"v_lshlrev_b32_e32 v8, 2, v0\n v_mov_b32_e32 v9, 0\n v_ashrrev_i64 v[8:9], 0, v[8:9]\n v_mov_b32_e32 "
+     "v1, v8",
+     false},
+    {"v_lshrrev_b32_e32 v1, 4, v0", false},
+    {"v_ashrrev_i32_e32 v1, 4, v0", false},
+    /* Two thirds, rounded down, are no linear row, nor is the sum of two of these. */
+    {"v_mul_hi_u32 v1, v0, s10\n v_mul_u32_u24_e32 v1, 6, v1", false},
+    {"v_sub_u32_e32 v7, 63, v0\n v_mul_hi_u32 v7, v7, s10\n v_mul_hi_u32 v1, v0, s10\n"
+     "v_add_u32_e32 v1, v1, v7\n v_lshrrev_b32_e32 v1, 1, v1",
+     false},
+    /* The carry of a high half, which all lanes have here, is not followed. */
+    {"v_mov_b32_e32 v7, -1\n v_add_u32_e32 v9, 1, v0\n v_add_co_u32_e32 v8, vcc, v0, v0\n"
+     "v_addc_co_u32_e32 v7, vcc, v7, v9, vcc\n v_lshlrev_b32_e32 v1, 2, v0\n v_cndmask_b32_e32 v1, 8, v1, "
+     "vcc",
+     false},
+    {"v_mov_b32_e32 v7, -1\n v_add_u32_e32 v9, 1, v0\n v_add_co_u32_e32 v8, vcc, v0, v0\n"
+     "v_addc_co_u32_e32 v7, vcc, v7, v9, vcc\n v_lshlrev_b32_e32 v1, 2, v0\n v_addc_co_u32_e32 v1, vcc, 0, "
+     "v1, vcc",
+     false},
 };
 
 static bool has_made_rows(const isa_wave_t *wave) {
   return wave->v[GS_STRIP_ADDRESSES].u32[0] != UINT32_MAX;
 }
 
+/* v0 has the lanes' numbers, and v6 some of which the last is 3, after many turns by 2^32. */
+static void set_registers(isa_wave_t *t) {
+  enum { HALF = 0x7fffffff, TURNS = 0x3cf3cf3d, STEP = 34087042 };
+  const uint32_t two_thirds = 2877628088;
+  for (uint32_t l = 0; l < GS_MAX_LANES; l++) {
+    t->v[0].u32[l] = l;
+    t->v[6].u32[l] = l * TURNS;
+  }
+  isa_set_s64(t, 2, ISA_MEMORY + 4096);
+  t->w.s.u32[4] = HALF;
+  t->w.s.u32[5] = TURNS;
+  t->w.s.u32[6] = STEP; /* 63 of them are HALF - 1 */
+  isa_set_s64(t, 8, UINT64_C(0x8000000000000001));
+  t->w.s.u32[10] = two_thirds;
+}
+
 static void check_offset(void **state, isa_wave_t *wave, gs_block_fn_t *block, const program_t *program) {
   isa_wave_t *const steps = isa_new_on(state, GS_GFX90A, NULL);
   for (unsigned time = 0; time < 2; time++) { /* the second finds the notes of ranges */
-    for (unsigned l = 0; l < GS_MAX_LANES; l++)
-      wave->v[0].u32[l] = l;
-    isa_set_s64(wave, 2, ISA_MEMORY + 4096);
-    wave->w.s.u32[4] = HALF;
-    wave->w.s.u32[5] = TURNS;
+    set_registers(wave);
     wave->v[GS_STRIP_ADDRESSES].u32[0] = UINT32_MAX;
     wave->w.state = GS_WAVE_RUNNING;
     run(block, &wave->w, 100);
     assert_int_equal(wave->w.state, GS_WAVE_ENDED);
   }
-  memcpy(steps->v, wave->v, sizeof wave->v[0]);
   memcpy(steps->memory, wave->memory, sizeof wave->memory);
-  isa_set_s64(steps, 2, ISA_MEMORY + 4096);
-  steps->w.s.u32[4] = HALF;
-  steps->w.s.u32[5] = TURNS;
+  set_registers(steps);
   for (size_t i = 0; i + 1 < program->words; i += program->inst[i].size / 4)
     program->inst[i].fn(&steps->w, &program->inst[i]);
   for (unsigned row = 1; row <= 5; row++)
