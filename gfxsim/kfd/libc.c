@@ -115,18 +115,24 @@ EXPORT int ioctl(int file, unsigned long request, ...) {
   return -1;
 }
 
+/* The driver is told of what a program gives up. */
+static void give_up(const void *address, size_t size) {
+  gs_machine_t *machine = gs_machine_current();
+  if (machine)
+    gs_svm_forget(&machine->svm, (uintptr_t)address, size);
+}
+
 EXPORT void *mmap(void *address, size_t size, int protection, int flags, int file, off_t offset) {
   const bool is_offset = file >= 0 && gs_kfd_is_offset(offset);
   if ((is_offset || gs_object_may_be(file)) && !(flags & MAP_ANONYMOUS) && gs_object_of(file) >= 0)
     return gs_kfd_mmap(address, size, protection, flags, offset);
+  if (flags & MAP_FIXED) /* whatever is there goes */
+    give_up(address, size);
   return gs_real_mmap(address, size, protection, flags, file, offset);
 }
 ALSO(mmap, mmap64);
 
-/* The driver is told of what a program gives up. */
 EXPORT int munmap(void *address, size_t size) {
-  gs_machine_t *machine = gs_machine_current();
-  if (machine)
-    gs_svm_forget(&machine->svm, (uintptr_t)address, size);
+  give_up(address, size);
   return gs_real_munmap(address, size);
 }

@@ -177,7 +177,12 @@ int gs_real_munmap(void *address, size_t size) {
   return (int)syscall(SYS_munmap, address, size);
 }
 
-/* What this library calls as munmap (see the linker's option --wrap). */
+/* What this library calls as mmap and munmap (see the linker's option --wrap). */
+void *__wrap_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset);
+void *__wrap_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset) {
+  return gs_real_mmap(address, size, protection, flags, file, offset);
+}
+
 int __wrap_munmap(void *address, size_t size);
 int __wrap_munmap(void *address, size_t size) {
   return gs_real_munmap(address, size);

@@ -284,12 +284,13 @@ HSAKMT_STATUS gs_svm_get(gs_svm_t *svm, uint64_t start, uint64_t size, HSA_SVM_A
 }
 
 void gs_svm_forget(gs_svm_t *svm, uint64_t start, uint64_t size) {
-  if (!atomic_load(&svm->count))
+  const uint64_t end = (start + size + GS_PAGE_BYTES - 1) & ~(uint64_t)(GS_PAGE_BYTES - 1);
+  if (!atomic_load(&svm->count) || start % GS_PAGE_BYTES || end <= start)
     return;
   pthread_mutex_lock(&svm->lock);
-  const bool is_cut = cut(svm, start) && cut(svm, start + size);
+  const bool is_cut = cut(svm, start) && cut(svm, end);
   svm_range_t **link = &svm->first;
-  while (is_cut && *link && (*link)->start < start + size)
+  while (is_cut && *link && (*link)->start < end)
     if ((*link)->start >= start)
       drop(svm, link);
     else

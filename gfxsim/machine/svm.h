@@ -37,7 +37,8 @@ HSAKMT_STATUS gs_svm_set(gs_svm_t *svm, uint64_t start, uint64_t size, const HSA
  * type. */
 HSAKMT_STATUS gs_svm_get(gs_svm_t *svm, uint64_t start, uint64_t size, HSA_SVM_ATTRIBUTE *list,
                          uint32_t count);
-/* The program has given up these addresses. */
+/* The program has given up all pages that have one of these bytes, as munmap has it: nothing if `start` is
+ * not where a page begins. */
 void gs_svm_forget(gs_svm_t *svm, uint64_t start, uint64_t size);
 
 #endif

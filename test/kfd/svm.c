@@ -128,6 +128,25 @@ static void test_end_of_memory(void **state) {
   munmap(pages, SIZE);
 }
 
+/* All pages that are named go, the last one too, of which only a part is; and so do those that others take
+ * the place of. What munmap refuses takes nothing away. */
+static void test_end_of_parts(void **state) {
+  const machine_t *machine = *state;
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+  uint8_t *pages = map_pages(SIZE), *last = pages + 2 * PAGE, *replaced = pages + 6 * PAGE;
+  assert_hsa(set(pages, SIZE, HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE, machine->gpu[0].handle));
+  assert_int_equal(munmap(pages + 100, SIZE - PAGE), -1);
+  assert_int_equal(access_of(pages, SIZE, machine->gpu[0]), HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE);
+  assert_int_equal(munmap(pages, 3 * PAGE - 100), 0);
+  assert_ptr_equal(mmap(pages, 3 * PAGE, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE, -1, 0), pages);
+  assert_int_equal(access_of(last, PAGE, machine->gpu[0]), HSA_AMD_SVM_ATTRIB_AGENT_NO_ACCESS);
+  assert_int_equal(access_of(last + PAGE, PAGE, machine->gpu[0]), HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE);
+  assert_ptr_equal(mmap(replaced, PAGE, PROT_READ | PROT_WRITE, flags | MAP_FIXED, -1, 0), replaced);
+  assert_int_equal(access_of(replaced, PAGE, machine->gpu[0]), HSA_AMD_SVM_ATTRIB_AGENT_NO_ACCESS);
+  assert_int_equal(access_of(replaced + PAGE, PAGE, machine->gpu[0]), HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE);
+  munmap(pages, SIZE);
+}
+
 static void test_calls_that_are_wrong(void **state) {
   const machine_t *machine = *state;
   uint8_t *pages = map_pages(SIZE);
@@ -190,9 +209,13 @@ int main(int argc, char **argv) {
   if (argc > 1)
     return scenario_run(scenarios, count, argv[1]);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_machine_says_so), cmocka_unit_test(test_what_nobody_has_set),
-      cmocka_unit_test(test_parts),           cmocka_unit_test(test_prefetch),
-      cmocka_unit_test(test_end_of_memory),   cmocka_unit_test(test_calls_that_are_wrong),
+      cmocka_unit_test(test_machine_says_so),
+      cmocka_unit_test(test_what_nobody_has_set),
+      cmocka_unit_test(test_parts),
+      cmocka_unit_test(test_prefetch),
+      cmocka_unit_test(test_end_of_memory),
+      cmocka_unit_test(test_end_of_parts),
+      cmocka_unit_test(test_calls_that_are_wrong),
   };
   const int failed = cmocka_run_group_tests_name("attributes of memory", tests, setup, teardown);
   return failed + scenario_run_all("kernels and attributes", scenarios, count);
