@@ -73,9 +73,11 @@ enum {
   HWREG_TMA_HI = 19,
   HWREG_FLAT_SCR_LO = 20,
   HWREG_FLAT_SCR_HI = 21,
+  HWREG_SNAPSHOT_DATA1 = 22, /* of gfx942 */
   HWREG_HW_ID1 = 23,
   HWREG_HW_ID2 = 24,
   HWREG_POPS_PACKER = 25,
+  HWREG_SNAPSHOT_DATA = 27, /* of gfx11 */
   HWREG_SHADER_CYCLES = 29,
   HWREG_COUNT
 };
@@ -94,6 +96,9 @@ static uint32_t read_trapsts(const gs_wave_t *w) {
 static uint32_t read_hw_id(const gs_wave_t *w) {
   return w->env->hw_id;
 }
+static uint32_t read_hw_id1(const gs_wave_t *w) {
+  return w->env->target == GS_GFX942 ? 0 : w->env->hw_id;
+}
 static uint32_t read_gpr_alloc(const gs_wave_t *w) {
   return w->env->gpr_alloc;
 }
@@ -102,7 +107,9 @@ static uint32_t read_gpr_alloc(const gs_wave_t *w) {
 static uint32_t read_lds_alloc(const gs_wave_t *w) {
   return (w->env->lds_bytes + 255) / 256 << 12;
 }
-/* IB_STS counts outstanding instructions, and there never are any. TBA and TMA belong to a trap handler. */
+/* IB_STS counts outstanding instructions, and there never are any. TBA and TMA belong to a trap handler. What
+ * has their numbers on gfx11, and 21 to 24 on gfx942, are samples that a profiler takes of waves, of which
+ * there are none. */
 static uint32_t read_zero(const gs_wave_t *w) {
   (void)w;
   return 0;
@@ -117,7 +124,7 @@ static uint32_t read_flat_scr_lo(const gs_wave_t *w) {
   return w->env->target == GS_GFX942 ? w->env->xcc_id : w->s.u32[GS_S_SCRATCH_BASE];
 }
 static uint32_t read_flat_scr_hi(const gs_wave_t *w) {
-  return w->s.u32[GS_S_SCRATCH_BASE + 1];
+  return w->env->target == GS_GFX942 ? 0 : w->s.u32[GS_S_SCRATCH_BASE + 1];
 }
 /* A clock of 20 bits. */
 static uint32_t read_shader_cycles(const gs_wave_t *w) {
@@ -139,13 +146,15 @@ static const struct {
     [HWREG_SH_MEM_BASES] = {read_sh_mem_bases, 0, 0},
     [HWREG_TBA_LO] = {read_zero, 0, GS_GFX9_10},
     [HWREG_TBA_HI] = {read_zero, 0, GS_GFX9_10},
-    [HWREG_TMA_LO] = {read_zero, 0, GS_GFX9_10},
-    [HWREG_TMA_HI] = {read_zero, 0, GS_GFX9_10},
+    [HWREG_TMA_LO] = {read_zero, 0, 0},
+    [HWREG_TMA_HI] = {read_zero, 0, 0},
     [HWREG_FLAT_SCR_LO] = {read_flat_scr_lo, UINT32_MAX, GS_GFX10_UP | GS_GFX942},
-    [HWREG_FLAT_SCR_HI] = {read_flat_scr_hi, UINT32_MAX, GS_GFX10_UP},
-    [HWREG_HW_ID1] = {read_hw_id, 0, GS_GFX10_UP},
-    [HWREG_HW_ID2] = {read_zero, 0, GS_GFX10_UP},
+    [HWREG_FLAT_SCR_HI] = {read_flat_scr_hi, UINT32_MAX, GS_GFX10_UP | GS_GFX942},
+    [HWREG_SNAPSHOT_DATA1] = {read_zero, 0, GS_GFX942},
+    [HWREG_HW_ID1] = {read_hw_id1, 0, GS_GFX10_UP | GS_GFX942},
+    [HWREG_HW_ID2] = {read_zero, 0, GS_GFX10_UP | GS_GFX942},
     [HWREG_POPS_PACKER] = {read_zero, 0, GS_GFX10},
+    [HWREG_SNAPSHOT_DATA] = {read_zero, 0, GS_GFX11},
     [HWREG_SHADER_CYCLES] = {read_shader_cycles, 0, GS_GFX10_UP},
 };
 
@@ -169,7 +178,7 @@ bool gs_hwreg_write(gs_wave_t *w, unsigned id, uint32_t value, uint32_t mask) {
   value = (old & ~mask) | (value & mask);
   if (id == HWREG_TRAPSTS)
     w->trapsts = value;
-  if ((id == HWREG_FLAT_SCR_LO && w->env->target != GS_GFX942) || id == HWREG_FLAT_SCR_HI)
+  if ((id == HWREG_FLAT_SCR_LO || id == HWREG_FLAT_SCR_HI) && w->env->target != GS_GFX942)
     w->s.u32[GS_S_SCRATCH_BASE + id - HWREG_FLAT_SCR_LO] = value;
   if (id != HWREG_MODE)
     return true;

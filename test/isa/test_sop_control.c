@@ -319,6 +319,29 @@ static void test_getreg(void **state) {
   isa_free(t);
 }
 
+/* What a profiler would find in a wave that it has stopped: nobody takes samples, and nobody can write them.
+ */
+static void snapshots_are_empty(void **state, const unsigned ids[], size_t count) {
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  t->env.hw_id = 0x89abcdef;
+  for (size_t i = 0; i < count; i++) {
+    char text[96];
+    (void)snprintf(text, sizeof text, "s_setreg_imm32_b32 hwreg(%u), 0x5a5a5a5a\ns_getreg_b32 s10, hwreg(%u)",
+                   ids[i], ids[i]);
+    t->w.s.u32[10] = 77;
+    assert_int_equal(isa_run(t, text), GS_WAVE_RUNNING);
+    assert_int_equal(t->w.s.u32[10], 0);
+    isa_assert_only_changed(t, "s10");
+  }
+  isa_free(t);
+}
+static void test_snapshots_gfx942(void **state) {
+  snapshots_are_empty(state, (const unsigned[]){21, 22, 23, 24}, 4);
+}
+static void test_snapshots_gfx11(void **state) {
+  snapshots_are_empty(state, (const unsigned[]){18, 19, 27}, 3);
+}
+
 static void test_setreg_mode(void **state) {
   isa_wave_t *const t = isa_new(state, ISA_PART);
   const uint32_t before = t->w.mode;
@@ -385,7 +408,7 @@ static void test_hwreg_faults(void **state) {
       "s_getreg_b32 s10, hwreg(14)",
       "s_getreg_b32 s10, hwreg(25)",
       "s_getreg_b32 s10, hwreg(63)",
-      "s_setreg_b32 hwreg(21), s2",
+      "s_setreg_b32 hwreg(28), s2",
       "s_setreg_imm32_b32 hwreg(0), 1",
       "s_rfe_b64 s[2:3]",
       "s_rfe_restore_b64 s[2:3], s4",
@@ -647,13 +670,29 @@ static void test_random_words(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      isa_part_test(test_branches),      isa_part_test(test_far_branches), isa_part_test(test_calls),
-      isa_part_test(test_recursion),     isa_part_test(test_forks),        isa_part_test(test_fork_stack),
-      isa_part_test(test_nested_forks),  isa_part_test(test_getreg),       isa_part_test(test_setreg_mode),
-      isa_part_test(test_setreg_others), isa_part_test(test_hwreg_faults), isa_part_test(test_gpr_idx),
-      isa_part_test(test_movrel),        isa_part_test(test_messages),     isa_part_test(test_states),
-      isa_part_test(test_resume),        isa_part_test(test_lone_barrier), isa_part_test(test_abort_trap),
-      isa_part_test(test_icache_inv),    isa_part_test(test_vskip),        isa_part_test(test_random_words),
+      isa_part_test(test_branches),
+      isa_part_test(test_far_branches),
+      isa_part_test(test_calls),
+      isa_part_test(test_recursion),
+      isa_part_test(test_forks),
+      isa_part_test(test_fork_stack),
+      isa_part_test(test_nested_forks),
+      isa_part_test(test_getreg),
+      isa_part_test(test_setreg_mode),
+      isa_part_test_on(test_snapshots_gfx942, GS_GFX942),
+      isa_part_test_on(test_snapshots_gfx11, GS_GFX11),
+      isa_part_test(test_setreg_others),
+      isa_part_test(test_hwreg_faults),
+      isa_part_test(test_gpr_idx),
+      isa_part_test(test_movrel),
+      isa_part_test(test_messages),
+      isa_part_test(test_states),
+      isa_part_test(test_resume),
+      isa_part_test(test_lone_barrier),
+      isa_part_test(test_abort_trap),
+      isa_part_test(test_icache_inv),
+      isa_part_test(test_vskip),
+      isa_part_test(test_random_words),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);
 }
