@@ -85,7 +85,7 @@ compile() {
 
 # What waits for itself waits for ever.
 check() {
-  timeout 100 "$run" ${PART:+"--devices=$PART"} "--check=$tool" --check-log="$log" --check-fail \
+  timeout 100 "$(dirname "$0")/../../script/with-rocr" "${PART:-gfx90a}" "$run" ${PART:+"--devices=$PART"} "--check=$tool" --check-log="$log" --check-fail \
     ${known:+"--check-suppressions=$known"} "$@" >"$folder/$name.out" 2>&1
 }
 

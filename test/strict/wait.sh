@@ -3,6 +3,7 @@
 # twins that wait do not. wait.sh GFXSIM_RUN SOURCE FOLDER   ($OMP_CC compiles, $PART: another one than gfx90a); SOURCE is one of
 # test/check/wait.
 set -eu
+here=$(CDPATH="" cd -- "$(dirname -- "$0")" && pwd)
 run=$1 source=$2 folder=$3
 name=$(basename "${source%.*}")
 mkdir -p "$folder"
@@ -21,7 +22,7 @@ for bug in 0 1; do
   [ "$program" -nt "$source" ] || $OMP_CC ${PART:+-g "$PART"} -O2 -w "-DBUG=$bug" "$source" -o "$program"
   for strict in '' $kinds; do
     status=0
-    timeout 100 "$run" ${PART:+"--devices=$PART"} --plugin=ours ${strict:+"--strict=$strict"} "$program" >"$folder/$name.out" 2>&1 || status=$?
+    timeout 100 "$here/../../script/with-rocr" "${PART:-gfx90a}" "$run" ${PART:+"--devices=$PART"} --plugin=ours ${strict:+"--strict=$strict"} "$program" >"$folder/$name.out" 2>&1 || status=$?
     case $bug-$strict-$status in
       0-*-0 | 1--0) ;; # without strictness nobody notices
       1-wait*-0) passed=$((passed + 1)) ;; # what is there instead may do by chance

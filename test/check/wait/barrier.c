@@ -2,7 +2,7 @@
  * expect: Missing wait: access to local memory that a write is outstanding to
  * expect: /barrier.c:@BUG@: (ds_read|flat_load)
  * expect: The write is
- * expect: c:[0-9]+: ds_write_b32
+ * expect: c:[0-9]+: ds_(write|store)_b32
  * expect: Both are at offset [0-9]+ .*, and a barrier between
  * expect: Hint: `s_waitcnt lgkmcnt\(0\)` between the write and the barrier
  * ends: 0

@@ -1,7 +1,7 @@
 /* A flat address is local memory's: both counters have to be waited for.
  * expect: Missing wait: read of register v[0-9]+, into which a load is outstanding
  * expect: /flat.c:@BUG@: v_add_(nc_)?u32
- * expect: c:[0-9]+: flat_load_dword
+ * expect: c:[0-9]+: flat_load_(dword|b32)
  * expect: Hint: `s_waitcnt lgkmcnt\(0\)`
  * levels: O2 */
 #include "machine.h"

@@ -1,7 +1,7 @@
 /* A register is given a value while a load into it is on its way, which comes later.
  * expect: Missing wait: write to register v40, into which a load is outstanding
  * expect: /overwritten.c:@BUG@: v_mov_b32_e32 v40, 7
- * expect: c:[0-9]+: global_load_dword v40
+ * expect: c:[0-9]+: global_load_(dword|b32) v40
  * expect: Hint: `s_waitcnt vmcnt\(0\)`
  * levels: O2 */
 #include "machine.h"

@@ -1,7 +1,7 @@
 /* A pointer that was loaded is followed too early.
  * expect: Missing wait: read of registers s\[[0-9]+:[0-9]+\], into which a load is outstanding
- * expect: /pointer.c:@BUG@: s_load_dword s
- * expect: c:[0-9]+: s_load_dwordx2
+ * expect: /pointer.c:@BUG@: s_load_(dword|b32) s
+ * expect: c:[0-9]+: s_load_(dwordx2|b64)
  * expect: Hint: `s_waitcnt lgkmcnt\(0\)`
  * levels: O2 */
 #include "machine.h"

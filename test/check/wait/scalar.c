@@ -1,7 +1,7 @@
 /* A load into a scalar register.
  * expect: Missing wait: read of register s[0-9]+, into which a load is outstanding
  * expect: /scalar.c:@BUG@: s_add_u32
- * expect: c:[0-9]+: s_load_dword
+ * expect: c:[0-9]+: s_load_(dword|b32)
  * expect: Hint: `s_waitcnt lgkmcnt\(0\)`
  * levels: O2 */
 #include "machine.h"

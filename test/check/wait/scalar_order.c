@@ -1,7 +1,7 @@
 /* Scalar loads end in any order: only a wait for all of them tells.
  * expect: Missing wait: read of register s[0-9]+, into which a load is outstanding
  * expect: /scalar_order.c:@BUG@: s_add_u32
- * expect: c:[0-9]+: s_load_dword s[0-9]+, s\[[0-9:]+\], (0x0|null)
+ * expect: c:[0-9]+: s_load_(dword|b32) s[0-9]+, s\[[0-9:]+\], (0x0|null)
  * expect: Hint: `s_waitcnt lgkmcnt\(0\)`
  * levels: O2 */
 #include "machine.h"

@@ -1,7 +1,7 @@
 /* Two loads, and a wait for the first of them.
  * expect: Missing wait: read of register v[0-9]+, into which a load is outstanding
  * expect: /second.c:@BUG@: v_add_(nc_)?u32
- * expect: c:[0-9]+: global_load_dword .* offset:64
+ * expect: c:[0-9]+: global_load_(dword|b32) .* offset:64
  * expect: Hint: `s_waitcnt vmcnt\(0\)`
  * levels: O2 */
 #include "machine.h"

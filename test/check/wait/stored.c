@@ -1,7 +1,7 @@
 /* What was loaded is stored elsewhere without being waited for.
  * expect: Missing wait: read of register v[0-9]+, into which a load is outstanding
- * expect: /stored.c:@BUG@: global_store_dword
- * expect: c:[0-9]+: global_load_dword
+ * expect: /stored.c:@BUG@: global_store_(dword|b32)
+ * expect: c:[0-9]+: global_load_(dword|b32)
  * expect: Hint: `s_waitcnt vmcnt\(0\)`
  * levels: O2 */
 #include "machine.h"

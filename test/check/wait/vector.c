@@ -3,7 +3,7 @@
  * expect: /vector.c:@BUG@: v_add_(nc_)?u32
  * expect: by work-item
  * expect: The load is$
- * expect: c:[0-9]+: global_load_dword
+ * expect: c:[0-9]+: global_load_(dword|b32)
  * expect: Hint: `s_waitcnt vmcnt\(0\)`
  * levels: O2 */
 #include "machine.h"
