@@ -12,7 +12,7 @@ int main(void) {
   for (int i = 0; i < N; i++) {
     const uint32_t *p = &a[i];
     uint32_t x = 0;
-    ASM("global_atomic_add %0, %1, %2, off glc" : "=&v"(x) : "v"(p), "v"(i) : "memory");
+    ASM("global_atomic_add %0, %1, %2, off " RETURNS : "=&v"(x) : "v"(p), "v"(i) : "memory");
     MEND("s_waitcnt vmcnt(0)" : "+v"(x));
     ASM(ADD " %0, %0, 1" : "+v"(x)); /* BUG */
     b[i] = x;

@@ -20,6 +20,13 @@ enum { N = 64 };
 #define ADD "v_add_u32"
 #endif
 
+/* What an atomic operation is called that returns what was there. */
+#ifdef __gfx942__
+#define RETURNS "sc0"
+#else
+#define RETURNS "glc"
+#endif
+
 /* Brings the dword `from[i]` of each lane to local memory: to offset `to` of the wave's first lane and those
  * behind it. The low half of a flat address is that offset. The host's compiler sees `from` used, too. */
 #define LDS_DMA(to, from, i)                                                                                 \
