@@ -42,6 +42,9 @@ struct gs_pm4 {
   uint64_t buffer;
   uint32_t buffer_dwords, buffer_at;
   uint64_t kernels; /* that began */
+  /* What the command that was executed last has an interrupt for. */
+  bool interrupts;
+  uint32_t event_id;
   bool halted;
   uint32_t registers[REGISTERS_END - REGISTERS_FIRST];
 };
@@ -281,10 +284,8 @@ static gs_step_t run_release(gs_pm4_t *pm4, const command_t *command) {
   tell_of_fence(pm4);
   if (!write_release(pm4, command))
     return halt_with_bus_fault(pm4, "the destination of a release,");
-  if (interrupt == ALONE || interrupt == WITH_DATA) {
-    gs_bus_leave(&pm4->bus);
-    pm4->config.ops->raise_event(pm4->config.ops->context, command->word[7] & EVENT_ID);
-  }
+  pm4->interrupts = interrupt == ALONE || interrupt == WITH_DATA;
+  pm4->event_id = command->word[7] & EVENT_ID;
   return GS_STEP_DONE;
 }
 
@@ -369,6 +370,14 @@ static void advance(gs_pm4_t *pm4, const command_t *command, bool in_buffer) {
                    __ATOMIC_RELEASE);
 }
 
+/* Behind the read index, as on a card, which has gone on long before what it executes has ended: who waits
+ * for a command's event finds its place in the ring free. */
+static void interrupt(gs_pm4_t *pm4) {
+  if (pm4->interrupts)
+    pm4->config.ops->raise_event(pm4->config.ops->context, pm4->event_id);
+  pm4->interrupts = false;
+}
+
 static gs_step_t pm4_step(void *engine) {
   gs_pm4_t *pm4 = engine;
   command_t command;
@@ -387,8 +396,10 @@ static gs_step_t pm4_step(void *engine) {
   }
   const gs_step_t step = run(pm4, &command);
   gs_bus_leave(&pm4->bus);
-  if (step == GS_STEP_DONE)
+  if (step == GS_STEP_DONE) {
     advance(pm4, &command, in_buffer);
+    interrupt(pm4);
+  }
   return step;
 }
 

@@ -42,6 +42,8 @@ typedef struct arena {
 /* What the engines told their owner. */
 typedef struct told {
   uint32_t events[SIGNALS + 1]; /* by event id */
+  const uint64_t *read_index;   /* or NULL: to be looked at with each event */
+  uint64_t read;                /* what it was with the last one */
   unsigned faults, hangs;
   gs_fault_t fault;
 } told_t;
@@ -61,6 +63,7 @@ static void on_event(void *context, uint32_t event_id) {
   told_t *told = context;
   assert_true(event_id <= SIGNALS);
   told->events[event_id]++;
+  told->read = told->read_index ? *told->read_index : 0;
 }
 
 static void on_fault(void *context, const gs_fault_t *fault) {
@@ -1204,6 +1207,7 @@ static void test_pm4_writes_waits_and_releases(void **state) {
   pm4_command(f, PM4(0x49, 8), 0, 3 << 24 | 2 << 29, LOW(word + 10), HIGH(word + 10), 0x66, 0x77, 4);
   pm4_command(f, PM4(0x49, 8), 0, 1 << 24, 0, 0, 0, 0, 5);
   assert_true(gs_pm4_ops.pending(pm4));
+  f->told.read_index = &f->arena->read_index;
   assert_int_equal(run(&gs_pm4_ops, pm4), GS_STEP_WAIT);
   const uint32_t first[] = {0, 0x11, 0x22, 0, 0x44, 0};
   assert_memory_equal(word, first, sizeof first);
@@ -1217,6 +1221,7 @@ static void test_pm4_writes_waits_and_releases(void **state) {
   assert_int_equal(f->told.events[3], 1);
   assert_int_equal(f->told.events[4], 0); /* its kind of interrupt is none */
   assert_int_equal(f->told.events[5], 1);
+  assert_int_equal(f->told.read, f->arena->read_index); /* who is told finds the command's place free */
   assert_false(gs_pm4_ops.pending(pm4));
   gs_pm4_ops.destroy(pm4);
 }
