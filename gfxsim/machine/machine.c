@@ -146,10 +146,13 @@ static int add_gpus(gs_machine_t *machine) {
   return count < 0 ? -1 : 0;
 }
 
+/* With a page behind that nobody has: what reads in front of an allocation does not find doorbells there. */
+enum { SHARED_BYTES = sizeof(gs_shared_pages_t) + GS_PAGE_BYTES };
+
 static gs_shared_pages_t *shared_create(void) {
   /* The doorbells want more alignment than mmap promises. */
   enum { ALIGNMENT = sizeof((gs_shared_pages_t *)NULL)->doorbell };
-  const size_t size = sizeof(gs_shared_pages_t);
+  const size_t size = SHARED_BYTES;
   uint8_t *start = mmap(NULL, size + ALIGNMENT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (start == MAP_FAILED)
     return NULL;
@@ -158,7 +161,10 @@ static gs_shared_pages_t *shared_create(void) {
     munmap(start, head);
   if (head < ALIGNMENT)
     munmap(start + head + size, ALIGNMENT - head);
-  return (gs_shared_pages_t *)(void *)(start + head);
+  if (!mprotect(start + head + sizeof(gs_shared_pages_t), GS_PAGE_BYTES, PROT_NONE))
+    return (gs_shared_pages_t *)(void *)(start + head);
+  munmap(start + head, size);
+  return NULL;
 }
 _Static_assert(sizeof(gs_shared_pages_t) % GS_PAGE_BYTES == 0, "whole pages are mapped for the GPUs");
 
@@ -294,7 +300,7 @@ void gs_machine_destroy(gs_machine_t *machine) {
   gs_memory_fini(&machine->memory);
   gs_events_fini(&machine->events);
   if (machine->shared)
-    munmap(machine->shared, sizeof *machine->shared);
+    munmap(machine->shared, SHARED_BYTES);
   free(machine->costs);
   free(machine);
 }

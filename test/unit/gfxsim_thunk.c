@@ -144,6 +144,23 @@ static void test_contexts_are_independent(void **state) {
   gs_machine_destroy(b);
 }
 
+/* Nothing comes to lie right behind the doorbells, which GPUs may write to. */
+static void test_doorbells_have_no_neighbour(void **state) {
+  (void)state;
+  setenv("GFXSIM_DEVICES", "gfx908", 1);
+  gs_machine_t *machine = gs_machine_create();
+  setenv("GFXSIM_DEVICES", "", 1);
+  void *behind = machine->shared + 1;
+  assert_ptr_equal(mmap(behind, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0),
+                   MAP_FAILED);
+  int ends[2];
+  assert_int_equal(pipe(ends), 0);
+  assert_int_equal(write(ends[1], behind, 1), -1); /* it is not there to be read */
+  close(ends[0]);
+  close(ends[1]);
+  gs_machine_destroy(machine);
+}
+
 /* Topology. */
 
 static void test_topology_of_two_gpus(void **state) {
@@ -1024,6 +1041,7 @@ int main(void) {
       cmocka_unit_test(test_bad_device_lists_fail_to_open),
       with_one(test_child_sees_a_closed_library),
       cmocka_unit_test(test_contexts_are_independent),
+      cmocka_unit_test(test_doorbells_have_no_neighbour),
       with_two(test_topology_of_two_gpus),
       with_two(test_topology_links_join_all_nodes),
       with_two(test_topology_banks_and_caches),
