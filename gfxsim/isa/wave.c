@@ -73,11 +73,9 @@ enum {
   HWREG_TMA_HI = 19,
   HWREG_FLAT_SCR_LO = 20,
   HWREG_FLAT_SCR_HI = 21,
-  HWREG_SNAPSHOT_DATA1 = 22, /* of gfx942 */
   HWREG_HW_ID1 = 23,
   HWREG_HW_ID2 = 24,
   HWREG_POPS_PACKER = 25,
-  HWREG_SNAPSHOT_DATA = 27, /* of gfx11 */
   HWREG_SHADER_CYCLES = 29,
   HWREG_COUNT
 };
@@ -96,9 +94,6 @@ static uint32_t read_trapsts(const gs_wave_t *w) {
 static uint32_t read_hw_id(const gs_wave_t *w) {
   return w->env->hw_id;
 }
-static uint32_t read_hw_id1(const gs_wave_t *w) {
-  return w->env->target == GS_GFX942 ? 0 : w->env->hw_id;
-}
 static uint32_t read_gpr_alloc(const gs_wave_t *w) {
   return w->env->gpr_alloc;
 }
@@ -107,9 +102,7 @@ static uint32_t read_gpr_alloc(const gs_wave_t *w) {
 static uint32_t read_lds_alloc(const gs_wave_t *w) {
   return (w->env->lds_bytes + 255) / 256 << 12;
 }
-/* IB_STS counts outstanding instructions, and there never are any. TBA and TMA belong to a trap handler. What
- * has their numbers on gfx11, and 21 to 24 on gfx942, are samples that a profiler takes of waves, of which
- * there are none. */
+/* IB_STS counts outstanding instructions, and there never are any. TBA and TMA belong to a trap handler. */
 static uint32_t read_zero(const gs_wave_t *w) {
   (void)w;
   return 0;
@@ -124,7 +117,7 @@ static uint32_t read_flat_scr_lo(const gs_wave_t *w) {
   return w->env->target == GS_GFX942 ? w->env->xcc_id : w->s.u32[GS_S_SCRATCH_BASE];
 }
 static uint32_t read_flat_scr_hi(const gs_wave_t *w) {
-  return w->env->target == GS_GFX942 ? 0 : w->s.u32[GS_S_SCRATCH_BASE + 1];
+  return w->s.u32[GS_S_SCRATCH_BASE + 1];
 }
 /* A clock of 20 bits. */
 static uint32_t read_shader_cycles(const gs_wave_t *w) {
@@ -146,19 +139,28 @@ static const struct {
     [HWREG_SH_MEM_BASES] = {read_sh_mem_bases, 0, 0},
     [HWREG_TBA_LO] = {read_zero, 0, GS_GFX9_10},
     [HWREG_TBA_HI] = {read_zero, 0, GS_GFX9_10},
-    [HWREG_TMA_LO] = {read_zero, 0, 0},
-    [HWREG_TMA_HI] = {read_zero, 0, 0},
+    [HWREG_TMA_LO] = {read_zero, 0, GS_GFX9_10},
+    [HWREG_TMA_HI] = {read_zero, 0, GS_GFX9_10},
     [HWREG_FLAT_SCR_LO] = {read_flat_scr_lo, UINT32_MAX, GS_GFX10_UP | GS_GFX942},
-    [HWREG_FLAT_SCR_HI] = {read_flat_scr_hi, UINT32_MAX, GS_GFX10_UP | GS_GFX942},
-    [HWREG_SNAPSHOT_DATA1] = {read_zero, 0, GS_GFX942},
-    [HWREG_HW_ID1] = {read_hw_id1, 0, GS_GFX10_UP | GS_GFX942},
-    [HWREG_HW_ID2] = {read_zero, 0, GS_GFX10_UP | GS_GFX942},
+    [HWREG_FLAT_SCR_HI] = {read_flat_scr_hi, UINT32_MAX, GS_GFX10_UP},
+    [HWREG_HW_ID1] = {read_hw_id, 0, GS_GFX10_UP},
+    [HWREG_HW_ID2] = {read_zero, 0, GS_GFX10_UP},
     [HWREG_POPS_PACKER] = {read_zero, 0, GS_GFX10},
-    [HWREG_SNAPSHOT_DATA] = {read_zero, 0, GS_GFX11},
     [HWREG_SHADER_CYCLES] = {read_shader_cycles, 0, GS_GFX10_UP},
 };
 
+/* Registers for what a profiler has sampled of a wave: there is no profiler, and so nothing in them. */
+static bool is_sample(const gs_wave_t *w, unsigned id) {
+  const uint32_t of_gfx942 = 0xf << 21, of_gfx11 = 3 << 18 | 1 << 27;
+  const uint32_t ids = w->env->target == GS_GFX942 ? of_gfx942 : w->env->target & GS_GFX11 ? of_gfx11 : 0;
+  return id < HWREG_COUNT && ids >> id & 1;
+}
+
 bool gs_hwreg_read(const gs_wave_t *w, unsigned id, uint32_t *value) {
+  if (is_sample(w, id)) {
+    *value = 0;
+    return true;
+  }
   if (id >= HWREG_COUNT || !hwregs[id].read || (hwregs[id].targets && !(hwregs[id].targets & w->env->target)))
     return false;
   *value = hwregs[id].read(w);
@@ -167,6 +169,8 @@ bool gs_hwreg_read(const gs_wave_t *w, unsigned id, uint32_t *value) {
 
 bool gs_hwreg_write(gs_wave_t *w, unsigned id, uint32_t value, uint32_t mask) {
   uint32_t old;
+  if (is_sample(w, id))
+    return true;
   if (!gs_hwreg_read(w, id, &old))
     return false;
   mask &= hwregs[id].writable;
@@ -178,7 +182,7 @@ bool gs_hwreg_write(gs_wave_t *w, unsigned id, uint32_t value, uint32_t mask) {
   value = (old & ~mask) | (value & mask);
   if (id == HWREG_TRAPSTS)
     w->trapsts = value;
-  if ((id == HWREG_FLAT_SCR_LO || id == HWREG_FLAT_SCR_HI) && w->env->target != GS_GFX942)
+  if ((id == HWREG_FLAT_SCR_LO && w->env->target != GS_GFX942) || id == HWREG_FLAT_SCR_HI)
     w->s.u32[GS_S_SCRATCH_BASE + id - HWREG_FLAT_SCR_LO] = value;
   if (id != HWREG_MODE)
     return true;

@@ -126,9 +126,10 @@ EXPORT void *mmap(void *address, size_t size, int protection, int flags, int fil
   const bool is_offset = file >= 0 && gs_kfd_is_offset(offset);
   if ((is_offset || gs_object_may_be(file)) && !(flags & MAP_ANONYMOUS) && gs_object_of(file) >= 0)
     return gs_kfd_mmap(address, size, protection, flags, offset);
-  if (flags & MAP_FIXED) /* whatever is there goes */
-    give_up(address, size);
-  return gs_real_mmap(address, size, protection, flags, file, offset);
+  void *start = gs_real_mmap(address, size, protection, flags, file, offset);
+  if (flags & MAP_FIXED && start != MAP_FAILED) /* whatever was there is gone */
+    give_up(start, size);
+  return start;
 }
 ALSO(mmap, mmap64);
 

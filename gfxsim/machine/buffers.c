@@ -17,10 +17,6 @@
 /* Device memory of this size and more is aligned to it, as the driver's large pages are. */
 #define LARGE_PAGE_BYTES (UINT64_C(2) << 20)
 
-/* Behind each allocation that may be anywhere: addresses that nobody uses, so that an access beyond its end
- * is a fault and not an access to the next one. The driver's thunk leaves such gaps, too. */
-enum { GAP_BYTES = GS_PAGE_BYTES };
-
 size_t gs_buffers_above(const gs_buffer_list_t *list, uint64_t address) {
   size_t low = 0;
   size_t high = list->count;
@@ -85,11 +81,10 @@ static void *map_fixed(uint64_t address, uint64_t size, int protection) {
   return start;
 }
 
-/* As map_aligned, with a gap behind. */
-static void *map_with_gap(uint64_t size, uint64_t alignment, int protection) {
-  uint8_t *start = map_aligned(size + GAP_BYTES, alignment, protection);
-  if (start != MAP_FAILED && protection != PROT_NONE && mprotect(start + size, GAP_BYTES, PROT_NONE)) {
-    munmap(start, size + GAP_BYTES);
+void *gs_map_with_gap(uint64_t size, uint64_t alignment, int protection) {
+  uint8_t *start = map_aligned(size + GS_GAP_BYTES, alignment, protection);
+  if (start != MAP_FAILED && protection != PROT_NONE && mprotect(start + size, GS_GAP_BYTES, PROT_NONE)) {
+    munmap(start, size + GS_GAP_BYTES);
     return MAP_FAILED;
   }
   return start;
@@ -184,12 +179,12 @@ int gs_buffer_reserve(gs_buffer_t *buffer, uint64_t wanted) {
   const uint64_t alignment = alignment_of(buffer);
   const int visible = hidden ? PROT_NONE : PROT_READ | PROT_WRITE;
   void *view =
-      wanted ? map_fixed(wanted, buffer->size, visible) : map_with_gap(buffer->size, alignment, visible);
+      wanted ? map_fixed(wanted, buffer->size, visible) : gs_map_with_gap(buffer->size, alignment, visible);
   if (view == MAP_FAILED) {
     explain_refusal(buffer);
     return -1;
   }
-  buffer->gap = wanted ? 0 : GAP_BYTES;
+  buffer->gap = wanted ? 0 : GS_GAP_BYTES;
   void *host = hidden ? map_aligned(buffer->size, alignment, PROT_READ | PROT_WRITE) : view;
   if (host == MAP_FAILED) {
     explain_refusal(buffer);

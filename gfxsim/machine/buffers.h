@@ -5,6 +5,14 @@
 
 #include "machine/memory.h"
 
+/* Behind each allocation that may be anywhere: addresses that nobody uses, so that an access beyond its end
+ * is a fault and not an access to the next one. The driver's thunk leaves such gaps, too. */
+enum { GS_GAP_BYTES = GS_PAGE_BYTES };
+
+/* Anonymous memory of whole pages that takes no room until it is touched, at a multiple of `alignment` (a
+ * power of 2), with a gap behind; MAP_FAILED when the host refuses. The caller unmaps size + GS_GAP_BYTES. */
+void *gs_map_with_gap(uint64_t size, uint64_t alignment, int protection);
+
 /* Adds a buffer behind all with the same or a lower address. Returns 0, or -1 when out of memory. */
 int gs_buffers_insert(gs_buffer_list_t *list, gs_buffer_t *buffer) __attribute__((warn_unused_result));
 void gs_buffers_remove(gs_buffer_list_t *list, gs_buffer_t *buffer);

@@ -11,6 +11,7 @@
 #include "check/check.h"
 #include "exec/guard.h"
 #include "exec/source_line.h"
+#include "machine/buffers.h"
 #include "machine/machine.h"
 #include "machine/process.h"
 
@@ -146,25 +147,12 @@ static int add_gpus(gs_machine_t *machine) {
   return count < 0 ? -1 : 0;
 }
 
-/* With a page behind that nobody has: what reads in front of an allocation does not find doorbells there. */
-enum { SHARED_BYTES = sizeof(gs_shared_pages_t) + GS_PAGE_BYTES };
-
+/* The doorbells want more alignment than mmap promises; and nothing comes to lie right behind what all GPUs
+ * may access. */
 static gs_shared_pages_t *shared_create(void) {
-  /* The doorbells want more alignment than mmap promises. */
   enum { ALIGNMENT = sizeof((gs_shared_pages_t *)NULL)->doorbell };
-  const size_t size = SHARED_BYTES;
-  uint8_t *start = mmap(NULL, size + ALIGNMENT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (start == MAP_FAILED)
-    return NULL;
-  const size_t head = -(uintptr_t)start & (ALIGNMENT - 1);
-  if (head)
-    munmap(start, head);
-  if (head < ALIGNMENT)
-    munmap(start + head + size, ALIGNMENT - head);
-  if (!mprotect(start + head + sizeof(gs_shared_pages_t), GS_PAGE_BYTES, PROT_NONE))
-    return (gs_shared_pages_t *)(void *)(start + head);
-  munmap(start + head, size);
-  return NULL;
+  void *pages = gs_map_with_gap(sizeof(gs_shared_pages_t), ALIGNMENT, PROT_READ | PROT_WRITE);
+  return pages == MAP_FAILED ? NULL : pages;
 }
 _Static_assert(sizeof(gs_shared_pages_t) % GS_PAGE_BYTES == 0, "whole pages are mapped for the GPUs");
 
@@ -300,7 +288,7 @@ void gs_machine_destroy(gs_machine_t *machine) {
   gs_memory_fini(&machine->memory);
   gs_events_fini(&machine->events);
   if (machine->shared)
-    munmap(machine->shared, SHARED_BYTES);
+    munmap(machine->shared, sizeof *machine->shared + GS_GAP_BYTES);
   free(machine->costs);
   free(machine);
 }

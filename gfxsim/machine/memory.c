@@ -17,13 +17,6 @@
 #include "machine/machine.h"
 #include "machine/share.h"
 
-static uint64_t page_down(uint64_t address) {
-  return address & ~(uint64_t)(GS_PAGE_BYTES - 1);
-}
-static uint64_t page_up(uint64_t address) {
-  return page_down(address + GS_PAGE_BYTES - 1);
-}
-
 /* Calls of the driver are counted here, below both doors, whether they succeed or not. */
 
 static void count(const gs_memory_t *memory, gs_cost_t kind, uint64_t more) {
@@ -60,7 +53,7 @@ int gs_memory_init(gs_memory_t *memory, gs_machine_t *machine) {
     memory->ledger = (gs_ledger_t){0}; /* it was said why; the process is alone then */
   memory->system_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
   if (machine->options.numa)
-    memory->system_bytes = page_down(memory->system_bytes / 2);
+    memory->system_bytes = gs_page_down(memory->system_bytes / 2);
   memory->initialized = true;
   return 0;
 }
@@ -596,8 +589,8 @@ static gs_mapping_t *mapping_create(gs_memory_t *memory, gs_buffer_t *buffer, ui
  * mapping. */
 static HSAKMT_STATUS map_buffer(gs_memory_t *memory, gs_buffer_t *buffer, uint64_t address, uint64_t size,
                                 bool read_only, uint32_t gpus) {
-  const uint64_t start = page_down(address);
-  const uint64_t end = page_up(address + size);
+  const uint64_t start = gs_page_down(address);
+  const uint64_t end = gs_page_up(address + size);
   gs_mapping_t *mapping = *find_mapping(buffer, start);
   const bool is_new = !mapping;
   if (is_new)
@@ -680,7 +673,7 @@ HSAKMT_STATUS gs_memory_unmap(gs_memory_t *memory, void *address) {
   pthread_mutex_lock(&memory->lock);
   gs_buffer_t *buffer = find_buffer(memory, (uintptr_t)address, 0, true);
   if (buffer) {
-    gs_mapping_t **link = find_mapping(buffer, page_down((uintptr_t)address));
+    gs_mapping_t **link = find_mapping(buffer, gs_page_down((uintptr_t)address));
     gs_mapping_t *mapping = *link;
     /* Memory that no GPU could access: nothing to do, as with the driver. */
     status = HSAKMT_STATUS_SUCCESS;

@@ -15,6 +15,14 @@
 
 enum { GS_PAGE_BYTES = 4096 };
 
+/* Where the page of an address begins, and where the first one begins that does not begin below it. */
+static inline uint64_t gs_page_down(uint64_t address) {
+  return address & ~(uint64_t)(GS_PAGE_BYTES - 1);
+}
+static inline uint64_t gs_page_up(uint64_t address) {
+  return gs_page_down(address + GS_PAGE_BYTES - 1);
+}
+
 struct gs_machine;
 struct gs_fresh;
 

@@ -48,10 +48,6 @@ int gfxsim_notes_are_wanted(void) {
   return 1;
 }
 
-static uint64_t page_up(uint64_t address) {
-  return (address + GS_PAGE_BYTES - 1) & ~(uint64_t)(GS_PAGE_BYTES - 1);
-}
-
 /* The checker of the open library, or NULL. */
 static gs_check_t *open_check(gs_machine_t **machine) {
   *machine = gs_machine_current();
@@ -62,7 +58,7 @@ static gs_check_t *open_check(gs_machine_t **machine) {
  * several into one (HSA_DISABLE_FRAGMENT_ALLOCATOR). */
 static void find_pages(gs_machine_t *machine, gs_block_note_t *block) {
   HsaPointerInfo info = {0};
-  const uint64_t start = block->start, pages = page_up(block->end);
+  const uint64_t start = block->start, pages = gs_page_up(block->end);
   block->outer_start = start;
   block->outer_end = block->end;
   if (gs_memory_query(&machine->memory, (void *)(uintptr_t)start, &info) != HSAKMT_STATUS_SUCCESS)
@@ -70,7 +66,7 @@ static void find_pages(gs_machine_t *machine, gs_block_note_t *block) {
   const bool locked = info.Type == HSA_POINTER_REGISTERED_USER;
   if (!locked && (info.GPUAddress != start || start + info.SizeInBytes > pages))
     return;
-  block->outer_start = start & ~(uint64_t)(GS_PAGE_BYTES - 1);
+  block->outer_start = gs_page_down(start);
   block->outer_end = pages;
 }
 

@@ -284,7 +284,7 @@ HSAKMT_STATUS gs_svm_get(gs_svm_t *svm, uint64_t start, uint64_t size, HSA_SVM_A
 }
 
 void gs_svm_forget(gs_svm_t *svm, uint64_t start, uint64_t size) {
-  const uint64_t end = (start + size + GS_PAGE_BYTES - 1) & ~(uint64_t)(GS_PAGE_BYTES - 1);
+  const uint64_t end = gs_page_up(start + size);
   if (!atomic_load(&svm->count) || start % GS_PAGE_BYTES || end <= start)
     return;
   pthread_mutex_lock(&svm->lock);

@@ -42,9 +42,6 @@ struct gs_pm4 {
   uint64_t buffer;
   uint32_t buffer_dwords, buffer_at;
   uint64_t kernels; /* that began */
-  /* What the command that was executed last has an interrupt for. */
-  bool interrupts;
-  uint32_t event_id;
   bool halted;
   uint32_t registers[REGISTERS_END - REGISTERS_FIRST];
 };
@@ -279,13 +276,9 @@ static bool write_release(gs_pm4_t *pm4, const command_t *command) {
 }
 
 static gs_step_t run_release(gs_pm4_t *pm4, const command_t *command) {
-  enum { SHIFT = 24, ALONE = 1, WITH_DATA = 2, EVENT_ID = 0x7FFFFFF };
-  const unsigned interrupt = command->word[2] >> SHIFT & 7;
   tell_of_fence(pm4);
   if (!write_release(pm4, command))
     return halt_with_bus_fault(pm4, "the destination of a release,");
-  pm4->interrupts = interrupt == ALONE || interrupt == WITH_DATA;
-  pm4->event_id = command->word[7] & EVENT_ID;
   return GS_STEP_DONE;
 }
 
@@ -372,10 +365,11 @@ static void advance(gs_pm4_t *pm4, const command_t *command, bool in_buffer) {
 
 /* Behind the read index, as on a card, which has gone on long before what it executes has ended: who waits
  * for a command's event finds its place in the ring free. */
-static void interrupt(gs_pm4_t *pm4) {
-  if (pm4->interrupts)
-    pm4->config.ops->raise_event(pm4->config.ops->context, pm4->event_id);
-  pm4->interrupts = false;
+static void interrupt(const gs_pm4_t *pm4, const command_t *release) {
+  enum { SHIFT = 24, ALONE = 1, WITH_DATA = 2, EVENT_ID = 0x7FFFFFF };
+  const unsigned kind = release->word[2] >> SHIFT & 7;
+  if (kind == ALONE || kind == WITH_DATA)
+    pm4->config.ops->raise_event(pm4->config.ops->context, release->word[7] & EVENT_ID);
 }
 
 static gs_step_t pm4_step(void *engine) {
@@ -398,7 +392,8 @@ static gs_step_t pm4_step(void *engine) {
   gs_bus_leave(&pm4->bus);
   if (step == GS_STEP_DONE) {
     advance(pm4, &command, in_buffer);
-    interrupt(pm4);
+    if (run == run_release)
+      interrupt(pm4, &command);
   }
   return step;
 }

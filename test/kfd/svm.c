@@ -129,13 +129,15 @@ static void test_end_of_memory(void **state) {
 }
 
 /* All pages that are named go, the last one too, of which only a part is; and so do those that others take
- * the place of. What munmap refuses takes nothing away. */
+ * the place of. What the kernel refuses takes nothing away. */
 static void test_end_of_parts(void **state) {
   const machine_t *machine = *state;
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
   uint8_t *pages = map_pages(SIZE), *last = pages + 2 * PAGE, *replaced = pages + 6 * PAGE;
   assert_hsa(set(pages, SIZE, HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE, machine->gpu[0].handle));
   assert_int_equal(munmap(pages + 100, SIZE - PAGE), -1);
+  assert_int_equal(access_of(pages, SIZE, machine->gpu[0]), HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE);
+  assert_ptr_equal(mmap(pages, SIZE, PROT_READ, MAP_PRIVATE | MAP_FIXED, -1, 0), MAP_FAILED);
   assert_int_equal(access_of(pages, SIZE, machine->gpu[0]), HSA_AMD_SVM_ATTRIB_AGENT_ACCESSIBLE);
   assert_int_equal(munmap(pages, 3 * PAGE - 100), 0);
   assert_ptr_equal(mmap(pages, 3 * PAGE, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE, -1, 0), pages);
