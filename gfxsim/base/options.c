@@ -62,7 +62,10 @@ static const gs_option_t option_table[] = {
     {"GFXSIM_CHECK_SARIF", "--check-sarif", "FILE", GS_OPTION_FILE, MEMBER(check_sarif), "", 0, 0,
      "file that receives the same as SARIF 2.1.0; none = nothing does"},
     {"GFXSIM_CHECK_SUPPRESSIONS", "--check-suppressions", "FILE", GS_OPTION_TEXT, MEMBER(check_suppressions),
-     "", 0, 0, "file that says which findings of --check are not told of; none = all are"},
+     "", 0, 0,
+     "file that says which findings of --check are not told of, beside what is known of device runtimes"},
+    {"GFXSIM_CHECK_RUNTIMES", "--check-runtimes", "1", GS_OPTION_FLAG, MEMBER(check_runtimes), "0", 0, 1,
+     "tell also of what is known of OpenMP's device runtimes and of their compilers"},
     {"GFXSIM_CHECK_GEN_SUPPRESSIONS", "--check-gen-suppressions", "1", GS_OPTION_FLAG, MEMBER(check_generate),
      "0", 0, 1, "print behind each finding what would suppress it"},
     {"GFXSIM_CHECK_MOST", "--check-most", "N", GS_OPTION_NUMBER, MEMBER(check_most), "100", 0, 1000,
@@ -107,15 +110,33 @@ static bool parse_text(const char *value, char member[TEXT_BYTES], char *reason,
   return true;
 }
 
+static uint32_t all_tools(void) {
+  uint32_t all = 0;
+  for (const gs_check_tool_t *tool = gs_check_tools; tool->name; tool++)
+    all |= tool->bit;
+  return all;
+}
+
+void gs_check_tools_text(uint32_t tools, char *text, size_t size) {
+  *text = '\0';
+  for (const gs_check_tool_t *tool = gs_check_tools; tool->name; tool++)
+    if (tools & tool->bit) {
+      const size_t length = strlen(text);
+      snprintf(text + length, size - length, "%s%s", length ? "," : "", tool->name);
+    }
+}
+
+bool gs_check_tools_are_all(uint32_t tools) {
+  return tools == all_tools();
+}
+
 /* The tool that the first `length` characters name, or all; 0 if none. */
 static uint32_t find_tools(const char *name, size_t length) {
-  uint32_t all = 0, found = 0;
-  for (const gs_check_tool_t *tool = gs_check_tools; tool->name; tool++) {
-    all |= tool->bit;
+  uint32_t found = 0;
+  for (const gs_check_tool_t *tool = gs_check_tools; tool->name; tool++)
     if (strlen(tool->name) == length && memcmp(tool->name, name, length) == 0)
       found = tool->bit;
-  }
-  return length == 3 && memcmp(name, "all", length) == 0 ? all : found;
+  return length == 3 && memcmp(name, "all", length) == 0 ? all_tools() : found;
 }
 
 static void complain_of_tool(const char *name, size_t length, char *reason, size_t reason_bytes) {

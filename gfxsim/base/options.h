@@ -29,6 +29,11 @@ typedef struct gs_check_tool {
 } gs_check_tool_t;
 extern const gs_check_tool_t gs_check_tools[];
 
+/* "bounds,race": the names of the tools of a set, GS_CHECK_*. */
+void gs_check_tools_text(uint32_t tools, char *text, size_t size);
+/* Whether the set has all that there are. */
+bool gs_check_tools_are_all(uint32_t tools);
+
 /* Values of all options. Plain data; copied into the context that was created with it. */
 typedef struct gs_options {
   char devices[256];  /* GFXSIM_DEVICES: comma-separated profiles, e.g. "gfx90a" */
@@ -53,6 +58,7 @@ typedef struct gs_options {
   char check_log[256];   /* GFXSIM_CHECK_LOG: file for findings, empty = stderr */
   char check_sarif[256]; /* GFXSIM_CHECK_SARIF: another, as SARIF; empty = none */
   char check_suppressions[256]; /* GFXSIM_CHECK_SUPPRESSIONS: file with those that are not told, or empty */
+  bool check_runtimes;          /* GFXSIM_CHECK_RUNTIMES: what is known of device runtimes is told, too */
   bool check_generate;          /* GFXSIM_CHECK_GEN_SUPPRESSIONS: one is printed behind each finding */
   uint32_t check_most;          /* GFXSIM_CHECK_MOST: so many findings are printed in full */
   bool check_fail;              /* GFXSIM_CHECK_FAIL: the process ends with status 99 if there are errors */

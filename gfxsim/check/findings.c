@@ -50,8 +50,9 @@ int gs_findings_init(gs_findings_t *findings, const gs_options_t *options) {
                               .tools = options->check,
                               .most = options->check_most};
   memcpy(findings->sarif, options->check_sarif, sizeof findings->sarif);
-  if (*options->check_suppressions)
-    findings->suppressions = gs_suppressions_read(options->check_suppressions);
+  findings->suppressions =
+      gs_suppressions_read(*options->check_suppressions ? options->check_suppressions : NULL,
+                           !options->check_runtimes, options->check);
   findings->last = &findings->first;
   const int file = *log ? open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
   FILE *out = file < 0 ? NULL : fdopen(file, "a");
@@ -218,16 +219,6 @@ void gs_side_of_wave(gs_side_t *side, const gs_wave_t *w, unsigned lane) {
   gs_place_of(w, lane, &side->place);
 }
 
-/* "bounds,race": the tools that looked. */
-static void write_tools(uint32_t tools, char *text, size_t size) {
-  *text = '\0';
-  for (const gs_check_tool_t *tool = gs_check_tools; tool->name; tool++)
-    if (tools & tool->bit) {
-      const size_t length = strlen(text);
-      snprintf(text + length, size - length, "%s%s", length ? "," : "", tool->name);
-    }
-}
-
 /* What the summary counts. */
 typedef struct counts {
   uint64_t errors, warnings, suppressed;
@@ -252,15 +243,30 @@ static counts_t count(const gs_findings_t *findings) {
   return counts;
 }
 
-/* One line each, of those that are not suppressed or of those that are. */
+/* How often the suppression of `found` was of use, if that is the first of those it was of use for; else 0.
+ */
+static uint64_t times_of_use(const gs_findings_t *findings, const gs_found_t *found) {
+  uint64_t times = 0;
+  for (const gs_found_t *other = findings->first; other; other = other->next) {
+    if (!other->suppressed || strcmp(other->suppressed, found->suppressed) != 0)
+      continue;
+    if (!times && other != found)
+      return 0;
+    times += other->times;
+  }
+  return times;
+}
+
+/* One line each, of those that are not suppressed, or of the suppressions. */
 static void list(gs_findings_t *findings, bool suppressed) {
   gs_text_t text = {.length = 0};
   for (const gs_found_t *found = findings->first; found; found = found->next) {
     if (suppressed != (found->suppressed != NULL))
       continue;
-    if (suppressed)
-      gs_text_line(&text, "%8" PRIu64 " x suppressed by \"%s\"", found->times, found->suppressed);
-    else
+    const uint64_t uses = suppressed ? times_of_use(findings, found) : 0;
+    if (uses)
+      gs_text_line(&text, "%8" PRIu64 " x suppressed by \"%s\"", uses, found->suppressed);
+    else if (!suppressed)
       gs_text_line(&text, "%8" PRIu64 " x %s", found->times, found->title);
     if (text.length > GS_TEXT_BYTES / 2) {
       print(findings, &text);
@@ -273,7 +279,7 @@ static void list(gs_findings_t *findings, bool suppressed) {
 uint64_t gs_findings_summary(gs_findings_t *findings) {
   gs_text_t text = {.length = 0};
   char tools[128], warnings[64] = "", suppressed[96] = "";
-  write_tools(findings->tools, tools, sizeof tools);
+  gs_check_tools_text(findings->tools, tools, sizeof tools);
   pthread_mutex_lock(&findings->lock);
   const counts_t counts = count(findings);
   const uint64_t unlisted = findings->unlisted[0] + findings->unlisted[1];

@@ -53,6 +53,12 @@ static const char *find_function(const char *kernel, size_t *length, unsigned *l
   return at;
 }
 
+bool gs_name_is_target_region(const char *kernel) {
+  size_t length;
+  unsigned line;
+  return find_function(kernel, &length, &line) != NULL;
+}
+
 void gs_name_kernel(const char *kernel, char *text, size_t size) {
   size_t length;
   unsigned line;

@@ -14,6 +14,9 @@ void gs_name_prepare(void);
  * others. C++ names are as in the source where the process has a C++ runtime. Cut to `size`. */
 void gs_name_kernel(const char *kernel, char *text, size_t size);
 
+/* Whether clang made the kernel of a target region. */
+bool gs_name_is_target_region(const char *kernel);
+
 /* Writes "stencil.c:14 (in ./stencil)", or "main (in ./stencil)" without debug information, for a return
  * address of the host program. False, and nothing written, when nothing is known of it, or it belongs to
  * HSA. Slow. */

@@ -263,6 +263,12 @@ static uint32_t done_by(const gs_order_wave_t *wave) {
   return wave->clock + 1;
 }
 
+/* Its lanes may have ordered among themselves what they have done so far: which lane learns of which by an
+ * atomic access is not looked at. */
+static void order_lanes(gs_order_wave_t *wave) {
+  wave->lanes_from = done_by(wave);
+}
+
 void gs_order_barrier(gs_order_t *order, gs_crew_t *crew) {
   gs_lessons_t all = {0}, pending = {0};
   uint32_t seen[GS_ORDER_WAVES] = {0}, latest = 0;
@@ -274,6 +280,7 @@ void gs_order_barrier(gs_order_t *order, gs_crew_t *crew) {
     learn_all(&all, &wave->learned);
     learn_all(&pending, &wave->pending);
     tick(wave);
+    wave->lanes_from = wave->clock;
     latest = wave->clock > latest ? wave->clock : latest;
   }
   const bool renew = latest > RENEW_CLOCK && crew->id < GS_CREWS - GS_CREW_NOTES;
@@ -285,7 +292,7 @@ void gs_order_barrier(gs_order_t *order, gs_crew_t *crew) {
     if (!renew)
       continue;
     memset(wave->seen, 0, sizeof wave->seen);
-    wave->clock = wave->published = 0;
+    wave->clock = wave->published = wave->lanes_from = 0;
   }
   if (renew) {
     memset(crew->synced, 0, sizeof crew->synced);
@@ -523,6 +530,7 @@ void gs_order_catch_up(gs_order_t *order, gs_crew_t *crew, unsigned w) {
 
 void gs_order_learn(gs_order_t *order, gs_crew_t *crew, unsigned w, uint64_t address, gs_stamp_t written) {
   gs_order_wave_t *wave = &crew->wave[w];
+  order_lanes(wave);
   pthread_mutex_lock(&order->lock);
   end_strangers(order);
   gs_sync_t *word = find_word(order, address, false);
@@ -552,6 +560,7 @@ void gs_order_atomic(gs_order_t *order, gs_crew_t *crew, unsigned w, const gs_or
                      unsigned count, bool returns) {
   gs_order_wave_t *wave = &crew->wave[w];
   uint16_t clocks[GS_ORDER_WAVES] = {0};
+  order_lanes(wave);
   pthread_mutex_lock(&order->lock);
   end_strangers(order);
   clocks_to_tell(crew, w, clocks);
@@ -578,6 +587,7 @@ void gs_order_atomic(gs_order_t *order, gs_crew_t *crew, unsigned w, const gs_or
 void gs_order_local_atomic(gs_crew_t *crew, unsigned w, size_t word) {
   gs_order_wave_t *wave = &crew->wave[w];
   uint8_t *index = &crew->local_sync[word];
+  order_lanes(wave);
   if (!*index && crew->synced_count < GS_LOCAL_WORDS)
     memset(crew->synced[crew->synced_count++], 0, sizeof *crew->synced);
   if (!*index)
@@ -595,6 +605,7 @@ void gs_order_local_atomic(gs_crew_t *crew, unsigned w, size_t word) {
 void gs_order_local_learn(gs_crew_t *crew, unsigned w, size_t word, gs_stamp_t written) {
   gs_order_wave_t *wave = &crew->wave[w];
   const unsigned index = crew->local_sync[word];
+  order_lanes(wave);
   for (unsigned i = 0; index && i < GS_ORDER_WAVES; i++)
     if (wave->seen[i] < crew->synced[index - 1][i])
       wave->seen[i] = crew->synced[index - 1][i];

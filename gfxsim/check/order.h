@@ -21,6 +21,8 @@ typedef uint64_t gs_stamp_t;
 enum { GS_STAMP_CREW = 37, GS_STAMP_WAVE = 32, GS_STAMP_CLOCK = 20, GS_STAMP_SITE = 6 };
 enum { GS_CREWS = 1 << 27, GS_CLOCK_MAX = 4095, GS_SITES = 1 << 14, GS_ORDER_WAVES = 32 };
 
+#define GS_STAMP_NONE UINT64_MAX /* behind all that there can be */
+
 static inline uint32_t gs_stamp_crew(gs_stamp_t s) {
   return (uint32_t)(s >> GS_STAMP_CREW);
 }
@@ -37,11 +39,16 @@ static inline unsigned gs_stamp_lane(gs_stamp_t s) {
   return s & 63;
 }
 
+/* Whether a kernel is an OpenMP target region, whose work-items nothing but the program orders; or nobody has
+ * asked yet. */
+enum { GS_OPENMP_UNKNOWN, GS_OPENMP_NO, GS_OPENMP_YES };
+
 /* A kernel or a copy. */
 typedef struct gs_job {
   uint32_t number;            /* of jobs, from 1 */
   uint32_t floor;             /* crews below it were over before this job began */
   uint32_t first;             /* its first crew */
+  _Atomic uint8_t is_openmp;  /* GS_OPENMP_*, of a kernel */
   uint64_t begin;             /* by the clock of jobs */
   uint64_t end;               /* 0: it runs */
   bool is_copy, wrote_back;   /* wrote_back: a wave did, of the second cache's changes */
@@ -66,8 +73,9 @@ typedef struct gs_lessons {
 /* A wave's view. */
 typedef struct gs_order_wave {
   uint32_t clock;
-  uint32_t published; /* what it did at clocks below has reached the memory that all groups share */
-  bool dirty;         /* it has accessed memory since the clock moved */
+  uint32_t published;  /* what it did at clocks below has reached the memory that all groups share */
+  uint32_t lanes_from; /* what its lanes did at clocks below is ordered among them, too */
+  bool dirty;          /* it has accessed memory since the clock moved */
   uint32_t seen[GS_ORDER_WAVES]; /* of each wave of its group: what that did at clocks below comes before */
   uint32_t behind;               /* 1 + the word that it may have learned more of than it knows, or 0 */
   bool behind_pending;           /* of a load, see `pending` */

@@ -7,6 +7,7 @@
 
 #include "check/cache.h"
 #include "check/check.h"
+#include "check/name.h"
 #include "exec/place.h"
 #include "isa/guest.h"
 #include "isa/memory.h"
@@ -33,6 +34,7 @@ typedef struct touch {
   unsigned wave;
   gs_stamp_t base;  /* crew, wave and clock of a stamp */
   gs_stamp_t stamp; /* the same with the site */
+  gs_stamp_t apart; /* from this stamp on nothing orders the wave's lanes; GS_STAMP_NONE: something may */
   unsigned mask;    /* bytes of a dword that the site stands for */
   unsigned flags;   /* of the site */
   unsigned data;    /* likewise */
@@ -56,6 +58,31 @@ static void choose_site(touch_t *t, unsigned mask) {
   t->stamp = t->base | (gs_stamp_t)site << GS_STAMP_SITE;
 }
 
+/* Whether only what the program says orders the work-items of the wave's kernel: OpenMP does not know of
+ * waves. */
+static bool is_openmp(const touch_t *t) {
+  gs_job_t *job = t->crew->job;
+  uint8_t known = atomic_load_explicit(&job->is_openmp, memory_order_relaxed);
+  if (GS_UNLIKELY(known == GS_OPENMP_UNKNOWN)) {
+    char kernel[GS_PLACE_TEXT];
+    const gs_vm_map_t *map = atomic_load_explicit(&t->w->env->vm->seen, memory_order_relaxed);
+    gs_place_kernel_name(map, &job->launch, kernel);
+    known = gs_name_is_target_region(kernel) ? GS_OPENMP_YES : GS_OPENMP_NO;
+    atomic_store_explicit(&job->is_openmp, known, memory_order_relaxed);
+  }
+  return known == GS_OPENMP_YES;
+}
+
+/* Since when nothing orders the wave's lanes. In a group of one wave compilers take barriers out, and local
+ * memory has the device runtime's state, which counts on waves that run in step. */
+static gs_stamp_t apart_from(const touch_t *t) {
+  const gs_order_wave_t *me = t->me;
+  if (t->local || !t->race->tells || t->crew->waves < 2 || me->lanes_from > me->clock ||
+      me->clock == GS_CLOCK_MAX || !is_openmp(t))
+    return GS_STAMP_NONE;
+  return (t->base >> GS_STAMP_WAVE << GS_STAMP_WAVE) | (gs_stamp_t)me->lanes_from << GS_STAMP_CLOCK;
+}
+
 /* False when the wave is of a group that is not looked at. */
 static bool begin(touch_t *t, gs_wave_t *w, uint32_t rights, uint32_t bytes, bool local) {
   gs_crew_t *crew = w->env->watched;
@@ -75,6 +102,7 @@ static bool begin(touch_t *t, gs_wave_t *w, uint32_t rights, uint32_t bytes, boo
   t->me->dirty = true;
   t->base = (gs_stamp_t)crew->id << GS_STAMP_CREW | (gs_stamp_t)wave << GS_STAMP_WAVE |
             (gs_stamp_t)t->me->clock << GS_STAMP_CLOCK;
+  t->apart = apart_from(t);
   choose_site(t, 15);
   return true;
 }
@@ -249,6 +277,17 @@ static void meet(touch_t *t, gs_stamp_t other, const uint32_t *theirs, uint64_t 
   note_clash(t, other, other_writes, address, lane);
 }
 
+/* What another lane of the wave did there, with nothing to order the two but that they run in step. */
+static void meet_lanes(touch_t *t, const found_t *was, uint64_t address, unsigned lane) {
+  const gs_stamp_t mine = t->stamp | lane;
+  if (t->rights == (GS_VM_READ | GS_VM_WRITE))
+    return;
+  if (gs_stamp_is_apart(was->written, mine, t->apart))
+    meet(t, was->written, &was->value, address, lane);
+  else if (t->rights == GS_VM_WRITE && gs_stamp_is_apart(was->read, mine, t->apart))
+    meet(t, was->read, NULL, address, lane);
+}
+
 /* Two lanes of one store to the same dword, of which the order decides what stays. */
 static void meet_own(touch_t *t, gs_stamp_t other, uint64_t address, unsigned lane) {
   const unsigned l = gs_stamp_lane(other);
@@ -326,6 +365,8 @@ static GS_GUEST void touch_word(touch_t *t, const cells_t *cells, uint64_t addre
     meet(t, written, &was.value, address, lane);
   else if (t->rights == GS_VM_WRITE && written != mine && (written ^ mine) >> GS_STAMP_SITE == 0)
     meet_own(t, written, address, lane);
+  if (GS_UNLIKELY(t->apart != GS_STAMP_NONE))
+    meet_lanes(t, &was, address, lane);
   if (t->rights ==
       (GS_VM_READ | GS_VM_WRITE)) /* what it learns may order the reads, and not what it learns from */
     pass_on(t, written, address);
@@ -401,7 +442,8 @@ static bool put_row(const touch_t *t, const cells_t *cells, size_t count, uint64
                               .count = count,
                               .floor = floor_of(t),
                               .mine = t->stamp | lane,
-                              .width = width};
+                              .width = width,
+                              .apart = t->apart};
   const bool writes = t->rights & GS_VM_WRITE, many = can_be_common(t);
   gs_shadow_page_t *page = cells->page;
   gs_shadow_lock(page);
@@ -537,6 +579,8 @@ static GS_GUEST bool put_lane(const touch_t *t, const cells_t *cells, unsigned c
     near |= writes && read >= floor ? read ^ mine : 0;
     near |= writes && before >= floor ? before ^ mine : 0;
     own |= writes && written != mine && (written ^ mine) >> GS_STAMP_SITE == 0; /* of another lane, perhaps */
+    own |= gs_stamp_is_apart(written, mine, t->apart);
+    own |= writes && gs_stamp_is_apart(read, mine, t->apart);
   }
   if (near >> GS_STAMP_WAVE || own)
     return false;
@@ -804,9 +848,13 @@ static void watch_mixed(gs_wave_t *w, const gs_access_t *a) {
 static void touch_uniform(touch_t *t, uint64_t address, uint64_t size) {
   const uint64_t exec = gs_exec(t->w);
   const unsigned first = exec ? (unsigned)__builtin_ctzll(exec) : 0;
+  const uint64_t others = exec & (exec - 1);
+  if (t->apart != GS_STAMP_NONE && t->rights == GS_VM_WRITE &&
+      others) /* one lane may have been there, not two */
+    touch_bytes(t, address, size, (unsigned)__builtin_ctzll(others));
   touch_bytes(t, address, size, first);
   t->lane_address = address;
-  for (uint64_t left = t->rights == GS_VM_WRITE ? exec & (exec - 1) : 0; left; left &= left - 1) {
+  for (uint64_t left = t->rights == GS_VM_WRITE ? others : 0; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctzll(left);
     for (uint64_t at = address & ~UINT64_C(3); at < address + size; at += 4) {
       if (is_same_value(t, at, l, first))
@@ -956,6 +1004,7 @@ static void touch_copy(gs_race_t *race, gs_crew_t *crew, const gs_vm_map_t *map,
                .mask = 15,
                .flags = GS_SITE_COPY,
                .base = (gs_stamp_t)crew->id << GS_STAMP_CREW,
+               .apart = GS_STAMP_NONE,
                .rights = rights};
   t.stamp = t.base | (gs_stamp_t)GS_SITE_OF_COPIES << GS_STAMP_SITE;
   /* Whole dwords only: what a copy has of others is not worth a site of its own. */

@@ -8,7 +8,8 @@ static const gs_rule_t rules[] = {
     {"race", "memory", GS_SEVERITY_ERROR, "Two accesses to the same memory, of which nothing orders the two"},
     {"race", "local", GS_SEVERITY_ERROR,
      "Two waves access the same local memory of their workgroup without a barrier between"},
-    {"race", "lanes", GS_SEVERITY_ERROR, "Work-items write different values to one place by one instruction"},
+    {"race", "lanes", GS_SEVERITY_ERROR,
+     "Work-items of one wave access the same memory, and nothing but the wave orders them"},
     {"race", "copy", GS_SEVERITY_ERROR, "A copy and a kernel access the same memory at the same time"},
 };
 enum { RULE_MEMORY, RULE_LOCAL, RULE_LANES, RULE_COPY };
@@ -50,12 +51,23 @@ static void describe_other(const gs_clash_t *clash, const gs_job_t *job, uint64_
            same ? "" : " in another kernel");
 }
 
+/* Whether both sides are lanes of one wave. */
+static bool is_within_wave(const gs_clash_t *clash) {
+  const gs_crew_t *crew = clash->w ? clash->w->env->watched : NULL;
+  return crew && gs_stamp_crew(clash->other) == crew->id &&
+         gs_stamp_wave(clash->other) == gs_place_wave(clash->w);
+}
+
 static const char *hint_of(const gs_clash_t *clash, const gs_job_t *other, uint64_t group) {
   if (clash->same_instruction)
     return "which of the values stays is chance; is the variable meant to be private, or of a reduction?";
   if (!clash->w || other->number != clash->job->number)
     return "the two were under way at the same time: a depend clause, taskwait, or a wait for the first "
            "orders them";
+  if (is_within_wave(clash))
+    return "only that these work-items are of one wave, and run in step, orders them here; a reduction, "
+           "atomic "
+           "accesses or a barrier between do on any device";
   if (group == clash->group)
     return "nothing orders these two waves of the workgroup; a barrier between the two accesses does";
   return "nothing orders the two workgroups, and no barrier can; a reduction, atomic accesses or two kernels "
@@ -63,7 +75,7 @@ static const char *hint_of(const gs_clash_t *clash, const gs_job_t *other, uint6
 }
 
 static const gs_rule_t *rule_of(const gs_clash_t *clash) {
-  if (clash->same_instruction)
+  if (clash->same_instruction || is_within_wave(clash))
     return &rules[RULE_LANES];
   if (!clash->w || gs_stamp_site(clash->other) == GS_SITE_OF_COPIES)
     return &rules[RULE_COPY];

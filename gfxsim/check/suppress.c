@@ -3,11 +3,14 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/options.h"
+#include "check/known.h"
 #include "check/name.h"
 
 enum { LINE_BYTES = 1024, MOST_CONDITIONS = 8, PATTERN_BYTES = 512 };
@@ -66,6 +69,32 @@ static bool fits_source(const char *pattern, const gs_finding_t *finding) {
   return false;
 }
 
+static bool fits_at(const char *pattern, const gs_finding_t *finding) {
+  char text[24];
+  for (unsigned i = 0; i < 2; i++) {
+    const gs_place_t *place = &finding->side[i].place;
+    if (finding->side[i].actor != GS_ACTOR_WAVE || !place->function)
+      continue;
+    snprintf(text, sizeof text, "+0x%" PRIx64, place->pc - place->function);
+    if (fits(pattern, text))
+      return true;
+  }
+  return false;
+}
+
+static bool fits_item(const char *pattern, const gs_finding_t *finding) {
+  char text[48];
+  for (unsigned i = 0; i < 2; i++) {
+    const uint32_t *item = finding->side[i].place.item;
+    if (finding->side[i].actor != GS_ACTOR_WAVE)
+      continue;
+    snprintf(text, sizeof text, "(%" PRIu32 ", %" PRIu32 ", %" PRIu32 ")", item[0], item[1], item[2]);
+    if (fits(pattern, text))
+      return true;
+  }
+  return false;
+}
+
 static bool fits_part(const char *pattern, const gs_finding_t *finding) {
   for (unsigned i = 0; i < 2; i++)
     if (finding->side[i].actor == GS_ACTOR_WAVE && fits(pattern, finding->side[i].place.profile))
@@ -104,9 +133,9 @@ static bool fits_text(const char *pattern, const gs_finding_t *finding) {
 static const struct {
   const char *name;
   bool (*fits)(const char *pattern, const gs_finding_t *finding);
-} subjects[] = {{"kernel:", fits_kernel}, {"source:", fits_source}, {"part:", fits_part},
-                {"host:", fits_host},     {"call:", fits_call},     {"variable:", fits_variable},
-                {"text:", fits_text}};
+} subjects[] = {{"kernel:", fits_kernel}, {"source:", fits_source},     {"at:", fits_at},
+                {"item:", fits_item},     {"part:", fits_part},         {"host:", fits_host},
+                {"call:", fits_call},     {"variable:", fits_variable}, {"text:", fits_text}};
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };
 
 const char *gs_suppressions_match(const gs_suppression_t *list, const gs_rule_t *rule,
@@ -129,6 +158,7 @@ typedef struct reader {
   FILE *file;
   const char *path;
   unsigned line;
+  uint32_t tools; /* of the run */
   char text[LINE_BYTES];
 } reader_t;
 
@@ -159,22 +189,36 @@ static bool add_condition(gs_suppression_t *suppression, const char *text) {
   return true;
 }
 
-/* What stands between { and }. False after a message; then the rest of it was skipped. */
+/* Whether the line is about the run's tools. */
+static bool read_tools(const reader_t *reader, const char *text, bool *fits_run) {
+  static const char subject[] = "tools:";
+  char tools[128];
+  if (strncmp(text, subject, strlen(subject)) != 0)
+    return false;
+  gs_check_tools_text(reader->tools, tools, sizeof tools);
+  const char *pattern = text + strlen(subject);
+  *fits_run &= fits(pattern, tools) || (gs_check_tools_are_all(reader->tools) && fits(pattern, "all"));
+  return true;
+}
+
+/* What stands between { and }. False if it is not for this run, or after a message; then the rest of it was
+ * skipped. */
 static bool read_one(reader_t *reader, gs_suppression_t *suppression) {
   const char *text;
   unsigned lines = 0;
-  bool good = true;
+  bool good = true, fits_run = true;
   const unsigned begin = reader->line;
   while ((text = next_line(reader)) && strcmp(text, "}") != 0) {
     if (lines == 0) {
       snprintf(suppression->name, PATTERN_BYTES, "%s", text);
     } else if (lines == 1) {
       snprintf(suppression->rule, PATTERN_BYTES, "%s", text);
-    } else if (good && !add_condition(suppression, text)) {
-      gs_log("%s:%u: \"%s\" is nothing that a finding has: kernel:, source:, part:, host:, call:, variable: "
-             "or text:, "
-             "followed by a pattern, at most %d; the suppression is left out",
-             reader->path, reader->line, text, MOST_CONDITIONS);
+    } else if (good && !read_tools(reader, text, &fits_run) && !add_condition(suppression, text)) {
+      gs_log(
+          "%s:%u: \"%s\" is nothing that a finding has: kernel:, source:, at:, item:, part:, host:, call:, "
+          "variable:, text: or tools:, "
+          "followed by a pattern, at most %d; the suppression is left out",
+          reader->path, reader->line, text, MOST_CONDITIONS);
       good = false;
     }
     lines++;
@@ -184,32 +228,43 @@ static bool read_one(reader_t *reader, gs_suppression_t *suppression) {
            begin);
     return false;
   }
-  return good;
+  return good && fits_run;
 }
 
-gs_suppression_t *gs_suppressions_read(const char *path) {
-  gs_suppression_t *first = NULL, **last = &first;
-  reader_t reader = {.file = fopen(path, "re"), .path = path};
-  if (!reader.file) {
-    gs_log("can't read the suppressions in %s: %s", path, strerror(errno));
-    return NULL;
-  }
-  for (const char *text; (text = next_line(&reader));) {
+/* Adds those of an open file, which it closes, to the list that ends at `last`. Returns its new end. */
+static gs_suppression_t **read_all(reader_t *reader, gs_suppression_t **last) {
+  for (const char *text; (text = next_line(reader));) {
     if (strcmp(text, "{") != 0) {
-      gs_log("%s:%u: \"%s\" is not the beginning of a suppression, which is \"{\"", path, reader.line, text);
+      gs_log("%s:%u: \"%s\" is not the beginning of a suppression, which is \"{\"", reader->path,
+             reader->line, text);
       continue;
     }
     gs_suppression_t *suppression = calloc(1, sizeof *suppression);
     if (!suppression)
       break;
-    if (read_one(&reader, suppression)) {
+    if (read_one(reader, suppression)) {
       *last = suppression;
       last = &suppression->next;
     } else {
       free(suppression);
     }
   }
-  fclose(reader.file);
+  fclose(reader->file);
+  return last;
+}
+
+gs_suppression_t *gs_suppressions_read(const char *path, bool with_known, uint32_t tools) {
+  gs_suppression_t *first = NULL, **last = &first;
+  reader_t reader = {.file = path ? fopen(path, "re") : NULL, .path = path, .tools = tools};
+  if (reader.file)
+    last = read_all(&reader, last);
+  else if (path)
+    gs_log("can't read the suppressions in %s: %s", path, strerror(errno));
+  reader_t known = {.path = "openmp.supp", .tools = tools};
+  if (with_known)
+    known.file = fmemopen((void *)(uintptr_t)gs_known_suppressions, gs_known_suppressions_bytes, "r");
+  if (known.file)
+    (void)read_all(&known, last);
   return first;
 }
 

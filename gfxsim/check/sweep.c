@@ -13,12 +13,28 @@
 
 /* ---- Stamps ---- */
 
-/* Whether any stamp is of another wave, and not long over. */
-static GS_GUEST bool any_near(const gs_stamp_t *stamps, size_t count, gs_stamp_t floor, gs_stamp_t mine) {
+/* What stamps that are not long over differ in from mine: from GS_STAMP_WAVE on, if they are of other waves.
+ */
+static GS_GUEST gs_stamp_t find_near(const gs_stamp_t *stamps, size_t count, gs_stamp_t floor,
+                                     gs_stamp_t mine) {
   gs_stamp_t near = 0;
   for (size_t i = 0; i < count; i++)
     near |= stamps[i] >= floor ? stamps[i] ^ mine : 0;
-  return near >> GS_STAMP_WAVE;
+  return near;
+}
+
+/* Whether any stamp is of another lane of the wave than the one that has the dword now. */
+static GS_GUEST bool any_apart(const gs_stamp_t *stamps, const gs_sweep_stamps_t *s) {
+  const unsigned shift = (unsigned)__builtin_ctz(s->width);
+  gs_stamp_t apart = 0;
+  if (s->width >> shift != 1) {
+    for (size_t i = 0; i < s->count; i++)
+      apart |= gs_stamp_is_apart(stamps[i], s->mine + i / s->width, s->apart);
+    return apart;
+  }
+  for (size_t i = 0; i < s->count; i++)
+    apart |= gs_stamp_is_apart(stamps[i], s->mine + (i >> shift), s->apart);
+  return apart;
 }
 
 static GS_GUEST bool any_stamp(const gs_stamp_t *stamps, size_t count) {
@@ -42,8 +58,14 @@ static GS_GUEST void put_read(gs_stamp_t *read, gs_stamp_t *before, size_t count
   }
 }
 
+/* Whether any of these is of somebody else. */
+static bool any_others(const gs_stamp_t *stamps, const gs_sweep_stamps_t *s) {
+  const gs_stamp_t near = find_near(stamps, s->count, s->floor, s->mine);
+  return near >> GS_STAMP_WAVE || (near && s->apart != GS_STAMP_NONE && any_apart(stamps, s));
+}
+
 static bool sweep_read(const gs_sweep_stamps_t *s) {
-  if (!s->no_writes && any_near(s->written, s->count, s->floor, s->mine))
+  if (!s->no_writes && any_others(s->written, s))
     return false;
   const unsigned shift = (unsigned)__builtin_ctz(s->width);
   if (s->width >> shift == 1 && !any_stamp(s->read, s->count)) {
@@ -62,10 +84,10 @@ static bool sweep_read(const gs_sweep_stamps_t *s) {
 }
 
 static bool sweep_write(const gs_sweep_stamps_t *s) {
-  if (!s->no_writes && any_near(s->written, s->count, s->floor, s->mine))
+  if (!s->no_writes && any_others(s->written, s))
     return false;
-  if (!s->no_reads && (any_near(s->read, s->count, s->floor, s->mine) ||
-                       any_near(s->read_before, s->count, s->floor, s->mine)))
+  if (!s->no_reads &&
+      (any_others(s->read, s) || find_near(s->read_before, s->count, s->floor, s->mine) >> GS_STAMP_WAVE))
     return false;
   const unsigned shift = (unsigned)__builtin_ctz(s->width);
   if (s->width >> shift == 1) {

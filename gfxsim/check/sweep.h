@@ -19,7 +19,15 @@ typedef struct gs_sweep_stamps {
   gs_stamp_t floor;         /* what is below was over long ago */
   gs_stamp_t mine;          /* of the first dword's lane, */
   unsigned width;           /* of which each lane has so many */
+  gs_stamp_t apart; /* stamps of the wave's other lanes from this one on count, too; GS_STAMP_NONE: none */
 } gs_sweep_stamps_t;
+
+/* Whether `stamp` is of another lane of the wave of `mine`, by another instruction, and from `apart` on. */
+static inline bool gs_stamp_is_apart(gs_stamp_t stamp, gs_stamp_t mine, gs_stamp_t apart) {
+  const gs_stamp_t differ = stamp ^ mine;
+  return (stamp >= apart) & !(differ >> GS_STAMP_WAVE) & ((differ & 63) != 0) &
+         (differ >> GS_STAMP_SITE != 0);
+}
 
 /* Flags of a byte of mapped data that accesses look at. */
 enum {
@@ -30,8 +38,9 @@ enum {
 };
 
 typedef struct gs_sweep {
-  /* Put the stamps of a read and of a write, if all that is there is old or of the wave itself. Return
-   * whether they have. Of what was never read they leave read_before alone, which costs nothing then. */
+  /* Put the stamps of a read and of a write, if all that is there is old or of the wave itself (or of the
+   * lane itself, see `apart`). Return whether they have. Of what was never read they leave read_before alone,
+   * which costs nothing then. */
   bool (*read)(const gs_sweep_stamps_t *stamps);
   bool (*write)(const gs_sweep_stamps_t *stamps);
   /* Whether the two last reads of each dword are by the instruction of `like`, not below `floor`, and of

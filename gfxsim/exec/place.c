@@ -32,6 +32,11 @@ static void describe_instruction(gs_target_t target, const gs_vm_map_t *map, gs_
   place->rights = rights_of(in.op);
 }
 
+/* Nobody is told of ROCr's own kernels, so bare code is that of a PM4 command. */
+void gs_place_kernel_name(const gs_vm_map_t *map, const gs_launch_t *launch, char name[GS_PLACE_TEXT]) {
+  gs_kernel_name(map, launch->object, true, name, GS_PLACE_TEXT);
+}
+
 static void number_item(uint32_t item, const uint32_t size[3], gs_place_t *place) {
   place->item[0] = item % size[0];
   place->item[1] = item / size[0] % size[1];

@@ -34,6 +34,9 @@ void gs_place_of(const gs_wave_t *w, unsigned lane, gs_place_t *place);
 void gs_place_of_other(const gs_vm_map_t *map, const gs_launch_t *launch, uint64_t group, unsigned wave,
                        unsigned lane, uint64_t pc, gs_place_t *place);
 
+/* The kernel's name, as the code object spells it. `map` is of a GPU that has the code. Slow. */
+void gs_place_kernel_name(const gs_vm_map_t *map, const gs_launch_t *launch, char name[GS_PLACE_TEXT]);
+
 /* The number of the wave's workgroup in the grid, as gs_place_of_other counts. */
 uint64_t gs_place_group(const gs_wave_t *w);
 

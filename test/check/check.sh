@@ -38,7 +38,7 @@ case $tool in
 esac
 # Barriers of clang's device runtime, which the tool sees in OpenMP programs.
 known=
-case $tool in *,wait) known=$(dirname "$0")/openmp.supp ;; esac
+case $tool in *,wait) known=$(dirname "$0")/offload.supp ;; esac
 findings=$(grep -cE "^$begin" "$folder/$name.expected")
 ends=$(note ends)
 [ -z "$(note levels)" ] || set -- $(note levels)

@@ -11,6 +11,8 @@ ulimit -c 0
 
 program=$folder/two.places
 [ "$program" -nt "$sources/two_places.c" ] || $OMP_CC -O2 -g -w -DBUG=1 "$sources/two_places.c" -o "$program"
+bare=$folder/two.bare
+[ "$bare" -nt "$sources/two_places.c" ] || $OMP_CC -O2 -w -DBUG=1 "$sources/two_places.c" -o "$bare"
 clean=$folder/two.clean
 [ "$clean" -nt "$sources/two_places.c" ] || $OMP_CC -O2 -g -w -DBUG=0 "$sources/two_places.c" -o "$clean"
 
@@ -91,8 +93,43 @@ printf '{\n  by another part\n  bounds:*\n  part:gfx906\n}\n' >"$folder/part"
 try 99 --check-fail --check-suppressions="$folder/part" "$program"
 printf '{\n  by what is not said\n  bounds:*\n  text:Valid *\n}\n' >"$folder/text"
 try 99 --check-fail --check-suppressions="$folder/text" "$program"
+# By where the instruction is, and by the tools that look.
+at=$("$run" --runtime=ours --check=bounds --check-log="$folder/log" "$bare" >"$folder/out" 2>&1 || true
+  sed -n 's/^==[0-9]*==    at .*\(+0x[0-9a-f]*\): .*/\1/p' "$folder/log" | head -n 1)
+[ -n "$at" ] || { complain "no offset is told without lines"; cat "$folder/log" >&2; }
+for pattern in "$at" '+0x?*'; do
+  printf '{\n  by the place\n  bounds:*\n  at:%s\n}\n' "$pattern" >"$folder/at"
+  "$run" --runtime=ours --check=bounds --check-log="$folder/log" --check-suppressions="$folder/at" "$bare" >"$folder/out" 2>&1
+  says 'suppressed: [0-9]+ from [1-9]'
+done
+says 'ERROR SUMMARY: 0 errors'
+for tools in bounds 'bou*'; do
+  printf '{\n  by the tools\n  bounds:*\n  tools:%s\n}\n' "$tools" >"$folder/tools"
+  try 0 --check-fail --check-suppressions="$folder/tools" "$program"
+done
+for tools in all bounds,race race; do
+  printf '{\n  by other tools\n  bounds:*\n  tools:%s\n}\n' "$tools" >"$folder/tools"
+  try 99 --check-fail --check-suppressions="$folder/tools" "$program"
+done
+printf '{\n  by all tools\n  bounds:*\n  tools:all\n}\n' >"$folder/tools"
+try 0 --check-fail --check=all --check-suppressions="$folder/tools" "$program"
 try 99 --check-fail --check-suppressions="$folder/none" "$program"
 grep -q "can't read the suppressions in $folder/none" "$folder/out" || complain "a file that is not there"
+
+# What is known of device runtimes is not told of, but where somebody asks: barriers that do not wait, in any reduction, and a team's state
+# without a barrier in front of one of an array by several waves.
+[ "$folder/sums" -nt "$sources/sums.c" ] || $OMP_CC -O2 "$sources/sums.c" -o "$folder/sums"
+for known in 'suppressed: [0-9]+ from' 'x suppressed by "barriers of the device runtime"' 'x suppressed by "state of a team'; do
+  try 0 --check-fail --check=all "$folder/sums"
+  says "$known"
+  says 'ERROR SUMMARY: 0 errors from 0 places'
+done
+[ "$(grep -c 'suppressed by "barriers' "$folder/log")" = 1 ] || complain "a suppression is listed for each place"
+try 99 --check-fail --check=all --check-runtimes "$folder/sums"
+says 'ERROR SUMMARY: [1-9][0-9]* errors, [1-9][0-9]* warnings'
+! grep -q suppressed "$folder/log" || complain "something is suppressed with --check-runtimes"
+try 0 --check-fail --check=wait "$folder/sums"
+says 'ERROR SUMMARY: 0 errors, [1-9][0-9]* warnings'
 
 # The limit is for what is told, not for what is counted.
 try 99 --check-fail --check-most=1 "$program"

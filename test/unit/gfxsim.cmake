@@ -16,7 +16,7 @@ list(APPEND GFXSIM_ON_STUB check/atomic.c check/cache.c check/cache_parts.c chec
 list(APPEND GFXSIM_ON_STUB check/wait.c check/wait_late.c check/wait_local.c check/wait_operands.c check/wait_pass.c check/wait_report.c check/wait_states.c)
 list(TRANSFORM GFXSIM_ON_STUB PREPEND ${PROJECT_SOURCE_DIR}/gfxsim/)
 
-add_library(gfxsim_on_stub STATIC ${GFXSIM_ON_STUB} gfxsim_stub.c)
+add_library(gfxsim_on_stub STATIC ${GFXSIM_ON_STUB} gfxsim_stub.c $<TARGET_OBJECTS:gfxsim_known>)
 target_include_directories(gfxsim_on_stub PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(gfxsim_on_stub PUBLIC gfxsim_options PkgConfig::CMOCKA)
 

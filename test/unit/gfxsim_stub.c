@@ -124,6 +124,12 @@ void gs_place_of(const gs_wave_t *w, unsigned lane, gs_place_t *place) {
   *place = (gs_place_t){.profile = "stub"};
 }
 
+void gs_place_kernel_name(const gs_vm_map_t *map, const gs_launch_t *launch, char name[GS_PLACE_TEXT]) {
+  (void)map;
+  (void)launch;
+  snprintf(name, GS_PLACE_TEXT, "stub");
+}
+
 void gs_place_of_other(const gs_vm_map_t *map, const gs_launch_t *launch, uint64_t group, unsigned wave,
                        unsigned lane, uint64_t pc, gs_place_t *place) {
   (void)map, (void)launch, (void)group, (void)wave, (void)lane, (void)pc;

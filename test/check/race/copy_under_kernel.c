@@ -1,6 +1,7 @@
 /* The host copies what a kernel is about to change.
  * expect: Data race: a (read|write) by a copy of [0-9]+ bytes|Conflicts with a (read|write) by a copy
  * levels: O2
+ * tries: 4
  * more: yes */
 #include <omp.h>
 #include <stdio.h>
