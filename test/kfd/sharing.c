@@ -93,12 +93,15 @@ static int peer_memory(const machine_t *machine, const hsa_amd_ipc_memory_t *han
   return hsa_amd_ipc_memory_detach(attached) == HSA_STATUS_ERROR_INVALID_ARGUMENT ? 0 : 5;
 }
 
-static int peer_refused(const machine_t *machine, const hsa_amd_ipc_memory_t *handle, size_t size) {
+/* ROCr 7 does not tell why its thunk refused it. */
+static bool is_refused(const machine_t *machine, const hsa_amd_ipc_memory_t *handle, size_t size) {
   void *attached = NULL;
-  return hsa_amd_ipc_memory_attach(handle, size, 1, machine->gpu, &attached) ==
-                 HSA_STATUS_ERROR_INVALID_ARGUMENT
-             ? 0
-             : 1;
+  const hsa_status_t status = hsa_amd_ipc_memory_attach(handle, size, 1, machine->gpu, &attached);
+  return status == HSA_STATUS_ERROR_INVALID_ARGUMENT || status == HSA_STATUS_ERROR;
+}
+
+static int peer_refused(const machine_t *machine, const hsa_amd_ipc_memory_t *handle, size_t size) {
+  return is_refused(machine, handle, size) ? 0 : 1;
 }
 
 /* Waits for 3, sets 2, and lets its GPU end a copy with the signal. */
@@ -238,10 +241,8 @@ static void test_memory_twice(void **state) {
  * that is not ROCr's.) */
 static void expect_refused(const machine_t *machine, hsa_amd_ipc_memory_t handle, unsigned word,
                            size_t size) {
-  void *attached = NULL;
   handle.handle[word] ^= UINT32_C(1) << 28;
-  assert_int_equal(hsa_amd_ipc_memory_attach(&handle, size, 1, machine->gpu, &attached),
-                   HSA_STATUS_ERROR_INVALID_ARGUMENT);
+  assert_true(is_refused(machine, &handle, size));
 }
 
 static void test_handles_that_are_wrong(void **state) {
@@ -306,6 +307,9 @@ int main(int argc, char **argv) {
   const struct CMUnitTest words[] = {cmocka_unit_test(test_handles_that_are_wrong)};
   const struct CMUnitTest visible[] = {cmocka_unit_test(test_writes_while_memory_moves)};
   const char *host_visible = getenv("GFXSIM_HOST_VISIBLE"), *by_words = getenv("HSA_ENABLE_IPC_MODE_LEGACY");
+  const char *without = getenv("SHARING_WITHOUT"); /* what a ROCr cannot do */
+  if (without)
+    cmocka_set_skip_filter(without);
   int failed = cmocka_run_group_tests_name("sharing", tests, setup, teardown);
   /* Where processes pass descriptors, it is ROCr that looks at handles, and it waits for ever for some. */
   if (!by_words || *by_words != '0')

@@ -1,20 +1,20 @@
 #!/bin/sh
-# The HSA tests below other ROCrs through the kernel driver's interface: 6.1.2 of Debian 13 with Debian's own thunk, and 6.4 of
-# forky, which has its thunk inside; there also rocminfo and OpenMP programs. Not part of ctest: needs root (or sudo)
-# and a network the first time. Run it after the build.
+# The HSA tests below other ROCrs through the kernel driver's interface: 6.1.2 of Debian 13 with Debian's own thunk, 6.4 of
+# forky, which has its thunk inside, and 7, which script/rocr-7 compiles; there also rocminfo and OpenMP programs. Not part of
+# ctest: needs root (or sudo) and a network the first time. Run it after the build.
 set -eu
 root=$(CDPATH="" cd -- "$(dirname -- "$0")/../.." && pwd)
 
 usage() {
   cat <<'USAGE'
 usage: test/kfd/trees.sh [--build=DIR] [--tree=NAME=DIR] [--programs=DIR] [--libraries=DIR]
-                         [trixie] [forky]
+                         [trixie] [forky] [rocr-7]
 
 Runs the HSA tests of the build in build/release (or DIR of --build) in the trees that script/trixie makes in build/trixie and
-build/forky (or DIR of --tree), in both or in those named. --programs=DIR: every program in that folder, too, which were
-compiled for gfx90a (script/omp-cc), with our libomptarget, and with their own: with our plugin up to LLVM 18, from 19 on with
-what libomptarget of theirs offloads by itself; with the libraries in --libraries=DIR, such as a libLLVM that the release does
-not have. Prints one line per test; the exit status is 1 when one fails.
+build/forky (or DIR of --tree), in both or in those named; rocr-7 is forky's with the ROCr of script/rocr-7. --programs=DIR:
+every program in that folder, too, which were compiled for gfx90a (script/omp-cc), with our libomptarget, and with their own: with
+our plugin up to LLVM 18, from 19 on with what libomptarget of theirs offloads by itself; with the libraries in --libraries=DIR,
+such as a libLLVM that the release does not have. Prints one line per test; the exit status is 1 when one fails.
 USAGE
 }
 
@@ -33,7 +33,7 @@ while [ $# -gt 0 ]; do
     --tree=trixie=?*) trixie=${1#*=*=} ;;
     --tree=forky=?*) forky=${1#*=*=} ;;
     --inside) inside=yes ;;
-    trixie | forky) trees="$trees $1" ;;
+    trixie | forky | rocr-7) trees="$trees $1" ;;
     -h | --help) usage; exit 0 ;;
     *) usage >&2; exit 2 ;;
   esac
@@ -56,16 +56,17 @@ make_generic() {
 
 if [ -z "$inside" ]; then
   status=0
-  case "${trees:-forky}" in *forky*) make_generic ;; esac
+  case "${trees:-forky}" in *forky* | *rocr-7*) make_generic ;; esac
+  libraries_of_forky=--packages="libhsa-runtime-dev libllvm21 libllvm22"
   for tree in ${trees:-trixie forky}; do
-    folder=$trixie
-    more=
-    if [ "$tree" = forky ]; then
-      folder=$forky
-      more=--packages="libhsa-runtime-dev libllvm21 libllvm22"
-    fi
+    case $tree in
+      trixie) enter="trixie --release=trixie" folder=$trixie more= ;;
+      forky) enter="trixie --release=forky" folder=$forky more=$libraries_of_forky ;;
+      rocr-7) enter=rocr-7 folder=$forky more=$libraries_of_forky ;;
+    esac
     # What programs find their runtimes by may be links.
-    "$root/script/trixie" --release="$tree" --root="$folder" ${more:+"$more"} --bind="$build" ${programs:+--bind="$programs"} ${libraries:+--bind="$libraries"} \
+    # shellcheck disable=SC2086
+    "$root"/script/$enter --root="$folder" ${more:+"$more"} --bind="$build" ${programs:+--bind="$programs"} ${libraries:+--bind="$libraries"} \
       --bind="$(realpath "$root/build/llvm")" \
       "$root/test/kfd/trees.sh" --inside --build="$build" ${programs:+--programs="$programs"} \
       ${libraries:+--libraries="$libraries"} || status=1
@@ -90,7 +91,16 @@ try() {
   fi
 }
 
-echo "ROCr $(dpkg-query -W -f '${Version}' libhsa-runtime64-1)"
+case "${LD_LIBRARY_PATH-}" in
+  /opt/rocr-7/lib*)
+    echo "ROCr 7"
+    # The library reads through a null pointer when a process attaches a signal of another's (Runtime::IPCAttach looks at the first
+    # of no agents).
+    echo "not for this ROCr: signals of other processes"
+    export SHARING_WITHOUT=test_signal
+    ;;
+  *) echo "ROCr $(dpkg-query -W -f '${Version}' libhsa-runtime64-1)" ;;
+esac
 run=$build/bin/gfxsim-run
 export MACHINE_KERNELS="$build/test/machine/kernels.co" FAULT_KERNELS="$build/test/fault/kernels.co"
 # What only the thunk's door promises, and what needs that library. 6.4 has no functions of a thunk to call.
@@ -112,7 +122,7 @@ done
 try "attributes of memory" env GFXSIM_CUS=4 GFXSIM_DEVICES=gfx90a,gfx90a GFXSIM_SVM=1 "$run" --door=kfd "$build/test/kfd/svm"
 try "memory by addresses" env GFXSIM_CUS=4 GFXSIM_DEVICES=gfx90a,gfx90a GFXSIM_HOST_VISIBLE=1 "$run" --door=kfd "$build/test/kfd/vmem"
 try "rocminfo" "$root/test/kfd/rocminfo.sh" "$build/bin/gfxsim-run"
-[ -z "$libraries" ] || export LD_LIBRARY_PATH="$libraries"
+[ -z "$libraries" ] || export LD_LIBRARY_PATH="$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 [ ! -e /usr/lib/x86_64-linux-gnu/libLLVM.so.22.1 ] || for pair in $generic; do
   for program in "$build"/test/kfd/generic/*-"${pair%:*}"; do
     for runtime in ours stock; do

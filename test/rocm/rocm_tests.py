@@ -53,6 +53,7 @@ SUITES = {
     **{name: Suite("lib" + name.lower()) for name in ("hipBLAS", "rocFFT", "rocSPARSE", "rocSOLVER", "rocALUTION")},
     "RCCL": Suite("librccl", PEERS),
 }
+ROCR_7 = "rocr-7"  # in the place of a release: forky with the ROCr of the script of that name
 ROCR_PROGRAMS = {"kfdtest": "kfdtest", "rocrtst": "rocrtst64"}
 # The machine: small, so that what a library sizes by the device takes little time. RCCL wants peers.
 MACHINE = {"GFXSIM_CUS": "8", "GFXSIM_DEVICES": "gfx90a", "GFXSIM_HOST_VISIBLE": "1"}
@@ -65,17 +66,23 @@ CHUNK = 200  # cases of one process: the filter is an argument
 
 
 def release_of(options, suite):
-    return options.release if SUITES[suite].library else "forky"
+    return options.release if SUITES[suite].library or options.release == ROCR_7 else "forky"
+
+
+def root_of(options, suite):
+    release = release_of(options, suite)
+    return "--root=" + (options.root or os.path.join(ROOT, "build", "forky" if release == ROCR_7 else release))
 
 
 def tree_of(options, suite):
-    """What script/trixie needs to find it."""
+    """The script that enters it, and what this needs to find it."""
     release = release_of(options, suite)
-    return ["--release=" + release, "--root=" + (options.root or os.path.join(ROOT, "build", release))]
+    enter = [release] if release == ROCR_7 else ["trixie", "--release=" + release]
+    return [os.path.join(ROOT, "script", enter[0])] + enter[1:] + [root_of(options, suite)]
 
 
 def in_tree(options, suite, words, **more):
-    command = [os.path.join(ROOT, "script", "trixie")] + tree_of(options, suite) + ["--bind=" + options.build]
+    command = tree_of(options, suite) + ["--bind=" + options.build]
     return subprocess.Popen(command + words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                             start_new_session=True, **more)
 
@@ -220,8 +227,8 @@ def run_program(options, suite, program, done, log):
 
 def label_of(options, suite):
     """What its results are listed as."""
-    of_release = f" of {options.release}" if SUITES[suite].library and options.release != "trixie" else ""
-    return suite + of_release + (f" on {options.device}" if options.device else "")
+    with_release = options.release == ROCR_7 or SUITES[suite].library and options.release != "trixie"
+    return suite + (f" of {options.release}" if with_release else "") + (f" on {options.device}" if options.device else "")
 
 
 def path_of(label):
@@ -232,7 +239,7 @@ def labels_of(suite):
     """Those under which there are results, of this machine or in the table."""
     labels = {os.path.basename(path)[:-len(".jsonl")] for path in glob.glob(path_of(suite + " o[fn] *"))}
     with open(TABLE) as table:
-        labels |= set(re.findall(rf"^\| ({suite} o[fn] [\w ]+) \|", table.read(), re.MULTILINE))
+        labels |= set(re.findall(rf"^\| ({suite} o[fn] [\w -]+) \|", table.read(), re.MULTILINE))
     return [suite] + sorted(labels)
 
 
@@ -259,7 +266,7 @@ def read_reasons():
 
 def reason_for(suite, label, case):
     for wanted, pattern, reason in read_reasons():
-        if wanted in (suite, label.replace(" ", "_")) and re.fullmatch(pattern, case):
+        if (wanted == suite or fnmatch.fnmatchcase(label.replace(" ", "_"), wanted)) and re.fullmatch(pattern, case):
             return reason
     return None
 
@@ -300,6 +307,8 @@ def package_path_of(label):
 
 def version_of(options, suite):
     """The package that was run, and its version."""
+    if options.release == ROCR_7 and not SUITES[suite].library:
+        return "ROCr 7"
     package = package_of(options, suite)
     version = output_of(options, suite, ["dpkg-query", "-W", "-f", "${Version}", package])
     return f"{package} {(version or '?').strip()}"
@@ -342,7 +351,7 @@ def write_table(options):
 # AMD's libraries on gfxsim
 
 Written by `script/rocm-tests --write`; do not edit. Cases of the test suites that Debian 13 packages, or another release where
-one is named, and of ROCr's own programs on the ROCr of Debian forky, run on gfxsim's gfx90a with 8 compute units, or on the part
+one is named, and of ROCr's own programs on the ROCr of Debian forky (`of rocr-7`: on that of `script/rocr-7`), run on gfxsim's gfx90a with 8 compute units, or on the part
 that is named. They were written for hardware, by the authors of the libraries. Of libraries samples: every n-th case, and not of
 all programs; of rocThrust sizes up to 256. `skipped`: by the suite itself. `late`: more than {options.limit:g} s, or what was given
 when it was run.
@@ -357,13 +366,12 @@ when it was run.
 
 
 def prepare(options, suite):
-    script = os.path.join(ROOT, "script")
     tree = tree_of(options, suite)
     if SUITES[suite].library:
-        command = [os.path.join(script, "trixie")] + tree + ["--packages=" + package_of(options, suite)]
+        commands = [tree + ["--packages=" + package_of(options, suite)]]
     else:
-        command = [os.path.join(script, "rocr-tests"), tree[1]]
-    if subprocess.run(command).returncode:
+        commands = [[os.path.join(ROOT, "script", "rocr-tests"), root_of(options, suite)]] + ([tree] if options.release == ROCR_7 else [])
+    if any(subprocess.run(command).returncode for command in commands):
         sys.exit("rocm-tests: the tree cannot be made")
     with open(package_path_of(label_of(options, suite)), "w") as file:
         file.write(version_of(options, suite))
@@ -373,7 +381,8 @@ def main():
     parser = argparse.ArgumentParser(prog="script/rocm-tests", description=USAGE,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"), metavar="DIR", help="of gfxsim (default: %(default)s)")
-    parser.add_argument("--release", default="trixie", choices=("trixie", "forky", "unstable"), help="of Debian, for libraries (default: %(default)s)")
+    parser.add_argument("--release", default="trixie", choices=("trixie", "forky", "unstable", ROCR_7), help="of Debian, for libraries (default: %(default)s); "
+                        "rocr-7 is forky on the ROCr of script/rocr-7, also for rocrtst")
     parser.add_argument("--root", metavar="DIR", help="the tree (default: build/trixie, or build/forky for ROCr's own)")
     parser.add_argument("--door", default="thunk", choices=("thunk", "kfd"), help="which of gfxsim's, for libraries of trixie (default: %(default)s)")
     parser.add_argument("--device", metavar="PART", help="the GPU (default: the suite's own choice, of gfx90a); its results are listed apart")
@@ -389,6 +398,8 @@ def main():
     unknown = [suite for suite in options.suites if suite not in SUITES]
     if unknown or not (options.suites or options.write):
         parser.error(f"no such suite: {', '.join(unknown)}" if unknown else "name a suite, or --write")
+    if options.release == ROCR_7 and "kfdtest" in options.suites:
+        parser.error("kfdtest has a thunk of its own, and no ROCr")
     options.build, options.root = os.path.abspath(options.build), options.root and os.path.abspath(options.root)
     os.makedirs(WORK, exist_ok=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
