@@ -351,10 +351,10 @@ def write_table(options):
 # AMD's libraries on gfxsim
 
 Written by `script/rocm-tests --write`; do not edit. Cases of the test suites that Debian 13 packages, or another release where
-one is named, and of ROCr's own programs on the ROCr of Debian forky (`of rocr-7`: on that of `script/rocr-7`), run on gfxsim's gfx90a with 8 compute units, or on the part
-that is named. They were written for hardware, by the authors of the libraries. Of libraries samples: every n-th case, and not of
-all programs; of rocThrust sizes up to 256. `skipped`: by the suite itself. `late`: more than {options.limit:g} s, or what was given
-when it was run.
+one is named, and of ROCr's own programs on the ROCr of Debian forky (`of rocr-7`: on that of `script/rocr-7`), run on gfxsim's
+gfx90a with 8 compute units, or on the part that is named. They were written for hardware, by the authors of the libraries. Of
+libraries samples: every n-th case, and not of all programs; of rocThrust sizes up to 256. `skipped`: by the suite itself. `late`:
+more than {options.limit:g} s, or what was given when it was run.
 
 | suite | package | cases run | {" | ".join(COLUMNS)} |
 |---|---|{"---|" * (1 + len(COLUMNS))}
