@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -212,6 +213,7 @@ int scenario_run(const scenario_t *table, unsigned count, const char *name) {
   const struct rlimit no_core = {0, 0};
   alarm(CHILD_SECONDS);
   setrlimit(RLIMIT_CORE, &no_core);
+  signal(SIGINT, SIG_DFL); /* a shell has what it runs in the background ignore it */
   machine_t machine;
   if (!machine_open(&machine))
     return 99;
