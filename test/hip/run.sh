@@ -44,7 +44,7 @@ of_rocr= # that of script/rocr-7 reads through a null pointer when HIP attaches 
 case $release in
   trixie) doors=${doors:-thunk kfd} ;;
   forky) doors=${doors:-kfd}; of_forky= ;;
-  rocr-7) doors=${doors:-kfd}; of_forky= of_rocr=" sharing " ;;
+  rocr-7) doors=${doors:-kfd}; of_forky=; of_rocr=" sharing " ;;
   *) usage >&2; exit 2 ;;
 esac
 
