@@ -39,8 +39,8 @@ THRUST = Frame("--list", lambda cases: ["--verbose", "--sizes=small"] + cases,
                re.compile(r"Running (\w+)\.\.\."), re.compile(r".*\[(PASS|KNOWN FAILURE|FAILURE|ERROR|UNKNOWN EXCEPTION)\] +(?:\S+ ms )?(\w+)$"))
 
 # A suite: the library whose package of tests it is in, or None if script/rocr-tests compiles it; what differs from MACHINE; the
-# frame of its programs.
-Suite = collections.namedtuple("Suite", "library machine frame", defaults=({}, GOOGLE))
+# frame of its programs; what these are told always.
+Suite = collections.namedtuple("Suite", "library machine frame arguments", defaults=({}, GOOGLE, ()))
 LIBEXEC = "/usr/libexec/rocm/"  # packages have a folder of their programs here
 ROCR = "/opt/rocr-tests"  # in the tree of forky, whose ROCr has its thunk inside
 PEERS = {"GFXSIM_DEVICES": "gfx90a,gfx90a"}
@@ -50,7 +50,9 @@ SUITES = {
     **{name: Suite("lib" + name.lower()) for name in ("rocRAND", "hipRAND", "rocPRIM", "hipCUB")},
     "rocThrust": Suite("librocthrust", frame=THRUST),
     "rocBLAS": Suite("librocblas", {"GTEST_LISTENER": "PASS_LINE_IN_LOG"}),  # of 6.4 it prints only what fails otherwise
-    **{name: Suite("lib" + name.lower()) for name in ("hipBLAS", "rocFFT", "rocSPARSE", "rocSOLVER", "rocALUTION")},
+    "hipBLAS": Suite("libhipblas"),
+    "rocFFT": Suite("librocfft", arguments=("--seed=1",)),  # chance chooses its cases: a second run has others
+    **{name: Suite("lib" + name.lower()) for name in ("rocSPARSE", "rocSOLVER", "rocALUTION")},
     "RCCL": Suite("librccl", PEERS),
 }
 ROCR_7 = "rocr-7"  # in the place of a release: forky with the ROCr of the script of that name
@@ -135,7 +137,7 @@ def list_cases(options, suite, program):
     of_release = "" if options.release == "trixie" else options.release + "."
     kept = os.path.join(WORK, f"{suite}.{of_release}{os.path.basename(program)}.list")  # some take minutes
     if options.again or not os.path.exists(kept):
-        text = output_of(options, suite, below_gfxsim(options, suite, [program, frame.listing]))
+        text = output_of(options, suite, below_gfxsim(options, suite, [program, frame.listing, *SUITES[suite].arguments]))
         if text is None:
             sys.exit(f"rocm-tests: {program} does not list its cases")
         with open(kept, "w") as file:
@@ -183,7 +185,7 @@ def lines_of(process, limit):
 def run_cases(options, suite, program, cases):
     """Yields case, result and seconds, for as many as one process gets to: all, or up to one that ends it."""
     frame = SUITES[suite].frame
-    process = in_tree(options, suite, below_gfxsim(options, suite, [program] + frame.selection(cases)))
+    process = in_tree(options, suite, below_gfxsim(options, suite, [program, *frame.selection(cases), *SUITES[suite].arguments]))
     running, begun, skips = None, time.monotonic(), False
     try:
         for line in lines_of(process, options.limit):
