@@ -227,6 +227,7 @@ static void begin_operation(gs_wave_t *w, uint64_t pc, const gs_uses_t *uses) {
     p->count = use->count;
     p->vector = use->vector;
     p->lanes = use->lanes;
+    p->half = use->half;
     mark(waits, p);
   }
   if (!waits->count || !join(p - 1, p))
@@ -256,6 +257,8 @@ static bool meets(const gs_pending_t *p, const gs_operand_t *use, const gs_uses_
   if (p->vector != use->vector || use->first >= p->first + p->count || p->first >= use->first + use->count)
     return false;
   if (use->vector && !(use->lanes & p->lanes))
+    return false;
+  if (p->half && use->half && p->half != use->half)
     return false;
   return !use->writes || !in_order(p, uses);
 }

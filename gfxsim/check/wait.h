@@ -26,12 +26,16 @@ typedef enum gs_role {
   GS_ROLE_MASK, /* a carry, or what v_cndmask and v_div_fmas choose by */
 } gs_role_t;
 
+/* Of one register: which half of it is read or written, where that is known. */
+typedef enum gs_half { GS_HALF_BOTH, GS_HALF_LOW, GS_HALF_HIGH } gs_half_t;
+
 /* Registers of one operand. */
 typedef struct gs_operand {
   uint16_t first, count;
   bool vector, writes;
   uint8_t role;   /* gs_role_t */
   uint64_t lanes; /* of vector registers */
+  uint8_t half;   /* gs_half_t */
 } gs_operand_t;
 
 enum { GS_MOST_USES = 10 }; /* a pair that adds two products to each of its destinations */
@@ -158,6 +162,7 @@ typedef struct gs_pending {
   uint8_t late;     /* slot of the wave's results that are kept back, and 1 */
   uint8_t line;
   uint8_t number;    /* of operations */
+  uint8_t half;      /* gs_half_t, of what it will write */
   bool passes_local; /* as in gs_uses_t: it counts in `lgkm` until that says otherwise, though nobody waits */
 } gs_pending_t;
 

@@ -224,11 +224,29 @@ static inline void add(gs_uses_t *uses, gs_operand_t use) {
 }
 
 static inline void add_vectors(gs_uses_t *uses, unsigned first, unsigned count, uint64_t lanes, bool writes) {
-  add(uses, (gs_operand_t){(uint16_t)first, (uint16_t)count, true, writes, GS_ROLE_OTHER, lanes});
+  add(uses,
+      (gs_operand_t){(uint16_t)first, (uint16_t)count, true, writes, GS_ROLE_OTHER, lanes, GS_HALF_BOTH});
 }
 
 static inline void add_scalars(gs_uses_t *uses, unsigned first, unsigned count, bool writes) {
-  add(uses, (gs_operand_t){(uint16_t)first, (uint16_t)count, false, writes, GS_ROLE_OTHER, 0});
+  add(uses, (gs_operand_t){(uint16_t)first, (uint16_t)count, false, writes, GS_ROLE_OTHER, 0, GS_HALF_BOTH});
+}
+
+/* From gfx11 on, instructions on 16 bits have to do with one half of a register, and leave the other alone.
+ */
+static gs_half_t half_of(const gs_wave_t *w, unsigned type, bool is_high) {
+  const bool is_short = type == GS_T_F16 || type == GS_T_I16 || type == GS_T_U16 || type == GS_T_B16;
+  return !is_short || !(w->env->target & GS_GFX11) ? GS_HALF_BOTH : is_high ? GS_HALF_HIGH : GS_HALF_LOW;
+}
+
+/* What a store takes from its only register of data, or a load puts into the only one that it returns to. */
+static gs_half_t half_of_data(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule) {
+  const char *name = in->op->name;
+  const bool is_short = is_store(in) ? strstr(name, "_b16") || strstr(name, "_b8") || strstr(name, "_d16_hi")
+                                     : rule->last_bits != UINT32_MAX;
+  if (!is_short || !(w->env->target & GS_GFX11) || in->op->flags & GS_OPF_TWO_ADDR)
+    return GS_HALF_BOTH;
+  return strstr(name, "_d16_hi") ? GS_HALF_HIGH : GS_HALF_LOW;
 }
 
 /* The lanes of a vector register that operand `i` reads. */
@@ -256,10 +274,14 @@ static void add_source(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_ru
                        : in->op->src[i] == GS_T_LANE       ? GS_ROLE_LANE
                        : i == 1 && rule->line && count > 2 ? GS_ROLE_DATA
                                                            : GS_ROLE_OTHER;
+  const gs_half_t half = count != 1             ? GS_HALF_BOTH
+                         : rule->line && i == 1 ? half_of_data(w, in, rule)
+                                                : half_of(w, in->op->src[i], s->mods & GS_MOD_HI);
   if (s->kind == GS_SRC_VGPR)
-    add(uses, (gs_operand_t){s->reg, (uint16_t)count, true, false, role, lanes_of(w, in, rule, i)});
+    add(uses,
+        (gs_operand_t){s->reg, (uint16_t)count, true, false, role, lanes_of(w, in, rule, i), (uint8_t)half});
   else if (s->kind == GS_SRC_SGPR)
-    add(uses, (gs_operand_t){s->reg, (uint16_t)count, false, false, role, 0});
+    add(uses, (gs_operand_t){s->reg, (uint16_t)count, false, false, role, 0, GS_HALF_BOTH});
 }
 
 static void scalar_uses(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule,
@@ -280,7 +302,8 @@ static void vector_uses(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_r
   for (unsigned i = 0; i < 3; i++)
     add_source(w, in, rule, i, in->op->src[i] == GS_T_MASK ? gs_mask_dwords(w) : rule->src[i], uses);
   if (rule->reads_vcc)
-    add(uses, (gs_operand_t){GS_S_VCC, (uint16_t)gs_mask_dwords(w), false, false, GS_ROLE_MASK, 0});
+    add(uses,
+        (gs_operand_t){GS_S_VCC, (uint16_t)gs_mask_dwords(w), false, false, GS_ROLE_MASK, 0, GS_HALF_BOTH});
   else if (flags & GS_OPF_SDST || in->op->encoding == GS_ENC_VOPC)
     add_scalars(uses, in->sdst, gs_mask_dwords(w), true);
   if (in->op->encoding == GS_ENC_VOPC)
@@ -291,10 +314,12 @@ static void vector_uses(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_r
   }
   const uint64_t lanes = rule->kinds & (GS_KIND_MFMA | GS_KIND_LANE) ? lanes_of(w, in, rule, 0) : gs_exec(w);
   const bool adds_to_dst = flags & GS_OPF_SPARSE && rule->kinds & GS_KIND_MFMA;
+  const gs_half_t half = half_of(w, in->op->dst, in->dst_hi);
   if (flags & GS_OPF_ACC_DST || adds_to_dst)
     add(uses, (gs_operand_t){in->dst, rule->dst, true, false,
-                             adds_to_dst || rule->kinds & GS_KIND_DOT ? GS_ROLE_C : GS_ROLE_OTHER, lanes});
-  add_vectors(uses, in->dst, rule->dst, lanes, true);
+                             adds_to_dst || rule->kinds & GS_KIND_DOT ? GS_ROLE_C : GS_ROLE_OTHER, lanes,
+                             (uint8_t)half});
+  add(uses, (gs_operand_t){in->dst, rule->dst, true, true, GS_ROLE_OTHER, lanes, (uint8_t)half});
   if (rule->swaps && in->src[0].kind == GS_SRC_VGPR)
     add_vectors(uses, in->src[0].reg, 1, lanes, true);
 }
@@ -333,9 +358,12 @@ static void memory_uses(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_r
   const bool vector = in->op->encoding != GS_ENC_SMEM;
   const uint64_t lanes = vector ? gs_exec(w) : 0;
   const bool data_in_dst = is_buffer(in) || in->op->encoding == GS_ENC_SMEM;
+  const unsigned results = returned(in, rule);
+  const uint8_t half = (uint8_t)(rule->dst == 1 ? half_of_data(w, in, rule) : GS_HALF_BOTH);
   if (data_in_dst && (is_store(in) || is_atomic(in)))
-    add(uses, (gs_operand_t){in->dst, rule->dst, vector, false, GS_ROLE_DATA, lanes});
-  add(uses, (gs_operand_t){in->dst, (uint16_t)returned(in, rule), vector, true, GS_ROLE_OTHER, lanes});
+    add(uses, (gs_operand_t){in->dst, rule->dst, vector, false, GS_ROLE_DATA, lanes, half});
+  add(uses, (gs_operand_t){in->dst, (uint16_t)results, vector, true, GS_ROLE_OTHER, lanes,
+                           results == 1 ? half : (uint8_t)GS_HALF_BOTH});
 }
 
 /* Whether the flat address of some active lane is one of LDS. */
