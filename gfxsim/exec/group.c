@@ -268,6 +268,17 @@ static uint32_t status_register(const gs_group_t *group, const gs_kernel_t *kern
   return (group->wave_count > 1 ? IN_TG : 0) | (kernel->private_bytes ? SCRATCH_EN : 0);
 }
 
+/* GPR_ALLOC: what a wave owns, less one, as Linux' handlers of traps read it (amdkfd,
+ * cwsr_trap_handler_gfx*.asm). gfx9 counts SGPRs by 16, later parts give each wave as many. */
+static uint32_t gpr_alloc(const gs_kernel_t *kernel) {
+  const uint32_t vgprs = kernel->vgprs / 4 - 1, sgprs = (kernel->rsrc1 >> 7 & 7) << 24;
+  if (kernel->target & GS_CDNA2_3) /* one file, by 8, in which accumulation registers begin at an offset */
+    return ((kernel->vgprs + kernel->acc_vgprs) / 8 - 1) << 6 | vgprs << 12 | sgprs;
+  if (kernel->target & GS_GFX11)
+    return vgprs << 12;
+  return vgprs << 8 | (kernel->target & GS_GFX9 ? sgprs : 0);
+}
+
 void gs_group_size(const gs_group_t *group, const gs_kernel_t *kernel, uint32_t size[3]) {
   for (unsigned i = 0; i < 3; i++) {
     const uint32_t left = kernel->grid[i] - group->id[i] * kernel->group_size[i];
@@ -307,7 +318,7 @@ void gs_group_start(gs_group_t *group, const gs_run_t *run, uint64_t index) {
       .hw_id = hw_id(device, kernel, index),
       .xcc_id = (uint32_t)(index % xccs_of(device)),
       .status = status_register(group, kernel),
-      .gpr_alloc = ((kernel->vgprs + kernel->acc_vgprs) / 4 - 1) << 8 | (kernel->rsrc1 >> 6 & 0xf) << 24,
+      .gpr_alloc = gpr_alloc(kernel),
       .clock = gs_clock_ticks,
       .send_interrupt = device->ops.send_interrupt,
       .context = device->ops.context,

@@ -83,6 +83,13 @@ enum {
 static uint32_t read_mode(const gs_wave_t *w) {
   return w->mode;
 }
+/* The bits that MODE has. After gfx9 there are no more modes that change what instructions do; DISABLE_PERF,
+ * which has the place of one, is left out with them. Bit 21 of gfx11 asks for a trap at the wave's end. */
+static uint32_t mode_bits(gs_target_t target) {
+  const uint32_t below = (1u << 21) - 1u, of_gfx9 = below | 0x1ffu << 23,
+                 of_gfx10 = below | GS_MODE_FP16_OVFL;
+  return target & GS_GFX9 ? of_gfx9 : target & GS_GFX10 ? of_gfx10 : of_gfx10 | 1u << 21;
+}
 static uint32_t read_status(const gs_wave_t *w) {
   enum { EXECZ_SHIFT = 9, VCCZ_SHIFT = 10, VALID = 1 << 16 };
   return w->env->status | VALID | w->scc | (uint32_t)(gs_exec(w) == 0) << EXECZ_SHIFT |
@@ -176,9 +183,8 @@ bool gs_hwreg_write(gs_wave_t *w, unsigned id, uint32_t value, uint32_t mask) {
   mask &= hwregs[id].writable;
   if ((id == HWREG_FLAT_SCR_LO || id == HWREG_FLAT_SCR_HI) && !(w->env->target & GS_GFX10))
     mask = 0; /* which hardware sets */
-  if (id == HWREG_MODE && !(w->env->target & GS_GFX9))
-    mask &= ~((uint32_t)GS_MODE_CHANGES | (uint32_t)CSP_MASK
-                                              << GS_MODE_CSP_SHIFT); /* which are not there any more */
+  if (id == HWREG_MODE)
+    mask &= mode_bits(w->env->target);
   value = (old & ~mask) | (value & mask);
   if (id == HWREG_TRAPSTS)
     w->trapsts = value;

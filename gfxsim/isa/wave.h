@@ -108,7 +108,7 @@ typedef struct gs_wave_env {
   uint32_t hw_id;          /* HW_ID register */
   uint32_t xcc_id;         /* XCC_ID register, on parts that have several */
   uint32_t status;         /* bits of STATUS that never change: IN_TG (1 << 11), SCRATCH_EN (1 << 28) */
-  uint32_t gpr_alloc;      /* GPR_ALLOC register: (VGPRs / 4 - 1) << 8 | (SGPRs / 16 - 1) << 24 */
+  uint32_t gpr_alloc;      /* GPR_ALLOC register */
   uint32_t doorbell_id;    /* what s_sendmsg(MSG_GET_DOORBELL) returns */
   uint64_t (*clock)(void); /* counter of s_memtime and s_memrealtime, the one of signal time stamps */
   void (*send_interrupt)(void *context, uint32_t event_id); /* s_sendmsg(MSG_INTERRUPT) */

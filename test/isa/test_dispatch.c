@@ -686,6 +686,36 @@ static void test_xccs(void **state) {
   bench_fini(&b);
 }
 
+/* What a wave is told about its registers: 16 vector registers and 16 behind them, which accumulate where one
+ * file has both, and 96 SGPRs. */
+static void test_register_sizes(void **state) {
+  static const struct {
+    unsigned targets;
+    uint32_t value;
+  } rows[] = {
+      {GS_BEFORE_90A, 5 << 24 | 7 << 8},
+      {GS_CDNA2_3, 5 << 24 | 3 << 12 | 3 << 6},
+      {GS_GFX1030, 7 << 8},
+      {GS_GFX1100, 7 << 12},
+  };
+  const uint32_t sgprs = 10 << 6, rsrc3 = 3;
+  uint32_t rsrc1;
+  bench_t b;
+  bench_init(&b, state, 1);
+  load(&b, "s_getreg_b32 s6, hwreg(HW_REG_GPR_ALLOC)\nv_mov_b32 v1, 0\nv_mov_b32 v2, s6\n"
+           "global_store_dword v1, v2, s[0:1]\ns_endpgm\n");
+  memcpy(&rsrc1, b.code + 48, 4);
+  rsrc1 |= sgprs;
+  memcpy(b.code + 48, &rsrc1, 4);
+  if (isa_part(state) & GS_CDNA2_3)
+    memcpy(b.code + 44, &rsrc3, 4);
+  assert_int_equal(run_line(&b, 1, 1), GS_DONE);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (rows[i].targets & isa_part(state))
+      assert_int_equal(b.out[0], rows[i].value);
+  bench_fini(&b);
+}
+
 int main(void) {
   gs_guard_install();
   sigaction(SIGSEGV, NULL, &guard);
@@ -705,6 +735,7 @@ int main(void) {
       isa_part_test(test_faults),
       isa_part_test_on(test_preloaded_arguments, GS_CDNA2_3),
       isa_part_test_on(test_xccs, GS_GFX942),
+      isa_wide_part_test(test_register_sizes),
       isa_part_test_on(test_stop, GS_GFX90A),
       isa_part_test_on(test_no_host_memory, GS_GFX90A),
       isa_part_test_on(test_stop_between_groups, GS_GFX90A),

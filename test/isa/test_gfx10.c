@@ -249,6 +249,10 @@ static void test_mode(void **state) {
   (void)isa_run(t, "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 4), 0xabcdef03");
   assert_int_equal(t->w.mode, (before & ~UINT32_C(0xff)) | 0x35);
   isa_assert_only_changed(t, "mode");
+  /* gfx9 has more of them; bit 21 came with gfx11. */
+  (void)isa_run(t, "s_setreg_imm32_b32 hwreg(HW_REG_MODE), -1");
+  assert_int_equal(t->w.mode, isa_part(state) & GS_GFX11 ? 0x00bfffff : 0x009fffff);
+  isa_assert_only_changed(t, "mode");
   isa_free(t);
 }
 

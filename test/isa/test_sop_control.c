@@ -373,6 +373,9 @@ static void test_setreg_mode(void **state) {
   (void)isa_run(t, "s_setreg_imm32_b32 hwreg(HW_REG_MODE), 0x008003f0");
   assert_int_equal(t->w.mode, 0x008003f0);
   assert_false(t->w.fp_custom);
+  /* Two bits are nobody's. */
+  (void)isa_run(t, "s_setreg_imm32_b32 hwreg(HW_REG_MODE), -1");
+  assert_int_equal(t->w.mode, 0xff9fffff);
   isa_free(t);
 }
 
