@@ -113,8 +113,10 @@ static inline bool move_lanes(unsigned control, int from[GS_LANES]) {
         to[i] = first == 0 ? NOBODY : (int)first - 1;
       else if (control == 0x143) /* row_bcast:31 */
         to[i] = first < 32 ? NOBODY : 31;
-      else if (control >= 0x150 && control < 0x160) /* row_newbcast */
+      else if (control >= 0x150 && control < 0x160) /* row_newbcast, row_share */
         to[i] = (int)(first + n);
+      else if (control >= 0x160 && control < 0x170) /* row_xmask */
+        to[i ^ n] = (int)l;
       else
         return false;
     }
@@ -122,15 +124,21 @@ static inline bool move_lanes(unsigned control, int from[GS_LANES]) {
   return true;
 }
 
-/* gfx90a has broadcasts within rows. */
+/* gfx90a has broadcasts within rows; gfx10 has them, too, but nothing that leaves a row. */
 static inline bool has_control(void *const *state, unsigned control) {
+  const gs_target_t part = isa_part(state);
   int from[GS_LANES];
-  return move_lanes(control, from) && (control < 0x150 || (isa_part(state) & GS_CDNA2_3));
+  const bool exists = move_lanes(control, from),
+             leaves = (control >= 0x130 && control < 0x140) || control > 0x141;
+  return exists && (control >= 0x160   ? !(part & GS_GFX9)
+                    : control >= 0x150 ? !(part & GS_GFX9) || (part & GS_CDNA2_3)
+                                       : !leaves || (part & GS_GFX9));
 }
 
 typedef struct dpp {
   unsigned control, row_mask, bank_mask;
   bool bound_ctrl;
+  bool fetch_inactive; /* since gfx10 */
 } dpp_t;
 
 /* What DPP does to operand 0: whether the lane is written, and the value it gets. */
@@ -140,7 +148,7 @@ static inline bool dpp_read(const isa_wave_t *t, const dpp_t *d, unsigned reg, u
   int from[GS_LANES];
   assert_true(move_lanes(d->control, from));
   const int source = from[lane];
-  const bool found = source != NOBODY && (exec >> source & 1);
+  const bool found = source != NOBODY && (d->fetch_inactive || (exec >> source & 1));
   *value = found ? t->before.v[reg].u32[source] : 0;
   return (exec >> lane & 1) && (d->row_mask >> lane / 16 & 1) && (d->bank_mask >> lane % 16 / 4 & 1) &&
          (found || d->bound_ctrl);

@@ -254,7 +254,7 @@ static void add_dpp(variants_t *all, const gs_opcode_t *op, unsigned number) {
   enum { CONTROLS = sizeof controls / sizeof controls[0] };
   for (unsigned k = 0; k < (is_wide(op) ? 1 : 4); k++) { /* pairs know the first one only */
     const unsigned c = is_wide(op) ? 0 : 1 + (number + 3 * k) % (CONTROLS - 1);
-    const dpp_t d = {controls[c].control, k == 2 ? 0xa : 0xf, k == 3 ? 0x7 : 0xf, k % 2};
+    const dpp_t d = {controls[c].control, k == 2 ? 0xa : 0xf, k == 3 ? 0x7 : 0xf, k % 2, false};
     variant_t *v = add_variant(all, &(variant_t){.kind = DPP, .dpp = d});
     for (unsigned i = 0; i < 2 && i < source_count(op); i++)
       v->sign[i] = is_float(source_type(op, i)) ? (number + k + i) % 4 : 0;
@@ -397,7 +397,7 @@ static bool mask_bit(isa_wave_t *then, const gs_opcode_t *op, const variant_t *v
   uint32_t ignored;
   if (v->kind != DPP || op->encoding == GS_ENC_VOPC)
     return written && bit;
-  const dpp_t unmasked = {v->dpp.control, 0xf, 0xf, v->dpp.bound_ctrl};
+  const dpp_t unmasked = {v->dpp.control, 0xf, 0xf, v->dpp.bound_ctrl, false};
   const bool old = then->before.w.s.u64[GS_S_VCC / 2] >> lane & 1;
   return gs_exec(&then->before.w) >> lane & 1 &&
          (dpp_read(then, &unmasked, SOURCE, lane, &ignored) ? bit : old);

@@ -63,10 +63,13 @@ static void patch_sdwa(uint32_t words[2], const sdwa_t *s) {
 
 /* Fields are where the assembler puts them. */
 static void test_sdwa_encoding(void **state) {
+  const char *const name = isa_part(state) & GS_GFX9 ? "v_add_u32_sdwa" : "v_add_nc_u32_sdwa";
+  char plain[TEXT_BYTES];
   texts_t all = {.count = 0};
+  (void)snprintf(plain, sizeof plain, "%s v0, v2, v4 src0_sel:BYTE_1", name);
   for (unsigned n = 0; n < SDWA_FORMS; n += 97) {
     const sdwa_t s = nth_sdwa(n);
-    add_text(&all, "v_add_u32_sdwa v0, %s, %s dst_sel:%s dst_unused:%s src0_sel:%s src1_sel:%s",
+    add_text(&all, "%s v0, %s, %s dst_sel:%s dst_unused:%s src0_sel:%s src1_sel:%s", name,
              s.sext[0] ? "sext(v2)" : "v2", s.sext[1] ? "sext(v4)" : "v4", selection_names[s.dst_sel],
              unused_names[s.dst_unused], selection_names[s.src_sel[0]], selection_names[s.src_sel[1]]);
   }
@@ -75,7 +78,7 @@ static void test_sdwa_encoding(void **state) {
     const sdwa_t s = nth_sdwa(97 * i);
     uint32_t expected[2], patched[2];
     assemble(state, all.list[i], expected);
-    assemble(state, "v_add_u32_sdwa v0, v2, v4 src0_sel:BYTE_1", patched);
+    assemble(state, plain, patched);
     patch_sdwa(patched, &s);
     assert_memory_equal(patched, expected, sizeof expected);
   }
@@ -112,10 +115,14 @@ static void test_sdwa(void **state) {
       {"v_add_u32_sdwa v0, v2, v4 src0_sel:BYTE_1", 32, false, 0},
       {"v_add_u32_sdwa v4, s11, v4 src0_sel:BYTE_1", 32, true, 4},
       {"v_add_u16_sdwa v0, v2, v4 src0_sel:BYTE_1", 16, false, 0},
+      {"v_add_nc_u32_sdwa v0, v2, v4 src0_sel:BYTE_1", 32, false, 0},
+      {"v_add_nc_u32_sdwa v4, s11, v4 src0_sel:BYTE_1", 32, true, 4},
   };
   const unsigned step =
       (isa_part(state) & GS_CDNA2_3) ? 1 : 5; /* which meets all values of each field all the same */
   for (unsigned r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+    if (!isa_has(state, ISA_PART, rows[r].text))
+      continue;
     isa_wave_t *t = isa_new(state, ISA_PART);
     uint32_t words[2];
     assemble(state, rows[r].text, words);
@@ -134,21 +141,27 @@ static void test_sdwa(void **state) {
   }
 }
 
-/* One operand; carries; masks as results; sign modifiers of raw values; saturation before placement. */
+/* One operand; carries; masks as results; sign modifiers of raw values; saturation before placement. gfx10
+ * has no sum that gives a carry and takes none: its VCC is empty before. */
 static void test_sdwa_others(void **state) {
+  const bool gfx9 = isa_part(state) & GS_GFX9;
   isa_wave_t *t = isa_new(state, ISA_PART);
+  char text[1024];
+  (void)snprintf(text, sizeof text,
+                 "v_mov_b32_sdwa v0, sext(v2) dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:BYTE_2\n"
+                 "%s dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:DWORD src1_sel:WORD_1\n"
+                 "v_cmp_lt_i32_sdwa s[20:21], sext(v2), sext(v4) src0_sel:BYTE_3 src1_sel:WORD_0\n"
+                 "v_cmp_eq_u16_sdwa s[22:23], v2, v2 src0_sel:WORD_0 src1_sel:WORD_1\n"
+                 "%s v6, v2, v4 clamp dst_sel:BYTE_1 dst_unused:UNUSED_SEXT src0_sel:BYTE_0 src1_sel:BYTE_1\n"
+                 "v_cndmask_b32_sdwa v8, -v2, |v4|, vcc dst_sel:DWORD src0_sel:WORD_1 src1_sel:DWORD",
+                 gfx9 ? "v_add_co_u32_sdwa v1, vcc, v2, v4" : "v_add_co_ci_u32_sdwa v1, vcc, v2, v4, vcc",
+                 gfx9 ? "v_sub_u16_sdwa" : "v_sub_nc_u32_sdwa");
   for (unsigned i = 0; i < 4 * EXEC_MASKS; i++) {
     isa_reset(t, i);
     const uint64_t exec = exec_masks[i % EXEC_MASKS];
     gs_set_exec(&t->w, exec);
-    isa_run(t, "v_mov_b32_sdwa v0, sext(v2) dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:BYTE_2\n"
-               "v_add_co_u32_sdwa v1, vcc, v2, v4 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:DWORD "
-               "src1_sel:WORD_1\n"
-               "v_cmp_lt_i32_sdwa s[20:21], sext(v2), sext(v4) src0_sel:BYTE_3 src1_sel:WORD_0\n"
-               "v_cmp_eq_u16_sdwa s[22:23], v2, v2 src0_sel:WORD_0 src1_sel:WORD_1\n"
-               "v_sub_u16_sdwa v6, v2, v4 clamp dst_sel:BYTE_1 dst_unused:UNUSED_SEXT src0_sel:BYTE_0 "
-               "src1_sel:BYTE_1\n"
-               "v_cndmask_b32_sdwa v8, -v2, |v4|, vcc dst_sel:DWORD src0_sel:WORD_1 src1_sel:DWORD");
+    isa_set_s64(t, GS_S_VCC, 0);
+    isa_run(t, text);
     for (unsigned l = 0; l < GS_LANES; l++) {
       const uint32_t a = t->before.v[2].u32[l], b = t->before.v[4].u32[l];
       const bool active = exec >> l & 1, carry = (uint64_t)a + sdwa_read(b, WORD_1, false) > UINT32_MAX;
@@ -175,6 +188,7 @@ static void test_sdwa_others(void **state) {
 
 static void patch_dpp(uint32_t words[2], const dpp_t *d) {
   uint32_t w = with_field(words[1], 8, 9, d->control);
+  w = with_field(w, 18, 1, d->fetch_inactive);
   w = with_field(w, 19, 1, d->bound_ctrl);
   w = with_field(w, 24, 4, d->bank_mask);
   words[1] = with_field(w, 28, 4, d->row_mask);
@@ -185,31 +199,36 @@ static void check_dpp_mov(const isa_wave_t *t, const dpp_t *d) {
     uint32_t value;
     const uint32_t expected = dpp_read(t, d, 2, l, &value) ? value : t->before.v[0].u32[l];
     if (t->v[0].u32[l] != expected)
-      fail_msg("v_mov_b32_dpp control 0x%x row_mask 0x%x bank_mask 0x%x bound_ctrl %d exec 0x%llx, lane %u: "
-               "0x%x, not 0x%x",
-               d->control, d->row_mask, d->bank_mask, d->bound_ctrl,
-               (unsigned long long)gs_exec(&t->before.w), l, t->v[0].u32[l], expected);
+      fail_msg(
+          "v_mov_b32_dpp control 0x%x row_mask 0x%x bank_mask 0x%x bound_ctrl %d fi %d exec 0x%llx, lane "
+          "%u: 0x%x, not 0x%x",
+          d->control, d->row_mask, d->bank_mask, d->bound_ctrl, d->fetch_inactive,
+          (unsigned long long)gs_exec(&t->before.w), l, t->v[0].u32[l], expected);
   }
 }
 
 static void test_dpp_encoding(void **state) {
-  static const struct {
+  const bool gfx9 = isa_part(state) & GS_GFX9;
+  const struct {
     const char *text;
     unsigned control;
+    bool fetch_inactive;
   } rows[] = {
-      {"quad_perm:[3,1,0,2]", 3 | 1 << 2 | 0 << 4 | 2 << 6},
-      {"row_shl:3", 0x103},
-      {"row_shr:15", 0x11f},
-      {"row_ror:7", 0x127},
-      {"wave_shl:1", 0x130},
-      {"wave_rol:1", 0x134},
-      {"wave_shr:1", 0x138},
-      {"wave_ror:1", 0x13c},
-      {"row_mirror", 0x140},
-      {"row_half_mirror", 0x141},
-      {"row_bcast:15", 0x142},
-      {"row_bcast:31", 0x143},
-      {"row_newbcast:9", 0x159},
+      {"quad_perm:[3,1,0,2]", 3 | 1 << 2 | 0 << 4 | 2 << 6, false},
+      {"row_shl:3", 0x103, false},
+      {"row_shr:15", 0x11f, false},
+      {"row_ror:7", 0x127, false},
+      {"wave_shl:1", 0x130, false},
+      {"wave_rol:1", 0x134, false},
+      {"wave_shr:1", 0x138, false},
+      {"wave_ror:1", 0x13c, false},
+      {"row_mirror", 0x140, false},
+      {"row_half_mirror", 0x141, false},
+      {"row_bcast:15", 0x142, false},
+      {"row_bcast:31", 0x143, false},
+      {gfx9 ? "row_newbcast:9" : "row_share:9", 0x159, false},
+      {"row_xmask:6", 0x166, false},
+      {"row_share:12", 0x15c, true},
   };
   uint32_t base[2], expected[2];
   assemble(state, "v_mov_b32_dpp v0, v2 row_mirror row_mask:0xf bank_mask:0xf", base);
@@ -217,21 +236,23 @@ static void test_dpp_encoding(void **state) {
   texts_t all = {.count = 0};
   unsigned row[ROWS];
   for (unsigned i = 0; i < ROWS; i++)
-    if (has_control(state, rows[i].control)) {
+    if (has_control(state, rows[i].control) && !(gfx9 && rows[i].fetch_inactive)) {
       row[all.count] = i;
-      add_text(&all, "v_mov_b32_dpp v0, v2 %s row_mask:0xa bank_mask:0x3%s", rows[i].text,
-               i % 2 ? " bound_ctrl:0" : "");
+      add_text(&all, "v_mov_b32_dpp v0, v2 %s row_mask:0xa bank_mask:0x3%s%s", rows[i].text,
+               i % 2 ? " bound_ctrl:1" : "", rows[i].fetch_inactive ? " fi:1" : "");
     }
   prepare_texts(state, &all);
   for (unsigned i = 0; i < all.count; i++) {
     assemble(state, all.list[i], expected);
-    const dpp_t d = {rows[row[i]].control, 0xa, 0x3, row[i] % 2};
+    const dpp_t d = {rows[row[i]].control, 0xa, 0x3, row[i] % 2, rows[row[i]].fetch_inactive};
     patch_dpp(base, &d);
     assert_memory_equal(base, expected, sizeof expected);
   }
 }
 
 static void test_dpp_controls(void **state) {
+  const gs_target_t part = isa_part(state);
+  const unsigned ways = part & GS_GFX9 ? 2 : 4;
   isa_wave_t *t = isa_new(state, ISA_PART);
   uint32_t words[2];
   assemble(state, "v_mov_b32_dpp v0, v2 row_mirror row_mask:0xf bank_mask:0xf", words);
@@ -240,28 +261,34 @@ static void test_dpp_controls(void **state) {
     if (!has_control(state, control))
       continue;
     existing++;
-    for (unsigned i = 0; i < 2 * EXEC_MASKS; i++) {
-      const dpp_t d = {control, 0xf, 0xf, i % 2};
+    for (unsigned i = 0; i < ways * EXEC_MASKS; i++) {
+      const dpp_t d = {control, 0xf, 0xf, i % 2, i % ways > 1};
       patch_dpp(words, &d);
-      gs_set_exec(&t->w, exec_masks[i / 2]);
+      gs_set_exec(&t->w, exec_masks[i / ways]);
       isa_run_words(t, words, 2);
       check_dpp_mov(t, &d);
     }
     isa_assert_only_changed(t, "v0");
     isa_reset(t, control);
   }
-  assert_int_equal(existing, 256 + 3 * 15 + 4 + 4 + ((isa_part(state) & GS_CDNA2_3) ? 16 : 0));
+  assert_int_equal(existing, 256 + 3 * 15 + 2 +
+                                 (!(part & GS_GFX9)   ? 16 + 16
+                                  : part & GS_CDNA2_3 ? 4 + 2 + 16
+                                                      : 4 + 2));
   isa_free(t);
 }
 
 static void test_dpp_masks(void **state) {
-  static const unsigned controls[] = {0x1b, 0x101, 0x113, 0x138, 0x142, 0x143};
+  static const unsigned of_gfx9[] = {0x1b, 0x101, 0x113, 0x138, 0x142, 0x143},
+                        of_gfx10[] = {0x1b, 0x101, 0x113, 0x141, 0x15c, 0x167};
+  const bool gfx9 = isa_part(state) & GS_GFX9;
+  const unsigned *const controls = gfx9 ? of_gfx9 : of_gfx10;
   isa_wave_t *t = isa_new(state, ISA_PART);
   uint32_t words[2];
   assemble(state, "v_mov_b32_dpp v0, v2 row_mirror row_mask:0xf bank_mask:0xf", words);
   for (unsigned masks = 0; masks < 256; masks++)
     for (unsigned i = 0; i < 4; i++) {
-      const dpp_t d = {controls[(masks + i) % 6], masks >> 4, masks & 15, i % 2};
+      const dpp_t d = {controls[(masks + i) % 6], masks >> 4, masks & 15, i % 2, !gfx9 && masks % 3 == 0};
       patch_dpp(words, &d);
       gs_set_exec(&t->w, exec_masks[i / 2]);
       isa_run_words(t, words, 2);
@@ -278,7 +305,7 @@ static void test_dpp_missing(void **state) {
   for (unsigned control = 0; control < 0x200; control++) {
     if (has_control(state, control))
       continue;
-    const dpp_t d = {control, 0xf, 0xf, false};
+    const dpp_t d = {control, 0xf, 0xf, false, false};
     patch_dpp(words, &d);
     assert_int_equal(isa_run_words(t, words, 2), GS_WAVE_FAULTED);
     isa_assert_fault(t, GS_WAVE_FAULT_ILLEGAL);
@@ -290,14 +317,22 @@ static void test_dpp_missing(void **state) {
  * where there is no source; a destination that is also an operand is read where it is; sign modifiers come
  * after the permutation. */
 static void test_dpp_others(void **state) {
-  static const struct {
+  typedef struct form {
     const char *text;
     dpp_t dpp;
-  } forms[] = {
-      {"row_shr:1 row_mask:0xf bank_mask:0xf", {0x111, 0xf, 0xf, false}},
-      {"row_bcast:15 row_mask:0xa bank_mask:0xf", {0x142, 0xa, 0xf, false}},
-      {"wave_shl:1 row_mask:0xf bank_mask:0x5 bound_ctrl:0", {0x130, 0xf, 0x5, true}},
+  } form_t;
+  static const form_t of_gfx9[] = {
+      {"row_shr:1 row_mask:0xf bank_mask:0xf", {0x111, 0xf, 0xf, false, false}},
+      {"row_bcast:15 row_mask:0xa bank_mask:0xf", {0x142, 0xa, 0xf, false, false}},
+      {"wave_shl:1 row_mask:0xf bank_mask:0x5 bound_ctrl:1", {0x130, 0xf, 0x5, true, false}},
   };
+  static const form_t of_gfx10[] = {
+      {"row_shr:1 row_mask:0xf bank_mask:0xf", {0x111, 0xf, 0xf, false, false}},
+      {"row_shl:2 row_mask:0xa bank_mask:0xf fi:1", {0x102, 0xa, 0xf, false, true}},
+      {"row_xmask:9 row_mask:0xf bank_mask:0x5 bound_ctrl:1", {0x169, 0xf, 0x5, true, false}},
+  };
+  const bool gfx9 = isa_part(state) & GS_GFX9;
+  const form_t *const forms = gfx9 ? of_gfx9 : of_gfx10;
   const bool dots = isa_has(state, ISA_PART, "v_dot4c_i32_i8_dpp");
   isa_wave_t *t = isa_new(state, ISA_PART);
   for (unsigned i = 0; i < 3 * EXEC_MASKS; i++) {
@@ -308,16 +343,18 @@ static void test_dpp_others(void **state) {
     gs_set_exec(&t->w, exec_masks[i / 3]);
     isa_set_s64(t, GS_S_VCC, UINT64_C(0x5a5a0f0f12345678));
     (void)snprintf(text, sizeof text,
-                   "v_cndmask_b32_dpp v0, -v2, |v4|, vcc %s\nv_sub_u32_dpp v1, v2, v4 %s\n"
-                   "%s %s\nv_addc_co_u32_dpp v8, vcc, v2, v4, vcc %s",
-                   how, how, dots ? "v_dot4c_i32_i8_dpp v6, v2, v4" : "v_xor_b32_dpp v6, v2, v4", how, how);
+                   "v_cndmask_b32_dpp v0, -v2, |v4|, vcc %s\n%s v1, v2, v4 %s\n"
+                   "%s %s\n%s v8, vcc, v2, v4, vcc %s",
+                   how, gfx9 ? "v_sub_u32_dpp" : "v_sub_nc_u32_dpp", how,
+                   dots ? "v_dot4c_i32_i8_dpp v6, v2, v4" : "v_xor_b32_dpp v6, v2, v4", how,
+                   gfx9 ? "v_addc_co_u32_dpp" : "v_add_co_ci_u32_dpp", how);
     isa_run(t, text);
     const uint64_t vcc = UINT64_C(0x5a5a0f0f12345678);
     for (unsigned l = 0; l < GS_LANES; l++) {
       const gs_row_t *old = t->before.v;
       uint32_t a;
       const uint32_t b = old[4].u32[l];
-      const dpp_t unmasked = {d->control, 0xf, 0xf, d->bound_ctrl};
+      const dpp_t unmasked = {d->control, 0xf, 0xf, d->bound_ctrl, d->fetch_inactive};
       const bool active = exec_masks[i / 3] >> l & 1, bit = vcc >> l & 1;
       const bool found = dpp_read(t, &unmasked, 2, l, &a), written = dpp_read(t, d, 2, l, &a);
       const bool carry = found ? (uint64_t)a + b + bit > UINT32_MAX : bit;
@@ -331,6 +368,29 @@ static void test_dpp_others(void **state) {
       assert_int_equal(isa_s64(t, GS_S_VCC) >> l & 1, active && carry);
     }
     isa_assert_only_changed(t, "v0 v1 v6 v8 vcc");
+  }
+  isa_free(t);
+}
+
+/* Within groups of eight any lane reads any, or 0 from one that is inactive, unless these are read, too; all
+ * active lanes are written. */
+static void test_dpp8(void **state) {
+  enum { MOV_V0 = 0x7e000200, DPP8 = 233, DPP8_FETCH_INACTIVE };
+  isa_wave_t *t = isa_new(state, ISA_PART);
+  uint64_t seed = 8;
+  for (unsigned i = 0; i < 40 * EXEC_MASKS; i++) {
+    const uint64_t exec = exec_masks[i % EXEC_MASKS];
+    const uint32_t select = (uint32_t)isa_random(&seed) & 0xffffff;
+    const bool fetch_inactive = i / EXEC_MASKS % 2;
+    gs_set_exec(&t->w, exec);
+    isa_run_words(t, (uint32_t[]){MOV_V0 | (fetch_inactive ? DPP8_FETCH_INACTIVE : DPP8), select << 8 | 2},
+                  2);
+    for (unsigned l = 0; l < GS_LANES; l++) {
+      const unsigned from = l / 8 * 8 + (select >> (l % 8 * 3)) % 8;
+      const uint32_t value = fetch_inactive || (exec >> from & 1) ? t->before.v[2].u32[from] : 0;
+      assert_int_equal(t->v[0].u32[l], exec >> l & 1 ? value : t->before.v[0].u32[l]);
+    }
+    isa_assert_only_changed(t, "v0");
   }
   isa_free(t);
 }
@@ -349,7 +409,7 @@ static void test_dpp_double(void **state) {
     }
     gs_set_exec(&t->w, exec_masks[i]);
     isa_run(t, "v_trunc_f64_dpp v[0:1], -v[2:3] row_newbcast:3 row_mask:0xd bank_mask:0xf");
-    const dpp_t d = {0x153, 0xd, 0xf, false};
+    const dpp_t d = {0x153, 0xd, 0xf, false, false};
     for (unsigned l = 0; l < GS_LANES; l++) {
       uint32_t low, high;
       const bool written = dpp_read(t, &d, 2, l, &low);
@@ -562,14 +622,15 @@ static void test_gpr_index(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      isa_part_test(test_sdwa_encoding),
-      isa_part_test(test_sdwa),
-      isa_part_test(test_sdwa_others),
-      isa_part_test(test_dpp_encoding),
-      isa_part_test(test_dpp_controls),
-      isa_part_test(test_dpp_masks),
-      isa_part_test(test_dpp_missing),
-      isa_part_test(test_dpp_others),
+      isa_part_test_on(test_sdwa_encoding, GS_GFX9 | GS_GFX1030),
+      isa_part_test_on(test_sdwa, GS_GFX9 | GS_GFX1030),
+      isa_part_test_on(test_sdwa_others, GS_GFX9 | GS_GFX1030),
+      isa_wide_part_test(test_dpp_encoding),
+      isa_wide_part_test(test_dpp_controls),
+      isa_wide_part_test(test_dpp_masks),
+      isa_wide_part_test(test_dpp_missing),
+      isa_wide_part_test(test_dpp_others),
+      isa_part_test_on(test_dpp8, GS_GFX1030 | GS_GFX1100),
       isa_part_test_on(test_dpp_double, GS_GFX90A),
       isa_part_test(test_op_sel),
       isa_part_test(test_integer_constants),
