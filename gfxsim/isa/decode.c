@@ -169,6 +169,10 @@ static void set_summary(decoder_t *d) {
   in->plain_dst = !in->omod && !in->clamp && !in->dst_hi && !sdwa && in->form != GS_FORM_DPP &&
                   !has(d, GS_OPF_PRESERVE_HI);
   in->cmpx = has(d, GS_OPF_CMPX);
+  if (in->form == GS_FORM_DPP && has(d, GS_OPF_REVERSED)) {
+    in->src[0].mods &= (uint8_t)~GS_MOD_DPP;
+    in->src[1].mods |= GS_MOD_DPP;
+  }
 }
 
 static bool sdwa_src(decoder_t *d, unsigned i, unsigned number, bool scalar, unsigned selection) {

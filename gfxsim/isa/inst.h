@@ -109,6 +109,9 @@ enum {
   /* Of VOP3P, so that it can have the bit of GS_OPF_TO_LDS: matrix instruction of gfx11, whose neg says what
    * is signed, or what changes signs. */
   GS_OPF_WMMA = 1 << 28,
+  /* Of VOP2 and VOP3, so that it can have the bit of GS_OPF_GDS: the sequencer exchanges the sources of what
+   * is reversed, and DPP permutes the one that is then the first. */
+  GS_OPF_REVERSED = 1 << 23,
 };
 
 /* One row of ops.def. Immutable. */

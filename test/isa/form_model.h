@@ -141,7 +141,15 @@ typedef struct dpp {
   bool fetch_inactive; /* since gfx10 */
 } dpp_t;
 
-/* What DPP does to operand 0: whether the lane is written, and the value it gets. */
+/* The operand that DPP permutes: the second of integers' subrev, and of all shifts before gfx11. */
+static inline unsigned dpp_operand(gs_target_t part, const char *name) {
+  const bool subtracts = strstr(name, "subrev_") || strstr(name, "subbrev_");
+  const bool shifts = strstr(name, "shlrev_") || strstr(name, "shrrev_");
+  const bool is_float = strstr(name, "_f16") || strstr(name, "_f32");
+  return (subtracts && !is_float) || (shifts && !(part & GS_GFX11));
+}
+
+/* What DPP does to an operand: whether the lane is written, and the value it gets. */
 static inline bool dpp_read(const isa_wave_t *t, const dpp_t *d, unsigned reg, unsigned lane,
                             uint32_t *value) {
   const uint64_t exec = gs_exec(&t->before.w);

@@ -334,9 +334,9 @@ static uint64_t effective(const isa_wave_t *t, const gs_opcode_t *op, const vari
     x = sdwa_read((uint32_t)x, v->sdwa.src_sel[i], v->sdwa.sext[i]);
   if (v->kind == OP_SEL && v->op_sel >> i & 1)
     x >>= 16;
-  if (v->kind == DPP && i == 0) {
-    (void)dpp_read(t, &v->dpp, SOURCE, lane, &low);
-    (void)dpp_read(t, &v->dpp, SOURCE + 1, lane, &high);
+  if (v->kind == DPP && i == dpp_operand(t->env.target, op->name)) {
+    (void)dpp_read(t, &v->dpp, SOURCE + 4 * i, lane, &low);
+    (void)dpp_read(t, &v->dpp, SOURCE + 4 * i + 1, lane, &high);
     x = dwords(op, i) > 1 ? low | (uint64_t)high << 32 : low;
   }
   if (v->sign[i] & 2)

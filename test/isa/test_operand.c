@@ -372,6 +372,74 @@ static void test_dpp_others(void **state) {
   isa_free(t);
 }
 
+/* What the sequencer reverses has its second operand permuted, as programmers of compilers found on cards. */
+static uint32_t subtracted(uint32_t a, uint32_t b) {
+  return b - a;
+}
+static uint32_t shifted_left(uint32_t a, uint32_t b) {
+  return b << (a & 31);
+}
+static uint32_t shifted_right(uint32_t a, uint32_t b) {
+  return b >> (a & 31);
+}
+static uint32_t shifted_signed(uint32_t a, uint32_t b) {
+  const uint32_t above = b >> 31 ? ~(UINT32_MAX >> (a & 31)) : 0;
+  return b >> (a & 31) | above;
+}
+static uint32_t subtracted16(uint32_t a, uint32_t b) {
+  return (b - a) & 0xffff;
+}
+static uint32_t shifted_left16(uint32_t a, uint32_t b) {
+  return (b << (a & 15)) & 0xffff;
+}
+static void test_dpp_reversed(void **state) {
+  enum { EIGHT = 0 }; /* the control that stands for DPP8, with its lanes in reverse order */
+  static const struct {
+    const char *name, *operands;
+    uint32_t (*result)(uint32_t a, uint32_t b);
+  } rows[] = {
+      {"v_subrev_u32_dpp", "v0, v2, v4", subtracted},
+      {"v_subrev_nc_u32_dpp", "v0, v2, v4", subtracted},
+      {"v_subrev_nc_u32_e64_dpp", "v0, v2, v4", subtracted},
+      {"v_subrev_co_u32_dpp", "v0, vcc, v2, v4", subtracted},
+      {"v_subrev_co_u32_e64_dpp", "v0, vcc, v2, v4", subtracted},
+      {"v_subbrev_co_u32_dpp", "v0, vcc, v2, v4, vcc", subtracted},
+      {"v_subrev_co_ci_u32_dpp", "v0, vcc, v2, v4, vcc", subtracted},
+      {"v_subrev_u16_dpp", "v0, v2, v4", subtracted16},
+      {"v_lshlrev_b32_dpp", "v0, v2, v4", shifted_left},
+      {"v_lshrrev_b32_dpp", "v0, v2, v4", shifted_right},
+      {"v_ashrrev_i32_dpp", "v0, v2, v4", shifted_signed},
+      {"v_lshlrev_b16_dpp", "v0, v2, v4", shifted_left16},
+  };
+  static const struct {
+    const char *text;
+    unsigned control;
+  } how[] = {{"row_ror:3 row_mask:0xf bank_mask:0xf", 0x123}, {"dpp8:[7,6,5,4,3,2,1,0]", EIGHT}};
+  const gs_target_t part = isa_part(state);
+  isa_wave_t *t = isa_new(state, ISA_PART);
+  for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (unsigned k = 0; k < (part & GS_GFX9 ? 1u : 2u); k++) {
+      const bool is_long = strstr(rows[i].name, "_e64_dpp");
+      char text[128];
+      int from[GS_LANES];
+      if (is_long ? !(part & GS_GFX11) : !isa_has(state, ISA_PART, rows[i].name))
+        continue;
+      (void)snprintf(text, sizeof text, "%s %s %s", rows[i].name, rows[i].operands, how[k].text);
+      isa_set_s64(t, GS_S_VCC, 0);
+      isa_run(t, text);
+      isa_assert_only_changed(t, strstr(text, "vcc") ? "v0 vcc" : "v0");
+      (void)move_lanes(0x123, from);
+      for (unsigned l = 0; l < GS_LANES; l++) {
+        const unsigned other = how[k].control == EIGHT ? l ^ 7 : (unsigned)from[l];
+        const bool second = dpp_operand(part, rows[i].name);
+        const uint32_t a = t->before.v[2].u32[second ? l : other], b = t->before.v[4].u32[second ? other : l];
+        if (t->v[0].u32[l] != rows[i].result(a, b))
+          fail_msg("%s, lane %u: 0x%x, not 0x%x", text, l, t->v[0].u32[l], rows[i].result(a, b));
+      }
+    }
+  isa_free(t);
+}
+
 /* Within groups of eight any lane reads any, or 0 from one that is inactive, unless these are read, too; all
  * active lanes are written. */
 static void test_dpp8(void **state) {
@@ -630,6 +698,7 @@ int main(void) {
       isa_wide_part_test(test_dpp_masks),
       isa_wide_part_test(test_dpp_missing),
       isa_wide_part_test(test_dpp_others),
+      isa_wide_part_test(test_dpp_reversed),
       isa_part_test_on(test_dpp8, GS_GFX1030 | GS_GFX1100),
       isa_part_test_on(test_dpp_double, GS_GFX90A),
       isa_part_test(test_op_sel),
