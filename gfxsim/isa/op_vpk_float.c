@@ -428,12 +428,17 @@ GS_OP(v_dot2_bf16_bf16) {
 
 /* ---- Packing ---- */
 
+/* Halves count as numbers: signaling NaNs become quiet if MODE says IEEE. */
+static inline uint32_t gs_packed_half(uint32_t half, uint32_t quiet) {
+  return (half & 0xffff) | ((half & 0x7fff) > 0x7c00 ? quiet : 0);
+}
 GS_OP(v_pack_b32_f16) {
   GS_F16_SRC(0, a);
   GS_F16_SRC(1, b);
   gs_row_t td;
   gs_row_t *const d = gs_dst32(w, in, &td);
+  const uint32_t quiet = gs_keeps_signaling(w) ? 0 : 0x0200;
   GS_LANES_DO(l)
-    d->u32[l] = (ra->u32[l] & 0xffff) | rb->u32[l] << 16;
+    d->u32[l] = gs_packed_half(ra->u32[l], quiet) | gs_packed_half(rb->u32[l], quiet) << 16;
   gs_commit32(w, in, d);
 }
