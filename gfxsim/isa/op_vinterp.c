@@ -3,6 +3,7 @@
  * (lane 0: the first; lanes 1 and 2: what the others differ by). Inactive lanes are sources, too. Compute
  * kernels may use them like other arithmetic. Not here: lds_param_load, which puts the corners there. */
 #include "isa/float.h"
+#include "isa/mix.h"
 
 enum { P0, P10, P20 }; /* lanes of four */
 
@@ -47,7 +48,7 @@ static inline void gs_interp_p10(gs_wave_t *w, const gs_inst_t *in, bool half, b
   gs_commit32(w, in, d);
 }
 
-/* That sum, and what the third corner adds to it. */
+/* That sum, and what the third corner adds to it. A half is rounded once, as on gfx1201. */
 GS_OP(v_interp_p2_f32) {
   gs_row_t ta;
   const gs_row_t *const ra = gs_corner(w, in, 0, P20, false, &ta);
@@ -61,16 +62,16 @@ static inline void gs_interp_p2_f16(gs_wave_t *w, const gs_inst_t *in, bool to_z
   GS_F32_SRC(1, b);
   GS_F32_SRC(2, c);
   gs_row_t *const d = gs_dst32(w, in, &td);
+  const bool nearest = !to_zero && (w->mode >> GS_MODE_ROUND64_SHIFT & 3) == 0;
   gs_f16_limit_t limit = gs_f16_limit(w);
-  gs_round_for(w, to_zero);
-  GS_LANES_DO(l)
-    d->f32[l] = gs_fma32(ra->f32[l], rb->f32[l], rc->f32[l]);
-  if (to_zero) /* what is finite stays so */
+  if (to_zero) { /* what is finite stays so */
     limit = (gs_f16_limit_t){.positive = 0x7bff, .negative = 0x7bff};
-  else
+    gs_round_to_zero();
+  } else {
     gs_round16(w);
+  }
   GS_LANES_DO(l)
-    d->u32[l] = gs_f16_of_f32(d->f32[l], limit);
+    d->u32[l] = gs_mix_fma16(ra->f32[l], rb->f32[l], rc->f32[l], gs_when64(nearest), limit);
   if (to_zero)
     gs_round_default();
   gs_finish16(w, in, d);

@@ -706,6 +706,10 @@ static uint32_t rounded(const interpolation_t *i, double exact) {
     value = nextafterf(value, 0);
   if (!i->to_half)
     return as_bits(value);
+  if ((double)value != exact) { /* which goes on to be rounded once: towards zero here, and to odd */
+    const float below = fabs((double)value) > fabs(exact) ? nextafterf(value, 0) : value;
+    value = as_float(as_bits(below) | 1);
+  }
   uint16_t half = gs_half_of_float(value);
   if (i->to_zero && fabsf(gs_float_of_half(half)) > fabsf(value))
     half--;
@@ -782,6 +786,15 @@ static void test_interpolation_fields(void **state) {
   (void)isa_run_words(t, scalar, 2);
   for (unsigned l = 0; l < lanes_of(t); l++)
     assert_int_equal(t->v[0].u32[l], as_bits((float)(212 + 3 * (l & ~3u))));
+  /* What a float cannot hold decides between two halves. */
+  for (unsigned l = 0; l < lanes_of(t); l++) {
+    t->v[1].u32[l] = 0x3c00;
+    t->v[2].u32[l] = as_bits(1 + 0x1p-11f);
+    t->v[4].u32[l] = as_bits(0x1p-40f);
+  }
+  (void)isa_run(t, "v_interp_p2_f16_f32 v8, v1, v2, v4");
+  for (unsigned l = 0; l < lanes_of(t); l++)
+    assert_int_equal(t->v[8].u32[l] & 0xffff, 0x3c01);
   isa_free(t);
 }
 
