@@ -39,7 +39,7 @@ typedef struct touch {
   unsigned flags;   /* of the site */
   unsigned data;    /* likewise */
   uint32_t rights, bytes;
-  bool local;
+  bool local, uniform;    /* uniform: all active lanes are at one place */
   uint64_t lane_address;  /* of the lane in hand */
   gs_shadow_page_t *page; /* the one that was asked for last, of the page of this number */
   uint64_t page_number;
@@ -277,14 +277,34 @@ static void meet(touch_t *t, gs_stamp_t other, const uint32_t *theirs, uint64_t 
   note_clash(t, other, other_writes, address, lane);
 }
 
+/* Whether another lane stores to the lane's address, too. */
+static bool is_shared(const touch_t *t, unsigned lane) {
+  if (t->uniform)
+    return gs_exec(t->w) & ~(UINT64_C(1) << lane);
+  for (uint64_t left = t->access ? t->access->lanes : 0; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctzll(left);
+    if (l != lane && t->access->at[l] == t->lane_address)
+      return true;
+  }
+  return false;
+}
+
+/* Whether another lane of the wave did it. What the scalar unit loads is of no lane in particular: compilers
+ * have it do so before they know which lanes want it. But of two that store there one has not loaded it. */
+static bool is_of_other_lane(const touch_t *t, gs_stamp_t stamp, unsigned lane) {
+  if (!gs_stamp_is_apart(stamp, t->stamp | lane, t->apart) || t->flags & GS_SITE_SCALAR)
+    return false;
+  const bool is_scalar = t->race->sites.site[gs_stamp_site(stamp)].flags & GS_SITE_SCALAR;
+  return !is_scalar || (t->rights == GS_VM_WRITE && is_shared(t, lane));
+}
+
 /* What another lane of the wave did there, with nothing to order the two but that they run in step. */
 static void meet_lanes(touch_t *t, const found_t *was, uint64_t address, unsigned lane) {
-  const gs_stamp_t mine = t->stamp | lane;
   if (t->rights == (GS_VM_READ | GS_VM_WRITE))
     return;
-  if (gs_stamp_is_apart(was->written, mine, t->apart))
+  if (is_of_other_lane(t, was->written, lane))
     meet(t, was->written, &was->value, address, lane);
-  else if (t->rights == GS_VM_WRITE && gs_stamp_is_apart(was->read, mine, t->apart))
+  else if (t->rights == GS_VM_WRITE && is_of_other_lane(t, was->read, lane))
     meet(t, was->read, NULL, address, lane);
 }
 
@@ -849,6 +869,7 @@ static void touch_uniform(touch_t *t, uint64_t address, uint64_t size) {
   const uint64_t exec = gs_exec(t->w);
   const unsigned first = exec ? (unsigned)__builtin_ctzll(exec) : 0;
   const uint64_t others = exec & (exec - 1);
+  t->uniform = true;
   if (t->apart != GS_STAMP_NONE && t->rights == GS_VM_WRITE &&
       others) /* one lane may have been there, not two */
     touch_bytes(t, address, size, (unsigned)__builtin_ctzll(others));

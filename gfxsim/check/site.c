@@ -142,11 +142,11 @@ static unsigned flags_of(const gs_wave_t *w, uint64_t pc) {
            (in.glc || in.op->flags & GS_OPF_RTN ? GS_SITE_RETURNS : 0u);
   const gs_caches_t *caches = gs_caches_of(w->env->target);
   const unsigned bits = gs_caches_bits(w->env->target, &in);
+  unsigned flags = in.op->encoding == GS_ENC_SMEM ? GS_SITE_SCALAR : 0u;
   if (writes_memory(&in))
-    return (in.op->flags & GS_OPF_D16_HI ? GS_SITE_HIGH : 0u) |
+    return flags | (in.op->flags & GS_OPF_D16_HI ? GS_SITE_HIGH : 0u) |
            (bits & caches->through ? GS_SITE_THROUGH : 0u);
-  unsigned flags =
-      (bits & caches->past ? GS_SITE_PAST : 0u) | (bits & caches->past_array ? GS_SITE_PAST_ARRAY : 0u);
+  flags |= (bits & caches->past ? GS_SITE_PAST : 0u) | (bits & caches->past_array ? GS_SITE_PAST_ARRAY : 0u);
   if (flags & GS_SITE_PAST || (is_memory(&in) && is_polling(w, pc, &in)))
     flags |= GS_SITE_WAITS;
   return flags | (is_memory(&in) && is_compared(w, pc, &in) ? GS_SITE_COMPARED : 0);
