@@ -133,7 +133,8 @@ static bool spell(char text[TEXT], const gs_opcode_t *op, gs_target_t part) {
   l.at = (size_t)snprintf(text, TEXT, "%s%s", norm ? "v_cvt_pknorm_" : "",
                           op->name + (norm ? sizeof new_norm - 1 : 0));
   const bool literal = op->src[1] == GS_T_K32 || op->src[2] == GS_T_K32;
-  if (op->flags & (GS_OPF_ILLEGAL | GS_OPF_MFMA | GS_OPF_GDS | GS_OPF_TO_LDS))
+  const uint32_t of_memory = op->encoding < GS_ENC_DS ? 0 : GS_OPF_GDS | GS_OPF_TO_LDS;
+  if (op->flags & (GS_OPF_ILLEGAL | GS_OPF_MFMA | of_memory))
     return false;
   switch (op->encoding) {
   case GS_ENC_SOP1:

@@ -23,12 +23,22 @@ static bool is_near(gs_stamp_t stamp, gs_stamp_t floor, gs_stamp_t mine) {
   return stamp >= floor && stamp >> GS_STAMP_WAVE != mine >> GS_STAMP_WAVE;
 }
 
+/* Whether it is of another lane of the wave, by another instruction, and not ordered. */
+static bool is_apart(gs_stamp_t stamp, gs_stamp_t mine, gs_stamp_t apart) {
+  return stamp >= apart && gs_stamp_crew(stamp) == gs_stamp_crew(mine) &&
+         gs_stamp_wave(stamp) == gs_stamp_wave(mine) && gs_stamp_lane(stamp) != gs_stamp_lane(mine) &&
+         (gs_stamp_site(stamp) != gs_stamp_site(mine) || gs_stamp_clock(stamp) != gs_stamp_clock(mine));
+}
+
 /* What the access leaves there; false: it meets somebody. */
 static bool access_plainly(cells_t *c, const gs_sweep_stamps_t *s, bool writes) {
   bool near = false;
-  for (size_t i = 0; i < s->count; i++)
-    near |= is_near(c->written[i], s->floor, s->mine) ||
-            (writes && (is_near(c->read[i], s->floor, s->mine) || is_near(c->before[i], s->floor, s->mine)));
+  for (size_t i = 0; i < s->count; i++) {
+    const gs_stamp_t mine = s->mine + i / s->width;
+    near |= is_near(c->written[i], s->floor, s->mine) || is_apart(c->written[i], mine, s->apart) ||
+            (writes && (is_near(c->read[i], s->floor, s->mine) || is_near(c->before[i], s->floor, s->mine) ||
+                        is_apart(c->read[i], mine, s->apart)));
+  }
   for (size_t i = 0; i < s->count && !near; i++) {
     const gs_stamp_t stamp = s->mine + i / s->width;
     if (writes) {
@@ -42,10 +52,17 @@ static bool access_plainly(cells_t *c, const gs_sweep_stamps_t *s, bool writes) 
   return !near;
 }
 
+/* Nothing, or a clock of the wave: mostly one that few stamps have come to. */
+static gs_stamp_t apart_of(uint64_t *seed, gs_stamp_t mine) {
+  const unsigned clock = below(seed, 4) ? GS_CLOCK_MAX : below(seed, GS_CLOCK_MAX);
+  return below(seed, 2) ? GS_STAMP_NONE : mine + ((gs_stamp_t)clock << GS_STAMP_CLOCK);
+}
+
 /* Mostly of the wave itself or old: else none would be put. */
 static gs_stamp_t any_stamp(uint64_t *seed, gs_stamp_t floor, gs_stamp_t mine) {
-  const unsigned kind = below(seed, 600);
-  const gs_stamp_t old = floor - 1 - below(seed, 1000), own = mine ^ below(seed, 1 << 20);
+  const unsigned kind = below(seed, 600), clock = below(seed, 50) ? below(seed, 20) : GS_CLOCK_MAX;
+  const gs_stamp_t old = floor - 1 - below(seed, 1000),
+                   own = (mine ^ below(seed, 1 << 20)) + ((gs_stamp_t)clock << GS_STAMP_CLOCK);
   return kind == 0 ? floor + ((gs_stamp_t)below(seed, 1000) << GS_STAMP_WAVE) : kind < 300 ? old : own;
 }
 
@@ -62,6 +79,7 @@ static void test_stamps(void **state) {
     cells_t first, plain;
     const bool writes = below(&seed, 2);
     s.width = width;
+    s.apart = apart_of(&seed, mine);
     for (unsigned i = 0; i < MOST; i++) {
       first.written[i] = any_stamp(&seed, floor, mine);
       first.read[i] = any_stamp(&seed, floor, mine);
