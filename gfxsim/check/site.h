@@ -22,8 +22,8 @@ enum {
   GS_SITE_PAST = 64,        /* a load that is told to look past the compute unit's cache */
   GS_SITE_PAST_ARRAY = 128, /* ... past that of its shader array */
   GS_SITE_HIGH = 256,       /* a store of the upper half of its register */
-  GS_SITE_SCALAR = 1024,    /* by the scalar unit: of no lane in particular */
   GS_SITE_THROUGH = 512,    /* a store that does not stay in the second cache of its XCC */
+  GS_SITE_SCALAR = 1024,    /* by the scalar unit: of no lane in particular */
 };
 
 typedef struct gs_site {

@@ -265,6 +265,8 @@ gs_suppression_t *gs_suppressions_read(const char *path, bool with_known, uint32
     known.file = fmemopen((void *)(uintptr_t)gs_known_suppressions, gs_known_suppressions_bytes, "r");
   if (known.file)
     (void)read_all(&known, last);
+  else if (with_known)
+    gs_log("no memory for what is known of device runtimes: it is told of, too");
   return first;
 }
 

@@ -125,6 +125,7 @@ typedef struct gs_wait_rule {
   uint8_t step;        /* gs_step_t */
   uint8_t passes;      /* of a matrix instruction */
   uint32_t last_bits;  /* of the last register that a load writes: those that it does */
+  uint8_t half;        /* gs_half_t, of its only register of data, on parts that tell halves apart */
   uint8_t by_m0;       /* 1: M0 is added to the number of the source, 2: of the destination */
   bool reads_vcc, swaps;
   struct {

@@ -138,6 +138,15 @@ static uint32_t last_bits_of(const char *name) {
   return strstr(name, "_d16") && !pairs ? 0xffff : UINT32_MAX;
 }
 
+/* Which half of its register of data a memory instruction stores or loads. */
+static gs_half_t data_half_of(const gs_opcode_t *op, uint32_t last_bits) {
+  const bool is_high = strstr(op->name, "_d16_hi");
+  const bool is_short = op->flags & GS_OPF_STORE
+                            ? is_high || strstr(op->name, "_b16") || strstr(op->name, "_b8")
+                            : last_bits != UINT32_MAX;
+  return !is_short || op->flags & GS_OPF_TWO_ADDR ? GS_HALF_BOTH : is_high ? GS_HALF_HIGH : GS_HALF_LOW;
+}
+
 /* Memory waits for all that VALU instructions have in hand. */
 static void count_valus(gs_wait_rule_t *rule, const gs_opcode_t *op) {
   const bool is_valu = rule->kinds & GS_KIND_VALU || op->encoding == GS_ENC_VOPD;
@@ -169,6 +178,7 @@ static gs_wait_rule_t rule_of(const gs_opcode_t *op) {
   count_valus(&rule, op);
   rule.passes = (uint8_t)(op->flags & GS_OPF_MFMA ? passes_of(op) : 0);
   rule.last_bits = rule.counters ? last_bits_of(op->name) : UINT32_MAX;
+  rule.half = (uint8_t)(rule.counters ? data_half_of(op, rule.last_bits) : GS_HALF_BOTH);
   rule.by_m0 = begins(op->name, "s_movrels") ? 1 : begins(op->name, "s_movreld") ? 2 : 0;
   return rule;
 }
@@ -239,14 +249,10 @@ static gs_half_t half_of(const gs_wave_t *w, unsigned type, bool is_high) {
   return !is_short || !(w->env->target & GS_GFX11) ? GS_HALF_BOTH : is_high ? GS_HALF_HIGH : GS_HALF_LOW;
 }
 
-/* What a store takes from its only register of data, or a load puts into the only one that it returns to. */
-static gs_half_t half_of_data(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule) {
-  const char *name = in->op->name;
-  const bool is_short = is_store(in) ? strstr(name, "_b16") || strstr(name, "_b8") || strstr(name, "_d16_hi")
-                                     : rule->last_bits != UINT32_MAX;
-  if (!is_short || !(w->env->target & GS_GFX11) || in->op->flags & GS_OPF_TWO_ADDR)
-    return GS_HALF_BOTH;
-  return strstr(name, "_d16_hi") ? GS_HALF_HIGH : GS_HALF_LOW;
+/* That of what a store takes from its only register of data, or a load puts into the only one that it returns
+ * to. */
+static gs_half_t half_of_data(const gs_wave_t *w, const gs_wait_rule_t *rule) {
+  return w->env->target & GS_GFX11 ? (gs_half_t)rule->half : GS_HALF_BOTH;
 }
 
 /* The lanes of a vector register that operand `i` reads. */
@@ -275,7 +281,7 @@ static void add_source(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_ru
                        : i == 1 && rule->line && count > 2 ? GS_ROLE_DATA
                                                            : GS_ROLE_OTHER;
   const gs_half_t half = count != 1             ? GS_HALF_BOTH
-                         : rule->line && i == 1 ? half_of_data(w, in, rule)
+                         : rule->line && i == 1 ? half_of_data(w, rule)
                                                 : half_of(w, in->op->src[i], s->mods & GS_MOD_HI);
   if (s->kind == GS_SRC_VGPR)
     add(uses,
@@ -359,7 +365,7 @@ static void memory_uses(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_r
   const uint64_t lanes = vector ? gs_exec(w) : 0;
   const bool data_in_dst = is_buffer(in) || in->op->encoding == GS_ENC_SMEM;
   const unsigned results = returned(in, rule);
-  const uint8_t half = (uint8_t)(rule->dst == 1 ? half_of_data(w, in, rule) : GS_HALF_BOTH);
+  const uint8_t half = (uint8_t)(rule->dst == 1 ? half_of_data(w, rule) : GS_HALF_BOTH);
   if (data_in_dst && (is_store(in) || is_atomic(in)))
     add(uses, (gs_operand_t){in->dst, rule->dst, vector, false, GS_ROLE_DATA, lanes, half});
   add(uses, (gs_operand_t){in->dst, (uint16_t)results, vector, true, GS_ROLE_OTHER, lanes,
