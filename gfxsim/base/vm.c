@@ -340,6 +340,7 @@ void gs_vm_reader_register(gs_vm_t *vm, gs_vm_reader_t *reader) {
   atomic_init(&reader->seen, NULL);
   forget_ranges(reader);
   reader->vm = vm;
+  reader->newest = &vm->current;
   pthread_mutex_lock(&vm->readers_lock);
   reader->next = vm->readers;
   vm->readers = reader;
@@ -359,13 +360,9 @@ void gs_vm_reader_unregister(gs_vm_reader_t *reader) {
   pthread_mutex_unlock(&vm->readers_lock);
 }
 
-const gs_vm_map_t *gs_vm_reader_enter(gs_vm_reader_t *reader) {
+const gs_vm_map_t *gs_vm_reader_move_on(gs_vm_reader_t *reader) {
   gs_vm_t *vm = reader->vm;
-  /* Acquires the contents of the snapshot. */
   const gs_vm_map_t *map = atomic_load_explicit(&vm->current, memory_order_acquire);
-  /* Only this thread writes `seen`: when it names this snapshot already, the announcement was made before. */
-  if (atomic_load_explicit(&reader->seen, memory_order_relaxed) == map)
-    return map;
   for (;;) {
     /* Announce, then look again: sequential consistency makes this pair and the writer's publish-then-look
      * exclude that both miss the other. As a release it also ends all accesses through the snapshot used

@@ -53,6 +53,7 @@ typedef struct gs_vm gs_vm_t;
 typedef struct gs_vm_reader {
   _Atomic(const gs_vm_map_t *) seen; /* the snapshot in use; NULL = none (quiescent) */
   gs_vm_t *vm;
+  _Atomic(const gs_vm_map_t *) *newest; /* of vm */
   struct gs_vm_reader *next;
   /* For the thread's own use: ranges of the snapshot in use that it found useful, at first an empty one. */
   const gs_vm_range_t *found[GS_VM_HINTS];
@@ -89,7 +90,9 @@ void gs_vm_reader_unregister(gs_vm_reader_t *reader);
 /* Starts using the current snapshot, or moves on to the newest one: older snapshots, and pointers found
  * through them, are invalid afterwards. A reader that runs for long calls this often (every few hundred
  * instructions), since gs_vm_unmap waits for it. */
-const gs_vm_map_t *gs_vm_reader_enter(gs_vm_reader_t *reader);
+static inline const gs_vm_map_t *gs_vm_reader_enter(gs_vm_reader_t *reader);
+/* The same where another snapshot is in use, or none. */
+const gs_vm_map_t *gs_vm_reader_move_on(gs_vm_reader_t *reader);
 /* Becomes quiescent: holds no snapshot, delays nobody. */
 void gs_vm_reader_leave(gs_vm_reader_t *reader);
 /* Whether there is a newer snapshot than the one in use. An address in a gap may belong to a mapping of that
@@ -103,5 +106,12 @@ const gs_vm_range_t *gs_vm_find_mapped(const gs_vm_map_t *map, uint64_t address)
 /* Host address of `size` bytes at `address` if all of them lie in one range that was mapped and grants
  * `access`, else NULL. */
 void *gs_vm_translate(const gs_vm_map_t *map, uint64_t address, size_t size, uint32_t access);
+
+static inline const gs_vm_map_t *gs_vm_reader_enter(gs_vm_reader_t *reader) {
+  /* Acquires the contents of the snapshot. */
+  const gs_vm_map_t *map = atomic_load_explicit(reader->newest, memory_order_acquire);
+  /* Only this thread writes `seen`: when it names this snapshot already, the announcement was made before. */
+  return atomic_load_explicit(&reader->seen, memory_order_relaxed) == map ? map : gs_vm_reader_move_on(reader);
+}
 
 #endif

@@ -180,11 +180,9 @@ static gs_block_fn_t *block_at(gs_executor_t *ex, const gs_wave_t *w) {
   return block && cells->count[slot] <= w->left ? block : NULL;
 }
 
-/* As run_slice, with blocks where there are some: the same instructions in the same turns. */
-static void run_hot_slice(gs_executor_t *ex, gs_wave_t *w, unsigned slice) {
+/* What is left of a wave's turn, with blocks where there are some. */
+static void go_on(gs_executor_t *ex, gs_wave_t *w) {
   const gs_inst_t *in;
-  w->left = slice;
-  w->unfenced = true;
   while (w->left && w->state == GS_WAVE_RUNNING && (in = locate(ex, w))) {
     gs_block_fn_t *const block = block_at(ex, w);
     if (GS_LIKELY(block != NULL)) {
@@ -194,6 +192,13 @@ static void run_hot_slice(gs_executor_t *ex, gs_wave_t *w, unsigned slice) {
       w->unfenced = true;
     }
   }
+}
+
+/* As run_slice, with blocks where there are some: the same instructions in the same turns. */
+static void run_hot_slice(gs_executor_t *ex, gs_wave_t *w, unsigned slice) {
+  w->left = slice;
+  w->unfenced = true;
+  go_on(ex, w);
 }
 
 /* Whether nobody wants to see the instructions of the block at the program counter. */
@@ -276,19 +281,7 @@ static __attribute__((noinline)) void run_seen(gs_executor_t *ex, gs_wave_t *w, 
     run_slice(ex, w, SEEN, slice);
 }
 
-static void run_wave(gs_executor_t *ex, gs_wave_t *w) {
-  ex->wave = w;
-  do {
-    if (GS_UNLIKELY(ex->device->observed))
-      run_seen(ex, w, SLICE);
-    else if (ex->device->hot)
-      run_hot_slice(ex, w, SLICE);
-    else
-      run_slice(ex, w, SEEN_BY_NOBODY, SLICE);
-  } while (GS_UNLIKELY(missed_mapping(ex, w)));
-}
-
-/* As run_wave, for a turn of any length. */
+/* A turn of any length. */
 static __attribute__((noinline)) void run_wave_for(gs_executor_t *ex, gs_wave_t *w, unsigned slice) {
   ex->wave = w;
   do
@@ -299,6 +292,34 @@ static __attribute__((noinline)) void run_wave_for(gs_executor_t *ex, gs_wave_t 
     else
       run_slice(ex, w, SEEN_BY_NOBODY, slice);
   while (missed_mapping(ex, w));
+}
+
+/* Where a turn has not ended with its first block. */
+static __attribute__((noinline)) void finish_turn(gs_executor_t *ex, gs_wave_t *w) {
+  go_on(ex, w);
+  if (missed_mapping(ex, w))
+    run_wave_for(ex, w, SLICE);
+}
+
+/* A turn of the usual length. A wave that was at a barrier mostly goes on in the line in hand, where a block
+ * is, and comes to the next barrier without leaving its blocks: with some ten instructions between barriers,
+ * what run_wave_for asks on the way takes as long as those. (Where there is no block yet, what its cell has
+ * comes back at once.) */
+static inline void run_wave(gs_executor_t *ex, gs_wave_t *w) {
+  const gs_code_line_t *line = ex->line;
+  const uint64_t at = line ? w->pc - line->base : GS_LINE_BYTES;
+  if (GS_UNLIKELY(ex->device->observed || at >= GS_LINE_BYTES || !line->cells || !gs_block_can_run(w))) {
+    run_wave_for(ex, w, SLICE);
+    return;
+  }
+  gs_block_fn_t *const block = atomic_load_explicit(&line->cells->block[at / 4], memory_order_acquire);
+  ex->wave = w;
+  w->left = SLICE;
+  w->unfenced = true;
+  if (GS_LIKELY(block != NULL))
+    gs_block_run(block, w);
+  if (GS_UNLIKELY(w->state == GS_WAVE_RUNNING || w->state == GS_WAVE_FAULTED))
+    finish_turn(ex, w);
 }
 
 /* The turn of one wave in a pass. `slice` is 0 for the usual length. */
