@@ -182,6 +182,18 @@ static inline float gs_div_fixup32(float q, float den, float num, gs_extremes_t 
   return gs_float_of_bits(mn > infinity ? un | quiet : r);
 }
 
+/* Whether every lane keeps its quotient, as is nearly always so: operands are normal numbers, and it is neither
+ * infinite nor no number, nor too small. */
+static inline bool gs_div_is_right32(const gs_row_t *q, const gs_row_t *den, const gs_row_t *num) {
+  uint32_t odd = 0;
+  GS_LANES_DO(l) {
+    const uint32_t ed = den->u32[l] >> 23 & 255, en = num->u32[l] >> 23 & 255;
+    odd |= gs_when32(ed - 1 > 253) | gs_when32(en - 1 > 253) | gs_when32(en - ed + 150 > 404) |
+           gs_when32((q->u32[l] & 0x7fffffff) >= 0x7f800000);
+  }
+  return odd == 0;
+}
+
 /* Nor is the result flushed. */
 GS_OP(v_div_fixup_f32) {
   GS_F32_AS_IS(0, a);
@@ -190,8 +202,13 @@ GS_OP(v_div_fixup_f32) {
   const gs_extremes_t extremes = gs_extremes(w, GS_MODE_ROUND32_SHIFT, GS_MODE_DENORM32_SHIFT);
   gs_row_t td;
   gs_row_t *const d = gs_dst32(w, in, &td);
-  GS_LANES_DO(l)
-    d->f32[l] = gs_div_fixup32(ra->f32[l], rb->f32[l], rc->f32[l], extremes);
+  if (GS_LIKELY(gs_div_is_right32(ra, rb, rc))) {
+    GS_LANES_DO(l)
+      d->u32[l] = (ra->u32[l] & 0x7fffffff) | ((rb->u32[l] ^ rc->u32[l]) & 0x80000000);
+  } else {
+    GS_LANES_DO(l)
+      d->f32[l] = gs_div_fixup32(ra->f32[l], rb->f32[l], rc->f32[l], extremes);
+  }
   if (gs_finish_needed(w, in))
     gs_finish_kept32(w, in, d);
   gs_commit32(w, in, d);

@@ -391,6 +391,7 @@ static void test_fmas(void **state) {
 }
 
 /* A quotient that is no number although both operands are has overflowed; a far too small one is zero. */
+/* In each lane another case, and then each case in one lane, beside lanes that keep their quotient. */
 static void test_fixup(void **state) {
   static const uint32_t rows[][4] = {
       /* quotient, denominator, numerator, result */
@@ -401,7 +402,8 @@ static void test_fixup(void **state) {
       {0x3f800000, 0x7f800000, 0xff800000, 0xffc00000}, {0x3f800000, 0x80000000, 0x3f800000, 0xff800000},
       {0x3f800000, 0x3f800000, 0xff800000, 0xff800000}, {0x3f800000, 0xff800000, 0x3f800000, 0x80000000},
       {0x3f800000, 0x3f800000, 0x80000000, 0x80000000}, {0x3f800000, 0x7f812345, 0x3f800000, 0x7fc12345},
-      {0x3f800000, 0x7fc00001, 0xff800002, 0xffc00002},
+      {0x3f800000, 0x7fc00001, 0xff800002, 0xffc00002}, {0x3f800000, 0x4c000000, 0x00800000, 0x00000000},
+      {0x3f800000, 0x4b800000, 0x80800000, 0xbf800000},
   };
   enum { ROWS = sizeof rows / sizeof rows[0] };
   isa_wave_t *t = isa_new(state, ISA_PART);
@@ -411,6 +413,14 @@ static void test_fixup(void **state) {
   isa_run(t, "v_div_fixup_f32 v2, v10, v11, v12");
   for (unsigned l = 0; l < GS_LANES; l++)
     assert_int_equal(t->v[2].u32[l], rows[l % ROWS][3]);
+  for (unsigned odd = 0; odd < ROWS; odd++) {
+    for (unsigned l = 0; l < GS_LANES; l++)
+      for (unsigned i = 0; i < 3; i++)
+        t->v[10 + i].u32[l] = rows[l == odd ? odd : 0][i];
+    isa_run(t, "v_div_fixup_f32 v2, v10, v11, v12");
+    for (unsigned l = 0; l < GS_LANES; l++)
+      assert_int_equal(t->v[2].u32[l], rows[l == odd ? odd : 0][3]);
+  }
   isa_free(t);
 }
 
