@@ -64,10 +64,8 @@ if [ -z "$inside" ]; then
       forky) enter="trixie --release=forky" folder=$forky more=$libraries_of_forky ;;
       rocr-7) enter=rocr-7 folder=$forky more=$libraries_of_forky ;;
     esac
-    # What programs find their runtimes by may be links.
     # shellcheck disable=SC2086
     "$root"/script/$enter --root="$folder" ${more:+"$more"} --bind="$build" ${programs:+--bind="$programs"} ${libraries:+--bind="$libraries"} \
-      --bind="$(realpath "$root/build/llvm")" \
       "$root/test/kfd/trees.sh" --inside --build="$build" ${programs:+--programs="$programs"} \
       ${libraries:+--libraries="$libraries"} || status=1
   done
