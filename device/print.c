@@ -258,6 +258,13 @@ __attribute__((noinline)) int __llvm_omp_vprintf(const char *format, void *argum
   return print(STDOUT, format, arguments, arguments ? bytes : 0);
 }
 
+#if RUNTIME >= 19
+/* What that runtime's own messages are printed with. */
+int rpc_fprintf(void *stream, const char *format, void *arguments, uint64_t bytes) {
+  return print(number_of(stream), format, arguments, (uint32_t)bytes);
+}
+#endif
+
 static int print_text(uint64_t stream, const char *format, const char *text) {
   return print(stream, format, &text, sizeof text);
 }

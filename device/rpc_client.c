@@ -21,8 +21,15 @@ static bool is_first(uint64_t mask) {
 }
 
 uint64_t rpc_ballot(bool condition) {
+#if RUNTIME >= 19 && __AMDGCN_WAVEFRONT_SIZE == 64 /* which makes no convergent operation of the comparison  \
+                                                    */
+  return __builtin_amdgcn_ballot_w64(condition);
+#elif RUNTIME >= 19
+  return __builtin_amdgcn_ballot_w32(condition);
+#else
   enum { NOT_EQUAL = 33 }; /* LLVM's number of the comparison */
   return __builtin_amdgcn_uicmp((uint32_t)condition, 0, NOT_EQUAL);
+#endif
 }
 
 /* Memory of the host: everything has system scope. */
@@ -65,8 +72,18 @@ static void unlock(const rpc_port_t *port) {
                        ~(1u << port->index % 32), __ATOMIC_RELAXED);
 }
 
+/* OpenMPOpt of clang 19 removes the object and its pointer when only the pointer uses it, as if nobody
+ * called. */
+static void keep_client(void) {
+#if RUNTIME >= 19
+  typedef __attribute__((address_space(1))) atmi_rpc_client_t global_client_t;
+  __asm__ volatile("" : : "s"((global_client_t *)&omptarget_amdgpu_rpc_client));
+#endif
+}
+
 rpc_port_t rpc_open(uint16_t opcode) {
   (void)omptarget_amdgpu_calls_host;
+  keep_client();
   /* Volatile: as far as the compiler knows, nobody ever changes the variable. */
   atmi_rpc_client_t *client = *(void *volatile *)&__llvm_libc_rpc_client;
   uint32_t ports = *(volatile uint32_t *)&client->port_count;

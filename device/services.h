@@ -17,6 +17,7 @@ static inline void *hide(const void *pointer) {
 
 /* print.c */
 int __llvm_omp_vprintf(const char *format, void *arguments, uint32_t bytes);
+int rpc_fprintf(void *stream, const char *format, void *arguments, uint64_t bytes);
 int puts(const char *text);
 int fputs(const char *text, void *stream);
 int putchar(int c);

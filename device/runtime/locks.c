@@ -89,17 +89,11 @@ RUNTIME_FUNCTION void omp_unset_lock(omp_lock_t *lock) {
 }
 
 void __kmpc_critical(ident_t *location, int32_t thread, critical_name_t *name);
+#if RUNTIME < 19 /* whose own works */
 RUNTIME_FUNCTION void __kmpc_critical(ident_t *location, int32_t thread, critical_name_t *name) {
   (void)location;
   (void)thread;
   take(lock_of(name));
-}
-
-void __kmpc_critical_with_hint(ident_t *location, int32_t thread, critical_name_t *name, uint32_t hint);
-RUNTIME_FUNCTION void __kmpc_critical_with_hint(ident_t *location, int32_t thread, critical_name_t *name,
-                                                uint32_t hint) {
-  (void)hint;
-  __kmpc_critical(location, thread, name);
 }
 
 void __kmpc_end_critical(ident_t *location, int32_t thread, critical_name_t *name);
@@ -108,4 +102,12 @@ RUNTIME_FUNCTION void __kmpc_end_critical(ident_t *location, int32_t thread, cri
   (void)thread;
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent");
   give_back(lock_of(name));
+}
+#endif
+
+void __kmpc_critical_with_hint(ident_t *location, int32_t thread, critical_name_t *name, uint32_t hint);
+RUNTIME_FUNCTION void __kmpc_critical_with_hint(ident_t *location, int32_t thread, critical_name_t *name,
+                                                uint32_t hint) {
+  (void)hint;
+  __kmpc_critical(location, thread, name);
 }

@@ -145,12 +145,6 @@ void omp_set_max_active_levels(int levels) {
 
 /* ---- memory ---- */
 
-__attribute__((noinline, cold)) RUNTIME_FUNCTION void runtime_fail(const char *line) {
-  if (is_first_lane())
-    fputs(line, stderr);
-  __builtin_trap();
-}
-
 __attribute__((noinline, cold)) RUNTIME_FUNCTION void *runtime_memory(uint64_t bytes) {
   static const char text[] = "OpenMP: no device memory is left for variables that threads share, tasks or "
                              "threads' settings\n";

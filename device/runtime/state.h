@@ -10,10 +10,10 @@
 
 /* The runtime promises the compiler that no assembly in it calls anything; without the promise the compiler
  * takes every region that uses one of these functions for code that it does not know. */
-#if RUNTIME >= 15
+#if RUNTIME >= 15 && RUNTIME < 19
 #define RUNTIME_FUNCTION __attribute__((assume("ompx_no_call_asm")))
 #else
-#define RUNTIME_FUNCTION /* nothing: that one does not look */
+#define RUNTIME_FUNCTION /* 14 does not look; for 19 device/build says it */
 #endif
 #define LDS __attribute__((address_space(3)))
 /* LDS has no initial values. */
@@ -86,6 +86,9 @@ static inline bool is_first_lane(void) {
  * the name. */
 signed char __kmpc_is_spmd_exec_mode(void);
 
+/* fail.c: ends the region, after a line on stderr, which each wave that comes here prints. */
+_Noreturn void runtime_fail(const char *line);
+
 /* state.c */
 extern LDS team_state_t runtime_team __asm__(TEAM_STATE);
 thread_state_t *runtime_thread_state(void);
@@ -95,8 +98,6 @@ void runtime_leave(void);
 void runtime_drop_changes(void);
 /* Of the host. Ends the region when there is none, after a message. */
 void *runtime_memory(uint64_t bytes);
-/* Ends the region, after a line on stderr, which each wave that comes here prints. */
-_Noreturn void runtime_fail(const char *line);
 /* Room for the addresses of the variables of a generic region, and its end. */
 void **runtime_share_variables(uint64_t count);
 void runtime_end_sharing(uint64_t count);

@@ -20,10 +20,14 @@ build() {
     2>"$scratch/warnings" || { cat "$scratch/warnings" >&2; fail "cannot compile $name"; }
 }
 
+# LLVM 19 has no plugins that can be opened.
+runtime=stock
+[ "$version" -lt 19 ] || runtime=ours
+
 # start STATUS [MEMORY-SIZE]
 start() {
   local status=0
-  timeout 120 "$here/../../script/with-rocr" "$gfx" "$gfxsim_run" --devices="$gfx${2:+:$2}" --cus=8 "$program" >"$scratch/out" 2>"$scratch/err" || status=$?
+  timeout 120 "$here/../../script/with-rocr" "$gfx" "$gfxsim_run" --runtime="$runtime" --devices="$gfx${2:+:$2}" --cus=8 "$program" >"$scratch/out" 2>"$scratch/err" || status=$?
   [ "$status" = "$1" ] || fail "$name: exit status $status instead of $1"
 }
 
