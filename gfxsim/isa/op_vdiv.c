@@ -265,9 +265,19 @@ static double gs_fma_error(double a, double b, double c, double r) {
   return ((all - r) + all_low) + sum_low;
 }
 
+/* The same of a small r, whose product may underflow: then the product is far below c and the error has its
+ * sign, or c is 0 and it does not matter. */
+static double gs_small_fma_error(double a, double b, double c, double r) {
+  const bool swap = fabs(a) > fabs(b);
+  const double small = (swap ? b : a) * 0x1p700, large = swap ? a : b, product = small * large;
+  if (fabs(product) < 0x1p-500)
+    return a == 0.0 || b == 0.0 ? 0.0 : copysign(1.0, a) * copysign(1.0, b);
+  return gs_fma_error(small, large, c * 0x1p700, r * 0x1p700);
+}
+
 /* 2^-128 * (a * b + c) for a result that is denormal, rounded to nearest once. */
 static double gs_scale_down64(double a, double b, double c) {
-  const double r = fma(a, b, c), error = gs_fma_error(a, b, c, r) * (r < 0 ? -1.0 : 1.0);
+  const double r = fma(a, b, c), error = gs_small_fma_error(a, b, c, r) * (r < 0 ? -1.0 : 1.0);
   const double units = fabs(r) * 0x1p473 * 0x1p473; /* of the least denormal: 2^-1074 * 2^128 = 2^-946 */
   const uint64_t whole = (uint64_t)units;
   const double rest = units - (double)whole;
@@ -275,21 +285,31 @@ static double gs_scale_down64(double a, double b, double c) {
   return gs_double_of_bits((whole + up) | (gs_bits_of_double(r) & (UINT64_C(1) << 63)));
 }
 
-static inline double gs_div_fmas64(double a, double b, double c, uint32_t scale_back) {
-  const double r = gs_fma64(a, b, c);
-  const double factor = fabs(c) >= 2.0 ? 0x1p128 : 0x1p-128;
-  return scale_back ? r * factor : r;
+/* 2^-128 * (a * b + c) where a * b + c itself would be infinite; of c, which is below 2, only the sign
+ * matters. */
+static double gs_scale_down_large64(double a, double b, double c) {
+  const bool swap = fabs(b) > fabs(a);
+  const double large = swap ? b : a, other = swap ? a : b;
+  return fma(large * 0x1p-128, other, copysign(c < 0.0 || c > 0.0 ? 0x1p-200 : 0.0, c));
 }
 
-/* Rounds anew the results that the vector code above rounded twice. They are rare, and only rounding to
- * nearest is harmed. */
-static void gs_div_fmas64_denormals(gs_row64_t ra, gs_row64_t rb, gs_row64_t rc, uint64_t lanes, gs_dst64_t d,
-                                    uint64_t done[GS_LANES]) {
+static inline double gs_div_fmas64(double a, double b, double c) {
+  const double r = gs_fma64(a, b, c);
+  if (fabs(c) >= 2.0)
+    return r * 0x1p128;
+  return fabs(r) >= 0x1.fffffffffffffp1023 ? gs_scale_down_large64(a, b, c) : r * 0x1p-128;
+}
+
+/* Where lanes are scaled, which is rare. Of `twice`, the vector code's way would round denormals twice, which
+ * harms rounding to nearest only. */
+static void gs_div_fmas64_scaled(gs_row64_t ra, gs_row64_t rb, gs_row64_t rc, uint64_t lanes, bool twice,
+                                 gs_dst64_t d) {
+  uint64_t done[GS_LANES];
   for (unsigned l = 0; l < GS_LANES; l++) {
-    const double a = gs_get_f64(ra, l), b = gs_get_f64(rb, l), c = gs_get_f64(rc, l), r = fma(a, b, c);
-    const bool denormal = gs_bit(lanes, l) && fabs(c) < 2.0 && fabs(r) < 0x1p-894;
-    const double x = denormal ? gs_scale_down64(a, b, c) : gs_div_fmas64(a, b, c, gs_bit(lanes, l));
-    done[l] = gs_bits_of_double(x);
+    const double a = gs_get_f64(ra, l), b = gs_get_f64(rb, l), c = gs_get_f64(rc, l), r = gs_fma64(a, b, c);
+    const bool denormal = twice && fabs(c) < 2.0 && fabs(r) < 0x1p-894;
+    const double scaled = denormal ? gs_scale_down64(a, b, c) : gs_div_fmas64(a, b, c);
+    done[l] = gs_bits_of_double(gs_bit(lanes, l) ? scaled : r);
   }
   for (unsigned l = 0; l < GS_LANES; l++)
     gs_put_u64(d, l, done[l]);
@@ -300,17 +320,16 @@ GS_OP(v_div_fmas_f64) {
   GS_F64_AS_IS(1, b);
   GS_F64_AS_IS(2, c);
   GS_SIGNALS_64(ra, rb, rc);
-  gs_row_t td[2], back;
+  gs_row_t td[2];
   const gs_dst64_t d = gs_dst64(w, in, td);
   gs_round64(w);
-  if (GS_UNLIKELY(gs_vcc(w) != 0) && (w->mode >> GS_MODE_ROUND64_SHIFT & 3) == 0 &&
-      gs_keeps(w, GS_MODE_DENORM64_SHIFT, GS_KEEP_OUTPUTS)) {
-    uint64_t done[GS_LANES];
-    gs_div_fmas64_denormals(ra, rb, rc, gs_vcc(w), d, done);
+  if (GS_UNLIKELY(gs_vcc(w) != 0)) {
+    const bool nearest = (w->mode >> GS_MODE_ROUND64_SHIFT & 3) == 0;
+    gs_div_fmas64_scaled(ra, rb, rc, gs_vcc(w),
+                         nearest && gs_keeps(w, GS_MODE_DENORM64_SHIFT, GS_KEEP_OUTPUTS), d);
   } else {
-    gs_row_from_mask(gs_vcc(w), &back);
     GS_LANES_DO(l)
-      gs_put_f64(d, l, gs_div_fmas64(gs_get_f64(ra, l), gs_get_f64(rb, l), gs_get_f64(rc, l), back.u32[l]));
+      gs_put_f64(d, l, gs_fma64(gs_get_f64(ra, l), gs_get_f64(rb, l), gs_get_f64(rc, l)));
   }
   if (signals)
     gs_put_signaling64(signaling, d);
