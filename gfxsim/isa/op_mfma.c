@@ -8,13 +8,13 @@
  * within the block M = 16  row 4 * (l / 16) + r % 4 of block r / 4 M = 4   row r of block l / 4 f64 differs:
  * its register pairs r hold row 4 * r + l / 16 (16x16), or row l / 16 of block l / 4 % 4 (4x4). cbsz and abid
  * let 2^cbsz blocks share the A of one, number abid among them; blgp rearranges the lanes of B. EXEC and MODE
- * do not matter. Sums go from low k to high, fused; halves and bf16 have exact products, except for bf16 near
- * the ends of its range. On gfx90a operands and results of f16 and bf16 instructions know no denormals. xf32
- * are floats cut off to eleven significant bits. Products of sparse matrices: see below. Not here: other dot
- * products (op_vpk_float.c, op_vpk_int.c). */
+ * do not matter. Sums go from low k to high, fused, but for those of mfma_sum.h. On gfx90a operands and
+ * results of f16 and bf16 instructions know no denormals. xf32 are floats cut off to eleven significant bits.
+ * Products of sparse matrices: see below. Not here: other dot products (op_vpk_float.c, op_vpk_int.c). */
 #include "isa/fp8.h"
 
 #include "isa/float.h"
+#include "isa/mfma_sum.h"
 
 /* ---- Operands ---- */
 
@@ -121,6 +121,41 @@ static inline void gs_mfma_start(gs_wave_t *w, const gs_inst_t *in, unsigned reg
 
 /* ---- 32 bits: sixteen lanes of a register share a row of A and are consecutive columns of B ---- */
 
+/* How a part adds products of a type, of which a lane holds that many elements. */
+static inline gs_mfma_way_t gs_mfma_way(const gs_wave_t *w, gs_mfma_type_t type) {
+  const bool halves = type == GS_MFMA_F16 || type == GS_MFMA_BF16;
+  if (w->env->target == GS_GFX90A)
+    return halves ? GS_SUM_PAIRS : GS_SUM_FUSED;
+  if (w->env->target != GS_GFX942 || type == GS_MFMA_F32 || type == GS_MFMA_I8)
+    return GS_SUM_FUSED;
+  return type == GS_MFMA_FP8 || type == GS_MFMA_BF8 ? GS_SUM_BYTES : GS_SUM_ALIGNED;
+}
+static inline int32_t gs_mfma_least_exponent(gs_mfma_type_t type) {
+  switch (type) {
+  case GS_MFMA_F16: return -14;
+  case GS_MFMA_FP8: return -7;
+  case GS_MFMA_BF8: return -15;
+  default: return -126;
+  }
+}
+static inline void gs_factors_start(gs_factors_t *f, const gs_wave_t *w, unsigned elements,
+                                    gs_mfma_type_t type, gs_mfma_type_t type_b) {
+  f->way = gs_mfma_way(w, type);
+  f->least_a = gs_mfma_least_exponent(type);
+  f->least_b = gs_mfma_least_exponent(type_b);
+  switch (f->way) {
+  case GS_SUM_PAIRS: f->group = elements == 2 ? 2 : 4; break;
+  case GS_SUM_BYTES: f->group = 16; break;
+  default: f->group = type == GS_MFMA_XF32 ? 4 : 8;
+  }
+}
+/* The next k's: one element of A for all sixteen lanes. */
+static inline void gs_factors_add(gs_factors_t *f, float a, const float *b) {
+  for (unsigned j = 0; j < GS_SUM_LANES; j++)
+    f->a[f->count][j] = a;
+  memcpy(f->b[f->count++], b, sizeof f->b[0]);
+}
+
 /* The block that A comes from. */
 static inline unsigned gs_mfma_block_a(const gs_inst_t *in, unsigned block) {
   const unsigned share = (1u << in->cbsz) - 1;
@@ -165,27 +200,51 @@ static inline void gs_mfma_multiply_i32(uint32_t *restrict d, uint32_t a, const 
 
 /* Sixteen lanes from `first` of register r: their place in A and B for each k. */
 static inline void gs_mfma_sixteen(const gs_inst_t *in, gs_mfma_shape_t s, bool integer, const gs_matrix_t *a,
-                                   const gs_matrix_t *b, unsigned r, unsigned first, gs_row_t *d) {
+                                   const gs_matrix_t *b, unsigned r, unsigned first, gs_factors_t *f,
+                                   gs_row_t *d) {
   const unsigned per_block = s.size * s.size / GS_LANES, block = r / per_block, in_block = r % per_block;
   const unsigned row =
       s.size == 32 ? 8 * (in_block / 4) + 4 * (first / 32) + in_block % 4 : 4 * (first / 16) + r % 4;
   gs_sums_t sums = gs_sums_of(&d->f32[first]);
+  f->count = 0;
   for (unsigned k = 0; k < s.depth; k++) {
     const unsigned e = k % s.elements, group = k / s.elements;
     const unsigned lane_a = (s.blocks > 1 ? gs_mfma_block_a(in, block) : group) * s.size + row;
     const unsigned lane_b = (s.blocks > 1 ? block : group) * s.size + first % s.size;
     if (integer)
       gs_mfma_multiply_i32(&d->u32[first], a->element[e].u32[lane_a % GS_LANES], &b->element[e].u32[lane_b]);
+    else if (f->way != GS_SUM_FUSED)
+      gs_factors_add(f, a->element[e].f32[lane_a % GS_LANES], &b->element[e].f32[lane_b]);
     else
       sums = gs_sums_add(sums, a->element[e].f32[lane_a % GS_LANES], &b->element[e].f32[lane_b]);
   }
-  if (!integer)
+  if (f->way != GS_SUM_FUSED)
+    gs_sum_factors(f, &d->f32[first]);
+  else if (!integer)
     gs_sums_put(&d->f32[first], sums);
+}
+
+static inline void gs_mfma_fours_by_group(const gs_inst_t *in, gs_mfma_shape_t s, const gs_matrix_t *a,
+                                          const gs_matrix_t *b, unsigned r, gs_factors_t *f, gs_row_t *d) {
+  f->count = s.depth;
+  for (unsigned first = 0; first < GS_LANES; first += GS_SUM_LANES) {
+    for (unsigned k = 0; k < s.depth; k++)
+      for (unsigned j = 0; j < GS_SUM_LANES; j++) {
+        const unsigned l = first + j;
+        f->a[k][j] = a->element[k].f32[(4 * gs_mfma_block_a(in, l / 4) + r) % GS_LANES];
+        f->b[k][j] = b->element[k].f32[l];
+      }
+    gs_sum_factors(f, &d->f32[first]);
+  }
 }
 
 /* 4x4 blocks: each group of four lanes is one, with its own A and B. */
 static inline void gs_mfma_fours(const gs_inst_t *in, gs_mfma_shape_t s, bool integer, const gs_matrix_t *a,
-                                 const gs_matrix_t *b, unsigned r, gs_row_t *d) {
+                                 const gs_matrix_t *b, unsigned r, gs_factors_t *f, gs_row_t *d) {
+  if (f->way != GS_SUM_FUSED) {
+    gs_mfma_fours_by_group(in, s, a, b, r, f, d);
+    return;
+  }
   for (unsigned k = 0; k < s.depth; k++) {
     gs_row_t row;
     for (unsigned l = 0; l < GS_LANES; l++)
@@ -200,11 +259,6 @@ static inline void gs_mfma_fours(const gs_inst_t *in, gs_mfma_shape_t s, bool in
   }
 }
 
-static inline void gs_flush_row(gs_row_t *row) {
-  GS_LANES_DO(l)
-    row->f32[l] = gs_flush32(row->f32[l]);
-}
-
 /* Inlined, so that shape and types are constants everywhere in it: they decide on each of its loops. */
 static inline __attribute__((always_inline)) void
 gs_mfma(gs_wave_t *w, const gs_inst_t *in, gs_mfma_shape_t s, gs_mfma_type_t type, gs_mfma_type_t type_b) {
@@ -215,17 +269,15 @@ gs_mfma(gs_wave_t *w, const gs_inst_t *in, gs_mfma_shape_t s, gs_mfma_type_t typ
   gs_mfma_read(w, in, 0, type, s.elements, flush, &a);
   gs_mfma_read(w, in, 1, type_b, s.elements, flush, &b);
   gs_mfma_start(w, in, registers);
+  gs_factors_t f;
+  gs_factors_start(&f, w, s.elements, type, type_b);
   for (unsigned r = 0; r < registers; r++) {
     gs_row_t *const d = &w->v[in->dst + r];
-    if (flush)
-      gs_flush_row(d);
     if (s.size == 4)
-      gs_mfma_fours(in, s, integer, &a, &b, r, d);
+      gs_mfma_fours(in, s, integer, &a, &b, r, &f, d);
     else
       for (unsigned first = 0; first < GS_LANES; first += 16)
-        gs_mfma_sixteen(in, s, integer, &a, &b, r, first, d);
-    if (flush)
-      gs_flush_row(d);
+        gs_mfma_sixteen(in, s, integer, &a, &b, r, first, &f, d);
   }
 }
 
@@ -283,7 +335,8 @@ GS_MFMA_EIGHT(fp8_fp8, GS_MFMA_FP8, GS_MFMA_FP8)
 /* ---- Sparse: of each four elements of A in the order of k, two are there, and the others are 0. Two bits
  * for each that is there, in the lane's index register, say which of the four it is; the other factor is
  * whole. D is what is added to. For halves abid chooses one of four bytes of the register, for bytes one of
- * two halves, unless cbsz is set, and then it is the first. ---- */
+ * two halves, unless cbsz is set, and then it is the first. Products that are there are added as those of
+ * other matrices are, which was not measured. ---- */
 
 static inline uint32_t gs_smfmac_index(const gs_inst_t *in, unsigned elements, uint32_t index) {
   const unsigned bits = 2 * elements;
@@ -293,9 +346,9 @@ static inline uint32_t gs_smfmac_index(const gs_inst_t *in, unsigned elements, u
 /* Sixteen lanes of D, as gs_mfma_sixteen. Of the shape, elements are A's, and B has twice as many. */
 static inline void gs_smfmac_sixteen(const gs_inst_t *in, gs_mfma_shape_t s, bool integer,
                                      const gs_matrix_t *a, const gs_matrix_t *b, const gs_row_t *index,
-                                     unsigned r, unsigned first, gs_row_t *d) {
+                                     unsigned r, unsigned first, gs_factors_t *f, gs_row_t *d) {
   const unsigned row = s.size == 32 ? 8 * (r / 4) + 4 * (first / 32) + r % 4 : 4 * (first / 16) + r % 4;
-  gs_sums_t sums = gs_sums_of(&d->f32[first]);
+  f->count = 0;
   for (unsigned group = 0; group < GS_LANES / s.size; group++) {
     const unsigned lane_a = group * s.size + row, lane_b = group * s.size + first % s.size;
     const uint32_t places = gs_smfmac_index(in, s.elements, index->u32[lane_a]);
@@ -304,11 +357,11 @@ static inline void gs_smfmac_sixteen(const gs_inst_t *in, gs_mfma_shape_t s, boo
       if (integer)
         gs_mfma_multiply_i32(&d->u32[first], a->element[e].u32[lane_a], &column->u32[lane_b]);
       else
-        sums = gs_sums_add(sums, a->element[e].f32[lane_a], &column->f32[lane_b]);
+        gs_factors_add(f, a->element[e].f32[lane_a], &column->f32[lane_b]);
     }
   }
   if (!integer)
-    gs_sums_put(&d->f32[first], sums);
+    gs_sum_factors(f, &d->f32[first]);
 }
 
 static inline void gs_smfmac(gs_wave_t *w, const gs_inst_t *in, gs_mfma_shape_t s, gs_mfma_type_t type,
@@ -317,9 +370,11 @@ static inline void gs_smfmac(gs_wave_t *w, const gs_inst_t *in, gs_mfma_shape_t 
   gs_mfma_read(w, in, 0, type, s.elements, false, &a);
   gs_mfma_read(w, in, 1, type_b, 2 * s.elements, false, &b);
   const gs_row_t index = w->v[in->src[2].reg]; /* which D may overlap, too */
+  gs_factors_t f;
+  gs_factors_start(&f, w, s.elements, type, type_b);
   for (unsigned r = 0; r < s.size * s.size / GS_LANES; r++)
     for (unsigned first = 0; first < GS_LANES; first += 16)
-      gs_smfmac_sixteen(in, s, type == GS_MFMA_I8, &a, &b, &index, r, first, &w->v[in->dst + r]);
+      gs_smfmac_sixteen(in, s, type == GS_MFMA_I8, &a, &b, &index, r, first, &f, &w->v[in->dst + r]);
 }
 
 #define GS_SMFMAC(name, size, elements, type, type_b)                                                        \

@@ -584,6 +584,190 @@ static void test_rounding(void **state) {
   isa_free(t);
 }
 
+/* ---- How products are added ---- */
+
+/* Random bits of a type: of any size, of like sizes, zeroes, and denormals, but nothing special. */
+static uint64_t summand_bits(element_t type, uint64_t *seed) {
+  static const struct {
+    unsigned fraction, exponents, middle;
+  } formats[] = {[F32] = {23, 255, 127},  [F16] = {10, 31, 15}, [BF16] = {7, 255, 127},
+                 [XF32] = {23, 255, 127}, [FP8] = {3, 16, 8},   [BF8] = {2, 32, 16}};
+  const unsigned f = formats[type].fraction, middle = formats[type].middle;
+  const uint64_t r = isa_random(seed), fraction = r >> 8 & ((UINT64_C(1) << f) - 1);
+  const unsigned near = middle - 4 + (unsigned)(r >> 40) % 8,
+                 far = (unsigned)(r >> 40) % formats[type].exponents;
+  const uint64_t exponent = r % 16 == 0 ? 0 : r % 16 < 3 ? far : near, sign = r >> 63 << (width(type) - 1);
+  return r % 16 == 1 || (exponent == 0 && fraction == 0) ? 0 : sign | exponent << f | fraction;
+}
+
+static void fill_summands(gs_row_t *rows, unsigned registers, element_t type, uint64_t *seed) {
+  for (unsigned r = 0; r < registers; r++)
+    for (unsigned l = 0; l < GS_LANES; l++) {
+      rows[r].u32[l] = 0;
+      for (unsigned e = 0; e < 32 / width(type); e++)
+        rows[r].u32[l] |= (uint32_t)(summand_bits(type, seed) << (e * width(type)));
+    }
+}
+
+static float flushed(float x) {
+  return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x;
+}
+
+/* gfx90a: pairs, and pairs of pairs unless bf16 come in twos. */
+static float sum_of_pairs(const double *a, const double *b, unsigned k, unsigned group, float c) {
+  float sum = flushed(c) == 0 ? 0 : c, p[32];
+  for (unsigned i = 0; i < k; i++)
+    p[i] = flushed((float)a[i] * (float)b[i]);
+  for (unsigned i = 0; i < k; i += group) {
+    const float first = flushed(p[i] + p[i + 1]);
+    sum = flushed(sum + (group == 2 ? first : flushed(first + flushed(p[i + 2] + p[i + 3]))));
+  }
+  return sum;
+}
+
+/* log2, rounded down; denormals have the least that normal numbers have, zeroes that of floats. */
+static int exponent_of(double x, int least) {
+  int e;
+  (void)frexp(x, &e);
+  return x == 0 ? -126 : e - 1 < least ? least : e - 1;
+}
+
+typedef struct aligned {
+  int exponent;
+  long double sum; /* of products cut off at 24 places below it */
+} aligned_t;
+
+static aligned_t align(const double *a, const double *b, unsigned count, unsigned step, int least_a,
+                       int least_b) {
+  aligned_t s = {-1000, 0};
+  for (unsigned i = 0; i < count; i += step)
+    s.exponent = (int)fmax(s.exponent, exponent_of(a[i], least_a) + exponent_of(b[i], least_b));
+  for (unsigned i = 0; i < count; i += step)
+    s.sum += ldexpl(truncl(ldexpl((long double)a[i] * b[i], 24 - s.exponent)), s.exponent - 24);
+  return s;
+}
+static long double down(long double x, int last) {
+  return ldexpl(floorl(ldexpl(x, -last)), last);
+}
+
+/* gfx942, a group of products. */
+static float sum_of_aligned(const double *a, const double *b, unsigned count, bool bytes, int least_a,
+                            int least_b, float c) {
+  aligned_t s = align(a, b, count, bytes ? 2 : 1, least_a, least_b);
+  if (bytes) {
+    const aligned_t odd = align(a + 1, b + 1, count - 1, 2, least_a, least_b);
+    const int most = (int)fmax(s.exponent, odd.exponent);
+    s = (aligned_t){most, down(s.sum, most - 24) + down(odd.sum, most - 24)};
+  }
+  const int e = exponent_of(c, -126), most = (int)fmax(s.exponent, e);
+  return (float)(down(s.sum, most - 31) + (bytes && e < most - 25 ? 0 : down(c, most - 24)));
+}
+
+static int least_exponent(element_t type) {
+  return type == F16 ? -14 : type == FP8 ? -7 : type == BF8 ? -15 : -126;
+}
+
+static float sum_of_products(const isa_wave_t *t, const shape_t *s, unsigned block, unsigned row,
+                             unsigned column, float c) {
+  const bool bytes = s->type == FP8 || s->type == BF8;
+  double a[32], b[32];
+  for (unsigned k = 0; k < s->k; k++) {
+    const uint64_t kept = s->type == XF32 ? ~UINT64_C(0x1fff) : ~UINT64_C(0);
+    a[k] = element_value(s->type, get_bits(&t->before.v[10], input_place(s, block, row, k)) & kept);
+    b[k] = element_value(type_of_b(s), get_bits(&t->before.v[20], input_place(s, block, column, k)) & kept);
+    const bool flush = t->env.target == GS_GFX90A;
+    a[k] = flush && fabs(a[k]) < ldexp(1, least_exponent(s->type)) ? 0 : a[k];
+    b[k] = flush && fabs(b[k]) < ldexp(1, least_exponent(s->type)) ? 0 : b[k];
+  }
+  if (t->env.target == GS_GFX90A)
+    return sum_of_pairs(a, b, s->k, s->per_lane, c);
+  const unsigned most = bytes ? 16 : s->type == XF32 ? 4 : 8, group = s->k < most ? s->k : most;
+  for (unsigned k = 0; k < s->k; k += group)
+    c = sum_of_aligned(a + k, b + k, group, bytes, least_exponent(s->type), least_exponent(type_of_b(s)), c);
+  return c;
+}
+
+static uint32_t byte_of_value(double value) {
+  uint32_t bits = 0;
+  while (value_of_byte(FP8, bits) != value)
+    bits++;
+  return bits;
+}
+
+static void test_sums(void **state) {
+  isa_wave_t *t = isa_new(state, ISA_PART);
+  uint64_t seed = 77;
+  for (unsigned i = 0; i < SHAPES; i++) {
+    const shape_t *const s = &shapes[i];
+    if (s->type == F32 || s->type == F64 || s->type == I8 || !isa_has(state, ISA_PART, s->name))
+      continue;
+    const unsigned out = output_registers(s), in = s->per_lane * width(s->type) / 32;
+    char text[TEXT];
+    snprintf(text, sizeof text, "%s v[64:%u], v[10:%u], v[20:%u], v[64:%u]", s->name, 63 + out, 9 + in,
+             19 + in, 63 + out);
+    if (in == 1)
+      snprintf(text, sizeof text, "%s v[64:%u], v10, v20, v[64:%u]", s->name, 63 + out, 63 + out);
+    for (unsigned run = 0; run < 4; run++) {
+      fill_summands(&t->v[10], in, s->type, &seed);
+      fill_summands(&t->v[20], in, type_of_b(s), &seed);
+      fill_summands(&t->v[64], out, F32, &seed);
+      assert_int_equal(isa_run(t, text), GS_WAVE_RUNNING);
+      for (unsigned j = 0; j < s->blocks * s->m * s->m; j++) {
+        const unsigned block = j / (s->m * s->m), row = j / s->m % s->m, column = j % s->m;
+        const place_t place = output_place(s, block, row, column);
+        const uint32_t old = (uint32_t)get_bits(&t->before.v[64], place);
+        float c, want;
+        memcpy(&c, &old, sizeof c);
+        want = sum_of_products(t, s, block, row, column, c);
+        const uint32_t got = (uint32_t)get_bits(&t->v[64], place);
+        if (memcmp(&got, &want, sizeof got) != 0 && !isnan(want))
+          fail_msg("%s block %u row %u column %u: 0x%08x, want %a, C %a", s->name, block, row, column, got,
+                   (double)want, (double)c);
+      }
+    }
+  }
+  isa_free(t);
+}
+
+/* Sums that show where gfx942 cuts off and rounds down: of two products by 1, and what they are added to. */
+static void test_cuts(void **state) {
+  static const struct {
+    double a[2], c, xf32, fp8;
+  } rows[] = {
+      {{1, 0x1p-7}, -1, 0x1p-7, 0x1p-7},
+      {{1, 0}, 0x1p-24, 1, 1},
+      {{1, 0}, -0x1p-30, 1 - 0x1p-24, 1},           /* down from 1, but lost below bytes */
+      {{1, 0}, -0x1p-25, 1 - 0x1p-24, 1 - 0x1p-24}, /* not lost yet */
+      {{1, 0}, -0x1p-26, 1 - 0x1p-24, 1},
+      {{-0x1p-2, 0x1p-10}, -0x1p22 - 0.5, -0x1p22 - 1, -0x1p22 - 1}, /* down to a tie */
+      {{-0x1p-7, 0}, -0x1p24, -0x1p24, -0x1p24},
+      {{-0x1p-7, 0}, 0x1p25, 0x1p25, 0x1p25},
+  };
+  isa_wave_t *t = isa_new(state, ISA_PART);
+  for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (unsigned l = 0; l < GS_LANES; l++) {
+      for (unsigned r = 0; r < 2; r++) {
+        t->v[10 + r].f32[l] = l < 32 ? (float)rows[i].a[r] : 0.0f;
+        t->v[12 + r].f32[l] = 1.0f;
+        t->v[14 + r].u32[l] = 0;
+        t->v[16 + r].u32[l] = 0x40404040; /* ones */
+      }
+      for (unsigned e = 0; e < 2 && l < 32; e++)
+        t->v[14].u32[l] |= byte_of_value(rows[i].a[e]) << 8 * e;
+      for (unsigned r = 0; r < 16; r++)
+        t->v[64 + r].f32[l] = t->v[96 + r].f32[l] = (float)rows[i].c;
+    }
+    assert_int_equal(isa_run(t, "v_mfma_f32_32x32x4_xf32 v[64:79], v[10:11], v[12:13], v[64:79]\n"
+                                "v_mfma_f32_32x32x16_fp8_fp8 v[96:111], v[14:15], v[16:17], v[96:111]"),
+                     GS_WAVE_RUNNING);
+    for (unsigned l = 0; l < GS_LANES; l++)
+      if (t->v[64].f32[l] != (float)rows[i].xf32 || t->v[96].f32[l] != (float)rows[i].fp8)
+        fail_msg("row %u: %a %a, want %a %a", i, (double)t->v[64].f32[l], (double)t->v[96].f32[l],
+                 rows[i].xf32, rows[i].fp8);
+  }
+  isa_free(t);
+}
+
 /* ---- Zeroes, infinities and NaNs ---- */
 
 /* An element: a small number, or now and then something special, as the bits of its type. */
@@ -651,11 +835,13 @@ static void check_special(const isa_wave_t *t, const shape_t *s, place_t place, 
              place.lane, place.reg, got, want->sum, want->nan, want->plus, want->minus, want->negative_zero);
 }
 
+/* Sums of halves and xf32 are never -0 on gfx90a and gfx942. */
 static void check_specials(const isa_wave_t *t, const shape_t *s) {
+  const bool signs = s->type == F32 || s->type == F64 || !(t->env.target & (GS_GFX90A | GS_GFX942));
   for (unsigned block = 0; block < s->blocks; block++)
     for (unsigned row = 0; row < s->m; row++)
       for (unsigned column = 0; column < s->m; column++) {
-        special_sum_t want = {.negative_zero = true};
+        special_sum_t want = {.negative_zero = signs};
         const place_t place = output_place(s, block, row, column);
         add_term(&want, element_value(s->type == F64 ? F64 : F32, get_bits(&t->before.v[256 + 64], place)),
                  1.0);
@@ -718,7 +904,8 @@ int main(void) {
       isa_part_test_on(test_denormals, GS_GFX908_UP), isa_part_test_on(test_rounding, GS_GFX908_UP),
       isa_part_test_on(test_moves, GS_GFX908_UP),     isa_part_test_on(test_specials, GS_GFX908_UP),
       isa_part_test_on(test_negation, GS_GFX942),     isa_part_test_on(test_xf32, GS_GFX942),
-      isa_part_test_on(test_sparse, GS_GFX942),
+      isa_part_test_on(test_sparse, GS_GFX942),       isa_part_test_on(test_sums, GS_GFX90A | GS_GFX942),
+      isa_part_test_on(test_cuts, GS_GFX942),
   };
   return isa_main(tests, sizeof tests / sizeof tests[0]);
 }

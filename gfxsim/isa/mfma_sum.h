@@ -1,0 +1,152 @@
+/* How matrix instructions add products of halves, bf16, bytes and xf32, as measured on cards of gfx90a and
+ * gfx942 (Microsoft's MMA-Sim, arXiv 2511.10909, MIT licence). Not here: which elements are multiplied, and
+ * the sums of floats, doubles and integers, which are fused one by one (op_mfma.c). */
+#ifndef GFXSIM_ISA_MFMA_SUM_H
+#define GFXSIM_ISA_MFMA_SUM_H
+
+#include "isa/float.h"
+
+#include <string.h>
+
+typedef enum gs_mfma_way {
+  /* One product after the other, each rounded. */
+  GS_SUM_FUSED,
+  /* Products of a group are added in pairs, and the group to the sum, rounded each time; denormals count as
+   * zeroes everywhere. */
+  GS_SUM_PAIRS,
+  /* Products of a group are cut off 24 places below the greatest's exponent. Their sum is rounded down to 31
+   * places, and what they are added to down to 24, below the greater exponent. */
+  GS_SUM_ALIGNED,
+  /* The same, where products of even and of odd k are first added among themselves. */
+  GS_SUM_BYTES,
+} gs_mfma_way_t;
+
+enum { GS_SUM_LANES = 16, GS_SUM_DEPTH = 32 };
+
+/* Factors of sixteen lanes of D in the order of k. The least exponents are those of the types' normal
+ * numbers: denormals are aligned by them. */
+typedef struct gs_factors {
+  gs_mfma_way_t way;
+  unsigned count, group;
+  int32_t least_a, least_b;
+  float a[GS_SUM_DEPTH][GS_SUM_LANES], b[GS_SUM_DEPTH][GS_SUM_LANES];
+} gs_factors_t;
+
+/* ---- gfx90a ---- */
+
+static inline float gs_sum_flushed(float a, float b) {
+  return gs_flush32(a + b);
+}
+
+static void gs_sum_pairs(const gs_factors_t *f, float *d) {
+  for (unsigned j = 0; j < GS_SUM_LANES; j++) {
+    float sum = fabsf(d[j]) < 0x1p-126f ? 0.0f : d[j];
+    for (unsigned k = 0; k < f->count; k += f->group) {
+      float p[4] = {0};
+      for (unsigned i = 0; i < f->group; i++)
+        p[i] = gs_flush32(f->a[k + i][j] * f->b[k + i][j]);
+      const float first = gs_sum_flushed(p[0], p[1]);
+      sum = gs_sum_flushed(sum, f->group == 2 ? first : gs_sum_flushed(first, gs_sum_flushed(p[2], p[3])));
+    }
+    d[j] = sum;
+  }
+}
+
+/* ---- gfx942 ---- */
+
+static inline double gs_power_of_two(int32_t exponent) {
+  return gs_double_of_bits((uint64_t)(int64_t)(1023 + exponent) << 52);
+}
+
+/* Zeroes have the least exponent that floats have. */
+static inline int32_t gs_aligned_exponent(float x, int32_t least) {
+  const uint32_t bits = gs_bits_of_float(x);
+  const int32_t e = (int32_t)(bits >> 23 & 255) - 127;
+  return bits << 1 == 0 ? -126 : e < least ? least : e;
+}
+
+/* Sixteen sums in units of 2^(exponent - 24). */
+typedef struct gs_aligned {
+  int32_t exponent[GS_SUM_LANES];
+  double sum[GS_SUM_LANES];
+} gs_aligned_t;
+
+/* Of each `step`th product from the k-th on. */
+static inline void gs_align(const gs_factors_t *f, unsigned k, unsigned end, unsigned step, gs_aligned_t *s) {
+  for (unsigned j = 0; j < GS_SUM_LANES; j++) {
+    s->exponent[j] = -252;
+    s->sum[j] = 0.0;
+  }
+  for (unsigned i = k; i < end; i += step)
+    for (unsigned j = 0; j < GS_SUM_LANES; j++) {
+      const int32_t e =
+          gs_aligned_exponent(f->a[i][j], f->least_a) + gs_aligned_exponent(f->b[i][j], f->least_b);
+      s->exponent[j] = e > s->exponent[j] ? e : s->exponent[j];
+    }
+  for (unsigned i = k; i < end; i += step)
+    for (unsigned j = 0; j < GS_SUM_LANES; j++)
+      s->sum[j] +=
+          (double)(int32_t)((double)f->a[i][j] * (double)f->b[i][j] * gs_power_of_two(24 - s->exponent[j]));
+}
+
+/* Even products' sums and odd ones', rounded down where the greater one's are. */
+static inline void gs_align_halves(gs_aligned_t *even, const gs_aligned_t *odd) {
+  for (unsigned j = 0; j < GS_SUM_LANES; j++) {
+    const int32_t e = even->exponent[j], o = odd->exponent[j], most = e > o ? e : o;
+    even->sum[j] =
+        floor(even->sum[j] * gs_power_of_two(e - most)) + floor(odd->sum[j] * gs_power_of_two(o - most));
+    even->exponent[j] = most;
+  }
+}
+
+/* Of bytes, what is added to is lost from 26 places below on. */
+static inline void gs_add_aligned(const gs_aligned_t *s, bool bytes, float *d) {
+  for (unsigned j = 0; j < GS_SUM_LANES; j++) {
+    const int32_t e = s->exponent[j], c = gs_aligned_exponent(d[j], -126), most = e > c ? e : c;
+    const double sum = floor(s->sum[j] * gs_power_of_two(7 + e - most));
+    const double old = bytes && c < most - 25 ? 0.0 : floor((double)d[j] * gs_power_of_two(24 - most));
+    d[j] = (float)((sum + 128.0 * old) * gs_power_of_two(most - 31));
+  }
+}
+
+/* Whether a product or what it is added to is infinite or no number: products are infinite from 2^128 on. */
+static float gs_special_sum(const gs_factors_t *f, unsigned k, unsigned end, unsigned j, float c,
+                            bool *special) {
+  double sum = c, large = 0.0;
+  for (unsigned i = k; i < end; i++) {
+    const double product = (double)f->a[i][j] * (double)f->b[i][j];
+    sum += product;
+    large += fabs(product) >= 0x1p128 ? copysign(INFINITY, product) : 0.0;
+  }
+  *special = !(fabs(sum) < INFINITY) || !(fabs(large) < INFINITY);
+  return (float)(fabs(sum) < INFINITY ? large : sum);
+}
+
+static void gs_sum_aligned(const gs_factors_t *f, float *d) {
+  for (unsigned k = 0; k < f->count; k += f->group) {
+    const unsigned end = k + f->group < f->count ? k + f->group : f->count;
+    const bool bytes = f->way == GS_SUM_BYTES;
+    gs_aligned_t sums, odd;
+    float special[GS_SUM_LANES];
+    bool is_special[GS_SUM_LANES];
+    for (unsigned j = 0; j < GS_SUM_LANES; j++)
+      special[j] = gs_special_sum(f, k, end, j, d[j], &is_special[j]);
+    gs_align(f, k, end, bytes ? 2 : 1, &sums);
+    if (bytes) {
+      gs_align(f, k + 1, end, 2, &odd);
+      gs_align_halves(&sums, &odd);
+    }
+    gs_add_aligned(&sums, bytes, d);
+    for (unsigned j = 0; j < GS_SUM_LANES; j++)
+      d[j] = is_special[j] ? special[j] : d[j];
+  }
+}
+
+static void gs_sum_factors(const gs_factors_t *f, float *d) {
+  if (f->way == GS_SUM_PAIRS)
+    gs_sum_pairs(f, d);
+  else
+    gs_sum_aligned(f, d);
+}
+
+#endif
