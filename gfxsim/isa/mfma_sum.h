@@ -14,7 +14,7 @@ typedef enum gs_mfma_way {
   /* Products of a group are added in pairs, and the group to the sum, rounded each time; denormals count as
    * zeroes everywhere. */
   GS_SUM_PAIRS,
-  /* Products of a group are cut off 24 places below the greatest's exponent. Their sum is rounded down to 31
+  /* Products of a group are cut off 24 places below the greatest's exponent. Their sum is rounded down to 32
    * places, and what they are added to down to 24, below the greater exponent. */
   GS_SUM_ALIGNED,
   /* The same, where products of even and of odd k are first added among themselves. */
@@ -58,12 +58,13 @@ static inline double gs_power_of_two(int32_t exponent) {
   return gs_double_of_bits((uint64_t)(int64_t)(1023 + exponent) << 52);
 }
 
-/* Zeroes have the least exponent that floats have. */
 static inline int32_t gs_aligned_exponent(float x, int32_t least) {
-  const uint32_t bits = gs_bits_of_float(x);
-  const int32_t e = (int32_t)(bits >> 23 & 255) - 127;
-  return bits << 1 == 0 ? -126 : e < least ? least : e;
+  const int32_t e = (int32_t)(gs_bits_of_float(x) >> 23 & 255) - 127;
+  return e < least ? least : e;
 }
+
+/* Of products that are zero: below that of any other. */
+enum { GS_ZERO_EXPONENT = -400 };
 
 /* Sixteen sums in units of 2^(exponent - 24). */
 typedef struct gs_aligned {
@@ -74,14 +75,15 @@ typedef struct gs_aligned {
 /* Of each `step`th product from the k-th on. */
 static inline void gs_align(const gs_factors_t *f, unsigned k, unsigned end, unsigned step, gs_aligned_t *s) {
   for (unsigned j = 0; j < GS_SUM_LANES; j++) {
-    s->exponent[j] = -252;
+    s->exponent[j] = GS_ZERO_EXPONENT;
     s->sum[j] = 0.0;
   }
   for (unsigned i = k; i < end; i += step)
     for (unsigned j = 0; j < GS_SUM_LANES; j++) {
       const int32_t e =
           gs_aligned_exponent(f->a[i][j], f->least_a) + gs_aligned_exponent(f->b[i][j], f->least_b);
-      s->exponent[j] = e > s->exponent[j] ? e : s->exponent[j];
+      const bool more = e > s->exponent[j] && (double)f->a[i][j] * (double)f->b[i][j] != 0.0;
+      s->exponent[j] = more ? e : s->exponent[j];
     }
   for (unsigned i = k; i < end; i += step)
     for (unsigned j = 0; j < GS_SUM_LANES; j++)
@@ -99,13 +101,18 @@ static inline void gs_align_halves(gs_aligned_t *even, const gs_aligned_t *odd) 
   }
 }
 
-/* Of bytes, what is added to is lost from 26 places below on. */
+/* The sum of both has 31 places below its own exponent before it is rounded to a float. Of bytes, what is
+ * added to is lost from 26 places below on. */
 static inline void gs_add_aligned(const gs_aligned_t *s, bool bytes, float *d) {
   for (unsigned j = 0; j < GS_SUM_LANES; j++) {
     const int32_t e = s->exponent[j], c = gs_aligned_exponent(d[j], -126), most = e > c ? e : c;
-    const double sum = floor(s->sum[j] * gs_power_of_two(7 + e - most));
+    const double sum = floor(s->sum[j] * gs_power_of_two(8 + e - most));
     const double old = bytes && c < most - 25 ? 0.0 : floor((double)d[j] * gs_power_of_two(24 - most));
-    d[j] = (float)((sum + 128.0 * old) * gs_power_of_two(most - 31));
+    const double both = sum + 256.0 * old; /* in units of 2^(most - 32) */
+    const int32_t top = (int32_t)(gs_bits_of_double(both) >> 52 & 2047) - 1023, least = -126 - (most - 32);
+    const int32_t lost = (top > least ? top : least) - 31;
+    const double grid = gs_power_of_two(lost > 0 ? lost : 0), back = gs_power_of_two(lost > 0 ? -lost : 0);
+    d[j] = (float)(floor(both * back) * grid * gs_power_of_two(most - 32));
   }
 }
 

@@ -625,11 +625,11 @@ static float sum_of_pairs(const double *a, const double *b, unsigned k, unsigned
   return sum;
 }
 
-/* log2, rounded down; denormals have the least that normal numbers have, zeroes that of floats. */
+/* log2, rounded down; denormals have the least that normal numbers have. */
 static int exponent_of(double x, int least) {
   int e;
   (void)frexp(x, &e);
-  return x == 0 ? -126 : e - 1 < least ? least : e - 1;
+  return x == 0 || e - 1 < least ? least : e - 1;
 }
 
 typedef struct aligned {
@@ -641,7 +641,8 @@ static aligned_t align(const double *a, const double *b, unsigned count, unsigne
                        int least_b) {
   aligned_t s = {-1000, 0};
   for (unsigned i = 0; i < count; i += step)
-    s.exponent = (int)fmax(s.exponent, exponent_of(a[i], least_a) + exponent_of(b[i], least_b));
+    if (a[i] != 0 && b[i] != 0)
+      s.exponent = (int)fmax(s.exponent, exponent_of(a[i], least_a) + exponent_of(b[i], least_b));
   for (unsigned i = 0; i < count; i += step)
     s.sum += ldexpl(truncl(ldexpl((long double)a[i] * b[i], 24 - s.exponent)), s.exponent - 24);
   return s;
@@ -660,7 +661,8 @@ static float sum_of_aligned(const double *a, const double *b, unsigned count, bo
     s = (aligned_t){most, down(s.sum, most - 24) + down(odd.sum, most - 24)};
   }
   const int e = exponent_of(c, -126), most = (int)fmax(s.exponent, e);
-  return (float)(down(s.sum, most - 31) + (bytes && e < most - 25 ? 0 : down(c, most - 24)));
+  const long double both = down(s.sum, most - 32) + (bytes && e < most - 25 ? 0 : down(c, most - 24));
+  return (float)down(both, exponent_of((double)both, -126) - 31);
 }
 
 static int least_exponent(element_t type) {
