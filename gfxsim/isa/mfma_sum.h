@@ -87,8 +87,7 @@ static inline void gs_align(const gs_factors_t *f, unsigned k, unsigned end, uns
     }
   for (unsigned i = k; i < end; i += step)
     for (unsigned j = 0; j < GS_SUM_LANES; j++)
-      s->sum[j] +=
-          (double)(int32_t)((double)f->a[i][j] * (double)f->b[i][j] * gs_power_of_two(24 - s->exponent[j]));
+      s->sum[j] += trunc((double)f->a[i][j] * (double)f->b[i][j] * gs_power_of_two(24 - s->exponent[j]));
 }
 
 /* Even products' sums and odd ones', rounded down where the greater one's are. */
