@@ -111,7 +111,8 @@ static inline const gs_vm_map_t *gs_vm_reader_enter(gs_vm_reader_t *reader) {
   /* Acquires the contents of the snapshot. */
   const gs_vm_map_t *map = atomic_load_explicit(reader->newest, memory_order_acquire);
   /* Only this thread writes `seen`: when it names this snapshot already, the announcement was made before. */
-  return atomic_load_explicit(&reader->seen, memory_order_relaxed) == map ? map : gs_vm_reader_move_on(reader);
+  return atomic_load_explicit(&reader->seen, memory_order_relaxed) == map ? map
+                                                                          : gs_vm_reader_move_on(reader);
 }
 
 #endif

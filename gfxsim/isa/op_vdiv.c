@@ -182,8 +182,8 @@ static inline float gs_div_fixup32(float q, float den, float num, gs_extremes_t 
   return gs_float_of_bits(mn > infinity ? un | quiet : r);
 }
 
-/* Whether every lane keeps its quotient, as is nearly always so: operands are normal numbers, and it is neither
- * infinite nor no number, nor too small. */
+/* Whether every lane keeps its quotient, as is nearly always so: operands are normal numbers, and it is
+ * neither infinite nor no number, nor too small. */
 static inline bool gs_div_is_right32(const gs_row_t *q, const gs_row_t *den, const gs_row_t *num) {
   uint32_t odd = 0;
   GS_LANES_DO(l) {
