@@ -82,7 +82,7 @@ static inline void gs_align(const gs_factors_t *f, unsigned k, unsigned end, uns
     for (unsigned j = 0; j < GS_SUM_LANES; j++) {
       const int32_t e =
           gs_aligned_exponent(f->a[i][j], f->least_a) + gs_aligned_exponent(f->b[i][j], f->least_b);
-      const bool more = e > s->exponent[j] && (double)f->a[i][j] * (double)f->b[i][j] != 0.0;
+      const bool more = (e > s->exponent[j]) & (f->a[i][j] != 0.0f) & (f->b[i][j] != 0.0f);
       s->exponent[j] = more ? e : s->exponent[j];
     }
   for (unsigned i = k; i < end; i += step)
@@ -128,23 +128,48 @@ static float gs_special_sum(const gs_factors_t *f, unsigned k, unsigned end, uns
   return (float)(fabs(sum) < INFINITY ? large : sum);
 }
 
+/* Whether that may be so in any lane, as it hardly ever is. */
+static inline bool gs_may_be_special(const gs_factors_t *f, unsigned k, unsigned end, const float *d) {
+  uint32_t any = 0;
+  for (unsigned j = 0; j < GS_SUM_LANES; j++)
+    any |= gs_when32((gs_bits_of_float(d[j]) >> 23 & 255) == 255);
+  for (unsigned i = k; i < end; i++)
+    for (unsigned j = 0; j < GS_SUM_LANES; j++) {
+      const uint32_t a = gs_bits_of_float(f->a[i][j]) >> 23 & 255,
+                     b = gs_bits_of_float(f->b[i][j]) >> 23 & 255;
+      any |= gs_when32(a == 255) | gs_when32(b == 255) | gs_when32(a + b >= 127 + 127 + 127);
+    }
+  return any != 0;
+}
+
+static inline void gs_add_group(const gs_factors_t *f, unsigned k, unsigned end, float *d) {
+  const bool bytes = f->way == GS_SUM_BYTES;
+  gs_aligned_t sums, odd;
+  gs_align(f, k, end, bytes ? 2 : 1, &sums);
+  if (bytes) {
+    gs_align(f, k + 1, end, 2, &odd);
+    gs_align_halves(&sums, &odd);
+  }
+  gs_add_aligned(&sums, bytes, d);
+}
+
+static void gs_add_special_group(const gs_factors_t *f, unsigned k, unsigned end, float *d) {
+  float special[GS_SUM_LANES];
+  bool is_special[GS_SUM_LANES];
+  for (unsigned j = 0; j < GS_SUM_LANES; j++)
+    special[j] = gs_special_sum(f, k, end, j, d[j], &is_special[j]);
+  gs_add_group(f, k, end, d);
+  for (unsigned j = 0; j < GS_SUM_LANES; j++)
+    d[j] = is_special[j] ? special[j] : d[j];
+}
+
 static void gs_sum_aligned(const gs_factors_t *f, float *d) {
   for (unsigned k = 0; k < f->count; k += f->group) {
     const unsigned end = k + f->group < f->count ? k + f->group : f->count;
-    const bool bytes = f->way == GS_SUM_BYTES;
-    gs_aligned_t sums, odd;
-    float special[GS_SUM_LANES];
-    bool is_special[GS_SUM_LANES];
-    for (unsigned j = 0; j < GS_SUM_LANES; j++)
-      special[j] = gs_special_sum(f, k, end, j, d[j], &is_special[j]);
-    gs_align(f, k, end, bytes ? 2 : 1, &sums);
-    if (bytes) {
-      gs_align(f, k + 1, end, 2, &odd);
-      gs_align_halves(&sums, &odd);
-    }
-    gs_add_aligned(&sums, bytes, d);
-    for (unsigned j = 0; j < GS_SUM_LANES; j++)
-      d[j] = is_special[j] ? special[j] : d[j];
+    if (GS_UNLIKELY(gs_may_be_special(f, k, end, d)))
+      gs_add_special_group(f, k, end, d);
+    else
+      gs_add_group(f, k, end, d);
   }
 }
 
