@@ -770,6 +770,36 @@ static void test_cuts(void **state) {
   isa_free(t);
 }
 
+/* On gfx942 products are infinite from 2^128 on, also those that would cancel. */
+static void test_large_products(void **state) {
+  static const struct {
+    float a[2], b, want;
+  } rows[] = {
+      {{0x1p64f, -0x1p64f}, 0x1p63f, 0}, /* what is added to is lost below them */
+      {{0x1p65f, -0x1p65f}, 0x1p64f, NAN},
+      {{0x1p64f, -0x1p63f}, 0x1p64f, INFINITY},
+      {{-0x1p64f, 0x1p63f}, 0x1p64f, -INFINITY},
+  };
+  isa_wave_t *t = isa_new(state, ISA_PART);
+  for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (unsigned l = 0; l < GS_LANES; l++) {
+      for (unsigned r = 0; r < 2; r++) {
+        t->v[10 + r].f32[l] = l < 32 ? rows[i].a[r] : 0.0f;
+        t->v[12 + r].f32[l] = rows[i].b;
+      }
+      for (unsigned r = 0; r < 16; r++)
+        t->v[64 + r].f32[l] = 1.0f;
+    }
+    assert_int_equal(isa_run(t, "v_mfma_f32_32x32x4_xf32 v[64:79], v[10:11], v[12:13], v[64:79]"),
+                     GS_WAVE_RUNNING);
+    const float want = rows[i].want;
+    for (unsigned l = 0; l < GS_LANES; l++)
+      if (!(t->v[64].f32[l] == want || (isnan(want) && isnan(t->v[64].f32[l]))))
+        fail_msg("row %u: %a, want %a", i, (double)t->v[64].f32[l], (double)want);
+  }
+  isa_free(t);
+}
+
 /* ---- Zeroes, infinities and NaNs ---- */
 
 /* An element: a small number, or now and then something special, as the bits of its type. */
@@ -907,7 +937,7 @@ int main(void) {
       isa_part_test_on(test_moves, GS_GFX908_UP),     isa_part_test_on(test_specials, GS_GFX908_UP),
       isa_part_test_on(test_negation, GS_GFX942),     isa_part_test_on(test_xf32, GS_GFX942),
       isa_part_test_on(test_sparse, GS_GFX942),       isa_part_test_on(test_sums, GS_GFX90A | GS_GFX942),
-      isa_part_test_on(test_cuts, GS_GFX942),
+      isa_part_test_on(test_cuts, GS_GFX942),         isa_part_test_on(test_large_products, GS_GFX942),
   };
   return isa_main(tests, sizeof tests / sizeof tests[0]);
 }
