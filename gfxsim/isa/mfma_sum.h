@@ -40,7 +40,7 @@ static inline float gs_sum_flushed(float a, float b) {
 
 static void gs_sum_pairs(const gs_factors_t *f, float *d) {
   for (unsigned j = 0; j < GS_SUM_LANES; j++) {
-    float sum = fabsf(d[j]) < 0x1p-126f ? 0.0f : d[j];
+    float sum = fabsf(d[j]) < 0x1p-126f ? 0.0f : d[j]; /* -0 becomes 0, too: sums are never -0 */
     for (unsigned k = 0; k < f->count; k += f->group) {
       float p[4] = {0};
       for (unsigned i = 0; i < f->group; i++)

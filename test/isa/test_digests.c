@@ -1,5 +1,5 @@
 /* Digests of what a card of gfx12 gave for all triples of edges, and for random ones, where gfx9, gfx10 and
- * gfx11 have the same instruction: faces of cubes, the last step of divisions, doubles with output modifiers.
+ * gfx11 have the same instruction: faces of cubes, and the last step of divisions.
  * Published by GoC, an emulator of RDNA4 (github.com/bjacob/goc, MIT licence). Not here: single results
  * (test_measured.c). */
 #include "harness.h"
