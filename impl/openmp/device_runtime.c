@@ -1,6 +1,7 @@
 /* What the device runtime inside an image needs from its host. */
 #include "openmp/device_runtime.h"
 
+#include "services/rpc_image.h"
 #include "stream/plan.h"
 #include "stream/transfer.h"
 
@@ -110,7 +111,8 @@ static atmi_status_t make_heap(const atmi_context_t *context, atmi_loaded_image_
   atmi_device_abi_pool_t pool = {.bytes = (uint64_t)context->env.heap_bytes};
   static const atmi_device_abi_pool_tracker_t tracker = {.least = UINT32_MAX};
   atmi_elf_symbol_t symbol;
-  if (!pool.bytes || !atmi_elf_find_symbol(loaded->object.elf, atmi_device_abi_pool_name, &symbol))
+  if (!pool.bytes || !atmi_elf_find_symbol(loaded->object.elf, atmi_device_abi_pool_name, &symbol) ||
+      atmi_rpc_image_has_library(&loaded->object))
     return ATMI_OK;
   atmi_status_t status =
       atmi_memory_allocate(&stream->device->memory, pool.bytes, ATMI_MEMORY_DEVICE, &loaded->heap);

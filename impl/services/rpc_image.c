@@ -185,11 +185,15 @@ static atmi_status_t make_image(atmi_code_object_t *object, const atmi_rpc_optio
   return ATMI_OK;
 }
 
+bool atmi_rpc_image_has_library(const atmi_code_object_t *object) {
+  atmi_elf_symbol_t client;
+  return atmi_elf_find_symbol(object->elf, "omptarget_amdgpu_rpc_client", &client);
+}
+
 /* Programs built with our device support library carry a client in any case, and this variable only if they
  * use it. */
 static bool is_idle_client(const atmi_code_object_t *object) {
-  atmi_elf_symbol_t symbol;
-  return atmi_elf_find_symbol(object->elf, "omptarget_amdgpu_rpc_client", &symbol) &&
+  return atmi_rpc_image_has_library(object) &&
          !atmi_elf_may_have_symbol(object->elf, "omptarget_amdgpu_calls_host");
 }
 

@@ -24,6 +24,9 @@ typedef struct atmi_rpc_options {
  * else 18. */
 atmi_rpc_version_t atmi_rpc_detect_version(const atmi_code_object_t *object);
 
+/* Whether this project's device support library is in the image: its code takes memory from the host. */
+bool atmi_rpc_image_has_library(const atmi_code_object_t *object);
+
 /* If the image has a client, sets up all that it needs, and notes it in the code object; kernels found
  * afterwards are served. Costs one look-up if it has none. Device code that calls exit ends the process with
  * exit(status), abort with abort(), from the thread that serves. Fails, described; nobody serves the image
