@@ -20,9 +20,7 @@ build() {
     2>"$scratch/warnings" || { cat "$scratch/warnings" >&2; fail "cannot compile $name"; }
 }
 
-# LLVM 19 has no plugins that can be opened.
-runtime=stock
-[ "$version" -lt 19 ] || runtime=ours
+. "$here/runtime.sh"
 
 # start STATUS [MEMORY-SIZE]
 start() {
@@ -47,6 +45,7 @@ case $name in
   without)
     # A program without the library stops, and is told of it once.
     name=critical
+    [ "$version" -lt 19 ] || name=locks # whose critical works
     build
     start 134
     [ "$(grep -c "$advice" "$scratch/err")" = 1 ] || fail "no advice"

@@ -17,9 +17,7 @@ fail() {
 "$here/../../script/omp-cc" -v "$version" -g "$gfx" --services "$device" "-$level" "$here/$what"*.c* -o "$program" 2>"$scratch/warnings" ||
   { cat "$scratch/warnings" >&2; fail "cannot compile $what"; }
 
-# LLVM 19 has no plugins that can be opened.
-runtime=stock
-[ "$version" -lt 19 ] || runtime=ours
+. "$here/runtime.sh"
 
 # start STATUS ARGUMENT...: runs the program, with its output in the scratch folder.
 start() {
