@@ -25,23 +25,38 @@ static int newest_clang(const void *image, size_t bytes) {
   return newest;
 }
 
-int atmi_fault_clang_without_malloc(const void *image, size_t bytes) {
+/* What stops in the device runtimes of these compilers, and works with the library for them. */
+static const struct {
+  int first, last;
+  const char *constructs;
+} library[] = {
+    {14, 16, "critical regions, locks, tasks, nested parallel regions and whatever else needs a malloc"},
+    {19, 19,
+     "locks, nested parallel regions, dynamic loops in them, regions of more than 32 variables, and when "
+     "the pool of its malloc is used up"},
+};
+
+/* What stops in an OpenMP image that its compiler's own device runtime is in; sets the compiler's version.
+ * NULL for other images, and for those that have the library. */
+static const char *what_stops(const void *image, size_t bytes, int *version) {
   if (!mentions(image, bytes, "omptarget_device_environment") &&
       !mentions(image, bytes, "__omp_rtl_device_environment"))
-    return 0;
+    return NULL;
   if (mentions(image, bytes, "__llvm_libc_rpc_client"))
-    return 0;
-  int version = newest_clang(image, bytes);
-  return version >= 14 && version <= 16 ? version : 0;
+    return NULL;
+  *version = newest_clang(image, bytes);
+  for (size_t i = 0; i < sizeof library / sizeof *library; i++)
+    if (*version >= library[i].first && *version <= library[i].last)
+      return library[i].constructs;
+  return NULL;
 }
 
 void atmi_fault_advise(const char *where, const atmi_kernel_t *kernel) {
-  int version = kernel ? atmi_fault_clang_without_malloc(kernel->owner->image, kernel->owner->bytes) : 0;
-  if (version)
-    atmi_warn(
-        where,
-        "the device runtime of clang %d stops like this in critical regions, locks, tasks, nested parallel "
-        "regions and whatever else needs a malloc; with the option --config .../device/clang-%d.cfg of "
-        "this plugin they work (doc/device-services.md)",
-        version, version);
+  int version;
+  const char *constructs = kernel ? what_stops(kernel->owner->image, kernel->owner->bytes, &version) : NULL;
+  if (constructs)
+    atmi_warn(where,
+              "the device runtime of clang %d stops like this in %s; with the option "
+              "--config .../device/clang-%d.cfg of this plugin they work (doc/device-services.md)",
+              version, constructs, version);
 }
