@@ -39,7 +39,7 @@ RUNTIME_FUNCTION void __kmpc_barrier(ident_t *location, int32_t thread) {
   else if (!level || (spmd && threads == block_size()))
     runtime_block_barrier();
   else
-    barrier_of(threads / WAVE);
+    barrier_of((threads + WAVE - 1) / WAVE);
 }
 
 int32_t __kmpc_cancel_barrier(ident_t *location, int32_t thread);

@@ -112,6 +112,12 @@ RUNTIME_FUNCTION static bool next(uint64_t *lower, uint64_t *first, uint64_t *la
     (void)thread;                                                                                            \
   }
 
+void __kmpc_dispatch_deinit(ident_t *location, int32_t thread);
+RUNTIME_FUNCTION void __kmpc_dispatch_deinit(ident_t *location, int32_t thread) {
+  (void)location;
+  (void)thread;
+}
+
 LOOPS_OF(4, int32_t, uint32_t, int32_t)
 LOOPS_OF(4u, uint32_t, uint32_t, int32_t)
 LOOPS_OF(8, int64_t, uint64_t, int64_t)

@@ -1,6 +1,13 @@
 /* Parallel regions: of a team, of one thread, nested. */
 #include "state.h"
 
+/* As much as possible for the compiler to see, as in LLVM's own runtime of these versions. */
+#if RUNTIME >= 19
+#define INLINE __attribute__((always_inline))
+#else
+#define INLINE
+#endif
+
 /* The functions of regions take the number of their thread in two ways, and each variable by its address. */
 __attribute__((noinline)) RUNTIME_FUNCTION static void invoke_many(void *function, void **args, int64_t count,
                                                                    int32_t thread) {
@@ -12,7 +19,8 @@ __attribute__((noinline)) RUNTIME_FUNCTION static void invoke_many(void *functio
 }
 
 /* Inlined where the number is known. */
-RUNTIME_FUNCTION static void invoke(void *function, void **args, int64_t count, uint32_t thread_number) {
+INLINE RUNTIME_FUNCTION static void invoke(void *function, void **args, int64_t count,
+                                           uint32_t thread_number) {
   int32_t thread = (int32_t)thread_number, zero = 0;
   switch (count) {
 #include "calls_few.h"
@@ -20,18 +28,32 @@ RUNTIME_FUNCTION static void invoke(void *function, void **args, int64_t count, 
   }
 }
 
+/* Whether the kernel has nested regions, as far as the compiler knows: without the question it would have
+ * what they need in every kernel. */
+#if RUNTIME >= 19
+bool may_nest(void) __asm__("_ZN4ompx6config23mayUseNestedParallelismEv");
+#else
+static bool may_nest(void) {
+  return true;
+}
+#endif
+
 static uint32_t team_threads(int32_t clause, bool spmd) {
   uint32_t wanted = clause != -1 ? (uint32_t)clause : runtime_icvs()->threads;
   uint32_t threads = spmd ? block_size() : block_size() - WAVE;
   if (wanted && wanted < threads)
     threads = wanted;
+#if RUNTIME >= 19
+  if (spmd)
+    return threads;
+#endif
   /* Whole waves, or one thread. */
   return threads < WAVE ? 1 : threads & ~(uint32_t)(WAVE - 1);
 }
 
 /* The thread is its team. Inlined, clang 15 cannot compile the state as a variable of a loop; not inlined,
- * clang 16 crashes over loops in nested regions. */
-#if RUNTIME < 16
+ * clang 16 crashes over loops in nested regions; for 19 once is enough. */
+#if RUNTIME != 16
 __attribute__((noinline))
 #endif
 RUNTIME_FUNCTION static void
@@ -62,7 +84,8 @@ static inline void end_region(void) {
 }
 
 /* All threads of the team are here. */
-RUNTIME_FUNCTION static void run_in_spmd_mode(void *function, void **args, int64_t count, uint32_t threads) {
+INLINE RUNTIME_FUNCTION static void run_in_spmd_mode(void *function, void **args, int64_t count,
+                                                     uint32_t threads) {
   uint32_t thread = thread_id();
   /* Until here others may still read what thread 0 is about to change. */
   runtime_block_barrier();
@@ -85,8 +108,8 @@ RUNTIME_FUNCTION static void run_in_spmd_mode(void *function, void **args, int64
 }
 
 /* The main thread is here; the others wait. */
-RUNTIME_FUNCTION static void run_in_generic_mode(void *wrapper, void **args, int64_t count,
-                                                 uint32_t threads) {
+INLINE RUNTIME_FUNCTION static void run_in_generic_mode(void *wrapper, void **args, int64_t count,
+                                                        uint32_t threads) {
   void **variables = runtime_share_variables((uint64_t)count);
   for (int64_t i = 0; i < count; i++)
     variables[i] = args[i];
@@ -98,7 +121,7 @@ RUNTIME_FUNCTION static void run_in_generic_mode(void *wrapper, void **args, int
 }
 
 /* A region of the main thread alone needs no state of its own. */
-RUNTIME_FUNCTION static void run_in_main_thread(void *function, void **args, int64_t count) {
+INLINE RUNTIME_FUNCTION static void run_in_main_thread(void *function, void **args, int64_t count) {
   runtime_team.icvs.level = 1;
   invoke(function, args, count, thread_id());
   runtime_drop_changes();
@@ -107,14 +130,14 @@ RUNTIME_FUNCTION static void run_in_main_thread(void *function, void **args, int
 
 void __kmpc_parallel_51(ident_t *location, int32_t thread, int32_t condition, int32_t num_threads, int bind,
                         void *function, void *wrapper, void **args, int64_t count);
-RUNTIME_FUNCTION void __kmpc_parallel_51(ident_t *location, int32_t thread, int32_t condition,
-                                         int32_t num_threads, int bind, void *function, void *wrapper,
-                                         void **args, int64_t count) {
+INLINE RUNTIME_FUNCTION void __kmpc_parallel_51(ident_t *location, int32_t thread, int32_t condition,
+                                                int32_t num_threads, int bind, void *function, void *wrapper,
+                                                void **args, int64_t count) {
   bool spmd = __kmpc_is_spmd_exec_mode();
   (void)location;
   (void)thread;
   (void)bind;
-  if (runtime_thread_state() || runtime_icvs()->level) {
+  if (runtime_thread_state() || (may_nest() && runtime_icvs()->level)) {
     run_alone(function, args, count);
     return;
   }
@@ -133,6 +156,7 @@ __attribute__((noinline)) RUNTIME_FUNCTION void __kmpc_kernel_end_parallel(void)
   runtime_drop_changes();
 }
 
+#if RUNTIME < 19
 /* At the end of a kernel, of the threads that ran its code. The runtime's own takes it that all ICVs are what
  * they were at the beginning, and the compiler draws conclusions from that. */
 #if RUNTIME >= 16
@@ -150,3 +174,4 @@ RUNTIME_FUNCTION void __kmpc_target_deinit(ident_t *location, int8_t mode LAST_P
   if (!(mode & SPMD))
     runtime_team.region = NULL; /* which tells the workers to end */
 }
+#endif
