@@ -20,16 +20,9 @@ static bool is_first(uint64_t mask) {
   return lane_number() == (uint32_t)__builtin_ctzll(mask);
 }
 
-/* Clang 19 makes no convergent operation of the comparison. */
 uint64_t rpc_ballot(bool condition) {
-#if RUNTIME >= 19 && __AMDGCN_WAVEFRONT_SIZE == 64
-  return __builtin_amdgcn_ballot_w64(condition);
-#elif RUNTIME >= 19
-  return __builtin_amdgcn_ballot_w32(condition);
-#else
   enum { NOT_EQUAL = 33 }; /* LLVM's number of the comparison */
   return __builtin_amdgcn_uicmp((uint32_t)condition, 0, NOT_EQUAL);
-#endif
 }
 
 /* Memory of the host: everything has system scope. */
