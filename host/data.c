@@ -52,7 +52,7 @@ static __attribute__((noinline)) void run_unseen(tgt_device_t *device, const con
  * the general way. */
 static inline __attribute__((always_inline)) bool
 submit_few(atmi_stream_t *stream, void *memory, const void *host, uint64_t bytes, atmi_status_t *status) {
-  if (bytes - 1 >= stream->slot_bytes)
+  if (bytes - 1 >= stream->slot_bytes || !atmi_transfer_knows(stream->readable, host, bytes))
     return false;
   atmi_move_few(stream->slot, host, bytes);
   *status = atmi_transfer_submit_slot(stream, memory, bytes);
@@ -65,7 +65,7 @@ submit_few(atmi_stream_t *stream, void *memory, const void *host, uint64_t bytes
 
 static inline __attribute__((always_inline)) bool
 retrieve_few(atmi_stream_t *stream, void *host, const void *memory, uint64_t bytes, atmi_status_t *status) {
-  if (bytes - 1 >= stream->slot_bytes)
+  if (bytes - 1 >= stream->slot_bytes || !atmi_transfer_knows(stream->writable, host, bytes))
     return false;
   *status = atmi_transfer_retrieve_slot(stream, host, memory, bytes);
   if (__builtin_expect(

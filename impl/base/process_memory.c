@@ -1,7 +1,10 @@
-/* Reading memory of this process that may not be there. */
+/* Memory of this process that may not be there, or not be what is wanted of it. */
 #include "base/process_memory.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -61,4 +64,51 @@ bool atmi_process_memory_is_there(const void *address, uint64_t bytes) {
   if (bytes && (!begin || end < begin))
     return false;
   return !bytes || !msync((void *)page, end - page, MS_ASYNC) || errno != ENOMEM;
+}
+
+bool atmi_process_memory_find(const void *address, atmi_process_mapping_t *mapping) {
+  FILE *maps = fopen("/proc/self/maps", "re");
+  char line[512];
+  bool found = false;
+  while (maps && !found && fgets(line, sizeof line, maps)) {
+    char *at;
+    mapping->begin = (uintptr_t)strtoull(line, &at, 16);
+    mapping->end = *at == '-' ? (uintptr_t)strtoull(at + 1, &at, 16) : 0;
+    snprintf(mapping->rights, sizeof mapping->rights, "%.4s", *at ? at + 1 : at);
+    found = (uintptr_t)address >= mapping->begin && (uintptr_t)address < mapping->end;
+  }
+  if (maps)
+    fclose(maps);
+  return found;
+}
+
+/* ---- rights ---- */
+
+/* As in <sys/mman.h> of newer libraries. */
+enum { POPULATE_READ = 22, POPULATE_WRITE = 23 };
+
+static bool populate(uintptr_t page, atmi_process_access_t access) {
+  return !madvise((void *)page, PAGE_BYTES, access == ATMI_PROCESS_WRITES ? POPULATE_WRITE : POPULATE_READ);
+}
+
+/* "Invalid" is what the kernel says of a page without the right, of a device's memory, which it cannot have
+ * ready, of what it does not know (then of a page of ours, too), and where pages are larger than ours. "No
+ * memory" is what it says of a page that is not there, and where it has none left. */
+static bool allows(uintptr_t address, atmi_process_access_t access) {
+  atmi_process_mapping_t mapping;
+  if (populate(address / PAGE_BYTES * PAGE_BYTES, access))
+    return true;
+  if (errno != EINVAL)
+    return errno != EFAULT && atmi_process_memory_is_there((const void *)address, 1);
+  if (!populate((uintptr_t)&mapping / PAGE_BYTES * PAGE_BYTES, access) ||
+      !atmi_process_memory_find((const void *)address, &mapping))
+    return true;
+  return mapping.rights[access == ATMI_PROCESS_WRITES] != '-';
+}
+
+bool atmi_process_memory_allows(const void *address, uint64_t bytes, atmi_process_access_t access) {
+  const uintptr_t begin = (uintptr_t)address, last = begin + bytes - 1;
+  if (!bytes)
+    return true;
+  return allows(begin, access) && (begin / PAGE_BYTES == last / PAGE_BYTES || allows(last, access));
 }

@@ -1,12 +1,11 @@
 /* Device images as programs carry them, and where they lie in this process. */
 #include "image/embedded.h"
 
+#include "base/process_memory.h"
 #include "base/text.h"
 
 #include <link.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- the offload binary of clang 15 and later. All integers are little-endian, all offsets are from its
@@ -76,29 +75,13 @@ bool atmi_embedded_unwrap(const void *image, size_t bytes, const void **elf, siz
 
 /* ---- where they lie ---- */
 
-/* The mapping that holds an address. Not through the dynamic linker, whose lock another thread may hold. */
-static bool find_mapping(const void *address, const char **begin, const char **end) {
-  FILE *maps = fopen("/proc/self/maps", "re");
-  char line[512];
-  bool found = false;
-  while (maps && !found && fgets(line, sizeof line, maps)) {
-    char *at;
-    uintptr_t from = (uintptr_t)strtoull(line, &at, 16),
-              to = *at == '-' ? (uintptr_t)strtoull(at + 1, &at, 16) : 0;
-    found = (uintptr_t)address >= from && (uintptr_t)address < to && !strncmp(at, " r", 2);
-    *begin = (const char *)from;
-    *end = (const char *)to;
-  }
-  if (maps)
-    fclose(maps);
-  return found;
-}
-
 const void *atmi_embedded_find_beside(const void *image, atmi_embedded_visit_t *visit, void *context) {
-  const char *begin, *end, *arch;
+  const char *arch;
   const void *first = NULL;
-  if (!image || !find_mapping(image, &begin, &end))
+  atmi_process_mapping_t mapping;
+  if (!image || !atmi_process_memory_find(image, &mapping) || mapping.rights[0] != 'r')
     return NULL;
+  const char *begin = (const char *)mapping.begin, *end = (const char *)mapping.end;
   /* Offload binaries are aligned to 8 bytes at least. */
   for (const char *at = begin; (size_t)(end - at) > sizeof(wrapper_t); at += 8) {
     const void *elf;

@@ -17,6 +17,7 @@ static atmi_status_t make_stream(void *object, void *context) {
   stream->device = device;
   stream->place = &device->idle_streams[0];
   stream->device_number = device->number;
+  stream->readable[0] = stream->writable[0] = 1; /* not the first page of all, in which nothing is */
   stream->agent = device->agent;
   stream->cpu = device->machine->cpu;
   stream->timeline = device->machine->timeline;

@@ -51,6 +51,8 @@ typedef struct atmi_operation {
   atmi_note_t *note;      /* only with a timeline */
 } atmi_operation_t;
 
+enum { ATMI_STREAM_PAGES = 16, ATMI_STREAM_PAGE_BYTES = 4096 };
+
 struct atmi_stream {
   atmi_pool_link_t link;
   atmi_device_t *device;
@@ -80,7 +82,9 @@ struct atmi_stream {
   char *slot;
   size_t slot_bytes;
   hsa_agent_t agent, cpu; /* the device's and the host's: the ends of these copies */
-  void *workspace;        /* device memory, see atmi_stream_workspace */
+  /* Pages of the host's memory in which copies have ended before: see atmi_transfer_knows. */
+  uintptr_t readable[ATMI_STREAM_PAGES], writable[ATMI_STREAM_PAGES];
+  void *workspace; /* device memory, see atmi_stream_workspace */
   uint64_t workspace_bytes;
   uint32_t served_count; /* kernels begun that may call their host (base/service) */
 };

@@ -25,22 +25,38 @@ static atmi_status_t copy_out(atmi_stream_t *stream, atmi_operation_t *operation
 
 /* ---- what is not there ---- */
 
-/* What a program has freed, or never had, must not crash it where we read or write for it. The question costs
- * as much as copying some KiB does, so it is only asked for large copies: these are of memory that the kernel
- * takes back when it is freed. */
-static inline bool is_worth_asking(const atmi_stream_t *stream, size_t bytes) {
-  return __builtin_expect(bytes > stream->staging.block_bytes, 0);
+/* What a program has freed, or never had, must not crash it where we read or write for it. The question
+ * whether all of it is there costs as much as copying some KiB does, so it is only asked for large copies:
+ * these are of memory that the kernel takes back when it is freed. Whether its ends may be read, or written,
+ * is asked for once of each page, see atmi_transfer_knows. */
+static __attribute__((noinline, cold)) atmi_status_t ask(atmi_stream_t *stream, const void *host,
+                                                         size_t bytes, bool submits) {
+  const char *what = submits ? atmi_transfer_submits : atmi_transfer_retrieves;
+  if (!atmi_process_memory_is_there(host, bytes))
+    return atmi_fail(
+        ATMI_INVALID, stream->device->label,
+        "cannot %s: the host has no memory, or only some, in the %zu bytes at %p; was it freed, or "
+        "is the pointer or the size wrong?",
+        what, bytes, host);
+  if (!atmi_process_memory_allows(host, bytes, submits ? ATMI_PROCESS_READS : ATMI_PROCESS_WRITES))
+    return atmi_fail(ATMI_INVALID, stream->device->label,
+                     submits
+                         ? "cannot %s: the host may not read the %zu bytes at %p, or not all of them; is "
+                           "the pointer or the size wrong?"
+                         : "cannot %s: the host may not write the %zu bytes at %p, or not all of them; what "
+                           "is constant need not be copied back: map it by map(to:)",
+                     what, bytes, host);
+  uintptr_t *pages = submits ? stream->readable : stream->writable;
+  uintptr_t page = ((uintptr_t)host + bytes - 1) / ATMI_STREAM_PAGE_BYTES;
+  pages[page % ATMI_STREAM_PAGES] = page;
+  return ATMI_OK;
 }
 
-static __attribute__((noinline, cold)) atmi_status_t
-check_there(const atmi_stream_t *stream, const void *host, size_t bytes, const char *what) {
-  if (atmi_process_memory_is_there(host, bytes))
-    return ATMI_OK;
-  return atmi_fail(
-      ATMI_INVALID, stream->device->label,
-      "cannot %s: the host has no memory, or only some, in the %zu bytes at %p; was it freed, or "
-      "is the pointer or the size wrong?",
-      what, bytes, host);
+static inline atmi_status_t check_there(atmi_stream_t *stream, const void *host, size_t bytes, bool submits) {
+  const uintptr_t *pages = submits ? stream->readable : stream->writable;
+  if (__builtin_expect(bytes > stream->staging.block_bytes, 0) || !atmi_transfer_knows(pages, host, bytes))
+    return ask(stream, host, bytes, submits);
+  return ATMI_OK;
 }
 
 /* ---- staging ---- */
@@ -84,9 +100,7 @@ static atmi_status_t submit_staged(atmi_stream_t *stream, void *device_memory, c
                                    size_t bytes) {
   atmi_operation_t *operation;
   void *staged;
-  atmi_status_t status = ATMI_OK;
-  if (is_worth_asking(stream, bytes))
-    status = check_there(stream, host, bytes, atmi_transfer_submits);
+  atmi_status_t status = check_there(stream, host, bytes, true);
   if (!status)
     status = take_staging(stream, bytes, &operation, &staged);
   if (status)
@@ -99,9 +113,7 @@ static atmi_status_t retrieve_staged(atmi_stream_t *stream, void *host, const vo
                                      size_t bytes) {
   atmi_operation_t *operation;
   void *staged;
-  atmi_status_t status = ATMI_OK;
-  if (is_worth_asking(stream, bytes))
-    status = check_there(stream, host, bytes, atmi_transfer_retrieves);
+  atmi_status_t status = check_there(stream, host, bytes, false);
   if (!status)
     status = take_staging(stream, bytes, &operation, &staged);
   if (status)
@@ -220,7 +232,7 @@ static __attribute__((noinline, cold)) atmi_status_t submit_large(atmi_stream_t 
                                                                   const void *host, size_t bytes) {
   struct atmi_host_range *range;
   void *address;
-  atmi_status_t status = check_there(stream, host, bytes, atmi_transfer_submits);
+  atmi_status_t status = check_there(stream, host, bytes, true);
   if (status)
     return status;
   if (pin(stream, device_memory, (void *)(uintptr_t)host, bytes, &range, &address)) {
@@ -267,7 +279,7 @@ static __attribute__((noinline, cold)) atmi_status_t retrieve_large(atmi_stream_
                                                                     const void *device_memory, size_t bytes) {
   struct atmi_host_range *range;
   void *address;
-  atmi_status_t status = check_there(stream, host, bytes, atmi_transfer_retrieves);
+  atmi_status_t status = check_there(stream, host, bytes, false);
   if (!status && stream->owes & ATMI_OWES_RESULT)
     status = settle(stream, host, bytes);
   if (status)

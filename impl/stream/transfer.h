@@ -47,6 +47,16 @@ ATMI_MUST_CHECK atmi_status_t atmi_transfer_retrieve_pieces(atmi_stream_t *strea
 
 /* ---- first ways ---- */
 
+/* Whether the page of the last of these bytes is one of those (`readable` or `writable`, of a stream) that
+ * the kernel was asked for already. What is not there, or is constant, must not crash the program in this
+ * library: each page is asked for once, in the general way, as long as it is among the last that were used.
+ */
+static inline bool atmi_transfer_knows(const uintptr_t pages[ATMI_STREAM_PAGES], const void *host,
+                                       size_t bytes) {
+  uintptr_t page = ((uintptr_t)host + bytes - 1) / ATMI_STREAM_PAGE_BYTES;
+  return __builtin_expect(pages[page % ATMI_STREAM_PAGES] == page, 1);
+}
+
 /* Whether a copy can go through the stream's slot, once the stream is idle. */
 static inline bool atmi_transfer_fits_slot(const atmi_stream_t *stream, const void *host, size_t bytes) {
   return host && bytes - 1 < stream->slot_bytes;
@@ -91,7 +101,8 @@ static inline __attribute__((always_inline)) bool atmi_transfer_submit_small(atm
                                                                              void *device_memory,
                                                                              const void *host, size_t bytes,
                                                                              atmi_status_t *status) {
-  if (!atmi_transfer_fits_slot(stream, host, bytes) || !atmi_stream_has_ended_plainly(stream))
+  if (!atmi_transfer_fits_slot(stream, host, bytes) || !atmi_transfer_knows(stream->readable, host, bytes) ||
+      !atmi_stream_has_ended_plainly(stream))
     return false;
   memcpy(stream->slot, host, bytes);
   *status = atmi_transfer_submit_slot(stream, device_memory, bytes);
@@ -102,7 +113,7 @@ static inline __attribute__((always_inline)) bool atmi_transfer_submit_small(atm
 static inline __attribute__((always_inline)) bool
 atmi_transfer_retrieve_small(atmi_stream_t *stream, void *host, const void *device_memory, size_t bytes,
                              atmi_status_t *status) {
-  if (!atmi_transfer_fits_slot(stream, host, bytes) ||
+  if (!atmi_transfer_fits_slot(stream, host, bytes) || !atmi_transfer_knows(stream->writable, host, bytes) ||
       !(atmi_stream_settle_plain(stream) || atmi_stream_settle_copy(stream)))
     return false;
   *status = atmi_transfer_retrieve_slot(stream, host, device_memory, bytes);

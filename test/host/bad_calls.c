@@ -381,6 +381,58 @@ static const struct {
     {"map_again_what_was_freed", map_again_what_was_freed, 1},
 };
 
+/* What may not be written is copied to the device, but not back. */
+static void *constants(void) {
+  void *memory = test_remote(gone_bytes);
+  DRIVER_CHECK(memory && !test_remote_close(memory, gone_bytes, true));
+  return memory;
+}
+static void map_constants(void) {
+  one_item(__tgt_target_data_begin_mapper, constants(), TGT_MAP_TO | TGT_MAP_FROM);
+}
+static void update_constants(void) {
+  void *memory = constants();
+  one_item(__tgt_target_data_begin_mapper, memory, TGT_MAP_TO);
+  one_item(__tgt_target_data_update_mapper, memory, TGT_MAP_TO);
+  one_item(__tgt_target_data_update_mapper, memory, TGT_MAP_FROM);
+}
+static void end_of_constants(void) {
+  void *memory = constants();
+  one_item(__tgt_target_data_begin_mapper, memory, TGT_MAP_TO);
+  one_item(__tgt_target_data_end_mapper, memory, TGT_MAP_FROM);
+}
+
+/* It has memory on the device only, until it is updated. In front of it is what the stream has copied lately.
+ */
+static void update_what_may_not_be_read(void) {
+  enum { PAGE = 4096 };
+  size_t bytes = gone_bytes;
+  char *memory = aligned_alloc(PAGE, PAGE + bytes);
+  DRIVER_CHECK(memory && !test_remote_close(memory + PAGE, bytes, false));
+  gone_bytes = PAGE;
+  one_item(__tgt_target_data_begin_mapper, memory, TGT_MAP_TO);
+  for (int i = 0; i < 3; i++)
+    one_item(__tgt_target_data_update_mapper, memory, TGT_MAP_TO);
+  gone_bytes = bytes;
+  one_item(__tgt_target_data_begin_mapper, memory + PAGE, 0);
+  one_item(__tgt_target_data_update_mapper, memory + PAGE, TGT_MAP_TO);
+}
+
+static void constants_are_not_written(void **state) {
+  (void)state;
+  static void (*const runs[])(void) = {map_constants, update_constants, end_of_constants};
+  for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
+    for (size_t j = 0; j < GONE_SIZES; j++) {
+      gone_bytes = gone_sizes[j];
+      driver_expect_failure(runs[i], "the host may not write the ");
+      driver_expect_failure(runs[i], "variable gone, dir/file.c line 7: host 0x");
+    }
+  for (size_t j = 0; j < GONE_SIZES; j++) {
+    gone_bytes = gone_sizes[j];
+    driver_expect_failure(update_what_may_not_be_read, "the host may not read the ");
+  }
+}
+
 static void memory_that_is_gone_is_named(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof gone_rows / sizeof *gone_rows; i++)
@@ -512,6 +564,12 @@ static void copy_others(void) {
     DRIVER_CHECK(omp_target_memcpy(more, end, bytes, 0, 0, 0, 2));
     DRIVER_CHECK(omp_target_memcpy(end - 8, more, bytes, 0, 0, 2, 0));
   }
+  static const char constant[32];
+  void *nothing = (void *)(uintptr_t)40;
+  DRIVER_CHECK(omp_target_memcpy((void *)(uintptr_t)constant, more, sizeof constant, 0, 0, 2, 0));
+  DRIVER_CHECK(!omp_target_memcpy(more, constant, sizeof constant, 0, 0, 0, 2));
+  DRIVER_CHECK(omp_target_memcpy(nothing, more, 8, 0, 0, 2, 0));
+  DRIVER_CHECK(omp_target_memcpy(more, nothing, 8, 0, 0, 0, 2));
   omp_target_free(more, 0);
   DRIVER_CHECK(driver_runs());
 }
@@ -618,6 +676,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(regions_fail_with_a_message),
       cmocka_unit_test(data_constructs_fail_with_a_message),
       cmocka_unit_test(failing_updates_name_their_variable),
+      cmocka_unit_test(constants_are_not_written),
       cmocka_unit_test(memory_that_is_gone_is_named),
       cmocka_unit_test(nothing_bad_stays),
   };

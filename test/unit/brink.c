@@ -17,6 +17,10 @@ int test_remote_free(void *memory, size_t bytes) {
   return munmap(memory, bytes);
 }
 
+int test_remote_close(void *memory, size_t bytes, bool may_read) {
+  return mprotect(memory, bytes, may_read ? PROT_READ : PROT_NONE);
+}
+
 char *test_brink(unsigned pages) {
   size_t bytes = (size_t)pages * PAGE;
   char *begin = test_remote(2 * bytes);

@@ -3,6 +3,8 @@
 #include "brink.h"
 #include "map_device.h"
 
+#include "base/process_memory.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -219,6 +221,65 @@ static void hosts_have_no_such_memory(void **state) {
   map_arguments_t arguments = {1, &begin, &begin, &size, &type, NULL, NULL};
   assert_int_equal(run_raw(map_begin, &arguments), MAP_OK);
   assert_int_equal(run_raw(map_end, &arguments), MAP_OK);
+}
+
+/* What is constant need not be writable as long as it is not copied back, as a whole or at one end. */
+static void hosts_may_not_touch_such_memory(void **state) {
+  (void)state;
+  enum { BYTES = 2 * PAGE, GUARD = 3 * PAGE };
+  char *memory = test_remote(4 * PAGE);
+  assert_true(memory && !test_remote_close(memory, BYTES, true) &&
+              !test_remote_close(memory + GUARD, PAGE, false));
+  static const struct {
+    int64_t at, size;
+    uint64_t type;
+    const char *words;
+  } rows[] = {
+      {0, 8, MAP_TO, NULL},
+      {BYTES - 8, 16, MAP_TO, NULL},
+      {BYTES, PAGE, MAP_TO | MAP_FROM, NULL},
+      {0, 8, MAP_TO | MAP_FROM, "the host may not write the 8 bytes at"},
+      {0, BYTES, MAP_FROM, "the host may not write"},
+      {BYTES - 8, 16, MAP_TO | MAP_FROM, "the host may not write"},
+      {GUARD - 8, 16, MAP_FROM, "the host may not write"},
+      {GUARD, 8, MAP_TO, "the host may not read the 8 bytes at"},
+      {GUARD - 8, 16, MAP_TO, "the host may not read"},
+      {GUARD, 8, 0, NULL},
+  };
+  void *name = (char *)";table;dir/f.c;3;5;;";
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    void *begin = memory + rows[i].at;
+    int64_t size = rows[i].size, type = (int64_t)(rows[i].type | MAP_TARGET_PARAM);
+    map_arguments_t arguments = {1, &begin, &begin, &size, &type, &name, NULL};
+    if (!rows[i].words) {
+      assert_int_equal(run_raw(map_begin, &arguments), MAP_OK);
+      assert_int_equal(run_raw(map_end, &arguments), MAP_OK);
+      continue;
+    }
+    expect_failure(map_begin, &arguments, rows[i].words);
+    assert_non_null(strstr(text, "variable table, dir/f.c line 3: host 0x"));
+    expect_failure(region, &arguments, rows[i].words);
+  }
+}
+
+/* A page that the kernel cannot have ready, as those of devices: of the process's own, the clock's. */
+static void pages_of_devices_may_be_read(void **state) {
+  (void)state;
+  FILE *maps = fopen("/proc/self/maps", "re");
+  char line[200];
+  void *page = NULL;
+  while (maps && !page && fgets(line, sizeof line, maps))
+    if (strstr(line, "[vvar]"))
+      page = (void *)(uintptr_t)strtoull(line, NULL, 16);
+  if (maps)
+    fclose(maps);
+  if (!page)
+    skip();
+  int64_t size = 8, type = MAP_TO;
+  map_arguments_t arguments = {1, &page, &page, &size, &type, NULL, NULL};
+  assert_true(atmi_process_memory_allows(page, 1, ATMI_PROCESS_READS));
+  type = MAP_FROM;
+  expect_failure(map_begin, &arguments, "the host may not write");
 }
 
 /* Among others that are there: nothing of the construct stays. */
@@ -669,6 +730,8 @@ int main(void) {
                                      cmocka_unit_test(sections_are_damaged),
                                      cmocka_unit_test(arrays_are_shorter_than_their_count),
                                      cmocka_unit_test(hosts_have_no_such_memory),
+                                     cmocka_unit_test(hosts_may_not_touch_such_memory),
+                                     cmocka_unit_test(pages_of_devices_may_be_read),
                                      cmocka_unit_test(one_of_several_is_not_there),
                                      cmocka_unit_test(names_cannot_be_read),
                                      cmocka_unit_test(descriptors_of_sections_are_not_there),

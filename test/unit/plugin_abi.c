@@ -79,6 +79,49 @@ static void copies_from_read_only_pages(void **state) {
   munmap(pages, bytes);
 }
 
+static void copy_fails(int32_t status, const char *words) {
+  static char said[1 << 14];
+  test_capture_end(said, sizeof said);
+  assert_int_equal(status, OFFLOAD_FAIL);
+  if (!strstr(said, words))
+    fail_msg("%s: %s", words, said);
+}
+
+/* What is constant, or may not be touched at all: by all ways of copying, whatever was copied before. */
+static void copies_that_the_host_may_not_have_are_refused(void **state) {
+  (void)state;
+  static const int64_t sizes[] = {4, 1, 5000, 100 << 10, 3 << 20};
+  enum { BYTES = 3 << 20 };
+  void *constants = mmap(NULL, BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void *guard = mmap(NULL, BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_true(constants != MAP_FAILED && guard != MAP_FAILED);
+  void *memory = allocate(BYTES), *nothing = (void *)(uintptr_t)40;
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    char number = 7;
+    assert_int_equal(rtl.data_submit(0, memory, &number, 1), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.data_retrieve(0, &number, memory, 1), OFFLOAD_SUCCESS);
+    test_capture_begin();
+    copy_fails(rtl.data_retrieve(0, constants, memory, sizes[i]),
+               "cannot copy from the device: the host may not write");
+    test_capture_begin();
+    copy_fails(rtl.data_retrieve(0, guard, memory, sizes[i]), "the host may not write");
+    test_capture_begin();
+    copy_fails(rtl.data_submit(0, memory, guard, sizes[i]),
+               "cannot copy to the device: the host may not read");
+    test_capture_begin();
+    copy_fails(rtl.data_submit(0, memory, nothing, sizes[i]),
+               "cannot copy to the device: the host has no memory");
+    test_capture_begin();
+    copy_fails(rtl.data_retrieve(0, nothing, memory, sizes[i]), "the host has no memory");
+    assert_int_equal(rtl.data_submit(0, memory, constants, sizes[i]), OFFLOAD_SUCCESS);
+    assert_int_equal(rtl.data_retrieve(0, &number, memory, 1), OFFLOAD_SUCCESS);
+    assert_int_equal(number, 0);
+  }
+  release(memory);
+  munmap(constants, BYTES);
+  munmap(guard, BYTES);
+}
+
 static void a_queue_keeps_the_order(void **state) {
   (void)state;
   enum { COUNT = 500, ROUNDS = 20 };
@@ -1032,6 +1075,7 @@ int main(int count, char **arguments) {
   const struct CMUnitTest calls[] = {
       cmocka_unit_test(copies_of_every_size_arrive),
       cmocka_unit_test(copies_from_read_only_pages),
+      cmocka_unit_test(copies_that_the_host_may_not_have_are_refused),
       cmocka_unit_test(a_queue_keeps_the_order),
       cmocka_unit_test(a_full_queue_only_waits),
       cmocka_unit_test(kernels_and_copies_take_turns),
