@@ -26,11 +26,15 @@ typedef struct gs_block_use {
   uint64_t block, pc, group; /* the block's id, who has accessed it first */
   unsigned wave, lane;
 } gs_block_use_t;
+/* Of OpenMP's device runtime, see team_stack.c: none, or not known; else where they are, which is behind
+ * these. */
+enum { GS_COUNTERS_UNKNOWN, GS_COUNTERS_NONE };
 typedef struct gs_running_kernel {
   struct gs_running_kernel *next;
   uint64_t number; /* of kernels, from 1 */
   gs_launch_t launch;
-  void *told; /* what the tool that asks for kernels wants to be told again, or NULL */
+  void *told;                /* what the tool that asks for kernels wants to be told again, or NULL */
+  _Atomic uint32_t counters; /* GS_COUNTERS_ */
   uint32_t used_count;
   gs_block_use_t used[GS_KERNEL_BLOCKS]; /* of blocks, the last ones */
 } gs_running_kernel_t;
@@ -110,6 +114,13 @@ void gs_copies_look(gs_check_t *check, const gfxsim_copy_t *copy, const char *ca
 void gs_kernels_watch(gs_check_t *check);
 /* The wave's kernel, if that is known, accesses the block. On the thread that runs the wave. */
 void gs_kernel_used(const gs_wave_t *w, uint64_t block);
+
+/* team_stack.c: looks at an access to bytes of local memory that is about to happen. Likewise. Then, whether
+ * what is at `offset` there was given to this lane though the device runtime has no memory for it. */
+struct gs_access;
+void gs_team_stack_watch(gs_wave_t *w, const struct gs_access *a);
+bool gs_team_stack_is_full(const gs_wave_t *w, unsigned lane, uint64_t offset);
+extern const char gs_team_stack_hint[];
 /* From now on only the GPUs with their bits in `gpus` may access the block: kernels of others that have, and
  * still run, are told of. */
 void gs_kernels_share(gs_check_t *check, const gs_block_note_t *block, uint32_t gpus,

@@ -834,6 +834,8 @@ static void watch_lanes(gs_wave_t *w, const gs_access_t *a) {
 
 static void watch_local(gs_wave_t *w, const gs_access_t *a) {
   touch_t t;
+  if (a->bytes == 1)
+    gs_team_stack_watch(w, a);
   if (!begin(&t, w, a->rights, a->bytes, true) || !t.race->tells)
     return;
   t.access = a;

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "check/check.h"
 #include "check/race.h"
 
 static const gs_rule_t rules[] = {
@@ -59,6 +60,8 @@ static bool is_within_wave(const gs_clash_t *clash) {
 }
 
 static const char *hint_of(const gs_clash_t *clash, const gs_job_t *other, uint64_t group) {
+  if (clash->local && clash->w && gs_team_stack_is_full(clash->w, clash->lane, clash->address))
+    return gs_team_stack_hint;
   if (clash->same_instruction)
     return "which of the values stays is chance; is the variable meant to be private, or of a reduction?";
   if (!clash->w || other->number != clash->job->number)
