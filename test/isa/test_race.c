@@ -98,8 +98,50 @@ static void test_load(void **state) {
   tear_down(&b);
 }
 
+/* When nothing orders the lanes of a wave: each row differs from the first by what takes that away, so that a
+ * report of this kind is no false alarm. */
+static void test_lanes_apart(void **state) {
+  enum { WAVE = 2 };
+  (void)state;
+  static const struct {
+    const char *why;
+    bool local, looks_only;
+    unsigned waves;
+    uint32_t lanes_from, clock;
+    uint8_t is_openmp;
+    bool apart;
+  } rows[] = {
+      {"a region, since its last barrier", false, false, 4, 3, 5, GS_OPENMP_YES, true},
+      {"the barrier was just now", false, false, 4, 5, 5, GS_OPENMP_YES, true},
+      {"in local memory runtimes count on waves", true, false, 4, 3, 5, GS_OPENMP_YES, false},
+      {"nobody is told of races", false, true, 4, 3, 5, GS_OPENMP_YES, false},
+      {"compilers leave out a lone wave's barriers", false, false, 1, 3, 5, GS_OPENMP_YES, false},
+      {"its lanes have met behind what it does", false, false, 4, 6, 5, GS_OPENMP_YES, false},
+      {"its clock has come to its end", false, false, 4, 3, GS_CLOCK_MAX, GS_OPENMP_YES, false},
+      {"waves are part of other programs", false, false, 4, 3, 5, GS_OPENMP_NO, false},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    static gs_crew_t crew;
+    gs_race_t race = {.tells = !rows[i].looks_only};
+    gs_job_t job = {.is_openmp = rows[i].is_openmp};
+    crew.waves = rows[i].waves;
+    crew.job = &job;
+    crew.wave[WAVE].lanes_from = rows[i].lanes_from;
+    crew.wave[WAVE].clock = rows[i].clock;
+    const gs_stamp_t wave = (gs_stamp_t)WAVE << GS_STAMP_WAVE;
+    const touch_t touch = {.race = &race,
+                           .crew = &crew,
+                           .me = &crew.wave[WAVE],
+                           .local = rows[i].local,
+                           .base = wave | (gs_stamp_t)rows[i].clock << GS_STAMP_CLOCK};
+    const gs_stamp_t wanted = wave | (gs_stamp_t)rows[i].lanes_from << GS_STAMP_CLOCK;
+    if (apart_from(&touch) != (rows[i].apart ? wanted : GS_STAMP_NONE))
+      fail_msg("%s", rows[i].why);
+  }
+}
+
 int main(void) {
   static const struct CMUnitTest tests[] = {isa_part_test(test_other_value), isa_part_test(test_same_value),
-                                            isa_part_test(test_load)};
+                                            isa_part_test(test_load), cmocka_unit_test(test_lanes_apart)};
   return isa_main(tests, sizeof tests / sizeof *tests);
 }
