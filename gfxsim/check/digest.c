@@ -26,10 +26,9 @@ static void add_scalars(gs_digest_t *digest, unsigned first, unsigned count) {
     digest->scalars[reg / 64] |= UINT64_C(1) << reg % 64;
 }
 
-/* Registers of an operand: at least one, as some rows do not tell. */
+/* Registers of an operand; none where the row has no type, as the decoder leaves such operands alone. */
 static unsigned dwords_of(unsigned type) {
-  const unsigned dwords = type == GS_T_MASK ? 2 : gs_type_dwords((gs_type_t)type);
-  return dwords ? dwords : 1;
+  return type == GS_T_MASK ? 2 : gs_type_dwords((gs_type_t)type);
 }
 
 static bool add_sources(gs_digest_t *digest, const gs_inst_t *in) {
