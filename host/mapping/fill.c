@@ -25,21 +25,6 @@ void map_work_give_up(map_work_t *work) {
   work->word_count = 0;
 }
 
-/* What is wrong with the host's memory of an entry; NULL: nothing. */
-static const char *flaw_of(const map_range_t *range, bool comes_back) {
-  const void *host = (const void *)range->host;
-  if (!atmi_process_memory_is_there(host, range->bytes))
-    return "the host has no memory, or only some, in the %llu bytes at 0x%016llx: the pointer or the size is "
-           "wrong, or the memory was freed";
-  if (comes_back && !atmi_process_memory_allows(host, range->bytes, ATMI_PROCESS_WRITES))
-    return "the host may not write the %llu bytes at 0x%016llx, or not all of them, and they are to be "
-           "copied back: map what is constant by map(to:), also where the compiler has mapped it by itself";
-  if (!comes_back && !atmi_process_memory_allows(host, range->bytes, ATMI_PROCESS_READS))
-    return "the host may not read the %llu bytes at 0x%016llx, or not all of them: is the pointer or the "
-           "size wrong?";
-  return NULL;
-}
-
 /* Before anything is read for the program: whether the host has what is mapped for the first time, and may
  * read it, or write what comes back. A wild pointer is found here, and a constant, whose crash in this
  * library would say nothing of the program. What was mapped lately is not asked for again. */
@@ -49,10 +34,13 @@ static map_status_t check_host(const map_work_t *work) {
     if (!(item->flags & MAP_ITEM_FRESH) || !(item->flags & (MAP_ITEM_INTO | MAP_ITEM_OUT_OF)))
       continue;
     map_range_t range = {entry->begin, entry->end - entry->begin, entry->name};
-    const char *flaw = flaw_of(&range, item->flags & MAP_ITEM_OUT_OF);
+    const char *remedy, *flaw = atmi_process_memory_flaw((const void *)range.host, range.bytes,
+                                                         item->flags & MAP_ITEM_OUT_OF ? ATMI_PROCESS_WRITES
+                                                                                       : ATMI_PROCESS_READS,
+                                                         &remedy);
     if (flaw)
-      return map_fail_near(work->table, MAP_INVALID, &range, flaw, (unsigned long long)range.bytes,
-                           (unsigned long long)range.host);
+      return map_fail_near(work->table, MAP_INVALID, &range, "the host %s the %llu bytes at 0x%016llx: %s",
+                           flaw, (unsigned long long)range.bytes, (unsigned long long)range.host, remedy);
   }
   return MAP_OK;
 }

@@ -112,3 +112,17 @@ bool atmi_process_memory_allows(const void *address, uint64_t bytes, atmi_proces
     return true;
   return allows(begin, access) && (begin / PAGE_BYTES == last / PAGE_BYTES || allows(last, access));
 }
+
+const char *atmi_process_memory_flaw(const void *address, uint64_t bytes, atmi_process_access_t access,
+                                     const char **remedy) {
+  *remedy = "was it freed, or is the pointer or the size wrong?";
+  if (!atmi_process_memory_is_there(address, bytes))
+    return "has no memory, or only some, in";
+  if (atmi_process_memory_allows(address, bytes, access))
+    return NULL;
+  if (access == ATMI_PROCESS_READS)
+    return "may not read";
+  *remedy =
+      "what is constant cannot be copied back: map it by map(to:), also where clang has mapped it by itself";
+  return "may not write";
+}

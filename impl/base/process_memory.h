@@ -28,6 +28,11 @@ typedef enum atmi_process_access { ATMI_PROCESS_READS, ATMI_PROCESS_WRITES } atm
  * of no bytes, and where the kernel does not know the question (before Linux 5.14). */
 bool atmi_process_memory_allows(const void *address, uint64_t bytes, atmi_process_access_t access);
 
+/* What is wrong with memory of which all bytes are to be read or written, as words behind "the host" and
+ * before "the ... bytes", and what is to be done: constant texts. NULL: nothing. */
+const char *atmi_process_memory_flaw(const void *address, uint64_t bytes, atmi_process_access_t access,
+                                     const char **remedy);
+
 /* The mapping that holds an address, with what may be done there ("rw-p"), from the kernel's list. Not
  * through the dynamic linker, whose lock another thread may hold. */
 typedef struct atmi_process_mapping {

@@ -31,21 +31,12 @@ static atmi_status_t copy_out(atmi_stream_t *stream, atmi_operation_t *operation
  * is asked for once of each page, see atmi_transfer_knows. */
 static __attribute__((noinline, cold)) atmi_status_t ask(atmi_stream_t *stream, const void *host,
                                                          size_t bytes, bool submits) {
-  const char *what = submits ? atmi_transfer_submits : atmi_transfer_retrieves;
-  if (!atmi_process_memory_is_there(host, bytes))
-    return atmi_fail(
-        ATMI_INVALID, stream->device->label,
-        "cannot %s: the host has no memory, or only some, in the %zu bytes at %p; was it freed, or "
-        "is the pointer or the size wrong?",
-        what, bytes, host);
-  if (!atmi_process_memory_allows(host, bytes, submits ? ATMI_PROCESS_READS : ATMI_PROCESS_WRITES))
-    return atmi_fail(ATMI_INVALID, stream->device->label,
-                     submits
-                         ? "cannot %s: the host may not read the %zu bytes at %p, or not all of them; is "
-                           "the pointer or the size wrong?"
-                         : "cannot %s: the host may not write the %zu bytes at %p, or not all of them; what "
-                           "is constant need not be copied back: map it by map(to:)",
-                     what, bytes, host);
+  const char *remedy,
+      *flaw =
+          atmi_process_memory_flaw(host, bytes, submits ? ATMI_PROCESS_READS : ATMI_PROCESS_WRITES, &remedy);
+  if (flaw)
+    return atmi_fail(ATMI_INVALID, stream->device->label, "cannot %s: the host %s the %zu bytes at %p; %s",
+                     submits ? atmi_transfer_submits : atmi_transfer_retrieves, flaw, bytes, host, remedy);
   uintptr_t *pages = submits ? stream->readable : stream->writable;
   uintptr_t page = ((uintptr_t)host + bytes - 1) / ATMI_STREAM_PAGE_BYTES;
   pages[page % ATMI_STREAM_PAGES] = page;
