@@ -68,7 +68,7 @@ static void unlock(const rpc_port_t *port) {
 /* OpenMPOpt of clang 19 removes the object and its pointer when only the pointer uses it, as if nobody
  * called. */
 static void keep_client(void) {
-#if RUNTIME >= 19
+#if RUNTIME >= 17
   typedef __attribute__((address_space(1))) atmi_rpc_client_t global_client_t;
   __asm__ volatile("" : : "s"((global_client_t *)&omptarget_amdgpu_rpc_client));
 #endif

@@ -1,8 +1,9 @@
 /* Parallel regions: of a team, of one thread, nested. */
 #include "state.h"
 
-/* As much as possible for the compiler to see, as in LLVM's own runtime of these versions. */
-#if RUNTIME >= 19
+/* As much as possible for the compiler to see, as in LLVM's own runtime of these versions; 17's crashes then.
+ */
+#if RUNTIME >= 18
 #define INLINE __attribute__((always_inline))
 #else
 #define INLINE
@@ -30,7 +31,7 @@ INLINE RUNTIME_FUNCTION static void invoke(void *function, void **args, int64_t 
 
 /* Whether the kernel has nested regions, as far as the compiler knows: without the question it would have
  * what they need in every kernel. */
-#if RUNTIME >= 19
+#if RUNTIME >= 17
 bool may_nest(void) __asm__("_ZN4ompx6config23mayUseNestedParallelismEv");
 #else
 static bool may_nest(void) {
@@ -43,7 +44,7 @@ static uint32_t team_threads(int32_t clause, bool spmd) {
   uint32_t threads = spmd ? block_size() : block_size() - WAVE;
   if (wanted && wanted < threads)
     threads = wanted;
-#if RUNTIME >= 19
+#if RUNTIME >= 17
   if (spmd)
     return threads;
 #endif
@@ -52,7 +53,7 @@ static uint32_t team_threads(int32_t clause, bool spmd) {
 }
 
 /* The thread is its team. Inlined, clang 15 cannot compile the state as a variable of a loop; not inlined,
- * clang 16 crashes over loops in nested regions; for 19 once is enough. */
+ * clang 16 crashes over loops in nested regions; for 17 to 19 once is enough. */
 #if RUNTIME != 16
 __attribute__((noinline))
 #endif
@@ -156,7 +157,7 @@ __attribute__((noinline)) RUNTIME_FUNCTION void __kmpc_kernel_end_parallel(void)
   runtime_drop_changes();
 }
 
-#if RUNTIME < 19
+#if RUNTIME < 18
 /* At the end of a kernel, of the threads that ran its code. The runtime's own takes it that all ICVs are what
  * they were at the beginning, and the compiler draws conclusions from that. */
 #if RUNTIME >= 16

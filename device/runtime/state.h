@@ -1,5 +1,5 @@
 /* What our parts of LLVM's OpenMP device runtime share with the rest of it: its state of a team and of a
- * thread, laid out as in the version RUNTIME (14, 15, 16 or 19). The variables are the runtime's own;
+ * thread, laid out as in the version RUNTIME (14 to 19). The variables are the runtime's own;
  * device/build makes them visible. */
 #ifndef STATE_H
 #define STATE_H
@@ -35,7 +35,7 @@ enum { WAVE = __AMDGCN_WAVEFRONT_SIZE, MOST_THREADS = 1024 };
 
 typedef struct icvs {
   uint32_t threads, level, active_level;
-#if RUNTIME >= 19
+#if RUNTIME >= 17
   uint32_t unused;
 #endif
   uint32_t most_active_levels, schedule, schedule_chunk;

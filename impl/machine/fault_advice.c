@@ -31,7 +31,8 @@ static const struct {
   const char *constructs;
 } library[] = {
     {14, 16, "critical regions, locks, tasks, nested parallel regions and whatever else needs a malloc"},
-    {19, 19,
+    {17, 17, "locks, nested parallel regions and whatever else needs a malloc"},
+    {18, 19,
      "locks, nested parallel regions, dynamic loops in them, regions of more than 32 variables, and when "
      "the pool of its malloc is used up"},
 };

@@ -45,7 +45,7 @@ case $name in
   without)
     # A program without the library stops, and is told of it once.
     name=critical
-    [ "$version" -lt 19 ] || name=locks # whose critical works
+    [ "$version" -lt 17 ] || name=locks # whose critical works
     build
     start 134
     [ "$(grep -c "$advice" "$scratch/err")" = 1 ] || fail "no advice"
