@@ -114,13 +114,6 @@ void gs_copies_look(gs_check_t *check, const gfxsim_copy_t *copy, const char *ca
 void gs_kernels_watch(gs_check_t *check);
 /* The wave's kernel, if that is known, accesses the block. On the thread that runs the wave. */
 void gs_kernel_used(const gs_wave_t *w, uint64_t block);
-
-/* team_stack.c: looks at an access to bytes of local memory that is about to happen. Likewise. Then, whether
- * what is at `offset` there was given to this lane though the device runtime has no memory for it. */
-struct gs_access;
-void gs_team_stack_watch(gs_wave_t *w, const struct gs_access *a);
-bool gs_team_stack_is_full(const gs_wave_t *w, unsigned lane, uint64_t offset);
-extern const char gs_team_stack_hint[];
 /* From now on only the GPUs with their bits in `gpus` may access the block: kernels of others that have, and
  * still run, are told of. */
 void gs_kernels_share(gs_check_t *check, const gs_block_note_t *block, uint32_t gpus,
@@ -132,5 +125,13 @@ bool gs_kernels_run(gs_check_t *check, uint32_t gpu);
 void gs_kernels_freed(gs_check_t *check, uint32_t gpu, const gs_vm_map_t *map, uint64_t address,
                       const gfxsim_stack_t *stack);
 extern const char gs_kernels_hint[];
+
+/* team_stack.c: looks at an access to bytes of local memory that is about to happen. On the thread that runs
+ * the wave. Then, whether what is at `offset` there was given to this lane though the device runtime has no
+ * memory for it. */
+struct gs_access;
+void gs_team_stack_watch(gs_wave_t *w, const struct gs_access *a);
+bool gs_team_stack_is_full(const gs_wave_t *w, unsigned lane, uint64_t offset);
+extern const char gs_team_stack_hint[];
 
 #endif

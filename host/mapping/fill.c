@@ -34,10 +34,10 @@ static map_status_t check_host(const map_work_t *work) {
     if (!(item->flags & MAP_ITEM_FRESH) || !(item->flags & (MAP_ITEM_INTO | MAP_ITEM_OUT_OF)))
       continue;
     map_range_t range = {entry->begin, entry->end - entry->begin, entry->name};
-    const char *remedy, *flaw = atmi_process_memory_flaw((const void *)range.host, range.bytes,
-                                                         item->flags & MAP_ITEM_OUT_OF ? ATMI_PROCESS_WRITES
-                                                                                       : ATMI_PROCESS_READS,
-                                                         &remedy);
+    const atmi_process_access_t access =
+        item->flags & MAP_ITEM_OUT_OF ? ATMI_PROCESS_WRITES : ATMI_PROCESS_READS;
+    const char *remedy;
+    const char *flaw = atmi_process_memory_flaw((const void *)range.host, range.bytes, access, &remedy);
     if (flaw)
       return map_fail_near(work->table, MAP_INVALID, &range, "the host %s the %llu bytes at 0x%016llx: %s",
                            flaw, (unsigned long long)range.bytes, (unsigned long long)range.host, remedy);

@@ -31,9 +31,9 @@ static atmi_status_t copy_out(atmi_stream_t *stream, atmi_operation_t *operation
  * is asked for once of each page, see atmi_transfer_knows. */
 static __attribute__((noinline, cold)) atmi_status_t ask(atmi_stream_t *stream, const void *host,
                                                          size_t bytes, bool submits) {
-  const char *remedy,
-      *flaw =
-          atmi_process_memory_flaw(host, bytes, submits ? ATMI_PROCESS_READS : ATMI_PROCESS_WRITES, &remedy);
+  const atmi_process_access_t access = submits ? ATMI_PROCESS_READS : ATMI_PROCESS_WRITES;
+  const char *remedy;
+  const char *flaw = atmi_process_memory_flaw(host, bytes, access, &remedy);
   if (flaw)
     return atmi_fail(ATMI_INVALID, stream->device->label, "cannot %s: the host %s the %zu bytes at %p; %s",
                      submits ? atmi_transfer_submits : atmi_transfer_retrieves, flaw, bytes, host, remedy);
@@ -223,7 +223,7 @@ static __attribute__((noinline, cold)) atmi_status_t submit_large(atmi_stream_t 
                                                                   const void *host, size_t bytes) {
   struct atmi_host_range *range;
   void *address;
-  atmi_status_t status = check_there(stream, host, bytes, true);
+  atmi_status_t status = ask(stream, host, bytes, true);
   if (status)
     return status;
   if (pin(stream, device_memory, (void *)(uintptr_t)host, bytes, &range, &address)) {
@@ -270,7 +270,7 @@ static __attribute__((noinline, cold)) atmi_status_t retrieve_large(atmi_stream_
                                                                     const void *device_memory, size_t bytes) {
   struct atmi_host_range *range;
   void *address;
-  atmi_status_t status = check_there(stream, host, bytes, false);
+  atmi_status_t status = ask(stream, host, bytes, false);
   if (!status && stream->owes & ATMI_OWES_RESULT)
     status = settle(stream, host, bytes);
   if (status)
