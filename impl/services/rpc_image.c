@@ -71,12 +71,12 @@ atmi_rpc_version_t atmi_rpc_detect_version(const atmi_code_object_t *object) {
   enum { BEGIN_BYTES_17 = 32, ENVIRONMENT_BYTES_17 = 24 };
   const atmi_kernel_metadata_t *begin = atmi_metadata_find(&object->metadata, "_begin");
   atmi_elf_symbol_t environment;
-  if (atmi_rpc_image_has_library(object))
-    return ATMI_RPC_LLVM18; /* whichever LLVM its runtime is of */
   if (atmi_elf_find_symbol(object->elf, ATMI_RPC_CLIENT20_SYMBOL, &environment))
     return ATMI_RPC_LLVM20;
   if (begin)
     return begin->explicit_bytes == BEGIN_BYTES_17 ? ATMI_RPC_LLVM17 : ATMI_RPC_LLVM18;
+  if (atmi_rpc_image_has_library(object))
+    return ATMI_RPC_LLVM18; /* whichever LLVM its runtime is of */
   if (atmi_elf_find_symbol(object->elf, "__omp_rtl_device_environment", &environment) &&
       environment.bytes == ENVIRONMENT_BYTES_17)
     return ATMI_RPC_LLVM17;

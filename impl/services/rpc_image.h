@@ -19,9 +19,9 @@ typedef struct atmi_rpc_options {
   void *context;
 } atmi_rpc_options_t;
 
-/* The version of the protocol that the image's client speaks: 18 if this project's device support library is
- * in it, else 20 if its client has that name, else 17 if its start-up kernel takes the shared buffer as an
- * argument, or if its OpenMP device runtime is that of 17, else 18. */
+/* The version of the protocol that the image's client speaks: 20 if its client has that name; 17 if its
+ * start-up kernel takes the shared buffer as an argument, or if it has no such kernel, its OpenMP device
+ * runtime is that of 17, and this project's device support library is not in it; else 18. */
 atmi_rpc_version_t atmi_rpc_detect_version(const atmi_code_object_t *object);
 
 /* Whether this project's device support library is in the image: its code takes memory from the host. */
