@@ -45,6 +45,8 @@ static const gs_option_t option_table[] = {
      "file by which processes are on one machine: what one holds of a card's memory, the others lack"},
     {"GFXSIM_TRANSLATE", "--translate", "WHEN", GS_OPTION_TRANSLATE, MEMBER(translate), "auto", 0, 0,
      "which code is translated to host code, on x86-64 with AVX2: auto = what runs often, always, or never"},
+    {"GFXSIM_STUCK", "--stuck", "S", GS_OPTION_NUMBER, MEMBER(stuck), "60", 0, 1000000,
+     "seconds behind which stderr says, once per GPU, where a kernel is that has not ended; 0 = never"},
     {"GFXSIM_STATS", "--stats", "1", GS_OPTION_FLAG, MEMBER(stats), "0", 0, 1,
      "print counters of each kernel at exit, and what the run would cost on a card"},
     {"GFXSIM_TRACE", "--trace", "FILE", GS_OPTION_FILE, MEMBER(trace), "", 0, 0,

@@ -50,6 +50,7 @@ typedef struct gs_options {
   char shared[256]; /* GFXSIM_SHARED: file by which processes share the machine's memory, empty = they do not
                      */
   uint32_t translate;    /* GFXSIM_TRANSLATE: GS_TRANSLATE_*, which kernels run as host code */
+  uint32_t stuck;        /* GFXSIM_STUCK: seconds behind which a kernel's waves are told of, 0 = never */
   bool stats;            /* GFXSIM_STATS: counters per kernel at exit, and costs */
   char trace[256];       /* GFXSIM_TRACE: file for an instruction trace, empty = none */
   gs_strict_t strict;    /* GFXSIM_STRICT: where to be as unlucky as a card may be, as the seed chose */

@@ -302,9 +302,21 @@ static gs_group_t *next_group(gs_executor_t *ex, gs_run_t *run, uint64_t *index)
   return run->suspended ? take_suspended(run) : NULL;
 }
 
+/* A kernel that takes very long perhaps never ends, and nobody else could say where it is. Only those are
+ * timed that need more than a turn. Lock held. */
+static void look_at_clock(const gs_executor_t *ex, gs_run_t *run, const gs_group_t *group) {
+  gs_device_t *device = run->device;
+  const uint64_t now = gs_clock_nanoseconds(), limit = device->options.stuck * UINT64_C(1000000000);
+  if (!run->first_expired)
+    run->first_expired = now;
+  if (limit && now - run->first_expired >= limit && !atomic_exchange(&device->told_of_stuck, true))
+    gs_report_stuck(ex, run, group, device->options.stuck);
+}
+
 /* Files a group after its turn. Lock held. */
 static void after_turn(gs_executor_t *ex, gs_run_t *run, gs_group_t *group, gs_turn_t turn) {
   if (turn == GS_TURN_EXPIRED && !run->abandon) {
+    look_at_clock(ex, run, group);
     suspend(run, group);
     run->most_resident = run->kernel.resident_groups; /* it may wait for one that found no host memory */
     pthread_cond_signal(&run->idle);

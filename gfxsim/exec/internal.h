@@ -79,6 +79,7 @@ typedef struct gs_run {
   gs_random_t random;                        /* with GS_SCHEDULE_GROUPS */
   uint64_t slot_used[GS_SCRATCH_SLOTS / 64]; /* one bit per scratch wave slot */
   pthread_cond_t idle;                       /* executors became 0, or a suspended group is there to take */
+  uint64_t first_expired; /* when a workgroup first used up its turn, as gs_clock_nanoseconds; 0 = never */
   gs_counters_t counters;
   gs_outcome_t outcome;
   gs_fault_t fault;
@@ -133,6 +134,7 @@ struct gs_device {
   FILE *trace;                 /* NULL = none */
   _Atomic int trace_failed;    /* the person knows that it is incomplete */
   _Atomic int short_of_memory; /* the person knows */
+  atomic_bool told_of_stuck;   /* likewise, where a kernel is that does not end */
 
   pthread_mutex_t pool_lock; /* guards the two lists of recycled things; taken last of all locks */
   gs_executor_t *idle_executors;
@@ -183,6 +185,9 @@ void gs_poison_rows(gs_group_t *group, unsigned index, const gs_run_t *run);
 /* Fills the scratch memory of all waves of the group, of which the first turn is about to begin. */
 void gs_poison_scratch(const gs_executor_t *executor, const gs_run_t *run, gs_group_t *group);
 
+/* report.c: says on stderr where the waves of a workgroup are whose kernel has not ended for so long. */
+void gs_report_stuck(const gs_executor_t *executor, const gs_run_t *run, const gs_group_t *group,
+                     uint32_t seconds);
 /* report.c: describes the failed wave of `group` on stderr and fills `fault`. Returns the run's outcome. */
 gs_outcome_t gs_report_fault(const gs_executor_t *executor, const gs_run_t *run, const gs_group_t *group,
                              const gs_wave_t *wave, gs_fault_t *fault);

@@ -1,5 +1,6 @@
 /* Tells the person why a wave failed: what it did, where in the code, which work-item, and what memory is
- * near. Not here: how the failure reaches the host program (packet/ and machine/). */
+ * near; and where waves are that do not end. Not here: how the failure reaches the host program (packet/ and
+ * machine/). */
 #include "exec/internal.h"
 
 #include <inttypes.h>
@@ -169,4 +170,34 @@ gs_outcome_t gs_report_fault(const gs_executor_t *ex, const gs_run_t *run, const
   fault->access = w->fault.access;
   fault->not_present = !present;
   return outcomes[w->fault.kind];
+}
+
+/* "wave 0, 1 of 64 lanes: ..." */
+static void tell_wave(const gs_executor_t *ex, const gs_wave_t *w, unsigned number) {
+  char place[TEXT_BYTES * 2];
+  describe_place(ex, w, place, sizeof place);
+  gs_log("  wave %u, %d of %u lanes%s: %s", number, __builtin_popcountll(gs_exec(w)),
+         gs_target_lanes(w->env->target), w->state == GS_WAVE_BARRIER ? ", at a barrier" : "", place);
+}
+
+void gs_report_stuck(const gs_executor_t *ex, const gs_run_t *run, const gs_group_t *group,
+                     uint32_t seconds) {
+  enum { MOST_WAVES = 8 };
+  char kernel[TEXT_BYTES / 2];
+  unsigned told = 0;
+  gs_kernel_name(ex->map, run->kernel.object, run->kernel.dispatch.shader != NULL, kernel, sizeof kernel);
+  gs_log("GPU %u (%s), kernel %s: has not ended in %" PRIu32 " s, and goes on; workgroup (%" PRIu32
+         ", %" PRIu32 ", %" PRIu32 ") is at:",
+         run->device->ordinal, run->device->profile->name, kernel, seconds, group->id[0], group->id[1],
+         group->id[2]);
+  for (unsigned i = 0; i < group->wave_count && told < MOST_WAVES; i++)
+    if (group->wave[i].state != GS_WAVE_ENDED) {
+      tell_wave(ex, &group->wave[i], i);
+      told++;
+    }
+  if (group->live_waves > told)
+    gs_log("  and %u more waves", (unsigned)group->live_waves - told);
+  gs_log("  (lanes of a wave that wait for each other never get on, here as on a card; GFXSIM_STUCK=0 says "
+         "nothing "
+         "of this)");
 }

@@ -65,3 +65,17 @@ cmp "$scratch/trace1" "$scratch/trace2" >&2 || fail "two deterministic runs have
 "$gfxsim_run" --no-execute "$machine" without_execution >/dev/null 2>"$scratch/null.err" ||
   fail "without_execution failed"
 [ "$(grep -c 'KERNELS ARE NOT EXECUTED' "$scratch/null.err")" = 1 ] || fail "not one notice that kernels do not run"
+
+# Where a kernel is that does not end: said once, of all waves of one workgroup, and only behind the time that was set.
+"$gfxsim_run" --stuck=1 --devices=gfx90a --cus=4 "$machine" spin_for_seconds >/dev/null 2>"$scratch/stuck.err" ||
+  fail "spin_for_seconds failed"
+[ "$(grep -c 'kernel k_spin: has not ended in 1 s, and goes on; workgroup ([0-2], 0, 0) is at:$' "$scratch/stuck.err")" = 1 ] ||
+  fail "not one word of the kernel that does not end"
+grep -Eo 'wave [0-9]+, [0-9]+ of [0-9]+ lanes: pc 0x[0-9a-f]+ \(k_spin\+0x[0-9a-f]+\): s_(nop|branch)' "$scratch/stuck.err" |
+  cut -d: -f1 >"$scratch/waves"
+printf 'wave %d, 64 of 64 lanes\n' 0 1 2 3 | cmp - "$scratch/waves" >&2 || fail "not the place of each wave"
+for seconds in 0 60; do
+  "$gfxsim_run" --stuck=$seconds --devices=gfx90a --cus=4 "$machine" spin_for_seconds >/dev/null 2>"$scratch/patient.err" ||
+    fail "spin_for_seconds failed"
+  if grep -q 'not ended' "$scratch/patient.err"; then fail "words of a kernel before its time"; fi
+done

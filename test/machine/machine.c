@@ -489,6 +489,13 @@ static int scenario_exit_while_running(const machine_t *machine) {
   return word_becomes(s->shared, 42) ? 0 : 2;
 }
 
+/* A kernel that would not end runs for three seconds. */
+static int scenario_spin_for_seconds(const machine_t *machine) {
+  start_spinning(machine);
+  sleep(3);
+  return 0;
+}
+
 /* Of 2^26 workgroups, each done in no time: what is left of them does not begin. */
 static int scenario_destroy_between_workgroups(const machine_t *machine) {
   const setting_t *s = setting_make(machine);
@@ -690,6 +697,7 @@ static const scenario_t scenario_table[] = {
      0},
     {"counted", scenario_counted, "GFXSIM_EXECUTE=0 COUNTED_OPERATIONS=10", 0},
     {"exit_while_running", scenario_exit_while_running, NULL, 0},
+    {"spin_for_seconds", scenario_spin_for_seconds, NULL, 0},
     {"destroy_between_workgroups", scenario_destroy_between_workgroups, NULL, 0},
     {"shut_down_while_running", scenario_shut_down_while_running, NULL, 0},
     {"abort_while_running", scenario_abort_while_running, NULL, SIGABRT},

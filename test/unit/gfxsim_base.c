@@ -354,6 +354,7 @@ static void test_options_have_defaults(void **state) {
   assert_string_equal(options.trace, "");
   assert_int_equal(options.cus, 0);
   assert_int_equal(options.workers, 0);
+  assert_int_equal(options.stuck, 60);
   assert_true(options.execute);
   assert_int_equal(options.kernel_us, 0);
   assert_false(options.deterministic);
