@@ -69,11 +69,15 @@ cmp "$scratch/trace1" "$scratch/trace2" >&2 || fail "two deterministic runs have
 # Where a kernel is that does not end: said once, of all waves of one workgroup, and only behind the time that was set.
 "$gfxsim_run" --stuck=1 --devices=gfx90a --cus=4 "$machine" spin_for_seconds >/dev/null 2>"$scratch/stuck.err" ||
   fail "spin_for_seconds failed"
-[ "$(grep -c 'kernel k_spin: has not ended in 1 s, and goes on; workgroup ([0-2], 0, 0) is at:$' "$scratch/stuck.err")" = 1 ] ||
+[ "$(grep -c 'kernel k_spin_first: has not ended in 1 s, and goes on; workgroup ([0-2], 0, 0) is at:$' "$scratch/stuck.err")" = 1 ] ||
   fail "not one word of the kernel that does not end"
-grep -Eo 'wave [0-9]+, [0-9]+ of [0-9]+ lanes: pc 0x[0-9a-f]+ \(k_spin\+0x[0-9a-f]+\): s_(nop|branch)' "$scratch/stuck.err" |
-  cut -d: -f1 >"$scratch/waves"
-printf 'wave %d, 64 of 64 lanes\n' 0 1 2 3 | cmp - "$scratch/waves" >&2 || fail "not the place of each wave"
+grep -Eo 'wave [0-9]+, [0-9]+ of [0-9]+ lanes.*: pc 0x[0-9a-f]+ \(k_spin_first\+0x[0-9a-f]+\): s_(nop|branch|endpgm)|[0-9]* more waves' \
+  "$scratch/stuck.err" | sed 's/pc.*: s_/s_/; s/_branch/_nop/' >"$scratch/waves"
+{
+  echo "wave 0, 64 of 64 lanes: s_nop"
+  printf 'wave %d, 64 of 64 lanes, at a barrier: s_endpgm\n' 1 2 3 4 5 6 7
+  echo "8 more waves"
+} | cmp - "$scratch/waves" >&2 || fail "not the place of each wave"
 for seconds in 0 60; do
   "$gfxsim_run" --stuck=$seconds --devices=gfx90a --cus=4 "$machine" spin_for_seconds >/dev/null 2>"$scratch/patient.err" ||
     fail "spin_for_seconds failed"

@@ -54,6 +54,23 @@ spin:
   s_nop 0
   s_branch spin
 
+// As k_spin, in the first wave of each workgroup; for that one its others wait at a barrier.
+kernel k_spin_first
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  v_readfirstlane_b32 s6, v0
+  s_cmp_eq_u32 s6, 0
+  s_cbranch_scc1 first
+  s_barrier
+  s_endpgm
+first:
+  v_mov_b32 v1, 0
+  v_mov_b32 v2, 42
+  s_waitcnt lgkmcnt(0)
+  global_store_dword v1, v2, s[4:5]
+spin_first:
+  s_nop 0
+  s_branch spin_first
+
 // Sets the barrier of the whole grid: word 1 is the number of workgroups, less one.
 kernel k_grid_init
   s_load_dwordx2 s[4:5], s[0:1], 0x0

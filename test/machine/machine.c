@@ -489,9 +489,14 @@ static int scenario_exit_while_running(const machine_t *machine) {
   return word_becomes(s->shared, 42) ? 0 : 2;
 }
 
-/* A kernel that would not end runs for three seconds. */
+/* A kernel that would not end runs for three seconds: one wave of each workgroup, for which the other fifteen
+ * wait. */
 static int scenario_spin_for_seconds(const machine_t *machine) {
-  start_spinning(machine);
+  const setting_t *s = setting_make(machine);
+  const packet_t packet = setting_dispatch(s, "k_spin_first", 3, 1024);
+  submit(s->queue, &packet);
+  if (!word_becomes(s->shared, 42))
+    return 1;
   sleep(3);
   return 0;
 }
