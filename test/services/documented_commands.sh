@@ -32,7 +32,7 @@ for candidate in "$runtimes"/clang/*/include; do unpacked+=(-I"$candidate"); don
 # try DEVICE-DIR LEVEL GFX
 try() {
   local level=()
-  [ "$version-$2" != 19-O0 ] || level=(-Wl,--opt-level=O2) # as the document says
+  case $version-$2 in 18-O0 | 19-O0) level=(-Wl,--opt-level=O2) ;; esac # as the document says
   "clang-$version" --config "$1/clang-$version.cfg" -fopenmp \
     -fopenmp-targets=amdgcn-amd-amdhsa -Xopenmp-target=amdgcn-amd-amdhsa -march="$3" "$here/hello.c" \
     "-$2" "${level[@]}" "${unpacked[@]}" -o "$scratch/hello" 2>"$scratch/err" || { echo "$*: does not compile" >&2; cat "$scratch/err" >&2; exit 1; }

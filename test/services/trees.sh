@@ -1,6 +1,6 @@
 #!/bin/sh
 # The device support library for clang 17 and 18, which are in a tree of Debian 13: builds it there and runs the tests of this
-# folder with it. Not part of ctest: needs root (or sudo) and a network the first time. Run it after the build.
+# folder with it, and those of the documented commands with the library that CMake makes and installs there. Not part of ctest: needs root (or sudo) and a network the first time. Run it after the build.
 set -eu
 here=$(CDPATH="" cd -- "$(dirname -- "$0")" && pwd)
 root=$(CDPATH="" cd -- "$here/../.." && pwd)
@@ -11,7 +11,7 @@ usage: test/services/trees.sh [--build=DIR] [--parts="gfx90a ..."] [--only=NAME]
 
 With the build in build/release (or DIR of --build), which is in this repository: below our plugin and the libomptarget of the
 compiler, and below our libomptarget, services on each part (default: gfx90a, gfx1030, gfx1100 and gfx942), and on gfx90a all
-constructs, on the others some. Prints one line per test; the exit status is 1 when one fails.
+constructs, on the others some; last, by the documented commands, with what CMake installs (NAME: documented). Prints one line per test; the exit status is 1 when one fails.
 USAGE
 }
 
@@ -35,6 +35,8 @@ done
 
 if [ -z "$inside" ]; then
   status=0
+  "$root/script/trixie" --packages="cmake ninja-build gcc libc6-dev pkg-config libhsa-runtime-dev libhsakmt-dev libelf-dev libdw-dev
+    libzydis-dev llvm-17 llvm-18 rocm-device-libs-17"
   for version in ${versions:-17 18}; do
     script=$root/script/toolchain
     "$script" "$version" >/dev/null
@@ -94,4 +96,23 @@ for part in $known; do
   for what in $services; do try "$what" service.sh "$part"; done
   for what in $constructs; do try "$what" construct.sh "$part"; done
 done
+
+# The words of the document, with what CMake makes of the library where it finds these compilers, and installs.
+documented() {
+  cmake -G Ninja -S "$root" -B "$library/cmake" -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF &&
+    ninja -C "$library/cmake" device-library &&
+    cmake -DCMAKE_INSTALL_PREFIX="$library/a prefix" -DCMAKE_INSTALL_COMPONENT=plugin -P "$library/cmake/device/cmake_install.cmake" &&
+    # shellcheck disable=SC2086
+    "$here/documented_commands.sh" "$version" "$library/a prefix/lib/omptarget-amdgpu/device" "$root/build/llvm" "$build/bin/gfxsim-run" \
+      "$library/documented-$version" "" O0 O2 O3 -- $known
+}
+if [ -z "$only" ] || [ "$only" = documented ]; then
+  if documented >"$log" 2>&1; then
+    echo "ok      documented, clang $version,$known"
+  else
+    echo "FAILED  documented, clang $version,$known"
+    tail -n 20 "$log"
+    failed=1
+  fi
+fi
 exit $failed
