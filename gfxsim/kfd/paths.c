@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kfd/cpu_text.h"
 #include "kfd/kfd.h"
 #include "kfd/objects.h"
 #include "kfd/pci_text.h"
@@ -13,6 +14,8 @@
 #define TOPOLOGY KFD "/kfd/topology"
 #define NODE     TOPOLOGY "/nodes/#"
 #define SLOT     "/sys/devices/pci0000:00/@"
+#define CPUS     "/sys/devices/system/node/node"
+#define CACHE    CPUS "#/cpu#/cache"
 
 /* Writers of files that are not the topology's. */
 
@@ -107,6 +110,9 @@ static bool names_listed(const char *const *list, uint32_t count, uint32_t i, ch
   }
 DEFINE_LIST(kfd, "kfd")
 DEFINE_LIST(in_kfd, "dev", "subsystem", "topology", "uevent")
+DEFINE_LIST(in_cache, "index0")
+DEFINE_LIST(in_index, "coherency_line_size", "level", "number_of_sets", "physical_line_partition",
+            "shared_cpu_list", "shared_cpu_map", "size", "type", "ways_of_associativity")
 DEFINE_LIST(in_topology, "generation_id", "system_properties", "nodes")
 DEFINE_LIST(in_node, "gpu_id", "name", "properties", "mem_banks", "caches", "io_links", "p2p_links")
 DEFINE_LIST(properties, "properties")
@@ -309,6 +315,19 @@ static const path_row_t path_table[] = {
   }
     DRM_ROWS(SLOT "/drm/card#", is_numbered),
     DRM_ROWS(SLOT "/drm/renderD#", is_render_of_slot),
+#define CACHE_ROW(file, name)                                                                                \
+  { CACHE "/index0/" file, gs_cpu_lacks_caches, GS_ANSWER_TEXT, gs_write_cpu_##name, NULL }
+    {CACHE, gs_cpu_lacks_caches, GS_ANSWER_FOLDER, NULL, names_in_cache},
+    {CACHE "/index0", gs_cpu_lacks_caches, GS_ANSWER_FOLDER, NULL, names_in_index},
+    CACHE_ROW("coherency_line_size", line),
+    CACHE_ROW("level", level),
+    CACHE_ROW("number_of_sets", sets),
+    CACHE_ROW("physical_line_partition", partition),
+    CACHE_ROW("shared_cpu_list", list),
+    CACHE_ROW("shared_cpu_map", map),
+    CACHE_ROW("size", size),
+    CACHE_ROW("type", type),
+    CACHE_ROW("ways_of_associativity", ways),
 };
 enum { PATHS = sizeof path_table / sizeof *path_table };
 
@@ -452,15 +471,17 @@ bool gs_path_answer(int folder, const char *path, bool follows, gs_answer_t *ans
   const int links = gs_path_resolve(folder, path, follows, link_at, answer->path);
   if (links < 0)
     return false;
-  const bool is_ours = is_below_root(answer->path) || strcmp(answer->path, "/proc/modules") == 0;
-  const path_row_t *row = is_ours ? find_row(answer->path, &answer->numbers) : NULL;
+  const bool is_modules = strcmp(answer->path, "/proc/modules") == 0;
+  const bool is_ours = is_modules || is_below_root(answer->path);
+  const bool may_be = is_ours || strncmp(answer->path, CPUS, sizeof CPUS - 1) == 0;
+  const path_row_t *row = may_be ? find_row(answer->path, &answer->numbers) : NULL;
   answer->kind = row ? row->kind : GS_ANSWER_NOTHING;
   if (!row)
     return is_ours || links > 0; /* links that lead to folders of other drivers lead nowhere */
   answer->object = object_of(row, &answer->numbers);
   answer->write = row->write;
   answer->name_at = row->name_at;
-  answer->real = is_below_root(answer->path) ? NULL : row->pattern;
+  answer->real = is_modules ? row->pattern : NULL;
   return true;
 }
 

@@ -30,6 +30,7 @@
 
 #define NODES      "/sys/class/kfd/kfd/topology/nodes"
 #define REAL_NODES "/sys/devices/virtual/kfd/kfd/topology/nodes"
+#define CPUS       "/sys/devices/system/node/node0"
 #define SECOND     "/sys/devices/pci0000:00/0000:02:00.0"
 
 #define assert_fails(call, error)                                                                            \
@@ -327,6 +328,19 @@ static void test_other_programs(void **state) {
   expect_success("grep -rq 'node_to 2' " NODES "/1/p2p_links");
 }
 
+/* Without these ROCr's thunk finds no devices: the system's, or, where a virtual machine has none, ours. */
+static void test_caches_of_processors(void **state) {
+  (void)state;
+  if (access(CPUS "/cpu0", F_OK))
+    skip(); /* a kernel that knows of no nodes; the thunk looks elsewhere then */
+  expect_success("ls " CPUS "/cpu0/cache | grep -qx index0");
+  expect_success("cd " CPUS "/cpu0/cache/index0 && test \"$(cat level)\" = 1 && grep -qx '[0-9]*K' size && "
+                 "grep -qx -e Data -e Instruction -e Unified type && grep -q '^0' shared_cpu_list && "
+                 "grep -q '[1-9a-f]$' shared_cpu_map && test \"$(cat coherency_line_size)\" -gt 0 && "
+                 "test \"$(cat ways_of_associativity)\" -gt 0 && test \"$(cat number_of_sets)\" -gt 0");
+  assert_int_equal(access(CPUS "/cpu4000000000/cache", F_OK), -1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_relative_paths),       cmocka_unit_test(test_streams_of_descriptors),
@@ -334,6 +348,7 @@ int main(void) {
       cmocka_unit_test(test_what_files_are),       cmocka_unit_test(test_from_within),
       cmocka_unit_test(test_management),           cmocka_unit_test(test_devices_as_files),
       cmocka_unit_test(test_opened_anew),          cmocka_unit_test(test_other_programs),
+      cmocka_unit_test(test_caches_of_processors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
