@@ -306,10 +306,13 @@ static gs_group_t *next_group(gs_executor_t *ex, gs_run_t *run, uint64_t *index)
  * timed that need more than a turn. Lock held. */
 static void look_at_clock(const gs_executor_t *ex, gs_run_t *run, const gs_group_t *group) {
   gs_device_t *device = run->device;
-  const uint64_t now = gs_clock_nanoseconds(), limit = device->options.stuck * UINT64_C(1000000000);
+  const uint64_t limit = device->options.stuck * UINT64_C(1000000000);
+  if (!limit || !ex->map) /* where the group's waves only waited, there may be no map yet */
+    return;
+  const uint64_t now = gs_clock_nanoseconds();
   if (!run->first_expired)
     run->first_expired = now;
-  if (limit && now - run->first_expired >= limit && !atomic_exchange(&device->told_of_stuck, true))
+  if (now - run->first_expired >= limit && !atomic_exchange(&device->told_of_stuck, true))
     gs_report_stuck(ex, run, group, device->options.stuck);
 }
 

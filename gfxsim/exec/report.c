@@ -186,8 +186,8 @@ void gs_report_stuck(const gs_executor_t *ex, const gs_run_t *run, const gs_grou
   char kernel[TEXT_BYTES / 2];
   unsigned told = 0;
   gs_kernel_name(ex->map, run->kernel.object, run->kernel.dispatch.shader != NULL, kernel, sizeof kernel);
-  gs_log("GPU %u (%s), kernel %s: has not ended in %" PRIu32 " s, and goes on; workgroup (%" PRIu32
-         ", %" PRIu32 ", %" PRIu32 ") is at:",
+  gs_log("GPU %u (%s), kernel %s: has not ended in %" PRIu32
+         " s (GFXSIM_STUCK), and goes on; workgroup (%" PRIu32 ", %" PRIu32 ", %" PRIu32 ") is at:",
          run->device->ordinal, run->device->profile->name, kernel, seconds, group->id[0], group->id[1],
          group->id[2]);
   for (unsigned i = 0; i < group->wave_count && told < MOST_WAVES; i++)
@@ -197,7 +197,5 @@ void gs_report_stuck(const gs_executor_t *ex, const gs_run_t *run, const gs_grou
     }
   if (group->live_waves > told)
     gs_log("  and %u more waves", (unsigned)group->live_waves - told);
-  gs_log("  (lanes of a wave that wait for each other never get on, here as on a card; GFXSIM_STUCK=0 says "
-         "nothing "
-         "of this)");
+  gs_log("  (lanes of a wave that wait for each other never get on, here as on a card)");
 }

@@ -1,5 +1,5 @@
 /* What Linux tells of a processor's caches. Virtual machines may have nothing of it, and ROCr's thunk then
- * finds no devices at all, also with a card. Not here: which file that is (paths.h). */
+ * gives up ("Fail to get cache info"). Not here: which file that is (paths.h). */
 #ifndef GFXSIM_KFD_CPU_TEXT_H
 #define GFXSIM_KFD_CPU_TEXT_H
 

@@ -69,7 +69,7 @@ cmp "$scratch/trace1" "$scratch/trace2" >&2 || fail "two deterministic runs have
 # Where a kernel is that does not end: said once, of all waves of one workgroup, and only behind the time that was set.
 "$gfxsim_run" --stuck=1 --devices=gfx90a --cus=4 "$machine" spin_for_seconds >/dev/null 2>"$scratch/stuck.err" ||
   fail "spin_for_seconds failed"
-[ "$(grep -c 'kernel k_spin_first: has not ended in 1 s, and goes on; workgroup ([0-2], 0, 0) is at:$' "$scratch/stuck.err")" = 1 ] ||
+[ "$(grep -c 'kernel k_spin_first: has not ended in 1 s (GFXSIM_STUCK), and goes on; workgroup ([0-2], 0, 0) is at:$' "$scratch/stuck.err")" = 1 ] ||
   fail "not one word of the kernel that does not end"
 grep -Eo 'wave [0-9]+, [0-9]+ of [0-9]+ lanes.*: pc 0x[0-9a-f]+ \(k_spin_first\+0x[0-9a-f]+\): s_(nop|branch|endpgm)|[0-9]* more waves' \
   "$scratch/stuck.err" | sed 's/pc.*: s_/s_/; s/_branch/_nop/' >"$scratch/waves"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The device support library for clang 17 and 18, which are in a tree of Debian 13: builds it there and runs the tests of this
-# folder with it, and those of the documented commands with the library that CMake makes and installs there. Not part of ctest: needs root (or sudo) and a network the first time. Run it after the build.
+# folder with it, and the documented commands with what CMake makes of it there and installs. Not part of ctest: needs root (or
+# sudo) and a network the first time. Run it after the build.
 set -eu
 here=$(CDPATH="" cd -- "$(dirname -- "$0")" && pwd)
 root=$(CDPATH="" cd -- "$here/../.." && pwd)
@@ -11,7 +12,8 @@ usage: test/services/trees.sh [--build=DIR] [--parts="gfx90a ..."] [--only=NAME]
 
 With the build in build/release (or DIR of --build), which is in this repository: below our plugin and the libomptarget of the
 compiler, and below our libomptarget, services on each part (default: gfx90a, gfx1030, gfx1100 and gfx942), and on gfx90a all
-constructs, on the others some; last, by the documented commands, with what CMake installs (NAME: documented). Prints one line per test; the exit status is 1 when one fails.
+constructs, on the others some; last, by the documented commands, with what CMake installs (NAME: documented). Prints one line
+per test; the exit status is 1 when one fails.
 USAGE
 }
 
@@ -33,10 +35,14 @@ while [ $# -gt 0 ]; do
   shift
 done
 
+wants() { [ -z "$only" ] || [ "$only" = "$1" ]; }
+
 if [ -z "$inside" ]; then
   status=0
-  "$root/script/trixie" --packages="cmake ninja-build gcc libc6-dev pkg-config libhsa-runtime-dev libhsakmt-dev libelf-dev libdw-dev
-    libzydis-dev llvm-17 llvm-18 rocm-device-libs-17"
+  if wants documented; then
+    "$root/script/trixie" --packages="cmake ninja-build gcc libc6-dev pkg-config libhsa-runtime-dev libhsakmt-dev libelf-dev libdw-dev
+      libzydis-dev llvm-17 llvm-18 rocm-device-libs-17"
+  fi
   for version in ${versions:-17 18}; do
     script=$root/script/toolchain
     "$script" "$version" >/dev/null
@@ -70,7 +76,7 @@ crashes=
 
 # try WHAT SCRIPT PART: below both libraries.
 try() {
-  [ -z "$only" ] || [ "$only" = "$1" ] || return 0
+  wants "$1" || return 0
   case " $crashes " in *" $1 "*) echo "not with clang 17: $1, which it cannot link"; return 0 ;; esac
   level=O2
   [ "$1" != locals_of_teams ] || level=O0 # with optimisation they are LDS of their own
@@ -106,7 +112,7 @@ documented() {
     "$here/documented_commands.sh" "$version" "$library/a prefix/lib/omptarget-amdgpu/device" "$root/build/llvm" "$build/bin/gfxsim-run" \
       "$library/documented-$version" "" O0 O2 O3 -- $known
 }
-if [ -z "$only" ] || [ "$only" = documented ]; then
+if wants documented; then
   if documented >"$log" 2>&1; then
     echo "ok      documented, clang $version,$known"
   else
