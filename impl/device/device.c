@@ -136,7 +136,8 @@ atmi_status_t atmi_device_init(atmi_machine_t *machine, hsa_agent_t agent, uint3
                                    .host = device->host->fine,
                                    .own_bytes = device->properties.memory_bytes,
                                    .host_locks = &machine->host_locks,
-                                   .timeline = machine->timeline};
+                                   .timeline = machine->timeline,
+                                   .lost = &device->lost};
   atmi_memory_init(&site, (uint64_t)machine->env->memory_manager_threshold, &device->memory);
   device->queue_owner = (atmi_queue_owner_t){.device = device,
                                              .label = device->label,

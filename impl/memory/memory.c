@@ -202,6 +202,15 @@ static __attribute__((noinline)) atmi_status_t describe_stranger(const atmi_memo
                    "cannot free %p: it is not allocated on this device (freed twice?)", pointer);
 }
 
+/* Kernels and copies of a lost device may use the block yet: letting go of its signals ends none, and begins
+ * copies that waited for them. Nobody gets it again. */
+static bool keep_for_lost(const atmi_memory_t *memory, atmi_allocation_t *block) {
+  if (!atomic_load_explicit(memory->site.lost, memory_order_acquire))
+    return false;
+  block->size_class = ATMI_MEMORY_CACHED;
+  return true;
+}
+
 static atmi_status_t release(atmi_memory_t *memory, void *pointer) {
   if (!pointer)
     return ATMI_OK;
@@ -209,7 +218,7 @@ static atmi_status_t release(atmi_memory_t *memory, void *pointer) {
   size_t slot = atmi_memory_find(memory, pointer);
   atmi_allocation_t *block = memory->table[slot];
   bool live = block && block->size_class != ATMI_MEMORY_CACHED;
-  bool kept = live && atmi_memory_push(memory, block);
+  bool kept = live && (keep_for_lost(memory, block) || atmi_memory_push(memory, block));
   if (live && !kept)
     erase(memory, slot);
   atmi_spin_unlock(&memory->lock);

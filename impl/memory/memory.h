@@ -7,6 +7,7 @@
 #include "base/timeline.h"
 #include "memory/host_lock.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -47,6 +48,7 @@ typedef struct atmi_memory_site {
   uint64_t own_bytes;              /* how large its own is */
   atmi_host_locks_t *host_locks;   /* the machine's */
   atmi_timeline_t *timeline;       /* the machine's; NULL: none */
+  const atomic_bool *lost;         /* the device's: it may be at work yet, whatever its signals say */
 } atmi_memory_site_t;
 
 typedef struct atmi_memory {
@@ -160,8 +162,9 @@ static inline ATMI_MUST_CHECK atmi_status_t atmi_memory_allocate(atmi_memory_t *
   return atmi_memory_allocate_for(memory, bytes, kind, NULL, pointer);
 }
 
-/* Frees what atmi_memory_allocate gave; NULL is accepted. No operation may still use the block. Thread-safe.
- * Fails with ATMI_INVALID, described, for any other pointer. */
+/* Frees what atmi_memory_allocate gave; NULL is accepted. No operation may still use the block. Memory of a
+ * lost device is kept until atmi_memory_fini: of its operations nobody knows the end. Thread-safe. Fails with
+ * ATMI_INVALID, described, for any other pointer. */
 ATMI_MUST_CHECK atmi_status_t atmi_memory_free(atmi_memory_t *memory, void *pointer);
 
 /* The live allocation that contains the address, or else the nearest one below it. False if there is none.

@@ -18,7 +18,7 @@ endforeach()
 foreach(part abi access changed_hsa damage faults forks growth hsa_failures reports trace)
   target_link_libraries(plugin_${part} PRIVATE plugin_driver)
 endforeach()
-foreach(part access reports)
+foreach(part access faults reports)
   target_link_libraries(plugin_${part} PRIVATE hsa-runtime64)
 endforeach()
 # Some functions stand in for ROCr's, which follow them.

@@ -3,6 +3,7 @@
  * debug information. */
 #include "plugin_driver.h"
 
+#include <hsa/hsa_ext_amd.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,6 +182,32 @@ static void near_nothing(void **state) {
 static void an_address_near_nothing_is_called_that(void **state) {
   (void)state;
   in_child(near_nothing, NO_VARIABLES);
+}
+
+/* Copies that waited for the kernel may begin once it is given up. */
+static void frees_behind_a_fault(void **state) {
+  (void)state;
+  static const int64_t sizes[] = {4096, 1 << 20}; /* for the cache, and not */
+  enum { BLOCKS = sizeof sizes / sizeof *sizes };
+  void *block[BLOCKS];
+  hsa_amd_pointer_info_t info = {.size = sizeof info};
+  for (int i = 0; i < BLOCKS; i++)
+    assert_non_null(block[i] = rtl.data_alloc(0, sizes[i], NULL, TARGET_ALLOC_DEFAULT));
+  store_fails(0x4000);
+  for (int i = 0; i < BLOCKS; i++) {
+    assert_int_equal(rtl.data_delete(0, block[i], TARGET_ALLOC_DEFAULT), OFFLOAD_SUCCESS);
+    assert_int_equal(hsa_amd_pointer_info(block[i], &info, NULL, NULL, NULL), HSA_STATUS_SUCCESS);
+    assert_int_equal(info.type, HSA_EXT_POINTER_TYPE_HSA);
+    test_capture_begin();
+    assert_int_equal(rtl.data_delete(0, block[i], TARGET_ALLOC_DEFAULT), OFFLOAD_FAIL);
+    test_capture_end(said, sizeof said);
+    SAYS("freed twice?");
+  }
+}
+
+static void memory_of_a_lost_device_stays(void **state) {
+  (void)state;
+  in_child(frees_behind_a_fault, GAPS);
 }
 
 /* Work goes on in another queue when one kernel faults. */
@@ -581,6 +608,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(a_host_page_is_told_from_device_memory),
       cmocka_unit_test(the_nearest_of_a_page_is_named),
       cmocka_unit_test(an_address_near_nothing_is_called_that),
+      cmocka_unit_test(memory_of_a_lost_device_stays),
       cmocka_unit_test(the_faulting_one_of_several_kernels_is_named),
       cmocka_unit_test(a_fault_ends_what_other_queues_do),
       cmocka_unit_test(kernels_are_called_as_in_the_image_if_asked),
