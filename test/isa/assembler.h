@@ -1,0 +1,20 @@
+/* LLVM's assembler, as a library: a process for each text took more time than the tests themselves. */
+#ifndef ISA_ASSEMBLER_H
+#define ISA_ASSEMBLER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* An object in ELF's format. */
+typedef struct isa_object {
+  void *buffer; /* LLVM's */
+  const uint8_t *bytes;
+  size_t size;
+} isa_object_t;
+
+/* Assembles text for a processor and features as LLVM spells them ("gfx90a", "+wavefrontsize64"). The object
+ * is the caller's, who releases it. Returns NULL, or else what is wrong, which is the caller's to free. */
+char *isa_assembler_run(const char *processor, const char *features, const char *text, isa_object_t *object);
+void isa_object_release(isa_object_t *object);
+
+#endif
