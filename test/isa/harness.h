@@ -1,5 +1,5 @@
 /* Test bench for instructions: one wave with patterned registers, LDS and a few pages of GPU memory, which
- * runs assembly text (assembled by llvm-mc, decoded by gfxsim) with the handlers of one level of host
+ * runs assembly text (assembled by LLVM, decoded by gfxsim) with the handlers of one level of host
  * instruction set, on one part. Every test executable runs all its tests on each part with the best level
  * that this processor has, and with the other levels on gfx90a; see isa_main. Not here: what instructions
  * should do (test_*.c).
