@@ -5,29 +5,24 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char triple[] = "amdgcn";
 
-/* Keeps the first error. LLVM ends the process where nobody listens. */
-static void hear(LLVMDiagnosticInfoRef info, void *context) {
-  char **const wrong = context;
-  if (LLVMGetDiagInfoSeverity(info) != LLVMDSError || *wrong)
-    return;
-  char *const text = LLVMGetDiagInfoDescription(info);
-  *wrong = strdup(text);
-  LLVMDisposeMessage(text);
-}
-
-/* Says what LLVM says, in memory of ours. */
-static char *take_message(char *message) {
-  char *const text = strdup(message ? message : "LLVM says nothing");
+/* Keeps what LLVM says first, which it takes. */
+static void keep(char *message, char **wrong) {
+  if (message && !*wrong)
+    *wrong = strdup(message);
   LLVMDisposeMessage(message);
-  return text;
 }
 
-/* NULL, and what is wrong in `wrong`. Registers the target: again and again is harmless. */
+/* LLVM ends the process where nobody listens. */
+static void hear(LLVMDiagnosticInfoRef info, void *context) {
+  if (LLVMGetDiagInfoSeverity(info) == LLVMDSError)
+    keep(LLVMGetDiagInfoDescription(info), context);
+}
+
+/* NULL, and what is wrong. Registers the target: again and again is harmless. */
 static LLVMTargetMachineRef make_machine(const char *processor, const char *features, char **wrong) {
   LLVMInitializeAMDGPUTargetInfo();
   LLVMInitializeAMDGPUTarget();
@@ -37,7 +32,7 @@ static LLVMTargetMachineRef make_machine(const char *processor, const char *feat
   LLVMTargetRef target;
   char *message = NULL;
   if (LLVMGetTargetFromTriple(triple, &target, &message)) {
-    *wrong = take_message(message);
+    keep(message, wrong);
     return NULL;
   }
   return LLVMCreateTargetMachine(target, triple, processor, features, LLVMCodeGenLevelNone, LLVMRelocPIC,
@@ -55,8 +50,7 @@ static LLVMMemoryBufferRef emit(LLVMContextRef context, LLVMTargetMachineRef mac
   LLVMMemoryBufferRef buffer = NULL;
   char *message = NULL;
   if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMObjectFile, &message, &buffer)) {
-    free(*wrong);
-    *wrong = take_message(message);
+    keep(message, wrong);
     buffer = NULL;
   }
   LLVMDisposeTargetData(layout);
@@ -64,23 +58,24 @@ static LLVMMemoryBufferRef emit(LLVMContextRef context, LLVMTargetMachineRef mac
   return buffer;
 }
 
-char *isa_assembler_run(const char *processor, const char *features, const char *text, isa_object_t *object) {
-  char *wrong = NULL;
-  LLVMTargetMachineRef machine = make_machine(processor, features, &wrong);
+bool isa_assembler_run(const char *processor, const char *features, const char *text, isa_object_t *object,
+                       char **wrong) {
+  *object = (isa_object_t){NULL, NULL, 0};
+  *wrong = NULL;
+  LLVMTargetMachineRef machine = make_machine(processor, features, wrong);
   if (!machine)
-    return wrong;
+    return false;
   LLVMContextRef context = LLVMContextCreate();
-  LLVMContextSetDiagnosticHandler(context, hear, &wrong);
-  LLVMMemoryBufferRef buffer = emit(context, machine, text, &wrong);
+  LLVMContextSetDiagnosticHandler(context, hear, wrong);
+  LLVMMemoryBufferRef buffer = emit(context, machine, text, wrong);
   LLVMContextDispose(context);
   LLVMDisposeTargetMachine(machine);
-  if (wrong && buffer) {
-    LLVMDisposeMemoryBuffer(buffer);
-    buffer = NULL;
-  }
-  *object = (isa_object_t){buffer, buffer ? (const uint8_t *)LLVMGetBufferStart(buffer) : NULL,
-                           buffer ? LLVMGetBufferSize(buffer) : 0};
-  return wrong;
+  if (!buffer)
+    return false;
+  *object = (isa_object_t){buffer, (const uint8_t *)LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer)};
+  if (*wrong)
+    isa_object_release(object);
+  return !*wrong;
 }
 
 void isa_object_release(isa_object_t *object) {

@@ -2,6 +2,7 @@
 #ifndef ISA_ASSEMBLER_H
 #define ISA_ASSEMBLER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,8 +14,10 @@ typedef struct isa_object {
 } isa_object_t;
 
 /* Assembles text for a processor and features as LLVM spells them ("gfx90a", "+wavefrontsize64"). The object
- * is the caller's, who releases it. Returns NULL, or else what is wrong, which is the caller's to free. */
-char *isa_assembler_run(const char *processor, const char *features, const char *text, isa_object_t *object);
+ * is the caller's, who releases it. False, and no object: `wrong`, which is the caller's to free, says what
+ * LLVM says; NULL without memory. */
+bool isa_assembler_run(const char *processor, const char *features, const char *text, isa_object_t *object,
+                       char **wrong);
 void isa_object_release(isa_object_t *object);
 
 #endif

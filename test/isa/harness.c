@@ -9,11 +9,9 @@
 #include "llvm.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MEMO_BUCKETS = 1 << 15, MOST_SECTIONS = 20000, NAME_BYTES = 96, PATTERN_WORDS = 1 << 16 };
 
@@ -332,11 +330,12 @@ static void assemble(isa_context_t *context, gs_target_t target, const char *con
     rename_cache_bits(source);
 
   isa_object_t object;
-  char *const wrong = isa_assembler_run(assembler_cpu(target), width_option(target), source, &object);
+  char *wrong;
+  const bool good = isa_assembler_run(assembler_cpu(target), width_option(target), source, &object, &wrong);
   free(source);
-  if (wrong)
+  if (!good)
     fail_msg("%s does not assemble for %s: %s (%s)", count == 1 ? "text" : "one of many texts",
-             gs_target_name(target), texts[0], wrong);
+             gs_target_name(target), texts[0], wrong ? wrong : "out of memory");
   take_sections(context, target, texts, count, object.bytes);
   isa_object_release(&object);
 }
