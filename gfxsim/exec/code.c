@@ -32,7 +32,7 @@ gs_code_t *gs_code_create(gs_target_t target, const gs_handlers_t *handlers, uin
   atomic_init(&code->references, 1);
   pthread_mutex_init(&code->adding, NULL);
   pthread_mutex_init(&code->translating, NULL);
-  code->translator = translates ? gs_translator_create(handlers->usual) : NULL;
+  code->translator = translates ? gs_translator_create(handlers->usual, handlers->looks) : NULL;
   return code;
 }
 

@@ -17,6 +17,7 @@ typedef struct gs_handlers {
   const gs_handler_t *usual;        /* in the order of gs_opcodes */
   gs_op_fn_t *(*watched)(size_t i); /* what executes row `i` instead, or NULL for the usual one; or NULL */
   const struct gs_watch *digests;   /* who wants a digest of each instruction, or NULL */
+  gs_looks_t looks;                 /* at the registers of waves */
 } gs_handlers_t;
 
 /* Translated blocks that begin in a line. */

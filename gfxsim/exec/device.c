@@ -674,7 +674,8 @@ static void choose_handlers(gs_device_t *device) {
     device->handlers[width] = (gs_handlers_t){
         .usual = usual[width],
         .watched = are_watched ? gs_level_watched((size_t)(level - gs_levels), lanes[width]) : NULL,
-        .digests = device->ops.watch && device->ops.watch->digest ? device->ops.watch : NULL};
+        .digests = device->ops.watch && device->ops.watch->digest ? device->ops.watch : NULL,
+        .looks = device->ops.watch ? GS_LOOKS_ALWAYS : GS_LOOKS_NEVER};
 }
 
 /* Whoever wants to see each instruction has it interpreted, but for blocks that may pass. Who wants to see

@@ -14,6 +14,7 @@
 #include "translate/choose.h"
 #include "translate/emit.h"
 #include "translate/level.h"
+#include "translate/live.h"
 #include "translate/memory.h"
 #include "translate/plan.h"
 #include "translate/strip.h"
@@ -77,7 +78,9 @@ struct gs_translator {
   gs_finder_t finder;
   struct block *block; /* the one in the making, and room for the next; it is large */
   gs_arena_t *arenas;  /* the newest first */
-  bool is_ready;       /* `control` is filled */
+  gs_looks_t looks;
+  gs_live_t live;
+  bool is_ready; /* `control` is filled */
   bool has_failed;
 };
 
@@ -154,13 +157,14 @@ bool gs_translator_is_available(const gs_handler_t *handlers) {
   return gs_stencils_like(handlers) != NULL;
 }
 
-gs_translator_t *gs_translator_create(const gs_handler_t *handlers) {
+gs_translator_t *gs_translator_create(const gs_handler_t *handlers, gs_looks_t looks) {
   const gs_stencil_table_t *table = gs_stencils_like(handlers);
   gs_translator_t *t = table ? calloc(1, sizeof *t) : NULL;
   if (!t)
     return NULL;
   t->table = t->finder.table = table;
   t->handlers = handlers;
+  t->looks = looks;
   return t;
 }
 
@@ -185,6 +189,7 @@ void gs_translator_destroy(gs_translator_t *translator) {
     translator->arenas = arena->next;
     gs_arena_destroy(arena);
   }
+  gs_live_clear(&translator->live);
   free(translator->block);
   free(translator);
 }
@@ -358,6 +363,17 @@ static void add_strip_step(block_t *b, const step_t *step, lanes_t lanes) {
   }
 }
 
+/* Leaves out what the strip in hand would store for nobody. */
+static void drop_rows(block_t *b, unsigned end) {
+  gs_translator_t *const t = b->translator;
+  const bool is_in_pair = end < b->count && b->step[end].next == b->step[end - 1].next;
+  if (t->looks == GS_LOOKS_ALWAYS || is_in_pair)
+    return;
+  const gs_row_set_t rows =
+      gs_live_rows(&t->live, b->step[end - 1].next, t->looks == GS_LOOKS_AT_END, b->find, b->context);
+  gs_strip_rows_only(&b->strip, &rows);
+}
+
 /* Returns false when there was no room for all of its values. */
 static bool put_strip(block_t *b, unsigned first, unsigned end, lanes_t lanes,
                       const gs_strip_scalars_t *scalars) {
@@ -371,6 +387,7 @@ static bool put_strip(block_t *b, unsigned first, unsigned end, lanes_t lanes,
     if (b->step[i].choice.kind != GS_STEP_NOTHING)
       add_strip_step(b, &b->step[i], lanes);
   }
+  drop_rows(b, end);
   gs_strip_hoist(&b->strip, &b->e);
   b->e.label[STRIP + strip] = b->e.end;
   if (b->strips[strip].may_idle)
@@ -582,6 +599,7 @@ static bool put_planned_strip(block_t *b, unsigned first, const gs_plan_t *plan)
     operand_values(step->in, values);
     gs_strip_load(&b->strip, &b->e, step->choice.strip_load, step->in, values, load++);
   }
+  drop_rows(b, first + plan->steps);
   gs_strip_hoist(&b->strip, &b->e);
   b->e.label[STRIP + strip] = b->e.end;
   if (!gs_strip_end(&b->strip, &b->e))

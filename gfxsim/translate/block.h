@@ -47,8 +47,14 @@ typedef struct gs_translator gs_translator_t;
 
 /* Whether instructions that have these handlers can be translated: the build has stencils like them. */
 bool gs_translator_is_available(const gs_handler_t *handlers);
+/* Who looks at the vector registers of a wave but its own code. */
+typedef enum gs_looks {
+  GS_LOOKS_NEVER,
+  GS_LOOKS_AT_END, /* when the wave has ended */
+  GS_LOOKS_ALWAYS, /* between any two blocks, and when it faults */
+} gs_looks_t;
 /* Makes one for them. NULL without memory, or if it is not available. */
-gs_translator_t *gs_translator_create(const gs_handler_t *handlers);
+gs_translator_t *gs_translator_create(const gs_handler_t *handlers, gs_looks_t looks);
 /* Frees all blocks, which nobody may run any more. Accepts NULL. */
 void gs_translator_destroy(gs_translator_t *translator);
 

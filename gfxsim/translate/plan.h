@@ -13,6 +13,7 @@
 
 #include "isa/strip_rows.h"
 #include "translate/choose.h"
+#include "translate/live.h"
 #include "translate/strip.h"
 
 enum { GS_PLAN_STEPS = 128 };
@@ -28,11 +29,6 @@ typedef struct gs_plan_load {
   const gs_inst_t *in;
   bool is_computed; /* its address is made by instructions of the plan */
 } gs_plan_load_t;
-
-/* Of vector registers, a bit for each. */
-typedef struct gs_row_set {
-  uint64_t bits[GS_VGPRS / 64];
-} gs_row_set_t;
 
 typedef struct gs_plan {
   uint8_t role[GS_PLAN_STEPS]; /* gs_plan_role_t */

@@ -424,6 +424,13 @@ void gs_strip_copies_only(gs_strip_t *s) {
   }
 }
 
+void gs_strip_rows_only(gs_strip_t *s, const gs_row_set_t *rows) {
+  for (unsigned i = 0; i < s->count; i++)
+    if (s->value[i].kind == GS_VALUE_STORE && s->value[i].number < GS_VGPRS &&
+        !gs_row_set_has(rows, s->value[i].number))
+      s->value[i].kind = GS_VALUE_NOTHING;
+}
+
 void gs_strip_begin(gs_strip_t *s) {
   s->load = -1;
   memset(s->row, -1, sizeof s->row);

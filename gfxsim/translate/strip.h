@@ -7,6 +7,7 @@
 
 #include "isa/wave.h"
 #include "translate/emit.h"
+#include "translate/live.h"
 
 /* Scalar registers, a bit for each. */
 typedef struct gs_scalar_set {
@@ -89,6 +90,8 @@ void gs_strip_load(gs_strip_t *strip, const gs_emitter_t *e, const gs_stencil_t 
 void gs_strip_copy_row(gs_strip_t *strip, unsigned row, unsigned to);
 /* Leaves all registers of the wave as they are: copies are all that is stored. */
 void gs_strip_copies_only(gs_strip_t *strip);
+/* Leaves rows as they are that are not in a set of those. */
+void gs_strip_rows_only(gs_strip_t *strip, const gs_row_set_t *rows);
 /* Writes code before the first strip, which makes values that are the same in all of them. To be called when
  * all instructions are there. */
 void gs_strip_hoist(gs_strip_t *strip, gs_emitter_t *e);

@@ -53,6 +53,7 @@ isa_device_t *isa_device_create(gs_target_t target, const gs_level_t *level, con
   }
   d->device->handlers[GS_WIDE].usual = level->handlers;
   d->device->handlers[GS_NARROW].usual = level->wave32_handlers;
+  isa_device_look(d, GS_LOOKS_ALWAYS);
   d->executor = d->device->idle_executors;
   d->run.device = d->device;
   d->run.kernel.target = target;
@@ -60,6 +61,10 @@ isa_device_t *isa_device_create(gs_target_t target, const gs_level_t *level, con
   atomic_init(&d->stop, true);
   d->run.kernel.dispatch.stop = &d->stop;
   return d;
+}
+
+void isa_device_look(isa_device_t *d, gs_looks_t looks) {
+  d->device->handlers[GS_WIDE].looks = d->device->handlers[GS_NARROW].looks = looks;
 }
 
 void isa_device_destroy(isa_device_t *d) {

@@ -7,6 +7,7 @@
 #include "base/vm.h"
 #include "isa/ops.h"
 #include "isa/wave.h"
+#include "translate/block.h"
 
 typedef struct isa_device isa_device_t;
 
@@ -20,6 +21,9 @@ bool isa_device_choose(gs_options_t *options, const char *way);
 /* Makes a device of the target that executes with the handlers of `level` and translates in that way. NULL,
  * having said why, when it cannot. */
 isa_device_t *isa_device_create(gs_target_t target, const gs_level_t *level, const char *way);
+/* Says when somebody looks at the registers of waves, for code that is loaded from now on; at first always.
+ */
+void isa_device_look(isa_device_t *d, gs_looks_t looks);
 /* Accepts NULL. No reader of its address space may be registered any more. */
 void isa_device_destroy(isa_device_t *d);
 /* Its address space, which it owns. */

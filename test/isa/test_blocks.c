@@ -1,7 +1,9 @@
 /* Two ways to execute the same code: blocks of random instructions with loops and branches, from random
  * registers, run instruction by instruction, each handler called from here, and on a device, as
  * GFXSIM_TRANSLATE says that it shall execute. Registers, memory, LDS, faults and the program counter must be
- * the same, bit by bit. And: whatever opcode goes wrong on one side, the comparison notices.
+ * the same, bit by bit; of every second block, vector registers only if it comes to its end, as translated
+ * code leaves out what nobody would read otherwise (translate/live.h). And: whatever opcode goes wrong on one
+ * side, the comparison notices.
  *
  * test_blocks [--blocks=N] [--seed=N] [--part=NAME] [--falsify=OPCODE]
  *   blocks of each part (default 5000), seed of the first block (1; the next has the next), one part only,
@@ -20,6 +22,7 @@
 #include "device.h"
 #include "isa/dual.h"
 #include "random_code.h"
+#include "translate/live.h"
 
 enum {
   DEFAULT_BLOCKS = 5000,
@@ -58,6 +61,7 @@ typedef struct sides {
   const gs_opcode_t **plain, **memory; /* opcodes to choose from */
   size_t plain_count, memory_count;
   uint64_t steps_waited, device_waited; /* where the waves waited, as sums */
+  gs_looks_t looks;                     /* at the device's vector registers */
 } sides_t;
 
 /* ---- Random blocks ---- */
@@ -627,7 +631,8 @@ static void compare_registers(const sides_t *s, difference_t *d) {
     (void)snprintf(name, sizeof name, "scalar register %u", r);
     (void)word_differs(d, name, a->w.s.u32[r], b->w.s.u32[r]);
   }
-  for (unsigned r = 0; r < GS_VGPRS && !d->text[0]; r++) {
+  const bool has_rows = s->looks == GS_LOOKS_ALWAYS || a->w.state == GS_WAVE_ENDED;
+  for (unsigned r = 0; r < GS_VGPRS && has_rows && !d->text[0]; r++) {
     unsigned l = 0;
     if (is_spare(s, r) || memcmp(&a->v[r], &b->v[r], sizeof a->v[r]) == 0)
       continue;
@@ -722,6 +727,7 @@ static void fill_linear(const sides_t *s, random_t *r) {
 
 static trial_t try_block(sides_t *s, const block_t *b, random_t r) {
   trial_t trial = {.too_long = false};
+  isa_device_look(s->device->device, s->looks);
   fill(s, &r);
   if (b->at_edge)
     fill_edge(s, &r);
@@ -796,6 +802,7 @@ static void sides_init(sides_t *s, void *const *state) {
   if (arguments.part && strcmp(arguments.part, gs_target_name(s->target)) != 0)
     skip();
   list_opcodes(s);
+  s->looks = GS_LOOKS_ALWAYS;
   s->steps = isa_new_on(state, ISA_PART, NULL);
   s->device = isa_new(state, ISA_PART);
   s->steps->executed = calloc(gs_opcode_count, sizeof *s->steps->executed);
@@ -835,6 +842,7 @@ static unsigned try_blocks(sides_t *s, unsigned long blocks, make_t *make, unsig
     random_t r = chance_of(arguments.seed + i);
     block_t b;
     make(s, &r, &b);
+    s->looks = (arguments.seed + i) % 2 ? GS_LOOKS_AT_END : GS_LOOKS_ALWAYS;
     const trial_t trial = try_block(s, &b, r);
     *too_long += trial.too_long;
     if (trial.difference.text[0]) {
@@ -912,15 +920,125 @@ static void test_notices(void **state) {
   assert_in_range(noticed, all * 8 / 10, all);
 }
 
+/* ---- Registers that do not matter (translate/live.h) ---- */
+
+enum { MOST_DECODED = 4096 };
+
+/* Decodes on demand; behind the program waves end. */
+typedef struct decoder {
+  const isa_wave_t *t;
+  gs_inst_t inst[MOST_DECODED];
+  size_t count;
+} decoder_t;
+
+static bool decode_at(void *context, uint64_t address, gs_code_place_t *place) {
+  decoder_t *const d = context;
+  const uint32_t end = d->t->env.target & GS_GFX11 ? 0xbfb00000 : 0xbf810000;
+  const size_t at = (size_t)(address - ISA_CODE);
+  uint32_t words[3] = {end, end, end};
+  if (address < ISA_CODE || at >= ISA_CODE_BYTES || d->count == MOST_DECODED)
+    return false;
+  for (size_t i = 0; i < 3 && at + 4 * i < d->t->code_bytes; i++)
+    memcpy(&words[i], d->t->code + at + 4 * i, sizeof *words);
+  (void)gs_decode(d->t->env.target, words, 3, &d->inst[d->count]);
+  *place = (gs_code_place_t){&d->inst[d->count++], NULL};
+  return true;
+}
+
+/* Writes anything to what does not matter in active lanes. */
+static unsigned scramble(isa_wave_t *t, bool looks_at_end, decoder_t *decoder, random_t *r) {
+  gs_live_t live = {0};
+  unsigned scrambled = 0;
+  decoder->t = t;
+  decoder->count = 0;
+  if (t->w.mode & GS_MODE_CHANGES) /* nothing is translated there */
+    return 0;
+  const gs_row_set_t rows = gs_live_rows(&live, t->w.pc, looks_at_end, decode_at, decoder);
+  gs_live_clear(&live);
+  for (unsigned v = 0; v < GS_VGPRS; v++)
+    for (unsigned l = 0; l < GS_LANES; l++)
+      if (!gs_row_set_has(&rows, v) && gs_exec(&t->w) >> l & 1) {
+        t->v[v].u32[l] = random_bits(r);
+        scrambled++;
+      }
+  return scrambled;
+}
+
+/* As the other side, which has run `steps` steps, but with registers scrambled once. */
+static unsigned run_scrambled(isa_wave_t *t, unsigned steps, bool looks_at_end, random_t *r) {
+  static decoder_t decoder;
+  const unsigned when = random_below(r, steps ? steps : 1);
+  unsigned scrambled = 0;
+  for (unsigned step = 0; step < steps; step++) {
+    if (step == when)
+      scrambled = scramble(t, looks_at_end, &decoder, r);
+    (void)gs_vm_reader_enter(&t->reader);
+    isa_step(t);
+  }
+  return scrambled;
+}
+
+static unsigned run_steps(isa_wave_t *t) {
+  unsigned steps = 0;
+  for (; may_go_on(t) && steps < MOST_STEPS; steps++) {
+    (void)gs_vm_reader_enter(&t->reader);
+    isa_step(t);
+  }
+  return steps;
+}
+
+/* Whether what was said not to matter did; registers are looked at only where somebody was to look. */
+static difference_t try_scrambled(sides_t *s, const block_t *b, random_t r, bool looks_at_end,
+                                  unsigned long *scrambled) {
+  fill(s, &r);
+  isa_load(s->steps, b->words, b->count);
+  isa_load(s->device, b->words, b->count);
+  const unsigned steps = run_steps(s->steps);
+  *scrambled += run_scrambled(s->device, steps, looks_at_end, &r);
+  s->looks = GS_LOOKS_AT_END;
+  if (may_go_on(s->steps) || s->steps->w.state == GS_WAVE_FAULTED || !looks_at_end)
+    memcpy(s->device->v, s->steps->v, sizeof s->steps->v);
+  else
+    s->looks = GS_LOOKS_ALWAYS;
+  return compare(s);
+}
+
+static void test_scrambled(void **state) {
+  sides_t s;
+  unsigned long scrambled = 0;
+  unsigned differ = 0;
+  sides_init(&s, state);
+  isa_free(s.device);
+  s.device = isa_new_on(state, ISA_PART, NULL);
+  s.steps_waited = s.device_waited = 0;
+  for (unsigned long i = 0; i < arguments.blocks; i++) {
+    random_t r = chance_of(arguments.seed + i);
+    block_t b;
+    make_any_block(&s, &r, &b);
+    const difference_t d = try_scrambled(&s, &b, r, i % 2, &scrambled);
+    if (!d.text[0])
+      continue;
+    print_error("--part=%s --seed=%" PRIu64 " --blocks=1: %s\n", gs_target_name(s.target), arguments.seed + i,
+                d.text);
+    print_block(&s, &b);
+    if (++differ == 3)
+      break;
+  }
+  print_message("%lu blocks, %lu values scrambled\n", arguments.blocks, scrambled);
+  sides_fini(&s);
+  assert_int_equal(differ, 0);
+  assert_in_range(scrambled, arguments.blocks, UINT64_MAX);
+}
+
 static int usage(void) {
   (void)fprintf(stderr, "usage: test_blocks [--blocks=N] [--seed=N] [--part=NAME] [--falsify=OPCODE]\n");
   return EXIT_FAILURE;
 }
 
 int main(int argc, char **argv) {
-  static const struct CMUnitTest all[] = {isa_part_test_on(test_random_blocks, GS_GFX9_11),
-                                          isa_part_test_on(test_strips, GS_GFX9_11),
-                                          isa_part_test_on(test_notices, GS_GFX9_11)};
+  static const struct CMUnitTest all[] = {
+      isa_part_test_on(test_random_blocks, GS_GFX9_11), isa_part_test_on(test_strips, GS_GFX9_11),
+      isa_part_test_on(test_scrambled, GS_GFX9_11), isa_part_test_on(test_notices, GS_GFX9_11)};
   for (int i = 1; i < argc; i++)
     if (strncmp(argv[i], "--blocks=", 9) == 0)
       arguments.blocks = strtoul(argv[i] + 9, NULL, 0);
@@ -936,5 +1054,5 @@ int main(int argc, char **argv) {
     return EXIT_FAILURE;
   if (!isa_device_translates())
     (void)fprintf(stderr, "test_blocks: gfxsim has no translator: its interpreter is compared\n");
-  return isa_main(all, argc > 1 ? 2 : 3);
+  return isa_main(all, argc > 1 ? 3 : 4);
 }

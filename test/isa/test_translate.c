@@ -11,6 +11,7 @@
 #include "translate/block.h"
 #include "translate/choose.h"
 #include "translate/level.h"
+#include "translate/live.h"
 
 typedef struct choice_row {
   const char *text;
@@ -157,7 +158,7 @@ static void run(gs_block_fn_t *block, gs_wave_t *w, uint32_t left) {
 /* A block counts the instructions that it executed, wherever it is left. */
 static void test_blocks_count(void **state) {
   static program_t program;
-  gs_translator_t *const t = gs_translator_create(isa_handlers(state));
+  gs_translator_t *const t = gs_translator_create(isa_handlers(state), GS_LOOKS_ALWAYS);
   if (!t)
     skip();
   isa_wave_t *const wave = isa_new(state, GS_GFX90A);
@@ -203,7 +204,7 @@ static void test_blocks_count(void **state) {
  * the others would do. */
 static void test_lanes(void **state) {
   static program_t program;
-  gs_translator_t *const t = gs_translator_create(isa_handlers(state));
+  gs_translator_t *const t = gs_translator_create(isa_handlers(state), GS_LOOKS_ALWAYS);
   if (!t)
     skip();
   isa_wave_t *const wave = isa_new(state, GS_GFX90A);
@@ -238,7 +239,7 @@ static void test_lanes(void **state) {
 /* Narrow waves have a register behind EXEC that comparisons leave alone, also where one lane is active. */
 static void test_narrow_exec(void **state) {
   static program_t program;
-  gs_translator_t *const t = gs_translator_create(isa_handlers(state));
+  gs_translator_t *const t = gs_translator_create(isa_handlers(state), GS_LOOKS_ALWAYS);
   if (!t)
     skip();
   isa_wave_t *const wave = isa_new(state, ISA_PART);
@@ -296,7 +297,7 @@ static void check_pair(isa_wave_t *wave, gs_block_fn_t *block, uint32_t mask, ui
 static void test_pairs(void **state) {
   static const uint32_t masks[] = {UINT32_MAX, 0x00ff0002, 0x00400000};
   static program_t program;
-  gs_translator_t *const t = gs_translator_create(isa_handlers(state));
+  gs_translator_t *const t = gs_translator_create(isa_handlers(state), GS_LOOKS_ALWAYS);
   if (!t)
     skip();
   isa_wave_t *const wave = isa_new(state, ISA_PART);
@@ -321,7 +322,7 @@ static void test_pairs(void **state) {
 static void test_scalars(void **state) {
   enum { FIRST = 8, COUNT = 16 };
   static program_t program;
-  gs_translator_t *const t = gs_translator_create(isa_handlers(state));
+  gs_translator_t *const t = gs_translator_create(isa_handlers(state), GS_LOOKS_ALWAYS);
   if (!t)
     skip();
   isa_wave_t *const wave = isa_new(state, GS_GFX90A);
@@ -451,7 +452,7 @@ static void check_offset(void **state, isa_wave_t *wave, gs_block_fn_t *block, c
 
 static void test_linear_addresses(void **state) {
   static program_t program;
-  gs_translator_t *const t = gs_translator_create(isa_handlers(state));
+  gs_translator_t *const t = gs_translator_create(isa_handlers(state), GS_LOOKS_ALWAYS);
   const gs_stencil_table_t *const table = gs_stencils_like(isa_handlers(state));
   if (!t || !gs_stencil_find(table, "strip_first") || !gs_stencil_find(table, "load_1_stripfull"))
     skip();
@@ -485,7 +486,7 @@ static void test_old_gaps(void **state) {
   static program_t program;
   static uint32_t word = 7, page[1024];
   const uint64_t mapped = UINT64_C(0x700000000);
-  gs_translator_t *const t = gs_translator_create(isa_handlers(state));
+  gs_translator_t *const t = gs_translator_create(isa_handlers(state), GS_LOOKS_ALWAYS);
   if (!t)
     skip();
   for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -516,6 +517,82 @@ static void test_old_gaps(void **state) {
   gs_translator_destroy(t);
 }
 
+/* ---- Registers that matter (translate/live.h) ---- */
+
+/* Which of v0 to v7 do before instruction `at`, a bit for each, to waves at whose end nobody looks, and at
+ * whose end somebody does. */
+static const struct {
+  const char *text;
+  unsigned at;
+  uint8_t rows, rows_at_end;
+} lives[] = {
+    {"v_mov_b32_e32 v1, v0\n v_mov_b32_e32 v0, 1\n s_endpgm", 0, 0x01, 0xfd},
+    {"v_mov_b32_e32 v1, v0\n v_mov_b32_e32 v0, 1\n s_endpgm", 1, 0x00, 0xfe},
+    {"v_fmac_f32_e32 v1, v0, v2\n global_store_dword v[4:5], v1, off\n s_endpgm", 0, 0x37, 0xff},
+    /* once more, or to the end */
+    {"v_mov_b32_e32 v1, v0\n v_xor_b32_e32 v2, v1, v2\n s_cbranch_scc1 -3\n global_store_dword v[4:5], v2, "
+     "off\n"
+     "s_endpgm",
+     2, 0x35, 0xff},
+    /* two ways, one of which reads */
+    {"s_cbranch_scc1 1\n v_mov_b32_e32 v0, v1\n s_mov_b32 s0, 0\n v_mov_b32_e32 v1, 2\n"
+     "global_store_dword v[4:5], v0, off\n s_endpgm",
+     0, 0x33, 0xff},
+    /* lanes that go keep what they have, and come back */
+    {"s_and_saveexec_b64 s[0:1], s[2:3]\n v_mov_b32_e32 v0, 1\n s_or_b64 exec, exec, s[0:1]\n"
+     "global_store_dword v[4:5], v0, off\n s_endpgm",
+     0, 0x31, 0xff},
+    {"s_and_saveexec_b64 s[0:1], s[2:3]\n v_mov_b32_e32 v0, 1\n s_or_b64 exec, exec, s[0:1]\n"
+     "global_store_dword v[4:5], v0, off\n s_endpgm",
+     1, 0x30, 0xfe},
+    {"s_and_b64 exec, exec, s[2:3]\n v_mov_b32_e32 v0, 1\n global_store_dword v[4:5], v0, off\n s_endpgm", 0,
+     0x30, 0xff},
+    {"s_mov_b64 exec, s[2:3]\n v_mov_b32_e32 v0, 1\n s_mov_b64 exec, s[4:5]\n global_store_dword v[4:5], v0, "
+     "off\n"
+     "s_endpgm",
+     0, 0x31, 0xff},
+    /* other lanes are read, also those that are not active */
+    {"s_and_saveexec_b64 s[0:1], s[2:3]\n v_mov_b32_e32 v0, 1\n v_readlane_b32 s4, v0, 5\n s_endpgm", 0, 0x01,
+     0xff},
+    {"s_and_saveexec_b64 s[0:1], s[2:3]\n v_mov_b32_e32 v0, 1\n v_mov_b32_dpp v1, v0 row_shr:1\n"
+     "global_store_dword v[4:5], v1, off\n s_endpgm",
+     0, 0x33, 0xff},
+    {"s_and_saveexec_b64 s[0:1], s[2:3]\n v_mov_b32_e32 v0, 1\n ds_bpermute_b32 v1, v2, v0\n"
+     "global_store_dword v[4:5], v1, off\n s_endpgm",
+     0, 0x37, 0xff},
+    /* a part of a register is no register */
+    {"v_mov_b32_sdwa v0, v1 dst_sel:BYTE_0 dst_unused:UNUSED_PRESERVE src0_sel:DWORD\n"
+     "global_store_dword v[4:5], v0, off\n s_endpgm",
+     0, 0x33, 0xff},
+    {"global_load_short_d16 v0, v[2:3], off\n global_store_dword v[4:5], v0, off\n s_endpgm", 0, 0x3d, 0xff},
+    {"global_load_dword v0, v[2:3], off\n global_store_dword v[4:5], v0, off\n s_endpgm", 0, 0x3c, 0xfe},
+    /* nobody knows how it goes on */
+    {"v_mov_b32_e32 v0, 1\n s_setpc_b64 s[0:1]", 0, 0xfe, 0xfe},
+    {"v_mov_b32_e32 v0, 1", 0, 0xfe, 0xfe},
+    {"v_mov_b32_e32 v0, 1\n s_set_gpr_idx_on s0, gpr_idx(SRC0)\n s_endpgm", 0, 0xfe, 0xfe},
+};
+
+static void test_live_rows(void **state) {
+  static program_t program;
+  for (size_t i = 0; i < sizeof lives / sizeof *lives; i++)
+    for (unsigned at_end = 0; at_end < 2; at_end++) {
+      gs_live_t live = {0};
+      uint64_t address = ISA_CODE;
+      load(state, &program, lives[i].text);
+      for (unsigned step = 0; step < lives[i].at; step++)
+        address += program.inst[(address - ISA_CODE) / 4].size;
+      const unsigned wanted = at_end ? lives[i].rows_at_end : lives[i].rows;
+      for (unsigned time = 0; time < 2; time++) { /* the second time it is known */
+        const gs_row_set_t rows = gs_live_rows(&live, address, at_end, find, &program);
+        if ((rows.bits[0] & 0xff) != wanted)
+          fail_msg("before instruction %u of\n%s\nthese registers matter%s: 0x%x, and not 0x%x", lives[i].at,
+                   lives[i].text, at_end ? ", if somebody looks at the end" : "",
+                   (unsigned)(rows.bits[0] & 0xff), wanted);
+      }
+      gs_live_clear(&live);
+    }
+}
+
 static bool refuses_code; /* the system */
 int __real_mprotect(void *address, size_t size, int rights);
 int __wrap_mprotect(void *address, size_t size, int rights);
@@ -529,7 +606,7 @@ int __wrap_mprotect(void *address, size_t size, int rights) {
 /* Then there are no blocks, now and later. */
 static void test_no_executable_memory(void **state) {
   static program_t program;
-  gs_translator_t *const t = gs_translator_create(isa_handlers(state));
+  gs_translator_t *const t = gs_translator_create(isa_handlers(state), GS_LOOKS_ALWAYS);
   if (!t)
     skip();
   load(state, &program, "s_add_u32 s0, s0, 1\n s_endpgm");
@@ -549,6 +626,7 @@ int main(void) {
       cmocka_unit_test(test_lanes),
       cmocka_unit_test(test_scalars),
       cmocka_unit_test(test_linear_addresses),
+      cmocka_unit_test(test_live_rows),
       isa_part_test_on(test_narrow_exec, GS_WAVE32),
       isa_part_test_on(test_pairs, GS_GFX11_W32),
       cmocka_unit_test(test_old_gaps),

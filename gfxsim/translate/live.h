@@ -1,0 +1,38 @@
+/* Which vector registers still matter behind an instruction: those that code from there on may read before it
+ * writes them. The others need not be written at all. Found for the code that can be reached from a place,
+ * up to where it ends, or to where nobody knows how it goes on (calls, jumps to computed addresses).
+ *
+ * A lane that is not active keeps what it has, so that a register may matter in those lanes alone; what EXEC
+ * becomes is seldom known, but mostly whether it lost lanes or got some. Therefore two sets go through the
+ * code: of registers that matter in active lanes, and in the others. Not here: what is done with it. */
+#ifndef GFXSIM_TRANSLATE_LIVE_H
+#define GFXSIM_TRANSLATE_LIVE_H
+
+#include "isa/wave.h"
+#include "translate/block.h"
+
+/* Of vector registers, a bit for each. */
+typedef struct gs_row_set {
+  uint64_t bits[GS_VGPRS / 64];
+} gs_row_set_t;
+
+static inline bool gs_row_set_has(const gs_row_set_t *set, unsigned row) {
+  return set->bits[row / 64] >> row % 64 & 1;
+}
+
+/* What is known of code. All zeroes at first; of one translator, whose code does not change. */
+typedef struct gs_live {
+  struct gs_live_part *part;
+  unsigned count, capacity;
+  unsigned *place;       /* parts by their addresses: a hash table of so many places, twice the capacity */
+  uint64_t instructions; /* in all parts */
+} gs_live_t;
+
+/* The registers that may matter in active lanes before the instruction at `address`; all of them where that
+ * is not known. `looks_at_end` says that whoever runs waves looks at their registers when they have ended. */
+gs_row_set_t gs_live_rows(gs_live_t *live, uint64_t address, bool looks_at_end, gs_code_find_t *find,
+                          void *context);
+/* Frees what is known. */
+void gs_live_clear(gs_live_t *live);
+
+#endif
