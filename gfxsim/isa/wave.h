@@ -23,6 +23,7 @@ enum { GS_LANES = GS_WIDTH };
 enum { GS_LANES = GS_MAX_LANES };
 #endif
 enum { GS_STRIP_SLOTS = 64 };         /* for values of sixteen lanes */
+enum { GS_STRIP_KEPT = 32 };          /* masks that a strip writes at most */
 enum { GS_ROW_BYTES = 4 * GS_LANES }; /* that the lanes have in a row */
 /* Stencils for one active lane see a wave that has no other: their rows begin at that lane. What still counts
  * is how many there are in truth. */
@@ -146,6 +147,10 @@ typedef struct gs_wave {
 
   /* Translated code: values of strips that the host has no registers for. */
   _Alignas(64) uint8_t strip_values[GS_STRIP_SLOTS][64];
+  uint64_t strip_kept[GS_STRIP_KEPT]; /* masks of lanes that strips are done with, where the others are done
+                                         otherwise */
+  uint16_t
+      strip_guard[4]; /* nobody stores here: strips leave where it would not be zero (translate/strip.h) */
 
   /* What gs_resolve_scalar read from memory that is in several pieces in this process. */
   uint32_t scalar_copy[16];

@@ -22,12 +22,13 @@
 enum {
   MOST_STEPS = GS_BLOCK_MOST,
   MOST_DETOURS = 3 * MOST_STEPS, /* each step is in the main run, and in one copy of each kind at most */
-  /* Likewise, but not for one lane; and where there are loads, two of the main run and some without them. */
-  MOST_STRIPS = 4 * MOST_STEPS,
+  /* Likewise, but not for one lane; where there are loads, two of the main run and some without them; and the
+     same again where nothing is assumed. */
+  MOST_STRIPS = 6 * MOST_STEPS,
   /* Labels: the main run before each step and at its end, the beginnings of copies, where branches go,
      detours, and where they come back; of strips, where their loops begin, where they go on to the next
      strip, and what they do where no lane is active; of plans, what is done without one, and where that comes
-     back, and the same of their addresses. */
+     back, and the same of their addresses; and what is behind strips. */
   MAIN = 0,
   COPY = MAIN + MOST_STEPS + 1,
   COPY_PART = COPY + MOST_STEPS, /* of those that do not begin with one lane, or of all */
@@ -41,7 +42,9 @@ enum {
   BEHIND = PLAIN + MOST_STEPS,
   ROWS = BEHIND + MOST_STEPS, /* addresses that are not linear */
   PLACED = ROWS + MOST_STEPS, /* all loads are where they were found */
-  LABELS = PLACED + MOST_STEPS,
+  OVER = PLACED + MOST_STEPS, /* behind strips */
+  WARY = OVER + MOST_STRIPS,  /* the same steps, but nothing is assumed */
+  LABELS = WARY + MOST_STRIPS,
 };
 static_assert((int)MOST_STEPS <= (int)GS_PLAN_STEPS, "plans have room for all steps");
 static_assert((int)LABELS <= (int)GS_EMIT_LABELS, "labels have room");
@@ -64,12 +67,17 @@ enum {
   STRIP_FIRST,
   STRIP_IDLE,
   STRIP_NEXT,
+  TRUST,
+  NARROW,
+  KEEP_MASK,
+  RESTORE_MASK,
+  WIDEN,
   CONTROLS
 };
-static const char *const control_names[CONTROLS] = {"enter",       "go",          "go_last",    "leave",
-                                                    "guard",       "join",        "call",       "call_store",
-                                                    "call_last",   "fence",       "one_first",  "linear_row",
-                                                    "linear_mask", "strip_first", "strip_idle", "strip_next"};
+static const char *const control_names[CONTROLS] = {
+    "enter",      "go",         "go_last", "leave",     "guard",      "join",         "call",
+    "call_store", "call_last",  "fence",   "one_first", "linear_row", "linear_mask",  "strip_first",
+    "strip_idle", "strip_next", "trust",   "narrow",    "keep_mask",  "restore_mask", "widen"};
 
 struct gs_translator {
   const gs_stencil_table_t *table;
@@ -80,9 +88,19 @@ struct gs_translator {
   gs_arena_t *arenas;  /* the newest first */
   gs_looks_t looks;
   gs_live_t live;
+  /* Of strips that assume something: how often, below zero, they are not to be trusted. In pieces, as code
+   * has their addresses. */
+  struct trust *trust;
   bool is_ready; /* `control` is filled */
   bool has_failed;
 };
+
+enum { TRUST_PIECE = 254 };
+typedef struct trust {
+  struct trust *next;
+  unsigned used;
+  int32_t cell[TRUST_PIECE];
+} trust_t;
 
 /* One instruction of a block, or a part of a pair. */
 typedef struct step {
@@ -113,6 +131,11 @@ typedef struct block {
   struct {
     gs_strip_scalars_t scalars;
     bool may_idle; /* perhaps no lane is active in one */
+    bool is_planned;
+    unsigned first, end; /* steps */
+    size_t guard;        /* gs_strip_t.guard; 0 = it assumes nothing */
+    unsigned back;       /* label of where what is done otherwise comes back */
+    int32_t *trust;      /* see gs_translator.trust */
   } strips[MOST_STRIPS];
   unsigned strip_count;
   struct {
@@ -120,6 +143,7 @@ typedef struct block {
   } plans[MOST_STEPS];
   unsigned plan_count;
   unsigned strip_limit; /* where strips end at the latest */
+  bool may_assume;      /* strips may */
 } block_t;
 
 /* What is known of EXEC at a place of a run. */
@@ -188,6 +212,11 @@ void gs_translator_destroy(gs_translator_t *translator) {
     gs_arena_t *arena = translator->arenas;
     translator->arenas = arena->next;
     gs_arena_destroy(arena);
+  }
+  while (translator->trust) {
+    trust_t *trust = translator->trust;
+    translator->trust = trust->next;
+    free(trust);
   }
   gs_live_clear(&translator->live);
   free(translator->block);
@@ -320,13 +349,16 @@ static void put_detours(block_t *b) {
 
 /* ---- Strips ---- */
 
-static const gs_stencil_t *strip_stencil(const step_t *step, lanes_t lanes) {
-  return lanes == LANES_FULL ? step->choice.strip_full : step->choice.strip_part;
+static const gs_stencil_t *strip_stencil(const step_t *step, lanes_t lanes, bool assumes) {
+  const gs_choice_t *choice = &step->choice;
+  if (lanes != LANES_FULL)
+    return choice->strip_part;
+  return assumes && !choice->strip_full ? choice->strip_assumed : choice->strip_full;
 }
 
 /* The end of the steps from `first` to `last` that can be done strip by strip, or `first` if these are too
  * few. */
-static unsigned strip_end(const block_t *b, unsigned first, unsigned last, lanes_t lanes,
+static unsigned strip_end(const block_t *b, unsigned first, unsigned last, lanes_t lanes, bool assumes,
                           gs_strip_scalars_t *scalars) {
   if (lanes == LANES_ONE)
     return first;
@@ -338,7 +370,7 @@ static unsigned strip_end(const block_t *b, unsigned first, unsigned last, lanes
     if (step->choice.kind == GS_STEP_NOTHING)
       continue;
     const gs_strip_scalars_t before = *scalars;
-    if (step->choice.writes_exec || !strip_stencil(step, lanes) ||
+    if (step->choice.writes_exec || !strip_stencil(step, lanes, assumes) ||
         !gs_strip_scalars_add(scalars, step->in, b->translator->table->lanes)) {
       *scalars = before;
       break;
@@ -359,7 +391,7 @@ static void add_strip_step(block_t *b, const step_t *step, lanes_t lanes) {
       gs_choose_half(step->in, choice->first_half ^ i, &half);
     const gs_inst_t *in = choice->has_halves ? &half : step->in;
     operand_values(in, values);
-    gs_strip_stencil(&b->strip, &b->e, strip_stencil(step, lanes), in, values);
+    gs_strip_stencil(&b->strip, &b->e, strip_stencil(step, lanes, b->strip.assumes), in, values);
   }
 }
 
@@ -374,48 +406,129 @@ static void drop_rows(block_t *b, unsigned end) {
   gs_strip_rows_only(&b->strip, &rows);
 }
 
+/* Whether a step that reads EXEC as an operand is among those: it would see that it is another one for a
+ * while, where something is not as it is assumed. */
+static bool reads_exec(const block_t *b, unsigned first, unsigned end) {
+  for (unsigned i = first; i < end; i++)
+    for (unsigned k = 0; k < 3; k++) {
+      const gs_src_t *s = &b->step[i].in->src[k];
+      if (s->kind == GS_SRC_SPECIAL || (s->kind == GS_SRC_SGPR && s->reg + 1u >= GS_S_EXEC))
+        return true;
+    }
+  return false;
+}
+
+/* A new cell, or NULL without memory: then nothing is to be assumed. */
+static int32_t *new_trust(gs_translator_t *t) {
+  if (!t->trust || t->trust->used == TRUST_PIECE) {
+    trust_t *const trust = calloc(1, sizeof *trust);
+    if (!trust)
+      return NULL;
+    trust->next = t->trust;
+    t->trust = trust;
+  }
+  return &t->trust->cell[t->trust->used++];
+}
+
+/* Control that has to do with a strip's trust. */
+static void put_trust(block_t *b, unsigned control, unsigned strip) {
+  uint64_t values[GS_HOLE_VALUES] = {0};
+  place_values(b, b->strips[strip].first, values);
+  values[GS_HOLE_CELL] = (uint64_t)(uintptr_t)b->strips[strip].trust;
+  gs_emit_stencil(&b->e, b->translator->control[control], values, WARY + strip);
+}
+
+/* Begins the code of a strip whose values are there. Returns false without memory for its trust. */
+static bool put_strip_begin(block_t *b, unsigned strip, unsigned back) {
+  b->strips[strip].back = back;
+  b->strips[strip].trust = NULL;
+  if (b->strip.assumes) {
+    b->strips[strip].trust = new_trust(b->translator);
+    if (!b->strips[strip].trust)
+      return false;
+    put_trust(b, TRUST, strip);
+  }
+  put_control(b, STRIP_FIRST, b->strips[strip].first, 0);
+  return true;
+}
+
 /* Returns false when there was no room for all of its values. */
-static bool put_strip(block_t *b, unsigned first, unsigned end, lanes_t lanes,
+static bool put_strip(block_t *b, unsigned first, unsigned end, lanes_t lanes, bool assumes,
                       const gs_strip_scalars_t *scalars) {
   const unsigned strip = b->strip_count++;
   b->strips[strip].scalars = *scalars;
   b->strips[strip].may_idle = lanes != LANES_FULL;
+  b->strips[strip].first = first;
+  b->strips[strip].end = end;
   gs_cache_flush(&b->cache, &b->e);
-  put_control(b, STRIP_FIRST, first, 0);
-  gs_strip_begin(&b->strip);
+  gs_strip_begin(&b->strip, assumes);
   for (unsigned i = first; i < end; i++) {
     if (b->step[i].choice.kind != GS_STEP_NOTHING)
       add_strip_step(b, &b->step[i], lanes);
   }
   drop_rows(b, end);
+  if ((assumes && !gs_strip_assume(&b->strip)) || !put_strip_begin(b, strip, OVER + strip))
+    return false;
   gs_strip_hoist(&b->strip, &b->e);
   b->e.label[STRIP + strip] = b->e.end;
   if (b->strips[strip].may_idle)
     put_control(b, STRIP_IDLE, first, IDLE + strip);
   if (!gs_strip_end(&b->strip, &b->e))
     return false;
+  b->strips[strip].guard = b->strip.guard;
   b->e.label[STRIP_TAIL + strip] = b->e.end;
   put_control(b, STRIP_NEXT, end - 1, STRIP + strip);
+  b->e.label[OVER + strip] = b->e.end;
   gs_strip_join_masks(scalars, &b->e, b->translator->table->lanes);
   return true;
 }
 
+/* How far code is, to go back there. */
+typedef struct place {
+  size_t end;
+  unsigned fixups, strips, plans;
+  gs_cache_t cache;
+} place_t;
+
+static place_t place_of(const block_t *b) {
+  return (place_t){b->e.end, b->e.fixup_count, b->strip_count, b->plan_count, b->cache};
+}
+static void go_back(block_t *b, const place_t *place) {
+  b->e.end = place->end;
+  b->e.fixup_count = place->fixups;
+  b->strip_count = place->strips;
+  b->plan_count = place->plans;
+  b->cache = place->cache;
+}
+
+/* The steps from `first` to `last` that can be strips, if there is room for all of their values. Returns
+ * where they end, and `can_be`: whether any can. */
+static unsigned put_strips_so(block_t *b, unsigned first, unsigned last, lanes_t lanes, bool assumes,
+                              bool *can_be) {
+  gs_strip_scalars_t scalars;
+  const unsigned end = strip_end(b, first, last, lanes, assumes, &scalars);
+  *can_be = end != first;
+  if (end == first || (assumes && reads_exec(b, first, end)))
+    return first;
+  const place_t start = place_of(b);
+  if (put_strip(b, first, end, lanes, assumes, &scalars))
+    return end;
+  go_back(b, &start);
+  return first;
+}
+
 /* As many steps from `first` on as can be done strip by strip. Returns where they end. */
 static unsigned put_strips(block_t *b, unsigned first, lanes_t lanes) {
-  const size_t start = b->e.end;
-  const unsigned fixups = b->e.fixup_count, strips = b->strip_count;
-  const gs_cache_t cache = b->cache;
-  gs_strip_scalars_t scalars;
-  for (unsigned last = b->strip_limit; last > first; last = first + (last - first) / 2) {
-    const unsigned end = strip_end(b, first, last, lanes, &scalars);
-    if (end == first || put_strip(b, first, end, lanes, &scalars))
-      return end;
-    b->e.end = start;
-    b->e.fixup_count = fixups;
-    b->strip_count = strips;
-    b->cache = cache;
+  unsigned end = first;
+  bool can_be = true;
+  for (unsigned last = b->strip_limit; last > first && end == first && can_be;
+       last = first + (last - first) / 2) {
+    if (lanes == LANES_FULL && b->may_assume)
+      end = put_strips_so(b, first, last, lanes, true, &can_be);
+    if (end == first && can_be)
+      end = put_strips_so(b, first, last, lanes, false, &can_be);
   }
-  return first;
+  return end;
 }
 
 static void put_idle_strips(block_t *b) {
@@ -462,13 +575,19 @@ static bool is_end(const step_t *step) {
 
 /* Makes the addresses that the plan's own instructions make, in rows behind the wave's, and changes nothing
  * else. */
-static bool put_addresses(block_t *b, unsigned first, const gs_plan_t *plan) {
+static bool put_addresses(block_t *b, unsigned first, const gs_plan_t *plan, const gs_plan_slice_t *slice) {
   const unsigned strip = b->strip_count++, steps = gs_plan_address_steps(plan);
   unsigned load = 0;
+  b->strips[strip].guard = 0;
+  b->strips[strip].may_idle = false;
   put_control(b, STRIP_FIRST, first, 0);
-  gs_strip_begin(&b->strip);
+  gs_strip_begin(&b->strip, false);
   for (unsigned i = 0; i < steps; i++) {
-    if (plan->role[i] == GS_PLAN_VECTOR)
+    const bool is_vector = plan->role[i] == GS_PLAN_VECTOR,
+               is_assumed = !b->step[first + i].choice.strip_full;
+    if (is_vector && is_assumed && slice->has[i])
+      return false; /* addresses are made without assumptions */
+    if (is_vector && !is_assumed)
       add_strip_step(b, &b->step[first + i], LANES_FULL);
     if (plan->role[i] != GS_PLAN_LOAD)
       continue;
@@ -571,24 +690,28 @@ static void put_linear(block_t *b, unsigned first, const gs_plan_t *plan, const 
 static bool put_places(block_t *b, unsigned first, const gs_plan_t *plan, unsigned number) {
   gs_plan_slice_t slice;
   const bool is_computed = gs_plan_address_steps(plan);
-  if (is_computed && gs_plan_slice(plan, b->translator->table->lanes, &slice)) {
+  const bool is_linear = gs_plan_slice(plan, b->translator->table->lanes, &slice);
+  if (is_computed && is_linear) {
     put_checks(b, first, plan, false, PLAIN + number);
     put_linear(b, first, plan, &slice, ROWS + number);
     put_control(b, JOIN, first, PLACED + number);
     b->e.label[ROWS + number] = b->e.end;
   }
-  if (is_computed && !put_addresses(b, first, plan))
+  if (is_computed && !put_addresses(b, first, plan, &slice))
     return false;
   put_checks(b, first, plan, true, PLAIN + number);
   b->e.label[PLACED + number] = b->e.end;
   return true;
 }
 
-static bool put_planned_strip(block_t *b, unsigned first, const gs_plan_t *plan) {
+static bool put_planned_strip(block_t *b, unsigned first, const gs_plan_t *plan, unsigned number) {
   const unsigned strip = b->strip_count++;
   unsigned load = 0;
-  put_control(b, STRIP_FIRST, first, 0);
-  gs_strip_begin(&b->strip);
+  b->strips[strip].scalars = plan->scalars;
+  b->strips[strip].may_idle = false;
+  b->strips[strip].first = first;
+  b->strips[strip].end = first + plan->steps;
+  gs_strip_begin(&b->strip, plan->assumes);
   for (unsigned i = 0; i < plan->steps; i++) {
     const step_t *step = &b->step[first + i];
     uint64_t values[GS_HOLE_VALUES] = {0};
@@ -600,12 +723,16 @@ static bool put_planned_strip(block_t *b, unsigned first, const gs_plan_t *plan)
     gs_strip_load(&b->strip, &b->e, step->choice.strip_load, step->in, values, load++);
   }
   drop_rows(b, first + plan->steps);
+  if ((plan->assumes && !gs_strip_assume(&b->strip)) || !put_strip_begin(b, strip, BEHIND + number))
+    return false;
   gs_strip_hoist(&b->strip, &b->e);
   b->e.label[STRIP + strip] = b->e.end;
   if (!gs_strip_end(&b->strip, &b->e))
     return false;
+  b->strips[strip].guard = b->strip.guard;
   gs_strip_next_loads(&b->e, plan->load_count);
   put_control(b, STRIP_NEXT, first, STRIP + strip);
+  b->e.label[OVER + strip] = b->e.end;
   gs_strip_join_masks(&plan->scalars, &b->e, b->translator->table->lanes);
   return true;
 }
@@ -616,7 +743,7 @@ static bool put_plan(block_t *b, unsigned first, const gs_plan_t *plan) {
   b->plans[number].first = first;
   b->plans[number].end = first + plan->steps;
   gs_cache_flush(&b->cache, &b->e);
-  if (!put_places(b, first, plan, number) || !put_planned_strip(b, first, plan))
+  if (!put_places(b, first, plan, number) || !put_planned_strip(b, first, plan, number))
     return false;
   for (unsigned i = 0; i < plan->steps; i++)
     if (plan->role[i] == GS_PLAN_BEHIND)
@@ -635,31 +762,36 @@ static bool may_begin_plan(const block_t *b, unsigned first) {
   return load < b->count && (choice->strip_full || choice->strip_load || choice->kind == GS_STEP_NOTHING);
 }
 
+/* A plan of at most so many steps from `first` on, if there is room for all values. Returns where it ends,
+ * and `can_be`: whether there is one. */
+static unsigned put_plan_so(block_t *b, unsigned first, unsigned most, bool assumes, bool *can_be) {
+  gs_plan_t plan;
+  gs_plan_begin(&plan, assumes);
+  while (plan.steps < most && gs_plan_add(&plan, b->step[first + plan.steps].in,
+                                          &b->step[first + plan.steps].choice, b->translator->table->lanes))
+    continue;
+  *can_be = gs_plan_end(&plan);
+  if (!*can_be || (assumes && reads_exec(b, first, first + plan.steps)))
+    return first;
+  const place_t start = place_of(b);
+  if (put_plan(b, first, &plan))
+    return first + plan.steps;
+  go_back(b, &start);
+  return first;
+}
+
 /* As many steps from `first` on as can be done strip by strip with loads among them. Returns where they end.
  */
 static unsigned put_plans(block_t *b, unsigned first, lanes_t lanes) {
-  if (lanes != LANES_FULL || !may_begin_plan(b, first))
-    return first;
-  const size_t start = b->e.end;
-  const unsigned fixups = b->e.fixup_count, strips = b->strip_count, plans = b->plan_count;
-  const gs_cache_t cache = b->cache;
-  for (unsigned most = b->count - first; most; most /= 2) {
-    gs_plan_t plan;
-    gs_plan_begin(&plan);
-    while (plan.steps < most && gs_plan_add(&plan, b->step[first + plan.steps].in,
-                                            &b->step[first + plan.steps].choice, b->translator->table->lanes))
-      continue;
-    if (!gs_plan_end(&plan))
-      return first;
-    if (put_plan(b, first, &plan))
-      return first + plan.steps;
-    b->e.end = start;
-    b->e.fixup_count = fixups;
-    b->strip_count = strips;
-    b->plan_count = plans;
-    b->cache = cache;
+  unsigned end = first;
+  bool can_be = lanes == LANES_FULL && may_begin_plan(b, first);
+  for (unsigned most = b->strip_limit - first; most && end == first && can_be; most /= 2) {
+    if (b->may_assume)
+      end = put_plan_so(b, first, most, true, &can_be);
+    if (end == first && can_be)
+      end = put_plan_so(b, first, most, false, &can_be);
   }
-  return first;
+  return end;
 }
 
 /* What plans go to where a load does not go the short way. */
@@ -667,6 +799,7 @@ static void put_plain_steps(block_t *b) {
   for (unsigned i = 0; i < b->plan_count; i++) {
     b->e.label[PLAIN + i] = b->e.end;
     b->strip_limit = b->plans[i].end;
+    b->may_assume = false;
     gs_cache_begin(&b->cache);
     for (unsigned step = b->plans[i].first; step < b->plans[i].end;) {
       const unsigned end = put_strips(b, step, LANES_FULL);
@@ -676,6 +809,67 @@ static void put_plain_steps(block_t *b) {
     }
     gs_cache_flush(&b->cache, &b->e);
     put_control(b, JOIN, b->plans[i].end - 1, BEHIND + i);
+  }
+}
+
+/* A mask that strips write, by a stencil that knows where it is. */
+static void put_masks(block_t *b, unsigned control, unsigned strip) {
+  unsigned count = 0;
+  for (unsigned reg = 0; reg < GS_SGPRS; reg++) {
+    uint64_t values[GS_HOLE_VALUES] = {0};
+    if (!(b->strips[strip].scalars.masks.bits[reg / 64] >> reg % 64 & 1))
+      continue;
+    values[GS_HOLE_SGPR_SRC0] = scalar_of(reg);
+    values[GS_HOLE_SGPR_DST] = offsetof(gs_wave_t, strip_kept) + sizeof(uint64_t) * count++;
+    gs_emit_stencil(&b->e, b->translator->control[control], values, 0);
+  }
+}
+
+/* Whether a step in the middle of a plan is done behind its strips. */
+static bool is_behind(const step_t *step) {
+  return step->choice.kind == GS_STEP_FENCE ||
+         (step->in->op->encoding <= GS_ENC_SMEM && !step->choice.strip_assumed);
+}
+
+/* What strips go to where something is not as they assume: the lanes from there on are done step by step. */
+static void put_narrow_steps(block_t *b) {
+  for (unsigned i = 0; i < b->strip_count; i++) {
+    const unsigned first = b->strips[i].first, end = b->strips[i].end;
+    if (!b->strips[i].guard)
+      continue;
+    gs_strip_land(&b->e, b->strips[i].guard);
+    put_trust(b, NARROW, i);
+    put_masks(b, KEEP_MASK, i);
+    gs_cache_begin(&b->cache);
+    for (unsigned step = first; step < end; step++)
+      if (!is_behind(&b->step[step]))
+        put_step(b, step, LANES_PART);
+    gs_cache_flush(&b->cache, &b->e);
+    put_masks(b, RESTORE_MASK, i);
+    put_control(b, WIDEN, first, 0);
+    put_control(b, JOIN, first, OVER + i);
+  }
+}
+
+/* What is done in place of strips that assumed too much lately. */
+static void put_wary_steps(block_t *b) {
+  b->may_assume = false;
+  for (unsigned i = 0; i < b->strip_count; i++) {
+    if (!b->strips[i].guard)
+      continue;
+    b->e.label[WARY + i] = b->e.end;
+    b->strip_limit = b->strips[i].end;
+    gs_cache_begin(&b->cache);
+    for (unsigned step = b->strips[i].first; step < b->strips[i].end;) {
+      unsigned end = put_plans(b, step, LANES_FULL);
+      if (end == step)
+        end = put_strips(b, step, LANES_FULL);
+      if (end == step)
+        put_step(b, end++, LANES_FULL);
+      step = end;
+    }
+    gs_cache_flush(&b->cache, &b->e);
+    put_control(b, JOIN, b->strips[i].end - 1, b->strips[i].back);
   }
 }
 
@@ -734,7 +928,9 @@ static void put_block(block_t *b) {
   for (unsigned i = 0; i < b->count; i++)
     if (b->wants_copy[i])
       put_copies(b, i);
+  put_wary_steps(b);
   put_plain_steps(b);
+  put_narrow_steps(b);
   put_detours(b);
   put_idle_strips(b);
   for (unsigned i = 0; i < b->count; i++)
@@ -818,6 +1014,7 @@ static bool write_block(gs_translator_t *t, block_t *b) {
   b->strip_count = 0;
   b->plan_count = 0;
   b->strip_limit = b->count;
+  b->may_assume = true;
   memset(b->wants_copy, 0, sizeof b->wants_copy);
   put_block(b);
   return gs_emit_end(&b->e);

@@ -176,6 +176,15 @@ static void find_strips(gs_finder_t *finder, const gs_inst_t *in, const char *ha
     return;
   choice->strip_full = find(finder, handler, kinds, "stripfull");
   choice->strip_part = find(finder, handler, kinds, "strippart");
+  choice->strip_assumed = find(finder, handler, kinds, "stripassumed");
+}
+
+/* A mask that is moved to VCC, as code does for the second of two divisions. */
+static void find_mask_move(gs_finder_t *finder, const gs_inst_t *in, const char *handler,
+                           gs_choice_t *choice) {
+  const bool is_move = strcmp(handler, finder->table->lanes == 32 ? "s_mov_b32" : "s_mov_b64") == 0;
+  if (is_move && in->dst == GS_S_VCC && in->src[0].kind == GS_SRC_SGPR && in->src[0].reg < GS_S_VCC)
+    choice->strip_assumed = gs_stencil_find(finder->table, "mask_move_stripfull");
 }
 
 static void find_linear(gs_finder_t *finder, const gs_inst_t *in, const char *handler, gs_choice_t *choice) {
@@ -309,6 +318,7 @@ gs_choice_t gs_choose(gs_finder_t *finder, const gs_inst_t *in) {
   const bool plain = is_plain(in);
   if (plain) {
     find_strips(finder, in, handler, &choice);
+    find_mask_move(finder, in, handler, &choice);
     find_linear(finder, in, handler, &choice);
     find_loads(finder, in, handler, &choice);
   }

@@ -29,6 +29,7 @@ typedef struct gs_choice {
   const gs_stencil_t *any, *full, *part;
   const gs_stencil_t *one;                     /* where one lane is active; NULL = it can't be done so */
   const gs_stencil_t *strip_full, *strip_part; /* the same in strips; NULL = it can't be in one */
+  const gs_stencil_t *strip_assumed;           /* likewise, of what strips may assume something for */
   const gs_stencil_t *check, *strip_load;      /* of a load that can be in strips (plan.h), or NULL */
   /* Of what makes addresses, or of such a load: rows_linear.c has what they are. Each may be NULL. */
   const gs_stencil_t *linear, *ragged, *flat;

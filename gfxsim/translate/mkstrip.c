@@ -146,6 +146,8 @@ static unsigned kind_of_others(const reading_t *r, const gs_op_t *op) {
   switch (r->instruction.mnemonic) {
   case ZYDIS_MNEMONIC_VPXORD:
   case ZYDIS_MNEMONIC_VPXORQ: return is_constant(r, op) ? GS_OP_ZERO : GS_OP_PLAIN;
+  case ZYDIS_MNEMONIC_KXORW:
+    return op->number[GS_FIELD_V] == op->number[GS_FIELD_RM] ? GS_OP_NO_LANES : GS_OP_PLAIN;
   case ZYDIS_MNEMONIC_KMOVW:
     return op->role[GS_FIELD_REG] && o[1].type == ZYDIS_OPERAND_TYPE_REGISTER && op->reads
                ? GS_OP_MASK_OF_GENERAL
@@ -159,11 +161,27 @@ static unsigned kind_of_others(const reading_t *r, const gs_op_t *op) {
   }
 }
 
+/* Of instructions of which some lanes keep what they have. */
+static unsigned kind_of_masked(const reading_t *r, const gs_op_t *op) {
+  const bool is_move =
+      r->instruction.mnemonic == ZYDIS_MNEMONIC_VMOVAPS || r->instruction.mnemonic == ZYDIS_MNEMONIC_VMOVAPD;
+  const unsigned result = GS_ROLE_VECTOR | GS_ROLE_READ | GS_ROLE_WRITE;
+  return is_move && op->memory == GS_MEMORY_NONE && op->role[GS_FIELD_REG] == result ? GS_OP_MERGE
+                                                                                     : GS_OP_PLAIN;
+}
+
+/* Comparisons write masks. */
+static unsigned kind_of_comparison(const reading_t *r, const gs_op_t *op) {
+  enum { UNORDERED = 3 };
+  const bool is_unordered = r->instruction.raw.imm[0].value.u == UNORDERED && op->memory == GS_MEMORY_NONE;
+  return is_unordered ? GS_OP_UNORDERED : GS_OP_PLAIN;
+}
+
 static unsigned kind_of(const reading_t *r, const gs_op_t *op) {
   if (r->instruction.avx.vector_length != ROW_BITS)
     return kind_of_others(r, op);
   if (op->role[GS_FIELD_MASK])
-    return GS_OP_PLAIN;
+    return kind_of_masked(r, op);
   switch (r->instruction.mnemonic) {
   case ZYDIS_MNEMONIC_VMOVDQA32:
   case ZYDIS_MNEMONIC_VMOVDQA64:
@@ -193,6 +211,12 @@ static unsigned kind_of(const reading_t *r, const gs_op_t *op) {
   case ZYDIS_MNEMONIC_VPADDQ:
   case ZYDIS_MNEMONIC_VPSUBD:
   case ZYDIS_MNEMONIC_VPSUBQ: return GS_OP_SUM;
+  case ZYDIS_MNEMONIC_VMULPS:
+  case ZYDIS_MNEMONIC_VMULPD: return GS_OP_PRODUCT;
+  case ZYDIS_MNEMONIC_VFMADD231PS:
+  case ZYDIS_MNEMONIC_VFMADD231PD: return GS_OP_FMA;
+  case ZYDIS_MNEMONIC_VCMPPS:
+  case ZYDIS_MNEMONIC_VCMPPD: return kind_of_comparison(r, op);
   default: return GS_OP_PLAIN;
   }
 }

@@ -47,11 +47,33 @@ static unsigned results_of(const gs_inst_t *in) {
   return in->op->encoding == GS_ENC_VOPC ? 0 : gs_type_dwords((gs_type_t)in->op->dst);
 }
 
+/* A scalar instruction that strips do for their lanes: it moves a mask. */
+static bool add_mask_move(gs_plan_t *p, const gs_inst_t *in, unsigned lanes) {
+  const unsigned mask = lanes / 32, from = in->src[0].reg;
+  if (has_scalars(&p->behind_writes, from, mask) || has_scalars(&p->behind_reads, in->dst, mask) ||
+      has_scalars(&p->behind_writes, in->dst, mask) || !gs_strip_scalars_add(&p->scalars, in, lanes))
+    return false;
+  put_scalars(&p->loaded_masks, in->dst, mask, has_scalars(&p->loaded_masks, from, mask));
+  return true;
+}
+
+/* VCC, though it is no operand. */
+static bool reads_vcc(const gs_inst_t *in) {
+  return strncmp(in->op->name, "v_div_fmas", 10) == 0;
+}
+
 static bool add_vector(gs_plan_t *p, const gs_inst_t *in, unsigned lanes) {
   const unsigned results = results_of(in), mask = lanes / 32;
+  if (in->op->encoding == GS_ENC_SOP1)
+    return add_mask_move(p, in, lanes);
   bool is_loaded = (in->op->flags & GS_OPF_ACC_DST) && has_rows(&p->loaded, in->dst, results),
        is_late = false;
   bool is_uniform = !(in->op->flags & (GS_OPF_ACC_DST | GS_OPF_VCC_IN));
+  if (reads_vcc(in)) {
+    is_loaded |= has_scalars(&p->loaded_masks, GS_S_VCC, mask);
+    is_late |= has_scalars(&p->behind_writes, GS_S_VCC, mask);
+    is_uniform = false;
+  }
   for (unsigned i = 0; i < 3; i++) {
     const gs_src_t *s = &in->src[i];
     const unsigned width = width_of(in, i, lanes);
@@ -122,8 +144,9 @@ static bool add_behind(gs_plan_t *p, const gs_inst_t *in, const gs_choice_t *cho
 
 /* ---- Plans ---- */
 
-void gs_plan_begin(gs_plan_t *plan) {
+void gs_plan_begin(gs_plan_t *plan, bool assumes) {
   memset(plan, 0, sizeof *plan);
+  plan->assumes = assumes;
 }
 
 static bool add(gs_plan_t *p, const gs_inst_t *in, const gs_choice_t *choice, unsigned lanes, uint8_t *role) {
@@ -141,7 +164,7 @@ static bool add(gs_plan_t *p, const gs_inst_t *in, const gs_choice_t *choice, un
     *role = GS_PLAN_LOAD;
     return add_load(p, in);
   }
-  if (!choice->strip_full)
+  if (!choice->strip_full && !(p->assumes && choice->strip_assumed))
     return add_behind(p, in, choice);
   if (in->op->encoding == GS_ENC_VOPD) /* whose parts do not say what they read */
     return false;
@@ -196,6 +219,8 @@ static void want_sources(wanted_t *wanted, const gs_inst_t *in, unsigned lanes) 
 
 /* Whether the vector instruction makes something that is wanted; its operands are, from now on. */
 static bool makes_wanted(wanted_t *wanted, const gs_inst_t *in, unsigned lanes) {
+  if (in->op->encoding == GS_ENC_SOP1)
+    return has_scalars(&wanted->masks, in->dst, lanes / 32);
   const unsigned results = results_of(in);
   const unsigned mask = writes_mask(in) ? lanes / 32 : 0;
   if (!has_rows(&wanted->rows, in->dst, results) && !has_scalars(&wanted->masks, in->sdst, mask))

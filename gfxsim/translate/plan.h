@@ -44,10 +44,11 @@ typedef struct gs_plan {
   gs_row_set_t uniform;         /* of those written: what comes from scalar registers and constants alone */
   gs_scalar_set_t behind_reads, behind_writes;
   bool has_waited; /* no more loads */
+  bool assumes;
 } gs_plan_t;
 
-/* Begins a plan for waves of all their lanes. */
-void gs_plan_begin(gs_plan_t *plan);
+/* Begins a plan for waves of all their lanes, whose strips may assume something or not. */
+void gs_plan_begin(gs_plan_t *plan, bool assumes);
 /* Adds the next instruction, or returns false: the plan ends before it. */
 bool gs_plan_add(gs_plan_t *plan, const gs_inst_t *in, const gs_choice_t *choice, unsigned lanes);
 /* Leaves out what is behind the last vector instruction. Returns whether there is something worth it. */

@@ -80,6 +80,45 @@ GS_CONTROL(strip_next) {
   else
     gs_stencil_next(w);
 }
+/* Strips that assume something that is not so cost more than those that do not. Each time it happens, they
+ * are not tried for so many times. Threads share the count, and it does not matter if one is lost. */
+GS_CONTROL(trust) {
+  int32_t *const trust = (int32_t *)GS_HOLE_64(cell);
+  const int32_t before = __atomic_load_n(trust, __ATOMIC_RELAXED);
+  if (GS_UNLIKELY(before < 0)) {
+    __atomic_store_n(trust, before + 1, __ATOMIC_RELAXED);
+    gs_stencil_taken(w);
+  } else {
+    gs_stencil_next(w);
+  }
+}
+/* The lanes from this strip on alone are active. What masks have of the others is kept, as the instructions
+ * that follow write zeroes there. */
+GS_CONTROL(narrow) {
+  enum { TIMES = 32 };
+  const unsigned done = (unsigned)(gs_strip_masks - (char *)w) * 8;
+  __atomic_store_n((int32_t *)GS_HOLE_64(cell), -TIMES, __ATOMIC_RELAXED);
+  gs_set_exec(w, GS_ALL_LANES & GS_ALL_LANES << done);
+  gs_stencil_next(w);
+}
+GS_CONTROL(keep_mask) {
+  const uint64_t exec = gs_exec(w);
+  const uint64_t mask = GS_LANES == 32 ? gs_read_sgpr32(w, GS_HOLE_SRC0) : gs_read_sgpr64(w, GS_HOLE_SRC0);
+  const uint64_t kept = mask & ~exec;
+  memcpy(gs_sgprs(w, GS_HOLE_DST), &kept, sizeof kept);
+  gs_stencil_next(w);
+}
+GS_CONTROL(restore_mask) {
+  uint32_t *const mask = gs_sgprs(w, GS_HOLE_SRC0), *const kept = gs_sgprs(w, GS_HOLE_DST);
+  mask[0] |= kept[0];
+  if (GS_LANES > 32)
+    mask[1] |= kept[1];
+  gs_stencil_next(w);
+}
+GS_CONTROL(widen) {
+  gs_set_exec(w, GS_ALL_LANES);
+  gs_stencil_next(w);
+}
 #endif
 
 static inline void gs_call(gs_wave_t *w) {

@@ -39,6 +39,19 @@ GS_STRIP_LOAD(4) {
   put_pair(w, 2, from_memory(w, 2), from_memory(w, 3));
   gs_stencil_next(w);
 }
+
+/* A mask of lanes. */
+void gs_stencil_mask_move_stripfull(gs_wave_t *w);
+void gs_stencil_mask_move_stripfull(gs_wave_t *w) {
+  __mmask16 lanes;
+  __asm__("kmovw %1, %0"
+          : "=k"(lanes)
+          : "m"(*(const uint16_t *)(gs_strip_masks + gs_strip_sgpr(GS_HOLE_SRC0))));
+  __asm__ volatile("kmovw %1, %0"
+                   : "=m"(*(uint16_t *)(gs_strip_masks + gs_strip_sgpr(GS_HOLE_DST)))
+                   : "k"(lanes));
+  gs_stencil_next(w);
+}
 #else
 /* Strips with part of their lanes have no loads. */
 void gs_stencil_cannot(void);

@@ -41,6 +41,8 @@ static bool add_value(gs_strip_scalars_t *s, unsigned reg, unsigned width) {
 bool gs_strip_scalars_add(gs_strip_scalars_t *s, const gs_inst_t *in, unsigned lanes) {
   const gs_opcode_t *op = in->op;
   bool is_good = true;
+  if (op->encoding == GS_ENC_SOP1) /* a mask that is moved */
+    return add_mask(s, in->dst, lanes / 32);
   for (unsigned i = 0; i < 3; i++)
     if (in->src[i].kind == GS_SRC_SGPR && op->src[i] != GS_T_MASK)
       is_good = add_value(s, in->src[i].reg, gs_type_dwords(op->src[i])) && is_good;
@@ -52,7 +54,8 @@ bool gs_strip_scalars_add(gs_strip_scalars_t *s, const gs_inst_t *in, unsigned l
 /* ---- Values ---- */
 
 static bool may_share(const gs_strip_value_t *v) {
-  return v->kind != GS_VALUE_STORE && v->kind != GS_VALUE_MASK && !(v->op && v->op->memory == GS_MEMORY_MASK);
+  return v->kind != GS_VALUE_STORE && v->kind < GS_VALUE_GUARD_MASK && v->kind != GS_VALUE_MASK &&
+         !(v->op && v->op->memory == GS_MEMORY_MASK);
 }
 
 static bool is_same(const gs_strip_t *s, const gs_strip_value_t *a, const gs_strip_value_t *b) {
@@ -190,7 +193,29 @@ static int load_mask(gs_strip_t *s, gs_strip_value_t *v) {
   return add_value_of(s, v);
 }
 
+/* What is the same is asked once, and what is never any lane's is not. */
+static void guard_mask(gs_strip_t *s, const gs_strip_value_t *v) {
+  const int value = v->src[GS_FIELD_REG];
+  if (value < 0) {
+    s->is_full = true; /* from a general register: no stencil has that */
+    return;
+  }
+  const gs_op_t *const op = s->value[value].op;
+  bool is_known = op && op->kind == GS_OP_NO_LANES;
+  for (unsigned i = 0; i < s->count && !is_known; i++)
+    is_known = s->value[i].kind == GS_VALUE_GUARD_MASK && s->value[i].src[GS_FIELD_REG] == value;
+  gs_strip_value_t guard = no_value(GS_VALUE_GUARD_MASK);
+  guard.src[GS_FIELD_REG] = (int16_t)value;
+  if (!is_known)
+    (void)add_value_of(s, &guard);
+  s->guard_count += !is_known;
+}
+
 static void store_mask(gs_strip_t *s, gs_strip_value_t *v) {
+  if (displacement_of(v) == offsetof(gs_wave_t, strip_guard)) {
+    guard_mask(s, v);
+    return;
+  }
   gs_strip_mask_t *mask = mask_at(s, displacement_of(v));
   if (mask->store >= 0)
     s->value[mask->store].kind = GS_VALUE_NOTHING;
@@ -346,6 +371,38 @@ static void read_registers(gs_strip_value_t *v, registers_t *r, int row) {
       v->role = op->role[f] & (GS_ROLE_VECTOR | GS_ROLE_MASK);
 }
 
+/* Of a fused sum a + b * c that has a NaN in place of b * c where that is one (isa/float.h), the host's own.
+ * It is the same but where it is a NaN itself. Returns -1 if the value is something else. */
+static int fused_of(const gs_strip_t *s, const gs_strip_value_t *v) {
+  if (v->op->kind != GS_OP_MERGE)
+    return -1;
+  const int sum = v->src[GS_FIELD_REG], product = v->src[GS_FIELD_RM], mask = v->src[GS_FIELD_MASK];
+  if (sum < 0 || product < 0 || mask < 0 || !s->value[sum].op || !s->value[product].op ||
+      !s->value[mask].op || s->value[sum].op->kind != GS_OP_FMA ||
+      s->value[product].op->kind != GS_OP_PRODUCT || s->value[mask].op->kind != GS_OP_UNORDERED)
+    return -1;
+  const int16_t *const of_sum = s->value[sum].src, *const of_product = s->value[product].src,
+                       *const of_mask = s->value[mask].src;
+  const bool is_fused = of_sum[GS_FIELD_V] == of_product[GS_FIELD_V] &&
+                        of_sum[GS_FIELD_RM] == of_product[GS_FIELD_RM] && of_mask[GS_FIELD_V] == product &&
+                        of_mask[GS_FIELD_RM] == product;
+  return is_fused ? sum : -1;
+}
+/* Whether every lane has the same number, and no NaN: no double with such halves is one either. */
+static bool is_known_number(const gs_strip_t *s, int value) {
+  return value >= 0 && s->value[value].kind == GS_VALUE_CONSTANT &&
+         (s->value[value].number & 0x7fffffff) <= 0x7f800000;
+}
+static int simplify_fused(gs_strip_t *s, const gs_strip_value_t *v) {
+  const int sum = fused_of(s, v);
+  if (sum < 0 || is_known_number(s, s->value[sum].src[GS_FIELD_REG]))
+    return sum;
+  if (!s->assumes || s->assumed_count == GS_STRIP_ASSUMED)
+    return -1;
+  s->assumed[s->assumed_count++] = (int16_t)sum;
+  return sum;
+}
+
 /* The value that an instruction makes. */
 static int value_of(gs_strip_t *s, gs_strip_value_t *v) {
   if (v->op->memory == GS_MEMORY_MASK)
@@ -355,6 +412,8 @@ static int value_of(gs_strip_t *s, gs_strip_value_t *v) {
   int simple = simplify(s, v);
   if (simple < 0)
     simple = simplify_number(s, v);
+  if (simple < 0)
+    simple = simplify_fused(s, v);
   return simple >= 0 ? simple : add_value_of(s, v);
 }
 
@@ -431,8 +490,78 @@ void gs_strip_rows_only(gs_strip_t *s, const gs_row_set_t *rows) {
       s->value[i].kind = GS_VALUE_NOTHING;
 }
 
-void gs_strip_begin(gs_strip_t *s) {
+/* ---- What is assumed ---- */
+
+/* Values that are stored, or that those are made of. */
+static void find_needed(const gs_strip_t *s, bool needed[GS_STRIP_VALUES]) {
+  memset(needed, 0, GS_STRIP_VALUES * sizeof *needed);
+  for (unsigned i = s->count; i-- > 0;) {
+    const gs_strip_value_t *const v = &s->value[i];
+    needed[i] |=
+        v->kind == GS_VALUE_STORE || v->kind == GS_VALUE_STORE_MASK || v->kind == GS_VALUE_GUARD_MASK;
+    for (unsigned f = 0; f < GS_FIELDS && needed[i]; f++)
+      if (v->src[f] >= 0)
+        needed[v->src[f]] = true;
+    for (unsigned g = 0; g < v->general_count && needed[i]; g++)
+      needed[v->general[g]] = true;
+  }
+}
+
+/* Whether another such sum has the value as an operand: then that one is a NaN, too. */
+static bool is_seen_in_another(const gs_strip_t *s, int value, const bool *needed) {
+  for (unsigned i = 0; i < s->assumed_count; i++) {
+    const int16_t *const src = s->value[s->assumed[i]].src;
+    if (needed[s->assumed[i]] &&
+        (src[GS_FIELD_REG] == value || src[GS_FIELD_V] == value || src[GS_FIELD_RM] == value))
+      return true;
+  }
+  return false;
+}
+
+static void add_guards(gs_strip_t *s) {
+  bool needed[GS_STRIP_VALUES];
+  find_needed(s, needed);
+  for (unsigned i = 0; i < s->assumed_count; i++) {
+    const int value = s->assumed[i];
+    s->is_guarded[value] = needed[value] && !is_seen_in_another(s, value, needed);
+    s->guard_count += s->is_guarded[value];
+  }
+}
+
+/* A general register has such a mask no longer than until it is stored. */
+static bool stores_general(const gs_strip_t *s) {
+  for (unsigned i = 0; i < s->count; i++)
+    if (s->value[i].kind == GS_VALUE_STORE_MASK && s->value[i].src[GS_FIELD_REG] < 0)
+      return true;
+  return false;
+}
+
+bool gs_strip_assume(gs_strip_t *s) {
+  const unsigned count = s->count;
+  add_guards(s);
+  s->assumes = s->guard_count != 0;
+  if (!s->assumes)
+    return true;
+  if (stores_general(s))
+    return false;
+  const gs_strip_value_t guarded = no_value(GS_VALUE_GUARDED);
+  (void)add_value_of(s, &guarded);
+  for (unsigned i = 0; i < count && !s->is_full; i++) {
+    const gs_strip_value_t v = s->value[i];
+    if (v.kind != GS_VALUE_STORE && v.kind != GS_VALUE_STORE_MASK)
+      continue;
+    s->value[i].kind = GS_VALUE_NOTHING;
+    (void)add_value_of(s, &v);
+  }
+  return !s->is_full;
+}
+
+void gs_strip_begin(gs_strip_t *s, bool assumes) {
+  s->assumes = assumes;
+  s->assumed_count = s->guard_count = 0;
+  s->guard = 0;
   s->load = -1;
+  memset(s->is_guarded, 0, sizeof s->is_guarded);
   memset(s->row, -1, sizeof s->row);
   memset(s->row_store, -1, sizeof s->row_store);
   memset(s->hash, -1, sizeof s->hash);

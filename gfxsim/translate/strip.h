@@ -28,8 +28,8 @@ bool gs_strip_scalars_add(gs_strip_scalars_t *scalars, const gs_inst_t *in, unsi
 
 /* ---- Values of sixteen lanes ---- */
 
-enum { GS_STRIP_VALUES = 1536, GS_STRIP_HASHES = 512, GS_STRIP_MASKS = 32, GS_STRIP_GENERALS = 3 };
-enum { GS_STRIP_FOURS = 128 };
+enum { GS_STRIP_VALUES = 1536, GS_STRIP_HASHES = 512, GS_STRIP_MASKS = GS_STRIP_KEPT, GS_STRIP_GENERALS = 3 };
+enum { GS_STRIP_FOURS = 128, GS_STRIP_ASSUMED = 128 };
 
 typedef enum gs_strip_kind {
   GS_VALUE_NOTHING,
@@ -44,6 +44,8 @@ typedef enum gs_strip_kind {
   GS_VALUE_MASK_BITS,  /* a mask in the general register `number` */
   GS_VALUE_STORE,      /* no value: what RM is becomes the row `number` */
   GS_VALUE_STORE_MASK, /* no value: what REG is, or a general register, becomes a mask */
+  GS_VALUE_GUARD_MASK, /* no value: REG must have no lanes */
+  GS_VALUE_GUARDED,    /* no value: leaves the strip if it has one */
 } gs_strip_kind_t;
 
 typedef struct gs_strip_value {
@@ -73,13 +75,19 @@ typedef struct gs_strip {
       row_store[GS_VGPRS]; /* values of rows, and who stores them; -1 = not known, nobody */
   gs_strip_mask_t mask[GS_STRIP_MASKS];
   unsigned mask_count;
-  int8_t pinned[GS_STRIP_VALUES]; /* the register that has a value all the time; -1 = none */
-  int load;                       /* the instruction in hand is this load; -1 = none */
+  int8_t pinned[GS_STRIP_VALUES];    /* the register that has a value all the time; -1 = none */
+  int16_t assumed[GS_STRIP_ASSUMED]; /* values that are right if they are no NaNs */
+  bool is_guarded[GS_STRIP_VALUES];  /* of those: it is looked at */
+  unsigned assumed_count, guard_count;
+  size_t guard; /* where the code has the distance to what is done if one is */
+  bool assumes;
+  int load; /* the instruction in hand is this load; -1 = none */
   bool loads_fours;
   bool is_full;
 } gs_strip_t;
 
-void gs_strip_begin(gs_strip_t *strip);
+/* Begins a strip, which may assume that results are no NaNs: see gs_strip_assume. */
+void gs_strip_begin(gs_strip_t *strip, bool assumes);
 /* Adds an instruction. */
 void gs_strip_stencil(gs_strip_t *strip, const gs_emitter_t *e, const gs_stencil_t *stencil,
                       const gs_inst_t *in, const uint64_t values[GS_HOLE_VALUES]);
@@ -92,6 +100,13 @@ void gs_strip_copy_row(gs_strip_t *strip, unsigned row, unsigned to);
 void gs_strip_copies_only(gs_strip_t *strip);
 /* Leaves rows as they are that are not in a set of those. */
 void gs_strip_rows_only(gs_strip_t *strip, const gs_row_set_t *rows);
+/* To be called behind the two above, of a strip that may assume something: that results are no NaNs, and what
+ * stencils store no lanes of to gs_wave_t.strip_guard. Registers are written last then, when all that
+ * was assumed is known to be so, and else not at all. Returns false where it can't be done so: the strip is
+ * to be made anew. Where nothing was assumed, there is nothing to do. */
+bool gs_strip_assume(gs_strip_t *strip);
+/* What was assumed is not so: the code that is written now is for this strip and those behind it. */
+void gs_strip_land(gs_emitter_t *e, size_t guard);
 /* Writes code before the first strip, which makes values that are the same in all of them. To be called when
  * all instructions are there. */
 void gs_strip_hoist(gs_strip_t *strip, gs_emitter_t *e);

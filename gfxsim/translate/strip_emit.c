@@ -60,6 +60,11 @@ void gs_strip_set_register(gs_strip_value_t *v, unsigned field, unsigned number)
   }
 }
 
+bool gs_strip_is_of_doubles(const gs_strip_value_t *v) {
+  enum { W = 0x80 };
+  return v->code[P1] & W;
+}
+
 /* ---- Moves ---- */
 
 /* An opcode's place: 0F or 0F38, with W and the mandatory prefix. */
@@ -521,6 +526,42 @@ static void make_load(allocator_t *a, const gs_strip_value_t *v) {
   emit_memory(a->e, load_any, reg, R11, (v->number & 255) * (size_t)VECTOR_BYTES);
 }
 
+/* ---- Guards ---- */
+
+/* k0, which no value is in, gets the lanes that have a NaN. */
+static const uint8_t no_lanes[] = {0xc5, 0xfc, 0x47, 0xc0}; /* kxorw %k0, %k0, %k0 */
+static const opcode_t compare_floats = {1, 0x7c, 0xc2},
+                      compare_doubles = {1, 0xfd, 0xc2}; /* vcmpps, vcmppd */
+
+static void add_lanes(gs_emitter_t *e, unsigned mask) {
+  const uint8_t join[] = {0xc5, 0xfc, 0x45, (uint8_t)(MODE_REGISTER | mask)}; /* korw %mask, %k0, %k0 */
+  gs_emit_bytes(e, join, sizeof join);
+}
+/* Behind the instruction that makes the value. */
+static void add_guard(allocator_t *a, int value) {
+  static const uint8_t unordered = 3;
+  a->locked_vectors = a->locked_masks = 0;
+  const unsigned reg = need(a, value), mask = free_register(a, true);
+  emit_three(a->e, gs_strip_is_of_doubles(&a->s->value[value]) ? compare_doubles : compare_floats, mask, reg,
+             reg, MODE_REGISTER);
+  gs_emit_bytes(a->e, &unordered, 1);
+  add_lanes(a->e, mask);
+}
+static void add_guard_of_mask(allocator_t *a, const gs_strip_value_t *v) {
+  add_lanes(a->e, need(a, v->src[GS_FIELD_REG]));
+  forget_sources(a, v);
+}
+
+static void leave_if_guarded(allocator_t *a) {
+  static const uint8_t test[] = {0xc5, 0xf8, 0x98, 0xc0}, if_any[] = {0x0f, 0x85}; /* kortestw; jnz */
+  gs_emit_bytes(a->e, test, sizeof test);
+  a->s->guard = emit_jump(a->e, if_any, sizeof if_any);
+}
+
+void gs_strip_land(gs_emitter_t *e, size_t guard) {
+  land(e, guard);
+}
+
 /* ---- Strips ---- */
 
 static void begin(allocator_t *a, gs_strip_t *s, gs_emitter_t *e) {
@@ -547,7 +588,7 @@ static void pin(allocator_t *a, int value, unsigned reg) {
 static void find_uses(allocator_t *a) {
   for (int i = (int)a->s->count - 1; i >= 0; i--) {
     const gs_strip_value_t *v = &a->s->value[i];
-    if (v->kind == GS_VALUE_STORE || v->kind == GS_VALUE_STORE_MASK)
+    if (v->kind == GS_VALUE_STORE || v->kind == GS_VALUE_STORE_MASK || v->kind >= GS_VALUE_GUARD_MASK)
       a->last_use[i] = (int16_t)i;
     if (a->last_use[i] < 0 || a->s->pinned[i] >= 0)
       continue;
@@ -574,8 +615,12 @@ static void emit_value(allocator_t *a) {
     break;
   case GS_VALUE_LOAD: make_load(a, v); break;
   case GS_VALUE_STORE: store_row(a, v); break;
+  case GS_VALUE_GUARD_MASK: add_guard_of_mask(a, v); break;
+  case GS_VALUE_GUARDED: leave_if_guarded(a); break;
   default: make(a);
   }
+  if (a->s->is_guarded[a->at])
+    add_guard(a, a->at);
 }
 
 bool gs_strip_end(gs_strip_t *s, gs_emitter_t *e) {
@@ -585,6 +630,8 @@ bool gs_strip_end(gs_strip_t *s, gs_emitter_t *e) {
     if (s->pinned[i] >= 0)
       pin(&a, i, (unsigned)s->pinned[i]);
   find_uses(&a);
+  if (s->assumes)
+    gs_emit_bytes(e, no_lanes, sizeof no_lanes);
   for (a.at = 0; a.at < (int)s->count && !s->is_full; a.at++)
     if (a.last_use[a.at] >= 0 && s->pinned[a.at] < 0 && s->value[a.at].kind != GS_VALUE_NOTHING)
       emit_value(&a);
@@ -618,7 +665,7 @@ static void judge(const allocator_t *a, hoist_t *h) {
   for (unsigned i = 0; i < a->s->count; i++) {
     const gs_strip_value_t *v = &a->s->value[i];
     unsigned cost = v->kind == GS_VALUE_CONSTANT ? 2 : 1;
-    h->is_same[i] = is_same_in_all(h, v);
+    h->is_same[i] = is_same_in_all(h, v) && !a->s->is_guarded[i]; /* which strips are asked for */
     for (unsigned f = 0; f < GS_FIELDS; f++)
       if (v->src[f] >= 0 && h->is_same[i])
         cost += h->cost[v->src[f]];

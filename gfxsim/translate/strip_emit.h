@@ -10,5 +10,7 @@
 void gs_strip_row_to_register(gs_strip_value_t *value);
 /* Gives an instruction the register `number` in this place. */
 void gs_strip_set_register(gs_strip_value_t *value, unsigned field, unsigned number);
+/* Whether an EVEX instruction on floats is one on doubles. */
+bool gs_strip_is_of_doubles(const gs_strip_value_t *value);
 
 #endif

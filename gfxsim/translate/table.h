@@ -84,7 +84,12 @@ typedef enum gs_op_kind {
   GS_OP_ONES,
   GS_OP_LOGIC, /* any function of the bits of three operands, whose table the last byte is */
   GS_OP_AND,
-  GS_OP_SUM, /* or difference, or disjunction: the first operand if the second one is zero */
+  GS_OP_SUM,     /* or difference, or disjunction: the first operand if the second one is zero */
+  GS_OP_PRODUCT, /* of floats */
+  GS_OP_FMA,     /* vfmadd231 */
+  GS_OP_UNORDERED,
+  GS_OP_NO_LANES, /* a mask */
+  GS_OP_MERGE,    /* a vector register, where a mask says so */
 } gs_op_kind_t;
 
 typedef enum gs_op_memory {

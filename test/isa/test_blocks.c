@@ -199,11 +199,13 @@ static void make_block(const sides_t *s, random_t *r, const gs_opcode_t *first, 
  * Many vector instructions in a row that share few scalar registers, as values and as masks, and more vector
  * registers than a strip has room for. */
 
-static const char *const strip_ops[] = {"v_add_co_u32",  "v_addc_co_u32",  "v_add_co_ci_u32", "v_subb_co_u32",
-                                        "v_cmp_lt_u32",  "v_cmp_gt_f32",   "v_cmp_ne_u64",    "v_cndmask_b32",
-                                        "v_xor_b32",     "v_lshlrev_b64",  "v_fma_f32",       "v_fma_f64",
-                                        "v_mad_u64_u32", "v_lshl_add_u32", "v_add_f32",       "v_mul_f64",
-                                        "v_fmac_f32",    "v_pk_fma_f32",   "v_pk_add_f32",    "v_pk_mov_b32"};
+static const char *const strip_ops[] = {
+    "v_add_co_u32",    "v_addc_co_u32",   "v_add_co_ci_u32", "v_subb_co_u32",  "v_cmp_lt_u32",
+    "v_cmp_gt_f32",    "v_cmp_ne_u64",    "v_cndmask_b32",   "v_xor_b32",      "v_lshlrev_b64",
+    "v_fma_f32",       "v_fma_f64",       "v_mad_u64_u32",   "v_lshl_add_u32", "v_add_f32",
+    "v_mul_f64",       "v_fmac_f32",      "v_pk_fma_f32",    "v_pk_add_f32",   "v_pk_mov_b32",
+    "v_div_scale_f32", "v_div_scale_f64", "v_div_fmas_f32",  "v_div_fmas_f64", "v_div_fixup_f32",
+    "v_div_fixup_f64"};
 
 /* Registers of masks; EXEC seldom, as code behind it looks at it anew. */
 static uint32_t strip_mask(random_t *r, bool is_written) {

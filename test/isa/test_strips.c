@@ -1,0 +1,179 @@
+/* Strips of translated code that assume that no lane has anything unusual, and lanes that have: sums with
+ * NaNs and divisions that are scaled, one lane or two at a time, in each strip. Registers must be as when
+ * each instruction's handler is called. Not here: code by chance (test_blocks.c). */
+#include "harness.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { OPERANDS = 6, LAST_RESULT = 40, ADDRESS = 12, MASK = 4, OTHER_MASK = 8, SCALARS = 10 };
+
+/* Operands are v[0:1] to v[10:11], or the low ones of these. {vcc}, {mask} and {other} are masks of lanes,
+ * {mov} moves one, {and} joins two. */
+static const char *const programs[] = {
+    "v_fma_f32 v16, v0, v2, v4\n v_cmp_lt_f32_e64 {mask}, v0, v16\n v_fma_f32 v17, v16, v2, v6\n"
+    "v_cndmask_b32_e64 v18, v0, v2, {mask}\n v_xor_b32_e32 v19, v0, v2",
+    "v_mov_b32_e32 v16, v4\n v_fma_f32 v16, v0, v2, v16\n v_fma_f32 v16, v8, v10, v16\n"
+    "v_fma_f32 v17, -v0, v2, 1.0\n v_fma_f32 v18, |v6|, v8, -v10",
+    /* the same in all lanes */
+    "v_mov_b32_e32 v20, s10\n v_mov_b32_e32 v21, s11\n v_mov_b32_e32 v22, s12\n v_fma_f32 v16, v20, v21, "
+    "v22\n"
+    "v_xor_b32_e32 v17, v16, v0",
+    /* who reads EXEC would see that it is another one */
+    "v_mov_b32_e32 v16, exec_lo\n v_fma_f32 v17, v0, v2, v4\n v_xor_b32_e32 v18, v17, v16",
+    "global_load_dword v32, v12, s[2:3]\n v_fma_f32 v17, v0, v2, v32\n v_mov_b32_e32 v16, exec_lo",
+    "v_div_fixup_f32 v16, v8, v2, v0\n v_div_fixup_f32 v17, v10, v2, -v0",
+    /* masks that scalar instructions make among loads, from others each time */
+    "global_load_dword v32, v12, s[2:3]\n v_fma_f32 v16, v32, v2, v4\n {mov} {mask}, {other}\n {mov} {vcc}, "
+    "{mask}\n"
+    "v_div_fmas_f32 v17, v0, v2, v16\n s_not_b32 s4, s4",
+    "global_load_dword v32, v12, s[2:3]\n v_fma_f32 v16, v32, v2, v4\n {and} {vcc}, {mask}, {other}\n"
+    "v_div_fmas_f32 v17, v0, v2, v16\n s_not_b32 vcc_lo, vcc_lo",
+    /* scalar instructions among loads are done once */
+    "global_load_dword v32, v12, s[2:3]\n s_add_u32 s14, s14, 1\n v_fma_f32 v16, v32, v2, v4\n s_add_u32 "
+    "s14, s14, 3\n"
+    "v_fma_f32 v17, v16, v0, v6",
+    /* nobody needs the second sum, which would have told of the first one */
+    "v_fma_f32 v16, v0, v2, v4\n v_fma_f32 v17, v16, v2, v6\n v_mov_b32_e32 v17, v8\n v_fma_f32 v18, v8, "
+    "v10, v6",
+    "v_fma_f64 v[16:17], v[0:1], v[2:3], v[4:5]\n v_cmp_lt_f64_e64 {mask}, v[0:1], v[16:17]\n"
+    "v_fma_f64 v[18:19], v[16:17], v[2:3], v[6:7]\n v_fma_f64 v[20:21], v[8:9], -v[10:11], v[18:19]",
+    "v_cmp_gt_f32_e64 {other}, v8, v10\n"
+    "v_div_scale_f32 v16, {mask}, v2, v2, v0\n v_div_scale_f32 v17, {vcc}, v0, v2, v0\n v_rcp_f32_e32 v18, "
+    "v16\n"
+    "v_fma_f32 v19, -v16, v18, 1.0\n v_fma_f32 v18, v19, v18, v18\n v_mul_f32_e32 v20, v17, v18\n"
+    "v_fma_f32 v21, -v16, v20, v17\n v_fma_f32 v20, v21, v18, v20\n v_fma_f32 v21, -v16, v20, v17\n"
+    "v_div_fmas_f32 v22, v21, v18, v20\n v_div_fixup_f32 v23, v22, v2, v0",
+    "v_div_scale_f32 v16, {vcc}, v2, v2, v0\n v_div_scale_f32 v24, {mask}, v4, v6, v4\n v_mul_f32_e32 v20, "
+    "v16, v2\n"
+    "v_div_fmas_f32 v22, v16, v18, v20\n {mov} {vcc}, {mask}\n v_div_fmas_f32 v26, v24, v8, v10\n"
+    "v_div_fixup_f32 v23, v22, v2, -v0\n v_div_fixup_f32 v27, v26, |v4|, v6\n v_cndmask_b32_e64 v28, v0, v2, "
+    "{vcc}",
+    "v_div_scale_f64 v[16:17], {mask}, v[2:3], v[2:3], v[0:1]\n"
+    "v_div_scale_f64 v[18:19], {vcc}, v[0:1], v[2:3], v[0:1]\n v_rcp_f64_e32 v[20:21], v[16:17]\n"
+    "v_fma_f64 v[22:23], -v[16:17], v[20:21], 1.0\n v_fma_f64 v[20:21], v[20:21], v[22:23], v[20:21]\n"
+    "v_mul_f64 v[24:25], v[18:19], v[20:21]\n v_fma_f64 v[22:23], -v[16:17], v[24:25], v[18:19]\n"
+    "v_div_fmas_f64 v[26:27], v[22:23], v[20:21], v[24:25]\n"
+    "v_div_fixup_f64 v[28:29], v[26:27], v[2:3], v[0:1]\n v_div_fixup_f64 v[30:31], -v[8:9], v[4:5], "
+    "|v[6:7]|",
+    "v_div_scale_f32 v16, {mask}, v8, v2, v0\n v_div_scale_f64 v[18:19], {vcc}, v[8:9], v[2:3], v[0:1]",
+    "global_load_dword v32, v12, s[2:3]\n v_lshl_add_u32 v13, v12, 0, 64\n global_load_dword v33, v13, "
+    "s[2:3]\n"
+    "s_waitcnt vmcnt(0)\n v_fma_f32 v16, v32, v2, v4\n v_div_scale_f32 v17, {vcc}, v0, v2, v0\n"
+    "v_fma_f32 v18, v33, v0, v16\n v_cmp_lt_f32_e64 {mask}, v0, v18\n v_div_fmas_f32 v19, v17, v18, v0",
+};
+
+/* With literals, which gfx9 has none of there. */
+static const char *const later_programs[] = {
+    "v_fma_f32 v16, v0, v2, 0x7fc04321\n v_fma_f32 v17, v4, v6, 0x7fffffff\n v_fma_f32 v18, v8, v10, "
+    "0xff800000",
+};
+
+/* Replaces the names of masks. */
+static void spell(const char *program, bool is_wide, char *text, size_t size) {
+  static const char *const names[][3] = {{"{vcc}", "vcc", "vcc_lo"},
+                                         {"{mask}", "s[4:5]", "s4"},
+                                         {"{other}", "s[8:9]", "s8"},
+                                         {"{mov}", "s_mov_b64", "s_mov_b32"},
+                                         {"{and}", "s_and_b64", "s_and_b32"}};
+  size_t at = 0;
+  while (*program && at + 16 < size) {
+    const char *put = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !put; i++)
+      if (strncmp(program, names[i][0], strlen(names[i][0])) == 0) {
+        put = names[i][is_wide ? 1 : 2];
+        program += strlen(names[i][0]);
+      }
+    at += (size_t)snprintf(text + at, size - at, "%.*s", put ? 16 : 1, put ? put : program);
+    program += put ? 0 : 1;
+  }
+}
+
+/* What is unusual: two registers each, for both widths. */
+static const uint64_t unusual[] = {
+    0x0000000000000000, 0x8000000080000000, 0x7f8000007f800000, 0xff800000ff800000, 0x7fc012347fc01234,
+    0x7f8012347f801234, 0x0000000100000001, 0x007fffff007fffff, 0x7f7fffff7f7fffff, 0x0080000000800000,
+    0x7ff0000000000000, 0xfff0000000000000, 0x7ff8000000001234, 0x7ff4000000001234, 0x0000000000000001,
+    0x7fefffffffffffff, 0x0010000000000000, 0x0c80000000c80000, 0x7e8000007e800000, 0x3ff0000000000000,
+    0x6f8000006f800000, 0x0f8000000f800000, 0x0c0000000c000000, 0x0350000003500000, 0x7fd000007fd00000,
+};
+enum { UNUSUAL = sizeof unusual / sizeof *unusual, MOST_UNUSUAL = 6 };
+
+/* Ordinary numbers of both widths in all lanes, but in `lane` and the last one, what chance says; mostly
+ * zeroes, infinities and NaNs every second time. */
+static void fill(isa_wave_t *t, unsigned lane, unsigned time, uint64_t *seed) {
+  isa_reset(t, 1);
+  for (unsigned i = 0; i < OPERANDS; i++)
+    for (unsigned l = 0; l < GS_LANES; l++) {
+      const uint32_t number = 0x3f800000u + (isa_random(seed) & 0x807fffff);
+      const bool is_unusual =
+          (l == lane || (lane % 2 && l + 1 == gs_target_lanes(t->env.target))) && isa_random(seed) % 2;
+      isa_set_u64(&t->v[2 * i], l,
+                  is_unusual ? unusual[isa_random(seed) % (time % 2 ? MOST_UNUSUAL : UNUSUAL)]
+                             : (uint64_t)number << 32 | number);
+    }
+  for (unsigned l = 0; l < GS_LANES; l++)
+    t->v[ADDRESS].u32[l] = 4 * l;
+  for (unsigned i = 0; i < sizeof t->memory / 4; i++) {
+    const uint32_t number = 0x3f800000u + (i * 0x1234567u & 0x807fffff);
+    memcpy(t->memory + 4 * (size_t)i, &number, sizeof number);
+  }
+  isa_set_s64(t, 2, ISA_MEMORY);
+  isa_set_s64(t, MASK, isa_random(seed));
+  isa_set_s64(t, OTHER_MASK, isa_random(seed));
+  for (unsigned i = 0; i < 3; i++)
+    t->w.s.u32[SCALARS + i] = (uint32_t)unusual[isa_random(seed) % UNUSUAL];
+  gs_set_exec(&t->w, gs_target_lanes(t->env.target) == GS_LANES ? UINT64_MAX : UINT32_MAX);
+}
+
+static void compare(const isa_wave_t *steps, const isa_wave_t *device, const char *text, unsigned lane) {
+  for (unsigned row = 0; row <= LAST_RESULT; row++)
+    for (unsigned l = 0; l < gs_target_lanes(steps->env.target); l++)
+      if (steps->v[row].u32[l] != device->v[row].u32[l])
+        fail_msg("v%u, lane %u, with lane %u unusual: 0x%x by steps, 0x%x on the device, in\n%s", row, l,
+                 lane, steps->v[row].u32[l], device->v[row].u32[l], text);
+  for (unsigned reg = 0; reg < GS_S_NULL; reg++)
+    if (steps->w.s.u32[reg] != device->w.s.u32[reg])
+      fail_msg("scalar register %u, with lane %u unusual: 0x%x by steps, 0x%x on the device, in\n%s", reg,
+               lane, steps->w.s.u32[reg], device->w.s.u32[reg], text);
+}
+
+static void try(isa_wave_t *steps, isa_wave_t *device, const char *program) {
+  enum { TIMES = 320 };
+  const unsigned lanes = gs_target_lanes(steps->env.target);
+  uint64_t seed = 1;
+  char text[1280], loop[1024];
+  /* Twice: what is loaded is in strips when it is known where the memory is. */
+  (void)snprintf(loop, sizeof loop,
+                 "s_movk_i32 s13, 2\nagain:\n%s\n s_sub_u32 s13, s13, 1\n s_cmp_lg_u32 s13, 0\n"
+                 "s_cbranch_scc1 again",
+                 program);
+  spell(loop, lanes == GS_LANES, text, sizeof text);
+  for (unsigned time = 0; time < TIMES; time++) {
+    const unsigned lane = (unsigned)(isa_random(&seed) % (lanes + 8)); /* perhaps none */
+    uint64_t same = seed;
+    fill(steps, lane, time, &seed);
+    if (time / 2 % 8 == 0) /* other code in between: strips that failed lately are trusted again */
+      (void)isa_run(device, "s_nop 0");
+    fill(device, lane, time, &same);
+    assert_int_equal(isa_run(steps, text), isa_run(device, text));
+    compare(steps, device, text, lane);
+  }
+}
+
+static void test_unusual_lanes(void **state) {
+  isa_wave_t *const steps = isa_new_on(state, ISA_PART, NULL), *const device =
+                                                                   isa_new_on(state, ISA_PART, "always");
+  for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+    try(steps, device, programs[i]);
+  for (size_t i = 0; i < sizeof later_programs / sizeof *later_programs && steps->env.target & GS_GFX10_UP;
+       i++)
+    try(steps, device, later_programs[i]);
+  isa_free(steps);
+  isa_free(device);
+}
+
+int main(void) {
+  static const struct CMUnitTest tests[] = {isa_part_test_on(test_unusual_lanes, GS_GFX9_11)};
+  return isa_main(tests, sizeof tests / sizeof tests[0]);
+}
