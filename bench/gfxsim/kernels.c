@@ -134,7 +134,7 @@ static void clear(void) {
 
 /* ---- Arithmetic ---- */
 
-enum { BODIES = 2048, HASHES = 1 << 18, HASH_ROUNDS = 32, ITEMS = 4 << 20, BINS = 1024 };
+enum { BODIES = 4096, HASHES = 1 << 21, HASH_ROUNDS = 32, ITEMS = 4 << 20, BINS = 1024 };
 
 static void nbody(void) {
   const float *p = in;
@@ -178,7 +178,7 @@ static void histogram(void) {
 
 /* ---- Serial code: one lane of a generic region ---- */
 
-enum { NODES = 1 << 16, STEPS = 1 << 18, ROWS = 1 << 13, ROW = 8, TEXT = 1 << 18, STATES = 16 };
+enum { NODES = 1 << 16, STEPS = 1 << 21, ROWS = 1 << 16, ROW = 16, TEXT = 1 << 20, STATES = 16 };
 
 /* A list that goes through all of the nodes, and round again. */
 static void list_walk(void) {
@@ -314,7 +314,7 @@ static const struct benchmark {
     {"stencil", fill_doubles, stencil, sum_doubles, GRID *GRID, 32, 32, 32},
     {"reduction", fill_doubles, reduction, sum_doubles, 1, 32, 32, 32},
     {"n-body", fill_floats, nbody, sum_floats, 3 * BODIES, 1, 1, 1},
-    {"hash", fill_words, hash, sum_words, HASHES, 16, 1, 4},
+    {"hash", fill_words, hash, sum_words, HASHES, 16, 1, 8},
     {"histogram", fill_words, histogram, sum_words, BINS, 16, 1, 4},
     {"copy", fill_copy, copy, sum_words, 2 * COPY_WORDS, 64, 1, 64},
     {"clear", fill_words, clear, sum_words, 2 * CLEAR_WORDS, 16, 1, 192},
