@@ -130,8 +130,7 @@ typedef struct block {
   unsigned detour_count;
   struct {
     gs_strip_scalars_t scalars;
-    bool may_idle; /* perhaps no lane is active in one */
-    bool is_planned;
+    bool may_idle;       /* perhaps no lane is active in one */
     unsigned first, end; /* steps */
     size_t guard;        /* gs_strip_t.guard; 0 = it assumes nothing */
     unsigned back;       /* label of where what is done otherwise comes back */

@@ -33,10 +33,6 @@ static void add_common(gs_row_set_t *set, const gs_row_set_t *one, const gs_row_
   for (unsigned i = 0; i < WORDS; i++)
     set->bits[i] |= one->bits[i] & other->bits[i];
 }
-static void put(gs_row_set_t *set, unsigned first, unsigned count, bool on) {
-  for (unsigned i = first; i < first + count && i < GS_VGPRS; i++)
-    set->bits[i / 64] = (set->bits[i / 64] & ~(UINT64_C(1) << i % 64)) | (uint64_t)on << i % 64;
-}
 
 /* ---- What code does to them ---- */
 
@@ -69,14 +65,14 @@ static effect_t nothing_done(void) {
 /* ---- What an instruction does; code is gone through from its end ---- */
 
 static void read_rows(effect_t *e, unsigned first, unsigned count, bool any_lane) {
-  put(&e->active.own, first, count, true);
+  gs_row_set_put(&e->active.own, first, count, true);
   if (any_lane)
-    put(&e->others.own, first, count, true);
+    gs_row_set_put(&e->others.own, first, count, true);
 }
 static void write_rows(effect_t *e, unsigned first, unsigned count) {
-  put(&e->active.own, first, count, false);
-  put(&e->active.of_active, first, count, false);
-  put(&e->active.of_others, first, count, false);
+  gs_row_set_put(&e->active.own, first, count, false);
+  gs_row_set_put(&e->active.of_active, first, count, false);
+  gs_row_set_put(&e->active.of_others, first, count, false);
 }
 static void read_everything(effect_t *e) {
   e->active.own = e->others.own = all_rows();
@@ -227,12 +223,13 @@ static void change_exec(effect_t *e, change_t change) {
 
 typedef enum flow { FLOW_ON, FLOW_BRANCH, FLOW_JUMP, FLOW_END, FLOW_UNKNOWN } flow_t;
 
-/* Scalar instructions that modes, or the program counter, depend on. */
+/* Scalar instructions that modes, or the program counter, depend on, or that may write any register, and so
+ * EXEC. */
 static bool is_unknown(const char *name) {
   static const char *const prefixes[] = {
-      "s_setpc",        "s_swappc",  "s_call",     "s_rfe",    "s_cbranch_g_fork", "s_cbranch_i_fork",
-      "s_cbranch_join", "s_set_gpr", "s_setvskip", "s_setreg", "s_subvector",      "s_round_mode",
-      "s_denorm_mode",  "s_trap",    "s_sethalt",  "s_setkill"};
+      "s_setpc",        "s_swappc",  "s_call",     "s_rfe",     "s_cbranch_g_fork", "s_cbranch_i_fork",
+      "s_cbranch_join", "s_set_gpr", "s_setvskip", "s_setreg",  "s_subvector",      "s_round_mode",
+      "s_denorm_mode",  "s_trap",    "s_sethalt",  "s_setkill", "s_movreld",        "s_movrelsd"};
   for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
     if (begins(name, prefixes[i]))
       return true;

@@ -19,6 +19,11 @@ typedef struct gs_row_set {
 static inline bool gs_row_set_has(const gs_row_set_t *set, unsigned row) {
   return set->bits[row / 64] >> row % 64 & 1;
 }
+/* Adds `count` registers from `first` on, or takes them out. */
+static inline void gs_row_set_put(gs_row_set_t *set, unsigned first, unsigned count, bool on) {
+  for (unsigned i = first; i < first + count && i < GS_VGPRS; i++)
+    set->bits[i / 64] = (set->bits[i / 64] & ~(UINT64_C(1) << i % 64)) | (uint64_t)on << i % 64;
+}
 
 /* What is known of code. All zeroes at first; of one translator, whose code does not change. */
 typedef struct gs_live {

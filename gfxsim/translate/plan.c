@@ -19,9 +19,6 @@ static void put(uint64_t *bits, unsigned size, unsigned first, unsigned count, b
 static bool has_rows(const gs_row_set_t *set, unsigned first, unsigned count) {
   return has(set->bits, GS_VGPRS, first, count);
 }
-static void put_rows(gs_row_set_t *set, unsigned first, unsigned count, bool on) {
-  put(set->bits, GS_VGPRS, first, count, on);
-}
 static bool has_scalars(const gs_scalar_set_t *set, unsigned first, unsigned count) {
   return has(set->bits, GS_SGPRS, first, count);
 }
@@ -93,9 +90,9 @@ static bool add_vector(gs_plan_t *p, const gs_inst_t *in, unsigned lanes) {
     return false;
   if (writes_mask(in))
     put_scalars(&p->loaded_masks, in->sdst, mask, is_loaded);
-  put_rows(&p->uniform, in->dst, results, is_uniform);
-  put_rows(&p->written, in->dst, results, true);
-  put_rows(&p->loaded, in->dst, results, is_loaded);
+  gs_row_set_put(&p->uniform, in->dst, results, is_uniform);
+  gs_row_set_put(&p->written, in->dst, results, true);
+  gs_row_set_put(&p->loaded, in->dst, results, is_loaded);
   p->vector_count++;
   return true;
 }
@@ -113,9 +110,9 @@ static bool add_load(gs_plan_t *p, const gs_inst_t *in) {
                     has_scalars(&p->behind_writes, in->src[2].reg, 2))))
     return false;
   p->load[p->load_count++] = (gs_plan_load_t){in, has_rows(&p->written, row, rows)};
-  put_rows(&p->written, in->dst, results, true);
-  put_rows(&p->loaded, in->dst, results, true);
-  put_rows(&p->uniform, in->dst, results, false);
+  gs_row_set_put(&p->written, in->dst, results, true);
+  gs_row_set_put(&p->loaded, in->dst, results, true);
+  gs_row_set_put(&p->uniform, in->dst, results, false);
   return true;
 }
 
@@ -211,7 +208,7 @@ typedef struct wanted {
 static void want_sources(wanted_t *wanted, const gs_inst_t *in, unsigned lanes) {
   for (unsigned i = 0; i < 3; i++) {
     if (in->src[i].kind == GS_SRC_VGPR)
-      put_rows(&wanted->rows, in->src[i].reg, width_of(in, i, lanes), true);
+      gs_row_set_put(&wanted->rows, in->src[i].reg, width_of(in, i, lanes), true);
     if (in->src[i].kind == GS_SRC_SGPR && in->op->src[i] == GS_T_MASK)
       put_scalars(&wanted->masks, in->src[i].reg, lanes / 32, true);
   }
@@ -225,7 +222,7 @@ static bool makes_wanted(wanted_t *wanted, const gs_inst_t *in, unsigned lanes) 
   const unsigned mask = writes_mask(in) ? lanes / 32 : 0;
   if (!has_rows(&wanted->rows, in->dst, results) && !has_scalars(&wanted->masks, in->sdst, mask))
     return false;
-  put_rows(&wanted->rows, in->dst, results, false);
+  gs_row_set_put(&wanted->rows, in->dst, results, false);
   put_scalars(&wanted->masks, in->sdst, mask, false);
   want_sources(wanted, in, lanes);
   return true;
@@ -266,7 +263,7 @@ static bool choose_stencils(const gs_plan_t *p, unsigned lanes, gs_plan_slice_t 
     slice->stencil[i] = stencil_for(p->choice[i], count);
     if (!slice->stencil[i])
       return false;
-    put_rows(&ragged, in->dst, results_of(in), slice->stencil[i] == p->choice[i]->ragged);
+    gs_row_set_put(&ragged, in->dst, results_of(in), slice->stencil[i] == p->choice[i]->ragged);
   }
   return true;
 }
@@ -281,7 +278,7 @@ bool gs_plan_slice(const gs_plan_t *p, unsigned lanes, gs_plan_slice_t *slice) {
       slice->has[i] = makes_wanted(&wanted, in, lanes);
     } else if (p->role[i] == GS_PLAN_LOAD && p->load[--load].is_computed) {
       slice->has[i] = true;
-      put_rows(&wanted.rows, in->src[0].reg, in->src[2].kind == GS_SRC_SGPR ? 1 : 2, true);
+      gs_row_set_put(&wanted.rows, in->src[0].reg, in->src[2].kind == GS_SRC_SGPR ? 1 : 2, true);
     }
   }
   return list_wanted(&wanted, slice) && choose_stencils(p, lanes, slice);

@@ -569,6 +569,7 @@ static const struct {
     /* nobody knows how it goes on */
     {"v_mov_b32_e32 v0, 1\n s_setpc_b64 s[0:1]", 0, 0xfe, 0xfe},
     {"v_mov_b32_e32 v0, 1", 0, 0xfe, 0xfe},
+    {"v_mov_b32_e32 v0, 1\n s_movreld_b32 s0, s1\n s_endpgm", 0, 0xfe, 0xfe},
     {"v_mov_b32_e32 v0, 1\n s_set_gpr_idx_on s0, gpr_idx(SRC0)\n s_endpgm", 0, 0xfe, 0xfe},
 };
 
