@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "device.h"
+
 enum { OPERANDS = 6, LAST_RESULT = 40, ADDRESS = 12, MASK = 4, OTHER_MASK = 8, SCALARS = 10 };
 
 /* Operands are v[0:1] to v[10:11], or the low ones of these. {vcc}, {mask} and {other} are masks of lanes,
@@ -34,8 +36,8 @@ static const char *const programs[] = {
     "s14, s14, 3\n"
     "v_fma_f32 v17, v16, v0, v6",
     /* nobody needs the second sum, which would have told of the first one */
-    "v_fma_f32 v16, v0, v2, v4\n v_fma_f32 v17, v16, v2, v6\n v_mov_b32_e32 v17, v8\n v_fma_f32 v18, v8, "
-    "v10, v6",
+    "v_fma_f32 v16, v0, v2, v4\n v_fma_f32 v17, v16, v2, v6\n v_mov_b32_e32 v17, v8\n v_fma_f32 v18, v12, "
+    "v12, v12",
     "v_fma_f64 v[16:17], v[0:1], v[2:3], v[4:5]\n v_cmp_lt_f64_e64 {mask}, v[0:1], v[16:17]\n"
     "v_fma_f64 v[18:19], v[16:17], v[2:3], v[6:7]\n v_fma_f64 v[20:21], v[8:9], -v[10:11], v[18:19]",
     "v_cmp_gt_f32_e64 {other}, v8, v10\n"
@@ -67,6 +69,12 @@ static const char *const programs[] = {
 static const char *const later_programs[] = {
     "v_fma_f32 v16, v0, v2, 0x7fc04321\n v_fma_f32 v17, v4, v6, 0x7fffffff\n v_fma_f32 v18, v8, v10, "
     "0xff800000",
+};
+
+/* A strip ends between the parts of a pair, the second of which reads what nobody reads behind them. */
+static const char *const pairs[] = {
+    "v_cmp_lt_f32_e64 s4, v0, v2\n v_xor_b32_e32 v9, v0, v2\n"
+    "v_dual_mul_f32 v17, v2, v3 :: v_dual_add_f32 v20, s4, v9\n v_mov_b32_e32 v9, 0",
 };
 
 /* Replaces the names of masks. */
@@ -164,11 +172,14 @@ static void try(isa_wave_t *steps, isa_wave_t *device, const char *program) {
 static void test_unusual_lanes(void **state) {
   isa_wave_t *const steps = isa_new_on(state, ISA_PART, NULL), *const device =
                                                                    isa_new_on(state, ISA_PART, "always");
+  isa_device_look(device->device, GS_LOOKS_AT_END);
   for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
     try(steps, device, programs[i]);
   for (size_t i = 0; i < sizeof later_programs / sizeof *later_programs && steps->env.target & GS_GFX10_UP;
        i++)
     try(steps, device, later_programs[i]);
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs && steps->env.target & GS_GFX11_W32; i++)
+    try(steps, device, pairs[i]);
   isa_free(steps);
   isa_free(device);
 }
