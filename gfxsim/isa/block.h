@@ -244,12 +244,13 @@ GS_SHARED void gs_put_active(gs_wave_t *w, const gs_row_t *row, uint64_t at) {
 }
 
 /* A store that misses the caches holds up all stores behind it, also those to the wave's own registers. What
- * lies behind the lanes of this wave mostly belongs to the next wave, which so finds it at hand. */
+ * lies behind the lanes of this wave mostly belongs to the next waves, which so find it at hand, if they come
+ * there no sooner than memory gives it. */
 static inline void gs_block_expect(const gs_block_t *b, unsigned n) {
-  enum { CACHE_LINE = 64 };
+  enum { CACHE_LINE = 64, WAVES_AHEAD = 4 };
   const uint64_t size = (uint64_t)GS_ROW_BYTES * n;
   for (uint64_t i = 0; i < size && b->shape == GS_SHAPE_DENSE; i += CACHE_LINE)
-    __builtin_prefetch((const void *)(uintptr_t)(b->at + size + i), 1);
+    __builtin_prefetch((const void *)(uintptr_t)(b->at + WAVES_AHEAD * size + i), 1);
 }
 
 /* Stores `n` dwords per lane from registers from `reg` on. */
