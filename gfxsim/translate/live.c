@@ -203,6 +203,8 @@ static change_t exec_change(const gs_inst_t *in) {
   const bool to_exec = op->dst != GS_T_NONE && in->dst + width_of(op->dst) > GS_S_EXEC;
   if (in->cmpx)
     return EXEC_LESS;
+  if (is_scalar && begins(op->name, "s_sendmsg")) /* one of the messages is answered there */
+    return EXEC_OTHER;
   if ((is_scalar || (op->flags & GS_OPF_SCALAR_DST)) && to_exec)
     return in->dst == GS_S_EXEC && op->encoding == GS_ENC_SOP2 ? change_by(in) : EXEC_OTHER;
   if (is_scalar && strstr(op->name, "exec"))

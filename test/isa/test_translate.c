@@ -551,6 +551,9 @@ static const struct {
      "off\n"
      "s_endpgm",
      0, 0x31, 0xff},
+    {"s_sendmsg sendmsg(MSG_GET_DOORBELL)\n v_mov_b32_e32 v0, 1\n global_store_dword v[4:5], v0, off\n "
+     "s_endpgm",
+     0, 0x30, 0xff},
     /* other lanes are read, also those that are not active */
     {"s_and_saveexec_b64 s[0:1], s[2:3]\n v_mov_b32_e32 v0, 1\n v_readlane_b32 s4, v0, 5\n s_endpgm", 0, 0x01,
      0xff},
