@@ -130,15 +130,17 @@ typedef struct block {
   unsigned detour_count;
   struct {
     gs_strip_scalars_t scalars;
-    bool may_idle;       /* perhaps no lane is active in one */
-    unsigned first, end; /* steps */
-    size_t guard;        /* gs_strip_t.guard; 0 = it assumes nothing */
-    unsigned back;       /* label of where what is done otherwise comes back */
-    int32_t *trust;      /* see gs_translator.trust */
+    bool may_idle;              /* perhaps no lane is active in one */
+    unsigned first, end;        /* steps */
+    bool is_behind[MOST_STEPS]; /* of those, which are done behind the strips */
+    size_t guard;               /* gs_strip_t.guard; 0 = it assumes nothing */
+    unsigned back;              /* label of where what is done otherwise comes back */
+    int32_t *trust;             /* see gs_translator.trust */
   } strips[MOST_STRIPS];
   unsigned strip_count;
   struct {
     unsigned first, end; /* steps */
+    bool has_loads;
   } plans[MOST_STEPS];
   unsigned plan_count;
   unsigned strip_limit; /* where strips end at the latest */
@@ -406,11 +408,13 @@ static void drop_rows(block_t *b, unsigned end) {
 }
 
 /* Whether a step that reads EXEC as an operand is among those: it would see that it is another one for a
- * while, where something is not as it is assumed. */
+ * while, where something is not as it is assumed. (What combines masks does the same for each lane.) */
 static bool reads_exec(const block_t *b, unsigned first, unsigned end) {
   for (unsigned i = first; i < end; i++)
     for (unsigned k = 0; k < 3; k++) {
       const gs_src_t *s = &b->step[i].in->src[k];
+      if (b->step[i].in->op->encoding == GS_ENC_SOP2 && b->step[i].choice.strip_full)
+        continue;
       if (s->kind == GS_SRC_SPECIAL || (s->kind == GS_SRC_SGPR && s->reg + 1u >= GS_S_EXEC))
         return true;
     }
@@ -459,6 +463,7 @@ static bool put_strip(block_t *b, unsigned first, unsigned end, lanes_t lanes, b
   b->strips[strip].may_idle = lanes != LANES_FULL;
   b->strips[strip].first = first;
   b->strips[strip].end = end;
+  memset(b->strips[strip].is_behind, 0, sizeof b->strips[strip].is_behind);
   gs_cache_flush(&b->cache, &b->e);
   gs_strip_begin(&b->strip, assumes);
   for (unsigned i = first; i < end; i++) {
@@ -633,14 +638,15 @@ static void put_linear_step(block_t *b, const step_t *step, const gs_inst_t *in,
   uint64_t values[GS_HOLE_VALUES] = {0};
   place_values(b, (unsigned)(step - b->step), values);
   operand_values(in, values);
+  const bool is_mask_op = in->op->encoding == GS_ENC_SOP1 || in->op->encoding == GS_ENC_SOP2;
   for (unsigned i = 0; i < 3; i++)
     if (in->src[i].kind == GS_SRC_VGPR)
       values[GS_HOLE_SGPR_SRC0 + i] = gs_linear_row(in->src[i].reg);
-    else if (in->op->src[i] == GS_T_MASK)
+    else if (in->op->src[i] == GS_T_MASK || (is_mask_op && in->src[i].kind == GS_SRC_SGPR))
       values[GS_HOLE_SGPR_SRC0 + i] = gs_linear_carry(in->src[i].reg);
   values[GS_HOLE_ROW_DST] = row_of(GS_STRIP_COPIES + GS_STRIP_COPY_ROWS * load);
   values[GS_HOLE_SGPR_DST] = step->choice.strip_load ? gs_strip_place(load) : gs_linear_row(in->dst);
-  values[GS_HOLE_SGPR_SDST] = gs_linear_carry(in->sdst);
+  values[GS_HOLE_SGPR_SDST] = gs_linear_carry(is_mask_op ? in->dst : in->sdst);
   gs_emit_stencil(&b->e, stencil, values, label);
 }
 static void put_linear_steps(block_t *b, const step_t *step, const gs_stencil_t *stencil, unsigned load,
@@ -710,6 +716,8 @@ static bool put_planned_strip(block_t *b, unsigned first, const gs_plan_t *plan,
   b->strips[strip].may_idle = false;
   b->strips[strip].first = first;
   b->strips[strip].end = first + plan->steps;
+  for (unsigned i = 0; i < plan->steps; i++)
+    b->strips[strip].is_behind[first + i] = plan->role[i] == GS_PLAN_BEHIND;
   gs_strip_begin(&b->strip, plan->assumes);
   for (unsigned i = 0; i < plan->steps; i++) {
     const step_t *step = &b->step[first + i];
@@ -741,6 +749,7 @@ static bool put_plan(block_t *b, unsigned first, const gs_plan_t *plan) {
   const unsigned number = b->plan_count++;
   b->plans[number].first = first;
   b->plans[number].end = first + plan->steps;
+  b->plans[number].has_loads = plan->load_count != 0;
   gs_cache_flush(&b->cache, &b->e);
   if (!put_places(b, first, plan, number) || !put_planned_strip(b, first, plan, number))
     return false;
@@ -755,10 +764,7 @@ static bool put_plan(block_t *b, unsigned first, const gs_plan_t *plan) {
 /* Whether a plan is worth looking for. */
 static bool may_begin_plan(const block_t *b, unsigned first) {
   const gs_choice_t *choice = &b->step[first].choice;
-  unsigned load = first;
-  while (load < b->count && !b->step[load].choice.strip_load)
-    load++;
-  return load < b->count && (choice->strip_full || choice->strip_load || choice->kind == GS_STEP_NOTHING);
+  return choice->strip_full || choice->strip_load || choice->kind == GS_STEP_NOTHING;
 }
 
 /* A plan of at most so many steps from `first` on, if there is room for all values. Returns where it ends,
@@ -796,6 +802,8 @@ static unsigned put_plans(block_t *b, unsigned first, lanes_t lanes) {
 /* What plans go to where a load does not go the short way. */
 static void put_plain_steps(block_t *b) {
   for (unsigned i = 0; i < b->plan_count; i++) {
+    if (!b->plans[i].has_loads)
+      continue;
     b->e.label[PLAIN + i] = b->e.end;
     b->strip_limit = b->plans[i].end;
     b->may_assume = false;
@@ -824,12 +832,6 @@ static void put_masks(block_t *b, unsigned control, unsigned strip) {
   }
 }
 
-/* Whether a step in the middle of a plan is done behind its strips. */
-static bool is_behind(const step_t *step) {
-  return step->choice.kind == GS_STEP_FENCE ||
-         (step->in->op->encoding <= GS_ENC_SMEM && !step->choice.strip_assumed);
-}
-
 /* What strips go to where something is not as they assume: the lanes from there on are done step by step. */
 static void put_narrow_steps(block_t *b) {
   for (unsigned i = 0; i < b->strip_count; i++) {
@@ -841,7 +843,7 @@ static void put_narrow_steps(block_t *b) {
     put_masks(b, KEEP_MASK, i);
     gs_cache_begin(&b->cache);
     for (unsigned step = first; step < end; step++)
-      if (!is_behind(&b->step[step]))
+      if (!b->strips[i].is_behind[step])
         put_step(b, step, LANES_PART);
     gs_cache_flush(&b->cache, &b->e);
     put_masks(b, RESTORE_MASK, i);
@@ -968,6 +970,25 @@ static gs_choice_t choose(gs_translator_t *t, const gs_inst_t *in) {
   return is_watched ? gs_choose_call(in) : gs_choose(&t->finder, in);
 }
 
+/* Whether SCC that step `i` writes is overwritten before anybody may read it. */
+static bool is_scc_dead(const block_t *b, unsigned i) {
+  while (++i < b->count) {
+    const step_t *const step = &b->step[i];
+    if (is_end(step) || gs_reads_scc(step->in))
+      return false;
+    if (gs_writes_scc(step->in))
+      return true;
+  }
+  return false;
+}
+/* Strips combine masks without a look at whether there is a lane in the result. */
+static void choose_mask_ops(block_t *b) {
+  for (unsigned i = 0; i < b->count; i++)
+    if (b->step[i].choice.strip_full && b->step[i].in->op->encoding == GS_ENC_SOP2 &&
+        (b->translator->looks == GS_LOOKS_ALWAYS || !is_scc_dead(b, i)))
+      b->step[i].choice.strip_full = NULL;
+}
+
 /* Finds out what the block consists of. Returns false when there is no instruction. */
 static bool collect(block_t *b, uint64_t address) {
   gs_code_place_t place;
@@ -983,6 +1004,7 @@ static bool collect(block_t *b, uint64_t address) {
     if (is_end(&b->step[b->count++]))
       break;
   }
+  choose_mask_ops(b);
   return b->count != 0;
 }
 

@@ -179,12 +179,57 @@ static void find_strips(gs_finder_t *finder, const gs_inst_t *in, const char *ha
   choice->strip_assumed = find(finder, handler, kinds, "stripassumed");
 }
 
-/* A mask that is moved to VCC, as code does for the second of two divisions. */
+/* ---- Masks that scalar instructions move and combine ---- */
+
+static const gs_stencil_t *find_mask_op(const gs_finder_t *finder, const char *name, const char *kind) {
+  char full[NAME_BYTES];
+  snprintf(full, sizeof full, "mask_%s_%s", name, kind);
+  return gs_stencil_find(finder->table, full);
+}
+
+/* As code does for the second of two divisions. */
 static void find_mask_move(gs_finder_t *finder, const gs_inst_t *in, const char *handler,
                            gs_choice_t *choice) {
   const bool is_move = strcmp(handler, finder->table->lanes == 32 ? "s_mov_b32" : "s_mov_b64") == 0;
-  if (is_move && in->dst == GS_S_VCC && in->src[0].kind == GS_SRC_SGPR && in->src[0].reg < GS_S_VCC)
-    choice->strip_assumed = gs_stencil_find(finder->table, "mask_move_stripfull");
+  if (!is_move || in->dst != GS_S_VCC || in->src[0].kind != GS_SRC_SGPR || in->src[0].reg >= GS_S_VCC)
+    return;
+  choice->strip_assumed = find_mask_op(finder, "move", "stripfull");
+  choice->linear = find_mask_op(finder, "move", "linear");
+}
+
+/* Names of stencils by their operands: two masks, or EXEC, which is all lanes there, and one; NULL = none. */
+static const struct {
+  const char *wide, *narrow; /* handlers, by the lanes of waves */
+  const char *both, *exec_first, *exec_second;
+} mask_logic[] = {
+    {"s_and_b64", "s_and_b32", "and", "move_second", "move"},
+    {"s_or_b64", "s_or_b32", "or", NULL, NULL},
+    {"s_xor_b64", "s_xor_b32", "xor", "not_second", "not"},
+    {"s_andn2_b64", "s_andn2_b32", "andn2", "not_second", NULL},
+};
+
+static bool is_mask(const gs_src_t *s) {
+  return s->kind == GS_SRC_SGPR && s->reg <= GS_S_VCC;
+}
+static bool is_exec(const gs_src_t *s) {
+  return s->kind == GS_SRC_SGPR && s->reg == GS_S_EXEC;
+}
+
+static void find_mask_logic(gs_finder_t *finder, const gs_inst_t *in, const char *handler,
+                            gs_choice_t *choice) {
+  const gs_src_t *const first = &in->src[0], *const second = &in->src[1];
+  if (in->op->encoding != GS_ENC_SOP2 || in->dst > GS_S_VCC)
+    return;
+  for (size_t i = 0; i < sizeof mask_logic / sizeof *mask_logic; i++) {
+    if (strcmp(handler, finder->table->lanes == 32 ? mask_logic[i].narrow : mask_logic[i].wide) != 0)
+      continue;
+    const char *const name = is_mask(first) && is_mask(second)   ? mask_logic[i].both
+                             : is_exec(first) && is_mask(second) ? mask_logic[i].exec_first
+                             : is_mask(first) && is_exec(second) ? mask_logic[i].exec_second
+                                                                 : NULL;
+    choice->strip_full = name ? find_mask_op(finder, name, "stripfull") : NULL;
+    choice->linear = choice->strip_full ? find_mask_op(finder, name, "linear") : NULL;
+  }
 }
 
 static void find_linear(gs_finder_t *finder, const gs_inst_t *in, const char *handler, gs_choice_t *choice) {
@@ -276,6 +321,27 @@ static bool writes_exec(const gs_inst_t *in, const char *handler) {
          (has_sdst && in->sdst + 2 > GS_S_EXEC) || strstr(handler, "exec") != NULL;
 }
 
+bool gs_reads_scc(const gs_inst_t *in) {
+  static const char *const readers[] = {"s_cselect", "s_cmov", "s_addc", "s_subb", "s_getreg", "s_cbranch"};
+  for (unsigned i = 0; i < 3; i++)
+    if (in->src[i].kind == GS_SRC_SPECIAL)
+      return true;
+  for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
+    if (strncmp(in->op->name, readers[i], strlen(readers[i])) == 0)
+      return true;
+  return false;
+}
+bool gs_writes_scc(const gs_inst_t *in) {
+  static const char *const writers[] = {"s_and",   "s_or",    "s_xor",   "s_nand",  "s_nor",    "s_xnor",
+                                        "s_add_u", "s_add_i", "s_sub_u", "s_sub_i", "s_lshl_b", "s_lshr_b"};
+  if (in->op->encoding == GS_ENC_SOPC) /* comparisons, and two that change modes */
+    return strncmp(in->op->name, "s_set", 5) != 0;
+  for (size_t i = 0; i < sizeof writers / sizeof *writers && is_scalar(in); i++)
+    if (strncmp(in->op->name, writers[i], strlen(writers[i])) == 0)
+      return true;
+  return false;
+}
+
 static bool may_store(const gs_inst_t *in) {
   return in->op->flags & (GS_OPF_STORE | GS_OPF_ATOMIC);
 }
@@ -318,9 +384,10 @@ gs_choice_t gs_choose(gs_finder_t *finder, const gs_inst_t *in) {
   const bool plain = is_plain(in);
   if (plain) {
     find_strips(finder, in, handler, &choice);
-    find_mask_move(finder, in, handler, &choice);
     find_linear(finder, in, handler, &choice);
     find_loads(finder, in, handler, &choice);
+    find_mask_move(finder, in, handler, &choice);
+    find_mask_logic(finder, in, handler, &choice);
   }
   if (in->op->encoding == GS_ENC_VOP3P && !choice.strip_full)
     find_halves(finder, in, handler, &choice);

@@ -57,4 +57,9 @@ gs_choice_t gs_choose_part(gs_finder_t *finder, const gs_inst_t *part);
 /* The instruction on one register that does a half of `in`, 0 or 1, of a choice that has halves. */
 void gs_choose_half(const gs_inst_t *in, unsigned which, gs_inst_t *half);
 
+/* What instructions that do not end a block have to do with SCC: whether one may read it, or go on elsewhere,
+ * where somebody may; and whether it writes it in any case. */
+bool gs_reads_scc(const gs_inst_t *in);
+bool gs_writes_scc(const gs_inst_t *in);
+
 #endif

@@ -39,18 +39,30 @@ static bool writes_mask(const gs_inst_t *in) {
   return in->op->encoding == GS_ENC_VOPC || (in->op->flags & GS_OPF_SDST);
 }
 
-/* Vector registers that are written. */
-static unsigned results_of(const gs_inst_t *in) {
-  return in->op->encoding == GS_ENC_VOPC ? 0 : gs_type_dwords((gs_type_t)in->op->dst);
+/* A scalar instruction that strips do for their lanes: it moves a mask, or combines two. */
+static bool is_mask_op(const gs_inst_t *in) {
+  return in->op->encoding == GS_ENC_SOP1 || in->op->encoding == GS_ENC_SOP2;
 }
 
-/* A scalar instruction that strips do for their lanes: it moves a mask. */
-static bool add_mask_move(gs_plan_t *p, const gs_inst_t *in, unsigned lanes) {
-  const unsigned mask = lanes / 32, from = in->src[0].reg;
-  if (has_scalars(&p->behind_writes, from, mask) || has_scalars(&p->behind_reads, in->dst, mask) ||
-      has_scalars(&p->behind_writes, in->dst, mask) || !gs_strip_scalars_add(&p->scalars, in, lanes))
+/* Vector registers that are written. */
+static unsigned results_of(const gs_inst_t *in) {
+  return in->op->encoding == GS_ENC_VOPC || is_mask_op(in) ? 0 : gs_type_dwords((gs_type_t)in->op->dst);
+}
+
+static bool add_mask_op(gs_plan_t *p, const gs_inst_t *in, unsigned lanes) {
+  const unsigned mask = lanes / 32;
+  bool is_loaded = false, is_late = has_scalars(&p->behind_reads, in->dst, mask) ||
+                                    has_scalars(&p->behind_writes, in->dst, mask);
+  for (unsigned i = 0; i < 2; i++) {
+    const gs_src_t *const s = &in->src[i];
+    if (s->kind != GS_SRC_SGPR)
+      continue;
+    is_loaded |= has_scalars(&p->loaded_masks, s->reg, mask);
+    is_late |= has_scalars(&p->behind_writes, s->reg, mask);
+  }
+  if (is_late || !gs_strip_scalars_add(&p->scalars, in, lanes))
     return false;
-  put_scalars(&p->loaded_masks, in->dst, mask, has_scalars(&p->loaded_masks, from, mask));
+  put_scalars(&p->loaded_masks, in->dst, mask, is_loaded);
   return true;
 }
 
@@ -61,8 +73,8 @@ static bool reads_vcc(const gs_inst_t *in) {
 
 static bool add_vector(gs_plan_t *p, const gs_inst_t *in, unsigned lanes) {
   const unsigned results = results_of(in), mask = lanes / 32;
-  if (in->op->encoding == GS_ENC_SOP1)
-    return add_mask_move(p, in, lanes);
+  if (is_mask_op(in))
+    return add_mask_op(p, in, lanes);
   bool is_loaded = (in->op->flags & GS_OPF_ACC_DST) && has_rows(&p->loaded, in->dst, results),
        is_late = false;
   bool is_uniform = !(in->op->flags & (GS_OPF_ACC_DST | GS_OPF_VCC_IN));
@@ -161,7 +173,8 @@ static bool add(gs_plan_t *p, const gs_inst_t *in, const gs_choice_t *choice, un
     *role = GS_PLAN_LOAD;
     return add_load(p, in);
   }
-  if (!choice->strip_full && !(p->assumes && choice->strip_assumed))
+  const bool is_for_strips = choice->strip_full || (p->assumes && choice->strip_assumed);
+  if (!is_for_strips || (in->op->encoding == GS_ENC_SOP2 && !gs_strip_has_mask_of(&p->scalars, in)))
     return add_behind(p, in, choice);
   if (in->op->encoding == GS_ENC_VOPD) /* whose parts do not say what they read */
     return false;
@@ -184,9 +197,12 @@ bool gs_plan_add(gs_plan_t *p, const gs_inst_t *in, const gs_choice_t *choice, u
 }
 
 bool gs_plan_end(gs_plan_t *p) {
+  bool has_behind = false;
   while (p->steps && p->role[p->steps - 1] != GS_PLAN_VECTOR && p->role[p->steps - 1] != GS_PLAN_LOAD)
     p->steps--;
-  return p->load_count && p->load_count + p->vector_count > 1 && p->role[0] != GS_PLAN_BEHIND;
+  for (unsigned i = 0; i < p->steps; i++)
+    has_behind |= p->role[i] == GS_PLAN_BEHIND;
+  return (p->load_count || has_behind) && p->load_count + p->vector_count > 1 && p->role[0] != GS_PLAN_BEHIND;
 }
 
 unsigned gs_plan_address_steps(const gs_plan_t *p) {
@@ -214,10 +230,21 @@ static void want_sources(wanted_t *wanted, const gs_inst_t *in, unsigned lanes) 
   }
 }
 
+/* The same of a scalar instruction that moves a mask or combines two. */
+static bool combines_wanted(wanted_t *wanted, const gs_inst_t *in, unsigned mask) {
+  if (!has_scalars(&wanted->masks, in->dst, mask))
+    return false;
+  put_scalars(&wanted->masks, in->dst, mask, false);
+  for (unsigned i = 0; i < 2; i++)
+    if (in->src[i].kind == GS_SRC_SGPR && in->src[i].reg <= GS_S_VCC)
+      put_scalars(&wanted->masks, in->src[i].reg, mask, true);
+  return true;
+}
+
 /* Whether the vector instruction makes something that is wanted; its operands are, from now on. */
 static bool makes_wanted(wanted_t *wanted, const gs_inst_t *in, unsigned lanes) {
-  if (in->op->encoding == GS_ENC_SOP1)
-    return has_scalars(&wanted->masks, in->dst, lanes / 32);
+  if (is_mask_op(in))
+    return combines_wanted(wanted, in, lanes / 32);
   const unsigned results = results_of(in);
   const unsigned mask = writes_mask(in) ? lanes / 32 : 0;
   if (!has_rows(&wanted->rows, in->dst, results) && !has_scalars(&wanted->masks, in->sdst, mask))

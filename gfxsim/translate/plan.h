@@ -1,7 +1,8 @@
-/* Which instructions can be done strip by strip together with loads among them. A plan's loads are checked
- * for all lanes before its first strip: where one of them would not go the short way, nothing has happened
- * yet, and the instructions are done one by one. Loads may find their addresses in registers that the plan's
- * own instructions write, if these need nothing that is loaded: the addresses are made first, aside.
+/* Which instructions can be done strip by strip together with loads among them, or with others that are done
+ * behind them. A plan's loads are checked for all lanes before its first strip: where one of them would not
+ * go the short way, nothing has happened yet, and the instructions are done one by one. Loads may find their
+ * addresses in registers that the plan's own instructions write, if these need nothing that is loaded: the
+ * addresses are made first, aside.
  *
  * What order others could see, waits make, and so a load behind a wait ends a plan if that has loads before
  * it or the wait is a fence. Stores are never in one: a later strip's load must not see what an earlier strip
@@ -51,7 +52,8 @@ typedef struct gs_plan {
 void gs_plan_begin(gs_plan_t *plan, bool assumes);
 /* Adds the next instruction, or returns false: the plan ends before it. */
 bool gs_plan_add(gs_plan_t *plan, const gs_inst_t *in, const gs_choice_t *choice, unsigned lanes);
-/* Leaves out what is behind the last vector instruction. Returns whether there is something worth it. */
+/* Leaves out what is behind the last vector instruction. Returns whether there is something that strips alone
+ * do not have: loads, or instructions in between that are done behind them. */
 bool gs_plan_end(gs_plan_t *plan);
 /* How many steps there are up to the last whose address is computed. */
 unsigned gs_plan_address_steps(const gs_plan_t *plan);

@@ -93,7 +93,7 @@ GS_CONTROL(trust) {
   }
 }
 /* The lanes from this strip on alone are active. What masks have of the others is kept, as the instructions
- * that follow write zeroes there. */
+ * that follow write anything there. */
 GS_CONTROL(narrow) {
   enum { TIMES = 32 };
   const unsigned done = (unsigned)(gs_strip_masks - (char *)w) * 8;
@@ -110,9 +110,10 @@ GS_CONTROL(keep_mask) {
 }
 GS_CONTROL(restore_mask) {
   uint32_t *const mask = gs_sgprs(w, GS_HOLE_SRC0), *const kept = gs_sgprs(w, GS_HOLE_DST);
-  mask[0] |= kept[0];
+  const uint64_t exec = gs_exec(w);
+  mask[0] = (mask[0] & (uint32_t)exec) | kept[0];
   if (GS_LANES > 32)
-    mask[1] |= kept[1];
+    mask[1] = (mask[1] & (uint32_t)(exec >> 32)) | kept[1];
   gs_stencil_next(w);
 }
 GS_CONTROL(widen) {

@@ -428,6 +428,36 @@ void gs_stencil_linear_mask(gs_wave_t *w) {
   put_linear(w, GS_HOLE_DST, 0, same(mask != 0));
   gs_stencil_next(w);
 }
+/* Masks that scalar instructions move and combine, if each is the same in all lanes. Else who wants the
+ * result finds none. */
+static inline void put_mask(gs_wave_t *w, bool is_known, uint64_t mask) {
+  if (is_known)
+    put_carry(w, mask);
+  else
+    put_no_carry(w);
+}
+#define LINEAR_MASK_1(name, source, expr)                                                                    \
+  void gs_stencil_mask_##name##_linear(gs_wave_t *w);                                                        \
+  void gs_stencil_mask_##name##_linear(gs_wave_t *w) {                                                       \
+    const linear_t a = get_linear(w, source, 0);                                                             \
+    put_mask(w, is_uniform(a), expr);                                                                        \
+    gs_stencil_next(w);                                                                                      \
+  }
+#define LINEAR_MASK_2(name, expr)                                                                            \
+  void gs_stencil_mask_##name##_linear(gs_wave_t *w);                                                        \
+  void gs_stencil_mask_##name##_linear(gs_wave_t *w) {                                                       \
+    const linear_t a = get_linear(w, GS_HOLE_SRC0, 0), b = get_linear(w, GS_HOLE_SRC1, 0);                   \
+    put_mask(w, is_uniform(a) && is_uniform(b), expr);                                                       \
+    gs_stencil_next(w);                                                                                      \
+  }
+LINEAR_MASK_1(move, GS_HOLE_SRC0, a.first)
+LINEAR_MASK_1(move_second, GS_HOLE_SRC1, a.first)
+LINEAR_MASK_1(not, GS_HOLE_SRC0, a.first ^ 1)
+LINEAR_MASK_1(not_second, GS_HOLE_SRC1, a.first ^ 1)
+LINEAR_MASK_2(and, (a.first & b.first))
+LINEAR_MASK_2(or, a.first | b.first)
+LINEAR_MASK_2(xor, a.first ^ b.first)
+LINEAR_MASK_2(andn2, a.first & ~b.first)
 #else
 void gs_stencil_cannot(void);
 #endif

@@ -40,18 +40,32 @@ GS_STRIP_LOAD(4) {
   gs_stencil_next(w);
 }
 
-/* A mask of lanes. */
-void gs_stencil_mask_move_stripfull(gs_wave_t *w);
-void gs_stencil_mask_move_stripfull(gs_wave_t *w) {
+/* Masks of lanes that scalar instructions move and combine. In registers for masks: elsewhere the compiler
+ * would take them by way of general ones. */
+static inline __mmask16 lanes_of(unsigned reg) {
   __mmask16 lanes;
-  __asm__("kmovw %1, %0"
-          : "=k"(lanes)
-          : "m"(*(const uint16_t *)(gs_strip_masks + gs_strip_sgpr(GS_HOLE_SRC0))));
+  __asm__("kmovw %1, %0" : "=k"(lanes) : "m"(*(const uint16_t *)(gs_strip_masks + gs_strip_sgpr(reg))));
+  return lanes;
+}
+static inline void put_lanes(__mmask16 lanes) {
   __asm__ volatile("kmovw %1, %0"
                    : "=m"(*(uint16_t *)(gs_strip_masks + gs_strip_sgpr(GS_HOLE_DST)))
                    : "k"(lanes));
-  gs_stencil_next(w);
 }
+#define GS_STRIP_MASK(name, value)                                                                           \
+  void gs_stencil_mask_##name##_stripfull(gs_wave_t *w);                                                     \
+  void gs_stencil_mask_##name##_stripfull(gs_wave_t *w) {                                                    \
+    put_lanes(value);                                                                                        \
+    gs_stencil_next(w);                                                                                      \
+  }
+GS_STRIP_MASK(move, lanes_of(GS_HOLE_SRC0))
+GS_STRIP_MASK(move_second, lanes_of(GS_HOLE_SRC1))
+GS_STRIP_MASK(not, _knot_mask16(lanes_of(GS_HOLE_SRC0)))
+GS_STRIP_MASK(not_second, _knot_mask16(lanes_of(GS_HOLE_SRC1)))
+GS_STRIP_MASK(and, _kand_mask16(lanes_of(GS_HOLE_SRC0), lanes_of(GS_HOLE_SRC1)))
+GS_STRIP_MASK(or, _kor_mask16(lanes_of(GS_HOLE_SRC0), lanes_of(GS_HOLE_SRC1)))
+GS_STRIP_MASK(xor, _kxor_mask16(lanes_of(GS_HOLE_SRC0), lanes_of(GS_HOLE_SRC1)))
+GS_STRIP_MASK(andn2, _kandn_mask16(lanes_of(GS_HOLE_SRC1), lanes_of(GS_HOLE_SRC0)))
 #else
 /* Strips with part of their lanes have no loads. */
 void gs_stencil_cannot(void);

@@ -38,11 +38,21 @@ static bool add_value(gs_strip_scalars_t *s, unsigned reg, unsigned width) {
   return is_good;
 }
 
+static bool is_written_mask(const gs_strip_scalars_t *s, const gs_src_t *src) {
+  return src->kind == GS_SRC_SGPR && src->reg < GS_SGPRS && has_scalar(&s->masks, src->reg);
+}
+
+bool gs_strip_has_mask_of(const gs_strip_scalars_t *s, const gs_inst_t *in) {
+  return is_written_mask(s, &in->src[0]) || is_written_mask(s, &in->src[1]);
+}
+
 bool gs_strip_scalars_add(gs_strip_scalars_t *s, const gs_inst_t *in, unsigned lanes) {
   const gs_opcode_t *op = in->op;
   bool is_good = true;
   if (op->encoding == GS_ENC_SOP1) /* a mask that is moved */
     return add_mask(s, in->dst, lanes / 32);
+  if (op->encoding == GS_ENC_SOP2) /* masks that are combined */
+    return gs_strip_has_mask_of(s, in) && add_mask(s, in->dst, lanes / 32);
   for (unsigned i = 0; i < 3; i++)
     if (in->src[i].kind == GS_SRC_SGPR && op->src[i] != GS_T_MASK)
       is_good = add_value(s, in->src[i].reg, gs_type_dwords(op->src[i])) && is_good;

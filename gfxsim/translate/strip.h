@@ -22,6 +22,9 @@ typedef struct gs_strip_scalars {
   gs_scalar_set_t masks; /* the first register of each that is written */
 } gs_strip_scalars_t;
 
+/* Whether a scalar instruction combines a mask that instructions before it have written: only then is it for
+ * strips. */
+bool gs_strip_has_mask_of(const gs_strip_scalars_t *scalars, const gs_inst_t *in);
 /* Adds an instruction for waves of `lanes` lanes, or returns false: it cannot be in a strip with those before
  * it. */
 bool gs_strip_scalars_add(gs_strip_scalars_t *scalars, const gs_inst_t *in, unsigned lanes);

@@ -205,7 +205,8 @@ static const char *const strip_ops[] = {
     "v_fma_f32",       "v_fma_f64",       "v_mad_u64_u32",   "v_lshl_add_u32", "v_add_f32",
     "v_mul_f64",       "v_fmac_f32",      "v_pk_fma_f32",    "v_pk_add_f32",   "v_pk_mov_b32",
     "v_div_scale_f32", "v_div_scale_f64", "v_div_fmas_f32",  "v_div_fmas_f64", "v_div_fixup_f32",
-    "v_div_fixup_f64"};
+    "v_div_fixup_f64",
+};
 
 /* Registers of masks; EXEC seldom, as code behind it looks at it anew. */
 static uint32_t strip_mask(random_t *r, bool is_written) {
@@ -329,15 +330,24 @@ static void append_strip_access(const sides_t *s, random_t *r, block_t *b) {
   }
 }
 
+/* A mask that a scalar instruction reads. */
+static uint32_t strip_source(random_t *r) {
+  return random_one_in(r, 4) ? GS_S_EXEC : strip_mask(r, false);
+}
+
 /* What may be moved behind a strip, or not: scalar registers that are masks there, too, and waits. */
 static void append_strip_scalar(const sides_t *s, random_t *r, block_t *b) {
-  static const char *const names[] = {"s_add_u32", "s_or_b64", "s_and_b32", "s_xor_b64"};
+  static const char *const names[] = {"s_add_u32",   "s_or_b64",       "s_and_b32",     "s_xor_b64",
+                                      "s_and_b64",   "s_andn2_b64",    "s_or_b32",      "s_xor_b32",
+                                      "s_andn2_b32", "s_and_not1_b64", "s_and_not1_b32"};
   const unsigned n = random_below(r, sizeof names / sizeof *names + 1);
   if (n == sizeof names / sizeof *names)
     append_scalar(b, s->target, "s_waitcnt", random_one_in(r, 2) ? 0 : random_below(r, 0x10000));
-  else
+  else if (find_opcode(s->target, names[n]))
     append_scalar(b, s->target, names[n],
-                  strip_mask(r, false) << 16 | strip_mask(r, false) << 8 | strip_mask(r, false));
+                  strip_mask(r, false) << 16 | strip_source(r) << 8 | strip_source(r));
+  if (random_one_in(r, 4)) /* with a look at SCC */
+    append_scalar(b, s->target, "s_cselect_b32", 5 << 16 | strip_source(r) << 8 | strip_source(r));
 }
 
 /* In a loop, as ranges of memory are known to translated code from the second time on. */
@@ -350,7 +360,7 @@ static void make_strips(const sides_t *s, random_t *r, block_t *b) {
   for (unsigned count = 8 + random_below(r, MOST); count && b->count + WORDS < MOST_WORDS - 6; count--)
     if (has_loads && random_one_in(r, 6))
       append_strip_access(s, r, b);
-    else if (has_loads && random_one_in(r, 8))
+    else if (random_one_in(r, 8))
       append_strip_scalar(s, r, b);
     else
       append_strip_op(s, r, b);
@@ -415,6 +425,35 @@ static void append_linear_op(const sides_t *s, random_t *r, block_t *b) {
   append_vop3(s, op, dst, linear_mask(r), (const uint32_t[]){first, second, third}, 0, b);
 }
 
+/* A mask of others, or of all lanes and another one. Mostly those are the same in all lanes, and the last row
+ * depends on the result. */
+static void append_linear_mask(const sides_t *s, random_t *r, block_t *b) {
+  static const char *const names[] = {"s_and", "s_or", "s_xor", "s_andn2", "s_and_not1"};
+  const gs_opcode_t *const product = find_opcode(s->target, "v_mul_lo_u32"),
+                           *const compare = find_opcode(s->target, "v_cmp_ne_u32"),
+                           *const choose = find_opcode(s->target, "v_cndmask_b32");
+  const uint32_t first = random_one_in(r, 3) ? GS_S_EXEC : linear_mask(r), second = linear_mask(r),
+                 dst = linear_mask(r);
+  char name[16];
+  (void)snprintf(name, sizeof name, "%s_b%u", names[random_below(r, sizeof names / sizeof *names)],
+                 gs_target_lanes(s->target));
+  if (!find_opcode(s->target, name) || !product || !compare || !choose)
+    return;
+  append_vop3(s, product, LAST_LINEAR, 0, (const uint32_t[]){INLINE, ROW + LAST_LINEAR, 0}, 0, b);
+  if (first != GS_S_EXEC)
+    append_vop3(s, compare, first, 0, (const uint32_t[]){INLINE + random_below(r, 2), ROW + LAST_LINEAR, 0},
+                0, b);
+  append_vop3(s, compare, second, 0, (const uint32_t[]){INLINE + random_below(r, 2), ROW + LAST_LINEAR, 0}, 0,
+              b);
+  append_scalar(b, s->target, name,
+                dst << 16 | (random_one_in(r, 3) ? second | first << 8 : first | second << 8));
+  if (!random_one_in(r, 3))
+    append_vop3(
+        s, choose, LAST_LINEAR, 0,
+        (const uint32_t[]){ROW + FIRST_LINEAR + random_below(r, LINEAR_ROWS), linear_operand(r, true), dst},
+        0, b);
+}
+
 /* The quotient of a row by a constant, as compilers have it, or nearly, in the last row. */
 static void append_quotient(const sides_t *s, random_t *r, block_t *b) {
   static const char *const products[] = {"v_mul_hi_u32", "v_mul_hi_i32", "v_mul_lo_u32"};
@@ -457,7 +496,10 @@ static void make_linear(const sides_t *s, random_t *r, block_t *b) {
   const size_t back = b->count;
   for (unsigned loads = 1 + random_below(r, 3); loads; loads--) {
     for (unsigned count = random_below(r, MOST); count; count--)
-      append_linear_op(s, r, b);
+      if (random_one_in(r, 6))
+        append_linear_mask(s, r, b);
+      else
+        append_linear_op(s, r, b);
     if (random_one_in(r, 3))
       append_quotient(s, r, b);
     append_linear_load(s, r, b);
@@ -626,6 +668,11 @@ static bool is_spare(const sides_t *s, unsigned row) {
   return (s->target & GS_GFX11) && row == GS_DUAL_ROW;
 }
 
+/* Whether somebody can see what no code would have read: of a wave that has faulted only who looks always. */
+static bool shows_everything(const sides_t *s) {
+  return s->looks == GS_LOOKS_ALWAYS || s->steps->w.state == GS_WAVE_ENDED;
+}
+
 static void compare_registers(const sides_t *s, difference_t *d) {
   const isa_wave_t *const a = s->steps, *const b = s->device;
   char name[64];
@@ -633,8 +680,7 @@ static void compare_registers(const sides_t *s, difference_t *d) {
     (void)snprintf(name, sizeof name, "scalar register %u", r);
     (void)word_differs(d, name, a->w.s.u32[r], b->w.s.u32[r]);
   }
-  const bool has_rows = s->looks == GS_LOOKS_ALWAYS || a->w.state == GS_WAVE_ENDED;
-  for (unsigned r = 0; r < GS_VGPRS && has_rows && !d->text[0]; r++) {
+  for (unsigned r = 0; r < GS_VGPRS && shows_everything(s) && !d->text[0]; r++) {
     unsigned l = 0;
     if (is_spare(s, r) || memcmp(&a->v[r], &b->v[r], sizeof a->v[r]) == 0)
       continue;
@@ -655,7 +701,8 @@ static difference_t compare(const sides_t *s) {
   (void)word_differs(&d, "address of fault", a->w.fault.address, b->w.fault.address);
   (void)word_differs(&d, "access of fault", a->w.fault.access, b->w.fault.access);
   (void)word_differs(&d, "lane of fault", a->w.fault.lane, b->w.fault.lane);
-  (void)word_differs(&d, "SCC", a->w.scc, b->w.scc);
+  if (shows_everything(s))
+    (void)word_differs(&d, "SCC", a->w.scc, b->w.scc);
   (void)word_differs(&d, "MODE", a->w.mode, b->w.mode);
   (void)word_differs(&d, "TRAPSTS", a->w.trapsts, b->w.trapsts);
   (void)word_differs(&d, "interrupts", a->interrupts, b->interrupts);

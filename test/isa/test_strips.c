@@ -63,6 +63,40 @@ static const char *const programs[] = {
     "s[2:3]\n"
     "s_waitcnt vmcnt(0)\n v_fma_f32 v16, v32, v2, v4\n v_div_scale_f32 v17, {vcc}, v0, v2, v0\n"
     "v_fma_f32 v18, v33, v0, v16\n v_cmp_lt_f32_e64 {mask}, v0, v18\n v_div_fmas_f32 v19, v17, v18, v0",
+    "v_cmp_lt_f32_e64 {mask}, v0, v2\n {xor} {other}, {mask}, {other}\n v_fma_f32 v16, v0, v2, v4\n"
+    "{andn2} {vcc}, {exec}, {mask}\n v_cndmask_b32_e64 v17, v0, v2, {other}\n"
+    "v_cndmask_b32_e64 v18, v0, v2, {vcc}",
+    "v_div_scale_f32 v16, {mask}, v0, v2, v0\n v_cmp_gt_f32_e64 {vcc}, v4, v6\n {or} {other}, {other}, "
+    "{vcc}\n"
+    "s_add_u32 s14, s14, s15\n {xor} {mask}, {vcc}, {exec}\n {and} {vcc}, {exec}, {vcc}\n"
+    "v_div_fmas_f32 v17, v16, v2, v0",
+    "v_cmp_lt_f32_e64 {mask}, v0, v2\n v_fma_f32 v16, v0, v2, v4\n {xor} {vcc}, {mask}, {other}\n"
+    "v_mov_b32_e32 v17, v16",
+    /* SCC of masks is read elsewhere */
+    "v_cmp_lt_f32_e64 {vcc}, v0, v2\n {and} {mask}, {vcc}, {other}\n v_cndmask_b32_e64 v16, v4, v6, {mask}\n"
+    "s_cbranch_vccnz some\n s_cmp_eq_u32 s14, s14\nsome:\n s_cselect_b32 s15, 1, 2",
+    "v_cmp_lt_f32_e64 {vcc}, v0, v2\n {and} {mask}, {vcc}, {other}\n v_cndmask_b32_e64 v16, v4, v6, {mask}\n"
+    "s_branch next\nnext:\n s_cselect_b32 s15, 1, 2",
+    /* masks that addresses depend on: of what is loaded, and of a carry that nobody works out */
+    "global_load_dword v32, v12, s[2:3]\n v_cmp_lt_u32_e64 {mask}, v32, v2\n {and} {vcc}, {mask}, {exec}\n"
+    "v_cndmask_b32_e64 v13, 0, 64, {vcc}\n global_load_dword v33, v13, s[2:3]\n s_waitcnt vmcnt(0)\n"
+    "v_xor_b32_e32 v16, v33, v2\n v_mov_b32_e32 v32, 0",
+    "v_lshl_add_u32 v13, v12, 0, 4\n v_mad_u64_u32 v[14:15], {mask}, v13, 1, -1\n"
+    "{and} {vcc}, {mask}, {exec}\n v_cndmask_b32_e64 v13, 0, 64, {vcc}\n"
+    "global_load_dword v33, v13, s[2:3]\n s_waitcnt vmcnt(0)\n v_xor_b32_e32 v16, v33, v2",
+    "v_lshl_add_u32 v13, v12, 0, 4\n v_mad_u64_u32 v[14:15], {mask}, v13, 1, -1\n"
+    "v_cmp_lt_u32_e64 {vcc}, v13, v12\n {or} {vcc}, {mask}, {vcc}\n v_cndmask_b32_e64 v13, 0, 64, {vcc}\n"
+    "global_load_dword v33, v13, s[2:3]\n s_waitcnt vmcnt(0)\n v_xor_b32_e32 v16, v33, v2",
+    "v_fma_f32 v16, v0, v2, v4\n {xor} {other}, {other}, {exec}\n v_fma_f32 v17, v16, v6, v8",
+};
+
+/* Of masks that are the same in all lanes: {mask} has all of them, {vcc} none. A load's address depends on
+ * the result. */
+static const char *const combinations[] = {
+    "{and} {vcc}, {mask}, {vcc}",    "{or} {vcc}, {mask}, {vcc}",    "{xor} {vcc}, {vcc}, {mask}",
+    "{andn2} {vcc}, {mask}, {vcc}",  "{andn2} {vcc}, {vcc}, {mask}", "{and} {vcc}, {exec}, {mask}",
+    "{and} {vcc}, {vcc}, {exec}",    "{xor} {vcc}, {exec}, {mask}",  "{xor} {vcc}, {vcc}, {exec}",
+    "{andn2} {vcc}, {exec}, {mask}", "{andn2} {vcc}, {exec}, {vcc}",
 };
 
 /* With literals, which gfx9 has none of there. */
@@ -83,7 +117,11 @@ static void spell(const char *program, bool is_wide, char *text, size_t size) {
                                          {"{mask}", "s[4:5]", "s4"},
                                          {"{other}", "s[8:9]", "s8"},
                                          {"{mov}", "s_mov_b64", "s_mov_b32"},
-                                         {"{and}", "s_and_b64", "s_and_b32"}};
+                                         {"{exec}", "exec", "exec_lo"},
+                                         {"{and}", "s_and_b64", "s_and_b32"},
+                                         {"{or}", "s_or_b64", "s_or_b32"},
+                                         {"{xor}", "s_xor_b64", "s_xor_b32"},
+                                         {"{andn2}", "s_andn2_b64", "s_andn2_b32"}};
   size_t at = 0;
   while (*program && at + 16 < size) {
     const char *put = NULL;
@@ -169,6 +207,18 @@ static void try(isa_wave_t *steps, isa_wave_t *device, const char *program) {
   }
 }
 
+static void try_combinations(isa_wave_t *steps, isa_wave_t *device) {
+  char program[320];
+  for (size_t i = 0; i < sizeof combinations / sizeof *combinations; i++) {
+    (void)snprintf(program, sizeof program,
+                   "v_mul_lo_u32 v13, 0, v12\n v_cmp_ne_u32_e64 {mask}, 1, v13\n"
+                   "v_cmp_ne_u32_e64 {vcc}, 0, v13\n %s\n v_cndmask_b32_e64 v13, 0, 64, {vcc}\n"
+                   "global_load_dword v33, v13, s[2:3]\n s_waitcnt vmcnt(0)\n v_xor_b32_e32 v16, v33, v2",
+                   combinations[i]);
+    try(steps, device, program);
+  }
+}
+
 static void test_unusual_lanes(void **state) {
   isa_wave_t *const steps = isa_new_on(state, ISA_PART, NULL), *const device =
                                                                    isa_new_on(state, ISA_PART, "always");
@@ -180,6 +230,7 @@ static void test_unusual_lanes(void **state) {
     try(steps, device, later_programs[i]);
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs && steps->env.target & GS_GFX11_W32; i++)
     try(steps, device, pairs[i]);
+  try_combinations(steps, device);
   isa_free(steps);
   isa_free(device);
 }
