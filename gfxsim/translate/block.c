@@ -354,7 +354,7 @@ static const gs_stencil_t *strip_stencil(const step_t *step, lanes_t lanes, bool
   const gs_choice_t *choice = &step->choice;
   if (lanes != LANES_FULL)
     return choice->strip_part;
-  return assumes && !choice->strip_full ? choice->strip_assumed : choice->strip_full;
+  return assumes && choice->strip_assumed ? choice->strip_assumed : choice->strip_full;
 }
 
 /* The end of the steps from `first` to `last` that can be done strip by strip, or `first` if these are too

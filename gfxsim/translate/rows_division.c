@@ -1,6 +1,7 @@
-/* Stencils for strips of the instructions that divisions are made of, for ordinary numbers, as nearly all
- * are: none is zero, denormal, infinite or a NaN, and their quotient is none either. That is assumed
- * (strip.h). Not here: what they do with others (isa/op_vdiv.c), and with all lanes at once (rows_math.c). */
+/* Stencils for strips of the instructions that divisions and roots are made of, for ordinary numbers, as
+ * nearly all are: none is zero, denormal, infinite or a NaN, and their quotient is none either. That is
+ * assumed (strip.h). Not here: what they do with others (isa/op_vdiv.c), and with all lanes at once
+ * (rows_math.c). */
 #include "translate/stencil.h"
 
 #if defined(GS_STENCIL_STRIP) && defined(GS_STENCIL_FULL)
@@ -124,11 +125,32 @@ static inline void fmas_f64(gs_wave_t *w, const gs_inst_t *in) {
              gs_strip_fma64(GS_F64_STRIP(xa), GS_F64_STRIP(xb), GS_F64_STRIP(xc)))
 }
 
+/* The class of a normal number, which is its sign's. */
+static inline void compare_class(const gs_inst_t *in, __m512i bits, const gs_row_t *classes, format_t f) {
+  enum { NEGATIVE = 1 << 3, POSITIVE = 1 << 8, SELECT = 0xca };
+  const __m512i magnitude = _mm512_and_si512(bits, all(0x7fffffff)), sign = _mm512_srai_epi32(bits, 31);
+  assume_no(_mm512_cmpge_epu32_mask(_mm512_sub_epi32(magnitude, all(f.unit)), all(f.field - f.unit)));
+  const __m512i class = _mm512_ternarylogic_epi32(sign, all(NEGATIVE), all(POSITIVE), SELECT);
+  put_lanes(gs_strip_masks + gs_strip_sgpr(in->sdst), _mm512_test_epi32_mask(class, bits_of(classes)));
+}
+static inline void class_f32(gs_wave_t *w, const gs_inst_t *in) {
+  GS_F32_SRC(0, a);
+  gs_row_t tb;
+  compare_class(in, bits_of(ra), gs_src32(w, in, 1, &tb), single);
+}
+static inline void class_f64(gs_wave_t *w, const gs_inst_t *in) {
+  GS_F64_SRC(0, a);
+  gs_row_t tb;
+  compare_class(in, bits_of(ra.hi), gs_src32(w, in, 1, &tb), twice);
+}
+
 #define DIVISION(name, how)                                                                                  \
   GS_STENCIL_OF(name, VVV, V, V, V, false, how(w, in))                                                       \
   GS_STENCIL_OF(name, MMM, M, M, M, false, how(w, in))
 GS_STENCIL_OF(v_div_scale_f32, VVV, V, V, V, false, scale_f32(w, in))
 GS_STENCIL_OF(v_div_scale_f64, VVV, V, V, V, false, scale_f64(w, in))
+GS_STENCIL_OF(v_cmp_class_f32, VV, V, V, N, false, class_f32(w, in))
+GS_STENCIL_OF(v_cmp_class_f64, VV, V, V, N, false, class_f64(w, in))
 DIVISION(v_div_fmas_f32, fmas_f32)
 DIVISION(v_div_fmas_f64, fmas_f64)
 DIVISION(v_div_fixup_f32, fixup_f32)

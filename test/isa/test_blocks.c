@@ -205,8 +205,7 @@ static const char *const strip_ops[] = {
     "v_fma_f32",       "v_fma_f64",       "v_mad_u64_u32",   "v_lshl_add_u32", "v_add_f32",
     "v_mul_f64",       "v_fmac_f32",      "v_pk_fma_f32",    "v_pk_add_f32",   "v_pk_mov_b32",
     "v_div_scale_f32", "v_div_scale_f64", "v_div_fmas_f32",  "v_div_fmas_f64", "v_div_fixup_f32",
-    "v_div_fixup_f64",
-};
+    "v_div_fixup_f64", "v_cmp_class_f32", "v_cmp_class_f64"};
 
 /* Registers of masks; EXEC seldom, as code behind it looks at it anew. */
 static uint32_t strip_mask(random_t *r, bool is_written) {

@@ -72,6 +72,8 @@ static const char *const programs[] = {
     "v_div_fmas_f32 v17, v16, v2, v0",
     "v_cmp_lt_f32_e64 {mask}, v0, v2\n v_fma_f32 v16, v0, v2, v4\n {xor} {vcc}, {mask}, {other}\n"
     "v_mov_b32_e32 v17, v16",
+    "v_cmp_class_f32_e64 {mask}, v0, v2\n v_cndmask_b32_e64 v16, v4, v6, {mask}\n"
+    "v_cmp_class_f64_e64 {other}, v[4:5], v6\n v_cmp_class_f32_e64 {vcc}, v8, -1",
     /* SCC of masks is read elsewhere */
     "v_cmp_lt_f32_e64 {vcc}, v0, v2\n {and} {mask}, {vcc}, {other}\n v_cndmask_b32_e64 v16, v4, v6, {mask}\n"
     "s_cbranch_vccnz some\n s_cmp_eq_u32 s14, s14\nsome:\n s_cselect_b32 s15, 1, 2",
