@@ -638,7 +638,7 @@ static void put_linear_step(block_t *b, const step_t *step, const gs_inst_t *in,
   uint64_t values[GS_HOLE_VALUES] = {0};
   place_values(b, (unsigned)(step - b->step), values);
   operand_values(in, values);
-  const bool is_mask_op = in->op->encoding == GS_ENC_SOP1 || in->op->encoding == GS_ENC_SOP2;
+  const bool is_mask_op = gs_strip_is_mask_op(in);
   for (unsigned i = 0; i < 3; i++)
     if (in->src[i].kind == GS_SRC_VGPR)
       values[GS_HOLE_SGPR_SRC0 + i] = gs_linear_row(in->src[i].reg);

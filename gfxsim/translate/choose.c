@@ -191,10 +191,8 @@ static const gs_stencil_t *find_mask_op(const gs_finder_t *finder, const char *n
 static void find_mask_move(gs_finder_t *finder, const gs_inst_t *in, const char *handler,
                            gs_choice_t *choice) {
   const bool is_move = strcmp(handler, finder->table->lanes == 32 ? "s_mov_b32" : "s_mov_b64") == 0;
-  if (!is_move || in->dst != GS_S_VCC || in->src[0].kind != GS_SRC_SGPR || in->src[0].reg >= GS_S_VCC)
-    return;
-  choice->strip_assumed = find_mask_op(finder, "move", "stripfull");
-  choice->linear = find_mask_op(finder, "move", "linear");
+  if (is_move && in->dst == GS_S_VCC && in->src[0].kind == GS_SRC_SGPR && in->src[0].reg < GS_S_VCC)
+    choice->strip_assumed = find_mask_op(finder, "move", "stripfull");
 }
 
 /* Names of stencils by their operands: two masks, or EXEC, which is all lanes there, and one; NULL = none. */

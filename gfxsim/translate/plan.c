@@ -39,14 +39,10 @@ static bool writes_mask(const gs_inst_t *in) {
   return in->op->encoding == GS_ENC_VOPC || (in->op->flags & GS_OPF_SDST);
 }
 
-/* A scalar instruction that strips do for their lanes: it moves a mask, or combines two. */
-static bool is_mask_op(const gs_inst_t *in) {
-  return in->op->encoding == GS_ENC_SOP1 || in->op->encoding == GS_ENC_SOP2;
-}
-
 /* Vector registers that are written. */
 static unsigned results_of(const gs_inst_t *in) {
-  return in->op->encoding == GS_ENC_VOPC || is_mask_op(in) ? 0 : gs_type_dwords((gs_type_t)in->op->dst);
+  return in->op->encoding == GS_ENC_VOPC || gs_strip_is_mask_op(in) ? 0
+                                                                    : gs_type_dwords((gs_type_t)in->op->dst);
 }
 
 static bool add_mask_op(gs_plan_t *p, const gs_inst_t *in, unsigned lanes) {
@@ -73,7 +69,7 @@ static bool reads_vcc(const gs_inst_t *in) {
 
 static bool add_vector(gs_plan_t *p, const gs_inst_t *in, unsigned lanes) {
   const unsigned results = results_of(in), mask = lanes / 32;
-  if (is_mask_op(in))
+  if (gs_strip_is_mask_op(in))
     return add_mask_op(p, in, lanes);
   bool is_loaded = (in->op->flags & GS_OPF_ACC_DST) && has_rows(&p->loaded, in->dst, results),
        is_late = false;
@@ -243,7 +239,7 @@ static bool combines_wanted(wanted_t *wanted, const gs_inst_t *in, unsigned mask
 
 /* Whether the vector instruction makes something that is wanted; its operands are, from now on. */
 static bool makes_wanted(wanted_t *wanted, const gs_inst_t *in, unsigned lanes) {
-  if (is_mask_op(in))
+  if (gs_strip_is_mask_op(in))
     return combines_wanted(wanted, in, lanes / 32);
   const unsigned results = results_of(in);
   const unsigned mask = writes_mask(in) ? lanes / 32 : 0;

@@ -22,6 +22,10 @@ typedef struct gs_strip_scalars {
   gs_scalar_set_t masks; /* the first register of each that is written */
 } gs_strip_scalars_t;
 
+/* Whether an instruction of a strip is a scalar one, which moves a mask or combines two. */
+static inline bool gs_strip_is_mask_op(const gs_inst_t *in) {
+  return in->op->encoding == GS_ENC_SOP1 || in->op->encoding == GS_ENC_SOP2;
+}
 /* Whether a scalar instruction combines a mask that instructions before it have written: only then is it for
  * strips. */
 bool gs_strip_has_mask_of(const gs_strip_scalars_t *scalars, const gs_inst_t *in);
