@@ -1,5 +1,6 @@
 /* The thread that looks after parked queues. How often it looks depends on how long ago anything happened:
- * within a sixty-fourth of the time that the program has been quiet, between 100 us and 50 ms. */
+ * within a sixty-fourth of the time that the program has been quiet, between 100 us and 50 ms; and once per
+ * millisecond while threads of other queues do its work. */
 #include "packet/poller.h"
 
 #include <stdatomic.h>
@@ -12,6 +13,7 @@
 enum {
   SHORTEST_PERIOD_NS = 100 * 1000,
   LONGEST_PERIOD_NS = 50 * 1000 * 1000,
+  HELPED_PERIOD_NS = 1000 * 1000,
   QUIET_PER_PERIOD = 64,
 };
 
@@ -24,7 +26,8 @@ struct gs_poller {
   pthread_t thread;
   bool started;
   bool stop;
-  atomic_bool slow; /* the thread sleeps for a long period */
+  atomic_bool slow;   /* the thread sleeps for a long period */
+  atomic_bool helped; /* since it last woke */
 };
 
 static uint64_t now_ns(void) {
@@ -112,7 +115,8 @@ static void *poller_main(void *argument) {
     look(poller);
     const uint64_t now = now_ns();
     const uint64_t period = period_ns(poller, now);
-    const uint64_t until = now + period;
+    const bool helped = atomic_exchange_explicit(&poller->helped, false, memory_order_relaxed);
+    const uint64_t until = now + (helped && period < HELPED_PERIOD_NS ? HELPED_PERIOD_NS : period);
     const struct timespec deadline = {.tv_sec = (time_t)(until / 1000000000),
                                       .tv_nsec = (long)(until % 1000000000)};
     atomic_store_explicit(&poller->slow, period > 5 * SHORTEST_PERIOD_NS, memory_order_relaxed);
@@ -164,6 +168,15 @@ void gs_poller_kick(gs_poller_t *poller) {
   pthread_mutex_lock(&poller->lock);
   look(poller);
   pthread_mutex_unlock(&poller->lock);
+}
+
+void gs_poller_help(gs_poller_t *poller) {
+  if (!atomic_load_explicit(&poller->parked_count, memory_order_relaxed) ||
+      pthread_mutex_trylock(&poller->lock))
+    return;
+  look(poller);
+  pthread_mutex_unlock(&poller->lock);
+  atomic_store_explicit(&poller->helped, true, memory_order_relaxed);
 }
 
 void gs_poller_note_activity(gs_poller_t *poller) {

@@ -36,6 +36,10 @@ void gs_poller_wake(gs_poller_t *poller, gs_parked_t *parked);
 /* Looks at all parked queues now: for moments when the host has probably submitted something. Cheap when none
  * is. */
 void gs_poller_kick(gs_poller_t *poller);
+/* The same for a thread that is awake anyway and comes by often, unless somebody is at it. As long as there
+ * is one, the poller's own thread seldom wakes: where a thread takes long to wake, it would be in the way of
+ * those that work. */
+void gs_poller_help(gs_poller_t *poller);
 /* Notes that the program is active: the poller looks often for a while. Takes no lock unless it was quiet
  * before. */
 void gs_poller_note_activity(gs_poller_t *poller);

@@ -14,8 +14,8 @@
 #include "packet/sdma.h"
 
 enum {
-  SPINS = 200, /* looks before the first sleep: a few microseconds */
-  LOOKS_PER_YIELD = 16,
+  SPINS = 200,          /* looks before the first sleep: a few microseconds */
+  LOOKS_PER_YIELD = 64, /* some microseconds: a yield may take as long as a look at a hundred places */
   SLOW_YIELD_NS = 50 * 1000,
   MODEST_WAITS = 100,
   LONGEST_SPIN_NS = 300 * 1000,
@@ -90,16 +90,20 @@ static bool spin(patience_t *patience, uint64_t *waited) {
   return false;
 }
 
-/* Waits a little for memory to change. The sleep grows with the time waited: it adds a sixteenth at most. */
-static void wait_for_memory(patience_t *patience) {
+/* Waits a little for memory to change, perhaps by a queue that is parked. The sleep grows with the time
+ * waited: it adds a sixteenth at most. */
+static void wait_for_memory(gs_queue_t *queue, patience_t *patience) {
   uint64_t waited = 0;
-  if (!spin(patience, &waited))
-    sleep_ns(clamp(waited / 16, SHORTEST_SLEEP_NS, LONGEST_WAIT_SLEEP_NS));
+  if (spin(patience, &waited))
+    return;
+  gs_poller_help(queue->config.poller);
+  sleep_ns(clamp(waited / 16, SHORTEST_SLEEP_NS, LONGEST_WAIT_SLEEP_NS));
 }
 
 /* Lets others have the processor. If they took it for long, they need it more than the spinning does; and
  * Linux has a thread that slept run sooner than one that yielded. */
-static void offer_processor(patience_t *patience, uint64_t now) {
+static void offer_processor(gs_poller_t *poller, patience_t *patience, uint64_t now) {
+  gs_poller_help(poller);
   sched_yield();
   if (now_ns() - now > SLOW_YIELD_NS)
     patience->modesty = MODEST_WAITS;
@@ -116,8 +120,9 @@ static void wait_for_work(gs_queue_t *queue, patience_t *patience) {
     if (patience->looks % LOOKS_PER_YIELD)
       relax();
     else
-      offer_processor(patience, patience->since + waited);
+      offer_processor(queue->config.poller, patience, patience->since + waited);
   } else if (waited < clamp(expected, PARK_AFTER_NS, LONGEST_PARK_AFTER_NS)) {
+    gs_poller_help(queue->config.poller);
     sleep_ns(clamp(waited / (waited < expected ? 64 : 4), SHORTEST_SLEEP_NS, LONGEST_IDLE_SLEEP_NS));
   } else {
     gs_poller_park(queue->config.poller, &queue->parked);
@@ -169,11 +174,13 @@ static void *queue_main(void *argument) {
       was_busy = true;
       continue;
     }
-    if (was_busy)
+    if (was_busy) {
       gs_poller_note_activity(queue->config.poller);
+      gs_poller_help(queue->config.poller);
+    }
     was_busy = false;
     if (made == GS_STEP_WAIT)
-      wait_for_memory(&patience);
+      wait_for_memory(queue, &patience);
     else
       wait_for_work(queue, &patience);
   }

@@ -106,7 +106,7 @@ static int64_t now_us(void) {
 /* Here and not by HSA's active wait, which never lets another thread have the processor: with more threads
  * waiting than processors, those that they wait for come late. */
 static atmi_status_t wait_awake(const atmi_signal_t *signal, int64_t busy_us) {
-  enum { LOOKS_PER_YIELD = 16, LEAST_YIELDS = 64 };
+  enum { LOOKS_PER_YIELD = 64, LEAST_YIELDS = 16 };
   int64_t begin = now_us();
   for (int yields = 0;; yields++) {
     for (int looks = 0; looks < LOOKS_PER_YIELD; looks++) {

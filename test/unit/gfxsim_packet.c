@@ -9,6 +9,8 @@
 #include <elf.h>
 #include <hsa/amd_hsa_signal.h>
 #include <hsa/hsa_ext_amd.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -1459,6 +1461,57 @@ static void test_queue_pauses_and_goes_on(void **state) {
   gs_poller_destroy(poller);
 }
 
+/* A thread that parks, and who looked after it. */
+typedef struct sleeper {
+  gs_poller_t *poller;
+  gs_parked_t parked;
+  pthread_t helper;
+  atomic_int looks_of_helper, has_work, is_awake;
+} sleeper_t;
+
+static bool sleeper_pending(const void *owner) {
+  sleeper_t *sleeper = (sleeper_t *)(uintptr_t)owner;
+  if (!pthread_equal(pthread_self(), sleeper->helper))
+    return false; /* so that the poller's own thread is no help */
+  atomic_fetch_add(&sleeper->looks_of_helper, 1);
+  return atomic_load(&sleeper->has_work) != 0;
+}
+static void *sleep_parked(void *argument) {
+  sleeper_t *sleeper = argument;
+  gs_poller_park(sleeper->poller, &sleeper->parked);
+  atomic_store(&sleeper->is_awake, 1);
+  return NULL;
+}
+
+/* Helps until it has happened, for some seconds at most. */
+static bool happens(sleeper_t *sleeper, const atomic_int *what) {
+  for (int waited = 0; waited < 5000; waited++) {
+    gs_poller_help(sleeper->poller);
+    if (atomic_load(what))
+      return true;
+    sleep_ms(1);
+  }
+  return false;
+}
+
+static void test_threads_that_come_by_help_the_poller(void **state) {
+  sleeper_t sleeper = {.poller = gs_poller_create(), .helper = pthread_self()};
+  pthread_t thread;
+  (void)state;
+  assert_non_null(sleeper.poller);
+  assert_int_equal(gs_parked_init(&sleeper.parked, sleeper_pending, &sleeper), 0);
+  gs_poller_help(sleeper.poller);
+  assert_int_equal(sleeper.looks_of_helper, 0); /* there is nobody to look after */
+  assert_int_equal(pthread_create(&thread, NULL, sleep_parked, &sleeper), 0);
+  assert_true(happens(&sleeper, &sleeper.looks_of_helper));
+  assert_false(sleeper.is_awake);
+  atomic_store(&sleeper.has_work, 1);
+  assert_true(happens(&sleeper, &sleeper.is_awake));
+  pthread_join(thread, NULL);
+  gs_parked_fini(&sleeper.parked);
+  gs_poller_destroy(sleeper.poller);
+}
+
 /* The host has no memory to run kernels: that is told now, and not when a kernel comes. */
 static void test_queue_refuses_without_memory(void **state) {
   fixture_t *f = *state;
@@ -1543,6 +1596,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_sdma_ring_wraps, setup, teardown),
       cmocka_unit_test_setup_teardown(test_queue_thread_processes_packets, setup, teardown),
       cmocka_unit_test_setup_teardown(test_queue_pauses_and_goes_on, setup, teardown),
+      cmocka_unit_test(test_threads_that_come_by_help_the_poller),
       cmocka_unit_test_setup_teardown(test_queue_destroy_stops_a_running_kernel, setup, teardown),
       cmocka_unit_test_setup_teardown(test_queue_refuses_without_memory, setup, teardown),
   };
