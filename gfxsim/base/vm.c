@@ -75,6 +75,7 @@ static gs_vm_map_t *map_create(gs_vm_t *vm, size_t capacity) {
   gs_vm_map_t *map = snapshot_map(snapshot);
   map->count = 0;
   map->code_epoch = 0;
+  map->number = 1;
   return map;
 }
 
@@ -114,6 +115,7 @@ static void free_unseen(gs_vm_t *vm) {
 /* With the writers' lock held. */
 static void publish(gs_vm_t *vm, const gs_vm_map_t *map) {
   snapshot_t *old = map_snapshot(newest(vm));
+  snapshot_map(map_snapshot(map))->number = newest(vm)->number + 1;
   /* Releases the contents of the map to readers, and precedes every later look at their announcements. */
   atomic_store_explicit(&vm->current, map, memory_order_seq_cst);
   old->next = vm->replaced;
@@ -328,8 +330,9 @@ int gs_vm_invalidate_code(gs_vm_t *vm) {
 }
 
 /* What it found in another snapshot. */
-static void forget_ranges(gs_vm_reader_t *reader) {
+static void forget_ranges(gs_vm_reader_t *reader, uint64_t number) {
   static const gs_vm_range_t nowhere;
+  reader->number = number;
   for (unsigned i = 0; i < GS_VM_HINTS; i++)
     reader->found[i] = &nowhere;
 }
@@ -338,7 +341,7 @@ void gs_vm_reader_register(gs_vm_t *vm, gs_vm_reader_t *reader) {
   /* The lock publishes the reader to writers; until it enters for the first time there is nothing to order.
    */
   atomic_init(&reader->seen, NULL);
-  forget_ranges(reader);
+  forget_ranges(reader, 0);
   reader->vm = vm;
   reader->newest = &vm->current;
   pthread_mutex_lock(&vm->readers_lock);
@@ -373,7 +376,8 @@ const gs_vm_map_t *gs_vm_reader_move_on(gs_vm_reader_t *reader) {
       break;
     map = again;
   }
-  forget_ranges(reader);
+  if (reader->number != map->number)
+    forget_ranges(reader, map->number);
   return map;
 }
 

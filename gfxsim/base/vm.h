@@ -23,7 +23,9 @@ typedef enum gs_vm_kind {
   GS_VM_HOST,   /* behind the link to the host */
 } gs_vm_kind_t;
 
-enum { GS_VM_HINTS = 64 };
+/* By the place of the instruction: those of large kernels would take each other's places if these were few.
+ */
+enum { GS_VM_HINTS = 1024 };
 
 /* One mapped range [start, end) of the GPU's address space. */
 typedef struct gs_vm_range {
@@ -43,6 +45,7 @@ typedef struct gs_vm_map {
   size_t count;
   /* Changes whenever decoded code may be stale: on request, and when executable ranges go. */
   uint64_t code_epoch;
+  uint64_t number; /* no two snapshots of an address space have the same; not 0 */
   gs_vm_range_t range[];
 } gs_vm_map_t;
 
@@ -55,7 +58,9 @@ typedef struct gs_vm_reader {
   gs_vm_t *vm;
   _Atomic(const gs_vm_map_t *) *newest; /* of vm */
   struct gs_vm_reader *next;
-  /* For the thread's own use: ranges of the snapshot in use that it found useful, at first an empty one. */
+  /* For the thread's own use: ranges that it found useful, at first an empty one, and the number of their
+   * snapshot. They are good for as long as that is the newest, also if it was not in use in between. */
+  uint64_t number;
   const gs_vm_range_t *found[GS_VM_HINTS];
 } gs_vm_reader_t;
 

@@ -104,6 +104,33 @@ static void test_vm_replaces_and_splits(void **state) {
   gs_vm_destroy(vm);
 }
 
+/* What a reader found is good for as long as nothing changes, also if it rested in between; and no longer,
+ * also if the new snapshot lies where the old one did. */
+static void test_vm_readers_keep_what_they_found(void **state) {
+  (void)state;
+  static uint8_t bytes[PAGE];
+  gs_vm_t *vm = gs_vm_create();
+  gs_vm_reader_t reader;
+  gs_vm_reader_register(vm, &reader);
+  map(vm, 10, 11, bytes, GS_VM_READ);
+  for (unsigned round = 0; round < 10; round++) {
+    const gs_vm_range_t *found = gs_vm_find(look(&reader), 10 * PAGE);
+    reader.found[round] = found;
+    gs_vm_reader_leave(&reader);
+    look(&reader);
+    assert_ptr_equal(reader.found[round], found);
+    gs_vm_reader_leave(&reader);
+    assert_int_equal(gs_vm_unmap(vm, 10 * PAGE, 11 * PAGE), 0);
+    map(vm, 10, 11, bytes, GS_VM_READ);
+    look(&reader);
+    for (unsigned i = 0; i < GS_VM_HINTS; i++)
+      assert_int_equal(reader.found[i]->end, 0);
+    gs_vm_reader_leave(&reader);
+  }
+  gs_vm_reader_unregister(&reader);
+  gs_vm_destroy(vm);
+}
+
 /* Every operation against a plain array of pages. */
 static void test_vm_agrees_with_a_page_array(void **state) {
   (void)state;
@@ -600,6 +627,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_vm_finds_ranges),
       cmocka_unit_test(test_vm_replaces_and_splits),
+      cmocka_unit_test(test_vm_readers_keep_what_they_found),
       cmocka_unit_test(test_vm_agrees_with_a_page_array),
       cmocka_unit_test(test_vm_shares_the_host),
       cmocka_unit_test(test_vm_code_epoch),
