@@ -61,7 +61,32 @@ static inline gs_shape_t shape_of(const gs_row_t *low, const gs_row_t *high, uin
   return step ? GS_SHAPE_DENSE : GS_SHAPE_UNIFORM;
 }
 
-/* Lanes anywhere in the range that the note has: copied now, all of them, one after the other. */
+/* Parts of a gather: one lane, and eight that lie side by side. */
+enum { RUN_LANES = 8 };
+static inline void copy_lane(uint32_t *to, uint64_t at, unsigned n) {
+  if (n == 1)
+    *to = gs_guest_get32(at);
+  else if (n == 2)
+    _mm_storel_epi64((__m128i *)(void *)to, _mm_cvtsi64_si128((int64_t)gs_guest_get64(at)));
+  else
+    _mm_store_si128((__m128i *)(void *)to, (__m128i)gs_guest_get128(at));
+}
+static inline void copy_run(uint32_t *to, uint64_t at, unsigned n) {
+  const char *const from = (const char *)(uintptr_t)at;
+  if (n == 1)
+    _mm256_store_si256((__m256i *)(void *)to, _mm256_loadu_si256((const __m256i *)(const void *)from));
+  for (unsigned i = 0; i < n / 2; i++)
+    _mm512_store_si512(to + 16 * i, _mm512_loadu_si512(from + 64 * i));
+}
+static inline bool is_run(const uint64_t *at, uint32_t stride) {
+  const __m512i number = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+  const __m512i expected = _mm512_add_epi64(_mm512_set1_epi64((int64_t)at[0]),
+                                            _mm512_mullo_epi64(number, _mm512_set1_epi64(stride)));
+  return !_mm512_cmpneq_epi64_mask(expected, _mm512_loadu_si512(at));
+}
+
+/* Lanes anywhere in the range that the note has: copied now, all of them. Mostly they are the rows of a grid,
+ * side by side but for where a row ends, or nowhere near each other. */
 static inline bool gather(gs_wave_t *w, const gs_inst_t *in, bool has_base, gs_row_t *to, unsigned n) {
   gs_access_t a;
   gs_access_init(&a, GS_ALL_LANES, 4 * n, GS_VM_READ);
@@ -73,15 +98,13 @@ static inline bool gather(gs_wave_t *w, const gs_inst_t *in, bool has_base, gs_r
   if (!gs_access_inside(&a, range) || range->is_gap)
     return false;
   const uint64_t delta = (uint64_t)(uintptr_t)range->host - range->start;
-  uint32_t *lane = to->u32;
-  for (unsigned l = 0; l < GS_LANES; l++, lane += n) {
-    if (n == 1)
-      *lane = gs_guest_get32(a.at[l] + delta);
-    else if (n == 2)
-      _mm_storel_epi64((__m128i *)(void *)lane, _mm_cvtsi64_si128((int64_t)gs_guest_get64(a.at[l] + delta)));
+  const bool has_runs = a.at[1] - a.at[0] == 4 * n || a.at[GS_LANES / 2 + 1] - a.at[GS_LANES / 2] == 4 * n;
+  for (unsigned l = 0; l < GS_LANES; l += RUN_LANES)
+    if (has_runs && is_run(&a.at[l], 4 * n))
+      copy_run(&to->u32[l * n], a.at[l] + delta, n);
     else
-      _mm_store_si128((__m128i *)(void *)lane, (__m128i)gs_guest_get128(a.at[l] + delta));
-  }
+      for (unsigned i = l; i < l + RUN_LANES; i++)
+        copy_lane(&to->u32[i * n], a.at[i] + delta, n);
   return true;
 }
 

@@ -186,17 +186,22 @@ static void compare(const isa_wave_t *steps, const isa_wave_t *device, const cha
                lane, steps->w.s.u32[reg], device->w.s.u32[reg], text);
 }
 
-static void try(isa_wave_t *steps, isa_wave_t *device, const char *program) {
-  enum { TIMES = 320 };
-  const unsigned lanes = gs_target_lanes(steps->env.target);
-  uint64_t seed = 1;
-  char text[1280], loop[1024];
-  /* Twice: what is loaded is in strips when it is known where the memory is. */
+/* A loop that runs twice: what is loaded is in strips when it is known where the memory is. */
+static void make_loop(const char *program, bool is_wide, char *text, size_t size) {
+  char loop[1024];
   (void)snprintf(loop, sizeof loop,
                  "s_movk_i32 s13, 2\nagain:\n%s\n s_sub_u32 s13, s13, 1\n s_cmp_lg_u32 s13, 0\n"
                  "s_cbranch_scc1 again",
                  program);
-  spell(loop, lanes == GS_LANES, text, sizeof text);
+  spell(loop, is_wide, text, size);
+}
+
+static void try(isa_wave_t *steps, isa_wave_t *device, const char *program) {
+  enum { TIMES = 320 };
+  const unsigned lanes = gs_target_lanes(steps->env.target);
+  uint64_t seed = 1;
+  char text[1280];
+  make_loop(program, lanes == GS_LANES, text, sizeof text);
   for (unsigned time = 0; time < TIMES; time++) {
     const unsigned lane = (unsigned)(isa_random(&seed) % (lanes + 8)); /* perhaps none */
     uint64_t same = seed;
@@ -237,7 +242,50 @@ static void test_unusual_lanes(void **state) {
   isa_free(device);
 }
 
+/* Addresses of lanes that lie side by side, but for a gap before `lane`, or where two lanes change places. */
+static void fill_rows(isa_wave_t *t, unsigned lane, unsigned bytes, bool change_places) {
+  enum { GAP = 48 };
+  uint32_t *const at = t->v[ADDRESS].u32;
+  uint64_t seed = lane;
+  fill(t, GS_LANES, 0, &seed);
+  for (unsigned l = 0; l < GS_LANES; l++)
+    at[l] = l * bytes + (l >= lane && !change_places ? GAP : 0);
+  if (!change_places || !lane)
+    return;
+  const uint32_t before = at[lane - 1];
+  at[lane - 1] = at[lane];
+  at[lane] = before;
+}
+
+static void test_rows_of_lanes(void **state) {
+  static const struct {
+    unsigned bytes;
+    const char *program;
+  } loads[] = {
+      {4, "global_load_dword v32, v12, s[2:3]\n s_waitcnt vmcnt(0)\n v_xor_b32_e32 v16, v32, v2"},
+      {8, "global_load_dwordx2 v[32:33], v12, s[2:3]\n s_waitcnt vmcnt(0)\n v_xor_b32_e32 v16, v32, v33"},
+      {16, "global_load_dwordx4 v[32:35], v12, s[2:3]\n s_waitcnt vmcnt(0)\n v_xor_b32_e32 v16, v32, v33\n"
+           "v_xor_b32_e32 v17, v34, v35"},
+  };
+  isa_wave_t *const steps = isa_new_on(state, ISA_PART, NULL), *const device =
+                                                                   isa_new_on(state, ISA_PART, "always");
+  const unsigned lanes = gs_target_lanes(steps->env.target);
+  isa_device_look(device->device, GS_LOOKS_AT_END);
+  for (size_t i = 0; i < sizeof loads / sizeof *loads; i++)
+    for (unsigned lane = 0; lane < 2 * lanes; lane++) {
+      char text[1280];
+      make_loop(loads[i].program, lanes == GS_LANES, text, sizeof text);
+      fill_rows(steps, lane / 2, loads[i].bytes, lane % 2);
+      fill_rows(device, lane / 2, loads[i].bytes, lane % 2);
+      assert_int_equal(isa_run(steps, text), isa_run(device, text));
+      compare(steps, device, text, lane / 2);
+    }
+  isa_free(steps);
+  isa_free(device);
+}
+
 int main(void) {
-  static const struct CMUnitTest tests[] = {isa_part_test_on(test_unusual_lanes, GS_GFX9_11)};
+  static const struct CMUnitTest tests[] = {isa_part_test_on(test_unusual_lanes, GS_GFX9_11),
+                                            isa_part_test_on(test_rows_of_lanes, GS_GFX9_11)};
   return isa_main(tests, sizeof tests / sizeof tests[0]);
 }
