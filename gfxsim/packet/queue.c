@@ -102,8 +102,7 @@ static void wait_for_memory(gs_queue_t *queue, patience_t *patience) {
 
 /* Lets others have the processor. If they took it for long, they need it more than the spinning does; and
  * Linux has a thread that slept run sooner than one that yielded. */
-static void offer_processor(gs_poller_t *poller, patience_t *patience, uint64_t now) {
-  gs_poller_help(poller);
+static void offer_processor(patience_t *patience, uint64_t now) {
   sched_yield();
   if (now_ns() - now > SLOW_YIELD_NS)
     patience->modesty = MODEST_WAITS;
@@ -116,17 +115,18 @@ static void wait_for_work(gs_queue_t *queue, patience_t *patience) {
   if (spin(patience, &waited))
     return;
   const uint64_t expected = patience->expected;
-  if (waited < smaller(expected, LONGEST_SPIN_NS) && !patience->modesty) {
-    if (patience->looks % LOOKS_PER_YIELD)
-      relax();
-    else
-      offer_processor(queue->config.poller, patience, patience->since + waited);
-  } else if (waited < clamp(expected, PARK_AFTER_NS, LONGEST_PARK_AFTER_NS)) {
-    gs_poller_help(queue->config.poller);
-    sleep_ns(clamp(waited / (waited < expected ? 64 : 4), SHORTEST_SLEEP_NS, LONGEST_IDLE_SLEEP_NS));
-  } else {
-    gs_poller_park(queue->config.poller, &queue->parked);
+  const bool spins = waited < smaller(expected, LONGEST_SPIN_NS) && !patience->modesty;
+  if (spins && patience->looks % LOOKS_PER_YIELD) {
+    relax();
+    return;
   }
+  gs_poller_help(queue->config.poller);
+  if (spins)
+    offer_processor(patience, patience->since + waited);
+  else if (waited < clamp(expected, PARK_AFTER_NS, LONGEST_PARK_AFTER_NS))
+    sleep_ns(clamp(waited / (waited < expected ? 64 : 4), SHORTEST_SLEEP_NS, LONGEST_IDLE_SLEEP_NS));
+  else
+    gs_poller_park(queue->config.poller, &queue->parked);
 }
 
 /* The wait is over. */

@@ -104,7 +104,8 @@ static int64_t now_us(void) {
 }
 
 /* Here and not by HSA's active wait, which never lets another thread have the processor: with more threads
- * waiting than processors, those that they wait for come late. */
+ * waiting than processors, those that they wait for come late. But a yield may take as long as all looks in
+ * between, and what is waited for mostly comes sooner. */
 static atmi_status_t wait_awake(const atmi_signal_t *signal, int64_t busy_us) {
   enum { LOOKS_PER_YIELD = 64, LEAST_YIELDS = 16 };
   int64_t begin = now_us();

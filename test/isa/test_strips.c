@@ -271,15 +271,16 @@ static void test_rows_of_lanes(void **state) {
                                                                    isa_new_on(state, ISA_PART, "always");
   const unsigned lanes = gs_target_lanes(steps->env.target);
   isa_device_look(device->device, GS_LOOKS_AT_END);
-  for (size_t i = 0; i < sizeof loads / sizeof *loads; i++)
+  for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
+    char text[1280];
+    make_loop(loads[i].program, lanes == GS_LANES, text, sizeof text);
     for (unsigned lane = 0; lane < 2 * lanes; lane++) {
-      char text[1280];
-      make_loop(loads[i].program, lanes == GS_LANES, text, sizeof text);
       fill_rows(steps, lane / 2, loads[i].bytes, lane % 2);
       fill_rows(device, lane / 2, loads[i].bytes, lane % 2);
       assert_int_equal(isa_run(steps, text), isa_run(device, text));
       compare(steps, device, text, lane / 2);
     }
+  }
   isa_free(steps);
   isa_free(device);
 }
