@@ -205,7 +205,7 @@ static void fail(gs_run_t *run, gs_outcome_t outcome) {
 }
 
 static bool can_start(const gs_run_t *run) {
-  return run->next_group < run->kernel.group_count && run->resident < run->most_resident;
+  return gs_deal_left(&run->deal) && run->resident < run->most_resident;
 }
 
 /* Whether another thread could help. Lock held. */
@@ -280,7 +280,7 @@ static gs_group_t *begin_group(gs_executor_t *ex, gs_run_t *run, uint64_t *index
   gs_group_t *group = find_group(ex, run);
   if (!group)
     return NULL;
-  *index = nth_group(run, run->next_group++);
+  *index = nth_group(run, gs_deal_next(&run->deal, ex->number));
   run->resident++;
   if (needs_scratch(run))
     take_slots(run, group);
@@ -360,7 +360,7 @@ static void work_on(gs_executor_t *ex, gs_run_t *run) {
   gs_group_t *group;
   uint64_t index;
   while ((group = next_group(ex, run, &index))) {
-    const bool call_help = !run->called_help && has_work(run);
+    const bool call_help = run->is_shared && !run->called_help && has_work(run);
     run->called_help |= call_help;
     unlock_run(run);
     if (call_help)
@@ -409,6 +409,8 @@ static void *worker_main(void *argument) {
   gs_device_t *device = argument;
   gs_executor_t *ex = create_executor(device, false); /* without it there is a worker less */
   pthread_mutex_lock(&device->lock);
+  if (ex)
+    ex->number = ++device->worker_numbers;
   while (ex && !device->quit) {
     gs_run_t *run = find_work(device);
     if (!run) {
@@ -426,20 +428,9 @@ static void *worker_main(void *argument) {
   return NULL;
 }
 
-static uint32_t wanted_workers(const gs_device_t *device) {
-  if (device->options.deterministic)
-    return 0;
-  long threads = device->options.workers ? (long)device->options.workers : sysconf(_SC_NPROCESSORS_ONLN);
-  const long most = sizeof device->worker / sizeof device->worker[0];
-  if (threads > most)
-    threads = most;
-  return threads > 1 ? (uint32_t)threads - 1 : 0; /* the thread that asks for a dispatch works too */
-}
-
 /* Starts the workers that are missing; a thread that can't be had is done without. Device lock held. */
 static void start_workers(gs_device_t *device) {
-  const uint32_t wanted = wanted_workers(device);
-  while (device->worker_count < wanted &&
+  while (device->worker_count < device->wanted_workers &&
          gs_thread_start(&device->worker[device->worker_count], "gfxsim-worker", worker_main, device) == 0)
     device->worker_count++;
 }
@@ -458,13 +449,13 @@ static void stop_workers(gs_device_t *device) {
   pthread_mutex_unlock(&device->lock);
   for (uint32_t i = 0; i < device->worker_count; i++)
     pthread_join(device->worker[i], NULL);
-  device->worker_count = 0;
+  device->worker_count = device->worker_numbers = 0;
 }
 
 /* ---- Dispatches ---- */
 
 static void run_init(gs_run_t *run, gs_device_t *device) {
-  memset(run, 0, sizeof *run);
+  memset(run, 0, offsetof(gs_run_t, deal));
   run->device = device;
   run->suspended_tail = &run->suspended;
   pthread_mutex_init(&run->lock, NULL);
@@ -508,9 +499,8 @@ static void part_from_workers(gs_run_t *run) {
 }
 
 /* Works until every workgroup has ended, or all executors have let go of an abandoned run. With a single
- * workgroup nobody can help, and nobody hears of it. */
+ * workgroup, or without workers, nobody can help, and nobody hears of it. */
 static void run_to_end(gs_executor_t *ex, gs_run_t *run) {
-  run->is_shared = run->kernel.group_count > 1;
   if (run->is_shared)
     publish_run(run);
   lock_run(run);
@@ -523,7 +513,7 @@ static void run_to_end(gs_executor_t *ex, gs_run_t *run) {
   if (run->is_shared)
     part_from_workers(run);
   /* The host may stop the run between two workgroups, of which none then says so. */
-  if (!run->outcome && (run->suspended || run->next_group < run->kernel.group_count))
+  if (!run->outcome && (run->suspended || gs_deal_left(&run->deal)))
     run->outcome = GS_STOPPED;
   unlock_run(run);
 }
@@ -534,8 +524,8 @@ static void keep_statistics(gs_executor_t *ex, gs_run_t *run, uint64_t nanosecon
   gs_kernel_name(gs_vm_reader_enter(&ex->vm), run->kernel.object, run->kernel.dispatch.shader != NULL, name,
                  sizeof name);
   run->counters.dispatches = 1;
-  run->counters.groups = run->next_group;
-  run->counters.waves = run->next_group * run->kernel.waves_per_group;
+  run->counters.groups = run->deal.begun;
+  run->counters.waves = run->deal.begun * run->kernel.waves_per_group;
   run->counters.nanoseconds = nanoseconds;
   gs_cost_add(device->ops.costs, GS_COST_TRIP, run->counters.toll.longest);
   gs_cost_add(device->ops.costs, GS_COST_LINE, run->counters.toll.lines);
@@ -630,6 +620,9 @@ gs_outcome_t gs_device_run(gs_device_t *device, const gs_dispatch_t *dispatch, g
   run.outcome = gs_kernel_init(&run.kernel, device, map, dispatch);
   if (GS_UNLIKELY(device->ops.watch != NULL))
     watch_run(&run, map);
+  run.is_shared = run.kernel.group_count > 1 && device->wanted_workers;
+  gs_deal_init(&run.deal, run.outcome ? 0 : run.kernel.group_count,
+               run.is_shared ? device->wanted_workers + 1 : 1);
   run.most_resident = run.kernel.resident_groups;
   run.own_group = &ex->own_group;
   run.random = gs_random_of(device->options.strict_seed, device->ordinal, dispatch->dispatch_id);
@@ -696,6 +689,17 @@ static uint32_t heat_of(const gs_device_t *device) {
   return 0;
 }
 
+/* The system is asked once: it opens a file each time. */
+static uint32_t count_workers(const gs_device_t *device) {
+  if (device->options.deterministic)
+    return 0;
+  long threads = device->options.workers ? (long)device->options.workers : sysconf(_SC_NPROCESSORS_ONLN);
+  const long most = sizeof device->worker / sizeof device->worker[0];
+  if (threads > most)
+    threads = most;
+  return threads > 1 ? (uint32_t)threads - 1 : 0; /* the thread that asks for a dispatch works too */
+}
+
 gs_device_t *gs_device_create(const gs_profile_t *profile, uint32_t ordinal, const gs_options_t *options,
                               const gs_device_ops_t *ops) {
   gs_device_t *device = calloc(1, sizeof *device);
@@ -719,6 +723,7 @@ gs_device_t *gs_device_create(const gs_profile_t *profile, uint32_t ordinal, con
     device->trace = open_trace(device);
   device->observed = device->trace || options->stats || (ops->watch && ops->watch->execute);
   device->hot = heat_of(device);
+  device->wanted_workers = count_workers(device);
   device->poison = options->strict.kinds[GS_STRICT_POISON];
   device->schedule = options->strict.kinds[GS_STRICT_SCHEDULE];
   if (options->strict.kinds[GS_STRICT_DRIVER] & GS_DRIVER_EVICT)

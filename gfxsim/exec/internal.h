@@ -8,6 +8,7 @@
 
 #include "base/strict.h"
 #include "exec/code.h"
+#include "exec/deal.h"
 #include "exec/device.h"
 #include "exec/kernel.h"
 #include "exec/observe.h"
@@ -69,8 +70,7 @@ typedef struct gs_run {
   void *watched;           /* what that one knows of the kernel, or NULL */
   bool is_shared;          /* workers may know of it */
   pthread_mutex_t lock;    /* guards all below but what is atomic */
-  uint64_t next_group;
-  uint32_t resident; /* groups started and not ended */
+  uint32_t resident;       /* groups started and not ended */
   uint32_t most_resident;
   gs_group_t **own_group; /* of the executor that asked for the run */
   uint32_t executors;     /* threads working on this run */
@@ -85,6 +85,7 @@ typedef struct gs_run {
   gs_fault_t fault;
   atomic_bool abandon;          /* a wave failed or the host stopped the run: end soon */
   _Atomic uint32_t short_turns; /* turns to come that are short: a workgroup waits for another one */
+  gs_deal_t deal;               /* the last member: it is large, and set up as far as it is used */
 } gs_run_t;
 
 /* Whether the run is to end before its workgroups have: one failed, or the host gave it up. */
@@ -103,6 +104,7 @@ static inline unsigned gs_width_of(gs_target_t target) {
 /* A thread's means to run waves on a device. Recycled through the device. */
 typedef struct gs_executor {
   struct gs_executor *next;
+  uint32_t number; /* among those that may work on a dispatch: 0 for its own thread, then the workers */
   gs_device_t *device;
   gs_vm_reader_t vm;
   const gs_vm_map_t *map; /* the snapshot in use while a group runs */
@@ -148,8 +150,10 @@ struct gs_device {
   gs_kernel_stats_t *stats;
   pthread_cond_t work; /* runs may have something to do for a worker */
   bool quit;
-  uint32_t worker_count; /* started so far */
-  pthread_t worker[64];
+  uint32_t wanted_workers;
+  uint32_t worker_count;   /* started so far */
+  uint32_t worker_numbers; /* of executors that they have taken */
+  pthread_t worker[GS_EXECUTORS_MAX - 1];
 };
 
 /* How a turn of a workgroup ended. */

@@ -16,6 +16,7 @@
 #include "base/cost.h"
 #include "base/options.h"
 #include "base/vm.h"
+#include "exec/deal.h"
 
 enum { PAGE = 4096 };
 
@@ -623,6 +624,60 @@ static void test_clock_runs_at_its_rate(void **state) {
   }
 }
 
+/* Whichever executor asks. */
+static void test_each_workgroup_is_dealt_once(void **state) {
+  (void)state;
+  static const uint64_t counts[] = {1, 2, 3, 7, 64, 1000, 4099};
+  static const uint32_t executors[] = {1, 2, 3, GS_EXECUTORS_MAX};
+  for (unsigned i = 0; i < sizeof counts / sizeof *counts * 4; i++) {
+    const uint64_t count = counts[i / 4];
+    gs_deal_t deal;
+    gs_random_t random = gs_random_of(i, 0, 0);
+    bool *begun = calloc(count, sizeof *begun);
+    gs_deal_init(&deal, count, executors[i % 4]);
+    for (uint64_t left = count; left; left--) {
+      assert_int_equal(gs_deal_left(&deal), left);
+      const uint64_t n = gs_deal_next(&deal, (uint32_t)gs_random_below(&random, executors[i % 4]));
+      assert_true(n < count);
+      assert_false(begun[n]);
+      begun[n] = true;
+    }
+    assert_int_equal(gs_deal_left(&deal), 0);
+    free(begun);
+  }
+}
+
+static void test_an_executor_alone_begins_in_order(void **state) {
+  (void)state;
+  gs_deal_t deal;
+  gs_deal_init(&deal, 1000, 1);
+  for (uint64_t n = 0; n < 1000; n++)
+    assert_int_equal(gs_deal_next(&deal, 0), n);
+}
+
+/* Two executors in turns stay apart; who has nothing left takes the last ones of the other. */
+static void test_executors_have_neighbours(void **state) {
+  (void)state;
+  enum { COUNT = 80 }; /* batches of 10 */
+  gs_deal_t deal;
+  gs_deal_init(&deal, COUNT, 2);
+  for (uint64_t n = 0; n < COUNT / 2; n++) {
+    const uint64_t begin = n / 10 * 20 + n % 10;
+    assert_int_equal(gs_deal_next(&deal, 0), begin);
+    assert_int_equal(gs_deal_next(&deal, 1), begin + 10);
+  }
+  gs_deal_init(&deal, COUNT, 2);
+  assert_int_equal(gs_deal_next(&deal, 0), 0);
+  for (uint64_t n = 10; n < COUNT; n++)
+    assert_int_equal(gs_deal_next(&deal, 1), n);
+  assert_int_equal(gs_deal_left(&deal), 9);
+  for (uint64_t n = 9; n > 4; n--)
+    assert_int_equal(gs_deal_next(&deal, 1), n);
+  for (uint64_t n = 1; n < 5; n++)
+    assert_int_equal(gs_deal_next(&deal, 0), n);
+  assert_int_equal(gs_deal_left(&deal), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_vm_finds_ranges),
@@ -644,6 +699,9 @@ int main(void) {
       cmocka_unit_test(test_costs_are_a_whole_table),
       cmocka_unit_test(test_costs_are_printed_once),
       cmocka_unit_test(test_clock_runs_at_its_rate),
+      cmocka_unit_test(test_each_workgroup_is_dealt_once),
+      cmocka_unit_test(test_an_executor_alone_begins_in_order),
+      cmocka_unit_test(test_executors_have_neighbours),
   };
   return cmocka_run_group_tests_name("gfxsim base", tests, NULL, NULL);
 }
