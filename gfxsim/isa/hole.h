@@ -8,7 +8,7 @@
 
 /* Scalar instructions and what goes with them may have scalar registers in the host's, which takes a compiler
  * that leaves those alone. */
-#if !defined(__clang__) && (defined(GS_STENCIL_ANY) || defined(GS_STENCIL_ONE))
+#if !defined(__clang__) && (defined(GS_STENCIL_ANY) || defined(GS_STENCIL_DEAD) || defined(GS_STENCIL_ONE))
 #define GS_STENCIL_CACHED
 #endif
 
@@ -181,10 +181,6 @@ GS_IN_STENCIL uint32_t gs_read_sgpr32(const gs_wave_t *w, unsigned reg) {
 #undef GS_HOLE_READ_NEXT
   return value;
 }
-/* By halves: they may have been written one by one, just before. */
-GS_IN_STENCIL uint64_t gs_read_sgpr64(const gs_wave_t *w, unsigned reg) {
-  return gs_read_sgpr32(w, reg) | (uint64_t)gs_read_sgpr32(w, reg + 1) << 32;
-}
 GS_IN_STENCIL void gs_write_sgpr32(gs_wave_t *w, unsigned reg, uint32_t value) {
 #define GS_HOLE_WRITE(operand)                                                                               \
   __asm__(GS_SCALAR_MOVE "%1, gs_hole_sgpr_" operand "(%2)" : "+m"(w->s) : "r"(value), GS_SCALAR_BASE(w))
@@ -198,20 +194,40 @@ GS_IN_STENCIL void gs_write_sgpr32(gs_wave_t *w, unsigned reg, uint32_t value) {
 #undef GS_HOLE_WRITE
 #undef GS_HOLE_WRITE_NEXT
 }
+/* Pairs begin with an operand's own register. Where all of it goes through memory, they are read by halves:
+ * these may have been written one by one, just before. */
 #ifdef GS_STENCIL_CACHED
-GS_IN_STENCIL void gs_write_sgpr64(gs_wave_t *w, unsigned reg, uint64_t value) {
-  gs_write_sgpr32(w, reg, (uint32_t)value);
-  gs_write_sgpr32(w, reg + 1, (uint32_t)(value >> 32));
+GS_IN_STENCIL uint64_t gs_read_sgpr64(const gs_wave_t *w, unsigned reg) {
+  uint64_t value;
+#define GS_HOLE_READ(operand)                                                                                \
+  __asm__("movq gs_hole_sgpr_" operand "(%1), %0" : "=r"(value) : GS_SCALAR_BASE(w), "m"(w->s))
+  GS_HOLE_SWITCH(reg, GS_HOLE_READ)
+#undef GS_HOLE_READ
+  return value;
 }
-GS_IN_STENCIL uint32_t gs_read_scc(const gs_wave_t *w) {
+GS_IN_STENCIL void gs_write_sgpr64(gs_wave_t *w, unsigned reg, uint64_t value){
+#define GS_HOLE_WRITE(operand)                                                                               \
+  __asm__("movq %1, gs_hole_sgpr_" operand "(%2)" : "+m"(w->s) : "r"(value), GS_SCALAR_BASE(w))
+    GS_HOLE_SWITCH(reg, GS_HOLE_WRITE)
+#undef GS_HOLE_WRITE
+} GS_IN_STENCIL uint32_t gs_read_scc(const gs_wave_t *w) {
   uint32_t value;
   __asm__(GS_SCALAR_MOVE "gs_hole_scc(%1), %0" : "=r"(value) : GS_SCALAR_BASE(w), "m"(w->scc));
   return value;
 }
+/* Of GS_STENCIL_DEAD nobody reads what is written. */
 GS_IN_STENCIL void gs_write_scc(gs_wave_t *w, uint32_t scc) {
+#ifdef GS_STENCIL_DEAD
+  (void)w;
+  (void)scc;
+#else
   __asm__(GS_SCALAR_MOVE "%1, gs_hole_scc(%2)" : "+m"(w->scc) : "r"(scc), GS_SCALAR_BASE(w));
+#endif
 }
 #else
+GS_IN_STENCIL uint64_t gs_read_sgpr64(const gs_wave_t *w, unsigned reg) {
+  return gs_read_sgpr32(w, reg) | (uint64_t)gs_read_sgpr32(w, reg + 1) << 32;
+}
 GS_IN_STENCIL void gs_write_sgpr64(gs_wave_t *w, unsigned reg, uint64_t value){
 #define GS_HOLE_WRITE(operand)                                                                               \
   __asm__("movq %1, gs_hole_sgpr_" operand "(%2)" : "+m"(w->s) : "r"(value), "r"(w))

@@ -68,12 +68,13 @@ static inline bool gs_smem_load_short(gs_wave_t *w, const gs_inst_t *in, uint64_
   if (GS_IS_WATCHED || !gs_block_place(w, &b, address, dwords * 4, GS_VM_READ))
     return false;
 #ifdef GS_STENCIL
-  if (dwords <= 2) { /* one by one, which can be registers of the host */
+  if (dwords <= 2) { /* which can be registers of the host */
     uint32_t value[4];
     gs_guest_get_dwords(b.at, dwords, value);
-    gs_write_sgpr32(w, in->dst, value[0]);
     if (dwords == 2)
-      gs_write_sgpr32(w, in->dst + 1u, value[1]);
+      gs_write_sgpr64(w, in->dst, value[0] | (uint64_t)value[1] << 32);
+    else
+      gs_write_sgpr32(w, in->dst, value[0]);
     return true;
   }
 #endif

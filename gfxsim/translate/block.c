@@ -108,6 +108,8 @@ typedef struct step {
   uint64_t next; /* address behind it */
   unsigned done; /* instructions of the block that are done then */
   gs_choice_t choice;
+  const gs_inst_t *operands; /* of its stencil */
+  bool is_done;              /* by the stencil of the step before */
 } step_t;
 
 /* A block in the making. */
@@ -117,7 +119,7 @@ typedef struct block {
   void *context;
   step_t step[MOST_STEPS];
   unsigned count;
-  gs_inst_t part[MOST_STEPS]; /* of pairs */
+  gs_inst_t part[MOST_STEPS]; /* of pairs, or two instructions that are done as one */
   unsigned part_count;
   gs_emitter_t e;
   gs_strip_t strip;
@@ -321,7 +323,7 @@ static void put_stencil(block_t *b, unsigned i, const gs_stencil_t *stencil, boo
   const gs_step_kind_t kind = step->choice.kind;
   uint64_t values[GS_HOLE_VALUES] = {0};
   place_values(b, i, values);
-  operand_values(step->in, values);
+  operand_values(step->operands, values);
   if (!is_cached)
     gs_cache_flush(&b->cache, &b->e);
   else if (kind != GS_STEP_STENCIL)
@@ -557,6 +559,8 @@ static void put_step(block_t *b, unsigned i, lanes_t lanes) {
   case GS_STEP_STENCIL:
   case GS_STEP_SHORT:
   case GS_STEP_SHORT_STORE:
+    if (step->is_done)
+      break;
     if (choice->any)
       put_stencil(b, i, choice->any, true);
     else if (lanes == LANES_ONE && choice->one)
@@ -958,8 +962,8 @@ static bool add_pair(block_t *b, const gs_inst_t *in, uint64_t next, unsigned do
   if (choice[0].kind != GS_STEP_STENCIL || choice[1].kind != GS_STEP_STENCIL)
     return false;
   b->part_count += 2;
-  b->step[b->count++] = (step_t){&part[first], next, done, choice[first]};
-  b->step[b->count++] = (step_t){&part[!first], next, done, choice[!first]};
+  b->step[b->count++] = (step_t){&part[first], next, done, choice[first], &part[first], false};
+  b->step[b->count++] = (step_t){&part[!first], next, done, choice[!first], &part[!first], false};
   return true;
 }
 
@@ -989,6 +993,42 @@ static void choose_mask_ops(block_t *b) {
       b->step[i].choice.strip_full = NULL;
 }
 
+static bool has_scalar_stencil(const step_t *step) {
+  return step->choice.kind == GS_STEP_STENCIL && step->choice.any;
+}
+
+/* Two steps as one, if they are a sum of pairs: the stencil is the first one's, which has nothing but waits
+ * behind it until the second. Returns whether they are. */
+static bool join_sum(block_t *b, unsigned i) {
+  unsigned next = i + 1;
+  while (next < b->count && b->step[next].choice.kind == GS_STEP_NOTHING)
+    next++;
+  if (next == b->count || !has_scalar_stencil(&b->step[next]))
+    return false;
+  gs_inst_t *const pair = &b->part[b->part_count];
+  const gs_stencil_t *const stencil =
+      gs_choose_sum(&b->translator->finder, b->step[i].in, b->step[next].in, is_scc_dead(b, next), pair);
+  if (!stencil)
+    return false;
+  b->part_count++;
+  b->step[i].choice.any = stencil;
+  b->step[i].operands = pair;
+  b->step[next].is_done = true;
+  return true;
+}
+
+/* Scalar instructions whose SCC nobody reads, and sums of pairs, have stencils that do less. */
+static void choose_scalar_ops(block_t *b) {
+  for (unsigned i = 0; i < b->count && b->translator->looks != GS_LOOKS_ALWAYS; i++) {
+    step_t *const step = &b->step[i];
+    if (!has_scalar_stencil(step) || step->is_done || join_sum(b, i) || !is_scc_dead(b, i))
+      continue;
+    const gs_stencil_t *const dead = gs_choose_dead(&b->translator->finder, step->in);
+    if (dead)
+      step->choice.any = dead;
+  }
+}
+
 /* Finds out what the block consists of. Returns false when there is no instruction. */
 static bool collect(block_t *b, uint64_t address) {
   gs_code_place_t place;
@@ -1000,11 +1040,12 @@ static bool collect(block_t *b, uint64_t address) {
     address += in->size;
     if (is_pair && add_pair(b, in, address, done))
       continue;
-    b->step[b->count] = (step_t){in, address, done, choose(b->translator, in)};
+    b->step[b->count] = (step_t){in, address, done, choose(b->translator, in), in, false};
     if (is_end(&b->step[b->count++]))
       break;
   }
   choose_mask_ops(b);
+  choose_scalar_ops(b);
   return b->count != 0;
 }
 

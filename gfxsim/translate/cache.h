@@ -1,8 +1,8 @@
 /* Scalar registers and SCC in the host's registers, from one stencil to the next. Stencils access them by
  * moves to and from memory, which can have a register in place of memory, at the same length (isa/hole.h); so
  * what a block computes with them goes through no memory until it ends, or until code needs it there that
- * knows nothing of this. VCC, EXEC and what else code reaches without a hole is never here. Not here: rows
- * (strip.h). */
+ * knows nothing of this. Pairs are in one register of the host as long as nobody writes to one half. VCC,
+ * EXEC and what else code reaches without a hole is never here. Not here: rows (strip.h). */
 #ifndef GFXSIM_TRANSLATE_CACHE_H
 #define GFXSIM_TRANSLATE_CACHE_H
 
@@ -18,6 +18,7 @@ enum { GS_CACHE_SCC = GS_SGPRS };
 typedef struct gs_cache {
   struct {
     int16_t scalar; /* -1 = none */
+    bool is_pair;   /* with the next one in the upper half */
     bool is_new;    /* memory has an older value */
     unsigned used;
   } held[GS_CACHE_REGISTERS];

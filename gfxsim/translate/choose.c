@@ -402,6 +402,49 @@ gs_choice_t gs_choose_call(const gs_inst_t *in) {
   return (gs_choice_t){.kind = kind, .writes_exec = writes_exec(in, handler_names[in->op - gs_opcodes])};
 }
 
+const gs_stencil_t *gs_choose_dead(gs_finder_t *finder, const gs_inst_t *in) {
+  char kinds[4];
+  if (!is_scalar(in) || !is_plain(in) || !name_kinds(in, false, kinds))
+    return NULL;
+  return find(finder, handler_names[in->op - gs_opcodes], kinds, "dead");
+}
+
+/* ---- Sums of pairs of scalar registers ---- */
+
+static const struct {
+  const char *low, *high, *pair;
+} sums[] = {
+    {"s_add_u32", "s_addc_u32", "add_pair"},
+    {"s_sub_u32", "s_subb_u32", "subtract_pair"},
+};
+
+/* Returns false where they are no halves of one operand. (As pairs are aligned, the second instruction reads
+ * nothing that the first one writes.) */
+static bool join_operands(const gs_src_t *low, const gs_src_t *high, gs_src_t *pair) {
+  *pair = *low;
+  if (low->kind != high->kind || low->mods || high->mods)
+    return false;
+  if (low->kind == GS_SRC_SGPR)
+    return low->reg % 2 == 0 && high->reg == low->reg + 1 && low->reg <= GS_S_VCC;
+  pair->value = (uint32_t)low->value | high->value << 32;
+  return low->kind == GS_SRC_CONST;
+}
+
+const gs_stencil_t *gs_choose_sum(gs_finder_t *finder, const gs_inst_t *low, const gs_inst_t *high,
+                                  bool is_dead, gs_inst_t *pair) {
+  char kinds[4];
+  size_t i = 0;
+  while (i < sizeof sums / sizeof *sums && (strcmp(handler_names[low->op - gs_opcodes], sums[i].low) != 0 ||
+                                            strcmp(handler_names[high->op - gs_opcodes], sums[i].high) != 0))
+    i++;
+  *pair = *low;
+  if (i == sizeof sums / sizeof *sums || low->dst % 2 || high->dst != low->dst + 1 || low->dst > GS_S_VCC ||
+      !join_operands(&low->src[0], &high->src[0], &pair->src[0]) ||
+      !join_operands(&low->src[1], &high->src[1], &pair->src[1]) || !name_kinds(pair, false, kinds))
+    return NULL;
+  return find(finder, sums[i].pair, kinds, is_dead ? "dead" : "any");
+}
+
 gs_choice_t gs_choose_part(gs_finder_t *finder, const gs_inst_t *part) {
   gs_choice_t choice = {.kind = GS_STEP_CALL};
   const char *const handler = part_names[part->op->number];

@@ -57,6 +57,14 @@ gs_choice_t gs_choose_part(gs_finder_t *finder, const gs_inst_t *part);
 /* The instruction on one register that does a half of `in`, 0 or 1, of a choice that has halves. */
 void gs_choose_half(const gs_inst_t *in, unsigned which, gs_inst_t *half);
 
+/* The stencil of a scalar instruction if nobody reads SCC behind it, or NULL. */
+const gs_stencil_t *gs_choose_dead(gs_finder_t *finder, const gs_inst_t *in);
+/* For two instructions, one behind the other, that are a sum or difference of pairs of scalar registers: the
+ * stencil that does both, and an instruction that has its operands. NULL for all others. `is_dead`: nobody
+ * reads SCC behind them. */
+const gs_stencil_t *gs_choose_sum(gs_finder_t *finder, const gs_inst_t *low, const gs_inst_t *high,
+                                  bool is_dead, gs_inst_t *pair);
+
 /* What instructions that do not end a block have to do with SCC: whether one may read it, or go on elsewhere,
  * where somebody may; and whether it writes it in any case. */
 bool gs_reads_scc(const gs_inst_t *in);

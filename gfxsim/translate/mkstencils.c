@@ -212,10 +212,13 @@ static void name_moves(const stencil_t *s) {
     const uint8_t *at = s->code + p->at;
     if (!is_scalar || p->at < PREFIX || (at[-MODRM] & RM) != RDI_AND_DISPLACEMENT)
       continue;
-    if ((at[-PREFIX] | 4) == 0x44 && at[-OPCODE] == 0x8b)
-      p->form = "GS_PATCH_SCALAR_READ";
-    if ((at[-PREFIX] | 4) == 0x44 && at[-OPCODE] == 0x89)
-      p->form = "GS_PATCH_SCALAR_WRITE";
+    const bool is_pair = (at[-PREFIX] | 4) == 0x4c; /* REX.W */
+    if (!is_pair && (at[-PREFIX] | 4) != 0x44)
+      continue;
+    if (at[-OPCODE] == 0x8b)
+      p->form = is_pair ? "GS_PATCH_PAIR_READ" : "GS_PATCH_SCALAR_READ";
+    if (at[-OPCODE] == 0x89)
+      p->form = is_pair ? "GS_PATCH_PAIR_WRITE" : "GS_PATCH_SCALAR_WRITE";
   }
 }
 #endif
@@ -278,7 +281,7 @@ static const char *read_code(stencil_t *s) {
     return read_strip(s);
 #endif
 #ifdef GS_HAVE_CACHE
-  if (is_for_lanes(s->name, "any") || is_for_lanes(s->name, "one"))
+  if (is_for_lanes(s->name, "any") || is_for_lanes(s->name, "dead") || is_for_lanes(s->name, "one"))
     name_moves(s);
 #endif
   return is_for_strips(s->name) ? "this build has no strips" : NULL;

@@ -135,6 +135,26 @@ GS_STENCIL_1(s_cmovk_i32, N)
 GS_STENCIL_1(s_addk_i32, N)
 GS_STENCIL_1(s_mulk_i32, N)
 
+/* ---- Two instructions that are a sum of pairs, or a difference: the one of low halves makes SCC, which the
+ * one of high halves takes (block.c) ---- */
+
+static inline void add_pair(gs_wave_t *w, const gs_inst_t *in) {
+  const uint64_t a = gs_ssrc64(w, in, 0), sum = a + gs_ssrc64(w, in, 1);
+  gs_write_scc(w, sum < a);
+  gs_sdst64(w, in, sum);
+}
+static inline void subtract_pair(gs_wave_t *w, const gs_inst_t *in) {
+  const uint64_t a = gs_ssrc64(w, in, 0), b = gs_ssrc64(w, in, 1);
+  gs_write_scc(w, b > a);
+  gs_sdst64(w, in, a - b);
+}
+#define GS_STENCIL_PAIR(name, a, b) GS_STENCIL_OF(name, a##b, a, b, N, false, name(w, in))
+#define GS_STENCILS_PAIR(name)                                                                               \
+  GS_STENCIL_PAIR(name, S, S) GS_STENCIL_PAIR(name, S, C) GS_STENCIL_PAIR(name, C, S)
+GS_STENCILS_PAIR(add_pair)
+GS_STENCILS_PAIR(subtract_pair)
+
+#ifndef GS_STENCIL_DEAD
 /* A branch goes to gs_stencil_taken, or on. */
 #define GS_STENCIL_BRANCH(name)                                                                              \
   void GS_STENCIL_SYMBOL(name, N)(gs_wave_t * w);                                                            \
@@ -150,3 +170,4 @@ GS_STENCIL_BRANCH(s_cbranch_vccz)
 GS_STENCIL_BRANCH(s_cbranch_vccnz)
 GS_STENCIL_BRANCH(s_cbranch_execz)
 GS_STENCIL_BRANCH(s_cbranch_execnz)
+#endif

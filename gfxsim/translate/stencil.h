@@ -1,9 +1,9 @@
 /* Makes stencils from the definitions of instructions: to be included before isa/op_*.c, with GS_STENCIL
  * defined. A stencil is a function for one instruction with given kinds of operands, ended by a jump to
  * gs_stencil_next; what it calls is inlined, so that all that is known about the operands is gone from it.
- * GS_STENCIL_FULL and GS_STENCIL_PART say what is known of EXEC: every lane is active, or perhaps not.
- * Not here: which instructions have stencils (rows_*.c), and what takes the place of their registers
- * (hole.h). */
+ * GS_STENCIL_FULL and GS_STENCIL_PART say what is known of EXEC: every lane is active, or perhaps not;
+ * GS_STENCIL_DEAD, of a scalar instruction, that nobody reads SCC. Not here: which instructions have stencils
+ * (rows_*.c), and what takes the place of their registers (hole.h). */
 #ifndef GFXSIM_TRANSLATE_STENCIL_H
 #define GFXSIM_TRANSLATE_STENCIL_H
 
@@ -41,6 +41,8 @@
 #define GS_STENCIL_LANES full
 #elif defined(GS_STENCIL_PART)
 #define GS_STENCIL_LANES part
+#elif defined(GS_STENCIL_DEAD)
+#define GS_STENCIL_LANES dead
 #else
 #define GS_STENCIL_LANES any
 #endif

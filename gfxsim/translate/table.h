@@ -58,6 +58,8 @@ typedef enum gs_patch_form {
   GS_PATCH_DISTANCE,
   GS_PATCH_SCALAR_READ, /* the displacement of a move that can be one between the host's registers: cache.h */
   GS_PATCH_SCALAR_WRITE,
+  GS_PATCH_PAIR_READ, /* likewise, of 64 bits */
+  GS_PATCH_PAIR_WRITE,
 } gs_patch_form_t;
 
 typedef struct gs_patch {

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/strict.h"
 #include "isa/strip_rows.h"
 #include "translate/block.h"
 #include "translate/choose.h"
@@ -104,6 +105,7 @@ static void test_every_stencil_has_an_instruction(void **state) {
 #define GS_ROW(mnemonic, encoding, number, targets, dst, s0, s1, s2, flags, fn) #fn,
 #include "isa/ops.def"
 #undef GS_ROW
+      "add_pair", "subtract_pair", /* two of them */
   };
   const gs_stencil_table_t *const table = gs_stencils_like(isa_handlers(state));
   if (!table)
@@ -352,6 +354,148 @@ static void test_scalars(void **state) {
     assert_int_equal(w->scc, 0);
   }
   isa_free(wave);
+  gs_translator_destroy(t);
+}
+
+/* Instructions on scalar registers and pairs of them: %1 to %3 are registers, %4 to %6 pairs, or VCC. */
+static const char *const scalar_texts[] = {
+    "s_add_u32 %1, %2, %3",
+    "s_addc_u32 %1, %2, %3",
+    "s_sub_u32 %1, %2, 0x87654321",
+    "s_subb_u32 %1, -5, %3",
+    "s_mov_b32 %1, %2",
+    "s_mov_b64 %4, %5",
+    "s_lshl_b64 %4, %5, %1",
+    "s_ashr_i64 %4, %4, 7",
+    "s_and_b64 %4, %5, %6",
+    "s_xor_b64 %4, %5, 0x12345678",
+    "s_or_b32 %1, %2, %3",
+    "s_bcnt1_i32_b64 %1, %4",
+    "s_ff1_i32_b64 %1, %5",
+    "s_bfm_b64 %4, %1, %2",
+    "s_cselect_b64 %4, %5, %6",
+    "s_cselect_b32 %1, %2, 3",
+    "s_cmov_b64 %4, %5",
+    "s_cmp_lt_u32 %1, %2",
+    "s_cmp_eq_u64 %4, %5",
+    "s_bitset1_b32 %1, %2",
+    "s_mul_i32 %1, %2, %3",
+    "s_load_dword %1, s[20:21], 0x4",
+    "s_load_dwordx2 %4, s[20:21], 0x8",
+    "s_load_dwordx4 s[4:7], s[20:21], 0x10",
+    "s_nop 0",
+};
+/* Pairs' own registers are %a and %b of the first, %c and %d of the second, and %e and %f of the third. */
+static const char *const sum_texts[] = {
+    "s_add_u32 %a, %c, %e\n s_addc_u32 %b, %d, %f",
+    "s_add_u32 %a, %c, %e\n s_nop 0\n s_addc_u32 %b, %d, %f",
+    "s_add_u32 %a, %c, 0x87654321\n s_addc_u32 %b, %d, -1",
+    "s_sub_u32 %a, %c, %e\n s_subb_u32 %b, %d, %f",
+    "s_sub_u32 %a, -2, %e\n s_subb_u32 %b, 0, %f",
+    "s_sub_u32 %a, %c, %e\n s_subb_u32 %b, %f, %d", /* halves of none */
+    "s_add_u32 %a, %c, %e\n s_subb_u32 %b, %d, %f",
+    "s_add_u32 %b, %c, %e\n s_addc_u32 %a, %d, %f",
+    "s_add_u32 %a, %c, %e\n s_addc_u32 %1, %d, %f",
+    "s_add_u32 %b, %c, %e\n s_addc_u32 s%7, %d, %f", /* of pairs that are none */
+    "s_add_u32 %a, %b, %e\n s_addc_u32 %b, s%7, %f",
+};
+
+enum { PAIRS_HERE = 9 };
+
+/* Writes what `%what` is, of which the registers are chosen already. */
+static void write_operand(FILE *out, char what, const unsigned single[3], const unsigned pair[3]) {
+  static const char *const halves[] = {"lo", "hi"};
+  if (what >= '1' && what <= '3') {
+    fprintf(out, "s%u", single[what - '1']);
+    return;
+  }
+  if (what == '7') { /* the one behind the first pair */
+    fprintf(out, "%u", 2 * (pair[0] % PAIRS_HERE) + 2);
+    return;
+  }
+  const bool is_half = what >= 'a';
+  const unsigned place = (unsigned)(is_half ? what - 'a' : 2 * (what - '4')), half = place % 2;
+  const unsigned number = pair[place / 2];
+  if (number == PAIRS_HERE)
+    fprintf(out, is_half ? "vcc_%s" : "vcc", halves[half]);
+  else if (is_half)
+    fprintf(out, "s%u", 2 * number + half);
+  else
+    fprintf(out, "s[%u:%u]", 2 * number, 2 * number + 1);
+}
+
+static void write_any(FILE *out, gs_random_t *random) {
+  const bool is_sum = gs_random_once_in(random, 4);
+  const char *text = is_sum
+                         ? sum_texts[gs_random_below(random, sizeof sum_texts / sizeof *sum_texts)]
+                         : scalar_texts[gs_random_below(random, sizeof scalar_texts / sizeof *scalar_texts)];
+  unsigned single[3], pair[3];
+  for (unsigned i = 0; i < 3; i++) {
+    single[i] = gs_random_below(random, 2 * PAIRS_HERE);
+    pair[i] = gs_random_below(random, PAIRS_HERE + 1);
+  }
+  for (; *text; text++)
+    if (*text == '%')
+      write_operand(out, *++text, single, pair);
+    else
+      fputc(*text, out);
+  fputc('\n', out);
+}
+
+/* So that registers, SCC and what is in memory begin alike. */
+static void set_scalars(isa_wave_t *wave, unsigned seed) {
+  gs_random_t random = gs_random_of(seed, 1, 0);
+  for (unsigned i = 0; i < 2 * PAIRS_HERE + 1; i++) /* with carries as often as without */
+    wave->w.s.u32[i] = gs_random_once_in(&random, 3) ? UINT32_MAX : (uint32_t)gs_random_next(&random);
+  for (unsigned i = 0; i < 8; i++)
+    ((uint32_t *)(void *)wave->memory)[i] = (uint32_t)gs_random_next(&random);
+  isa_set_s64(wave, GS_S_VCC, gs_random_next(&random));
+  isa_set_s64(wave, 20, ISA_MEMORY);
+  wave->w.scc = seed % 2;
+  wave->w.state = GS_WAVE_RUNNING;
+}
+
+static void interpret(gs_wave_t *w, const program_t *p) {
+  for (size_t i = 0; w->state == GS_WAVE_RUNNING; i += p->inst[i].size / 4) {
+    assert_true(i < p->words);
+    w->pc = ISA_CODE + 4 * i + p->inst[i].size;
+    p->inst[i].fn(w, &p->inst[i]);
+  }
+}
+
+/* Halves and wholes of the same pairs, in any order, as the interpreter has them. */
+static void test_pairs_of_scalars(void **state) {
+  enum { PROGRAMS = 400, MOST_BYTES = 4096 };
+  static program_t program;
+  gs_translator_t *const t = gs_translator_create(isa_handlers(state), GS_LOOKS_AT_END);
+  if (!t)
+    skip();
+  isa_wave_t *const one = isa_new(state, GS_GFX90A), *const other = isa_new(state, GS_GFX90A);
+  for (unsigned seed = 0; seed < PROGRAMS; seed++) {
+    char text[MOST_BYTES];
+    gs_random_t random = gs_random_of(seed, 0, 0);
+    FILE *const out = fmemopen(text, sizeof text, "w");
+    assert_non_null(out);
+    for (unsigned i = 0; i < 20; i++)
+      write_any(out, &random);
+    fputs("s_endpgm\n", out);
+    fclose(out);
+    load(state, &program, text);
+    unsigned count = 0;
+    gs_block_fn_t *const block = gs_translate(t, ISA_CODE, find, &program, &count);
+    assert_non_null(block);
+    for (unsigned time = 0; time < 3; time++) { /* from the second on, notes of ranges are there */
+      set_scalars(one, 8 * seed + time);
+      set_scalars(other, 8 * seed + time);
+      interpret(&one->w, &program);
+      run(block, &other->w, 100);
+      assert_int_equal(other->w.state, GS_WAVE_ENDED);
+      if (memcmp(&one->w.s, &other->w.s, sizeof one->w.s) != 0 || one->w.scc != other->w.scc)
+        fail_msg("program %u ends in another way when it is translated:\n%s", seed, text);
+    }
+  }
+  isa_free(one);
+  isa_free(other);
   gs_translator_destroy(t);
 }
 
@@ -629,6 +773,7 @@ int main(void) {
       cmocka_unit_test(test_blocks_count),
       cmocka_unit_test(test_lanes),
       cmocka_unit_test(test_scalars),
+      cmocka_unit_test(test_pairs_of_scalars),
       cmocka_unit_test(test_linear_addresses),
       cmocka_unit_test(test_live_rows),
       isa_part_test_on(test_narrow_exec, GS_WAVE32),
