@@ -196,6 +196,9 @@ static void append(gs_vm_map_t *map, gs_vm_range_t range, uint64_t start, uint64
   range.host += start - range.start;
   range.start = start;
   range.end = end;
+  range.plain_access = range.is_gap ? 0 : range.access;
+  range.size = end - start;
+  range.delta = (uint64_t)(uintptr_t)range.host - start;
   map->range[map->count++] = range;
 }
 

@@ -38,6 +38,10 @@ typedef struct gs_vm_range {
   gs_vm_kind_t kind;
   bool is_coarse; /* HOST: the GPU's caches may keep it until they are told otherwise */
   bool is_gap;    /* not mapped: the program's own memory, see gs_vm_share_host */
+  /* Of ranges in snapshots, what the quickest look at one needs: */
+  uint32_t plain_access; /* `access`, or in a gap none, where more has to be asked */
+  uint64_t size;         /* end - start */
+  uint64_t delta;        /* from an address to the host's */
 } gs_vm_range_t;
 
 /* An immutable state of the address space, sorted by address. */

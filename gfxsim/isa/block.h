@@ -102,40 +102,31 @@ typedef struct gs_block {
 /* Each of these finds out whether the access of `bytes` per lane (1, 2, or a multiple of 4) can go the short
  * way, and then fills `b`. They never fault: what they refuse must go the long way, bad addresses too. */
 
+/* `size` bytes at one place of the GPU's address space. */
+#ifdef GS_STENCIL
 /* Stencils call nobody: they would have to keep registers for that, also where nobody is called. They leave
  * it to the handler, and find what it found the next time. */
-#ifdef GS_STENCIL
-static inline const gs_vm_range_t *gs_find_elsewhere(const gs_wave_t *w, uint64_t address) {
-  (void)w, (void)address;
-  return NULL;
-}
-static inline bool gs_may_be_old(const gs_wave_t *w, const gs_vm_range_t *range) {
-  (void)w;
-  return range->is_gap;
+static inline bool gs_block_place(const gs_wave_t *w, gs_block_t *b, uint64_t address, uint64_t size,
+                                  uint32_t rights) {
+  const gs_vm_range_t *const range = *gs_range_found(w);
+  b->at = address + range->delta;
+  /* No range with rights is smaller than a page, which no access is larger than. */
+  return address - range->start <= range->size - size && (range->plain_access & rights) == rights;
 }
 #else
-static inline const gs_vm_range_t *gs_find_elsewhere(const gs_wave_t *w, uint64_t address) {
-  return gs_vm_find(atomic_load_explicit(&w->env->vm->seen, memory_order_relaxed), address);
-}
-static inline bool gs_may_be_old(const gs_wave_t *w, const gs_vm_range_t *range) {
-  return gs_range_is_old(w, range);
-}
-#endif
-
-/* `size` bytes at one place of the GPU's address space. */
 static inline bool gs_block_place(const gs_wave_t *w, gs_block_t *b, uint64_t address, uint64_t size,
                                   uint32_t rights) {
   const gs_vm_range_t **const found = gs_range_found(w), *range = *found;
   if (GS_UNLIKELY(address - range->start >= range->end - range->start)) {
-    range = gs_find_elsewhere(w, address);
+    range = gs_vm_find(atomic_load_explicit(&w->env->vm->seen, memory_order_relaxed), address);
     if (!range)
       return false;
     *found = range;
   }
-  b->at =
-      address + ((uint64_t)(uintptr_t)range->host - range->start); /* the sum that waits for nothing first */
-  return range->end - address >= size && (range->access & rights) == rights && !gs_may_be_old(w, range);
+  b->at = address + range->delta;
+  return range->end - address >= size && (range->access & rights) == rights && !gs_range_is_old(w, range);
 }
+#endif
 
 /* Addresses of ordinary memory. */
 static inline bool gs_block_linear(gs_wave_t *w, gs_block_t *b, gs_shape_t shape, uint64_t address,

@@ -97,7 +97,7 @@ static inline bool gather(gs_wave_t *w, const gs_inst_t *in, bool has_base, gs_r
   const gs_vm_range_t *const range = *gs_range_found(w);
   if (!gs_access_inside(&a, range) || range->is_gap)
     return false;
-  const uint64_t delta = (uint64_t)(uintptr_t)range->host - range->start;
+  const uint64_t delta = range->delta;
   const bool has_runs = a.at[1] - a.at[0] == 4 * n || a.at[GS_LANES / 2 + 1] - a.at[GS_LANES / 2] == 4 * n;
   for (unsigned l = 0; l < GS_LANES; l += RUN_LANES)
     if (has_runs && is_run(&a.at[l], 4 * n))

@@ -157,8 +157,12 @@ static void test_vm_agrees_with_a_page_array(void **state) {
     for (uint64_t page = 0; page < PAGES; page++) {
       const gs_vm_range_t *range = gs_vm_find(current, page * PAGE + page);
       assert_int_equal(range ? range->access : 0, model[page]);
-      if (range)
-        assert_ptr_equal(range->host + (page * PAGE - range->start), bytes + page * PAGE);
+      if (!range)
+        continue;
+      assert_ptr_equal(range->host + (page * PAGE - range->start), bytes + page * PAGE);
+      assert_int_equal(page * PAGE + range->delta, (uintptr_t)(bytes + page * PAGE));
+      assert_int_equal(range->start + range->size, range->end);
+      assert_int_equal(range->plain_access, model[page]);
     }
     gs_vm_reader_leave(&reader);
   }
@@ -181,6 +185,7 @@ static void test_vm_shares_the_host(void **state) {
     assert_int_equal(current->count, 3);
     assert_null(gs_vm_find(current, 0));
     assert_true(gs_vm_find(current, here * PAGE)->is_gap);
+    assert_int_equal(gs_vm_find(current, here * PAGE)->plain_access, 0);
     assert_ptr_equal(gs_vm_find(current, here * PAGE)->host,
                      (void *)(uintptr_t)gs_vm_find(current, here * PAGE)->start);
     assert_null(gs_vm_find_mapped(current, here * PAGE));
