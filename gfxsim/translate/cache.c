@@ -291,7 +291,8 @@ static void prepare(gs_cache_t *c, gs_emitter_t *e, const gs_stencil_t *stencil,
 
 /* The upper half of a pair to the register that a move loads: all of it, and a shift. */
 static void rewrite_half(uint8_t code[MOVE_BYTES], unsigned reg) {
-  const uint8_t prefix = code[0], to = (code[2] & MODRM_REG) >> MODRM_REG_SHIFT;
+  const uint8_t prefix = code[0];
+  const unsigned to = (code[2] & (unsigned)MODRM_REG) >> MODRM_REG_SHIFT;
   code[0] = (uint8_t)(prefix | REX_W | (reg & 8 ? REX_B : 0));
   code[2] = (uint8_t)(MODE_REGISTER | to << MODRM_REG_SHIFT | (reg & 7));
   code[3] = (uint8_t)(REX | REX_W | (prefix & REX_R ? REX_B : 0));
