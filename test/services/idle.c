@@ -59,5 +59,7 @@ int main(void) {
   double rest = service_seconds() - used;
   printf("service thread: %.1f ms in %.1f s of kernels, %.3f ms in 2 s without\n", used * 1e3, passed,
          rest * 1e3);
-  return used < 0 || used > 0.01 * passed || rest > 1e-4;
+  /* It takes half a percent on a quiet machine; waking takes longer on one that is busy. One that spins takes
+   * all. */
+  return used < 0 || used > 0.05 * passed || rest > 1e-3;
 }
