@@ -61,5 +61,5 @@ int main(void) {
          rest * 1e3);
   /* It takes half a percent on a quiet machine; waking takes longer on one that is busy. One that spins takes
    * all. */
-  return used < 0 || used > 0.05 * passed || rest > 1e-3;
+  return used < 0 || used > 0.02 * passed || rest > 1e-4;
 }
