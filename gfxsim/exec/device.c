@@ -728,6 +728,7 @@ gs_device_t *gs_device_create(const gs_profile_t *profile, uint32_t ordinal, con
   device->schedule = options->strict.kinds[GS_STRICT_SCHEDULE];
   if (options->strict.kinds[GS_STRICT_DRIVER] & GS_DRIVER_EVICT)
     device->schedule |= GS_EVICTS;
+  device->exact_turns = options->deterministic || device->schedule;
   gs_guard_install();
   return device;
 }

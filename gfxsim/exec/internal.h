@@ -131,6 +131,7 @@ struct gs_device {
   gs_handlers_t handlers[GS_WIDTHS];
   bool observed;               /* statistics or a trace are wanted, or each instruction is watched */
   uint32_t hot;                /* that often code is interpreted before it is translated; 0: always */
+  bool exact_turns;            /* of waves have as many instructions as they should, translated or not */
   uint32_t poison;             /* kind of what nobody wrote, or 0 for zeros */
   uint32_t schedule;           /* GS_SCHEDULE_*: what of it chance decides; or GS_EVICTS */
   FILE *trace;                 /* NULL = none */

@@ -9,8 +9,8 @@
 
 enum {
   /* Instructions that a wave executes before others get a turn and the address space is looked at anew:
-   * gs_vm_unmap waits that long at most. What is left of one behind the last whole block is interpreted,
-   * which costs as much as some hundred instructions in blocks. */
+   * gs_vm_unmap waits that long at most. Where turns are exact, what is left of one behind the last whole
+   * block is interpreted, which costs as much as some hundred instructions in blocks. */
   SLICE = 4096,
   /* Passes over all waves before the group gives way to others: some 0.1 to 1 s of work. */
   PASSES_PER_TURN = 2048,
@@ -159,8 +159,11 @@ static inline __attribute__((always_inline)) void run_slice(gs_executor_t *ex, g
 /* ---- Translated code ---- */
 
 /* The block at the program counter, if it has been met often enough; NULL where the interpreter is to go on.
+ * Where it has more instructions than are left of the turn, the turn ends, so that the next one begins with
+ * it: else the next begins somewhere within, differently each time, and in the end there are blocks from
+ * everywhere.
  */
-static gs_block_fn_t *block_at(gs_executor_t *ex, const gs_wave_t *w) {
+static gs_block_fn_t *block_at(gs_executor_t *ex, gs_wave_t *w) {
   const gs_code_line_t *line = ex->line;
   gs_code_cells_t *cells = line->cells;
   if (!cells || !gs_block_can_run(w))
@@ -177,7 +180,11 @@ static gs_block_fn_t *block_at(gs_executor_t *ex, const gs_wave_t *w) {
     }
     block = gs_code_block(ex->code[gs_width_of(ex->target)], ex->map, line, slot);
   }
-  return block && cells->count[slot] <= w->left ? block : NULL;
+  if (!block || GS_LIKELY(cells->count[slot] <= w->left))
+    return block;
+  if (!ex->device->exact_turns)
+    w->left = 0;
+  return NULL;
 }
 
 /* What is left of a wave's turn, with blocks where there are some. */
@@ -187,14 +194,15 @@ static void go_on(gs_executor_t *ex, gs_wave_t *w) {
     gs_block_fn_t *const block = block_at(ex, w);
     if (GS_LIKELY(block != NULL)) {
       gs_block_run(block, w);
-    } else {
+    } else if (w->left) {
       w->left = run_straight(ex, w, in, SEEN_BY_NOBODY, w->left);
       w->unfenced = true;
     }
   }
 }
 
-/* As run_slice, with blocks where there are some: the same instructions in the same turns. */
+/* As run_slice, with blocks where there are some: the same instructions in the same turns, if those are
+ * exact. */
 static void run_hot_slice(gs_executor_t *ex, gs_wave_t *w, unsigned slice) {
   w->left = slice;
   w->unfenced = true;
@@ -217,7 +225,7 @@ static void run_watched_slice(gs_executor_t *ex, gs_wave_t *w, unsigned slice) {
     gs_block_fn_t *const block = block_at(ex, w);
     if (block && passes(ex, w)) {
       gs_block_run(block, w);
-    } else {
+    } else if (w->left) {
       w->left = run_straight(ex, w, in, SEEN_UP_TO_BLOCKS, w->left);
       w->unfenced = true;
     }

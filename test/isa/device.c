@@ -57,6 +57,7 @@ isa_device_t *isa_device_create(gs_target_t target, const gs_level_t *level, con
   d->executor = d->device->idle_executors;
   d->run.device = d->device;
   d->run.kernel.target = target;
+  d->device->exact_turns = true; /* what both ways have done by the end of one is compared */
   /* A run that is to end gives each of its waves one turn. */
   atomic_init(&d->stop, true);
   d->run.kernel.dispatch.stop = &d->stop;

@@ -262,6 +262,46 @@ static void test_spinning_wave(void **state) {
   bench_fini(&b);
 }
 
+/* Blocks of the code that is loaded. */
+static unsigned count_blocks(bench_t *b) {
+  gs_vm_reader_t reader;
+  gs_vm_reader_register(gs_device_vm(b->device), &reader);
+  const gs_vm_map_t *map = gs_vm_reader_enter(&reader);
+  unsigned count = 0;
+  for (uint64_t address = CODE; address < CODE + CODE_PAGES * PAGE; address += GS_LINE_BYTES) {
+    const gs_code_line_t *line = gs_code_line(b->device->code[GS_WIDE], map, address);
+    assert_non_null(line);
+    for (size_t slot = 0; slot < GS_LINE_SLOTS; slot++)
+      count += line->cells->block[slot] && line->cells->block[slot] != gs_block_missing;
+  }
+  gs_vm_reader_leave(&reader);
+  gs_vm_reader_unregister(&reader);
+  return count;
+}
+
+/* A loop that is longer than a block, in turns that are no multiple of it: from the first, middle and last
+ * part there is a block, and from nowhere else. */
+static void test_turns_of_whole_blocks(void **state) {
+  bench_t b;
+  bench_init(&b, state, 1);
+  load(&b, "v_mov_b32 v1, 0\n"
+           "v_mov_b32 v2, 0\n"
+           "s_mov_b32 s6, 3000\n"
+           "s_branch again\n"
+           "again: .fill 300, 4, 0x68040481\n" /* v_add_u32 v2, 1, v2 */
+           "s_sub_u32 s6, s6, 1\n"
+           "s_cmp_lg_u32 s6, 0\n"
+           "s_cbranch_scc1 again\n"
+           "global_store_dword v1, v2, s[0:1]\n"
+           "s_endpgm\n");
+  b.device->hot = b.device->hot ? 1 : 0;
+  assert_int_equal(run_line(&b, 64, 64), GS_DONE);
+  assert_int_equal(b.out[0], 3000 * 300);
+  if (b.device->hot)
+    assert_in_range(count_blocks(&b), 1, 5);
+  bench_fini(&b);
+}
+
 /* Workgroup n waits until workgroup n + 1 has passed, the last one passes first; with one thread to run them
  * all. */
 static void waiting_groups(void **state, uint32_t workers, const char *pause) {
@@ -724,6 +764,7 @@ int main(void) {
       isa_part_test(test_barrier),
       isa_part_test_on(test_reuse_behind_barrier, GS_GFX90A),
       isa_part_test_on(test_spinning_wave, GS_GFX90A),
+      isa_part_test_on(test_turns_of_whole_blocks, GS_GFX90A),
       isa_part_test_on(test_waiting_groups_sleeping, GS_GFX90A),
       isa_part_test_on(test_spinning_beside_sleeping, GS_GFX90A),
       isa_part_test_on(test_waiting_groups_spinning, GS_GFX90A),
