@@ -17,7 +17,15 @@
   }
 
 /* 64-bit operands, by dwords, which vectorises better than 64-bit lanes: the high ones decide, as `type`
- * (u32 or i32), and where they are equal the low ones. expr is made of GS_LESS64 and GS_EQUAL64. */
+ * (u32 or i32), and where they are equal the low ones. expr is made of the comparisons below. What compilers
+ * make well of parts of it are bits where there are registers of masks, and else rows of 0 and -1. */
+#ifdef __AVX512F__
+#define GS_PART(condition) (condition)
+#define GS_WHOLE(expr)     -(expr)
+#else
+#define GS_PART(condition) -(condition)
+#define GS_WHOLE(expr)     (expr)
+#endif
 #define GS_VCMP64(name, type, expr)                                                                          \
   GS_OP(name) {                                                                                              \
     gs_row_t ta[2], tb[2], result;                                                                           \
@@ -25,12 +33,15 @@
     GS_LANES_DO(l) {                                                                                         \
       const __typeof__(ra.hi->type[0]) a_hi = ra.hi->type[l], b_hi = rb.hi->type[l];                         \
       const uint32_t a_lo = ra.lo->u32[l], b_lo = rb.lo->u32[l];                                             \
-      result.i32[l] = expr;                                                                                  \
+      result.i32[l] = GS_WHOLE(expr);                                                                        \
     }                                                                                                        \
     gs_commit_cmp_row(w, in, &result);                                                                       \
   }
-#define GS_LESS64(x, y)  (-(x##_hi < y##_hi) | (-(x##_hi == y##_hi) & -(x##_lo < y##_lo)))
-#define GS_EQUAL64(x, y) (-(x##_hi == y##_hi) & -(x##_lo == y##_lo))
+#define GS_LESS64(x, y) (GS_PART(x##_hi < y##_hi) | (GS_PART(x##_hi == y##_hi) & GS_PART(x##_lo < y##_lo)))
+#define GS_NOT_MORE64(x, y)                                                                                  \
+  (GS_PART(x##_hi < y##_hi) | (GS_PART(x##_hi == y##_hi) & GS_PART(x##_lo <= y##_lo)))
+#define GS_EQUAL64(x, y)     (GS_PART(x##_hi == y##_hi) & GS_PART(x##_lo == y##_lo))
+#define GS_DIFFERENT64(x, y) (GS_PART(x##_hi != y##_hi) | GS_PART(x##_lo != y##_lo))
 
 /* The outcome of v_cmp_f_* and v_cmp_t_* depends on no operand. */
 #define GS_VCMP_CONST(name, value)                                                                           \
@@ -48,8 +59,8 @@
 #define GS_VCMP_SHORT(shape, family, suffix, type)                                                           \
   GS_VCMP_FAMILY(shape, family, suffix, type, a<b, a == b, a <= b, a> b, a != b, a >= b)
 #define GS_VCMP_WIDE(family, suffix, type)                                                                   \
-  GS_VCMP_FAMILY(GS_VCMP64, family, suffix, type, GS_LESS64(a, b), GS_EQUAL64(a, b), ~GS_LESS64(b, a),       \
-                 GS_LESS64(b, a), ~GS_EQUAL64(a, b), ~GS_LESS64(a, b))
+  GS_VCMP_FAMILY(GS_VCMP64, family, suffix, type, GS_LESS64(a, b), GS_EQUAL64(a, b), GS_NOT_MORE64(a, b),    \
+                 GS_LESS64(b, a), GS_DIFFERENT64(a, b), GS_NOT_MORE64(b, a))
 
 GS_VCMP_SHORT(GS_VCMP16, v_cmp, i16, i16)
 GS_VCMP_SHORT(GS_VCMP16, v_cmp, u16, u16)
