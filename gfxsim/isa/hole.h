@@ -241,11 +241,9 @@ GS_IN_STENCIL void gs_write_scc(gs_wave_t *w, uint32_t scc) {
 }
 #endif
 
-/* A pair with a fixed place, by halves, too. */
+/* A pair with a fixed place, which masks of lanes are written to as a whole. */
 GS_IN_STENCIL uint64_t gs_read_pair(const gs_wave_t *w, unsigned reg) {
-  const volatile uint32_t *const half = &w->s.u32[reg];
-  const uint32_t low = half[0], high = half[1];
-  return low | (uint64_t)high << 32;
+  return w->s.u64[reg / 2];
 }
 
 #endif
