@@ -892,8 +892,9 @@ static void put_run(block_t *b, unsigned i, lanes_t lanes) {
       b->wants_copy[i] = true;
       lanes = LANES_FULL;
     }
-    unsigned end = put_plans(b, i, lanes);
-    if (end == i)
+    /* None begin with what does not want to know: they would have to do with any lanes. */
+    unsigned end = lanes == LANES_UNKNOWN ? i : put_plans(b, i, lanes);
+    if (end == i && lanes != LANES_UNKNOWN)
       end = put_strips(b, i, lanes);
     if (end != i) {
       i = end - 1;
