@@ -181,12 +181,21 @@ static inline gs_row64_t gs_src64(gs_wave_t *w, const gs_inst_t *in, unsigned i,
 static inline uint64_t gs_get_u64(gs_row64_t r, unsigned l) {
   return (uint64_t)r.lo->u32[l] | (uint64_t)r.hi->u32[l] << 32;
 }
+#ifdef GS_STENCIL_ONE /* a chain of sums need not leave the host's vector registers */
+static inline double gs_get_f64(gs_row64_t r, unsigned l) {
+  const __m128i lo = _mm_cvtsi32_si128((int)r.lo->u32[l]);
+  double value = _mm_cvtsd_f64(_mm_castsi128_pd(_mm_insert_epi32(lo, (int)r.hi->u32[l], 1)));
+  __asm__ volatile("" : "+x"(value)); /* here, and not half of it where it is used */
+  return value;
+}
+#else
 static inline double gs_get_f64(gs_row64_t r, unsigned l) {
   uint64_t bits = gs_get_u64(r, l);
   double value;
   memcpy(&value, &bits, sizeof value);
   return value;
 }
+#endif
 
 #if defined(GS_STENCIL_ONE) /* the mask of one lane becomes that of the wave */
 static inline void gs_write_mask(gs_wave_t *w, unsigned reg, uint64_t mask) {
@@ -301,11 +310,21 @@ static inline void gs_put_u64(gs_dst64_t d, unsigned l, uint64_t value) {
   d.lo->u32[l] = (uint32_t)value;
   d.hi->u32[l] = (uint32_t)(value >> 32);
 }
+#ifdef GS_STENCIL_ONE
+static inline void gs_put_f64(gs_dst64_t d, unsigned l, double value) {
+  __m128i halves;
+  __asm__("" : "=x"(halves) : "0"(value));
+  d.lo->u32[l] = (uint32_t)_mm_cvtsi128_si32(halves);
+  d.hi->u32[l] = (uint32_t)_mm_extract_epi32(halves, 1);
+}
+#else
 static inline void gs_put_f64(gs_dst64_t d, unsigned l, double value) {
   uint64_t bits;
   memcpy(&bits, &value, sizeof bits);
   gs_put_u64(d, l, bits);
 }
+#endif
+
 /* Sixteen lanes of a 64-bit operand as whole values, in the order that joining the halves of vector registers
  * gives fastest: only for results that are split again. */
 enum { GS_WIDE_LANES = GS_LANES < 16 ? GS_LANES : 16 };
@@ -335,7 +354,7 @@ static inline void gs_join64(gs_row64_t r, unsigned first, gs_wide_t *wide) {
   }
 #else
   for (unsigned i = 0; i < GS_WIDE_LANES; i++)
-    wide->u64[i] = gs_get_u64(r, first + i);
+    wide->f64[i] = gs_get_f64(r, first + i);
 #endif
 }
 
@@ -361,7 +380,7 @@ static inline void gs_split64(const gs_wide_t *wide, unsigned first, gs_dst64_t 
   }
 #else
   for (unsigned i = 0; i < GS_WIDE_LANES; i++)
-    gs_put_u64(d, first + i, wide->u64[i]);
+    gs_put_f64(d, first + i, wide->f64[i]);
 #endif
 }
 
