@@ -160,10 +160,9 @@ static inline __attribute__((always_inline)) void run_slice(gs_executor_t *ex, g
 
 /* The block at the program counter, if it has been met often enough; NULL where the interpreter is to go on.
  * Where it has more instructions than are left of the turn, the turn ends, so that the next one begins with
- * it: else the next begins somewhere within, differently each time, and in the end there are blocks from
- * everywhere.
- */
-static gs_block_fn_t *block_at(gs_executor_t *ex, gs_wave_t *w) {
+ * it. Where turns are exact they end anywhere, and `resumes` says that one begins there: places like that do
+ * not count, as in the end there would be blocks from everywhere. */
+static gs_block_fn_t *block_at(gs_executor_t *ex, gs_wave_t *w, bool resumes) {
   const gs_code_line_t *line = ex->line;
   gs_code_cells_t *cells = line->cells;
   if (!cells || !gs_block_can_run(w))
@@ -172,7 +171,7 @@ static gs_block_fn_t *block_at(gs_executor_t *ex, gs_wave_t *w) {
   gs_block_fn_t *block = atomic_load_explicit(&cells->block[slot], memory_order_acquire);
   if (block == gs_block_missing) {
     const uint8_t heat = atomic_load_explicit(&cells->heat[slot], memory_order_relaxed);
-    if (heat == GS_HEAT_NEVER)
+    if (heat == GS_HEAT_NEVER || (resumes && ex->device->hot > 1))
       return NULL;
     if (heat + 1u < ex->device->hot) {
       atomic_store_explicit(&cells->heat[slot], (uint8_t)(heat + 1), memory_order_relaxed);
@@ -187,11 +186,27 @@ static gs_block_fn_t *block_at(gs_executor_t *ex, gs_wave_t *w) {
   return NULL;
 }
 
+/* In gs_wave_t.left between turns: the last one ended anywhere. */
+#define RAN_OUT UINT32_MAX
+
+/* Begins a turn. Returns whether it resumes where one ran out. */
+static inline bool begin_slice(gs_wave_t *w, unsigned slice) {
+  const bool resumes = w->left == RAN_OUT;
+  w->left = slice;
+  w->unfenced = true;
+  return resumes;
+}
+static inline void end_slice(const gs_executor_t *ex, gs_wave_t *w) {
+  if (ex->device->exact_turns && w->left == 0)
+    w->left = RAN_OUT;
+}
+
 /* What is left of a wave's turn, with blocks where there are some. */
-static void go_on(gs_executor_t *ex, gs_wave_t *w) {
+static void go_on(gs_executor_t *ex, gs_wave_t *w, bool resumes) {
   const gs_inst_t *in;
   while (w->left && w->state == GS_WAVE_RUNNING && (in = locate(ex, w))) {
-    gs_block_fn_t *const block = block_at(ex, w);
+    gs_block_fn_t *const block = block_at(ex, w, resumes);
+    resumes = false;
     if (GS_LIKELY(block != NULL)) {
       gs_block_run(block, w);
     } else if (w->left) {
@@ -199,14 +214,14 @@ static void go_on(gs_executor_t *ex, gs_wave_t *w) {
       w->unfenced = true;
     }
   }
+  end_slice(ex, w);
 }
 
 /* As run_slice, with blocks where there are some: the same instructions in the same turns, if those are
  * exact. */
 static void run_hot_slice(gs_executor_t *ex, gs_wave_t *w, unsigned slice) {
-  w->left = slice;
-  w->unfenced = true;
-  go_on(ex, w);
+  const bool resumes = begin_slice(w, slice);
+  go_on(ex, w, resumes);
 }
 
 /* Whether nobody wants to see the instructions of the block at the program counter. */
@@ -219,10 +234,10 @@ static bool passes(const gs_executor_t *ex, gs_wave_t *w) {
 /* As run_hot_slice, where blocks have to pass who watches. */
 static void run_watched_slice(gs_executor_t *ex, gs_wave_t *w, unsigned slice) {
   const gs_inst_t *in;
-  w->left = slice;
-  w->unfenced = true;
+  bool resumes = begin_slice(w, slice);
   while (w->left && w->state == GS_WAVE_RUNNING && (in = locate(ex, w))) {
-    gs_block_fn_t *const block = block_at(ex, w);
+    gs_block_fn_t *const block = block_at(ex, w, resumes);
+    resumes = false;
     if (block && passes(ex, w)) {
       gs_block_run(block, w);
     } else if (w->left) {
@@ -230,6 +245,7 @@ static void run_watched_slice(gs_executor_t *ex, gs_wave_t *w, unsigned slice) {
       w->unfenced = true;
     }
   }
+  end_slice(ex, w);
 }
 
 /* The device's address of a byte of this process, or that address itself when it is not the device's memory.
@@ -303,8 +319,8 @@ static __attribute__((noinline)) void run_wave_for(gs_executor_t *ex, gs_wave_t 
 }
 
 /* Where a turn has not ended with its first block. */
-static __attribute__((noinline)) void finish_turn(gs_executor_t *ex, gs_wave_t *w) {
-  go_on(ex, w);
+static __attribute__((noinline)) void finish_turn(gs_executor_t *ex, gs_wave_t *w, bool resumes) {
+  go_on(ex, w, resumes);
   if (missed_mapping(ex, w))
     run_wave_for(ex, w, SLICE);
 }
@@ -322,12 +338,11 @@ static inline void run_wave(gs_executor_t *ex, gs_wave_t *w) {
   }
   gs_block_fn_t *const block = atomic_load_explicit(&line->cells->block[at / 4], memory_order_acquire);
   ex->wave = w;
-  w->left = SLICE;
-  w->unfenced = true;
+  const bool resumes = begin_slice(w, SLICE);
   if (GS_LIKELY(block != NULL))
     gs_block_run(block, w);
   if (GS_UNLIKELY(w->state == GS_WAVE_RUNNING || w->state == GS_WAVE_FAULTED))
-    finish_turn(ex, w);
+    finish_turn(ex, w, resumes && w->left == SLICE);
 }
 
 /* The turn of one wave in a pass. `slice` is 0 for the usual length. */

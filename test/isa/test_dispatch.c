@@ -279,14 +279,13 @@ static unsigned count_blocks(bench_t *b) {
   return count;
 }
 
-/* A loop that is longer than a block, in turns that are no multiple of it: from the first, middle and last
- * part there is a block, and from nowhere else. */
-static void test_turns_of_whole_blocks(void **state) {
+/* A loop that is longer than a block, in turns that are no multiple of it. */
+static unsigned blocks_of_long_loop(void **state, bool exact_turns, uint32_t hot) {
   bench_t b;
   bench_init(&b, state, 1);
   load(&b, "v_mov_b32 v1, 0\n"
            "v_mov_b32 v2, 0\n"
-           "s_mov_b32 s6, 3000\n"
+           "s_mov_b32 s6, 12000\n"
            "s_branch again\n"
            "again: .fill 300, 4, 0x68040481\n" /* v_add_u32 v2, 1, v2 */
            "s_sub_u32 s6, s6, 1\n"
@@ -294,12 +293,21 @@ static void test_turns_of_whole_blocks(void **state) {
            "s_cbranch_scc1 again\n"
            "global_store_dword v1, v2, s[0:1]\n"
            "s_endpgm\n");
-  b.device->hot = b.device->hot ? 1 : 0;
+  b.device->exact_turns = exact_turns;
+  b.device->hot = b.device->hot ? hot : 0;
   assert_int_equal(run_line(&b, 64, 64), GS_DONE);
-  assert_int_equal(b.out[0], 3000 * 300);
-  if (b.device->hot)
-    assert_in_range(count_blocks(&b), 1, 5);
+  assert_int_equal(b.out[0], 12000 * 300);
+  const unsigned count = b.device->hot ? count_blocks(&b) : 1;
   bench_fini(&b);
+  return count;
+}
+/* From its first, middle and last part there is a block, and from nowhere else. */
+static void test_turns_of_whole_blocks(void **state) {
+  assert_in_range(blocks_of_long_loop(state, false, 1), 1, 5);
+}
+/* Where turns end anywhere, there may be one from each line of code, too, but not from where turns began. */
+static void test_exact_turns(void **state) {
+  assert_in_range(blocks_of_long_loop(state, true, 2), 1, 9);
 }
 
 /* Workgroup n waits until workgroup n + 1 has passed, the last one passes first; with one thread to run them
@@ -765,6 +773,7 @@ int main(void) {
       isa_part_test_on(test_reuse_behind_barrier, GS_GFX90A),
       isa_part_test_on(test_spinning_wave, GS_GFX90A),
       isa_part_test_on(test_turns_of_whole_blocks, GS_GFX90A),
+      isa_part_test_on(test_exact_turns, GS_GFX90A),
       isa_part_test_on(test_waiting_groups_sleeping, GS_GFX90A),
       isa_part_test_on(test_spinning_beside_sleeping, GS_GFX90A),
       isa_part_test_on(test_waiting_groups_spinning, GS_GFX90A),
