@@ -559,6 +559,7 @@ static void put_step(block_t *b, unsigned i, lanes_t lanes) {
   case GS_STEP_STENCIL:
   case GS_STEP_SHORT:
   case GS_STEP_SHORT_STORE:
+  case GS_STEP_STOP:
     if (step->is_done)
       break;
     if (choice->any)

@@ -38,7 +38,7 @@ static const struct {
     {"s_waitcnt_vmcnt", GS_STEP_NOTHING}, /* loads are in order on x86-64 */
     {"s_waitcnt_expcnt", GS_STEP_NOTHING},
     {"s_waitcnt_lgkmcnt", GS_STEP_NOTHING},
-    {"s_barrier", GS_STEP_CALL}, /* after which a wave may go on */
+    {"s_barrier", GS_STEP_STOP}, /* after which a wave may go on */
     {"s_nop", GS_STEP_NOTHING},
     {"s_setprio", GS_STEP_NOTHING},
     {"s_wakeup", GS_STEP_NOTHING},
@@ -377,7 +377,8 @@ gs_choice_t gs_choose(gs_finder_t *finder, const gs_inst_t *in) {
       choice.kind = flow[i].kind;
   if (choice.kind == GS_STEP_FENCE && strcmp(handler, "s_waitcnt") == 0 && in->imm1 != 0)
     choice.kind = GS_STEP_NOTHING; /* a wait for some accesses keeps loads in order, which they are */
-  if (choice.kind != GS_STEP_LAST && choice.kind != GS_STEP_BRANCH)
+  const bool is_flow = choice.kind == GS_STEP_BRANCH || choice.kind == GS_STEP_STOP;
+  if (choice.kind != GS_STEP_LAST && !is_flow)
     return choice;
   const bool plain = is_plain(in);
   if (plain) {
@@ -391,7 +392,7 @@ gs_choice_t gs_choose(gs_finder_t *finder, const gs_inst_t *in) {
     find_halves(finder, in, handler, &choice);
   if (!plain || !find_stencils(finder, in, handler, &choice))
     choice.kind = kind_of_call(in);
-  else if (choice.kind != GS_STEP_BRANCH)
+  else if (!is_flow)
     choice.kind = kind_of_stencil(in);
   return choice;
 }

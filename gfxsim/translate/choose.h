@@ -17,6 +17,7 @@ typedef enum gs_step_kind {
   GS_STEP_BRANCH,  /* likewise, and goes on at the target or behind it */
   GS_STEP_SHORT,   /* a stencil that leaves to the handler what does not go the short way */
   GS_STEP_SHORT_STORE,
+  GS_STEP_STOP,       /* a stencil behind which the wave may have stopped */
   GS_STEP_CALL,       /* its handler, which may stop the wave */
   GS_STEP_CALL_STORE, /* the same, and it may store */
   GS_STEP_GO,         /* goes on at the target; ends a block, as does the next */

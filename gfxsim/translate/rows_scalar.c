@@ -170,4 +170,16 @@ GS_STENCIL_BRANCH(s_cbranch_vccz)
 GS_STENCIL_BRANCH(s_cbranch_vccnz)
 GS_STENCIL_BRANCH(s_cbranch_execz)
 GS_STENCIL_BRANCH(s_cbranch_execnz)
+
+/* The wave may stop there, and its turn ends with that, however much is left of it. */
+#define GS_STENCIL_STOP(name)                                                                                \
+  void GS_STENCIL_SYMBOL(name, N)(gs_wave_t * w);                                                            \
+  void GS_STENCIL_SYMBOL(name, N)(gs_wave_t * w) {                                                           \
+    GS_OP_SYMBOL(name)(w, NULL);                                                                             \
+    if (w->state == GS_WAVE_RUNNING)                                                                         \
+      gs_stencil_next(w);                                                                                    \
+    else                                                                                                     \
+      w->pc = GS_HOLE_64(pc);                                                                                \
+  }
+GS_STENCIL_STOP(s_barrier)
 #endif

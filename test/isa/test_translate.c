@@ -61,7 +61,7 @@ static const choice_row_t choices[] = {
     {"s_set_gpr_idx_on s0, gpr_idx(SRC0)", GS_STEP_LAST, false},
     {"s_branch 5", GS_STEP_GO, false},
     {"s_cbranch_vccnz 5", GS_STEP_BRANCH, false},
-    {"s_barrier", GS_STEP_CALL, false},
+    {"s_barrier", GS_STEP_STOP, false},
     {"s_endpgm", GS_STEP_LAST, false},
     {"s_icache_inv", GS_STEP_LAST, false},
     {"s_nop 3", GS_STEP_NOTHING, false},
@@ -94,7 +94,8 @@ static void test_choices(void **state) {
                choice.writes_exec ? "writes" : "does not write");
     const bool is_stencil = choice.any || (choice.full && choice.part);
     const bool wants_one = choice.kind == GS_STEP_STENCIL || choice.kind == GS_STEP_BRANCH ||
-                           choice.kind == GS_STEP_SHORT || choice.kind == GS_STEP_SHORT_STORE;
+                           choice.kind == GS_STEP_SHORT || choice.kind == GS_STEP_SHORT_STORE ||
+                           choice.kind == GS_STEP_STOP;
     assert_int_equal(is_stencil, wants_one);
   }
 }
