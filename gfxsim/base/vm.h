@@ -63,9 +63,11 @@ typedef struct gs_vm_reader {
   _Atomic(const gs_vm_map_t *) *newest; /* of vm */
   struct gs_vm_reader *next;
   /* For the thread's own use: ranges that it found useful, at first an empty one, and the number of their
-   * snapshot. They are good for as long as that is the newest, also if it was not in use in between. */
+   * snapshot. They are good for as long as that is the newest, also if it was not in use in between. And
+   * where instructions were last (translate/rows_memory.c). */
   uint64_t number;
   const gs_vm_range_t *found[GS_VM_HINTS];
+  uint64_t followed[GS_VM_HINTS];
 } gs_vm_reader_t;
 
 /* Makes an empty address space. NULL when out of memory. */

@@ -120,6 +120,20 @@ static inline bool find_overlapping(gs_wave_t *w, uint64_t address, bool is_flat
   return true;
 }
 
+/* Fetches ahead what lies behind a load's lanes, if lately a wave has loaded right beside the one before it:
+ * the next ones mostly do. (Not if loads go through a matrix by columns: what lies beside them is not wanted
+ * soon.) Waves change places at barriers, so that not each is the neighbour of the one before. */
+static inline void follow(gs_wave_t *w, const gs_block_t *b, unsigned n) {
+  enum { PATIENCE = 3 }; /* loads; in the low bits, as addresses are not odd */
+  const uint64_t size = (uint64_t)GS_ROW_BYTES * n, at = b->at & ~(uint64_t)PATIENCE;
+  uint64_t *const followed = &w->env->vm->followed[GS_HOLE_32(note)];
+  const uint64_t before = *followed & ~(uint64_t)PATIENCE, left = *followed & PATIENCE;
+  const uint64_t patience = at == before + size || at == before - size ? PATIENCE : left - (left != 0);
+  *followed = at | patience;
+  if (patience)
+    gs_block_expect(b, n);
+}
+
 /* Finds a load whose lanes are `stride` bytes apart, or at the same address. */
 static inline bool find_row(gs_wave_t *w, bool is_flat, unsigned n, gs_shape_t shape, uint32_t stride,
                             uint64_t address, gs_strip_place_t *place) {
@@ -134,6 +148,7 @@ static inline bool find_row(gs_wave_t *w, bool is_flat, unsigned n, gs_shape_t s
     return false;
   }
   if (shape == GS_SHAPE_DENSE) {
+    follow(w, &b, n);
     *place = (gs_strip_place_t){b.at, (uint64_t)STRIP_LANES * 4 * n};
     return true;
   }
