@@ -297,8 +297,11 @@ static unsigned blocks_of_long_loop(void **state, bool exact_turns, uint32_t hot
   b.device->hot = b.device->hot ? hot : 0;
   assert_int_equal(run_line(&b, 64, 64), GS_DONE);
   assert_int_equal(b.out[0], 12000 * 300);
-  const unsigned count = b.device->hot ? count_blocks(&b) : 1;
+  const bool translates = b.device->hot != 0;
+  const unsigned count = translates ? count_blocks(&b) : 0;
   bench_fini(&b);
+  if (!translates)
+    skip();
   return count;
 }
 /* From its first, middle and last part there is a block, and from nowhere else. */
