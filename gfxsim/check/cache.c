@@ -314,8 +314,7 @@ static GS_GUEST uint64_t compare(gs_line_t *line, uint64_t host, uint64_t mask) 
 
 /* Who stored the dword last. */
 static gs_stamp_t writer_of(const look_t *k, uint64_t address) {
-  const gs_shadow_page_t *page = gs_shadow_page(&k->cache->race->shadow, address);
-  return page ? page->written[address % GS_SHADOW_PAGE / 4] : 0;
+  return gs_shadow_ask(&k->cache->race->shadow, GS_SHADOW_WRITTEN, address);
 }
 
 static void note(look_t *k, gs_stale_t *found, uint64_t address, unsigned lane) {

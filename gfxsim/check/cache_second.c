@@ -33,14 +33,14 @@ static bool is_dirty(gs_cache_t *cache, const gs_job_t *writer) {
 /* Whether the GPU read the dword after its last invalidation, and before the writer began. */
 static bool was_read_before(gs_cache_t *cache, const gs_job_t *reader, const gs_job_t *writer,
                             uint64_t address) {
-  const gs_shadow_page_t *page = gs_shadow_page(&cache->race->shadow, address);
-  const size_t word = address % GS_SHADOW_PAGE / 4;
+  gs_shadow_t *shadow = &cache->race->shadow;
   pthread_mutex_lock(&cache->lock);
   const uint64_t invalidated = cache->gpu[reader->launch.gpu].invalidated;
   pthread_mutex_unlock(&cache->lock);
-  if (!page || writer->begin < invalidated)
+  if (writer->begin < invalidated)
     return false;
-  const gs_stamp_t reads[] = {page->read[word], page->read_before[word]};
+  const gs_stamp_t reads[] = {gs_shadow_ask(shadow, GS_SHADOW_READ, address),
+                              gs_shadow_ask(shadow, GS_SHADOW_READ_BEFORE, address)};
   for (unsigned i = 0; i < 2; i++) {
     gs_job_t job;
     uint64_t group;
@@ -77,8 +77,7 @@ void gs_cache_copy(gs_cache_t *cache, const gs_copy_t *copy) {
   const uint64_t from = copy->from & ~UINT64_C(3), to = copy->from + copy->bytes;
   const gs_vm_range_t *range = gs_vm_find_mapped(copy->map, copy->from);
   for (uint64_t at = from; range && at < to && at < range->end; at += 4) {
-    const gs_shadow_page_t *page = at >> 48 ? NULL : gs_shadow_page(&cache->race->shadow, at);
-    gs_stale_t found = {.writer = page ? page->written[at % GS_SHADOW_PAGE / 4] : 0,
+    gs_stale_t found = {.writer = gs_shadow_ask(&cache->race->shadow, GS_SHADOW_WRITTEN, at),
                         .address = at,
                         .bytes = copy->bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)copy->bytes,
                         .lanes = 1,

@@ -1,8 +1,6 @@
 /* The second caches of a GPU that is made of several parts (XCCs): what one writes stays in its own until
  * buffer_wbl2 writes it back. What another has of the GPU's own memory is invalidated then, so that readers
  * need nothing. Not here: other GPUs, the host and copies (cache_second.c). */
-#include <string.h>
-
 #include "check/cache_model.h"
 #include "exec/place.h"
 
@@ -26,8 +24,8 @@ static bool get_writers(gs_cache_t *cache, uint64_t start, uint32_t floor,
     return false;
   gs_shadow_lock(page);
   const bool any = page->newest_write >= floor;
-  if (any)
-    memcpy(written, page->written + start % GS_SHADOW_PAGE / 4, GS_CACHE_LINE / 4 * sizeof *written);
+  for (size_t i = 0; any && i < GS_CACHE_LINE / 4; i++)
+    written[i] = gs_shadow_stamp(page, GS_SHADOW_WRITTEN, start % GS_SHADOW_PAGE / 4 + i);
   gs_shadow_unlock(page);
   return any;
 }

@@ -7,6 +7,7 @@
 
 #include "check/cache.h"
 #include "check/check.h"
+#include "check/lines.h"
 #include "check/name.h"
 #include "exec/place.h"
 #include "isa/guest.h"
@@ -16,7 +17,8 @@
 typedef struct cells {
   gs_stamp_t *written, *read, *read_before;
   uint32_t *value;        /* NULL: of local memory, which one thread at a time works with, */
-  gs_shadow_page_t *page; /* and so needs no lock, either */
+  gs_shadow_page_t *page; /* and so needs no lock, either. Else what is said of stamps holds for lines */
+  size_t word;            /* that are spread; of the first dword, in the page */
 } cells_t;
 
 /* What was there when an access put its stamps. */
@@ -89,14 +91,22 @@ static bool begin(touch_t *t, gs_wave_t *w, uint32_t rights, uint32_t bytes, boo
   if (!crew)
     return false;
   const unsigned wave = gs_place_wave(w);
-  *t = (touch_t){.race = gs_check_of(w)->race,
-                 .w = w,
-                 .crew = crew,
-                 .me = &crew->wave[wave],
-                 .wave = wave,
-                 .rights = rights,
-                 .bytes = bytes,
-                 .local = local};
+  /* One by one: compilers fill all of it with zeros otherwise, which takes as long as the rest. */
+  t->race = gs_check_of(w)->race;
+  t->w = w;
+  t->crew = crew;
+  t->me = &crew->wave[wave];
+  t->wave = wave;
+  t->mask = 0;
+  t->rights = rights;
+  t->bytes = bytes;
+  t->local = local;
+  t->uniform = false;
+  t->lane_address = 0;
+  t->page = NULL;
+  t->access = NULL;
+  t->clash.lanes = 0;
+  t->clash.same_instruction = false;
   if (GS_UNLIKELY(t->me->behind))
     gs_order_catch_up(&t->race->order, crew, wave);
   t->me->dirty = true;
@@ -362,6 +372,8 @@ static void note_newest(const touch_t *t, gs_shadow_page_t *page) {
 static GS_GUEST found_t exchange(const touch_t *t, const cells_t *cells, uint64_t address, unsigned lane) {
   const gs_stamp_t mine = t->stamp | lane;
   gs_shadow_lock(cells->page);
+  if (cells->page)
+    gs_shadow_spread(cells->page, cells->word, 1);
   const found_t was = {*cells->written, *cells->read, *cells->read_before, cells->value ? *cells->value : 0};
   if (cells->page)
     note_newest(t, cells->page);
@@ -416,11 +428,11 @@ static gs_stamp_t floor_of(const touch_t *t) {
   return t->local ? 1 : (gs_stamp_t)t->crew->job->floor << GS_STAMP_CREW;
 }
 
-/* Most memory is read by many: a line whose dwords have all been read by two workgroups of a kernel, by one
- * instruction, needs no stamps of others that read it so. Who writes there meets one of the two whoever it
- * is, as long as nobody knows what any other workgroup has done. */
+/* Most memory is read by many: a line whose dwords have all been read by two workgroups of a kernel, by
+ * instructions of one kind, needs no stamps of others that read it so. Who writes there meets one of the two
+ * whoever it is, as long as nobody knows what any other workgroup has done. */
 static uint64_t common_key(const touch_t *t) {
-  return (uint64_t)t->crew->job->number << 16 | gs_stamp_site(t->stamp);
+  return (uint64_t)t->crew->job->number << 16 | t->flags;
 }
 
 static bool can_be_common(const touch_t *t) {
@@ -434,22 +446,44 @@ static bool is_common(const touch_t *t, const gs_shadow_page_t *page, uint64_t a
   const uint64_t key = common_key(t);
   uint64_t other = 0;
   for (size_t i = first; i <= (word + count - 1) / GS_SHADOW_LINE; i++)
-    other |= page->common[i] ^ key;
+    other |= page->line[i].common ^ key;
   return !other && page->newest_write < t->crew->job->floor;
+}
+
+/* Whether instructions like the one in hand have read these dwords last, two workgroups each. */
+static bool are_read_by_many(const touch_t *t, const gs_stamp_t *read, const gs_stamp_t *before, size_t count,
+                             gs_stamp_t first) {
+  const gs_site_t *sites = t->race->sites.site;
+  if (!t->race->sweep->are_common(read, before, count, first))
+    return false;
+  for (size_t i = 0; i < count; i++) {
+    const gs_site_t *last = &sites[gs_stamp_site(read[i])], *other = &sites[gs_stamp_site(before[i])];
+    if (last->flags != t->flags || other->flags != t->flags || (last->bytes & other->bytes) != 15)
+      return false;
+  }
+  return true;
+}
+
+static bool is_line_common(const touch_t *t, gs_shadow_page_t *page, size_t line, gs_stamp_t first) {
+  enum { READS = 1 << GS_SHADOW_READ | 1 << GS_SHADOW_READ_BEFORE };
+  const gs_shadow_line_t *l = &page->line[line];
+  const gs_stamp_t *all = l->first;
+  const size_t word = line * GS_SHADOW_LINE;
+  if (!(l->spread & READS))
+    return are_read_by_many(t, &all[GS_SHADOW_READ], &all[GS_SHADOW_READ_BEFORE], 1, first);
+  gs_shadow_spread(page, word, GS_SHADOW_LINE);
+  return are_read_by_many(t, page->words->stamp[GS_SHADOW_READ] + word,
+                          page->words->stamp[GS_SHADOW_READ_BEFORE] + word, GS_SHADOW_LINE, first);
 }
 
 static void find_common(const touch_t *t, gs_shadow_page_t *page, uint64_t address, size_t count) {
   const size_t word = address % GS_SHADOW_PAGE / 4;
-  const gs_stamp_t first = (gs_stamp_t)t->crew->job->first << GS_STAMP_CREW;
-  if (page->read_before[word] < first || gs_stamp_crew(page->read_before[word]) == t->crew->id ||
-      page->newest_write >= t->crew->job->floor)
+  const gs_stamp_t first = (gs_stamp_t)t->crew->job->first << GS_STAMP_CREW,
+                   before = gs_shadow_stamp(page, GS_SHADOW_READ_BEFORE, word);
+  if (before < first || gs_stamp_crew(before) == t->crew->id || page->newest_write >= t->crew->job->floor)
     return; /* as for most memory */
-  for (size_t i = word / GS_SHADOW_LINE; i <= (word + count - 1) / GS_SHADOW_LINE; i++) {
-    const size_t at = i * GS_SHADOW_LINE;
-    const bool common =
-        t->race->sweep->are_common(page->read + at, page->read_before + at, GS_SHADOW_LINE, first, t->stamp);
-    page->common[i] = common ? common_key(t) : 0;
-  }
+  for (size_t i = word / GS_SHADOW_LINE; i <= (word + count - 1) / GS_SHADOW_LINE; i++)
+    page->line[i].common = is_line_common(t, page, i, first) ? common_key(t) : 0;
 }
 
 /* Puts the stamps of `count` dwords from `address` on, of which each lane from `lane` on has `width`, if they
@@ -466,15 +500,20 @@ static bool put_row(const touch_t *t, const cells_t *cells, size_t count, uint64
                               .apart = t->apart};
   const bool writes = t->rights & GS_VM_WRITE, many = can_be_common(t);
   gs_shadow_page_t *page = cells->page;
+  if (page)
+    gs_shadow_fetch(page, cells->word, count);
   gs_shadow_lock(page);
-  const bool again = many && *cells->read >= stamps.floor;
+  const bool again = many && gs_shadow_stamp(page, GS_SHADOW_READ, cells->word) >= stamps.floor;
   if (again && is_common(t, page, address, count)) {
     gs_shadow_unlock(page);
     return true;
   }
   stamps.no_writes = page && page->newest_write < t->crew->job->floor;
   stamps.no_reads = page && page->newest_read < t->crew->job->floor;
-  const bool alone = writes ? t->race->sweep->write(&stamps) : t->race->sweep->read(&stamps);
+  const gs_sweep_t *sweep = t->race->sweep;
+  const bool alone = page     ? gs_lines_put(sweep, page, cells->word, &stamps, writes)
+                     : writes ? sweep->write(&stamps)
+                              : sweep->read(&stamps);
   if (alone && writes && cells->value && t->w && t->data != GS_SITE_NO_DATA)
     put_values(t, cells->value, count, lane, width, (unsigned)(address - t->lane_address) / 4);
   if (alone && page)
@@ -495,8 +534,9 @@ static void touch_row(touch_t *t, const cells_t *cells, size_t count, uint64_t a
     return;
   for (size_t i = 0; i < count; i++) {
     t->lane_address = first + i / width * t->bytes;
-    const cells_t each = {cells->written + i, cells->read + i, cells->read_before + i,
-                          cells->value ? cells->value + i : NULL, cells->page};
+    const cells_t each = {
+        cells->written + i, cells->read + i, cells->read_before + i, cells->value ? cells->value + i : NULL,
+        cells->page,        cells->word + i};
     touch_word(t, &each, address + 4 * i, lane + (unsigned)(i / width));
   }
   t->lane_address = first;
@@ -523,8 +563,12 @@ static bool find_cells(touch_t *t, uint64_t address, cells_t *cells, size_t *cou
     const size_t word = address / 4, capacity = t->crew->local_capacity;
     if (word >= t->crew->local_words)
       return false;
-    *cells = (cells_t){t->crew->local + word, t->crew->local + capacity + word,
-                       t->crew->local + 2 * capacity + word, NULL, NULL};
+    *cells = (cells_t){t->crew->local + word,
+                       t->crew->local + capacity + word,
+                       t->crew->local + 2 * capacity + word,
+                       NULL,
+                       NULL,
+                       word};
     *count = t->crew->local_words - word;
     return true;
   }
@@ -532,8 +576,12 @@ static bool find_cells(touch_t *t, uint64_t address, cells_t *cells, size_t *cou
   if (!page)
     return false;
   const size_t word = address % GS_SHADOW_PAGE / 4;
-  *cells =
-      (cells_t){page->written + word, page->read + word, page->read_before + word, page->value + word, page};
+  *cells = (cells_t){page->words->stamp[GS_SHADOW_WRITTEN] + word,
+                     page->words->stamp[GS_SHADOW_READ] + word,
+                     page->words->stamp[GS_SHADOW_READ_BEFORE] + word,
+                     page->words->value + word,
+                     page,
+                     word};
   *count = GS_SHADOW_WORDS - word;
   return true;
 }
@@ -639,6 +687,8 @@ static bool touch_lane(touch_t *t, uint64_t address, unsigned lane, gs_shadow_pa
   if (!find_cells(t, address, &cells, &here) || here < t->bytes / 4)
     return false;
   hold_page(held, cells.page);
+  if (cells.page)
+    gs_shadow_spread(cells.page, cells.word, t->bytes / 4);
   return put_lane(t, &cells, t->bytes / 4, lane);
 }
 
@@ -647,12 +697,43 @@ static bool is_private(const touch_t *t, uint64_t address) {
   return !t->local && address >= launch->scratch_start && address < launch->scratch_end;
 }
 
+/* Whether no kernel that runs has written to the page of `address`, so that it is all the same which lane of
+ * the wave reads what. */
+static bool is_unwritten(touch_t *t, uint64_t address) {
+  gs_shadow_page_t *page = find_page(t, address);
+  gs_shadow_lock(page);
+  const bool unwritten = page && page->newest_write < t->crew->job->floor;
+  gs_shadow_unlock(page);
+  return unwritten;
+}
+
+/* As gs_lane_step, where it may be all the same which lane has a dword. */
+static uint32_t find_step(touch_t *t, uint64_t lanes) {
+  const gs_access_t *a = t->access;
+  const uint32_t step = gs_lane_step(a->at, lanes, a->bytes);
+  if (step == a->bytes || step % 4 || a->rights != GS_VM_READ || t->local)
+    return a->bytes;
+  const uint64_t first = a->at[__builtin_ctzll(lanes)],
+                 last = a->at[63 - __builtin_clzll(lanes)] + a->bytes - 1;
+  return t->apart == GS_STAMP_NONE || (is_unwritten(t, first) && is_unwritten(t, last)) ? step : a->bytes;
+}
+
+/* Lanes from this one on that are side by side, `step` bytes each behind the other. */
+static void touch_neighbours(touch_t *t, unsigned lane, unsigned count, uint32_t step) {
+  const gs_access_t *a = t->access;
+  const unsigned last = lane + count - 1;
+  touch_words(t, a->at[lane], (uint64_t)count * step / 4, lane, step / 4);
+  if (step < a->bytes)
+    touch_words(t, a->at[last] + step, (a->bytes - step) / 4, last, 0);
+}
+
 /* Lanes with addresses of their own, from first to last. */
 static void touch_lanes(touch_t *t, uint64_t lanes) {
   enum { FEWEST = 4 };
   const gs_access_t *a = t->access;
   const bool plain = a->bytes % 4 == 0 && a->rights != (GS_VM_READ | GS_VM_WRITE);
-  const uint64_t next = plain ? t->race->sweep->next(a->at, a->bytes) : 0;
+  const uint32_t step = plain ? find_step(t, lanes) : 0;
+  const uint64_t next = plain ? t->race->sweep->next(a->at, step) : 0;
   gs_shadow_page_t *held = NULL;
   uint64_t last = UINT64_MAX;
   for (uint64_t left = lanes; left;) {
@@ -673,7 +754,7 @@ static void touch_lanes(touch_t *t, uint64_t lanes) {
     if (count == 1)
       touch_bytes(t, at, a->bytes, l);
     else
-      touch_words(t, at, (uint64_t)count * a->bytes / 4, l, a->bytes / 4);
+      touch_neighbours(t, l, count, step);
   }
   gs_shadow_unlock(held);
 }
@@ -721,14 +802,17 @@ static GS_GUEST bool modify_lane(touch_t *t, uint64_t address, unsigned lane, mo
     m->is_read = page->newest_read >= t->crew->job->floor;
     note_newest(t, page);
   }
+  gs_shadow_spread(page, word, count);
+  gs_stamp_t *written = page->words->stamp[GS_SHADOW_WRITTEN];
   for (size_t i = word; i < word + count; i++)
-    if (!is_harmless(t, page->written[i], floor) ||
-        (m->is_read && !(is_far(t, page->read[i], floor) && is_far(t, page->read_before[i], floor))))
+    if (!is_harmless(t, written[i], floor) ||
+        (m->is_read && !(is_far(t, page->words->stamp[GS_SHADOW_READ][i], floor) &&
+                         is_far(t, page->words->stamp[GS_SHADOW_READ_BEFORE][i], floor))))
       return false;
   for (size_t i = word; i < word + count; i++) {
     m->word[m->count++] =
-        (gs_order_word_t){address + 4 * (i - word), teacher_of(t, page->written[i]), &page->place[i]};
-    page->written[i] = t->stamp | lane;
+        (gs_order_word_t){address + 4 * (i - word), teacher_of(t, written[i]), &page->words->place[i]};
+    written[i] = t->stamp | lane;
   }
   return true;
 }
@@ -790,7 +874,8 @@ static void note_host_lane(touch_t *t, uint64_t address, unsigned lane) {
                                  .writes = t->rights == GS_VM_WRITE,
                                  .group = t->crew->group,
                                  .accessed = t->stamp | lane,
-                                 .written = *cells.written};
+                                 .written =
+                                     gs_shadow_ask(&t->race->shadow, GS_SHADOW_WRITTEN, address + 4 * i)};
     gs_host_note(t->race, t->crew->job, t->w, &word, known ? &stored[i] : NULL);
   }
 }

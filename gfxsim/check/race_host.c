@@ -145,11 +145,10 @@ static void tell(gs_race_t *race, const gs_job_t *job, const gs_host_word_t *wor
 /* Whether the host has changed it. */
 static bool is_changed(gs_race_t *race, const word_t *word) {
   const uint64_t address = word->is.address;
-  const gs_shadow_page_t *page = gs_shadow_page(&race->shadow, address);
   uint32_t now;
   if (word->changed)
     return true;
-  return !word->vague && page && page->written[address % GS_SHADOW_PAGE / 4] == word->is.written &&
+  return !word->vague && gs_shadow_ask(&race->shadow, GS_SHADOW_WRITTEN, address) == word->is.written &&
          peek(word->is.host, &now) && now != word->is.value;
 }
 

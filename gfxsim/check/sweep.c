@@ -101,15 +101,12 @@ static bool sweep_write(const gs_sweep_stamps_t *s) {
   return true;
 }
 
-static bool sweep_are_common(const gs_stamp_t *read, const gs_stamp_t *before, size_t count, gs_stamp_t floor,
-                             gs_stamp_t like) {
-  const gs_stamp_t sites = (gs_stamp_t)(GS_SITES - 1) << GS_STAMP_SITE;
-  gs_stamp_t other = 0, wrong = 0;
-  for (size_t i = 0; i < count; i++) {
-    other |= (read[i] ^ like) | (before[i] ^ like);
+static bool sweep_are_common(const gs_stamp_t *read, const gs_stamp_t *before, size_t count,
+                             gs_stamp_t floor) {
+  gs_stamp_t wrong = 0;
+  for (size_t i = 0; i < count; i++)
     wrong |= (gs_stamp_t)(read[i] < floor) | (before[i] < floor) | !((read[i] ^ before[i]) >> GS_STAMP_CREW);
-  }
-  return !(other & sites) && !wrong;
+  return !wrong;
 }
 
 static inline void gather_lanes(uint32_t *values, size_t lanes, const gs_row_t *rows, unsigned lane,

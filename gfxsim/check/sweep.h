@@ -43,10 +43,8 @@ typedef struct gs_sweep {
    * which costs nothing then. */
   bool (*read)(const gs_sweep_stamps_t *stamps);
   bool (*write)(const gs_sweep_stamps_t *stamps);
-  /* Whether the two last reads of each dword are by the instruction of `like`, not below `floor`, and of
-   * different crews. */
-  bool (*are_common)(const gs_stamp_t *read, const gs_stamp_t *read_before, size_t count, gs_stamp_t floor,
-                     gs_stamp_t like);
+  /* Whether the two last reads of each dword are not below `floor`, and of different crews. */
+  bool (*are_common)(const gs_stamp_t *read, const gs_stamp_t *read_before, size_t count, gs_stamp_t floor);
   /* Gets `count` dwords of lanes from `lane` on, side by side, of which each has `width` in as many rows. */
   void (*gather)(uint32_t *values, size_t count, const gs_row_t *rows, unsigned lane, unsigned width);
   /* Whether an access with these rights (GS_VM_*) changes no flags, and reads nothing stale. May say no where
@@ -60,6 +58,14 @@ typedef struct gs_sweep {
   /* Whether the value is among those of these lanes. */
   bool (*has)(const gs_row_t *row, uint32_t value, uint64_t lanes);
 } gs_sweep_t;
+
+/* How many bytes lanes are one behind the other if they are side by side, to judge by the first two: what
+ * each accesses, or less where it accesses again what others do, as the neighbours of an element. */
+static inline uint32_t gs_lane_step(const uint64_t at[GS_MAX_LANES], uint64_t lanes, uint32_t bytes) {
+  const uint64_t others = lanes & (lanes - 1);
+  const uint64_t step = others ? at[__builtin_ctzll(others)] - at[__builtin_ctzll(lanes)] : 0;
+  return step && step < bytes ? (uint32_t)step : bytes;
+}
 
 /* How many lanes from the first of `left` on are side by side, by `next` as above. */
 static inline unsigned gs_count_neighbours(uint64_t left, uint64_t next) {

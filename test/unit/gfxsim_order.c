@@ -168,7 +168,7 @@ static void test_pages_are_each_address_s_own(void **state) {
   assert_ptr_not_equal(gs_shadow_page(&shadow, 0x7f0012346000), page);
   assert_ptr_not_equal(gs_shadow_page(&shadow, 0x7f1012345678), page);
   assert_ptr_not_equal(gs_shadow_page(&shadow, 0x7e0012345678), page);
-  assert_int_equal(page->written[GS_SHADOW_WORDS - 1], 0);
+  assert_int_equal(gs_shadow_stamp(page, GS_SHADOW_WRITTEN, GS_SHADOW_WORDS - 1), 0);
   gs_shadow_fini(&shadow);
 }
 

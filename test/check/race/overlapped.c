@@ -1,0 +1,17 @@
+/* A stencil in place whose loads are of two elements at once, so that each dword is loaded by two work-items.
+ * expect: Data race: (read|write) of [0-9]+ bytes in target region in main at line [0-9]+ \(.*:@BUG@\)
+ * expect: Conflicts with an earlier (read|write)
+ * more: yes */
+#include <stdio.h>
+
+int main(void) {
+  enum { N = 4096 };
+  static double a[N + 1], b[N + 1];
+  for (int i = 0; i <= N; i++)
+    a[i] = i;
+#pragma omp target teams distribute parallel for map(tofrom : a, b)
+  for (int i = 0; i < N; i++)
+    (BUG ? a : b)[i] = a[i] + a[i + 1]; /* BUG */
+  printf("%g %g\n", a[5], b[5]);
+  return 0;
+}
