@@ -33,9 +33,9 @@ enum {
 };
 
 /* Bytes of a mapping whose flags one kernel at a time sets; and of which it is kept, together, that an access
- * changes no flags. */
+ * changes no flags, or that all were WRITTEN. What is not kept may be so. */
 enum { PART = 4096, LINE = 64 };
-enum { SETTLED_READ = 1, SETTLED_WRITE = 2 };
+enum { SETTLED_READ = 1, SETTLED_WRITE = 2, ALL_WRITTEN = 4 };
 
 typedef struct mapping {
   uint64_t start, end, host;
@@ -44,13 +44,16 @@ typedef struct mapping {
   bool came_ever;          /* by a copy engine, from anywhere */
   bool is_loaded;          /* a variable of an image: any region may access it */
   _Atomic bool is_written; /* some of it, since all was copied */
-  uint64_t stale;          /* bytes, when it was used last */
+  uint64_t compared,
+      compared_end;        /* offsets: what of it was compared with the host's when it was used last */
+  uint64_t stale;          /* bytes, of these */
   uint64_t first_stale;    /* offset */
   _Atomic uint64_t writer; /* program counter of who wrote it first, since it was copied */
   uint16_t *flags;
   uint8_t *host_had, *device_had;
   atomic_flag *setting; /* of each part's flags, by kernels; clear: nobody does */
-  /* Of each line: SETTLED_*. Set by who sets flags, while it excludes others, and asked by all. */
+  /* Of each line: SETTLED_*, ALL_WRITTEN. Set by who sets flags, while it excludes others, and asked by all.
+   */
   _Atomic uint8_t *settled;
 } mapping_t;
 
@@ -163,6 +166,7 @@ static mapping_t *make_mapping(uint64_t device, uint64_t bytes, uint64_t host, g
   mapping->start = device;
   mapping->end = device + bytes;
   mapping->host = host;
+  mapping->compared_end = bytes; /* there is nothing yet that could be old */
   mapping->variable = variable;
   mapping->flags = shadow;
   mapping->setting = setting;
@@ -268,19 +272,6 @@ static void note_wanted(mapping_t *mapping, uint64_t first, uint64_t bytes) {
 /* The host's variable is read in pieces that the processor's caches hold. */
 enum { PIECE = 1 << 16 };
 
-/* Whether it is other than it was; false if it cannot be read. */
-static bool has_changed(const mapping_t *mapping, uint8_t now[PIECE]) {
-  const uint64_t bytes = mapping->end - mapping->start;
-  bool changed = false;
-  for (uint64_t i = 0; i < bytes; i += PIECE) {
-    const uint64_t count = bytes - i < PIECE ? bytes - i : PIECE;
-    if (!read_host(mapping->host + i, now, count))
-      return false;
-    changed = changed || memcmp(now, mapping->host_had + i, count) != 0;
-  }
-  return changed;
-}
-
 static void mark_stale(mapping_t *mapping, uint64_t first, const uint8_t *now, uint64_t count) {
   unsettle(mapping, first, count);
   for (uint64_t i = first; i < first + count; i++) {
@@ -292,18 +283,42 @@ static void mark_stale(mapping_t *mapping, uint64_t first, const uint8_t *now, u
   }
 }
 
-/* A region is about to use it: which bytes has the host changed, of those of which the device has a copy? */
-static void note_used(mapping_t *mapping) {
-  const uint64_t bytes = mapping->end - mapping->start;
+/* The next bytes, from *first on, of which the host's changes matter, as kernels have not written all of them
+ * themselves. 0: there are none in front of `last`. */
+static uint64_t find_piece(const mapping_t *mapping, uint64_t *first, uint64_t last) {
+  uint64_t from = *first;
+  while (from < last &&
+         atomic_load_explicit(&mapping->settled[from / LINE], memory_order_relaxed) & ALL_WRITTEN)
+    from = (from / LINE + 1) * LINE;
+  uint64_t end = from;
+  while (end < last && end - from <= PIECE - LINE &&
+         !(atomic_load_explicit(&mapping->settled[end / LINE], memory_order_relaxed) & ALL_WRITTEN))
+    end = (end / LINE + 1) * LINE;
+  *first = from;
+  return from < last ? (end < last ? end : last) - from : 0;
+}
+
+/* Which bytes of [first, end) has the host changed, of those of which the device has a copy? */
+static void compare(mapping_t *mapping, uint64_t first, uint64_t end) {
   uint8_t *now = mapping->is_copied ? malloc(PIECE) : NULL;
+  const bool was_stale = mapping->stale;
   mapping->stale = 0;
-  if (now && has_changed(mapping, now))
-    for (uint64_t i = 0; i < bytes; i += PIECE) {
-      const uint64_t count = bytes - i < PIECE ? bytes - i : PIECE;
-      if (read_host(mapping->host + i, now, count))
-        mark_stale(mapping, i, now, count);
-    }
+  mapping->compared = first;
+  mapping->compared_end = end;
+  for (uint64_t count;
+       now && (count = find_piece(mapping, &first, end)) && read_host(mapping->host + first, now, count);
+       first += count)
+    if (was_stale || memcmp(now, mapping->host_had + first, count) != 0)
+      mark_stale(mapping, first, now, count);
   free(now);
+}
+
+/* A region is about to use it, and names `bytes` from `first` on. Of what it does not name the rest is
+ * compared when the kernel reads it all the same: mappings may be much larger than what regions use. */
+static void note_used(mapping_t *mapping, uint64_t first, uint64_t bytes) {
+  const uint64_t there = mapping->end - mapping->start;
+  const bool all = there <= PIECE || !bytes;
+  compare(mapping, all ? 0 : first, all ? there : first + bytes);
 }
 
 /* Whether the words are addresses, one of each side's memory. */
@@ -439,7 +454,7 @@ void gs_transfer_note(gs_transfer_t *transfer, gfxsim_mapping_t what, uint64_t d
     switch (what) {
     case GFXSIM_MAPPING_SENT: note_sent(mapping, first, bytes); break;
     case GFXSIM_MAPPING_WANTED: note_wanted(mapping, first, bytes); break;
-    case GFXSIM_MAPPING_USED: note_used(mapping); break;
+    case GFXSIM_MAPPING_USED: note_used(mapping, first, bytes); break;
     case GFXSIM_MAPPING_LOADED: note_loaded(mapping, read_device, context); break;
     case GFXSIM_MAPPING_REGION: break;
     case GFXSIM_MAPPING_ENDS:
@@ -581,20 +596,31 @@ static bool is_settled(const mapping_t *mapping, uint64_t first, uint64_t end, u
   return has;
 }
 
-/* Finds that out of lines of which flags were set. What excludes others is held. */
-static void settle(const gs_sweep_t *sweep, mapping_t *mapping, uint64_t first, uint64_t end) {
+/* What is kept of a line, of which `count` bytes were accessed so. What excludes others is held. */
+static unsigned settle_line(const gs_sweep_t *sweep, const uint16_t *flags, uint64_t count, uint64_t line,
+                            uint32_t rights, unsigned had) {
+  const unsigned written = had & ALL_WRITTEN;
+  if (!(rights & GS_VM_WRITE))
+    return written | (sweep->is_settled(flags, line, GS_VM_READ) ? SETTLED_READ : 0);
+  return count == line || sweep->is_settled(flags, line, GS_VM_WRITE) ? ALL_WRITTEN | SETTLED_WRITE : written;
+}
+
+static void settle(const gs_sweep_t *sweep, mapping_t *mapping, uint64_t first, uint64_t end,
+                   uint32_t rights) {
   const uint64_t bytes = mapping->end - mapping->start;
   for (uint64_t at = first / LINE * LINE; at < end; at += LINE) {
-    const uint64_t count = bytes - at < LINE ? bytes - at : LINE;
-    const uint16_t *flags = &mapping->flags[at];
-    const unsigned reads = sweep->is_settled(flags, count, GS_VM_READ) ? SETTLED_READ : 0;
-    const unsigned writes = sweep->is_settled(flags, count, GS_VM_WRITE) ? SETTLED_WRITE : 0;
-    atomic_store_explicit(&mapping->settled[at / LINE], (uint8_t)(reads | writes), memory_order_release);
+    const uint64_t line = bytes - at < LINE ? bytes - at : LINE;
+    const uint64_t from = at < first ? first : at, to = at + line < end ? at + line : end;
+    _Atomic uint8_t *settled = &mapping->settled[at / LINE];
+    const unsigned had = atomic_load_explicit(settled, memory_order_relaxed);
+    const unsigned has = settle_line(sweep, &mapping->flags[at], to - from, line, rights, had);
+    atomic_store_explicit(settled, (uint8_t)has, memory_order_release);
   }
 }
 
 /* Sets the flags of an access. Whether it read something stale. Most flags are as they should be, since
- * kernels do the same again and again, and nobody else's memory is touched then. */
+ * kernels do the same again and again, and nobody else's memory is touched then; what is kept of lines says
+ * so, but where an access is to parts of them. */
 static bool set_flags(const gs_sweep_t *sweep, mapping_t *mapping, uint64_t first, uint64_t bytes,
                       uint32_t rights) {
   bool stale = false;
@@ -605,13 +631,32 @@ static bool set_flags(const gs_sweep_t *sweep, mapping_t *mapping, uint64_t firs
     next = (first / PART + 1) * PART < end ? (first / PART + 1) * PART : end;
     while (atomic_flag_test_and_set_explicit(setting, memory_order_acquire))
       ;
-    if (!sweep->is_settled(&mapping->flags[first], next - first, rights)) {
+    if (next - first >= 2 * LINE || !sweep->is_settled(&mapping->flags[first], next - first, rights)) {
       stale |= sweep->set_flags(&mapping->flags[first], next - first, rights);
-      settle(sweep, mapping, first, next);
+      settle(sweep, mapping, first, next, rights);
     }
     atomic_flag_clear_explicit(setting, memory_order_release);
   }
   return stale;
+}
+
+/* The mapping that has `address`, to be read from there on: all of it is compared if that was not when it was
+ * used. The lock is held for reading, and let go of meanwhile. */
+static mapping_t *compare_rest(gs_transfer_t *transfer, uint64_t address) {
+  pthread_rwlock_unlock(&transfer->lock);
+  pthread_rwlock_wrlock(&transfer->lock);
+  mapping_t *mapping = find(transfer, address);
+  if (mapping)
+    compare(mapping, 0, mapping->end - mapping->start);
+  pthread_rwlock_unlock(&transfer->lock);
+  pthread_rwlock_rdlock(&transfer->lock);
+  return find(transfer, address);
+}
+
+static bool was_compared(const mapping_t *mapping, uint64_t address, uint64_t bytes) {
+  const uint64_t first = address - mapping->start;
+  return first >= mapping->compared &&
+         (first + bytes <= mapping->compared_end || mapping->compared_end == mapping->end - mapping->start);
 }
 
 static void touch(gs_transfer_t *transfer, const gs_wave_t *w, uint64_t address, uint64_t bytes,
@@ -619,6 +664,8 @@ static void touch(gs_transfer_t *transfer, const gs_wave_t *w, uint64_t address,
   mapping_t *mapping = seen->mapping;
   if (!mapping || address < mapping->start || address >= mapping->end)
     mapping = seen->mapping = find(transfer, address);
+  if (mapping && rights & GS_VM_READ && GS_UNLIKELY(!was_compared(mapping, address, bytes)))
+    mapping = seen->mapping = compare_rest(transfer, address);
   if (!mapping)
     return;
   uint64_t zero = 0;
@@ -661,10 +708,10 @@ static void tell_stale(gs_transfer_t *transfer, const gs_wave_t *w, const seen_t
   gs_findings_tell(transfer->findings, found, &finding);
 }
 
-/* How many lanes from lane `l` on are side by side and can be looked at as one: which lane it is only matters
- * where something is stale. */
+/* How many lanes from the first of `left` on are side by side, `step` bytes one behind the other, and can be
+ * looked at as one: which lane it is only matters where something is stale. */
 static unsigned count_as_one(gs_transfer_t *transfer, const gs_access_t *a, uint64_t left, uint64_t next,
-                             seen_t *seen) {
+                             uint32_t step, seen_t *seen) {
   const unsigned count = gs_count_neighbours(left, next);
   const uint64_t at = a->at[__builtin_ctzll(left)];
   if (count == 1)
@@ -672,18 +719,21 @@ static unsigned count_as_one(gs_transfer_t *transfer, const gs_access_t *a, uint
   mapping_t *mapping = seen->mapping;
   if (!mapping || at < mapping->start || at >= mapping->end)
     mapping = seen->mapping = find(transfer, at);
-  return mapping && !mapping->stale && count * (uint64_t)a->bytes <= mapping->end - at ? count : 1;
+  return mapping && !mapping->stale && (count - 1) * (uint64_t)step + a->bytes <= mapping->end - at ? count
+                                                                                                    : 1;
 }
 
 static void watch_lanes(gs_wave_t *w, const gs_access_t *a) {
   gs_transfer_t *transfer = gs_check_of(w)->transfer;
   seen_t seen = {.lanes = 0};
   const bool linear = a->step == GS_LINEAR_STEP;
-  const uint64_t span = gs_access_span(a), next = linear ? transfer->sweep->next(a->at, a->bytes) : 0;
+  const uint32_t step = gs_lane_step(a->at, a->lanes, a->bytes);
+  const uint64_t span = gs_access_span(a), next = linear ? transfer->sweep->next(a->at, step) : 0;
   pthread_rwlock_rdlock(&transfer->lock);
   for (uint64_t left = transfer->count ? a->lanes : 0; left;) {
-    const unsigned l = (unsigned)__builtin_ctzll(left), count = count_as_one(transfer, a, left, next, &seen);
-    touch(transfer, w, a->at[l], count == 1 ? span : count * span, a->rights, l, &seen);
+    const unsigned l = (unsigned)__builtin_ctzll(left),
+                   count = count_as_one(transfer, a, left, next, step, &seen);
+    touch(transfer, w, a->at[l], (count - 1) * (uint64_t)step + span, a->rights, l, &seen);
     left = gs_without_lanes(left, count);
   }
   pthread_rwlock_unlock(&transfer->lock);
@@ -735,7 +785,7 @@ void gs_transfer_region(gs_transfer_t *transfer) {
   pthread_rwlock_wrlock(&transfer->lock);
   for (size_t i = 0; i < transfer->count; i++)
     if (transfer->at[i]->is_loaded)
-      note_used(transfer->at[i]);
+      compare(transfer->at[i], 0, transfer->at[i]->end - transfer->at[i]->start);
   pthread_rwlock_unlock(&transfer->lock);
 }
 
