@@ -71,7 +71,6 @@ void tgt_checker_hear(const map_note_t *note) {
   case MAP_NOTE_SUBMIT: tell_of_mapping(WAS_SENT, note); break;
   case MAP_NOTE_RETRIEVE: tell_of_mapping(IS_WANTED, note); break;
   case MAP_NOTE_FOUND:
-  case MAP_NOTE_PARAMETER:
     if (note->operation == MAP_ENTER)
       tell_of_mapping(IS_USED, note);
     break;
