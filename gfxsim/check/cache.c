@@ -183,6 +183,7 @@ typedef struct look {
   uint32_t rights, bytes, xccs;
   unsigned flags; /* of the instruction's site */
   bool has_flags;
+  bool has_array; /* vector memory has another cache behind that of the compute unit */
   gs_stale_t stale;
 } look_t;
 
@@ -201,15 +202,19 @@ static bool begin(look_t *k, gs_wave_t *w, uint32_t rights, uint32_t bytes, gs_c
   if (!crew || !crew->cu)
     return false;
   gs_cache_t *cache = gs_check_of(w)->race->cache;
-  *k = (look_t){.cache = cache,
-                .w = w,
-                .crew = crew,
-                .cu = crew->cu,
-                .map = atomic_load_explicit(&w->env->vm->seen, memory_order_relaxed),
-                .level = level,
-                .rights = rights,
-                .bytes = bytes,
-                .xccs = atomic_load_explicit(&cache->gpu[crew->cu->gpu].xccs, memory_order_relaxed)};
+  /* One by one: compilers fill all of it with zeros otherwise, which takes as long as the rest. */
+  k->cache = cache;
+  k->w = w;
+  k->crew = crew;
+  k->cu = crew->cu;
+  k->map = atomic_load_explicit(&w->env->vm->seen, memory_order_relaxed);
+  k->level = level;
+  k->rights = rights;
+  k->bytes = bytes;
+  k->xccs = atomic_load_explicit(&cache->gpu[crew->cu->gpu].xccs, memory_order_relaxed);
+  k->has_flags = false;
+  k->has_array = gs_caches_of(crew->job->launch.target)->has_array;
+  k->stale.lanes = 0;
   const uint64_t epoch = atomic_load_explicit(&cache->gpu[k->cu->gpu].epoch, memory_order_relaxed);
   if (k->cu->gpu_epoch != epoch) {
     k->cu->gpu_epoch = epoch;
@@ -453,15 +458,10 @@ static void bring(look_t *k, gs_line_t *line, const gs_vm_range_t *range, uint64
     look_second(k, range, number, host, mask, lane);
 }
 
-/* Whether vector memory has another cache behind that of the compute unit. */
-static bool has_array(const look_t *k) {
-  return gs_caches_of(k->crew->job->launch.target)->has_array;
-}
-
 /* Stores go through to memory; what the unit's cache has of them is not followed byte by byte, so it is
  * unknown then. */
 static void store(look_t *k, uint64_t number, uint64_t mask) {
-  const bool both = k->level == GS_BY_VECTOR && has_array(k);
+  const bool both = k->level == GS_BY_VECTOR && k->has_array;
   for (unsigned level = k->level; level < GS_BY_COUNT; level += both ? GS_BY_ARRAY : GS_BY_COUNT) {
     gs_line_t *line = place_of(k->cu->line[level], number);
     if (holds(line, number, k->cu->epoch[level]))
@@ -519,7 +519,7 @@ static void look_line(look_t *k, uint64_t number, uint64_t mask, unsigned lane) 
     note(k, &found, found.address, lane);
   gs_line_t *line = place_of(k->cu->line[k->level], number);
   const bool here = holds(line, number, k->cu->epoch[k->level]);
-  const bool past = flags_of(k) & GS_SITE_PAST, array = k->level == GS_BY_VECTOR && has_array(k);
+  const bool past = flags_of(k) & GS_SITE_PAST, array = k->level == GS_BY_VECTOR && k->has_array;
   if (past && here)
     line->tag = 0; /* a load past the cache throws the line out */
   if (array && (past || !here)) {
@@ -577,21 +577,22 @@ static void add(look_t *k, run_t *run, uint64_t address, unsigned lane) {
   run->mask |= ((UINT64_C(1) << k->bytes) - 1) << from; /* at most 16 bytes */
 }
 
-/* The same of lanes side by side from `lane` on, none of which is in two lines. */
-static void add_lanes(look_t *k, run_t *run, uint64_t address, unsigned count, unsigned lane) {
-  const uint64_t start = address, end = address + (uint64_t)count * k->bytes;
+/* The same of lanes side by side from `lane` on, `step` bytes one behind the other, that have `size` bytes.
+ */
+static void add_lanes(look_t *k, run_t *run, uint64_t address, uint64_t size, uint32_t step, unsigned lane) {
+  const uint64_t start = address, end = address + size;
   while (address < end) {
     const uint64_t number = address / GS_CACHE_LINE, next = (number + 1) * GS_CACHE_LINE;
     const unsigned from = (unsigned)(address % GS_CACHE_LINE);
-    const unsigned size = (unsigned)((next < end ? next : end) - address);
+    const unsigned count = (unsigned)((next < end ? next : end) - address);
     if (run->mask && run->number != number) {
       look_line(k, run->number, run->mask, run->lane);
       run->mask = 0;
     }
     if (!run->mask)
-      run->lane = lane + (unsigned)((address - start) / k->bytes);
+      run->lane = lane + (unsigned)((address - start) / step);
     run->number = number;
-    run->mask |= (size == GS_CACHE_LINE ? UINT64_MAX : (UINT64_C(1) << size) - 1) << from;
+    run->mask |= (count == GS_CACHE_LINE ? UINT64_MAX : (UINT64_C(1) << count) - 1) << from;
     address = next;
   }
 }
@@ -601,20 +602,23 @@ static bool is_looked_at(const look_t *k, uint64_t address) {
   return high != GS_SHARED_APERTURE_HI && high != GS_PRIVATE_APERTURE_HI && !is_private(k, address);
 }
 
+/* Lanes from the first of `left` on that can be looked at as one range. */
+static unsigned count_as_one(const look_t *k, const gs_access_t *a, uint64_t left, uint64_t next) {
+  const unsigned l = (unsigned)__builtin_ctzll(left), count = gs_count_neighbours(left, next);
+  return is_looked_at(k, a->at[l]) && is_looked_at(k, a->at[l + count - 1]) ? count : 1;
+}
+
 static void look_lanes(gs_wave_t *w, const gs_access_t *a) {
   look_t k;
   run_t run = {.mask = 0};
   if (a->step != GS_LINEAR_STEP || !begin(&k, w, a->rights, a->bytes, GS_BY_VECTOR))
     return;
-  const bool even = (a->bytes & (a->bytes - 1)) == 0;
-  const uint64_t next = even ? k.cache->race->sweep->next(a->at, a->bytes) : 0;
+  const uint32_t step = gs_lane_step(a->at, a->lanes, a->bytes);
+  const uint64_t next = k.cache->race->sweep->next(a->at, step);
   for (uint64_t left = a->lanes; left;) {
-    const unsigned l = (unsigned)__builtin_ctzll(left);
-    unsigned count = a->at[l] % a->bytes ? 1 : gs_count_neighbours(left, next);
-    if (count > 1 && (!is_looked_at(&k, a->at[l]) || !is_looked_at(&k, a->at[l + count - 1])))
-      count = 1;
+    const unsigned l = (unsigned)__builtin_ctzll(left), count = count_as_one(&k, a, left, next);
     if (count > 1)
-      add_lanes(&k, &run, a->at[l], count, l);
+      add_lanes(&k, &run, a->at[l], (count - 1) * (uint64_t)step + a->bytes, step, l);
     else if (is_looked_at(&k, a->at[l]))
       add(&k, &run, a->at[l], l);
     left = gs_without_lanes(left, count);
