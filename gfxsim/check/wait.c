@@ -183,6 +183,8 @@ static void obey_counts(gs_wave_t *w, gs_wait_counts_t counts) {
 }
 
 static void obey_wait(gs_wave_t *w, gs_step_t step, uint32_t imm) {
+  if (!gs_wave_waits(w)->count)
+    return;
   gs_wait_counts_t counts = gs_wait_counts_none(w->env->target);
   const uint8_t most = imm < UINT8_MAX ? (uint8_t)imm : UINT8_MAX;
   switch (step) {
@@ -405,6 +407,15 @@ static void go_on(const gs_wait_t *wait, gs_wave_t *w, const gs_inst_t *in, cons
     gs_states_keep(waits, &digest->done, digest->from, pc);
 }
 
+/* Executes a wait or a barrier, which have to do with no register. */
+static void stop(const gs_wait_t *wait, gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule,
+                 const gs_digest_t *digest) {
+  const uint64_t pc = w->pc - in->size;
+  run(wait, w, in, digest);
+  if (w->state != GS_WAVE_FAULTED)
+    obey(w, in, rule, NULL, pc);
+}
+
 static void execute(gs_wave_t *w, const gs_inst_t *in, const void *made) {
   const gs_wait_t *wait = gs_wait_of(w);
   const gs_digest_t *digest = made;
@@ -418,6 +429,10 @@ static void execute(gs_wave_t *w, const gs_inst_t *in, const void *made) {
     return;
   }
   const gs_wait_rule_t *rule = &wait->rules[in->op - gs_opcodes];
+  if (rule->step == GS_STEP_WAIT || rule->step == GS_STEP_BARRIER) {
+    stop(wait, w, in, rule, digest);
+    return;
+  }
   const bool states = wait->tell_states || wait->late & GS_LATE_STATES;
   const uint64_t rows = states ? rule->to & gs_states_recent(waits) : 0, pc = w->pc - in->size;
   gs_uses_t uses;

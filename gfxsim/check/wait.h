@@ -206,6 +206,7 @@ typedef struct gs_local_write {
   uint16_t count;
   bool by_dma; /* its own wave must not, either */
   bool marked; /* in gs_group_waits_t.owner */
+  bool is_row; /* dwords side by side, of which `at` has the first alone */
   uint16_t at[GS_LOCAL_DWORDS];
 } gs_local_write_t;
 
@@ -238,6 +239,7 @@ typedef struct gs_wave_waits {
   unsigned index;                            /* in the group */
   uint32_t barriers;                         /* that it has come to */
   unsigned slot;                             /* of the last write to local memory */
+  uint32_t marked_slots;                     /* of writes to it, a bit each: gs_local_write_t.marked */
   gs_local_write_t *recording;               /* of the instruction in hand, or NULL */
   gs_late_t *late;                           /* GS_LATE_SLOTS of them, or NULL: results come at once */
   uint64_t taken[(GS_LATE_SLOTS + 63) / 64]; /* of these; memory of others is not touched */

@@ -11,23 +11,35 @@ static uint16_t owner_of(const gs_wave_waits_t *waits, unsigned slot) {
   return (uint16_t)((waits->index + 1) << OWNER_SLOTS | slot);
 }
 
+/* Makes those of the write's dwords that have the one owner have the other. */
+static void change_owner(gs_group_waits_t *group, const gs_local_write_t *write, uint16_t from, uint16_t to) {
+  uint16_t *row = group->owner + write->at[0];
+  for (unsigned i = 0; write->is_row && i < write->count; i++)
+    row[i] = row[i] == from ? to : row[i];
+  for (unsigned i = 0; !write->is_row && i < write->count; i++)
+    if (group->owner[write->at[i]] == from)
+      group->owner[write->at[i]] = to;
+}
+
 static void mark(gs_wave_waits_t *waits, unsigned slot) {
-  gs_local_write_t *write = &waits->group->write[waits->index][slot];
+  gs_group_waits_t *group = waits->group;
+  gs_local_write_t *write = &group->write[waits->index][slot];
   if (write->marked || !write->count)
     return;
   write->marked = true;
-  waits->group->marked++;
+  group->marked++;
+  waits->marked_slots |= 1u << slot;
   for (unsigned i = 0; i < write->count; i++)
-    waits->group->owner[write->at[i]] = owner_of(waits, slot);
+    group->owner[write->is_row ? write->at[0] + i : write->at[i]] = owner_of(waits, slot);
 }
 
 /* Forgets a write. */
 static void drop(gs_wave_waits_t *waits, unsigned slot) {
   gs_local_write_t *write = &waits->group->write[waits->index][slot];
-  for (unsigned i = 0; i < write->count && write->marked; i++)
-    if (waits->group->owner[write->at[i]] == owner_of(waits, slot))
-      waits->group->owner[write->at[i]] = 0;
+  if (write->marked)
+    change_owner(waits->group, write, owner_of(waits, slot), 0);
   waits->group->marked -= write->marked;
+  waits->marked_slots &= ~(1u << slot);
   write->marked = false;
   write->count = 0;
 }
@@ -71,9 +83,11 @@ static void drop_old(gs_group_waits_t *group) {
   for (unsigned i = 0; i < group->waves; i++)
     met = group->wave[i].barriers < met ? group->wave[i].barriers : met;
   for (unsigned i = 0; i < group->waves && group->marked; i++)
-    for (unsigned slot = 0; slot < GS_LOCAL_WRITES; slot++)
-      if (group->write[i][slot].marked && group->write[i][slot].over <= met)
+    for (uint32_t left = group->wave[i].marked_slots; left; left &= left - 1) {
+      const unsigned slot = (unsigned)__builtin_ctz(left);
+      if (group->write[i][slot].over <= met)
         drop(&group->wave[i], slot);
+    }
 }
 
 void gs_local_finish(gs_wave_waits_t *waits) {
@@ -105,24 +119,46 @@ static bool is_early(const gs_wave_waits_t *waits, unsigned wave, const gs_local
   return waits->barriers >= write->epoch && waits->barriers < write->over;
 }
 
+/* The wave accesses the dword, in which somebody's write is due. */
+static void meet(gs_wave_t *w, uint64_t dword, uint16_t owner) {
+  gs_group_waits_t *group = gs_wave_waits(w)->group;
+  const unsigned wave = (owner >> OWNER_SLOTS) - 1u, slot = owner % GS_LOCAL_WRITES;
+  if (!is_early(gs_wave_waits(w), wave, &group->write[wave][slot]))
+    return;
+  gs_wait_report_local(w, 4 * dword, wave, &group->write[wave][slot]);
+  drop(&group->wave[wave], slot);
+}
+
+/* Adds dwords to what is written. */
+static void record(gs_local_write_t *write, uint64_t first, uint64_t count) {
+  const unsigned room = GS_LOCAL_DWORDS - write->count;
+  if (count > room)
+    count = room;
+  if (!write->count) {
+    write->is_row = true;
+    write->at[0] = (uint16_t)first;
+    write->count = (uint16_t)count;
+    return;
+  }
+  for (unsigned i = 1; write->is_row && i < write->count; i++)
+    write->at[i] = (uint16_t)(write->at[0] + i);
+  write->is_row = false;
+  for (uint64_t i = 0; i < count; i++)
+    write->at[write->count++] = (uint16_t)(first + i);
+}
+
 static void touch(gs_wave_t *w, uint64_t offset, uint64_t bytes, uint32_t rights) {
   gs_wave_waits_t *waits = gs_wave_waits(w);
-  gs_local_write_t *record = rights & GS_VM_WRITE ? waits->recording : NULL;
-  if ((!record && !waits->group->marked) || offset + bytes > w->env->lds_bytes || !bytes)
+  gs_local_write_t *write = rights & GS_VM_WRITE ? waits->recording : NULL;
+  if ((!write && !waits->group->marked) || offset + bytes > w->env->lds_bytes || !bytes)
     return;
-  for (uint64_t dword = offset / 4; dword <= (offset + bytes - 1) / 4; dword++) {
-    const uint16_t owner = waits->group->owner[dword];
-    if (owner) {
-      const unsigned wave = (owner >> OWNER_SLOTS) - 1u, slot = owner % GS_LOCAL_WRITES;
-      if (is_early(waits, wave, &waits->group->write[wave][slot])) {
-        gs_wait_report_local(w, 4 * dword, wave, &waits->group->write[wave][slot]);
-        drop(&waits->group->wave[wave], slot);
-      }
-    }
-    /* Parts of a dword may be others'. */
-    if (record && bytes % 4 == 0 && offset % 4 == 0 && record->count < GS_LOCAL_DWORDS)
-      record->at[record->count++] = (uint16_t)dword;
-  }
+  const uint64_t first = offset / 4, end = (offset + bytes - 1) / 4 + 1;
+  for (uint64_t dword = first; dword < end && waits->group->marked; dword++)
+    if (GS_UNLIKELY(waits->group->owner[dword]))
+      meet(w, dword, waits->group->owner[dword]);
+  /* Parts of a dword may be others'. */
+  if (write && bytes % 4 == 0 && offset % 4 == 0)
+    record(write, first, end - first);
 }
 
 static bool is_followed(const gs_wave_t *w) {

@@ -82,12 +82,19 @@ static bool meets(const gs_wait_sum_t *sum, const gs_wave_waits_t *waits) {
   return met;
 }
 
-/* Whether it writes over scalar registers whose results VALU instructions before it may still hold back. */
-static bool overwrites(const gs_wait_sum_t *sum, const gs_wave_waits_t *waits) {
-  uint64_t met = 0;
-  for (unsigned i = 0; i < GS_DIGEST_SCALARS; i++)
-    met |= sum->overwritten[i] & (waits->recent_scalars[i] | waits->old_scalars[i]);
-  return met;
+/* Scalar registers whose results VALU instructions before the block may still hold back are the block's own
+ * where it writes over them: nothing in it minds, whatever the order. */
+static void overwrite(const gs_wait_sum_t *sum, gs_wave_waits_t *waits) {
+  for (unsigned i = 0; i < GS_DIGEST_SCALARS; i++) {
+    uint64_t left = sum->overwritten[i] & (waits->recent_scalars[i] | waits->old_scalars[i]);
+    while (left) {
+      const unsigned first = (unsigned)__builtin_ctzll(left);
+      const uint64_t behind = ~(left >> first);
+      const unsigned count = behind ? (unsigned)__builtin_ctzll(behind) : 64;
+      gs_states_overwrite(waits, 64 * i + first, count);
+      left = first + count == 64 ? 0 : left & UINT64_MAX << (first + count);
+    }
+  }
 }
 
 bool gs_wait_pass(gs_wave_t *w, const gs_wait_sum_t *sum) {
@@ -96,9 +103,10 @@ bool gs_wait_pass(gs_wave_t *w, const gs_wait_sum_t *sum) {
     return true;
   const uint64_t recent = gs_states_recent(waits);
   if ((waits->marked && meets(sum, waits)) ||
-      (sum->to & recent && gs_states_matter(waits, sum->to, sum->scalars)) ||
-      (recent && overwrites(sum, waits)))
+      (sum->to & recent && gs_states_matter(waits, sum->to, sum->scalars)))
     return false;
+  if (recent)
+    overwrite(sum, waits);
   const uint32_t clock = waits->clock;
   const gs_valus_t valus = waits->valus;
   waits->clock += sum->states;
