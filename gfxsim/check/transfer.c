@@ -43,6 +43,7 @@ typedef struct mapping {
   bool is_copied;          /* by the runtime, from the variable */
   bool came_ever;          /* by a copy engine, from anywhere */
   bool is_loaded;          /* a variable of an image: any region may access it */
+  bool was_stale;          /* some of it was STALE, and may still be marked so */
   _Atomic bool is_written; /* some of it, since all was copied */
   uint64_t compared,
       compared_end;        /* offsets: what of it was compared with the host's when it was used last */
@@ -278,6 +279,7 @@ static void mark_stale(mapping_t *mapping, uint64_t first, const uint8_t *now, u
     const bool stale = mapping->flags[i] & KNOWN && now[i - first] != mapping->host_had[i] &&
                        mapping->device_had[i] == mapping->host_had[i];
     mapping->flags[i] = (uint16_t)((mapping->flags[i] & ~STALE) | (stale ? STALE : 0));
+    mapping->was_stale |= stale;
     if (stale && !mapping->stale++)
       mapping->first_stale = i;
   }
@@ -301,14 +303,13 @@ static uint64_t find_piece(const mapping_t *mapping, uint64_t *first, uint64_t l
 /* Which bytes of [first, end) has the host changed, of those of which the device has a copy? */
 static void compare(mapping_t *mapping, uint64_t first, uint64_t end) {
   uint8_t *now = mapping->is_copied ? malloc(PIECE) : NULL;
-  const bool was_stale = mapping->stale;
   mapping->stale = 0;
   mapping->compared = first;
   mapping->compared_end = end;
   for (uint64_t count;
        now && (count = find_piece(mapping, &first, end)) && read_host(mapping->host + first, now, count);
        first += count)
-    if (was_stale || memcmp(now, mapping->host_had + first, count) != 0)
+    if (mapping->was_stale || memcmp(now, mapping->host_had + first, count) != 0)
       mark_stale(mapping, first, now, count);
   free(now);
 }
