@@ -76,9 +76,9 @@ static inline gs_stamp_t gs_shadow_stamp(const gs_shadow_page_t *page, unsigned 
     return page->words->stamp[kind][word];
   return first ? first + (word % GS_SHADOW_LINE >> line->shift[kind]) : 0;
 }
-/* Begins to load what it has of these dwords' lines, while the lock is waited for. */
+/* Begins to load what there is of the lines of these dwords, which may be beyond the page's. */
 static inline void gs_shadow_fetch(const gs_shadow_page_t *page, size_t word, size_t count) {
-  for (size_t i = word / GS_SHADOW_LINE; i <= (word + count - 1) / GS_SHADOW_LINE; i++)
+  for (size_t i = word / GS_SHADOW_LINE; i <= (word + count - 1) / GS_SHADOW_LINE && i < GS_SHADOW_LINES; i++)
     __builtin_prefetch(&page->line[i], 1);
 }
 /* Has the page keep the stamps of each dword of a line. Its lock is held. */
