@@ -35,7 +35,8 @@ typedef void gfxsim_note_map_t(uint64_t address, uint64_t bytes, const char *nam
 typedef enum gfxsim_mapping {
   GFXSIM_MAPPING_SENT, /* a copy from the host's variable was begun; on the host its bytes are as they were */
   GFXSIM_MAPPING_WANTED, /* a copy to the host's variable was begun */
-  GFXSIM_MAPPING_USED,   /* a region that may access it is about to start, and names these bytes of it */
+  GFXSIM_MAPPING_USED,   /* a region that may access it is about to start, and names these bytes of it; 0: any
+                          */
   GFXSIM_MAPPING_ENDS,   /* all of it: copies are over, its memory is about to be given back */
   GFXSIM_MAPPING_LOADED, /* it is a variable of an image that was loaded: on the device it is as the image has
                             it, and any region may access it */

@@ -13,12 +13,12 @@
 #include "isa/guest.h"
 #include "isa/memory.h"
 
-/* Where the stamps of some dwords are that follow each other. */
+/* Where the stamps of some dwords are that follow each other; of a page, once their lines are spread. */
 typedef struct cells {
   gs_stamp_t *written, *read, *read_before;
   uint32_t *value;        /* NULL: of local memory, which one thread at a time works with, */
-  gs_shadow_page_t *page; /* and so needs no lock, either. Else what is said of stamps holds for lines */
-  size_t word;            /* that are spread; of the first dword, in the page */
+  gs_shadow_page_t *page; /* and so needs no lock, either */
+  size_t word;            /* of the page, or of local memory: the first */
 } cells_t;
 
 /* What was there when an access put its stamps. */
@@ -663,7 +663,7 @@ static GS_GUEST bool put_lane(const touch_t *t, const cells_t *cells, unsigned c
     }
   }
   if (writes && cells->value && t->data != GS_SITE_NO_DATA)
-    put_values(t, cells->value, count, lane, 1, 0);
+    put_values(t, cells->value, count, lane, count, 0);
   if (cells->page)
     note_newest(t, cells->page);
   return true;
@@ -707,15 +707,13 @@ static bool is_unwritten(touch_t *t, uint64_t address) {
   return unwritten;
 }
 
-/* As gs_lane_step, where it may be all the same which lane has a dword. */
-static uint32_t find_step(touch_t *t, uint64_t lanes) {
+/* Whether lanes from this one on may overlap and be looked at as one row. */
+static bool can_overlap(touch_t *t, unsigned lane, unsigned count) {
   const gs_access_t *a = t->access;
-  const uint32_t step = gs_lane_step(a->at, lanes, a->bytes);
-  if (step == a->bytes || step % 4 || a->rights != GS_VM_READ || t->local)
-    return a->bytes;
-  const uint64_t first = a->at[__builtin_ctzll(lanes)],
-                 last = a->at[63 - __builtin_clzll(lanes)] + a->bytes - 1;
-  return t->apart == GS_STAMP_NONE || (is_unwritten(t, first) && is_unwritten(t, last)) ? step : a->bytes;
+  if (a->rights != GS_VM_READ)
+    return false;
+  return t->apart == GS_STAMP_NONE ||
+         (is_unwritten(t, a->at[lane]) && is_unwritten(t, a->at[lane + count - 1] + a->bytes - 1));
 }
 
 /* Lanes from this one on that are side by side, `step` bytes each behind the other. */
@@ -732,8 +730,8 @@ static void touch_lanes(touch_t *t, uint64_t lanes) {
   enum { FEWEST = 4 };
   const gs_access_t *a = t->access;
   const bool plain = a->bytes % 4 == 0 && a->rights != (GS_VM_READ | GS_VM_WRITE);
-  const uint32_t step = plain ? find_step(t, lanes) : 0;
-  const uint64_t next = plain ? t->race->sweep->next(a->at, step) : 0;
+  const uint32_t step = gs_lane_step(a->at, lanes, a->bytes);
+  uint64_t next = plain && step % 4 == 0 ? t->race->sweep->next(a->at, step) : 0;
   gs_shadow_page_t *held = NULL;
   uint64_t last = UINT64_MAX;
   for (uint64_t left = lanes; left;) {
@@ -745,6 +743,11 @@ static void touch_lanes(touch_t *t, uint64_t lanes) {
     if (count < FEWEST || (a->rights == GS_VM_WRITE && count != (unsigned)__builtin_popcountll(lanes)) ||
         is_private(t, at) || is_private(t, a->at[l + count - 1]))
       count = 1;
+    if (count > 1 && step < a->bytes) {
+      hold_page(&held, NULL); /* as this asks pages, too */
+      next = can_overlap(t, l, count) ? next : 0;
+      count = next ? count : 1;
+    }
     last = a->at[l + count - 1];
     left = gs_without_lanes(left, count);
     if (again || (count == 1 && (is_private(t, at) || (whole && touch_lane(t, at, l, &held)))))

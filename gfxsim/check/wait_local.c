@@ -11,14 +11,8 @@ static uint16_t owner_of(const gs_wave_waits_t *waits, unsigned slot) {
   return (uint16_t)((waits->index + 1) << OWNER_SLOTS | slot);
 }
 
-/* Makes those of the write's dwords that have the one owner have the other. */
-static void change_owner(gs_group_waits_t *group, const gs_local_write_t *write, uint16_t from, uint16_t to) {
-  uint16_t *row = group->owner + write->at[0];
-  for (unsigned i = 0; write->is_row && i < write->count; i++)
-    row[i] = row[i] == from ? to : row[i];
-  for (unsigned i = 0; !write->is_row && i < write->count; i++)
-    if (group->owner[write->at[i]] == from)
-      group->owner[write->at[i]] = to;
+static unsigned dword_of(const gs_local_write_t *write, unsigned i) {
+  return write->is_row ? write->at[0] + i : write->at[i];
 }
 
 static void mark(gs_wave_waits_t *waits, unsigned slot) {
@@ -30,14 +24,15 @@ static void mark(gs_wave_waits_t *waits, unsigned slot) {
   group->marked++;
   waits->marked_slots |= 1u << slot;
   for (unsigned i = 0; i < write->count; i++)
-    group->owner[write->is_row ? write->at[0] + i : write->at[i]] = owner_of(waits, slot);
+    group->owner[dword_of(write, i)] = owner_of(waits, slot);
 }
 
 /* Forgets a write. */
 static void drop(gs_wave_waits_t *waits, unsigned slot) {
   gs_local_write_t *write = &waits->group->write[waits->index][slot];
-  if (write->marked)
-    change_owner(waits->group, write, owner_of(waits, slot), 0);
+  for (unsigned i = 0; i < write->count && write->marked; i++)
+    if (waits->group->owner[dword_of(write, i)] == owner_of(waits, slot))
+      waits->group->owner[dword_of(write, i)] = 0;
   waits->group->marked -= write->marked;
   waits->marked_slots &= ~(1u << slot);
   write->marked = false;

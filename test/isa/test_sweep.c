@@ -100,19 +100,21 @@ static void test_stamps(void **state) {
   }
 }
 
+static void copy_cells(cells_t *to, size_t at, const cells_t *from, size_t first, size_t count) {
+  memcpy(to->written + at, from->written + first, count * sizeof *to->written);
+  memcpy(to->read + at, from->read + first, count * sizeof *to->read);
+  memcpy(to->before + at, from->before + first, count * sizeof *to->before);
+}
+
 /* What the rest of the checker does where a row may meet somebody: each dword gets its stamp all the same. */
 static void put_all(gs_shadow_page_t *page, cells_t *c, size_t word, const gs_sweep_stamps_t *s,
                     bool writes) {
   gs_sweep_stamps_t alone = *s;
   cells_t part;
   alone.floor = alone.apart = GS_STAMP_NONE; /* nobody counts */
-  memcpy(part.written, c->written + word, s->count * sizeof *part.written);
-  memcpy(part.read, c->read + word, s->count * sizeof *part.read);
-  memcpy(part.before, c->before + word, s->count * sizeof *part.before);
+  copy_cells(&part, 0, c, word, s->count);
   assert_true(access_plainly(&part, &alone, writes));
-  memcpy(c->written + word, part.written, s->count * sizeof *part.written);
-  memcpy(c->read + word, part.read, s->count * sizeof *part.read);
-  memcpy(c->before + word, part.before, s->count * sizeof *part.before);
+  copy_cells(c, word, &part, 0, s->count);
   if (!page)
     return;
   gs_shadow_spread(page, word, s->count);
@@ -161,9 +163,7 @@ static void put_rows(const gs_sweep_t *sweep, uint64_t seed, unsigned *alone, un
     const size_t word = any_row(&seed, floor, &s);
     const bool writes = !below(&seed, 4);
     cells_t part;
-    memcpy(part.written, c.written + word, s.count * sizeof *part.written);
-    memcpy(part.read, c.read + word, s.count * sizeof *part.read);
-    memcpy(part.before, c.before + word, s.count * sizeof *part.before);
+    copy_cells(&part, 0, &c, word, s.count);
     const bool expected = access_plainly(&part, &s, writes),
                put = gs_lines_put(sweep, &page, word, &s, writes);
     assert_int_equal(put, expected);
