@@ -109,10 +109,16 @@ static void observe(gs_executor_t *ex, gs_wave_t *w, const gs_inst_t *in, const 
     in->fn(w, in);
 }
 
-/* Whether a block may begin behind the instruction, and not have begun before it. */
-static bool ends_run(const gs_executor_t *ex, const gs_inst_t *in) {
+/* Whether the instruction is to be seen, whatever the wave waits for. */
+static bool must_be_seen(const gs_executor_t *ex, const gs_inst_t *in) {
   const char *digest = digest_of(ex, in);
   return !digest || *digest == GS_PASSES_NOT;
+}
+
+/* Whether a block may begin behind the instruction, and not have begun before it. */
+static bool ends_run(const gs_executor_t *ex, const gs_inst_t *in, const gs_inst_t *next) {
+  const bool is_last = next >= ex->line->inst + GS_LINE_SLOTS;
+  return must_be_seen(ex, in) && (is_last || !must_be_seen(ex, next));
 }
 
 /* Executes instructions from `in` on, which is at the program counter, at most `left`, until the wave does
@@ -141,7 +147,7 @@ run_straight(gs_executor_t *ex, gs_wave_t *w, const gs_inst_t *in, seen_t seen, 
       return 0;
     }
     left--;
-    if (seen == SEEN_UP_TO_BLOCKS && ends_run(ex, in))
+    if (seen == SEEN_UP_TO_BLOCKS && ends_run(ex, in, next))
       break;
     in = next;
   } while (left && GS_LIKELY(w->pc == pc && in < end));
