@@ -181,6 +181,22 @@ static inline void gs_load_single(gs_wave_t *w, uint64_t at, unsigned reg, unsig
     gs_row(w, reg + i)->u32[lane] = value[i];
 }
 
+/* A store that misses the caches holds up all stores behind it, also those to the wave's own registers; and a
+ * load all that is done for who watches, as the processor does not see the next one coming behind that. What
+ * lies behind the lanes of this wave mostly belongs to the next waves, which so find it at hand, if they come
+ * there no sooner than memory gives it. */
+static inline void gs_block_expect(const gs_block_t *b, unsigned n, const uint32_t rights) {
+  enum { CACHE_LINE = 64, WAVES_AHEAD = 4 };
+  const uint64_t size = (uint64_t)GS_ROW_BYTES * n;
+  for (uint64_t i = 0; i < size && b->shape == GS_SHAPE_DENSE; i += CACHE_LINE) {
+    const void *ahead = (const void *)(uintptr_t)(b->at + WAVES_AHEAD * size + i);
+    if (rights & GS_VM_WRITE)
+      __builtin_prefetch(ahead, 1);
+    else
+      __builtin_prefetch(ahead);
+  }
+}
+
 /* Loads `n` dwords per lane into registers from `reg` on. */
 GS_SHARED void gs_block_load(gs_wave_t *w, const gs_block_t *b, unsigned reg, unsigned n) {
   const uint64_t exec = gs_exec(w);
@@ -232,16 +248,6 @@ GS_SHARED void gs_put_active(gs_wave_t *w, const gs_row_t *row, uint64_t at) {
   GS_LANES_DO(l)
     memory.u32[l] = (row->u32[l] & w->lane_mask.u32[l]) | (memory.u32[l] & ~w->lane_mask.u32[l]);
   gs_put_blocks(&memory, at, 1);
-}
-
-/* A store that misses the caches holds up all stores behind it, also those to the wave's own registers. What
- * lies behind the lanes of this wave mostly belongs to the next waves, which so find it at hand, if they come
- * there no sooner than memory gives it. */
-static inline void gs_block_expect(const gs_block_t *b, unsigned n) {
-  enum { CACHE_LINE = 64, WAVES_AHEAD = 4 };
-  const uint64_t size = (uint64_t)GS_ROW_BYTES * n;
-  for (uint64_t i = 0; i < size && b->shape == GS_SHAPE_DENSE; i += CACHE_LINE)
-    __builtin_prefetch((const void *)(uintptr_t)(b->at + WAVES_AHEAD * size + i), 1);
 }
 
 /* Stores `n` dwords per lane from registers from `reg` on. */

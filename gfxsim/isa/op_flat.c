@@ -180,6 +180,8 @@ static bool flat_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, unsign
     gs_block_t b;                                                                                            \
     if (GS_UNLIKELY(in->lds) || !segment##_block(w, in, &b, 4 * n, GS_VM_READ))                              \
       return false;                                                                                          \
+    if (GS_IS_WATCHED)                                                                                       \
+      gs_block_expect(&b, n, GS_VM_READ);                                                                    \
     gs_block_load(w, &b, in->dst, n);                                                                        \
     return true;                                                                                             \
   }                                                                                                          \
@@ -216,7 +218,7 @@ static bool flat_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, unsign
     gs_block_t b;                                                                                            \
     if (!segment##_block(w, in, &b, 4 * n, GS_VM_WRITE))                                                     \
       return false;                                                                                          \
-    gs_block_expect(&b, n);                                                                                  \
+    gs_block_expect(&b, n, GS_VM_WRITE);                                                                     \
     gs_block_store(w, &b, in->src[1].reg, n);                                                                \
     return true;                                                                                             \
   }                                                                                                          \

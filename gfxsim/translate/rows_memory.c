@@ -131,7 +131,7 @@ static inline void follow(gs_wave_t *w, const gs_block_t *b, unsigned n) {
   const uint64_t patience = at == before + size || at == before - size ? PATIENCE : left - (left != 0);
   *followed = at | patience;
   if (patience)
-    gs_block_expect(b, n);
+    gs_block_expect(b, n, GS_VM_WRITE);
 }
 
 /* Finds a load whose lanes are `stride` bytes apart, or at the same address. */
