@@ -2,6 +2,8 @@
  * wait for what its waves have asked for, so others may come to old values behind it; and what LDS-DMA writes
  * is there when its counter says so, for the wave itself, too. Each dword knows the write that is due there.
  * Not here: when an operation is over (wait.c). */
+#include <string.h>
+
 #include "check/wait.h"
 #include "isa/memory.h"
 
@@ -142,15 +144,29 @@ static void record(gs_local_write_t *write, uint64_t first, uint64_t count) {
     write->at[write->count++] = (uint16_t)(first + i);
 }
 
+/* Of dwords [dword, end), where the first is that may be somebody's. */
+static uint64_t skip_nobodys(const uint16_t *owner, uint64_t dword, uint64_t end) {
+  enum { AT_ONCE = 4 };
+  uint64_t owners = 0;
+  for (; dword + AT_ONCE <= end; dword += AT_ONCE) {
+    memcpy(&owners, owner + dword, sizeof owners);
+    if (owners)
+      break;
+  }
+  return dword;
+}
+
 static void touch(gs_wave_t *w, uint64_t offset, uint64_t bytes, uint32_t rights) {
   gs_wave_waits_t *waits = gs_wave_waits(w);
   gs_local_write_t *write = rights & GS_VM_WRITE ? waits->recording : NULL;
   if ((!write && !waits->group->marked) || offset + bytes > w->env->lds_bytes || !bytes)
     return;
   const uint64_t first = offset / 4, end = (offset + bytes - 1) / 4 + 1;
-  for (uint64_t dword = first; dword < end && waits->group->marked; dword++)
-    if (GS_UNLIKELY(waits->group->owner[dword]))
+  for (uint64_t dword = first; dword < end && waits->group->marked; dword++) {
+    dword = skip_nobodys(waits->group->owner, dword, end);
+    if (GS_UNLIKELY(dword < end && waits->group->owner[dword]))
       meet(w, dword, waits->group->owner[dword]);
+  }
   /* Parts of a dword may be others'. */
   if (write && bytes % 4 == 0 && offset % 4 == 0)
     record(write, first, end - first);
