@@ -71,10 +71,28 @@ static gs_passing_t strictest(gs_passing_t one, gs_passing_t other) {
   return one == GS_PASSES ? other : one;
 }
 
+/* What the instruction uses of memory, which is always to be seen. */
+static void make_memory(const gs_wait_t *wait, gs_target_t target, const gs_inst_t *in, gs_digest_t *digest) {
+  gs_uses_t uses;
+  gs_wait_uses_of_memory(target, in, &wait->rules[in->op - gs_opcodes], &uses);
+  for (unsigned i = 0; i < uses.count; i++)
+    if (!uses.use[i].vector)
+      add_scalars(digest, uses.use[i].first, uses.use[i].count);
+    else if (!add_rows(digest, uses.use[i].first, uses.use[i].count))
+      return;
+  gs_digest_wait(wait, target, in, digest);
+  digest->use_count = (uint8_t)uses.count;
+  memcpy(digest->use, uses.use, uses.count * sizeof *uses.use);
+}
+
 static void make(void *context, gs_target_t target, const gs_inst_t *in, void *made) {
   const gs_check_t *check = context;
   gs_digest_t *digest = made;
   memset(digest, 0, sizeof *digest);
+  if (check->wait && in->op && gs_wait_is_memory(&check->wait->rules[in->op - gs_opcodes])) {
+    make_memory(check->wait, target, in, digest);
+    return;
+  }
   if (!has_registers_only(in) || !add_sources(digest, in) || !add_results(digest, in))
     return;
   if (reads_vcc(in))

@@ -11,8 +11,8 @@ enum { GS_DIGEST_WORDS = 4, GS_DIGEST_SCALARS = 2 };
 
 typedef struct gs_digest {
   uint8_t passing; /* gs_passing_t, which has to come first */
-  /* Of an instruction on registers: those that it reads or writes, as words of a set of vector registers,
-   * each with its number, and as a set of the scalar registers that are operands. */
+  /* Of an instruction on registers or of memory: those that it reads or writes, as words of a set of vector
+   * registers, each with its number, and as a set of the scalar registers that are operands. */
   uint64_t rows[GS_DIGEST_WORDS], scalars[GS_DIGEST_SCALARS];
   uint8_t word[GS_DIGEST_WORDS];
   uint8_t words;
@@ -27,6 +27,10 @@ typedef struct gs_digest {
   uint16_t first_overwritten;
   uint64_t from, to; /* as in gs_wait_rule_t, but of this very instruction */
   gs_done_t done;
+  /* For "wait", of an instruction of memory: what it uses, in whatever lanes; none: that is to be found out.
+   */
+  uint8_t use_count;
+  gs_operand_t use[GS_MOST_MEMORY_USES];
 } gs_digest_t;
 
 /* What a block has to do with waiting, as seen from before it. */

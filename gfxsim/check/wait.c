@@ -332,7 +332,7 @@ static gs_valus_t valus_of(const gs_inst_t *in, const gs_wait_rule_t *rule) {
 
 /* What the instruction, which was executed, means for those behind it. */
 static void obey(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, const gs_uses_t *uses,
-                 uint64_t pc) {
+                 const gs_digest_t *digest, uint64_t pc) {
   gs_wave_waits_t *waits = gs_wave_waits(w);
   waits->clock += states_of(in, rule);
   const gs_valus_t valus = valus_of(in, rule);
@@ -348,8 +348,12 @@ static void obey(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, 
   if (rule->kinds & GS_KIND_SALU && !(rule->kinds & GS_KIND_SETREG) && rule->dst &&
       waits->recent | waits->old)
     gs_states_overwrite(waits, in->dst, rule->dst);
-  if (rule->from)
+  if (digest && digest->use_count) {
+    if (digest->is_kept)
+      gs_states_keep(waits, &digest->done, digest->from, pc);
+  } else if (rule->from) {
     gs_states_note(w, in, rule, pc);
+  }
 }
 
 /* What must be known of an instruction of memory in front of it. */
@@ -392,7 +396,13 @@ static bool is_free(gs_wave_waits_t *waits, const gs_digest_t *digest) {
          !(digest->to & gs_states_recent(waits) && gs_states_matter(waits, digest->to, digest->scalars));
 }
 
-/* Executes such an instruction. */
+/* Whether the instruction, of any kind, may use a register that somebody will write. */
+static bool may_meet(const gs_wave_waits_t *waits, const gs_digest_t *digest) {
+  const bool is_known = digest && digest->use_count;
+  return waits->marked && (!is_known || gs_digest_meets(digest, waits->vectors, waits->scalars));
+}
+
+/* Executes an instruction that comes behind nothing. */
 static void go_on(const gs_wait_t *wait, gs_wave_t *w, const gs_inst_t *in, const gs_digest_t *digest) {
   gs_wave_waits_t *waits = gs_wave_waits(w);
   const uint64_t pc = w->pc - in->size;
@@ -413,7 +423,30 @@ static void stop(const gs_wait_t *wait, gs_wave_t *w, const gs_inst_t *in, const
   const uint64_t pc = w->pc - in->size;
   run(wait, w, in, digest);
   if (w->state != GS_WAVE_FAULTED)
-    obey(w, in, rule, NULL, pc);
+    obey(w, in, rule, NULL, digest, pc);
+}
+
+/* What an instruction uses, and which rows of wait states may end with it. */
+static uint64_t find_uses(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule,
+                          const gs_digest_t *digest, gs_uses_t *uses) {
+  const gs_wait_t *wait = gs_wait_of(w);
+  gs_wave_waits_t *waits = gs_wave_waits(w);
+  const bool is_known = digest && digest->use_count;
+  const bool states = wait->tell_states || wait->late & GS_LATE_STATES;
+  uint64_t rows = states ? (is_known ? digest->to : rule->to) & gs_states_recent(waits) : 0;
+  if (rows && is_known && !gs_states_matter(waits, rows, digest->scalars))
+    rows = 0;
+  uses->count = 0;
+  if (is_known) {
+    uses->count = digest->use_count;
+    memcpy(uses->use, digest->use, sizeof digest->use);
+    gs_wait_mask_uses(uses, gs_exec(w));
+  } else if (waits->marked || rows || rule->counters) {
+    gs_wait_uses(w, in, rule, uses);
+  }
+  if (rule->counters)
+    gs_wait_counts_in(w, in, rule, uses);
+  return rows;
 }
 
 static void execute(gs_wave_t *w, const gs_inst_t *in, const void *made) {
@@ -433,16 +466,11 @@ static void execute(gs_wave_t *w, const gs_inst_t *in, const void *made) {
     stop(wait, w, in, rule, digest);
     return;
   }
-  const bool states = wait->tell_states || wait->late & GS_LATE_STATES;
-  const uint64_t rows = states ? rule->to & gs_states_recent(waits) : 0, pc = w->pc - in->size;
+  const uint64_t pc = w->pc - in->size;
   gs_uses_t uses;
-  uses.count = 0;
-  if (waits->marked || rows || rule->counters)
-    gs_wait_uses(w, in, rule, &uses);
-  if (rule->counters)
-    gs_wait_counts_in(w, in, rule, &uses);
+  const uint64_t rows = find_uses(w, in, rule, digest, &uses);
   waits->overwritten = 0;
-  if (waits->marked)
+  if (may_meet(waits, digest))
     look(w, in, &uses);
   if (rows)
     gs_states_look(w, in, rule, rows, &uses);
@@ -455,7 +483,7 @@ static void execute(gs_wave_t *w, const gs_inst_t *in, const void *made) {
     return;
   if (GS_UNLIKELY(waits->overwritten))
     bring_overwritten(w);
-  obey(w, in, rule, &uses, pc);
+  obey(w, in, rule, &uses, digest, pc);
 }
 
 static void begin(gs_wave_t *w, const gs_begin_t *begin) {

@@ -34,11 +34,12 @@ typedef struct gs_operand {
   uint16_t first, count;
   bool vector, writes;
   uint8_t role;   /* gs_role_t */
-  uint64_t lanes; /* of vector registers */
   uint8_t half;   /* gs_half_t */
+  uint64_t lanes; /* of vector registers */
 } gs_operand_t;
 
-enum { GS_MOST_USES = 10 }; /* a pair that adds two products to each of its destinations */
+/* A pair that adds two products to each of its destinations; and memory, of which the result is the last. */
+enum { GS_MOST_USES = 10, GS_MOST_MEMORY_USES = 5 };
 
 typedef struct gs_uses {
   unsigned count;
@@ -143,6 +144,15 @@ uint32_t gs_wait_kinds(const gs_inst_t *in, const gs_wait_rule_t *rule);
 /* What the instruction reads and writes. Registers that it need not wait for are not among them: EXEC, and
  * those that the hardware looks after. */
 void gs_wait_uses(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, gs_uses_t *uses);
+/* The same of an instruction of memory on a target, whatever lanes are active: fills uses->use alone, at most
+ * GS_MOST_MEMORY_USES, each of all lanes. */
+void gs_wait_uses_of_memory(gs_target_t target, const gs_inst_t *in, const gs_wait_rule_t *rule,
+                            gs_uses_t *uses);
+/* Leaves of them what is in these lanes. */
+void gs_wait_mask_uses(gs_uses_t *uses, uint64_t lanes);
+static inline bool gs_wait_is_memory(const gs_wait_rule_t *rule) {
+  return rule->counters && !(rule->kinds & (GS_KIND_VALU | GS_KIND_SALU));
+}
 
 /* Sets uses->counters and uses->line of an operation of memory that is not executed yet: it may write over
  * its addresses. A flat access by which no lane comes to LDS is vector memory: its result comes with vmcnt,

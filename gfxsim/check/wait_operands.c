@@ -235,24 +235,24 @@ static inline void add(gs_uses_t *uses, gs_operand_t use) {
 
 static inline void add_vectors(gs_uses_t *uses, unsigned first, unsigned count, uint64_t lanes, bool writes) {
   add(uses,
-      (gs_operand_t){(uint16_t)first, (uint16_t)count, true, writes, GS_ROLE_OTHER, lanes, GS_HALF_BOTH});
+      (gs_operand_t){(uint16_t)first, (uint16_t)count, true, writes, GS_ROLE_OTHER, GS_HALF_BOTH, lanes});
 }
 
 static inline void add_scalars(gs_uses_t *uses, unsigned first, unsigned count, bool writes) {
-  add(uses, (gs_operand_t){(uint16_t)first, (uint16_t)count, false, writes, GS_ROLE_OTHER, 0, GS_HALF_BOTH});
+  add(uses, (gs_operand_t){(uint16_t)first, (uint16_t)count, false, writes, GS_ROLE_OTHER, GS_HALF_BOTH, 0});
 }
 
 /* From gfx11 on, instructions on 16 bits have to do with one half of a register, and leave the other alone.
  */
-static gs_half_t half_of(const gs_wave_t *w, unsigned type, bool is_high) {
+static gs_half_t half_of(gs_target_t target, unsigned type, bool is_high) {
   const bool is_short = type == GS_T_F16 || type == GS_T_I16 || type == GS_T_U16 || type == GS_T_B16;
-  return !is_short || !(w->env->target & GS_GFX11) ? GS_HALF_BOTH : is_high ? GS_HALF_HIGH : GS_HALF_LOW;
+  return !is_short || !(target & GS_GFX11) ? GS_HALF_BOTH : is_high ? GS_HALF_HIGH : GS_HALF_LOW;
 }
 
 /* That of what a store takes from its only register of data, or a load puts into the only one that it returns
  * to. */
-static gs_half_t half_of_data(const gs_wave_t *w, const gs_wait_rule_t *rule) {
-  return w->env->target & GS_GFX11 ? (gs_half_t)rule->half : GS_HALF_BOTH;
+static gs_half_t half_of_data(gs_target_t target, const gs_wait_rule_t *rule) {
+  return target & GS_GFX11 ? (gs_half_t)rule->half : GS_HALF_BOTH;
 }
 
 /* The lanes of a vector register that operand `i` reads. */
@@ -270,8 +270,9 @@ static uint64_t lanes_of(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_
   return exec;
 }
 
-static void add_source(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, unsigned i,
-                       unsigned count, gs_uses_t *uses) {
+/* Operand `i`, of which those lanes are read if it is one of vector registers. */
+static void add_source(gs_target_t target, const gs_inst_t *in, const gs_wait_rule_t *rule, unsigned i,
+                       unsigned count, uint64_t lanes, gs_uses_t *uses) {
   const gs_src_t *s = &in->src[i];
   const bool sum =
       i == 2 && rule->kinds & (GS_KIND_MFMA | GS_KIND_DOT | GS_KIND_WMMA) && !(in->op->flags & GS_OPF_SPARSE);
@@ -281,19 +282,18 @@ static void add_source(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_ru
                        : i == 1 && rule->line && count > 2 ? GS_ROLE_DATA
                                                            : GS_ROLE_OTHER;
   const gs_half_t half = count != 1             ? GS_HALF_BOTH
-                         : rule->line && i == 1 ? half_of_data(w, rule)
-                                                : half_of(w, in->op->src[i], s->mods & GS_MOD_HI);
+                         : rule->line && i == 1 ? half_of_data(target, rule)
+                                                : half_of(target, in->op->src[i], s->mods & GS_MOD_HI);
   if (s->kind == GS_SRC_VGPR)
-    add(uses,
-        (gs_operand_t){s->reg, (uint16_t)count, true, false, role, lanes_of(w, in, rule, i), (uint8_t)half});
+    add(uses, (gs_operand_t){s->reg, (uint16_t)count, true, false, role, (uint8_t)half, lanes});
   else if (s->kind == GS_SRC_SGPR)
-    add(uses, (gs_operand_t){s->reg, (uint16_t)count, false, false, role, 0, GS_HALF_BOTH});
+    add(uses, (gs_operand_t){s->reg, (uint16_t)count, false, false, role, GS_HALF_BOTH, 0});
 }
 
 static void scalar_uses(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule,
                         gs_uses_t *uses) {
   for (unsigned i = 0; i < 2; i++)
-    add_source(w, in, rule, i, rule->src[i], uses);
+    add_source(w->env->target, in, rule, i, rule->src[i], 0, uses);
   const unsigned index = rule->by_m0 ? w->s.u32[GS_S_M0] : 0;
   if (rule->by_m0 == 1 && uses->count)
     uses->use[0].first = (uint16_t)((uses->use[0].first + index) % GS_SGPRS);
@@ -304,12 +304,14 @@ static void scalar_uses(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_r
 
 static void vector_uses(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule,
                         gs_uses_t *uses) {
+  const gs_target_t target = w->env->target;
   const uint32_t flags = in->op->flags;
   for (unsigned i = 0; i < 3; i++)
-    add_source(w, in, rule, i, in->op->src[i] == GS_T_MASK ? gs_mask_dwords(w) : rule->src[i], uses);
+    add_source(target, in, rule, i, in->op->src[i] == GS_T_MASK ? gs_mask_dwords(w) : rule->src[i],
+               lanes_of(w, in, rule, i), uses);
   if (rule->reads_vcc)
     add(uses,
-        (gs_operand_t){GS_S_VCC, (uint16_t)gs_mask_dwords(w), false, false, GS_ROLE_MASK, 0, GS_HALF_BOTH});
+        (gs_operand_t){GS_S_VCC, (uint16_t)gs_mask_dwords(w), false, false, GS_ROLE_MASK, GS_HALF_BOTH, 0});
   else if (flags & GS_OPF_SDST || in->op->encoding == GS_ENC_VOPC)
     add_scalars(uses, in->sdst, gs_mask_dwords(w), true);
   if (in->op->encoding == GS_ENC_VOPC)
@@ -320,12 +322,12 @@ static void vector_uses(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_r
   }
   const uint64_t lanes = rule->kinds & (GS_KIND_MFMA | GS_KIND_LANE) ? lanes_of(w, in, rule, 0) : gs_exec(w);
   const bool adds_to_dst = flags & GS_OPF_SPARSE && rule->kinds & GS_KIND_MFMA;
-  const gs_half_t half = half_of(w, in->op->dst, in->dst_hi);
+  const gs_half_t half = half_of(target, in->op->dst, in->dst_hi);
   if (flags & GS_OPF_ACC_DST || adds_to_dst)
     add(uses, (gs_operand_t){in->dst, rule->dst, true, false,
-                             adds_to_dst || rule->kinds & GS_KIND_DOT ? GS_ROLE_C : GS_ROLE_OTHER, lanes,
-                             (uint8_t)half});
-  add(uses, (gs_operand_t){in->dst, rule->dst, true, true, GS_ROLE_OTHER, lanes, (uint8_t)half});
+                             adds_to_dst || rule->kinds & GS_KIND_DOT ? GS_ROLE_C : GS_ROLE_OTHER,
+                             (uint8_t)half, lanes});
+  add(uses, (gs_operand_t){in->dst, rule->dst, true, true, GS_ROLE_OTHER, (uint8_t)half, lanes});
   if (rule->swaps && in->src[0].kind == GS_SRC_VGPR)
     add_vectors(uses, in->src[0].reg, 1, lanes, true);
 }
@@ -357,19 +359,31 @@ static unsigned memory_dwords(const gs_inst_t *in, const gs_wait_rule_t *rule, u
   }
 }
 
-static void memory_uses(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule,
-                        gs_uses_t *uses) {
+void gs_wait_uses_of_memory(gs_target_t target, const gs_inst_t *in, const gs_wait_rule_t *rule,
+                            gs_uses_t *uses) {
+  uses->count = 0;
   for (unsigned i = 0; i < 3; i++)
-    add_source(w, in, rule, i, memory_dwords(in, rule, i), uses);
+    add_source(target, in, rule, i, memory_dwords(in, rule, i), UINT64_MAX, uses);
   const bool vector = in->op->encoding != GS_ENC_SMEM;
-  const uint64_t lanes = vector ? gs_exec(w) : 0;
+  const uint64_t lanes = vector ? UINT64_MAX : 0;
   const bool data_in_dst = is_buffer(in) || in->op->encoding == GS_ENC_SMEM;
   const unsigned results = returned(in, rule);
-  const uint8_t half = (uint8_t)(rule->dst == 1 ? half_of_data(w, rule) : GS_HALF_BOTH);
+  const uint8_t half = (uint8_t)(rule->dst == 1 ? half_of_data(target, rule) : GS_HALF_BOTH);
   if (data_in_dst && (is_store(in) || is_atomic(in)))
-    add(uses, (gs_operand_t){in->dst, rule->dst, vector, false, GS_ROLE_DATA, lanes, half});
-  add(uses, (gs_operand_t){in->dst, (uint16_t)results, vector, true, GS_ROLE_OTHER, lanes,
-                           results == 1 ? half : (uint8_t)GS_HALF_BOTH});
+    add(uses, (gs_operand_t){in->dst, rule->dst, vector, false, GS_ROLE_DATA, half, lanes});
+  add(uses, (gs_operand_t){in->dst, (uint16_t)results, vector, true, GS_ROLE_OTHER,
+                           results == 1 ? half : (uint8_t)GS_HALF_BOTH, lanes});
+}
+
+void gs_wait_mask_uses(gs_uses_t *uses, uint64_t lanes) {
+  for (unsigned i = 0; i < uses->count; i++)
+    uses->use[i].lanes &= lanes;
+}
+
+static void memory_uses(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule,
+                        gs_uses_t *uses) {
+  gs_wait_uses_of_memory(w->env->target, in, rule, uses);
+  gs_wait_mask_uses(uses, gs_exec(w));
 }
 
 /* Whether the flat address of some active lane is one of LDS. */

@@ -684,15 +684,17 @@ static void test_sequences(void **state) {
 /* Lanes that a load does not write are free; and a wave without any is not kept waiting. */
 static void test_lanes(void **state) {
   static const uint64_t exec[][2] = {{0xff, 0xff00}, {0, UINT64_MAX}, {0xff, 0x1f0}};
+  static const char *const uses[] = {"v_mov_b32 v0, v1", "global_store_dword v[4:5], v1, off"};
   bench_t b;
   set_up(&b, state);
-  for (unsigned i = 0; i < 3; i++) {
+  for (unsigned i = 0; i < 3 * WAYS * 2; i++) {
+    b.way = i / 3 % WAYS;
     begin_wave(&b);
-    gs_set_exec(&b.t->w, exec[i][0]);
+    gs_set_exec(&b.t->w, exec[i % 3][0]);
     look_at(&b, state, "global_load_dword v1, v[2:3], off");
-    gs_set_exec(&b.t->w, exec[i][1]);
-    look_at(&b, state, "v_mov_b32 v0, v1");
-    assert_int_equal(found_uses, i == 2);
+    gs_set_exec(&b.t->w, exec[i % 3][1]);
+    look_at(&b, state, uses[i / 3 / WAYS]);
+    assert_int_equal(found_uses, i % 3 == 2);
   }
   tear_down(&b);
 }
