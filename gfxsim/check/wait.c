@@ -386,6 +386,8 @@ gs_passing_t gs_digest_wait(const gs_wait_t *wait, gs_target_t target, const gs_
     digest->first_overwritten = in->dst;
   }
   digest->is_kept = gs_states_digest(target, in, rule, &digest->done, &digest->from, &digest->to);
+  if (!(digest->scalars[0] | digest->scalars[1]))
+    digest->to = gs_states_without_scalars(digest->to);
   return passing_of(in, rule, digest);
 }
 

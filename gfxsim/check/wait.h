@@ -351,6 +351,8 @@ void gs_states_fill_rules(gs_wait_rule_t *rules);
 /* The same of one instruction on registers, and what is kept of it; false: nothing is. */
 bool gs_states_digest(gs_target_t target, const gs_inst_t *in, const gs_wait_rule_t *rule, gs_done_t *done,
                       uint64_t *from, uint64_t *to);
+/* Those of the rows that may end with an instruction none of whose operands is a scalar register. */
+uint64_t gs_states_without_scalars(uint64_t rows);
 /* Those of the rows that want more wait states than that behind an instruction of so many passes. */
 uint64_t gs_states_beyond(uint64_t rows, unsigned passes, unsigned states);
 /* Whether one of the rows, which end with an instruction that has to do with these scalar registers, began in

@@ -278,6 +278,19 @@ bool gs_states_digest(gs_target_t target, const gs_inst_t *in, const gs_wait_rul
   return *from;
 }
 
+/* Whether the row is about a scalar register among the second instruction's operands. */
+static bool is_about_scalars(const gs_hazard_t *h) {
+  return h->resource == GS_RESOURCE_SCALAR || h->resource == GS_RESOURCE_CONSTANT ||
+         h->resource == GS_RESOURCE_LANE;
+}
+
+uint64_t gs_states_without_scalars(uint64_t rows) {
+  uint64_t kept = 0;
+  for (; rows; rows &= rows - 1)
+    kept |= is_about_scalars(&hazards[__builtin_ctzll(rows)]) ? 0 : rows & -rows;
+  return kept;
+}
+
 uint64_t gs_states_beyond(uint64_t rows, unsigned passes, unsigned states) {
   uint64_t beyond = 0;
   for (; rows; rows &= rows - 1)
@@ -288,12 +301,8 @@ uint64_t gs_states_beyond(uint64_t rows, unsigned passes, unsigned states) {
 /* Whether what the row is about may be among the scalar registers, if it is one. */
 static bool may_share(const gs_hazard_t *h, const gs_done_t *first, const uint64_t *scalars) {
   uint64_t wrote[(GS_S_OPERANDS + 63) / 64] = {0};
-  switch ((gs_resource_t)h->resource) {
-  case GS_RESOURCE_SCALAR:
-  case GS_RESOURCE_CONSTANT:
-  case GS_RESOURCE_LANE: break;
-  default: return true;
-  }
+  if (!is_about_scalars(h))
+    return true;
   gs_states_mark(wrote, first);
   return (wrote[0] & scalars[0]) | (wrote[1] & scalars[1]) ||
          (first->exec && scalars[GS_S_EXEC / 64] >> GS_S_EXEC % 64);
