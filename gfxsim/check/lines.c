@@ -1,16 +1,24 @@
 /* See lines.h. */
 #include "check/lines.h"
 
-/* Dword by dword. */
-static bool put_each(const gs_sweep_t *sweep, gs_shadow_page_t *page, size_t word, gs_sweep_stamps_t s,
-                     bool writes) {
-  if (!s.count)
+/* Dword by dword: `count` of the row from its dword `at` on, which is a lane's first. */
+static bool put_each(const gs_sweep_t *sweep, gs_shadow_page_t *page, size_t word, const gs_sweep_stamps_t *s,
+                     size_t at, size_t count, bool writes) {
+  if (!count)
     return true;
-  gs_shadow_spread(page, word, s.count);
-  s.written = page->words->stamp[GS_SHADOW_WRITTEN] + word;
-  s.read = page->words->stamp[GS_SHADOW_READ] + word;
-  s.read_before = page->words->stamp[GS_SHADOW_READ_BEFORE] + word;
-  return writes ? sweep->write(&s) : sweep->read(&s);
+  word += at;
+  gs_shadow_spread(page, word, count);
+  const gs_sweep_stamps_t part = {.written = page->words->stamp[GS_SHADOW_WRITTEN] + word,
+                                  .read = page->words->stamp[GS_SHADOW_READ] + word,
+                                  .read_before = page->words->stamp[GS_SHADOW_READ_BEFORE] + word,
+                                  .count = count,
+                                  .floor = s->floor,
+                                  .mine = s->mine + (at >> __builtin_ctz(s->width)),
+                                  .width = s->width,
+                                  .apart = s->apart,
+                                  .no_writes = s->no_writes,
+                                  .no_reads = s->no_reads};
+  return writes ? sweep->write(&part) : sweep->read(&part);
 }
 
 /* The access in hand, of one line. */
@@ -55,12 +63,19 @@ static bool write_line(gs_shadow_line_t *line, const gs_sweep_stamps_t *s, mine_
   return true;
 }
 
-/* `s` with the dwords from `at` on, of which the first is a lane's first. */
-static gs_sweep_stamps_t part_of(const gs_sweep_stamps_t *s, size_t at, size_t count) {
-  gs_sweep_stamps_t part = *s;
-  part.mine += at >> __builtin_ctz(s->width);
-  part.count = count;
-  return part;
+/* Those of the line that has the dword, which are two lines of the host's caches. */
+static void fetch_stamps(const gs_shadow_page_t *page, size_t word) {
+  for (unsigned kind = 0; kind < GS_SHADOW_KINDS; kind++) {
+    __builtin_prefetch(&page->words->stamp[kind][word], 1);
+    __builtin_prefetch(&page->words->stamp[kind][word ^ GS_SHADOW_LINE / 2], 1);
+  }
+}
+
+void gs_lines_expect(const gs_shadow_page_t *page, size_t word, size_t count) {
+  const size_t last = word + count - 1, next = last + count;
+  gs_shadow_fetch(page, word + count, count);
+  if (page->line[last / GS_SHADOW_LINE].spread && next < GS_SHADOW_WORDS)
+    fetch_stamps(page, next);
 }
 
 /* What is not of whole lines is looked at dword by dword, and seldom is in the host's caches: begins to load
@@ -80,9 +95,9 @@ bool gs_lines_put(const gs_sweep_t *sweep, gs_shadow_page_t *page, size_t word, 
   /* A line must not begin within a lane's dwords, unless all dwords are one lane's. */
   const bool even = s->width >> shift == 1 && (s->width >= s->count || head % s->width == 0);
   if (!even || s->count < head + GS_SHADOW_LINE)
-    return put_each(sweep, page, word, *s, writes);
+    return put_each(sweep, page, word, s, 0, s->count, writes);
   fetch_ends(page, word, s->count);
-  if (!put_each(sweep, page, word, part_of(s, 0, head), writes))
+  if (!put_each(sweep, page, word, s, 0, head, writes))
     return false;
   size_t at = head;
   for (; at + GS_SHADOW_LINE <= s->count; at += GS_SHADOW_LINE) {
@@ -90,9 +105,9 @@ bool gs_lines_put(const gs_sweep_t *sweep, gs_shadow_page_t *page, size_t word, 
     const mine_t mine = {s->mine + (at >> shift), shift < 4 ? (uint8_t)shift : 4};
     if (writes ? write_line(line, s, mine) : read_line(line, s, mine))
       continue;
-    if (!put_each(sweep, page, word + at, part_of(s, at, GS_SHADOW_LINE), writes))
+    if (!put_each(sweep, page, word, s, at, GS_SHADOW_LINE, writes))
       return false;
     put(line, writes ? GS_SHADOW_WRITTEN : GS_SHADOW_READ, mine.first, mine.shift);
   }
-  return put_each(sweep, page, word + at, part_of(s, at, s->count - at), writes);
+  return put_each(sweep, page, word, s, at, s->count - at, writes);
 }

@@ -11,4 +11,8 @@
 bool gs_lines_put(const gs_sweep_t *sweep, gs_shadow_page_t *page, size_t word,
                   const gs_sweep_stamps_t *stamps, bool writes);
 
+/* Begins to load what there is of the row behind those dwords, which mostly is the next wave's; its last
+ * dwords' own stamps, too, if these have some. */
+void gs_lines_expect(const gs_shadow_page_t *page, size_t word, size_t count);
+
 #endif

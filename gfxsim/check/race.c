@@ -500,8 +500,8 @@ static bool put_row(const touch_t *t, const cells_t *cells, size_t count, uint64
                               .apart = t->apart};
   const bool writes = t->rights & GS_VM_WRITE, many = can_be_common(t);
   gs_shadow_page_t *page = cells->page;
-  if (page) /* the next wave's row is mostly the next one */
-    gs_shadow_fetch(page, cells->word + count, count);
+  if (page)
+    gs_lines_expect(page, cells->word, count);
   gs_shadow_lock(page);
   const bool again = many && gs_shadow_stamp(page, GS_SHADOW_READ, cells->word) >= stamps.floor;
   if (again && is_common(t, page, address, count)) {
