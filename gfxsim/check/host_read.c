@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "check/init.h"
+#include "check/name.h"
 #include "check/step.h"
 
 static const gs_rule_t old_rule = {"transfer", "host", GS_SEVERITY_WARNING,
@@ -167,7 +168,8 @@ void gs_host_read_returns(gs_host_read_t *reads, uint64_t runtime) {
 
 static void tell_garbage(gs_host_read_t *reads, const hit_t *hit) {
   gs_findings_t *findings = &reads->check->findings;
-  const gs_key_t key = {.rule = &garbage_rule, .pc = {hit->pc}, .object = {hit->block.id}};
+  const gs_key_t key = {
+      .rule = &garbage_rule, .pc = {gs_name_host_line(hit->pc + 1)}, .object = {hit->block.id}};
   gs_found_t *found = gs_findings_meet(findings, &key, 1);
   char name[GS_BLOCK_NAME + 8] = "mapped data";
   if (!found)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "check/host.h"
+#include "check/text.h"
 #include "exec/source_line.h"
 
 /* ---- Kernels ---- */
@@ -103,4 +104,9 @@ bool gs_name_host_place(uint64_t address, char *text, size_t size) {
     snprintf(text, size, "%s (in %s)", function, place.path);
   free(plain);
   return has_line || *place.function;
+}
+
+uint64_t gs_name_host_line(uint64_t address) {
+  char place[GS_PLACE_TEXT];
+  return gs_name_host_place(address, place, sizeof place) ? gs_text_hash(GS_TEXT_HASH, place) : address;
 }

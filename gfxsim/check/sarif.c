@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/text.h"
+
 /* How many bytes from `text` on are one character in UTF-8, which JSON wants; 0 = they are none. */
 static unsigned character_bytes(const unsigned char *text) {
   unsigned bytes = *text < 0x80                    ? 1
@@ -96,10 +98,9 @@ static void write_related(FILE *out, const gs_sarif_result_t *result) {
 static uint64_t fingerprint(const gs_sarif_result_t *result) {
   const char *const parts[] = {result->rule->tool, result->rule->id, result->at[0].file,
                                result->kernel ? result->kernel : ""};
-  uint64_t hash = UINT64_C(14695981039346656037);
+  uint64_t hash = GS_TEXT_HASH;
   for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++)
-    for (const char *at = parts[i]; *at; at++)
-      hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
+    hash = gs_text_hash(hash, parts[i]);
   return hash;
 }
 

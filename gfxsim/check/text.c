@@ -141,3 +141,9 @@ void gs_text_finding(gs_text_t *text, const gs_finding_t *finding, const char *t
     gs_text_line(text, " Hint: %s", finding->hint);
   gs_text_line(text, "%s", "");
 }
+
+uint64_t gs_text_hash(uint64_t hash, const char *text) {
+  for (const char *at = text; *at; at++)
+    hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
+  return hash;
+}

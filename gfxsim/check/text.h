@@ -28,4 +28,8 @@ void gs_text_title(const gs_finding_t *finding, char *title, size_t size);
 /* Adds the whole block, with an empty line at its end. */
 void gs_text_finding(gs_text_t *text, const gs_finding_t *finding, const char *title);
 
+/* Adds the characters to a hash; the first one is added to GS_TEXT_HASH. */
+#define GS_TEXT_HASH UINT64_C(14695981039346656037)
+uint64_t gs_text_hash(uint64_t hash, const char *text);
+
 #endif

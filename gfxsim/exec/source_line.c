@@ -204,16 +204,29 @@ static char *copy_image(image_t *image) {
   return copy;
 }
 
+/* Code that compilers move or join is of line 0; what is in front of it tells more then. Returns the file. */
+static const char *find_numbered(const dw_t *dw, Dwarf_Die *unit, uint64_t address, int *number) {
+  enum { MOST_BACK = 256 };
+  const char *file = NULL;
+  *number = 0;
+  for (uint64_t back = 0; back < MOST_BACK && !*number; back++) {
+    Dwarf_Line *line = dw->dwarf_getsrc_die(unit, address - back);
+    file = line ? dw->dwarf_linesrc(line, NULL, NULL) : NULL;
+    if (!file || dw->dwarf_lineno(line, number))
+      return NULL;
+  }
+  return file;
+}
+
 static bool find_line(const dw_t *dw, Dwarf *debug, uint64_t address, char *text, size_t size) {
   Dwarf_Off offset = 0, next;
   size_t header;
   while (dw->dwarf_nextcu(debug, offset, &next, &header, NULL, NULL, NULL) == 0) {
     Dwarf_Die unit;
     if (dw->dwarf_offdie(debug, offset + header, &unit) && dw->dwarf_haspc(&unit, address) == 1) {
-      Dwarf_Line *line = dw->dwarf_getsrc_die(&unit, address);
-      const char *file = line ? dw->dwarf_linesrc(line, NULL, NULL) : NULL;
-      int number = 0;
-      if (!file || dw->dwarf_lineno(line, &number))
+      int number;
+      const char *file = find_numbered(dw, &unit, address, &number);
+      if (!file)
         return false;
       snprintf(text, size, "%s:%d", file, number);
       return true;
