@@ -23,6 +23,8 @@ with stock and not with one of ours. Programs are kept below build/openmp-vv; a 
 
 # How each is asked of gfxsim-run. From 19 on LLVM's libomptarget has its plugin inside, and opens none.
 WAYS = {"stock": ["--plugin=stock"], "ours": ["--plugin=ours"], "runtime": ["--runtime=ours"]}
+# What the checker says of them, only where it is asked for: the programs are compiled with line numbers then.
+CHECK = {"check": [*WAYS["runtime"], "--check", "--check-fail"]}
 LAST_WITH_PLUGINS = 18
 # The suite's own choice of language version, by folder.
 OPTIONS = {"4.5": [], "5.0": ["-fopenmp-version=50"], "5.1": ["-fopenmp-version=51"], "5.2": ["-fopenmp-version=52"],
@@ -31,8 +33,8 @@ OPTIONS = {"4.5": [], "5.0": ["-fopenmp-version=50"], "5.1": ["-fopenmp-version=
 
 def ways_of(version):
     if version <= LAST_WITH_PLUGINS:
-        return WAYS
-    return {"stock": ["--runtime=stock"], "runtime": WAYS["runtime"]}
+        return WAYS | CHECK
+    return {"stock": ["--runtime=stock"], "runtime": WAYS["runtime"]} | CHECK
 
 
 def find_suite(given):
@@ -61,16 +63,18 @@ def find_programs(suite, wanted):
     return sorted(found)
 
 
-def compile_program(suite, path, version, gfx):
+def compile_program(suite, path, options):
     """Returns the program's file, or None after keeping what the compiler said."""
-    program = os.path.join(WORK, f"clang-{version}", path.replace(".c", "_c")) # there are twins in C and C++
+    lines = "check" in options.ways
+    folder = f"clang-{options.version}" + ("-lines" if lines else "")
+    program = os.path.join(WORK, folder, path.replace(".c", "_c")) # there are twins in C and C++
     source = os.path.join(suite, "tests", path)
     if os.path.exists(program) and os.path.getmtime(program) >= os.path.getmtime(source):
         return program
     os.makedirs(os.path.dirname(program), exist_ok=True)
     # Some make a clang run for ever.
-    command = ["prlimit", "--cpu=60:70", os.path.join(ROOT, "script", "omp-cc"), "-v", str(version), "-g", gfx, "-O3", "-w", "-I",
-               os.path.join(suite, "ompvv"), *OPTIONS.get(path.split(os.sep)[0], []), source, "-o", program]
+    command = ["prlimit", "--cpu=60:70", os.path.join(ROOT, "script", "omp-cc"), "-v", str(options.version), "-g",
+               options.device, "-O3", "-w", *(["-gline-tables-only"] if lines else []), "-I", os.path.join(suite, "ompvv"), *OPTIONS.get(path.split(os.sep)[0], []), source, "-o", program]
     done = subprocess.run(command, capture_output=True, text=True)
     with open(program + ".log", "w") as log:
         log.write(done.stdout + done.stderr)
@@ -94,7 +98,7 @@ def run_program(program, way, options, unified):
 
 def judge(options, suite, path):
     """A row of results by way; "-" everywhere if the compiler refuses the program."""
-    program = compile_program(suite, path, options.version, options.device)
+    program = compile_program(suite, path, options)
     with open(os.path.join(suite, "tests", path), errors="replace") as text:
         unified = "unified_shared_memory" in text.read() # the device reaches all of the host's memory with XNACK only
     return {way: run_program(program, way, options, unified) if program else "-" for way in options.ways}
@@ -107,12 +111,13 @@ def main():
     parser.add_argument("--source", metavar="DIR", help="a copy of the suite (default: it is cloned)")
     parser.add_argument("--device", default="gfx90a", metavar="GFX", help="part to compile for (default: %(default)s)")
     parser.add_argument("--limit", type=int, default=120, metavar="SECONDS", help="for each run (default: %(default)s)")
-    parser.add_argument("--ways", metavar="LIST", help="some of " + ",".join(WAYS) + "; 19 and later have no ours (default: all)")
+    parser.add_argument("--ways", metavar="LIST", help="some of " + ",".join(WAYS) + "; 19 and later have no ours (default: all of those), and check, with the checker: "
+                             "99 then is that it finds something")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="at once (default: %(default)s)")
     parser.add_argument("words", nargs="*", metavar="WORD", help="only programs with one of these in their names")
     options = parser.parse_args()
     known = ways_of(options.version)
-    options.ways = options.ways.split(",") if options.ways else list(known)
+    options.ways = options.ways.split(",") if options.ways else [way for way in known if way not in CHECK]
     unknown = set(options.ways) - set(known)
     if unknown:
         parser.error(f"no such way: {', '.join(sorted(unknown))}; with {options.version} there are {', '.join(known)}")
