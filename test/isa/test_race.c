@@ -2,7 +2,7 @@
  * happened, which no program can be made to do each time. Not here: races that programs have
  * (test/check/race).
  */
-#include "check/race.c" /* its begin() asks for a workgroup that a device runs */
+#include "check/race.c" /* gs_race_begin() asks for a workgroup that a device runs */
 
 #include "harness.h"
 
@@ -40,12 +40,12 @@ static void tear_down(bench_t *b) {
 static bool act(bench_t *b, unsigned group, const char *text, uint32_t value, uint32_t rights,
                 uint32_t bytes) {
   isa_wave_t *t = b->t;
-  touch_t touch = {.race = b->race,
-                   .w = &t->w,
-                   .crew = b->crew[group],
-                   .me = &b->crew[group]->wave[0],
-                   .rights = rights,
-                   .bytes = bytes};
+  gs_race_touch_t touch = {.race = b->race,
+                           .w = &t->w,
+                           .crew = b->crew[group],
+                           .me = &b->crew[group]->wave[0],
+                           .rights = rights,
+                           .bytes = bytes};
   size_t count;
   const uint32_t *words = isa_assemble(b->state, ISA_PART, text, &count);
   isa_load(t, words, count); /* and does not execute it */
@@ -53,7 +53,7 @@ static bool act(bench_t *b, unsigned group, const char *text, uint32_t value, ui
   t->w.pc = ISA_CODE + GS_PLACE_INSTRUCTION_BYTES;
   touch.me->dirty = true;
   touch.base = (gs_stamp_t)touch.crew->id << GS_STAMP_CREW | (gs_stamp_t)touch.me->clock << GS_STAMP_CLOCK;
-  touch_bytes(&touch, ISA_MEMORY + WORD, bytes, 0);
+  gs_race_bytes(&touch, ISA_MEMORY + WORD, bytes, 0);
   return touch.clash.lanes;
 }
 
@@ -129,11 +129,11 @@ static void test_lanes_apart(void **state) {
     crew.wave[WAVE].lanes_from = rows[i].lanes_from;
     crew.wave[WAVE].clock = rows[i].clock;
     const gs_stamp_t wave = (gs_stamp_t)WAVE << GS_STAMP_WAVE;
-    const touch_t touch = {.race = &race,
-                           .crew = &crew,
-                           .me = &crew.wave[WAVE],
-                           .local = rows[i].local,
-                           .base = wave | (gs_stamp_t)rows[i].clock << GS_STAMP_CLOCK};
+    const gs_race_touch_t touch = {.race = &race,
+                                   .crew = &crew,
+                                   .me = &crew.wave[WAVE],
+                                   .local = rows[i].local,
+                                   .base = wave | (gs_stamp_t)rows[i].clock << GS_STAMP_CLOCK};
     const gs_stamp_t wanted = wave | (gs_stamp_t)rows[i].lanes_from << GS_STAMP_CLOCK;
     if (apart_from(&touch) != (rows[i].apart ? wanted : GS_STAMP_NONE))
       fail_msg("%s", rows[i].why);

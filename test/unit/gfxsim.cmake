@@ -12,7 +12,7 @@ set(GFXSIM_ON_STUB
     machine/queues.c machine/share.c machine/svm.c machine/topology.c
     thunk/driver_calls.c thunk/event_calls.c thunk/libdrm.c thunk/memory_calls.c thunk/queue_calls.c thunk/rocr6.c
     thunk/topology_calls.c)
-list(APPEND GFXSIM_ON_STUB check/atomic.c check/cache.c check/cache_parts.c check/cache_second.c check/cache_xcc.c check/cache_text.c check/lines.c check/order.c check/race.c check/race_host.c check/race_text.c check/shadow.c check/site.c isa/decode.c isa/decode_gfx10.c isa/opcodes.c isa/unified.c)
+list(APPEND GFXSIM_ON_STUB check/atomic.c check/cache.c check/cache_parts.c check/cache_second.c check/cache_xcc.c check/cache_text.c check/lines.c check/order.c check/race.c check/race_host.c check/race_text.c check/race_values.c check/race_watch.c check/shadow.c check/site.c isa/decode.c isa/decode_gfx10.c isa/opcodes.c isa/unified.c)
 list(APPEND GFXSIM_ON_STUB check/wait.c check/wait_late.c check/wait_local.c check/wait_operands.c check/wait_pass.c check/wait_report.c check/wait_states.c)
 list(TRANSFORM GFXSIM_ON_STUB PREPEND ${PROJECT_SOURCE_DIR}/gfxsim/)
 
