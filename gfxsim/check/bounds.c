@@ -139,7 +139,8 @@ static void describe_offset(const wrong_t *wrong, char *text, size_t size) {
 }
 
 static void tell(gs_wave_t *w, const wrong_t *wrong, gs_found_t *found) {
-  gs_finding_t finding = {.address = wrong->address, .bytes = wrong->bytes, .block = wrong->block};
+  gs_finding_t finding = {
+      .by_line = true, .address = wrong->address, .bytes = wrong->bytes, .block = wrong->block};
   gs_side_t *side = &finding.side[0];
   gs_side_of_wave(side, w, wrong->lane);
   side->more = wrong->lanes - 1;

@@ -22,6 +22,8 @@ struct gs_found {
   gs_found_t *next;
   gs_key_t key;
   uint64_t times;
+  gs_found_t *as;                  /* another one says all of it and counts for it, or NULL */
+  uint64_t says;                   /* a hash of what it says of source lines, or 0 */
   char title[2 * GS_FINDING_TEXT]; /* empty until it is told */
   const char *suppressed;          /* by which one, or NULL */
   bool has_result;
@@ -107,7 +109,7 @@ gs_found_t *gs_findings_meet(gs_findings_t *findings, const gs_key_t *key, uint6
   if (!found)
     found = fresh = add(findings, key);
   if (found)
-    found->times += times;
+    (found->as ? found->as : found)->times += times;
   else
     findings->unlisted[key->rule->severity] += times;
   pthread_mutex_unlock(&findings->lock);
@@ -183,6 +185,47 @@ static void keep_result(gs_found_t *found, const gs_finding_t *finding, const ch
 
 /* ---- Telling ---- */
 
+/* Compilers make many instructions of one line, as of a loop that they unroll. */
+static uint64_t hash_of_lines(const gs_finding_t *finding, const char *title) {
+  const gs_side_t *sides = finding->side;
+  if (!finding->by_line || sides[0].actor != GS_ACTOR_WAVE || !*sides[0].place.source)
+    return 0;
+  uint64_t hash = gs_text_hash(GS_TEXT_HASH ^ (finding->about_block ? finding->block.id : 0), title);
+  hash = gs_text_hash(hash, sides[1].what);
+  return gs_text_hash(hash, sides[1].actor == GS_ACTOR_WAVE ? sides[1].place.source : "");
+}
+
+/* One that says the same, and is told, or suppressed, likewise. Lock held. */
+static gs_found_t *find_alike(const gs_findings_t *findings, const gs_found_t *found) {
+  gs_found_t *other = found->says ? findings->first : NULL;
+  while (other && (other == found || other->as || other->says != found->says ||
+                   other->key.rule != found->key.rule || other->suppressed != found->suppressed))
+    other = other->next;
+  return other;
+}
+
+/* Lock held. */
+static void count_as(gs_found_t *found, gs_found_t *other) {
+  found->as = other;
+  other->times += found->times;
+  found->times = 0;
+}
+
+/* Lock held. */
+static void tell(gs_findings_t *findings, gs_found_t *found, const gs_finding_t *finding,
+                 const gs_text_t *text) {
+  if (!found->suppressed && findings->printed < findings->most) {
+    findings->printed++;
+    print(findings, text);
+    if (findings->printed == findings->most)
+      print_limit(findings);
+  }
+  if (*findings->sarif) {
+    keep_result(found, finding, found->title);
+    write_sarif(findings);
+  }
+}
+
 void gs_findings_tell(gs_findings_t *findings, gs_found_t *found, const gs_finding_t *finding) {
   char title[sizeof found->title];
   gs_text_t text = {.length = 0};
@@ -194,16 +237,12 @@ void gs_findings_tell(gs_findings_t *findings, gs_found_t *found, const gs_findi
   pthread_mutex_lock(&findings->lock);
   memcpy(found->title, title, sizeof title);
   found->suppressed = suppressed;
-  if (!suppressed && findings->printed < findings->most) {
-    findings->printed++;
-    print(findings, &text);
-    if (findings->printed == findings->most)
-      print_limit(findings);
-  }
-  if (*findings->sarif) {
-    keep_result(found, finding, title);
-    write_sarif(findings);
-  }
+  found->says = hash_of_lines(finding, title);
+  gs_found_t *alike = find_alike(findings, found);
+  if (alike)
+    count_as(found, alike);
+  else
+    tell(findings, found, finding, &text);
   pthread_mutex_unlock(&findings->lock);
 }
 
@@ -229,6 +268,8 @@ static counts_t count(const gs_findings_t *findings) {
   counts_t counts = {.errors = findings->unlisted[GS_SEVERITY_ERROR],
                      .warnings = findings->unlisted[GS_SEVERITY_WARNING]};
   for (const gs_found_t *found = findings->first; found; found = found->next) {
+    if (found->as)
+      continue;
     if (found->suppressed) {
       counts.suppressed += found->times;
       counts.suppressed_places++;
@@ -261,7 +302,7 @@ static uint64_t times_of_use(const gs_findings_t *findings, const gs_found_t *fo
 static void list(gs_findings_t *findings, bool suppressed) {
   gs_text_t text = {.length = 0};
   for (const gs_found_t *found = findings->first; found; found = found->next) {
-    if (suppressed != (found->suppressed != NULL))
+    if (found->as || suppressed != (found->suppressed != NULL))
       continue;
     const uint64_t uses = suppressed ? times_of_use(findings, found) : 0;
     if (uses)

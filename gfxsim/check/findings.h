@@ -52,6 +52,7 @@ enum { GS_FINDING_TEXT = 512, GS_FINDING_DETAILS = 4 };
 /* A finding. Large; callers keep one on their stack and fill what they have, all else is 0. */
 typedef struct gs_finding {
   char title[GS_FINDING_TEXT]; /* "Invalid read of 8 bytes"; the first side's place is added */
+  bool by_line; /* another one of that title, of the same line, second side and block, says nothing new */
   gs_side_t side[2];
   bool about_block;      /* `address` and `block` say something */
   uint64_t address;      /* the first byte that the finding is about */

@@ -88,7 +88,7 @@ static const gs_rule_t *rule_of(const gs_clash_t *clash) {
 static void tell(const gs_clash_t *clash, gs_found_t *found) {
   gs_job_t other = {0};
   uint64_t group = 0;
-  gs_finding_t finding = {.address = clash->address, .bytes = clash->bytes};
+  gs_finding_t finding = {.by_line = true, .address = clash->address, .bytes = clash->bytes};
   const bool known = gs_order_who(&clash->race->order, clash->other, &other, &group);
   if (clash->w) {
     gs_side_of_wave(&finding.side[0], clash->w, clash->lane);

@@ -55,6 +55,7 @@ compare() { # LOG WHERE: the expected lines in their order, and no further findi
     complain "$2: $found findings, expected $findings"
     cat "$1" >&2
   fi
+  ! grep -qE '^==[0-9]+== +0 x ' "$1" || complain "$2: the summary lists what did not happen"
 }
 
 try() { # LEVEL RUNTIME OPTION...
