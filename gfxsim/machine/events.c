@@ -38,6 +38,8 @@ struct gs_event {
   HSA_EVENTTYPE type;
   bool auto_reset;
   bool signaled;
+  bool is_taken; /* it was signaled when `taker` began to wait, and nobody else has been told */
+  pthread_t taker;
   uint64_t age;               /* how often it was set, and one: see gs_events_wait */
   HsaMemoryAccessFault fault; /* of a memory event, the last that was reported */
   link_t *links;
@@ -124,6 +126,7 @@ static void let_servant_go(gs_event_t *event) {
 /* An auto-reset event that somebody waits for is taken by the waiters at once. With the event's lock held. */
 static void set(gs_event_t *event) {
   event->signaled = !event->auto_reset || !event->links;
+  event->is_taken = false;
   event->age++;
   activate(event);
 }
@@ -153,6 +156,7 @@ static bool claim_slot(gs_events_t *events, uint32_t i, HSA_EVENTTYPE type, bool
     event->type = type;
     event->auto_reset = auto_reset;
     event->signaled = signaled;
+    event->is_taken = false;
     event->age = 1;
     event->fault = (HsaMemoryAccessFault){0};
   }
@@ -181,7 +185,7 @@ HSAKMT_STATUS gs_events_destroy(gs_events_t *events, uint32_t id) {
   if (found) {
     activate(event);
     event->used = false;
-    event->signaled = false;
+    event->signaled = event->is_taken = false;
   }
   pthread_mutex_unlock(&event->lock);
   return found ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_INVALID_HANDLE;
@@ -231,7 +235,7 @@ HSAKMT_STATUS gs_events_set(gs_events_t *events, uint32_t id, bool to) {
     if (has_servant(event))
       let_servant_go(event);
   } else if (status == HSAKMT_STATUS_SUCCESS)
-    event->signaled = false;
+    event->signaled = event->is_taken = false;
   pthread_mutex_unlock(&event->lock);
   return status;
 }
@@ -294,6 +298,27 @@ bool gs_events_memory_fault(gs_events_t *events, uint32_t node, const gs_fault_t
   return told;
 }
 
+/* Whether the event was set while nobody waited, and another thread has taken it since. All queues of ROCr
+ * have one event for their signals. Its own thread, which answers a signal and sets the event for the thread
+ * that waits for the answer, may then wait for the event itself, for other queues, before that other one does
+ * that has looked at the signal already: which sleeps for ever, with the driver, too, until they agreed upon
+ * ages. To wake a thread for nothing is allowed, as it looks at its signals again. With the event's lock
+ * held. */
+static bool is_due(gs_event_t *event, uint64_t age) {
+  const bool due = !age && event->is_taken && !pthread_equal(event->taker, pthread_self());
+  event->is_taken &= !due;
+  return due;
+}
+
+/* Takes an auto-reset event. With its lock held. */
+static void take(gs_event_t *event) {
+  if (event->signaled) {
+    event->is_taken = true;
+    event->taker = pthread_self();
+  }
+  event->signaled = false;
+}
+
 /* Begins to wait: an event that is set already counts, and an auto-reset one is taken. */
 static bool link_to(link_t *link, waiter_t *waiter, gs_events_t *events, uint32_t id, uint64_t age) {
   gs_event_t *event = event_find(events, id);
@@ -304,9 +329,9 @@ static bool link_to(link_t *link, waiter_t *waiter, gs_events_t *events, uint32_
   if (found) {
     link->event = event;
     link->waiter = waiter;
-    atomic_init(&link->activated, event->signaled || (age && age != event->age));
+    atomic_init(&link->activated, event->signaled || (age && age != event->age) || is_due(event, age));
     if (event->auto_reset)
-      event->signaled = false;
+      take(event);
     link->next = event->links;
     event->links = link;
   }

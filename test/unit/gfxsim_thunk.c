@@ -575,11 +575,40 @@ typedef struct waiting {
   HSAKMT_STATUS status;
 } waiting_t;
 
+static void *poll_event(void *data) {
+  waiting_t *waiting = data;
+  waiting->status = hsaKmtWaitOnEvent(waiting->event, 0);
+  return NULL;
+}
+
 static void *wait_on_event(void *data) {
   waiting_t *waiting = data;
   waiting->id = (pid_t)syscall(SYS_gettid);
   waiting->status = hsaKmtWaitOnEvent(waiting->event, 10000);
   return NULL;
+}
+
+static HSAKMT_STATUS elsewhere(HsaEvent *event) {
+  waiting_t waiting = {.event = event};
+  assert_int_equal(pthread_create(&waiting.thread, NULL, poll_event, &waiting), 0);
+  assert_int_equal(pthread_join(waiting.thread, NULL), 0);
+  return waiting.status;
+}
+
+/* An event that one thread has taken is told to another one, once: it may be the one that it was set for. */
+static void test_events_are_not_taken_from_others(void **state) {
+  (void)state;
+  HsaEvent *event = create_event(HSA_EVENTTYPE_SIGNAL, false);
+  assert_ok(hsaKmtSetEvent(event));
+  assert_ok(hsaKmtWaitOnEvent(event, 0));
+  assert_int_equal(hsaKmtWaitOnEvent(event, 0), HSAKMT_STATUS_WAIT_TIMEOUT);
+  assert_ok(elsewhere(event));
+  assert_int_equal(elsewhere(event), HSAKMT_STATUS_WAIT_TIMEOUT);
+  assert_ok(hsaKmtSetEvent(event));
+  assert_ok(elsewhere(event)); /* which is told the news once, too */
+  assert_ok(hsaKmtWaitOnEvent(event, 0));
+  assert_int_equal(hsaKmtWaitOnEvent(event, 0), HSAKMT_STATUS_WAIT_TIMEOUT);
+  assert_ok(hsaKmtDestroyEvent(event));
 }
 
 /* On a busy machine a thread may lose its processor before it comes to wait. */
@@ -1057,6 +1086,7 @@ int main(void) {
       with_two(test_pointer_info),
       with_one(test_events_are_sticky),
       with_one(test_events_wait_for_any_or_all),
+      with_one(test_events_are_not_taken_from_others),
       with_one(test_who_wakes_a_servant_lets_it_go),
       with_one(test_events_wake_every_waiter),
       with_one(test_events_lose_no_wake_up),
