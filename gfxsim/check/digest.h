@@ -33,6 +33,11 @@ typedef struct gs_digest {
   gs_operand_t use[GS_MOST_MEMORY_USES];
 } gs_digest_t;
 
+/* Whether it has what the instruction uses. Accepts NULL. */
+static inline bool gs_digest_has_uses(const gs_digest_t *digest) {
+  return digest && digest->use_count;
+}
+
 /* What a block has to do with waiting, as seen from before it. */
 typedef struct gs_wait_sum {
   uint64_t rows[GS_VGPRS / 64], scalars[GS_DIGEST_SCALARS]; /* registers that it reads or writes */

@@ -27,7 +27,7 @@ typedef struct gs_rule {
 /* What makes two findings the same one, which is told once and counted then. */
 typedef struct gs_key {
   const gs_rule_t *rule;
-  uint64_t pc[2];     /* of both sides' instructions, 0 = none */
+  uint64_t pc[2];     /* of both sides' instructions, or what stands for their lines; 0 = none */
   uint64_t object[2]; /* whatever else: the block's id, what the instruction does with it */
 } gs_key_t;
 

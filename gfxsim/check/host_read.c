@@ -15,7 +15,7 @@ static const gs_rule_t old_rule = {"transfer", "host", GS_SEVERITY_WARNING,
 static const gs_rule_t garbage_rule = {"init", "read", GS_SEVERITY_ERROR,
                                        "The host reads mapped data that no kernel has written"};
 
-enum { HITS = 64, HIT_BYTES = 16 };
+enum { HITS = 64, HIT_BYTES = 16, LINES = 256 };
 
 typedef struct hit {
   _Atomic bool is_whole; /* what follows is there */
@@ -39,6 +39,9 @@ typedef struct garbage {
 struct gs_host_read {
   gs_check_t *check;
   pthread_mutex_t lock; /* of telling */
+  struct {
+    uint64_t pc, line; /* gs_name_host_line */
+  } line[LINES];       /* that were asked for last, as that is slow */
   _Atomic uint32_t hits;
   hit_t hit[HITS];
 };
@@ -166,10 +169,19 @@ void gs_host_read_returns(gs_host_read_t *reads, uint64_t runtime) {
     gs_step_begin(runtime, see, reads);
 }
 
+/* A number for the line of the host's program that reads. The lock is held. */
+static uint64_t line_of(gs_host_read_t *reads, uint64_t pc) {
+  const uint64_t i = pc % LINES;
+  if (reads->line[i].pc != pc) {
+    reads->line[i].pc = pc;
+    reads->line[i].line = gs_name_host_line(pc + 1);
+  }
+  return reads->line[i].line;
+}
+
 static void tell_garbage(gs_host_read_t *reads, const hit_t *hit) {
   gs_findings_t *findings = &reads->check->findings;
-  const gs_key_t key = {
-      .rule = &garbage_rule, .pc = {gs_name_host_line(hit->pc + 1)}, .object = {hit->block.id}};
+  const gs_key_t key = {.rule = &garbage_rule, .pc = {line_of(reads, hit->pc)}, .object = {hit->block.id}};
   gs_found_t *found = gs_findings_meet(findings, &key, 1);
   char name[GS_BLOCK_NAME + 8] = "mapped data";
   if (!found)
@@ -198,7 +210,7 @@ static void tell_old(gs_host_read_t *reads, const hit_t *hit, gs_read_device_t *
   if (read_device && read_device(context, hit->old.device, now, hit->old.bytes) &&
       memcmp(now, hit->had + hit->old.first, hit->old.bytes) == 0)
     return;
-  gs_transfer_tell_old(reads->check->transfer, &old_rule, &hit->old, hit->pc);
+  gs_transfer_tell_old(reads->check->transfer, &old_rule, &hit->old, hit->pc, line_of(reads, hit->pc));
 }
 
 void gs_host_read_tell(gs_host_read_t *reads, gs_read_device_t *read_device, void *context) {

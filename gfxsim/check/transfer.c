@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "check/check.h"
-#include "check/name.h"
 #include "check/sweep.h"
 #include "check/traffic.h"
 #include "isa/memory.h"
@@ -860,9 +859,10 @@ bool gs_transfer_is_old(gs_transfer_t *transfer, uint64_t host, uint64_t bytes, 
   return found;
 }
 
-void gs_transfer_tell_old(gs_transfer_t *transfer, const gs_rule_t *rule, const gs_old_t *old, uint64_t pc) {
+void gs_transfer_tell_old(gs_transfer_t *transfer, const gs_rule_t *rule, const gs_old_t *old, uint64_t pc,
+                          uint64_t line) {
   const gs_variable_t *variable = old->variable;
-  const gs_key_t key = {.rule = rule, .pc = {gs_name_host_line(pc + 1)}, .object = {(uintptr_t)variable}};
+  const gs_key_t key = {.rule = rule, .pc = {line}, .object = {(uintptr_t)variable}};
   gs_found_t *found = gs_findings_meet(transfer->findings, &key, 1);
   char name[GS_BLOCK_NAME + 8];
   if (!found)

@@ -40,8 +40,9 @@ bool gs_transfer_has_old(gs_transfer_t *transfer);
 /* Whether any of `bytes` at `host` is so, and the host has not written it since. In a signal handler, too: it
  * says no while others change what is mapped. */
 bool gs_transfer_is_old(gs_transfer_t *transfer, uint64_t host, uint64_t bytes, gs_old_t *old);
-/* Tells that the host's instruction at `pc` has read it. */
-void gs_transfer_tell_old(gs_transfer_t *transfer, const gs_rule_t *rule, const gs_old_t *old, uint64_t pc);
+/* Tells that the host's instruction at `pc` has read it, once for each `line` (gs_name_host_line). */
+void gs_transfer_tell_old(gs_transfer_t *transfer, const gs_rule_t *rule, const gs_old_t *old, uint64_t pc,
+                          uint64_t line);
 /* A region is about to start, which may access any variable of `declare target`. */
 void gs_transfer_region(gs_transfer_t *transfer);
 /* Prints which copies nobody needed, most bytes first. Once, at the end. */

@@ -348,7 +348,7 @@ static void obey(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, 
   if (rule->kinds & GS_KIND_SALU && !(rule->kinds & GS_KIND_SETREG) && rule->dst &&
       waits->recent | waits->old)
     gs_states_overwrite(waits, in->dst, rule->dst);
-  if (digest && digest->use_count) {
+  if (gs_digest_has_uses(digest)) {
     if (digest->is_kept)
       gs_states_keep(waits, &digest->done, digest->from, pc);
   } else if (rule->from) {
@@ -400,8 +400,8 @@ static bool is_free(gs_wave_waits_t *waits, const gs_digest_t *digest) {
 
 /* Whether the instruction, of any kind, may use a register that somebody will write. */
 static bool may_meet(const gs_wave_waits_t *waits, const gs_digest_t *digest) {
-  const bool is_known = digest && digest->use_count;
-  return waits->marked && (!is_known || gs_digest_meets(digest, waits->vectors, waits->scalars));
+  return waits->marked &&
+         (!gs_digest_has_uses(digest) || gs_digest_meets(digest, waits->vectors, waits->scalars));
 }
 
 /* Executes an instruction that comes behind nothing. */
@@ -428,27 +428,30 @@ static void stop(const gs_wait_t *wait, gs_wave_t *w, const gs_inst_t *in, const
     obey(w, in, rule, NULL, digest, pc);
 }
 
-/* What an instruction uses, and which rows of wait states may end with it. */
-static uint64_t find_uses(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule,
-                          const gs_digest_t *digest, gs_uses_t *uses) {
-  const gs_wait_t *wait = gs_wait_of(w);
-  gs_wave_waits_t *waits = gs_wave_waits(w);
-  const bool is_known = digest && digest->use_count;
-  const bool states = wait->tell_states || wait->late & GS_LATE_STATES;
-  uint64_t rows = states ? (is_known ? digest->to : rule->to) & gs_states_recent(waits) : 0;
-  if (rows && is_known && !gs_states_matter(waits, rows, digest->scalars))
-    rows = 0;
+/* Rows of wait states that may end with the instruction, and have to be looked at. */
+static uint64_t find_rows(const gs_wait_t *wait, gs_wave_waits_t *waits, const gs_wait_rule_t *rule,
+                          const gs_digest_t *digest) {
+  if (!wait->tell_states && !(wait->late & GS_LATE_STATES))
+    return 0;
+  if (!gs_digest_has_uses(digest))
+    return rule->to & gs_states_recent(waits);
+  const uint64_t rows = digest->to & gs_states_recent(waits);
+  return rows && gs_states_matter(waits, rows, digest->scalars) ? rows : 0;
+}
+
+/* What the instruction uses; without a digest only if somebody wants to know. */
+static void find_uses(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule,
+                      const gs_digest_t *digest, bool is_wanted, gs_uses_t *uses) {
   uses->count = 0;
-  if (is_known) {
+  if (gs_digest_has_uses(digest)) {
     uses->count = digest->use_count;
     memcpy(uses->use, digest->use, sizeof digest->use);
     gs_wait_mask_uses(uses, gs_exec(w));
-  } else if (waits->marked || rows || rule->counters) {
+  } else if (is_wanted || rule->counters) {
     gs_wait_uses(w, in, rule, uses);
   }
   if (rule->counters)
     gs_wait_counts_in(w, in, rule, uses);
-  return rows;
 }
 
 static void execute(gs_wave_t *w, const gs_inst_t *in, const void *made) {
@@ -468,9 +471,9 @@ static void execute(gs_wave_t *w, const gs_inst_t *in, const void *made) {
     stop(wait, w, in, rule, digest);
     return;
   }
-  const uint64_t pc = w->pc - in->size;
+  const uint64_t pc = w->pc - in->size, rows = find_rows(wait, waits, rule, digest);
   gs_uses_t uses;
-  const uint64_t rows = find_uses(w, in, rule, digest, &uses);
+  find_uses(w, in, rule, digest, waits->marked || rows, &uses);
   waits->overwritten = 0;
   if (may_meet(waits, digest))
     look(w, in, &uses);

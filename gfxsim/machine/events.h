@@ -62,7 +62,8 @@ bool gs_events_memory_fault(gs_events_t *events, uint32_t node, const gs_fault_t
 /* Waits until one (or all) of the events of a list of ids are set. The time-out is in milliseconds, all ones
  * = for ever. `ages`, if given, has the age at which the caller last saw each event, or 0: one that has
  * another age by now counts as set, so that nobody misses that somebody else's wait took it. They are left as
- * they are now. *slept becomes true if the thread slept for that. */
+ * they are now. Without ages an event that another thread's wait took counts as set for one more thread,
+ * once, which so may come back for nothing. *slept becomes true if the thread slept for that. */
 HSAKMT_STATUS gs_events_wait(gs_events_t *events, const uint32_t *list, uint32_t count, bool all,
                              uint32_t milliseconds, uint64_t *ages, bool *slept);
 

@@ -74,7 +74,8 @@ def compile_program(suite, path, options):
     os.makedirs(os.path.dirname(program), exist_ok=True)
     # Some make a clang run for ever.
     command = ["prlimit", "--cpu=60:70", os.path.join(ROOT, "script", "omp-cc"), "-v", str(options.version), "-g",
-               options.device, "-O3", "-w", *(["-gline-tables-only"] if lines else []), "-I", os.path.join(suite, "ompvv"), *OPTIONS.get(path.split(os.sep)[0], []), source, "-o", program]
+               options.device, "-O3", "-w", *(["-gline-tables-only"] if lines else []), "-I", os.path.join(suite, "ompvv"),
+               *OPTIONS.get(path.split(os.sep)[0], []), source, "-o", program]
     done = subprocess.run(command, capture_output=True, text=True)
     with open(program + ".log", "w") as log:
         log.write(done.stdout + done.stderr)
@@ -111,8 +112,8 @@ def main():
     parser.add_argument("--source", metavar="DIR", help="a copy of the suite (default: it is cloned)")
     parser.add_argument("--device", default="gfx90a", metavar="GFX", help="part to compile for (default: %(default)s)")
     parser.add_argument("--limit", type=int, default=120, metavar="SECONDS", help="for each run (default: %(default)s)")
-    parser.add_argument("--ways", metavar="LIST", help="some of " + ",".join(WAYS) + "; 19 and later have no ours (default: all of those), and check, with the checker: "
-                             "99 then is that it finds something")
+    parser.add_argument("--ways", metavar="LIST", help="some of " + ",".join(WAYS) + "; 19 and later have no ours (default: all "
+                        "of those), and check, with the checker: 99 then is that it finds something")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="at once (default: %(default)s)")
     parser.add_argument("words", nargs="*", metavar="WORD", help="only programs with one of these in their names")
     options = parser.parse_args()
