@@ -25,7 +25,7 @@ build() {
   "ld.lld-$clang" -shared "$scratch/rpc_client.o" -o "$scratch/empty"
 }
 if [ -z "${LOADER_BUILT-}" ]; then
-  build
+  [ -n "${PROGRAMS_BUILT-}" ] || build
   LOADER_BUILT=yes exec "$here/../../script/with-rocr" "$gfx" "$0" "$@"
 fi
 

@@ -16,6 +16,7 @@ fail() {
 
 # build OPTION...
 build() {
+  [ -z "${PROGRAMS_BUILT-}" ] || return 0
   "$here/../../script/omp-cc" -v "$version" -g "$gfx" "$@" "-$level" "$here/constructs/$name.c" -o "$program" \
     2>"$scratch/warnings" || { cat "$scratch/warnings" >&2; fail "cannot compile $name"; }
 }
