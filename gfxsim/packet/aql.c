@@ -483,13 +483,15 @@ static gs_step_t land(gs_aql_t *aql) {
 
 /* Whether the packet is a kernel that may run while others of the queue do: with the scratch memory that the
  * queue has, which is for one kernel at a time. */
-static bool may_fly(const gs_aql_t *aql, const packet_t *packet, const gs_dispatch_t *dispatch) {
+static bool may_fly(gs_aql_t *aql, const packet_t *packet, const gs_dispatch_t *dispatch) {
   const uint32_t lane_bytes = __atomic_load_n(&aql->queue->scratch_wave64_lane_byte_size, __ATOMIC_RELAXED);
   const uint32_t properties = __atomic_load_n(&aql->queue->queue_properties, __ATOMIC_ACQUIRE);
   if (header_type(packet->any.header) != HSA_PACKET_TYPE_KERNEL_DISPATCH || !aql->config.execute ||
       properties & AMD_QUEUE_PROPERTIES_USE_SCRATCH_ONCE)
     return false;
+  gs_bus_enter(&aql->bus); /* a wave's width stands in the kernel's descriptor */
   const uint32_t bytes = gs_dispatch_private_bytes(aql->config.device, aql->bus.map, dispatch);
+  gs_bus_leave(&aql->bus);
   return bytes <= lane_bytes && (!bytes || !gs_flights_with_scratch(aql->flights));
 }
 
@@ -510,6 +512,7 @@ static gs_step_t step_ahead(gs_aql_t *aql) {
   if (!may_fly(aql, packet, &dispatch) ||
       !gs_flights_start(aql->flights, next, &dispatch, packet->any.completion_signal))
     return aql->ahead ? GS_STEP_WAIT : GS_STEP_IDLE;
+  aql->scratch_granted = false;
   aql->ahead++;
   return GS_STEP_DONE;
 }
