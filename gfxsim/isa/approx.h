@@ -13,84 +13,95 @@
 
 #include <stdbool.h>
 
-/* A piece: constant, and coefficients of the distance from its left end. Units differ by function. */
+/* A piece: constant, and coefficients of the distance from its left end. Units differ by function. Of a
+ * logarithm the third has 23 more bits than the second, which lose those of `below`, too. */
 typedef struct gs_cubic {
-  uint32_t c0, c1, c2, c3;
+  int32_t c0;
+  uint32_t c1, c2, c3, below;
 } gs_cubic_t;
 
-static const gs_cubic_t gs_rcp_pieces[32] = {
-    {67108864, 2097138, 65462, 1925}, {65075262, 1971966, 59693, 1705}, {63161283, 1857674, 54582, 1516},
-    {61356675, 1753039, 50039, 1352}, {59652323, 1657001, 45986, 1210}, {58040098, 1568644, 42359, 1086},
-    {56512727, 1487171, 39104, 977},  {55063683, 1411884, 36174, 882},  {53687091, 1342172, 33529, 798},
-    {52377649, 1277499, 31136, 724},  {51130563, 1217390, 28966, 658},  {49941480, 1161426, 26992, 599},
-    {48806446, 1109234, 25194, 547},  {47721858, 1060483, 23552, 501},  {46684427, 1014876, 22050, 459},
-    {45691141, 972149, 20673, 421},   {44739242, 932065, 19408, 388},   {43826196, 894410, 18244, 357},
-    {42949672, 858991, 17171, 330},   {42107522, 825636, 16181, 305},   {41297762, 794186, 15266, 282},
-    {40518559, 764500, 14418, 262},   {39768215, 736447, 13632, 243},   {39045157, 709911, 12902, 226},
-    {38347922, 684783, 12223, 210},   {37675151, 660966, 11591, 196},   {37025580, 638371, 11002, 183},
-    {36398027, 616915, 10452, 171},   {35791394, 596522, 9938, 160},    {35204649, 577124, 9458, 150},
-    {34636833, 558658, 9007, 140},    {34087042, 541063, 8585, 131},
-};
+/* The pieces of a function, each coefficient's side by side, as vectors look them up. */
+enum { GS_PIECES = 32, GS_COEFFICIENTS = 5 };
+typedef struct gs_cubics {
+  uint32_t c[GS_COEFFICIENTS][GS_PIECES];
+} gs_cubics_t;
+
+static inline gs_cubic_t gs_cubic(const gs_cubics_t *pieces, unsigned i) {
+  const uint32_t(*const c)[GS_PIECES] = pieces[i / GS_PIECES].c;
+  const unsigned p = i % GS_PIECES;
+  return (gs_cubic_t){(int32_t)c[0][p], c[1][p], c[2][p], c[3][p], c[4][p]};
+}
+
+static const gs_cubics_t gs_rcp_pieces = {
+    {{67108864, 65075262, 63161283, 61356675, 59652323, 58040098, 56512727, 55063683,
+      53687091, 52377649, 51130563, 49941480, 48806446, 47721858, 46684427, 45691141,
+      44739242, 43826196, 42949672, 42107522, 41297762, 40518559, 39768215, 39045157,
+      38347922, 37675151, 37025580, 36398027, 35791394, 35204649, 34636833, 34087042},
+     {2097138, 1971966, 1857674, 1753039, 1657001, 1568644, 1487171, 1411884, 1342172, 1277499, 1217390,
+      1161426, 1109234, 1060483, 1014876, 972149,  932065,  894410,  858991,  825636,  794186,  764500,
+      736447,  709911,  684783,  660966,  638371,  616915,  596522,  577124,  558658,  541063},
+     {65462, 59693, 54582, 50039, 45986, 42359, 39104, 36174, 33529, 31136, 28966,
+      26992, 25194, 23552, 22050, 20673, 19408, 18244, 17171, 16181, 15266, 14418,
+      13632, 12902, 12223, 11591, 11002, 10452, 9938,  9458,  9007,  8585},
+     {1925, 1705, 1516, 1352, 1210, 1086, 977, 882, 798, 724, 658, 599, 547, 501, 459, 421,
+      388,  357,  330,  305,  282,  262,  243, 226, 210, 196, 183, 171, 160, 150, 140, 131}}};
 
 /* Of even exponents, then of odd ones. */
-static const gs_cubic_t gs_rsq_pieces[64] = {
-    {67108864, 1048572, 24555, 606}, {66084241, 1001273, 22738, 545}, {65105161, 957426, 21104, 491},
-    {64168347, 916688, 19629, 445},  {63270843, 878759, 18295, 403},  {62409975, 843376, 17084, 367},
-    {61583317, 810305, 15983, 335},  {60788660, 779340, 14978, 306},  {60023992, 750298, 14060, 280},
-    {59287474, 723016, 13219, 257},  {58577418, 697349, 12446, 237},  {57892279, 673165, 11735, 218},
-    {57230631, 650347, 11080, 201},  {56591163, 628789, 10475, 186},  {55972661, 608397, 9915, 173},
-    {55374006, 589084, 9396, 160},   {54794158, 570771, 8914, 149},   {54232151, 553388, 8467, 139},
-    {53687091, 536870, 8050, 129},   {53158141, 521157, 7661, 121},   {52644524, 506196, 7298, 113},
-    {52145512, 491938, 6959, 105},   {51660427, 478336, 6641, 99},    {51188632, 465350, 6343, 93},
-    {50729532, 452941, 6064, 87},    {50282567, 441074, 5802, 82},    {49847212, 429717, 5555, 77},
-    {49422973, 418838, 5322, 73},    {49009384, 408411, 5103, 68},    {48606008, 398409, 4897, 65},
-    {48212431, 388809, 4702, 61},    {47828262, 379589, 4517, 58},    {47453132, 741452, 17363, 428},
-    {46728614, 708007, 16078, 385},  {46036300, 677002, 14922, 347},  {45373873, 648196, 13880, 314},
-    {44739242, 621376, 12936, 285},  {44130517, 596356, 12080, 259},  {43545981, 572972, 11301, 236},
-    {42984073, 551076, 10591, 216},  {42443372, 530541, 9942, 198},   {41922574, 511250, 9347, 182},
-    {41420490, 493100, 8801, 167},   {40936023, 475999, 8298, 154},   {40468167, 459864, 7835, 142},
-    {40015995, 444621, 7407, 132},   {39578648, 430202, 7011, 122},   {39155335, 416545, 6644, 113},
-    {38745320, 403596, 6303, 105},   {38347922, 391304, 5987, 98},    {37962506, 379624, 5692, 91},
-    {37588482, 368514, 5417, 85},    {37225300, 357935, 5160, 80},    {36872445, 347852, 4920, 74},
-    {36529438, 338235, 4696, 70},    {36195829, 329052, 4485, 65},    {35871196, 320278, 4288, 61},
-    {35555144, 311887, 4102, 58},    {35247302, 303855, 3928, 54},    {34947319, 296163, 3763, 51},
-    {34654868, 288790, 3609, 48},    {34369638, 281718, 3462, 45},    {34091337, 274930, 3325, 43},
-    {33819688, 268410, 3194, 41},
-};
+static const gs_cubics_t gs_rsq_pieces[2] = {
+    {{{67108864, 66084241, 65105161, 64168347, 63270843, 62409975, 61583317, 60788660,
+       60023992, 59287474, 58577418, 57892279, 57230631, 56591163, 55972661, 55374006,
+       54794158, 54232151, 53687091, 53158141, 52644524, 52145512, 51660427, 51188632,
+       50729532, 50282567, 49847212, 49422973, 49009384, 48606008, 48212431, 47828262},
+      {1048572, 1001273, 957426, 916688, 878759, 843376, 810305, 779340, 750298, 723016, 697349,
+       673165,  650347,  628789, 608397, 589084, 570771, 553388, 536870, 521157, 506196, 491938,
+       478336,  465350,  452941, 441074, 429717, 418838, 408411, 398409, 388809, 379589},
+      {24555, 22738, 21104, 19629, 18295, 17084, 15983, 14978, 14060, 13219, 12446,
+       11735, 11080, 10475, 9915,  9396,  8914,  8467,  8050,  7661,  7298,  6959,
+       6641,  6343,  6064,  5802,  5555,  5322,  5103,  4897,  4702,  4517},
+      {606, 545, 491, 445, 403, 367, 335, 306, 280, 257, 237, 218, 201, 186, 173, 160,
+       149, 139, 129, 121, 113, 105, 99,  93,  87,  82,  77,  73,  68,  65,  61,  58}}},
+    {{{47453132, 46728614, 46036300, 45373873, 44739242, 44130517, 43545981, 42984073,
+       42443372, 41922574, 41420490, 40936023, 40468167, 40015995, 39578648, 39155335,
+       38745320, 38347922, 37962506, 37588482, 37225300, 36872445, 36529438, 36195829,
+       35871196, 35555144, 35247302, 34947319, 34654868, 34369638, 34091337, 33819688},
+      {741452, 708007, 677002, 648196, 621376, 596356, 572972, 551076, 530541, 511250, 493100,
+       475999, 459864, 444621, 430202, 416545, 403596, 391304, 379624, 368514, 357935, 347852,
+       338235, 329052, 320278, 311887, 303855, 296163, 288790, 281718, 274930, 268410},
+      {17363, 16078, 14922, 13880, 12936, 12080, 11301, 10591, 9942, 9347, 8801,
+       8298,  7835,  7407,  7011,  6644,  6303,  5987,  5692,  5417, 5160, 4920,
+       4696,  4485,  4288,  4102,  3928,  3763,  3609,  3462,  3325, 3194},
+      {428, 385, 347, 314, 285, 259, 236, 216, 198, 182, 167, 154, 142, 132, 122, 113,
+       105, 98,  91,  85,  80,  74,  70,  65,  61,  58,  54,  51,  48,  45,  43,  41}}}};
 
-/* Likewise. */
-static const gs_cubic_t gs_sqrt_pieces[32] = {
-    {33554432, 2097143, 32722, 474}, {34587116, 2034529, 29882, 409}, {35589849, 1977208, 27431, 356},
-    {36565094, 1924474, 25297, 312}, {37514995, 1875745, 23425, 275}, {38441431, 1830541, 21774, 244},
-    {39346059, 1788454, 20308, 218}, {40230350, 1749143, 18999, 195}, {41095618, 1712315, 17825, 176},
-    {41943040, 1677719, 16767, 159}, {42773675, 1645139, 15810, 145}, {43588485, 1614387, 14940, 132},
-    {44388341, 1585296, 14147, 120}, {45174036, 1557724, 13422, 110}, {45946298, 1531542, 12757, 102},
-    {46705792, 1506637, 12145, 94},  {47453132, 2965809, 46276, 670}, {48913569, 2877259, 42260, 578},
-    {50331648, 2796194, 38793, 503}, {51710852, 2721617, 35775, 441}, {53054215, 2652705, 33129, 389},
-    {54364393, 2588776, 30793, 346}, {55643730, 2529256, 28720, 308}, {56894307, 2473662, 26869, 277},
-    {58117981, 2421579, 25208, 249}, {59316416, 2372654, 23712, 225}, {60491112, 2326579, 22358, 205},
-    {61643427, 2283088, 21129, 186}, {62774594, 2241948, 20008, 171}, {63885735, 2202954, 18982, 156},
-    {64977878, 2165927, 18042, 144}, {66051965, 2130707, 17176, 133},
-};
+/* Likewise, half as many. */
+static const gs_cubics_t gs_sqrt_pieces = {
+    {{33554432, 34587116, 35589849, 36565094, 37514995, 38441431, 39346059, 40230350,
+      41095618, 41943040, 42773675, 43588485, 44388341, 45174036, 45946298, 46705792,
+      47453132, 48913569, 50331648, 51710852, 53054215, 54364393, 55643730, 56894307,
+      58117981, 59316416, 60491112, 61643427, 62774594, 63885735, 64977878, 66051965},
+     {2097143, 2034529, 1977208, 1924474, 1875745, 1830541, 1788454, 1749143, 1712315, 1677719, 1645139,
+      1614387, 1585296, 1557724, 1531542, 1506637, 2965809, 2877259, 2796194, 2721617, 2652705, 2588776,
+      2529256, 2473662, 2421579, 2372654, 2326579, 2283088, 2241948, 2202954, 2165927, 2130707},
+     {32722, 29882, 27431, 25297, 23425, 21774, 20308, 18999, 17825, 16767, 15810,
+      14940, 14147, 13422, 12757, 12145, 46276, 42260, 38793, 35775, 33129, 30793,
+      28720, 26869, 25208, 23712, 22358, 21129, 20008, 18982, 18042, 17176},
+     {474, 409, 356, 312, 275, 244, 218, 195, 176, 159, 145, 132, 120, 110, 102, 94,
+      670, 578, 503, 441, 389, 346, 308, 277, 249, 225, 205, 186, 171, 156, 144, 133}}};
 
-static const gs_cubic_t gs_exp_pieces[32] = {
-    {268435456, 5814541, 8060268, 29},   {274313427, 5941862, 8236765, 29},
-    {280320109, 6071972, 8417127, 30},   {286458319, 6204931, 8601438, 31},
-    {292730941, 6340801, 8789785, 31},   {299140913, 6479647, 8982256, 32},
-    {305691246, 6621533, 9178942, 33},   {312385013, 6766525, 9379934, 33},
-    {319225354, 6914693, 9585328, 34},   {326215479, 7066105, 9795219, 35},
-    {333358667, 7220833, 10009707, 36},  {340658273, 7378948, 10228891, 36},
-    {348117717, 7540526, 10452874, 37},  {355740503, 7705642, 10681762, 38},
-    {363530205, 7874374, 10915663, 39},  {371490480, 8046800, 11154685, 40},
-    {379625062, 8223002, 11398940, 41},  {387937769, 8403062, 11648545, 42},
-    {396432501, 8587066, 11903614, 42},  {405113242, 8775098, 12164270, 43},
-    {413984066, 8967247, 12430633, 44},  {423049137, 9163605, 12702828, 45},
-    {432312707, 9364261, 12980984, 46},  {441779122, 9569312, 13265230, 47},
-    {451452826, 9778853, 13555701, 48},  {461338356, 9992982, 13852532, 49},
-    {471440350, 10211799, 14155863, 50}, {481763549, 10435409, 14465836, 52},
-    {492312797, 10663914, 14782597, 53}, {503093043, 10897424, 15106293, 54},
-    {514109347, 11136046, 15437078, 55}, {525366876, 11379894, 15775106, 56},
-};
+static const gs_cubics_t gs_exp_pieces = {
+    {{268435456, 274313427, 280320109, 286458319, 292730941, 299140913, 305691246, 312385013,
+      319225354, 326215479, 333358667, 340658273, 348117717, 355740503, 363530205, 371490480,
+      379625062, 387937769, 396432501, 405113242, 413984066, 423049137, 432312707, 441779122,
+      451452826, 461338356, 471440350, 481763549, 492312797, 503093043, 514109347, 525366876},
+     {5814541, 5941862, 6071972, 6204931, 6340801,  6479647,  6621533,  6766525,  6914693,  7066105, 7220833,
+      7378948, 7540526, 7705642, 7874374, 8046800,  8223002,  8403062,  8587066,  8775098,  8967247, 9163605,
+      9364261, 9569312, 9778853, 9992982, 10211799, 10435409, 10663914, 10897424, 11136046, 11379894},
+     {8060268,  8236765,  8417127,  8601438,  8789785,  8982256,  9178942,  9379934,
+      9585328,  9795219,  10009707, 10228891, 10452874, 10681762, 10915663, 11154685,
+      11398940, 11648545, 11903614, 12164270, 12430633, 12702828, 12980984, 13265230,
+      13555701, 13852532, 14155863, 14465836, 14782597, 15106293, 15437078, 15775106},
+     {29, 29, 30, 31, 31, 32, 33, 33, 34, 35, 36, 36, 37, 38, 39, 40,
+      41, 42, 42, 43, 44, 45, 46, 47, 48, 49, 50, 52, 53, 54, 55, 56}}};
 
 /* ---- Steps that the functions share ---- */
 
@@ -106,9 +117,9 @@ static inline int64_t gs_product24(int64_t product) {
 }
 
 /* The terms of second and third order at `f`, a distance of 24 bits, where the third weakens the second. */
-static inline int64_t gs_curve(const gs_cubic_t *c, int64_t f, unsigned shift2, unsigned shift3) {
+static inline int64_t gs_curve(gs_cubic_t c, int64_t f, unsigned shift2, unsigned shift3) {
   const int64_t square = (f >> 7) * (f >> 7) >> 10;
-  const int64_t slope = ((int64_t)c->c2 << shift2) - gs_to_even(c->c3 * ((f >> 4) + 1), shift3);
+  const int64_t slope = ((int64_t)c.c2 << shift2) - gs_to_even(c.c3 * ((f >> 4) + 1), shift3);
   return gs_product24(slope * square);
 }
 
@@ -130,28 +141,36 @@ static inline uint32_t gs_significand(int64_t x, unsigned shift) {
  *
  * `half` is 1 in f64, whose results are not rounded: half a unit of the constant in most pieces. */
 
-/* 1 / (1 + m / 2^29), m > 0, in units of 2^-35. */
-static inline int64_t gs_rcp_significand(int64_t m, int64_t half) {
-  const gs_cubic_t *const c = &gs_rcp_pieces[m >> 24];
-  const int64_t f = m & 0xffffff, product = c->c1 * f;
-  return ((int64_t)c->c0 * 2 + (m >> 24 ? half : 0)) * 256 -
+/* The piece that a significand is in. Of roots the odd exponents have pieces of their own. */
+static inline unsigned gs_rcp_piece(uint32_t m) {
+  return m >> 24;
+}
+static inline unsigned gs_rsq_piece(unsigned odd, uint32_t m) {
+  return odd * GS_PIECES + (m >> 24);
+}
+static inline unsigned gs_sqrt_piece(unsigned odd, uint32_t m) {
+  return odd * (GS_PIECES / 2) + (m >> 25);
+}
+
+/* 1 / (1 + m / 2^29), in units of 2^-35. */
+static inline int64_t gs_rcp_significand(gs_cubic_t c, int64_t m, int64_t half) {
+  const int64_t f = m & 0xffffff, product = c.c1 * f;
+  return ((int64_t)c.c0 * 2 + (m >> 24 ? half : 0)) * 256 -
          gs_falling(product, product >> 44 ? 21 : 20, 21) * 64 + gs_curve(c, f, 8, 12);
 }
 
 /* 1 / sqrt(x), x = 1 + m / 2^29 or twice that, in units of 2^-36. Bits 4 and 5 do not reach the linear term
  * of the last piece. */
-static inline int64_t gs_rsq_significand(unsigned odd, int64_t m, int64_t half) {
-  const gs_cubic_t *const c = &gs_rsq_pieces[32 * odd + (unsigned)(m >> 24)];
-  const int64_t f = m & 0xffffff, product = c->c1 * (m >> 24 == 31 ? f & ~INT64_C(0x30) : f);
-  return ((int64_t)c->c0 * 2 + (m >> 24 ? half : 0)) * 512 -
+static inline int64_t gs_rsq_significand(gs_cubic_t c, int64_t m, int64_t half) {
+  const int64_t f = m & 0xffffff, product = c.c1 * (m >> 24 == 31 ? f & ~INT64_C(0x30) : f);
+  return ((int64_t)c.c0 * 2 + (m >> 24 ? half : 0)) * 512 -
          gs_falling(product, product >> 43 ? 20 : 19, 21) * 128 + gs_curve(c, f, 9, 11);
 }
 
 /* sqrt(x), likewise, of which one bit less is looked at; in units of 2^-35. */
-static inline int64_t gs_sqrt_significand(unsigned odd, int64_t m, int64_t half) {
-  const gs_cubic_t *const c = &gs_sqrt_pieces[16 * odd + (unsigned)(m >> 25)];
-  const int64_t f = m >> 1 & 0xffffff, product = c->c1 * f;
-  return ((int64_t)c->c0 * 2 + (m >> 25 == 15 ? 0 : half)) * 512 +
+static inline int64_t gs_sqrt_significand(gs_cubic_t c, int64_t m, int64_t half) {
+  const int64_t f = m >> 1 & 0xffffff, product = c.c1 * f;
+  return ((int64_t)c.c0 * 2 + (m >> 25 == 15 ? 0 : half)) * 512 +
          gs_rising(product, product >> 45 ? 22 : 21, 22) * 128 - gs_curve(c, f, 8, 11);
 }
 
@@ -171,151 +190,183 @@ static inline uint32_t gs_f32_nan(uint32_t x, bool quiet) {
   return x | (quiet ? 0x400000 : 0);
 }
 
-static inline uint32_t gs_rcp_f32_bits(uint32_t x, bool quiet) {
-  const uint32_t sign = x & GS_F32_SIGN, magnitude = x ^ sign, fraction = x & GS_F32_FRACTION;
-  if (magnitude > GS_F32_INFINITY)
-    return gs_f32_nan(x, quiet);
-  if (magnitude < GS_F32_LEAST)
-    return sign | GS_F32_INFINITY;
+/* Of each function: whether an argument needs nothing but its piece; which one; what the piece gives; and the
+ * result of any argument. NaNs become quiet where `quiet` says so. Vector code computes the third for all
+ * lanes, and the last for those that are not plain: hence without branches. */
+
+static inline uint32_t gs_magnitude(uint32_t x) {
+  return x & ~GS_F32_SIGN;
+}
+/* The bits of the significand below the point that the unit looks at. */
+static inline uint32_t gs_looked_at(uint32_t x) {
+  return (x & GS_F32_FRACTION) << 6;
+}
+/* 127, which is odd, means 0. */
+static inline unsigned gs_is_odd(uint32_t x) {
+  return ~x >> 23 & 1;
+}
+static inline bool gs_is_normal(uint32_t x) {
+  return gs_magnitude(x) - GS_F32_LEAST < GS_F32_INFINITY - GS_F32_LEAST;
+}
+
+static inline bool gs_rcp_f32_is_plain(uint32_t x) {
+  return gs_magnitude(x) - GS_F32_LEAST < UINT32_C(252) << 23; /* the result is a normal number, too */
+}
+static inline unsigned gs_rcp_f32_piece(uint32_t x) {
+  return gs_rcp_piece(gs_looked_at(x));
+}
+static inline uint32_t gs_rcp_f32_plain(gs_cubic_t c, uint32_t x) {
   /* The result is fraction * 2^-24 for the significand of x, or 1 for a power of two. */
-  const int32_t exponent = 253 - (int32_t)(magnitude >> 23) + (fraction == 0);
-  if (exponent <= 0)
-    return sign;
-  const uint32_t bits = fraction ? gs_significand(gs_rcp_significand((int64_t)fraction << 6, 0), 11) : 0;
-  return sign | (uint32_t)exponent << 23 | (bits & GS_F32_FRACTION);
+  const uint32_t exponent = 253 - (gs_magnitude(x) >> 23) + ((x & GS_F32_FRACTION) == 0);
+  const uint32_t bits = gs_significand(gs_rcp_significand(c, gs_looked_at(x), 0), 11);
+  return (x & GS_F32_SIGN) | exponent << 23 | (bits & GS_F32_FRACTION);
 }
-
-static inline uint32_t gs_rsq_f32_bits(uint32_t x, bool quiet) {
-  const uint32_t sign = x & GS_F32_SIGN, magnitude = x ^ sign, fraction = x & GS_F32_FRACTION;
+static inline uint32_t gs_rcp_f32_bits(uint32_t x, bool quiet) {
+  if (gs_rcp_f32_is_plain(x))
+    return gs_rcp_f32_plain(gs_cubic(&gs_rcp_pieces, gs_rcp_f32_piece(x)), x);
+  const uint32_t sign = x & GS_F32_SIGN, magnitude = x ^ sign;
   if (magnitude > GS_F32_INFINITY)
     return gs_f32_nan(x, quiet);
   if (magnitude < GS_F32_LEAST)
     return sign | GS_F32_INFINITY;
-  if (sign)
-    return GS_F32_INVALID;
-  if (magnitude == GS_F32_INFINITY)
-    return 0;
-  const uint32_t odd = ~magnitude >> 23 & 1;                 /* 127, which is odd, means 0 */
-  const uint32_t half = (381 + odd - (magnitude >> 23)) / 2; /* exponent of the result, or one more */
-  if (!odd && !fraction)
-    return half << 23;
-  /* It may round up to a power of two. */
-  return ((half - 2) << 23) + gs_significand(gs_rsq_significand(odd, (int64_t)fraction << 6, 0), 12);
+  return sign | (magnitude == UINT32_C(253) << 23 ? GS_F32_LEAST : 0);
 }
 
+static inline bool gs_rsq_f32_is_plain(uint32_t x) {
+  return gs_is_normal(x) && !(x & GS_F32_SIGN);
+}
+static inline unsigned gs_rsq_f32_piece(uint32_t x) {
+  return gs_rsq_piece(gs_is_odd(x), gs_looked_at(x));
+}
+static inline uint32_t gs_rsq_f32_plain(gs_cubic_t c, uint32_t x) {
+  const uint32_t half = (381 + gs_is_odd(x) - (x >> 23)) / 2; /* exponent of the result, or one more */
+  /* It may round up to a power of two. */
+  return ((half - 2) << 23) + gs_significand(gs_rsq_significand(c, gs_looked_at(x), 0), 12);
+}
+static inline uint32_t gs_rsq_f32_bits(uint32_t x, bool quiet) {
+  if (gs_rsq_f32_is_plain(x))
+    return gs_rsq_f32_plain(gs_cubic(gs_rsq_pieces, gs_rsq_f32_piece(x)), x);
+  const uint32_t sign = x & GS_F32_SIGN, magnitude = x ^ sign;
+  if (magnitude > GS_F32_INFINITY)
+    return gs_f32_nan(x, quiet);
+  if (magnitude < GS_F32_LEAST)
+    return sign | GS_F32_INFINITY;
+  return sign ? GS_F32_INVALID : 0;
+}
+
+static inline bool gs_sqrt_f32_is_plain(uint32_t x) {
+  return gs_is_normal(x) && !(x & GS_F32_SIGN);
+}
+static inline unsigned gs_sqrt_f32_piece(uint32_t x) {
+  return gs_sqrt_piece(gs_is_odd(x), gs_looked_at(x));
+}
+static inline uint32_t gs_sqrt_f32_plain(gs_cubic_t c, uint32_t x) {
+  const uint32_t half = ((x >> 23) + 127 - gs_is_odd(x)) / 2;
+  return ((half - 1) << 23) + gs_significand(gs_sqrt_significand(c, gs_looked_at(x), 0), 12);
+}
 static inline uint32_t gs_sqrt_f32_bits(uint32_t x, bool quiet) {
-  const uint32_t sign = x & GS_F32_SIGN, magnitude = x ^ sign, fraction = x & GS_F32_FRACTION;
+  if (gs_sqrt_f32_is_plain(x))
+    return gs_sqrt_f32_plain(gs_cubic(&gs_sqrt_pieces, gs_sqrt_f32_piece(x)), x);
+  const uint32_t sign = x & GS_F32_SIGN, magnitude = x ^ sign;
   if (magnitude > GS_F32_INFINITY)
     return gs_f32_nan(x, quiet);
   if (magnitude < GS_F32_LEAST)
     return sign;
-  if (sign)
-    return GS_F32_INVALID;
-  if (magnitude == GS_F32_INFINITY)
-    return x;
-  const uint32_t odd = ~magnitude >> 23 & 1, half = ((magnitude >> 23) + 127 - odd) / 2;
-  return ((half - 1) << 23) + gs_significand(gs_sqrt_significand(odd, (int64_t)fraction << 6, 0), 12);
+  return sign ? GS_F32_INVALID : x;
 }
+
+/* ---- Powers of two ---- */
 
 /* 2^(fraction / 2^29) in units of 2^-36. */
-static inline int64_t gs_exp_significand(uint32_t fraction) {
-  const gs_cubic_t *const c = &gs_exp_pieces[fraction >> 24];
-  const int64_t f = fraction & 0xffffff, g = f >> 6, product = c->c1 * f;
-  const int64_t slope = gs_to_even(((int64_t)c->c2 << 7) + c->c3 * g, 7);
-  return ((int64_t)c->c0 + gs_rising(product, product >> 47 ? 24 : 23, 24)) * 256 +
+static inline int64_t gs_exp_significand(gs_cubic_t c, uint32_t fraction) {
+  const int64_t f = fraction & 0xffffff, g = f >> 6, product = c.c1 * f;
+  const int64_t slope = gs_to_even(((int64_t)c.c2 << 7) + c.c3 * g, 7);
+  return ((int64_t)c.c0 + gs_rising(product, product >> 47 ? 24 : 23, 24)) * 256 +
          gs_product24((g * g >> 12) * slope);
 }
 
-/* Negative exponents are counted from the next lower integer with the complement of the bits, which is a unit
- * too little. Halves are rounded once, for which the float's last bit tells whether bits were cut off. */
-static inline uint32_t gs_exp_rounded(uint32_t x, bool quiet, bool odd) {
-  const uint32_t sign = x & GS_F32_SIGN, magnitude = x ^ sign, exponent = magnitude >> 23;
-  if (magnitude > GS_F32_INFINITY)
-    return gs_f32_nan(x, quiet);
-  if (exponent < 103)
-    return GS_F32_ONE;
-  if (exponent >= 134)
-    return sign ? 0 : GS_F32_INFINITY;
-  const uint64_t significand = (magnitude & GS_F32_FRACTION) | GS_F32_LEAST;
-  const int64_t fixed =
-      (int64_t)(exponent >= 121 ? significand << (exponent - 121) : significand >> (121 - exponent));
-  const int64_t turned = sign ? ~fixed : fixed;
-  const int64_t wide = gs_exp_significand((uint32_t)turned & 0x1fffffff);
+/* A number in units of 2^-29. Negative ones are counted from the next lower integer with the complement of
+ * the bits, which is a unit too little. */
+static inline int64_t gs_exp_fixed(uint32_t x) {
+  const uint64_t significand = (x & GS_F32_FRACTION) | GS_F32_LEAST;
+  const int64_t fixed = (int64_t)(significand << 18 >> ((139 - (gs_magnitude(x) >> 23)) & 63));
+  return fixed ^ -(int64_t)(x >> 31);
+}
+
+/* Neither so small that the result is 1, nor from 2^7 on, where it is no number. */
+static inline bool gs_exp_f32_is_plain(uint32_t x) {
+  return gs_magnitude(x) - (UINT32_C(103) << 23) < UINT32_C(31) << 23;
+}
+static inline unsigned gs_exp_f32_piece(uint32_t x) {
+  return (unsigned)gs_exp_fixed(x) >> 24 & (GS_PIECES - 1);
+}
+/* Halves are rounded once, for which the float's last bit tells whether bits were cut off. */
+static inline uint32_t gs_exp_plain(gs_cubic_t c, uint32_t x, bool odd) {
+  const int64_t fixed = gs_exp_fixed(x), wide = gs_exp_significand(c, (uint32_t)fixed & 0x1fffffff);
   const int64_t rounded = odd ? wide >> 13 | ((wide & 0x1fff) != 0) : gs_to_even(wide, 13);
-  const int64_t bits = ((turned >> 29) + 126) * GS_F32_LEAST + rounded;
+  const int64_t bits = ((fixed >> 29) + 126) * GS_F32_LEAST + rounded;
   return bits < GS_F32_LEAST ? 0 : (uint32_t)bits;
+}
+static inline uint32_t gs_exp_rounded(uint32_t x, bool quiet, bool odd) {
+  if (gs_exp_f32_is_plain(x))
+    return gs_exp_plain(gs_cubic(&gs_exp_pieces, gs_exp_f32_piece(x)), x, odd);
+  if (gs_magnitude(x) > GS_F32_INFINITY)
+    return gs_f32_nan(x, quiet);
+  if (gs_magnitude(x) >> 23 < 103)
+    return GS_F32_ONE;
+  return x & GS_F32_SIGN ? 0 : GS_F32_INFINITY;
+}
+static inline uint32_t gs_exp_f32_plain(gs_cubic_t c, uint32_t x) {
+  return gs_exp_plain(c, x, false);
 }
 static inline uint32_t gs_exp_f32_bits(uint32_t x, bool quiet) {
   return gs_exp_rounded(x, quiet, false);
 }
-
 /* ---- Logarithms ---- */
 
-/* The third coefficient has 23 more bits than the second, which lose those of `below`, too. */
-typedef struct gs_log_piece {
-  int32_t c0;
-  uint32_t c1, c2, c3, below;
-} gs_log_piece_t;
-
-/* The last one is the upper half of the second. */
-static const gs_log_piece_t gs_log_pieces[33] = {
-    {15, 12102179, 12095173, 7703430, 0},
-    {47667825, 11735468, 11378345, 7196210, 7786496},
-    {93912517, 11390291, 10714741, 6440064, 7413760},
-    {138816594, 11064855, 10111507, 5910132, 7176192},
-    {182455591, 10757500, 9557803, 5437300, 6864896},
-    {224898847, 10466758, 9048378, 5014168, 6701056},
-    {266210154, 10191316, 8578611, 4633666, 6881280},
-    {306448312, 9930003, 8144494, 4290660, 6971392},
-    {345667679, 9681753, 7742500, 3980348, 6138880},
-    {383918558, 9445614, 7369567, 3699876, 6987776},
-    {421247645, 9220718, 7022931, 3444856, 5824512},
-    {457698312, 9006284, 6700175, 3212382, 6217728},
-    {493310964, 8801596, 6399165, 3000264, 5619712},
-    {528123258, 8606005, 6118007, 2807020, 5586944},
-    {562170399, 8418918, 5854955, 2629240, 5513216},
-    {595485263, 8239793, 5608532, 2466858, 5709824},
-    {628098719, 8068131, 5377341, 2317504, 5332992},
-    {660039693, 7903475, 5160150, 2179820, 5226496},
-    {691335339, 7745406, 4955875, 2053444, 5193728},
-    {722011229, 7593536, 4763477, 1936151, 5345280},
-    {752091435, 7447506, 4582059, 1827318, 5513216},
-    {781598650, 7306987, 4410807, 1726376, 5046272},
-    {810554297, 7171673, 4248984, 1632887, 5227520},
-    {838978616, 7041279, 4095937, 1547042, 5300224},
-    {866890752, 6915542, 3950988, 1466372, 4939776},
-    {894308853, 6794217, 3813578, 1390544, 4890624},
-    {921250083, 6677075, 3683220, 1321584, 4857856},
-    {947730761, 6563905, 3559471, 1255436, 4808704},
-    {973766367, 6454506, 3441820, 1193876, 4784128},
-    {999371610, 6348694, 3329908, 1137588, 4767744},
-    {1024560488, 6246298, 3223482, 1083560, 4734976},
-    {1049346329, 6147160, 3121894, 1032952, 4718592},
-    {47667912, 11735350, 11363743, 6879954, 8077312},
-};
+static const gs_cubics_t gs_log_pieces = {
+    {{15,        47667825,  93912517,  138816594, 182455591, 224898847, 266210154,  306448312,
+      345667679, 383918558, 421247645, 457698312, 493310964, 528123258, 562170399,  595485263,
+      628098719, 660039693, 691335339, 722011229, 752091435, 781598650, 810554297,  838978616,
+      866890752, 894308853, 921250083, 947730761, 973766367, 999371610, 1024560488, 1049346329},
+     {12102179, 11735468, 11390291, 11064855, 10757500, 10466758, 10191316, 9930003,
+      9681753,  9445614,  9220718,  9006284,  8801596,  8606005,  8418918,  8239793,
+      8068131,  7903475,  7745406,  7593536,  7447506,  7306987,  7171673,  7041279,
+      6915542,  6794217,  6677075,  6563905,  6454506,  6348694,  6246298,  6147160},
+     {12095173, 11378345, 10714741, 10111507, 9557803, 9048378, 8578611, 8144494, 7742500, 7369567, 7022931,
+      6700175,  6399165,  6118007,  5854955,  5608532, 5377341, 5160150, 4955875, 4763477, 4582059, 4410807,
+      4248984,  4095937,  3950988,  3813578,  3683220, 3559471, 3441820, 3329908, 3223482, 3121894},
+     {7703430, 7196210, 6440064, 5910132, 5437300, 5014168, 4633666, 4290660, 3980348, 3699876, 3444856,
+      3212382, 3000264, 2807020, 2629240, 2466858, 2317504, 2179820, 2053444, 1936151, 1827318, 1726376,
+      1632887, 1547042, 1466372, 1390544, 1321584, 1255436, 1193876, 1137588, 1083560, 1032952},
+     {0,       7786496, 7413760, 7176192, 6864896, 6701056, 6881280, 6971392, 6138880, 6987776, 5824512,
+      6217728, 5619712, 5586944, 5513216, 5709824, 5332992, 5226496, 5193728, 5345280, 5513216, 5046272,
+      5227520, 5300224, 4939776, 4890624, 4857856, 4808704, 4784128, 4767744, 4734976, 4718592}}};
+/* The upper half of the second. */
+static const gs_cubic_t gs_log_second_half = {47667912, 11735350, 11363743, 6879954, 8077312};
 /* Of the distance from 1, in three pieces above it and two below. */
-static const gs_log_piece_t gs_log_above[3] = {
+static const gs_cubic_t gs_log_above[3] = {
     {1, 48408812, 12102094, 7996204, 8257536},
     {385, 48408744, 12097614, 7795547, 8196096},
     {5713, 48408288, 12084310, 7533868, 7961344},
 };
-static const gs_log_piece_t gs_log_below[2] = {
+static const gs_cubic_t gs_log_below[2] = {
     {1, 48408812, 12101979, 2035248, 61440},
     {-799, 48408884, 12097323, 2088428, 0},
 };
 
 /* Without its last bit if it has 26. */
 static inline int64_t gs_keep25(int64_t x) {
-  return x >> 25 ? x & ~INT64_C(1) : x;
+  return x & ~(x >> 25 & 1);
 }
 
-/* x / 2^shift as a float, cut off or, with `away`, rounded away from zero. x > 0. */
-static inline uint32_t gs_f32_of_fixed(uint64_t x, int shift, bool away) {
-  const int top = 63 - __builtin_clzll(x), down = top - 23;
-  uint64_t significand = down > 0 ? x >> down : x << -down;
-  if (away && down > 0)
-    significand = (x + (UINT64_C(1) << down) - 1) >> down;
-  return ((uint32_t)(top - shift + 126) << 23) + (uint32_t)significand;
+/* x / 2^shift as a float, cut off or, with `away`, rounded away from zero. 0 < x < 2^53, which a double has
+ * exactly. */
+static inline uint32_t gs_f32_of_fixed(int64_t x, int shift, bool away) {
+  const double value = (double)x;
+  int64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return (uint32_t)((bits + (away ? (1 << 29) - 1 : 0)) >> 29) - ((uint32_t)(1023 - 127 + shift) << 23);
 }
 
 /* log2 of 1 plus or minus a distance of n / 2^23 or n / 2^24, without its sign. */
@@ -324,25 +375,33 @@ static inline uint32_t gs_log_near_one(bool is_below, uint32_t n) {
   while (scale < 16 && n << scale < 1u << 14)
     scale += 4;
   const int64_t scaled = (int64_t)n << scale, square = scaled * scaled >> (12 + scale);
-  const gs_log_piece_t *const c =
-      is_below ? &gs_log_below[n >> 17] : &gs_log_above[n >> 16 ? 1 + (n >> 17) : 0];
+  const gs_cubic_t *const c = is_below ? &gs_log_below[n >> 17] : &gs_log_above[n >> 16 ? 1 + (n >> 17) : 0];
   const int64_t linear = c->c0 + (c->c1 * scaled >> 15) * 8;
   const int64_t third = (int64_t)c->c3 * n + c->below;
   const int64_t sum = is_below ? linear + gs_keep25((c->c2 + (third >> 22)) * square >> 23)
                                : linear - gs_keep25((c->c2 - (third >> 23)) * square >> 22);
-  return gs_f32_of_fixed((uint64_t)sum, (is_below ? 37 : 36) + scale, true);
+  return gs_f32_of_fixed(sum, (is_below ? 37 : 36) + scale, true);
 }
 
-/* log2 of the significand in units of 2^-36. */
-static inline int64_t gs_log_significand(uint32_t fraction) {
-  const gs_log_piece_t *const c = &gs_log_pieces[fraction >> 17 == 3 ? 32 : fraction >> 18];
-  const int64_t f = fraction & 0x3ffff, slope = c->c2 - ((int64_t)(c->c3 * f + c->below) >> 23);
-  return ((int64_t)c->c0 + (c->c1 * f >> 16)) * 64 - gs_keep25(slope * (f * f >> 12) >> 22);
+/* A normal number away from 1, and not where the second piece has a half of its own. */
+static inline bool gs_log_f32_is_plain(uint32_t x) {
+  return gs_is_normal(x) && !(x & GS_F32_SIGN) && x - 0x3f7c0001 > 0x3f840000 - 0x3f7c0001 - 1 &&
+         (x & GS_F32_FRACTION) >> 17 != 3;
 }
-
+static inline unsigned gs_log_f32_piece(uint32_t x) {
+  return (x & GS_F32_FRACTION) >> 18;
+}
+static inline uint32_t gs_log_f32_plain(gs_cubic_t c, uint32_t x) {
+  const int64_t f = x & 0x3ffff, slope = c.c2 - ((int64_t)(c.c3 * f + c.below) >> 23);
+  const int64_t significand =
+      ((int64_t)c.c0 + (c.c1 * f >> 16)) * 64 - gs_keep25(slope * (f * f >> 12) >> 22);
+  const int64_t sum = ((int64_t)(gs_magnitude(x) >> 23) - 127) * (INT64_C(1) << 36) + significand;
+  return (sum < 0 ? GS_F32_SIGN : 0) | gs_f32_of_fixed(sum < 0 ? -sum : sum, 36, sum < 0);
+}
 static inline uint32_t gs_log_f32_bits(uint32_t x, bool quiet) {
-  const uint32_t sign = x & GS_F32_SIGN, magnitude = x ^ sign, fraction = x & GS_F32_FRACTION;
-  const int32_t exponent = (int32_t)(magnitude >> 23) - 127;
+  if (gs_log_f32_is_plain(x))
+    return gs_log_f32_plain(gs_cubic(&gs_log_pieces, gs_log_f32_piece(x)), x);
+  const uint32_t sign = x & GS_F32_SIGN, magnitude = x ^ sign;
   if (magnitude > GS_F32_INFINITY)
     return gs_f32_nan(x, quiet);
   if (magnitude < GS_F32_LEAST)
@@ -351,13 +410,11 @@ static inline uint32_t gs_log_f32_bits(uint32_t x, bool quiet) {
     return GS_F32_INVALID;
   if (magnitude == GS_F32_INFINITY || magnitude == GS_F32_ONE)
     return magnitude == GS_F32_ONE ? 0 : x;
-  if (exponent == 0 && fraction < 0x40000)
-    return gs_log_near_one(false, fraction);
-  if (exponent == -1 && fraction > 0x7c0000)
-    return GS_F32_SIGN | gs_log_near_one(true, 0x800000 - fraction);
-  const int64_t sum = exponent * (INT64_C(1) << 36) + gs_log_significand(fraction);
-  return sum < 0 ? GS_F32_SIGN | gs_f32_of_fixed((uint64_t)-sum, 36, true)
-                 : gs_f32_of_fixed((uint64_t)sum, 36, false);
+  if (x > 0x3f7c0000 && x < GS_F32_ONE)
+    return GS_F32_SIGN | gs_log_near_one(true, GS_F32_ONE - x);
+  if (x > GS_F32_ONE && x < 0x3f840000)
+    return gs_log_near_one(false, x - GS_F32_ONE);
+  return gs_log_f32_plain(gs_log_second_half, x);
 }
 
 /* ---- Sines and cosines of turns ----
@@ -440,7 +497,7 @@ static inline uint32_t gs_trig_low(gs_eighth_t e) {
   const int64_t linear = c->c1 * x >> (50 + up - precision) << (all - precision);
   const int64_t half = (e.f - e.reflected) >> 7, square = half * half >> (34 - kept);
   const int64_t second = gs_to_even(gs_trig_slope(c, e) * square, 33 + kept - all);
-  return gs_f32_of_fixed((uint64_t)(((int64_t)c->c0 << (all - 26)) + linear - second), (int)all, false);
+  return gs_f32_of_fixed(((int64_t)c->c0 << (all - 26)) + linear - second, (int)all, false);
 }
 
 static inline uint32_t gs_trig_high(const gs_trig_piece_t *c, gs_eighth_t e) {
@@ -450,7 +507,7 @@ static inline uint32_t gs_trig_high(const gs_trig_piece_t *c, gs_eighth_t e) {
   const int64_t bias = INT64_C(1) << (curve >> 47 ? 23 : 22);
   const int64_t second = curve <= bias ? 0 : (curve - bias + (1 << 29) - 1) >> 29;
   const int64_t sum = (int64_t)c->c0 * 8 + (product < 0 ? -linear : linear) - second * 2;
-  return gs_f32_of_fixed((uint64_t)sum, 29, false);
+  return gs_f32_of_fixed(sum, 29, false);
 }
 
 /* Of small x: 2 pi x, rounded once. */

@@ -3,6 +3,7 @@
  * gfx11, output modifiers, and NaNs of products. Not here: what texts say. */
 #include "harness.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -190,30 +191,119 @@ static void test_doubles(void **state) {
   isa_free(t);
 }
 
-/* Hashes of the results of all significands, and of all arguments that are multiples of 2^-24 below 1. */
-static uint64_t hashed(uint64_t hash, uint32_t word) {
-  return (hash ^ word) * UINT64_C(1099511628211);
+/* All significands, and all arguments that are multiples of 2^-24 below 1: what instructions give for them,
+ * a program's worth of registers at a time, and a hash of the results. */
+typedef struct sweep {
+  const char *name;
+  uint32_t count;
+  bool is_turn; /* arguments are multiples of 2^-24 */
+  uint32_t first;
+  uint64_t hash;
+} sweep_t;
+static const sweep_t sweeps[] = {
+    {"v_rcp_f32", 1u << 23, false, 0x3f800000, UINT64_C(0xd54ec24992572df9)},
+    {"v_rsq_f32", 1u << 24, false, 0x3f800000, UINT64_C(0x010bc79eb6e48caf)},
+    {"v_sqrt_f32", 1u << 24, false, 0x3f800000, UINT64_C(0x514d49d31f12176b)},
+    {"v_log_f32", 1u << 24, false, 0x3f000000, UINT64_C(0xc33a54efbae098be)},
+    {"v_exp_f32", 1u << 24, true, 0, UINT64_C(0x68959bb684f42e5f)},
+    {"v_exp_f32", 1u << 24, true, 0x80000000, UINT64_C(0x88b75684494db8d3)},
+};
+enum { SWEPT_ROWS = 128 };
+
+static uint32_t argument_of(const sweep_t *s, uint32_t i) {
+  return s->is_turn ? gs_bits_of_float((float)i * 0x1p-24f) | s->first : s->first + i;
+}
+/* One after the other, as one hash goes over all. */
+static uint64_t hash_rows(const isa_wave_t *t, uint64_t hash) {
+  for (unsigned r = 0; r < SWEPT_ROWS; r++) {
+    for (unsigned l = 0; l < lanes_of(t); l++)
+      hash = (hash ^ t->v[r].u32[l]) * UINT64_C(1099511628211);
+  }
+  return hash;
+}
+static void check_sweep(isa_wave_t *t, const sweep_t *s) {
+  char text[SWEPT_ROWS * TEXT];
+  size_t end = 0;
+  for (unsigned r = 0; r < SWEPT_ROWS; r++)
+    end += (size_t)snprintf(text + end, sizeof text - end, "%s_e32 v%u, v%u\n", s->name, r, r);
+  uint64_t hash = UINT64_C(14695981039346656037);
+  for (uint32_t i = 0; i < s->count;) {
+    for (unsigned r = 0; r < SWEPT_ROWS; r++) {
+      for (unsigned l = 0; l < lanes_of(t); l++)
+        t->v[r].u32[l] = argument_of(s, i++);
+    }
+    (void)isa_run(t, text);
+    hash = hash_rows(t, hash);
+  }
+  if (hash != s->hash)
+    fail_msg("%s from 0x%08x: hash 0x%016" PRIx64 ", of a card 0x%016" PRIx64, s->name, s->first, hash,
+             s->hash);
 }
 static void test_all_results(void **state) {
-  (void)state;
-  const uint64_t start = UINT64_C(14695981039346656037);
-  uint64_t rcp = start, rsq = start, root = start, log = start, up = start, down = start;
-  for (uint32_t i = 0; i < 1u << 24; i++) {
-    const uint32_t turn = gs_bits_of_float((float)i * 0x1p-24f);
-    if (i < 1u << 23)
-      rcp = hashed(rcp, gs_rcp_f32_bits(0x3f800000 | i, true));
-    rsq = hashed(rsq, gs_rsq_f32_bits(0x3f800000 + i, true));
-    root = hashed(root, gs_sqrt_f32_bits(0x3f800000 + i, true));
-    log = hashed(log, gs_log_f32_bits(0x3f000000 + i, true));
-    up = hashed(up, gs_exp_f32_bits(turn, true));
-    down = hashed(down, gs_exp_f32_bits(turn | 0x80000000, true));
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  for (size_t i = 0; i < COUNT(sweeps); i++)
+    check_sweep(t, &sweeps[i]);
+  isa_free(t);
+}
+
+/* Special arguments beside others in a wave, and under a mask: each lane has what it has in a wave of its
+ * kind. */
+static const uint64_t neighbours[] = {
+    0x3f800000, 0,          0x80000000, 0x7f800000, 0xff800000, 0x7fc00001, 0xffa12345, 0x00000001,
+    0x807fffff, 0x00800000, 0x7f7fffff, 0xbf800000, 0x3fffffff, 0x3f7fffff, 0x3f800001, 0x3f83ffff,
+    0x3f840000, 0x3f7c0000, 0x3f7c0001, 0x3f060000, 0x3f07ffff, 0x3f080000, 0x337fffff, 0x33800000,
+    0xc2fc0001, 0x42ffffff, 0x43000000, 0x7e7fffff, 0x7e800000, 0x7e800001, 0x7f000000, 0x40490fdb,
+};
+static const uint64_t wide_neighbours[] = {
+    0x3ff0000000000000, 0x0000000000000000, 0x8000000000000000, 0x7ff0000000000000, 0xfff0000000000000,
+    0x7ff8000000000001, 0xfff4000000000001, 0x0000000000000001, 0x800fffffffffffff, 0x0010000000000000,
+    0x7fefffffffffffff, 0xbff0000000000000, 0x3fffffffffffffff, 0x3ff0000000000001, 0x3ff00000007fffff,
+    0x3ff0000000800000, 0x4000000000000001, 0x4000000000800000, 0x7fcfffffffffffff, 0x7fd0000000000000,
+    0x7fd0000000000001, 0x7fe0000000000000, 0x400921fb54442d18, 0x0008000000000000, 0x3ffffffffffffffe,
+};
+
+static uint64_t neighbour_of(const isa_wave_t *t, unsigned reg, unsigned lane, bool wide) {
+  return t->v[reg].u32[lane] | (wide ? (uint64_t)t->v[reg + 1].u32[lane] << 32 : 0);
+}
+static void set_neighbour(isa_wave_t *t, unsigned reg, unsigned lane, uint64_t x) {
+  t->v[reg].u32[lane] = (uint32_t)x;
+  t->v[reg + 1].u32[lane] = (uint32_t)(x >> 32);
+}
+static void check_neighbours(isa_wave_t *t, const char *name, const uint64_t *x, size_t count, bool wide) {
+  const unsigned lanes = lanes_of(t);
+  const uint64_t all = gs_exec(&t->w), some = UINT64_C(0xa5a5c3c30f0ff00f) & all, kept = 0xdeadbeef;
+  uint64_t alone[COUNT(neighbours)];
+  char text[TEXT];
+  (void)snprintf(text, sizeof text, wide ? "%s_e32 v[4:5], v[2:3]" : "%s_e32 v4, v2", name);
+  for (size_t k = 0; k < count; k++) {
+    for (unsigned l = 0; l < lanes; l++)
+      set_neighbour(t, 2, l, x[k]);
+    (void)isa_run(t, text);
+    alone[k] = neighbour_of(t, 4, 0, wide);
   }
-  assert_int_equal(rcp, UINT64_C(0xd54ec24992572df9));
-  assert_int_equal(rsq, UINT64_C(0x010bc79eb6e48caf));
-  assert_int_equal(root, UINT64_C(0x514d49d31f12176b));
-  assert_int_equal(log, UINT64_C(0xc33a54efbae098be));
-  assert_int_equal(up, UINT64_C(0x68959bb684f42e5f));
-  assert_int_equal(down, UINT64_C(0x88b75684494db8d3));
+  for (unsigned l = 0; l < lanes; l++) {
+    set_neighbour(t, 2, l, x[l * 7 % count]);
+    set_neighbour(t, 4, l, kept);
+  }
+  t->w.s.u64[GS_S_EXEC / 2] = some;
+  (void)isa_run(t, text);
+  t->w.s.u64[GS_S_EXEC / 2] = all;
+  for (unsigned l = 0; l < lanes; l++) {
+    const uint64_t expected = some >> l & 1 ? alone[l * 7 % count] : kept, got = neighbour_of(t, 4, l, wide);
+    if (got != expected)
+      fail_msg("%s, lane %u, of 0x%" PRIx64 ": 0x%" PRIx64 " instead of 0x%" PRIx64, name, l,
+               x[l * 7 % count], got, expected);
+  }
+}
+static void test_neighbours(void **state) {
+  static const char *const names[] = {"v_rcp_f32", "v_rsq_f32", "v_sqrt_f32", "v_exp_f32", "v_log_f32"};
+  static const char *const wide_names[] = {"v_rcp_f64", "v_rsq_f64", "v_sqrt_f64"};
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  for (size_t i = 0; i < COUNT(names); i++)
+    check_neighbours(t, names[i], neighbours, COUNT(neighbours), false);
+  for (size_t i = 0; i < COUNT(wide_names); i++)
+    check_neighbours(t, wide_names[i], wide_neighbours, COUNT(wide_neighbours), true);
+  isa_free(t);
 }
 
 /* ---- Dot products and matrices ---- */
@@ -743,6 +833,8 @@ int main(void) {
       isa_part_test_on(test_functions, GS_GFX1030),
       isa_part_test_on(test_functions, GS_GFX1030_W32),
       isa_part_test_on(test_all_results, GS_GFX1100),
+      isa_part_test_on(test_neighbours, GS_GFX1030),
+      isa_part_test_on(test_neighbours, GS_GFX1100),
       isa_part_test_on(test_doubles, GS_GFX11_W64),
       isa_part_test_on(test_doubles, GS_GFX11_W32),
       isa_part_test_on(test_doubles, GS_GFX1030),
