@@ -24,8 +24,10 @@ typedef struct gs_deal {
 /* `count` workgroups for executors 0 to `executors` - 1, of which there are GS_EXECUTORS_MAX at most. */
 void gs_deal_init(gs_deal_t *deal, uint64_t count, uint32_t executors);
 
-/* Takes the next workgroup for an executor and returns its number, from 0 on. One must be left. */
-uint64_t gs_deal_next(gs_deal_t *deal, uint32_t executor);
+/* Takes the next workgroup for an executor and returns its number, from 0 on. One must be left. `room` is how
+ * many the device could begin now, this one included: all with lower numbers that have not begun still find
+ * room when it has. At least 1. */
+uint64_t gs_deal_next(gs_deal_t *deal, uint32_t executor, uint64_t room);
 
 /* Workgroups that have not begun. */
 static inline uint64_t gs_deal_left(const gs_deal_t *deal) {

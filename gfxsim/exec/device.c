@@ -280,7 +280,9 @@ static gs_group_t *begin_group(gs_executor_t *ex, gs_run_t *run, uint64_t *index
   gs_group_t *group = find_group(ex, run);
   if (!group)
     return NULL;
-  *index = nth_group(run, gs_deal_next(&run->deal, ex->number));
+  /* Where memory lacks, there is always room for one. */
+  const uint64_t room = run->resident < run->most_resident ? run->most_resident - run->resident : 1;
+  *index = nth_group(run, gs_deal_next(&run->deal, ex->number, room));
   run->resident++;
   if (needs_scratch(run))
     take_slots(run, group);

@@ -642,7 +642,8 @@ static void test_each_workgroup_is_dealt_once(void **state) {
     gs_deal_init(&deal, count, executors[i % 4]);
     for (uint64_t left = count; left; left--) {
       assert_int_equal(gs_deal_left(&deal), left);
-      const uint64_t n = gs_deal_next(&deal, (uint32_t)gs_random_below(&random, executors[i % 4]));
+      const uint64_t n =
+          gs_deal_next(&deal, (uint32_t)gs_random_below(&random, executors[i % 4]), UINT64_MAX);
       assert_true(n < count);
       assert_false(begun[n]);
       begun[n] = true;
@@ -657,7 +658,7 @@ static void test_an_executor_alone_begins_in_order(void **state) {
   gs_deal_t deal;
   gs_deal_init(&deal, 1000, 1);
   for (uint64_t n = 0; n < 1000; n++)
-    assert_int_equal(gs_deal_next(&deal, 0), n);
+    assert_int_equal(gs_deal_next(&deal, 0, UINT64_MAX), n);
 }
 
 /* Two executors in turns stay apart; who has nothing left takes the last ones of the other. */
@@ -668,19 +669,53 @@ static void test_executors_have_neighbours(void **state) {
   gs_deal_init(&deal, COUNT, 2);
   for (uint64_t n = 0; n < COUNT / 2; n++) {
     const uint64_t begin = n / 10 * 20 + n % 10;
-    assert_int_equal(gs_deal_next(&deal, 0), begin);
-    assert_int_equal(gs_deal_next(&deal, 1), begin + 10);
+    assert_int_equal(gs_deal_next(&deal, 0, UINT64_MAX), begin);
+    assert_int_equal(gs_deal_next(&deal, 1, UINT64_MAX), begin + 10);
   }
   gs_deal_init(&deal, COUNT, 2);
-  assert_int_equal(gs_deal_next(&deal, 0), 0);
+  assert_int_equal(gs_deal_next(&deal, 0, UINT64_MAX), 0);
   for (uint64_t n = 10; n < COUNT; n++)
-    assert_int_equal(gs_deal_next(&deal, 1), n);
+    assert_int_equal(gs_deal_next(&deal, 1, UINT64_MAX), n);
   assert_int_equal(gs_deal_left(&deal), 9);
   for (uint64_t n = 9; n > 4; n--)
-    assert_int_equal(gs_deal_next(&deal, 1), n);
+    assert_int_equal(gs_deal_next(&deal, 1, UINT64_MAX), n);
   for (uint64_t n = 1; n < 5; n++)
-    assert_int_equal(gs_deal_next(&deal, 0), n);
+    assert_int_equal(gs_deal_next(&deal, 0, UINT64_MAX), n);
   assert_int_equal(gs_deal_left(&deal), 0);
+}
+
+/* Workgroups that wait for all with lower numbers, on a device that holds few of them: they all end, in
+ * whichever order executors come. */
+static void check_chain(uint64_t holds, uint32_t executors, unsigned seed) {
+  enum { COUNT = 500 };
+  gs_deal_t deal;
+  gs_random_t random = gs_random_of(seed, 0, 0);
+  bool begun[COUNT] = {false};
+  uint64_t ended = 0, resident = 0;
+  gs_deal_init(&deal, COUNT, executors);
+  while (ended < COUNT) {
+    const bool may_begin = gs_deal_left(&deal) && resident < holds;
+    if (may_begin && gs_random_below(&random, 8)) {
+      const uint32_t executor = (uint32_t)gs_random_below(&random, executors);
+      begun[gs_deal_next(&deal, executor, holds - resident)] = true;
+      resident++;
+      continue;
+    }
+    if (!begun[ended] && !may_begin)
+      fail_msg("a device of %u groups is full, and %u waits for room", (unsigned)holds, (unsigned)ended);
+    for (; ended < COUNT && begun[ended] && resident; ended++)
+      resident--;
+  }
+}
+static void test_lower_workgroups_find_room(void **state) {
+  (void)state;
+  for (unsigned seed = 0; seed < 20; seed++) {
+    for (uint64_t holds = 1; holds < 100; holds += 1 + holds / 4) {
+      check_chain(holds, 2, seed);
+      check_chain(holds, 3, seed);
+      check_chain(holds, GS_EXECUTORS_MAX, seed);
+    }
+  }
 }
 
 int main(void) {
@@ -707,6 +742,7 @@ int main(void) {
       cmocka_unit_test(test_each_workgroup_is_dealt_once),
       cmocka_unit_test(test_an_executor_alone_begins_in_order),
       cmocka_unit_test(test_executors_have_neighbours),
+      cmocka_unit_test(test_lower_workgroups_find_room),
   };
   return cmocka_run_group_tests_name("gfxsim base", tests, NULL, NULL);
 }
