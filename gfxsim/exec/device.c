@@ -318,8 +318,17 @@ static void look_at_clock(const gs_executor_t *ex, gs_run_t *run, const gs_group
     gs_report_stuck(ex, run, group, device->options.stuck);
 }
 
+/* See GS_TURN_PASSES. Lock held. */
+static void set_turns(gs_run_t *run, bool expired) {
+  const uint32_t passes = atomic_load_explicit(&run->turn_passes, memory_order_relaxed);
+  const bool at_limit = passes == (expired ? GS_TURN_PASSES_LEAST : GS_TURN_PASSES);
+  if (!at_limit)
+    atomic_store_explicit(&run->turn_passes, expired ? passes / 2 : passes * 2, memory_order_relaxed);
+}
+
 /* Files a group after its turn. Lock held. */
 static void after_turn(gs_executor_t *ex, gs_run_t *run, gs_group_t *group, gs_turn_t turn) {
+  set_turns(run, turn == GS_TURN_EXPIRED);
   if (turn == GS_TURN_EXPIRED && !run->abandon) {
     look_at_clock(ex, run, group);
     suspend(run, group);
@@ -459,6 +468,7 @@ static void stop_workers(gs_device_t *device) {
 static void run_init(gs_run_t *run, gs_device_t *device) {
   memset(run, 0, offsetof(gs_run_t, deal));
   run->device = device;
+  atomic_init(&run->turn_passes, GS_TURN_PASSES);
   run->suspended_tail = &run->suspended;
   pthread_mutex_init(&run->lock, NULL);
   pthread_cond_init(&run->idle, NULL);

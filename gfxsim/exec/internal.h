@@ -35,6 +35,12 @@ enum { GS_EVICTS = 1 << 16 };
 /* With which groups have short turns: by hundreds they may spin, waiting for one that had no turn yet. */
 enum { GS_SHORT_TURNS = GS_SCHEDULE_GROUPS | GS_SCHEDULE_PREEMPT };
 
+/* Passes over all waves before a group gives way to others: some 0.1 to 1 s of work at most, so that most
+ * groups end in one turn, and at least 1 ms or so. Groups whose turns expire perhaps spin, waiting for one
+ * that is behind hundreds of others: each such turn makes those that follow half as long, and each end of a
+ * group twice. */
+enum { GS_TURN_PASSES = 2048, GS_TURN_PASSES_LEAST = 16 };
+
 /* Of a group that is scheduled by chance: see run.c. */
 typedef struct gs_luck {
   gs_random_t random;
@@ -84,6 +90,7 @@ typedef struct gs_run {
   gs_outcome_t outcome;
   gs_fault_t fault;
   atomic_bool abandon;          /* a wave failed or the host stopped the run: end soon */
+  _Atomic uint32_t turn_passes; /* GS_TURN_PASSES to GS_TURN_PASSES_LEAST; changed under the lock */
   _Atomic uint32_t short_turns; /* turns to come that are short: a workgroup waits for another one */
   gs_deal_t deal;               /* the last member: it is large, and set up as far as it is used */
 } gs_run_t;

@@ -12,8 +12,6 @@ enum {
    * gs_vm_unmap waits that long at most. Where turns are exact, what is left of one behind the last whole
    * block is interpreted, which costs as much as some hundred instructions in blocks. */
   SLICE = 4096,
-  /* Passes over all waves before the group gives way to others: some 0.1 to 1 s of work. */
-  PASSES_PER_TURN = 2048,
   PASSES_PER_SHORT_TURN = 8,
   PASSES_BESIDE_SLEEPER = 1,
   /* Passes in which every wave only yielded or waited, after which the group is taken to wait for somebody
@@ -491,7 +489,9 @@ static unsigned begin_turn(const gs_executor_t *ex, gs_run_t *run) {
     atomic_store_explicit(&run->short_turns, turns - 1, memory_order_relaxed);
     return PASSES_BESIDE_SLEEPER;
   }
-  return GS_UNLIKELY(ex->device->schedule & GS_SHORT_TURNS) ? PASSES_PER_SHORT_TURN : PASSES_PER_TURN;
+  if (GS_UNLIKELY(ex->device->schedule & GS_SHORT_TURNS))
+    return PASSES_PER_SHORT_TURN;
+  return atomic_load_explicit(&run->turn_passes, memory_order_relaxed);
 }
 
 static __attribute__((noinline)) gs_turn_t run_turn(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {

@@ -56,6 +56,7 @@ isa_device_t *isa_device_create(gs_target_t target, const gs_level_t *level, con
   isa_device_look(d, GS_LOOKS_ALWAYS);
   d->executor = d->device->idle_executors;
   d->run.device = d->device;
+  atomic_init(&d->run.turn_passes, GS_TURN_PASSES);
   d->run.kernel.target = target;
   d->device->exact_turns = true; /* what both ways have done by the end of one is compared */
   /* A run that is to end gives each of its waves one turn. */

@@ -373,6 +373,35 @@ static void test_spinning_beside_sleeping(void **state) {
   assert_in_range(b.out[1], 0, 50000);
   bench_fini(&b);
 }
+/* Workgroup n waits for n + 1, so that one ends in each pass over all: the others look some thousand times,
+ * not a million times as in their first turns. The first one counts. */
+static void test_spinning_in_a_row(void **state) {
+  bench_t b;
+  bench_init(&b, state, 1);
+  load(&b, "s_lshl_b32 s5, s2, 2\n"
+           "v_mov_b32 v1, s5\n"
+           "v_mov_b32 v3, 1\n"
+           "s_mov_b32 s7, 0\n"
+           "s_cmp_eq_u32 s2, 31\n"
+           "s_cbranch_scc1 pass\n"
+           "spin: s_add_u32 s7, s7, 1\n"
+           "global_load_dword v2, v1, s[0:1] offset:8 glc\n"
+           "s_waitcnt vmcnt(0)\n"
+           "v_readfirstlane_b32 s6, v2\n"
+           "s_cmp_eq_u32 s6, 0\n"
+           "s_cbranch_scc1 spin\n"
+           "s_cmp_eq_u32 s2, 0\n"
+           "s_cbranch_scc0 pass\n"
+           "v_mov_b32 v4, s7\n"
+           "global_store_dword v1, v4, s[0:1]\n"
+           "pass: global_store_dword v1, v3, s[0:1] offset:4\n"
+           "s_endpgm\n");
+  assert_int_equal(run_line(&b, 32 * 64, 64), GS_DONE);
+  for (unsigned i = 1; i <= 32; i++)
+    assert_int_equal(b.out[i], 1);
+  assert_in_range(b.out[0], 1, 5000000);
+  bench_fini(&b);
+}
 static void test_waiting_groups_spinning(void **state) {
   waiting_groups(state, 2, "s_nop 0");
 }
@@ -780,6 +809,7 @@ int main(void) {
       isa_part_test_on(test_waiting_groups_sleeping, GS_GFX90A),
       isa_part_test_on(test_spinning_beside_sleeping, GS_GFX90A),
       isa_part_test_on(test_waiting_groups_spinning, GS_GFX90A),
+      isa_part_test_on(test_spinning_in_a_row, GS_GFX90A),
       isa_part_test(test_register_index),
       isa_part_test(test_fresh_state),
       isa_part_test(test_checks),
