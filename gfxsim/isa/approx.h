@@ -11,6 +11,7 @@
 
 #include "isa/half.h"
 
+#include <math.h>
 #include <stdbool.h>
 
 /* A piece: constant, and coefficients of the distance from its left end. Units differ by function. Of a
@@ -116,20 +117,10 @@ static inline int64_t gs_product24(int64_t product) {
   return product >> 47 ? gs_to_even(product, 24) * 2 : gs_to_even(product, 23);
 }
 
-/* The terms of second and third order at `f`, a distance of 24 bits, where the third weakens the second. */
-static inline int64_t gs_curve(gs_cubic_t c, int64_t f, unsigned shift2, unsigned shift3) {
-  const int64_t square = (f >> 7) * (f >> 7) >> 10;
-  const int64_t slope = ((int64_t)c.c2 << shift2) - gs_to_even(c.c3 * ((f >> 4) + 1), shift3);
-  return gs_product24(slope * square);
-}
-
 /* A linear term, a product rounded at bit `grain` that loses the bits below `unit` when it is added to the
- * constant, or taken away from it: the sum is cut off. */
+ * constant: the sum is cut off. */
 static inline int64_t gs_rising(int64_t product, unsigned grain, unsigned unit) {
   return gs_to_even(product, grain) >> (unit - grain);
-}
-static inline int64_t gs_falling(int64_t product, unsigned grain, unsigned unit) {
-  return -(-gs_to_even(product, grain) >> (unit - grain));
 }
 
 /* The significand of a float, in [2^23, 2^24]. */
@@ -152,26 +143,46 @@ static inline unsigned gs_sqrt_piece(unsigned odd, uint32_t m) {
   return odd * (GS_PIECES / 2) + (m >> 25);
 }
 
+/* The sums are integers of less than 53 bits, which doubles have exactly: adding and taking away 1.5 * 2^(52
+ * + n) rounds one to a multiple of 2^n, ties to even. It is half of the steps that integers take. */
+static inline double gs_to_even_at(double x, double magic) {
+  return x + magic - magic;
+}
+/* The terms of second and third order at `f`, a distance of 24 bits, where the third weakens the second. */
+static inline double gs_curve_of(gs_cubic_t c, uint32_t f, unsigned shift2, unsigned shift3) {
+  const double f7 = (double)(int32_t)(f >> 7), square = floor(f7 * f7 * 0x1p-10);
+  const uint32_t third = c.c3 * ((f >> 4) + 1);
+  const uint32_t rounded = (third + (1u << (shift3 - 1)) - 1 + (third >> shift3 & 1)) >> shift3;
+  const double product = (double)(int32_t)((c.c2 << shift2) - rounded) * square;
+  return gs_to_even_at(product, product >= 0x1p47 ? 0x1.8p76 : 0x1.8p75) * 0x1p-23;
+}
+
 /* 1 / (1 + m / 2^29), in units of 2^-35. */
-static inline int64_t gs_rcp_significand(gs_cubic_t c, int64_t m, int64_t half) {
-  const int64_t f = m & 0xffffff, product = c.c1 * f;
-  return ((int64_t)c.c0 * 2 + (m >> 24 ? half : 0)) * 256 -
-         gs_falling(product, product >> 44 ? 21 : 20, 21) * 64 + gs_curve(c, f, 8, 12);
+static inline double gs_rcp_significand(gs_cubic_t c, uint32_t m, int32_t half) {
+  const uint32_t f = m & 0xffffff;
+  const double product = (double)(int32_t)c.c1 * (double)(int32_t)f;
+  const double linear = gs_to_even_at(product, product >= 0x1p44 ? 0x1.8p73 : 0x1.8p72);
+  return (double)(c.c0 * 2 + (m >> 24 ? half : 0)) * 256 - ceil(linear * 0x1p-21) * 64 +
+         gs_curve_of(c, f, 8, 12);
 }
 
 /* 1 / sqrt(x), x = 1 + m / 2^29 or twice that, in units of 2^-36. Bits 4 and 5 do not reach the linear term
  * of the last piece. */
-static inline int64_t gs_rsq_significand(gs_cubic_t c, int64_t m, int64_t half) {
-  const int64_t f = m & 0xffffff, product = c.c1 * (m >> 24 == 31 ? f & ~INT64_C(0x30) : f);
-  return ((int64_t)c.c0 * 2 + (m >> 24 ? half : 0)) * 512 -
-         gs_falling(product, product >> 43 ? 20 : 19, 21) * 128 + gs_curve(c, f, 9, 11);
+static inline double gs_rsq_significand(gs_cubic_t c, uint32_t m, int32_t half) {
+  const uint32_t f = m & 0xffffff;
+  const double product = (double)(int32_t)c.c1 * (double)(int32_t)(m >> 24 == 31 ? f & ~0x30u : f);
+  const double linear = gs_to_even_at(product, product >= 0x1p43 ? 0x1.8p72 : 0x1.8p71);
+  return (double)(c.c0 * 2 + (m >> 24 ? half : 0)) * 512 - ceil(linear * 0x1p-21) * 128 +
+         gs_curve_of(c, f, 9, 11);
 }
 
 /* sqrt(x), likewise, of which one bit less is looked at; in units of 2^-35. */
-static inline int64_t gs_sqrt_significand(gs_cubic_t c, int64_t m, int64_t half) {
-  const int64_t f = m >> 1 & 0xffffff, product = c.c1 * f;
-  return ((int64_t)c.c0 * 2 + (m >> 25 == 15 ? 0 : half)) * 512 +
-         gs_rising(product, product >> 45 ? 22 : 21, 22) * 128 - gs_curve(c, f, 8, 11);
+static inline double gs_sqrt_significand(gs_cubic_t c, uint32_t m, int32_t half) {
+  const uint32_t f = m >> 1 & 0xffffff;
+  const double product = (double)(int32_t)c.c1 * (double)(int32_t)f;
+  const double linear = gs_to_even_at(product, product >= 0x1p45 ? 0x1.8p74 : 0x1.8p73);
+  return (double)(c.c0 * 2 + (m >> 25 == 15 ? 0 : half)) * 512 + floor(linear * 0x1p-22) * 128 -
+         gs_curve_of(c, f, 8, 11);
 }
 
 /* ---- f32: the unit knows no denormals, neither as operands nor as results ---- */
@@ -188,6 +199,11 @@ enum {
 /* A NaN's quiet bit, where it becomes quiet. */
 static inline uint32_t gs_f32_nan(uint32_t x, bool quiet) {
   return x | (quiet ? 0x400000 : 0);
+}
+
+/* The significand of a float, in [2^23, 2^24], of a sum rounded by `magic` (see gs_to_even_at). */
+static inline uint32_t gs_significand_of(double sum, double magic, double unit) {
+  return (uint32_t)(int32_t)(gs_to_even_at(sum, magic) * unit);
 }
 
 /* Of each function: whether an argument needs nothing but its piece; which one; what the piece gives; and the
@@ -218,7 +234,7 @@ static inline unsigned gs_rcp_f32_piece(uint32_t x) {
 static inline uint32_t gs_rcp_f32_plain(gs_cubic_t c, uint32_t x) {
   /* The result is fraction * 2^-24 for the significand of x, or 1 for a power of two. */
   const uint32_t exponent = 253 - (gs_magnitude(x) >> 23) + ((x & GS_F32_FRACTION) == 0);
-  const uint32_t bits = gs_significand(gs_rcp_significand(c, gs_looked_at(x), 0), 11);
+  const uint32_t bits = gs_significand_of(gs_rcp_significand(c, gs_looked_at(x), 0), 0x1.8p63, 0x1p-11);
   return (x & GS_F32_SIGN) | exponent << 23 | (bits & GS_F32_FRACTION);
 }
 static inline uint32_t gs_rcp_f32_bits(uint32_t x, bool quiet) {
@@ -241,7 +257,7 @@ static inline unsigned gs_rsq_f32_piece(uint32_t x) {
 static inline uint32_t gs_rsq_f32_plain(gs_cubic_t c, uint32_t x) {
   const uint32_t half = (381 + gs_is_odd(x) - (x >> 23)) / 2; /* exponent of the result, or one more */
   /* It may round up to a power of two. */
-  return ((half - 2) << 23) + gs_significand(gs_rsq_significand(c, gs_looked_at(x), 0), 12);
+  return ((half - 2) << 23) + gs_significand_of(gs_rsq_significand(c, gs_looked_at(x), 0), 0x1.8p64, 0x1p-12);
 }
 static inline uint32_t gs_rsq_f32_bits(uint32_t x, bool quiet) {
   if (gs_rsq_f32_is_plain(x))
@@ -262,7 +278,8 @@ static inline unsigned gs_sqrt_f32_piece(uint32_t x) {
 }
 static inline uint32_t gs_sqrt_f32_plain(gs_cubic_t c, uint32_t x) {
   const uint32_t half = ((x >> 23) + 127 - gs_is_odd(x)) / 2;
-  return ((half - 1) << 23) + gs_significand(gs_sqrt_significand(c, gs_looked_at(x), 0), 12);
+  return ((half - 1) << 23) +
+         gs_significand_of(gs_sqrt_significand(c, gs_looked_at(x), 0), 0x1.8p64, 0x1p-12);
 }
 static inline uint32_t gs_sqrt_f32_bits(uint32_t x, bool quiet) {
   if (gs_sqrt_f32_is_plain(x))

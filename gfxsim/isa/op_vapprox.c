@@ -177,33 +177,35 @@ static inline uint64_t gs_f64_below(int exponent) {
   return exponent > 1023 ? GS_F64_INFINITY : gs_f64_of(exponent, 0) - 1;
 }
 
+/* What a significand of `one` to twice that has below it, as bits of the fraction. */
+static inline uint64_t gs_f64_digits(double significand, double one, unsigned up) {
+  return (uint64_t)(int64_t)(significand - one) << up;
+}
+
 /* 1 / x. What is looked at rounds to a power of two or a place beside it at both ends. */
 static inline uint64_t gs_f64_rcp(int exponent, uint64_t fraction) {
-  const int64_t m = (int64_t)(fraction >> 23);
+  const uint32_t m = (uint32_t)(fraction >> 23);
   if (fraction == 0)
     return gs_f64_of(-exponent, 0);
   if (fraction == GS_F64_FRACTION)
     return -exponent - 1 >= -1022 ? gs_f64_of(-exponent - 1, 1) : gs_f64_of(-exponent - 1, 0) + 1;
   if (m == 0)
     return gs_f64_below(-exponent);
-  return gs_f64_of(-exponent - 1,
-                   (uint64_t)(gs_rcp_significand(gs_cubic(&gs_rcp_pieces, gs_rcp_piece((uint32_t)m)), m, 1) -
-                              (INT64_C(1) << 34))
-                       << 18);
+  const gs_cubic_t c = gs_cubic(&gs_rcp_pieces, gs_rcp_piece(m));
+  return gs_f64_of(-exponent - 1, gs_f64_digits(gs_rcp_significand(c, m, 1), 0x1p34, 18));
 }
 static inline uint64_t gs_f64_root(gs_root_t root, int exponent, uint64_t fraction) {
   const unsigned odd = (unsigned)exponent & 1;
   const int half = (exponent - (int)odd) / 2;
   const uint32_t m = (uint32_t)(fraction >> 23);
-  const int64_t one = INT64_C(1) << 35;
   if (root == GS_SQRT) {
     const gs_cubic_t c = gs_cubic(&gs_sqrt_pieces, gs_sqrt_piece(odd, m));
-    return gs_f64_of(half, (uint64_t)(gs_sqrt_significand(c, m & ~1u, 1) - one) << 17);
+    return gs_f64_of(half, gs_f64_digits(gs_sqrt_significand(c, m & ~1u, 1), 0x1p35, 17));
   }
   if (!odd && m == 0)
     return fraction ? gs_f64_below(-half) : gs_f64_of(-half, 0);
   const gs_cubic_t c = gs_cubic(gs_rsq_pieces, gs_rsq_piece(odd, m));
-  return gs_f64_of(-half - 1, (uint64_t)(gs_rsq_significand(c, m, 1) - one) << 17);
+  return gs_f64_of(-half - 1, gs_f64_digits(gs_rsq_significand(c, m, 1), 0x1p35, 17));
 }
 
 /* Not numbers, zeroes and infinities. */
@@ -243,8 +245,8 @@ static inline uint32_t gs_f64_looked_at(uint64_t x) {
 static inline unsigned gs_f64_odd(uint64_t x) {
   return ~(uint32_t)(x >> 52) & 1;
 }
-static inline uint64_t gs_f64_join(uint32_t exponent, int64_t fraction) {
-  return (uint64_t)exponent << 52 | (uint64_t)fraction;
+static inline uint64_t gs_f64_join(uint32_t exponent, uint64_t fraction) {
+  return (uint64_t)exponent << 52 | fraction;
 }
 
 static inline bool gs_rcp_f64_is_plain(uint64_t x) {
@@ -254,8 +256,8 @@ static inline unsigned gs_rcp_f64_piece(uint64_t x) {
   return gs_rcp_piece(gs_f64_looked_at(x));
 }
 static inline uint64_t gs_rcp_f64_plain(gs_cubic_t c, uint64_t x) {
-  const int64_t significand = gs_rcp_significand(c, gs_f64_looked_at(x), 1) - (INT64_C(1) << 34);
-  return (x & GS_F64_SIGN) | gs_f64_join(2045 - gs_f64_exponent(x), significand << 18);
+  const double significand = gs_rcp_significand(c, gs_f64_looked_at(x), 1);
+  return (x & GS_F64_SIGN) | gs_f64_join(2045 - gs_f64_exponent(x), gs_f64_digits(significand, 0x1p34, 18));
 }
 
 static inline bool gs_rsq_f64_is_plain(uint64_t x) {
@@ -265,8 +267,8 @@ static inline unsigned gs_rsq_f64_piece(uint64_t x) {
   return gs_rsq_piece(gs_f64_odd(x), gs_f64_looked_at(x));
 }
 static inline uint64_t gs_rsq_f64_plain(gs_cubic_t c, uint64_t x) {
-  const int64_t significand = gs_rsq_significand(c, gs_f64_looked_at(x), 1) - (INT64_C(1) << 35);
-  return gs_f64_join((3067 + gs_f64_odd(x) - gs_f64_exponent(x)) / 2, significand << 17);
+  const double significand = gs_rsq_significand(c, gs_f64_looked_at(x), 1);
+  return gs_f64_join((3067 + gs_f64_odd(x) - gs_f64_exponent(x)) / 2, gs_f64_digits(significand, 0x1p35, 17));
 }
 
 static inline bool gs_sqrt_f64_is_plain(uint64_t x) {
@@ -276,8 +278,8 @@ static inline unsigned gs_sqrt_f64_piece(uint64_t x) {
   return gs_sqrt_piece(gs_f64_odd(x), gs_f64_looked_at(x));
 }
 static inline uint64_t gs_sqrt_f64_plain(gs_cubic_t c, uint64_t x) {
-  const int64_t significand = gs_sqrt_significand(c, gs_f64_looked_at(x) & ~1u, 1) - (INT64_C(1) << 35);
-  return gs_f64_join((gs_f64_exponent(x) + 1023 - gs_f64_odd(x)) / 2, significand << 17);
+  const double significand = gs_sqrt_significand(c, gs_f64_looked_at(x) & ~1u, 1);
+  return gs_f64_join((gs_f64_exponent(x) + 1023 - gs_f64_odd(x)) / 2, gs_f64_digits(significand, 0x1p35, 17));
 }
 
 #define GS_APPROX_F64(name, fn, root, pieces, tables)                                                        \
