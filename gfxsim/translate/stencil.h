@@ -138,7 +138,8 @@ void gs_stencil_taken(gs_wave_t *w) __attribute__((visibility("hidden")));
 /* With a mask of lanes as third operand. */
 #define GS_STENCILS_MASKED(name)                                                                             \
   GS_STENCIL_3(name, V, V, S) GS_STENCIL_3(name, S, V, S) GS_STENCIL_3(name, C, V, S)                        \
-  GS_STENCIL_3(name, V, S, S) GS_STENCIL_3(name, V, C, S) GS_STENCIL_3(name, C, C, S)
+  GS_STENCIL_3(name, V, S, S) GS_STENCIL_3(name, V, C, S) GS_STENCIL_3(name, C, C, S)                        \
+  GS_STENCIL_3(name, S, S, S) GS_STENCIL_3(name, S, C, S) GS_STENCIL_3(name, C, S, S)
 /* With sign modifiers: all vector registers have them then. */
 #define GS_STENCILS_M1(name)   GS_STENCIL_1(name, M)
 #define GS_STENCILS_M2(name)                                                                                 \

@@ -894,6 +894,7 @@ static unsigned try_blocks(sides_t *s, unsigned long blocks, make_t *make, unsig
     const trial_t trial = try_block(s, &b, r);
     *too_long += trial.too_long;
     if (trial.difference.text[0]) {
+      printf("%s\n", trial.difference.text); /* which may not come again */
       report(s, &b, r, arguments.seed + i);
       differ++;
     }
