@@ -813,11 +813,12 @@ static void reduce(sides_t *s, block_t *b, random_t r) {
   }
 }
 
-static void report(sides_t *s, block_t *b, random_t r, uint64_t seed) {
+/* `seen` may not come again. */
+static void report(sides_t *s, block_t *b, random_t r, uint64_t seed, const difference_t *seen) {
   print_error("--part=%s --seed=%" PRIu64 " --blocks=1 (%u lanes)\n", gs_target_name(s->target), seed,
               gs_target_lanes(s->target));
   print_block(s, b);
-  print_error("%s\n", try_block(s, b, r).difference.text);
+  print_error("%s\n", seen->text);
   reduce(s, b, r);
   const trial_t reduced = try_block(s, b, r);
   print_error("Reduced, with EXEC 0x%" PRIx64 " and MODE 0x%x at the end:\n", gs_exec(&s->steps->w),
@@ -894,8 +895,7 @@ static unsigned try_blocks(sides_t *s, unsigned long blocks, make_t *make, unsig
     const trial_t trial = try_block(s, &b, r);
     *too_long += trial.too_long;
     if (trial.difference.text[0]) {
-      printf("%s\n", trial.difference.text); /* which may not come again */
-      report(s, &b, r, arguments.seed + i);
+      report(s, &b, r, arguments.seed + i, &trial.difference);
       differ++;
     }
   }
