@@ -1,6 +1,6 @@
 /* What floating-point instructions need when MODE is not the default or an instruction has output modifiers:
- * rounding modes of the host, flushed denormals, omod and clamp. Compiled once; the lane loops are in
- * op_v*.c. Not here: anything that the default MODE needs. */
+ * rounding modes of the host, flushed denormals, omod and clamp. Compiled for each width of a wave;
+ * the other lane loops are in op_v*.c. Not here: anything that the default MODE needs. */
 #include "isa/float.h"
 
 #include <fenv.h>
