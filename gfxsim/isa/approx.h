@@ -143,46 +143,74 @@ static inline unsigned gs_sqrt_piece(unsigned odd, uint32_t m) {
   return odd * (GS_PIECES / 2) + (m >> 25);
 }
 
-/* The sums are integers of less than 53 bits, which doubles have exactly: adding and taking away 1.5 * 2^(52
- * + n) rounds one to a multiple of 2^n, ties to even. It is half of the steps that integers take. */
-static inline double gs_to_even_at(double x, double magic) {
-  return x + magic - magic;
+/* Products are rounded to 24 bits, ties to even, as floats have them; so what is done with them is, too:
+ * twice as many fit into a vector of the host as of anything wider. */
+
+/* a * b + c, rounded once. `a` and `b` are integers, and so is the sum, of less than 53 bits. */
+static inline float gs_fused_sum(float a, float b, float c) {
+#ifdef __FMA__
+  return fmaf(a, b, c);
+#else
+  return (float)((double)a * (double)b + (double)c);
+#endif
+}
+/* a * b of 24 bits, or fewer: below `least`, a power of two, the last one is what it is there. */
+static inline float gs_product_from(float least, float a, float b) {
+  const float product = a * b, small = gs_fused_sum(a, b, least) - least;
+  return product >= least ? product : small;
+}
+/* A product rounded to a multiple of `unit`. */
+static inline float gs_product_at(float unit, float a, float b) {
+  const float magic = unit * 0x1p23f;
+  return gs_fused_sum(a, b, magic) - magic;
+}
+/* x * x / 2^10, cut off; x has 17 bits. */
+static inline float gs_square(float x) {
+  const float square = x * x, scaled = square * 0x1p-10f, down = floorf(scaled);
+  const bool is_above = gs_fused_sum(x, x, -square) < 0;
+  return down - (is_above && down == scaled ? 1.0f : 0.0f);
 }
 /* The terms of second and third order at `f`, a distance of 24 bits, where the third weakens the second. */
-static inline double gs_curve_of(gs_cubic_t c, uint32_t f, unsigned shift2, unsigned shift3) {
-  const double f7 = (double)(int32_t)(f >> 7), square = floor(f7 * f7 * 0x1p-10);
-  const uint32_t third = c.c3 * ((f >> 4) + 1);
-  const uint32_t rounded = (third + (1u << (shift3 - 1)) - 1 + (third >> shift3 & 1)) >> shift3;
-  const double product = (double)(int32_t)((c.c2 << shift2) - rounded) * square;
-  return gs_to_even_at(product, product >= 0x1p47 ? 0x1.8p76 : 0x1.8p75) * 0x1p-23;
+static inline int32_t gs_curve_of(gs_cubic_t c, uint32_t f, unsigned shift2, float unit3) {
+  const float third = gs_product_at(unit3, (float)(int32_t)c.c3, (float)(int32_t)((f >> 4) + 1));
+  const float slope = (float)(int32_t)(c.c2 << shift2) - third / unit3;
+  return (int32_t)(gs_product_from(0x1p46f, slope, gs_square((float)(int32_t)(f >> 7))) * 0x1p-23f);
 }
 
+/* high * 64 + low. */
+typedef struct gs_sum {
+  int32_t high, low;
+} gs_sum_t;
+
+/* The sum as a multiple of 2^(6 + shift), ties to even. */
+static inline uint32_t gs_rounded_sum(gs_sum_t sum, unsigned shift) {
+  const uint32_t high = (uint32_t)(sum.high + (sum.low >> 6)), is_cut = (sum.low & 63) != 0;
+  return (high + (1u << (shift - 1)) - 1 + ((high >> shift & 1) | is_cut)) >> shift;
+}
 /* 1 / (1 + m / 2^29), in units of 2^-35. */
-static inline double gs_rcp_significand(gs_cubic_t c, uint32_t m, int32_t half) {
+static inline gs_sum_t gs_rcp_significand(gs_cubic_t c, uint32_t m, int32_t half) {
   const uint32_t f = m & 0xffffff;
-  const double product = (double)(int32_t)c.c1 * (double)(int32_t)f;
-  const double linear = gs_to_even_at(product, product >= 0x1p44 ? 0x1.8p73 : 0x1.8p72);
-  return (double)(c.c0 * 2 + (m >> 24 ? half : 0)) * 256 - ceil(linear * 0x1p-21) * 64 +
-         gs_curve_of(c, f, 8, 12);
+  const float linear = gs_product_from(0x1p43f, (float)(int32_t)c.c1, (float)(int32_t)f);
+  return (gs_sum_t){(c.c0 * 2 + (m >> 24 ? half : 0)) * 4 - (int32_t)ceilf(linear * 0x1p-21f),
+                    gs_curve_of(c, f, 8, 0x1p12f)};
 }
 
 /* 1 / sqrt(x), x = 1 + m / 2^29 or twice that, in units of 2^-36. Bits 4 and 5 do not reach the linear term
  * of the last piece. */
-static inline double gs_rsq_significand(gs_cubic_t c, uint32_t m, int32_t half) {
+static inline gs_sum_t gs_rsq_significand(gs_cubic_t c, uint32_t m, int32_t half) {
   const uint32_t f = m & 0xffffff;
-  const double product = (double)(int32_t)c.c1 * (double)(int32_t)(m >> 24 == 31 ? f & ~0x30u : f);
-  const double linear = gs_to_even_at(product, product >= 0x1p43 ? 0x1.8p72 : 0x1.8p71);
-  return (double)(c.c0 * 2 + (m >> 24 ? half : 0)) * 512 - ceil(linear * 0x1p-21) * 128 +
-         gs_curve_of(c, f, 9, 11);
+  const float linear =
+      gs_product_from(0x1p42f, (float)(int32_t)c.c1, (float)(int32_t)(m >> 24 == 31 ? f & ~0x30u : f));
+  return (gs_sum_t){(c.c0 * 2 + (m >> 24 ? half : 0)) * 8 - (int32_t)ceilf(linear * 0x1p-21f) * 2,
+                    gs_curve_of(c, f, 9, 0x1p11f)};
 }
 
 /* sqrt(x), likewise, of which one bit less is looked at; in units of 2^-35. */
-static inline double gs_sqrt_significand(gs_cubic_t c, uint32_t m, int32_t half) {
+static inline gs_sum_t gs_sqrt_significand(gs_cubic_t c, uint32_t m, int32_t half) {
   const uint32_t f = m >> 1 & 0xffffff;
-  const double product = (double)(int32_t)c.c1 * (double)(int32_t)f;
-  const double linear = gs_to_even_at(product, product >= 0x1p45 ? 0x1.8p74 : 0x1.8p73);
-  return (double)(c.c0 * 2 + (m >> 25 == 15 ? 0 : half)) * 512 + floor(linear * 0x1p-22) * 128 -
-         gs_curve_of(c, f, 8, 11);
+  const float linear = gs_product_from(0x1p44f, (float)(int32_t)c.c1, (float)(int32_t)f);
+  return (gs_sum_t){(c.c0 * 2 + (m >> 25 == 15 ? 0 : half)) * 8 + (int32_t)floorf(linear * 0x1p-22f) * 2,
+                    -gs_curve_of(c, f, 8, 0x1p11f)};
 }
 
 /* ---- f32: the unit knows no denormals, neither as operands nor as results ---- */
@@ -199,11 +227,6 @@ enum {
 /* A NaN's quiet bit, where it becomes quiet. */
 static inline uint32_t gs_f32_nan(uint32_t x, bool quiet) {
   return x | (quiet ? 0x400000 : 0);
-}
-
-/* The significand of a float, in [2^23, 2^24], of a sum rounded by `magic` (see gs_to_even_at). */
-static inline uint32_t gs_significand_of(double sum, double magic, double unit) {
-  return (uint32_t)(int32_t)(gs_to_even_at(sum, magic) * unit);
 }
 
 /* Of each function: whether an argument needs nothing but its piece; which one; what the piece gives; and the
@@ -234,7 +257,7 @@ static inline unsigned gs_rcp_f32_piece(uint32_t x) {
 static inline uint32_t gs_rcp_f32_plain(gs_cubic_t c, uint32_t x) {
   /* The result is fraction * 2^-24 for the significand of x, or 1 for a power of two. */
   const uint32_t exponent = 253 - (gs_magnitude(x) >> 23) + ((x & GS_F32_FRACTION) == 0);
-  const uint32_t bits = gs_significand_of(gs_rcp_significand(c, gs_looked_at(x), 0), 0x1.8p63, 0x1p-11);
+  const uint32_t bits = gs_rounded_sum(gs_rcp_significand(c, gs_looked_at(x), 0), 5);
   return (x & GS_F32_SIGN) | exponent << 23 | (bits & GS_F32_FRACTION);
 }
 static inline uint32_t gs_rcp_f32_bits(uint32_t x, bool quiet) {
@@ -257,7 +280,7 @@ static inline unsigned gs_rsq_f32_piece(uint32_t x) {
 static inline uint32_t gs_rsq_f32_plain(gs_cubic_t c, uint32_t x) {
   const uint32_t half = (381 + gs_is_odd(x) - (x >> 23)) / 2; /* exponent of the result, or one more */
   /* It may round up to a power of two. */
-  return ((half - 2) << 23) + gs_significand_of(gs_rsq_significand(c, gs_looked_at(x), 0), 0x1.8p64, 0x1p-12);
+  return ((half - 2) << 23) + gs_rounded_sum(gs_rsq_significand(c, gs_looked_at(x), 0), 6);
 }
 static inline uint32_t gs_rsq_f32_bits(uint32_t x, bool quiet) {
   if (gs_rsq_f32_is_plain(x))
@@ -278,8 +301,7 @@ static inline unsigned gs_sqrt_f32_piece(uint32_t x) {
 }
 static inline uint32_t gs_sqrt_f32_plain(gs_cubic_t c, uint32_t x) {
   const uint32_t half = ((x >> 23) + 127 - gs_is_odd(x)) / 2;
-  return ((half - 1) << 23) +
-         gs_significand_of(gs_sqrt_significand(c, gs_looked_at(x), 0), 0x1.8p64, 0x1p-12);
+  return ((half - 1) << 23) + gs_rounded_sum(gs_sqrt_significand(c, gs_looked_at(x), 0), 6);
 }
 static inline uint32_t gs_sqrt_f32_bits(uint32_t x, bool quiet) {
   if (gs_sqrt_f32_is_plain(x))

@@ -177,9 +177,9 @@ static inline uint64_t gs_f64_below(int exponent) {
   return exponent > 1023 ? GS_F64_INFINITY : gs_f64_of(exponent, 0) - 1;
 }
 
-/* What a significand of `one` to twice that has below it, as bits of the fraction. */
-static inline uint64_t gs_f64_digits(double significand, double one, unsigned up) {
-  return (uint64_t)(int64_t)(significand - one) << up;
+/* What a significand of `one` to twice that has below it, as bits of the fraction. `one` is its `high`. */
+static inline uint64_t gs_f64_digits(gs_sum_t significand, int32_t one, unsigned up) {
+  return (uint64_t)((int64_t)(significand.high - one) * 64 + significand.low) << up;
 }
 
 /* 1 / x. What is looked at rounds to a power of two or a place beside it at both ends. */
@@ -192,7 +192,7 @@ static inline uint64_t gs_f64_rcp(int exponent, uint64_t fraction) {
   if (m == 0)
     return gs_f64_below(-exponent);
   const gs_cubic_t c = gs_cubic(&gs_rcp_pieces, gs_rcp_piece(m));
-  return gs_f64_of(-exponent - 1, gs_f64_digits(gs_rcp_significand(c, m, 1), 0x1p34, 18));
+  return gs_f64_of(-exponent - 1, gs_f64_digits(gs_rcp_significand(c, m, 1), 1 << 28, 18));
 }
 static inline uint64_t gs_f64_root(gs_root_t root, int exponent, uint64_t fraction) {
   const unsigned odd = (unsigned)exponent & 1;
@@ -200,12 +200,12 @@ static inline uint64_t gs_f64_root(gs_root_t root, int exponent, uint64_t fracti
   const uint32_t m = (uint32_t)(fraction >> 23);
   if (root == GS_SQRT) {
     const gs_cubic_t c = gs_cubic(&gs_sqrt_pieces, gs_sqrt_piece(odd, m));
-    return gs_f64_of(half, gs_f64_digits(gs_sqrt_significand(c, m & ~1u, 1), 0x1p35, 17));
+    return gs_f64_of(half, gs_f64_digits(gs_sqrt_significand(c, m & ~1u, 1), 1 << 29, 17));
   }
   if (!odd && m == 0)
     return fraction ? gs_f64_below(-half) : gs_f64_of(-half, 0);
   const gs_cubic_t c = gs_cubic(gs_rsq_pieces, gs_rsq_piece(odd, m));
-  return gs_f64_of(-half - 1, gs_f64_digits(gs_rsq_significand(c, m, 1), 0x1p35, 17));
+  return gs_f64_of(-half - 1, gs_f64_digits(gs_rsq_significand(c, m, 1), 1 << 29, 17));
 }
 
 /* Not numbers, zeroes and infinities. */
@@ -256,8 +256,8 @@ static inline unsigned gs_rcp_f64_piece(uint64_t x) {
   return gs_rcp_piece(gs_f64_looked_at(x));
 }
 static inline uint64_t gs_rcp_f64_plain(gs_cubic_t c, uint64_t x) {
-  const double significand = gs_rcp_significand(c, gs_f64_looked_at(x), 1);
-  return (x & GS_F64_SIGN) | gs_f64_join(2045 - gs_f64_exponent(x), gs_f64_digits(significand, 0x1p34, 18));
+  const gs_sum_t significand = gs_rcp_significand(c, gs_f64_looked_at(x), 1);
+  return (x & GS_F64_SIGN) | gs_f64_join(2045 - gs_f64_exponent(x), gs_f64_digits(significand, 1 << 28, 18));
 }
 
 static inline bool gs_rsq_f64_is_plain(uint64_t x) {
@@ -267,8 +267,9 @@ static inline unsigned gs_rsq_f64_piece(uint64_t x) {
   return gs_rsq_piece(gs_f64_odd(x), gs_f64_looked_at(x));
 }
 static inline uint64_t gs_rsq_f64_plain(gs_cubic_t c, uint64_t x) {
-  const double significand = gs_rsq_significand(c, gs_f64_looked_at(x), 1);
-  return gs_f64_join((3067 + gs_f64_odd(x) - gs_f64_exponent(x)) / 2, gs_f64_digits(significand, 0x1p35, 17));
+  const gs_sum_t significand = gs_rsq_significand(c, gs_f64_looked_at(x), 1);
+  return gs_f64_join((3067 + gs_f64_odd(x) - gs_f64_exponent(x)) / 2,
+                     gs_f64_digits(significand, 1 << 29, 17));
 }
 
 static inline bool gs_sqrt_f64_is_plain(uint64_t x) {
@@ -278,8 +279,9 @@ static inline unsigned gs_sqrt_f64_piece(uint64_t x) {
   return gs_sqrt_piece(gs_f64_odd(x), gs_f64_looked_at(x));
 }
 static inline uint64_t gs_sqrt_f64_plain(gs_cubic_t c, uint64_t x) {
-  const double significand = gs_sqrt_significand(c, gs_f64_looked_at(x) & ~1u, 1);
-  return gs_f64_join((gs_f64_exponent(x) + 1023 - gs_f64_odd(x)) / 2, gs_f64_digits(significand, 0x1p35, 17));
+  const gs_sum_t significand = gs_sqrt_significand(c, gs_f64_looked_at(x) & ~1u, 1);
+  return gs_f64_join((gs_f64_exponent(x) + 1023 - gs_f64_odd(x)) / 2,
+                     gs_f64_digits(significand, 1 << 29, 17));
 }
 
 #define GS_APPROX_F64(name, fn, root, pieces, tables)                                                        \
