@@ -21,19 +21,18 @@
 
 enum {
   MOST_STEPS = GS_BLOCK_MOST,
-  MOST_DETOURS = 3 * MOST_STEPS, /* each step is in the main run, and in one copy of each kind at most */
-  /* Likewise, but not for one lane; where there are loads, two of the main run and some without them; and the
-     same again where nothing is assumed. */
-  MOST_STRIPS = 6 * MOST_STEPS,
-  /* Labels: the main run before each step and at its end, the beginnings of copies, where branches go,
-     detours, and where they come back; of strips, where their loops begin, where they go on to the next
+  /* Each step is in the main run, and in one copy of each kind at most; where there are loads, two of the
+     main run and some without them; and the same again where nothing is assumed. */
+  MOST_DETOURS = 6 * MOST_STEPS,
+  MOST_STRIPS = 6 * MOST_STEPS, /* likewise, but not for one lane */
+  /* Labels: the main run before each step and at its end, the beginnings of copies, detours, and where they
+     come back; of strips, where their loops begin, where they go on to the next
      strip, and what they do where no lane is active; of plans, what is done without one, and where that comes
      back, and the same of their addresses; and what is behind strips. */
   MAIN = 0,
   COPY = MAIN + MOST_STEPS + 1,
   COPY_PART = COPY + MOST_STEPS, /* of those that do not begin with one lane, or of all */
-  TAKEN = COPY_PART + MOST_STEPS,
-  DETOUR = TAKEN + MOST_STEPS,
+  DETOUR = COPY_PART + MOST_STEPS,
   BACK = DETOUR + MOST_DETOURS,
   STRIP = BACK + MOST_DETOURS,
   STRIP_TAIL = STRIP + MOST_STRIPS,
@@ -126,8 +125,8 @@ typedef struct block {
   gs_cache_t cache;
   bool wants_copy[MOST_STEPS];
   struct {
-    unsigned step;    /* whose stencil may leave it to the handler */
-    gs_cache_t cache; /* behind it */
+    unsigned step; /* whose stencil may leave it to the handler, or a branch */
+    gs_cache_t before, behind;
   } detour[MOST_DETOURS];
   unsigned detour_count;
   struct {
@@ -192,6 +191,7 @@ gs_translator_t *gs_translator_create(const gs_handler_t *handlers, gs_looks_t l
   t->table = t->finder.table = table;
   t->handlers = handlers;
   t->looks = looks;
+  t->live.lanes = table->lanes;
   return t;
 }
 
@@ -282,6 +282,12 @@ static void put_control(block_t *b, unsigned control, unsigned index, unsigned l
   gs_emit_stencil(&b->e, b->translator->control[control], values, label);
 }
 
+/* What may matter before the instruction at an address. */
+static gs_live_set_t live_at(const block_t *b, uint64_t address) {
+  gs_translator_t *const t = b->translator;
+  return gs_live_at(&t->live, address, t->looks == GS_LOOKS_AT_END, b->find, b->context);
+}
+
 /* Goes on at `target`, behind step `index`. */
 static void put_go(block_t *b, uint64_t target, unsigned index) {
   uint64_t values[GS_HOLE_VALUES] = {0};
@@ -301,51 +307,65 @@ static uint64_t target_of(const step_t *step) {
   return step->next + (uint64_t)(int64_t)(int16_t)step->in->imm * 4;
 }
 
-/* An instruction's stencil, by way of the cache if that is not flushed. */
-static void put_code(block_t *b, const gs_stencil_t *stencil, bool is_cached, const uint64_t *values,
-                     unsigned label) {
-  if (is_cached)
-    gs_cache_stencil(&b->cache, &b->e, stencil, values, label);
-  else
-    gs_emit_stencil(&b->e, stencil, values, label);
+/* Scalar registers that a load fills in memory where it does not go the short way. */
+static unsigned loaded_scalars(const step_t *step) {
+  const bool is_load = step->in->op->encoding == GS_ENC_SMEM && step->choice.kind == GS_STEP_SHORT;
+  return is_load ? gs_type_dwords((gs_type_t)step->in->op->dst) : 0;
 }
 
-/* Scalar registers that a load of many fills in memory. */
-static void forget_loaded(block_t *b, const gs_inst_t *in) {
-  if (in->op->encoding == GS_ENC_SMEM)
-    gs_cache_forget(&b->cache, in->dst, gs_type_dwords(in->op->dst));
-}
-
-/* An instruction's stencil. Where it is a short way, the handler is called in a detour, and finds everything
- * in memory, as whoever gets to see a fault does. */
+/* An instruction's stencil, by way of the cache if that is not flushed. Where it is a short way, the handler
+ * is called in a detour, and finds everything in memory, as whoever gets to see a fault does. */
 static void put_stencil(block_t *b, unsigned i, const gs_stencil_t *stencil, bool is_cached) {
   const step_t *step = &b->step[i];
   const gs_step_kind_t kind = step->choice.kind;
+  const bool is_detour = kind == GS_STEP_SHORT || kind == GS_STEP_SHORT_STORE || kind == GS_STEP_BRANCH;
+  const unsigned detour = b->detour_count, loaded = loaded_scalars(step);
   uint64_t values[GS_HOLE_VALUES] = {0};
   place_values(b, i, values);
   operand_values(step->operands, values);
   if (!is_cached)
     gs_cache_flush(&b->cache, &b->e);
-  else if (kind != GS_STEP_STENCIL)
+  else if (kind == GS_STEP_STOP)
     gs_cache_clean(&b->cache, &b->e);
-  const unsigned detour = b->detour_count;
-  put_code(b, stencil, is_cached, values, kind == GS_STEP_BRANCH ? TAKEN + i : DETOUR + detour);
-  if (kind != GS_STEP_SHORT && kind != GS_STEP_SHORT_STORE)
+  gs_cache_clean_some(&b->cache, &b->e, step->in->dst, loaded);
+  gs_cache_t before = b->cache;
+  if (is_cached)
+    before = gs_cache_stencil(&b->cache, &b->e, stencil, values, DETOUR + detour);
+  else
+    gs_emit_stencil(&b->e, stencil, values, DETOUR + detour);
+  if (!is_detour)
     return;
   if (!gs_cache_writes(stencil, b->translator->table))
-    forget_loaded(b, step->in);
+    gs_cache_forget(&b->cache, step->in->dst, loaded);
   b->detour[detour].step = i;
-  b->detour[detour].cache = b->cache;
+  b->detour[detour].before = before;
+  b->detour[detour].behind = b->cache;
   b->e.label[BACK + detour] = b->e.end;
   b->detour_count++;
+}
+
+/* Leaves the block, behind step `index`. */
+static void put_leave(block_t *b, gs_cache_t *cache, uint64_t target, unsigned index) {
+  if (b->translator->looks != GS_LOOKS_ALWAYS) {
+    const gs_live_set_t live = live_at(b, target);
+    gs_cache_drop_dead(cache, &live.scalars);
+  }
+  gs_cache_flush(cache, &b->e);
+  put_go(b, target, index);
 }
 
 static void put_detours(block_t *b) {
   for (unsigned i = 0; i < b->detour_count; i++) {
     const unsigned step = b->detour[i].step;
+    const gs_step_kind_t kind = b->step[step].choice.kind;
     b->e.label[DETOUR + i] = b->e.end;
-    put_control(b, b->step[step].choice.kind == GS_STEP_SHORT_STORE ? CALL_STORE : CALL, step, 0);
-    gs_cache_reload(&b->detour[i].cache, &b->e);
+    if (kind == GS_STEP_BRANCH) {
+      put_leave(b, &b->detour[i].before, target_of(&b->step[step]), step);
+      continue;
+    }
+    gs_cache_clean(&b->detour[i].before, &b->e);
+    put_control(b, kind == GS_STEP_SHORT_STORE ? CALL_STORE : CALL, step, 0);
+    gs_cache_reload(&b->detour[i].behind, &b->e);
     put_control(b, JOIN, step, BACK + i);
   }
 }
@@ -398,15 +418,16 @@ static void add_strip_step(block_t *b, const step_t *step, lanes_t lanes) {
   }
 }
 
-/* Leaves out what the strip in hand would store for nobody. */
-static void drop_rows(block_t *b, unsigned end) {
-  gs_translator_t *const t = b->translator;
+/* Leaves out what the strip in hand would store for nobody. Steps that are done behind it may read what is in
+ * `also`. */
+static void drop_dead(block_t *b, unsigned end, const gs_scalar_set_t *also, gs_strip_scalars_t *scalars) {
   const bool is_in_pair = end < b->count && b->step[end].next == b->step[end - 1].next;
-  if (t->looks == GS_LOOKS_ALWAYS || is_in_pair)
+  if (b->translator->looks == GS_LOOKS_ALWAYS || is_in_pair)
     return;
-  const gs_row_set_t rows =
-      gs_live_rows(&t->live, b->step[end - 1].next, t->looks == GS_LOOKS_AT_END, b->find, b->context);
-  gs_strip_rows_only(&b->strip, &rows);
+  gs_live_set_t live = live_at(b, b->step[end - 1].next);
+  for (unsigned i = 0; also && i < sizeof also->bits / sizeof *also->bits; i++)
+    live.scalars.bits[i] |= also->bits[i];
+  gs_strip_live_only(&b->strip, &live, b->translator->table->lanes, scalars);
 }
 
 /* Whether a step that reads EXEC as an operand is among those: it would see that it is another one for a
@@ -472,7 +493,7 @@ static bool put_strip(block_t *b, unsigned first, unsigned end, lanes_t lanes, b
     if (b->step[i].choice.kind != GS_STEP_NOTHING)
       add_strip_step(b, &b->step[i], lanes);
   }
-  drop_rows(b, end);
+  drop_dead(b, end, NULL, &b->strips[strip].scalars);
   if ((assumes && !gs_strip_assume(&b->strip)) || !put_strip_begin(b, strip, OVER + strip))
     return false;
   gs_strip_hoist(&b->strip, &b->e);
@@ -485,7 +506,7 @@ static bool put_strip(block_t *b, unsigned first, unsigned end, lanes_t lanes, b
   b->e.label[STRIP_TAIL + strip] = b->e.end;
   put_control(b, STRIP_NEXT, end - 1, STRIP + strip);
   b->e.label[OVER + strip] = b->e.end;
-  gs_strip_join_masks(scalars, &b->e, b->translator->table->lanes);
+  gs_strip_join_masks(&b->strips[strip].scalars, &b->e, b->translator->table->lanes);
   return true;
 }
 
@@ -550,7 +571,7 @@ static void put_idle_strips(block_t *b) {
 static void put_step(block_t *b, unsigned i, lanes_t lanes) {
   const step_t *step = &b->step[i];
   const gs_choice_t *choice = &step->choice;
-  if (choice->kind >= GS_STEP_CALL)
+  if (choice->kind >= GS_STEP_CALL && choice->kind != GS_STEP_GO)
     gs_cache_flush(&b->cache, &b->e);
   switch (choice->kind) {
   case GS_STEP_NOTHING: break;
@@ -572,7 +593,7 @@ static void put_step(block_t *b, unsigned i, lanes_t lanes) {
   case GS_STEP_CALL: put_control(b, CALL, i, 0); break;
   case GS_STEP_CALL_STORE: put_control(b, CALL_STORE, i, 0); break;
   case GS_STEP_LAST: put_control(b, CALL_LAST, i, 0); break;
-  case GS_STEP_GO: put_go(b, target_of(step), i); break;
+  case GS_STEP_GO: put_leave(b, &b->cache, target_of(step), i); break;
   }
 }
 
@@ -734,7 +755,7 @@ static bool put_planned_strip(block_t *b, unsigned first, const gs_plan_t *plan,
     operand_values(step->in, values);
     gs_strip_load(&b->strip, &b->e, step->choice.strip_load, step->in, values, load++);
   }
-  drop_rows(b, first + plan->steps);
+  drop_dead(b, first + plan->steps, &plan->behind_reads, &b->strips[strip].scalars);
   if ((plan->assumes && !gs_strip_assume(&b->strip)) || !put_strip_begin(b, strip, BEHIND + number))
     return false;
   gs_strip_hoist(&b->strip, &b->e);
@@ -745,7 +766,7 @@ static bool put_planned_strip(block_t *b, unsigned first, const gs_plan_t *plan,
   gs_strip_next_loads(&b->e, plan->load_count);
   put_control(b, STRIP_NEXT, first, STRIP + strip);
   b->e.label[OVER + strip] = b->e.end;
-  gs_strip_join_masks(&plan->scalars, &b->e, b->translator->table->lanes);
+  gs_strip_join_masks(&b->strips[strip].scalars, &b->e, b->translator->table->lanes);
   return true;
 }
 
@@ -913,9 +934,8 @@ static void put_run(block_t *b, unsigned i, lanes_t lanes) {
   }
   if (is_main)
     b->e.label[MAIN + i] = b->e.end;
-  gs_cache_flush(&b->cache, &b->e);
   if (!is_end(&b->step[b->count - 1]))
-    put_go(b, b->step[b->count - 1].next, b->count);
+    put_leave(b, &b->cache, b->step[b->count - 1].next, b->count);
 }
 
 /* What the guard before step `i` goes to. */
@@ -940,11 +960,6 @@ static void put_block(block_t *b) {
   put_narrow_steps(b);
   put_detours(b);
   put_idle_strips(b);
-  for (unsigned i = 0; i < b->count; i++)
-    if (b->step[i].choice.kind == GS_STEP_BRANCH) {
-      b->e.label[TAKEN + i] = b->e.end;
-      put_go(b, target_of(&b->step[i]), i);
-    }
 }
 
 /* ---- Blocks ---- */

@@ -31,8 +31,8 @@ void gs_cache_begin(gs_cache_t *c) {
 /* ---- Instructions of the host ---- */
 
 static size_t place_of(unsigned scalar) {
-  return scalar == GS_CACHE_SCC ? offsetof(gs_wave_t, scc)
-                                : offsetof(gs_wave_t, s) + sizeof(uint32_t) * scalar;
+  return scalar == GS_SCALAR_SCC ? offsetof(gs_wave_t, scc)
+                                 : offsetof(gs_wave_t, s) + sizeof(uint32_t) * scalar;
 }
 
 /* A load or store of a scalar register, or of a pair. */
@@ -81,6 +81,22 @@ static void write_back(gs_cache_t *c, gs_emitter_t *e, int i) {
 void gs_cache_clean(gs_cache_t *c, gs_emitter_t *e) {
   for (int i = 0; i < GS_CACHE_REGISTERS; i++)
     write_back(c, e, i);
+}
+
+void gs_cache_clean_some(gs_cache_t *c, gs_emitter_t *e, unsigned first, unsigned count) {
+  for (unsigned scalar = first; scalar < first + count; scalar++) {
+    const int i = find(c, scalar);
+    if (i >= 0)
+      write_back(c, e, i);
+  }
+}
+
+void gs_cache_drop_dead(gs_cache_t *c, const gs_scalar_set_t *live) {
+  for (int i = 0; i < GS_CACHE_REGISTERS; i++) {
+    const unsigned scalar = c->held[i].scalar < 0 ? 0 : (unsigned)c->held[i].scalar;
+    if (!gs_scalar_set_has(live, scalar) && !(c->held[i].is_pair && gs_scalar_set_has(live, scalar + 1)))
+      drop(c, i);
+  }
 }
 
 void gs_cache_flush(gs_cache_t *c, gs_emitter_t *e) {
@@ -146,7 +162,7 @@ static bool access_of(const gs_patch_t *p, const uint64_t values[GS_HOLE_VALUES]
   access->is_write = p->form == GS_PATCH_SCALAR_WRITE || p->form == GS_PATCH_PAIR_WRITE;
   if (!access->is_pair && !access->is_write && p->form != GS_PATCH_SCALAR_READ)
     return false;
-  access->scalar = GS_CACHE_SCC;
+  access->scalar = GS_SCALAR_SCC;
   if (p->hole == GS_HOLE_SCC)
     return true;
   const uint64_t place = values[p->hole] + (uint64_t)(int64_t)p->addend - offsetof(gs_wave_t, s);
@@ -310,10 +326,11 @@ static void rewrite(uint8_t code[MOVE_BYTES], unsigned reg) {
   code[6] = (uint8_t)(MODE_REGISTER | (modrm & MODRM_REG) | (reg & 7));
 }
 
-void gs_cache_stencil(gs_cache_t *c, gs_emitter_t *e, const gs_stencil_t *stencil,
-                      const uint64_t values[GS_HOLE_VALUES], unsigned label) {
+gs_cache_t gs_cache_stencil(gs_cache_t *c, gs_emitter_t *e, const gs_stencil_t *stencil,
+                            const uint64_t values[GS_HOLE_VALUES], unsigned label) {
   const gs_patch_t *const patches = &e->table->patches[stencil->first_patch];
   prepare(c, e, stencil, values);
+  const gs_cache_t before = *c;
   const size_t start = e->end;
   gs_emit_stencil(e, stencil, values, label);
   access_t a;
@@ -328,6 +345,7 @@ void gs_cache_stencil(gs_cache_t *c, gs_emitter_t *e, const gs_stencil_t *stenci
       rewrite_half(code, host_register[held]);
     c->held[held].is_new |= a.is_write;
   }
+  return before;
 }
 
 bool gs_cache_writes(const gs_stencil_t *stencil, const gs_stencil_table_t *table) {

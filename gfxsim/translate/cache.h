@@ -8,11 +8,10 @@
 
 #include "isa/wave.h"
 #include "translate/emit.h"
+#include "translate/live.h"
 
 /* The host's registers that stencils leave alone: see GFXSIM_CACHE_REGISTERS in gfxsim's CMakeLists.txt. */
 enum { GS_CACHE_REGISTERS = 6 };
-/* SCC's number among scalar registers. */
-enum { GS_CACHE_SCC = GS_SGPRS };
 
 /* What is in them at a place of a block's code. */
 typedef struct gs_cache {
@@ -27,13 +26,17 @@ typedef struct gs_cache {
 
 /* Begins with none. */
 void gs_cache_begin(gs_cache_t *cache);
-/* Adds a copy of a stencil. What it accesses is in registers then where that can be. */
-void gs_cache_stencil(gs_cache_t *cache, gs_emitter_t *e, const gs_stencil_t *stencil,
-                      const uint64_t values[GS_HOLE_VALUES], unsigned label);
+/* Adds a copy of a stencil. What it accesses is in registers then where that can be. What is in them when the
+ * stencil begins, which is so where it goes to `label`, too, unless it has written something, is returned. */
+gs_cache_t gs_cache_stencil(gs_cache_t *cache, gs_emitter_t *e, const gs_stencil_t *stencil,
+                            const uint64_t values[GS_HOLE_VALUES], unsigned label);
 /* Whether all that the stencil writes to scalar registers goes by moves that can be to the host's. */
 bool gs_cache_writes(const gs_stencil_t *stencil, const gs_stencil_table_t *table);
-/* Writes to memory what is new. */
+/* Writes to memory what is new: everything, or `count` scalar registers from `first` on. */
 void gs_cache_clean(gs_cache_t *cache, gs_emitter_t *e);
+void gs_cache_clean_some(gs_cache_t *cache, gs_emitter_t *e, unsigned first, unsigned count);
+/* Forgets values, new ones, too, that do not matter. */
+void gs_cache_drop_dead(gs_cache_t *cache, const gs_scalar_set_t *live);
 /* The same, and code that follows may use all registers, and change what is in memory. */
 void gs_cache_flush(gs_cache_t *cache, gs_emitter_t *e);
 /* Forgets `count` scalar registers from `first` on, of which memory has new values. */

@@ -10,7 +10,7 @@
 #include "translate/memory.h"
 #include "translate/table.h"
 
-enum { GS_EMIT_LABELS = 6208, GS_EMIT_FIXUPS = 16384 };
+enum { GS_EMIT_LABELS = 6400, GS_EMIT_FIXUPS = 16384 };
 
 /* A place that has the distance to a label. */
 typedef struct gs_fixup {

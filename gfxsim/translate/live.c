@@ -1,5 +1,5 @@
 /* See live.h. Code is looked at in parts: from where somebody asks, or branches go, to the next branch, jump
- * or end. What a part does to the two sets is summed up once, and the sets at its beginning are worked out
+ * or end. What a part does to the sets is summed up once, and the sets at its beginning are worked out
  * from those behind it until nothing changes any more. */
 #include "translate/live.h"
 
@@ -7,9 +7,12 @@
 #include <string.h>
 
 #include "isa/dual.h"
+#include "translate/choose.h"
 
 enum {
   WORDS = GS_VGPRS / 64,
+  SCALAR_WORDS = sizeof(gs_scalar_set_t) / sizeof(uint64_t),
+  MOST_DWORDS = 4, /* of an operand that an access to memory has in scalar registers */
   FIRST_PARTS = 32,
   MOST_INSTRUCTIONS = 1 << 17, /* that are looked at, of one translator */
   MOST_OF_PART = 4096,
@@ -22,6 +25,11 @@ static const gs_row_set_t no_rows;
 
 static gs_row_set_t all_rows(void) {
   gs_row_set_t set;
+  memset(&set, 0xff, sizeof set);
+  return set;
+}
+static gs_scalar_set_t all_scalars(void) {
+  gs_scalar_set_t set;
   memset(&set, 0xff, sizeof set);
   return set;
 }
@@ -42,8 +50,14 @@ typedef struct way {
   gs_row_set_t own, of_active, of_others;
 } way_t;
 
+/* The same of scalar registers, of which there is but one set. */
+typedef struct scalar_way {
+  gs_scalar_set_t own, of_behind;
+} scalar_way_t;
+
 typedef struct effect {
   way_t active, others;
+  scalar_way_t scalars;
 } effect_t;
 
 static void add_way(way_t *way, const way_t *other) {
@@ -58,8 +72,25 @@ static gs_row_set_t set_before(const way_t *way, const gs_row_set_t *active, con
   return set;
 }
 
+static gs_scalar_set_t scalars_before(const scalar_way_t *way, const gs_scalar_set_t *behind) {
+  gs_scalar_set_t set = way->own;
+  for (unsigned i = 0; i < SCALAR_WORDS; i++)
+    set.bits[i] |= way->of_behind.bits[i] & behind->bits[i];
+  return set;
+}
+
+/* Registers that have a meaning beyond their number matter to more than the code that names them. */
+static bool is_common(unsigned scalar) {
+  return scalar < GS_S_FLAT_SCRATCH || scalar / 2 == GS_S_VCC / 2 || scalar == GS_S_NULL ||
+         scalar == GS_SCALAR_SCC;
+}
+
 static effect_t nothing_done(void) {
-  return (effect_t){.active.of_active = all_rows(), .others.of_others = all_rows()};
+  effect_t e = {
+      .active.of_active = all_rows(), .others.of_others = all_rows(), .scalars.of_behind = all_scalars()};
+  for (unsigned i = 0; i < GS_SCALARS; i++)
+    gs_scalar_set_put(&e.scalars.own, i, 1, !is_common(i));
+  return e;
 }
 
 /* ---- What an instruction does; code is gone through from its end ---- */
@@ -76,6 +107,18 @@ static void write_rows(effect_t *e, unsigned first, unsigned count) {
 }
 static void read_everything(effect_t *e) {
   e->active.own = e->others.own = all_rows();
+  e->scalars.own = all_scalars();
+}
+
+static void read_scalars(effect_t *e, unsigned first, unsigned count) {
+  gs_scalar_set_put(&e->scalars.own, first, count, true);
+}
+static void write_scalars(effect_t *e, unsigned first, unsigned count) {
+  for (unsigned i = first; i < first + count; i++)
+    if (is_common(i)) {
+      gs_scalar_set_put(&e->scalars.own, i, 1, false);
+      gs_scalar_set_put(&e->scalars.of_behind, i, 1, false);
+    }
 }
 
 static bool begins(const char *name, const char *prefix) {
@@ -175,6 +218,63 @@ static void do_buffer(effect_t *e, const gs_inst_t *in) {
     read_rows(e, in->dst, width_of(in->op->dst) + 1, false);
 }
 
+/* ---- Scalar registers ---- */
+
+/* Scalar instructions that change a part of their destination, or not always, or that read it, or for which
+ * it is something else. */
+static bool keeps_scalar(const gs_inst_t *in) {
+  static const char *const prefixes[] = {"s_cmov", "s_bitset", "s_addk",     "s_mulk",
+                                         "s_cmpk", "s_fmac",   "s_atc_probe"};
+  for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+    if (begins(in->op->name, prefixes[i]))
+      return true;
+  return in->op->flags & (GS_OPF_ACC_DST | GS_OPF_STORE | GS_OPF_ATOMIC);
+}
+
+static void do_scalar_results(effect_t *e, const gs_inst_t *in, unsigned lanes) {
+  const gs_opcode_t *const op = in->op;
+  const bool is_scalar = op->encoding <= GS_ENC_SMEM && op->dst != GS_T_NONE;
+  const bool has_mask = op->encoding == GS_ENC_VOPC || (op->flags & GS_OPF_SDST);
+  if (has_mask && !in->cmpx && in->form != GS_FORM_DPP) /* whose masks may leave lanes as they are */
+    write_scalars(e, in->sdst, lanes / 32);
+  if ((is_scalar && !keeps_scalar(in)) || (op->flags & GS_OPF_SCALAR_DST))
+    write_scalars(e, in->dst, width_of(op->dst));
+  if (is_scalar && keeps_scalar(in))
+    read_scalars(e, in->dst, op->encoding == GS_ENC_SMEM ? MOST_DWORDS : width_of(op->dst));
+  if (gs_writes_scc(in))
+    write_scalars(e, GS_SCALAR_SCC, 1);
+}
+
+/* Rather more than it reads. */
+static void do_scalar_sources(effect_t *e, const gs_inst_t *in) {
+  const gs_opcode_t *const op = in->op;
+  const bool is_access = op->encoding == GS_ENC_SMEM || op->encoding >= GS_ENC_DS;
+  for (unsigned i = 0; i < 3; i++) {
+    const bool is_mask = op->src[i] == GS_T_MASK;
+    if (in->src[i].kind == GS_SRC_SGPR)
+      read_scalars(e, in->src[i].reg, is_access ? MOST_DWORDS : is_mask ? 2 : width_of(op->src[i]));
+    if (in->src[i].kind == GS_SRC_SPECIAL)
+      read_scalars(e, GS_S_VCC, 2);
+  }
+  if (op->encoding == GS_ENC_VOPD || begins(op->name, "v_div_fmas") || begins(op->name, "s_cbranch_vcc") ||
+      begins(op->name, "s_getreg"))
+    read_scalars(e, GS_S_VCC, 2);
+  if (gs_reads_scc(in) && (!begins(op->name, "s_cbranch") || begins(op->name, "s_cbranch_scc")))
+    read_scalars(e, GS_SCALAR_SCC, 1);
+  if (begins(op->name, "s_movrels"))
+    e->scalars.own = all_scalars();
+}
+
+static void do_scalars(effect_t *e, const gs_inst_t *in, unsigned lanes) {
+  do_scalar_results(e, in, lanes);
+  do_scalar_sources(e, in);
+  if (in->op->encoding == GS_ENC_VOPD)
+    for (unsigned half = 0; half < 2; half++) {
+      const gs_inst_t part = gs_dual_part(in, half);
+      do_scalar_sources(e, &part);
+    }
+}
+
 /* ---- EXEC ---- */
 
 typedef enum change { EXEC_SAME, EXEC_LESS, EXEC_MORE, EXEC_OTHER } change_t;
@@ -250,8 +350,9 @@ static flow_t flow_of(const gs_inst_t *in) {
                                      : FLOW_ON;
 }
 
-static void do_instruction(effect_t *e, const gs_inst_t *in) {
+static void do_instruction(effect_t *e, const gs_inst_t *in, unsigned lanes) {
   change_exec(e, exec_change(in));
+  do_scalars(e, in, lanes);
   switch (in->op->encoding) {
   case GS_ENC_SOP1:
   case GS_ENC_SOP2:
@@ -281,6 +382,7 @@ typedef struct gs_live_part {
   int next[2]; /* parts, NOWHERE */
   effect_t effect;
   gs_row_set_t active, others; /* in front of it */
+  gs_scalar_set_t scalars;
 } part_t;
 
 /* Who asks. */
@@ -331,7 +433,8 @@ static int part_at(gs_live_t *live, uint64_t address) {
 typedef struct line {
   const gs_inst_t *in[MOST_OF_PART];
   unsigned count;
-  flow_t flow; /* behind them */
+  flow_t flow;           /* behind them */
+  const gs_inst_t *last; /* by which it is so; NULL where the code is not known */
   uint64_t next, target;
 } line_t;
 
@@ -339,6 +442,7 @@ static void read_line(const asker_t *a, uint64_t address, line_t *line) {
   gs_code_place_t place;
   line->count = 0;
   line->flow = FLOW_ON;
+  line->last = NULL;
   while (line->flow == FLOW_ON) {
     if (line->count == MOST_OF_PART || a->live->instructions == MOST_INSTRUCTIONS ||
         !a->find(a->context, address, &place)) {
@@ -348,10 +452,12 @@ static void read_line(const asker_t *a, uint64_t address, line_t *line) {
     a->live->instructions++;
     line->flow = flow_of(place.in);
     address += place.in->size;
-    if (line->flow == FLOW_ON)
+    if (line->flow == FLOW_ON) {
       line->in[line->count++] = place.in;
-    else
+    } else {
+      line->last = place.in;
       line->target = address + (uint64_t)(int64_t)(int16_t)place.in->imm * 4;
+    }
   }
   line->next = address;
 }
@@ -368,8 +474,10 @@ static bool look_at(const asker_t *a, unsigned index, line_t *line) {
     return false;
   if (line->flow == FLOW_UNKNOWN || (line->flow == FLOW_END && a->looks_at_end))
     read_everything(&effect);
+  if (line->flow == FLOW_BRANCH)
+    do_scalar_sources(&effect, line->last);
   for (unsigned i = line->count; i-- > 0;)
-    do_instruction(&effect, line->in[i]);
+    do_instruction(&effect, line->in[i], live->lanes);
   memcpy(live->part[index].next, next, sizeof next);
   live->part[index].effect = effect;
   return true;
@@ -377,23 +485,29 @@ static bool look_at(const asker_t *a, unsigned index, line_t *line) {
 
 static bool update(gs_live_t *live, part_t *part) {
   gs_row_set_t active = no_rows, others = no_rows;
+  gs_scalar_set_t scalars = {{0}};
   for (unsigned i = 0; i < 2; i++)
     if (part->next[i] != NOWHERE) {
       add(&active, &live->part[part->next[i]].active);
       add(&others, &live->part[part->next[i]].others);
+      for (unsigned k = 0; k < SCALAR_WORDS; k++)
+        scalars.bits[k] |= live->part[part->next[i]].scalars.bits[k];
     }
   const gs_row_set_t new_active = set_before(&part->effect.active, &active, &others);
   const gs_row_set_t new_others = set_before(&part->effect.others, &active, &others);
+  const gs_scalar_set_t new_scalars = scalars_before(&part->effect.scalars, &scalars);
   if (memcmp(&new_active, &part->active, sizeof new_active) == 0 &&
-      memcmp(&new_others, &part->others, sizeof new_others) == 0)
+      memcmp(&new_others, &part->others, sizeof new_others) == 0 &&
+      memcmp(&new_scalars, &part->scalars, sizeof new_scalars) == 0)
     return false;
   part->active = new_active;
   part->others = new_others;
+  part->scalars = new_scalars;
   return true;
 }
 
-gs_row_set_t gs_live_rows(gs_live_t *live, uint64_t address, bool looks_at_end, gs_code_find_t *find,
-                          void *context) {
+gs_live_set_t gs_live_at(gs_live_t *live, uint64_t address, bool looks_at_end, gs_code_find_t *find,
+                         void *context) {
   const asker_t asker = {live, find, context, looks_at_end};
   const unsigned first = live->count;
   line_t *const line = malloc(sizeof *line);
@@ -404,18 +518,18 @@ gs_row_set_t gs_live_rows(gs_live_t *live, uint64_t address, bool looks_at_end, 
   free(line);
   if (!is_known) { /* no memory */
     gs_live_clear(live);
-    return all_rows();
+    return (gs_live_set_t){all_rows(), all_scalars()};
   }
   for (bool changes = true; changes;) {
     changes = false;
     for (unsigned i = live->count; i-- > first;)
       changes |= update(live, &live->part[i]);
   }
-  return live->part[asked].active;
+  return (gs_live_set_t){live->part[asked].active, live->part[asked].scalars};
 }
 
 void gs_live_clear(gs_live_t *live) {
   free(live->part);
   free(live->place);
-  *live = (gs_live_t){0};
+  *live = (gs_live_t){.lanes = live->lanes};
 }

@@ -11,19 +11,12 @@ static bool has(const uint64_t *bits, unsigned size, unsigned first, unsigned co
     found |= bits[i / 64] >> i % 64 & 1;
   return found;
 }
-static void put(uint64_t *bits, unsigned size, unsigned first, unsigned count, bool on) {
-  for (unsigned i = first; i < first + count && i < size; i++)
-    bits[i / 64] = (bits[i / 64] & ~(UINT64_C(1) << i % 64)) | (uint64_t)on << i % 64;
-}
 
 static bool has_rows(const gs_row_set_t *set, unsigned first, unsigned count) {
   return has(set->bits, GS_VGPRS, first, count);
 }
 static bool has_scalars(const gs_scalar_set_t *set, unsigned first, unsigned count) {
   return has(set->bits, GS_SGPRS, first, count);
-}
-static void put_scalars(gs_scalar_set_t *set, unsigned first, unsigned count, bool on) {
-  put(set->bits, GS_SGPRS, first, count, on);
 }
 
 /* ---- Vector instructions ---- */
@@ -58,7 +51,7 @@ static bool add_mask_op(gs_plan_t *p, const gs_inst_t *in, unsigned lanes) {
   }
   if (is_late || !gs_strip_scalars_add(&p->scalars, in, lanes))
     return false;
-  put_scalars(&p->loaded_masks, in->dst, mask, is_loaded);
+  gs_scalar_set_put(&p->loaded_masks, in->dst, mask, is_loaded);
   return true;
 }
 
@@ -97,7 +90,7 @@ static bool add_vector(gs_plan_t *p, const gs_inst_t *in, unsigned lanes) {
   if (is_late || !gs_strip_scalars_add(&p->scalars, in, lanes))
     return false;
   if (writes_mask(in))
-    put_scalars(&p->loaded_masks, in->sdst, mask, is_loaded);
+    gs_scalar_set_put(&p->loaded_masks, in->sdst, mask, is_loaded);
   gs_row_set_put(&p->uniform, in->dst, results, is_uniform);
   gs_row_set_put(&p->written, in->dst, results, true);
   gs_row_set_put(&p->loaded, in->dst, results, is_loaded);
@@ -141,9 +134,9 @@ static bool add_behind(gs_plan_t *p, const gs_inst_t *in, const gs_choice_t *cho
     return false;
   for (unsigned i = 0; i < 3; i++)
     if (in->src[i].kind == GS_SRC_SGPR)
-      put_scalars(&p->behind_reads, in->src[i].reg, width_of(in, i, GS_MAX_LANES), true);
+      gs_scalar_set_put(&p->behind_reads, in->src[i].reg, width_of(in, i, GS_MAX_LANES), true);
   if (in->op->dst != GS_T_NONE)
-    put_scalars(&p->behind_writes, in->dst, gs_type_dwords((gs_type_t)in->op->dst), true);
+    gs_scalar_set_put(&p->behind_writes, in->dst, gs_type_dwords((gs_type_t)in->op->dst), true);
   return true;
 }
 
@@ -222,7 +215,7 @@ static void want_sources(wanted_t *wanted, const gs_inst_t *in, unsigned lanes) 
     if (in->src[i].kind == GS_SRC_VGPR)
       gs_row_set_put(&wanted->rows, in->src[i].reg, width_of(in, i, lanes), true);
     if (in->src[i].kind == GS_SRC_SGPR && in->op->src[i] == GS_T_MASK)
-      put_scalars(&wanted->masks, in->src[i].reg, lanes / 32, true);
+      gs_scalar_set_put(&wanted->masks, in->src[i].reg, lanes / 32, true);
   }
 }
 
@@ -230,10 +223,10 @@ static void want_sources(wanted_t *wanted, const gs_inst_t *in, unsigned lanes) 
 static bool combines_wanted(wanted_t *wanted, const gs_inst_t *in, unsigned mask) {
   if (!has_scalars(&wanted->masks, in->dst, mask))
     return false;
-  put_scalars(&wanted->masks, in->dst, mask, false);
+  gs_scalar_set_put(&wanted->masks, in->dst, mask, false);
   for (unsigned i = 0; i < 2; i++)
     if (in->src[i].kind == GS_SRC_SGPR && in->src[i].reg <= GS_S_VCC)
-      put_scalars(&wanted->masks, in->src[i].reg, mask, true);
+      gs_scalar_set_put(&wanted->masks, in->src[i].reg, mask, true);
   return true;
 }
 
@@ -246,7 +239,7 @@ static bool makes_wanted(wanted_t *wanted, const gs_inst_t *in, unsigned lanes) 
   if (!has_rows(&wanted->rows, in->dst, results) && !has_scalars(&wanted->masks, in->sdst, mask))
     return false;
   gs_row_set_put(&wanted->rows, in->dst, results, false);
-  put_scalars(&wanted->masks, in->sdst, mask, false);
+  gs_scalar_set_put(&wanted->masks, in->sdst, mask, false);
   want_sources(wanted, in, lanes);
   return true;
 }

@@ -10,36 +10,29 @@
 
 /* ---- Scalar registers ---- */
 
-static bool has_scalar(const gs_scalar_set_t *set, unsigned reg) {
-  return set->bits[reg / 64] >> reg % 64 & 1;
-}
-static void add_scalar(gs_scalar_set_t *set, unsigned reg) {
-  set->bits[reg / 64] |= UINT64_C(1) << reg % 64;
-}
-
 /* A mask that is written: `width` registers from `reg` on. */
 static bool add_mask(gs_strip_scalars_t *s, unsigned reg, unsigned width) {
   bool is_good = reg + width <= GS_SGPRS;
   for (unsigned i = reg; is_good && i < reg + width; i++) {
-    is_good = !has_scalar(&s->values, i);
-    add_scalar(&s->written, i);
+    is_good = !gs_scalar_set_has(&s->values, i);
+    gs_scalar_set_put(&s->written, i, 1, true);
   }
   if (is_good)
-    add_scalar(&s->masks, reg);
+    gs_scalar_set_put(&s->masks, reg, 1, true);
   return is_good;
 }
 
 static bool add_value(gs_strip_scalars_t *s, unsigned reg, unsigned width) {
   bool is_good = reg + width <= GS_SGPRS;
   for (unsigned i = reg; is_good && i < reg + width; i++) {
-    is_good = !has_scalar(&s->written, i);
-    add_scalar(&s->values, i);
+    is_good = !gs_scalar_set_has(&s->written, i);
+    gs_scalar_set_put(&s->values, i, 1, true);
   }
   return is_good;
 }
 
 static bool is_written_mask(const gs_strip_scalars_t *s, const gs_src_t *src) {
-  return src->kind == GS_SRC_SGPR && src->reg < GS_SGPRS && has_scalar(&s->masks, src->reg);
+  return src->kind == GS_SRC_SGPR && src->reg < GS_SGPRS && gs_scalar_set_has(&s->masks, src->reg);
 }
 
 bool gs_strip_has_mask_of(const gs_strip_scalars_t *s, const gs_inst_t *in) {
@@ -493,11 +486,22 @@ void gs_strip_copies_only(gs_strip_t *s) {
   }
 }
 
-void gs_strip_rows_only(gs_strip_t *s, const gs_row_set_t *rows) {
+/* Masks that come from general registers stay: they may have been looked for in memory. */
+void gs_strip_live_only(gs_strip_t *s, const gs_live_set_t *live, unsigned lanes,
+                        gs_strip_scalars_t *scalars) {
   for (unsigned i = 0; i < s->count; i++)
     if (s->value[i].kind == GS_VALUE_STORE && s->value[i].number < GS_VGPRS &&
-        !gs_row_set_has(rows, s->value[i].number))
+        !gs_row_set_has(&live->rows, s->value[i].number))
       s->value[i].kind = GS_VALUE_NOTHING;
+  for (unsigned i = 0; i < s->mask_count; i++) {
+    const unsigned reg = (unsigned)((s->mask[i].at - offsetof(gs_wave_t, s)) / sizeof(uint32_t));
+    const bool matters =
+        gs_scalar_set_has(&live->scalars, reg) || (lanes > 32 && gs_scalar_set_has(&live->scalars, reg + 1));
+    if (s->mask[i].store >= 0 && !matters) {
+      s->value[s->mask[i].store].kind = GS_VALUE_NOTHING;
+      gs_scalar_set_put(&scalars->masks, reg, 1, false);
+    }
+  }
 }
 
 /* ---- What is assumed ---- */
@@ -601,14 +605,14 @@ static void emit_join(gs_emitter_t *e, unsigned reg, unsigned parts) {
 void gs_strip_join_masks(const gs_strip_scalars_t *s, gs_emitter_t *e, unsigned lanes) {
   enum { STRIP_LANES = 16 };
   for (unsigned reg = 0; reg < GS_SGPRS; reg++)
-    if (has_scalar(&s->masks, reg))
+    if (gs_scalar_set_has(&s->masks, reg))
       emit_join(e, reg, lanes / STRIP_LANES);
 }
 
 /* movw $0, displacement(%r15) for each mask. */
 void gs_strip_idle(const gs_strip_scalars_t *s, gs_emitter_t *e) {
   for (unsigned reg = 0; reg < GS_SGPRS; reg++) {
-    if (!has_scalar(&s->masks, reg))
+    if (!gs_scalar_set_has(&s->masks, reg))
       continue;
     static const uint8_t movw[] = {0x66, 0x41, 0xc7, 0x87}, zero[2] = {0};
     gs_emit_bytes(e, movw, sizeof movw);

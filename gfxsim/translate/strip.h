@@ -9,11 +9,6 @@
 #include "translate/emit.h"
 #include "translate/live.h"
 
-/* Scalar registers, a bit for each. */
-typedef struct gs_scalar_set {
-  uint64_t bits[(GS_SGPRS + 63) / 64];
-} gs_scalar_set_t;
-
 /* What a strip's instructions have to do with scalar registers. Each sees the bits of its lanes in masks, so
  * masks may be made and used in a strip; but what is read as a whole must not change there. (Masks are the
  * same or apart: decoding gives pairs even numbers.) */
@@ -105,8 +100,10 @@ void gs_strip_load(gs_strip_t *strip, const gs_emitter_t *e, const gs_stencil_t 
 void gs_strip_copy_row(gs_strip_t *strip, unsigned row, unsigned to);
 /* Leaves all registers of the wave as they are: copies are all that is stored. */
 void gs_strip_copies_only(gs_strip_t *strip);
-/* Leaves rows as they are that are not in a set of those. */
-void gs_strip_rows_only(gs_strip_t *strip, const gs_row_set_t *rows);
+/* Leaves registers as they are that are not among those that matter, of waves of `lanes` lanes; masks are
+ * taken out of `scalars`, too. */
+void gs_strip_live_only(gs_strip_t *strip, const gs_live_set_t *live, unsigned lanes,
+                        gs_strip_scalars_t *scalars);
 /* To be called behind the two above, of a strip that may assume something: that results are no NaNs, and what
  * stencils store no lanes of to gs_wave_t.strip_guard. Registers are written last then, when all that
  * was assumed is known to be so, and else not at all. Returns false where it can't be done so: the strip is

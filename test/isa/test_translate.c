@@ -725,14 +725,14 @@ static void test_live_rows(void **state) {
   static program_t program;
   for (size_t i = 0; i < sizeof lives / sizeof *lives; i++)
     for (unsigned at_end = 0; at_end < 2; at_end++) {
-      gs_live_t live = {0};
+      gs_live_t live = {.lanes = 64};
       uint64_t address = ISA_CODE;
       load(state, &program, lives[i].text);
       for (unsigned step = 0; step < lives[i].at; step++)
         address += program.inst[(address - ISA_CODE) / 4].size;
       const unsigned wanted = at_end ? lives[i].rows_at_end : lives[i].rows;
       for (unsigned time = 0; time < 2; time++) { /* the second time it is known */
-        const gs_row_set_t rows = gs_live_rows(&live, address, at_end, find, &program);
+        const gs_row_set_t rows = gs_live_at(&live, address, at_end, find, &program).rows;
         if ((rows.bits[0] & 0xff) != wanted)
           fail_msg("before instruction %u of\n%s\nthese registers matter%s: 0x%x, and not 0x%x", lives[i].at,
                    lives[i].text, at_end ? ", if somebody looks at the end" : "",
@@ -740,6 +740,114 @@ static void test_live_rows(void **state) {
       }
       gs_live_clear(&live);
     }
+}
+
+/* The same of s0 to s7, and behind them VCC_LO, VCC_HI and SCC, to waves at whose end nobody looks. */
+enum { LIVE_VCC = 1 << 8, LIVE_VCC_HI = 1 << 9, LIVE_SCC = 1 << 10 };
+static const struct {
+  const char *text;
+  unsigned scalars;
+} scalar_lives[] = {
+    {"s_endpgm", 0},
+    {"s_add_u32 s0, s1, s2\n s_addc_u32 s3, s4, s5\n s_endpgm", 0x36},
+    {"s_addc_u32 s3, s4, s5\n s_endpgm", 0x30 | LIVE_SCC},
+    {"s_mov_b64 s[0:1], s[2:3]\n v_mov_b32_e32 v0, s1\n s_endpgm", 0x0c},
+    {"s_cmp_eq_u32 s0, 1\n s_cbranch_scc1 1\n v_mov_b32_e32 v0, s2\n s_endpgm", 0x05},
+    {"s_cbranch_scc1 0\n s_endpgm", LIVE_SCC},
+    {"s_cbranch_vccnz 0\n s_endpgm", LIVE_VCC | LIVE_VCC_HI},
+    {"s_cbranch_execz 0\n s_endpgm", 0},
+    {"v_mov_b32_e32 v0, src_vccz\n s_endpgm", LIVE_VCC | LIVE_VCC_HI | LIVE_SCC}, /* it may be SCC */
+    {"s_getreg_b32 s0, hwreg(HW_REG_STATUS)\n s_endpgm", LIVE_VCC | LIVE_VCC_HI | LIVE_SCC},
+    {"v_cmp_eq_u32_e32 vcc, v0, v1\n v_cndmask_b32_e32 v0, v1, v2, vcc\n s_endpgm", 0},
+    {"v_cndmask_b32_e32 v0, v1, v2, vcc\n s_endpgm", LIVE_VCC | LIVE_VCC_HI},
+    {"v_cndmask_b32_e64 v0, v1, v2, s[2:3]\n s_endpgm", 0x0c},
+    {"v_div_fmas_f32 v0, v1, v2, v3\n s_endpgm", LIVE_VCC | LIVE_VCC_HI},
+    {"v_add_co_u32_e32 v0, vcc, s1, v0\n v_addc_co_u32_e32 v1, vcc, 0, v1, vcc\n s_endpgm", 0x02},
+    {"v_addc_co_u32_e64 v1, s[2:3], 0, v1, s[4:5]\n v_cndmask_b32_e64 v0, v1, v2, s[2:3]\n s_endpgm", 0x30},
+    {"v_cmpx_eq_u32_e64 s[0:1], v0, v1\n s_mov_b32 s2, s0\n s_endpgm", 0x01}, /* not that it is known */
+    {"v_add_co_u32_dpp v0, vcc, v1, v2 row_shr:1\n s_mov_b32 s2, vcc_lo\n s_endpgm", LIVE_VCC},
+    {"v_readlane_b32 s0, v0, s1\n s_mov_b32 s2, s0\n s_endpgm", 0x02},
+    {"s_load_dwordx2 s[0:1], s[2:3], s4\n s_waitcnt lgkmcnt(0)\n s_mov_b64 s[6:7], s[0:1]\n s_endpgm", 0xfc},
+    {"s_store_dword s0, s[4:5], 0x0\n s_endpgm", 0xff},
+    {"s_cmov_b32 s0, s1\n s_mov_b32 s2, s0\n s_endpgm", 0x03 | LIVE_SCC},
+    {"s_bitset1_b32 s0, s1\n s_mov_b32 s2, s0\n s_endpgm", 0x03},
+    {"s_addk_i32 s0, 1\n s_mov_b32 s2, s0\n s_endpgm", 0x01},
+    {"s_movk_i32 s0, 1\n s_mov_b32 s2, s0\n s_endpgm", 0},
+    {"s_movrels_b32 s0, s1\n s_endpgm", 0xff | LIVE_VCC | LIVE_VCC_HI | LIVE_SCC},
+    {"s_and_saveexec_b64 s[0:1], s[2:3]\n s_or_b64 exec, exec, s[0:1]\n s_endpgm", 0x0c},
+    {"s_setpc_b64 s[0:1]", 0xff | LIVE_VCC | LIVE_VCC_HI | LIVE_SCC},
+    /* once more, or to the end */
+    {"s_add_u32 s0, s0, s1\n s_sub_u32 s2, s2, 1\n s_cmp_lg_u32 s2, 0\n s_cbranch_scc1 -4\n"
+     "v_mov_b32_e32 v0, s0\n s_endpgm",
+     0x07},
+};
+
+static unsigned bits_of(const gs_scalar_set_t *set) {
+  unsigned bits = (unsigned)set->bits[0] & 0xff;
+  for (unsigned i = 0; i < 2; i++)
+    bits |= gs_scalar_set_has(set, GS_S_VCC + i) ? (unsigned)LIVE_VCC << i : 0;
+  return bits | (gs_scalar_set_has(set, GS_SCALAR_SCC) ? LIVE_SCC : 0);
+}
+
+static void test_live_scalars(void **state) {
+  static program_t program;
+  for (size_t i = 0; i < sizeof scalar_lives / sizeof *scalar_lives; i++) {
+    gs_live_t live = {.lanes = 64};
+    load(state, &program, scalar_lives[i].text);
+    const gs_scalar_set_t set = gs_live_at(&live, ISA_CODE, false, find, &program).scalars;
+    gs_live_clear(&live);
+    if (bits_of(&set) != scalar_lives[i].scalars)
+      fail_msg("%s\nthese scalar registers matter: 0x%x, and not 0x%x", scalar_lives[i].text, bits_of(&set),
+               scalar_lives[i].scalars);
+    for (unsigned s = GS_S_FLAT_SCRATCH; s < GS_SGPRS; s++)
+      if (s / 2 != GS_S_VCC / 2 && s != GS_S_NULL)
+        assert_true(gs_scalar_set_has(&set, s));
+  }
+}
+
+/* What nobody reads is not written, unless somebody looks: masks of strips, and what is in registers of the
+ * host when code goes on elsewhere. What is read there is. */
+static void test_dead_scalars(void **state) {
+  static program_t program;
+  const gs_stencil_table_t *const table = gs_stencils_like(isa_handlers(state));
+  const bool has_strips = table && gs_stencil_find(table, "v_add_co_u32__VV_stripfull");
+  for (unsigned looks = 0; looks < 2; looks++) {
+    gs_translator_t *const t =
+        gs_translator_create(isa_handlers(state), looks ? GS_LOOKS_ALWAYS : GS_LOOKS_NEVER);
+    if (!t)
+      skip();
+    isa_wave_t *const wave = isa_new(state, GS_GFX90A);
+    gs_wave_t *const w = &wave->w;
+    load(state, &program,
+         "v_add_co_u32_e32 v0, vcc, 1, v0\n v_addc_co_u32_e64 v1, s[6:7], 0, v1, vcc\n"
+         "v_cmp_lt_u32_e64 s[4:5], v0, v1\n"
+         "s_add_u32 s0, s1, 5\n s_add_u32 s2, s1, 7\n s_cmp_eq_u32 s1, 0\n s_cbranch_scc1 1\n"
+         "s_branch 1\n s_mov_b32 s2, s0\n"
+         "v_cndmask_b32_e64 v2, v0, v1, s[4:5]\n v_mov_b32_e32 v3, s2\n s_endpgm");
+    unsigned count = 0;
+    gs_block_fn_t *const block = gs_translate(t, ISA_CODE, find, &program, &count);
+    assert_non_null(block);
+    for (unsigned taken = 0; taken < 2; taken++) {
+      for (unsigned s = 0; s < 8; s++)
+        w->s.u32[s] = 100 + s;
+      isa_set_s64(wave, GS_S_VCC, 0x1234);
+      for (unsigned l = 0; l < GS_LANES; l++) {
+        wave->v[0].u32[l] = UINT32_MAX;
+        wave->v[1].u32[l] = 9;
+      }
+      w->s.u32[1] = taken ? 0 : 1;
+      w->state = GS_WAVE_RUNNING;
+      run(block, w, 100);
+      assert_int_equal(w->pc, ISA_CODE + (taken ? 40U : 44U));
+      assert_int_equal(w->s.u32[0], taken || looks ? w->s.u32[1] + 5 : 100);
+      assert_int_equal(w->s.u32[2], !taken || looks ? w->s.u32[1] + 7 : 102);
+      assert_int_equal(gs_read_sgpr64(w, GS_S_VCC), looks || !has_strips ? UINT64_MAX : 0x1234);
+      assert_int_equal(w->s.u32[6], looks || !has_strips ? 0 : 106);
+      assert_int_equal(gs_read_sgpr64(w, 4), UINT64_MAX);
+    }
+    isa_free(wave);
+    gs_translator_destroy(t);
+  }
 }
 
 static bool refuses_code; /* the system */
@@ -777,6 +885,8 @@ int main(void) {
       cmocka_unit_test(test_pairs_of_scalars),
       cmocka_unit_test(test_linear_addresses),
       cmocka_unit_test(test_live_rows),
+      cmocka_unit_test(test_live_scalars),
+      cmocka_unit_test(test_dead_scalars),
       isa_part_test_on(test_narrow_exec, GS_WAVE32),
       isa_part_test_on(test_pairs, GS_GFX11_W32),
       cmocka_unit_test(test_old_gaps),
