@@ -87,12 +87,23 @@ struct gs_translator {
   gs_arena_t *arenas;  /* the newest first */
   gs_looks_t looks;
   gs_live_t live;
+  const gs_jump_t *_Atomic jump[GS_JUMPS]; /* NULL = none, before `is_ready`; the newest of each place */
+  struct jumps *jumps;                     /* that have been made */
   /* Of strips that assume something: how often, below zero, they are not to be trusted. In pieces, as code
    * has their addresses. */
   struct trust *trust;
   bool is_ready; /* `control` is filled */
   bool has_failed;
 };
+
+enum { JUMPS_PIECE = 255 };
+typedef struct jumps {
+  struct jumps *next;
+  unsigned used;
+  gs_jump_t jump[JUMPS_PIECE];
+} jumps_t;
+/* At no address where instructions are. */
+static const gs_jump_t no_jump = {.pc = UINT64_MAX};
 
 enum { TRUST_PIECE = 254 };
 typedef struct trust {
@@ -116,6 +127,7 @@ typedef struct block {
   gs_translator_t *translator;
   gs_code_find_t *find;
   void *context;
+  gs_cell_t *cell; /* its own */
   step_t step[MOST_STEPS];
   unsigned count;
   gs_inst_t part[MOST_STEPS]; /* of pairs, or two instructions that are done as one */
@@ -201,6 +213,8 @@ static void prepare(gs_translator_t *t) {
   if (t->is_ready)
     return;
   t->is_ready = true;
+  for (unsigned i = 0; i < GS_JUMPS; i++)
+    atomic_store_explicit(&t->jump[i], &no_jump, memory_order_relaxed);
   for (unsigned i = 0; i < CONTROLS; i++) {
     t->control[i] = gs_stencil_find(t->table, control_names[i]);
     if (!t->control[i] && i < ONE_FIRST) /* not every build has these */
@@ -220,6 +234,11 @@ void gs_translator_destroy(gs_translator_t *translator) {
     trust_t *trust = translator->trust;
     translator->trust = trust->next;
     free(trust);
+  }
+  while (translator->jumps) {
+    jumps_t *jumps = translator->jumps;
+    translator->jumps = jumps->next;
+    free(jumps);
   }
   gs_live_clear(&translator->live);
   free(translator->block);
@@ -568,6 +587,14 @@ static void put_idle_strips(block_t *b) {
   }
 }
 
+static void put_jump(block_t *b, unsigned i) {
+  uint64_t values[GS_HOLE_VALUES] = {0};
+  place_values(b, i, values);
+  operand_values(b->step[i].operands, values);
+  values[GS_HOLE_CELL] = (uint64_t)(uintptr_t)b->translator->jump;
+  gs_emit_stencil(&b->e, b->step[i].choice.any, values, 0);
+}
+
 static void put_step(block_t *b, unsigned i, lanes_t lanes) {
   const step_t *step = &b->step[i];
   const gs_choice_t *choice = &step->choice;
@@ -594,11 +621,12 @@ static void put_step(block_t *b, unsigned i, lanes_t lanes) {
   case GS_STEP_CALL_STORE: put_control(b, CALL_STORE, i, 0); break;
   case GS_STEP_LAST: put_control(b, CALL_LAST, i, 0); break;
   case GS_STEP_GO: put_leave(b, &b->cache, target_of(step), i); break;
+  case GS_STEP_JUMP: put_jump(b, i); break;
   }
 }
 
 static bool is_end(const step_t *step) {
-  return step->choice.kind == GS_STEP_GO || step->choice.kind == GS_STEP_LAST;
+  return step->choice.kind >= GS_STEP_GO;
 }
 
 /* ---- Strips with loads (plan.h) ---- */
@@ -1051,6 +1079,8 @@ static bool collect(block_t *b, uint64_t address) {
   gs_code_place_t place;
   for (unsigned done = 1; b->count < MOST_STEPS && b->find(b->context, address, &place); done++) {
     const gs_inst_t *const in = place.in;
+    if (b->count == 0)
+      b->cell = place.cell;
     const bool is_pair = in->op && in->op->encoding == GS_ENC_VOPD;
     if (is_pair && b->count + 2 > MOST_STEPS)
       break;
@@ -1099,6 +1129,20 @@ static bool write_block(gs_translator_t *t, block_t *b) {
   return gs_emit_end(&b->e);
 }
 
+/* Has jumps find the block. Without memory they do not. */
+static void add_jump(gs_translator_t *t, uint64_t address, gs_cell_t *cell) {
+  if (!t->jumps || t->jumps->used == JUMPS_PIECE) {
+    jumps_t *const jumps = calloc(1, sizeof *jumps);
+    if (!jumps)
+      return;
+    jumps->next = t->jumps;
+    t->jumps = jumps;
+  }
+  gs_jump_t *const jump = &t->jumps->jump[t->jumps->used++];
+  *jump = (gs_jump_t){address, cell};
+  atomic_store_explicit(&t->jump[address / 4 % GS_JUMPS], jump, memory_order_release);
+}
+
 gs_block_fn_t *gs_translate(gs_translator_t *translator, uint64_t address, gs_code_find_t *find,
                             void *context, unsigned *count) {
   prepare(translator);
@@ -1120,6 +1164,8 @@ gs_block_fn_t *gs_translate(gs_translator_t *translator, uint64_t address, gs_co
     else
       fail(translator);
     *count = b->step[b->count - 1].done;
+    if (fn)
+      add_jump(translator, address, b->cell);
   }
   return fn;
 }

@@ -1,7 +1,7 @@
 /* Translates blocks of decoded instructions to host code, by joining copies of stencils. A block begins
  * anywhere, goes on past branches that are not taken, and ends at a jump or at an instruction that may change
- * modes. Blocks go on to each other through cells, one for each address: where there is no block (yet), the
- * cell's function returns to the caller, who interprets.
+ * modes. Blocks go on to each other through cells, one for each address, which calls and returns find in a
+ * table: where there is no block (yet), the cell's function returns to the caller, who interprets.
  * Not here: decoding, and who decides that a block is worth it (exec/). */
 #ifndef GFXSIM_TRANSLATE_BLOCK_H
 #define GFXSIM_TRANSLATE_BLOCK_H
@@ -22,6 +22,13 @@ typedef _Atomic(gs_block_fn_t *) gs_cell_t;
 
 /* What cells hold where there is no block. */
 void gs_block_missing(gs_wave_t *w);
+
+/* A block that jumps to computed addresses find, in a table by the lowest bits of their own. */
+enum { GS_JUMPS = 1024 };
+typedef struct gs_jump {
+  uint64_t pc;
+  gs_cell_t *cell;
+} gs_jump_t;
 
 /* Runs a wave from a block's first instruction, which is at its program counter, until it has stopped, used
  * up its turn (gs_wave_t.left), or come to an address without a block or to a block that is longer than what

@@ -27,6 +27,9 @@ static const struct {
   gs_step_kind_t kind;
 } flow[] = {
     {"s_branch", GS_STEP_GO},
+    {"s_setpc_b64", GS_STEP_JUMP},
+    {"s_swappc_b64", GS_STEP_JUMP},
+    {"s_call_b64", GS_STEP_JUMP},
     {"s_cbranch_scc0", GS_STEP_BRANCH},
     {"s_cbranch_scc1", GS_STEP_BRANCH},
     {"s_cbranch_vccz", GS_STEP_BRANCH},
@@ -377,7 +380,8 @@ gs_choice_t gs_choose(gs_finder_t *finder, const gs_inst_t *in) {
       choice.kind = flow[i].kind;
   if (choice.kind == GS_STEP_FENCE && strcmp(handler, "s_waitcnt") == 0 && in->imm1 != 0)
     choice.kind = GS_STEP_NOTHING; /* a wait for some accesses keeps loads in order, which they are */
-  const bool is_flow = choice.kind == GS_STEP_BRANCH || choice.kind == GS_STEP_STOP;
+  const bool is_flow =
+      choice.kind == GS_STEP_BRANCH || choice.kind == GS_STEP_STOP || choice.kind == GS_STEP_JUMP;
   if (choice.kind != GS_STEP_LAST && !is_flow)
     return choice;
   const bool plain = is_plain(in);

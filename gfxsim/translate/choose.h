@@ -20,7 +20,8 @@ typedef enum gs_step_kind {
   GS_STEP_STOP,       /* a stencil behind which the wave may have stopped */
   GS_STEP_CALL,       /* its handler, which may stop the wave */
   GS_STEP_CALL_STORE, /* the same, and it may store */
-  GS_STEP_GO,         /* goes on at the target; ends a block, as does the next */
+  GS_STEP_GO,         /* goes on at the target; ends a block, as do the next */
+  GS_STEP_JUMP,       /* a stencil that goes on anywhere */
   GS_STEP_LAST,       /* its handler, which may change modes or the program counter */
 } gs_step_kind_t;
 

@@ -1,5 +1,6 @@
 /* Stencils of scalar instructions: arithmetic, comparisons and branches. Not here: what they do
  * (isa/op_sop*.c). */
+#include "translate/block.h"
 #include "translate/stencil.h"
 
 #include "isa/op_sop1.c"
@@ -134,6 +135,7 @@ GS_STENCIL_1(s_movk_i32, N)
 GS_STENCIL_1(s_cmovk_i32, N)
 GS_STENCIL_1(s_addk_i32, N)
 GS_STENCIL_1(s_mulk_i32, N)
+GS_STENCIL_OF(s_getpc_b64, N, N, N, N, false, (w->pc = GS_HOLE_64(pc), GS_OP_SYMBOL(s_getpc_b64)(w, in)))
 
 /* ---- Two instructions that are a sum of pairs, or a difference: the one of low halves makes SCC, which the
  * one of high halves takes (block.c) ---- */
@@ -170,6 +172,22 @@ GS_STENCIL_BRANCH(s_cbranch_vccz)
 GS_STENCIL_BRANCH(s_cbranch_vccnz)
 GS_STENCIL_BRANCH(s_cbranch_execz)
 GS_STENCIL_BRANCH(s_cbranch_execnz)
+
+/* Goes on anywhere: without a detour where there is a block that is known by its address (block.h). */
+#define GS_STENCIL_JUMP(name, kinds, a)                                                                      \
+  void GS_STENCIL_SYMBOL(name, kinds)(gs_wave_t * w);                                                        \
+  void GS_STENCIL_SYMBOL(name, kinds)(gs_wave_t * w) {                                                       \
+    static const gs_inst_t instruction = {.src = {GS_OPERAND_##a(0)}, .dst = GS_HOLE_DST};                   \
+    const gs_jump_t *const *const jumps = (const gs_jump_t *const *)GS_HOLE_64(cell);                        \
+    w->pc = GS_HOLE_64(pc);                                                                                  \
+    GS_OP_SYMBOL(name)(w, &instruction);                                                                     \
+    const gs_jump_t *const jump = jumps[w->pc / 4 % GS_JUMPS];                                               \
+    if (GS_LIKELY(jump->pc == w->pc))                                                                        \
+      (*(void (**)(gs_wave_t *))jump->cell)(w);                                                              \
+  }
+GS_STENCIL_JUMP(s_setpc_b64, S, S)
+GS_STENCIL_JUMP(s_swappc_b64, S, S)
+GS_STENCIL_JUMP(s_call_b64, N, N)
 
 /* The wave may stop there, and its turn ends with that, however much is left of it. */
 #define GS_STENCIL_STOP(name)                                                                                \

@@ -55,8 +55,10 @@ static const choice_row_t choices[] = {
     {"s_and_saveexec_b64 s[0:1], vcc", GS_STEP_STENCIL, true},
     {"s_mov_b32 ttmp0, s1", GS_STEP_LAST, false},
     {"s_movreld_b32 s0, s1", GS_STEP_LAST, false},
-    {"s_setpc_b64 s[0:1]", GS_STEP_LAST, false},
-    {"s_getpc_b64 s[0:1]", GS_STEP_LAST, false},
+    {"s_setpc_b64 s[0:1]", GS_STEP_JUMP, false},
+    {"s_swappc_b64 s[2:3], s[0:1]", GS_STEP_JUMP, false},
+    {"s_call_b64 s[0:1], 1", GS_STEP_JUMP, false},
+    {"s_getpc_b64 s[0:1]", GS_STEP_STENCIL, false},
     {"s_setreg_b32 hwreg(HW_REG_MODE), s0", GS_STEP_LAST, false},
     {"s_set_gpr_idx_on s0, gpr_idx(SRC0)", GS_STEP_LAST, false},
     {"s_branch 5", GS_STEP_GO, false},
@@ -95,7 +97,7 @@ static void test_choices(void **state) {
     const bool is_stencil = choice.any || (choice.full && choice.part);
     const bool wants_one = choice.kind == GS_STEP_STENCIL || choice.kind == GS_STEP_BRANCH ||
                            choice.kind == GS_STEP_SHORT || choice.kind == GS_STEP_SHORT_STORE ||
-                           choice.kind == GS_STEP_STOP;
+                           choice.kind == GS_STEP_STOP || choice.kind == GS_STEP_JUMP;
     assert_int_equal(is_stencil, wants_one);
   }
 }
@@ -850,6 +852,78 @@ static void test_dead_scalars(void **state) {
   }
 }
 
+/* ---- Going on without a detour ---- */
+
+/* The address behind the instruction, which no other tells blocks. */
+static void test_getpc(void **state) {
+  static program_t program;
+  gs_translator_t *const t = gs_translator_create(isa_handlers(state), GS_LOOKS_ALWAYS);
+  if (!t)
+    skip();
+  isa_wave_t *const wave = isa_new(state, GS_GFX90A);
+  load(state, &program, "s_nop 0\n s_getpc_b64 s[0:1]\n s_add_u32 s0, s0, 1\n s_endpgm");
+  unsigned count = 0;
+  run(gs_translate(t, ISA_CODE, find, &program, &count), &wave->w, 10);
+  assert_int_equal(gs_read_sgpr64(&wave->w, 0), ISA_CODE + 9);
+  assert_int_equal(wave->w.state, GS_WAVE_ENDED);
+  isa_free(wave);
+  gs_translator_destroy(t);
+}
+
+static gs_block_fn_t *translate_at(gs_translator_t *t, program_t *p, uint64_t address) {
+  unsigned count = 0;
+  gs_block_fn_t *const block = gs_translate(t, address, find, p, &count);
+  assert_non_null(block);
+  atomic_store(&p->cell[(address - ISA_CODE) / 4], block);
+  return block;
+}
+
+/* Jumps go to a block if there is one, and else return. Two addresses may have the same place in the table.
+ */
+static void test_jumps(void **state) {
+  static const struct {
+    const char *text;
+    unsigned link; /* where the return address is */
+  } jumps[] = {{"s_setpc_b64 s[0:1]\n s_nop 0\n s_mov_b32 s4, 1\n s_endpgm", 0},
+               {"s_swappc_b64 s[2:3], s[0:1]\n s_nop 0\n s_mov_b32 s4, 1\n s_endpgm", 2},
+               {"s_call_b64 s[2:3], 1\n s_nop 0\n s_mov_b32 s4, 1\n s_endpgm", 2}};
+  static program_t program;
+  for (size_t i = 0; i < sizeof jumps / sizeof *jumps; i++) {
+    gs_translator_t *const t = gs_translator_create(isa_handlers(state), GS_LOOKS_ALWAYS);
+    if (!t)
+      skip();
+    isa_wave_t *const wave = isa_new(state, GS_GFX90A);
+    gs_wave_t *const w = &wave->w;
+    load(state, &program, jumps[i].text);
+    gs_block_fn_t *const block = translate_at(t, &program, ISA_CODE);
+    for (unsigned known = 0; known < 2; known++) {
+      isa_set_s64(wave, 0, ISA_CODE + 8);
+      isa_set_s64(wave, 2, 0);
+      w->s.u32[4] = 0;
+      w->state = GS_WAVE_RUNNING;
+      run(block, w, 10);
+      assert_int_equal(w->s.u32[4], known);
+      assert_int_equal(w->state, known ? GS_WAVE_ENDED : GS_WAVE_RUNNING);
+      assert_int_equal(w->left, known ? 7 : 9);
+      if (!known)
+        assert_int_equal(w->pc, ISA_CODE + 8);
+      if (jumps[i].link)
+        assert_int_equal(gs_read_sgpr64(w, jumps[i].link), ISA_CODE + 4);
+      (void)translate_at(t, &program, ISA_CODE + 8);
+    }
+    if (jumps[i].text[2] != 'c') {
+      isa_set_s64(wave, 0, ISA_CODE + 8 + 4 * (uint64_t)GS_JUMPS);
+      w->s.u32[4] = 0;
+      w->state = GS_WAVE_RUNNING;
+      run(block, w, 10);
+      assert_int_equal(w->s.u32[4], 0);
+      assert_int_equal(w->pc, ISA_CODE + 8 + 4 * GS_JUMPS);
+    }
+    isa_free(wave);
+    gs_translator_destroy(t);
+  }
+}
+
 static bool refuses_code; /* the system */
 int __real_mprotect(void *address, size_t size, int rights);
 int __wrap_mprotect(void *address, size_t size, int rights);
@@ -887,6 +961,8 @@ int main(void) {
       cmocka_unit_test(test_live_rows),
       cmocka_unit_test(test_live_scalars),
       cmocka_unit_test(test_dead_scalars),
+      cmocka_unit_test(test_getpc),
+      cmocka_unit_test(test_jumps),
       isa_part_test_on(test_narrow_exec, GS_WAVE32),
       isa_part_test_on(test_pairs, GS_GFX11_W32),
       cmocka_unit_test(test_old_gaps),
