@@ -108,6 +108,8 @@ static inline unsigned gs_width_of(gs_target_t target) {
   return gs_target_lanes(target) == GS_MAX_LANES ? GS_WIDE : GS_NARROW;
 }
 
+enum { GS_RECENT_LINES = 16 };
+
 /* A thread's means to run waves on a device. Recycled through the device. */
 typedef struct gs_executor {
   struct gs_executor *next;
@@ -118,11 +120,13 @@ typedef struct gs_executor {
   gs_code_t *code[GS_WIDTHS];
   gs_target_t target;         /* of the waves in hand */
   const gs_code_line_t *line; /* where the last instruction was found, or NULL */
+  const gs_code_line_t
+      *recent[GS_RECENT_LINES]; /* that were `line` before, and have cells, by their addresses; likewise */
   /* What it goes on with when there is no host memory for more. */
   gs_code_line_t *own_line;
   gs_group_t *own_group;  /* NULL while in use, and for workers */
   gs_group_t *spare;      /* for its next workgroup, or NULL; returned to the device when it rests */
-  gs_wave_t *wave;        /* the wave in hand */
+  gs_turns_t turns;       /* `current` is the wave in hand */
   gs_counters_t counters; /* of the run in hand, when statistics are on */
   char place[64];         /* names the wave in hand, when there is a trace */
 } gs_executor_t;

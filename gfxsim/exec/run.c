@@ -28,6 +28,11 @@ typedef enum seen {
   SEEN_UP_TO_BLOCKS, /* likewise; behind one that is to be seen there may be a block that is not */
 } seen_t;
 
+static void forget_lines(gs_executor_t *ex) {
+  ex->line = NULL;
+  memset(ex->recent, 0, sizeof ex->recent);
+}
+
 /* Moves on to this snapshot of the address space and the decoded code that belongs to it, of which there is
  * none without host memory. */
 static __attribute__((noinline)) void move_on(gs_executor_t *ex, const gs_vm_map_t *map) {
@@ -46,7 +51,7 @@ static __attribute__((noinline)) void move_on(gs_executor_t *ex, const gs_vm_map
   }
   *code = *shared ? gs_code_acquire(*shared) : NULL;
   pthread_mutex_unlock(&device->lock);
-  ex->line = NULL;
+  forget_lines(ex);
 }
 
 /* Moves on to the newest snapshot, which it mostly is. */
@@ -67,6 +72,10 @@ const gs_code_line_t *gs_executor_line(const gs_executor_t *ex, uint64_t address
                                                                                               : NULL;
 }
 
+static inline const gs_code_line_t **recent_line(gs_executor_t *ex, uint64_t address) {
+  return &ex->recent[address / GS_LINE_BYTES % GS_RECENT_LINES];
+}
+
 /* The line of the wave's next instruction, where the line in hand is another one; NULL after faulting the
  * wave. */
 static __attribute__((noinline)) const gs_code_line_t *change_line(gs_executor_t *ex, gs_wave_t *w) {
@@ -75,6 +84,8 @@ static __attribute__((noinline)) const gs_code_line_t *change_line(gs_executor_t
     ex->line = line;
   else
     gs_wave_fault(w, GS_WAVE_FAULT_MEMORY, w->pc, GS_VM_EXECUTE, GS_MAX_LANES);
+  if (line && line->cells) /* it is none that is decoded whenever it is entered */
+    *recent_line(ex, w->pc) = line;
   return line;
 }
 
@@ -198,6 +209,7 @@ static inline bool begin_slice(gs_wave_t *w, unsigned slice) {
   const bool resumes = w->left == RAN_OUT;
   w->left = slice;
   w->unfenced = true;
+  w->turns = NULL;
   return resumes;
 }
 static inline void end_slice(const gs_executor_t *ex, gs_wave_t *w) {
@@ -311,7 +323,7 @@ static __attribute__((noinline)) void run_seen(gs_executor_t *ex, gs_wave_t *w, 
 
 /* A turn of any length. */
 static __attribute__((noinline)) void run_wave_for(gs_executor_t *ex, gs_wave_t *w, unsigned slice) {
-  ex->wave = w;
+  ex->turns.current = w;
   do
     if (ex->device->observed)
       run_seen(ex, w, slice);
@@ -324,50 +336,61 @@ static __attribute__((noinline)) void run_wave_for(gs_executor_t *ex, gs_wave_t 
 
 /* Where a turn has not ended with its first block. */
 static __attribute__((noinline)) void finish_turn(gs_executor_t *ex, gs_wave_t *w, bool resumes) {
+  w->turns = NULL;
   go_on(ex, w, resumes);
   if (missed_mapping(ex, w))
     run_wave_for(ex, w, SLICE);
 }
 
-/* A turn of the usual length. A wave that was at a barrier mostly goes on in the line in hand, where a block
- * is, and comes to the next barrier without leaving its blocks: with some ten instructions between barriers,
- * what run_wave_for asks on the way takes as long as those. (Where there is no block yet, what its cell has
- * comes back at once.) */
-static inline void run_wave(gs_executor_t *ex, gs_wave_t *w) {
-  const gs_code_line_t *line = ex->line;
+/* A turn of the usual length, and those of waves behind it, up to `last` of the pass, if each before has come
+ * to a barrier: the wave that had the last turn is returned. A wave that was at a barrier mostly goes on in a
+ * line that was in hand, where a block is, and comes to the next barrier without leaving its blocks: with
+ * some ten instructions between barriers, what run_wave_for asks on the way takes as long as those. (Where
+ * there is no block yet, what its cell has comes back at once.) */
+static inline gs_wave_t *run_waves(gs_executor_t *ex, gs_group_t *group, gs_wave_t *w, gs_wave_t *last) {
+  const gs_code_line_t *const line = *recent_line(ex, w->pc);
   const uint64_t at = line ? w->pc - line->base : GS_LINE_BYTES;
-  if (GS_UNLIKELY(ex->device->observed || at >= GS_LINE_BYTES || !line->cells || !gs_block_can_run(w))) {
+  if (GS_UNLIKELY(ex->device->observed || at >= GS_LINE_BYTES || !gs_block_can_run(w))) {
     run_wave_for(ex, w, SLICE);
-    return;
+    return w;
   }
+  ex->line = line;
   gs_block_fn_t *const block = atomic_load_explicit(&line->cells->block[at / 4], memory_order_acquire);
-  ex->wave = w;
   const bool resumes = begin_slice(w, SLICE);
+  gs_wave_t *const end = last < w ? group->wave + group->wave_count : last;
+  ex->turns = (gs_turns_t){w, end, last, w->pc, block, SLICE, SLICE - SLICE / 8};
+  w->turns = &ex->turns;
   if (GS_LIKELY(block != NULL))
     gs_block_run(block, w);
-  if (GS_UNLIKELY(w->state == GS_WAVE_RUNNING || w->state == GS_WAVE_FAULTED))
-    finish_turn(ex, w, resumes && w->left == SLICE);
+  gs_wave_t *const current = ex->turns.current;
+  if (GS_UNLIKELY(current->state == GS_WAVE_RUNNING || current->state == GS_WAVE_FAULTED))
+    finish_turn(ex, current, current == w && resumes && w->left == SLICE);
+  return current;
 }
 
-/* The turn of one wave in a pass. `slice` is 0 for the usual length. */
-static inline __attribute__((always_inline)) void
-run_turn_of(gs_executor_t *ex, gs_run_t *run, gs_group_t *group, unsigned i, unsigned slice, pass_t *pass) {
-  gs_wave_t *w = &group->wave[i];
+/* The turn of a wave in a pass, and of some behind it, at most to `last`, which stand at a barrier but for
+ * the one that is returned. `slice` is 0 for the usual length. */
+static inline __attribute__((always_inline)) gs_wave_t *run_turns(gs_executor_t *ex, gs_run_t *run,
+                                                                  gs_group_t *group, gs_wave_t *first,
+                                                                  gs_wave_t *last, unsigned slice,
+                                                                  pass_t *pass) {
+  gs_wave_t *w = first;
   if (w->state == GS_WAVE_YIELDED)
     w->state = GS_WAVE_RUNNING;
   if (w->state != GS_WAVE_RUNNING || atomic_load_explicit(&run->abandon, memory_order_relaxed))
-    return;
+    return w;
   pass->ran = true;
   refresh(ex);
   if (GS_UNLIKELY(ex->device->trace != NULL))
-    name_place(ex, group, i);
+    name_place(ex, group, (unsigned)(w - group->wave));
   if (slice)
     run_wave_for(ex, w, slice);
   else
-    run_wave(ex, w);
-  pass->progress |= w->state != GS_WAVE_YIELDED;
+    w = run_waves(ex, group, w, last);
+  pass->progress |= w != first || w->state != GS_WAVE_YIELDED;
   group->live_waves -= w->state == GS_WAVE_ENDED;
   pass->failed = w->state == GS_WAVE_FAULTED;
+  return w;
 }
 
 /* Behind a barrier, the first wave comes last. On a card all go on at the same time, and programs rely on it,
@@ -377,12 +400,15 @@ run_turn_of(gs_executor_t *ex, gs_run_t *run, gs_group_t *group, unsigned i, uns
 static pass_t run_pass(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {
   pass_t pass = {0};
   unsigned waiting = 0;
-  const unsigned first = group->released;
+  const unsigned first = group->released, count = group->wave_count;
+  gs_wave_t *const last = &group->wave[first ? 0 : count - 1];
   group->released = false;
-  for (unsigned turn = 0; turn < group->wave_count && !pass.failed; turn++) {
-    const unsigned i = first + turn < group->wave_count ? first + turn : 0;
-    run_turn_of(ex, run, group, i, 0, &pass);
-    waiting += group->wave[i].state == GS_WAVE_BARRIER;
+  for (unsigned turn = 0; turn < count && !pass.failed; turn++) {
+    const unsigned before = turn;
+    gs_wave_t *const next = turn + first < count ? &group->wave[turn + first] : last;
+    const gs_wave_t *const w = run_turns(ex, run, group, next, last, 0, &pass);
+    turn = w == last ? count - 1 : (unsigned)(w - group->wave) - first;
+    waiting += turn - before + (w->state == GS_WAVE_BARRIER);
   }
   if (waiting == group->live_waves)
     release_barrier(group);
@@ -432,7 +458,8 @@ static pass_t run_pass_by_chance(gs_executor_t *ex, gs_run_t *run, gs_group_t *g
     if (is_starved(luck, i, schedule))
       pass.progress = pass.starved = true;
     else
-      run_turn_of(ex, run, group, i, waves ? any_slice(&luck->random) : SLICE, &pass);
+      (void)run_turns(ex, run, group, &group->wave[i], &group->wave[i],
+                      waves ? any_slice(&luck->random) : SLICE, &pass);
   }
   unsigned waiting = 0;
   for (unsigned i = 0; i < group->wave_count; i++)
@@ -524,7 +551,7 @@ static __attribute__((noinline)) gs_turn_t run_turn(gs_executor_t *ex, gs_run_t 
 
 /* Makes a host fault a fault of the wave in hand. */
 static gs_turn_t take_host_fault(gs_executor_t *ex, uint64_t host) {
-  gs_wave_t *w = ex->wave;
+  gs_wave_t *w = ex->turns.current;
   w->pc -= MEMORY_INSTRUCTION_BYTES;
   gs_wave_fault(w, GS_WAVE_FAULT_MEMORY, device_address(ex->map, host), 0, GS_MAX_LANES);
   return GS_TURN_FAILED;
@@ -537,7 +564,7 @@ gs_turn_t gs_group_run(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {
   group->env.toll = ex->device->options.stats ? &ex->counters.toll : NULL;
   if (ex->target != group->env.target) {
     ex->target = group->env.target;
-    ex->line = NULL;
+    forget_lines(ex);
     ex->map = NULL; /* so that the code is looked for, too */
   }
   gs_turn_t turn;

@@ -121,6 +121,18 @@ typedef struct gs_wave_env {
   struct gs_toll *toll;         /* the executing thread's, see toll.h; NULL = nobody counts */
 } gs_wave_env_t;
 
+/* Turns of a group's waves that begin at the same instruction. Where one has come to a barrier, translated
+ * code begins the next one's by itself: up to `end`, then `last`. */
+typedef struct gs_turns {
+  struct gs_wave *current;    /* whose turn it is */
+  struct gs_wave *end, *last; /* what is behind the wave that comes before the last one, and that one */
+  uint64_t pc;                /* where they begin */
+  void (*block)(struct gs_wave *w);
+  uint32_t slice; /* instructions of a turn */
+  uint32_t least; /* that must be left of a turn if others are to follow: so all of them are not much longer
+                     than one may be */
+} gs_turns_t;
+
 typedef struct gs_wave {
   gs_scalars_t s; /* EXEC, VCC, M0 and FLAT_SCRATCH are in here under their operand numbers */
   uint64_t pc;    /* address of the next instruction */
@@ -138,6 +150,7 @@ typedef struct gs_wave {
   uint8_t pending;    /* accesses of the host's memory that it has not waited for, and how often it has */
   uint32_t trips;
   uint32_t left;     /* translated code: instructions until others get a turn */
+  gs_turns_t *turns; /* likewise: those that this one is of; NULL = it ends at a barrier */
   uint64_t gws_turn; /* how often the barrier that it waits at had opened when it came, plus one; 0 = it waits
                         at none */
 

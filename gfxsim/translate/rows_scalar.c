@@ -189,15 +189,33 @@ GS_STENCIL_JUMP(s_setpc_b64, S, S)
 GS_STENCIL_JUMP(s_swappc_b64, S, S)
 GS_STENCIL_JUMP(s_call_b64, N, N)
 
+/* The turn of the next wave, where one has come to a barrier, if it begins where this one's did. What lies
+ * between barriers is often a few instructions; to go by way of who runs waves takes longer. */
+static inline void gs_next_turn(const gs_wave_t *w) {
+  gs_turns_t *const turns = w->turns;
+  gs_wave_t *const next = turns->current + 1 == turns->end ? turns->last : turns->current + 1;
+  if (turns->current == turns->last || next->pc != turns->pc || next->state != GS_WAVE_RUNNING ||
+      next->mode != w->mode || w->left < turns->least)
+    return;
+  turns->current = next;
+  next->turns = turns;
+  next->left = turns->slice;
+  next->unfenced = true;
+  turns->block(next);
+}
+
 /* The wave may stop there, and its turn ends with that, however much is left of it. */
 #define GS_STENCIL_STOP(name)                                                                                \
   void GS_STENCIL_SYMBOL(name, N)(gs_wave_t * w);                                                            \
   void GS_STENCIL_SYMBOL(name, N)(gs_wave_t * w) {                                                           \
     GS_OP_SYMBOL(name)(w, NULL);                                                                             \
-    if (w->state == GS_WAVE_RUNNING)                                                                         \
+    if (w->state == GS_WAVE_RUNNING) {                                                                       \
       gs_stencil_next(w);                                                                                    \
-    else                                                                                                     \
+    } else {                                                                                                 \
       w->pc = GS_HOLE_64(pc);                                                                                \
+      if (w->turns)                                                                                          \
+        gs_next_turn(w);                                                                                     \
+    }                                                                                                        \
   }
 GS_STENCIL_STOP(s_barrier)
 #endif

@@ -924,6 +924,70 @@ static void test_jumps(void **state) {
   }
 }
 
+enum { TURN_WAVES = 4, TURN_SLICE = 100 };
+
+/* Who had a turn, when the first wave began and all were as told, as bits. */
+static unsigned turns_of(const gs_turns_t *like, gs_block_fn_t *block, gs_wave_t waves[TURN_WAVES]) {
+  unsigned ran = 0;
+  gs_turns_t turns = *like;
+  gs_wave_t *const first = turns.current;
+  turns.pc = first->pc;
+  turns.block = block;
+  turns.slice = TURN_SLICE;
+  first->turns = &turns;
+  first->left = TURN_SLICE;
+  gs_block_run(block, first);
+  for (unsigned i = 0; i < TURN_WAVES; i++) {
+    const bool has_run = waves[i].s.u32[0] != 7;
+    ran |= (unsigned)has_run << i;
+    if (!has_run)
+      continue;
+    assert_int_equal(waves[i].state, GS_WAVE_BARRIER);
+    assert_int_equal(waves[i].pc, ISA_CODE + 8);
+    assert_int_equal(waves[i].s.u32[0], 8);
+    assert_int_equal(waves[i].left, TURN_SLICE - 3); /* of the whole block */
+    assert_true(waves[i].unfenced || &waves[i] == first);
+  }
+  assert_true(ran >> (turns.current - waves) & 1);
+  return ran;
+}
+
+/* The next wave's turn begins in the code of the one before, if it begins at the same place in the same mode;
+ * not behind the last one, and not when the turn took long. */
+static void test_turns(void **state) {
+  static program_t program;
+  static gs_wave_t waves[TURN_WAVES];
+  gs_translator_t *const t = gs_translator_create(isa_handlers(state), GS_LOOKS_ALWAYS);
+  if (!t)
+    skip();
+  isa_wave_t *const wave = isa_new(state, GS_GFX90A);
+  load(state, &program, "s_add_u32 s0, s0, 1\n s_barrier\n s_endpgm");
+  gs_block_fn_t *const block = translate_at(t, &program, ISA_CODE);
+  for (unsigned kind = 0; kind < 8; kind++) {
+    for (unsigned i = 0; i < TURN_WAVES; i++) {
+      waves[i] = wave->w;
+      waves[i].pc = ISA_CODE;
+      waves[i].s.u32[0] = 7;
+      waves[i].unfenced = false;
+    }
+    gs_turns_t turns = {.current = &waves[0], .end = &waves[3], .last = &waves[3]};
+    unsigned wanted = 15;
+    switch (kind) {
+    case 1: turns = (gs_turns_t){.current = &waves[1], .end = &waves[4], .last = &waves[0]}; break;
+    case 2: turns.end = turns.last = &waves[2], wanted = 7; break;
+    case 3: turns.end = turns.last = &waves[0], wanted = 1; break;
+    case 4: waves[2].pc = ISA_CODE + 4, wanted = 3; break;
+    case 5: waves[1].state = GS_WAVE_YIELDED, wanted = 1; break;
+    case 6: waves[3].mode ^= 1, wanted = 7; break;
+    case 7: turns.least = TURN_SLICE, wanted = 1; break;
+    default: break;
+    }
+    assert_int_equal(turns_of(&turns, block, waves), wanted);
+  }
+  isa_free(wave);
+  gs_translator_destroy(t);
+}
+
 static bool refuses_code; /* the system */
 int __real_mprotect(void *address, size_t size, int rights);
 int __wrap_mprotect(void *address, size_t size, int rights);
@@ -963,6 +1027,7 @@ int main(void) {
       cmocka_unit_test(test_dead_scalars),
       cmocka_unit_test(test_getpc),
       cmocka_unit_test(test_jumps),
+      cmocka_unit_test(test_turns),
       isa_part_test_on(test_narrow_exec, GS_WAVE32),
       isa_part_test_on(test_pairs, GS_GFX11_W32),
       cmocka_unit_test(test_old_gaps),
