@@ -220,15 +220,10 @@ static void do_buffer(effect_t *e, const gs_inst_t *in) {
 
 /* ---- Scalar registers ---- */
 
-/* Scalar instructions that change a part of their destination, or not always, or that read it, or for which
- * it is something else. */
+/* Scalar instructions that read their destination, or for which it is something else. */
 static bool keeps_scalar(const gs_inst_t *in) {
-  static const char *const prefixes[] = {"s_cmov", "s_bitset", "s_addk",     "s_mulk",
-                                         "s_cmpk", "s_fmac",   "s_atc_probe"};
-  for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-    if (begins(in->op->name, prefixes[i]))
-      return true;
-  return in->op->flags & (GS_OPF_ACC_DST | GS_OPF_STORE | GS_OPF_ATOMIC);
+  return (in->op->flags & (GS_OPF_ACC_DST | GS_OPF_STORE | GS_OPF_ATOMIC)) ||
+         begins(in->op->name, "s_atc_probe");
 }
 
 static void do_scalar_results(effect_t *e, const gs_inst_t *in, unsigned lanes) {
