@@ -332,8 +332,15 @@ static unsigned loaded_scalars(const step_t *step) {
   return is_load ? gs_type_dwords((gs_type_t)step->in->op->dst) : 0;
 }
 
+/* Whether registers are to be in memory where the step begins. Of an access they are what is seen if it
+ * faults, which may be in the middle of the stencil: where it leaves the way of the host's memory. */
+static bool wants_memory(const block_t *b, gs_step_kind_t kind) {
+  const bool is_access = kind == GS_STEP_SHORT || kind == GS_STEP_SHORT_STORE;
+  return kind == GS_STEP_STOP || (is_access && b->translator->looks == GS_LOOKS_ALWAYS);
+}
+
 /* An instruction's stencil, by way of the cache if that is not flushed. Where it is a short way, the handler
- * is called in a detour, and finds everything in memory, as whoever gets to see a fault does. */
+ * is called in a detour, and finds everything in memory. */
 static void put_stencil(block_t *b, unsigned i, const gs_stencil_t *stencil, bool is_cached) {
   const step_t *step = &b->step[i];
   const gs_step_kind_t kind = step->choice.kind;
@@ -344,9 +351,8 @@ static void put_stencil(block_t *b, unsigned i, const gs_stencil_t *stencil, boo
   operand_values(step->operands, values);
   if (!is_cached)
     gs_cache_flush(&b->cache, &b->e);
-  else if (kind == GS_STEP_STOP)
+  else if (wants_memory(b, kind))
     gs_cache_clean(&b->cache, &b->e);
-  gs_cache_clean_some(&b->cache, &b->e, step->in->dst, loaded);
   gs_cache_t before = b->cache;
   if (is_cached)
     before = gs_cache_stencil(&b->cache, &b->e, stencil, values, DETOUR + detour);

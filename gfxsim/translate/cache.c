@@ -83,14 +83,6 @@ void gs_cache_clean(gs_cache_t *c, gs_emitter_t *e) {
     write_back(c, e, i);
 }
 
-void gs_cache_clean_some(gs_cache_t *c, gs_emitter_t *e, unsigned first, unsigned count) {
-  for (unsigned scalar = first; scalar < first + count; scalar++) {
-    const int i = find(c, scalar);
-    if (i >= 0)
-      write_back(c, e, i);
-  }
-}
-
 void gs_cache_drop_dead(gs_cache_t *c, const gs_scalar_set_t *live) {
   for (int i = 0; i < GS_CACHE_REGISTERS; i++) {
     const unsigned scalar = c->held[i].scalar < 0 ? 0 : (unsigned)c->held[i].scalar;

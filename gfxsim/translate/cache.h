@@ -32,9 +32,8 @@ gs_cache_t gs_cache_stencil(gs_cache_t *cache, gs_emitter_t *e, const gs_stencil
                             const uint64_t values[GS_HOLE_VALUES], unsigned label);
 /* Whether all that the stencil writes to scalar registers goes by moves that can be to the host's. */
 bool gs_cache_writes(const gs_stencil_t *stencil, const gs_stencil_table_t *table);
-/* Writes to memory what is new: everything, or `count` scalar registers from `first` on. */
+/* Writes to memory what is new. */
 void gs_cache_clean(gs_cache_t *cache, gs_emitter_t *e);
-void gs_cache_clean_some(gs_cache_t *cache, gs_emitter_t *e, unsigned first, unsigned count);
 /* Forgets values, new ones, too, that do not matter. */
 void gs_cache_drop_dead(gs_cache_t *cache, const gs_scalar_set_t *live);
 /* The same, and code that follows may use all registers, and change what is in memory. */

@@ -263,11 +263,6 @@ static void do_scalar_sources(effect_t *e, const gs_inst_t *in) {
 static void do_scalars(effect_t *e, const gs_inst_t *in, unsigned lanes) {
   do_scalar_results(e, in, lanes);
   do_scalar_sources(e, in);
-  if (in->op->encoding == GS_ENC_VOPD)
-    for (unsigned half = 0; half < 2; half++) {
-      const gs_inst_t part = gs_dual_part(in, half);
-      do_scalar_sources(e, &part);
-    }
 }
 
 /* ---- EXEC ---- */

@@ -61,7 +61,7 @@ typedef struct sides {
   const gs_opcode_t **plain, **memory; /* opcodes to choose from */
   size_t plain_count, memory_count;
   uint64_t steps_waited, device_waited; /* where the waves waited, as sums */
-  gs_looks_t looks;                     /* at the device's vector registers */
+  gs_looks_t looks, looked;             /* at the device's registers: now, and when the code was translated */
 } sides_t;
 
 /* ---- Random blocks ---- */
@@ -780,9 +780,17 @@ static void fill_linear(const sides_t *s, random_t *r) {
   s->device->w.env = &s->device->env;
 }
 
+/* What was translated for others to look at is translated anew, though it may be the same code. */
+static void look(sides_t *s) {
+  if (s->looks != s->looked)
+    s->device->code_bytes = 0;
+  s->looked = s->looks;
+  isa_device_look(s->device->device, s->looks);
+}
+
 static trial_t try_block(sides_t *s, const block_t *b, random_t r) {
   trial_t trial = {.too_long = false};
-  isa_device_look(s->device->device, s->looks);
+  look(s);
   fill(s, &r);
   if (b->at_edge)
     fill_edge(s, &r);

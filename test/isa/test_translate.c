@@ -3,11 +3,14 @@
 #include "harness.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "base/strict.h"
+#include "exec/guard.h"
+#include "exec/internal.h"
 #include "isa/strip_rows.h"
 #include "translate/block.h"
 #include "translate/choose.h"
@@ -158,6 +161,14 @@ static void run(gs_block_fn_t *block, gs_wave_t *w, uint32_t left) {
   w->pc = ISA_CODE;
   w->left = left;
   gs_block_run(block, w);
+}
+
+static gs_block_fn_t *translate_at(gs_translator_t *t, program_t *p, uint64_t address) {
+  unsigned count = 0;
+  gs_block_fn_t *const block = gs_translate(t, address, find, p, &count);
+  assert_non_null(block);
+  atomic_store(&p->cell[(address - ISA_CODE) / 4], block);
+  return block;
 }
 
 /* A block counts the instructions that it executed, wherever it is left. */
@@ -852,6 +863,63 @@ static void test_dead_scalars(void **state) {
   }
 }
 
+static struct sigaction guard_action; /* gfxsim's: cmocka has its own while tests run */
+
+/* Memory that the host does not have faults in the middle of a stencil. Who looks always finds registers as
+ * they were then, also those that other instructions of the block have written. */
+static void test_host_fault(void **state) {
+  static const char *const texts[] = {
+      "s_add_u32 s0, s0, 1\n s_cmp_eq_u32 s0, s0\n s_load_dword s6, s[4:5], 0x0\n s_endpgm",
+      "s_add_u32 s0, s0, 1\n s_cmp_eq_u32 s0, s0\n global_load_dword v4, v[2:3], off\n s_endpgm",
+      "s_add_u32 s0, s0, 1\n s_cmp_eq_u32 s0, s0\n global_store_dword v[2:3], v4, off\n s_endpgm"};
+  static program_t program;
+  gs_translator_t *const t = gs_translator_create(isa_handlers(state), GS_LOOKS_ALWAYS);
+  if (!t)
+    skip();
+  const size_t bytes = 4096;
+  void *const page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_ptr_not_equal(page, MAP_FAILED);
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    isa_wave_t *const wave = isa_new(state, GS_GFX90A);
+    gs_wave_t *const w = &wave->w;
+    const uint64_t address = UINT64_C(0x700000000);
+    const gs_vm_range_t range = {
+        .start = address, .end = address + bytes, .host = page, .access = GS_VM_READ | GS_VM_WRITE};
+    assert_int_equal(gs_vm_map(wave->vm, &range), 0);
+    (void)gs_vm_reader_enter(&wave->reader);
+    load(state, &program, texts[i]);
+    gs_block_fn_t *const block = translate_at(t, &program, ISA_CODE);
+    gs_set_exec(w, 1);
+    isa_set_u64(&wave->v[2], 0, address);
+    isa_set_s64(wave, 4, address);
+    assert_int_equal(mprotect(page, bytes, PROT_READ | PROT_WRITE), 0);
+    run(block, w, 10); /* so that the next time finds the range noted, and calls no handler */
+    assert_int_equal(w->state, GS_WAVE_ENDED);
+    assert_int_equal(mprotect(page, bytes, PROT_NONE), 0);
+    w->state = GS_WAVE_RUNNING;
+    w->s.u32[0] = 7;
+    w->scc = 0;
+    gs_guard_t guard;
+    struct sigaction others;
+    volatile bool has_faulted = true;
+    assert_int_equal(sigaction(SIGSEGV, &guard_action, &others), 0);
+    if (sigsetjmp(guard.resume, 0) == 0) {
+      gs_guard_current = &guard;
+      run(block, w, 10);
+      has_faulted = false;
+    }
+    gs_guard_current = NULL;
+    assert_int_equal(sigaction(SIGSEGV, &others, NULL), 0);
+    assert_true(has_faulted);
+    assert_int_equal(guard.address, (uintptr_t)page);
+    assert_int_equal(w->s.u32[0], 8);
+    assert_int_equal(w->scc, 1);
+    isa_free(wave);
+  }
+  assert_int_equal(munmap(page, bytes), 0);
+  gs_translator_destroy(t);
+}
+
 /* ---- Going on without a detour ---- */
 
 /* The address behind the instruction, which no other tells blocks. */
@@ -868,14 +936,6 @@ static void test_getpc(void **state) {
   assert_int_equal(wave->w.state, GS_WAVE_ENDED);
   isa_free(wave);
   gs_translator_destroy(t);
-}
-
-static gs_block_fn_t *translate_at(gs_translator_t *t, program_t *p, uint64_t address) {
-  unsigned count = 0;
-  gs_block_fn_t *const block = gs_translate(t, address, find, p, &count);
-  assert_non_null(block);
-  atomic_store(&p->cell[(address - ISA_CODE) / 4], block);
-  return block;
 }
 
 /* Jumps go to a block if there is one, and else return. Two addresses may have the same place in the table.
@@ -1014,6 +1074,8 @@ static void test_no_executable_memory(void **state) {
 }
 
 int main(void) {
+  gs_guard_install();
+  (void)sigaction(SIGSEGV, NULL, &guard_action);
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_choices),
       cmocka_unit_test(test_every_stencil_has_an_instruction),
@@ -1025,6 +1087,7 @@ int main(void) {
       cmocka_unit_test(test_live_rows),
       cmocka_unit_test(test_live_scalars),
       cmocka_unit_test(test_dead_scalars),
+      cmocka_unit_test(test_host_fault),
       cmocka_unit_test(test_getpc),
       cmocka_unit_test(test_jumps),
       cmocka_unit_test(test_turns),
