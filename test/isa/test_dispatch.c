@@ -206,6 +206,47 @@ static void test_barrier(void **state) {
   bench_fini(&b);
 }
 
+/* Waves meet at a barrier often enough for the code between to be translated, and end there one after the
+ * other, the first one or the last one first. `leaves` is an instruction by which each leaves translated code
+ * in between. */
+static void run_ending_waves(void **state, const char *ends, const char *leaves) {
+  char text[1024];
+  bench_t b;
+  bench_init(&b, state, 1);
+  snprintf(text, sizeof text,
+           "v_lshrrev_b32 v1, 6, v0\n"
+           "v_readfirstlane_b32 s5, v1\n"
+           "s_mul_i32 s6, s5, 7\n"
+           "%s\n"
+           "s_mov_b32 s7, 0\n"
+           "again:\n"
+           "s_add_u32 s7, s7, 1\n"
+           "s_cmp_eq_u32 s7, s6\n"
+           "s_cbranch_scc1 done\n"
+           "%s\n"
+           "s_barrier\n"
+           "s_branch again\n"
+           "done:\n"
+           "v_lshlrev_b32 v2, 2, v0\n"
+           "v_mov_b32 v3, s7\n"
+           "global_store_dword v2, v3, s[0:1]\n"
+           "s_endpgm\n",
+           ends, leaves);
+  load(&b, text);
+  for (unsigned time = 0; time < 2; time++) {
+    memset(b.out, 0, 4 * 256);
+    assert_int_equal(run_line(&b, 256, 256), GS_DONE);
+    for (uint32_t i = 0; i < 256; i++)
+      assert_int_equal(b.out[i], ends[2] == 'a' ? 100 + i / 64 * 7 : 121 - i / 64 * 7);
+  }
+  bench_fini(&b);
+}
+static void test_waves_that_end_at_barriers(void **state) {
+  static const char *const ends[] = {"s_add_u32 s6, s6, 100", "s_sub_u32 s6, 121, s6"};
+  for (unsigned i = 0; i < 4; i++)
+    run_ending_waves(state, ends[i / 2], i % 2 ? "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), 0" : "");
+}
+
 /* Behind a barrier all four waves read a word that the first one overwrites soon: it needs another barrier,
  * but on a card, where waves go on together, all have read it by then. */
 static void test_reuse_behind_barrier(void **state) {
@@ -802,6 +843,7 @@ int main(void) {
   static const struct CMUnitTest tests[] = {
       isa_part_test(test_ids),
       isa_part_test(test_barrier),
+      isa_part_test_on(test_waves_that_end_at_barriers, GS_GFX90A),
       isa_part_test_on(test_reuse_behind_barrier, GS_GFX90A),
       isa_part_test_on(test_spinning_wave, GS_GFX90A),
       isa_part_test_on(test_turns_of_whole_blocks, GS_GFX90A),
