@@ -120,8 +120,8 @@ typedef struct gs_executor {
   gs_code_t *code[GS_WIDTHS];
   gs_target_t target;         /* of the waves in hand */
   const gs_code_line_t *line; /* where the last instruction was found, or NULL */
-  const gs_code_line_t
-      *recent[GS_RECENT_LINES]; /* that were `line` before, and have cells, by their addresses; likewise */
+  /* Lines with cells that have been `line`, at places by their addresses; NULL = none. */
+  const gs_code_line_t *recent[GS_RECENT_LINES];
   /* What it goes on with when there is no host memory for more. */
   gs_code_line_t *own_line;
   gs_group_t *own_group;  /* NULL while in use, and for workers */

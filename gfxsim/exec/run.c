@@ -403,12 +403,11 @@ static pass_t run_pass(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {
   const unsigned first = group->released, count = group->wave_count;
   gs_wave_t *const last = &group->wave[first ? 0 : count - 1];
   group->released = false;
-  for (unsigned turn = 0; turn < count && !pass.failed; turn++) {
-    const unsigned before = turn;
+  for (unsigned turn = 0, behind; turn < count && !pass.failed; turn = behind) {
     gs_wave_t *const next = turn + first < count ? &group->wave[turn + first] : last;
     const gs_wave_t *const w = run_turns(ex, run, group, next, last, 0, &pass);
-    turn = w == last ? count - 1 : (unsigned)(w - group->wave) - first;
-    waiting += turn - before + (w->state == GS_WAVE_BARRIER);
+    behind = w == last ? count : (unsigned)(w - group->wave) - first + 1;
+    waiting += behind - turn - (w->state != GS_WAVE_BARRIER);
   }
   if (waiting == group->live_waves)
     release_barrier(group);

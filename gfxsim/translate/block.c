@@ -326,10 +326,12 @@ static uint64_t target_of(const step_t *step) {
   return step->next + (uint64_t)(int64_t)(int16_t)step->in->imm * 4;
 }
 
-/* Scalar registers that a load fills in memory where it does not go the short way. */
-static unsigned loaded_scalars(const step_t *step) {
-  const bool is_load = step->in->op->encoding == GS_ENC_SMEM && step->choice.kind == GS_STEP_SHORT;
-  return is_load ? gs_type_dwords((gs_type_t)step->in->op->dst) : 0;
+/* Scalar registers that a load of many fills in memory. */
+static void forget_loaded(block_t *b, const step_t *step, const gs_stencil_t *stencil) {
+  const gs_inst_t *const in = step->in;
+  if (in->op->encoding == GS_ENC_SMEM && step->choice.kind == GS_STEP_SHORT &&
+      !gs_cache_writes(stencil, b->translator->table))
+    gs_cache_forget(&b->cache, in->dst, gs_type_dwords((gs_type_t)in->op->dst));
 }
 
 /* Whether registers are to be in memory where the step begins. Of an access they are what is seen if it
@@ -345,7 +347,7 @@ static void put_stencil(block_t *b, unsigned i, const gs_stencil_t *stencil, boo
   const step_t *step = &b->step[i];
   const gs_step_kind_t kind = step->choice.kind;
   const bool is_detour = kind == GS_STEP_SHORT || kind == GS_STEP_SHORT_STORE || kind == GS_STEP_BRANCH;
-  const unsigned detour = b->detour_count, loaded = loaded_scalars(step);
+  const unsigned detour = b->detour_count;
   uint64_t values[GS_HOLE_VALUES] = {0};
   place_values(b, i, values);
   operand_values(step->operands, values);
@@ -360,8 +362,7 @@ static void put_stencil(block_t *b, unsigned i, const gs_stencil_t *stencil, boo
     gs_emit_stencil(&b->e, stencil, values, DETOUR + detour);
   if (!is_detour)
     return;
-  if (!gs_cache_writes(stencil, b->translator->table))
-    gs_cache_forget(&b->cache, step->in->dst, loaded);
+  forget_loaded(b, step, stencil);
   b->detour[detour].step = i;
   b->detour[detour].before = before;
   b->detour[detour].behind = b->cache;
@@ -450,8 +451,8 @@ static void drop_dead(block_t *b, unsigned end, const gs_scalar_set_t *also, gs_
   if (b->translator->looks == GS_LOOKS_ALWAYS || is_in_pair)
     return;
   gs_live_set_t live = live_at(b, b->step[end - 1].next);
-  for (unsigned i = 0; also && i < sizeof also->bits / sizeof *also->bits; i++)
-    live.scalars.bits[i] |= also->bits[i];
+  if (also)
+    gs_scalar_set_add(&live.scalars, also);
   gs_strip_live_only(&b->strip, &live, b->translator->table->lanes, scalars);
 }
 

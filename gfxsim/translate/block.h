@@ -54,7 +54,7 @@ typedef struct gs_translator gs_translator_t;
 
 /* Whether instructions that have these handlers can be translated: the build has stencils like them. */
 bool gs_translator_is_available(const gs_handler_t *handlers);
-/* Who looks at the vector registers of a wave but its own code. */
+/* Who looks at the registers of a wave but its own code. */
 typedef enum gs_looks {
   GS_LOOKS_NEVER,
   GS_LOOKS_AT_END, /* when the wave has ended */

@@ -260,11 +260,6 @@ static void do_scalar_sources(effect_t *e, const gs_inst_t *in) {
     e->scalars.own = all_scalars();
 }
 
-static void do_scalars(effect_t *e, const gs_inst_t *in, unsigned lanes) {
-  do_scalar_results(e, in, lanes);
-  do_scalar_sources(e, in);
-}
-
 /* ---- EXEC ---- */
 
 typedef enum change { EXEC_SAME, EXEC_LESS, EXEC_MORE, EXEC_OTHER } change_t;
@@ -342,7 +337,8 @@ static flow_t flow_of(const gs_inst_t *in) {
 
 static void do_instruction(effect_t *e, const gs_inst_t *in, unsigned lanes) {
   change_exec(e, exec_change(in));
-  do_scalars(e, in, lanes);
+  do_scalar_results(e, in, lanes);
+  do_scalar_sources(e, in);
   switch (in->op->encoding) {
   case GS_ENC_SOP1:
   case GS_ENC_SOP2:
@@ -480,8 +476,7 @@ static bool update(gs_live_t *live, part_t *part) {
     if (part->next[i] != NOWHERE) {
       add(&active, &live->part[part->next[i]].active);
       add(&others, &live->part[part->next[i]].others);
-      for (unsigned k = 0; k < SCALAR_WORDS; k++)
-        scalars.bits[k] |= live->part[part->next[i]].scalars.bits[k];
+      gs_scalar_set_add(&scalars, &live->part[part->next[i]].scalars);
     }
   const gs_row_set_t new_active = set_before(&part->effect.active, &active, &others);
   const gs_row_set_t new_others = set_before(&part->effect.others, &active, &others);

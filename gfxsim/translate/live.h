@@ -17,13 +17,18 @@ typedef struct gs_row_set {
   uint64_t bits[GS_VGPRS / 64];
 } gs_row_set_t;
 
+/* Sets `count` bits from `first` on, of `size`, or clears them. */
+static inline void gs_bits_put(uint64_t *bits, unsigned size, unsigned first, unsigned count, bool on) {
+  for (unsigned i = first; i < first + count && i < size; i++)
+    bits[i / 64] = (bits[i / 64] & ~(UINT64_C(1) << i % 64)) | (uint64_t)on << i % 64;
+}
+
 static inline bool gs_row_set_has(const gs_row_set_t *set, unsigned row) {
   return set->bits[row / 64] >> row % 64 & 1;
 }
 /* Adds `count` registers from `first` on, or takes them out. */
 static inline void gs_row_set_put(gs_row_set_t *set, unsigned first, unsigned count, bool on) {
-  for (unsigned i = first; i < first + count && i < GS_VGPRS; i++)
-    set->bits[i / 64] = (set->bits[i / 64] & ~(UINT64_C(1) << i % 64)) | (uint64_t)on << i % 64;
+  gs_bits_put(set->bits, GS_VGPRS, first, count, on);
 }
 
 /* Of scalar registers, a bit for each, and for SCC, which is behind them. */
@@ -37,8 +42,11 @@ static inline bool gs_scalar_set_has(const gs_scalar_set_t *set, unsigned scalar
 }
 /* Adds `count` registers from `first` on, or takes them out. */
 static inline void gs_scalar_set_put(gs_scalar_set_t *set, unsigned first, unsigned count, bool on) {
-  for (unsigned i = first; i < first + count && i < GS_SCALARS; i++)
-    set->bits[i / 64] = (set->bits[i / 64] & ~(UINT64_C(1) << i % 64)) | (uint64_t)on << i % 64;
+  gs_bits_put(set->bits, GS_SCALARS, first, count, on);
+}
+static inline void gs_scalar_set_add(gs_scalar_set_t *set, const gs_scalar_set_t *other) {
+  for (unsigned i = 0; i < sizeof set->bits / sizeof *set->bits; i++)
+    set->bits[i] |= other->bits[i];
 }
 
 /* What matters at a place. */

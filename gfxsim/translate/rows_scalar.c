@@ -191,11 +191,11 @@ GS_STENCIL_JUMP(s_call_b64, N, N)
 
 /* The turn of the next wave, where one has come to a barrier, if it begins where this one's did. What lies
  * between barriers is often a few instructions; to go by way of who runs waves takes longer. */
-static inline void gs_next_turn(const gs_wave_t *w) {
+static inline void gs_next_turn(gs_wave_t *w) {
   gs_turns_t *const turns = w->turns;
-  gs_wave_t *const next = turns->current + 1 == turns->end ? turns->last : turns->current + 1;
-  if (turns->current == turns->last || next->pc != turns->pc || next->state != GS_WAVE_RUNNING ||
-      next->mode != w->mode || w->left < turns->least)
+  gs_wave_t *const next = w + 1 == turns->end ? turns->last : w + 1;
+  if (w == turns->last || next->pc != turns->pc || next->state != GS_WAVE_RUNNING || next->mode != w->mode ||
+      w->left < turns->least)
     return;
   turns->current = next;
   next->turns = turns;

@@ -209,7 +209,11 @@ static void test_barrier(void **state) {
 /* Waves meet at a barrier often enough for the code between to be translated, and end there one after the
  * other, the first one or the last one first. `leaves` is an instruction by which each leaves translated code
  * in between. */
-static void run_ending_waves(void **state, const char *ends, const char *leaves) {
+typedef struct ends {
+  const char *text;       /* makes s6 of seven times the wave's number */
+  uint32_t first, others; /* what it is for the first wave, and what is added for each behind it */
+} ends_t;
+static void run_ending_waves(void **state, const ends_t *ends, const char *leaves) {
   char text[1024];
   bench_t b;
   bench_init(&b, state, 1);
@@ -231,20 +235,20 @@ static void run_ending_waves(void **state, const char *ends, const char *leaves)
            "v_mov_b32 v3, s7\n"
            "global_store_dword v2, v3, s[0:1]\n"
            "s_endpgm\n",
-           ends, leaves);
+           ends->text, leaves);
   load(&b, text);
   for (unsigned time = 0; time < 2; time++) {
     memset(b.out, 0, 4 * 256);
     assert_int_equal(run_line(&b, 256, 256), GS_DONE);
     for (uint32_t i = 0; i < 256; i++)
-      assert_int_equal(b.out[i], ends[2] == 'a' ? 100 + i / 64 * 7 : 121 - i / 64 * 7);
+      assert_int_equal(b.out[i], ends->first + i / 64 * ends->others);
   }
   bench_fini(&b);
 }
 static void test_waves_that_end_at_barriers(void **state) {
-  static const char *const ends[] = {"s_add_u32 s6, s6, 100", "s_sub_u32 s6, 121, s6"};
+  static const ends_t ends[] = {{"s_add_u32 s6, s6, 100", 100, 7}, {"s_sub_u32 s6, 121, s6", 121, 0U - 7}};
   for (unsigned i = 0; i < 4; i++)
-    run_ending_waves(state, ends[i / 2], i % 2 ? "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), 0" : "");
+    run_ending_waves(state, &ends[i / 2], i % 2 ? "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), 0" : "");
 }
 
 /* Behind a barrier all four waves read a word that the first one overwrites soon: it needs another barrier,

@@ -943,10 +943,11 @@ static void test_getpc(void **state) {
 static void test_jumps(void **state) {
   static const struct {
     const char *text;
-    unsigned link; /* where the return address is */
-  } jumps[] = {{"s_setpc_b64 s[0:1]\n s_nop 0\n s_mov_b32 s4, 1\n s_endpgm", 0},
-               {"s_swappc_b64 s[2:3], s[0:1]\n s_nop 0\n s_mov_b32 s4, 1\n s_endpgm", 2},
-               {"s_call_b64 s[2:3], 1\n s_nop 0\n s_mov_b32 s4, 1\n s_endpgm", 2}};
+    unsigned link;    /* where the return address is */
+    bool is_computed; /* the target is in s[0:1] */
+  } jumps[] = {{"s_setpc_b64 s[0:1]\n s_nop 0\n s_mov_b32 s4, 1\n s_endpgm", 0, true},
+               {"s_swappc_b64 s[2:3], s[0:1]\n s_nop 0\n s_mov_b32 s4, 1\n s_endpgm", 2, true},
+               {"s_call_b64 s[2:3], 1\n s_nop 0\n s_mov_b32 s4, 1\n s_endpgm", 2, false}};
   static program_t program;
   for (size_t i = 0; i < sizeof jumps / sizeof *jumps; i++) {
     gs_translator_t *const t = gs_translator_create(isa_handlers(state), GS_LOOKS_ALWAYS);
@@ -971,7 +972,7 @@ static void test_jumps(void **state) {
         assert_int_equal(gs_read_sgpr64(w, jumps[i].link), ISA_CODE + 4);
       (void)translate_at(t, &program, ISA_CODE + 8);
     }
-    if (jumps[i].text[2] != 'c') {
+    if (jumps[i].is_computed) {
       isa_set_s64(wave, 0, ISA_CODE + 8 + 4 * (uint64_t)GS_JUMPS);
       w->s.u32[4] = 0;
       w->state = GS_WAVE_RUNNING;
