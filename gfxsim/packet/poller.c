@@ -1,6 +1,6 @@
 /* The thread that looks after parked queues. How often it looks depends on how long ago anything happened:
  * within a sixty-fourth of the time that the program has been quiet, between 100 us and 50 ms; and once per
- * millisecond while threads of other queues do its work. */
+ * millisecond while threads of other queues are awake. */
 #include "packet/poller.h"
 
 #include <stdatomic.h>
@@ -21,13 +21,13 @@ struct gs_poller {
   pthread_mutex_t lock;
   pthread_cond_t changed; /* wakes the poller's own thread */
   gs_parked_t *parked;
+  unsigned awake; /* threads that would help */
   _Atomic(uint32_t) parked_count;
   _Atomic(uint64_t) last_activity; /* nanoseconds of CLOCK_MONOTONIC */
   pthread_t thread;
   bool started;
   bool stop;
-  atomic_bool slow;   /* the thread sleeps for a long period */
-  atomic_bool helped; /* since it last woke */
+  atomic_bool slow; /* the thread sleeps for a long period */
 };
 
 static uint64_t now_ns(void) {
@@ -115,8 +115,7 @@ static void *poller_main(void *argument) {
     look(poller);
     const uint64_t now = now_ns();
     const uint64_t period = period_ns(poller, now);
-    const bool helped = atomic_exchange_explicit(&poller->helped, false, memory_order_relaxed);
-    const uint64_t until = now + (helped && period < HELPED_PERIOD_NS ? HELPED_PERIOD_NS : period);
+    const uint64_t until = now + (poller->awake && period < HELPED_PERIOD_NS ? HELPED_PERIOD_NS : period);
     const struct timespec deadline = {.tv_sec = (time_t)(until / 1000000000),
                                       .tv_nsec = (long)(until % 1000000000)};
     atomic_store_explicit(&poller->slow, period > 5 * SHORTEST_PERIOD_NS, memory_order_relaxed);
@@ -133,9 +132,22 @@ static bool ensure_thread(gs_poller_t *poller) {
   return poller->started;
 }
 
+void gs_poller_enter(gs_poller_t *poller) {
+  pthread_mutex_lock(&poller->lock);
+  poller->awake++;
+  pthread_mutex_unlock(&poller->lock);
+}
+
+void gs_poller_leave(gs_poller_t *poller) {
+  pthread_mutex_lock(&poller->lock);
+  poller->awake--;
+  pthread_mutex_unlock(&poller->lock);
+}
+
 void gs_poller_park(gs_poller_t *poller, gs_parked_t *parked) {
   pthread_mutex_lock(&poller->lock);
   if (ensure_thread(poller)) {
+    poller->awake--;
     if (!poller->parked)
       pthread_cond_signal(&poller->changed);
     parked->next = poller->parked;
@@ -148,6 +160,7 @@ void gs_poller_park(gs_poller_t *poller, gs_parked_t *parked) {
     while (*link != parked)
       link = &(*link)->next;
     *link = parked->next;
+    poller->awake++;
     atomic_fetch_sub_explicit(&poller->parked_count, 1, memory_order_relaxed);
   }
   parked->woken = false;
@@ -176,7 +189,6 @@ void gs_poller_help(gs_poller_t *poller) {
     return;
   look(poller);
   pthread_mutex_unlock(&poller->lock);
-  atomic_store_explicit(&poller->helped, true, memory_order_relaxed);
 }
 
 void gs_poller_note_activity(gs_poller_t *poller) {

@@ -28,6 +28,11 @@ int gs_parked_init(gs_parked_t *parked, bool (*pending)(const void *owner), cons
     __attribute__((warn_unused_result));
 void gs_parked_fini(gs_parked_t *parked);
 
+/* A thread that parks now and then enters before, and leaves behind it. As long as one of them is not parked,
+ * the poller's own thread seldom wakes: a kernel is running, or the thread helps, and where a thread takes
+ * long to wake, it would be in the way of those that work. */
+void gs_poller_enter(gs_poller_t *poller);
+void gs_poller_leave(gs_poller_t *poller);
 /* Puts the calling thread to sleep until parked->pending answers true or gs_poller_wake is called. */
 void gs_poller_park(gs_poller_t *poller, gs_parked_t *parked);
 /* Wakes it, or makes its next park return at once. */
@@ -36,9 +41,7 @@ void gs_poller_wake(gs_poller_t *poller, gs_parked_t *parked);
 /* Looks at all parked queues now: for moments when the host has probably submitted something. Cheap when none
  * is. */
 void gs_poller_kick(gs_poller_t *poller);
-/* The same for a thread that is awake anyway and comes by often, unless somebody is at it. As long as there
- * is one, the poller's own thread seldom wakes: where a thread takes long to wake, it would be in the way of
- * those that work. */
+/* The same for a thread that is awake anyway and comes by often, unless somebody is at it. */
 void gs_poller_help(gs_poller_t *poller);
 /* Notes that the program is active: the poller looks often for a while. Takes no lock unless it was quiet
  * before. */

@@ -155,10 +155,9 @@ static gs_step_t step(gs_queue_t *queue) {
   return made;
 }
 
-static void *queue_main(void *argument) {
-  gs_queue_t *queue = argument;
+/* Until the queue stops. */
+static void work(gs_queue_t *queue) {
   patience_t patience = {0};
-  prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0);
   bool was_busy = false;
   while (!atomic_load_explicit(&queue->stop, memory_order_acquire)) {
     if (atomic_load_explicit(&queue->paused, memory_order_acquire)) {
@@ -184,6 +183,14 @@ static void *queue_main(void *argument) {
     else
       wait_for_work(queue, &patience);
   }
+}
+
+static void *queue_main(void *argument) {
+  gs_queue_t *queue = argument;
+  prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0);
+  gs_poller_enter(queue->config.poller);
+  work(queue);
+  gs_poller_leave(queue->config.poller);
   return NULL;
 }
 

@@ -1478,7 +1478,9 @@ static bool sleeper_pending(const void *owner) {
 }
 static void *sleep_parked(void *argument) {
   sleeper_t *sleeper = argument;
+  gs_poller_enter(sleeper->poller);
   gs_poller_park(sleeper->poller, &sleeper->parked);
+  gs_poller_leave(sleeper->poller);
   atomic_store(&sleeper->is_awake, 1);
   return NULL;
 }
@@ -1510,6 +1512,65 @@ static void test_threads_that_come_by_help_the_poller(void **state) {
   pthread_join(thread, NULL);
   gs_parked_fini(&sleeper.parked);
   gs_poller_destroy(sleeper.poller);
+}
+
+/* A thread that stays parked, and how often the poller's own thread looked after it. */
+typedef struct watched {
+  gs_poller_t *poller;
+  gs_parked_t parked;
+  atomic_int looks;
+} watched_t;
+
+static bool watched_pending(const void *owner) {
+  watched_t *watched = (watched_t *)(uintptr_t)owner;
+  atomic_fetch_add(&watched->looks, 1);
+  return false;
+}
+static void *stay_parked(void *argument) {
+  watched_t *watched = argument;
+  gs_poller_enter(watched->poller);
+  gs_poller_park(watched->poller, &watched->parked);
+  gs_poller_leave(watched->poller);
+  return NULL;
+}
+
+/* Looks per millisecond, in some 50 of them in which the program is active. */
+static double looks_per_ms(watched_t *watched) {
+  struct timespec begin, end;
+  const int before = atomic_load(&watched->looks);
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  for (int i = 0; i < 10; i++) {
+    gs_poller_note_activity(watched->poller);
+    sleep_ms(5);
+  }
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  const double ms = (double)(end.tv_sec - begin.tv_sec) * 1e3 + (double)(end.tv_nsec - begin.tv_nsec) * 1e-6;
+  return (double)(atomic_load(&watched->looks) - before) / ms;
+}
+
+/* Once per millisecond while a thread is awake, and ten times as often when none is; how often at least
+ * depends on the machine, which may do other things: hence the tries. */
+static void test_poller_looks_seldom_beside_threads_that_are_awake(void **state) {
+  watched_t watched = {.poller = gs_poller_create()};
+  pthread_t thread;
+  (void)state;
+  assert_non_null(watched.poller);
+  gs_poller_enter(watched.poller);
+  assert_int_equal(gs_parked_init(&watched.parked, watched_pending, &watched), 0);
+  assert_int_equal(pthread_create(&thread, NULL, stay_parked, &watched), 0);
+  while (!atomic_load(&watched.looks))
+    sleep_ms(1);
+  sleep_ms(5);
+  assert_true(looks_per_ms(&watched) < 1.2);
+  gs_poller_leave(watched.poller);
+  double often = 0;
+  for (int tries = 0; tries < 100 && often < 2; tries++)
+    often = looks_per_ms(&watched);
+  assert_true(often >= 2);
+  gs_poller_wake(watched.poller, &watched.parked);
+  pthread_join(thread, NULL);
+  gs_parked_fini(&watched.parked);
+  gs_poller_destroy(watched.poller);
 }
 
 /* The host has no memory to run kernels: that is told now, and not when a kernel comes. */
@@ -1597,6 +1658,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_queue_thread_processes_packets, setup, teardown),
       cmocka_unit_test_setup_teardown(test_queue_pauses_and_goes_on, setup, teardown),
       cmocka_unit_test(test_threads_that_come_by_help_the_poller),
+      cmocka_unit_test(test_poller_looks_seldom_beside_threads_that_are_awake),
       cmocka_unit_test_setup_teardown(test_queue_destroy_stops_a_running_kernel, setup, teardown),
       cmocka_unit_test_setup_teardown(test_queue_refuses_without_memory, setup, teardown),
   };
