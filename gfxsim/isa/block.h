@@ -106,12 +106,16 @@ typedef struct gs_block {
 #ifdef GS_STENCIL
 /* Stencils call nobody: they would have to keep registers for that, also where nobody is called. They leave
  * it to the handler, and find what it found the next time. */
+static inline bool gs_block_is_in(const gs_vm_range_t *range, uint64_t address, uint64_t size,
+                                  uint32_t rights) {
+  /* No range with rights is smaller than a page, which no access is larger than. */
+  return address - range->start <= range->size - size && (range->plain_access & rights) == rights;
+}
 static inline bool gs_block_place(const gs_wave_t *w, gs_block_t *b, uint64_t address, uint64_t size,
                                   uint32_t rights) {
   const gs_vm_range_t *const range = *gs_range_found(w);
   b->at = address + range->delta;
-  /* No range with rights is smaller than a page, which no access is larger than. */
-  return address - range->start <= range->size - size && (range->plain_access & rights) == rights;
+  return gs_block_is_in(range, address, size, rights);
 }
 #else
 static inline bool gs_block_place(const gs_wave_t *w, gs_block_t *b, uint64_t address, uint64_t size,

@@ -45,6 +45,14 @@ void gs_stencil_cannot(void);
     gs_number;                                                                                               \
   })
 
+/* One of 32 bits that is used as one of 64. */
+#define GS_HOLE_INDEX(name)                                                                                  \
+  __extension__({                                                                                            \
+    uint64_t gs_number;                                                                                      \
+    __asm__("movl $gs_hole_" #name ", %k0" : "=r"(gs_number));                                               \
+    gs_number;                                                                                               \
+  })
+
 /* The constant that operand `i` is, and the instruction's immediate. */
 GS_IN_STENCIL uint64_t gs_constant(const gs_inst_t *in, unsigned i) {
   (void)in;
@@ -77,6 +85,22 @@ GS_IN_STENCIL gs_change_t gs_change(unsigned i) {
 GS_IN_STENCIL int32_t gs_immediate(const gs_inst_t *in) {
   (void)in;
   return (int32_t)GS_HOLE_32(imm);
+}
+/* With its sign, added to an address. */
+GS_IN_STENCIL uint64_t gs_plus_immediate(uint64_t address) {
+  uint64_t sum;
+  __asm__("leaq gs_hole_imm(%1), %0" : "=r"(sum) : "r"(address));
+  return sum;
+}
+/* One or two dwords so far from `base` and `delta`, in one access. Address arithmetic is part of the load:
+ * who walks a list waits for the sum of both. */
+GS_IN_STENCIL uint64_t gs_guest_fetch(uint64_t delta, uint64_t base, unsigned dwords) {
+  uint64_t value;
+  if (dwords == 2)
+    __asm__ volatile("movq gs_hole_imm(%1,%2), %0" : "=r"(value) : "r"(delta), "r"(base) : "memory");
+  else
+    __asm__ volatile("movl gs_hole_imm(%1,%2), %k0" : "=r"(value) : "r"(delta), "r"(base) : "memory");
+  return value;
 }
 GS_IN_STENCIL uint32_t gs_immediate1(const gs_inst_t *in) {
   (void)in;

@@ -174,7 +174,7 @@ static inline unsigned gs_range_note(uint64_t pc) {
 }
 static inline const gs_vm_range_t **gs_range_found(const gs_wave_t *w) {
 #ifdef GS_STENCIL
-  return &w->env->vm->found[GS_HOLE_32(note)];
+  return &w->env->vm->found[GS_HOLE_INDEX(note)];
 #else
   return &w->env->vm->found[gs_range_note(w->pc)];
 #endif

@@ -62,32 +62,40 @@ static inline unsigned gs_smem_pair(uint64_t address, unsigned left) {
   return left >= 2 && address % 8 == 0 ? 2 : 1;
 }
 
-/* The usual case: all is in one mapping. Gives up without having done anything; stencils consist of it. */
-static inline bool gs_smem_load_short(gs_wave_t *w, const gs_inst_t *in, uint64_t address, unsigned dwords) {
+/* The usual case: all is in one mapping. Gives up without having done anything. */
+static inline bool gs_smem_load_block(gs_wave_t *w, const gs_inst_t *in, uint64_t address, unsigned dwords) {
   gs_block_t b;
   if (GS_IS_WATCHED || !gs_block_place(w, &b, address, dwords * 4, GS_VM_READ))
     return false;
-#ifdef GS_STENCIL
-  if (dwords <= 2) { /* which can be registers of the host */
-    uint32_t value[4];
-    gs_guest_get_dwords(b.at, dwords, value);
-    if (dwords == 2)
-      gs_write_sgpr64(w, in->dst, value[0] | (uint64_t)value[1] << 32);
-    else
-      gs_write_sgpr32(w, in->dst, value[0]);
-    return true;
-  }
-#endif
   gs_smem_get(gs_sgprs(w, in->dst), b.at, dwords);
   return true;
 }
 static inline void gs_smem_load(gs_wave_t *w, const gs_inst_t *in, uint64_t address, unsigned dwords) {
-  if (!gs_smem_has_data(in, dwords) || gs_smem_load_short(w, in, address, dwords))
+  if (!gs_smem_has_data(in, dwords) || gs_smem_load_block(w, in, address, dwords))
     return;
   const uint64_t at = (uint64_t)(uintptr_t)gs_reach_scalar(w, address, dwords * 4, GS_VM_READ);
   if (at)
     gs_smem_get(&w->s.u32[in->dst], at, dwords);
 }
+
+#ifdef GS_STENCIL
+/* The same as a stencil. The immediate is a multiple of four there (translate/choose.c), and the other parts
+ * of the address mostly are. */
+static inline bool gs_smem_load_short(gs_wave_t *w, const gs_inst_t *in, unsigned dwords) {
+  const uint64_t base = gs_ssrc64(w, in, 0), soffset = gs_smem_soffset(w, in);
+  const uint64_t start = base + soffset, address = gs_plus_immediate(start);
+  const gs_vm_range_t *const range = *gs_range_found(w);
+  if (((base | soffset) & 3) || !gs_block_is_in(range, address, dwords * 4, GS_VM_READ))
+    return false;
+  if (dwords > 2)
+    gs_smem_get(gs_sgprs(w, in->dst), address + range->delta, dwords);
+  else if (dwords == 2) /* so few can be registers of the host */
+    gs_write_sgpr64(w, in->dst, gs_guest_fetch(range->delta, start, 2));
+  else
+    gs_write_sgpr32(w, in->dst, (uint32_t)gs_guest_fetch(range->delta, start, 1));
+  return true;
+}
+#endif
 
 static inline void gs_smem_store(gs_wave_t *w, const gs_inst_t *in, uint64_t address, unsigned dwords) {
   if (!gs_smem_has_data(in, dwords))
@@ -138,9 +146,6 @@ static inline void gs_smem_buffer_store(gs_wave_t *w, const gs_inst_t *in, unsig
 }
 
 #define GS_SMEM_LOAD(suffix, dwords)                                                                         \
-  static inline __attribute__((unused)) bool s_load_##suffix##_short(gs_wave_t *w, const gs_inst_t *in) {    \
-    return gs_smem_load_short(w, in, gs_smem_address(w, in, gs_ssrc64(w, in, 0), 1), dwords);                \
-  }                                                                                                          \
   GS_OP(s_load_##suffix) {                                                                                   \
     gs_smem_load(w, in, gs_smem_address(w, in, gs_ssrc64(w, in, 0), 1), dwords);                             \
   }                                                                                                          \

@@ -77,7 +77,7 @@ static bool is_plain(const gs_inst_t *in) {
   case GS_ENC_SOP1:
   case GS_ENC_SOP2:
   case GS_ENC_SOPK: return in->dst < GS_S_TTMP0 || in->dst >= GS_S_M0; /* others cannot be written */
-  case GS_ENC_SMEM: return in->dst + gs_type_dwords(in->op->dst) <= GS_S_VCC + 2;
+  case GS_ENC_SMEM: return in->dst + gs_type_dwords(in->op->dst) <= GS_S_VCC + 2 && in->imm % 4 == 0;
   case GS_ENC_VOP1:
   case GS_ENC_VOP2:
   case GS_ENC_VOPC:
