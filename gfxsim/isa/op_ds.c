@@ -85,9 +85,33 @@ static inline bool lds_read_short(gs_wave_t *w, const gs_inst_t *in, unsigned n,
   gs_block_load(w, &b, in->dst, n);
   return true;
 }
+/* A few lanes at places of their own, as where the sums of waves are added up: one after the other, which
+ * takes less than to begin an access of all. */
+static bool lds_read_few(gs_wave_t *w, const gs_inst_t *in, unsigned n, uint32_t offset) {
+  enum { FEW = 8 };
+  const uint64_t exec = gs_exec(w), size = w->env->lds_bytes;
+  const gs_row_t *const address = gs_row(w, in->src[0].reg);
+  if (GS_IS_WATCHED || in->gds || __builtin_popcountll(exec) > FEW)
+    return false;
+  for (uint64_t left = exec; left; left &= left - 1) {
+    const uint64_t at = (uint64_t)address->u32[__builtin_ctzll(left)] + offset;
+    if (at >= size || size - at < 4 * n)
+      return false;
+  }
+  for (uint64_t left = exec; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctzll(left);
+    const uint64_t at = (uint64_t)(uintptr_t)w->env->lds + address->u32[l] + offset;
+    uint32_t value[4];
+    gs_guest_get_dwords(at, n, value);
+    for (unsigned i = 0; i < n; i++)
+      gs_row(w, in->dst + i)->u32[l] = value[i];
+  }
+  return true;
+}
 static void lds_read(gs_wave_t *w, const gs_inst_t *in, unsigned n, uint32_t offset) {
   gs_access_t a;
-  if (!lds_read_short(w, in, n, offset) && lds_begin(w, in, &a, 4 * n, offset, GS_VM_READ))
+  if (!lds_read_short(w, in, n, offset) && !lds_read_few(w, in, n, offset) &&
+      lds_begin(w, in, &a, 4 * n, offset, GS_VM_READ))
     gs_load_dwords(w, &a, in->dst, n);
 }
 /* Two reads of `n` dwords per lane. Both addresses come from a register that the first may overwrite. */

@@ -491,12 +491,18 @@ static void test_absent(void **state) {
   for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++) {
     if (!isa_has(state, ISA_PART, texts[i]))
       continue;
-    isa_wave_t *t = isa_new(state, ISA_PART);
-    assert_int_equal(isa_run(t, texts[i]), GS_WAVE_FAULTED);
-    isa_assert_fault(t, GS_WAVE_FAULT_ILLEGAL);
-    assert_true(t->w.fault.address == ISA_CODE);
-    isa_assert_only_changed(t, "");
-    isa_free(t);
+    for (unsigned few = 0; few < 2; few++) {
+      isa_wave_t *t = isa_new(state, ISA_PART);
+      if (few) {
+        (void)set_exec(t, 0x111);
+        memset(&t->v[0], 0, sizeof t->v[0]); /* addresses that LDS has */
+      }
+      assert_int_equal(isa_run(t, texts[i]), GS_WAVE_FAULTED);
+      isa_assert_fault(t, GS_WAVE_FAULT_ILLEGAL);
+      assert_true(t->w.fault.address == ISA_CODE);
+      isa_assert_only_changed(t, "");
+      isa_free(t);
+    }
   }
 }
 
