@@ -46,8 +46,17 @@ GS_VARITH_3(v_mad_i32_i16, 16, 32, i16, i32, a * b + c)
 GS_V32_2(v_mul_hi_u32_u24, u32, ((uint64_t)gs_as_u24(a) * gs_as_u24(b)) >> 32)
 GS_V32_2(v_mul_hi_i32_i24, u32, ((int64_t)gs_as_i24(a) * gs_as_i24(b)) >> 32)
 GS_V32_2(v_mul_lo_u32, u32, a * b)
-GS_V32_2(v_mul_hi_u32, u32, ((uint64_t)a * b) >> 32)
-GS_V32_2(v_mul_hi_i32, i32, ((int64_t)a * b) >> 32)
+#define GS_VMUL_HI(type)                                                                                     \
+  GS_OP(v_mul_hi_##type) {                                                                                   \
+    gs_row_t ta, tb, td;                                                                                     \
+    GS_VOP_SRC(0, a);                                                                                        \
+    GS_VOP_SRC(1, b);                                                                                        \
+    gs_row_t *const d = gs_dst32(w, in, &td);                                                                \
+    gs_mul_hi_##type(ra, rb, d);                                                                             \
+    gs_commit32(w, in, d);                                                                                   \
+  }
+GS_VMUL_HI(u32)
+GS_VMUL_HI(i32)
 
 /* Minimum, maximum, median. The median is the larger of the minimum of two and the minimum of their
  * maximum and the third. */

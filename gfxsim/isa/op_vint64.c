@@ -109,11 +109,7 @@ GS_OP(v_mad_u64_u32) {
   GS_VOP_SRC(1, b);
   const gs_row64_t rc = gs_src64(w, in, 2, false, tc);
   const gs_dst64_t d = gs_dst64(w, in, td);
-  GS_LANES_DO(l) {
-    const uint64_t product = (uint64_t)ra->u32[l] * rb->u32[l], sum = product + gs_get_u64(rc, l);
-    gs_put_u64(d, l, sum);
-    carry.i32[l] = -(sum < product);
-  }
+  gs_mad_u64(ra, rb, rc, d, &carry);
   if (GS_UNLIKELY(!in->plain_dst && in->clamp))
     GS_LANES_DO(l) {
       d.lo->u32[l] |= carry.u32[l];
