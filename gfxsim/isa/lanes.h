@@ -554,6 +554,21 @@ static inline uint64_t gs_sub_borrow(const gs_row_t *a, const gs_row_t *b, uint6
 #endif
 }
 
+/* d = a - b; returns the borrows out. d may be a or b. */
+static inline uint64_t gs_sub_out(const gs_row_t *a, const gs_row_t *b, gs_row_t *d) {
+#if defined(__AVX512F__)
+  uint64_t out = 0;
+  for (unsigned l = 0; l < GS_LANES; l += 16) {
+    const __m512i x = _mm512_load_si512(&a->u32[l]), y = _mm512_load_si512(&b->u32[l]);
+    _mm512_store_si512(&d->u32[l], _mm512_sub_epi32(x, y));
+    out |= (uint64_t)_mm512_cmplt_epu32_mask(x, y) << l;
+  }
+  return out;
+#else
+  return gs_sub_borrow(a, b, 0, d);
+#endif
+}
+
 /* One byte per lane, 0 or 1, packed into a mask. */
 static inline uint64_t gs_pack_mask(const uint8_t bytes[GS_LANES]) {
   uint64_t mask = 0;

@@ -41,9 +41,10 @@ static inline void gs_commit_carry(gs_wave_t *w, const gs_inst_t *in, gs_row_t *
     gs_commit_carry(w, in, d, op(x, y, mask, d), limit);                                                     \
   }
 #define GS_ADD_OUT(x, y, none, d) gs_add_out(x, y, d)
+#define GS_SUB_OUT(x, y, none, d) gs_sub_out(x, y, d)
 GS_VCARRY(v_add_co_u32, GS_ADD_OUT, ra, rb, 0, UINT32_MAX)
-GS_VCARRY(v_sub_co_u32, gs_sub_borrow, ra, rb, 0, 0)
-GS_VCARRY(v_subrev_co_u32, gs_sub_borrow, rb, ra, 0, 0)
+GS_VCARRY(v_sub_co_u32, GS_SUB_OUT, ra, rb, 0, 0)
+GS_VCARRY(v_subrev_co_u32, GS_SUB_OUT, rb, ra, 0, 0)
 GS_VCARRY(v_addc_co_u32, gs_add_carry, ra, rb, gs_src_mask(w, in, 2), UINT32_MAX)
 GS_VCARRY(v_subb_co_u32, gs_sub_borrow, ra, rb, gs_src_mask(w, in, 2), 0)
 GS_VCARRY(v_subbrev_co_u32, gs_sub_borrow, rb, ra, gs_src_mask(w, in, 2), 0)
