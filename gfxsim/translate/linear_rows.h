@@ -15,14 +15,18 @@ typedef struct linear {
   uint64_t first, last; /* of 32 bits */
 } linear_t;
 
-/* In one piece: a load of both halves that were stored one by one waits for memory. `part` is 1 for the high
- * register of a pair. */
+/* Each by itself, to which the other's are not to be joined: sums and the like come one behind the other, and
+ * take two instructions of the host each. `part` is 1 for the high register of a pair. */
 GS_IN_STENCIL linear_t get_linear(const gs_wave_t *w, unsigned operand, unsigned part) {
-  uint64_t both;
+  linear_t value;
 #define GS_HOLE_READ(operand)                                                                                \
-  __asm__("movq gs_hole_sgpr_" operand "(%1), %0" : "=r"(both) : "r"(w), "m"(w->strip_values))
+  __asm__("movl gs_hole_sgpr_" operand "(%2), %k0\n\tmovl gs_hole_sgpr_" operand "+4(%2), %k1"               \
+          : "=&r"(value.first), "=r"(value.last)                                                             \
+          : "r"(w), "m"(w->strip_values))
 #define GS_HOLE_READ_NEXT(operand)                                                                           \
-  __asm__("movq gs_hole_sgpr_" operand "+8(%1), %0" : "=r"(both) : "r"(w), "m"(w->strip_values))
+  __asm__("movl gs_hole_sgpr_" operand "+8(%2), %k0\n\tmovl gs_hole_sgpr_" operand "+12(%2), %k1"            \
+          : "=&r"(value.first), "=r"(value.last)                                                             \
+          : "r"(w), "m"(w->strip_values))
   if (part) {
     GS_HOLE_SWITCH(operand, GS_HOLE_READ_NEXT)
   } else {
@@ -30,14 +34,18 @@ GS_IN_STENCIL linear_t get_linear(const gs_wave_t *w, unsigned operand, unsigned
   }
 #undef GS_HOLE_READ
 #undef GS_HOLE_READ_NEXT
-  return (linear_t){(uint32_t)both, both >> 32};
+  return value;
 }
+/* Of which the lower 32 bits count. */
 GS_IN_STENCIL void put_linear(gs_wave_t *w, unsigned operand, unsigned part, linear_t value) {
-  const uint64_t both = value.first | value.last << 32;
 #define GS_HOLE_WRITE(operand)                                                                               \
-  __asm__("movq %1, gs_hole_sgpr_" operand "(%2)" : "+m"(w->strip_values) : "r"(both), "r"(w))
+  __asm__("movl %k1, gs_hole_sgpr_" operand "(%3)\n\tmovl %k2, gs_hole_sgpr_" operand "+4(%3)"               \
+          : "+m"(w->strip_values)                                                                            \
+          : "r"(value.first), "r"(value.last), "r"(w))
 #define GS_HOLE_WRITE_NEXT(operand)                                                                          \
-  __asm__("movq %1, gs_hole_sgpr_" operand "+8(%2)" : "+m"(w->strip_values) : "r"(both), "r"(w))
+  __asm__("movl %k1, gs_hole_sgpr_" operand "+8(%3)\n\tmovl %k2, gs_hole_sgpr_" operand "+12(%3)"            \
+          : "+m"(w->strip_values)                                                                            \
+          : "r"(value.first), "r"(value.last), "r"(w))
   if (part) {
     GS_HOLE_SWITCH(operand, GS_HOLE_WRITE_NEXT)
   } else {

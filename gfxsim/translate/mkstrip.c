@@ -293,3 +293,17 @@ const char *mkstrip_read(const uint8_t *code, size_t size, mkstrip_find_t *find,
   }
   return NULL;
 }
+
+bool mkstrip_begins_at(const uint8_t *code, size_t size, size_t at) {
+  ZydisDecoder decoder;
+  ZydisDecodedInstruction instruction;
+  size_t begin = 0;
+  ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+  while (begin < at) {
+    if (!ZYAN_SUCCESS(
+            ZydisDecoderDecodeInstruction(&decoder, NULL, code + begin, size - begin, &instruction)))
+      return false;
+    begin += instruction.length;
+  }
+  return begin == at;
+}

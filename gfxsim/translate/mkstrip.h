@@ -21,4 +21,7 @@ typedef mkstrip_hole_t mkstrip_find_t(void *context, size_t at);
 const char *mkstrip_read(const uint8_t *code, size_t size, mkstrip_find_t *find, void *context, gs_op_t *ops,
                          size_t most, size_t *count);
 
+/* Whether an instruction of the code begins at `at`. */
+bool mkstrip_begins_at(const uint8_t *code, size_t size, size_t at);
+
 #endif

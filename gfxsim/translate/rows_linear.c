@@ -16,11 +16,18 @@ typedef linear_t wide_t;
 static inline linear_t same(uint64_t value) {
   return (linear_t){value, value};
 }
+static inline uint64_t constant(unsigned i) {
+  switch (i) {
+  case 0: return GS_HOLE_INDEX(value_src0);
+  case 1: return GS_HOLE_INDEX(value_src1);
+  default: return GS_HOLE_INDEX(value_src2);
+  }
+}
 static inline linear_t operand(gs_wave_t *w, const gs_inst_t *in, unsigned i) {
   switch (in->src[i].kind) {
   case GS_SRC_VGPR: return get_linear(w, in->src[i].reg, 0);
   case GS_SRC_SGPR: return same(gs_read_sgpr32(w, in->src[i].reg));
-  default: return same(gs_constant32(in, i));
+  default: return same(constant(i));
   }
 }
 /* Returns false where the high register is not the same in all lanes. */
@@ -38,7 +45,7 @@ static inline bool wide_operand(gs_wave_t *w, const gs_inst_t *in, unsigned i, w
 /* Of sums and the like, which may have more bits than a register. Where all that is above is the same in the
  * first and the last lane, it is in all. */
 static inline bool put(gs_wave_t *w, uint64_t first, uint64_t last) {
-  put_linear(w, GS_HOLE_DST, 0, (linear_t){(uint32_t)first, (uint32_t)last});
+  put_linear(w, GS_HOLE_DST, 0, (linear_t){first, last});
   return (first ^ last) >> 32 == 0;
 }
 static inline bool put_wide(gs_wave_t *w, uint64_t first, uint64_t last) {
@@ -298,7 +305,7 @@ LINEAR_LIMIT(v_max_i32, compare_signed, < 0)
  * falls all the way from the first lane to the last, but by no step. Only these have such an operand. */
 
 static inline bool put_ragged(gs_wave_t *w, uint64_t first, uint64_t last) {
-  put_linear(w, GS_HOLE_DST, 0, (linear_t){(uint32_t)first, (uint32_t)last});
+  put_linear(w, GS_HOLE_DST, 0, (linear_t){first, last});
   return true;
 }
 static inline bool ragged_v_mul_hi_u32(gs_wave_t *w, const gs_inst_t *in) {
