@@ -66,6 +66,7 @@ enum {
   STRIP_FIRST,
   STRIP_IDLE,
   STRIP_NEXT,
+  STRIP_NEXT_TWO,
   TRUST,
   NARROW,
   KEEP_MASK,
@@ -74,9 +75,10 @@ enum {
   CONTROLS
 };
 static const char *const control_names[CONTROLS] = {
-    "enter",      "go",         "go_last", "leave",     "guard",      "join",         "call",
-    "call_store", "call_last",  "fence",   "one_first", "linear_row", "linear_mask",  "strip_first",
-    "strip_idle", "strip_next", "trust",   "narrow",    "keep_mask",  "restore_mask", "widen"};
+    "enter",       "go",          "go_last",      "leave",      "guard",          "join",
+    "call",        "call_store",  "call_last",    "fence",      "one_first",      "linear_row",
+    "linear_mask", "strip_first", "strip_idle",   "strip_next", "strip_next_two", "trust",
+    "narrow",      "keep_mask",   "restore_mask", "widen"};
 
 struct gs_translator {
   const gs_stencil_table_t *table;
@@ -522,6 +524,7 @@ static bool put_strip(block_t *b, unsigned first, unsigned end, lanes_t lanes, b
   drop_dead(b, end, NULL, &b->strips[strip].scalars);
   if ((assumes && !gs_strip_assume(&b->strip)) || !put_strip_begin(b, strip, OVER + strip))
     return false;
+  const bool is_double = lanes == LANES_FULL && gs_strip_double(&b->strip);
   gs_strip_hoist(&b->strip, &b->e);
   b->e.label[STRIP + strip] = b->e.end;
   if (b->strips[strip].may_idle)
@@ -530,7 +533,7 @@ static bool put_strip(block_t *b, unsigned first, unsigned end, lanes_t lanes, b
     return false;
   b->strips[strip].guard = b->strip.guard;
   b->e.label[STRIP_TAIL + strip] = b->e.end;
-  put_control(b, STRIP_NEXT, end - 1, STRIP + strip);
+  put_control(b, is_double ? STRIP_NEXT_TWO : STRIP_NEXT, end - 1, STRIP + strip);
   b->e.label[OVER + strip] = b->e.end;
   gs_strip_join_masks(&b->strips[strip].scalars, &b->e, b->translator->table->lanes);
   return true;
@@ -793,13 +796,14 @@ static bool put_planned_strip(block_t *b, unsigned first, const gs_plan_t *plan,
   drop_dead(b, first + plan->steps, &plan->behind_reads, &b->strips[strip].scalars);
   if ((plan->assumes && !gs_strip_assume(&b->strip)) || !put_strip_begin(b, strip, BEHIND + number))
     return false;
+  const bool is_double = gs_strip_double(&b->strip);
   gs_strip_hoist(&b->strip, &b->e);
   b->e.label[STRIP + strip] = b->e.end;
   if (!gs_strip_end(&b->strip, &b->e))
     return false;
   b->strips[strip].guard = b->strip.guard;
   gs_strip_next_loads(&b->e, plan->load_count);
-  put_control(b, STRIP_NEXT, first, STRIP + strip);
+  put_control(b, is_double ? STRIP_NEXT_TWO : STRIP_NEXT, first, STRIP + strip);
   b->e.label[OVER + strip] = b->e.end;
   gs_strip_join_masks(&b->strips[strip].scalars, &b->e, b->translator->table->lanes);
   return true;

@@ -71,14 +71,20 @@ GS_CONTROL(strip_idle) {
   else
     gs_stencil_next(w);
 }
-GS_CONTROL(strip_next) {
+static inline void pass_strips(gs_wave_t *w, unsigned strips) {
   enum { STRIP_LANES = 16 };
-  gs_strip_rows += STRIP_LANES * sizeof(uint32_t);
-  gs_strip_masks += STRIP_LANES / 8;
+  gs_strip_rows += strips * STRIP_LANES * sizeof(uint32_t);
+  gs_strip_masks += strips * STRIP_LANES / 8;
   if (gs_strip_rows != (char *)w->v + GS_LANES * sizeof(uint32_t))
     gs_stencil_taken(w);
   else
     gs_stencil_next(w);
+}
+GS_CONTROL(strip_next) {
+  pass_strips(w, 1);
+}
+GS_CONTROL(strip_next_two) {
+  pass_strips(w, 2);
 }
 /* Strips that assume something that is not so cost more than those that do not. Each time it happens, they
  * are not tried for so many times. Threads share the count, and it does not matter if one is lost. */

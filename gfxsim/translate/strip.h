@@ -59,6 +59,7 @@ typedef struct gs_strip_value {
   int16_t next;                       /* of the same hash */
   uint32_t number;
   uint8_t general_count, kind, size, pool_at;
+  uint8_t half;     /* of two strips at once: 1 = the second one's */
   uint8_t role;     /* the class of its register; 0 = a general one, or none */
   uint8_t code[16]; /* with registers 0 */
 } gs_strip_value_t;
@@ -111,6 +112,10 @@ void gs_strip_live_only(gs_strip_t *strip, const gs_live_set_t *live, unsigned l
 bool gs_strip_assume(gs_strip_t *strip);
 /* What was assumed is not so: the code that is written now is for this strip and those behind it. */
 void gs_strip_land(gs_emitter_t *e, size_t guard);
+/* Makes it two strips at once, of which each instruction does not wait for the other's; returns false where
+ * that can't be, or there are too few registers. To be called before the next two, of waves with all lanes.
+ */
+bool gs_strip_double(gs_strip_t *strip);
 /* Writes code before the first strip, which makes values that are the same in all of them. To be called when
  * all instructions are there. */
 void gs_strip_hoist(gs_strip_t *strip, gs_emitter_t *e);

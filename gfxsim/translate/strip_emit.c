@@ -3,6 +3,7 @@
  * has got it, or is in the wave's memory for such values. */
 #include "translate/strip_emit.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "isa/strip_rows.h"
@@ -10,6 +11,7 @@
 enum { DISPLACEMENT_BYTES = 4, P0 = 1, P1 = 2, P2 = 3, EVEX_BYTES = 4, EVEX_MODRM = 5 };
 enum { R11 = 11, RDI = 7, R14 = 14, R15 = 15 };
 enum { VECTORS = 32, MASKS = 8, NEVER = GS_STRIP_VALUES };
+enum { STRIP_ROW_BYTES = 64, STRIP_MASK_BYTES = 2 };
 
 /* ---- Numbers of registers in instructions ---- */
 
@@ -167,15 +169,23 @@ typedef struct allocator {
   int16_t last_use[GS_STRIP_VALUES];     /* -1 = it is not needed */
   int8_t register_of[GS_STRIP_VALUES];   /* -1 = none */
   int8_t slot_of[GS_STRIP_VALUES];       /* likewise */
-  int16_t home[GS_STRIP_VALUES];         /* a row that has been stored from it, or -1 */
+  int16_t home[GS_STRIP_VALUES];         /* key_of a row that has been stored from it, or -1 */
   int16_t vector[VECTORS], mask[MASKS];  /* values that registers have, or -1 */
   uint32_t locked_vectors, locked_masks; /* what the instruction in hand needs */
   uint32_t pinned;                       /* vector registers that have a value all the time */
   uint32_t loaded;                       /* loads of four dwords that were made, a bit for each */
   int16_t slot[GS_STRIP_VALUE_SLOTS];
-  bool is_stored[GS_ROWS];                /* the row has no longer what it had when the strip began */
+  bool is_stored[2 * GS_ROWS];            /* by key_of: the row has not what it had when the strip began */
   int16_t next_use_from[GS_STRIP_VALUES]; /* no value is needed between the last question and this */
 } allocator_t;
+
+/* A row of the strip, or of the second of two. */
+static unsigned key_of(const gs_strip_value_t *v) {
+  return 2 * v->number + v->half;
+}
+static size_t row_at(unsigned key) {
+  return (size_t)(key / 2) * sizeof(gs_row_t) + key % 2 * (size_t)STRIP_ROW_BYTES;
+}
 
 static bool is_mask(const allocator_t *a, int value) {
   return a->s->value[value].role == GS_ROLE_MASK;
@@ -208,7 +218,7 @@ static bool is_pool(const gs_strip_value_t *v) {
 static bool is_at_hand(const allocator_t *a, int value) {
   const gs_strip_value_t *v = &a->s->value[value];
   return a->slot_of[value] >= 0 || a->home[value] >= 0 || v->kind == GS_VALUE_SCALAR ||
-         v->kind == GS_VALUE_CONSTANT || (v->kind == GS_VALUE_ROW && !a->is_stored[v->number]) || is_pool(v);
+         v->kind == GS_VALUE_CONSTANT || (v->kind == GS_VALUE_ROW && !a->is_stored[key_of(v)]) || is_pool(v);
 }
 
 static size_t slot_at(const allocator_t *a, int value) {
@@ -289,9 +299,9 @@ static void bring(allocator_t *a, int value, unsigned reg) {
   else if (a->slot_of[value] >= 0)
     emit_memory(a->e, load, reg, RDI, slot_at(a, value));
   else if (a->home[value] >= 0)
-    emit_memory(a->e, load, reg, R14, (size_t)a->home[value] * sizeof(gs_row_t));
+    emit_memory(a->e, load, reg, R14, row_at((unsigned)a->home[value]));
   else if (v.kind == GS_VALUE_ROW)
-    emit_memory(a->e, load, reg, R14, (size_t)v.number * sizeof(gs_row_t));
+    emit_memory(a->e, load, reg, R14, row_at(key_of(&v)));
   else if (v.kind == GS_VALUE_SCALAR)
     emit_memory(a->e, broadcast, reg, RDI, offsetof(gs_wave_t, s) + sizeof(uint32_t) * (size_t)v.number);
   else if (v.kind == GS_VALUE_CONSTANT)
@@ -403,16 +413,16 @@ static void make(allocator_t *a) {
 static void store_row(allocator_t *a, const gs_strip_value_t *v) {
   const int value = v->src[GS_FIELD_RM];
   const gs_strip_value_t *const from = &a->s->value[value];
-  if (from->kind == GS_VALUE_ROW && from->number == v->number)
+  if (from->kind == GS_VALUE_ROW && key_of(from) == key_of(v))
     return; /* it has come back to where it was */
   const unsigned reg = need(a, value);
   /* Who needs what the row had is to find it elsewhere from now on. */
   for (int i = 0; i < a->at; i++)
-    if (a->s->value[i].kind == GS_VALUE_ROW && a->s->value[i].number == v->number && a->last_use[i] > a->at)
+    if (a->s->value[i].kind == GS_VALUE_ROW && key_of(&a->s->value[i]) == key_of(v) && a->last_use[i] > a->at)
       (void)need(a, i);
-  emit_memory(a->e, store, reg, R14, (size_t)v->number * sizeof(gs_row_t));
-  a->is_stored[v->number] = true;
-  a->home[value] = (int16_t)v->number;
+  emit_memory(a->e, store, reg, R14, row_at(key_of(v)));
+  a->is_stored[key_of(v)] = true;
+  a->home[value] = (int16_t)key_of(v);
   forget_sources(a, v);
 }
 
@@ -608,7 +618,9 @@ static void emit_value(allocator_t *a) {
   case GS_VALUE_ROW:
   case GS_VALUE_SCALAR:
   case GS_VALUE_CONSTANT: break; /* when they are needed */
-  case GS_VALUE_MASK: emit_mask_of_lanes(a->e, take_register(a, true, a->at), v->number); break;
+  case GS_VALUE_MASK:
+    emit_mask_of_lanes(a->e, take_register(a, true, a->at), v->number + v->half * (size_t)STRIP_MASK_BYTES);
+    break;
   case GS_VALUE_MASK_BITS:
     emit_mask_bits(a->e, v->number, need(a, v->src[GS_FIELD_RM]));
     forget_sources(a, v);
@@ -678,14 +690,14 @@ static void judge(const allocator_t *a, hoist_t *h) {
       h->score[i] = (uint16_t)(h->score[i] + PER_COST * h->cost[i]);
 }
 
-/* How many values at most wait for somebody who needs them. */
-static unsigned pressure(const allocator_t *a, const hoist_t *h) {
+/* How many values at most wait for somebody who needs them, in registers of that class. */
+static unsigned pressure(const allocator_t *a, const hoist_t *h, unsigned role) {
   unsigned live = 0, most = 0, ends[GS_STRIP_VALUES] = {0};
   for (unsigned i = 0; i < a->s->count; i++) {
     const gs_strip_value_t *v = &a->s->value[i];
     live -= ends[i];
-    if (a->last_use[i] < (int)i || v->role != GS_ROLE_VECTOR || h->is_same[i] ||
-        (v->kind != GS_VALUE_OP && v->kind != GS_VALUE_LOAD))
+    if (a->last_use[i] < (int)i || v->role != role || h->is_same[i] ||
+        (v->kind != GS_VALUE_OP && v->kind != GS_VALUE_LOAD && v->kind != GS_VALUE_MASK))
       continue;
     ends[a->last_use[i]]++;
     live++;
@@ -739,11 +751,110 @@ void gs_strip_hoist(gs_strip_t *s, gs_emitter_t *e) {
   begin(&a, s, e);
   find_uses(&a);
   judge(&a, &h);
-  const unsigned busy = pressure(&a, &h) + SPARE;
+  const unsigned busy = pressure(&a, &h, GS_ROLE_VECTOR) + SPARE;
   unsigned room = busy + FEWEST > VECTORS ? FEWEST : VECTORS - busy;
   if (room > MOST)
     room = MOST;
   for (int best = best_of(s, &h); room && best >= 0; best = best_of(s, &h), room--)
     h.is_before[best] = true;
   make_before(&a, &h);
+}
+
+/* ---- Two strips at once ---- */
+
+/* Where each instruction waits for the one before, processors have time for another strip's, but do not see
+ * so far ahead: the two are done in turns. */
+
+/* Whether the value is the same for both: also one that comes from constants by way of a general register,
+ * which cannot be kept in front of the strips. */
+static bool is_shared(const bool *are_shared, const gs_strip_t *s, int i) {
+  const gs_strip_value_t *const v = &s->value[i];
+  if (v->kind == GS_VALUE_SCALAR || v->kind == GS_VALUE_CONSTANT)
+    return true;
+  if (v->kind != GS_VALUE_OP || v->op->memory == GS_MEMORY_ROW || v->op->memory == GS_MEMORY_MASK ||
+      s->is_guarded[i])
+    return v->kind == GS_VALUE_NOTHING || v->kind == GS_VALUE_GUARDED;
+  bool is = true;
+  for (unsigned f = 0; f < GS_FIELDS; f++)
+    is &= v->src[f] < 0 || are_shared[v->src[f]];
+  for (unsigned g = 0; g < v->general_count; g++)
+    is &= are_shared[v->general[g]];
+  return is;
+}
+/* Loads go on by one strip; and of general registers there is one each, which has what both strips share, or
+ * nothing: who reads it for the second strip comes right behind who does for the first. */
+static bool may_have_twin(const gs_strip_value_t *v) {
+  if (v->kind == GS_VALUE_OP)
+    return v->op->memory != GS_MEMORY_MASK && !v->op->writes;
+  return v->kind != GS_VALUE_LOAD && v->kind != GS_VALUE_MASK_BITS;
+}
+
+/* Where values of both strips come to. */
+typedef struct turns {
+  bool are_shared[GS_STRIP_VALUES];
+  int16_t first[GS_STRIP_VALUES], second[GS_STRIP_VALUES];
+  unsigned count;
+} turns_t;
+
+/* Values of the second strip find theirs, and what is the same in both. */
+static gs_strip_value_t twin_of(const gs_strip_value_t *v) {
+  gs_strip_value_t twin = *v;
+  twin.half = 1;
+  if (v->kind == GS_VALUE_STORE_MASK) {
+    uint32_t displacement;
+    memcpy(&displacement, twin.code + v->op->displacement, sizeof displacement);
+    displacement += STRIP_MASK_BYTES;
+    memcpy(twin.code + v->op->displacement, &displacement, sizeof displacement);
+  }
+  return twin;
+}
+/* A copy of a value with what it is made of, where that is now. */
+static gs_strip_value_t moved(const gs_strip_value_t *v, const int16_t to[GS_STRIP_VALUES]) {
+  gs_strip_value_t copy = *v;
+  for (unsigned f = 0; f < GS_FIELDS; f++)
+    copy.src[f] = v->src[f] < 0 ? v->src[f] : to[v->src[f]];
+  for (unsigned g = 0; g < v->general_count; g++)
+    copy.general[g] = to[v->general[g]];
+  return copy;
+}
+static bool make_twins(gs_strip_t *s, const turns_t *t) {
+  bool is_guarded[GS_STRIP_VALUES];
+  gs_strip_value_t *const old = malloc(s->count * sizeof *old);
+  if (!old)
+    return false;
+  memcpy(old, s->value, s->count * sizeof *old);
+  memcpy(is_guarded, s->is_guarded, sizeof is_guarded);
+  for (unsigned i = 0; i < s->count; i++) {
+    const gs_strip_value_t twin = twin_of(&old[i]);
+    s->value[t->first[i]] = moved(&old[i], t->first);
+    if (!t->are_shared[i])
+      s->value[t->second[i]] = moved(&twin, t->second);
+    s->is_guarded[t->first[i]] = s->is_guarded[t->second[i]] = is_guarded[i];
+  }
+  s->count = t->count;
+  free(old);
+  return true;
+}
+
+bool gs_strip_double(gs_strip_t *s) {
+  enum { MOST_VECTORS = 12, MOST_MASKS = 3 };
+  allocator_t a;
+  hoist_t h;
+  turns_t t = {.count = 0};
+  memset(&h, 0, sizeof h);
+  begin(&a, s, NULL);
+  find_uses(&a);
+  judge(&a, &h);
+  if (2 * s->count > GS_STRIP_VALUES || pressure(&a, &h, GS_ROLE_VECTOR) > MOST_VECTORS ||
+      pressure(&a, &h, GS_ROLE_MASK) > MOST_MASKS)
+    return false;
+  for (int i = 0; i < (int)s->count; i++) {
+    const bool is_needed = a.last_use[i] >= 0;
+    t.are_shared[i] = !is_needed || is_shared(t.are_shared, s, i);
+    if (!t.are_shared[i] && !may_have_twin(&s->value[i]))
+      return false;
+    t.first[i] = (int16_t)t.count++;
+    t.second[i] = t.are_shared[i] ? t.first[i] : (int16_t)t.count++;
+  }
+  return make_twins(s, &t);
 }
