@@ -233,11 +233,11 @@ static void drop_last_jump(stencil_t *s) {
   patch_count--;
 }
 
+#ifdef GS_HAVE_STRIPS
 static bool is_jump(const stencil_t *s, const patch_t *p, const char *hole) {
   return p->at && s->code[p->at - 1] == JUMP && strcmp(p->hole, hole) == 0;
 }
 
-#ifdef GS_HAVE_STRIPS
 /* Where the last jump is the one that is seldom taken, compilers branch to it over one to what comes next.
  * The other way round, over the last one, there is one jump less on the usual way. */
 static void turn_last_branch(stencil_t *s) {
