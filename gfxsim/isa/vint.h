@@ -90,35 +90,31 @@ static inline int32_t gs_max_i32(int32_t a, int32_t b) {
 /* ---- Products of 64 bits ----
  *
  * Processors multiply every other lane; compilers widen all lanes and multiply 64 bits by 64, which takes
- * three times as long. In vectors of 64-bit elements, even lanes are the low halves and odd ones the high
- * halves. */
+ * three times as long. */
 
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) && GS_WIDTH % 16 == 0
 enum { GS_PAIRS_BYTES = 64 };
-typedef uint64_t gs_pairs_t __attribute__((vector_size(64), may_alias));
-typedef int32_t gs_singles_t __attribute__((vector_size(64), may_alias));
-static inline gs_pairs_t gs_even_u32(gs_pairs_t a, gs_pairs_t b) {
-  return (gs_pairs_t)_mm512_mul_epu32((__m512i)a, (__m512i)b);
-}
-static inline gs_pairs_t gs_even_i32(gs_pairs_t a, gs_pairs_t b) {
-  return (gs_pairs_t)_mm512_mul_epi32((__m512i)a, (__m512i)b);
-}
-#elif defined(__AVX2__)
+typedef __m512i gs_host_pairs_t;
+#define GS_HOST_MULTIPLY(kind) _mm512_mul_##kind
+#elif defined(__AVX2__) && GS_WIDTH % 8 == 0
 enum { GS_PAIRS_BYTES = 32 };
-typedef uint64_t gs_pairs_t __attribute__((vector_size(32), may_alias));
-typedef int32_t gs_singles_t __attribute__((vector_size(32), may_alias));
-static inline gs_pairs_t gs_even_u32(gs_pairs_t a, gs_pairs_t b) {
-  return (gs_pairs_t)_mm256_mul_epu32((__m256i)a, (__m256i)b);
-}
-static inline gs_pairs_t gs_even_i32(gs_pairs_t a, gs_pairs_t b) {
-  return (gs_pairs_t)_mm256_mul_epi32((__m256i)a, (__m256i)b);
-}
-#else
-enum { GS_PAIRS_BYTES = 2 * GS_ROW_BYTES }; /* none */
+typedef __m256i gs_host_pairs_t;
+#define GS_HOST_MULTIPLY(kind) _mm256_mul_##kind
 #endif
 
-#if defined(__AVX2__)
+#ifdef GS_HOST_MULTIPLY
+/* Elements of 64 bits: of a row, their low halves are the even lanes, and their high halves the odd ones. */
+typedef uint64_t gs_pairs_t __attribute__((vector_size(GS_PAIRS_BYTES), may_alias));
+typedef int32_t gs_singles_t __attribute__((vector_size(GS_PAIRS_BYTES), may_alias));
+enum { GS_PAIRS_LANES = GS_PAIRS_BYTES / 4 };
 #define GS_HIGH_HALVES UINT64_C(0xffffffff00000000)
+
+static inline gs_pairs_t gs_even_u32(gs_pairs_t a, gs_pairs_t b) {
+  return (gs_pairs_t)GS_HOST_MULTIPLY(epu32)((gs_host_pairs_t)a, (gs_host_pairs_t)b);
+}
+static inline gs_pairs_t gs_even_i32(gs_pairs_t a, gs_pairs_t b) {
+  return (gs_pairs_t)GS_HOST_MULTIPLY(epi32)((gs_host_pairs_t)a, (gs_host_pairs_t)b);
+}
 static inline gs_pairs_t gs_pairs_of(const gs_row_t *row, unsigned l) {
   return *(const gs_pairs_t *)&row->u32[l];
 }
@@ -132,63 +128,51 @@ static inline gs_pairs_t gs_lower(gs_pairs_t even, gs_pairs_t odd) {
 static inline gs_pairs_t gs_upper(gs_pairs_t even, gs_pairs_t odd) {
   return even >> 32 | (odd & GS_HIGH_HALVES);
 }
-#endif
 
 /* The upper halves of products of two rows. */
-#if defined(__AVX2__)
-#define GS_MUL_HI_VECTOR(type, l)                                                                            \
-  const gs_pairs_t x = gs_pairs_of(a, l), y = gs_pairs_of(b, l);                                             \
-  gs_pairs_to(d, l, gs_upper(gs_even_##type(x, y), gs_even_##type(x >> 32, y >> 32)));
-#else
-#define GS_MUL_HI_VECTOR(type, l)
-#endif
 #define GS_MUL_HI_ROW(type, wide)                                                                            \
   static inline void gs_mul_hi_##type(const gs_row_t *a, const gs_row_t *b, gs_row_t *d) {                   \
-    if (GS_ROW_BYTES % GS_PAIRS_BYTES == 0) {                                                                \
-      for (unsigned l = 0; l < GS_LANES; l += GS_PAIRS_BYTES / 4) {                                          \
-        GS_MUL_HI_VECTOR(type, l)                                                                            \
-      }                                                                                                      \
-    } else {                                                                                                 \
-      GS_LANES_DO(l)                                                                                         \
-        d->u32[l] = (uint32_t)((uint64_t)((wide)a->type[l] * b->type[l]) >> 32);                             \
+    for (unsigned l = 0; l < GS_LANES; l += GS_PAIRS_LANES) {                                                \
+      const gs_pairs_t x = gs_pairs_of(a, l), y = gs_pairs_of(b, l);                                         \
+      gs_pairs_to(d, l, gs_upper(gs_even_##type(x, y), gs_even_##type(x >> 32, y >> 32)));                   \
     }                                                                                                        \
   }
-GS_MUL_HI_ROW(u32, uint64_t)
-GS_MUL_HI_ROW(i32, int64_t)
 
 /* Sums of products and 64 bits; all ones in the lanes of `carry` that have one. */
-#if defined(__AVX2__)
-static inline void gs_mad_pairs(const gs_row_t *a, const gs_row_t *b, gs_row64_t c, unsigned l, gs_dst64_t d,
-                                gs_row_t *carry) {
-  const gs_pairs_t x = gs_pairs_of(a, l), y = gs_pairs_of(b, l);
-  const gs_pairs_t lo = gs_pairs_of(c.lo, l), hi = gs_pairs_of(c.hi, l);
-  const gs_pairs_t product[2] = {gs_even_u32(x, y), gs_even_u32(x >> 32, y >> 32)};
-  const gs_pairs_t addend[2] = {gs_lower(lo, hi), gs_upper(lo, hi)};
-  gs_pairs_t sum[2], out[2]; /* bit 63 of `out` is the carry */
-  for (unsigned i = 0; i < 2; i++) {
-    sum[i] = product[i] + addend[i];
-    out[i] = (product[i] & addend[i]) | ((product[i] | addend[i]) & ~sum[i]);
-  }
-  gs_pairs_to(d.lo, l, gs_lower(sum[0], sum[1]));
-  gs_pairs_to(d.hi, l, gs_upper(sum[0], sum[1]));
-  gs_pairs_to(carry, l, (gs_pairs_t)((gs_singles_t)gs_upper(out[0], out[1]) >> 31));
-}
-#else
-#define gs_mad_pairs(a, b, c, l, d, carry) ((void)0)
-#endif
 static inline void gs_mad_u64(const gs_row_t *a, const gs_row_t *b, gs_row64_t c, gs_dst64_t d,
                               gs_row_t *carry) {
-  if (GS_ROW_BYTES % GS_PAIRS_BYTES == 0) {
-    for (unsigned l = 0; l < GS_LANES; l += GS_PAIRS_BYTES / 4)
-      gs_mad_pairs(a, b, c, l, d, carry);
-    return;
+  for (unsigned l = 0; l < GS_LANES; l += GS_PAIRS_LANES) {
+    const gs_pairs_t x = gs_pairs_of(a, l), y = gs_pairs_of(b, l);
+    const gs_pairs_t lo = gs_pairs_of(c.lo, l), hi = gs_pairs_of(c.hi, l);
+    const gs_pairs_t product[2] = {gs_even_u32(x, y), gs_even_u32(x >> 32, y >> 32)};
+    const gs_pairs_t addend[2] = {gs_lower(lo, hi), gs_upper(lo, hi)};
+    gs_pairs_t sum[2], out[2]; /* bit 63 of `out` is the carry */
+    for (unsigned i = 0; i < 2; i++) {
+      sum[i] = product[i] + addend[i];
+      out[i] = (product[i] & addend[i]) | ((product[i] | addend[i]) & ~sum[i]);
+    }
+    gs_pairs_to(d.lo, l, gs_lower(sum[0], sum[1]));
+    gs_pairs_to(d.hi, l, gs_upper(sum[0], sum[1]));
+    gs_pairs_to(carry, l, (gs_pairs_t)((gs_singles_t)gs_upper(out[0], out[1]) >> 31));
   }
+}
+#else
+#define GS_MUL_HI_ROW(type, wide)                                                                            \
+  static inline void gs_mul_hi_##type(const gs_row_t *a, const gs_row_t *b, gs_row_t *d) {                   \
+    GS_LANES_DO(l)                                                                                           \
+      d->u32[l] = (uint32_t)((uint64_t)((wide)a->type[l] * b->type[l]) >> 32);                               \
+  }
+static inline void gs_mad_u64(const gs_row_t *a, const gs_row_t *b, gs_row64_t c, gs_dst64_t d,
+                              gs_row_t *carry) {
   GS_LANES_DO(l) {
     const uint64_t product = (uint64_t)a->u32[l] * b->u32[l], sum = product + gs_get_u64(c, l);
     gs_put_u64(d, l, sum);
     carry->i32[l] = -(sum < product);
   }
 }
+#endif
+GS_MUL_HI_ROW(u32, uint64_t)
+GS_MUL_HI_ROW(i32, int64_t)
 
 /* Arithmetic on two operands of `bits` bits (16 or 32) read as `from`; the result wraps, or with clamp
  * saturates, as `to` (u16, i16, u32, i32). The expression must be a polynomial of a and b: it is evaluated

@@ -15,7 +15,8 @@
 enum { GPUS = 3 };
 
 static struct {
-  hsa_agent_t cpu, gpu[GPUS]; /* the first node's */
+  hsa_agent_t cpu; /* of the first node */
+  hsa_agent_t gpu[GPUS];
   int nodes, gpus;
   hsa_amd_memory_pool_t host, device[GPUS];
 } hsa;
