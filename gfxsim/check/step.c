@@ -12,7 +12,15 @@
 #include <unistd.h>
 
 /* Steps of a place that the runtime returns to, of all places, and on the way there. */
-enum { SHARE = 4096, ALL = 1 << 17, RETURNING = 4096, PLACES = 256, TRAP_FLAG = 0x100, LONGEST = 15 };
+enum {
+  SHARE = 4096,
+  ALL = 1 << 17,
+  RETURNING = 4096,
+  PLACES = 256,
+  TRAP_FLAG = 0x100,
+  LONGEST = 15,
+  INT1 = 0xf1
+};
 
 typedef struct code {
   uint64_t start, end;
@@ -132,10 +140,22 @@ static bool step(stepper_t *s, uint64_t pc, const greg_t *regs) {
          atomic_fetch_add(&common.steps, 1) < ALL;
 }
 
+/* Whether the instruction that was stepped over traps in the way in which steps do. */
+static bool was_int1(const stepper_t *s) {
+  return s->has_before && *(const uint8_t *)(uintptr_t)s->before[REG_RIP] == INT1;
+}
+
+/* Whether it is a step. The kernel asks the processor's debug register why it trapped, which virtual machines
+ * lose now and then (one step of some millions): it calls the step a breakpoint then, as it does int1. */
+static bool is_step(const stepper_t *s, const siginfo_t *info, const greg_t *regs) {
+  return info->si_code == TRAP_TRACE ||
+         (info->si_code == TRAP_BRKPT && regs[REG_EFL] & TRAP_FLAG && !was_int1(s));
+}
+
 static void on_trap(int number, siginfo_t *info, void *context) {
   greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
   stepper_t *s = &self;
-  const bool ours = info->si_code == TRAP_TRACE;
+  const bool ours = is_step(s, info, regs);
   if (!ours) { /* it ends the process, as without us: when this handler returns */
     (void)signal(number, SIG_DFL);
     (void)raise(number);

@@ -14,13 +14,18 @@ check() { # ARGUMENT...: of gfxsim-run
 
 ulimit -c 0
 export OMP_TARGET_OFFLOAD=MANDATORY
-[ "$folder/trap" -nt "$source" ] || $OMP_CC -O1 -g "$source" -o "$folder/trap"
+[ "$folder/trap" -nt "$source" ] || $OMP_CC -D_GNU_SOURCE -O1 -g "$source" -o "$folder/trap"
 trapped=133 # 128, and SIGTRAP
-check "$folder/trap"
-[ "$status" = "$trapped" ] || complain "without the checker it ends with $status, not $trapped"
-check --check=transfer --check-log="$log" "$folder/trap" reads
-grep -q 'Stale read of `sum` by the host' "$log" || complain "no steps are taken there"
-check --check=transfer --check-log="$log" "$folder/trap"
-[ "$status" = "$trapped" ] || complain "with the checker it ends with $status, not $trapped"
-! grep -q 'went on' "$folder/out" || complain "it went on behind its breakpoint"
+for kind in int3 int1; do
+  check "$folder/trap" $kind
+  [ "$status" = "$trapped" ] || complain "$kind: without the checker it ends with $status, not $trapped"
+  check --check=transfer --check-log="$log" "$folder/trap" $kind
+  [ "$status" = "$trapped" ] || complain "$kind: with the checker it ends with $status, not $trapped"
+  ! grep -q 'went on' "$folder/out" || complain "$kind: it went on behind it"
+done
+for kind in none lost; do
+  check --check=transfer --check-log="$log" "$folder/trap" $kind
+  [ "$status" = 0 ] || complain "$kind: it ends with $status"
+  grep -q 'Stale read of `sum` by the host' "$log" || complain "$kind: no steps are taken there"
+done
 echo "trap: ends it"
