@@ -610,9 +610,10 @@ static void put_step(block_t *b, unsigned i, lanes_t lanes) {
   const gs_choice_t *choice = &step->choice;
   if (choice->kind >= GS_STEP_CALL && choice->kind != GS_STEP_GO)
     gs_cache_flush(&b->cache, &b->e);
+  if (choice->is_ordered)
+    put_control(b, FENCE, i, 0);
   switch (choice->kind) {
   case GS_STEP_NOTHING: break;
-  case GS_STEP_FENCE: put_control(b, FENCE, i, 0); break;
   case GS_STEP_BRANCH:
   case GS_STEP_STENCIL:
   case GS_STEP_SHORT:

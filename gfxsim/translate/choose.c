@@ -36,9 +36,9 @@ static const struct {
     {"s_cbranch_vccnz", GS_STEP_BRANCH},
     {"s_cbranch_execz", GS_STEP_BRANCH},
     {"s_cbranch_execnz", GS_STEP_BRANCH},
-    {"s_waitcnt", GS_STEP_FENCE},
-    {"s_waitcnt_vscnt", GS_STEP_FENCE},
-    {"s_waitcnt_vmcnt", GS_STEP_NOTHING}, /* loads are in order on x86-64 */
+    {"s_waitcnt", GS_STEP_NOTHING}, /* see is_ordered */
+    {"s_waitcnt_vscnt", GS_STEP_NOTHING},
+    {"s_waitcnt_vmcnt", GS_STEP_NOTHING},
     {"s_waitcnt_expcnt", GS_STEP_NOTHING},
     {"s_waitcnt_lgkmcnt", GS_STEP_NOTHING},
     {"s_barrier", GS_STEP_STOP}, /* after which a wave may go on */
@@ -347,6 +347,21 @@ static bool may_store(const gs_inst_t *in) {
   return in->op->flags & (GS_OPF_STORE | GS_OPF_ATOMIC);
 }
 
+/* On x86-64 a load may be older than a store before it, and nothing else has another order than in the code.
+ * So there is a fence between a store and such a load, but only if the load looks past the GPU's caches: what
+ * others load may be old on a card, whatever the wave waits for, until it invalidates the caches, which is a
+ * fence by itself. Caches that a workgroup shares, and its memory, are one thread's here. */
+static bool is_ordered(const gs_inst_t *in) {
+  switch (in->op->encoding) {
+  case GS_ENC_SMEM:
+  case GS_ENC_FLAT:
+  case GS_ENC_GLOBAL:
+  case GS_ENC_MUBUF:
+  case GS_ENC_MTBUF: return !may_store(in) && (in->glc || in->dlc || in->scc);
+  default: return false;
+  }
+}
+
 static gs_step_kind_t kind_of_call(const gs_inst_t *in) {
   switch (in->op->encoding) {
   case GS_ENC_SMEM:
@@ -375,11 +390,10 @@ gs_choice_t gs_choose(gs_finder_t *finder, const gs_inst_t *in) {
     return choice;
   const char *const handler = handler_names[in->op - gs_opcodes];
   choice.writes_exec = writes_exec(in, handler);
+  choice.is_ordered = is_ordered(in);
   for (size_t i = 0; i < sizeof flow / sizeof *flow; i++)
     if (strcmp(flow[i].name, handler) == 0)
       choice.kind = flow[i].kind;
-  if (choice.kind == GS_STEP_FENCE && strcmp(handler, "s_waitcnt") == 0 && in->imm1 != 0)
-    choice.kind = GS_STEP_NOTHING; /* a wait for some accesses keeps loads in order, which they are */
   const bool is_flow =
       choice.kind == GS_STEP_BRANCH || choice.kind == GS_STEP_STOP || choice.kind == GS_STEP_JUMP;
   if (choice.kind != GS_STEP_LAST && !is_flow)
@@ -388,7 +402,8 @@ gs_choice_t gs_choose(gs_finder_t *finder, const gs_inst_t *in) {
   if (plain) {
     find_strips(finder, in, handler, &choice);
     find_linear(finder, in, handler, &choice);
-    find_loads(finder, in, handler, &choice);
+    if (!choice.is_ordered)
+      find_loads(finder, in, handler, &choice);
     find_mask_move(finder, in, handler, &choice);
     find_mask_logic(finder, in, handler, &choice);
   }
@@ -404,7 +419,9 @@ gs_choice_t gs_choose(gs_finder_t *finder, const gs_inst_t *in) {
 /* No such handler changes modes or the program counter. */
 gs_choice_t gs_choose_call(const gs_inst_t *in) {
   const gs_step_kind_t kind = is_scalar(in) ? GS_STEP_CALL : kind_of_call(in);
-  return (gs_choice_t){.kind = kind, .writes_exec = writes_exec(in, handler_names[in->op - gs_opcodes])};
+  return (gs_choice_t){.kind = kind,
+                       .is_ordered = is_ordered(in),
+                       .writes_exec = writes_exec(in, handler_names[in->op - gs_opcodes])};
 }
 
 const gs_stencil_t *gs_choose_dead(gs_finder_t *finder, const gs_inst_t *in) {

@@ -11,8 +11,7 @@
 enum { GS_FINDER_PLACES = 1024 };
 
 typedef enum gs_step_kind {
-  GS_STEP_NOTHING, /* a hint */
-  GS_STEP_FENCE,   /* a wait for stores */
+  GS_STEP_NOTHING, /* a hint, or a wait */
   GS_STEP_STENCIL, /* any, or full and part */
   GS_STEP_BRANCH,  /* likewise, and goes on at the target or behind it */
   GS_STEP_SHORT,   /* a stencil that leaves to the handler what does not go the short way */
@@ -35,6 +34,7 @@ typedef struct gs_choice {
   const gs_stencil_t *check, *strip_load;      /* of a load that can be in strips (plan.h), or NULL */
   /* Of what makes addresses, or of such a load: rows_linear.c has what they are. Each may be NULL. */
   const gs_stencil_t *linear, *ragged, *flat;
+  bool is_ordered; /* a load that must not be older than the wave's stores before it */
   bool writes_exec;
   bool has_halves;    /* those for strips are for one half, and then for the other (gs_choose_half) */
   uint8_t first_half; /* the one that is done first */

@@ -154,10 +154,6 @@ static bool add(gs_plan_t *p, const gs_inst_t *in, const gs_choice_t *choice, un
     return true;
   }
   *role = GS_PLAN_BEHIND;
-  if (choice->kind == GS_STEP_FENCE) {
-    p->has_waited = true;
-    return true;
-  }
   if (choice->strip_load) {
     *role = GS_PLAN_LOAD;
     return add_load(p, in);

@@ -5,10 +5,10 @@
  * addresses are made first, aside.
  *
  * What order others could see, waits make, and so a load behind a wait ends a plan if that has loads before
- * it or the wait is a fence. Stores are never in one: a later strip's load must not see what an earlier strip
- * stored.
+ * it. Stores are never in one, nor loads that may need a fence: a later strip's load must not see what an
+ * earlier strip stored.
  *
- * Scalar instructions and fences that do not mind are done behind the strips. Not here: code (block.c). */
+ * Scalar instructions that do not mind are done behind the strips. Not here: code (block.c). */
 #ifndef GFXSIM_TRANSLATE_PLAN_H
 #define GFXSIM_TRANSLATE_PLAN_H
 

@@ -451,6 +451,64 @@ static void test_waiting_groups_spinning(void **state) {
   waiting_groups(state, 2, "s_nop 0");
 }
 
+/* Two workgroups on two threads, each of which stores and then loads what the other one stores, round by
+ * round: with a wait in between, and a load that no cache serves, at least one of them sees the other's
+ * store.
+ */
+static void store_before_load(void **state, const char *wait, const char *bits) {
+  enum { ROUNDS = 1000, RESULTS = OUT_BYTES / 2 / 4 };
+  unsigned seen_by_neither = 0;
+  char text[2048];
+  bench_t b;
+  bench_init(&b, state, 2);
+  snprintf(text, sizeof text,
+           "s_mov_b64 exec, 1\n"
+           "s_lshl_b32 s5, s2, 6\n" /* of its own lines */
+           "s_xor_b32 s6, s5, 64\n"
+           "v_mov_b32 v5, s5\n"
+           "v_mov_b32 v6, s6\n"
+           "s_lshl_b32 s5, s2, 2\n"
+           "s_add_u32 s5, s5, 0x80000\n"
+           "v_mov_b32 v7, s5\n"
+           "v_mov_b32 v3, 1\n"
+           "v_mov_b32 v4, 0\n"
+           "s_movk_i32 s7, 1000\n"
+           "s_mov_b32 s8, 0\n"
+           "next: s_add_u32 s8, s8, 2\n"
+           "v_add_u32 v5, 128, v5\n"
+           "v_add_u32 v6, 128, v6\n"
+           "v_add_u32 v7, 8, v7\n"
+           "global_atomic_add v4, v3, s[0:1]\n"
+           "meet: global_load_dword v2, v4, s[0:1] glc\n"
+           "s_waitcnt vmcnt(0)\n"
+           "v_readfirstlane_b32 s9, v2\n"
+           "s_cmp_lt_u32 s9, s8\n"
+           "s_cbranch_scc1 meet\n"
+           "global_store_dword v5, v3, s[0:1]\n"
+           "s_waitcnt vmcnt(0)\n"
+           "%s\n"
+           "global_load_dword v2, v6, s[0:1] %s\n"
+           "s_waitcnt vmcnt(0)\n"
+           "global_store_dword v7, v2, s[0:1]\n"
+           "s_sub_u32 s7, s7, 1\n"
+           "s_cmp_eq_u32 s7, 0\n"
+           "s_cbranch_scc0 next\n"
+           "s_endpgm\n",
+           wait, bits);
+  load(&b, text);
+  assert_int_equal(run_line(&b, 2 * 64, 64), GS_DONE);
+  for (unsigned i = 1; i <= ROUNDS; i++)
+    seen_by_neither += !b.out[RESULTS + 2 * i] && !b.out[RESULTS + 2 * i + 1];
+  assert_int_equal(seen_by_neither, 0);
+  bench_fini(&b);
+}
+static void test_store_before_load(void **state) {
+  store_before_load(state, "", "glc");
+}
+static void test_store_before_invalidation(void **state) {
+  store_before_load(state, "buffer_wbinvl1", "");
+}
+
 /* Registers indexed through M0, with a scalar instruction in between, which indexing leaves alone. */
 static void test_register_index(void **state) {
   bench_t b;
@@ -855,6 +913,8 @@ int main(void) {
       isa_part_test_on(test_waiting_groups_sleeping, GS_GFX90A),
       isa_part_test_on(test_spinning_beside_sleeping, GS_GFX90A),
       isa_part_test_on(test_waiting_groups_spinning, GS_GFX90A),
+      isa_part_test_on(test_store_before_load, GS_GFX90A),
+      isa_part_test_on(test_store_before_invalidation, GS_GFX90A),
       isa_part_test_on(test_spinning_in_a_row, GS_GFX90A),
       isa_part_test(test_register_index),
       isa_part_test(test_fresh_state),

@@ -70,7 +70,7 @@ static const choice_row_t choices[] = {
     {"s_endpgm", GS_STEP_LAST, false},
     {"s_icache_inv", GS_STEP_LAST, false},
     {"s_nop 3", GS_STEP_NOTHING, false},
-    {"s_waitcnt vmcnt(0)", GS_STEP_FENCE, false},
+    {"s_waitcnt vmcnt(0)", GS_STEP_NOTHING, false},
     {"s_waitcnt vmcnt(3)", GS_STEP_NOTHING, false},
     {"s_load_dwordx4 s[0:3], s[4:5], 0x10", GS_STEP_SHORT, false},
     {"s_store_dword s0, s[4:5], 0x10", GS_STEP_CALL_STORE, false},
