@@ -78,7 +78,37 @@ static void write_back(gs_cache_t *c, gs_emitter_t *e, int i) {
   c->held[i].is_new = false;
 }
 
+static void hold(gs_cache_t *c, int i, unsigned scalar, bool is_pair) {
+  c->held[i].scalar = (int16_t)scalar;
+  c->held[i].is_pair = is_pair;
+  c->held[i].used = ++c->clock;
+}
+
+/* Joins two registers that have a pair's halves. */
+static void join(gs_cache_t *c, gs_emitter_t *e, unsigned first, int low, int high) {
+  emit_shift(e, LEFT, high);
+  emit_between(e, OR, high, low, true);
+  c->held[high].is_new |= c->held[low].is_new;
+  drop(c, low);
+  hold(c, high, first, true);
+}
+
+/* Halves of a pair that are both to be stored. Whoever loads at once what several stores have put there waits
+ * until all of them are in the host's first cache. (A half that is not new may have no value yet: of a
+ * detour, where the stencil has not begun that writes it.) */
+static void join_halves(gs_cache_t *c, gs_emitter_t *e) {
+  for (int low = 0; low < GS_CACHE_REGISTERS; low++) {
+    const int scalar = c->held[low].scalar;
+    if (scalar < 0 || scalar >= GS_S_FLAT_SCRATCH || scalar % 2 || c->held[low].is_pair)
+      continue;
+    const int high = find(c, (unsigned)scalar + 1);
+    if (high >= 0 && c->held[low].is_new && c->held[high].is_new)
+      join(c, e, (unsigned)scalar, low, high);
+  }
+}
+
 void gs_cache_clean(gs_cache_t *c, gs_emitter_t *e) {
+  join_halves(c, e);
   for (int i = 0; i < GS_CACHE_REGISTERS; i++)
     write_back(c, e, i);
 }
@@ -132,12 +162,6 @@ static int take_register(gs_cache_t *c, gs_emitter_t *e, unsigned since) {
     drop(c, best);
   }
   return best;
-}
-
-static void hold(gs_cache_t *c, int i, unsigned scalar, bool is_pair) {
-  c->held[i].scalar = (int16_t)scalar;
-  c->held[i].is_pair = is_pair;
-  c->held[i].used = ++c->clock;
 }
 
 /* ---- What a stencil accesses ---- */
@@ -194,15 +218,6 @@ static bool reads(const gs_stencil_table_t *table, const gs_stencil_t *stencil,
 }
 
 /* ---- Bringing it to registers ---- */
-
-/* Joins two registers that have a pair's halves. */
-static void join(gs_cache_t *c, gs_emitter_t *e, unsigned first, int low, int high) {
-  emit_shift(e, LEFT, high);
-  emit_between(e, OR, high, low, true);
-  c->held[high].is_new |= c->held[low].is_new;
-  drop(c, low);
-  hold(c, high, first, true);
-}
 
 /* Has a pair in a register, or in memory where there is none. What is not read needs no value. */
 static void hold_pair(gs_cache_t *c, gs_emitter_t *e, unsigned first, bool is_read, unsigned since) {
