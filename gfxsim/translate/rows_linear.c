@@ -411,17 +411,19 @@ GS_STENCILS_V2(v_add_u32)
 GS_STENCILS_V2(v_lshrrev_b32)
 GS_STENCILS_V2(v_ashrrev_i32)
 
-/* A row as it is before the plan, if it is linear. */
+/* A row as it is before the plan, if it is linear. The last lane is worked out and not looked at by itself:
+ * the host does not forward what is in the upper half of a vector that was just stored, and waits for all
+ * stores before it, also those to the program's memory. */
 void gs_stencil_linear_row(gs_wave_t *w);
 void gs_stencil_linear_row(gs_wave_t *w) {
   const gs_row_t *const row = gs_row(w, GS_HOLE_SRC0);
-  const uint32_t first = row->u32[0], last = row->u32[LAST_LANE], step = row->u32[1] - first;
-  const int64_t end = first + LAST_LANE * (int64_t)(int32_t)step;
-  if (GS_UNLIKELY(end != last || !gs_is_sequence(row, step))) {
+  const uint32_t first = row->u32[0], step = row->u32[1] - first;
+  const int64_t last = first + LAST_LANE * (int64_t)(int32_t)step;
+  if (GS_UNLIKELY(last != (uint32_t)last || !gs_is_sequence(row, step))) {
     gs_stencil_taken(w);
     return;
   }
-  put_linear(w, GS_HOLE_DST, 0, (linear_t){first, last});
+  put_linear(w, GS_HOLE_DST, 0, (linear_t){first, (uint64_t)last});
   gs_stencil_next(w);
 }
 /* A mask as it is before the plan, if it is the same in all lanes. */
