@@ -484,6 +484,14 @@ static int32_t *new_trust(gs_translator_t *t) {
   return &t->trust->cell[t->trust->used++];
 }
 
+unsigned gs_translator_wary(const gs_translator_t *t) {
+  unsigned count = 0;
+  for (const trust_t *trust = t->trust; trust; trust = trust->next)
+    for (unsigned i = 0; i < trust->used; i++)
+      count += __atomic_load_n(&trust->cell[i], __ATOMIC_RELAXED) < 0;
+  return count;
+}
+
 /* Control that has to do with a strip's trust. */
 static void put_trust(block_t *b, unsigned control, unsigned strip) {
   uint64_t values[GS_HOLE_VALUES] = {0};

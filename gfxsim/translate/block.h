@@ -69,5 +69,7 @@ void gs_translator_destroy(gs_translator_t *translator);
  * instructions. NULL without memory for code. */
 gs_block_fn_t *gs_translate(gs_translator_t *translator, uint64_t address, gs_code_find_t *find,
                             void *context, unsigned *count);
+/* How many strips of its code have lately met what they had assumed not to be so. */
+unsigned gs_translator_wary(const gs_translator_t *translator);
 
 #endif

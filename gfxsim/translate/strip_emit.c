@@ -67,6 +67,26 @@ bool gs_strip_is_of_doubles(const gs_strip_value_t *v) {
   return v->code[P1] & W;
 }
 
+/* Whether it is a comparison that has a predicate, which is its last byte then. */
+static bool has_predicate(const gs_strip_value_t *v) {
+  enum { MAP = 7, COMPARE_FLOATS = 0xc2, COMPARE_UNSIGNED = 0x1e, COMPARE = 0x1f };
+  if (v->kind != GS_VALUE_OP || v->role != GS_ROLE_MASK || v->op->is_vex || v->op->role[GS_FIELD_MASK])
+    return false;
+  const unsigned map = v->code[P0] & MAP, opcode = v->code[EVEX_BYTES];
+  return (map == 1 && opcode == COMPARE_FLOATS) ||
+         (map == 3 && (opcode == COMPARE || opcode == COMPARE_UNSIGNED));
+}
+
+bool gs_strip_take_out(gs_strip_value_t *v, unsigned mask, unsigned lanes) {
+  enum { OPPOSITE = 4 };
+  if (!has_predicate(v))
+    return false;
+  v->code[v->size - 1] ^= OPPOSITE;
+  gs_strip_set_register(v, GS_FIELD_REG, mask);
+  gs_strip_set_register(v, GS_FIELD_MASK, lanes);
+  return true;
+}
+
 /* ---- Moves ---- */
 
 /* An opcode's place: 0F or 0F38, with W and the mandatory prefix. */
@@ -84,16 +104,21 @@ static const opcode_t quarters = {3, 0xfd, 0x43};                      /* vshufi
 static const opcode_t unpack_low = {1, 0xfd, 0x6c}, unpack_high = {1, 0xfd, 0x6d}; /* vpunpck.qdq */
 enum { MODE_MEMORY = 0x80, MODE_REGISTER = 0xc0 };
 
-/* An instruction on the whole vector registers `reg` and `first`, and another one, or memory behind a general
- * one. */
-static void emit_three(gs_emitter_t *e, opcode_t opcode, unsigned reg, unsigned first, unsigned other,
-                       uint8_t mode) {
+/* An instruction on lanes of `mask`, 0 = on all, of the vector registers `reg` and `first`, and another one,
+ * or memory behind a general one. */
+static void emit_masked(gs_emitter_t *e, opcode_t opcode, unsigned mask, unsigned reg, unsigned first,
+                        unsigned other, uint8_t mode) {
   const unsigned p0 = opcode.map | (reg & 8 ? 0 : 0x80) | (reg & 16 ? 0 : 0x10) | (other & 8 ? 0 : 0x20) |
                       (other & 16 ? 0 : 0x40);
-  const unsigned p1 = (opcode.p1 & ~0x78u) | (~first & 15) << 3, p2 = 0x40 | (first & 16 ? 0 : 8);
+  const unsigned p1 = (opcode.p1 & ~0x78u) | (~first & 15) << 3, p2 = 0x40 | (first & 16 ? 0 : 8) | mask;
   const uint8_t code[] = {0x62,        (uint8_t)p0,   (uint8_t)p1,
                           (uint8_t)p2, opcode.number, (uint8_t)(mode | (reg & 7) << 3 | (other & 7))};
   gs_emit_bytes(e, code, sizeof code);
+}
+
+static void emit_three(gs_emitter_t *e, opcode_t opcode, unsigned reg, unsigned first, unsigned other,
+                       uint8_t mode) {
+  emit_masked(e, opcode, 0, reg, first, other, mode);
 }
 
 /* The same with one operand. */
@@ -173,9 +198,12 @@ typedef struct allocator {
   int16_t vector[VECTORS], mask[MASKS];  /* values that registers have, or -1 */
   uint32_t locked_vectors, locked_masks; /* what the instruction in hand needs */
   uint32_t pinned;                       /* vector registers that have a value all the time */
+  unsigned masks_end;                    /* mask registers that values can have, and one more */
+  uint32_t good;                         /* those for guards that have been set, a bit for each */
   uint32_t loaded;                       /* loads of four dwords that were made, a bit for each */
   int16_t slot[GS_STRIP_VALUE_SLOTS];
   bool is_stored[2 * GS_ROWS];            /* by key_of: the row has not what it had when the strip began */
+  bool only_guards[GS_STRIP_VALUES];      /* a comparison that nobody reads but a guard */
   int16_t next_use_from[GS_STRIP_VALUES]; /* no value is needed between the last question and this */
 } allocator_t;
 
@@ -247,7 +275,8 @@ static unsigned free_register(allocator_t *a, bool of_masks) {
   int16_t *const file = of_masks ? a->mask : a->vector;
   uint32_t *const locked = of_masks ? &a->locked_masks : &a->locked_vectors;
   const uint32_t others = *locked | (of_masks ? 0 : a->pinned);
-  const unsigned first = of_masks ? 1 : 0, end = of_masks ? MASKS : VECTORS; /* k0 is no mask of lanes */
+  const unsigned first = of_masks ? 1 : 0,
+                 end = of_masks ? a->masks_end : VECTORS; /* k0 is no mask of lanes */
   unsigned best = end;
   int farthest = -1;
   for (unsigned i = first; i < end && farthest < NEVER + 1; i++) {
@@ -538,34 +567,84 @@ static void make_load(allocator_t *a, const gs_strip_value_t *v) {
 
 /* ---- Guards ---- */
 
-/* k0, which no value is in, gets the lanes that have a NaN. */
-static const uint8_t no_lanes[] = {0xc5, 0xfc, 0x47, 0xc0}; /* kxorw %k0, %k0, %k0 */
+/* Registers for lanes of which all that was looked at is as assumed, one for pairs of registers that are
+ * doubles. Comparisons take lanes out of them. */
+enum { GOOD = 7, GOOD_DOUBLES = 6, ORDERED = 7 };
 static const opcode_t compare_floats = {1, 0x7c, 0xc2},
                       compare_doubles = {1, 0xfd, 0xc2}; /* vcmpps, vcmppd */
 
-static void add_lanes(gs_emitter_t *e, unsigned mask) {
-  const uint8_t join[] = {0xc5, 0xfc, 0x45, (uint8_t)(MODE_REGISTER | mask)}; /* korw %mask, %k0, %k0 */
-  gs_emit_bytes(e, join, sizeof join);
+/* The mask of lanes for the next one that looks: none for the first, which sets the register. */
+static unsigned lanes_so_far(allocator_t *a, unsigned good) {
+  const bool is_first = !(a->good >> good & 1);
+  a->good |= 1u << good;
+  return is_first ? 0 : good;
 }
-/* Behind the instruction that makes the value. */
+
+/* Behind the instruction that makes the value: it must be no NaN. */
 static void add_guard(allocator_t *a, int value) {
-  static const uint8_t unordered = 3;
+  static const uint8_t ordered = ORDERED;
+  const bool is_double = gs_strip_is_of_doubles(&a->s->value[value]);
+  const unsigned good = is_double ? GOOD_DOUBLES : GOOD;
   a->locked_vectors = a->locked_masks = 0;
-  const unsigned reg = need(a, value), mask = free_register(a, true);
-  emit_three(a->e, gs_strip_is_of_doubles(&a->s->value[value]) ? compare_doubles : compare_floats, mask, reg,
-             reg, MODE_REGISTER);
-  gs_emit_bytes(a->e, &unordered, 1);
-  add_lanes(a->e, mask);
+  const unsigned reg = need(a, value);
+  emit_masked(a->e, is_double ? compare_doubles : compare_floats, lanes_so_far(a, good), good, reg, reg,
+              MODE_REGISTER);
+  gs_emit_bytes(a->e, &ordered, 1);
 }
+
+/* A mask that must have no lanes. */
 static void add_guard_of_mask(allocator_t *a, const gs_strip_value_t *v) {
-  add_lanes(a->e, need(a, v->src[GS_FIELD_REG]));
+  if (a->only_guards[v->src[GS_FIELD_REG]])
+    return;
+  const unsigned mask = need(a, v->src[GS_FIELD_REG]);
+  const uint8_t set[] = {0xc5, 0xf8, 0x44,
+                         (uint8_t)(MODE_REGISTER | GOOD << 3 | mask)},     /* knotw %mask, %k7 */
+      take_out[] = {0xc5, (uint8_t)(0xc4 | (~mask & 7) << 3), 0x42, 0xff}; /* kandnw %k7, %mask, %k7 */
+  gs_emit_bytes(a->e, lanes_so_far(a, GOOD) ? take_out : set, sizeof set);
   forget_sources(a, v);
 }
 
+/* A comparison that makes such a mask and nothing else. */
+static void make_guard(allocator_t *a) {
+  gs_strip_value_t v = a->s->value[a->at];
+  (void)gs_strip_take_out(&v, GOOD, lanes_so_far(a, GOOD));
+  for (unsigned f = 0; f < GS_FIELDS; f++)
+    if (v.src[f] >= 0)
+      gs_strip_set_register(&v, f, need(a, v.src[f]));
+  forget_sources(a, &v);
+  emit_code(a, &v);
+}
+
+/* Which comparisons are for guards alone, and have a form for that. */
+static void find_guards(allocator_t *a) {
+  bool is_read[GS_STRIP_VALUES] = {false};
+  const gs_strip_t *const s = a->s;
+  for (unsigned i = 0; i < s->count; i++)
+    for (unsigned f = 0; f < GS_FIELDS; f++)
+      if (s->value[i].src[f] >= 0 && a->last_use[i] >= 0 && s->value[i].kind != GS_VALUE_GUARD_MASK)
+        is_read[s->value[i].src[f]] = true;
+  for (unsigned i = 0; i < s->count; i++) {
+    if (s->value[i].kind != GS_VALUE_GUARD_MASK)
+      continue;
+    const int mask = s->value[i].src[GS_FIELD_REG];
+    gs_strip_value_t comparison = s->value[mask];
+    a->only_guards[mask] = !is_read[mask] && gs_strip_take_out(&comparison, GOOD, GOOD);
+  }
+}
+
 static void leave_if_guarded(allocator_t *a) {
-  static const uint8_t test[] = {0xc5, 0xf8, 0x98, 0xc0}, if_any[] = {0x0f, 0x85}; /* kortestw; jnz */
+  static const uint8_t spread[] = {0xc5, 0xcd, 0x4b, 0xf6}, /* kunpckbw %k6, %k6, %k6 */
+      join[] = {0xc5, 0xc4, 0x41, 0xfe},                    /* kandw %k6, %k7, %k7 */
+      if_not_all[] = {0x0f, 0x83};                          /* jnc */
+  const bool has_floats = a->good >> GOOD & 1, has_doubles = a->good >> GOOD_DOUBLES & 1;
+  const unsigned good = has_floats ? GOOD : GOOD_DOUBLES;
+  const uint8_t test[] = {0xc5, 0xf8, 0x98, (uint8_t)(MODE_REGISTER | good << 3 | good)}; /* kortestw */
+  if (has_doubles)
+    gs_emit_bytes(a->e, spread, sizeof spread);
+  if (has_doubles && has_floats)
+    gs_emit_bytes(a->e, join, sizeof join);
   gs_emit_bytes(a->e, test, sizeof test);
-  a->s->guard = emit_jump(a->e, if_any, sizeof if_any);
+  a->s->guard = emit_jump(a->e, if_not_all, sizeof if_not_all);
 }
 
 void gs_strip_land(gs_emitter_t *e, size_t guard) {
@@ -578,6 +657,7 @@ static void begin(allocator_t *a, gs_strip_t *s, gs_emitter_t *e) {
   memset(a, 0, sizeof *a);
   a->s = s;
   a->e = e;
+  a->masks_end = MASKS;
   memset(a->last_use, -1, sizeof a->last_use);
   memset(a->register_of, -1, sizeof a->register_of);
   memset(a->slot_of, -1, sizeof a->slot_of);
@@ -629,7 +709,11 @@ static void emit_value(allocator_t *a) {
   case GS_VALUE_STORE: store_row(a, v); break;
   case GS_VALUE_GUARD_MASK: add_guard_of_mask(a, v); break;
   case GS_VALUE_GUARDED: leave_if_guarded(a); break;
-  default: make(a);
+  default:
+    if (a->only_guards[a->at])
+      make_guard(a);
+    else
+      make(a);
   }
   if (a->s->is_guarded[a->at])
     add_guard(a, a->at);
@@ -642,8 +726,10 @@ bool gs_strip_end(gs_strip_t *s, gs_emitter_t *e) {
     if (s->pinned[i] >= 0)
       pin(&a, i, (unsigned)s->pinned[i]);
   find_uses(&a);
-  if (s->assumes)
-    gs_emit_bytes(e, no_lanes, sizeof no_lanes);
+  if (s->assumes) {
+    find_guards(&a);
+    a.masks_end = GOOD_DOUBLES;
+  }
   for (a.at = 0; a.at < (int)s->count && !s->is_full; a.at++)
     if (a.last_use[a.at] >= 0 && s->pinned[a.at] < 0 && s->value[a.at].kind != GS_VALUE_NOTHING)
       emit_value(&a);

@@ -11,7 +11,7 @@
 enum { OPERANDS = 6, LAST_RESULT = 40, ADDRESS = 12, MASK = 4, OTHER_MASK = 8, SCALARS = 10 };
 
 /* Operands are v[0:1] to v[10:11], or the low ones of these. {vcc}, {mask} and {other} are masks of lanes,
- * {mov} moves one, {and} joins two. */
+ * and {a} to {g}; {mov} moves one, {and} joins two. */
 static const char *const programs[] = {
     "v_fma_f32 v16, v0, v2, v4\n v_cmp_lt_f32_e64 {mask}, v0, v16\n v_fma_f32 v17, v16, v2, v6\n"
     "v_cndmask_b32_e64 v18, v0, v2, {mask}\n v_xor_b32_e32 v19, v0, v2",
@@ -90,6 +90,16 @@ static const char *const programs[] = {
     "v_cmp_lt_u32_e64 {vcc}, v13, v12\n {or} {vcc}, {mask}, {vcc}\n v_cndmask_b32_e64 v13, 0, 64, {vcc}\n"
     "global_load_dword v33, v13, s[2:3]\n s_waitcnt vmcnt(0)\n v_xor_b32_e32 v16, v33, v2",
     "v_fma_f32 v16, v0, v2, v4\n {xor} {other}, {other}, {exec}\n v_fma_f32 v17, v16, v6, v8",
+    /* a mask that is read, and must have no lanes */
+    "v_cmp_lt_f32_e64 {vcc}, v0, v2\n v_div_fmas_f32 v17, v4, v6, v8\n v_cndmask_b32_e64 v18, v0, v2, {vcc}",
+    /* more masks than the host has registers */
+    "v_cmp_lt_f32_e64 {a}, v0, v2\n v_cmp_lt_f32_e64 {b}, v0, v4\n v_cmp_lt_f32_e64 {c}, v0, v6\n"
+    "v_cmp_lt_f32_e64 {d}, v0, v8\n v_cmp_lt_f32_e64 {e}, v0, v10\n v_cmp_lt_f32_e64 {f}, v2, v4\n"
+    "v_cmp_lt_f32_e64 {g}, v2, v6\n v_fma_f32 v16, v0, v2, v4\n v_fma_f64 v[18:19], v[0:1], v[2:3], v[4:5]\n"
+    "v_cndmask_b32_e64 v20, v0, v2, {a}\n v_cndmask_b32_e64 v21, v0, v2, {b}\n"
+    "v_cndmask_b32_e64 v22, v0, v2, {c}\n v_cndmask_b32_e64 v23, v0, v2, {d}\n"
+    "v_cndmask_b32_e64 v24, v0, v2, {e}\n v_cndmask_b32_e64 v25, v0, v2, {f}\n"
+    "v_cndmask_b32_e64 v26, v0, v2, {g}",
 };
 
 /* Of masks that are the same in all lanes: {mask} has all of them, {vcc} none. A load's address depends on
@@ -123,7 +133,14 @@ static void spell(const char *program, bool is_wide, char *text, size_t size) {
                                          {"{and}", "s_and_b64", "s_and_b32"},
                                          {"{or}", "s_or_b64", "s_or_b32"},
                                          {"{xor}", "s_xor_b64", "s_xor_b32"},
-                                         {"{andn2}", "s_andn2_b64", "s_andn2_b32"}};
+                                         {"{andn2}", "s_andn2_b64", "s_andn2_b32"},
+                                         {"{a}", "s[16:17]", "s16"},
+                                         {"{b}", "s[18:19]", "s18"},
+                                         {"{c}", "s[20:21]", "s20"},
+                                         {"{d}", "s[22:23]", "s22"},
+                                         {"{e}", "s[24:25]", "s24"},
+                                         {"{f}", "s[26:27]", "s26"},
+                                         {"{g}", "s[28:29]", "s28"}};
   size_t at = 0;
   while (*program && at + 16 < size) {
     const char *put = NULL;
