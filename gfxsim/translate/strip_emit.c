@@ -3,15 +3,13 @@
  * has got it, or is in the wave's memory for such values. */
 #include "translate/strip_emit.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "isa/strip_rows.h"
+#include "translate/strip_alloc.h"
 
 enum { DISPLACEMENT_BYTES = 4, P0 = 1, P1 = 2, P2 = 3, EVEX_BYTES = 4, EVEX_MODRM = 5 };
 enum { R11 = 11, RDI = 7, R14 = 14, R15 = 15 };
-enum { VECTORS = 32, MASKS = 8, NEVER = GS_STRIP_VALUES };
-enum { STRIP_ROW_BYTES = 64, STRIP_MASK_BYTES = 2 };
+enum { STRIP_ROW_BYTES = 64 };
 
 /* ---- Numbers of registers in instructions ---- */
 
@@ -186,27 +184,6 @@ void gs_strip_next_loads(gs_emitter_t *e, unsigned loads) {
 
 /* ---- Registers ---- */
 
-/* Where values are while code is written. */
-typedef struct allocator {
-  gs_strip_t *s;
-  gs_emitter_t *e;
-  int at;                                /* the value that is being made */
-  int16_t last_use[GS_STRIP_VALUES];     /* -1 = it is not needed */
-  int8_t register_of[GS_STRIP_VALUES];   /* -1 = none */
-  int8_t slot_of[GS_STRIP_VALUES];       /* likewise */
-  int16_t home[GS_STRIP_VALUES];         /* key_of a row that has been stored from it, or -1 */
-  int16_t vector[VECTORS], mask[MASKS];  /* values that registers have, or -1 */
-  uint32_t locked_vectors, locked_masks; /* what the instruction in hand needs */
-  uint32_t pinned;                       /* vector registers that have a value all the time */
-  unsigned masks_end;                    /* mask registers that values can have, and one more */
-  uint32_t good;                         /* those for guards that have been set, a bit for each */
-  uint32_t loaded;                       /* loads of four dwords that were made, a bit for each */
-  int16_t slot[GS_STRIP_VALUE_SLOTS];
-  bool is_stored[2 * GS_ROWS];            /* by key_of: the row has not what it had when the strip began */
-  bool only_guards[GS_STRIP_VALUES];      /* a comparison that nobody reads but a guard */
-  int16_t next_use_from[GS_STRIP_VALUES]; /* no value is needed between the last question and this */
-} allocator_t;
-
 /* A row of the strip, or of the second of two. */
 static unsigned key_of(const gs_strip_value_t *v) {
   return 2 * v->number + v->half;
@@ -215,7 +192,7 @@ static size_t row_at(unsigned key) {
   return (size_t)(key / 2) * sizeof(gs_row_t) + key % 2 * (size_t)STRIP_ROW_BYTES;
 }
 
-static bool is_mask(const allocator_t *a, int value) {
+static bool is_mask(const gs_allocator_t *a, int value) {
   return a->s->value[value].role == GS_ROLE_MASK;
 }
 
@@ -227,12 +204,12 @@ static bool reads(const gs_strip_value_t *v, int value) {
 }
 
 /* The next value that is made of this one. */
-static int next_use(allocator_t *a, int value) {
+static int next_use(gs_allocator_t *a, int value) {
   int at = a->next_use_from[value] > a->at ? a->next_use_from[value] : a->at;
   while (at < a->last_use[value] && !(a->last_use[at] >= 0 && reads(&a->s->value[at], value)))
     at++;
   a->next_use_from[value] = (int16_t)at;
-  return at > a->last_use[value] ? NEVER : at;
+  return at > a->last_use[value] ? GS_NEVER : at;
 }
 
 /* Whether an instruction does nothing but load a constant of the compiler. */
@@ -243,17 +220,17 @@ static bool is_pool(const gs_strip_value_t *v) {
 }
 
 /* Whether the value can be had again without having been kept. */
-static bool is_at_hand(const allocator_t *a, int value) {
+static bool is_at_hand(const gs_allocator_t *a, int value) {
   const gs_strip_value_t *v = &a->s->value[value];
   return a->slot_of[value] >= 0 || a->home[value] >= 0 || v->kind == GS_VALUE_SCALAR ||
          v->kind == GS_VALUE_CONSTANT || (v->kind == GS_VALUE_ROW && !a->is_stored[key_of(v)]) || is_pool(v);
 }
 
-static size_t slot_at(const allocator_t *a, int value) {
+static size_t slot_at(const gs_allocator_t *a, int value) {
   return offsetof(gs_wave_t, strip_values) + 64 * (size_t)a->slot_of[value];
 }
 
-static void keep_in_slot(allocator_t *a, int value, unsigned reg) {
+static void keep_in_slot(gs_allocator_t *a, int value, unsigned reg) {
   unsigned slot = 0;
   while (slot < GS_STRIP_VALUE_SLOTS && a->slot[slot] >= 0)
     slot++;
@@ -271,16 +248,16 @@ static void keep_in_slot(allocator_t *a, int value, unsigned reg) {
 
 /* A register of the class, which is free now: one that was so, or the one whose value is needed again last.
  */
-static unsigned free_register(allocator_t *a, bool of_masks) {
+static unsigned free_register(gs_allocator_t *a, bool of_masks) {
   int16_t *const file = of_masks ? a->mask : a->vector;
   uint32_t *const locked = of_masks ? &a->locked_masks : &a->locked_vectors;
   const uint32_t others = *locked | (of_masks ? 0 : a->pinned);
   const unsigned first = of_masks ? 1 : 0,
-                 end = of_masks ? a->masks_end : VECTORS; /* k0 is no mask of lanes */
+                 end = of_masks ? a->masks_end : GS_HOST_VECTORS; /* k0 is no mask of lanes */
   unsigned best = end;
   int farthest = -1;
-  for (unsigned i = first; i < end && farthest < NEVER + 1; i++) {
-    const int use = others >> i & 1 ? -1 : file[i] < 0 ? NEVER + 1 : next_use(a, file[i]);
+  for (unsigned i = first; i < end && farthest < GS_NEVER + 1; i++) {
+    const int use = others >> i & 1 ? -1 : file[i] < 0 ? GS_NEVER + 1 : next_use(a, file[i]);
     if (use > farthest) {
       best = i;
       farthest = use;
@@ -301,27 +278,27 @@ static unsigned free_register(allocator_t *a, bool of_masks) {
 }
 
 /* A register for the value. */
-static unsigned take_register(allocator_t *a, bool of_masks, int value) {
+static unsigned take_register(gs_allocator_t *a, bool of_masks, int value) {
   const unsigned reg = free_register(a, of_masks);
   (of_masks ? a->mask : a->vector)[reg] = (int16_t)value;
   a->register_of[value] = (int8_t)reg;
   return reg;
 }
 
-static void fill_pool(allocator_t *a, const gs_strip_value_t *v, size_t start) {
+static void fill_pool(gs_allocator_t *a, const gs_strip_value_t *v, size_t start) {
   static const uint64_t none[GS_HOLE_VALUES];
   if (v->pool && !a->e->is_full)
     gs_emit_patch(a->e, start + v->pool_at, v->pool, none, 0);
 }
 
-static void emit_code(allocator_t *a, const gs_strip_value_t *v) {
+static void emit_code(gs_allocator_t *a, const gs_strip_value_t *v) {
   const size_t start = a->e->end;
   gs_emit_bytes(a->e, v->code, v->size);
   fill_pool(a, v, start);
 }
 
 /* Makes a value that was not kept, or loads it. */
-static void bring(allocator_t *a, int value, unsigned reg) {
+static void bring(gs_allocator_t *a, int value, unsigned reg) {
   gs_strip_value_t v = a->s->value[value];
   if (a->slot_of[value] >= 0 && is_mask(a, value))
     emit_mask(a->e, false, reg, slot_at(a, value));
@@ -341,8 +318,7 @@ static void bring(allocator_t *a, int value, unsigned reg) {
   }
 }
 
-/* The register that the value is in, which stays so until the instruction in hand is done. */
-static unsigned need(allocator_t *a, int value) {
+unsigned gs_alloc_need(gs_allocator_t *a, int value) {
   if (a->register_of[value] < 0)
     bring(a, value, take_register(a, is_mask(a, value), value));
   const unsigned reg = (unsigned)a->register_of[value];
@@ -354,11 +330,11 @@ static unsigned need(allocator_t *a, int value) {
 }
 
 /* Whether nobody needs the value behind the instruction in hand. */
-static bool is_last_use(const allocator_t *a, int value) {
+static bool is_last_use(const gs_allocator_t *a, int value) {
   return a->last_use[value] <= a->at;
 }
 
-static void forget(allocator_t *a, int value) {
+static void forget(gs_allocator_t *a, int value) {
   const int reg = a->register_of[value];
   if (reg >= 0 && is_mask(a, value))
     a->mask[reg] = -1;
@@ -370,15 +346,15 @@ static void forget(allocator_t *a, int value) {
   a->slot_of[value] = -1;
 }
 
-static void forget_sources(allocator_t *a, const gs_strip_value_t *v) {
+static void forget_sources(gs_allocator_t *a, const gs_strip_value_t *v) {
   for (unsigned f = 0; f < GS_FIELDS; f++)
     if (v->src[f] >= 0 && is_last_use(a, v->src[f]))
       forget(a, v->src[f]);
 }
 
 /* The register for a result that begins as the value `old`: that one's, if nobody else needs it. */
-static unsigned take_over(allocator_t *a, int old) {
-  const unsigned from = need(a, old);
+static unsigned take_over(gs_allocator_t *a, int old) {
+  const unsigned from = gs_alloc_need(a, old);
   if (is_last_use(a, old)) {
     forget(a, old);
     a->vector[from] = (int16_t)a->at;
@@ -392,7 +368,7 @@ static unsigned take_over(allocator_t *a, int old) {
 
 /* The result of a function of three operands takes the place of one. That had better be one that nobody needs
  * any more. */
-static void choose_result(const allocator_t *a, gs_strip_value_t *v) {
+static void choose_result(const gs_allocator_t *a, gs_strip_value_t *v) {
   const int old = v->src[GS_FIELD_REG];
   unsigned f = GS_FIELD_V;
   if (v->op->kind != GS_OP_LOGIC || old < 0 || is_last_use(a, old))
@@ -412,7 +388,7 @@ static void choose_result(const allocator_t *a, gs_strip_value_t *v) {
 }
 
 /* Makes a value of an instruction. */
-static void make(allocator_t *a) {
+static void make(gs_allocator_t *a) {
   gs_strip_value_t v = a->s->value[a->at];
   const gs_op_t *const op = v.op;
   unsigned result = GS_FIELDS, reg = 0;
@@ -421,7 +397,7 @@ static void make(allocator_t *a) {
     if (op->role[f] & GS_ROLE_WRITE)
       result = f;
     if (v.src[f] >= 0)
-      gs_strip_set_register(&v, f, need(a, v.src[f]));
+      gs_strip_set_register(&v, f, gs_alloc_need(a, v.src[f]));
   }
   if (v.role && v.src[result] >= 0) {
     reg = take_over(a, v.src[result]);
@@ -439,16 +415,16 @@ static void make(allocator_t *a) {
   emit_code(a, &v);
 }
 
-static void store_row(allocator_t *a, const gs_strip_value_t *v) {
+static void store_row(gs_allocator_t *a, const gs_strip_value_t *v) {
   const int value = v->src[GS_FIELD_RM];
   const gs_strip_value_t *const from = &a->s->value[value];
   if (from->kind == GS_VALUE_ROW && key_of(from) == key_of(v))
     return; /* it has come back to where it was */
-  const unsigned reg = need(a, value);
+  const unsigned reg = gs_alloc_need(a, value);
   /* Who needs what the row had is to find it elsewhere from now on. */
   for (int i = 0; i < a->at; i++)
     if (a->s->value[i].kind == GS_VALUE_ROW && key_of(&a->s->value[i]) == key_of(v) && a->last_use[i] > a->at)
-      (void)need(a, i);
+      (void)gs_alloc_need(a, i);
   emit_memory(a->e, store, reg, R14, row_at(key_of(v)));
   a->is_stored[key_of(v)] = true;
   a->home[value] = (int16_t)key_of(v);
@@ -536,7 +512,7 @@ static void emit_fours(gs_emitter_t *e, unsigned number, const unsigned to[4], c
 }
 
 /* All parts of a load of four dwords. */
-static void make_fours(allocator_t *a, unsigned number) {
+static void make_fours(gs_allocator_t *a, unsigned number) {
   unsigned to[4], scratch[2];
   if (a->loaded >> number & 1)
     return;
@@ -555,7 +531,7 @@ static void make_fours(allocator_t *a, unsigned number) {
 }
 
 /* Once, and when it is its turn: others may store there. */
-static void make_load(allocator_t *a, const gs_strip_value_t *v) {
+static void make_load(gs_allocator_t *a, const gs_strip_value_t *v) {
   if (v->number & GS_STRIP_FOURS) {
     make_fours(a, v->number >> 8);
     return;
@@ -574,29 +550,29 @@ static const opcode_t compare_floats = {1, 0x7c, 0xc2},
                       compare_doubles = {1, 0xfd, 0xc2}; /* vcmpps, vcmppd */
 
 /* The mask of lanes for the next one that looks: none for the first, which sets the register. */
-static unsigned lanes_so_far(allocator_t *a, unsigned good) {
+static unsigned lanes_so_far(gs_allocator_t *a, unsigned good) {
   const bool is_first = !(a->good >> good & 1);
   a->good |= 1u << good;
   return is_first ? 0 : good;
 }
 
 /* Behind the instruction that makes the value: it must be no NaN. */
-static void add_guard(allocator_t *a, int value) {
+static void add_guard(gs_allocator_t *a, int value) {
   static const uint8_t ordered = ORDERED;
   const bool is_double = gs_strip_is_of_doubles(&a->s->value[value]);
   const unsigned good = is_double ? GOOD_DOUBLES : GOOD;
   a->locked_vectors = a->locked_masks = 0;
-  const unsigned reg = need(a, value);
+  const unsigned reg = gs_alloc_need(a, value);
   emit_masked(a->e, is_double ? compare_doubles : compare_floats, lanes_so_far(a, good), good, reg, reg,
               MODE_REGISTER);
   gs_emit_bytes(a->e, &ordered, 1);
 }
 
 /* A mask that must have no lanes. */
-static void add_guard_of_mask(allocator_t *a, const gs_strip_value_t *v) {
+static void add_guard_of_mask(gs_allocator_t *a, const gs_strip_value_t *v) {
   if (a->only_guards[v->src[GS_FIELD_REG]])
     return;
-  const unsigned mask = need(a, v->src[GS_FIELD_REG]);
+  const unsigned mask = gs_alloc_need(a, v->src[GS_FIELD_REG]);
   const uint8_t set[] = {0xc5, 0xf8, 0x44,
                          (uint8_t)(MODE_REGISTER | GOOD << 3 | mask)},     /* knotw %mask, %k7 */
       take_out[] = {0xc5, (uint8_t)(0xc4 | (~mask & 7) << 3), 0x42, 0xff}; /* kandnw %k7, %mask, %k7 */
@@ -605,18 +581,18 @@ static void add_guard_of_mask(allocator_t *a, const gs_strip_value_t *v) {
 }
 
 /* A comparison that makes such a mask and nothing else. */
-static void make_guard(allocator_t *a) {
+static void make_guard(gs_allocator_t *a) {
   gs_strip_value_t v = a->s->value[a->at];
   (void)gs_strip_take_out(&v, GOOD, lanes_so_far(a, GOOD));
   for (unsigned f = 0; f < GS_FIELDS; f++)
     if (v.src[f] >= 0)
-      gs_strip_set_register(&v, f, need(a, v.src[f]));
+      gs_strip_set_register(&v, f, gs_alloc_need(a, v.src[f]));
   forget_sources(a, &v);
   emit_code(a, &v);
 }
 
 /* Which comparisons are for guards alone, and have a form for that. */
-static void find_guards(allocator_t *a) {
+static void find_guards(gs_allocator_t *a) {
   bool is_read[GS_STRIP_VALUES] = {false};
   const gs_strip_t *const s = a->s;
   for (unsigned i = 0; i < s->count; i++)
@@ -632,7 +608,7 @@ static void find_guards(allocator_t *a) {
   }
 }
 
-static void leave_if_guarded(allocator_t *a) {
+static void leave_if_guarded(gs_allocator_t *a) {
   static const uint8_t spread[] = {0xc5, 0xcd, 0x4b, 0xf6}, /* kunpckbw %k6, %k6, %k6 */
       join[] = {0xc5, 0xc4, 0x41, 0xfe},                    /* kandw %k6, %k7, %k7 */
       if_not_all[] = {0x0f, 0x83};                          /* jnc */
@@ -653,11 +629,11 @@ void gs_strip_land(gs_emitter_t *e, size_t guard) {
 
 /* ---- Strips ---- */
 
-static void begin(allocator_t *a, gs_strip_t *s, gs_emitter_t *e) {
+void gs_alloc_begin(gs_allocator_t *a, gs_strip_t *s, gs_emitter_t *e) {
   memset(a, 0, sizeof *a);
   a->s = s;
   a->e = e;
-  a->masks_end = MASKS;
+  a->masks_end = GS_HOST_MASKS;
   memset(a->last_use, -1, sizeof a->last_use);
   memset(a->register_of, -1, sizeof a->register_of);
   memset(a->slot_of, -1, sizeof a->slot_of);
@@ -667,15 +643,14 @@ static void begin(allocator_t *a, gs_strip_t *s, gs_emitter_t *e) {
   memset(a->slot, -1, sizeof a->slot);
 }
 
-static void pin(allocator_t *a, int value, unsigned reg) {
+void gs_alloc_pin(gs_allocator_t *a, int value, unsigned reg) {
   a->vector[reg] = (int16_t)value;
   a->register_of[value] = (int8_t)reg;
-  a->last_use[value] = NEVER;
+  a->last_use[value] = GS_NEVER;
   a->pinned |= 1u << reg;
 }
 
-/* Finds out who is needed, from the last to the first. Who is pinned needs nobody any more. */
-static void find_uses(allocator_t *a) {
+void gs_alloc_find_uses(gs_allocator_t *a) {
   for (int i = (int)a->s->count - 1; i >= 0; i--) {
     const gs_strip_value_t *v = &a->s->value[i];
     if (v->kind == GS_VALUE_STORE || v->kind == GS_VALUE_STORE_MASK || v->kind >= GS_VALUE_GUARD_MASK)
@@ -691,7 +666,7 @@ static void find_uses(allocator_t *a) {
   }
 }
 
-static void emit_value(allocator_t *a) {
+void gs_alloc_emit(gs_allocator_t *a) {
   const gs_strip_value_t *v = &a->s->value[a->at];
   a->locked_vectors = a->locked_masks = 0;
   switch (v->kind) {
@@ -699,10 +674,11 @@ static void emit_value(allocator_t *a) {
   case GS_VALUE_SCALAR:
   case GS_VALUE_CONSTANT: break; /* when they are needed */
   case GS_VALUE_MASK:
-    emit_mask_of_lanes(a->e, take_register(a, true, a->at), v->number + v->half * (size_t)STRIP_MASK_BYTES);
+    emit_mask_of_lanes(a->e, take_register(a, true, a->at),
+                       v->number + v->half * (size_t)GS_STRIP_MASK_BYTES);
     break;
   case GS_VALUE_MASK_BITS:
-    emit_mask_bits(a->e, v->number, need(a, v->src[GS_FIELD_RM]));
+    emit_mask_bits(a->e, v->number, gs_alloc_need(a, v->src[GS_FIELD_RM]));
     forget_sources(a, v);
     break;
   case GS_VALUE_LOAD: make_load(a, v); break;
@@ -720,227 +696,18 @@ static void emit_value(allocator_t *a) {
 }
 
 bool gs_strip_end(gs_strip_t *s, gs_emitter_t *e) {
-  allocator_t a;
-  begin(&a, s, e);
+  gs_allocator_t a;
+  gs_alloc_begin(&a, s, e);
   for (int i = 0; i < (int)s->count; i++)
     if (s->pinned[i] >= 0)
-      pin(&a, i, (unsigned)s->pinned[i]);
-  find_uses(&a);
+      gs_alloc_pin(&a, i, (unsigned)s->pinned[i]);
+  gs_alloc_find_uses(&a);
   if (s->assumes) {
     find_guards(&a);
     a.masks_end = GOOD_DOUBLES;
   }
   for (a.at = 0; a.at < (int)s->count && !s->is_full; a.at++)
     if (a.last_use[a.at] >= 0 && s->pinned[a.at] < 0 && s->value[a.at].kind != GS_VALUE_NOTHING)
-      emit_value(&a);
+      gs_alloc_emit(&a);
   return !s->is_full;
-}
-
-/* ---- What is the same in all strips ---- */
-
-typedef struct hoist {
-  bool is_same[GS_STRIP_VALUES];   /* made of scalar registers and constants alone */
-  uint8_t cost[GS_STRIP_VALUES];   /* instructions that make it */
-  uint16_t score[GS_STRIP_VALUES]; /* of those that something else is made of; what it is worth to keep it */
-  bool is_before[GS_STRIP_VALUES]; /* to be made before the first strip */
-} hoist_t;
-
-static bool is_same_in_all(const hoist_t *h, const gs_strip_value_t *v) {
-  if (v->kind == GS_VALUE_SCALAR || v->kind == GS_VALUE_CONSTANT)
-    return true;
-  if (v->kind != GS_VALUE_OP || v->role != GS_ROLE_VECTOR || v->general_count ||
-      v->op->memory == GS_MEMORY_ROW || v->op->memory == GS_MEMORY_MASK)
-    return false;
-  bool is_same = !v->op->role[GS_FIELD_MASK];
-  for (unsigned f = 0; f < GS_FIELDS; f++)
-    is_same &= v->src[f] < 0 || h->is_same[v->src[f]];
-  return is_same;
-}
-
-/* Finds out what is the same, and who needs it. */
-static void judge(const allocator_t *a, hoist_t *h) {
-  enum { MOST_COST = 60, PER_COST = 4 };
-  for (unsigned i = 0; i < a->s->count; i++) {
-    const gs_strip_value_t *v = &a->s->value[i];
-    unsigned cost = v->kind == GS_VALUE_CONSTANT ? 2 : 1;
-    h->is_same[i] = is_same_in_all(h, v) && !a->s->is_guarded[i]; /* which strips are asked for */
-    for (unsigned f = 0; f < GS_FIELDS; f++)
-      if (v->src[f] >= 0 && h->is_same[i])
-        cost += h->cost[v->src[f]];
-      else if (v->src[f] >= 0 && a->last_use[i] >= 0 && h->is_same[v->src[f]])
-        h->score[v->src[f]]++;
-    h->cost[i] = (uint8_t)(cost < MOST_COST ? cost : MOST_COST);
-  }
-  for (unsigned i = 0; i < a->s->count; i++)
-    if (h->score[i])
-      h->score[i] = (uint16_t)(h->score[i] + PER_COST * h->cost[i]);
-}
-
-/* How many values at most wait for somebody who needs them, in registers of that class. */
-static unsigned pressure(const allocator_t *a, const hoist_t *h, unsigned role) {
-  unsigned live = 0, most = 0, ends[GS_STRIP_VALUES] = {0};
-  for (unsigned i = 0; i < a->s->count; i++) {
-    const gs_strip_value_t *v = &a->s->value[i];
-    live -= ends[i];
-    if (a->last_use[i] < (int)i || v->role != role || h->is_same[i] ||
-        (v->kind != GS_VALUE_OP && v->kind != GS_VALUE_LOAD && v->kind != GS_VALUE_MASK))
-      continue;
-    ends[a->last_use[i]]++;
-    live++;
-    most = live > most ? live : most;
-  }
-  return most;
-}
-
-/* The value that it is worth most to keep, and -1 when there is none left. */
-static int best_of(const gs_strip_t *s, const hoist_t *h) {
-  int best = -1;
-  for (int i = 0; i < (int)s->count; i++)
-    if (h->score[i] && !h->is_before[i] && (best < 0 || h->score[i] > h->score[best]))
-      best = i;
-  return best;
-}
-
-/* Makes the chosen values, and what they are made of. */
-static void make_before(allocator_t *a, hoist_t *h) {
-  gs_strip_t *const s = a->s;
-  bool is_kept[GS_STRIP_VALUES];
-  memcpy(is_kept, h->is_before, sizeof is_kept);
-  memset(a->last_use, -1, sizeof a->last_use);
-  for (int i = (int)s->count - 1; i >= 0; i--)
-    for (unsigned f = 0; f < GS_FIELDS && h->is_before[i]; f++) {
-      const int value = s->value[i].src[f];
-      a->last_use[i] = is_kept[i] ? NEVER : a->last_use[i];
-      if (value < 0)
-        continue;
-      h->is_before[value] = true;
-      if (a->last_use[value] < i)
-        a->last_use[value] = (int16_t)i;
-    }
-  for (a->at = 0; a->at < (int)s->count && !s->is_full; a->at++) {
-    if (!h->is_before[a->at])
-      continue;
-    emit_value(a);
-    if (!is_kept[a->at])
-      continue;
-    const unsigned reg = need(a, a->at);
-    pin(a, a->at, reg);
-    s->pinned[a->at] = (int8_t)reg;
-  }
-}
-
-void gs_strip_hoist(gs_strip_t *s, gs_emitter_t *e) {
-  enum { FEWEST = 4, SPARE = 4, MOST = 22 };
-  allocator_t a;
-  hoist_t h;
-  memset(&h, 0, sizeof h);
-  begin(&a, s, e);
-  find_uses(&a);
-  judge(&a, &h);
-  const unsigned busy = pressure(&a, &h, GS_ROLE_VECTOR) + SPARE;
-  unsigned room = busy + FEWEST > VECTORS ? FEWEST : VECTORS - busy;
-  if (room > MOST)
-    room = MOST;
-  for (int best = best_of(s, &h); room && best >= 0; best = best_of(s, &h), room--)
-    h.is_before[best] = true;
-  make_before(&a, &h);
-}
-
-/* ---- Two strips at once ---- */
-
-/* Where each instruction waits for the one before, processors have time for another strip's, but do not see
- * so far ahead: the two are done in turns. */
-
-/* Whether the value is the same for both: also one that comes from constants by way of a general register,
- * which cannot be kept in front of the strips. */
-static bool is_shared(const bool *are_shared, const gs_strip_t *s, int i) {
-  const gs_strip_value_t *const v = &s->value[i];
-  if (v->kind == GS_VALUE_SCALAR || v->kind == GS_VALUE_CONSTANT)
-    return true;
-  if (v->kind != GS_VALUE_OP || v->op->memory == GS_MEMORY_ROW || v->op->memory == GS_MEMORY_MASK ||
-      s->is_guarded[i])
-    return v->kind == GS_VALUE_NOTHING || v->kind == GS_VALUE_GUARDED;
-  bool is = true;
-  for (unsigned f = 0; f < GS_FIELDS; f++)
-    is &= v->src[f] < 0 || are_shared[v->src[f]];
-  for (unsigned g = 0; g < v->general_count; g++)
-    is &= are_shared[v->general[g]];
-  return is;
-}
-/* Loads go on by one strip; and of general registers there is one each, which has what both strips share, or
- * nothing: who reads it for the second strip comes right behind who does for the first. */
-static bool may_have_twin(const gs_strip_value_t *v) {
-  if (v->kind == GS_VALUE_OP)
-    return v->op->memory != GS_MEMORY_MASK && !v->op->writes;
-  return v->kind != GS_VALUE_LOAD && v->kind != GS_VALUE_MASK_BITS;
-}
-
-/* Where values of both strips come to. */
-typedef struct turns {
-  bool are_shared[GS_STRIP_VALUES];
-  int16_t first[GS_STRIP_VALUES], second[GS_STRIP_VALUES];
-  unsigned count;
-} turns_t;
-
-/* Values of the second strip find theirs, and what is the same in both. */
-static gs_strip_value_t twin_of(const gs_strip_value_t *v) {
-  gs_strip_value_t twin = *v;
-  twin.half = 1;
-  if (v->kind == GS_VALUE_STORE_MASK) {
-    uint32_t displacement;
-    memcpy(&displacement, twin.code + v->op->displacement, sizeof displacement);
-    displacement += STRIP_MASK_BYTES;
-    memcpy(twin.code + v->op->displacement, &displacement, sizeof displacement);
-  }
-  return twin;
-}
-/* A copy of a value with what it is made of, where that is now. */
-static gs_strip_value_t moved(const gs_strip_value_t *v, const int16_t to[GS_STRIP_VALUES]) {
-  gs_strip_value_t copy = *v;
-  for (unsigned f = 0; f < GS_FIELDS; f++)
-    copy.src[f] = v->src[f] < 0 ? v->src[f] : to[v->src[f]];
-  for (unsigned g = 0; g < v->general_count; g++)
-    copy.general[g] = to[v->general[g]];
-  return copy;
-}
-static bool make_twins(gs_strip_t *s, const turns_t *t) {
-  bool is_guarded[GS_STRIP_VALUES];
-  gs_strip_value_t *const old = malloc(s->count * sizeof *old);
-  if (!old)
-    return false;
-  memcpy(old, s->value, s->count * sizeof *old);
-  memcpy(is_guarded, s->is_guarded, sizeof is_guarded);
-  for (unsigned i = 0; i < s->count; i++) {
-    const gs_strip_value_t twin = twin_of(&old[i]);
-    s->value[t->first[i]] = moved(&old[i], t->first);
-    if (!t->are_shared[i])
-      s->value[t->second[i]] = moved(&twin, t->second);
-    s->is_guarded[t->first[i]] = s->is_guarded[t->second[i]] = is_guarded[i];
-  }
-  s->count = t->count;
-  free(old);
-  return true;
-}
-
-bool gs_strip_double(gs_strip_t *s) {
-  enum { MOST_VECTORS = 12, MOST_MASKS = 3 };
-  allocator_t a;
-  hoist_t h;
-  turns_t t = {.count = 0};
-  memset(&h, 0, sizeof h);
-  begin(&a, s, NULL);
-  find_uses(&a);
-  judge(&a, &h);
-  if (2 * s->count > GS_STRIP_VALUES || pressure(&a, &h, GS_ROLE_VECTOR) > MOST_VECTORS ||
-      pressure(&a, &h, GS_ROLE_MASK) > MOST_MASKS)
-    return false;
-  for (int i = 0; i < (int)s->count; i++) {
-    const bool is_needed = a.last_use[i] >= 0;
-    t.are_shared[i] = !is_needed || is_shared(t.are_shared, s, i);
-    if (!t.are_shared[i] && !may_have_twin(&s->value[i]))
-      return false;
-    t.first[i] = (int16_t)t.count++;
-    t.second[i] = t.are_shared[i] ? t.first[i] : (int16_t)t.count++;
-  }
-  return make_twins(s, &t);
 }
