@@ -99,7 +99,7 @@ static void join(gs_cache_t *c, gs_emitter_t *e, unsigned first, int low, int hi
 static void join_halves(gs_cache_t *c, gs_emitter_t *e) {
   for (int low = 0; low < GS_CACHE_REGISTERS; low++) {
     const int scalar = c->held[low].scalar;
-    if (scalar < 0 || scalar >= GS_S_FLAT_SCRATCH || scalar % 2 || c->held[low].is_pair)
+    if (scalar < 0 || scalar % 2 || c->held[low].is_pair)
       continue;
     const int high = find(c, (unsigned)scalar + 1);
     if (high >= 0 && c->held[low].is_new && c->held[high].is_new)

@@ -75,7 +75,9 @@ static bool has_predicate(const gs_strip_value_t *v) {
          (map == 3 && (opcode == COMPARE || opcode == COMPARE_UNSIGNED));
 }
 
-bool gs_strip_take_out(gs_strip_value_t *v, unsigned mask, unsigned lanes) {
+/* Makes a comparison, of all lanes, one that leaves in the mask register those of `lanes`, a mask register or
+ * 0 = all, for which it does not hold. Returns false if the value is no comparison, or has no such form. */
+static bool take_out(gs_strip_value_t *v, unsigned mask, unsigned lanes) {
   enum { OPPOSITE = 4 };
   if (!has_predicate(v))
     return false;
@@ -574,16 +576,16 @@ static void add_guard_of_mask(gs_allocator_t *a, const gs_strip_value_t *v) {
     return;
   const unsigned mask = gs_alloc_need(a, v->src[GS_FIELD_REG]);
   const uint8_t set[] = {0xc5, 0xf8, 0x44,
-                         (uint8_t)(MODE_REGISTER | GOOD << 3 | mask)},     /* knotw %mask, %k7 */
-      take_out[] = {0xc5, (uint8_t)(0xc4 | (~mask & 7) << 3), 0x42, 0xff}; /* kandnw %k7, %mask, %k7 */
-  gs_emit_bytes(a->e, lanes_so_far(a, GOOD) ? take_out : set, sizeof set);
+                         (uint8_t)(MODE_REGISTER | GOOD << 3 | mask)},   /* knotw %mask, %k7 */
+      narrow[] = {0xc5, (uint8_t)(0xc4 | (~mask & 7) << 3), 0x42, 0xff}; /* kandnw %k7, %mask, %k7 */
+  gs_emit_bytes(a->e, lanes_so_far(a, GOOD) ? narrow : set, sizeof set);
   forget_sources(a, v);
 }
 
 /* A comparison that makes such a mask and nothing else. */
 static void make_guard(gs_allocator_t *a) {
   gs_strip_value_t v = a->s->value[a->at];
-  (void)gs_strip_take_out(&v, GOOD, lanes_so_far(a, GOOD));
+  (void)take_out(&v, GOOD, lanes_so_far(a, GOOD));
   for (unsigned f = 0; f < GS_FIELDS; f++)
     if (v.src[f] >= 0)
       gs_strip_set_register(&v, f, gs_alloc_need(a, v.src[f]));
@@ -604,7 +606,7 @@ static void find_guards(gs_allocator_t *a) {
       continue;
     const int mask = s->value[i].src[GS_FIELD_REG];
     gs_strip_value_t comparison = s->value[mask];
-    a->only_guards[mask] = !is_read[mask] && gs_strip_take_out(&comparison, GOOD, GOOD);
+    a->only_guards[mask] = !is_read[mask] && take_out(&comparison, GOOD, GOOD);
   }
 }
 

@@ -12,8 +12,5 @@ void gs_strip_row_to_register(gs_strip_value_t *value);
 void gs_strip_set_register(gs_strip_value_t *value, unsigned field, unsigned number);
 /* Whether an EVEX instruction on floats is one on doubles. */
 bool gs_strip_is_of_doubles(const gs_strip_value_t *value);
-/* Makes a comparison, of all lanes, one that leaves in the mask register those of `lanes`, a mask register or
- * 0 = all, for which it does not hold. Returns false if the value is no comparison, or has no such form. */
-bool gs_strip_take_out(gs_strip_value_t *value, unsigned mask, unsigned lanes);
 
 #endif

@@ -1,7 +1,5 @@
 /* What strips have in common: values that are the same in all of them, which are made before the first one;
- * and two strips at once, with one copy of what is the same in both. Not here: registers and code
- * (strip_emit.c).
- */
+ * and two strips at once, with one copy of what is the same in both. Not here: registers (strip_emit.c). */
 #include <stdlib.h>
 #include <string.h>
 

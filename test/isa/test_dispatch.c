@@ -452,8 +452,7 @@ static void test_waiting_groups_spinning(void **state) {
 }
 
 /* Two workgroups on two threads, each of which stores and then loads what the other one stores, round by
- * round: with a wait in between, and a load that no cache serves, at least one of them sees the other's
- * store.
+ * round: with a wait between, and a load that no cache serves, one of them at least sees the other's store.
  */
 static void store_before_load(void **state, const char *wait, const char *bits) {
   enum { ROUNDS = 1000, RESULTS = OUT_BYTES / 2 / 4 };
@@ -468,11 +467,11 @@ static void store_before_load(void **state, const char *wait, const char *bits) 
            "v_mov_b32 v5, s5\n"
            "v_mov_b32 v6, s6\n"
            "s_lshl_b32 s5, s2, 2\n"
-           "s_add_u32 s5, s5, 0x80000\n"
+           "s_add_u32 s5, s5, %d\n"
            "v_mov_b32 v7, s5\n"
            "v_mov_b32 v3, 1\n"
            "v_mov_b32 v4, 0\n"
-           "s_movk_i32 s7, 1000\n"
+           "s_movk_i32 s7, %d\n"
            "s_mov_b32 s8, 0\n"
            "next: s_add_u32 s8, s8, 2\n"
            "v_add_u32 v5, 128, v5\n"
@@ -494,7 +493,7 @@ static void store_before_load(void **state, const char *wait, const char *bits) 
            "s_cmp_eq_u32 s7, 0\n"
            "s_cbranch_scc0 next\n"
            "s_endpgm\n",
-           wait, bits);
+           RESULTS * 4, ROUNDS, wait, bits);
   load(&b, text);
   assert_int_equal(run_line(&b, 2 * 64, 64), GS_DONE);
   for (unsigned i = 1; i <= ROUNDS; i++)
