@@ -718,7 +718,8 @@ static void others_wait_for_the_copy_to_the_device(void **state) {
   assert_int_equal(fake_finish(&work), MAP_OK);
 }
 
-/* Who deletes takes others' counts, not their pins. */
+/* Who deletes takes others' counts, not their pins. A thread that waited for the region may find its counts
+ * taken already: then there is nothing to delete, all comes back, and the plan may sleep on. */
 static void what_others_delete_is_not_missed(void **state) {
   (void)state;
   fake_list_t list = region_list(0);
@@ -730,9 +731,11 @@ static void what_others_delete_is_not_missed(void **state) {
   work.words[2] = (void *)5;
   assert_int_equal(leave(&work, kernel), MAP_OK);
   end_meanwhile(&other);
+  bool came_back = data[0][0][0] == 6;
+  assert_true(came_back ? unseen : data[0][0][0] == 1);
   assert_int_equal(data[0][1][0], 6);
   assert_int_equal(map_table_count(table), 0);
-  assert_int_equal(device.live, 0);
+  assert_in_range(device.live, 0, came_back);
   run_with(0, 1);
 }
 
