@@ -55,6 +55,13 @@ typedef struct gs_vm_map {
 
 typedef struct gs_vm gs_vm_t;
 
+/* Where an instruction has stored one row behind the other, and how many of them past the host's caches since
+ * a wave has waited for that (isa/stream.h). */
+typedef struct gs_vm_stream {
+  uint64_t first, last; /* this process's addresses */
+  uint64_t rows;
+} gs_vm_stream_t;
+
 /* One thread's right to use snapshots. Owned by the thread; embedded in its own structures. Must not move
  * while registered. */
 typedef struct gs_vm_reader {
@@ -68,6 +75,7 @@ typedef struct gs_vm_reader {
   uint64_t number;
   const gs_vm_range_t *found[GS_VM_HINTS];
   uint64_t followed[GS_VM_HINTS];
+  gs_vm_stream_t stream[GS_VM_HINTS], *streaming; /* the last one that has stored so, or NULL */
 } gs_vm_reader_t;
 
 /* Makes an empty address space. NULL when out of memory. */

@@ -5,6 +5,7 @@
 #ifndef GFXSIM_ISA_BLOCK_H
 #define GFXSIM_ISA_BLOCK_H
 
+#include "isa/stream.h"
 #include "isa/transfer.h"
 
 /* How the values of a row are related. */
@@ -274,6 +275,24 @@ GS_SHARED void gs_block_store(gs_wave_t *w, const gs_block_t *b, unsigned reg, u
   else
     for (unsigned i = 0; i < n; i++)
       gs_put_blocks(&row[i], b->at + (uint64_t)i * b->step, 1);
+}
+
+/* The same past the caches, if it is one of many. Returns whether it has. */
+static inline bool gs_block_stream(gs_wave_t *w, const gs_block_t *b, unsigned reg, unsigned n) {
+#if defined(GS_STENCIL) && defined(__AVX2__) && !defined(GS_STENCIL_ONE)
+  gs_vm_reader_t *const vm = w->env->vm;
+  gs_vm_stream_t *const stream = &vm->stream[GS_HOLE_INDEX(note)];
+  if (b->shape != GS_SHAPE_DENSE || b->step != GS_LINEAR_STEP || !gs_stream_wants(stream, b->at))
+    return false;
+  stream->rows++;
+  vm->streaming = stream;
+  w->streamed = true;
+  gs_put_interleaved_by(gs_stream_wide, gs_row(w, reg), b->at, n);
+  return true;
+#else
+  (void)w, (void)b, (void)reg, (void)n;
+  return false;
+#endif
 }
 
 #endif

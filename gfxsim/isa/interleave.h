@@ -30,16 +30,31 @@ static GS_GUEST void gs_guest_put_wide(uint64_t at, gs_wide_dwords_t value) {
   ((volatile gs_guest_wide_t *)(uintptr_t)at)->value = value;
 }
 
+#if defined(GS_STENCIL) && defined(__AVX2__)
+/* The same past the caches (stream.h), where `at` is aligned. */
+static inline void gs_stream_wide(uint64_t at, gs_wide_dwords_t value) {
+#if defined(__AVX512F__)
+  _mm512_stream_si512((__m512i *)(uintptr_t)at, (__m512i)value);
+#else
+  _mm256_stream_si256((__m256i *)(uintptr_t)at, (__m256i)value);
+#endif
+}
+#endif
+
 /* Copies `n` rows of dwords that lie side by side. The copy is aligned. */
 static inline void gs_get_blocks(void *to, uint64_t from, unsigned n) {
   gs_wide_dwords_t *const piece = to;
   for (unsigned i = 0; i < n * (unsigned)(GS_ROW_BYTES / GS_WIDE_BYTES); i++)
     piece[i] = gs_guest_get_wide(from + i * GS_WIDE_BYTES);
 }
-static inline void gs_put_blocks(const void *from, uint64_t to, unsigned n) {
+typedef void gs_put_wide_t(uint64_t at, gs_wide_dwords_t value);
+static inline void gs_put_blocks_by(gs_put_wide_t *put, const void *from, uint64_t to, unsigned n) {
   const gs_wide_dwords_t *const piece = from;
   for (unsigned i = 0; i < n * (unsigned)(GS_ROW_BYTES / GS_WIDE_BYTES); i++)
-    gs_guest_put_wide(to + i * GS_WIDE_BYTES, piece[i]);
+    put(to + i * GS_WIDE_BYTES, piece[i]);
+}
+static inline void gs_put_blocks(const void *from, uint64_t to, unsigned n) {
+  gs_put_blocks_by(gs_guest_put_wide, from, to, n);
 }
 
 /* What transposes works on: lanes l to l + 3 and, with AVX2, l + 4 to l + 7 in the upper half. */
@@ -126,16 +141,16 @@ static inline void gs_get_dense_pairs(gs_row_t *row, uint64_t at) {
 #endif
   }
 }
-static inline void gs_put_dense_pairs(const gs_row_t *row, uint64_t at) {
+static inline void gs_put_dense_pairs(gs_put_wide_t *put, const gs_row_t *row, uint64_t at) {
   for (unsigned l = 0; l < GS_LANES; l += GS_WIDE_BYTES / 4, at += 2 * GS_WIDE_BYTES) {
     const gs_quads_t low = gs_quads_of(&row[0], l), high = gs_quads_of(&row[1], l);
     const gs_quads_t a = gs_unpack(lo, 32, low, high), b = gs_unpack(hi, 32, low, high);
 #if defined(__AVX2__)
-    gs_guest_put_wide(at, (gs_wide_dwords_t)_mm256_permute2x128_si256(a, b, 0x20));
-    gs_guest_put_wide(at + GS_WIDE_BYTES, (gs_wide_dwords_t)_mm256_permute2x128_si256(a, b, 0x31));
+    put(at, (gs_wide_dwords_t)_mm256_permute2x128_si256(a, b, 0x20));
+    put(at + GS_WIDE_BYTES, (gs_wide_dwords_t)_mm256_permute2x128_si256(a, b, 0x31));
 #else
-    gs_guest_put_wide(at, (gs_wide_dwords_t)a);
-    gs_guest_put_wide(at + GS_WIDE_BYTES, (gs_wide_dwords_t)b);
+    put(at, (gs_wide_dwords_t)a);
+    put(at + GS_WIDE_BYTES, (gs_wide_dwords_t)b);
 #endif
   }
 }
@@ -151,11 +166,21 @@ static inline void gs_get_dense_fours(gs_row_t *row, uint64_t at) {
     gs_get_fours(row, l, address);
   }
 }
-static inline void gs_put_dense_fours(const gs_row_t *row, uint64_t at) {
-  uint64_t address[GS_QUAD_LANES];
-  for (unsigned l = 0; l < GS_LANES; l += GS_QUAD_LANES) {
-    gs_dense_addresses(at + 16 * l, address);
-    gs_put_fours(row, l, address, UINT64_MAX);
+static inline void gs_put_dense_fours(gs_put_wide_t *put, const gs_row_t *row, uint64_t at) {
+  for (unsigned l = 0; l < GS_LANES; l += GS_QUAD_LANES, at += 4 * GS_WIDE_BYTES) {
+    gs_quads_t v[4];
+    for (unsigned i = 0; i < 4; i++)
+      v[i] = gs_quads_of(&row[i], l);
+    gs_transpose(v);
+#if defined(__AVX2__)
+    put(at, (gs_wide_dwords_t)_mm256_permute2x128_si256(v[0], v[1], 0x20));
+    put(at + GS_WIDE_BYTES, (gs_wide_dwords_t)_mm256_permute2x128_si256(v[2], v[3], 0x20));
+    put(at + 2 * GS_WIDE_BYTES, (gs_wide_dwords_t)_mm256_permute2x128_si256(v[0], v[1], 0x31));
+    put(at + 3 * GS_WIDE_BYTES, (gs_wide_dwords_t)_mm256_permute2x128_si256(v[2], v[3], 0x31));
+#else
+    for (unsigned i = 0; i < 4; i++)
+      put(at + i * GS_WIDE_BYTES, (gs_wide_dwords_t)v[i]);
+#endif
   }
 }
 #else
@@ -167,13 +192,13 @@ static inline void gs_get_dense_pairs(gs_row_t *row, uint64_t at) {
     row[1].u32[l] = from[2 * l + 1];
   }
 }
-static inline void gs_put_dense_pairs(const gs_row_t *row, uint64_t at) {
+static inline void gs_put_dense_pairs(gs_put_wide_t *put, const gs_row_t *row, uint64_t at) {
   _Alignas(64) uint32_t to[2 * GS_LANES];
   GS_LANES_DO(l) {
     to[2 * l] = row[0].u32[l];
     to[2 * l + 1] = row[1].u32[l];
   }
-  gs_put_blocks(to, at, 2);
+  gs_put_blocks_by(put, to, at, 2);
 }
 static inline void gs_get_dense_fours(gs_row_t *row, uint64_t at) {
   _Alignas(64) uint32_t from[4 * GS_LANES];
@@ -185,7 +210,7 @@ static inline void gs_get_dense_fours(gs_row_t *row, uint64_t at) {
     row[3].u32[l] = from[4 * l + 3];
   }
 }
-static inline void gs_put_dense_fours(const gs_row_t *row, uint64_t at) {
+static inline void gs_put_dense_fours(gs_put_wide_t *put, const gs_row_t *row, uint64_t at) {
   _Alignas(64) uint32_t to[4 * GS_LANES];
   GS_LANES_DO(l) {
     to[4 * l] = row[0].u32[l];
@@ -193,7 +218,7 @@ static inline void gs_put_dense_fours(const gs_row_t *row, uint64_t at) {
     to[4 * l + 2] = row[2].u32[l];
     to[4 * l + 3] = row[3].u32[l];
   }
-  gs_put_blocks(to, at, 4);
+  gs_put_blocks_by(put, to, at, 4);
 }
 #endif
 
@@ -206,14 +231,14 @@ static inline void gs_get_dense_threes(gs_row_t *row, uint64_t at) {
     row[2].u32[l] = from[3 * l + 2];
   }
 }
-static inline void gs_put_dense_threes(const gs_row_t *row, uint64_t at) {
+static inline void gs_put_dense_threes(gs_put_wide_t *put, const gs_row_t *row, uint64_t at) {
   _Alignas(64) uint32_t to[3 * GS_LANES];
   GS_LANES_DO(l) {
     to[3 * l] = row[0].u32[l];
     to[3 * l + 1] = row[1].u32[l];
     to[3 * l + 2] = row[2].u32[l];
   }
-  gs_put_blocks(to, at, 3);
+  gs_put_blocks_by(put, to, at, 3);
 }
 
 /* Loads `n` (1 to 4) registers from `n` dwords per lane, all side by side. */
@@ -225,13 +250,16 @@ static inline void gs_get_interleaved(gs_row_t *row, uint64_t at, unsigned n) {
   default: gs_get_dense_fours(row, at);
   }
 }
-static inline void gs_put_interleaved(const gs_row_t *row, uint64_t at, unsigned n) {
+static inline void gs_put_interleaved_by(gs_put_wide_t *put, const gs_row_t *row, uint64_t at, unsigned n) {
   switch (n) {
-  case 1: gs_put_blocks(row, at, 1); break;
-  case 2: gs_put_dense_pairs(row, at); break;
-  case 3: gs_put_dense_threes(row, at); break;
-  default: gs_put_dense_fours(row, at);
+  case 1: gs_put_blocks_by(put, row, at, 1); break;
+  case 2: gs_put_dense_pairs(put, row, at); break;
+  case 3: gs_put_dense_threes(put, row, at); break;
+  default: gs_put_dense_fours(put, row, at);
   }
+}
+static inline void gs_put_interleaved(const gs_row_t *row, uint64_t at, unsigned n) {
+  gs_put_interleaved_by(gs_guest_put_wide, row, at, n);
 }
 
 /* ---- Each lane anywhere ---- */

@@ -218,6 +218,8 @@ static bool flat_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, unsign
     gs_block_t b;                                                                                            \
     if (!segment##_block(w, in, &b, 4 * n, GS_VM_WRITE))                                                     \
       return false;                                                                                          \
+    if (gs_block_stream(w, &b, in->src[1].reg, n))                                                           \
+      return true;                                                                                           \
     gs_block_expect(&b, n, GS_VM_WRITE);                                                                     \
     gs_block_store(w, &b, in->src[1].reg, n);                                                                \
     return true;                                                                                             \

@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 
 #include "isa/scalar.h"
+#include "isa/stream.h"
 
 static inline int32_t gs_simm16(const gs_inst_t *in) {
   return (int16_t)gs_immediate(in);
@@ -97,8 +98,8 @@ GS_OP(s_version) {
 /* Memory instructions have taken place when their handlers return; see s_waitcnt. */
 #define GS_WAIT(name, order)                                                                                 \
   GS_OP(name) {                                                                                              \
-    (void)w;                                                                                                 \
     (void)in;                                                                                                \
+    gs_stream_await(w);                                                                                      \
     atomic_thread_fence(order);                                                                              \
   }
 GS_WAIT(s_waitcnt_vscnt, memory_order_seq_cst)

@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 
 #include "isa/scalar.h"
+#include "isa/stream.h"
 
 /* ---- Branches ---- */
 
@@ -64,7 +65,7 @@ GS_OP(s_denorm_mode) {
  * order. A wait for all stores (vmcnt 0) is what keeps a store before a later load, which even x86 needs a
  * fence for; a wait for some of them only keeps loads in order. */
 GS_OP(s_waitcnt) {
-  (void)w;
+  gs_stream_await(w);
   if (in->imm1 == 0)
     atomic_thread_fence(memory_order_seq_cst);
   else

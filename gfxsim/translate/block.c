@@ -60,6 +60,7 @@ enum {
   CALL_STORE,
   CALL_LAST,
   FENCE,
+  AWAIT_STREAMS,
   ONE_FIRST,
   LINEAR_ROW,
   LINEAR_MASK,
@@ -75,10 +76,10 @@ enum {
   CONTROLS
 };
 static const char *const control_names[CONTROLS] = {
-    "enter",       "go",          "go_last",      "leave",      "guard",          "join",
-    "call",        "call_store",  "call_last",    "fence",      "one_first",      "linear_row",
-    "linear_mask", "strip_first", "strip_idle",   "strip_next", "strip_next_two", "trust",
-    "narrow",      "keep_mask",   "restore_mask", "widen"};
+    "enter",      "go",          "go_last",     "leave",        "guard",         "join",
+    "call",       "call_store",  "call_last",   "fence",        "await_streams", "one_first",
+    "linear_row", "linear_mask", "strip_first", "strip_idle",   "strip_next",    "strip_next_two",
+    "trust",      "narrow",      "keep_mask",   "restore_mask", "widen"};
 
 struct gs_translator {
   const gs_stencil_table_t *table;
@@ -514,6 +515,15 @@ static bool put_strip_begin(block_t *b, unsigned strip, unsigned back) {
   return true;
 }
 
+/* Waits for stores among the steps from `first` to `end`, which none of these are: once, before them. */
+static void put_waits(block_t *b, unsigned first, unsigned end) {
+  unsigned i = first;
+  while (i < end && !b->step[i].choice.awaits_stores)
+    i++;
+  if (i < end)
+    put_control(b, AWAIT_STREAMS, i, 0);
+}
+
 /* Returns false when there was no room for all of its values. */
 static bool put_strip(block_t *b, unsigned first, unsigned end, lanes_t lanes, bool assumes,
                       const gs_strip_scalars_t *scalars) {
@@ -523,6 +533,7 @@ static bool put_strip(block_t *b, unsigned first, unsigned end, lanes_t lanes, b
   b->strips[strip].first = first;
   b->strips[strip].end = end;
   memset(b->strips[strip].is_behind, 0, sizeof b->strips[strip].is_behind);
+  put_waits(b, first, end);
   gs_cache_flush(&b->cache, &b->e);
   gs_strip_begin(&b->strip, assumes);
   for (unsigned i = first; i < end; i++) {
@@ -621,7 +632,7 @@ static void put_step(block_t *b, unsigned i, lanes_t lanes) {
   if (choice->is_ordered)
     put_control(b, FENCE, i, 0);
   switch (choice->kind) {
-  case GS_STEP_NOTHING: break;
+  case GS_STEP_NOTHING: put_waits(b, i, i + 1); break;
   case GS_STEP_BRANCH:
   case GS_STEP_STENCIL:
   case GS_STEP_SHORT:
@@ -824,6 +835,7 @@ static bool put_plan(block_t *b, unsigned first, const gs_plan_t *plan) {
   b->plans[number].first = first;
   b->plans[number].end = first + plan->steps;
   b->plans[number].has_loads = plan->load_count != 0;
+  put_waits(b, first, first + plan->steps);
   gs_cache_flush(&b->cache, &b->e);
   if (!put_places(b, first, plan, number) || !put_planned_strip(b, first, plan, number))
     return false;

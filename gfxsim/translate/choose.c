@@ -362,6 +362,13 @@ static bool is_ordered(const gs_inst_t *in) {
   }
 }
 
+/* A wait for some of the wave's stores, at least. */
+static bool awaits_stores(const gs_inst_t *in, const char *handler) {
+  enum { NOT_WAITED = 63 };
+  return strcmp(handler, "s_waitcnt_vscnt") == 0 ||
+         (strcmp(handler, "s_waitcnt") == 0 && in->imm1 != NOT_WAITED);
+}
+
 static gs_step_kind_t kind_of_call(const gs_inst_t *in) {
   switch (in->op->encoding) {
   case GS_ENC_SMEM:
@@ -391,6 +398,7 @@ gs_choice_t gs_choose(gs_finder_t *finder, const gs_inst_t *in) {
   const char *const handler = handler_names[in->op - gs_opcodes];
   choice.writes_exec = writes_exec(in, handler);
   choice.is_ordered = is_ordered(in);
+  choice.awaits_stores = awaits_stores(in, handler);
   for (size_t i = 0; i < sizeof flow / sizeof *flow; i++)
     if (strcmp(flow[i].name, handler) == 0)
       choice.kind = flow[i].kind;

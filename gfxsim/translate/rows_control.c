@@ -2,6 +2,8 @@
  * handlers, fences. Not here: in what order they are joined (block.c). */
 #include "translate/stencil.h"
 
+#include "isa/stream.h"
+
 #define GS_CONTROL(name)                                                                                     \
   void gs_stencil_##name(gs_wave_t *w);                                                                      \
   void gs_stencil_##name(gs_wave_t *w)
@@ -169,5 +171,10 @@ GS_CONTROL(fence) {
     w->unfenced = false;
     atomic_thread_fence(memory_order_seq_cst);
   }
+  gs_stencil_next(w);
+}
+/* A wait for stores. */
+GS_CONTROL(await_streams) {
+  gs_stream_await(w);
   gs_stencil_next(w);
 }

@@ -508,6 +508,203 @@ static void test_store_before_invalidation(void **state) {
   store_before_load(state, "buffer_wbinvl1", "");
 }
 
+/* ---- Rows that are stored past the host's caches ---- */
+
+#define ROWS UINT64_C(0x700000000)
+enum {
+  ROW_BYTES = 256,
+  BATCH_ROWS = 17, /* as many as it takes for waits not to end that */
+  BATCHES = 12000,
+  ROWS_BYTES = BATCHES * BATCH_ROWS * ROW_BYTES
+};
+
+/* The second workgroup waits for the first one's rows, batch by batch, and looks at the last one of each: a
+ * store behind a wait comes behind all of them. */
+static void test_stores_behind_rows(void **state) {
+  enum { ROUNDS = 8 }; /* one sees it about every second time */
+  const bool is_gfx9 = isa_part(state) & GS_GFX9;
+  uint32_t *const rows = pages(ROWS_BYTES);
+  unsigned wrong = 0;
+  char text[2048];
+  bench_t b;
+  bench_init(&b, state, 2);
+  map(b.device, ROWS, ROWS_BYTES, rows, GS_VM_READ | GS_VM_WRITE);
+  snprintf(text, sizeof text,
+           "s_mov_b32 s10, 0\n"
+           "s_mov_b32 s11, %d\n"
+           "s_mov_b64 s[14:15], 0\n"
+           "s_mov_b32 s7, 0\n"
+           "v_lshlrev_b32 v1, 2, v0\n"
+           "v_mov_b32 v2, 0\n"
+           "s_cmp_eq_u32 s2, 0\n"
+           "s_cbranch_scc0 look\n"
+           "batch: s_add_u32 s7, s7, 1\n"
+           "v_mov_b32 v3, s7\n"
+           "s_movk_i32 s8, %d\n"
+           "row: global_store_dword v1, v3, s[10:11]\n"
+           "v_add%s_u32 v1, %d, v1\n"
+           "s_sub_u32 s8, s8, 1\n"
+           "s_cmp_eq_u32 s8, 0\n"
+           "s_cbranch_scc0 row\n"
+           "s_waitcnt%s\n"
+           "s_mov_b64 exec, 1\n"
+           "global_store_dword v2, v3, s[0:1]\n"
+           "s_mov_b64 exec, -1\n"
+           "s_cmp_lt_u32 s7, %d\n"
+           "s_cbranch_scc1 batch\n"
+           "s_endpgm\n"
+           "look: s_movk_i32 s9, 100\n"
+           "pause: s_sub_u32 s9, s9, 1\n"
+           "s_cmp_eq_u32 s9, 0\n"
+           "s_cbranch_scc0 pause\n"
+           "global_load_dword v4, v2, s[0:1] glc\n"
+           "s_waitcnt vmcnt(0)\n"
+           "v_readfirstlane_b32 s7, v4\n"
+           "s_mul_i32 s8, s7, %d\n"
+           "s_max_i32 s8, s8, %d\n"
+           "v_add%s_u32 v5, s8, v1\n"
+           "global_load_dword v6, v5, s[10:11] offset:-%d glc\n"
+           "s_waitcnt vmcnt(0)\n"
+           "v_cmp_lt_u32 vcc, v6, s7\n"
+           "s_or_b64 s[14:15], s[14:15], vcc\n"
+           "s_cmp_lt_u32 s7, %d\n"
+           "s_cbranch_scc1 look\n"
+           "s_or_b32 s14, s14, s15\n"
+           "v_mov_b32 v7, s14\n"
+           "global_store_dword v2, v7, s[0:1] offset:256\n"
+           "s_endpgm\n",
+           (int)(ROWS >> 32), BATCH_ROWS, is_gfx9 ? "" : "_nc", ROW_BYTES,
+           is_gfx9 ? " vmcnt(0)" : "_vscnt null, 0", BATCHES, BATCH_ROWS * ROW_BYTES, ROW_BYTES,
+           is_gfx9 ? "" : "_nc", ROW_BYTES, BATCHES);
+  load(&b, text);
+  for (unsigned round = 0; round < ROUNDS; round++) {
+    memset(rows, 0, ROWS_BYTES);
+    b.out[0] = 0;
+    assert_int_equal(run_line(&b, 2 * 64, 64), GS_DONE);
+    assert_int_equal(b.out[0], BATCHES);
+    assert_int_equal(b.out[64], 0);
+    for (uint32_t i = 0; i < ROWS_BYTES / 4; i++)
+      wrong += rows[i] != i / (BATCH_ROWS * ROW_BYTES / 4) + 1;
+    assert_int_equal(wrong, 0);
+  }
+  bench_fini(&b);
+  munmap(rows, ROWS_BYTES);
+}
+
+/* Rows of `dwords` dwords a lane from byte `first` on that hold where they are. */
+static void load_rows(bench_t *b, unsigned dwords, unsigned first, unsigned rows) {
+  static const char *const suffixes[] = {"", "x2", "x3", "x4"};
+  const unsigned bytes = dwords * ROW_BYTES;
+  char text[1024];
+  snprintf(text, sizeof text,
+           "s_mov_b32 s10, 0\n"
+           "s_mov_b32 s11, %d\n"
+           "s_mov_b32 s8, 0\n"
+           "v_mul_u32_u24 v1, %u, v0\n"
+           "v_add_u32 v1, %u, v1\n"
+           "row: v_mov_b32 v4, v1\n"
+           "v_add_u32 v5, 4, v1\n"
+           "v_add_u32 v6, 8, v1\n"
+           "v_add_u32 v7, 12, v1\n"
+           "global_store_dword%s v1, v[4:%u], s[10:11]\n"
+           "v_add_u32 v1, %u, v1\n"
+           "s_add_u32 s8, s8, 1\n"
+           "s_cmp_lt_u32 s8, %u\n"
+           "s_cbranch_scc1 row\n"
+           "s_endpgm\n",
+           (int)(ROWS >> 32), 4 * dwords, first, suffixes[dwords - 1], 3 + dwords, bytes, rows);
+  load(b, text);
+}
+static void test_rows_of_each_width(void **state) {
+  uint32_t *const rows = pages(ROWS_BYTES);
+  for (unsigned i = 0; i < 8; i++) {
+    const unsigned dwords = 1 + i % 4, first = i / 4, count = ROWS_BYTES / ROW_BYTES / dwords - 1;
+    unsigned wrong = 0;
+    bench_t b;
+    bench_init(&b, state, 1);
+    map(b.device, ROWS, ROWS_BYTES, rows, GS_VM_READ | GS_VM_WRITE);
+    load_rows(&b, dwords, 4 * first, count);
+    memset(rows, 0, ROWS_BYTES);
+    assert_int_equal(run_line(&b, 64, 64), GS_DONE);
+    for (uint32_t k = first; k < first + count * dwords * ROW_BYTES / 4; k++)
+      wrong += rows[k] != 4 * k;
+    assert_int_equal(wrong, 0);
+    bench_fini(&b);
+  }
+  munmap(rows, ROWS_BYTES);
+}
+
+/* Stores of all lanes to one dword are no rows, however many follow each other. */
+static void test_dwords_behind_each_other(void **state) {
+  enum { STEP = 64, COUNT = 10 << 20 };
+  uint32_t *const rows = pages(COUNT);
+  char text[1024];
+  unsigned wrong = 0;
+  bench_t b;
+  bench_init(&b, state, 1);
+  map(b.device, ROWS, COUNT, rows, GS_VM_READ | GS_VM_WRITE);
+  snprintf(text, sizeof text,
+           "s_mov_b32 s10, 0\n"
+           "s_mov_b32 s11, %d\n"
+           "v_mov_b32 v1, 0\n"
+           "row: global_store_dword v1, v1, s[10:11]\n"
+           "v_add_u32 v1, %d, v1\n"
+           "v_readfirstlane_b32 s8, v1\n"
+           "s_cmp_lt_u32 s8, %d\n"
+           "s_cbranch_scc1 row\n"
+           "s_endpgm\n",
+           (int)(ROWS >> 32), STEP, COUNT);
+  load(&b, text);
+  assert_int_equal(run_line(&b, 64, 64), GS_DONE);
+  for (uint32_t i = 0; i < COUNT / 4; i++)
+    wrong += rows[i] != (i % (STEP / 4) ? 0 : 4 * i);
+  assert_int_equal(wrong, 0);
+  bench_fini(&b);
+  munmap(rows, COUNT);
+}
+
+/* Another thread that looks at a kernel's last store whenever one has ended. */
+typedef struct listener {
+  volatile uint32_t *last;
+  atomic_bool has_ended;
+  unsigned rounds, seen;
+} listener_t;
+
+static void *listen(void *argument) {
+  listener_t *const l = argument;
+  for (unsigned round = 0; round < l->rounds; round++) {
+    while (!atomic_load_explicit(&l->has_ended, memory_order_acquire))
+      continue;
+    l->seen += *l->last != 0;
+    *l->last = 0;
+    atomic_store_explicit(&l->has_ended, false, memory_order_release);
+  }
+  return NULL;
+}
+
+/* Who hears of a kernel's end sees what it has stored. */
+static void test_end_behind_rows(void **state) {
+  enum { SIZE = 9 << 20, ROUNDS = 200 };
+  uint32_t *const rows = pages(SIZE);
+  listener_t l = {.last = &rows[SIZE / 4 - 1], .rounds = ROUNDS};
+  pthread_t thread;
+  bench_t b;
+  bench_init(&b, state, 1);
+  map(b.device, ROWS, SIZE, rows, GS_VM_READ | GS_VM_WRITE);
+  load_rows(&b, 4, 0, SIZE / ROW_BYTES / 4);
+  assert_int_equal(pthread_create(&thread, NULL, listen, &l), 0);
+  for (unsigned round = 0; round < ROUNDS; round++) {
+    assert_int_equal(run_line(&b, 64, 64), GS_DONE);
+    atomic_store_explicit(&l.has_ended, true, memory_order_release);
+    while (atomic_load_explicit(&l.has_ended, memory_order_acquire))
+      continue;
+  }
+  pthread_join(thread, NULL);
+  assert_int_equal(l.seen, ROUNDS);
+  bench_fini(&b);
+  munmap(rows, SIZE);
+}
+
 /* Registers indexed through M0, with a scalar instruction in between, which indexing leaves alone. */
 static void test_register_index(void **state) {
   bench_t b;
@@ -914,6 +1111,10 @@ int main(void) {
       isa_part_test_on(test_waiting_groups_spinning, GS_GFX90A),
       isa_part_test_on(test_store_before_load, GS_GFX90A),
       isa_part_test_on(test_store_before_invalidation, GS_GFX90A),
+      isa_part_test_on(test_stores_behind_rows, GS_GFX90A | GS_GFX1030),
+      isa_part_test_on(test_rows_of_each_width, GS_GFX90A),
+      isa_part_test_on(test_dwords_behind_each_other, GS_GFX90A),
+      isa_part_test_on(test_end_behind_rows, GS_GFX90A),
       isa_part_test_on(test_spinning_in_a_row, GS_GFX90A),
       isa_part_test(test_register_index),
       isa_part_test(test_fresh_state),
