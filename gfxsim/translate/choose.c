@@ -347,19 +347,26 @@ static bool may_store(const gs_inst_t *in) {
   return in->op->flags & (GS_OPF_STORE | GS_OPF_ATOMIC);
 }
 
-/* On x86-64 a load may be older than a store before it, and nothing else has another order than in the code.
- * So there is a fence between a store and such a load, but only if the load looks past the GPU's caches: what
- * others load may be old on a card, whatever the wave waits for, until it invalidates the caches, which is a
- * fence by itself. Caches that a workgroup shares, and its memory, are one thread's here. */
-static bool is_ordered(const gs_inst_t *in) {
+/* Memory but LDS. */
+static bool accesses_memory(const gs_inst_t *in) {
   switch (in->op->encoding) {
   case GS_ENC_SMEM:
   case GS_ENC_FLAT:
   case GS_ENC_GLOBAL:
+  case GS_ENC_SCRATCH:
   case GS_ENC_MUBUF:
-  case GS_ENC_MTBUF: return !may_store(in) && (in->glc || in->dlc || in->scc);
+  case GS_ENC_MTBUF: return true;
   default: return false;
   }
+}
+
+/* On x86-64 a load may be older than a store before it, and nothing else has another order than in the code,
+ * but for rows that are stored past the caches (isa/stream.h). So there is a fence between a store and such a
+ * load, but only if the load looks past the GPU's caches: what others load may be old on a card, whatever the
+ * wave waits for, until it invalidates the caches, which is a fence by itself. Caches that a workgroup
+ * shares, and its memory, are one thread's here. */
+static bool is_ordered(const gs_inst_t *in) {
+  return accesses_memory(in) && !may_store(in) && (in->glc || in->dlc || in->scc);
 }
 
 /* A wait for some of the wave's stores, at least. */
@@ -370,15 +377,9 @@ static bool awaits_stores(const gs_inst_t *in, const char *handler) {
 }
 
 static gs_step_kind_t kind_of_call(const gs_inst_t *in) {
-  switch (in->op->encoding) {
-  case GS_ENC_SMEM:
-  case GS_ENC_FLAT:
-  case GS_ENC_GLOBAL:
-  case GS_ENC_SCRATCH:
-  case GS_ENC_MUBUF:
-  case GS_ENC_MTBUF: return may_store(in) ? GS_STEP_CALL_STORE : GS_STEP_CALL;
-  default: return is_scalar(in) ? GS_STEP_LAST : GS_STEP_CALL;
-  }
+  if (accesses_memory(in))
+    return may_store(in) ? GS_STEP_CALL_STORE : GS_STEP_CALL;
+  return is_scalar(in) ? GS_STEP_LAST : GS_STEP_CALL;
 }
 
 static gs_step_kind_t kind_of_stencil(const gs_inst_t *in) {
