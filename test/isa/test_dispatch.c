@@ -518,17 +518,11 @@ enum {
   ROWS_BYTES = BATCHES * BATCH_ROWS * ROW_BYTES
 };
 
-/* The second workgroup waits for the first one's rows, batch by batch, and looks at the last one of each: a
- * store behind a wait comes behind all of them. */
-static void test_stores_behind_rows(void **state) {
-  enum { ROUNDS = 8 }; /* one sees it about every second time */
-  const bool is_gfx9 = isa_part(state) & GS_GFX9;
-  uint32_t *const rows = pages(ROWS_BYTES);
-  unsigned wrong = 0;
+/* The first workgroup stores rows, batch by batch, and behind each one its number. The second looks at the
+ * last row of the batch whose number it finds; out[64] says whether one was not there. */
+static void load_batches(bench_t *b) {
+  const bool is_gfx9 = isa_part(b->state) & GS_GFX9;
   char text[2048];
-  bench_t b;
-  bench_init(&b, state, 2);
-  map(b.device, ROWS, ROWS_BYTES, rows, GS_VM_READ | GS_VM_WRITE);
   snprintf(text, sizeof text,
            "s_mov_b32 s10, 0\n"
            "s_mov_b32 s11, %d\n"
@@ -576,7 +570,18 @@ static void test_stores_behind_rows(void **state) {
            (int)(ROWS >> 32), BATCH_ROWS, is_gfx9 ? "" : "_nc", ROW_BYTES,
            is_gfx9 ? " vmcnt(0)" : "_vscnt null, 0", BATCHES, BATCH_ROWS * ROW_BYTES, ROW_BYTES,
            is_gfx9 ? "" : "_nc", ROW_BYTES, BATCHES);
-  load(&b, text);
+  load(b, text);
+}
+
+/* A store behind a wait comes behind all of the rows. */
+static void test_stores_behind_rows(void **state) {
+  enum { ROUNDS = 8 }; /* one sees it about every second time */
+  uint32_t *const rows = pages(ROWS_BYTES);
+  unsigned wrong = 0;
+  bench_t b;
+  bench_init(&b, state, 2);
+  map(b.device, ROWS, ROWS_BYTES, rows, GS_VM_READ | GS_VM_WRITE);
+  load_batches(&b);
   for (unsigned round = 0; round < ROUNDS; round++) {
     memset(rows, 0, ROWS_BYTES);
     b.out[0] = 0;
