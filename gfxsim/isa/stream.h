@@ -29,9 +29,8 @@ static inline void gs_stream_await(gs_wave_t *w) {
   stream->rows = 0;
 }
 
-#if defined(GS_STENCIL) && defined(__AVX2__) && !defined(GS_STENCIL_ONE)
-/* Whether rows of `n` dwords are to be stored at `at` like that, and notes that they are stored there. What
- * is shorter may be read from the caches. Rows come in any order, as groups and threads do, but not from far
+/* Whether rows are to be stored at `at` like that, and notes that they are stored there. What is shorter may
+ * be read from the caches. Rows come in any order, as groups and threads do, but not from far
  * away: where they do, something else begins. */
 static inline bool gs_stream_wants(gs_vm_stream_t *stream, uint64_t at) {
   enum { LINE = 64, NEAR = 1 << 20, LONG = 8 << 20 };
@@ -43,6 +42,5 @@ static inline bool gs_stream_wants(gs_vm_stream_t *stream, uint64_t at) {
   }
   return (int64_t)(at - stream->first) > LONG && at % LINE == 0;
 }
-#endif
 
 #endif

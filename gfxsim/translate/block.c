@@ -515,7 +515,7 @@ static bool put_strip_begin(block_t *b, unsigned strip, unsigned back) {
   return true;
 }
 
-/* Waits for stores among the steps from `first` to `end`, which none of these are: once, before them. */
+/* What the steps from `first` to `end`, none of which stores, have of waits for stores: once, before them. */
 static void put_waits(block_t *b, unsigned first, unsigned end) {
   unsigned i = first;
   while (i < end && !b->step[i].choice.awaits_stores)

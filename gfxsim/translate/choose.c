@@ -369,7 +369,7 @@ static bool is_ordered(const gs_inst_t *in) {
   return accesses_memory(in) && !may_store(in) && (in->glc || in->dlc || in->scc);
 }
 
-/* A wait for some of the wave's stores, at least. */
+/* Before gfx10 loads and stores have one counter. */
 static bool awaits_stores(const gs_inst_t *in, const char *handler) {
   enum { NOT_WAITED = 63 };
   return strcmp(handler, "s_waitcnt_vscnt") == 0 ||

@@ -34,8 +34,8 @@ typedef struct gs_choice {
   const gs_stencil_t *check, *strip_load;      /* of a load that can be in strips (plan.h), or NULL */
   /* Of what makes addresses, or of such a load: rows_linear.c has what they are. Each may be NULL. */
   const gs_stencil_t *linear, *ragged, *flat;
-  bool awaits_stores;
-  bool is_ordered; /* a load that must not be older than the wave's stores before it */
+  bool awaits_stores; /* a wait for some of the wave's stores, at least */
+  bool is_ordered;    /* a load that must not be older than the wave's stores before it */
   bool writes_exec;
   bool has_halves;    /* those for strips are for one half, and then for the other (gs_choose_half) */
   uint8_t first_half; /* the one that is done first */
