@@ -2,6 +2,7 @@
  * load it, and a machine without it gets reports without source lines. */
 #include "image/source_line.h"
 
+#include "base/condition.h"
 #include "base/process_memory.h"
 
 #include <dlfcn.h>
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* ---- lines of device code ---- */
@@ -65,22 +65,11 @@ typedef struct opening {
   dw_t dw;
 } opening_t;
 
-/* The time of waiting is that of a clock which nobody sets. */
-static bool init_condition(pthread_cond_t *condition) {
-  pthread_condattr_t attributes;
-  if (pthread_condattr_init(&attributes))
-    return false;
-  bool done =
-      !pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) && !pthread_cond_init(condition, &attributes);
-  pthread_condattr_destroy(&attributes);
-  return done;
-}
-
 static opening_t *new_opening(void) {
   opening_t *opening = calloc(1, sizeof *opening);
   if (!opening)
     return NULL;
-  if (init_condition(&opening->ended)) {
+  if (atmi_condition_init(&opening->ended)) {
     pthread_mutex_init(&opening->lock, NULL);
     return opening;
   }
@@ -123,10 +112,8 @@ static bool start_opening(opening_t *opening) {
 
 /* Waits for its end. False: it takes too long, or cannot be waited for, and frees itself some day. */
 static bool await_opening(opening_t *opening) {
-  struct timespec deadline;
+  struct timespec deadline = atmi_condition_deadline(PATIENCE_S * 1000);
   int status = 0;
-  clock_gettime(CLOCK_MONOTONIC, &deadline);
-  deadline.tv_sec += PATIENCE_S;
   pthread_mutex_lock(&opening->lock);
   while (!opening->has_ended && !status)
     status = pthread_cond_timedwait(&opening->ended, &opening->lock, &deadline);

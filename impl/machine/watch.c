@@ -1,6 +1,7 @@
 /* Asking devices for signs of life. */
 #include "machine/watch.h"
 
+#include "base/condition.h"
 #include "base/hsa.h"
 #include "device/signal_pool.h"
 #include "machine/fault.h"
@@ -98,11 +99,7 @@ static void look_after(atmi_device_t *device, probe_t *probe) {
 
 /* Sleeps until the next round; false if there is none. */
 static bool sleep_for_a_period(atmi_watch_t *watch) {
-  struct timespec until;
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_nsec += PERIOD_MS * 1000000L;
-  until.tv_sec += until.tv_nsec / 1000000000;
-  until.tv_nsec %= 1000000000;
+  struct timespec until = atmi_condition_deadline(PERIOD_MS);
   pthread_mutex_lock(&watch->lock);
   if (!watch->ending)
     pthread_cond_timedwait(&watch->changed, &watch->lock, &until);
@@ -137,9 +134,12 @@ atmi_watch_t *atmi_watch_create(void) {
   atmi_watch_t *watch = calloc(1, sizeof *watch);
   if (!watch)
     return NULL;
-  pthread_mutex_init(&watch->lock, NULL);
-  pthread_cond_init(&watch->changed, NULL);
-  return watch;
+  if (atmi_condition_init(&watch->changed)) {
+    pthread_mutex_init(&watch->lock, NULL);
+    return watch;
+  }
+  free(watch);
+  return NULL;
 }
 
 void atmi_watch_destroy(atmi_watch_t *watch) {
