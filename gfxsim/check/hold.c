@@ -1,33 +1,21 @@
 /* See hold.h. A program with one thread that launches pays for it and gains nothing, so that has a limit. */
 #include "check/hold.h"
 
-#include <time.h>
+#include "base/condition.h"
 
 /* A thread that is about to launch does so within the first time, unless the machine is busy. In vain a
  * program loses two thirds of a second, and then 20 us for each kernel. */
 enum { LONG_NS = 20000000, MOST_LONG = 16, SHORT_NS = 5000000, MOST_VAIN = 80, THEN_EACH = 256 };
 
-/* The time in `ns`. */
-static struct timespec from_now(long ns) {
-  struct timespec then;
-  clock_gettime(CLOCK_MONOTONIC, &then);
-  then.tv_nsec += ns;
-  then.tv_sec += then.tv_nsec / 1000000000;
-  then.tv_nsec %= 1000000000;
-  return then;
-}
-
 void gs_hold_init(gs_hold_t *hold, bool wanted) {
-  pthread_condattr_t by;
-  hold->wanted = wanted;
-  pthread_mutex_init(&hold->lock, NULL);
-  pthread_condattr_init(&by);
-  pthread_condattr_setclock(&by, CLOCK_MONOTONIC);
-  pthread_cond_init(&hold->came, &by);
-  pthread_condattr_destroy(&by);
+  hold->wanted = wanted && gs_condition_init(&hold->came) == 0;
+  if (hold->wanted)
+    pthread_mutex_init(&hold->lock, NULL);
 }
 
 void gs_hold_fini(gs_hold_t *hold) {
+  if (!hold->wanted)
+    return;
   pthread_cond_destroy(&hold->came);
   pthread_mutex_destroy(&hold->lock);
 }
@@ -46,7 +34,7 @@ void gs_hold_back(gs_hold_t *hold) {
     return;
   pthread_mutex_lock(&hold->lock);
   const uint64_t begun = hold->begun;
-  const struct timespec until = from_now(hold->vain < MOST_LONG ? LONG_NS : SHORT_NS);
+  const struct timespec until = gs_condition_deadline(hold->vain < MOST_LONG ? LONG_NS : SHORT_NS);
   if (hold->vain < MOST_VAIN || ++hold->turn % THEN_EACH == 0) {
     while (hold->begun == begun && pthread_cond_timedwait(&hold->came, &hold->lock, &until) == 0)
       ;

@@ -7,9 +7,9 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/clock.h"
+#include "base/condition.h"
 #include "base/thread.h"
 #include "packet/late.h"
 #include "packet/signal.h"
@@ -32,7 +32,7 @@ typedef struct flight {
   bool with_scratch;
   bool index_first; /* the read index moves before the signal changes */
   bool holds_back;
-  uint64_t index, signal, start;
+  uint64_t index, signal, start, end; /* the last two: when the kernel ran, in ticks */
   gs_dispatch_t dispatch;
   gs_landing_t landing;
   gs_late_t late;
@@ -45,8 +45,8 @@ struct gs_flights {
   gs_late_t late; /* of the queue's thread */
   pthread_mutex_t lock;
   pthread_cond_t changed;
-  pthread_mutex_t turn; /* of a deterministic machine: one kernel at a time */
-  uint64_t last_ended;  /* index of a packet whose kernel has ended, + 1: the highest */
+  bool runs;           /* a kernel, in a deterministic machine: one at a time */
+  uint64_t last_ended; /* index of a packet whose kernel has ended, + 1: the highest */
   bool quit;
   flight_t flight[FLIGHTS];
 };
@@ -55,40 +55,47 @@ static bool stopped(const gs_flights_t *flights) {
   return atomic_load_explicit(flights->config.stop, memory_order_relaxed);
 }
 
-static struct timespec deadline_in(uint64_t ns) {
-  struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  const uint64_t end = (uint64_t)now.tv_nsec + ns;
-  return (struct timespec){.tv_sec = now.tv_sec + (time_t)(end / 1000000000),
-                           .tv_nsec = (long)(end % 1000000000)};
-}
-
 /* Lets the next packets go first, for a while. Lock held. */
 static void hold_back(gs_flights_t *flights, const flight_t *flight) {
-  const struct timespec deadline = deadline_in(flights->config.deterministic ? LONG_HOLD_NS / 10 : HOLD_NS);
+  const struct timespec deadline =
+      gs_condition_deadline(flights->config.deterministic ? LONG_HOLD_NS / 10 : HOLD_NS);
   while (flights->last_ended <= flight->index + 1 && !flights->quit && !stopped(flights))
     if (pthread_cond_timedwait(&flights->changed, &flights->lock, &deadline) == ETIMEDOUT)
       return;
 }
 
+/* Waits for the turn of this flight, but not for ever: the kernel that runs may be waiting for this one. Lock
+ * held. */
+static bool take_turn(gs_flights_t *flights) {
+  const struct timespec deadline = gs_condition_deadline(LONG_HOLD_NS);
+  while (flights->runs && !flights->quit)
+    if (pthread_cond_timedwait(&flights->changed, &flights->lock, &deadline) == ETIMEDOUT)
+      break;
+  const bool taken = !flights->runs;
+  flights->runs = true;
+  return taken;
+}
+
+/* Lock held on entry and exit. */
 static void run_kernel(gs_flights_t *flights, flight_t *flight) {
-  bool turn = false;
-  if (flights->config.deterministic) {
-    const struct timespec deadline = deadline_in(LONG_HOLD_NS);
-    turn = pthread_mutex_timedlock(&flights->turn, &deadline) == 0;
-  }
+  const bool has_turn = flights->config.deterministic && take_turn(flights);
+  pthread_mutex_unlock(&flights->lock);
   gs_late_perhaps(&flight->late, GS_ORDER_LATE); /* its arguments are read when it runs */
   flight->start = gs_clock_ticks();
   flight->landing.outcome = gs_device_run(flights->config.device, &flight->dispatch, &flight->landing.fault);
-  if (turn)
-    pthread_mutex_unlock(&flights->turn);
+  flight->end = gs_clock_ticks();
+  pthread_mutex_lock(&flights->lock);
+  if (!has_turn)
+    return;
+  flights->runs = false;
+  pthread_cond_broadcast(&flights->changed);
 }
 
 static void complete(gs_flights_t *flights, flight_t *flight) {
   uint32_t event_id = 0;
   gs_bus_enter(&flight->bus);
   flight->landing.signal_failed =
-      !gs_signal_complete(&flight->bus, flight->signal, flight->start, gs_clock_ticks(), &event_id);
+      !gs_signal_complete(&flight->bus, flight->signal, flight->start, flight->end, &event_id);
   if (flight->landing.signal_failed)
     flight->landing.fault = flight->bus.fault;
   gs_bus_leave(&flight->bus);
@@ -100,9 +107,7 @@ static void complete(gs_flights_t *flights, flight_t *flight) {
 static void fly(gs_flights_t *flights, flight_t *flight) {
   if (flight->holds_back)
     hold_back(flights, flight);
-  pthread_mutex_unlock(&flights->lock);
   run_kernel(flights, flight);
-  pthread_mutex_lock(&flights->lock);
   const bool done = flight->landing.outcome == GS_DONE;
   if (done && flight->index_first) {
     flight->state = FLIGHT_LANDED;
@@ -141,9 +146,11 @@ gs_flights_t *gs_flights_create(const gs_engine_config_t *config) {
     return NULL;
   flights->config = *config;
   flights->late = (gs_late_t){config->order, gs_random_of(config->seed, config->ordinal, config->queue)};
+  if (gs_condition_init(&flights->changed)) {
+    free(flights);
+    return NULL;
+  }
   pthread_mutex_init(&flights->lock, NULL);
-  pthread_mutex_init(&flights->turn, NULL);
-  pthread_cond_init(&flights->changed, NULL);
   for (unsigned i = 0; i < FLIGHTS; i++)
     flights->flight[i].all = flights;
   return flights;
@@ -164,7 +171,6 @@ void gs_flights_destroy(gs_flights_t *flights) {
     gs_device_unreserve(flights->config.device);
   }
   pthread_cond_destroy(&flights->changed);
-  pthread_mutex_destroy(&flights->turn);
   pthread_mutex_destroy(&flights->lock);
   free(flights);
 }

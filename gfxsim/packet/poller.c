@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/condition.h"
 #include "base/thread.h"
 
 enum {
@@ -36,24 +37,13 @@ static uint64_t now_ns(void) {
   return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-static int cond_init_monotonic(pthread_cond_t *cond) {
-  pthread_condattr_t attributes;
-  if (pthread_condattr_init(&attributes))
-    return -1;
-  int status = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-  if (!status)
-    status = pthread_cond_init(cond, &attributes);
-  pthread_condattr_destroy(&attributes);
-  return status ? -1 : 0;
-}
-
 gs_poller_t *gs_poller_create(void) {
   gs_poller_t *poller = calloc(1, sizeof *poller);
   if (!poller)
     return NULL;
   if (pthread_mutex_init(&poller->lock, NULL))
     goto no_lock;
-  if (cond_init_monotonic(&poller->changed))
+  if (gs_condition_init(&poller->changed))
     goto no_condition;
   return poller;
 no_condition:
@@ -79,7 +69,7 @@ void gs_poller_destroy(gs_poller_t *poller) {
 
 int gs_parked_init(gs_parked_t *parked, bool (*pending)(const void *owner), const void *owner) {
   *parked = (gs_parked_t){.pending = pending, .owner = owner};
-  return cond_init_monotonic(&parked->wake);
+  return gs_condition_init(&parked->wake);
 }
 
 void gs_parked_fini(gs_parked_t *parked) {
@@ -113,11 +103,9 @@ static void *poller_main(void *argument) {
       continue;
     }
     look(poller);
-    const uint64_t now = now_ns();
-    const uint64_t period = period_ns(poller, now);
-    const uint64_t until = now + (poller->awake && period < HELPED_PERIOD_NS ? HELPED_PERIOD_NS : period);
-    const struct timespec deadline = {.tv_sec = (time_t)(until / 1000000000),
-                                      .tv_nsec = (long)(until % 1000000000)};
+    const uint64_t period = period_ns(poller, now_ns());
+    const struct timespec deadline =
+        gs_condition_deadline(poller->awake && period < HELPED_PERIOD_NS ? HELPED_PERIOD_NS : period);
     atomic_store_explicit(&poller->slow, period > 5 * SHORTEST_PERIOD_NS, memory_order_relaxed);
     pthread_cond_timedwait(&poller->changed, &poller->lock, &deadline);
   }

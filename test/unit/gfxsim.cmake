@@ -1,7 +1,7 @@
 # gfxsim without its interpreter: base, packet processors, machine and thunk on a stub device; then ROCr on the real library. (Of isa,
 # what the checker refers to where nothing is optimised away.)
 set(GFXSIM_ON_STUB
-    base/clock.c base/cost.c base/log.c base/options.c base/strict.c base/thread.c base/vm.c
+    base/clock.c base/condition.c base/cost.c base/log.c base/options.c base/strict.c base/thread.c base/vm.c
     check/blocks.c check/bounds.c check/check.c check/copies.c check/digest.c check/findings.c check/hold.c check/host.c check/host_read.c check/step.c check/x86.c check/init_shadow.c check/kernels.c check/name.c check/sarif.c check/share.c check/suppress.c check/sweep.c check/team_stack.c check/text.c check/traffic.c
     check/transfer.c
     exec/deal.c exec/guard.c exec/profile.c exec/source_line.c exec/symbol.c
