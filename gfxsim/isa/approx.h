@@ -112,17 +112,6 @@ static inline int64_t gs_to_even(int64_t x, unsigned shift) {
   return (x + half - 1 + (x >> shift & 1)) >> shift;
 }
 
-/* A product of 24 bits in units of 2^-36, given in units of 2^-59: from 2^47 on its last bit is 0. */
-static inline int64_t gs_product24(int64_t product) {
-  return product >> 47 ? gs_to_even(product, 24) * 2 : gs_to_even(product, 23);
-}
-
-/* A linear term, a product rounded at bit `grain` that loses the bits below `unit` when it is added to the
- * constant: the sum is cut off. */
-static inline int64_t gs_rising(int64_t product, unsigned grain, unsigned unit) {
-  return gs_to_even(product, grain) >> (unit - grain);
-}
-
 /* The significand of a float, in [2^23, 2^24]. */
 static inline uint32_t gs_significand(int64_t x, unsigned shift) {
   return (uint32_t)gs_to_even(x, shift);
@@ -146,7 +135,7 @@ static inline unsigned gs_sqrt_piece(unsigned odd, uint32_t m) {
 /* Products are rounded to 24 bits, ties to even, as floats have them; so what is done with them is, too:
  * twice as many fit into a vector of the host as of anything wider. */
 
-/* a * b + c, rounded once. `a` and `b` are integers, and so is the sum, of less than 53 bits. */
+/* a * b + c, rounded once. The exact sum has less than 53 bits. */
 static inline float gs_fused_sum(float a, float b, float c) {
 #ifdef __FMA__
   return fmaf(a, b, c);
@@ -159,22 +148,19 @@ static inline float gs_product_from(float least, float a, float b) {
   const float product = a * b, small = gs_fused_sum(a, b, least) - least;
   return product >= least ? product : small;
 }
-/* A product rounded to a multiple of `unit`. */
-static inline float gs_product_at(float unit, float a, float b) {
-  const float magic = unit * 0x1p23f;
-  return gs_fused_sum(a, b, magic) - magic;
+/* x * x / 2^10, cut off, for the upper 17 bits of the distance. */
+static inline float gs_square(uint32_t f) {
+  /* x is y + z for two numbers that differ by its last bit; the square of that bit, a quarter, is cut off. */
+  return (float)(int32_t)((f >> 8) * ((f + 128) >> 8) >> 8);
 }
-/* x * x / 2^10, cut off; x has 17 bits. */
-static inline float gs_square(float x) {
-  const float square = x * x, scaled = square * 0x1p-10f, down = floorf(scaled);
-  const bool is_above = gs_fused_sum(x, x, -square) < 0;
-  return down - (is_above && down == scaled ? 1.0f : 0.0f);
-}
-/* The terms of second and third order at `f`, a distance of 24 bits, where the third weakens the second. */
-static inline int32_t gs_curve_of(gs_cubic_t c, uint32_t f, unsigned shift2, float unit3) {
-  const float third = gs_product_at(unit3, (float)(int32_t)c.c3, (float)(int32_t)((f >> 4) + 1));
-  const float slope = (float)(int32_t)(c.c2 << shift2) - third / unit3;
-  return (int32_t)(gs_product_from(0x1p46f, slope, gs_square((float)(int32_t)(f >> 7))) * 0x1p-23f);
+/* The terms of second and third order at `f`, a distance of 24 bits, in units of 2^23. The third, a product
+ * rounded to a multiple of `unit3`, weakens the second. */
+static inline int32_t gs_curve_of(gs_cubic_t c, uint32_t f, float unit2, float unit3) {
+  const float whole = 0x1p23f; /* numbers from there on have no fraction */
+  const float distance = gs_fused_sum((float)(int32_t)(f & ~15u), 0x1p-4f / unit3, 1 / unit3);
+  const float third = gs_fused_sum((float)(int32_t)c.c3, distance, whole);
+  const float slope = gs_fused_sum((float)(int32_t)c.c2, unit2, whole) - third;
+  return (int32_t)gs_product_from(whole, slope * 0x1p-23f, gs_square(f));
 }
 
 /* high * 64 + low. */
@@ -182,35 +168,35 @@ typedef struct gs_sum {
   int32_t high, low;
 } gs_sum_t;
 
-/* The sum as a multiple of 2^(6 + shift), ties to even. */
-static inline uint32_t gs_rounded_sum(gs_sum_t sum, unsigned shift) {
-  const uint32_t high = (uint32_t)(sum.high + (sum.low >> 6)), is_cut = (sum.low & 63) != 0;
-  return (high + (1u << (shift - 1)) - 1 + ((high >> shift & 1) | is_cut)) >> shift;
+/* The sum, of 30 bits or more, in units of 64, as a float: ties to even. */
+static inline float gs_rounded_sum(gs_sum_t sum) {
+  const int32_t high = sum.high + (sum.low >> 6);
+  return (float)(high | ((sum.low & 63) != 0)); /* what is cut off decides about ties */
 }
 /* 1 / (1 + m / 2^29), in units of 2^-35. */
 static inline gs_sum_t gs_rcp_significand(gs_cubic_t c, uint32_t m, int32_t half) {
   const uint32_t f = m & 0xffffff;
-  const float linear = gs_product_from(0x1p43f, (float)(int32_t)c.c1, (float)(int32_t)f);
-  return (gs_sum_t){(c.c0 * 2 + (m >> 24 ? half : 0)) * 4 - (int32_t)ceilf(linear * 0x1p-21f),
-                    gs_curve_of(c, f, 8, 0x1p12f)};
+  const float linear = gs_product_from(0x1p22f, (float)(int32_t)c.c1, (float)(int32_t)f * 0x1p-21f);
+  return (gs_sum_t){(c.c0 * 2 + (m >> 24 ? half : 0)) * 4 - (int32_t)ceilf(linear),
+                    gs_curve_of(c, f, 0x1p8f, 0x1p12f)};
 }
 
 /* 1 / sqrt(x), x = 1 + m / 2^29 or twice that, in units of 2^-36. Bits 4 and 5 do not reach the linear term
  * of the last piece. */
 static inline gs_sum_t gs_rsq_significand(gs_cubic_t c, uint32_t m, int32_t half) {
   const uint32_t f = m & 0xffffff;
-  const float linear =
-      gs_product_from(0x1p42f, (float)(int32_t)c.c1, (float)(int32_t)(m >> 24 == 31 ? f & ~0x30u : f));
-  return (gs_sum_t){(c.c0 * 2 + (m >> 24 ? half : 0)) * 8 - (int32_t)ceilf(linear * 0x1p-21f) * 2,
-                    gs_curve_of(c, f, 9, 0x1p11f)};
+  const uint32_t looked_at = m >> 24 == 31 ? f & ~0x30u : f;
+  const float linear = gs_product_from(0x1p21f, (float)(int32_t)c.c1, (float)(int32_t)looked_at * 0x1p-21f);
+  return (gs_sum_t){(c.c0 * 2 + (m >> 24 ? half : 0)) * 8 - (int32_t)ceilf(linear) * 2,
+                    gs_curve_of(c, f, 0x1p9f, 0x1p11f)};
 }
 
 /* sqrt(x), likewise, of which one bit less is looked at; in units of 2^-35. */
 static inline gs_sum_t gs_sqrt_significand(gs_cubic_t c, uint32_t m, int32_t half) {
   const uint32_t f = m >> 1 & 0xffffff;
-  const float linear = gs_product_from(0x1p44f, (float)(int32_t)c.c1, (float)(int32_t)f);
-  return (gs_sum_t){(c.c0 * 2 + (m >> 25 == 15 ? 0 : half)) * 8 + (int32_t)floorf(linear * 0x1p-22f) * 2,
-                    -gs_curve_of(c, f, 8, 0x1p11f)};
+  const float linear = gs_product_from(0x1p22f, (float)(int32_t)c.c1, (float)(int32_t)f * 0x1p-22f);
+  return (gs_sum_t){(c.c0 * 2 + (m >> 25 == 15 ? 0 : half)) * 8 + (int32_t)linear * 2,
+                    -gs_curve_of(c, f, 0x1p8f, 0x1p11f)};
 }
 
 /* ---- f32: the unit knows no denormals, neither as operands nor as results ---- */
@@ -255,10 +241,8 @@ static inline unsigned gs_rcp_f32_piece(uint32_t x) {
   return gs_rcp_piece(gs_looked_at(x));
 }
 static inline uint32_t gs_rcp_f32_plain(gs_cubic_t c, uint32_t x) {
-  /* The result is fraction * 2^-24 for the significand of x, or 1 for a power of two. */
-  const uint32_t exponent = 253 - (gs_magnitude(x) >> 23) + ((x & GS_F32_FRACTION) == 0);
-  const uint32_t bits = gs_rounded_sum(gs_rcp_significand(c, gs_looked_at(x), 0), 5);
-  return (x & GS_F32_SIGN) | exponent << 23 | (bits & GS_F32_FRACTION);
+  const float sum = gs_rounded_sum(gs_rcp_significand(c, gs_looked_at(x), 0)); /* in units of 2^-29 */
+  return gs_bits_of_float(sum) + ((127u - 29) << 23) - (x & ~(uint32_t)GS_F32_FRACTION);
 }
 static inline uint32_t gs_rcp_f32_bits(uint32_t x, bool quiet) {
   if (gs_rcp_f32_is_plain(x))
@@ -278,9 +262,8 @@ static inline unsigned gs_rsq_f32_piece(uint32_t x) {
   return gs_rsq_piece(gs_is_odd(x), gs_looked_at(x));
 }
 static inline uint32_t gs_rsq_f32_plain(gs_cubic_t c, uint32_t x) {
-  const uint32_t half = (381 + gs_is_odd(x) - (x >> 23)) / 2; /* exponent of the result, or one more */
-  /* It may round up to a power of two. */
-  return ((half - 2) << 23) + gs_rounded_sum(gs_rsq_significand(c, gs_looked_at(x), 0), 6);
+  const float sum = gs_rounded_sum(gs_rsq_significand(c, gs_looked_at(x), 0)); /* in units of 2^-30 */
+  return gs_bits_of_float(sum) + (((382 - (x >> 23)) / 2 - 127 - 30) << 23);
 }
 static inline uint32_t gs_rsq_f32_bits(uint32_t x, bool quiet) {
   if (gs_rsq_f32_is_plain(x))
@@ -300,8 +283,8 @@ static inline unsigned gs_sqrt_f32_piece(uint32_t x) {
   return gs_sqrt_piece(gs_is_odd(x), gs_looked_at(x));
 }
 static inline uint32_t gs_sqrt_f32_plain(gs_cubic_t c, uint32_t x) {
-  const uint32_t half = ((x >> 23) + 127 - gs_is_odd(x)) / 2;
-  return ((half - 1) << 23) + gs_rounded_sum(gs_sqrt_significand(c, gs_looked_at(x), 0), 6);
+  const float sum = gs_rounded_sum(gs_sqrt_significand(c, gs_looked_at(x), 0)); /* in units of 2^-29 */
+  return gs_bits_of_float(sum) + ((((x >> 23) + 127) / 2 - 127 - 29) << 23);
 }
 static inline uint32_t gs_sqrt_f32_bits(uint32_t x, bool quiet) {
   if (gs_sqrt_f32_is_plain(x))
@@ -316,20 +299,34 @@ static inline uint32_t gs_sqrt_f32_bits(uint32_t x, bool quiet) {
 
 /* ---- Powers of two ---- */
 
-/* 2^(fraction / 2^29) in units of 2^-36. */
-static inline int64_t gs_exp_significand(gs_cubic_t c, uint32_t fraction) {
-  const int64_t f = fraction & 0xffffff, g = f >> 6, product = c.c1 * f;
-  const int64_t slope = gs_to_even(((int64_t)c.c2 << 7) + c.c3 * g, 7);
-  return ((int64_t)c.c0 + gs_rising(product, product >> 47 ? 24 : 23, 24)) * 256 +
-         gs_product24((g * g >> 12) * slope);
+/* A number: its integer, and the rest in units of 2^-29. Negative ones are counted from the next lower
+ * integer with the complement of the bits, which is a unit too little. */
+typedef struct gs_power {
+  int32_t integer;
+  uint32_t fraction;
+} gs_power_t;
+
+static inline gs_power_t gs_power(uint32_t x) {
+  const uint32_t size = gs_magnitude(x), has_power = -(uint32_t)(size < 0x43000000); /* below 128 */
+  const float magnitude = gs_float_of_bits(size & has_power);
+  const int32_t integer = (int32_t)magnitude, sign = -(int32_t)(x >> 31);
+  const int32_t fraction = (int32_t)((magnitude - (float)integer) * 0x1p29f);
+  return (gs_power_t){integer ^ sign, (uint32_t)(fraction ^ sign) & 0x1fffffff};
 }
 
-/* A number in units of 2^-29. Negative ones are counted from the next lower integer with the complement of
- * the bits, which is a unit too little. */
-static inline int64_t gs_exp_fixed(uint32_t x) {
-  const uint64_t significand = (x & GS_F32_FRACTION) | GS_F32_LEAST;
-  const int64_t fixed = (int64_t)(significand << 18 >> ((139 - (gs_magnitude(x) >> 23)) & 63));
-  return fixed ^ -(int64_t)(x >> 31);
+/* g * g / 2^12, cut off; g has 18 bits. */
+static inline float gs_square18(uint32_t g) {
+  const uint32_t y = g >> 2, z = g & 3; /* (4y + z)^2 / 16, which has room, and loses nothing that matters */
+  return (float)(int32_t)((y * y + ((y * z + (z * z >> 3)) >> 1)) >> 8);
+}
+
+/* 2^(fraction / 2^29), in units of 2^-36. */
+static inline gs_sum_t gs_exp_significand(gs_cubic_t c, uint32_t fraction) {
+  const uint32_t f = fraction & 0xffffff, g = f >> 6, fine = (c.c2 << 7) + c.c3 * g;
+  const uint32_t slope = (fine + 63 + (fine >> 7 & 1)) >> 7;
+  const float linear = gs_product_from(0x1p23f, (float)(int32_t)c.c1, (float)(int32_t)f * 0x1p-23f);
+  const float curve = gs_product_from(0x1p23f, (float)(int32_t)slope, gs_square18(g) * 0x1p-23f);
+  return (gs_sum_t){(c.c0 + (int32_t)(linear * 0.5f)) * 4, (int32_t)curve};
 }
 
 /* Neither so small that the result is 1, nor from 2^7 on, where it is no number. */
@@ -337,26 +334,32 @@ static inline bool gs_exp_f32_is_plain(uint32_t x) {
   return gs_magnitude(x) - (UINT32_C(103) << 23) < UINT32_C(31) << 23;
 }
 static inline unsigned gs_exp_f32_piece(uint32_t x) {
-  return (unsigned)gs_exp_fixed(x) >> 24 & (GS_PIECES - 1);
+  return gs_power(x).fraction >> 24;
+}
+static inline uint32_t gs_exp_f32_plain(gs_cubic_t c, uint32_t x) {
+  const gs_power_t power = gs_power(x);
+  const float sum = gs_rounded_sum(gs_exp_significand(c, power.fraction)); /* in units of 2^-30 */
+  const int32_t bits = (int32_t)gs_bits_of_float(sum) + (power.integer - 30) * GS_F32_LEAST;
+  return bits < GS_F32_LEAST ? 0 : (uint32_t)bits;
 }
 /* Halves are rounded once, for which the float's last bit tells whether bits were cut off. */
-static inline uint32_t gs_exp_plain(gs_cubic_t c, uint32_t x, bool odd) {
-  const int64_t fixed = gs_exp_fixed(x), wide = gs_exp_significand(c, (uint32_t)fixed & 0x1fffffff);
-  const int64_t rounded = odd ? wide >> 13 | ((wide & 0x1fff) != 0) : gs_to_even(wide, 13);
-  const int64_t bits = ((fixed >> 29) + 126) * GS_F32_LEAST + rounded;
+static inline uint32_t gs_exp_odd(gs_cubic_t c, uint32_t x) {
+  const gs_power_t power = gs_power(x);
+  const gs_sum_t sum = gs_exp_significand(c, power.fraction);
+  const int64_t wide = (int64_t)sum.high * 64 + sum.low, odd = wide >> 13 | ((wide & 0x1fff) != 0);
+  const int64_t bits = (power.integer + 126) * (int64_t)GS_F32_LEAST + odd;
   return bits < GS_F32_LEAST ? 0 : (uint32_t)bits;
 }
 static inline uint32_t gs_exp_rounded(uint32_t x, bool quiet, bool odd) {
-  if (gs_exp_f32_is_plain(x))
-    return gs_exp_plain(gs_cubic(&gs_exp_pieces, gs_exp_f32_piece(x)), x, odd);
+  if (gs_exp_f32_is_plain(x)) {
+    const gs_cubic_t c = gs_cubic(&gs_exp_pieces, gs_exp_f32_piece(x));
+    return odd ? gs_exp_odd(c, x) : gs_exp_f32_plain(c, x);
+  }
   if (gs_magnitude(x) > GS_F32_INFINITY)
     return gs_f32_nan(x, quiet);
   if (gs_magnitude(x) >> 23 < 103)
     return GS_F32_ONE;
   return x & GS_F32_SIGN ? 0 : GS_F32_INFINITY;
-}
-static inline uint32_t gs_exp_f32_plain(gs_cubic_t c, uint32_t x) {
-  return gs_exp_plain(c, x, false);
 }
 static inline uint32_t gs_exp_f32_bits(uint32_t x, bool quiet) {
   return gs_exp_rounded(x, quiet, false);
