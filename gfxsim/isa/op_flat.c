@@ -64,8 +64,7 @@ static inline gs_shape_t vector_shape(gs_wave_t *w, const gs_inst_t *in, unsigne
   const gs_shape_t shape = gs_row_shape(w, low, bytes);
   if (shape == GS_SHAPE_OTHER || gs_row_shape(w, low + 1, 0) == GS_SHAPE_OTHER)
     return GS_SHAPE_OTHER;
-  *address = ((uint64_t)gs_first_lane(w, low + 1) << 32 | gs_first_lane(w, low)) +
-             (uint64_t)(int64_t)gs_immediate(in);
+  *address = (uint64_t)gs_first_lane(w, low + 1) << 32 | gs_first_lane(w, low);
   return shape;
 }
 
@@ -77,6 +76,7 @@ static inline bool global_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *b
     shape = vector_shape(w, in, bytes, &address);
     if (shape == GS_SHAPE_OTHER)
       return false;
+    address += (uint64_t)(int64_t)gs_immediate(in);
   } else {
     const gs_row_t *const offset = gs_row(w, in->src[0].reg);
     shape = gs_row_shape(w, offset, bytes);
@@ -100,12 +100,14 @@ static inline bool scratch_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *
   return gs_exec(w) && gs_block_private(w, b, gs_flat_scratch(w), offset, bytes, rights);
 }
 
-/* A block does not leave an aperture, which it would do at 4 GiB, where nothing is mapped. */
+/* A block does not leave an aperture, which it would do at 4 GiB, where nothing is mapped. Whether it is in
+ * one the registers say, without the constant: where that makes a difference this is not the way. */
 static inline bool flat_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *b, unsigned bytes,
                               uint32_t rights) {
-  uint64_t address;
-  const gs_shape_t shape = vector_shape(w, in, bytes, &address);
-  if (shape == GS_SHAPE_OTHER)
+  uint64_t base;
+  const gs_shape_t shape = vector_shape(w, in, bytes, &base);
+  const uint64_t address = base + (uint64_t)(int64_t)gs_immediate(in);
+  if (shape == GS_SHAPE_OTHER || base >> 32 != address >> 32)
     return false;
   switch (address >> 32) {
   case GS_PRIVATE_APERTURE_HI:
@@ -118,11 +120,11 @@ static inline bool flat_block(gs_wave_t *w, const gs_inst_t *in, gs_block_t *b, 
 
 /* ---- Flat addresses of which some may be in an aperture ---- */
 
-/* Which lanes' addresses have this high dword. */
-static uint64_t lanes_in(const gs_access_t *a, uint32_t high) {
+/* Which lanes' registers, to which `offset` was added, have this high dword. */
+static uint64_t lanes_in(const gs_access_t *a, uint64_t offset, uint32_t high) {
   uint8_t bytes[GS_LANES];
   GS_LANES_DO(l)
-    bytes[l] = a->at[l] >> 32 == high;
+    bytes[l] = (a->at[l] - offset) >> 32 == high;
   return gs_pack_mask(bytes) & a->lanes;
 }
 
@@ -130,11 +132,33 @@ static bool in_aperture(uint64_t address) {
   return address >> 32 == GS_PRIVATE_APERTURE_HI || address >> 32 == GS_SHARED_APERTURE_HI;
 }
 
-static bool resolve_apertures(gs_wave_t *w, gs_access_t *a, unsigned align) {
-  const uint64_t private_lanes = lanes_in(a, GS_PRIVATE_APERTURE_HI);
-  const uint64_t shared_lanes = lanes_in(a, GS_SHARED_APERTURE_HI);
+/* The instruction's constant leads neither into an aperture nor out of one. Returns the lanes that it would
+ * lead into one: for them there is nothing there. */
+static uint64_t keep_apertures(gs_access_t *a, uint64_t offset) {
+  uint64_t strays = 0;
+  for (uint64_t left = a->lanes; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctzll(left);
+    const uint64_t base = a->at[l] - offset;
+    if (in_aperture(base))
+      a->at[l] = (base & ~(uint64_t)UINT32_MAX) | (uint32_t)a->at[l];
+    else if (in_aperture(a->at[l]))
+      strays |= UINT64_C(1) << l;
+  }
+  return strays;
+}
+
+static bool resolve_apertures(gs_wave_t *w, gs_access_t *a, uint64_t offset, unsigned align) {
+  const uint64_t private_lanes = lanes_in(a, offset, GS_PRIVATE_APERTURE_HI);
+  const uint64_t shared_lanes = lanes_in(a, offset, GS_SHARED_APERTURE_HI);
   if (!private_lanes && !shared_lanes)
     return gs_resolve(w, a);
+  if (GS_UNLIKELY(offset)) {
+    const uint64_t strays = keep_apertures(a, offset);
+    if (strays) {
+      a->lanes = strays;
+      return gs_resolve(w, a);
+    }
+  }
   /* An atomic on 8 bytes of private memory has them in two places: lanes go through their bounce buffers. */
   if (private_lanes == a->lanes && align <= 4) {
     a->step = GS_PRIVATE_STEP;
@@ -165,7 +189,7 @@ static bool flat_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, unsign
     if (GS_LIKELY(gs_resolve_near(w, a)))
       return true;
   }
-  return resolve_apertures(w, a, align);
+  return resolve_apertures(w, a, (uint64_t)(int64_t)gs_immediate(in), align);
 }
 
 /* ---- Instructions ---- */

@@ -157,6 +157,11 @@ static inline bool find_row(gs_wave_t *w, bool is_flat, unsigned n, gs_shape_t s
   return true;
 }
 
+/* Whether the constant may lead into an aperture, or out of one, which it does not do (op_flat.c). */
+static inline bool may_cross(bool is_flat, uint64_t before, uint64_t after) {
+  return is_flat && GS_UNLIKELY(before >> 32 != after >> 32);
+}
+
 /* Finds out where a load's lanes are, and brings them together if they are not. */
 static inline bool find_place(gs_wave_t *w, const gs_inst_t *in, bool is_flat, unsigned n,
                               gs_strip_place_t *place) {
@@ -169,8 +174,8 @@ static inline bool find_place(gs_wave_t *w, const gs_inst_t *in, bool is_flat, u
   *place = (gs_strip_place_t){(uint64_t)(uintptr_t)row, (uint64_t)STRIP_LANES * 4 * n};
   if (shape == GS_SHAPE_OTHER)
     return gather(w, in, has_base, row, n);
-  return find_row(w, is_flat, n, shape, stride, base + low->u32[0] + (uint64_t)(int64_t)gs_immediate(in),
-                  place);
+  const uint64_t first = base + low->u32[0], address = first + (uint64_t)(int64_t)gs_immediate(in);
+  return !may_cross(is_flat, first, address) && find_row(w, is_flat, n, shape, stride, address, place);
 }
 
 /* The same of an address that is linear (rows_linear.c), and else lies nowhere here. */
@@ -180,9 +185,9 @@ static inline bool find_linear_place(gs_wave_t *w, const gs_inst_t *in, bool is_
   const linear_t low = get_linear(w, GS_HOLE_SRC0, 0);
   const linear_t high = has_base ? (linear_t){0, 0} : get_linear(w, GS_HOLE_SRC0, 1);
   const uint64_t base = has_base ? gs_read_sgpr64(w, in->src[2].reg) : high.first << 32;
-  const uint64_t address = base + low.first + (uint64_t)(int64_t)gs_immediate(in),
+  const uint64_t first = base + low.first, address = first + (uint64_t)(int64_t)gs_immediate(in),
                  span = low.last - low.first;
-  if (!is_uniform(high))
+  if (!is_uniform(high) || may_cross(is_flat, first, address))
     return false;
   if (span == (uint64_t)LAST_LANE * 4 * n)
     return find_row(w, is_flat, n, GS_SHAPE_DENSE, 4 * n, address, place);

@@ -62,7 +62,12 @@ static void set_addresses(isa_wave_t *t, form_t form, const model_lane_t lane[GS
   for (unsigned l = 0; l < GS_LANES; l++) {
     const uint64_t at = model_address(lane[l]) - (uint64_t)forms[form].offset;
     switch (form) {
-    case FORM_FLAT:
+    case FORM_FLAT: /* the constant does not lead into apertures */
+      isa_set_u64(&t->v[2], l,
+                  lane[l].space == SPACE_PRIVATE || lane[l].space == SPACE_SHARED
+                      ? (model_address(lane[l]) & ~(uint64_t)UINT32_MAX) | (uint32_t)at
+                      : at);
+      break;
     case FORM_GLOBAL: isa_set_u64(&t->v[2], l, at); break;
     case FORM_GLOBAL_SCALAR:
       t->v[2].u32[l] = (uint32_t)(at - base);
@@ -229,7 +234,7 @@ static const struct {
 } limits[] = {
     {"flat_load_dword v10, v[2:3]", ISA_MEMORY + 0x2000, 0, 0x2000, false},
     {"flat_load_dword v10, v[2:3] offset:4095", ISA_MEMORY - 4095, 0, 0, false},
-    {"flat_load_dword v10, v[2:3] offset:4095", (UINT64_C(2) << 48) - 4095, 0, 0, true},
+    {"flat_load_dword v10, v[2:3] offset:96", (UINT64_C(2) << 48) + 4, 0, 100, true},
     {"global_load_dword v10, v[2:3], off offset:4095", ISA_MEMORY - 4095, 0, 0, false},
     {"global_load_dword v10, v[2:3], off offset:-4096", ISA_MEMORY + 4096 + 0x30, 0, 0x30, false},
     {"global_load_dword v10, v[2:3], off offset:-1", ISA_MEMORY + 4, 0, 3, false},
@@ -277,6 +282,9 @@ static void test_address_wrap(void **state) {
       {"flat_load_dword v10, v[2:3] offset:4095", UINT64_MAX - 4094, 0, 0},
       {"global_load_ubyte v10, v2, s[4:5]", UINT32_MAX, UINT64_MAX - 7, UINT32_MAX - UINT64_C(8)},
       {"global_atomic_add v2, v10, s[4:5] offset:-4", 0, 0, UINT64_MAX - 3},
+      {"flat_load_dword v10, v[2:3] offset:16", (UINT64_C(1) << 48) - 8, 0, (UINT64_C(1) << 48) + 8},
+      {"flat_store_dword v[2:3], v10 offset:4095", (UINT64_C(2) << 48) - 4095, 0, UINT64_C(2) << 48},
+      {"flat_atomic_add v[2:3], v10 offset:4", (UINT64_C(1) << 48) - 4, 0, UINT64_C(1) << 48},
   };
   for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
     isa_wave_t *t = isa_new(state, ISA_PART);
