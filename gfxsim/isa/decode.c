@@ -394,13 +394,21 @@ static bool find_vop3(decoder_t *d, unsigned number) {
 
 /* Operands that are halves of registers. */
 static bool is_half(const decoder_t *d, unsigned type) {
-  return type == GS_T_F16 || type == GS_T_I16 || type == GS_T_U16 || (type == GS_T_B16 && d->family->gfx11);
+  return type == GS_T_F16 || type == GS_T_I16 || type == GS_T_U16 ||
+         (type == GS_T_B16 && d->family->has_dpp8);
+}
+
+/* Whether op_sel chooses halves. LLVM knows nothing of it in the shifts, products, minima and maxima of
+ * integers that gfx10 has in VOP3 alone, but Mesa's compiler uses it there. */
+static bool selects_halves(const decoder_t *d) {
+  return has(d, GS_OPF_OP_SEL) || d->family->gfx11 ||
+         (d->op->encoding == GS_ENC_VOP3 && has(d, GS_OPF_PRESERVE_HI));
 }
 
 /* op_sel: a bit for each source and, above them, one for the destination. */
 static bool vop3_op_sel(decoder_t *d, unsigned op_sel) {
   gs_inst_t *in = d->in;
-  if (!has(d, GS_OPF_OP_SEL) && !d->family->gfx11)
+  if (!selects_halves(d))
     return true;
   if (d->op->src[2] == GS_T_NONE && (op_sel & 4) && !has(d, GS_OPF_ACC_DST))
     return !has(d, GS_OPF_OP_SEL);

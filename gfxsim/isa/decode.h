@@ -284,6 +284,11 @@ static inline bool literal_src(decoder_t *d, unsigned i) {
   return true;
 }
 
+/* Gfx11 has the constant of a pair in both halves where no op_sel_hi says which half the upper one is. */
+static inline bool is_doubled(const decoder_t *d, unsigned type) {
+  return d->family->gfx11 && type == GS_T_V2F16 && d->op->encoding != GS_ENC_VOP3P;
+}
+
 /* A scalar operand that is no literal: register, constant or computed value. `half` is for mixed-precision
  * operands. */
 static inline bool scalar_value(decoder_t *d, unsigned i, unsigned code, bool half) {
@@ -304,6 +309,8 @@ static inline bool scalar_value(decoder_t *d, unsigned i, unsigned code, bool ha
   } else {
     return false;
   }
+  if (s->kind == GS_SRC_CONST && is_doubled(d, type))
+    s->value = (s->value & 0xffff) * 0x10001;
   return true;
 }
 

@@ -650,7 +650,7 @@ static void put_vop(text_t *t, const gs_inst_t *in) {
       put_bits(t, "op_sel", in->op_sel, 4, 0);
     else
       put_bits(t, "op_sel", (in->op_sel & sources) | (in->op_sel >> 3 & 1u) << count, count + 1, 0);
-  } else if (!is_short(in) && in->form != GS_FORM_SDWA) {
+  } else if (!is_short(in) && t->target & GS_GFX11) { /* LLVM shows none where gfx10 has it */
     const unsigned count = source_count(in->op);
     put_bits(t, "op_sel", chosen_halves(in, count), count + 1, 0);
   }

@@ -15,8 +15,6 @@
       none none                                                                                              \
       part(v_add_u32) part(v_lshlrev_b32) part(v_and_b32)
 
-enum { GS_DUAL_LITERAL = 255 }; /* operand number */
-
 /* First source, then a register, the literal, or VCC. `op` is the part's row, `fn` is not set. Pure. */
 static inline gs_inst_t gs_dual_part(const gs_inst_t *in, unsigned half) {
   const gs_opcode_t *const op = half ? gs_dual_opcode(in) : in->op;
@@ -30,9 +28,6 @@ static inline gs_inst_t gs_dual_part(const gs_inst_t *in, unsigned half) {
     case GS_T_MASK: part.src[i] = vcc; break;
     default: part.src[i] = reg; break;
     }
-  /* Constants are in both halves, unlike VOP2's. */
-  if (op->src[0] == GS_T_V2F16 && part.src[0].kind == GS_SRC_CONST && part.src[0].reg != GS_DUAL_LITERAL)
-    part.src[0].value = (part.src[0].value & 0xffff) * 0x10001;
   if (op->src[0] == GS_T_V2B16) { /* has no handler that adds to its destination */
     part.src[2] = (gs_src_t){.kind = GS_SRC_VGPR, .reg = part.dst};
     part.op_sel_hi = 3;

@@ -146,9 +146,9 @@ enum {
 
 /* A source operand. A plain one has mods == 0.
  * Constants are expanded for the operand's type: integers are sign-extended to 32 or 64 bits. Floats are
- * doubles for 64-bit types, halves (with zeroes above) for F16 and V2F16, else floats, for 16-bit integers
- * too; V2F32 and V2B32 have them in the low dword. A literal is the high dword of a double and is
- * sign-extended for I64. */
+ * doubles for 64-bit types, halves (with zeroes above) for F16 and V2F16 (twice on gfx11, but for VOP3P),
+ * else floats, for 16-bit integers too; V2F32 and V2B32 have them in the low dword. A literal is the high
+ * dword of a double and is sign-extended for I64. */
 typedef struct gs_src {
   uint64_t value; /* GS_SRC_CONST: bits as the operand's type wants them (32-bit types in the low half) */
   uint16_t reg;   /* register or operand number; of constants the operand number too, 255 for a literal */
