@@ -1,6 +1,7 @@
 /* What the atomic instructions of global and buffer memory do to one item: host atomics, so that the host
  * program and other devices see them as such. Floating-point operations round to nearest even whatever MODE
- * says; on f32 they flush denormals before gfx942, on f16, bf16 and f64 they keep them. Not here: LDS
+ * says; f32 ones flush denormals before gfx942, and on gfx11 those that they read (RDNA3's manual, 13.2), on
+ * f16, bf16 and f64 they keep them. Not here: LDS
  * (op_ds.c), which only one thread touches. */
 #ifndef GFXSIM_ISA_ATOMIC_H
 #define GFXSIM_ISA_ATOMIC_H
@@ -46,6 +47,7 @@ GS_RMW_LOOP(smax, 32, (int32_t)data > (int32_t)old ? data : old)
 GS_RMW_LOOP(smax, 64, (int64_t)data > (int64_t)old ? data : old)
 GS_RMW_LOOP(add_f, 32, gs_fp_add32(old, data, 0))
 GS_RMW_LOOP(add_kept_f, 32, gs_fp_add32(old, data, GS_FP_KEEP_DENORMALS))
+GS_RMW_LOOP(add_denormal_f, 32, gs_fp_add32(old, data, GS_FP_KEEP_OUTPUTS))
 GS_RMW_LOOP(pk_add_bf16_, 32, gs_fp_pk_add_bf16(old, data))
 GS_RMW_LOOP(pk_add_f16_, 32, gs_fp_pk_add16(old, data))
 GS_RMW_LOOP(add_f, 64, gs_fp_add64(old, data, GS_FP_KEEP_DENORMALS))

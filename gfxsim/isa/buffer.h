@@ -28,10 +28,12 @@ typedef struct gs_buffer {
   uint8_t nfmt, dfmt;
   uint8_t bounds;    /* gs_bounds_t */
   bool first_counts; /* GS_BOUNDS_STRUCTURED: an access that begins in its record may leave it */
+  bool is_unbound;   /* loads give 0, stores do nothing: no format, though MUBUF does not use it */
 } gs_buffer_t;
 
 static inline gs_buffer_t gs_buffer_of(const gs_wave_t *w, const gs_inst_t *in) {
   const uint32_t *v = &w->s.u32[in->src[1].reg];
+  const bool is_untyped = in->op->encoding == GS_ENC_MUBUF;
   gs_buffer_t b = {
       .base = v[0] | (uint64_t)(v[1] & 0xffff) << 32,
       .stride = v[1] >> 16 & 0x3fff,
@@ -55,12 +57,15 @@ static inline gs_buffer_t gs_buffer_of(const gs_wave_t *w, const gs_inst_t *in) 
     if (gfx11 && b.bounds == GS_BOUNDS_BYTES && b.swizzle && b.stride)
       b.bounds = GS_BOUNDS_STRUCTURED;
     b.first_counts = !gfx11;
+    b.is_unbound = is_untyped && !b.add_tid && !(v[3] >> 12 & (gfx11 ? 0x3f : 0x7f));
     return b;
   }
   /* With the lane's number in the index there are no formats, and their field holds more bits of the stride.
    */
   if (b.add_tid)
     b.stride |= (uint32_t)b.dfmt << 14;
+  else
+    b.is_unbound = is_untyped && b.dfmt == 0;
   return b;
 }
 
@@ -109,6 +114,11 @@ static inline void gs_buffer_check_bytes(gs_access_t *a, uint64_t base, uint64_t
  * hold a negative offset that the instruction's constant makes good again. */
 GS_SHARED void gs_buffer_addresses(const gs_wave_t *w, const gs_inst_t *in, const gs_buffer_t *b,
                                    unsigned skip, gs_access_t *a) {
+  if (GS_UNLIKELY(b->is_unbound)) {
+    a->zero = a->lanes;
+    a->lanes = 0;
+    return;
+  }
   const gs_buffer_operands_t o = gs_buffer_operands(w, in);
   const uint64_t base = b->base + o.soffset;
   const uint32_t imm = o.imm, tid = b->add_tid, stride = b->stride;

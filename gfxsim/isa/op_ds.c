@@ -146,13 +146,19 @@ static void lds_write(gs_wave_t *w, const gs_inst_t *in, unsigned reg, unsigned 
     gs_store_dwords(w, &a, reg, n);
 }
 
+/* Two equal offsets mean one access on gfx9, and only the first data (CDNA3's manual, 11.3.1). */
+static inline bool is_one_access(const gs_wave_t *w, uint32_t offset0, uint32_t offset1) {
+  return GS_UNLIKELY(offset0 == offset1) && w->env->target & GS_GFX9;
+}
+
 static inline bool lds_write2_short(gs_wave_t *w, const gs_inst_t *in, unsigned n, uint32_t offset0,
                                     uint32_t offset1) {
   gs_block_t block[2];
   if (!lds_blocks(w, in, block, 4 * n, offset0, offset1, GS_VM_WRITE))
     return false;
   gs_block_store(w, &block[0], in->src[1].reg, n);
-  gs_block_store(w, &block[1], in->src[2].reg, n);
+  if (!is_one_access(w, offset0, offset1))
+    gs_block_store(w, &block[1], in->src[2].reg, n);
   return true;
 }
 
@@ -186,7 +192,7 @@ static inline bool lds_write2_short(gs_wave_t *w, const gs_inst_t *in, unsigned 
     if (lds_write2_short(w, in, n, (uint32_t)gs_immediate(in) * scale, in->imm1 * scale))                    \
       return;                                                                                                \
     lds_write(w, in, in->src[1].reg, n, (uint32_t)gs_immediate(in) * scale);                                 \
-    if (GS_LIKELY(!in->gds))                                                                                 \
+    if (GS_LIKELY(!in->gds) && !is_one_access(w, (uint32_t)gs_immediate(in), in->imm1))                      \
       lds_write(w, in, in->src[2].reg, n, in->imm1 *scale);                                                  \
   }
 
@@ -354,6 +360,7 @@ static void exchange2(gs_wave_t *w, const gs_inst_t *in, unsigned n, uint32_t sc
       !lds_begin_atomic(w, in, &b, 4 * n, in->imm1 * scale))
     return;
   gs_row_t old[4] = {0};
+  const bool is_one = is_one_access(w, (uint32_t)gs_immediate(in), in->imm1);
   for (uint64_t left = a.lanes | b.lanes; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctzll(left);
     for (unsigned i = 0; i < n; i++) {
@@ -365,7 +372,7 @@ static void exchange2(gs_wave_t *w, const gs_inst_t *in, unsigned n, uint32_t sc
     for (unsigned i = 0; i < n; i++) {
       if (gs_bit(a.lanes, l))
         gs_guest_put32(a.at[l] + 4 * i, w->v[in->src[1].reg + i].u32[l]);
-      if (gs_bit(b.lanes, l))
+      if (gs_bit(b.lanes, l) && !is_one)
         gs_guest_put32(b.at[l] + 4 * i, w->v[in->src[2].reg + i].u32[l]);
     }
   }

@@ -342,7 +342,8 @@ ATOMIC(global, pk_add_bf16, pk_add_bf16_, 32)
 FLOAT_ATOMICS(flat)
 FLOAT_ATOMICS(global)
 ATOMIC(global, csub, csub, 32)
-ATOMIC(flat, add_f32, add_f, 32)
+ATOMIC(flat, add_denormal_f32, add_denormal_f, 32)
+ATOMIC(global, add_denormal_f32, add_denormal_f, 32)
 
 /* A dword for each lane, side by side. */
 static bool addtid_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, uint32_t rights) {

@@ -2,12 +2,14 @@
  * instructions of MUBUF, whose format is in the buffer resource. Not here: what the formats mean (format.c).
  */
 #include "isa/buffer.h"
+#include "isa/convert.h"
 
 /* One instruction's use of a format. */
 typedef struct typed {
   gs_access_t a;
   const gs_format_t *format;
   unsigned nfmt;
+  bool truncates; /* floats that become halves; all else is rounded to nearest (RDNA3's manual, 9.3.1) */
   uint8_t sel[4]; /* where each result comes from: 0 and 1 are constants, 4 to 7 components */
 } typed_t;
 
@@ -20,6 +22,7 @@ static bool begin(gs_wave_t *w, const gs_inst_t *in, typed_t *t, uint32_t rights
   const unsigned dfmt = own ? in->imm1 & 15 : b.dfmt;
   t->nfmt = own ? in->imm1 >> 4 & 7 : b.nfmt;
   t->format = gs_format_find(dfmt, t->nfmt);
+  t->truncates = w->env->target & GS_GFX11;
   for (unsigned i = 0; i < 4; i++)
     t->sel[i] = own ? (uint8_t)(SEL_X + i) : b.dst_sel[i];
   gs_access_init(&t->a, gs_exec(w), t->format ? t->format->bytes : 4, rights);
@@ -65,7 +68,10 @@ static uint32_t result_inside(const typed_t *t, const uint32_t raw[4], unsigned 
   const unsigned component = sel - SEL_X;
   if (component >= t->format->components)
     return gs_format_constant(t->nfmt, component == 3, d16);
-  return gs_format_unpack(t->format, t->nfmt, raw, component, d16);
+  const bool is_float = t->nfmt == GS_NFMT_FLOAT && t->format->width[component] == 32;
+  const bool truncates = d16 && t->truncates && is_float;
+  const uint32_t value = gs_format_unpack(t->format, t->nfmt, raw, component, d16 && !truncates);
+  return truncates ? gs_f16_of_f32_rtz(gs_float_of_bits(value)) : value;
 }
 
 /* Lanes beyond the end of the buffer read 0, but constants stay what they are. */

@@ -28,10 +28,12 @@ GS_OP(s_cmov_b64) {
 GS_SOP1(s_sext_i32_i8, 32, 32, GS_KEEP_SCC, (int32_t)(int8_t)a)
 GS_SOP1(s_sext_i32_i16, 32, 32, GS_KEEP_SCC, (int32_t)(int16_t)a)
 
-/* Scalar registers indexed by M0. Beyond the last one, sources are SGPR 0 and destinations are dropped. */
+/* Scalar registers indexed by M0, of whose index pairs have no last bit. Beyond the last one, which from
+ * gfx10 on is VCC's (RDNA3's manual, 3.3.1.4), sources are SGPR 0 and destinations are dropped. */
+enum { GS_INDEXED_END = GS_S_VCC + 2 };
 static inline bool gs_movrel(const gs_wave_t *w, unsigned base, unsigned dwords, unsigned *reg) {
-  const uint64_t index = (uint64_t)base + w->s.u32[GS_S_M0];
-  const bool good = index + dwords <= (w->env->target & GS_GFX9 ? GS_S_FLAT_SCRATCH : GS_S_VCC);
+  const uint64_t index = (uint64_t)base + (w->s.u32[GS_S_M0] & ~(dwords - 1));
+  const bool good = index + dwords <= (w->env->target & GS_GFX9 ? GS_S_FLAT_SCRATCH : GS_INDEXED_END);
   *reg = good ? (unsigned)index : 0;
   return good;
 }
@@ -61,8 +63,8 @@ GS_OP(s_movrelsd_2_b32) {
   const uint32_t m0 = w->s.u32[GS_S_M0];
   const unsigned from = in->src[0].reg + (m0 & 0x3ff), to = in->dst + (m0 >> 16 & 0x3ff);
   const bool is_register = in->src[0].kind == GS_SRC_SGPR;
-  const uint32_t value = is_register ? w->s.u32[from < GS_S_VCC ? from : 0] : gs_ssrc32(w, in, 0);
-  if (to < GS_S_VCC)
+  const uint32_t value = is_register ? w->s.u32[from < GS_INDEXED_END ? from : 0] : gs_ssrc32(w, in, 0);
+  if (to < GS_INDEXED_END)
     w->s.u32[to] = value;
 }
 

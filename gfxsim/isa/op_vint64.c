@@ -97,8 +97,10 @@ GS_OP(v_lshl_add_u64) {
   const gs_row64_t ra = gs_src64(w, in, 0, false, ta), rc = gs_src64(w, in, 2, false, tc);
   const gs_row_t *const rb = gs_src32(w, in, 1, &tb);
   const gs_dst64_t d = gs_dst64(w, in, td);
-  GS_LANES_DO(l)
-    gs_put_u64(d, l, (gs_get_u64(ra, l) << (rb->u32[l] & 7)) + gs_get_u64(rc, l));
+  GS_LANES_DO(l) {
+    const uint32_t count = rb->u32[l] & 7; /* up to 4; more do not shift (CDNA3's manual, 12.11) */
+    gs_put_u64(d, l, (gs_get_u64(ra, l) << (count > 4 ? 0 : count)) + gs_get_u64(rc, l));
+  }
   gs_commit64(w, in, d);
 }
 

@@ -73,14 +73,16 @@ static inline double gs_sin_turns(double x) {
   p = p * z + 1.0;
   return gs_double_of_bits(gs_bits_of_double(p * y) ^ gs_bits_of_double(halves) << 63);
 }
-/* The domain ends at 256 turns; beyond it there are fixed results. Infinities give NaN. */
+/* Floats from there on are whole turns. Infinities give NaN. No domain ends at 256 turns, as Vega's manual
+ * still has it: compilers (LLVM, Mesa) reduce arguments for earlier families only. */
+static inline double gs_part_of_turn(double x) {
+  return fabs(x) < 0x1p24 ? x : x - x;
+}
 static inline double gs_sin(double x) {
-  const double r = gs_sin_turns(x), beyond = fabs(x) < (double)INFINITY ? 0.0 : x - x;
-  return fabs(x) <= 256.0 ? r : beyond;
+  return gs_sin_turns(gs_part_of_turn(x));
 }
 static inline double gs_cos(double x) {
-  const double r = gs_sin_turns(fabs(x) + 0.25), beyond = fabs(x) < (double)INFINITY ? 1.0 : x - x;
-  return fabs(x) <= 256.0 ? r : beyond;
+  return gs_sin_turns(fabs(gs_part_of_turn(x)) + 0.25);
 }
 
 /* ---- f32 ---- */

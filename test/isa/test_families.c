@@ -282,6 +282,14 @@ static void prepare(isa_wave_t *t, const gs_opcode_t *op, unsigned round) {
     isa_set_s64(t, GS_S_EXEC, UINT64_C(0x8421f00f12345678));
 }
 
+/* Floats that become halves: gfx11 does not round them, so that they may have one less in the last place. */
+static bool is_truncated(const isa_wave_t *a, const gs_opcode_t *op, uint32_t is, uint32_t expected) {
+  if (!(a->env.target & GS_GFX11) || !strstr(op->name, "_load_d16_") || !strstr(op->name, "format"))
+    return false;
+  const uint32_t less = expected - is;
+  return less == 1 || less == 0x10000 || less == 0x10001;
+}
+
 static void compare_results(const isa_wave_t *a, const isa_wave_t *b, const twins_t *t) {
   const gs_opcode_t *const op = &gs_opcodes[t->row], *const old = &gs_opcodes[t->old_row];
   const bool keeps = op->flags & GS_OPF_PRESERVE_HI, kept = old->flags & GS_OPF_PRESERVE_HI;
@@ -290,7 +298,7 @@ static void compare_results(const isa_wave_t *a, const isa_wave_t *b, const twin
       uint32_t expected = b->v[r].u32[l];
       if (expected != b->before.v[r].u32[l] && keeps != kept)
         expected = (expected & 0xffff) | (keeps ? b->before.v[r].u32[l] & 0xffff0000 : 0);
-      if (a->v[r].u32[l] != expected)
+      if (a->v[r].u32[l] != expected && !is_truncated(a, op, a->v[r].u32[l], expected))
         fail_msg("%s (%s of %s), v%u lane %u: 0x%08x, not 0x%08x", t->text, t->old_text,
                  gs_target_name(t->old), r, l, a->v[r].u32[l], expected);
     }

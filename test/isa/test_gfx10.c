@@ -66,7 +66,8 @@ static void test_scalar_moves(void **state) {
   } rows[] = {
       {4 << 16 | 3, "s14", 14, 23},      {0xfc00fc00 | 4 << 16 | 3, "s14", 14, 23},
       {95 << 16 | 85, "s105", 105, 105}, {0, "s10", 10, 20},
-      {5 << 16 | 86, "s15", 15, 0},      {96 << 16, "", 10, 10},
+      {5 << 16 | 87, "s15", 15, 107},    {5 << 16 | 88, "s15", 15, 0},
+      {97 << 16, "vcc", 107, 20},        {98 << 16, "", 10, 10},
   };
   isa_wave_t *const t = isa_new(state, ISA_PART);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -333,6 +334,76 @@ static void test_upper_halves(void **state) {
   isa_free(t);
 }
 
+/* Instructions whose halves op_sel chooses, which LLVM does not know. */
+static uint32_t m_mul(uint32_t a, uint32_t b) {
+  return a * b;
+}
+static uint32_t m_shift_left(uint32_t a, uint32_t b) {
+  return b << (a & 15);
+}
+static uint32_t m_shift_right(uint32_t a, uint32_t b) {
+  return b >> (a & 15);
+}
+static uint32_t m_shift_signed(uint32_t a, uint32_t b) {
+  return (uint32_t)((int16_t)b >> (a & 15));
+}
+static uint32_t m_max_unsigned(uint32_t a, uint32_t b) {
+  return a > b ? a : b;
+}
+static uint32_t m_min_unsigned(uint32_t a, uint32_t b) {
+  return a < b ? a : b;
+}
+static uint32_t m_max_signed(uint32_t a, uint32_t b) {
+  return (int16_t)a > (int16_t)b ? a : b;
+}
+static uint32_t m_min_signed(uint32_t a, uint32_t b) {
+  return (int16_t)a < (int16_t)b ? a : b;
+}
+
+static void test_chosen_halves(void **state) {
+  static const struct {
+    uint32_t number;
+    uint32_t (*model)(uint32_t a, uint32_t b);
+  } rows[] = {{773, m_mul},        {775, m_shift_right},  {776, m_shift_signed}, {777, m_max_unsigned},
+              {778, m_max_signed}, {779, m_min_unsigned}, {780, m_min_signed},   {788, m_shift_left}};
+  enum { VGPR = 256, HIGH_A = 1, HIGH_B = 2, HIGH_D = 8 };
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (uint32_t select = 0; select < 16; select += select % 4 == 3 ? 5 : 1) { /* there is no third source */
+      const uint32_t words[] = {0xd4000000u | rows[i].number << 16 | select << 11 | 5, (VGPR + 1) | (VGPR + 2)
+                                                                                                        << 9};
+      isa_reset(t, (unsigned)i);
+      (void)isa_run_words(t, words, 2);
+      for (unsigned l = 0; l < gs_target_lanes(t->env.target); l++) {
+        const uint32_t a = t->v[1].u32[l] >> (select & HIGH_A ? 16 : 0) & 0xffff;
+        const uint32_t b = t->v[2].u32[l] >> (select & HIGH_B ? 16 : 0) & 0xffff;
+        const uint32_t d = rows[i].model(a, b) & 0xffff, old = t->before.v[5].u32[l];
+        assert_int_equal(t->v[5].u32[l], select & HIGH_D ? d << 16 | (old & 0xffff) : d | (old & 0xffff0000));
+      }
+      isa_assert_only_changed(t, "v5");
+    }
+  isa_free(t);
+}
+
+/* A resource without a format is none: loads give 0, stores do nothing; but not if lanes add their numbers.
+ */
+static void test_no_format(void **state) {
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  for (unsigned add_tid = 0; add_tid < 2; add_tid++) {
+    isa_reset(t, add_tid);
+    isa_set_s64(t, 4, ISA_MEMORY);
+    t->w.s.u32[6] = ISA_MEMORY_BYTES;
+    t->w.s.u32[7] = 0xfac | add_tid << 23 | 3u << 28;
+    gs_set_exec(&t->w, 1);
+    t->v[1].u32[0] = t->v[9].u32[0] = 0x12345678;
+    (void)isa_run(t, "buffer_store_dword v1, off, s[4:7], 0\nbuffer_load_dword v9, off, s[4:7], 0");
+    const uint32_t expected = add_tid ? 0x12345678 : 0;
+    assert_int_equal(t->v[9].u32[0], expected);
+    isa_assert_only_changed(t, add_tid ? "v9 memory" : "v9");
+  }
+  isa_free(t);
+}
+
 /* OOB_SELECT of resources, as Mesa's programmers wrote it down. gfx10 asks in which record an access begins,
  * gfx11 where it ends, and counts records of swizzled buffers whatever the resource says. */
 typedef struct bounds {
@@ -413,6 +484,8 @@ int main(void) {
       TEST(test_refused),
       TEST(test_tuple_with_vcc),
       TEST(test_bounds_select),
+      TEST(test_no_format),
+      isa_part_test_on(test_chosen_halves, GS_GFX1030),
       isa_part_test_on(test_clocks, GS_GFX1030),
       isa_part_test_on(test_upper_halves, GS_GFX1030),
   };

@@ -352,6 +352,32 @@ static void test_float_dots(void **state) {
   isa_free(t);
 }
 
+/* A constant of a pair of halves is in both of them where there is no op_sel_hi. */
+static void test_constants_of_pairs(void **state) {
+  static const struct {
+    const char *text;
+    uint32_t expected; /* of pairs (1, 3) and (2, 4) and, where it counts, 5 */
+  } rows[] = {
+      {"v_pk_fmac_f16 v0, 2.0, v1", 0x46004000},        {"v_pk_fmac_f16 v0, 1, v1", 0x00030001},
+      {"v_dot2acc_f32_f16 v0, 2.0, v1", 0x41000000},    {"v_dot2_f16_f16 v0, 2.0, v1, v3", 0x00004a80},
+      {"v_dot2_f16_f16 v0, v1, -1.0, v3", 0x00003c00},  {"v_dot2_f16_f16 v0, 1.0, 2.0, v3", 0x00004880},
+      {"v_pk_fmac_f16 v0, 0x40003c00, v1", 0x46003c00},
+  };
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    isa_reset(t, (unsigned)i);
+    for (unsigned l = 0; l < lanes_of(t); l++) {
+      t->v[0].u32[l] = 0;
+      t->v[1].u32[l] = 0x42003c00;
+      t->v[3].u32[l] = 0x4500;
+    }
+    (void)isa_run(t, rows[i].text);
+    for (unsigned l = 0; l < lanes_of(t); l++)
+      assert_int_equal(t->v[0].u32[l], rows[i].expected);
+  }
+  isa_free(t);
+}
+
 /* ---- Mnemonics of three and two operands ---- */
 
 static uint32_t m_maxmin_u32(uint32_t a, uint32_t b, uint32_t c) {
@@ -875,6 +901,52 @@ static void test_flat_atomic_add_f32(void **state) {
   isa_free(t);
 }
 
+/* Sums in memory may be denormal; what they are made of may not. */
+static void test_denormal_sums(void **state) {
+  static const struct {
+    uint32_t held, added, sum;
+  } rows[] = {{0x80800000, 0x00c00000, 0x00400000},
+              {0x00000001, 0x3f800000, 0x3f800000},
+              {0x00000001, 0x00000001, 0},
+              {0x00c00000, 0x80400000, 0x00c00000}};
+  static const char *const texts[] = {"flat_atomic_add_f32 v[2:3], v4",
+                                      "global_atomic_add_f32 v[2:3], v4, off",
+                                      "buffer_atomic_add_f32 v4, off, s[4:7], 0"};
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+      isa_reset(t, 0);
+      isa_set_s64(t, 4, ISA_MEMORY);
+      t->w.s.u32[6] = ISA_MEMORY_BYTES;
+      t->w.s.u32[7] = 0xfac | 22 << 12 | 3 << 28;
+      gs_set_exec(&t->w, 1);
+      isa_set_u64(&t->v[2], 0, ISA_MEMORY);
+      t->v[4].u32[0] = rows[i].added;
+      memcpy(t->memory, &rows[i].held, 4);
+      (void)isa_run(t, texts[k]);
+      assert_memory_equal(t->memory, &rows[i].sum, 4);
+    }
+  isa_free(t);
+}
+
+/* Floats of memory become halves without being rounded; other formats are rounded. */
+static void test_floats_as_halves(void **state) {
+  static const struct {
+    float value;
+    uint32_t half;
+  } rows[] = {{1.0009f, 0x3c00}, {-1.00097f, 0xbc00}, {65535.0f, 0x7bff}, {0x1p-25f, 0}, {-2.5f, 0xc100}};
+  isa_wave_t *const t = isa_new(state, ISA_PART);
+  isa_set_s64(t, 4, ISA_MEMORY);
+  t->w.s.u32[6] = ISA_MEMORY_BYTES;
+  t->w.s.u32[7] = 0xfac | 22 << 12 | 3 << 28;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    memcpy(t->memory, &rows[i].value, 4);
+    (void)isa_run(t, "buffer_load_d16_format_x v1, off, s[4:7], 0");
+    assert_int_equal(t->v[1].u32[0] & 0xffff, rows[i].half);
+  }
+  isa_free(t);
+}
+
 /* Loads whose data goes to LDS, at M0 plus the offset plus 4 per lane, as a dword. */
 static void test_buffer_to_lds(void **state) {
   static const struct {
@@ -970,6 +1042,9 @@ int main(void) {
       isa_part_test_on(test_matrices_clamp, GS_GFX11),
       isa_part_test_on(test_dots, GS_GFX11),
       isa_part_test_on(test_float_dots, GS_GFX11),
+      isa_part_test_on(test_constants_of_pairs, GS_GFX11),
+      isa_part_test_on(test_denormal_sums, GS_GFX11),
+      isa_part_test_on(test_floats_as_halves, GS_GFX11),
       isa_part_test_on(test_simple, GS_GFX11),
       isa_part_test_on(test_float_minmax, GS_GFX11),
       isa_part_test_on(test_cndmask_b16, GS_GFX11),

@@ -476,12 +476,14 @@ static void test_movrel(void **state) {
       {"s_movrels_b32 s10, s20", 82, "s10", 10, 0, 1}, /* beyond the last SGPR: SGPR 0 */
       {"s_movrels_b32 s10, s20", UINT32_MAX, "s10", 10, 0, 1},
       {"s_movrels_b64 s[10:11], s[20:21]", 6, "s[10:11]", 10, 26, 2},
+      {"s_movrels_b64 s[10:11], s[20:21]", 7, "s[10:11]", 10, 26, 2}, /* without its last bit */
       {"s_movrels_b64 s[10:11], s[20:21]", 80, "s[10:11]", 10, 100, 2},
       {"s_movrels_b64 s[10:11], s[20:21]", 82, "s[10:11]", 10, 0, 2},
       {"s_movreld_b32 s10, s20", 7, "s17", 17, 20, 1},
       {"s_movreld_b32 s10, s20", 91, "s101", 101, 20, 1},
       {"s_movreld_b32 s10, s20", 92, "", 10, 10, 1}, /* beyond the last SGPR: nothing */
       {"s_movreld_b64 s[10:11], s[20:21]", 8, "s[18:19]", 18, 20, 2},
+      {"s_movreld_b64 s[10:11], s[20:21]", 9, "s[18:19]", 18, 20, 2},
       {"s_movreld_b64 s[10:11], s[20:21]", 90, "s[100:101]", 100, 20, 2},
       {"s_movreld_b64 s[10:11], s[20:21]", UINT32_MAX - 1, "", 10, 10, 2},
   };

@@ -68,7 +68,7 @@ static wide_t by_table(unsigned table, wide_t a, wide_t b, wide_t c) {
   }
 
 MEANING(same, a)
-MEANING(shift_add_64, a * power((unsigned)b & 7) + c)
+MEANING(shift_add_64, a * power(((unsigned)b & 7) > 4 ? 0 : (unsigned)b & 7) + c)
 MEANING(not, -1 - a)
 MEANING(and, by_table(0xc0, a, b, c))
 MEANING(or, by_table(0xfc, a, b, c))

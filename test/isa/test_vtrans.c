@@ -28,7 +28,7 @@ static const row_t rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof rows[0], TEXT = 64 };
 
-/* The function's value to 200 bits. Sine and cosine take turns; beyond 256 of them they are 0 and 1. */
+/* The function's value to 200 bits. Sine and cosine take turns, of which whole ones do not count. */
 static void evaluate(function_t function, mpfr_t x) {
   mpfr_t turn;
   switch (function) {
@@ -45,10 +45,8 @@ static void evaluate(function_t function, mpfr_t x) {
   case LOG: mpfr_log2(x, x, MPFR_RNDN); return;
   default: break;
   }
-  if (mpfr_number_p(x) && mpfr_cmpabs_ui(x, 256) > 0) {
-    mpfr_set_ui(x, function == COS, MPFR_RNDN);
-    return;
-  }
+  if (mpfr_number_p(x) && !mpfr_zero_p(x))
+    mpfr_frac(x, x, MPFR_RNDN);
   if (mpfr_number_p(x)) { /* multiples of a quarter turn are exact */
     mpfr_init2(turn, mpfr_get_prec(x));
     mpfr_mul_ui(turn, x, 4, MPFR_RNDN);
