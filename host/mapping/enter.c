@@ -323,7 +323,9 @@ static bool read_pointer(map_shadow_t *shadow) {
 }
 
 /* Makes the pointer at `component->base`, which is in the first entry, point to `component->begin` in the
- * second one's device memory. Its record says whether it does already; where that is not known yet, fill.c
+ * second one's device memory. Without that, which is a section of length 0 that nobody has mapped, it becomes
+ * NULL, or as far from it as the pointer is from the section: kernels ask for that, and the data that is
+ * copied need not have it. Its record says whether it does already; where that is not known yet, fill.c
  * looks. */
 static __attribute__((cold)) bool attach(map_pass_t *pass, const map_component_t *component, found_t pointer,
                                          found_t pointee, uint64_t bytes) {
@@ -333,12 +335,14 @@ static __attribute__((cold)) bool attach(map_pass_t *pass, const map_component_t
     return wrong(pass, component, no_memory);
   if (read_pointer(shadow))
     atomic_store_explicit(&shadow->device, 0, memory_order_relaxed);
-  if (is_ready(&work->items[pointer.item]) && is_ready(&work->items[pointee.item]) &&
-      atomic_load_explicit(&shadow->device, memory_order_relaxed) ==
-          map_entry_device(pointee.entry, shadow->value))
+  uintptr_t aim = pointee.entry ? map_entry_device(pointee.entry, shadow->value)
+                                : map_shadow_state(shadow->value - component->begin);
+  uint32_t second = pointee.entry ? pointee.item : pointer.item;
+  if (is_ready(&work->items[pointer.item]) && is_ready(&work->items[second]) &&
+      atomic_load_explicit(&shadow->device, memory_order_relaxed) == aim)
     return true;
   map_item_t *item = map_work_add(work, pointer.entry, component);
-  if (!item || !pin(pass, pointer.item) || !pin(pass, pointee.item))
+  if (!item || !pin(pass, pointer.item) || !pin(pass, second))
     return wrong(pass, component, no_memory);
   map_item_t *leader = map_leader(&work->items[pointer.item]);
   map_follow(item, leader);
@@ -348,7 +352,8 @@ static __attribute__((cold)) bool attach(map_pass_t *pass, const map_component_t
   item->host = component->base;
   item->bytes = bytes;
   item->shadow = shadow;
-  item->word = pointee.item;
+  item->word = pointee.entry ? second : MAP_NO_ITEM;
+  item->value = aim;
   work->todo |= MAP_ITEM_ATTACH;
   return true;
 }
@@ -395,7 +400,9 @@ static bool enter_pointer_and_object(map_pass_t *pass, const map_component_t *co
   if (!enter_data(pass, &object, argument, true, &pointee))
     return false;
   give(pass, &object, argument, pointee);
-  return !pointer.entry || !pointee.entry || attach(pass, component, pointer, pointee, sizeof(void *));
+  if (!pointer.entry || (!pointee.entry && uses_host(pass->table)))
+    return true;
+  return attach(pass, component, pointer, pointee, sizeof(void *));
 }
 
 /* ATTACH, of clang 22 on, once all else of the construct is mapped. */

@@ -46,7 +46,7 @@ typedef struct map_shadow {
   uintptr_t host;           /* where the pointer is on the host */
   uint64_t bytes;           /* 8, or more of a Fortran descriptor, whose first 8 bytes are the pointer */
   uintptr_t value;          /* what it is there */
-  _Atomic uintptr_t device; /* what it is on the device; 0: not written yet */
+  _Atomic uintptr_t device; /* what it is on the device, see map_shadow_state; 0: not written yet */
   char *rest;               /* the other bytes, on either side; NULL: none */
   struct map_shadow *next_free;
 } map_shadow_t;
@@ -321,6 +321,15 @@ bool map_entry_await(map_table_t *table, map_entry_t *entry);
 
 /* The record of a pointer in this entry; a new one says nothing yet. NULL without memory. */
 map_shadow_t *map_entry_shadow(map_table_t *table, map_entry_t *entry, uintptr_t host, uint64_t bytes);
+/* A pointer on the device may be NULL, which is something else than not written yet. No address is such a
+ * number. */
+#define MAP_WRITTEN_NULL ((uintptr_t)1 << 63 | 1)
+static inline uintptr_t map_shadow_state(uintptr_t value) {
+  return value ? value : MAP_WRITTEN_NULL;
+}
+static inline uintptr_t map_shadow_value(uintptr_t state) {
+  return state == MAP_WRITTEN_NULL ? 0 : state;
+}
 /* Writes the bytes of a pointer, or descriptor, to `to`, which is where it lies, or a copy of that: `value`,
  * and what is behind it. */
 static inline void map_shadow_write(const map_shadow_t *shadow, uintptr_t value, char *to) {

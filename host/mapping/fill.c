@@ -75,7 +75,9 @@ static inline map_status_t allocate(map_work_t *work, const map_item_t *item) {
  * waited. */
 static map_status_t attach(map_work_t *work, map_item_t *item) {
   map_shadow_t *shadow = item->shadow;
-  uintptr_t device = map_entry_device(work->items[item->word].entry, shadow->value);
+  uintptr_t device = item->word == MAP_NO_ITEM
+                         ? item->value
+                         : map_entry_device(work->items[item->word].entry, shadow->value);
   map_status_t status = MAP_OK;
   if (!(item->flags & MAP_ITEM_PACKED)) {
     if (atomic_exchange_explicit(&shadow->device, device, memory_order_acq_rel) == device)
@@ -93,6 +95,7 @@ map_status_t map_work_write_shadow(map_work_t *work, map_item_t *item) {
   item->value = atomic_load_explicit(&shadow->device, memory_order_acquire);
   if (!item->value)
     return MAP_OK; /* another thread is about to write it for the first time */
+  item->value = map_shadow_value(item->value);
   map_status_t status = map_work_submit_to(work, device, &item->value, sizeof(void *));
   if (shadow->rest && !status)
     status = map_work_submit_to(work, device + sizeof(void *), shadow->rest, shadow->bytes - sizeof(void *));

@@ -166,13 +166,13 @@ static __attribute__((noinline)) void put_pointers(const map_work_t *work, const
     if (!(item->flags & MAP_ITEM_ATTACH) || !is_in(pack, item->entry))
       continue;
     map_shadow_t *shadow = item->shadow;
-    const map_entry_t *pointee = work->items[item->word].entry;
+    const map_entry_t *pointee = item->word == MAP_NO_ITEM ? NULL : work->items[item->word].entry;
     char *to = staged + place_in(pack, item->entry, shadow->host);
-    if (!atomic_load_explicit(&pointee->device, memory_order_relaxed))
+    if (pointee && !atomic_load_explicit(&pointee->device, memory_order_relaxed))
       continue; /* is large, and has no memory yet */
-    uintptr_t value = map_entry_device(pointee, shadow->value);
-    atomic_store_explicit(&shadow->device, value, memory_order_release);
-    map_shadow_write(shadow, value, to);
+    uintptr_t state = pointee ? map_entry_device(pointee, shadow->value) : item->value;
+    atomic_store_explicit(&shadow->device, state, memory_order_release);
+    map_shadow_write(shadow, map_shadow_value(state), to);
     item->flags |= MAP_ITEM_PACKED;
   }
 }

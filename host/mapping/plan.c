@@ -128,27 +128,41 @@ static bool is_unmapped(map_table_t *table, const absent_t *absent) {
   return !entry || !map_entry_is_awake(entry) || absent->host >= entry->end;
 }
 
-static bool is_attached(const map_work_t *work, uintptr_t pointer) {
+/* The item that attaches the pointer at that address; NULL: none does. */
+static const map_item_t *attachment_of(const map_work_t *work, uintptr_t pointer) {
   for (const map_item_t *item = work->items; item < work->items + work->item_count; item++)
     if (item->flags & MAP_ITEM_ATTACH && item->host == pointer)
-      return true;
-  return false;
+      return item;
+  return NULL;
 }
 
-/* Whether all list items are certain. Zero-length sections, and pointers that were not attached because
- * nobody has mapped them, are so as long as nothing is there; `absent` gets these addresses, if it is not
- * NULL. */
+/* What has to stay absent for a list item to be certain. Returns whether there is any. */
+static bool depends_on(const map_work_t *work, const map_component_t *item, absent_t *absent) {
+  *absent = (absent_t){item->begin, true};
+  if (is_empty(item))
+    return true;
+  if (!is_attachment(item->type))
+    return false;
+  const map_item_t *attachment = attachment_of(work, item->base);
+  if (attachment)
+    return attachment->word == MAP_NO_ITEM; /* what it points to */
+  *absent = (absent_t){item->base, false};
+  return true;
+}
+
+/* Whether all list items are certain. Zero-length sections, pointers to such, and pointers that were not
+ * attached because nobody has mapped them, are so as long as nothing is there; `absent` gets these addresses,
+ * if it is not NULL. */
 static bool are_certain(const map_work_t *work, const map_arguments_t *arguments, uint32_t *absent_count,
                         absent_t *absent) {
   walk_t walk = walk_begin(work, arguments);
   const map_component_t *item;
   *absent_count = 0;
   while ((item = walk_next(&walk))) {
-    bool empty = is_empty(item);
-    absent_t here = {empty ? item->begin : item->base, empty};
+    absent_t here;
     if (!is_certain(item))
       return false;
-    if (!empty && (!is_attachment(item->type) || is_attached(work, here.host)))
+    if (!depends_on(work, item, &here))
       continue;
     if (!is_unmapped(work->table, &here))
       return false;
@@ -267,9 +281,10 @@ static void put_pointers(map_plan_t *plan) {
   for (const map_item_t *item = plan->items; item < plan->items + plan->item_count; item++) {
     const map_shadow_t *shadow = item->shadow;
     if (item->flags & MAP_ITEM_ATTACH)
-      *pointer++ = (pointer_t){shadow, atomic_load_explicit(&shadow->device, memory_order_relaxed),
-                               map_entry_device(item->entry, shadow->host) - (uintptr_t)plan->memory,
-                               is_copied_back(plan, shadow)};
+      *pointer++ =
+          (pointer_t){shadow, map_shadow_value(atomic_load_explicit(&shadow->device, memory_order_relaxed)),
+                      map_entry_device(item->entry, shadow->host) - (uintptr_t)plan->memory,
+                      is_copied_back(plan, shadow)};
   }
 }
 

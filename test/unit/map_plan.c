@@ -590,6 +590,43 @@ static void absent_pointer_may_be_mapped(void **state) {
   assert_true(has_waited || !unseen); /* until it is known whether it is there */
 }
 
+/* A struct with a pointer to a section of length 0. */
+static struct { uint64_t *pointer, *same; } holder;
+
+/* What the pointer is on the device when a region has mapped the struct; it comes back as it was. */
+static uint64_t *run_holder(void) {
+  const uint64_t member = MAP_TO | MAP_FROM | (uint64_t)1 << MAP_MEMBER_SHIFT;
+  fake_list_t list = {0};
+  map_work_t work;
+  holder.pointer = holder.same = nowhere;
+  fake_add(&list, &holder, &holder, sizeof holder, MAP_TARGET_PARAM);
+  fake_add(&list, &holder, &holder, sizeof holder, member);
+  fake_add(&list, &holder.pointer, nowhere, 0, MAP_PTR_AND_OBJ | member);
+  add_array(&list, data[0][0], BOTH);
+  assert_int_equal(enter(&work, &list, 0), MAP_OK);
+  fake_synchronize(work.stream);
+  uint64_t *there[2];
+  memcpy(there, work.words[0], sizeof there);
+  assert_ptr_equal(there[1], nowhere);
+  assert_int_equal(map_leave(&work), MAP_OK);
+  assert_int_equal(fake_finish(&work), MAP_OK);
+  assert_ptr_equal(holder.pointer, nowhere);
+  return there[0];
+}
+
+static void pointers_to_nothing_are_null(void **state) {
+  (void)state;
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < 4; j++)
+      assert_null(run_holder());
+    assert_int_not_equal(table->plan_count, 0);
+    run_section(map_begin, nowhere, nowhere);
+    for (int j = 0; j < 3; j++)
+      assert_non_null(run_holder());
+    run_section(map_end, nowhere, nowhere);
+  }
+}
+
 /* By a region that runs by a plan, too: its entries are no news to the table's index. */
 static void what_was_absent_may_run(void **state) {
   (void)state;
@@ -1092,6 +1129,7 @@ int main(void) {
       TEST(changed_pointer_breaks_the_plan),
       TEST(what_was_absent_may_be_mapped),
       TEST(what_was_absent_may_run),
+      TEST(pointers_to_nothing_are_null),
       TEST(absent_pointer_may_be_mapped),
       TEST(other_maps_break_the_plan),
       TEST(what_others_count_stays),
@@ -1123,6 +1161,7 @@ int main(void) {
       TEST(changed_pointer_breaks_the_plan),
       TEST(what_was_absent_may_be_mapped),
       TEST(what_was_absent_may_run),
+      TEST(pointers_to_nothing_are_null),
       TEST(absent_pointer_may_be_mapped),
       TEST(other_maps_break_the_plan),
       TEST(what_others_count_stays),

@@ -42,14 +42,26 @@ typedef struct text {
   size_t length;
 } text_t;
 
+static void add_values(text_t *text, const char *format, va_list values) {
+  text->length +=
+      (size_t)vsnprintf(text->text + text->length, sizeof text->text - text->length, format, values);
+}
+
+static void add(text_t *text, const char *format, ...) {
+  va_list values;
+  va_start(values, format);
+  add_values(text, format, values);
+  va_end(values);
+}
+
+/* Another word. */
 static void say(text_t *text, const char *format, ...) {
   va_list values;
   va_start(values, format);
   if (text->length && text->length < sizeof text->text - 2)
     text->text[text->length++] = ' ';
-  int more = vsnprintf(text->text + text->length, sizeof text->text - text->length, format, values);
+  add_values(text, format, values);
   va_end(values);
-  text->length += (size_t)more;
 }
 
 typedef struct block {
@@ -116,7 +128,11 @@ static void trace(void *context, char what, const void *from, const void *memory
     say(&bench->trace, "A%d", (int)bytes);
   } else if (bytes == sizeof value && place_of(bench, (uintptr_t)memory) != NONE) {
     memcpy(&value, from, sizeof value);
-    say(&bench->trace, "P%d=%d", place_of(bench, (uintptr_t)memory), place_of(bench, value));
+    say(&bench->trace, "P%d=", place_of(bench, (uintptr_t)memory));
+    if (value)
+      add(&bench->trace, "%d", place_of(bench, value));
+    else
+      add(&bench->trace, "null");
   } else {
     say(&bench->trace, "%cprivate+%d", what, (int)bytes);
     for (uint64_t i = 0; i + sizeof value <= bytes; i += sizeof value) { /* pointers in it */
