@@ -114,7 +114,7 @@ bool atmi_device_abi_describe(const atmi_device_abi_t *abi, const atmi_elf_t *el
   if (find_of_kernel(elf, name, "_kernel_environment", &symbol))
     return read_configuration(abi, &symbol, kernel);
   if (!find_of_kernel(elf, name, "_exec_mode", &symbol)) {
-    kernel->is_bare = true;
+    *kernel = (atmi_device_abi_kernel_t){.mode = ATMI_MODE_SPMD, .is_bare = true};
     return true;
   }
   return symbol.content && symbol.bytes &&

@@ -277,7 +277,8 @@ static atmi_status_t resolve_kernel(atmi_loaded_image_t *loaded, const atmi_devi
   if (max_group && (!kernel->compiled.max_threads || max_group < kernel->compiled.max_threads))
     kernel->compiled.max_threads = max_group;
   kernel->mode_number = atmi_device_abi_mode_number(abi, kernel->compiled.mode);
-  kernel->takes_environment = abi->clang18;
+  /* Where all kernels are bare nothing in the image tells of a compiler; they came with clang 18. */
+  kernel->takes_environment = abi->clang18 || kernel->compiled.is_bare;
   kernel->core.alone = abi->shares_buffer;
   entry->address = kernel;
   return ATMI_OK;

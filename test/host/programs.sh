@@ -56,6 +56,13 @@ on_device 134 "$failing" far
 says "Device number '17' out of range, only 1 devices available"
 says 'fatal error 1'
 
+# Bare kernels alone.
+if [ "$version" -ge 18 ]; then
+  compile -fopenmp-version=51 "$here/bare.c" -o "$scratch/bare"
+  on_device 0 "$scratch/bare"
+  says '^threads: 60$'
+fi
+
 # The policy.
 on_device 0 "$failing" where
 says '^1 devices, default 1, host 0$'
