@@ -16,8 +16,14 @@ void tgt_wait_for_dependences(const tgt_ident_t *where, int32_t count, void *lis
                          other_list);
 }
 
+/* Libomp, which ends itself then, may lose a task that is put back. */
+static bool is_exiting(void) {
+  return atomic_load_explicit(&tgt_runtime()->is_exiting, memory_order_relaxed);
+}
+
 tgt_operation_t *tgt_operation_for_task(void) {
-  if (!__kmpc_omp_get_target_async_handle_ptr || !__kmpc_omp_has_task_team || !__kmpc_global_thread_num)
+  if (!__kmpc_omp_get_target_async_handle_ptr || !__kmpc_omp_has_task_team || !__kmpc_global_thread_num ||
+      is_exiting())
     return NULL;
   int32_t thread = __kmpc_global_thread_num(NULL);
   void **handle = __kmpc_omp_has_task_team(thread) ? __kmpc_omp_get_target_async_handle_ptr(thread) : NULL;
@@ -64,7 +70,8 @@ TGT_EXPORT void __tgt_target_nowait_query(void **handle) {
   if (!operation) /* a task that has no handle is not asked about */
     return;
   /* A task that asks again and again is better served by waiting. */
-  if (operation->queries++ < QUERIES_BEFORE_WAITING && atmi_stream_query(operation->stream) == ATMI_PENDING) {
+  if (operation->queries++ < QUERIES_BEFORE_WAITING && !is_exiting() &&
+      atmi_stream_query(operation->stream) == ATMI_PENDING) {
     pass_on(operation);
     return;
   }

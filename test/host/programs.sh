@@ -63,6 +63,14 @@ if [ "$version" -ge 18 ]; then
   says '^threads: 60$'
 fi
 
+# What nobody waits for ends with the program, which ends.
+if [ "$version" -ge 19 ]; then
+  compile "$here/orphan.c" -o "$scratch/orphan"
+  for run_number in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    ends 0 timeout 60 "$run" --runtime=ours "$scratch/orphan"
+  done
+fi
+
 # The policy.
 on_device 0 "$failing" where
 says '^1 devices, default 1, host 0$'
