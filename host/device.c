@@ -139,13 +139,16 @@ static void report(void *context, map_status_t status, const char *text) {
   }
 }
 
-/* HSA's name for the GPU; of one that has none ("GPU-XX"), a name by its number. */
+/* HSA's name for the GPU behind LLVM's for its kind; of one that has none ("GPU-XX"), a name by its number.
+ */
 static void name_device(tgt_device_t *device) {
-  char *uid = device->uid;
+  memcpy(device->uid, TGT_UID_KIND, sizeof TGT_UID_KIND);
+  char *uid = device->uid + sizeof TGT_UID_KIND - 1;
   hsa_agent_info_t uuid = (hsa_agent_info_t)HSA_AMD_AGENT_INFO_UUID;
-  _Static_assert(sizeof device->uid > 21, "as long as HSA says");
+  enum { ROOM = sizeof device->uid - (sizeof TGT_UID_KIND - 1) };
+  _Static_assert((int)ROOM > 21, "as long as HSA says");
   if (hsa_agent_get_info(device->core->agent, uuid, uid) != HSA_STATUS_SUCCESS || !strcmp(uid, "GPU-XX"))
-    snprintf(uid, sizeof device->uid, "GPU-number-%u", device->number);
+    snprintf(uid, ROOM, "GPU-number-%u", device->number);
 }
 
 /* LLVM 17 took the padding of structs from their alignment; before it was 8 bytes. */

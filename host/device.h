@@ -13,6 +13,8 @@
 #include "openmp/launch.h"
 #include "stream/transfer.h"
 
+#define TGT_UID_KIND "AMDGPU-"
+
 typedef struct tgt_device {
   _Alignas(128) uint32_t number; /* aligned, to be found in few steps */
   atmi_omp_device_t *omp;
@@ -21,7 +23,7 @@ typedef struct tgt_device {
   _Atomic(atmi_device_t *) core_in_use;
   tgt_kernels_t kernels; /* atmi_omp_kernel_t by region */
   map_table_t *maps;
-  char uid[32];            /* as HSA has it, "GPU-..." */
+  char uid[40];            /* TGT_UID_KIND, and what HSA calls it, "GPU-..." */
   _Atomic uint64_t loaded; /* the registrations whose images it has */
   _Atomic bool is_told;    /* a tool knows that it is used, see ompt.h */
   bool is_broken;          /* an image could not be loaded; guarded by the runtime's lock */

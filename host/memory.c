@@ -53,7 +53,8 @@ TGT_EXPORT int omp_get_device_from_uid(const char *uid) {
   if (uid && !strcmp(uid, uid_of_host))
     return count;
   for (int i = 0; uid && i < count; i++)
-    if (!strcmp(uid, runtime->devices[i].uid))
+    if (!strcmp(uid, runtime->devices[i].uid) ||
+        !strcmp(uid, runtime->devices[i].uid + sizeof TGT_UID_KIND - 1)) /* also as HSA has it */
       return i;
   return TGT_INVALID_DEVICE;
 }
@@ -220,13 +221,13 @@ TGT_EXPORT int omp_target_is_present(const void *host, int number) {
 }
 
 TGT_EXPORT int omp_target_is_accessible(const void *host, size_t bytes, int number) {
-  if (!host || !bytes)
+  if (!host)
     return 0;
   if (tgt_is_host(number))
     return 1;
   tgt_device_t *device = tgt_api_device(number, "ask about host memory");
-  if (!device)
-    return 0;
+  if (!device || !bytes)
+    return device != NULL;
   void *address;
   atmi_device_t *core = device->core;
   /* With XNACK the device reaches whatever the host does. */
@@ -272,7 +273,7 @@ TGT_EXPORT int omp_target_associate_ptr(const void *host, const void *memory, si
 
 TGT_EXPORT int omp_target_disassociate_ptr(const void *host, int number) {
   if (!host) {
-    tgt_error("Call to omp_target_associate_ptr with invalid host_ptr");
+    tgt_error("Call to omp_target_disassociate_ptr with invalid host_ptr");
     return TGT_FAILED;
   }
   if (tgt_is_host(number)) {

@@ -537,6 +537,7 @@ static void free_others(void) {
   DRIVER_CHECK(!llvm_omp_target_alloc_host(SIZE_MAX - 4095, 0));
   DRIVER_CHECK(!omp_target_is_accessible(host, SIZE_MAX, 0));
   DRIVER_CHECK(!omp_target_is_accessible(host, SIZE_MAX - (uintptr_t)host, 0));
+  DRIVER_CHECK(omp_target_is_accessible(host, 0, 0) && !omp_target_is_accessible(NULL, 0, 0));
   omp_target_free(other, 1);
   DRIVER_CHECK(driver_runs());
 }
@@ -557,6 +558,9 @@ static void copy_others(void) {
   DRIVER_CHECK(omp_target_associate_ptr(host, memory, SIZE_MAX, 0, 0) == TGT_FAILED);
   DRIVER_CHECK(omp_target_associate_ptr(host, memory, 64, SIZE_MAX - 8, 77) == TGT_FAILED);
   DRIVER_CHECK(omp_get_device_from_uid(NULL) == TGT_INVALID_DEVICE && !omp_get_uid_from_device(77));
+  const char *uid = omp_get_uid_from_device(1); /* as LLVM has it, and as HSA does */
+  DRIVER_CHECK(!strncmp(uid, "AMDGPU-GPU-", 11) && omp_get_device_from_uid(uid) == 1 &&
+               omp_get_device_from_uid(uid + 7) == 1);
   DRIVER_CHECK(!omp_get_mapped_ptr(host, 77) && !omp_get_mapped_ptr(NULL, 0));
   omp_target_free(memory, 0);
   char *end = test_brink(GONE_PAGES), *more = omp_target_alloc(4 << 20, 0);
