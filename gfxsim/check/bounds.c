@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 
+#include "check/swap.h"
 #include "isa/memory.h"
 
 /* What is wrong with an access. */
@@ -171,11 +172,37 @@ static void report(gs_wave_t *w, const wrong_t *wrong) {
     tell(w, wrong, found);
 }
 
+/* The bytes of the dword that are good, a bit each. */
+static unsigned good_bytes(const gs_wave_t *w, memory_t *memory, uint64_t address) {
+  wrong_t byte = {.lanes = 0};
+  unsigned good = 0;
+  for (unsigned i = 0; i < 4; i++)
+    good |= (unsigned)is_good(w, memory, address + i, 1, &byte) << i;
+  return good;
+}
+
+/* Whether the lane accesses the dword for an item in it: by a compare-and-swap that changes good bytes only,
+ * or by the load in front of one. What else may be in the dword is as it was, and nobody's loss. */
+static bool is_for_item(const gs_wave_t *w, memory_t *memory, uint64_t address, uint64_t size, unsigned lane,
+                        uint32_t rights) {
+  gs_check_t *check = gs_check_of(w);
+  gs_sites_t *sites = check->race ? &check->race->sites : &check->sites;
+  gs_swap_t swap;
+  if (size != 4 || address % 4 || rights == GS_VM_WRITE)
+    return false;
+  const unsigned good = good_bytes(w, memory, address);
+  if (!good)
+    return false;
+  if (rights == GS_VM_READ)
+    return sites->site[gs_site_of(sites, w, 15)].flags & GS_SITE_COMPARED;
+  return gs_swap_find(w, &swap) && !(gs_swap_changes(w, &swap, lane) & ~good);
+}
+
 /* Looks at one lane. The first that is wrong is what is told; the others are counted. */
 static void look(gs_wave_t *w, memory_t *memory, uint64_t address, uint64_t size, unsigned lane,
                  wrong_t *wrong) {
   wrong_t found = *wrong;
-  if (is_good(w, memory, address, size, &found))
+  if (is_good(w, memory, address, size, &found) || is_for_item(w, memory, address, size, lane, wrong->rights))
     return;
   if (!wrong->lanes) {
     found.lane = lane;
@@ -208,14 +235,9 @@ static void watch_block(gs_wave_t *w, uint64_t address, uint64_t size, uint32_t 
   wrong_t wrong = {.rights = rights, .bytes = stride ? stride : (uint32_t)size};
   if (scalar) {
     /* Compilers fetch small items with the dword that they are in, which no card minds. */
-    for (uint64_t at = address; at < address + size; at += 4) {
-      wrong_t byte = wrong;
-      for (unsigned i = 0; i < 4; i++)
-        if (is_good(w, memory, at + i, 1, &byte))
-          goto next;
-      look(w, memory, at, 4, 0, &wrong);
-    next:;
-    }
+    for (uint64_t at = address; at < address + size; at += 4)
+      if (!good_bytes(w, memory, at))
+        look(w, memory, at, 4, 0, &wrong);
     if (wrong.lanes)
       wrong.lanes = 1;
   } else if (stride) {

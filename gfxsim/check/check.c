@@ -109,18 +109,28 @@ static int create_tools(gs_check_t *check, const gs_options_t *options) {
   return 0;
 }
 
-static int create(const gs_options_t *options, gs_check_t **made) {
+/* What is there whichever tools there are. */
+static gs_check_t *create_base(const gs_options_t *options) {
   gs_check_t *check = calloc(1, sizeof *check);
-  if (!check || gs_blocks_init(&check->blocks)) {
-    gs_log("GFXSIM_CHECK: out of host memory");
-    free(check);
+  if (!check || gs_blocks_init(&check->blocks))
+    goto no_blocks;
+  if (gs_sites_init(&check->sites))
+    goto no_sites;
+  if (!gs_findings_init(&check->findings, options))
+    return check;
+  gs_sites_fini(&check->sites);
+no_sites:
+  gs_blocks_fini(&check->blocks);
+no_blocks:
+  free(check);
+  gs_log("GFXSIM_CHECK: out of host memory");
+  return NULL;
+}
+
+static int create(const gs_options_t *options, gs_check_t **made) {
+  gs_check_t *check = create_base(options);
+  if (!check)
     return -1;
-  }
-  if (gs_findings_init(&check->findings, options)) {
-    gs_blocks_fini(&check->blocks);
-    free(check);
-    return -1;
-  }
   check->watch.context = check;
   pthread_mutex_init(&check->copies.lock, NULL);
   pthread_mutex_init(&check->kernels.lock, NULL);
@@ -163,6 +173,7 @@ void gs_check_destroy(gs_check_t *check) {
   pthread_mutex_destroy(&check->kernels.lock);
   gs_hold_fini(&check->hold);
   gs_findings_fini(&check->findings);
+  gs_sites_fini(&check->sites);
   gs_blocks_fini(&check->blocks);
   free(check);
 }

@@ -53,6 +53,7 @@ typedef struct gs_check {
   gs_findings_t findings;
   gs_transfer_t *transfer; /* of that tool, or NULL */
   gs_race_t *race;         /* likewise */
+  gs_sites_t sites;        /* without `race`, for "bounds" */
   gs_watch_t watch;        /* for devices: gs_device_ops_t.watch. Its context is this object, for all tools */
   /* Freed blocks of which copies were told of when they were asked for: ids, the last ones. */
   _Atomic uint64_t told[GS_CHECK_TOLD];
