@@ -226,6 +226,8 @@ gs_outcome_t gs_kernel_init(gs_kernel_t *kernel, const gs_device_t *device, cons
     return outcome;
   if (kernel->lds_bytes > device->profile->lds_bytes)
     return reject(device, dispatch, GS_INVALID_GROUP_SEGMENT, "more group memory than a workgroup can have");
+  /* Cards give more than that. Of what is not whole dwords compilers access whole ones all the same. */
+  kernel->lds_bytes = (kernel->lds_bytes + 3) & ~3u;
   outcome = unpack_code(kernel, device, map);
   if (outcome)
     return outcome;

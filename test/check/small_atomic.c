@@ -4,6 +4,23 @@
  * expect: Address 0x[0-9a-f]+ is 2 bytes before the end of .*a block of 6 bytes$ */
 #include <stdio.h>
 
+/* In local memory, of which the team has as many bytes as that takes at -O2. */
+static int count_in_teams(void) {
+  int sum = 0;
+#pragma omp target teams num_teams(2) thread_limit(128) map(tofrom : sum)
+  {
+    short local = 0;
+#pragma omp parallel for
+    for (int i = 0; i < 500; i++) {
+#pragma omp atomic
+      local++;
+    }
+#pragma omp atomic
+    sum += local;
+  }
+  return sum;
+}
+
 int main(void) {
   static short counter[4], last[1];
   enum { N = 4096 };
@@ -15,5 +32,5 @@ int main(void) {
     last[0]++;
   }
   printf("%d %d\n", counter[2], last[0]);
-  return 0;
+  return count_in_teams() != 1000;
 }
