@@ -87,6 +87,8 @@ bool gs_race_begin(gs_race_touch_t *t, gs_wave_t *w, uint32_t rights, uint32_t b
             (gs_stamp_t)t->me->clock << GS_STAMP_CLOCK;
   t->apart = apart_from(t);
   choose_site(t, 15);
+  t->is_swap =
+      rights == (GS_VM_READ | GS_VM_WRITE) && t->flags & GS_SITE_EXCHANGE && gs_swap_find(w, &t->swap);
   return true;
 }
 
@@ -152,11 +154,13 @@ static void meet(gs_race_touch_t *t, gs_stamp_t other, const uint32_t *theirs, u
   const gs_site_t *site = &t->race->sites.site[gs_stamp_site(other)];
   if (!(site->bytes & t->mask))
     return;
-  if (is_meant(t, site->flags, other_writes)) {
+  if (!gs_race_is_item_stored(t, site, theirs) && is_meant(t, site->flags, other_writes)) {
     if (t->rights & GS_VM_READ && other_writes && !(t->flags & GS_SITE_ATOMIC))
       learn(t, other, address);
     return;
   }
+  if (gs_race_is_other_item(t, site, theirs, lane))
+    return;
   const bool is_known = theirs && !t->local && t->w && site->data != GS_SITE_NO_DATA;
   if (is_known && t->rights == GS_VM_WRITE ? gs_race_is_same_store(t, site, *theirs, address, lane)
                                            : t->rights & GS_VM_WRITE && gs_race_is_silent(t, address, lane))
@@ -187,7 +191,7 @@ static bool is_of_other_lane(const gs_race_touch_t *t, gs_stamp_t stamp, unsigne
 
 /* What another lane of the wave did there, with nothing to order the two but that they run in step. */
 static void meet_lanes(gs_race_touch_t *t, const found_t *was, uint64_t address, unsigned lane) {
-  if (t->rights == (GS_VM_READ | GS_VM_WRITE))
+  if (t->rights == (GS_VM_READ | GS_VM_WRITE) && !t->is_swap)
     return;
   if (is_of_other_lane(t, was->written, lane))
     meet(t, was->written, &was->value, address, lane);
@@ -208,21 +212,24 @@ static void meet_own(gs_race_touch_t *t, gs_stamp_t other, uint64_t address, uns
 }
 
 /* Whom a read-modify-write learns of where `written` was there: 0, or that. */
-static inline gs_stamp_t teacher_of(const gs_race_touch_t *t, gs_stamp_t written) {
+static inline gs_stamp_t teacher_of(const gs_race_touch_t *t, gs_stamp_t written, unsigned lane) {
   if (gs_stamp_crew(written) < t->crew->job->floor)
     return 0;
-  const bool plain = !(t->race->sites.site[gs_stamp_site(written)].flags & GS_SITE_ATOMIC);
+  const gs_site_t *site = &t->race->sites.site[gs_stamp_site(written)];
+  const bool plain = !(site->flags & GS_SITE_ATOMIC);
+  if (plain && t->is_swap && site->bytes != 15 && !(site->bytes & gs_race_changes(t, lane)))
+    return 0; /* of a neighbour */
   return plain || gs_stamp_crew(written) == t->crew->id ? written : 0;
 }
 
 /* A read-modify-write passes on what the wave knows. */
-static void pass_on(const gs_race_touch_t *t, gs_stamp_t written, uint64_t address) {
+static void pass_on(const gs_race_touch_t *t, gs_stamp_t written, uint64_t address, unsigned lane) {
   if (t->local) {
     gs_order_local_learn(t->crew, t->wave, address / 4, gs_stamp_crew(written) == t->crew->id ? written : 0);
     gs_order_local_atomic(t->crew, t->wave, address / 4);
     return;
   }
-  const gs_order_word_t word = {.address = address, .written = teacher_of(t, written)};
+  const gs_order_word_t word = {.address = address, .written = teacher_of(t, written, lane)};
   gs_order_atomic(&t->race->order, t->crew, t->wave, &word, 1, t->flags & GS_SITE_RETURNS);
 }
 
@@ -259,6 +266,8 @@ static GS_GUEST found_t exchange(const gs_race_touch_t *t, const cells_t *cells,
     *cells->written = mine;
     if (cells->value && t->w && t->data != GS_SITE_NO_DATA)
       gs_race_put_value(t, address, lane, cells->value);
+    else if (cells->value && t->flags & GS_SITE_EXCHANGE)
+      *cells->value = gs_race_changes(t, lane);
   } else if (was.read != mine) {
     if ((was.read ^ mine) >> GS_STAMP_WAVE)
       *cells->read_before = was.read;
@@ -279,7 +288,7 @@ static GS_GUEST void touch_word(gs_race_touch_t *t, const cells_t *cells, uint64
     meet_lanes(t, &was, address, lane);
   if (t->rights ==
       (GS_VM_READ | GS_VM_WRITE)) /* what it learns may order the reads, and not what it learns from */
-    pass_on(t, written, address);
+    pass_on(t, written, address, lane);
   if (!(t->rights & GS_VM_WRITE))
     return;
   if (was.read && !is_before(t, was.read))
@@ -648,7 +657,10 @@ static bool is_far(const gs_race_touch_t *t, gs_stamp_t stamp, gs_stamp_t floor)
 }
 
 /* Whether one that finds `written` there needs no closer look at who that is. */
-static inline bool is_harmless(const gs_race_touch_t *t, gs_stamp_t written, gs_stamp_t floor) {
+static inline bool is_harmless(const gs_race_touch_t *t, gs_stamp_t written, gs_stamp_t floor,
+                               unsigned lane) {
+  if (t->is_swap && gs_stamp_is_apart(written, t->stamp | lane, t->apart))
+    return false;
   return is_far(t, written, floor) || are_atomic(t, written);
 }
 
@@ -668,14 +680,16 @@ static GS_GUEST bool modify_lane(gs_race_touch_t *t, uint64_t address, unsigned 
   gs_shadow_spread(page, word, count);
   gs_stamp_t *written = page->words->stamp[GS_SHADOW_WRITTEN];
   for (size_t i = word; i < word + count; i++)
-    if (!is_harmless(t, written[i], floor) ||
+    if (!is_harmless(t, written[i], floor, lane) ||
         (m->is_read && !(is_far(t, page->words->stamp[GS_SHADOW_READ][i], floor) &&
                          is_far(t, page->words->stamp[GS_SHADOW_READ_BEFORE][i], floor))))
       return false;
   for (size_t i = word; i < word + count; i++) {
     m->word[m->count++] =
-        (gs_order_word_t){address + 4 * (i - word), teacher_of(t, written[i]), &page->words->place[i]};
+        (gs_order_word_t){address + 4 * (i - word), teacher_of(t, written[i], lane), &page->words->place[i]};
     written[i] = t->stamp | lane;
+    if (t->flags & GS_SITE_EXCHANGE)
+      page->words->value[i] = gs_race_changes(t, lane);
   }
   return true;
 }

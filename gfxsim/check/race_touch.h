@@ -6,6 +6,7 @@
 
 #include "check/check.h"
 #include "check/race.h"
+#include "check/swap.h"
 #include "exec/place.h"
 #include "isa/memory.h"
 
@@ -23,7 +24,9 @@ typedef struct gs_race_touch {
   unsigned flags;   /* of the site */
   unsigned data;    /* likewise */
   uint32_t rights, bytes;
-  bool local, uniform;    /* uniform: all active lanes are at one place */
+  bool local, uniform; /* uniform: all active lanes are at one place */
+  bool is_swap;        /* a compare-and-swap of 4 bytes, by these registers */
+  gs_swap_t swap;
   uint64_t lane_address;  /* of the lane in hand */
   gs_shadow_page_t *page; /* the one that was asked for last, of the page of this number */
   uint64_t page_number;
@@ -76,6 +79,20 @@ bool gs_race_is_same_store(const gs_race_touch_t *t, const gs_site_t *site, uint
                            unsigned lane);
 /* Whether the store of the lane leaves the dword at `address` as it is. */
 bool gs_race_is_silent(const gs_race_touch_t *t, uint64_t address, unsigned lane);
+/* What the shadow keeps in place of a value where a read-modify-write of GS_SITE_EXCHANGE wrote last: which
+ * bytes of the dword it changes, if it is a compare-and-swap. */
+enum { GS_RACE_NO_SWAP = 16 };
+static inline uint32_t gs_race_changes(const gs_race_touch_t *t, unsigned lane) {
+  return t->is_swap ? gs_swap_changes(t->w, &t->swap, lane) : GS_RACE_NO_SWAP;
+}
+/* Whether one of the two accesses, of the lane and of the other site, is a compare-and-swap of which that is
+ * known, and the other a store to a part of its dword. `theirs`: what is kept of the other; NULL: a read. */
+bool gs_race_is_item_stored(const gs_race_touch_t *t, const gs_site_t *site, const uint32_t *theirs);
+/* Whether one of the two is of an atomic operation on an item of the dword, see swap.h, and the other
+ * accesses other bytes. In front of the swap nobody knows which item it is: that load meets no store to a
+ * part of the dword, as the swap will. */
+bool gs_race_is_other_item(const gs_race_touch_t *t, const gs_site_t *site, const uint32_t *theirs,
+                           unsigned lane);
 /* Whether two lanes of one store have the same value for the dword. */
 bool gs_race_is_same_value(gs_race_touch_t *t, uint64_t address, unsigned lane, unsigned other);
 

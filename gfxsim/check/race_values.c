@@ -67,6 +67,33 @@ bool gs_race_is_same_store(const gs_race_touch_t *t, const gs_site_t *site, uint
   return !(differ & bits);
 }
 
+/* What the other wrote is kept as gs_race_changes has it. */
+static bool is_swapped(const gs_race_touch_t *t, const gs_site_t *site, const uint32_t *theirs) {
+  return theirs && !t->local && site->flags & GS_SITE_EXCHANGE && *theirs != GS_RACE_NO_SWAP;
+}
+
+static bool stores_part(const gs_site_t *site) {
+  return site->bytes != 15 && !(site->flags & (GS_SITE_ATOMIC | GS_SITE_COPY));
+}
+
+bool gs_race_is_item_stored(const gs_race_touch_t *t, const gs_site_t *site, const uint32_t *theirs) {
+  if (t->is_swap)
+    return theirs && stores_part(site);
+  return t->rights == GS_VM_WRITE && t->mask != 15 && is_swapped(t, site, theirs);
+}
+
+bool gs_race_is_other_item(const gs_race_touch_t *t, const gs_site_t *site, const uint32_t *theirs,
+                           unsigned lane) {
+  if (t->is_swap)
+    return !(gs_swap_changes(t->w, &t->swap, lane) & site->bytes);
+  if (is_swapped(t, site, theirs))
+    return !(*theirs & t->mask);
+  if (t->rights == GS_VM_READ)
+    return t->flags & GS_SITE_COMPARED && t->bytes == 4 && t->mask == 15 && stores_part(site);
+  return !theirs && site->flags & GS_SITE_COMPARED && site->bytes == 15 && t->rights == GS_VM_WRITE &&
+         t->mask != 15;
+}
+
 bool gs_race_is_silent(const gs_race_touch_t *t, uint64_t address, unsigned lane) {
   uint8_t bytes[GS_ACCESS_BYTES] = {0};
   const uint64_t from = address < t->lane_address ? t->lane_address : address;

@@ -31,7 +31,7 @@ typedef struct gs_shadow_line {
 typedef struct gs_shadow_words {
   gs_stamp_t stamp[GS_SHADOW_KINDS][GS_SHADOW_WORDS]; /* where the line is spread; else anything */
   /* By the last write, if that is an instruction of which it is known (gs_site_t.data): memory may not have
-   * it yet. */
+   * it yet. Of a swap see gs_race_changes. */
   uint32_t value[GS_SHADOW_WORDS];
   uint16_t place[GS_SHADOW_WORDS]; /* gs_order_word_t.place */
 } gs_shadow_words_t;
