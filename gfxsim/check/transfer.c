@@ -484,12 +484,21 @@ static bool had_before(const mapping_t *mapping, const uint8_t *data, uint64_t b
          bytes == mapping->end - mapping->start && variable->last_hash == hash_of(data, bytes);
 }
 
+/* A pointer of the runtime's, perhaps, which is put where the host has its own: that one is no news. */
+static void come_attached(mapping_t *mapping, uint64_t first, const uint8_t *data) {
+  uint8_t now[sizeof(void *)];
+  if (read_host(mapping->host + first, now, sizeof now) && memcmp(now, data, sizeof now) != 0)
+    memcpy(mapping->host_had + first, now, sizeof now);
+}
+
 /* `data` comes to the device. */
 static void come(mapping_t *mapping, uint64_t first, const uint8_t *data, uint64_t bytes) {
   bool repeated = bytes > sizeof(void *); /* else it is a pointer of the runtime's, perhaps */
   const bool had = repeated && had_before(mapping, data, bytes);
   if (repeated)
     count_unread(mapping, first, bytes);
+  else if (bytes == sizeof(void *))
+    come_attached(mapping, first, data);
   mapping->came_ever = true;
   unsettle(mapping, first, bytes);
   for (uint64_t i = 0; i < bytes; i++) {
