@@ -79,10 +79,32 @@ static bool writes_register(const gs_inst_t *in, bool vector, unsigned reg, unsi
   return scalar != vector && in->dst < reg + count && reg < in->dst + dwords;
 }
 
+/* How many registers of a load's operand `i` are of its address. What follows them is often what it loads. */
+static unsigned address_dwords(const gs_inst_t *load, unsigned i) {
+  static const uint8_t dwords[GS_ENC_COUNT][3] = {
+      [GS_ENC_DS] = {1},           [GS_ENC_FLAT] = {2},
+      [GS_ENC_GLOBAL] = {2, 0, 2}, [GS_ENC_SCRATCH] = {1, 0, 1},
+      [GS_ENC_MUBUF] = {0, 4, 1},  [GS_ENC_MTBUF] = {0, 4, 1},
+  };
+  const unsigned encoding = load->op->encoding;
+  if (i == 0 && (encoding == GS_ENC_MUBUF || encoding == GS_ENC_MTBUF))
+    return (unsigned)load->idxen + load->offen;
+  if (i == 0 && encoding == GS_ENC_GLOBAL && load->src[2].kind == GS_SRC_SGPR)
+    return 1; /* an offset to the scalar base */
+  return dwords[encoding][i];
+}
+
+static bool writes_address(const gs_inst_t *in, const gs_inst_t *load, bool vector) {
+  for (unsigned i = 0; i < 3; i++)
+    if (load->src[i].kind == (vector ? GS_SRC_VGPR : GS_SRC_SGPR) &&
+        writes_register(in, vector, load->src[i].reg, address_dwords(load, i)))
+      return true;
+  return false;
+}
+
 /* Whether anything between the two places stores, or changes the address of the load at `at`. */
 static bool changes_between(const gs_wave_t *w, const gs_inst_t *load, uint64_t at, uint64_t from,
                             uint64_t to) {
-  const gs_src_t *scalar = &load->src[load->op->encoding == GS_ENC_MUBUF ? 1 : 2];
   gs_inst_t in;
   for (uint64_t pc = from; pc < to; pc += in.size) {
     if (!decode(w, pc, &in))
@@ -91,9 +113,7 @@ static bool changes_between(const gs_wave_t *w, const gs_inst_t *load, uint64_t 
       return true;
     /* The load may take its address's place, if that is a constant which is loaded again. */
     const bool harmless = pc == at || (in.op->encoding == GS_ENC_VOP1 && in.src[0].kind == GS_SRC_CONST);
-    if (load->src[0].kind == GS_SRC_VGPR && !harmless && writes_register(&in, true, load->src[0].reg, 2))
-      return true;
-    if (scalar->kind == GS_SRC_SGPR && writes_register(&in, false, scalar->reg, 2))
+    if ((!harmless && writes_address(&in, load, true)) || writes_address(&in, load, false))
       return true;
   }
   return false;

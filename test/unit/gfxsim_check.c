@@ -276,46 +276,105 @@ static void put_load(uint32_t *code, bool glc) {
   code[1] = 0x01020000u;
 }
 
+/* A wave of gfx90a, and a page of code, which it executes from `pc` on. */
+typedef struct code_page {
+  _Alignas(PAGE) uint32_t code[PAGE / 4];
+  gs_vm_t *vm;
+  gs_vm_reader_t reader;
+  gs_wave_env_t env;
+  gs_wave_t w;
+} code_page_t;
+
+static void open_page(code_page_t *p) {
+  p->vm = gs_vm_create();
+  assert_non_null(p->vm);
+  const gs_vm_range_t range = {.start = 0x40000,
+                               .end = 0x40000 + PAGE,
+                               .host = (uint8_t *)p->code,
+                               .allocation = 0x40000,
+                               .allocation_size = PAGE,
+                               .access = GS_VM_READ | GS_VM_EXECUTE};
+  assert_int_equal(gs_vm_map(p->vm, &range), 0);
+  gs_vm_reader_register(p->vm, &p->reader);
+  gs_vm_reader_enter(&p->reader);
+  p->env = (gs_wave_env_t){.target = GS_GFX90A, .vm = &p->reader};
+  p->w.env = &p->env;
+  p->w.pc = range.start + 8; /* behind the instruction, as handlers find it */
+}
+
+static void close_page(code_page_t *p) {
+  gs_vm_reader_unregister(&p->reader);
+  gs_vm_destroy(p->vm);
+}
+
 /* Other code comes to the place of one that was unloaded: what was known of it must not stay, neither in the
  * list nor in what the thread remembers. */
 static void test_sites_are_of_their_code(void **state) {
   (void)state;
-  static _Alignas(PAGE) uint32_t code[PAGE / 4];
-  static gs_vm_reader_t reader;
-  static gs_wave_t w;
-  gs_vm_t *vm = gs_vm_create();
-  assert_non_null(vm);
-  const gs_vm_range_t range = {.start = 0x40000,
-                               .end = 0x40000 + PAGE,
-                               .host = (uint8_t *)code,
-                               .allocation = 0x40000,
-                               .allocation_size = PAGE,
-                               .access = GS_VM_READ | GS_VM_EXECUTE};
-  assert_int_equal(gs_vm_map(vm, &range), 0);
-  gs_vm_reader_register(vm, &reader);
-  gs_vm_reader_enter(&reader);
-  const gs_wave_env_t env = {.target = GS_GFX90A, .vm = &reader};
-  w.env = &env;
-  w.pc = range.start + 8;
+  static code_page_t p;
+  open_page(&p);
   gs_sites_t sites;
   assert_int_equal(gs_sites_init(&sites), 0);
-  put_load(code, false);
-  const uint32_t plain = gs_site_of(&sites, &w, 15);
-  assert_int_equal(gs_site_of(&sites, &w, 15), plain);
+  put_load(p.code, false);
+  const uint32_t plain = gs_site_of(&sites, &p.w, 15);
+  assert_int_equal(gs_site_of(&sites, &p.w, 15), plain);
   assert_int_equal(sites.site[plain].flags & GS_SITE_WAITS, 0);
-  put_load(code, true);
-  assert_int_equal(gs_vm_invalidate_code(vm), 0);
-  gs_vm_reader_enter(&reader);
-  const uint32_t past = gs_site_of(&sites, &w, 15);
+  put_load(p.code, true);
+  assert_int_equal(gs_vm_invalidate_code(p.vm), 0);
+  gs_vm_reader_enter(&p.reader);
+  const uint32_t past = gs_site_of(&sites, &p.w, 15);
   assert_int_not_equal(past, plain);
   assert_int_equal(sites.site[past].flags & GS_SITE_WAITS, GS_SITE_WAITS);
   gs_sites_fini(&sites);
   /* Another list, maybe at the same address, and with the same epoch of code. */
   assert_int_equal(gs_sites_init(&sites), 0);
-  assert_int_equal(sites.site[gs_site_of(&sites, &w, 15)].flags & GS_SITE_WAITS, GS_SITE_WAITS);
+  assert_int_equal(sites.site[gs_site_of(&sites, &p.w, 15)].flags & GS_SITE_WAITS, GS_SITE_WAITS);
   gs_sites_fini(&sites);
-  gs_vm_reader_unregister(&reader);
-  gs_vm_destroy(vm);
+  close_page(&p);
+}
+
+/* A loop of a load and an instruction that computes: it waits for another value if its address stays, which
+ * has as many registers as the encoding says. What was loaded may be computed with. */
+static void test_polls_keep_their_address(void **state) {
+  (void)state;
+  const uint32_t V0 = 0x68000700, V1 = 0x68020701, V2 = 0x68040702; /* v_add_u32 v0, v0, v3 ... */
+  const uint32_t S3 = 0x80038103, S7 = 0x80078107, S8 = 0x80088108, S9 = 0x80098109; /* s_add_u32 s3, s3, 1 */
+  const struct {
+    uint32_t load[2], changes;
+    bool waits;
+  } loops[] = {
+      {{0xd86c0000, 0x02000001}, V1, false}, /* ds_read_b32 v2, v1 */
+      {{0xd86c0000, 0x02000001}, V2, true},
+      {{0xdc500000, 0x02000000}, V0, false}, /* flat_load_dword v2, v[0:1] */
+      {{0xdc500000, 0x02000000}, V1, false},
+      {{0xdc500000, 0x02000000}, V2, true},
+      {{0xdc508000, 0x027f0000}, V1, false}, /* global_load_dword v2, v[0:1], off */
+      {{0xdc508000, 0x027f0000}, V2, true},
+      {{0xdc508000, 0x01020000}, V0, false}, /* global_load_dword v1, v0, s[2:3] */
+      {{0xdc508000, 0x01020000}, S3, false},
+      {{0xdc508000, 0x01020000}, V1, true},
+      {{0xe0501000, 0x08010100}, V0, false}, /* buffer_load_dword v1, v0, s[4:7], s8 offen */
+      {{0xe0501000, 0x08010100}, S7, false},
+      {{0xe0501000, 0x08010100}, S8, false},
+      {{0xe0501000, 0x08010100}, S9, true},
+      {{0xe0501000, 0x08010100}, V1, true},
+      {{0xe0503000, 0x08010200}, V1, false}, /* buffer_load_dword v2, v[0:1], s[4:7], s8 idxen offen */
+      {{0xe0503000, 0x08010200}, V2, true},
+  };
+  for (size_t i = 0; i < sizeof loops / sizeof loops[0]; i++) {
+    static code_page_t p;
+    gs_sites_t sites;
+    open_page(&p);
+    assert_int_equal(gs_sites_init(&sites), 0);
+    memcpy(p.code, loops[i].load, sizeof loops[i].load);
+    p.code[2] = loops[i].changes;
+    p.code[3] = 0xbf87fffc; /* s_cbranch_vccnz to the load */
+    const uint32_t flags = sites.site[gs_site_of(&sites, &p.w, 15)].flags;
+    if (!(flags & GS_SITE_WAITS) == loops[i].waits)
+      fail_msg("loop %zu: %s", i, loops[i].waits ? "does not wait" : "waits");
+    gs_sites_fini(&sites);
+    close_page(&p);
+  }
 }
 
 static void test_versions_are_never_the_same(void **state) {
@@ -388,6 +447,7 @@ int main(void) {
       cmocka_unit_test(test_kernels_have_names),
       cmocka_unit_test(test_findings_are_told_once),
       cmocka_unit_test(test_sites_are_of_their_code),
+      cmocka_unit_test(test_polls_keep_their_address),
       cmocka_unit_test(test_versions_are_never_the_same),
       cmocka_unit_test(test_lanes_find_what_is_undefined),
   };
