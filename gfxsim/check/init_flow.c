@@ -513,26 +513,73 @@ static void set_mask(gs_wave_t *w, const gs_inst_t *in, uint64_t lanes, uint32_t
     gs_flow_define_scalars(f, GS_S_EXEC, 2);
 }
 
-/* Origins of a result, lane by lane: of the first operand with undefined bits there, else any. */
-static void set_origins(const trial_t *t, unsigned reg, uint64_t lanes) {
-  gs_wave_flow_t *f = gs_wave_flow(t->w);
-  const uint64_t wanted = lanes & lanes_of(&f->bits[reg]);
-  if (!wanted)
-    return;
-  uint32_t any = any_origin(t, UINT64_MAX);
-  gs_row_t origin;
-  gs_broadcast(any, &origin);
+/* Whether what the result has in a lane is what an operand has in another. */
+static bool is_exchange(const gs_flow_rule_t *rule) {
+  return rule->special == GS_SPECIAL_EXCHANGE || (rule->crosses && rule->flow == GS_FLOW_BITS);
+}
+
+static bool chooses(const trial_t *t, const part_t *p) {
+  return p->role < 3 && t->rule->amounts >> p->role & 1;
+}
+
+/* Origins go the way of the values: they are exchanged instead of them, by the lanes that are chosen. */
+static void exchange_origins(const trial_t *t, gs_row_t *origin) {
+  gs_wave_t *w = t->w;
+  const gs_wave_flow_t *f = gs_wave_flow(w);
+  gs_row_t saved[MOST_ROWS];
   for (unsigned i = 0; i < t->rows; i++) {
-    const unsigned source = t->row[i].reg;
-    if (t->row[i].role == ROLE_OLD || !is_marked(f->rows, source))
+    const unsigned reg = t->row[i].reg;
+    gs_copy_row(&w->v[reg], &saved[i]);
+    if (!chooses(t, &t->row[i]))
+      gs_copy_row(&f->origin[reg], &w->v[reg]);
+  }
+  t->in->fn(w, t->in);
+  const gs_row_t *found = &w->v[t->in->dst];
+  GS_LANES_DO(l)
+    origin->u32[l] = found->u32[l] ? found->u32[l] : origin->u32[l];
+  for (unsigned i = 0; i < t->rows; i++)
+    gs_copy_row(&saved[i], &w->v[t->row[i].reg]);
+}
+
+/* What the result's lanes see of a register, of which `file` has something else than values. */
+static void see_row(const trial_t *t, const part_t *p, gs_row_t *file, gs_row_t *seen) {
+  if (p->role > 2 || !(t->in->src[p->role].mods & GS_MOD_DPP)) {
+    gs_copy_row(&file[p->reg], seen);
+    return;
+  }
+  gs_wave_t shadow = *t->w;
+  shadow.v = file;
+  gs_fetch_slow64(&shadow, t->in, p->role, p->dword, false, seen);
+}
+
+/* Origins for results, lane by lane: of the last operand with undefined bits there, else any. To be found
+ * before a result is written, which may be an operand. */
+static void find_origins(const trial_t *t, uint64_t lanes, gs_row_t *origin) {
+  gs_wave_flow_t *f = gs_wave_flow(t->w);
+  const uint32_t active = any_origin(t, lanes);
+  const bool exchange = is_exchange(t->rule);
+  gs_broadcast(active ? active : any_origin(t, UINT64_MAX), origin);
+  if (exchange)
+    exchange_origins(t, origin);
+  for (unsigned i = 0; i < t->rows; i++) {
+    const part_t *p = &t->row[i];
+    if (p->role == ROLE_OLD || !is_marked(f->rows, p->reg) || (exchange && !chooses(t, p)))
       continue;
-    for (uint64_t left = wanted & gs_flow_lanes(f, source, lanes); left; left &= left - 1) {
+    gs_row_t bits, from;
+    see_row(t, p, f->bits, &bits);
+    see_row(t, p, f->origin, &from);
+    for (uint64_t left = lanes_of(&bits) & lanes; left; left &= left - 1) {
       const unsigned l = (unsigned)__builtin_ctzll(left);
-      if (f->origin[source].u32[l])
-        origin.u32[l] = f->origin[source].u32[l];
+      if (from.u32[l])
+        origin->u32[l] = from.u32[l];
     }
   }
-  write_lanes(&f->origin[reg], &origin, wanted);
+}
+
+/* Of a result whose undefined bits are there. */
+static void set_origins(gs_wave_flow_t *f, unsigned reg, const gs_row_t *origin, uint64_t lanes) {
+  write_lanes(&f->origin[reg], origin, lanes & lanes_of(&f->bits[reg]));
+  gs_flow_settle(f, reg);
 }
 
 /* Operand `i` as its undefined bits: `shadow` is a wave whose registers hold them. */
@@ -596,8 +643,9 @@ static void follow_coarsely(trial_t *t) {
   gs_wave_flow_t *f = gs_wave_flow(w);
   const gs_inst_t *in = t->in;
   const uint64_t lanes = gs_vexec(w, in);
-  gs_row_t either, result;
+  gs_row_t either, result, origin;
   fetch_either(t, w, &either);
+  find_origins(t, lanes, &origin);
   const uint64_t some = lanes_of(&either) & lanes;
   if (in->op->encoding == GS_ENC_VOPC || in->op->flags & GS_OPF_SDST)
     set_mask(w, in, some, any_origin(t, lanes));
@@ -614,10 +662,8 @@ static void follow_coarsely(trial_t *t) {
       for (unsigned k = 0; k < t->rule->dst; k++)
         gs_write_row(&shadow, in->dst + k, &result, lanes);
   }
-  for (unsigned k = 0; k < t->rule->dst && has_row_result(in); k++) {
-    set_origins(t, in->dst + k, lanes);
-    gs_flow_settle(f, in->dst + k);
-  }
+  for (unsigned k = 0; k < t->rule->dst && has_row_result(in); k++)
+    set_origins(f, in->dst + k, &origin, lanes);
 }
 
 /* Whether the results of an instruction come in two parts, each of parts of the operands that op_sel and
@@ -641,7 +687,8 @@ static void follow_parts(trial_t *t) {
   const gs_inst_t *in = t->in;
   const bool wide = in->op->dst == GS_T_V2F32;
   const uint64_t lanes = gs_vexec(t->w, in);
-  gs_row_t result[2];
+  gs_row_t result[2], origin;
+  find_origins(t, lanes, &origin);
   memset(result, 0, sizeof result);
   for (unsigned i = 0; i < 3; i++)
     for (unsigned h = 0; h < 2 && t->rule->dwords[i]; h++)
@@ -650,8 +697,7 @@ static void follow_parts(trial_t *t) {
           result[wide ? h : 0].u32[l] |= wide ? UINT32_MAX : 0xffffU << 16 * h;
   for (unsigned k = 0; k < t->rule->dst; k++) {
     write_lanes(&f->bits[in->dst + k], &result[k], lanes);
-    set_origins(t, in->dst + k, lanes);
-    gs_flow_settle(f, in->dst + k);
+    set_origins(f, in->dst + k, &origin, lanes);
   }
 }
 
@@ -698,10 +744,11 @@ static void follow_finely(trial_t *t) {
   const gs_inst_t *in = t->in;
   const uint64_t amounts = undefined_amounts(t);
   const uint64_t lanes = gs_vexec(w, in);
-  gs_row_t either;
+  gs_row_t either, origins;
   try_all(t);
   fetch_either(t, w, &either);
-  uint32_t origin = any_origin(t, lanes);
+  find_origins(t, lanes, &origins);
+  const uint32_t origin = any_origin(t, lanes);
   gs_wave_flow_t *f = gs_wave_flow(w);
   if (in->op->encoding == GS_ENC_VOPC || in->op->flags & GS_OPF_SDST)
     set_mask(w, in, (t->differ_s.u32[in->sdst] | (uint64_t)t->differ_s.u32[in->sdst + 1] << 32) & f->all,
@@ -710,10 +757,8 @@ static void follow_finely(trial_t *t) {
     gs_flow_set_scalar(f, in->dst, t->differ_s.u32[in->dst], origin);
   for (unsigned i = 0; i < t->results; i++)
     finish_row(t, i, &either, amounts, lanes);
-  for (unsigned i = 0; i < t->results; i++) {
-    set_origins(t, t->result[i], lanes);
-    gs_flow_settle(f, t->result[i]);
-  }
+  for (unsigned i = 0; i < t->results; i++)
+    set_origins(f, t->result[i], &origins, lanes);
 }
 
 /* The results of matrix instructions are taken as a whole, whatever EXEC says. */

@@ -309,14 +309,18 @@ static void check_bits(const row_t *row, const char *where, unsigned reg, unsign
              said & ~changes);
 }
 
+static void decode_row(bench_t *b, void **state, const char *text) {
+  size_t count;
+  const uint32_t *words = isa_assemble(state, ISA_PART, text, &count);
+  assert_true(gs_decode(b->t->w.env->target, words, count, &b->in));
+  b->in.fn = gs_handler_fn(&isa_handlers(state)[b->in.op - gs_opcodes]);
+}
+
 static void run_row(bench_t *b, void **state, const row_t *row) {
   gs_wave_t *w = &b->t->w;
-  size_t count;
-  const uint32_t *words = isa_assemble(state, ISA_PART, row->text, &count);
   state_t values, undefined, changes, said;
   gs_digest_t digest;
-  assert_true(gs_decode(w->env->target, words, count, &b->in));
-  b->in.fn = gs_handler_fn(&isa_handlers(state)[b->in.op - gs_opcodes]);
+  decode_row(b, state, row->text);
   b->check->watch.digest(b->check, w->env->target, &b->in, &digest);
   for (unsigned round = 0; round < ROUNDS; round++) {
     set_up(b);
@@ -375,13 +379,10 @@ static void test_parts_that_are_not_used(void **state) {
   begin(&b, state);
   for (size_t i = 0; i < sizeof part_rows / sizeof *part_rows; i++) {
     const part_row_t *row = &part_rows[i];
-    size_t count;
     state_t said;
     if (!isa_has(state, ISA_PART, row->text))
       continue;
-    const uint32_t *words = isa_assemble(state, ISA_PART, row->text, &count);
-    assert_true(gs_decode(b.t->w.env->target, words, count, &b.in));
-    b.in.fn = gs_handler_fn(&isa_handlers(state)[b.in.op - gs_opcodes]);
+    decode_row(&b, state, row->text);
     clear(&b);
     for (unsigned l = 0; l < GS_LANES; l++)
       b.f->bits[row->reg].u32[l] = row->bits;
@@ -398,8 +399,70 @@ static void test_parts_that_are_not_used(void **state) {
   end(&b);
 }
 
+/* What comes from another lane has that one's origin; v1 chooses it, or the instruction does. */
+static const char *const exchanges[] = {
+    "ds_bpermute_b32 v3, v1, v2",
+    "ds_bpermute_b32 v1, v1, v2",
+    "ds_bpermute_b32 v2, v1, v2",
+    "ds_permute_b32 v2, v1, v2",
+    "ds_swizzle_b32 v2, v2 offset:swizzle(SWAP,1)",
+    "v_mov_b32_dpp v3, v2 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf",
+    "v_max_f32_dpp v2, v2, v1 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf",
+    "v_permlane16_b32 v3, v2, s5, s6",
+};
+enum { FIRST_ORIGIN = 100 };
+
+/* v2 is undefined, with an origin for each lane; v1 has addresses of neighbours. */
+static void set_up_exchange(bench_t *b) {
+  gs_wave_t *w = &b->t->w;
+  clear(b);
+  for (unsigned l = 0; l < gs_wave_lanes(w); l++) {
+    w->v[1].u32[l] = 4 * (l ^ 1);
+    b->f->bits[2].u32[l] = UINT32_MAX;
+    b->f->origin[2].u32[l] = FIRST_ORIGIN + l;
+  }
+  gs_flow_settle(b->f, 2);
+  w->s.u32[5] = 0x67452301; /* and so has v_permlane16, four bits each */
+  w->s.u32[6] = 0xefcdab89;
+  gs_set_exec(w, UINT64_MAX);
+  w->pc = ISA_CODE + b->in.size;
+}
+
+static void test_origins_come_from_the_lane(void **state) {
+  bench_t b;
+  begin(&b, state);
+  for (size_t i = 0; i < sizeof exchanges / sizeof *exchanges; i++) {
+    if (!isa_has(state, ISA_PART, exchanges[i]))
+      continue;
+    decode_row(&b, state, exchanges[i]);
+    set_up_exchange(&b);
+    b.check->watch.execute(&b.t->w, &b.in, NULL);
+    for (unsigned l = 0; l < 8; l++)
+      if (b.f->origin[b.in.dst].u32[l] != FIRST_ORIGIN + (l ^ 1))
+        fail_msg("%s: lane %u has origin %u, not %u", exchanges[i], l, b.f->origin[b.in.dst].u32[l],
+                 FIRST_ORIGIN + (l ^ 1));
+  }
+  end(&b);
+}
+
+/* A register that was never written is one origin, though an inactive lane of it has another. */
+static void test_origins_of_active_lanes(void **state) {
+  bench_t b;
+  begin(&b, state);
+  decode_row(&b, state, "v_max_f32 v0, v2, v1");
+  set_up_exchange(&b);
+  for (unsigned l = 1; l < GS_LANES; l++)
+    b.f->origin[2].u32[l] = 0;
+  gs_set_exec(&b.t->w, UINT64_MAX << 1);
+  b.check->watch.execute(&b.t->w, &b.in, NULL);
+  assert_int_not_equal(b.f->origin[0].u32[5], 0);
+  assert_int_not_equal(b.f->origin[0].u32[5], FIRST_ORIGIN);
+  end(&b);
+}
+
 int main(void) {
-  static const struct CMUnitTest tests[] = {isa_part_test_on(test_undefined_bits, GS_GFX9_11),
-                                            isa_part_test(test_parts_that_are_not_used)};
+  static const struct CMUnitTest tests[] = {
+      isa_part_test_on(test_undefined_bits, GS_GFX9_11), isa_part_test(test_parts_that_are_not_used),
+      isa_part_test(test_origins_come_from_the_lane), isa_part_test(test_origins_of_active_lanes)};
   return isa_main(tests, sizeof tests / sizeof *tests);
 }
