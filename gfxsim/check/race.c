@@ -119,7 +119,9 @@ static bool is_before(const gs_race_touch_t *t, gs_stamp_t stamp) {
 
 static void note_clash(gs_race_touch_t *t, gs_stamp_t other, bool other_writes, uint64_t address,
                        unsigned lane) {
-  if (t->clash.lanes++)
+  const bool first = !t->clash.lanes;
+  t->clash.lanes |= UINT64_C(1) << lane;
+  if (!first)
     return;
   t->clash.other = other;
   t->clash.other_writes = other_writes;

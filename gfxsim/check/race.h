@@ -38,8 +38,8 @@ typedef struct gs_clash {
   uint64_t group;      /* of that wave */
   const gs_vm_map_t *map;
   uint32_t rights, bytes; /* of the later access, of each lane */
-  unsigned lane;
-  uint32_t lanes; /* that clash, by the same instruction */
+  unsigned lane;          /* of `address` */
+  uint64_t lanes;         /* that clash by the same instruction, a bit each; some by several dwords */
   uint64_t address;
   bool local;        /* the address is an offset into LDS */
   gs_stamp_t other;  /* the earlier access */

@@ -85,6 +85,10 @@ static const gs_rule_t *rule_of(const gs_clash_t *clash) {
   return &rules[clash->local ? RULE_LOCAL : RULE_MEMORY];
 }
 
+static uint32_t lanes_of(const gs_clash_t *clash) {
+  return (uint32_t)__builtin_popcountll(clash->lanes);
+}
+
 static void tell(const gs_clash_t *clash, gs_found_t *found) {
   gs_job_t other = {0};
   uint64_t group = 0;
@@ -92,7 +96,7 @@ static void tell(const gs_clash_t *clash, gs_found_t *found) {
   const bool known = gs_order_who(&clash->race->order, clash->other, &other, &group);
   if (clash->w) {
     gs_side_of_wave(&finding.side[0], clash->w, clash->lane);
-    finding.side[0].more = clash->lanes - 1;
+    finding.side[0].more = lanes_of(clash) - 1;
     snprintf(finding.title, sizeof finding.title, "Data race: %s %" PRIu32 " bytes", action_of(clash->rights),
              clash->bytes);
   } else {
@@ -113,7 +117,7 @@ void gs_clash_report(const gs_clash_t *clash) {
   const gs_key_t key = {.rule = rule_of(clash),
                         .pc = {clash->w ? clash->w->pc : GS_SITE_OF_COPIES, other->pc},
                         .object = {other->code}};
-  gs_found_t *found = gs_findings_meet(clash->race->findings, &key, clash->lanes);
+  gs_found_t *found = gs_findings_meet(clash->race->findings, &key, lanes_of(clash));
   if (found)
     tell(clash, found);
 }

@@ -1,7 +1,7 @@
 /* Loads of two elements at once: the second is what the next work-item of the same wave has just stored.
  * expect: Data race: read of [0-9]+ bytes in target region in main at line
  * expect: Conflicts with an earlier write
- * expect: 244 x Data race
+ * expect: 122 x Data race
  * levels: O2 */
 #include <omp.h>
 #include <stdio.h>
