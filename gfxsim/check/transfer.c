@@ -46,7 +46,8 @@ typedef struct mapping {
   bool was_stale;          /* some of it was STALE, and may still be marked so */
   _Atomic bool is_written; /* some of it, since all was copied */
   uint64_t compared,
-      compared_end;        /* offsets: what of it was compared with the host's when it was used last */
+      compared_end;        /* offsets: what of it was compared with the host's when it was used last, */
+  uint64_t region;         /* by this one, or whoever came until the next */
   uint64_t stale;          /* bytes, of these */
   uint64_t first_stale;    /* offset */
   _Atomic uint64_t writer; /* program counter of who wrote it first, since it was copied */
@@ -73,6 +74,7 @@ struct gs_transfer {
   size_t count, capacity;
   gs_variable_t *variables;
   bool any;                       /* somebody says what is mapped */
+  uint64_t region;                /* how many have started */
   _Atomic uint64_t copies, bytes; /* of all copy engines */
   pthread_mutex_t writers_lock;   /* of what follows */
   writer_t writer[WRITERS];
@@ -151,7 +153,8 @@ static gs_variable_t *find_variable(gs_transfer_t *transfer, const char *name, c
   return variable;
 }
 
-static mapping_t *make_mapping(uint64_t device, uint64_t bytes, uint64_t host, gs_variable_t *variable) {
+static mapping_t *make_mapping(const gs_transfer_t *transfer, uint64_t device, uint64_t bytes, uint64_t host,
+                               gs_variable_t *variable) {
   mapping_t *mapping = variable ? calloc(1, sizeof *mapping) : NULL;
   uint16_t *shadow = mapping && bytes <= SIZE_MAX / 4 ? calloc(2 * sizeof *shadow, bytes) : NULL;
   atomic_flag *setting = shadow ? malloc((bytes + PART - 1) / PART * sizeof *setting) : NULL;
@@ -167,6 +170,7 @@ static mapping_t *make_mapping(uint64_t device, uint64_t bytes, uint64_t host, g
   mapping->start = device;
   mapping->end = device + bytes;
   mapping->host = host;
+  mapping->region = transfer->region;
   mapping->compared_end = bytes; /* there is nothing yet that could be old */
   mapping->variable = variable;
   mapping->flags = shadow;
@@ -214,8 +218,8 @@ void gs_transfer_map(gs_transfer_t *transfer, uint64_t device, uint64_t bytes, c
   pthread_rwlock_wrlock(&transfer->lock);
   if (transfer->count)
     remove_range(transfer, device, device + bytes);
-  mapping_t *mapping =
-      make_mapping(device, bytes, host, find_variable(transfer, name ? name : "", file ? file : "", line));
+  mapping_t *mapping = make_mapping(transfer, device, bytes, host,
+                                    find_variable(transfer, name ? name : "", file ? file : "", line));
   if (mapping && make_room(transfer)) {
     const size_t index = find_index(transfer, device);
     memmove(transfer->at + index + 1, transfer->at + index, (transfer->count - index) * sizeof *transfer->at);
@@ -301,9 +305,10 @@ static uint64_t find_piece(const mapping_t *mapping, uint64_t *first, uint64_t l
 }
 
 /* Which bytes of [first, end) has the host changed, of those of which the device has a copy? */
-static void compare(mapping_t *mapping, uint64_t first, uint64_t end) {
+static void compare(const gs_transfer_t *transfer, mapping_t *mapping, uint64_t first, uint64_t end) {
   uint8_t *now = mapping->is_copied ? malloc(PIECE) : NULL;
   mapping->stale = 0;
+  mapping->region = transfer->region;
   mapping->compared = first;
   mapping->compared_end = end;
   for (uint64_t count;
@@ -314,12 +319,12 @@ static void compare(mapping_t *mapping, uint64_t first, uint64_t end) {
   free(now);
 }
 
-/* A region is about to use it, and names `bytes` from `first` on. Of what it does not name the rest is
- * compared when the kernel reads it all the same: mappings may be much larger than what regions use. */
-static void note_used(mapping_t *mapping, uint64_t first, uint64_t bytes) {
+/* A region is about to use it, and names `bytes` from `first` on. What no region names is compared when a
+ * kernel reads it all the same: mappings may be much larger, and many more, than what regions use. */
+static void note_used(const gs_transfer_t *transfer, mapping_t *mapping, uint64_t first, uint64_t bytes) {
   const uint64_t there = mapping->end - mapping->start;
   const bool all = there <= PIECE || !bytes;
-  compare(mapping, all ? 0 : first, all ? there : first + bytes);
+  compare(transfer, mapping, all ? 0 : first, all ? there : first + bytes);
 }
 
 /* Whether the words are addresses, one of each side's memory. */
@@ -455,7 +460,7 @@ void gs_transfer_note(gs_transfer_t *transfer, gfxsim_mapping_t what, uint64_t d
     switch (what) {
     case GFXSIM_MAPPING_SENT: note_sent(mapping, first, bytes); break;
     case GFXSIM_MAPPING_WANTED: note_wanted(mapping, first, bytes); break;
-    case GFXSIM_MAPPING_USED: note_used(mapping, first, bytes); break;
+    case GFXSIM_MAPPING_USED: note_used(transfer, mapping, first, bytes); break;
     case GFXSIM_MAPPING_LOADED: note_loaded(mapping, read_device, context); break;
     case GFXSIM_MAPPING_REGION: break;
     case GFXSIM_MAPPING_ENDS:
@@ -651,21 +656,22 @@ static bool set_flags(const gs_sweep_t *sweep, mapping_t *mapping, uint64_t firs
 }
 
 /* The mapping that has `address`, to be read from there on: all of it is compared if that was not when it was
- * used. The lock is held for reading, and let go of meanwhile. */
+ * used, or it was not used. The lock is held for reading, and let go of meanwhile. */
 static mapping_t *compare_rest(gs_transfer_t *transfer, uint64_t address) {
   pthread_rwlock_unlock(&transfer->lock);
   pthread_rwlock_wrlock(&transfer->lock);
   mapping_t *mapping = find(transfer, address);
   if (mapping)
-    compare(mapping, 0, mapping->end - mapping->start);
+    compare(transfer, mapping, 0, mapping->end - mapping->start);
   pthread_rwlock_unlock(&transfer->lock);
   pthread_rwlock_rdlock(&transfer->lock);
   return find(transfer, address);
 }
 
-static bool was_compared(const mapping_t *mapping, uint64_t address, uint64_t bytes) {
+static bool was_compared(const gs_transfer_t *transfer, const mapping_t *mapping, uint64_t address,
+                         uint64_t bytes) {
   const uint64_t first = address - mapping->start;
-  return first >= mapping->compared &&
+  return mapping->region == transfer->region && first >= mapping->compared &&
          (first + bytes <= mapping->compared_end || mapping->compared_end == mapping->end - mapping->start);
 }
 
@@ -674,7 +680,7 @@ static void touch(gs_transfer_t *transfer, const gs_wave_t *w, uint64_t address,
   mapping_t *mapping = seen->mapping;
   if (!mapping || address < mapping->start || address >= mapping->end)
     mapping = seen->mapping = find(transfer, address);
-  if (mapping && rights & GS_VM_READ && GS_UNLIKELY(!was_compared(mapping, address, bytes)))
+  if (mapping && rights & GS_VM_READ && GS_UNLIKELY(!was_compared(transfer, mapping, address, bytes)))
     mapping = seen->mapping = compare_rest(transfer, address);
   if (!mapping)
     return;
@@ -793,9 +799,10 @@ void gs_transfer_region(gs_transfer_t *transfer) {
   if (!transfer)
     return;
   pthread_rwlock_wrlock(&transfer->lock);
+  transfer->region++;
   for (size_t i = 0; i < transfer->count; i++)
     if (transfer->at[i]->is_loaded)
-      compare(transfer->at[i], 0, transfer->at[i]->end - transfer->at[i]->start);
+      compare(transfer, transfer->at[i], 0, transfer->at[i]->end - transfer->at[i]->start);
   pthread_rwlock_unlock(&transfer->lock);
 }
 

@@ -43,7 +43,8 @@ bool gs_transfer_is_old(gs_transfer_t *transfer, uint64_t host, uint64_t bytes, 
 /* Tells that the host's instruction at `pc` has read it, once for each `line` (gs_name_host_line). */
 void gs_transfer_tell_old(gs_transfer_t *transfer, const gs_rule_t *rule, const gs_old_t *old, uint64_t pc,
                           uint64_t line);
-/* A region is about to start, which may access any variable of `declare target`. */
+/* A region is about to start, which may access any variable of `declare target` and, by pointers, whatever is
+ * mapped. Before GFXSIM_MAPPING_USED of what it names. */
 void gs_transfer_region(gs_transfer_t *transfer);
 /* Prints which copies nobody needed, most bytes first. Once, at the end. */
 void gs_transfer_summary(gs_transfer_t *transfer);
