@@ -47,7 +47,8 @@ typedef struct mapping {
   _Atomic bool is_written; /* some of it, since all was copied */
   uint64_t compared,
       compared_end;        /* offsets: what of it was compared with the host's when it was used last, */
-  uint64_t region;         /* by this one, or whoever came until the next */
+  uint64_t region;         /* by this one, or whoever came until the next, */
+  uint64_t patience;       /* or so many regions more */
   uint64_t stale;          /* bytes, of these */
   uint64_t first_stale;    /* offset */
   _Atomic uint64_t writer; /* program counter of who wrote it first, since it was copied */
@@ -656,13 +657,21 @@ static bool set_flags(const gs_sweep_t *sweep, mapping_t *mapping, uint64_t firs
 }
 
 /* The mapping that has `address`, to be read from there on: all of it is compared if that was not when it was
- * used, or it was not used. The lock is held for reading, and let go of meanwhile. */
+ * used, or it was not used. That takes as long as it is large, so a large one that many regions read without
+ * naming it is looked at less and less often, until something is found. The lock is held for reading, and let
+ * go of meanwhile. */
 static mapping_t *compare_rest(gs_transfer_t *transfer, uint64_t address) {
   pthread_rwlock_unlock(&transfer->lock);
   pthread_rwlock_wrlock(&transfer->lock);
   mapping_t *mapping = find(transfer, address);
-  if (mapping)
-    compare(transfer, mapping, 0, mapping->end - mapping->start);
+  if (mapping) {
+    enum { MOST_PATIENCE = 63 };
+    const uint64_t bytes = mapping->end - mapping->start, more = 2 * mapping->patience + 1;
+    compare(transfer, mapping, 0, bytes);
+    mapping->patience = bytes <= 16 * PIECE || mapping->stale ? 0
+                        : more < MOST_PATIENCE                ? more
+                                                              : MOST_PATIENCE;
+  }
   pthread_rwlock_unlock(&transfer->lock);
   pthread_rwlock_rdlock(&transfer->lock);
   return find(transfer, address);
@@ -671,7 +680,7 @@ static mapping_t *compare_rest(gs_transfer_t *transfer, uint64_t address) {
 static bool was_compared(const gs_transfer_t *transfer, const mapping_t *mapping, uint64_t address,
                          uint64_t bytes) {
   const uint64_t first = address - mapping->start;
-  return mapping->region == transfer->region && first >= mapping->compared &&
+  return transfer->region - mapping->region <= mapping->patience && first >= mapping->compared &&
          (first + bytes <= mapping->compared_end || mapping->compared_end == mapping->end - mapping->start);
 }
 
