@@ -70,6 +70,14 @@ typedef struct gs_lessons {
   } lesson[GS_LESSONS];
 } gs_lessons_t;
 
+/* Words that a wave polls: it may read what is stored between who looks being told of the access and the
+ * access itself. */
+enum { GS_POLLED = 8 };
+typedef struct gs_polled {
+  uint64_t address; /* of the dword */
+  gs_stamp_t was;   /* of its last write, when who looks was told */
+} gs_polled_t;
+
 /* A wave's view. */
 typedef struct gs_order_wave {
   uint32_t clock;
@@ -79,7 +87,9 @@ typedef struct gs_order_wave {
   uint32_t seen[GS_ORDER_WAVES]; /* of each wave of its group: what that did at clocks below comes before */
   uint32_t behind;               /* 1 + the word that it may have learned more of than it knows, or 0 */
   bool behind_pending;           /* of a load, see `pending` */
-  gs_lessons_t pending;          /* read, but the cache may still hold older values */
+  uint32_t polled_count;         /* of what its last instruction polled, in `polled` */
+  gs_polled_t polled[GS_POLLED];
+  gs_lessons_t pending; /* read, but the cache may still hold older values */
   gs_lessons_t learned;
 } gs_order_wave_t;
 

@@ -59,6 +59,31 @@ static gs_stamp_t apart_from(const gs_race_touch_t *t) {
   return (t->base >> GS_STAMP_WAVE << GS_STAMP_WAVE) | (gs_stamp_t)me->lanes_from << GS_STAMP_CLOCK;
 }
 
+void gs_race_poll(gs_race_touch_t *t, uint64_t address) {
+  gs_order_wave_t *me = t->me;
+  const uint64_t word = address & ~UINT64_C(3);
+  for (uint32_t i = 0; i < me->polled_count; i++)
+    if (me->polled[i].address == word)
+      return;
+  if (me->polled_count < GS_POLLED && word >> 48 == 0)
+    me->polled[me->polled_count++] =
+        (gs_polled_t){word, gs_shadow_ask(&t->race->shadow, GS_SHADOW_WRITTEN, word)};
+}
+
+void gs_race_catch_up(gs_race_t *race, gs_crew_t *crew, unsigned wave) {
+  gs_order_wave_t *me = &crew->wave[wave];
+  if (me->behind)
+    gs_order_catch_up(&race->order, crew, wave);
+  const uint32_t count = me->polled_count;
+  me->polled_count = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const gs_polled_t *polled = &me->polled[i];
+    const gs_stamp_t now = gs_shadow_ask(&race->shadow, GS_SHADOW_WRITTEN, polled->address);
+    if (now != polled->was && !gs_order_is_before(&race->order, crew, wave, now))
+      gs_order_learn(&race->order, crew, wave, polled->address, now);
+  }
+}
+
 bool gs_race_begin(gs_race_touch_t *t, gs_wave_t *w, uint32_t rights, uint32_t bytes, bool local) {
   gs_crew_t *crew = w->env->watched;
   if (!crew)
@@ -80,8 +105,8 @@ bool gs_race_begin(gs_race_touch_t *t, gs_wave_t *w, uint32_t rights, uint32_t b
   t->access = NULL;
   t->clash.lanes = 0;
   t->clash.same_instruction = false;
-  if (GS_UNLIKELY(t->me->behind))
-    gs_order_catch_up(&t->race->order, crew, wave);
+  if (GS_UNLIKELY(gs_race_is_behind(t->me)))
+    gs_race_catch_up(t->race, crew, wave);
   t->me->dirty = true;
   t->base = (gs_stamp_t)crew->id << GS_STAMP_CREW | (gs_stamp_t)wave << GS_STAMP_WAVE |
             (gs_stamp_t)t->me->clock << GS_STAMP_CLOCK;

@@ -48,6 +48,15 @@ bool gs_race_begin(gs_race_touch_t *t, gs_wave_t *w, uint32_t rights, uint32_t b
 /* Tells of the races that were found. */
 void gs_race_finish(gs_race_touch_t *t);
 
+/* The instruction may be waiting for another value at `address`: who stores one before it gets there is found
+ * by gs_race_catch_up. */
+void gs_race_poll(gs_race_touch_t *t, uint64_t address);
+/* In front of what the wave does next, if it is behind or has polled: what it may have learned meanwhile. */
+void gs_race_catch_up(gs_race_t *race, gs_crew_t *crew, unsigned wave);
+static inline bool gs_race_is_behind(const gs_order_wave_t *wave) {
+  return wave->behind | wave->polled_count;
+}
+
 /* `count` whole dwords from `address` on, of which each lane from `lane` on has `per_lane`; 0: all are one
  * lane's. */
 void gs_race_words(gs_race_touch_t *t, uint64_t address, uint64_t count, unsigned lane, unsigned per_lane);

@@ -15,11 +15,31 @@ static bool is_dull(const gs_race_touch_t *t) {
          !gs_cache_wants_reads(t->crew->job->launch.target);
 }
 
+/* A load that waits for a value; or a lane that takes a lock, which is given back by a store, perhaps. */
+static bool polls(const gs_race_touch_t *t, uint64_t lanes) {
+  const bool one = !(lanes & (lanes - 1));
+  return t->rights == GS_VM_READ ? t->flags & GS_SITE_WAITS
+                                 : one && t->flags & GS_SITE_EXCHANGE && t->flags & GS_SITE_RETURNS;
+}
+
+static void poll(gs_race_touch_t *t, const gs_access_t *a) {
+  uint64_t last = UINT64_MAX;
+  for (uint64_t left = a->lanes; left && t->me->polled_count < GS_POLLED; left &= left - 1) {
+    const uint64_t at = a->at[__builtin_ctzll(left)];
+    const uint32_t high = (uint32_t)(at >> 32);
+    if (at != last && high != GS_SHARED_APERTURE_HI && high != GS_PRIVATE_APERTURE_HI)
+      gs_race_poll(t, at);
+    last = at;
+  }
+}
+
 static void watch_lanes(gs_wave_t *w, const gs_access_t *a) {
   gs_race_touch_t t;
   if (!gs_race_begin(&t, w, a->rights, a->bytes, false) || a->step != GS_LINEAR_STEP || is_dull(&t))
     return;
   t.access = a;
+  if (GS_UNLIKELY(polls(&t, a->lanes)))
+    poll(&t, a);
   const uint64_t first = a->lanes ? a->at[__builtin_ctzll(a->lanes)] : 0;
   if (a->rights == (GS_VM_READ | GS_VM_WRITE))
     gs_race_modify(&t);
@@ -52,6 +72,8 @@ static void watch_mixed(gs_wave_t *w, const gs_access_t *a) {
   if (!gs_race_begin(&global, w, a->rights, a->bytes, false) ||
       !gs_race_begin(&local, w, a->rights, a->bytes, true))
     return;
+  if (polls(&global, a->lanes))
+    poll(&global, a);
   for (uint64_t left = a->lanes; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctzll(left);
     const uint32_t high = (uint32_t)(a->at[l] >> 32), low = (uint32_t)a->at[l];
@@ -68,9 +90,13 @@ static void watch_mixed(gs_wave_t *w, const gs_access_t *a) {
 static void watch_block(gs_wave_t *w, uint64_t address, uint64_t size, uint32_t stride, uint32_t rights,
                         bool scalar) {
   gs_race_touch_t t;
-  if (gs_race_begin(&t, w, rights, stride ? stride : (uint32_t)size, false) &&
-      !gs_race_is_private(&t, address) && !is_dull(&t))
-    gs_race_block(&t, address, size, stride, scalar);
+  if (!gs_race_begin(&t, w, rights, stride ? stride : (uint32_t)size, false) ||
+      gs_race_is_private(&t, address) || is_dull(&t))
+    return;
+  if (polls(&t, gs_exec(w)))
+    for (unsigned l = 0; l < (stride ? gs_wave_lanes(w) : 1) && t.me->polled_count < GS_POLLED; l++)
+      gs_race_poll(&t, address + l * (uint64_t)stride);
+  gs_race_block(&t, address, size, stride, scalar);
 }
 
 static void watch_local_block(gs_wave_t *w, uint32_t offset, uint32_t size, uint32_t stride,
@@ -108,8 +134,8 @@ static void watch_order(gs_wave_t *w, const gs_inst_t *in) {
   if (!crew)
     return;
   gs_order_wave_t *wave = &crew->wave[gs_place_wave(w)];
-  if (wave->behind)
-    gs_order_catch_up(&gs_check_of(w)->race->order, crew, gs_place_wave(w));
+  if (gs_race_is_behind(wave))
+    gs_race_catch_up(gs_check_of(w)->race, crew, gs_place_wave(w));
   if (in->op->encoding == GS_ENC_DS) {
     meet_by_gws(w, in);
     return;
@@ -167,7 +193,12 @@ static void watch_fence(void *context, uint32_t gpu, gs_scope_t acquire, gs_scop
 }
 
 static void watch_barrier(void *context, void *group) {
-  gs_order_barrier(&race_of(context)->order, group);
+  gs_race_t *race = race_of(context);
+  gs_crew_t *crew = group;
+  for (unsigned i = 0; i < crew->waves; i++)
+    if (gs_race_is_behind(&crew->wave[i]))
+      gs_race_catch_up(race, crew, i);
+  gs_order_barrier(&race->order, crew);
 }
 
 static void watch_group_ends(void *context, void *group) {

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "check/order.h"
+#include "check/race_touch.h"
 #include "check/shadow.h"
 
 enum { WORD = 0x10000, OTHER_WORD = 0x20000, GROUPS = 3 };
@@ -237,6 +238,33 @@ static void test_groups_of_other_sizes_tell_at_many_words(void **state) {
   gs_order_dismiss(&f->order, wide);
 }
 
+/* A load is told of, another group stores to its word, and the load reads that. */
+static void test_who_polls_learns_of_later_stores(void **state) {
+  (void)state;
+  const gs_job_t kernel = {.bytes = 0};
+  gs_race_t *race = gs_race_create(NULL, NULL);
+  assert_non_null(race);
+  gs_job_t *job = gs_order_begin(&race->order, &kernel);
+  gs_crew_t *polls = gs_order_crew(&race->order, job, 0, 1, 0),
+            *stores = gs_order_crew(&race->order, job, 1, 1, 0);
+  gs_race_touch_t touch = {.race = race, .me = &polls->wave[0]};
+  gs_race_poll(&touch, WORD);
+  gs_shadow_page_t *page = gs_shadow_page(&race->shadow, WORD);
+  gs_shadow_spread(page, WORD % GS_SHADOW_PAGE / 4, 1);
+  const gs_stamp_t stamp = act(stores, 0);
+  page->words->stamp[GS_SHADOW_WRITTEN][WORD % GS_SHADOW_PAGE / 4] = stamp;
+  assert_true(gs_race_is_behind(&polls->wave[0]));
+  gs_race_catch_up(race, polls, 0);
+  assert_false(gs_race_is_behind(&polls->wave[0]));
+  assert_false(gs_order_is_before(&race->order, polls, 0, stamp)); /* its cache may be old */
+  gs_order_invalidated(&polls->wave[0]);
+  assert_true(gs_order_is_before(&race->order, polls, 0, stamp));
+  gs_order_dismiss(&race->order, polls);
+  gs_order_dismiss(&race->order, stores);
+  gs_order_end(&race->order, job);
+  gs_race_destroy(race);
+}
+
 #define WITH_KERNEL(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void) {
@@ -250,6 +278,7 @@ int main(void) {
       WITH_KERNEL(test_groups_of_other_sizes_tell_at_many_words),
       WITH_KERNEL(test_kernels_that_are_over_come_before),
       cmocka_unit_test(test_pages_are_each_address_s_own),
+      cmocka_unit_test(test_who_polls_learns_of_later_stores),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
