@@ -217,8 +217,8 @@ void gs_blocks_ask(gs_blocks_t *blocks, const gs_vm_map_t *map, uint64_t address
   const gs_block_note_t *block = find_live(blocks, address, false);
   const gs_vm_range_t *range = NULL;
   answer->id = 0;
-  if (block && block->shared.depth && !gs_vm_find_mapped(map, address)) {
-    answer->verdict = GS_VERDICT_TAKEN;
+  if (block && !gs_vm_find_mapped(map, address)) {
+    answer->verdict = block->shared.depth ? GS_VERDICT_TAKEN : GS_VERDICT_FOREIGN;
     answer->block = *block;
   } else if (block) {
     answer->verdict = GS_VERDICT_GOOD;

@@ -14,6 +14,7 @@ typedef enum kind {
   KIND_FREED,
   KIND_NOTHING, /* is mapped; the kernel will fault */
   KIND_TAKEN,   /* from this GPU; likewise */
+  KIND_FOREIGN, /* another GPU's; likewise */
   KIND_PRIVATE, /* beyond the work-item's private memory */
   KIND_LDS,     /* beyond the workgroup's local memory */
 } kind_t;
@@ -24,6 +25,8 @@ static const gs_rule_t rules[] = {
     [KIND_NOTHING] = {"bounds", "unmapped", GS_SEVERITY_ERROR, "An access where nothing is mapped"},
     [KIND_TAKEN] = {"bounds", "access-taken", GS_SEVERITY_ERROR,
                     "An access to memory that was taken from the GPU"},
+    [KIND_FOREIGN] = {"bounds", "other-gpu", GS_SEVERITY_ERROR,
+                      "An access to memory that the GPU has no access to"},
     [KIND_PRIVATE] = {"bounds", "private", GS_SEVERITY_ERROR,
                       "An access beyond the private memory of a work-item"},
     [KIND_LDS] = {"bounds", "local", GS_SEVERITY_ERROR, "An access beyond the local memory of a workgroup"},
@@ -110,13 +113,13 @@ static bool is_good(const gs_wave_t *w, memory_t *memory, uint64_t address, uint
   if (at >= address + size)
     return true;
   /* A range that this snapshot lacks may be in the next, with which the instruction is repeated. */
-  if ((answer.verdict == GS_VERDICT_NOTHING || answer.verdict == GS_VERDICT_TAKEN) &&
-      gs_vm_reader_is_behind(w->env->vm))
+  if (answer.verdict >= GS_VERDICT_NOTHING && gs_vm_reader_is_behind(w->env->vm))
     return true;
   static const kind_t kinds[] = {[GS_VERDICT_OUTSIDE] = KIND_OUTSIDE,
                                  [GS_VERDICT_FREED] = KIND_FREED,
                                  [GS_VERDICT_NOTHING] = KIND_NOTHING,
-                                 [GS_VERDICT_TAKEN] = KIND_TAKEN};
+                                 [GS_VERDICT_TAKEN] = KIND_TAKEN,
+                                 [GS_VERDICT_FOREIGN] = KIND_FOREIGN};
   wrong->kind = kinds[answer.verdict];
   wrong->address = address;
   wrong->block = answer.block;
@@ -151,7 +154,12 @@ static void tell(gs_wave_t *w, const wrong_t *wrong, gs_found_t *found) {
   finding.about_block = wrong->kind != KIND_PRIVATE && wrong->kind != KIND_LDS;
   if (!finding.about_block)
     describe_offset(wrong, finding.detail[0], sizeof finding.detail[0]);
-  finding.where = wrong->kind == KIND_NOTHING ? ", where nothing is mapped" : NULL;
+  finding.where = wrong->kind == KIND_NOTHING   ? ", where nothing is mapped"
+                  : wrong->kind == KIND_FOREIGN ? ", which this GPU has no access to"
+                                                : NULL;
+  if (wrong->kind == KIND_FOREIGN)
+    finding.hint =
+        "hsa_amd_agents_allow_access gives it; what omp_target_alloc returns is for its device alone";
   if (wrong->kind == KIND_TAKEN) {
     finding.side[1] = (gs_side_t){.actor = GS_ACTOR_HOST,
                                   .call = "hsa_amd_agents_allow_access",

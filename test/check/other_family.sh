@@ -32,6 +32,8 @@ compile bounds write_behind.c 1
 compile good write_behind.c 0
 compile race race/histogram.c 1
 compile init init/branch.c 1
+compile other_gpu other_gpu.c 1
+compile own_gpu other_gpu.c 0
 try bounds 99 1 all
 try bounds 99 1 bounds
 try good 0 0 all
@@ -39,6 +41,10 @@ try good 0 0 bounds,transfer
 try race 99 '[1-9]' race
 try race 0 0 cache
 try init 99 1 init
+machine=gfx1030,gfx1030
+try own_gpu 0 0 bounds
+try other_gpu 134 1 bounds # the kernel faults
+grep -q 'bytes into a block of 4000 bytes, which this GPU has no access to' "$folder/log" || complain "whose memory it is"
 machine=gfx1030,gfx90a
 try race 99 '[1-9]' race,wait
 machine=gfx1030,gfx942 # which this ROCr leaves out
