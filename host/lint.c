@@ -7,6 +7,7 @@
 #include "runtime.h"
 
 #include "base/env.h"
+#include "mapping/message.h"
 
 #include <ctype.h>
 #include <search.h>
@@ -61,10 +62,12 @@ static tgt_datum_t *find_or_add(const tgt_device_t *device, uintptr_t begin, uin
 /* Whether two list items are of the same variable, as far as their names begin alike. Others may come to lie
  * at the same address. */
 static bool is_same_variable(const char *one, const char *other) {
-  size_t i = 0;
   if (!one || !other)
     return one == other;
-  for (i += *one == ';' && *other == ';'; isalnum((unsigned char)one[i]) || one[i] == '_'; i++)
+  one = map_name_variable(one);
+  other = map_name_variable(other);
+  size_t i = 0;
+  for (; isalnum((unsigned char)one[i]) || one[i] == '_'; i++)
     if (one[i] != other[i])
       return false;
   return !isalnum((unsigned char)other[i]) && other[i] != '_';

@@ -4,6 +4,7 @@
 #include "runtime.h"
 
 #include "base/text.h"
+#include "mapping/message.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,7 +99,8 @@ bool tgt_place_of_ident(const tgt_ident_t *ident, tgt_place_t *place) {
 }
 
 bool tgt_place_of_map(const char *name, tgt_place_t *place) {
-  if (split(name, 1, 0, place))
+  const bool file_first = name && map_name_variable(name) > name + 1;
+  if (split(name, !file_first, file_first, place))
     return true;
   if (name && *name) {
     place->name = name;

@@ -35,7 +35,7 @@ typedef struct tgt_place {
 
 /* From an ident's ";file;function;line;column;;"; false, and everything unknown, without one. */
 bool tgt_place_of_ident(const tgt_ident_t *ident, tgt_place_t *place);
-/* From a map's ";name;file;line;column;;", or a bare name. */
+/* From a map's ";name;file;line;column;;", flang's ";file;name;line;column;;", or a bare name. */
 bool tgt_place_of_map(const char *name, tgt_place_t *place);
 
 #endif

@@ -30,36 +30,45 @@ map_status_t map_fail_memory(map_table_t *table, const char *what) {
   return map_fail(table, MAP_NO_MEMORY, "%s: the host has no memory left for the table of mapped data", what);
 }
 
-/* One part of ";name;file;line;column;;". Returns where the next one begins; NULL, and the text is empty, if
- * there is none. */
-static const char *part_of_name(const char *at, char *part, size_t size) {
-  *part = 0;
-  if (!at || *at != ';')
-    return NULL;
-  size_t length = strcspn(++at, ";");
-  snprintf(part, size, "%.*s", (int)(length < size ? length : size - 1), at);
-  return at + length;
+/* Variables of Fortran have no dot, and files of C have one: `s.first` of a.c is none of Fortran's files. */
+const char *map_name_variable(const char *name) {
+  if (!name || *name != ';')
+    return name;
+  const char *second = strchr(++name, ';');
+  const char *dot = second ? memrchr(name, '.', (size_t)(second - name)) : NULL;
+  if (!dot || (dot[1] | 0x20) != 'f')
+    return name;
+  const size_t plain = strcspn(second + 1, ".;");
+  return second[plain + 1] == '.' ? name : second + 1;
+}
+
+static int field_length(const char *field) {
+  return (int)strcspn(field, ";");
+}
+
+/* The field behind this one; empty, if there is none. */
+static const char *next_field(const char *field) {
+  field += field_length(field);
+  return field + (*field == ';');
 }
 
 /* "variable v, file f.c, line 3", as far as it is known. Names may be those of a library that was closed, or
  * no names at all where arguments are damaged. */
 static void say_name(const char *name, char *text, size_t size) {
-  char variable[80], file[160], line[16];
   if (name && !atmi_process_memory_is_text(name)) {
     snprintf(text, size, "a variable whose name cannot be read");
     return;
   }
-  const char *at = part_of_name(name, variable, sizeof variable);
-  at = part_of_name(at, file, sizeof file);
-  part_of_name(at, line, sizeof line);
-  if (!name)
+  if (!name) {
     snprintf(text, size, "a variable whose name is not known (compile with -g)");
-  else if (*name != ';')
-    snprintf(text, size, "variable %s", name);
-  else if (!*file)
-    snprintf(text, size, "variable %s", variable);
-  else
-    snprintf(text, size, "variable %s, %s line %s", variable, file, line);
+    return;
+  }
+  const char *variable = map_name_variable(name), *second = next_field(name + (*name == ';'));
+  const char *file = variable == second ? name + 1 : second, *line = next_field(second);
+  size_t length = (size_t)snprintf(text, size, "variable %.*s", field_length(variable), variable);
+  if (*name == ';' && length < size && field_length(file))
+    snprintf(text + length, size - length, ", %.*s line %.*s", field_length(file), file, field_length(line),
+             line);
 }
 
 map_status_t map_fail_near(map_table_t *table, map_status_t status, const map_range_t *range,

@@ -11,6 +11,10 @@ typedef struct map_range {
   const char *name; /* as compilers write names of maps, or a plain one; may be NULL */
 } map_range_t;
 
+/* Where the variable begins in a map's name: ";name;file;line;column;;" of clang, ";file;name;line;column;;"
+ * of flang, or a plain one. Accepts NULL. */
+const char *map_name_variable(const char *name);
+
 /* Each of these describes a failure and returns its status. Not under the table's lock. */
 map_status_t map_fail(map_table_t *table, map_status_t status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -25,6 +25,29 @@ static void reads_places(void **state) {
   assert_int_equal(place.line, 3);
 }
 
+/* flang has the file first; clang never, whatever the member is called. */
+static void reads_places_of_fortran(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *name, *file;
+  } maps[] = {
+      {";/home/me/a.f90;y(10:89);16;17;;", "y(10:89)", "a.f90"},
+      {";a.F;a%x;16;17;;", "a%x", "a.F"},
+      {";s.f;b.c;16;17;;", "s.f", "b.c"},
+      {";p->q.first[0:n/2];dir/b.c;16;17;;", "p->q.first[0:n/2]", "b.c"},
+      {";a[0:n/2];b;16;17;;", "a[0:n/2]", "b"},
+  };
+  for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
+    tgt_place_t place;
+    assert_true(tgt_place_of_map(maps[i].text, &place));
+    assert_int_equal(place.name_length, (int)strlen(maps[i].name));
+    assert_memory_equal(place.name, maps[i].name, strlen(maps[i].name));
+    assert_int_equal(place.file_length, (int)strlen(maps[i].file));
+    assert_memory_equal(place.file, maps[i].file, strlen(maps[i].file));
+    assert_int_equal(place.line, 16);
+  }
+}
+
 static void reads_what_is_no_place(void **state) {
   (void)state;
   static const char *const wrong[] = {NULL, "", ";", ";;;", "a;b;c;d;e", ";a", ";a;b;1"};
@@ -64,6 +87,7 @@ static void leaves_regions_to_the_host(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(reads_places),
+      cmocka_unit_test(reads_places_of_fortran),
       cmocka_unit_test(reads_what_is_no_place),
       cmocka_unit_test(leaves_regions_to_the_host),
   };
