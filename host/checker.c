@@ -47,11 +47,11 @@ void tgt_checker_caller(const void *code) {
 static void tell_new(const map_note_t *note) {
   tgt_place_t place = {0};
   char name[NAME_BYTES], file[NAME_BYTES];
-  if (!note->name) {
+  /* What clang has no name for, as `this[0:1]`, is ";unknown;unknown;0;0;;". */
+  if (!note->name || (tgt_place_of_map(note->name, &place) && !place.line)) {
     tgt_runtime()->note_map(note->device, note->bytes, NULL, NULL, 0, note->host);
     return;
   }
-  tgt_place_of_map(note->name, &place);
   snprintf(name, sizeof name, "%.*s", place.name_length, place.name);
   snprintf(file, sizeof file, "%.*s", place.file_length, place.file);
   tgt_runtime()->note_map(note->device, note->bytes, name, file, (uint32_t)place.line, note->host);

@@ -180,6 +180,9 @@ static uint64_t distance(const gs_block_note_t *block, uint64_t address) {
   return address < block->start ? block->start - address : address < block->end ? 0 : address - block->end;
 }
 
+/* Farther than any index of 32 bits leads, an address has nothing to do with a block. */
+#define NEAR (UINT64_C(1) << 36)
+
 /* The blocks before and behind `address` are the only ones that can be nearest, but for overlapping ones. */
 static const gs_block_note_t *find_nearest(const gs_blocks_t *blocks, uint64_t address) {
   const size_t index = count_to(blocks, address);
@@ -233,7 +236,7 @@ void gs_blocks_ask(gs_blocks_t *blocks, const gs_vm_map_t *map, uint64_t address
   } else {
     answer->verdict = GS_VERDICT_NOTHING;
     answer->block.id = 0;
-    if ((block = find_nearest(blocks, address)))
+    if ((block = find_nearest(blocks, address)) && distance(block, address) < NEAR)
       answer->block = *block;
   }
   pthread_rwlock_unlock(&blocks->lock);

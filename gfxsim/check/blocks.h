@@ -33,7 +33,7 @@ typedef enum gs_verdict {
   GS_VERDICT_GOOD,
   GS_VERDICT_OUTSIDE, /* in a block's pages, and not in the block */
   GS_VERDICT_FREED,   /* in a block that was freed, or in its pages */
-  GS_VERDICT_NOTHING, /* nothing is mapped; `block` is the nearest block, if any (id 0: none) */
+  GS_VERDICT_NOTHING, /* nothing is mapped; `block` is the nearest block, if any is near (id 0: none) */
   GS_VERDICT_TAKEN,   /* in a live block, which was given to others, and that GPU does not have any more */
   GS_VERDICT_FOREIGN, /* in a live block that the GPU has no access to, and nobody said who has */
 } gs_verdict_t;

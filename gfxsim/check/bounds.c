@@ -4,6 +4,8 @@
 #include "check/check.h"
 
 #include <inttypes.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "check/swap.h"
 #include "isa/memory.h"
@@ -142,6 +144,33 @@ static void describe_offset(const wrong_t *wrong, char *text, size_t size) {
              whose, wrong->limit, lds ? ": reads give 0 there, and writes are lost" : "");
 }
 
+/* Whether this process can read there. The kernel of the host says so without a fault. */
+static bool is_of_host(uint64_t address) {
+  uint8_t byte;
+  const struct iovec to = {&byte, sizeof byte}, from = {(void *)(uintptr_t)address, sizeof byte};
+  return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == sizeof byte;
+}
+
+/* Of an address where nothing is mapped. */
+static void describe_nothing(gs_finding_t *finding) {
+  enum { BESIDE = 1 << 20 }; /* what is so near is meant, and not what the host has there by chance */
+  const gs_block_note_t *block = &finding->block;
+  const uint64_t at = finding->address, away = at < block->start ? block->start - at : at - block->end;
+  if ((!block->id || away > BESIDE) && is_of_host(at)) {
+    finding->block.id = 0;
+    finding->where = "of the host's memory, which is not mapped for this GPU";
+  } else if (finding->block.id) {
+    finding->where = ", where nothing is mapped";
+  }
+}
+
+/* Of another GPU's memory. */
+static void describe_foreign(gs_finding_t *finding) {
+  finding->where = ", which this GPU has no access to";
+  finding->hint =
+      "hsa_amd_agents_allow_access gives it; what omp_target_alloc returns is for its device alone";
+}
+
 static void tell(gs_wave_t *w, const wrong_t *wrong, gs_found_t *found) {
   gs_finding_t finding = {
       .by_line = true, .address = wrong->address, .bytes = wrong->bytes, .block = wrong->block};
@@ -154,12 +183,10 @@ static void tell(gs_wave_t *w, const wrong_t *wrong, gs_found_t *found) {
   finding.about_block = wrong->kind != KIND_PRIVATE && wrong->kind != KIND_LDS;
   if (!finding.about_block)
     describe_offset(wrong, finding.detail[0], sizeof finding.detail[0]);
-  finding.where = wrong->kind == KIND_NOTHING   ? ", where nothing is mapped"
-                  : wrong->kind == KIND_FOREIGN ? ", which this GPU has no access to"
-                                                : NULL;
+  if (wrong->kind == KIND_NOTHING)
+    describe_nothing(&finding);
   if (wrong->kind == KIND_FOREIGN)
-    finding.hint =
-        "hsa_amd_agents_allow_access gives it; what omp_target_alloc returns is for its device alone";
+    describe_foreign(&finding);
   if (wrong->kind == KIND_TAKEN) {
     finding.side[1] = (gs_side_t){.actor = GS_ACTOR_HOST,
                                   .call = "hsa_amd_agents_allow_access",

@@ -58,7 +58,8 @@ typedef struct gs_finding {
   uint64_t address;      /* the first byte that the finding is about */
   uint32_t bytes;        /* of the access there */
   gs_block_note_t block; /* id 0 = no block is near; else where the memory came from */
-  const char *where;     /* behind the block's description, ", where nothing is mapped"; or NULL */
+  const char *where; /* behind the block's description, ", where nothing is mapped"; or what it is where no
+                        block is near; or NULL */
   char detail[GS_FINDING_DETAILS][GS_FINDING_TEXT]; /* lines of any content behind the sides; "" = none */
   const char *hint;                                 /* what to do about it, or NULL */
 } gs_finding_t;

@@ -24,10 +24,11 @@ void gs_name_prepare(void) {
   memcpy(&demangler, &symbol, sizeof symbol);
 }
 
-/* As in the source; the caller frees it. NULL when it is no C++ name, or nobody can tell. */
+/* As in the source; the caller frees it. NULL when it is no C++ name, or nobody can tell. What does not begin
+ * as those of functions may be a type's: `v` is "void". */
 static char *demangle(const char *name) {
   int status = -1;
-  return demangler ? demangler(name, NULL, NULL, &status) : NULL;
+  return demangler && !strncmp(name, "_Z", 2) ? demangler(name, NULL, NULL, &status) : NULL;
 }
 
 /* The function in "__omp_offloading_fd00_12ab_main_l7", and its line; NULL for other names. */

@@ -109,7 +109,8 @@ static void write_block(gs_text_t *text, const gs_finding_t *finding) {
   const gs_block_note_t *block = &finding->block;
   char distance[64], name[GS_BLOCK_NAME + 16] = "";
   if (!block->id) {
-    gs_text_line(text, " Address 0x%" PRIx64 " is no memory, and no block is near it", finding->address);
+    gs_text_line(text, " Address 0x%" PRIx64 " is %s", finding->address,
+                 finding->where ? finding->where : "no memory, and no block is near it");
     return;
   }
   write_distance(finding, distance, sizeof distance);

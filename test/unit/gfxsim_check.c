@@ -5,6 +5,7 @@
 #include <stdint.h>
 /* cmocka wants those four first. */
 #include <cmocka.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,9 @@ static void test_blocks_end_at_their_bytes(void **state) {
   const gs_answer_t nothing = ask(&blocks, map, 0x20000);
   assert_int_equal(nothing.verdict, GS_VERDICT_NOTHING);
   assert_int_equal(nothing.block.start, 0x12000);
+  const gs_answer_t far = ask(&blocks, map, UINT64_C(0x558a877a0f40));
+  assert_int_equal(far.verdict, GS_VERDICT_NOTHING);
+  assert_int_equal(far.block.id, 0);
   free(map);
   gs_blocks_fini(&blocks);
 }
@@ -193,6 +197,22 @@ static void test_kernels_have_names(void **state) {
   assert_string_equal(text, "kernel __omp_offloading_zz");
   gs_name_kernel("saxpy", text, sizeof text);
   assert_string_equal(text, "kernel saxpy");
+}
+
+/* Types are written so, too: `v` is void and `f` float. */
+static void test_functions_are_no_types(void **state) {
+  (void)state;
+  char text[128];
+  void *library = dlopen("libstdc++.so.6", RTLD_LAZY);
+  assert_non_null(library);
+  gs_name_prepare();
+  gs_name_kernel("__omp_offloading_fd00_12ab_v_l7", text, sizeof text);
+  assert_string_equal(text, "target region in v at line 7");
+  gs_name_kernel("f", text, sizeof text);
+  assert_string_equal(text, "kernel f");
+  gs_name_kernel("_Z3addi", text, sizeof text);
+  assert_string_equal(text, "kernel add(int)");
+  dlclose(library);
 }
 
 static const gs_rule_t error_rule = {"bounds", "local", GS_SEVERITY_ERROR, "An error"};
@@ -445,6 +465,7 @@ int main(void) {
       cmocka_unit_test(test_many_blocks),
       cmocka_unit_test(test_ranges_are_in_one_block),
       cmocka_unit_test(test_kernels_have_names),
+      cmocka_unit_test(test_functions_are_no_types),
       cmocka_unit_test(test_findings_are_told_once),
       cmocka_unit_test(test_sites_are_of_their_code),
       cmocka_unit_test(test_polls_keep_their_address),
