@@ -263,6 +263,22 @@ static void test_soffset(void **state) {
   isa_free(t);
 }
 
+/* A resource whose data format is 0 is none, though these instructions do not use the format: loads give 0,
+ * stores do nothing. The resource with lane numbers above has 0 there, too, and is one: its field is another.
+ */
+static void test_no_format(void **state) {
+  isa_wave_t *t = isa_new(state, ISA_PART);
+  set_resource(t, &resources[0]);
+  t->w.s.u32[7] &= ~(15u << 15);
+  assert_int_equal(isa_run(t, "buffer_store_dwordx2 v[10:11], off, s[4:7], 0\n"
+                              "buffer_load_dword v20, off, s[4:7], 0"),
+                   GS_WAVE_RUNNING);
+  for (unsigned l = 0; l < GS_LANES; l++)
+    assert_int_equal(t->v[20].u32[l], 0);
+  isa_assert_only_changed(t, "v20");
+  isa_free(t);
+}
+
 /* Private memory is the same bytes through the scratch resource, scratch instructions and flat addresses. */
 static void test_private_views(void **state) {
   model_bench_t b = bench_new(state, ISA_PART);
@@ -416,6 +432,7 @@ int main(void) {
       isa_part_test(test_soffset),          isa_part_test(test_private_views),
       isa_part_test(test_status),           isa_part_test(test_lds),
       isa_part_test(test_cache_control),    isa_part_test(test_faults),
+      isa_part_test(test_no_format),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);
 }
