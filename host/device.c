@@ -20,13 +20,21 @@
 
 /* ---- the machine ---- */
 
-uint32_t tgt_machine_start(void) {
+void tgt_machine_start(void) {
   static const char profile[] = "LIBOMPTARGET_PROFILE";            /* as LLVM's library calls it */
   atmi_context_options_t options = {.library = "libomptarget.so"}; /* which is this one */
   if (atomic_load(&atmi_context()->state) == ATMI_CONTEXT_NEW)
     options.timeline = atmi_env_file(profile, getenv(profile));
   atmi_context_start(atmi_context(), &options);
-  return atmi_context()->machine.device_count;
+}
+
+/* LLVM's libraries of before count GPUs that no image fits. */
+enum { CLANG_WITH_CHOSEN_DEVICES = 19 };
+
+uint32_t tgt_machine_devices(uint32_t version) {
+  if (!version || version >= CLANG_WITH_CHOSEN_DEVICES)
+    atmi_context_choose_devices(atmi_context());
+  return atmi_context()->device_count;
 }
 
 void tgt_machine_stop(void) {
@@ -139,16 +147,13 @@ static void report(void *context, map_status_t status, const char *text) {
   }
 }
 
-/* HSA's name for the GPU behind LLVM's for its kind; of one that has none ("GPU-XX"), a name by its number.
- */
+/* HSA's name for the GPU behind LLVM's for its kind; of one that has none, a name by its number. */
 static void name_device(tgt_device_t *device) {
-  memcpy(device->uid, TGT_UID_KIND, sizeof TGT_UID_KIND);
-  char *uid = device->uid + sizeof TGT_UID_KIND - 1;
-  hsa_agent_info_t uuid = (hsa_agent_info_t)HSA_AMD_AGENT_INFO_UUID;
-  enum { ROOM = sizeof device->uid - (sizeof TGT_UID_KIND - 1) };
-  _Static_assert((int)ROOM > 21, "as long as HSA says");
-  if (hsa_agent_get_info(device->core->agent, uuid, uid) != HSA_STATUS_SUCCESS || !strcmp(uid, "GPU-XX"))
-    snprintf(uid, ROOM, "GPU-number-%u", device->number);
+  const char *uuid = device->omp->properties.uuid;
+  if (*uuid && strcmp(uuid, "GPU-XX") != 0)
+    snprintf(device->uid, sizeof device->uid, TGT_UID_KIND "%s", uuid);
+  else
+    snprintf(device->uid, sizeof device->uid, TGT_UID_KIND "GPU-number-%u", device->number);
 }
 
 /* LLVM 17 took the padding of structs from their alignment; before it was 8 bytes. */
@@ -163,7 +168,7 @@ __attribute__((cold)) atmi_status_t tgt_device_init(tgt_device_t *device, uint32
       .functions = &tgt_device_functions,
       .device = device,
       .listener = {.context = device, .fail = report},
-      .unified = atomic_load(&device->core->machine->unified),
+      .unified = atomic_load(&atmi_context()->unified),
       .zero_copy = atmi_context_ask_zero_copy(atmi_context(), device->omp),
       .old_padding = version && version < CLANG_WITH_NEW_PADDING,
   };
@@ -172,7 +177,7 @@ __attribute__((cold)) atmi_status_t tgt_device_init(tgt_device_t *device, uint32
     return status;
   device->maps = map_table_new(&configuration);
   if (!device->maps)
-    return atmi_fail(ATMI_NO_MEMORY, device->core->label, "cannot set up the device: out of host memory");
+    return atmi_fail(ATMI_NO_MEMORY, NULL, "cannot set up a device: out of host memory");
   return ATMI_OK;
 }
 

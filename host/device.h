@@ -31,8 +31,10 @@ typedef struct tgt_device {
 
 /* ---- the machine ---- */
 
-/* Finds the devices, the first time it is called. Returns how many there are. */
-uint32_t tgt_machine_start(void);
+/* Finds the devices, the first time it is called. */
+void tgt_machine_start(void);
+/* How many of them are the program's, once an image fits one. `version`: of clang. */
+uint32_t tgt_machine_devices(uint32_t version);
 /* Makes one of them. `version`: of clang. */
 ATMI_MUST_CHECK atmi_status_t tgt_device_init(tgt_device_t *device, uint32_t number, uint32_t version);
 /* At the end of the process. */

@@ -93,8 +93,8 @@ void tgt_runtime_require(tgt_runtime_t *runtime, int64_t flags, int error) {
 
 /* Makes the devices, with the first image that fits one. The caller holds the lock. */
 static void add_devices(tgt_runtime_t *runtime) {
-  uint32_t count = tgt_machine_start(), made = 0;
-  uint32_t version = atomic_load(&runtime->newest_version);
+  uint32_t version = atomic_load(&runtime->newest_version), made = 0;
+  uint32_t count = tgt_machine_devices(version);
   tgt_profile_start();
   tgt_lint_start();
   tgt_info_watch();

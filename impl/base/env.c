@@ -9,8 +9,8 @@
 #define FIELD(name) offsetof(atmi_env_t, name)
 
 #define ROW(name, type, field, initial, least, most, unit, stock, help)                                      \
-  {name, ATMI_ENV_##type, FIELD(field), initial, least, most},
-#define IGNORED(name, stock, help) {name, ATMI_ENV_IGNORED, 0, 0, 0, 0},
+  {initial, most, least, FIELD(field), ATMI_ENV_##type, name},
+#define IGNORED(name, stock, help) {0, 0, 0, 0, ATMI_ENV_IGNORED, name},
 static const atmi_env_row_t table[] = {
 #include "base/env.def"
 };

@@ -47,16 +47,19 @@ typedef struct atmi_env {
 /* What the word "mandatory" is as a number. */
 enum { ATMI_ENV_MANDATORY = 2 };
 
+typedef enum atmi_env_type {
+  ATMI_ENV_INTEGER,
+  ATMI_ENV_FILE,    /* its name, a const char *; the default is none */
+  ATMI_ENV_IGNORED, /* another plugin's; accepted so that it is no typo */
+} atmi_env_type_t;
+
 typedef struct atmi_env_row {
-  char name[46];
-  enum {
-    ATMI_ENV_INTEGER,
-    ATMI_ENV_FILE, /* its name, a const char *; the default is none */
-    ATMI_ENV_IGNORED
-  } type;          /* ignored: another plugin's; accepted so that it is no typo */
-  size_t field;    /* offset in atmi_env_t */
   int64_t initial; /* default */
-  int64_t least, most;
+  int64_t most;
+  int32_t least;
+  uint16_t field; /* offset in atmi_env_t */
+  uint8_t type;   /* atmi_env_type_t */
+  char name[46];
 } atmi_env_row_t;
 
 /* The table of base/env.def; `*count` rows. Immutable. */

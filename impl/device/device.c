@@ -47,6 +47,7 @@ static atmi_status_t query_properties(atmi_device_t *device) {
   /* Newer than the oldest ROCr that we build against; without it device clocks have no unit, and no more. */
   const int agent_timestamp_frequency = 0xA016;
   hsa_agent_get_info(device->agent, (hsa_agent_info_t)agent_timestamp_frequency, &p->timestamp_frequency);
+  hsa_agent_get_info(device->agent, (hsa_agent_info_t)HSA_AMD_AGENT_INFO_UUID, p->uuid);
   if (group_dim[0] && group_dim[0] < p->max_group)
     p->max_group = group_dim[0];
   p->max_grid_x = grid_dim.x;
@@ -114,6 +115,11 @@ static void init_pools(atmi_device_t *device) {
   atmi_pool_name(&device->signals.pool, device->label, "signals");
 }
 
+void atmi_device_set_number(atmi_device_t *device, uint32_t number) {
+  device->number = number;
+  snprintf(device->label, sizeof device->label, "device %u (%s)", number, device->properties.name);
+}
+
 atmi_status_t atmi_device_init(atmi_machine_t *machine, hsa_agent_t agent, uint32_t number,
                                atmi_device_t *device) {
   *device = (atmi_device_t){.machine = machine, .number = number, .agent = agent};
@@ -121,7 +127,7 @@ atmi_status_t atmi_device_init(atmi_machine_t *machine, hsa_agent_t agent, uint3
   atmi_status_t status = query_properties(device);
   if (status)
     return status;
-  snprintf(device->label, sizeof device->label, "device %u (%s)", number, device->properties.name);
+  atmi_device_set_number(device, number);
   hsa_status_t hsa = hsa_amd_agent_iterate_memory_pools(agent, visit_pool, device);
   if (hsa != HSA_STATUS_SUCCESS)
     return atmi_fail(atmi_status_from_hsa(hsa), device->label,

@@ -26,6 +26,7 @@ typedef struct atmi_stream_place {
 typedef struct atmi_device_properties {
   char name[64];         /* "gfx90a" */
   char product_name[64]; /* "AMD Instinct MI210" */
+  char uuid[24];         /* "GPU-0123456789abcdef"; "GPU-XX", or nothing, if it has none */
   char isa_name[64];     /* "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-" */
   atmi_target_id_t target;
   uint32_t compute_units;
@@ -78,6 +79,8 @@ struct atmi_device {
 ATMI_MUST_CHECK atmi_status_t atmi_device_init(atmi_machine_t *machine, hsa_agent_t agent, uint32_t number,
                                                atmi_device_t *device);
 void atmi_device_fini(atmi_device_t *device);
+/* Gives it another number, also in messages. Before anything is asked of it. */
+void atmi_device_set_number(atmi_device_t *device, uint32_t number);
 
 /* Destroys the device's queues, with what may still run on them. Nobody may use the device any more. */
 void atmi_device_stop(atmi_device_t *device);

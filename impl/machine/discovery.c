@@ -155,7 +155,6 @@ static atmi_status_t add_devices(atmi_machine_t *machine, const agent_list_t *li
     }
     atmi_stream_pool_init(device);
     atmi_event_pool_init(device);
-    atmi_timeline_name_device(machine->timeline, (int32_t)number, device->label);
     machine->devices[number] = device;
     machine->gpus[number] = list->gpus[i];
     machine->device_count++;
@@ -195,7 +194,9 @@ static atmi_status_t discover(atmi_machine_t *machine) {
   return status;
 }
 
-static void listen_for_faults(atmi_machine_t *machine) {
+void atmi_machine_begin(atmi_machine_t *machine) {
+  if (!machine->device_count)
+    return;
   const char *interrupts = getenv("HSA_ENABLE_INTERRUPT"); /* as ROCr reads it */
   hsa_status_t hsa = hsa_amd_register_system_event_handler(atmi_fault_on_system_event, machine);
   if (hsa != HSA_STATUS_SUCCESS && machine->env->debug)
@@ -205,6 +206,8 @@ static void listen_for_faults(atmi_machine_t *machine) {
     atmi_watch_begin(machine, "HSA refused a handler of memory faults");
   else if (interrupts && !strcmp(interrupts, "0"))
     atmi_watch_begin(machine, "with HSA_ENABLE_INTERRUPT=0 ROCr reports no memory faults");
+  for (uint32_t i = 0; i < machine->device_count; i++)
+    atmi_timeline_name_device(machine->timeline, (int32_t)i, machine->devices[i]->label);
 }
 
 atmi_status_t atmi_machine_init(const atmi_env_t *env, atmi_machine_t *machine) {
@@ -233,9 +236,30 @@ atmi_status_t atmi_machine_init(const atmi_env_t *env, atmi_machine_t *machine) 
     atmi_machine_fini(machine);
     return atmi_fail(status, NULL, "cannot look for GPUs: out of host memory");
   }
-  if (machine->device_count)
-    listen_for_faults(machine);
   return ATMI_OK;
+}
+
+static void destroy_device(atmi_device_t *device) {
+  /* Queues first: once they are destroyed, no packet can touch the memory that goes next. */
+  atmi_device_stop(device);
+  atmi_hostcall_release(device);
+  atmi_device_fini(device);
+  free(device);
+}
+
+void atmi_machine_leave_out(atmi_machine_t *machine, uint64_t devices) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < machine->device_count; i++) {
+    atmi_device_t *device = machine->devices[i];
+    if (atmi_machine_in_set(devices, i)) {
+      destroy_device(device);
+      continue;
+    }
+    atmi_device_set_number(device, kept);
+    machine->gpus[kept] = device->agent;
+    machine->devices[kept++] = device;
+  }
+  machine->device_count = machine->host_locks.device_count = kept;
 }
 
 void atmi_machine_stop(atmi_machine_t *machine) {
@@ -249,13 +273,8 @@ void atmi_machine_fini(atmi_machine_t *machine) {
   atmi_watch_end(machine);
   atmi_service_fini(&machine->service);
   atmi_host_locks_fini(&machine->host_locks);
-  for (uint32_t i = 0; machine->devices && i < machine->device_count; i++) {
-    /* Queues first: once they are destroyed, no packet can touch the memory that goes next. */
-    atmi_device_stop(machine->devices[i]);
-    atmi_hostcall_release(machine->devices[i]);
-    atmi_device_fini(machine->devices[i]);
-    free(machine->devices[i]);
-  }
+  for (uint32_t i = 0; machine->devices && i < machine->device_count; i++)
+    destroy_device(machine->devices[i]);
   free(machine->devices);
   free(machine->gpus);
   free(machine->host_nodes);

@@ -82,6 +82,7 @@ typedef struct atmi_context {
   atmi_machine_t machine;
   atmi_omp_device_t *devices;
   uint32_t device_count;         /* of `devices`: what the program was told */
+  uint64_t left_out;             /* a set of devices that were found and are not told; guarded by lock */
   _Atomic int32_t device_offset; /* OpenMP's number of our first device, where somebody tells it */
   _Atomic uint32_t info;         /* LIBOMPTARGET_INFO bits, as last set */
   atomic_bool info_by_dimension; /* of a launch's teams and threads: as LLVM has it since 21 */

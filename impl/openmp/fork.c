@@ -45,6 +45,7 @@ static void look_at_timeline(atmi_context_t *context) {
 void atmi_fork_wake(atmi_context_t *context) {
   look_at_timeline(context);
   atmi_status_t status = atmi_machine_init(&context->env, &context->machine);
+  atmi_machine_leave_out(&context->machine, context->left_out);
   context->found_again = context->machine.device_count;
   if (status || !finds_the_same(context)) {
     atmi_machine_fini(&context->machine);

@@ -115,6 +115,22 @@ void atmi_image_register(atmi_context_t *context, const void *library, const atm
   pthread_mutex_unlock(&context->lock);
 }
 
+static bool fits_device(const atmi_known_image_t *images, const atmi_omp_device_t *device) {
+  atmi_target_id_t id;
+  for (const atmi_known_image_t *at = images; at; at = at->next)
+    if (identify(at->elf, at->bytes, &id) &&
+        atmi_target_id_match(&id, &device->properties.target) == ATMI_MATCH)
+      return true;
+  return false;
+}
+
+uint64_t atmi_image_misfits(const atmi_context_t *context) {
+  uint64_t devices = 0;
+  for (uint32_t i = 0; i < context->device_count && i < 64; i++)
+    devices |= (uint64_t)!fits_device(context->images, &context->devices[i]) << i;
+  return devices;
+}
+
 void atmi_image_forget(atmi_context_t *context, const void *library) {
   for (atmi_known_image_t **at = &context->images; *at;) {
     atmi_known_image_t *known = *at;

@@ -24,6 +24,9 @@ void atmi_image_register(atmi_context_t *context, const void *library, const atm
 /* Forgets the library's images, and unloads them from all devices, at once where nothing is running; not
  * when the program is ending. */
 void atmi_image_unregister(atmi_context_t *context, const void *library);
+/* The devices that none of the registered images fits, see atmi_machine_in_set. The caller holds the
+ * context's lock. */
+uint64_t atmi_image_misfits(const atmi_context_t *context);
 /* Forgets the images of one library, or of all if it is NULL. The caller holds the context's lock. */
 void atmi_image_forget(atmi_context_t *context, const void *library);
 

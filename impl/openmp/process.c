@@ -125,6 +125,21 @@ static void find_devices(atmi_context_t *context) {
     watch_process();
 }
 
+void atmi_context_choose_devices(atmi_context_t *context) {
+  uint32_t kept = 0;
+  pthread_mutex_lock(&context->lock);
+  atmi_context_state_t state = context->state;
+  if (state == ATMI_CONTEXT_IDLE || state == ATMI_CONTEXT_ASLEEP) {
+    context->left_out = atmi_image_misfits(context);
+    for (uint32_t i = 0; i < context->device_count; i++)
+      if (!atmi_machine_in_set(context->left_out, i))
+        context->devices[kept++] = context->devices[i];
+    context->device_count = kept;
+    atmi_machine_leave_out(&context->machine, context->left_out); /* asleep it has none */
+  }
+  pthread_mutex_unlock(&context->lock);
+}
+
 const atmi_env_t *atmi_context_environment(atmi_context_t *context) {
   if (!context->knows_environment)
     atmi_env_load(environ, &context->env);

@@ -19,6 +19,9 @@ const atmi_env_t *atmi_context_environment(atmi_context_t *context);
 /* Reads the environment and finds the devices, the first time it is called. What is wrong with them is
  * described; there are none then. Thread-safe. */
 void atmi_context_start(atmi_context_t *context, const atmi_context_options_t *options);
+/* Before a program is told of devices, but after what it has for them was registered: leaves out those that
+ * none of its images fits, as if they were not there. Once. Thread-safe. */
+void atmi_context_choose_devices(atmi_context_t *context);
 /* Releases everything, once; who asks later finds no device. If a thread is still in the middle of an
  * operation, or ROCr has ended already, device code's destructors run and everything is left to the end of
  * the process instead. Thread-safe. */

@@ -6,8 +6,10 @@
 #include "stream/stream.h"
 
 static void begin_if_idle(atmi_context_t *context) {
-  if (context->state == ATMI_CONTEXT_IDLE)
+  if (context->state == ATMI_CONTEXT_IDLE) {
+    atmi_machine_begin(&context->machine);
     context->state = ATMI_CONTEXT_RUNNING;
+  }
   atmi_context_count_devices(context);
 }
 

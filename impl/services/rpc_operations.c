@@ -297,6 +297,10 @@ static void print(atmi_rpc_server_t *server, atmi_rpc_port_t *port, atmi_rpc_lan
       (uint64_t)atmi_rpc_print_message(server, lane->bytes, lane->refused ? 0 : (size_t)lane->stored);
 }
 
+/* Of operations that print nothing. */
+#define NOWHERE                                                                                              \
+  { 0, false }
+
 /* ---- tests of LLVM libc ---- */
 
 static void increment(atmi_rpc_server_t *server, atmi_rpc_port_t *port, atmi_rpc_lane_t *lane) {
@@ -309,7 +313,7 @@ static void increment(atmi_rpc_server_t *server, atmi_rpc_port_t *port, atmi_rpc
  * here with the same word. */
 static void choose_interface(atmi_rpc_server_t *server, atmi_rpc_port_t *port, atmi_rpc_lane_t *lane) {
   (void)server;
-  static const atmi_rpc_operation_t rest = {"interface", -1, -1, -1, "", increment, NULL, {0, false}};
+  static const atmi_rpc_operation_t rest = {"interface", "", NOWHERE, -1, -1, -1, increment, NULL};
   port->operation = &rest;
   port->step = lane->words[0] ? "RASRASRRASASR" : "RASRASRRASASAS";
 }
@@ -331,51 +335,49 @@ static void nothing(atmi_rpc_server_t *server, atmi_rpc_port_t *port, atmi_rpc_l
 
 #define PRINT_STEPS "NASNADS"
 #define PRINT_ACTS  atmi_rpc_print_collect, atmi_rpc_print_deliver
-#define NOWHERE                                                                                              \
-  { 0, false }
 enum { STDOUT = 2, STDERR = 3 };
 
 static const atmi_rpc_operation_t table[] = {
-    {"noop", 0, 0, ATMI_RPC_OF_LIBC(0), "R", nothing, NULL, NOWHERE},
-    {"exit", 1, 1, ATMI_RPC_OF_LIBC(1), "RSRA", exit_process, NULL, NOWHERE},
-    {"write to stdout", 2, 2, ATMI_RPC_OF_LIBC(2), "NAS", write_stdout, NULL, NOWHERE},
-    {"write to stderr", 3, 3, ATMI_RPC_OF_LIBC(3), "NAS", write_stderr, NULL, NOWHERE},
-    {"write to stream", 4, 4, ATMI_RPC_OF_LIBC(4), "RNAS", write_stream, NULL, NOWHERE},
-    {"write line to stdout", -1, 5, ATMI_RPC_OF_LIBC(5), "NAS", write_line, NULL, NOWHERE},
-    {"read from stream", -1, 6, ATMI_RPC_OF_LIBC(6), "RABS", read_stream, NULL, NOWHERE},
-    {"fgets", -1, 7, ATMI_RPC_OF_LIBC(7), "RAB", read_line, NULL, NOWHERE},
-    {"open", 5, 8, ATMI_RPC_OF_LIBC(8), "NRAS", open_file, NULL, NOWHERE},
-    {"close", 6, 9, ATMI_RPC_OF_LIBC(9), "RAS", close_file, NULL, NOWHERE},
-    {"malloc", 7, 10, ATMI_RPC_OF_LIBC(10), "RAS", allocate, NULL, NOWHERE},
-    {"free", 8, 11, ATMI_RPC_OF_LIBC(11), "RA", release, NULL, NOWHERE},
-    {"host call", 9, 12, -1, "NRAS", call_host, NULL, NOWHERE},
-    {"abort", -1, 13, ATMI_RPC_OF_LIBC(13), "RSRA", abort_process, NULL, NOWHERE},
-    {"feof", -1, 14, ATMI_RPC_OF_LIBC(14), "RAS", ask_stream, NULL, NOWHERE},
-    {"ferror", -1, 15, ATMI_RPC_OF_LIBC(15), "RAS", ask_stream, NULL, NOWHERE},
-    {"clearerr", -1, 16, ATMI_RPC_OF_LIBC(16), "RAS", ask_stream, NULL, NOWHERE},
-    {"fseek", -1, 17, ATMI_RPC_OF_LIBC(17), "RAS", seek, NULL, NOWHERE},
-    {"ftell", -1, 18, ATMI_RPC_OF_LIBC(18), "RAS", ask_stream, NULL, NOWHERE},
-    {"fflush", -1, 19, ATMI_RPC_OF_LIBC(19), "RAS", ask_stream, NULL, NOWHERE},
-    {"ungetc", -1, 20, ATMI_RPC_OF_LIBC(20), "RAS", unget, NULL, NOWHERE},
-    {"test noop", ATMI_RPC_TEST_NOOP, ATMI_RPC_TEST_NOOP, -1, "R", nothing, NULL, NOWHERE},
-    {"test increment", ATMI_RPC_TEST_INCREMENT, ATMI_RPC_TEST_INCREMENT,
-     ATMI_RPC_OF_LIBC(ATMI_RPC_TEST_INCREMENT - 1), "RAS", increment, NULL, NOWHERE},
-    {"test interface", ATMI_RPC_TEST_INTERFACE, ATMI_RPC_TEST_INTERFACE,
-     ATMI_RPC_OF_LIBC(ATMI_RPC_TEST_INTERFACE - 1), "RA", choose_interface, NULL, NOWHERE},
-    {"test stream", ATMI_RPC_TEST_STREAM, ATMI_RPC_TEST_STREAM, ATMI_RPC_OF_LIBC(ATMI_RPC_TEST_STREAM - 1),
-     "NAB", echo, NULL, NOWHERE},
-    {"print", ATMI_RPC_PRINT, ATMI_RPC_PRINT, -1, "NAS", print, NULL, NOWHERE},
-    {"host call", -1, -1, ATMI_RPC_OF_LIBC(12), "NRAS", ask_host, NULL, NOWHERE},
-    {"host call", -1, -1, ATMI_RPC_OF_OPENMP(0), "NRAS", ask_host, NULL, NOWHERE},
-    {"printf", -1, -1, ATMI_RPC_OF_LIBC(21), PRINT_STEPS, PRINT_ACTS, {STDOUT, false}},
-    {"printf to stderr", -1, -1, ATMI_RPC_OF_LIBC(22), PRINT_STEPS, PRINT_ACTS, {STDERR, false}},
-    {"fprintf", -1, -1, ATMI_RPC_OF_LIBC(23), "R" PRINT_STEPS, PRINT_ACTS, {0, false}},
-    {"printf", -1, -1, ATMI_RPC_OF_LIBC(24), PRINT_STEPS, PRINT_ACTS, {STDOUT, true}},
-    {"printf to stderr", -1, -1, ATMI_RPC_OF_LIBC(25), PRINT_STEPS, PRINT_ACTS, {STDERR, true}},
-    {"fprintf", -1, -1, ATMI_RPC_OF_LIBC(26), "R" PRINT_STEPS, PRINT_ACTS, {0, true}},
-    {"remove", -1, -1, ATMI_RPC_OF_LIBC(27), "NAS", remove_file, NULL, NOWHERE},
-    {"rename", -1, -1, ATMI_RPC_OF_LIBC(28), "NNAS", refuse_rename, NULL, NOWHERE},
-    {"system", -1, -1, ATMI_RPC_OF_LIBC(29), "NAS", run_command, NULL, NOWHERE},
+    {"noop", "R", NOWHERE, 0, 0, ATMI_RPC_OF_LIBC(0), nothing, NULL},
+    {"exit", "RSRA", NOWHERE, 1, 1, ATMI_RPC_OF_LIBC(1), exit_process, NULL},
+    {"write to stdout", "NAS", NOWHERE, 2, 2, ATMI_RPC_OF_LIBC(2), write_stdout, NULL},
+    {"write to stderr", "NAS", NOWHERE, 3, 3, ATMI_RPC_OF_LIBC(3), write_stderr, NULL},
+    {"write to stream", "RNAS", NOWHERE, 4, 4, ATMI_RPC_OF_LIBC(4), write_stream, NULL},
+    {"write line to stdout", "NAS", NOWHERE, -1, 5, ATMI_RPC_OF_LIBC(5), write_line, NULL},
+    {"read from stream", "RABS", NOWHERE, -1, 6, ATMI_RPC_OF_LIBC(6), read_stream, NULL},
+    {"fgets", "RAB", NOWHERE, -1, 7, ATMI_RPC_OF_LIBC(7), read_line, NULL},
+    {"open", "NRAS", NOWHERE, 5, 8, ATMI_RPC_OF_LIBC(8), open_file, NULL},
+    {"close", "RAS", NOWHERE, 6, 9, ATMI_RPC_OF_LIBC(9), close_file, NULL},
+    {"malloc", "RAS", NOWHERE, 7, 10, ATMI_RPC_OF_LIBC(10), allocate, NULL},
+    {"free", "RA", NOWHERE, 8, 11, ATMI_RPC_OF_LIBC(11), release, NULL},
+    {"host call", "NRAS", NOWHERE, 9, 12, -1, call_host, NULL},
+    {"abort", "RSRA", NOWHERE, -1, 13, ATMI_RPC_OF_LIBC(13), abort_process, NULL},
+    {"feof", "RAS", NOWHERE, -1, 14, ATMI_RPC_OF_LIBC(14), ask_stream, NULL},
+    {"ferror", "RAS", NOWHERE, -1, 15, ATMI_RPC_OF_LIBC(15), ask_stream, NULL},
+    {"clearerr", "RAS", NOWHERE, -1, 16, ATMI_RPC_OF_LIBC(16), ask_stream, NULL},
+    {"fseek", "RAS", NOWHERE, -1, 17, ATMI_RPC_OF_LIBC(17), seek, NULL},
+    {"ftell", "RAS", NOWHERE, -1, 18, ATMI_RPC_OF_LIBC(18), ask_stream, NULL},
+    {"fflush", "RAS", NOWHERE, -1, 19, ATMI_RPC_OF_LIBC(19), ask_stream, NULL},
+    {"ungetc", "RAS", NOWHERE, -1, 20, ATMI_RPC_OF_LIBC(20), unget, NULL},
+    {"test noop", "R", NOWHERE, ATMI_RPC_TEST_NOOP, ATMI_RPC_TEST_NOOP, -1, nothing, NULL},
+    {"test increment", "RAS", NOWHERE, ATMI_RPC_TEST_INCREMENT, ATMI_RPC_TEST_INCREMENT,
+     ATMI_RPC_OF_LIBC(ATMI_RPC_TEST_INCREMENT - 1), increment, NULL},
+    {"test interface", "RA", NOWHERE, ATMI_RPC_TEST_INTERFACE, ATMI_RPC_TEST_INTERFACE,
+     ATMI_RPC_OF_LIBC(ATMI_RPC_TEST_INTERFACE - 1), choose_interface, NULL},
+    {"test stream", "NAB", NOWHERE, ATMI_RPC_TEST_STREAM, ATMI_RPC_TEST_STREAM,
+     ATMI_RPC_OF_LIBC(ATMI_RPC_TEST_STREAM - 1), echo, NULL},
+    {"print", "NAS", NOWHERE, ATMI_RPC_PRINT, ATMI_RPC_PRINT, -1, print, NULL},
+    {"host call", "NRAS", NOWHERE, -1, -1, ATMI_RPC_OF_LIBC(12), ask_host, NULL},
+    {"host call", "NRAS", NOWHERE, -1, -1, ATMI_RPC_OF_OPENMP(0), ask_host, NULL},
+    {"printf", PRINT_STEPS, {STDOUT, false}, -1, -1, ATMI_RPC_OF_LIBC(21), PRINT_ACTS},
+    {"printf to stderr", PRINT_STEPS, {STDERR, false}, -1, -1, ATMI_RPC_OF_LIBC(22), PRINT_ACTS},
+    {"fprintf", "R" PRINT_STEPS, {0, false}, -1, -1, ATMI_RPC_OF_LIBC(23), PRINT_ACTS},
+    {"printf", PRINT_STEPS, {STDOUT, true}, -1, -1, ATMI_RPC_OF_LIBC(24), PRINT_ACTS},
+    {"printf to stderr", PRINT_STEPS, {STDERR, true}, -1, -1, ATMI_RPC_OF_LIBC(25), PRINT_ACTS},
+    {"fprintf", "R" PRINT_STEPS, {0, true}, -1, -1, ATMI_RPC_OF_LIBC(26), PRINT_ACTS},
+    {"remove", "NAS", NOWHERE, -1, -1, ATMI_RPC_OF_LIBC(27), remove_file, NULL},
+    {"rename", "NNAS", NOWHERE, -1, -1, ATMI_RPC_OF_LIBC(28), refuse_rename, NULL},
+    {"system", "NAS", NOWHERE, -1, -1, ATMI_RPC_OF_LIBC(29), run_command, NULL},
 };
 
 const atmi_rpc_operation_t *atmi_rpc_find_operation(atmi_rpc_version_t version, uint32_t opcode) {

@@ -220,8 +220,8 @@ static void answer_nothing(atmi_rpc_server_t *server, atmi_rpc_port_t *port, atm
   (void)port;
   memset(lane->words, 0, sizeof lane->words);
 }
-static const atmi_rpc_operation_t unknown_operation = {"unknown",      -1,   -1,        -1, "RAS",
-                                                       answer_nothing, NULL, {0, false}};
+static const atmi_rpc_operation_t unknown_operation = {"unknown", "RAS", {0, false},     -1,
+                                                       -1,        -1,    answer_nothing, NULL};
 
 static bool begin_call(atmi_rpc_server_t *server, atmi_rpc_port_t *port) {
   if (!port->lanes && !(port->lanes = calloc(server->lane_count, sizeof *port->lanes)))

@@ -105,7 +105,7 @@ typedef void (*atmi_rpc_act_t)(atmi_rpc_server_t *server, atmi_rpc_port_t *port,
 
 /* Where an operation prints: a stream as in atmi_rpc_file_find, or 0 for the one that the client sends. */
 typedef struct atmi_rpc_print_to {
-  uint32_t stream;
+  uint8_t stream;
   bool is_packed; /* arguments follow each other without padding */
 } atmi_rpc_print_to_t;
 
@@ -113,11 +113,10 @@ typedef struct atmi_rpc_print_to {
  *   R receive a slot    N receive a byte string    A act    S send a slot    B send a byte string
  *   D act in the other way */
 struct atmi_rpc_operation {
-  char name[22];
-  int32_t number17, number18, number20; /* -1: the version does not have it */
-  char steps[9];
-  atmi_rpc_act_t act, act_again;
+  char name[22], steps[9];
   atmi_rpc_print_to_t print_to;
+  int32_t number17, number18, number20; /* -1: the version does not have it */
+  atmi_rpc_act_t act, act_again;
 };
 
 /* Frees what a lane has of a call that prints; nothing if it has nothing. */

@@ -226,6 +226,30 @@ on_device 0 env TOOL=none "$scratch/ompt"
   says '^right$'
 }
 
+# GPUs that no image fits are no devices, as LLVM 19 has it; before, they counted. The others are numbered without them,
+# in messages and timelines, too, and found again after a fork.
+if [ "$version" -ge 19 ]; then
+  compile -fopenmp-version=51 "$here/chosen.c" -o "$scratch/chosen" -ldl
+  on_device 0 env GFXSIM_DEVICES=gfx1030,gfx90a,gfx906,gfx90a LIBOMPTARGET_PROFILE="$scratch/chosen.json" "$scratch/chosen"
+  says '^2 devices$'
+  for number in 0 1; do
+    says "^device $number: number $number, count $((number + 1)), by its name $number$"
+    grep -q "\"device $number (gfx90a)\"" "$scratch/chosen.json" || { echo "no device $number in the timeline"; failed=1; }
+  done
+  ! grep -qE 'gfx1030|gfx906|device 2' "$scratch/chosen.json" || { echo "what is no device is in the timeline"; failed=1; }
+  # What the program has fits none; the library that it opens does.
+  compile -g gfx1030 -fopenmp-version=51 "$here/chosen.c" -o "$scratch/chosen_other" -ldl
+  on_device 0 env GFXSIM_DEVICES=gfx906,gfx90a "$scratch/chosen_other" "$scratch/first.so"
+  says '^0 devices$'
+  [ "$(grep -c '^child: 1 devices, 9$' "$scratch/out")" = 2 ] || { echo "not both children:"; cat "$scratch/out"; failed=1; }
+  says '^parent: 1 devices, 9$'
+else
+  on_device 0 env GFXSIM_DEVICES=gfx1030,gfx90a OMP_DEFAULT_DEVICE=1 "$failing" where
+  says '^2 devices, default 1, host 0$'
+  on_device 134 env GFXSIM_DEVICES=gfx1030,gfx90a "$failing" miss
+  says 'device 0 \(gfx1030\): cannot load the device image'
+fi
+
 # LIBOMPTARGET_PROFILE is the timeline.
 on_device 0 env LIBOMPTARGET_PROFILE="$scratch/profile" "$failing" where
 grep -q '"name"' "$scratch/profile" || { echo "no timeline in the profile"; failed=1; }
