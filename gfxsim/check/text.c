@@ -55,7 +55,7 @@ static void write_wave(gs_text_t *text, const gs_side_t *side) {
   if (*place->source)
     gs_text_line(text, "   at %s: %s", place->source, place->instruction);
   else
-    gs_text_line(text, "   at %s+0x%" PRIx64 ": %s (compile with -g for the source line)",
+    gs_text_line(text, "   at %s+0x%" PRIx64 ": %s (compile with -gline-tables-only for the source line)",
                  place->function_name, place->function ? place->pc - place->function : 0, place->instruction);
   char more[64] = "";
   if (side->more)

@@ -60,7 +60,7 @@ static void say_name(const char *name, char *text, size_t size) {
     return;
   }
   if (!name) {
-    snprintf(text, size, "a variable whose name is not known (compile with -g)");
+    snprintf(text, size, "a variable whose name is not known (compile with -gline-tables-only)");
     return;
   }
   const char *variable = map_name_variable(name), *second = next_field(name + (*name == ';'));

@@ -30,7 +30,9 @@ static void find_source(const atmi_kernel_t *kernel, char *text, size_t size) {
     answer = atmi_source_line_find(kernel->owner->image, kernel->owner->bytes, kernel->entry, text, size);
   switch (answer) {
   case ATMI_SOURCE_LINE_FOUND: break;
-  case ATMI_SOURCE_LINE_NO_LINES: snprintf(text, size, "build with -g to see the file"); break;
+  case ATMI_SOURCE_LINE_NO_LINES:
+    snprintf(text, size, "build with -gline-tables-only to see the file");
+    break;
   case ATMI_SOURCE_LINE_NO_READER:
     snprintf(text, size,
              "install libdw to see the file: the package libdw1 of Debian and Ubuntu, elfutils-libs of "

@@ -399,7 +399,8 @@ static void messages_say_where(void **state) {
   assert_non_null(strstr(text, "\nmapped there is variable small, b.c line 9: host 0x"));
   assert_int_equal(run_raw(region, &(map_arguments_t){1, &beyond, &beyond, &wide, &present, NULL, NULL}),
                    MAP_ABSENT);
-  assert_non_null(strstr(text, "a variable whose name is not known (compile with -g): host 0x"));
+  assert_non_null(
+      strstr(text, "a variable whose name is not known (compile with -gline-tables-only): host 0x"));
   assert_non_null(strstr(text, "\nnearest of what is mapped is variable small, b.c line 9: host 0x"));
   assert_int_equal(run_raw(map_end, &small), MAP_OK);
   assert_int_equal(run_raw(region, &(map_arguments_t){1, &beyond, &beyond, &wide, &present, NULL, NULL}),

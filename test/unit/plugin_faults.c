@@ -370,7 +370,7 @@ static void without_lines(void **state) {
   given.table = load_table(0, &image);
   assert_non_null(given.table);
   store_fails(0x4000);
-  SAYS(given.store_shown, "source:   build with -g to see the file\n");
+  SAYS(given.store_shown, "source:   build with -gline-tables-only to see the file\n");
 }
 
 static void the_missing_option_is_named(void **state) {
