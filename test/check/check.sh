@@ -89,7 +89,7 @@ try() { # LEVEL RUNTIME OPTION...
 
 compile() {
   # shellcheck disable=SC2086
-  $OMP_CC ${PART:+-g "$PART"} $OPTIONS "-$level" -g -w "$source" "$@"
+  $OMP_CC ${PART:+-g "$PART"} "-$level" -g -w $OPTIONS "$source" "$@"
 }
 
 # What waits for itself waits for ever.
@@ -103,7 +103,8 @@ ulimit -c 0
 for level; do
   for with in 0 1; do
     program=$folder/$name.$level.$with
-    [ "$program" -nt "$source" ] || compile "-DBUG=$with" -o "$program"
+    # A library in the options may be newer.
+    { [ -z "$OPTIONS" ] && [ "$program" -nt "$source" ]; } || compile "-DBUG=$with" -o "$program"
     [ -z "$(note library)" ] || [ "$program.so" -nt "$source" ] ||
       compile "-DBUG=$with" -DLIBRARY -fPIC -shared -o "$program.so"
   done
