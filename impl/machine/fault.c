@@ -18,6 +18,7 @@ enum {
   REPORT_BYTES = 4096,
   PATIENCE_MS = 50, /* for innocent kernels to complete */
   PAGE_BYTES = 4096,
+  NULL_BYTES = 1 << 16,     /* where Linux gives no memory, as a rule */
   FAR_AWAY_BYTES = 1 << 30, /* memory this far from an address has nothing to do with it */
 };
 
@@ -331,7 +332,9 @@ static void add_place(atmi_text_t *report, atmi_device_t *device, uint64_t addre
   if (near)
     add_distance(report, is_page(address), into, bytes, what);
   else if (!of_host)
-    atmi_text_add(report, ATMI_BREAK "nearest:  the program has no device memory near this address");
+    atmi_text_add(report, ATMI_BREAK "%s",
+                  address < NULL_BYTES ? "address:  a null pointer, or near one"
+                                       : "nearest:  the program has no device memory near this address");
 }
 
 /* "argument 2 of the kernel points 4096 bytes below it": the nearest one below, if any is near. Nothing if it

@@ -175,13 +175,22 @@ static void the_nearest_of_a_page_is_named(void **state) {
 
 static void near_nothing(void **state) {
   (void)state;
+  store_fails(0x40000);
+  SAYS("memory fault at address 0x40000", "the program has no device memory near this address",
+       "is everything that the region uses mapped?");
+}
+
+static void near_null(void **state) {
+  (void)state;
   store_fails(0x4000);
-  SAYS("memory fault at address 0x4000", "is everything that the region uses mapped?");
+  SAYS("memory fault at address 0x4000", "address:  a null pointer, or near one",
+       "is everything that the region uses mapped?");
 }
 
 static void an_address_near_nothing_is_called_that(void **state) {
   (void)state;
   in_child(near_nothing, NO_VARIABLES);
+  in_child(near_null, NO_VARIABLES);
 }
 
 /* Copies that waited for the kernel may begin once it is given up. */
