@@ -208,6 +208,9 @@ void gs_report_stuck(const gs_executor_t *executor, const gs_run_t *run, const g
 gs_outcome_t gs_report_fault(const gs_executor_t *executor, const gs_run_t *run, const gs_group_t *group,
                              const gs_wave_t *wave, gs_fault_t *fault);
 
+/* report.c: name of the function that has the code at `pc`, "?" if unknown. Returns its address, or 0. */
+uint64_t gs_function_name(const gs_vm_map_t *map, uint64_t pc, char *name, size_t size);
+
 /* report.c: name of the kernel whose descriptor is at `object`, "?" if unknown; or, `by_registers`, of which
  * that is the first instruction. */
 void gs_kernel_name(const gs_vm_map_t *map, uint64_t object, bool by_registers, char *name, size_t size);

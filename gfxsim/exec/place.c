@@ -48,7 +48,7 @@ static void describe_code(gs_target_t target, const gs_vm_map_t *map, uint64_t o
                           gs_place_t *place) {
   gs_kernel_name(map, object, by_registers, place->kernel, sizeof place->kernel);
   describe_instruction(target, map, place);
-  place->function = gs_symbol_find(map, place->pc, place->function_name, sizeof place->function_name);
+  place->function = gs_function_name(map, place->pc, place->function_name, sizeof place->function_name);
   gs_source_line_find(place->pc, place->source, sizeof place->source);
 }
 

@@ -29,6 +29,11 @@ void gs_kernel_name(const gs_vm_map_t *map, uint64_t object, bool by_registers, 
     name[length - 3] = '\0';
 }
 
+uint64_t gs_function_name(const gs_vm_map_t *map, uint64_t pc, char *name, size_t size) {
+  const uint64_t start = gs_symbol_find(map, pc, name, size);
+  return start ? start : gs_source_function_find(pc, name, size);
+}
+
 /* "0x7f..: v_add_u32_e32 v0, v1, v2 (function+0x44)". The failed instruction is the one at w->pc. */
 static void describe_place(const gs_executor_t *ex, const gs_wave_t *w, char *text, size_t size) {
   char instruction[TEXT_BYTES / 2] = "(not readable)", function[TEXT_BYTES / 2];
@@ -41,7 +46,7 @@ static void describe_place(const gs_executor_t *ex, const gs_wave_t *w, char *te
       snprintf(instruction, sizeof instruction, "dwords 0x%08" PRIx32 " 0x%08" PRIx32, inst->word[0],
                inst->word[1]);
   }
-  const uint64_t start = gs_symbol_find(ex->map, w->pc, function, sizeof function);
+  const uint64_t start = gs_function_name(ex->map, w->pc, function, sizeof function);
   char source[TEXT_BYTES];
   const bool known = gs_source_line_find(w->pc, source, sizeof source);
   snprintf(text, size, "%s%spc 0x%" PRIx64 " (%s+0x%" PRIx64 "): %s", source, known ? ", " : "", w->pc,

@@ -348,6 +348,68 @@ bool gs_source_line_find(uint64_t pc, char *text, size_t size) {
   return find_image(pc, &image) && find_in_image(&image, pc - image.base, NULL, text, size);
 }
 
+/* ---- Functions ---- */
+
+/* A code object's bytes, which may be anything. */
+typedef struct file {
+  const char *bytes;
+  uint64_t size;
+} file_t;
+
+static bool read_part(const file_t *file, uint64_t at, void *part, size_t size) {
+  if (at > file->size || size > file->size - at)
+    return false;
+  memcpy(part, file->bytes + at, size);
+  return true;
+}
+
+static bool read_section(const file_t *file, uint32_t i, Elf64_Shdr *section) {
+  Elf64_Ehdr header;
+  return read_part(file, 0, &header, sizeof header) && i < header.e_shnum && header.e_shoff < file->size &&
+         read_part(file, header.e_shoff + (uint64_t)i * header.e_shentsize, section, sizeof *section);
+}
+
+static bool copy_string(const file_t *file, const Elf64_Shdr *strings, uint32_t at, char *text, size_t size) {
+  size_t length = 0;
+  if (strings->sh_offset > file->size || at >= strings->sh_size)
+    return false;
+  while (length + 1 < size && read_part(file, strings->sh_offset + at + length, &text[length], 1) &&
+         text[length])
+    length++;
+  text[length] = '\0';
+  return true;
+}
+
+/* The function of the table that has the address. Returns where it begins, or 0. */
+static uint64_t find_in_table(const file_t *file, const Elf64_Shdr *table, uint64_t address, char *name,
+                              size_t size) {
+  Elf64_Shdr strings;
+  Elf64_Sym symbol;
+  if (!read_section(file, table->sh_link, &strings) || table->sh_offset > file->size)
+    return 0;
+  for (uint64_t at = 0; at < table->sh_size; at += sizeof symbol) {
+    if (!read_part(file, table->sh_offset + at, &symbol, sizeof symbol))
+      return 0;
+    if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_value <= address &&
+        address - symbol.st_value < symbol.st_size)
+      return copy_string(file, &strings, symbol.st_name, name, size) ? symbol.st_value : 0;
+  }
+  return 0;
+}
+
+uint64_t gs_source_function_find(uint64_t pc, char *name, size_t size) {
+  image_t image = {0};
+  Elf64_Shdr section;
+  uint64_t start = 0;
+  char *copy = find_image(pc, &image) ? copy_image(&image) : NULL;
+  const file_t file = {copy, image.bytes};
+  for (uint32_t i = 0; copy && !start && read_section(&file, i, &section); i++)
+    if (section.sh_type == SHT_SYMTAB)
+      start = find_in_table(&file, &section, pc - image.base, name, size);
+  free(copy);
+  return start ? image.base + start : 0;
+}
+
 bool gs_source_line_in_file(const char *path, uint64_t address, char *text, size_t size) {
   image_t image = {0};
   text[0] = '\0';

@@ -1,5 +1,5 @@
 /* Names of kernels and functions, found in the dynamic symbol table of the code object as it lies in device
- * memory. Not here: source lines, which need sections that are not loaded. */
+ * memory. Not here: what needs sections that are not loaded (source_line.h). */
 #ifndef GFXSIM_EXEC_SYMBOL_H
 #define GFXSIM_EXEC_SYMBOL_H
 

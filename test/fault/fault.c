@@ -203,6 +203,10 @@ static int scenario_store_to_unmapped(const machine_t *machine) {
   return expect_fault(machine, "k_store", UINT64_C(0x123456789000), HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
 }
 
+static int scenario_store_in_function(const machine_t *machine) {
+  return expect_fault(machine, "k_call", UINT64_C(0x123456789000), HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
+}
+
 static int scenario_load_from_unmapped(const machine_t *machine) {
   return expect_fault(machine, "k_load", UINT64_C(0x123456789000), HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
 }
@@ -575,6 +579,7 @@ static int scenario_fault_without_handler(const machine_t *machine) {
 
 static const scenario_t scenario_table[] = {
     {"store_to_unmapped", scenario_store_to_unmapped, INTERRUPTS, 0},
+    {"store_in_function", scenario_store_in_function, INTERRUPTS, 0},
     {"load_from_unmapped", scenario_load_from_unmapped, INTERRUPTS, 0},
     {"scalar_load_from_unmapped", scenario_scalar_load_from_unmapped, INTERRUPTS, 0},
     {"null_pointer", scenario_null_pointer, INTERRUPTS, 0},

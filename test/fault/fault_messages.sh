@@ -26,6 +26,7 @@ nothing='where nothing is mapped: [0-9]+ bytes'
 says store_to_unmapped ", kernel k_store: memory fault: write at 0x123456789000 $nothing before" \
   'the nearest allocation 0x[0-9a-f]+ of [0-9]+ bytes; ' '/kernels\.s:[0-9]+, pc 0x[0-9a-f]+ \(k_store\+0x14\): ' \
   "global_store_dword v1, v2, s\\[2:3\\]$item, lane 0\$"
+says store_in_function ', kernel k_call: memory fault: write at 0x123456789000 ' '/kernels\.s:[0-9]+, pc 0x[0-9a-f]+ \(inner\+0x4\): '
 says load_from_unmapped ', kernel k_load: memory fault: read at 0x123456789000 ' \
   "global_load_dword v2, v1, s\\[2:3\\]$item, lane 0\$"
 says scalar_load_from_unmapped ', kernel k_scalar_load: memory fault: read at ' \

@@ -29,6 +29,23 @@ kernel k_store_once
 not_this_one:
   s_endpgm
 
+// Stores in a function that nobody sees from outside of the image.
+kernel k_call
+  s_load_dwordx2 s[2:3], s[0:1], 0x0
+  v_mov_b32 v1, 0
+  s_getpc_b64 s[4:5]
+  s_add_u32 s4, s4, inner@rel32@lo+4
+  s_addc_u32 s5, s5, inner@rel32@hi+12
+  s_swappc_b64 s[6:7], s[4:5]
+  s_endpgm
+.size k_call, .-k_call
+.type inner,@function
+inner:
+  s_waitcnt lgkmcnt(0)
+  global_store_dword v1, v1, s[2:3]
+  s_setpc_b64 s[6:7]
+.size inner, .-inner
+
 // Loads from the address.
 kernel k_load
   s_load_dwordx2 s[2:3], s[0:1], 0x0
