@@ -124,12 +124,24 @@ static uint32_t take_block(atmi_heap_piece_t *piece) {
   return piece->hint * 64 + bit;
 }
 
+static atmi_heap_piece_t *take_whole(atmi_heap_t *heap, uint64_t bytes) {
+  atmi_heap_piece_t *piece = NULL;
+  for (uint32_t i = 0; i < heap->piece_count && !piece; i++)
+    if (!heap->pieces[i]->used && heap->pieces[i]->bytes == bytes)
+      piece = heap->pieces[i];
+  if (!piece)
+    piece = add_piece(heap, LARGE, bytes, 1);
+  if (piece)
+    piece->used = 1;
+  return piece;
+}
+
 uint64_t atmi_heap_allocate(atmi_heap_t *heap, uint64_t bytes) {
-  uint32_t size_class = class_of(bytes);
+  uint32_t size_class = heap->backing.apart ? LARGE : class_of(bytes);
   if (size_class == LARGE) {
     if (bytes > INT64_MAX)
       return 0;
-    atmi_heap_piece_t *large = add_piece(heap, LARGE, bytes, 1);
+    atmi_heap_piece_t *large = take_whole(heap, bytes + !bytes);
     return large ? large->address : 0;
   }
   uint32_t shift = size_class + SMALLEST_SHIFT;
@@ -155,9 +167,12 @@ bool atmi_heap_release(atmi_heap_t *heap, uint64_t address) {
   atmi_heap_piece_t *piece = heap->pieces[--index];
   uint64_t into = address - piece->address;
   if (piece->size_class == LARGE) {
-    if (!into)
+    if (into || !piece->used)
+      return false;
+    piece->used = 0;
+    if (!heap->backing.apart)
       remove_piece(heap, index);
-    return !into;
+    return true;
   }
   uint32_t shift = piece->size_class + SMALLEST_SHIFT;
   uint64_t block = into >> shift;

@@ -13,6 +13,10 @@ typedef struct atmi_heap_backing {
   void *context;
   uint64_t (*allocate)(void *context, uint64_t bytes); /* aligned to 4096; 0 if there is none */
   void (*release)(void *context, uint64_t address);
+  /* Each block is a piece of its own, so that a checker sees where it ends; and it is kept for the next
+   * request of its size, as it would be told that memory goes under a kernel, which is the one that frees it.
+   */
+  bool apart;
 } atmi_heap_backing_t;
 
 enum { ATMI_HEAP_CLASSES = 13 }; /* blocks of 16, 32, ... 65536 bytes */

@@ -22,8 +22,7 @@ typedef struct atmi_hostcall_queue {
 static uint64_t allocate_piece(void *context, uint64_t bytes) {
   const atmi_device_t *device = context;
   void *memory;
-  hsa_status_t status =
-      hsa_amd_memory_pool_allocate(device->memory_pool, (bytes + 4095) & ~UINT64_C(4095), 0, &memory);
+  hsa_status_t status = hsa_amd_memory_pool_allocate(device->memory_pool, bytes, 0, &memory);
   return status == HSA_STATUS_SUCCESS ? (uint64_t)(uintptr_t)memory : 0;
 }
 
@@ -79,7 +78,8 @@ static hsa_status_t acquire(hostcall_queue_t *made, size_t bytes) {
  * KiB. */
 static hsa_status_t share(atmi_device_t *device) {
   enum { ALLOCATOR_BYTES = 128 << 10 };
-  const atmi_heap_backing_t memory = {device, allocate_piece, release_piece};
+  const atmi_heap_backing_t memory = {device, allocate_piece, release_piece,
+                                      !device->machine->env->memory_manager_threshold};
   if (device->allocator)
     return HSA_STATUS_SUCCESS;
   void *state, *zeros = calloc(1, ALLOCATOR_BYTES);

@@ -24,8 +24,7 @@ struct atmi_rpc_image {
 static uint64_t allocate_piece(void *context, uint64_t bytes) {
   const atmi_rpc_image_t *image = context;
   void *memory;
-  uint64_t pages = (bytes + 4095) & ~UINT64_C(4095);
-  hsa_status_t status = hsa_amd_memory_pool_allocate(image->device->memory_pool, pages, 0, &memory);
+  hsa_status_t status = hsa_amd_memory_pool_allocate(image->device->memory_pool, bytes, 0, &memory);
   return status == HSA_STATUS_SUCCESS ? (uint64_t)(uintptr_t)memory : 0;
 }
 
@@ -156,7 +155,9 @@ static atmi_status_t install(atmi_code_object_t *object, atmi_rpc_image_t *image
 
 static atmi_status_t make_image(atmi_code_object_t *object, const atmi_rpc_options_t *options, void *variable,
                                 uint64_t bytes, atmi_rpc_image_t *image) {
-  const atmi_heap_backing_t memory = {image, allocate_piece, release_piece};
+  /* Who wants no freed memory kept looks on at accesses, and wants to see where blocks end. */
+  const atmi_heap_backing_t memory = {image, allocate_piece, release_piece,
+                                      !object->device->machine->env->memory_manager_threshold};
   const atmi_rpc_host_t host = {.context = image,
                                 .allocate = allocate,
                                 .release = release,

@@ -77,7 +77,7 @@ static void end_badly(void *context) {
 
 static void open_device(device_t *device, unsigned kind) {
   const atmi_rpc_host_t host = {device, allocate, release, end_with, end_badly, false};
-  const atmi_heap_backing_t memory = {device, give_piece, take_piece};
+  const atmi_heap_backing_t memory = {device, give_piece, take_piece, false};
   *device = (device_t){.kind = kind, .lanes = kind & KIND_32 ? 32 : 64};
   device->bytes =
       kind & KIND_HOSTCALL ? atmi_hostcall_bytes(PACKETS) : atmi_rpc_buffer_bytes(PORTS, device->lanes);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 typedef struct model {
-  uint64_t next, live;
+  uint64_t next, live, bytes;
   bool full;
 } model_t;
 
@@ -18,6 +18,7 @@ static uint64_t model_allocate(void *context, uint64_t bytes) {
   uint64_t address = model->next;
   model->next += (bytes + 8191) & ~UINT64_C(4095);
   model->live++;
+  model->bytes += bytes;
   return address;
 }
 
@@ -39,7 +40,7 @@ static int by_address(const void *left, const void *right) {
 static void blocks_never_overlap(void **state) {
   (void)state;
   model_t model = {.next = 0x100000000};
-  const atmi_heap_backing_t source = {&model, model_allocate, model_release};
+  const atmi_heap_backing_t source = {&model, model_allocate, model_release, false};
   atmi_heap_t heap;
   block_t *blocks = calloc(BLOCKS, sizeof *blocks), *sorted = calloc(BLOCKS, sizeof *sorted);
   uint64_t seed = 7;
@@ -73,7 +74,7 @@ static void blocks_never_overlap(void **state) {
 static void refuses_what_it_did_not_give(void **state) {
   (void)state;
   model_t model = {.next = 0x100000000};
-  const atmi_heap_backing_t source = {&model, model_allocate, model_release};
+  const atmi_heap_backing_t source = {&model, model_allocate, model_release, false};
   atmi_heap_t heap;
   atmi_heap_init(&source, &heap);
   assert_false(atmi_heap_release(&heap, 0x1234));
@@ -95,10 +96,36 @@ static void refuses_what_it_did_not_give(void **state) {
   assert_int_equal(model.live, 0);
 }
 
+/* Under a checker: pieces of the blocks' own sizes, which stay. */
+static void blocks_are_kept_apart(void **state) {
+  (void)state;
+  model_t model = {.next = 0x100000000};
+  const atmi_heap_backing_t source = {&model, model_allocate, model_release, true};
+  atmi_heap_t heap;
+  atmi_heap_init(&source, &heap);
+  uint64_t first = atmi_heap_allocate(&heap, 10), second = atmi_heap_allocate(&heap, 10),
+           none = atmi_heap_allocate(&heap, 0), large = atmi_heap_allocate(&heap, 100000);
+  assert_true(first && second && first != second && none && large);
+  assert_int_equal(model.live, 4);
+  assert_int_equal(model.bytes, 10 + 10 + 1 + 100000);
+  assert_true(atmi_heap_release(&heap, first));
+  assert_false(atmi_heap_release(&heap, first));
+  assert_true(atmi_heap_release(&heap, large));
+  assert_false(atmi_heap_release(&heap, large));
+  assert_false(atmi_heap_release(&heap, second + 1));
+  assert_int_equal(model.live, 4);
+  uint64_t other = atmi_heap_allocate(&heap, 11);
+  assert_true(other != first && atmi_heap_allocate(&heap, 10) == first);
+  assert_int_equal(model.live, 5);
+  atmi_heap_fini(&heap);
+  assert_int_equal(model.live, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(blocks_never_overlap),
       cmocka_unit_test(refuses_what_it_did_not_give),
+      cmocka_unit_test(blocks_are_kept_apart),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
