@@ -3,11 +3,23 @@
  * calls of themselves. */
 #include "services.h"
 
+/* A word of whatever type. */
+typedef uint32_t __attribute__((may_alias)) word_t;
+
+/* From below to above. In words where they are aligned: a fourth of the instructions, and who follows values
+ * through them sees the padding of a struct beside what it pads. */
+static void copy_up(char *out, const char *in, size_t bytes) {
+  const size_t word = sizeof(word_t);
+  size_t at = 0;
+  if (!(((uintptr_t)out | (uintptr_t)in) % word))
+    for (; bytes - at >= word; at += word)
+      *(word_t *)(void *)(out + at) = *(const word_t *)(const void *)(in + at);
+  for (; at < bytes; at++)
+    out[at] = in[at];
+}
+
 void *memcpy(void *restrict to, const void *restrict from, size_t bytes) {
-  char *out = hide(to);
-  const char *in = hide(from);
-  for (size_t i = 0; i < bytes; i++)
-    out[i] = in[i];
+  copy_up(hide(to), hide(from), bytes);
   return to;
 }
 
@@ -15,8 +27,7 @@ void *memmove(void *to, const void *from, size_t bytes) {
   char *out = hide(to);
   const char *in = hide(from);
   if ((uintptr_t)out <= (uintptr_t)in)
-    for (size_t i = 0; i < bytes; i++)
-      out[i] = in[i];
+    copy_up(out, in, bytes);
   else
     while (bytes--)
       out[bytes] = in[bytes];

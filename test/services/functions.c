@@ -49,6 +49,29 @@ static int check_strings(const char *text, size_t bytes) {
   return failed;
 }
 
+/* Copies of all small sizes between all places in a word, also over themselves. */
+static int check_copies(void) {
+  enum { MOST = 13, WORD = 4, ROOM = 32 };
+  int failed = 0;
+  for (int bytes = 0; bytes <= MOST; bytes++)
+    for (int to = 0; to < WORD; to++)
+      for (int from = 0; from < 3 * WORD; from++) {
+        char source[ROOM], target[ROOM], moved[ROOM];
+        for (int i = 0; i < ROOM; i++) {
+          source[i] = moved[i] = (char)(i + 1);
+          target[i] = 0;
+        }
+        memcpy(target + to, source + from, (size_t)bytes);
+        memmove(moved + to, moved + from, (size_t)bytes);
+        for (int i = 0; i < ROOM; i++) {
+          int inside = i >= to && i < to + bytes;
+          failed += target[i] != (inside ? source[i - to + from] : 0);
+          failed += moved[i] != (inside ? source[i - to + from] : source[i]);
+        }
+      }
+  return failed;
+}
+
 /* The host does not know the device's memory: the variable keeps its value, and a message says so. */
 static int check_count(void) {
   int variable = 5;
@@ -70,6 +93,7 @@ int main(void) {
   {
     failed += check_memory();
     failed += check_strings(text, sizeof text);
+    failed += check_copies();
     failed += check_count();
     assert(text[0] == 'a');
     puts("puts");
