@@ -72,10 +72,11 @@ typedef enum gs_condition { GS_CONDITION_NONE, GS_CONDITION_SCC, GS_CONDITION_VC
 
 /* What becomes of the undefined bits of memory and the operand of an atomic. */
 typedef enum gs_mix {
-  GS_MIX_ANY,  /* all bits, if any is undefined */
-  GS_MIX_SWAP, /* the operand's */
-  GS_MIX_BITS, /* either's */
-  GS_MIX_UP,   /* all above the lowest */
+  GS_MIX_ANY,     /* all bits, if any is undefined */
+  GS_MIX_SWAP,    /* the operand's */
+  GS_MIX_BITS,    /* either's */
+  GS_MIX_UP,      /* all above the lowest */
+  GS_MIX_COMPARE, /* as for ANY, but for what compilers carry along */
 } gs_mix_t;
 
 typedef struct gs_flow_rule {

@@ -345,15 +345,58 @@ static void gather_operands(gs_wave_t *w, unsigned lane, uint32_t data[2], unsig
   }
 }
 
+/* The first registers of what memory is compared with, and of what it is to become. */
+static void find_values(const gs_wave_t *w, unsigned dwords, unsigned *compared, unsigned *wanted) {
+  const gs_wave_flow_t *f = gs_wave_flow(w);
+  const gs_inst_t *in = f->in;
+  const bool is_last = w->env->target & GS_GFX11;
+  *wanted = in->op->encoding == GS_ENC_DS ? in->src[is_last ? 1 : 2].reg : data_register(in, f->touch, f);
+  *compared = in->op->encoding == GS_ENC_DS ? in->src[is_last ? 2 : 1].reg : *wanted + dwords;
+}
+
+/* The bits of bytes that are alike. */
+static uint32_t same_bytes(uint32_t a, uint32_t b) {
+  uint32_t same = 0;
+  for (unsigned i = 0; i < 4; i++)
+    same |= (a ^ b) >> 8 * i & 0xff ? 0 : UINT32_C(0xff) << 8 * i;
+  return same;
+}
+
+/* Atomics of 8 and 16 bits are made of a dword's: a loop compares and swaps it with what is beside the item,
+ * and stays as it is. If that is undefined, nothing depends on it. So it is taken for defined from here on,
+ * in memory, too, as the loop compares again. Returns these bits; of a dword that is undefined as a whole,
+ * none. */
+static void take_along(gs_wave_t *w, unsigned lane, unsigned dwords, uint32_t along[2]) {
+  gs_wave_flow_t *f = gs_wave_flow(w);
+  unsigned compared, wanted;
+  find_values(w, dwords, &compared, &wanted);
+  for (unsigned i = 0; i < dwords; i++, compared++, wanted++) {
+    if (!gs_flow_lanes(f, compared, UINT64_C(1) << lane))
+      continue;
+    gs_flow_fill(f, compared);
+    uint32_t *const bits = &f->bits[compared].u32[lane];
+    if (*bits == UINT32_MAX)
+      continue;
+    along[i] = *bits & same_bytes(w->v[compared].u32[lane], w->v[wanted].u32[lane]);
+    *bits &= ~along[i];
+    gs_flow_settle(f, compared);
+  }
+}
+
 static void modify_lane(gs_wave_t *w, const gs_touch_t *t, unsigned lane) {
   gs_wave_flow_t *f = gs_wave_flow(w);
   const gs_mix_t how = (gs_mix_t)rule_of(w, f->in)->mix;
   const unsigned dwords = t->bytes < 8 ? 1 : 2;
-  uint32_t data[2] = {0}, memory[2] = {0}, result[2] = {0}, origin = 0;
+  uint32_t data[2] = {0}, memory[2] = {0}, result[2] = {0}, along[2] = {0}, before = 0, origin = 0;
+  if (how == GS_MIX_COMPARE)
+    take_along(w, lane, dwords, along);
   gather_operands(w, lane, data, dwords, &origin);
   for (unsigned i = 0; i < dwords; i++) {
     uint32_t found = 0;
     memory[i] = get(w, t, lane, i, &found);
+    before |= memory[i];
+    memory[i] &= ~along[i];
+    data[i] &= ~along[i];
     if (memory[i] && !found)
       found = meet_memory(w, t, t->at[lane] + (uint64_t)i * t->step);
     if (memory[i] && !origin)
@@ -361,12 +404,12 @@ static void modify_lane(gs_wave_t *w, const gs_touch_t *t, unsigned lane) {
     f->old[i].u32[lane] = memory[i];
     result[i] = mix(how, memory[i], data[i]);
   }
-  if (dwords == 2 && how == GS_MIX_ANY && (result[0] || result[1]))
+  if (dwords == 2 && (how == GS_MIX_ANY || how == GS_MIX_COMPARE) && (result[0] || result[1]))
     result[0] = result[1] = UINT32_MAX;
   if (dwords == 2 && how == GS_MIX_UP && result[0])
     result[1] = UINT32_MAX;
   f->old_origin.u32[lane] = origin;
-  if (result[0] || result[1] || memory[0] || memory[1])
+  if (result[0] || result[1] || before)
     for (unsigned i = 0; i < dwords; i++)
       put(w, t, lane, i, result[i],
           t->local || !result[i] ? origin : gs_origin_meet(w, GS_SOURCE_STORED, 0, origin));

@@ -134,7 +134,7 @@ static uint32_t amount_bits_of(const char *name) {
 
 static gs_mix_t mix_of(const char *name) {
   if (strstr(name, "cmpswap") || strstr(name, "cmpst"))
-    return GS_MIX_ANY;
+    return GS_MIX_COMPARE;
   if (strstr(name, "swap") || strstr(name, "xchg"))
     return GS_MIX_SWAP;
   if (strstr(name, "_and") || strstr(name, "_or") || strstr(name, "_xor"))
