@@ -85,7 +85,7 @@ static __attribute__((noinline)) void look(gs_race_t *race, const gs_wave_t *w, 
   if (rule == RULE_COUNT)
     return;
   const gs_key_t key = {.rule = &rules[rule], .pc = {w->pc}, .object = {range->allocation}};
-  gs_found_t *found = gs_findings_meet(race->findings, &key, 1);
+  gs_found_t *found = gs_findings_meet(race->findings, &key, gs_times(w, 1));
   if (found)
     tell(race, rule, address, bytes, range->kind == GS_VM_HOST, &side, found);
 }

@@ -202,7 +202,7 @@ static void report(gs_wave_t *w, const wrong_t *wrong) {
     return;
   const gs_key_t key = {
       .rule = &rules[wrong->kind], .pc = {w->pc}, .object = {wrong->block.id, wrong->rights}};
-  gs_found_t *found = gs_findings_meet(&gs_check_of(w)->findings, &key, wrong->lanes);
+  gs_found_t *found = gs_findings_meet(&gs_check_of(w)->findings, &key, gs_times(w, wrong->lanes));
   if (found)
     tell(w, wrong, found);
 }

@@ -108,7 +108,7 @@ void gs_stale_report(gs_cache_t *cache, const gs_wave_t *w, const gs_copy_t *cop
   const gs_key_t key = {.rule = &rules[stale->rule].rule,
                         .pc = {w ? w->pc : GS_SITE_OF_COPIES, writer->pc},
                         .object = {writer->code}};
-  gs_found_t *found = gs_findings_meet(cache->race->findings, &key, stale->lanes);
+  gs_found_t *found = gs_findings_meet(cache->race->findings, &key, gs_times(w, stale->lanes));
   if (found)
     tell(cache, w, copy, stale, found);
 }

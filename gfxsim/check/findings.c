@@ -108,6 +108,8 @@ gs_found_t *gs_findings_meet(gs_findings_t *findings, const gs_key_t *key, uint6
   gs_found_t *fresh = NULL;
   if (!found)
     found = fresh = add(findings, key);
+  if (!times && fresh) /* something that is repeated has found it only now */
+    times = 1;
   if (found)
     (found->as ? found->as : found)->times += times;
   else

@@ -86,9 +86,14 @@ int gs_findings_init(gs_findings_t *findings, const gs_options_t *options)
     __attribute__((warn_unused_result));
 void gs_findings_fini(gs_findings_t *findings);
 
-/* Counts `times` more of what `key` names. Returns it when it is new and shall be told: the caller then fills
- * a finding, which may be slow, and calls gs_findings_tell, once. NULL: it is known, or not told any more.
- * Thread-safe. */
+/* How often a wave's instruction counts as something that happened `times` times; w: NULL = no wave's. */
+static inline uint64_t gs_times(const gs_wave_t *w, uint64_t times) {
+  return w && w->repeats ? 0 : times;
+}
+
+/* Counts `times` more of what `key` names; 0: it was counted, see gs_wave_t.repeats. Returns it when it is
+ * new and shall be told: the caller then fills a finding, which may be slow, and calls gs_findings_tell,
+ * once. NULL: it is known, or not told any more. Thread-safe. */
 gs_found_t *gs_findings_meet(gs_findings_t *findings, const gs_key_t *key, uint64_t times);
 /* Prints it. Thread-safe. Takes no lock of the dynamic linker, which a thread of the program may hold that
  * waits for this one. */

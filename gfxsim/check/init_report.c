@@ -144,7 +144,7 @@ void gs_init_report(gs_wave_t *w, const gs_inst_t *in, gs_use_t use, uint64_t la
     return;
   const gs_key_t key = {.rule = &rules[use], .pc = {w->pc}};
   const unsigned count = (unsigned)__builtin_popcountll(lanes);
-  gs_found_t *found = gs_findings_meet(&check->findings, &key, count ? count : 1);
+  gs_found_t *found = gs_findings_meet(&check->findings, &key, gs_times(w, count ? count : 1));
   if (!found)
     return;
   gs_finding_t finding = {.hint = NULL};

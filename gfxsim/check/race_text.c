@@ -117,7 +117,7 @@ void gs_clash_report(const gs_clash_t *clash) {
   const gs_key_t key = {.rule = rule_of(clash),
                         .pc = {clash->w ? clash->w->pc : GS_SITE_OF_COPIES, other->pc},
                         .object = {other->code}};
-  gs_found_t *found = gs_findings_meet(clash->race->findings, &key, lanes_of(clash));
+  gs_found_t *found = gs_findings_meet(clash->race->findings, &key, gs_times(clash->w, lanes_of(clash)));
   if (found)
     tell(clash, found);
 }

@@ -716,7 +716,7 @@ static void tell_stale(gs_transfer_t *transfer, const gs_wave_t *w, const seen_t
   if (!seen->lanes)
     return;
   const gs_key_t key = {.rule = &stale_rule, .pc = {w->pc}, .object = {(uintptr_t)seen->variable}};
-  gs_found_t *found = gs_findings_meet(transfer->findings, &key, seen->lanes);
+  gs_found_t *found = gs_findings_meet(transfer->findings, &key, gs_times(w, seen->lanes));
   char name[GS_BLOCK_NAME + 8];
   if (!found)
     return;

@@ -65,7 +65,7 @@ void gs_wait_report_use(gs_wave_t *w, const gs_inst_t *in, const gs_operand_t *u
   const gs_pending_t *p = &waits->pending[pending];
   const uint64_t pc = w->pc - in->size;
   const gs_key_t key = {.rule = use->writes ? &written_early : &read_early, .pc = {pc, p->pc}};
-  gs_found_t *found = gs_findings_meet(&check->findings, &key, 1);
+  gs_found_t *found = gs_findings_meet(&check->findings, &key, gs_times(w, 1));
   if (!found)
     return;
   gs_finding_t finding = {.hint = NULL};
@@ -93,7 +93,7 @@ void gs_wait_report_states(gs_wave_t *w, const gs_inst_t *in, const gs_hazard_t 
   gs_check_t *check = gs_check_of(w);
   const uint64_t pc = w->pc - in->size;
   const gs_key_t key = {.rule = &states_missing, .pc = {pc, first->pc}};
-  gs_found_t *found = gs_findings_meet(&check->findings, &key, 1);
+  gs_found_t *found = gs_findings_meet(&check->findings, &key, gs_times(w, 1));
   if (!found)
     return;
   gs_finding_t finding = {.hint = NULL};
@@ -136,7 +136,7 @@ void gs_wait_report_states(gs_wave_t *w, const gs_inst_t *in, const gs_hazard_t 
 void gs_wait_report_local(gs_wave_t *w, uint64_t offset, unsigned wave, const gs_local_write_t *write) {
   gs_check_t *check = gs_check_of(w);
   const gs_key_t key = {.rule = write->by_dma ? &dma_early : &local_early, .pc = {0, write->pc}};
-  gs_found_t *found = gs_findings_meet(&check->findings, &key, 1);
+  gs_found_t *found = gs_findings_meet(&check->findings, &key, gs_times(w, 1));
   if (!found)
     return;
   gs_finding_t finding = {.hint = write->by_dma ? "`s_waitcnt vmcnt(0)` behind the write"

@@ -108,7 +108,7 @@ static const void *digest_of(const gs_executor_t *ex, const gs_inst_t *in) {
  * wave's modes. */
 static void observe(gs_executor_t *ex, gs_wave_t *w, const gs_inst_t *in, const gs_inst_t *decoded) {
   const gs_watch_t *watch = w->env->watch;
-  if (ex->device->options.stats)
+  if (ex->device->options.stats && !w->repeats)
     gs_counters_see(&ex->counters, w, in);
   if (ex->device->trace)
     gs_trace_line(ex->device->trace, ex->place, w, in);
@@ -321,25 +321,39 @@ static __attribute__((noinline)) void run_seen(gs_executor_t *ex, gs_wave_t *w, 
     run_slice(ex, w, SEEN, slice);
 }
 
+/* Executes the instruction that missed a mapping. Who has seen it is told that it is the same one. */
+static __attribute__((noinline)) void repeat_instruction(gs_executor_t *ex, gs_wave_t *w) {
+  do {
+    w->repeats = true;
+    run_slice(ex, w, ex->device->observed ? SEEN : SEEN_BY_NOBODY, 1);
+    w->repeats = false;
+  } while (missed_mapping(ex, w));
+}
+
 /* A turn of any length. */
 static __attribute__((noinline)) void run_wave_for(gs_executor_t *ex, gs_wave_t *w, unsigned slice) {
   ex->turns.current = w;
-  do
+  while (w->state == GS_WAVE_RUNNING) {
     if (ex->device->observed)
       run_seen(ex, w, slice);
     else if (ex->device->hot)
       run_hot_slice(ex, w, slice);
     else
       run_slice(ex, w, SEEN_BY_NOBODY, slice);
-  while (missed_mapping(ex, w));
+    if (GS_LIKELY(!missed_mapping(ex, w)))
+      return;
+    repeat_instruction(ex, w);
+  }
 }
 
 /* Where a turn has not ended with its first block. */
 static __attribute__((noinline)) void finish_turn(gs_executor_t *ex, gs_wave_t *w, bool resumes) {
   w->turns = NULL;
   go_on(ex, w, resumes);
-  if (missed_mapping(ex, w))
+  if (missed_mapping(ex, w)) {
+    repeat_instruction(ex, w);
     run_wave_for(ex, w, SLICE);
+  }
 }
 
 /* A turn of the usual length, and those of waves behind it, up to `last` of the pass, if each before has come

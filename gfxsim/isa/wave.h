@@ -146,9 +146,10 @@ typedef struct gs_wave {
   void *waits;        /* likewise */
   bool fp_custom;     /* MODE's rounding and denormal fields differ from GS_MODE_FP_DEFAULT, or no IEEE bit */
   bool unfenced;      /* translated code: perhaps it has stored since its last fence */
-  bool streamed;      /* likewise: has stored past the host's caches (stream.h), and not waited for it */
-  uint8_t state;      /* gs_wave_state_t */
-  uint8_t pending;    /* accesses of the host's memory that it has not waited for, and how often it has */
+  bool repeats;    /* the instruction in hand was seen before, but not executed: its snapshot was too old */
+  bool streamed;   /* likewise: has stored past the host's caches (stream.h), and not waited for it */
+  uint8_t state;   /* gs_wave_state_t */
+  uint8_t pending; /* accesses of the host's memory that it has not waited for, and how often it has */
   uint32_t trips;
   uint32_t left;     /* translated code: instructions until others get a turn */
   gs_turns_t *turns; /* likewise: those that this one is of; NULL = it ends at a barrier */
