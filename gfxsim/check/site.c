@@ -169,7 +169,8 @@ static unsigned flags_of(const gs_wave_t *w, uint64_t pc) {
   flags |= (bits & caches->past ? GS_SITE_PAST : 0u) | (bits & caches->past_array ? GS_SITE_PAST_ARRAY : 0u);
   if (flags & GS_SITE_PAST || (is_memory(&in) && is_polling(w, pc, &in)))
     flags |= GS_SITE_WAITS;
-  return flags | (is_memory(&in) && is_compared(w, pc, &in) ? GS_SITE_COMPARED : 0);
+  const bool loads = is_memory(&in) || in.op->encoding == GS_ENC_SMEM;
+  return flags | (loads && is_compared(w, pc, &in) ? GS_SITE_COMPARED : 0);
 }
 
 /* The register with what the instruction stores, in global memory and by one address. */

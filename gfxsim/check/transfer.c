@@ -490,11 +490,15 @@ static bool had_before(const mapping_t *mapping, const uint8_t *data, uint64_t b
          bytes == mapping->end - mapping->start && variable->last_hash == hash_of(data, bytes);
 }
 
-/* A pointer of the runtime's, perhaps, which is put where the host has its own: that one is no news. */
+/* A pointer of the runtime's, perhaps, which is put where the host has its own: that one is no news, nor was
+ * it if the region named the variable before. */
 static void come_attached(mapping_t *mapping, uint64_t first, const uint8_t *data) {
   uint8_t now[sizeof(void *)];
-  if (read_host(mapping->host + first, now, sizeof now) && memcmp(now, data, sizeof now) != 0)
-    memcpy(mapping->host_had + first, now, sizeof now);
+  if (!read_host(mapping->host + first, now, sizeof now) || memcmp(now, data, sizeof now) == 0)
+    return;
+  memcpy(mapping->host_had + first, now, sizeof now);
+  for (uint64_t i = first; i < first + sizeof now; i++)
+    mapping->flags[i] &= (uint16_t)~STALE;
 }
 
 /* `data` comes to the device. */
