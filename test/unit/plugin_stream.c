@@ -35,6 +35,7 @@ static int open_device(void **state) {
   size_t bytes;
   atmi_env_load(no_environment, &the.env);
   assert_int_equal(atmi_machine_init(&the.env, &the.machine), ATMI_OK);
+  atmi_machine_begin(&the.machine);
   the.device = atmi_machine_device(&the.machine, 0);
   assert_non_null(the.device);
   the.image = test_read_file(image_path, &bytes);

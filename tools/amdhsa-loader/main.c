@@ -173,9 +173,11 @@ int main(int argc, char **argv) {
   atmi_machine_t machine;
   int result = 0;
   atmi_status_t status = atmi_machine_init(&env, &machine);
-  if (!status)
+  if (!status) {
+    atmi_machine_begin(&machine);
     status = loader_program_run(&machine, &options, image, bytes, argv + options.image, environ,
                                 &watched.state, &result);
+  }
   fflush(stdout);
   if (status == ATMI_LOST)
     exit(STATUS_FAILED);
