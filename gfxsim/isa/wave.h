@@ -145,8 +145,8 @@ typedef struct gs_wave {
   void *flow;         /* what the watcher knows of the wave, see gs_begin_t */
   void *waits;        /* likewise */
   bool fp_custom;     /* MODE's rounding and denormal fields differ from GS_MODE_FP_DEFAULT, or no IEEE bit */
-  bool unfenced;      /* translated code: perhaps it has stored since its last fence */
   bool repeats;    /* the instruction in hand was seen before, but not executed: its snapshot was too old */
+  bool unfenced;   /* translated code: perhaps it has stored since its last fence */
   bool streamed;   /* likewise: has stored past the host's caches (stream.h), and not waited for it */
   uint8_t state;   /* gs_wave_state_t */
   uint8_t pending; /* accesses of the host's memory that it has not waited for, and how often it has */

@@ -126,7 +126,7 @@ static uint32_t take_block(atmi_heap_piece_t *piece) {
 
 static atmi_heap_piece_t *take_whole(atmi_heap_t *heap, uint64_t bytes) {
   atmi_heap_piece_t *piece = NULL;
-  for (uint32_t i = 0; i < heap->piece_count && !piece; i++)
+  for (uint32_t i = 0; heap->backing.apart && i < heap->piece_count && !piece; i++)
     if (!heap->pieces[i]->used && heap->pieces[i]->bytes == bytes)
       piece = heap->pieces[i];
   if (!piece)

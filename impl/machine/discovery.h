@@ -16,7 +16,7 @@ static inline bool atmi_machine_in_set(uint64_t devices, uint32_t number) {
 /* Releases the devices of a set, as if they had not been found; the others get new numbers in the same order.
  * Before anything is asked of any of them. */
 void atmi_machine_leave_out(atmi_machine_t *machine, uint64_t devices);
-/* Before the first use of a device: listens for faults. Once. */
+/* Before the first use of a device: listens for faults, and names the rows of the timeline. Once. */
 void atmi_machine_begin(atmi_machine_t *machine);
 /* Releases all devices with all their resources, then HSA. Accepts a half-made or zeroed machine. */
 void atmi_machine_fini(atmi_machine_t *machine);

@@ -87,6 +87,10 @@ static void refuses_what_it_did_not_give(void **state) {
   assert_true(atmi_heap_release(&heap, large));
   assert_false(atmi_heap_release(&heap, large));
   assert_true(atmi_heap_release(&heap, small));
+  /* A piece of small blocks is not for a large one, though it is as large and nobody has any of them. */
+  large = atmi_heap_allocate(&heap, 1 << 20);
+  assert_true(large && large != small);
+  assert_int_equal(model.live, 2);
   assert_int_equal(atmi_heap_allocate(&heap, UINT64_MAX), 0);
   assert_int_equal(atmi_heap_allocate(&heap, UINT64_C(1) << 41), 0);
   model.full = true;
