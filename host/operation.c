@@ -6,6 +6,7 @@
 #include "libomp.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 enum { QUERIES_BEFORE_WAITING = 5 };
 
@@ -18,29 +19,47 @@ void tgt_wait_for_dependences(const tgt_ident_t *where, int32_t count, void *lis
 
 /* Libomp, which ends itself then, may lose a task that is put back. */
 static bool is_exiting(void) {
-  return atomic_load_explicit(&tgt_runtime()->is_exiting, memory_order_relaxed);
+  return atomic_load(&tgt_runtime()->is_exiting);
 }
 
-tgt_operation_t *tgt_operation_for_task(void) {
-  if (!__kmpc_omp_get_target_async_handle_ptr || !__kmpc_omp_has_task_team || !__kmpc_global_thread_num ||
-      is_exiting())
+static void **handle_of_task(void) {
+  if (!__kmpc_omp_get_target_async_handle_ptr || !__kmpc_omp_has_task_team || !__kmpc_global_thread_num)
     return NULL;
   int32_t thread = __kmpc_global_thread_num(NULL);
   void **handle = __kmpc_omp_has_task_team(thread) ? __kmpc_omp_get_target_async_handle_ptr(thread) : NULL;
-  if (!handle || *handle)
-    return NULL;
-  tgt_operation_t *operation = malloc(sizeof *operation);
-  if (operation) {
-    operation->handle = handle;
-    operation->queries = 0;
-  }
-  return operation; /* without memory the caller waits */
+  return handle && !*handle ? handle : NULL;
+}
+
+static void free_task(tgt_operation_t *operation) {
+  free(operation);
+  atomic_fetch_sub(&tgt_runtime()->tasks, 1);
+}
+
+tgt_operation_t *tgt_operation_for_task(void) {
+  void **handle = handle_of_task();
+  tgt_operation_t *operation = handle ? malloc(sizeof *operation) : NULL;
+  if (!operation)
+    return NULL; /* the caller waits */
+  operation->handle = handle;
+  operation->queries = 0;
+  /* Counted before it asks: the end of the program is said before it counts. */
+  atomic_fetch_add(&tgt_runtime()->tasks, 1);
+  if (!is_exiting())
+    return operation;
+  free_task(operation);
+  return NULL;
+}
+
+void tgt_operation_await_tasks(void) {
+  enum { MOST_MS = 1000 };
+  for (int waited = 0; waited < MOST_MS && atomic_load(&tgt_runtime()->tasks); waited++)
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
 bool tgt_operation_begin_task(tgt_operation_t *operation, tgt_device_t *device, const tgt_ident_t *where) {
   void **handle = operation->handle;
   if (!tgt_operation_begin(operation, device, where)) {
-    free(operation);
+    free_task(operation);
     return false;
   }
   operation->handle = handle;
@@ -61,7 +80,7 @@ bool tgt_operation_leave_to_task(tgt_operation_t *operation, bool done) {
     return true;
   }
   done = tgt_operation_end(operation, done);
-  free(operation);
+  free_task(operation);
   return done;
 }
 
@@ -82,7 +101,7 @@ TGT_EXPORT void __tgt_target_nowait_query(void **handle) {
     tgt_ompt_take_over(told);
   bool done = tgt_operation_end(operation, true);
   tgt_ompt_end(told);
-  free(operation);
+  free_task(operation);
   if (!done)
     tgt_runtime_construct_failed(tgt_runtime(), where);
 }

@@ -6,6 +6,7 @@
 #include "libomp.h"
 #include "lint.h"
 #include "message.h"
+#include "operation.h"
 #include "profile.h"
 
 #include <stdio.h>
@@ -194,6 +195,8 @@ enum { CLANG_WITH_EXIT_HANDLERS = 19 };
 
 static void note_exit(void) {
   atomic_store(&tgt_runtime()->is_exiting, true);
+  if (!tgt_machine_is_forked())
+    tgt_operation_await_tasks();
 }
 
 /* The last exit handler runs first, so one that comes behind the libraries' own runs before them. Without a
