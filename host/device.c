@@ -97,14 +97,17 @@ static bool wait_for(void *context, void *stream, map_mark_t *mark) {
   return !status;
 }
 
-/* As submit and retrieve would do it by themselves: through staging memory. */
-static bool packs(void *context, const void *host, uint64_t bytes) {
-  const atmi_device_t *core = ((tgt_device_t *)context)->core;
-  atmi_access_t *access = &core->machine->access;
+static bool is_device_memory(void *context, const void *host) {
+  atmi_access_t *access = &((tgt_device_t *)context)->core->machine->access;
   hsa_agent_t owner;
   size_t left;
-  return bytes < (uint64_t)core->machine->env->max_staged_bytes &&
-         (!atmi_access_may_be_device(access, host) || !atmi_access_is_device(access, host, &owner, &left));
+  return atmi_access_may_be_device(access, host) && atmi_access_is_device(access, host, &owner, &left);
+}
+
+/* As submit and retrieve would do it by themselves: through staging memory. */
+static bool packs(void *device, const void *host, uint64_t bytes) {
+  return bytes < (uint64_t)((tgt_device_t *)device)->core->machine->env->max_staged_bytes &&
+         !is_device_memory(device, host);
 }
 
 static bool stage(void *device, void *stream, uint64_t bytes, void **staged) {
@@ -168,6 +171,7 @@ __attribute__((cold)) atmi_status_t tgt_device_init(tgt_device_t *device, uint32
       .functions = &tgt_device_functions,
       .device = device,
       .listener = {.context = device, .fail = report},
+      .reaches = is_device_memory,
       .unified = atomic_load(&atmi_context()->unified),
       .zero_copy = atmi_context_ask_zero_copy(atmi_context(), device->omp),
       .old_padding = version && version < CLANG_WITH_NEW_PADDING,

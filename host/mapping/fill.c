@@ -29,6 +29,7 @@ void map_work_give_up(map_work_t *work) {
  * read it, or write what comes back. A wild pointer is found here, and a constant, whose crash in this
  * library would say nothing of the program. What was mapped lately is not asked for again. */
 static map_status_t check_host(const map_work_t *work) {
+  const map_configuration_t *configuration = &work->table->configuration;
   for (const map_item_t *item = work->items, *end = item + work->item_count; item < end; item++) {
     const map_entry_t *entry = item->entry;
     if (!(item->flags & MAP_ITEM_FRESH) || !(item->flags & (MAP_ITEM_INTO | MAP_ITEM_OUT_OF)))
@@ -38,7 +39,8 @@ static map_status_t check_host(const map_work_t *work) {
         item->flags & MAP_ITEM_OUT_OF ? ATMI_PROCESS_WRITES : ATMI_PROCESS_READS;
     const char *remedy;
     const char *flaw = atmi_process_memory_flaw((const void *)range.host, range.bytes, access, &remedy);
-    if (flaw)
+    if (flaw &&
+        !(configuration->reaches && configuration->reaches(configuration->device, (const void *)range.host)))
       return map_fail_near(work->table, MAP_INVALID, &range, "the host %s the %llu bytes at 0x%016llx: %s",
                            flaw, (unsigned long long)range.bytes, (unsigned long long)range.host, remedy);
   }

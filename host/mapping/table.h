@@ -14,6 +14,9 @@ typedef struct map_configuration {
   const map_device_functions_t *functions; /* live as long as the table */
   void *device;                            /* for them */
   map_listener_t listener;
+  /* Whether submit and retrieve can copy what begins at `host` though the host may not access it: memory of
+   * devices, which programs pass for the host's. NULL: no. */
+  bool (*reaches)(void *device, const void *host);
   bool unified;     /* `requires unified_shared_memory`: new maps use the host's memory, but for CLOSE */
   bool zero_copy;   /* new maps use the host's memory */
   bool old_padding; /* structs are padded to 8 bytes, as LLVM 13 to 16 do, and not as their base is aligned */

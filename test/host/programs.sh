@@ -56,6 +56,11 @@ on_device 134 "$failing" far
 says "Device number '17' out of range, only 1 devices available"
 says 'fatal error 1'
 
+# Device memory may be mapped though the host cannot access it. (The linker of clang 19 crashes with it at -O1.)
+compile -O2 "$here/device_maps.c" -o "$scratch/device_maps"
+on_device 0 --devices=gfx90a,gfx90a "$scratch/device_maps"
+says '^2 devices, right$'
+
 # Bare kernels alone.
 if [ "$version" -ge 18 ]; then
   compile -fopenmp-version=51 "$here/bare.c" -o "$scratch/bare"
