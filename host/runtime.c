@@ -300,6 +300,8 @@ void tgt_runtime_construct_failed(tgt_runtime_t *runtime, const tgt_ident_t *whe
   if (get_policy(runtime) != TGT_POLICY_MANDATORY)
     return;
   fflush(stdout);
+  if (tgt_machine_is_ending() && !tgt_machine_is_forked())
+    tgt_error("The program is ending: a construct with nowait wants a taskwait before that.");
   int count = tgt_runtime_device_count(runtime);
   for (int i = 0; tgt_info() & TGT_INFO_TABLE && i < count; i++)
     tgt_info_dump(&runtime->devices[i], where);

@@ -183,6 +183,9 @@ static void tell(gs_wave_t *w, const wrong_t *wrong, gs_found_t *found) {
   finding.about_block = wrong->kind != KIND_PRIVATE && wrong->kind != KIND_LDS;
   if (!finding.about_block)
     describe_offset(wrong, finding.detail[0], sizeof finding.detail[0]);
+  if (wrong->kind == KIND_PRIVATE)
+    finding.hint = "if calls or run-time arrays need more, LIBOMPTARGET_STACK_SIZE sets it for OpenMP, and "
+                   "hipLimitStackSize for HIP";
   if (wrong->kind == KIND_NOTHING)
     describe_nothing(&finding);
   if (wrong->kind == KIND_FOREIGN)

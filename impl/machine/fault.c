@@ -361,6 +361,16 @@ static void add_argument(atmi_text_t *report, const suspects_t *suspects, uint64
                   is_page(address) ? "points into this page" : "is this address");
 }
 
+/* Where a stack ends, the memory of other threads begins; what is far enough behind its end faults. */
+static void add_stack(atmi_text_t *report, const suspects_t *suspects) {
+  const atmi_kernel_t *kernel = suspects->count == 1 ? suspects->list[0].running.kernel : NULL;
+  if (kernel && kernel->metadata->dynamic_stack)
+    atmi_text_add(report,
+                  ATMI_BREAK "stack:    %u bytes for each thread; do calls or run-time arrays need more? "
+                             "LIBOMPTARGET_STACK_SIZE sets it",
+                  kernel->private_bytes);
+}
+
 static void report_memory_fault(atmi_device_t *device, const void *event) {
   const hsa_amd_gpu_memory_fault_info_t *fault = event;
   const char *advice;
@@ -376,6 +386,7 @@ static void report_memory_fault(atmi_device_t *device, const void *event) {
   add_kernels(&report.text, &suspects);
   add_place(&report.text, device, fault->virtual_address, &advice);
   add_argument(&report.text, &suspects, fault->virtual_address);
+  add_stack(&report.text, &suspects);
   add_advice(&report.text, advice);
   if (device->machine->device_count > 1 && device->machine->env->fault_patience_s)
     atmi_text_add(&report.text,

@@ -32,6 +32,28 @@ static void keep(void) {
   printf("%s\n", result == 7 ? "right" : "wrong");
 }
 
+/* A null pointer at the end of calls whose need for stack the compiler cannot know. */
+#pragma omp declare target
+static __attribute__((noinline)) int descend(int *pointer, int depth) {
+  volatile int place[4] = {depth};
+  return depth ? descend(pointer, depth - 1) + place[0] : *pointer;
+}
+#pragma omp end declare target
+
+static void recurse(void) {
+  int result = 0, depth = array[0] + 3;
+  int *pointer = NULL;
+#pragma omp target map(tofrom : result) firstprivate(pointer, depth)
+  result = descend(pointer, depth);
+  printf("%d\n", result);
+}
+
+/* A construct that nobody waits for, and that has not begun when the program ends. */
+static void leave_behind(void) {
+#pragma omp target nowait map(tofrom : array)
+  array[0] = 1;
+}
+
 /* A pointer in a struct is set on the device when what it points to is mapped. */
 static void attach(void) {
   static struct {
@@ -127,9 +149,10 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     void (*run)(void);
-  } parts[] = {{"extend", extend},       {"miss", miss},      {"far", far},       {"where", say_where},
-               {"misuse", misuse},       {"keep", keep},      {"attach", attach}, {"pin", pin},
-               {"pin-other", pin_other}, {"require", require}};
+  } parts[] = {{"extend", extend},   {"miss", miss},       {"far", far},
+               {"where", say_where}, {"misuse", misuse},   {"keep", keep},
+               {"attach", attach},   {"pin", pin},         {"pin-other", pin_other},
+               {"require", require}, {"recurse", recurse}, {"leave-behind", leave_behind}};
   for (size_t i = 0; argc > 1 && i < sizeof parts / sizeof *parts; i++)
     if (!strcmp(argv[1], parts[i].name))
       parts[i].run();

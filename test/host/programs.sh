@@ -56,6 +56,22 @@ on_device 134 "$failing" far
 says "Device number '17' out of range, only 1 devices available"
 says 'fatal error 1'
 
+# A stack whose size the compiler could not know (code object 5) is told of.
+if [ "$version" -ge 18 ]; then
+  on_device 134 "$failing" recurse
+  says ': memory fault at address 0x'
+  says 'stack:    16384 bytes for each thread; .*LIBOMPTARGET_STACK_SIZE'
+  on_device 134 env LIBOMPTARGET_STACK_SIZE=40000 "$failing" recurse
+  says 'stack:    40000 bytes'
+fi
+# What has not begun when the program ends: libomp forgets it, or a thread of libomp's comes too late.
+if [ "$version" -ge 16 ]; then
+  status=0
+  "$run" --runtime=ours "$failing" leave-behind >"$scratch/out" 2>&1 || status=$?
+  says '^end$'
+  [ "$status" = 0 ] || says "^$prefix error: The program is ending: a construct with nowait wants a taskwait before that"
+fi
+
 # Device memory may be mapped though the host cannot access it. (The linker of clang 19 crashes with it at -O1.)
 compile -O2 "$here/device_maps.c" -o "$scratch/device_maps"
 on_device 0 --devices=gfx90a,gfx90a "$scratch/device_maps"
