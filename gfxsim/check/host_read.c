@@ -15,7 +15,7 @@ static const gs_rule_t old_rule = {"transfer", "host", GS_SEVERITY_WARNING,
 static const gs_rule_t garbage_rule = {"init", "read", GS_SEVERITY_ERROR,
                                        "The host reads mapped data that no kernel has written"};
 
-enum { HITS = 64, HIT_BYTES = 16, LINES = 256 };
+enum { HITS = 64, HIT_BYTES = 64, LINES = 256 };
 
 typedef struct hit {
   _Atomic bool is_whole; /* what follows is there */

@@ -29,7 +29,7 @@ typedef struct code {
 static struct {
   pthread_once_t once;
   bool works;
-  code_t library; /* the C library */
+  code_t library, linker; /* the C library, and who finds its functions at their first call */
   _Atomic uint64_t steps;
   _Atomic uint64_t place[PLACES];
   _Atomic uint32_t used[PLACES]; /* of each place's share */
@@ -42,13 +42,15 @@ typedef struct stepper {
   gs_step_see_t *see;
   void *context;
   unsigned steps; /* on the way to the program */
-  uint64_t program_pc;
+  uint64_t call;  /* the program's last */
   _Atomic uint32_t *used;
   gregset_t before;
 } stepper_t;
 static _Thread_local stepper_t self;
 
 #ifdef __x86_64__
+
+void *__tls_get_addr(void *); /* the dynamic linker's */
 
 static code_t find_code(uint64_t address) {
   char line[512];
@@ -107,20 +109,30 @@ static bool is_return(uint64_t pc) {
   return code[0] == 0xc3 || (code[0] == 0xf3 && code[1] == 0xc3) || (code[0] == 0xf2 && code[1] == 0xc3);
 }
 
+/* Not of jumps: the program calls the C library by one of a table, which is nowhere in its source. */
+static bool is_call(uint64_t pc) {
+  const uint8_t *code = (const uint8_t *)(uintptr_t)pc;
+  while ((*code & 0xf0) == 0x40 || *code == 0x66 || *code == 0xf2 || *code == 0x3e)
+    code++;
+  return *code == 0xe8 || (*code == 0xff && (code[1] >> 3 & 7) == 2);
+}
+
 /* The instruction that was executed last, from `before` to `pc`. */
 static void look_back(stepper_t *s, uint64_t pc) {
   gs_host_access_t access[GS_HOST_ACCESSES];
   const uint64_t was = (uint64_t)s->before[REG_RIP];
   const uint64_t length = pc == was ? LONGEST : pc - was; /* one of many times, of a string */
   const bool by_library = is_in(&common.library, was);
-  if (!by_library)
-    s->program_pc = was;
+  if (is_in(&common.linker, was))
+    return;
+  if (!by_library && is_call(was))
+    s->call = was;
   if (length > LONGEST) /* a jump, whose operand is an address of code */
     return;
   const unsigned count =
       gs_x86_accesses((const uint8_t *)(uintptr_t)was, (unsigned)length, was, s->before, access);
   for (unsigned i = 0; i < count; i++)
-    s->see(s->context, &access[i], s->program_pc, by_library);
+    s->see(s->context, &access[i], by_library ? s->call : was, by_library);
 }
 
 /* Whether the thread is to go on, from `pc`, in steps. */
@@ -131,12 +143,13 @@ static bool step(stepper_t *s, uint64_t pc, const greg_t *regs) {
     if (!leaves || !is_return((uint64_t)s->before[REG_RIP]))
       return ++s->steps < RETURNING && !is_dangerous(pc, regs);
     s->returned = true;
-    s->program_pc = pc;
+    s->call = pc;
     s->used = find_place(pc);
     return s->used && atomic_load(s->used) < SHARE && !is_dangerous(pc, regs);
   }
   look_back(s, pc);
-  return !in_runtime && !is_dangerous(pc, regs) && atomic_fetch_add(s->used, 1) < SHARE &&
+  const unsigned counted = !is_in(&common.linker, pc);
+  return !in_runtime && !is_dangerous(pc, regs) && atomic_fetch_add(s->used, counted) < SHARE &&
          atomic_fetch_add(&common.steps, 1) < ALL;
 }
 
@@ -176,6 +189,7 @@ static void prepare(void) {
   if (sigaction(SIGTRAP, NULL, &previous) || previous.sa_handler != SIG_DFL)
     return;
   common.library = find_code((uint64_t)(uintptr_t)getpid);
+  common.linker = find_code((uint64_t)(uintptr_t)__tls_get_addr);
   common.works = !sigaction(SIGTRAP, &action, NULL);
 }
 

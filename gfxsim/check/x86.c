@@ -19,6 +19,7 @@ typedef enum width {
   W_VECTOR, /* 16 to 64 */
   W_HALF,   /* half of that */
   W_SCALAR, /* the same, but for 4 and 8 by the prefixes f3 and f2 */
+  W_FLOAT,  /* 4, or 8 by the prefix 66 or the bit for wide ones */
 } width_t;
 
 enum { R = 1, W = 2, RW = 3 };
@@ -42,35 +43,42 @@ static const row_t two[] = {
     {0x10, 0x10, R, W_SCALAR}, {0x11, 0x11, W, W_SCALAR}, {0x12, 0x12, R, W_8},
     {0x13, 0x13, W, W_8},      {0x14, 0x15, R, W_VECTOR}, {0x16, 0x16, R, W_8},
     {0x17, 0x17, W, W_8},      {0x28, 0x28, R, W_VECTOR}, {0x29, 0x29, W, W_VECTOR},
-    {0x2b, 0x2b, W, W_VECTOR}, {0x40, 0x4f, R, W_OP},     {0x51, 0x53, R, W_SCALAR},
-    {0x54, 0x57, R, W_VECTOR}, {0x58, 0x59, R, W_SCALAR}, {0x5c, 0x5f, R, W_SCALAR},
-    {0x60, 0x6d, R, W_VECTOR}, {0x6e, 0x6e, R, W_WIDE},   {0x6f, 0x6f, R, W_VECTOR},
-    {0x70, 0x70, R, W_VECTOR}, {0x74, 0x76, R, W_VECTOR}, {0x7f, 0x7f, W, W_VECTOR},
+    {0x2b, 0x2b, W, W_SCALAR}, {0x2e, 0x2f, R, W_FLOAT},  {0x40, 0x4f, R, W_OP},
+    {0x51, 0x53, R, W_SCALAR}, {0x54, 0x57, R, W_VECTOR}, {0x58, 0x59, R, W_SCALAR},
+    {0x5b, 0x5b, R, W_VECTOR}, {0x5c, 0x5f, R, W_SCALAR}, {0x60, 0x6d, R, W_VECTOR},
+    {0x6e, 0x6e, R, W_WIDE},   {0x6f, 0x6f, R, W_VECTOR}, {0x70, 0x70, R, W_VECTOR},
+    {0x74, 0x76, R, W_VECTOR}, {0x7c, 0x7d, R, W_VECTOR}, {0x7f, 0x7f, W, W_VECTOR},
     {0x90, 0x9f, W, W_1},      {0xa3, 0xa3, R, W_OP},     {0xa4, 0xa5, RW, W_OP},
     {0xac, 0xad, RW, W_OP},    {0xaf, 0xaf, R, W_OP},     {0xb0, 0xb0, RW, W_1},
     {0xb1, 0xb1, RW, W_OP},    {0xb6, 0xb6, R, W_1},      {0xb7, 0xb7, R, W_2},
     {0xb8, 0xb8, R, W_OP},     {0xbc, 0xbd, R, W_OP},     {0xbe, 0xbe, R, W_1},
     {0xbf, 0xbf, R, W_2},      {0xc0, 0xc0, RW, W_1},     {0xc1, 0xc1, RW, W_OP},
-    {0xc3, 0xc3, W, W_WIDE},   {0xc6, 0xc6, R, W_VECTOR}, {0xd0, 0xd5, R, W_VECTOR},
-    {0xd6, 0xd6, W, W_8},      {0xd8, 0xe5, R, W_VECTOR}, {0xe7, 0xe7, W, W_VECTOR},
-    {0xe8, 0xef, R, W_VECTOR}, {0xf0, 0xf0, R, W_VECTOR}, {0xf1, 0xf6, R, W_VECTOR},
-    {0xf8, 0xfe, R, W_VECTOR},
+    {0xc2, 0xc2, R, W_SCALAR}, {0xc3, 0xc3, W, W_WIDE},   {0xc4, 0xc4, R, W_2},
+    {0xc6, 0xc6, R, W_VECTOR}, {0xd0, 0xd5, R, W_VECTOR}, {0xd6, 0xd6, W, W_8},
+    {0xd8, 0xe5, R, W_VECTOR}, {0xe7, 0xe7, W, W_VECTOR}, {0xe8, 0xef, R, W_VECTOR},
+    {0xf0, 0xf0, R, W_VECTOR}, {0xf1, 0xf6, R, W_VECTOR}, {0xf8, 0xfe, R, W_VECTOR},
 };
 
 /* Behind 0f 38. */
 static const row_t three[] = {
-    {0x00, 0x0b, R, W_VECTOR}, {0x17, 0x17, R, W_VECTOR}, {0x18, 0x18, R, W_4},      {0x19, 0x19, R, W_8},
+    {0x00, 0x0b, R, W_VECTOR}, {0x16, 0x17, R, W_VECTOR}, {0x18, 0x18, R, W_4},      {0x19, 0x19, R, W_8},
     {0x1a, 0x1a, R, W_16},     {0x1c, 0x1e, R, W_VECTOR}, {0x20, 0x20, R, W_HALF},   {0x23, 0x23, R, W_HALF},
-    {0x25, 0x25, R, W_HALF},   {0x28, 0x2a, R, W_VECTOR}, {0x30, 0x30, R, W_HALF},   {0x33, 0x33, R, W_HALF},
-    {0x35, 0x35, R, W_HALF},   {0x37, 0x3f, R, W_VECTOR}, {0x40, 0x40, R, W_VECTOR}, {0x58, 0x58, R, W_4},
-    {0x59, 0x59, R, W_8},      {0x5a, 0x5a, R, W_16},     {0x78, 0x78, R, W_1},      {0x79, 0x79, R, W_2},
+    {0x25, 0x25, R, W_HALF},   {0x28, 0x2b, R, W_VECTOR}, {0x30, 0x30, R, W_HALF},   {0x33, 0x33, R, W_HALF},
+    {0x35, 0x35, R, W_HALF},   {0x36, 0x40, R, W_VECTOR}, {0x45, 0x47, R, W_VECTOR}, {0x58, 0x58, R, W_4},
+    {0x59, 0x59, R, W_8},      {0x5a, 0x5a, R, W_16},     {0x75, 0x77, R, W_VECTOR}, {0x78, 0x78, R, W_1},
+    {0x79, 0x79, R, W_2},      {0x7d, 0x7f, R, W_VECTOR}, {0xdb, 0xdf, R, W_VECTOR},
 };
 
 /* Behind 0f 3a. */
 static const row_t fourth[] = {
-    {0x0f, 0x0f, R, W_VECTOR}, {0x14, 0x14, W, W_1},    {0x15, 0x15, W, W_2},  {0x16, 0x16, W, W_WIDE},
-    {0x17, 0x17, W, W_4},      {0x18, 0x18, R, W_16},   {0x19, 0x19, W, W_16}, {0x20, 0x20, R, W_1},
-    {0x21, 0x21, R, W_4},      {0x22, 0x22, R, W_WIDE}, {0x38, 0x38, R, W_16}, {0x39, 0x39, W, W_16},
+    {0x00, 0x06, R, W_VECTOR}, {0x08, 0x09, R, W_VECTOR}, {0x0a, 0x0a, R, W_4},
+    {0x0b, 0x0b, R, W_8},      {0x0c, 0x0f, R, W_VECTOR}, {0x14, 0x14, W, W_1},
+    {0x15, 0x15, W, W_2},      {0x16, 0x16, W, W_WIDE},   {0x17, 0x17, W, W_4},
+    {0x18, 0x18, R, W_16},     {0x19, 0x19, W, W_16},     {0x1e, 0x1f, R, W_VECTOR},
+    {0x20, 0x20, R, W_1},      {0x21, 0x21, R, W_4},      {0x22, 0x22, R, W_WIDE},
+    {0x25, 0x25, R, W_VECTOR}, {0x38, 0x38, R, W_16},     {0x39, 0x39, W, W_16},
+    {0x3e, 0x3f, R, W_VECTOR}, {0x40, 0x42, R, W_VECTOR}, {0x44, 0x44, R, W_VECTOR},
+    {0x46, 0x46, R, W_VECTOR}, {0x4a, 0x4c, R, W_VECTOR}, {0x60, 0x63, R, W_16},
 };
 
 static const struct {
@@ -185,18 +193,22 @@ static void read_prefixes(inst_t *in) {
   }
 }
 
+/* On the older registers of 64 bits. */
+static bool is_mmx(const inst_t *in) {
+  const bool has_both = in->map > 1 || (in->map == 1 && in->opcode >= 0x60 && in->opcode != 0xc6);
+  return has_both && !in->vex && !in->operand_16 && !in->repeat;
+}
+
 static unsigned bytes_of(const inst_t *in, unsigned width) {
   static const uint8_t fixed[] = {
       [W_NONE] = 0, [W_1] = 1, [W_2] = 2, [W_4] = 4, [W_8] = 8, [W_10] = 10, [W_16] = 16};
   switch ((width_t)width) {
   case W_OP: return in->wide ? 8 : in->operand_16 ? 2 : 4;
   case W_WIDE: return in->wide ? 8 : 4;
-  case W_VECTOR:
-    return in->map == 1 && !in->operand_16 && !in->repeat && in->opcode >= 0x60 && in->opcode != 0xc6
-               ? 8
-               : in->vector;
+  case W_VECTOR: return is_mmx(in) ? 8 : in->vector;
   case W_HALF: return in->vector / 2;
   case W_SCALAR: return in->repeat == 0xf3 ? 4 : in->repeat == 0xf2 ? 8 : in->vector;
+  case W_FLOAT: return in->operand_16 ? 8 : 4;
   default: return fixed[width];
   }
 }
@@ -221,15 +233,71 @@ static bool group_of(const inst_t *in, unsigned member, row_t *row) {
   return true;
 }
 
+/* Behind 0f, where a prefix changes what is read or done. */
+static bool special_of_two(const inst_t *in, unsigned member, row_t *row) {
+  const uint8_t repeat = in->repeat;
+  switch (in->opcode) {
+  case 0x12:
+    *row = (row_t){.action = R, .width = repeat == 0xf3 || (repeat && in->vector > 16) ? W_VECTOR : W_8};
+    return true;
+  case 0x16: *row = (row_t){.action = R, .width = repeat ? W_VECTOR : W_8}; return true;
+  case 0x2a: *row = (row_t){.action = repeat ? R : 0, .width = W_WIDE}; return true;
+  case 0x2c:
+  case 0x2d: *row = (row_t){.action = repeat ? R : 0, .width = W_SCALAR}; return true;
+  case 0x5a: *row = (row_t){.action = R, .width = repeat || in->operand_16 ? W_SCALAR : W_HALF}; return true;
+  case 0x7e: *row = repeat == 0xf3 ? (row_t){0, 0, R, W_8} : (row_t){0, 0, W, W_WIDE}; return true;
+  case 0xba: *row = (row_t){.action = member < 4 ? 0 : member == 4 ? R : RW, .width = W_OP}; return true;
+  case 0xd1:
+  case 0xd2:
+  case 0xd3:
+  case 0xe1:
+  case 0xe2:
+  case 0xf1:
+  case 0xf2:
+  case 0xf3: /* shifts, by a number of one operand for all elements */
+    *row = (row_t){.action = R, .width = is_mmx(in) ? W_8 : W_16};
+    return true;
+  case 0xe6:
+    *row = (row_t){.action = R, .width = repeat == 0xf3 && !(in->evex && in->wide) ? W_HALF : W_VECTOR};
+    return true;
+  default:
+    /* Of masks, in place of setcc; and of mmx, which reads half. */
+    return (in->vex && in->opcode >= 0x90 && in->opcode <= 0x9f) ||
+           (is_mmx(in) && in->opcode >= 0x60 && in->opcode <= 0x62);
+  }
+}
+
+/* Behind 0f 38: fused sums, and general registers. */
+static bool special_of_three(const inst_t *in, row_t *row) {
+  const unsigned low = in->opcode & 15, high = in->opcode >> 4;
+  if (in->evex && in->repeat) /* narrowed stores, sums of four */
+    return true;
+  if (in->vex && (high == 9 || high == 10 || high == 11) && low >= 6) {
+    *row = (row_t){.action = R, .width = low >= 8 && low & 1 ? W_WIDE : W_VECTOR};
+    return true;
+  }
+  if (in->vex && (in->opcode == 0xf2 || in->opcode == 0xf3 || (in->opcode >= 0xf5 && in->opcode <= 0xf7))) {
+    *row = (row_t){.action = R, .width = W_WIDE};
+    return true;
+  }
+  if (in->vex || (in->opcode & 0xfe) != 0xf0)
+    return false;
+  *row = in->repeat ? (row_t){.action = R, .width = in->opcode == 0xf0 ? W_1 : W_OP}
+                    : (row_t){.action = in->opcode == 0xf0 ? R : W, .width = W_OP};
+  return true;
+}
+
 /* What the opcode does with its operand in memory; action 0: nothing that is known. */
 static row_t find_row(const inst_t *in, unsigned member) {
   row_t row = {0};
   if (group_of(in, member, &row) || in->map >= sizeof maps / sizeof *maps || (in->vex && !in->map))
     return row;
-  if (in->map == 1 && in->opcode == 0x7e)
-    return in->repeat == 0xf3 ? (row_t){0, 0, R, W_8} : (row_t){0, 0, W, W_WIDE};
-  if (in->map == 1 && in->opcode == 0x12 && in->repeat == 0xf3)
-    return (row_t){0, 0, R, W_VECTOR};
+  if ((in->map == 1 && special_of_two(in, member, &row)) || (in->map == 2 && special_of_three(in, &row)))
+    return row;
+  if (in->map == 3 && in->evex && !in->operand_16) /* halves */
+    return row;
+  if (in->map == 3 && in->vex && in->opcode == 0xf0)
+    return (row_t){.action = R, .width = W_WIDE};
   for (size_t i = 0; i < maps[in->map].count; i++)
     if (in->opcode >= maps[in->map].row[i].first && in->opcode <= maps[in->map].row[i].last)
       return maps[in->map].row[i];
