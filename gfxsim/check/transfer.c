@@ -558,6 +558,16 @@ static void follow(gs_transfer_t *transfer, uint64_t address, const uint8_t *dat
   }
 }
 
+/* `bytes` of the range from `data` on: of the host's memory a copy, which the program may take away
+ * meanwhile, to be freed as `*copy`. NULL if it has been taken away. */
+static const uint8_t *data_of(const gs_vm_range_t *range, const uint8_t *data, uint64_t bytes,
+                              uint8_t **copy) {
+  *copy = range->kind == GS_VM_HOST ? malloc(bytes) : NULL;
+  if (range->kind != GS_VM_HOST)
+    return data;
+  return *copy && read_host((uintptr_t)data, *copy, bytes) ? *copy : NULL;
+}
+
 static void *watch_copy(void *context, const gs_copy_t *copy) {
   gs_transfer_t *transfer = ((gs_check_t *)context)->transfer;
   atomic_fetch_add_explicit(&transfer->copies, 1, memory_order_relaxed);
@@ -572,9 +582,13 @@ static void *watch_copy(void *context, const gs_copy_t *copy) {
     uint64_t bytes = range->end - (copy->from + done);
     if (bytes > copy->bytes - done)
       bytes = copy->bytes - done;
-    const uint8_t *data = range->host + (copy->from + done - range->start);
-    follow(transfer, copy->from + done, data, bytes, go);
-    follow(transfer, copy->to + done, data, bytes, come);
+    uint8_t *own;
+    const uint8_t *data = data_of(range, range->host + (copy->from + done - range->start), bytes, &own);
+    if (data) {
+      follow(transfer, copy->from + done, data, bytes, go);
+      follow(transfer, copy->to + done, data, bytes, come);
+    }
+    free(own);
     done += bytes;
   }
   pthread_rwlock_unlock(&transfer->lock);

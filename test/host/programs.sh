@@ -77,6 +77,13 @@ compile -O2 "$here/device_maps.c" -o "$scratch/device_maps"
 on_device 0 --devices=gfx90a,gfx90a "$scratch/device_maps"
 says '^2 devices, right$'
 
+# What a copy reads is freed: it is the copy that fails, and no checker that reads it, too.
+if [ "$version" -ge 16 ]; then
+  compile "$here/freed.c" -o "$scratch/freed"
+  ends 134 env OMP_NUM_THREADS=4 "$run" --runtime=ours --check "$scratch/freed"
+  says 'memory fault: read at 0x[0-9a-f]+, which the program has unmapped'
+fi
+
 # Bare kernels alone.
 if [ "$version" -ge 18 ]; then
   compile -fopenmp-version=51 "$here/bare.c" -o "$scratch/bare"
