@@ -12,11 +12,18 @@
 #include <string.h>
 #include <time.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "exec/internal.h"
 
 _Thread_local gs_guard_t *volatile gs_guard_current;
+
+/* Threads that have set a guard, by their numbers; 0: none. Others must not look at what is a thread's own
+ * when they fault: the first look may allocate it, and the fault may be in malloc. */
+enum { MOST_THREADS = 4096 };
+static _Atomic pid_t known_threads[MOST_THREADS];
+static _Thread_local bool is_known;
 
 static struct sigaction previous[2]; /* SIGSEGV, SIGBUS: what was there before us */
 
@@ -100,6 +107,37 @@ static bool skip_store(void *context) {
 #endif
 }
 
+/* The place of the thread in the list, or where it is to be; NULL where there is no room. */
+static _Atomic pid_t *find_thread(pid_t thread) {
+  for (unsigned i = 0; i < MOST_THREADS; i++) {
+    _Atomic pid_t *at = &known_threads[((unsigned)thread + i) % MOST_THREADS];
+    const pid_t there = atomic_load(at);
+    if (there == thread || !there)
+      return at;
+  }
+  return NULL;
+}
+
+static void know_thread(void) {
+  const pid_t thread = gettid();
+  for (_Atomic pid_t *at = find_thread(thread); at && !is_known; at = find_thread(thread)) {
+    pid_t none = 0;
+    is_known = atomic_compare_exchange_strong(at, &none, thread) || none == thread;
+  }
+  is_known = true; /* without room all are asked, see current_guard */
+}
+
+void gs_guard_set(gs_guard_t *guard) {
+  if (!is_known)
+    know_thread();
+  gs_guard_current = guard;
+}
+
+static gs_guard_t *current_guard(void) {
+  const _Atomic pid_t *at = find_thread(gettid());
+  return !at || atomic_load(at) ? gs_guard_current : NULL;
+}
+
 static bool is_watched(uintptr_t address) {
   const unsigned count = atomic_load_explicit(&watch.count, memory_order_acquire);
   for (unsigned i = 0; i < count; i++)
@@ -137,12 +175,14 @@ static bool is_held_store(const siginfo_t *info) {
  * after ours, and that was put behind it. Handlers may leave by a jump, so nothing says when one has ended;
  * but its frames are above. */
 static __attribute__((noinline)) bool is_passed_back(const siginfo_t *info) {
-  static _Thread_local volatile uintptr_t last_info, last_frame;
+  enum { PLACES = 64 }; /* threads that share one take longer to find out */
+  static struct { _Atomic uintptr_t info, frame; } last[PLACES];
   const uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
-  if (last_info == (uintptr_t)info && frame < last_frame)
+  const unsigned own = (unsigned)gettid() % PLACES;
+  if (atomic_load(&last[own].info) == (uintptr_t)info && frame < atomic_load(&last[own].frame))
     return true;
-  last_info = (uintptr_t)info;
-  last_frame = frame;
+  atomic_store(&last[own].info, (uintptr_t)info);
+  atomic_store(&last[own].frame, frame);
   return false;
 }
 
@@ -161,7 +201,7 @@ static void pass_on(int number, siginfo_t *info, void *context) {
 }
 
 static void on_fault(int number, siginfo_t *info, void *context) {
-  gs_guard_t *guard = gs_guard_current;
+  gs_guard_t *guard = current_guard();
   if (number == SIGSEGV && is_held_store(info))
     return;
   if (!guard || info->si_code <= 0) {
@@ -185,8 +225,14 @@ static struct sigaction action_of_ours(void) {
   return action;
 }
 
+/* In a child of a fork: the thread has another number there. */
+static void forget_thread(void) {
+  is_known = false;
+}
+
 static void install(void) {
   static const int numbers[2] = {SIGSEGV, SIGBUS};
+  pthread_atfork(NULL, NULL, forget_thread);
   for (size_t i = 0; i < 2; i++) {
     const struct sigaction action = action_of_ours();
     if (sigaction(numbers[i], &action, &previous[i]))

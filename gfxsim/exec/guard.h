@@ -18,6 +18,9 @@ typedef struct gs_guard {
  * no other way to find its context. */
 extern _Thread_local gs_guard_t *volatile gs_guard_current;
 
+/* Sets it; NULL: none. */
+void gs_guard_set(gs_guard_t *guard);
+
 /* Calls `stored` in each thread that stores into [start, start + size), instead of the store, which is
  * dropped when it returns true and else is a fault like any other. The pages must be ones that the host can't
  * write. `stored` runs in the handler of the fault, on the stack of the thread. One watch per process: it

@@ -583,12 +583,12 @@ gs_turn_t gs_group_run(gs_executor_t *ex, gs_run_t *run, gs_group_t *group) {
   gs_turn_t turn;
   gs_guard_t guard;
   if (sigsetjmp(guard.resume, 0) == 0) {
-    gs_guard_current = &guard;
+    gs_guard_set(&guard);
     turn = run_turn(ex, run, group);
   } else {
-    gs_guard_current = NULL;
+    gs_guard_set(NULL);
     turn = take_host_fault(ex, guard.address);
   }
-  gs_guard_current = NULL;
+  gs_guard_set(NULL);
   return turn;
 }

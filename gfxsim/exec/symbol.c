@@ -95,12 +95,12 @@ static bool guarded(bool (*look)(const object_t *object, void *result), const ob
   gs_guard_t *const outer = gs_guard_current;
   gs_guard_t guard;
   if (sigsetjmp(guard.resume, 0)) {
-    gs_guard_current = outer;
+    gs_guard_set(outer);
     return false;
   }
-  gs_guard_current = &guard;
+  gs_guard_set(&guard);
   const bool found = look(object, result);
-  gs_guard_current = outer;
+  gs_guard_set(outer);
   return found;
 }
 

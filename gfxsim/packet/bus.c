@@ -65,12 +65,12 @@ void *gs_bus_word_at(gs_bus_t *bus, uint64_t address, size_t size, uint32_t acce
 bool gs_bus_move(void *to, const void *from, size_t size, uint64_t *failed) {
   gs_guard_t guard;
   if (sigsetjmp(guard.resume, 0)) {
-    gs_guard_current = NULL;
+    gs_guard_set(NULL);
     *failed = guard.address;
     return false;
   }
-  gs_guard_current = &guard;
+  gs_guard_set(&guard);
   memmove(to, from, size);
-  gs_guard_current = NULL;
+  gs_guard_set(NULL);
   return true;
 }

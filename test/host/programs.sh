@@ -84,6 +84,12 @@ if [ "$version" -ge 16 ]; then
   says 'memory fault: read at 0x[0-9a-f]+, which the program has unmapped'
 fi
 
+# Faults of the program's own.
+compile "$here/fault.c" -o "$scratch/fault" -pthread
+ends 139 "$run" --runtime=ours "$scratch/fault"
+says '^1$'
+ends 139 "$run" --runtime=ours --check "$scratch/fault"
+
 # Bare kernels alone.
 if [ "$version" -ge 18 ]; then
   compile -fopenmp-version=51 "$here/bare.c" -o "$scratch/bare"

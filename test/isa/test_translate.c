@@ -908,11 +908,11 @@ static void test_host_fault(void **state) {
     volatile bool has_faulted = true;
     assert_int_equal(sigaction(SIGSEGV, &guard_action, &others), 0);
     if (sigsetjmp(guard.resume, 0) == 0) {
-      gs_guard_current = &guard;
+      gs_guard_set(&guard);
       run(block, w, 10);
       has_faulted = false;
     }
-    gs_guard_current = NULL;
+    gs_guard_set(NULL);
     assert_int_equal(sigaction(SIGSEGV, &others, NULL), 0);
     assert_true(has_faulted);
     assert_int_equal(guard.address, (uintptr_t)page);
