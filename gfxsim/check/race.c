@@ -142,6 +142,7 @@ static bool is_before(const gs_race_touch_t *t, gs_stamp_t stamp) {
   return gs_order_is_before(&t->race->order, t->crew, t->wave, stamp);
 }
 
+/* `address` is the dword's; what is told is the lane's, of which that may be the second half. */
 static void note_clash(gs_race_touch_t *t, gs_stamp_t other, bool other_writes, uint64_t address,
                        unsigned lane) {
   const bool first = !t->clash.lanes;
@@ -150,7 +151,8 @@ static void note_clash(gs_race_touch_t *t, gs_stamp_t other, bool other_writes, 
     return;
   t->clash.other = other;
   t->clash.other_writes = other_writes;
-  t->clash.address = t->lane_address > address ? t->lane_address : address;
+  const bool whole = t->lane_address && address - t->lane_address < t->bytes;
+  t->clash.address = whole || t->lane_address > address ? t->lane_address : address;
   t->clash.lane = lane;
 }
 

@@ -4,6 +4,7 @@
 
 #include "check/check.h"
 #include "check/race.h"
+#include "exec/symbol.h"
 
 static const gs_rule_t rules[] = {
     {"race", "memory", GS_SEVERITY_ERROR, "Two accesses to the same memory, of which nothing orders the two"},
@@ -89,6 +90,16 @@ static uint32_t lanes_of(const gs_clash_t *clash) {
   return (uint32_t)__builtin_popcountll(clash->lanes);
 }
 
+/* What is no block may be a variable of an image. */
+static void describe_variable(const gs_clash_t *clash, char *text, size_t size) {
+  gs_symbol_t symbol;
+  const gs_vm_range_t *range = clash->map ? gs_vm_find_mapped(clash->map, clash->address) : NULL;
+  if (range && gs_symbol_near(clash->map, range->allocation, clash->address, &symbol) &&
+      clash->address - symbol.start < symbol.size)
+    snprintf(text, size, "Both are %" PRIu64 " bytes into `%.64s`, a variable of %" PRIu64 " bytes",
+             clash->address - symbol.start, symbol.name, symbol.size);
+}
+
 static void tell(const gs_clash_t *clash, gs_found_t *found) {
   gs_job_t other = {0};
   uint64_t group = 0;
@@ -108,6 +119,8 @@ static void tell(const gs_clash_t *clash, gs_found_t *found) {
     snprintf(finding.detail[1], sizeof finding.detail[1],
              "Both are at offset %" PRIu64 " of the workgroup's local memory (LDS)", clash->address);
   finding.about_block = !clash->local && gs_blocks_find(clash->race->blocks, clash->address, &finding.block);
+  if (!clash->local && !finding.about_block)
+    describe_variable(clash, finding.detail[1], sizeof finding.detail[1]);
   finding.hint = hint_of(clash, &other, group);
   gs_findings_tell(clash->race->findings, found, &finding);
 }
