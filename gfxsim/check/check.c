@@ -191,6 +191,10 @@ int gs_check_finish(gs_check_t *check) {
   if (!check->blocks.made && (!tools || !strstr(tools, "libgfxsim-check.so")))
     gs_log("GFXSIM_CHECK: nobody said which memory the program has, so only what is mapped was compared; "
            "gfxsim-run --check=bounds sets what is needed");
+  if (check->findings.tools & (GS_CHECK_BOUNDS | GS_CHECK_RACE) && !check->kernels.made)
+    gs_log(
+        "GFXSIM_CHECK: no kernel of the program was executed, so there was nothing to check; is its code for "
+        "this GPU (gfxsim-run --devices)?");
   gs_host_read_tell(check->host_read, NULL, NULL);
   gs_transfer_summary(check->transfer);
   const uint64_t wrong = gs_findings_summary(&check->findings);

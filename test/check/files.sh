@@ -141,5 +141,11 @@ $OMP_CC -O2 "$folder/nothing.c" -o "$folder/nothing"
 timeout 100 "$run" --runtime=ours --check=transfer --check-log="$folder/log" "$folder/nothing" >"$folder/out" 2>&1 || complain "a program that maps nothing fails"
 ! grep -q 'does not say what is mapped' "$folder/log" || complain "our runtime is said to tell nothing"
 
+# No kernel runs, as there is none for the GPU.
+timeout 100 env OMP_TARGET_OFFLOAD=DEFAULT "$run" --runtime=ours --devices=gfx906 --check --check-log="$folder/log" "$clean" >"$folder/out" 2>&1 || complain "a program without kernels fails"
+grep -q 'no kernel of the program was executed' "$folder/out" || complain "nothing is said of kernels that did not run"
+timeout 100 "$run" --runtime=ours --check --check-log="$folder/log" "$clean" >"$folder/out" 2>&1 || complain "the clean program fails"
+! grep -q 'no kernel of the program was executed' "$folder/out" || complain "kernels that ran are said not to have"
+
 [ "$wrong" = 0 ] || exit 1
 echo "files: SARIF, suppressions and limits of $findings findings"
