@@ -15,7 +15,8 @@ static const gs_rule_t old_rule = {"transfer", "host", GS_SEVERITY_WARNING,
 static const gs_rule_t garbage_rule = {"init", "read", GS_SEVERITY_ERROR,
                                        "The host reads mapped data that no kernel has written"};
 
-enum { HITS = 64, HIT_BYTES = 64, LINES = 256 };
+/* Of one instruction and variable a few are kept, as the device may have the same in some. */
+enum { HITS = 256, HITS_EACH = 16, HIT_BYTES = 64, LINES = 256 };
 
 typedef struct hit {
   _Atomic bool is_whole; /* what follows is there */
@@ -79,7 +80,22 @@ void gs_host_read_destroy(gs_host_read_t *reads) {
 
 /* ---- While the program executes ---- */
 
-static hit_t *new_hit(gs_host_read_t *reads, uint64_t pc, uint32_t bytes) {
+/* Whether there are enough of the instruction and what it reads. */
+static bool is_known(gs_host_read_t *reads, uint64_t pc, const void *variable, uint64_t block) {
+  const uint32_t hits = atomic_load(&reads->hits);
+  unsigned count = 0;
+  for (uint32_t i = 0; i < hits && i < HITS; i++) {
+    const hit_t *hit = &reads->hit[i];
+    count += atomic_load(&hit->is_whole) && hit->pc == pc &&
+             (hit->is_garbage ? hit->block.id == block : hit->old.variable == variable);
+  }
+  return count >= HITS_EACH;
+}
+
+static hit_t *new_hit(gs_host_read_t *reads, uint64_t pc, uint32_t bytes, const void *variable,
+                      uint64_t block) {
+  if (is_known(reads, pc, variable, block))
+    return NULL;
   const uint32_t index = atomic_load(&reads->hits) < HITS ? atomic_fetch_add(&reads->hits, 1) : HITS;
   if (index >= HITS)
     return NULL;
@@ -102,7 +118,7 @@ static void look_at_garbage(gs_host_read_t *reads, garbage_t *garbage, const gs_
                             uint64_t pc, bool by_library) {
   const uint64_t first = access->address - garbage->host;
   if (access->reads && !by_library && are_undefined(garbage, access)) {
-    hit_t *hit = new_hit(reads, pc, access->bytes);
+    hit_t *hit = new_hit(reads, pc, access->bytes, NULL, garbage->block.id);
     if (hit) {
       hit->is_garbage = true;
       hit->block = garbage->block;
@@ -125,7 +141,7 @@ static void see(void *context, const gs_host_access_t *access, uint64_t pc, bool
   if (!access->reads || access->bytes > HIT_BYTES ||
       !gs_transfer_is_old(reads->check->transfer, access->address, access->bytes, &old))
     return;
-  hit_t *hit = new_hit(reads, pc, access->bytes);
+  hit_t *hit = new_hit(reads, pc, access->bytes, old.variable, 0);
   if (!hit)
     return;
   hit->is_garbage = false;
