@@ -347,7 +347,7 @@ static void add_argument(atmi_text_t *report, const suspects_t *suspects, uint64
   for (uint32_t i = 0; suspects->count == 1 && i < running->kernel->metadata->explicit_bytes / sizeof word;
        i++) {
     if (!atmi_process_memory_read((const char *)running->arguments + i * sizeof word, &word, sizeof word) ||
-        word > last || last - word >= distance || !word)
+        word > last || last - word >= distance || word < PAGE_BYTES) /* no pointer, but a number */
       continue;
     distance = last - word;
     nearest = i + 1;

@@ -147,9 +147,18 @@ static void behind_an_argument(void **state) {
   SAYS(given.spmd_shown, "argument 2 of the kernel ");
 }
 
+/* Small numbers are no pointers, whatever is below the address. */
+static void behind_a_number(void **state) {
+  (void)state;
+  store_fails(0x700);
+  assert_non_null(strstr(said, "memory fault at address 0x700")); /* and more */
+  assert_null(strstr(said, "argument:"));
+}
+
 static void the_argument_is_named(void **state) {
   (void)state;
   in_child(behind_an_argument, NO_VARIABLES);
+  in_child(behind_a_number, NO_VARIABLES);
 }
 
 static void the_nearest_variable_is_named(void **state) {
