@@ -19,7 +19,7 @@ typedef enum width {
   W_VECTOR, /* 16 to 64 */
   W_HALF,   /* half of that */
   W_SCALAR, /* the same, but for 4 and 8 by the prefixes f3 and f2 */
-  W_FLOAT,  /* 4, or 8 by the prefix 66 or the bit for wide ones */
+  W_FLOAT,  /* 4, or 8 by the prefix 66 */
 } width_t;
 
 enum { R = 1, W = 2, RW = 3 };
