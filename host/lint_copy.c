@@ -74,7 +74,7 @@ static bool wait_until_done(void *stream) {
 
 /* Whether the device's memory has the same bytes already. Looked at by a copy behind what the stream has. */
 static bool is_on_device(void *device, void *stream, const void *memory, const void *host, uint64_t bytes) {
-  char *there = bytes >= LEAST_COMPARED_BYTES && tgt_lint_is_written(device, host) ? malloc(bytes) : NULL;
+  char *there = tgt_lint_is_written(device, host) ? malloc(bytes) : NULL;
   bool same = there && tgt_device_functions.retrieve(device, stream, there, memory, bytes) &&
               wait_until_done(stream) && !memcmp(there, host, bytes);
   free(there);
@@ -93,9 +93,9 @@ static bool submit(void *device, void *stream, void *memory, const void *host, u
   if (!wait_until_done(stream)) /* a kernel is not the copy's time */
     return false;
   looked_at = (tgt_looked_at_t){.host = host, .bytes = bytes};
-  looked_at.is_same = is_on_device(device, stream, memory, host, bytes);
-  if (bytes >= LEAST_COMPARED_BYTES)
-    looked_at.contents = tgt_lint_hash(host, bytes);
+  if (bytes >= LEAST_COMPARED_BYTES) /* 0: memory of a device, which programs may map */
+    looked_at.contents = tgt_lint_hash_carefully(host, bytes);
+  looked_at.is_same = looked_at.contents && is_on_device(device, stream, memory, host, bytes);
   double begin = now();
   if (!inner()->submit(device, stream, memory, host, bytes) || !wait_until_done(stream))
     return false;

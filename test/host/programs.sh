@@ -76,6 +76,8 @@ fi
 compile -O2 "$here/device_maps.c" -o "$scratch/device_maps"
 on_device 0 --devices=gfx90a,gfx90a "$scratch/device_maps"
 says '^2 devices, right$'
+ends 0 env LIBOMPTARGET_LINT=1 "$run" --runtime=ours "$scratch/device_maps"
+says '^1 devices, right$'
 
 # What a copy reads is freed: it is the copy that fails, and no checker that reads it, too.
 if [ "$version" -ge 16 ]; then
