@@ -233,7 +233,7 @@ static const struct {
     {"endless_count", endless_count, "4294967295 list items: the arguments are damaged"},
     {"large_count", large_count, "16777216 list items: the arguments are damaged"},
     {"shorter_arrays", shorter_arrays, "1000 list items, but arrays of fewer: the arguments are damaged"},
-    {"too_few_values", too_few_values, "argument"},
+    {"too_few_values", too_few_values, "a null pointer, or near one"},
     {"too_many_values", too_many_values, "argument"},
     {"no_region", no_region, "does not have a matching target pointer"},
     {"other_region", other_region, "does not have a matching target pointer"},
