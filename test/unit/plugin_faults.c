@@ -158,7 +158,7 @@ static void behind_a_number(void **state) {
 static void the_argument_is_named(void **state) {
   (void)state;
   in_child(behind_an_argument, NO_VARIABLES);
-  in_child(behind_a_number, NO_VARIABLES);
+  in_child(behind_a_number, EXACT);
 }
 
 static void the_nearest_variable_is_named(void **state) {
