@@ -31,8 +31,8 @@ typedef struct tgt_runtime {
   /* The program's exit handlers run. Which registrations the last handler that notices it came behind;
    * guarded by lock. */
   atomic_bool is_exiting;
-  _Atomic uint32_t tasks; /* constructs that are, or may be, left to a task of libomp's (operation.h) */
   uint64_t exit_watched;
+  _Atomic uint32_t tasks; /* constructs that are, or may be, left to a task of libomp's (operation.h) */
   /* Interop objects, of which there are few, newest first. */
   pthread_mutex_t interops_lock;
   struct tgt_interop *interops;

@@ -562,9 +562,10 @@ static void follow(gs_transfer_t *transfer, uint64_t address, const uint8_t *dat
  * meanwhile, to be freed as `*copy`. NULL if it has been taken away. */
 static const uint8_t *data_of(const gs_vm_range_t *range, const uint8_t *data, uint64_t bytes,
                               uint8_t **copy) {
-  *copy = range->kind == GS_VM_HOST ? malloc(bytes) : NULL;
+  *copy = NULL;
   if (range->kind != GS_VM_HOST)
     return data;
+  *copy = malloc(bytes);
   return *copy && read_host((uintptr_t)data, *copy, bytes) ? *copy : NULL;
 }
 
