@@ -5,6 +5,7 @@
 #include "message.h"
 #include "ompt.h"
 
+#include "mapping/message.h"
 #include "mapping/pack.h"
 
 #include "image/embedded.h"
@@ -183,6 +184,24 @@ __attribute__((cold)) atmi_status_t tgt_device_init(tgt_device_t *device, uint32
   if (!device->maps)
     return atmi_fail(ATMI_NO_MEMORY, NULL, "cannot set up a device: out of host memory");
   return ATMI_OK;
+}
+
+static bool name_mapped(void *maps, uint64_t address, atmi_mapped_t *mapped) {
+  map_entry_view_t entry;
+  if (!map_table_nearest_on_device(maps, address, &entry))
+    return false;
+  mapped->begin = entry.device;
+  mapped->bytes = entry.end - entry.begin;
+  map_say_name(entry.name, mapped->name, sizeof mapped->name);
+  return true;
+}
+
+void tgt_device_find_core(tgt_device_t *device) {
+  if (device->core == device->omp->core && device->core->maps) /* others use it */
+    return;
+  device->core = device->omp->core;
+  device->core->maps = device->maps;
+  device->core->name_mapped = name_mapped;
 }
 
 /* ---- libraries ---- */

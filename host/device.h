@@ -54,6 +54,10 @@ bool tgt_machine_is_ending(void);
 
 /* ---- images ---- */
 
+/* Before images are loaded: the device of the core, which is another one if the process has forked before
+ * anything was used, and what that knows of maps. */
+void tgt_device_find_core(tgt_device_t *device);
+
 /* Makes the library known; says why if none of its images fits. `*fits`: whether one does. */
 ATMI_MUST_CHECK atmi_status_t tgt_device_add_library(tgt_library_t *library, bool *fits);
 /* Forgets it, and unloads it from everywhere. */

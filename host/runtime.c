@@ -249,9 +249,7 @@ int tgt_runtime_device_count(tgt_runtime_t *runtime) {
 static bool load(tgt_runtime_t *runtime, tgt_device_t *device) {
   pthread_mutex_lock(&runtime->lock);
   uint64_t registrations = atomic_load(&runtime->registrations);
-  if (device->core !=
-      device->omp->core) /* found again, since the process has forked before anything was used */
-    device->core = device->omp->core;
+  tgt_device_find_core(device);
   tgt_ompt_initialize(device);
   for (tgt_library_t *at = runtime->libraries; at && !device->is_broken; at = at->next)
     device->is_broken = tgt_device_load(device, at) != ATMI_OK;

@@ -52,9 +52,8 @@ static const char *next_field(const char *field) {
   return field + (*field == ';');
 }
 
-/* "variable v, file f.c, line 3", as far as it is known. Names may be those of a library that was closed, or
- * no names at all where arguments are damaged. */
-static void say_name(const char *name, char *text, size_t size) {
+/* Names may be those of a library that was closed, or no names at all where arguments are damaged. */
+void map_say_name(const char *name, char *text, size_t size) {
   if (name && !atmi_process_memory_is_text(name)) {
     snprintf(text, size, "a variable whose name cannot be read");
     return;
@@ -79,7 +78,7 @@ map_status_t map_fail_near(map_table_t *table, map_status_t status, const map_ra
   vsnprintf(text, MESSAGE_BYTES / 2, format, values);
   va_end(values);
   size_t length = strlen(text);
-  say_name(range->name, name, sizeof name);
+  map_say_name(range->name, name, sizeof name);
   unsigned long long host = range->host, bytes = range->bytes;
   snprintf(text + length, sizeof text - length, "\n%s: host 0x%016llx, %llu bytes", name, host, bytes);
   map_entry_view_t entry;
@@ -89,7 +88,7 @@ map_status_t map_fail_near(map_table_t *table, map_status_t status, const map_ra
   } else {
     bool overlaps = range->host < entry.end && entry.begin - range->host < range->bytes;
     overlaps = overlaps || (range->host >= entry.begin && range->host < entry.end);
-    say_name(entry.name, name, sizeof name);
+    map_say_name(entry.name, name, sizeof name);
     snprintf(text + length, sizeof text - length, "\n%s is %s: host 0x%016llx, %llu bytes, device 0x%016llx",
              overlaps ? "mapped there" : "nearest of what is mapped", name, (unsigned long long)entry.begin,
              (unsigned long long)(entry.end - entry.begin), (unsigned long long)entry.device);

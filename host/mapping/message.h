@@ -15,6 +15,9 @@ typedef struct map_range {
  * of flang, or a plain one. Accepts NULL. */
 const char *map_name_variable(const char *name);
 
+/* "variable v, f.c line 3" for a map's name, as far as it is known. Accepts anything. */
+void map_say_name(const char *name, char *text, size_t size);
+
 /* Each of these describes a failure and returns its status. Not under the table's lock. */
 map_status_t map_fail(map_table_t *table, map_status_t status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

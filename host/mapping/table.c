@@ -553,6 +553,19 @@ bool map_table_nearest(map_table_t *table, const void *host, map_entry_view_t *v
   return nearest != NULL;
 }
 
+bool map_table_nearest_on_device(map_table_t *table, uintptr_t device, map_entry_view_t *view) {
+  map_place_t place = {0, 0};
+  view->device = 0;
+  atmi_spin_lock(&table->lock);
+  for (map_entry_t *entry; (entry = map_index_each(&table->index, &place));) {
+    uintptr_t begin = has_memory(entry) ? map_entry_device(entry, entry->begin) : 0;
+    if (begin <= device && begin > view->device)
+      *view = view_of(entry);
+  }
+  atmi_spin_unlock(&table->lock);
+  return view->device;
+}
+
 bool map_table_first_in(map_table_t *table, const void *host, uint64_t bytes, map_entry_view_t *view) {
   uintptr_t address = (uintptr_t)host;
   atmi_spin_lock(&table->lock);

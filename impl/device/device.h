@@ -42,6 +42,12 @@ typedef struct atmi_device_properties {
   uint64_t timestamp_frequency; /* ticks per second of the clock that kernels read; 0 if HSA does not tell */
 } atmi_device_properties_t;
 
+/* What a program has mapped to a device, for messages. */
+typedef struct atmi_mapped {
+  uint64_t begin, bytes; /* on the device */
+  char name[256];        /* "variable a, f.c line 7" */
+} atmi_mapped_t;
+
 struct atmi_device {
   atmi_machine_t *machine;
   uint32_t number;
@@ -68,6 +74,11 @@ struct atmi_device {
   struct atmi_hostcall_queue *hostcall_queues; /* guarded by queue_creation */
   void *allocator; /* state of ockl's allocator, of kernels that call by hostcall; there when a queue is
                       prepared */
+
+  /* Of whoever maps data, set before any kernel runs; NULL: nobody. The nearest mapped data that begin at or
+   * before the address; false if there are none. Called from HSA's thread that reports a fault. */
+  bool (*name_mapped)(void *maps, uint64_t address, atmi_mapped_t *mapped);
+  void *maps;
 
   bool ready; /* init went through, fini has something to do */
 

@@ -285,14 +285,16 @@ static bool is_host_address(const void *address) {
 }
 
 /* The nearest memory of the device that begins at or before the address: `*into` is how far behind its
- * beginning that is, UINT64_MAX if there is none. */
+ * beginning that is, UINT64_MAX if there is none. Mapped data may share an allocation. */
 static void describe_nearest(atmi_device_t *device, uint64_t address, uint64_t *into, uint64_t *bytes,
                              char *what, size_t size) {
   atmi_allocation_t near = {0};
   atmi_variable_t variable = {0};
+  atmi_mapped_t mapped = {0};
   char origin[320];
   bool has_near = atmi_memory_nearest(&device->memory, address, &near);
   bool has_variable = atmi_memory_nearest_variable(&device->memory, address, &variable);
+  bool has_mapped = device->name_mapped && device->name_mapped(device->maps, address, &mapped);
   uint64_t begin = (uint64_t)(uintptr_t)near.pointer;
   *into = UINT64_MAX;
   *bytes = 0;
@@ -301,6 +303,10 @@ static void describe_nearest(atmi_device_t *device, uint64_t address, uint64_t *
     snprintf(what, size, "variable %s (%llu bytes)", variable.name, (unsigned long long)variable.bytes);
     *into = address - variable.begin;
     *bytes = variable.bytes;
+  } else if (has_mapped && mapped.begin >= begin) {
+    snprintf(what, size, "%s (%llu bytes)", mapped.name, (unsigned long long)mapped.bytes);
+    *into = address - mapped.begin;
+    *bytes = mapped.bytes;
   } else if (has_near) {
     describe_origin(near.host, origin, sizeof origin);
     snprintf(what, size, "an allocation of %llu bytes at 0x%llx%s", (unsigned long long)near.bytes,
@@ -310,8 +316,9 @@ static void describe_nearest(atmi_device_t *device, uint64_t address, uint64_t *
   }
 }
 
-/* The memory at the address or near it, and what to do. */
-static void add_place(atmi_text_t *report, atmi_device_t *device, uint64_t address, const char **advice) {
+/* The memory at the address or near it, and what to do. Returns where that memory begins; 0: there is none.
+ */
+static uint64_t add_place(atmi_text_t *report, atmi_device_t *device, uint64_t address, const char **advice) {
   uint64_t into, bytes;
   char what[512], name[256];
   const void *pointer = (const void *)(uintptr_t)address;
@@ -335,30 +342,53 @@ static void add_place(atmi_text_t *report, atmi_device_t *device, uint64_t addre
     atmi_text_add(report, ATMI_BREAK "%s",
                   address < NULL_BYTES ? "address:  a null pointer, or near one"
                                        : "nearest:  the program has no device memory near this address");
+  return near ? address - into : 0;
 }
 
-/* "argument 2 of the kernel points 4096 bytes below it": the nearest one below, if any is near. Nothing if it
- * is not known which kernel it was. Of a page, the distance is that from its last byte. */
-static void add_argument(atmi_text_t *report, const suspects_t *suspects, uint64_t address) {
-  const uint64_t last = address + (is_page(address) ? PAGE_BYTES - 1 : 0);
+/* Where an argument points, if that is not what the report has named. */
+static void add_pointee(atmi_text_t *report, atmi_device_t *device, uint64_t pointer, uint64_t named) {
+  uint64_t into, bytes;
+  char what[512];
+  describe_nearest(device, pointer, &into, &bytes, what, sizeof what);
+  if (into < bytes && pointer - into != named)
+    atmi_text_add(report, ", at byte %llu of %s", (unsigned long long)into, what);
+}
+
+/* Which argument of the kernel points to the address `last` or below it: the nearest one, and how far that
+ * is; 0 if none is near, or if it is not known which kernel it was. */
+static uint32_t find_argument(const suspects_t *suspects, uint64_t last, uint64_t *distance) {
   const atmi_running_t *running = &suspects->list[0].running;
-  uint64_t word, distance = FAR_AWAY_BYTES;
+  uint64_t word;
   uint32_t nearest = 0;
+  *distance = FAR_AWAY_BYTES;
   for (uint32_t i = 0; suspects->count == 1 && i < running->kernel->metadata->explicit_bytes / sizeof word;
        i++) {
     if (!atmi_process_memory_read((const char *)running->arguments + i * sizeof word, &word, sizeof word) ||
-        word > last || last - word >= distance || word < PAGE_BYTES) /* no pointer, but a number */
+        word > last || last - word >= *distance || word < PAGE_BYTES) /* no pointer, but a number */
       continue;
-    distance = last - word;
+    *distance = last - word;
     nearest = i + 1;
   }
-  if (nearest && distance > last - address)
-    atmi_text_add(report,
-                  ATMI_BREAK "argument: argument %u of the kernel points %s%llu bytes below the address",
-                  nearest, is_page(address) ? "at most " : "", (unsigned long long)distance);
-  else if (nearest)
-    atmi_text_add(report, ATMI_BREAK "argument: argument %u of the kernel %s", nearest,
-                  is_page(address) ? "points into this page" : "is this address");
+  return nearest;
+}
+
+/* "argument 2 of the kernel points 4096 bytes below it, at byte 0 of <what>". Of a page, the distance is that
+ * from its last byte. `named`: the beginning of the memory that was named already. */
+static void add_argument(atmi_text_t *report, atmi_device_t *device, const suspects_t *suspects,
+                         uint64_t address, uint64_t named) {
+  const bool page = is_page(address);
+  const uint64_t last = address + (page ? PAGE_BYTES - 1 : 0);
+  uint64_t distance;
+  const uint32_t argument = find_argument(suspects, last, &distance);
+  if (!argument)
+    return;
+  atmi_text_add(report, ATMI_BREAK "argument: argument %u of the kernel ", argument);
+  if (distance > last - address)
+    atmi_text_add(report, "points %s%llu bytes below the address", page ? "at most " : "",
+                  (unsigned long long)distance);
+  else
+    atmi_text_add(report, page ? "points into this page" : "is this address");
+  add_pointee(report, device, last - distance, named);
 }
 
 /* Where a stack ends, the memory of other threads begins; what is far enough behind its end faults. */
@@ -384,8 +414,8 @@ static void report_memory_fault(atmi_device_t *device, const void *event) {
                 fault->fault_reason_mask & HSA_AMD_MEMORY_FAULT_IMPRECISE ? " (not exact)" : "",
                 fault_reason(fault->fault_reason_mask));
   add_kernels(&report.text, &suspects);
-  add_place(&report.text, device, fault->virtual_address, &advice);
-  add_argument(&report.text, &suspects, fault->virtual_address);
+  const uint64_t named = add_place(&report.text, device, fault->virtual_address, &advice);
+  add_argument(&report.text, device, &suspects, fault->virtual_address, named);
   add_stack(&report.text, &suspects);
   add_advice(&report.text, advice);
   if (device->machine->device_count > 1 && device->machine->env->fault_patience_s)

@@ -16,6 +16,14 @@ static void miss(void) {
   array[0] = 1;
 }
 
+/* An index that goes too far, of one of two small arrays that share an allocation. */
+static void stray(void) {
+  static int other[64];
+  long index = array[0] + (100L << 20);
+#pragma omp target map(tofrom : array, other) firstprivate(index)
+  other[1] = array[index];
+}
+
 static void far(void) {
 #pragma omp target device(17)
   {}
@@ -152,7 +160,8 @@ int main(int argc, char **argv) {
   } parts[] = {{"extend", extend},   {"miss", miss},       {"far", far},
                {"where", say_where}, {"misuse", misuse},   {"keep", keep},
                {"attach", attach},   {"pin", pin},         {"pin-other", pin_other},
-               {"require", require}, {"recurse", recurse}, {"leave-behind", leave_behind}};
+               {"require", require}, {"recurse", recurse}, {"leave-behind", leave_behind},
+               {"stray", stray}};
   for (size_t i = 0; argc > 1 && i < sizeof parts / sizeof *parts; i++)
     if (!strcmp(argv[1], parts[i].name))
       parts[i].run();

@@ -56,6 +56,12 @@ on_device 134 "$failing" far
 says "Device number '17' out of range, only 1 devices available"
 says 'fatal error 1'
 
+# A fault is told of with the names of what is mapped.
+on_device 134 "$failing" stray
+says ': memory fault at address 0x'
+says ' bytes behind the end of variable (array|other), .*failing\.c line [0-9]+ \(256 bytes\)$'
+says 'argument: argument [0-9] of the kernel points (at most )?[0-9]+ bytes below'
+
 # A stack whose size the compiler could not know (code object 5) is told of.
 if [ "$version" -ge 18 ]; then
   on_device 134 "$failing" recurse

@@ -1026,6 +1026,24 @@ static bool is_nearest(void) {
   return map_table_nearest(table, data[1][1] + WORDS, &entry) && entry.begin == (uintptr_t)data[1][1];
 }
 
+/* Of two that begin below an address of the device, the nearer one. */
+static bool is_nearest_there(void) {
+  map_entry_view_t entry, other;
+  void *there;
+  if (!map_table_find(table, data[1][0], 8, &there) ||
+      !map_table_nearest_on_device(table, (uintptr_t)there + 9, &entry) ||
+      entry.begin != (uintptr_t)data[1][0] || entry.device != (uintptr_t)there)
+    return false;
+  return map_table_nearest_on_device(table, UINTPTR_MAX, &other) && other.device >= entry.device &&
+         map_table_nearest_on_device(table, (uintptr_t)there, &entry) && entry.device == (uintptr_t)there &&
+         (!map_table_nearest_on_device(table, (uintptr_t)there - 1, &other) || other.device < entry.device);
+}
+
+static bool is_there(void) {
+  map_entry_view_t entry;
+  return map_table_nearest_on_device(table, UINTPTR_MAX, &entry);
+}
+
 static bool is_first(void) {
   map_entry_view_t entry;
   return map_table_first_in(table, data[1][1] + 2, 8, &entry) && entry.begin == (uintptr_t)data[1][1];
@@ -1038,7 +1056,8 @@ static bool is_first_behind(void) {
 }
 
 static void who_asks_sees_it(void **state) {
-  bool (*const questions[])(void) = {is_found, is_visited, is_nearest, is_first, is_first_behind};
+  bool (*const questions[])(void) = {is_found, is_visited,      is_nearest,      is_there,
+                                     is_first, is_first_behind, is_nearest_there};
   (void)state;
   make_plan(1);
   for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
