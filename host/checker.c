@@ -3,6 +3,7 @@
 #include "checker.h"
 
 #include "message.h"
+#include "ompt.h"
 #include "runtime.h"
 
 #include <dlfcn.h>
@@ -22,6 +23,7 @@ void tgt_checker_find(void) {
   memcpy(&wanted, &symbol, sizeof wanted);
   if (!symbol || !wanted())
     return;
+  tgt_ompt_watch(); /* for who calls */
   /* In the order of the runtime's members. */
   static const char names[][sizeof "gfxsim_note_mapping"] = {"gfxsim_note_map", "gfxsim_note_mapping",
                                                              "gfxsim_note_caller", "gfxsim_note_brought",

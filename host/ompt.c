@@ -5,6 +5,7 @@
 
 #include "info.h"
 #include "libomp.h"
+#include "checker.h"
 #include "lint.h"
 #include "lock.h"
 #include "profile.h"
@@ -256,6 +257,22 @@ static void tell_target(tgt_told_t *told, int scope) {
     plain(told->kind, scope, told->device, told->task, told->data.value, told->code);
 }
 
+/* A checker knows who is to blame for what the thread allocates and frees from now on. */
+static void set_here(tgt_told_t *told) {
+  here.told = told;
+  tgt_checker_caller(told ? told->code : NULL);
+}
+
+static void enter(tgt_told_t *told) {
+  set_here(told);
+  tgt_profile_begin(told);
+}
+
+static void leave(const tgt_told_t *told) {
+  tgt_profile_end(told);
+  set_here(told->outer);
+}
+
 tgt_told_t *tgt_ompt_begin_any(tgt_ompt_target_t kind, const tgt_device_t *device, const tgt_ident_t *where,
                                const void *code, bool is_nowait) {
   const tgt_ompt_t *ompt = &tgt_the_ompt;
@@ -272,8 +289,7 @@ tgt_told_t *tgt_ompt_begin_any(tgt_ompt_target_t kind, const tgt_device_t *devic
                        .task = ompt->task_data ? ompt->task_data() : NULL,
                        .target_task = ompt->target_task_data ? ompt->target_task_data() : NULL,
                        .data.value = ompt->callbacks[TGT_EVENT_TARGET_EMI] ? 0 : new_id()};
-  here.told = told;
-  tgt_profile_begin(told);
+  enter(told);
   tell_target(told, SCOPE_BEGIN);
   return told;
 }
@@ -286,24 +302,20 @@ void tgt_ompt_end(tgt_told_t *told) {
   if (!told)
     return;
   tell_target(told, SCOPE_END);
-  tgt_profile_end(told);
-  here.told = told->outer;
+  leave(told);
   free(told);
 }
 
 tgt_told_t *tgt_ompt_leave(void) {
   tgt_told_t *told = here.told;
-  if (told) {
-    tgt_profile_end(told);
-    here.told = told->outer;
-  }
+  if (told)
+    leave(told);
   return told;
 }
 
 void tgt_ompt_take_over(tgt_told_t *told) {
   told->outer = here.told;
-  here.told = told;
-  tgt_profile_begin(told);
+  enter(told);
 }
 
 void tgt_ompt_submit(bool begins, uint64_t *id, uint32_t teams) {

@@ -214,7 +214,8 @@ static void watch_exit(tgt_runtime_t *runtime, uint64_t registrations) {
 /* Whether a library is unregistered too early for its destructors. A tool is told of the end at once, since
  * libomp may be gone later. */
 static bool stays_until_stop(tgt_runtime_t *runtime) {
-  return atomic_load(&runtime->is_exiting) && !tgt_machine_is_ending() && !tgt_ompt_is_on();
+  return atomic_load(&runtime->is_exiting) && !tgt_machine_is_ending() &&
+         atomic_load(&tgt_the_ompt.state) != TGT_OMPT_ON;
 }
 
 void tgt_runtime_unregister(tgt_runtime_t *runtime, const tgt_descriptor_t *descriptor) {

@@ -408,8 +408,9 @@ static void tell_lost(gs_transfer_t *transfer, const gs_variable_t *variable, ui
   if (!found)
     return;
   gs_finding_t finding = {
-      .hint = "if the host reads it, map(tofrom:) or map(from:), or `target update from` before the end; if "
-              "not, map(alloc:) says so, unless kernels read what the host had"};
+      .hint =
+          "if the host reads it, map(tofrom:) or map(from:), or `target update from` before the end; if "
+          "not, and no kernel reads what was copied there, map(alloc:) without `target update to` says so"};
   find_writer(transfer, pc, &finding.side[0]);
   write_name(variable, name, sizeof name);
   snprintf(finding.title, sizeof finding.title, "Never brought back: %" PRIu64 " bytes of %s, written", lost,

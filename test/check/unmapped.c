@@ -1,6 +1,8 @@
 /* A device pointer outlives the data region that it is from.
  * expect: Invalid read of 4 bytes in target region in main at line [0-9]+ \(.*:@BUG@\)
- * expect: Address 0x[0-9a-f]+ is 20 bytes into .*a block of 256 bytes that was freed$ */
+ * expect: Address 0x[0-9a-f]+ is 20 bytes into .*a block of 256 bytes that was freed$
+ * named: freed by .*unmapped.c:14 \(main\)$
+ * named: made by .*unmapped.c:10 \(main\)$ */
 #include <stdlib.h>
 
 int main(void) {
