@@ -22,7 +22,7 @@ typedef struct raw_item {
 } raw_item_t;
 
 typedef struct raw_construct {
-  uint8_t operation, count, packs, options;
+  uint8_t operation, count, packs /* of the first construct: of all */, options;
   uint32_t unused;
   raw_item_t items[ITEMS];
 } raw_construct_t;
@@ -91,7 +91,6 @@ static void construct(map_table_t *table, const raw_construct_t *raw) {
   }
   map_arguments_t *arguments = fake_arguments(&list);
   arguments->names = raw->options & 4 ? names : NULL;
-  map_table_set_functions(table, raw->packs % 2 ? &fake_packing_functions : &fake_functions);
   failures = 0;
   map_work_begin(&work, table, fake_stream(&device, 0), raw->options % 4);
   map_status_t status = run(&work, arguments, raw->operation);
@@ -111,6 +110,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   for (size_t at = DESCRIPTOR_BYTES; at + sizeof(raw_construct_t) <= size; at += sizeof(raw_construct_t)) {
     raw_construct_t raw;
     memcpy(&raw, data + at, sizeof raw);
+    if (at == DESCRIPTOR_BYTES) /* for good: what is packed is copied by those functions */
+      map_table_set_functions(table, raw.packs % 2 ? &fake_packing_functions : &fake_functions);
     construct(table, &raw);
   }
   map_table_free(table);
@@ -126,7 +127,6 @@ size_t fuzz_seed(unsigned number, uint8_t *data, size_t capacity) {
       {.count = 2, .packs = 1, .items = {{4096, both, 4096, 0, 0, 1, 0}, {16, MAP_TO, 64, 8, 0, 1, 0}}},
       {.operation = 3,
        .count = 4,
-       .packs = 1,
        .options = 4,
        .items = {{4096, word, 256, 0, 0, 1, 0},
                  {20000, word, 80, 0, 0, 1, 0},
@@ -136,10 +136,7 @@ size_t fuzz_seed(unsigned number, uint8_t *data, size_t capacity) {
        .count = 2,
        .options = 4,
        .items = {{4096, MAP_TO, 8, 0, 0, 1, 0}, {4096, MAP_FROM | MAP_NON_CONTIGUOUS, 2, 0, 1, 1, 0}}},
-      {.operation = 3,
-       .count = 2,
-       .packs = 1,
-       .items = {{20000, word, 80, 0, 0, 0, 0}, {30000, word, 80, 0, 0, 0, 0}}},
+      {.operation = 3, .count = 2, .items = {{20000, word, 80, 0, 0, 0, 0}, {30000, word, 80, 0, 0, 0, 0}}},
       {.operation = 1,
        .count = 2,
        .items = {{4096, both, 4096, 0, 0, 1, 0}, {16, MAP_DELETE, 64, 8, 0, 1, 0}}},

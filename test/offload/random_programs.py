@@ -20,6 +20,10 @@ INTEGERS = {f"{sign}{bits}": (sign == "i", bits) for sign in "iu" for bits in (8
 REALS = {"f32": 24, "f64": 53}
 TYPES = [*INTEGERS, *REALS]
 
+# Programs, by seed, of which a version of clang is known to make something else on every part, and at which levels. They
+# have to go wrong: a row whose program passes is told of.
+WRONG = {(54, "15"): ("O1", "O2", "O3")}
+
 HEADER = r"""
 #include <omp.h>
 #include <stdint.h>
@@ -563,6 +567,16 @@ def run_one(options, scratch, number):
     return what, None
 
 
+def weigh(what, wrong):
+    """What a run is taken for, where a compiler is known to be wrong."""
+    seed, version, level, _ = (word.split("=")[1] for word in what.split())
+    if level not in WRONG.get((int(seed), version), ()):
+        return wrong
+    if wrong and wrong.startswith("status 1:"):
+        return None
+    return wrong or "passes, and is in the list of those that a compiler makes wrong"
+
+
 def rocr_text():
     """The bytes of this system's ROCr, which has the names of the parts that it knows."""
     listed = subprocess.run(["/sbin/ldconfig", "-p"], check=True, text=True, stdout=subprocess.PIPE).stdout
@@ -610,6 +624,7 @@ def main():
     failed = crashed = 0
     with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(options.jobs) as pool:
         for what, wrong in pool.map(lambda number: run_one(options, scratch, number), range(options.count)):
+            wrong = weigh(what, wrong)
             crashed += bool(wrong) and wrong.startswith(COMPILER_CRASHES)
             failed += bool(wrong) and not wrong.startswith(COMPILER_CRASHES)
             if wrong:
