@@ -20,8 +20,8 @@ INTEGERS = {f"{sign}{bits}": (sign == "i", bits) for sign in "iu" for bits in (8
 REALS = {"f32": 24, "f64": 53}
 TYPES = [*INTEGERS, *REALS]
 
-# Programs, by seed, of which a version of clang is known to make something else on every part, and at which levels. They
-# have to go wrong: a row whose program passes is told of.
+# Programs, by seed, of which a version of clang is known to make something else on every part, and at which levels: it
+# stores bytes by the mask of 16 bits (doc/targets.md). They have to go wrong: a row whose program passes is told of.
 WRONG = {(54, "15"): ("O1", "O2", "O3")}
 
 HEADER = r"""
