@@ -50,6 +50,10 @@ bool tgt_machine_is_ending(void) {
   return atomic_load_explicit(&atmi_context()->state, memory_order_acquire) >= ATMI_CONTEXT_ENDING;
 }
 
+bool tgt_machine_is_busy(void) {
+  return atmi_context_is_busy(atmi_context());
+}
+
 bool tgt_machine_has(uint32_t number, const char *operation) {
   return atmi_context_any_device(atmi_context(), (int32_t)number, operation);
 }

@@ -49,6 +49,8 @@ static inline bool tgt_machine_is_usable(uint32_t number) {
 }
 /* What the program requires, before images are loaded; also before there are devices. */
 void tgt_machine_require(int64_t flags);
+/* Whether a thread seems to be in the middle of a construct. */
+bool tgt_machine_is_busy(void);
 /* Whether the process is ending, so that nothing need be given back. */
 bool tgt_machine_is_ending(void);
 

@@ -52,7 +52,8 @@ tgt_operation_t *tgt_operation_for_task(void) {
 
 void tgt_operation_await_tasks(void) {
   enum { MOST_MS = 1000 };
-  for (int waited = 0; waited < MOST_MS && atomic_load(&tgt_runtime()->tasks); waited++)
+  for (int waited = 0; waited < MOST_MS && (atomic_load(&tgt_runtime()->tasks) || tgt_machine_is_busy());
+       waited++)
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 

@@ -11,7 +11,7 @@
 
 static const char launch_text[] = "launch a kernel";
 
-enum { RAN_ON_DEVICE = 0, RUN_ON_HOST = ~0 };
+enum { RAN_ON_DEVICE = 0, RUN_ON_HOST = ~0, HAS_FAILED = 1 };
 
 /* A region as all versions state it. */
 typedef struct region {
@@ -91,7 +91,8 @@ static inline tgt_launch_t launch_of(const tgt_device_t *device, const region_t 
 
 static const atmi_omp_kernel_t *find_kernel(const tgt_device_t *device, const region_t *region) {
   const atmi_omp_kernel_t *kernel = tgt_kernels_find(&device->kernels, region->id);
-  if (!kernel)
+  /* At the end of the program others say why, and the device may be gone. */
+  if (!kernel && !tgt_runtime_is_over(tgt_runtime()))
     tgt_error("Host ptr %p does not have a matching target pointer: no image that was loaded on %s has this "
               "region",
               region->id, device->core->label);
@@ -219,9 +220,7 @@ static __attribute__((noinline)) bool run_and_tell(tgt_device_t *device, const r
   return done;
 }
 
-/* `code`: where the program called. */
-static __attribute__((noinline, cold)) int run_region(const region_t *region, const void *code) {
-  tgt_runtime_t *runtime = tgt_runtime();
+static int run_generally(tgt_runtime_t *runtime, const region_t *region, const void *code) {
   bool failed = false, done = false;
   tgt_kernel_args_t args;
   region_t newer = *region;
@@ -244,8 +243,17 @@ static __attribute__((noinline, cold)) int run_region(const region_t *region, co
     tgt_operation_t *task = is_nowait(region->args) ? tgt_operation_for_task() : NULL;
     done = task ? run_for_task(task, device, region, kernel) : run_and_wait(device, region, kernel);
   }
-  if (done)
-    return RAN_ON_DEVICE;
+  return done ? RAN_ON_DEVICE : HAS_FAILED;
+}
+
+/* `code`: where the program called. The program's end waits, for a while, for who may have found a kernel. */
+static __attribute__((noinline, cold)) int run_region(const region_t *region, const void *code) {
+  tgt_runtime_t *runtime = tgt_runtime();
+  atomic_fetch_add(&runtime->tasks, 1);
+  int ended = run_generally(runtime, region, code);
+  atomic_fetch_sub(&runtime->tasks, 1);
+  if (ended != HAS_FAILED)
+    return ended;
   tgt_runtime_construct_failed(runtime, region->where);
   return RUN_ON_HOST;
 }

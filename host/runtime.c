@@ -174,8 +174,8 @@ void tgt_runtime_register(tgt_runtime_t *runtime, const tgt_descriptor_t *descri
   tgt_lint_look_at_libraries();
 }
 
-/* The caller holds the lock. */
-static void take_out(tgt_runtime_t *runtime, tgt_library_t **at) {
+/* From now on nobody finds its regions. The caller holds the lock, and buries the library without it. */
+static tgt_library_t *take_out(tgt_runtime_t *runtime, tgt_library_t **at) {
   tgt_library_t *library = *at;
   *at = library->next;
   for (uint32_t i = 0; i < atomic_load(&runtime->device_count); i++) {
@@ -183,6 +183,12 @@ static void take_out(tgt_runtime_t *runtime, tgt_library_t **at) {
     if (!runtime->libraries && tgt_ompt_is_on())
       tgt_ompt_finalize(&runtime->devices[i]);
   }
+  return library;
+}
+
+/* Who has found a region before may still run it. */
+static void bury(tgt_library_t *library) {
+  tgt_operation_await_tasks();
   tgt_device_forget_library(library);
   tgt_library_destroy(library);
 }
@@ -221,23 +227,35 @@ static bool stays_until_stop(tgt_runtime_t *runtime) {
 void tgt_runtime_unregister(tgt_runtime_t *runtime, const tgt_descriptor_t *descriptor) {
   if (tgt_machine_is_forked()) /* whoever held the lock is not in this process */
     return;
+  tgt_operation_await_tasks();
+  tgt_library_t *gone = NULL;
   pthread_mutex_lock(&runtime->lock);
   tgt_library_t **at = find(runtime, descriptor);
   if (*at && !((*at)->stays = stays_until_stop(runtime)))
-    take_out(runtime, at);
+    gone = take_out(runtime, at);
   pthread_mutex_unlock(&runtime->lock);
+  if (gone)
+    bury(gone);
 }
 
 void tgt_runtime_stop(tgt_runtime_t *runtime) {
   if (tgt_machine_is_forked())
     return;
+  tgt_library_t *gone = NULL, *library;
   pthread_mutex_lock(&runtime->lock);
   for (tgt_library_t **at = &runtime->libraries; *at;)
-    if ((*at)->stays)
-      take_out(runtime, at);
-    else
+    if ((*at)->stays) {
+      library = take_out(runtime, at);
+      library->next = gone;
+      gone = library;
+    } else {
       at = &(*at)->next;
+    }
   pthread_mutex_unlock(&runtime->lock);
+  while ((library = gone)) {
+    gone = library->next;
+    bury(library);
+  }
 }
 
 /* ---- devices ---- */
@@ -294,12 +312,19 @@ tgt_device_t *tgt_runtime_use(tgt_runtime_t *runtime, int64_t number, const char
 
 /* ---- failures ---- */
 
+bool tgt_runtime_is_over(tgt_runtime_t *runtime) {
+  pthread_mutex_lock(&runtime->lock);
+  bool is_over = !runtime->libraries || tgt_machine_is_ending();
+  pthread_mutex_unlock(&runtime->lock);
+  return is_over;
+}
+
 void tgt_runtime_construct_failed(tgt_runtime_t *runtime, const tgt_ident_t *where) {
   tgt_place_t place;
   if (get_policy(runtime) != TGT_POLICY_MANDATORY)
     return;
   fflush(stdout);
-  if (tgt_machine_is_ending() && !tgt_machine_is_forked())
+  if (!tgt_machine_is_forked() && tgt_runtime_is_over(runtime))
     tgt_error("The program is ending: a construct with nowait wants a taskwait before that.");
   int count = tgt_runtime_device_count(runtime);
   for (int i = 0; tgt_info() & TGT_INFO_TABLE && i < count; i++)

@@ -32,7 +32,8 @@ typedef struct tgt_runtime {
    * guarded by lock. */
   atomic_bool is_exiting;
   uint64_t exit_watched;
-  _Atomic uint32_t tasks; /* constructs that are, or may be, left to a task of libomp's (operation.h) */
+  _Atomic uint32_t tasks; /* constructs that the end of the program waits for: those that run in the
+                             general way, or are left to a task of libomp's (operation.h) */
   /* Interop objects, of which there are few, newest first. */
   pthread_mutex_t interops_lock;
   struct tgt_interop *interops;
@@ -108,6 +109,9 @@ static inline uint32_t tgt_runtime_map_options(const tgt_runtime_t *runtime) {
 }
 
 /* ---- failures ---- */
+
+/* Whether the program has unregistered all that it had, or the process is ending. Not under the lock. */
+bool tgt_runtime_is_over(tgt_runtime_t *runtime);
 
 /* What "failed" means for a construct: under the policy mandatory, and that is the default where there is a
  * device, says where in the program and ends the process, as OpenMP has it. Otherwise returns. */

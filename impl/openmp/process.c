@@ -29,7 +29,7 @@ static bool add_devices(atmi_context_t *context) {
 
 /* Whether a stream of any device was taken and not put back: some thread is in the middle of something, and
  * memory must not go away under it. */
-static bool is_busy(const atmi_context_t *context) {
+bool atmi_context_is_busy(const atmi_context_t *context) {
   for (uint32_t i = 0; i < context->machine.device_count; i++)
     if (atmi_stream_is_any_taken(context->machine.devices[i]))
       return true;
@@ -37,7 +37,7 @@ static bool is_busy(const atmi_context_t *context) {
 }
 
 /* When a program ends, other threads of it may be between their look at the state and taking a stream, which
- * is when is_busy sees them. Seeing them earlier would cost every call; in a program with threads they get
+ * is when atmi_context_is_busy sees them. Seeing them earlier would cost every call; in a program with threads they get
  * time instead. */
 static void let_pass(const atmi_context_t *context) {
   bool shared = false;
@@ -77,7 +77,7 @@ void atmi_context_stop(atmi_context_t *context) {
       atmi_machine_stop(&context->machine);
     for (uint32_t i = 0; !ended && i < context->device_count; i++)
       atmi_interop_release(&context->devices[i]);
-    bool busy = is_busy(context);
+    bool busy = atmi_context_is_busy(context);
     if (busy || ended)
       leave(context, busy);
     else

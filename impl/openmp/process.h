@@ -26,5 +26,7 @@ void atmi_context_choose_devices(atmi_context_t *context);
  * operation, or ROCr has ended already, device code's destructors run and everything is left to the end of
  * the process instead. Thread-safe. */
 void atmi_context_stop(atmi_context_t *context);
+/* Whether any thread is in the middle of an operation. For guesses: the answer may be old when it comes. */
+bool atmi_context_is_busy(const atmi_context_t *context);
 
 #endif

@@ -56,10 +56,25 @@ static void recurse(void) {
   printf("%d\n", result);
 }
 
+static void miss_nothing(void) {
+#pragma omp target map(tofrom : array)
+  array[0] = 1;
+}
+
 /* A construct that nobody waits for, and that has not begun when the program ends. */
 static void leave_behind(void) {
 #pragma omp target nowait map(tofrom : array)
   array[0] = 1;
+}
+
+/* The same behind another one: it may have begun, and take its time. */
+static void leave_running(void) {
+  static int long_array[20000];
+  miss_nothing();
+#pragma omp target teams distribute parallel for nowait map(tofrom : long_array)
+  for (int i = 0; i < 20000; i++)
+    for (int k = 0; k < 50; k++)
+      long_array[i] = long_array[i] * 3 + k;
 }
 
 /* A pointer in a struct is set on the device when what it points to is mapped. */
@@ -157,11 +172,20 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     void (*run)(void);
-  } parts[] = {{"extend", extend},   {"miss", miss},       {"far", far},
-               {"where", say_where}, {"misuse", misuse},   {"keep", keep},
-               {"attach", attach},   {"pin", pin},         {"pin-other", pin_other},
-               {"require", require}, {"recurse", recurse}, {"leave-behind", leave_behind},
-               {"stray", stray}};
+  } parts[] = {{"extend", extend},
+               {"miss", miss},
+               {"far", far},
+               {"where", say_where},
+               {"misuse", misuse},
+               {"keep", keep},
+               {"attach", attach},
+               {"pin", pin},
+               {"pin-other", pin_other},
+               {"require", require},
+               {"recurse", recurse},
+               {"leave-behind", leave_behind},
+               {"stray", stray},
+               {"leave-running", leave_running}};
   for (size_t i = 0; argc > 1 && i < sizeof parts / sizeof *parts; i++)
     if (!strcmp(argv[1], parts[i].name))
       parts[i].run();
