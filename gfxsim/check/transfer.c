@@ -19,6 +19,9 @@ static const gs_rule_t lost_rule = {"transfer", "lost", GS_SEVERITY_WARNING,
 static const gs_rule_t stale_rule = {"transfer", "stale", GS_SEVERITY_WARNING,
                                      "Mapped data that the host changed and a kernel read as it was before"};
 
+static const gs_rule_t undone_rule = {"transfer", "undone", GS_SEVERITY_WARNING,
+                                      "The host's change of mapped data, which a copy from the device undid"};
+
 /* Of a byte. */
 enum {
   WRITTEN = GS_MAPPED_WRITTEN,
@@ -30,6 +33,7 @@ enum {
   SAME = 64,   /* what came was not the runtime's own, as pointers are */
   SENT = 128,  /* to the device, and not counted as read or unread yet */
   SERVED = GS_MAPPED_SERVED,
+  UNDOES = 512, /* what came is what the host had, and has changed */
 };
 
 /* Bytes of a mapping whose flags one kernel at a time sets; and of which it is kept, together, that an access
@@ -51,6 +55,10 @@ typedef struct mapping {
   uint64_t patience;       /* or so many regions more */
   uint64_t stale;          /* bytes, of these */
   uint64_t first_stale;    /* offset */
+  uint64_t undone;         /* bytes that copies to the host have put back, and nobody was told of; */
+  uint64_t first_undone;   /* offset */
+  atomic_bool *any_undone; /* the transfer's */
+  gfxsim_stack_t wanted;   /* who has asked for a copy to the host last */
   _Atomic uint64_t writer; /* program counter of who wrote it first, since it was copied */
   uint16_t *flags;
   uint8_t *host_had, *device_had;
@@ -76,6 +84,7 @@ struct gs_transfer {
   gs_variable_t *variables;
   bool any;                       /* somebody says what is mapped */
   uint64_t region;                /* how many have started */
+  atomic_bool any_undone;         /* of some mapping */
   _Atomic uint64_t copies, bytes; /* of all copy engines */
   pthread_mutex_t writers_lock;   /* of what follows */
   writer_t writer[WRITERS];
@@ -154,7 +163,7 @@ static gs_variable_t *find_variable(gs_transfer_t *transfer, const char *name, c
   return variable;
 }
 
-static mapping_t *make_mapping(const gs_transfer_t *transfer, uint64_t device, uint64_t bytes, uint64_t host,
+static mapping_t *make_mapping(gs_transfer_t *transfer, uint64_t device, uint64_t bytes, uint64_t host,
                                gs_variable_t *variable) {
   mapping_t *mapping = variable ? calloc(1, sizeof *mapping) : NULL;
   uint16_t *shadow = mapping && bytes <= SIZE_MAX / 4 ? calloc(2 * sizeof *shadow, bytes) : NULL;
@@ -172,6 +181,7 @@ static mapping_t *make_mapping(const gs_transfer_t *transfer, uint64_t device, u
   mapping->end = device + bytes;
   mapping->host = host;
   mapping->region = transfer->region;
+  mapping->any_undone = &transfer->any_undone;
   mapping->compared_end = bytes; /* there is nothing yet that could be old */
   mapping->variable = variable;
   mapping->flags = shadow;
@@ -256,7 +266,11 @@ static void arrive(mapping_t *mapping, uint64_t i) {
     mapping->host_had[i] = mapping->device_had[i];
     *flags |= KNOWN;
   }
-  *flags &= (uint16_t) ~(WANTED | CAME | SAME);
+  if (*flags & UNDOES && !mapping->undone++) {
+    mapping->first_undone = i;
+    atomic_store_explicit(mapping->any_undone, true, memory_order_relaxed);
+  }
+  *flags &= (uint16_t) ~(WANTED | CAME | SAME | UNDOES);
 }
 
 static void note_sent(mapping_t *mapping, uint64_t first, uint64_t bytes) {
@@ -421,6 +435,43 @@ static void tell_lost(gs_transfer_t *transfer, const gs_variable_t *variable, ui
   gs_findings_tell(transfer->findings, found, &finding);
 }
 
+static void tell_undone(gs_transfer_t *transfer, mapping_t *mapping) {
+  const gs_variable_t *variable = mapping->variable;
+  const gfxsim_stack_t *stack = &mapping->wanted;
+  const uint64_t undone = mapping->undone;
+  if (!undone)
+    return;
+  mapping->undone = 0;
+  const gs_key_t key = {
+      .rule = &undone_rule, .pc = {stack->depth ? stack->frame[0] : 0}, .object = {(uintptr_t)variable}};
+  gs_found_t *found = gs_findings_meet(transfer->findings, &key, 1);
+  char name[GS_BLOCK_NAME + 8];
+  if (!found)
+    return;
+  gs_finding_t finding = {.hint =
+                              "`target update to` behind the change; or map(to:), or no copy back of these, "
+                              "where no kernel changes them"};
+  finding.side[0] = (gs_side_t){.actor = GS_ACTOR_HOST, .stack = *stack};
+  write_name(variable, name, sizeof name);
+  snprintf(finding.title, sizeof finding.title,
+           "Change by the host undone: %" PRIu64 " bytes of %s, the first at offset %" PRIu64, undone, name,
+           mapping->first_undone);
+  snprintf(finding.detail[0], sizeof finding.detail[0],
+           "A copy from the device has brought what they were when they were copied there last");
+  write_declaration(variable, finding.detail[1], sizeof finding.detail[1]);
+  gs_findings_tell(transfer->findings, found, &finding);
+}
+
+void gs_transfer_tell_undone(gs_transfer_t *transfer) {
+  if (!transfer || !atomic_load_explicit(&transfer->any_undone, memory_order_relaxed))
+    return;
+  pthread_rwlock_wrlock(&transfer->lock);
+  atomic_store(&transfer->any_undone, false);
+  for (size_t i = 0; i < transfer->count; i++)
+    tell_undone(transfer, transfer->at[i]);
+  pthread_rwlock_unlock(&transfer->lock);
+}
+
 static uint64_t hash_of(const uint8_t *data, uint64_t bytes) {
   uint64_t hash = UINT64_C(14695981039346656037);
   for (uint64_t i = 0; i < bytes; i++)
@@ -448,7 +499,7 @@ static uint64_t end_mapping(mapping_t *mapping, gs_read_device_t *read_device, v
 }
 
 void gs_transfer_note(gs_transfer_t *transfer, gfxsim_mapping_t what, uint64_t device, uint64_t bytes,
-                      gs_read_device_t *read_device, void *context) {
+                      const gfxsim_stack_t *stack, gs_read_device_t *read_device, void *context) {
   if (!transfer)
     return;
   uint64_t lost = 0, pc = 0;
@@ -461,11 +512,15 @@ void gs_transfer_note(gs_transfer_t *transfer, gfxsim_mapping_t what, uint64_t d
       bytes = mapping->end - device;
     switch (what) {
     case GFXSIM_MAPPING_SENT: note_sent(mapping, first, bytes); break;
-    case GFXSIM_MAPPING_WANTED: note_wanted(mapping, first, bytes); break;
+    case GFXSIM_MAPPING_WANTED:
+      mapping->wanted = *stack;
+      note_wanted(mapping, first, bytes);
+      break;
     case GFXSIM_MAPPING_USED: note_used(transfer, mapping, first, bytes); break;
     case GFXSIM_MAPPING_LOADED: note_loaded(mapping, read_device, context); break;
     case GFXSIM_MAPPING_REGION: break;
     case GFXSIM_MAPPING_ENDS:
+      tell_undone(transfer, mapping);
       lost = end_mapping(mapping, read_device, context);
       variable = mapping->variable;
       pc = atomic_load(&mapping->writer);
@@ -527,9 +582,25 @@ static void come(mapping_t *mapping, uint64_t first, const uint8_t *data, uint64
   }
 }
 
+/* Which bytes of `data`, about to go to the host, are what that had, no kernel has changed, and the host has?
+ */
+static void mark_undone(mapping_t *mapping, uint64_t first, const uint8_t *data, uint64_t bytes) {
+  uint8_t *now = mapping->is_copied ? malloc(PIECE) : NULL;
+  uint64_t at = first, count;
+  for (; now && (count = find_piece(mapping, &at, first + bytes)); at += count) {
+    const bool is_there = read_host(mapping->host + at, now, count);
+    for (uint64_t i = at; is_there && i < at + count; i++)
+      if (mapping->flags[i] & KNOWN && !(mapping->flags[i] & WRITTEN) &&
+          data[i - first] == mapping->host_had[i] && now[i - at] != mapping->host_had[i])
+        mapping->flags[i] |= UNDOES;
+  }
+  free(now);
+}
+
 /* `data` goes to the host, or anywhere else. */
 static void go(mapping_t *mapping, uint64_t first, const uint8_t *data, uint64_t bytes) {
   bool unchanged = true;
+  mark_undone(mapping, first, data, bytes);
   unsettle(mapping, first, bytes);
   for (uint64_t i = first; i < first + bytes; i++) {
     uint16_t *flags = &mapping->flags[i];

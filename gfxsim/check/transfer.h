@@ -23,11 +23,13 @@ void gs_transfer_listen(gs_transfer_t *transfer);
  * memory for it nothing is followed. All that follow are thread-safe. */
 void gs_transfer_map(gs_transfer_t *transfer, uint64_t device, uint64_t bytes, const char *name,
                      const char *file, uint32_t line, uint64_t host);
-/* See gfxsim_note_mapping_t. `read_device` copies from device memory for MAPPING_ENDS; false: it cannot be
- * read. */
+/* See gfxsim_note_mapping_t. `stack`: where the program asks for it; `read_device` copies from device memory
+ * for MAPPING_ENDS; false: it cannot be read. */
 typedef bool gs_read_device_t(void *context, uint64_t address, void *to, uint64_t bytes);
 void gs_transfer_note(gs_transfer_t *transfer, gfxsim_mapping_t what, uint64_t device, uint64_t bytes,
-                      gs_read_device_t *read_device, void *context);
+                      const gfxsim_stack_t *stack, gs_read_device_t *read_device, void *context);
+/* Tells of changes by the host that copies have undone since it was called last. */
+void gs_transfer_tell_undone(gs_transfer_t *transfer);
 /* What the host has, where a kernel has written the device's copy, and nobody brought that back. */
 typedef struct gs_old {
   const void *variable;    /* of the tool */

@@ -109,6 +109,9 @@ void gs_machine_remove_doorbells(gs_machine_t *machine, const void *start);
 HSAKMT_STATUS gs_machine_wait(gs_machine_t *machine, const uint32_t *list, uint32_t count, bool all,
                               uint32_t milliseconds, uint64_t *ages);
 
+/* Memory is about to go: what the host has read of its old copies is compared with it now, if at all. */
+void gs_machine_compare_reads(gs_machine_t *machine);
+
 /* Prints to standard error what was counted since it was printed last, if anything is counted. */
 void gs_machine_print_costs(gs_machine_t *machine);
 

@@ -670,6 +670,7 @@ HSAKMT_STATUS gs_memory_grant(gs_memory_t *memory, void *address, uint32_t gpus,
 HSAKMT_STATUS gs_memory_unmap(gs_memory_t *memory, void *address) {
   HSAKMT_STATUS status = HSAKMT_STATUS_INVALID_PARAMETER;
   count(memory, GS_COST_MAP, 1);
+  gs_machine_compare_reads(memory->machine);
   pthread_mutex_lock(&memory->lock);
   gs_buffer_t *buffer = find_buffer(memory, (uintptr_t)address, 0, true);
   if (buffer) {

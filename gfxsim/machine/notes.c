@@ -93,6 +93,25 @@ void gfxsim_note_allocate(uint64_t address, uint64_t bytes, const char *call, co
     gs_init_came(check, address, address + bytes);
 }
 
+/* Copies from the memory of whichever GPU has it. */
+static bool read_device(void *context, uint64_t address, void *to, uint64_t bytes) {
+  const gs_machine_t *machine = context;
+  bool found = false;
+  for (uint32_t i = 0; i < machine->gpu_count && !found; i++) {
+    gs_vm_reader_t reader;
+    gs_vm_reader_register(gs_device_vm(machine->gpu[i].device), &reader);
+    const gs_vm_map_t *map = gs_vm_reader_enter(&reader);
+    const void *from =
+        gs_vm_find_mapped(map, address) ? gs_vm_translate(map, address, bytes, GS_VM_READ) : NULL;
+    found = from != NULL;
+    if (found)
+      memcpy(to, from, bytes);
+    gs_vm_reader_leave(&reader);
+    gs_vm_reader_unregister(&reader);
+  }
+  return found;
+}
+
 /* Kernels that run may need what is freed. */
 static void tell_kernels(gs_machine_t *machine, gs_check_t *check, uint64_t address,
                          const gfxsim_stack_t *stack) {
@@ -133,23 +152,9 @@ void gfxsim_note_access(uint64_t address, uint64_t nodes, const gfxsim_stack_t *
   gs_copies_share(check, address, gpus, stack);
 }
 
-/* Copies from the memory of whichever GPU has it. */
-static bool read_device(void *context, uint64_t address, void *to, uint64_t bytes) {
-  const gs_machine_t *machine = context;
-  bool found = false;
-  for (uint32_t i = 0; i < machine->gpu_count && !found; i++) {
-    gs_vm_reader_t reader;
-    gs_vm_reader_register(gs_device_vm(machine->gpu[i].device), &reader);
-    const gs_vm_map_t *map = gs_vm_reader_enter(&reader);
-    const void *from =
-        gs_vm_find_mapped(map, address) ? gs_vm_translate(map, address, bytes, GS_VM_READ) : NULL;
-    found = from != NULL;
-    if (found)
-      memcpy(to, from, bytes);
-    gs_vm_reader_leave(&reader);
-    gs_vm_reader_unregister(&reader);
-  }
-  return found;
+void gs_machine_compare_reads(gs_machine_t *machine) {
+  if (machine->check)
+    gs_host_read_tell(machine->check->host_read, read_device, machine);
 }
 
 void gfxsim_note_map(uint64_t address, uint64_t bytes, const char *name, const char *file, uint32_t line,
@@ -169,11 +174,12 @@ void gfxsim_note_mapping(uint32_t what, uint64_t address, uint64_t bytes) {
   gs_check_t *check = open_check(&machine);
   if (!check)
     return;
+  const gfxsim_stack_t stack = with_caller(&(const gfxsim_stack_t){.depth = 0});
   gs_host_read_tell(check->host_read, read_device, machine);
   if (what == GFXSIM_MAPPING_REGION)
     gs_transfer_region(check->transfer);
   else
-    gs_transfer_note(check->transfer, (gfxsim_mapping_t)what, address, bytes, read_device, machine);
+    gs_transfer_note(check->transfer, (gfxsim_mapping_t)what, address, bytes, &stack, read_device, machine);
 }
 
 void gfxsim_note_brought(uint64_t address, uint64_t host, uint64_t bytes) {
@@ -186,8 +192,10 @@ void gfxsim_note_brought(uint64_t address, uint64_t host, uint64_t bytes) {
 void gfxsim_note_returns(uint64_t code) {
   gs_machine_t *machine;
   gs_check_t *check = open_check(&machine);
-  if (check)
-    gs_host_read_returns(check->host_read, code);
+  if (!check)
+    return;
+  gs_transfer_tell_undone(check->transfer);
+  gs_host_read_returns(check->host_read, code);
 }
 
 void gfxsim_note_copy(const gfxsim_copy_t *copy, const char *call, const gfxsim_stack_t *stack) {

@@ -44,8 +44,10 @@ static void __attribute__((destructor)) at_exit(void) {
     gs_device_print_stats(machine->gpu[i].device, stderr);
     gs_device_flush_trace(machine->gpu[i].device);
   }
-  if (machine)
+  if (machine) {
     gs_machine_print_costs(machine);
+    gs_machine_compare_reads(machine);
+  }
   const int status = library.check ? gs_check_finish(library.check) : 0;
   pthread_mutex_unlock(&library.lock);
   if (!status)

@@ -37,8 +37,8 @@ bool atmi_context_is_busy(const atmi_context_t *context) {
 }
 
 /* When a program ends, other threads of it may be between their look at the state and taking a stream, which
- * is when atmi_context_is_busy sees them. Seeing them earlier would cost every call; in a program with threads they get
- * time instead. */
+ * is when atmi_context_is_busy sees them. Seeing them earlier would cost every call; in a program with
+ * threads they get time instead. */
 static void let_pass(const atmi_context_t *context) {
   bool shared = false;
   for (uint32_t i = 0; i < context->machine.device_count; i++)

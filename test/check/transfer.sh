@@ -4,7 +4,7 @@
 # FOLDER LEVEL... ($OMP_CC compiles)
 #
 # Comments in the source: "expect: REGEX": lines, in this order; @LINE@ is the number of the line that has LINE in a comment.
-# Where one of them begins with "Stale" or "Never", there is one finding. Of the twin there is none, and no such line.
+# Where one of them begins with "Stale", "Never" or "Change", there is one finding. Of the twin there is none, and no such line.
 set -eu
 run=$1 source=$2 folder=$3
 shift 3
@@ -16,7 +16,7 @@ line=$(grep -n '/\* LINE \*/$' "$source" | cut -d: -f1)
 sed -n 's,^[ /*]*expect: \(.*\),\1,p' "$source" | sed "s,@LINE@,$line,g" >"$folder/$name.expected"
 [ "$(grep -o 'expect: ' "$source" | wc -l)" = "$(wc -l <"$folder/$name.expected")" ] || complain "lines of its comment are joined"
 [ -s "$folder/$name.expected" ] || complain "expects nothing"
-findings=$(grep -cE '^(Stale|Never)' "$folder/$name.expected" || true)
+findings=$(grep -cE '^(Stale|Never|Change)' "$folder/$name.expected" || true)
 
 compare() { # LOG: the expected lines in their order
   from=1
