@@ -555,15 +555,19 @@ bool map_table_nearest(map_table_t *table, const void *host, map_entry_view_t *v
 
 bool map_table_nearest_on_device(map_table_t *table, uintptr_t device, map_entry_view_t *view) {
   map_place_t place = {0, 0};
-  view->device = 0;
+  uintptr_t nearest = UINTPTR_MAX;
   atmi_spin_lock(&table->lock);
   for (map_entry_t *entry; (entry = map_index_each(&table->index, &place));) {
     uintptr_t begin = has_memory(entry) ? map_entry_device(entry, entry->begin) : 0;
-    if (begin <= device && begin > view->device)
+    uintptr_t end = begin + (entry->end - entry->begin);
+    uintptr_t distance = device < begin ? begin - device : device < end ? 0 : device - end + 1;
+    if (begin && distance < nearest) {
+      nearest = distance;
       *view = view_of(entry);
+    }
   }
   atmi_spin_unlock(&table->lock);
-  return view->device;
+  return nearest != UINTPTR_MAX;
 }
 
 bool map_table_first_in(map_table_t *table, const void *host, uint64_t bytes, map_entry_view_t *view) {

@@ -71,7 +71,7 @@ bool map_table_visit(map_table_t *table, void (*visit)(void *context, const map_
 /* The entry that contains the address, or else the nearest one, of those that have device memory. False if
  * there is none. For messages. */
 bool map_table_nearest(map_table_t *table, const void *host, map_entry_view_t *entry);
-/* The one that begins nearest of those that begin at or before an address of the device; likewise. */
+/* The one that is nearest to an address of the device; likewise. */
 bool map_table_nearest_on_device(map_table_t *table, uintptr_t device, map_entry_view_t *entry);
 
 /* The first entry that has any of [host, host + bytes). False if there is none. */

@@ -75,8 +75,8 @@ struct atmi_device {
   void *allocator; /* state of ockl's allocator, of kernels that call by hostcall; there when a queue is
                       prepared */
 
-  /* Of whoever maps data, set before any kernel runs; NULL: nobody. The nearest mapped data that begin at or
-   * before the address; false if there are none. Called from HSA's thread that reports a fault. */
+  /* Of whoever maps data, set before any kernel runs; NULL: nobody. The mapped data that are nearest to the
+   * address; false if there are none. Called from HSA's thread that reports a fault. */
   bool (*name_mapped)(void *maps, uint64_t address, atmi_mapped_t *mapped);
   void *maps;
 

@@ -241,6 +241,11 @@ static void describe_origin(const void *host, char *text, size_t size) {
     snprintf(text, size, ", the copy of host memory at %p", host);
 }
 
+/* How far an address is outside of memory of which it is `into` bytes behind the beginning; 0: it is not. */
+static uint64_t distance_of(int64_t into, uint64_t bytes) {
+  return into < 0 ? -(uint64_t)into : (uint64_t)into < bytes ? 0 : (uint64_t)into - bytes + 1;
+}
+
 /* The driver tells only the page of an address. An access of its first byte looks the same. */
 static bool is_page(uint64_t address) {
   return !(address % PAGE_BYTES);
@@ -248,13 +253,17 @@ static bool is_page(uint64_t address) {
 
 /* "nearest: byte 3 of <what>", or "12 bytes behind the end of <what>"; more than that if only the page is
  * known. */
-static void add_distance(atmi_text_t *report, bool page, uint64_t into, uint64_t bytes, const char *what) {
-  if (into < bytes)
+static void add_distance(atmi_text_t *report, bool page, int64_t into, uint64_t bytes, const char *what) {
+  if (distance_of(into, bytes))
+    atmi_text_add(report, ATMI_BREAK "nearest:  %s%llu bytes %s %s",
+                  !page      ? ""
+                  : into < 0 ? "at most "
+                             : "at least ",
+                  (unsigned long long)(into < 0 ? -into : into - (int64_t)bytes),
+                  into < 0 ? "in front of" : "behind the end of", what);
+  else
     atmi_text_add(report, ATMI_BREAK "nearest:  byte %llu%s of %s", (unsigned long long)into,
                   page ? " or a later one" : "", what);
-  else
-    atmi_text_add(report, ATMI_BREAK "nearest:  %s%llu bytes behind the end of %s", page ? "at least " : "",
-                  (unsigned long long)(into - bytes), what);
 }
 
 /* Whether HSA_XNACK=1 could give the device all of the host's memory: one GPU that cannot switch prevents it.
@@ -284,9 +293,9 @@ static bool is_host_address(const void *address) {
   return atmi_process_memory_read(address, &byte, 1);
 }
 
-/* The nearest memory of the device that begins at or before the address: `*into` is how far behind its
- * beginning that is, UINT64_MAX if there is none. Mapped data may share an allocation. */
-static void describe_nearest(atmi_device_t *device, uint64_t address, uint64_t *into, uint64_t *bytes,
+/* The nearest memory of the device: `*into` is how far behind its beginning the address is, which may be
+ * less than 0 of what is mapped; INT64_MAX if there is none. Mapped data may share an allocation. */
+static void describe_nearest(atmi_device_t *device, uint64_t address, int64_t *into, uint64_t *bytes,
                              char *what, size_t size) {
   atmi_allocation_t near = {0};
   atmi_variable_t variable = {0};
@@ -296,22 +305,24 @@ static void describe_nearest(atmi_device_t *device, uint64_t address, uint64_t *
   bool has_variable = atmi_memory_nearest_variable(&device->memory, address, &variable);
   bool has_mapped = device->name_mapped && device->name_mapped(device->maps, address, &mapped);
   uint64_t begin = (uint64_t)(uintptr_t)near.pointer;
-  *into = UINT64_MAX;
+  *into = INT64_MAX;
   *bytes = 0;
   *what = 0;
   if (has_variable && (!has_near || variable.begin > begin)) {
     snprintf(what, size, "variable %s (%llu bytes)", variable.name, (unsigned long long)variable.bytes);
-    *into = address - variable.begin;
+    *into = (int64_t)(address - variable.begin);
     *bytes = variable.bytes;
-  } else if (has_mapped && mapped.begin >= begin) {
+  } else if (has_mapped && (!has_near || mapped.begin - begin < near.bytes ||
+                            distance_of((int64_t)(address - mapped.begin), mapped.bytes) <=
+                                distance_of((int64_t)(address - begin), near.bytes))) {
     snprintf(what, size, "%s (%llu bytes)", mapped.name, (unsigned long long)mapped.bytes);
-    *into = address - mapped.begin;
+    *into = (int64_t)(address - mapped.begin);
     *bytes = mapped.bytes;
   } else if (has_near) {
     describe_origin(near.host, origin, sizeof origin);
     snprintf(what, size, "an allocation of %llu bytes at 0x%llx%s", (unsigned long long)near.bytes,
              (unsigned long long)begin, origin);
-    *into = address - begin;
+    *into = (int64_t)(address - begin);
     *bytes = near.bytes;
   }
 }
@@ -319,15 +330,17 @@ static void describe_nearest(atmi_device_t *device, uint64_t address, uint64_t *
 /* The memory at the address or near it, and what to do. Returns where that memory begins; 0: there is none.
  */
 static uint64_t add_place(atmi_text_t *report, atmi_device_t *device, uint64_t address, const char **advice) {
-  uint64_t into, bytes;
+  int64_t into;
+  uint64_t bytes;
   char what[512], name[256];
   const void *pointer = (const void *)(uintptr_t)address;
   describe_nearest(device, address, &into, &bytes, what, sizeof what);
-  bool near = into < bytes || into - bytes < FAR_AWAY_BYTES;
-  *advice = into < bytes ? ""
-            : near       ? "does an index go too far, or is too little mapped?"
-                         : "is everything that the region uses mapped?";
-  bool of_host = into >= bytes && is_host_address(pointer);
+  const uint64_t distance = distance_of(into, bytes);
+  bool near = distance <= FAR_AWAY_BYTES;
+  *advice = !distance ? ""
+            : near    ? "does an index go too far, or is too little mapped?"
+                      : "is everything that the region uses mapped?";
+  bool of_host = distance && is_host_address(pointer);
   if (of_host) {
     atmi_text_add(report, ATMI_BREAK "address:  it is an address of the host's memory");
     /* Of a page, the variable at its beginning is hardly the one. */
@@ -342,15 +355,16 @@ static uint64_t add_place(atmi_text_t *report, atmi_device_t *device, uint64_t a
     atmi_text_add(report, ATMI_BREAK "%s",
                   address < NULL_BYTES ? "address:  a null pointer, or near one"
                                        : "nearest:  the program has no device memory near this address");
-  return near ? address - into : 0;
+  return near ? address - (uint64_t)into : 0;
 }
 
 /* Where an argument points, if that is not what the report has named. */
 static void add_pointee(atmi_text_t *report, atmi_device_t *device, uint64_t pointer, uint64_t named) {
-  uint64_t into, bytes;
+  int64_t into;
+  uint64_t bytes;
   char what[512];
   describe_nearest(device, pointer, &into, &bytes, what, sizeof what);
-  if (into < bytes && pointer - into != named)
+  if (!distance_of(into, bytes) && pointer - (uint64_t)into != named)
     atmi_text_add(report, ", at byte %llu of %s", (unsigned long long)into, what);
 }
 

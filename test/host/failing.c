@@ -24,6 +24,14 @@ static void stray(void) {
   other[1] = array[index];
 }
 
+/* The same in front of what is mapped. */
+static void stray_in_front(void) {
+  static double values[400 << 10];
+  long index = array[0] + 99;
+#pragma omp target map(tofrom : values [100:300 << 10]) firstprivate(index)
+  values[100] = values[index];
+}
+
 static void far(void) {
 #pragma omp target device(17)
   {}
@@ -185,6 +193,7 @@ int main(int argc, char **argv) {
                {"recurse", recurse},
                {"leave-behind", leave_behind},
                {"stray", stray},
+               {"stray-in-front", stray_in_front},
                {"leave-running", leave_running}};
   for (size_t i = 0; argc > 1 && i < sizeof parts / sizeof *parts; i++)
     if (!strcmp(argv[1], parts[i].name))

@@ -62,6 +62,9 @@ says ': memory fault at address 0x'
 says ' bytes behind the end of variable (array|other), .*failing\.c line [0-9]+ \(256 bytes\)$'
 says 'argument: argument [0-9] of the kernel points (at most )?[0-9]+ bytes below'
 
+on_device 134 "$failing" stray-in-front
+says '(at most )?(8|[0-9]{4}) bytes in front of variable values\[100:300 << 10\], .*failing\.c line [0-9]+ \(2457600 bytes\)$'
+
 # A stack whose size the compiler could not know (code object 5) is told of.
 if [ "$version" -ge 18 ]; then
   on_device 134 "$failing" recurse

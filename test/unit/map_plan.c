@@ -1026,17 +1026,20 @@ static bool is_nearest(void) {
   return map_table_nearest(table, data[1][1] + WORDS, &entry) && entry.begin == (uintptr_t)data[1][1];
 }
 
-/* Of two that begin below an address of the device, the nearer one. */
+/* That has an address of the device, or is next to it on either side. */
 static bool is_nearest_there(void) {
-  map_entry_view_t entry, other;
+  const uintptr_t bytes = WORDS * sizeof **data[1];
+  map_entry_view_t entry, before, behind;
   void *there;
   if (!map_table_find(table, data[1][0], 8, &there) ||
       !map_table_nearest_on_device(table, (uintptr_t)there + 9, &entry) ||
-      entry.begin != (uintptr_t)data[1][0] || entry.device != (uintptr_t)there)
+      !map_table_nearest_on_device(table, (uintptr_t)there - 1, &before) ||
+      !map_table_nearest_on_device(table, (uintptr_t)there + bytes, &behind))
     return false;
-  return map_table_nearest_on_device(table, UINTPTR_MAX, &other) && other.device >= entry.device &&
-         map_table_nearest_on_device(table, (uintptr_t)there, &entry) && entry.device == (uintptr_t)there &&
-         (!map_table_nearest_on_device(table, (uintptr_t)there - 1, &other) || other.device < entry.device);
+  const bool is_before =
+      before.device == (uintptr_t)there || before.device + (before.end - before.begin) == (uintptr_t)there;
+  const bool is_behind = behind.device == (uintptr_t)there || behind.device == (uintptr_t)there + bytes;
+  return entry.begin == (uintptr_t)data[1][0] && entry.device == (uintptr_t)there && is_before && is_behind;
 }
 
 static bool is_there(void) {
