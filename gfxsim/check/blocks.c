@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/text.h"
+
 /* As many freed blocks are remembered; and so many versions one object has, at least. */
 enum { MOST_FREED = 16384, VERSION_BITS = 40 };
 
@@ -160,6 +162,13 @@ void gs_blocks_name(gs_blocks_t *blocks, uint64_t address, const char *name, con
     block->line = line;
   }
   pthread_rwlock_unlock(&blocks->lock);
+}
+
+uint64_t gs_block_identity(const gs_block_note_t *block) {
+  const uint64_t is_name = UINT64_C(1) << 63; /* numbers of blocks do not come so far */
+  if (!*block->name)
+    return block->id;
+  return is_name | (gs_text_hash(gs_text_hash(GS_TEXT_HASH ^ block->line, block->file), block->name));
 }
 
 /* The block whose pages contain `address`: one that lives before one that was freed, the newest first. */

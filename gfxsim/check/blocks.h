@@ -74,6 +74,10 @@ void gs_blocks_share(gs_blocks_t *blocks, uint64_t address, const gfxsim_stack_t
 /* What is at `address`, which lies in the newest block there, is called so. Thread-safe. */
 void gs_blocks_name(gs_blocks_t *blocks, uint64_t address, const char *name, const char *file, uint32_t line);
 
+/* A number for which reports about blocks are told once: what is mapped again and again is one variable, if
+ * its name is known. */
+uint64_t gs_block_identity(const gs_block_note_t *block);
+
 /* The newest live block that contains `address`. False when there is none. Thread-safe. */
 bool gs_blocks_find(gs_blocks_t *blocks, uint64_t address, gs_block_note_t *block);
 

@@ -184,8 +184,12 @@ static void tell(gs_wave_t *w, const wrong_t *wrong, gs_found_t *found) {
   if (!finding.about_block)
     describe_offset(wrong, finding.detail[0], sizeof finding.detail[0]);
   if (wrong->kind == KIND_PRIVATE)
-    finding.hint = "if calls or run-time arrays need more, LIBOMPTARGET_STACK_SIZE sets it for OpenMP, and "
-                   "hipLimitStackSize for HIP";
+    finding.hint =
+        w->env->dynamic_stack
+            ? "if calls or run-time arrays need more, LIBOMPTARGET_STACK_SIZE sets it for OpenMP, and "
+              "hipLimitStackSize for HIP"
+            : "does an index go beyond a variable? The compiler says that this is enough for all calls "
+              "that it knows of, and no environment variable makes it more";
   if (wrong->kind == KIND_NOTHING)
     describe_nothing(&finding);
   if (wrong->kind == KIND_FOREIGN)
@@ -203,8 +207,9 @@ static void tell(gs_wave_t *w, const wrong_t *wrong, gs_found_t *found) {
 static void report(gs_wave_t *w, const wrong_t *wrong) {
   if (!wrong->lanes)
     return;
-  const gs_key_t key = {
-      .rule = &rules[wrong->kind], .pc = {w->pc}, .object = {wrong->block.id, wrong->rights}};
+  const gs_key_t key = {.rule = &rules[wrong->kind],
+                        .pc = {w->pc},
+                        .object = {gs_block_identity(&wrong->block), wrong->rights}};
   gs_found_t *found = gs_findings_meet(&gs_check_of(w)->findings, &key, gs_times(w, wrong->lanes));
   if (found)
     tell(w, wrong, found);

@@ -192,7 +192,8 @@ static uint64_t hash_of_lines(const gs_finding_t *finding, const char *title) {
   const gs_side_t *sides = finding->side;
   if (!finding->by_line || sides[0].actor != GS_ACTOR_WAVE || !*sides[0].place.source)
     return 0;
-  uint64_t hash = gs_text_hash(GS_TEXT_HASH ^ (finding->about_block ? finding->block.id : 0), title);
+  uint64_t hash =
+      gs_text_hash(GS_TEXT_HASH ^ (finding->about_block ? gs_block_identity(&finding->block) : 0), title);
   hash = gs_text_hash(hash, sides[1].what);
   return gs_text_hash(hash, sides[1].actor == GS_ACTOR_WAVE ? sides[1].place.source : "");
 }

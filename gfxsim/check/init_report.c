@@ -177,7 +177,8 @@ void gs_init_report_copy(gs_check_t *check, uint64_t start, uint64_t end) {
   const gs_origin_t stored = origin_of(check->init, number);
   gs_block_note_t block = {.id = 0};
   const bool known = gs_blocks_find(&check->blocks, first, &block);
-  const gs_key_t key = {.rule = &rules[GS_USE_HOST], .pc = {stored.pc}, .object = {block.id}};
+  const gs_key_t key = {
+      .rule = &rules[GS_USE_HOST], .pc = {stored.pc}, .object = {gs_block_identity(&block)}};
   gs_found_t *found = gs_findings_meet(&check->findings, &key, 1);
   if (!found)
     return;

@@ -324,6 +324,7 @@ void gs_group_start(gs_group_t *group, const gs_run_t *run, uint64_t index) {
       .context = device->ops.context,
       .watch = run->watch,
       .gws = &run->device->gws,
+      .dynamic_stack = kernel->properties & GS_KERNEL_DYNAMIC_STACK,
   };
   if (GS_UNLIKELY(run->watched != NULL))
     group->env.watched = run->watch->group_begins(run->watch->context, run->watched, index, group->wave_count,

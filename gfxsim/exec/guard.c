@@ -45,6 +45,8 @@ static struct {
   _Atomic unsigned generation;
 } held;
 
+static _Atomic(void (*)(uintptr_t address)) explanation;
+
 /* The move after which this thread has last repeated a store: one that faults again is at fault. */
 static _Thread_local volatile unsigned repeated_after;
 
@@ -197,6 +199,9 @@ static void pass_on(int number, siginfo_t *info, void *context) {
     /* The default action, on the instruction that faulted: it faults again when this handler returns. */
     struct sigaction action = {.sa_handler = SIG_DFL};
     sigaction(number, &action, NULL);
+    void (*explain)(uintptr_t) = atomic_load(&explanation);
+    if (explain && number == SIGSEGV && info->si_code > 0)
+      explain((uintptr_t)info->si_addr);
   }
 }
 
@@ -255,6 +260,10 @@ static void come_first(void) {
   previous[0] = action;
   action = action_of_ours();
   sigaction(SIGSEGV, &action, NULL);
+}
+
+void gs_guard_explain(void (*explain)(uintptr_t address)) {
+  atomic_store(&explanation, explain);
 }
 
 void gs_guard_hold(const void *start, size_t size) {

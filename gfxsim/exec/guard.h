@@ -39,6 +39,10 @@ void gs_guard_unwatch(void);
 void gs_guard_hold(const void *start, size_t size);
 void gs_guard_release(void);
 
+/* Has a fault that nobody handles explained, by its address, before the program ends by it. In the handler,
+ * in the thread that is at fault; NULL: nobody does. */
+void gs_guard_explain(void (*explain)(uintptr_t address));
+
 /* Length in bytes of the instruction at `code` if it only stores a register or a constant into memory (plain
  * moves and exchanges, whose result nobody needs), else 0. Of x86-64; 0 on other processors. */
 size_t gs_guard_store_length(const uint8_t *code);

@@ -17,6 +17,8 @@ enum {
   GS_KERNEL_FLAT_SCRATCH_INIT = 1 << 5,
   GS_KERNEL_PRIVATE_SEGMENT_SIZE = 1 << 6,
   GS_KERNEL_WAVE32 = 1 << 10, /* waves of 32 lanes, on parts that have them */
+  /* Its compiler does not know how much private memory it needs: who launches it decides. */
+  GS_KERNEL_DYNAMIC_STACK = 1 << 11,
 };
 
 enum { GS_PRELOAD_MOST = GS_USER_REGISTERS };

@@ -119,6 +119,7 @@ typedef struct gs_wave_env {
   void *watched;                /* what that one knows of the workgroup, or NULL */
   gs_gws_t *gws;                /* the device's; NULL = it has none */
   struct gs_toll *toll;         /* the executing thread's, see toll.h; NULL = nobody counts */
+  bool dynamic_stack;           /* who launches the kernel decides how much private memory it has */
 } gs_wave_env_t;
 
 /* Turns of a group's waves that begin at the same instruction. Where one has come to a barrier, translated

@@ -882,6 +882,18 @@ static HSA_POINTER_TYPE type_of(const gs_buffer_t *buffer) {
   return is_pin(buffer) ? HSA_POINTER_REGISTERED_USER : HSA_POINTER_ALLOCATED;
 }
 
+bool gs_memory_is_hidden(gs_memory_t *memory, uint64_t address, uint32_t *node) {
+  if (pthread_mutex_trylock(&memory->lock))
+    return false;
+  const gs_buffer_t *buffer = find_allocated(memory, address, 1);
+  const bool is_hidden =
+      buffer && buffer->on_gpu && !buffer->flags.ui32.HostAccess && !buffer->flags.ui32.Scratch;
+  if (is_hidden)
+    *node = buffer->node;
+  pthread_mutex_unlock(&memory->lock);
+  return is_hidden;
+}
+
 HSAKMT_STATUS gs_memory_query(gs_memory_t *memory, const void *address, HsaPointerInfo *info) {
   memset(info, 0, sizeof *info);
   pthread_mutex_lock(&memory->lock);

@@ -151,6 +151,9 @@ HSAKMT_STATUS gs_memory_view(gs_memory_t *memory, const gs_import_t *wanted, uin
 /* Ends that. INVALID_PARAMETER if the GPU has no such access. */
 HSAKMT_STATUS gs_memory_end_view(gs_memory_t *memory, uint64_t address, uint64_t size, uint32_t gpu);
 
+/* Whether a GPU's memory is there that the host has no access to; and whose, by node. In a signal handler,
+ * too: it says no while others change what there is. */
+bool gs_memory_is_hidden(gs_memory_t *memory, uint64_t address, uint32_t *node);
 /* What is known about the buffer that contains `address`. */
 HSAKMT_STATUS gs_memory_query(gs_memory_t *memory, const void *address, HsaPointerInfo *info);
 HSAKMT_STATUS gs_memory_set_user_data(gs_memory_t *memory, const void *address, void *user_data);

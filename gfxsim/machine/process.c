@@ -1,6 +1,7 @@
 /* The process's machine: opened by a door, left behind by forks, and what happens when the process ends. */
 #include "machine/process.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -56,6 +57,17 @@ static void __attribute__((destructor)) at_exit(void) {
   _exit(status);
 }
 
+/* In the handler of the signal that ends the program. */
+static void explain_fault(uintptr_t address) {
+  gs_machine_t *machine = gs_machine_current();
+  uint32_t node;
+  if (machine && gs_memory_is_hidden(&machine->memory, address, &node))
+    gs_log("the host accesses memory of the GPU of node %" PRIu32 " at 0x%" PRIxPTR
+           ", which it cannot, as on a card without a large BAR: omp_target_memcpy, hipMemcpy or "
+           "hsa_memory_copy copy it; gfxsim-run --host-visible lets the host access it, --usm unified memory",
+           node, address);
+}
+
 /* The child would write the parent's buffered trace a second time. */
 static void before_fork(void) {
   gs_machine_t *machine = gs_machine_current();
@@ -109,6 +121,7 @@ gs_opening_t gs_machine_open(void) {
     goto out;
   opening = GS_OPENED;
   library.references = 1;
+  gs_guard_explain(explain_fault);
   atomic_store_explicit(&library.current, machine, memory_order_release);
 out:
   pthread_mutex_unlock(&library.lock);

@@ -1,7 +1,7 @@
 /* An array of each thread is too small, by far.
  * expect: Invalid write of 4 bytes in target region in main at line [0-9]+ \(.*:@BUG@\)
  * expect: Offset [0-9]+ is beyond the work-item's private memory \(stack\), which has [0-9]+ bytes$
- * expect: Hint: if calls or run-time arrays need more, LIBOMPTARGET_STACK_SIZE sets it
+ * expect: Hint: does an index go beyond a variable\?
  * levels: O2 */
 int main(void) {
   int result = 0, n = BUG ? 5000 : 16;

@@ -32,6 +32,14 @@ static void stray_in_front(void) {
   values[100] = values[index];
 }
 
+/* The device's memory by the host. */
+static void touch(void) {
+  double *p = omp_target_alloc(64, omp_get_default_device());
+  p[1] = 5;
+  printf("%g\n", p[1]);
+  omp_target_free(p, omp_get_default_device());
+}
+
 static void far(void) {
 #pragma omp target device(17)
   {}
@@ -194,6 +202,7 @@ int main(int argc, char **argv) {
                {"leave-behind", leave_behind},
                {"stray", stray},
                {"stray-in-front", stray_in_front},
+               {"touch", touch},
                {"leave-running", leave_running}};
   for (size_t i = 0; argc > 1 && i < sizeof parts / sizeof *parts; i++)
     if (!strcmp(argv[1], parts[i].name))

@@ -65,6 +65,13 @@ says 'argument: argument [0-9] of the kernel points (at most )?[0-9]+ bytes belo
 on_device 134 "$failing" stray-in-front
 says '(at most )?(8|[0-9]{4}) bytes in front of variable values\[100:300 << 10\], .*failing\.c line [0-9]+ \(2457600 bytes\)$'
 
+# gfxsim says what it is when the host touches a device's memory.
+on_device 139 "$failing" touch
+says 'gfxsim: the host accesses memory of the GPU of node 1 at 0x[0-9a-f]+, which it cannot'
+says_not '^5$'
+on_device 0 --host-visible "$failing" touch
+says '^5$'
+
 # A stack whose size the compiler could not know (code object 5) is told of.
 if [ "$version" -ge 18 ]; then
   on_device 134 "$failing" recurse
