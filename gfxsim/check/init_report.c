@@ -2,6 +2,7 @@
  * init_memory.c). */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <stdlib.h>
 
 #include "check/init.h"
@@ -123,12 +124,14 @@ static void write_origin(const gs_origin_t *origin, gs_finding_t *finding, char 
 
 /* What is known of where a value came from, from its last store to where it was read. */
 static void describe(gs_init_t *init, uint32_t number, gs_finding_t *finding) {
-  char line[GS_PLACE_TEXT];
+  char line[GS_PLACE_TEXT], told[GS_PLACE_TEXT] = "";
   unsigned used = 0;
   gs_origin_t origin = origin_of(init, number);
   while (number && origin.source == GS_SOURCE_STORED && used + 1 < GS_FINDING_DETAILS) {
     write_line(origin.pc, line, sizeof line);
-    snprintf(finding->detail[used++], GS_FINDING_TEXT, "The value was stored at %s", line);
+    if (strcmp(line, told) != 0) /* a line may keep it in between */
+      snprintf(finding->detail[used++], GS_FINDING_TEXT, "The value was stored at %s", line);
+    memcpy(told, line, sizeof told);
     number = (uint32_t)origin.detail;
     origin = origin_of(init, number);
   }

@@ -983,8 +983,9 @@ void gs_transfer_tell_old(gs_transfer_t *transfer, const gs_rule_t *rule, const 
   char name[GS_BLOCK_NAME + 8];
   if (!found)
     return;
-  gs_finding_t finding = {.hint = "`target update from` behind the region, or the end of the mapping if that "
-                                  "copies back, in front of it"};
+  gs_finding_t finding = {
+      .hint = "`target update from` behind the region, or the end of the mapping if that "
+              "copies back (which it does if it ends as often as it has begun), in front of it"};
   finding.side[0].actor = GS_ACTOR_HOST;
   finding.side[0].stack = (gfxsim_stack_t){1, {pc + 1}};
   find_writer(transfer, old->writer, &finding.side[1]);

@@ -56,6 +56,7 @@ compare() { # LOG WHERE: the expected lines in their order, and no further findi
     complain "$2: $found findings, expected $findings"
     cat "$1" >&2
   fi
+  ! uniq -d "$1" | grep -q 'The value was' || complain "$2: a line is there twice"
   ! grep -qE '^==[0-9]+== +0 x ' "$1" || complain "$2: the summary lists what did not happen"
 }
 
