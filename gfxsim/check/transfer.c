@@ -58,6 +58,7 @@ typedef struct mapping {
   uint64_t undone;         /* bytes that copies to the host have put back, and nobody was told of; */
   uint64_t first_undone;   /* offset */
   atomic_bool *any_undone; /* the transfer's */
+  uint64_t construct;      /* that had begun last when data left the device last */
   gfxsim_stack_t wanted;   /* who has asked for a copy to the host last */
   _Atomic uint64_t writer; /* program counter of who wrote it first, since it was copied */
   uint16_t *flags;
@@ -85,6 +86,7 @@ struct gs_transfer {
   bool any;                       /* somebody says what is mapped */
   uint64_t region;                /* how many have started */
   atomic_bool any_undone;         /* of some mapping */
+  _Atomic uint64_t construct;     /* how many have begun */
   _Atomic uint64_t copies, bytes; /* of all copy engines */
   pthread_mutex_t writers_lock;   /* of what follows */
   writer_t writer[WRITERS];
@@ -214,6 +216,11 @@ static bool make_room(gs_transfer_t *transfer) {
   return true;
 }
 
+void gs_transfer_construct(gs_transfer_t *transfer) {
+  if (transfer)
+    atomic_fetch_add(&transfer->construct, 1);
+}
+
 void gs_transfer_listen(gs_transfer_t *transfer) {
   if (!transfer)
     return;
@@ -281,10 +288,12 @@ static void note_sent(mapping_t *mapping, uint64_t first, uint64_t bytes) {
     mapping->flags[i] = (uint16_t)((mapping->flags[i] | KNOWN) & ~(STALE | WANTED | CAME | SAME));
 }
 
-static void note_wanted(mapping_t *mapping, uint64_t first, uint64_t bytes) {
+static void note_wanted(const gs_transfer_t *transfer, mapping_t *mapping, uint64_t first, uint64_t bytes) {
+  /* The copy may have begun. What came before the construct did, has gone elsewhere. */
+  const uint16_t elsewhere = mapping->construct == atomic_load(&transfer->construct) ? 0 : UNDOES;
   mapping->is_copied = true;
   for (uint64_t i = first; i < first + bytes; i++) {
-    mapping->flags[i] |= WANTED;
+    mapping->flags[i] = (uint16_t)((mapping->flags[i] & ~elsewhere) | WANTED);
     arrive(mapping, i);
   }
 }
@@ -514,7 +523,7 @@ void gs_transfer_note(gs_transfer_t *transfer, gfxsim_mapping_t what, uint64_t d
     case GFXSIM_MAPPING_SENT: note_sent(mapping, first, bytes); break;
     case GFXSIM_MAPPING_WANTED:
       mapping->wanted = *stack;
-      note_wanted(mapping, first, bytes);
+      note_wanted(transfer, mapping, first, bytes);
       break;
     case GFXSIM_MAPPING_USED: note_used(transfer, mapping, first, bytes); break;
     case GFXSIM_MAPPING_LOADED: note_loaded(mapping, read_device, context); break;
@@ -558,7 +567,9 @@ static void come_attached(mapping_t *mapping, uint64_t first, const uint8_t *dat
 }
 
 /* `data` comes to the device. */
-static void come(mapping_t *mapping, uint64_t first, const uint8_t *data, uint64_t bytes) {
+static void come(const gs_transfer_t *transfer, mapping_t *mapping, uint64_t first, const uint8_t *data,
+                 uint64_t bytes) {
+  (void)transfer;
   bool repeated = bytes > sizeof(void *); /* else it is a pointer of the runtime's, perhaps */
   const bool had = repeated && had_before(mapping, data, bytes);
   if (repeated)
@@ -587,6 +598,8 @@ static void come(mapping_t *mapping, uint64_t first, const uint8_t *data, uint64
 static void mark_undone(mapping_t *mapping, uint64_t first, const uint8_t *data, uint64_t bytes) {
   uint8_t *now = mapping->is_copied ? malloc(PIECE) : NULL;
   uint64_t at = first, count;
+  for (uint64_t i = first; i < first + bytes; i++) /* what an earlier copy, to elsewhere, would have */
+    mapping->flags[i] &= (uint16_t)~UNDOES;
   for (; now && (count = find_piece(mapping, &at, first + bytes)); at += count) {
     const bool is_there = read_host(mapping->host + at, now, count);
     for (uint64_t i = at; is_there && i < at + count; i++)
@@ -598,8 +611,10 @@ static void mark_undone(mapping_t *mapping, uint64_t first, const uint8_t *data,
 }
 
 /* `data` goes to the host, or anywhere else. */
-static void go(mapping_t *mapping, uint64_t first, const uint8_t *data, uint64_t bytes) {
+static void go(const gs_transfer_t *transfer, mapping_t *mapping, uint64_t first, const uint8_t *data,
+               uint64_t bytes) {
   bool unchanged = true;
+  mapping->construct = atomic_load(&transfer->construct);
   mark_undone(mapping, first, data, bytes);
   unsettle(mapping, first, bytes);
   for (uint64_t i = first; i < first + bytes; i++) {
@@ -620,13 +635,13 @@ static void go(mapping_t *mapping, uint64_t first, const uint8_t *data, uint64_t
 
 /* One side of a copy, mapping by mapping. */
 static void follow(gs_transfer_t *transfer, uint64_t address, const uint8_t *data, uint64_t bytes,
-                   void (*each)(mapping_t *, uint64_t, const uint8_t *, uint64_t)) {
+                   void (*each)(const gs_transfer_t *, mapping_t *, uint64_t, const uint8_t *, uint64_t)) {
   const uint64_t end = address + bytes;
   for (size_t i = find_index(transfer, address); i < transfer->count && transfer->at[i]->start < end; i++) {
     mapping_t *mapping = transfer->at[i];
     const uint64_t from = address > mapping->start ? address : mapping->start;
     const uint64_t to = end < mapping->end ? end : mapping->end;
-    each(mapping, from - mapping->start, data + (from - address), to - from);
+    each(transfer, mapping, from - mapping->start, data + (from - address), to - from);
   }
 }
 

@@ -28,6 +28,8 @@ void gs_transfer_map(gs_transfer_t *transfer, uint64_t device, uint64_t bytes, c
 typedef bool gs_read_device_t(void *context, uint64_t address, void *to, uint64_t bytes);
 void gs_transfer_note(gs_transfer_t *transfer, gfxsim_mapping_t what, uint64_t device, uint64_t bytes,
                       const gfxsim_stack_t *stack, gs_read_device_t *read_device, void *context);
+/* A construct begins, which may ask for copies. */
+void gs_transfer_construct(gs_transfer_t *transfer);
 /* Tells of changes by the host that copies have undone since it was called last. */
 void gs_transfer_tell_undone(gs_transfer_t *transfer);
 /* What the host has, where a kernel has written the device's copy, and nobody brought that back. */

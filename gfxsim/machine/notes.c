@@ -25,10 +25,6 @@ EXPORT gfxsim_notes_are_wanted_t gfxsim_notes_are_wanted;
 /* What gfxsim_note_caller has said on this thread. */
 static _Thread_local uint64_t caller;
 
-void gfxsim_note_caller(uint64_t address) {
-  caller = address;
-}
-
 /* The stack, and who called, if that is not in it. */
 static gfxsim_stack_t with_caller(const gfxsim_stack_t *stack) {
   gfxsim_stack_t whole = *stack;
@@ -40,18 +36,26 @@ static gfxsim_stack_t with_caller(const gfxsim_stack_t *stack) {
   return whole;
 }
 
+/* The checker of the open library, or NULL. */
+static gs_check_t *open_check(gs_machine_t **machine) {
+  *machine = gs_machine_current();
+  return *machine ? (*machine)->check : NULL;
+}
+
+void gfxsim_note_caller(uint64_t address) {
+  gs_machine_t *machine;
+  gs_check_t *check = address ? open_check(&machine) : NULL;
+  caller = address;
+  if (check)
+    gs_transfer_construct(check->transfer);
+}
+
 int gfxsim_notes_are_wanted(void) {
   const gs_machine_t *machine = gs_machine_current();
   if (!machine || !machine->check || !machine->check->findings.tools)
     return 0;
   gs_transfer_listen(machine->check->transfer);
   return 1;
-}
-
-/* The checker of the open library, or NULL. */
-static gs_check_t *open_check(gs_machine_t **machine) {
-  *machine = gs_machine_current();
-  return *machine ? (*machine)->check : NULL;
 }
 
 /* Pages that are the block's alone: those of memory that was locked, and of allocations if ROCr did not put
