@@ -192,9 +192,12 @@ static atmi_status_t copy_block(atmi_stream_t *stream, const atmi_kernel_t *kern
                                 hsa_kernel_dispatch_packet_t *packet) {
   void *block;
   atmi_status_t status = take_block(stream, kernel, &block);
-  if (!status)
-    packet->kernarg_address = memcpy(block, packet->kernarg_address, kernel->metadata->kernarg_bytes);
-  return status;
+  if (status)
+    return status;
+  if (block) /* none without arguments */
+    memcpy(block, packet->kernarg_address, kernel->metadata->kernarg_bytes);
+  packet->kernarg_address = block;
+  return ATMI_OK;
 }
 
 /* The stream was settled, before any memory was taken for the launch. The block of a plan that is remembered
