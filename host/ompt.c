@@ -3,9 +3,9 @@
  * are exchanged for those at the end of this file, so that the ordinary ones know nothing of a tool. */
 #include "ompt.h"
 
+#include "checker.h"
 #include "info.h"
 #include "libomp.h"
-#include "checker.h"
 #include "lint.h"
 #include "lock.h"
 #include "profile.h"

@@ -64,8 +64,9 @@ ATMI_MUST_CHECK bool tgt_operation_begin_task(tgt_operation_t *operation, tgt_de
                                               const tgt_ident_t *where);
 /* Leaves a begun one to the task if all went well so far; else ends it at once, and false. */
 ATMI_MUST_CHECK bool tgt_operation_leave_to_task(tgt_operation_t *operation, bool done);
-/* When the program's end has been said: waits until none is left to a task, which libomp would lose. Not for
- * long, since the task's thread may be one that waits for the end. */
+/* When the program's end has been said, or a library goes: waits until nobody is inside of a region, and none
+ * is left to a task, which libomp would lose. Not for long, since the thread may be one that waits for the
+ * end. */
 void tgt_operation_await_tasks(void);
 
 #endif

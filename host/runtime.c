@@ -227,7 +227,7 @@ static bool stays_until_stop(tgt_runtime_t *runtime) {
 void tgt_runtime_unregister(tgt_runtime_t *runtime, const tgt_descriptor_t *descriptor) {
   if (tgt_machine_is_forked()) /* whoever held the lock is not in this process */
     return;
-  tgt_operation_await_tasks();
+  tgt_operation_await_tasks(); /* who is about to find a region does, if it is the program's end */
   tgt_library_t *gone = NULL;
   pthread_mutex_lock(&runtime->lock);
   tgt_library_t **at = find(runtime, descriptor);

@@ -2,8 +2,8 @@
  * init_memory.c). */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "check/init.h"
 #include "exec/source_line.h"

@@ -70,8 +70,9 @@ typedef void gfxsim_note_copy_t(const gfxsim_copy_t *copy, const char *call, con
 #define GFXSIM_NOTE_ACCESS "gfxsim_note_access"
 typedef void gfxsim_note_access_t(uint64_t address, uint64_t nodes, const gfxsim_stack_t *stack);
 
-/* What the calling thread allocates and frees from now on is asked for by code that returns to `address`; 0:
- * that is over. For runtimes without unwind tables, behind which nobody finds who called. */
+/* What the calling thread allocates, frees and maps from now on, and the copies that it makes for what is
+ * mapped, are asked for by code that returns to `address`; 0: that is over. For runtimes without unwind
+ * tables, behind which nobody finds who called. */
 #define GFXSIM_NOTE_CALLER "gfxsim_note_caller"
 typedef void gfxsim_note_caller_t(uint64_t address);
 

@@ -18,7 +18,6 @@ static const gs_rule_t lost_rule = {"transfer", "lost", GS_SEVERITY_WARNING,
                                     "Mapped data that a kernel changed and nobody brought back"};
 static const gs_rule_t stale_rule = {"transfer", "stale", GS_SEVERITY_WARNING,
                                      "Mapped data that the host changed and a kernel read as it was before"};
-
 static const gs_rule_t undone_rule = {"transfer", "undone", GS_SEVERITY_WARNING,
                                       "The host's change of mapped data, which a copy from the device undid"};
 
@@ -57,7 +56,6 @@ typedef struct mapping {
   uint64_t first_stale;    /* offset */
   uint64_t undone;         /* bytes that copies to the host have put back, and nobody was told of; */
   uint64_t first_undone;   /* offset */
-  atomic_bool *any_undone; /* the transfer's */
   uint64_t construct;      /* that had begun last when data left the device last */
   gfxsim_stack_t wanted;   /* who has asked for a copy to the host last */
   _Atomic uint64_t writer; /* program counter of who wrote it first, since it was copied */
@@ -165,7 +163,7 @@ static gs_variable_t *find_variable(gs_transfer_t *transfer, const char *name, c
   return variable;
 }
 
-static mapping_t *make_mapping(gs_transfer_t *transfer, uint64_t device, uint64_t bytes, uint64_t host,
+static mapping_t *make_mapping(const gs_transfer_t *transfer, uint64_t device, uint64_t bytes, uint64_t host,
                                gs_variable_t *variable) {
   mapping_t *mapping = variable ? calloc(1, sizeof *mapping) : NULL;
   uint16_t *shadow = mapping && bytes <= SIZE_MAX / 4 ? calloc(2 * sizeof *shadow, bytes) : NULL;
@@ -183,7 +181,6 @@ static mapping_t *make_mapping(gs_transfer_t *transfer, uint64_t device, uint64_
   mapping->end = device + bytes;
   mapping->host = host;
   mapping->region = transfer->region;
-  mapping->any_undone = &transfer->any_undone;
   mapping->compared_end = bytes; /* there is nothing yet that could be old */
   mapping->variable = variable;
   mapping->flags = shadow;
@@ -265,7 +262,7 @@ static void unsettle(mapping_t *mapping, uint64_t first, uint64_t bytes) {
 }
 
 /* What was asked for and has come is what the host has; but for what the runtime puts right, as pointers. */
-static void arrive(mapping_t *mapping, uint64_t i) {
+static void arrive(gs_transfer_t *transfer, mapping_t *mapping, uint64_t i) {
   uint16_t *flags = &mapping->flags[i];
   if ((*flags & (WANTED | CAME)) != (WANTED | CAME))
     return;
@@ -275,7 +272,7 @@ static void arrive(mapping_t *mapping, uint64_t i) {
   }
   if (*flags & UNDOES && !mapping->undone++) {
     mapping->first_undone = i;
-    atomic_store_explicit(mapping->any_undone, true, memory_order_relaxed);
+    atomic_store_explicit(&transfer->any_undone, true, memory_order_relaxed);
   }
   *flags &= (uint16_t) ~(WANTED | CAME | SAME | UNDOES);
 }
@@ -288,13 +285,13 @@ static void note_sent(mapping_t *mapping, uint64_t first, uint64_t bytes) {
     mapping->flags[i] = (uint16_t)((mapping->flags[i] | KNOWN) & ~(STALE | WANTED | CAME | SAME));
 }
 
-static void note_wanted(const gs_transfer_t *transfer, mapping_t *mapping, uint64_t first, uint64_t bytes) {
+static void note_wanted(gs_transfer_t *transfer, mapping_t *mapping, uint64_t first, uint64_t bytes) {
   /* The copy may have begun. What came before the construct did, has gone elsewhere. */
   const uint16_t elsewhere = mapping->construct == atomic_load(&transfer->construct) ? 0 : UNDOES;
   mapping->is_copied = true;
   for (uint64_t i = first; i < first + bytes; i++) {
     mapping->flags[i] = (uint16_t)((mapping->flags[i] & ~elsewhere) | WANTED);
-    arrive(mapping, i);
+    arrive(transfer, mapping, i);
   }
 }
 
@@ -567,7 +564,7 @@ static void come_attached(mapping_t *mapping, uint64_t first, const uint8_t *dat
 }
 
 /* `data` comes to the device. */
-static void come(const gs_transfer_t *transfer, mapping_t *mapping, uint64_t first, const uint8_t *data,
+static void come(gs_transfer_t *transfer, mapping_t *mapping, uint64_t first, const uint8_t *data,
                  uint64_t bytes) {
   (void)transfer;
   bool repeated = bytes > sizeof(void *); /* else it is a pointer of the runtime's, perhaps */
@@ -611,7 +608,7 @@ static void mark_undone(mapping_t *mapping, uint64_t first, const uint8_t *data,
 }
 
 /* `data` goes to the host, or anywhere else. */
-static void go(const gs_transfer_t *transfer, mapping_t *mapping, uint64_t first, const uint8_t *data,
+static void go(gs_transfer_t *transfer, mapping_t *mapping, uint64_t first, const uint8_t *data,
                uint64_t bytes) {
   bool unchanged = true;
   mapping->construct = atomic_load(&transfer->construct);
@@ -623,7 +620,7 @@ static void go(const gs_transfer_t *transfer, mapping_t *mapping, uint64_t first
     const bool same = *flags & WRITTEN || !(*flags & KNOWN) || mapping->device_had[i] == mapping->host_had[i];
     *flags = (uint16_t)((*flags & ~(WRITTEN | SERVED)) | CAME | (same ? SAME : 0));
     mapping->device_had[i] = data[i - first];
-    arrive(mapping, i);
+    arrive(transfer, mapping, i);
   }
   if (unchanged)
     add_waste(mapping, GS_WASTE_UNCHANGED, bytes);
@@ -635,7 +632,7 @@ static void go(const gs_transfer_t *transfer, mapping_t *mapping, uint64_t first
 
 /* One side of a copy, mapping by mapping. */
 static void follow(gs_transfer_t *transfer, uint64_t address, const uint8_t *data, uint64_t bytes,
-                   void (*each)(const gs_transfer_t *, mapping_t *, uint64_t, const uint8_t *, uint64_t)) {
+                   void (*each)(gs_transfer_t *, mapping_t *, uint64_t, const uint8_t *, uint64_t)) {
   const uint64_t end = address + bytes;
   for (size_t i = find_index(transfer, address); i < transfer->count && transfer->at[i]->start < end; i++) {
     mapping_t *mapping = transfer->at[i];

@@ -97,25 +97,6 @@ void gfxsim_note_allocate(uint64_t address, uint64_t bytes, const char *call, co
     gs_init_came(check, address, address + bytes);
 }
 
-/* Copies from the memory of whichever GPU has it. */
-static bool read_device(void *context, uint64_t address, void *to, uint64_t bytes) {
-  const gs_machine_t *machine = context;
-  bool found = false;
-  for (uint32_t i = 0; i < machine->gpu_count && !found; i++) {
-    gs_vm_reader_t reader;
-    gs_vm_reader_register(gs_device_vm(machine->gpu[i].device), &reader);
-    const gs_vm_map_t *map = gs_vm_reader_enter(&reader);
-    const void *from =
-        gs_vm_find_mapped(map, address) ? gs_vm_translate(map, address, bytes, GS_VM_READ) : NULL;
-    found = from != NULL;
-    if (found)
-      memcpy(to, from, bytes);
-    gs_vm_reader_leave(&reader);
-    gs_vm_reader_unregister(&reader);
-  }
-  return found;
-}
-
 /* Kernels that run may need what is freed. */
 static void tell_kernels(gs_machine_t *machine, gs_check_t *check, uint64_t address,
                          const gfxsim_stack_t *stack) {
@@ -154,6 +135,25 @@ void gfxsim_note_access(uint64_t address, uint64_t nodes, const gfxsim_stack_t *
     gpus |= gpu ? 1U << (gpu - machine->gpu) : 0;
   }
   gs_copies_share(check, address, gpus, stack);
+}
+
+/* Copies from the memory of whichever GPU has it. */
+static bool read_device(void *context, uint64_t address, void *to, uint64_t bytes) {
+  const gs_machine_t *machine = context;
+  bool found = false;
+  for (uint32_t i = 0; i < machine->gpu_count && !found; i++) {
+    gs_vm_reader_t reader;
+    gs_vm_reader_register(gs_device_vm(machine->gpu[i].device), &reader);
+    const gs_vm_map_t *map = gs_vm_reader_enter(&reader);
+    const void *from =
+        gs_vm_find_mapped(map, address) ? gs_vm_translate(map, address, bytes, GS_VM_READ) : NULL;
+    found = from != NULL;
+    if (found)
+      memcpy(to, from, bytes);
+    gs_vm_reader_leave(&reader);
+    gs_vm_reader_unregister(&reader);
+  }
+  return found;
 }
 
 void gs_machine_compare_reads(gs_machine_t *machine) {

@@ -72,7 +72,7 @@ static void recurse(void) {
   printf("%d\n", result);
 }
 
-static void miss_nothing(void) {
+static void use_device(void) {
 #pragma omp target map(tofrom : array)
   array[0] = 1;
 }
@@ -86,7 +86,7 @@ static void leave_behind(void) {
 /* The same behind another one: it may have begun, and take its time. */
 static void leave_running(void) {
   static int long_array[20000];
-  miss_nothing();
+  use_device();
 #pragma omp target teams distribute parallel for nowait map(tofrom : long_array)
   for (int i = 0; i < 20000; i++)
     for (int k = 0; k < 50; k++)
