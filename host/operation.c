@@ -89,9 +89,12 @@ TGT_EXPORT void __tgt_target_nowait_query(void **handle) {
   tgt_operation_t *operation = handle ? __atomic_load_n(handle, __ATOMIC_ACQUIRE) : NULL;
   if (!operation) /* a task that has no handle is not asked about */
     return;
-  /* A task that asks again and again is better served by waiting. */
-  if (operation->queries++ < QUERIES_BEFORE_WAITING && !is_exiting() &&
-      atmi_stream_query(operation->stream) == ATMI_PENDING) {
+  /* A task that asks again and again is better served by waiting. Who asks is told of a failure, and nobody
+   * after that. */
+  atmi_status_t status = ATMI_OK;
+  if (operation->queries++ < QUERIES_BEFORE_WAITING && !is_exiting())
+    status = atmi_stream_query(operation->stream);
+  if (status == ATMI_PENDING) {
     pass_on(operation);
     return;
   }
@@ -103,6 +106,6 @@ TGT_EXPORT void __tgt_target_nowait_query(void **handle) {
   bool done = tgt_operation_end(operation, true);
   tgt_ompt_end(told);
   free_task(operation);
-  if (!done)
+  if (!done || status)
     tgt_runtime_construct_failed(tgt_runtime(), where);
 }

@@ -40,6 +40,20 @@ static void touch(void) {
   omp_target_free(p, omp_get_default_device());
 }
 
+/* A task that fails, behind some that do not, and has nothing to copy back. */
+static void trap_without_waiting(void) {
+#pragma omp target nowait
+  {}
+#pragma omp target nowait
+  {}
+#pragma omp target nowait
+  {
+    __builtin_trap();
+  }
+#pragma omp taskwait
+  printf("past\n");
+}
+
 static void far(void) {
 #pragma omp target device(17)
   {}
@@ -203,6 +217,7 @@ int main(int argc, char **argv) {
                {"stray", stray},
                {"stray-in-front", stray_in_front},
                {"touch", touch},
+               {"trap-without-waiting", trap_without_waiting},
                {"leave-running", leave_running}};
   for (size_t i = 0; argc > 1 && i < sizeof parts / sizeof *parts; i++)
     if (!strcmp(argv[1], parts[i].name))

@@ -80,6 +80,12 @@ if [ "$version" -ge 18 ]; then
   on_device 134 env LIBOMPTARGET_STACK_SIZE=40000 "$failing" recurse
   says 'stack:    40000 bytes'
 fi
+# A task's failure is not lost, whoever hears of it first.
+for run_number in 1 2 3 4 5 6; do
+  on_device 134 "$failing" trap-without-waiting
+  says 'fatal error 1'
+  says_not '^past$'
+done
 # What has not begun when the program ends: libomp forgets it, or a thread of libomp's comes too late.
 if [ "$version" -ge 16 ]; then
   status=0
