@@ -8,7 +8,7 @@
 static const gs_caches_t parts[] = {
     {GS_GFX900 | GS_GFX906 | GS_GFX908, GS_BIT_GLC, 0, 0, .has_array = false, .local_is_probed = false},
     {GS_GFX90A, GS_BIT_GLC, 0, 0, .local_is_probed = true},
-    {GS_GFX942, GS_BIT_SC1, 0, GS_BIT_SC1, .local_is_probed = true},
+    {GS_GFX9_4, GS_BIT_SC1, 0, GS_BIT_SC1, .local_is_probed = true},
     {GS_GFX10, GS_BIT_GLC, GS_BIT_DLC, 0, .has_array = true, .local_is_probed = true, .copies_fence = true},
     /* Here dlc is about the last cache in front of memory, which all share. */
     {GS_GFX11, GS_BIT_GLC, GS_BIT_GLC, 0, .has_array = true, .local_is_probed = true, .copies_fence = true},

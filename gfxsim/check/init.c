@@ -119,7 +119,8 @@ static void execute(gs_wave_t *w, const gs_inst_t *in, const void *digest) {
   case GS_ENC_VINTERP: gs_flow_vector(w, in, rule); break;
   case GS_ENC_VOPD: gs_flow_dual(w, in); break;
   default:
-    if (rule->special == GS_SPECIAL_EXCHANGE || rule->special == GS_SPECIAL_NOTHING)
+    if (rule->special == GS_SPECIAL_EXCHANGE || rule->special == GS_SPECIAL_NOTHING ||
+        rule->special == GS_SPECIAL_DEFINED)
       gs_flow_vector(w, in, rule);
     else
       gs_flow_memory(w, in, rule);

@@ -66,6 +66,7 @@ typedef enum gs_special {
   GS_SPECIAL_BRANCH,   /* on `condition` */
   GS_SPECIAL_EXCHANGE, /* between lanes, by LDS's network */
   GS_SPECIAL_NOTHING,  /* is followed: the results are taken for defined */
+  GS_SPECIAL_DEFINED,  /* whose results count as defined: rare, and with more registers than are followed */
 } gs_special_t;
 
 typedef enum gs_condition { GS_CONDITION_NONE, GS_CONDITION_SCC, GS_CONDITION_VCC } gs_condition_t;

@@ -588,7 +588,8 @@ static void fetch_bits(gs_wave_t *shadow, const gs_inst_t *in, const gs_flow_rul
   const gs_wave_flow_t *f = gs_wave_flow(shadow);
   const gs_src_t *s = &in->src[i];
   const unsigned type = in->op->src[i];
-  const bool half = type == GS_T_B16 || type == GS_T_I16 || type == GS_T_U16 || type == GS_T_F16;
+  const bool half =
+      type == GS_T_B16 || type == GS_T_I16 || type == GS_T_U16 || type == GS_T_F16 || type == GS_T_BF16;
   gs_row_t tmp;
   for (unsigned k = 0; k < dwords_of(shadow, in, rule, i); k++) {
     if (s->kind == GS_SRC_SGPR ? !f->s[s->reg + k] : s->kind != GS_SRC_VGPR)
@@ -869,6 +870,11 @@ void gs_flow_vector(gs_wave_t *w, const gs_inst_t *in, const gs_flow_rule_t *rul
   }
   if (rule->special == GS_SPECIAL_RELATIVE) {
     follow_relative(w, in);
+    in->fn(w, in);
+    return;
+  }
+  if (rule->special == GS_SPECIAL_DEFINED) {
+    define_results(w, in, rule, gs_exec(w));
     in->fn(w, in);
     return;
   }

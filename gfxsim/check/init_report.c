@@ -29,7 +29,7 @@ static uint32_t find_place(const gs_init_t *init, gs_source_t source, uint64_t p
  * memory where private memory is found by a resource, of each work-item's where by an address. */
 static uint64_t frame_of(const gs_wave_t *w) {
   enum { FRAME = 33 };
-  const bool by_address = w->env->target & (GS_GFX942 | GS_GFX11);
+  const bool by_address = w->env->target & (GS_GFX9_4 | GS_GFX11);
   return w->s.u32[FRAME] / (by_address ? 1 : gs_wave_lanes(w));
 }
 

@@ -70,6 +70,14 @@ static const struct {
     {"v_readlane", GS_SPECIAL_READLANE},
     {"v_writelane", GS_SPECIAL_WRITELANE},
     {"v_swap", GS_SPECIAL_SWAP},
+    {"v_permlane16_swap", GS_SPECIAL_SWAP},
+    {"v_permlane32_swap", GS_SPECIAL_SWAP},
+    {"v_cvt_scalef32_2xpk16", GS_SPECIAL_DEFINED},
+    {"v_cvt_scalef32_pk32", GS_SPECIAL_DEFINED},
+    {"v_cvt_scalef32_sr_pk32", GS_SPECIAL_DEFINED},
+    {"v_mfma_ld_scale", GS_SPECIAL_DEFINED},
+    {"ds_read_b64_tr", GS_SPECIAL_DEFINED},
+    {"ds_read_b96_tr", GS_SPECIAL_DEFINED},
     {"s_setpc", GS_SPECIAL_JUMP},
     {"s_swappc", GS_SPECIAL_JUMP},
     {"s_rfe", GS_SPECIAL_JUMP},
@@ -111,7 +119,7 @@ static bool is_float(unsigned type) {
 }
 
 static bool is_half(unsigned type) {
-  return type == GS_T_B16 || type == GS_T_I16 || type == GS_T_U16 || type == GS_T_F16;
+  return type == GS_T_B16 || type == GS_T_I16 || type == GS_T_U16 || type == GS_T_F16 || type == GS_T_BF16;
 }
 
 static void find_row(const gs_opcode_t *op, const row_t *rows, size_t count, gs_flow_rule_t *rule) {

@@ -99,7 +99,7 @@ static unsigned passes_of(const gs_opcode_t *op) {
   if (rows == 4)
     return 2;
   const unsigned most = rows == 32 ? 16 : 8;
-  const bool is_quick = op->targets == GS_GFX942 && (depth > 4 || ends(op->name, "_xf32"));
+  const bool is_quick = op->targets & GS_GFX9_4 && (depth > 4 || ends(op->name, "_xf32"));
   return is_quick ? most / 2 : most;
 }
 
@@ -108,7 +108,7 @@ static bool is_of_doubles(const gs_opcode_t *op) {
 }
 
 static uint32_t matrix_kinds(const gs_opcode_t *op) {
-  if (op->targets == GS_GFX942 && ends(op->name, "_f32"))
+  if (op->targets & GS_GFX9_4 && ends(op->name, "_f32"))
     return GS_KIND_SGEMM;
   return passes_of(op) == 2 ? GS_KIND_XDL | GS_KIND_XDL_2 : GS_KIND_XDL;
 }
@@ -174,7 +174,7 @@ static gs_wait_rule_t rule_of(const gs_opcode_t *op) {
     if (begins(op->name, steps[i].prefix))
       rule.step = (uint8_t)steps[i].step;
   rule.reads_vcc = begins(op->name, "v_div_fmas") || begins(op->name, "s_cbranch_vcc");
-  rule.swaps = begins(op->name, "v_swap");
+  rule.swaps = begins(op->name, "v_swap") || strstr(op->name, "_swap_b32");
   count_valus(&rule, op);
   rule.passes = (uint8_t)(op->flags & GS_OPF_MFMA ? passes_of(op) : 0);
   rule.last_bits = rule.counters ? last_bits_of(op->name) : UINT32_MAX;
@@ -245,7 +245,8 @@ static inline void add_scalars(gs_uses_t *uses, unsigned first, unsigned count, 
 /* From gfx11 on, instructions on 16 bits have to do with one half of a register, and leave the other alone.
  */
 static gs_half_t half_of(gs_target_t target, unsigned type, bool is_high) {
-  const bool is_short = type == GS_T_F16 || type == GS_T_I16 || type == GS_T_U16 || type == GS_T_B16;
+  const bool is_short =
+      type == GS_T_F16 || type == GS_T_I16 || type == GS_T_U16 || type == GS_T_B16 || type == GS_T_BF16;
   return !is_short || !(target & GS_GFX11) ? GS_HALF_BOTH : is_high ? GS_HALF_HIGH : GS_HALF_LOW;
 }
 

@@ -272,7 +272,7 @@ static uint32_t status_register(const gs_group_t *group, const gs_kernel_t *kern
  * cwsr_trap_handler_gfx*.asm). gfx9 counts SGPRs by 16, later parts give each wave as many. */
 static uint32_t gpr_alloc(const gs_kernel_t *kernel) {
   const uint32_t vgprs = kernel->vgprs / 4 - 1, sgprs = (kernel->rsrc1 >> 7 & 7) << 24;
-  if (kernel->target & GS_CDNA2_3) /* one file, by 8, in which accumulation registers begin at an offset */
+  if (kernel->target & GS_CDNA2_4) /* one file, by 8, in which accumulation registers begin at an offset */
     return ((kernel->vgprs + kernel->acc_vgprs) / 8 - 1) << 6 | vgprs << 12 | sgprs;
   if (kernel->target & GS_GFX11)
     return vgprs << 12;

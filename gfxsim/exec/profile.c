@@ -13,6 +13,21 @@
 /* clang-format off */
 static const gs_profile_t profiles[] = {
     {
+        .name = "gfx950",
+        .marketing_name = "AMD Instinct MI350X",
+        .family_name = "aqua_vanjaram",
+        .target = GS_GFX950,
+        .gfx_major = 9, .gfx_minor = 5, .gfx_stepping = 0,
+        .device_id = 0x75a0, .family_id = 141,
+        .cus = 256, .simds_per_cu = 4, .waves_per_simd = 8,
+        .shader_engines = 32, .arrays_per_engine = 1, .xccs = 8, .scratch_slots_per_cu = 32,
+        .engine_clock_mhz = 2200, .memory_clock_mhz = 2000, .memory_bus_bits = 8192,
+        .memory_bytes = VRAM(288), .l1_kib = 32, .l2_kib = 4096, .lds_bytes = 163840,
+        .sdma_engines = 2,
+        .sramecc = true, .xnack = true, .packed_work_item_id = true, .unified_vgprs = true, .vgpr_granule = 8,
+        .ready_scratch = true, .kernarg_preload = true,
+    },
+    {
         .name = "gfx942",
         .marketing_name = "AMD Instinct MI300X",
         .family_name = "aqua_vanjaram",

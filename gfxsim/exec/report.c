@@ -112,7 +112,7 @@ static const char *access_name(uint32_t access) {
 
 /* What is to be said of the instruction that failed: whether only gfxsim lacks it, or nearly is one. */
 static const char *why_illegal(const gs_executor_t *ex, const gs_wave_t *w) {
-  enum { ENCODING_SHIFT = 26, IMAGES = 0x3C, NO_IMAGES = GS_GFX942 };
+  enum { ENCODING_SHIFT = 26, IMAGES = 0x3C, NO_IMAGES = GS_GFX9_4 };
   const gs_code_line_t *line = gs_executor_line(ex, w->pc);
   if (!line)
     return "";

@@ -146,7 +146,7 @@ static bool has_wide_operand(const gs_opcode_t *op) {
 /* neg and abs of source `i`, which only floats have. Sign extension by the neg bit of an integer beside a
  * float has no effect outside of SDWA but has a spelling; neg_lo remembers it. */
 static bool float_mods(decoder_t *d, unsigned i, bool neg, bool abs) {
-  if (is_float(d->op->src[i])) {
+  if (is_float(d->op->src[i]) || d->op->src[i] == GS_T_V2F32) {
     d->in->src[i].mods |= (uint8_t)((neg ? GS_MOD_NEG : 0) | (abs ? GS_MOD_ABS : 0));
     return true;
   }
@@ -238,7 +238,7 @@ static bool dpp_control_exists(const decoder_t *d, unsigned control) {
     return control <= 0xff || (control > 0x100 && control <= 0x12f && (control & 15) != 0) ||
            control == 0x140 || control == 0x141 || (control >= 0x150 && control <= 0x16f);
   if (control >= 0x150 && control <= 0x15f)
-    return d->target & GS_CDNA2_3;
+    return d->target & GS_CDNA2_4;
   if (is_wide(d->op->src[0]))
     return false;
   if (control <= 0xff || control == 0x130 || control == 0x134 || control == 0x138 || control == 0x13c)
@@ -263,7 +263,7 @@ static bool dpp_source(decoder_t *d, uint32_t word) {
 }
 
 static bool decode_dpp(decoder_t *d) {
-  if (has(d, GS_OPF_NO_DPP) || (has_wide_operand(d->op) && !(d->target & GS_CDNA2_3)) || d->count < 2)
+  if (has(d, GS_OPF_NO_DPP) || (has_wide_operand(d->op) && !(d->target & GS_CDNA2_4)) || d->count < 2)
     return false;
   d->w1 = d->words[1];
   d->in->size = 8;
@@ -394,7 +394,7 @@ static bool find_vop3(decoder_t *d, unsigned number) {
 
 /* Operands that are halves of registers. */
 static bool is_half(const decoder_t *d, unsigned type) {
-  return type == GS_T_F16 || type == GS_T_I16 || type == GS_T_U16 ||
+  return type == GS_T_F16 || type == GS_T_I16 || type == GS_T_U16 || type == GS_T_BF16 ||
          (type == GS_T_B16 && d->family->has_dpp8);
 }
 
@@ -413,7 +413,7 @@ static bool vop3_op_sel(decoder_t *d, unsigned op_sel) {
   if (d->op->src[2] == GS_T_NONE && (op_sel & 4) && !has(d, GS_OPF_ACC_DST))
     return !has(d, GS_OPF_OP_SEL);
   in->op_sel = has(d, GS_OPF_OP_SEL) ? (uint8_t)op_sel : 0;
-  if (d->op->src[0] == GS_T_V2F16) /* dot products have both halves */
+  if (d->op->src[0] == GS_T_V2F16 && d->family->gfx11) /* dot products have both halves */
     in->op_sel &= 0xc;
   for (unsigned i = 0; i < 3; i++) {
     const unsigned type = d->op->src[i];
@@ -439,7 +439,7 @@ static bool vop3_src(decoder_t *d, unsigned i, unsigned code) {
   if (type == GS_T_MASK)
     return (code < OPERAND_EXEC || code >= OPERAND_SHARED_BASE) && code < OPERAND_VGPR &&
            scalar_value(d, i, code, false) && d->in->src[i].kind != GS_SRC_CONST;
-  if (type == GS_T_B128)
+  if (gs_type_dwords((gs_type_t)type) >= 4)
     return code >= OPERAND_VGPR && vector_operand(d, i, code, false);
   if (type == GS_T_LANE ||
       (has(d, GS_OPF_ACC_DST) && d->op->src[1] == GS_T_LANE && d->op->src[2] == GS_T_NONE))
@@ -494,6 +494,10 @@ static bool decode_vop3(decoder_t *d) {
     if (!vop3_src(d, i, bits(d->w1, 9 * i + 8, 9 * i)))
       return false;
   const unsigned abs = has(d, GS_OPF_SDST) ? 0 : bits(d->w0, 10, 8), neg = bits(d->w1, 31, 29);
+  if (gs_is_truth_table(d->op)) {
+    in->imm = (int32_t)(bits(d->w1, 28, 27) << 6 | abs << 3 | neg);
+    return !bit(d->w0, 15) && vop3_op_sel(d, bits(d->w0, 14, 11));
+  }
   for (unsigned i = 0; i < 3; i++)
     if (!float_mods(d, i, neg >> i & 1, abs >> i & 1))
       return false;
@@ -521,6 +525,17 @@ static bool decode_accvgpr(decoder_t *d) {
 
 /* Matrices: two bits choose the register file of the factors. The accumulators are AGPRs on gfx908; later a
  * bit says whether they are. What adds to a product of sparse matrices has an index in place of C. */
+enum { BLOCK_FORMATS = 5 }; /* of factors in blocks with scales */
+
+/* A factor, of as many registers as its format needs. */
+static bool mfma_factor(decoder_t *d, unsigned i, unsigned code, bool acc) {
+  const bool by_format = d->op->src[i] == GS_T_B256 && !has(d, GS_OPF_SPARSE);
+  d->in->op = d->op;
+  if (by_format && (i ? d->in->blgp : d->in->cbsz) >= BLOCK_FORMATS)
+    return false;
+  return code >= OPERAND_VGPR && vector_src_of(d, i, code - OPERAND_VGPR, gs_source_dwords(d->in, i), acc);
+}
+
 static bool decode_mfma(decoder_t *d) {
   gs_inst_t *in = d->in;
   const bool acc_cd = d->target == GS_GFX908 || bit(d->w0, 15);
@@ -532,7 +547,7 @@ static bool decode_mfma(decoder_t *d) {
     return false;
   for (unsigned i = 0; i < 2; i++) {
     const unsigned code = bits(d->w1, 9 * i + 8, 9 * i);
-    if (code < OPERAND_VGPR || !vector_src(d, i, code - OPERAND_VGPR, bit(d->w1, 27 + i)))
+    if (!mfma_factor(d, i, code, bit(d->w1, 27 + i)))
       return false;
   }
   if (c >= OPERAND_VGPR)
@@ -623,7 +638,7 @@ static bool decode_vinterp(decoder_t *d) {
 
 /* Whether the accumulation register bit of a memory instruction is set. */
 static bool acc_bit(const decoder_t *d, bool set) {
-  return set && d->target & GS_CDNA2_3;
+  return set && d->target & GS_CDNA2_4;
 }
 
 static bool decode_ds(decoder_t *d) {
@@ -667,11 +682,11 @@ static bool flat_address(decoder_t *d) {
   enum { OFF = 0x7f };
   const unsigned vaddr = bits(d->w1, 7, 0), saddr = bits(d->w1, 22, 16);
   const bool global = d->op->encoding == GS_ENC_GLOBAL;
-  if (d->target == GS_GFX942 && d->op->encoding != GS_ENC_SCRATCH && bit(d->w0, GFX942_HAS_VECTOR))
+  if (d->target & GS_GFX9_4 && d->op->encoding != GS_ENC_SCRATCH && bit(d->w0, GFX942_HAS_VECTOR))
     return false;
   if (d->op->encoding == GS_ENC_FLAT)
     return saddr == 0 && vector_src_of(d, 0, vaddr, 2, false);
-  if (d->target == GS_GFX942 && !global) {
+  if (d->target & GS_GFX9_4 && !global) {
     const bool has_vector = bit(d->w0, GFX942_HAS_VECTOR); /* each of the two may be there */
     return (!has_vector || vector_src_of(d, 0, vaddr, 1, false)) &&
            (saddr == OFF || scalar_reg_src(d, 2, saddr, 1));
@@ -685,7 +700,7 @@ static bool flat_address(decoder_t *d) {
 
 /* Float atomics have no scc bit, and those of gfx908 return nothing. */
 static bool atomic_bits(const decoder_t *d, bool scc_bit) {
-  if (!has(d, GS_OPF_ATOMIC) || !is_float(d->op->dst) || d->target == GS_GFX942)
+  if (!has(d, GS_OPF_ATOMIC) || !is_float(d->op->dst) || d->target & GS_GFX9_4)
     return true;
   return !scc_bit && !(has(d, GS_OPF_NO_RTN) && d->in->glc);
 }
@@ -699,9 +714,9 @@ static bool decode_flat(decoder_t *d) {
   const bool acc = acc_bit(d, bit(d->w1, 23));
   in->glc = bit(d->w0, 16);
   in->slc = bit(d->w0, 17);
-  in->scc = bit(d->w0, 25) && d->target & GS_CDNA2_3;
-  in->nv = bit(d->w1, 23) && !(d->target & GS_CDNA2_3);
-  in->lds = d->target == GS_GFX942 ? has(d, GS_OPF_TO_LDS) : bit(d->w0, 13);
+  in->scc = bit(d->w0, 25) && d->target & GS_CDNA2_4;
+  in->nv = bit(d->w1, 23) && !(d->target & GS_CDNA2_4);
+  in->lds = d->target & GS_GFX9_4 ? has(d, GS_OPF_TO_LDS) : bit(d->w0, 13);
   in->imm = segment == 0 ? (int32_t)bits(d->w0, 12, 0) : sign_extend(bits(d->w0, 12, 0), 13);
   if ((in->lds && (!has(d, GS_OPF_LDS | GS_OPF_TO_LDS) || bit(d->w1, 23))) || !flat_address(d))
     return false;
@@ -729,7 +744,7 @@ static bool buffer_address(decoder_t *d) {
 static bool cache_control_bits(const decoder_t *d) {
   enum { BUFFER_WBL2 = 40, BUFFER_INVL2 = 41 };
   const unsigned n = d->op->number;
-  if (d->target == GS_GFX942 && (n == BUFFER_WBL2 || n == BUFFER_INVL2)) { /* of which scope */
+  if (d->target & GS_GFX9_4 && (n == BUFFER_WBL2 || n == BUFFER_INVL2)) { /* of which scope */
     d->in->glc = bit(d->w0, 14);
     d->in->scc = bit(d->w0, 15);
     return bits(d->w0, 13, 12) == 0 && !bit(d->w0, 16) && !bit(d->w1, 23);
@@ -748,14 +763,14 @@ static bool decode_mubuf(decoder_t *d) {
   const bool acc = acc_bit(d, bit(d->w1, 23));
   in->glc = bit(d->w0, 14);
   in->slc = bit(d->w0, 17);
-  in->scc = bit(d->w0, 15) && d->target & GS_CDNA2_3;
+  in->scc = bit(d->w0, 15) && d->target & GS_CDNA2_4;
   in->lds = bit(d->w0, 16);
-  in->tfe = bit(d->w1, 23) && !(d->target & GS_CDNA2_3) && !has(d, GS_OPF_ATOMIC) && !in->lds;
+  in->tfe = bit(d->w1, 23) && !(d->target & GS_CDNA2_4) && !has(d, GS_OPF_ATOMIC) && !in->lds;
   if (!buffer_address(d) || !atomic_bits(d, in->scc) ||
       (d->op->src[0] == GS_T_NONE && (in->offen || in->idxen)))
     return false;
   if (in->lds)
-    return has(d, GS_OPF_LDS) && !(bit(d->w1, 23) && (d->op->dst != GS_T_NONE || d->target & GS_CDNA2_3));
+    return has(d, GS_OPF_LDS) && !(bit(d->w1, 23) && (d->op->dst != GS_T_NONE || d->target & GS_CDNA2_4));
   return d->op->dst != GS_T_NONE && buffer_data(d, acc);
 }
 
@@ -766,7 +781,7 @@ static bool decode_mtbuf(decoder_t *d) {
   const bool acc = acc_bit(d, bit(d->w1, 23));
   in->glc = bit(d->w0, 14);
   in->slc = bit(d->w1, 22);
-  in->scc = bit(d->w1, 21) && d->target & GS_CDNA2_3;
+  in->scc = bit(d->w1, 21) && d->target & GS_CDNA2_4;
   in->imm1 = bits(d->w0, 22, 19) | bits(d->w0, 25, 23) << 4;
   return buffer_address(d) && buffer_data(d, acc);
 }

@@ -36,7 +36,7 @@ enum {
   OPERAND_VGPR = 256,
 };
 
-enum { VGPR_COUNT = 256, TTMP_COUNT = 16 };
+enum { VGPR_COUNT = 256, TTMP_COUNT = 16, DS_READ_B96_TR_B6 = 225 };
 
 /* Where a family has the fields of its memory instructions: numbers of bits, in the second word from 32 on.
  */
@@ -134,7 +134,8 @@ static inline bool has(const decoder_t *d, uint32_t flag) {
   return d->op->flags & flag;
 }
 static inline bool is_float(unsigned type) {
-  return type == GS_T_F16 || type == GS_T_F32 || type == GS_T_F64 || type == GS_T_V2F16;
+  return type == GS_T_F16 || type == GS_T_F32 || type == GS_T_F64 || type == GS_T_V2F16 ||
+         type == GS_T_BF16 || type == GS_T_V2BF16;
 }
 
 /* ---- Registers ---- */
@@ -194,9 +195,12 @@ static inline bool scalar_reg_src(decoder_t *d, unsigned i, unsigned code, unsig
   return true;
 }
 
-/* `even`: only even numbers will do where tuples are aligned. */
+/* `even`: only even numbers will do where tuples are aligned; three registers of ds_read_b96_tr_b6 are not.
+ */
 static inline void note_alignment(decoder_t *d, unsigned number, bool even) {
-  d->misaligned |= even && number % 2 != 0 && (d->target & GS_CDNA2_3);
+  const bool is_free =
+      d->op->encoding == GS_ENC_DS && d->op->number == DS_READ_B96_TR_B6 && d->target == GS_GFX950;
+  d->misaligned |= even && number % 2 != 0 && (d->target & GS_CDNA2_4) && !is_free;
 }
 
 static inline bool vector_register(decoder_t *d, unsigned number, unsigned dwords, bool acc, uint16_t *reg) {
@@ -257,6 +261,8 @@ static inline uint64_t float_constant(unsigned type, bool half, unsigned index) 
     return constants_f64[index];
   if (half || type == GS_T_F16 || type == GS_T_V2F16)
     return constants_f16[index];
+  if (type == GS_T_BF16 || type == GS_T_V2BF16)
+    return constants_f32[index] >> 16;
   return constants_f32[index];
 }
 

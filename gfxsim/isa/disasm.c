@@ -195,8 +195,10 @@ static void put_source(text_t *t, const gs_inst_t *in, unsigned i, unsigned dwor
 static void put_typed_source(text_t *t, const gs_inst_t *in, unsigned i) {
   if (in->op->src[i] == GS_T_K32 && in->op->encoding == GS_ENC_VOP2)
     put(t, "0x%" PRIx32, (uint32_t)in->src[i].value);
+  else if (in->op->src[i] == GS_T_MASK)
+    put_source(t, in, i, scalar_dwords(t, GS_T_MASK));
   else
-    put_source(t, in, i, scalar_dwords(t, in->op->src[i]));
+    put_source(t, in, i, gs_source_dwords(in, i));
 }
 
 /* A source with neg, abs and sext. A negated constant is written as a function, as -1 would be another
@@ -238,11 +240,11 @@ static void put_hwreg(text_t *t, uint32_t imm) {
       {(gs_target_t)GS_GFX9_10, 17, "HW_REG_TBA_HI"},
       {(gs_target_t)GS_GFX9_10, 18, "HW_REG_TMA_LO"},
       {(gs_target_t)GS_GFX9_10, 19, "HW_REG_TMA_HI"},
-      {GS_GFX942, 20, "HW_REG_XCC_ID"},
-      {GS_GFX942, 21, "HW_REG_SQ_PERF_SNAPSHOT_DATA"},
-      {GS_GFX942, 22, "HW_REG_SQ_PERF_SNAPSHOT_DATA1"},
-      {GS_GFX942, 23, "HW_REG_SQ_PERF_SNAPSHOT_PC_LO"},
-      {GS_GFX942, 24, "HW_REG_SQ_PERF_SNAPSHOT_PC_HI"},
+      {(gs_target_t)GS_GFX9_4, 20, "HW_REG_XCC_ID"},
+      {(gs_target_t)GS_GFX9_4, 21, "HW_REG_SQ_PERF_SNAPSHOT_DATA"},
+      {(gs_target_t)GS_GFX9_4, 22, "HW_REG_SQ_PERF_SNAPSHOT_DATA1"},
+      {(gs_target_t)GS_GFX9_4, 23, "HW_REG_SQ_PERF_SNAPSHOT_PC_LO"},
+      {(gs_target_t)GS_GFX9_4, 24, "HW_REG_SQ_PERF_SNAPSHOT_PC_HI"},
       {(gs_target_t)GS_GFX10_UP, 20, "HW_REG_FLAT_SCR_LO"},
       {(gs_target_t)GS_GFX10_UP, 21, "HW_REG_FLAT_SCR_HI"},
       {(gs_target_t)GS_GFX10_UP, 23, "HW_REG_HW_ID1"},
@@ -642,9 +644,13 @@ static void put_vop(text_t *t, const gs_inst_t *in) {
       put_modified(next(&l), in, i, mods & GS_MOD_NEG, mods & GS_MOD_ABS,
                    (mods & GS_MOD_SEXT) || (in->neg_lo >> i & 1));
   }
+  if (gs_is_truth_table(in->op) && in->imm)
+    put(t, " bitop3:0x%x", (unsigned)in->imm);
   if (in->op->flags & GS_OPF_OP_SEL) {
     const unsigned count = source_count(in->op), sources = (1u << count) - 1;
-    if (in->op->src[2] == GS_T_LANE) /* v_permlane16 has two bits for something else */
+    if (in->op->encoding == GS_ENC_VOP1) /* v_permlane16_swap, which has two bits for something else */
+      put(t, "%s%s", in->op_sel & 2 ? " bound_ctrl:1" : "", in->op_sel & 1 ? " fi:1" : "");
+    else if (in->op->src[2] == GS_T_LANE) /* v_permlane16 has two bits for something else */
       put_bits(t, "op_sel", in->op_sel & 3u, 2, 0);
     else if (in->op->flags & GS_OPF_ACC_DST) /* v_cvt_sr_fp8_f32: two bits for the byte of the destination */
       put_bits(t, "op_sel", in->op_sel, 4, 0);
@@ -667,7 +673,7 @@ static void put_mfma_fields(text_t *t, const gs_inst_t *in) {
     put(t, " cbsz:%u", in->cbsz);
   if (in->abid)
     put(t, " abid:%u", in->abid);
-  if (in->blgp && in->op->src[0] == GS_T_F64 && t->target == GS_GFX942)
+  if (in->blgp && in->op->src[0] == GS_T_F64 && t->target & GS_GFX9_4)
     put_bits(t, "neg", in->blgp, 3, 0);
   else if (in->blgp)
     put(t, " blgp:%u", in->blgp);
@@ -678,7 +684,8 @@ static void put_vop3p(text_t *t, const gs_inst_t *in) {
   const unsigned count = source_count(in->op), all = (1u << count) - 1;
   list_t l = {t, 0};
   put(t, "%s%s", in->op->name, form_suffix(t->target, in));
-  put_vector(next(&l), in->dst, gs_type_dwords((gs_type_t)in->op->dst));
+  if (in->op->dst != GS_T_NONE)
+    put_vector(next(&l), in->dst, gs_type_dwords((gs_type_t)in->op->dst));
   for (unsigned i = 0; i < count; i++)
     put_modified(next(&l), in, i, mix && (in->neg_lo >> i & 1), mix && (in->neg_hi >> i & 1), false);
   if (in->op->flags & GS_OPF_MFMA) {
@@ -793,7 +800,7 @@ static void put_ds(text_t *t, const gs_inst_t *in) {
 }
 
 static void put_cache_bits(text_t *t, const gs_inst_t *in) {
-  if (t->target == GS_GFX942) {
+  if (t->target & GS_GFX9_4) {
     put(t, "%s%s%s", in->glc ? " sc0" : "", in->slc ? " nt" : "", in->scc ? " sc1" : "");
     return;
   }

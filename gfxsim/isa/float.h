@@ -432,6 +432,16 @@ static inline float gs_med32(float a, float b, float c, gs_nan_rule32_t rule) {
   return a != a ? least : unless_b;
 }
 
+/* What IEEE 754-2019 calls so: the first NaN, else the lesser, of zeroes -0. */
+static inline float gs_minimum32(float a, float b) {
+  const float least = a < b || (a == b && signbit(a)) ? a : b;
+  return a != a ? gs_quiet32(a) : b != b ? gs_quiet32(b) : least;
+}
+static inline float gs_maximum32(float a, float b) {
+  const float most = a > b || (a == b && !signbit(a)) ? a : b;
+  return a != a ? gs_quiet32(a) : b != b ? gs_quiet32(b) : most;
+}
+
 /* ---- Shapes of handlers: the last argument is one lane's result as an expression of a, b, c ----
  *
  * GS_F<bits>_<n> rounds (arithmetic), GS_F<bits>_<n>_EXACT does not, which matters to operations that must

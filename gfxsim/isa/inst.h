@@ -51,14 +51,14 @@ typedef enum gs_form { GS_FORM_NATIVE, GS_FORM_VOP3, GS_FORM_SDWA, GS_FORM_DPP }
 /* clang-format off */
 typedef enum gs_type {
   GS_T_NONE,
-  GS_T_B16, GS_T_I16, GS_T_U16, GS_T_F16,
-  GS_T_V2B16, GS_T_V2F16, /* two 16-bit values in one register */
+  GS_T_B16, GS_T_I16, GS_T_U16, GS_T_F16, GS_T_BF16,
+  GS_T_V2B16, GS_T_V2F16, GS_T_V2BF16, /* two 16-bit values in one register */
   GS_T_B32, GS_T_I32, GS_T_U32, GS_T_F32,
   GS_T_MIX, /* a float, or one half of a register, by op_sel_hi (v_fma_mix_f32 and friends) */
   GS_T_B64, GS_T_I64, GS_T_U64, GS_T_F64,
   GS_T_V2B32, GS_T_V2F32, /* two 32-bit values in a register pair */
   GS_T_MASK, /* one bit per lane: 64-bit scalar */
-  GS_T_B96, GS_T_B128, GS_T_B256, GS_T_B512, GS_T_B1024,
+  GS_T_B96, GS_T_B128, GS_T_B192, GS_T_B256, GS_T_B512, GS_T_B1024,
   GS_T_F64X4,  /* four doubles: accumulators of v_mfma_f64_16x16x4f64 */
   GS_T_PROBE,  /* number in the data field of s_atc_probe */
   GS_T_LANE,   /* scalar lane number of v_readlane and v_writelane */
@@ -72,6 +72,11 @@ typedef enum gs_type {
 
 /* Number of 32-bit registers that an operand of this type occupies (0 for immediates). */
 unsigned gs_type_dwords(gs_type_t type);
+
+struct gs_inst;
+/* The same of source `i` of an instruction: of factors whose format the instruction itself says, those that
+ * it takes. */
+unsigned gs_source_dwords(const struct gs_inst *inst, unsigned i);
 
 /* Properties of an opcode that the decoder, the disassembler and the tests need. */
 enum {
@@ -185,6 +190,7 @@ static inline gs_field_t gs_sdwa_field(unsigned sel) {
  * = offset (TWO_ADDR: offset0, imm1) FLAT & co.     dst = vdst, src[0] = vaddr, src[1] = data, src[2] = saddr
  * (or NONE), imm = offset MUBUF, MTBUF   dst = vdata (source of stores and atomics too), src[0] = vaddr (or
  * NONE), src[1] = srsrc, src[2] = soffset, imm = offset
+ *   v_bitop3       imm = the truth table: bit 4 * a + 2 * b + c
  *   VINTERP        as VOP3; imm = exports that may be outstanding
  *   VOPD           op, dst = first part's; sdst = second part's dst, gs_dual_opcode its row; src[0], src[1] =
  * first sources of the parts, imm, imm1 (low byte) = numbers of the vector registers that are their second
@@ -250,6 +256,11 @@ typedef struct gs_wait_counts {
 gs_wait_counts_t gs_wait_counts_none(gs_target_t target);
 /* What s_waitcnt with this immediate waits for. Pure; thread-safe. */
 gs_wait_counts_t gs_wait_counts_of(gs_target_t target, uint32_t imm);
+
+/* Whether the modifiers of an opcode are the bits of a truth table, which is in `imm` then: v_bitop3. */
+static inline bool gs_is_truth_table(const gs_opcode_t *op) {
+  return op->encoding == GS_ENC_VOP3 && (op->number == 563 || op->number == 564);
+}
 
 /* All rows of ops.def, in order. */
 extern const gs_opcode_t gs_opcodes[];

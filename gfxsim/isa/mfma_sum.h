@@ -21,14 +21,14 @@ typedef enum gs_mfma_way {
   GS_SUM_BYTES,
 } gs_mfma_way_t;
 
-enum { GS_SUM_LANES = 16, GS_SUM_DEPTH = 32 };
+enum { GS_SUM_LANES = 16, GS_SUM_DEPTH = 64 };
 
 /* Factors of sixteen lanes of D in the order of k. The least exponents are those of the types' normal
- * numbers: denormals are aligned by them. */
+ * numbers: denormals are aligned by them. The products' sum counts 2^scale times. */
 typedef struct gs_factors {
   gs_mfma_way_t way;
   unsigned count, group;
-  int32_t least_a, least_b;
+  int32_t least_a, least_b, scale[GS_SUM_LANES];
   float a[GS_SUM_DEPTH][GS_SUM_LANES], b[GS_SUM_DEPTH][GS_SUM_LANES];
 } gs_factors_t;
 
@@ -150,6 +150,8 @@ static inline void gs_add_group(const gs_factors_t *f, unsigned k, unsigned end,
     gs_align(f, k + 1, end, 2, &odd);
     gs_align_halves(&sums, &odd);
   }
+  for (unsigned j = 0; j < GS_SUM_LANES; j++)
+    sums.exponent[j] += f->scale[j];
   gs_add_aligned(&sums, bytes, d);
 }
 

@@ -227,6 +227,40 @@ WRITE_NARROW(ds_write_b16, 2, 0)
 WRITE_NARROW(ds_write_b8_d16_hi, 1, 16)
 WRITE_NARROW(ds_write_b16_d16_hi, 2, 16)
 
+/* Sixteen lanes load the rows of a matrix, whose elements have so many bits, and get its columns: what they
+ * have loaded, one behind the other, is dealt out by turns. (As AMD's rocRoller tests it on gfx950; the CDNA4
+ * manual's 11.4 wants EXEC to be all ones, and here lanes that are not active give what they had.) */
+static void transpose(gs_wave_t *w, unsigned reg, unsigned n, unsigned bits) {
+  enum { DEALT = 16 };
+  const unsigned count = 32 * n / bits;
+  gs_row_t old[3];
+  memcpy(old, gs_row(w, reg), n * sizeof *old);
+  gs_row_t result[3] = {0};
+  for (unsigned l = 0; l < GS_LANES; l++)
+    for (unsigned e = 0; e < count; e++) {
+      const unsigned from = DEALT * e + l % DEALT, lane = (l & ~(DEALT - 1u)) + from / count;
+      const unsigned source = from % count * bits, at = e * bits;
+      uint64_t value = old[source / 32].u32[lane];
+      if (source % 32 + bits > 32)
+        value |= (uint64_t)old[source / 32 + 1].u32[lane] << 32;
+      value = (value >> source % 32 & ((UINT32_C(1) << bits) - 1)) << at % 32;
+      result[at / 32].u32[l] |= (uint32_t)value;
+      if (at % 32 + bits > 32)
+        result[at / 32 + 1].u32[l] |= (uint32_t)(value >> 32);
+    }
+  for (unsigned i = 0; i < n; i++)
+    gs_write_row(w, reg + i, &result[i], gs_exec(w));
+}
+#define READ_TRANSPOSED(name, n, bits)                                                                       \
+  GS_OP(name) {                                                                                              \
+    lds_read(w, in, n, (uint32_t)gs_immediate(in));                                                          \
+    transpose(w, in->dst, n, bits);                                                                          \
+  }
+READ_TRANSPOSED(ds_read_b64_tr_b4, 2, 4)
+READ_TRANSPOSED(ds_read_b96_tr_b6, 3, 6)
+READ_TRANSPOSED(ds_read_b64_tr_b8, 2, 8)
+READ_TRANSPOSED(ds_read_b64_tr_b16, 2, 16)
+
 GS_OP(ds_read_addtid_b32) {
   gs_access_t a;
   if (lds_begin_addtid(w, in, &a, GS_VM_READ))

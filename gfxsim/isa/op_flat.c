@@ -213,8 +213,8 @@ static bool flat_begin(gs_wave_t *w, const gs_inst_t *in, gs_access_t *a, unsign
     gs_access_t a;                                                                                           \
     if (segment##_load_##suffix##_short(w, in) || !begin(4 * n, GS_VM_READ))                                 \
       return;                                                                                                \
-    if (n == 1 && GS_UNLIKELY(in->lds))                                                                      \
-      gs_load_dword_to_lds(w, &a, (uint32_t)gs_immediate(in));                                               \
+    if (GS_UNLIKELY(in->lds))                                                                                \
+      gs_load_dwords_to_lds(w, &a, n, (uint32_t)gs_immediate(in));                                           \
     else                                                                                                     \
       gs_load_dwords(w, &a, in->dst, n);                                                                     \
   }

@@ -1,4 +1,4 @@
-/* Matrix instructions of gfx908, gfx90a and gfx942, D = A * B + C, and moves to and from accumulation
+/* Matrix instructions of gfx908, gfx90a, gfx942 and gfx950, D = A * B + C, and moves to and from accumulation
  * registers.
  *
  * All shapes follow one scheme. An M x M result has 64 / M groups of lanes in A and B; lane l holds row (A)
@@ -11,14 +11,13 @@
  * do not matter. Sums go from low k to high, fused, but for those of mfma_sum.h. On gfx90a operands and
  * results of f16 and bf16 instructions know no denormals. xf32 are floats cut off to eleven significant bits.
  * Products of sparse matrices: see below. Not here: other dot products (op_vpk_float.c, op_vpk_int.c). */
-#include "isa/fp8.h"
-
 #include "isa/float.h"
 #include "isa/mfma_sum.h"
+#include "isa/small_float.h"
 
 /* ---- Operands ---- */
 
-enum { GS_MFMA_ELEMENTS = 16 }; /* most elements of A or B that a lane holds */
+enum { GS_MFMA_ELEMENTS = 32 }; /* most elements of A or B that a lane holds */
 
 typedef enum gs_mfma_type {
   GS_MFMA_F32,
@@ -67,15 +66,25 @@ static inline uint32_t gs_xf32(uint32_t bits) {
   return (bits & 0x7f800000) == 0x7f800000 ? bits : bits & ~UINT32_C(0x1fff);
 }
 
+/* How a part reads elements of a type: gfx90a flushes halves; bytes are of other formats from gfx950 on. */
+typedef enum gs_mfma_dialect { GS_MFMA_PLAIN, GS_MFMA_FLUSH, GS_MFMA_FNUZ } gs_mfma_dialect_t;
+static inline gs_mfma_dialect_t gs_mfma_dialect(const gs_wave_t *w) {
+  return w->env->target == GS_GFX90A   ? GS_MFMA_FLUSH
+         : w->env->target == GS_GFX942 ? GS_MFMA_FNUZ
+                                       : GS_MFMA_PLAIN;
+}
+
 /* Element e of a row's type, as float or integer bits. */
-static inline uint32_t gs_mfma_element(gs_mfma_type_t type, uint32_t bits, unsigned e, bool flush) {
+static inline uint32_t gs_mfma_element(gs_mfma_type_t type, uint32_t bits, unsigned e,
+                                       gs_mfma_dialect_t dialect) {
+  const bool flush = dialect == GS_MFMA_FLUSH, fnuz = dialect == GS_MFMA_FNUZ;
   const uint32_t half = bits >> (16 * (e & 1)) & 0xffff;
   switch (type) {
   case GS_MFMA_F16: return gs_bits_of_float(gs_f32_of_f16(flush ? gs_flush16(half) : half));
   case GS_MFMA_BF16: return flush && (half & 0x7f80) == 0 ? half << 16 & 0x80000000 : half << 16;
   case GS_MFMA_I8: return (uint32_t)(int32_t)(int8_t)(bits >> (8 * e));
-  case GS_MFMA_FP8: return gs_bits_of_float(gs_f32_of_fp8(gs_fp8, bits >> (8 * e)));
-  case GS_MFMA_BF8: return gs_bits_of_float(gs_f32_of_fp8(gs_bf8, bits >> (8 * e)));
+  case GS_MFMA_FP8: return gs_bits_of_float(gs_f32_of_small(fnuz ? gs_fp8_fnuz : gs_fp8, bits >> (8 * e)));
+  case GS_MFMA_BF8: return gs_bits_of_float(gs_f32_of_small(fnuz ? gs_bf8_fnuz : gs_bf8, bits >> (8 * e)));
   case GS_MFMA_XF32: return gs_xf32(bits);
   default: return bits;
   }
@@ -93,12 +102,13 @@ static inline unsigned gs_mfma_per_register(gs_mfma_type_t type) {
 
 /* Reads operand `i`, which is in vector registers: a copy, as D may overlap it. */
 static inline void gs_mfma_read(gs_wave_t *w, const gs_inst_t *in, unsigned i, gs_mfma_type_t type,
-                                unsigned elements, bool flush, gs_matrix_t *m) {
+                                unsigned elements, gs_matrix_t *m) {
+  const gs_mfma_dialect_t dialect = gs_mfma_dialect(w);
   const unsigned per_register = gs_mfma_per_register(type);
   for (unsigned e = 0; e < elements; e++) {
     const gs_row_t *const r = &w->v[in->src[i].reg + e / per_register];
     GS_LANES_DO(l)
-      m->element[e].u32[l] = gs_mfma_element(type, r->u32[l], e % per_register, flush);
+      m->element[e].u32[l] = gs_mfma_element(type, r->u32[l], e % per_register, dialect);
     if (i == 1 && in->blgp)
       gs_mfma_permute(in->blgp, &m->element[e]);
   }
@@ -126,23 +136,25 @@ static inline gs_mfma_way_t gs_mfma_way(const gs_wave_t *w, gs_mfma_type_t type)
   const bool halves = type == GS_MFMA_F16 || type == GS_MFMA_BF16;
   if (w->env->target == GS_GFX90A)
     return halves ? GS_SUM_PAIRS : GS_SUM_FUSED;
-  if (w->env->target != GS_GFX942 || type == GS_MFMA_F32 || type == GS_MFMA_I8)
+  if (!(w->env->target & GS_GFX9_4) || type == GS_MFMA_F32 || type == GS_MFMA_I8)
     return GS_SUM_FUSED;
   return type == GS_MFMA_FP8 || type == GS_MFMA_BF8 ? GS_SUM_BYTES : GS_SUM_ALIGNED;
 }
-static inline int32_t gs_mfma_least_exponent(gs_mfma_type_t type) {
+static inline int32_t gs_mfma_least_exponent(const gs_wave_t *w, gs_mfma_type_t type) {
+  const int32_t fnuz = gs_mfma_dialect(w) == GS_MFMA_FNUZ;
   switch (type) {
   case GS_MFMA_F16: return -14;
-  case GS_MFMA_FP8: return -7;
-  case GS_MFMA_BF8: return -15;
+  case GS_MFMA_FP8: return -6 - fnuz;
+  case GS_MFMA_BF8: return -14 - fnuz;
   default: return -126;
   }
 }
 static inline void gs_factors_start(gs_factors_t *f, const gs_wave_t *w, unsigned elements,
                                     gs_mfma_type_t type, gs_mfma_type_t type_b) {
   f->way = gs_mfma_way(w, type);
-  f->least_a = gs_mfma_least_exponent(type);
-  f->least_b = gs_mfma_least_exponent(type_b);
+  memset(f->scale, 0, sizeof f->scale);
+  f->least_a = gs_mfma_least_exponent(w, type);
+  f->least_b = gs_mfma_least_exponent(w, type_b);
   switch (f->way) {
   case GS_SUM_PAIRS: f->group = elements == 2 ? 2 : 4; break;
   case GS_SUM_BYTES: f->group = 16; break;
@@ -263,11 +275,10 @@ static inline void gs_mfma_fours(const gs_inst_t *in, gs_mfma_shape_t s, bool in
 static inline __attribute__((always_inline)) void
 gs_mfma(gs_wave_t *w, const gs_inst_t *in, gs_mfma_shape_t s, gs_mfma_type_t type, gs_mfma_type_t type_b) {
   const bool integer = type == GS_MFMA_I8;
-  const bool flush = w->env->target == GS_GFX90A && (type == GS_MFMA_F16 || type == GS_MFMA_BF16);
   const unsigned registers = s.size * s.size * s.blocks / GS_LANES;
   gs_matrix_t a, b;
-  gs_mfma_read(w, in, 0, type, s.elements, flush, &a);
-  gs_mfma_read(w, in, 1, type_b, s.elements, flush, &b);
+  gs_mfma_read(w, in, 0, type, s.elements, &a);
+  gs_mfma_read(w, in, 1, type_b, s.elements, &b);
   gs_mfma_start(w, in, registers);
   gs_factors_t f;
   gs_factors_start(&f, w, s.elements, type, type_b);
@@ -321,6 +332,14 @@ GS_MFMA(v_mfma_i32_16x16x16i8, 16, 1, 16, 4, GS_MFMA_I8)
 GS_MFMA(v_mfma_i32_32x32x16_i8, 32, 1, 16, 8, GS_MFMA_I8)
 GS_MFMA(v_mfma_i32_16x16x32_i8, 16, 1, 32, 8, GS_MFMA_I8)
 
+/* Twice as deep: gfx950. */
+GS_MFMA(v_mfma_f32_32x32x16_f16, 32, 1, 16, 8, GS_MFMA_F16)
+GS_MFMA(v_mfma_f32_16x16x32_f16, 16, 1, 32, 8, GS_MFMA_F16)
+GS_MFMA(v_mfma_f32_32x32x16_bf16, 32, 1, 16, 8, GS_MFMA_BF16)
+GS_MFMA(v_mfma_f32_16x16x32_bf16, 16, 1, 32, 8, GS_MFMA_BF16)
+GS_MFMA(v_mfma_i32_32x32x32_i8, 32, 1, 32, 16, GS_MFMA_I8)
+GS_MFMA(v_mfma_i32_16x16x64_i8, 16, 1, 64, 16, GS_MFMA_I8)
+
 GS_MFMA(v_mfma_f32_32x32x4_xf32, 32, 1, 4, 2, GS_MFMA_XF32)
 GS_MFMA(v_mfma_f32_16x16x8_xf32, 16, 1, 8, 2, GS_MFMA_XF32)
 
@@ -332,14 +351,112 @@ GS_MFMA_EIGHT(bf8_fp8, GS_MFMA_BF8, GS_MFMA_FP8)
 GS_MFMA_EIGHT(fp8_bf8, GS_MFMA_FP8, GS_MFMA_BF8)
 GS_MFMA_EIGHT(fp8_fp8, GS_MFMA_FP8, GS_MFMA_FP8)
 
+/* ---- Bytes and less, by blocks of 32 k with a scale each ----
+ *
+ * cbsz and blgp are the formats of A and B. v_mfma_ld_scale_b32 in front of the instruction says which scales
+ * are used, if abid says that they are: exponents, one byte for each row (column) and block, which are added
+ * to those of the products' sums (CDNA4's manual, 7.1.5 and 7.2). Bytes of a lane are two runs of sixteen,
+ * half of all k apart; of the other formats they are consecutive. How products are added was not measured: it
+ * is taken to be as for bytes on gfx942. */
+
+GS_OP(v_mfma_ld_scale_b32) {
+  for (unsigned i = 0; i < 2; i++) {
+    gs_row_t tmp;
+    const gs_row_t *const r = gs_src32(w, in, i, &tmp);
+    const unsigned byte = (in->op_sel >> i & 1u) | (in->op_sel_hi >> i & 1u) << 1;
+    const unsigned shift = in->src[i].kind == GS_SRC_CONST ? 23 : 8 * byte; /* of a float, the exponent */
+    for (unsigned l = 0; l < GS_LANES; l++)
+      w->matrix_scale[i][l] = (uint8_t)(r->u32[l] >> shift);
+  }
+}
+
+enum { GS_BLOCK_DEPTH = 32 };
+
+/* The formats that cbsz and blgp number, and the exponents of their least normal numbers. */
+static const gs_small_format_t *gs_block_format(unsigned number) {
+  static const gs_small_format_t *const formats[8] = {&gs_fp8, &gs_bf8, &gs_fp6, &gs_bf6,
+                                                      &gs_fp4, &gs_fp4, &gs_fp4, &gs_fp4};
+  return formats[number];
+}
+
+/* One operand: of each row or column its numbers in the order of k, and its scales, without their bias. */
+typedef struct gs_blocks {
+  float value[32][128];
+  int32_t scale[32][4];
+  bool is_nan[32][4]; /* a scale that is no number */
+} gs_blocks_t;
+
+static inline void gs_blocks_read(const gs_wave_t *w, const gs_inst_t *in, unsigned i, unsigned size,
+                                  gs_blocks_t *b) {
+  const gs_small_format_t format = *gs_block_format(i ? in->blgp : in->cbsz);
+  const unsigned groups = GS_LANES / size;
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    const unsigned line = l % size, group = l / size;
+    for (unsigned e = 0; e < GS_BLOCK_DEPTH; e++) {
+      const unsigned at = e * format.bits, shift = at % 32;
+      const gs_row_t *const r = &w->v[in->src[i].reg + at / 32];
+      uint32_t bits = r->u32[l] >> shift;
+      if (shift + format.bits > 32)
+        bits |= r[1].u32[l] << (32 - shift);
+      const unsigned k = format.bits == 8 ? 16 * (group + groups * (e / 16)) + e % 16 : 32 * group + e;
+      b->value[line][k] = gs_f32_of_small(format, bits);
+    }
+    const uint8_t scale = in->abid & 1 ? w->matrix_scale[i][l] : 127;
+    b->scale[line][group] = (int32_t)scale - 127;
+    b->is_nan[line][group] = scale == 255;
+  }
+}
+
+/* Sixteen lanes of D, from column `column` on, which share a row of A. */
+static inline void gs_blocks_sixteen(const gs_blocks_t *a, const gs_blocks_t *b, unsigned row,
+                                     unsigned column, unsigned depth, gs_factors_t *f, float *d) {
+  for (unsigned block = 0; block < depth / GS_BLOCK_DEPTH; block++) {
+    f->count = GS_BLOCK_DEPTH;
+    for (unsigned k = 0; k < GS_BLOCK_DEPTH; k++)
+      for (unsigned j = 0; j < GS_SUM_LANES; j++) {
+        f->a[k][j] = a->value[row][GS_BLOCK_DEPTH * block + k];
+        f->b[k][j] = b->value[column + j][GS_BLOCK_DEPTH * block + k];
+      }
+    for (unsigned j = 0; j < GS_SUM_LANES; j++) {
+      f->scale[j] = a->scale[row][block] + b->scale[column + j][block];
+      if (a->is_nan[row][block] || b->is_nan[column + j][block])
+        f->a[0][j] = NAN;
+    }
+    gs_sum_factors(f, d);
+  }
+}
+
+static inline void gs_blocks_multiply(gs_wave_t *w, const gs_inst_t *in, unsigned size, unsigned depth) {
+  gs_blocks_t a, b;
+  gs_blocks_read(w, in, 0, size, &a);
+  gs_blocks_read(w, in, 1, size, &b);
+  const unsigned registers = size * size / GS_LANES;
+  gs_mfma_start(w, in, registers);
+  gs_factors_t f = {.way = GS_SUM_BYTES,
+                    .group = 16,
+                    .least_a = 1 - (int32_t)gs_block_format(in->cbsz)->bias,
+                    .least_b = 1 - (int32_t)gs_block_format(in->blgp)->bias};
+  for (unsigned r = 0; r < registers; r++)
+    for (unsigned first = 0; first < GS_LANES; first += GS_SUM_LANES) {
+      const unsigned row = size == 32 ? 8 * (r / 4) + 4 * (first / 32) + r % 4 : 4 * (first / 16) + r;
+      gs_blocks_sixteen(&a, &b, row, first % size, depth, &f, &w->v[in->dst + r].f32[first]);
+    }
+}
+GS_OP(v_mfma_f32_16x16x128_f8f6f4) {
+  gs_blocks_multiply(w, in, 16, 128);
+}
+GS_OP(v_mfma_f32_32x32x64_f8f6f4) {
+  gs_blocks_multiply(w, in, 32, 64);
+}
+
 /* ---- Sparse: of each four elements of A in the order of k, two are there, and the others are 0. Two bits
  * for each that is there, in the lane's index register, say which of the four it is; the other factor is
  * whole. D is what is added to. For halves abid chooses one of four bytes of the register, for bytes one of
- * two halves, unless cbsz is set, and then it is the first. Products that are there are added as those of
- * other matrices are, which was not measured. ---- */
+ * two halves, and of twice as deep ones half as many, unless cbsz is set, and then it is the first. Products
+ * that are there are added as those of other matrices are, which was not measured. ---- */
 
 static inline uint32_t gs_smfmac_index(const gs_inst_t *in, unsigned elements, uint32_t index) {
-  const unsigned bits = 2 * elements;
+  const unsigned bits = 2 * elements; /* of which 32 are all that there are */
   return in->cbsz ? index : index >> (bits * in->abid % 32);
 }
 
@@ -367,8 +484,8 @@ static inline void gs_smfmac_sixteen(const gs_inst_t *in, gs_mfma_shape_t s, boo
 static inline void gs_smfmac(gs_wave_t *w, const gs_inst_t *in, gs_mfma_shape_t s, gs_mfma_type_t type,
                              gs_mfma_type_t type_b) {
   gs_matrix_t a, b;
-  gs_mfma_read(w, in, 0, type, s.elements, false, &a);
-  gs_mfma_read(w, in, 1, type_b, 2 * s.elements, false, &b);
+  gs_mfma_read(w, in, 0, type, s.elements, &a);
+  gs_mfma_read(w, in, 1, type_b, 2 * s.elements, &b);
   const gs_row_t index = w->v[in->src[2].reg]; /* which D may overlap, too */
   gs_factors_t f;
   gs_factors_start(&f, w, s.elements, type, type_b);
@@ -391,6 +508,21 @@ GS_SMFMAC(v_smfmac_i32_32x32x32_i8, 32, 8, GS_MFMA_I8, GS_MFMA_I8)
 #define GS_SMFMAC_EIGHT(suffix, type, type_b)                                                                \
   GS_SMFMAC(v_smfmac_f32_16x16x64_##suffix, 16, 8, type, type_b)                                             \
   GS_SMFMAC(v_smfmac_f32_32x32x32_##suffix, 32, 8, type, type_b)
+/* Twice as deep: gfx950. */
+GS_SMFMAC(v_smfmac_f32_16x16x64_f16, 16, 8, GS_MFMA_F16, GS_MFMA_F16)
+GS_SMFMAC(v_smfmac_f32_32x32x32_f16, 32, 8, GS_MFMA_F16, GS_MFMA_F16)
+GS_SMFMAC(v_smfmac_f32_16x16x64_bf16, 16, 8, GS_MFMA_BF16, GS_MFMA_BF16)
+GS_SMFMAC(v_smfmac_f32_32x32x32_bf16, 32, 8, GS_MFMA_BF16, GS_MFMA_BF16)
+GS_SMFMAC(v_smfmac_i32_16x16x128_i8, 16, 16, GS_MFMA_I8, GS_MFMA_I8)
+GS_SMFMAC(v_smfmac_i32_32x32x64_i8, 32, 16, GS_MFMA_I8, GS_MFMA_I8)
+#define GS_SMFMAC_SIXTEEN(suffix, type, type_b)                                                              \
+  GS_SMFMAC(v_smfmac_f32_16x16x128_##suffix, 16, 16, type, type_b)                                           \
+  GS_SMFMAC(v_smfmac_f32_32x32x64_##suffix, 32, 16, type, type_b)
+GS_SMFMAC_SIXTEEN(bf8_bf8, GS_MFMA_BF8, GS_MFMA_BF8)
+GS_SMFMAC_SIXTEEN(bf8_fp8, GS_MFMA_BF8, GS_MFMA_FP8)
+GS_SMFMAC_SIXTEEN(fp8_bf8, GS_MFMA_FP8, GS_MFMA_BF8)
+GS_SMFMAC_SIXTEEN(fp8_fp8, GS_MFMA_FP8, GS_MFMA_FP8)
+
 GS_SMFMAC_EIGHT(bf8_bf8, GS_MFMA_BF8, GS_MFMA_BF8)
 GS_SMFMAC_EIGHT(bf8_fp8, GS_MFMA_BF8, GS_MFMA_FP8)
 GS_SMFMAC_EIGHT(fp8_bf8, GS_MFMA_FP8, GS_MFMA_BF8)
@@ -403,13 +535,13 @@ typedef struct gs_doubles {
 } gs_doubles_t;
 
 static inline bool gs_mfma_negates(const gs_wave_t *w, const gs_inst_t *in, unsigned i) {
-  return w->env->target == GS_GFX942 && (in->blgp >> i & 1);
+  return w->env->target & GS_GFX9_4 && (in->blgp >> i & 1);
 }
 
 static inline void gs_mfma_read_f64(gs_wave_t *w, const gs_inst_t *in, unsigned i, gs_doubles_t *m) {
   gs_row_t tmp[2];
   const gs_row64_t r = gs_src64(w, in, i, true, tmp);
-  const unsigned blgp = i == 1 && w->env->target != GS_GFX942 ? in->blgp : 0;
+  const unsigned blgp = i == 1 && !(w->env->target & GS_GFX9_4) ? in->blgp : 0;
   const bool negate = gs_mfma_negates(w, in, i);
   for (unsigned l = 0; l < GS_LANES; l++) {
     const double x = gs_get_f64(r, gs_mfma_lane(blgp, l));

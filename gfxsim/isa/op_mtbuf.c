@@ -106,7 +106,7 @@ static void load(gs_wave_t *w, const gs_inst_t *in, unsigned n) {
   if (in->lds && n == 1) {
     t.a.lanes |= t.a.zero;
     t.a.zero = 0;
-    gs_row_to_lds(w, &t.a, &row[0], (uint32_t)in->imm);
+    gs_rows_to_lds(w, &t.a, row, 1, (uint32_t)in->imm);
     return;
   }
   for (unsigned i = 0; i < n; i++)

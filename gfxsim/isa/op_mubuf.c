@@ -102,6 +102,23 @@ static void put_status(gs_wave_t *w, const gs_inst_t *in, unsigned n) {
   gs_write_row(w, in->dst + n, &none, gs_exec(w));
 }
 
+/* To LDS: lanes that are inside with some of their dwords get zeroes for the others. */
+static void load_to_lds(gs_wave_t *w, const gs_inst_t *in, const dwords_t *d, unsigned n) {
+  gs_row_t row[MAX_DWORDS];
+  gs_access_t all = d->whole;
+  memset(row, 0, n * sizeof *row);
+  for (unsigned i = 0; all.lanes && i < n; i++)
+    gs_gather32(&row[i], all.at, (uint64_t)i * all.step);
+  for (uint64_t left = all.zero; left; left &= left - 1) {
+    const unsigned l = (unsigned)__builtin_ctzll(left);
+    for (unsigned i = 0; i < n; i++)
+      row[i].u32[l] = i < d->parts && gs_bit(d->part[i].lanes, l) ? gs_guest_get32(d->part[i].at[l]) : 0;
+  }
+  all.lanes |= all.zero;
+  all.zero = 0;
+  gs_rows_to_lds(w, &all, row, n, (uint32_t)in->imm);
+}
+
 static void load_dwords(gs_wave_t *w, const gs_inst_t *in, unsigned n) {
   dwords_t d;
   gs_block_t block;
@@ -112,8 +129,8 @@ static void load_dwords(gs_wave_t *w, const gs_inst_t *in, unsigned n) {
   }
   if (!begin_dwords(w, in, &d, n, GS_VM_READ))
     return;
-  if (GS_UNLIKELY(in->lds && n == 1)) {
-    gs_load_dword_to_lds(w, &d.whole, (uint32_t)in->imm);
+  if (GS_UNLIKELY(in->lds)) {
+    load_to_lds(w, in, &d, n);
     return;
   }
   gs_load_dwords(w, &d.whole, in->dst, n);
@@ -194,10 +211,10 @@ GS_OP(buffer_store_lds_dword) {
   gs_access_t a;
   if (!begin(w, in, &a, 4, GS_VM_WRITE))
     return;
-  gs_watch_lds_lanes(w, a.lanes, (uint32_t)in->imm, GS_VM_READ);
+  gs_watch_lds_lanes(w, a.lanes, (uint32_t)in->imm, 4, GS_VM_READ);
   for (uint64_t left = a.lanes; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctzll(left);
-    const uint8_t *from = gs_lds_lane(w, (uint32_t)in->imm, l);
+    const uint8_t *from = gs_lds_lane(w, (uint32_t)in->imm, l, 4);
     gs_guest_put32(a.at[l], from ? gs_guest_get32((uint64_t)(uintptr_t)from) : 0);
   }
   gs_access_finish(w, &a);
@@ -236,6 +253,7 @@ ATOMIC(add_f32, add_f, 32)
 ATOMIC(add_kept_f32, add_kept_f, 32)
 ATOMIC(add_denormal_f32, add_denormal_f, 32)
 ATOMIC(pk_add_f16, pk_add_f16_, 32)
+ATOMIC(pk_add_bf16, pk_add_bf16_, 32)
 ATOMIC(add_f64, add_f, 64)
 ATOMIC(min_f64, min_f, 64)
 ATOMIC(max_f64, max_f, 64)

@@ -88,6 +88,10 @@ GS_F32_SHAPE_3(v_med3_f32, GS_SETUP_RULE, (void)0, gs_med32(a, b, c, rule))
 GS_F32_SHAPE_3(v_maxmin_f32, GS_SETUP_RULE, (void)0, gs_min32(gs_max32(a, b, rule), c, rule))
 GS_F32_SHAPE_3(v_minmax_f32, GS_SETUP_RULE, (void)0, gs_max32(gs_min32(a, b, rule), c, rule))
 
+/* Of IEEE 754-2019: a NaN is the result, and -0 is less than 0. */
+GS_F32_SHAPE_3(v_minimum3_f32, (void)0, (void)0, gs_minimum32(gs_minimum32(a, b), c))
+GS_F32_SHAPE_3(v_maximum3_f32, (void)0, (void)0, gs_maximum32(gs_maximum32(a, b), c))
+
 /* ---- To integers that stay floats ---- */
 
 GS_F32_1_EXACT(v_trunc_f32, truncf(gs_quiet32(a)))

@@ -17,6 +17,8 @@ GS_V32_2(v_xnor_b32, u32, ~(a ^ b))
 GS_V32_3(v_and_or_b32, u32, (a & b) | c)
 GS_V32_3(v_or3_b32, u32, a | b | c)
 GS_V32_3(v_xor3_b32, u32, a ^ b ^ c)
+GS_V32_3(v_bitop3_b32, u32, gs_by_table((uint32_t)gs_immediate(in), a, b, c))
+
 GS_V32_3(v_bfi_b32, u32, (a & b) | (~a & c))
 
 /* Shifts: the hardware looks at five bits of the count. */
@@ -147,3 +149,10 @@ GS_V32_3(v_maxmin_u32, u32, gs_min_u32(gs_max_u32(a, b), c))
 GS_V32_3(v_minmax_u32, u32, gs_max_u32(gs_min_u32(a, b), c))
 GS_V32_3(v_maxmin_i32, i32, gs_min_i32(gs_max_i32(a, b), c))
 GS_V32_3(v_minmax_i32, i32, gs_max_i32(gs_min_i32(a, b), c))
+
+/* Two shifted numbers, each cut to a byte, into a half of a register. */
+static inline uint32_t gs_between(int32_t x, int32_t least, int32_t most) {
+  return (uint32_t)(x < least ? least : x > most ? most : x) & 0xff;
+}
+GS_V32_3(v_ashr_pk_i8_i32, i32, gs_between(a >> (c & 31), -128, 127) | gs_between(b >> (c & 31), -128, 127) << 8)
+GS_V32_3(v_ashr_pk_u8_i32, i32, gs_between(a >> (c & 31), 0, 255) | gs_between(b >> (c & 31), 0, 255) << 8)

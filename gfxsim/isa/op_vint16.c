@@ -34,6 +34,8 @@ GS_V16_3(v_min3_i16, i16, gs_min_i32(gs_min_i32(a, b), c))
 GS_V16_3(v_max3_i16, i16, gs_max_i32(gs_max_i32(a, b), c))
 GS_V16_3(v_med3_i16, i16, gs_max_i32(gs_min_i32(a, b), gs_min_i32(gs_max_i32(a, b), c)))
 
+GS_V16_3(v_bitop3_b16, u16, gs_by_table((uint32_t)gs_immediate(in), a, b, c))
+
 /* ---- Of gfx11, where operands may be upper halves of registers ---- */
 
 GS_V16_2(v_and_b16, u16, a & b)

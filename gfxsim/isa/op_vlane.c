@@ -171,3 +171,30 @@ GS_OP(v_permlane64_b32) {
     result.u32[l] = w->v[in->src[0].reg].u32[l ^ 32];
   gs_write_row(w, in->dst, &result, gs_exec(w));
 }
+
+/* Rows of 16 lanes, or halves of a wave, of two registers change places: an even one of the first operand
+ * with the odd one behind it of the destination. Lanes that are not active do not give what they have, unless
+ * op_sel[0] says so: what would get it keeps its value, or is 0 by op_sel[1], as with v_permlane16. */
+static void swap_rows(gs_wave_t *w, const gs_inst_t *in, unsigned distance) {
+  const uint64_t exec = gs_exec(w), sources = in->op_sel & 1 ? GS_ALL_LANES : exec;
+  const gs_row_t a = w->v[in->src[0].reg], d = w->v[in->dst];
+  gs_row_t to_a = a, to_d = d;
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    const unsigned other = l ^ distance;
+    const bool found = sources >> other & 1;
+    if (!found && !(in->op_sel & 2))
+      continue;
+    if (l & distance)
+      to_d.u32[l] = found ? a.u32[other] : 0;
+    else
+      to_a.u32[l] = found ? d.u32[other] : 0;
+  }
+  gs_write_row(w, in->src[0].reg, &to_a, exec);
+  gs_write_row(w, in->dst, &to_d, exec);
+}
+GS_OP(v_permlane16_swap_b32) {
+  swap_rows(w, in, 16);
+}
+GS_OP(v_permlane32_swap_b32) {
+  swap_rows(w, in, 32);
+}

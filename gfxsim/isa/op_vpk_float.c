@@ -84,6 +84,36 @@ GS_PK16_2(v_pk_mul_f16, gs_round16(w), gs_f16_of_f32(gs_mul32(a, b), limit))
 GS_PK16_2_OF(v_pk_min_f16, false, (void)0, gs_f16_bits(gs_min32(a, b, rule)))
 GS_PK16_2_OF(v_pk_max_f16, false, (void)0, gs_f16_bits(gs_max32(a, b, rule)))
 
+/* Of three, a NaN if one is. */
+static inline uint32_t gs_pk16_of_three(const gs_pair16_t *const p[3], unsigned l, unsigned which,
+                                        bool most) {
+  const float a = gs_pair16_get(p[0], l, which), b = gs_pair16_get(p[1], l, which),
+              c = gs_pair16_get(p[2], l, which);
+  return gs_f16_bits(most ? gs_maximum32(gs_maximum32(a, b), c) : gs_minimum32(gs_minimum32(a, b), c));
+}
+static inline void gs_pk16_three(gs_wave_t *w, const gs_inst_t *in, bool most) {
+  gs_row_t ta, tb, tc, td, signaling;
+  const gs_pair16_t a = gs_src_pair16(w, in, 0, &ta), b = gs_src_pair16(w, in, 1, &tb),
+                    c = gs_src_pair16(w, in, 2, &tc);
+  const gs_pair16_t *const p[3] = {&a, &b, &c};
+  gs_row_t *const d = gs_dst32(w, in, &td);
+  const bool signals = gs_keeps_signaling(w);
+  if (signals)
+    gs_find_signaling_pk16(p, 3, &signaling);
+  for (unsigned l = 0; l < GS_LANES; l++)
+    d->u32[l] = gs_pk16_of_three(p, l, 0, most) | gs_pk16_of_three(p, l, 1, most) << 16;
+  if (signals)
+    gs_put_signaling_pk16(&signaling, d);
+  gs_finish_pk16(w, in, d);
+  gs_commit32(w, in, d);
+}
+GS_OP(v_pk_minimum3_f16) {
+  gs_pk16_three(w, in, false);
+}
+GS_OP(v_pk_maximum3_f16) {
+  gs_pk16_three(w, in, true);
+}
+
 static inline void gs_pk_fma_f16(gs_wave_t *w, const gs_inst_t *in, const gs_pair16_t *pa,
                                  const gs_pair16_t *pb, const gs_pair16_t *pc) {
   gs_row_t td, signaling;
@@ -335,6 +365,14 @@ GS_OP(v_dot2c_f32_f16) {
   GS_F32_LOOP(gs_round32(w), const float c = rc->f32[l], gs_dot2(&a, &b, c, l, keep));
 }
 
+/* Of bf16: gfx950. Each term is rounded as it is added, too. */
+static inline float gs_dot2_bf16(uint32_t a, uint32_t b, float c) {
+  float sum = gs_flush32(c);
+  for (unsigned shift = 0; shift < 32; shift += 16)
+    sum += gs_float_of_bits(a >> shift << 16) * gs_float_of_bits(b >> shift << 16);
+  return gs_flush32(sum);
+}
+
 /* ---- Dot products of gfx11 (dot2.h), which MODE does not change ---- */
 
 /* Both halves of a packed operand as op_sel, op_sel_hi and neg want them. Constants are halves; for bf16 both
@@ -376,6 +414,20 @@ static inline void gs_dot2_gfx11(gs_wave_t *w, const gs_inst_t *in, bool bf16, c
     const gs_pair16_t a = gs_dot_pair(w, in, 0, bf16, &ta), b = gs_dot_pair(w, in, 1, bf16, &tb);            \
     gs_dot2_gfx11(w, in, bf16, &a, &b, gs_src32(w, in, 2, &tc), in->neg_lo & 4 ? 0x80000000 : 0);            \
   }
+GS_OP(v_dot2_gfx9_f32_bf16) {
+  gs_row_t ta, tb;
+  const gs_pair16_t a = gs_dot_pair(w, in, 0, false, &ta), b = gs_dot_pair(w, in, 1, false, &tb);
+  const uint32_t flip = in->neg_lo & 4 ? 0x80000000 : 0;
+  GS_F32_SRC(2, c);
+  GS_F32_LOOP(gs_round32(w), const float c = gs_float_of_bits(rc->u32[l] ^ flip),
+              gs_dot2_bf16(gs_dot_bits(&a, l), gs_dot_bits(&b, l), c));
+}
+GS_OP(v_dot2c_f32_bf16) {
+  gs_row_t ta, tb;
+  const gs_row_t *const ra = gs_src32(w, in, 0, &ta), *const rb = gs_src32(w, in, 1, &tb);
+  GS_F32_ACC(c);
+  GS_F32_LOOP(gs_round32(w), const float c = rc->f32[l], gs_dot2_bf16(ra->u32[l], rb->u32[l], c));
+}
 GS_DOT2_F32(v_dot2_gfx11_f32_f16, false)
 GS_DOT2_F32(v_dot2_f32_bf16, true)
 GS_OP(v_dot2acc_f32_f16) {

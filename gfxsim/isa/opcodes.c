@@ -58,15 +58,24 @@ const gs_opcode_t gs_opcodes[] = {
 const size_t gs_opcode_count = sizeof gs_opcodes / sizeof *gs_opcodes;
 
 static const uint8_t type_dwords[GS_T_COUNT] = {
-    [GS_T_B16] = 1,   [GS_T_I16] = 1,   [GS_T_U16] = 1,    [GS_T_F16] = 1,   [GS_T_V2B16] = 1,
-    [GS_T_V2F16] = 1, [GS_T_B32] = 1,   [GS_T_I32] = 1,    [GS_T_U32] = 1,   [GS_T_F32] = 1,
-    [GS_T_MIX] = 1,   [GS_T_B64] = 2,   [GS_T_I64] = 2,    [GS_T_U64] = 2,   [GS_T_F64] = 2,
-    [GS_T_V2B32] = 2, [GS_T_V2F32] = 2, [GS_T_MASK] = 2,   [GS_T_B96] = 3,   [GS_T_B128] = 4,
-    [GS_T_B256] = 8,  [GS_T_B512] = 16, [GS_T_B1024] = 32, [GS_T_F64X4] = 8, [GS_T_LANE] = 1,
+    [GS_T_B16] = 1,    [GS_T_I16] = 1,   [GS_T_U16] = 1,    [GS_T_F16] = 1,   [GS_T_V2B16] = 1,
+    [GS_T_V2F16] = 1,  [GS_T_BF16] = 1,  [GS_T_V2BF16] = 1, [GS_T_B192] = 6,  [GS_T_B32] = 1,
+    [GS_T_I32] = 1,    [GS_T_U32] = 1,   [GS_T_F32] = 1,    [GS_T_MIX] = 1,   [GS_T_B64] = 2,
+    [GS_T_I64] = 2,    [GS_T_U64] = 2,   [GS_T_F64] = 2,    [GS_T_V2B32] = 2, [GS_T_V2F32] = 2,
+    [GS_T_MASK] = 2,   [GS_T_B96] = 3,   [GS_T_B128] = 4,   [GS_T_B256] = 8,  [GS_T_B512] = 16,
+    [GS_T_B1024] = 32, [GS_T_F64X4] = 8, [GS_T_LANE] = 1,
 };
 
 unsigned gs_type_dwords(gs_type_t type) {
   return type < GS_T_COUNT ? type_dwords[type] : 0;
+}
+
+unsigned gs_source_dwords(const gs_inst_t *inst, unsigned i) {
+  enum { FP6 = 2, FP4 = 4 };
+  const unsigned format = i ? inst->blgp : inst->cbsz;
+  if (inst->op->src[i] != GS_T_B256 || !(inst->op->flags & GS_OPF_MFMA) || inst->op->flags & GS_OPF_SPARSE)
+    return gs_type_dwords((gs_type_t)inst->op->src[i]);
+  return format < FP6 ? 8 : format < FP4 ? 6 : 4;
 }
 
 #define TARGET(value, name, bit) value,

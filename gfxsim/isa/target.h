@@ -11,6 +11,7 @@
   ROW(GS_GFX908, "gfx908", 4)                                                                                \
   ROW(GS_GFX90A, "gfx90a", 8)                                                                                \
   ROW(GS_GFX942, "gfx942", 64)                                                                               \
+  ROW(GS_GFX950, "gfx950", 4096)                                                                             \
   ROW(GS_GFX1030_W32, "gfx1030", 16)                                                                         \
   ROW(GS_GFX1030, "gfx1030", 32)                                                                             \
   ROW(GS_GFX1100_W32, "gfx1100", 256)                                                                        \
@@ -30,12 +31,14 @@ extern const gs_target_t gs_targets[GS_TARGET_COUNT];
 /* Sets that opcodes' rows name. */
 enum {
   GS_CDNA1_2 = GS_GFX908 | GS_GFX90A,
-  GS_CDNA2_3 = GS_GFX90A | GS_GFX942, /* accumulation registers are the upper part of one file */
-  GS_GFX908_UP = GS_GFX908 | GS_CDNA2_3,
+  GS_GFX9_4 = GS_GFX942 | GS_GFX950,  /* what LLVM's gfx9-4-generic stands for */
+  GS_CDNA2_4 = GS_GFX90A | GS_GFX9_4, /* accumulation registers are the upper part of one file */
+  GS_GFX908_UP = GS_GFX908 | GS_CDNA2_4,
   GS_GFX906_UP = GS_GFX906 | GS_GFX908_UP,
   GS_GFX9 = GS_GFX900 | GS_GFX906_UP,
   GS_TO_90A = GS_GFX900 | GS_GFX906 | GS_CDNA1_2,
   GS_BEFORE_90A = GS_GFX900 | GS_GFX906 | GS_GFX908,
+  GS_BEFORE_950 = GS_TO_90A | GS_GFX942,
   GS_GFX10 = GS_GFX1030_W32 | GS_GFX1030,
   GS_GFX9_10 = GS_GFX9 | GS_GFX10,
   GS_GFX11_W32 = GS_GFX1100_W32 | GS_GFX1151_W32,

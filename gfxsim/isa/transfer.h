@@ -116,51 +116,61 @@ GS_SHARED void gs_load_narrow(gs_wave_t *w, const gs_access_t *a, unsigned reg, 
 
 /* ---- Loads that go to LDS instead of a register ---- */
 
-/* Where lane `l`'s dword is in LDS, or NULL beyond its end: M0 has the base, the instruction an offset. */
-static inline uint8_t *gs_lds_lane(const gs_wave_t *w, uint32_t offset, unsigned l) {
-  const uint32_t at = (w->s.u32[GS_S_M0] & 0xffff) + offset + 4 * l;
-  return at < w->env->lds_bytes && w->env->lds_bytes - at >= 4 ? w->env->lds + at : NULL;
+/* Where what lane `l` gets, so many bytes, is in LDS, or NULL beyond its end: M0 has the base, the
+ * instruction an offset. Lanes are a dword apart, and four if they get more than one (CDNA4's manual, 9.1.9).
+ */
+static inline uint32_t gs_lds_lane_offset(const gs_wave_t *w, uint32_t offset, unsigned l, uint32_t bytes) {
+  const uint32_t base = w->s.u32[GS_S_M0] & (w->env->target == GS_GFX950 ? 0x3ffff : 0xffff);
+  return base + offset + (bytes > 4 ? 16 : 4) * l;
+}
+static inline uint8_t *gs_lds_lane(const gs_wave_t *w, uint32_t offset, unsigned l, uint32_t bytes) {
+  const uint32_t at = gs_lds_lane_offset(w, offset, l, bytes);
+  return at < w->env->lds_bytes && w->env->lds_bytes - at >= bytes ? w->env->lds + at : NULL;
 }
 
 /* Tells who watches of LDS that is accessed so. */
-GS_SHARED void gs_watch_lds_lanes(gs_wave_t *w, uint64_t lanes, uint32_t offset, uint32_t rights) {
+GS_SHARED void gs_watch_lds_lanes(gs_wave_t *w, uint64_t lanes, uint32_t offset, uint32_t bytes,
+                                  uint32_t rights) {
   gs_access_t a;
   if (!GS_IS_WATCHED || !w->env->watch || !lanes)
     return;
-  gs_access_init(&a, lanes, 4, rights);
+  gs_access_init(&a, lanes, bytes, rights);
   uint64_t beyond = 0;
   for (unsigned l = 0; l < GS_LANES; l++) {
-    a.at[l] = (uint64_t)(w->s.u32[GS_S_M0] & 0xffff) + offset + 4 * l;
-    beyond |= (uint64_t)!gs_lds_lane(w, offset, l) << l;
+    a.at[l] = gs_lds_lane_offset(w, offset, l, bytes);
+    beyond |= (uint64_t)!gs_lds_lane(w, offset, l, bytes) << l;
   }
   if (beyond & lanes)
     gs_watch_lds(w, &a);
   gs_watch_local(w, &a);
 }
 
-GS_SHARED void gs_row_to_lds(gs_wave_t *w, const gs_access_t *a, gs_row_t *row, uint32_t offset) {
+/* `n` rows of what was loaded; lanes beyond the end of the memory get zeroes. */
+GS_SHARED void gs_rows_to_lds(gs_wave_t *w, const gs_access_t *a, gs_row_t *row, unsigned n,
+                              uint32_t offset) {
   for (uint64_t left = a->zero; left; left &= left - 1)
-    row->u32[__builtin_ctzll(left)] = 0;
-  gs_watch_lds_lanes(w, a->lanes | a->zero, offset, GS_VM_WRITE);
+    for (unsigned i = 0; i < n; i++)
+      row[i].u32[__builtin_ctzll(left)] = 0;
+  gs_watch_lds_lanes(w, a->lanes | a->zero, offset, 4 * n, GS_VM_WRITE);
   for (uint64_t left = a->lanes | a->zero; left; left &= left - 1) {
     const unsigned l = (unsigned)__builtin_ctzll(left);
-    uint8_t *to = gs_lds_lane(w, offset, l);
-    if (to)
-      memcpy(to, &row->u32[l], 4);
+    uint8_t *to = gs_lds_lane(w, offset, l, 4 * n);
+    for (unsigned i = 0; to && i < n; i++)
+      memcpy(to + 4 * (size_t)i, &row[i].u32[l], 4);
   }
 }
-GS_SHARED void gs_load_dword_to_lds(gs_wave_t *w, const gs_access_t *a, uint32_t offset) {
-  gs_row_t row;
-  if (a->lanes)
-    gs_gather32(&row, a->at, 0);
-  gs_row_to_lds(w, a, &row, offset);
+GS_SHARED void gs_load_dwords_to_lds(gs_wave_t *w, const gs_access_t *a, unsigned n, uint32_t offset) {
+  gs_row_t row[4];
+  for (unsigned i = 0; a->lanes && i < n; i++)
+    gs_gather32(&row[i], a->at, (uint64_t)i * a->step);
+  gs_rows_to_lds(w, a, row, n, offset);
 }
 GS_SHARED void gs_load_narrow_to_lds(gs_wave_t *w, const gs_access_t *a, gs_narrow_t narrow,
                                      uint32_t offset) {
   gs_row_t row;
   if (a->lanes)
     gs_gather_narrow(&row, a, narrow);
-  gs_row_to_lds(w, a, &row, offset);
+  gs_rows_to_lds(w, a, &row, 1, offset);
 }
 
 /* ---- Stores ---- */

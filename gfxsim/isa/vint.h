@@ -249,4 +249,12 @@ GS_MUL_HI_ROW(i32, int64_t)
     gs_commit32(w, in, d);                                                                                   \
   }
 
+/* What a truth table says of each bit of three numbers. */
+static inline uint32_t gs_by_table(uint32_t table, uint32_t a, uint32_t b, uint32_t c) {
+  uint32_t result = 0;
+  for (unsigned i = 0; i < 8; i++)
+    result |= (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c) & (0 - (table >> i & 1));
+  return result;
+}
+
 #endif

@@ -121,7 +121,7 @@ static uint32_t read_sh_mem_bases(const gs_wave_t *w) {
 
 /* The same number is XCC_ID on gfx942. */
 static uint32_t read_flat_scr_lo(const gs_wave_t *w) {
-  return w->env->target == GS_GFX942 ? w->env->xcc_id : w->s.u32[GS_S_SCRATCH_BASE];
+  return w->env->target & GS_GFX9_4 ? w->env->xcc_id : w->s.u32[GS_S_SCRATCH_BASE];
 }
 static uint32_t read_flat_scr_hi(const gs_wave_t *w) {
   return w->s.u32[GS_S_SCRATCH_BASE + 1];
@@ -148,7 +148,7 @@ static const struct {
     [HWREG_TBA_HI] = {read_zero, 0, GS_GFX9_10},
     [HWREG_TMA_LO] = {read_zero, 0, GS_GFX9_10},
     [HWREG_TMA_HI] = {read_zero, 0, GS_GFX9_10},
-    [HWREG_FLAT_SCR_LO] = {read_flat_scr_lo, UINT32_MAX, GS_GFX10_UP | GS_GFX942},
+    [HWREG_FLAT_SCR_LO] = {read_flat_scr_lo, UINT32_MAX, GS_GFX10_UP | GS_GFX9_4},
     [HWREG_FLAT_SCR_HI] = {read_flat_scr_hi, UINT32_MAX, GS_GFX10_UP},
     [HWREG_HW_ID1] = {read_hw_id, 0, GS_GFX10_UP},
     [HWREG_HW_ID2] = {read_zero, 0, GS_GFX10_UP},
@@ -159,7 +159,7 @@ static const struct {
 /* Registers for what a profiler has sampled of a wave: there is no profiler, and so nothing in them. */
 static bool is_sample(const gs_wave_t *w, unsigned id) {
   const uint32_t of_gfx942 = 0xf << 21, of_gfx11 = 3 << 18 | 1 << 27;
-  const uint32_t ids = w->env->target == GS_GFX942 ? of_gfx942 : w->env->target & GS_GFX11 ? of_gfx11 : 0;
+  const uint32_t ids = w->env->target & GS_GFX9_4 ? of_gfx942 : w->env->target & GS_GFX11 ? of_gfx11 : 0;
   return id < HWREG_COUNT && ids >> id & 1;
 }
 
@@ -188,7 +188,7 @@ bool gs_hwreg_write(gs_wave_t *w, unsigned id, uint32_t value, uint32_t mask) {
   value = (old & ~mask) | (value & mask);
   if (id == HWREG_TRAPSTS)
     w->trapsts = value;
-  if ((id == HWREG_FLAT_SCR_LO && w->env->target != GS_GFX942) || id == HWREG_FLAT_SCR_HI)
+  if ((id == HWREG_FLAT_SCR_LO && !(w->env->target & GS_GFX9_4)) || id == HWREG_FLAT_SCR_HI)
     w->s.u32[GS_S_SCRATCH_BASE + id - HWREG_FLAT_SCR_LO] = value;
   if (id != HWREG_MODE)
     return true;

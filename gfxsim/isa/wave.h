@@ -168,6 +168,9 @@ typedef struct gs_wave {
   uint16_t
       strip_guard[4]; /* nobody stores here: strips leave where it would not be zero (translate/strip.h) */
 
+  /* What v_mfma_ld_scale_b32 read: exponents for A and B. */
+  uint8_t matrix_scale[2][64];
+
   /* What gs_resolve_scalar read from memory that is in several pieces in this process. */
   uint32_t scalar_copy[16];
 

@@ -27,7 +27,7 @@ static uint32_t whole_pages(uint32_t bytes) {
 }
 
 gs_save_sizes_t gs_kfd_save_sizes(const gs_gpu_t *gpu) {
-  enum { HEADER = 40, HARDWARE_REGISTERS = 0x1000, LDS = 0x10000, MOST_OF_GFX10 = 0x7000 };
+  enum { HEADER = 40, HARDWARE_REGISTERS = 0x1000, MOST_OF_GFX10 = 0x7000 };
   HsaNodeProperties node;
   gs_topology_node(gpu->machine, gpu->node, &node);
   const uint32_t cus = node.NumFComputeCores / node.NumSIMDPerCU / gs_topology_xccs(&node);
@@ -37,7 +37,8 @@ gs_save_sizes_t gs_kfd_save_sizes(const gs_gpu_t *gpu) {
   uint32_t stack = whole_pages(HEADER + waves * (gfx9 ? 8 : 12) + 8);
   if (gpu->profile->gfx_major == 10 && stack > MOST_OF_GFX10)
     stack = MOST_OF_GFX10;
-  const uint32_t unit = node.VGPRSizePerCU + node.SGPRSizePerCU + LDS + HARDWARE_REGISTERS;
+  const uint32_t unit =
+      node.VGPRSizePerCU + node.SGPRSizePerCU + (node.LDSSizeInKB << 10) + HARDWARE_REGISTERS;
   return (gs_save_sizes_t){.control_stack = stack, .area = stack + whole_pages(cus * unit)};
 }
 

@@ -20,4 +20,12 @@ bool isa_assembler_run(const char *processor, const char *features, const char *
                        char **wrong);
 void isa_object_release(isa_object_t *object);
 
+/* The two of LLVM 22, for parts that 16 does not know: the same source, in a module that is linked with that
+ * library. NULL where there is none. Objects go back to whom they come from. */
+typedef struct isa_assembler {
+  __typeof__(isa_assembler_run) *run;
+  __typeof__(isa_object_release) *release;
+} isa_assembler_t;
+const isa_assembler_t *isa_assembler_newer(void);
+
 #endif

@@ -35,8 +35,9 @@ static const struct {
   uint32_t mach;
   gs_target_t target;
 } machs[] = {
-    {0x2c, GS_GFX900},      {0x2f, GS_GFX906},      {0x30, GS_GFX908}, {0x3f, GS_GFX90A},
-    {0x4c, GS_GFX942},      {0x36, GS_GFX1030_W32}, /* what compilers make unless they are told otherwise */
+    {0x2c, GS_GFX900},      {0x2f, GS_GFX906},     {0x30, GS_GFX908},      {0x3f, GS_GFX90A},
+    {0x4c, GS_GFX942},      {0x4f, GS_GFX950},     {0x36, GS_GFX1030_W32}, /* what compilers make unless they
+                                                                              are told otherwise */
     {0x41, GS_GFX1100_W32}, {0x4a, GS_GFX1151_W32}};
 _Static_assert(sizeof machs / sizeof *machs == GS_TARGET_COUNT - 3,
                "a row for each target, one for both widths of a wave");

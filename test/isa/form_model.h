@@ -131,7 +131,7 @@ static inline bool has_control(void *const *state, unsigned control) {
   const bool exists = move_lanes(control, from),
              leaves = (control >= 0x130 && control < 0x140) || control > 0x141;
   return exists && (control >= 0x160   ? !(part & GS_GFX9)
-                    : control >= 0x150 ? !(part & GS_GFX9) || (part & GS_CDNA2_3)
+                    : control >= 0x150 ? !(part & GS_GFX9) || (part & GS_CDNA2_4)
                                        : !leaves || (part & GS_GFX9));
 }
 

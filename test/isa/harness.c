@@ -105,6 +105,10 @@ static unsigned last_part(unsigned set) {
 /* ISA_PARTS names the parts that are of interest, as in "gfx942,gfx1100"; else all are. */
 static bool is_wanted(gs_target_t part) {
   const char *const names = getenv("ISA_PARTS");
+#ifndef ISA_ASSEMBLER_22
+  if (part == GS_GFX950) /* of which nothing can be assembled */
+    return false;
+#endif
   return !names || (part != ISA_PART && strstr(names, gs_target_name(part)));
 }
 
@@ -287,6 +291,39 @@ static void rename_cache_bits(char *source) {
         memcpy(at, names[i].new, 4);
 }
 
+static bool is_ending(const char *text, size_t length) {
+  static const char *const endings[] = {"_e32", "_e64", "_sdwa", "_dpp", "_e64_dpp"};
+  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+    if (strlen(endings[i]) == length && strncmp(text, endings[i], length) == 0)
+      return true;
+  return false;
+}
+
+/* Whether a text has an instruction that gfx950 brought. LLVM 16, which knows it as gfx940, assembles all
+ * others, which these tests spell as it does. */
+static bool is_newer(const char *text) {
+  for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+    const size_t length = strcspn(line, " \n");
+    if (strncmp(line, "v_mfma_scale", 12) == 0) /* a name for two of them */
+      return true;
+    for (size_t i = 0; i < gs_opcode_count; i++) {
+      const gs_opcode_t *const op = &gs_opcodes[i];
+      const size_t name = strlen(op->name);
+      if (op->targets == GS_GFX950 && name <= length && strncmp(op->name, line, name) == 0 &&
+          (name == length || is_ending(line + name, length - name)))
+        return true;
+    }
+  }
+  return false;
+}
+static isa_assembler_t assembler_for(bool newer) {
+  const isa_assembler_t old = {isa_assembler_run, isa_object_release};
+  const isa_assembler_t *const assembler = newer ? isa_assembler_newer() : &old;
+  if (!assembler)
+    fail_msg("gfx950 wants LLVM 22's library");
+  return *assembler;
+}
+
 /* What the assembler, LLVM 16, is told: it does not know gfx1151, whose texts here gfx1100 has, too. */
 static const char *assembler_cpu(gs_target_t target) {
   return target & GS_GFX11_5 ? gs_target_name(GS_GFX1100) : isa_llvm_cpu(target);
@@ -314,7 +351,8 @@ static void take_sections(isa_context_t *context, gs_target_t target, const char
 }
 
 /* Assembles texts that are not in the memo yet, in one run. */
-static void assemble(isa_context_t *context, gs_target_t target, const char *const *texts, size_t count) {
+static void assemble_by(isa_context_t *context, gs_target_t target, const char *const *texts, size_t count,
+                        bool newer) {
   isa_coverage_assembles(context->coverage);
   size_t length = 1;
   for (size_t i = 0; i < count; i++)
@@ -326,18 +364,35 @@ static void assemble(isa_context_t *context, gs_target_t target, const char *con
   for (size_t i = 0; i < count; i++)
     at += (size_t)snprintf(source + at, length - at, ".section isa%zu,\"ax\",@progbits\n%s\n", i, texts[i]);
 
-  if (target == GS_GFX942)
+  if (target & GS_GFX9_4)
     rename_cache_bits(source);
-
+  const isa_assembler_t assembler = assembler_for(newer);
+  const char *const processor = newer ? gs_target_name(target) : assembler_cpu(target);
   isa_object_t object;
   char *wrong;
-  const bool good = isa_assembler_run(assembler_cpu(target), width_option(target), source, &object, &wrong);
+  const bool good = assembler.run(processor, width_option(target), source, &object, &wrong);
   free(source);
   if (!good)
-    fail_msg("%s does not assemble for %s: %s (%s)", count == 1 ? "text" : "one of many texts",
-             gs_target_name(target), texts[0], wrong ? wrong : "out of memory");
+    fail_msg("%s does not assemble for %s: %s (%s)", count == 1 ? "text" : "one of many texts", processor,
+             texts[0], wrong ? wrong : "out of memory");
   take_sections(context, target, texts, count, object.bytes);
-  isa_object_release(&object);
+  assembler.release(&object);
+}
+static void assemble(isa_context_t *context, gs_target_t target, const char *const *texts, size_t count) {
+  const char **const sorted = malloc((count + 1) * sizeof *sorted);
+  if (!sorted)
+    fail_msg("out of memory");
+  size_t old = 0, newer = count;
+  for (size_t i = 0; i < count; i++)
+    if (target == GS_GFX950 && is_newer(texts[i]))
+      sorted[--newer] = texts[i];
+    else
+      sorted[old++] = texts[i];
+  if (old)
+    assemble_by(context, target, sorted, old, false);
+  if (newer < count)
+    assemble_by(context, target, sorted + newer, count - newer, true);
+  free(sorted);
 }
 
 void isa_prepare(void *const *state, gs_target_t target, const char *const *first, size_t stride,

@@ -20,14 +20,12 @@ enum { NAME_BYTES = 128, TESTS_BYTES = 256 };
 static const struct {
   const char *name;
   unsigned targets, tested_on;
-} parts[] = {{"gfx900", GS_GFX900, GS_GFX900},
-             {"gfx906", GS_GFX906, GS_GFX906},
-             {"gfx908", GS_GFX908, GS_GFX908},
-             {"gfx90a", GS_GFX90A, GS_GFX90A},
-             {"gfx942", GS_GFX942, GS_GFX942},
-             {"gfx1030", GS_GFX10, GS_GFX10},
-             {"gfx1100", GS_GFX1100_W32 | GS_GFX1100, GS_GFX1100_W32 | GS_GFX1100},
-             {"gfx1151", GS_GFX11_5, GS_GFX11}};
+} parts[] = {
+    {"gfx900", GS_GFX900, GS_GFX900}, {"gfx906", GS_GFX906, GS_GFX906},
+    {"gfx908", GS_GFX908, GS_GFX908}, {"gfx90a", GS_GFX90A, GS_GFX90A},
+    {"gfx942", GS_GFX942, GS_GFX942}, {"gfx950", GS_GFX950, GS_GFX950},
+    {"gfx1030", GS_GFX10, GS_GFX10},  {"gfx1100", GS_GFX1100_W32 | GS_GFX1100, GS_GFX1100_W32 | GS_GFX1100},
+    {"gfx1151", GS_GFX11_5, GS_GFX11}};
 enum { PARTS = sizeof parts / sizeof *parts };
 
 /* What the log says about a row. */

@@ -82,6 +82,18 @@ static unsigned used_sources(const gs_opcode_t *op) {
   return count;
 }
 
+/* Matrices in blocks with scales: most words with formats for cbsz and blgp, no abid, and even registers. */
+static void random_blocks(random_t *r, uint32_t w[3]) {
+  enum { FORMATS = 5, COUNT = 256, FACTOR = 8 };
+  if (random_one_in(r, 4))
+    return;
+  w[0] = (w[0] & ~0x7f01u) | random_below(r, FORMATS) << 8;
+  w[1] = (w[1] & ~0xe003ffffu) | random_below(r, FORMATS) << 29;
+  for (unsigned i = 0; i < 2; i++)
+    w[1] |= (COUNT + 2 * random_below(r, (COUNT - FACTOR) / 2 + 1)) << (9 * i);
+  w[1] &= ~(w[1] >> 26 & 1 ? 1u << 18 : 0);
+}
+
 /* VOP3 and VOP3P share their layout. Operands that must be scalar are tried as such more often. */
 static void random_vop3(random_t *r, const gs_opcode_t *op, uint32_t w[3], uint32_t base, uint32_t opcode) {
   w[0] = base | opcode << 16 | vector_register(r);
@@ -108,6 +120,8 @@ static void random_vop3(random_t *r, const gs_opcode_t *op, uint32_t w[3], uint3
     w[0] = (w[0] & ~0x7f00u) | 0x4000;
     w[1] = (w[1] & ~0xf8000000u) | 0x18000000;
   }
+  if (op->flags & GS_OPF_MFMA && op->src[0] == GS_T_B256 && op->src[1] == GS_T_B256)
+    random_blocks(r, w);
 }
 
 /* VOP1 and VOP2 have literals behind 8 bytes on later families, and DPP8. */

@@ -290,12 +290,12 @@ static const row_t vmem_rows[] = {
     BOTH("dec", m_dec),
     {"add_f32", 32, m_fadd, true, GS_CDNA1_2, false},
     {"pk_add_f16", 32, m_pk_fadd, false, GS_CDNA1_2, false},
-    {"add_f32", 32, m_fadd_kept, true, GS_GFX942, true},
-    {"pk_add_f16", 32, m_pk_fadd, false, GS_GFX942, true},
-    {"pk_add_bf16", 32, m_pk_bf16_add, false, GS_GFX942, true},
-    {"add_f64", 64, m_fadd, true, GS_CDNA2_3, true},
-    {"min_f64", 64, m_fmin, true, GS_CDNA2_3, true},
-    {"max_f64", 64, m_fmax, true, GS_CDNA2_3, true},
+    {"add_f32", 32, m_fadd_kept, true, GS_GFX9_4, true},
+    {"pk_add_f16", 32, m_pk_fadd, false, GS_GFX9_4, true},
+    {"pk_add_bf16", 32, m_pk_bf16_add, false, GS_GFX9_4, true},
+    {"add_f64", 64, m_fadd, true, GS_CDNA2_4, true},
+    {"min_f64", 64, m_fmin, true, GS_CDNA2_4, true},
+    {"max_f64", 64, m_fmax, true, GS_CDNA2_4, true},
     {"fmin", 32, m_fmin, true, GS_GFX10, true},
     {"fmax", 32, m_fmax, true, GS_GFX10, true},
     {"fcmpswap", 32, m_fcmpswap, true, GS_GFX10, true},
@@ -357,9 +357,9 @@ static const ds_row_t ds_rows[] = {
     {"cmpst", "f64", 64, m_lds_fcmpst, SECOND, true, GS_GFX9},
     {"min", "f64", 64, m_lds_fmin, 0, true, GS_GFX9},
     {"max", "f64", 64, m_lds_fmax, 0, true, GS_GFX9},
-    {"add", "f64", 64, m_lds_fadd, 0, true, GS_CDNA2_3},
-    {"pk_add", "f16", 32, m_pk_fadd, 0, false, GS_GFX942},
-    {"pk_add", "bf16", 32, m_pk_bf16_add, 0, false, GS_GFX942},
+    {"add", "f64", 64, m_lds_fadd, 0, true, GS_CDNA2_4},
+    {"pk_add", "f16", 32, m_pk_fadd, 0, false, GS_GFX9_4},
+    {"pk_add", "bf16", 32, m_pk_bf16_add, 0, false, GS_GFX9_4},
     {"wrxchg", "b64", 64, m_swap, RTN_ONLY, false, GS_GFX9},
     {"condxchg32", "b64", 64, m_condxchg, RTN_ONLY, false, GS_GFX9},
 };
@@ -486,7 +486,8 @@ static operation_t vmem_operation(const row_t *row, form_t form, bool glc, bool 
 static bool exists(const row_t *row, gs_target_t target, form_t form, bool glc) {
   if (form == FORM_FLAT && !row->flat)
     return false;
-  if ((form == FORM_BUFFER && row->model == m_pk_bf16_add) || (!glc && row->model == m_csub))
+  if ((form == FORM_BUFFER && row->model == m_pk_bf16_add && target != GS_GFX950) ||
+      (!glc && row->model == m_csub))
     return false;
   /* gfx908 has its two without return only. */
   return (row->targets & target) && !(glc && target == GS_GFX908 && row->targets != GS_GFX9);
@@ -857,11 +858,11 @@ static void test_concurrent(void **state) {
 int main(void) {
   static const struct CMUnitTest tests[] = {
       isa_wide_part_test(test_vmem),
-      isa_part_test_on(test_vmem_accumulation_registers, GS_CDNA2_3),
+      isa_part_test_on(test_vmem_accumulation_registers, GS_CDNA2_4),
       isa_wide_part_test(test_packed_halves),
       isa_part_test(test_buffer_bounds),
       isa_wide_part_test(test_ds),
-      isa_part_test_on(test_ds_accumulation_registers, GS_CDNA2_3),
+      isa_part_test_on(test_ds_accumulation_registers, GS_CDNA2_4),
       isa_wide_part_test(test_ds_wrxchg2),
       isa_wide_part_test(test_ds_src2),
       isa_wide_part_test(test_faults),

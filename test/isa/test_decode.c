@@ -241,12 +241,14 @@ static bool operand_is_special(const char *text, unsigned index) {
 
 /* Operands that can only be vector registers, but for which LLVM 16 accepts apertures and flags. */
 static bool special_for_vector(gs_target_t target, const char *text) {
-  const bool no_dst = !(target & GS_GFX9) && strncmp(text, "v_cmpx", 6) == 0;
+  const bool no_dst =
+      (!(target & GS_GFX9) && strncmp(text, "v_cmpx", 6) == 0) || strncmp(text, "v_mfma_ld", 9) == 0;
   static const struct {
     const char *name;
     unsigned first, last;
-  } operands[] = {{"v_smfmac", 1, 3},  {"v_readfirstlane", 1, 1}, {"v_readlane", 1, 1},  {"v_permlane", 1, 1},
-                  {"v_movrels", 1, 1}, {"v_mfma", 1, 3},          {"v_mqsad_u32", 3, 3}, {"v_", 0, 0}};
+  } operands[] = {{"v_smfmac", 1, 3},   {"v_readfirstlane", 1, 1}, {"v_readlane", 1, 1},
+                  {"v_permlane", 1, 1}, {"v_movrels", 1, 1},       {"v_mfma_f", 1, 3},
+                  {"v_mfma_i", 1, 3},   {"v_mqsad_u32", 3, 3},     {"v_", 0, 0}};
   for (size_t i = 0; i < sizeof operands / sizeof *operands; i++)
     for (unsigned k = operands[i].first; k <= operands[i].last && !no_dst; k++)
       if (strncmp(text, operands[i].name, strlen(operands[i].name)) == 0 && operand_is_special(text, k))
@@ -262,6 +264,17 @@ static bool ends(const char *text, const char *with) {
   return length >= strlen(with) && strcmp(text + length - strlen(with), with) == 0;
 }
 
+/* Matrices in blocks with scales whose formats nobody has defined. */
+static bool is_unknown_format(const char *text) {
+  static const char *const fields[] = {" cbsz:", " blgp:"};
+  for (size_t i = 0; i < 2; i++) {
+    const char *const at = strstr(text, fields[i]);
+    if (strstr(text, "_f8f6f4") && at && at[6] > '4')
+      return true;
+  }
+  return false;
+}
+
 /* What LLVM 22 takes for instructions, and neither older versions nor gfxsim: EXEC and null as a carry,
  * literals beside DPP, subtractions that return nothing, clamp of what cannot overflow, signs and DPP of
  * packed integers and of what classes of floats are asked for. */
@@ -275,7 +288,7 @@ static bool llvm_22_is_lax(const char *text) {
       (strstr(text, "lit(") && (strstr(text, " dpp8:") || strstr(text, "_mask:"))) ||
       (strstr(text, "atomic_csub") && !strstr(text, " glc")) || (packed && strstr(text, " neg_")) ||
       (begins(text, "v_writelane") && strstr(text, "src_lds_direct")) || begins(text, "v_pk_fmac_f16_") ||
-      (begins(text, "v_cvt_f64_") && strstr(text, "_dpp ")) ||
+      (begins(text, "v_cvt_f64_") && strstr(text, "_dpp ")) || is_unknown_format(text) ||
       (strstr(text, "_class_f16") && (strstr(text, ", neg(") || strstr(text, ", -") || strstr(text, "|")));
   for (size_t i = 0; i < sizeof no_clamp / sizeof *no_clamp; i++)
     lax = lax || (begins(text, no_clamp[i]) && !strstr(text, "_f") && strstr(text, " clamp"));
@@ -718,12 +731,12 @@ static void compare_opcodes(gs_target_t target) {
   free(c.known_of);
   assert_int_equal(c.mismatches, 0);
   assert_in_range(c.refused, 0, c.known / 10);
-  assert_true((c.misaligned > 0) == ((target & GS_CDNA2_3) != 0));
+  assert_true((c.misaligned > 0) == ((target & GS_CDNA2_4) != 0));
 }
 
-/* Whether the oracle knows the part at all: gfx1151 came with LLVM 17. */
+/* Whether the oracle knows the part at all: gfx1151 came with LLVM 17, gfx950 with 20. */
 static bool llvm_knows_part(gs_target_t target) {
-  return !(target & GS_GFX11_5) || llvm_version() > 16;
+  return llvm_version() > 16 || !(target & (GS_GFX11_5 | GS_GFX950));
 }
 
 #define TEST(target, name, bit)                                                                              \

@@ -103,7 +103,7 @@ static void load(bench_t *b, const char *text) {
   size_t count;
   const uint32_t *words = isa_assemble(b->state, ISA_PART, text, &count);
   const int64_t entry = CODE_OFFSET;
-  const bool unified = isa_part(b->state) & GS_CDNA2_3;
+  const bool unified = isa_part(b->state) & GS_CDNA2_4;
   const uint32_t granules = unified ? 4 : 8;                              /* of 8 or 4 registers */
   const uint32_t rsrc1 = (granules - 1) | 0xf0 << 12 | 1 << 21 | 1 << 23; /* MODE as compilers have it */
   const uint32_t rsrc2 = 2 << 1 | 7 << 7 | 2 << 11; /* 2 user SGPRs, workgroup x y z, work-item x y z */
@@ -143,7 +143,7 @@ static uint32_t least(uint32_t a, uint32_t b) {
 
 /* gfx90a packs work-item IDs into v0; other parts have them in v0, v1 and v2. */
 static const char *pack_ids(void *const *state) {
-  return (isa_part(state) & GS_CDNA2_3) ? "" : "v_lshl_or_b32 v0, v1, 10, v0\nv_lshl_or_b32 v0, v2, 20, v0\n";
+  return (isa_part(state) & GS_CDNA2_4) ? "" : "v_lshl_or_b32 v0, v1, 10, v0\nv_lshl_or_b32 v0, v2, 20, v0\n";
 }
 
 /* Every work-item stores its packed ID at [workgroup number][order of arrival]; the count per workgroup is at
@@ -728,9 +728,10 @@ static void test_checks(void **state) {
   assert_int_equal(run(&b, (uint32_t[]){1, 0, 1}, one), GS_INVALID_DIMENSIONS);
   assert_int_equal(run(&b, (uint32_t[]){1, 1, 1}, (uint16_t[]){1, 1, 0}), GS_INVALID_DIMENSIONS);
   assert_int_equal(run(&b, (uint32_t[]){64, 64, 1}, (uint16_t[]){64, 17, 1}), GS_INVALID_GROUP_SIZE);
-  b.packet.group_segment_size = 65537;
+  const uint32_t most = isa_part(state) == GS_GFX950 ? 163840 : 65536;
+  b.packet.group_segment_size = most + 1;
   assert_int_equal(run_line(&b, 1, 1), GS_INVALID_GROUP_SEGMENT);
-  b.packet.group_segment_size = 65536;
+  b.packet.group_segment_size = most;
   assert_int_equal(run_line(&b, 1, 1), GS_DONE);
   b.packet.kernel_object = 0;
   assert_int_equal(run_line(&b, 1, 1), GS_INVALID_CODE);
@@ -1036,7 +1037,7 @@ static void test_register_sizes(void **state) {
     uint32_t value;
   } rows[] = {
       {GS_BEFORE_90A, 5 << 24 | 7 << 8},
-      {GS_CDNA2_3, 5 << 24 | 3 << 12 | 3 << 6},
+      {GS_CDNA2_4, 5 << 24 | 3 << 12 | 3 << 6},
       {GS_GFX1030, 7 << 8},
       {GS_GFX1100, 7 << 12},
   };
@@ -1049,7 +1050,7 @@ static void test_register_sizes(void **state) {
   memcpy(&rsrc1, b.code + 48, 4);
   rsrc1 |= sgprs;
   memcpy(b.code + 48, &rsrc1, 4);
-  if (isa_part(state) & GS_CDNA2_3)
+  if (isa_part(state) & GS_CDNA2_4)
     memcpy(b.code + 44, &rsrc3, 4);
   assert_int_equal(run_line(&b, 1, 1), GS_DONE);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -1084,8 +1085,8 @@ int main(void) {
       isa_part_test_on(test_scratch_slots, GS_GFX90A),
       isa_part_test_on(test_work_group_processors, GS_GFX1030 | GS_GFX1100),
       isa_part_test(test_faults),
-      isa_part_test_on(test_preloaded_arguments, GS_CDNA2_3),
-      isa_part_test_on(test_xccs, GS_GFX942),
+      isa_part_test_on(test_preloaded_arguments, GS_CDNA2_4),
+      isa_part_test_on(test_xccs, GS_GFX9_4),
       isa_wide_part_test(test_register_sizes),
       isa_part_test_on(test_stop, GS_GFX90A),
       isa_part_test_on(test_no_host_memory, GS_GFX90A),

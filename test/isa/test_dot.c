@@ -332,7 +332,7 @@ static void test_dots(void **state) {
   char text[TEXT_BYTES];
   for (unsigned r = 0; r < DOT_ROWS; r++)
     for (unsigned n = 0; isa_has(state, ISA_PART, dot_rows[r].name); n++) {
-      if (!get_dot_writing(&dot_rows[r], isa_part(state) != GS_GFX942, n, &how, texts[count]))
+      if (!get_dot_writing(&dot_rows[r], !(isa_part(state) & GS_GFX9_4), n, &how, texts[count]))
         break;
       list[count] = texts[count];
       count++;
@@ -340,7 +340,7 @@ static void test_dots(void **state) {
   isa_prepare(state, ISA_PART, list, sizeof list[0], count);
   for (unsigned r = 0; r < DOT_ROWS; r++)
     for (unsigned n = 0; isa_has(state, ISA_PART, dot_rows[r].name); n++) {
-      if (!get_dot_writing(&dot_rows[r], isa_part(state) != GS_GFX942, n, &how, text))
+      if (!get_dot_writing(&dot_rows[r], !(isa_part(state) & GS_GFX9_4), n, &how, text))
         break;
       run_dot(t, &dot_rows[r], &how, text);
     }

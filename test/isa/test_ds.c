@@ -421,7 +421,7 @@ static void test_lds_direct(void **state) {
     unsigned type, bytes;
     bool is_signed;
   } types[] = {{0, 1, false}, {1, 2, false}, {2, 4, false}, {4, 1, true}, {5, 2, true}};
-  if ((isa_part(state) & GS_CDNA2_3))
+  if ((isa_part(state) & GS_CDNA2_4))
     return;
   isa_wave_t *t = isa_new(state, ISA_PART);
   for (unsigned i = 0; i < sizeof types / sizeof *types; i++)

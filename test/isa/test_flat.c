@@ -333,11 +333,32 @@ static void test_scratch_addresses(void **state) {
 
 /* ---- Loads to LDS ---- */
 
+/* Lanes that get three or four dwords are 16 bytes apart. */
+static void check_lds_dwords(void **state, const char *text, unsigned dwords) {
+  model_bench_t b = bench_new(state, ISA_PART);
+  isa_wave_t *t = b.t;
+  t->env.lds_bytes = 1160; /* lanes from 58 on are beyond its end */
+  t->w.s.u32[GS_S_M0] = 0xabcc0000 | 212;
+  gs_set_exec(&t->w, UINT64_C(0xfffffffffffff0f7));
+  for (unsigned l = 0; l < GS_LANES; l++)
+    isa_set_u64(&t->v[2], l, model_address((model_lane_t){SPACE_GLOBAL, l * 28 % 400}) - 16);
+  bench_sync(&b);
+  for (unsigned l = 0; l < GS_LANES; l++) {
+    const uint32_t to = 212 + 16 + 16 * l;
+    if (gs_bit(gs_exec(&t->w), l) && to + 4 * dwords <= 1160)
+      memcpy(b.model->lds + to, b.model->memory + l * 28 % 400, 4 * (size_t)dwords);
+  }
+  assert_int_equal(isa_run(t, text), GS_WAVE_RUNNING);
+  bench_compare(&b, text);
+  isa_assert_only_changed(t, "lds");
+  bench_free(&b);
+}
+
 static void check_lds_load(void **state, const char *text, unsigned bytes, bool is_signed, bool scratch) {
   model_bench_t b = bench_new(state, ISA_PART);
   isa_wave_t *t = b.t;
   t->env.lds_bytes = 1024; /* lanes from 58 on are beyond its end */
-  t->w.s.u32[GS_S_M0] = 0xabcd0000 | 776;
+  t->w.s.u32[GS_S_M0] = (isa_part(state) == GS_GFX950 ? 0xabcc0000 : 0xabcd0000) | 776;
   gs_set_exec(&t->w, UINT64_C(0xfffffffffffff0f7));
   model_lane_t lane[GS_LANES];
   for (unsigned l = 0; l < GS_LANES; l++) {
@@ -362,7 +383,11 @@ static void check_lds_load(void **state, const char *text, unsigned bytes, bool 
 }
 
 static void test_loads_to_lds(void **state) {
-  if (isa_part(state) == GS_GFX942) { /* by instructions of their own */
+  if (isa_part(state) == GS_GFX950) {
+    check_lds_dwords(state, "global_load_lds_dwordx3 v[2:3], off offset:16", 3);
+    check_lds_dwords(state, "global_load_lds_dwordx4 v[2:3], off offset:16", 4);
+  }
+  if (isa_part(state) & GS_GFX9_4) { /* by instructions of their own */
     check_lds_load(state, "global_load_lds_dword v[2:3], off offset:16", 4, false, false);
     check_lds_load(state, "global_load_lds_ubyte v[2:3], off offset:16", 1, false, false);
     check_lds_load(state, "global_load_lds_sbyte v[2:3], off offset:16", 1, true, false);
@@ -605,13 +630,13 @@ static void test_races(void **state) {
 int main(void) {
   static const struct CMUnitTest tests[] = {
       isa_wide_part_test(test_loads_and_stores),
-      isa_part_test_on(test_accumulation_registers, GS_CDNA2_3),
+      isa_part_test_on(test_accumulation_registers, GS_CDNA2_4),
       isa_part_test(test_overlap),
       isa_part_test(test_offset_limits),
       isa_part_test(test_address_wrap),
       isa_part_test(test_last_lane_wins),
       isa_part_test(test_loads_to_lds),
-      isa_part_test_on(test_scratch_addresses, GS_GFX942),
+      isa_part_test_on(test_scratch_addresses, GS_GFX9_4),
       isa_part_test(test_faults),
       isa_part_test(test_scratch_faults),
       isa_part_test(test_map_changes),

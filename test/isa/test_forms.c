@@ -42,16 +42,23 @@ static bool is_wide(const gs_opcode_t *op) {
   return wide;
 }
 
+/* Operands that only conversions of gfx950 have (test_gfx950.c). */
+static bool is_rare(const gs_opcode_t *op, unsigned i) {
+  const unsigned type = op->src[i];
+  return gs_type_dwords((gs_type_t)type) > 4 || type == GS_T_BF16 || type == GS_T_V2BF16 ||
+         (type == GS_T_V2F32 && op->encoding == GS_ENC_VOP3);
+}
+
 /* Instructions on lanes: not those that move between lanes or register files, have literals of their own or
  * no operands. */
 static bool is_common(const gs_opcode_t *op) {
   if (op->encoding < GS_ENC_VOP1 || op->encoding > GS_ENC_VOP3P || source_count(op) == 0)
     return false;
   for (unsigned i = 0; i < 3; i++)
-    if (op->src[i] == GS_T_K32 || op->src[i] == GS_T_LANE)
+    if (op->src[i] == GS_T_K32 || op->src[i] == GS_T_LANE || is_rare(op, i))
       return false;
   return !(op->flags & (GS_OPF_ILLEGAL | GS_OPF_MFMA | GS_OPF_SCALAR_DST | GS_OPF_ACC_FILE)) &&
-         strcmp(op->name, "v_swap_b32") != 0 && strcmp(op->name, "v_accvgpr_read_b32") != 0;
+         op->dst != GS_T_NONE && !strstr(op->name, "swap_b32") && strcmp(op->name, "v_accvgpr_read_b32") != 0;
 }
 static bool is_short(const gs_opcode_t *op) {
   return op->encoding <= GS_ENC_VOPC;
@@ -260,7 +267,7 @@ static void add_dpp(variants_t *all, const gs_opcode_t *op, unsigned number) {
       v->sign[i] = is_float(source_type(op, i)) ? (number + k + i) % 4 : 0;
     const size_t n = base_text(op, v, "_dpp", v->text);
     (void)snprintf(v->text + n, TEXT_BYTES - n, " %s row_mask:0x%x bank_mask:0x%x%s", controls[c].text,
-                   d.row_mask, d.bank_mask, d.bound_ctrl ? " bound_ctrl:0" : "");
+                   d.row_mask, d.bank_mask, d.bound_ctrl ? " bound_ctrl:1" : "");
   }
 }
 
@@ -292,7 +299,7 @@ static void list_variants(void **state, const gs_opcode_t *op, unsigned number, 
   if (is_short(op) && !is_wide(op) && !(op->flags & (GS_OPF_NO_SDWA | GS_OPF_SRC_SEL)))
     add_sdwa(all, op, number);
   if (is_short(op) && op->encoding != GS_ENC_VOPC && !(op->flags & GS_OPF_NO_DPP) &&
-      (!is_wide(op) || (isa_part(state) & GS_CDNA2_3)))
+      (!is_wide(op) || (isa_part(state) & GS_CDNA2_4)))
     add_dpp(all, op, number);
   if (op->flags & GS_OPF_OP_SEL)
     add_op_sel(all, op);

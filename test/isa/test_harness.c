@@ -88,8 +88,8 @@ static void test_parts(void **state) {
   assert_ptr_equal(words, isa_assemble(state, part, "v_add_u32 v0, v1, v2", &same));
 
   assert_true(isa_has(state, ISA_PART, "v_mov_b32_dpp v0, v1 wave_shl:1"));
-  assert_int_equal(isa_has(state, ISA_PART, "v_fmac_f64"), (part & GS_CDNA2_3) != 0);
-  assert_int_equal(isa_has(state, ISA_PART, "v_mul_legacy_f32_e32"), !(part & GS_CDNA2_3));
+  assert_int_equal(isa_has(state, ISA_PART, "v_fmac_f64"), (part & GS_CDNA2_4) != 0);
+  assert_int_equal(isa_has(state, ISA_PART, "v_mul_legacy_f32_e32"), !(part & GS_CDNA2_4));
   assert_true(isa_has(state, ISA_PART, "v_mul_legacy_f32_e64 v0, v1, v2"));
   assert_int_equal(isa_has(state, ISA_PART, "v_xnor_b32_sdwa"), part != GS_GFX900);
   assert_int_equal(isa_has(state, GS_GFX906, "v_xnor_b32_dpp"), true);

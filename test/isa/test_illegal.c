@@ -137,8 +137,8 @@ static void test_misaligned(void **state) {
 int main(void) {
   static const struct CMUnitTest tests[] = {
       isa_part_test_on(test_graphics, GS_TO_90A | GS_GFX1100),
-      isa_part_test_on(test_removed, GS_GFX942),
-      isa_part_test_on(test_misaligned, GS_CDNA2_3),
+      isa_part_test_on(test_removed, GS_GFX9_4),
+      isa_part_test_on(test_misaligned, GS_CDNA2_4),
       isa_part_test(test_no_instruction),
       isa_part_test(test_other_parts),
   };

@@ -84,6 +84,13 @@ static const shape_t shapes[] = {
     {"v_mfma_f32_16x16x32_bf8_fp8", 16, 1, 32, 8, BF8},
     {"v_mfma_f32_16x16x32_fp8_bf8", 16, 1, 32, 8, FP8},
     {"v_mfma_f32_16x16x32_fp8_fp8", 16, 1, 32, 8, FP8},
+    /* gfx950 */
+    {"v_mfma_f32_32x32x16_f16", 32, 1, 16, 8, F16},
+    {"v_mfma_f32_16x16x32_f16", 16, 1, 32, 8, F16},
+    {"v_mfma_f32_32x32x16_bf16", 32, 1, 16, 8, BF16},
+    {"v_mfma_f32_16x16x32_bf16", 16, 1, 32, 8, BF16},
+    {"v_mfma_i32_32x32x32_i8", 32, 1, 32, 16, I8},
+    {"v_mfma_i32_16x16x64_i8", 16, 1, 64, 16, I8},
 };
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
@@ -131,13 +138,16 @@ static unsigned permuted(unsigned blgp, unsigned lane) {
   return 16 * sources[blgp][lane / 16] + lane % 16;
 }
 
-/* As the formats are described: sign, exponent, fraction. */
+/* Whether the part that a test is about has the Open Compute Project's floats of eight bits. */
+static bool has_ocp;
+
+/* As the formats are described: sign, exponent, fraction. The exponents of OCP's are one more. */
 static double value_of_byte(element_t type, unsigned bits) {
-  const unsigned fraction = type == FP8 ? 3 : 2;
-  const int bias = type == FP8 ? 8 : 16, exponent = (int)(bits >> fraction & 0x7fu >> fraction);
+  const unsigned fraction = type == FP8 ? 3 : 2, ones = type == FP8 ? 0x7f : 0x7c;
+  const int bias = (type == FP8 ? 8 : 16) - has_ocp, exponent = (int)(bits >> fraction & 0x7fu >> fraction);
   const double f = ldexp(bits & ((1u << fraction) - 1), -(int)fraction);
-  if (bits == 0x80)
-    return NAN;
+  if (has_ocp ? (bits & ones) == ones : bits == 0x80)
+    return type == BF8 && has_ocp && f == 0 ? (bits & 0x80 ? -INFINITY : INFINITY) : NAN;
   const double magnitude = exponent ? ldexp(1 + f, exponent - bias) : ldexp(f, 1 - bias);
   return bits & 0x80 ? -magnitude : magnitude;
 }
@@ -174,9 +184,9 @@ static uint32_t element_bits(element_t type, int value) {
                         : (uint32_t)s;
 }
 
-static void fill_input(gs_row_t rows[2], element_t type, uint64_t *seed) {
+static void fill_input(gs_row_t *rows, unsigned registers, element_t type, uint64_t *seed) {
   for (unsigned l = 0; l < GS_LANES; l++)
-    for (unsigned r = 0; r < 2; r++) {
+    for (unsigned r = 0; r < registers; r++) {
       uint32_t word = 0;
       const unsigned count = type == F64 ? 1 : 32 / width(type);
       for (unsigned e = 0; e < count; e++)
@@ -305,13 +315,15 @@ static void run_products(void **state, const products_t *all) {
   isa_prepare(state, ISA_PART, texts, sizeof *texts, all->count);
   free(texts);
   isa_wave_t *t = isa_new(state, ISA_PART);
+  has_ocp = isa_part(state) == GS_GFX950;
   for (unsigned i = 0; i < all->count; i++) {
     const product_t *p = &all->list[i];
     uint64_t seed = 99 + i;
     char d[16];
     isa_reset(t, i);
-    fill_input(&t->v[p->o.a], p->shape->type, &seed);
-    fill_input(&t->v[p->o.b], type_of_b(p->shape), &seed);
+    const unsigned in = (p->shape->per_lane * width(p->shape->type) + 63) / 64 * 2;
+    fill_input(&t->v[p->o.a], in, p->shape->type, &seed);
+    fill_input(&t->v[p->o.b], in, type_of_b(p->shape), &seed);
     if (!p->o.constant)
       fill_output(&t->v[p->o.c], p->shape, &seed);
     isa_set_s64(t, GS_S_EXEC, i % 3 == 0 ? UINT64_MAX : i % 3 == 1 ? 0 : UINT64_C(0x123456789abcdef0));
@@ -326,7 +338,7 @@ static void run_products(void **state, const products_t *all) {
 /* Registers and constants. gfx908: C and D are accumulation registers, and not constant; later both in
  * either file. */
 static void test_registers(void **state) {
-  const bool both_files = isa_part(state) & GS_CDNA2_3;
+  const bool both_files = isa_part(state) & GS_CDNA2_4;
   products_t *all = calloc(1, sizeof *all);
   assert_non_null(all);
   for (unsigned i = 0; i < SHAPES; i++) {
@@ -351,7 +363,7 @@ static void test_registers(void **state) {
 
 /* Broadcasts of A's blocks, permutations of B. */
 static void test_broadcast(void **state) {
-  const unsigned file = isa_part(state) & GS_CDNA2_3 ? 0 : 256; /* of C and D */
+  const unsigned file = isa_part(state) & GS_CDNA2_4 ? 0 : 256; /* of C and D */
   products_t *all = calloc(1, sizeof *all);
   assert_non_null(all);
   for (unsigned i = 0; i < SHAPES; i++) {
@@ -389,8 +401,7 @@ static void test_denormals(void **state) {
       t->v[264 + r].u32[l] = 0x00000100;
     }
   }
-  const bool pairs =
-      isa_part(state) == GS_GFX942; /* of bf16 two in the first register are 0 there, of four */
+  const bool pairs = isa_part(state) & GS_GFX9_4; /* of bf16 two in the first register are 0 there, of four */
   for (unsigned l = 0; pairs && l < GS_LANES; l++)
     t->v[23].u32[l] = 0, t->v[22].u32[l] = 0x00010001;
   assert_int_equal(isa_run(t, "v_mfma_f32_4x4x4f16 a[0:3], v[10:11], v[12:13], a[0:3]\n"
@@ -418,8 +429,8 @@ static void test_negation(void **state) {
       uint64_t seed = 7 + neg;
       char text[TEXT];
       isa_reset(t, neg);
-      fill_input(&t->v[10], F64, &seed);
-      fill_input(&t->v[20], F64, &seed);
+      fill_input(&t->v[10], 2, F64, &seed);
+      fill_input(&t->v[20], 2, F64, &seed);
       fill_output(&t->v[40], s, &seed);
       snprintf(text, sizeof text, "%s v[%u:%u], v[10:11], v[20:21], v[40:%u] neg:[%u,%u,%u]", s->name, 60u,
                59 + output_registers(s), 39 + output_registers(s), neg & 1, neg >> 1 & 1, neg >> 2);
@@ -482,7 +493,7 @@ typedef struct sparse {
 static void expand(const isa_wave_t *t, const sparse_t *s, unsigned row, unsigned cbsz, unsigned abid,
                    double *a) {
   const unsigned bits = 2 * s->kept, parts = 32 / bits, part = cbsz ? 0 : abid % parts;
-  memset(a, 0, 64 * sizeof *a);
+  memset(a, 0, 128 * sizeof *a);
   for (unsigned group = 0; group < GS_LANES / s->m; group++)
     for (unsigned e = 0; e < s->kept; e++) {
       const unsigned lane = group * s->m + row, at = e * width(s->type);
@@ -494,7 +505,7 @@ static void expand(const isa_wave_t *t, const sparse_t *s, unsigned row, unsigne
 
 static void check_sparse(const isa_wave_t *t, const sparse_t *s, unsigned cbsz, unsigned abid, unsigned d) {
   const shape_t out = {s->name, s->m, 1, s->k, 0, F32};
-  double a[64];
+  double a[128];
   for (unsigned row = 0; row < s->m; row++) {
     expand(t, s, row, cbsz, abid, a);
     for (unsigned column = 0; column < s->m; column++) {
@@ -531,23 +542,41 @@ static void test_sparse(void **state) {
       {"v_smfmac_f32_32x32x32_fp8_bf8", 32, 32, 8, FP8, BF8},
       {"v_smfmac_f32_16x16x64_fp8_fp8", 16, 64, 8, FP8, FP8},
       {"v_smfmac_f32_32x32x32_fp8_fp8", 32, 32, 8, FP8, FP8},
+      /* gfx950 */
+      {"v_smfmac_f32_16x16x64_f16", 16, 64, 8, F16, F16},
+      {"v_smfmac_f32_32x32x32_f16", 32, 32, 8, F16, F16},
+      {"v_smfmac_f32_16x16x64_bf16", 16, 64, 8, BF16, BF16},
+      {"v_smfmac_f32_32x32x32_bf16", 32, 32, 8, BF16, BF16},
+      {"v_smfmac_i32_16x16x128_i8", 16, 128, 16, I8, I8},
+      {"v_smfmac_i32_32x32x64_i8", 32, 64, 16, I8, I8},
+      {"v_smfmac_f32_16x16x128_bf8_bf8", 16, 128, 16, BF8, BF8},
+      {"v_smfmac_f32_32x32x64_bf8_bf8", 32, 64, 16, BF8, BF8},
+      {"v_smfmac_f32_16x16x128_bf8_fp8", 16, 128, 16, BF8, FP8},
+      {"v_smfmac_f32_32x32x64_bf8_fp8", 32, 64, 16, BF8, FP8},
+      {"v_smfmac_f32_16x16x128_fp8_bf8", 16, 128, 16, FP8, BF8},
+      {"v_smfmac_f32_32x32x64_fp8_bf8", 32, 64, 16, FP8, BF8},
+      {"v_smfmac_f32_16x16x128_fp8_fp8", 16, 128, 16, FP8, FP8},
+      {"v_smfmac_f32_32x32x64_fp8_fp8", 32, 64, 16, FP8, FP8},
   };
   isa_wave_t *t = isa_new(state, ISA_PART);
+  has_ocp = isa_part(state) == GS_GFX950;
   for (unsigned i = 0; i < 10 * sizeof rows / sizeof *rows; i++) {
     const sparse_t *const s = &rows[i / 10];
+    const unsigned in = s->kept * width(s->type) / 32;
+    if (!isa_has(state, ISA_PART, s->name))
+      continue;
     const unsigned cbsz = i % 10 > 5, abid = i % 10 % 5, d = i & 1 ? 256 + 64 : 64,
                    count = s->m * s->m / GS_LANES;
     const shape_t out = {s->name, s->m, 1, s->k, 0, s->type == I8 ? I8 : F32};
     uint64_t seed = 1 + i;
     char text[TEXT];
     isa_reset(t, i);
-    fill_input(&t->v[10], s->type, &seed);
-    fill_input(&t->v[20], s->type_b, &seed);
-    fill_input(&t->v[22], s->type_b, &seed);
+    fill_input(&t->v[10], in, s->type, &seed);
+    fill_input(&t->v[20], 2 * in, s->type_b, &seed);
     fill_output(&t->v[d], &out, &seed);
     isa_set_s64(t, GS_S_EXEC, i % 3 ? UINT64_C(0xf0f) : 0);
-    snprintf(text, sizeof text, "%s %c[64:%u], v[10:11], v[20:23], v30 cbsz:%u abid:%u", s->name,
-             d == 64 ? 'v' : 'a', 63 + count, cbsz, abid);
+    snprintf(text, sizeof text, "%s %c[64:%u], v[10:%u], v[20:%u], v30 cbsz:%u abid:%u", s->name,
+             d == 64 ? 'v' : 'a', 63 + count, 9 + in, 19 + 2 * in, cbsz, abid);
     assert_int_equal(isa_run(t, text), GS_WAVE_RUNNING);
     check_sparse(t, s, cbsz, abid, d);
   }
@@ -596,7 +625,11 @@ static uint64_t summand_bits(element_t type, uint64_t *seed) {
   const uint64_t r = isa_random(seed), fraction = r >> 8 & ((UINT64_C(1) << f) - 1);
   const unsigned near = middle - 4 + (unsigned)(r >> 40) % 8,
                  far = (unsigned)(r >> 40) % formats[type].exponents;
-  const uint64_t exponent = r % 16 == 0 ? 0 : r % 16 < 3 ? far : near, sign = r >> 63 << (width(type) - 1);
+  const bool special = has_ocp && width(type) == 8 && far == formats[type].exponents - 1; /* perhaps */
+  const uint64_t exponent = r % 16 == 0 || special ? 0
+                            : r % 16 < 3           ? far
+                                                   : near,
+                 sign = r >> 63 << (width(type) - 1);
   return r % 16 == 1 || (exponent == 0 && fraction == 0) ? 0 : sign | exponent << f | fraction;
 }
 
@@ -666,7 +699,7 @@ static float sum_of_aligned(const double *a, const double *b, unsigned count, bo
 }
 
 static int least_exponent(element_t type) {
-  return type == F16 ? -14 : type == FP8 ? -7 : type == BF8 ? -15 : -126;
+  return type == F16 ? -14 : type == FP8 ? -7 + has_ocp : type == BF8 ? -15 + has_ocp : -126;
 }
 
 static float sum_of_products(const isa_wave_t *t, const shape_t *s, unsigned block, unsigned row,
@@ -680,6 +713,8 @@ static float sum_of_products(const isa_wave_t *t, const shape_t *s, unsigned blo
     const bool flush = t->env.target == GS_GFX90A;
     a[k] = flush && fabs(a[k]) < ldexp(1, least_exponent(s->type)) ? 0 : a[k];
     b[k] = flush && fabs(b[k]) < ldexp(1, least_exponent(s->type)) ? 0 : b[k];
+    if (!flush && fabs(a[k] * b[k]) >= 0x1p128) /* see test_large_products */
+      return NAN;
   }
   if (t->env.target == GS_GFX90A)
     return sum_of_pairs(a, b, s->k, s->per_lane, c);
@@ -698,6 +733,7 @@ static uint32_t byte_of_value(double value) {
 
 static void test_sums(void **state) {
   isa_wave_t *t = isa_new(state, ISA_PART);
+  has_ocp = isa_part(state) == GS_GFX950;
   uint64_t seed = 77;
   for (unsigned i = 0; i < SHAPES; i++) {
     const shape_t *const s = &shapes[i];
@@ -746,6 +782,7 @@ static void test_cuts(void **state) {
       {{-0x1p-7, 0}, 0x1p25, 0x1p25, 0x1p25},
   };
   isa_wave_t *t = isa_new(state, ISA_PART);
+  has_ocp = false;
   for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
     for (unsigned l = 0; l < GS_LANES; l++) {
       for (unsigned r = 0; r < 2; r++) {
@@ -869,7 +906,7 @@ static void check_special(const isa_wave_t *t, const shape_t *s, place_t place, 
 
 /* Sums of halves and xf32 are never -0 on gfx90a and gfx942. */
 static void check_specials(const isa_wave_t *t, const shape_t *s) {
-  const bool signs = s->type == F32 || s->type == F64 || !(t->env.target & (GS_GFX90A | GS_GFX942));
+  const bool signs = s->type == F32 || s->type == F64 || !(t->env.target & (GS_GFX90A | GS_GFX9_4));
   for (unsigned block = 0; block < s->blocks; block++)
     for (unsigned row = 0; row < s->m; row++)
       for (unsigned column = 0; column < s->m; column++) {
@@ -895,8 +932,8 @@ static void test_specials(void **state) {
   for (size_t i = 0; i < all->count; i++)
     for (unsigned run = 0; run < 4; run++) {
       const shape_t *const s = all->list[i].shape;
-      fill_special(&t->v[10], 2, s->type, &seed);
-      fill_special(&t->v[20], 2, s->type, &seed);
+      fill_special(&t->v[10], 4, s->type, &seed);
+      fill_special(&t->v[20], 4, s->type, &seed);
       fill_special(&t->v[256 + 64], output_registers(s), s->type == F64 ? F64 : F32, &seed);
       gs_wave_set_mode(&t->w, float_modes[run]); /* rounding modes, of which no product knows */
       assert_int_equal(isa_run(t, all->list[i].text), GS_WAVE_RUNNING);
@@ -935,8 +972,8 @@ int main(void) {
       isa_part_test_on(test_registers, GS_GFX908_UP), isa_part_test_on(test_broadcast, GS_GFX908_UP),
       isa_part_test_on(test_denormals, GS_GFX908_UP), isa_part_test_on(test_rounding, GS_GFX908_UP),
       isa_part_test_on(test_moves, GS_GFX908_UP),     isa_part_test_on(test_specials, GS_GFX908_UP),
-      isa_part_test_on(test_negation, GS_GFX942),     isa_part_test_on(test_xf32, GS_GFX942),
-      isa_part_test_on(test_sparse, GS_GFX942),       isa_part_test_on(test_sums, GS_GFX90A | GS_GFX942),
+      isa_part_test_on(test_negation, GS_GFX9_4),     isa_part_test_on(test_xf32, GS_GFX942),
+      isa_part_test_on(test_sparse, GS_GFX9_4),       isa_part_test_on(test_sums, GS_GFX90A | GS_GFX9_4),
       isa_part_test_on(test_cuts, GS_GFX942),         isa_part_test_on(test_large_products, GS_GFX942),
   };
   return isa_main(tests, sizeof tests / sizeof tests[0]);

@@ -394,7 +394,7 @@ static void test_d16_hi(void **state) {
 static void test_status_and_lds(void **state) {
   isa_wave_t *t = isa_new(state, ISA_PART);
   set_resource(t, 10, UINT, identity, 100);
-  if (!(isa_part(state) & GS_CDNA2_3)) { /* which has no tfe */
+  if (!(isa_part(state) & GS_CDNA2_4)) { /* which has no tfe */
     isa_run(t, "buffer_load_format_xy v[10:12], v2, s[4:7], 0 idxen tfe");
     for (unsigned l = 0; l < GS_LANES; l++) {
       assert_int_equal(t->v[11].u32[l], t->memory[ITEM * l + 1]);

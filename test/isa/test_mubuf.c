@@ -312,7 +312,7 @@ static void test_private_views(void **state) {
 /* tfe: one more register, which says that no page was missing. On gfx90a that bit chooses accumulation
  * registers. */
 static void test_status(void **state) {
-  if ((isa_part(state) & GS_CDNA2_3))
+  if ((isa_part(state) & GS_CDNA2_4))
     return;
   isa_wave_t *t = isa_new(state, ISA_PART);
   const uint64_t exec = UINT64_C(0xff00ff00ff00ff0f);
@@ -327,6 +327,36 @@ static void test_status(void **state) {
   isa_assert_only_changed(t, "v[10:12] v[20:21]");
   isa_assert_lanes_kept(t, 10, 12, exec);
   isa_free(t);
+}
+
+/* Three dwords or four a lane, 16 bytes apart; a lane that is partly behind the end gets zeroes for the rest.
+ */
+static void test_lds_dwords(void **state) {
+  for (unsigned dwords = 3; dwords <= 4; dwords++) {
+    model_bench_t b = bench_new(state, ISA_PART);
+    isa_wave_t *t = b.t;
+    char text[64];
+    enum { END = 12 * 50 + 20 };
+    set_resource(t, &(resource_t){"", 0, END, 8, false, false, 4, false});
+    t->env.lds_bytes = 1120; /* lane 55 and more do not fit */
+    t->w.s.u32[GS_S_M0] = 0xfffc0000 | 232;
+    for (unsigned l = 0; l < GS_LANES; l++)
+      t->v[2].u32[l] = 12 * l;
+    bench_sync(&b);
+    for (unsigned l = 0; l < GS_LANES && 240 + 16 * l + 4 * dwords <= 1120; l++)
+      for (unsigned i = 0; i < dwords; i++) {
+        const uint32_t at = 8 + 12 * l + 4 * i;
+        uint32_t dword = 0;
+        if (at + 4 <= END)
+          memcpy(&dword, t->memory + at, 4);
+        memcpy(b.model->lds + 240 + 16 * l + 4 * i, &dword, 4);
+      }
+    snprintf(text, sizeof text, "buffer_load_dwordx%u v2, s[4:7], 0 offen offset:8 lds", dwords);
+    assert_int_equal(isa_run(t, text), GS_WAVE_RUNNING);
+    bench_compare(&b, text);
+    isa_assert_only_changed(t, "lds");
+    bench_free(&b);
+  }
 }
 
 /* lds: the data goes to LDS at M0 plus the offset plus 4 per lane, as a dword; buffer_store_lds_dword, which
@@ -347,7 +377,7 @@ static void test_lds(void **state) {
     const uint64_t exec = UINT64_C(0xfffffffff00fffff);
     set_resource(t, &(resource_t){"", 12, 12 * 50 + 20, 8, false, true, 0, true});
     t->env.lds_bytes = 800; /* lane 60 and more do not fit */
-    t->w.s.u32[GS_S_M0] = 0xffff0000 | 552;
+    t->w.s.u32[GS_S_M0] = (t->env.target == GS_GFX950 ? 0xfffc0000 : 0xffff0000) | 552;
     gs_set_exec(&t->w, exec);
     bench_sync(&b);
     for (unsigned l = 0; l < 60; l++) {
@@ -427,11 +457,17 @@ static void test_faults(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      isa_part_test(test_loads_and_stores), cmocka_unit_test(test_accumulation_registers),
-      isa_part_test(test_far_lanes),        isa_part_test(test_far_items),
-      isa_part_test(test_soffset),          isa_part_test(test_private_views),
-      isa_part_test(test_status),           isa_part_test(test_lds),
-      isa_part_test(test_cache_control),    isa_part_test(test_faults),
+      isa_part_test(test_loads_and_stores),
+      cmocka_unit_test(test_accumulation_registers),
+      isa_part_test(test_far_lanes),
+      isa_part_test(test_far_items),
+      isa_part_test(test_soffset),
+      isa_part_test(test_private_views),
+      isa_part_test(test_status),
+      isa_part_test(test_lds),
+      isa_part_test_on(test_lds_dwords, GS_GFX950),
+      isa_part_test(test_cache_control),
+      isa_part_test(test_faults),
       isa_part_test(test_no_format),
   };
   return isa_main(tests, sizeof tests / sizeof *tests);

@@ -119,7 +119,7 @@ static void test_sdwa(void **state) {
       {"v_add_nc_u32_sdwa v4, s11, v4 src0_sel:BYTE_1", 32, true, 4},
   };
   const unsigned step =
-      (isa_part(state) & GS_CDNA2_3) ? 1 : 5; /* which meets all values of each field all the same */
+      (isa_part(state) & GS_CDNA2_4) ? 1 : 5; /* which meets all values of each field all the same */
   for (unsigned r = 0; r < sizeof rows / sizeof rows[0]; r++) {
     if (!isa_has(state, ISA_PART, rows[r].text))
       continue;
@@ -273,7 +273,7 @@ static void test_dpp_controls(void **state) {
   }
   assert_int_equal(existing, 256 + 3 * 15 + 2 +
                                  (!(part & GS_GFX9)   ? 16 + 16
-                                  : part & GS_CDNA2_3 ? 4 + 2 + 16
+                                  : part & GS_CDNA2_4 ? 4 + 2 + 16
                                                       : 4 + 2));
   isa_free(t);
 }
@@ -624,7 +624,7 @@ static void test_special_operands(void **state) {
 /* Many masks in a row, for results of 32 and 64 bits, also where destination and source overlap; gfx90a has
  * pairs at even numbers only. */
 static void test_exec(void **state) {
-  const bool aligned = (isa_part(state) & GS_CDNA2_3);
+  const bool aligned = (isa_part(state) & GS_CDNA2_4);
   isa_wave_t *t = isa_new(state, ISA_PART);
   uint64_t seed = 1;
   for (unsigned i = 0; i < 300; i++) {

@@ -684,7 +684,7 @@ int main(void) {
       isa_part_test(test_nested_forks),
       isa_part_test(test_getreg),
       isa_part_test(test_setreg_mode),
-      isa_part_test_on(test_snapshots_gfx942, GS_GFX942),
+      isa_part_test_on(test_snapshots_gfx942, GS_GFX9_4),
       isa_part_test_on(test_snapshots_gfx11, GS_GFX11),
       isa_part_test(test_setreg_others),
       isa_part_test(test_hwreg_faults),

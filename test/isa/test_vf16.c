@@ -76,7 +76,7 @@ static void test_literals(void **state) {
     t->v[12].u32[l] = isa_f32_edges[l % isa_f32_edge_count];
     t->v[13].u32[l] = isa_f32_edges[(l * 11 + 5) % isa_f32_edge_count];
   }
-  const bool fused = isa_part(state) == GS_GFX942;
+  const bool fused = isa_part(state) & GS_GFX9_4;
   const char *const texts[2] = {
       "v_madmk_f16 v2, v10, 0x4a00, v11\nv_madak_f16 v3, v10, v11, 0xc234\n",
       fused ? "v_fmamk_f32 v4, v12, 0x41200001, v13\nv_fmaak_f32 v5, v12, v13, 0xc1200003"

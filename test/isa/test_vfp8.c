@@ -6,38 +6,51 @@
 #include <stdio.h>
 #include <string.h>
 
+/* `most`: the greatest number; what is greater becomes the next code, or none. */
 typedef struct format {
   const char *name;
   unsigned fraction;
   int bias;
+  unsigned most, nan; /* NaN with a sign unless there is only one */
+  bool ocp;
 } format_t;
-static const format_t formats[] = {{"fp8", 3, 8}, {"bf8", 2, 16}};
+static const format_t all_formats[][2] = {
+    {{"fp8", 3, 8, 0x7f, 0x80, false}, {"bf8", 2, 16, 0x7f, 0x80, false}},
+    {{"fp8", 3, 7, 0x7e, 0x7f, true}, {"bf8", 2, 15, 0x7b, 0x7e, true}},
+};
+/* gfx950 has the Open Compute Project's. */
+static const format_t *formats_of(void **state) {
+  return all_formats[isa_part(state) == GS_GFX950];
+}
 
-enum { NAN8 = 0x80, MOST = 0x7f, TEXT = 96 };
+enum { MOST = 0x7f, TEXT = 96 };
 
-/* Sign, exponent, fraction; no infinities, no negative zero. */
+/* Sign, exponent, fraction; gfx942's have no infinities and no negative zero. */
 static double value_of(const format_t *f, unsigned bits) {
   const int exponent = (int)((bits & MOST) >> f->fraction);
   const double fraction = ldexp(bits & ((1u << f->fraction) - 1), -(int)f->fraction);
   const double magnitude = exponent ? ldexp(1 + fraction, exponent - f->bias) : ldexp(fraction, 1 - f->bias);
-  return bits == NAN8 ? NAN : bits & 0x80 ? -magnitude : magnitude;
+  if (f->ocp && (bits & MOST) > f->most)
+    return (bits & MOST) != f->most + 1 || f->fraction == 3 ? NAN : bits & 0x80 ? -INFINITY : INFINITY;
+  return bits == 0x80 && !f->ocp ? NAN : bits & 0x80 ? -magnitude : magnitude;
 }
 
 /* The nearest, of two the even one. What is half a last place or more beyond the largest is none. */
 static unsigned nearest(const format_t *f, double x, bool saturate) {
-  const double most = value_of(f, MOST), half = (most - value_of(f, MOST - 1)) / 2, size = fabs(x);
+  const double most = value_of(f, f->most), half = (most - value_of(f, f->most - 1)) / 2, size = fabs(x);
   const unsigned sign = signbit(x) ? 0x80 : 0;
-  if (!isfinite(x))
-    return NAN8;
-  if (size >= most + half)
-    return saturate ? sign | MOST : NAN8;
+  const bool tie_fits = f->most % 2 == 0; /* it is even */
+  if (isnan(x) || (isinf(x) && !f->ocp))
+    return f->ocp ? sign | f->nan : f->nan;
+  if (isinf(x) || size > most + half || (size == most + half && !tie_fits))
+    return saturate ? sign | f->most : f->ocp ? sign | (f->most + 1) : f->nan;
   unsigned best = 0;
-  for (unsigned bits = 1; bits <= MOST; bits++) {
+  for (unsigned bits = 1; bits <= f->most; bits++) {
     const double old = fabs(value_of(f, best) - size), now = fabs(value_of(f, bits) - size);
     if (now < old || (now == old && bits % 2 == 0))
       best = bits;
   }
-  return best ? sign | best : 0;
+  return best || f->ocp ? sign | best : 0;
 }
 
 static void check_float(float got, double want, const char *text, unsigned byte) {
@@ -59,7 +72,7 @@ static void test_to_float(void **state) {
   isa_wave_t *t = isa_new(state, ISA_PART);
   for (unsigned i = 0; i < 2 * sizeof ways / sizeof *ways; i++)
     for (unsigned first = 0; first < 256; first += GS_LANES) {
-      const format_t *const f = &formats[i & 1];
+      const format_t *const f = &formats_of(state)[i & 1];
       char text[TEXT];
       snprintf(text, sizeof text, "v_cvt_f32_%s%s v2, v4%s", f->name, ways[i / 2].form, ways[i / 2].end);
       isa_reset(t, i);
@@ -85,7 +98,7 @@ static void test_to_floats(void **state) {
   isa_wave_t *t = isa_new(state, ISA_PART);
   for (unsigned i = 0; i < 2 * sizeof ways / sizeof *ways; i++)
     for (unsigned run = 0; run < 8; run++) {
-      const format_t *const f = &formats[i & 1];
+      const format_t *const f = &formats_of(state)[i & 1];
       char text[TEXT];
       snprintf(text, sizeof text, "v_cvt_pk_f32_%s%s v[2:3], v4%s", f->name, ways[i / 2].form,
                ways[i / 2].end);
@@ -108,8 +121,9 @@ static void test_to_floats(void **state) {
 /* Numbers around those of a format: each of them, halfway to the next, and a little beside that. */
 static float around(const format_t *f, unsigned n) {
   static const double beside[] = {0, -0x1p-20, 0x1p-20, 0};
-  const unsigned bits = n / 4 % 128;
-  const double step = value_of(f, bits < MOST ? bits + 1 : MOST) - value_of(f, bits < MOST ? bits : MOST - 1);
+  const unsigned bits = n / 4 % (f->most + 1);
+  const double step =
+      value_of(f, bits < f->most ? bits + 1 : f->most) - value_of(f, bits < f->most ? bits : f->most - 1);
   const double x = value_of(f, bits) + (n % 4 == 3 ? 0 : step / 2) * (1 + beside[n % 4]);
   return (float)(n / 512 % 2 ? -x : x);
 }
@@ -129,7 +143,7 @@ static void test_from_floats(void **state) {
   isa_wave_t *t = isa_new(state, ISA_PART);
   uint64_t seed = 5;
   for (unsigned run = 0; run < 2 * 2 * 64; run++) {
-    const format_t *const f = &formats[run & 1];
+    const format_t *const f = &formats_of(state)[run & 1];
     const bool high = run & 2, saturate = run / 4 % 2, signs = run / 8 % 2;
     char text[TEXT];
     isa_reset(t, run);
@@ -160,8 +174,8 @@ static void test_from_floats(void **state) {
 static void test_by_chance(void **state) {
   isa_wave_t *t = isa_new(state, ISA_PART);
   for (unsigned i = 0; i < 2 * 4 * 32; i++) {
-    const format_t *const f = &formats[i & 1];
-    const unsigned byte = i / 2 % 4, bits = 0x10 + i / 8 * 3;
+    const format_t *const f = &formats_of(state)[i & 1];
+    const unsigned byte = i / 2 % 4, bits = 0x10 + i / 8 * 3 % 0x60;
     const double low = value_of(f, bits), high = value_of(f, bits + 1);
     const float x = (float)(low + (high - low) * (i % 5) / 8);
     char text[TEXT];
@@ -190,8 +204,8 @@ static void test_by_chance(void **state) {
 /* Modifiers of results of e64, and scalar operands. */
 static void test_modifiers(void **state) {
   isa_wave_t *t = isa_new(state, ISA_PART);
-  gs_wave_set_mode(&t->w, GS_MODE_DX10_CLAMP); /* omod is not for who keeps denormals */
-  t->w.s.u32[6] = 0x4842;                      /* fp8: 2 and 1.25 */
+  gs_wave_set_mode(&t->w, GS_MODE_DX10_CLAMP);                    /* omod is not for who keeps denormals */
+  t->w.s.u32[6] = isa_part(state) == GS_GFX950 ? 0x3a3a : 0x4242; /* fp8: 1.25 */
   assert_int_equal(isa_run(t, "v_cvt_f32_fp8_e64 v2, s6 mul:4\nv_cvt_f32_fp8_e64 v3, s6 clamp"),
                    GS_WAVE_RUNNING);
   for (unsigned l = 0; l < GS_LANES; l++) {
@@ -203,9 +217,9 @@ static void test_modifiers(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      isa_part_test_on(test_to_float, GS_GFX942),    isa_part_test_on(test_to_floats, GS_GFX942),
-      isa_part_test_on(test_from_floats, GS_GFX942), isa_part_test_on(test_by_chance, GS_GFX942),
-      isa_part_test_on(test_modifiers, GS_GFX942),
+      isa_part_test_on(test_to_float, GS_GFX9_4),    isa_part_test_on(test_to_floats, GS_GFX9_4),
+      isa_part_test_on(test_from_floats, GS_GFX9_4), isa_part_test_on(test_by_chance, GS_GFX9_4),
+      isa_part_test_on(test_modifiers, GS_GFX9_4),
   };
   return isa_main(tests, sizeof tests / sizeof tests[0]);
 }

@@ -863,7 +863,7 @@ static void test_mov_b64(void **state) {
 int main(void) {
   static const struct CMUnitTest tests[] = {
       isa_part_test(test_rows),
-      isa_part_test_on(test_mov_b64, GS_GFX942),
+      isa_part_test_on(test_mov_b64, GS_GFX9_4),
       isa_part_test(test_carries),
       isa_wide_part_test(test_wide_mad),
       isa_wide_part_test(test_quad_sads),

@@ -428,10 +428,10 @@ static void test_dot(void **state) {
 int main(void) {
   static const struct CMUnitTest tests[] = {
       isa_wide_part_test(test_halves),
-      isa_part_test_on(test_floats, GS_CDNA2_3),
-      isa_part_test_on(test_operands, GS_CDNA2_3),
+      isa_part_test_on(test_floats, GS_CDNA2_4),
+      isa_part_test_on(test_operands, GS_CDNA2_4),
       isa_part_test_on(test_pk_fmac, GS_GFX908_UP),
-      isa_part_test_on(test_moves, GS_CDNA2_3),
+      isa_part_test_on(test_moves, GS_CDNA2_4),
       isa_wide_part_test(test_pack),
       isa_wide_part_test(test_mix),
       isa_part_test_on(test_dot, GS_GFX906_UP),

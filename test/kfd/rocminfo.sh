@@ -14,11 +14,11 @@ done
 # Of one XCC, worked out apart from libhsakmt's queues.c, which asks for that much.
 run=$1
 node=0
-set -- gfx906 20480 20910080 gfx908 36864 73273344 gfx90a 36864 63508480 gfx942 12288 23203840 gfx1030 28672 27881472 \
+set -- gfx906 20480 20910080 gfx908 36864 73273344 gfx90a 36864 63508480 gfx942 12288 23203840 gfx950 12288 22687744 gfx1030 28672 27881472 \
   gfx1100 40960 46047232
 while [ $# -gt 0 ]; do
   node=$((node + 1))
-  "$run" --door=kfd --devices=gfx906,gfx908,gfx90a,gfx942,gfx1030,gfx1100 \
+  "$run" --door=kfd --devices=gfx906,gfx908,gfx90a,gfx942,gfx950,gfx1030,gfx1100 \
     cat "/sys/devices/virtual/kfd/kfd/topology/nodes/$node/properties" >"$out"
   for line in "ctl_stack_size $2" "cwsr_size $3"; do
     grep -qx "$line" "$out" || { echo "the driver does not say $line of $1:" >&2; cat "$out" >&2; exit 1; }

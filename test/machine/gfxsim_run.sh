@@ -70,12 +70,12 @@ refuses '--cus=-1: not a number from 0 to 1024' --cus=-1
 refuses '--workers=4x: not a number from 0 to 1024' --workers=4x
 refuses '--kernel-us=1000001: not a number from 0 to 1000000' --no-execute --kernel-us=1000001
 refuses '--kernel-us=20 has no effect without --no-execute' --kernel-us=20
-refuses '--devices=gfx1234: "gfx1234" is not a device; known are: gfx942' --devices=gfx1234
+refuses '--devices=gfx1234: "gfx1234" is not a device; known are: gfx950 gfx942' --devices=gfx1234
 refuses '--devices=gfx90a,gfx906:8X: "gfx906:8X" is not a device' --devices=gfx90a,gfx906:8X
 refuses '--devices=,: names no device' --devices=,
 refuses '--devices=gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a: more than 16' \
   --devices=gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a,gfx90a
-refuses '--xnack has no effect with a gfx906, which cannot retry faults; those that can: gfx942, mi300a, gfx90a' --xnack --devices=gfx90a,gfx906
+refuses '--xnack has no effect with a gfx906, which cannot retry faults; those that can: gfx950, gfx942, mi300a, gfx90a' --xnack --devices=gfx90a,gfx906
 refuses '--usm has no effect with a gfx906, which cannot retry faults' --devices=gfx906 --usm
 refuses '--trace=/no/such/trace: cannot be written: No such file or directory' --trace=/no/such/trace
 refuses "--trace=$scratch/: cannot be written: Is a directory" "--trace=$scratch/"
