@@ -129,18 +129,34 @@ static void put_local(gs_local_t *local, uint64_t offset, unsigned bytes, uint32
       local->origin[(offset + i) / 4] = origin;
 }
 
+/* How many of a dword's bytes are behind the end of the one in memory where they begin: the next is not
+ * behind it where work-items have a dword in turn. */
+static unsigned bytes_beyond(const gs_touch_t *t, unsigned lane) {
+  const unsigned bytes = t->bytes < 4 ? t->bytes : 4, end = (unsigned)(t->at[lane] % 4) + bytes;
+  return t->step == GS_LINEAR_STEP || end <= 4 ? 0 : end - 4;
+}
+
 static uint32_t get(gs_wave_t *w, const gs_touch_t *t, unsigned lane, unsigned dword, uint32_t *origin) {
-  const unsigned bytes = t->bytes < 4 ? t->bytes : 4;
+  const unsigned bytes = t->bytes < 4 ? t->bytes : 4, beyond = bytes_beyond(t, lane), here = bytes - beyond;
   const uint64_t at = t->at[lane] + (uint64_t)dword * t->step;
+  if (beyond) {
+    const gs_bits_t *memory = &gs_init_of(w)->memory;
+    return gs_bits_get(memory, at, here, origin) | gs_bits_get(memory, at / 4 * 4 + t->step, beyond, origin)
+                                                       << 8 * here;
+  }
   return t->local ? get_local(gs_wave_flow(w)->local, at, bytes, origin)
                   : gs_bits_get(&gs_init_of(w)->memory, at, bytes, origin);
 }
 
 static void put(gs_wave_t *w, const gs_touch_t *t, unsigned lane, unsigned dword, uint32_t bits,
                 uint32_t origin) {
-  const unsigned bytes = t->bytes < 4 ? t->bytes : 4;
+  const unsigned bytes = t->bytes < 4 ? t->bytes : 4, beyond = bytes_beyond(t, lane), here = bytes - beyond;
   const uint64_t at = t->at[lane] + (uint64_t)dword * t->step;
-  if (t->local)
+  if (beyond) {
+    gs_bits_t *memory = &gs_init_of(w)->memory;
+    gs_bits_put(memory, at, here, bits & ((1u << 8 * here) - 1), origin);
+    gs_bits_put(memory, at / 4 * 4 + t->step, beyond, bits >> 8 * here, origin);
+  } else if (t->local)
     put_local(gs_wave_flow(w)->local, at, bytes, bits, origin);
   else
     gs_bits_put(&gs_init_of(w)->memory, at, bytes, bits, origin);
@@ -169,6 +185,9 @@ static bool are_local_defined(const gs_local_t *local, const gs_touch_t *t) {
   return true;
 }
 static bool are_defined(const gs_bits_t *memory, const gs_touch_t *t) {
+  for (uint64_t left = t->lanes; left && t->step != GS_LINEAR_STEP; left &= left - 1)
+    if (bytes_beyond(t, (unsigned)__builtin_ctzll(left)))
+      return false; /* not for certain */
   if (is_in_line(t))
     return gs_bits_are_defined(memory, t->at, t->lanes, 0, t->bytes);
   bool defined = true;
