@@ -69,30 +69,22 @@ static bool fits_source(const char *pattern, const gs_finding_t *finding) {
   return false;
 }
 
-static bool fits_at(const char *pattern, const gs_finding_t *finding) {
+/* What is asked of an access: the two of a race are different ones. */
+static bool fits_at(const char *pattern, const gs_place_t *place) {
   char text[24];
-  for (unsigned i = 0; i < 2; i++) {
-    const gs_place_t *place = &finding->side[i].place;
-    if (finding->side[i].actor != GS_ACTOR_WAVE || !place->function)
-      continue;
-    snprintf(text, sizeof text, "+0x%" PRIx64, place->pc - place->function);
-    if (fits(pattern, text))
-      return true;
-  }
-  return false;
+  snprintf(text, sizeof text, "+0x%" PRIx64, place->pc - place->function);
+  return place->function && fits(pattern, text);
 }
 
-static bool fits_item(const char *pattern, const gs_finding_t *finding) {
+static bool fits_item(const char *pattern, const gs_place_t *place) {
   char text[48];
-  for (unsigned i = 0; i < 2; i++) {
-    const uint32_t *item = finding->side[i].place.item;
-    if (finding->side[i].actor != GS_ACTOR_WAVE)
-      continue;
-    snprintf(text, sizeof text, "(%" PRIu32 ", %" PRIu32 ", %" PRIu32 ")", item[0], item[1], item[2]);
-    if (fits(pattern, text))
-      return true;
-  }
-  return false;
+  const uint32_t *item = place->item;
+  snprintf(text, sizeof text, "(%" PRIu32 ", %" PRIu32 ", %" PRIu32 ")", item[0], item[1], item[2]);
+  return fits(pattern, text);
+}
+
+static bool fits_instruction(const char *pattern, const gs_place_t *place) {
+  return fits(pattern, place->instruction);
 }
 
 static bool fits_part(const char *pattern, const gs_finding_t *finding) {
@@ -130,22 +122,49 @@ static bool fits_text(const char *pattern, const gs_finding_t *finding) {
   return fits(pattern, finding->title);
 }
 
+/* Either function. */
 static const struct {
   const char *name;
   bool (*fits)(const char *pattern, const gs_finding_t *finding);
-} subjects[] = {{"kernel:", fits_kernel}, {"source:", fits_source},     {"at:", fits_at},
-                {"item:", fits_item},     {"part:", fits_part},         {"host:", fits_host},
-                {"call:", fits_call},     {"variable:", fits_variable}, {"text:", fits_text}};
+  bool (*fits_access)(const char *pattern, const gs_place_t *place);
+} subjects[] = {{"kernel:", fits_kernel, NULL},
+                {"source:", fits_source, NULL},
+                {"at:", NULL, fits_at},
+                {"item:", NULL, fits_item},
+                {"instruction:", NULL, fits_instruction},
+                {"part:", fits_part, NULL},
+                {"host:", fits_host, NULL},
+                {"call:", fits_call, NULL},
+                {"variable:", fits_variable, NULL},
+                {"text:", fits_text, NULL}};
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };
+
+/* Whether one access is all that is asked of accesses. */
+static bool fits_one_access(const gs_suppression_t *s, const gs_finding_t *finding) {
+  bool is_asked = false, found = false;
+  for (unsigned side = 0; side < 2; side++) {
+    bool all = finding->side[side].actor == GS_ACTOR_WAVE;
+    for (unsigned i = 0; i < s->conditions; i++) {
+      bool (*const fits_access)(const char *, const gs_place_t *) =
+          subjects[s->condition[i].subject].fits_access;
+      is_asked |= fits_access != NULL;
+      all = all && (!fits_access || fits_access(s->condition[i].pattern, &finding->side[side].place));
+    }
+    found |= all;
+  }
+  return found || !is_asked;
+}
 
 const char *gs_suppressions_match(const gs_suppression_t *list, const gs_rule_t *rule,
                                   const gs_finding_t *finding) {
   char id[PATTERN_BYTES];
   snprintf(id, sizeof id, "%s:%s", rule->tool, rule->id);
   for (; list; list = list->next) {
-    bool all = fits(list->rule, id);
-    for (unsigned i = 0; all && i < list->conditions; i++)
-      all = subjects[list->condition[i].subject].fits(list->condition[i].pattern, finding);
+    bool all = fits(list->rule, id) && fits_one_access(list, finding);
+    for (unsigned i = 0; all && i < list->conditions; i++) {
+      bool (*const asks)(const char *, const gs_finding_t *) = subjects[list->condition[i].subject].fits;
+      all = !asks || asks(list->condition[i].pattern, finding);
+    }
     if (all)
       return list->name;
   }
