@@ -230,6 +230,13 @@ static void touch_copy(gs_race_t *race, gs_crew_t *crew, const gs_vm_map_t *map,
   gs_race_finish(&t);
 }
 
+/* Whether the bytes are there already: to read them beside such a copy is no race. */
+static bool changes_nothing(const gs_copy_t *what) {
+  const void *from = what->from ? gs_vm_translate(what->map, what->from, what->bytes, GS_VM_READ) : NULL;
+  const void *to = gs_vm_translate(what->map, what->to, what->bytes, GS_VM_READ);
+  return from && to && memcmp(from, to, what->bytes) == 0;
+}
+
 static void *watch_copy_begins(void *context, const gs_copy_t *what) {
   gs_race_t *race = race_of(context);
   gs_hold_begins(&((gs_check_t *)context)->hold);
@@ -243,7 +250,7 @@ static void *watch_copy_begins(void *context, const gs_copy_t *what) {
     return job;
   if (what->from)
     touch_copy(race, crew, what->map, what->from, GS_VM_READ);
-  touch_copy(race, crew, what->map, what->to, GS_VM_WRITE);
+  touch_copy(race, crew, what->map, what->to, changes_nothing(what) ? GS_VM_READ : GS_VM_WRITE);
   gs_order_dismiss(&race->order, crew);
   return job;
 }
