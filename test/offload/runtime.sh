@@ -15,7 +15,7 @@ mkdir -p "$scratch"
 # Wrong under LLVM's own libomptarget of 19 to 23, too, or not accepted by the compiler: doc/compatibility.md has each of them.
 case $version in
   19) known="teams simd stack" ;;
-  22) known="teams simd link globals since" ;;
+  22) known="teams simd link globals" ;;
   *) echo "runtime.sh: no list of what clang $version cannot do" >&2; exit 2 ;;
 esac
 

@@ -138,7 +138,7 @@ static void indirect_calls(void) {
   for (int i = 0; i < 3; i++) {
     int (*function)(int) = functions[i];
     int result = 0;
-#pragma omp target map(tofrom : result) firstprivate(function)
+#pragma omp target map(tofrom : result)
     result = function(7);
     check_int("indirect call", i, result, i == 1 ? 14 : 49);
   }
