@@ -823,7 +823,8 @@ static void tell_stale(gs_transfer_t *transfer, const gs_wave_t *w, const seen_t
   char name[GS_BLOCK_NAME + 8];
   if (!found)
     return;
-  gs_finding_t finding = {.hint = "`target update to` behind the change, or map(always, to:) on the region"};
+  gs_finding_t finding = {.by_line = true,
+                          .hint = "`target update to` behind the change, or map(always, to:) on the region"};
   gs_side_of_wave(&finding.side[0], w, seen->lane);
   finding.side[0].more = seen->lanes - 1;
   write_name(seen->variable, name, sizeof name);
