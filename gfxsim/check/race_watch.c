@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "check/cache.h"
+#include "check/host.h"
 #include "check/race_touch.h"
 
 /* ---- Accesses ---- */
@@ -230,11 +231,21 @@ static void touch_copy(gs_race_t *race, gs_crew_t *crew, const gs_vm_map_t *map,
   gs_race_finish(&t);
 }
 
-/* Whether the bytes are there already: to read them beside such a copy is no race. */
+/* Whether the bytes are there already: to read them beside such a copy is no race. The program may have
+ * freed what is to be copied. */
 static bool changes_nothing(const gs_copy_t *what) {
-  const void *from = what->from ? gs_vm_translate(what->map, what->from, what->bytes, GS_VM_READ) : NULL;
-  const void *to = gs_vm_translate(what->map, what->to, what->bytes, GS_VM_READ);
-  return from && to && memcmp(from, to, what->bytes) == 0;
+  enum { PART = 4096 };
+  uint8_t from[PART], to[PART];
+  const uintptr_t source =
+      what->from ? (uintptr_t)gs_vm_translate(what->map, what->from, what->bytes, GS_VM_READ) : 0;
+  const uintptr_t target = (uintptr_t)gs_vm_translate(what->map, what->to, what->bytes, GS_VM_READ);
+  bool same = source && target;
+  for (uint64_t i = 0; same && i < what->bytes; i += PART) {
+    const uint64_t bytes = what->bytes - i < PART ? what->bytes - i : PART;
+    same = gs_host_peek(source + i, from, bytes) && gs_host_peek(target + i, to, bytes) &&
+           memcmp(from, to, bytes) == 0;
+  }
+  return same;
 }
 
 static void *watch_copy_begins(void *context, const gs_copy_t *what) {

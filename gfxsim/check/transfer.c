@@ -6,10 +6,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "check/check.h"
+#include "check/host.h"
 #include "check/sweep.h"
 #include "check/traffic.h"
 #include "isa/memory.h"
@@ -248,13 +247,6 @@ void gs_transfer_map(gs_transfer_t *transfer, uint64_t device, uint64_t bytes, c
 
 /* ---- What the host does ---- */
 
-/* Through the kernel, which checks that the memory is still there. */
-static bool read_host(uint64_t address, void *to, uint64_t bytes) {
-  const struct iovec into = {to, bytes};
-  const struct iovec from = {(void *)(uintptr_t)address, bytes};
-  return process_vm_readv(getpid(), &into, 1, &from, 1, 0) == (ssize_t)bytes;
-}
-
 /* Flags are about to be changed so that accesses may have to set some; by who excludes all kernels. */
 static void unsettle(mapping_t *mapping, uint64_t first, uint64_t bytes) {
   for (uint64_t i = first / LINE; i * LINE < first + bytes; i++)
@@ -279,7 +271,7 @@ static void arrive(gs_transfer_t *transfer, mapping_t *mapping, uint64_t i) {
 
 static void note_sent(mapping_t *mapping, uint64_t first, uint64_t bytes) {
   mapping->is_copied = true;
-  if (!read_host(mapping->host + first, mapping->host_had + first, bytes))
+  if (!gs_host_peek(mapping->host + first, mapping->host_had + first, bytes))
     return;
   for (uint64_t i = first; i < first + bytes; i++)
     mapping->flags[i] = (uint16_t)((mapping->flags[i] | KNOWN) & ~(STALE | WANTED | CAME | SAME));
@@ -333,7 +325,7 @@ static void compare(const gs_transfer_t *transfer, mapping_t *mapping, uint64_t 
   mapping->compared = first;
   mapping->compared_end = end;
   for (uint64_t count;
-       now && (count = find_piece(mapping, &first, end)) && read_host(mapping->host + first, now, count);
+       now && (count = find_piece(mapping, &first, end)) && gs_host_peek(mapping->host + first, now, count);
        first += count)
     if (mapping->was_stale || memcmp(now, mapping->host_had + first, count) != 0)
       mark_stale(mapping, first, now, count);
@@ -351,7 +343,7 @@ static void note_used(const gs_transfer_t *transfer, mapping_t *mapping, uint64_
 /* Whether the words are addresses, one of each side's memory. */
 static bool are_pointers(uint64_t host, uint64_t device, gs_read_device_t *read_device, void *context) {
   uint8_t byte;
-  return host != device && read_host(host, &byte, 1) && read_device(context, device, &byte, 1);
+  return host != device && gs_host_peek(host, &byte, 1) && read_device(context, device, &byte, 1);
 }
 
 /* A pointer in an image is the device's own, which the host never had. */
@@ -360,7 +352,7 @@ static void leave_out_pointers(mapping_t *mapping, gs_read_device_t *read_device
   uint64_t host, device;
   for (uint64_t i = -mapping->host % WORD; i + WORD <= mapping->end - mapping->start; i += WORD) {
     memcpy(&device, mapping->device_had + i, WORD);
-    if (read_host(mapping->host + i, &host, WORD) && are_pointers(host, device, read_device, context))
+    if (gs_host_peek(mapping->host + i, &host, WORD) && are_pointers(host, device, read_device, context))
       memcpy(mapping->host_had + i, &host, WORD);
   }
 }
@@ -392,7 +384,7 @@ static uint64_t count_lost(const mapping_t *mapping, gs_read_device_t *read_devi
   const uint64_t bytes = mapping->end - mapping->start;
   uint64_t lost = 0;
   uint8_t *both = malloc(2 * bytes);
-  if (both && read_host(mapping->host, both, bytes) &&
+  if (both && gs_host_peek(mapping->host, both, bytes) &&
       read_device(context, mapping->start, both + bytes, bytes))
     for (uint64_t i = 0; i < bytes; i++)
       lost += (mapping->flags[i] & (WRITTEN | SERVED)) == WRITTEN && both[i] != both[bytes + i];
@@ -556,7 +548,7 @@ static bool had_before(const mapping_t *mapping, const uint8_t *data, uint64_t b
  * it if the region named the variable before. */
 static void come_attached(mapping_t *mapping, uint64_t first, const uint8_t *data) {
   uint8_t now[sizeof(void *)];
-  if (!read_host(mapping->host + first, now, sizeof now) || memcmp(now, data, sizeof now) == 0)
+  if (!gs_host_peek(mapping->host + first, now, sizeof now) || memcmp(now, data, sizeof now) == 0)
     return;
   memcpy(mapping->host_had + first, now, sizeof now);
   for (uint64_t i = first; i < first + sizeof now; i++)
@@ -598,7 +590,7 @@ static void mark_undone(mapping_t *mapping, uint64_t first, const uint8_t *data,
   for (uint64_t i = first; i < first + bytes; i++) /* what an earlier copy, to elsewhere, would have */
     mapping->flags[i] &= (uint16_t)~UNDOES;
   for (; now && (count = find_piece(mapping, &at, first + bytes)); at += count) {
-    const bool is_there = read_host(mapping->host + at, now, count);
+    const bool is_there = gs_host_peek(mapping->host + at, now, count);
     for (uint64_t i = at; is_there && i < at + count; i++)
       if (mapping->flags[i] & KNOWN && !(mapping->flags[i] & WRITTEN) &&
           data[i - first] == mapping->host_had[i] && now[i - at] != mapping->host_had[i])
@@ -650,7 +642,7 @@ static const uint8_t *data_of(const gs_vm_range_t *range, const uint8_t *data, u
   if (range->kind != GS_VM_HOST)
     return data;
   *copy = malloc(bytes);
-  return *copy && read_host((uintptr_t)data, *copy, bytes) ? *copy : NULL;
+  return *copy && gs_host_peek((uintptr_t)data, *copy, bytes) ? *copy : NULL;
 }
 
 static void *watch_copy(void *context, const gs_copy_t *copy) {

@@ -21,10 +21,10 @@ int main(void) {
 #pragma omp parallel for reduction(+ : sum)
     for (int i = 0; i < N; i++)
       sum += a[i];
-    for (int time = 0; time < 8; time++) {
+    for (int time = 0; time < 20; time++) {
       b[1] += BUG;
       omp_target_memcpy(a, b, sizeof b, 0, 0, device, host); /* BUG */
-      usleep(300);
+      usleep(1000);
     }
 #pragma omp taskwait
   }
