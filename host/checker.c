@@ -67,22 +67,27 @@ static void tell_of_mapping(uint32_t what, const map_note_t *note) {
     tgt_runtime()->note_mapping(what, note->device, note->bytes);
 }
 
+/* RETRIEVED follows a copy's beginning, but with updates, which have pieces. */
+static void tell_of_copy(const map_note_t *note) {
+  const bool comes = note->kind == MAP_NOTE_RETRIEVED || note->operation == MAP_UPDATE;
+  if (comes && tgt_runtime()->note_brought)
+    tgt_runtime()->note_brought(note->device, note->host, note->bytes);
+}
+
 void tgt_checker_hear(const map_note_t *note) {
-  switch (note->kind) {
-  case MAP_NOTE_CREATED: tell_new(note); break;
-  case MAP_NOTE_SUBMIT: tell_of_mapping(WAS_SENT, note); break;
-  case MAP_NOTE_RETRIEVE: tell_of_mapping(IS_WANTED, note); break;
-  case MAP_NOTE_FOUND:
-    if (note->operation == MAP_ENTER)
-      tell_of_mapping(IS_USED, note);
-    break;
-  case MAP_NOTE_RETRIEVED:
-    if (tgt_runtime()->note_brought)
-      tgt_runtime()->note_brought(note->device, note->host, note->bytes);
-    break;
-  case MAP_NOTE_REMOVED: tell_of_mapping(ENDS, note); break;
-  default: break;
-  }
+  const map_note_kind_t kind = note->kind;
+  if (kind == MAP_NOTE_CREATED)
+    tell_new(note);
+  else if (kind == MAP_NOTE_SUBMIT)
+    tell_of_mapping(WAS_SENT, note);
+  else if (kind == MAP_NOTE_FOUND && note->operation == MAP_ENTER)
+    tell_of_mapping(IS_USED, note);
+  else if (kind == MAP_NOTE_REMOVED)
+    tell_of_mapping(ENDS, note);
+  else if (kind == MAP_NOTE_RETRIEVE)
+    tell_of_mapping(IS_WANTED, note);
+  if (kind == MAP_NOTE_RETRIEVE || kind == MAP_NOTE_RETRIEVED)
+    tell_of_copy(note);
 }
 
 void tgt_checker_loaded(const void *host, void *device, uint64_t bytes, const char *name) {
