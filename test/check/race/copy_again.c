@@ -1,6 +1,7 @@
 /* The host copies to what a kernel reads. What is there already may be copied: nothing comes of it.
  * expect: Data race: a write by a copy of [0-9]+ bytes|Conflicts with a write by a copy
  * levels: O2
+ * runtime: ours
  * tries: 8
  * repeats: 3
  * more: yes */
