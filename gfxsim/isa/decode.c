@@ -523,8 +523,6 @@ static bool decode_accvgpr(decoder_t *d) {
   return vector_dst(d, vdst, false) && code >= OPERAND_VGPR && vector_src(d, 0, code - OPERAND_VGPR, true);
 }
 
-/* Matrices: two bits choose the register file of the factors. The accumulators are AGPRs on gfx908; later a
- * bit says whether they are. What adds to a product of sparse matrices has an index in place of C. */
 enum { BLOCK_FORMATS = 5 }; /* of factors in blocks with scales */
 
 /* A factor, of as many registers as its format needs. */
@@ -536,6 +534,8 @@ static bool mfma_factor(decoder_t *d, unsigned i, unsigned code, bool acc) {
   return code >= OPERAND_VGPR && vector_src_of(d, i, code - OPERAND_VGPR, gs_source_dwords(d->in, i), acc);
 }
 
+/* Matrices: two bits choose the register file of the factors. The accumulators are AGPRs on gfx908; later a
+ * bit says whether they are. What adds to a product of sparse matrices has an index in place of C. */
 static bool decode_mfma(decoder_t *d) {
   gs_inst_t *in = d->in;
   const bool acc_cd = d->target == GS_GFX908 || bit(d->w0, 15);
