@@ -1,6 +1,6 @@
 /* A sum by halves without a barrier. The kernel is short: its store is where others have one of the device
  * runtime's, which is suppressed (openmp.supp), but not the first work-item's.
- * expect: Data race: (read|write) of 8 bytes in .*target region in main at line [0-9]+ \(.*:([0-9]+)\)
+ * expect: Data race: (read|write) of 8 bytes in .*target region in main at line [0-9]+ \(.*:(23|29)\)
  * expect: workgroup's local memory \(LDS\)
  * levels: O2
  * more: yes */
