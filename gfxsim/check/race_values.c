@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "check/race_touch.h"
+#include "exec/instruction.h"
 #include "isa/guest.h"
 
 /* Which register has what the lane stores at `address`; false when that is not known. */
@@ -23,13 +24,7 @@ static bool find_data(const gs_race_touch_t *t, const gs_inst_t *in, unsigned la
 bool gs_race_stored_bytes(const gs_race_touch_t *t, unsigned lane, uint8_t bytes[GS_ACCESS_BYTES]) {
   gs_inst_t in;
   unsigned reg;
-  const gs_vm_map_t *map = atomic_load_explicit(&t->w->env->vm->seen, memory_order_relaxed);
-  const void *code = gs_vm_translate(map, t->w->pc - GS_PLACE_INSTRUCTION_BYTES, 8, GS_VM_EXECUTE);
-  if (!code || t->bytes > GS_ACCESS_BYTES)
-    return false;
-  uint32_t words[2];
-  memcpy(words, code, sizeof words);
-  if (!gs_decode(t->w->env->target, words, 2, &in) || !find_data(t, &in, lane, &reg))
+  if (t->bytes > GS_ACCESS_BYTES || !gs_instruction_in_hand(t->w, &in) || !find_data(t, &in, lane, &reg))
     return false;
   for (unsigned i = 0; i < (t->bytes + 3) / 4; i++) {
     uint32_t value = t->w->v[reg + i].u32[lane];

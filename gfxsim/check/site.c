@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "check/cache_parts.h"
+#include "exec/instruction.h"
 #include "exec/place.h"
 
 enum { HASHES = 4 * GS_SITES, CODE_BYTES = 1024, LOOP_BYTES = 256, COMPARE_WITHIN = 128 };
@@ -34,20 +35,6 @@ void gs_sites_fini(gs_sites_t *sites) {
 }
 
 /* ---- What code is for ---- */
-
-/* Reads the instruction at `pc`. False where no code is. */
-static bool decode(const gs_wave_t *w, uint64_t pc, gs_inst_t *in) {
-  const gs_vm_map_t *map = atomic_load_explicit(&w->env->vm->seen, memory_order_relaxed);
-  uint32_t words[3] = {0};
-  size_t count = 3;
-  const void *code = NULL;
-  for (; count && !code; count -= !code)
-    code = gs_vm_translate(map, pc, count * 4, GS_VM_EXECUTE);
-  if (!code)
-    return false;
-  memcpy(words, code, count * 4);
-  return gs_decode(w->env->target, words, count, in);
-}
 
 static bool is_memory(const gs_inst_t *in) {
   return in->op->encoding >= GS_ENC_DS && in->op->encoding <= GS_ENC_MTBUF;
@@ -107,7 +94,7 @@ static bool changes_between(const gs_wave_t *w, const gs_inst_t *load, uint64_t 
                             uint64_t to) {
   gs_inst_t in;
   for (uint64_t pc = from; pc < to; pc += in.size) {
-    if (!decode(w, pc, &in))
+    if (!gs_instruction_seen(w, pc, &in))
       return true;
     if (is_memory(&in) && writes_memory(&in))
       return true;
@@ -122,7 +109,8 @@ static bool changes_between(const gs_wave_t *w, const gs_inst_t *load, uint64_t 
 /* Whether the load at `pc` is repeated, with the same address, by a short loop that does nothing else. */
 static bool is_repeated(const gs_wave_t *w, uint64_t pc, const gs_inst_t *load) {
   gs_inst_t in;
-  for (uint64_t at = pc + load->size; at < pc + LOOP_BYTES && decode(w, at, &in); at += in.size) {
+  for (uint64_t at = pc + load->size; at < pc + LOOP_BYTES && gs_instruction_seen(w, at, &in);
+       at += in.size) {
     if (in.op->src[0] != GS_T_BRANCH)
       continue;
     const uint64_t target = at + 4 + (uint64_t)(int64_t)(4 * (int16_t)in.word[0]);
@@ -137,7 +125,7 @@ static bool is_polling(const gs_wave_t *w, uint64_t pc, const gs_inst_t *load) {
   gs_inst_t in;
   if (is_repeated(w, pc, load))
     return true;
-  for (uint64_t at = pc + load->size; at < pc + LOOP_BYTES && decode(w, at, &in); at += in.size)
+  for (uint64_t at = pc + load->size; at < pc + LOOP_BYTES && gs_instruction_seen(w, at, &in); at += in.size)
     if (in.op == load->op && in.imm == load->imm)
       return is_repeated(w, at, &in);
   return false;
@@ -147,7 +135,8 @@ static bool is_polling(const gs_wave_t *w, uint64_t pc, const gs_inst_t *load) {
 static bool is_compared(const gs_wave_t *w, uint64_t pc, const gs_inst_t *load) {
   gs_inst_t in;
   uint64_t at = pc + load->size;
-  for (unsigned i = 0; i < COMPARE_WITHIN && at < pc + CODE_BYTES && decode(w, at, &in); i++, at += in.size)
+  for (unsigned i = 0; i < COMPARE_WITHIN && at < pc + CODE_BYTES && gs_instruction_seen(w, at, &in);
+       i++, at += in.size)
     if (is_compare_and_swap(&in))
       return true;
   return false;
@@ -155,7 +144,7 @@ static bool is_compared(const gs_wave_t *w, uint64_t pc, const gs_inst_t *load) 
 
 static unsigned flags_of(const gs_wave_t *w, uint64_t pc) {
   gs_inst_t in;
-  if (!decode(w, pc, &in))
+  if (!gs_instruction_seen(w, pc, &in))
     return 0;
   if (in.op->flags & (GS_OPF_ATOMIC | GS_OPF_RTN))
     return GS_SITE_ATOMIC | (is_exchange(&in) ? GS_SITE_EXCHANGE : 0u) |
@@ -176,7 +165,7 @@ static unsigned flags_of(const gs_wave_t *w, uint64_t pc) {
 /* The register with what the instruction stores, in global memory and by one address. */
 static unsigned data_of(const gs_wave_t *w, uint64_t pc) {
   gs_inst_t in;
-  if (!decode(w, pc, &in) || !(in.op->flags & GS_OPF_STORE) || in.op->flags & GS_OPF_TWO_ADDR)
+  if (!gs_instruction_seen(w, pc, &in) || !(in.op->flags & GS_OPF_STORE) || in.op->flags & GS_OPF_TWO_ADDR)
     return GS_SITE_NO_DATA;
   switch ((gs_encoding_t)in.op->encoding) {
   case GS_ENC_MUBUF: return in.dst;

@@ -87,6 +87,14 @@ static bool fits_instruction(const char *pattern, const gs_place_t *place) {
   return fits(pattern, place->instruction);
 }
 
+static bool fits_function(const char *pattern, const gs_place_t *place) {
+  return place->function && fits(pattern, place->function_name);
+}
+
+static bool fits_near(const char *pattern, const gs_place_t *place) {
+  return gs_place_near(place, fits, pattern);
+}
+
 static bool fits_part(const char *pattern, const gs_finding_t *finding) {
   for (unsigned i = 0; i < 2; i++)
     if (finding->side[i].actor == GS_ACTOR_WAVE && fits(pattern, finding->side[i].place.profile))
@@ -132,6 +140,8 @@ static const struct {
                 {"at:", NULL, fits_at},
                 {"item:", NULL, fits_item},
                 {"instruction:", NULL, fits_instruction},
+                {"function:", NULL, fits_function},
+                {"near:", NULL, fits_near},
                 {"part:", fits_part, NULL},
                 {"host:", fits_host, NULL},
                 {"call:", fits_call, NULL},
@@ -233,11 +243,10 @@ static bool read_one(reader_t *reader, gs_suppression_t *suppression) {
     } else if (lines == 1) {
       snprintf(suppression->rule, PATTERN_BYTES, "%s", text);
     } else if (good && !read_tools(reader, text, &fits_run) && !add_condition(suppression, text)) {
-      gs_log(
-          "%s:%u: \"%s\" is nothing that a finding has: kernel:, source:, at:, item:, part:, host:, call:, "
-          "variable:, text: or tools:, "
-          "followed by a pattern, at most %d; the suppression is left out",
-          reader->path, reader->line, text, MOST_CONDITIONS);
+      gs_log("%s:%u: \"%s\" is nothing that a finding has: kernel:, source:, at:, item:, instruction:, "
+             "function:, near:, part:, host:, call:, variable:, text: or tools:, "
+             "followed by a pattern, at most %d; the suppression is left out",
+             reader->path, reader->line, text, MOST_CONDITIONS);
       good = false;
     }
     lines++;

@@ -10,10 +10,12 @@
  *
  * The first line names it, the second tool and rule. Each further one must be true of the finding: "kernel:"
  * (as in reports), "source:" (of any side, as FILE:LINE), "at:" (where the instruction of any side is, as
- * +0x2c behind its function's first), "item:" (a work-item of any side), "part:", "host:" (any line of the
- * calls of the host program), "call:" (the HSA function), "variable:", "text:" (the beginning of the report,
- * or another line of it); or of the run: "tools:" (those that look: "all", or their names). All are patterns
- * of the shell (*, ?, [...]). What is known of device runtimes is in the library (known.h). Not here: what is
+ * +0x2c behind its function's first), "item:" (a work-item of any side), "instruction:" (its text),
+ * "function:" (that it is in), "near:" (the text of any instruction of that function within 4 KiB), "part:",
+ * "host:" (any line of the calls of the host program), "call:" (the HSA function), "variable:", "text:" (the
+ * beginning of the report, or another line of it); or of the run: "tools:" (those that look: "all", or their
+ * names). All are patterns of the shell (*, ?, [...]); from "at:" to "near:" one access is all that they ask.
+ * What is known of device runtimes is in the library (known.h). Not here: what is
  * done with what matches. */
 #ifndef GFXSIM_CHECK_SUPPRESS_H
 #define GFXSIM_CHECK_SUPPRESS_H

@@ -3,17 +3,11 @@
 
 #include <string.h>
 
-#include "exec/place.h"
+#include "exec/instruction.h"
 
 bool gs_swap_find(const gs_wave_t *w, gs_swap_t *swap) {
   gs_inst_t in;
-  uint32_t words[2];
-  const gs_vm_map_t *map = atomic_load_explicit(&w->env->vm->seen, memory_order_relaxed);
-  const void *code = gs_vm_translate(map, w->pc - GS_PLACE_INSTRUCTION_BYTES, sizeof words, GS_VM_EXECUTE);
-  if (!code)
-    return false;
-  memcpy(words, code, sizeof words);
-  if (!gs_decode(w->env->target, words, 2, &in) || !(in.op->flags & GS_OPF_ATOMIC))
+  if (!gs_instruction_in_hand(w, &in) || !(in.op->flags & GS_OPF_ATOMIC))
     return false;
   const char *name = in.op->name;
   if (strstr(name, "_f32") || strstr(name, "fcmp") || strstr(name, "64") || strstr(name, "_x2"))

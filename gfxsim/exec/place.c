@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exec/instruction.h"
 #include "exec/internal.h"
 #include "exec/source_line.h"
 #include "exec/symbol.h"
@@ -20,16 +21,30 @@ static uint32_t rights_of(const gs_opcode_t *op) {
 
 static void describe_instruction(gs_target_t target, const gs_vm_map_t *map, gs_place_t *place) {
   gs_inst_t in;
-  uint32_t words[2];
-  const void *code = gs_vm_translate(map, place->pc, sizeof words, GS_VM_EXECUTE);
   snprintf(place->instruction, sizeof place->instruction, "(not readable)");
-  if (!code)
-    return;
-  memcpy(words, code, sizeof words);
-  if (!gs_decode(target, words, 2, &in))
+  if (!gs_instruction_at(map, target, place->pc, &in))
     return;
   gs_disassemble(target, &in, place->instruction, sizeof place->instruction);
   place->rights = rights_of(in.op);
+}
+
+bool gs_place_near(const gs_place_t *place, bool (*fits)(const char *pattern, const char *instruction),
+                   const char *pattern) {
+  enum { NEAR_BYTES = 4096, MOST_BYTES = 1 << 20 };
+  gs_inst_t in;
+  char text[GS_PLACE_TEXT];
+  if (!place->map || !place->function || place->pc - place->function > MOST_BYTES)
+    return false;
+  for (uint64_t pc = place->function; pc < place->pc + NEAR_BYTES; pc += in.size) {
+    if (!gs_instruction_at(place->map, place->target, pc, &in))
+      return false;
+    if (pc + NEAR_BYTES < place->pc)
+      continue;
+    gs_disassemble(place->target, &in, text, sizeof text);
+    if (fits(pattern, text))
+      return true;
+  }
+  return false;
 }
 
 /* Nobody is told of ROCr's own kernels, so bare code is that of a PM4 command. */
@@ -46,6 +61,8 @@ static void number_item(uint32_t item, const uint32_t size[3], gs_place_t *place
 /* What is known by the address of the instruction. */
 static void describe_code(gs_target_t target, const gs_vm_map_t *map, uint64_t object, bool by_registers,
                           gs_place_t *place) {
+  place->target = target;
+  place->map = map;
   gs_kernel_name(map, object, by_registers, place->kernel, sizeof place->kernel);
   describe_instruction(target, map, place);
   place->function = gs_function_name(map, place->pc, place->function_name, sizeof place->function_name);

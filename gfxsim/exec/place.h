@@ -23,6 +23,8 @@ typedef struct gs_place {
   uint64_t pc, function;      /* device addresses of the instruction and its function, which may be 0 */
   char function_name[GS_PLACE_TEXT];
   uint32_t group[3], item[3]; /* of the grid, of the group */
+  gs_target_t target;
+  const gs_vm_map_t *map; /* that was current; only until the finding that this is of was told */
 } gs_place_t;
 
 /* Fills `place` for a wave that is executing an instruction which accesses memory (its program counter is
@@ -36,6 +38,11 @@ void gs_place_of_other(const gs_vm_map_t *map, const gs_launch_t *launch, uint64
 
 /* The kernel's name, as the code object spells it. `map` is of a GPU that has the code. Slow. */
 void gs_place_kernel_name(const gs_vm_map_t *map, const gs_launch_t *launch, char name[GS_PLACE_TEXT]);
+
+/* Whether `fits` is true of an instruction, as gs_disassemble spells it, that lies near the place in the same
+ * function, or is its own. Slow. */
+bool gs_place_near(const gs_place_t *place, bool (*fits)(const char *pattern, const char *instruction),
+                   const char *pattern);
 
 /* The number of the wave's workgroup in the grid, as gs_place_of_other counts. */
 uint64_t gs_place_group(const gs_wave_t *w);

@@ -136,6 +136,12 @@ void gs_place_of_other(const gs_vm_map_t *map, const gs_launch_t *launch, uint64
   *place = (gs_place_t){.profile = "stub"};
 }
 
+bool gs_place_near(const gs_place_t *place, bool (*fits)(const char *pattern, const char *instruction),
+                   const char *pattern) {
+  (void)place, (void)fits, (void)pattern;
+  return false;
+}
+
 uint64_t gs_place_group(const gs_wave_t *w) {
   (void)w;
   return 0;
