@@ -220,11 +220,13 @@ static void tell_garbage(gs_host_read_t *reads, const hit_t *hit) {
   gs_findings_tell(findings, found, &finding);
 }
 
-/* Unless the device has the same there, or nothing any more that it could be compared with. */
+/* Unless the device has the same there, or nothing any more that it could be compared with. What was replaced
+ * was compared then. */
 static void tell_old(gs_host_read_t *reads, const hit_t *hit, gs_read_device_t *read_device, void *context) {
   uint8_t now[HIT_BYTES];
-  if (!read_device || !read_device(context, hit->old.device, now, hit->old.bytes) ||
-      memcmp(now, hit->had + hit->old.first, hit->old.bytes) == 0)
+  if (!hit->old.is_replaced &&
+      (!read_device || !read_device(context, hit->old.device, now, hit->old.bytes) ||
+       memcmp(now, hit->had + hit->old.first, hit->old.bytes) == 0))
     return;
   gs_transfer_tell_old(reads->check->transfer, &old_rule, &hit->old, hit->pc, line_of(reads, hit->pc));
 }

@@ -9,6 +9,7 @@
 
 #include "check/check.h"
 #include "check/host.h"
+#include "check/mapped.h"
 #include "check/sweep.h"
 #include "check/traffic.h"
 #include "isa/memory.h"
@@ -19,20 +20,6 @@ static const gs_rule_t stale_rule = {"transfer", "stale", GS_SEVERITY_WARNING,
                                      "Mapped data that the host changed and a kernel read as it was before"};
 static const gs_rule_t undone_rule = {"transfer", "undone", GS_SEVERITY_WARNING,
                                       "The host's change of mapped data, which a copy from the device undid"};
-
-/* Of a byte. */
-enum {
-  WRITTEN = GS_MAPPED_WRITTEN,
-  STALE = GS_MAPPED_STALE,
-  READ = GS_MAPPED_READ,
-  KNOWN = 8,   /* `host_had` is true */
-  WANTED = 16, /* a copy to the variable on the host was asked for */
-  CAME = 32,   /* a copy from the device has begun */
-  SAME = 64,   /* what came was not the runtime's own, as pointers are */
-  SENT = 128,  /* to the device, and not counted as read or unread yet */
-  SERVED = GS_MAPPED_SERVED,
-  UNDOES = 512, /* what came is what the host had, and has changed */
-};
 
 /* Bytes of a mapping whose flags one kernel at a time sets; and of which it is kept, together, that an access
  * changes no flags, or that all were WRITTEN. What is not kept may be so. */
@@ -58,8 +45,7 @@ typedef struct mapping {
   uint64_t construct;      /* that had begun last when data left the device last */
   gfxsim_stack_t wanted;   /* who has asked for a copy to the host last */
   _Atomic uint64_t writer; /* program counter of who wrote it first, since it was copied */
-  uint16_t *flags;
-  uint8_t *host_had, *device_had;
+  gs_mapped_t bytes;
   atomic_flag *setting; /* of each part's flags, by kernels; clear: nobody does */
   /* Of each line: SETTLED_*, ALL_WRITTEN. Set by who sets flags, while it excludes others, and asked by all.
    */
@@ -102,7 +88,7 @@ gs_transfer_t *gs_transfer_create(gs_findings_t *findings) {
 }
 
 static void free_mapping(mapping_t *mapping) {
-  free(mapping->flags);
+  free(mapping->bytes.flags);
   free(mapping->setting);
   free(mapping->settled);
   free(mapping);
@@ -182,11 +168,11 @@ static mapping_t *make_mapping(const gs_transfer_t *transfer, uint64_t device, u
   mapping->region = transfer->region;
   mapping->compared_end = bytes; /* there is nothing yet that could be old */
   mapping->variable = variable;
-  mapping->flags = shadow;
+  mapping->bytes.flags = shadow;
   mapping->setting = setting;
   mapping->settled = settled;
-  mapping->host_had = (uint8_t *)(shadow + bytes);
-  mapping->device_had = mapping->host_had + bytes;
+  mapping->bytes.host_had = (uint8_t *)(shadow + bytes);
+  mapping->bytes.device_had = mapping->bytes.host_had + bytes;
   return mapping;
 }
 
@@ -253,53 +239,45 @@ static void unsettle(mapping_t *mapping, uint64_t first, uint64_t bytes) {
     atomic_store_explicit(&mapping->settled[i], 0, memory_order_relaxed);
 }
 
-/* What was asked for and has come is what the host has; but for what the runtime puts right, as pointers. */
-static void arrive(gs_transfer_t *transfer, mapping_t *mapping, uint64_t i) {
-  uint16_t *flags = &mapping->flags[i];
-  if ((*flags & (WANTED | CAME)) != (WANTED | CAME))
+/* Changes of the host that are undone, from offset `first` on: they are told of later. */
+static void add_undone(gs_transfer_t *transfer, mapping_t *mapping, uint64_t first, const gs_some_t *undone) {
+  if (!undone->count)
     return;
-  if (*flags & SAME) {
-    mapping->host_had[i] = mapping->device_had[i];
-    *flags |= KNOWN;
-  }
-  if (*flags & UNDOES && !mapping->undone++) {
-    mapping->first_undone = i;
-    atomic_store_explicit(&transfer->any_undone, true, memory_order_relaxed);
-  }
-  *flags &= (uint16_t) ~(WANTED | CAME | SAME | UNDOES);
+  if (!mapping->undone)
+    mapping->first_undone = first + undone->first;
+  mapping->undone += undone->count;
+  atomic_store_explicit(&transfer->any_undone, true, memory_order_relaxed);
 }
 
 static void note_sent(mapping_t *mapping, uint64_t first, uint64_t bytes) {
   mapping->is_copied = true;
-  if (!gs_host_peek(mapping->host + first, mapping->host_had + first, bytes))
+  if (!gs_host_peek(mapping->host + first, mapping->bytes.host_had + first, bytes))
     return;
-  for (uint64_t i = first; i < first + bytes; i++)
-    mapping->flags[i] = (uint16_t)((mapping->flags[i] | KNOWN) & ~(STALE | WANTED | CAME | SAME));
+  const gs_mapped_t part = gs_mapped_from(&mapping->bytes, first);
+  gs_mapped_know(&part, bytes);
 }
 
 static void note_wanted(gs_transfer_t *transfer, mapping_t *mapping, uint64_t first, uint64_t bytes) {
   /* The copy may have begun. What came before the construct did, has gone elsewhere. */
-  const uint16_t elsewhere = mapping->construct == atomic_load(&transfer->construct) ? 0 : UNDOES;
+  const bool is_here = mapping->construct == atomic_load(&transfer->construct);
+  const gs_mapped_t part = gs_mapped_from(&mapping->bytes, first);
+  gs_some_t undone = {0};
   mapping->is_copied = true;
-  for (uint64_t i = first; i < first + bytes; i++) {
-    mapping->flags[i] = (uint16_t)((mapping->flags[i] & ~elsewhere) | WANTED);
-    arrive(transfer, mapping, i);
-  }
+  gs_mapped_want(&part, bytes, is_here ? 0 : GS_MAPPED_UNDOES, &undone);
+  add_undone(transfer, mapping, first, &undone);
 }
 
 /* The host's variable is read in pieces that the processor's caches hold. */
 enum { PIECE = 1 << 16 };
 
 static void mark_stale(mapping_t *mapping, uint64_t first, const uint8_t *now, uint64_t count) {
+  const gs_mapped_t part = gs_mapped_from(&mapping->bytes, first);
   unsettle(mapping, first, count);
-  for (uint64_t i = first; i < first + count; i++) {
-    const bool stale = mapping->flags[i] & KNOWN && now[i - first] != mapping->host_had[i] &&
-                       mapping->device_had[i] == mapping->host_had[i];
-    mapping->flags[i] = (uint16_t)((mapping->flags[i] & ~STALE) | (stale ? STALE : 0));
-    mapping->was_stale |= stale;
-    if (stale && !mapping->stale++)
-      mapping->first_stale = i;
-  }
+  const gs_some_t some = gs_mapped_mark_stale(&part, count, now);
+  if (!mapping->stale)
+    mapping->first_stale = first + some.first;
+  mapping->stale += some.count;
+  mapping->was_stale |= some.count != 0;
 }
 
 /* The next bytes, from *first on, of which the host's changes matter, as kernels have not written all of them
@@ -327,7 +305,7 @@ static void compare(const gs_transfer_t *transfer, mapping_t *mapping, uint64_t 
   for (uint64_t count;
        now && (count = find_piece(mapping, &first, end)) && gs_host_peek(mapping->host + first, now, count);
        first += count)
-    if (mapping->was_stale || memcmp(now, mapping->host_had + first, count) != 0)
+    if (mapping->was_stale || memcmp(now, mapping->bytes.host_had + first, count) != 0)
       mark_stale(mapping, first, now, count);
   free(now);
 }
@@ -351,9 +329,9 @@ static void leave_out_pointers(mapping_t *mapping, gs_read_device_t *read_device
   enum { WORD = sizeof(uint64_t) };
   uint64_t host, device;
   for (uint64_t i = -mapping->host % WORD; i + WORD <= mapping->end - mapping->start; i += WORD) {
-    memcpy(&device, mapping->device_had + i, WORD);
+    memcpy(&device, mapping->bytes.device_had + i, WORD);
     if (gs_host_peek(mapping->host + i, &host, WORD) && are_pointers(host, device, read_device, context))
-      memcpy(mapping->host_had + i, &host, WORD);
+      memcpy(mapping->bytes.host_had + i, &host, WORD);
   }
 }
 
@@ -361,19 +339,16 @@ static void leave_out_pointers(mapping_t *mapping, gs_read_device_t *read_device
 static void note_loaded(mapping_t *mapping, gs_read_device_t *read_device, void *context) {
   const uint64_t bytes = mapping->end - mapping->start;
   mapping->is_loaded = mapping->is_copied = true;
-  if (!read_device(context, mapping->start, mapping->device_had, bytes))
+  if (!read_device(context, mapping->start, mapping->bytes.device_had, bytes))
     return;
-  memcpy(mapping->host_had, mapping->device_had, bytes);
+  memcpy(mapping->bytes.host_had, mapping->bytes.device_had, bytes);
   leave_out_pointers(mapping, read_device, context);
-  for (uint64_t i = 0; i < bytes; i++)
-    mapping->flags[i] |= KNOWN;
+  gs_mapped_know(&mapping->bytes, bytes);
 }
 
 static void count_unread(mapping_t *mapping, uint64_t first, uint64_t bytes) {
-  uint64_t unread = 0;
-  for (uint64_t i = first; i < first + bytes; i++)
-    if (mapping->flags[i] & SENT && !(mapping->flags[i] & READ))
-      unread++;
+  const gs_mapped_t part = gs_mapped_from(&mapping->bytes, first);
+  const uint64_t unread = gs_mapped_unread(&part, bytes);
   mapping->variable->bytes[GS_WASTE_UNREAD] += unread;
   mapping->variable->times[GS_WASTE_UNREAD] += unread != 0;
 }
@@ -383,11 +358,14 @@ static void count_unread(mapping_t *mapping, uint64_t first, uint64_t bytes) {
 static uint64_t count_lost(const mapping_t *mapping, gs_read_device_t *read_device, void *context) {
   const uint64_t bytes = mapping->end - mapping->start;
   uint64_t lost = 0;
-  uint8_t *both = malloc(2 * bytes);
-  if (both && gs_host_peek(mapping->host, both, bytes) &&
-      read_device(context, mapping->start, both + bytes, bytes))
-    for (uint64_t i = 0; i < bytes; i++)
-      lost += (mapping->flags[i] & (WRITTEN | SERVED)) == WRITTEN && both[i] != both[bytes + i];
+  uint8_t *both = malloc(2 * PIECE);
+  for (uint64_t first = 0, count; both && first < bytes; first += count) {
+    const gs_mapped_t part = gs_mapped_from(&mapping->bytes, first);
+    count = bytes - first < PIECE ? bytes - first : PIECE;
+    if (gs_mapped_any(&part, count, GS_MAPPED_WRITTEN) && gs_host_peek(mapping->host + first, both, count) &&
+        read_device(context, mapping->start + first, both + PIECE, count))
+      lost += gs_mapped_lost(&part, count, both, both + PIECE);
+  }
   free(both);
   return lost;
 }
@@ -470,20 +448,6 @@ void gs_transfer_tell_undone(gs_transfer_t *transfer) {
   pthread_rwlock_unlock(&transfer->lock);
 }
 
-static uint64_t hash_of(const uint8_t *data, uint64_t bytes) {
-  uint64_t hash = UINT64_C(14695981039346656037);
-  for (uint64_t i = 0; i < bytes; i++)
-    hash = (hash ^ data[i]) * UINT64_C(1099511628211);
-  return hash;
-}
-
-static bool has_flag(const mapping_t *mapping, uint16_t flag) {
-  for (uint64_t i = 0; i < mapping->end - mapping->start; i++)
-    if (mapping->flags[i] & flag)
-      return true;
-  return false;
-}
-
 /* Returns how many bytes were lost. Of memory that was only allocated nobody kept who wrote it: the host had
  * nothing there, and may want nothing. */
 static uint64_t end_mapping(mapping_t *mapping, gs_read_device_t *read_device, void *context) {
@@ -491,8 +455,8 @@ static uint64_t end_mapping(mapping_t *mapping, gs_read_device_t *read_device, v
   gs_variable_t *variable = mapping->variable;
   count_unread(mapping, 0, bytes);
   variable->last_host = mapping->host;
-  variable->last_bytes = has_flag(mapping, WRITTEN) ? 0 : bytes;
-  variable->last_hash = hash_of(mapping->device_had, bytes);
+  variable->last_bytes = gs_mapped_any(&mapping->bytes, bytes, GS_MAPPED_WRITTEN) ? 0 : bytes;
+  variable->last_hash = gs_mapped_hash(mapping->bytes.device_had, bytes);
   return atomic_load(&mapping->writer) ? count_lost(mapping, read_device, context) : 0;
 }
 
@@ -532,6 +496,11 @@ void gs_transfer_note(gs_transfer_t *transfer, gfxsim_mapping_t what, uint64_t d
 
 /* ---- What copy engines do ---- */
 
+/* What a copy moves. */
+typedef struct moved {
+  const uint8_t *data, *before; /* before: where it goes; NULL = not known */
+} moved_t;
+
 static void add_waste(mapping_t *mapping, gs_waste_t kind, uint64_t bytes) {
   mapping->variable->bytes[kind] += bytes;
   mapping->variable->times[kind]++;
@@ -541,7 +510,7 @@ static void add_waste(mapping_t *mapping, gs_waste_t kind, uint64_t bytes) {
 static bool had_before(const mapping_t *mapping, const uint8_t *data, uint64_t bytes) {
   const gs_variable_t *variable = mapping->variable;
   return !mapping->came_ever && variable->last_host == mapping->host && variable->last_bytes == bytes &&
-         bytes == mapping->end - mapping->start && variable->last_hash == hash_of(data, bytes);
+         bytes == mapping->end - mapping->start && variable->last_hash == gs_mapped_hash(data, bytes);
 }
 
 /* A pointer of the runtime's, perhaps, which is put where the host has its own: that one is no news, nor was
@@ -550,36 +519,35 @@ static void come_attached(mapping_t *mapping, uint64_t first, const uint8_t *dat
   uint8_t now[sizeof(void *)];
   if (!gs_host_peek(mapping->host + first, now, sizeof now) || memcmp(now, data, sizeof now) == 0)
     return;
-  memcpy(mapping->host_had + first, now, sizeof now);
+  memcpy(mapping->bytes.host_had + first, now, sizeof now);
   for (uint64_t i = first; i < first + sizeof now; i++)
-    mapping->flags[i] &= (uint16_t)~STALE;
+    mapping->bytes.flags[i] &= (uint16_t)~GS_MAPPED_STALE;
+}
+
+/* All of it is on both sides now. */
+static void copied_all(mapping_t *mapping) {
+  atomic_store(&mapping->writer, 0);
+  atomic_store(&mapping->is_written, false);
 }
 
 /* `data` comes to the device. */
-static void come(gs_transfer_t *transfer, mapping_t *mapping, uint64_t first, const uint8_t *data,
+static void come(gs_transfer_t *transfer, mapping_t *mapping, uint64_t first, const moved_t *moved,
                  uint64_t bytes) {
   (void)transfer;
-  bool repeated = bytes > sizeof(void *); /* else it is a pointer of the runtime's, perhaps */
-  const bool had = repeated && had_before(mapping, data, bytes);
-  if (repeated)
+  const uint8_t *data = moved->data;
+  const bool is_sent = bytes > sizeof(void *); /* else it is a pointer of the runtime's, perhaps */
+  const gs_mapped_t part = gs_mapped_from(&mapping->bytes, first);
+  const bool had = is_sent && had_before(mapping, data, bytes);
+  if (is_sent)
     count_unread(mapping, first, bytes);
   else if (bytes == sizeof(void *))
     come_attached(mapping, first, data);
   mapping->came_ever = true;
   unsettle(mapping, first, bytes);
-  for (uint64_t i = 0; i < bytes; i++) {
-    uint16_t *flags = &mapping->flags[first + i];
-    repeated = repeated && *flags & SENT && !(*flags & WRITTEN) && mapping->device_had[first + i] == data[i];
-    *flags =
-        (uint16_t)((*flags | (bytes > sizeof(void *) ? SENT : 0)) & ~(WRITTEN | SERVED | READ | CAME | SAME));
-    mapping->device_had[first + i] = data[i];
-  }
-  if (repeated || had)
+  if ((gs_mapped_come(&part, bytes, data, moved->before, is_sent) && is_sent) || had)
     add_waste(mapping, GS_WASTE_REPEATED, bytes);
-  if (bytes == mapping->end - mapping->start) {
-    atomic_store(&mapping->writer, 0);
-    atomic_store(&mapping->is_written, false);
-  }
+  if (bytes == mapping->end - mapping->start && !gs_mapped_any(&part, bytes, GS_MAPPED_REPLACED))
+    copied_all(mapping);
 }
 
 /* Which bytes of `data`, about to go to the host, are what that had, no kernel has changed, and the host has?
@@ -587,50 +555,41 @@ static void come(gs_transfer_t *transfer, mapping_t *mapping, uint64_t first, co
 static void mark_undone(mapping_t *mapping, uint64_t first, const uint8_t *data, uint64_t bytes) {
   uint8_t *now = mapping->is_copied ? malloc(PIECE) : NULL;
   uint64_t at = first, count;
-  for (uint64_t i = first; i < first + bytes; i++) /* what an earlier copy, to elsewhere, would have */
-    mapping->flags[i] &= (uint16_t)~UNDOES;
   for (; now && (count = find_piece(mapping, &at, first + bytes)); at += count) {
-    const bool is_there = gs_host_peek(mapping->host + at, now, count);
-    for (uint64_t i = at; is_there && i < at + count; i++)
-      if (mapping->flags[i] & KNOWN && !(mapping->flags[i] & WRITTEN) &&
-          data[i - first] == mapping->host_had[i] && now[i - at] != mapping->host_had[i])
-        mapping->flags[i] |= UNDOES;
+    const gs_mapped_t part = gs_mapped_from(&mapping->bytes, at);
+    if (gs_host_peek(mapping->host + at, now, count))
+      gs_mapped_mark_undoes(&part, count, data + (at - first), now);
   }
   free(now);
 }
 
 /* `data` goes to the host, or anywhere else. */
-static void go(gs_transfer_t *transfer, mapping_t *mapping, uint64_t first, const uint8_t *data,
+static void go(gs_transfer_t *transfer, mapping_t *mapping, uint64_t first, const moved_t *moved,
                uint64_t bytes) {
-  bool unchanged = true;
+  const gs_mapped_t part = gs_mapped_from(&mapping->bytes, first);
+  gs_some_t undone = {0};
   mapping->construct = atomic_load(&transfer->construct);
-  mark_undone(mapping, first, data, bytes);
+  gs_mapped_forget_undoes(&part, bytes);
+  mark_undone(mapping, first, moved->data, bytes);
   unsettle(mapping, first, bytes);
-  for (uint64_t i = first; i < first + bytes; i++) {
-    uint16_t *flags = &mapping->flags[i];
-    unchanged = unchanged && *flags & SENT && !(*flags & WRITTEN);
-    const bool same = *flags & WRITTEN || !(*flags & KNOWN) || mapping->device_had[i] == mapping->host_had[i];
-    *flags = (uint16_t)((*flags & ~(WRITTEN | SERVED)) | CAME | (same ? SAME : 0));
-    mapping->device_had[i] = data[i - first];
-    arrive(transfer, mapping, i);
-  }
-  if (unchanged)
+  if (gs_mapped_go(&part, bytes, moved->data, &undone))
     add_waste(mapping, GS_WASTE_UNCHANGED, bytes);
-  if (bytes == mapping->end - mapping->start) {
-    atomic_store(&mapping->writer, 0);
-    atomic_store(&mapping->is_written, false);
-  }
+  add_undone(transfer, mapping, first, &undone);
+  if (bytes == mapping->end - mapping->start)
+    copied_all(mapping);
 }
 
 /* One side of a copy, mapping by mapping. */
-static void follow(gs_transfer_t *transfer, uint64_t address, const uint8_t *data, uint64_t bytes,
-                   void (*each)(gs_transfer_t *, mapping_t *, uint64_t, const uint8_t *, uint64_t)) {
+static void follow(gs_transfer_t *transfer, uint64_t address, const moved_t *moved, uint64_t bytes,
+                   void (*each)(gs_transfer_t *, mapping_t *, uint64_t, const moved_t *, uint64_t)) {
   const uint64_t end = address + bytes;
   for (size_t i = find_index(transfer, address); i < transfer->count && transfer->at[i]->start < end; i++) {
     mapping_t *mapping = transfer->at[i];
     const uint64_t from = address > mapping->start ? address : mapping->start;
     const uint64_t to = end < mapping->end ? end : mapping->end;
-    each(transfer, mapping, from - mapping->start, data + (from - address), to - from);
+    const moved_t here = {moved->data + (from - address),
+                          moved->before ? moved->before + (from - address) : NULL};
+    each(transfer, mapping, from - mapping->start, &here, to - from);
   }
 }
 
@@ -643,6 +602,14 @@ static const uint8_t *data_of(const gs_vm_range_t *range, const uint8_t *data, u
     return data;
   *copy = malloc(bytes);
   return *copy && gs_host_peek((uintptr_t)data, *copy, bytes) ? *copy : NULL;
+}
+
+/* `bytes` of a GPU's own memory, or NULL. */
+static const uint8_t *device_memory(const gs_vm_map_t *map, uint64_t address, uint64_t bytes) {
+  const gs_vm_range_t *range = gs_vm_find_mapped(map, address);
+  return range && range->kind != GS_VM_HOST && bytes <= range->end - address
+             ? range->host + (address - range->start)
+             : NULL;
 }
 
 static void *watch_copy(void *context, const gs_copy_t *copy) {
@@ -662,8 +629,9 @@ static void *watch_copy(void *context, const gs_copy_t *copy) {
     uint8_t *own;
     const uint8_t *data = data_of(range, range->host + (copy->from + done - range->start), bytes, &own);
     if (data) {
-      follow(transfer, copy->from + done, data, bytes, go);
-      follow(transfer, copy->to + done, data, bytes, come);
+      const moved_t moved = {data, device_memory(copy->map, copy->to + done, bytes)};
+      follow(transfer, copy->from + done, &moved, bytes, go);
+      follow(transfer, copy->to + done, &moved, bytes, come);
     }
     free(own);
     done += bytes;
@@ -724,7 +692,7 @@ static void settle(const gs_sweep_t *sweep, mapping_t *mapping, uint64_t first, 
     const uint64_t from = at < first ? first : at, to = at + line < end ? at + line : end;
     _Atomic uint8_t *settled = &mapping->settled[at / LINE];
     const unsigned had = atomic_load_explicit(settled, memory_order_relaxed);
-    const unsigned has = settle_line(sweep, &mapping->flags[at], to - from, line, rights, had);
+    const unsigned has = settle_line(sweep, &mapping->bytes.flags[at], to - from, line, rights, had);
     atomic_store_explicit(settled, (uint8_t)has, memory_order_release);
   }
 }
@@ -742,8 +710,8 @@ static bool set_flags(const gs_sweep_t *sweep, mapping_t *mapping, uint64_t firs
     next = (first / PART + 1) * PART < end ? (first / PART + 1) * PART : end;
     while (atomic_flag_test_and_set_explicit(setting, memory_order_acquire))
       ;
-    if (next - first >= 2 * LINE || !sweep->is_settled(&mapping->flags[first], next - first, rights)) {
-      stale |= sweep->set_flags(&mapping->flags[first], next - first, rights);
+    if (next - first >= 2 * LINE || !sweep->is_settled(&mapping->bytes.flags[first], next - first, rights)) {
+      stale |= sweep->set_flags(&mapping->bytes.flags[first], next - first, rights);
       settle(sweep, mapping, first, next, rights);
     }
     atomic_flag_clear_explicit(setting, memory_order_release);
@@ -944,14 +912,16 @@ static bool find_old(const mapping_t *mapping, uint64_t first, uint64_t end, gs_
   const uint8_t *now = (const uint8_t *)(uintptr_t)mapping->host; /* the program reads it, so it is there */
   *old = (gs_old_t){.variable = mapping->variable, .writer = atomic_load(&mapping->writer)};
   for (uint64_t i = first; i < end; i++) {
-    const uint16_t flags = mapping->flags[i];
-    const bool is_old = flags & WRITTEN && (!(flags & KNOWN) || now[i] == mapping->host_had[i]);
+    const uint16_t flags = mapping->bytes.flags[i];
+    const bool is_old = flags & (GS_MAPPED_WRITTEN | GS_MAPPED_REPLACED) &&
+                        (!(flags & GS_MAPPED_KNOWN) || now[i] == mapping->bytes.host_had[i]);
     if (!is_old && old->bytes)
       return true;
     if (is_old && !old->bytes++) {
       old->device = mapping->start + i;
       old->offset = i;
       old->first = (uint32_t)(i - first);
+      old->is_replaced = !(flags & GS_MAPPED_WRITTEN);
     } else if (is_old) {
       old->bytes = (uint32_t)(i - first) - old->first + 1;
     }
@@ -989,13 +959,16 @@ void gs_transfer_tell_old(gs_transfer_t *transfer, const gs_rule_t *rule, const 
   if (!found)
     return;
   gs_finding_t finding = {
-      .hint = "`target update from` behind the region, or the end of the mapping if that "
-              "copies back (which it does if it ends as often as it has begun), in front of it"};
+      .hint = old->is_replaced
+                  ? "`target update from` in place of that copy (`target update to`, or map(always, to:))"
+                  : "`target update from` behind the region, or the end of the mapping if that "
+                    "copies back (which it does if it ends as often as it has begun), in front of it"};
   finding.side[0].actor = GS_ACTOR_HOST;
   finding.side[0].stack = (gfxsim_stack_t){1, {pc + 1}};
   find_writer(transfer, old->writer, &finding.side[1]);
-  snprintf(finding.side[1].what, sizeof finding.side[1].what,
-           "Not yet brought back is the device's copy, written");
+  snprintf(finding.side[1].what, sizeof finding.side[1].what, "%s",
+           old->is_replaced ? "A copy to the device, of what the host has, has replaced what was written"
+                            : "Not yet brought back is the device's copy, written");
   write_name(variable, name, sizeof name);
   snprintf(finding.title, sizeof finding.title, "Stale read of %s by the host, at offset %" PRIu64, name,
            old->offset);

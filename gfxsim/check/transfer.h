@@ -32,12 +32,14 @@ void gs_transfer_note(gs_transfer_t *transfer, gfxsim_mapping_t what, uint64_t d
 void gs_transfer_construct(gs_transfer_t *transfer);
 /* Tells of changes by the host that copies have undone since it was called last. */
 void gs_transfer_tell_undone(gs_transfer_t *transfer);
-/* What the host has, where a kernel has written the device's copy, and nobody brought that back. */
+/* What the host has, where a kernel has written the device's copy, and nobody brought that back, but may have
+ * put there what the host has. */
 typedef struct gs_old {
   const void *variable;    /* of the tool */
   uint64_t device, offset; /* of the first such byte: on the device, and in what is mapped */
   uint32_t first, bytes;   /* which of those that were asked for, and how many follow */
   uint64_t writer;         /* program counter of the kernel that wrote there first, or 0 */
+  bool is_replaced;        /* the device's copy is what the host has, by now */
 } gs_old_t;
 /* Whether there is any. */
 bool gs_transfer_has_old(gs_transfer_t *transfer);
