@@ -152,16 +152,31 @@ void gs_blocks_share(gs_blocks_t *blocks, uint64_t address, const gfxsim_stack_t
   pthread_rwlock_unlock(&blocks->lock);
 }
 
-void gs_blocks_name(gs_blocks_t *blocks, uint64_t address, const char *name, const char *file,
+void gs_blocks_name(gs_blocks_t *blocks, uint64_t address, uint64_t host, const char *name, const char *file,
                     uint32_t line) {
   pthread_rwlock_wrlock(&blocks->lock);
   gs_block_note_t *block = find_live(blocks, address, false);
-  if (block) {
-    snprintf(block->name, sizeof block->name, "%s", name ? name : "");
+  if (block)
+    block->host = host - (address - block->start);
+  if (block && name) {
+    snprintf(block->name, sizeof block->name, "%s", name);
     snprintf(block->file, sizeof block->file, "%s", file ? file : "");
     block->line = line;
   }
   pthread_rwlock_unlock(&blocks->lock);
+}
+
+bool gs_blocks_find_copy(gs_blocks_t *blocks, uint64_t address, gs_block_note_t *block) {
+  bool found = false;
+  pthread_rwlock_rdlock(&blocks->lock);
+  for (size_t i = 0; i < blocks->count && !found; i++) {
+    const gs_block_note_t *one = blocks->at[i];
+    found = !one->freed && one->host && address - one->host < one->end - one->start;
+    if (found)
+      *block = *one;
+  }
+  pthread_rwlock_unlock(&blocks->lock);
+  return found;
 }
 
 uint64_t gs_block_identity(const gs_block_note_t *block) {

@@ -26,6 +26,7 @@ typedef struct gs_block_note {
   char name[GS_BLOCK_NAME]; /* of the variable that is mapped there, or empty */
   char file[GS_BLOCK_NAME]; /* where the program has that variable, or empty */
   uint32_t line;
+  uint64_t host; /* where the host has what is mapped at `start`, or would; 0: nothing is mapped there */
 } gs_block_note_t;
 
 /* What an address is. */
@@ -71,8 +72,10 @@ void gs_blocks_forget(gs_blocks_t *blocks, uint64_t start, uint64_t end);
 void gs_blocks_free(gs_blocks_t *blocks, uint64_t address, const gfxsim_stack_t *stack);
 /* The live block at `address` was given to other GPUs than before at `stack`. Thread-safe. */
 void gs_blocks_share(gs_blocks_t *blocks, uint64_t address, const gfxsim_stack_t *stack);
-/* What is at `address`, which lies in the newest block there, is called so. Thread-safe. */
-void gs_blocks_name(gs_blocks_t *blocks, uint64_t address, const char *name, const char *file, uint32_t line);
+/* What is at `address`, which lies in the newest block there, is the copy of what is at `host`, and is called
+ * so; NULL: it is not known how. Thread-safe. */
+void gs_blocks_name(gs_blocks_t *blocks, uint64_t address, uint64_t host, const char *name, const char *file,
+                    uint32_t line);
 
 /* A number for which reports about blocks are told once: what is mapped again and again is one variable, if
  * its name is known. */
@@ -80,6 +83,10 @@ uint64_t gs_block_identity(const gs_block_note_t *block);
 
 /* The newest live block that contains `address`. False when there is none. Thread-safe. */
 bool gs_blocks_find(gs_blocks_t *blocks, uint64_t address, gs_block_note_t *block);
+
+/* A live block that has the copy of what the host has at `address`. Slow. False when there is none.
+ * Thread-safe. */
+bool gs_blocks_find_copy(gs_blocks_t *blocks, uint64_t address, gs_block_note_t *block);
 
 /* Asks about one address. Memory that is in `map` and not in the pages of a block is ROCr's own, or of a code
  * object: good. Thread-safe. */

@@ -151,14 +151,30 @@ static bool is_of_host(uint64_t address) {
   return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == sizeof byte;
 }
 
+/* Of an address of the host's. */
+static void describe_copy(gs_finding_t *finding, const gs_block_note_t *copy) {
+  char place[GS_BLOCK_NAME + 16] = "";
+  if (*copy->file)
+    snprintf(place, sizeof place, " (%s:%" PRIu32 ")", copy->file, copy->line);
+  snprintf(finding->detail[0], sizeof finding->detail[0],
+           "There the host has %s%s%s%s, of which this process has a copy on a GPU", *copy->name ? "`" : "",
+           *copy->name ? copy->name : "a variable", *copy->name ? "`" : "", place);
+  finding->hint = "the kernel was given the host's address of what is mapped: is_device_ptr wants the "
+                  "device's, of use_device_ptr or omp_target_alloc; a pointer in a struct or an array gets "
+                  "it where what it points to is mapped as s.p[0:n]";
+}
+
 /* Of an address where nothing is mapped. */
-static void describe_nothing(gs_finding_t *finding) {
+static void describe_nothing(gs_blocks_t *blocks, gs_finding_t *finding) {
   enum { BESIDE = 1 << 20 }; /* what is so near is meant, and not what the host has there by chance */
   const gs_block_note_t *block = &finding->block;
+  gs_block_note_t copy;
   const uint64_t at = finding->address, away = at < block->start ? block->start - at : at - block->end;
   if ((!block->id || away > BESIDE) && is_of_host(at)) {
     finding->block.id = 0;
     finding->where = "of the host's memory, which is not mapped for this GPU";
+    if (gs_blocks_find_copy(blocks, at, &copy))
+      describe_copy(finding, &copy);
   } else if (finding->block.id) {
     finding->where = ", where nothing is mapped";
   }
@@ -191,7 +207,7 @@ static void tell(gs_wave_t *w, const wrong_t *wrong, gs_found_t *found) {
             : "does an index go beyond a variable? The compiler says that this is enough for all calls "
               "that it knows of, and no environment variable makes it more";
   if (wrong->kind == KIND_NOTHING)
-    describe_nothing(&finding);
+    describe_nothing(&gs_check_of(w)->blocks, &finding);
   if (wrong->kind == KIND_FOREIGN)
     describe_foreign(&finding);
   if (wrong->kind == KIND_TAKEN) {

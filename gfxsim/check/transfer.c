@@ -391,7 +391,9 @@ static void find_writer(gs_transfer_t *transfer, uint64_t pc, gs_side_t *side) {
   pthread_mutex_unlock(&transfer->writers_lock);
 }
 
-static void tell_lost(gs_transfer_t *transfer, const gs_variable_t *variable, uint64_t pc, uint64_t lost) {
+/* `early`: who asked for a copy to the host before that; depth 0: nobody. */
+static void tell_lost(gs_transfer_t *transfer, const gs_variable_t *variable, uint64_t pc, uint64_t lost,
+                      const gfxsim_stack_t *early) {
   const gs_key_t key = {.rule = &lost_rule, .pc = {pc}, .object = {(uintptr_t)variable}};
   gs_found_t *found = gs_findings_meet(transfer->findings, &key, 1);
   char name[GS_BLOCK_NAME + 8];
@@ -402,6 +404,13 @@ static void tell_lost(gs_transfer_t *transfer, const gs_variable_t *variable, ui
           "if the host reads it, map(tofrom:) or map(from:), or `target update from` before the end; if "
           "not, and no kernel reads what was copied there, map(alloc:) without `target update to` says so"};
   find_writer(transfer, pc, &finding.side[0]);
+  if (early->depth) {
+    finding.side[1] =
+        (gs_side_t){.actor = GS_ACTOR_HOST, .stack = *early, .what = "It was copied to the host before"};
+    finding.hint = "if that copy was meant to bring it, nothing made it wait for the kernel: a region with "
+                   "nowait wants a taskwait in front of the copy, or depend on both; else "
+                   "`target update from` behind the region";
+  }
   write_name(variable, name, sizeof name);
   snprintf(finding.title, sizeof finding.title, "Never brought back: %" PRIu64 " bytes of %s, written", lost,
            name);
@@ -465,6 +474,7 @@ void gs_transfer_note(gs_transfer_t *transfer, gfxsim_mapping_t what, uint64_t d
   if (!transfer)
     return;
   uint64_t lost = 0, pc = 0;
+  gfxsim_stack_t early = {.depth = 0};
   const gs_variable_t *variable = NULL;
   pthread_rwlock_wrlock(&transfer->lock);
   mapping_t *mapping = find(transfer, device);
@@ -486,12 +496,13 @@ void gs_transfer_note(gs_transfer_t *transfer, gfxsim_mapping_t what, uint64_t d
       lost = end_mapping(mapping, read_device, context);
       variable = mapping->variable;
       pc = atomic_load(&mapping->writer);
+      early = mapping->wanted;
       remove_range(transfer, mapping->start, mapping->end);
     }
   }
   pthread_rwlock_unlock(&transfer->lock);
   if (lost)
-    tell_lost(transfer, variable, pc, lost);
+    tell_lost(transfer, variable, pc, lost, &early);
 }
 
 /* ---- What copy engines do ---- */

@@ -168,8 +168,7 @@ void gfxsim_note_map(uint64_t address, uint64_t bytes, const char *name, const c
   if (!check)
     return;
   gs_host_read_tell(check->host_read, read_device, machine);
-  if (name)
-    gs_blocks_name(&check->blocks, address, name, file, line);
+  gs_blocks_name(&check->blocks, address, host, name, file, line);
   gs_transfer_map(check->transfer, address, bytes, name, file, line, host);
 }
 
