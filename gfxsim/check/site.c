@@ -89,17 +89,34 @@ static bool writes_address(const gs_inst_t *in, const gs_inst_t *load, bool vect
   return false;
 }
 
+static bool is_constant(const gs_inst_t *in) {
+  return in->op->encoding == GS_ENC_VOP1 && in->src[0].kind == GS_SRC_CONST;
+}
+
+/* Whether the load at `at` has its address from a constant, in code from `from` on: whatever its register has
+ * later does not matter then. Of local memory, whose address is one register. */
+static bool has_constant_address(const gs_wave_t *w, const gs_inst_t *load, uint64_t at, uint64_t from) {
+  gs_inst_t in;
+  bool has = false;
+  if (load->op->encoding != GS_ENC_DS)
+    return false;
+  for (uint64_t pc = from; pc < at && gs_instruction_seen(w, pc, &in); pc += in.size)
+    has = writes_address(&in, load, true) ? is_constant(&in) : has;
+  return has;
+}
+
 /* Whether anything between the two places stores, or changes the address of the load at `at`. */
 static bool changes_between(const gs_wave_t *w, const gs_inst_t *load, uint64_t at, uint64_t from,
                             uint64_t to) {
   gs_inst_t in;
+  const bool any = has_constant_address(w, load, at, from);
   for (uint64_t pc = from; pc < to; pc += in.size) {
     if (!gs_instruction_seen(w, pc, &in))
       return true;
     if (is_memory(&in) && writes_memory(&in))
       return true;
     /* The load may take its address's place, if that is a constant which is loaded again. */
-    const bool harmless = pc == at || (in.op->encoding == GS_ENC_VOP1 && in.src[0].kind == GS_SRC_CONST);
+    const bool harmless = any || pc == at || is_constant(&in);
     if ((!harmless && writes_address(&in, load, true)) || writes_address(&in, load, false))
       return true;
   }
