@@ -21,7 +21,7 @@ enum { HITS = 256, HITS_EACH = 16, HIT_BYTES = 64, LINES = 256 };
 typedef struct hit {
   _Atomic bool is_whole; /* what follows is there */
   bool is_garbage;
-  uint64_t pc;
+  gs_step_place_t place;
   uint32_t bytes;
   gs_old_t old;            /* unless it is garbage */
   uint8_t had[HIT_BYTES];  /* of that: what the host read */
@@ -42,6 +42,7 @@ struct gs_host_read {
   pthread_mutex_t lock; /* of telling */
   struct {
     uint64_t pc, line; /* gs_name_host_line */
+    bool has_line;     /* in the source */
   } line[LINES];       /* that were asked for last, as that is slow */
   _Atomic uint32_t hits;
   hit_t hit[HITS];
@@ -86,21 +87,21 @@ static bool is_known(gs_host_read_t *reads, uint64_t pc, const void *variable, u
   unsigned count = 0;
   for (uint32_t i = 0; i < hits && i < HITS; i++) {
     const hit_t *hit = &reads->hit[i];
-    count += atomic_load(&hit->is_whole) && hit->pc == pc &&
+    count += atomic_load(&hit->is_whole) && hit->place.pc == pc &&
              (hit->is_garbage ? hit->block.id == block : hit->old.variable == variable);
   }
   return count >= HITS_EACH;
 }
 
-static hit_t *new_hit(gs_host_read_t *reads, uint64_t pc, uint32_t bytes, const void *variable,
-                      uint64_t block) {
-  if (is_known(reads, pc, variable, block))
+static hit_t *new_hit(gs_host_read_t *reads, const gs_step_place_t *place, uint32_t bytes,
+                      const void *variable, uint64_t block) {
+  if (is_known(reads, place->pc, variable, block))
     return NULL;
   const uint32_t index = atomic_load(&reads->hits) < HITS ? atomic_fetch_add(&reads->hits, 1) : HITS;
   if (index >= HITS)
     return NULL;
   hit_t *hit = &reads->hit[index];
-  hit->pc = pc;
+  hit->place = *place;
   hit->bytes = bytes;
   return hit;
 }
@@ -115,10 +116,10 @@ static bool are_undefined(const garbage_t *garbage, const gs_host_access_t *acce
 
 /* What is only moved is not used: the C library's copies, and what is undefined in part. */
 static void look_at_garbage(gs_host_read_t *reads, garbage_t *garbage, const gs_host_access_t *access,
-                            uint64_t pc, bool by_library) {
+                            const gs_step_place_t *place) {
   const uint64_t first = access->address - garbage->host;
-  if (access->reads && !by_library && are_undefined(garbage, access)) {
-    hit_t *hit = new_hit(reads, pc, access->bytes, NULL, garbage->block.id);
+  if (access->reads && !place->by_library && are_undefined(garbage, access)) {
+    hit_t *hit = new_hit(reads, place, access->bytes, NULL, garbage->block.id);
     if (hit) {
       hit->is_garbage = true;
       hit->block = garbage->block;
@@ -132,16 +133,16 @@ static void look_at_garbage(gs_host_read_t *reads, garbage_t *garbage, const gs_
     garbage->undefined[i] = 0;
 }
 
-static void see(void *context, const gs_host_access_t *access, uint64_t pc, bool by_library) {
+static void see(void *context, const gs_host_access_t *access, const gs_step_place_t *place) {
   gs_host_read_t *reads = context;
   gs_old_t old;
   for (garbage_t *garbage = garbages; garbage; garbage = garbage->next)
     if (access->address >= garbage->host && access->address - garbage->host < garbage->bytes)
-      look_at_garbage(reads, garbage, access, pc, by_library);
+      look_at_garbage(reads, garbage, access, place);
   if (!access->reads || access->bytes > HIT_BYTES ||
       !gs_transfer_is_old(reads->check->transfer, access->address, access->bytes, &old))
     return;
-  hit_t *hit = new_hit(reads, pc, access->bytes, old.variable, 0);
+  hit_t *hit = new_hit(reads, place, access->bytes, old.variable, 0);
   if (!hit)
     return;
   hit->is_garbage = false;
@@ -185,19 +186,38 @@ void gs_host_read_returns(gs_host_read_t *reads, uint64_t runtime) {
     gs_step_begin(runtime, see, reads);
 }
 
-/* A number for the line of the host's program that reads. The lock is held. */
-static uint64_t line_of(gs_host_read_t *reads, uint64_t pc) {
+/* What is known of the place of an instruction: an index of `line`. The lock is held. */
+static uint64_t find_line(gs_host_read_t *reads, uint64_t pc) {
   const uint64_t i = pc % LINES;
   if (reads->line[i].pc != pc) {
     reads->line[i].pc = pc;
     reads->line[i].line = gs_name_host_line(pc + 1);
+    reads->line[i].has_line = gs_name_host_has_line(pc + 1);
   }
-  return reads->line[i].line;
+  return i;
+}
+
+/* Where the hit is for who reads the source: the instruction, or if its line is not known, as in a library
+ * for input and output, the innermost call of which it is. Writes a number for the line. The lock is held. */
+static uint64_t find_source(gs_host_read_t *reads, const hit_t *hit, uint64_t *line) {
+  uint64_t pc = hit->place.pc, at = find_line(reads, pc);
+  for (unsigned i = hit->place.calls; i-- && !reads->line[at].has_line;) {
+    pc = hit->place.call[i];
+    at = find_line(reads, pc);
+  }
+  if (!reads->line[at].has_line) {
+    pc = hit->place.pc;
+    at = find_line(reads, pc);
+  }
+  *line = reads->line[at].line;
+  return pc;
 }
 
 static void tell_garbage(gs_host_read_t *reads, const hit_t *hit) {
   gs_findings_t *findings = &reads->check->findings;
-  const gs_key_t key = {.rule = &garbage_rule, .pc = {line_of(reads, hit->pc)}, .object = {hit->block.id}};
+  uint64_t line;
+  const uint64_t pc = find_source(reads, hit, &line);
+  const gs_key_t key = {.rule = &garbage_rule, .pc = {line}, .object = {hit->block.id}};
   gs_found_t *found = gs_findings_meet(findings, &key, 1);
   char name[GS_BLOCK_NAME + 8] = "mapped data";
   if (!found)
@@ -211,7 +231,7 @@ static void tell_garbage(gs_host_read_t *reads, const hit_t *hit) {
   if (*hit->block.name)
     snprintf(name, sizeof name, "`%s`", hit->block.name);
   finding.side[0].actor = GS_ACTOR_HOST;
-  finding.side[0].stack = (gfxsim_stack_t){1, {hit->pc + 1}};
+  finding.side[0].stack = (gfxsim_stack_t){1, {pc + 1}};
   snprintf(finding.title, sizeof finding.title,
            "Uninitialised value read by the host: %" PRIu32 " bytes of %s", hit->bytes, name);
   snprintf(finding.detail[0], sizeof finding.detail[0],
@@ -224,11 +244,12 @@ static void tell_garbage(gs_host_read_t *reads, const hit_t *hit) {
  * was compared then. */
 static void tell_old(gs_host_read_t *reads, const hit_t *hit, gs_read_device_t *read_device, void *context) {
   uint8_t now[HIT_BYTES];
-  if (!hit->old.is_replaced &&
-      (!read_device || !read_device(context, hit->old.device, now, hit->old.bytes) ||
-       memcmp(now, hit->had + hit->old.first, hit->old.bytes) == 0))
+  if (!hit->old.is_replaced && (!read_device || !read_device(context, hit->old.device, now, hit->old.bytes) ||
+                                memcmp(now, hit->had + hit->old.first, hit->old.bytes) == 0))
     return;
-  gs_transfer_tell_old(reads->check->transfer, &old_rule, &hit->old, hit->pc, line_of(reads, hit->pc));
+  uint64_t line;
+  const uint64_t pc = find_source(reads, hit, &line);
+  gs_transfer_tell_old(reads->check->transfer, &old_rule, &hit->old, pc, line);
 }
 
 void gs_host_read_tell(gs_host_read_t *reads, gs_read_device_t *read_device, void *context) {

@@ -107,6 +107,13 @@ bool gs_name_host_place(uint64_t address, char *text, size_t size) {
   return has_line || *place.function;
 }
 
+bool gs_name_host_has_line(uint64_t address) {
+  gs_host_place_t place;
+  char line[GS_PLACE_TEXT];
+  return gs_host_find(address - 1, &place) && !is_between(place.path) &&
+         gs_source_line_in_file(place.path, place.address, line, sizeof line);
+}
+
 uint64_t gs_name_host_line(uint64_t address) {
   char place[GS_PLACE_TEXT];
   return gs_name_host_place(address, place, sizeof place) ? gs_text_hash(GS_TEXT_HASH, place) : address;

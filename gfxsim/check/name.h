@@ -22,6 +22,9 @@ bool gs_name_is_target_region(const char *kernel);
  * HSA. Slow. */
 bool gs_name_host_place(uint64_t address, char *text, size_t size);
 
+/* Whether a line of the source is known of it. Slow. */
+bool gs_name_host_has_line(uint64_t address);
+
 /* A number for that place, the same for all instructions of a line, or of a function without debug
  * information; the address itself when nothing is known of it. Slow. */
 uint64_t gs_name_host_line(uint64_t address);

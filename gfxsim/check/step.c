@@ -13,8 +13,8 @@
 
 /* Steps of a place that the runtime returns to, of all places, and on the way there. */
 enum {
-  SHARE = 4096,
-  ALL = 1 << 17,
+  SHARE = 1 << 16,
+  ALL = 1 << 19,
   RETURNING = 4096,
   PLACES = 256,
   TRAP_FLAG = 0x100,
@@ -42,7 +42,9 @@ typedef struct stepper {
   gs_step_see_t *see;
   void *context;
   unsigned steps; /* on the way to the program */
-  uint64_t call;  /* the program's last */
+  gs_step_place_t place;
+  uint64_t frame[GS_STEP_CALLS]; /* stack pointer in front of each call */
+  uint64_t call;                 /* the program's last */
   _Atomic uint32_t *used;
   gregset_t before;
 } stepper_t;
@@ -117,6 +119,18 @@ static bool is_call(uint64_t pc) {
   return *code == 0xe8 || (*code == 0xff && (code[1] >> 3 & 7) == 2);
 }
 
+/* Keeps which calls are under way at the instruction with these registers, which may be one. */
+static void follow_calls(stepper_t *s, const greg_t *regs, bool calls) {
+  gs_step_place_t *place = &s->place;
+  const uint64_t stack = (uint64_t)regs[REG_RSP];
+  while (place->calls && stack >= s->frame[place->calls - 1])
+    place->calls--;
+  if (!calls || place->calls == GS_STEP_CALLS)
+    return;
+  s->frame[place->calls] = stack;
+  place->call[place->calls++] = (uint64_t)regs[REG_RIP];
+}
+
 /* The instruction that was executed last, from `before` to `pc`. */
 static void look_back(stepper_t *s, uint64_t pc) {
   gs_host_access_t access[GS_HOST_ACCESSES];
@@ -125,14 +139,18 @@ static void look_back(stepper_t *s, uint64_t pc) {
   const bool by_library = is_in(&common.library, was);
   if (is_in(&common.linker, was))
     return;
-  if (!by_library && is_call(was))
+  const bool calls = !by_library && is_call(was);
+  if (calls)
     s->call = was;
+  follow_calls(s, s->before, calls);
   if (length > LONGEST) /* a jump, whose operand is an address of code */
     return;
+  s->place.pc = by_library ? s->call : was;
+  s->place.by_library = by_library;
   const unsigned count =
       gs_x86_accesses((const uint8_t *)(uintptr_t)was, (unsigned)length, was, s->before, access);
   for (unsigned i = 0; i < count; i++)
-    s->see(s->context, &access[i], by_library ? s->call : was, by_library);
+    s->see(s->context, &access[i], &s->place);
 }
 
 /* Whether the thread is to go on, from `pc`, in steps. */

@@ -11,10 +11,19 @@
 
 #include "check/x86.h"
 
-/* Of the program's thread. `pc` is the instruction of the program's own code, or that which called the C
- * library if `by_library`. In a signal handler, anywhere: takes no lock that anybody waits with, allocates
+enum { GS_STEP_CALLS = 16 };
+
+/* Where an access was. */
+typedef struct gs_step_place {
+  uint64_t pc;     /* the instruction of the program's own code, or that which called the C library, */
+  bool by_library; /* which accesses */
+  unsigned calls; /* under way since the runtime returned, the innermost last; no more than these, from the */
+  uint64_t call[GS_STEP_CALLS]; /* outermost on */
+} gs_step_place_t;
+
+/* Of the program's thread. In a signal handler, anywhere: takes no lock that anybody waits with, allocates
  * nothing. */
-typedef void gs_step_see_t(void *context, const gs_host_access_t *access, uint64_t pc, bool by_library);
+typedef void gs_step_see_t(void *context, const gs_host_access_t *access, const gs_step_place_t *place);
 
 /* The calling thread begins; `runtime` is any address in the code of the runtime that is about to return. It
  * ends when the thread comes to the runtime again, or to a system call that changes signals or threads, or
