@@ -25,20 +25,20 @@ void tgt_checker_find(void) {
     return;
   tgt_ompt_watch(); /* for who calls */
   /* In the order of the runtime's members. */
-  static const char names[][sizeof "gfxsim_note_mapping"] = {"gfxsim_note_map", "gfxsim_note_mapping",
-                                                             "gfxsim_note_caller", "gfxsim_note_brought",
-                                                             "gfxsim_note_returns"};
-  enum { NOTES = sizeof names / sizeof *names, FIRST = offsetof(tgt_runtime_t, note_map) };
+  static const char names[][sizeof "mapping"] = {"map", "found", "mapping", "caller", "brought", "returns"};
+  enum { NOTES = sizeof names / sizeof *names, FIRST = offsetof(tgt_runtime_t, note_name) };
   _Static_assert(offsetof(tgt_runtime_t, note_returns) == FIRST + (NOTES - 1) * sizeof(void *),
                  "a name for each");
   for (size_t i = 0; i < NOTES; i++) {
-    symbol = dlsym(library, names[i]);
+    char name[32];
+    snprintf(name, sizeof name, "gfxsim_note_%s", names[i]);
+    symbol = dlsym(library, name);
     memcpy((char *)tgt_runtime() + FIRST + i * sizeof symbol, &symbol, sizeof symbol);
   }
 }
 
 bool tgt_checker_is_there(void) {
-  return tgt_runtime()->note_map != NULL;
+  return *tgt_runtime()->note_name != NULL;
 }
 
 void tgt_checker_caller(const void *code) {
@@ -46,25 +46,28 @@ void tgt_checker_caller(const void *code) {
     tgt_runtime()->note_caller((uint64_t)(uintptr_t)code);
 }
 
-static void tell_new(const map_note_t *note) {
+/* By `tell`, if there is such a function, as what the note's memory is known. */
+static void tell_name(tgt_note_name_t *tell, const map_note_t *note) {
   tgt_place_t place = {0};
   char name[NAME_BYTES], file[NAME_BYTES];
+  if (!tell)
+    return;
   /* What clang has no name for, as `this[0:1]`, is ";unknown;unknown;0;0;;". */
   if (!note->name || (tgt_place_of_map(note->name, &place) && !place.line)) {
-    tgt_runtime()->note_map(note->device, note->bytes, NULL, NULL, 0, note->host);
+    tell(note->device, note->bytes, NULL, NULL, 0, note->host);
     return;
   }
   snprintf(name, sizeof name, "%.*s", place.name_length, place.name);
   snprintf(file, sizeof file, "%.*s", place.file_length, place.file);
-  tgt_runtime()->note_map(note->device, note->bytes, name, file, (uint32_t)place.line, note->host);
+  tell(note->device, note->bytes, name, file, (uint32_t)place.line, note->host);
 }
 
 /* As the checker counts what happens. */
 enum { WAS_SENT, IS_WANTED, IS_USED, ENDS, IS_LOADED, STARTS };
 
-static void tell_of_mapping(uint32_t what, const map_note_t *note) {
+static void tell_of_mapping(uint32_t what, uint64_t device, uint64_t bytes) {
   if (tgt_runtime()->note_mapping)
-    tgt_runtime()->note_mapping(what, note->device, note->bytes);
+    tgt_runtime()->note_mapping(what, device, bytes);
 }
 
 /* RETRIEVED follows a copy's beginning, but with updates, which have pieces. */
@@ -75,17 +78,16 @@ static void tell_of_copy(const map_note_t *note) {
 }
 
 void tgt_checker_hear(const map_note_t *note) {
+  enum { NOTHING = -1 };
+  static const int8_t whats[] = {
+      [MAP_NOTE_CREATED] = NOTHING, [MAP_NOTE_FOUND] = IS_USED,   [MAP_NOTE_LEFT] = NOTHING,
+      [MAP_NOTE_REMOVED] = ENDS,    [MAP_NOTE_SUBMIT] = WAS_SENT, [MAP_NOTE_RETRIEVE] = IS_WANTED};
   const map_note_kind_t kind = note->kind;
-  if (kind == MAP_NOTE_CREATED)
-    tell_new(note);
-  else if (kind == MAP_NOTE_SUBMIT)
-    tell_of_mapping(WAS_SENT, note);
-  else if (kind == MAP_NOTE_FOUND && note->operation == MAP_ENTER)
-    tell_of_mapping(IS_USED, note);
-  else if (kind == MAP_NOTE_REMOVED)
-    tell_of_mapping(ENDS, note);
-  else if (kind == MAP_NOTE_RETRIEVE)
-    tell_of_mapping(IS_WANTED, note);
+  if (kind <= MAP_NOTE_FOUND)
+    tell_name(tgt_runtime()->note_name[kind], note);
+  if (kind <= MAP_NOTE_RETRIEVE && whats[kind] != NOTHING &&
+      (kind != MAP_NOTE_FOUND || note->operation == MAP_ENTER))
+    tell_of_mapping((uint32_t)whats[kind], note->device, note->bytes);
   if (kind == MAP_NOTE_RETRIEVE || kind == MAP_NOTE_RETRIEVED)
     tell_of_copy(note);
 }
@@ -93,14 +95,12 @@ void tgt_checker_hear(const map_note_t *note) {
 void tgt_checker_loaded(const void *host, void *device, uint64_t bytes, const char *name) {
   if (!tgt_checker_is_there())
     return;
-  tgt_runtime()->note_map((uintptr_t)device, bytes, name, NULL, 0, (uintptr_t)host);
-  if (tgt_runtime()->note_mapping)
-    tgt_runtime()->note_mapping(IS_LOADED, (uintptr_t)device, bytes);
+  tgt_runtime()->note_name[MAP_NOTE_CREATED]((uintptr_t)device, bytes, name, NULL, 0, (uintptr_t)host);
+  tell_of_mapping(IS_LOADED, (uintptr_t)device, bytes);
 }
 
 void tgt_checker_region(void) {
-  if (tgt_runtime()->note_mapping)
-    tgt_runtime()->note_mapping(STARTS, 0, 0);
+  tell_of_mapping(STARTS, 0, 0);
 }
 
 void tgt_checker_returns(void) {

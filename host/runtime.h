@@ -17,6 +17,9 @@ typedef enum tgt_policy {
 
 struct tgt_interop;
 
+/* Address, bytes, name, file, line and host address. */
+typedef void tgt_note_name_t(uint64_t, uint64_t, const char *, const char *, uint32_t, uint64_t);
+
 typedef struct tgt_runtime {
   int (*default_device)(void);    /* libomp's, or one that returns 0; constant */
   pthread_mutex_t lock;           /* registration and loading; never on the path of a launch or copy */
@@ -37,9 +40,9 @@ typedef struct tgt_runtime {
   /* Interop objects, of which there are few, newest first. */
   pthread_mutex_t interops_lock;
   struct tgt_interop *interops;
-  /* Of a checker below (checker.h), with address, bytes, name, file, line and host address; and with what
-   * happens to such memory, address, bytes, and for which code this thread works; NULL: none. */
-  void (*note_map)(uint64_t, uint64_t, const char *, const char *, uint32_t, uint64_t);
+  /* Of a checker below (checker.h): what is new, and what is found to be mapped; then with what happens to
+   * such memory, address, bytes, and for which code this thread works; NULL: none. */
+  tgt_note_name_t *note_name[2]; /* by map_note_kind_t */
   void (*note_mapping)(uint32_t, uint64_t, uint64_t);
   void (*note_caller)(uint64_t);
   void (*note_brought)(uint64_t, uint64_t, uint64_t);

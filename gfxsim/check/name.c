@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/fortran.h"
 #include "check/host.h"
 #include "check/text.h"
 #include "exec/source_line.h"
@@ -24,10 +25,13 @@ void gs_name_prepare(void) {
   memcpy(&demangler, &symbol, sizeof symbol);
 }
 
-/* As in the source; the caller frees it. NULL when it is no C++ name, or nobody can tell. What does not begin
- * as those of functions may be a type's: `v` is "void". */
+/* As in the source; the caller frees it. NULL when it is no name of C++ or Fortran, or nobody can tell. What
+ * does not begin as those of functions may be a type's: `v` is "void". */
 static char *demangle(const char *name) {
+  char fortran[GS_PLACE_TEXT];
   int status = -1;
+  if (gs_fortran_name(name, fortran, sizeof fortran))
+    return strdup(fortran);
   return demangler && !strncmp(name, "_Z", 2) ? demangler(name, NULL, NULL, &status) : NULL;
 }
 

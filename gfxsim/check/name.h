@@ -10,8 +10,8 @@
  * a one may ask the dynamic linker, which another may hold that waits for the GPU. */
 void gs_name_prepare(void);
 
-/* Writes "target region in main at line 12" for a kernel that clang made of one, "kernel foo(int)" for
- * others. C++ names are as in the source where the process has a C++ runtime. Cut to `size`. */
+/* Writes "target region in main at line 12" for a kernel that clang or flang made of one, "kernel foo(int)"
+ * for others. Names are as in the source, those of C++ where the process has a C++ runtime. Cut to `size`. */
 void gs_name_kernel(const char *kernel, char *text, size_t size);
 
 /* Whether clang made the kernel of a target region. */

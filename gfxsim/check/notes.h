@@ -31,6 +31,10 @@ typedef void gfxsim_note_free_t(uint64_t address, const gfxsim_stack_t *stack);
 typedef void gfxsim_note_map_t(uint64_t address, uint64_t bytes, const char *name, const char *file,
                                uint32_t line, uint64_t host);
 
+/* The same, of what a construct names that is mapped already, all of it or as a part of something else. */
+#define GFXSIM_NOTE_FOUND "gfxsim_note_found"
+typedef gfxsim_note_map_t gfxsim_note_found_t;
+
 /* What happens to mapped data, of which gfxsim_note_map has told, or to a part: bytes from `address` on. */
 typedef enum gfxsim_mapping {
   GFXSIM_MAPPING_SENT, /* a copy from the host's variable was begun; on the host its bytes are as they were */

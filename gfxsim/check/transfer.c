@@ -231,6 +231,18 @@ void gs_transfer_map(gs_transfer_t *transfer, uint64_t device, uint64_t bytes, c
   pthread_rwlock_unlock(&transfer->lock);
 }
 
+void gs_transfer_rename(gs_transfer_t *transfer, uint64_t device, const char *name) {
+  if (!transfer)
+    return;
+  pthread_rwlock_wrlock(&transfer->lock);
+  mapping_t *mapping = find(transfer, device);
+  gs_variable_t *variable =
+      mapping ? find_variable(transfer, name, mapping->variable->file, mapping->variable->line) : NULL;
+  if (variable)
+    mapping->variable = variable;
+  pthread_rwlock_unlock(&transfer->lock);
+}
+
 /* ---- What the host does ---- */
 
 /* Flags are about to be changed so that accesses may have to set some; by who excludes all kernels. */

@@ -23,6 +23,8 @@ void gs_transfer_listen(gs_transfer_t *transfer);
  * memory for it nothing is followed. All that follow are thread-safe. */
 void gs_transfer_map(gs_transfer_t *transfer, uint64_t device, uint64_t bytes, const char *name,
                      const char *file, uint32_t line, uint64_t host);
+/* What is mapped at `device` is called otherwise. */
+void gs_transfer_rename(gs_transfer_t *transfer, uint64_t device, const char *name);
 /* See gfxsim_note_mapping_t. `stack`: where the program asks for it; `read_device` copies from device memory
  * for MAPPING_ENDS; false: it cannot be read. */
 typedef bool gs_read_device_t(void *context, uint64_t address, void *to, uint64_t bytes);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "check/called.h"
 #include "check/check.h"
 #include "check/host_read.h"
 #include "check/init.h"
@@ -14,6 +15,7 @@
 EXPORT gfxsim_note_allocate_t gfxsim_note_allocate;
 EXPORT gfxsim_note_free_t gfxsim_note_free;
 EXPORT gfxsim_note_map_t gfxsim_note_map;
+EXPORT gfxsim_note_found_t gfxsim_note_found;
 EXPORT gfxsim_note_mapping_t gfxsim_note_mapping;
 EXPORT gfxsim_note_copy_t gfxsim_note_copy;
 EXPORT gfxsim_note_brought_t gfxsim_note_brought;
@@ -46,6 +48,7 @@ void gfxsim_note_caller(uint64_t address) {
   gs_machine_t *machine;
   gs_check_t *check = address ? open_check(&machine) : NULL;
   caller = address;
+  gs_called_construct();
   if (check)
     gs_transfer_construct(check->transfer);
 }
@@ -167,9 +170,26 @@ void gfxsim_note_map(uint64_t address, uint64_t bytes, const char *name, const c
   gs_check_t *check = open_check(&machine);
   if (!check)
     return;
+  char text[GS_BLOCK_NAME];
+  if (name)
+    name = gs_called(name, text);
   gs_host_read_tell(check->host_read, read_device, machine);
   gs_blocks_name(&check->blocks, address, host, name, file, line);
   gs_transfer_map(check->transfer, address, bytes, name, file, line, host);
+}
+
+void gfxsim_note_found(uint64_t address, uint64_t bytes, const char *name, const char *file, uint32_t line,
+                       uint64_t host) {
+  gs_machine_t *machine;
+  gs_check_t *check = name ? open_check(&machine) : NULL;
+  gs_block_note_t block;
+  char text[GS_BLOCK_NAME], whole[GS_BLOCK_NAME];
+  (void)bytes, (void)file, (void)line, (void)host;
+  if (!check || !gs_blocks_find(&check->blocks, address, &block) ||
+      !gs_called_whole(block.name, gs_called(name, text), whole))
+    return;
+  gs_blocks_name(&check->blocks, block.start, block.host, whole, block.file, block.line);
+  gs_transfer_rename(check->transfer, address, whole);
 }
 
 void gfxsim_note_mapping(uint32_t what, uint64_t address, uint64_t bytes) {

@@ -1,19 +1,19 @@
 #!/bin/sh
 # Compiles a program whose copies are wrong or in vain (-DBUG=1) and one whose are not (-DBUG=0), and compares what
 # gfxsim-run --check=transfer says above our host runtime with what the source expects. Called: transfer.sh GFXSIM_RUN SOURCE
-# FOLDER LEVEL... ($OMP_CC compiles)
+# FOLDER LEVEL... ($OMP_CC compiles, with $FLAGS: -g -w; $ONLY: runtime, for a compiler whose libomptarget opens no plugins)
 #
 # Comments in the source: "expect: REGEX": lines, in this order; @LINE@ is the number of the line that has LINE in a comment.
 # Where one of them begins with "Stale", "Never" or "Change", there is one finding. Of the twin there is none, and no such line.
 set -eu
 run=$1 source=$2 folder=$3
 shift 3
-name=$(basename "$source" .c)
+name=$(basename "${source%.*}")
 mkdir -p "$folder"
 wrong=0
 complain() { echo "$name: $*" >&2; wrong=1; }
 line=$(grep -n '/\* LINE \*/$' "$source" | cut -d: -f1)
-sed -n 's,^[ /*]*expect: \(.*\),\1,p' "$source" | sed "s,@LINE@,$line,g" >"$folder/$name.expected"
+sed -n 's,^[ /*!]*expect: \(.*\),\1,p' "$source" | sed "s,@LINE@,$line,g" >"$folder/$name.expected"
 [ "$(grep -o 'expect: ' "$source" | wc -l)" = "$(wc -l <"$folder/$name.expected")" ] || complain "lines of its comment are joined"
 [ -s "$folder/$name.expected" ] || complain "expects nothing"
 findings=$(grep -cE '^(Stale|Never|Change)' "$folder/$name.expected" || true)
@@ -37,7 +37,9 @@ export OMP_TARGET_OFFLOAD=MANDATORY GFXSIM_WORKERS=1
 for level; do
   for with in 0 1; do
     program=$folder/$name.$level.$with
-    [ "$program" -nt "$source" ] || $OMP_CC "-$level" -g -w "-DBUG=$with" "$source" -o "$program"
+    # shellcheck disable=SC2086
+    [ "$program" -nt "$source" ] || $OMP_CC "-$level" ${FLAGS:--g -w} "-DBUG=$with" "$source" -o "$program" >"$folder/$name.out" 2>&1 ||
+      { cat "$folder/$name.out" >&2; exit 1; }
   done
   log=$folder/$name.$level.log
   run "$folder/$name.$level.1"
@@ -50,6 +52,7 @@ for level; do
     ! grep -qE -- "$regex" "$log" || { complain "$level: the twin has \"$regex\""; cat "$log" >&2; }
   done <"$folder/$name.expected"
 done
+[ "${ONLY:-}" != runtime ] || exit "$wrong"
 # LLVM's runtime tells of no mappings: the report says so, and has no findings.
 status=0
 timeout 100 "$run" --check=transfer --check-log="$log" --plugin=ours "$program" >"$folder/$name.out" 2>&1 || status=$?

@@ -12,7 +12,9 @@
 #include <unistd.h>
 
 #include "check/blocks.h"
+#include "check/called.h"
 #include "check/findings.h"
+#include "check/fortran.h"
 #include "check/init_shadow.h"
 #include "check/name.h"
 #include "check/site.h"
@@ -197,6 +199,51 @@ static void test_kernels_have_names(void **state) {
   assert_string_equal(text, "kernel __omp_offloading_zz");
   gs_name_kernel("saxpy", text, sizeof text);
   assert_string_equal(text, "kernel saxpy");
+}
+
+static void expect_fortran(const char *name, const char *expected) {
+  char text[64] = "nothing";
+  const bool is_name = gs_fortran_name(name, text, sizeof text);
+  assert_string_equal(text, expected);
+  assert_int_equal(is_name, strcmp(expected, "nothing") != 0);
+}
+
+static void test_fortran_has_names(void **state) {
+  (void)state;
+  char text[128];
+  expect_fortran("_QQmain", "main program");
+  expect_fortran("_QMdataEfield", "data::field");
+  expect_fortran("_QMmodSs1modSs2modFsubPfun", "mod::s1mod::s2mod::sub::fun");
+  expect_fortran("_QFEcount_1", "count_1");
+  expect_fortran("_QPsolve", "solve");
+  expect_fortran("_QMmFsB2Ei", "m::s::i");
+  expect_fortran("_QMmECpi", "m::pi");
+  expect_fortran("_QQro.2xi4.0", "nothing");
+  expect_fortran("_QM", "nothing");
+  expect_fortran("_Z3addi", "nothing");
+  gs_name_kernel("__omp_offloading_fd00_12ab__QMmodPsolve_l7", text, sizeof text);
+  assert_string_equal(text, "target region in mod::solve at line 7");
+}
+
+/* What flang does not name is called by what stands beside it in its construct. */
+static void test_parts_have_names(void **state) {
+  (void)state;
+  char text[GS_BLOCK_NAME];
+  gs_called_construct();
+  assert_string_equal(gs_called("unknown", text), "");
+  assert_string_equal(gs_called("_QMdataElist", text), "data::list");
+  assert_string_equal(gs_called("unknown", text), "data::list(:)");
+  assert_string_equal(gs_called("a(1:9)", text), "a(1:9)");
+  assert_string_equal(gs_called("unknown", text), "a(1:9)");
+  assert_true(gs_called_whole("a(1:9)", "one%nest%list", text));
+  assert_string_equal(text, "one%nest");
+  assert_true(gs_called_whole("", "one%list", text));
+  assert_string_equal(text, "one");
+  assert_false(gs_called_whole("a(1:9)", "a(2)%x", text));
+  assert_false(gs_called_whole("two", "one%list", text));
+  assert_false(gs_called_whole("", "list", text));
+  gs_called_construct();
+  assert_string_equal(gs_called("unknown", text), "");
 }
 
 /* Types are written so, too: `v` is void and `f` float. */
@@ -465,6 +512,8 @@ int main(void) {
       cmocka_unit_test(test_many_blocks),
       cmocka_unit_test(test_ranges_are_in_one_block),
       cmocka_unit_test(test_kernels_have_names),
+      cmocka_unit_test(test_fortran_has_names),
+      cmocka_unit_test(test_parts_have_names),
       cmocka_unit_test(test_functions_are_no_types),
       cmocka_unit_test(test_findings_are_told_once),
       cmocka_unit_test(test_sites_are_of_their_code),
