@@ -46,8 +46,9 @@ void tgt_checker_caller(const void *code) {
     tgt_runtime()->note_caller((uint64_t)(uintptr_t)code);
 }
 
-/* By `tell`, if there is such a function, as what the note's memory is known. */
-static void tell_name(tgt_note_name_t *tell, const map_note_t *note) {
+/* As what the memory of something new, or found, is known. */
+static void tell_name(const map_note_t *note) {
+  tgt_note_name_t *tell = tgt_runtime()->note_name[note->kind];
   tgt_place_t place = {0};
   char name[NAME_BYTES], file[NAME_BYTES];
   if (!tell)
@@ -63,33 +64,33 @@ static void tell_name(tgt_note_name_t *tell, const map_note_t *note) {
 }
 
 /* As the checker counts what happens. */
-enum { WAS_SENT, IS_WANTED, IS_USED, ENDS, IS_LOADED, STARTS };
+enum { WAS_SENT, IS_WANTED, IS_USED, ENDS, IS_LOADED, STARTS, NOTHING };
 
 static void tell_of_mapping(uint32_t what, uint64_t device, uint64_t bytes) {
-  if (tgt_runtime()->note_mapping)
+  if (what != NOTHING && tgt_runtime()->note_mapping)
     tgt_runtime()->note_mapping(what, device, bytes);
 }
 
-/* RETRIEVED follows a copy's beginning, but with updates, which have pieces. */
-static void tell_of_copy(const map_note_t *note) {
-  const bool comes = note->kind == MAP_NOTE_RETRIEVED || note->operation == MAP_UPDATE;
-  if (comes && tgt_runtime()->note_brought)
-    tgt_runtime()->note_brought(note->device, note->host, note->bytes);
+void tgt_checker_brought(uint64_t device, uint64_t host, uint64_t bytes) {
+  if (tgt_runtime()->note_brought)
+    tgt_runtime()->note_brought(device, host, bytes);
 }
 
 void tgt_checker_hear(const map_note_t *note) {
-  enum { NOTHING = -1 };
-  static const int8_t whats[] = {
-      [MAP_NOTE_CREATED] = NOTHING, [MAP_NOTE_FOUND] = IS_USED,   [MAP_NOTE_LEFT] = NOTHING,
-      [MAP_NOTE_REMOVED] = ENDS,    [MAP_NOTE_SUBMIT] = WAS_SENT, [MAP_NOTE_RETRIEVE] = IS_WANTED};
+  static const uint8_t whats[] = {NOTHING, IS_USED, NOTHING, ENDS, WAS_SENT, IS_WANTED, NOTHING};
+  _Static_assert(MAP_NOTE_FOUND == 1 && MAP_NOTE_REMOVED == 3 && MAP_NOTE_SUBMIT == 4 &&
+                     MAP_NOTE_RETRIEVE == 5 && MAP_NOTE_RETRIEVED == 6,
+                 "by kind of note");
   const map_note_kind_t kind = note->kind;
+  if (kind > MAP_NOTE_RETRIEVED)
+    return;
   if (kind <= MAP_NOTE_FOUND)
-    tell_name(tgt_runtime()->note_name[kind], note);
-  if (kind <= MAP_NOTE_RETRIEVE && whats[kind] != NOTHING &&
-      (kind != MAP_NOTE_FOUND || note->operation == MAP_ENTER))
-    tell_of_mapping((uint32_t)whats[kind], note->device, note->bytes);
-  if (kind == MAP_NOTE_RETRIEVE || kind == MAP_NOTE_RETRIEVED)
-    tell_of_copy(note);
+    tell_name(note);
+  if (kind != MAP_NOTE_FOUND || note->operation == MAP_ENTER)
+    tell_of_mapping(whats[kind], note->device, note->bytes);
+  /* RETRIEVED follows a copy's beginning, but with updates, which have pieces. */
+  if (kind == MAP_NOTE_RETRIEVED || (kind == MAP_NOTE_RETRIEVE && note->operation == MAP_UPDATE))
+    tgt_checker_brought(note->device, note->host, note->bytes);
 }
 
 void tgt_checker_loaded(const void *host, void *device, uint64_t bytes, const char *name) {

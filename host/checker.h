@@ -18,6 +18,9 @@ void tgt_checker_caller(const void *code);
 /* Tells it of new entries, their copies and ends, and of regions that use them. Thread-safe. */
 void tgt_checker_hear(const map_note_t *note);
 
+/* This thread has copied, or is about to wait for that, from the device to the host. */
+void tgt_checker_brought(uint64_t device, uint64_t host, uint64_t bytes);
+
 /* A variable of an image that was loaded: any region may access it. */
 void tgt_checker_loaded(const void *host, void *device, uint64_t bytes, const char *name);
 

@@ -1,6 +1,7 @@
 /* OpenMP's copies: between host and devices, of blocks of arrays, and filling memory; at once, or as tasks.
  * Not here: copies that maps make (mapping). */
 #include "api.h"
+#include "checker.h"
 #include "libomp.h"
 #include "message.h"
 #include "ompt.h"
@@ -41,6 +42,13 @@ static bool end(way_t *way, bool done) {
   return done && !status;
 }
 
+/* The same, and the thread returns to the program. */
+static int finish(way_t *way, bool done) {
+  done = end(way, done);
+  tgt_checker_returns();
+  return done ? TGT_DONE : TGT_FAILED;
+}
+
 static inline bool copy_with_device(const way_t *way, void *to, const void *from, size_t bytes) {
   if (way->to && way->from)
     return !atmi_exchange(way->stream, from, way->to->core, to, bytes);
@@ -61,6 +69,8 @@ static __attribute__((noinline)) bool copy_and_tell(const way_t *way, void *to, 
   tgt_ompt_data_begin(&data);
   bool done = copy_with_device(way, to, from, bytes);
   tgt_ompt_data_end(&data);
+  if (!way->to)
+    tgt_checker_brought((uintptr_t)from, (uintptr_t)to, bytes);
   return done;
 }
 
@@ -88,7 +98,7 @@ static inline int copy_now(void *destination, const void *source, size_t bytes, 
     return TGT_FAILED;
   bool done =
       copy(&way, (char *)destination + destination_offset, (const char *)source + source_offset, bytes);
-  return end(&way, done) ? TGT_DONE : TGT_FAILED;
+  return finish(&way, done);
 }
 
 TGT_EXPORT int omp_target_memcpy(void *destination, const void *source, size_t bytes,
@@ -162,7 +172,7 @@ static int copy_block_now(void *destination, const void *source, size_t element_
   if (!begin(destination_device, source_device, code, &way))
     return TGT_FAILED;
   bool done = copy_block(&way, &block, 0, element_bytes, destination, source);
-  return end(&way, done) ? TGT_DONE : TGT_FAILED;
+  return finish(&way, done);
 }
 
 TGT_EXPORT int omp_target_memcpy_rect(void *destination, const void *source, size_t element_bytes,
