@@ -67,7 +67,9 @@ static __attribute__((noinline)) bool copy_and_tell(const way_t *way, void *to, 
                           .bytes = bytes,
                           .code = way->code};
   tgt_ompt_data_begin(&data);
+  tgt_checker_caller(way->code);
   bool done = copy_with_device(way, to, from, bytes);
+  tgt_checker_caller(NULL);
   tgt_ompt_data_end(&data);
   if (!way->to)
     tgt_checker_brought((uintptr_t)from, (uintptr_t)to, bytes);

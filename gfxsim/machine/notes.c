@@ -224,6 +224,7 @@ void gfxsim_note_returns(uint64_t code) {
 void gfxsim_note_copy(const gfxsim_copy_t *copy, const char *call, const gfxsim_stack_t *stack) {
   gs_machine_t *machine;
   gs_check_t *check = open_check(&machine);
+  const gfxsim_stack_t whole = with_caller(stack);
   if (check)
-    gs_copies_look(check, copy, call, stack);
+    gs_copies_look(check, copy, call, &whole);
 }

@@ -1,5 +1,6 @@
 /* A copy back that begins within the block and ends behind it.
  * expect: Invalid read of 400 bytes by a copy
+ * named: called at .*copy_back.c:[0-9]+ \(main\)
  * expect: Address 0x[0-9a-f]+ is 392 bytes before the end of a block of 400 bytes
  * expect: 8 of the 400 bytes are behind it
  */
