@@ -255,23 +255,24 @@ static bool holds(const gs_line_t *line, uint64_t number, uint64_t epoch) {
   return line->tag == number + 1 && line->epoch == epoch;
 }
 
+enum { PARTS = GS_CACHE_LINE / sizeof(gs_dwords4_t) };
+
 static GS_GUEST void fill(gs_line_t *line, uint64_t number, uint64_t host) {
   line->tag = number + 1;
   line->known = UINT64_MAX;
-  for (unsigned i = 0; i < GS_CACHE_LINE; i += 8) {
-    const uint64_t word = gs_guest_get64(host + i);
-    memcpy(line->bytes + i, &word, sizeof word);
-  }
+  gs_dwords4_t part[PARTS];
+  for (unsigned i = 0; i < PARTS; i++)
+    part[i] = gs_guest_get128(host + i * sizeof *part);
+  memcpy(line->bytes, part, sizeof part);
 }
 
 /* Whether memory has all that the line has. */
 static GS_GUEST bool is_same(const gs_line_t *line, uint64_t host) {
-  uint64_t differ = 0, there;
-  for (unsigned i = 0; i < GS_CACHE_LINE; i += 8) {
-    memcpy(&there, line->bytes + i, sizeof there);
-    differ |= there ^ gs_guest_get64(host + i);
-  }
-  return !differ;
+  gs_dwords4_t part[PARTS], differ = {0};
+  memcpy(part, line->bytes, sizeof part);
+  for (unsigned i = 0; i < PARTS; i++)
+    differ |= part[i] ^ gs_guest_get128(host + i * sizeof *part);
+  return !(differ[0] | differ[1] | differ[2] | differ[3]);
 }
 
 /* The same of bytes that are known, and of one aligned word: no, where they are not. */
