@@ -11,10 +11,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Steps of a place that the runtime returns to, of all places, and on the way there. */
+/* Steps of a place that the runtime returns to, as many more at its first time, of all places, and on the way
+ * there. What is done once may be long, as printing is; loops do the same again and again. */
 enum {
-  SHARE = 1 << 16,
-  ALL = 1 << 19,
+  SHARE = 4096,
+  FIRST = 1 << 16,
+  ALL = 1 << 18,
   RETURNING = 4096,
   PLACES = 256,
   TRAP_FLAG = 0x100,
@@ -42,6 +44,7 @@ typedef struct stepper {
   gs_step_see_t *see;
   void *context;
   unsigned steps; /* on the way to the program */
+  uint32_t most;  /* of the place */
   gs_step_place_t place;
   uint64_t frame[GS_STEP_CALLS]; /* stack pointer in front of each call */
   uint64_t call;                 /* the program's last */
@@ -163,11 +166,12 @@ static bool step(stepper_t *s, uint64_t pc, const greg_t *regs) {
     s->returned = true;
     s->call = pc;
     s->used = find_place(pc);
-    return s->used && atomic_load(s->used) < SHARE && !is_dangerous(pc, regs);
+    s->most = s->used && atomic_load(s->used) ? SHARE : FIRST;
+    return s->used && atomic_load(s->used) < s->most && !is_dangerous(pc, regs);
   }
   look_back(s, pc);
   const unsigned counted = !is_in(&common.linker, pc);
-  return !in_runtime && !is_dangerous(pc, regs) && atomic_fetch_add(s->used, counted) < SHARE &&
+  return !in_runtime && !is_dangerous(pc, regs) && atomic_fetch_add(s->used, counted) < s->most &&
          atomic_fetch_add(&common.steps, 1) < ALL;
 }
 
