@@ -90,15 +90,21 @@ gs_some_t gs_mapped_mark_stale(const gs_mapped_t *bytes, uint64_t count, const u
 
 /* ---- To the device ---- */
 
-/* Marks what a kernel has changed, and is what it was before from now on. */
-static void mark_replaced(uint16_t *restrict flags, const uint8_t *restrict host_had,
-                          const uint8_t *restrict data, const uint8_t *restrict before, uint64_t count) {
+bool gs_mapped_is_old(const gs_mapped_t *bytes, uint64_t count, const uint8_t *data) {
+  uint16_t known = KNOWN;
+  if (memcmp(data, bytes->host_had, count) != 0)
+    return false;
+  for (uint64_t i = 0; i < count; i++)
+    known &= bytes->flags[i];
+  return known;
+}
+
+/* Marks what a kernel has changed, none has read, and is what it was before from now on. */
+static void mark_replaced(uint16_t *restrict flags, const uint8_t *restrict data,
+                          const uint8_t *restrict before, uint64_t count) {
   for (uint64_t i = 0; i < count; i++) {
-    const uint16_t written = flags[i] & (WRITTEN | SERVED | KNOWN), old = data[i] ^ host_had[i],
-                   new = data[i] ^ before[i];
-    const uint16_t is =
-        (written == (WRITTEN | KNOWN) ? REPLACED : 0) & (old == 0 ? REPLACED : 0) & (new != 0 ? REPLACED : 0);
-    flags[i] |= is;
+    const uint16_t written = flags[i] & (WRITTEN | SERVED), new = data[i] ^ before[i];
+    flags[i] |= (written == WRITTEN ? REPLACED : 0) & (new != 0 ? REPLACED : 0);
   }
 }
 
@@ -121,7 +127,7 @@ bool gs_mapped_come(const gs_mapped_t *bytes, uint64_t count, const uint8_t *dat
     const gs_mapped_t part = gs_mapped_from(bytes, done);
     block = block_of(count, done);
     if (before && memcmp(data + done, before + done, block) != 0)
-      mark_replaced(part.flags, part.host_had, data + done, before + done, block);
+      mark_replaced(part.flags, data + done, before + done, block);
     differs |= come(part.flags, part.device_had, data + done, block, is_sent ? SENT : 0);
   }
   return !differs;

@@ -49,8 +49,11 @@ void gs_mapped_know(const gs_mapped_t *bytes, uint64_t count);
 /* Marks as STALE, or not, what the host has changed since both sides had the same. */
 gs_some_t gs_mapped_mark_stale(const gs_mapped_t *bytes, uint64_t count, const uint8_t *now);
 
-/* `data` comes to the device, where `before` is (NULL: not known); `is_sent`: it is data, and no pointer of a
- * runtime's. Returns whether it was the same that was copied there before, and no kernel has changed. */
+/* Whether `data` is what the host had. */
+bool gs_mapped_is_old(const gs_mapped_t *bytes, uint64_t count, const uint8_t *data);
+/* `data` comes to the device; before: what is there, of which kernels' changes are REPLACED, or NULL;
+ * `is_sent`: it is data, and no pointer of a runtime's. Returns whether it was the same that was copied there
+ * before, and no kernel has changed. */
 bool gs_mapped_come(const gs_mapped_t *bytes, uint64_t count, const uint8_t *data, const uint8_t *before,
                     bool is_sent);
 /* Marks as UNDOES what of `data`, about to go to the host which has `now`, is what that had, but not has. */

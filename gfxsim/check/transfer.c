@@ -32,6 +32,7 @@ typedef struct mapping {
   bool is_copied;          /* by the runtime, from the variable */
   bool came_ever;          /* by a copy engine, from anywhere */
   bool is_loaded;          /* a variable of an image: any region may access it */
+  bool is_fresh;           /* what was sent last, the host had otherwise before */
   bool was_stale;          /* some of it was STALE, and may still be marked so */
   _Atomic bool is_written; /* some of it, since all was copied */
   uint64_t compared,
@@ -261,12 +262,24 @@ static void add_undone(gs_transfer_t *transfer, mapping_t *mapping, uint64_t fir
   atomic_store_explicit(&transfer->any_undone, true, memory_order_relaxed);
 }
 
+/* The host's variable is read in pieces that the processor's caches hold. */
+enum { PIECE = 1 << 16 };
+
+/* The host's variable goes to the device, before or behind the engine's copy. */
 static void note_sent(mapping_t *mapping, uint64_t first, uint64_t bytes) {
+  uint8_t *now = malloc(PIECE);
   mapping->is_copied = true;
-  if (!gs_host_peek(mapping->host + first, mapping->bytes.host_had + first, bytes))
-    return;
-  const gs_mapped_t part = gs_mapped_from(&mapping->bytes, first);
-  gs_mapped_know(&part, bytes);
+  mapping->is_fresh = false;
+  for (uint64_t done = 0, count; now && done < bytes; done += count) {
+    const gs_mapped_t part = gs_mapped_from(&mapping->bytes, first + done);
+    count = bytes - done < PIECE ? bytes - done : PIECE;
+    if (!gs_host_peek(mapping->host + first + done, now, count))
+      break;
+    mapping->is_fresh |= !gs_mapped_is_old(&part, count, now);
+    memcpy(part.host_had, now, count);
+    gs_mapped_know(&part, count);
+  }
+  free(now);
 }
 
 static void note_wanted(gs_transfer_t *transfer, mapping_t *mapping, uint64_t first, uint64_t bytes) {
@@ -278,9 +291,6 @@ static void note_wanted(gs_transfer_t *transfer, mapping_t *mapping, uint64_t fi
   gs_mapped_want(&part, bytes, is_here ? 0 : GS_MAPPED_UNDOES, &undone);
   add_undone(transfer, mapping, first, &undone);
 }
-
-/* The host's variable is read in pieces that the processor's caches hold. */
-enum { PIECE = 1 << 16 };
 
 static void mark_stale(mapping_t *mapping, uint64_t first, const uint8_t *now, uint64_t count) {
   const gs_mapped_t part = gs_mapped_from(&mapping->bytes, first);
@@ -567,7 +577,9 @@ static void come(gs_transfer_t *transfer, mapping_t *mapping, uint64_t first, co
     come_attached(mapping, first, data);
   mapping->came_ever = true;
   unsettle(mapping, first, bytes);
-  if ((gs_mapped_come(&part, bytes, data, moved->before, is_sent) && is_sent) || had)
+  /* If the host has changed any of it, it sends new data, and not by mistake. */
+  const bool is_old = moved->before && !mapping->is_fresh && gs_mapped_is_old(&part, bytes, data);
+  if ((gs_mapped_come(&part, bytes, data, is_old ? moved->before : NULL, is_sent) && is_sent) || had)
     add_waste(mapping, GS_WASTE_REPEATED, bytes);
   if (bytes == mapping->end - mapping->start && !gs_mapped_any(&part, bytes, GS_MAPPED_REPLACED))
     copied_all(mapping);

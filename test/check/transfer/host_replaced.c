@@ -30,6 +30,19 @@ int main(void) {
     b[i] += a[i];
 #pragma omp target exit data map(from : a [0:N], b [0:N])
   printf("%d %d\n", seen >= 0, b[N - 1] >= 0);
+  /* What the host has changed is new, though some of its bytes are as before. */
+#pragma omp target enter data map(to : a [0:N])
+#pragma omp target
+  for (int i = 0; i < N; i++)
+    a[i] = 1 << 20;
+  for (int i = 0; i < N; i++)
+    a[i] = N - i;
+#pragma omp target update to(a [0:N])
+  seen = now[4];
+#pragma omp target map(tofrom : seen)
+  seen += a[5];
+#pragma omp target exit data map(release : a [0:N])
+  printf("%d\n", seen >= 0);
   free(a);
   free(b);
   return 0;
