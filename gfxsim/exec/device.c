@@ -292,11 +292,13 @@ static gs_group_t *begin_group(gs_executor_t *ex, gs_run_t *run, uint64_t *index
 static const uint64_t was_suspended = UINT64_MAX; /* no workgroup has this number */
 
 /* The next workgroup to run: new ones first, as long as the GPU could hold them, with their number, then
- * those that had their turn, with was_suspended. Lock held. */
+ * those that had their turn, with was_suspended. But where these have what they waited for, and end one after
+ * the other, they go first: new ones might wait in turn, each for a turn that leads to nothing (teams that
+ * reduce, of which the device runtime lets some in at a time). Lock held. */
 static gs_group_t *next_group(gs_executor_t *ex, gs_run_t *run, uint64_t *index) {
   if (!has_work(run))
     return NULL;
-  const bool wait = by_chance(run) && run->suspended && gs_random_once_in(&run->random, 8);
+  const bool wait = run->suspended && (run->drains || (by_chance(run) && gs_random_once_in(&run->random, 8)));
   gs_group_t *group = can_start(run) && !wait ? begin_group(ex, run, index) : NULL;
   if (group)
     return group;
@@ -326,9 +328,11 @@ static void set_turns(gs_run_t *run, bool expired) {
     atomic_store_explicit(&run->turn_passes, expired ? passes / 2 : passes * 2, memory_order_relaxed);
 }
 
-/* Files a group after its turn. Lock held. */
-static void after_turn(gs_executor_t *ex, gs_run_t *run, gs_group_t *group, gs_turn_t turn) {
+/* Files a group, of this number or was_suspended, after its turn. Lock held. */
+static void after_turn(gs_executor_t *ex, gs_run_t *run, gs_group_t *group, uint64_t index, gs_turn_t turn) {
   set_turns(run, turn == GS_TURN_EXPIRED);
+  if (index == was_suspended)
+    run->drains = turn == GS_TURN_ENDED;
   if (turn == GS_TURN_EXPIRED && !run->abandon) {
     look_at_clock(ex, run, group);
     suspend(run, group);
@@ -383,7 +387,7 @@ static void work_on(gs_executor_t *ex, gs_run_t *run) {
         (!(run->device->schedule & GS_SHORT_TURNS) || ++short_turns % YIELD_ONCE_IN == 0))
       sched_yield(); /* perhaps it waits for the host, which needs the processor to answer */
     lock_run(run);
-    after_turn(ex, run, group, turn);
+    after_turn(ex, run, group, index, turn);
   }
   if (run->device->options.stats) {
     gs_counters_join(&run->counters, &ex->counters);

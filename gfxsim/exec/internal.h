@@ -82,6 +82,7 @@ typedef struct gs_run {
   uint32_t executors;     /* threads working on this run */
   bool called_help;       /* workers were woken */
   gs_group_t *suspended, **suspended_tail;
+  bool drains;                               /* the last turn of one that was suspended has ended it */
   gs_random_t random;                        /* with GS_SCHEDULE_GROUPS */
   uint64_t slot_used[GS_SCRATCH_SLOTS / 64]; /* one bit per scratch wave slot */
   pthread_cond_t idle;                       /* executors became 0, or a suspended group is there to take */
