@@ -180,10 +180,10 @@ void gs_host_read_brought(gs_host_read_t *reads, uint64_t device, uint64_t host,
   garbages = garbage;
 }
 
-void gs_host_read_returns(gs_host_read_t *reads, uint64_t runtime) {
+void gs_host_read_returns(gs_host_read_t *reads, uint64_t runtime, uint64_t place) {
   looks = true;
   if (reads && (garbages || gs_transfer_has_old(reads->check->transfer)))
-    gs_step_begin(runtime, see, reads);
+    gs_step_begin(runtime, place, see, reads);
 }
 
 /* What is known of the place of an instruction: an index of `line`. The lock is held. */

@@ -14,8 +14,9 @@ void gs_host_read_destroy(gs_host_read_t *reads);
 
 /* [device, device + bytes) has come to the variable at `host`. On the thread that will return. */
 void gs_host_read_brought(gs_host_read_t *reads, uint64_t device, uint64_t host, uint64_t bytes);
-/* The calling thread is about to return to the program, from code around `runtime`. */
-void gs_host_read_returns(gs_host_read_t *reads, uint64_t runtime);
+/* The calling thread is about to return to `place` of the program (0: not known), from code around `runtime`.
+ */
+void gs_host_read_returns(gs_host_read_t *reads, uint64_t runtime, uint64_t place);
 /* Tells of what was found. Before mappings change. */
 void gs_host_read_tell(gs_host_read_t *reads, gs_read_device_t *read_device, void *context);
 

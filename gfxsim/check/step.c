@@ -164,6 +164,7 @@ static bool step(stepper_t *s, uint64_t pc, const greg_t *regs) {
     if (!leaves || !is_return((uint64_t)s->before[REG_RIP]))
       return ++s->steps < RETURNING && !is_dangerous(pc, regs);
     s->returned = true;
+    atomic_fetch_add(&common.steps, s->steps);
     s->call = pc;
     s->used = find_place(pc);
     s->most = s->used && atomic_load(s->used) ? SHARE : FIRST;
@@ -204,6 +205,11 @@ static void on_trap(int number, siginfo_t *info, void *context) {
   regs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
 }
 
+static bool is_used_up(uint64_t place) {
+  const _Atomic uint32_t *used = place ? find_place(place) : NULL;
+  return used && atomic_load(used) >= SHARE;
+}
+
 static void prepare(void) {
   struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_ONSTACK};
   struct sigaction previous;
@@ -215,8 +221,10 @@ static void prepare(void) {
   common.works = !sigaction(SIGTRAP, &action, NULL);
 }
 
-void gs_step_begin(uint64_t runtime, gs_step_see_t *see, void *context) {
+void gs_step_begin(uint64_t runtime, uint64_t place, gs_step_see_t *see, void *context) {
   sigset_t blocked;
+  if (is_used_up(place)) /* the way there would take steps, too */
+    return;
   pthread_once(&common.once, prepare);
   if (!common.works || atomic_load(&common.steps) >= ALL || pthread_sigmask(SIG_BLOCK, NULL, &blocked) ||
       sigismember(&blocked, SIGTRAP))
@@ -233,8 +241,9 @@ void gs_step_begin(uint64_t runtime, gs_step_see_t *see, void *context) {
 
 #else
 
-void gs_step_begin(uint64_t runtime, gs_step_see_t *see, void *context) {
+void gs_step_begin(uint64_t runtime, uint64_t place, gs_step_see_t *see, void *context) {
   (void)runtime;
+  (void)place;
   (void)see;
   (void)context;
 }

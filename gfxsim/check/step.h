@@ -25,10 +25,11 @@ typedef struct gs_step_place {
  * nothing. */
 typedef void gs_step_see_t(void *context, const gs_host_access_t *access, const gs_step_place_t *place);
 
-/* The calling thread begins; `runtime` is any address in the code of the runtime that is about to return. It
+/* The calling thread begins; `runtime` is any address in the code of the runtime that is about to return, to
+ * `place` of the program (0: not known), unless the share of that is used up. It
  * ends when the thread comes to the runtime again, or to a system call that changes signals or threads, or
  * when the place's share is used up. `see` is called with `context` until then, or until gs_step_end. */
-void gs_step_begin(uint64_t runtime, gs_step_see_t *see, void *context);
+void gs_step_begin(uint64_t runtime, uint64_t place, gs_step_see_t *see, void *context);
 /* The thread is seen no longer. */
 void gs_step_end(void);
 

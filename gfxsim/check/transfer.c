@@ -429,9 +429,8 @@ static void tell_lost(gs_transfer_t *transfer, const gs_variable_t *variable, ui
   if (early->depth) {
     finding.side[1] =
         (gs_side_t){.actor = GS_ACTOR_HOST, .stack = *early, .what = "It was copied to the host before"};
-    finding.hint = "if that copy was meant to bring it, nothing made it wait for the kernel: a region with "
-                   "nowait wants a taskwait in front of the copy, or depend on both; else "
-                   "`target update from` behind the region";
+    finding.hint = "`target update from` behind the region brings it; where that copy was meant to, a region "
+                   "with nowait wants a taskwait in front of it, or depend on both";
   }
   write_name(variable, name, sizeof name);
   snprintf(finding.title, sizeof finding.title, "Never brought back: %" PRIu64 " bytes of %s, written", lost,

@@ -26,6 +26,8 @@ EXPORT gfxsim_notes_are_wanted_t gfxsim_notes_are_wanted;
 
 /* What gfxsim_note_caller has said on this thread. */
 static _Thread_local uint64_t caller;
+/* And what last, until it has returned there. */
+static _Thread_local uint64_t last_caller;
 
 /* The stack, and who called, if that is not in it. */
 static gfxsim_stack_t with_caller(const gfxsim_stack_t *stack) {
@@ -48,6 +50,7 @@ void gfxsim_note_caller(uint64_t address) {
   gs_machine_t *machine;
   gs_check_t *check = address ? open_check(&machine) : NULL;
   caller = address;
+  last_caller = address ? address : last_caller;
   gs_called_construct();
   if (check)
     gs_transfer_construct(check->transfer);
@@ -218,7 +221,8 @@ void gfxsim_note_returns(uint64_t code) {
   if (!check)
     return;
   gs_transfer_tell_undone(check->transfer);
-  gs_host_read_returns(check->host_read, code);
+  gs_host_read_returns(check->host_read, code, last_caller);
+  last_caller = 0;
 }
 
 void gfxsim_note_copy(const gfxsim_copy_t *copy, const char *call, const gfxsim_stack_t *stack) {

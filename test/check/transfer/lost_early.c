@@ -2,7 +2,7 @@
  * expect: Never brought back: [0-9]+ bytes of `a\[0:N\]`, written in target region in main
  * expect: It was copied to the host before
  * expect: called at .*lost_early.c:@LINE@ \(main\)
- * expect: Hint: .* a region with nowait wants a taskwait in front of the copy
+ * expect: Hint: .* a region with nowait wants a taskwait in front of it
  */
 #include <stdio.h>
 #include <stdlib.h>
