@@ -27,6 +27,7 @@ program fortran
   call sums()
   call tasks()
   call functions()
+  call mathematics()
   if (failures /= 0) stop 1
   print '(a)', "all is right"
 contains
@@ -47,6 +48,21 @@ contains
     if (omp_is_initial_device()) on_host = 1
     !$omp end target
     call expect(on_host == merge(1, 0, omp_get_num_devices() == 0), "where it runs")
+  end subroutine
+
+  ! The device's libm, of single precision, too.
+  subroutine mathematics()
+    real :: power, base, angle
+    complex :: rotated
+    base = 0.5
+    !$omp target map(from: power, angle, rotated) map(to: base)
+    power = base**0.3
+    angle = atan2(base, 2.0)
+    rotated = exp(cmplx(0.0, base))
+    !$omp end target
+    call expect(abs(power - base**0.3) < 1e-5, "a power")
+    call expect(abs(angle - atan2(base, 2.0)) < 1e-5, "an angle")
+    call expect(abs(rotated - exp(cmplx(0.0, base))) < 1e-5, "a rotation")
   end subroutine
 
   subroutine arrays()
