@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#ifdef ISA_ASSEMBLER_22
 /* ISO C has no way from an object's address to a function's; POSIX says that this is one. */
 static bool find(void *module, const char *name, void *function) {
   void *const symbol = dlsym(module, name);
@@ -14,7 +15,6 @@ static bool find(void *module, const char *name, void *function) {
 }
 
 const isa_assembler_t *isa_assembler_newer(void) {
-#ifdef ISA_ASSEMBLER_22
   static isa_assembler_t assembler;
   if (assembler.run)
     return &assembler;
@@ -24,6 +24,10 @@ const isa_assembler_t *isa_assembler_newer(void) {
     return &assembler;
   (void)fprintf(stderr, "%s: %s\n", ISA_ASSEMBLER_22, dlerror());
   assembler.run = NULL;
-#endif
   return NULL;
 }
+#else
+const isa_assembler_t *isa_assembler_newer(void) {
+  return NULL;
+}
+#endif
