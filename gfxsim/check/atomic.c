@@ -38,8 +38,8 @@ static const kind_t kinds[] = {
 enum { ANSWERS = 64 };
 static _Thread_local struct { uint64_t pc, start, end, version; } good[ANSWERS];
 
-/* The rule that the instruction breaks on such memory, or RULE_COUNT. gfx942 has all of them everywhere, but
- * for those of system scope, which leave the GPU. */
+/* The rule that the instruction breaks on such memory, or RULE_COUNT. gfx942 and gfx950 have all of them
+ * everywhere, but for those of system scope, which leave the GPU. */
 static unsigned rule_of(const gs_race_t *race, gs_target_t target, const char *instruction,
                         gs_vm_kind_t memory) {
   const char *name = strstr(instruction, "atomic_");
@@ -49,11 +49,11 @@ static unsigned rule_of(const gs_race_t *race, gs_target_t target, const char *i
     if (memcmp(name + 7, kinds[i].name, length) == 0 && (name[7 + length] == ' ' || !name[7 + length]))
       kind = kinds[i];
   }
-  if (!name || memory == GS_VM_COARSE || (target == GS_GFX942 && !strstr(name, " sc1")))
+  if (!name || memory == GS_VM_COARSE || (target & GS_GFX9_4 && !strstr(name, " sc1")))
     return RULE_COUNT;
   if (memory == GS_VM_HOST && (!kind.link || !race->link_has_atomics))
     return kind.fine ? RULE_LINK : RULE_FLOAT;
-  return kind.fine || target == GS_GFX942 ? RULE_COUNT : RULE_FLOAT;
+  return kind.fine || target & GS_GFX9_4 ? RULE_COUNT : RULE_FLOAT;
 }
 
 static void tell(gs_race_t *race, unsigned rule, uint64_t address, uint32_t bytes, bool on_host,

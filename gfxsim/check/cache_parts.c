@@ -25,5 +25,5 @@ const gs_caches_t *gs_caches_of(gs_target_t target) {
 
 unsigned gs_caches_bits(gs_target_t target, const gs_inst_t *in) {
   return (in->glc ? GS_BIT_GLC : 0u) | (in->dlc ? GS_BIT_DLC : 0u) |
-         (target == GS_GFX942 && in->scc ? GS_BIT_SC1 : 0u);
+         (target & GS_GFX9_4 && in->scc ? GS_BIT_SC1 : 0u);
 }

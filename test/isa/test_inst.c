@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "check/cache_parts.h"
 #include "isa/inst.h"
 
 enum { VCC = 106 };
@@ -176,10 +177,25 @@ static void test_cut_off(void **state) {
   }
 }
 
+/* How far an access goes is in bits of the same meaning on gfx942 and gfx950: none, sc0, sc1. */
+static void test_scopes(void **state) {
+  (void)state;
+  static const uint32_t words[][2] = {
+      {0xdc508000, 0x007f0002}, {0xdc518000, 0x007f0002}, {0xde508000, 0x007f0002}};
+  static const unsigned bits[] = {0, GS_BIT_GLC, GS_BIT_SC1};
+  static const gs_target_t targets[] = {GS_GFX942, GS_GFX950};
+  for (size_t i = 0; i < 6; i++) {
+    gs_inst_t in;
+    assert_true(gs_decode(targets[i / 3], words[i % 3], 2, &in));
+    assert_int_equal(gs_caches_bits(targets[i / 3], &in), bits[i % 3]);
+    assert_int_equal(gs_caches_of(targets[i / 3])->past, GS_BIT_SC1);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_constants), cmocka_unit_test(test_immediates), cmocka_unit_test(test_plain_dst),
-      cmocka_unit_test(test_operands),  cmocka_unit_test(test_cut_off),
+      cmocka_unit_test(test_operands),  cmocka_unit_test(test_cut_off),    cmocka_unit_test(test_scopes),
   };
   return cmocka_run_group_tests_name("inst", tests, NULL, NULL);
 }
