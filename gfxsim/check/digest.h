@@ -25,7 +25,7 @@ typedef struct gs_digest {
   uint8_t states;
   uint8_t overwritten; /* scalar registers from `first_overwritten` on that a scalar instruction writes */
   uint16_t first_overwritten;
-  uint64_t from, to; /* as in gs_wait_rule_t, but of this very instruction */
+  gs_rows_t from, to; /* as in gs_wait_rule_t, but of this very instruction */
   gs_done_t done;
   /* For "wait", of an instruction of memory: what it uses, in whatever lanes; none: that is to be found out.
    */
@@ -42,8 +42,8 @@ static inline bool gs_digest_has_uses(const gs_digest_t *digest) {
 typedef struct gs_wait_sum {
   uint64_t rows[GS_VGPRS / 64], scalars[GS_DIGEST_SCALARS]; /* registers that it reads or writes */
   uint64_t overwritten[GS_DIGEST_SCALARS];                  /* those that scalar instructions write */
-  uint64_t to;   /* rows of wait states that may end in it, however they began before it */
-  uint64_t from; /* those that matter behind it */
+  gs_rows_t to;   /* rows of wait states that may end in it, however they began before it */
+  gs_rows_t from; /* those that matter behind it */
   uint64_t kept_scalars[GS_DIGEST_SCALARS]; /* of `done`: those that VALU instructions wrote */
   unsigned states, done_count;
   gs_valus_t valus;

@@ -429,13 +429,13 @@ static void stop(const gs_wait_t *wait, gs_wave_t *w, const gs_inst_t *in, const
 }
 
 /* Rows of wait states that may end with the instruction, and have to be looked at. */
-static uint64_t find_rows(const gs_wait_t *wait, gs_wave_waits_t *waits, const gs_wait_rule_t *rule,
-                          const gs_digest_t *digest) {
+static gs_rows_t find_rows(const gs_wait_t *wait, gs_wave_waits_t *waits, const gs_wait_rule_t *rule,
+                           const gs_digest_t *digest) {
   if (!wait->tell_states && !(wait->late & GS_LATE_STATES))
     return 0;
   if (!gs_digest_has_uses(digest))
     return rule->to & gs_states_recent(waits);
-  const uint64_t rows = digest->to & gs_states_recent(waits);
+  const gs_rows_t rows = digest->to & gs_states_recent(waits);
   return rows && gs_states_matter(waits, rows, digest->scalars) ? rows : 0;
 }
 
@@ -471,7 +471,8 @@ static void execute(gs_wave_t *w, const gs_inst_t *in, const void *made) {
     stop(wait, w, in, rule, digest);
     return;
   }
-  const uint64_t pc = w->pc - in->size, rows = find_rows(wait, waits, rule, digest);
+  const uint64_t pc = w->pc - in->size;
+  const gs_rows_t rows = find_rows(wait, waits, rule, digest);
   gs_uses_t uses;
   find_uses(w, in, rule, digest, waits->marked || rows, &uses);
   waits->overwritten = 0;

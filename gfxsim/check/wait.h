@@ -49,6 +49,10 @@ typedef struct gs_uses {
   gs_operand_t use[GS_MOST_USES];
 } gs_uses_t;
 
+/* A set of rows of the table of wait states: a bit each. */
+__extension__ typedef unsigned __int128 gs_rows_t;
+enum { GS_MOST_ROWS = 128 };
+
 /* Kinds of instructions that wait states are about, a bit each. */
 enum {
   GS_KIND_VALU = 1 << 0, /* vector arithmetic, matrices too */
@@ -80,6 +84,8 @@ enum {
   GS_KIND_READLANE = 1 << 26,
   GS_KIND_WMMA = 1 << 27,     /* matrix instructions of gfx11 */
   GS_KIND_PERMLANE = 1 << 28, /* v_permlane16, v_permlanex16, v_permlane64 */
+  GS_KIND_XDL_LONG = 1 << 29, /* of GS_KIND_XDL, the ones of more than two passes */
+  GS_KIND_SWAP = 1 << 30,     /* v_permlane16_swap, v_permlane32_swap */
   GS_KIND_SMFMA = GS_KIND_XDL | GS_KIND_SGEMM,
   GS_KIND_DMFMA = GS_KIND_DMFMA_4 | GS_KIND_DMFMA_16,
   GS_KIND_MFMA = GS_KIND_SMFMA | GS_KIND_DMFMA,
@@ -125,6 +131,7 @@ typedef struct gs_wait_rule {
   uint8_t dst, src[3]; /* dwords of the operands in registers */
   uint8_t step;        /* gs_step_t */
   uint8_t passes;      /* of a matrix instruction */
+  bool by_format;      /* twice as many if it multiplies bytes */
   uint32_t last_bits;  /* of the last register that a load writes: those that it does */
   uint8_t half;        /* gs_half_t, of its only register of data, on parts that tell halves apart */
   uint8_t by_m0;       /* 1: M0 is added to the number of the source, 2: of the destination */
@@ -132,9 +139,9 @@ typedef struct gs_wait_rule {
   struct {
     uint8_t all, real, trans, results; /* what gs_valus_t counts of it */
   } valus;
-  uint64_t from, to; /* rows of the table of wait states that may begin, and end, with it */
+  gs_rows_t from, to; /* rows of the table of wait states that may begin, and end, with it */
   /* Of `from`, those that begin only if it writes a scalar register, VCC, EXEC, M0. */
-  uint64_t from_scalar, from_vcc, from_exec, from_m0;
+  gs_rows_t from_scalar, from_vcc, from_exec, from_m0;
 } gs_wait_rule_t;
 
 /* Fills the rules of all instructions of the target, in the order of gs_opcodes; the rows apart. */
@@ -196,10 +203,11 @@ static inline void gs_valus_add(gs_valus_t *valus, const gs_valus_t *more) {
 /* What a wave did in the last wait states. */
 typedef struct gs_done {
   uint64_t pc;
-  uint64_t from; /* rows of the table that it begins */
+  gs_rows_t from; /* rows of the table that it begins */
   uint32_t clock, kinds;
   gs_valus_t valus;    /* the wave's, as its clock, when it was over */
   uint16_t v, v_count; /* vector registers that it wrote */
+  uint16_t swapped;    /* another one, and 1; or 0 */
   uint16_t s, s_count; /* scalar registers */
   uint16_t c, c_count; /* vector registers that it goes on reading */
   uint16_t op;         /* row of gs_opcodes */
@@ -220,7 +228,7 @@ typedef struct gs_local_write {
   uint16_t at[GS_LOCAL_DWORDS];
 } gs_local_write_t;
 
-enum { GS_MOST_PENDING = 80, GS_DONE_KEPT = 32, GS_MOST_STATES = 19, GS_MOST_PASSES = 16 };
+enum { GS_MOST_PENDING = 80, GS_DONE_KEPT = 32, GS_MOST_STATES = 20, GS_MOST_PASSES = 16 };
 
 /* What an operation has written to registers that do not show it yet. */
 enum { GS_LATE_ROWS = 5, GS_LATE_SCALARS = 16, GS_LATE_SPOILED = GS_MOST_PENDING, GS_LATE_SLOTS };
@@ -241,7 +249,7 @@ typedef struct gs_wave_waits {
   uint32_t clock;                  /* wait states since the wave began */
   gs_valus_t valus;                /* since then */
   uint32_t window;                 /* of `recent`: began then */
-  uint64_t recent, old;            /* rows of the table that began since, and in the window before */
+  gs_rows_t recent, old;           /* rows of the table that began since, and in the window before */
   /* Scalar registers that VALU instructions have written, likewise. */
   uint64_t recent_scalars[2], old_scalars[2];
   uint32_t done_count;
@@ -350,20 +358,20 @@ typedef struct gs_hazard {
 void gs_states_fill_rules(gs_wait_rule_t *rules);
 /* The same of one instruction on registers, and what is kept of it; false: nothing is. */
 bool gs_states_digest(gs_target_t target, const gs_inst_t *in, const gs_wait_rule_t *rule, gs_done_t *done,
-                      uint64_t *from, uint64_t *to);
+                      gs_rows_t *from, gs_rows_t *to);
 /* Those of the rows that may end with an instruction none of whose operands is a scalar register. */
-uint64_t gs_states_without_scalars(uint64_t rows);
+gs_rows_t gs_states_without_scalars(gs_rows_t rows);
 /* Those of the rows that want more wait states than that behind an instruction of so many passes. */
-uint64_t gs_states_beyond(uint64_t rows, unsigned passes, unsigned states);
+gs_rows_t gs_states_beyond(gs_rows_t rows, unsigned passes, unsigned states);
 /* Whether one of the rows, which end with an instruction that has to do with these scalar registers, began in
  * the last wait states, so that it has to be looked at. */
-bool gs_states_matter(const gs_wave_waits_t *waits, uint64_t to, const uint64_t *scalars);
+bool gs_states_matter(const gs_wave_waits_t *waits, gs_rows_t to, const uint64_t *scalars);
 /* Adds the scalar registers that it wrote to a set. */
 void gs_states_mark(uint64_t *scalars, const gs_done_t *done);
 /* Keeps that, of the instruction at `pc` that has been executed. */
-void gs_states_keep(gs_wave_waits_t *waits, const gs_done_t *done, uint64_t from, uint64_t pc);
+void gs_states_keep(gs_wave_waits_t *waits, const gs_done_t *done, gs_rows_t from, uint64_t pc);
 /* Rows of the table that began not long ago. */
-static inline uint64_t gs_states_recent(gs_wave_waits_t *waits) {
+static inline gs_rows_t gs_states_recent(gs_wave_waits_t *waits) {
   if (waits->clock - waits->window > GS_MOST_STATES) {
     const bool is_long = waits->clock - waits->window > 2 * GS_MOST_STATES;
     waits->old = is_long ? 0 : waits->recent;
@@ -378,7 +386,7 @@ static inline uint64_t gs_states_recent(gs_wave_waits_t *waits) {
 }
 
 /* Looks whether the instruction comes too early behind one of the last. */
-void gs_states_look(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, uint64_t rows,
+void gs_states_look(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, gs_rows_t rows,
                     const gs_uses_t *uses);
 /* A scalar instruction has written these registers, which waits for what VALU instructions wrote to them. */
 void gs_states_overwrite(gs_wave_waits_t *waits, unsigned first, unsigned count);

@@ -71,6 +71,8 @@ static const struct {
     {"v_sqrt_", GS_KIND_TRANS},
     {"v_sin_", GS_KIND_TRANS},
     {"v_cos_", GS_KIND_TRANS},
+    {"v_permlane16_swap", GS_KIND_SWAP | GS_KIND_LEGACY},
+    {"v_permlane32_swap", GS_KIND_SWAP | GS_KIND_LEGACY},
     {"v_permlane", GS_KIND_PERMLANE | GS_KIND_LEGACY},
     {"v_", GS_KIND_LEGACY},
     {"s_getreg", GS_KIND_GETREG},
@@ -110,7 +112,7 @@ static bool is_of_doubles(const gs_opcode_t *op) {
 static uint32_t matrix_kinds(const gs_opcode_t *op) {
   if (op->targets & GS_GFX9_4 && ends(op->name, "_f32"))
     return GS_KIND_SGEMM;
-  return passes_of(op) == 2 ? GS_KIND_XDL | GS_KIND_XDL_2 : GS_KIND_XDL;
+  return GS_KIND_XDL | (passes_of(op) == 2 ? GS_KIND_XDL_2 : GS_KIND_XDL_LONG);
 }
 
 static uint32_t named_kinds(const gs_opcode_t *op) {
@@ -177,6 +179,7 @@ static gs_wait_rule_t rule_of(const gs_opcode_t *op) {
   rule.swaps = begins(op->name, "v_swap") || strstr(op->name, "_swap_b32");
   count_valus(&rule, op);
   rule.passes = (uint8_t)(op->flags & GS_OPF_MFMA ? passes_of(op) : 0);
+  rule.by_format = ends(op->name, "_f8f6f4");
   rule.last_bits = rule.counters ? last_bits_of(op->name) : UINT32_MAX;
   rule.half = (uint8_t)(rule.counters ? data_half_of(op, rule.last_bits) : GS_HALF_BOTH);
   rule.by_m0 = begins(op->name, "s_movrels") ? 1 : begins(op->name, "s_movreld") ? 2 : 0;
@@ -324,7 +327,7 @@ static void vector_uses(const gs_wave_t *w, const gs_inst_t *in, const gs_wait_r
   const uint64_t lanes = rule->kinds & (GS_KIND_MFMA | GS_KIND_LANE) ? lanes_of(w, in, rule, 0) : gs_exec(w);
   const bool adds_to_dst = flags & GS_OPF_SPARSE && rule->kinds & GS_KIND_MFMA;
   const gs_half_t half = half_of(target, in->op->dst, in->dst_hi);
-  if (flags & GS_OPF_ACC_DST || adds_to_dst)
+  if (flags & GS_OPF_ACC_DST || adds_to_dst || rule->swaps)
     add(uses, (gs_operand_t){in->dst, rule->dst, true, false,
                              adds_to_dst || rule->kinds & GS_KIND_DOT ? GS_ROLE_C : GS_ROLE_OTHER,
                              (uint8_t)half, lanes});

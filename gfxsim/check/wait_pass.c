@@ -48,7 +48,7 @@ static void finish(summary_t *s) {
   sum->valus = waits->valus;
   for (unsigned back = most; back; back--) {
     const gs_done_t *done = &waits->done[(waits->done_count - back) % GS_DONE_KEPT];
-    const uint64_t from = gs_states_beyond(done->from, done->passes, waits->clock - done->clock);
+    const gs_rows_t from = gs_states_beyond(done->from, done->passes, waits->clock - done->clock);
     if (!from)
       continue;
     sum->done[sum->done_count++] = *done;
@@ -101,7 +101,7 @@ bool gs_wait_pass(gs_wave_t *w, const gs_wait_sum_t *sum) {
   gs_wave_waits_t *waits = gs_wave_waits(w);
   if (!waits)
     return true;
-  const uint64_t recent = gs_states_recent(waits);
+  const gs_rows_t recent = gs_states_recent(waits);
   if ((waits->marked && meets(sum, waits)) ||
       (sum->to & recent && gs_states_matter(waits, sum->to, sum->scalars)))
     return false;

@@ -5,14 +5,15 @@
 #include "check/wait.h"
 
 /* Sources: the tables "required user-inserted NOPs" of AMD's ISA manuals (Vega, Vega 7 nm, MI100, MI200; of
- * MI300 the tables 11 and 37), and what LLVM inserts (GCNHazardRecognizer.cpp of version 19, with the passes
- * of SISchedule.td). Where the two differ the smaller number stands here, so that nobody is blamed for what
- * one of them allows. */
+ * MI300 the tables 11 and 37), and what LLVM inserts (GCNHazardRecognizer.cpp of version 19, of gfx950 of 22,
+ * with the passes of SISchedule.td). Where the two differ the smaller number stands here, so that nobody is
+ * blamed for what one of them allows. */
 enum {
   BEFORE_942 = GS_TO_90A,
   M908 = GS_GFX908,
   M90A = GS_GFX90A,
   M942 = GS_GFX9_4,
+  M950 = GS_GFX950,
   UNIFIED = GS_CDNA2_4,
   MEM = GS_KIND_VMEM | GS_KIND_DS,
   ACC = GS_KIND_ACC_READ | GS_KIND_ACC_WRITE,
@@ -25,6 +26,7 @@ enum {
   MFMA = GS_KIND_MFMA,
   D4 = GS_KIND_DMFMA_4,
   D16 = GS_KIND_DMFMA_16,
+  LONG = GS_KIND_XDL_LONG,
   DIFFERENT = 2,
   EQUAL = 1,
 };
@@ -55,6 +57,8 @@ static const char write_of_matrix[] = "a matrix instruction and one that overwri
 static const char write_of_sum[] = "a matrix instruction and one that overwrites what it adds to";
 static const char mask_of_matrix[] = "a VALU instruction that writes EXEC and a matrix instruction";
 static const char value_for_matrix[] = "a VALU instruction and a matrix instruction that reads its result";
+static const char swap_of_lanes[] = "a VALU instruction and one that swaps lanes of its result";
+static const char mask_of_swap[] = "a VALU instruction that writes EXEC and one that swaps lanes";
 static const char read_of_dot[] = "a dot product and an instruction that reads its result";
 
 static const gs_hazard_t hazards[] = {
@@ -132,6 +136,17 @@ static const gs_hazard_t hazards[] = {
     PAIR(M942, 11, D16, OTHER, write_of_matrix, WRITE),
     PASSES(M90A, -1, XDL, OTHER | MEM, write_of_sum, WRITE_C),
     PASSES(M942, -1, XDL, OTHER, write_of_sum, WRITE_C),
+    /* What gfx950 adds: its matrix instructions are over later. */
+    PASSES_IF(M950, 2, XDL, XDL, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
+    PASSES_IF(M950, 2, LONG, SGEMM | DMFMA, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
+    PAIR_IF(M950, 17, D16, DMFMA | SGEMM, sum_of_matrix, READ_C, .same = GS_SAME_NEVER),
+    PASSES(M950, 4, LONG, MFMA, factor_of_matrix, READ_AB),
+    PAIR(M950, 19, D16, MFMA, factor_of_matrix, READ_AB),
+    PASSES(M950, 4, LONG, OTHER | MEM, read_of_matrix, READ),
+    PAIR(M950, 19, D16, OTHER, read_of_matrix, READ),
+    PASSES(M950, 4, LONG, OTHER, write_of_matrix, WRITE),
+    PAIR(M950, 2, GS_KIND_VALU, GS_KIND_SWAP, swap_of_lanes, READ),
+    PAIR(M950, 4, GS_KIND_VALU, GS_KIND_SWAP, mask_of_swap, EXEC),
     PAIR(UNIFIED, 2, DMFMA, GS_KIND_FMA64, "a matrix instruction of doubles and v_fma_f64", NONE),
     PAIR_IF(UNIFIED, 3, GS_KIND_DOT, GS_KIND_DOT, read_of_dot, READ_AB, .opcode = EQUAL),
     PAIR_IF(UNIFIED, 3, GS_KIND_DOT, OTHER | MEM, read_of_dot, READ, .opcode = DIFFERENT),
@@ -147,7 +162,13 @@ static const gs_hazard_t hazards[] = {
     PAIR_IF(GS_GFX11, 0, GS_KIND_WMMA, GS_KIND_WMMA, factor_of_matrix, READ_AB, .until = GS_UNTIL_VALU),
 };
 enum { ROWS = sizeof hazards / sizeof *hazards };
-_Static_assert(ROWS <= 64, "a bit for each row");
+_Static_assert((int)ROWS <= (int)GS_MOST_ROWS, "a bit for each row");
+
+/* The row that the first bit of a set stands for. */
+static const gs_hazard_t *first_of(gs_rows_t rows) {
+  const uint64_t low = (uint64_t)rows;
+  return &hazards[low ? __builtin_ctzll(low) : 64 + __builtin_ctzll((uint64_t)(rows >> 64))];
+}
 
 /* Kinds that only the form or the operands of an instruction tell: who may have them. */
 static uint32_t possible_kinds(const gs_wait_rule_t *rule) {
@@ -160,7 +181,7 @@ static uint32_t possible_kinds(const gs_wait_rule_t *rule) {
 }
 
 /* Which rows of a rule begin only if the instruction writes what the row is about. */
-static uint64_t *rows_about(gs_wait_rule_t *rule, unsigned resource) {
+static gs_rows_t *rows_about(gs_wait_rule_t *rule, unsigned resource) {
   switch (resource) {
   case GS_RESOURCE_SCALAR:
   case GS_RESOURCE_CONSTANT:
@@ -176,8 +197,8 @@ void gs_states_fill_rules(gs_wait_rule_t *rules) {
   for (size_t i = 0; i < gs_opcode_count; i++) {
     const uint32_t kinds = possible_kinds(&rules[i]);
     for (unsigned row = 0; row < ROWS; row++) {
-      const uint64_t bit = UINT64_C(1) << row;
-      uint64_t *about = rows_about(&rules[i], hazards[row].resource);
+      const gs_rows_t bit = (gs_rows_t)1 << row;
+      gs_rows_t *about = rows_about(&rules[i], hazards[row].resource);
       rules[i].from |= hazards[row].from & kinds ? bit : 0;
       rules[i].to |= hazards[row].to & kinds ? bit : 0;
       if (about)
@@ -207,6 +228,8 @@ static void note_vector(gs_done_t *done, const gs_inst_t *in, const gs_wait_rule
     done->v = in->dst;
     done->v_count = rule->dst;
   }
+  if (rule->swaps && in->src[0].kind == GS_SRC_VGPR)
+    done->swapped = (uint16_t)(in->src[0].reg + 1);
   if (rule->kinds & GS_KIND_MFMA && flags & GS_OPF_SPARSE) {
     done->c = in->dst;
     done->c_count = rule->dst;
@@ -225,15 +248,22 @@ static void note_store(gs_done_t *done, const gs_inst_t *in, const gs_wait_rule_
 }
 
 /* Rows that begin with this very instruction. */
-static uint64_t rows_begun(const gs_done_t *done, const gs_wait_rule_t *rule) {
-  const uint64_t conditional = rule->from_scalar | rule->from_vcc | rule->from_exec | rule->from_m0;
-  uint64_t begun = rule->from & ~conditional;
+static gs_rows_t rows_begun(const gs_done_t *done, const gs_wait_rule_t *rule) {
+  const gs_rows_t conditional = rule->from_scalar | rule->from_vcc | rule->from_exec | rule->from_m0;
+  gs_rows_t begun = rule->from & ~conditional;
   if (done->s_count) {
     begun |= rule->from_scalar;
     begun |= overlaps(done->s, done->s_count, GS_S_VCC, 2) ? rule->from_vcc : 0;
     begun |= overlaps(done->s, done->s_count, GS_S_M0, 1) ? rule->from_m0 : 0;
   }
   return begun | (done->exec ? rule->from_exec : 0);
+}
+
+/* Blocks of bytes take twice as long as those of smaller numbers. */
+static unsigned passes_of(const gs_inst_t *in, const gs_wait_rule_t *rule) {
+  enum { LAST_OF_BYTES = 1 };
+  const bool has_bytes = in->cbsz <= LAST_OF_BYTES || in->blgp <= LAST_OF_BYTES;
+  return rule->by_format && has_bytes ? 2u * rule->passes : rule->passes;
 }
 
 /* What is kept of an instruction but when and where it was executed; false: nothing is. */
@@ -245,7 +275,8 @@ static bool describe(gs_done_t *done, const gs_inst_t *in, const gs_wait_rule_t 
     kinds = gs_wait_kinds(in, rule);
   if (kinds & GS_KIND_VMEM && !(kinds & GS_KIND_WIDE_STORE))
     return false;
-  *done = (gs_done_t){.kinds = kinds, .op = (uint16_t)(in->op - gs_opcodes), .passes = rule->passes};
+  *done = (gs_done_t){
+      .kinds = kinds, .op = (uint16_t)(in->op - gs_opcodes), .passes = (uint8_t)passes_of(in, rule)};
   if (kinds & GS_KIND_VALU) {
     note_vector(done, in, rule);
   } else if (kinds & GS_KIND_VMEM) {
@@ -259,10 +290,10 @@ static bool describe(gs_done_t *done, const gs_inst_t *in, const gs_wait_rule_t 
 }
 
 /* Of those, the ones of the target, and of the kinds of this very instruction, as the first or the second. */
-static uint64_t rows_for(gs_target_t target, uint32_t kinds, bool begins, uint64_t rows) {
-  uint64_t kept = 0;
+static gs_rows_t rows_for(gs_target_t target, uint32_t kinds, bool begins, gs_rows_t rows) {
+  gs_rows_t kept = 0;
   for (; rows; rows &= rows - 1) {
-    const gs_hazard_t *h = &hazards[__builtin_ctzll(rows)];
+    const gs_hazard_t *h = first_of(rows);
     if ((begins ? h->from : h->to) & kinds && h->targets & target)
       kept |= rows & -rows;
   }
@@ -270,7 +301,7 @@ static uint64_t rows_for(gs_target_t target, uint32_t kinds, bool begins, uint64
 }
 
 bool gs_states_digest(gs_target_t target, const gs_inst_t *in, const gs_wait_rule_t *rule, gs_done_t *done,
-                      uint64_t *from, uint64_t *to) {
+                      gs_rows_t *from, gs_rows_t *to) {
   *to = rows_for(target, gs_wait_kinds(in, rule), false, rule->to);
   if (!rule->from || !describe(done, in, rule))
     return false;
@@ -284,17 +315,17 @@ static bool is_about_scalars(const gs_hazard_t *h) {
          h->resource == GS_RESOURCE_LANE;
 }
 
-uint64_t gs_states_without_scalars(uint64_t rows) {
-  uint64_t kept = 0;
+gs_rows_t gs_states_without_scalars(gs_rows_t rows) {
+  gs_rows_t kept = 0;
   for (; rows; rows &= rows - 1)
-    kept |= is_about_scalars(&hazards[__builtin_ctzll(rows)]) ? 0 : rows & -rows;
+    kept |= is_about_scalars(first_of(rows)) ? 0 : rows & -rows;
   return kept;
 }
 
-uint64_t gs_states_beyond(uint64_t rows, unsigned passes, unsigned states) {
-  uint64_t beyond = 0;
+gs_rows_t gs_states_beyond(gs_rows_t rows, unsigned passes, unsigned states) {
+  gs_rows_t beyond = 0;
   for (; rows; rows &= rows - 1)
-    beyond |= gs_states_of(&hazards[__builtin_ctzll(rows)], passes) > states ? rows & -rows : 0;
+    beyond |= gs_states_of(first_of(rows), passes) > states ? rows & -rows : 0;
   return beyond;
 }
 
@@ -323,13 +354,13 @@ static bool is_over(const gs_wave_waits_t *waits, const gs_hazard_t *h, const gs
   }
 }
 
-bool gs_states_matter(const gs_wave_waits_t *waits, uint64_t to, const uint64_t *scalars) {
+bool gs_states_matter(const gs_wave_waits_t *waits, gs_rows_t to, const uint64_t *scalars) {
   for (unsigned back = 1; back <= GS_DONE_KEPT && back <= waits->done_count; back++) {
     const gs_done_t *first = &waits->done[(waits->done_count - back) % GS_DONE_KEPT];
     if (waits->clock - first->clock >= GS_MOST_STATES)
       return false;
-    for (uint64_t rows = to & first->from; rows; rows &= rows - 1) {
-      const gs_hazard_t *h = &hazards[__builtin_ctzll(rows)];
+    for (gs_rows_t rows = to & first->from; rows; rows &= rows - 1) {
+      const gs_hazard_t *h = first_of(rows);
       if (!is_over(waits, h, first) && may_share(h, first, scalars))
         return true;
     }
@@ -342,7 +373,7 @@ void gs_states_mark(uint64_t *marks, const gs_done_t *done) {
     marks[reg / 64] |= UINT64_C(1) << reg % 64;
 }
 
-void gs_states_keep(gs_wave_waits_t *waits, const gs_done_t *done, uint64_t from, uint64_t pc) {
+void gs_states_keep(gs_wave_waits_t *waits, const gs_done_t *done, gs_rows_t from, uint64_t pc) {
   gs_done_t *kept = &waits->done[waits->done_count++ % GS_DONE_KEPT];
   *kept = *done;
   kept->pc = pc;
@@ -385,6 +416,12 @@ void gs_states_overwrite(gs_wave_waits_t *waits, unsigned first, unsigned count)
 
 /* ---- What comes too early ---- */
 
+static bool is_of_vector(const gs_operand_t *use, bool writes, const gs_done_t *first) {
+  return use->vector && use->writes == writes &&
+         (overlaps(use->first, use->count, first->v, first->v_count) ||
+          (first->swapped && overlaps(use->first, use->count, first->swapped - 1u, 1)));
+}
+
 /* Whether a use of the second instruction is what the row is about. */
 static bool concerns(const gs_hazard_t *h, const gs_done_t *first, const gs_operand_t *use) {
   const bool sum = use->role == GS_ROLE_C;
@@ -396,10 +433,8 @@ static bool concerns(const gs_hazard_t *h, const gs_done_t *first, const gs_oper
       return false;
     /* fall through */
   case GS_RESOURCE_READ:
-    return use->vector && !use->writes && overlaps(use->first, use->count, first->v, first->v_count) &&
-           (h->same == GS_SAME_ANY || same == (h->same == GS_SAME_ONLY));
-  case GS_RESOURCE_WRITE:
-    return use->vector && use->writes && overlaps(use->first, use->count, first->v, first->v_count);
+    return is_of_vector(use, false, first) && (h->same == GS_SAME_ANY || same == (h->same == GS_SAME_ONLY));
+  case GS_RESOURCE_WRITE: return is_of_vector(use, true, first);
   case GS_RESOURCE_WRITE_C:
     return use->vector && use->writes && overlaps(use->first, use->count, first->c, first->c_count);
   case GS_RESOURCE_CONSTANT:
@@ -490,12 +525,12 @@ static void spoil(gs_wave_t *w, const close_t *close) {
   gs_late_spoil(w, &at);
 }
 
-void gs_states_look(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, uint64_t rows,
+void gs_states_look(gs_wave_t *w, const gs_inst_t *in, const gs_wait_rule_t *rule, gs_rows_t rows,
                     const gs_uses_t *uses) {
   const uint32_t kinds = gs_wait_kinds(in, rule);
   close_t worst = {.missing = 0};
   for (; rows; rows &= rows - 1) {
-    const gs_hazard_t *h = &hazards[__builtin_ctzll(rows)];
+    const gs_hazard_t *h = first_of(rows);
     if (h->to & kinds && h->targets & w->env->target)
       look_back(gs_wave_waits(w), in, h, uses, &worst);
   }
