@@ -25,9 +25,10 @@ void tgt_checker_find(void) {
     return;
   tgt_ompt_watch(); /* for who calls */
   /* In the order of the runtime's members. */
-  static const char names[][sizeof "mapping"] = {"map", "found", "mapping", "caller", "brought", "returns"};
+  static const char names[][sizeof "mapping"] = {"map",     "found",   "mapping", "caller",
+                                                 "brought", "returns", "refused"};
   enum { NOTES = sizeof names / sizeof *names, FIRST = offsetof(tgt_runtime_t, note_name) };
-  _Static_assert(offsetof(tgt_runtime_t, note_returns) == FIRST + (NOTES - 1) * sizeof(void *),
+  _Static_assert(offsetof(tgt_runtime_t, note_refused) == FIRST + (NOTES - 1) * sizeof(void *),
                  "a name for each");
   for (size_t i = 0; i < NOTES; i++) {
     char name[32];
@@ -102,6 +103,11 @@ void tgt_checker_loaded(const void *host, void *device, uint64_t bytes, const ch
 
 void tgt_checker_region(void) {
   tell_of_mapping(STARTS, 0, 0);
+}
+
+void tgt_checker_refused(const void *memory) {
+  if (tgt_runtime()->note_refused)
+    tgt_runtime()->note_refused((uint64_t)(uintptr_t)memory, NULL);
 }
 
 void tgt_checker_returns(void) {

@@ -24,6 +24,8 @@ void tgt_checker_brought(uint64_t device, uint64_t host, uint64_t bytes);
 /* A variable of an image that was loaded: any region may access it. */
 void tgt_checker_loaded(const void *host, void *device, uint64_t bytes, const char *name);
 
+/* The program cannot free `memory`, which is not the device's. */
+void tgt_checker_refused(const void *memory);
 /* A region is about to start; and this thread is about to return to the program. */
 void tgt_checker_region(void);
 void tgt_checker_returns(void);

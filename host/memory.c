@@ -98,11 +98,12 @@ static void *allocate(size_t bytes, int number, atmi_memory_kind_t kind, const v
   return memory;
 }
 
-static inline void put(tgt_device_t *device, void *memory) {
+static __attribute__((noinline)) void put(tgt_device_t *device, void *memory) {
   if (tgt_machine_is_ending() || atmi_memory_put_cached(&device->core->memory, memory))
     return;
-  atmi_status_t status = atmi_memory_free(&device->core->memory, memory);
-  (void)status; /* described, and there is nobody to pass it on to */
+  /* A failure is described, and there is nobody else to pass it on to. */
+  if (atmi_memory_free(&device->core->memory, memory) == ATMI_INVALID)
+    tgt_checker_refused(memory);
 }
 
 static __attribute__((noinline)) void put_and_tell(tgt_device_t *device, void *memory, const void *code) {
@@ -142,38 +143,27 @@ TGT_EXPORT void omp_target_free(void *memory, int device) {
   release(memory, device, __builtin_return_address(0));
 }
 
-TGT_EXPORT void *llvm_omp_target_alloc_device(size_t bytes, int device) {
-  return allocate(bytes, device, ATMI_MEMORY_DEVICE, __builtin_return_address(0));
-}
+TGT_EXPORT void *llvm_omp_target_alloc_device(size_t, int) __attribute__((alias("omp_target_alloc")));
 
 TGT_EXPORT void *llvm_omp_target_alloc_host(size_t bytes, int device) {
   return allocate(bytes, device, ATMI_MEMORY_HOST, __builtin_return_address(0));
 }
 
-TGT_EXPORT void *llvm_omp_target_alloc_shared(size_t bytes, int device) {
-  return allocate(bytes, device, ATMI_MEMORY_HOST, __builtin_return_address(0));
-}
+TGT_EXPORT void *llvm_omp_target_alloc_shared(size_t, int)
+    __attribute__((alias("llvm_omp_target_alloc_host")));
 
-TGT_EXPORT void llvm_omp_target_free_device(void *memory, int device) {
-  release(memory, device, __builtin_return_address(0));
-}
-
-TGT_EXPORT void llvm_omp_target_free_host(void *memory, int device) {
-  release(memory, device, __builtin_return_address(0));
-}
-
-TGT_EXPORT void llvm_omp_target_free_shared(void *memory, int device) {
-  release(memory, device, __builtin_return_address(0));
-}
+/* All memory is freed in the same way. */
+TGT_EXPORT void llvm_omp_target_free_device(void *, int) __attribute__((alias("omp_target_free")));
+TGT_EXPORT void llvm_omp_target_free_host(void *, int) __attribute__((alias("omp_target_free")));
+TGT_EXPORT void llvm_omp_target_free_shared(void *, int) __attribute__((alias("omp_target_free")));
 
 /* A team's dynamic memory, which the host has none of. */
 TGT_EXPORT void *llvm_omp_target_dynamic_shared_alloc(void) {
   return NULL;
 }
 
-TGT_EXPORT void *llvm_omp_get_dynamic_shared(void) {
-  return NULL;
-}
+TGT_EXPORT void *llvm_omp_get_dynamic_shared(void)
+    __attribute__((alias("llvm_omp_target_dynamic_shared_alloc")));
 
 /* ---- host memory ---- */
 

@@ -47,6 +47,7 @@ typedef struct tgt_runtime {
   void (*note_caller)(uint64_t);
   void (*note_brought)(uint64_t, uint64_t, uint64_t);
   void (*note_returns)(uint64_t);
+  void (*note_refused)(uint64_t, const void *);
 } tgt_runtime_t;
 
 extern tgt_runtime_t tgt_the_runtime;

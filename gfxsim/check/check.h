@@ -111,6 +111,9 @@ void gs_copies_share(gs_check_t *check, uint64_t address, uint32_t gpus, const g
 void gs_copies_look(gs_check_t *check, const gfxsim_copy_t *copy, const char *call,
                     const gfxsim_stack_t *stack);
 
+/* frees.c: tells that the program wanted to free what is at `address`, and may not. Thread-safe. */
+void gs_frees_tell(gs_check_t *check, uint64_t address, const gfxsim_stack_t *stack);
+
 /* kernels.c: keeps a list of the kernels that run; when all tools are there. */
 void gs_kernels_watch(gs_check_t *check);
 /* The wave's kernel, if that is known, accesses the block. On the thread that runs the wave. */

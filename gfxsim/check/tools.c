@@ -62,6 +62,7 @@ typedef struct block {
 static struct {
   gfxsim_note_allocate_t *note_allocate;
   gfxsim_note_free_t *note_free;
+  gfxsim_note_refused_t *note_refused;
   gfxsim_note_copy_t *note_copy;
   gfxsim_note_access_t *note_access;
   share_t *share;
@@ -170,10 +171,21 @@ static bool is_kept(const void *address) {
   return block;
 }
 
+/* The program wanted to free what is no block, or none any more. */
+static __attribute__((noinline)) void refuse(void *address) {
+  gfxsim_stack_t stack;
+  gs_look_back(&stack, OWN_FRAMES);
+  tool.note_refused((uint64_t)(uintptr_t)address, &stack);
+}
+
 static hsa_status_t free_later(void *address, free_t *now) {
   block_t *block = went(address, now);
-  if (!block)
-    return is_kept(address) ? HSA_STATUS_ERROR_INVALID_ALLOCATION : now(address);
+  if (!block) {
+    const hsa_status_t status = is_kept(address) ? HSA_STATUS_ERROR_INVALID_ALLOCATION : now(address);
+    if (status != HSA_STATUS_SUCCESS)
+      refuse(address);
+    return status;
+  }
   block->next = NULL;
   pthread_mutex_lock(&tool.mutex);
   *tool.last_kept = block;
@@ -258,19 +270,21 @@ static const places_t *find_places(const api_t *api) {
   return NULL;
 }
 
+static bool find_note(void *gfxsim, const char *name, void *function) {
+  void *const symbol = dlsym(gfxsim, name);
+  memcpy(function, &symbol, sizeof symbol);
+  return symbol;
+}
+
 static bool find_notes(void) {
   void *gfxsim = dlopen("libgfxsim-kfd.so", RTLD_LAZY | RTLD_NOLOAD);
   if (!gfxsim)
     gfxsim = dlopen("libhsakmt.so.1", RTLD_LAZY | RTLD_NOLOAD);
-  void *symbol = gfxsim ? dlsym(gfxsim, GFXSIM_NOTE_ALLOCATE) : NULL;
-  memcpy(&tool.note_allocate, &symbol, sizeof symbol);
-  symbol = gfxsim ? dlsym(gfxsim, GFXSIM_NOTE_FREE) : NULL;
-  memcpy(&tool.note_free, &symbol, sizeof symbol);
-  symbol = gfxsim ? dlsym(gfxsim, GFXSIM_NOTE_COPY) : NULL;
-  memcpy(&tool.note_copy, &symbol, sizeof symbol);
-  symbol = gfxsim ? dlsym(gfxsim, GFXSIM_NOTE_ACCESS) : NULL;
-  memcpy(&tool.note_access, &symbol, sizeof symbol);
-  return tool.note_allocate && tool.note_free && tool.note_copy && tool.note_access;
+  return gfxsim && find_note(gfxsim, GFXSIM_NOTE_ALLOCATE, &tool.note_allocate) &&
+         find_note(gfxsim, GFXSIM_NOTE_REFUSED, &tool.note_refused) &&
+         find_note(gfxsim, GFXSIM_NOTE_COPY, &tool.note_copy) &&
+         find_note(gfxsim, GFXSIM_NOTE_ACCESS, &tool.note_access) &&
+         find_note(gfxsim, GFXSIM_NOTE_FREE, &tool.note_free); /* which says that all are there */
 }
 
 /* What ROCr calls in hsa_init; false: the library is not needed. */

@@ -14,6 +14,7 @@
 
 EXPORT gfxsim_note_allocate_t gfxsim_note_allocate;
 EXPORT gfxsim_note_free_t gfxsim_note_free;
+EXPORT gfxsim_note_refused_t gfxsim_note_refused;
 EXPORT gfxsim_note_map_t gfxsim_note_map;
 EXPORT gfxsim_note_found_t gfxsim_note_found;
 EXPORT gfxsim_note_mapping_t gfxsim_note_mapping;
@@ -126,6 +127,14 @@ void gfxsim_note_free(uint64_t address, const gfxsim_stack_t *stack) {
   gs_copies_freed(check, address, &whole);
   tell_kernels(machine, check, address, &whole);
   gs_blocks_free(&check->blocks, address, &whole);
+}
+
+void gfxsim_note_refused(uint64_t address, const gfxsim_stack_t *stack) {
+  const gfxsim_stack_t nobody = {0}, whole = with_caller(stack ? stack : &nobody);
+  gs_machine_t *machine;
+  gs_check_t *check = open_check(&machine);
+  if (check)
+    gs_frees_tell(check, address, &whole);
 }
 
 void gfxsim_note_access(uint64_t address, uint64_t nodes, const gfxsim_stack_t *stack) {

@@ -1,6 +1,6 @@
 /* Copies of HSA that OpenMP programs do not make, each with an error (argument 2 is 1) or without: fills,
- * rectangles, rows of a rectangle, and memory that is freed while a copy waits. hsa_copies.sh compares what
- * is told. */
+ * rectangles, rows of a rectangle, and memory that is freed while a copy waits; and frees of what is no
+ * block. hsa_copies.sh compares what is told. */
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 #include <stdio.h>
@@ -130,6 +130,21 @@ static void taken_before(bool wrong) {
   take_away(wrong, true);
 }
 
+/* By one of HSA's functions after the other, which both free all memory. */
+static void twice(bool wrong) {
+  void *block = allocate(gpu_pool);
+  MUST(hsa_amd_memory_pool_free(block));
+  if (wrong && hsa_memory_free(block) == HSA_STATUS_SUCCESS)
+    exit(3);
+}
+
+static void inside(bool wrong) {
+  char *block = allocate(gpu_pool);
+  if (wrong && hsa_amd_memory_pool_free(block + 16) == HSA_STATUS_SUCCESS)
+    exit(3);
+  MUST(hsa_amd_memory_pool_free(block));
+}
+
 int main(int count, char **words) {
   static const struct {
     const char *name;
@@ -138,6 +153,8 @@ int main(int count, char **words) {
                 {"rectangle", rectangle},
                 {"plain", plain},
                 {"late", late},
+                {"twice", twice},
+                {"inside", inside},
                 {"under", under},
                 {"taken_under", taken_under},
                 {"taken_before", taken_before}};
