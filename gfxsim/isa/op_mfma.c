@@ -186,6 +186,22 @@ static inline gs_sums_t gs_sums_add(gs_sums_t sums, float a, const float *b) {
 static inline void gs_sums_put(float *d, gs_sums_t sums) {
   _mm512_store_ps(d, sums);
 }
+#elif defined(__FMA__)
+typedef struct gs_sums {
+  __m256 half[2];
+} gs_sums_t;
+static inline gs_sums_t gs_sums_of(const float *d) {
+  return (gs_sums_t){{_mm256_load_ps(d), _mm256_load_ps(d + 8)}};
+}
+static inline gs_sums_t gs_sums_add(gs_sums_t sums, float a, const float *b) {
+  const __m256 all = _mm256_set1_ps(a);
+  return (gs_sums_t){{_mm256_fmadd_ps(all, _mm256_load_ps(b), sums.half[0]),
+                      _mm256_fmadd_ps(all, _mm256_load_ps(b + 8), sums.half[1])}};
+}
+static inline void gs_sums_put(float *d, gs_sums_t sums) {
+  _mm256_store_ps(d, sums.half[0]);
+  _mm256_store_ps(d + 8, sums.half[1]);
+}
 #else
 typedef struct gs_sums {
   float f32[16];
