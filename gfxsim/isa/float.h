@@ -230,18 +230,19 @@ static inline gs_f16_limit_t gs_f16_limit(const gs_wave_t *w) {
  * once; subtracting it again is exact, and so is scaling the fields into place. */
 static inline uint32_t gs_f16_of_f32(float x, gs_f16_limit_t limit) {
   const uint32_t bits = gs_bits_of_float(x), magnitude = bits & 0x7fffffff, sign = bits & 0x80000000;
+  const uint32_t negative = 0u - (bits >> 31);
   uint32_t exponent = bits & 0x7f800000;
   exponent = exponent < (113u << 23) ? 113u << 23 : exponent;
   exponent = exponent > (143u << 23) ? 143u << 23 : exponent;
   const float magic = gs_float_of_bits(sign | (exponent + (13u << 23)));
   const float rounded = (x + magic) - magic;
   const uint32_t fields = gs_bits_of_float(rounded * 0x1p-112f) >> 13 & 0x3ffff;
-  const uint32_t most = sign ? limit.negative : limit.positive;
-  const uint32_t finite = fields >= 0x7c00 ? most : fields;
-  const uint32_t special = magnitude > 0x7f800000 ? 0x7e00u | (magnitude >> 13 & 0x3ff) : 0x7c00u;
-  const uint32_t tiny = sign ? limit.tiny_negative : limit.tiny_positive;
-  const uint32_t kept = magnitude < tiny ? 0 : finite;
-  return sign >> 16 | (magnitude >= 0x7f800000 ? special : kept);
+  const uint32_t most = gs_pick32(negative, limit.negative, limit.positive);
+  const uint32_t finite = gs_pick32(gs_when32(fields >= 0x7c00), most, fields);
+  const uint32_t special = 0x7c00u | (gs_when32(magnitude > 0x7f800000) & (0x200u | (magnitude >> 13 & 0x3ff)));
+  const uint32_t tiny = gs_pick32(negative, limit.tiny_negative, limit.tiny_positive);
+  const uint32_t kept = ~gs_when32(magnitude < tiny) & finite;
+  return sign >> 16 | gs_pick32(gs_when32(magnitude >= 0x7f800000), special, kept);
 }
 
 /* The same from a double below 2^128: rounds to the half's last place, after which the step through float is
@@ -252,11 +253,11 @@ static inline uint32_t gs_f16_of_f64(double x, gs_f16_limit_t limit) {
   exponent = exponent < (UINT64_C(1009) << 52) ? UINT64_C(1009) << 52 : exponent;
   exponent = exponent > (UINT64_C(1500) << 52) ? UINT64_C(1500) << 52 : exponent;
   const double magic = gs_double_of_bits(sign | (exponent + (UINT64_C(42) << 52)));
-  const uint64_t tiny = sign ? limit.tiny64_negative : limit.tiny64_positive;
-  const float rounded = (bits ^ sign) < tiny ? 0.0f : (float)((x + magic) - magic);
+  const uint64_t tiny = gs_pick64(0 - (sign >> 63), limit.tiny64_negative, limit.tiny64_positive);
+  const uint32_t kept = ~gs_when32((bits ^ sign) < tiny) & 0x7fffffff;
+  const float rounded = (float)((x + magic) - magic);
   /* A sum that rounds to zero loses its sign to the directed modes. */
-  return gs_f16_of_f32(gs_float_of_bits((gs_bits_of_float(rounded) & 0x7fffffff) | (uint32_t)(sign >> 32)),
-                       limit);
+  return gs_f16_of_f32(gs_float_of_bits((gs_bits_of_float(rounded) & kept) | (uint32_t)(sign >> 32)), limit);
 }
 
 /* A half that a float was rounded to, as a float again. */
