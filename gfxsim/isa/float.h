@@ -239,7 +239,8 @@ static inline uint32_t gs_f16_of_f32(float x, gs_f16_limit_t limit) {
   const uint32_t fields = gs_bits_of_float(rounded * 0x1p-112f) >> 13 & 0x3ffff;
   const uint32_t most = gs_pick32(negative, limit.negative, limit.positive);
   const uint32_t finite = gs_pick32(gs_when32(fields >= 0x7c00), most, fields);
-  const uint32_t special = 0x7c00u | (gs_when32(magnitude > 0x7f800000) & (0x200u | (magnitude >> 13 & 0x3ff)));
+  const uint32_t special =
+      0x7c00u | (gs_when32(magnitude > 0x7f800000) & (0x200u | (magnitude >> 13 & 0x3ff)));
   const uint32_t tiny = gs_pick32(negative, limit.tiny_negative, limit.tiny_positive);
   const uint32_t kept = ~gs_when32(magnitude < tiny) & finite;
   return sign >> 16 | gs_pick32(gs_when32(magnitude >= 0x7f800000), special, kept);

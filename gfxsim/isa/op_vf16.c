@@ -3,6 +3,7 @@
  * (op_vtrans.c), division (op_vdiv.c), conversions (op_vcvt.c). */
 #include "isa/convert.h"
 #include "isa/float.h"
+#include "isa/fma16.h"
 
 GS_F16_2(v_add_f16, gs_add32(a, b))
 GS_F16_2(v_sub_f16, a - b)
@@ -10,9 +11,23 @@ GS_F16_2(v_subrev_f16, gs_first_nan32(a, b - a))
 GS_F16_2(v_mul_f16, gs_mul32(a, b))
 
 /* The two differ in what happens to the other half of the destination, which the commit knows. */
-GS_F16_BITS_3(v_fma_f16, (void)0, gs_round16(w), gs_fma16(a, b, c, limit))
-GS_F16_BITS_ACC(v_fmac_f16, (void)0, gs_round16(w), gs_fma16(a, b, c, limit))
-GS_F16_BITS_3(v_fma_legacy_f16, (void)0, gs_round16(w), gs_fma16(a, b, c, limit))
+#define GS_FMA16_LOOP(round, fma)                                                                            \
+  GS_F16_NAN_LOOP(round, GS_F16_LOAD(a); GS_F16_LOAD(b); GS_F16_LOAD(c), fma(a, b, c, limit))
+#define GS_FMA16(name, source_c)                                                                             \
+  GS_OP(name) {                                                                                              \
+    GS_F16_SRC(0, a);                                                                                        \
+    GS_F16_SRC(1, b);                                                                                        \
+    source_c;                                                                                                \
+    GS_SIGNALS_16(ra, rb, rc);                                                                               \
+    if (GS_LIKELY(!gs_fp_custom(w))) {                                                                       \
+      GS_FMA16_LOOP((void)0, gs_fma16_near);                                                                 \
+    } else {                                                                                                 \
+      GS_FMA16_LOOP(gs_round16(w), gs_fma16);                                                                \
+    }                                                                                                        \
+  }
+GS_FMA16(v_fma_f16, GS_F16_SRC(2, c))
+GS_FMA16(v_fmac_f16, GS_F16_ACC(c))
+GS_FMA16(v_fma_legacy_f16, GS_F16_SRC(2, c))
 
 /* The unfused multiply-add rounds the product, and knows no denormals whatever MODE says. */
 static inline uint32_t gs_mad16(uint32_t a, uint32_t b, uint32_t c, gs_f16_limit_t limit) {

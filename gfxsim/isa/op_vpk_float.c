@@ -4,6 +4,7 @@
 #include "isa/convert.h"
 #include "isa/dot2.h"
 #include "isa/float.h"
+#include "isa/fma16.h"
 #include "isa/mix.h"
 
 /* ---- Pairs of halves ---- */
@@ -114,6 +115,8 @@ GS_OP(v_pk_maximum3_f16) {
   gs_pk16_three(w, in, true);
 }
 
+#define GS_PK16_FMA(fma, which)                                                                              \
+  fma(gs_pair16_get(&a, l, which), gs_pair16_get(&b, l, which), gs_pair16_get(&c, l, which), limit)
 static inline void gs_pk_fma_f16(gs_wave_t *w, const gs_inst_t *in, const gs_pair16_t *pa,
                                  const gs_pair16_t *pb, const gs_pair16_t *pc) {
   gs_row_t td, signaling;
@@ -124,10 +127,12 @@ static inline void gs_pk_fma_f16(gs_wave_t *w, const gs_inst_t *in, const gs_pai
     gs_find_signaling_pk16((const gs_pair16_t *const[]){pa, pb, pc}, 3, &signaling);
   const gs_pair16_t a = *pa, b = *pb, c = *pc;
   gs_round16(w);
-  GS_LANES_DO(l)
-    d->u32[l] = gs_fma16(gs_pair16_get(&a, l, 0), gs_pair16_get(&b, l, 0), gs_pair16_get(&c, l, 0), limit) |
-                gs_fma16(gs_pair16_get(&a, l, 1), gs_pair16_get(&b, l, 1), gs_pair16_get(&c, l, 1), limit)
-                    << 16;
+  if (GS_LIKELY(!gs_fp_custom(w)))
+    GS_LANES_DO(l)
+      d->u32[l] = GS_PK16_FMA(gs_fma16_near, 0) | GS_PK16_FMA(gs_fma16_near, 1) << 16;
+  else
+    GS_LANES_DO(l)
+      d->u32[l] = GS_PK16_FMA(gs_fma16, 0) | GS_PK16_FMA(gs_fma16, 1) << 16;
   if (signals)
     gs_put_signaling_pk16(&signaling, d);
   gs_finish_pk16(w, in, d);
