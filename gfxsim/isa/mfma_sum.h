@@ -23,6 +23,13 @@ typedef enum gs_mfma_way {
 
 enum { GS_SUM_LANES = 16, GS_SUM_DEPTH = 64 };
 
+/* Loop over the lanes of a sum. GCC would take it apart into sixteen steps before it looks for vectors. */
+#if defined(__clang__)
+#define GS_SUM_DO(j) for (unsigned j = 0; j < GS_SUM_LANES; j++)
+#else
+#define GS_SUM_DO(j) _Pragma("GCC unroll 1") for (unsigned j = 0; j < GS_SUM_LANES; j++)
+#endif
+
 /* Factors of sixteen lanes of D in the order of k. The least exponents are those of the types' normal
  * numbers: denormals are aligned by them. The products' sum counts 2^scale times. */
 typedef struct gs_factors {
@@ -38,18 +45,27 @@ static inline float gs_sum_flushed(float a, float b) {
   return gs_flush32(a + b);
 }
 
+/* Products of the k-th pair. */
+static inline void gs_add_pair(const gs_factors_t *f, unsigned k, float *sum) {
+  GS_SUM_DO(j)
+    sum[j] = gs_sum_flushed(gs_flush32(f->a[k][j] * f->b[k][j]), gs_flush32(f->a[k + 1][j] * f->b[k + 1][j]));
+}
+
 static void gs_sum_pairs(const gs_factors_t *f, float *d) {
-  for (unsigned j = 0; j < GS_SUM_LANES; j++) {
-    float sum = fabsf(d[j]) < 0x1p-126f ? 0.0f : d[j]; /* -0 becomes 0, too: sums are never -0 */
-    for (unsigned k = 0; k < f->count; k += f->group) {
-      float p[4] = {0};
-      for (unsigned i = 0; i < f->group; i++)
-        p[i] = gs_flush32(f->a[k + i][j] * f->b[k + i][j]);
-      const float first = gs_sum_flushed(p[0], p[1]);
-      sum = gs_sum_flushed(sum, f->group == 2 ? first : gs_sum_flushed(first, gs_sum_flushed(p[2], p[3])));
+  float sum[GS_SUM_LANES], first[GS_SUM_LANES], second[GS_SUM_LANES];
+  GS_SUM_DO(j) /* -0 becomes 0, too: sums are never -0 */
+    sum[j] = fabsf(d[j]) < 0x1p-126f ? 0.0f : d[j];
+  for (unsigned k = 0; k < f->count; k += f->group) {
+    gs_add_pair(f, k, first);
+    if (f->group == 4) {
+      gs_add_pair(f, k + 2, second);
+      GS_SUM_DO(j)
+        first[j] = gs_sum_flushed(first[j], second[j]);
     }
-    d[j] = sum;
+    GS_SUM_DO(j)
+      sum[j] = gs_sum_flushed(sum[j], first[j]);
   }
+  memcpy(d, sum, sizeof sum);
 }
 
 /* ---- gfx942 ---- */
@@ -74,25 +90,25 @@ typedef struct gs_aligned {
 
 /* Of each `step`th product from the k-th on. */
 static inline void gs_align(const gs_factors_t *f, unsigned k, unsigned end, unsigned step, gs_aligned_t *s) {
-  for (unsigned j = 0; j < GS_SUM_LANES; j++) {
+  GS_SUM_DO(j) {
     s->exponent[j] = GS_ZERO_EXPONENT;
     s->sum[j] = 0.0;
   }
   for (unsigned i = k; i < end; i += step)
-    for (unsigned j = 0; j < GS_SUM_LANES; j++) {
+    GS_SUM_DO(j) {
       const int32_t e =
           gs_aligned_exponent(f->a[i][j], f->least_a) + gs_aligned_exponent(f->b[i][j], f->least_b);
       const bool more = (e > s->exponent[j]) & (f->a[i][j] != 0.0f) & (f->b[i][j] != 0.0f);
       s->exponent[j] = more ? e : s->exponent[j];
     }
   for (unsigned i = k; i < end; i += step)
-    for (unsigned j = 0; j < GS_SUM_LANES; j++)
+    GS_SUM_DO(j)
       s->sum[j] += trunc((double)f->a[i][j] * (double)f->b[i][j] * gs_power_of_two(24 - s->exponent[j]));
 }
 
 /* Even products' sums and odd ones', rounded down where the greater one's are. */
 static inline void gs_align_halves(gs_aligned_t *even, const gs_aligned_t *odd) {
-  for (unsigned j = 0; j < GS_SUM_LANES; j++) {
+  GS_SUM_DO(j) {
     const int32_t e = even->exponent[j], o = odd->exponent[j], most = e > o ? e : o;
     even->sum[j] =
         floor(even->sum[j] * gs_power_of_two(e - most)) + floor(odd->sum[j] * gs_power_of_two(o - most));
@@ -103,7 +119,7 @@ static inline void gs_align_halves(gs_aligned_t *even, const gs_aligned_t *odd) 
 /* The sum of both has 31 places below its own exponent before it is rounded to a float. Of bytes, what is
  * added to is lost from 26 places below on. */
 static inline void gs_add_aligned(const gs_aligned_t *s, bool bytes, float *d) {
-  for (unsigned j = 0; j < GS_SUM_LANES; j++) {
+  GS_SUM_DO(j) {
     const int32_t e = s->exponent[j], c = gs_aligned_exponent(d[j], -126), most = e > c ? e : c;
     const double sum = floor(s->sum[j] * gs_power_of_two(8 + e - most));
     const double old = bytes && c < most - 25 ? 0.0 : floor((double)d[j] * gs_power_of_two(24 - most));
@@ -131,10 +147,10 @@ static float gs_special_sum(const gs_factors_t *f, unsigned k, unsigned end, uns
 /* Whether that may be so in any lane, as it hardly ever is. */
 static inline bool gs_may_be_special(const gs_factors_t *f, unsigned k, unsigned end, const float *d) {
   uint32_t any = 0;
-  for (unsigned j = 0; j < GS_SUM_LANES; j++)
+  GS_SUM_DO(j)
     any |= gs_when32((gs_bits_of_float(d[j]) >> 23 & 255) == 255);
   for (unsigned i = k; i < end; i++)
-    for (unsigned j = 0; j < GS_SUM_LANES; j++) {
+    GS_SUM_DO(j) {
       const uint32_t a = gs_bits_of_float(f->a[i][j]) >> 23 & 255,
                      b = gs_bits_of_float(f->b[i][j]) >> 23 & 255;
       any |= gs_when32(a == 255) | gs_when32(b == 255) | gs_when32(a + b >= 127 + 127 + 127);
@@ -150,7 +166,7 @@ static inline void gs_add_group(const gs_factors_t *f, unsigned k, unsigned end,
     gs_align(f, k + 1, end, 2, &odd);
     gs_align_halves(&sums, &odd);
   }
-  for (unsigned j = 0; j < GS_SUM_LANES; j++)
+  GS_SUM_DO(j)
     sums.exponent[j] += f->scale[j];
   gs_add_aligned(&sums, bytes, d);
 }
@@ -158,10 +174,10 @@ static inline void gs_add_group(const gs_factors_t *f, unsigned k, unsigned end,
 static void gs_add_special_group(const gs_factors_t *f, unsigned k, unsigned end, float *d) {
   float special[GS_SUM_LANES];
   bool is_special[GS_SUM_LANES];
-  for (unsigned j = 0; j < GS_SUM_LANES; j++)
+  GS_SUM_DO(j)
     special[j] = gs_special_sum(f, k, end, j, d[j], &is_special[j]);
   gs_add_group(f, k, end, d);
-  for (unsigned j = 0; j < GS_SUM_LANES; j++)
+  GS_SUM_DO(j)
     d[j] = is_special[j] ? special[j] : d[j];
 }
 
