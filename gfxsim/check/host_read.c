@@ -3,6 +3,7 @@
 #include "check/host_read.h"
 
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,6 +152,16 @@ static void see(void *context, const gs_host_access_t *access, const gs_step_pla
   atomic_store(&hit->is_whole, true);
 }
 
+/* Nothing of what is mapped is there any more. */
+static void forget_block(void *context, uint64_t address) {
+  const gs_host_read_t *reads = context;
+  const uint64_t bytes = address ? malloc_usable_size((void *)(uintptr_t)address) : 0;
+  gs_transfer_freed(reads->check->transfer, address, bytes);
+  for (garbage_t *garbage = garbages; garbage; garbage = garbage->next)
+    if (garbage->host >= address && garbage->host - address < bytes)
+      memset(garbage->undefined, 0, garbage->bytes);
+}
+
 /* ---- When it calls ---- */
 
 void gs_host_read_brought(gs_host_read_t *reads, uint64_t device, uint64_t host, uint64_t bytes) {
@@ -182,8 +193,9 @@ void gs_host_read_brought(gs_host_read_t *reads, uint64_t device, uint64_t host,
 
 void gs_host_read_returns(gs_host_read_t *reads, uint64_t runtime, uint64_t place) {
   looks = true;
+  const gs_step_eyes_t eyes = {.see = see, .freed = forget_block, .context = reads};
   if (reads && (garbages || gs_transfer_has_old(reads->check->transfer)))
-    gs_step_begin(runtime, place, see, reads);
+    gs_step_begin(runtime, place, &eyes);
 }
 
 /* What is known of the place of an instruction: an index of `line`. The lock is held. */

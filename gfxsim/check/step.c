@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -32,6 +33,7 @@ static struct {
   pthread_once_t once;
   bool works;
   code_t library, linker; /* the C library, and who finds its functions at their first call */
+  uint64_t free, realloc; /* where these two begin */
   _Atomic uint64_t steps;
   _Atomic uint64_t place[PLACES];
   _Atomic uint32_t used[PLACES]; /* of each place's share */
@@ -41,13 +43,13 @@ static struct {
 typedef struct stepper {
   bool on, returned, has_before;
   code_t runtime;
-  gs_step_see_t *see;
-  void *context;
+  gs_step_eyes_t eyes;
   unsigned steps; /* on the way to the program */
   uint32_t most;  /* of the place */
   gs_step_place_t place;
   uint64_t frame[GS_STEP_CALLS]; /* stack pointer in front of each call */
   uint64_t call;                 /* the program's last */
+  uint64_t freeing;              /* stack pointer where a block began to be freed; 0: none is */
   _Atomic uint32_t *used;
   gregset_t before;
 } stepper_t;
@@ -134,6 +136,19 @@ static void follow_calls(stepper_t *s, const greg_t *regs, bool calls) {
   place->call[place->calls++] = (uint64_t)regs[REG_RIP];
 }
 
+/* Whether the instruction with these registers is one of those that free a block: the C library keeps its own
+ * numbers in it. */
+static bool is_freeing(stepper_t *s, const greg_t *regs) {
+  const uint64_t pc = (uint64_t)regs[REG_RIP], stack = (uint64_t)regs[REG_RSP];
+  if (s->freeing && stack > s->freeing)
+    s->freeing = 0;
+  if (!s->freeing && (pc == common.free || pc == common.realloc)) {
+    s->freeing = stack;
+    s->eyes.freed(s->eyes.context, (uint64_t)regs[REG_RDI]);
+  }
+  return s->freeing;
+}
+
 /* The instruction that was executed last, from `before` to `pc`. */
 static void look_back(stepper_t *s, uint64_t pc) {
   gs_host_access_t access[GS_HOST_ACCESSES];
@@ -146,14 +161,14 @@ static void look_back(stepper_t *s, uint64_t pc) {
   if (calls)
     s->call = was;
   follow_calls(s, s->before, calls);
-  if (length > LONGEST) /* a jump, whose operand is an address of code */
+  if (is_freeing(s, s->before) || length > LONGEST) /* a jump, whose operand is an address of code */
     return;
   s->place.pc = by_library ? s->call : was;
   s->place.by_library = by_library;
   const unsigned count =
       gs_x86_accesses((const uint8_t *)(uintptr_t)was, (unsigned)length, was, s->before, access);
   for (unsigned i = 0; i < count; i++)
-    s->see(s->context, &access[i], &s->place);
+    s->eyes.see(s->eyes.context, &access[i], &s->place);
 }
 
 /* Whether the thread is to go on, from `pc`, in steps. */
@@ -218,10 +233,12 @@ static void prepare(void) {
     return;
   common.library = find_code((uint64_t)(uintptr_t)getpid);
   common.linker = find_code((uint64_t)(uintptr_t)__tls_get_addr);
+  common.free = (uint64_t)(uintptr_t)free;
+  common.realloc = (uint64_t)(uintptr_t)realloc;
   common.works = !sigaction(SIGTRAP, &action, NULL);
 }
 
-void gs_step_begin(uint64_t runtime, uint64_t place, gs_step_see_t *see, void *context) {
+void gs_step_begin(uint64_t runtime, uint64_t place, const gs_step_eyes_t *eyes) {
   sigset_t blocked;
   if (is_used_up(place)) /* the way there would take steps, too */
     return;
@@ -229,7 +246,7 @@ void gs_step_begin(uint64_t runtime, uint64_t place, gs_step_see_t *see, void *c
   if (!common.works || atomic_load(&common.steps) >= ALL || pthread_sigmask(SIG_BLOCK, NULL, &blocked) ||
       sigismember(&blocked, SIGTRAP))
     return;
-  self = (stepper_t){.see = see, .context = context, .runtime = find_code(runtime)};
+  self = (stepper_t){.eyes = *eyes, .runtime = find_code(runtime)};
   if (!self.runtime.start)
     return;
   self.on = true;
@@ -241,11 +258,10 @@ void gs_step_begin(uint64_t runtime, uint64_t place, gs_step_see_t *see, void *c
 
 #else
 
-void gs_step_begin(uint64_t runtime, uint64_t place, gs_step_see_t *see, void *context) {
+void gs_step_begin(uint64_t runtime, uint64_t place, const gs_step_eyes_t *eyes) {
   (void)runtime;
   (void)place;
-  (void)see;
-  (void)context;
+  (void)eyes;
 }
 
 #endif

@@ -24,12 +24,23 @@ typedef struct gs_step_place {
 /* Of the program's thread. In a signal handler, anywhere: takes no lock that anybody waits with, allocates
  * nothing. */
 typedef void gs_step_see_t(void *context, const gs_host_access_t *access, const gs_step_place_t *place);
+/* Likewise: it frees the block of the heap at `address`, or has realloc move it. What the C library does with
+ * the block itself is not told of. */
+typedef void gs_step_freed_t(void *context, uint64_t address);
+
+/* Who is told, with `context`. */
+typedef struct gs_step_eyes {
+  gs_step_see_t *see;
+  gs_step_freed_t *freed;
+  void *context;
+} gs_step_eyes_t;
 
 /* The calling thread begins; `runtime` is any address in the code of the runtime that is about to return, to
  * `place` of the program (0: not known), unless the share of that is used up. It
  * ends when the thread comes to the runtime again, or to a system call that changes signals or threads, or
- * when the place's share is used up. `see` is called with `context` until then, or until gs_step_end. */
-void gs_step_begin(uint64_t runtime, uint64_t place, gs_step_see_t *see, void *context);
+ * when the place's share is used up. The eyes, which are copied, are told until then, or until gs_step_end.
+ */
+void gs_step_begin(uint64_t runtime, uint64_t place, const gs_step_eyes_t *eyes);
 /* The thread is seen no longer. */
 void gs_step_end(void);
 

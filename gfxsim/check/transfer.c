@@ -35,6 +35,7 @@ typedef struct mapping {
   bool is_fresh;           /* what was sent last, the host had otherwise before */
   bool was_stale;          /* some of it was STALE, and may still be marked so */
   _Atomic bool is_written; /* some of it, since all was copied */
+  _Atomic bool is_gone;    /* the host has freed its variable */
   uint64_t compared,
       compared_end;        /* offsets: what of it was compared with the host's when it was used last, */
   uint64_t region;         /* by this one, or whoever came until the next, */
@@ -919,7 +920,8 @@ bool gs_transfer_has_old(gs_transfer_t *transfer) {
     return false;
   pthread_rwlock_rdlock(&transfer->lock);
   for (size_t i = 0; i < transfer->count && !any; i++)
-    any = transfer->at[i]->is_copied && atomic_load(&transfer->at[i]->is_written);
+    any = transfer->at[i]->is_copied && atomic_load(&transfer->at[i]->is_written) &&
+          !atomic_load(&transfer->at[i]->is_gone);
   pthread_rwlock_unlock(&transfer->lock);
   return any;
 }
@@ -972,7 +974,8 @@ bool gs_transfer_is_old(gs_transfer_t *transfer, uint64_t host, uint64_t bytes, 
     const uint64_t first = host - mapping->host, there = mapping->end - mapping->start;
     /* What was only allocated has a life of its own on the device, as pointers that were made there. */
     if (mapping->is_copied && atomic_load_explicit(&mapping->is_written, memory_order_relaxed) &&
-        host >= mapping->host && first < there) {
+        host >= mapping->host && first < there &&
+        !atomic_load_explicit(&mapping->is_gone, memory_order_relaxed)) {
       const uint64_t end = bytes < there - first ? first + bytes : there;
       if (!hold_parts(mapping, first, end))
         continue;
@@ -982,6 +985,15 @@ bool gs_transfer_is_old(gs_transfer_t *transfer, uint64_t host, uint64_t bytes, 
   }
   pthread_rwlock_unlock(&transfer->lock);
   return found;
+}
+
+void gs_transfer_freed(gs_transfer_t *transfer, uint64_t host, uint64_t bytes) {
+  if (!transfer || pthread_rwlock_tryrdlock(&transfer->lock))
+    return;
+  for (size_t i = 0; i < transfer->count; i++)
+    if (transfer->at[i]->host >= host && transfer->at[i]->host - host < bytes)
+      atomic_store_explicit(&transfer->at[i]->is_gone, true, memory_order_relaxed);
+  pthread_rwlock_unlock(&transfer->lock);
 }
 
 void gs_transfer_tell_old(gs_transfer_t *transfer, const gs_rule_t *rule, const gs_old_t *old, uint64_t pc,

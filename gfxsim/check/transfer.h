@@ -48,6 +48,9 @@ bool gs_transfer_has_old(gs_transfer_t *transfer);
 /* Whether any of `bytes` at `host` is so, and the host has not written it since. In a signal handler, too: it
  * says no while others change what is mapped. */
 bool gs_transfer_is_old(gs_transfer_t *transfer, uint64_t host, uint64_t bytes, gs_old_t *old);
+/* The host has freed these bytes: what is there next has nothing to do with what is mapped. Accepts NULL. In
+ * a signal handler, too. */
+void gs_transfer_freed(gs_transfer_t *transfer, uint64_t host, uint64_t bytes);
 /* Tells that the host's instruction at `pc` has read it, once for each `line` (gs_name_host_line). */
 void gs_transfer_tell_old(gs_transfer_t *transfer, const gs_rule_t *rule, const gs_old_t *old, uint64_t pc,
                           uint64_t line);
