@@ -39,9 +39,10 @@ static inline unsigned gs_stamp_lane(gs_stamp_t s) {
   return s & 63;
 }
 
-/* Whether a kernel is an OpenMP target region, whose work-items nothing but the program orders; or nobody has
- * asked yet. */
-enum { GS_OPENMP_UNKNOWN, GS_OPENMP_NO, GS_OPENMP_YES };
+/* Whether a kernel is an OpenMP target region, whose work-items nothing but the program orders, and whether
+ * its compiler has left barriers where they are though a workgroup may be one wave; or nobody has asked yet.
+ */
+enum { GS_OPENMP_UNKNOWN, GS_OPENMP_NO, GS_OPENMP_YES, GS_OPENMP_WITH_BARRIERS };
 
 /* A kernel or a copy. */
 typedef struct gs_job {

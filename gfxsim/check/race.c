@@ -7,6 +7,7 @@
 #include "check/lines.h"
 #include "check/name.h"
 #include "check/race_touch.h"
+#include "exec/metadata.h"
 #include "isa/guest.h"
 
 /* Where the stamps of some dwords are that follow each other; of a page, once their lines are spread. */
@@ -34,27 +35,35 @@ static void choose_site(gs_race_touch_t *t, unsigned mask) {
   t->stamp = t->base | (gs_stamp_t)site << GS_STAMP_SITE;
 }
 
-/* Whether only what the program says orders the work-items of the wave's kernel: OpenMP does not know of
- * waves. */
+/* LLVM takes barriers out where it knows that a workgroup is no more than one wave. */
+static uint8_t find_out(const gs_race_touch_t *t) {
+  const gs_launch_t *launch = &t->crew->job->launch;
+  const gs_vm_map_t *map = atomic_load_explicit(&t->w->env->vm->seen, memory_order_relaxed);
+  char kernel[GS_PLACE_TEXT];
+  gs_place_kernel_name(map, launch, kernel);
+  if (!gs_name_is_target_region(kernel))
+    return GS_OPENMP_NO;
+  return gs_metadata_group_size(map, launch->object) > gs_wave_lanes(t->w) ? GS_OPENMP_WITH_BARRIERS
+                                                                           : GS_OPENMP_YES;
+}
+
+/* Whether only what the program says orders the work-items of the wave's kernel, and says it in its code:
+ * OpenMP does not know of waves. */
 static bool is_openmp(const gs_race_touch_t *t) {
   gs_job_t *job = t->crew->job;
   uint8_t known = atomic_load_explicit(&job->is_openmp, memory_order_relaxed);
   if (GS_UNLIKELY(known == GS_OPENMP_UNKNOWN)) {
-    char kernel[GS_PLACE_TEXT];
-    const gs_vm_map_t *map = atomic_load_explicit(&t->w->env->vm->seen, memory_order_relaxed);
-    gs_place_kernel_name(map, &job->launch, kernel);
-    known = gs_name_is_target_region(kernel) ? GS_OPENMP_YES : GS_OPENMP_NO;
+    known = find_out(t);
     atomic_store_explicit(&job->is_openmp, known, memory_order_relaxed);
   }
-  return known == GS_OPENMP_YES;
+  return known >= (t->crew->waves < 2 ? GS_OPENMP_WITH_BARRIERS : GS_OPENMP_YES);
 }
 
-/* Since when nothing orders the wave's lanes. In a group of one wave compilers take barriers out, and local
- * memory has the device runtime's state, which counts on waves that run in step. */
+/* Since when nothing orders the wave's lanes. Local memory has the device runtime's state, which counts on
+ * waves that run in step. */
 static gs_stamp_t apart_from(const gs_race_touch_t *t) {
   const gs_order_wave_t *me = t->me;
-  if (t->local || !t->race->tells || t->crew->waves < 2 || me->lanes_from > me->clock ||
-      me->clock == GS_CLOCK_MAX || !is_openmp(t))
+  if (t->local || !t->race->tells || me->lanes_from > me->clock || me->clock == GS_CLOCK_MAX || !is_openmp(t))
     return GS_STAMP_NONE;
   return (t->base >> GS_STAMP_WAVE << GS_STAMP_WAVE) | (gs_stamp_t)me->lanes_from << GS_STAMP_CLOCK;
 }

@@ -4,7 +4,7 @@ set(GFXSIM_ON_STUB
     base/clock.c base/condition.c base/cost.c base/log.c base/options.c base/strict.c base/thread.c base/vm.c
     check/blocks.c check/bounds.c check/called.c check/check.c check/copies.c check/digest.c check/findings.c check/fortran.c check/frees.c check/hold.c check/host.c check/host_read.c check/step.c check/x86.c check/init_shadow.c check/kernels.c check/mapped.c check/name.c check/sarif.c check/share.c check/suppress.c check/swap.c check/sweep.c check/team_stack.c check/text.c check/traffic.c
     check/transfer.c
-    exec/deal.c exec/guard.c exec/instruction.c exec/profile.c exec/source_line.c exec/symbol.c
+    exec/deal.c exec/guard.c exec/instruction.c exec/metadata.c exec/profile.c exec/source_line.c exec/symbol.c
     isa/memory.c isa/operand.c isa/toll.c isa/wave.c
     packet/aql.c packet/bus.c packet/flight.c packet/gate.c packet/late.c packet/pm4.c packet/pm4_engine.c packet/poller.c packet/queue.c
     packet/sdma.c packet/signal.c packet/synchronous.c
@@ -20,7 +20,7 @@ add_library(gfxsim_on_stub STATIC ${GFXSIM_ON_STUB} gfxsim_stub.c $<TARGET_OBJEC
 target_include_directories(gfxsim_on_stub PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(gfxsim_on_stub PUBLIC gfxsim_options PkgConfig::CMOCKA)
 
-foreach(test base check order packet thunk)
+foreach(test base check metadata order packet thunk)
   add_executable(gfxsim_${test} gfxsim_${test}.c)
   target_link_libraries(gfxsim_${test} PRIVATE gfxsim_on_stub)
   add_test(NAME unit/gfxsim/${test} COMMAND gfxsim_${test})
