@@ -231,8 +231,10 @@ static int scenario_load_from_program_memory(const machine_t *machine) {
   return expect_fault(machine, "k_load", (uintptr_t)&word, HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
 }
 
+/* Large, as others may get a part of the place before the kernel comes: the process maps from the top down.
+ */
 static int scenario_store_to_freed(const machine_t *machine) {
-  void *memory = allocate(machine->vram[0], 1 << 20);
+  void *memory = allocate(machine->vram[0], 256 << 20);
   const uint64_t address = (uintptr_t)memory;
   assert_hsa(hsa_amd_memory_pool_free(memory));
   return expect_fault(machine, "k_store", address, HSA_AMD_MEMORY_FAULT_PAGE_NOT_PRESENT);
