@@ -1,15 +1,14 @@
 /* Metadata are MessagePack in a note (LLVM's AMDGPUUsage, "Code Object V3 Metadata"), which is in the first
- * segment that is loaded. Everything read is untrusted: what makes no sense ends the search. */
+ * segment that is loaded. Everything read is untrusted: what makes no sense ends the search. Not here: where
+ * notes are (symbol.c). */
 #include "exec/metadata.h"
 
 #include <elf.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "exec/guard.h"
 #include "exec/symbol.h"
 
-enum { NT_METADATA = 32 /* NT_AMDGPU_METADATA */, METADATA_MOST = 64 << 20 };
+enum { NT_METADATA = 32 /* NT_AMDGPU_METADATA */ };
 
 /* ---- MessagePack ---- */
 
@@ -140,11 +139,6 @@ static uint32_t find_in(reader_t r, const char *symbol) {
 
 /* ---- Notes ---- */
 
-/* Where it lies in this process, or NULL. */
-static const void *read_at(const gs_vm_map_t *map, uint64_t address, uint64_t size) {
-  return gs_vm_translate(map, address, size, GS_VM_READ);
-}
-
 uint32_t gs_metadata_in_notes(const uint8_t *notes, uint64_t size, const char *symbol) {
   static const char owner[8] = "AMDGPU";
   const uint8_t *const end = notes + size;
@@ -164,35 +158,20 @@ uint32_t gs_metadata_in_notes(const uint8_t *notes, uint64_t size, const char *s
   return 0;
 }
 
-static uint32_t look_at_object(const gs_vm_map_t *map, uint64_t base, const char *symbol) {
-  const Elf64_Ehdr *header = read_at(map, base, sizeof *header);
-  if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_machine != EM_AMDGPU)
-    return 0;
-  for (unsigned i = 0; i < header->e_phnum; i++) {
-    const Elf64_Phdr *segment = read_at(map, base + header->e_phoff + i * sizeof *segment, sizeof *segment);
-    if (!segment || segment->p_type != PT_NOTE || segment->p_memsz > METADATA_MOST)
-      continue;
-    const uint8_t *notes = read_at(map, base + segment->p_vaddr, segment->p_memsz);
-    const uint32_t size = notes ? gs_metadata_in_notes(notes, segment->p_memsz, symbol) : 0;
-    if (size)
-      return size;
-  }
-  return 0;
+/* What is looked for. */
+typedef struct wanted {
+  char symbol[GS_SYMBOL_BYTES];
+  uint32_t size;
+} wanted_t;
+
+static bool look(const uint8_t *notes, uint64_t size, void *context) {
+  wanted_t *wanted = context;
+  wanted->size = gs_metadata_in_notes(notes, size, wanted->symbol);
+  return wanted->size;
 }
 
 uint32_t gs_metadata_group_size(const gs_vm_map_t *map, uint64_t object) {
-  char symbol[GS_SYMBOL_BYTES];
-  const gs_vm_range_t *range = gs_vm_find_mapped(map, object);
-  if (!range || gs_symbol_find(map, object, symbol, sizeof symbol) != object)
-    return 0;
-  gs_guard_t *const outer = gs_guard_current;
-  gs_guard_t guard;
-  if (sigsetjmp(guard.resume, 0)) { /* the program has unmapped it meanwhile */
-    gs_guard_set(outer);
-    return 0;
-  }
-  gs_guard_set(&guard);
-  const uint32_t size = look_at_object(map, range->allocation, symbol);
-  gs_guard_set(outer);
-  return size;
+  wanted_t wanted = {.size = 0};
+  const bool found = gs_symbol_find(map, object, wanted.symbol, sizeof wanted.symbol) == object;
+  return found && gs_symbol_notes(map, object, look, &wanted) ? wanted.size : 0;
 }

@@ -31,8 +31,8 @@ static const Elf64_Ehdr *find_header(const object_t *object) {
   return header;
 }
 
-/* Program header of the dynamic section; returns false when there is none. */
-static bool find_dynamic(const object_t *object, Elf64_Phdr *dynamic) {
+/* The first program header of a type; returns false when there is none. */
+static bool find_segment(const object_t *object, uint32_t type, Elf64_Phdr *found) {
   const Elf64_Ehdr *header = find_header(object);
   if (!header)
     return false;
@@ -41,8 +41,8 @@ static bool find_dynamic(const object_t *object, Elf64_Phdr *dynamic) {
         read_at(object, object->base + header->e_phoff + i * sizeof *segment, sizeof *segment);
     if (!segment)
       return false;
-    if (segment->p_type == PT_DYNAMIC) {
-      *dynamic = *segment;
+    if (segment->p_type == type) {
+      *found = *segment;
       return true;
     }
   }
@@ -53,7 +53,7 @@ static bool find_dynamic(const object_t *object, Elf64_Phdr *dynamic) {
  * chains. */
 static bool open_object(object_t *object) {
   Elf64_Phdr dynamic;
-  if (!find_dynamic(object, &dynamic))
+  if (!find_segment(object, PT_DYNAMIC, &dynamic))
     return false;
   uint64_t hash = 0;
   for (uint64_t at = 0; at + sizeof(Elf64_Dyn) <= dynamic.p_memsz; at += sizeof(Elf64_Dyn)) {
@@ -113,6 +113,29 @@ bool gs_symbol_in_code_object(const gs_vm_map_t *map, uint64_t address) {
   const gs_vm_range_t *range = gs_vm_find_mapped(map, address);
   const object_t object = {.map = map, .base = range ? range->allocation : 0};
   return range && guarded(look_at_header, &object, NULL);
+}
+
+/* Who wants to see the notes. */
+typedef struct viewer {
+  gs_symbol_notes_t *look;
+  void *context;
+} viewer_t;
+
+static bool look_at_notes(const object_t *object, void *argument) {
+  enum { NOTES_MOST = 64 << 20 };
+  const viewer_t *viewer = argument;
+  Elf64_Phdr segment;
+  if (!is_code_object(object) || !find_segment(object, PT_NOTE, &segment) || segment.p_memsz > NOTES_MOST)
+    return false;
+  const uint8_t *notes = read_at(object, object->base + segment.p_vaddr, segment.p_memsz);
+  return notes && viewer->look(notes, segment.p_memsz, viewer->context);
+}
+
+bool gs_symbol_notes(const gs_vm_map_t *map, uint64_t address, gs_symbol_notes_t *look, void *context) {
+  const gs_vm_range_t *range = gs_vm_find_mapped(map, address);
+  const object_t object = {.map = map, .base = range ? range->allocation : 0};
+  viewer_t viewer = {look, context};
+  return range && guarded(look_at_notes, &object, &viewer);
 }
 
 /* Whether `symbol` at `start` tells more about `address` than the best one so far: the one that contains it,

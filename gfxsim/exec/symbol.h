@@ -34,4 +34,11 @@ uint64_t gs_symbol_find(const gs_vm_map_t *map, uint64_t address, char *name, si
  * thread-safe. */
 bool gs_symbol_in_code_object(const gs_vm_map_t *map, uint64_t address);
 
+/* Is shown the notes of a code object, as they lie in its memory. */
+typedef bool gs_symbol_notes_t(const uint8_t *notes, uint64_t size, void *context);
+
+/* Shows `look` the notes of the code object that starts the allocation of `address`. Returns false when it
+ * does, when there are none, and when the program unmaps them meanwhile. Thread-safe. */
+bool gs_symbol_notes(const gs_vm_map_t *map, uint64_t address, gs_symbol_notes_t *look, void *context);
+
 #endif
