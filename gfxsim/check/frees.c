@@ -18,8 +18,7 @@ static gs_block_note_t find(gs_blocks_t *blocks, uint64_t address) {
 static const char *hint_for(const gs_block_note_t *block, uint64_t address) {
   if (!block->id)
     return "omp_target_free wants what omp_target_alloc returned; the host's own memory is freed by free, "
-           "and "
-           "what is mapped by the end of its mapping";
+           "and what is mapped by the end of its mapping";
   if (block->freed)
     return "it must be freed once: give a pointer that has been freed another value, or let one place own it";
   return address == block->start

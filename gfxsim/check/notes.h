@@ -25,8 +25,8 @@ typedef void gfxsim_note_allocate_t(uint64_t address, uint64_t bytes, const char
  * later. */
 #define GFXSIM_NOTE_FREE "gfxsim_note_free"
 typedef void gfxsim_note_free_t(uint64_t address, const gfxsim_stack_t *stack);
-/* The program wanted to free what is at `address`, where it has no block, and that was refused. stack: NULL
- * is one of nothing. */
+/* The program wanted to free what is at `address`, where it has no block, and that was refused. `stack`
+ * may be NULL. */
 #define GFXSIM_NOTE_REFUSED "gfxsim_note_refused"
 typedef void gfxsim_note_refused_t(uint64_t address, const gfxsim_stack_t *stack);
 /* [address, address + bytes), a block or a part of one, is the device's copy of `name` (NULL: not known),

@@ -10,7 +10,6 @@ GS_F16_2(v_sub_f16, a - b)
 GS_F16_2(v_subrev_f16, gs_first_nan32(a, b - a))
 GS_F16_2(v_mul_f16, gs_mul32(a, b))
 
-/* The two differ in what happens to the other half of the destination, which the commit knows. */
 #define GS_FMA16_LOOP(round, fma)                                                                            \
   GS_F16_NAN_LOOP(round, GS_F16_LOAD(a); GS_F16_LOAD(b); GS_F16_LOAD(c), fma(a, b, c, limit))
 #define GS_FMA16(name, source_c)                                                                             \
@@ -25,6 +24,7 @@ GS_F16_2(v_mul_f16, gs_mul32(a, b))
       GS_FMA16_LOOP(gs_round16(w), gs_fma16);                                                                \
     }                                                                                                        \
   }
+/* The legacy one differs in what happens to the other half of the destination, which the commit knows. */
 GS_FMA16(v_fma_f16, GS_F16_SRC(2, c))
 GS_FMA16(v_fmac_f16, GS_F16_ACC(c))
 GS_FMA16(v_fma_legacy_f16, GS_F16_SRC(2, c))
