@@ -147,6 +147,10 @@ static bool is_partial(const gs_inst_t *in) {
          (in->op->flags & (GS_OPF_PRESERVE_HI | GS_OPF_SCALAR_DST)) || begins(in->op->name, "v_permlane") ||
          begins(in->op->name, "v_cvt_pkaccum");
 }
+/* Those whose operand is a result, too. */
+static bool swaps_registers(const char *name) {
+  return begins(name, "v_swap") || (begins(name, "v_permlane") && strstr(name, "_swap"));
+}
 static bool is_matrix(const gs_inst_t *in) {
   return in->op->encoding == GS_ENC_VOP3P && (in->op->flags & (GS_OPF_MFMA | GS_OPF_WMMA));
 }
@@ -167,7 +171,7 @@ static void read_sources(effect_t *e, const gs_inst_t *in, bool any_lane) {
 }
 
 static void do_vector_op(effect_t *e, const gs_inst_t *in) {
-  const bool any_lane = reads_other_lanes(in), swaps = begins(in->op->name, "v_swap");
+  const bool any_lane = reads_other_lanes(in), swaps = swaps_registers(in->op->name);
   const unsigned results = in->op->encoding == GS_ENC_VOPC || (in->op->flags & GS_OPF_SCALAR_DST)
                                ? 0
                                : gs_type_dwords((gs_type_t)in->op->dst);

@@ -1102,7 +1102,7 @@ static void test_scrambled(void **state) {
     random_t r = chance_of(arguments.seed + i);
     block_t b;
     make_any_block(&s, &r, &b);
-    const difference_t d = try_scrambled(&s, &b, r, i % 2, &scrambled);
+    const difference_t d = try_scrambled(&s, &b, r, (arguments.seed + i) % 2, &scrambled);
     if (!d.text[0])
       continue;
     print_error("--part=%s --seed=%" PRIu64 " --blocks=1: %s\n", gs_target_name(s.target), arguments.seed + i,

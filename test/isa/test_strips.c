@@ -123,6 +123,16 @@ static const char *const pairs[] = {
     "v_dual_mul_f32 v17, v2, v3 :: v_dual_add_f32 v20, s4, v9\n v_mov_b32_e32 v9, 0",
 };
 
+/* The operand is a result, too: what was in the other register before is there, which nobody reads otherwise.
+ */
+static const char *const swaps[] = {
+    "v_xor_b32_e32 v16, v0, v2\n v_xor_b32_e32 v18, v4, v6\n v_swap_b32 v16, v18\n v_mov_b32_e32 v16, v8",
+    "v_xor_b32_e32 v16, v0, v2\n v_xor_b32_e32 v18, v4, v6\n .long 0x7e20b312\n"
+    "v_mov_b32_e32 v16, v8",
+    "v_xor_b32_e32 v16, v0, v2\n v_xor_b32_e32 v18, v4, v6\n .long 0x7e20b512\n"
+    "v_mov_b32_e32 v16, v8",
+};
+
 /* Replaces the names of masks. */
 static void spell(const char *program, bool is_wide, char *text, size_t size) {
   static const char *const names[][3] = {{"{vcc}", "vcc", "vcc_lo"},
@@ -254,6 +264,8 @@ static void test_unusual_lanes(void **state) {
     try(steps, device, later_programs[i]);
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs && steps->env.target & GS_GFX11_W32; i++)
     try(steps, device, pairs[i]);
+  for (size_t i = 0; i < (steps->env.target & GS_GFX950 ? sizeof swaps / sizeof *swaps : 1); i++)
+    try(steps, device, swaps[i]);
   try_combinations(steps, device);
   isa_free(steps);
   isa_free(device);
