@@ -18,6 +18,19 @@ typedef struct gs_cubic_row {
   gs_row_t c[GS_COEFFICIENTS];
 } gs_cubic_row_t;
 
+#if defined(__AVX2__) && !defined(__AVX512F__) && GS_WIDTH % 8 == 0
+/* Eight of the 32 numbers, by the low five bits of `index`. */
+static inline __m256i gs_pick_of_pieces(const uint32_t numbers[GS_PIECES], __m256i index) {
+  __m256 part[4];
+  for (unsigned i = 0; i < 4; i++)
+    part[i] = (__m256)_mm256_permutevar8x32_epi32(
+        _mm256_loadu_si256((const __m256i *)(const void *)&numbers[8 * i]), index);
+  const __m256 odd = (__m256)_mm256_slli_epi32(index, 28), upper = (__m256)_mm256_slli_epi32(index, 27);
+  return (__m256i)_mm256_blendv_ps(_mm256_blendv_ps(part[0], part[1], odd),
+                                   _mm256_blendv_ps(part[2], part[3], odd), upper);
+}
+#endif
+
 /* The coefficients of the pieces of `pieces` whose numbers are in `piece`, of `tables` times GS_PIECES ones.
  */
 static inline void gs_look_up(const gs_cubics_t *pieces, unsigned tables, const gs_row_t *piece,
@@ -32,6 +45,17 @@ static inline void gs_look_up(const gs_cubics_t *pieces, unsigned tables, const 
                                                      _mm512_loadu_si512(&pieces[tables - 1].c[k][16]));
       const __mmask16 is_last = _mm512_test_epi32_mask(index, _mm512_set1_epi32(GS_PIECES));
       _mm512_store_si512(&c->c[k].u32[l], _mm512_mask_blend_epi32(is_last, first, last));
+    }
+#elif defined(__AVX2__) && GS_WIDTH % 8 == 0
+    for (unsigned l = 0; l < GS_LANES; l += 8) {
+      const __m256i index = _mm256_load_si256((const __m256i *)(const void *)&piece->u32[l]);
+      __m256i found = gs_pick_of_pieces(pieces[0].c[k], index);
+      if (tables > 1) {
+        const __m256 is_last = (__m256)_mm256_slli_epi32(index, 26);
+        const __m256 last = (__m256)gs_pick_of_pieces(pieces[1].c[k], index);
+        found = (__m256i)_mm256_blendv_ps((__m256)found, last, is_last);
+      }
+      _mm256_store_si256((__m256i *)(void *)&c->c[k].u32[l], found);
     }
 #else
     GS_LANES_DO(l) {
