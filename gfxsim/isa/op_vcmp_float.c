@@ -33,15 +33,34 @@
     gs_commit_cmp_row(w, in, &results);                                                                      \
   }                                                                                                          \
   GS_CMPX(name##_f32)
+#if defined(__AVX2__) && !defined(__AVX512F__)
+/* Halves of results, which are alike: elsewhere compilers join and part what they compare by half a register.
+ */
+#define GS_FCMP64_LOOP(results, expr)                                                                        \
+  for (unsigned first = 0; first < GS_LANES; first += GS_WIDE_LANES) {                                       \
+    gs_row_t halves;                                                                                         \
+    gs_wide_t xd;                                                                                            \
+    GS_F64_JOIN(a);                                                                                          \
+    GS_F64_JOIN(b);                                                                                          \
+    GS_IVDEP for (unsigned i = 0; i < GS_WIDE_LANES; i++) {                                                  \
+      const double a = xa.f64[i], b = xb.f64[i];                                                             \
+      xd.u64[i] = -(uint64_t)(expr);                                                                         \
+    }                                                                                                        \
+    gs_split64(&xd, first, (gs_dst64_t){&(results), &halves});                                               \
+  }
+#else
+#define GS_FCMP64_LOOP(results, expr)                                                                        \
+  GS_LANES_DO(l) {                                                                                           \
+    const double a = gs_get_f64(ra, l), b = gs_get_f64(rb, l);                                               \
+    (results).i32[l] = -(int32_t)(expr);                                                                     \
+  }
+#endif
 #define GS_FCMP64(name, expr)                                                                                \
   GS_OP(v_cmp_##name##_f64) {                                                                                \
     GS_F64_SRC(0, a);                                                                                        \
     GS_F64_SRC(1, b);                                                                                        \
     gs_row_t results;                                                                                        \
-    GS_LANES_DO(l) {                                                                                         \
-      const double a = gs_get_f64(ra, l), b = gs_get_f64(rb, l);                                             \
-      results.i32[l] = -(int32_t)(expr);                                                                     \
-    }                                                                                                        \
+    GS_FCMP64_LOOP(results, expr)                                                                            \
     gs_commit_cmp_row(w, in, &results);                                                                      \
   }                                                                                                          \
   GS_CMPX(name##_f64)
