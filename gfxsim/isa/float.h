@@ -323,14 +323,15 @@ static inline double gs_fma64(double a, double b, double c) {
 /* In strips the host's instructions are written down, with their operands in that order: theirs is the first
  * NaN, too. */
 #ifdef GS_STENCIL_STRIP
-typedef float gs_strip32_t __attribute__((vector_size(64), may_alias));
-typedef double gs_strip64_t __attribute__((vector_size(64), may_alias));
+typedef float gs_strip32_t __attribute__((vector_size(GS_ROW_BYTES), may_alias));
+typedef double gs_strip64_t __attribute__((vector_size(GS_ROW_BYTES), may_alias));
 #define GS_STRIP_2(name, instruction, type)                                                                  \
   static inline type name(type a, type b) {                                                                  \
     type result;                                                                                             \
     __asm__(instruction " %2, %1, %0" : "=v"(result) : "v"(a), "v"(b));                                      \
     return result;                                                                                           \
   }
+#if defined(__AVX512F__)
 #define GS_STRIP_3(name, p, type)                                                                            \
   static inline type name(type a, type b, type c) {                                                          \
     type product;                                                                                            \
@@ -341,6 +342,17 @@ typedef double gs_strip64_t __attribute__((vector_size(64), may_alias));
             : "k1");                                                                                         \
     return c;                                                                                                \
   }
+#else
+#define GS_STRIP_3(name, p, type)                                                                            \
+  static inline type name(type a, type b, type c) {                                                          \
+    type product, lanes;                                                                                     \
+    __asm__("vmul" p " %4, %3, %1\n\tvcmpunord" p " %1, %1, %2\n\t"                                          \
+            "vfmadd231" p " %4, %3, %0\n\tvblendv" p " %2, %1, %0, %0"                                       \
+            : "+x"(c), "=&x"(product), "=&x"(lanes)                                                          \
+            : "x"(a), "x"(b));                                                                               \
+    return c;                                                                                                \
+  }
+#endif
 GS_STRIP_2(gs_strip_add32, "vaddps", gs_strip32_t)
 GS_STRIP_2(gs_strip_mul32, "vmulps", gs_strip32_t)
 GS_STRIP_3(gs_strip_fma32, "ps", gs_strip32_t)

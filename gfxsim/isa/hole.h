@@ -107,9 +107,9 @@ GS_IN_STENCIL uint32_t gs_immediate1(const gs_inst_t *in) {
   return GS_HOLE_32(imm1);
 }
 
-/* Sixteen lanes at a time: stencils of strips (translate/strip.h). The rows of these lanes, and the scalar
- * registers' bits of them, are at addresses that two registers of the host hold. Registers of the wave are
- * symbols' addresses, so that each access has its register's place as displacement. */
+/* Sixteen lanes at a time, or eight: stencils of strips (translate/strip.h). The rows of these lanes, and the
+ * scalar registers' bits of them, are at addresses that two registers of the host hold. Registers of the wave
+ * are symbols' addresses, so that each access has its register's place as displacement. */
 #if !defined(__clang__) && (defined(GS_STENCIL_STRIP) || defined(GS_STENCIL_CACHED))
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
@@ -119,6 +119,14 @@ register char *gs_strip_masks __asm__("r15");
  * they have masks. */
 #define gs_one_bit_of_exec ((uint64_t)(uintptr_t)gs_strip_masks)
 #pragma GCC diagnostic pop
+#endif
+
+#if defined(GS_STENCIL_STRIP)
+#if GS_WIDTH == 16
+typedef uint16_t gs_strip_bits_t;
+#else
+typedef uint8_t gs_strip_bits_t;
+#endif
 #endif
 
 #if defined(GS_STENCIL_STRIP) || defined(GS_STENCIL_ONE)
@@ -147,14 +155,14 @@ GS_IN_STENCIL gs_row_t *gs_row(const gs_wave_t *w, unsigned reg) {
   return (gs_row_t *)(void *)(gs_strip_rows + gs_strip_row(reg)) + (reg & GS_HOLE_NEXT);
 }
 #ifdef GS_STENCIL_STRIP
-/* The lanes' bits of a mask. Halves of registers are written, and read as such right behind it. */
+/* The lanes' bits of a mask. Parts of registers are written, and read as such right behind it. */
 GS_IN_STENCIL uint64_t gs_read_mask(const gs_wave_t *w, unsigned reg) {
   (void)w;
-  return *(const volatile uint16_t *)(gs_strip_masks + gs_strip_sgpr(reg));
+  return *(const volatile gs_strip_bits_t *)(gs_strip_masks + gs_strip_sgpr(reg));
 }
 GS_IN_STENCIL void gs_write_mask(gs_wave_t *w, unsigned reg, uint64_t mask) {
   (void)w;
-  *(volatile uint16_t *)(gs_strip_masks + gs_strip_sgpr(reg)) = (uint16_t)mask;
+  *(volatile gs_strip_bits_t *)(gs_strip_masks + gs_strip_sgpr(reg)) = (gs_strip_bits_t)mask;
 }
 #endif
 #else

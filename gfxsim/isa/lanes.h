@@ -59,6 +59,27 @@ uint64_t gs_special_value(const gs_wave_t *w, const gs_inst_t *in, unsigned i);
  * LDS and vector memory) do nothing. */
 const gs_inst_t *gs_mode_apply(const gs_wave_t *w, const gs_inst_t *in, gs_inst_t *copy);
 
+/* ---- Lanes of strips (translate/strip.h) ---- */
+
+#if defined(GS_STENCIL_STRIP) && !defined(__AVX512F__)
+/* Without registers for masks, strips have them as rows. The host's instruction is a sign for what is done
+ * (translate/mkstrip.c): none stands for that by itself. */
+typedef __m256i gs_strip_lanes_t __attribute__((may_alias));
+static inline gs_strip_lanes_t gs_strip_lanes_of(uint64_t mask) {
+  gs_strip_lanes_t lanes;
+  __asm__("vpinsrb $0xf0, %k1, %x0, %x0" : "=x"(lanes) : "r"(mask));
+  return lanes;
+}
+static inline uint64_t gs_strip_bits_of(gs_strip_lanes_t lanes) {
+  return (uint32_t)_mm256_movemask_ps((__m256)lanes);
+}
+/* Per lane b where all bits of `lanes` are set, and a where none is. */
+static inline gs_strip_lanes_t gs_strip_select(gs_strip_lanes_t lanes, gs_strip_lanes_t a,
+                                               gs_strip_lanes_t b) {
+  return (__m256i)_mm256_blendv_ps((__m256)a, (__m256)b, (__m256)lanes);
+}
+#endif
+
 /* ---- Sources ---- */
 
 static inline void gs_broadcast(uint32_t value, gs_row_t *row) {
@@ -70,6 +91,10 @@ static inline void gs_broadcast(uint32_t value, gs_row_t *row) {
 /* In pieces that are copied in vector registers: for a whole row, compilers call the C library. */
 static inline void gs_copy_row(const gs_row_t *from, gs_row_t *to) {
   enum { PIECE = 16 };
+#if defined(GS_STENCIL_STRIP) && !defined(__AVX512F__)
+  *(gs_strip_lanes_t *)to = *(const gs_strip_lanes_t *)from;
+  return;
+#endif
   if (GS_LANES == 1) {
     to->u32[0] = from->u32[0];
     return;
@@ -266,6 +291,9 @@ static inline void gs_write_row(gs_wave_t *w, unsigned reg, const gs_row_t *resu
 #elif defined(__AVX512F__)
   for (unsigned l = 0; l < GS_LANES; l += 16)
     _mm512_mask_store_epi32(&d->u32[l], (__mmask16)(exec >> l), _mm512_load_si512(&result->u32[l]));
+#elif defined(GS_STENCIL_STRIP)
+  *(gs_strip_lanes_t *)d = gs_strip_select(gs_strip_lanes_of(exec), *(const gs_strip_lanes_t *)d,
+                                           *(const gs_strip_lanes_t *)result);
 #else
   if (exec != w->lane_mask_exec)
     gs_lane_mask_update(w, exec);
@@ -423,6 +451,8 @@ static inline void gs_row_from_mask(uint64_t mask, gs_row_t *row) {
 #if defined(__AVX512F__)
   for (unsigned l = 0; l < GS_LANES; l += 16)
     _mm512_store_si512(&row->u32[l], _mm512_maskz_set1_epi32((__mmask16)(mask >> l), -1));
+#elif defined(GS_STENCIL_STRIP)
+  *(gs_strip_lanes_t *)row = gs_strip_lanes_of(mask);
 #else
   /* Testing against a table vectorises where shifting by a lane's number does not. */
 #define GS_BITS4(n) 1u << (n), 2u << (n), 4u << (n), 8u << (n)
@@ -445,6 +475,9 @@ static inline void gs_select_row(uint64_t mask, const gs_row_t *a, const gs_row_
     _mm512_store_si512(&result->u32[l],
                        _mm512_mask_blend_epi32((__mmask16)(mask >> l), _mm512_load_si512(&a->u32[l]),
                                                _mm512_load_si512(&b->u32[l])));
+#elif defined(GS_STENCIL_STRIP)
+  *(gs_strip_lanes_t *)result =
+      gs_strip_select(gs_strip_lanes_of(mask), *(const gs_strip_lanes_t *)a, *(const gs_strip_lanes_t *)b);
 #else
   gs_row_t m;
   gs_row_from_mask(mask, &m);
@@ -484,11 +517,49 @@ static inline void gs_permute_row(const gs_row_t *from, const gs_row_t *lane, gs
 #endif
 }
 
+/* The bits of a mask that are active lanes'. */
+static inline uint64_t gs_mask_active(const gs_wave_t *w, uint64_t mask) {
+#if defined(GS_STENCIL_STRIP) && defined(GS_STENCIL_PART) && !defined(__AVX512F__)
+  return gs_strip_bits_of(_mm256_and_si256(gs_strip_lanes_of(mask), gs_strip_lanes_of(gs_exec(w))));
+#else
+  return mask & gs_exec(w);
+#endif
+}
+
 /* ---- Carries ---- */
+
+#if defined(GS_STENCIL_STRIP) && !defined(__AVX512F__)
+static inline gs_strip_lanes_t gs_strip_sum(const gs_row_t *a, const gs_row_t *b) {
+  return _mm256_add_epi32(*(const gs_strip_lanes_t *)a, *(const gs_strip_lanes_t *)b);
+}
+static inline gs_strip_lanes_t gs_strip_difference(const gs_row_t *a, const gs_row_t *b) {
+  return _mm256_sub_epi32(*(const gs_strip_lanes_t *)a, *(const gs_strip_lanes_t *)b);
+}
+static inline gs_strip_lanes_t gs_strip_not(gs_strip_lanes_t lanes) {
+  return _mm256_xor_si256(lanes, _mm256_set1_epi32(-1));
+}
+/* A sum is less than what it was made of if it has a carry; the host has minima and maxima of numbers without
+ * a sign, and no comparison. */
+static inline gs_strip_lanes_t gs_strip_carry(const gs_row_t *a, gs_strip_lanes_t sum) {
+  const gs_strip_lanes_t x = *(const gs_strip_lanes_t *)a;
+  return gs_strip_not(_mm256_cmpeq_epi32(_mm256_min_epu32(x, sum), x));
+}
+static inline gs_strip_lanes_t gs_strip_borrow(const gs_row_t *a, const gs_row_t *b) {
+  const gs_strip_lanes_t x = *(const gs_strip_lanes_t *)a;
+  return gs_strip_not(_mm256_cmpeq_epi32(_mm256_max_epu32(x, *(const gs_strip_lanes_t *)b), x));
+}
+#endif
 
 /* d = a + b + the carries in `in`, a bit per lane; returns the carries out. d may be a or b. */
 static inline uint64_t gs_add_carry(const gs_row_t *a, const gs_row_t *b, uint64_t in, gs_row_t *d) {
-#if defined(__AVX512F__)
+#if defined(GS_STENCIL_STRIP) && !defined(__AVX512F__)
+  /* A set bit is -1 in a row, so that subtracting it adds the carry. */
+  const gs_strip_lanes_t carry = gs_strip_lanes_of(in), sum = gs_strip_sum(a, b);
+  const gs_strip_lanes_t again = _mm256_and_si256(carry, _mm256_cmpeq_epi32(sum, _mm256_set1_epi32(-1)));
+  const gs_strip_lanes_t out = _mm256_or_si256(gs_strip_carry(a, sum), again);
+  *(gs_strip_lanes_t *)d = _mm256_sub_epi32(sum, carry);
+  return gs_strip_bits_of(out);
+#elif defined(__AVX512F__)
   uint64_t out = 0;
   for (unsigned l = 0; l < GS_LANES; l += 16) {
     const __m512i x = _mm512_load_si512(&a->u32[l]), ones = _mm512_set1_epi32(-1);
@@ -514,7 +585,11 @@ static inline uint64_t gs_add_carry(const gs_row_t *a, const gs_row_t *b, uint64
 
 /* d = a + b; returns the carries out. d may be a or b. */
 static inline uint64_t gs_add_out(const gs_row_t *a, const gs_row_t *b, gs_row_t *d) {
-#if defined(__AVX512F__)
+#if defined(GS_STENCIL_STRIP) && !defined(__AVX512F__)
+  const gs_strip_lanes_t sum = gs_strip_sum(a, b), out = gs_strip_carry(a, sum);
+  *(gs_strip_lanes_t *)d = sum;
+  return gs_strip_bits_of(out);
+#elif defined(__AVX512F__)
   uint64_t out = 0;
   for (unsigned l = 0; l < GS_LANES; l += 16) {
     const __m512i x = _mm512_load_si512(&a->u32[l]), sum = _mm512_add_epi32(x, _mm512_load_si512(&b->u32[l]));
@@ -529,7 +604,14 @@ static inline uint64_t gs_add_out(const gs_row_t *a, const gs_row_t *b, gs_row_t
 
 /* d = a - b - the borrows in `in`; returns the borrows out. d may be a or b. */
 static inline uint64_t gs_sub_borrow(const gs_row_t *a, const gs_row_t *b, uint64_t in, gs_row_t *d) {
-#if defined(__AVX512F__)
+#if defined(GS_STENCIL_STRIP) && !defined(__AVX512F__)
+  const gs_strip_lanes_t borrow = gs_strip_lanes_of(in), difference = gs_strip_difference(a, b);
+  const gs_strip_lanes_t again =
+      _mm256_and_si256(borrow, _mm256_cmpeq_epi32(difference, _mm256_setzero_si256()));
+  const gs_strip_lanes_t out = _mm256_or_si256(gs_strip_borrow(a, b), again);
+  *(gs_strip_lanes_t *)d = _mm256_add_epi32(difference, borrow);
+  return gs_strip_bits_of(out);
+#elif defined(__AVX512F__)
   uint64_t out = 0;
   for (unsigned l = 0; l < GS_LANES; l += 16) {
     const __m512i x = _mm512_load_si512(&a->u32[l]), y = _mm512_load_si512(&b->u32[l]);
@@ -556,7 +638,11 @@ static inline uint64_t gs_sub_borrow(const gs_row_t *a, const gs_row_t *b, uint6
 
 /* d = a - b; returns the borrows out. d may be a or b. */
 static inline uint64_t gs_sub_out(const gs_row_t *a, const gs_row_t *b, gs_row_t *d) {
-#if defined(__AVX512F__)
+#if defined(GS_STENCIL_STRIP) && !defined(__AVX512F__)
+  const gs_strip_lanes_t difference = gs_strip_difference(a, b), out = gs_strip_borrow(a, b);
+  *(gs_strip_lanes_t *)d = difference;
+  return gs_strip_bits_of(out);
+#elif defined(__AVX512F__)
   uint64_t out = 0;
   for (unsigned l = 0; l < GS_LANES; l += 16) {
     const __m512i x = _mm512_load_si512(&a->u32[l]), y = _mm512_load_si512(&b->u32[l]);
@@ -572,7 +658,10 @@ static inline uint64_t gs_sub_out(const gs_row_t *a, const gs_row_t *b, gs_row_t
 /* One byte per lane, 0 or 1, packed into a mask. */
 static inline uint64_t gs_pack_mask(const uint8_t bytes[GS_LANES]) {
   uint64_t mask = 0;
-#if defined(__AVX512BW__) && GS_WIDTH == 64
+#if defined(GS_STENCIL_STRIP) && GS_WIDTH == 8
+  const __m256i row = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)bytes));
+  mask = (uint32_t)_mm256_movemask_ps((__m256)_mm256_slli_epi32(row, 31));
+#elif defined(__AVX512BW__) && GS_WIDTH == 64
   const __m512i all = _mm512_loadu_si512(bytes);
   mask = _mm512_test_epi8_mask(all, all);
 #elif defined(__SSE2__)
@@ -603,7 +692,11 @@ static inline uint32_t gs_bit(uint64_t mask, unsigned l) {
  * too. Three ways to give the results: a mask, a row (see gs_mask_from_row; best for operands of 32 bits),
  * or a byte per lane, 0 or 1. */
 static inline void gs_commit_cmp_mask(gs_wave_t *w, const gs_inst_t *in, uint64_t results) {
+#ifdef GS_STENCIL
+  const uint64_t mask = gs_mask_active(w, results);
+#else
   const uint64_t mask = results & gs_vexec(w, in);
+#endif
   gs_write_mask(w, in->sdst, mask);
   if (in->cmpx)
     gs_set_exec(w, mask);

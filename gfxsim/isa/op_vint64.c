@@ -15,7 +15,7 @@ static uint64_t gs_dpp_carry(const gs_wave_t *w, const gs_inst_t *in, uint64_t c
  * result, as the destination may be EXEC. */
 static inline void gs_write_carry(gs_wave_t *w, const gs_inst_t *in, uint64_t carry) {
   const bool dpp = GS_UNLIKELY(in->form == GS_FORM_DPP);
-  gs_write_mask(w, in->sdst, dpp ? gs_dpp_carry(w, in, carry) : carry & gs_exec(w));
+  gs_write_mask(w, in->sdst, dpp ? gs_dpp_carry(w, in, carry) : gs_mask_active(w, carry));
 }
 
 /* Ends a sum or difference. The carries tell overflow of the exact result also when clamp saturates the

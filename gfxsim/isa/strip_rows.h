@@ -15,9 +15,10 @@ enum {
   GS_ROWS = GS_STRIP_COPIES + GS_STRIP_COPY_ROWS * GS_STRIP_LOADS,
 };
 
-enum {
-  GS_STRIP_OVERLAP_STEP = 16 * 8, /* the step of loads of four dwords by lanes that are two dwords apart */
-};
+/* The step, in bytes, of loads of four dwords by lanes that are two dwords apart. */
+static inline unsigned gs_strip_overlap_step(unsigned strip_lanes) {
+  return strip_lanes * 8;
+}
 
 /* Where the strip in hand finds what it loads, and how far the next strip's is from there. Four dwords that
  * all lanes have in common are there once, and the step is 0. */

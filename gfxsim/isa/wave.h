@@ -22,7 +22,7 @@ enum { GS_LANES = GS_WIDTH };
 #else
 enum { GS_LANES = GS_MAX_LANES };
 #endif
-enum { GS_STRIP_SLOTS = 64 };         /* for values of sixteen lanes */
+enum { GS_STRIP_SLOTS = 64 };         /* for values of sixteen lanes, or eight */
 enum { GS_STRIP_KEPT = 32 };          /* masks that a strip writes at most */
 enum { GS_ROW_BYTES = 4 * GS_LANES }; /* that the lanes have in a row */
 /* Stencils for one active lane see a wave that has no other: their rows begin at that lane. What still counts
@@ -244,7 +244,7 @@ static inline uint64_t gs_flat_scratch(const gs_wave_t *w) {
 static inline uint64_t gs_lane_bits(const gs_wave_t *w, unsigned reg) {
 #if defined(GS_STENCIL_STRIP)
   (void)w;
-  return *(const volatile uint16_t *)(gs_strip_masks + offsetof(gs_wave_t, s) + 4 * (size_t)reg);
+  return *(const volatile gs_strip_bits_t *)(gs_strip_masks + offsetof(gs_wave_t, s) + 4 * (size_t)reg);
 #elif defined(GS_STENCIL_ONE)
   return ((GS_WAVE_LANES == 32 ? w->s.u32[reg] : gs_read_pair(w, reg)) & gs_one_bit_of_exec) != 0;
 #elif defined(GS_WIDTH) && GS_WIDTH == 32

@@ -535,7 +535,7 @@ static bool put_strip(block_t *b, unsigned first, unsigned end, lanes_t lanes, b
   memset(b->strips[strip].is_behind, 0, sizeof b->strips[strip].is_behind);
   put_waits(b, first, end);
   gs_cache_flush(&b->cache, &b->e);
-  gs_strip_begin(&b->strip, assumes);
+  gs_strip_begin(&b->strip, b->translator->table, assumes);
   for (unsigned i = first; i < end; i++) {
     if (b->step[i].choice.kind != GS_STEP_NOTHING)
       add_strip_step(b, &b->step[i], lanes);
@@ -543,7 +543,7 @@ static bool put_strip(block_t *b, unsigned first, unsigned end, lanes_t lanes, b
   drop_dead(b, end, NULL, &b->strips[strip].scalars);
   if ((assumes && !gs_strip_assume(&b->strip)) || !put_strip_begin(b, strip, OVER + strip))
     return false;
-  const bool is_double = lanes == LANES_FULL && gs_strip_double(&b->strip);
+  const bool is_double = lanes == LANES_FULL && gs_strip_double(&b->strip, &b->e);
   gs_strip_hoist(&b->strip, &b->e);
   b->e.label[STRIP + strip] = b->e.end;
   if (b->strips[strip].may_idle)
@@ -669,7 +669,7 @@ static bool put_addresses(block_t *b, unsigned first, const gs_plan_t *plan, con
   b->strips[strip].guard = 0;
   b->strips[strip].may_idle = false;
   put_control(b, STRIP_FIRST, first, 0);
-  gs_strip_begin(&b->strip, false);
+  gs_strip_begin(&b->strip, b->translator->table, false);
   for (unsigned i = 0; i < steps; i++) {
     const bool is_vector = plan->role[i] == GS_PLAN_VECTOR,
                is_assumed = !b->step[first + i].choice.strip_full;
@@ -802,7 +802,7 @@ static bool put_planned_strip(block_t *b, unsigned first, const gs_plan_t *plan,
   b->strips[strip].end = first + plan->steps;
   for (unsigned i = 0; i < plan->steps; i++)
     b->strips[strip].is_behind[first + i] = plan->role[i] == GS_PLAN_BEHIND;
-  gs_strip_begin(&b->strip, plan->assumes);
+  gs_strip_begin(&b->strip, b->translator->table, plan->assumes);
   for (unsigned i = 0; i < plan->steps; i++) {
     const step_t *step = &b->step[first + i];
     uint64_t values[GS_HOLE_VALUES] = {0};
@@ -816,7 +816,7 @@ static bool put_planned_strip(block_t *b, unsigned first, const gs_plan_t *plan,
   drop_dead(b, first + plan->steps, &plan->behind_reads, &b->strips[strip].scalars);
   if ((plan->assumes && !gs_strip_assume(&b->strip)) || !put_strip_begin(b, strip, BEHIND + number))
     return false;
-  const bool is_double = gs_strip_double(&b->strip);
+  const bool is_double = gs_strip_double(&b->strip, &b->e);
   gs_strip_hoist(&b->strip, &b->e);
   b->e.label[STRIP + strip] = b->e.end;
   if (!gs_strip_end(&b->strip, &b->e))

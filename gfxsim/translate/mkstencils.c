@@ -1,5 +1,5 @@
-/* Makes a table of stencils (table.h) from object files: mkstencils TABLE LANES OBJECT... writes C to stdout.
- * Runs when gfxsim is built. A stencil is a global function gs_stencil_<name>; one that is not
+/* Makes a table of stencils (table.h) from object files: mkstencils TABLE LANES STRIP_LANES OBJECT... writes
+ * C to stdout. Runs when gfxsim is built. A stencil is a global function gs_stencil_<name>; one that is not
  * self-contained, as a compiler may leave it, is left out, which is said on stderr: what has no stencil is
  * called instead. Not here: what stencils are (stencil.h). */
 #include <ctype.h>
@@ -63,6 +63,7 @@ static const char *externs[MOST_EXTERNS];
 static size_t extern_count;
 static uint8_t *pool;
 static size_t pool_bytes;
+static unsigned strip_lanes;
 
 static _Noreturn void fail(const char *path, const char *reason) {
   fprintf(stderr, "mkstencils: %s: %s\n", path, reason);
@@ -102,6 +103,18 @@ static void add_pool(object_t *o) {
     pool_bytes = start + s->sh_size;
     o->pool_offset[i] = (int64_t)start;
   }
+}
+
+/* The pool begins with each lane's bit in a mask (strip_emit.c). */
+static void add_bits(void) {
+  uint32_t bits[8];
+  for (unsigned i = 0; i < 8; i++)
+    bits[i] = 1u << i;
+  pool_bytes = sizeof bits;
+  pool = malloc(pool_bytes);
+  if (!pool)
+    fail("the pool", "no memory");
+  memcpy(pool, bits, sizeof bits);
 }
 
 static void open_object(object_t *o, const char *path) {
@@ -270,8 +283,27 @@ static mkstrip_hole_t find_hole(void *context, size_t at) {
   return (mkstrip_hole_t){GS_NO_PATCH, false};
 }
 
+/* So that all instructions can have all registers. Returns why it can't be so, or NULL. */
+static const char *widen(stencil_t *s) {
+  uint8_t *const wide = malloc(s->size + s->size / 2 + 1);
+  uint16_t *const to = calloc(s->size + 1, sizeof *to);
+  if (!wide || !to)
+    fail(s->name, "no memory");
+  if (!mkstrip_widen(s->code, s->size, wide, to))
+    return "an instruction that Zydis does not know";
+  for (size_t i = s->first_patch; i < patch_count; i++)
+    patches[i].at = to[patches[i].at];
+  s->code = wide; /* which is used until the end */
+  s->size = to[s->size];
+  free(to);
+  return NULL;
+}
+
 /* Returns why the stencil can't be in a strip, or NULL. */
 static const char *read_strip(stencil_t *s) {
+  const char *const unknown = strip_lanes == 8 ? widen(s) : NULL;
+  if (unknown)
+    return unknown;
   if (patch_count - s->first_patch >= GS_NO_PATCH)
     return "too many holes";
   for (size_t i = s->first_patch; i < patch_count; i++)
@@ -280,7 +312,7 @@ static const char *read_strip(stencil_t *s) {
   if (op_count + MOST_IN_ONE > MOST_OPS)
     fail(s->name, "one instruction too many");
   const char *reason =
-      mkstrip_read(s->code, s->size, find_hole, s, &ops[op_count], MOST_IN_ONE, &s->op_count);
+      mkstrip_read(s->code, s->size, strip_lanes, find_hole, s, &ops[op_count], MOST_IN_ONE, &s->op_count);
   s->first_op = op_count;
   op_count += reason ? 0 : s->op_count;
   return reason;
@@ -413,16 +445,19 @@ static void print_table(const char *name, const char *lanes) {
   for (size_t i = 0; i < extern_count; i++)
     printf("%s,\n", externs[i]);
   printf("0};\nextern const gs_stencil_table_t %s;\nconst gs_stencil_table_t %s = {\n", name, name);
-  printf("stencils, %zu, names, code, patches, ops, pool, %zu, externs, %zu, %s};\n", stencil_count,
-         pool_bytes, extern_count, lanes);
+  printf("stencils, %zu, names, code, patches, ops, pool, %zu, externs, %zu, %s, %u};\n", stencil_count,
+         pool_bytes, extern_count, lanes, strip_lanes);
 }
 
 int main(int argc, char **argv) {
-  if (argc < 4) {
-    fputs("usage: mkstencils TABLE LANES OBJECT...\n", stderr);
+  if (argc < 5) {
+    fputs("usage: mkstencils TABLE LANES STRIP_LANES OBJECT...\n", stderr);
     return 2;
   }
-  for (int i = 3; i < argc; i++) {
+  strip_lanes = (unsigned)strtoul(argv[3], NULL, 10);
+  if (strip_lanes == 8)
+    add_bits();
+  for (int i = 4; i < argc; i++) {
     object_t *o = calloc(1, sizeof *o); /* names and code are used until the end */
     if (!o)
       fail(argv[i], "no memory");

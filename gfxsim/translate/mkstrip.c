@@ -1,11 +1,15 @@
 /* See mkstrip.h. */
 #include "translate/mkstrip.h"
 
+#include <string.h>
+
 #include <Zydis/Zydis.h>
 
-enum { DISPLACEMENT_BITS = 32, ROW_BITS = 512, PICK_LOW = 0x88, PICK_HIGH = 0xdd, ALL_ONES = 0xff };
+enum { DISPLACEMENT_BITS = 32, LANE_BITS = 32, PICK_LOW = 0x88, PICK_HIGH = 0xdd, ALL_ONES = 0xff };
+enum { VEX2 = 0xc5, VEX3 = 0xc4, SIGN_OF_LANES = 0xf0 };
 
 typedef struct reading {
+  unsigned lanes; /* of a strip */
   ZydisDecodedInstruction instruction;
   ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
 } reading_t;
@@ -27,13 +31,18 @@ static ZydisRegister whole(ZydisRegister reg) {
   return ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
 }
 
+static unsigned row_bits(const reading_t *r) {
+  return LANE_BITS * r->lanes;
+}
+
 /* The place of an operand, or GS_FIELDS. */
 static unsigned field_of(const ZydisDecodedOperand *o) {
   switch (o->encoding) {
   case ZYDIS_OPERAND_ENCODING_MODRM_REG: return GS_FIELD_REG;
   case ZYDIS_OPERAND_ENCODING_NDSNDD: return GS_FIELD_V;
   case ZYDIS_OPERAND_ENCODING_MODRM_RM: return GS_FIELD_RM;
-  case ZYDIS_OPERAND_ENCODING_MASK: return GS_FIELD_MASK;
+  case ZYDIS_OPERAND_ENCODING_MASK:
+  case ZYDIS_OPERAND_ENCODING_IS4: return GS_FIELD_MASK;
   default: return GS_FIELDS;
   }
 }
@@ -81,17 +90,26 @@ static const char *read_register(const reading_t *r, const ZydisDecodedOperand *
   return NULL;
 }
 
-static bool is_mask_move(const reading_t *r) {
+/* Where masks have no registers, a move of a whole vector register stands for one of a mask. */
+static bool is_mask_move(const reading_t *r, const ZydisDecodedOperand *o) {
   const ZydisMnemonic m = r->instruction.mnemonic;
-  return m == ZYDIS_MNEMONIC_MOVZX || m == ZYDIS_MNEMONIC_KMOVW || m == ZYDIS_MNEMONIC_MOV;
+  if (m == ZYDIS_MNEMONIC_VMOVDQU)
+    return o->size == row_bits(r);
+  return o->size == r->lanes &&
+         (m == ZYDIS_MNEMONIC_MOVZX || m == ZYDIS_MNEMONIC_KMOVW || m == ZYDIS_MNEMONIC_MOV);
+}
+
+static bool has_row_form(const reading_t *r) {
+  const ZydisDecodedInstruction *const in = &r->instruction;
+  return (in->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX && !in->raw.evex.b) ||
+         in->encoding == ZYDIS_INSTRUCTION_ENCODING_VEX;
 }
 
 static const char *read_row(const reading_t *r, const ZydisDecodedOperand *o, gs_op_t *op) {
   const unsigned actions = actions_of(o);
-  if (r->instruction.encoding != ZYDIS_INSTRUCTION_ENCODING_EVEX || r->instruction.raw.evex.b ||
-      o->mem.base != ZYDIS_REGISTER_R14 || field_of(o) != GS_FIELD_RM)
+  if (!has_row_form(r) || o->mem.base != ZYDIS_REGISTER_R14 || field_of(o) != GS_FIELD_RM)
     return "an access to a row that has no form for registers";
-  if ((actions & GS_ROLE_WRITE) && o->size != ROW_BITS)
+  if ((actions & GS_ROLE_WRITE) && o->size != row_bits(r))
     return "a store of less than a row";
   op->memory = GS_MEMORY_ROW;
   const bool merges = (actions & GS_ROLE_WRITE) && r->instruction.avx.mask.mode == ZYDIS_MASK_MODE_MERGING;
@@ -108,7 +126,7 @@ static const char *read_memory(const reading_t *r, const ZydisDecodedOperand *o,
   switch (o->mem.base) {
   case ZYDIS_REGISTER_R15:
     op->memory = GS_MEMORY_MASK;
-    return is_mask_move(r) && o->size == 16 ? NULL : "an access to a mask that is no move";
+    return is_mask_move(r, o) ? NULL : "an access to a mask that is no move";
   case ZYDIS_REGISTER_RDI:
   case ZYDIS_REGISTER_RIP:
     op->memory = GS_MEMORY_SAME;
@@ -120,13 +138,18 @@ static const char *read_memory(const reading_t *r, const ZydisDecodedOperand *o,
 /* What values of the operands do not matter for. */
 static bool is_constant(const reading_t *r, const gs_op_t *op) {
   switch (r->instruction.mnemonic) {
+  case ZYDIS_MNEMONIC_VPXOR:
+  case ZYDIS_MNEMONIC_VXORPS:
+  case ZYDIS_MNEMONIC_VXORPD:
+  case ZYDIS_MNEMONIC_VPCMPEQD:
   case ZYDIS_MNEMONIC_VPXORD:
   case ZYDIS_MNEMONIC_VPXORQ:
-    return op->role[GS_FIELD_RM] && op->number[GS_FIELD_V] == op->number[GS_FIELD_RM] &&
-           op->memory == GS_MEMORY_NONE && !op->role[GS_FIELD_MASK];
+    return (op->role[GS_FIELD_REG] & GS_ROLE_VECTOR) && op->role[GS_FIELD_RM] &&
+           op->number[GS_FIELD_V] == op->number[GS_FIELD_RM] && op->memory == GS_MEMORY_NONE &&
+           !op->role[GS_FIELD_MASK];
   case ZYDIS_MNEMONIC_VPTERNLOGD:
   case ZYDIS_MNEMONIC_VPTERNLOGQ:
-    return r->instruction.raw.imm[0].value.u == ALL_ONES && r->instruction.avx.vector_length == ROW_BITS &&
+    return r->instruction.raw.imm[0].value.u == ALL_ONES && r->instruction.avx.vector_length == row_bits(r) &&
            op->memory == GS_MEMORY_NONE && !op->role[GS_FIELD_MASK];
   default: return false;
   }
@@ -144,8 +167,14 @@ static unsigned kind_of_pick(const reading_t *r) {
 static unsigned kind_of_others(const reading_t *r, const gs_op_t *op) {
   const ZydisDecodedOperand *const o = r->operand;
   switch (r->instruction.mnemonic) {
+  case ZYDIS_MNEMONIC_VPXOR:
+  case ZYDIS_MNEMONIC_VXORPS:
+  case ZYDIS_MNEMONIC_VXORPD:
   case ZYDIS_MNEMONIC_VPXORD:
   case ZYDIS_MNEMONIC_VPXORQ: return is_constant(r, op) ? GS_OP_ZERO : GS_OP_PLAIN;
+  case ZYDIS_MNEMONIC_VMOVD: return op->reads && op->role[GS_FIELD_REG] ? GS_OP_FROM_GENERAL : GS_OP_PLAIN;
+  case ZYDIS_MNEMONIC_VPINSRB:
+    return r->instruction.raw.imm[0].value.u == SIGN_OF_LANES && op->reads ? GS_OP_ROW_OF_BITS : GS_OP_PLAIN;
   case ZYDIS_MNEMONIC_KXORW:
     return op->number[GS_FIELD_V] == op->number[GS_FIELD_RM] ? GS_OP_NO_LANES : GS_OP_PLAIN;
   case ZYDIS_MNEMONIC_KMOVW:
@@ -177,9 +206,59 @@ static unsigned kind_of_comparison(const reading_t *r, const gs_op_t *op) {
   return is_unordered ? GS_OP_UNORDERED : GS_OP_PLAIN;
 }
 
+/* Of VEX instructions, whose results and masks are vectors. */
+static unsigned kind_of_vex(const reading_t *r, const gs_op_t *op) {
+  switch (r->instruction.mnemonic) {
+  case ZYDIS_MNEMONIC_VMOVDQA:
+  case ZYDIS_MNEMONIC_VMOVDQU:
+  case ZYDIS_MNEMONIC_VMOVAPS:
+  case ZYDIS_MNEMONIC_VMOVAPD:
+  case ZYDIS_MNEMONIC_VMOVUPS:
+  case ZYDIS_MNEMONIC_VMOVUPD: return op->memory == GS_MEMORY_SAME ? GS_OP_PLAIN : GS_OP_COPY;
+  case ZYDIS_MNEMONIC_VUNPCKLPS:
+  case ZYDIS_MNEMONIC_VPUNPCKLDQ: return GS_OP_UNPACK_LOW;
+  case ZYDIS_MNEMONIC_VUNPCKHPS:
+  case ZYDIS_MNEMONIC_VPUNPCKHDQ: return GS_OP_UNPACK_HIGH;
+  case ZYDIS_MNEMONIC_VSHUFPS: return kind_of_pick(r);
+  case ZYDIS_MNEMONIC_VMOVMSKPS: return GS_OP_BITS_OF_ROW;
+  case ZYDIS_MNEMONIC_VBROADCASTSS:
+  case ZYDIS_MNEMONIC_VPBROADCASTD: return op->memory == GS_MEMORY_NONE ? GS_OP_SPREAD : GS_OP_PLAIN;
+  case ZYDIS_MNEMONIC_VBLENDVPS:
+  case ZYDIS_MNEMONIC_VBLENDVPD:
+  case ZYDIS_MNEMONIC_VPBLENDVB: return GS_OP_MERGE;
+  case ZYDIS_MNEMONIC_VPAND:
+  case ZYDIS_MNEMONIC_VANDPS:
+  case ZYDIS_MNEMONIC_VANDPD: return GS_OP_AND;
+  case ZYDIS_MNEMONIC_VPXOR:
+  case ZYDIS_MNEMONIC_VXORPS:
+  case ZYDIS_MNEMONIC_VXORPD: return is_constant(r, op) ? GS_OP_ZERO : GS_OP_EITHER;
+  case ZYDIS_MNEMONIC_VPOR:
+  case ZYDIS_MNEMONIC_VORPS:
+  case ZYDIS_MNEMONIC_VORPD: return GS_OP_EITHER;
+  case ZYDIS_MNEMONIC_VPADDD:
+  case ZYDIS_MNEMONIC_VPADDQ:
+  case ZYDIS_MNEMONIC_VPSUBD:
+  case ZYDIS_MNEMONIC_VPSUBQ: return GS_OP_SUM;
+  case ZYDIS_MNEMONIC_VMULPS:
+  case ZYDIS_MNEMONIC_VMULPD: return GS_OP_PRODUCT;
+  case ZYDIS_MNEMONIC_VFMADD231PS:
+  case ZYDIS_MNEMONIC_VFMADD231PD: return GS_OP_FMA;
+  case ZYDIS_MNEMONIC_VPCMPEQD: return is_constant(r, op) ? GS_OP_ONES : GS_OP_COMPARE;
+  case ZYDIS_MNEMONIC_VPCMPGTD:
+  case ZYDIS_MNEMONIC_VPCMPEQQ:
+  case ZYDIS_MNEMONIC_VPCMPGTQ: return GS_OP_COMPARE;
+  case ZYDIS_MNEMONIC_VCMPPS:
+  case ZYDIS_MNEMONIC_VCMPPD:
+    return kind_of_comparison(r, op) == GS_OP_UNORDERED ? GS_OP_UNORDERED : GS_OP_COMPARE;
+  default: return GS_OP_PLAIN;
+  }
+}
+
 static unsigned kind_of(const reading_t *r, const gs_op_t *op) {
-  if (r->instruction.avx.vector_length != ROW_BITS)
+  if (r->instruction.avx.vector_length != row_bits(r))
     return kind_of_others(r, op);
+  if (op->is_vex)
+    return kind_of_vex(r, op);
   if (op->role[GS_FIELD_MASK])
     return kind_of_masked(r, op);
   switch (r->instruction.mnemonic) {
@@ -246,26 +325,28 @@ static const char *read_instruction(const reading_t *r, bool is_row, gs_op_t *op
     writes += (op->role[i] & GS_ROLE_WRITE) != 0;
   }
   op->is_vex = in->encoding == ZYDIS_INSTRUCTION_ENCODING_VEX;
-  if ((op->is_vex && (classes & GS_ROLE_VECTOR)) ||
-      (classes && !op->is_vex && in->encoding != ZYDIS_INSTRUCTION_ENCODING_EVEX))
+  if (classes && !op->is_vex && in->encoding != ZYDIS_INSTRUCTION_ENCODING_EVEX)
     return "an instruction that cannot have all registers";
-  if (writes > 1 || (!writes && op->memory != GS_MEMORY_MASK) || (op->is_vex && op->number[GS_FIELD_RM] > 7))
+  if (writes > 1 || (!writes && op->memory != GS_MEMORY_MASK) ||
+      (op->is_vex && (classes & GS_ROLE_MASK) && op->number[GS_FIELD_RM] > 7))
     return unfit;
   op->kind = (uint8_t)kind_of(r, op);
   if (is_constant(r, op)) {
     op->role[GS_FIELD_REG] = GS_ROLE_VECTOR | GS_ROLE_WRITE;
     op->role[GS_FIELD_V] = op->role[GS_FIELD_RM] = GS_ROLE_VECTOR;
   }
+  if (op->kind == GS_OP_ROW_OF_BITS)
+    op->role[GS_FIELD_V] = 0;
   return NULL;
 }
 
-const char *mkstrip_read(const uint8_t *code, size_t size, mkstrip_find_t *find, void *context, gs_op_t *ops,
-                         size_t most, size_t *count) {
+const char *mkstrip_read(const uint8_t *code, size_t size, unsigned lanes, mkstrip_find_t *find,
+                         void *context, gs_op_t *ops, size_t most, size_t *count) {
   ZydisDecoder decoder;
   ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
   *count = 0;
   for (size_t at = 0; at < size;) {
-    reading_t r;
+    reading_t r = {.lanes = lanes};
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code + at, size - at, &r.instruction, r.operand)))
       return "an instruction that Zydis does not know";
     const size_t end = at + r.instruction.length;
@@ -306,4 +387,32 @@ bool mkstrip_begins_at(const uint8_t *code, size_t size, size_t at) {
     begin += instruction.length;
   }
   return begin == at;
+}
+
+bool mkstrip_widen(const uint8_t *code, size_t size, uint8_t *wide, uint16_t *to) {
+  enum { MAP = 1, NO_INDEX = 0x60, INVERTED_R = 0x80 };
+  ZydisDecoder decoder;
+  ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+  ZydisDecodedInstruction instruction;
+  size_t end = 0;
+  for (size_t at = 0; at < size; at += instruction.length) {
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, code + at, size - at, &instruction)))
+      return false;
+    size_t from = at;
+    if (code[at] == VEX2) {
+      const uint8_t vex[] = {VEX3, (uint8_t)((code[at + 1] & INVERTED_R) | NO_INDEX | MAP),
+                             (uint8_t)(code[at + 1] & ~INVERTED_R)};
+      to[at] = (uint16_t)end;
+      to[at + 1] = (uint16_t)(end + 1);
+      memcpy(wide + end, vex, sizeof vex);
+      end += sizeof vex;
+      from += 2;
+    }
+    for (; from < at + instruction.length; from++) {
+      to[from] = (uint16_t)end;
+      wide[end++] = code[from];
+    }
+  }
+  to[size] = (uint16_t)end;
+  return true;
 }

@@ -17,9 +17,15 @@ typedef struct mkstrip_hole {
 } mkstrip_hole_t;
 typedef mkstrip_hole_t mkstrip_find_t(void *context, size_t at);
 
-/* Reads a stencil's instructions. Returns why it cannot be in a strip, or NULL. */
-const char *mkstrip_read(const uint8_t *code, size_t size, mkstrip_find_t *find, void *context, gs_op_t *ops,
-                         size_t most, size_t *count);
+/* Reads a stencil's instructions, for strips of `lanes` lanes. Returns why it cannot be in a strip, or NULL.
+ */
+const char *mkstrip_read(const uint8_t *code, size_t size, unsigned lanes, mkstrip_find_t *find,
+                         void *context, gs_op_t *ops, size_t most, size_t *count);
+
+/* Copies code to `wide`, which has room for 3/2 of its size, with the long prefix in place of the short one
+ * of VEX instructions: that one can have all registers. `to` has room for one more than `size`: where each
+ * byte is then, and where the code ends. Returns false where Zydis does not know an instruction. */
+bool mkstrip_widen(const uint8_t *code, size_t size, uint8_t *wide, uint16_t *to);
 
 /* Whether an instruction of the code begins at `at`. */
 bool mkstrip_begins_at(const uint8_t *code, size_t size, size_t at);

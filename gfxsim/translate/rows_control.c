@@ -47,9 +47,16 @@ GS_CONTROL(join) {
   gs_stencil_taken(w);
 }
 
-/* Strips: where the rows and the bits of masks of the first sixteen lanes are, and of the next until there
- * are none. Clang has no variables in registers, and makes no stencils for strips. */
+/* Strips: where the rows and the bits of masks of the first lanes are, and of the next until there are none.
+ * Clang has no variables in registers, and makes no stencils for strips. */
 #ifndef __clang__
+#if defined(__AVX512F__)
+typedef uint16_t strip_bits_t;
+#else
+typedef uint8_t strip_bits_t;
+#endif
+enum { STRIP_LANES = 8 * sizeof(strip_bits_t) };
+
 GS_CONTROL(strip_first) {
   gs_strip_rows = (char *)w->v;
   gs_strip_masks = (char *)w;
@@ -68,13 +75,12 @@ GS_CONTROL(one_first) {
 }
 /* Some lanes are active somewhere, but here? */
 GS_CONTROL(strip_idle) {
-  if (*(const uint16_t *)(gs_strip_masks + offsetof(gs_wave_t, s) + sizeof(uint32_t) * GS_S_EXEC) == 0)
+  if (*(const strip_bits_t *)(gs_strip_masks + offsetof(gs_wave_t, s) + sizeof(uint32_t) * GS_S_EXEC) == 0)
     gs_stencil_taken(w);
   else
     gs_stencil_next(w);
 }
 static inline void pass_strips(gs_wave_t *w, unsigned strips) {
-  enum { STRIP_LANES = 16 };
   gs_strip_rows += strips * STRIP_LANES * sizeof(uint32_t);
   gs_strip_masks += strips * STRIP_LANES / 8;
   if (gs_strip_rows != (char *)w->v + GS_LANES * sizeof(uint32_t))

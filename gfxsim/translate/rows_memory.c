@@ -25,38 +25,87 @@ GS_ACCESSES(flat, dwordx4)
 /* What a strip's loads need to know before the first strip (plan.h): that the access goes the short way, to
  * ordinary memory or LDS, and where the first strip's lanes are. What all lanes have in common is loaded
  * here. */
-#if defined(GS_STENCIL_FULL) && defined(__AVX512F__) && !defined(GS_STENCIL_ONE)
-enum { STRIP_LANES = 16, PAIR_BYTES = 8 };
+#if defined(GS_STENCIL_FULL) && !defined(GS_STENCIL_ONE)
+enum { PAIR_BYTES = 8 };
 
-/* Sixteen times the dwords of one lane. Four are spread by the strips. */
+#if defined(__AVX512F__)
+enum { STRIP_LANES = 16 };
+typedef __m512i vector_t;
+#define VECTOR(name)      _mm512_##name
+#define VECTOR_BITS(name) _mm512_##name##_si512
+#else
+enum { STRIP_LANES = 8 };
+typedef __m256i vector_t;
+#define VECTOR(name)      _mm256_##name
+#define VECTOR_BITS(name) _mm256_##name##_si256
+#endif
+
+static inline vector_t vector_at(const void *place) {
+  return VECTOR_BITS(load)((const vector_t *)place);
+}
+static inline void copy_vector(void *to, const void *from) {
+  VECTOR_BITS(store)((vector_t *)to, VECTOR_BITS(loadu)((const vector_t *)from));
+}
+
+/* As many times as a strip has lanes the dwords of one lane. Four are spread by the strips. */
 static inline void spread(gs_row_t *row, uint64_t at, unsigned n) {
   if (n == 4) {
     _mm_store_si128((__m128i *)(void *)row, (__m128i)gs_guest_get128(at));
     return;
   }
-  const __m512i value = n == 1 ? _mm512_set1_epi32((int32_t)gs_guest_get32(at))
-                               : _mm512_set1_epi64((int64_t)gs_guest_get64(at));
+  const vector_t value = n == 1 ? VECTOR(set1_epi32)((int32_t)gs_guest_get32(at))
+#if defined(__AVX512F__)
+                                : _mm512_set1_epi64((int64_t)gs_guest_get64(at));
+#else
+                                : _mm256_set1_epi64x((int64_t)gs_guest_get64(at));
+#endif
   for (unsigned i = 0; i < n; i++)
-    _mm512_store_si512(&row->u32[16 * i], value);
+    VECTOR_BITS(store)((vector_t *)(void *)&row->u32[STRIP_LANES * i], value);
 }
+
+/* a | (b ^ c). */
+static inline vector_t or_difference(vector_t a, vector_t b, vector_t c) {
+#if defined(__AVX512F__)
+  return _mm512_ternarylogic_epi32(a, b, c, 0xf6);
+#else
+  return _mm256_or_si256(a, _mm256_xor_si256(b, c));
+#endif
+}
+static inline bool has_bits(vector_t a) {
+#if defined(__AVX512F__)
+  return _mm512_test_epi32_mask(a, a);
+#else
+  return !_mm256_testz_si256(a, a);
+#endif
+}
+/* The first lane's value, and in each lane behind it `step` more, which is `stride` or 0. */
+static inline vector_t row_from(uint32_t first, uint32_t step, uint32_t stride) {
+#if defined(__AVX512F__)
+  const __m512i number = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  const __m512i all = _mm512_set1_epi32((int32_t)first);
+  const __m512i offset = _mm512_mullo_epi32(number, _mm512_set1_epi32((int32_t)stride));
+  return _mm512_mask_add_epi32(all, step ? 0xffff : 0, all, offset);
+#else
+  const __m256i number = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  const __m256i offset = _mm256_mullo_epi32(number, _mm256_set1_epi32((int32_t)stride));
+  const __m256i change = _mm256_and_si256(offset, _mm256_set1_epi32(step ? -1 : 0));
+  return _mm256_add_epi32(_mm256_set1_epi32((int32_t)first), change);
+#endif
+}
+
 /* How addresses are related, as gs_row_shape says it of each of their halves, asked once for both. */
 static inline gs_shape_t shape_of(const gs_row_t *low, const gs_row_t *high, uint32_t stride) {
-  enum { OR_DIFFERENCE = 0xf6 }; /* a | (b ^ c) */
   const uint32_t first = low->u32[0], step = low->u32[1] == first ? 0 : stride;
-  const __m512i number = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  const __m512i all = _mm512_set1_epi32((int32_t)first),
-                next = _mm512_set1_epi32((int32_t)(STRIP_LANES * step));
-  const __m512i offset = _mm512_mullo_epi32(number, _mm512_set1_epi32((int32_t)stride));
-  __m512i expected = _mm512_mask_add_epi32(all, step ? 0xffff : 0, all, offset),
-          differ = _mm512_setzero_si512();
+  const vector_t next = VECTOR(set1_epi32)((int32_t)(STRIP_LANES * step));
+  vector_t expected = row_from(first, step, stride), differ = VECTOR_BITS(setzero)();
   for (unsigned l = 0; l < GS_LANES; l += STRIP_LANES) {
-    differ = _mm512_ternarylogic_epi32(differ, expected, _mm512_load_si512(&low->u32[l]), OR_DIFFERENCE);
-    expected = _mm512_add_epi32(expected, next);
+    differ = or_difference(differ, expected, vector_at(&low->u32[l]));
+    expected = VECTOR(add_epi32)(expected, next);
   }
-  const __m512i above = _mm512_set1_epi32(high->i32[0]);
+  const vector_t above = VECTOR(set1_epi32)(high->i32[0]);
   for (unsigned l = 0; l < GS_LANES && high != low; l += STRIP_LANES)
-    differ = _mm512_ternarylogic_epi32(differ, above, _mm512_load_si512(&high->u32[l]), OR_DIFFERENCE);
-  if (first + (GS_LANES - 1) * step < first || _mm512_test_epi32_mask(differ, differ))
+    differ = or_difference(differ, above, vector_at(&high->u32[l]));
+  if (first + (GS_LANES - 1) * step < first || has_bits(differ))
     return GS_SHAPE_OTHER;
   return step ? GS_SHAPE_DENSE : GS_SHAPE_UNIFORM;
 }
@@ -75,14 +124,21 @@ static inline void copy_run(uint32_t *to, uint64_t at, unsigned n) {
   const char *const from = (const char *)(uintptr_t)at;
   if (n == 1)
     _mm256_store_si256((__m256i *)(void *)to, _mm256_loadu_si256((const __m256i *)(const void *)from));
-  for (unsigned i = 0; i < n / 2; i++)
-    _mm512_store_si512(to + 16 * i, _mm512_loadu_si512(from + 64 * i));
+  for (unsigned i = 0; i < n * RUN_LANES / STRIP_LANES && n > 1; i++)
+    copy_vector(to + STRIP_LANES * i, from + sizeof(uint32_t) * STRIP_LANES * i);
 }
 static inline bool is_run(const uint64_t *at, uint32_t stride) {
+#if defined(__AVX512F__)
   const __m512i number = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
   const __m512i expected = _mm512_add_epi64(_mm512_set1_epi64((int64_t)at[0]),
                                             _mm512_mullo_epi64(number, _mm512_set1_epi64(stride)));
   return !_mm512_cmpneq_epi64_mask(expected, _mm512_loadu_si512(at));
+#else
+  uint64_t differ = 0;
+  for (unsigned l = 1; l < RUN_LANES; l++)
+    differ |= at[l] ^ (at[0] + (uint64_t)l * stride);
+  return differ == 0;
+#endif
 }
 
 /* Lanes anywhere in the range that the note has: copied now, all of them. Mostly they are the rows of a grid,
@@ -116,7 +172,7 @@ static inline bool find_overlapping(gs_wave_t *w, uint64_t address, bool is_flat
       !gs_block_place(w, &b, address, (GS_LANES + 1) * PAIR_BYTES, GS_VM_READ))
     return false;
   place->at = b.at;
-  place->step = GS_STRIP_OVERLAP_STEP;
+  place->step = gs_strip_overlap_step(STRIP_LANES);
   return true;
 }
 

@@ -81,6 +81,29 @@ static unsigned hash_of(const gs_strip_value_t *v) {
   return hash % GS_STRIP_HASHES;
 }
 
+/* Whether every lane has all bits or none: so has what masks are compared to, and what is made of those. */
+static bool is_of_lanes(const gs_strip_t *s, const gs_strip_value_t *v) {
+  if (v->kind == GS_VALUE_MASK || (v->kind == GS_VALUE_CONSTANT && v->number + 1 <= 1))
+    return true;
+  if (v->kind != GS_VALUE_OP)
+    return false;
+  switch (v->op->kind) {
+  case GS_OP_COMPARE:
+  case GS_OP_UNORDERED:
+  case GS_OP_ROW_OF_BITS: return true;
+  case GS_OP_AND:
+  case GS_OP_EITHER:
+  case GS_OP_MERGE:
+  case GS_OP_PICK_LOW:
+  case GS_OP_PICK_HIGH: break;
+  default: return false; /* perhaps the first bit alone says what is meant */
+  }
+  bool is = true;
+  for (unsigned f = 0; f < GS_FIELDS; f++)
+    is &= !(v->op->role[f] & GS_ROLE_READ) || (v->src[f] >= 0 && s->value[v->src[f]].is_lanes);
+  return is;
+}
+
 /* Adds a value, or finds the one that is the same. Values in general registers are made again each time, as
  * these registers are not chosen here. */
 static int add_value_of(gs_strip_t *s, const gs_strip_value_t *v) {
@@ -97,6 +120,7 @@ static int add_value_of(gs_strip_t *s, const gs_strip_value_t *v) {
   const int number = (int)s->count++;
   s->value[number] = *v;
   s->value[number].same = (int16_t)(found >= 0 ? found : number);
+  s->value[number].is_lanes = is_of_lanes(s, v);
   if (may_share(v) && found < 0) {
     s->value[number].next = s->hash[hash];
     s->hash[hash] = (int16_t)number;
@@ -155,6 +179,18 @@ static int operand_value(gs_strip_t *s, const gs_patch_t *p, const gs_inst_t *in
   return row_value(s, row);
 }
 
+/* ---- What is known of values ---- */
+
+/* Whether the value is the constant. */
+static bool is_number(const gs_strip_t *s, int value, uint32_t number) {
+  return value >= 0 && s->value[value].kind == GS_VALUE_CONSTANT && s->value[value].number == number;
+}
+
+/* What a general register that an instruction of its own sets has, for the only one that reads one here. */
+static const gs_strip_value_t *general_of(const gs_strip_t *s, const gs_strip_value_t *v) {
+  return v->general_count == 1 ? &s->value[v->general[0]] : NULL;
+}
+
 /* ---- Masks ---- */
 
 /* The bits of scalar registers that are `at` behind the wave's begin. */
@@ -184,7 +220,7 @@ static int load_mask(gs_strip_t *s, gs_strip_value_t *v) {
   if (mask->value < 0) {
     gs_strip_value_t loaded = no_value(GS_VALUE_MASK);
     loaded.number = mask->at;
-    loaded.role = GS_ROLE_MASK;
+    loaded.role = s->mask_role;
     mask->value = (int16_t)add_value_of(s, &loaded);
   }
   if (v->role)
@@ -204,7 +240,7 @@ static void guard_mask(gs_strip_t *s, const gs_strip_value_t *v) {
     return;
   }
   const gs_op_t *const op = s->value[value].op;
-  bool is_known = op && op->kind == GS_OP_NO_LANES;
+  bool is_known = (op && op->kind == GS_OP_NO_LANES) || is_number(s, value, 0);
   for (unsigned i = 0; i < s->count && !is_known; i++)
     is_known = s->value[i].kind == GS_VALUE_GUARD_MASK && s->value[i].src[GS_FIELD_REG] == value;
   gs_strip_value_t guard = no_value(GS_VALUE_GUARD_MASK);
@@ -214,7 +250,20 @@ static void guard_mask(gs_strip_t *s, const gs_strip_value_t *v) {
   s->guard_count += !is_known;
 }
 
+/* Without registers for masks: stencils store the first bits of lanes by way of a general register. If these
+ * are all bits of a lane, they are the mask. */
+static void find_lanes(const gs_strip_t *s, gs_strip_value_t *v) {
+  const gs_strip_value_t *const general = general_of(s, v);
+  if (!general || !general->op || general->op->kind != GS_OP_BITS_OF_ROW ||
+      !s->value[general->src[GS_FIELD_RM]].is_lanes)
+    return;
+  v->src[GS_FIELD_REG] = general->src[GS_FIELD_RM];
+  v->general_count = 0;
+}
+
 static void store_mask(gs_strip_t *s, gs_strip_value_t *v) {
+  if (s->mask_role == GS_ROLE_VECTOR)
+    find_lanes(s, v);
   if (displacement_of(v) == offsetof(gs_wave_t, strip_guard)) {
     guard_mask(s, v);
     return;
@@ -224,6 +273,7 @@ static void store_mask(gs_strip_t *s, gs_strip_value_t *v) {
     s->value[mask->store].kind = GS_VALUE_NOTHING;
   mask->value = v->src[GS_FIELD_REG]; /* -1 if it comes from a general register */
   v->kind = GS_VALUE_STORE_MASK;
+  v->number = mask->at;
   mask->store = (int16_t)add_value_of(s, v);
   if (mask->value < 0)
     mask->store = -1; /* who loads it finds it in memory */
@@ -242,16 +292,6 @@ static int16_t *register_of(registers_t *r, const gs_op_t *op, unsigned field) {
 }
 
 /* ---- What need not be calculated ---- */
-
-/* Whether the value is the constant. */
-static bool is_number(const gs_strip_t *s, int value, uint32_t number) {
-  return value >= 0 && s->value[value].kind == GS_VALUE_CONSTANT && s->value[value].number == number;
-}
-
-/* What a general register that an instruction of its own sets has, for the only one that reads one here. */
-static const gs_strip_value_t *general_of(const gs_strip_t *s, const gs_strip_value_t *v) {
-  return v->general_count == 1 ? &s->value[v->general[0]] : NULL;
-}
 
 /* The operand that a row of the table is about has this bit there. */
 static unsigned bit_of(unsigned row, unsigned operand) {
@@ -288,7 +328,29 @@ static int simplify_logic(gs_strip_t *s, gs_strip_value_t *v) {
   return -1;
 }
 
-/* Constants, and masks that come back from general registers. Returns the value, or -1. */
+/* Masks that come back from general registers. Returns the value, or -1; likewise the next ones. */
+static int simplify_lanes(const gs_strip_t *s, const gs_strip_value_t *v) {
+  const gs_strip_value_t *const general = general_of(s, v);
+  if (general && general->kind == GS_VALUE_MASK_BITS)
+    return general->src[GS_FIELD_RM];
+  const bool is_of_row = general && general->op && general->op->kind == GS_OP_BITS_OF_ROW;
+  return is_of_row && s->value[general->src[GS_FIELD_RM]].is_lanes ? general->src[GS_FIELD_RM] : -1;
+}
+/* One lane's value in all. */
+static int simplify_spread(gs_strip_t *s, const gs_strip_value_t *v) {
+  const int from = v->src[GS_FIELD_RM];
+  const gs_strip_value_t *const value = from < 0 ? NULL : &s->value[from];
+  if (!value || !value->op || value->op->kind != GS_OP_FROM_GENERAL)
+    return -1;
+  const gs_strip_value_t *const general = general_of(s, value);
+  uint32_t number;
+  if (!general || !general->op || general->op->kind != GS_OP_SET_GENERAL)
+    return -1;
+  memcpy(&number, &general->code[general->size - sizeof number], sizeof number);
+  return number_value(s, GS_VALUE_CONSTANT, number);
+}
+
+/* Constants. */
 static int simplify_number(gs_strip_t *s, gs_strip_value_t *v) {
   const gs_strip_value_t *const general = general_of(s, v);
   const int a = v->src[GS_FIELD_V], b = v->src[GS_FIELD_RM];
@@ -309,6 +371,9 @@ static int simplify_number(gs_strip_t *s, gs_strip_value_t *v) {
       return b;
     return is_number(s, b, UINT32_MAX) || is_number(s, a, 0) ? a : -1;
   case GS_OP_SUM: return is_number(s, b, 0) ? a : -1;
+  case GS_OP_EITHER: return is_number(s, b, 0) ? a : is_number(s, a, 0) ? b : -1;
+  case GS_OP_SPREAD: return simplify_spread(s, v);
+  case GS_OP_ROW_OF_BITS: return simplify_lanes(s, v);
   default: return -1;
   }
 }
@@ -379,7 +444,8 @@ static void read_registers(gs_strip_value_t *v, registers_t *r, int row) {
 static int fused_of(const gs_strip_t *s, const gs_strip_value_t *v) {
   if (v->op->kind != GS_OP_MERGE)
     return -1;
-  const int sum = v->src[GS_FIELD_REG], product = v->src[GS_FIELD_RM], mask = v->src[GS_FIELD_MASK];
+  const int sum = v->src[v->op->is_vex ? GS_FIELD_V : GS_FIELD_REG], product = v->src[GS_FIELD_RM],
+            mask = v->src[GS_FIELD_MASK];
   if (sum < 0 || product < 0 || mask < 0 || !s->value[sum].op || !s->value[product].op ||
       !s->value[mask].op || s->value[sum].op->kind != GS_OP_FMA ||
       s->value[product].op->kind != GS_OP_PRODUCT || s->value[mask].op->kind != GS_OP_UNORDERED)
@@ -570,7 +636,8 @@ bool gs_strip_assume(gs_strip_t *s) {
   return !s->is_full;
 }
 
-void gs_strip_begin(gs_strip_t *s, bool assumes) {
+void gs_strip_begin(gs_strip_t *s, const gs_stencil_table_t *table, bool assumes) {
+  s->mask_role = table->strip_lanes == 8 ? GS_ROLE_VECTOR : GS_ROLE_MASK;
   s->assumes = assumes;
   s->assumed_count = s->guard_count = 0;
   s->guard = 0;
@@ -585,17 +652,20 @@ void gs_strip_begin(gs_strip_t *s, bool assumes) {
   s->is_full = false;
 }
 
-/* vpxor %xmm0, %xmm0, %xmm0; vpinsrw $part, displacement(%rdi), %xmm0, %xmm0 for each; and vmovd or vmovq
- * %xmm0, displacement(%rdi). */
-static void emit_join(gs_emitter_t *e, unsigned reg, unsigned parts) {
-  enum { PART_BYTES = 2 };
-  static const uint8_t clear[] = {0xc5, 0xf9, 0xef, 0xc0}, insert[] = {0xc5, 0xf9, 0xc4, 0x87};
-  const uint8_t move[] = {0xc5, 0xf9, parts > 2 ? 0xd6 : 0x7e, 0x87};
-  const size_t at = offsetof(gs_wave_t, s) + sizeof(uint32_t) * reg;
+/* vpxor %xmm0, %xmm0, %xmm0; vpinsrw or vpinsrb $part, displacement(%rdi), %xmm0, %xmm0 for each; and vmovd
+ * or vmovq %xmm0, displacement(%rdi). */
+static void emit_join(gs_emitter_t *e, unsigned reg, unsigned lanes) {
+  static const uint8_t clear[] = {0xc5, 0xf9, 0xef, 0xc0}, insert_word[] = {0xc5, 0xf9, 0xc4, 0x87},
+                       insert_byte[] = {0xc4, 0xe3, 0x79, 0x20, 0x87};
+  const uint8_t move[] = {0xc5, 0xf9, lanes > 32 ? 0xd6 : 0x7e, 0x87};
+  const size_t at = offsetof(gs_wave_t, s) + sizeof(uint32_t) * reg, bytes = e->table->strip_lanes / 8;
   gs_emit_bytes(e, clear, sizeof clear);
-  for (uint8_t part = 0; part < parts; part++) {
-    gs_emit_bytes(e, insert, sizeof insert);
-    gs_emit_32(e, at + (size_t)part * PART_BYTES);
+  for (uint8_t part = 0; part < lanes / e->table->strip_lanes; part++) {
+    if (bytes == 1)
+      gs_emit_bytes(e, insert_byte, sizeof insert_byte);
+    else
+      gs_emit_bytes(e, insert_word, sizeof insert_word);
+    gs_emit_32(e, at + part * bytes);
     gs_emit_bytes(e, &part, 1);
   }
   gs_emit_bytes(e, move, sizeof move);
@@ -603,20 +673,23 @@ static void emit_join(gs_emitter_t *e, unsigned reg, unsigned parts) {
 }
 
 void gs_strip_join_masks(const gs_strip_scalars_t *s, gs_emitter_t *e, unsigned lanes) {
-  enum { STRIP_LANES = 16 };
   for (unsigned reg = 0; reg < GS_SGPRS; reg++)
     if (gs_scalar_set_has(&s->masks, reg))
-      emit_join(e, reg, lanes / STRIP_LANES);
+      emit_join(e, reg, lanes);
 }
 
-/* movw $0, displacement(%r15) for each mask. */
+/* movw or movb $0, displacement(%r15) for each mask. */
 void gs_strip_idle(const gs_strip_scalars_t *s, gs_emitter_t *e) {
+  static const uint8_t movw[] = {0x66, 0x41, 0xc7, 0x87}, movb[] = {0x41, 0xc6, 0x87}, zero[2] = {0};
+  const size_t bytes = e->table->strip_lanes / 8;
   for (unsigned reg = 0; reg < GS_SGPRS; reg++) {
     if (!gs_scalar_set_has(&s->masks, reg))
       continue;
-    static const uint8_t movw[] = {0x66, 0x41, 0xc7, 0x87}, zero[2] = {0};
-    gs_emit_bytes(e, movw, sizeof movw);
+    if (bytes == 1)
+      gs_emit_bytes(e, movb, sizeof movb);
+    else
+      gs_emit_bytes(e, movw, sizeof movw);
     gs_emit_32(e, offsetof(gs_wave_t, s) + sizeof(uint32_t) * reg);
-    gs_emit_bytes(e, zero, sizeof zero);
+    gs_emit_bytes(e, zero, bytes);
   }
 }

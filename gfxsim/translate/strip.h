@@ -1,7 +1,8 @@
-/* Consecutive vector instructions, done strip by strip: all of them for sixteen lanes, then for the next
- * sixteen. So the rows of the wave that they use stay in the host's vector registers from one instruction to
- * the next. Of stencils for strips it is known what each instruction of the host reads and writes
- * (mkstrip.h). Not here: which instructions can be together (block.c). */
+/* Consecutive vector instructions, done strip by strip: all of them for as many lanes as a vector register of
+ * the host has (sixteen, or eight without AVX-512), then for the next ones. So the rows of the wave that they
+ * use stay in the host's vector registers from one instruction to the next. Of stencils for strips it is
+ * known what each instruction of the host reads and writes (mkstrip.h). Not here: which instructions can be
+ * together (block.c). */
 #ifndef GFXSIM_TRANSLATE_STRIP_H
 #define GFXSIM_TRANSLATE_STRIP_H
 
@@ -28,7 +29,7 @@ bool gs_strip_has_mask_of(const gs_strip_scalars_t *scalars, const gs_inst_t *in
  * it. */
 bool gs_strip_scalars_add(gs_strip_scalars_t *scalars, const gs_inst_t *in, unsigned lanes);
 
-/* ---- Values of sixteen lanes ---- */
+/* ---- Values of a strip's lanes ---- */
 
 enum { GS_STRIP_VALUES = 1536, GS_STRIP_HASHES = 512, GS_STRIP_MASKS = GS_STRIP_KEPT, GS_STRIP_GENERALS = 3 };
 enum { GS_STRIP_FOURS = 128, GS_STRIP_ASSUMED = 128 };
@@ -60,6 +61,7 @@ typedef struct gs_strip_value {
   uint32_t number;
   uint8_t general_count, kind, size, pool_at;
   uint8_t half;     /* of two strips at once: 1 = the second one's */
+  bool is_lanes;    /* every lane has all bits or none */
   uint8_t role;     /* the class of its register; 0 = a general one, or none */
   uint8_t code[16]; /* with registers 0 */
 } gs_strip_value_t;
@@ -82,15 +84,18 @@ typedef struct gs_strip {
   int16_t assumed[GS_STRIP_ASSUMED]; /* values that are right if they are no NaNs */
   bool is_guarded[GS_STRIP_VALUES];  /* of those: it is looked at */
   unsigned assumed_count, guard_count;
-  size_t guard; /* where the code has the distance to what is done if one is */
+  size_t guard;      /* where the code has the distance to what is done if one is */
+  uint8_t mask_role; /* of registers that have masks: those for masks, or vector registers, each of whose
+                        lanes has all bits or none */
   bool assumes;
   int load; /* the instruction in hand is this load; -1 = none */
   bool loads_fours;
   bool is_full;
 } gs_strip_t;
 
-/* Begins a strip, which may assume that results are no NaNs: see gs_strip_assume. */
-void gs_strip_begin(gs_strip_t *strip, bool assumes);
+/* Begins a strip of stencils of that table, which may assume that results are no NaNs: see gs_strip_assume.
+ */
+void gs_strip_begin(gs_strip_t *strip, const gs_stencil_table_t *table, bool assumes);
 /* Adds an instruction. */
 void gs_strip_stencil(gs_strip_t *strip, const gs_emitter_t *e, const gs_stencil_t *stencil,
                       const gs_inst_t *in, const uint64_t values[GS_HOLE_VALUES]);
@@ -115,7 +120,7 @@ void gs_strip_land(gs_emitter_t *e, size_t guard);
 /* Makes it two strips at once, of which each instruction does not wait for the other's; returns false where
  * that can't be, or there are too few registers. To be called before the next two, of waves with all lanes.
  */
-bool gs_strip_double(gs_strip_t *strip);
+bool gs_strip_double(gs_strip_t *strip, gs_emitter_t *e);
 /* Writes code before the first strip, which makes values that are the same in all of them. To be called when
  * all instructions are there. */
 void gs_strip_hoist(gs_strip_t *strip, gs_emitter_t *e);

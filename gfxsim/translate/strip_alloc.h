@@ -6,7 +6,7 @@
 #include "isa/strip_rows.h"
 #include "translate/strip.h"
 
-enum { GS_HOST_VECTORS = 32, GS_HOST_MASKS = 8, GS_NEVER = GS_STRIP_VALUES, GS_STRIP_MASK_BYTES = 2 };
+enum { GS_HOST_VECTORS = 32 /* 16 with AVX2 */, GS_HOST_MASKS = 8, GS_NEVER = GS_STRIP_VALUES };
 
 /* Where values are while code is written. */
 typedef struct gs_allocator {
@@ -20,16 +20,16 @@ typedef struct gs_allocator {
   int16_t vector[GS_HOST_VECTORS], mask[GS_HOST_MASKS]; /* values that registers have, or -1 */
   uint32_t locked_vectors, locked_masks;                /* what the instruction in hand needs */
   uint32_t pinned;                                      /* vector registers that have a value all the time */
-  unsigned masks_end; /* mask registers that values can have, and one more */
-  uint32_t good;      /* those for guards that have been set, a bit for each */
-  uint32_t loaded;    /* loads of four dwords that were made, a bit for each */
+  unsigned masks_end, vectors_end;                      /* registers that values can have, and one more */
+  uint32_t good;   /* those for guards that have been set, a bit for each */
+  uint32_t loaded; /* loads of four dwords that were made, a bit for each */
   int16_t slot[GS_STRIP_VALUE_SLOTS];
   bool is_stored[2 * GS_ROWS];            /* by key_of: the row has not what it had when the strip began */
   bool only_guards[GS_STRIP_VALUES];      /* a comparison that nobody reads but a guard */
   int16_t next_use_from[GS_STRIP_VALUES]; /* no value is needed between the last question and this */
 } gs_allocator_t;
 
-/* Begins with no value anywhere. `e` may be NULL where no code is written. */
+/* Begins with no value anywhere. */
 void gs_alloc_begin(gs_allocator_t *allocator, gs_strip_t *strip, gs_emitter_t *e);
 /* Finds out who is needed, from the last to the first. Who is pinned needs nobody any more. */
 void gs_alloc_find_uses(gs_allocator_t *allocator);

@@ -7,16 +7,26 @@
 
 #include "translate/strip_alloc.h"
 
-enum { DISPLACEMENT_BYTES = 4, P0 = 1, P1 = 2, P2 = 3, EVEX_BYTES = 4, EVEX_MODRM = 5 };
+enum { DISPLACEMENT_BYTES = 4, P0 = 1, P1 = 2, P2 = 3, EVEX_BYTES = 4, EVEX_MODRM = 5, VEX_MODRM = 4 };
 enum { R11 = 11, RDI = 7, R14 = 14, R15 = 15 };
-enum { STRIP_ROW_BYTES = 64 };
+
+/* Of a strip: bytes in a vector register, and of a mask; whether masks are in vector registers. */
+static size_t vector_bytes(const gs_emitter_t *e) {
+  return sizeof(uint32_t) * e->table->strip_lanes;
+}
+static size_t mask_bytes(const gs_emitter_t *e) {
+  return e->table->strip_lanes / 8;
+}
+static bool is_narrow(const gs_emitter_t *e) {
+  return e->table->strip_lanes == 8;
+}
 
 /* ---- Numbers of registers in instructions ---- */
 
 void gs_strip_row_to_register(gs_strip_value_t *v) {
-  enum { BEHIND = EVEX_MODRM + 1 };
-  v->code[EVEX_MODRM] |= 0xc0;
-  memmove(v->code + BEHIND, v->code + BEHIND + DISPLACEMENT_BYTES, v->size - BEHIND - DISPLACEMENT_BYTES);
+  const size_t modrm = v->op->is_vex ? VEX_MODRM : EVEX_MODRM, behind = modrm + 1;
+  v->code[modrm] |= 0xc0;
+  memmove(v->code + behind, v->code + behind + DISPLACEMENT_BYTES, v->size - behind - DISPLACEMENT_BYTES);
   v->size = (uint8_t)(v->size - DISPLACEMENT_BYTES);
 }
 
@@ -26,13 +36,23 @@ static void set_bits(uint8_t *byte, unsigned shift, unsigned width, unsigned val
   *byte = (uint8_t)((*byte & ~mask) | (value << shift & mask));
 }
 
+/* Instructions on mask registers may have the short prefix, which does for those. */
 static void set_vex(gs_strip_value_t *v, unsigned field, unsigned number) {
+  enum { LAST_REGISTER = 4 };
   const bool is_long = v->code[0] == 0xc4;
-  uint8_t *const last = &v->code[is_long ? 2 : 1], *const modrm = last + 2;
+  uint8_t *const last = &v->code[is_long ? P1 : P0], *const modrm = last + 2;
   switch (field) {
-  case GS_FIELD_REG: set_bits(modrm, 3, 3, number); break;
+  case GS_FIELD_REG:
+    set_bits(modrm, 3, 3, number);
+    set_bits(&v->code[P0], 7, 1, ~(number >> 3));
+    break;
   case GS_FIELD_V: set_bits(last, 3, 4, ~number); break;
-  default: set_bits(modrm, 0, 3, number);
+  case GS_FIELD_RM:
+    set_bits(modrm, 0, 3, number);
+    if (is_long)
+      set_bits(&v->code[P0], 5, 1, ~(number >> 3));
+    break;
+  default: set_bits(&v->code[v->size - 1], LAST_REGISTER, 4, number);
   }
 }
 
@@ -102,7 +122,27 @@ static const opcode_t exclusive_or = {1, 0x7d, 0xef};                  /* vpxord
 static const opcode_t logic = {3, 0x7d, 0x25};                         /* vpternlogd, and a table */
 static const opcode_t quarters = {3, 0xfd, 0x43};                      /* vshufi64x2, and which */
 static const opcode_t unpack_low = {1, 0xfd, 0x6c}, unpack_high = {1, 0xfd, 0x6d}; /* vpunpck.qdq */
-enum { MODE_MEMORY = 0x80, MODE_REGISTER = 0xc0 };
+/* Of VEX alone: */
+static const opcode_t broadcast_pair_vex = {2, 0x7d, 0x59}; /* vpbroadcastq has no W there */
+static const opcode_t broadcast_byte = {2, 0x7d, 0x78};     /* vpbroadcastb from memory */
+static const opcode_t from_general = {1, 0x7d, 0x6e};       /* vmovd */
+static const opcode_t equal = {1, 0x7d, 0x76}, conjunction = {1, 0x7d, 0xdb}; /* vpcmpeqd, vpand */
+static const opcode_t join_bits = {1, 0x7c, 0x56};                            /* vorps */
+static const opcode_t bits_of_row = {1, 0x7c, 0x50};                          /* vmovmskps */
+static const opcode_t test_bits = {2, 0x7d, 0x0e};                            /* vtestps */
+static const opcode_t insert_half = {3, 0x7d, 0x38};                          /* vinserti128, and which */
+static const opcode_t load_half = {1, 0x7e, 0x6f};                            /* vmovdqu of 128 bits */
+enum { MODE_MEMORY = 0x80, MODE_REGISTER = 0xc0, MODE_NEAR_HERE = 0x05 };
+
+static void emit_vex(gs_emitter_t *e, opcode_t opcode, bool is_whole, unsigned reg, unsigned first,
+                     unsigned other, uint8_t mode) {
+  enum { W_AND_PREFIX = 0x83, WHOLE = 4 };
+  const unsigned p0 = opcode.map | (reg & 8 ? 0 : 0x80) | (other & 8 ? 0 : 0x20) | 0x40;
+  const unsigned p1 = (opcode.p1 & W_AND_PREFIX) | (~first & 15) << 3 | (is_whole ? WHOLE : 0);
+  const uint8_t code[] = {0xc4, (uint8_t)p0, (uint8_t)p1, opcode.number,
+                          (uint8_t)(mode | (reg & 7) << 3 | (other & 7))};
+  gs_emit_bytes(e, code, sizeof code);
+}
 
 /* An instruction on lanes of `mask`, 0 = on all, of the vector registers `reg` and `first`, and another one,
  * or memory behind a general one. */
@@ -118,7 +158,10 @@ static void emit_masked(gs_emitter_t *e, opcode_t opcode, unsigned mask, unsigne
 
 static void emit_three(gs_emitter_t *e, opcode_t opcode, unsigned reg, unsigned first, unsigned other,
                        uint8_t mode) {
-  emit_masked(e, opcode, 0, reg, first, other, mode);
+  if (is_narrow(e))
+    emit_vex(e, opcode, true, reg, first, other, mode);
+  else
+    emit_masked(e, opcode, 0, reg, first, other, mode);
 }
 
 /* The same with one operand. */
@@ -137,6 +180,41 @@ static void emit_mask(gs_emitter_t *e, bool is_store, unsigned mask, size_t at) 
   gs_emit_bytes(e, code, sizeof code);
   gs_emit_32(e, at);
 }
+
+/* ---- Masks in vector registers ---- */
+
+/* With each lane's bit in a mask, which the table's pool begins with. */
+static void emit_with_bits(gs_emitter_t *e, opcode_t opcode, unsigned reg, unsigned first) {
+  static const gs_patch_t bits = {0, GS_PATCH_DISTANCE, GS_HOLE_POOL, -DISPLACEMENT_BYTES};
+  static const uint64_t none[GS_HOLE_VALUES];
+  emit_vex(e, opcode, true, reg, first, 0, MODE_NEAR_HERE);
+  gs_emit_32(e, 0);
+  if (!e->is_full)
+    gs_emit_patch(e, e->end - DISPLACEMENT_BYTES, &bits, none, 0);
+}
+/* A row whose lanes have all bits of a mask: leaves each lane its own, and takes that for all of the lane. */
+static void emit_part_bits(gs_emitter_t *e, unsigned reg) {
+  emit_with_bits(e, conjunction, reg, reg);
+  emit_with_bits(e, equal, reg, reg);
+}
+static void emit_row_of_bits(gs_emitter_t *e, unsigned reg, unsigned general) {
+  emit_vex(e, from_general, false, reg, 0, general, MODE_REGISTER);
+  emit_vex(e, broadcast, true, reg, 0, reg, MODE_REGISTER);
+  emit_part_bits(e, reg);
+}
+/* The first bits of all lanes. */
+static void emit_bits_of_row(gs_emitter_t *e, unsigned general, unsigned reg) {
+  emit_vex(e, bits_of_row, true, general, 0, reg, MODE_REGISTER);
+}
+/* To memory behind r15, by way of r11: mov %r11b, at(%r15). */
+static void emit_store_of_bits(gs_emitter_t *e, unsigned reg, size_t at) {
+  static const uint8_t mov[] = {0x45, 0x88, (uint8_t)(MODE_MEMORY | (R11 & 7) << 3 | (R15 & 7))};
+  emit_bits_of_row(e, R11, reg);
+  gs_emit_bytes(e, mov, sizeof mov);
+  gs_emit_32(e, at);
+}
+
+/* ---- Masks in registers for masks ---- */
 
 /* kmovw from memory behind r15. */
 static void emit_mask_of_lanes(gs_emitter_t *e, unsigned mask, size_t at) {
@@ -159,6 +237,10 @@ static void emit_constant(gs_emitter_t *e, unsigned reg, uint32_t value) {
     emit_three(e, exclusive_or, reg, reg, reg, MODE_REGISTER);
     return;
   }
+  if (value == UINT32_MAX && is_narrow(e)) {
+    emit_vex(e, equal, true, reg, reg, reg, MODE_REGISTER);
+    return;
+  }
   if (value == UINT32_MAX) {
     emit_three(e, logic, reg, reg, reg, MODE_REGISTER);
     gs_emit_bytes(e, &all_ones, 1);
@@ -166,6 +248,11 @@ static void emit_constant(gs_emitter_t *e, unsigned reg, uint32_t value) {
   }
   gs_emit_bytes(e, mov, sizeof mov);
   gs_emit_32(e, value);
+  if (is_narrow(e)) {
+    emit_vex(e, from_general, false, reg, 0, R11, MODE_REGISTER);
+    emit_vex(e, broadcast, true, reg, 0, reg, MODE_REGISTER);
+    return;
+  }
   emit_vector(e, broadcast_general, reg, R11, MODE_REGISTER);
 }
 
@@ -190,8 +277,8 @@ void gs_strip_next_loads(gs_emitter_t *e, unsigned loads) {
 static unsigned key_of(const gs_strip_value_t *v) {
   return 2 * v->number + v->half;
 }
-static size_t row_at(unsigned key) {
-  return (size_t)(key / 2) * sizeof(gs_row_t) + key % 2 * (size_t)STRIP_ROW_BYTES;
+static size_t row_at(const gs_allocator_t *a, unsigned key) {
+  return (size_t)(key / 2) * sizeof(gs_row_t) + key % 2 * vector_bytes(a->e);
 }
 
 static bool is_mask(const gs_allocator_t *a, int value) {
@@ -255,7 +342,7 @@ static unsigned free_register(gs_allocator_t *a, bool of_masks) {
   uint32_t *const locked = of_masks ? &a->locked_masks : &a->locked_vectors;
   const uint32_t others = *locked | (of_masks ? 0 : a->pinned);
   const unsigned first = of_masks ? 1 : 0,
-                 end = of_masks ? a->masks_end : GS_HOST_VECTORS; /* k0 is no mask of lanes */
+                 end = of_masks ? a->masks_end : a->vectors_end; /* k0 is no mask of lanes */
   unsigned best = end;
   int farthest = -1;
   for (unsigned i = first; i < end && farthest < GS_NEVER + 1; i++) {
@@ -293,8 +380,19 @@ static void fill_pool(gs_allocator_t *a, const gs_strip_value_t *v, size_t start
     gs_emit_patch(a->e, start + v->pool_at, v->pool, none, 0);
 }
 
+/* The register of a value that an instruction makes of a general one, which is a sign for more than one. */
+static void emit_sign(gs_allocator_t *a, const gs_strip_value_t *v) {
+  enum { R = 0x80, B = 0x20 };
+  const uint8_t prefix = v->code[P0], modrm = v->code[VEX_MODRM];
+  emit_row_of_bits(a->e, (modrm >> 3 & 7u) | (prefix & R ? 0u : 8u), (modrm & 7u) | (prefix & B ? 0u : 8u));
+}
+
 static void emit_code(gs_allocator_t *a, const gs_strip_value_t *v) {
   const size_t start = a->e->end;
+  if (v->op->kind == GS_OP_ROW_OF_BITS) {
+    emit_sign(a, v);
+    return;
+  }
   gs_emit_bytes(a->e, v->code, v->size);
   fill_pool(a, v, start);
 }
@@ -307,9 +405,9 @@ static void bring(gs_allocator_t *a, int value, unsigned reg) {
   else if (a->slot_of[value] >= 0)
     emit_memory(a->e, load, reg, RDI, slot_at(a, value));
   else if (a->home[value] >= 0)
-    emit_memory(a->e, load, reg, R14, row_at((unsigned)a->home[value]));
+    emit_memory(a->e, load, reg, R14, row_at(a, (unsigned)a->home[value]));
   else if (v.kind == GS_VALUE_ROW)
-    emit_memory(a->e, load, reg, R14, row_at(key_of(&v)));
+    emit_memory(a->e, load, reg, R14, row_at(a, key_of(&v)));
   else if (v.kind == GS_VALUE_SCALAR)
     emit_memory(a->e, broadcast, reg, RDI, offsetof(gs_wave_t, s) + sizeof(uint32_t) * (size_t)v.number);
   else if (v.kind == GS_VALUE_CONSTANT)
@@ -427,7 +525,7 @@ static void store_row(gs_allocator_t *a, const gs_strip_value_t *v) {
   for (int i = 0; i < a->at; i++)
     if (a->s->value[i].kind == GS_VALUE_ROW && key_of(&a->s->value[i]) == key_of(v) && a->last_use[i] > a->at)
       (void)gs_alloc_need(a, i);
-  emit_memory(a->e, store, reg, R14, row_at(key_of(v)));
+  emit_memory(a->e, store, reg, R14, row_at(a, key_of(v)));
   a->is_stored[key_of(v)] = true;
   a->home[value] = (int16_t)key_of(v);
   forget_sources(a, v);
@@ -462,9 +560,41 @@ static void emit_quarters_at(gs_emitter_t *e, uint8_t which, unsigned reg, unsig
 
 enum { VECTOR_BYTES = 64, PAIR_BYTES = 8 };
 
+/* The same of eight lanes: what lies in memory at `low` and at `high`, 128 bits of each. */
+static void emit_halves(gs_emitter_t *e, unsigned reg, size_t low, size_t high) {
+  static const uint8_t to_upper = 1;
+  emit_vex(e, load_half, false, reg, 0, R11, MODE_MEMORY);
+  gs_emit_32(e, low);
+  emit_vex(e, insert_half, true, reg, reg, R11, MODE_MEMORY);
+  gs_emit_32(e, high);
+  gs_emit_bytes(e, &to_upper, 1);
+}
+enum { FOUR_BYTES = 16 };
+static void emit_apart_narrow(gs_emitter_t *e, const unsigned to[4], unsigned scratch) {
+  enum { HALF = 4 * FOUR_BYTES };
+  for (size_t i = 0; i < 2; i++) { /* lanes 0, 1, 4 and 5, and those two above */
+    const size_t first = 2 * i * FOUR_BYTES, second = first + FOUR_BYTES;
+    emit_halves(e, to[i], first, first + HALF);
+    emit_halves(e, scratch, second, second + HALF);
+    emit_three(e, unpack_high, to[i + 2], to[i], scratch, MODE_REGISTER);
+    emit_three(e, unpack_low, to[i], to[i], scratch, MODE_REGISTER);
+  }
+}
+static void emit_overlapping_narrow(gs_emitter_t *e, const unsigned to[4]) {
+  enum { HALF = 4 * PAIR_BYTES };
+  for (size_t i = 0; i < 4; i++) {
+    const size_t first = i % 2 * FOUR_BYTES + i / 2 * PAIR_BYTES;
+    emit_halves(e, to[i], first, first + HALF);
+  }
+}
+
 /* Lanes that lie side by side, with sixteen bytes each: first the lanes with numbers 0, 1, 2 and 3 above a
  * multiple of 4, then pairs of dwords. */
 static void emit_apart(gs_emitter_t *e, const unsigned to[4], const unsigned scratch[2]) {
+  if (is_narrow(e)) {
+    emit_apart_narrow(e, to, scratch[0]);
+    return;
+  }
   emit_memory(e, load_any, to[2], R11, 0);
   emit_quarters_at(e, EVEN, to[0], to[2], VECTOR_BYTES);
   emit_quarters_at(e, ODD, to[1], to[2], VECTOR_BYTES);
@@ -483,6 +613,10 @@ static void emit_apart(gs_emitter_t *e, const unsigned to[4], const unsigned scr
 
 /* Lanes that begin eight bytes apart, so that each has its next lane's first pair as its second. */
 static void emit_overlapping(gs_emitter_t *e, const unsigned to[4], unsigned scratch) {
+  if (is_narrow(e)) {
+    emit_overlapping_narrow(e, to);
+    return;
+  }
   for (unsigned i = 0; i < 2; i++) {
     emit_memory(e, load_any, scratch, R11, i * (size_t)PAIR_BYTES);
     emit_quarters_at(e, EVEN, to[2 * i], scratch, i * (size_t)PAIR_BYTES + VECTOR_BYTES);
@@ -498,7 +632,7 @@ static void emit_fours(gs_emitter_t *e, unsigned number, const unsigned to[4], c
   emit_r11(e, MOV_FROM_MEMORY, gs_strip_place(number));
   gs_emit_bytes(e, compare, sizeof compare);
   gs_emit_32(e, gs_strip_place(number) + offsetof(gs_strip_place_t, step));
-  gs_emit_32(e, GS_STRIP_OVERLAP_STEP);
+  gs_emit_32(e, gs_strip_overlap_step(e->table->strip_lanes));
   const size_t same = emit_jump(e, if_below, sizeof if_below),
                overlapping = emit_jump(e, if_equal, sizeof if_equal);
   emit_apart(e, to, scratch);
@@ -508,7 +642,8 @@ static void emit_fours(gs_emitter_t *e, unsigned number, const unsigned to[4], c
   const size_t other_end = emit_jump(e, always, sizeof always);
   land(e, same);
   for (unsigned i = 0; i < 4; i++)
-    emit_memory(e, broadcast_pair, to[i], R11, i / 2 * (size_t)PAIR_BYTES);
+    emit_memory(e, is_narrow(e) ? broadcast_pair_vex : broadcast_pair, to[i], R11,
+                i / 2 * (size_t)PAIR_BYTES);
   land(e, end);
   land(e, other_end);
 }
@@ -540,14 +675,15 @@ static void make_load(gs_allocator_t *a, const gs_strip_value_t *v) {
   }
   const unsigned reg = take_register(a, false, a->at);
   emit_r11(a->e, MOV_FROM_MEMORY, gs_strip_place(v->number >> 8));
-  emit_memory(a->e, load_any, reg, R11, (v->number & 255) * (size_t)VECTOR_BYTES);
+  emit_memory(a->e, load_any, reg, R11, (v->number & 255) * vector_bytes(a->e));
 }
 
 /* ---- Guards ---- */
 
 /* Registers for lanes of which all that was looked at is as assumed, one for pairs of registers that are
  * doubles. Comparisons take lanes out of them. */
-enum { GOOD = 7, GOOD_DOUBLES = 6, ORDERED = 7 };
+enum { GOOD = 7, GOOD_DOUBLES = 6, ORDERED = 7, UNORDERED = 3 };
+enum { BAD = 15 };
 static const opcode_t compare_floats = {1, 0x7c, 0xc2},
                       compare_doubles = {1, 0xfd, 0xc2}; /* vcmpps, vcmppd */
 
@@ -558,8 +694,35 @@ static unsigned lanes_so_far(gs_allocator_t *a, unsigned good) {
   return is_first ? 0 : good;
 }
 
+/* Without registers for masks: one for the lanes where something is not as assumed. Adds lanes of `reg`. */
+static void add_bad(gs_allocator_t *a, unsigned reg) {
+  if (lanes_so_far(a, GOOD))
+    emit_vex(a->e, join_bits, true, BAD, BAD, reg, MODE_REGISTER);
+  else
+    emit_vex(a->e, load, true, BAD, 0, reg, MODE_REGISTER);
+}
+/* That the value is no NaN. */
+static void add_bad_of(gs_allocator_t *a, int value) {
+  static const uint8_t unordered = UNORDERED;
+  a->locked_vectors = 0;
+  const unsigned reg = gs_alloc_need(a, value);
+  const bool is_first = !(a->good >> GOOD & 1);
+  const unsigned lanes = is_first ? BAD : free_register(a, false);
+  const opcode_t compare = gs_strip_is_of_doubles(&a->s->value[value]) ? compare_doubles : compare_floats;
+  emit_vex(a->e, compare, true, lanes, reg, reg, MODE_REGISTER);
+  gs_emit_bytes(a->e, &unordered, 1);
+  if (is_first)
+    (void)lanes_so_far(a, GOOD);
+  else
+    add_bad(a, lanes);
+}
+
 /* Behind the instruction that makes the value: it must be no NaN. */
 static void add_guard(gs_allocator_t *a, int value) {
+  if (is_narrow(a->e)) {
+    add_bad_of(a, value);
+    return;
+  }
   static const uint8_t ordered = ORDERED;
   const bool is_double = gs_strip_is_of_doubles(&a->s->value[value]);
   const unsigned good = is_double ? GOOD_DOUBLES : GOOD;
@@ -575,6 +738,11 @@ static void add_guard_of_mask(gs_allocator_t *a, const gs_strip_value_t *v) {
   if (a->only_guards[v->src[GS_FIELD_REG]])
     return;
   const unsigned mask = gs_alloc_need(a, v->src[GS_FIELD_REG]);
+  if (is_narrow(a->e)) {
+    add_bad(a, mask);
+    forget_sources(a, v);
+    return;
+  }
   const uint8_t set[] = {0xc5, 0xf8, 0x44,
                          (uint8_t)(MODE_REGISTER | GOOD << 3 | mask)},   /* knotw %mask, %k7 */
       narrow[] = {0xc5, (uint8_t)(0xc4 | (~mask & 7) << 3), 0x42, 0xff}; /* kandnw %k7, %mask, %k7 */
@@ -610,7 +778,17 @@ static void find_guards(gs_allocator_t *a) {
   }
 }
 
+static void leave_if_bad(gs_allocator_t *a) {
+  static const uint8_t if_any[] = {0x0f, 0x85}; /* jnz */
+  emit_vex(a->e, test_bits, true, BAD, 0, BAD, MODE_REGISTER);
+  a->s->guard = emit_jump(a->e, if_any, sizeof if_any);
+}
+
 static void leave_if_guarded(gs_allocator_t *a) {
+  if (is_narrow(a->e)) {
+    leave_if_bad(a);
+    return;
+  }
   static const uint8_t spread[] = {0xc5, 0xcd, 0x4b, 0xf6}, /* kunpckbw %k6, %k6, %k6 */
       join[] = {0xc5, 0xc4, 0x41, 0xfe},                    /* kandw %k6, %k7, %k7 */
       if_not_all[] = {0x0f, 0x83};                          /* jnc */
@@ -636,6 +814,7 @@ void gs_alloc_begin(gs_allocator_t *a, gs_strip_t *s, gs_emitter_t *e) {
   a->s = s;
   a->e = e;
   a->masks_end = GS_HOST_MASKS;
+  a->vectors_end = is_narrow(e) ? BAD + !s->assumes : GS_HOST_VECTORS;
   memset(a->last_use, -1, sizeof a->last_use);
   memset(a->register_of, -1, sizeof a->register_of);
   memset(a->slot_of, -1, sizeof a->slot_of);
@@ -668,6 +847,36 @@ void gs_alloc_find_uses(gs_allocator_t *a) {
   }
 }
 
+static void load_mask(gs_allocator_t *a, const gs_strip_value_t *v) {
+  const size_t at = v->number + v->half * mask_bytes(a->e);
+  const unsigned reg = take_register(a, v->role == GS_ROLE_MASK, a->at);
+  if (v->role == GS_ROLE_MASK) {
+    emit_mask_of_lanes(a->e, reg, at);
+    return;
+  }
+  emit_vex(a->e, broadcast_byte, true, reg, 0, R15, MODE_MEMORY);
+  gs_emit_32(a->e, at);
+  emit_part_bits(a->e, reg);
+}
+static void move_mask(gs_allocator_t *a, const gs_strip_value_t *v) {
+  const unsigned reg = gs_alloc_need(a, v->src[GS_FIELD_RM]);
+  if (is_narrow(a->e))
+    emit_bits_of_row(a->e, v->number, reg);
+  else
+    emit_mask_bits(a->e, v->number, reg);
+  forget_sources(a, v);
+}
+static void store_mask(gs_allocator_t *a, const gs_strip_value_t *v) {
+  const uint32_t at = v->number + (uint32_t)(v->half * mask_bytes(a->e));
+  if (is_narrow(a->e) && v->src[GS_FIELD_REG] >= 0) {
+    emit_store_of_bits(a->e, gs_alloc_need(a, v->src[GS_FIELD_REG]), at);
+    forget_sources(a, v);
+    return;
+  }
+  memcpy(a->s->value[a->at].code + v->op->displacement, &at, sizeof at);
+  make(a);
+}
+
 void gs_alloc_emit(gs_allocator_t *a) {
   const gs_strip_value_t *v = &a->s->value[a->at];
   a->locked_vectors = a->locked_masks = 0;
@@ -675,14 +884,9 @@ void gs_alloc_emit(gs_allocator_t *a) {
   case GS_VALUE_ROW:
   case GS_VALUE_SCALAR:
   case GS_VALUE_CONSTANT: break; /* when they are needed */
-  case GS_VALUE_MASK:
-    emit_mask_of_lanes(a->e, take_register(a, true, a->at),
-                       v->number + v->half * (size_t)GS_STRIP_MASK_BYTES);
-    break;
-  case GS_VALUE_MASK_BITS:
-    emit_mask_bits(a->e, v->number, gs_alloc_need(a, v->src[GS_FIELD_RM]));
-    forget_sources(a, v);
-    break;
+  case GS_VALUE_MASK: load_mask(a, v); break;
+  case GS_VALUE_MASK_BITS: move_mask(a, v); break;
+  case GS_VALUE_STORE_MASK: store_mask(a, v); break;
   case GS_VALUE_LOAD: make_load(a, v); break;
   case GS_VALUE_STORE: store_row(a, v); break;
   case GS_VALUE_GUARD_MASK: add_guard_of_mask(a, v); break;

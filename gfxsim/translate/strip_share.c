@@ -99,17 +99,17 @@ static void make_before(gs_allocator_t *a, hoist_t *h) {
 }
 
 void gs_strip_hoist(gs_strip_t *s, gs_emitter_t *e) {
-  enum { FEWEST = 4, SPARE = 4, MOST = 22 };
+  enum { FEWEST = 4, SPARE = 4 };
   gs_allocator_t a;
   hoist_t h;
   memset(&h, 0, sizeof h);
   gs_alloc_begin(&a, s, e);
   gs_alloc_find_uses(&a);
   judge(&a, &h);
-  const unsigned busy = pressure(&a, &h, GS_ROLE_VECTOR) + SPARE;
-  unsigned room = busy + FEWEST > GS_HOST_VECTORS ? FEWEST : GS_HOST_VECTORS - busy;
-  if (room > MOST)
-    room = MOST;
+  const unsigned busy = pressure(&a, &h, GS_ROLE_VECTOR) + SPARE, most = a.vectors_end * 2 / 3 + 1;
+  unsigned room = busy + FEWEST > a.vectors_end ? FEWEST : a.vectors_end - busy;
+  if (room > most)
+    room = most;
   for (int best = best_of(s, &h); room && best >= 0; best = best_of(s, &h), room--)
     h.is_before[best] = true;
   make_before(&a, &h);
@@ -151,16 +151,10 @@ typedef struct turns {
   unsigned count;
 } turns_t;
 
-/* Values of the second strip find theirs, and what is the same in both. */
+/* Values of the second strip find theirs by that. */
 static gs_strip_value_t twin_of(const gs_strip_value_t *v) {
   gs_strip_value_t twin = *v;
   twin.half = 1;
-  if (v->kind == GS_VALUE_STORE_MASK) {
-    uint32_t displacement;
-    memcpy(&displacement, twin.code + v->op->displacement, sizeof displacement);
-    displacement += GS_STRIP_MASK_BYTES;
-    memcpy(twin.code + v->op->displacement, &displacement, sizeof displacement);
-  }
   return twin;
 }
 /* A copy of a value with what it is made of, where that is now. */
@@ -191,16 +185,16 @@ static bool make_twins(gs_strip_t *s, const turns_t *t) {
   return true;
 }
 
-bool gs_strip_double(gs_strip_t *s) {
-  enum { MOST_VECTORS = 12, MOST_MASKS = 3 };
+bool gs_strip_double(gs_strip_t *s, gs_emitter_t *e) {
+  enum { MOST_MASKS = 3 };
   gs_allocator_t a;
   hoist_t h;
   turns_t t = {.count = 0};
   memset(&h, 0, sizeof h);
-  gs_alloc_begin(&a, s, NULL);
+  gs_alloc_begin(&a, s, e);
   gs_alloc_find_uses(&a);
   judge(&a, &h);
-  if (2 * s->count > GS_STRIP_VALUES || pressure(&a, &h, GS_ROLE_VECTOR) > MOST_VECTORS ||
+  if (2 * s->count > GS_STRIP_VALUES || pressure(&a, &h, GS_ROLE_VECTOR) > a.vectors_end * 3 / 8 ||
       pressure(&a, &h, GS_ROLE_MASK) > MOST_MASKS)
     return false;
   for (int i = 0; i < (int)s->count; i++) {

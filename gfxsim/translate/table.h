@@ -92,6 +92,14 @@ typedef enum gs_op_kind {
   GS_OP_UNORDERED,
   GS_OP_NO_LANES, /* a mask */
   GS_OP_MERGE,    /* a vector register, where a mask says so */
+  /* Where there are no registers for masks: */
+  GS_OP_BITS_OF_ROW,  /* the first bits of all lanes in a general register */
+  GS_OP_ROW_OF_BITS,  /* back: all bits of a lane are the general register's bit. A sign for more than one
+                         instruction (isa/lanes.h) */
+  GS_OP_FROM_GENERAL, /* a general register in the first lane */
+  GS_OP_SPREAD,       /* the first lane in all lanes */
+  GS_OP_COMPARE,      /* all bits of a lane, or none */
+  GS_OP_EITHER,       /* disjunction, or exclusive: the first operand if the second one is zero */
 } gs_op_kind_t;
 
 typedef enum gs_op_memory {
@@ -113,7 +121,8 @@ typedef struct gs_op {
   uint8_t kind, memory;
   uint8_t patch;        /* the stencil's patch that is in it, or GS_NO_PATCH */
   uint8_t displacement; /* where the memory's is */
-  uint8_t is_vex;       /* else it is EVEX, or has no registers that get other numbers */
+  uint8_t is_vex; /* else it is EVEX, or has no registers that get other numbers. On vector registers it has
+                     the long prefix */
   uint8_t role[GS_FIELDS], number[GS_FIELDS];
   uint16_t reads, writes; /* general registers, a bit for each */
 } gs_op_t;
@@ -143,7 +152,8 @@ typedef struct gs_stencil_table {
   size_t pool_bytes;
   gs_extern_t *const *externs;
   size_t extern_count;
-  unsigned lanes; /* of the waves that they are for */
+  unsigned lanes;       /* of the waves that they are for */
+  unsigned strip_lanes; /* of strips: 16, or 8, whose masks are in vector registers */
 } gs_stencil_table_t;
 
 enum { GS_POOL_ALIGNMENT = 64 };
