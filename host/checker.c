@@ -26,9 +26,9 @@ void tgt_checker_find(void) {
   tgt_ompt_watch(); /* for who calls */
   /* In the order of the runtime's members. */
   static const char names[][sizeof "mapping"] = {"map",     "found",   "mapping", "caller",
-                                                 "brought", "returns", "refused"};
+                                                 "brought", "returns", "refused", "host"};
   enum { NOTES = sizeof names / sizeof *names, FIRST = offsetof(tgt_runtime_t, note_name) };
-  _Static_assert(offsetof(tgt_runtime_t, note_refused) == FIRST + (NOTES - 1) * sizeof(void *),
+  _Static_assert(offsetof(tgt_runtime_t, note_host) == FIRST + (NOTES - 1) * sizeof(void *),
                  "a name for each");
   for (size_t i = 0; i < NOTES; i++) {
     char name[32];
@@ -72,6 +72,10 @@ static void tell_of_mapping(uint32_t what, uint64_t device, uint64_t bytes) {
     tgt_runtime()->note_mapping(what, device, bytes);
 }
 
+void tgt_checker_failed(const void *memory, uint64_t bytes, bool is_sent) {
+  tell_of_mapping(is_sent ? WAS_SENT : IS_WANTED, (uintptr_t)memory, bytes);
+}
+
 void tgt_checker_brought(uint64_t device, uint64_t host, uint64_t bytes) {
   if (tgt_runtime()->note_brought)
     tgt_runtime()->note_brought(device, host, bytes);
@@ -103,6 +107,36 @@ void tgt_checker_loaded(const void *host, void *device, uint64_t bytes, const ch
 
 void tgt_checker_region(void) {
   tell_of_mapping(STARTS, 0, 0);
+}
+
+static bool is_mapped(const void *memory, uint64_t bytes) {
+  tgt_runtime_t *runtime = tgt_runtime();
+  map_entry_view_t entry;
+  bool found = false;
+  for (int i = 0; i < tgt_runtime_device_count(runtime) && !found; i++)
+    found = map_table_first_in(runtime->devices[i].maps, memory, bytes, &entry);
+  return found;
+}
+
+/* As the checker counts what happens to the host's memory. */
+enum { WAS_FREED, IS_TAKEN };
+
+static void tell_of_host(uint32_t what, const void *memory, uint64_t bytes, const void *code) {
+  tgt_runtime()->note_host(what, (uintptr_t)memory, bytes, (uintptr_t)code);
+}
+
+/* In a process that was forked who held a lock is not there. */
+void tgt_checker_host_freed(const void *memory, uint64_t bytes, const void *code) {
+  if (!tgt_runtime()->note_host || tgt_machine_is_forked() || !is_mapped(memory, bytes))
+    return;
+  atomic_store(&tgt_runtime()->host_was_freed, true);
+  tell_of_host(WAS_FREED, memory, bytes, code);
+}
+
+void tgt_checker_host_taken(const void *memory, uint64_t bytes, const void *code) {
+  if (atomic_load_explicit(&tgt_runtime()->host_was_freed, memory_order_relaxed) &&
+      !tgt_machine_is_forked() && is_mapped(memory, bytes))
+    tell_of_host(IS_TAKEN, memory, bytes, code);
 }
 
 void tgt_checker_refused(const void *memory) {

@@ -24,6 +24,14 @@ void tgt_checker_brought(uint64_t device, uint64_t host, uint64_t bytes);
 /* A variable of an image that was loaded: any region may access it. */
 void tgt_checker_loaded(const void *host, void *device, uint64_t bytes, const char *name);
 
+/* A copy of mapped data at `memory` of a device, to it (`is_sent`) or from it, could not begin. */
+void tgt_checker_failed(const void *memory, uint64_t bytes, bool is_sent);
+
+/* A call at `code` frees host memory, or has; or it has got some. What is not mapped it is not told of.
+ * Thread-safe. */
+void tgt_checker_host_freed(const void *memory, uint64_t bytes, const void *code);
+void tgt_checker_host_taken(const void *memory, uint64_t bytes, const void *code);
+
 /* The program cannot free `memory`, which is not the device's. */
 void tgt_checker_refused(const void *memory);
 /* A region is about to start; and this thread is about to return to the program. */

@@ -138,10 +138,25 @@ _Static_assert((uint32_t)MAP_PACK_BYTES <= (uint32_t)ATMI_TRANSFER_PIECES_BYTES 
 const map_device_functions_t tgt_device_functions = {
     allocate, release, submit, retrieve, mark, wait_for, packs, stage, submit_staged, retrieve_pieces};
 
+/* A checker is told of copies that were begun by who asked for them, so of others here: it may know why. */
+static bool submit_watched(void *device, void *stream, void *memory, const void *host, uint64_t bytes) {
+  const bool begun = submit(device, stream, memory, host, bytes);
+  if (!begun)
+    tgt_checker_failed(memory, bytes, true);
+  return begun;
+}
+
+static bool retrieve_watched(void *device, void *stream, void *host, const void *memory, uint64_t bytes) {
+  const bool begun = retrieve(device, stream, host, memory, bytes);
+  if (!begun)
+    tgt_checker_failed(memory, bytes, false);
+  return begun;
+}
+
 const map_device_functions_t tgt_device_functions_apart = {.allocate = allocate,
                                                            .release = release,
-                                                           .submit = submit,
-                                                           .retrieve = retrieve,
+                                                           .submit = submit_watched,
+                                                           .retrieve = retrieve_watched,
                                                            .mark = mark,
                                                            .wait = wait_for};
 

@@ -381,11 +381,6 @@ void tgt_lint_start(void) {
   tgt_ompt_watch();
 }
 
-void tgt_lint_look_at_libraries(void) {
-  if (tgt_lint_is_on())
-    tgt_lint_hook_free();
-}
-
 void tgt_lint_listen(const tgt_device_t *device) {
   map_table_set_functions(device->maps, tgt_lint_is_on() ? &tgt_lint_functions : tgt_ompt_functions());
 }

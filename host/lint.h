@@ -14,8 +14,6 @@ static inline bool tgt_lint_is_on(void) {
 
 /* Reads the environment. Before devices are used. */
 void tgt_lint_start(void);
-/* A library was registered: its calls of free are looked at. */
-void tgt_lint_look_at_libraries(void);
 /* At the end of the process: what was never freed, and the summary. */
 void tgt_lint_stop(void);
 
@@ -64,8 +62,5 @@ extern const map_device_functions_t tgt_lint_functions;
 /* A hash of host memory; never 0. The second one is of memory that may not be there: 0 then. */
 uint64_t tgt_lint_hash(const void *memory, uint64_t bytes);
 uint64_t tgt_lint_hash_carefully(const void *memory, uint64_t bytes);
-
-/* Has what was loaded call tgt_lint_hear_free before free, realloc and munmap. */
-void tgt_lint_hook_free(void);
 
 #endif

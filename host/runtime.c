@@ -2,6 +2,7 @@
 #include "runtime.h"
 
 #include "checker.h"
+#include "heap.h"
 #include "info.h"
 #include "libomp.h"
 #include "lint.h"
@@ -171,7 +172,7 @@ void tgt_runtime_register(tgt_runtime_t *runtime, const tgt_descriptor_t *descri
   pthread_mutex_unlock(&runtime->lock);
   if (is_first && runtime->devices)
     tgt_ompt_find_tool();
-  tgt_lint_look_at_libraries();
+  tgt_heap_watch();
 }
 
 /* From now on nobody finds its regions. The caller holds the lock, and buries the library without it. */

@@ -48,6 +48,8 @@ typedef struct tgt_runtime {
   void (*note_brought)(uint64_t, uint64_t, uint64_t);
   void (*note_returns)(uint64_t);
   void (*note_refused)(uint64_t, const void *);
+  void (*note_host)(uint32_t, uint64_t, uint64_t, uint64_t); /* what is it, address, bytes, who called */
+  atomic_bool host_was_freed;                                /* of what is, or was, mapped */
 } tgt_runtime_t;
 
 extern tgt_runtime_t tgt_the_runtime;

@@ -56,6 +56,15 @@ typedef void gfxsim_note_mapping_t(uint32_t what, uint64_t address, uint64_t byt
 /* The bytes of mapped data at `address` have come to the host's variable at `host`. */
 #define GFXSIM_NOTE_BROUGHT "gfxsim_note_brought"
 typedef void gfxsim_note_brought_t(uint64_t address, uint64_t host, uint64_t bytes);
+/* What has become of the host's memory: `bytes` at `address`, of which some are, or were, mapped. `code`:
+ * where the program's call of free, or malloc, returns to. */
+typedef enum gfxsim_host {
+  GFXSIM_HOST_FREED, /* or is about to be */
+  GFXSIM_HOST_TAKEN, /* it is a new block */
+} gfxsim_host_t;
+#define GFXSIM_NOTE_HOST "gfxsim_note_host"
+typedef void gfxsim_note_host_t(uint32_t what, uint64_t address, uint64_t bytes, uint64_t code);
+
 /* The calling thread is about to return to the program, from the library that has its code around `code`. To
  * be called last. What the program then does with its copies of mapped data is looked at for a while. */
 #define GFXSIM_NOTE_RETURNS "gfxsim_note_returns"

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "check/check.h"
+#include "check/gone.h"
 #include "check/host.h"
 #include "check/mapped.h"
 #include "check/sweep.h"
@@ -45,6 +46,8 @@ typedef struct mapping {
   uint64_t undone;         /* bytes that copies to the host have put back, and nobody was told of; */
   uint64_t first_undone;   /* offset */
   uint64_t construct;      /* that had begun last when data left the device last */
+  gs_gone_t *gone;         /* since then, as far as its calls are seen; or NULL */
+  gfxsim_stack_t mapped;   /* who has mapped it */
   gfxsim_stack_t wanted;   /* who has asked for a copy to the host last */
   _Atomic uint64_t writer; /* program counter of who wrote it first, since it was copied */
   gs_mapped_t bytes;
@@ -93,6 +96,7 @@ static void free_mapping(mapping_t *mapping) {
   free(mapping->bytes.flags);
   free(mapping->setting);
   free(mapping->settled);
+  free(mapping->gone);
   free(mapping);
 }
 
@@ -214,7 +218,7 @@ void gs_transfer_listen(gs_transfer_t *transfer) {
 }
 
 void gs_transfer_map(gs_transfer_t *transfer, uint64_t device, uint64_t bytes, const char *name,
-                     const char *file, uint32_t line, uint64_t host) {
+                     const char *file, uint32_t line, uint64_t host, const gfxsim_stack_t *stack) {
   if (!transfer || !bytes || device == host) /* zero copy: there is one of it */
     return;
   pthread_rwlock_wrlock(&transfer->lock);
@@ -223,6 +227,7 @@ void gs_transfer_map(gs_transfer_t *transfer, uint64_t device, uint64_t bytes, c
   mapping_t *mapping = make_mapping(transfer, device, bytes, host,
                                     find_variable(transfer, name ? name : "", file ? file : "", line));
   if (mapping && make_room(transfer)) {
+    mapping->mapped = *stack;
     const size_t index = find_index(transfer, device);
     memmove(transfer->at + index + 1, transfer->at + index, (transfer->count - index) * sizeof *transfer->at);
     transfer->at[index] = mapping;
@@ -255,7 +260,7 @@ static void unsettle(mapping_t *mapping, uint64_t first, uint64_t bytes) {
 
 /* Changes of the host that are undone, from offset `first` on: they are told of later. */
 static void add_undone(gs_transfer_t *transfer, mapping_t *mapping, uint64_t first, const gs_some_t *undone) {
-  if (!undone->count)
+  if (!undone->count || atomic_load(&mapping->is_gone))
     return;
   if (!mapping->undone)
     mapping->first_undone = first + undone->first;
@@ -320,7 +325,7 @@ static uint64_t find_piece(const mapping_t *mapping, uint64_t *first, uint64_t l
 
 /* Which bytes of [first, end) has the host changed, of those of which the device has a copy? */
 static void compare(const gs_transfer_t *transfer, mapping_t *mapping, uint64_t first, uint64_t end) {
-  uint8_t *now = mapping->is_copied ? malloc(PIECE) : NULL;
+  uint8_t *now = mapping->is_copied && !atomic_load(&mapping->is_gone) ? malloc(PIECE) : NULL;
   mapping->stale = 0;
   mapping->region = transfer->region;
   mapping->compared = first;
@@ -488,7 +493,37 @@ static uint64_t end_mapping(mapping_t *mapping, gs_read_device_t *read_device, v
   variable->last_host = mapping->host;
   variable->last_bytes = gs_mapped_any(&mapping->bytes, bytes, GS_MAPPED_WRITTEN) ? 0 : bytes;
   variable->last_hash = gs_mapped_hash(mapping->bytes.device_had, bytes);
-  return atomic_load(&mapping->writer) ? count_lost(mapping, read_device, context) : 0;
+  return atomic_load(&mapping->writer) && !atomic_load(&mapping->is_gone)
+             ? count_lost(mapping, read_device, context)
+             : 0;
+}
+
+static gs_gone_mapping_t gone_of(const mapping_t *mapping) {
+  return (gs_gone_mapping_t){mapping->gone, mapping->variable, &mapping->mapped};
+}
+
+/* A copy of some bytes, if the host has freed them. Of a new block there was told when it was found: it is
+ * one mistake. */
+static void tell_gone(gs_transfer_t *transfer, const mapping_t *mapping, uint64_t first, uint64_t bytes,
+                      bool is_sent, const gfxsim_stack_t *stack) {
+  const gs_gone_mapping_t gone = gone_of(mapping);
+  if (mapping->gone && !mapping->gone->was_told)
+    gs_gone_tell_copy(transfer->findings, &gone, mapping->host + first, bytes, is_sent, stack);
+}
+
+/* A mere pointer may be meant for the old block, of which the device still has its copy. */
+void gs_transfer_found(gs_transfer_t *transfer, uint64_t device, uint64_t bytes, const char *name,
+                       const gfxsim_stack_t *stack) {
+  if (!transfer || !bytes)
+    return;
+  pthread_rwlock_wrlock(&transfer->lock);
+  const mapping_t *mapping = find(transfer, device);
+  if (mapping && mapping->gone && mapping->gone->is_taken && !mapping->gone->was_told) {
+    const gs_gone_mapping_t gone = gone_of(mapping);
+    mapping->gone->was_told = true;
+    gs_gone_tell_found(transfer->findings, &gone, name, stack);
+  }
+  pthread_rwlock_unlock(&transfer->lock);
 }
 
 void gs_transfer_note(gs_transfer_t *transfer, gfxsim_mapping_t what, uint64_t device, uint64_t bytes,
@@ -505,8 +540,12 @@ void gs_transfer_note(gs_transfer_t *transfer, gfxsim_mapping_t what, uint64_t d
     if (bytes > mapping->end - device)
       bytes = mapping->end - device;
     switch (what) {
-    case GFXSIM_MAPPING_SENT: note_sent(mapping, first, bytes); break;
+    case GFXSIM_MAPPING_SENT:
+      tell_gone(transfer, mapping, first, bytes, true, stack);
+      note_sent(mapping, first, bytes);
+      break;
     case GFXSIM_MAPPING_WANTED:
+      tell_gone(transfer, mapping, first, bytes, false, stack);
       mapping->wanted = *stack;
       note_wanted(transfer, mapping, first, bytes);
       break;
@@ -993,6 +1032,30 @@ void gs_transfer_freed(gs_transfer_t *transfer, uint64_t host, uint64_t bytes) {
   for (size_t i = 0; i < transfer->count; i++)
     if (transfer->at[i]->host >= host && transfer->at[i]->host - host < bytes)
       atomic_store_explicit(&transfer->at[i]->is_gone, true, memory_order_relaxed);
+  pthread_rwlock_unlock(&transfer->lock);
+}
+
+/* The lock is held for writing. */
+static void host_changed(mapping_t *mapping, gfxsim_host_t what, uint64_t address, uint64_t bytes,
+                         const gfxsim_stack_t *stack) {
+  const uint64_t end = mapping->host + (mapping->end - mapping->start);
+  if (mapping->host >= address + bytes || end <= address)
+    return;
+  if (what == GFXSIM_HOST_TAKEN && mapping->gone)
+    gs_gone_take(mapping->gone, address, bytes, end, stack);
+  if (what != GFXSIM_HOST_FREED || (!mapping->gone && !(mapping->gone = calloc(1, sizeof *mapping->gone))))
+    return;
+  gs_gone_free(mapping->gone, address, bytes, stack);
+  atomic_store(&mapping->is_gone, true);
+}
+
+void gs_transfer_host(gs_transfer_t *transfer, gfxsim_host_t what, uint64_t address, uint64_t bytes,
+                      const gfxsim_stack_t *stack) {
+  if (!transfer)
+    return;
+  pthread_rwlock_wrlock(&transfer->lock);
+  for (size_t i = 0; i < transfer->count; i++)
+    host_changed(transfer->at[i], what, address, bytes, stack);
   pthread_rwlock_unlock(&transfer->lock);
 }
 

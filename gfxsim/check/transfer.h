@@ -19,10 +19,14 @@ void gs_transfer_destroy(gs_transfer_t *transfer);
 
 /* Somebody will say what is mapped, if anything is. */
 void gs_transfer_listen(gs_transfer_t *transfer);
-/* [device, device + bytes) is the device's copy of what lies at `host`. Ends what was mapped there. Without
- * memory for it nothing is followed. All that follow are thread-safe. */
+/* [device, device + bytes) is the device's copy of what lies at `host`, by the construct at `stack`. Ends
+ * what was mapped there. Without memory for it nothing is followed. All that follow are thread-safe. */
 void gs_transfer_map(gs_transfer_t *transfer, uint64_t device, uint64_t bytes, const char *name,
-                     const char *file, uint32_t line, uint64_t host);
+                     const char *file, uint32_t line, uint64_t host, const gfxsim_stack_t *stack);
+/* A construct at `stack` maps `bytes` that are mapped at `device` already, or only has a pointer there: 0.
+ * `name`: NULL or empty, not known. */
+void gs_transfer_found(gs_transfer_t *transfer, uint64_t device, uint64_t bytes, const char *name,
+                       const gfxsim_stack_t *stack);
 /* What is mapped at `device` is called otherwise. */
 void gs_transfer_rename(gs_transfer_t *transfer, uint64_t device, const char *name);
 /* See gfxsim_note_mapping_t. `stack`: where the program asks for it; `read_device` copies from device memory
@@ -51,6 +55,10 @@ bool gs_transfer_is_old(gs_transfer_t *transfer, uint64_t host, uint64_t bytes, 
 /* The host has freed these bytes: what is there next has nothing to do with what is mapped. Accepts NULL. In
  * a signal handler, too. */
 void gs_transfer_freed(gs_transfer_t *transfer, uint64_t host, uint64_t bytes);
+/* The same, and what comes to be there, as the host's calls are seen (gfxsim_note_host_t). Copies from and to
+ * freed memory are told of then. */
+void gs_transfer_host(gs_transfer_t *transfer, gfxsim_host_t what, uint64_t address, uint64_t bytes,
+                      const gfxsim_stack_t *stack);
 /* Tells that the host's instruction at `pc` has read it, once for each `line` (gs_name_host_line). */
 void gs_transfer_tell_old(gs_transfer_t *transfer, const gs_rule_t *rule, const gs_old_t *old, uint64_t pc,
                           uint64_t line);

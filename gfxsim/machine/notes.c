@@ -20,6 +20,7 @@ EXPORT gfxsim_note_found_t gfxsim_note_found;
 EXPORT gfxsim_note_mapping_t gfxsim_note_mapping;
 EXPORT gfxsim_note_copy_t gfxsim_note_copy;
 EXPORT gfxsim_note_brought_t gfxsim_note_brought;
+EXPORT gfxsim_note_host_t gfxsim_note_host;
 EXPORT gfxsim_note_returns_t gfxsim_note_returns;
 EXPORT gfxsim_note_access_t gfxsim_note_access;
 EXPORT gfxsim_note_caller_t gfxsim_note_caller;
@@ -187,18 +188,24 @@ void gfxsim_note_map(uint64_t address, uint64_t bytes, const char *name, const c
     name = gs_called(name, text);
   gs_host_read_tell(check->host_read, read_device, machine);
   gs_blocks_name(&check->blocks, address, host, name, file, line);
-  gs_transfer_map(check->transfer, address, bytes, name, file, line, host);
+  const gfxsim_stack_t stack = with_caller(&(const gfxsim_stack_t){.depth = 0});
+  gs_transfer_map(check->transfer, address, bytes, name, file, line, host, &stack);
 }
 
 void gfxsim_note_found(uint64_t address, uint64_t bytes, const char *name, const char *file, uint32_t line,
                        uint64_t host) {
   gs_machine_t *machine;
-  gs_check_t *check = name ? open_check(&machine) : NULL;
+  gs_check_t *check = open_check(&machine);
   gs_block_note_t block;
   char text[GS_BLOCK_NAME], whole[GS_BLOCK_NAME];
-  (void)bytes, (void)file, (void)line, (void)host;
-  if (!check || !gs_blocks_find(&check->blocks, address, &block) ||
-      !gs_called_whole(block.name, gs_called(name, text), whole))
+  (void)file, (void)line, (void)host;
+  if (!check)
+    return;
+  if (name)
+    name = gs_called(name, text);
+  const gfxsim_stack_t stack = with_caller(&(const gfxsim_stack_t){.depth = 0});
+  gs_transfer_found(check->transfer, address, bytes, name, &stack);
+  if (!name || !gs_blocks_find(&check->blocks, address, &block) || !gs_called_whole(block.name, name, whole))
     return;
   gs_blocks_name(&check->blocks, block.start, block.host, whole, block.file, block.line);
   gs_transfer_rename(check->transfer, address, whole);
@@ -222,6 +229,14 @@ void gfxsim_note_brought(uint64_t address, uint64_t host, uint64_t bytes) {
   gs_check_t *check = open_check(&machine);
   if (check)
     gs_host_read_brought(check->host_read, address, host, bytes);
+}
+
+void gfxsim_note_host(uint32_t what, uint64_t address, uint64_t bytes, uint64_t code) {
+  gs_machine_t *machine;
+  gs_check_t *check = open_check(&machine);
+  const gfxsim_stack_t stack = {1, {code}};
+  if (check)
+    gs_transfer_host(check->transfer, (gfxsim_host_t)what, address, bytes, &stack);
 }
 
 void gfxsim_note_returns(uint64_t code) {

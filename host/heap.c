@@ -1,7 +1,10 @@
-/* Lint: calls of free, realloc and munmap. Nothing is interposed: the tables through which what is loaded
- * calls these functions are changed, by name, once lint is on; so a program without lint calls them as ever.
- * Not seen: calls within the C library, of libraries that were loaded later than the last with target
- * regions, and by addresses that were taken before. */
+/* See heap.h. Nothing is interposed: the tables through which what is loaded calls these functions are
+ * changed, by name, where somebody wants to know; so other programs call them as ever. Not seen: calls within
+ * the C library, of libraries that were loaded later than the last with target regions, and by addresses that
+ * were taken before. */
+#include "heap.h"
+
+#include "checker.h"
 #include "lint.h"
 
 #include <elf.h>
@@ -19,12 +22,29 @@ enum { SLOT_OF_CALL = R_AARCH64_JUMP_SLOT, SLOT_OF_DATA = R_AARCH64_GLOB_DAT };
 enum { SLOT_OF_CALL = R_X86_64_JUMP_SLOT, SLOT_OF_DATA = R_X86_64_GLOB_DAT };
 #endif
 
+/* ---- who is told ---- */
+
+static void tell_gone(const void *memory, size_t bytes, const void *code) {
+  if (tgt_lint_is_on())
+    tgt_lint_hear_free(memory, bytes, code);
+  tgt_checker_host_freed(memory, bytes, code);
+}
+
+/* Functions that allocate leave their error, as ours does. */
+static void *tell_come(void *memory, size_t bytes, const void *code) {
+  int error = errno;
+  if (memory)
+    tgt_checker_host_taken(memory, bytes, code);
+  errno = error;
+  return memory;
+}
+
 /* ---- what is called instead ---- */
 
 static void hooked_free(void *memory) {
   int error = errno; /* free leaves it alone, and so must we */
-  if (memory && tgt_lint_is_on())
-    tgt_lint_hear_free(memory, malloc_usable_size(memory), __builtin_return_address(0));
+  if (memory)
+    tell_gone(memory, malloc_usable_size(memory), __builtin_return_address(0));
   errno = error;
   free(memory);
 }
@@ -35,27 +55,51 @@ static void *hooked_realloc(void *memory, size_t bytes) {
   volatile uintptr_t old = (uintptr_t)memory; /* a number, whatever becomes of the block */
   void *moved = realloc(memory, bytes);
   int error = errno;
-  if (moved && old && (uintptr_t)moved != old && tgt_lint_is_on())
+  if (moved && old && (uintptr_t)moved != old)
     /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): a number, see above */
-    tgt_lint_hear_free((const void *)old, before, __builtin_return_address(0));
+    tell_gone((const void *)old, before, __builtin_return_address(0));
   errno = error;
-  return moved;
+  return (uintptr_t)moved == old ? moved : tell_come(moved, bytes, __builtin_return_address(0));
 }
 
 static int hooked_munmap(void *memory, size_t bytes) {
   int status = munmap(memory, bytes), error = errno;
-  if (!status && tgt_lint_is_on())
-    tgt_lint_hear_free(memory, bytes, __builtin_return_address(0));
+  if (!status)
+    tell_gone(memory, bytes, __builtin_return_address(0));
   errno = error;
+  return status;
+}
+
+static void *hooked_malloc(size_t bytes) {
+  return tell_come(malloc(bytes), bytes, __builtin_return_address(0));
+}
+
+static void *hooked_calloc(size_t count, size_t bytes) {
+  return tell_come(calloc(count, bytes), count * bytes, __builtin_return_address(0));
+}
+
+static void *hooked_aligned_alloc(size_t alignment, size_t bytes) {
+  return tell_come(aligned_alloc(alignment, bytes), bytes, __builtin_return_address(0));
+}
+
+static int hooked_posix_memalign(void **memory, size_t alignment, size_t bytes) {
+  int status = posix_memalign(memory, alignment, bytes);
+  if (!status)
+    (void)tell_come(*memory, bytes, __builtin_return_address(0));
   return status;
 }
 
 static const struct {
   const char *name;
   void (*function)(void);
-} hooks[] = {{"free", (void (*)(void))hooked_free},
-             {"realloc", (void (*)(void))hooked_realloc},
-             {"munmap", (void (*)(void))hooked_munmap}};
+  bool comes; /* memory that comes, which only the checker wants to know */
+} hooks[] = {{"free", (void (*)(void))hooked_free, false},
+             {"realloc", (void (*)(void))hooked_realloc, false},
+             {"munmap", (void (*)(void))hooked_munmap, false},
+             {"malloc", (void (*)(void))hooked_malloc, true},
+             {"calloc", (void (*)(void))hooked_calloc, true},
+             {"aligned_alloc", (void (*)(void))hooked_aligned_alloc, true},
+             {"posix_memalign", (void (*)(void))hooked_posix_memalign, true}};
 
 /* ---- tables of what is loaded ---- */
 
@@ -108,14 +152,15 @@ static void hook_table(const tables_t *tables, const ElfW(Rela) * table, size_t 
       continue;
     const char *name = tables->strings + tables->symbols[ELF64_R_SYM(table[i].r_info)].st_name;
     for (size_t j = 0; j < sizeof hooks / sizeof *hooks; j++)
-      if (!strcmp(name, hooks[j].name))
+      if (!strcmp(name, hooks[j].name) && (!hooks[j].comes || tgt_checker_is_there()))
         set_slot(tables->base + table[i].r_offset, hooks[j].function);
   }
 }
 
-/* The C library and the dynamic linker have frees of their own affairs only, and we have ours. */
+/* The C library and the dynamic linker have memory for their own affairs only, as what is below us, and we
+ * have ours. */
 static bool is_looked_at(const struct dl_phdr_info *info, const ElfW(Dyn) * dynamic) {
-  static const char *const left_out[] = {"libc.so", "ld-linux", "linux-vdso"};
+  static const char *const left_out[] = {"libc.so", "ld-linux", "linux-vdso", "libhsa", "libgfxsim"};
   const char *slash = strrchr(info->dlpi_name, '/'), *name = slash ? slash + 1 : info->dlpi_name;
   for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++)
     if (!strncmp(name, left_out[i], strlen(left_out[i])))
@@ -139,6 +184,7 @@ static int hook_object(struct dl_phdr_info *info, size_t size, void *context) {
   return 0;
 }
 
-void tgt_lint_hook_free(void) {
-  dl_iterate_phdr(hook_object, NULL);
+void tgt_heap_watch(void) {
+  if (tgt_lint_is_on() || tgt_checker_is_there())
+    dl_iterate_phdr(hook_object, NULL);
 }
