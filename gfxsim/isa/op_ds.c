@@ -552,19 +552,30 @@ GS_OP(ds_consume) {
 
 /* ---- Between lanes ---- */
 
-/* Lanes get the value of lane `from[l]`, or 0 from an inactive one. */
-GS_SHARED void take_from(gs_wave_t *w, const gs_inst_t *in, const gs_row_t *data, const gs_row_t *from) {
-  const uint64_t exec = gs_exec(w);
-  gs_row_t active, result;
+/* What the lanes of `exec` have, and 0 in the others. */
+static inline void keep_active(gs_wave_t *w, const gs_row_t *data, uint64_t exec, gs_row_t *active) {
 #if defined(__AVX512F__)
+  (void)w;
   for (unsigned l = 0; l < GS_LANES; l += 16)
-    _mm512_store_si512(&active.u32[l], _mm512_maskz_load_epi32((__mmask16)(exec >> l), &data->u32[l]));
+    _mm512_store_si512(&active->u32[l], _mm512_maskz_load_epi32((__mmask16)(exec >> l), &data->u32[l]));
 #else
   if (exec != w->lane_mask_exec)
     gs_lane_mask_update(w, exec);
   GS_LANES_DO(l)
-    active.u32[l] = data->u32[l] & w->lane_mask.u32[l];
+    active->u32[l] = data->u32[l] & w->lane_mask.u32[l];
 #endif
+}
+
+/* Lanes get the value of lane `from[l]`, or 0 from an inactive one. */
+GS_SHARED void take_from(gs_wave_t *w, const gs_inst_t *in, const gs_row_t *data, const gs_row_t *from) {
+  const uint64_t exec = gs_exec(w);
+  gs_row_t active, result;
+  if (exec == GS_ALL_LANES) {
+    gs_permute_row(data, from, &result);
+    gs_copy_row(&result, gs_row(w, in->dst));
+    return;
+  }
+  keep_active(w, data, exec, &active);
   gs_permute_row(&active, from, &result);
   gs_write_row(w, in->dst, &result, exec);
 }
