@@ -15,6 +15,8 @@ enum {
   SENT = GS_MAPPED_SENT,
   UNDOES = GS_MAPPED_UNDOES,
   REPLACED = GS_MAPPED_REPLACED,
+  OVERWRITTEN = GS_MAPPED_OVERWRITTEN,
+  CHANGED = GS_MAPPED_CHANGED,
 };
 
 enum { BLOCK = 4096 };
@@ -108,6 +110,48 @@ static void mark_replaced(uint16_t *restrict flags, const uint8_t *restrict data
   }
 }
 
+bool gs_mapped_mark_changed(const gs_mapped_t *bytes, uint64_t count, const uint8_t *now) {
+  uint16_t any = 0;
+  if (memcmp(now, bytes->host_had, count) == 0)
+    return false;
+  for (uint64_t i = 0; i < count; i++) {
+    const uint16_t changed = bytes->flags[i] & mask_of(now[i] != bytes->host_had[i]) & KNOWN;
+    bytes->flags[i] |= changed ? CHANGED : 0;
+    any |= changed;
+  }
+  return any;
+}
+
+bool gs_mapped_mark_overwritten(const gs_mapped_t *bytes, uint64_t count, const uint8_t *data,
+                                const uint8_t *before) {
+  bool any = false;
+  if (memcmp(data, before, count) == 0)
+    return false;
+  for (uint64_t i = 0; i < count; i++)
+    if ((bytes->flags[i] & (WRITTEN | SERVED)) == WRITTEN && data[i] != before[i]) {
+      bytes->flags[i] |= OVERWRITTEN;
+      any = true;
+    }
+  return any;
+}
+
+/* Whether the host has changed anything of the word that the byte is in. */
+static bool has_changed_word(const gs_mapped_t *mapped, uint64_t all, uint64_t byte) {
+  enum { WORD = sizeof(uint64_t) };
+  for (uint64_t i = byte / WORD * WORD; i < all && i < (byte / WORD + 1) * WORD; i++)
+    if (mapped->flags[i] & CHANGED)
+      return true;
+  return false;
+}
+
+void gs_mapped_overwritten(const gs_mapped_t *mapped, uint64_t all, uint64_t first, uint64_t count,
+                           uint16_t flag, gs_some_t *lost) {
+  for (uint64_t i = first; i < first + count; i++)
+    if ((mapped->flags[i] & (OVERWRITTEN | WRITTEN | flag)) == (OVERWRITTEN | flag) &&
+        !has_changed_word(mapped, all, i) && !lost->count++)
+      lost->first = i;
+}
+
 /* Returns what differs from a repetition, 0 if nothing does. */
 static uint16_t come(uint16_t *restrict flags, uint8_t *restrict device_had, const uint8_t *restrict data,
                      uint64_t count, uint16_t sent) {
@@ -157,7 +201,8 @@ static void arrive(uint16_t *restrict flags, uint8_t *restrict host_had, const u
     const uint16_t is = mask_of(has_all(flags[i], WANTED | CAME)),
                    same = is & mask_of(has_all(flags[i], SAME));
     host_had[i] = (uint8_t)((host_had[i] & ~same) | (device_had[i] & same));
-    flags[i] = (uint16_t)((flags[i] & ~(is & (WANTED | CAME | SAME | UNDOES))) | (same & KNOWN));
+    flags[i] = (uint16_t)((flags[i] & ~(is & (WANTED | CAME | SAME | UNDOES | OVERWRITTEN | CHANGED))) |
+                          (same & KNOWN));
   }
 }
 
@@ -178,7 +223,9 @@ static uint16_t go(uint16_t *restrict flags, const uint8_t *restrict host_had, u
     const uint16_t known = now & (WRITTEN | KNOWN), apart = device_had[i] ^ host_had[i];
     const uint16_t same = (known != KNOWN ? SAME : 0) | (apart == 0 ? SAME : 0);
     changed |= (uint16_t)((now & (SENT | WRITTEN)) ^ SENT);
-    flags[i] = (uint16_t)((now & ~(WRITTEN | SERVED | REPLACED)) | CAME | same);
+    /* What a kernel has written again it has not lost. */
+    const uint16_t again = mask_of(now & WRITTEN) & OVERWRITTEN;
+    flags[i] = (uint16_t)((now & ~(WRITTEN | SERVED | REPLACED | again)) | CAME | same);
     device_had[i] = data[i];
   }
   return changed;

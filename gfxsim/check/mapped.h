@@ -18,6 +18,9 @@ enum {
   GS_MAPPED_SENT = 128,      /* to the device, and not counted as read or unread yet */
   GS_MAPPED_UNDOES = 512,    /* what came is what the host had, and has changed */
   GS_MAPPED_REPLACED = 1024, /* WRITTEN, then a copy to the device has put back what the host had */
+  /* Since data came to the host last: */
+  GS_MAPPED_OVERWRITTEN = 2048, /* WRITTEN, then a copy to the device has put something else there */
+  GS_MAPPED_CHANGED = 4096,     /* the host had changed it when it was copied to the device */
 };
 
 /* Three arrays. Callers keep others away from the bytes that they give. */
@@ -56,6 +59,18 @@ bool gs_mapped_is_old(const gs_mapped_t *bytes, uint64_t count, const uint8_t *d
  * before, and no kernel has changed. */
 bool gs_mapped_come(const gs_mapped_t *bytes, uint64_t count, const uint8_t *data, const uint8_t *before,
                     bool is_sent);
+/* Marks as CHANGED what the host, which has `now`, has changed since its bytes were known. Whether any is. */
+bool gs_mapped_mark_changed(const gs_mapped_t *bytes, uint64_t count, const uint8_t *now);
+/* Marks as OVERWRITTEN what a kernel has written and none read, `before`, and `data` is not; before
+ * gs_mapped_come. Whether any is. */
+bool gs_mapped_mark_overwritten(const gs_mapped_t *bytes, uint64_t count, const uint8_t *data,
+                                const uint8_t *before);
+/* Adds to `lost` the bytes from `first` on, `count` of `all`, that have `flag`, are OVERWRITTEN and not
+ * WRITTEN, and of which the host has changed no neighbour: of a value that changes some bytes stay as they
+ * were. */
+void gs_mapped_overwritten(const gs_mapped_t *mapped, uint64_t all, uint64_t first, uint64_t count,
+                           uint16_t flag, gs_some_t *lost);
+
 /* Marks as UNDOES what of `data`, about to go to the host which has `now`, is what that had, but not has. */
 void gs_mapped_mark_undoes(const gs_mapped_t *bytes, uint64_t count, const uint8_t *data, const uint8_t *now);
 /* Of none it is known any more that it is so. */

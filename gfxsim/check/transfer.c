@@ -19,6 +19,9 @@ static const gs_rule_t lost_rule = {"transfer", "lost", GS_SEVERITY_WARNING,
                                     "Mapped data that a kernel changed and nobody brought back"};
 static const gs_rule_t stale_rule = {"transfer", "stale", GS_SEVERITY_WARNING,
                                      "Mapped data that the host changed and a kernel read as it was before"};
+static const gs_rule_t overwritten_rule = {
+    "transfer", "overwritten", GS_SEVERITY_WARNING,
+    "A kernel's change of mapped data, which a copy of the host's other changes undid"};
 static const gs_rule_t undone_rule = {"transfer", "undone", GS_SEVERITY_WARNING,
                                       "The host's change of mapped data, which a copy from the device undid"};
 
@@ -45,6 +48,13 @@ typedef struct mapping {
   uint64_t first_stale;    /* offset */
   uint64_t undone;         /* bytes that copies to the host have put back, and nobody was told of; */
   uint64_t first_undone;   /* offset */
+  uint64_t went_writer;    /* `writer`, when data left the device last */
+  bool was_changed;        /* some of it is CHANGED, */
+  bool is_overwritten;     /* or OVERWRITTEN, since all came to the host; */
+  gfxsim_stack_t sent;     /* who has asked for that copy to the device, */
+  uint64_t overwriting;    /* in which construct it has replaced what a kernel has written; */
+  uint64_t overwritten_pc; /* which was this writer */
+  gs_some_t overwritten;   /* bytes that came to the host so, and nobody was told of */
   uint64_t construct;      /* that had begun last when data left the device last */
   gs_gone_t *gone;         /* since then, as far as its calls are seen; or NULL */
   gfxsim_stack_t mapped;   /* who has mapped it */
@@ -268,8 +278,32 @@ static void add_undone(gs_transfer_t *transfer, mapping_t *mapping, uint64_t fir
   atomic_store_explicit(&transfer->any_undone, true, memory_order_relaxed);
 }
 
+/* Data comes to the host: has a copy to the device undone changes by a kernel there? If kernels write what
+ * they get from the host again that copy may be meant so, and if nobody wants it back it is harmless. `flag`:
+ * what the bytes have where both the copy and who asked for it are there by now. */
+static void find_overwritten(gs_transfer_t *transfer, mapping_t *mapping, uint64_t first, uint64_t bytes,
+                             uint16_t flag) {
+  const uint64_t all = mapping->end - mapping->start;
+  if (!mapping->is_overwritten && !mapping->was_changed)
+    return;
+  if (mapping->is_overwritten && mapping->was_changed && !atomic_load(&mapping->is_gone))
+    gs_mapped_overwritten(&mapping->bytes, all, first, bytes, flag, &mapping->overwritten);
+  if (mapping->overwritten.count)
+    atomic_store_explicit(&transfer->any_undone, true, memory_order_relaxed);
+  if (bytes == all && gs_mapped_any(&mapping->bytes, bytes, flag))
+    mapping->is_overwritten = mapping->was_changed = false;
+}
+
 /* The host's variable is read in pieces that the processor's caches hold. */
 enum { PIECE = 1 << 16 };
+
+/* Who has a copy to the device replace what a kernel has written, also where the engine has come to it
+ * before.
+ */
+static void note_sender(const gs_transfer_t *transfer, mapping_t *mapping, const gfxsim_stack_t *stack) {
+  if (!mapping->is_overwritten || mapping->overwriting == atomic_load(&transfer->construct))
+    mapping->sent = *stack;
+}
 
 /* The host's variable goes to the device, before or behind the engine's copy. */
 static void note_sent(mapping_t *mapping, uint64_t first, uint64_t bytes) {
@@ -281,6 +315,7 @@ static void note_sent(mapping_t *mapping, uint64_t first, uint64_t bytes) {
     count = bytes - done < PIECE ? bytes - done : PIECE;
     if (!gs_host_peek(mapping->host + first + done, now, count))
       break;
+    mapping->was_changed |= gs_mapped_mark_changed(&part, count, now);
     mapping->is_fresh |= !gs_mapped_is_old(&part, count, now);
     memcpy(part.host_had, now, count);
     gs_mapped_know(&part, count);
@@ -294,6 +329,8 @@ static void note_wanted(gs_transfer_t *transfer, mapping_t *mapping, uint64_t fi
   const gs_mapped_t part = gs_mapped_from(&mapping->bytes, first);
   gs_some_t undone = {0};
   mapping->is_copied = true;
+  if (is_here)
+    find_overwritten(transfer, mapping, first, bytes, GS_MAPPED_CAME);
   gs_mapped_want(&part, bytes, is_here ? 0 : GS_MAPPED_UNDOES, &undone);
   add_undone(transfer, mapping, first, &undone);
 }
@@ -464,6 +501,8 @@ static void tell_undone(gs_transfer_t *transfer, mapping_t *mapping) {
                               "`target update to` behind the change; or map(to:), or no copy back of these, "
                               "where no kernel changes them"};
   finding.side[0] = (gs_side_t){.actor = GS_ACTOR_HOST, .stack = *stack};
+  find_writer(transfer, mapping->went_writer, &finding.side[1]);
+  snprintf(finding.side[1].what, sizeof finding.side[1].what, "A kernel has changed other bytes of it");
   write_name(variable, name, sizeof name);
   snprintf(finding.title, sizeof finding.title,
            "Change by the host undone: %" PRIu64 " bytes of %s, the first at offset %" PRIu64, undone, name,
@@ -474,13 +513,45 @@ static void tell_undone(gs_transfer_t *transfer, mapping_t *mapping) {
   gs_findings_tell(transfer->findings, found, &finding);
 }
 
+static void tell_overwritten(gs_transfer_t *transfer, mapping_t *mapping) {
+  const gs_variable_t *variable = mapping->variable;
+  const gfxsim_stack_t *stack = &mapping->sent;
+  const gs_some_t lost = mapping->overwritten;
+  if (!lost.count)
+    return;
+  mapping->overwritten = (gs_some_t){0};
+  const gs_key_t key = {.rule = &overwritten_rule,
+                        .pc = {stack->depth ? stack->frame[0] : 0, mapping->overwritten_pc},
+                        .object = {(uintptr_t)variable}};
+  gs_found_t *found = gs_findings_meet(transfer->findings, &key, 1);
+  char name[GS_BLOCK_NAME + 8];
+  if (!found)
+    return;
+  gs_finding_t finding = {.hint = "`target update to` of what the host has changed alone, or `target update "
+                                  "from` in front of its change"};
+  finding.side[0] = (gs_side_t){.actor = GS_ACTOR_HOST, .stack = *stack};
+  find_writer(transfer, mapping->overwritten_pc, &finding.side[1]);
+  snprintf(finding.side[1].what, sizeof finding.side[1].what, "The kernel's change, which nobody had read");
+  write_name(variable, name, sizeof name);
+  snprintf(finding.title, sizeof finding.title,
+           "Change by a kernel undone: %" PRIu64 " bytes of %s, the first at offset %" PRIu64, lost.count,
+           name, lost.first);
+  snprintf(finding.detail[0], sizeof finding.detail[0],
+           "A copy to the device has brought what the host had there, for others that it has changed; the "
+           "host has got its own back");
+  write_declaration(variable, finding.detail[1], sizeof finding.detail[1]);
+  gs_findings_tell(transfer->findings, found, &finding);
+}
+
 void gs_transfer_tell_undone(gs_transfer_t *transfer) {
   if (!transfer || !atomic_load_explicit(&transfer->any_undone, memory_order_relaxed))
     return;
   pthread_rwlock_wrlock(&transfer->lock);
   atomic_store(&transfer->any_undone, false);
-  for (size_t i = 0; i < transfer->count; i++)
+  for (size_t i = 0; i < transfer->count; i++) {
     tell_undone(transfer, transfer->at[i]);
+    tell_overwritten(transfer, transfer->at[i]);
+  }
   pthread_rwlock_unlock(&transfer->lock);
 }
 
@@ -542,6 +613,7 @@ void gs_transfer_note(gs_transfer_t *transfer, gfxsim_mapping_t what, uint64_t d
     switch (what) {
     case GFXSIM_MAPPING_SENT:
       tell_gone(transfer, mapping, first, bytes, true, stack);
+      note_sender(transfer, mapping, stack);
       note_sent(mapping, first, bytes);
       break;
     case GFXSIM_MAPPING_WANTED:
@@ -554,6 +626,7 @@ void gs_transfer_note(gs_transfer_t *transfer, gfxsim_mapping_t what, uint64_t d
     case GFXSIM_MAPPING_REGION: break;
     case GFXSIM_MAPPING_ENDS:
       tell_undone(transfer, mapping);
+      tell_overwritten(transfer, mapping);
       lost = end_mapping(mapping, read_device, context);
       variable = mapping->variable;
       pc = atomic_load(&mapping->writer);
@@ -602,17 +675,30 @@ static void copied_all(mapping_t *mapping) {
   atomic_store(&mapping->is_written, false);
 }
 
+/* Keeps whose changes by a kernel the copy undoes, if it does; the first time since all came to the host. */
+static void mark_overwritten(const gs_transfer_t *transfer, mapping_t *mapping, uint64_t first,
+                             const moved_t *moved, uint64_t bytes) {
+  const gs_mapped_t part = gs_mapped_from(&mapping->bytes, first);
+  if (!moved->before || !gs_mapped_mark_overwritten(&part, bytes, moved->data, moved->before) ||
+      mapping->is_overwritten)
+    return;
+  mapping->is_overwritten = true;
+  mapping->overwriting = atomic_load(&transfer->construct);
+  mapping->overwritten_pc = atomic_load(&mapping->writer);
+}
+
 /* `data` comes to the device. */
 static void come(gs_transfer_t *transfer, mapping_t *mapping, uint64_t first, const moved_t *moved,
                  uint64_t bytes) {
-  (void)transfer;
   const uint8_t *data = moved->data;
   const bool is_sent = bytes > sizeof(void *); /* else it is a pointer of the runtime's, perhaps */
   const gs_mapped_t part = gs_mapped_from(&mapping->bytes, first);
   const bool had = is_sent && had_before(mapping, data, bytes);
-  if (is_sent)
+  if (is_sent) {
     count_unread(mapping, first, bytes);
-  else if (bytes == sizeof(void *))
+    mark_overwritten(transfer, mapping, first, moved, bytes);
+  }
+  if (!is_sent && bytes == sizeof(void *))
     come_attached(mapping, first, data);
   mapping->came_ever = true;
   unsettle(mapping, first, bytes);
@@ -643,6 +729,8 @@ static void go(gs_transfer_t *transfer, mapping_t *mapping, uint64_t first, cons
   const gs_mapped_t part = gs_mapped_from(&mapping->bytes, first);
   gs_some_t undone = {0};
   mapping->construct = atomic_load(&transfer->construct);
+  mapping->went_writer = atomic_load(&mapping->writer);
+  find_overwritten(transfer, mapping, first, bytes, GS_MAPPED_WANTED);
   gs_mapped_forget_undoes(&part, bytes);
   mark_undone(mapping, first, moved->data, bytes);
   unsettle(mapping, first, bytes);
