@@ -60,6 +60,21 @@ GS_SHARED gs_shape_t gs_row_shape(gs_wave_t *w, const gs_row_t *row, uint32_t st
   return is_dense ? GS_SHAPE_DENSE : GS_SHAPE_OTHER;
 }
 #else
+#if defined(__AVX2__)
+static inline bool gs_is_sequence(const gs_row_t *row, uint32_t stride) {
+  const __m256i number = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  const __m256i next = _mm256_set1_epi32((int32_t)(8 * stride));
+  __m256i expected = _mm256_add_epi32(_mm256_set1_epi32(row->i32[0]),
+                                      _mm256_mullo_epi32(number, _mm256_set1_epi32((int32_t)stride))),
+          differ = _mm256_setzero_si256();
+  for (unsigned l = 0; l < GS_LANES; l += 8) {
+    const __m256i lanes = _mm256_load_si256((const __m256i *)(const void *)&row->u32[l]);
+    differ = _mm256_or_si256(differ, _mm256_xor_si256(lanes, expected));
+    expected = _mm256_add_epi32(expected, next);
+  }
+  return _mm256_testz_si256(differ, differ);
+}
+#endif
 GS_SHARED gs_shape_t gs_row_shape(gs_wave_t *w, const gs_row_t *row, uint32_t stride) {
   const uint64_t exec = gs_exec(w);
   uint32_t apart = 0, uneven = 0;

@@ -206,11 +206,15 @@ static unsigned kind_of_comparison(const reading_t *r, const gs_op_t *op) {
   return is_unordered ? GS_OP_UNORDERED : GS_OP_PLAIN;
 }
 
-/* Of VEX instructions, whose results and masks are vectors. */
-static unsigned kind_of_vex(const reading_t *r, const gs_op_t *op) {
+/* Of whole vector registers, with either prefix. */
+static unsigned kind_of_vector(const reading_t *r, const gs_op_t *op) {
   switch (r->instruction.mnemonic) {
   case ZYDIS_MNEMONIC_VMOVDQA:
   case ZYDIS_MNEMONIC_VMOVDQU:
+  case ZYDIS_MNEMONIC_VMOVDQA32:
+  case ZYDIS_MNEMONIC_VMOVDQA64:
+  case ZYDIS_MNEMONIC_VMOVDQU32:
+  case ZYDIS_MNEMONIC_VMOVDQU64:
   case ZYDIS_MNEMONIC_VMOVAPS:
   case ZYDIS_MNEMONIC_VMOVAPD:
   case ZYDIS_MNEMONIC_VMOVUPS:
@@ -220,6 +224,21 @@ static unsigned kind_of_vex(const reading_t *r, const gs_op_t *op) {
   case ZYDIS_MNEMONIC_VUNPCKHPS:
   case ZYDIS_MNEMONIC_VPUNPCKHDQ: return GS_OP_UNPACK_HIGH;
   case ZYDIS_MNEMONIC_VSHUFPS: return kind_of_pick(r);
+  case ZYDIS_MNEMONIC_VPADDD:
+  case ZYDIS_MNEMONIC_VPADDQ:
+  case ZYDIS_MNEMONIC_VPSUBD:
+  case ZYDIS_MNEMONIC_VPSUBQ: return GS_OP_SUM;
+  case ZYDIS_MNEMONIC_VMULPS:
+  case ZYDIS_MNEMONIC_VMULPD: return GS_OP_PRODUCT;
+  case ZYDIS_MNEMONIC_VFMADD231PS:
+  case ZYDIS_MNEMONIC_VFMADD231PD: return GS_OP_FMA;
+  default: return GS_OP_PLAIN;
+  }
+}
+
+/* Of VEX instructions, whose results and masks are vectors. */
+static unsigned kind_of_vex(const reading_t *r, const gs_op_t *op) {
+  switch (r->instruction.mnemonic) {
   case ZYDIS_MNEMONIC_VMOVMSKPS: return GS_OP_BITS_OF_ROW;
   case ZYDIS_MNEMONIC_VBROADCASTSS:
   case ZYDIS_MNEMONIC_VPBROADCASTD: return op->memory == GS_MEMORY_NONE ? GS_OP_SPREAD : GS_OP_PLAIN;
@@ -235,14 +254,6 @@ static unsigned kind_of_vex(const reading_t *r, const gs_op_t *op) {
   case ZYDIS_MNEMONIC_VPOR:
   case ZYDIS_MNEMONIC_VORPS:
   case ZYDIS_MNEMONIC_VORPD: return GS_OP_EITHER;
-  case ZYDIS_MNEMONIC_VPADDD:
-  case ZYDIS_MNEMONIC_VPADDQ:
-  case ZYDIS_MNEMONIC_VPSUBD:
-  case ZYDIS_MNEMONIC_VPSUBQ: return GS_OP_SUM;
-  case ZYDIS_MNEMONIC_VMULPS:
-  case ZYDIS_MNEMONIC_VMULPD: return GS_OP_PRODUCT;
-  case ZYDIS_MNEMONIC_VFMADD231PS:
-  case ZYDIS_MNEMONIC_VFMADD231PD: return GS_OP_FMA;
   case ZYDIS_MNEMONIC_VPCMPEQD: return is_constant(r, op) ? GS_OP_ONES : GS_OP_COMPARE;
   case ZYDIS_MNEMONIC_VPCMPGTD:
   case ZYDIS_MNEMONIC_VPCMPEQQ:
@@ -250,7 +261,7 @@ static unsigned kind_of_vex(const reading_t *r, const gs_op_t *op) {
   case ZYDIS_MNEMONIC_VCMPPS:
   case ZYDIS_MNEMONIC_VCMPPD:
     return kind_of_comparison(r, op) == GS_OP_UNORDERED ? GS_OP_UNORDERED : GS_OP_COMPARE;
-  default: return GS_OP_PLAIN;
+  default: return kind_of_vector(r, op);
   }
 }
 
@@ -262,19 +273,6 @@ static unsigned kind_of(const reading_t *r, const gs_op_t *op) {
   if (op->role[GS_FIELD_MASK])
     return kind_of_masked(r, op);
   switch (r->instruction.mnemonic) {
-  case ZYDIS_MNEMONIC_VMOVDQA32:
-  case ZYDIS_MNEMONIC_VMOVDQA64:
-  case ZYDIS_MNEMONIC_VMOVDQU32:
-  case ZYDIS_MNEMONIC_VMOVDQU64:
-  case ZYDIS_MNEMONIC_VMOVAPS:
-  case ZYDIS_MNEMONIC_VMOVAPD:
-  case ZYDIS_MNEMONIC_VMOVUPS:
-  case ZYDIS_MNEMONIC_VMOVUPD: return op->memory == GS_MEMORY_SAME ? GS_OP_PLAIN : GS_OP_COPY;
-  case ZYDIS_MNEMONIC_VUNPCKLPS:
-  case ZYDIS_MNEMONIC_VPUNPCKLDQ: return GS_OP_UNPACK_LOW;
-  case ZYDIS_MNEMONIC_VUNPCKHPS:
-  case ZYDIS_MNEMONIC_VPUNPCKHDQ: return GS_OP_UNPACK_HIGH;
-  case ZYDIS_MNEMONIC_VSHUFPS: return kind_of_pick(r);
   case ZYDIS_MNEMONIC_VPMOVM2D: return GS_OP_ROW_OF_MASK;
   case ZYDIS_MNEMONIC_VPMOVD2M: return GS_OP_MASK_OF_ROW;
   case ZYDIS_MNEMONIC_VPBROADCASTD: return op->reads ? GS_OP_BROADCAST : GS_OP_PLAIN;
@@ -285,18 +283,10 @@ static unsigned kind_of(const reading_t *r, const gs_op_t *op) {
   case ZYDIS_MNEMONIC_VPXORD:
   case ZYDIS_MNEMONIC_VPXORQ: return is_constant(r, op) ? GS_OP_ZERO : GS_OP_SUM;
   case ZYDIS_MNEMONIC_VPORD:
-  case ZYDIS_MNEMONIC_VPORQ:
-  case ZYDIS_MNEMONIC_VPADDD:
-  case ZYDIS_MNEMONIC_VPADDQ:
-  case ZYDIS_MNEMONIC_VPSUBD:
-  case ZYDIS_MNEMONIC_VPSUBQ: return GS_OP_SUM;
-  case ZYDIS_MNEMONIC_VMULPS:
-  case ZYDIS_MNEMONIC_VMULPD: return GS_OP_PRODUCT;
-  case ZYDIS_MNEMONIC_VFMADD231PS:
-  case ZYDIS_MNEMONIC_VFMADD231PD: return GS_OP_FMA;
+  case ZYDIS_MNEMONIC_VPORQ: return GS_OP_SUM;
   case ZYDIS_MNEMONIC_VCMPPS:
   case ZYDIS_MNEMONIC_VCMPPD: return kind_of_comparison(r, op);
-  default: return GS_OP_PLAIN;
+  default: return kind_of_vector(r, op);
   }
 }
 

@@ -1,6 +1,6 @@
 /* Stencils that are no instructions: the beginning and the ends of blocks, questions about EXEC, calls of
  * handlers, fences. Not here: in what order they are joined (block.c). */
-#include "translate/stencil.h"
+#include "translate/strip_vector.h"
 
 #include "isa/stream.h"
 
@@ -50,13 +50,6 @@ GS_CONTROL(join) {
 /* Strips: where the rows and the bits of masks of the first lanes are, and of the next until there are none.
  * Clang has no variables in registers, and makes no stencils for strips. */
 #ifndef __clang__
-#if defined(__AVX512F__)
-typedef uint16_t strip_bits_t;
-#else
-typedef uint8_t strip_bits_t;
-#endif
-enum { STRIP_LANES = 8 * sizeof(strip_bits_t) };
-
 GS_CONTROL(strip_first) {
   gs_strip_rows = (char *)w->v;
   gs_strip_masks = (char *)w;

@@ -49,17 +49,17 @@ static inline void scale_f32(gs_wave_t *w, const gs_inst_t *in) {
   GS_F32_SRC(0, a);
   GS_F32_SRC(1, b);
   GS_F32_SRC(2, c);
-  assume_ordinary(vector_of(rb), vector_of(rc), single);
-  assume_number(vector_of(ra), single);
-  put_vector(gs_row(w, in->dst), vector_of(ra));
+  assume_ordinary(vector_at(rb), vector_at(rc), single);
+  assume_number(vector_at(ra), single);
+  put_vector(gs_row(w, in->dst), vector_at(ra));
   put_lanes(gs_strip_masks + gs_strip_sgpr(in->sdst), no_lanes());
 }
 static inline void scale_f64(gs_wave_t *w, const gs_inst_t *in) {
   GS_F64_SRC(0, a);
   GS_F64_SRC(1, b);
   GS_F64_SRC(2, c);
-  const vector_t low = vector_of(ra.lo), high = vector_of(ra.hi);
-  assume_ordinary(vector_of(rb.hi), vector_of(rc.hi), twice);
+  const vector_t low = vector_at(ra.lo), high = vector_at(ra.hi);
+  assume_ordinary(vector_at(rb.hi), vector_at(rc.hi), twice);
   assume_number(high, twice);
   put_vector(gs_row(w, in->dst), low);
   put_vector(gs_row(w, in->dst + 1u), high);
@@ -70,18 +70,18 @@ static inline void fixup_f32(gs_wave_t *w, const gs_inst_t *in) {
   GS_F32_SRC(0, a);
   GS_F32_SRC(1, b);
   GS_F32_SRC(2, c);
-  assume_ordinary(vector_of(rb), vector_of(rc), single);
-  assume_number(vector_of(ra), single);
-  put_vector(gs_row(w, in->dst), with_sign(vector_of(ra), vector_of(rb), vector_of(rc)));
+  assume_ordinary(vector_at(rb), vector_at(rc), single);
+  assume_number(vector_at(ra), single);
+  put_vector(gs_row(w, in->dst), with_sign(vector_at(ra), vector_at(rb), vector_at(rc)));
 }
 static inline void fixup_f64(gs_wave_t *w, const gs_inst_t *in) {
   GS_F64_SRC(0, a);
   GS_F64_SRC(1, b);
   GS_F64_SRC(2, c);
-  const vector_t low = vector_of(ra.lo),
-                 high = with_sign(vector_of(ra.hi), vector_of(rb.hi), vector_of(rc.hi));
-  assume_ordinary(vector_of(rb.hi), vector_of(rc.hi), twice);
-  assume_number(vector_of(ra.hi), twice);
+  const vector_t low = vector_at(ra.lo),
+                 high = with_sign(vector_at(ra.hi), vector_at(rb.hi), vector_at(rc.hi));
+  assume_ordinary(vector_at(rb.hi), vector_at(rc.hi), twice);
+  assume_number(vector_at(ra.hi), twice);
   put_vector(gs_row(w, in->dst), low);
   put_vector(gs_row(w, in->dst + 1u), high);
 }
@@ -108,17 +108,17 @@ static inline void compare_class(const gs_inst_t *in, vector_t bits, const gs_ro
   const vector_t magnitude = and_vectors(bits, all(0x7fffffff)), sign = VECTOR(srai_epi32)(bits, 31);
   assume_no(is_beyond(magnitude, f.unit, f.field - f.unit - 1));
   const vector_t class = select_by_sign(sign, all(POSITIVE), all(NEGATIVE));
-  put_lanes(gs_strip_masks + gs_strip_sgpr(in->sdst), has_bit(vector_of(classes), class));
+  put_lanes(gs_strip_masks + gs_strip_sgpr(in->sdst), has_bit(vector_at(classes), class));
 }
 static inline void class_f32(gs_wave_t *w, const gs_inst_t *in) {
   GS_F32_SRC(0, a);
   gs_row_t tb;
-  compare_class(in, vector_of(ra), gs_src32(w, in, 1, &tb), single);
+  compare_class(in, vector_at(ra), gs_src32(w, in, 1, &tb), single);
 }
 static inline void class_f64(gs_wave_t *w, const gs_inst_t *in) {
   GS_F64_SRC(0, a);
   gs_row_t tb;
-  compare_class(in, vector_of(ra.hi), gs_src32(w, in, 1, &tb), twice);
+  compare_class(in, vector_at(ra.hi), gs_src32(w, in, 1, &tb), twice);
 }
 
 #define DIVISION(name, how)                                                                                  \

@@ -411,23 +411,6 @@ GS_STENCILS_V2(v_add_u32)
 GS_STENCILS_V2(v_lshrrev_b32)
 GS_STENCILS_V2(v_ashrrev_i32)
 
-#if !defined(__AVX512F__)
-/* As in isa/block.h. */
-static inline bool gs_is_sequence(const gs_row_t *row, uint32_t stride) {
-  const __m256i number = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-  const __m256i next = _mm256_set1_epi32((int32_t)(8 * stride));
-  __m256i expected = _mm256_add_epi32(_mm256_set1_epi32(row->i32[0]),
-                                      _mm256_mullo_epi32(number, _mm256_set1_epi32((int32_t)stride))),
-          differ = _mm256_setzero_si256();
-  for (unsigned l = 0; l < GS_LANES; l += 8) {
-    const __m256i lanes = _mm256_load_si256((const __m256i *)(const void *)&row->u32[l]);
-    differ = _mm256_or_si256(differ, _mm256_xor_si256(lanes, expected));
-    expected = _mm256_add_epi32(expected, next);
-  }
-  return _mm256_testz_si256(differ, differ);
-}
-#endif
-
 /* A row as it is before the plan, if it is linear. The last lane is worked out and not looked at by itself:
  * the host does not forward what is in the upper half of a vector that was just stored, and waits for all
  * stores before it, also those to the program's memory. */

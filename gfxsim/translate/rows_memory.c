@@ -26,26 +26,9 @@ GS_ACCESSES(flat, dwordx4)
  * ordinary memory or LDS, and where the first strip's lanes are. What all lanes have in common is loaded
  * here. */
 #if defined(GS_STENCIL_FULL) && !defined(GS_STENCIL_ONE)
+#include "translate/strip_vector.h"
+
 enum { PAIR_BYTES = 8 };
-
-#if defined(__AVX512F__)
-enum { STRIP_LANES = 16 };
-typedef __m512i vector_t;
-#define VECTOR(name)      _mm512_##name
-#define VECTOR_BITS(name) _mm512_##name##_si512
-#else
-enum { STRIP_LANES = 8 };
-typedef __m256i vector_t;
-#define VECTOR(name)      _mm256_##name
-#define VECTOR_BITS(name) _mm256_##name##_si256
-#endif
-
-static inline vector_t vector_at(const void *place) {
-  return VECTOR_BITS(load)((const vector_t *)place);
-}
-static inline void copy_vector(void *to, const void *from) {
-  VECTOR_BITS(store)((vector_t *)to, VECTOR_BITS(loadu)((const vector_t *)from));
-}
 
 /* As many times as a strip has lanes the dwords of one lane. Four are spread by the strips. */
 static inline void spread(gs_row_t *row, uint64_t at, unsigned n) {
@@ -53,14 +36,14 @@ static inline void spread(gs_row_t *row, uint64_t at, unsigned n) {
     _mm_store_si128((__m128i *)(void *)row, (__m128i)gs_guest_get128(at));
     return;
   }
-  const vector_t value = n == 1 ? VECTOR(set1_epi32)((int32_t)gs_guest_get32(at))
+  const vector_t value = n == 1 ? all(gs_guest_get32(at))
 #if defined(__AVX512F__)
                                 : _mm512_set1_epi64((int64_t)gs_guest_get64(at));
 #else
                                 : _mm256_set1_epi64x((int64_t)gs_guest_get64(at));
 #endif
   for (unsigned i = 0; i < n; i++)
-    VECTOR_BITS(store)((vector_t *)(void *)&row->u32[STRIP_LANES * i], value);
+    put_vector(&row->u32[STRIP_LANES * i], value);
 }
 
 /* a | (b ^ c). */
@@ -68,7 +51,7 @@ static inline vector_t or_difference(vector_t a, vector_t b, vector_t c) {
 #if defined(__AVX512F__)
   return _mm512_ternarylogic_epi32(a, b, c, 0xf6);
 #else
-  return _mm256_or_si256(a, _mm256_xor_si256(b, c));
+  return or_vectors(a, xor_vectors(b, c));
 #endif
 }
 static inline bool has_bits(vector_t a) {
@@ -82,27 +65,25 @@ static inline bool has_bits(vector_t a) {
 static inline vector_t row_from(uint32_t first, uint32_t step, uint32_t stride) {
 #if defined(__AVX512F__)
   const __m512i number = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  const __m512i all = _mm512_set1_epi32((int32_t)first);
-  const __m512i offset = _mm512_mullo_epi32(number, _mm512_set1_epi32((int32_t)stride));
-  return _mm512_mask_add_epi32(all, step ? 0xffff : 0, all, offset);
+  const __m512i offset = _mm512_mullo_epi32(number, all(stride));
+  return _mm512_mask_add_epi32(all(first), step ? 0xffff : 0, all(first), offset);
 #else
   const __m256i number = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-  const __m256i offset = _mm256_mullo_epi32(number, _mm256_set1_epi32((int32_t)stride));
-  const __m256i change = _mm256_and_si256(offset, _mm256_set1_epi32(step ? -1 : 0));
-  return _mm256_add_epi32(_mm256_set1_epi32((int32_t)first), change);
+  const __m256i offset = _mm256_mullo_epi32(number, all(stride));
+  return _mm256_add_epi32(all(first), and_vectors(offset, all(step ? UINT32_MAX : 0)));
 #endif
 }
 
 /* How addresses are related, as gs_row_shape says it of each of their halves, asked once for both. */
 static inline gs_shape_t shape_of(const gs_row_t *low, const gs_row_t *high, uint32_t stride) {
   const uint32_t first = low->u32[0], step = low->u32[1] == first ? 0 : stride;
-  const vector_t next = VECTOR(set1_epi32)((int32_t)(STRIP_LANES * step));
+  const vector_t next = all(STRIP_LANES * step);
   vector_t expected = row_from(first, step, stride), differ = VECTOR_BITS(setzero)();
   for (unsigned l = 0; l < GS_LANES; l += STRIP_LANES) {
     differ = or_difference(differ, expected, vector_at(&low->u32[l]));
     expected = VECTOR(add_epi32)(expected, next);
   }
-  const vector_t above = VECTOR(set1_epi32)(high->i32[0]);
+  const vector_t above = all(high->u32[0]);
   for (unsigned l = 0; l < GS_LANES && high != low; l += STRIP_LANES)
     differ = or_difference(differ, above, vector_at(&high->u32[l]));
   if (first + (GS_LANES - 1) * step < first || has_bits(differ))
@@ -125,7 +106,7 @@ static inline void copy_run(uint32_t *to, uint64_t at, unsigned n) {
   if (n == 1)
     _mm256_store_si256((__m256i *)(void *)to, _mm256_loadu_si256((const __m256i *)(const void *)from));
   for (unsigned i = 0; i < n * RUN_LANES / STRIP_LANES && n > 1; i++)
-    copy_vector(to + STRIP_LANES * i, from + sizeof(uint32_t) * STRIP_LANES * i);
+    put_vector(to + STRIP_LANES * i, VECTOR_BITS(loadu)((const vector_t *)(const void *)from + i));
 }
 static inline bool is_run(const uint64_t *at, uint32_t stride) {
 #if defined(__AVX512F__)

@@ -21,7 +21,7 @@
   void gs_stencil_load_##n##_stripfull(gs_wave_t *w)
 
 static inline vector_t from_memory(const gs_wave_t *w, unsigned i) {
-  return vector_of(gs_row(w, GS_HOLE_SRC0 + i));
+  return vector_at(gs_row(w, GS_HOLE_SRC0 + i));
 }
 /* Two registers from the values of the lanes. */
 static inline void put_pair(const gs_wave_t *w, unsigned i, vector_t first, vector_t second) {

@@ -706,13 +706,12 @@ static void add_bad_of(gs_allocator_t *a, int value) {
   static const uint8_t unordered = UNORDERED;
   a->locked_vectors = 0;
   const unsigned reg = gs_alloc_need(a, value);
-  const bool is_first = !(a->good >> GOOD & 1);
-  const unsigned lanes = is_first ? BAD : free_register(a, false);
+  const unsigned lanes = a->good >> GOOD & 1 ? free_register(a, false) : BAD;
   const opcode_t compare = gs_strip_is_of_doubles(&a->s->value[value]) ? compare_doubles : compare_floats;
   emit_vex(a->e, compare, true, lanes, reg, reg, MODE_REGISTER);
   gs_emit_bytes(a->e, &unordered, 1);
-  if (is_first)
-    (void)lanes_so_far(a, GOOD);
+  if (lanes == BAD)
+    a->good |= 1u << GOOD;
   else
     add_bad(a, lanes);
 }

@@ -1,5 +1,6 @@
-/* What stencils for strips that are written by hand are made of: vectors of a strip's lanes, and masks of
- * lanes in registers, as the host's level has them. Not here: what stencils are (stencil.h). */
+/* What stencils for strips, and those around them, that are written by hand are made of: vectors of a strip's
+ * lanes, and masks of lanes in registers, as the host's level has them. Not here: what stencils are
+ * (stencil.h). */
 #ifndef GFXSIM_TRANSLATE_STRIP_VECTOR_H
 #define GFXSIM_TRANSLATE_STRIP_VECTOR_H
 
@@ -10,14 +11,11 @@ typedef __m512i vector_t;
 /* In a register for masks; elsewhere the compiler would take them by way of a general one. */
 typedef __mmask16 lanes_t;
 
-#define VECTOR(name) _mm512_##name
-static inline vector_t vector_of(const gs_row_t *row) {
-  return _mm512_load_si512(row);
-}
-static inline void put_vector(gs_row_t *row, vector_t value) {
-  _mm512_store_si512(row, value);
-}
+enum { STRIP_LANES = 16 };
+typedef uint16_t strip_bits_t; /* of a mask */
 
+#define VECTOR(name)      _mm512_##name
+#define VECTOR_BITS(name) _mm512_##name##_si512
 static inline lanes_t lanes_at(const char *place) {
   lanes_t lanes;
   __asm__("kmovw %1, %0" : "=k"(lanes) : "m"(*(const uint16_t *)place));
@@ -71,14 +69,11 @@ typedef __m256i vector_t;
 /* All bits of a lane, or none. */
 typedef __m256i lanes_t;
 
-#define VECTOR(name) _mm256_##name
-static inline vector_t vector_of(const gs_row_t *row) {
-  return _mm256_load_si256((const __m256i *)(const void *)row);
-}
-static inline void put_vector(gs_row_t *row, vector_t value) {
-  _mm256_store_si256((__m256i *)(void *)row, value);
-}
+enum { STRIP_LANES = 8 };
+typedef uint8_t strip_bits_t;
 
+#define VECTOR(name)      _mm256_##name
+#define VECTOR_BITS(name) _mm256_##name##_si256
 /* The host's instructions are signs for what is done (mkstrip.c): there are no 32 bytes. */
 typedef struct gs_strip_sign {
   char bytes[sizeof(lanes_t)];
@@ -127,29 +122,23 @@ static inline vector_t select_by_sign(vector_t sign, vector_t a, vector_t b) {
 }
 #endif
 
+static inline vector_t vector_at(const void *place) {
+  return VECTOR_BITS(load)((const vector_t *)place);
+}
+static inline void put_vector(void *place, vector_t value) {
+  VECTOR_BITS(store)((vector_t *)place, value);
+}
 static inline vector_t all(uint32_t value) {
   return VECTOR(set1_epi32)((int32_t)value);
 }
-#if defined(__AVX512F__)
 static inline vector_t and_vectors(vector_t a, vector_t b) {
-  return _mm512_and_si512(a, b);
+  return VECTOR_BITS(and)(a, b);
 }
 static inline vector_t or_vectors(vector_t a, vector_t b) {
-  return _mm512_or_si512(a, b);
+  return VECTOR_BITS(or)(a, b);
 }
 static inline vector_t xor_vectors(vector_t a, vector_t b) {
-  return _mm512_xor_si512(a, b);
+  return VECTOR_BITS(xor)(a, b);
 }
-#else
-static inline vector_t and_vectors(vector_t a, vector_t b) {
-  return _mm256_and_si256(a, b);
-}
-static inline vector_t or_vectors(vector_t a, vector_t b) {
-  return _mm256_or_si256(a, b);
-}
-static inline vector_t xor_vectors(vector_t a, vector_t b) {
-  return _mm256_xor_si256(a, b);
-}
-#endif
 
 #endif
