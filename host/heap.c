@@ -90,16 +90,16 @@ static int hooked_posix_memalign(void **memory, size_t alignment, size_t bytes) 
 }
 
 static const struct {
-  const char *name;
-  void (*function)(void);
+  char name[sizeof "posix_memalign"];
   bool comes; /* memory that comes, which only the checker wants to know */
-} hooks[] = {{"free", (void (*)(void))hooked_free, false},
-             {"realloc", (void (*)(void))hooked_realloc, false},
-             {"munmap", (void (*)(void))hooked_munmap, false},
-             {"malloc", (void (*)(void))hooked_malloc, true},
-             {"calloc", (void (*)(void))hooked_calloc, true},
-             {"aligned_alloc", (void (*)(void))hooked_aligned_alloc, true},
-             {"posix_memalign", (void (*)(void))hooked_posix_memalign, true}};
+  void (*function)(void);
+} hooks[] = {{"free", false, (void (*)(void))hooked_free},
+             {"realloc", false, (void (*)(void))hooked_realloc},
+             {"munmap", false, (void (*)(void))hooked_munmap},
+             {"malloc", true, (void (*)(void))hooked_malloc},
+             {"calloc", true, (void (*)(void))hooked_calloc},
+             {"aligned_alloc", true, (void (*)(void))hooked_aligned_alloc},
+             {"posix_memalign", true, (void (*)(void))hooked_posix_memalign}};
 
 /* ---- tables of what is loaded ---- */
 

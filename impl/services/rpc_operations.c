@@ -313,7 +313,7 @@ static void increment(atmi_rpc_server_t *server, atmi_rpc_port_t *port, atmi_rpc
  * here with the same word. */
 static void choose_interface(atmi_rpc_server_t *server, atmi_rpc_port_t *port, atmi_rpc_lane_t *lane) {
   (void)server;
-  static const atmi_rpc_operation_t rest = {"interface", "", NOWHERE, -1, -1, -1, increment, NULL};
+  static const atmi_rpc_operation_t rest = {"interface", "", NOWHERE, -1, -1, -1, increment};
   port->operation = &rest;
   port->step = lane->words[0] ? "RASRASRRASASR" : "RASRASRRASASAS";
 }
@@ -334,50 +334,49 @@ static void nothing(atmi_rpc_server_t *server, atmi_rpc_port_t *port, atmi_rpc_l
 /* ---- the table ---- */
 
 #define PRINT_STEPS "NASNADS"
-#define PRINT_ACTS  atmi_rpc_print_collect, atmi_rpc_print_deliver
 enum { STDOUT = 2, STDERR = 3 };
 
 static const atmi_rpc_operation_t table[] = {
-    {"noop", "R", NOWHERE, 0, 0, ATMI_RPC_OF_LIBC(0), nothing, NULL},
-    {"exit", "RSRA", NOWHERE, 1, 1, ATMI_RPC_OF_LIBC(1), exit_process, NULL},
-    {"write to stdout", "NAS", NOWHERE, 2, 2, ATMI_RPC_OF_LIBC(2), write_stdout, NULL},
-    {"write to stderr", "NAS", NOWHERE, 3, 3, ATMI_RPC_OF_LIBC(3), write_stderr, NULL},
-    {"write to stream", "RNAS", NOWHERE, 4, 4, ATMI_RPC_OF_LIBC(4), write_stream, NULL},
-    {"write line to stdout", "NAS", NOWHERE, -1, 5, ATMI_RPC_OF_LIBC(5), write_line, NULL},
-    {"read from stream", "RABS", NOWHERE, -1, 6, ATMI_RPC_OF_LIBC(6), read_stream, NULL},
-    {"fgets", "RAB", NOWHERE, -1, 7, ATMI_RPC_OF_LIBC(7), read_line, NULL},
-    {"open", "NRAS", NOWHERE, 5, 8, ATMI_RPC_OF_LIBC(8), open_file, NULL},
-    {"close", "RAS", NOWHERE, 6, 9, ATMI_RPC_OF_LIBC(9), close_file, NULL},
-    {"malloc", "RAS", NOWHERE, 7, 10, ATMI_RPC_OF_LIBC(10), allocate, NULL},
-    {"free", "RA", NOWHERE, 8, 11, ATMI_RPC_OF_LIBC(11), release, NULL},
-    {"host call", "NRAS", NOWHERE, 9, 12, -1, call_host, NULL},
-    {"abort", "RSRA", NOWHERE, -1, 13, ATMI_RPC_OF_LIBC(13), abort_process, NULL},
-    {"feof", "RAS", NOWHERE, -1, 14, ATMI_RPC_OF_LIBC(14), ask_stream, NULL},
-    {"ferror", "RAS", NOWHERE, -1, 15, ATMI_RPC_OF_LIBC(15), ask_stream, NULL},
-    {"clearerr", "RAS", NOWHERE, -1, 16, ATMI_RPC_OF_LIBC(16), ask_stream, NULL},
-    {"fseek", "RAS", NOWHERE, -1, 17, ATMI_RPC_OF_LIBC(17), seek, NULL},
-    {"ftell", "RAS", NOWHERE, -1, 18, ATMI_RPC_OF_LIBC(18), ask_stream, NULL},
-    {"fflush", "RAS", NOWHERE, -1, 19, ATMI_RPC_OF_LIBC(19), ask_stream, NULL},
-    {"ungetc", "RAS", NOWHERE, -1, 20, ATMI_RPC_OF_LIBC(20), unget, NULL},
-    {"test noop", "R", NOWHERE, ATMI_RPC_TEST_NOOP, ATMI_RPC_TEST_NOOP, -1, nothing, NULL},
+    {"noop", "R", NOWHERE, 0, 0, ATMI_RPC_OF_LIBC(0), nothing},
+    {"exit", "RSRA", NOWHERE, 1, 1, ATMI_RPC_OF_LIBC(1), exit_process},
+    {"write to stdout", "NAS", NOWHERE, 2, 2, ATMI_RPC_OF_LIBC(2), write_stdout},
+    {"write to stderr", "NAS", NOWHERE, 3, 3, ATMI_RPC_OF_LIBC(3), write_stderr},
+    {"write to stream", "RNAS", NOWHERE, 4, 4, ATMI_RPC_OF_LIBC(4), write_stream},
+    {"write line to stdout", "NAS", NOWHERE, -1, 5, ATMI_RPC_OF_LIBC(5), write_line},
+    {"read from stream", "RABS", NOWHERE, -1, 6, ATMI_RPC_OF_LIBC(6), read_stream},
+    {"fgets", "RAB", NOWHERE, -1, 7, ATMI_RPC_OF_LIBC(7), read_line},
+    {"open", "NRAS", NOWHERE, 5, 8, ATMI_RPC_OF_LIBC(8), open_file},
+    {"close", "RAS", NOWHERE, 6, 9, ATMI_RPC_OF_LIBC(9), close_file},
+    {"malloc", "RAS", NOWHERE, 7, 10, ATMI_RPC_OF_LIBC(10), allocate},
+    {"free", "RA", NOWHERE, 8, 11, ATMI_RPC_OF_LIBC(11), release},
+    {"host call", "NRAS", NOWHERE, 9, 12, -1, call_host},
+    {"abort", "RSRA", NOWHERE, -1, 13, ATMI_RPC_OF_LIBC(13), abort_process},
+    {"feof", "RAS", NOWHERE, -1, 14, ATMI_RPC_OF_LIBC(14), ask_stream},
+    {"ferror", "RAS", NOWHERE, -1, 15, ATMI_RPC_OF_LIBC(15), ask_stream},
+    {"clearerr", "RAS", NOWHERE, -1, 16, ATMI_RPC_OF_LIBC(16), ask_stream},
+    {"fseek", "RAS", NOWHERE, -1, 17, ATMI_RPC_OF_LIBC(17), seek},
+    {"ftell", "RAS", NOWHERE, -1, 18, ATMI_RPC_OF_LIBC(18), ask_stream},
+    {"fflush", "RAS", NOWHERE, -1, 19, ATMI_RPC_OF_LIBC(19), ask_stream},
+    {"ungetc", "RAS", NOWHERE, -1, 20, ATMI_RPC_OF_LIBC(20), unget},
+    {"test noop", "R", NOWHERE, ATMI_RPC_TEST_NOOP, ATMI_RPC_TEST_NOOP, -1, nothing},
     {"test increment", "RAS", NOWHERE, ATMI_RPC_TEST_INCREMENT, ATMI_RPC_TEST_INCREMENT,
-     ATMI_RPC_OF_LIBC(ATMI_RPC_TEST_INCREMENT - 1), increment, NULL},
+     ATMI_RPC_OF_LIBC(ATMI_RPC_TEST_INCREMENT - 1), increment},
     {"test interface", "RA", NOWHERE, ATMI_RPC_TEST_INTERFACE, ATMI_RPC_TEST_INTERFACE,
-     ATMI_RPC_OF_LIBC(ATMI_RPC_TEST_INTERFACE - 1), choose_interface, NULL},
+     ATMI_RPC_OF_LIBC(ATMI_RPC_TEST_INTERFACE - 1), choose_interface},
     {"test stream", "NAB", NOWHERE, ATMI_RPC_TEST_STREAM, ATMI_RPC_TEST_STREAM,
-     ATMI_RPC_OF_LIBC(ATMI_RPC_TEST_STREAM - 1), echo, NULL},
-    {"print", "NAS", NOWHERE, ATMI_RPC_PRINT, ATMI_RPC_PRINT, -1, print, NULL},
-    {"host call", "NRAS", NOWHERE, -1, -1, ATMI_RPC_OF_LIBC(12), ask_host, NULL},
-    {"host call", "NRAS", NOWHERE, -1, -1, ATMI_RPC_OF_OPENMP(0), ask_host, NULL},
-    {"printf", PRINT_STEPS, {STDOUT, false}, -1, -1, ATMI_RPC_OF_LIBC(21), PRINT_ACTS},
-    {"printf to stderr", PRINT_STEPS, {STDERR, false}, -1, -1, ATMI_RPC_OF_LIBC(22), PRINT_ACTS},
-    {"fprintf", "R" PRINT_STEPS, {0, false}, -1, -1, ATMI_RPC_OF_LIBC(23), PRINT_ACTS},
-    {"printf", PRINT_STEPS, {STDOUT, true}, -1, -1, ATMI_RPC_OF_LIBC(24), PRINT_ACTS},
-    {"printf to stderr", PRINT_STEPS, {STDERR, true}, -1, -1, ATMI_RPC_OF_LIBC(25), PRINT_ACTS},
-    {"fprintf", "R" PRINT_STEPS, {0, true}, -1, -1, ATMI_RPC_OF_LIBC(26), PRINT_ACTS},
-    {"remove", "NAS", NOWHERE, -1, -1, ATMI_RPC_OF_LIBC(27), remove_file, NULL},
-    {"rename", "NNAS", NOWHERE, -1, -1, ATMI_RPC_OF_LIBC(28), refuse_rename, NULL},
-    {"system", "NAS", NOWHERE, -1, -1, ATMI_RPC_OF_LIBC(29), run_command, NULL},
+     ATMI_RPC_OF_LIBC(ATMI_RPC_TEST_STREAM - 1), echo},
+    {"print", "NAS", NOWHERE, ATMI_RPC_PRINT, ATMI_RPC_PRINT, -1, print},
+    {"host call", "NRAS", NOWHERE, -1, -1, ATMI_RPC_OF_LIBC(12), ask_host},
+    {"host call", "NRAS", NOWHERE, -1, -1, ATMI_RPC_OF_OPENMP(0), ask_host},
+    {"printf", PRINT_STEPS, {STDOUT, false}, -1, -1, ATMI_RPC_OF_LIBC(21), atmi_rpc_print_collect},
+    {"printf to stderr", PRINT_STEPS, {STDERR, false}, -1, -1, ATMI_RPC_OF_LIBC(22), atmi_rpc_print_collect},
+    {"fprintf", "R" PRINT_STEPS, {0, false}, -1, -1, ATMI_RPC_OF_LIBC(23), atmi_rpc_print_collect},
+    {"printf", PRINT_STEPS, {STDOUT, true}, -1, -1, ATMI_RPC_OF_LIBC(24), atmi_rpc_print_collect},
+    {"printf to stderr", PRINT_STEPS, {STDERR, true}, -1, -1, ATMI_RPC_OF_LIBC(25), atmi_rpc_print_collect},
+    {"fprintf", "R" PRINT_STEPS, {0, true}, -1, -1, ATMI_RPC_OF_LIBC(26), atmi_rpc_print_collect},
+    {"remove", "NAS", NOWHERE, -1, -1, ATMI_RPC_OF_LIBC(27), remove_file},
+    {"rename", "NNAS", NOWHERE, -1, -1, ATMI_RPC_OF_LIBC(28), refuse_rename},
+    {"system", "NAS", NOWHERE, -1, -1, ATMI_RPC_OF_LIBC(29), run_command},
 };
 
 const atmi_rpc_operation_t *atmi_rpc_find_operation(atmi_rpc_version_t version, uint32_t opcode) {

@@ -1,5 +1,6 @@
 /* The RPC server: ports as state machines. What each opcode does is in services/rpc_operations.c. */
 #include "services/rpc_server.h"
+#include "services/rpc_print.h"
 
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -220,8 +221,8 @@ static void answer_nothing(atmi_rpc_server_t *server, atmi_rpc_port_t *port, atm
   (void)port;
   memset(lane->words, 0, sizeof lane->words);
 }
-static const atmi_rpc_operation_t unknown_operation = {"unknown", "RAS", {0, false},     -1,
-                                                       -1,        -1,    answer_nothing, NULL};
+static const atmi_rpc_operation_t unknown_operation = {"unknown", "RAS", {0, false},    -1,
+                                                       -1,        -1,    answer_nothing};
 
 static bool begin_call(atmi_rpc_server_t *server, atmi_rpc_port_t *port) {
   if (!port->lanes && !(port->lanes = calloc(server->lane_count, sizeof *port->lanes)))
@@ -272,7 +273,7 @@ static bool do_step(atmi_rpc_server_t *server, atmi_rpc_port_t *port) {
   case 'B': done = send_string(server, port); break;
   /* An act may put another operation in this one's place. */
   case 'A': act(server, port, port->operation->act); break;
-  case 'D': act(server, port, port->operation->act_again); break;
+  case 'D': act(server, port, atmi_rpc_print_deliver); break;
   }
   /* An act may have put other steps in the place of those that follow. */
   if (done && port->step == step)

@@ -111,12 +111,12 @@ typedef struct atmi_rpc_print_to {
 
 /* One opcode. The steps are those of the client, mirrored:
  *   R receive a slot    N receive a byte string    A act    S send a slot    B send a byte string
- *   D act in the other way */
+ *   D deliver what was printed */
 struct atmi_rpc_operation {
   char name[22], steps[9];
   atmi_rpc_print_to_t print_to;
   int32_t number17, number18, number20; /* -1: the version does not have it */
-  atmi_rpc_act_t act, act_again;
+  atmi_rpc_act_t act;
 };
 
 /* Frees what a lane has of a call that prints; nothing if it has nothing. */
