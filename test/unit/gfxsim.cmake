@@ -3,7 +3,7 @@
 set(GFXSIM_ON_STUB
     base/clock.c base/condition.c base/cost.c base/log.c base/options.c base/strict.c base/thread.c base/vm.c
     check/blocks.c check/bounds.c check/called.c check/check.c check/copies.c check/digest.c check/findings.c check/fortran.c check/frees.c check/gone.c check/hold.c check/host.c check/host_read.c check/step.c check/x86.c check/init_shadow.c check/kernels.c check/mapped.c check/name.c check/sarif.c check/share.c check/suppress.c check/swap.c check/sweep.c check/team_stack.c check/text.c check/traffic.c
-    check/transfer.c
+    check/transfer.c check/transfer_copies.c check/transfer_kernels.c check/transfer_reads.c check/transfer_tell.c
     exec/deal.c exec/guard.c exec/instruction.c exec/metadata.c exec/profile.c exec/source_line.c exec/symbol.c
     isa/memory.c isa/operand.c isa/toll.c isa/wave.c
     packet/aql.c packet/bus.c packet/flight.c packet/gate.c packet/late.c packet/pm4.c packet/pm4_engine.c packet/poller.c packet/queue.c
