@@ -61,9 +61,13 @@ const gs_inst_t *gs_mode_apply(const gs_wave_t *w, const gs_inst_t *in, gs_inst_
 
 /* ---- Lanes of strips (translate/strip.h) ---- */
 
+/* Without registers for masks, strips have them as rows. */
 #if defined(GS_STENCIL_STRIP) && !defined(__AVX512F__)
-/* Without registers for masks, strips have them as rows. The host's instruction is a sign for what is done
- * (translate/mkstrip.c): none stands for that by itself. */
+#define GS_STRIP_MASKS_ARE_ROWS
+#endif
+
+#ifdef GS_STRIP_MASKS_ARE_ROWS
+/* The host's instruction is a sign for what is done (translate/mkstrip.c): none stands for that by itself. */
 typedef __m256i gs_strip_lanes_t __attribute__((may_alias));
 static inline gs_strip_lanes_t gs_strip_lanes_of(uint64_t mask) {
   gs_strip_lanes_t lanes;
@@ -91,7 +95,7 @@ static inline void gs_broadcast(uint32_t value, gs_row_t *row) {
 /* In pieces that are copied in vector registers: for a whole row, compilers call the C library. */
 static inline void gs_copy_row(const gs_row_t *from, gs_row_t *to) {
   enum { PIECE = 16 };
-#if defined(GS_STENCIL_STRIP) && !defined(__AVX512F__)
+#ifdef GS_STRIP_MASKS_ARE_ROWS
   *(gs_strip_lanes_t *)to = *(const gs_strip_lanes_t *)from;
   return;
 #endif
@@ -519,7 +523,7 @@ static inline void gs_permute_row(const gs_row_t *from, const gs_row_t *lane, gs
 
 /* The bits of a mask that are active lanes'. */
 static inline uint64_t gs_mask_active(const gs_wave_t *w, uint64_t mask) {
-#if defined(GS_STENCIL_STRIP) && defined(GS_STENCIL_PART) && !defined(__AVX512F__)
+#if defined(GS_STRIP_MASKS_ARE_ROWS) && defined(GS_STENCIL_PART)
   return gs_strip_bits_of(_mm256_and_si256(gs_strip_lanes_of(mask), gs_strip_lanes_of(gs_exec(w))));
 #else
   return mask & gs_exec(w);
@@ -528,7 +532,7 @@ static inline uint64_t gs_mask_active(const gs_wave_t *w, uint64_t mask) {
 
 /* ---- Carries ---- */
 
-#if defined(GS_STENCIL_STRIP) && !defined(__AVX512F__)
+#ifdef GS_STRIP_MASKS_ARE_ROWS
 static inline gs_strip_lanes_t gs_strip_sum(const gs_row_t *a, const gs_row_t *b) {
   return _mm256_add_epi32(*(const gs_strip_lanes_t *)a, *(const gs_strip_lanes_t *)b);
 }
@@ -552,7 +556,7 @@ static inline gs_strip_lanes_t gs_strip_borrow(const gs_row_t *a, const gs_row_t
 
 /* d = a + b + the carries in `in`, a bit per lane; returns the carries out. d may be a or b. */
 static inline uint64_t gs_add_carry(const gs_row_t *a, const gs_row_t *b, uint64_t in, gs_row_t *d) {
-#if defined(GS_STENCIL_STRIP) && !defined(__AVX512F__)
+#ifdef GS_STRIP_MASKS_ARE_ROWS
   /* A set bit is -1 in a row, so that subtracting it adds the carry. */
   const gs_strip_lanes_t carry = gs_strip_lanes_of(in), sum = gs_strip_sum(a, b);
   const gs_strip_lanes_t again = _mm256_and_si256(carry, _mm256_cmpeq_epi32(sum, _mm256_set1_epi32(-1)));
@@ -585,7 +589,7 @@ static inline uint64_t gs_add_carry(const gs_row_t *a, const gs_row_t *b, uint64
 
 /* d = a + b; returns the carries out. d may be a or b. */
 static inline uint64_t gs_add_out(const gs_row_t *a, const gs_row_t *b, gs_row_t *d) {
-#if defined(GS_STENCIL_STRIP) && !defined(__AVX512F__)
+#ifdef GS_STRIP_MASKS_ARE_ROWS
   const gs_strip_lanes_t sum = gs_strip_sum(a, b), out = gs_strip_carry(a, sum);
   *(gs_strip_lanes_t *)d = sum;
   return gs_strip_bits_of(out);
@@ -604,7 +608,7 @@ static inline uint64_t gs_add_out(const gs_row_t *a, const gs_row_t *b, gs_row_t
 
 /* d = a - b - the borrows in `in`; returns the borrows out. d may be a or b. */
 static inline uint64_t gs_sub_borrow(const gs_row_t *a, const gs_row_t *b, uint64_t in, gs_row_t *d) {
-#if defined(GS_STENCIL_STRIP) && !defined(__AVX512F__)
+#ifdef GS_STRIP_MASKS_ARE_ROWS
   const gs_strip_lanes_t borrow = gs_strip_lanes_of(in), difference = gs_strip_difference(a, b);
   const gs_strip_lanes_t again =
       _mm256_and_si256(borrow, _mm256_cmpeq_epi32(difference, _mm256_setzero_si256()));
@@ -638,7 +642,7 @@ static inline uint64_t gs_sub_borrow(const gs_row_t *a, const gs_row_t *b, uint6
 
 /* d = a - b; returns the borrows out. d may be a or b. */
 static inline uint64_t gs_sub_out(const gs_row_t *a, const gs_row_t *b, gs_row_t *d) {
-#if defined(GS_STENCIL_STRIP) && !defined(__AVX512F__)
+#ifdef GS_STRIP_MASKS_ARE_ROWS
   const gs_strip_lanes_t difference = gs_strip_difference(a, b), out = gs_strip_borrow(a, b);
   *(gs_strip_lanes_t *)d = difference;
   return gs_strip_bits_of(out);
@@ -658,7 +662,7 @@ static inline uint64_t gs_sub_out(const gs_row_t *a, const gs_row_t *b, gs_row_t
 /* One byte per lane, 0 or 1, packed into a mask. */
 static inline uint64_t gs_pack_mask(const uint8_t bytes[GS_LANES]) {
   uint64_t mask = 0;
-#if defined(GS_STENCIL_STRIP) && GS_WIDTH == 8
+#ifdef GS_STRIP_MASKS_ARE_ROWS
   const __m256i row = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)bytes));
   mask = (uint32_t)_mm256_movemask_ps((__m256)_mm256_slli_epi32(row, 31));
 #elif defined(__AVX512BW__) && GS_WIDTH == 64
