@@ -438,6 +438,17 @@ void gs_transfer_note(gs_transfer_t *transfer, gfxsim_mapping_t what, uint64_t d
     gs_transfer_tell_lost(transfer, variable, pc, lost, &early);
 }
 
+void gs_transfer_region(gs_transfer_t *transfer) {
+  if (!transfer)
+    return;
+  pthread_rwlock_wrlock(&transfer->lock);
+  transfer->region++;
+  for (size_t i = 0; i < transfer->count; i++)
+    if (transfer->at[i]->is_loaded)
+      gs_transfer_compare(transfer, transfer->at[i], 0, transfer->at[i]->end - transfer->at[i]->start);
+  pthread_rwlock_unlock(&transfer->lock);
+}
+
 /* ---- The end ---- */
 
 void gs_transfer_summary(gs_transfer_t *transfer) {

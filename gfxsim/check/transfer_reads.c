@@ -4,19 +4,6 @@
 
 #include <stdlib.h>
 
-#include "check/host.h"
-
-void gs_transfer_region(gs_transfer_t *transfer) {
-  if (!transfer)
-    return;
-  pthread_rwlock_wrlock(&transfer->lock);
-  transfer->region++;
-  for (size_t i = 0; i < transfer->count; i++)
-    if (transfer->at[i]->is_loaded)
-      gs_transfer_compare(transfer, transfer->at[i], 0, transfer->at[i]->end - transfer->at[i]->start);
-  pthread_rwlock_unlock(&transfer->lock);
-}
-
 bool gs_transfer_has_old(gs_transfer_t *transfer) {
   bool any = false;
   if (!transfer)
